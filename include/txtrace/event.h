@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The wire: what the BPF programs write into the ring buffers.
+ *
+ * One fixed-size struct per kind of event, padding explicit, sizes asserted, every byte written. The wire lives only between the kernel
+ * side and the recorder of the same build, so it carries no version and no endianness. userspace/event/ converts it into `struct event`.
+ *
+ * Times are CLOCK_MONOTONIC ns. A program reads the time *after* it has reserved its ring space. So once the reader has read time D, and
+ * has then drained every ring to its end without meeting a record that is reserved and not yet written, no event with a time <= D
+ * can come any more: the merge needs no guess about lateness.
+ */
+#ifndef TXTRACE_EVENT_H
+#define TXTRACE_EVENT_H
+
+#ifndef __VMLINUX_H__
+#include <stdint.h>
+#endif
+
+/* Why a thread sleeps. The order is that of the wire, of the clocks and of the log: append only. */
+enum block_reason {
+	BLOCK_LOCK = 0,       /* futex, flock, semop */
+	BLOCK_DISK = 1,       /* fsync, file reads and writes that had to wait for a device */
+	BLOCK_NETWORK = 2,    /* sockets; poll, select, epoll */
+	BLOCK_SLEEP = 3,      /* nanosleep and its like */
+	BLOCK_PAGE_FAULT = 4, /* not in a system call: the fault had to wait */
+	BLOCK_PIPE = 5,       /* pipes, ttys, eventfds and other files */
+	BLOCK_WAIT = 6,       /* child processes, signals */
+	BLOCK_STOPPED = 7,    /* job control, ptrace */
+	BLOCK_OTHER = 8,      /* any other system call */
+	BLOCK_REASON_COUNT = 9,
+};
+
+enum wire_kind {
+	WIRE_SWITCH = 1,  /* a traced thread left or got a CPU (or one left for the other) */
+	WIRE_WAKE = 2,    /* a traced thread was woken */
+	WIRE_THREAD = 3,  /* a thread is traced from now on, or has a new name */
+	WIRE_THREAD_EXIT = 4,
+	WIRE_EXEC = 5,    /* the process got a new program */
+
+	WIRE_BEGIN = 8,
+	WIRE_BEGIN_DETACHED = 9,
+	WIRE_ENTER = 10,
+	WIRE_LEAVE = 11,  /* TXTRACE_EXIT */
+	WIRE_END = 12,
+	WIRE_TAG = 13,
+	WIRE_ATTR = 14,
+	WIRE_INSTANT = 15, /* TXTRACE_EVENT */
+	WIRE_COUNTER = 16,
+	WIRE_LINK = 17,
+	WIRE_KEY_BEGIN = 18,
+	WIRE_KEY_ENTER = 19,
+	WIRE_KEY_LEAVE = 20,
+	WIRE_KEY_END = 21,
+	WIRE_KEY_INSTANT = 22,
+	WIRE_KIND_COUNT = 24,
+};
+
+enum wire_flag {
+	WIRE_HAS_CLOCKS = 1,      /* struct wire_clocks follows the kind's struct */
+	WIRE_IN_INTERRUPT = 2,    /* WAKE: tid is the thread that was interrupted, not the one that woke */
+	WIRE_IS_TRUNCATED = 4,    /* the text was longer than there is room for */
+	WIRE_IS_SEED = 8,         /* THREAD: it ran before the tracer came */
+	WIRE_IS_RENAME = 16,      /* THREAD: only the name is new */
+	WIRE_IS_UNREADABLE = 32,  /* the text could not be read from the program's memory; its length is 0 */
+	WIRE_NO_CLOCKS = 64,      /* the thread has no clocks: its account is unknown here */
+	WIRE_WAKER_UNKNOWN = 128, /* WAKE: this kernel does not tell whether it came from an interrupt */
+};
+
+struct wire_header {
+	uint64_t time_ns;
+	uint32_t tid;  /* the thread on whose CPU time it happened; SWITCH: the thread that left */
+	uint32_t tgid;
+	uint8_t kind;  /* enum wire_kind */
+	uint8_t flags; /* enum wire_flag */
+	uint16_t cpu;
+	uint32_t size; /* of the whole record in bytes, clocks and text included */
+};
+
+/*
+ * A reading of a thread's clocks at header.time_ns: how long it has been in each state since born_ns. They always add up:
+ * on_cpu + runnable + blocked + unknown = time - born. A span event carries them if this thread has been switched since the last span
+ * event that it got into a ring; if not, on_cpu alone has moved, by the difference of the two times.
+ */
+struct wire_clocks {
+	uint64_t born_ns; /* when these clocks started; together with the tid it names one thread, also when the tid is used again */
+	uint64_t on_cpu_ns;
+	uint64_t runnable_ns;
+	uint64_t blocked_ns[BLOCK_REASON_COUNT];
+	uint64_t unknown_ns;
+};
+
+/* SWITCH.left_as: how header.tid left the CPU */
+enum wire_left_as {
+	WIRE_LEFT_UNTRACED = 0,  /* header.tid is not a thread that we trace */
+	WIRE_LEFT_PREEMPTED = 1, /* still runnable, pushed off */
+	WIRE_LEFT_YIELDED = 2,   /* still runnable, left by itself (also: woken before it was off) */
+	WIRE_LEFT_BLOCKED = 3,
+	WIRE_LEFT_DEAD = 4,
+};
+
+struct wire_switch {
+	struct wire_header header;
+	uint32_t next_tid;
+	uint32_t next_tgid;
+	uint64_t object;    /* BLOCKED: futex address, or fd, by the reason; else 0 */
+	int32_t syscall_nr; /* BLOCKED: -1 if in none, -2 if this kernel does not tell */
+	uint8_t left_as;    /* enum wire_left_as */
+	uint8_t reason;     /* BLOCKED: enum block_reason */
+	uint8_t next_is_traced;
+	uint8_t padding;
+};
+
+struct wire_wake {
+	struct wire_header header; /* tid, tgid: the waker, unless flags say otherwise */
+	uint32_t wakee_tid;
+	uint32_t wakee_tgid;
+	char waker_comm[16]; /* as the kernel has it: may lack the NUL */
+};
+
+/* THREAD.state: what the thread was doing at time_ns */
+enum wire_thread_state {
+	WIRE_THREAD_ON_CPU = 1,
+	WIRE_THREAD_RUNNABLE = 2,
+	WIRE_THREAD_BLOCKED = 3,
+};
+
+struct wire_thread {
+	struct wire_header header; /* tid, tgid: the thread itself */
+	uint64_t born_ns;          /* as in its clocks */
+	char comm[16];
+	uint8_t state;  /* enum wire_thread_state; RENAME: 0 */
+	uint8_t reason; /* BLOCKED: enum block_reason */
+	uint8_t padding[2];
+	uint32_t parent_tgid;
+};
+
+/* BEGIN, BEGIN_DETACHED, ENTER, LEAVE, END; then clocks if flags say so. Also THREAD_EXIT and EXEC, with id = a = b = 0. */
+struct wire_span {
+	struct wire_header header;
+	uint64_t id;
+	uint64_t label;  /* BEGIN…: address of the label in the program; else 0 */
+	uint64_t parent; /* BEGIN…: id or 0 */
+};
+
+/* INSTANT: name; COUNTER: name, value; LINK: id -> other, name */
+struct wire_mark {
+	struct wire_header header;
+	uint64_t id;
+	uint64_t name; /* address in the program */
+	uint64_t value; /* COUNTER: int64_t; LINK: the id it points to */
+};
+
+/* TXTRACE_ATTR's third argument, in the program, on the wire and in the log: append only */
+enum attr_type {
+	ATTR_BOOL = 1,
+	ATTR_INT = 2,
+	ATTR_UINT = 3,
+	ATTR_DOUBLE = 4, /* value: its bits */
+	ATTR_STRING = 5,
+	ATTR_POINTER = 6,
+};
+
+/*
+ * TAG (text), ATTR (name, type, value; STRING: text). Two sizes: a short record for short texts, a long one for the rest; text_length says how
+ * much of `text` is filled, and what follows is undefined.
+ */
+#define WIRE_TEXT_SHORT 64
+#define WIRE_TEXT_LONG 512
+
+struct wire_text {
+	struct wire_header header;
+	uint64_t id;
+	uint64_t name;  /* ATTR: address in the program */
+	uint64_t value; /* ATTR */
+	uint32_t type;  /* ATTR: enum attr_type */
+	uint32_t text_length;
+	char text[]; /* WIRE_TEXT_SHORT or WIRE_TEXT_LONG bytes, no NUL */
+};
+
+#define WIRE_KEY_MAX 64
+
+/* KEY_BEGIN (name: label), KEY_ENTER, KEY_LEAVE, KEY_END, KEY_INSTANT (name); then clocks if flags say so. */
+struct wire_key {
+	struct wire_header header;
+	uint64_t name;
+	uint32_t key_length;
+	uint32_t padding;
+	uint8_t key[WIRE_KEY_MAX];
+};
+
+_Static_assert(sizeof(struct wire_header) == 24, "wire_header");
+_Static_assert(sizeof(struct wire_clocks) == 104, "wire_clocks");
+_Static_assert(sizeof(struct wire_switch) == 48, "wire_switch");
+_Static_assert(sizeof(struct wire_wake) == 48, "wire_wake");
+_Static_assert(sizeof(struct wire_thread) == 56, "wire_thread");
+_Static_assert(sizeof(struct wire_span) == 48, "wire_span");
+_Static_assert(sizeof(struct wire_mark) == 48, "wire_mark");
+_Static_assert(sizeof(struct wire_text) == 56, "wire_text");
+_Static_assert(sizeof(struct wire_key) == 104, "wire_key");
+
+/* What one CPU sent and lost: kept by the BPF programs, mapped by the reader. received = sent - lost for each kind, always. */
+struct wire_counters {
+	uint64_t sent[WIRE_KIND_COUNT];
+	uint64_t lost[WIRE_KIND_COUNT]; /* no room in the ring */
+	uint64_t first_lost_ns;         /* of the losses since the reader last raised the generation */
+	uint64_t last_lost_ns;
+	uint64_t generation;
+	uint64_t lost_clocks; /* a thread's clocks could not be made or reached */
+};
+
+#define WIRE_CPU_MAX 1024 /* CPUs that have counters of their own; higher ones share by modulo */
+#define WIRE_RING_MAX 64
+
+#endif

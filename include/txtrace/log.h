@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * txtrace/log.h: read a span log.
+ *
+ *	struct txtrace_log *log;
+ *	struct txtrace_record record;
+ *	int err = txtrace_log_open(&log, "app.txtrace");
+ *	while (!err && (err = txtrace_log_next(log, &record)) > 0) {
+ *		if (record.kind == TXTRACE_RECORD_SPAN)
+ *			use(&record.span);
+ *		err = 0;
+ *	}
+ *	txtrace_log_close(log);
+ *
+ * Records come in the order in which they were finished: a span where it ended. All times are CLOCK_MONOTONIC ns of the recording
+ * machine; txtrace_log_info() tells the wall clock. Nothing in the file is trusted: a damaged part costs the batch that it is in, is told
+ * as a TXTRACE_RECORD_DAMAGE where it was met, and reading goes on behind it.
+ *
+ * Errors are negative errno values. Not thread-safe: one thread to a struct txtrace_log.
+ */
+#ifndef TXTRACE_LOG_H
+#define TXTRACE_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Why a thread slept; the same numbers as enum block_reason in txtrace/event.h. */
+enum txtrace_block_reason {
+	TXTRACE_BLOCK_LOCK = 0,
+	TXTRACE_BLOCK_DISK = 1,
+	TXTRACE_BLOCK_NETWORK = 2,
+	TXTRACE_BLOCK_SLEEP = 3,
+	TXTRACE_BLOCK_PAGE_FAULT = 4,
+	TXTRACE_BLOCK_PIPE = 5,
+	TXTRACE_BLOCK_WAIT = 6,
+	TXTRACE_BLOCK_STOPPED = 7,
+	TXTRACE_BLOCK_OTHER = 8,
+	TXTRACE_BLOCK_REASON_COUNT = 9,
+};
+
+/* "lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other"; NULL for any other number. Static. */
+const char *txtrace_block_reason_name(unsigned int reason);
+
+/* Bytes from the log; not NUL-terminated; may be any bytes at all, so escape them before a terminal or a format sees them. */
+struct txtrace_string {
+	const char *bytes; /* never NULL when length > 0 */
+	size_t length;
+};
+
+/* Where a span's time went. on_cpu + runnable + blocked[*] + detached + unknown = work, exactly, unless the span is a lower bound. */
+struct txtrace_ledger {
+	uint64_t on_cpu_ns;
+	uint64_t runnable_ns;
+	uint64_t blocked_ns[TXTRACE_BLOCK_REASON_COUNT];
+	uint64_t detached_ns;
+	uint64_t unknown_ns;
+};
+
+/* The sum of blocked_ns, and of all parts. Saturating: hostile logs may hold any numbers. */
+uint64_t txtrace_ledger_blocked_ns(const struct txtrace_ledger *ledger);
+uint64_t txtrace_ledger_sum_ns(const struct txtrace_ledger *ledger);
+
+enum txtrace_record_kind {
+	TXTRACE_RECORD_SPAN = 1,      /* a span that has ended, or that the capture's or its process' end cut off */
+	TXTRACE_RECORD_RUN = 2,       /* one stay of a thread on a CPU */
+	TXTRACE_RECORD_WAKE = 3,      /* a thread was woken: by whom */
+	TXTRACE_RECORD_THREAD = 4,    /* a thread, or its new name */
+	TXTRACE_RECORD_ATTRIBUTE = 5, /* TXTRACE_ATTR */
+	TXTRACE_RECORD_INSTANT = 6,   /* TXTRACE_EVENT */
+	TXTRACE_RECORD_COUNTER = 7,   /* TXTRACE_COUNTER */
+	TXTRACE_RECORD_LINK = 8,      /* TXTRACE_LINK */
+	TXTRACE_RECORD_LOSS = 9,      /* events that were lost: how many, when, where */
+	TXTRACE_RECORD_OPEN_SPAN = 10, /* checkpoint: this span had begun and not ended; its SPAN record, if it comes, says all of it again */
+	TXTRACE_RECORD_SUMMARY = 11,  /* the recorder's own counts, once, at a clean end */
+	TXTRACE_RECORD_DAMAGE = 12,   /* made by the reader, not in the file: a part of the file that could not be read */
+	TXTRACE_RECORD_KIND_COUNT = 13,
+};
+
+/* "span", "run", "wake", …; NULL for any other number. Static. */
+const char *txtrace_record_kind_name(unsigned int kind);
+
+enum txtrace_span_flag {
+	TXTRACE_SPAN_LOWER_BOUND = 1, /* the account is incomplete: the span did not end, or lost events may have touched it */
+	TXTRACE_SPAN_UNFINISHED = 2,  /* it never ended: end_ns is when the capture or its process did */
+	TXTRACE_SPAN_LOSS = 4,        /* lost events overlap it */
+	TXTRACE_SPAN_IMBALANCE = 8,   /* the ledger does not add up: a bug of txtrace */
+	TXTRACE_SPAN_KEYED = 16,      /* named by `key`, not by an id of the program: id was given by the recorder */
+	TXTRACE_SPAN_MOVED = 32,      /* more than one thread worked for it */
+};
+
+struct txtrace_span {
+	uint64_t id;     /* what the program holds in its txtrace_span_t; unique with pid */
+	uint64_t parent; /* id of the parent in the same process, or 0 */
+	uint32_t pid;
+	uint32_t tid;     /* the thread that began it */
+	uint32_t end_tid; /* the thread that ended it; 0 if none did */
+	uint32_t flags;   /* enum txtrace_span_flag */
+	uint64_t begin_ns;
+	uint64_t end_ns;  /* wall = end - begin */
+	uint64_t work_ns; /* wall, plus what overlapped where several threads were in the span at once */
+	struct txtrace_ledger ledger;
+	struct txtrace_string label; /* length 0: unknown */
+	struct txtrace_string tag;
+	struct txtrace_string key;
+};
+
+enum txtrace_left_as {
+	TXTRACE_LEFT_UNKNOWN = 0,
+	TXTRACE_LEFT_PREEMPTED = 1,
+	TXTRACE_LEFT_YIELDED = 2,
+	TXTRACE_LEFT_BLOCKED = 3,
+	TXTRACE_LEFT_DEAD = 4,
+};
+
+/* Before begin_ns the thread was blocked for blocked_ns (for the reason of its RUN before), then runnable for runnable_ns. */
+struct txtrace_run {
+	uint32_t tid;
+	uint32_t pid;
+	uint32_t cpu;
+	uint64_t begin_ns; /* got the CPU */
+	uint64_t end_ns;   /* left it */
+	uint64_t blocked_ns;
+	uint64_t runnable_ns;
+	uint8_t left_as; /* enum txtrace_left_as */
+	uint8_t reason;  /* enum txtrace_block_reason, when left_as is BLOCKED */
+	int32_t syscall_nr; /* BLOCKED: -1 in none, -2 unknown */
+	uint64_t object;    /* BLOCKED: futex address or fd, by the reason; else 0 */
+};
+
+enum txtrace_wake_flag {
+	TXTRACE_WAKE_INTERRUPT = 1,     /* an interrupt or timer did it: waker_tid is 0 */
+	TXTRACE_WAKE_WAKER_UNKNOWN = 2, /* waker_tid is the thread that ran there, which may only have been interrupted */
+};
+
+struct txtrace_wake {
+	uint64_t time_ns;
+	uint32_t tid; /* who was woken */
+	uint32_t pid;
+	uint32_t waker_tid;
+	uint32_t waker_pid;
+	uint32_t cpu; /* where the waker ran */
+	uint32_t flags;
+	struct txtrace_string waker_comm;
+};
+
+struct txtrace_thread {
+	uint64_t time_ns;
+	uint32_t tid;
+	uint32_t pid;
+	bool is_seed; /* ran before the capture began */
+	bool is_exit; /* it ended here */
+	struct txtrace_string comm;
+};
+
+enum txtrace_attribute_type {
+	TXTRACE_ATTRIBUTE_BOOL = 1,
+	TXTRACE_ATTRIBUTE_INT = 2,
+	TXTRACE_ATTRIBUTE_UINT = 3,
+	TXTRACE_ATTRIBUTE_DOUBLE = 4,
+	TXTRACE_ATTRIBUTE_STRING = 5,
+	TXTRACE_ATTRIBUTE_POINTER = 6,
+};
+
+struct txtrace_attribute {
+	uint64_t time_ns;
+	uint64_t span; /* id */
+	uint32_t pid;
+	uint32_t tid;
+	uint8_t type;        /* enum txtrace_attribute_type */
+	bool is_truncated;   /* STRING: the program's was longer */
+	uint64_t value;      /* bits: int64_t, double by memcpy, … */
+	struct txtrace_string name;
+	struct txtrace_string string; /* STRING */
+};
+
+struct txtrace_instant {
+	uint64_t time_ns;
+	uint64_t span; /* id, or 0 */
+	uint32_t pid;
+	uint32_t tid;
+	struct txtrace_string name;
+};
+
+struct txtrace_counter {
+	uint64_t time_ns;
+	int64_t value;
+	uint32_t pid;
+	uint32_t tid;
+	struct txtrace_string name;
+};
+
+struct txtrace_link {
+	uint64_t time_ns;
+	uint64_t from; /* ids */
+	uint64_t to;
+	uint32_t pid;
+	uint32_t tid;
+	struct txtrace_string name;
+};
+
+/* Between first_ns and last_ns these events did not reach the log. */
+struct txtrace_loss {
+	uint64_t first_ns;
+	uint64_t last_ns;
+	uint32_t cpu;
+	uint64_t span_event_cnt;  /* begin, end, tag, … of the program */
+	uint64_t sched_event_cnt; /* switches, wakeups, threads */
+};
+
+struct txtrace_open_span {
+	uint64_t time_ns; /* of the checkpoint */
+	uint64_t id;
+	uint64_t parent;
+	uint64_t begin_ns;
+	uint32_t pid;
+	uint32_t tid;
+	struct txtrace_string label;
+	struct txtrace_string key;
+};
+
+/* Anomalies do not disturb other spans; docs/attribution.md defines each. */
+enum txtrace_anomaly {
+	TXTRACE_ANOMALY_END_UNKNOWN = 0,    /* end of a span that is not open: ended twice, or begun before the capture */
+	TXTRACE_ANOMALY_ENTER_UNKNOWN = 1,
+	TXTRACE_ANOMALY_EXIT_UNKNOWN = 2,   /* exit of a span that is not open */
+	TXTRACE_ANOMALY_EXIT_UNENTERED = 3, /* exit by a thread that was not in it */
+	TXTRACE_ANOMALY_BEGIN_TWICE = 4,    /* an id or key that is open already: the first goes on, the second is not counted */
+	TXTRACE_ANOMALY_MARK_UNKNOWN = 5,   /* tag, attribute, instant, link of a span that is not open: kept as it is */
+	TXTRACE_ANOMALY_UNFINISHED = 6,     /* open when its process exited or exec'd */
+	TXTRACE_ANOMALY_CLOCK_MISMATCH = 7, /* the kernel's clocks and the replayed switches disagree though nothing was lost: a bug of txtrace */
+	TXTRACE_ANOMALY_IMBALANCE = 8,      /* a ledger that does not add up: a bug of txtrace */
+	TXTRACE_ANOMALY_COUNT = 9,
+};
+
+/* "end_unknown", …; NULL for any other number. Static. */
+const char *txtrace_anomaly_name(unsigned int anomaly);
+
+struct txtrace_summary {
+	uint64_t time_ns;         /* when recording stopped */
+	uint64_t sent_cnt;        /* events that the kernel side wanted to send */
+	uint64_t received_cnt;    /* that reached the merge */
+	uint64_t lost_cnt;        /* that did not: sent = received + lost, or the report says so */
+	uint64_t lost_clocks_cnt; /* threads or events without state clocks */
+	uint64_t late_cnt;        /* events that came behind the merge's watermark */
+	uint64_t anomaly_cnt[TXTRACE_ANOMALY_COUNT];
+};
+
+struct txtrace_damage {
+	uint64_t offset_bytes; /* in the file */
+	uint64_t length_bytes; /* that were skipped; to the end of the file, if it is cut off */
+	uint64_t record_cnt;   /* as the batch's header claims; 0 if that can't be read either */
+	const char *reason;    /* a sentence; static */
+};
+
+struct txtrace_record {
+	uint32_t kind; /* enum txtrace_record_kind; tells which member holds */
+	union {
+		struct txtrace_span span;
+		struct txtrace_run run;
+		struct txtrace_wake wake;
+		struct txtrace_thread thread;
+		struct txtrace_attribute attribute;
+		struct txtrace_instant instant;
+		struct txtrace_counter counter;
+		struct txtrace_link link;
+		struct txtrace_loss loss;
+		struct txtrace_open_span open_span;
+		struct txtrace_summary summary;
+		struct txtrace_damage damage;
+	};
+};
+
+/* The file's header. Strings are NUL-terminated, bounded, and escaped nowhere. */
+struct txtrace_log_info {
+	uint16_t version_major;
+	uint16_t version_minor;
+	uint8_t capture_id[16];     /* random */
+	uint8_t boot_id[16];        /* of the machine: monotonic times compare only within one */
+	uint64_t start_monotonic_ns; /* the same moment on both clocks */
+	uint64_t start_realtime_ns;
+	uint32_t pid;               /* of the target; 0 if there are several */
+	uint32_t cpu_cnt;
+	char host[256];
+	char kernel[256];           /* uname: release and machine */
+	char command[256];          /* of the target */
+	char recorder[64];          /* name and version */
+	char options[256];
+};
+
+struct txtrace_log;
+
+/* Opens a file; *log is owned by the caller, to be closed. -EBADMSG: not a txtrace log; -EPROTONOSUPPORT: of a newer major version. */
+int txtrace_log_open(struct txtrace_log **log, const char *path);
+
+/* A sentence about the last error of this open or log, for a human; static or owned by the log. log may be NULL after a failed open. */
+const char *txtrace_log_strerror(const struct txtrace_log *log, int err);
+
+const struct txtrace_log_info *txtrace_log_info(const struct txtrace_log *log);
+
+/*
+ * The next record: 1 and *record filled, 0 at the end, or a negative errno when the file itself can't be read (EIO). Strings in the record
+ * live until the next call. Damage is a record, not an error.
+ */
+int txtrace_log_next(struct txtrace_log *log, struct txtrace_record *record);
+
+/* How far reading has come, and how long the file is: for progress. */
+void txtrace_log_progress(const struct txtrace_log *log, uint64_t *read_bytes, uint64_t *total_bytes);
+
+void txtrace_log_close(struct txtrace_log *log); /* NULL is allowed */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

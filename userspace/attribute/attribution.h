@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Attribution: from the ordered stream of events to the records of the log. A pure function: no I/O, no clock, no globals; memory follows
+ * the open spans and the live threads. docs/attribution.md defines what comes out.
+ */
+#ifndef ATTRIBUTION_H
+#define ATTRIBUTION_H
+
+#include "event/event.h"
+#include "txtrace/log.h"
+
+struct attribution;
+
+/* Takes each record as it is finished; its strings live until the call returns. A non-zero return stops the feed and is its result. */
+typedef int (*attribution_sink)(void *context, const struct txtrace_record *record);
+
+struct attribution *attribution_new(attribution_sink sink, void *context); /* NULL: no memory */
+void attribution_free(struct attribution *attribution);
+
+/* Events in the order of their times (equal times: in the order in which they happened). 0, -ENOMEM, or what the sink returned. */
+int attribution_feed(struct attribution *attribution, const struct event *event);
+
+/* Writes an OPEN_SPAN record for each span that is open at time_ns and has had no checkpoint yet. */
+int attribution_checkpoint(struct attribution *attribution, uint64_t time_ns);
+
+/* The stream has ended: what is open is written as unfinished, ended at end_ns. Feed nothing after this. */
+int attribution_finish(struct attribution *attribution, uint64_t end_ns);
+
+struct attribution_stats {
+	uint64_t span_cnt; /* finished, the unfinished ones included */
+	uint64_t lower_bound_cnt;
+	uint64_t open_span_cnt; /* now */
+	uint64_t thread_cnt;    /* live now */
+	uint64_t anomaly_cnt[TXTRACE_ANOMALY_COUNT];
+};
+
+void attribution_stats(const struct attribution *attribution, struct attribution_stats *stats);
+
+#endif

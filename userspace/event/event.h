@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The decoded event: what the merge orders and the attribution eats. No addresses of the traced program are left in it: labels and names are
+ * strings. event_decode() makes it from the wire, stream_read() from a recorded stream.
+ */
+#ifndef EVENT_H
+#define EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "txtrace/event.h"
+
+enum event_kind {
+	EVENT_SWITCH = WIRE_SWITCH,
+	EVENT_WAKE = WIRE_WAKE,
+	EVENT_THREAD = WIRE_THREAD,
+	EVENT_THREAD_EXIT = WIRE_THREAD_EXIT,
+	EVENT_EXEC = WIRE_EXEC,
+	EVENT_BEGIN = WIRE_BEGIN,
+	EVENT_BEGIN_DETACHED = WIRE_BEGIN_DETACHED,
+	EVENT_ENTER = WIRE_ENTER,
+	EVENT_LEAVE = WIRE_LEAVE,
+	EVENT_END = WIRE_END,
+	EVENT_TAG = WIRE_TAG,
+	EVENT_ATTR = WIRE_ATTR,
+	EVENT_INSTANT = WIRE_INSTANT,
+	EVENT_COUNTER = WIRE_COUNTER,
+	EVENT_LINK = WIRE_LINK,
+	EVENT_KEY_BEGIN = WIRE_KEY_BEGIN,
+	EVENT_KEY_ENTER = WIRE_KEY_ENTER,
+	EVENT_KEY_LEAVE = WIRE_KEY_LEAVE,
+	EVENT_KEY_END = WIRE_KEY_END,
+	EVENT_KEY_INSTANT = WIRE_KEY_INSTANT,
+	EVENT_LOSS = WIRE_KIND_COUNT, /* made by the reader of the rings, at the time of the first loss */
+};
+
+/* Bytes that somebody else owns, for as long as the event is being handled. */
+struct event_text {
+	const char *bytes;
+	uint32_t length;
+	bool is_truncated;
+	bool is_unreadable;
+};
+
+/* The bytes of a key or name are compared as they are; a label is unknown when length is 0. */
+struct event {
+	uint64_t time_ns;
+	uint32_t tid; /* as in struct wire_header */
+	uint32_t tgid;
+	uint16_t cpu;
+	uint8_t kind;                     /* enum event_kind */
+	uint8_t flags;                    /* enum wire_flag */
+	const struct wire_clocks *clocks; /* NULL: only on_cpu moved since this thread's last span event; see wire_clocks */
+	union {
+		struct {
+			uint32_t next_tid;
+			uint32_t next_tgid;
+			uint64_t object;
+			int32_t syscall_nr;
+			uint8_t left_as;
+			uint8_t reason;
+			bool next_is_traced;
+		} sched; /* SWITCH */
+		struct {
+			uint32_t wakee_tid;
+			uint32_t wakee_tgid;
+			struct event_text waker_comm;
+		} wake;
+		struct {
+			uint64_t born_ns;
+			struct event_text comm;
+			uint8_t state;
+			uint8_t reason;
+			uint32_t parent_tgid;
+		} thread;
+		struct {
+			uint64_t id;
+			uint64_t parent;
+			struct event_text label;
+		} span; /* BEGIN, BEGIN_DETACHED, ENTER, LEAVE, END */
+		struct {
+			uint64_t id;
+			uint64_t value;
+			struct event_text name;
+			struct event_text text; /* TAG; ATTR of type STRING */
+			uint32_t type;          /* ATTR: enum attr_type */
+		} mark; /* TAG, ATTR, INSTANT, COUNTER, LINK */
+		struct {
+			struct event_text key;
+			struct event_text name; /* BEGIN: label; INSTANT: name */
+		} keyed;
+		struct {
+			uint64_t last_ns;
+			uint64_t span_event_cnt;
+			uint64_t sched_event_cnt;
+		} loss;
+	};
+};
+
+#endif
