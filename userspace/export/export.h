@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Export: a log in somebody else's format. One file per format; each fills in one `struct export_format`, which is one line of the table in
+ * export.c. A format is a stream: it sees each record once, in the log's order, and holds memory for open spans and live threads, not for
+ * the length of the log. What was lost and what was damaged are callbacks that every format has: no picture without its holes.
+ *
+ *	const struct export_format *format = export_format_find("jsonl");
+ *	struct export_totals totals;
+ *	int err = export_log(log, format, out, &totals);
+ *
+ * docs/export.md describes the formats.
+ */
+#ifndef EXPORT_H
+#define EXPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "txtrace/log.h"
+
+/* What went through an export. */
+struct export_totals {
+	uint64_t record_cnt[TXTRACE_RECORD_KIND_COUNT]; /* indexed by enum txtrace_record_kind */
+	uint64_t lower_bound_cnt;                       /* of the spans */
+	uint64_t lost_span_event_cnt;                   /* as the LOSS records say */
+	uint64_t lost_sched_event_cnt;
+	uint64_t damaged_bytes; /* as the DAMAGE records say */
+	uint64_t damaged_record_cnt;
+	uint64_t first_ns; /* of all times in the records; 0 if there are none */
+	uint64_t last_ns;
+	struct txtrace_summary summary; /* the last one in the log; all 0 if there is none */
+	int read_error;                 /* negative errno with which reading ended early, or 0 */
+	bool is_complete;               /* the log has its summary, nothing in it was damaged, and it was read to its end */
+};
+
+/*
+ * A format. `state` is what open() made. Each callback returns 0 or a negative errno, which ends the export; a callback that is NULL leaves
+ * records of its kind out. Strings may hold any bytes: a format writes what is valid in it whatever they are.
+ */
+struct export_format {
+	const char *name;   /* as after --format */
+	const char *help;   /* one line */
+	const char *suffix; /* of file names: ".jsonl" */
+	bool is_binary;     /* not for a terminal */
+
+	int (*open)(void **state, FILE *out, const struct txtrace_log_info *info);
+	int (*span)(void *state, const struct txtrace_span *span);
+	int (*run)(void *state, const struct txtrace_run *run);
+	int (*wake)(void *state, const struct txtrace_wake *wake);
+	int (*thread)(void *state, const struct txtrace_thread *thread);
+	int (*attribute)(void *state, const struct txtrace_attribute *attribute);
+	int (*instant)(void *state, const struct txtrace_instant *instant);
+	int (*counter)(void *state, const struct txtrace_counter *counter);
+	int (*link)(void *state, const struct txtrace_link *link);
+	int (*open_span)(void *state, const struct txtrace_open_span *open_span);
+	int (*loss)(void *state, const struct txtrace_loss *loss);       /* never NULL */
+	int (*damage)(void *state, const struct txtrace_damage *damage); /* never NULL */
+	int (*finish)(void *state, const struct export_totals *totals);  /* writes what is left, and the end; not called after an error */
+	void (*free)(void *state);
+};
+
+/* NULL if there is none of that name. */
+const struct export_format *export_format_find(const char *name);
+
+/* For help texts: index 0, 1, … until NULL. */
+const struct export_format *export_format_at(size_t index);
+
+/*
+ * Writes everything that can be read from the log to `out`, and flushes it. 0, or a negative errno: if totals->read_error is set, reading
+ * failed (txtrace_log_strerror() has the sentence; the output was ended properly and says that it is incomplete), else writing did.
+ */
+int export_log(struct txtrace_log *log, const struct export_format *format, FILE *out, struct export_totals *totals);
+
+/* The same in steps, for records that come from elsewhere. `info` and `out` must live as long as the export. */
+struct export;
+
+int export_open(struct export **export, const struct export_format *format, FILE *out, const struct txtrace_log_info *info);
+
+/* Negative errno, final: after one, only abort may be called. */
+int export_add(struct export *export, const struct txtrace_record *record);
+
+/* Ends and flushes the output, tells the totals (NULL is allowed), frees the export in any case. read_error: 0 or why records are missing. */
+int export_close(struct export *export, int read_error, struct export_totals *totals);
+
+/* Frees the export; what was written stays as it is. NULL is allowed. */
+void export_abort(struct export *export);
+
+#endif
