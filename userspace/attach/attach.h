@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From a process to attached probes: the face of this folder.
+ *
+ *	kernel_features_probe(&features);                         what works here
+ *	for each program: probe_program_prepare(prog, &features); then load
+ *	target_open_pid() or target_launch()
+ *	attach_new(&attach, &options);
+ *	attach_command(attach, target, &error);                   launched: the files it will run
+ *	target_go(target, …);                                     launched
+ *	attach_scan(attach, pid, &error);                         everything it has mapped; again when it has exec'd, and from time to time
+ *	…
+ *	attach_close(attach);                                     before the programs are unloaded and the rings drained for the last time
+ *
+ * Objects (executables, shared libraries, plugins) are known by device and inode, and opened by what is mapped. One that was looked at is not
+ * read again while it stays mapped, so a scan costs one reading of /proc/PID/maps.
+ */
+#ifndef ATTACH_H
+#define ATTACH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "attach/kernel_features.h"
+#include "attach/probe_links.h"
+#include "attach/probe_sites.h"
+#include "attach/program_memory.h"
+#include "attach/target.h"
+#include "base/error.h"
+
+struct attach;
+
+struct attach_options {
+	const struct kernel_features *features; /* these live as long as the attach */
+	const struct probe_program *programs;
+	size_t program_cnt;
+	struct program_memory *memory; /* is told about the files in which labels lie; may be NULL */
+	bool is_every_process;         /* probe each process that runs the same files (to follow children), not only those given */
+};
+
+int attach_new(struct attach **attach, const struct attach_options *options);
+
+/* The files that a launched target will run. Returns how many sites were attached, or a negative errno and a sentence. */
+int attach_command(struct attach *attach, const struct target *target, struct error *error);
+
+/*
+ * Looks at what the process has mapped and attaches what is new. Returns how many sites were attached, 0 if there is nothing new; -ESRCH: the
+ * process has ended; another negative errno and a sentence if there were new sites and none of them could be attached. Objects that cannot
+ * be read or attached are remembered and counted, and not tried again while they stay mapped.
+ */
+int attach_scan(struct attach *attach, pid_t pid, struct error *error);
+
+/* The process has ended: removes what was attached for it alone. */
+void attach_forget(struct attach *attach, pid_t pid);
+
+/* An object that has probes of txtrace. */
+struct attach_object {
+	const char *path; /* any bytes */
+	pid_t pid;        /* 0: for every process */
+	size_t site_cnt;
+	size_t link_cnt;
+	bool is_fast; /* the probes sit on nops that this kernel turns into calls */
+};
+
+/* Calls visit for each attached object; a non-zero return stops and is the result. */
+typedef int (*attach_visit)(void *context, const struct attach_object *object);
+int attach_each(const struct attach *attach, attach_visit visit, void *context);
+
+struct attach_stats {
+	size_t object_cnt; /* attached now */
+	size_t site_cnt;
+	size_t link_cnt;
+	uint64_t unreadable_cnt; /* objects that could not be opened or read */
+	uint64_t failed_cnt;     /* objects whose probes could not be attached */
+};
+
+void attach_stats(const struct attach *attach, struct attach_stats *stats);
+
+/* What all objects that were looked at have of other providers' probes: for "has no txtrace probes; it has …". */
+const struct probe_providers *attach_providers(const struct attach *attach);
+
+/* Removes all probes. NULL is allowed. */
+void attach_close(struct attach *attach);
+
+#endif
