@@ -3,11 +3,16 @@
 #   make             build/txtrace, build/txtrace-bpf
 #   make demo        sets the machine up, builds, traces the demo server, prints the report
 #   make check       sets the machine up, builds, runs every test
-#   make bench       measures; prints the figures of docs/benchmarks.md
-#   make install     DESTDIR= PREFIX=/usr/local
+#   make check-fast  what of it needs no kernel and no second build
+#   make lint        the rules of the tree
+#   make bench       sets the machine up, builds, measures
+#   make setup       installs what the build lacks
+#   make install     DESTDIR= PREFIX=/usr/local; uninstall
+#   make clean
 #
 #   V=1              shows the commands           SANITIZE=address,undefined|thread   builds into build/sanitize-…
-#   CROSS_COMPILE=   as in the kernel             CC= CLANG= BPFTOOL= PKG_CONFIG=     override the tools
+#   CI=true          warnings are errors          CROSS_COMPILE=aarch64-linux-gnu-    builds into build/aarch64-linux-gnu
+#   OPTIMIZE=-O2     JOBS=2                       CC= CLANG= BPFTOOL= PKG_CONFIG= …   override the tools
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -26,22 +31,25 @@ endif
 PREFIX     ?= /usr/local
 VERSION    := 0.1.0
 
-BUILD := build
-ifneq ($(SANITIZE),)
-comma := ,
-BUILD := build/sanitize-$(subst $(comma),-,$(SANITIZE))
-SANITIZE_FLAGS := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
-endif
+# A flavour of the build has a folder of its own. What is generated, the BPF programs and the programs that the tests trace do not depend on SANITIZE.
+comma   := ,
+SHARED  := build$(if $(CROSS_COMPILE),/$(CROSS_COMPILE:-=))
+BUILD   := $(SHARED)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))
+GEN     := $(SHARED)/gen
+MACHINE := $(or $(firstword $(subst -, ,$(CROSS_COMPILE))),$(shell uname -m))
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s %s\n' $(1) $(2))
 
 OPTIMIZE ?= -O2
-CPPFLAGS += -Iinclude -Iuserspace -I$(BUILD)/gen -D_GNU_SOURCE -DTXTRACE_VERSION='"$(VERSION)"'
+# What CPPFLAGS, CFLAGS and LDFLAGS of the environment or the command line say comes last.
+ALL_CPPFLAGS := -Iinclude -Iuserspace -I$(GEN) -D_GNU_SOURCE -DTXTRACE_VERSION='"$(VERSION)"' $(CPPFLAGS)
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wvla -Wpointer-arith -Wwrite-strings $(if $(CI),-Werror)
-CFLAGS   += -std=gnu11 $(OPTIMIZE) -g $(WARNINGS) -fno-strict-overflow $(SANITIZE_FLAGS)
-LDFLAGS  += $(SANITIZE_FLAGS)
+SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+ALL_CFLAGS   := -std=gnu11 $(OPTIMIZE) -g $(WARNINGS) -fno-strict-overflow $(SANITIZE_FLAGS) $(CFLAGS)
+ALL_LDFLAGS  := $(SANITIZE_FLAGS) $(LDFLAGS)
 
+# Asked when something is linked, not when this file is read: the set-up may have yet to install it.
 pkg = $(shell $(PKG_CONFIG) $(1) $(2))
 LOG_LIBS     = $(call pkg,--libs,libzstd liblz4)
 EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c)
@@ -55,89 +63,161 @@ RECORD_FOLDERS := ring attach record
 sources = $(foreach folder,$(1),$(sort $(wildcard userspace/$(folder)/*.c)))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
-PURE_OBJECTS   := $(call objects,$(call sources,$(PURE_FOLDERS))) $(BUILD)/gen/perfetto.pb-c.o
+PROTOS         := $(sort $(wildcard userspace/export/*.proto))
+PROTO_SOURCES  := $(patsubst userspace/export/%.proto,$(GEN)/%.pb-c.c,$(PROTOS))
+PROTO_HEADERS  := $(PROTO_SOURCES:.c=.h)
+PURE_OBJECTS   := $(call objects,$(call sources,$(PURE_FOLDERS))) $(patsubst $(GEN)/%.c,$(BUILD)/gen/%.o,$(PROTO_SOURCES))
 RECORD_OBJECTS := $(call objects,$(call sources,$(RECORD_FOLDERS)))
+MAIN_OBJECTS   := $(call objects,$(call sources,main))
 
-BPF_SOURCES := $(sort $(wildcard bpf/*.bpf.c))
-BPF_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(BPF_SOURCES))
-SKELETON    := $(BUILD)/gen/txtrace_bpf.skel.h
+# In this order: libbpf 1.1's linker loses the offset of a map that is declared extern before it is defined.
+BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit thread_clock block_reason sched span)
+BPF_OBJECTS := $(patsubst %.c,$(SHARED)/%.o,$(BPF_SOURCES))
+SKELETON    := $(GEN)/txtrace_bpf.skel.h
 
 PROGRAM_SOURCES := $(sort $(wildcard tests/programs/*.c))
-PROGRAMS        := $(patsubst tests/programs/%.c,$(BUILD)/programs/%,$(PROGRAM_SOURCES))
+PROGRAMS        := $(patsubst tests/programs/%.c,$(SHARED)/programs/%,$(PROGRAM_SOURCES))
 UNIT_SOURCES    := $(sort $(wildcard tests/unit/test_*.c))
 UNITS           := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
 
-.PHONY: all clean programs units
+.PHONY: all programs units help setup demo check check-fast lint bench install uninstall clean FORCE
 all: $(BUILD)/txtrace $(BUILD)/txtrace-bpf
 programs: $(PROGRAMS)
 units: $(UNITS)
 
+help:
+	@sed -n '/^#/!q;s/^# \{0,3\}//;3,$$p' $(firstword $(MAKEFILE_LIST))
+
+# ---- what a file is made with ----
+
+# Each of these files holds a line that is rewritten when it has changed, and only then: what depends on the file depends on the line.
+$(BUILD)/flags.line: line = $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS)
+$(BUILD)/link.line: line = $(CC) $(ALL_LDFLAGS)
+$(BUILD)/pure.line: line = $(AR) $(PURE_OBJECTS)
+$(BUILD)/record.line: line = $(AR) $(RECORD_OBJECTS)
+$(SHARED)/bpf.line: line = $(CLANG) $(BPFTOOL) $(BPF_CFLAGS) $(BPF_OBJECTS)
+$(SHARED)/programs.line: line = $(CC) $(PROGRAM_CFLAGS)
+%.line: FORCE
+	@mkdir -p $(@D)
+	$(file >$@.now,$(line))
+	@if cmp -s $@.now $@; then rm -f $@.now; else mv -f $@.now $@; fi
+
 # ---- programs ----
 
-$(BUILD)/txtrace: $(BUILD)/userspace/main/txtrace.o $(BUILD)/libpure.a
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LOG_LIBS) $(EXPORT_LIBS) -lm
+inputs = $(filter %.c %.o %.a,$^)
 
-$(BUILD)/txtrace-bpf: $(BUILD)/userspace/main/txtrace_bpf.o $(BUILD)/librecord.a $(BUILD)/libpure.a
+$(BUILD)/txtrace: $(BUILD)/userspace/main/txtrace.o $(BUILD)/libpure.a $(BUILD)/link.line
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) -lm
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(inputs) $(LOG_LIBS) $(EXPORT_LIBS) -lm
 
-$(BUILD)/libpure.a: $(PURE_OBJECTS)
-$(BUILD)/librecord.a: $(RECORD_OBJECTS)
+$(BUILD)/txtrace-bpf: $(BUILD)/userspace/main/txtrace_bpf.o $(BUILD)/librecord.a $(BUILD)/libpure.a $(BUILD)/link.line
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(inputs) $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) -lm
+
+$(BUILD)/libpure.a: $(PURE_OBJECTS) $(BUILD)/pure.line
+$(BUILD)/librecord.a: $(RECORD_OBJECTS) $(BUILD)/record.line
 $(BUILD)/%.a:
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcs $@ $(inputs)
 
-$(BUILD)/%.o: %.c | $(BUILD)/gen/perfetto.pb-c.h
+$(BUILD)/%.o: %.c $(BUILD)/flags.line
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# Only these see the skeleton.
-$(call objects,$(call sources,ring attach record)): | $(SKELETON)
+# Only these see what is generated; the first build has no .d file yet that would say so.
+$(call objects,$(call sources,export)): | $(PROTO_HEADERS)
+$(RECORD_OBJECTS): | $(SKELETON)
 
 # ---- generated ----
 
-$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h &: userspace/export/%.proto
+$(GEN)/%.pb-c.c $(GEN)/%.pb-c.h &: userspace/export/%.proto
 	$(call say,PROTOC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(PROTOC_C) --proto_path=$(<D) --c_out=$(@D) $<
 
-$(BUILD)/gen/%.o: $(BUILD)/gen/%.c
+$(BUILD)/gen/%.o: $(GEN)/%.c $(BUILD)/flags.line
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -w -c -o $@ $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -w -MMD -MP -c -o $@ $<
 
-BPF_ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
-BPF_CFLAGS := -target bpf -mcpu=v2 -O2 -g -Wall -Wextra $(if $(CI),-Werror) -D__TARGET_ARCH_$(BPF_ARCH) -Iinclude -Ivmlinux -Ibpf
+BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(MACHINE)))
+BPF_CFLAGS := -target bpf -mcpu=v2 -O2 -g -Wall -Wextra -Wno-unused-parameter $(if $(CI),-Werror) -D__TARGET_ARCH_$(BPF_ARCH) \
+	-Iinclude -Ivmlinux -Ibpf -idirafter /usr/include/$(MACHINE)-linux-gnu
 
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
+$(SHARED)/%.bpf.o: %.bpf.c $(SHARED)/bpf.line
 	$(call say,BPF,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/gen/txtrace_bpf.o: $(BPF_OBJECTS)
+$(GEN)/txtrace_bpf.o: $(BPF_OBJECTS) $(SHARED)/bpf.line
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(BPFTOOL) gen object $@ $^
+	$(Q)$(BPFTOOL) gen object $@ $(inputs)
 
-$(SKELETON): $(BUILD)/gen/txtrace_bpf.o
+$(SKELETON): $(GEN)/txtrace_bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name txtrace_bpf > $@
 
 # ---- test programs ----
 
 # Targets of the tracer: they see include/txtrace.h and nothing else of ours, and no sanitizer.
-$(BUILD)/programs/%: tests/programs/%.c
+PROGRAM_CFLAGS := -std=gnu11 -O2 -g $(WARNINGS) -D_GNU_SOURCE -Iinclude
+$(SHARED)/programs/%: tests/programs/%.c $(SHARED)/programs.line
 	$(call say,PROGRAM,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -O2 -g $(WARNINGS) -D_GNU_SOURCE -Iinclude -MMD -MP -MF $@.d -o $@ $< -pthread -lm
+	$(Q)$(CC) $(PROGRAM_CFLAGS) -MMD -MP -MF $@.d -o $@ $< -pthread -lm
 
-$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/librecord.a $(BUILD)/libpure.a
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/librecord.a $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
 	$(call say,UNIT,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d -o $@ $^ $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) -lcmocka -lm
+	$(Q)$(CC) $(ALL_CPPFLAGS) -Itests $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) -lcmocka -lm
+
+# ---- what is run ----
+
+JOBS ?= $(shell nproc)
+
+setup:
+	@tests/setup/install.sh build
+
+demo:
+	@tests/setup/install.sh demo
+	@tests/demo.sh
+
+check:
+	@tests/setup/install.sh check
+	@JOBS=$(JOBS) tests/run_check.sh
+
+check-fast:
+	@tests/setup/install.sh check
+	@JOBS=$(JOBS) tests/run_check.sh --fast
+
+lint:
+	@tests/setup/install.sh check
+	@tests/run tests/lint
+
+bench:
+	@tests/setup/install.sh bench
+	@$(MAKE) --no-print-directory all programs
+	@tests/bench/run.sh
+
+# ---- installation ----
+
+MAN_PAGES := $(sort $(wildcard docs/*.1))
+# from:to:mode
+INSTALLED := $(BUILD)/txtrace:bin/txtrace:755 $(BUILD)/txtrace-bpf:bin/txtrace-bpf:755 \
+	include/txtrace.h:include/txtrace.h:644 include/txtrace/log.h:include/txtrace/log.h:644 LICENSE:share/doc/txtrace/LICENSE:644 \
+	$(foreach page,$(MAN_PAGES),$(page):share/man/man1/$(notdir $(page)):644)
+part      = $(word $(1),$(subst :, ,$(2)))
+installed = "$(DESTDIR)$(PREFIX)/$(call part,2,$(1))"
+
+install: all
+	$(Q)$(foreach file,$(INSTALLED),install -D -m $(call part,3,$(file)) $(call part,1,$(file)) $(call installed,$(file)) &&) true
+
+uninstall:
+	$(Q)rm -f $(foreach file,$(INSTALLED),$(call installed,$(file)))
 
 clean:
 	rm -rf build
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(patsubst %.o,%.d,$(PURE_OBJECTS) $(RECORD_OBJECTS) $(MAIN_OBJECTS) $(BPF_OBJECTS)) $(addsuffix .d,$(PROGRAMS) $(UNITS))
