@@ -142,7 +142,7 @@ $(BUILD)/gen/%.o: $(GEN)/%.c $(BUILD)/flags.line
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -w -MMD -MP -c -o $@ $<
 
 BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(MACHINE)))
-BPF_CFLAGS := -target bpf -mcpu=v2 -O2 -g -Wall -Wextra -Wno-unused-parameter $(if $(CI),-Werror) -D__TARGET_ARCH_$(BPF_ARCH) \
+BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter $(if $(CI),-Werror) -D__TARGET_ARCH_$(BPF_ARCH) \
 	-Iinclude -Ivmlinux -Ibpf -idirafter /usr/include/$(MACHINE)-linux-gnu
 
 $(SHARED)/%.bpf.o: %.bpf.c $(SHARED)/bpf.line

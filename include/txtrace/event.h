@@ -174,7 +174,7 @@ struct wire_text {
 	uint64_t value; /* ATTR */
 	uint32_t type;  /* ATTR: enum attr_type */
 	uint32_t text_length;
-	char text[]; /* WIRE_TEXT_SHORT or WIRE_TEXT_LONG bytes, no NUL */
+	/* WIRE_TEXT_SHORT or WIRE_TEXT_LONG bytes follow; the text has no NUL */
 };
 
 #define WIRE_KEY_MAX 64

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Why a task that is about to leave the CPU sleeps: read off its saved registers and its state; no other tracepoint is needed. */
+#ifndef BLOCK_REASON_H
+#define BLOCK_REASON_H
+
+#include "vmlinux.h"
+#include "txtrace/event.h"
+
+/* Bits of the state that the scheduler hands over; the same numbers since 4.14. */
+#define TASK_STATE_STOPPED (0x0004 | 0x0008) /* stopped, traced */
+#define TASK_STATE_DEAD (0x0010 | 0x0020 | 0x0080)
+
+struct block {
+	int32_t syscall_nr; /* SYSCALL_NONE, SYSCALL_UNKNOWN */
+	uint32_t reason;    /* enum block_reason */
+	uint64_t object;    /* futex address, fd, or 0 */
+};
+
+/* state: of the task as the scheduler told it. Works on the current task and on any other that sleeps. */
+void block_describe(struct task_struct *task, unsigned int state, struct block *block);
+
+#endif

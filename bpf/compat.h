@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Every difference between kernels and architectures that the programs know of, each with the version that made it. */
+#ifndef COMPAT_H
+#define COMPAT_H
+
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+/* Set by the recorder before loading, from the kernel's BTF; what is false is cut away by the verifier. */
+extern const volatile bool cfg_has_prev_state;    /* 5.18: sched_switch hands over the state as its fourth argument */
+extern const volatile bool cfg_has_task_pt_regs;  /* 5.15: bpf_task_pt_regs() */
+
+/* 5.14 renamed task_struct.state to __state and made it an unsigned int. */
+struct task_struct___before_5_14 {
+	volatile long state;
+} __attribute__((preserve_access_index));
+
+static __always_inline unsigned int compat_task_state(struct task_struct *task)
+{
+	struct task_struct___before_5_14 *old = (void *)task;
+
+	if (bpf_core_field_exists(old->state))
+		return (unsigned int)BPF_CORE_READ(old, state);
+	return BPF_CORE_READ(task, __state);
+}
+
+#define SYSCALL_NONE (-1)
+#define SYSCALL_UNKNOWN (-2)
+
+/* The system call that a task is in, and its first argument. */
+struct syscall_entry {
+	long nr; /* or SYSCALL_NONE, SYSCALL_UNKNOWN */
+	__u64 first_argument;
+};
+
+static __always_inline struct syscall_entry compat_syscall(struct task_struct *task)
+{
+	struct syscall_entry entry = { .nr = SYSCALL_UNKNOWN, .first_argument = 0 };
+
+	if (!cfg_has_task_pt_regs)
+		return entry;
+#if defined(__TARGET_ARCH_x86)
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+
+	entry.nr = (int)regs->orig_ax;
+	entry.first_argument = regs->di;
+#elif defined(__TARGET_ARCH_arm64)
+	struct pt_regs___arm64 *regs = (void *)bpf_task_pt_regs(task);
+
+	entry.nr = regs->syscallno;
+	entry.first_argument = regs->orig_x0;
+#endif
+	if (entry.nr < 0)
+		entry.nr = SYSCALL_NONE;
+	return entry;
+}
+
+enum context {
+	CONTEXT_THREAD = 0,    /* the current thread does this itself */
+	CONTEXT_INTERRUPT = 1, /* a hard or soft interrupt, on top of whichever thread was running */
+	CONTEXT_UNKNOWN = 2,
+};
+
+#define THREAD_STACK_BYTES 16384 /* x86-64 and aarch64 without KASAN */
+
+/*
+ * Is the current thread at work here, or an interrupt on top of it? No helper tells (up to 6.18), and the per-CPU preempt count is out of reach where
+ * kallsyms has no data symbols. But an interrupt of the kernel runs on a stack of its own, and a program's frame lies on the stack
+ * of whoever called it, as long as it takes less than 64 bytes (6.13: more than that and it may get a private one). An interrupt of user code stays
+ * on the thread's stack: there the thread is in no system call, which leaves only the rare wakeup out of a page fault: unknown.
+ *
+ * scratch: memory to spill a pointer into, which makes it a number to the verifier; overwritten.
+ */
+static __always_inline enum context compat_context(struct task_struct *current_task, volatile uint64_t *scratch)
+{
+	uint64_t offset, frame = 0;
+
+	*scratch = (uint64_t)&frame;
+	offset = *scratch - (uint64_t)BPF_CORE_READ(current_task, stack);
+	*scratch = 0;
+	if (offset >= THREAD_STACK_BYTES)
+		return CONTEXT_INTERRUPT;
+	if (BPF_CORE_READ(current_task, mm) && compat_syscall(current_task).nr < 0)
+		return CONTEXT_UNKNOWN;
+	return CONTEXT_THREAD;
+}
+
+#endif

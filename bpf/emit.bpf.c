@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "emit.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+struct rings_map rings SEC(".maps");
+
+struct wire_counters counters[WIRE_CPU_MAX];
+volatile uint64_t loss_generation;
+
+const volatile uint32_t cfg_ring_mask;
+const volatile uint64_t cfg_wake_bytes = 1 << 20;
+
+const volatile bool cfg_has_prev_state = true;
+const volatile bool cfg_has_task_pt_regs = true;

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The way out: a ring buffer per group of CPUs, and per CPU and kind the count of what was sent and what was lost.
+ *
+ *	struct wire_wake *event = emit_reserve(&out, WIRE_WAKE, sizeof(*event));   counts it as sent, or as lost too
+ *	uint64_t now_ns = bpf_ktime_get_ns();                                        after the reservation: see txtrace/event.h
+ *	if (event) { …; emit_submit(&out, event); }
+ *
+ * These are inlined rather than called: they stand on every hot path.
+ */
+#ifndef EMIT_H
+#define EMIT_H
+
+#include "vmlinux.h"
+#include "txtrace/event.h"
+
+#include <bpf/bpf_helpers.h>
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* the recorder makes the real ones */
+};
+
+struct rings_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, WIRE_RING_MAX);
+	__type(key, uint32_t);
+	__array(values, struct ring);
+};
+
+extern struct rings_map rings SEC(".maps");
+extern struct wire_counters counters[WIRE_CPU_MAX];
+extern volatile uint64_t loss_generation; /* raised by the reader when it has taken the losses */
+
+extern const volatile uint32_t cfg_ring_mask;   /* rings in use - 1: a power of two - 1; CPU n writes into ring n & mask */
+extern const volatile uint64_t cfg_wake_bytes;  /* so much unread data wakes the reader up */
+
+struct emit {
+	void *ring;
+	struct wire_counters *counters;
+	uint32_t cpu;
+	uint32_t size;
+};
+
+static __always_inline void emit_count_loss(struct emit *out, uint32_t kind)
+{
+	struct wire_counters *c = out->counters;
+	uint64_t now_ns = bpf_ktime_get_ns();
+
+	if (c->generation != loss_generation) {
+		c->first_lost_ns = now_ns;
+		c->generation = loss_generation;
+	}
+	c->last_lost_ns = now_ns;
+	__sync_fetch_and_add(&c->lost[kind], 1);
+}
+
+/* kind and size are constants. The counts are atomic: a program on a probe can be preempted by another one on the same CPU. */
+static __always_inline void *emit_reserve(struct emit *out, const uint32_t kind, const uint32_t size)
+{
+	uint32_t ring_idx;
+	void *record = 0;
+
+	out->cpu = bpf_get_smp_processor_id();
+	out->size = size;
+	out->counters = &counters[out->cpu & (WIRE_CPU_MAX - 1)];
+	__sync_fetch_and_add(&out->counters->sent[kind], 1);
+	ring_idx = out->cpu & cfg_ring_mask;
+	out->ring = bpf_map_lookup_elem(&rings, &ring_idx);
+	if (out->ring)
+		record = bpf_ringbuf_reserve(out->ring, size, 0);
+	if (!record)
+		emit_count_loss(out, kind);
+	return record;
+}
+
+/* Takes back what was reserved, to send it in another size. */
+static __always_inline void emit_discard(struct emit *out, const uint32_t kind, void *record)
+{
+	bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
+	__sync_fetch_and_add(&out->counters->sent[kind], -1);
+}
+
+static __always_inline void emit_header(struct emit *out, struct wire_header *header, uint8_t kind, uint8_t flags,
+					uint64_t pid_tgid, uint64_t now_ns)
+{
+	header->time_ns = now_ns;
+	header->tid = (uint32_t)pid_tgid;
+	header->tgid = pid_tgid >> 32;
+	header->kind = kind;
+	header->flags = flags;
+	header->cpu = out->cpu;
+	header->size = out->size;
+}
+
+/*
+ * The reader looks by itself every so often; it is woken only when the ring passes the threshold, and only by the record that passes it: a
+ * wake-up per record costs more than everything else together.
+ */
+static __always_inline void emit_submit(struct emit *out, void *record)
+{
+	uint64_t unread = bpf_ringbuf_query(out->ring, BPF_RB_AVAIL_DATA);
+	bool passes = unread >= cfg_wake_bytes && unread - (out->size + 8) < cfg_wake_bytes;
+
+	bpf_ringbuf_submit(record, passes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+}
+
+#endif

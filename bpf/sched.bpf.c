@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The scheduler's side: who leaves a CPU and why, who gets it, who woke whom, which threads there are. */
+#include "vmlinux.h"
+#include "block_reason.h"
+#include "compat.h"
+#include "emit.h"
+#include "thread_clock.h"
+
+static __always_inline uint64_t pid_tgid_of(struct task_struct *task)
+{
+	return (uint64_t)task->tgid << 32 | (uint32_t)task->pid;
+}
+
+static __always_inline uint8_t how_it_left(bool preempt, unsigned int state)
+{
+	if (preempt)
+		return WIRE_LEFT_PREEMPTED;
+	if (!state)
+		return WIRE_LEFT_YIELDED;
+	return state & TASK_STATE_DEAD ? WIRE_LEFT_DEAD : WIRE_LEFT_BLOCKED;
+}
+
+/*
+ * The state is the tracepoint's argument, not the task's field: a waker may already have changed the field. The clocks move even if the event
+ * finds no room.
+ */
+SEC("tp_btf/sched_switch")
+int on_sched_switch(uint64_t *ctx)
+{
+	bool preempt = (bool)ctx[0];
+	struct task_struct *prev = (struct task_struct *)ctx[1];
+	struct task_struct *next = (struct task_struct *)ctx[2];
+	struct thread_clock *out_clock = thread_clock_of(prev);
+	struct thread_clock *in_clock = thread_clock_of(next);
+	struct block block = { .syscall_nr = SYSCALL_NONE };
+	uint8_t left_as = WIRE_LEFT_UNTRACED;
+	struct wire_switch *event;
+	struct emit out;
+	uint64_t now_ns;
+
+	if (!out_clock) {
+		barrier_var(in_clock); /* clang would test both by or-ing the pointers, which the verifier forbids */
+		if (!in_clock)
+			return 0;
+	}
+	if (out_clock) {
+		unsigned int state = cfg_has_prev_state ? (unsigned int)ctx[3] : compat_task_state(prev);
+
+		left_as = how_it_left(preempt, state);
+		if (left_as == WIRE_LEFT_BLOCKED)
+			block_describe(prev, state, &block);
+	}
+	event = emit_reserve(&out, WIRE_SWITCH, sizeof(*event));
+	now_ns = bpf_ktime_get_ns();
+	if (out_clock)
+		thread_clock_leave(out_clock, now_ns,
+				   left_as == WIRE_LEFT_BLOCKED ? WIRE_THREAD_BLOCKED : WIRE_THREAD_RUNNABLE, block.reason);
+	if (in_clock)
+		thread_clock_arrive(in_clock, now_ns);
+	if (!event)
+		return 0;
+	emit_header(&out, &event->header, WIRE_SWITCH, 0, pid_tgid_of(prev), now_ns);
+	event->next_tid = next->pid;
+	event->next_tgid = next->tgid;
+	event->object = block.object;
+	event->syscall_nr = block.syscall_nr;
+	event->left_as = left_as;
+	event->reason = block.reason;
+	event->next_is_traced = in_clock != 0;
+	event->padding = 0;
+	emit_submit(&out, event);
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int on_sched_waking(uint64_t *ctx)
+{
+	struct task_struct *wakee = (struct task_struct *)ctx[0];
+	struct thread_clock *clock = thread_clock_of(wakee);
+	struct task_struct *waker;
+	struct wire_wake *event;
+	struct emit out;
+	uint64_t now_ns;
+	uint8_t flags = 0;
+	enum context context;
+
+	if (!clock)
+		return 0;
+	event = emit_reserve(&out, WIRE_WAKE, sizeof(*event));
+	now_ns = bpf_ktime_get_ns();
+	clock->wake_ns = now_ns;
+	if (!event)
+		return 0;
+	waker = bpf_get_current_task_btf();
+	context = compat_context(waker, &event->header.time_ns);
+	if (context != CONTEXT_THREAD)
+		flags = context == CONTEXT_INTERRUPT ? WIRE_IN_INTERRUPT : WIRE_WAKER_UNKNOWN;
+	emit_header(&out, &event->header, WIRE_WAKE, flags, pid_tgid_of(waker), now_ns);
+	event->wakee_tid = wakee->pid;
+	event->wakee_tgid = wakee->tgid;
+	bpf_get_current_comm(event->waker_comm, sizeof(event->waker_comm));
+	emit_submit(&out, event);
+	return 0;
+}
+
+/* The threads that are there already: run once, after the other programs are attached. */
+SEC("iter/task")
+int seed_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct block block = {};
+	uint32_t tgid, state = WIRE_THREAD_ON_CPU;
+	unsigned int sleeping;
+
+	if (!task)
+		return 0;
+	tgid = task->tgid;
+	if (!bpf_map_lookup_elem(&targets, &tgid) || thread_clock_of(task))
+		return 0;
+	sleeping = compat_task_state(task);
+	if (sleeping & TASK_STATE_DEAD)
+		return 0;
+	if (!task->on_cpu) {
+		state = sleeping ? WIRE_THREAD_BLOCKED : WIRE_THREAD_RUNNABLE;
+		if (sleeping)
+			block_describe(task, sleeping, &block);
+	}
+	thread_clock_start(task, state, block.reason, WIRE_IS_SEED);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int on_fork(uint64_t *ctx)
+{
+	struct task_struct *parent = (struct task_struct *)ctx[0];
+	struct task_struct *child = (struct task_struct *)ctx[1];
+
+	if (parent->tgid == child->tgid && thread_clock_of(parent))
+		thread_clock_start(child, WIRE_THREAD_RUNNABLE, 0, 0);
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int on_rename(uint64_t *ctx)
+{
+	struct task_struct *task = (struct task_struct *)ctx[0];
+	struct thread_clock *clock = thread_clock_of(task);
+
+	if (clock)
+		thread_clock_rename(task, clock, (const char *)ctx[1]);
+	return 0;
+}
+
+struct end_with_clocks {
+	struct wire_span span;
+	struct wire_clocks clocks;
+};
+
+/* The task is the current one, and on a CPU: its clocks are read without a race but for preemption, which the count would tell. */
+static __always_inline int send_end(struct task_struct *task, const uint8_t kind, uint64_t id)
+{
+	struct thread_clock *clock = thread_clock_of(task);
+	struct end_with_clocks *event;
+	struct emit out;
+	uint32_t switch_cnt;
+	uint64_t now_ns;
+
+	if (!clock)
+		return 0;
+	event = emit_reserve(&out, kind, sizeof(*event));
+	if (!event)
+		return 0;
+	switch_cnt = *(volatile uint32_t *)&clock->switch_cnt;
+	now_ns = bpf_ktime_get_ns();
+	thread_clock_read(clock, now_ns, &event->clocks);
+	emit_header(&out, &event->span.header, kind,
+		    *(volatile uint32_t *)&clock->switch_cnt == switch_cnt ? WIRE_HAS_CLOCKS : WIRE_HAS_CLOCKS | WIRE_NO_CLOCKS,
+		    pid_tgid_of(task), now_ns);
+	event->span.id = id;
+	event->span.label = 0;
+	event->span.parent = 0;
+	emit_submit(&out, event);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int on_exit_of_thread(uint64_t *ctx)
+{
+	return send_end((struct task_struct *)ctx[0], WIRE_THREAD_EXIT, 0);
+}
+
+/* id: the tid that the thread had before; exec gives it that of the process. */
+SEC("tp_btf/sched_process_exec")
+int on_exec(uint64_t *ctx)
+{
+	return send_end((struct task_struct *)ctx[0], WIRE_EXEC, (uint32_t)ctx[1]);
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* One program per probe of include/txtrace.h. They run in the traced thread, on its time: every instruction here is the user's. */
+#include "vmlinux.h"
+#include "emit.h"
+#include "thread_clock.h"
+
+#include <bpf/bpf_tracing.h>
+
+#define READ_TRIES 3
+
+/* The current thread's clocks, if it is one to trace: a thread whose fork we missed is adopted. */
+static __always_inline struct thread_clock *clock_of_current(struct task_struct *task)
+{
+	struct thread_clock *clock = thread_clock_of(task);
+	uint32_t tgid;
+
+	if (clock)
+		return clock;
+	tgid = bpf_get_current_pid_tgid() >> 32;
+	if (!bpf_map_lookup_elem(&targets, &tgid))
+		return 0;
+	return thread_clock_start(task, WIRE_THREAD_ON_CPU, 0, 0);
+}
+
+/* Has the thread been switched since its last span event, or is its state not what it should be? Then the clocks have to go along. */
+static __always_inline bool clocks_moved(const volatile struct thread_clock *clock)
+{
+	return clock->switch_cnt != clock->reported_cnt || clock->state != WIRE_THREAD_ON_CPU;
+}
+
+/*
+ * Time and clocks of one moment: if the thread was preempted while they were read, they are read again. Returns the flag that says what the
+ * reading is worth; the count that it belongs to is reported once the event is in the ring.
+ */
+static __always_inline uint8_t read_clocks(struct thread_clock *clock, struct wire_clocks *reading, uint64_t *now_ns,
+					   uint32_t *switch_cnt)
+{
+	const volatile uint32_t *count = &clock->switch_cnt;
+
+#pragma unroll
+	for (int i = 0; i < READ_TRIES; i++) {
+		*switch_cnt = *count;
+		*now_ns = bpf_ktime_get_ns();
+		thread_clock_read(clock, *now_ns, reading);
+		if (*switch_cnt == *count)
+			return WIRE_HAS_CLOCKS;
+	}
+	return WIRE_HAS_CLOCKS | WIRE_NO_CLOCKS;
+}
+
+struct span_with_clocks {
+	struct wire_span span;
+	struct wire_clocks clocks;
+};
+
+static __always_inline void fill_span(struct wire_span *span, uint64_t id, uint64_t label, uint64_t parent)
+{
+	span->id = id;
+	span->label = label;
+	span->parent = parent;
+}
+
+static __always_inline int send_span_with_clocks(struct thread_clock *clock, const uint8_t kind, uint64_t id, uint64_t label,
+						 uint64_t parent)
+{
+	struct span_with_clocks *event;
+	struct emit out;
+	uint32_t switch_cnt;
+	uint64_t now_ns;
+	uint8_t flags;
+
+	event = emit_reserve(&out, kind, sizeof(*event));
+	if (!event)
+		return 0;
+	flags = read_clocks(clock, &event->clocks, &now_ns, &switch_cnt);
+	emit_header(&out, &event->span.header, kind, flags, bpf_get_current_pid_tgid(), now_ns);
+	fill_span(&event->span, id, label, parent);
+	if (!(flags & WIRE_NO_CLOCKS))
+		clock->reported_cnt = switch_cnt;
+	emit_submit(&out, event);
+	return 0;
+}
+
+static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t label, uint64_t parent)
+{
+	struct thread_clock *clock = clock_of_current(bpf_get_current_task_btf());
+	struct wire_span *event;
+	struct emit out;
+	uint64_t now_ns;
+
+	if (!clock)
+		return 0;
+	if (clocks_moved(clock))
+		return send_span_with_clocks(clock, kind, id, label, parent);
+	event = emit_reserve(&out, kind, sizeof(*event));
+	if (!event)
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	if (clocks_moved(clock)) { /* preempted since we looked */
+		emit_discard(&out, kind, event);
+		return send_span_with_clocks(clock, kind, id, label, parent);
+	}
+	emit_header(&out, &event->header, kind, 0, bpf_get_current_pid_tgid(), now_ns);
+	fill_span(event, id, label, parent);
+	emit_submit(&out, event);
+	return 0;
+}
+
+SEC("uprobe")
+int BPF_KPROBE(on_begin, uint64_t id, uint64_t label, uint64_t parent)
+{
+	return send_span(WIRE_BEGIN, id, label, parent);
+}
+
+SEC("uprobe")
+int BPF_KPROBE(on_begin_detached, uint64_t id, uint64_t label, uint64_t parent)
+{
+	return send_span(WIRE_BEGIN_DETACHED, id, label, parent);
+}
+
+SEC("uprobe")
+int BPF_KPROBE(on_enter, uint64_t id)
+{
+	return send_span(WIRE_ENTER, id, 0, 0);
+}
+
+SEC("uprobe")
+int BPF_KPROBE(on_exit, uint64_t id)
+{
+	return send_span(WIRE_LEAVE, id, 0, 0);
+}
+
+SEC("uprobe")
+int BPF_KPROBE(on_end, uint64_t id)
+{
+	return send_span(WIRE_END, id, 0, 0);
+}
+
+static __always_inline int send_mark(const uint8_t kind, uint64_t id, uint64_t name, uint64_t value)
+{
+	struct wire_mark *event;
+	struct emit out;
+
+	if (!clock_of_current(bpf_get_current_task_btf()))
+		return 0;
+	event = emit_reserve(&out, kind, sizeof(*event));
+	if (!event)
+		return 0;
+	emit_header(&out, &event->header, kind, 0, bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
+	event->id = id;
+	event->name = name;
+	event->value = value;
+	emit_submit(&out, event);
+	return 0;
+}
+
+SEC("uprobe")
+int BPF_KPROBE(on_event, uint64_t id, uint64_t name)
+{
+	return send_mark(WIRE_INSTANT, id, name, 0);
+}
+
+SEC("uprobe")
+int BPF_KPROBE(on_counter, uint64_t name, uint64_t value)
+{
+	return send_mark(WIRE_COUNTER, 0, name, value);
+}
+
+SEC("uprobe")
+int BPF_KPROBE(on_link, uint64_t from, uint64_t to, uint64_t name)
+{
+	return send_mark(WIRE_LINK, from, name, to);
+}
+
+struct text_short {
+	struct wire_text base;
+	char text[WIRE_TEXT_SHORT];
+};
+
+struct text_long {
+	struct wire_text base;
+	char text[WIRE_TEXT_LONG];
+};
+
+struct text_source {
+	uint64_t id;
+	uint64_t name;
+	uint64_t type;
+	uint64_t value;
+	uint64_t address; /* of the text; 0: none */
+};
+
+static __always_inline void fill_text(struct emit *out, struct wire_text *event, const uint8_t kind, const struct text_source *source,
+				      long length, const uint32_t size)
+{
+	uint8_t flags = 0;
+
+	if (length < 0)
+		flags = WIRE_IS_UNREADABLE;
+	else if (length >= size) /* with its NUL: it filled the room, so there may be more */
+		flags = WIRE_IS_TRUNCATED;
+	emit_header(out, &event->header, kind, flags, bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
+	event->id = source->id;
+	event->name = source->name;
+	event->value = source->value;
+	event->type = source->type;
+	event->text_length = length > 0 ? length - 1 : 0;
+	emit_submit(out, event);
+}
+
+/* The short size first; a text that fills it is read again into the long one. */
+static __always_inline int send_text(const uint8_t kind, const struct text_source *source)
+{
+	struct text_short *event;
+	struct text_long *more;
+	struct emit out;
+	long length = 0;
+
+	if (!clock_of_current(bpf_get_current_task_btf()))
+		return 0;
+	event = emit_reserve(&out, kind, sizeof(*event));
+	if (!event)
+		return 0;
+	if (source->address)
+		length = bpf_probe_read_user_str(event->text, sizeof(event->text), (void *)source->address);
+	if (length < (long)sizeof(event->text)) {
+		fill_text(&out, &event->base, kind, source, length, sizeof(event->text));
+		return 0;
+	}
+	emit_discard(&out, kind, event);
+	more = emit_reserve(&out, kind, sizeof(*more));
+	if (!more)
+		return 0;
+	length = bpf_probe_read_user_str(more->text, sizeof(more->text), (void *)source->address);
+	fill_text(&out, &more->base, kind, source, length, sizeof(more->text));
+	return 0;
+}
+
+SEC("uprobe")
+int BPF_KPROBE(on_tag, uint64_t id, uint64_t text)
+{
+	struct text_source source = { .id = id, .address = text };
+
+	return send_text(WIRE_TAG, &source);
+}
+
+SEC("uprobe")
+int BPF_KPROBE(on_attr, uint64_t id, uint64_t name, uint64_t type, uint64_t value)
+{
+	struct text_source source = { .id = id, .name = name, .type = (uint32_t)type, .value = value };
+
+	if ((uint32_t)type == ATTR_STRING)
+		source.address = value;
+	return send_text(WIRE_ATTR, &source);
+}
+
+struct key_with_clocks {
+	struct wire_key keyed;
+	struct wire_clocks clocks;
+};
+
+/* Spans named by bytes are rarer than the others: their events always take the clocks along. */
+static __always_inline int send_key(const uint8_t kind, uint64_t key, uint64_t length, uint64_t name)
+{
+	struct thread_clock *clock = clock_of_current(bpf_get_current_task_btf());
+	struct key_with_clocks *event;
+	struct emit out;
+	uint32_t switch_cnt, room = length > WIRE_KEY_MAX ? WIRE_KEY_MAX : length;
+	uint64_t now_ns;
+	uint8_t flags;
+
+	if (!clock)
+		return 0;
+	event = emit_reserve(&out, kind, sizeof(*event));
+	if (!event)
+		return 0;
+	__builtin_memset(event->keyed.key, 0, sizeof(event->keyed.key));
+	if (bpf_probe_read_user(event->keyed.key, room, (void *)key))
+		room = 0;
+	flags = read_clocks(clock, &event->clocks, &now_ns, &switch_cnt);
+	if (!(flags & WIRE_NO_CLOCKS))
+		clock->reported_cnt = switch_cnt;
+	if (length > WIRE_KEY_MAX)
+		flags |= WIRE_IS_TRUNCATED;
+	if (!room)
+		flags |= WIRE_IS_UNREADABLE;
+	emit_header(&out, &event->keyed.header, kind, flags, bpf_get_current_pid_tgid(), now_ns);
+	event->keyed.name = name;
+	event->keyed.key_length = room;
+	event->keyed.padding = 0;
+	emit_submit(&out, event);
+	return 0;
+}
+
+SEC("uprobe")
+int BPF_KPROBE(on_key_begin, uint64_t label, uint64_t key, uint64_t length)
+{
+	return send_key(WIRE_KEY_BEGIN, key, length, label);
+}
+
+SEC("uprobe")
+int BPF_KPROBE(on_key_enter, uint64_t key, uint64_t length)
+{
+	return send_key(WIRE_KEY_ENTER, key, length, 0);
+}
+
+SEC("uprobe")
+int BPF_KPROBE(on_key_exit, uint64_t key, uint64_t length)
+{
+	return send_key(WIRE_KEY_LEAVE, key, length, 0);
+}
+
+SEC("uprobe")
+int BPF_KPROBE(on_key_end, uint64_t key, uint64_t length)
+{
+	return send_key(WIRE_KEY_END, key, length, 0);
+}
+
+SEC("uprobe")
+int BPF_KPROBE(on_key_event, uint64_t key, uint64_t length, uint64_t name)
+{
+	return send_key(WIRE_KEY_INSTANT, key, length, name);
+}

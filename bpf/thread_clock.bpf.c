@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "emit.h"
+#include "thread_clock.h"
+
+#include <bpf/bpf_core_read.h>
+
+struct thread_clocks_map thread_clocks SEC(".maps");
+struct targets_map targets SEC(".maps");
+
+static __always_inline void thread_clock_send(struct emit *out, struct wire_thread *event, struct task_struct *task,
+					      const struct thread_clock *clock, uint32_t flags, const char *comm)
+{
+	emit_header(out, &event->header, WIRE_THREAD, flags, (uint64_t)task->tgid << 32 | (uint32_t)task->pid, clock->since_ns);
+	event->born_ns = clock->clocks.born_ns;
+	if (bpf_probe_read_kernel(event->comm, sizeof(event->comm), comm))
+		__builtin_memset(event->comm, 0, sizeof(event->comm));
+	event->state = clock->state;
+	event->reason = clock->reason;
+	event->padding[0] = event->padding[1] = 0;
+	event->parent_tgid = BPF_CORE_READ(task, real_parent, tgid);
+	emit_submit(out, event);
+}
+
+/*
+ * The reservation comes before the birth, so that no other event of this thread can have an earlier time than the one that introduces it. The
+ * initial value goes in with the creation: the scheduler may look at it at once.
+ */
+__hidden struct thread_clock *thread_clock_start(struct task_struct *task, uint32_t state, uint32_t reason, uint32_t flags)
+{
+	struct thread_clock initial = { .state = state, .reason = reason, .switch_cnt = 1 /* and none reported */ };
+	struct thread_clock *clock;
+	struct wire_thread *event;
+	struct emit out;
+
+	event = emit_reserve(&out, WIRE_THREAD, sizeof(*event));
+	initial.since_ns = bpf_ktime_get_ns();
+	initial.clocks.born_ns = initial.since_ns;
+	clock = bpf_task_storage_get(&thread_clocks, task, &initial, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!clock)
+		__sync_fetch_and_add(&out.counters->lost_clocks, 1);
+	if (event)
+		thread_clock_send(&out, event, task, &initial, clock ? flags : flags | WIRE_NO_CLOCKS, task->comm);
+	return clock;
+}
+
+__hidden void thread_clock_rename(struct task_struct *task, const struct thread_clock *clock, const char *comm)
+{
+	struct thread_clock now = { .clocks.born_ns = clock->clocks.born_ns, .since_ns = 0 };
+	struct wire_thread *event;
+	struct emit out;
+
+	event = emit_reserve(&out, WIRE_THREAD, sizeof(*event));
+	now.since_ns = bpf_ktime_get_ns();
+	if (event)
+		thread_clock_send(&out, event, task, &now, WIRE_IS_RENAME, comm);
+}

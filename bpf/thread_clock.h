@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The state clocks of a thread, in its task storage: how long it has been on a CPU, runnable, blocked for each reason. They run from the moment
+ * it is traced; a thread is traced exactly if it has them. Only the scheduler's switch moves them, so they need no lock: the
+ * switches of one task are ordered. A wakeup only leaves its time, and the switch-in that follows splits the sleep there.
+ */
+#ifndef THREAD_CLOCK_H
+#define THREAD_CLOCK_H
+
+#include "vmlinux.h"
+#include "txtrace/event.h"
+
+#include <bpf/bpf_helpers.h>
+
+struct thread_clock {
+	struct wire_clocks clocks; /* up to since_ns */
+	uint64_t since_ns;         /* when the present state began */
+	uint64_t wake_ns;          /* of the last wakeup; 0: none since it was last switched in */
+	uint32_t switch_cnt;       /* also tells a reader that it was interrupted by a switch */
+	uint32_t reported_cnt;     /* switch_cnt when a span event last took the clocks along */
+	uint32_t state;            /* enum wire_thread_state */
+	uint32_t reason;           /* BLOCKED: enum block_reason */
+};
+
+struct thread_clocks_map {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread_clock);
+};
+
+extern struct thread_clocks_map thread_clocks SEC(".maps");
+
+/* Processes to trace: tgid -> anything. The recorder fills it. */
+struct targets_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, uint32_t);
+	__type(value, uint32_t);
+};
+
+extern struct targets_map targets SEC(".maps");
+
+/* NULL: not traced. */
+static __always_inline struct thread_clock *thread_clock_of(struct task_struct *task)
+{
+	return bpf_task_storage_get(&thread_clocks, task, 0, 0);
+}
+
+/* Starts the clocks of a thread that has none, in this state, and sends a WIRE_THREAD with these flags. NULL: no memory, counted. */
+struct thread_clock *thread_clock_start(struct task_struct *task, uint32_t state, uint32_t reason, uint32_t flags);
+
+/* Sends a WIRE_THREAD with the new name. */
+void thread_clock_rename(struct task_struct *task, const struct thread_clock *clock, const char *comm);
+
+static __always_inline void thread_clock_leave(struct thread_clock *clock, uint64_t now_ns, uint32_t state, uint32_t reason)
+{
+	uint64_t spent_ns = now_ns - clock->since_ns;
+
+	if (clock->state == WIRE_THREAD_ON_CPU)
+		clock->clocks.on_cpu_ns += spent_ns;
+	else
+		clock->clocks.unknown_ns += spent_ns; /* its switch-in was not seen: it was being seeded */
+	clock->state = state;
+	clock->reason = reason;
+	clock->since_ns = now_ns;
+	clock->switch_cnt++;
+}
+
+/*
+ * A wakeup can overtake the switch-out that it ends: the waker finds the task asleep while it is still on its way out. Then wake_ns is not
+ * after since_ns, and all the time was spent runnable. A wakeup that found the task still running ends no sleep; the one that does comes later and
+ * overwrites it.
+ */
+static __always_inline void thread_clock_arrive(struct thread_clock *clock, uint64_t now_ns)
+{
+	uint64_t since_ns = clock->since_ns, wake_ns = clock->wake_ns;
+
+	if (clock->state == WIRE_THREAD_RUNNABLE) {
+		clock->clocks.runnable_ns += now_ns - since_ns;
+	} else if (clock->state == WIRE_THREAD_BLOCKED && wake_ns) {
+		if (wake_ns < since_ns)
+			wake_ns = since_ns;
+		if (wake_ns > now_ns)
+			wake_ns = now_ns;
+		if (clock->reason < BLOCK_REASON_COUNT)
+			clock->clocks.blocked_ns[clock->reason] += wake_ns - since_ns;
+		clock->clocks.runnable_ns += now_ns - wake_ns;
+	} else {
+		clock->clocks.unknown_ns += now_ns - since_ns;
+	}
+	clock->state = WIRE_THREAD_ON_CPU;
+	clock->since_ns = now_ns;
+	clock->wake_ns = 0;
+	clock->switch_cnt++;
+}
+
+/* The clocks at now_ns, of the current thread or of one that was never seen to run. */
+static __always_inline void thread_clock_read(const struct thread_clock *clock, uint64_t now_ns, struct wire_clocks *reading)
+{
+	*reading = clock->clocks;
+	if (clock->state == WIRE_THREAD_ON_CPU)
+		reading->on_cpu_ns += now_ns - clock->since_ns;
+	else
+		reading->unknown_ns += now_ns - clock->since_ns;
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The few kernel types that bpf/ uses, kept by hand, so that the build needs no BTF and reads nothing of the machine it runs on. libbpf
+ * relocates each access to where the running kernel has the field (CO-RE). README.md beside this file says how to add one.
+ */
+#ifndef __VMLINUX_H__
+#define __VMLINUX_H__
+
+typedef signed char __s8;
+typedef unsigned char __u8;
+typedef short __s16;
+typedef unsigned short __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long __s64;
+typedef unsigned long long __u64;
+
+typedef __u8 uint8_t;
+typedef __u16 uint16_t;
+typedef __u32 uint32_t;
+typedef __u64 uint64_t;
+typedef __s32 int32_t;
+typedef __s64 int64_t;
+
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+typedef _Bool bool;
+enum { false = 0, true = 1 };
+
+typedef int pid_t;
+typedef unsigned short umode_t;
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+};
+
+enum {
+	BPF_RB_NO_WAKEUP = 1,
+	BPF_RB_FORCE_WAKEUP = 2,
+	BPF_RB_AVAIL_DATA = 0,
+};
+
+enum {
+	BPF_F_NO_PREALLOC = 1,
+	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
+};
+
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+/* The registers of a system call: x86-64. */
+struct pt_regs {
+	unsigned long di;
+	unsigned long si;
+	unsigned long dx;
+	unsigned long cx;
+	unsigned long r8;
+	unsigned long r9;
+	unsigned long ax;
+	unsigned long sp;
+	unsigned long ip;
+	unsigned long orig_ax;
+};
+
+/* … and aarch64, where struct pt_regs begins with it. */
+struct user_pt_regs {
+	unsigned long long regs[31];
+	unsigned long long sp;
+	unsigned long long pc;
+};
+
+struct pt_regs___arm64 {
+	unsigned long long orig_x0;
+	int syscallno;
+};
+
+struct inode {
+	umode_t i_mode;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct mm_struct;
+
+struct task_struct {
+	void *stack;
+	struct mm_struct *mm;
+	unsigned int __state; /* before 5.14: state, see compat.h */
+	int on_cpu;
+	unsigned int in_iowait : 1;
+	pid_t pid;
+	pid_t tgid;
+	struct task_struct *real_parent;
+	struct files_struct *files;
+	char comm[16];
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+	unsigned long long session_id;
+	unsigned long long seq_num;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+struct bpf_map;
+
+#endif
