@@ -1,0 +1,4 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+echo "ok 1 - before"
+sleep 1000

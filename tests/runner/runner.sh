@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What tests/run makes of tests whose results are known.
+set -u
+
+number=0
+check() { # check NAME STATUS
+	number=$((number + 1))
+	if [ "$2" = 0 ]; then echo "ok $number - $1"; else echo "not ok $number - $1"; fi
+}
+
+export FAKE_NOTES=$TEST_TMPDIR
+fakes=tests/runner/fake
+unset TXTRACE_REQUIRE_BPF
+
+# run NAME OPTION...: its output is in $out, its exit status in $status
+run() {
+	out=$(tests/run --build some/build --limit 2 "${@:2}" "$fakes/fake_$1.sh" 2>&1)
+	status=$?
+}
+
+# expect FAKE STATUS "P passed, F failed, S skipped" [PATTERN...]: each pattern has to be in the output
+expect() {
+	local pattern found=0
+	for pattern in "${@:4}"; do
+		grep -qe "$pattern" <<<"$out" || found=1
+	done
+	[ $found = 0 ] && [ "$status" = "$2" ] && [ "$(tail -n 1 <<<"$out")" = "$3" ]
+	local is_right=$?
+	check "$1: $3" $is_right
+	[ $is_right = 0 ] || { echo "exit status $status, output:"; echo "$out"; } | sed 's/^/# /'
+}
+
+one() { # one FAKE STATUS SUM [PATTERN...]
+	run "$1"
+	expect "$@"
+}
+
+one pass 0 "6 passed, 0 failed, 0 skipped" '^ok  .*fake_pass.sh  *6 cases '
+one fail 1 "1 passed, 1 failed, 0 skipped" '^FAIL .*fake_fail.sh .* 2 cases .*1 failed' '| not ok 2 - wrong' '| # expected 4'
+one exit_status 1 "1 passed, 1 failed, 0 skipped" 'problem: its exit status is 3' '! this went to stderr'
+one crash 1 "1 passed, 1 failed, 0 skipped" 'problem: it was killed by signal 11'
+one hang 1 "1 passed, 1 failed, 0 skipped" 'problem: it ran longer than the limit of 2 s'
+one silent 1 "0 passed, 1 failed, 0 skipped" 'problem: it printed no test case' '| hello'
+one plan 1 "1 passed, 1 failed, 0 skipped" 'problem: its plan says 3 cases, it printed 1'
+one bail_out 1 "1 passed, 1 failed, 0 skipped" 'problem: Bail out! no more disk'
+one cmocka 0 "3 passed, 0 failed, 1 skipped" 'fake_cmocka.sh: needs_a_disk'
+one skip_all 0 "0 passed, 0 failed, 1 skipped" '^skip ' 'fake_skip_all.sh: all: there is no disk'
+one sanitizer 1 "1 passed, 1 failed, 0 skipped" 'problem: a sanitizer reported' '# ERROR: heap-use-after-free'
+one bpf_skip 0 "1 passed, 0 failed, 1 skipped" '^skipped:' 'fake_bpf_skip.sh: needs the kernel: bpf: not root'
+
+out=$(TXTRACE_REQUIRE_BPF=1 tests/run "$fakes/fake_bpf_skip.sh" "$fakes/fake_skip_all.sh" 2>&1)
+status=$?
+expect "with TXTRACE_REQUIRE_BPF" 1 "1 passed, 1 failed, 1 skipped" 'problem: skipped, but TXTRACE_REQUIRE_BPF=1: needs the kernel: bpf: not root'
+
+! [ -e "$(cat "$TEST_TMPDIR/tmpdir")" ]
+check "the test's folder is removed" $?
+
+one leftover 0 "1 passed, 0 failed, 0 skipped"
+for _ in $(seq 50); do
+	state=$(ps -o stat= -p "$(cat "$TEST_TMPDIR/leftover.pid")")
+	case $state in '' | Z*) break ;; esac
+	sleep 0.1
+done
+case $state in '' | Z*) true ;; *) false ;; esac
+check "what the test left running is ended" $?
+
+# A folder stands for its executables, in any number at a time, and the sums are appended to the file of totals.
+echo "1 2 3" >"$TEST_TMPDIR/totals"
+out=$(tests/run --build some/build --limit 2 --jobs 3 --totals "$TEST_TMPDIR/totals" "$fakes" 2>&1)
+status=$?
+expect "the whole folder" 1 "18 passed, 8 failed, 3 skipped"
+[ "$(cat "$TEST_TMPDIR/totals")" = "1 2 3
+18 8 3" ]
+check "totals are appended" $?
+
+out=$(tests/run "$TEST_TMPDIR/no-such-test" 2>&1)
+[ $? = 2 ] && grep -q "neither a folder nor an executable test" <<<"$out"
+check "a test that is not there is an error" $?
+mkdir "$TEST_TMPDIR/empty"
+out=$(tests/run "$TEST_TMPDIR/empty" 2>&1)
+[ $? = 2 ] && grep -q "there is no test in" <<<"$out"
+check "a folder without tests is an error" $?
+
+echo "1..$number"
