@@ -13,7 +13,7 @@
 
 /* A file with more of something has the rest ignored (notes) or is refused (sections, program headers). */
 #define ELF_SECTION_MAX 65536
-#define ELF_SEGMENT_MAX 4096
+#define ELF_SEGMENT_MAX 256
 #define ELF_NOTE_MAX 65536
 #define ELF_NOTE_BYTES_MAX (16u << 20) /* of one note section */
 

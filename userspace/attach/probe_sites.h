@@ -27,6 +27,7 @@ struct probe_site {
 struct probe_sites {
 	struct probe_site *sites; /* sorted by probe, then offset; no two alike */
 	size_t cnt;
+	size_t skipped_cnt; /* notes of txtrace with an unknown name, or at what is no nop: never probed */
 };
 
 /* The names of txtrace's probes, in the order of sites; NULL after the last. */

@@ -4,46 +4,41 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The length of the printable character at bytes: ASCII, or well-formed UTF-8 that is no C1 control; 0 if it is anything else. */
-static size_t printable_length(const unsigned char *bytes)
-{
-	unsigned char first = bytes[0];
-	size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-	unsigned char second_min = first == 0xc2 || first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-	unsigned char second_max = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+#include "base/utf8.h"
 
-	if (length == 1)
-		return first >= 0x20 && first != 0x7f;
-	if (!length || bytes[1] < second_min || bytes[1] > second_max)
-		return 0;
-	for (size_t i = 2; i < length; i++)
-		if ((bytes[i] & 0xc0) != 0x80)
-			return 0;
-	return length;
+/* C0, DEL and C1 controls, and what turns the direction of writing: a terminal would obey them. */
+static bool is_printable(uint32_t code_point)
+{
+	return code_point != UTF8_INVALID && code_point >= 0x20 && (code_point < 0x7f || code_point > 0x9f) &&
+	       (code_point < 0x202a || code_point > 0x202e) && (code_point < 0x2066 || code_point > 0x2069);
 }
 
 /* Copies `from`, escaped, into a buffer of `size` bytes; false if it was cut off. */
 static bool copy_escaped(char *to, size_t size, const char *from)
 {
+	const char *end = from + strlen(from);
 	size_t used = 0;
 
-	while (*from) {
-		size_t length = printable_length((const unsigned char *)from);
-		size_t needed = length ? length : 4;
+	while (from < end) {
+		uint32_t code_point;
+		size_t length = utf8_decode(from, (size_t)(end - from), &code_point);
+		bool is_plain = is_printable(code_point);
+		size_t needed = is_plain ? length : 4 * length;
 
 		if (used + needed >= size) {
 			to[used] = '\0';
 			return false;
 		}
-		if (length)
+		if (is_plain)
 			memcpy(to + used, from, length);
-		else
-			snprintf(to + used, size - used, "\\x%02x", (unsigned char)*from);
+		for (size_t i = 0; i < length && !is_plain; i++)
+			snprintf(to + used + 4 * i, size - used - 4 * i, "\\x%02x", (unsigned char)from[i]);
 		used += needed;
-		from += length ? length : 1;
+		from += length;
 	}
 	to[used] = '\0';
 	return true;

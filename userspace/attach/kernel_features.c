@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "attach/kernel_features.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "attach/uprobe_multi.h"
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#define CAP_BPF 39
+#endif
+
+/* The first bytes of a small file, terminated; false if it cannot be read. */
+static bool read_text(const char *path, char *text, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	size_t length;
+
+	if (!file)
+		return false;
+	length = fread(text, 1, size - 1, file);
+	text[length] = '\0';
+	fclose(file);
+	return true;
+}
+
+static void probe_release(struct kernel_features *features)
+{
+	unsigned int major = 0, minor = 0, patch = 0;
+	struct utsname name;
+
+	if (uname(&name) < 0)
+		return;
+	snprintf(features->release, sizeof(features->release), "%s", name.release);
+	sscanf(name.release, "%u.%u.%u", &major, &minor, &patch);
+	features->version = KERNEL_VERSION(major, minor, patch > 255 ? 255 : patch);
+}
+
+static void probe_privileges(struct kernel_features *features)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	uint64_t effective;
+	char text[8];
+
+	features->is_root = geteuid() == 0;
+	if (syscall(SYS_capget, &header, data) == 0) {
+		effective = (uint64_t)data[1].effective << 32 | data[0].effective;
+		features->has_cap_sys_admin = effective >> CAP_SYS_ADMIN & 1;
+		features->has_cap_perfmon = effective >> CAP_PERFMON & 1;
+		features->has_cap_bpf = effective >> CAP_BPF & 1;
+	}
+	if (read_text("/proc/sys/kernel/unprivileged_bpf_disabled", text, sizeof(text)))
+		features->is_unprivileged_bpf_disabled = text[0] != '0';
+}
+
+/* "none [integrity] confidentiality": the one in brackets holds. */
+static void probe_lockdown(struct kernel_features *features)
+{
+	char text[128];
+
+	if (!read_text("/sys/kernel/security/lockdown", text, sizeof(text)))
+		return;
+	if (strstr(text, "[integrity]"))
+		features->lockdown = LOCKDOWN_INTEGRITY;
+	else if (strstr(text, "[confidentiality]"))
+		features->lockdown = LOCKDOWN_CONFIDENTIALITY;
+}
+
+/* The arguments of the function type behind typedef and pointer, without the context that comes first. */
+static void probe_btf(struct kernel_features *features)
+{
+	struct btf *btf;
+	const struct btf_type *type;
+	int id;
+
+	features->has_btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0;
+	if (!features->has_btf)
+		return;
+	btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
+	if (!btf)
+		return;
+	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	type = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
+	type = type ? btf__type_by_id(btf, type->type) : NULL;
+	type = type && btf_is_ptr(type) ? btf__type_by_id(btf, type->type) : NULL;
+	if (type && btf_is_func_proto(type) && btf_vlen(type) > 0)
+		features->sched_switch_arg_cnt = btf_vlen(type) - 1u;
+	btf__free(btf);
+}
+
+static int load_empty_program(enum bpf_attach_type attach_type)
+{
+	const struct bpf_insn instructions[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = attach_type);
+
+	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", instructions, sizeof(instructions) / sizeof(instructions[0]), &options);
+}
+
+/*
+ * Links that cannot be made, refused for a reason that tells: "/" is no file (EBADF; a kernel without the feature says EINVAL before it looks), and
+ * pid -1 is a bad argument (EINVAL) to a kernel that filters by process, and an unknown thread (ESRCH) to one that filters by thread.
+ */
+static void probe_uprobe_multi(struct kernel_features *features)
+{
+	uint64_t offset = 0;
+	struct uprobe_multi link = { .path = "/", .offsets = &offset, .cnt = 1 };
+	int prog_fd = load_empty_program(UPROBE_MULTI_ATTACH_TYPE);
+	int fd;
+
+	if (prog_fd < 0)
+		return;
+	fd = uprobe_multi_link(prog_fd, &link);
+	features->has_uprobe_multi = fd == -EBADF;
+	if (fd >= 0)
+		close(fd);
+	link.path = "/proc/self/exe";
+	link.pid = (uint32_t)-1;
+	fd = features->has_uprobe_multi ? uprobe_multi_link(prog_fd, &link) : -1;
+	features->has_uprobe_multi_pid = fd == -EINVAL;
+	if (fd >= 0)
+		close(fd);
+	close(prog_fd);
+}
+
+static void probe_load(struct kernel_features *features)
+{
+	int fd = load_empty_program(0);
+
+	features->can_load = fd >= 0;
+	features->load_errno = fd < 0 ? -fd : 0;
+	if (fd >= 0)
+		close(fd);
+}
+
+/*
+ * The system call by which a fast nop enters the kernel refuses callers other than a nop's call, and the errno tells which nop it is: ENXIO from the
+ * first kernels, EPROTO since the 10-byte nop took the place of the 5-byte one; ENOSYS: there is none.
+ */
+static void probe_fast_nop(struct kernel_features *features)
+{
+#if defined(__x86_64__)
+	const long uprobe_syscall_nr = 336;
+
+	if (syscall(uprobe_syscall_nr) >= 0)
+		return;
+	if (errno == ENXIO)
+		features->fast_nop = FAST_NOP_5;
+	else if (errno == EPROTO)
+		features->fast_nop = FAST_NOP_10;
+#else
+	features->fast_nop = FAST_NOP_NONE;
+#endif
+}
+
+void kernel_features_probe(struct kernel_features *features)
+{
+	memset(features, 0, sizeof(*features));
+	probe_release(features);
+	probe_privileges(features);
+	probe_lockdown(features);
+	probe_btf(features);
+	probe_load(features);
+	probe_uprobe_multi(features);
+	probe_fast_nop(features);
+}
+
+static bool may_record(const struct kernel_features *features)
+{
+	return features->has_cap_sys_admin || (features->has_cap_bpf && features->has_cap_perfmon);
+}
+
+static bool lacks_privilege(const struct kernel_features *features)
+{
+	return !may_record(features);
+}
+
+static void explain_privilege(const struct kernel_features *features, struct error *sentence)
+{
+	(void)features;
+	error_set(sentence, "recording needs root: run it with sudo, or give the program the capabilities CAP_BPF and CAP_PERFMON");
+}
+
+static bool lacks_uprobe_privilege(const struct kernel_features *features)
+{
+	return may_record(features) && !features->has_uprobe_multi && !features->has_cap_sys_admin;
+}
+
+static void explain_uprobe_privilege(const struct kernel_features *features, struct error *sentence)
+{
+	error_set(sentence,
+		  "kernel %s has no uprobe_multi (6.6 and later have), without which CAP_BPF and CAP_PERFMON are not enough: run it with sudo, "
+		  "or add the capability CAP_SYS_ADMIN", features->release);
+}
+
+static bool lacks_btf(const struct kernel_features *features)
+{
+	return !features->has_btf;
+}
+
+static void explain_btf(const struct kernel_features *features, struct error *sentence)
+{
+	error_set(sentence,
+		  "kernel %s has no BTF (\"/sys/kernel/btf/vmlinux\" cannot be read): use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of "
+		  "Debian, Ubuntu and Fedora are, and mount sysfs", features->release);
+}
+
+static bool is_locked_down(const struct kernel_features *features)
+{
+	return features->lockdown == LOCKDOWN_CONFIDENTIALITY;
+}
+
+static void explain_lockdown(const struct kernel_features *features, struct error *sentence)
+{
+	(void)features;
+	error_set(sentence, "the kernel is locked down (confidentiality), so BPF programs may not read its memory: boot with "
+			    "lockdown=integrity or lockdown=none");
+}
+
+static bool lacks_load(const struct kernel_features *features)
+{
+	return !features->can_load && may_record(features) && !is_locked_down(features);
+}
+
+static void explain_load(const struct kernel_features *features, struct error *sentence)
+{
+	const char *advice = features->load_errno == ENOSYS ? "use a kernel built with CONFIG_BPF_SYSCALL=y" :
+			     features->load_errno == EPERM  ? "in a container, start it with CAP_SYS_ADMIN, CAP_SYS_RESOURCE and a seccomp profile "
+							      "that allows bpf(2)" :
+							      "use a kernel built with CONFIG_BPF_EVENTS=y and CONFIG_UPROBE_EVENTS=y";
+
+	error_set(sentence, "kernel %s refuses to load a BPF program (%s): %s", features->release, strerror(features->load_errno), advice);
+}
+
+/* Worst first. */
+static const struct {
+	bool (*is_missing)(const struct kernel_features *features);
+	void (*explain)(const struct kernel_features *features, struct error *sentence);
+} requirements[] = {
+	{ lacks_privilege, explain_privilege },
+	{ lacks_btf, explain_btf },
+	{ is_locked_down, explain_lockdown },
+	{ lacks_load, explain_load },
+	{ lacks_uprobe_privilege, explain_uprobe_privilege },
+};
+
+size_t kernel_features_missing(const struct kernel_features *features, struct error *sentences, size_t max)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < sizeof(requirements) / sizeof(requirements[0]); i++) {
+		if (!requirements[i].is_missing(features))
+			continue;
+		if (cnt < max)
+			requirements[i].explain(features, &sentences[cnt]);
+		cnt++;
+	}
+	return cnt;
+}
