@@ -2,23 +2,10 @@
 #include <string.h>
 
 #include "base/options.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #define LINE_COLUMNS 96
 #define HELP_COLUMN_MAX 34
-
-static size_t columns(const char *text, size_t length)
-{
-	size_t sum = 0, i = 0;
-
-	while (i < length) {
-		uint32_t point;
-
-		i += utf8_decode(text + i, length - i, &point);
-		sum += point == UTF8_INVALID ? 1 : utf8_columns(point);
-	}
-	return sum;
-}
 
 /* Prints words from column `at`, wrapped, lines after the first indented to `indent`. */
 static void print_wrapped(FILE *file, const char *text, size_t at, size_t indent)
@@ -26,7 +13,7 @@ static void print_wrapped(FILE *file, const char *text, size_t at, size_t indent
 	bool is_first = true;
 
 	while (*text) {
-		size_t length = strcspn(text, " "), width = columns(text, length);
+		size_t length = strcspn(text, " "), width = text_columns(text, length);
 
 		if (!is_first && at + 1 + width > LINE_COLUMNS) {
 			fprintf(file, "\n%*s", (int)indent, "");
@@ -53,7 +40,7 @@ static size_t format_names(const struct option_spec *spec, char *text, size_t si
 		length = snprintf(text, size, "    --%s", spec->name);
 	if (spec->argument && length > 0 && (size_t)length < size)
 		length += snprintf(text + length, size - (size_t)length, " %s", spec->argument);
-	return columns(text, strlen(text));
+	return text_columns(text, strlen(text));
 }
 
 static void print_option(FILE *file, const struct option_spec *spec, size_t help_column)

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/table.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define GAP 2 /* blanks between columns */
+
+/* A stretch of the table's text in one style. The last piece of a cell ends it; a line is a piece that is in no cell. */
+struct piece {
+	size_t offset;
+	size_t length;
+	const char *style;
+	bool ends_cell;
+	bool is_line;
+};
+
+struct table {
+	const struct table_column *columns;
+	size_t column_cnt;
+	size_t *widths;
+	size_t at_column;   /* of the cell that comes next */
+	size_t cell_width;  /* of its pieces so far */
+	struct text text;   /* of all pieces */
+	struct piece *pieces;
+	size_t piece_cnt;
+	size_t piece_size;
+	int err;
+};
+
+struct table *table_new(const struct table_column *columns, size_t column_cnt)
+{
+	struct table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return NULL;
+	table->widths = calloc(column_cnt, sizeof(*table->widths));
+	if (!table->widths) {
+		free(table);
+		return NULL;
+	}
+	table->columns = columns;
+	table->column_cnt = column_cnt;
+	for (size_t i = 0; i < column_cnt; i++) {
+		const char *title = columns[i].title;
+		size_t length = title ? strlen(title) : 0;
+
+		table->widths[i] = length ? text_columns(title, length) : 0;
+	}
+	return table;
+}
+
+void table_free(struct table *table)
+{
+	if (!table)
+		return;
+	text_release(&table->text);
+	free(table->pieces);
+	free(table->widths);
+	free(table);
+}
+
+/* Makes the text behind `offset` a piece. */
+static struct piece *add_piece(struct table *table, size_t offset, const char *style)
+{
+	struct piece *piece;
+
+	if (table->err)
+		return NULL;
+	if (table->piece_cnt == table->piece_size) {
+		size_t size = table->piece_size ? table->piece_size * 2 : 64;
+		struct piece *grown = reallocarray(table->pieces, size, sizeof(*grown));
+
+		if (!grown) {
+			table->err = -ENOMEM;
+			return NULL;
+		}
+		table->pieces = grown;
+		table->piece_size = size;
+	}
+	piece = &table->pieces[table->piece_cnt++];
+	*piece = (struct piece){ .offset = offset, .length = table->text.length - offset, .style = style };
+	return piece;
+}
+
+static void end_cell(struct table *table, struct piece *piece)
+{
+	if (!piece)
+		return;
+	piece->ends_cell = true;
+	if (table->cell_width > table->widths[table->at_column])
+		table->widths[table->at_column] = table->cell_width;
+	table->cell_width = 0;
+	table->at_column = (table->at_column + 1) % table->column_cnt;
+}
+
+static struct piece *add_text_piece(struct table *table, const char *style, size_t offset)
+{
+	struct piece *piece = add_piece(table, offset, style);
+
+	if (piece)
+		table->cell_width += text_columns(text_string(&table->text) + offset, piece->length);
+	return piece;
+}
+
+void table_piece(struct table *table, const char *style, const char *text)
+{
+	size_t offset;
+
+	if (!table)
+		return;
+	offset = table->text.length;
+	text_append(&table->text, text);
+	add_text_piece(table, style, offset);
+}
+
+void table_cell(struct table *table, const char *style, const char *text)
+{
+	size_t offset;
+
+	if (!table)
+		return;
+	offset = table->text.length;
+	text_append(&table->text, text);
+	end_cell(table, add_text_piece(table, style, offset));
+}
+
+void table_cell_format(struct table *table, const char *style, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	if (!table)
+		return;
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0) {
+		table->err = -ENOMEM;
+		text = NULL;
+	}
+	va_end(arguments);
+	if (text)
+		table_cell(table, style, text);
+	free(text);
+}
+
+void table_end_row(struct table *table)
+{
+	while (table && !table->err && (table->at_column > 0 || table->cell_width > 0))
+		table_cell(table, TABLE_PLAIN, "");
+}
+
+void table_line(struct table *table, const char *text)
+{
+	struct piece *piece;
+	size_t offset;
+
+	if (!table)
+		return;
+	if (table->at_column > 0 || table->cell_width > 0)
+		table->err = table->err ? table->err : -EINVAL;
+	offset = table->text.length;
+	text_append(&table->text, text);
+	piece = add_piece(table, offset, TABLE_PLAIN);
+	if (piece)
+		piece->is_line = true;
+}
+
+/* ---- printing ---- */
+
+/* Blanks are owed until something follows, so that no line ends with any. */
+struct printer {
+	FILE *file;
+	bool has_colours;
+	size_t blanks;
+};
+
+static void print_bytes(struct printer *printer, const char *style, const char *bytes, size_t length)
+{
+	if (length == 0)
+		return;
+	fprintf(printer->file, "%*s", (int)printer->blanks, "");
+	printer->blanks = 0;
+	if (style && printer->has_colours)
+		fprintf(printer->file, "\033[%sm", style);
+	fwrite(bytes, 1, length, printer->file);
+	if (style && printer->has_colours)
+		fputs("\033[0m", printer->file);
+}
+
+static void print_titles(const struct table *table, struct printer *printer)
+{
+	bool has_titles = false;
+
+	for (size_t i = 0; i < table->column_cnt; i++)
+		has_titles |= table->columns[i].title && *table->columns[i].title;
+	if (!has_titles)
+		return;
+	printer->blanks = 0;
+	for (size_t i = 0; i < table->column_cnt; i++) {
+		const char *title = table->columns[i].title ? table->columns[i].title : "";
+		size_t length = strlen(title), padding = table->widths[i] - text_columns(title, length);
+
+		printer->blanks += (i ? GAP : 0) + (table->columns[i].align == TABLE_RIGHT ? padding : 0);
+		print_bytes(printer, TABLE_BOLD, title, length);
+		printer->blanks += table->columns[i].align == TABLE_RIGHT ? 0 : padding;
+	}
+	fputc('\n', printer->file);
+}
+
+/* Prints the cell that begins with piece idx in a column; returns the piece behind it. */
+static size_t print_cell(const struct table *table, struct printer *printer, size_t idx, size_t column)
+{
+	const char *text = text_string(&table->text);
+	size_t end = idx, width = 0, padding;
+
+	do {
+		width += text_columns(text + table->pieces[end].offset, table->pieces[end].length);
+	} while (!table->pieces[end++].ends_cell);
+	padding = table->widths[column] - width;
+	printer->blanks += (column ? GAP : 0) + (table->columns[column].align == TABLE_RIGHT ? padding : 0);
+	for (; idx < end; idx++)
+		print_bytes(printer, table->pieces[idx].style, text + table->pieces[idx].offset, table->pieces[idx].length);
+	printer->blanks += table->columns[column].align == TABLE_RIGHT ? 0 : padding;
+	return end;
+}
+
+int table_print(const struct table *table, FILE *file, bool has_colours)
+{
+	struct printer printer = { .file = file, .has_colours = has_colours };
+	size_t idx = 0, column = 0;
+
+	if (!table)
+		return -ENOMEM;
+	if (table->err || table->text.err)
+		return table->err ? table->err : table->text.err;
+	if (table->at_column > 0 || table->cell_width > 0)
+		return -EINVAL;
+	print_titles(table, &printer);
+	while (idx < table->piece_cnt) {
+		const struct piece *piece = &table->pieces[idx];
+
+		if (column == 0)
+			printer.blanks = 0;
+		if (piece->is_line) {
+			print_bytes(&printer, piece->style, text_string(&table->text) + piece->offset, piece->length);
+			idx++;
+			fputc('\n', file);
+			continue;
+		}
+		idx = print_cell(table, &printer, idx, column);
+		column = (column + 1) % table->column_cnt;
+		if (column == 0)
+			fputc('\n', file);
+	}
+	return 0;
+}

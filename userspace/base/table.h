@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A table for a terminal: cells are collected, columns become as wide as their widest cell, then all of it is printed.
+ *
+ *	static const struct table_column columns[] = { { "label", TABLE_LEFT }, { "count", TABLE_RIGHT } };
+ *	struct table *table = table_new(columns, 2);
+ *
+ *	table_cell(table, TABLE_BOLD, "checkout");
+ *	table_cell_format(table, TABLE_PLAIN, "%d", 12);      the row is full: the next cell begins a new one
+ *	table_line(table, "");
+ *	err = table_print(table, stdout, has_colours);
+ *	table_free(table);
+ *
+ * Cells are UTF-8 that is fit for a terminal (text_append_escaped()); they may hold no escape sequences. Errors stick until table_print() tells them.
+ */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum table_align {
+	TABLE_LEFT = 0,
+	TABLE_RIGHT = 1,
+};
+
+struct table_column {
+	const char *title; /* must outlive the table */
+	enum table_align align;
+};
+
+/* How a cell looks where colours are wanted: SGR parameters of a terminal, or NULL for plain. */
+#define TABLE_PLAIN NULL
+#define TABLE_BOLD "1"
+#define TABLE_DIM "2"
+
+struct table;
+
+struct table *table_new(const struct table_column *columns, size_t column_cnt); /* NULL: no memory; the other calls take that */
+void table_free(struct table *table);
+
+void table_cell(struct table *table, const char *style, const char *text); /* style must outlive the table; text is copied */
+__attribute__((format(printf, 3, 4))) void table_cell_format(struct table *table, const char *style, const char *format, ...);
+
+/* A cell that is put together from pieces of different styles: all but the last piece with this. */
+void table_piece(struct table *table, const char *style, const char *text);
+
+/* Ends the row early: the rest of it stays empty. A no-op between rows. */
+void table_end_row(struct table *table);
+
+/* A line of text that is in no column. */
+void table_line(struct table *table, const char *text);
+
+/* Titles (if any column has one), rows, lines. 0, -ENOMEM, -EINVAL (a line in the middle of a row). Write errors stay in the file. */
+int table_print(const struct table *table, FILE *file, bool has_colours);
+
+#endif

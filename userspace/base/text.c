@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+void text_release(struct text *text)
+{
+	free(text->bytes);
+	*text = (struct text){ 0 };
+}
+
+void text_clear(struct text *text)
+{
+	text->length = 0;
+	if (text->bytes)
+		text->bytes[0] = '\0';
+}
+
+const char *text_string(const struct text *text)
+{
+	return text->bytes ? text->bytes : "";
+}
+
+/* Makes room for length more bytes and a NUL. */
+static bool reserve(struct text *text, size_t length)
+{
+	size_t needed, size = text->size ? text->size : 64;
+	char *grown;
+
+	if (text->err)
+		return false;
+	if (__builtin_add_overflow(text->length, length, &needed) || needed >= SIZE_MAX / 2) {
+		text->err = -ENOMEM;
+		return false;
+	}
+	if (needed < text->size)
+		return true;
+	while (size <= needed)
+		size *= 2;
+	grown = realloc(text->bytes, size);
+	if (!grown) {
+		text->err = -ENOMEM;
+		return false;
+	}
+	text->bytes = grown;
+	text->size = size;
+	return true;
+}
+
+void text_append_bytes(struct text *text, const char *bytes, size_t length)
+{
+	if (length == 0 || !reserve(text, length))
+		return;
+	memcpy(text->bytes + text->length, bytes, length);
+	text->length += length;
+	text->bytes[text->length] = '\0';
+}
+
+void text_append(struct text *text, const char *string)
+{
+	text_append_bytes(text, string, strlen(string));
+}
+
+void text_append_format(struct text *text, const char *format, ...)
+{
+	va_list arguments, again;
+	int length;
+
+	va_start(arguments, format);
+	va_copy(again, arguments);
+	length = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	if (length > 0 && reserve(text, (size_t)length)) {
+		vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
+		text->length += (size_t)length;
+	}
+	va_end(again);
+}
+
+/* Characters that nobody sees, or that turn what follows around: a label may use them to look like another. */
+static bool is_deceptive(uint32_t point)
+{
+	return (point >= 0x80 && point < 0xa0) || point == 0xad || (point >= 0x200b && point <= 0x200f) ||
+	       (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x206f) || point == 0xfeff ||
+	       (point >= 0xfff9 && point <= 0xfffb) || (point >= 0xe0000 && point <= 0xe0fff);
+}
+
+#define ESCAPE_SIZE 16
+
+/* Escapes the character at the start of bytes into out; returns how many bytes it took. *columns: the width of what is in out. */
+static size_t escape_one(const char *bytes, size_t length, bool escapes_quote, char out[static ESCAPE_SIZE], size_t *columns)
+{
+	static const char letters[] = { ['\t'] = 't', ['\n'] = 'n', ['\r'] = 'r', [0x1b] = 'e' };
+	unsigned char c = (unsigned char)bytes[0];
+	uint32_t point;
+	size_t size = utf8_decode(bytes, length, &point);
+
+	if (point == UTF8_INVALID || c == 0x7f || (c < 0x20 && !letters[c < sizeof(letters) ? c : 0])) {
+		*columns = (size_t)snprintf(out, ESCAPE_SIZE, "\\x%02x", c);
+	} else if (c < 0x20) {
+		*columns = (size_t)snprintf(out, ESCAPE_SIZE, "\\%c", letters[c]);
+	} else if (c == '\\' || (c == '"' && escapes_quote)) {
+		*columns = (size_t)snprintf(out, ESCAPE_SIZE, "\\%c", c);
+	} else if (is_deceptive(point)) {
+		*columns = (size_t)snprintf(out, ESCAPE_SIZE, "\\u{%x}", point);
+	} else {
+		memcpy(out, bytes, size);
+		out[size] = '\0';
+		*columns = utf8_columns(point);
+	}
+	return size;
+}
+
+static void append_escaped(struct text *text, const char *bytes, size_t length, bool escapes_quote)
+{
+	while (length > 0) {
+		char escaped[ESCAPE_SIZE];
+		size_t columns, size = escape_one(bytes, length, escapes_quote, escaped, &columns);
+
+		text_append(text, escaped);
+		bytes += size;
+		length -= size;
+	}
+}
+
+void text_append_escaped(struct text *text, const char *bytes, size_t length)
+{
+	append_escaped(text, bytes, length, false);
+}
+
+void text_append_quoted(struct text *text, const char *bytes, size_t length)
+{
+	text_append(text, "\"");
+	append_escaped(text, bytes, length, true);
+	text_append(text, "\"");
+}
+
+void text_append_clipped(struct text *text, const char *bytes, size_t length, size_t max_columns)
+{
+	size_t used = 0, fitting = text->length; /* where to cut, should more come than fits */
+
+	while (length > 0) {
+		char escaped[ESCAPE_SIZE];
+		size_t columns, size = escape_one(bytes, length, false, escaped, &columns);
+
+		if (used + columns > max_columns) {
+			if (text->bytes) {
+				text->length = fitting;
+				text->bytes[fitting] = '\0';
+			}
+			if (max_columns > 0)
+				text_append(text, "\xe2\x80\xa6");
+			return;
+		}
+		text_append(text, escaped);
+		used += columns;
+		if (used < max_columns)
+			fitting = text->length;
+		bytes += size;
+		length -= size;
+	}
+}
+
+size_t text_columns(const char *bytes, size_t length)
+{
+	size_t sum = 0, i = 0;
+
+	while (i < length) {
+		uint32_t point;
+
+		i += utf8_decode(bytes + i, length - i, &point);
+		sum += point == UTF8_INVALID ? 1 : utf8_columns(point);
+	}
+	return sum;
+}

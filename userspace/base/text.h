@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Text that grows. Errors stick: after -ENOMEM every append does nothing and text.err says so. All zero is an empty text.
+ *
+ * "Escaped" is fit for a terminal and can be read back by eye: control characters, what is no UTF-8, and invisible or direction-changing
+ * characters come out as \n, \t, \r, \e, \xNN or \u{NNNN}; a backslash is doubled.
+ */
+#ifndef TEXT_H
+#define TEXT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct text {
+	char *bytes; /* NUL-terminated once something was appended; use text_string() */
+	size_t length;
+	size_t size;
+	int err;
+};
+
+void text_release(struct text *text);
+void text_clear(struct text *text); /* keeps the room */
+const char *text_string(const struct text *text); /* never NULL */
+
+void text_append(struct text *text, const char *string);
+void text_append_bytes(struct text *text, const char *bytes, size_t length);
+__attribute__((format(printf, 2, 3))) void text_append_format(struct text *text, const char *format, ...);
+void text_append_escaped(struct text *text, const char *bytes, size_t length);
+void text_append_quoted(struct text *text, const char *bytes, size_t length); /* "…", also " escaped */
+
+/* Escaped, at most max_columns wide: what does not fit is replaced by … (at the end of the text). */
+void text_append_clipped(struct text *text, const char *bytes, size_t length, size_t max_columns);
+
+/* Columns that UTF-8 text without control characters takes on a terminal. */
+size_t text_columns(const char *bytes, size_t length);
+
+#endif
