@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The formats that there are; export.c makes the table of them. */
+#ifndef FORMATS_H
+#define FORMATS_H
+
+#include "export/export.h"
+
+extern const struct export_format format_jsonl;
+extern const struct export_format format_perfetto;
+extern const struct export_format format_chrome;
+
+#endif

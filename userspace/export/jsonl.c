@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* JSON Lines: every record with every field, one object a line. docs/export.md and docs/export.schema.json describe it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/utf8.h"
+#include "export/formats.h"
+#include "export/timeline.h"
+
+#define JSONL_VERSION 1
+
+/* ---- pieces ---- */
+
+static void begin_line(struct json *json, const char *type)
+{
+	json_object_begin(json);
+	json_member_text(json, "type", type);
+}
+
+static int end_line(struct json *json)
+{
+	json_object_end(json);
+	json_newline(json);
+	return json->err;
+}
+
+static bool is_utf8(const char *bytes, size_t length)
+{
+	uint32_t code_point;
+
+	for (size_t i = 0; i < length;) {
+		i += utf8_decode(bytes + i, length - i, &code_point);
+		if (code_point == UTF8_INVALID)
+			return false;
+	}
+	return true;
+}
+
+static void member_hex(struct json *json, const char *name, const void *bytes, size_t length)
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char *from = bytes;
+	char *hex = malloc(2 * length + 1);
+
+	if (!hex) {
+		json->err = json->err ? json->err : -ENOMEM;
+		return;
+	}
+	for (size_t i = 0; i < length; i++) {
+		hex[2 * i] = digits[from[i] >> 4];
+		hex[2 * i + 1] = digits[from[i] & 15];
+	}
+	json_member_string(json, name, hex, 2 * length);
+	free(hex);
+}
+
+/* JSON holds no bytes that are not UTF-8: such a string comes twice, readable as `name` and exact as `hex_name`. */
+static void member_bytes(struct json *json, const char *name, const char *hex_name, struct txtrace_string string)
+{
+	json_member_string(json, name, string.bytes, string.length);
+	if (!is_utf8(string.bytes, string.length))
+		member_hex(json, hex_name, string.bytes, string.length);
+}
+
+static void member_pointer(struct json *json, const char *name, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, value);
+	json_member_text(json, name, text);
+}
+
+/* Text for people: no control characters in it. */
+static bool is_printable(struct txtrace_string string)
+{
+	for (size_t i = 0; i < string.length; i++) {
+		if ((unsigned char)string.bytes[i] < 0x20 || string.bytes[i] == 0x7f)
+			return false;
+	}
+	return is_utf8(string.bytes, string.length);
+}
+
+static void members_key(struct json *json, struct txtrace_string key)
+{
+	if (key.length == 0)
+		return;
+	member_hex(json, "key", key.bytes, key.length);
+	if (is_printable(key))
+		json_member_string(json, "key_text", key.bytes, key.length);
+}
+
+static void members_ledger(struct json *json, const struct txtrace_ledger *ledger)
+{
+	json_member_u64(json, "on_cpu_ns", ledger->on_cpu_ns);
+	json_member_u64(json, "runnable_ns", ledger->runnable_ns);
+	json_member_u64(json, "blocked_ns", txtrace_ledger_blocked_ns(ledger));
+	json_name(json, "blocked");
+	json_object_begin(json);
+	for (unsigned int reason = 0; reason < TXTRACE_BLOCK_REASON_COUNT; reason++)
+		json_member_u64(json, txtrace_block_reason_name(reason), ledger->blocked_ns[reason]);
+	json_object_end(json);
+	json_member_u64(json, "detached_ns", ledger->detached_ns);
+	json_member_u64(json, "unknown_ns", ledger->unknown_ns);
+}
+
+/* ---- lines ---- */
+
+static int jsonl_open(void **state, FILE *out, const struct txtrace_log_info *info)
+{
+	struct json *json = malloc(sizeof(*json));
+
+	if (!json)
+		return -ENOMEM;
+	*state = json;
+	json_init_file(json, out);
+	begin_line(json, "header");
+	json_member_text(json, "format", "txtrace-jsonl");
+	json_member_u64(json, "format_version", JSONL_VERSION);
+	json_member_u64(json, "version_major", info->version_major);
+	json_member_u64(json, "version_minor", info->version_minor);
+	member_hex(json, "capture_id", info->capture_id, sizeof(info->capture_id));
+	member_hex(json, "boot_id", info->boot_id, sizeof(info->boot_id));
+	json_member_u64(json, "start_monotonic_ns", info->start_monotonic_ns);
+	json_member_u64(json, "start_realtime_ns", info->start_realtime_ns);
+	json_member_u64(json, "pid", info->pid);
+	json_member_u64(json, "cpu_cnt", info->cpu_cnt);
+	json_member_string(json, "host", info->host, strnlen(info->host, sizeof(info->host)));
+	json_member_string(json, "kernel", info->kernel, strnlen(info->kernel, sizeof(info->kernel)));
+	json_member_string(json, "command", info->command, strnlen(info->command, sizeof(info->command)));
+	json_member_string(json, "recorder", info->recorder, strnlen(info->recorder, sizeof(info->recorder)));
+	json_member_string(json, "options", info->options, strnlen(info->options, sizeof(info->options)));
+	return end_line(json);
+}
+
+static int jsonl_span(void *state, const struct txtrace_span *span)
+{
+	struct json *json = state;
+
+	begin_line(json, "span");
+	json_member_u64_string(json, "id", span->id);
+	json_member_u64(json, "pid", span->pid);
+	json_member_u64(json, "tid", span->tid);
+	json_member_u64(json, "end_tid", span->end_tid);
+	member_bytes(json, "label", "label_hex", span->label);
+	member_bytes(json, "tag", "tag_hex", span->tag);
+	members_key(json, span->key);
+	json_member_u64_string(json, "parent", span->parent);
+	json_member_u64(json, "begin_ns", span->begin_ns);
+	json_member_u64(json, "end_ns", span->end_ns);
+	json_member_u64(json, "wall_ns", span->end_ns > span->begin_ns ? span->end_ns - span->begin_ns : 0);
+	json_member_u64(json, "work_ns", span->work_ns);
+	members_ledger(json, &span->ledger);
+	json_member_bool(json, "lower_bound", span->flags & TXTRACE_SPAN_LOWER_BOUND);
+	json_member_bool(json, "unfinished", span->flags & TXTRACE_SPAN_UNFINISHED);
+	json_member_bool(json, "loss", span->flags & TXTRACE_SPAN_LOSS);
+	json_member_bool(json, "imbalance", span->flags & TXTRACE_SPAN_IMBALANCE);
+	json_member_bool(json, "keyed", span->flags & TXTRACE_SPAN_KEYED);
+	json_member_bool(json, "moved", span->flags & TXTRACE_SPAN_MOVED);
+	return end_line(json);
+}
+
+static int jsonl_run(void *state, const struct txtrace_run *run)
+{
+	struct json *json = state;
+	bool is_blocked = run->left_as == TXTRACE_LEFT_BLOCKED;
+
+	begin_line(json, "run");
+	json_member_u64(json, "tid", run->tid);
+	json_member_u64(json, "pid", run->pid);
+	json_member_u64(json, "cpu", run->cpu);
+	json_member_u64(json, "begin_ns", run->begin_ns);
+	json_member_u64(json, "end_ns", run->end_ns);
+	json_member_u64(json, "blocked_ns", run->blocked_ns);
+	json_member_u64(json, "runnable_ns", run->runnable_ns);
+	json_member_text(json, "left_as", left_as_name(run->left_as));
+	if (is_blocked) {
+		json_member_text(json, "reason", txtrace_block_reason_name(run->reason));
+		json_member_i64(json, "syscall_nr", run->syscall_nr);
+		member_pointer(json, "object", run->object);
+	}
+	return end_line(json);
+}
+
+static int jsonl_wake(void *state, const struct txtrace_wake *wake)
+{
+	struct json *json = state;
+
+	begin_line(json, "wake");
+	json_member_u64(json, "time_ns", wake->time_ns);
+	json_member_u64(json, "tid", wake->tid);
+	json_member_u64(json, "pid", wake->pid);
+	json_member_u64(json, "waker_tid", wake->waker_tid);
+	json_member_u64(json, "waker_pid", wake->waker_pid);
+	json_member_u64(json, "cpu", wake->cpu);
+	json_member_bool(json, "interrupt", wake->flags & TXTRACE_WAKE_INTERRUPT);
+	json_member_bool(json, "waker_unknown", wake->flags & TXTRACE_WAKE_WAKER_UNKNOWN);
+	member_bytes(json, "waker_comm", "waker_comm_hex", wake->waker_comm);
+	return end_line(json);
+}
+
+static int jsonl_thread(void *state, const struct txtrace_thread *thread)
+{
+	struct json *json = state;
+
+	begin_line(json, "thread");
+	json_member_u64(json, "time_ns", thread->time_ns);
+	json_member_u64(json, "tid", thread->tid);
+	json_member_u64(json, "pid", thread->pid);
+	json_member_bool(json, "seed", thread->is_seed);
+	json_member_bool(json, "exit", thread->is_exit);
+	member_bytes(json, "comm", "comm_hex", thread->comm);
+	return end_line(json);
+}
+
+/* JSON has no number for what is not finite. */
+static void member_double(struct json *json, const char *name, double value)
+{
+	if (isfinite(value))
+		json_member_double(json, name, value);
+	else
+		json_member_text(json, name, isnan(value) ? "NaN" : value < 0 ? "-Infinity" : "Infinity");
+}
+
+static int jsonl_attribute(void *state, const struct txtrace_attribute *attribute)
+{
+	struct json *json = state;
+	double number;
+
+	begin_line(json, "attribute");
+	json_member_u64(json, "time_ns", attribute->time_ns);
+	json_member_u64_string(json, "span", attribute->span);
+	json_member_u64(json, "pid", attribute->pid);
+	json_member_u64(json, "tid", attribute->tid);
+	member_bytes(json, "name", "name_hex", attribute->name);
+	json_member_text(json, "value_type", attribute_type_name(attribute->type));
+	switch (attribute->type) {
+	case TXTRACE_ATTRIBUTE_BOOL:
+		json_member_bool(json, "value", attribute->value);
+		break;
+	case TXTRACE_ATTRIBUTE_INT:
+		json_member_i64(json, "value", (int64_t)attribute->value);
+		break;
+	case TXTRACE_ATTRIBUTE_DOUBLE:
+		memcpy(&number, &attribute->value, sizeof(number));
+		member_double(json, "value", number);
+		break;
+	case TXTRACE_ATTRIBUTE_STRING:
+		member_bytes(json, "value", "value_hex", attribute->string);
+		json_member_bool(json, "truncated", attribute->is_truncated);
+		break;
+	case TXTRACE_ATTRIBUTE_POINTER:
+		member_pointer(json, "value", attribute->value);
+		break;
+	default: /* UINT, and types of the future */
+		json_member_u64(json, "value", attribute->value);
+	}
+	return end_line(json);
+}
+
+static int jsonl_instant(void *state, const struct txtrace_instant *instant)
+{
+	struct json *json = state;
+
+	begin_line(json, "instant");
+	json_member_u64(json, "time_ns", instant->time_ns);
+	json_member_u64_string(json, "span", instant->span);
+	json_member_u64(json, "pid", instant->pid);
+	json_member_u64(json, "tid", instant->tid);
+	member_bytes(json, "name", "name_hex", instant->name);
+	return end_line(json);
+}
+
+static int jsonl_counter(void *state, const struct txtrace_counter *counter)
+{
+	struct json *json = state;
+
+	begin_line(json, "counter");
+	json_member_u64(json, "time_ns", counter->time_ns);
+	json_member_u64(json, "pid", counter->pid);
+	json_member_u64(json, "tid", counter->tid);
+	member_bytes(json, "name", "name_hex", counter->name);
+	json_member_i64(json, "value", counter->value);
+	return end_line(json);
+}
+
+static int jsonl_link(void *state, const struct txtrace_link *link)
+{
+	struct json *json = state;
+
+	begin_line(json, "link");
+	json_member_u64(json, "time_ns", link->time_ns);
+	json_member_u64_string(json, "from", link->from);
+	json_member_u64_string(json, "to", link->to);
+	json_member_u64(json, "pid", link->pid);
+	json_member_u64(json, "tid", link->tid);
+	member_bytes(json, "name", "name_hex", link->name);
+	return end_line(json);
+}
+
+static int jsonl_open_span(void *state, const struct txtrace_open_span *open_span)
+{
+	struct json *json = state;
+
+	begin_line(json, "open_span");
+	json_member_u64(json, "time_ns", open_span->time_ns);
+	json_member_u64_string(json, "id", open_span->id);
+	json_member_u64(json, "pid", open_span->pid);
+	json_member_u64(json, "tid", open_span->tid);
+	member_bytes(json, "label", "label_hex", open_span->label);
+	members_key(json, open_span->key);
+	json_member_u64_string(json, "parent", open_span->parent);
+	json_member_u64(json, "begin_ns", open_span->begin_ns);
+	return end_line(json);
+}
+
+static int jsonl_loss(void *state, const struct txtrace_loss *loss)
+{
+	struct json *json = state;
+
+	begin_line(json, "loss");
+	json_member_u64(json, "first_ns", loss->first_ns);
+	json_member_u64(json, "last_ns", loss->last_ns);
+	json_member_u64(json, "cpu", loss->cpu);
+	json_member_u64(json, "span_event_cnt", loss->span_event_cnt);
+	json_member_u64(json, "sched_event_cnt", loss->sched_event_cnt);
+	return end_line(json);
+}
+
+static int jsonl_damage(void *state, const struct txtrace_damage *damage)
+{
+	struct json *json = state;
+
+	begin_line(json, "damage");
+	json_member_u64(json, "offset_bytes", damage->offset_bytes);
+	json_member_u64(json, "length_bytes", damage->length_bytes);
+	json_member_u64(json, "record_cnt", damage->record_cnt);
+	json_member_text(json, "reason", damage->reason);
+	return end_line(json);
+}
+
+/* ---- the last line ---- */
+
+static void members_recorder(struct json *json, const struct txtrace_summary *summary)
+{
+	json_member_u64(json, "time_ns", summary->time_ns);
+	json_member_u64(json, "sent_cnt", summary->sent_cnt);
+	json_member_u64(json, "received_cnt", summary->received_cnt);
+	json_member_u64(json, "lost_cnt", summary->lost_cnt);
+	json_member_u64(json, "lost_clocks_cnt", summary->lost_clocks_cnt);
+	json_member_u64(json, "late_cnt", summary->late_cnt);
+	json_name(json, "anomalies");
+	json_object_begin(json);
+	for (unsigned int anomaly = 0; anomaly < TXTRACE_ANOMALY_COUNT; anomaly++)
+		json_member_u64(json, txtrace_anomaly_name(anomaly), summary->anomaly_cnt[anomaly]);
+	json_object_end(json);
+}
+
+static int jsonl_finish(void *state, const struct export_totals *totals)
+{
+	struct json *json = state;
+
+	begin_line(json, "summary");
+	json_name(json, "records");
+	json_object_begin(json);
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
+		json_member_u64(json, txtrace_record_kind_name(kind), totals->record_cnt[kind]);
+	json_object_end(json);
+	json_member_u64(json, "lower_bound_cnt", totals->lower_bound_cnt);
+	json_member_u64(json, "lost_span_event_cnt", totals->lost_span_event_cnt);
+	json_member_u64(json, "lost_sched_event_cnt", totals->lost_sched_event_cnt);
+	json_member_u64(json, "damaged_bytes", totals->damaged_bytes);
+	json_member_u64(json, "damaged_record_cnt", totals->damaged_record_cnt);
+	json_member_u64(json, "first_ns", totals->first_ns);
+	json_member_u64(json, "last_ns", totals->last_ns);
+	json_name(json, "recorder");
+	if (totals->record_cnt[TXTRACE_RECORD_SUMMARY]) {
+		json_object_begin(json);
+		members_recorder(json, &totals->summary);
+		json_object_end(json);
+	} else {
+		json_null(json);
+	}
+	json_member_text(json, "read_error", totals->read_error ? strerror(-totals->read_error) : NULL);
+	json_member_bool(json, "complete", totals->is_complete);
+	return end_line(json);
+}
+
+static void jsonl_free(void *state)
+{
+	json_release(state);
+	free(state);
+}
+
+const struct export_format format_jsonl = {
+	.name = "jsonl",
+	.help = "one JSON object per line: every record with all its fields, then a summary",
+	.suffix = ".jsonl",
+	.open = jsonl_open,
+	.span = jsonl_span,
+	.run = jsonl_run,
+	.wake = jsonl_wake,
+	.thread = jsonl_thread,
+	.attribute = jsonl_attribute,
+	.instant = jsonl_instant,
+	.counter = jsonl_counter,
+	.link = jsonl_link,
+	.open_span = jsonl_open_span,
+	.loss = jsonl_loss,
+	.damage = jsonl_damage,
+	.finish = jsonl_finish,
+	.free = jsonl_free,
+};
