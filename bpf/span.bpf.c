@@ -265,7 +265,7 @@ static __always_inline int send_key(const uint8_t kind, uint64_t key, uint64_t l
 	struct thread_clock *clock = clock_of_current(bpf_get_current_task_btf());
 	struct key_with_clocks *event;
 	struct emit out;
-	uint32_t switch_cnt, room = length > WIRE_KEY_MAX ? WIRE_KEY_MAX : length;
+	uint32_t switch_cnt, room = length < WIRE_KEY_MAX ? length : WIRE_KEY_MAX;
 	uint64_t now_ns;
 	uint8_t flags;
 
@@ -275,6 +275,9 @@ static __always_inline int send_key(const uint8_t kind, uint64_t key, uint64_t l
 	if (!event)
 		return 0;
 	__builtin_memset(event->keyed.key, 0, sizeof(event->keyed.key));
+	barrier_var(room); /* the verifier wants to see the bound where it is used */
+	if (room > WIRE_KEY_MAX)
+		room = WIRE_KEY_MAX;
 	if (bpf_probe_read_user(event->keyed.key, room, (void *)key))
 		room = 0;
 	flags = read_clocks(clock, &event->clocks, &now_ns, &switch_cnt);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "event/event_decode.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct wire {
+	const unsigned char *bytes;
+	size_t size;
+	const struct label_source *labels;
+};
+
+bool wire_kind_is_span(uint8_t kind)
+{
+	return kind >= WIRE_BEGIN && kind < WIRE_KIND_COUNT;
+}
+
+static struct event_text comm_text(const char comm[16])
+{
+	return (struct event_text){ .bytes = comm, .length = strnlen(comm, 16) };
+}
+
+static struct event_text label_text(const struct wire *wire, const struct event *event, uint64_t address)
+{
+	struct event_text text = { .is_unreadable = true };
+
+	if (!address)
+		return (struct event_text){ 0 };
+	if (wire->labels->read(wire->labels->context, event->tgid, address, &text))
+		return (struct event_text){ .is_unreadable = true };
+	return text;
+}
+
+/* The clocks, if there are any, are the last thing of the record. */
+static int decode_clocks(const struct wire *wire, size_t before, struct event *event)
+{
+	if (!(event->flags & WIRE_HAS_CLOCKS))
+		return 0;
+	if (wire->size < before + sizeof(struct wire_clocks))
+		return -EBADMSG;
+	if (!(event->flags & WIRE_NO_CLOCKS))
+		event->clocks = (const struct wire_clocks *)(wire->bytes + before);
+	return 0;
+}
+
+static int decode_switch(const struct wire *wire, struct event *event)
+{
+	const struct wire_switch *w = (const void *)wire->bytes;
+
+	event->sched.next_tid = w->next_tid;
+	event->sched.next_tgid = w->next_tgid;
+	event->sched.object = w->object;
+	event->sched.syscall_nr = w->syscall_nr;
+	event->sched.left_as = w->left_as;
+	event->sched.reason = w->reason;
+	event->sched.next_is_traced = w->next_is_traced;
+	return w->reason < BLOCK_REASON_COUNT ? 0 : -EBADMSG;
+}
+
+static int decode_wake(const struct wire *wire, struct event *event)
+{
+	const struct wire_wake *w = (const void *)wire->bytes;
+
+	event->wake.wakee_tid = w->wakee_tid;
+	event->wake.wakee_tgid = w->wakee_tgid;
+	event->wake.waker_comm = comm_text(w->waker_comm);
+	return 0;
+}
+
+static int decode_thread(const struct wire *wire, struct event *event)
+{
+	const struct wire_thread *w = (const void *)wire->bytes;
+
+	event->thread.born_ns = w->born_ns;
+	event->thread.comm = comm_text(w->comm);
+	event->thread.state = w->state;
+	event->thread.reason = w->reason;
+	event->thread.parent_tgid = w->parent_tgid;
+	return w->reason < BLOCK_REASON_COUNT ? 0 : -EBADMSG;
+}
+
+static int decode_span(const struct wire *wire, struct event *event)
+{
+	const struct wire_span *w = (const void *)wire->bytes;
+
+	event->span.id = w->id;
+	event->span.parent = w->parent;
+	event->span.label = label_text(wire, event, w->label);
+	return decode_clocks(wire, sizeof(*w), event);
+}
+
+static int decode_mark(const struct wire *wire, struct event *event)
+{
+	const struct wire_mark *w = (const void *)wire->bytes;
+
+	event->mark.id = w->id;
+	event->mark.value = w->value;
+	event->mark.name = label_text(wire, event, w->name);
+	return 0;
+}
+
+static int decode_text(const struct wire *wire, struct event *event)
+{
+	const struct wire_text *w = (const void *)wire->bytes;
+
+	if (w->text_length > wire->size - sizeof(*w))
+		return -EBADMSG;
+	event->mark.id = w->id;
+	event->mark.value = w->value;
+	event->mark.type = w->type;
+	event->mark.name = label_text(wire, event, w->name);
+	event->mark.text = (struct event_text){
+		.bytes = (const char *)(w + 1),
+		.length = w->text_length,
+		.is_truncated = event->flags & WIRE_IS_TRUNCATED,
+		.is_unreadable = event->flags & WIRE_IS_UNREADABLE,
+	};
+	return 0;
+}
+
+static int decode_key(const struct wire *wire, struct event *event)
+{
+	const struct wire_key *w = (const void *)wire->bytes;
+
+	if (w->key_length > WIRE_KEY_MAX)
+		return -EBADMSG;
+	event->keyed.key = (struct event_text){
+		.bytes = (const char *)w->key,
+		.length = w->key_length,
+		.is_truncated = event->flags & WIRE_IS_TRUNCATED,
+		.is_unreadable = event->flags & WIRE_IS_UNREADABLE,
+	};
+	event->keyed.name = label_text(wire, event, w->name);
+	return decode_clocks(wire, sizeof(*w), event);
+}
+
+static int decode_loss(const struct wire *wire, struct event *event)
+{
+	const struct wire_loss *w = (const void *)wire->bytes;
+
+	event->loss.last_ns = w->last_ns;
+	event->loss.span_event_cnt = w->span_event_cnt;
+	event->loss.sched_event_cnt = w->sched_event_cnt;
+	return 0;
+}
+
+static const struct {
+	size_t size; /* of the kind's struct */
+	int (*decode)(const struct wire *wire, struct event *event);
+} kinds[] = {
+	[WIRE_SWITCH] = { sizeof(struct wire_switch), decode_switch },
+	[WIRE_WAKE] = { sizeof(struct wire_wake), decode_wake },
+	[WIRE_THREAD] = { sizeof(struct wire_thread), decode_thread },
+	[WIRE_THREAD_EXIT] = { sizeof(struct wire_span), decode_span },
+	[WIRE_EXEC] = { sizeof(struct wire_span), decode_span },
+	[WIRE_BEGIN] = { sizeof(struct wire_span), decode_span },
+	[WIRE_BEGIN_DETACHED] = { sizeof(struct wire_span), decode_span },
+	[WIRE_ENTER] = { sizeof(struct wire_span), decode_span },
+	[WIRE_LEAVE] = { sizeof(struct wire_span), decode_span },
+	[WIRE_END] = { sizeof(struct wire_span), decode_span },
+	[WIRE_TAG] = { sizeof(struct wire_text), decode_text },
+	[WIRE_ATTR] = { sizeof(struct wire_text), decode_text },
+	[WIRE_INSTANT] = { sizeof(struct wire_mark), decode_mark },
+	[WIRE_COUNTER] = { sizeof(struct wire_mark), decode_mark },
+	[WIRE_LINK] = { sizeof(struct wire_mark), decode_mark },
+	[WIRE_KEY_BEGIN] = { sizeof(struct wire_key), decode_key },
+	[WIRE_KEY_ENTER] = { sizeof(struct wire_key), decode_key },
+	[WIRE_KEY_LEAVE] = { sizeof(struct wire_key), decode_key },
+	[WIRE_KEY_END] = { sizeof(struct wire_key), decode_key },
+	[WIRE_KEY_INSTANT] = { sizeof(struct wire_key), decode_key },
+	[EVENT_LOSS] = { sizeof(struct wire_loss), decode_loss },
+};
+
+int event_decode(const void *record, size_t size, const struct label_source *labels, struct event *event)
+{
+	const struct wire_header *header = record;
+	struct wire wire = { .bytes = record, .size = size, .labels = labels };
+
+	if (size < sizeof(*header) || header->kind >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[header->kind].decode ||
+	    size < kinds[header->kind].size)
+		return -EBADMSG;
+	memset(event, 0, sizeof(*event));
+	event->time_ns = header->time_ns;
+	event->tid = header->tid;
+	event->tgid = header->tgid;
+	event->cpu = header->cpu;
+	event->kind = header->kind;
+	event->flags = header->flags;
+	return kinds[header->kind].decode(&wire, event);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From the wire to the event. The wire comes from our own BPF programs, but what it carries from the traced program may be anything, and a
+ * recorded stream may be damaged: sizes are checked.
+ */
+#ifndef EVENT_DECODE_H
+#define EVENT_DECODE_H
+
+#include "event/event.h"
+
+/* Reads a label or name of a process at this address. 0, or a negative errno: the event then has an unreadable one. */
+struct label_source {
+	int (*read)(void *context, uint32_t tgid, uint64_t address, struct event_text *label);
+	void *context;
+};
+
+/* Not sent by the kernel: the reader of the rings makes it from the counters, with header.time_ns of the first loss and kind EVENT_LOSS. */
+struct wire_loss {
+	struct wire_header header;
+	uint64_t last_ns;
+	uint64_t span_event_cnt;
+	uint64_t sched_event_cnt;
+};
+
+/* Does this kind of event come from the program's probes (rather than from the scheduler)? */
+bool wire_kind_is_span(uint8_t kind);
+
+/* 0, or -EBADMSG: not a record of the wire. The event refers to the record's bytes and to what the source returned. */
+int event_decode(const void *record, size_t size, const struct label_source *labels, struct event *event);
+
+#endif

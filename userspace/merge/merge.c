@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "merge/merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+	uint64_t time_ns;
+	size_t offset; /* into the lane's bytes */
+	size_t size;
+};
+
+struct lane {
+	uint64_t watermark_ns;
+	struct entry *entries;
+	size_t entry_cnt, entry_room;
+	size_t head;          /* the first that was not given out */
+	size_t sorted_cnt;    /* entries before this one are in order */
+	unsigned char *bytes;
+	size_t byte_cnt, byte_room;
+};
+
+struct merge {
+	size_t lane_cnt;
+	uint64_t pushed_cnt, late_cnt, given_ns;
+	struct lane lanes[];
+};
+
+struct merge *merge_new(size_t lane_cnt)
+{
+	struct merge *merge = calloc(1, sizeof(*merge) + lane_cnt * sizeof(merge->lanes[0]));
+
+	if (merge)
+		merge->lane_cnt = lane_cnt;
+	return merge;
+}
+
+void merge_free(struct merge *merge)
+{
+	if (!merge)
+		return;
+	for (size_t i = 0; i < merge->lane_cnt; i++) {
+		free(merge->lanes[i].entries);
+		free(merge->lanes[i].bytes);
+	}
+	free(merge);
+}
+
+static int reserve(void **memory, size_t *room, size_t wanted, size_t item_size)
+{
+	size_t new_room = *room ? *room : 1024;
+	void *bigger;
+
+	if (wanted <= *room)
+		return 0;
+	while (new_room < wanted)
+		new_room *= 2;
+	bigger = realloc(*memory, new_room * item_size);
+	if (!bigger)
+		return -ENOMEM;
+	*memory = bigger;
+	*room = new_room;
+	return 0;
+}
+
+int merge_push(struct merge *merge, size_t lane_idx, uint64_t time_ns, const void *record, size_t size)
+{
+	struct lane *lane = &merge->lanes[lane_idx];
+	size_t room = (size + 7) & ~(size_t)7;
+
+	if (reserve((void **)&lane->entries, &lane->entry_room, lane->entry_cnt + 1, sizeof(*lane->entries)) ||
+	    reserve((void **)&lane->bytes, &lane->byte_room, lane->byte_cnt + room, 1))
+		return -ENOMEM;
+	memcpy(lane->bytes + lane->byte_cnt, record, size);
+	lane->entries[lane->entry_cnt++] = (struct entry){ .time_ns = time_ns, .offset = lane->byte_cnt, .size = size };
+	lane->byte_cnt += room;
+	merge->pushed_cnt++;
+	if (time_ns < merge->given_ns)
+		merge->late_cnt++;
+	return 0;
+}
+
+void merge_set_watermark(struct merge *merge, size_t lane, uint64_t time_ns)
+{
+	if (time_ns > merge->lanes[lane].watermark_ns)
+		merge->lanes[lane].watermark_ns = time_ns;
+}
+
+/* Insertion sort, stable: the lanes are nearly in order, and an inversion spans few records. */
+static void sort(struct lane *lane)
+{
+	struct entry *entries = lane->entries;
+
+	for (size_t i = lane->sorted_cnt > lane->head ? lane->sorted_cnt : lane->head; i < lane->entry_cnt; i++) {
+		struct entry entry = entries[i];
+		size_t j = i;
+
+		for (; j > lane->head && entries[j - 1].time_ns > entry.time_ns; j--)
+			entries[j] = entries[j - 1];
+		entries[j] = entry;
+	}
+	lane->sorted_cnt = lane->entry_cnt;
+}
+
+/* Forgets what was given out. Bytes are in the order of pushing, entries in that of time: only when all have gone can the bytes go simply. */
+static void compact(struct lane *lane)
+{
+	size_t left = lane->entry_cnt - lane->head, first = lane->byte_cnt;
+
+	if (!lane->head)
+		return;
+	memmove(lane->entries, lane->entries + lane->head, left * sizeof(*lane->entries));
+	for (size_t i = 0; i < left; i++)
+		if (lane->entries[i].offset < first)
+			first = lane->entries[i].offset;
+	memmove(lane->bytes, lane->bytes + first, lane->byte_cnt - first);
+	for (size_t i = 0; i < left; i++)
+		lane->entries[i].offset -= first;
+	lane->byte_cnt -= first;
+	lane->entry_cnt = lane->sorted_cnt = left;
+	lane->head = 0;
+}
+
+static uint64_t head_time(const struct lane *lane)
+{
+	return lane->head < lane->entry_cnt ? lane->entries[lane->head].time_ns : UINT64_MAX;
+}
+
+/* The lane with the earliest head, and up to when it may go on before another one's turn comes. */
+static struct lane *choose(struct merge *merge, uint64_t *until_ns)
+{
+	struct lane *best = NULL;
+	uint64_t best_ns = UINT64_MAX, second_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < merge->lane_cnt; i++) {
+		uint64_t time_ns = head_time(&merge->lanes[i]);
+
+		if (time_ns < best_ns) {
+			second_ns = best_ns;
+			best_ns = time_ns;
+			best = &merge->lanes[i];
+		} else if (time_ns < second_ns) {
+			second_ns = time_ns;
+		}
+	}
+	*until_ns = second_ns > best_ns ? second_ns - 1 : best_ns;
+	return best;
+}
+
+static int give(struct merge *merge, struct lane *lane, uint64_t until_ns, merge_take take, void *context)
+{
+	while (lane->head < lane->entry_cnt && lane->entries[lane->head].time_ns <= until_ns) {
+		struct entry *entry = &lane->entries[lane->head++];
+		int err;
+
+		if (entry->time_ns > merge->given_ns)
+			merge->given_ns = entry->time_ns;
+		err = take(context, lane->bytes + entry->offset, entry->size);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int merge_run(struct merge *merge, merge_take take, void *context)
+{
+	uint64_t watermark_ns = UINT64_MAX, until_ns;
+	struct lane *lane;
+	int err = 0;
+
+	for (size_t i = 0; i < merge->lane_cnt; i++) {
+		sort(&merge->lanes[i]);
+		if (merge->lanes[i].watermark_ns < watermark_ns)
+			watermark_ns = merge->lanes[i].watermark_ns;
+	}
+	while (!err && (lane = choose(merge, &until_ns)) && head_time(lane) <= watermark_ns)
+		err = give(merge, lane, until_ns < watermark_ns ? until_ns : watermark_ns, take, context);
+	for (size_t i = 0; i < merge->lane_cnt; i++)
+		compact(&merge->lanes[i]);
+	return err;
+}
+
+void merge_stats(const struct merge *merge, struct merge_stats *stats)
+{
+	*stats = (struct merge_stats){
+		.pushed_cnt = merge->pushed_cnt,
+		.late_cnt = merge->late_cnt,
+		.given_ns = merge->given_ns,
+	};
+	for (size_t i = 0; i < merge->lane_cnt; i++) {
+		stats->waiting_cnt += merge->lanes[i].entry_cnt - merge->lanes[i].head;
+		stats->waiting_bytes += merge->lanes[i].byte_cnt;
+	}
+}
