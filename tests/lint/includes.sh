@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Who may include whom. The pipeline's folders point one way; libbpf stays where the kernel is spoken to.
+# shellcheck source=tests/lint/lint.sh
+. tests/lint/lint.sh
+
+# A folder of userspace/, and the others that it may include. Everybody may include include/txtrace/.
+law='
+base:
+event:     base
+merge:     event base
+attribute: event base
+log:       base
+analyze:   log base
+export:    analyze log base
+cli:       export analyze log base
+ring:      event base
+attach:    event base
+record:    attach ring event merge attribute log analyze export cli base
+main:      record attach ring event merge attribute log analyze export cli base
+'
+may_use_libbpf=' ring attach record '
+
+# includes PATTERN...: "file:line:included" for every #include of these files, with < or " before what is included.
+includes() {
+	files "$@" | xargs grep -nHoE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"][^>"]+' /dev/null | sed -E 's/^([^:]+:[0-9]+:).*([<"])/\1\2/'
+}
+
+folder_law() {
+	local file line what folder allowed target
+	includes 'userspace/*.c' 'userspace/*.h' | while IFS=: read -r file line what; do
+		folder=$(cut -d/ -f2 <<<"$file")
+		allowed=$(sed -n "s/^$folder://p" <<<"$law")
+		grep -q "^$folder:" <<<"$law" || echo "$file: the folder $folder is not in the table of tests/lint/includes.sh"
+		case $what in
+		'"txtrace/'* | '"txtrace.h' | '"gen/'* | *.pb-c.h | *.skel.h | '<'*) continue ;;
+		'"'*/*) target=${what#\"} target=${target%%/*} ;;
+		*) echo "$file:$line: ${what#\"}: say \"folder/file.h\"" && continue ;;
+		esac
+		case " $folder $allowed " in
+		*" $target "*) [ -e "userspace/${what#\"}" ] || echo "$file:$line: ${what#\"} does not exist" ;;
+		*) echo "$file:$line: $folder/ must not include ${what#\"}" ;;
+		esac
+	done
+}
+
+# record/ drives the pipeline; of cli/ it takes what prints, no command.
+no_commands_in_record() {
+	includes 'userspace/record/*.[ch]' | grep -E '"cli/(cmd|command)' | sed 's/$/: a command of txtrace/'
+}
+
+libbpf_law() {
+	local file line what folder
+	includes 'userspace/*.c' 'userspace/*.h' | while IFS=: read -r file line what; do
+		folder=$(cut -d/ -f2 <<<"$file")
+		case $what in
+		'<bpf/'* | '<linux/bpf'* | *.skel.h | '<gelf.h' | '<libelf.h')
+			case $may_use_libbpf in *" $folder "*) ;; *) echo "$file:$line: $folder/ must not include ${what#?}" ;; esac
+			;;
+		esac
+	done
+}
+
+# The BPF programs see the kernel's types through our hand-kept vmlinux.h only, so that they build on a machine without BTF or kernel headers.
+bpf_law() {
+	local file line what
+	includes 'bpf/*.[ch]' | while IFS=: read -r file line what; do
+		case $what in
+		'"vmlinux.h' | '<vmlinux.h' | '<bpf/'* | '"txtrace/event.h' | '<txtrace/event.h') ;;
+		*)
+			[ -e "bpf/${what#\"}" ] || echo "$file:$line: bpf/ must not include ${what#?}"
+			;;
+		esac
+	done
+	includes 'vmlinux/*.h'
+}
+
+# Users copy these files: each stands alone.
+public_law() {
+	local file line what
+	includes 'include/*.h' | while IFS=: read -r file line what; do
+		case $what in
+		'"'*) echo "$file:$line: a public header must not include ${what#\"}" ;;
+		esac
+	done
+}
+
+# What the tests trace is a user's program: it knows include/txtrace.h and its own headers.
+programs_law() {
+	local file line what
+	includes 'tests/programs/*.[ch]' | while IFS=: read -r file line what; do
+		case $what in
+		'<'* | '"txtrace.h') ;;
+		'"'*) [ -e "tests/programs/${what#\"}" ] || echo "$file:$line: a traced program must not include ${what#\"}" ;;
+		esac
+	done
+}
+
+headers_stand_alone() {
+	local file
+	for file in $(files 'userspace/*.h' 'include/*.h'); do
+		case $file in include/*) set -- ;; *) set -- -Iuserspace ;; esac
+		echo "#include \"$file\"" | ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wstrict-prototypes -Iinclude -I. "$@" -fsyntax-only -x c - ||
+			echo "$file does not compile by itself"
+	done
+}
+
+rule "the folders of userspace/ include only what they may" folder_law
+rule "record/ includes no command" no_commands_in_record
+rule "only ring/, attach/ and record/ include libbpf and libelf" libbpf_law
+rule "bpf/ knows the kernel by vmlinux.h only" bpf_law
+rule "public headers include nothing of ours by quotes" public_law
+rule "traced programs include txtrace.h and their own headers" programs_law
+rule "every header compiles by itself" headers_stand_alone
+finish

@@ -1,0 +1,159 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The rules themselves: each finds what breaks it, in a small tree made for it, and leaves a sound tree alone.
+set -u
+
+root=$PWD
+tree=$TEST_TMPDIR/tree
+number=0
+
+# put FILE: writes stdin there, in the small tree.
+put() {
+	mkdir -p "$tree/$(dirname "$1")"
+	cat >"$tree/$1"
+}
+
+licence='/* SPDX-License-Identifier: BSD-2-Clause */'
+
+page='.Dd November 21, 2025
+.Dt TXTRACE 1
+.Os
+.Sh NAME
+.Nm txtrace
+.Nd reads logs
+.Sh DESCRIPTION
+It takes
+.Fl \-json
+and
+.Fl \-max-file-size .
+.Ss report
+Prints.'
+
+# A sound tree, fresh for each case.
+sound_tree() {
+	rm -rf "$tree"
+	mkdir -p "$tree/tests/lint"
+	cp "$root"/tests/lint/{lint,includes,shape,shell_scripts,manual}.sh "$tree/tests/lint/"
+	cp "$root/.shellcheckrc" "$tree/"
+	put Makefile <<<"# SPDX-License-Identifier: BSD-2-Clause"
+	put userspace/base/units.h <<<"$licence"
+	put userspace/base/units.c <<<"$licence
+#include \"base/units.h\"
+
+int twice(int n)
+{
+	return 2 * n;
+}"
+	put userspace/cli/command_report.h <<<"$licence"
+	put bpf/span.bpf.c <<<'/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>'
+	put include/txtrace.h <<<"$licence"
+	put tests/programs/bank.c <<<"$licence
+#include <txtrace.h>"
+	put docs/guide.md <<<"# The guide
+
+## Where it is
+
+See [the units](../userspace/base/units.h) and [above](#where-it-is), in userspace/base/units.c."
+	put docs/txtrace.1 <<<"$page"
+	sed 's/TXTRACE/TXTRACE-BPF/; s/txtrace/&-bpf/' "$tree/docs/txtrace.1" | put docs/txtrace-bpf.1
+	put build/txtrace <<<'#!/bin/sh
+echo "  report   prints"; echo "  --json   for machines"; echo "  --max-file-size N"'
+	put build/txtrace-bpf <<<'#!/bin/sh
+echo "  --json   for machines"'
+	chmod +x "$tree"/build/*
+}
+
+# lint LINT: runs it in the small tree.
+lint() {
+	(cd "$tree" && BUILD=$tree/build GIT_CEILING_DIRECTORIES=$TEST_TMPDIR bash "tests/lint/$1.sh" 2>&1)
+}
+
+holds() { # holds LINT
+	local out
+	sound_tree
+	out=$(lint "$1")
+	number=$((number + 1))
+	if grep -q '^ok' <<<"$out" && ! grep -q '^not ok' <<<"$out"; then
+		echo "ok $number - $1 holds in a sound tree"
+	else
+		echo "not ok $number - $1 holds in a sound tree"
+		sed 's/^/# /; s/^# not ok/# broken:/' <<<"$out"
+	fi
+}
+
+# breaks LINT RULE FILE [MODE [TOLD]]: FILE, with stdin in it, breaks exactly that rule, and its name (or TOLD) is told.
+breaks() {
+	local out broken
+	sound_tree
+	put "$3"
+	[ "${4:-}" = "" ] || chmod "$4" "$tree/$3"
+	out=$(lint "$1")
+	broken=$(grep '^not ok' <<<"$out" | sed 's/^not ok [0-9]* - //')
+	number=$((number + 1))
+	if [ "$broken" = "$2" ] && grep -q "^# .*${5:-$3}" <<<"$out"; then
+		echo "ok $number - $1: $2"
+	else
+		echo "not ok $number - $1: $2"
+		sed 's/^/# /; s/^# not ok/# broken:/' <<<"$out"
+	fi
+}
+
+lines() { # lines N TEXT
+	yes "$2" | head -n "$1"
+}
+
+holds includes
+holds shape
+holds shell_scripts
+holds manual
+
+folders="the folders of userspace/ include only what they may"
+breaks includes "$folders" userspace/log/batch.c <<<'#include "base/units.h"
+#include "merge/merge.h"'
+breaks includes "$folders" userspace/base/strings.c <<<'#include "log/batch.h"'
+breaks includes "$folders" userspace/base/strings.c <<<'#include "units.h"'
+breaks includes "$folders" userspace/newcomer/strings.c <<<'#include "base/units.h"'
+breaks includes "record/ includes no command" userspace/record/record.c <<<'#include "cli/command_report.h"'
+breaks includes "only ring/, attach/ and record/ include libbpf and libelf" userspace/log/batch.c <<<'#include <bpf/libbpf.h>'
+breaks includes "bpf/ knows the kernel by vmlinux.h only" bpf/sched.bpf.c <<<'#include <linux/sched.h>'
+breaks includes "public headers include nothing of ours by quotes" include/txtrace/log.h <<<'#include "txtrace.h"'
+breaks includes "traced programs include txtrace.h and their own headers" tests/programs/lock.c <<<'#include "base/units.h"'
+breaks includes "every header compiles by itself" userspace/base/strings.h <<<'size_t length(struct strings *strings);'
+
+breaks shape "no source or script has more than 600 lines" userspace/base/strings.c < <(echo "$licence" && lines 600 "int a;")
+breaks shape "no function has more than 80 lines" userspace/base/strings.c < <(echo "$licence" && echo "int f(void)" && echo "{" && lines 79 "	g();" && echo "}")
+breaks shape "no line has more than 160 columns" userspace/base/strings.c < <(echo "$licence" && printf '\t%0160d\n' 1)
+breaks shape "tabs indent, and nothing trails" userspace/base/strings.c < <(printf '%s\n%8sint a;\n' "$licence" "")
+breaks shape "tabs indent, and nothing trails" docs/more.md <<<"# More "
+breaks shape "text files end with a newline" docs/more.md < <(printf 'more')
+breaks shape "file names are unique in the tree" userspace/log/units.c <<<"$licence"
+breaks shape "file names are snake_case" userspace/log/logWriter.c <<<"$licence"
+breaks shape "every source names its licence" userspace/log/batch.c <<<"int a;"
+breaks shape "every source names its licence" bpf/sched.bpf.c <<<"$licence"
+breaks shape "nothing unfinished, no path of a machine" docs/more.md <<<"TO""DO: write it"
+breaks shape "nothing unfinished, no path of a machine" docs/more.md <<<"It lies in /ho""me/somebody/txtrace."
+
+if command -v shellcheck >/dev/null; then
+	breaks shell_scripts "shellcheck has nothing to say" tests/cli/help.sh +x <<<'#!/bin/sh
+echo $1'
+fi
+runnable="what is executable has a #! line, and what has one is executable"
+breaks shell_scripts "$runnable" tests/cli/help.sh <<<'#!/bin/sh
+echo'
+breaks shell_scripts "$runnable" tests/cli/help.sh +x <<<'# shellcheck shell=sh
+echo'
+breaks shell_scripts "Python scripts parse" tests/cli/decode.py <<<'def f(:'
+
+if command -v mandoc >/dev/null; then
+	breaks manual "mandoc -Tlint has nothing to say" docs/other.1 <<<"${page/Prints/.Nosuchmacro}"
+fi
+options="every option and command of a program's help is in its man page"
+breaks manual "$options" build/txtrace +x "docs/txtrace.1 does not name --sort" <<<'#!/bin/sh
+echo "  report   prints"; echo "  --json   for machines"; echo "  --sort   by"'
+breaks manual "links in documents resolve" docs/more.md <<<'[gone](gone.md)'
+breaks manual "links in documents resolve" docs/more.md <<<'[gone](guide.md#gone)'
+breaks manual "paths that documents name exist" docs/more.md <<<'See userspace/base/gone.c.'
+
+echo "1..$number"
