@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One span for each way to wait. The main thread (the subject) blocks; where somebody has to end the wait, a helper thread first sees
+ * that the subject sleeps, lets 5 ms pass and then ends it. So the subject was blocked for at least 5 ms, on a loaded machine too.
+ */
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "truth.h"
+
+#define ASKED_NS (5 * NS_PER_MS)
+#define FSYNC_CNT 20
+#define PAGE_BYTES 4096
+
+struct subject {
+	struct witness witness;
+	struct truth *truth; /* of this round */
+	atomic_uint_least64_t waiting_cnt; /* the subject is about to wait */
+	uint64_t turn;
+	sem_t semaphore;
+	int fds[2]; /* a pipe, a socket pair, a file, a userfaultfd: by the wait */
+	char *page;
+	pid_t child;
+	char byte;
+};
+
+/*
+ * prepare: before the span, 0 or an errno if this machine can't; wait: the span; release: by the helper, 5 ms after the subject fell
+ * asleep (NULL: nobody needs to); clean: after the span.
+ */
+struct wait {
+	const char *name;
+	const char *reason; /* the name that the log has for it */
+	int (*prepare)(struct subject *subject);
+	void (*wait)(struct subject *subject);
+	void (*release)(struct subject *subject);
+	void (*clean)(struct subject *subject);
+};
+
+/* The subject's span of this round; what comes before `body` tells the helper to watch. */
+#define SUBJECT_SPAN(subject, literal, body)                                                                       \
+	WITNESSED((subject)->truth, &(subject)->witness, literal, {                                                \
+		atomic_store(&(subject)->waiting_cnt, (subject)->turn);                                            \
+		must((body) >= 0, "cannot wait on " literal);                                                      \
+	})
+
+static void close_both(struct subject *subject)
+{
+	close(subject->fds[0]);
+	close(subject->fds[1]);
+}
+
+static void write_byte(struct subject *subject)
+{
+	must(write(subject->fds[1], "x", 1) == 1, "cannot write");
+}
+
+static int prepare_pipe(struct subject *subject)
+{
+	return pipe2(subject->fds, O_CLOEXEC) ? errno : 0;
+}
+
+static int prepare_socket(struct subject *subject)
+{
+	return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, subject->fds) ? errno : 0;
+}
+
+/* ---- sleep ---- */
+
+static void wait_sleep(struct subject *subject)
+{
+	struct timespec time = { .tv_nsec = ASKED_NS };
+
+	SUBJECT_SPAN(subject, "sleep", nanosleep(&time, NULL));
+}
+
+static void wait_clock(struct subject *subject)
+{
+	struct timespec time = { .tv_nsec = ASKED_NS };
+
+	SUBJECT_SPAN(subject, "clock", -clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL));
+}
+
+/* ---- lock ---- */
+
+static int prepare_semaphore(struct subject *subject)
+{
+	return sem_init(&subject->semaphore, 0, 0) ? errno : 0;
+}
+
+static void wait_semaphore(struct subject *subject)
+{
+	SUBJECT_SPAN(subject, "semaphore", sem_wait(&subject->semaphore));
+}
+
+static void release_semaphore(struct subject *subject)
+{
+	sem_post(&subject->semaphore);
+}
+
+static void clean_semaphore(struct subject *subject)
+{
+	sem_destroy(&subject->semaphore);
+}
+
+/* ---- disk ---- */
+
+static int prepare_disk(struct subject *subject)
+{
+	const char *directory = getenv("TMPDIR");
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/waits-XXXXXX", directory && *directory ? directory : "/var/tmp");
+	subject->fds[0] = mkostemp(path, O_CLOEXEC);
+	if (subject->fds[0] < 0)
+		return errno;
+	unlink(path);
+	subject->fds[1] = -1;
+	return 0;
+}
+
+static int write_durably(struct subject *subject)
+{
+	char block[PAGE_BYTES];
+
+	memset(block, (int)subject->turn, sizeof(block));
+	for (int i = 0; i < FSYNC_CNT; i++)
+		if (pwrite(subject->fds[0], block, sizeof(block), i * PAGE_BYTES) != PAGE_BYTES || fsync(subject->fds[0]))
+			return -1;
+	return 0;
+}
+
+static void wait_disk(struct subject *subject)
+{
+	SUBJECT_SPAN(subject, "disk", write_durably(subject));
+}
+
+/* ---- pipe ---- */
+
+static void wait_pipe(struct subject *subject)
+{
+	SUBJECT_SPAN(subject, "pipe", read(subject->fds[0], &subject->byte, 1));
+}
+
+static int prepare_full_pipe(struct subject *subject)
+{
+	char block[PAGE_BYTES] = "";
+	int err = prepare_pipe(subject);
+
+	if (err)
+		return err;
+	fcntl(subject->fds[1], F_SETFL, O_NONBLOCK);
+	while (write(subject->fds[1], block, sizeof(block)) > 0)
+		;
+	fcntl(subject->fds[1], F_SETFL, 0);
+	return 0;
+}
+
+static void wait_full_pipe(struct subject *subject)
+{
+	SUBJECT_SPAN(subject, "full pipe", write(subject->fds[1], "x", 1));
+}
+
+static void drain_pipe(struct subject *subject)
+{
+	char block[PAGE_BYTES];
+
+	must(read(subject->fds[0], block, sizeof(block)) > 0, "cannot read the pipe");
+}
+
+/* ---- network ---- */
+
+static void wait_socket(struct subject *subject)
+{
+	SUBJECT_SPAN(subject, "socket", recv(subject->fds[0], &subject->byte, 1, 0));
+}
+
+static void wait_socket_read(struct subject *subject)
+{
+	SUBJECT_SPAN(subject, "socket read", read(subject->fds[0], &subject->byte, 1));
+}
+
+static void wait_poll(struct subject *subject)
+{
+	struct pollfd poll_fd = { .fd = subject->fds[0], .events = POLLIN };
+
+	SUBJECT_SPAN(subject, "poll", poll(&poll_fd, 1, -1));
+}
+
+static void wait_select(struct subject *subject)
+{
+	fd_set set;
+
+	FD_ZERO(&set);
+	FD_SET(subject->fds[0], &set);
+	SUBJECT_SPAN(subject, "select", select(subject->fds[0] + 1, &set, NULL, NULL, NULL));
+}
+
+static void wait_epoll(struct subject *subject)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+
+	must(epoll_fd >= 0 && !epoll_ctl(epoll_fd, EPOLL_CTL_ADD, subject->fds[0], &event), "cannot make an epoll");
+	SUBJECT_SPAN(subject, "epoll", epoll_wait(epoll_fd, &event, 1, -1));
+	close(epoll_fd);
+}
+
+/* ---- wait ---- */
+
+/* The child lives until its pipe is closed. */
+static int prepare_child(struct subject *subject)
+{
+	int err = prepare_pipe(subject);
+
+	if (err)
+		return err;
+	subject->child = fork();
+	if (subject->child)
+		return subject->child < 0 ? errno : 0;
+	end_with_parent(SIGKILL);
+	close(subject->fds[1]);
+	_exit(read(subject->fds[0], &subject->byte, 1) == 1 ? 0 : 1);
+}
+
+static void wait_child(struct subject *subject)
+{
+	SUBJECT_SPAN(subject, "child", waitpid(subject->child, NULL, 0));
+}
+
+static void wait_signal(struct subject *subject)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	SUBJECT_SPAN(subject, "signal", sigwaitinfo(&signals, NULL));
+}
+
+static void release_signal(struct subject *subject)
+{
+	(void)subject;
+	kill(getpid(), SIGUSR1);
+}
+
+/* ---- page fault: a page that somebody else has to bring ---- */
+
+static int prepare_page_fault(struct subject *subject)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+
+	subject->fds[1] = -1;
+	subject->fds[0] = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+	if (subject->fds[0] < 0)
+		return errno;
+	subject->page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	must(subject->page != MAP_FAILED, "cannot map a page");
+	struct uffdio_register range = { .range = { (uint64_t)subject->page, PAGE_BYTES }, .mode = UFFDIO_REGISTER_MODE_MISSING };
+	return ioctl(subject->fds[0], UFFDIO_API, &api) || ioctl(subject->fds[0], UFFDIO_REGISTER, &range) ? errno : 0;
+}
+
+static void wait_page_fault(struct subject *subject)
+{
+	SUBJECT_SPAN(subject, "page fault", *(volatile char *)subject->page);
+}
+
+static void release_page_fault(struct subject *subject)
+{
+	struct uffdio_zeropage zero = { .range = { (uint64_t)subject->page, PAGE_BYTES } };
+
+	must(!ioctl(subject->fds[0], UFFDIO_ZEROPAGE, &zero), "cannot bring the page");
+}
+
+static void clean_page_fault(struct subject *subject)
+{
+	munmap(subject->page, PAGE_BYTES);
+	close(subject->fds[0]);
+}
+
+/* ---- stopped: all threads stop, so a child is the helper ---- */
+
+static int prepare_stopped(struct subject *subject)
+{
+	pid_t parent = getpid();
+
+	subject->child = fork();
+	if (subject->child)
+		return subject->child < 0 ? errno : 0;
+	end_with_parent(SIGKILL);
+	wait_until_state(parent, (uint32_t)parent, "T");
+	sleep_ns(ASKED_NS);
+	kill(parent, SIGCONT);
+	_exit(0);
+}
+
+static void wait_stopped(struct subject *subject)
+{
+	SUBJECT_SPAN(subject, "stopped", kill(getpid(), SIGSTOP));
+}
+
+static void clean_stopped(struct subject *subject)
+{
+	waitpid(subject->child, NULL, 0);
+}
+
+static const struct wait waits[] = {
+	{ "sleep", "sleep", NULL, wait_sleep, NULL, NULL },
+	{ "clock", "sleep", NULL, wait_clock, NULL, NULL },
+	{ "semaphore", "lock", prepare_semaphore, wait_semaphore, release_semaphore, clean_semaphore },
+	{ "disk", "disk", prepare_disk, wait_disk, NULL, close_both },
+	{ "pipe", "pipe", prepare_pipe, wait_pipe, write_byte, close_both },
+	{ "full-pipe", "pipe", prepare_full_pipe, wait_full_pipe, drain_pipe, close_both },
+	{ "socket", "network", prepare_socket, wait_socket, write_byte, close_both },
+	{ "socket-read", "network", prepare_socket, wait_socket_read, write_byte, close_both },
+	{ "poll", "network", prepare_socket, wait_poll, write_byte, close_both },
+	{ "select", "network", prepare_socket, wait_select, write_byte, close_both },
+	{ "epoll", "network", prepare_socket, wait_epoll, write_byte, close_both },
+	{ "child", "wait", prepare_child, wait_child, write_byte, close_both },
+	{ "signal", "wait", NULL, wait_signal, release_signal, NULL },
+	{ "page-fault", "page_fault", prepare_page_fault, wait_page_fault, release_page_fault, clean_page_fault },
+	{ "stopped", "stopped", prepare_stopped, wait_stopped, NULL, clean_stopped },
+};
+#define WAIT_CNT (sizeof(waits) / sizeof(waits[0]))
+
+struct helper {
+	struct subject *subject;
+	const struct wait *wait;
+	pthread_t thread;
+};
+
+static void *run_helper(void *argument)
+{
+	struct helper *helper = argument;
+	struct subject *subject = helper->subject;
+
+	wait_until_count(&subject->waiting_cnt, subject->turn);
+	wait_until_state(getpid(), subject->witness.tid, "SD");
+	sleep_ns(ASKED_NS);
+	helper->wait->release(subject);
+	return NULL;
+}
+
+static void wait_once(struct subject *subject, const struct wait *wait)
+{
+	struct helper helper = { .subject = subject, .wait = wait };
+	int err = wait->prepare ? wait->prepare(subject) : 0;
+
+	if (err) {
+		fprintf(stderr, "%s is left out: %s\n", wait->name, strerror(err));
+		return;
+	}
+	subject->turn++;
+	subject->truth->blocked = wait->reason;
+	subject->truth->asked_ns = wait->wait == wait_disk ? 0 : ASKED_NS;
+	if (wait->release)
+		start_thread(&helper.thread, run_helper, &helper);
+	wait->wait(subject);
+	if (wait->release)
+		pthread_join(helper.thread, NULL);
+	if (wait->clean)
+		wait->clean(subject);
+}
+
+static const struct wait *find_wait(const char *name)
+{
+	for (size_t i = 0; i < WAIT_CNT; i++)
+		if (!strcmp(waits[i].name, name))
+			return &waits[i];
+	fprintf(stderr, "there is no wait named \"%s\"; there are", name);
+	for (size_t i = 0; i < WAIT_CNT; i++)
+		fprintf(stderr, " %s", waits[i].name);
+	fprintf(stderr, "\n");
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	struct truth_options options = TRUTH_OPTIONS_DEFAULT;
+	const char *name = "";
+	const struct option_spec table[] = {
+		TRUTH_OPTION_SPECS(&options),
+		{ .name = "on", .help = "only this wait; a wrong name lists them", .text = &name },
+	};
+	options_parse(table, sizeof(table) / sizeof(table[0]), "waits: a span for each way to block", argc, argv);
+	const struct wait *only = *name ? find_wait(name) : NULL;
+	struct truth *truths = truths_new(options.repeat_cnt * WAIT_CNT);
+	struct subject subject = { .truth = truths };
+	sigset_t signals;
+
+	end_with_parent(SIGKILL);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	witness_init(&subject.witness);
+	wait_until_traced(options.wait_traced_s);
+	for (uint64_t i = 0; i < options.repeat_cnt; i++)
+		for (size_t k = 0; k < WAIT_CNT; k++, subject.truth++)
+			if (!only || only == &waits[k])
+				wait_once(&subject, &waits[k]);
+	truths_print(truths, options.repeat_cnt * WAIT_CNT);
+	free(truths);
+	return 0;
+}
