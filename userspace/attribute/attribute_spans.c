@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The program's events: spans begin, are entered, left and ended; and what is said about them. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "attribute/attribution_internal.h"
+#include "attribute/clocks.h"
+
+static bool is_keyed(const struct event *event)
+{
+	return event->kind >= EVENT_KEY_BEGIN && event->kind <= EVENT_KEY_INSTANT;
+}
+
+static struct span *span_of_event(const struct attribution *attribution, const struct event *event)
+{
+	if (is_keyed(event))
+		return span_table_get_keyed(&attribution->spans, &event->keyed.key);
+	return span_table_get(&attribution->spans, event->tgid, event->span.id);
+}
+
+/* The two readings of a stay do not belong together: unless something was lost, that is a bug. */
+static void judge_stay(struct attribution *attribution, struct span *span, bool is_sane)
+{
+	if (is_sane)
+		return;
+	if (!attribution->sched_loss_until_ns)
+		count_anomaly(attribution, TXTRACE_ANOMALY_CLOCK_MISMATCH);
+	span->record.flags |= TXTRACE_SPAN_LOWER_BOUND;
+}
+
+/* Ends a stay of a thread that says nothing itself at this moment: its clocks are read off the replay. */
+static void close_stay_from_outside(struct attribution *attribution, struct stay *stay, uint64_t time_ns)
+{
+	struct span *span = stay->span;
+	struct wire_clocks clocks;
+
+	thread_clocks_at(stay->thread, time_ns, &clocks);
+	if (attribution->sched_loss_until_ns >= stay->thread->reading_ns && attribution->sched_loss_until_ns)
+		span->record.flags |= TXTRACE_SPAN_LOSS | TXTRACE_SPAN_LOWER_BOUND;
+	judge_stay(attribution, span, span_leave(&attribution->spans, stay, time_ns, &clocks));
+}
+
+void leave_all(struct attribution *attribution, struct thread *thread, uint64_t time_ns, const struct wire_clocks *clocks)
+{
+	while (thread->stays) {
+		struct span *span = thread->stays->span;
+
+		judge_stay(attribution, span, span_leave(&attribution->spans, thread->stays, time_ns, clocks));
+	}
+}
+
+int finish_span(struct attribution *attribution, struct span *span, uint64_t time_ns, uint32_t end_tid)
+{
+	struct txtrace_record record = { .kind = TXTRACE_RECORD_SPAN };
+	int err;
+
+	while (span->stays)
+		close_stay_from_outside(attribution, span->stays, time_ns);
+	span_charge_detached(span, time_ns);
+	span->record.end_ns = time_ns;
+	span->record.end_tid = end_tid;
+	if (txtrace_ledger_sum_ns(&span->record.ledger) != span->record.work_ns) {
+		span->record.flags |= TXTRACE_SPAN_IMBALANCE;
+		count_anomaly(attribution, TXTRACE_ANOMALY_IMBALANCE);
+	}
+	attribution->stats.span_cnt++;
+	if (span->record.flags & TXTRACE_SPAN_LOWER_BOUND)
+		attribution->stats.lower_bound_cnt++;
+	record.span = span->record;
+	err = put_record(attribution, &record);
+	span_table_end(&attribution->spans, span);
+	return err;
+}
+
+struct cut_list {
+	struct span **spans;
+	size_t cnt;
+};
+
+static int compare_begin(const void *a, const void *b)
+{
+	const struct span *const *left = a, *const *right = b;
+
+	if ((*left)->record.begin_ns != (*right)->record.begin_ns)
+		return (*left)->record.begin_ns < (*right)->record.begin_ns ? -1 : 1;
+	return (*left)->record.id < (*right)->record.id ? -1 : (*left)->record.id > (*right)->record.id;
+}
+
+/* In the order in which they began, so that the same stream always makes the same log. */
+static int collect_spans(const struct attribution *attribution, uint32_t tgid, struct cut_list *list)
+{
+	const struct span_table *spans = &attribution->spans;
+	struct span *span;
+
+	list->cnt = 0;
+	list->spans = malloc((spans->open_cnt + 1) * sizeof(*list->spans));
+	if (!list->spans)
+		return -ENOMEM;
+	for (size_t i = 0; (span = id_map_next(&spans->by_id, &i));)
+		if (!tgid || span->record.pid == tgid)
+			list->spans[list->cnt++] = span;
+	for (size_t i = 0; !tgid && (span = id_map_next(&spans->by_key, &i));)
+		for (; span; span = span->next_of_hash)
+			list->spans[list->cnt++] = span;
+	qsort(list->spans, list->cnt, sizeof(*list->spans), compare_begin);
+	return 0;
+}
+
+int cut_off_spans(struct attribution *attribution, uint32_t tgid, uint64_t time_ns)
+{
+	struct cut_list list;
+	int err = attribution->spans.open_cnt ? collect_spans(attribution, tgid, &list) : 0;
+
+	if (err || !attribution->spans.open_cnt)
+		return err;
+	for (size_t i = 0; !err && i < list.cnt; i++) {
+		if (tgid)
+			count_anomaly(attribution, TXTRACE_ANOMALY_UNFINISHED);
+		list.spans[i]->record.flags |= TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOWER_BOUND;
+		err = finish_span(attribution, list.spans[i], time_ns, 0);
+	}
+	free(list.spans);
+	return err;
+}
+
+/* Every span event sets the replay of its thread right. */
+static struct thread *read_event(struct attribution *attribution, const struct event *event, struct wire_clocks *storage,
+				 const struct wire_clocks **clocks)
+{
+	struct thread *thread = thread_of_event(attribution, event->tid, event->tgid, event->time_ns);
+
+	if (thread)
+		*clocks = read_clocks(attribution, thread, event, storage);
+	return thread;
+}
+
+int attribute_begin(struct attribution *attribution, const struct event *event)
+{
+	struct wire_clocks storage;
+	const struct wire_clocks *clocks;
+	struct thread *thread = read_event(attribution, event, &storage, &clocks);
+	struct span_begin begin = {
+		.time_ns = event->time_ns,
+		.tgid = event->tgid,
+		.tid = event->tid,
+		.label = is_keyed(event) ? &event->keyed.name : &event->span.label,
+		.key = is_keyed(event) ? &event->keyed.key : NULL,
+	};
+	struct span *span;
+
+	if (!thread)
+		return -ENOMEM;
+	if (span_of_event(attribution, event)) {
+		count_anomaly(attribution, TXTRACE_ANOMALY_BEGIN_TWICE);
+		return 0;
+	}
+	if (!is_keyed(event)) {
+		begin.id = event->span.id;
+		begin.parent = event->span.parent;
+	}
+	span = span_table_begin(&attribution->spans, &begin);
+	if (!span)
+		return -ENOMEM;
+	if (event->time_ns <= attribution->span_loss_until_ns)
+		span->record.flags |= TXTRACE_SPAN_LOSS | TXTRACE_SPAN_LOWER_BOUND;
+	if (event->kind == EVENT_BEGIN_DETACHED)
+		return 0;
+	return span_enter(&attribution->spans, span, thread, event->time_ns, clocks);
+}
+
+int attribute_enter(struct attribution *attribution, const struct event *event)
+{
+	struct wire_clocks storage;
+	const struct wire_clocks *clocks;
+	struct thread *thread = read_event(attribution, event, &storage, &clocks);
+	struct span *span = span_of_event(attribution, event);
+	struct stay *stay;
+
+	if (!thread)
+		return -ENOMEM;
+	if (!span) {
+		count_anomaly(attribution, TXTRACE_ANOMALY_ENTER_UNKNOWN);
+		return 0;
+	}
+	stay = span_stay_of(span, thread);
+	if (stay) {
+		stay->depth++;
+		return 0;
+	}
+	return span_enter(&attribution->spans, span, thread, event->time_ns, clocks);
+}
+
+int attribute_leave(struct attribution *attribution, const struct event *event)
+{
+	struct wire_clocks storage;
+	const struct wire_clocks *clocks;
+	struct thread *thread = read_event(attribution, event, &storage, &clocks);
+	struct span *span = span_of_event(attribution, event);
+	struct stay *stay;
+
+	if (!thread)
+		return -ENOMEM;
+	if (!span) {
+		count_anomaly(attribution, TXTRACE_ANOMALY_EXIT_UNKNOWN);
+		return 0;
+	}
+	stay = span_stay_of(span, thread);
+	if (!stay)
+		count_anomaly(attribution, TXTRACE_ANOMALY_EXIT_UNENTERED);
+	else if (!--stay->depth)
+		judge_stay(attribution, span, span_leave(&attribution->spans, stay, event->time_ns, clocks));
+	return 0;
+}
+
+int attribute_end(struct attribution *attribution, const struct event *event)
+{
+	struct wire_clocks storage;
+	const struct wire_clocks *clocks;
+	struct thread *thread = read_event(attribution, event, &storage, &clocks);
+	struct span *span = span_of_event(attribution, event);
+	struct stay *own;
+
+	if (!thread)
+		return -ENOMEM;
+	if (!span) {
+		count_anomaly(attribution, TXTRACE_ANOMALY_END_UNKNOWN);
+		return 0;
+	}
+	own = span_stay_of(span, thread);
+	if (own)
+		judge_stay(attribution, span, span_leave(&attribution->spans, own, event->time_ns, clocks));
+	return finish_span(attribution, span, event->time_ns, event->tid);
+}
+
+/* What is said about a span that is not open is kept all the same: the link to an ended span is one that a reader can follow. */
+static struct span *marked_span(struct attribution *attribution, const struct event *event, uint64_t id)
+{
+	struct span *span = span_table_get(&attribution->spans, event->tgid, id);
+
+	if (!span)
+		count_anomaly(attribution, TXTRACE_ANOMALY_MARK_UNKNOWN);
+	return span;
+}
+
+int attribute_tag(struct attribution *attribution, const struct event *event)
+{
+	struct span *span = marked_span(attribution, event, event->mark.id);
+
+	return span ? span_add_tag(span, &event->mark.text) : 0;
+}
+
+int attribute_attr(struct attribution *attribution, const struct event *event)
+{
+	struct txtrace_record record = {
+		.kind = TXTRACE_RECORD_ATTRIBUTE,
+		.attribute = {
+			.time_ns = event->time_ns,
+			.span = event->mark.id,
+			.pid = event->tgid,
+			.tid = event->tid,
+			.type = event->mark.type,
+			.is_truncated = event->mark.text.is_truncated,
+			.value = event->mark.value,
+			.name = string_of(&event->mark.name),
+			.string = string_of(&event->mark.text),
+		},
+	};
+
+	if (event->mark.type < ATTR_BOOL || event->mark.type > ATTR_POINTER)
+		return 0; /* the program called the probe itself, with a type that does not exist */
+	marked_span(attribution, event, event->mark.id);
+	if (event->mark.type == ATTR_STRING)
+		record.attribute.value = 0; /* the address means nothing to a reader */
+	return put_record(attribution, &record);
+}
+
+int attribute_instant(struct attribution *attribution, const struct event *event)
+{
+	struct span *span = is_keyed(event) ? span_of_event(attribution, event) : marked_span(attribution, event, event->mark.id);
+	struct txtrace_record record = {
+		.kind = TXTRACE_RECORD_INSTANT,
+		.instant = {
+			.time_ns = event->time_ns,
+			.span = is_keyed(event) ? 0 : event->mark.id,
+			.pid = event->tgid,
+			.tid = event->tid,
+			.name = string_of(is_keyed(event) ? &event->keyed.name : &event->mark.name),
+		},
+	};
+
+	if (is_keyed(event)) {
+		struct wire_clocks storage;
+
+		if (span)
+			record.instant.span = span->record.id;
+		else
+			count_anomaly(attribution, TXTRACE_ANOMALY_MARK_UNKNOWN);
+		read_event(attribution, event, &storage, &(const struct wire_clocks *){ NULL });
+	}
+	return put_record(attribution, &record);
+}
+
+int attribute_counter(struct attribution *attribution, const struct event *event)
+{
+	struct txtrace_record record = {
+		.kind = TXTRACE_RECORD_COUNTER,
+		.counter = {
+			.time_ns = event->time_ns,
+			.value = (int64_t)event->mark.value,
+			.pid = event->tgid,
+			.tid = event->tid,
+			.name = string_of(&event->mark.name),
+		},
+	};
+
+	return put_record(attribution, &record);
+}
+
+int attribute_link(struct attribution *attribution, const struct event *event)
+{
+	struct txtrace_record record = {
+		.kind = TXTRACE_RECORD_LINK,
+		.link = {
+			.time_ns = event->time_ns,
+			.from = event->mark.id,
+			.to = event->mark.value,
+			.pid = event->tgid,
+			.tid = event->tid,
+			.name = string_of(&event->mark.name),
+		},
+	};
+
+	return put_record(attribution, &record);
+}

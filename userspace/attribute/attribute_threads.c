@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The scheduler's events: threads, their stays on CPUs, who woke them. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "attribute/attribution_internal.h"
+#include "attribute/clocks.h"
+
+static struct process *process_of(struct attribution *attribution, uint32_t tgid)
+{
+	struct process *process = id_map_get(&attribution->processes, 0, tgid);
+
+	if (process)
+		return process;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->tgid = tgid;
+	if (id_map_put(&attribution->processes, 0, tgid, process)) {
+		free(process);
+		return NULL;
+	}
+	return process;
+}
+
+struct thread *thread_of_event(struct attribution *attribution, uint32_t tid, uint32_t tgid, uint64_t time_ns)
+{
+	struct thread *thread = thread_table_get(&attribution->threads, tid);
+	struct process *process;
+
+	if (thread)
+		return thread;
+	process = process_of(attribution, tgid);
+	thread = process ? thread_table_add(&attribution->threads, tid, tgid, time_ns) : NULL;
+	if (thread)
+		process->thread_cnt++;
+	return thread;
+}
+
+/* The thread has gone: from its spans too. With the last one the process has gone, and its spans are cut off. */
+static int forget_thread(struct attribution *attribution, struct thread *thread, uint64_t time_ns, const struct wire_clocks *clocks)
+{
+	uint32_t tgid = thread->tgid;
+	struct process *process = id_map_get(&attribution->processes, 0, tgid);
+
+	leave_all(attribution, thread, time_ns, clocks);
+	thread_table_remove(&attribution->threads, thread);
+	if (!process || --process->thread_cnt)
+		return 0;
+	id_map_remove(&attribution->processes, 0, tgid);
+	free(process);
+	return cut_off_spans(attribution, tgid, time_ns);
+}
+
+const struct wire_clocks *read_clocks(struct attribution *attribution, struct thread *thread, const struct event *event,
+				      struct wire_clocks *clocks)
+{
+	uint64_t last_loss_ns = attribution->sched_loss_until_ns;
+	bool is_lossless = !last_loss_ns || thread->reading_ns > last_loss_ns, is_mismatch;
+
+	if (!thread_read_own(thread, event, clocks, &is_mismatch))
+		return NULL;
+	if (is_mismatch && is_lossless)
+		count_anomaly(attribution, TXTRACE_ANOMALY_CLOCK_MISMATCH);
+	return clocks;
+}
+
+int put_run(struct attribution *attribution, const struct thread *thread, uint64_t end_ns, const struct event *left)
+{
+	struct txtrace_record record = {
+		.kind = TXTRACE_RECORD_RUN,
+		.run = {
+			.tid = thread->tid,
+			.pid = thread->tgid,
+			.cpu = thread->run_cpu,
+			.begin_ns = thread->run_begin_ns,
+			.end_ns = end_ns,
+			.blocked_ns = thread->run_blocked_ns,
+			.runnable_ns = thread->run_runnable_ns,
+			.left_as = left ? left->sched.left_as : TXTRACE_LEFT_UNKNOWN,
+		},
+	};
+
+	if (left && left->sched.left_as == WIRE_LEFT_BLOCKED) {
+		record.run.reason = left->sched.reason;
+		record.run.syscall_nr = left->sched.syscall_nr;
+		record.run.object = left->sched.object;
+	}
+	return put_record(attribution, &record);
+}
+
+static int switch_out(struct attribution *attribution, const struct event *event)
+{
+	struct thread *thread = thread_of_event(attribution, event->tid, event->tgid, event->time_ns);
+	bool was_on_cpu;
+
+	if (!thread)
+		return -ENOMEM;
+	was_on_cpu = thread->state == THREAD_ON_CPU;
+	thread_leave(thread, event->time_ns, event->sched.left_as == WIRE_LEFT_BLOCKED ? THREAD_BLOCKED : THREAD_RUNNABLE,
+		     event->sched.reason);
+	return was_on_cpu ? put_run(attribution, thread, event->time_ns, event) : 0;
+}
+
+/* A thread that has exited is switched out once more. */
+static bool is_last_switch(struct attribution *attribution, const struct event *event)
+{
+	return event->sched.left_as == WIRE_LEFT_DEAD && !thread_table_get(&attribution->threads, event->tid);
+}
+
+int attribute_switch(struct attribution *attribution, const struct event *event)
+{
+	struct thread *next;
+	int err;
+
+	if (event->sched.left_as != WIRE_LEFT_UNTRACED && !is_last_switch(attribution, event)) {
+		err = switch_out(attribution, event);
+		if (err)
+			return err;
+	}
+	if (!event->sched.next_is_traced)
+		return 0;
+	next = thread_of_event(attribution, event->sched.next_tid, event->sched.next_tgid, event->time_ns);
+	if (!next)
+		return -ENOMEM;
+	thread_arrive(next, event->time_ns, event->cpu);
+	return 0;
+}
+
+int attribute_wake(struct attribution *attribution, const struct event *event)
+{
+	struct thread *wakee = thread_of_event(attribution, event->wake.wakee_tid, event->wake.wakee_tgid, event->time_ns);
+	bool is_interrupt = event->flags & WIRE_IN_INTERRUPT;
+	struct txtrace_record record = {
+		.kind = TXTRACE_RECORD_WAKE,
+		.wake = {
+			.time_ns = event->time_ns,
+			.tid = event->wake.wakee_tid,
+			.pid = event->wake.wakee_tgid,
+			.waker_tid = is_interrupt ? 0 : event->tid,
+			.waker_pid = is_interrupt ? 0 : event->tgid,
+			.cpu = event->cpu,
+			.flags = (is_interrupt ? TXTRACE_WAKE_INTERRUPT : 0) |
+				 (event->flags & WIRE_WAKER_UNKNOWN ? TXTRACE_WAKE_WAKER_UNKNOWN : 0),
+		},
+	};
+
+	if (!wakee)
+		return -ENOMEM;
+	if (!is_interrupt)
+		record.wake.waker_comm = string_of(&event->wake.waker_comm);
+	wakee->wake_ns = event->time_ns;
+	return put_record(attribution, &record);
+}
+
+static int put_thread(struct attribution *attribution, const struct event *event, bool is_exit)
+{
+	struct txtrace_record record = {
+		.kind = TXTRACE_RECORD_THREAD,
+		.thread = {
+			.time_ns = event->time_ns,
+			.tid = event->tid,
+			.pid = event->tgid,
+			.is_seed = event->flags & WIRE_IS_SEED,
+			.is_exit = is_exit,
+		},
+	};
+
+	if (!is_exit)
+		record.thread.comm = string_of(&event->thread.comm);
+	return put_record(attribution, &record);
+}
+
+int attribute_thread(struct attribution *attribution, const struct event *event)
+{
+	struct thread *thread = thread_table_get(&attribution->threads, event->tid);
+	int err;
+
+	if (!(event->flags & WIRE_IS_RENAME)) {
+		if (thread) { /* the tid is used again, and the exit of its last bearer was lost */
+			err = forget_thread(attribution, thread, event->time_ns, NULL);
+			if (err)
+				return err;
+		}
+		thread = thread_of_event(attribution, event->tid, event->tgid, event->time_ns);
+		if (!thread)
+			return -ENOMEM;
+		thread_start(thread, event);
+	}
+	return put_thread(attribution, event, false);
+}
+
+int attribute_thread_exit(struct attribution *attribution, const struct event *event)
+{
+	struct thread *thread = thread_of_event(attribution, event->tid, event->tgid, event->time_ns);
+	struct wire_clocks storage;
+	const struct wire_clocks *clocks;
+	int err;
+
+	if (!thread)
+		return -ENOMEM;
+	clocks = read_clocks(attribution, thread, event, &storage);
+	err = put_thread(attribution, event, true);
+	if (!err)
+		err = put_run(attribution, thread, event->time_ns, &(struct event){ .sched.left_as = WIRE_LEFT_DEAD });
+	return err ? err : forget_thread(attribution, thread, event->time_ns, clocks);
+}
+
+/* The process has a new program: the old one's spans are cut off. The thread that exec'd goes on, as the only one, under the process' id. */
+int attribute_exec(struct attribution *attribution, const struct event *event)
+{
+	uint32_t old_tid = event->span.id ? (uint32_t)event->span.id : event->tid;
+	struct thread *thread = thread_of_event(attribution, old_tid, event->tgid, event->time_ns);
+	struct thread *leader = thread_table_get(&attribution->threads, event->tid);
+	struct wire_clocks storage;
+	const struct wire_clocks *clocks;
+	int err = 0;
+
+	if (!thread)
+		return -ENOMEM;
+	if (leader && leader != thread)
+		err = forget_thread(attribution, leader, event->time_ns, NULL);
+	if (!err && thread->tid != event->tid)
+		err = thread_table_rename(&attribution->threads, thread, event->tid);
+	if (err)
+		return err;
+	clocks = read_clocks(attribution, thread, event, &storage);
+	leave_all(attribution, thread, event->time_ns, clocks);
+	return cut_off_spans(attribution, event->tgid, event->time_ns);
+}

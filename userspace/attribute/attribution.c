@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "attribute/attribution.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "attribute/attribution_internal.h"
+#include "attribute/clocks.h"
+
+struct attribution *attribution_new(attribution_sink sink, void *context)
+{
+	struct attribution *attribution = calloc(1, sizeof(*attribution));
+
+	if (!attribution)
+		return NULL;
+	attribution->sink = sink;
+	attribution->context = context;
+	thread_table_init(&attribution->threads);
+	span_table_init(&attribution->spans);
+	id_map_init(&attribution->processes);
+	return attribution;
+}
+
+void attribution_free(struct attribution *attribution)
+{
+	struct process *process;
+
+	if (!attribution)
+		return;
+	for (size_t i = 0; (process = id_map_next(&attribution->processes, &i));)
+		free(process);
+	id_map_release(&attribution->processes);
+	span_table_release(&attribution->spans);
+	thread_table_release(&attribution->threads);
+	free(attribution);
+}
+
+static void mark_lossy(struct span *span)
+{
+	span->record.flags |= TXTRACE_SPAN_LOSS | TXTRACE_SPAN_LOWER_BOUND;
+}
+
+static void mark_all_lossy(struct attribution *attribution)
+{
+	struct span *span;
+
+	for (size_t i = 0; (span = id_map_next(&attribution->spans.by_id, &i));)
+		mark_lossy(span);
+	for (size_t i = 0; (span = id_map_next(&attribution->spans.by_key, &i));)
+		for (; span; span = span->next_of_hash)
+			mark_lossy(span);
+}
+
+/*
+ * A lost span event may have been of any open span. A lost switch damages only what is read off the replay, which is judged where that
+ * happens: the kernel's own readings stay exact.
+ */
+static int attribute_loss(struct attribution *attribution, const struct event *event)
+{
+	struct txtrace_record record = {
+		.kind = TXTRACE_RECORD_LOSS,
+		.loss = {
+			.first_ns = event->time_ns,
+			.last_ns = event->loss.last_ns,
+			.cpu = event->cpu,
+			.span_event_cnt = event->loss.span_event_cnt,
+			.sched_event_cnt = event->loss.sched_event_cnt,
+		},
+	};
+
+	if (event->loss.span_event_cnt) {
+		mark_all_lossy(attribution);
+		if (event->loss.last_ns > attribution->span_loss_until_ns)
+			attribution->span_loss_until_ns = event->loss.last_ns;
+	}
+	if (event->loss.sched_event_cnt && event->loss.last_ns > attribution->sched_loss_until_ns)
+		attribution->sched_loss_until_ns = event->loss.last_ns;
+	return put_record(attribution, &record);
+}
+
+static int (*const handlers[])(struct attribution *attribution, const struct event *event) = {
+	[EVENT_SWITCH] = attribute_switch,
+	[EVENT_WAKE] = attribute_wake,
+	[EVENT_THREAD] = attribute_thread,
+	[EVENT_THREAD_EXIT] = attribute_thread_exit,
+	[EVENT_EXEC] = attribute_exec,
+	[EVENT_BEGIN] = attribute_begin,
+	[EVENT_BEGIN_DETACHED] = attribute_begin,
+	[EVENT_ENTER] = attribute_enter,
+	[EVENT_LEAVE] = attribute_leave,
+	[EVENT_END] = attribute_end,
+	[EVENT_TAG] = attribute_tag,
+	[EVENT_ATTR] = attribute_attr,
+	[EVENT_INSTANT] = attribute_instant,
+	[EVENT_COUNTER] = attribute_counter,
+	[EVENT_LINK] = attribute_link,
+	[EVENT_KEY_BEGIN] = attribute_begin,
+	[EVENT_KEY_ENTER] = attribute_enter,
+	[EVENT_KEY_LEAVE] = attribute_leave,
+	[EVENT_KEY_END] = attribute_end,
+	[EVENT_KEY_INSTANT] = attribute_instant,
+	[EVENT_LOSS] = attribute_loss,
+};
+
+int attribution_feed(struct attribution *attribution, const struct event *event)
+{
+	if (event->kind >= sizeof(handlers) / sizeof(handlers[0]) || !handlers[event->kind])
+		return -EINVAL;
+	return handlers[event->kind](attribution, event);
+}
+
+static int put_checkpoint(struct attribution *attribution, struct span *span, uint64_t time_ns)
+{
+	struct txtrace_record record = {
+		.kind = TXTRACE_RECORD_OPEN_SPAN,
+		.open_span = {
+			.time_ns = time_ns,
+			.id = span->record.id,
+			.parent = span->record.parent,
+			.begin_ns = span->record.begin_ns,
+			.pid = span->record.pid,
+			.tid = span->record.tid,
+			.label = span->record.label,
+			.key = span->record.key,
+		},
+	};
+
+	if (span->has_checkpoint)
+		return 0;
+	span->has_checkpoint = true;
+	return put_record(attribution, &record);
+}
+
+int attribution_checkpoint(struct attribution *attribution, uint64_t time_ns)
+{
+	struct span *span;
+	int err = 0;
+
+	for (size_t i = 0; !err && (span = id_map_next(&attribution->spans.by_id, &i));)
+		err = put_checkpoint(attribution, span, time_ns);
+	for (size_t i = 0; !err && (span = id_map_next(&attribution->spans.by_key, &i));)
+		for (; !err && span; span = span->next_of_hash)
+			err = put_checkpoint(attribution, span, time_ns);
+	return err;
+}
+
+int attribution_finish(struct attribution *attribution, uint64_t end_ns)
+{
+	struct thread *thread;
+	int err = cut_off_spans(attribution, 0, end_ns);
+
+	for (size_t i = 0; !err && (thread = id_map_next(&attribution->threads.threads, &i));)
+		if (thread->state == THREAD_ON_CPU)
+			err = put_run(attribution, thread, end_ns, NULL);
+	return err;
+}
+
+void attribution_stats(const struct attribution *attribution, struct attribution_stats *stats)
+{
+	*stats = attribution->stats;
+	stats->open_span_cnt = attribution->spans.open_cnt;
+	stats->thread_cnt = attribution->threads.threads.cnt;
+}

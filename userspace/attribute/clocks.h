@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Arithmetic on readings of a thread's state clocks (struct wire_clocks), and how their differences go into a ledger. */
+#ifndef CLOCKS_H
+#define CLOCKS_H
+
+#include <stdbool.h>
+
+#include "txtrace/event.h"
+#include "txtrace/log.h"
+
+/* to - from, or 0 if that would be negative: nothing in a hostile stream may wrap around. */
+static inline uint64_t elapsed_ns(uint64_t from_ns, uint64_t to_ns)
+{
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+/* Do both readings show the same, apart from when they were born? */
+bool clocks_equal(const struct wire_clocks *a, const struct wire_clocks *b);
+
+/*
+ * Adds what passed between two readings to the ledger, which must come to wall_ns in sum. If it does not (a clock ran backwards, or the
+ * readings belong to different threads), nothing is known of that time: all of it goes to unknown, and the result is false.
+ */
+bool ledger_add_clocks(struct txtrace_ledger *ledger, const struct wire_clocks *from, const struct wire_clocks *to, uint64_t wall_ns);
+
+#endif

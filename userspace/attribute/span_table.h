@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The open spans, and the stays of threads in them. A span's account is the sum of its stays, each the difference of two readings of the
+ * thread's clocks, and of the time in which nobody was in it: detached.
+ */
+#ifndef SPAN_TABLE_H
+#define SPAN_TABLE_H
+
+#include <stdbool.h>
+
+#include "attribute/thread_table.h"
+#include "base/id_map.h"
+#include "event/event.h"
+#include "txtrace/log.h"
+
+struct span;
+
+/* A thread is in a span. In two lists: the thread's and the span's. */
+struct stay {
+	struct thread *thread;
+	struct span *span;
+	struct stay *next_of_thread;
+	struct stay **link_of_thread; /* what points to this one: a thread may be in very many spans */
+	struct stay *next_of_span;
+	struct wire_clocks clocks; /* when it entered */
+	uint64_t enter_ns;
+	uint32_t depth;            /* entered so many times more than left */
+	bool is_unknown;           /* it entered without clocks */
+};
+
+struct span {
+	struct txtrace_span record; /* what will be written; its strings are the span's own */
+	uint64_t detached_since_ns; /* while no thread is in it */
+	struct stay *stays;
+	struct span *next_of_hash;  /* keyed spans whose keys hash alike */
+	uint64_t key_hash;
+	char *text;                 /* label, then key */
+	char *tag;
+	size_t tag_room;
+	bool has_checkpoint;
+};
+
+struct span_table {
+	struct id_map by_id;  /* (tgid, id); keyed spans are not in it */
+	struct id_map by_key; /* hash of the key: the first of a list */
+	struct stay *free_stays;
+	uint64_t keyed_cnt; /* ids given to keyed spans */
+	size_t open_cnt;
+};
+
+struct span_begin {
+	uint64_t time_ns;
+	uint64_t id; /* of a keyed span: 0 */
+	uint64_t parent;
+	uint32_t tgid;
+	uint32_t tid;
+	const struct event_text *label;
+	const struct event_text *key; /* NULL: not keyed */
+};
+
+void span_table_init(struct span_table *table);
+void span_table_release(struct span_table *table); /* with all spans and stays in it */
+
+struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint64_t id);           /* NULL: not open */
+struct span *span_table_get_keyed(const struct span_table *table, const struct event_text *key); /* NULL: not open */
+
+/* The span must not be open. It is open and detached from its time on. NULL: no memory. */
+struct span *span_table_begin(struct span_table *table, const struct span_begin *begin);
+
+/* Takes the span, which nobody is in any more, out of the table and frees it. */
+void span_table_end(struct span_table *table, struct span *span);
+
+/* Adds to its tag, after a comma; what exceeds 4 KiB is cut off. 0 or -ENOMEM. */
+int span_add_tag(struct span *span, const struct event_text *text);
+
+/* The thread's stay in the span; NULL: it is not in it. */
+struct stay *span_stay_of(const struct span *span, const struct thread *thread);
+
+/* The thread is in the span from now on; clocks: its reading, NULL if there is none. 0 or -ENOMEM. */
+int span_enter(struct span_table *table, struct span *span, struct thread *thread, uint64_t time_ns, const struct wire_clocks *clocks);
+
+/* It is no longer; clocks as before. Charges the span and frees the stay. False: the two readings do not belong together. */
+bool span_leave(struct span_table *table, struct stay *stay, uint64_t time_ns, const struct wire_clocks *clocks);
+
+/* Charges what the span, which nobody is in, has waited. */
+void span_charge_detached(struct span *span, uint64_t time_ns);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The threads of the stream and their states: the kernel's state clocks (bpf/thread_clock.h) replayed from the switches and wakeups, and set
+ * right by every reading that a span event carries. By the thread's own events its clocks are exact whatever was lost; between
+ * them, asked from outside, they are as good as the switches that came through.
+ */
+#ifndef THREAD_TABLE_H
+#define THREAD_TABLE_H
+
+#include <stdbool.h>
+
+#include "base/id_map.h"
+#include "event/event.h"
+#include "txtrace/log.h"
+
+struct stay;
+
+enum thread_state {
+	THREAD_UNKNOWN = 0,
+	THREAD_ON_CPU = WIRE_THREAD_ON_CPU,
+	THREAD_RUNNABLE = WIRE_THREAD_RUNNABLE,
+	THREAD_BLOCKED = WIRE_THREAD_BLOCKED,
+};
+
+struct thread {
+	uint32_t tid;
+	uint32_t tgid;
+
+	/* The clocks up to since_ns, then the state that it has been in since. */
+	struct wire_clocks clocks;
+	uint64_t since_ns;
+	uint64_t wake_ns; /* of the last wakeup; 0: none since it was last switched in */
+	uint8_t state;    /* enum thread_state */
+	uint8_t reason;
+	bool is_synced;   /* clocks are the kernel's numbers, not only differences */
+
+	/* The last reading by an event of its own. */
+	struct wire_clocks reading;
+	uint64_t reading_ns;
+	bool has_reading;
+
+	/* The stay on a CPU that goes on now, or the last. */
+	uint64_t run_begin_ns;
+	uint64_t run_blocked_ns;
+	uint64_t run_runnable_ns;
+	uint32_t run_cpu;
+
+	struct stay *stays; /* the spans that it is in */
+};
+
+struct thread_table {
+	struct id_map threads; /* by tid */
+};
+
+void thread_table_init(struct thread_table *table);
+void thread_table_release(struct thread_table *table); /* the stays are the span table's */
+
+struct thread *thread_table_get(const struct thread_table *table, uint32_t tid); /* NULL: not there */
+struct thread *thread_table_add(struct thread_table *table, uint32_t tid, uint32_t tgid, uint64_t time_ns); /* unknown state; NULL: no memory */
+void thread_table_remove(struct thread_table *table, struct thread *thread); /* frees it; it is in no span any more */
+int thread_table_rename(struct thread_table *table, struct thread *thread, uint32_t new_tid); /* an exec'ing thread takes the leader's tid */
+
+/* What the kernel side does at the same moments, in the same arithmetic. */
+void thread_start(struct thread *thread, const struct event *event); /* THREAD */
+void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_t reason);
+void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu);
+
+/* The clocks at time_ns, as replayed. */
+void thread_clocks_at(const struct thread *thread, uint64_t time_ns, struct wire_clocks *clocks);
+
+/*
+ * The clocks at an event of the thread itself, and the replay set right by them. *is_mismatch: they differ from the replay although that was in
+ * step: events were lost, or there is a bug. False: the event tells nothing and nothing came before it; the account is unknown here.
+ */
+bool thread_read_own(struct thread *thread, const struct event *event, struct wire_clocks *clocks, bool *is_mismatch);
+
+#endif
