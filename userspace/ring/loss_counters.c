@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ring/loss_counters.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int loss_counters_open(struct loss_counters *counters, const struct wire_counters *shared, volatile uint64_t *generation)
+{
+	*counters = (struct loss_counters){ .shared = shared, .generation = generation, .cpu_cnt = WIRE_CPU_MAX };
+	counters->seen = calloc(counters->cpu_cnt, sizeof(*counters->seen));
+	*generation = 1;
+	return counters->seen ? 0 : -ENOMEM;
+}
+
+void loss_counters_close(struct loss_counters *counters)
+{
+	free(counters->seen);
+	*counters = (struct loss_counters){ 0 };
+}
+
+static void add_up(const struct wire_counters *cpu, uint64_t lost[2])
+{
+	lost[0] = lost[1] = 0;
+	for (int kind = 0; kind < WIRE_KIND_COUNT; kind++)
+		lost[wire_kind_is_span(kind) ? 0 : 1] += __atomic_load_n(&cpu->lost[kind], __ATOMIC_RELAXED);
+}
+
+int loss_counters_read(struct loss_counters *counters, loss_take take, void *context)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < counters->cpu_cnt; i++) {
+		const struct wire_counters *cpu = &counters->shared[i];
+		uint64_t *seen = counters->seen[i], lost[2];
+		struct wire_loss loss = { .header = { .kind = EVENT_LOSS, .cpu = i, .size = sizeof(loss) } };
+
+		add_up(cpu, lost);
+		if (lost[0] == seen[0] && lost[1] == seen[1])
+			continue;
+		loss.header.time_ns = __atomic_load_n(&cpu->first_lost_ns, __ATOMIC_ACQUIRE);
+		loss.last_ns = __atomic_load_n(&cpu->last_lost_ns, __ATOMIC_ACQUIRE);
+		loss.span_event_cnt = lost[0] - seen[0];
+		loss.sched_event_cnt = lost[1] - seen[1];
+		seen[0] = lost[0];
+		seen[1] = lost[1];
+		err = take(context, &loss);
+	}
+	++*counters->generation;
+	return err;
+}
+
+void loss_counters_totals(const struct loss_counters *counters, struct loss_totals *totals)
+{
+	*totals = (struct loss_totals){ 0 };
+	for (size_t i = 0; i < counters->cpu_cnt; i++) {
+		totals->lost_clocks_cnt += counters->shared[i].lost_clocks;
+		for (int kind = 0; kind < WIRE_KIND_COUNT; kind++) {
+			totals->sent_cnt += counters->shared[i].sent[kind];
+			totals->lost_cnt += counters->shared[i].lost[kind];
+		}
+	}
+}
