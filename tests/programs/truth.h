@@ -11,12 +11,12 @@
  * real edges lie between the readings. So everything is known as a pair, no less than the first and no more than the second, and a
  * recording that is right lies within, however loaded the machine. truth_print() writes one line of JSON for a span:
  *
- *	{"type":"span","label":"sleep","id":"17","pid":7,"parent":"0","blocked":"sleep","asked_ns":5000000,"begin_ns":[a,b],"end_ns":[a,b],
- *	 "wall_ns":[a,b],"work_ns":[a,b],"cpu_ns":[a,b],"run_delay_ns":[a,b],"detached_ns":[a,b],
+ *	{"type":"span","label":"sleep","id":"17","pid":7,"parent":"0","blocked":"sleep","asked_ns":5000000,"starved_ns":0,
+ *	 "begin_ns":[a,b],"end_ns":[a,b],"wall_ns":[a,b],"work_ns":[a,b],"cpu_ns":[a,b],"run_delay_ns":[a,b],"detached_ns":[a,b],
  *	 "stays":[{"tid":7,"begin_ns":…,"end_ns":…,"nvcsw":1,"nivcsw":0}]}
  *
- * "blocked": the one reason for which it blocked, or null. "asked_ns": how long the program asked to be blocked. "id": null if the program cannot
- * know it (scoped spans). A stay's switches are exact between its two times, which lie inside the span.
+ * "blocked": the one reason for which it blocked, or null. "asked_ns": how long the program asked to be blocked. "starved_ns": how long it made
+ * sure that it waited for a CPU. "id": null if the program does not know it (scoped spans). A stay's switches are exact between its two times, which lie inside the span.
  *
  * Sources: CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID, getrusage(RUSAGE_THREAD), /proc/thread-self/schedstat (run_delay).
  */
@@ -71,11 +71,12 @@ struct bounds {
 	uint64_t most;
 };
 
-/* Starts zeroed. The stays are in the order in which they began. */
+/* Starts zeroed. */
 struct truth {
 	const char *label;
 	const char *blocked; /* NULL: it did not block on purpose */
-	uint64_t asked_ns;
+	uint64_t asked_ns;   /* how long it asked to be blocked */
+	uint64_t starved_ns; /* how long it saw itself runnable without a CPU */
 	txtrace_span_t id;
 	txtrace_span_t parent;
 	bool is_scoped;         /* the id is not known */
@@ -279,26 +280,37 @@ static inline struct bounds bounds_difference(struct bounds a, struct bounds b)
 		sum_;                                                                                       \
 	})
 
+/* How much of the time the intervals cover together. Sorts them. */
+static inline uint64_t covered_ns(struct bounds *intervals, unsigned interval_cnt)
+{
+	uint64_t sum_ns = 0, end_ns = 0;
+
+	for (unsigned i = 1; i < interval_cnt; i++)
+		for (unsigned k = i; k > 0 && intervals[k].least < intervals[k - 1].least; k--) {
+			struct bounds swap = intervals[k];
+			intervals[k] = intervals[k - 1];
+			intervals[k - 1] = swap;
+		}
+	for (unsigned i = 0; i < interval_cnt; i++) {
+		uint64_t begin_ns = intervals[i].least > end_ns ? intervals[i].least : end_ns;
+		if (intervals[i].most > begin_ns) {
+			sum_ns += intervals[i].most - begin_ns;
+			end_ns = intervals[i].most;
+		}
+	}
+	return sum_ns;
+}
+
 /* How long at least one thread was in the span. */
 static inline struct bounds truth_occupied_ns(const struct truth *truth)
 {
-	struct bounds sum = { 0, 0 };
-	uint64_t inner_end_ns = 0, outer_end_ns = 0;
+	struct bounds inner[TRUTH_STAY_MAX], outer[TRUTH_STAY_MAX];
 
 	for (unsigned i = 0; i < truth->stay_cnt; i++) {
-		const struct stay *stay = &truth->stays[i];
-		uint64_t inner_begin_ns = stay->entered.mono_ns > inner_end_ns ? stay->entered.mono_ns : inner_end_ns;
-		uint64_t outer_begin_ns = stay->entering.mono_ns > outer_end_ns ? stay->entering.mono_ns : outer_end_ns;
-		if (stay->leaving.mono_ns > inner_begin_ns) {
-			sum.least += stay->leaving.mono_ns - inner_begin_ns;
-			inner_end_ns = stay->leaving.mono_ns;
-		}
-		if (stay->left.mono_ns > outer_begin_ns) {
-			sum.most += stay->left.mono_ns - outer_begin_ns;
-			outer_end_ns = stay->left.mono_ns;
-		}
+		inner[i] = (struct bounds){ truth->stays[i].entered.mono_ns, truth->stays[i].leaving.mono_ns };
+		outer[i] = (struct bounds){ truth->stays[i].entering.mono_ns, truth->stays[i].left.mono_ns };
 	}
-	return sum;
+	return (struct bounds){ covered_ns(inner, truth->stay_cnt), covered_ns(outer, truth->stay_cnt) };
 }
 
 static inline void print_bounds(const char *name, struct bounds bounds)
@@ -345,8 +357,8 @@ static inline void truth_print(const struct truth *truth)
 	struct bounds detached = bounds_difference(wall, truth_occupied_ns(truth));
 	struct bounds stays = TRUTH_SUM(truth, mono_ns);
 
-	printf("{\"type\":\"span\",\"label\":\"%s\",\"pid\":%d,\"parent\":\"%llu\",\"asked_ns\":%llu", truth->label, getpid(),
-	       (unsigned long long)truth->parent, (unsigned long long)truth->asked_ns);
+	printf("{\"type\":\"span\",\"label\":\"%s\",\"pid\":%d,\"parent\":\"%llu\",\"asked_ns\":%llu,\"starved_ns\":%llu", truth->label,
+	       getpid(), (unsigned long long)truth->parent, (unsigned long long)truth->asked_ns, (unsigned long long)truth->starved_ns);
 	printf(truth->is_scoped ? ",\"id\":null" : ",\"id\":\"%llu\"", (unsigned long long)truth->id);
 	printf(truth->blocked ? ",\"blocked\":\"%s\"" : ",\"blocked\":null", truth->blocked);
 	print_bounds("begin_ns", begin);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Threads that come and go: a wave of them runs at once, each makes a few short spans and ends, then the next wave starts, so that thread ids
+ * are new all the time. More threads than CPUs: all three of on-CPU, runnable and blocked are there.
+ */
+#include "truth.h"
+
+#define SPANS_PER_THREAD 4
+
+struct member {
+	struct truth *truths;
+	pthread_t thread;
+};
+
+static void compute_and_sleep(void)
+{
+	spin_cpu_ns(NS_PER_MS / 2);
+	sleep_ns(NS_PER_MS / 2);
+}
+
+static void *run_member(void *argument)
+{
+	struct member *member = argument;
+	struct witness witness;
+
+	witness_init(&witness);
+	for (unsigned i = 0; i < SPANS_PER_THREAD; i++) {
+		member->truths[i].blocked = "sleep";
+		member->truths[i].asked_ns = NS_PER_MS / 2;
+		WITNESSED(&member->truths[i], &witness, "member", compute_and_sleep());
+	}
+	witness_release(&witness);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct truth_options options = TRUTH_OPTIONS_DEFAULT;
+	uint64_t thread_cnt = 32;
+	const struct option_spec table[] = {
+		TRUTH_OPTION_SPECS(&options),
+		{ .name = "threads", .help = "in a wave", .count = &thread_cnt, .min = 1, .max = 10000 },
+	};
+	options_parse(table, sizeof(table) / sizeof(table[0]), "many_threads: waves of threads with short spans", argc, argv);
+	end_with_parent(SIGKILL);
+	struct truth *truths = truths_new(options.repeat_cnt * thread_cnt * SPANS_PER_THREAD);
+	struct member *members = calloc(thread_cnt, sizeof(*members));
+
+	must(members, "no memory");
+	wait_until_traced(options.wait_traced_s);
+	for (uint64_t wave = 0; wave < options.repeat_cnt; wave++) {
+		for (uint64_t i = 0; i < thread_cnt; i++) {
+			members[i].truths = &truths[(wave * thread_cnt + i) * SPANS_PER_THREAD];
+			start_thread(&members[i].thread, run_member, &members[i]);
+		}
+		for (uint64_t i = 0; i < thread_cnt; i++)
+			pthread_join(members[i].thread, NULL);
+	}
+	truths_print(truths, options.repeat_cnt * thread_cnt * SPANS_PER_THREAD);
+	free(members);
+	free(truths);
+	return 0;
+}
