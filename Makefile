@@ -90,17 +90,17 @@ help:
 
 # ---- what a file is made with ----
 
-# Each of these files holds a line that is rewritten when it has changed, and only then: what depends on the file depends on the line.
-$(BUILD)/flags.line: line = $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS)
-$(BUILD)/link.line: line = $(CC) $(ALL_LDFLAGS)
-$(BUILD)/pure.line: line = $(AR) $(PURE_OBJECTS)
-$(BUILD)/record.line: line = $(AR) $(RECORD_OBJECTS)
-$(SHARED)/bpf.line: line = $(CLANG) $(BPFTOOL) $(BPF_CFLAGS) $(BPF_OBJECTS)
-$(SHARED)/programs.line: line = $(CC) $(PROGRAM_CFLAGS)
-%.line: FORCE
-	@mkdir -p $(@D)
-	$(file >$@.now,$(line))
-	@if cmp -s $@.now $@; then rm -f $@.now; else mv -f $@.now $@; fi
+# $(eval $(call line,FILE,VALUE)): a file that holds a line and is rewritten when the line has changed, and only then. So what depends on the file
+# depends on the value.
+define line
+$(1): $(if $(subst x$(strip $(2))x,,x$(strip $(file <$(1)))x),FORCE)
+	@mkdir -p $$(@D) && printf '%s\n' '$(subst ','\'',$(strip $(2)))' > $$@
+endef
+
+$(eval $(call line,$(BUILD)/flags.line,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS)))
+$(eval $(call line,$(BUILD)/link.line,$(CC) $(ALL_LDFLAGS)))
+$(eval $(call line,$(BUILD)/pure.line,$(AR) $(PURE_OBJECTS)))
+$(eval $(call line,$(BUILD)/record.line,$(AR) $(RECORD_OBJECTS)))
 
 # ---- programs ----
 
@@ -145,6 +145,8 @@ BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(MACHINE)))
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter $(if $(CI),-Werror) -D__TARGET_ARCH_$(BPF_ARCH) \
 	-Iinclude -Ivmlinux -Ibpf -idirafter /usr/include/$(MACHINE)-linux-gnu
 
+$(eval $(call line,$(SHARED)/bpf.line,$(CLANG) $(BPFTOOL) $(BPF_CFLAGS) $(BPF_OBJECTS)))
+
 $(SHARED)/%.bpf.o: %.bpf.c $(SHARED)/bpf.line
 	$(call say,BPF,$<)
 	$(Q)mkdir -p $(@D)
@@ -163,6 +165,8 @@ $(SKELETON): $(GEN)/txtrace_bpf.o
 
 # Targets of the tracer: they see include/txtrace.h and nothing else of ours, and no sanitizer.
 PROGRAM_CFLAGS := -std=gnu11 -O2 -g $(WARNINGS) -D_GNU_SOURCE -Iinclude
+$(eval $(call line,$(SHARED)/programs.line,$(CC) $(PROGRAM_CFLAGS)))
+
 $(SHARED)/programs/%: tests/programs/%.c $(SHARED)/programs.line
 	$(call say,PROGRAM,$@)
 	$(Q)mkdir -p $(@D)
@@ -194,11 +198,12 @@ check-fast:
 
 lint:
 	@tests/setup/install.sh check
+	@$(MAKE) --no-print-directory -j$(JOBS) all
 	@tests/run tests/lint
 
 bench:
 	@tests/setup/install.sh bench
-	@$(MAKE) --no-print-directory all programs
+	@$(MAKE) --no-print-directory -j$(JOBS) all programs
 	@tests/bench/run.sh
 
 # ---- installation ----
