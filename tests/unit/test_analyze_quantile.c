@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Quantiles of known numbers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/quantile.h"
+
+static void add(struct quantile *quantile, uint64_t value)
+{
+	size_t bytes = 0;
+
+	assert_int_equal(quantile_add(quantile, value, true, &bytes), 0);
+}
+
+static void nothing_has_no_quantile(void **state)
+{
+	struct quantile quantile = { 0 };
+
+	(void)state;
+	assert_int_equal(quantile_at(&quantile, 0.5), 0);
+	quantile_release(&quantile);
+}
+
+static void small_numbers_are_exact(void **state)
+{
+	struct quantile quantile = { 0 };
+
+	(void)state;
+	for (uint64_t value = 200; value >= 1; value--)
+		add(&quantile, value);
+	assert_int_equal(quantile.cnt, 200);
+	assert_int_equal(quantile.min, 1);
+	assert_int_equal(quantile.max, 200);
+	assert_int_equal(quantile_at(&quantile, 0), 1);
+	assert_int_equal(quantile_at(&quantile, 0.5), 100);
+	assert_int_equal(quantile_at(&quantile, 0.9), 180);
+	assert_int_equal(quantile_at(&quantile, 0.99), 198);
+	assert_int_equal(quantile_at(&quantile, 1), 200);
+	quantile_release(&quantile);
+}
+
+static void one_value_is_all_its_quantiles(void **state)
+{
+	struct quantile quantile = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		add(&quantile, 5123456789);
+	assert_int_equal(quantile_at(&quantile, 0.01), 5123456789);
+	assert_int_equal(quantile_at(&quantile, 0.5), 5123456789);
+	assert_int_equal(quantile_at(&quantile, 0.99), 5123456789);
+	quantile_release(&quantile);
+}
+
+static void every_size_of_number_is_within_0_4_percent(void **state)
+{
+	(void)state;
+	for (unsigned int shift = 0; shift < 63; shift++) {
+		struct quantile quantile = { 0 };
+		uint64_t base = (1ull << shift) + ((1ull << shift) / 3);
+
+		add(&quantile, 0); /* so that neither end is near */
+		add(&quantile, base);
+		add(&quantile, UINT64_MAX);
+		assert_true(fabs((double)quantile_at(&quantile, 0.5) - (double)base) <= 0.004 * (double)base);
+		quantile_release(&quantile);
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void random_numbers_agree_with_sorting(void **state)
+{
+	enum { CNT = 50001 };
+	static const double fractions[] = { 0.001, 0.1, 0.5, 0.9, 0.99, 0.999 };
+	uint64_t *values = calloc(CNT, sizeof(*values)), random = 88172645463325252u;
+	struct quantile quantile = { 0 };
+	size_t bytes = 0;
+
+	(void)state;
+	for (int i = 0; i < CNT; i++) {
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		values[i] = random >> (20 + random % 40); /* from tens to trillions */
+		assert_int_equal(quantile_add(&quantile, values[i], true, &bytes), 0);
+	}
+	qsort(values, CNT, sizeof(*values), compare);
+	for (size_t i = 0; i < sizeof(fractions) / sizeof(fractions[0]); i++) {
+		uint64_t exact = values[(size_t)ceil(fractions[i] * CNT) - 1];
+
+		assert_true(fabs((double)quantile_at(&quantile, fractions[i]) - (double)exact) <= 0.004 * (double)exact);
+	}
+	assert_int_equal(quantile.max, values[CNT - 1]);
+	assert_int_equal(quantile.min, values[0]);
+	assert_true(bytes <= 61 * 1024); /* as the header promises, and the list before */
+	quantile_release(&quantile);
+	free(values);
+}
+
+static void without_memory_it_stays_near(void **state)
+{
+	struct quantile quantile = { 0 };
+	size_t bytes = 0;
+
+	(void)state;
+	assert_int_equal(quantile_add(&quantile, 1000, true, &bytes), 0);
+	assert_int_equal(quantile_add(&quantile, 2000, true, &bytes), 0);
+	bytes = 0;
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(quantile_add(&quantile, 2100, false, &bytes), 0);
+	assert_int_equal(bytes, 0);
+	assert_true(quantile.is_coarse);
+	assert_int_equal(quantile.cnt, 12);
+	assert_int_equal(quantile.max, 2100);
+	assert_true(fabs((double)quantile_at(&quantile, 0.5) - 2000) <= 8);
+	quantile_release(&quantile);
+
+	assert_int_equal(quantile_add(&quantile, 7, false, &bytes), 0); /* not even one bucket */
+	assert_int_equal(quantile_add(&quantile, 9, false, &bytes), 0);
+	assert_int_equal(quantile_add(&quantile, 9, false, &bytes), 0);
+	assert_int_equal(quantile_at(&quantile, 0.5), 9);
+	assert_int_equal(bytes, 0);
+	quantile_release(&quantile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_has_no_quantile),
+		cmocka_unit_test(small_numbers_are_exact),
+		cmocka_unit_test(one_value_is_all_its_quantiles),
+		cmocka_unit_test(every_size_of_number_is_within_0_4_percent),
+		cmocka_unit_test(random_numbers_agree_with_sorting),
+		cmocka_unit_test(without_memory_it_stays_near),
+	};
+
+	return cmocka_run_group_tests_name("analyze_quantile", tests, NULL, NULL);
+}

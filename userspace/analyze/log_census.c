@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/log_census.h"
+
+#include "base/saturating.h"
+
+uint64_t span_wall_ns(const struct txtrace_span *span)
+{
+	return span->end_ns > span->begin_ns ? span->end_ns - span->begin_ns : 0;
+}
+
+static void see_time(struct log_census *census, uint64_t first_ns, uint64_t last_ns)
+{
+	if (!census->has_time || first_ns < census->first_ns)
+		census->first_ns = first_ns;
+	if (!census->has_time || last_ns > census->last_ns)
+		census->last_ns = last_ns;
+	census->has_time = true;
+}
+
+static void add_span(struct log_census *census, const struct txtrace_span *span)
+{
+	bool is_lower_bound = span->flags & TXTRACE_SPAN_LOWER_BOUND;
+
+	see_time(census, span->begin_ns, span->end_ns);
+	census->lower_bound_cnt += is_lower_bound;
+	census->unfinished_cnt += !!(span->flags & TXTRACE_SPAN_UNFINISHED);
+	census->touched_by_loss_cnt += !!(span->flags & TXTRACE_SPAN_LOSS);
+	census->keyed_cnt += !!(span->flags & TXTRACE_SPAN_KEYED);
+	census->moved_cnt += !!(span->flags & TXTRACE_SPAN_MOVED);
+	if ((span->flags & TXTRACE_SPAN_IMBALANCE) || (!is_lower_bound && txtrace_ledger_sum_ns(&span->ledger) != span->work_ns))
+		census->unbalanced_cnt++;
+}
+
+static void add_loss(struct log_census *census, const struct txtrace_loss *loss)
+{
+	bool is_first = census->record_cnt[TXTRACE_RECORD_LOSS] == 1;
+
+	increase(&census->lost_span_event_cnt, loss->span_event_cnt);
+	increase(&census->lost_sched_event_cnt, loss->sched_event_cnt);
+	if (is_first || loss->first_ns < census->first_lost_ns)
+		census->first_lost_ns = loss->first_ns;
+	if (is_first || loss->last_ns > census->last_lost_ns)
+		census->last_lost_ns = loss->last_ns;
+	see_time(census, loss->first_ns, loss->last_ns);
+}
+
+static void add_damage(struct log_census *census, const struct txtrace_damage *damage)
+{
+	increase(&census->damaged_bytes, damage->length_bytes);
+	increase(&census->damaged_record_cnt, damage->record_cnt);
+}
+
+void log_census_add(struct log_census *census, const struct txtrace_record *record)
+{
+	bool is_known = record->kind < TXTRACE_RECORD_KIND_COUNT;
+
+	census->record_cnt[is_known ? record->kind : 0]++;
+	switch (record->kind) {
+	case TXTRACE_RECORD_SPAN:
+		add_span(census, &record->span);
+		break;
+	case TXTRACE_RECORD_RUN:
+		see_time(census, record->run.begin_ns, record->run.end_ns);
+		break;
+	case TXTRACE_RECORD_WAKE:
+		see_time(census, record->wake.time_ns, record->wake.time_ns);
+		break;
+	case TXTRACE_RECORD_THREAD:
+		see_time(census, record->thread.time_ns, record->thread.time_ns);
+		break;
+	case TXTRACE_RECORD_ATTRIBUTE:
+		see_time(census, record->attribute.time_ns, record->attribute.time_ns);
+		break;
+	case TXTRACE_RECORD_INSTANT:
+		see_time(census, record->instant.time_ns, record->instant.time_ns);
+		break;
+	case TXTRACE_RECORD_COUNTER:
+		see_time(census, record->counter.time_ns, record->counter.time_ns);
+		break;
+	case TXTRACE_RECORD_LINK:
+		see_time(census, record->link.time_ns, record->link.time_ns);
+		break;
+	case TXTRACE_RECORD_LOSS:
+		add_loss(census, &record->loss);
+		break;
+	case TXTRACE_RECORD_OPEN_SPAN:
+		see_time(census, record->open_span.begin_ns, record->open_span.time_ns);
+		break;
+	case TXTRACE_RECORD_SUMMARY:
+		census->has_summary = true;
+		census->summary = record->summary;
+		see_time(census, record->summary.time_ns, record->summary.time_ns);
+		break;
+	case TXTRACE_RECORD_DAMAGE:
+		add_damage(census, &record->damage);
+		break;
+	}
+}
+
+bool log_census_is_complete(const struct log_census *census)
+{
+	return census->has_summary && census->record_cnt[TXTRACE_RECORD_DAMAGE] == 0;
+}
+
+uint64_t log_census_lost_cnt(const struct log_census *census)
+{
+	uint64_t told = add_saturating(census->lost_span_event_cnt, census->lost_sched_event_cnt);
+
+	return census->has_summary && census->summary.lost_cnt > told ? census->summary.lost_cnt : told;
+}
+
+bool log_census_is_balanced(const struct log_census *census)
+{
+	const struct txtrace_summary *summary = &census->summary;
+
+	return !census->has_summary || summary->sent_cnt == add_saturating(summary->received_cnt, summary->lost_cnt);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The N spans with the most of something: wall time, blocked time, … Memory follows N, not the log. Strings are copied, 4096 bytes of each at most.
+ */
+#ifndef SPAN_TOP_H
+#define SPAN_TOP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "txtrace/log.h"
+
+/* Names of what spans can be sorted by: "wall", "work", "on_cpu", "runnable", "blocked", "detached", "unknown", "begin" (the earliest first), and
+ * each block reason. Ends with NULL; the index is the `sort` below. */
+extern const char *const span_top_sorts[];
+
+struct span_top;
+
+struct span_top *span_top_new(size_t limit, unsigned int sort); /* NULL: no memory, or no such sort */
+void span_top_free(struct span_top *top);
+
+int span_top_add(struct span_top *top, const struct txtrace_span *span); /* 0 or -ENOMEM */
+
+/* Puts what is held in order, the first first; then span_top_get() can be asked, and nothing be added any more. */
+void span_top_finish(struct span_top *top);
+size_t span_top_count(const struct span_top *top);
+const struct txtrace_span *span_top_get(const struct span_top *top, size_t idx);
+
+#endif
