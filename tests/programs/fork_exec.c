@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A process that forks within a span. "before", "around the fork" and "after" are the parent's; the child, which was forked while the tracer
- * watched, makes spans of its own ("in the child"), becomes a new program by exec and makes more ("after the exec"). Nothing that the child
- * does may be charged to the parent, and none of its spans may turn up as the parent's.
+ * A process that forks within a span. "before", "around the fork" and "after" are the parent's; the child, which was forked while the
+ * tracer watched, makes spans of its own ("in the child"), becomes a new program by exec and makes more ("after the exec"). Nothing that the
+ * child does may be charged to the parent, and none of its spans may turn up as the parent's.
  */
 #include <sys/wait.h>
 

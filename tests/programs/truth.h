@@ -379,9 +379,10 @@ struct truth_options {
 };
 
 #define TRUTH_OPTIONS_DEFAULT { .wait_traced_s = 10, .repeat_cnt = 10 }
-#define TRUTH_OPTION_SPECS(options)                                                                                               \
-	{ .name = "wait-traced", .help = "seconds to wait for a tracer; 0: run untraced", .real = &(options)->wait_traced_s, .max = 600 }, \
-	{ .name = "repeat", .help = "how often", .count = &(options)->repeat_cnt, .min = 1, .max = 100000 }
+#define TRUTH_WAIT_SPEC(options) \
+	{ .name = "wait-traced", .help = "seconds to wait for a tracer; 0: do not wait", .real = &(options)->wait_traced_s, .max = 600 }
+#define TRUTH_OPTION_SPECS(options) \
+	TRUTH_WAIT_SPEC(options), { .name = "repeat", .help = "how often", .count = &(options)->repeat_cnt, .min = 1, .max = 100000 }
 
 /* For programs that have no options of their own. */
 static inline struct truth_options truth_options_parse(const char *what, int argc, char **argv)
