@@ -2,9 +2,10 @@
 /*
  * txtrace.h: marks in a program, where its transactions begin, wait, move between threads and end.
  *
- * Copy this one file into your program and include it. There is no library to link and no call to make at the start. When nobody traces,
- * a mark costs one load and one predicted branch and its arguments are not evaluated. When somebody does (`txtrace-bpf -p PID`, but also
- * bpftrace, perf or gdb: the marks are ordinary USDT probes of the provider "txtrace"), it calls a probe.
+ * Copy this one file into your program and include it. There is no library to link and no call to make at the start.
+ * When nobody traces, a mark costs one load and one predicted branch, and its arguments are not evaluated. When
+ * somebody does (`txtrace-bpf -p PID`, but also bpftrace, perf or gdb: the marks are ordinary USDT probes of the
+ * provider "txtrace"), it calls a probe.
  *
  *     void serve(struct request *r)
  *     {
@@ -15,32 +16,36 @@
  *         TXTRACE_END(s);                             // from any thread
  *     }
  *
- * C11 or C++11 and later, gcc or clang, Linux on x86-64 or aarch64. Elsewhere, or with -DTXTRACE_DISABLE, every macro compiles to nothing.
- * docs/macros.md of txtrace explains each macro with an example.
+ * C11 or C++11 and later, gcc or clang, Linux on x86-64 or aarch64. Elsewhere, or with -DTXTRACE_DISABLE, every macro
+ * compiles to nothing. docs/macros.md of txtrace explains each macro with an example.
  *
  * Rules that hold for all of them
- *   - Labels and names are string literals; anything else does not compile. Two uses of one label are the same kind of span.
- *   - An argument is evaluated at most once, and not at all when nobody traces. The one exception is the span that a macro is for (the
- *     first argument of TXTRACE_END and the like): its value says whether there is anything to do.
+ *   - Labels and names are string literals; anything else does not compile. Two uses of one label are the same kind of
+ *     span.
+ *   - An argument is evaluated at most once, and not at all when nobody traces. The one exception is the span that a
+ *     macro is for (the first argument of TXTRACE_END and the like): its value says whether there is anything to do.
  *   - Span 0 is no span: to end, enter, exit, tag or link it does nothing; as a parent it means none.
- *   - All of them may be used in any thread, after fork, and in signal handlers (there is one limit, see txtrace_start_).
+ *   - They work in any thread, after fork, and in signal handlers (there is one limit, see txtrace_start_).
  *
  * What tracers rely on (ABI: it does not change)
- *   Each object file (executable, shared library, plugin) holds one copy of each probe, in a section group that the linker merges: a hidden
- *   function txtrace_probe_<name> with one note in .note.stapsdt, whose semaphore is the object's 16-bit txtrace_semaphore in .probes. The
- *   note's address is the function's first byte. From there the code is, exactly,
+ *   Each object file (executable, shared library, plugin) holds one copy of each probe, in a section group that the
+ *   linker merges: a hidden function txtrace_probe_<name> with a note in .note.stapsdt, whose semaphore is the object's
+ *   16-bit txtrace_semaphore in .probes. The note's address is the function's first byte. From there the code is, exactly,
  *       x86-64    90                              a nop of one byte: where a uprobe is cheapest before kernel 6.18
  *                 0f 1f 44 00 00                  a nop of five, which 6.18 can turn into a call
  *                 66 2e 0f 1f 84 00 00 00 00 00   a nop of ten, for kernels to come
  *                 c3                              ret
  *       aarch64   1f 20 03 d5  c0 03 5f d6        nop, ret
- *   and starts at a multiple of 16, so that no nop crosses a page. As the probe is a function of its own, no red zone lies below it. After
- *   the ret comes the probe's number, never executed: without it, a linker that folds identical code would make one function of them all.
- *   At each of the nops the arguments are in the ABI's argument registers:
- *       begin(id, label, parent)   begin_detached(id, label, parent)   enter(id)   exit(id)   end(id)   tag(id, string)
- *       attr(id, name, type, value)   event(id, name)   counter(name, signed value)   link(from, to, name)
- *       key_begin(label, key, len)   key_enter(key, len)   key_exit(key, len)   key_end(key, len)   key_event(key, len, name)
- *   attr's type is an enum txtrace_attr_type_. A key may be longer than the 64 bytes that count, a string may have any length.
+ *   and starts at a multiple of 16, so that no nop crosses a page. As the probe is a function of its own, no red zone
+ *   lies below it. After the ret comes the probe's number, never executed: without it, a linker that folds identical
+ *   code would make one function of them all. At each of the nops the arguments are in the ABI's argument registers:
+ *       begin(id, label, parent)     begin_detached(id, label, parent)     enter(id)     exit(id)     end(id)
+ *       tag(id, string)     attr(id, name, enum txtrace_attr_type_, value)     event(id, name)     link(from, to, name)
+ *       counter(name, signed value)     key_begin(label, key, length)     key_enter(key, length)
+ *       key_exit(key, length)     key_end(key, length)     key_event(key, length, name)
+ *   A key may be longer than the 64 bytes that count, a string may have any length.
+ *   Two linkers leave more notes than probes: lld does not merge the groups of -flto=thin objects (two notes then name
+ *   one address; with --gc-sections it does), gold keeps the notes of probes that --gc-sections removed (address 0).
  *
  * Changes
  *   0.1.0   the first
@@ -53,7 +58,7 @@
 
 #define TXTRACE_HEADER_VERSION 100 /* major * 10000 + minor * 100 + patch */
 
-/* A span. Unique in its process, over all threads and objects; a forked child goes on counting where its parent was. Never 0. */
+/* A span: never 0, and unique in its process, over all threads and objects. A forked child counts on where its parent was. */
 typedef uint64_t txtrace_span_t;
 
 #if !defined(TXTRACE_DISABLE) && defined(__linux__) && defined(__ELF__) && defined(__LP64__) &&				\
@@ -90,7 +95,7 @@ typedef uint64_t txtrace_span_t;
 	body														\
 	".size " symbol ",.-" symbol "\n"
 
-/* Where this section was when the notes were written: tools correct the notes' addresses by it. Shared with <sys/sdt.h>. */
+/* The notes say where this section was at link time: tools correct addresses by it. Shared with <sys/sdt.h>. */
 TXTRACE_ASM_ONCE_("_.stapsdt.base",
 	".pushsection .stapsdt.base,\"aG\",%progbits,.stapsdt.base,comdat\n"
 	TXTRACE_ASM_SYMBOL_("_.stapsdt.base", "object", ".zero 1\n")
@@ -183,16 +188,17 @@ extern __attribute__((visibility("hidden"))) uint16_t txtrace_semaphore;
 /* ---- what the macros call: not for use in programs ---- */
 
 /*
- * None of these is static, so that inline functions of the user's may use the macros (C99 forbids statics in them, C++ makes it a violation of
- * the one-definition rule). In C, gnu_inline keeps the always-inlined ones out of the object, and weak merges the others; in C++ inline does both.
+ * None of these is static, so that inline functions of the user's may use the macros: C99 forbids statics in them, in C++
+ * they break the one-definition rule. In C, gnu_inline keeps the always-inlined ones out of the object, and weak merges
+ * the others; in C++, inline does both.
  */
 #if defined(__cplusplus)
 #define TXTRACE_INLINE_ inline __attribute__((visibility("hidden"), always_inline, no_instrument_function))
-#define TXTRACE_ONE_PER_OBJECT_ inline __attribute__((visibility("hidden"), noinline, cold, no_instrument_function))
+#define TXTRACE_ONE_PER_OBJECT_ inline __attribute__((visibility("hidden"), noinline, cold, nothrow, no_instrument_function))
 #define TXTRACE_ADDRESS_(pointer) reinterpret_cast<uintptr_t>(pointer)
 #else
 #define TXTRACE_INLINE_ extern __inline__ __attribute__((gnu_inline, always_inline, no_instrument_function))
-#define TXTRACE_ONE_PER_OBJECT_ __attribute__((visibility("hidden"), weak, noinline, cold, no_instrument_function))
+#define TXTRACE_ONE_PER_OBJECT_ __attribute__((visibility("hidden"), weak, noinline, cold, nothrow, no_instrument_function))
 #define TXTRACE_ADDRESS_(pointer) ((uintptr_t)(pointer))
 #endif
 
@@ -205,7 +211,7 @@ enum txtrace_attr_type_ {
 	TXTRACE_ATTR_POINTER_ = 6
 };
 
-/* Adds 1 and returns what was there before. A signal handler of this thread may do the same meanwhile, no other thread does. */
+/* Adds 1, returns what was there before. No other thread touches *word, but a signal handler may, at any moment. */
 TXTRACE_INLINE_ uint64_t txtrace_count_up_(uint64_t *word)
 {
 #if defined(__x86_64__)
@@ -241,9 +247,10 @@ TXTRACE_INLINE_ uint64_t txtrace_mix_(uint64_t x)
 #define TXTRACE_ID_BLOCK_ UINT64_C(4096)
 
 /*
- * Takes a block of ids: the 4096 from the result on. *blocks is the first id of the next block, and advances by two blocks, since only numbers in which
- * the bit TXTRACE_ID_BLOCK_ is set are ids. It starts from a hash of where it lies and of the time, so that objects that know nothing of each other do
- * not meet, below 2^63, so that it never comes to 0, which means that it has not been started.
+ * Takes a block of ids: 4096 from the result on. *blocks, the first id of the next block, advances by twice as much: only
+ * numbers in which the bit TXTRACE_ID_BLOCK_ is set are ids. It starts from a hash of its address and of the time, so
+ * that objects that know nothing of each other do not meet; below 2^63, so that it never comes to 0, which is "not
+ * started".
  */
 TXTRACE_INLINE_ uint64_t txtrace_take_block_(uint64_t *blocks)
 {
@@ -260,14 +267,17 @@ TXTRACE_INLINE_ uint64_t txtrace_take_block_(uint64_t *blocks)
 }
 
 /*
- * Makes an id and begins a span. Called only while somebody traces.
+ * Begins a span with a new id. Called only while somebody traces.
  *
- * `next` is this thread's next id; without the bit TXTRACE_ID_BLOCK_ the thread has no block (any more). A signal handler that comes between two steps
- * makes ids of its own: it finds either an id that nobody has had, or no block, and takes one, whose rest is then skipped. No id is given twice.
- * The function is never inlined, so that a coroutine that has moved to another thread does not go on with the `next` of the first one.
- * Limit: in a dlopened object, a thread's first use of `next` may allocate memory, which glibc does not allow in a signal handler.
+ * `next` is this thread's next id; if it lacks the bit TXTRACE_ID_BLOCK_, the thread has no block (any more). A signal
+ * handler that comes between two steps finds either an id that nobody has had, or no block, and takes one itself; the
+ * rest of that block is skipped when the interrupted step stores its own. No id is given twice.
+ *
+ * Never inlined, so that a coroutine that has moved to another thread does not go on with the `next` of the first one.
+ * Limit: in a dlopened object, a thread's first use of `next` may allocate memory, which glibc forbids signal handlers.
  */
-uint64_t txtrace_start_(const char *label, uint64_t parent, int is_detached);
+extern __attribute__((visibility("hidden"), nothrow)) uint64_t txtrace_start_(const char *label, uint64_t parent,
+									      int is_detached);
 
 TXTRACE_ONE_PER_OBJECT_ uint64_t txtrace_start_(const char *label, uint64_t parent, int is_detached)
 {
@@ -364,6 +374,9 @@ TXTRACE_ATTR_OF_INT_(unsigned char)
 TXTRACE_ATTR_OF_INT_(wchar_t)
 TXTRACE_ATTR_OF_INT_(char16_t)
 TXTRACE_ATTR_OF_INT_(char32_t)
+#if defined(__cpp_char8_t)
+TXTRACE_ATTR_OF_INT_(char8_t)
+#endif
 TXTRACE_ATTR_OF_INT_(short)
 TXTRACE_ATTR_OF_INT_(unsigned short)
 TXTRACE_ATTR_OF_INT_(int)
@@ -442,9 +455,10 @@ TXTRACE_ATTR_OF_(pointer, TXTRACE_ATTR_POINTER_, const volatile void *, TXTRACE_
 #define TXTRACE_ENABLED() TXTRACE_UNLIKELY_(__atomic_load_n(&txtrace_semaphore, __ATOMIC_RELAXED) != 0)
 
 #define TXTRACE_START_(label, parent, is_detached)									\
-	(TXTRACE_ENABLED() ? txtrace_start_(TXTRACE_LITERAL_(label), parent, is_detached) : TXTRACE_CAST_(txtrace_span_t, 0))
+	(TXTRACE_ENABLED() ? txtrace_start_(TXTRACE_LITERAL_(label), parent, is_detached) :				\
+			     TXTRACE_CAST_(txtrace_span_t, 0))
 
-/* Begins a span and enters it on this thread; below `parent`, if that is not 0. Detached: no thread has entered it yet. */
+/* Begins a span, below `parent` if that is not 0, and enters it on this thread; detached: no thread has entered it yet. */
 #define TXTRACE_BEGIN(label) TXTRACE_START_(label, 0, 0)
 #define TXTRACE_BEGIN_CHILD(label, parent) TXTRACE_START_(label, (parent), 0)
 #define TXTRACE_BEGIN_DETACHED(label, parent) TXTRACE_START_(label, (parent), 1)
@@ -468,7 +482,8 @@ TXTRACE_ATTR_OF_(pointer, TXTRACE_ATTR_POINTER_, const volatile void *, TXTRACE_
 
 /* What is particular to this execution: a string, or a named value of any simple type. */
 #define TXTRACE_TAG(span, text) TXTRACE_FOR_SPAN_(span, txtrace_probe_tag(txtrace_id_, text))
-#define TXTRACE_ATTR(span, name, value) TXTRACE_FOR_SPAN_(span, txtrace_attr_(txtrace_id_, TXTRACE_LITERAL_(name), value))
+#define TXTRACE_ATTR(span, name, value)											\
+	TXTRACE_FOR_SPAN_(span, txtrace_attr_(txtrace_id_, TXTRACE_LITERAL_(name), value))
 
 /* Something happened in the span; a named number has a new value; `from` is related to `to`. */
 #define TXTRACE_EVENT(span, name) txtrace_event_(span, TXTRACE_LITERAL_(name))
@@ -496,7 +511,7 @@ TXTRACE_ATTR_OF_(pointer, TXTRACE_ATTR_POINTER_, const volatile void *, TXTRACE_
 #define TXTRACE_NOTHINGS_3_(a, b, c) (0 ? TXTRACE_CAST_(void, a) : TXTRACE_NOTHINGS_(b, c))
 #define TXTRACE_NO_SPAN_(label, parent)											\
 	(0 ? TXTRACE_CAST_(txtrace_span_t, parent) : TXTRACE_CAST_(txtrace_span_t, 0 * sizeof(TXTRACE_LITERAL_(label))))
-#define TXTRACE_NO_SCOPE_(variable, span) const txtrace_span_t variable __attribute__((unused)) = (span)
+#define TXTRACE_NO_SCOPE_(variable, span) const txtrace_span_t variable = (span); TXTRACE_CAST_(void, variable)
 
 #define TXTRACE_ENABLED() 0
 #define TXTRACE_BEGIN(label) TXTRACE_NO_SPAN_(label, 0)
