@@ -60,12 +60,10 @@ end_bank
 [ $status = 0 ] || die "the bank could not be traced here: txtrace-bpf says why above (exit status $status)"
 [ -r "$log" ] || as_root chown "$(id -u):$(id -g)" "$log" || die "'$log' cannot be read"
 
-cat <<END
-
-The log is $log ($(du -h "$log" | cut -f1)). No root is needed to look at it:
-
-    build/txtrace report $log
-    build/txtrace spans $log --sort blocked -n 10
-    build/txtrace export $log --format perfetto > $folder/bank.pftrace    (open it at https://ui.perfetto.dev)
-    build/txtrace --help
-END
+echo
+echo "The log is $log ($(du -h "$log" | cut -f1)). No root is needed to look at it:"
+echo
+echo "    build/txtrace report $log"
+echo "    build/txtrace spans $log --sort blocked -n 10"
+echo "    build/txtrace export $log --format perfetto > $folder/bank.pftrace    (open it at https://ui.perfetto.dev)"
+echo "    build/txtrace --help"

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The build uses gcc; clang has other eyes.
+# shellcheck source=tests/lint/lint.sh
+. tests/lint/lint.sh
+
+warnings="-Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wvla -Wpointer-arith -Wwrite-strings"
+
+# clang_says FOLDERS INCLUDES: every source of the folders
+clang_says() {
+	local file
+	for file in $(files "$1"); do
+		# shellcheck disable=SC2086 # lists of options
+		clang -std=gnu11 -D_GNU_SOURCE -DTXTRACE_VERSION='""' $warnings $2 -fsyntax-only "$file"
+	done
+}
+
+if [ -e "$BUILD/gen/txtrace_bpf.skel.h" ]; then
+	rule "clang has nothing to say about userspace/" clang_says 'userspace/*.c' "-Iinclude -Iuserspace -I$BUILD/gen"
+	rule "clang has nothing to say about the unit tests" clang_says 'tests/unit/*.c' "-Iinclude -Iuserspace -Itests -I$BUILD/gen"
+else
+	skip "clang has nothing to say about userspace/ and the unit tests" "the tree is not built"
+fi
+rule "clang has nothing to say about the traced programs" clang_says 'tests/programs/*.c' "-Iinclude"
+finish
