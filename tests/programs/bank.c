@@ -202,6 +202,7 @@ static void notify(struct bank *bank, const struct transaction *t)
 	snprintf(reference, sizeof(reference), "receipt-%llu", (unsigned long long)t->number);
 	TXTRACE_KEY_BEGIN("receipt", reference, strlen(reference));
 	TXTRACE_KEY_EVENT(reference, strlen(reference), "posted");
+	TXTRACE_KEY_EXIT(reference, strlen(reference)); /* before the postman can have it */
 	if (write(bank->receipts[1], reference, sizeof(reference)) != sizeof(reference))
 		TXTRACE_EVENT(child, "post failed");
 	TXTRACE_END(child);

@@ -49,7 +49,6 @@ int main(int argc, char **argv)
 		{ .name = "exec", .help = "1: be what the child becomes", .count = &is_new_program, .max = 1 },
 	};
 	options_parse(table, sizeof(table) / sizeof(table[0]), "fork_exec: spans around a fork", argc, argv);
-	end_with_parent(SIGKILL);
 	if (is_new_program) {
 		be_new_program();
 		return 0;
@@ -58,7 +57,7 @@ int main(int argc, char **argv)
 	struct witness witness;
 
 	witness_init(&witness);
-	wait_until_traced(options.wait_traced_s);
+	truth_start(&options);
 	for (uint64_t i = 0; i < options.repeat_cnt; i++) {
 		struct truth *before = &truths[3 * i], *around = before + 1, *after = before + 2;
 		around->blocked = "wait";

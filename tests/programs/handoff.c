@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 	pthread_t b;
 
 	witness_init(&witness);
-	wait_until_traced(options.wait_traced_s);
+	truth_start(&options);
 	start_thread(&b, run_b, &scene);
 	for (uint64_t i = 0; i < options.repeat_cnt; i++) {
 		queue_one(&scene, &scene.truths[3 * i]);

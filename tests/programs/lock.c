@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 	scene.waiter_tid = (uint32_t)syscall(SYS_gettid);
 	scene.holders = truths_new(options.repeat_cnt);
 	scene.waiters = truths_new(options.repeat_cnt);
-	wait_until_traced(options.wait_traced_s);
+	truth_start(&options);
 	start_thread(&holder, run_holder, &scene);
 	run_waiter(&scene);
 	pthread_join(holder, NULL);

@@ -42,12 +42,11 @@ int main(int argc, char **argv)
 		{ .name = "threads", .help = "in a wave", .count = &thread_cnt, .min = 1, .max = 10000 },
 	};
 	options_parse(table, sizeof(table) / sizeof(table[0]), "many_threads: waves of threads with short spans", argc, argv);
-	end_with_parent(SIGKILL);
 	struct truth *truths = truths_new(options.repeat_cnt * thread_cnt * SPANS_PER_THREAD);
 	struct member *members = calloc(thread_cnt, sizeof(*members));
 
 	must(members, "no memory");
-	wait_until_traced(options.wait_traced_s);
+	truth_start(&options);
 	for (uint64_t wave = 0; wave < options.repeat_cnt; wave++) {
 		for (uint64_t i = 0; i < thread_cnt; i++) {
 			members[i].truths = &truths[(wave * thread_cnt + i) * SPANS_PER_THREAD];

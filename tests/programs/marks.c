@@ -248,9 +248,8 @@ int main(int argc, char **argv)
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	char *guarded_page = map_guarded_page(page_bytes);
 
-	options_parse(table, 1, "marks: tags, attributes, instants, counters, links, keys", argc, argv);
-	end_with_parent(SIGKILL);
-	wait_until_traced(options.wait_traced_s);
+	options_parse(table, sizeof(table) / sizeof(table[0]), "marks: tags, attributes, instants, counters, links, keys", argc, argv);
+	truth_start(&options);
 	do_tags(guarded_page, page_bytes);
 	do_attributes();
 	do_marks();

@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 	struct witness witness;
 
 	witness_init(&witness);
-	wait_until_traced(options.wait_traced_s);
+	truth_start(&options);
 	for (uint64_t i = 0; i < options.repeat_cnt; i++) {
 		struct truth *truths = &all[i * ROLE_CNT];
 		expect_sleep(&truths[FAMILY], 3);

@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 
 	struct player players[2] = { { &ball, 0 }, { &ball, 1 } };
 	struct window_worker workers[2] = { { .run = play, .context = &players[0] }, { .run = play, .context = &players[1] } };
-	wait_until_traced(common.wait_traced_s);
+	truth_start(&common);
 	windows_run(workers, 2, &options);
 	return 0;
 }

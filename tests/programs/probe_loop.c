@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 		workers[i].run = run_loop;
 		workers[i].context = &loop;
 	}
-	wait_until_traced(common.wait_traced_s);
+	truth_start(&common);
 	windows_run(workers, (unsigned)thread_cnt, &options);
 	return 0;
 }

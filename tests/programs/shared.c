@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 
 	pthread_barrier_init(&scene.start, NULL, THREAD_CNT);
 	pthread_barrier_init(&scene.end, NULL, THREAD_CNT);
-	wait_until_traced(options.wait_traced_s);
+	truth_start(&options);
 	for (unsigned i = 0; i < THREAD_CNT; i++) {
 		members[i] = (struct member){ .scene = &scene, .idx = i };
 		start_thread(&members[i].thread, run_member, &members[i]);

@@ -9,7 +9,7 @@ int main(int argc, char **argv)
 	struct witness witness;
 
 	witness_init(&witness);
-	wait_until_traced(options.wait_traced_s);
+	truth_start(&options);
 	for (uint64_t i = 0; i < options.repeat_cnt; i++)
 		WITNESSED(&truths[i], &witness, "spin", spin_cpu_ns(5 * NS_PER_MS));
 	truths_print(truths, options.repeat_cnt);

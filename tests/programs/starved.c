@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 
 	pin_to_one_cpu();
 	witness_init(&witness);
-	wait_until_traced(options.wait_traced_s);
+	truth_start(&options);
 	pid_t spinner = start_spinner();
 	for (uint64_t i = 0; i < options.repeat_cnt; i++) {
 		truths[i].starved_ns = ASKED_NS;

@@ -12,7 +12,8 @@
  * recording that is right lies within, however loaded the machine. truth_print() writes one line of JSON for a span:
  *
  *	{"type":"span","label":"sleep","id":"17","pid":7,"parent":"0","blocked":"sleep","asked_ns":5000000,"starved_ns":0,
- *	 "begin_ns":[a,b],"end_ns":[a,b],"wall_ns":[a,b],"work_ns":[a,b],"cpu_ns":[a,b],"run_delay_ns":[a,b],"detached_ns":[a,b],
+ *	 "begin_ns":[a,b],"end_ns":[a,b],"wall_ns":[a,b],"work_ns":[a,b],"detached_ns":[a,b],
+ *	 "cpu_ns":[a,b],"run_delay_ns":[a,b],"nvcsw":[a,b],"nivcsw":[a,b],
  *	 "stays":[{"tid":7,"begin_ns":…,"end_ns":…,"nvcsw":1,"nivcsw":0}]}
  *
  * "blocked": the one reason for which it blocked, or null. "asked_ns": how long the program asked to be blocked. "starved_ns": how long it made
@@ -127,24 +128,6 @@ static inline void start_thread(pthread_t *thread, void *(*run)(void *), void *a
 }
 
 /* ---- waiting for others ---- */
-
-/*
- * So that a test needs no sleep: goes on as soon as somebody traces. The short pause behind it is for tracers that set a program's
- * probes one after the other.
- */
-static inline void wait_until_traced(double limit_s)
-{
-	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(limit_s * 1e9);
-
-	while (limit_s > 0 && !TXTRACE_ENABLED()) {
-		if (clock_ns(CLOCK_MONOTONIC) > end_ns) {
-			fprintf(stderr, "nobody traced this program within %g s: run it under txtrace-bpf, or with --wait-traced 0\n", limit_s);
-			exit(3);
-		}
-		usleep(5000);
-	}
-	usleep(limit_s > 0 ? 100000 : 0);
-}
 
 /* Another thread counts its steps; until it has made so many. */
 static inline void wait_until_count(const atomic_uint_least64_t *steps, uint64_t step_cnt)
@@ -365,9 +348,11 @@ static inline void truth_print(const struct truth *truth)
 	print_bounds("end_ns", end);
 	print_bounds("wall_ns", wall);
 	print_bounds("work_ns", (struct bounds){ stays.least + detached.least, stays.most + detached.most });
+	print_bounds("detached_ns", detached);
 	print_bounds("cpu_ns", TRUTH_SUM(truth, cpu_ns));
 	print_bounds("run_delay_ns", TRUTH_SUM(truth, run_delay_ns));
-	print_bounds("detached_ns", detached);
+	print_bounds("nvcsw", TRUTH_SUM(truth, nvcsw));
+	print_bounds("nivcsw", TRUTH_SUM(truth, nivcsw));
 	truth_print_stays(truth);
 }
 
@@ -376,12 +361,14 @@ static inline void truth_print(const struct truth *truth)
 struct truth_options {
 	double wait_traced_s;
 	uint64_t repeat_cnt;
+	const char *output; /* path; NULL: stdout */
 };
 
 #define TRUTH_OPTIONS_DEFAULT { .wait_traced_s = 10, .repeat_cnt = 10 }
-#define TRUTH_WAIT_SPEC(options) \
-	{ .name = "wait-traced", .help = "seconds to wait for a tracer; 0: do not wait", .real = &(options)->wait_traced_s, .max = 600 }
-#define TRUTH_OPTION_SPECS(options) \
+#define TRUTH_WAIT_SPEC(options)                                                                                                     \
+	{ .name = "wait-traced", .help = "seconds to wait for a tracer; 0: do not wait", .real = &(options)->wait_traced_s, .max = 600 }, \
+	{ .name = "output", .help = "file to print to; default: stdout", .text = &(options)->output }
+#define TRUTH_OPTION_SPECS(options)                                                                                                  \
 	TRUTH_WAIT_SPEC(options), { .name = "repeat", .help = "how often", .count = &(options)->repeat_cnt, .min = 1, .max = 100000 }
 
 /* For programs that have no options of their own. */
@@ -391,8 +378,34 @@ static inline struct truth_options truth_options_parse(const char *what, int arg
 	const struct option_spec table[] = { TRUTH_OPTION_SPECS(&options) };
 
 	options_parse(table, sizeof(table) / sizeof(table[0]), what, argc, argv);
-	end_with_parent(SIGKILL);
 	return options;
+}
+
+/*
+ * So that a test needs no sleep: goes on as soon as somebody traces. The short pause behind it is for tracers that set a program's
+ * probes one after the other.
+ */
+static inline void wait_until_traced(double limit_s)
+{
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(limit_s * 1e9);
+
+	while (limit_s > 0 && !TXTRACE_ENABLED()) {
+		if (clock_ns(CLOCK_MONOTONIC) > end_ns) {
+			fprintf(stderr, "nobody traced this program within %g s: run it under txtrace-bpf, or with --wait-traced 0\n", limit_s);
+			exit(3);
+		}
+		usleep(5000);
+	}
+	usleep(limit_s > 0 ? 100000 : 0);
+}
+
+/* What comes before the traced part. */
+static inline void truth_start(const struct truth_options *options)
+{
+	end_with_parent(SIGKILL);
+	if (options->output)
+		must(freopen(options->output, "w", stdout), "cannot open the output");
+	wait_until_traced(options->wait_traced_s);
 }
 
 static inline struct truth *truths_new(uint64_t truth_cnt)

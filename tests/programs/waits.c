@@ -394,12 +394,11 @@ int main(int argc, char **argv)
 	struct subject subject = { .truth = truths };
 	sigset_t signals;
 
-	end_with_parent(SIGKILL);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	witness_init(&subject.witness);
-	wait_until_traced(options.wait_traced_s);
+	truth_start(&options);
 	for (uint64_t i = 0; i < options.repeat_cnt; i++)
 		for (size_t k = 0; k < WAIT_CNT; k++, subject.truth++)
 			if (!only || only == &waits[k])
