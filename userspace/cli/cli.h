@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The frame around the commands: where they write, how they complain, and what their exit status means.
+ *
+ *	struct cli cli;
+ *
+ *	cli_init(&cli, "txtrace", stdout, stderr);
+ *	return cli_finish(&cli, commands_run(&cli, argc, argv));
+ */
+#ifndef CLI_H
+#define CLI_H
+
+#include "base/options.h"
+#include "cli/screen.h"
+
+enum cli_status {
+	CLI_OK = 0,
+	CLI_INCOMPLETE = 1, /* the log was read, and shown, as far as it can be read: damaged, cut off, or not closed */
+	CLI_FAILED = 2,     /* usage, an unreadable log, output that can't be written */
+};
+
+struct cli {
+	const char *program;
+	struct screen out;
+	struct screen messages;
+};
+
+void cli_init(struct cli *cli, const char *program, FILE *out, FILE *messages);
+
+/* One sentence, "program: …", escaped. Returns CLI_FAILED. */
+__attribute__((format(printf, 2, 3))) int cli_fail(struct cli *cli, const char *format, ...);
+
+/* The same, for what is no failure. */
+__attribute__((format(printf, 2, 3))) void cli_warn(struct cli *cli, const char *format, ...);
+
+/* Parses a command's arguments; complains or prints help where that is due. true: go on; false: *status says how to end. */
+bool cli_parse(struct cli *cli, const struct options *options, int argc, char **argv, void *values, struct options_result *result,
+	       int *status);
+
+/*
+ * Flushes the output and returns the exit status: `status`, or CLI_FAILED with a sentence when output could not be written. A reader that
+ * went away (a closed pipe) is no failure: CLI_OK.
+ */
+int cli_finish(struct cli *cli, int status);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The parts of a ledger, as they are shown: one table for columns, bars, lists and JSON. */
+#ifndef LEDGER_PART_H
+#define LEDGER_PART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "txtrace/log.h"
+
+struct ledger_part {
+	const char *title; /* of a column */
+	const char *glyph; /* in a bar, one column wide: tells the kinds of parts apart where there are no colours */
+	const char *style; /* SGR parameters */
+	size_t offset;     /* of the ns in struct txtrace_ledger */
+	bool is_blocked;
+};
+
+#define LEDGER_PART_COUNT (4 + TXTRACE_BLOCK_REASON_COUNT)
+
+extern const struct ledger_part ledger_parts[LEDGER_PART_COUNT];
+
+uint64_t ledger_part_ns(const struct txtrace_ledger *ledger, size_t part);
+
+/* A bar of `columns` glyphs, as pieces of the next cell of a table. Each part has its share, rounded so that the bar is always full. */
+void ledger_bar(struct table *table, const struct txtrace_ledger *ledger, size_t columns);
+
+/* "lock 30.5 % 400 µs, on-CPU 12.0 % 160 µs": the largest first; parts of nothing are left out. Divided by cnt (for a mean). */
+void ledger_list(struct text *text, const struct txtrace_ledger *ledger, uint64_t cnt);
+
+/* Members of the object that is open: "on_cpu_ns", "runnable_ns", "blocked_ns", "blocked":{reason:ns}, "detached_ns", "unknown_ns". */
+void ledger_json(struct json *json, const struct txtrace_ledger *ledger);
+
+/* Shares of the whole in percent: "on_cpu", "runnable", "blocked", "blocked_by":{reason:percent}, "detached", "unknown"; null of nothing. */
+void ledger_json_percent(struct json *json, const struct txtrace_ledger *ledger);
+
+#endif

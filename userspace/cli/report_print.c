@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/report_print.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/capture_info.h"
+#include "cli/ledger_part.h"
+#include "base/units.h"
+
+#define LABEL_COLUMNS_MAX 30
+#define BAR_COLUMNS 20
+#define SPLIT_COLUMN_MAX (2 + LEDGER_PART_COUNT + 1) /* label, work, parts, rest */
+
+/* One printing of a report. */
+struct printer {
+	const struct label_report *report;
+	const struct screen *screen;
+	size_t row_cnt; /* to be shown */
+	size_t label_columns;
+	struct text text;
+	int err;
+};
+
+static const struct span_figures no_figures;
+
+/* What a row shows: its exact spans, or, where there is none, its lower bounds. */
+static const struct span_figures *shown_figures(const struct label_row *row, bool *is_lower_bound)
+{
+	*is_lower_bound = row->exact.sums.cnt == 0 && row->lower_bounds;
+	return *is_lower_bound ? row->lower_bounds : &row->exact;
+}
+
+static uint64_t lower_bound_count(const struct label_row *row)
+{
+	return (row->lower_bounds ? row->lower_bounds : &no_figures)->sums.cnt;
+}
+
+static const char *format_label(struct printer *printer, const struct label_row *row)
+{
+	text_clear(&printer->text);
+	if (row->is_rest)
+		text_append(&printer->text, "(all other labels)");
+	else if (row->label.length == 0)
+		text_append(&printer->text, "(unknown label)");
+	else
+		text_append_clipped(&printer->text, row->label.bytes, row->label.length, LABEL_COLUMNS_MAX);
+	return text_string(&printer->text);
+}
+
+static uint64_t mean(uint64_t sum, uint64_t cnt)
+{
+	return cnt ? sum / cnt : 0;
+}
+
+static void add_time(struct table *table, const char *style, bool is_lower_bound, uint64_t ns)
+{
+	char time[UNITS_SIZE];
+
+	table_cell_format(table, style, "%s%s", is_lower_bound ? ">=" : "", units_format_duration(time, ns));
+}
+
+static void print(struct printer *printer, const struct table *table)
+{
+	int err = table_print(table, printer->screen->file, printer->screen->has_colours);
+
+	printer->err = printer->err ? printer->err : err;
+}
+
+/* ---- wall ---- */
+
+static void add_wall_row(struct printer *printer, struct table *table, const struct label_row *row)
+{
+	static const double fractions[] = { 0.5, 0.9, 0.99 };
+	bool is_lower_bound;
+	const struct span_figures *figures = shown_figures(row, &is_lower_bound);
+	uint64_t lower_bound_cnt = lower_bound_count(row);
+	char count[UNITS_SIZE];
+
+	table_cell(table, TABLE_BOLD, format_label(printer, row));
+	table_cell(table, TABLE_PLAIN, units_format_count(count, row->exact.sums.cnt));
+	table_cell(table, "33", lower_bound_cnt ? units_format_count(count, lower_bound_cnt) : "");
+	for (size_t i = 0; i < sizeof(fractions) / sizeof(fractions[0]); i++)
+		add_time(table, TABLE_PLAIN, is_lower_bound, quantile_at(&figures->wall_ns, fractions[i]));
+	add_time(table, TABLE_PLAIN, is_lower_bound, figures->wall_ns.max);
+	add_time(table, TABLE_PLAIN, is_lower_bound, mean(figures->sums.wall_ns, figures->sums.cnt));
+	add_time(table, TABLE_PLAIN, is_lower_bound, figures->sums.wall_ns);
+}
+
+static void print_wall(struct printer *printer)
+{
+	static const struct table_column columns[] = {
+		{ "wall time", TABLE_LEFT }, { "spans", TABLE_RIGHT }, { ">=", TABLE_RIGHT },   { "p50", TABLE_RIGHT },   { "p90", TABLE_RIGHT },
+		{ "p99", TABLE_RIGHT },      { "max", TABLE_RIGHT },   { "mean", TABLE_RIGHT }, { "total", TABLE_RIGHT },
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+
+	for (size_t i = 0; i < printer->row_cnt; i++)
+		add_wall_row(printer, table, label_report_row(printer->report, i));
+	print(printer, table);
+	table_free(table);
+}
+
+/* ---- the split ---- */
+
+/* Which parts have a column of their own; what is in no other goes into "rest", whose list stands below. */
+struct split_columns {
+	size_t parts[LEDGER_PART_COUNT];
+	size_t cnt;
+	bool is_shown[LEDGER_PART_COUNT];
+	bool has_rest;
+	struct table_column titles[SPLIT_COLUMN_MAX];
+	size_t title_cnt;
+};
+
+/* Over all rows that are shown. */
+static void sum_shown(const struct printer *printer, double sums[LEDGER_PART_COUNT])
+{
+	bool is_lower_bound;
+
+	memset(sums, 0, LEDGER_PART_COUNT * sizeof(*sums));
+	for (size_t i = 0; i < printer->row_cnt; i++) {
+		const struct span_figures *figures = shown_figures(label_report_row(printer->report, i), &is_lower_bound);
+
+		for (size_t part = 0; part < LEDGER_PART_COUNT; part++)
+			sums[part] += (double)ledger_part_ns(&figures->sums.ledger, part);
+	}
+}
+
+/* The block reason with the largest sum that has no column yet; LEDGER_PART_COUNT: none. */
+static size_t next_reason(const struct split_columns *split, const double sums[LEDGER_PART_COUNT])
+{
+	size_t best = LEDGER_PART_COUNT;
+
+	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
+		if (ledger_parts[part].is_blocked && !split->is_shown[part] && sums[part] > 0 &&
+		    (best == LEDGER_PART_COUNT || sums[part] > sums[best]))
+			best = part;
+	}
+	return best;
+}
+
+/* On-CPU and runnable always, the rest if there is anything, block reasons by their weight as long as they fit. */
+static void choose_columns(const struct printer *printer, struct split_columns *split)
+{
+	const size_t time_columns = 2 + 8; /* gap and "1,234 µs" or a title */
+	double sums[LEDGER_PART_COUNT];
+	size_t used = printer->label_columns + time_columns, reason;
+
+	sum_shown(printer, sums);
+	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
+		split->is_shown[part] = part < 2 || (!ledger_parts[part].is_blocked && sums[part] > 0);
+		used += split->is_shown[part] ? time_columns : 0;
+	}
+	for (;;) {
+		reason = next_reason(split, sums);
+		if (reason == LEDGER_PART_COUNT || used + time_columns > printer->screen->columns)
+			break;
+		split->is_shown[reason] = true;
+		used += time_columns;
+	}
+	split->has_rest = reason != LEDGER_PART_COUNT;
+	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
+		if (split->is_shown[part])
+			split->parts[split->cnt++] = part;
+	}
+}
+
+static void title_columns(struct split_columns *split)
+{
+	split->titles[split->title_cnt++] = (struct table_column){ "where it went, mean", TABLE_LEFT };
+	split->titles[split->title_cnt++] = (struct table_column){ "work", TABLE_RIGHT };
+	for (size_t i = 0; i < split->cnt; i++)
+		split->titles[split->title_cnt++] = (struct table_column){ ledger_parts[split->parts[i]].title, TABLE_RIGHT };
+	if (split->has_rest)
+		split->titles[split->title_cnt++] = (struct table_column){ "rest", TABLE_RIGHT };
+}
+
+/* The parts without a column. */
+static struct txtrace_ledger rest_of(const struct split_columns *split, const struct txtrace_ledger *ledger)
+{
+	struct txtrace_ledger rest = *ledger;
+
+	for (size_t i = 0; i < split->cnt; i++)
+		*(uint64_t *)((char *)&rest + ledger_parts[split->parts[i]].offset) = 0;
+	return rest;
+}
+
+static void add_share(struct table *table, const char *style, uint64_t part_ns, uint64_t sum_ns)
+{
+	char share[UNITS_SIZE];
+
+	table_cell(table, style, part_ns ? units_format_share(share, part_ns, sum_ns) : "");
+}
+
+/* Two lines: the times, and below them the shares with the bar. */
+static void add_split_rows(struct printer *printer, struct table *table, const struct split_columns *split, const char *label,
+			   const struct span_sums *sums, bool is_lower_bound)
+{
+	const struct txtrace_ledger *ledger = &sums->ledger;
+	struct txtrace_ledger rest = rest_of(split, ledger);
+	uint64_t sum_ns = txtrace_ledger_sum_ns(ledger), rest_ns = txtrace_ledger_sum_ns(&rest);
+
+	table_cell(table, TABLE_BOLD, label);
+	add_time(table, TABLE_PLAIN, is_lower_bound, mean(sums->work_ns, sums->cnt));
+	for (size_t i = 0; i < split->cnt; i++)
+		add_time(table, ledger_parts[split->parts[i]].style, is_lower_bound,
+			 mean(ledger_part_ns(ledger, split->parts[i]), sums->cnt));
+	if (split->has_rest)
+		add_time(table, TABLE_PLAIN, is_lower_bound, mean(rest_ns, sums->cnt));
+
+	ledger_bar(table, ledger, BAR_COLUMNS);
+	table_cell(table, TABLE_PLAIN, "");
+	table_cell(table, TABLE_PLAIN, "");
+	for (size_t i = 0; i < split->cnt; i++)
+		add_share(table, ledger_parts[split->parts[i]].style, ledger_part_ns(ledger, split->parts[i]), sum_ns);
+	if (split->has_rest)
+		add_share(table, TABLE_PLAIN, rest_ns, sum_ns);
+	table_end_row(table);
+
+	text_clear(&printer->text);
+	text_append(&printer->text, "  rest: ");
+	ledger_list(&printer->text, &rest, sums->cnt);
+	if (rest_ns > 0)
+		table_line(table, text_string(&printer->text));
+}
+
+static void print_split(struct printer *printer)
+{
+	const struct span_sums *top_level = label_report_top_level(printer->report);
+	struct split_columns split = { .cnt = 0 };
+	struct table *table;
+	struct text label = { 0 };
+
+	choose_columns(printer, &split);
+	title_columns(&split);
+	table = table_new(split.titles, split.title_cnt);
+	for (size_t i = 0; i < printer->row_cnt; i++) {
+		const struct label_row *row = label_report_row(printer->report, i);
+		bool is_lower_bound;
+		const struct span_figures *figures = shown_figures(row, &is_lower_bound);
+
+		text_clear(&label);
+		text_append(&label, format_label(printer, row));
+		add_split_rows(printer, table, &split, text_string(&label), &figures->sums, is_lower_bound);
+	}
+	if (label_report_row_count(printer->report) > 1 && top_level[0].cnt > 0)
+		add_split_rows(printer, table, &split, "(all without parent)", &top_level[0], false);
+	print(printer, table);
+	table_free(table);
+	text_release(&label);
+	fprintf(printer->screen->file, "%s on-CPU  %s runnable  %s blocked  %s detached  %s unknown\n", ledger_parts[0].glyph,
+		ledger_parts[1].glyph, ledger_parts[2].glyph, ledger_parts[LEDGER_PART_COUNT - 2].glyph,
+		ledger_parts[LEDGER_PART_COUNT - 1].glyph);
+}
+
+/* ---- the foot ---- */
+
+static void add_totals(struct printer *printer, struct table *table)
+{
+	const struct span_sums *totals = label_report_totals(printer->report);
+	const struct log_census *census = label_report_census(printer->report);
+	char spans[UNITS_SIZE], bounds[UNITS_SIZE], unfinished[UNITS_SIZE], labels[UNITS_SIZE];
+	size_t label_cnt = label_report_row_count(printer->report);
+
+	table_cell(table, TABLE_PLAIN, "spans");
+	text_clear(&printer->text);
+	text_append_format(&printer->text, "%s of %s label%s", units_format_count(spans, totals[0].cnt + totals[1].cnt),
+			   units_format_count(labels, label_cnt), label_cnt == 1 ? "" : "s");
+	if (totals[1].cnt > 0)
+		text_append_format(&printer->text, "; %s of them lower bounds (>=), counted apart: %s unfinished",
+				   units_format_count(bounds, totals[1].cnt), units_format_count(unfinished, census->unfinished_cnt));
+	table_cell(table, TABLE_PLAIN, text_string(&printer->text));
+}
+
+static void add_memory_notes(struct printer *printer, struct table *table)
+{
+	char count[UNITS_SIZE];
+
+	if (label_report_rest_count(printer->report) > 0) {
+		table_cell(table, "33", "memory");
+		table_cell_format(table, "33", "too many labels: %s spans are counted together; --max-memory allows more",
+				  units_format_count(count, label_report_rest_count(printer->report)));
+	}
+	if (label_report_is_coarse(printer->report)) {
+		table_cell(table, "33", "memory");
+		table_cell(table, "33", "used up: p50, p90 and p99 of some labels are coarse; --max-memory allows more");
+	}
+}
+
+static void print_foot(struct printer *printer)
+{
+	static const struct table_column columns[] = { { NULL, TABLE_LEFT }, { NULL, TABLE_LEFT } };
+	struct table *table = table_new(columns, 2);
+
+	add_totals(printer, table);
+	capture_add_losses(table, label_report_census(printer->report));
+	add_memory_notes(printer, table);
+	fputc('\n', printer->screen->file);
+	print(printer, table);
+	table_free(table);
+}
+
+static size_t widest_label(struct printer *printer)
+{
+	size_t widest = BAR_COLUMNS;
+
+	for (size_t i = 0; i < printer->row_cnt; i++) {
+		const char *label = format_label(printer, label_report_row(printer->report, i));
+		size_t columns = text_columns(label, strlen(label));
+
+		widest = columns > widest ? columns : widest;
+	}
+	return widest;
+}
+
+int report_print(const struct label_report *report, const struct txtrace_log_info *info, const struct screen *screen, uint64_t row_limit)
+{
+	struct printer printer = { .report = report, .screen = screen, .row_cnt = label_report_row_count(report) };
+	size_t hidden_cnt = 0;
+	char count[UNITS_SIZE];
+
+	if (row_limit > 0 && printer.row_cnt > row_limit) {
+		hidden_cnt = printer.row_cnt - row_limit;
+		printer.row_cnt = row_limit;
+	}
+	if (info) {
+		capture_append_title(&printer.text, info, label_report_census(report));
+		fprintf(screen->file, "%s\n\n", text_string(&printer.text));
+	}
+	printer.label_columns = widest_label(&printer);
+	if (printer.row_cnt > 0) {
+		print_wall(&printer);
+		fputc('\n', screen->file);
+		print_split(&printer);
+	} else {
+		fputs("no spans\n", screen->file);
+	}
+	if (hidden_cnt > 0)
+		fprintf(screen->file, "\n%s more labels with less work: --limit 0 shows them\n", units_format_count(count, hidden_cnt));
+	print_foot(&printer);
+	printer.err = printer.err ? printer.err : printer.text.err;
+	text_release(&printer.text);
+	return printer.err;
+}

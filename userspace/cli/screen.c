@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/screen.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define DEFAULT_COLUMNS 100
+#define LEAST_COLUMNS 60 /* narrower ones wrap */
+
+static bool wants_colours(void)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !(no_color && *no_color) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+void screen_init(struct screen *screen, FILE *file)
+{
+	struct winsize size;
+	int fd = fileno(file);
+
+	*screen = (struct screen){ .file = file, .columns = DEFAULT_COLUMNS };
+	screen->is_terminal = fd >= 0 && isatty(fd);
+	if (!screen->is_terminal)
+		return;
+	screen->has_colours = wants_colours();
+	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		screen->columns = size.ws_col < LEAST_COLUMNS ? LEAST_COLUMNS : size.ws_col;
+}
