@@ -80,7 +80,7 @@ PROGRAMS        := $(patsubst tests/programs/%.c,$(SHARED)/programs/%,$(PROGRAM_
 UNIT_SOURCES    := $(sort $(wildcard tests/unit/test_*.c))
 UNITS           := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
 
-.PHONY: all programs units help setup demo check check-fast lint bench install uninstall clean FORCE
+.PHONY: all programs units help look setup demo check check-fast lint bench install uninstall clean FORCE
 all: $(BUILD)/txtrace $(BUILD)/txtrace-bpf
 programs: $(PROGRAMS)
 units: $(UNITS)
@@ -98,6 +98,11 @@ $(1): $(if $(subst x$(strip $(2))x,,x$(strip $(file <$(1)))x),FORCE)
 endef
 
 $(eval $(call line,$(BUILD)/flags.line,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS)))
+# The first build looks at the machine; what is missing is said at once, not by whoever stumbles over it.
+$(BUILD)/flags.line $(SHARED)/bpf.line: | $(if $(wildcard $(BUILD)/flags.line),,look)
+look:
+	@tests/setup/install.sh --look build || true
+
 $(eval $(call line,$(BUILD)/link.line,$(CC) $(ALL_LDFLAGS)))
 $(eval $(call line,$(BUILD)/pure.line,$(AR) $(PURE_OBJECTS)))
 $(eval $(call line,$(BUILD)/record.line,$(AR) $(RECORD_OBJECTS)))

@@ -3,8 +3,9 @@
 #
 # tests/setup/install.sh [--look] build|check|bench|demo
 #
-# Installs what that needs and this machine lacks, by tests/setup/tools.table, with apt. Says what it will install and asks nothing. With --look it
-# only says what is missing. Does nothing, quickly, when nothing is missing. Exit status 0: all that is needed is here.
+# Installs what that needs and this machine lacks, by tests/setup/tools.table, with apt. Says what it will install and asks nothing (sudo may ask for
+# a password on a terminal). With --look it only says what is missing. Does nothing, quickly, when nothing is missing. Exit status 0: all that is
+# needed is here.
 set -u
 
 table=$(dirname "$0")/tools.table
@@ -94,16 +95,19 @@ is_known_to_apt() {
 	apt-get -q -s install --no-install-recommends $1 >/dev/null 2>&1
 }
 
-install_packages() {
-	if ! is_known_to_apt "$1"; then
-		echo "set-up: reading the lists of packages"
-		apt update || echo "set-up: apt-get update failed; trying with the lists that are here" >&2
-		is_updated=1
-	fi
-	apt_install "$1" && return
-	[ -z "${is_updated:-}" ] || return 1
+update_lists() {
 	is_updated=1
-	apt update && apt_install "$1"
+	echo "set-up: reading the lists of packages"
+	apt -o APT::Update::Error-Mode=any update || echo "set-up: apt-get update failed; trying with the lists that are here" >&2
+}
+
+is_updated=
+install_packages() {
+	is_known_to_apt "$1" || [ -n "$is_updated" ] || update_lists
+	apt_install "$1" && return
+	[ -z "$is_updated" ] || return
+	update_lists
+	apt_install "$1"
 }
 
 check_means() {
@@ -134,10 +138,11 @@ fi
 echo "set-up: missing here: $(column 1)"
 check_means
 echo "set-up: installing with apt: $(column 2)"
-install_packages "$(column 2)" || {
-	[ -z "$(column 2 required)" ] || install_packages "$(column 2 required)" ||
+# Without what is only useful, it may go.
+if ! install_packages "$(column 2)" && [ -n "$(column 2 required)" ]; then
+	{ [ -n "$(column 2 useful)" ] && install_packages "$(column 2 required)"; } ||
 		die "apt could not install: $(column 2 required); its messages are above (is there a network, does the mirror answer?)"
-}
+fi
 
 missing=$(find_missing)
 [ -z "$(column 1 useful)" ] || echo "set-up: not installed: $(column 2 useful); some tests will be skipped for it" >&2
