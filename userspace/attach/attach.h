@@ -6,9 +6,10 @@
  *	for each program: probe_program_prepare(prog, &features); then load
  *	target_open_pid() or target_launch()
  *	attach_new(&attach, &options);
- *	attach_command(attach, target, &error);                   launched: the files it will run
+ *	attach_command(attach, target, &error);                   launched: the files it will run, if it cannot be held
  *	target_go(target, …);                                     launched
  *	attach_scan(attach, pid, &error);                         everything it has mapped; again when it has exec'd, and from time to time
+ *	target_resume(target);                                    launched
  *	…
  *	attach_close(attach);                                     before the programs are unloaded and the rings drained for the last time
  *
@@ -41,7 +42,10 @@ struct attach_options {
 
 int attach_new(struct attach **attach, const struct attach_options *options);
 
-/* The files that a launched target will run. Returns how many sites were attached, or a negative errno and a sentence. */
+/*
+ * The files that a launched target will run, by their names; nothing if it can be held at its exec, for then attach_scan sees what it really runs before
+ * it does. Returns how many sites were attached, or a negative errno and a sentence.
+ */
 int attach_command(struct attach *attach, const struct target *target, struct error *error);
 
 /*

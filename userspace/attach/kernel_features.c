@@ -4,21 +4,15 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
-#include <linux/capability.h>
 #include <linux/version.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "attach/capabilities.h"
 #include "attach/uprobe_multi.h"
-
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#define CAP_BPF 39
-#endif
 
 /* The first bytes of a small file, terminated; false if it cannot be read. */
 static bool read_text(const char *path, char *text, size_t size)
@@ -48,18 +42,12 @@ static void probe_release(struct kernel_features *features)
 
 static void probe_privileges(struct kernel_features *features)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
-	uint64_t effective;
 	char text[8];
 
 	features->is_root = geteuid() == 0;
-	if (syscall(SYS_capget, &header, data) == 0) {
-		effective = (uint64_t)data[1].effective << 32 | data[0].effective;
-		features->has_cap_sys_admin = effective >> CAP_SYS_ADMIN & 1;
-		features->has_cap_perfmon = effective >> CAP_PERFMON & 1;
-		features->has_cap_bpf = effective >> CAP_BPF & 1;
-	}
+	features->has_cap_sys_admin = capability_is_effective(CAP_SYS_ADMIN);
+	features->has_cap_perfmon = capability_is_effective(CAP_PERFMON);
+	features->has_cap_bpf = capability_is_effective(CAP_BPF);
 	if (read_text("/proc/sys/kernel/unprivileged_bpf_disabled", text, sizeof(text)))
 		features->is_unprivileged_bpf_disabled = text[0] != '0';
 }

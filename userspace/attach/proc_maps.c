@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "attach/proc_maps.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -158,7 +159,7 @@ static int read_all(int fd, char **out)
 	return 0;
 }
 
-int proc_maps_read(struct proc_maps *maps, pid_t pid)
+static int read_maps(struct proc_maps *maps, pid_t pid)
 {
 	char path[64];
 	char *text;
@@ -170,7 +171,43 @@ int proc_maps_read(struct proc_maps *maps, pid_t pid)
 		return errno == ENOENT ? -ESRCH : -errno;
 	err = read_all(fd, &text);
 	close(fd);
-	return err ? err : parse(maps, text);
+	if (!err)
+		err = parse(maps, text);
+	maps->pid = pid;
+	return err;
+}
+
+/* The first thread may have ended before the others: then the process has no maps by its own pid, but by theirs. */
+static int read_maps_of_threads(struct proc_maps *maps, pid_t pid)
+{
+	char path[64];
+	struct dirent *entry;
+	DIR *directory;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	directory = opendir(path);
+	if (!directory)
+		return -ESRCH;
+	while (maps->cnt == 0 && (entry = readdir(directory))) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (tid <= 0 || tid == pid)
+			continue;
+		proc_maps_release(maps);
+		err = read_maps(maps, tid);
+		if (err && err != -ESRCH)
+			break;
+	}
+	closedir(directory);
+	return err == -ESRCH ? 0 : err;
+}
+
+int proc_maps_read(struct proc_maps *maps, pid_t pid)
+{
+	int err = read_maps(maps, pid);
+
+	return err || maps->cnt ? err : read_maps_of_threads(maps, pid);
 }
 
 void proc_maps_release(struct proc_maps *maps)

@@ -32,6 +32,7 @@ struct proc_mapping {
 struct proc_maps {
 	struct proc_mapping *mappings;
 	size_t cnt;
+	pid_t pid; /* through which it was read: the process, or one of its threads if the first one has ended already */
 	char *text;
 };
 
@@ -56,8 +57,8 @@ typedef int (*proc_object_visit)(void *context, const struct proc_mapping *mappi
 int proc_maps_each_object(const struct proc_maps *maps, proc_object_visit visit, void *context);
 
 /*
- * Opens the mapped file for reading: by /proc/PID/map_files, which needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE, else by its path as the process
- * sees it if that still is the same file. Returns an fd (close-on-exec). -ESTALE: the path leads to another file now; -EINVAL: not a
+ * Opens the mapped file for reading (pid: that of the struct proc_maps): by /proc/PID/map_files, which needs CAP_SYS_ADMIN or
+ * CAP_CHECKPOINT_RESTORE, else by its path as the process sees it if that still is the same file. Returns an fd (close-on-exec). -ESTALE: the path leads to another file now; -EINVAL: not a
  * regular file; other errors of open.
  */
 int proc_mapping_open(const struct proc_mapping *mapping, pid_t pid);

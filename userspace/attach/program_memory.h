@@ -2,11 +2,12 @@
 /*
  * Strings of the traced programs by their address: labels and names, which travel as pointers and are read once.
  *
- * A literal lies in a read-only mapping of a file, so it is read from the file, which cannot block on the program, and works when the program has
- * exec'd or ended meanwhile. What lies elsewhere is read from the process' memory. Pages that the process has never touched are not read: to
- * wait for them could be to wait for the program (userfaultfd).
+ * A literal lies in a read-only mapping of a file, so it is read from the file: that neither waits for the program nor needs it to live on, and what
+ * it has exec'd meanwhile cannot be taken for it. What lies elsewhere is read from the process' memory, and when that has gone from
+ * the file that was mapped there. Pages that the process has never touched are not read from memory: the kernel would have to make them, and
+ * that may be up to the program (userfaultfd).
  *
- * Bounded: what one program does can fill its own tables only. Not thread-safe.
+ * Bounded: one program can fill its own tables only, all of them together no more than PROGRAM_MEMORY_BYTES_MAX. Not thread-safe.
  */
 #ifndef PROGRAM_MEMORY_H
 #define PROGRAM_MEMORY_H
@@ -17,10 +18,12 @@
 #include "attach/proc_maps.h"
 #include "event/event.h"
 
-#define PROGRAM_LABEL_BYTES_MAX 256     /* longer ones are cut off, is_truncated is set */
-#define PROGRAM_LABEL_CNT_MAX 65536     /* distinct addresses of one program; further ones are unreadable */
-#define PROGRAM_MAPPING_CNT_MAX 4096    /* of one program */
-#define PROGRAM_CNT_MAX 65536           /* programs at the same time; the strings of further ones are unreadable */
+#define PROGRAM_LABEL_BYTES_MAX 256   /* longer ones are cut off, is_truncated is set */
+#define PROGRAM_LABEL_CNT_MAX 65536   /* distinct addresses of one program; further ones are unreadable */
+#define PROGRAM_MAPPING_CNT_MAX 4096  /* of one program */
+#define PROGRAM_LOOK_CNT_MAX 256      /* readings of one program's maps, for addresses in mappings that nobody noted */
+#define PROGRAM_FILE_CNT_MAX 1024     /* files open at the same time */
+#define PROGRAM_MEMORY_BYTES_MAX (256u << 20) /* of strings and tables; further strings are unreadable */
 
 struct program_memory;
 
@@ -34,24 +37,29 @@ void program_memory_free(struct program_memory *memory);
 int program_memory_label(struct program_memory *memory, uint32_t tgid, uint64_t address, struct event_text *out);
 
 /*
- * The process has this mapping; fd is the mapped file (duplicated, if it was not known). Saves what is needed to read labels when the process is
- * gone. -ENOSPC: no room, -ENOMEM, errors of dup.
+ * The image of a process is what one exec made; it is named by any number that differs between two of them (struct proc_status has one). What is
+ * noted of a newer image waits until program_memory_invalidate() makes it the current one: notes come when /proc is read, labels and execs in the
+ * order of the events, which is later.
+ *
+ * The process has this mapping at now_ns (CLOCK_MONOTONIC, taken before /proc was read); fd is the mapped file, which is duplicated if it was
+ * not known, so that its strings can be read when the process is gone. 0; -ENOSPC: there is no room; -ENOMEM; errors of dup.
  */
-int program_memory_note_mapping(struct program_memory *memory, uint32_t tgid, const struct proc_mapping *mapping, int fd);
+int program_memory_note_mapping(struct program_memory *memory, uint32_t tgid, uint64_t image, uint64_t now_ns,
+				const struct proc_mapping *mapping, int fd);
 
-/* The child starts with the parent's memory: what is known of the parent holds for it. */
+/* The child starts with the parent's memory: the mappings that are known of the parent are the child's. */
 int program_memory_note_fork(struct program_memory *memory, uint32_t parent_tgid, uint32_t child_tgid);
 
-/* The process got a new program (exec): nothing that was known holds. To be called when the event is handled, in the order of the events. */
-void program_memory_invalidate(struct program_memory *memory, uint32_t tgid);
+/* The process got a new program (exec) at exec_ns: nothing holds that was noted or read before. To be called when the event is handled. */
+void program_memory_invalidate(struct program_memory *memory, uint32_t tgid, uint64_t exec_ns);
 
 /* The process has ended and all of its events have been handled. */
 void program_memory_forget(struct program_memory *memory, uint32_t tgid);
 
 struct program_memory_stats {
-	uint64_t label_cnt;      /* read so far */
+	uint64_t label_cnt;      /* looked up and not known yet */
 	uint64_t unreadable_cnt; /* of them */
-	uint64_t refused_cnt;    /* lookups that met a limit */
+	uint64_t refused_cnt;    /* of those: because of a limit */
 };
 
 void program_memory_stats(const struct program_memory *memory, struct program_memory_stats *stats);

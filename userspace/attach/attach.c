@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "attach/attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach/proc_maps.h"
+#include "attach/proc_status.h"
+
+#define OBJECT_BUCKET_CNT 4096 /* a power of two */
+#define PROCESS_BUCKET_CNT 1024
+#define IMAGE_TRIES 3
+
+/* An executable, library or plugin that was looked at. */
+struct object {
+	struct object *next;
+	uint64_t inode;
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	pid_t pid;        /* for which it is attached; 0: for every process */
+	uint64_t seen_ns; /* when it was last found mapped */
+	int fd;           /* -1: it has no probes of ours, or they could not be attached */
+	dev_t file_dev;   /* of fd, as stat has it: not always the device that the maps have */
+	ino_t file_inode;
+	struct probe_links *links;
+	size_t site_cnt;
+	char *path;
+};
+
+/* A process that was scanned. */
+struct process {
+	struct process *next;
+	pid_t pid;
+	uint64_t scan_ns; /* the last time */
+};
+
+struct attach {
+	struct attach_options options;
+	struct object *objects[OBJECT_BUCKET_CNT];
+	struct process *processes[PROCESS_BUCKET_CNT];
+	struct probe_providers providers;
+	struct attach_stats stats;
+};
+
+#define SCAN_INTERVAL_NS 2000000000u /* at most, of a recorder that does its work */
+
+/* One scan of one process. */
+struct scan {
+	struct attach *attach;
+	const struct proc_maps *maps;
+	pid_t pid;
+	uint64_t image;
+	uint64_t now_ns;
+	uint64_t before_ns; /* the time of the scan before */
+	int attached_cnt;
+	int err; /* of the last object that could not be attached */
+	struct error *error;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int attach_new(struct attach **attach, const struct attach_options *options)
+{
+	*attach = calloc(1, sizeof(**attach));
+	if (!*attach)
+		return -ENOMEM;
+	(*attach)->options = *options;
+	return 0;
+}
+
+/* ---- objects ---- */
+
+static pid_t owner_of(const struct attach *attach, pid_t pid)
+{
+	return attach->options.is_every_process ? 0 : pid;
+}
+
+static struct object **object_slot(struct attach *attach, const struct proc_mapping *mapping, pid_t pid)
+{
+	uint64_t hash = (mapping->inode ^ (uint64_t)pid << 32 ^ mapping->dev_minor) * 0x9e3779b97f4a7c15ull;
+	struct object **slot = &attach->objects[hash >> 52 & (OBJECT_BUCKET_CNT - 1)];
+
+	while (*slot && !((*slot)->inode == mapping->inode && (*slot)->dev_major == mapping->dev_major &&
+			  (*slot)->dev_minor == mapping->dev_minor && (*slot)->pid == pid))
+		slot = &(*slot)->next;
+	return slot;
+}
+
+static void object_close(struct attach *attach, struct object *object)
+{
+	if (object->links) {
+		attach->stats.object_cnt--;
+		attach->stats.site_cnt -= object->site_cnt;
+		attach->stats.link_cnt -= probe_links_cnt(object->links);
+	}
+	probe_links_close(object->links);
+	if (object->fd >= 0)
+		close(object->fd);
+	free(object->path);
+	free(object);
+}
+
+static void object_remove(struct attach *attach, struct object **slot)
+{
+	struct object *object = *slot;
+
+	*slot = object->next;
+	object_close(attach, object);
+}
+
+static struct object *object_add(struct object **slot, const struct proc_mapping *mapping, pid_t pid)
+{
+	struct object *object = calloc(1, sizeof(*object));
+	char *path = strdup(mapping->path);
+
+	if (!object || !path) {
+		free(object);
+		free(path);
+		return NULL;
+	}
+	object->inode = mapping->inode;
+	object->dev_major = mapping->dev_major;
+	object->dev_minor = mapping->dev_minor;
+	object->pid = pid;
+	object->path = path;
+	object->fd = -1;
+	object->next = *slot;
+	*slot = object;
+	return object;
+}
+
+/* The attached object of the same owner that has the file open already under another number, which its maps had not shown by then; or NULL. */
+static struct object **same_file_slot(struct attach *attach, const struct stat *file, pid_t pid)
+{
+	for (size_t i = 0; i < OBJECT_BUCKET_CNT; i++)
+		for (struct object **slot = &attach->objects[i]; *slot; slot = &(*slot)->next)
+			if ((*slot)->fd >= 0 && (*slot)->file_inode == file->st_ino && (*slot)->file_dev == file->st_dev && (*slot)->pid == pid)
+				return slot;
+	return NULL;
+}
+
+/* Gives an object the numbers of the mapping, and its place. */
+static void object_rename(struct attach *attach, struct object **slot, const struct proc_mapping *mapping)
+{
+	struct object *object = *slot;
+
+	*slot = object->next;
+	object->inode = mapping->inode;
+	object->dev_major = mapping->dev_major;
+	object->dev_minor = mapping->dev_minor;
+	slot = object_slot(attach, mapping, object->pid);
+	object->next = *slot;
+	*slot = object;
+}
+
+/* Attaches what the notes say to the object, which keeps the fd then. How many sites, or a negative errno. */
+static int object_attach(struct attach *attach, struct object *object, int fd, const struct elf_notes *notes, pid_t pid, struct error *error)
+{
+	struct probe_links_options options = {
+		.features = attach->options.features,
+		.programs = attach->options.programs,
+		.program_cnt = attach->options.program_cnt,
+		.pid = pid,
+	};
+	struct probe_sites sites;
+	int result = probe_sites_find(&sites, notes, fd, attach->options.features->fast_nop);
+
+	if (result)
+		return result;
+	if (sites.cnt > 0)
+		result = probe_links_attach(&object->links, &options, fd, &sites, error);
+	probe_sites_release(&sites);
+	if (result > 0) {
+		object->fd = fd;
+		object->site_cnt = (size_t)result;
+		attach->stats.object_cnt++;
+		attach->stats.site_cnt += object->site_cnt;
+		attach->stats.link_cnt += probe_links_cnt(object->links);
+	}
+	return result;
+}
+
+/* Reads the object's file and attaches its probes: how many sites, or a negative errno. What is no ELF file has none. */
+static int object_open(struct attach *attach, struct object *object, int fd, pid_t pid, struct error *error)
+{
+	struct elf_notes notes;
+	int result = elf_notes_read(&notes, fd);
+
+	if (result) {
+		attach->stats.unreadable_cnt += result != -ENOEXEC;
+		return 0;
+	}
+	probe_providers_add(&attach->providers, &notes);
+	result = object_attach(attach, object, fd, &notes, pid, error);
+	attach->stats.failed_cnt += result < 0;
+	elf_notes_release(&notes);
+	return result;
+}
+
+/*
+ * A file that is mapped under a number that is not known, or will be. The fd is taken over. How many sites were attached to it, or a negative
+ * errno.
+ */
+static int add_file(struct attach *attach, const struct proc_mapping *mapping, int fd, pid_t pid, uint64_t seen_ns, struct error *error)
+{
+	pid_t owner = owner_of(attach, pid);
+	struct object **slot;
+	struct object *object;
+	struct stat file;
+	int result;
+
+	if (fstat(fd, &file) < 0) {
+		result = -errno;
+		close(fd);
+		return result;
+	}
+	slot = same_file_slot(attach, &file, owner);
+	if (slot) {
+		object_rename(attach, slot, mapping);
+		close(fd);
+		return 0;
+	}
+	object = object_add(object_slot(attach, mapping, owner), mapping, owner);
+	result = object ? object_open(attach, object, fd, owner, error) : -ENOMEM;
+	if (object) {
+		object->seen_ns = seen_ns;
+		object->file_dev = file.st_dev;
+		object->file_inode = file.st_ino;
+	}
+	if (!object || object->fd < 0)
+		close(fd);
+	return result;
+}
+
+/* ---- processes ---- */
+
+static struct process **process_slot(struct attach *attach, pid_t pid)
+{
+	struct process **slot = &attach->processes[(size_t)pid % PROCESS_BUCKET_CNT];
+
+	while (*slot && (*slot)->pid != pid)
+		slot = &(*slot)->next;
+	return slot;
+}
+
+static struct process *process_get(struct attach *attach, pid_t pid)
+{
+	struct process **slot = process_slot(attach, pid);
+
+	if (!*slot) {
+		*slot = calloc(1, sizeof(**slot));
+		if (*slot)
+			(*slot)->pid = pid;
+	}
+	return *slot;
+}
+
+/*
+ * A number of an inode can be used again by another file (a plugin that was rebuilt): what has no probes, and was not mapped the last time, is
+ * looked at again. What is attached is held open, so its number is its own.
+ */
+static bool is_known(const struct object *object, const struct scan *scan)
+{
+	return object && (object->links || object->seen_ns >= scan->before_ns);
+}
+
+static int scan_object(void *context, const struct proc_mapping *mapping)
+{
+	struct scan *scan = context;
+	struct attach *attach = scan->attach;
+	struct object **slot = object_slot(attach, mapping, owner_of(attach, scan->pid));
+	struct object *object;
+	int fd, result;
+
+	if (is_known(*slot, scan)) {
+		(*slot)->seen_ns = scan->now_ns;
+		return 0;
+	}
+	if (*slot)
+		object_remove(attach, slot);
+	fd = proc_mapping_open(mapping, scan->maps->pid);
+	if (fd < 0) {
+		attach->stats.unreadable_cnt += fd != -EINVAL;
+		object = object_add(slot, mapping, owner_of(attach, scan->pid));
+		if (object)
+			object->seen_ns = scan->now_ns;
+		return object ? 0 : -ENOMEM;
+	}
+	result = add_file(attach, mapping, fd, scan->pid, scan->now_ns, scan->error);
+	if (result < 0)
+		scan->err = result;
+	else
+		scan->attached_cnt += result;
+	return result == -ESRCH || result == -ENOMEM ? result : 0;
+}
+
+/* Tells the memory where the strings of attached objects lie. A limit that is met there costs labels, and is counted there. */
+static void note_mappings(const struct scan *scan)
+{
+	struct attach *attach = scan->attach;
+
+	if (!attach->options.memory)
+		return;
+	for (size_t i = 0; i < scan->maps->cnt; i++) {
+		const struct proc_mapping *mapping = &scan->maps->mappings[i];
+		const struct object *object = *object_slot(attach, mapping, owner_of(attach, scan->pid));
+
+		if (object && object->fd >= 0)
+			program_memory_note_mapping(attach->options.memory, (uint32_t)scan->pid, scan->image, scan->now_ns, mapping, object->fd);
+	}
+}
+
+/* The maps of one image: an exec between the two readings is no error, but the reading is worth nothing. */
+static int read_image(struct scan *scan, struct proc_maps *maps)
+{
+	for (int i = 0; i < IMAGE_TRIES; i++) {
+		struct proc_status before, after;
+		int err;
+
+		scan->now_ns = now_ns();
+		err = proc_status_read(&before, scan->pid);
+		if (!err)
+			err = proc_maps_read(maps, scan->pid);
+		if (err)
+			return err;
+		err = proc_status_read(&after, scan->pid);
+		if (!err && before.image == after.image) {
+			scan->image = after.image;
+			return 0;
+		}
+		proc_maps_release(maps);
+		if (err)
+			return err;
+	}
+	return -EAGAIN;
+}
+
+static void explain_unreadable(struct error *error, pid_t pid, int err)
+{
+	if (err == -ESRCH)
+		error_set(error, "process %d has ended", pid);
+	else if (err == -EACCES || err == -EPERM)
+		error_set(error, "may not see what process %d has mapped: run as root, as that process' user, or with the capability CAP_SYS_PTRACE",
+			  pid);
+	else
+		error_set(error, "cannot read /proc/%d/maps: %s", pid, strerror(-err));
+}
+
+static int scan_maps(struct scan *scan, struct process *process)
+{
+	int err = proc_maps_each_object(scan->maps, scan_object, scan);
+
+	if (err == -ENOMEM)
+		error_set(scan->error, "no memory");
+	if (err)
+		return err;
+	note_mappings(scan);
+	process->scan_ns = scan->now_ns;
+	return scan->attached_cnt ? scan->attached_cnt : scan->err;
+}
+
+int attach_scan(struct attach *attach, pid_t pid, struct error *error)
+{
+	struct process *process = process_get(attach, pid);
+	struct scan scan = { .attach = attach, .pid = pid, .error = error };
+	struct proc_maps maps;
+	int result;
+
+	if (!process) {
+		error_set(error, "no memory");
+		return -ENOMEM;
+	}
+	result = read_image(&scan, &maps);
+	if (result == -EAGAIN)
+		return 0;
+	if (result) {
+		explain_unreadable(error, pid, result);
+		return result;
+	}
+	scan.maps = &maps;
+	scan.before_ns = process->scan_ns ? process->scan_ns : scan.now_ns - SCAN_INTERVAL_NS;
+	result = scan_maps(&scan, process);
+	proc_maps_release(&maps);
+	return result;
+}
+
+/* ---- the rest ---- */
+
+/* For target_each_path. */
+struct command_scan {
+	struct attach *attach;
+	pid_t pid;
+	int attached_cnt;
+	int err;
+	struct error *error;
+};
+
+/* Once it runs, a scan meets the file under the numbers of its mapping, and finds that it is known. */
+static int add_path(void *context, const char *path)
+{
+	struct command_scan *scan = context;
+	struct proc_mapping mapping = { .path = path };
+	struct stat file;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int result;
+
+	if (fd < 0)
+		return 0;
+	if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode)) {
+		close(fd);
+		return 0;
+	}
+	mapping.inode = file.st_ino;
+	mapping.dev_major = major(file.st_dev);
+	mapping.dev_minor = minor(file.st_dev);
+	if (*object_slot(scan->attach, &mapping, owner_of(scan->attach, scan->pid))) {
+		close(fd);
+		return 0;
+	}
+	result = add_file(scan->attach, &mapping, fd, scan->pid, now_ns(), scan->error);
+	if (result < 0)
+		scan->err = result;
+	else
+		scan->attached_cnt += result;
+	return 0;
+}
+
+int attach_command(struct attach *attach, const struct target *target, struct error *error)
+{
+	struct command_scan scan = { .attach = attach, .pid = target_pid(target), .error = error };
+
+	if (target_can_be_held(target))
+		return 0;
+	target_each_path(target, add_path, &scan);
+	return scan.attached_cnt ? scan.attached_cnt : scan.err;
+}
+
+void attach_forget(struct attach *attach, pid_t pid)
+{
+	struct process **slot = process_slot(attach, pid);
+	struct process *process = *slot;
+
+	if (process) {
+		*slot = process->next;
+		free(process);
+	}
+	for (size_t i = 0; i < OBJECT_BUCKET_CNT && !attach->options.is_every_process; i++) {
+		struct object **object = &attach->objects[i];
+
+		while (*object) {
+			if ((*object)->pid == pid)
+				object_remove(attach, object);
+			else
+				object = &(*object)->next;
+		}
+	}
+}
+
+int attach_each(const struct attach *attach, attach_visit visit, void *context)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < OBJECT_BUCKET_CNT; i++) {
+		for (const struct object *object = attach->objects[i]; object && !result; object = object->next) {
+			struct attach_object seen = {
+				.path = object->path,
+				.pid = object->pid,
+				.site_cnt = object->site_cnt,
+			};
+
+			if (!object->links)
+				continue;
+			seen.link_cnt = probe_links_cnt(object->links);
+			seen.is_fast = probe_links_are_fast(object->links);
+			result = visit(context, &seen);
+		}
+	}
+	return result;
+}
+
+void attach_stats(const struct attach *attach, struct attach_stats *stats)
+{
+	*stats = attach->stats;
+}
+
+const struct probe_providers *attach_providers(const struct attach *attach)
+{
+	return &attach->providers;
+}
+
+void attach_close(struct attach *attach)
+{
+	if (!attach)
+		return;
+	for (size_t i = 0; i < OBJECT_BUCKET_CNT; i++)
+		while (attach->objects[i])
+			object_remove(attach, &attach->objects[i]);
+	for (size_t i = 0; i < PROCESS_BUCKET_CNT; i++)
+		while (attach->processes[i]) {
+			struct process *process = attach->processes[i];
+
+			attach->processes[i] = process->next;
+			free(process);
+		}
+	free(attach);
+}
