@@ -44,9 +44,12 @@ static void commas_and_brackets_are_the_writers_business(void **state)
 	json_bool(&json, false);
 	json_array_end(&json);
 	json_member_text(&json, "none", NULL);
+	json_name_string(&json, "a\0\xff", 3);
+	json_u64(&json, 1);
 	json_object_end(&json);
 	json_newline(&json);
-	expect_text(&json, "{\"pid\":42,\"empty\":{},\"list\":[1,[],{\"a\":true,\"b\":null},false],\"none\":null}\n");
+	expect_text(&json, "{\"pid\":42,\"empty\":{},\"list\":[1,[],{\"a\":true,\"b\":null},false],\"none\":null,"
+			   "\"a\\u0000\xef\xbf\xbd\":1}\n");
 }
 
 static void numbers_keep_every_digit(void **state)
@@ -67,9 +70,13 @@ static void numbers_keep_every_digit(void **state)
 	json_double(&json, NAN);
 	json_double(&json, -INFINITY);
 	json_fixed(&json, 12.5, 2);
+	json_u64_scaled(&json, 1234567, 3);
+	json_u64_scaled(&json, 7, 3);
+	json_u64_scaled(&json, 0, 0);
+	json_u64_scaled(&json, UINT64_MAX, 19);
 	json_array_end(&json);
 	expect_text(&json, "[0,18446744073709551615,-9223372036854775808,-7,\"18446744073709551615\",0.1,"
-			   "0.3333333333333333,-2.5e+300,null,null,12.50]");
+			   "0.3333333333333333,-2.5e+300,null,null,12.50,1234.567,0.007,0,1.8446744073709551615]");
 }
 
 static void any_bytes_make_a_valid_string(void **state)

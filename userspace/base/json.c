@@ -195,6 +195,11 @@ static void put_quoted(struct json *json, const char *bytes, size_t length)
 
 void json_name(struct json *json, const char *name)
 {
+	json_name_string(json, name, strlen(name));
+}
+
+void json_name_string(struct json *json, const char *bytes, size_t length)
+{
 	if (json->depth == 0 || json->has_name || (json->is_array & level_bit(json))) {
 		json->err = json->err ? json->err : -EINVAL;
 		return;
@@ -203,7 +208,7 @@ void json_name(struct json *json, const char *name)
 		put(json, ",", 1);
 	json->has_elements |= level_bit(json);
 	indent(json);
-	put_quoted(json, name, strlen(name));
+	put_quoted(json, bytes, length);
 	put(json, ": ", json->is_pretty ? 2 : 1);
 	json->has_name = true;
 }
@@ -235,6 +240,21 @@ void json_i64(struct json *json, int64_t value)
 		*--begin = '-';
 	before_value(json);
 	put(json, begin, (size_t)(end - begin));
+}
+
+void json_u64_scaled(struct json *json, uint64_t value, unsigned int decimals)
+{
+	char text[24], digits[20], *end = digits + sizeof(digits), *begin = format_u64(end, value);
+	unsigned int cnt = (unsigned int)(end - begin), length = 0;
+
+	decimals = decimals < sizeof(digits) ? decimals : sizeof(digits) - 1;
+	for (unsigned int place = cnt > decimals ? cnt : decimals + 1; place > 0; place--) {
+		text[length++] = place > cnt ? '0' : end[-(int)place];
+		if (place == decimals + 1 && decimals > 0)
+			text[length++] = '.';
+	}
+	before_value(json);
+	put(json, text, length);
 }
 
 void json_u64_string(struct json *json, uint64_t value)

@@ -61,8 +61,10 @@ void json_array_end(struct json *json);
 
 /* Values: at the top, as an element of an array, or after json_name() in an object. */
 void json_name(struct json *json, const char *name);
+void json_name_string(struct json *json, const char *bytes, size_t length); /* any bytes, as in json_string() */
 void json_u64(struct json *json, uint64_t value);
 void json_i64(struct json *json, int64_t value);
+void json_u64_scaled(struct json *json, uint64_t value, unsigned int decimals); /* 1234567, 3 -> 1234.567: exact, at most 19 */
 void json_u64_string(struct json *json, uint64_t value); /* "18446744073709551615": for ids, which exceed 2^53 */
 void json_double(struct json *json, double value);       /* shortest that reads back the same; null for NaN and infinities */
 void json_fixed(struct json *json, double value, unsigned int decimals); /* 12.50; for percentages */
