@@ -36,21 +36,33 @@ const char *attribute_type_name(unsigned int type)
 
 /* ---- the row of a thread ---- */
 
+void nest_row_init(struct nest_row *row, struct nest_budget *budget)
+{
+	*row = (struct nest_row){ .budget = budget };
+}
+
+void nest_row_release(struct nest_row *row)
+{
+	row->budget->left += (ptrdiff_t)row->cnt;
+	free(row->nests);
+	*row = (struct nest_row){ .budget = row->budget };
+}
+
 /* Forgets the older half of the row. */
-static void forget(struct nest_row *row, struct nest_budget *budget)
+static void forget(struct nest_row *row)
 {
 	size_t cnt = row->cnt / 2;
 
 	row->forgotten_ns = row->nests[cnt - 1].end_ns;
 	memmove(row->nests, row->nests + cnt, (row->cnt - cnt) * sizeof(*row->nests));
 	row->cnt -= cnt;
-	budget->left += (ptrdiff_t)cnt;
+	row->budget->left += (ptrdiff_t)cnt;
 }
 
-static int push(struct nest_row *row, struct nest_budget *budget, struct nest nest)
+static int push(struct nest_row *row, struct nest nest)
 {
-	if (budget->left <= 0 && row->cnt >= FIRST_NEST_CNT)
-		forget(row, budget);
+	if (row->budget->left <= 0 && row->cnt >= FIRST_NEST_CNT)
+		forget(row);
 	if (row->cnt == row->size) {
 		size_t size = row->size ? 2 * row->size : FIRST_NEST_CNT;
 		struct nest *nests = reallocarray(row->nests, size, sizeof(*nests));
@@ -61,11 +73,11 @@ static int push(struct nest_row *row, struct nest_budget *budget, struct nest ne
 		row->size = size;
 	}
 	row->nests[row->cnt++] = nest;
-	budget->left--;
+	row->budget->left--;
 	return 0;
 }
 
-int nest_row_take(struct nest_row *row, struct nest_budget *budget, uint64_t begin_ns, uint64_t end_ns)
+int nest_row_take(struct nest_row *row, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct nest nest = { begin_ns, end_ns, begin_ns };
 	size_t first = row->cnt; /* of those that lie within the span */
@@ -90,18 +102,12 @@ int nest_row_take(struct nest_row *row, struct nest_budget *budget, uint64_t beg
 
 		nest.clear_ns = within->end_ns < end_ns ? within->end_ns : within->clear_ns;
 	}
-	budget->left += (ptrdiff_t)(row->cnt - first);
+	row->budget->left += (ptrdiff_t)(row->cnt - first);
 	row->cnt = first;
-	err = push(row, budget, nest);
+	err = push(row, nest);
 	return err ? err : 1;
 }
 
-void nest_row_release(struct nest_row *row, struct nest_budget *budget)
-{
-	budget->left += (ptrdiff_t)row->cnt;
-	free(row->nests);
-	*row = (struct nest_row){ 0 };
-}
 
 bool span_is_of_thread(const struct txtrace_span *span)
 {
@@ -177,6 +183,8 @@ unsigned int state_row_run(struct state_row *row, const struct txtrace_run *run,
 		slices[cnt++] = (struct state_slice){
 			.state = (enum thread_state)state,
 			.reason = is_reason_known ? row->reason : TXTRACE_BLOCK_REASON_COUNT,
+			.syscall_nr = row->syscall_nr,
+			.object = row->object,
 			.begin_ns = begin_ns,
 			.end_ns = times[state + 1],
 		};
@@ -185,5 +193,7 @@ unsigned int state_row_run(struct state_row *row, const struct txtrace_run *run,
 	row->has_run = true;
 	row->left_as = run->left_as;
 	row->reason = run->reason;
+	row->syscall_nr = run->syscall_nr;
+	row->object = run->object;
 	return cnt;
 }

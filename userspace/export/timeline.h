@@ -33,20 +33,22 @@ struct nest_budget {
 	ptrdiff_t left;
 };
 
-/* All zero is an empty row. */
 struct nest_row {
+	struct nest_budget *budget;
 	struct nest *nests; /* disjoint, by time */
 	size_t cnt;
 	size_t size;
 	uint64_t forgotten_ns; /* before this time it is not known any more what the row holds */
 };
 
+void nest_row_init(struct nest_row *row, struct nest_budget *budget);
+void nest_row_release(struct nest_row *row);
+
 /*
  * Takes room on the row, if the span crosses nothing there: 1. Otherwise 0: it belongs elsewhere. Also 0 if that can't be told: the span ended
  * before one that is there already, or began before what the row still remembers. -ENOMEM.
  */
-int nest_row_take(struct nest_row *row, struct nest_budget *budget, uint64_t begin_ns, uint64_t end_ns);
-void nest_row_release(struct nest_row *row, struct nest_budget *budget);
+int nest_row_take(struct nest_row *row, uint64_t begin_ns, uint64_t end_ns);
 
 /* Whether the span is one stretch of work of the thread that began it, and so belongs on that thread's row. */
 bool span_is_of_thread(const struct txtrace_span *span);
@@ -85,6 +87,8 @@ const char *state_name(enum thread_state state, unsigned int reason);
 struct state_slice {
 	enum thread_state state;
 	unsigned int reason; /* BLOCKED; TXTRACE_BLOCK_REASON_COUNT: not known */
+	int32_t syscall_nr;  /* BLOCKED, reason known */
+	uint64_t object;
 	uint64_t begin_ns;
 	uint64_t end_ns;
 };
@@ -95,6 +99,8 @@ struct state_row {
 	bool has_run;
 	uint8_t left_as;
 	uint8_t reason;
+	int32_t syscall_nr;
+	uint64_t object;
 };
 
 /*

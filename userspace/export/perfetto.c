@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Perfetto's own format: protobuf, track events (perfetto.proto). The begin and the end of a slice are written together, each with its time: the
+ * viewer sorts. Its time is CLOCK_MONOTONIC, as in the log; a clock snapshot tells the wall clock.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/formats.h"
+#include "export/perfetto_packet.h"
+#include "export/picture.h"
+
+static struct txtrace_string text(const char *string)
+{
+	return (struct txtrace_string){ .bytes = string, .length = strlen(string) };
+}
+
+/* ---- rows ---- */
+
+static int perfetto_row(void *canvas, const struct picture_row *row)
+{
+	struct packet_writer *writer = canvas;
+	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Perfetto__ProcessDescriptor process = PERFETTO__PROCESS_DESCRIPTOR__INIT;
+	Perfetto__ThreadDescriptor thread = PERFETTO__THREAD_DESCRIPTOR__INIT;
+	Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
+	Perfetto__TracePacket *packet = packet_begin(writer, 0);
+	char *name = row->name.length > 0 ? packet_text(writer, row->name, false) : NULL;
+
+	packet->has_timestamp = false;
+	packet->track_descriptor = &track;
+	track.has_uuid = true;
+	track.uuid = row->id;
+	track.has_parent_uuid = row->parent != 0;
+	track.parent_uuid = row->parent;
+	switch (row->kind) {
+	case ROW_PROCESS:
+		track.process = &process;
+		process.has_pid = true;
+		process.pid = (int32_t)row->pid;
+		process.process_name = name;
+		break;
+	case ROW_THREAD:
+		track.thread = &thread;
+		thread.has_pid = true;
+		thread.pid = (int32_t)row->pid;
+		thread.has_tid = true;
+		thread.tid = (int32_t)row->tid;
+		thread.thread_name = name;
+		break;
+	case ROW_COUNTER:
+		track.counter = &counter;
+		track.name = name;
+		break;
+	case ROW_STATES:
+	case ROW_LANE:
+		track.name = name;
+		break;
+	}
+	return packet_write(writer);
+}
+
+/* ---- shapes ---- */
+
+static int perfetto_draw(void *canvas, const struct shape *shape)
+{
+	static const Perfetto__TrackEvent__Type types[] = {
+		[SHAPE_SLICE] = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
+		[SHAPE_INSTANT] = PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT,
+		[SHAPE_COUNT] = PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER,
+	};
+	struct packet_writer *writer = canvas;
+	Perfetto__TrackEvent *event;
+	int err;
+
+	packet_begin(writer, shape->begin_ns);
+	event = packet_event(writer, types[shape->kind], shape->row->id);
+	if (shape->kind == SHAPE_COUNT) {
+		event->has_counter_value = true;
+		event->counter_value = shape->value;
+		return packet_write(writer);
+	}
+	packet_category(writer, shape->category);
+	packet_name(writer, shape->name);
+	packet_args(writer, shape->args, shape->arg_cnt);
+	event->n_flow_ids = shape->flow_cnt;
+	event->flow_ids = (uint64_t *)shape->flows; /* only read */
+	err = packet_write(writer);
+	if (err || shape->kind != SHAPE_SLICE)
+		return err;
+	packet_begin(writer, shape->end_ns);
+	packet_event(writer, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, shape->row->id);
+	return packet_write(writer);
+}
+
+static int perfetto_finish(void *canvas)
+{
+	(void)canvas;
+	return 0;
+}
+
+static void perfetto_free(void *canvas)
+{
+	packet_writer_free(canvas);
+}
+
+static const struct canvas_ops perfetto_canvas = {
+	.row = perfetto_row,
+	.draw = perfetto_draw,
+	.finish = perfetto_finish,
+	.free = perfetto_free,
+};
+
+/* ---- the beginning ---- */
+
+static int write_clocks(struct packet_writer *writer, const struct txtrace_log_info *info)
+{
+	Perfetto__Clock realtime = PERFETTO__CLOCK__INIT, monotonic = PERFETTO__CLOCK__INIT;
+	Perfetto__Clock *clocks[] = { &monotonic, &realtime };
+	Perfetto__ClockSnapshot snapshot = PERFETTO__CLOCK_SNAPSHOT__INIT;
+
+	monotonic.has_clock_id = monotonic.has_timestamp = true;
+	monotonic.clock_id = PERFETTO__BUILTIN_CLOCK__BUILTIN_CLOCK_MONOTONIC;
+	monotonic.timestamp = info->start_monotonic_ns;
+	realtime.has_clock_id = realtime.has_timestamp = true;
+	realtime.clock_id = PERFETTO__BUILTIN_CLOCK__BUILTIN_CLOCK_REALTIME;
+	realtime.timestamp = info->start_realtime_ns;
+	snapshot.n_clocks = sizeof(clocks) / sizeof(clocks[0]);
+	snapshot.clocks = clocks;
+	snapshot.has_primary_trace_clock = true;
+	snapshot.primary_trace_clock = PERFETTO__BUILTIN_CLOCK__BUILTIN_CLOCK_MONOTONIC;
+	packet_begin(writer, info->start_monotonic_ns)->clock_snapshot = &snapshot;
+	return packet_write(writer);
+}
+
+static int write_system(struct packet_writer *writer, const struct txtrace_log_info *info)
+{
+	Perfetto__Utsname utsname = PERFETTO__UTSNAME__INIT;
+	Perfetto__SystemInfo system = PERFETTO__SYSTEM_INFO__INIT;
+	Perfetto__TraceUuid uuid = PERFETTO__TRACE_UUID__INIT;
+	Perfetto__TracePacket *packet = packet_begin(writer, info->start_monotonic_ns);
+	struct txtrace_string kernel = { info->kernel, strnlen(info->kernel, sizeof(info->kernel)) };
+	int err;
+
+	utsname.sysname = packet_text(writer, text("Linux"), false);
+	utsname.release = packet_text(writer, kernel, false);
+	system.utsname = &utsname;
+	system.has_num_cpus = true;
+	system.num_cpus = info->cpu_cnt;
+	packet->system_info = &system;
+	err = packet_write(writer);
+	if (err)
+		return err;
+	for (int i = 0; i < 8; i++) { /* most significant first, as a UUID is written */
+		uuid.msb = (int64_t)((uint64_t)uuid.msb << 8 | info->capture_id[i]);
+		uuid.lsb = (int64_t)((uint64_t)uuid.lsb << 8 | info->capture_id[8 + i]);
+	}
+	uuid.has_msb = uuid.has_lsb = true;
+	packet_begin(writer, info->start_monotonic_ns)->trace_uuid = &uuid;
+	return packet_write(writer);
+}
+
+static int perfetto_open(void **state, FILE *out, const struct txtrace_log_info *info)
+{
+	struct packet_writer *writer = packet_writer_new(out);
+	struct picture *picture;
+	int err;
+
+	if (!writer)
+		return -ENOMEM;
+	picture = picture_new(&perfetto_canvas, writer, info);
+	if (!picture)
+		return -ENOMEM;
+	*state = picture;
+	err = write_clocks(writer, info);
+	return err ? err : write_system(writer, info);
+}
+
+const struct export_format format_perfetto = {
+	.name = "perfetto",
+	.help = "protobuf for ui.perfetto.dev: spans, thread states, counters, wakeups, losses",
+	.suffix = ".perfetto-trace",
+	.is_binary = true,
+	.open = perfetto_open,
+	.span = picture_span,
+	.run = picture_run,
+	.wake = picture_wake,
+	.thread = picture_thread,
+	.attribute = picture_attribute,
+	.instant = picture_instant,
+	.counter = picture_counter,
+	.link = picture_link,
+	.open_span = picture_open_span,
+	.loss = picture_loss,
+	.damage = picture_damage,
+	.finish = picture_finish,
+	.free = picture_free,
+};
