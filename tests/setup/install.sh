@@ -138,10 +138,11 @@ fi
 echo "set-up: missing here: $(column 1)"
 check_means
 echo "set-up: installing with apt: $(column 2)"
-# Without what is only useful, it may go.
-if ! install_packages "$(column 2)" && [ -n "$(column 2 required)" ]; then
-	{ [ -n "$(column 2 useful)" ] && install_packages "$(column 2 required)"; } ||
+# Not all at once: what is needed, then what is only useful, each by itself.
+if ! install_packages "$(column 2)"; then
+	[ -z "$(column 2 required)" ] || install_packages "$(column 2 required)" ||
 		die "apt could not install: $(column 2 required); its messages are above (is there a network, does the mirror answer?)"
+	for package in $(column 2 useful); do apt_install "$package"; done
 fi
 
 missing=$(find_missing)
