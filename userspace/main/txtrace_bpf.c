@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* txtrace-bpf: records. The privileged one of the two programs. */
+#include <stdio.h>
+
+#include "record/closing_words.h"
+#include "record/record_options.h"
+#include "record/recorder.h"
+
+enum {
+	STATUS_NOT_STARTED = 2,
+	STATUS_STOPPED_EARLY = 3,
+};
+
+int main(int argc, char **argv)
+{
+	struct record_options options;
+	struct recorder *recorder;
+	struct recorder_result result;
+	struct error error = { "" };
+	int status, err;
+
+	if (!record_options_parse(&options, argc, argv, &status))
+		return status;
+	status = STATUS_NOT_STARTED;
+	if (recorder_open(&recorder, &options, &status, &error)) {
+		fprintf(stderr, "txtrace-bpf: %s\n", error.text);
+		return status;
+	}
+	err = recorder_run(recorder, &error);
+	closing_words_print(recorder, &options, stdout, stderr);
+	recorder_result(recorder, &result);
+	recorder_close(recorder);
+	if (err)
+		fprintf(stderr, "txtrace-bpf: %s\n", error.text);
+	return err ? STATUS_STOPPED_EARLY : result.exit_status;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record/kernel_side.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/version.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "txtrace_bpf.skel.h"
+
+#define PROBE_CNT_MAX 16
+
+struct kernel_side {
+	struct txtrace_bpf *bpf;
+	struct probe_program programs[PROBE_CNT_MAX];
+	size_t program_cnt;
+	struct bpf_link *links[8];
+	size_t link_cnt;
+};
+
+/* The probes of include/txtrace.h and who handles them. */
+static const struct {
+	const char *probe;
+	const char *program;
+} probes[] = {
+	{ "begin", "on_begin" },
+	{ "begin_detached", "on_begin_detached" },
+	{ "enter", "on_enter" },
+	{ "exit", "on_exit" },
+	{ "end", "on_end" },
+	{ "tag", "on_tag" },
+	{ "attr", "on_attr" },
+	{ "event", "on_event" },
+	{ "counter", "on_counter" },
+	{ "link", "on_link" },
+	{ "key_begin", "on_key_begin" },
+	{ "key_enter", "on_key_enter" },
+	{ "key_exit", "on_key_exit" },
+	{ "key_end", "on_key_end" },
+	{ "key_event", "on_key_event" },
+};
+_Static_assert(sizeof(probes) / sizeof(probes[0]) <= PROBE_CNT_MAX, "PROBE_CNT_MAX");
+
+/* libbpf explains a failed load in hundreds of lines; whoever has to debug one sets this. */
+static int print_quietly(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	if (level == LIBBPF_DEBUG || !getenv("TXTRACE_DEBUG_LIBBPF"))
+		return 0;
+	return vfprintf(stderr, format, arguments);
+}
+
+static int prepare(struct kernel_side *side, const struct kernel_side_options *options)
+{
+	struct txtrace_bpf *bpf = side->bpf;
+	int err = 0;
+
+	bpf->rodata->cfg_ring_mask = options->ring_cnt - 1;
+	bpf->rodata->cfg_wake_bytes = options->ring_bytes / 8;
+	bpf->rodata->cfg_has_prev_state = options->features->sched_switch_arg_cnt >= 4;
+	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
+	for (size_t i = 0; !err && i < sizeof(probes) / sizeof(probes[0]); i++)
+		err = probe_program_prepare(bpf_object__find_program_by_name(bpf->obj, probes[i].program), options->features);
+	return err;
+}
+
+static void list_programs(struct kernel_side *side)
+{
+	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
+		struct bpf_program *program = bpf_object__find_program_by_name(side->bpf->obj, probes[i].program);
+
+		side->programs[side->program_cnt++] = (struct probe_program){
+			.probe = probes[i].probe,
+			.prog = program,
+			.prog_fd = bpf_program__fd(program),
+		};
+	}
+}
+
+int kernel_side_open(struct kernel_side **result, const struct kernel_side_options *options, struct error *error)
+{
+	struct kernel_side *side = calloc(1, sizeof(*side));
+	int err = -ENOMEM;
+
+	if (!side)
+		return err;
+	libbpf_set_print(print_quietly);
+	side->bpf = txtrace_bpf__open();
+	err = side->bpf ? prepare(side, options) : -errno;
+	if (!err)
+		err = txtrace_bpf__load(side->bpf);
+	if (err) {
+		error_set(error, "the kernel does not accept the BPF programs: %s; TXTRACE_DEBUG_LIBBPF=1 shows why", strerror(-err));
+		kernel_side_close(side);
+		return err;
+	}
+	list_programs(side);
+	*result = side;
+	return 0;
+}
+
+int kernel_side_rings_fd(const struct kernel_side *side)
+{
+	return bpf_map__fd(side->bpf->maps.rings);
+}
+
+const struct wire_counters *kernel_side_counters(const struct kernel_side *side)
+{
+	return side->bpf->bss->counters;
+}
+
+volatile uint64_t *kernel_side_loss_generation(const struct kernel_side *side)
+{
+	return &side->bpf->bss->loss_generation;
+}
+
+const struct probe_program *kernel_side_programs(const struct kernel_side *side, size_t *cnt)
+{
+	*cnt = side->program_cnt;
+	return side->programs;
+}
+
+int kernel_side_target(struct kernel_side *side, uint32_t tgid, struct error *error)
+{
+	uint32_t value = 1;
+
+	if (!bpf_map_update_elem(bpf_map__fd(side->bpf->maps.targets), &tgid, &value, BPF_ANY))
+		return 0;
+	error_set(error, "cannot make process %u a target: %s", tgid, strerror(errno));
+	return -errno;
+}
+
+int kernel_side_start(struct kernel_side *side, struct error *error)
+{
+	struct bpf_program *programs[] = {
+		side->bpf->progs.on_sched_switch, side->bpf->progs.on_sched_waking, side->bpf->progs.on_fork,
+		side->bpf->progs.on_rename, side->bpf->progs.on_exit_of_thread, side->bpf->progs.on_exec,
+	};
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		struct bpf_link *link = bpf_program__attach(programs[i]);
+
+		if (!link) {
+			error_set(error, "cannot attach '%s' to the scheduler: %s", bpf_program__name(programs[i]), strerror(errno));
+			return -errno;
+		}
+		side->links[side->link_cnt++] = link;
+	}
+	return 0;
+}
+
+/* Reading the iterator to its end runs the program on every thread of the system. */
+int kernel_side_seed(struct kernel_side *side, struct error *error)
+{
+	struct bpf_link *link = bpf_program__attach_iter(side->bpf->progs.seed_threads, NULL);
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	int err = fd < 0 ? -errno : 0;
+	ssize_t length = 1;
+	char nothing[64];
+
+	while (!err && length) {
+		length = read(fd, nothing, sizeof(nothing));
+		if (length < 0 && errno != EAGAIN && errno != EINTR)
+			err = -errno;
+	}
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	if (err)
+		error_set(error, "cannot list the threads of the target: %s", strerror(-err));
+	return err;
+}
+
+void kernel_side_stop(struct kernel_side *side)
+{
+	while (side->link_cnt)
+		bpf_link__destroy(side->links[--side->link_cnt]);
+}
+
+void kernel_side_close(struct kernel_side *side)
+{
+	if (!side)
+		return;
+	kernel_side_stop(side);
+	if (side->bpf)
+		txtrace_bpf__destroy(side->bpf);
+	free(side);
+}

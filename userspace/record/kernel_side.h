@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The BPF programs, loaded: from here on the rest of the recorder sees rings, counters and a table of programs for the probes.
+ *
+ * Order: open (loads), target (which processes), start (the scheduler's events flow), seed (the threads that are there), then attach the probes
+ * with kernel_side_programs(); stop before the last drain.
+ */
+#ifndef KERNEL_SIDE_H
+#define KERNEL_SIDE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attach/kernel_features.h"
+#include "attach/probe_links.h"
+#include "base/error.h"
+#include "txtrace/event.h"
+
+struct kernel_side;
+
+struct kernel_side_options {
+	const struct kernel_features *features;
+	size_t ring_cnt; /* as in ring_set_options */
+	size_t ring_bytes;
+};
+
+int kernel_side_open(struct kernel_side **side, const struct kernel_side_options *options, struct error *error);
+
+int kernel_side_rings_fd(const struct kernel_side *side);
+const struct wire_counters *kernel_side_counters(const struct kernel_side *side);
+volatile uint64_t *kernel_side_loss_generation(const struct kernel_side *side);
+const struct probe_program *kernel_side_programs(const struct kernel_side *side, size_t *cnt);
+
+int kernel_side_target(struct kernel_side *side, uint32_t tgid, struct error *error);
+int kernel_side_start(struct kernel_side *side, struct error *error);
+int kernel_side_seed(struct kernel_side *side, struct error *error); /* again for processes that became targets later */
+void kernel_side_stop(struct kernel_side *side);
+
+void kernel_side_close(struct kernel_side *side); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record/pipeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "event/stream.h"
+
+struct pipeline {
+	struct pipeline_options options;
+	struct merge *merge;
+	struct attribution *attribution;
+	struct label_report *report;
+	uint64_t undecodable_cnt;
+	uint64_t event_cnt;
+};
+
+static int put_record(void *context, const struct txtrace_record *record)
+{
+	struct pipeline *pipeline = context;
+	int err = log_writer_add(pipeline->options.log, record);
+
+	return err ? err : label_report_add(pipeline->report, record);
+}
+
+static int handle_event(void *context, const void *record, size_t size)
+{
+	struct pipeline *pipeline = context;
+	struct event event;
+	int err;
+
+	if (event_decode(record, size, &pipeline->options.labels, &event)) {
+		pipeline->undecodable_cnt++;
+		return 0;
+	}
+	pipeline->event_cnt++;
+	if (pipeline->options.stream)
+		stream_write_event(pipeline->options.stream, &event);
+	err = attribution_feed(pipeline->attribution, &event);
+	if (event.kind == EVENT_EXEC && pipeline->options.on_exec)
+		pipeline->options.on_exec(pipeline->options.context, event.tgid, event.time_ns);
+	return err;
+}
+
+struct pipeline *pipeline_new(const struct pipeline_options *options)
+{
+	struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
+
+	if (!pipeline)
+		return NULL;
+	pipeline->options = *options;
+	pipeline->merge = merge_new(options->lane_cnt + 1);
+	pipeline->attribution = attribution_new(put_record, pipeline);
+	pipeline->report = label_report_new(0);
+	if (pipeline->merge && pipeline->attribution && pipeline->report)
+		return pipeline;
+	pipeline_free(pipeline);
+	return NULL;
+}
+
+void pipeline_free(struct pipeline *pipeline)
+{
+	if (!pipeline)
+		return;
+	merge_free(pipeline->merge);
+	attribution_free(pipeline->attribution);
+	label_report_free(pipeline->report);
+	free(pipeline);
+}
+
+int pipeline_push(struct pipeline *pipeline, size_t lane, const void *record, size_t size)
+{
+	const struct wire_header *header = record;
+
+	if (size < sizeof(*header)) {
+		pipeline->undecodable_cnt++;
+		return 0;
+	}
+	return merge_push(pipeline->merge, lane, header->time_ns, record, size);
+}
+
+int pipeline_push_loss(struct pipeline *pipeline, const struct wire_loss *loss)
+{
+	return merge_push(pipeline->merge, pipeline->options.lane_cnt, loss->header.time_ns, loss, sizeof(*loss));
+}
+
+void pipeline_set_watermark(struct pipeline *pipeline, size_t lane, uint64_t time_ns)
+{
+	merge_set_watermark(pipeline->merge, lane, time_ns);
+	merge_set_watermark(pipeline->merge, pipeline->options.lane_cnt, UINT64_MAX); /* losses never hold the others up */
+}
+
+int pipeline_run(struct pipeline *pipeline)
+{
+	return merge_run(pipeline->merge, handle_event, pipeline);
+}
+
+int pipeline_checkpoint(struct pipeline *pipeline, uint64_t time_ns)
+{
+	return attribution_checkpoint(pipeline->attribution, time_ns);
+}
+
+int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns)
+{
+	struct merge_stats merge;
+	int err;
+
+	for (size_t i = 0; i < pipeline->options.lane_cnt; i++)
+		pipeline_set_watermark(pipeline, i, UINT64_MAX);
+	err = pipeline_run(pipeline);
+	if (err)
+		return err;
+	merge_stats(pipeline->merge, &merge);
+	return attribution_finish(pipeline->attribution, merge.given_ns > end_ns ? merge.given_ns : end_ns);
+}
+
+void pipeline_stats(const struct pipeline *pipeline, struct pipeline_stats *stats)
+{
+	attribution_stats(pipeline->attribution, &stats->attribution);
+	merge_stats(pipeline->merge, &stats->merge);
+	stats->undecodable_cnt = pipeline->undecodable_cnt;
+	stats->event_cnt = pipeline->event_cnt;
+}
+
+struct label_report *pipeline_report(struct pipeline *pipeline)
+{
+	return pipeline->report;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What happens to an event behind the rings: merged by time, decoded, attributed, written to the log and added to the report. One thread, no
+ * privilege, no kernel: fed from anything that has lanes.
+ */
+#ifndef PIPELINE_H
+#define PIPELINE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analyze/label_report.h"
+#include "attribute/attribution.h"
+#include "event/event_decode.h"
+#include "log/log_writer.h"
+#include "merge/merge.h"
+
+struct pipeline;
+
+struct pipeline_options {
+	size_t lane_cnt;            /* of the sources; the pipeline has one more for losses */
+	struct label_source labels;
+	struct log_writer *log;     /* the caller's */
+	FILE *stream;               /* each event as text, in the order in which it is attributed; NULL: not */
+
+	/* The process has a new program: what was known of its memory is void. May be NULL. */
+	void (*on_exec)(void *context, uint32_t tgid, uint64_t exec_ns);
+	void *context;
+};
+
+struct pipeline *pipeline_new(const struct pipeline_options *options); /* NULL: no memory */
+void pipeline_free(struct pipeline *pipeline);
+
+int pipeline_push(struct pipeline *pipeline, size_t lane, const void *record, size_t size);
+int pipeline_push_loss(struct pipeline *pipeline, const struct wire_loss *loss);
+
+/* Lane has told everything up to this time; losses up to this time are told once every lane has. */
+void pipeline_set_watermark(struct pipeline *pipeline, size_t lane, uint64_t time_ns);
+
+/* Handles what can be handled. Negative errno: final (the log could not be written, no memory). */
+int pipeline_run(struct pipeline *pipeline);
+
+/* Tells the log which spans are open, so that a crash loses no beginning. */
+int pipeline_checkpoint(struct pipeline *pipeline, uint64_t time_ns);
+
+/* Handles all that is left; spans that are open are cut off at end_ns. */
+int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns);
+
+struct pipeline_stats {
+	struct attribution_stats attribution;
+	struct merge_stats merge;
+	uint64_t undecodable_cnt;
+	uint64_t event_cnt;
+};
+
+void pipeline_stats(const struct pipeline *pipeline, struct pipeline_stats *stats);
+
+/* What was recorded so far, by label. Owned by the pipeline. */
+struct label_report *pipeline_report(struct pipeline *pipeline);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line of txtrace-bpf. */
+#ifndef RECORD_OPTIONS_H
+#define RECORD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/options.h"
+
+struct record_options {
+	uint64_t pid;         /* 0: a command is given */
+	const char *output;
+	uint64_t duration_ns; /* 0: until stopped */
+	uint64_t ring_size_bytes; /* of all rings together; 0: the default */
+	const char *stream;   /* NULL: none */
+	bool is_quiet;
+	char *const *command; /* NULL: a pid is given */
+};
+
+/*
+ * Parses, and checks what goes together. true: go on; false: it has printed help, the version or a complaint, and *status says how to end.
+ */
+bool record_options_parse(struct record_options *values, int argc, char **argv, int *status);
+
+#endif

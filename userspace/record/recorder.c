@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record/recorder.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "attach/attach.h"
+#include "record/capture_start.h"
+#include "record/recorder_internal.h"
+
+static int open_target(struct recorder *recorder, struct error *error)
+{
+	if (recorder->options->command)
+		return target_launch(&recorder->target, (char *const *)recorder->options->command, error);
+	return target_open_pid(&recorder->target, (pid_t)recorder->options->pid, error);
+}
+
+/* Signals become readable rather than interrupting: blocked only after a child was forked, which keeps its own. */
+static int open_signals(struct recorder *recorder, struct error *error)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	recorder->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (recorder->signal_fd >= 0)
+		return 0;
+	error_set(error, "cannot wait for signals: %s", strerror(errno));
+	return -errno;
+}
+
+static int check_kernel(struct recorder *recorder, struct error *error)
+{
+	kernel_features_probe(&recorder->features);
+	return kernel_features_missing(&recorder->features, error, 1) ? -EPERM : 0;
+}
+
+static int open_kernel_side(struct recorder *recorder, struct error *error)
+{
+	struct ring_set_options rings = { 0 };
+	struct kernel_side_options options = { .features = &recorder->features };
+	int err;
+
+	ring_set_plan(&rings, sysconf(_SC_NPROCESSORS_CONF), recorder->options->ring_size_bytes);
+	options.ring_cnt = rings.ring_cnt;
+	options.ring_bytes = rings.ring_bytes;
+	err = kernel_side_open(&recorder->kernel, &options, error);
+	if (err)
+		return err;
+	rings.rings_map_fd = kernel_side_rings_fd(recorder->kernel);
+	err = ring_set_open(&recorder->rings, &rings, error);
+	if (err)
+		return err;
+	recorder->ring_cnt = rings.ring_cnt;
+	return loss_counters_open(&recorder->losses, kernel_side_counters(recorder->kernel),
+				  kernel_side_loss_generation(recorder->kernel));
+}
+
+static int open_log(struct recorder *recorder, struct error *error)
+{
+	const struct record_options *options = recorder->options;
+	struct log_writer_options log = { .codec = LOG_CODEC_ZSTD };
+	struct txtrace_log_info info;
+	char text[128];
+	int err;
+
+	snprintf(text, sizeof(text), "%s, %zu rings", options->command ? "launched" : "attached", recorder->ring_cnt);
+	capture_start_fill(&info, target_pid(recorder->target), target_command(recorder->target), text);
+	recorder->begin_ns = info.start_monotonic_ns;
+	err = log_writer_open(&recorder->log, options->output, &info, &log);
+	if (err)
+		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output, strerror(-err));
+	if (!err && options->stream && !(recorder->stream = fopen(options->stream, "we"))) {
+		err = -errno;
+		error_set(error, "cannot write the stream '%s': %s", options->stream, strerror(errno));
+	}
+	return err;
+}
+
+static int read_label(void *context, uint32_t tgid, uint64_t address, struct event_text *label)
+{
+	return program_memory_label(context, tgid, address, label);
+}
+
+static int open_pipeline(struct recorder *recorder, struct error *error)
+{
+	struct pipeline_options options = {
+		.lane_cnt = recorder->ring_cnt,
+		.labels = { .read = read_label },
+		.log = recorder->log,
+		.stream = recorder->stream,
+		.on_exec = recorder_on_exec,
+		.context = recorder,
+	};
+
+	recorder->memory = program_memory_new();
+	options.labels.context = recorder->memory;
+	recorder->pipeline = recorder->memory ? pipeline_new(&options) : NULL;
+	recorder->watermarks = calloc(recorder->ring_cnt, sizeof(*recorder->watermarks));
+	if (recorder->pipeline && recorder->watermarks)
+		return 0;
+	error_set(error, "not enough memory to record");
+	return -ENOMEM;
+}
+
+/* The scheduler's events have to flow before the threads are listed, and both before the first span can begin. */
+static int start_kernel_side(struct recorder *recorder, struct error *error)
+{
+	struct attach_options options = { .features = &recorder->features, .memory = recorder->memory };
+	int err = kernel_side_target(recorder->kernel, target_pid(recorder->target), error);
+
+	if (!err)
+		err = kernel_side_start(recorder->kernel, error);
+	if (!err)
+		err = kernel_side_seed(recorder->kernel, error);
+	options.programs = kernel_side_programs(recorder->kernel, &options.program_cnt);
+	return err ? err : attach_new(&recorder->attach, &options);
+}
+
+static int refuse_unmarked(struct recorder *recorder, struct error *error)
+{
+	char others[256];
+
+	probe_providers_text(attach_providers(recorder->attach), others, sizeof(others));
+	error_set(error, "process %d ('%s') has no txtrace probes; it has %s; add the macros of txtrace.h to the program", target_pid(recorder->target),
+		  target_comm(recorder->target), *others ? others : "no other USDT probes either");
+	return -ENOENT;
+}
+
+static int attach_running(struct recorder *recorder, struct error *error)
+{
+	int cnt = attach_scan(recorder->attach, target_pid(recorder->target), error);
+
+	if (cnt == -ESRCH) { /* it ended meanwhile, which is a normal end */
+		recorder->is_target_gone = true;
+		return 0;
+	}
+	if (cnt < 0)
+		return cnt;
+	return cnt ? 0 : refuse_unmarked(recorder, error);
+}
+
+static int attach_launched(struct recorder *recorder, struct error *error)
+{
+	int cnt = 0;
+
+	if (!target_can_be_held(recorder->target))
+		cnt = attach_command(recorder->attach, recorder->target, error);
+	if (cnt >= 0)
+		cnt = target_go(recorder->target, &recorder->exit_status, error);
+	if (cnt < 0)
+		return cnt;
+	cnt = attach_scan(recorder->attach, target_pid(recorder->target), error);
+	recorder->scan_delay_ns = FIRST_SCAN_NS; /* its libraries are mapped in a moment */
+	return cnt < 0 && cnt != -ESRCH ? cnt : 0;
+}
+
+int recorder_open(struct recorder **result, const struct record_options *options, int *exit_status, struct error *error)
+{
+	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
+		open_target, open_signals, check_kernel, open_kernel_side, open_log, open_pipeline, start_kernel_side,
+	};
+	struct recorder *recorder = calloc(1, sizeof(*recorder));
+	int err = recorder ? 0 : -ENOMEM;
+
+	*exit_status = 2;
+	if (err) {
+		error_set(error, "not enough memory to record");
+		return err;
+	}
+	recorder->options = options;
+	recorder->signal_fd = -1;
+	recorder->exit_status = 2;
+	recorder->scan_delay_ns = SCAN_NS;
+	for (size_t i = 0; !err && i < sizeof(steps) / sizeof(steps[0]); i++)
+		err = steps[i](recorder, error);
+	if (!err)
+		err = options->command ? attach_launched(recorder, error) : attach_running(recorder, error);
+	if (err) {
+		*exit_status = recorder->exit_status;
+		recorder_close(recorder);
+		return err;
+	}
+	recorder->exit_status = 0;
+	if (options->command)
+		target_resume(recorder->target);
+	*result = recorder;
+	return 0;
+}
+
+void recorder_result(const struct recorder *recorder, struct recorder_result *result)
+{
+	*result = recorder->result;
+}
+
+struct label_report *recorder_report(struct recorder *recorder)
+{
+	return pipeline_report(recorder->pipeline);
+}
+
+/*
+ * Backwards: the probes first, so that the target is free whatever else fails; then the scheduler's programs; the rings before the maps that they
+ * belong to. A log that was not closed stays as it is on disk, under its provisional name.
+ */
+void recorder_close(struct recorder *recorder)
+{
+	if (!recorder)
+		return;
+	attach_close(recorder->attach);
+	if (recorder->kernel)
+		kernel_side_stop(recorder->kernel);
+	pipeline_free(recorder->pipeline);
+	program_memory_free(recorder->memory);
+	log_writer_abort(recorder->log);
+	if (recorder->stream)
+		fclose(recorder->stream);
+	loss_counters_close(&recorder->losses);
+	ring_set_close(recorder->rings);
+	kernel_side_close(recorder->kernel);
+	target_close(recorder->target);
+	if (recorder->signal_fd >= 0)
+		close(recorder->signal_fd);
+	free(recorder->watermarks);
+	free(recorder);
+}

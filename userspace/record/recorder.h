@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The recorder: target, kernel side, rings, pipeline and log, opened in that order and closed in the other; between them a loop that waits, drains,
+ * and looks after the target.
+ */
+#ifndef RECORDER_H
+#define RECORDER_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "record/pipeline.h"
+#include "record/record_options.h"
+
+struct recorder;
+
+/* Up to the point where the target is about to run, traced. On failure a negative errno, a sentence, *exit_status, and nothing is left. */
+int recorder_open(struct recorder **recorder, const struct record_options *options, int *exit_status, struct error *error);
+
+/*
+ * Records until the target ends, the time is up or a signal says so, then removes the probes and finishes the log. 0, or a negative errno and a
+ * sentence: it stopped early, and the log holds what came before.
+ */
+int recorder_run(struct recorder *recorder, struct error *error);
+
+struct recorder_result {
+	struct pipeline_stats pipeline;
+	struct txtrace_summary summary;
+	uint64_t log_bytes;
+	uint64_t duration_ns;
+	size_t site_cnt;     /* probe sites that were attached */
+	int exit_status;     /* the command's; 0 of a process that we did not start */
+	bool is_target_alive;
+};
+
+/* After the run. */
+void recorder_result(const struct recorder *recorder, struct recorder_result *result);
+struct label_report *recorder_report(struct recorder *recorder);
+
+void recorder_close(struct recorder *recorder); /* NULL is allowed */
+
+#endif

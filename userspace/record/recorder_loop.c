@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "record/capture_start.h"
+#include "record/recorder_internal.h"
+
+void recorder_on_exec(void *context, uint32_t tgid, uint64_t exec_ns)
+{
+	struct recorder *recorder = context;
+
+	program_memory_invalidate(recorder->memory, tgid, exec_ns);
+	recorder->scan_delay_ns = FIRST_SCAN_NS;
+	recorder->next_scan_ns = 0;
+}
+
+static int take_event(void *context, size_t ring, const void *record, size_t size)
+{
+	return pipeline_push(context, ring, record, size);
+}
+
+static int take_loss(void *context, const struct wire_loss *loss)
+{
+	return pipeline_push_loss(context, loss);
+}
+
+/*
+ * Takes what is in the rings and handles what is old enough: up to where the rings had been emptied by the drain before. So a loss, which is read
+ * behind the drain, is known before anything that it may touch is finished.
+ */
+static int drain(struct recorder *recorder)
+{
+	int err;
+
+	for (size_t i = 0; i < recorder->ring_cnt; i++)
+		recorder->watermarks[i] = ring_set_watermark_ns(recorder->rings, i);
+	err = ring_set_drain(recorder->rings, take_event, recorder->pipeline);
+	if (!err)
+		err = loss_counters_read(&recorder->losses, take_loss, recorder->pipeline);
+	for (size_t i = 0; i < recorder->ring_cnt; i++)
+		pipeline_set_watermark(recorder->pipeline, i, recorder->watermarks[i]);
+	return err ? err : pipeline_run(recorder->pipeline);
+}
+
+static void show_status(struct recorder *recorder, uint64_t now_ns)
+{
+	struct pipeline_stats stats;
+	struct loss_totals losses;
+	struct status_figures figures = { .time_ns = now_ns, .written_bytes = log_writer_bytes(recorder->log) };
+
+	pipeline_stats(recorder->pipeline, &stats);
+	loss_counters_totals(&recorder->losses, &losses);
+	figures.span_cnt = stats.attribution.span_cnt;
+	figures.event_cnt = stats.event_cnt;
+	figures.lost_cnt = losses.lost_cnt;
+	status_line_show(&recorder->status, &figures);
+}
+
+static void scan(struct recorder *recorder, uint64_t now_ns)
+{
+	struct error ignored; /* what cannot be attached is counted, and said at the end */
+
+	attach_scan(recorder->attach, target_pid(recorder->target), &ignored);
+	recorder->next_scan_ns = now_ns + recorder->scan_delay_ns;
+	if (recorder->scan_delay_ns < SCAN_NS)
+		recorder->scan_delay_ns *= 2;
+}
+
+/* What is due once a second: afterwards a crash of ours costs at most the second that follows. */
+static int keep_house(struct recorder *recorder, uint64_t now_ns)
+{
+	int err;
+
+	if (now_ns < recorder->next_housekeeping_ns)
+		return 0;
+	recorder->next_housekeeping_ns = now_ns + HOUSEKEEPING_NS;
+	err = pipeline_checkpoint(recorder->pipeline, now_ns);
+	if (!err)
+		err = log_writer_flush(recorder->log);
+	show_status(recorder, now_ns);
+	return err;
+}
+
+/*
+ * The first Ctrl-C goes to a launched command too, from the terminal: recording goes on until it has ended. SIGTERM comes to us alone and is
+ * passed on. The second signal of any kind stops recording at once, and so does the first when the target is not our child.
+ */
+static bool wants_stop(struct recorder *recorder)
+{
+	struct signalfd_siginfo signal;
+
+	while (read(recorder->signal_fd, &signal, sizeof(signal)) == sizeof(signal)) {
+		if (!recorder->options->command || recorder->signal_cnt++)
+			return true;
+		if (signal.ssi_signo != SIGINT)
+			target_signal(recorder->target, signal.ssi_signo);
+	}
+	return false;
+}
+
+static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
+{
+	struct pollfd fds[] = {
+		{ .fd = recorder->signal_fd, .events = POLLIN },
+		{ .fd = target_poll_fd(recorder->target), .events = POLLIN },
+		{ .fd = ring_set_fd(recorder->rings), .events = POLLIN },
+	};
+	uint64_t end_ns = recorder->options->duration_ns ? recorder->begin_ns + recorder->options->duration_ns : UINT64_MAX;
+	uint64_t until_ns = now_ns + TICK_MS * 1000000u;
+
+	if (recorder->next_scan_ns < until_ns)
+		until_ns = recorder->next_scan_ns;
+	if (end_ns < until_ns)
+		until_ns = end_ns;
+	if (until_ns > now_ns && poll(fds, 3, (until_ns - now_ns + 999999) / 1000000) < 0 && errno != EINTR)
+		return -errno;
+	if (fds[2].revents & POLLIN) { /* edge: reading the event is what makes the ring able to wake us again */
+		struct epoll_event event;
+
+		epoll_wait(ring_set_fd(recorder->rings), &event, 1, 0);
+	}
+	if (fds[1].revents)
+		recorder->is_target_gone = true;
+	return 0;
+}
+
+static int loop(struct recorder *recorder)
+{
+	uint64_t now_ns = capture_now_ns();
+	int err = 0;
+
+	while (!err && !recorder->is_target_gone && !wants_stop(recorder)) {
+		if (recorder->options->duration_ns && now_ns - recorder->begin_ns >= recorder->options->duration_ns)
+			break;
+		err = wait_a_moment(recorder, now_ns);
+		now_ns = capture_now_ns();
+		if (!err)
+			err = drain(recorder);
+		if (now_ns >= recorder->next_scan_ns && !recorder->is_target_gone)
+			scan(recorder, now_ns);
+		if (!err)
+			err = keep_house(recorder, now_ns);
+	}
+	return err;
+}
+
+static void fill_summary(struct recorder *recorder, struct txtrace_summary *summary, uint64_t end_ns)
+{
+	struct loss_totals losses;
+	struct pipeline_stats *stats = &recorder->result.pipeline;
+
+	pipeline_stats(recorder->pipeline, stats);
+	loss_counters_totals(&recorder->losses, &losses);
+	*summary = (struct txtrace_summary){
+		.time_ns = end_ns,
+		.sent_cnt = losses.sent_cnt,
+		.received_cnt = ring_set_taken_cnt(recorder->rings),
+		.lost_cnt = losses.lost_cnt,
+		.lost_clocks_cnt = losses.lost_clocks_cnt,
+		.late_cnt = stats->merge.late_cnt,
+	};
+	memcpy(summary->anomaly_cnt, stats->attribution.anomaly_cnt, sizeof(summary->anomaly_cnt));
+}
+
+/* The probes go first: what happened before that moment is in the rings, and nothing comes after the programs have gone. */
+static int finish(struct recorder *recorder)
+{
+	struct txtrace_record summary = { .kind = TXTRACE_RECORD_SUMMARY };
+	uint64_t end_ns = capture_now_ns();
+	struct attach_stats stats;
+	int err;
+
+	attach_stats(recorder->attach, &stats);
+	recorder->result.site_cnt = stats.site_cnt;
+	attach_close(recorder->attach);
+	recorder->attach = NULL;
+	kernel_side_stop(recorder->kernel);
+	err = drain(recorder);
+	if (!err)
+		err = pipeline_finish(recorder->pipeline, end_ns);
+	fill_summary(recorder, &summary.summary, end_ns);
+	recorder->result.summary = summary.summary;
+	recorder->result.duration_ns = end_ns - recorder->begin_ns;
+	if (!err)
+		err = log_writer_add(recorder->log, &summary);
+	return err;
+}
+
+static int close_log(struct recorder *recorder)
+{
+	int err = log_writer_flush(recorder->log);
+
+	recorder->result.log_bytes = log_writer_bytes(recorder->log);
+	if (!err)
+		err = log_writer_close(recorder->log);
+	else
+		log_writer_abort(recorder->log);
+	recorder->log = NULL;
+	return err;
+}
+
+int recorder_run(struct recorder *recorder, struct error *error)
+{
+	int err, finish_err;
+
+	status_line_init(&recorder->status, stderr, recorder->options->is_quiet, recorder->begin_ns);
+	recorder->next_housekeeping_ns = capture_now_ns() + HOUSEKEEPING_NS;
+	recorder->next_scan_ns = capture_now_ns() + recorder->scan_delay_ns;
+	err = loop(recorder);
+	finish_err = finish(recorder);
+	if (!err)
+		err = finish_err;
+	if (!err)
+		err = close_log(recorder);
+	status_line_clear(&recorder->status);
+	recorder->result.is_target_alive = target_is_running(recorder->target);
+	if (!recorder->result.is_target_alive)
+		target_wait(recorder->target, &recorder->result.exit_status);
+	if (err)
+		error_set(error, "recording stopped: %s; what was recorded before is in '%s.partial'", strerror(-err), recorder->options->output);
+	return err;
+}
