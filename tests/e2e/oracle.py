@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+The oracle itself (check_truth.py): it accepts a log that is right, and notices every way in which a log can be wrong. The log and the truth
+are made by hand: one span that was 2 ms on a CPU, was preempted for 1 ms, slept 5 ms, was woken and waited 0.02 ms, and one that was handed over.
+"""
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+MS = 1_000_000
+SLEEPER, MOVER = 0, 1
+
+
+def made_span(**fields):
+    span = {"type": "span", "pid": 7, "tid": 7, "end_tid": 7, "tag": "", "parent": "0", "unknown_ns": 0, "detached_ns": 0, "lower_bound": False,
+            "unfinished": False, "loss": False, "imbalance": False, "keyed": False, "moved": False}
+    span["blocked"] = {name: 0 for name in ("lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other")}
+    span["blocked"].update(fields.pop("blocked", {}))
+    span.update(fields, blocked_ns=sum(span["blocked"].values()))
+    span["wall_ns"] = span["end_ns"] - span["begin_ns"]
+    span.setdefault("work_ns", span["wall_ns"])
+    return span
+
+
+def made_log():
+    return [
+        made_span(id="11", label="sleeper", begin_ns=100 * MS, end_ns=108 * MS + 20_000, on_cpu_ns=2 * MS, runnable_ns=MS + 20_000, blocked={"sleep": 5 * MS}),
+        made_span(id="12", label="mover", begin_ns=120 * MS, end_ns=126 * MS, on_cpu_ns=3 * MS, runnable_ns=0, detached_ns=3 * MS, end_tid=8, moved=True, tag="a=1"),
+        {"type": "run", "pid": 7, "tid": 7, "begin_ns": 90 * MS, "end_ns": 101 * MS, "blocked_ns": 0, "runnable_ns": 0, "left_as": "preempted"},
+        {"type": "run", "pid": 7, "tid": 7, "begin_ns": 102 * MS, "end_ns": 102 * MS + 500_000, "blocked_ns": 0, "runnable_ns": MS, "left_as": "blocked", "reason": "sleep"},
+        {"type": "run", "pid": 7, "tid": 7, "begin_ns": 107 * MS + 520_000, "end_ns": 140 * MS, "blocked_ns": 5 * MS, "runnable_ns": 20_000, "left_as": "dead"},
+        {"type": "run", "pid": 7, "tid": 8, "begin_ns": 110 * MS, "end_ns": 140 * MS, "blocked_ns": 0, "runnable_ns": 0, "left_as": "dead"},
+        {"type": "counter", "name": "queue", "value": 1, "time_ns": 1},
+        {"type": "counter", "name": "queue", "value": 2, "time_ns": 2},
+        {"type": "summary", "complete": True,
+         "recorder": {"sent_cnt": 9, "received_cnt": 9, "lost_cnt": 0, "late_cnt": 0, "lost_clocks_cnt": 0, "anomalies": {"imbalance": 0, "clock_mismatch": 0}}},
+    ]
+
+
+def made_truth():
+    """As a program prints it: the real edges lie within the bounds."""
+    sleeper = {"type": "span", "label": "sleeper", "id": "11", "pid": 7, "parent": "0", "blocked": "sleep", "asked_ns": 5 * MS, "starved_ns": 0,
+               "begin_ns": [100 * MS - 500, 100 * MS + 500], "end_ns": [108 * MS + 19_500, 108 * MS + 20_500], "wall_ns": [8 * MS + 19_000, 8 * MS + 21_000],
+               "work_ns": [8 * MS + 19_000, 8 * MS + 21_000], "detached_ns": [0, 2000], "cpu_ns": [2 * MS - 1000, 2 * MS + 1000],
+               "run_delay_ns": [MS + 10_000, MS + 10_000], "nvcsw": [1, 1], "nivcsw": [1, 1],
+               "stays": [{"tid": 7, "begin_ns": 100 * MS + 500, "end_ns": 108 * MS + 19_500, "nvcsw": 1, "nivcsw": 1}]}
+    mover = {"type": "span", "label": "mover", "id": "12", "pid": 7, "parent": "0", "blocked": None, "asked_ns": 0, "starved_ns": 0,
+             "begin_ns": [120 * MS - 500, 120 * MS + 500], "end_ns": [126 * MS - 500, 126 * MS + 500], "wall_ns": [6 * MS - 1000, 6 * MS + 1000],
+             "work_ns": [6 * MS - 3000, 6 * MS + 3000], "detached_ns": [3 * MS - 2000, 3 * MS + 2000], "cpu_ns": [3 * MS - 2000, 3 * MS + 2000],
+             "run_delay_ns": [0, 0], "nvcsw": [0, 0], "nivcsw": [0, 0],
+             "stays": [{"tid": 7, "begin_ns": 120 * MS + 500, "end_ns": 121 * MS - 500, "nvcsw": 0, "nivcsw": 0},
+                       {"tid": 8, "begin_ns": 124 * MS + 500, "end_ns": 126 * MS - 500, "nvcsw": 0, "nivcsw": 0}]}
+    return [sleeper, mover, {"type": "tag", "span": "12", "bytes": b"a=1".hex()}, {"type": "counter", "name": "queue", "values": [1, 2]},
+            {"type": "count", "label": "mover", "pid": 7, "cnt": 1}, {"type": "instant", "span": "0", "name": "of nobody", "cnt": 0}]
+
+
+def judge(folder, truth, log):
+    """What the oracle says, and whether it accepts."""
+    paths = []
+    for name, lines in (("truth", truth), ("log", log)):
+        paths.append(os.path.join(folder, name + ".jsonl"))
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+    oracle = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_truth.py")
+    done = subprocess.run([sys.executable, oracle] + paths, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def move(span, source, target, ns):
+    """From one part of the ledger to another: it still balances."""
+    for name, sign in ((source, -1), (target, 1)):
+        if name.startswith("blocked."):
+            span["blocked"][name[8:]] += sign * ns
+            span["blocked_ns"] += sign * ns
+        else:
+            span[name] += sign * ns
+
+
+def end_later(log):
+    log[SLEEPER]["end_ns"] += 5000
+    log[SLEEPER]["wall_ns"] += 5000
+    log[SLEEPER]["work_ns"] += 5000
+    log[SLEEPER]["on_cpu_ns"] += 5000
+
+
+# What is wrong with the log, what is done to it, and a part of what the oracle has to say then.
+WRONG = [
+    ("a ledger that does not balance", lambda log: log[SLEEPER].update(on_cpu_ns=2 * MS + 1), "the ledger adds up to"),
+    ("reasons that do not add up", lambda log: log[SLEEPER]["blocked"].update(lock=7), "its reasons add up to"),
+    ("blocked for another reason", lambda log: move(log[SLEEPER], "blocked.sleep", "blocked.disk", 40_000), "other reasons than sleep"),
+    ("blocked without a switch", lambda log: move(log[MOVER], "on_cpu_ns", "blocked.lock", 40_000), "blocked_ns is 40000"),
+    ("60 us of sleep taken for CPU time", lambda log: move(log[SLEEPER], "blocked.sleep", "on_cpu_ns", 60_000), "on_cpu_ns is 2060000"),
+    ("60 us of CPU time taken for sleep", lambda log: move(log[SLEEPER], "on_cpu_ns", "blocked.sleep", 60_000), "on_cpu_ns is 1940000"),
+    ("1 ms of preemption taken for sleep", lambda log: move(log[SLEEPER], "runnable_ns", "blocked.sleep", MS), "runnable_ns is 20000"),
+    ("sleep taken for waiting for a CPU", lambda log: move(log[SLEEPER], "blocked.sleep", "runnable_ns", MS), "none was blocked for as long"),
+    ("a stay on a CPU of another length", lambda log: move(log[SLEEPER], "on_cpu_ns", "runnable_ns", 1), "by the thread's stays on a CPU"),
+    ("detached time taken for CPU time", lambda log: move(log[MOVER], "detached_ns", "on_cpu_ns", 20_000), "detached_ns is 2980000"),
+    ("time that is unknown", lambda log: move(log[SLEEPER], "on_cpu_ns", "unknown_ns", 1000), "unknown_ns is 1000"),
+    ("an end that is 5 us late", end_later, "end_ns is"),
+    ("another label", lambda log: log[SLEEPER].update(label="dozer"), "label is 'dozer'"),
+    ("another parent", lambda log: log[SLEEPER].update(parent="12"), "parent is '12'"),
+    ("another id", lambda log: log[SLEEPER].update(id="13"), "is in the log 0 times"),
+    ("a span twice", lambda log: log.append(copy.deepcopy(log[SLEEPER])), "is in the log 2 times"),
+    ("a span that nobody made", lambda log: log.append(dict(log[MOVER], id="99")), "there are 2 spans with this label"),
+    ("a lower bound", lambda log: log[SLEEPER].update(lower_bound=True), "is marked as lower_bound"),
+    ("a switch that is missing", lambda log: log.pop(3), "blocks of thread 7 is 0"),
+    ("a preemption taken for a block", lambda log: log[2].update(left_as="blocked"), "preemptions of thread 7 is 0"),
+    ("a gap in the timeline", lambda log: log[4].update(blocked_ns=5 * MS - 1), "was off the CPU for"),
+    ("another tag", lambda log: log[MOVER].update(tag="a=2"), "is b'a=2'"),
+    ("a counter's value lost", lambda log: log.pop(7), "it is [1]"),
+    ("events unaccounted for", lambda log: log[8]["recorder"].update(received_cnt=8), "sent 9, received 8, lost 0"),
+    ("a loss", lambda log: log[8]["recorder"].update(sent_cnt=10, lost_cnt=1), "lost_cnt is 1"),
+    ("no summary", lambda log: log.pop(8), "has no summary"),
+    ("an event of no span", lambda log: log.append({"type": "instant", "span": "5", "name": "of nobody"}), "its number is 1"),
+]
+
+
+def report(number, is_fine, name, output):
+    print(f"{'ok' if is_fine else 'not ok'} {number} - {name}")
+    for line in [] if is_fine else output.splitlines():
+        print("# " + line)
+
+
+def main():
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as folder:
+        status, output = judge(folder, made_truth(), made_log())
+        report(1, status == 0 and " 0 problems" in output, "a log that is right is accepted", output)
+        for number, (name, spoil, complaint) in enumerate(WRONG, 2):
+            log = made_log()
+            spoil(log)
+            status, output = judge(folder, made_truth(), log)
+            report(number, status == 1 and complaint in output, f"{name} is noticed", output)
+        truth = made_truth()
+        truth[SLEEPER]["stays"][0]["nivcsw"] = 2
+        status, output = judge(folder, truth, made_log())
+        report(len(WRONG) + 2, status == 1 and "preemptions of thread 7 is 1" in output, "a switch that the kernel counted and the log lacks is noticed", output)
+        status, output = judge(folder, [], made_log())
+        report(len(WRONG) + 3, status == 1 and "said nothing" in output, "a program that says nothing proves nothing", output)
+    print(f"1..{len(WRONG) + 3}")
+
+
+if __name__ == "__main__":
+    main()
