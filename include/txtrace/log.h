@@ -294,7 +294,10 @@ struct txtrace_log_info {
 
 struct txtrace_log;
 
-/* Opens a file; *log is owned by the caller, to be closed. -EBADMSG: not a txtrace log; -EPROTONOSUPPORT: of a newer major version. */
+/*
+ * Opens a file; *log is owned by the caller, to be closed. -EBADMSG: not a txtrace log; -ENODATA: an empty file; -EPROTONOSUPPORT: of a newer major
+ * version; -ESPIPE: a pipe or device. A log whose header is damaged is opened: its info is then 0, and the damage is its first record.
+ */
 int txtrace_log_open(struct txtrace_log **log, const char *path);
 
 /* A sentence about the last error of this open or log, for a human; static or owned by the log. log may be NULL after a failed open. */
@@ -307,6 +310,15 @@ const struct txtrace_log_info *txtrace_log_info(const struct txtrace_log *log);
  * live until the next call. Damage is a record, not an error.
  */
 int txtrace_log_next(struct txtrace_log *log, struct txtrace_record *record);
+
+/*
+ * The wall clock (CLOCK_REALTIME ns) at time_ns, by the pair of clock readings that was stored with the record that was read last: it follows a wall
+ * clock that was set during the capture.
+ */
+uint64_t txtrace_log_realtime_ns(const struct txtrace_log *log, uint64_t time_ns);
+
+/* After next has returned 0: whether the log was closed properly. If not, the recorder crashed, was killed, or is still writing. */
+bool txtrace_log_is_complete(const struct txtrace_log *log);
 
 /* How far reading has come, and how long the file is: for progress. */
 void txtrace_log_progress(const struct txtrace_log *log, uint64_t *read_bytes, uint64_t *total_bytes);

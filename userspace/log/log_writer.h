@@ -18,12 +18,13 @@ enum log_codec {
 
 struct log_writer_options {
 	enum log_codec codec;
-	size_t batch_bytes; /* encoded, before compression; 0: the default */
+	size_t batch_bytes; /* encoded, before compression, about; 0: the default */
 };
 
 /*
- * Makes `path` (mode 0600; an existing regular file is replaced when the log is complete: until then it is written as path.partial) and writes the
- * header. version_* and times of info are filled in by the caller. Negative errno.
+ * Makes `path` (mode 0600, the invoking user's under sudo; an existing regular file is replaced when the log is complete: until then it is
+ * written as path.partial) and writes the header. The times of info are filled in by the caller; its version is this build's in any case.
+ * Negative errno; -EBUSY: another recorder is writing path.partial. A path.partial that a crash left is kept as path.partial.1.
  */
 int log_writer_open(struct log_writer **writer, const char *path, const struct txtrace_log_info *info,
 		    const struct log_writer_options *options);
@@ -33,6 +34,12 @@ int log_writer_add(struct log_writer *writer, const struct txtrace_record *recor
 
 /* Writes the current batch, if it holds anything, so that a crash costs nothing that was added before. */
 int log_writer_flush(struct log_writer *writer);
+
+/*
+ * The same moment on CLOCK_MONOTONIC and CLOCK_REALTIME, for the batches that are written from now on: a recorder sets it every second or so, that
+ * steps of the wall clock are known. Until then it is the start of info.
+ */
+void log_writer_set_anchor(struct log_writer *writer, uint64_t monotonic_ns, uint64_t realtime_ns);
 
 /* Bytes in the file so far; records added so far. */
 uint64_t log_writer_bytes(const struct log_writer *writer);

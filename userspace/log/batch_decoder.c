@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "log/batch_decoder.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/record_unpack.h"
+#include "log/varint.h"
+
+struct shape {
+	uint32_t kind;
+	uint32_t variable; /* bit set of the fields that come from columns; those of a later version are left out */
+	uint64_t values[LOG_KNOWN_FIELD_MAX]; /* constants, and what the columns' numbers are added to */
+};
+
+struct range {
+	const uint8_t *at;
+	const uint8_t *end;
+};
+
+/* A column of split numbers; an absent one is empty. */
+struct column {
+	struct range first;
+	struct range rest;
+};
+
+/* A table that grows to what the largest batch needed. */
+struct table {
+	void *entries;
+	size_t bytes;
+};
+
+enum table_id { TABLE_THREADS, TABLE_NAMES, TABLE_TEXTS, TABLE_OBJECTS, TABLE_SLOTS, TABLE_SHAPES, TABLE_COUNT };
+
+struct batch_decoder {
+	struct record_unpacker unpacker;
+	struct table tables[TABLE_COUNT];
+	const struct shape *shapes;
+	uint32_t shape_cnt;
+	uint32_t record_cnt;
+	uint32_t position;
+	struct range sections[LOG_SECTION_ORDER_REST + 1]; /* the dictionary's, by enum log_section */
+	struct column order;
+	struct column columns[LOG_KIND_COUNT][LOG_KNOWN_FIELD_MAX];
+	struct column unknown_times[LOG_KIND_MAX - LOG_KIND_COUNT]; /* FIELD_TIME of the kinds that this version does not know */
+};
+
+struct batch_decoder *batch_decoder_new(void)
+{
+	return calloc(1, sizeof(struct batch_decoder));
+}
+
+void batch_decoder_free(struct batch_decoder *decoder)
+{
+	if (!decoder)
+		return;
+	for (unsigned int i = 0; i < TABLE_COUNT; i++)
+		free(decoder->tables[i].entries);
+	free(decoder);
+}
+
+static void *table_room(struct batch_decoder *decoder, enum table_id id, size_t cnt, size_t entry_bytes)
+{
+	struct table *table = &decoder->tables[id];
+	void *entries;
+
+	if (cnt * entry_bytes > table->bytes) {
+		entries = realloc(table->entries, cnt * entry_bytes);
+		if (!entries)
+			return NULL;
+		table->entries = entries;
+		table->bytes = cnt * entry_bytes;
+	}
+	return table->entries;
+}
+
+/* ---- the directory ---- */
+
+/* Where a section's bytes are to be known; NULL for one that this version has no use for. */
+static struct range *section_place(struct batch_decoder *decoder, uint64_t id)
+{
+	uint64_t kind, field;
+	struct column *column;
+
+	if (id == LOG_SECTION_ORDER_FIRST)
+		return &decoder->order.first;
+	if (id == LOG_SECTION_ORDER_REST)
+		return &decoder->order.rest;
+	if (id <= LOG_SECTION_ORDER_REST)
+		return &decoder->sections[id];
+	if (id < LOG_SECTION_COLUMNS)
+		return NULL;
+	kind = (id - LOG_SECTION_COLUMNS) / (2 * LOG_FIELD_MAX);
+	field = (id - LOG_SECTION_COLUMNS) / 2 % LOG_FIELD_MAX;
+	if (kind < LOG_KIND_COUNT && field < LOG_KNOWN_FIELD_MAX)
+		column = &decoder->columns[kind][field];
+	else if (kind >= LOG_KIND_COUNT && kind < LOG_KIND_MAX && field == FIELD_TIME)
+		column = &decoder->unknown_times[kind - LOG_KIND_COUNT];
+	else
+		return NULL;
+	return id & 1 ? &column->rest : &column->first;
+}
+
+static int read_directory(struct batch_decoder *decoder, const uint8_t *at, const uint8_t *end)
+{
+	uint64_t section_cnt, id, length;
+	const uint8_t *body, *entry;
+	struct range *place;
+
+	memset(decoder->sections, 0, sizeof(decoder->sections));
+	memset(&decoder->order, 0, sizeof(decoder->order));
+	memset(decoder->columns, 0, sizeof(decoder->columns));
+	memset(decoder->unknown_times, 0, sizeof(decoder->unknown_times));
+	if (!leb128_get(&at, end, &section_cnt) || section_cnt > (uint64_t)(end - at))
+		return -EBADMSG;
+	entry = at;
+	for (uint64_t i = 0; i < section_cnt; i++)
+		if (!leb128_get(&at, end, &id) || !leb128_get(&at, end, &length))
+			return -EBADMSG;
+	body = at;
+	for (uint64_t i = 0; i < section_cnt; i++) {
+		leb128_get(&entry, end, &id);
+		leb128_get(&entry, end, &length);
+		if (length > (uint64_t)(end - body))
+			return -EBADMSG;
+		place = section_place(decoder, id);
+		if (place)
+			*place = (struct range){ body, body + length };
+		body += length;
+	}
+	return 0;
+}
+
+/* ---- the dictionary ---- */
+
+/* How many entries the section says it has: at most max, and as many as its bytes can hold. An absent section has none. */
+static int read_count(struct range *range, uint32_t max, uint32_t *cnt)
+{
+	uint64_t value = 0;
+
+	if (range->at != range->end && (!leb128_get(&range->at, range->end, &value) || value > max ||
+					value > (uint64_t)(range->end - range->at)))
+		return -EBADMSG;
+	*cnt = (uint32_t)value;
+	return 0;
+}
+
+static int read_threads(struct batch_decoder *decoder)
+{
+	struct range range = decoder->sections[LOG_SECTION_THREADS];
+	struct record_unpacker *unpacker = &decoder->unpacker;
+	uint64_t tid = 0, pid = 0, value;
+
+	if (read_count(&range, LOG_THREAD_MAX, &unpacker->thread_cnt))
+		return -EBADMSG;
+	unpacker->model.threads = table_room(decoder, TABLE_THREADS, unpacker->thread_cnt, sizeof(struct model_thread));
+	if (unpacker->thread_cnt && !unpacker->model.threads)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < unpacker->thread_cnt; i++) {
+		if (!leb128_get(&range.at, range.end, &value))
+			return -EBADMSG;
+		tid += unzigzag(value);
+		if (!leb128_get(&range.at, range.end, &value))
+			return -EBADMSG;
+		pid += unzigzag(value);
+		unpacker->model.threads[i] = (struct model_thread){ .tid = (uint32_t)tid, .pid = (uint32_t)pid };
+	}
+	return 0;
+}
+
+static int read_strings(struct batch_decoder *decoder, enum log_section section, enum table_id table, uint32_t max,
+			const struct txtrace_string **strings, uint32_t *cnt)
+{
+	struct range range = decoder->sections[section];
+	struct txtrace_string *entries;
+	uint64_t length;
+
+	if (read_count(&range, max, cnt))
+		return -EBADMSG;
+	*strings = entries = table_room(decoder, table, *cnt, sizeof(*entries));
+	if (*cnt && !entries)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < *cnt; i++) {
+		if (!leb128_get(&range.at, range.end, &length))
+			return -EBADMSG;
+		entries[i].length = length;
+	}
+	for (uint32_t i = 0; i < *cnt; i++) {
+		if (entries[i].length > (size_t)(range.end - range.at))
+			return -EBADMSG;
+		entries[i].bytes = (const char *)range.at;
+		range.at += entries[i].length;
+	}
+	return 0;
+}
+
+static int read_objects(struct batch_decoder *decoder)
+{
+	struct range range = decoder->sections[LOG_SECTION_OBJECTS];
+	struct record_unpacker *unpacker = &decoder->unpacker;
+	uint64_t object = 0, value, *objects;
+
+	if (read_count(&range, LOG_OBJECT_MAX, &unpacker->object_cnt))
+		return -EBADMSG;
+	unpacker->objects = objects = table_room(decoder, TABLE_OBJECTS, unpacker->object_cnt, sizeof(*objects));
+	if (unpacker->object_cnt && !objects)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < unpacker->object_cnt; i++) {
+		if (!leb128_get(&range.at, range.end, &value))
+			return -EBADMSG;
+		objects[i] = object += unzigzag(value);
+	}
+	return 0;
+}
+
+static int read_slots(struct batch_decoder *decoder)
+{
+	struct range range = decoder->sections[LOG_SECTION_SLOTS];
+	struct record_unpacker *unpacker = &decoder->unpacker;
+	uint64_t cnt = 0;
+
+	if (range.at != range.end && (!leb128_get(&range.at, range.end, &cnt) || cnt > LOG_SLOT_MAX))
+		return -EBADMSG;
+	unpacker->slot_cnt = (uint32_t)cnt;
+	unpacker->model.slots = table_room(decoder, TABLE_SLOTS, cnt, sizeof(uint64_t));
+	if (cnt && !unpacker->model.slots)
+		return -ENOMEM;
+	if (cnt)
+		memset(unpacker->model.slots, 0, cnt * sizeof(uint64_t));
+	return 0;
+}
+
+/* ---- the shapes ---- */
+
+static int read_field(struct range *range, uint64_t *value, bool *is_variable)
+{
+	uint64_t code;
+
+	if (!leb128_get(&range->at, range->end, &code))
+		return -EBADMSG;
+	*is_variable = code == FIELD_VARIABLE || code == FIELD_VARIABLE_FROM;
+	*value = code >= FIELD_CONSTANT ? code - FIELD_CONSTANT : 0;
+	if (code == FIELD_VARIABLE_FROM || code == FIELD_CONSTANT_LARGE) {
+		if (!leb128_get(&range->at, range->end, value))
+			return -EBADMSG;
+		if (code == FIELD_VARIABLE_FROM)
+			*value = unzigzag(*value);
+	}
+	return 0;
+}
+
+static int read_shape(struct range *range, struct shape *shape)
+{
+	uint64_t kind, field_cnt, value;
+	bool is_variable;
+
+	memset(shape, 0, sizeof(*shape));
+	if (!leb128_get(&range->at, range->end, &kind) || kind >= LOG_KIND_MAX ||
+	    !leb128_get(&range->at, range->end, &field_cnt) || field_cnt > LOG_FIELD_MAX)
+		return -EBADMSG;
+	shape->kind = (uint32_t)kind;
+	for (uint32_t i = 0; i < field_cnt; i++) {
+		if (read_field(range, &value, &is_variable))
+			return -EBADMSG;
+		if (i < LOG_KNOWN_FIELD_MAX) {
+			shape->values[i] = value;
+			shape->variable |= is_variable ? 1u << i : 0;
+		}
+	}
+	/* Of a kind or a field that is not known only the time counts. */
+	if (kind >= LOG_KIND_COUNT || !kind_fields[kind].count)
+		shape->variable &= 1u << FIELD_TIME;
+	else
+		shape->variable &= (1u << kind_fields[kind].count) - 1;
+	return 0;
+}
+
+static int read_shapes(struct batch_decoder *decoder)
+{
+	struct range range = decoder->sections[LOG_SECTION_SHAPES];
+	struct shape *shapes;
+
+	if (read_count(&range, LOG_SHAPE_MAX, &decoder->shape_cnt))
+		return -EBADMSG;
+	decoder->shapes = shapes = table_room(decoder, TABLE_SHAPES, decoder->shape_cnt, sizeof(*shapes));
+	if (decoder->shape_cnt && !shapes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < decoder->shape_cnt; i++)
+		if (read_shape(&range, &shapes[i]))
+			return -EBADMSG;
+	return 0;
+}
+
+int batch_decoder_open(struct batch_decoder *decoder, const uint8_t *payload, size_t length, uint32_t record_cnt)
+{
+	struct record_unpacker *unpacker = &decoder->unpacker;
+	int err = read_directory(decoder, payload, payload + length);
+
+	decoder->record_cnt = decoder->position = 0;
+	err = err ? err : read_threads(decoder);
+	err = err ? err : read_strings(decoder, LOG_SECTION_NAMES, TABLE_NAMES, LOG_NAME_MAX, &unpacker->names, &unpacker->name_cnt);
+	err = err ? err : read_strings(decoder, LOG_SECTION_TEXTS, TABLE_TEXTS, LOG_TEXT_MAX, &unpacker->texts, &unpacker->text_cnt);
+	err = err ? err : read_objects(decoder);
+	err = err ? err : read_slots(decoder);
+	err = err ? err : read_shapes(decoder);
+	if (err)
+		return err;
+	memset(unpacker->model.cpu_end_ns, 0, sizeof(unpacker->model.cpu_end_ns));
+	unpacker->model.time_ns = 0;
+	unpacker->model.text_cnt = 0;
+	decoder->record_cnt = record_cnt;
+	return 0;
+}
+
+/* ---- the records ---- */
+
+static inline bool get_number(struct column *column, uint64_t *value)
+{
+	const struct split_class *of;
+	uint64_t rest;
+
+	if (column->first.at == column->first.end)
+		return false;
+	of = &split_classes[*column->first.at++];
+	if (!of->rest_bytes) {
+		*value = of->base;
+		return true;
+	}
+	if (of->rest_bytes > column->rest.end - column->rest.at || of->rest_bytes > SPLIT_REST_MAX_BYTES)
+		return false;
+	memcpy(&rest, column->rest.at, sizeof(rest));
+	*value = of->base + (le64toh(rest) & of->rest_mask);
+	column->rest.at += of->rest_bytes;
+	return true;
+}
+
+static bool gather(struct batch_decoder *decoder, const struct shape *shape, uint64_t *fields)
+{
+	struct column *columns = decoder->columns[shape->kind];
+	uint64_t value;
+
+	memcpy(fields, shape->values, kind_fields[shape->kind].count * sizeof(*fields));
+	for (uint32_t left = shape->variable; left; left &= left - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(left);
+
+		if (!get_number(&columns[i], &value))
+			return false;
+		fields[i] += value;
+	}
+	return true;
+}
+
+static bool skip_unknown(struct batch_decoder *decoder, const struct shape *shape)
+{
+	struct column *times = shape->kind < LOG_KIND_COUNT ? &decoder->columns[shape->kind][FIELD_TIME] :
+							      &decoder->unknown_times[shape->kind - LOG_KIND_COUNT];
+	uint64_t value = 0;
+
+	if (shape->variable && !get_number(times, &value))
+		return false;
+	decoder->unpacker.model.time_ns += shape->values[FIELD_TIME] + value;
+	return true;
+}
+
+int batch_decoder_next(struct batch_decoder *decoder, struct txtrace_record *record)
+{
+	uint64_t fields[LOG_KNOWN_FIELD_MAX], code;
+	const struct shape *shape;
+
+	while (decoder->position < decoder->record_cnt) {
+		if (!get_number(&decoder->order, &code) || code >= decoder->shape_cnt)
+			return -EBADMSG;
+		shape = &decoder->shapes[code];
+		if (shape->kind >= LOG_KIND_COUNT || !kind_fields[shape->kind].count) {
+			if (!skip_unknown(decoder, shape))
+				return -EBADMSG;
+			decoder->position++;
+			continue;
+		}
+		if (!gather(decoder, shape, fields) || !record_unpack(&decoder->unpacker, shape->kind, fields, record))
+			return -EBADMSG;
+		decoder->position++;
+		return 1;
+	}
+	return 0;
+}
+
+uint32_t batch_decoder_position(const struct batch_decoder *decoder)
+{
+	return decoder->position;
+}

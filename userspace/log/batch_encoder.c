@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Two passes. While records come, each is packed into fields, and the fields that take few values choose its shape; the rest are appended to
+ * one array, and each shape keeps the least and greatest value of each of its fields. At the finish the shapes, the most frequent first, and what
+ * the fields differ by from their least go into columns.
+ */
+#include "log/batch_encoder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/record_pack.h"
+#include "log/varint.h"
+
+#define RECORD_CAPACITY 65536u
+#define VALUE_CAPACITY (256u << 10)
+#define SHAPE_CAPACITY 4096u
+#define SHAPE_BUCKETS (4 * SHAPE_CAPACITY)
+#define COLUMN_CAPACITY (LOG_KIND_COUNT * LOG_KNOWN_FIELD_MAX)
+#define SECTION_CAPACITY (2 * COLUMN_CAPACITY + 16)
+
+/* A split number is a first byte and at most 8 more. */
+#define SPLIT_MAX_BYTES (1 + SPLIT_REST_MAX_BYTES)
+
+/* What each part of the payload can take at most. */
+#define DICTIONARY_MAX_BYTES (3u << 20)
+#define SHAPES_MAX_BYTES (SHAPE_CAPACITY * (3u + LOG_KNOWN_FIELD_MAX * (1u + LEB128_MAX_BYTES)))
+#define COLUMNS_MAX_BYTES (VALUE_CAPACITY * SPLIT_MAX_BYTES + RECORD_CAPACITY * 2)
+#define DIRECTORY_MAX_BYTES (SECTION_CAPACITY * 2 * 5)
+#define PAYLOAD_MAX_BYTES (DIRECTORY_MAX_BYTES + DICTIONARY_MAX_BYTES + SHAPES_MAX_BYTES + COLUMNS_MAX_BYTES)
+
+_Static_assert(PAYLOAD_MAX_BYTES <= LOG_PAYLOAD_MAX_BYTES, "a full batch must be a legal one");
+
+struct shape {
+	uint64_t key[1 + LOG_KNOWN_FIELD_MAX]; /* kind and `collected`, then the other fields' values */
+	uint32_t count;
+	uint32_t collected; /* bit set of the fields whose values are in the array; the others are the same in all records */
+	uint32_t variable;  /* those of them that go into columns */
+	uint16_t code;      /* its place in the order of frequency */
+	uint8_t kind;
+	int64_t least[LOG_KNOWN_FIELD_MAX]; /* or the value, if it is always the same */
+	int64_t greatest[LOG_KNOWN_FIELD_MAX];
+};
+
+struct column {
+	uint8_t *first;
+	uint8_t *rest;
+	uint32_t first_cnt;
+	uint32_t rest_cnt;
+};
+
+struct batch_encoder {
+	struct record_packer packer;
+	uint16_t *order; /* the shape of each record */
+	uint64_t *values;
+	struct shape *shapes;
+	uint16_t *ranking; /* shapes, the most frequent first */
+	uint16_t *buckets; /* shape + 1, or 0 */
+	uint32_t record_cnt;
+	uint32_t value_cnt;
+	uint32_t shape_cnt;
+	uint64_t first_ns;
+	uint64_t last_ns;
+	uint8_t *scratch; /* the columns while they are written */
+	uint8_t *payload;
+	struct column order_column;
+	struct column columns[COLUMN_CAPACITY];
+	uint32_t cuts[SECTION_CAPACITY];
+};
+
+/* ---- while records come ---- */
+
+struct batch_encoder *batch_encoder_new(void)
+{
+	struct batch_encoder *encoder = calloc(1, sizeof(*encoder));
+
+	if (!encoder)
+		return NULL;
+	encoder->order = malloc(RECORD_CAPACITY * sizeof(*encoder->order));
+	encoder->values = malloc(VALUE_CAPACITY * sizeof(*encoder->values));
+	encoder->shapes = malloc(SHAPE_CAPACITY * sizeof(*encoder->shapes));
+	encoder->ranking = malloc(SHAPE_CAPACITY * sizeof(*encoder->ranking));
+	encoder->buckets = malloc(SHAPE_BUCKETS * sizeof(*encoder->buckets));
+	encoder->scratch = malloc(COLUMNS_MAX_BYTES + SPLIT_REST_MAX_BYTES);
+	encoder->payload = malloc(PAYLOAD_MAX_BYTES);
+	if (record_packer_init(&encoder->packer) || !encoder->order || !encoder->values || !encoder->shapes ||
+	    !encoder->ranking || !encoder->buckets || !encoder->scratch || !encoder->payload) {
+		batch_encoder_free(encoder);
+		return NULL;
+	}
+	batch_encoder_reset(encoder);
+	return encoder;
+}
+
+void batch_encoder_free(struct batch_encoder *encoder)
+{
+	if (!encoder)
+		return;
+	record_packer_release(&encoder->packer);
+	free(encoder->order);
+	free(encoder->values);
+	free(encoder->shapes);
+	free(encoder->ranking);
+	free(encoder->buckets);
+	free(encoder->scratch);
+	free(encoder->payload);
+	free(encoder);
+}
+
+void batch_encoder_reset(struct batch_encoder *encoder)
+{
+	record_packer_reset(&encoder->packer);
+	memset(encoder->buckets, 0, SHAPE_BUCKETS * sizeof(*encoder->buckets));
+	encoder->record_cnt = encoder->value_cnt = encoder->shape_cnt = 0;
+	encoder->first_ns = UINT64_MAX;
+	encoder->last_ns = 0;
+}
+
+size_t batch_encoder_payload_max(void)
+{
+	return PAYLOAD_MAX_BYTES;
+}
+
+size_t batch_encoder_bytes(const struct batch_encoder *encoder)
+{
+	return encoder->record_cnt + (size_t)encoder->value_cnt * 2 + (size_t)encoder->shape_cnt * 16 +
+	       encoder->packer.names.byte_cnt + encoder->packer.texts.byte_cnt;
+}
+
+/* Which fields of this record go into the array; the key gets what names its shape. Returns the key's length in words. */
+static uint32_t make_key(uint32_t kind, const uint64_t *fields, uint64_t *key, uint32_t *collected)
+{
+	const struct kind_fields *of = &kind_fields[kind];
+	uint32_t length = 1;
+
+	*collected = 0;
+	for (uint32_t i = 0; i < of->count; i++) {
+		if (of->habits[i] == HABIT_VALUE || (of->habits[i] == HABIT_SPARSE && fields[i]))
+			*collected |= 1u << i;
+		else if (of->habits[i] == HABIT_CATEGORY)
+			key[length++] = fields[i];
+	}
+	key[0] = (uint64_t)*collected << 8 | kind;
+	return length;
+}
+
+static void init_shape(struct shape *shape, const uint64_t *key, uint32_t length, const uint64_t *fields, uint32_t collected)
+{
+	const struct kind_fields *of = &kind_fields[key[0] & 0xff];
+
+	memcpy(shape->key, key, length * sizeof(*key));
+	shape->kind = (uint8_t)key[0];
+	shape->count = 0;
+	shape->collected = collected;
+	for (uint32_t i = 0; i < of->count; i++) {
+		shape->least[i] = collected & 1u << i ? INT64_MAX : (int64_t)fields[i];
+		shape->greatest[i] = collected & 1u << i ? INT64_MIN : (int64_t)fields[i];
+	}
+}
+
+static struct shape *find_shape(struct batch_encoder *encoder, uint32_t kind, const uint64_t *fields)
+{
+	uint64_t key[1 + LOG_KNOWN_FIELD_MAX], hash = 0;
+	uint32_t collected, length = make_key(kind, fields, key, &collected), at;
+
+	for (uint32_t i = 0; i < length; i++)
+		hash = hash_number(hash ^ key[i]);
+	at = (uint32_t)hash % SHAPE_BUCKETS;
+	for (; encoder->buckets[at]; at = (at + 1) % SHAPE_BUCKETS) {
+		struct shape *shape = &encoder->shapes[encoder->buckets[at] - 1];
+
+		if (!memcmp(shape->key, key, length * sizeof(*key)))
+			return shape;
+	}
+	init_shape(&encoder->shapes[encoder->shape_cnt], key, length, fields, collected);
+	encoder->buckets[at] = (uint16_t)++encoder->shape_cnt;
+	return &encoder->shapes[encoder->shape_cnt - 1];
+}
+
+int batch_encoder_add(struct batch_encoder *encoder, const struct txtrace_record *record)
+{
+	int err = record_packer_check(&encoder->packer, record);
+	uint64_t fields[LOG_KNOWN_FIELD_MAX], time_ns;
+	struct shape *shape;
+
+	if (err)
+		return err;
+	if (encoder->record_cnt == RECORD_CAPACITY || encoder->shape_cnt == SHAPE_CAPACITY ||
+	    encoder->value_cnt + LOG_KNOWN_FIELD_MAX > VALUE_CAPACITY)
+		return -ENOSPC;
+	record_pack(&encoder->packer, record, fields);
+	shape = find_shape(encoder, record->kind, fields);
+	shape->count++;
+	for (uint32_t left = shape->collected; left; left &= left - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(left);
+		int64_t value = (int64_t)fields[i];
+
+		encoder->values[encoder->value_cnt++] = fields[i];
+		shape->least[i] = value < shape->least[i] ? value : shape->least[i];
+		shape->greatest[i] = value > shape->greatest[i] ? value : shape->greatest[i];
+	}
+	encoder->order[encoder->record_cnt++] = (uint16_t)(shape - encoder->shapes);
+	time_ns = record_time_ns(record);
+	encoder->first_ns = time_ns < encoder->first_ns ? time_ns : encoder->first_ns;
+	encoder->last_ns = time_ns > encoder->last_ns ? time_ns : encoder->last_ns;
+	return 0;
+}
+
+/* ---- at the finish ---- */
+
+static int by_count(const void *a, const void *b, void *context)
+{
+	const struct shape *shapes = context;
+	uint32_t count_a = shapes[*(const uint16_t *)a].count, count_b = shapes[*(const uint16_t *)b].count;
+
+	if (count_a != count_b)
+		return count_a > count_b ? -1 : 1;
+	return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
+}
+
+static void rank_shapes(struct batch_encoder *encoder)
+{
+	for (uint32_t i = 0; i < encoder->shape_cnt; i++)
+		encoder->ranking[i] = (uint16_t)i;
+	qsort_r(encoder->ranking, encoder->shape_cnt, sizeof(*encoder->ranking), by_count, encoder->shapes);
+	for (uint32_t i = 0; i < encoder->shape_cnt; i++)
+		encoder->shapes[encoder->ranking[i]].code = (uint16_t)i;
+}
+
+/* Fields that never differ need no column; a least value that few records share is not worth its bytes. */
+static void settle_shape(struct shape *shape)
+{
+	shape->variable = shape->collected;
+	for (uint32_t left = shape->collected; left; left &= left - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(left);
+
+		if (shape->least[i] == shape->greatest[i] && (shape->count > 1 || !shape->least[i]))
+			shape->variable &= ~(1u << i);
+		else if (shape->count < 4 && shape->least[i] > 0)
+			shape->least[i] = 0;
+	}
+}
+
+/* Gives each column room for what may come into it. */
+static void lay_columns(struct batch_encoder *encoder)
+{
+	uint8_t *at = encoder->scratch;
+
+	memset(encoder->columns, 0, sizeof(encoder->columns));
+	for (uint32_t i = 0; i < encoder->shape_cnt; i++) {
+		struct shape *shape = &encoder->shapes[i];
+
+		settle_shape(shape);
+		for (uint32_t left = shape->variable; left; left &= left - 1)
+			encoder->columns[shape->kind * LOG_KNOWN_FIELD_MAX + (uint32_t)__builtin_ctz(left)].first_cnt += shape->count;
+	}
+	for (uint32_t i = 0; i < COLUMN_CAPACITY; i++) {
+		struct column *column = &encoder->columns[i];
+
+		column->first = at;
+		column->rest = at + column->first_cnt;
+		at += column->first_cnt * SPLIT_MAX_BYTES;
+		column->first_cnt = 0;
+	}
+	encoder->order_column = (struct column){ .first = at, .rest = at + encoder->record_cnt };
+}
+
+static void put_number(struct column *column, uint64_t value)
+{
+	uint8_t rest[SPLIT_REST_MAX_BYTES];
+	uint32_t length = split_put(&column->first[column->first_cnt++], rest, value);
+
+	memcpy(column->rest + column->rest_cnt, rest, length);
+	column->rest_cnt += length;
+}
+
+static void fill_columns(struct batch_encoder *encoder)
+{
+	const uint64_t *value = encoder->values;
+
+	for (uint32_t i = 0; i < encoder->record_cnt; i++) {
+		const struct shape *shape = &encoder->shapes[encoder->order[i]];
+
+		put_number(&encoder->order_column, shape->code);
+		for (uint32_t left = shape->collected; left; left &= left - 1, value++) {
+			uint32_t field = (uint32_t)__builtin_ctz(left);
+
+			if (shape->variable & 1u << field)
+				put_number(&encoder->columns[shape->kind * LOG_KNOWN_FIELD_MAX + field],
+					   *value - (uint64_t)shape->least[field]);
+		}
+	}
+}
+
+/* The payload while it is written: the directory grows apart from the sections, which follow it. */
+struct assembly {
+	uint8_t directory[DIRECTORY_MAX_BYTES];
+	uint32_t directory_length;
+	uint32_t section_cnt;
+	uint8_t *begin; /* of the sections */
+	uint8_t *section;
+	uint8_t *at;
+	uint32_t *cuts;
+};
+
+static void end_section(struct assembly *assembly, uint32_t id)
+{
+	if (assembly->at == assembly->section)
+		return;
+	assembly->directory_length += leb128_put(assembly->directory + assembly->directory_length, id);
+	assembly->directory_length += leb128_put(assembly->directory + assembly->directory_length,
+						 (uint64_t)(assembly->at - assembly->section));
+	assembly->cuts[assembly->section_cnt++] = (uint32_t)(assembly->at - assembly->begin);
+	assembly->section = assembly->at;
+}
+
+static void put_leb128(struct assembly *assembly, uint64_t value)
+{
+	assembly->at += leb128_put(assembly->at, value);
+}
+
+static void put_bytes(struct assembly *assembly, const void *bytes, size_t length)
+{
+	memcpy(assembly->at, bytes, length);
+	assembly->at += length;
+}
+
+static void put_strings(struct assembly *assembly, const struct intern_strings *strings, uint32_t section)
+{
+	if (!strings->count)
+		return;
+	put_leb128(assembly, strings->count);
+	for (uint32_t i = 0; i < strings->count; i++)
+		put_leb128(assembly, strings->ends[i] - intern_strings_begin(strings, i));
+	put_bytes(assembly, strings->bytes, strings->byte_cnt);
+	end_section(assembly, section);
+}
+
+static void put_dictionary(struct assembly *assembly, const struct record_packer *packer)
+{
+	uint32_t tid = 0, pid = 0;
+	uint64_t object = 0;
+
+	put_leb128(assembly, packer->threads.count);
+	for (uint32_t i = 0; i < packer->threads.count; i++) {
+		const struct model_thread *thread = &packer->model.threads[i];
+
+		put_leb128(assembly, zigzag((uint64_t)((int64_t)thread->tid - tid)));
+		put_leb128(assembly, zigzag((uint64_t)((int64_t)thread->pid - pid)));
+		tid = thread->tid;
+		pid = thread->pid;
+	}
+	end_section(assembly, LOG_SECTION_THREADS);
+	put_strings(assembly, &packer->names, LOG_SECTION_NAMES);
+	put_strings(assembly, &packer->texts, LOG_SECTION_TEXTS);
+	put_leb128(assembly, packer->objects.count);
+	for (uint32_t i = 0; i < packer->objects.count; i++) {
+		put_leb128(assembly, zigzag(packer->objects.keys[i] - object));
+		object = packer->objects.keys[i];
+	}
+	end_section(assembly, LOG_SECTION_OBJECTS);
+	put_leb128(assembly, packer->slots.count);
+	end_section(assembly, LOG_SECTION_SLOTS);
+}
+
+static void put_shape(struct assembly *assembly, const struct shape *shape)
+{
+	uint32_t field_cnt = kind_fields[shape->kind].count;
+
+	while (field_cnt && !shape->least[field_cnt - 1] && !(shape->variable & 1u << (field_cnt - 1)))
+		field_cnt--;
+	put_leb128(assembly, shape->kind);
+	put_leb128(assembly, field_cnt);
+	for (uint32_t i = 0; i < field_cnt; i++) {
+		uint64_t value = (uint64_t)shape->least[i];
+
+		if (shape->variable & 1u << i) {
+			put_leb128(assembly, value ? FIELD_VARIABLE_FROM : FIELD_VARIABLE);
+			if (value)
+				put_leb128(assembly, zigzag(value));
+		} else if (value > UINT64_MAX - FIELD_CONSTANT) {
+			put_leb128(assembly, FIELD_CONSTANT_LARGE);
+			put_leb128(assembly, value);
+		} else {
+			put_leb128(assembly, value + FIELD_CONSTANT);
+		}
+	}
+}
+
+static void put_column(struct assembly *assembly, const struct column *column, uint32_t section)
+{
+	put_bytes(assembly, column->first, column->first_cnt);
+	end_section(assembly, section);
+	put_bytes(assembly, column->rest, column->rest_cnt);
+	end_section(assembly, section + 1);
+}
+
+static void assemble(struct batch_encoder *encoder, struct assembly *assembly)
+{
+	put_dictionary(assembly, &encoder->packer);
+	put_leb128(assembly, encoder->shape_cnt);
+	for (uint32_t i = 0; i < encoder->shape_cnt; i++)
+		put_shape(assembly, &encoder->shapes[encoder->ranking[i]]);
+	end_section(assembly, LOG_SECTION_SHAPES);
+	put_column(assembly, &encoder->order_column, LOG_SECTION_ORDER_FIRST);
+	for (uint32_t kind = 0; kind < LOG_KIND_COUNT; kind++)
+		for (uint32_t field = 0; field < LOG_KNOWN_FIELD_MAX; field++)
+			put_column(assembly, &encoder->columns[kind * LOG_KNOWN_FIELD_MAX + field],
+				   LOG_SECTION_COLUMNS + kind * LOG_FIELD_MAX * 2 + field * 2);
+}
+
+void batch_encoder_finish(struct batch_encoder *encoder, struct batch *batch)
+{
+	struct assembly assembly = {
+		.begin = encoder->payload + DIRECTORY_MAX_BYTES,
+		.section = encoder->payload + DIRECTORY_MAX_BYTES,
+		.at = encoder->payload + DIRECTORY_MAX_BYTES,
+		.cuts = encoder->cuts,
+	};
+	uint8_t count[LEB128_MAX_BYTES];
+	uint32_t count_length, head_length;
+	uint8_t *head;
+
+	rank_shapes(encoder);
+	lay_columns(encoder);
+	fill_columns(encoder);
+	assemble(encoder, &assembly);
+
+	count_length = (uint32_t)leb128_put(count, assembly.section_cnt);
+	head_length = count_length + assembly.directory_length;
+	head = assembly.begin - head_length;
+	memcpy(head, count, count_length);
+	memcpy(head + count_length, assembly.directory, assembly.directory_length);
+	for (uint32_t i = 0; i < assembly.section_cnt; i++)
+		encoder->cuts[i] += head_length;
+	*batch = (struct batch){
+		.payload = head,
+		.cuts = encoder->cuts,
+		.cut_cnt = assembly.section_cnt,
+		.record_cnt = encoder->record_cnt,
+		.first_ns = encoder->first_ns,
+		.last_ns = encoder->last_ns,
+	};
+}

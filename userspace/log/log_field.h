@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The fields of each kind of record (docs/log-format.md, "Records"): their order is the format. How the writer stores each is its own choice,
+ * told by the batch's shapes.
+ */
+#ifndef LOG_FIELD_H
+#define LOG_FIELD_H
+
+#include <stdint.h>
+
+#include "log/log_format.h"
+#include "txtrace/log.h"
+
+#define FIELD_TIME 0   /* of every kind */
+#define FIELD_THREAD 1 /* of every kind but LOSS and SUMMARY */
+
+enum span_field {
+	SPAN_END_THREAD = 2,
+	SPAN_FLAGS = 3,
+	SPAN_LABEL = 4,
+	SPAN_TAG = 5,
+	SPAN_KEY = 6,
+	SPAN_WALL = 7,
+	SPAN_ID_SLOT = 8,
+	SPAN_ID = 9,
+	SPAN_PARENT_SLOT = 10,
+	SPAN_PARENT = 11,
+	SPAN_WORK = 12,
+	SPAN_DERIVED = 13,
+	SPAN_ON_CPU = 14,
+	SPAN_RUNNABLE = 15,
+	SPAN_BLOCKED = 16, /* one for each reason */
+	SPAN_DETACHED = 25,
+	SPAN_UNKNOWN = 26,
+	SPAN_FIELD_COUNT = 27,
+};
+#define SPAN_PART_COUNT (SPAN_FIELD_COUNT - SPAN_ON_CPU)
+
+enum run_field {
+	RUN_CPU = 2,
+	RUN_BEGIN_FROM = 3,
+	RUN_BEGIN = 4,
+	RUN_RUNNABLE = 5,
+	RUN_BLOCKED = 6,
+	RUN_LEFT_AS = 7,
+	RUN_REASON = 8,
+	RUN_SYSCALL = 9,
+	RUN_OBJECT = 10,
+	RUN_FIELD_COUNT = 11,
+};
+
+/* RUN_BEGIN_FROM: what RUN_BEGIN is counted from */
+enum run_begin_from {
+	RUN_BEGIN_FROM_CPU = 0,   /* forwards from the end of the last run on this CPU */
+	RUN_BEGIN_FROM_END = 1,   /* backwards from its own end */
+	RUN_BEGIN_FROM_READY = 2, /* forwards from when the thread was woken or last left */
+};
+
+enum wake_field {
+	WAKE_WAKER = 2,
+	WAKE_CPU = 3,
+	WAKE_FLAGS = 4,
+	WAKE_COMM = 5,
+	WAKE_FIELD_COUNT = 6,
+};
+
+enum thread_field {
+	THREAD_FLAGS = 2, /* 1: seed, 2: exit */
+	THREAD_COMM = 3,
+	THREAD_FIELD_COUNT = 4,
+};
+
+enum attribute_field {
+	ATTRIBUTE_TYPE = 2,
+	ATTRIBUTE_TRUNCATED = 3,
+	ATTRIBUTE_NAME = 4,
+	ATTRIBUTE_SPAN_SLOT = 5,
+	ATTRIBUTE_SPAN = 6,
+	ATTRIBUTE_VALUE = 7,
+	ATTRIBUTE_STRING = 8,
+	ATTRIBUTE_FIELD_COUNT = 9,
+};
+
+enum instant_field {
+	INSTANT_NAME = 2,
+	INSTANT_SPAN_SLOT = 3,
+	INSTANT_SPAN = 4,
+	INSTANT_FIELD_COUNT = 5,
+};
+
+enum counter_field {
+	COUNTER_NAME = 2,
+	COUNTER_SLOT = 3,
+	COUNTER_VALUE = 4,
+	COUNTER_FIELD_COUNT = 5,
+};
+
+enum link_field {
+	LINK_NAME = 2,
+	LINK_FROM_SLOT = 3,
+	LINK_FROM = 4,
+	LINK_TO_SLOT = 5,
+	LINK_TO = 6,
+	LINK_FIELD_COUNT = 7,
+};
+
+enum loss_field {
+	LOSS_LENGTH = 1,
+	LOSS_CPU = 2,
+	LOSS_SPAN_EVENTS = 3,
+	LOSS_SCHED_EVENTS = 4,
+	LOSS_FIELD_COUNT = 5,
+};
+
+enum open_span_field {
+	OPEN_SPAN_LABEL = 2,
+	OPEN_SPAN_KEY = 3,
+	OPEN_SPAN_AGE = 4,
+	OPEN_SPAN_ID_SLOT = 5,
+	OPEN_SPAN_ID = 6,
+	OPEN_SPAN_PARENT_SLOT = 7,
+	OPEN_SPAN_PARENT = 8,
+	OPEN_SPAN_FIELD_COUNT = 9,
+};
+
+enum summary_field {
+	SUMMARY_SENT = 1,
+	SUMMARY_RECEIVED = 2,
+	SUMMARY_LOST = 3,
+	SUMMARY_LOST_CLOCKS = 4,
+	SUMMARY_LATE = 5,
+	SUMMARY_ANOMALIES = 6, /* one for each */
+	SUMMARY_FIELD_COUNT = 6 + TXTRACE_ANOMALY_COUNT,
+};
+
+/* Kinds that a file can hold; the reader's own DAMAGE is none. */
+#define LOG_KIND_COUNT TXTRACE_RECORD_DAMAGE
+
+/* No kind of this version has more. */
+#define LOG_KNOWN_FIELD_MAX 32
+
+/* How the writer treats a field unless it learns better. */
+enum field_habit {
+	HABIT_CATEGORY = 0, /* few values: part of the shape */
+	HABIT_SPARSE = 1,   /* mostly 0: in a column, if not 0 */
+	HABIT_VALUE = 2,    /* in a column */
+};
+
+struct kind_fields {
+	uint8_t count;
+	uint8_t habits[LOG_KNOWN_FIELD_MAX]; /* enum field_habit */
+};
+
+extern const struct kind_fields kind_fields[LOG_KIND_COUNT];
+
+/* SLOTS, "Ids": 0 and 1 are no memory. */
+#define SLOT_ZERO 0
+#define SLOT_OWN 1
+#define SLOT_FIRST 2
+
+/* RUN_SYSCALL counts from -2, so that "unknown" and "none" are small. */
+#define SYSCALL_BIAS 2
+
+#define THREAD_FLAG_SEED 1
+#define THREAD_FLAG_EXIT 2
+
+#endif
