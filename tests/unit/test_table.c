@@ -38,7 +38,8 @@ static void columns_are_as_wide_as_their_widest_cell(void **state)
 	table_cell_format(table, TABLE_PLAIN, "%d", 1234567);
 	table_cell(table, TABLE_PLAIN, "\xc2\xb5");
 	table_line(table, "");
-	table_line(table, "  a line");
+	table_piece(table, TABLE_BOLD, "  a line");
+	table_line(table, " that is wider than its column");
 	table_cell(table, TABLE_PLAIN, "x");
 	table_end_row(table);
 	table_end_row(table);
@@ -47,7 +48,7 @@ static void columns_are_as_wide_as_their_widest_cell(void **state)
 		     "checkout        1\n"
 		     "\xe6\x97\xa5\xe6\x9c\xac      1234567  \xc2\xb5\n"
 		     "\n"
-		     "  a line\n"
+		     "  a line that is wider than its column\n"
 		     "x\n");
 	table_free(table);
 }

@@ -73,14 +73,19 @@ static int complain_unknown(struct parser *parser, const char *name, size_t leng
 
 /* ---- values ---- */
 
+const char *option_choice(const struct option_spec *spec, size_t idx)
+{
+	return spec->choices ? spec->choices[idx] : spec->choice_at(idx);
+}
+
 static void list_choices(const struct option_spec *spec, char *text, size_t size)
 {
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (size_t i = 0; spec->choices[i] && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s",
-					 i == 0 ? "" : spec->choices[i + 1] ? ", " : " or ", spec->choices[i]);
+	for (size_t i = 0; option_choice(spec, i) && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : option_choice(spec, i + 1) ? ", " : " or ",
+					 option_choice(spec, i));
 }
 
 static int take_choice(struct parser *parser, const struct option_spec *spec, const char *value)
@@ -89,12 +94,12 @@ static int take_choice(struct parser *parser, const struct option_spec *spec, co
 	char list[256];
 
 	near_miss_init(&near_miss, value);
-	for (unsigned int i = 0; spec->choices[i]; i++) {
-		if (strcmp(spec->choices[i], value) == 0) {
+	for (unsigned int i = 0; option_choice(spec, i); i++) {
+		if (strcmp(option_choice(spec, i), value) == 0) {
 			*(unsigned int *)((char *)parser->values + spec->offset) = i;
 			return 0;
 		}
-		near_miss_offer(&near_miss, spec->choices[i]);
+		near_miss_offer(&near_miss, option_choice(spec, i));
 	}
 	if (near_miss.best)
 		return complain(parser, "option '--%s' does not know '%s', did you mean '%s'?", spec->name, value, near_miss.best);

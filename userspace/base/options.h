@@ -61,7 +61,8 @@ struct option_spec {
 	size_t offset;        /* of the field in the values */
 	uint64_t minimum;     /* numbers, sizes (bytes), durations (ns) */
 	uint64_t maximum;     /* 0: none */
-	const char *const *choices; /* CHOICE; ends with NULL */
+	const char *const *choices; /* CHOICE; ends with NULL; or, when they stand in somebody else's table, */
+	const char *(*choice_at)(size_t idx); /* NULL behind the last */
 	option_call call;
 	bool is_hidden; /* parsed, not listed */
 };
@@ -105,6 +106,9 @@ struct options_result {
 
 /* argv[0] is skipped. 0, or -EINVAL and result->error. */
 int options_parse(const struct options *options, int argc, char **argv, void *values, struct options_result *result);
+
+/* The idx-th choice of an OPTION_CHOICE; NULL behind the last. */
+const char *option_choice(const struct option_spec *spec, size_t idx);
 
 /* Usage, about, options, examples, notes: for at most 100 columns. */
 void options_print_help(const struct options *options, FILE *file);

@@ -49,8 +49,8 @@ static void print_option(FILE *file, const struct option_spec *spec, size_t help
 	size_t width = format_names(spec, names, sizeof(names)), used;
 
 	used = (size_t)snprintf(help, sizeof(help), "%s", spec->help);
-	for (size_t i = 0; spec->type == OPTION_CHOICE && spec->choices[i] && used < sizeof(help); i++)
-		used += (size_t)snprintf(help + used, sizeof(help) - used, "%s%s", i ? ", " : ": ", spec->choices[i]);
+	for (size_t i = 0; spec->type == OPTION_CHOICE && option_choice(spec, i) && used < sizeof(help); i++)
+		used += (size_t)snprintf(help + used, sizeof(help) - used, "%s%s", i ? ", " : ": ", option_choice(spec, i));
 	fprintf(file, "  %s", names);
 	if (2 + width + 2 > help_column)
 		fprintf(file, "\n%*s", (int)help_column, "");

@@ -11,13 +11,13 @@
 
 #define GAP 2 /* blanks between columns */
 
-/* A stretch of the table's text in one style. The last piece of a cell ends it; a line is a piece that is in no cell. */
+/* A stretch of the table's text in one style. The last piece of a cell or of a line ends it. */
 struct piece {
 	size_t offset;
 	size_t length;
 	const char *style;
 	bool ends_cell;
-	bool is_line;
+	bool ends_line;
 };
 
 struct table {
@@ -161,13 +161,14 @@ void table_line(struct table *table, const char *text)
 
 	if (!table)
 		return;
-	if (table->at_column > 0 || table->cell_width > 0)
+	if (table->at_column > 0)
 		table->err = table->err ? table->err : -EINVAL;
+	table->cell_width = 0;
 	offset = table->text.length;
 	text_append(&table->text, text);
 	piece = add_piece(table, offset, TABLE_PLAIN);
 	if (piece)
-		piece->is_line = true;
+		piece->ends_line = true;
 }
 
 /* ---- printing ---- */
@@ -212,21 +213,25 @@ static void print_titles(const struct table *table, struct printer *printer)
 	fputc('\n', printer->file);
 }
 
-/* Prints the cell that begins with piece idx in a column; returns the piece behind it. */
-static size_t print_cell(const struct table *table, struct printer *printer, size_t idx, size_t column)
+static void print_pieces(const struct table *table, struct printer *printer, size_t idx, size_t end)
 {
-	const char *text = text_string(&table->text);
-	size_t end = idx, width = 0, padding;
+	for (; idx < end; idx++) {
+		const struct piece *piece = &table->pieces[idx];
 
-	do {
-		width += text_columns(text + table->pieces[end].offset, table->pieces[end].length);
-	} while (!table->pieces[end++].ends_cell);
-	padding = table->widths[column] - width;
-	printer->blanks += (column ? GAP : 0) + (table->columns[column].align == TABLE_RIGHT ? padding : 0);
-	for (; idx < end; idx++)
-		print_bytes(printer, table->pieces[idx].style, text + table->pieces[idx].offset, table->pieces[idx].length);
-	printer->blanks += table->columns[column].align == TABLE_RIGHT ? 0 : padding;
-	return end;
+		print_bytes(printer, piece->style, text_string(&table->text) + piece->offset, piece->length);
+	}
+}
+
+static void print_cell(const struct table *table, struct printer *printer, size_t idx, size_t end, size_t column)
+{
+	bool is_right = table->columns[column].align == TABLE_RIGHT;
+	size_t padding = table->widths[column];
+
+	for (size_t i = idx; i < end; i++)
+		padding -= text_columns(text_string(&table->text) + table->pieces[i].offset, table->pieces[i].length);
+	printer->blanks += (column ? GAP : 0) + (is_right ? padding : 0);
+	print_pieces(table, printer, idx, end);
+	printer->blanks += is_right ? 0 : padding;
 }
 
 int table_print(const struct table *table, FILE *file, bool has_colours)
@@ -242,20 +247,22 @@ int table_print(const struct table *table, FILE *file, bool has_colours)
 		return -EINVAL;
 	print_titles(table, &printer);
 	while (idx < table->piece_cnt) {
-		const struct piece *piece = &table->pieces[idx];
+		size_t end = idx;
 
+		while (!table->pieces[end].ends_cell && !table->pieces[end].ends_line)
+			end++;
+		end++;
 		if (column == 0)
 			printer.blanks = 0;
-		if (piece->is_line) {
-			print_bytes(&printer, piece->style, text_string(&table->text) + piece->offset, piece->length);
-			idx++;
-			fputc('\n', file);
-			continue;
+		if (table->pieces[end - 1].ends_line) {
+			print_pieces(table, &printer, idx, end);
+		} else {
+			print_cell(table, &printer, idx, end, column);
+			column = (column + 1) % table->column_cnt;
 		}
-		idx = print_cell(table, &printer, idx, column);
-		column = (column + 1) % table->column_cnt;
 		if (column == 0)
 			fputc('\n', file);
+		idx = end;
 	}
 	return 0;
 }

@@ -43,13 +43,13 @@ void table_free(struct table *table);
 void table_cell(struct table *table, const char *style, const char *text); /* style must outlive the table; text is copied */
 __attribute__((format(printf, 3, 4))) void table_cell_format(struct table *table, const char *style, const char *format, ...);
 
-/* A cell that is put together from pieces of different styles: all but the last piece with this. */
+/* A cell, or a line, that is put together from pieces of different styles: all but the last piece with this. */
 void table_piece(struct table *table, const char *style, const char *text);
 
 /* Ends the row early: the rest of it stays empty. A no-op between rows. */
 void table_end_row(struct table *table);
 
-/* A line of text that is in no column. */
+/* A line of text that is in no column; pieces since the last row belong to it. */
 void table_line(struct table *table, const char *text);
 
 /* Titles (if any column has one), rows, lines. 0, -ENOMEM, -EINVAL (a line in the middle of a row). Write errors stay in the file. */

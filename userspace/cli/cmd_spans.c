@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/span_top.h"
+#include "base/glob.h"
+#include "base/units.h"
+#include "cli/capture_info.h"
+#include "cli/command.h"
+#include "cli/exit_status.h"
+#include "cli/ledger_part.h"
+#include "cli/log_input.h"
+#include "cli/span_json.h"
+
+#define BAR_COLUMNS 20
+#define LABEL_COLUMNS_MAX 30
+#define TAG_COLUMNS_MAX 60
+#define LIMIT_MAX 1000000
+
+struct spans_options {
+	unsigned int sort;
+	uint64_t limit;
+	const char *label;
+	bool wants_json;
+};
+
+static const struct option_spec specs[] = {
+	OPTION("sort", 's', OPTION_CHOICE, "BY", "those with the most of it come first; for begin, the earliest",
+	       offsetof(struct spans_options, sort), .choices = span_top_sorts),
+	OPTION("limit", 'n', OPTION_U64, "N", "show N spans (default 20)", offsetof(struct spans_options, limit), .minimum = 1,
+	       .maximum = LIMIT_MAX),
+	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'", offsetof(struct spans_options, label)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object", offsetof(struct spans_options, wants_json)),
+	OPTION_END,
+};
+
+static const struct options options = {
+	.program = "txtrace spans",
+	.about = "The slowest spans, each with its tag, key and thread, and the split of its work. Lower bounds are marked by '>='.",
+	.usages = (const char *const[]){ "FILE", NULL },
+	.specs = specs,
+	.examples = (const struct option_example[]){
+		{ "txtrace spans bank.txtrace", "The 20 that took longest." },
+		{ "txtrace spans -n 5 --sort lock --label 'tx*' bank.txtrace", "The 5 transactions that waited longest for locks." },
+		{ NULL, NULL },
+	},
+	.notes = exit_status_notes,
+	.operand = "FILE",
+	.operand_min = 1,
+	.operand_max = 1,
+};
+
+static int collect(const struct spans_options *values, struct log_input *input, struct span_top *top)
+{
+	struct txtrace_record record;
+	int err = top ? 0 : -ENOMEM;
+
+	while (!err && log_input_next(input, &record)) {
+		const struct txtrace_string *label = &record.span.label;
+
+		if (record.kind == TXTRACE_RECORD_SPAN && (!values->label || glob_matches(values->label, label->bytes, label->length)))
+			err = span_top_add(top, &record.span);
+	}
+	if (!err)
+		span_top_finish(top);
+	return err;
+}
+
+/* ---- for people ---- */
+
+static void add_threads(struct table *table, const struct txtrace_span *span)
+{
+	struct text text = { 0 };
+
+	text_append_format(&text, "%" PRIu32 "/%" PRIu32, span->pid, span->tid);
+	if (span->end_tid && span->end_tid != span->tid)
+		text_append_format(&text, "\xe2\x86\x92%" PRIu32, span->end_tid);
+	table_cell(table, TABLE_PLAIN, text_string(&text));
+	text_release(&text);
+}
+
+static void add_tag(struct table *table, const struct txtrace_span *span)
+{
+	struct text text = { 0 };
+
+	text_append_clipped(&text, span->tag.bytes, span->tag.length, TAG_COLUMNS_MAX);
+	if (span->key.length > 0) {
+		text_append(&text, text.length ? "  key " : "key ");
+		text_append_clipped(&text, span->key.bytes, span->key.length, TAG_COLUMNS_MAX);
+	}
+	if (span->flags & TXTRACE_SPAN_UNFINISHED)
+		text_append(&text, text.length ? "  (unfinished)" : "(unfinished)");
+	table_cell(table, TABLE_PLAIN, text_string(&text));
+	text_release(&text);
+}
+
+/* One row, and a line with the split below it. */
+static void add_span(struct table *table, const struct txtrace_span *span, uint64_t first_ns)
+{
+	const char *bound = span->flags & TXTRACE_SPAN_LOWER_BOUND ? ">=" : "";
+	char time[UNITS_SIZE];
+	struct text text = { 0 };
+	uint64_t offset_ns = span->begin_ns > first_ns ? span->begin_ns - first_ns : 0;
+
+	table_cell_format(table, TABLE_BOLD, "%s%s", bound, units_format_duration(time, span_wall_ns(span)));
+	if (span->label.length > 0)
+		text_append_clipped(&text, span->label.bytes, span->label.length, LABEL_COLUMNS_MAX);
+	else
+		text_append(&text, "(unknown label)");
+	table_cell(table, TABLE_BOLD, text_string(&text));
+	add_threads(table, span);
+	table_cell_format(table, TABLE_PLAIN, "+%" PRIu64 ".%06" PRIu64, offset_ns / 1000000000, offset_ns / 1000 % 1000000);
+	add_tag(table, span);
+
+	text_clear(&text);
+	ledger_list(&text, &span->ledger, 1);
+	if (span->work_ns != span_wall_ns(span))
+		text_append_format(&text, "; of %s work", units_format_duration(time, span->work_ns));
+	table_piece(table, TABLE_PLAIN, "    ");
+	ledger_bar(table, &span->ledger, BAR_COLUMNS);
+	table_piece(table, TABLE_PLAIN, "  ");
+	table_line(table, text_string(&text));
+	text_release(&text);
+}
+
+static int print_text(struct cli *cli, const struct log_input *input, const struct span_top *top)
+{
+	static const struct table_column columns[] = {
+		{ "wall", TABLE_RIGHT }, { "label", TABLE_LEFT }, { "pid/thread", TABLE_LEFT }, { "begin, s", TABLE_RIGHT }, { "tag", TABLE_LEFT },
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	char count[UNITS_SIZE], total[UNITS_SIZE], lost[UNITS_SIZE];
+	int err;
+
+	for (size_t i = 0; i < span_top_count(top); i++)
+		add_span(table, span_top_get(top, i), input->census.first_ns);
+	err = table_print(table, cli->out.file, cli->out.has_colours);
+	table_free(table);
+	fprintf(cli->out.file, "\n%s of %s spans; %s events lost\n", units_format_count(count, span_top_count(top)),
+		units_format_count(total, input->census.record_cnt[TXTRACE_RECORD_SPAN]),
+		units_format_count(lost, log_census_lost_cnt(&input->census)));
+	return err;
+}
+
+/* ---- for machines ---- */
+
+static int print_json(struct cli *cli, const struct spans_options *values, const struct log_input *input, const struct span_top *top)
+{
+	struct json json;
+
+	json_init_file(&json, cli->out.file);
+	json.is_pretty = true;
+	json_object_begin(&json);
+	json_member_text(&json, "type", "spans");
+	capture_json(&json, txtrace_log_info(input->log));
+	json_member_text(&json, "sort", span_top_sorts[values->sort]);
+	json_name(&json, "spans");
+	json_array_begin(&json);
+	for (size_t i = 0; i < span_top_count(top); i++)
+		span_json(&json, span_top_get(top, i));
+	json_array_end(&json);
+	json_member_u64(&json, "span_count", input->census.record_cnt[TXTRACE_RECORD_SPAN]);
+	capture_losses_json(&json, &input->census);
+	json_object_end(&json);
+	json_newline(&json);
+	return json_release(&json) == -ENOMEM ? -ENOMEM : 0; /* what could not be written is told at the end */
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct spans_options values = { .limit = 20 };
+	struct options_result result;
+	struct log_input input;
+	struct span_top *top;
+	int status, err;
+
+	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
+		return status;
+	status = log_input_open(&input, cli, result.operands[0], true);
+	if (status)
+		return status;
+	top = span_top_new(values.limit, values.sort);
+	err = collect(&values, &input, top);
+	if (!err)
+		err = values.wants_json ? print_json(cli, &values, &input, top) : print_text(cli, &input, top);
+	span_top_free(top);
+	status = log_input_close(&input);
+	return err ? cli_fail(cli, "can't list the spans of '%s': %s", result.operands[0], strerror(-err)) : status;
+}
+
+const struct command command_spans = { "spans", "the slowest spans, each with its split", &options, run };
