@@ -193,11 +193,11 @@ extern __attribute__((visibility("hidden"))) uint16_t txtrace_semaphore;
  * the others; in C++, inline does both.
  */
 #if defined(__cplusplus)
-#define TXTRACE_INLINE_ inline __attribute__((visibility("hidden"), always_inline, no_instrument_function))
+#define TXTRACE_INLINE_ inline __attribute__((visibility("hidden"), always_inline, nothrow, no_instrument_function))
 #define TXTRACE_ONE_PER_OBJECT_ inline __attribute__((visibility("hidden"), noinline, cold, nothrow, no_instrument_function))
 #define TXTRACE_ADDRESS_(pointer) reinterpret_cast<uintptr_t>(pointer)
 #else
-#define TXTRACE_INLINE_ extern __inline__ __attribute__((gnu_inline, always_inline, no_instrument_function))
+#define TXTRACE_INLINE_ extern __inline__ __attribute__((gnu_inline, always_inline, nothrow, no_instrument_function))
 #define TXTRACE_ONE_PER_OBJECT_ __attribute__((visibility("hidden"), weak, noinline, cold, nothrow, no_instrument_function))
 #define TXTRACE_ADDRESS_(pointer) ((uintptr_t)(pointer))
 #endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A story is a function that uses macros, and what a tracer sees of it. Each is run untraced, traced and untraced again.
+ *
+ * Arguments that must not be evaluated when nobody traces are wrapped into counted().
+ */
+#ifndef STORY_H
+#define STORY_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe_trap.h"
+
+struct story {
+	const char *name;
+	void (*run)(void);
+	const char *calls;  /* as probe_trap_calls() */
+	int evaluation_cnt; /* of counted arguments, when traced */
+};
+
+static int story_evaluation_cnt;
+
+static void count_evaluation(void)
+{
+	story_evaluation_cnt++;
+}
+
+#define counted(value) (count_evaluation(), (value))
+
+static int story_is_true(const struct story *story, int is_traced)
+{
+	const char *calls = is_traced ? story->calls : "";
+	int evaluation_cnt = is_traced ? story->evaluation_cnt : 0;
+	const char *seen;
+
+	story_evaluation_cnt = 0;
+	if (is_traced)
+		probe_trap_attach();
+	story->run();
+	if (is_traced)
+		probe_trap_detach();
+	seen = is_traced ? probe_trap_calls() : "";
+	if (strcmp(seen, calls) == 0 && story_evaluation_cnt == evaluation_cnt)
+		return 1;
+	printf("# \"%s\", %s: expected\n%s# %d evaluations; saw\n%s# %d evaluations\n", story->name, is_traced ? "traced" : "untraced", calls,
+	       evaluation_cnt, seen, story_evaluation_cnt);
+	return 0;
+}
+
+/* How many of the stories are not true. */
+static int check_stories(const struct story *stories, size_t story_cnt)
+{
+	int false_cnt = 0;
+	size_t i;
+
+	for (i = 0; i < story_cnt; i++) {
+		if (!story_is_true(&stories[i], 0) || (TXTRACE_IS_COMPILED_IN && !story_is_true(&stories[i], 1)) ||
+		    !story_is_true(&stories[i], 0))
+			false_cnt++;
+	}
+	return false_cnt;
+}
+
+#endif
