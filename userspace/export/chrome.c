@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Chrome's Trace Event JSON: read by Perfetto, chrome://tracing, Speedscope and others. Times are in µs with the ns behind the point.
+ * Chrome's Trace Event JSON: read by Perfetto, chrome://tracing, Speedscope and others. Times are in µs with the ns behind the point. Viewers
+ * hold them as doubles, in which the ns of a machine that has been up for months get lost: so they count from the hour before the capture.
  *
  * A slice on a thread is a complete event ("X"). A row is a (pid, tid) there, so a thread's states get a tid of their own, above all that Linux
  * gives out; lanes are asynchronous events ("b", "e"), one id each.
@@ -23,6 +24,7 @@
 struct chrome {
 	struct json json;
 	FILE *out;
+	uint64_t base_ns; /* where times count from */
 	struct key_map flows; /* by number */
 };
 
@@ -66,10 +68,24 @@ static int end_event(struct json *json)
 	return json->err;
 }
 
+#define HOUR_NS (3600 * UINT64_C(1000000000))
+
+static uint64_t base_of(const struct txtrace_log_info *info)
+{
+	uint64_t hours = info->start_monotonic_ns / HOUR_NS;
+
+	return hours > 0 ? (hours - 1) * HOUR_NS : 0;
+}
+
 static void member_us(struct json *json, const char *name, uint64_t ns)
 {
 	json_name(json, name);
 	json_u64_scaled(json, ns < INT64_MAX ? ns : INT64_MAX, 3); /* a viewer's times are signed */
+}
+
+static void member_time(struct chrome *chrome, uint64_t ns)
+{
+	member_us(&chrome->json, "ts", ns > chrome->base_ns ? ns - chrome->base_ns : 0);
 }
 
 static void member_id(struct json *json, uint64_t id)
@@ -238,7 +254,7 @@ static void begin_shape(struct chrome *chrome, const char *phase, const struct s
 
 	json_member_text(json, "cat", shape->category);
 	json_member_string(json, "name", shape->name.bytes, shape->name.length);
-	member_us(json, "ts", time_ns);
+	member_time(chrome, time_ns);
 	if (shape->row->kind == ROW_LANE)
 		member_id(json, shape->row->id);
 }
@@ -249,7 +265,7 @@ static int draw_flow_end(struct chrome *chrome, const char *phase, uint64_t numb
 
 	json_member_text(json, "cat", "link");
 	json_member_text(json, "name", "link");
-	member_us(json, "ts", end->time_ns);
+	member_time(chrome, end->time_ns);
 	json_member_u64(json, "id", number);
 	if (phase[0] == 'f')
 		json_member_text(json, "bp", "e");
@@ -333,13 +349,16 @@ static void member_info(struct json *json, const char *name, const char *text, s
 	json_member_string(json, name, text, strnlen(text, size));
 }
 
-static int write_beginning(struct json *json, const struct txtrace_log_info *info)
+static int write_beginning(struct chrome *chrome, const struct txtrace_log_info *info)
 {
+	struct json *json = &chrome->json;
+
 	json_object_begin(json);
 	json_member_text(json, "displayTimeUnit", "ns");
 	json_name(json, "otherData");
 	json_object_begin(json);
 	json_member_text(json, "clock", "CLOCK_MONOTONIC");
+	json_member_u64(json, "base_ns", chrome->base_ns);
 	json_member_u64(json, "start_monotonic_ns", info->start_monotonic_ns);
 	json_member_u64(json, "start_realtime_ns", info->start_realtime_ns);
 	member_info(json, "host", info->host, sizeof(info->host));
@@ -387,13 +406,14 @@ static int chrome_open(void **state, FILE *out, const struct txtrace_log_info *i
 	if (!chrome)
 		return -ENOMEM;
 	chrome->out = out;
+	chrome->base_ns = base_of(info);
 	json_init_file(&chrome->json, out);
 	key_map_init(&chrome->flows, sizeof(struct flow_end), NULL);
 	picture = picture_new(&chrome_canvas, chrome, info);
 	if (!picture)
 		return -ENOMEM;
 	*state = picture;
-	return write_beginning(&chrome->json, info);
+	return write_beginning(chrome, info);
 }
 
 const struct export_format format_chrome = {

@@ -11,38 +11,30 @@
 #include "export/perfetto_packet.h"
 #include "export/picture.h"
 
-static struct txtrace_string text(const char *string)
-{
-	return (struct txtrace_string){ .bytes = string, .length = strlen(string) };
-}
-
 /* ---- rows ---- */
 
 static int perfetto_row(void *canvas, const struct picture_row *row)
 {
 	struct packet_writer *writer = canvas;
-	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__ProcessDescriptor process = PERFETTO__PROCESS_DESCRIPTOR__INIT;
 	Perfetto__ThreadDescriptor thread = PERFETTO__THREAD_DESCRIPTOR__INIT;
 	Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
-	Perfetto__TracePacket *packet = packet_begin(writer, 0);
+	Perfetto__TrackDescriptor *track = packet_track(writer);
 	char *name = row->name.length > 0 ? packet_text(writer, row->name, false) : NULL;
 
-	packet->has_timestamp = false;
-	packet->track_descriptor = &track;
-	track.has_uuid = true;
-	track.uuid = row->id;
-	track.has_parent_uuid = row->parent != 0;
-	track.parent_uuid = row->parent;
+	track->has_uuid = true;
+	track->uuid = row->id;
+	track->has_parent_uuid = row->parent != 0;
+	track->parent_uuid = row->parent;
 	switch (row->kind) {
 	case ROW_PROCESS:
-		track.process = &process;
+		track->process = &process;
 		process.has_pid = true;
 		process.pid = (int32_t)row->pid;
 		process.process_name = name;
 		break;
 	case ROW_THREAD:
-		track.thread = &thread;
+		track->thread = &thread;
 		thread.has_pid = true;
 		thread.pid = (int32_t)row->pid;
 		thread.has_tid = true;
@@ -50,12 +42,12 @@ static int perfetto_row(void *canvas, const struct picture_row *row)
 		thread.thread_name = name;
 		break;
 	case ROW_COUNTER:
-		track.counter = &counter;
-		track.name = name;
+		track->counter = &counter;
+		track->name = name;
 		break;
 	case ROW_STATES:
 	case ROW_LANE:
-		track.name = name;
+		track->name = name;
 		break;
 	}
 	return packet_write(writer);
@@ -140,11 +132,15 @@ static int write_system(struct packet_writer *writer, const struct txtrace_log_i
 	Perfetto__SystemInfo system = PERFETTO__SYSTEM_INFO__INIT;
 	Perfetto__TraceUuid uuid = PERFETTO__TRACE_UUID__INIT;
 	Perfetto__TracePacket *packet = packet_begin(writer, info->start_monotonic_ns);
-	struct txtrace_string kernel = { info->kernel, strnlen(info->kernel, sizeof(info->kernel)) };
+	size_t length = strnlen(info->kernel, sizeof(info->kernel));
+	const char *blank = memrchr(info->kernel, ' ', length); /* release and machine */
+	size_t release = blank ? (size_t)(blank - info->kernel) : length;
 	int err;
 
-	utsname.sysname = packet_text(writer, text("Linux"), false);
-	utsname.release = packet_text(writer, kernel, false);
+	utsname.sysname = packet_text(writer, (struct txtrace_string){ "Linux", strlen("Linux") }, false);
+	utsname.release = packet_text(writer, (struct txtrace_string){ info->kernel, release }, false);
+	if (blank)
+		utsname.machine = packet_text(writer, (struct txtrace_string){ blank + 1, length - release - 1 }, false);
 	system.utsname = &utsname;
 	system.has_num_cpus = true;
 	system.num_cpus = info->cpu_cnt;

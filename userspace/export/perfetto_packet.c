@@ -8,7 +8,8 @@
 #include "base/string_pool.h"
 #include "base/utf8.h"
 
-#define SEQUENCE_ID 1
+#define EVENT_SEQUENCE 1
+#define TRACK_SEQUENCE 2 /* a viewer takes a sequence that names a thread for that thread's own */
 #define INTERNED_NAME_MAX 1024 /* bytes; a longer one is sent in full each time */
 #define INTERNED_CNT_MAX 65536 /* of a kind; then numbering starts anew */
 #define INTERNED_PER_PACKET_MAX 256
@@ -41,6 +42,7 @@ struct packet_writer {
 	/* the packet that is being filled */
 	Perfetto__TracePacket packet;
 	Perfetto__TrackEvent event;
+	Perfetto__TrackDescriptor track;
 	Perfetto__InternedData interned;
 	uint64_t category;
 	Perfetto__DebugAnnotation *args;
@@ -132,7 +134,7 @@ Perfetto__TracePacket *packet_begin(struct packet_writer *writer, uint64_t time_
 	packet->has_timestamp = true;
 	packet->timestamp = time_ns < INT64_MAX ? time_ns : INT64_MAX; /* a viewer's times are signed */
 	packet->has_trusted_packet_sequence_id = true;
-	packet->trusted_packet_sequence_id = SEQUENCE_ID;
+	packet->trusted_packet_sequence_id = EVENT_SEQUENCE;
 	packet->has_sequence_flags = true;
 	packet->sequence_flags = PERFETTO__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE;
 	if (is_anew)
@@ -141,6 +143,19 @@ Perfetto__TracePacket *packet_begin(struct packet_writer *writer, uint64_t time_
 	packet->first_packet_on_sequence = !writer->has_begun;
 	writer->has_begun = true;
 	return packet;
+}
+
+Perfetto__TrackDescriptor *packet_track(struct packet_writer *writer)
+{
+	Perfetto__TracePacket *packet = &writer->packet;
+
+	free_texts(writer);
+	perfetto__trace_packet__init(packet);
+	packet->has_trusted_packet_sequence_id = true;
+	packet->trusted_packet_sequence_id = TRACK_SEQUENCE;
+	perfetto__track_descriptor__init(&writer->track);
+	packet->track_descriptor = &writer->track;
+	return &writer->track;
 }
 
 Perfetto__TrackEvent *packet_event(struct packet_writer *writer, Perfetto__TrackEvent__Type type, uint64_t track)
@@ -354,7 +369,7 @@ static void add_interned(struct packet_writer *writer)
 	struct interning *names = &writer->interning[INTERN_EVENT_NAME];
 	struct interning *arg_names = &writer->interning[INTERN_ARG_NAME];
 
-	if (categories->entry_cnt + names->entry_cnt + arg_names->entry_cnt == 0)
+	if (!writer->packet.track_event || categories->entry_cnt + names->entry_cnt + arg_names->entry_cnt == 0)
 		return;
 	perfetto__interned_data__init(data);
 	data->n_event_categories = categories->entry_cnt;

@@ -25,10 +25,13 @@ struct packet_writer;
 struct packet_writer *packet_writer_new(FILE *out); /* NULL: no memory */
 void packet_writer_free(struct packet_writer *writer);
 
-/* A new packet; what it points to is the writer's, and stays until the next begin. Its fields may be set directly. */
+/* A new packet; its fields may be set directly. What these return is the writer's, and good until the next packet is begun. */
 Perfetto__TracePacket *packet_begin(struct packet_writer *writer, uint64_t time_ns);
 
-/* Makes it a track event. */
+/* A new packet that describes a track. */
+Perfetto__TrackDescriptor *packet_track(struct packet_writer *writer);
+
+/* Makes the packet that was begun a track event. */
 Perfetto__TrackEvent *packet_event(struct packet_writer *writer, Perfetto__TrackEvent__Type type, uint64_t track);
 
 /* A string for a field of the packet; never NULL. is_truncated: … goes behind it. */
