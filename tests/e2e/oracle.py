@@ -114,6 +114,7 @@ WRONG = [
     ("a counter's value lost", lambda log: log.pop(7), "it is [1]"),
     ("events unaccounted for", lambda log: log[8]["recorder"].update(received_cnt=8), "sent 9, received 8, lost 0"),
     ("a loss", lambda log: log[8]["recorder"].update(sent_cnt=10, lost_cnt=1), "lost_cnt is 1"),
+    ("a loss that no record tells of", lambda log: log[8]["recorder"].update(sent_cnt=10, lost_cnt=1), "its records of loss tell of 0 events"),
     ("no summary", lambda log: log.pop(8), "has no summary"),
     ("an event of no span", lambda log: log.append({"type": "instant", "span": "5", "name": "of nobody"}), "its number is 1"),
 ]

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The demo's bank counts its transactions; the log holds exactly as many spans, children and marks, and the money is all there.
+# shellcheck source=tests/e2e/e2e.sh
+. tests/e2e/e2e.sh
+need_bpf
+
+# count_of WORD: a number in the bank's summary line
+count_of() {
+	grep -o "\\b$1=[0-9]*" "$tmp/bank.out" | cut -d= -f2
+}
+
+run_bank() {
+	TMPDIR=$tmp "$recorder" -q -o "$tmp/bank.txtrace" -- "$programs/bank" --transactions 3000 --rate 1500 --seed 7 >"$tmp/bank.out" &&
+		export_log "$tmp/bank.txtrace"
+}
+
+conserved() {
+	grep -q 'balances=conserved' "$tmp/bank.out" || fail "$(cat "$tmp/bank.out")"
+}
+
+# says LABEL COUNT: what the program's counts mean for the log
+says() {
+	echo "{\"type\":\"count\",\"label\":\"$1\",\"pid\":$pid,\"cnt\":$2}"
+}
+
+write_truth() {
+	local deposit transfer withdraw audit statement
+	pid=$(grep -m1 -o '"type":"span".*' "$tmp/bank.txtrace.jsonl" | grep -o '"pid":[0-9]*' | cut -d: -f2)
+	deposit=$(count_of deposit) transfer=$(count_of transfer) withdraw=$(count_of withdraw) audit=$(count_of audit) statement=$(count_of statement)
+	says deposit "$deposit"
+	says transfer "$transfer"
+	says withdraw "$withdraw"
+	says audit "$audit"
+	says statement "$statement"
+	says validate $((deposit + transfer + withdraw))
+	says "lock accounts" $((deposit + transfer + withdraw))
+	says journal $((deposit + transfer + withdraw + statement))
+	says notify $((deposit + withdraw))
+	says receipt $((deposit + withdraw))
+	says clear "$transfer"
+	says "clearing house" "$transfer"
+	says checksum $((3 * audit))
+	says print "$statement"
+	echo "{\"type\":\"instant\",\"span\":\"0\",\"name\":\"posted\",\"cnt\":$((deposit + withdraw))}"
+}
+
+holds_counts() {
+	write_truth >"$tmp/bank.truth"
+	compare bank
+}
+
+all_traced() {
+	[ "$(count_of transactions) $(count_of traced)" = "3000 3000" ] || fail "$(cat "$tmp/bank.out")"
+}
+
+# Each kind of transaction has something that only it does: there the log must show time, and nowhere else.
+tells_the_stories() {
+	python3 - "$tmp/bank.txtrace.jsonl" <<-'END'
+		import collections, json, sys
+		sums = collections.defaultdict(collections.Counter)
+		for line in open(sys.argv[1], encoding="utf-8"):
+		    record = json.loads(line)
+		    if record["type"] == "span":
+		        sums[record["label"]].update(record["blocked"])
+		        sums[record["label"]]["detached"] += record["detached_ns"]
+		        sums[record["label"]]["on_cpu"] += record["on_cpu_ns"]
+		expected = {"journal": "disk", "lock accounts": "lock", "clear": "network", "rate limit": "sleep", "clearing house": "sleep"}
+		for label, reason in expected.items():
+		    blocked = {name: ns for name, ns in sums[label].items() if name not in ("detached", "on_cpu") and ns}
+		    print(label, blocked)
+		    if max(blocked, key=blocked.get) != reason:
+		        sys.exit(f"{label} should have been blocked mostly by {reason}")
+		for label in ("validate", "checksum", "print"):
+		    blocked = {name: ns for name, ns in sums[label].items() if name not in ("detached", "on_cpu") and ns}
+		    if blocked or not sums[label]["on_cpu"]:
+		        sys.exit(f"{label} only computes, and is said to have been blocked: {blocked}")
+		for label in ("deposit", "transfer", "withdraw", "audit", "statement", "receipt"):
+		    if not sums[label]["detached"]:
+		        sys.exit(f"{label} goes through a queue, and is said never to have been detached")
+	END
+}
+
+check "the bank runs under the tracer and ends well" run_bank
+check "no money was made or lost while it was traced" conserved
+check "launched: every transaction was traced" all_traced
+check "the log has as many spans of each kind as the bank counted, and balances" holds_counts
+check "what each step waits for is what it is made to wait for" tells_the_stories
+finish

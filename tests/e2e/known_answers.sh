@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Programs that know where the time of their spans went, each traced twice: attached to while it runs, and started by the tracer.
+# shellcheck source=tests/e2e/e2e.sh
+. tests/e2e/e2e.sh
+need_bpf
+
+# both STORY PROGRAM [ARGUMENT...]
+both() {
+	local story=$1 program=$2
+	shift 2
+	check "$story: attached to" holds attach_to "$program.attached" "$program" "$@"
+	check "$story: launched" holds launch "$program.launched" "$program" "$@"
+}
+
+both "5 ms of computing are on-CPU" spin
+both "every way to wait is blocked, for its reason" waits
+both "who waits for a mutex is blocked, who holds it is not" lock
+both "who shares a CPU with a spinner is runnable" starved
+both "between two threads a span is detached" handoff
+both "children count for their parents, overlaps for both" nested
+both "three threads at once make work longer than wall" shared
+both "a fork and an exec disturb no span of the parent's" fork_exec
+both "threads that come and go keep their accounts apart" many_threads
+both "tags, attributes, instants, counters, links and keys arrive as they were" marks
+finish
