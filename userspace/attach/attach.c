@@ -276,12 +276,28 @@ static bool is_known(const struct object *object, const struct scan *scan)
 	return object && (object->links || object->seen_ns >= scan->before_ns);
 }
 
+/* A file that cannot be opened is remembered, and said: it may be the one with the probes. */
+static int add_unreadable(struct scan *scan, struct object **slot, const struct proc_mapping *mapping, int err)
+{
+	struct object *object = object_add(slot, mapping, owner_of(scan->attach, scan->pid));
+
+	if (!object)
+		return -ENOMEM;
+	object->seen_ns = scan->now_ns;
+	if (err == -EINVAL) /* a device, or the like */
+		return 0;
+	scan->attach->stats.unreadable_cnt++;
+	scan->err = err;
+	error_set(scan->error, "cannot open \"%s\", which process %d has mapped: %s%s", mapping->path, scan->pid, strerror(-err),
+		  err == -EACCES || err == -EPERM ? "; run as root, as that process' user, or with the capability CAP_SYS_PTRACE" : "");
+	return 0;
+}
+
 static int scan_object(void *context, const struct proc_mapping *mapping)
 {
 	struct scan *scan = context;
 	struct attach *attach = scan->attach;
 	struct object **slot = object_slot(attach, mapping, owner_of(attach, scan->pid));
-	struct object *object;
 	int fd, result;
 
 	if (is_known(*slot, scan)) {
@@ -291,13 +307,8 @@ static int scan_object(void *context, const struct proc_mapping *mapping)
 	if (*slot)
 		object_remove(attach, slot);
 	fd = proc_mapping_open(mapping, scan->maps->pid);
-	if (fd < 0) {
-		attach->stats.unreadable_cnt += fd != -EINVAL;
-		object = object_add(slot, mapping, owner_of(attach, scan->pid));
-		if (object)
-			object->seen_ns = scan->now_ns;
-		return object ? 0 : -ENOMEM;
-	}
+	if (fd < 0)
+		return add_unreadable(scan, slot, mapping, fd);
 	result = add_file(attach, mapping, fd, scan->pid, scan->now_ns, scan->error);
 	if (result < 0)
 		scan->err = result;

@@ -293,20 +293,30 @@ static int open_regular(const char *path, struct stat *status)
 }
 
 /* By name: the inode's number tells another file. (Not the device's: file systems with subvolumes or layers show another one to stat.) */
-static int open_by_path(const struct proc_mapping *mapping, pid_t pid)
+static int open_by_path(const struct proc_mapping *mapping, const char *path)
 {
 	struct stat status;
+	int fd = open_regular(path, &status);
+
+	if (fd >= 0 && status.st_ino != mapping->inode) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd;
+}
+
+/* Its own root first: in a container the same path is another file. Without CAP_SYS_PTRACE that is closed to us, but the file itself may not be. */
+static int open_by_name(const struct proc_mapping *mapping, pid_t pid)
+{
 	char *path;
 	int fd;
 
 	if (asprintf(&path, "/proc/%d/root%s", pid, mapping->path) < 0)
 		return -ENOMEM;
-	fd = open_regular(path, &status);
+	fd = open_by_path(mapping, path);
+	if (fd == -EACCES)
+		fd = open_by_path(mapping, mapping->path);
 	free(path);
-	if (fd >= 0 && status.st_ino != mapping->inode) {
-		close(fd);
-		return -ESTALE;
-	}
 	return fd;
 }
 
@@ -318,5 +328,5 @@ int proc_mapping_open(const struct proc_mapping *mapping, pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, mapping->start, mapping->end);
 	fd = open_regular(path, &status);
-	return fd >= 0 || fd == -EINVAL ? fd : open_by_path(mapping, pid);
+	return fd >= 0 || fd == -EINVAL ? fd : open_by_name(mapping, pid);
 }

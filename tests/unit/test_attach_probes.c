@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Real probes on the real kernel. The traced program is this one, started again as "PROGRAM spans": it makes as many spans as it is told to, and
+ * a small BPF program counts the hits of each probe. So every count has a known answer.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/attach.h"
+#include "attach/capabilities.h"
+#include "txtrace.h"
+
+#define LABEL "a label of the traced program"
+
+/* ---- the traced program ---- */
+
+static void make_spans(unsigned int cnt)
+{
+	for (unsigned int i = 0; i < cnt; i++) {
+		txtrace_span_t span = TXTRACE_BEGIN(LABEL);
+
+		TXTRACE_END(span);
+	}
+}
+
+/* "now N": makes N spans and ends. "wait": for each line on stdin, 's N', 'p N' (spans of the plugin), or 'e' (exec "now 5"): does it and answers. */
+static int run_as_target(int argc, char *argv[])
+{
+	void (*make_plugin_spans)(unsigned int) = NULL;
+	char line[PATH_MAX];
+
+	if (argc == 4 && strcmp(argv[2], "now") == 0) {
+		make_spans((unsigned int)atoi(argv[3]));
+		return 3;
+	}
+	while (fgets(line, sizeof(line), stdin)) {
+		if (line[0] == 's')
+			make_spans((unsigned int)atoi(line + 1));
+		if (line[0] == 'p' && make_plugin_spans)
+			make_plugin_spans((unsigned int)atoi(line + 1));
+		if (line[0] == 'l') {
+			void *plugin;
+
+			line[strcspn(line, "\n")] = '\0';
+			plugin = dlopen(line + 2, RTLD_NOW);
+			*(void **)&make_plugin_spans = plugin ? dlsym(plugin, "make_plugin_spans") : NULL;
+		}
+		if (line[0] == 'e')
+			execl("/proc/self/exe", argv[0], "spans", "now", "5", (char *)NULL);
+		puts(TXTRACE_ENABLED() ? "traced" : "untraced");
+		fflush(stdout);
+	}
+	return 0;
+}
+
+/* A program that was started and does what it is told. */
+struct player {
+	pid_t pid;
+	FILE *commands;
+	FILE *answers;
+};
+
+static void player_start(struct player *player, const char *path)
+{
+	int in[2], out[2];
+
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	player->pid = fork();
+	if (player->pid == 0) {
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		execl(path, "player", "spans", "wait", (char *)NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	player->commands = fdopen(in[1], "w");
+	player->answers = fdopen(out[0], "r");
+}
+
+/* Whether it says that it is traced, once it has done it. */
+static bool player_does(struct player *player, const char *command)
+{
+	char answer[32] = "";
+
+	fprintf(player->commands, "%s\n", command);
+	fflush(player->commands);
+	assert_non_null(fgets(answer, sizeof(answer), player->answers));
+	return strcmp(answer, "traced\n") == 0;
+}
+
+static void player_stop(struct player *player)
+{
+	int status;
+
+	fclose(player->commands);
+	assert_int_equal(waitpid(player->pid, &status, 0), player->pid);
+	assert_true(WIFEXITED(status));
+	fclose(player->answers);
+}
+
+/* ---- the BPF program ---- */
+
+static const char counter_source[] =
+	"#include <linux/bpf.h>\n#include <linux/ptrace.h>\n#include <bpf/bpf_helpers.h>\n#include <bpf/bpf_tracing.h>\n"
+	"struct { unsigned long long begins, ends, last_label; } counts;\n"
+	"SEC(\"uprobe\") int on_begin(struct pt_regs *ctx)\n"
+	"{ __sync_fetch_and_add(&counts.begins, 1); counts.last_label = PT_REGS_PARM2(ctx); return 0; }\n"
+	"SEC(\"uprobe\") int on_end(struct pt_regs *ctx) { __sync_fetch_and_add(&counts.ends, 1); return 0; }\n"
+	"char _license[] SEC(\"license\") = \"GPL\";\n";
+
+struct counts {
+	uint64_t begins;
+	uint64_t ends;
+	uint64_t last_label;
+};
+
+struct kernel_part {
+	struct kernel_features features;
+	struct bpf_object *object;
+	struct probe_program programs[2];
+};
+
+static char folder[PATH_MAX];
+static char own_path[PATH_MAX];
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void run(const char *format, ...)
+{
+	char command[4 * PATH_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(command, sizeof(command), format, arguments);
+	va_end(arguments);
+	if (system(command) != 0)
+		fail_msg("failed: %s", command);
+}
+
+static void compile_counter(void)
+{
+	char path[PATH_MAX + 16];
+
+	snprintf(path, sizeof(path), "%s/counter.c", folder);
+	write_file(path, counter_source);
+#if defined(__x86_64__)
+	run("clang -target bpf -D__TARGET_ARCH_x86 -idirafter /usr/include/x86_64-linux-gnu -g -O2 -c '%s' -o '%s/counter.o'", path, folder);
+#else
+	run("clang -target bpf -D__TARGET_ARCH_arm64 -idirafter /usr/include/aarch64-linux-gnu -g -O2 -c '%s' -o '%s/counter.o'", path, folder);
+#endif
+}
+
+static void kernel_part_open(struct kernel_part *part, bool use_multi)
+{
+	static const char *const names[][2] = { { "end", "on_end" }, { "begin", "on_begin" } };
+	char path[PATH_MAX + 16];
+
+	kernel_features_probe(&part->features);
+	part->features.has_uprobe_multi = part->features.has_uprobe_multi && use_multi;
+	snprintf(path, sizeof(path), "%s/counter.o", folder);
+	part->object = bpf_object__open_file(path, NULL);
+	assert_non_null(part->object);
+	for (size_t i = 0; i < 2; i++) {
+		part->programs[i] = (struct probe_program){ .probe = names[i][0],
+							    .prog = bpf_object__find_program_by_name(part->object, names[i][1]) };
+		assert_int_equal(probe_program_prepare(part->programs[i].prog, &part->features), 0);
+	}
+	assert_int_equal(bpf_object__load(part->object), 0);
+	for (size_t i = 0; i < 2; i++)
+		part->programs[i].prog_fd = bpf_program__fd(part->programs[i].prog);
+}
+
+static struct counts kernel_part_counts(const struct kernel_part *part)
+{
+	struct counts counts = { 0 };
+	uint32_t zero = 0;
+
+	assert_int_equal(bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(part->object, ".bss"), &zero, &counts), 0);
+	return counts;
+}
+
+static struct attach *attach_open(const struct kernel_part *part, struct program_memory *memory, bool is_every_process)
+{
+	struct attach_options options = {
+		.features = &part->features,
+		.programs = part->programs,
+		.program_cnt = 2,
+		.memory = memory,
+		.is_every_process = is_every_process,
+	};
+	struct attach *attach;
+
+	assert_int_equal(attach_new(&attach, &options), 0);
+	return attach;
+}
+
+/* ---- the stories ---- */
+
+static void check_counts(const struct kernel_part *part, uint64_t expected)
+{
+	struct counts counts = kernel_part_counts(part);
+
+	assert_int_equal(counts.begins, expected);
+	assert_int_equal(counts.ends, expected);
+}
+
+/* Untraced before, every span counted while attached, untraced afterwards. */
+static void play(bool use_multi)
+{
+	struct error error = { "" };
+	struct attach_stats stats;
+	struct kernel_part part;
+	struct player player;
+	struct attach *attach;
+
+	kernel_part_open(&part, use_multi);
+	attach = attach_open(&part, NULL, false);
+	player_start(&player, own_path);
+	assert_false(player_does(&player, "s 100"));
+	check_counts(&part, 0);
+
+	assert_int_equal(attach_scan(attach, player.pid, &error), 2);
+	assert_string_equal(error.text, "");
+	attach_stats(attach, &stats);
+	assert_int_equal(stats.object_cnt, 1);
+	assert_int_equal(stats.site_cnt, 2);
+	assert_int_equal(stats.link_cnt, 2);
+	assert_true(player_does(&player, "s 1000"));
+	check_counts(&part, 1000);
+	assert_int_equal(attach_scan(attach, player.pid, &error), 0); /* nothing new, nothing twice */
+	assert_true(player_does(&player, "s 1"));
+	check_counts(&part, 1001);
+
+	attach_close(attach);
+	assert_false(player_does(&player, "s 100"));
+	check_counts(&part, 1001);
+	player_stop(&player);
+	bpf_object__close(part.object);
+}
+
+static void every_span_of_a_running_process_is_seen(void **state)
+{
+	(void)state;
+	play(true);
+}
+
+static void also_through_perf_uprobes(void **state)
+{
+	(void)state;
+	play(false);
+}
+
+/* uprobe_multi probes one process: others that run the same file are not even told that they are traced. */
+static void another_process_of_the_same_program_is_left_alone(void **state)
+{
+	struct error error;
+	struct kernel_part part;
+	struct player traced, other;
+	struct attach *attach;
+
+	(void)state;
+	kernel_part_open(&part, true);
+	attach = attach_open(&part, NULL, false);
+	player_start(&traced, own_path);
+	player_start(&other, own_path);
+	player_does(&traced, "s 0"); /* has exec'd */
+	player_does(&other, "s 0");
+	assert_int_equal(attach_scan(attach, traced.pid, &error), 2);
+	assert_int_equal(player_does(&other, "s 100"), !part.features.has_uprobe_multi_pid);
+	assert_true(player_does(&traced, "s 7"));
+	if (part.features.has_uprobe_multi_pid)
+		check_counts(&part, 7);
+
+	/* Then the other one as well: each has its own links. */
+	assert_int_equal(attach_scan(attach, other.pid, &error), 2);
+	assert_true(player_does(&other, "s 100"));
+	if (part.features.has_uprobe_multi_pid)
+		check_counts(&part, 107);
+	attach_forget(attach, traced.pid);
+	assert_true(player_does(&other, "s 1"));
+	player_does(&traced, "s 1");
+	if (part.features.has_uprobe_multi_pid)
+		check_counts(&part, 108);
+	attach_close(attach);
+	player_stop(&traced);
+	player_stop(&other);
+	bpf_object__close(part.object);
+}
+
+static void every_process_of_the_program_is_probed_if_asked(void **state)
+{
+	struct error error;
+	struct kernel_part part;
+	struct player one, other;
+	struct attach *attach;
+
+	(void)state;
+	kernel_part_open(&part, true);
+	attach = attach_open(&part, NULL, true);
+	player_start(&one, own_path);
+	player_does(&one, "s 0");
+	assert_int_equal(attach_scan(attach, one.pid, &error), 2);
+	player_start(&other, own_path); /* later than the probes */
+	assert_true(player_does(&other, "s 3"));
+	assert_true(player_does(&one, "s 2"));
+	check_counts(&part, 5);
+	assert_int_equal(attach_scan(attach, other.pid, &error), 0);
+	attach_close(attach);
+	player_stop(&one);
+	player_stop(&other);
+	bpf_object__close(part.object);
+}
+
+/* A launched command is held at its exec, so not one span is missed; and its labels are read when it has long ended. */
+static void launch(bool is_held)
+{
+	char *const command[] = { own_path, (char *)"spans", (char *)"now", (char *)"250", NULL };
+	struct program_memory *memory = program_memory_new();
+	struct error error = { "" };
+	struct event_text label;
+	struct kernel_part part;
+	struct target *target;
+	struct attach *attach;
+	int exit_status = -1;
+	uint32_t pid;
+
+	kernel_part_open(&part, true);
+	attach = attach_open(&part, memory, false);
+	assert_int_equal(target_launch(&target, command, &error), 0);
+	assert_int_equal(target_can_be_held(target), is_held);
+	pid = (uint32_t)target_pid(target);
+	assert_int_equal(attach_command(attach, target, &error), is_held ? 0 : 2);
+	assert_int_equal(target_go(target, &exit_status, &error), 0);
+	if (is_held)
+		assert_int_equal(attach_scan(attach, (pid_t)pid, &error), 2);
+	else
+		assert_true(attach_scan(attach, (pid_t)pid, &error) <= 0); /* it may have ended already, or all is known */
+	target_resume(target);
+	assert_int_equal(target_wait(target, &exit_status), 0);
+	assert_int_equal(exit_status, 3);
+	check_counts(&part, 250);
+	if (is_held) {
+		assert_int_equal(program_memory_label(memory, pid, kernel_part_counts(&part).last_label, &label), 0);
+		assert_int_equal(label.length, strlen(LABEL));
+		assert_memory_equal(label.bytes, LABEL, label.length);
+	}
+	target_close(target);
+	attach_close(attach);
+	program_memory_free(memory);
+	bpf_object__close(part.object);
+}
+
+static void a_command_is_traced_from_its_first_instruction(void **state)
+{
+	(void)state;
+	launch(true);
+}
+
+/* Takes CAP_SYS_PTRACE away, or gives it back. */
+static void set_ptrace_capability(bool is_on)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	assert_int_equal(syscall(SYS_capget, &header, data), 0);
+	if (is_on)
+		data[0].effective |= 1u << CAP_SYS_PTRACE;
+	else
+		data[0].effective &= ~(1u << CAP_SYS_PTRACE);
+	assert_int_equal(syscall(SYS_capset, &header, data), 0);
+}
+
+static void also_where_it_cannot_be_held(void **state)
+{
+	(void)state;
+	set_ptrace_capability(false);
+	launch(false);
+	set_ptrace_capability(true);
+}
+
+/* exec makes another image of the same process; what was probed in the first one does not hold for the second. */
+static void an_exec_is_followed(void **state)
+{
+	struct error error;
+	struct kernel_part part;
+	struct player player;
+	struct attach *attach;
+
+	(void)state;
+	kernel_part_open(&part, true);
+	attach = attach_open(&part, NULL, false);
+	player_start(&player, own_path);
+	player_does(&player, "s 0");
+	assert_int_equal(attach_scan(attach, player.pid, &error), 2);
+	assert_true(player_does(&player, "s 10"));
+	fputs("e\n", player.commands); /* the same file, so its probes stay */
+	player_stop(&player);
+	check_counts(&part, 15);
+	assert_int_equal(attach_scan(attach, player.pid, &error), -ESRCH);
+	assert_non_null(strstr(error.text, "has ended"));
+	attach_close(attach);
+	bpf_object__close(part.object);
+}
+
+/* A name with a space, a newline, an escape sequence and " (deleted)", of a file that another one has replaced. */
+static void a_replaced_program_with_an_ugly_name_is_attached_by_what_is_mapped(void **state)
+{
+	char path[PATH_MAX + 64];
+	struct error error;
+	struct kernel_part part;
+	struct player player;
+	struct attach *attach;
+
+	(void)state;
+	kernel_part_open(&part, true);
+	attach = attach_open(&part, NULL, false);
+	snprintf(path, sizeof(path), "%s/a b\nc\033[31m (deleted)", folder);
+	run("cp '%s' '%s'", own_path, path);
+	player_start(&player, path);
+	player_does(&player, "s 0");
+	assert_int_equal(unlink(path), 0);
+	write_file(path, "not the program any more");
+	assert_int_equal(attach_scan(attach, player.pid, &error), 2);
+	assert_true(player_does(&player, "s 12"));
+	check_counts(&part, 12);
+	attach_close(attach);
+	player_stop(&player);
+	bpf_object__close(part.object);
+}
+
+static void a_plugin_that_is_loaded_later_is_attached_by_the_next_scan(void **state)
+{
+	char path[PATH_MAX + 64], command[PATH_MAX + 64];
+	struct attach_stats stats;
+	struct error error;
+	struct kernel_part part;
+	struct player player;
+	struct attach *attach;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/plugin.c", folder);
+	write_file(path, "#include \"txtrace.h\"\nvoid make_plugin_spans(unsigned n);\n"
+			 "void make_plugin_spans(unsigned n) { while (n--) { TXTRACE_SPAN(\"plugin\"); } }\n");
+	run("cc -Iinclude -O2 -fPIC -shared '%s' -o '%s/plugin.so'", path, folder);
+	kernel_part_open(&part, true);
+	attach = attach_open(&part, NULL, false);
+	player_start(&player, own_path);
+	player_does(&player, "s 0");
+	assert_int_equal(attach_scan(attach, player.pid, &error), 2);
+	snprintf(command, sizeof(command), "l %s/plugin.so", folder);
+	player_does(&player, command);
+	assert_int_equal(attach_scan(attach, player.pid, &error), 2);
+	attach_stats(attach, &stats);
+	assert_int_equal(stats.object_cnt, 2);
+	player_does(&player, "p 30");
+	player_does(&player, "s 4");
+	check_counts(&part, 34);
+	attach_close(attach);
+	player_stop(&player);
+	bpf_object__close(part.object);
+}
+
+/* A kernel that does not take the fast nops: here, a place behind the end of the file. */
+static void where_the_fast_nops_are_refused_the_first_ones_are_probed(void **state)
+{
+	struct probe_site slow[] = { { .probe = "begin" }, { .probe = "end" } };
+	struct probe_sites sites = { .sites = slow, .cnt = 2 }, found;
+	struct probe_links_options options = { .program_cnt = 2 };
+	int fd = open(own_path, O_RDONLY | O_CLOEXEC);
+	struct probe_links *links;
+	struct kernel_part part;
+	struct elf_notes notes;
+	struct player player;
+	struct error error;
+
+	(void)state;
+	kernel_part_open(&part, true);
+	assert_int_equal(elf_notes_read(&notes, fd), 0);
+	assert_int_equal(probe_sites_find(&found, &notes, fd, FAST_NOP_NONE), 0);
+	for (size_t i = 0; i < found.cnt; i++)
+		for (size_t s = 0; s < 2; s++)
+			if (strcmp(found.sites[i].probe, slow[s].probe) == 0)
+				slow[s] = found.sites[i];
+	slow[0].fast_offset = slow[1].fast_offset = 1ull << 40;
+	player_start(&player, own_path);
+	player_does(&player, "s 0");
+	options.features = &part.features;
+	options.programs = part.programs;
+	options.pid = player.pid;
+	assert_int_equal(probe_links_attach(&links, &options, fd, &sites, &error), 2);
+	assert_false(probe_links_are_fast(links));
+	assert_true(player_does(&player, "s 9"));
+	check_counts(&part, 9);
+	probe_links_close(links);
+
+	slow[0].offset = 1ull << 40; /* now the first ones as well: nothing is attached, and it is said */
+	assert_true(probe_links_attach(&links, &options, fd, &sites, &error) < 0);
+	assert_null(links);
+	assert_non_null(strstr(error.text, "the kernel refuses the probes"));
+	assert_false(player_does(&player, "s 9"));
+	check_counts(&part, 9);
+	player_stop(&player);
+	probe_sites_release(&found);
+	elf_notes_release(&notes);
+	bpf_object__close(part.object);
+	close(fd);
+}
+
+static void a_process_that_has_ended_is_told(void **state)
+{
+	struct error error;
+	struct kernel_part part;
+	struct player player;
+	struct attach *attach;
+
+	(void)state;
+	kernel_part_open(&part, true);
+	attach = attach_open(&part, NULL, false);
+	player_start(&player, own_path);
+	player_stop(&player);
+	assert_int_equal(attach_scan(attach, player.pid, &error), -ESRCH);
+	assert_non_null(strstr(error.text, "has ended"));
+	attach_close(attach);
+	bpf_object__close(part.object);
+}
+
+static int set_up(void **state)
+{
+	const char *tmpdir = getenv("TEST_TMPDIR");
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s", tmpdir ? tmpdir : "/tmp");
+	if (!realpath("/proc/self/exe", own_path))
+		return -1;
+	compile_counter();
+	return 0;
+}
+
+int main(int argc, char *argv[])
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_span_of_a_running_process_is_seen),
+		cmocka_unit_test(also_through_perf_uprobes),
+		cmocka_unit_test(another_process_of_the_same_program_is_left_alone),
+		cmocka_unit_test(every_process_of_the_program_is_probed_if_asked),
+		cmocka_unit_test(a_command_is_traced_from_its_first_instruction),
+		cmocka_unit_test(also_where_it_cannot_be_held),
+		cmocka_unit_test(an_exec_is_followed),
+		cmocka_unit_test(a_replaced_program_with_an_ugly_name_is_attached_by_what_is_mapped),
+		cmocka_unit_test(a_plugin_that_is_loaded_later_is_attached_by_the_next_scan),
+		cmocka_unit_test(where_the_fast_nops_are_refused_the_first_ones_are_probed),
+		cmocka_unit_test(a_process_that_has_ended_is_told),
+	};
+	struct kernel_features features;
+	struct error missing;
+
+	if (argc > 2 && strcmp(argv[1], "spans") == 0)
+		return run_as_target(argc, argv);
+	kernel_features_probe(&features);
+	if (kernel_features_missing(&features, &missing, 1)) {
+		printf("1..0 # SKIP bpf: %s\n", missing.text);
+		return 0;
+	}
+	return cmocka_run_group_tests_name("attach_probes", tests, set_up, NULL);
+}
