@@ -80,11 +80,12 @@ PROGRAM_SOURCES := $(sort $(wildcard tests/programs/*.c))
 PROGRAMS        := $(patsubst tests/programs/%.c,$(SHARED)/programs/%,$(PROGRAM_SOURCES))
 UNIT_SOURCES    := $(sort $(wildcard tests/unit/test_*.c))
 UNITS           := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
+CLI_HELPERS     := $(patsubst tests/cli/%.c,$(BUILD)/cli/%,$(sort $(wildcard tests/cli/*.c)))
 
 .PHONY: all programs units help look setup demo check check-fast lint bench install uninstall clean FORCE
 all: $(BUILD)/txtrace $(BUILD)/txtrace-bpf
 programs: $(PROGRAMS)
-units: $(UNITS)
+units: $(UNITS) $(CLI_HELPERS)
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,3\}//;3,$$p' $(firstword $(MAKEFILE_LIST))
@@ -183,6 +184,12 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/librecord.a $(BUILD)/libpure.a $(BUILD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) -Itests $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) -lcmocka -lm
 
+# What the tests of the command line need, such as make_log, which writes a log from a text.
+$(BUILD)/cli/%: tests/cli/%.c $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
+	$(call say,HELPER,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(LOG_LIBS) $(EXPORT_LIBS) -lm
+
 # ---- what is run ----
 
 JOBS ?= $(shell nproc)
@@ -231,4 +238,4 @@ uninstall:
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(PURE_OBJECTS) $(RECORD_OBJECTS) $(MAIN_OBJECTS) $(BPF_OBJECTS)) $(addsuffix .d,$(PROGRAMS) $(UNITS))
+-include $(patsubst %.o,%.d,$(PURE_OBJECTS) $(RECORD_OBJECTS) $(MAIN_OBJECTS) $(BPF_OBJECTS)) $(addsuffix .d,$(PROGRAMS) $(UNITS) $(CLI_HELPERS))
