@@ -12,7 +12,9 @@
 
 #include "base/table.h"
 
-static const struct table_column columns[] = { { "label", TABLE_LEFT }, { "count", TABLE_RIGHT }, { "note", TABLE_LEFT } };
+static const struct table_column columns[] = {
+	{ "label", TABLE_LEFT, NULL }, { "count", TABLE_RIGHT, NULL }, { "note", TABLE_LEFT, NULL },
+};
 
 static void expect_print(const struct table *table, bool has_colours, const char *expected)
 {
@@ -75,7 +77,7 @@ static void colours_take_no_column(void **state)
 
 static void a_table_without_titles_has_no_title_line(void **state)
 {
-	static const struct table_column bare[] = { { "", TABLE_LEFT }, { NULL, TABLE_RIGHT } };
+	static const struct table_column bare[] = { { "", TABLE_LEFT, NULL }, { NULL, TABLE_RIGHT, NULL } };
 	struct table *table = table_new(bare, 2);
 
 	(void)state;
@@ -83,6 +85,25 @@ static void a_table_without_titles_has_no_title_line(void **state)
 	table_cell(table, TABLE_PLAIN, "pid");
 	table_cell(table, TABLE_PLAIN, "42");
 	expect_print(table, false, "pid  42\n");
+	table_free(table);
+}
+
+static void neighbours_of_a_group_have_its_name_above_them(void **state)
+{
+	static const char blocked[] = "blocked on";
+	static const struct table_column grouped[] = {
+		{ "label", TABLE_LEFT, NULL }, { "lock", TABLE_RIGHT, blocked }, { "disk", TABLE_RIGHT, blocked },
+		{ "sleep", TABLE_RIGHT, blocked }, { "x", TABLE_RIGHT, NULL }, { "y", TABLE_RIGHT, "long" },
+	};
+	struct table *table = table_new(grouped, 6);
+
+	(void)state;
+	table_cell(table, TABLE_PLAIN, "tx");
+	table_end_row(table);
+	expect_print(table, false,
+		     "       \xe2\x94\x80\xe2\x94\x80 blocked on \xe2\x94\x80\xe2\x94\x80\xe2\x94\x80     long\n"
+		     "label  lock  disk  sleep  x  y\n"
+		     "tx\n");
 	table_free(table);
 }
 
@@ -106,6 +127,7 @@ int main(void)
 		cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
 		cmocka_unit_test(colours_take_no_column),
 		cmocka_unit_test(a_table_without_titles_has_no_title_line),
+		cmocka_unit_test(neighbours_of_a_group_have_its_name_above_them),
 		cmocka_unit_test(a_line_within_a_row_is_an_error),
 	};
 

@@ -75,7 +75,8 @@ static uint64_t sort_key(const struct txtrace_span *span, unsigned int sort)
 struct entry {
 	uint64_t key;
 	struct txtrace_span span;
-	char *strings; /* label, tag and key of the span, one behind the other */
+	struct txtrace_string thread_name;
+	char *strings; /* label, tag and key of the span and the name, one behind the other */
 };
 
 struct span_top {
@@ -174,12 +175,14 @@ static int own_strings(struct entry *entry)
 	clip(&span->label);
 	clip(&span->tag);
 	clip(&span->key);
-	entry->strings = malloc(span->label.length + span->tag.length + span->key.length + 1);
+	clip(&entry->thread_name);
+	entry->strings = malloc(span->label.length + span->tag.length + span->key.length + entry->thread_name.length + 1);
 	if (!entry->strings)
 		return -ENOMEM;
 	used = copy_string(entry->strings, &span->label);
 	used += copy_string(entry->strings + used, &span->tag);
-	copy_string(entry->strings + used, &span->key);
+	used += copy_string(entry->strings + used, &span->key);
+	copy_string(entry->strings + used, &entry->thread_name);
 	return 0;
 }
 
@@ -195,9 +198,9 @@ static int grow(struct span_top *top)
 	return 0;
 }
 
-int span_top_add(struct span_top *top, const struct txtrace_span *span)
+int span_top_add(struct span_top *top, const struct txtrace_span *span, struct txtrace_string thread_name)
 {
-	struct entry entry = { .key = sort_key(span, top->sort), .span = *span };
+	struct entry entry = { .key = sort_key(span, top->sort), .span = *span, .thread_name = thread_name };
 	int err;
 
 	if (top->limit == 0 || (top->cnt == top->limit && !is_before(&entry, &top->entries[0])))
@@ -240,4 +243,9 @@ size_t span_top_count(const struct span_top *top)
 const struct txtrace_span *span_top_get(const struct span_top *top, size_t idx)
 {
 	return &top->entries[idx].span;
+}
+
+struct txtrace_string span_top_thread_name(const struct span_top *top, size_t idx)
+{
+	return top->entries[idx].thread_name;
 }

@@ -19,11 +19,13 @@ struct span_top;
 struct span_top *span_top_new(size_t limit, unsigned int sort); /* NULL: no memory, or no such sort */
 void span_top_free(struct span_top *top);
 
-int span_top_add(struct span_top *top, const struct txtrace_span *span); /* 0 or -ENOMEM */
+/* thread_name: of the thread that began it, as it was called then; may be empty. 0 or -ENOMEM. */
+int span_top_add(struct span_top *top, const struct txtrace_span *span, struct txtrace_string thread_name);
 
 /* Puts what is held in order, the first first; then span_top_get() can be asked, and nothing be added any more. */
 void span_top_finish(struct span_top *top);
 size_t span_top_count(const struct span_top *top);
 const struct txtrace_span *span_top_get(const struct span_top *top, size_t idx);
+struct txtrace_string span_top_thread_name(const struct span_top *top, size_t idx);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/text.h"
 
 #define GAP 2 /* blanks between columns */
+#define RULE "\xe2\x94\x80"
 
 /* A stretch of the table's text in one style. The last piece of a cell or of a line ends it. */
 struct piece {
@@ -193,6 +194,48 @@ static void print_bytes(struct printer *printer, const char *style, const char *
 		fputs("\033[0m", printer->file);
 }
 
+/* "── blocked on ──" over the columns from idx to end. */
+static void print_group(const struct table *table, struct printer *printer, size_t idx, size_t end)
+{
+	const char *group = table->columns[idx].group;
+	size_t width = 0, used = text_columns(group, strlen(group)) + 2;
+	struct text text = { 0 };
+
+	for (size_t i = idx; i < end; i++)
+		width += table->widths[i] + (i > idx ? GAP : 0);
+	for (size_t i = 0; used < width && i < (width - used) / 2; i++)
+		text_append(&text, RULE);
+	text_append_format(&text, used <= width ? " %s " : "%s", group);
+	for (size_t i = text_columns(text_string(&text), text.length); i < width; i++)
+		text_append(&text, RULE);
+	print_bytes(printer, TABLE_DIM, text_string(&text), text.length);
+	text_release(&text);
+}
+
+static void print_groups(const struct table *table, struct printer *printer)
+{
+	bool has_groups = false;
+	size_t end;
+
+	for (size_t i = 0; i < table->column_cnt; i++)
+		has_groups |= table->columns[i].group != NULL;
+	if (!has_groups)
+		return;
+	printer->blanks = 0;
+	for (size_t i = 0; i < table->column_cnt; i = end) {
+		const char *group = table->columns[i].group;
+
+		for (end = i + 1; group && end < table->column_cnt && table->columns[end].group == group; end++)
+			;
+		printer->blanks += i ? GAP : 0;
+		if (group)
+			print_group(table, printer, i, end);
+		else
+			printer->blanks += table->widths[i];
+	}
+	fputc('\n', printer->file);
+}
+
 static void print_titles(const struct table *table, struct printer *printer)
 {
 	bool has_titles = false;
@@ -245,6 +288,7 @@ int table_print(const struct table *table, FILE *file, bool has_colours)
 		return table->err ? table->err : table->text.err;
 	if (table->at_column > 0 || table->cell_width > 0)
 		return -EINVAL;
+	print_groups(table, &printer);
 	print_titles(table, &printer);
 	while (idx < table->piece_cnt) {
 		size_t end = idx;

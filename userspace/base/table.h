@@ -2,7 +2,7 @@
 /*
  * A table for a terminal: cells are collected, columns become as wide as their widest cell, then all of it is printed.
  *
- *	static const struct table_column columns[] = { { "label", TABLE_LEFT }, { "count", TABLE_RIGHT } };
+ *	static const struct table_column columns[] = { { "label", TABLE_LEFT, NULL }, { "count", TABLE_RIGHT, NULL } };
  *	struct table *table = table_new(columns, 2);
  *
  *	table_cell(table, TABLE_BOLD, "checkout");
@@ -28,6 +28,7 @@ enum table_align {
 struct table_column {
 	const char *title; /* must outlive the table */
 	enum table_align align;
+	const char *group; /* stands above neighbours that have the same pointer; NULL: nothing does */
 };
 
 /* How a cell looks where colours are wanted: SGR parameters of a terminal, or NULL for plain. */
@@ -49,10 +50,10 @@ void table_piece(struct table *table, const char *style, const char *text);
 /* Ends the row early: the rest of it stays empty. A no-op between rows. */
 void table_end_row(struct table *table);
 
-/* A line of text that is in no column; pieces since the last row belong to it. */
+/* Text that is in no column, and may be several lines; pieces since the last row belong to it. */
 void table_line(struct table *table, const char *text);
 
-/* Titles (if any column has one), rows, lines. 0, -ENOMEM, -EINVAL (a line in the middle of a row). Write errors stay in the file. */
+/* Groups and titles (if any column has one), rows, lines. 0, -ENOMEM, -EINVAL (a line in the middle of a row). Write errors stay in the file. */
 int table_print(const struct table *table, FILE *file, bool has_colours);
 
 #endif

@@ -147,7 +147,7 @@ static void add_counts(struct table *table, const struct log_census *census)
 
 static int print_text(struct cli *cli, const struct log_input *input)
 {
-	static const struct table_column columns[] = { { NULL, TABLE_LEFT }, { NULL, TABLE_LEFT } };
+	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL } };
 	const struct txtrace_log_info *info = txtrace_log_info(input->log);
 	struct table *table = table_new(columns, 2);
 	int err;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/span_top.h"
+#include "analyze/thread_names.h"
 #include "base/glob.h"
 #include "base/units.h"
 #include "cli/capture_info.h"
@@ -13,7 +14,9 @@
 #include "cli/log_input.h"
 #include "cli/span_json.h"
 
+#define INDENT 4
 #define BAR_COLUMNS 20
+#define THREAD_COLUMNS_MAX 16
 #define LABEL_COLUMNS_MAX 30
 #define TAG_COLUMNS_MAX 60
 #define LIMIT_MAX 1000000
@@ -53,27 +56,34 @@ static const struct options options = {
 
 static int collect(const struct spans_options *values, struct log_input *input, struct span_top *top)
 {
+	struct thread_names *names = thread_names_new();
 	struct txtrace_record record;
-	int err = top ? 0 : -ENOMEM;
+	int err = top && names ? 0 : -ENOMEM;
 
 	while (!err && log_input_next(input, &record)) {
-		const struct txtrace_string *label = &record.span.label;
+		const struct txtrace_span *span = &record.span;
 
-		if (record.kind == TXTRACE_RECORD_SPAN && (!values->label || glob_matches(values->label, label->bytes, label->length)))
-			err = span_top_add(top, &record.span);
+		if (record.kind == TXTRACE_RECORD_THREAD)
+			thread_names_add(names, &record.thread);
+		else if (record.kind == TXTRACE_RECORD_SPAN &&
+			 (!values->label || glob_matches(values->label, span->label.bytes, span->label.length)))
+			err = span_top_add(top, span, thread_names_get(names, span->pid, span->tid));
 	}
 	if (!err)
 		span_top_finish(top);
+	thread_names_free(names);
 	return err;
 }
 
 /* ---- for people ---- */
 
-static void add_threads(struct table *table, const struct txtrace_span *span)
+/* "worker-1 4201", and who ended it, if that was another thread. */
+static void add_threads(struct table *table, const struct txtrace_span *span, struct txtrace_string name)
 {
 	struct text text = { 0 };
 
-	text_append_format(&text, "%" PRIu32 "/%" PRIu32, span->pid, span->tid);
+	text_append_clipped(&text, name.bytes, name.length, THREAD_COLUMNS_MAX);
+	text_append_format(&text, "%s%" PRIu32, name.length ? " " : "", span->tid);
 	if (span->end_tid && span->end_tid != span->tid)
 		text_append_format(&text, "\xe2\x86\x92%" PRIu32, span->end_tid);
 	table_cell(table, TABLE_PLAIN, text_string(&text));
@@ -96,7 +106,8 @@ static void add_tag(struct table *table, const struct txtrace_span *span)
 }
 
 /* One row, and a line with the split below it. */
-static void add_span(struct table *table, const struct txtrace_span *span, uint64_t first_ns)
+static void add_span(struct table *table, const struct txtrace_span *span, struct txtrace_string thread_name, uint64_t first_ns,
+		     size_t columns)
 {
 	const char *bound = span->flags & TXTRACE_SPAN_LOWER_BOUND ? ">=" : "";
 	char time[UNITS_SIZE];
@@ -109,15 +120,15 @@ static void add_span(struct table *table, const struct txtrace_span *span, uint6
 	else
 		text_append(&text, "(unknown label)");
 	table_cell(table, TABLE_BOLD, text_string(&text));
-	add_threads(table, span);
+	add_threads(table, span, thread_name);
 	table_cell_format(table, TABLE_PLAIN, "+%" PRIu64 ".%06" PRIu64, offset_ns / 1000000000, offset_ns / 1000 % 1000000);
 	add_tag(table, span);
 
 	text_clear(&text);
-	ledger_list(&text, &span->ledger, 1);
+	ledger_list(&text, &span->ledger, txtrace_ledger_sum_ns(&span->ledger), 1, INDENT + BAR_COLUMNS + 2, columns);
 	if (span->work_ns != span_wall_ns(span))
 		text_append_format(&text, "; of %s work", units_format_duration(time, span->work_ns));
-	table_piece(table, TABLE_PLAIN, "    ");
+	table_piece(table, TABLE_PLAIN, "    "); /* INDENT */
 	ledger_bar(table, &span->ledger, BAR_COLUMNS);
 	table_piece(table, TABLE_PLAIN, "  ");
 	table_line(table, text_string(&text));
@@ -127,14 +138,15 @@ static void add_span(struct table *table, const struct txtrace_span *span, uint6
 static int print_text(struct cli *cli, const struct log_input *input, const struct span_top *top)
 {
 	static const struct table_column columns[] = {
-		{ "wall", TABLE_RIGHT }, { "label", TABLE_LEFT }, { "pid/thread", TABLE_LEFT }, { "begin, s", TABLE_RIGHT }, { "tag", TABLE_LEFT },
+		{ "wall", TABLE_RIGHT, NULL },     { "label", TABLE_LEFT, NULL }, { "thread", TABLE_LEFT, NULL },
+		{ "begin, s", TABLE_RIGHT, NULL }, { "tag", TABLE_LEFT, NULL },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	char count[UNITS_SIZE], total[UNITS_SIZE], lost[UNITS_SIZE];
 	int err;
 
 	for (size_t i = 0; i < span_top_count(top); i++)
-		add_span(table, span_top_get(top, i), input->census.first_ns);
+		add_span(table, span_top_get(top, i), span_top_thread_name(top, i), input->census.first_ns, cli->out.columns);
 	err = table_print(table, cli->out.file, cli->out.has_colours);
 	table_free(table);
 	fprintf(cli->out.file, "\n%s of %s spans; %s events lost\n", units_format_count(count, span_top_count(top)),
@@ -158,7 +170,7 @@ static int print_json(struct cli *cli, const struct spans_options *values, const
 	json_name(&json, "spans");
 	json_array_begin(&json);
 	for (size_t i = 0; i < span_top_count(top); i++)
-		span_json(&json, span_top_get(top, i));
+		span_json(&json, span_top_get(top, i), span_top_thread_name(top, i));
 	json_array_end(&json);
 	json_member_u64(&json, "span_count", input->census.record_cnt[TXTRACE_RECORD_SPAN]);
 	capture_losses_json(&json, &input->census);

@@ -101,17 +101,27 @@ static size_t order_parts(const struct txtrace_ledger *ledger, size_t order[LEDG
 	return cnt;
 }
 
-void ledger_list(struct text *text, const struct txtrace_ledger *ledger, uint64_t cnt)
+void ledger_list(struct text *text, const struct txtrace_ledger *ledger, uint64_t sum_ns, uint64_t cnt, size_t indent, size_t columns)
 {
-	uint64_t sum_ns = txtrace_ledger_sum_ns(ledger);
-	size_t order[LEDGER_PART_COUNT], part_cnt = order_parts(ledger, order);
-	char share[UNITS_SIZE], time[UNITS_SIZE];
+	size_t order[LEDGER_PART_COUNT], part_cnt = order_parts(ledger, order), used = indent;
+	char share[UNITS_SIZE], time[UNITS_SIZE], part[3 * UNITS_SIZE];
 
 	for (size_t i = 0; i < part_cnt; i++) {
 		uint64_t ns = ledger_part_ns(ledger, order[i]);
+		size_t length = (size_t)snprintf(part, sizeof(part), "%s %s %s%s", ledger_parts[order[i]].title,
+						 units_format_share(share, ns, sum_ns), units_format_duration(time, cnt ? ns / cnt : 0),
+						 i + 1 < part_cnt ? "," : "");
+		size_t width = text_columns(part, length);
 
-		text_append_format(text, "%s%s %s %s", i ? ", " : "", ledger_parts[order[i]].title, units_format_share(share, ns, sum_ns),
-				   units_format_duration(time, cnt ? ns / cnt : 0));
+		if (i > 0 && used + 1 + width > columns) {
+			text_append_format(text, "\n%*s", (int)indent, "");
+			used = indent;
+		} else if (i > 0) {
+			text_append(text, " ");
+			used++;
+		}
+		text_append(text, part);
+		used += width;
 	}
 }
 

@@ -29,8 +29,11 @@ uint64_t ledger_part_ns(const struct txtrace_ledger *ledger, size_t part);
 /* A bar of `columns` glyphs, as pieces of the next cell of a table. Each part has its share, rounded so that the bar is always full. */
 void ledger_bar(struct table *table, const struct txtrace_ledger *ledger, size_t columns);
 
-/* "lock 30.5 % 400 µs, on-CPU 12.0 % 160 µs": the largest first; parts of nothing are left out. Divided by cnt (for a mean). */
-void ledger_list(struct text *text, const struct txtrace_ledger *ledger, uint64_t cnt);
+/*
+ * "lock 30.5 % 400 µs, on-CPU 12.0 % 160 µs": the largest first; parts of nothing are left out. Shares are of sum_ns, times are
+ * divided by cnt (for a mean). The text begins in column `indent` of a line; lines that would be wider than `columns` are continued there.
+ */
+void ledger_list(struct text *text, const struct txtrace_ledger *ledger, uint64_t sum_ns, uint64_t cnt, size_t indent, size_t columns);
 
 /* Members of the object that is open: "on_cpu_ns", "runnable_ns", "blocked_ns", "blocked":{reason:ns}, "detached_ns", "unknown_ns". */
 void ledger_json(struct json *json, const struct txtrace_ledger *ledger);

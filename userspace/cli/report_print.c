@@ -57,7 +57,7 @@ static void add_time(struct table *table, const char *style, bool is_lower_bound
 {
 	char time[UNITS_SIZE];
 
-	table_cell_format(table, style, "%s%s", is_lower_bound ? ">=" : "", units_format_duration(time, ns));
+	table_cell_format(table, ns ? style : TABLE_DIM, "%s%s", is_lower_bound && ns ? ">=" : "", units_format_duration(time, ns));
 }
 
 static void print(struct printer *printer, const struct table *table)
@@ -90,8 +90,9 @@ static void add_wall_row(struct printer *printer, struct table *table, const str
 static void print_wall(struct printer *printer)
 {
 	static const struct table_column columns[] = {
-		{ "wall time", TABLE_LEFT }, { "spans", TABLE_RIGHT }, { ">=", TABLE_RIGHT },   { "p50", TABLE_RIGHT },   { "p90", TABLE_RIGHT },
-		{ "p99", TABLE_RIGHT },      { "max", TABLE_RIGHT },   { "mean", TABLE_RIGHT }, { "total", TABLE_RIGHT },
+		{ "wall time", TABLE_LEFT, NULL }, { "spans", TABLE_RIGHT, NULL }, { ">=", TABLE_RIGHT, NULL },
+		{ "p50", TABLE_RIGHT, NULL },      { "p90", TABLE_RIGHT, NULL },   { "p99", TABLE_RIGHT, NULL },
+		{ "max", TABLE_RIGHT, NULL },      { "mean", TABLE_RIGHT, NULL },  { "total", TABLE_RIGHT, NULL },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 
@@ -168,12 +169,17 @@ static void choose_columns(const struct printer *printer, struct split_columns *
 
 static void title_columns(struct split_columns *split)
 {
-	split->titles[split->title_cnt++] = (struct table_column){ "where it went, mean", TABLE_LEFT };
-	split->titles[split->title_cnt++] = (struct table_column){ "work", TABLE_RIGHT };
-	for (size_t i = 0; i < split->cnt; i++)
-		split->titles[split->title_cnt++] = (struct table_column){ ledger_parts[split->parts[i]].title, TABLE_RIGHT };
+	static const char blocked[] = "blocked on";
+
+	split->titles[split->title_cnt++] = (struct table_column){ "where it went, mean", TABLE_LEFT, NULL };
+	split->titles[split->title_cnt++] = (struct table_column){ "work", TABLE_RIGHT, NULL };
+	for (size_t i = 0; i < split->cnt; i++) {
+		const struct ledger_part *part = &ledger_parts[split->parts[i]];
+
+		split->titles[split->title_cnt++] = (struct table_column){ part->title, TABLE_RIGHT, part->is_blocked ? blocked : NULL };
+	}
 	if (split->has_rest)
-		split->titles[split->title_cnt++] = (struct table_column){ "rest", TABLE_RIGHT };
+		split->titles[split->title_cnt++] = (struct table_column){ "rest", TABLE_RIGHT, NULL };
 }
 
 /* The parts without a column. */
@@ -220,9 +226,21 @@ static void add_split_rows(struct printer *printer, struct table *table, const s
 
 	text_clear(&printer->text);
 	text_append(&printer->text, "  rest: ");
-	ledger_list(&printer->text, &rest, sums->cnt);
+	ledger_list(&printer->text, &rest, sum_ns, sums->cnt, strlen("  rest: "), printer->screen->columns);
 	if (rest_ns > 0)
 		table_line(table, text_string(&printer->text));
+}
+
+/* Does one label have all the spans without parent, and no others? Then a row for them would repeat it. */
+static bool is_one_label(const struct printer *printer, const struct span_sums *sums)
+{
+	for (size_t i = 0; i < printer->row_cnt; i++) {
+		const struct span_sums *row = &label_report_row(printer->report, i)->exact.sums;
+
+		if (row->cnt == sums->cnt && row->wall_ns == sums->wall_ns && row->work_ns == sums->work_ns)
+			return true;
+	}
+	return false;
 }
 
 static void print_split(struct printer *printer)
@@ -244,7 +262,7 @@ static void print_split(struct printer *printer)
 		text_append(&label, format_label(printer, row));
 		add_split_rows(printer, table, &split, text_string(&label), &figures->sums, is_lower_bound);
 	}
-	if (label_report_row_count(printer->report) > 1 && top_level[0].cnt > 0)
+	if (top_level[0].cnt > 0 && !is_one_label(printer, &top_level[0]))
 		add_split_rows(printer, table, &split, "(all without parent)", &top_level[0], false);
 	print(printer, table);
 	table_free(table);
@@ -290,7 +308,7 @@ static void add_memory_notes(struct printer *printer, struct table *table)
 
 static void print_foot(struct printer *printer)
 {
-	static const struct table_column columns[] = { { NULL, TABLE_LEFT }, { NULL, TABLE_LEFT } };
+	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL } };
 	struct table *table = table_new(columns, 2);
 
 	add_totals(printer, table);

@@ -16,13 +16,15 @@ static void key_json(struct json *json, const struct txtrace_string *key)
 	text_release(&hex);
 }
 
-void span_json(struct json *json, const struct txtrace_span *span)
+void span_json(struct json *json, const struct txtrace_span *span, struct txtrace_string thread_name)
 {
 	json_object_begin(json);
 	json_member_u64_string(json, "id", span->id);
 	json_member_u64(json, "pid", span->pid);
 	json_member_u64(json, "tid", span->tid);
 	json_member_u64(json, "end_tid", span->end_tid);
+	if (thread_name.length > 0)
+		json_member_string(json, "thread_name", thread_name.bytes, thread_name.length);
 	json_member_string(json, "label", span->label.bytes, span->label.length);
 	json_member_string(json, "tag", span->tag.bytes, span->tag.length);
 	key_json(json, &span->key);

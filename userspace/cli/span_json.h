@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A span as a JSON object, with the members that `txtrace export --format jsonl` gives it. */
+/* A span as a JSON object, with the members that `txtrace export --format jsonl` gives it, and "thread_name". */
 #ifndef SPAN_JSON_H
 #define SPAN_JSON_H
 
 #include "base/json.h"
 #include "txtrace/log.h"
 
-void span_json(struct json *json, const struct txtrace_span *span);
+/* thread_name: empty if it is not known. */
+void span_json(struct json *json, const struct txtrace_span *span, struct txtrace_string thread_name);
 
 #endif
