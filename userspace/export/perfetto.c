@@ -176,7 +176,7 @@ static int perfetto_open(void **state, FILE *out, const struct txtrace_log_info 
 const struct export_format format_perfetto = {
 	.name = "perfetto",
 	.help = "protobuf for ui.perfetto.dev: spans, thread states, counters, wakeups, losses",
-	.suffix = ".perfetto-trace",
+	.suffix = ".pftrace",
 	.is_binary = true,
 	.open = perfetto_open,
 	.span = picture_span,
