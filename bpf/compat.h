@@ -72,18 +72,18 @@ enum context {
  * of whoever called it, as long as it takes less than 64 bytes (6.13: more than that and it may get a private one). An interrupt of user code stays
  * on the thread's stack: there the thread is in no system call, which leaves only the rare wakeup out of a page fault: unknown.
  *
- * scratch: memory to spill a pointer into, which makes it a number to the verifier; overwritten.
+ * current_task: from bpf_get_current_task_btf(), so its fields are read in place. scratch: memory to spill a pointer into, which makes it a number to the verifier; overwritten.
  */
 static __always_inline enum context compat_context(struct task_struct *current_task, volatile uint64_t *scratch)
 {
 	uint64_t offset, frame = 0;
 
 	*scratch = (uint64_t)&frame;
-	offset = *scratch - (uint64_t)BPF_CORE_READ(current_task, stack);
+	offset = *scratch - (uint64_t)current_task->stack;
 	*scratch = 0;
 	if (offset >= THREAD_STACK_BYTES)
 		return CONTEXT_INTERRUPT;
-	if (BPF_CORE_READ(current_task, mm) && compat_syscall(current_task).nr < 0)
+	if (current_task->mm && compat_syscall(current_task).nr < 0)
 		return CONTEXT_UNKNOWN;
 	return CONTEXT_THREAD;
 }

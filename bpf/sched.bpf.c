@@ -38,6 +38,8 @@ int on_sched_switch(uint64_t *ctx)
 	struct emit out;
 	uint64_t now_ns;
 
+	if (phase == WIRE_PHASE_STOPPED)
+		return 0;
 	if (!out_clock) {
 		barrier_var(in_clock); /* clang would test both by or-ing the pointers, which the verifier forbids */
 		if (!in_clock)
@@ -84,7 +86,7 @@ int on_sched_waking(uint64_t *ctx)
 	uint8_t flags = 0;
 	enum context context;
 
-	if (!clock)
+	if (!clock || phase == WIRE_PHASE_STOPPED)
 		return 0;
 	event = emit_reserve(&out, WIRE_WAKE, sizeof(*event));
 	now_ns = bpf_ktime_get_ns();
@@ -135,7 +137,7 @@ int on_fork(uint64_t *ctx)
 	struct task_struct *parent = (struct task_struct *)ctx[0];
 	struct task_struct *child = (struct task_struct *)ctx[1];
 
-	if (parent->tgid == child->tgid && thread_clock_of(parent))
+	if (phase != WIRE_PHASE_STOPPED && parent->tgid == child->tgid && thread_clock_of(parent))
 		thread_clock_start(child, WIRE_THREAD_RUNNABLE, 0, 0);
 	return 0;
 }
@@ -146,7 +148,7 @@ int on_rename(uint64_t *ctx)
 	struct task_struct *task = (struct task_struct *)ctx[0];
 	struct thread_clock *clock = thread_clock_of(task);
 
-	if (clock)
+	if (clock && phase != WIRE_PHASE_STOPPED)
 		thread_clock_rename(task, clock, (const char *)ctx[1]);
 	return 0;
 }
@@ -165,7 +167,7 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 	uint32_t switch_cnt;
 	uint64_t now_ns;
 
-	if (!clock)
+	if (!clock || phase == WIRE_PHASE_STOPPED)
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
@@ -174,7 +176,7 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 	now_ns = bpf_ktime_get_ns();
 	thread_clock_read(clock, now_ns, &event->clocks);
 	emit_header(&out, &event->span.header, kind,
-		    *(volatile uint32_t *)&clock->switch_cnt == switch_cnt ? WIRE_HAS_CLOCKS : WIRE_HAS_CLOCKS | WIRE_NO_CLOCKS,
+		    thread_clock_flags(clock, *(volatile uint32_t *)&clock->switch_cnt == switch_cnt),
 		    pid_tgid_of(task), now_ns);
 	event->span.id = id;
 	event->span.label = 0;

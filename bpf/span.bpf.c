@@ -11,9 +11,12 @@
 /* The current thread's clocks, if it is one to trace: a thread whose fork we missed is adopted. */
 static __always_inline struct thread_clock *clock_of_current(struct task_struct *task)
 {
-	struct thread_clock *clock = thread_clock_of(task);
+	struct thread_clock *clock;
 	uint32_t tgid;
 
+	if (phase != WIRE_PHASE_RECORDING)
+		return 0;
+	clock = thread_clock_of(task);
 	if (clock)
 		return clock;
 	tgid = bpf_get_current_pid_tgid() >> 32;
@@ -43,9 +46,9 @@ static __always_inline uint8_t read_clocks(struct thread_clock *clock, struct wi
 		*now_ns = bpf_ktime_get_ns();
 		thread_clock_read(clock, *now_ns, reading);
 		if (*switch_cnt == *count)
-			return WIRE_HAS_CLOCKS;
+			return thread_clock_flags(clock, true);
 	}
-	return WIRE_HAS_CLOCKS | WIRE_NO_CLOCKS;
+	return thread_clock_flags(clock, false);
 }
 
 struct span_with_clocks {

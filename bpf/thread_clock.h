@@ -53,39 +53,66 @@ struct thread_clock *thread_clock_start(struct task_struct *task, uint32_t state
 /* Sends a WIRE_THREAD with the new name. */
 void thread_clock_rename(struct task_struct *task, const struct thread_clock *clock, const char *comm);
 
+/*
+ * When the sleep ended that began at since_ns; 0: unknown. A wakeup can overtake the switch-out that it ends: the waker finds the task asleep while it
+ * is still on its way out. Then wake_ns is not after since_ns, and all the time was spent runnable. A wakeup that found the task still
+ * running ends no sleep; the one that does comes later and overwrites it.
+ */
+static __always_inline uint64_t thread_clock_sleep_end(const struct thread_clock *clock, uint64_t now_ns)
+{
+	uint64_t wake_ns = clock->wake_ns;
+
+	if (clock->state != WIRE_THREAD_BLOCKED || !wake_ns)
+		return 0;
+	if (wake_ns < clock->since_ns)
+		wake_ns = clock->since_ns;
+	return wake_ns > now_ns ? now_ns : wake_ns;
+}
+
+static __always_inline void thread_clock_add_blocked(struct wire_clocks *clocks, uint32_t reason, uint64_t spent_ns)
+{
+	if (reason < BLOCK_REASON_COUNT)
+		clocks->blocked_ns[reason] += spent_ns;
+}
+
+/*
+ * The time up to now_ns, at a moment at which the thread is running. If its switch-in was not seen (it was being seeded, or the kernel did not tell:
+ * switches away from some tasks are hidden), the time asleep is known, and how the rest divides into runnable and running is not.
+ */
+static __always_inline void thread_clock_settle(const struct thread_clock *clock, uint64_t now_ns, struct wire_clocks *clocks)
+{
+	uint64_t since_ns = clock->since_ns, woken_ns;
+
+	if (clock->state == WIRE_THREAD_ON_CPU) {
+		clocks->on_cpu_ns += now_ns - since_ns;
+		return;
+	}
+	woken_ns = thread_clock_sleep_end(clock, now_ns);
+	if (woken_ns) {
+		thread_clock_add_blocked(clocks, clock->reason, woken_ns - since_ns);
+		since_ns = woken_ns;
+	}
+	clocks->unknown_ns += now_ns - since_ns;
+}
+
 static __always_inline void thread_clock_leave(struct thread_clock *clock, uint64_t now_ns, uint32_t state, uint32_t reason)
 {
-	uint64_t spent_ns = now_ns - clock->since_ns;
-
-	if (clock->state == WIRE_THREAD_ON_CPU)
-		clock->clocks.on_cpu_ns += spent_ns;
-	else
-		clock->clocks.unknown_ns += spent_ns; /* its switch-in was not seen: it was being seeded */
+	thread_clock_settle(clock, now_ns, &clock->clocks);
 	clock->state = state;
 	clock->reason = reason;
 	clock->since_ns = now_ns;
 	clock->switch_cnt++;
 }
 
-/*
- * A wakeup can overtake the switch-out that it ends: the waker finds the task asleep while it is still on its way out. Then wake_ns is not
- * after since_ns, and all the time was spent runnable. A wakeup that found the task still running ends no sleep; the one that does comes later and
- * overwrites it.
- */
 static __always_inline void thread_clock_arrive(struct thread_clock *clock, uint64_t now_ns)
 {
-	uint64_t since_ns = clock->since_ns, wake_ns = clock->wake_ns;
+	uint64_t since_ns = clock->since_ns, woken_ns = thread_clock_sleep_end(clock, now_ns);
 
-	if (clock->state == WIRE_THREAD_RUNNABLE) {
+	if (woken_ns) {
+		thread_clock_add_blocked(&clock->clocks, clock->reason, woken_ns - since_ns);
+		clock->clocks.runnable_ns += now_ns - woken_ns;
+	} else if (clock->state == WIRE_THREAD_RUNNABLE) {
 		clock->clocks.runnable_ns += now_ns - since_ns;
-	} else if (clock->state == WIRE_THREAD_BLOCKED && wake_ns) {
-		if (wake_ns < since_ns)
-			wake_ns = since_ns;
-		if (wake_ns > now_ns)
-			wake_ns = now_ns;
-		if (clock->reason < BLOCK_REASON_COUNT)
-			clock->clocks.blocked_ns[clock->reason] += wake_ns - since_ns;
-		clock->clocks.runnable_ns += now_ns - wake_ns;
 	} else {
 		clock->clocks.unknown_ns += now_ns - since_ns;
 	}
@@ -95,14 +122,23 @@ static __always_inline void thread_clock_arrive(struct thread_clock *clock, uint
 	clock->switch_cnt++;
 }
 
-/* The clocks at now_ns, of the current thread or of one that was never seen to run. */
+/* The clocks at now_ns of the current thread. */
 static __always_inline void thread_clock_read(const struct thread_clock *clock, uint64_t now_ns, struct wire_clocks *reading)
 {
 	*reading = clock->clocks;
-	if (clock->state == WIRE_THREAD_ON_CPU)
-		reading->on_cpu_ns += now_ns - clock->since_ns;
-	else
-		reading->unknown_ns += now_ns - clock->since_ns;
+	thread_clock_settle(clock, now_ns, reading);
+}
+
+/* Goes with a reading: what it is worth. */
+static __always_inline uint8_t thread_clock_flags(const struct thread_clock *clock, bool is_whole)
+{
+	uint8_t flags = WIRE_HAS_CLOCKS;
+
+	if (!is_whole)
+		flags |= WIRE_NO_CLOCKS;
+	if (clock->state != WIRE_THREAD_ON_CPU)
+		flags |= WIRE_NOT_ARRIVED;
+	return flags;
 }
 
 #endif

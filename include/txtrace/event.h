@@ -60,6 +60,7 @@ enum wire_flag {
 	WIRE_IN_INTERRUPT = 2,    /* WAKE: tid is the thread that was interrupted, not the one that woke */
 	WIRE_IS_TRUNCATED = 4,    /* the text was longer than there is room for */
 	WIRE_IS_SEED = 8,         /* THREAD: it ran before the tracer came */
+	WIRE_NOT_ARRIVED = 8,     /* with clocks: its last switch-in was not seen, so time goes to `unknown` until it leaves the CPU */
 	WIRE_IS_RENAME = 16,      /* THREAD: only the name is new */
 	WIRE_IS_UNREADABLE = 32,  /* the text could not be read from the program's memory; its length is 0 */
 	WIRE_NO_CLOCKS = 64,      /* the thread has no clocks: its account is unknown here */
@@ -206,6 +207,16 @@ struct wire_counters {
 	uint64_t last_lost_ns;
 	uint64_t generation;
 	uint64_t lost_clocks; /* a thread's clocks could not be made or reached */
+};
+
+/*
+ * Probes are attached and removed one after the other, so the programs are let loose and stopped all at once by a word that they share with
+ * the recorder: otherwise spans would begin whose end is not watched yet, or no more.
+ */
+enum wire_phase {
+	WIRE_PHASE_STARTING = 0,  /* the threads' clocks run; probes are silent */
+	WIRE_PHASE_RECORDING = 1,
+	WIRE_PHASE_STOPPED = 2,   /* everything is silent */
 };
 
 #define WIRE_CPU_MAX 1024 /* CPUs that have counters of their own; higher ones share by modulo */

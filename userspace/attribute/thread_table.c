@@ -71,38 +71,51 @@ void thread_start(struct thread *thread, const struct event *event)
 	}
 }
 
+/* thread_clock_sleep_end() of bpf/thread_clock.h: 0 is unknown. */
+static uint64_t sleep_end_ns(const struct thread *thread, uint64_t time_ns)
+{
+	uint64_t wake_ns = thread->wake_ns > thread->since_ns ? thread->wake_ns : thread->since_ns;
+
+	if (thread->state != THREAD_BLOCKED || !thread->wake_ns)
+		return 0;
+	return wake_ns < time_ns ? wake_ns : time_ns;
+}
+
+/* thread_clock_settle(): the thread is running at time_ns. */
+static void settle(const struct thread *thread, uint64_t time_ns, struct wire_clocks *clocks)
+{
+	uint64_t since_ns = thread->since_ns, woken_ns = sleep_end_ns(thread, time_ns);
+
+	if (thread->state == THREAD_ON_CPU) {
+		clocks->on_cpu_ns += elapsed_ns(since_ns, time_ns);
+		return;
+	}
+	if (woken_ns) {
+		clocks->blocked_ns[thread->reason] += elapsed_ns(since_ns, woken_ns);
+		since_ns = woken_ns;
+	}
+	clocks->unknown_ns += elapsed_ns(since_ns, time_ns);
+}
+
 void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_t reason)
 {
-	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns);
-
-	if (thread->state == THREAD_ON_CPU)
-		thread->clocks.on_cpu_ns += spent_ns;
-	else
-		thread->clocks.unknown_ns += spent_ns;
+	settle(thread, time_ns, &thread->clocks);
 	thread->state = state;
 	thread->reason = reason;
 	thread->since_ns = time_ns;
 }
 
-/* Where a sleep that began at since_ns ended: at the wakeup, which may have overtaken the switch-out. */
-static uint64_t sleep_end_ns(const struct thread *thread, uint64_t time_ns)
-{
-	uint64_t wake_ns = thread->wake_ns > thread->since_ns ? thread->wake_ns : thread->since_ns;
-
-	return wake_ns < time_ns ? wake_ns : time_ns;
-}
-
 void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
 {
-	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns);
+	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns), woken_ns = sleep_end_ns(thread, time_ns);
 
 	thread->run_blocked_ns = thread->run_runnable_ns = 0;
-	if (thread->state == THREAD_RUNNABLE) {
-		thread->run_runnable_ns = spent_ns;
-	} else if (thread->state == THREAD_BLOCKED && thread->wake_ns) {
-		thread->run_blocked_ns = elapsed_ns(thread->since_ns, sleep_end_ns(thread, time_ns));
+	if (woken_ns) {
+		thread->run_blocked_ns = elapsed_ns(thread->since_ns, woken_ns);
 		thread->run_runnable_ns = spent_ns - thread->run_blocked_ns;
 		thread->clocks.blocked_ns[thread->reason] += thread->run_blocked_ns;
+	} else if (thread->state == THREAD_RUNNABLE) {
+		thread->run_runnable_ns = spent_ns;
 	} else {
 		thread->clocks.unknown_ns += spent_ns;
 	}
@@ -154,17 +167,19 @@ bool thread_read_own(struct thread *thread, const struct event *event, struct wi
 	} else {
 		return false;
 	}
-	thread_clocks_at(thread, event->time_ns, &replayed);
+	replayed = thread->clocks;
+	settle(thread, event->time_ns, &replayed);
 	*is_mismatch = thread->is_synced && (replayed.born_ns != clocks->born_ns || !clocks_equal(&replayed, clocks));
 	thread->reading = thread->clocks = *clocks;
 	thread->reading_ns = thread->since_ns = event->time_ns;
 	thread->has_reading = thread->is_synced = true;
-	if (thread->state != THREAD_ON_CPU) {
+	if (event->clocks && event->flags & WIRE_NOT_ARRIVED) {
+		thread->state = THREAD_UNKNOWN; /* it runs, but the kernel side has not noticed */
+	} else if (thread->state != THREAD_ON_CPU) {
 		thread->state = THREAD_ON_CPU;
 		thread->run_begin_ns = event->time_ns;
 		thread->run_cpu = event->cpu;
 		thread->run_blocked_ns = thread->run_runnable_ns = 0;
 	}
-	thread->wake_ns = 0;
 	return true;
 }

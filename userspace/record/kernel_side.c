@@ -21,26 +21,26 @@ struct kernel_side {
 	size_t link_cnt;
 };
 
-/* The probes of include/txtrace.h and who handles them. */
+/* The probes of include/txtrace.h and who handles them. In the order of attaching: what ends a span before what begins one. */
 static const struct {
 	const char *probe;
 	const char *program;
 } probes[] = {
-	{ "begin", "on_begin" },
-	{ "begin_detached", "on_begin_detached" },
-	{ "enter", "on_enter" },
-	{ "exit", "on_exit" },
 	{ "end", "on_end" },
+	{ "exit", "on_exit" },
+	{ "enter", "on_enter" },
 	{ "tag", "on_tag" },
 	{ "attr", "on_attr" },
 	{ "event", "on_event" },
 	{ "counter", "on_counter" },
 	{ "link", "on_link" },
-	{ "key_begin", "on_key_begin" },
-	{ "key_enter", "on_key_enter" },
-	{ "key_exit", "on_key_exit" },
-	{ "key_end", "on_key_end" },
 	{ "key_event", "on_key_event" },
+	{ "key_end", "on_key_end" },
+	{ "key_exit", "on_key_exit" },
+	{ "key_enter", "on_key_enter" },
+	{ "key_begin", "on_key_begin" },
+	{ "begin_detached", "on_begin_detached" },
+	{ "begin", "on_begin" },
 };
 _Static_assert(sizeof(probes) / sizeof(probes[0]) <= PROBE_CNT_MAX, "PROBE_CNT_MAX");
 
@@ -171,6 +171,16 @@ int kernel_side_seed(struct kernel_side *side, struct error *error)
 	if (err)
 		error_set(error, "cannot list the threads of the target: %s", strerror(-err));
 	return err;
+}
+
+void kernel_side_record(struct kernel_side *side)
+{
+	__atomic_store_n(&side->bpf->bss->phase, WIRE_PHASE_RECORDING, __ATOMIC_RELEASE);
+}
+
+void kernel_side_silence(struct kernel_side *side)
+{
+	__atomic_store_n(&side->bpf->bss->phase, WIRE_PHASE_STOPPED, __ATOMIC_RELEASE);
 }
 
 void kernel_side_stop(struct kernel_side *side)

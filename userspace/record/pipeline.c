@@ -100,6 +100,11 @@ int pipeline_checkpoint(struct pipeline *pipeline, uint64_t time_ns)
 	return attribution_checkpoint(pipeline->attribution, time_ns);
 }
 
+int pipeline_put(struct pipeline *pipeline, const struct txtrace_record *record)
+{
+	return put_record(pipeline, record);
+}
+
 int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns)
 {
 	struct merge_stats merge;

@@ -43,6 +43,9 @@ int pipeline_run(struct pipeline *pipeline);
 /* Tells the log which spans are open, so that a crash loses no beginning. */
 int pipeline_checkpoint(struct pipeline *pipeline, uint64_t time_ns);
 
+/* A record that no event makes, straight into the log and the report. */
+int pipeline_put(struct pipeline *pipeline, const struct txtrace_record *record);
+
 /* Handles all that is left; spans that are open are cut off at end_ns. */
 int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns);
 

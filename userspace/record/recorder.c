@@ -190,6 +190,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		return err;
 	}
 	recorder->exit_status = 0;
+	kernel_side_record(recorder->kernel);
 	if (options->command)
 		target_resume(recorder->target);
 	*result = recorder;

@@ -167,13 +167,16 @@ static void fill_summary(struct recorder *recorder, struct txtrace_summary *summ
 	memcpy(summary->anomaly_cnt, stats->attribution.anomaly_cnt, sizeof(summary->anomaly_cnt));
 }
 
-/* The probes go first: what happened before that moment is in the rings, and nothing comes after the programs have gone. */
+/* Silence first: removing the probes takes its time, one after the other. Once the programs have gone nothing comes any more. */
 static int finish(struct recorder *recorder)
 {
 	struct txtrace_record summary = { .kind = TXTRACE_RECORD_SUMMARY };
-	uint64_t end_ns = capture_now_ns();
 	struct attach_stats stats;
+	uint64_t end_ns;
 	int err;
+
+	kernel_side_silence(recorder->kernel);
+	end_ns = capture_now_ns();
 
 	attach_stats(recorder->attach, &stats);
 	recorder->result.site_cnt = stats.site_cnt;
@@ -186,9 +189,7 @@ static int finish(struct recorder *recorder)
 	fill_summary(recorder, &summary.summary, end_ns);
 	recorder->result.summary = summary.summary;
 	recorder->result.duration_ns = end_ns - recorder->begin_ns;
-	if (!err)
-		err = log_writer_add(recorder->log, &summary);
-	return err;
+	return err ? err : pipeline_put(recorder->pipeline, &summary);
 }
 
 static int close_log(struct recorder *recorder)
