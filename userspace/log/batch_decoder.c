@@ -9,9 +9,23 @@
 #include "log/record_unpack.h"
 #include "log/varint.h"
 
+/* How the records of a shape are made. Most logs are stays on CPUs and wakeups of which only the times differ: these have a way of their own. */
+enum shape_way { WAY_GENERAL, WAY_RUN, WAY_WAKE, WAY_UNKNOWN };
+
+#define RUN_TIMES (1u << FIELD_TIME | 1u << RUN_BEGIN | 1u << RUN_RUNNABLE | 1u << RUN_BLOCKED)
+#define WAKE_TIMES (1u << FIELD_TIME)
+
 struct shape {
 	uint32_t kind;
 	uint32_t variable; /* bit set of the fields that come from columns; those of a later version are left out */
+	uint32_t way;      /* enum shape_way */
+	uint32_t field_cnt;
+	struct model_thread *thread; /* of a run or wake with a way of its own */
+	uint64_t *cpu_end_ns;
+	union {
+		struct txtrace_run run; /* all but the times */
+		struct txtrace_wake wake;
+	};
 	uint64_t values[LOG_KNOWN_FIELD_MAX]; /* constants, and what the columns' numbers are added to */
 };
 
@@ -103,16 +117,28 @@ static struct range *section_place(struct batch_decoder *decoder, uint64_t id)
 	return id & 1 ? &column->rest : &column->first;
 }
 
+/* An absent section is an empty one that begins where reading is safe. */
+static void clear_directory(struct batch_decoder *decoder, const uint8_t *payload)
+{
+	const struct range none = { payload, payload };
+	const struct column empty = { none, none };
+
+	for (uint32_t i = 0; i <= LOG_SECTION_ORDER_REST; i++)
+		decoder->sections[i] = none;
+	for (uint32_t i = 0; i < LOG_KIND_COUNT * LOG_KNOWN_FIELD_MAX; i++)
+		decoder->columns[i / LOG_KNOWN_FIELD_MAX][i % LOG_KNOWN_FIELD_MAX] = empty;
+	for (uint32_t i = 0; i < LOG_KIND_MAX - LOG_KIND_COUNT; i++)
+		decoder->unknown_times[i] = empty;
+	decoder->order = empty;
+}
+
 static int read_directory(struct batch_decoder *decoder, const uint8_t *at, const uint8_t *end)
 {
 	uint64_t section_cnt, id, length;
 	const uint8_t *body, *entry;
 	struct range *place;
 
-	memset(decoder->sections, 0, sizeof(decoder->sections));
-	memset(&decoder->order, 0, sizeof(decoder->order));
-	memset(decoder->columns, 0, sizeof(decoder->columns));
-	memset(decoder->unknown_times, 0, sizeof(decoder->unknown_times));
+	clear_directory(decoder, at);
 	if (!leb128_get(&at, end, &section_cnt) || section_cnt > (uint64_t)(end - at))
 		return -EBADMSG;
 	entry = at;
@@ -270,11 +296,41 @@ static int read_shape(struct range *range, struct shape *shape)
 		}
 	}
 	/* Of a kind or a field that is not known only the time counts. */
-	if (kind >= LOG_KIND_COUNT || !kind_fields[kind].count)
-		shape->variable &= 1u << FIELD_TIME;
-	else
-		shape->variable &= (1u << kind_fields[kind].count) - 1;
+	shape->field_cnt = kind < LOG_KIND_COUNT ? kind_fields[kind].count : 0;
+	shape->way = shape->field_cnt ? WAY_GENERAL : WAY_UNKNOWN;
+	shape->variable &= shape->field_cnt ? (1u << shape->field_cnt) - 1 : 1u << FIELD_TIME;
 	return 0;
+}
+
+/* Makes the record of this shape, all but its times, if the shape is one of those that have a way of their own. */
+static void prepare_shape(struct record_unpacker *unpacker, struct shape *shape)
+{
+	struct txtrace_record record;
+	uint64_t thread = shape->values[FIELD_THREAD];
+
+	if (!(shape->kind == TXTRACE_RECORD_RUN && !(shape->variable & ~RUN_TIMES)) &&
+	    !(shape->kind == TXTRACE_RECORD_WAKE && !(shape->variable & ~WAKE_TIMES)))
+		return;
+	if (!record_unpack(unpacker, shape->kind, shape->values, &record))
+		return;
+	shape->thread = &unpacker->model.threads[thread];
+	if (shape->kind == TXTRACE_RECORD_RUN) {
+		shape->way = WAY_RUN;
+		shape->run = record.run;
+		shape->cpu_end_ns = model_cpu_end(&unpacker->model, record.run.cpu);
+	} else {
+		shape->way = WAY_WAKE;
+		shape->wake = record.wake;
+	}
+}
+
+static void reset_model(struct record_unpacker *unpacker)
+{
+	for (uint32_t i = 0; i < unpacker->thread_cnt; i++)
+		unpacker->model.threads[i].last_end_ns = unpacker->model.threads[i].ready_ns = 0;
+	memset(unpacker->model.cpu_end_ns, 0, sizeof(unpacker->model.cpu_end_ns));
+	unpacker->model.time_ns = 0;
+	unpacker->model.text_cnt = 0;
 }
 
 static int read_shapes(struct batch_decoder *decoder)
@@ -290,6 +346,9 @@ static int read_shapes(struct batch_decoder *decoder)
 	for (uint32_t i = 0; i < decoder->shape_cnt; i++)
 		if (read_shape(&range, &shapes[i]))
 			return -EBADMSG;
+	for (uint32_t i = 0; i < decoder->shape_cnt; i++)
+		prepare_shape(&decoder->unpacker, &shapes[i]);
+	reset_model(&decoder->unpacker); /* which the preparation has moved */
 	return 0;
 }
 
@@ -307,15 +366,13 @@ int batch_decoder_open(struct batch_decoder *decoder, const uint8_t *payload, si
 	err = err ? err : read_shapes(decoder);
 	if (err)
 		return err;
-	memset(unpacker->model.cpu_end_ns, 0, sizeof(unpacker->model.cpu_end_ns));
-	unpacker->model.time_ns = 0;
-	unpacker->model.text_cnt = 0;
 	decoder->record_cnt = record_cnt;
 	return 0;
 }
 
 /* ---- the records ---- */
 
+/* Without a branch on the length, which can't be foretold: the rest is read, 8 bytes of it, even where there is none. */
 static inline bool get_number(struct column *column, uint64_t *value)
 {
 	const struct split_class *of;
@@ -324,62 +381,120 @@ static inline bool get_number(struct column *column, uint64_t *value)
 	if (column->first.at == column->first.end)
 		return false;
 	of = &split_classes[*column->first.at++];
-	if (!of->rest_bytes) {
-		*value = of->base;
-		return true;
-	}
-	if (of->rest_bytes > column->rest.end - column->rest.at || of->rest_bytes > SPLIT_REST_MAX_BYTES)
+	if (of->rest_bytes > column->rest.end - column->rest.at)
 		return false;
 	memcpy(&rest, column->rest.at, sizeof(rest));
-	*value = of->base + (le64toh(rest) & of->rest_mask);
 	column->rest.at += of->rest_bytes;
+	*value = of->base + (le64toh(rest) & of->rest_mask);
 	return true;
 }
 
-static bool gather(struct batch_decoder *decoder, const struct shape *shape, uint64_t *fields)
+/* A field of a shape: a constant, or from its column. */
+static inline bool get_field(struct batch_decoder *decoder, const struct shape *shape, uint32_t field, uint64_t *value)
 {
-	struct column *columns = decoder->columns[shape->kind];
-	uint64_t value;
+	uint64_t number = 0;
 
-	memcpy(fields, shape->values, kind_fields[shape->kind].count * sizeof(*fields));
+	if (shape->variable & 1u << field && !get_number(&decoder->columns[shape->kind][field], &number))
+		return false;
+	*value = shape->values[field] + number;
+	return true;
+}
+
+static inline bool get_time(struct batch_decoder *decoder, const struct shape *shape, struct column *times)
+{
+	uint64_t number = 0;
+
+	if (shape->variable & 1u << FIELD_TIME && !get_number(times, &number))
+		return false;
+	decoder->unpacker.model.time_ns += shape->values[FIELD_TIME] + number;
+	return true;
+}
+
+static inline bool make_run(struct batch_decoder *decoder, const struct shape *shape, struct txtrace_record *record)
+{
+	uint64_t end_ns, begin = shape->values[RUN_BEGIN], runnable = shape->values[RUN_RUNNABLE], blocked = shape->values[RUN_BLOCKED];
+	struct model_thread *thread = shape->thread;
+
+	if (!get_time(decoder, shape, &decoder->columns[TXTRACE_RECORD_RUN][FIELD_TIME]))
+		return false;
+	if (shape->variable & ~(1u << FIELD_TIME) &&
+	    (!get_field(decoder, shape, RUN_BEGIN, &begin) || !get_field(decoder, shape, RUN_RUNNABLE, &runnable) ||
+	     !get_field(decoder, shape, RUN_BLOCKED, &blocked)))
+		return false;
+	end_ns = decoder->unpacker.model.time_ns;
+	switch (shape->values[RUN_BEGIN_FROM]) {
+	case RUN_BEGIN_FROM_CPU:
+		begin = *shape->cpu_end_ns + begin;
+		break;
+	case RUN_BEGIN_FROM_END:
+		begin = end_ns - begin;
+		break;
+	default:
+		begin = thread->ready_ns + begin;
+	}
+	record->kind = TXTRACE_RECORD_RUN;
+	record->run = shape->run;
+	record->run.begin_ns = begin;
+	record->run.end_ns = end_ns;
+	runnable += model_runnable(thread, begin);
+	record->run.runnable_ns = runnable;
+	record->run.blocked_ns = blocked + model_blocked(thread, begin, runnable);
+	*shape->cpu_end_ns = thread->last_end_ns = thread->ready_ns = end_ns;
+	return true;
+}
+
+static inline bool make_wake(struct batch_decoder *decoder, const struct shape *shape, struct txtrace_record *record)
+{
+	if (!get_time(decoder, shape, &decoder->columns[TXTRACE_RECORD_WAKE][FIELD_TIME]))
+		return false;
+	record->kind = TXTRACE_RECORD_WAKE;
+	record->wake = shape->wake;
+	record->wake.time_ns = shape->thread->ready_ns = decoder->unpacker.model.time_ns;
+	return true;
+}
+
+__attribute__((noinline)) static bool make_general(struct batch_decoder *decoder, const struct shape *shape, struct txtrace_record *record)
+{
+	uint64_t fields[LOG_KNOWN_FIELD_MAX];
+
+	for (uint32_t i = 0; i < shape->field_cnt; i++)
+		fields[i] = shape->values[i];
 	for (uint32_t left = shape->variable; left; left &= left - 1) {
 		uint32_t i = (uint32_t)__builtin_ctz(left);
 
-		if (!get_number(&columns[i], &value))
+		if (!get_field(decoder, shape, i, &fields[i]))
 			return false;
-		fields[i] += value;
 	}
-	return true;
+	return record_unpack(&decoder->unpacker, shape->kind, fields, record);
 }
 
 static bool skip_unknown(struct batch_decoder *decoder, const struct shape *shape)
 {
-	struct column *times = shape->kind < LOG_KIND_COUNT ? &decoder->columns[shape->kind][FIELD_TIME] :
-							      &decoder->unknown_times[shape->kind - LOG_KIND_COUNT];
-	uint64_t value = 0;
-
-	if (shape->variable && !get_number(times, &value))
-		return false;
-	decoder->unpacker.model.time_ns += shape->values[FIELD_TIME] + value;
-	return true;
+	return get_time(decoder, shape,
+			shape->kind < LOG_KIND_COUNT ? &decoder->columns[shape->kind][FIELD_TIME] :
+						       &decoder->unknown_times[shape->kind - LOG_KIND_COUNT]);
 }
 
 int batch_decoder_next(struct batch_decoder *decoder, struct txtrace_record *record)
 {
-	uint64_t fields[LOG_KNOWN_FIELD_MAX], code;
 	const struct shape *shape;
+	uint64_t code;
+	bool is_good;
 
 	while (decoder->position < decoder->record_cnt) {
 		if (!get_number(&decoder->order, &code) || code >= decoder->shape_cnt)
 			return -EBADMSG;
 		shape = &decoder->shapes[code];
-		if (shape->kind >= LOG_KIND_COUNT || !kind_fields[shape->kind].count) {
+		if (shape->way == WAY_UNKNOWN) {
 			if (!skip_unknown(decoder, shape))
 				return -EBADMSG;
 			decoder->position++;
 			continue;
 		}
-		if (!gather(decoder, shape, fields) || !record_unpack(&decoder->unpacker, shape->kind, fields, record))
+		is_good = shape->way == WAY_RUN	 ? make_run(decoder, shape, record) :
+			  shape->way == WAY_WAKE ? make_wake(decoder, shape, record) :
+						   make_general(decoder, shape, record);
+		if (!is_good)
 			return -EBADMSG;
 		decoder->position++;
 		return 1;

@@ -21,16 +21,16 @@ const struct kind_fields kind_fields[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_SUMMARY] = { SUMMARY_FIELD_COUNT, { V, S, S, S, S, S, S, S, S, S, S, S, S, S, S } },
 };
 
-#define SMALL(n) { (n), 0, 0 }
+#define SMALL(n) { 0, (n), 0 }
 #define SMALL4(n) SMALL(n), SMALL((n) + 1), SMALL((n) + 2), SMALL((n) + 3)
 #define SMALL16(n) SMALL4(n), SMALL4((n) + 4), SMALL4((n) + 8), SMALL4((n) + 12)
-#define TWO(n) { SPLIT_TWO + ((uint64_t)(n) << 8), 0xff, 1 }
+#define TWO(n) { 0xff, SPLIT_TWO + ((n) << 8), 1 }
 #define TWO4(n) TWO(n), TWO((n) + 1), TWO((n) + 2), TWO((n) + 3)
 #define TWO16(n) TWO4(n), TWO4((n) + 4), TWO4((n) + 8), TWO4((n) + 12)
-#define THREE(n) { SPLIT_TWO + ((SPLIT_THREE - SPLIT_TWO) << 8) + ((uint64_t)(n) << 16), 0xffff, 2 }
+#define THREE(n) { 0xffff, SPLIT_TWO + ((SPLIT_THREE - SPLIT_TWO) << 8) + ((n) << 16), 2 }
 #define THREE4(n) THREE(n), THREE((n) + 1), THREE((n) + 2), THREE((n) + 3)
-#define LONG(n) { 0, UINT64_MAX >> (64 - 8 * (n)), (n) }
-#define NONE { 0, 0, SPLIT_REST_MAX_BYTES + 1 }
+#define LONG(n) { UINT64_MAX >> (64 - 8 * (n)), 0, (n) }
+#define NONE { 0, 0, SPLIT_NO_REST }
 
 const struct split_class split_classes[256] = {
 	SMALL16(0), SMALL16(16), SMALL16(32), SMALL16(48), SMALL16(64), SMALL16(80),

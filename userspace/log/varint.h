@@ -90,10 +90,13 @@ static inline unsigned int split_put(uint8_t *first, uint8_t rest[SPLIT_REST_MAX
 
 /* What a first byte says: the number is base + (rest, little-endian, rest_bytes long). rest_mask is 0 for none. */
 struct split_class {
-	uint64_t base;
 	uint64_t rest_mask;
-	uint8_t rest_bytes; /* SPLIT_REST_MAX_BYTES + 1: no such first byte */
+	uint32_t base;
+	uint32_t rest_bytes; /* SPLIT_NO_REST: there is no such first byte */
 };
+
+/* More bytes than any column has. */
+#define SPLIT_NO_REST (1u << 30)
 
 extern const struct split_class split_classes[256];
 
