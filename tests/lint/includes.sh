@@ -99,7 +99,8 @@ programs_law() {
 headers_stand_alone() {
 	local file
 	for file in $(files 'userspace/*.h' 'include/*.h'); do
-		case $file in include/*) set -- ;; *) set -- -Iuserspace ;; esac
+		case $file in include/*) set -- ;; *) set -- -Iuserspace "-I$BUILD/gen" ;; esac
+		[ -d "$BUILD/gen" ] || ! grep -qE '^#include "[a-z_]+\.(pb-c|skel)\.h"' "$file" || continue
 		echo "#include \"$file\"" | ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wstrict-prototypes -Iinclude -I. "$@" -fsyntax-only -x c - ||
 			echo "$file does not compile by itself"
 	done

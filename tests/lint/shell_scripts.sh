@@ -5,7 +5,7 @@
 . tests/lint/lint.sh
 
 shell_check() {
-	scripts | xargs shellcheck -x
+	scripts | xargs shellcheck -x -S warning
 }
 
 # tests/run takes what is executable for a test: a script that is run has a #! line and may be executed, one that is sourced has neither.
