@@ -98,26 +98,56 @@ static struct object **object_slot(struct attach *attach, const struct proc_mapp
 	return slot;
 }
 
-static void object_close(struct attach *attach, struct object *object)
+/* Takes the object out of the table, and frees it but for its links, which are the caller's to close; NULL: it has none. */
+static struct probe_links *object_take(struct attach *attach, struct object **slot)
 {
-	if (object->links) {
+	struct object *object = *slot;
+	struct probe_links *links = object->links;
+
+	*slot = object->next;
+	if (links) {
 		attach->stats.object_cnt--;
 		attach->stats.site_cnt -= object->site_cnt;
-		attach->stats.link_cnt -= probe_links_cnt(object->links);
+		attach->stats.link_cnt -= probe_links_cnt(links);
 	}
-	probe_links_close(object->links);
 	if (object->fd >= 0)
 		close(object->fd);
 	free(object->path);
 	free(object);
+	return links;
 }
 
 static void object_remove(struct attach *attach, struct object **slot)
 {
-	struct object *object = *slot;
+	probe_links_close(object_take(attach, slot));
+}
 
-	*slot = object->next;
-	object_close(attach, object);
+/* All objects, or those of one process. */
+static void objects_remove(struct attach *attach, bool is_all, pid_t pid)
+{
+	struct probe_links **links = calloc(attach->stats.object_cnt + 1, sizeof(*links));
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < OBJECT_BUCKET_CNT; i++) {
+		struct object **slot = &attach->objects[i];
+
+		while (*slot) {
+			struct probe_links *taken;
+
+			if (!is_all && (*slot)->pid != pid) {
+				slot = &(*slot)->next;
+				continue;
+			}
+			taken = object_take(attach, slot);
+			if (taken && links)
+				links[cnt++] = taken;
+			else
+				probe_links_close(taken);
+		}
+	}
+	if (links)
+		probe_links_close_several(links, cnt);
+	free(links);
 }
 
 static struct object *object_add(struct object **slot, const struct proc_mapping *mapping, pid_t pid)
@@ -467,16 +497,8 @@ void attach_forget(struct attach *attach, pid_t pid)
 		*slot = process->next;
 		free(process);
 	}
-	for (size_t i = 0; i < OBJECT_BUCKET_CNT && !attach->options.is_every_process; i++) {
-		struct object **object = &attach->objects[i];
-
-		while (*object) {
-			if ((*object)->pid == pid)
-				object_remove(attach, object);
-			else
-				object = &(*object)->next;
-		}
-	}
+	if (!attach->options.is_every_process)
+		objects_remove(attach, false, pid);
 }
 
 int attach_each(const struct attach *attach, attach_visit visit, void *context)
@@ -515,9 +537,7 @@ void attach_close(struct attach *attach)
 {
 	if (!attach)
 		return;
-	for (size_t i = 0; i < OBJECT_BUCKET_CNT; i++)
-		while (attach->objects[i])
-			object_remove(attach, &attach->objects[i]);
+	objects_remove(attach, true, 0);
 	for (size_t i = 0; i < PROCESS_BUCKET_CNT; i++)
 		while (attach->processes[i]) {
 			struct process *process = attach->processes[i];

@@ -3,12 +3,16 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "attach/uprobe_multi.h"
+
+#define CLOSE_THREAD_MAX 64
 
 /* One of the kernel's links: an fd (uprobe_multi), or libbpf's (perf uprobe). */
 struct probe_link {
@@ -74,38 +78,68 @@ static struct probe_link *links_reserve(struct probe_links *links)
 	return &links->links[links->cnt];
 }
 
-static int attach_multi(const struct attempt *attempt, const struct probe_program *program, const struct probe_site *sites, size_t cnt)
-{
-	uint64_t *offsets = calloc(3 * cnt, sizeof(*offsets));
-	struct probe_link *link = links_reserve(attempt->links);
-	struct uprobe_multi multi = {
-		.path = attempt->path,
-		.offsets = offsets,
-		.semaphore_offsets = offsets + cnt,
-		.cookies = offsets + 2 * cnt,
-		.cnt = (uint32_t)cnt,
-		.pid = (uint32_t)attempt->options->pid,
-	};
-	int fd;
+/* The sites of all probes that one BPF program handles, as the kernel wants them. */
+struct site_arrays {
+	uint64_t *offsets;
+	uint64_t *semaphore_offsets;
+	uint64_t *cookies;
+	size_t cnt;
+};
 
-	if (!offsets || !link) {
-		free(offsets);
+static int arrays_fill(struct site_arrays *arrays, const struct attempt *attempt, int prog_fd)
+{
+	const struct probe_links_options *options = attempt->options;
+	size_t room = attempt->sites->cnt * options->program_cnt;
+
+	arrays->cnt = 0;
+	arrays->offsets = calloc(3 * room + 1, sizeof(*arrays->offsets));
+	if (!arrays->offsets)
 		return -ENOMEM;
+	arrays->semaphore_offsets = arrays->offsets + room;
+	arrays->cookies = arrays->offsets + 2 * room;
+	for (size_t i = 0; i < options->program_cnt; i++) {
+		const struct probe_program *program = &options->programs[i];
+		const struct probe_site *sites;
+		size_t cnt;
+
+		if (program->prog_fd != prog_fd)
+			continue;
+		sites = sites_of(attempt->sites, program->probe, &cnt);
+		for (size_t site = 0; site < cnt; site++, arrays->cnt++) {
+			arrays->offsets[arrays->cnt] = site_offset(attempt, &sites[site]);
+			arrays->semaphore_offsets[arrays->cnt] = sites[site].semaphore_offset;
+			arrays->cookies[arrays->cnt] = program->cookie;
+		}
 	}
-	for (size_t i = 0; i < cnt; i++) {
-		offsets[i] = site_offset(attempt, &sites[i]);
-		offsets[cnt + i] = sites[i].semaphore_offset;
-		offsets[2 * cnt + i] = program->cookie;
-	}
-	if (!attempt->options->features->has_uprobe_multi_pid)
-		multi.pid = 0;
-	fd = uprobe_multi_link(program->prog_fd, &multi);
-	free(offsets);
-	if (fd < 0)
-		return fd;
-	*link = (struct probe_link){ .fd = fd };
-	attempt->links->cnt++;
 	return 0;
+}
+
+static int attach_multi(const struct attempt *attempt, int prog_fd)
+{
+	struct probe_link *link = links_reserve(attempt->links);
+	struct site_arrays arrays;
+	int fd = link ? arrays_fill(&arrays, attempt, prog_fd) : -ENOMEM;
+
+	if (fd)
+		return fd;
+	if (arrays.cnt) {
+		const struct uprobe_multi multi = {
+			.path = attempt->path,
+			.offsets = arrays.offsets,
+			.semaphore_offsets = arrays.semaphore_offsets,
+			.cookies = arrays.cookies,
+			.cnt = (uint32_t)arrays.cnt,
+			.pid = attempt->options->features->has_uprobe_multi_pid ? (uint32_t)attempt->options->pid : 0,
+		};
+
+		fd = uprobe_multi_link(prog_fd, &multi);
+		if (fd >= 0) {
+			*link = (struct probe_link){ .fd = fd };
+			attempt->links->cnt++;
+		}
+	}
+	free(arrays.offsets);
+	return fd < 0 ? fd : 0;
 }
 
 static int attach_perf(const struct attempt *attempt, const struct probe_program *program, const struct probe_site *site)
@@ -124,30 +158,73 @@ static int attach_perf(const struct attempt *attempt, const struct probe_program
 	return 0;
 }
 
-static int attach_program(const struct attempt *attempt, const struct probe_program *program)
+static bool is_first_of_its_fd(const struct probe_links_options *options, size_t idx)
 {
+	for (size_t i = 0; i < idx; i++)
+		if (options->programs[i].prog_fd == options->programs[idx].prog_fd)
+			return false;
+	return true;
+}
+
+static int attach_program(const struct attempt *attempt, size_t idx)
+{
+	const struct probe_links_options *options = attempt->options;
+	const struct probe_program *program = &options->programs[idx];
+	const struct probe_site *sites;
 	size_t cnt;
-	const struct probe_site *sites = sites_of(attempt->sites, program->probe, &cnt);
 	int err = 0;
 
-	if (cnt == 0)
-		return 0;
-	if (attempt->options->features->has_uprobe_multi)
-		return attach_multi(attempt, program, sites, cnt);
+	if (options->features->has_uprobe_multi)
+		return is_first_of_its_fd(options, idx) ? attach_multi(attempt, program->prog_fd) : 0;
+	sites = sites_of(attempt->sites, program->probe, &cnt);
 	for (size_t i = 0; i < cnt && !err; i++)
 		err = attach_perf(attempt, program, &sites[i]);
 	return err;
 }
 
-static void close_all(struct probe_links *links)
+/* What the threads that close links share. */
+struct closing {
+	struct probe_link *links;
+	size_t cnt;
+	size_t next; /* atomic */
+};
+
+static void *close_links(void *argument)
 {
-	for (size_t i = links->cnt; i-- > 0;) {
-		if (links->links[i].fd >= 0)
-			close(links->links[i].fd);
+	struct closing *closing = argument;
+	size_t idx;
+
+	while ((idx = __atomic_fetch_add(&closing->next, 1, __ATOMIC_RELAXED)) < closing->cnt) {
+		struct probe_link *link = &closing->links[idx];
+
+		if (link->fd >= 0)
+			close(link->fd);
 		else
-			bpf_link__destroy(links->links[i].perf);
+			bpf_link__destroy(link->perf);
 	}
-	links->cnt = 0;
+	return NULL;
+}
+
+/*
+ * The kernel waits for a grace period at each link that is closed, some 50 ms. Threads wait for theirs together: measured, 15 links of one object
+ * take 65 ms instead of 800 (6.18, two CPUs).
+ */
+static void close_all(struct probe_link *links, size_t cnt)
+{
+	struct closing closing = { .links = links, .cnt = cnt };
+	pthread_t threads[CLOSE_THREAD_MAX];
+	size_t thread_cnt = 0;
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are for the thread that called us */
+	while (thread_cnt + 1 < cnt && thread_cnt < CLOSE_THREAD_MAX &&
+	       pthread_create(&threads[thread_cnt], NULL, close_links, &closing) == 0)
+		thread_cnt++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	close_links(&closing);
+	while (thread_cnt > 0)
+		pthread_join(threads[--thread_cnt], NULL);
 }
 
 /* All programs or none. */
@@ -156,10 +233,11 @@ static int attach_all(const struct attempt *attempt)
 	const struct probe_links_options *options = attempt->options;
 
 	for (size_t i = 0; i < options->program_cnt; i++) {
-		int err = attach_program(attempt, &options->programs[i]);
+		int err = attach_program(attempt, i);
 
 		if (err) {
-			close_all(attempt->links);
+			close_all(attempt->links->links, attempt->links->cnt);
+			attempt->links->cnt = 0;
 			return err;
 		}
 	}
@@ -257,11 +335,31 @@ bool probe_links_are_fast(const struct probe_links *links)
 	return links->are_fast;
 }
 
+/* All of them together, whichever object they belong to. */
+void probe_links_close_several(struct probe_links **links, size_t cnt)
+{
+	struct probe_link *all;
+	size_t total = 0, used = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		total += links[i]->cnt;
+	all = calloc(total + 1, sizeof(*all));
+	for (size_t i = 0; i < cnt; i++) {
+		if (all && links[i]->cnt)
+			memcpy(&all[used], links[i]->links, links[i]->cnt * sizeof(*all));
+		else
+			close_all(links[i]->links, links[i]->cnt);
+		used += links[i]->cnt;
+		free(links[i]->links);
+		free(links[i]);
+	}
+	if (all)
+		close_all(all, used);
+	free(all);
+}
+
 void probe_links_close(struct probe_links *links)
 {
-	if (!links)
-		return;
-	close_all(links);
-	free(links->links);
-	free(links);
+	if (links)
+		probe_links_close_several(&links, 1);
 }

@@ -2,8 +2,10 @@
 /*
  * The link between BPF programs and the probe sites of one object.
  *
- * With uprobe_multi there is one link per program with all sites of its probe; the kernel's pid filter keeps other processes that run the same file
- * at untraced speed. Else there is one perf uprobe per site, which fires in every process: the BPF programs have to look at the tgid in any case.
+ * With uprobe_multi there is one link per program with all sites of its probes; the kernel's pid filter keeps other processes that run the same file at
+ * untraced speed, and costs the traced one nothing: measured, an empty program takes 257 ns (5-byte nop) or 539 ns (1-byte nop) with the filter as
+ * without it (6.18, medians of 40 interleaved rounds, quartiles within 2 %). Else there is one perf uprobe per site, which fires in every
+ * process: the BPF programs have to look at the tgid in any case.
  */
 #ifndef PROBE_LINKS_H
 #define PROBE_LINKS_H
@@ -18,7 +20,7 @@
 
 struct bpf_program;
 
-/* Which program handles a probe. A probe may have several, a program may handle several. */
+/* Which program handles a probe. A probe may have several, a program may handle several: what tells them apart is the cookie. */
 struct probe_program {
 	const char *probe; /* as in struct probe_site */
 	int prog_fd;
@@ -56,5 +58,8 @@ bool probe_links_are_fast(const struct probe_links *links);
  * for the last time: then the last events are in the rings.
  */
 void probe_links_close(struct probe_links *links);
+
+/* The same for several objects at once, in the time of one; none of them may be NULL. */
+void probe_links_close_several(struct probe_links **links, size_t cnt);
 
 #endif
