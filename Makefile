@@ -190,6 +190,11 @@ $(BUILD)/cli/%: tests/cli/%.c $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/li
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(LOG_LIBS) $(EXPORT_LIBS) -lm
 
+# Attributes a recorded stream, without the kernel.
+$(BUILD)/replay: tests/replay/replay.c $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(LOG_LIBS) $(EXPORT_LIBS) -lm
+
 # ---- what is run ----
 
 JOBS ?= $(shell nproc)
