@@ -85,7 +85,7 @@ CLI_HELPERS     := $(patsubst tests/cli/%.c,$(BUILD)/cli/%,$(sort $(wildcard tes
 .PHONY: all programs units help look setup demo check check-fast lint bench install uninstall clean FORCE
 all: $(BUILD)/txtrace $(BUILD)/txtrace-bpf
 programs: $(PROGRAMS)
-units: $(UNITS) $(CLI_HELPERS)
+units: $(UNITS) $(CLI_HELPERS) $(BUILD)/replay
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,3\}//;3,$$p' $(firstword $(MAKEFILE_LIST))
@@ -221,8 +221,21 @@ lint:
 
 bench:
 	@tests/setup/install.sh bench
-	@$(MAKE) --no-print-directory -j$(JOBS) all programs
+	@$(MAKE) --no-print-directory -j$(JOBS) all programs $(BUILD)/bench/floor
 	@tests/bench/run.sh
+
+$(BUILD)/bench/%.bpf.o: tests/bench/%.bpf.c
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+
+$(BUILD)/bench/%_bpf.skel.h: $(BUILD)/bench/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+$(BUILD)/bench/floor: tests/bench/floor.c $(BUILD)/bench/floor_bpf.skel.h $(BUILD)/librecord.a $(BUILD)/libpure.a
+	$(call say,BENCH,$@)
+	$(Q)$(CC) $(CPPFLAGS) -I$(BUILD)/bench $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) -lm
 
 # ---- installation ----
 
@@ -243,4 +256,4 @@ uninstall:
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(PURE_OBJECTS) $(RECORD_OBJECTS) $(MAIN_OBJECTS) $(BPF_OBJECTS)) $(addsuffix .d,$(PROGRAMS) $(UNITS) $(CLI_HELPERS))
+-include $(patsubst %.o,%.d,$(PURE_OBJECTS) $(RECORD_OBJECTS) $(MAIN_OBJECTS) $(BPF_OBJECTS)) $(addsuffix .d,$(PROGRAMS) $(UNITS) $(CLI_HELPERS) $(BUILD)/replay)
