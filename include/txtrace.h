@@ -343,8 +343,8 @@ TXTRACE_INLINE_ void txtrace_link_(uint64_t from, uint64_t to, const char *name)
 /* Also when the user includes this file within extern "C". */
 extern "C++" {
 
-/* Ends its span when it goes out of scope. */
-struct __attribute__((visibility("hidden"))) txtrace_scope_ {
+/* Ends its span when it goes out of scope. Not hidden itself, so that lambdas may capture it; all of it is inlined. */
+struct txtrace_scope_ {
 	TXTRACE_INLINE_ explicit txtrace_scope_(txtrace_span_t span) noexcept : span_(span) {}
 	TXTRACE_INLINE_ ~txtrace_scope_() { txtrace_end_(span_); }
 	TXTRACE_INLINE_ operator txtrace_span_t() const noexcept { return span_; }
@@ -506,9 +506,10 @@ TXTRACE_ATTR_OF_(pointer, TXTRACE_ATTR_POINTER_, const volatile void *, TXTRACE_
 
 /* ---- the macros, where there is nothing to trace with: the arguments are checked and not evaluated ---- */
 
-#define TXTRACE_NOTHING_(a) (0 ? TXTRACE_CAST_(void, a) : TXTRACE_CAST_(void, 0))
-#define TXTRACE_NOTHINGS_(a, b) (0 ? TXTRACE_CAST_(void, a) : TXTRACE_NOTHING_(b))
-#define TXTRACE_NOTHINGS_3_(a, b, c) (0 ? TXTRACE_CAST_(void, a) : TXTRACE_NOTHINGS_(b, c))
+#define TXTRACE_NOTHING_(a) TXTRACE_CAST_(void, 0 ? (TXTRACE_CAST_(void, a), 0) : 0)
+#define TXTRACE_NOTHINGS_(a, b) TXTRACE_CAST_(void, 0 ? (TXTRACE_CAST_(void, a), TXTRACE_CAST_(void, b), 0) : 0)
+#define TXTRACE_NOTHINGS_3_(a, b, c) \
+	TXTRACE_CAST_(void, 0 ? (TXTRACE_CAST_(void, a), TXTRACE_CAST_(void, b), TXTRACE_CAST_(void, c), 0) : 0)
 #define TXTRACE_NO_SPAN_(label, parent)											\
 	(0 ? TXTRACE_CAST_(txtrace_span_t, parent) : TXTRACE_CAST_(txtrace_span_t, 0 * sizeof(TXTRACE_LITERAL_(label))))
 #define TXTRACE_NO_SCOPE_(variable, span) const txtrace_span_t variable = (span); TXTRACE_CAST_(void, variable)

@@ -38,6 +38,9 @@ void lambdas()
 	work(1);
 	work(2.5);
 	TXTRACE_END(s);
+
+	TXTRACE_SPAN_AS(outer, "captured by reference");
+	[&] { TXTRACE_TAG(outer, "seen"); }();
 }
 
 template <class T> bool is_marked(T value)
@@ -128,7 +131,10 @@ const struct story stories[] = {
 	 "attr(#1, \"value\", double 2.5)\n"
 	 "attr(#3, \"value\", double 5)\n"
 	 "end(#3)\n"
-	 "end(#1)\n",
+	 "end(#1)\n"
+	 "begin(#4, \"captured by reference\", 0)\n"
+	 "tag(#4, \"seen\")\n"
+	 "end(#4)\n",
 	 2},
 	{"macros in templates and behind if constexpr", templates,
 	 "begin(#1, \"in a template\", 0)\n"

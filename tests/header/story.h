@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "probe_trap.h"
+#include "txtrace.h"
 
 struct story {
 	const char *name;
