@@ -46,6 +46,22 @@ static void small_numbers_are_exact(void **state)
 	quantile_release(&quantile);
 }
 
+static void up_to_64_different_values_are_exact(void **state)
+{
+	struct quantile quantile = { 0 };
+
+	(void)state;
+	for (uint64_t i = 0; i < 640; i++)
+		add(&quantile, 1000000000 + i * 7 % 64); /* far closer to each other than a bucket is wide */
+	assert_int_equal(quantile_at(&quantile, 0.25), 1000000015);
+	assert_int_equal(quantile_at(&quantile, 0.5), 1000000031);
+	add(&quantile, 2000000000); /* the 65th */
+	assert_in_range(quantile_at(&quantile, 0.5), 996000000, 1004000000);
+	assert_int_equal(quantile.cnt, 641);
+	assert_int_equal(quantile_at(&quantile, 1), 2000000000);
+	quantile_release(&quantile);
+}
+
 static void one_value_is_all_its_quantiles(void **state)
 {
 	struct quantile quantile = { 0 };
@@ -66,9 +82,12 @@ static void every_size_of_number_is_within_0_4_percent(void **state)
 		struct quantile quantile = { 0 };
 		uint64_t base = (1ull << shift) + ((1ull << shift) / 3);
 
-		add(&quantile, 0); /* so that neither end is near */
-		add(&quantile, base);
-		add(&quantile, UINT64_MAX);
+		for (uint64_t i = 0; i < 70; i++) { /* so that neither end is near, and the list has no room */
+			add(&quantile, i);
+			add(&quantile, UINT64_MAX - i);
+		}
+		for (int i = 0; i < 1000; i++)
+			add(&quantile, base);
 		assert_true(fabs((double)quantile_at(&quantile, 0.5) - (double)base) <= 0.004 * (double)base);
 		quantile_release(&quantile);
 	}
@@ -125,7 +144,7 @@ static void without_memory_it_stays_near(void **state)
 	assert_true(quantile.is_coarse);
 	assert_int_equal(quantile.cnt, 12);
 	assert_int_equal(quantile.max, 2100);
-	assert_true(fabs((double)quantile_at(&quantile, 0.5) - 2000) <= 8);
+	assert_int_equal(quantile_at(&quantile, 0.5), 2000);
 	quantile_release(&quantile);
 
 	assert_int_equal(quantile_add(&quantile, 7, false, &bytes), 0); /* not even one bucket */
@@ -136,15 +155,35 @@ static void without_memory_it_stays_near(void **state)
 	quantile_release(&quantile);
 }
 
+static void pages_without_memory_stay_near_too(void **state)
+{
+	struct quantile quantile = { 0 };
+	size_t bytes = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 100; i++)
+		assert_int_equal(quantile_add(&quantile, 1024 + i, true, &bytes), 0);
+	bytes = 0;
+	for (int i = 0; i < 200; i++)
+		assert_int_equal(quantile_add(&quantile, 1000000, false, &bytes), 0); /* its page is missing */
+	assert_int_equal(bytes, 0);
+	assert_true(quantile.is_coarse);
+	assert_in_range(quantile_at(&quantile, 0.9), 2032, 2048); /* the upper end of the page below */
+	assert_int_equal(quantile.max, 1000000);
+	quantile_release(&quantile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_has_no_quantile),
 		cmocka_unit_test(small_numbers_are_exact),
+		cmocka_unit_test(up_to_64_different_values_are_exact),
 		cmocka_unit_test(one_value_is_all_its_quantiles),
 		cmocka_unit_test(every_size_of_number_is_within_0_4_percent),
 		cmocka_unit_test(random_numbers_agree_with_sorting),
 		cmocka_unit_test(without_memory_it_stays_near),
+		cmocka_unit_test(pages_without_memory_stay_near_too),
 	};
 
 	return cmocka_run_group_tests_name("analyze_quantile", tests, NULL, NULL);

@@ -11,8 +11,8 @@
 #define PAGE_CNT (64 - PAGE_BITS + 1)
 #define LIST_MAX 64
 
-struct quantile_bucket {
-	uint32_t idx;
+struct quantile_value {
+	uint64_t value;
 	uint64_t cnt;
 };
 
@@ -57,15 +57,15 @@ void quantile_release(struct quantile *quantile)
 
 /* ---- the list ---- */
 
-/* Where idx is in the list, or would be. */
-static unsigned int list_find(const struct quantile *quantile, uint32_t idx)
+/* Where the value is in the list, or would be. */
+static unsigned int list_find(const struct quantile *quantile, uint64_t value)
 {
 	unsigned int low = 0, high = quantile->list_cnt;
 
 	while (low < high) {
 		unsigned int middle = (low + high) / 2;
 
-		if (quantile->list[middle].idx < idx)
+		if (quantile->list[middle].value < value)
 			low = middle + 1;
 		else
 			high = middle;
@@ -74,11 +74,11 @@ static unsigned int list_find(const struct quantile *quantile, uint32_t idx)
 }
 
 /* Counts it in the neighbour that is nearer, if there is any. */
-static void list_add_nearest(struct quantile *quantile, unsigned int at, uint32_t idx)
+static void list_add_nearest(struct quantile *quantile, unsigned int at, uint64_t value)
 {
 	if (quantile->list_cnt == 0)
 		return;
-	if (at == quantile->list_cnt || (at > 0 && idx - quantile->list[at - 1].idx < quantile->list[at].idx - idx))
+	if (at == quantile->list_cnt || (at > 0 && value - quantile->list[at - 1].value < quantile->list[at].value - value))
 		at--;
 	quantile->list[at].cnt++;
 }
@@ -86,7 +86,7 @@ static void list_add_nearest(struct quantile *quantile, unsigned int at, uint32_
 static int list_grow(struct quantile *quantile, size_t *grown_bytes)
 {
 	unsigned int size = quantile->list_size ? quantile->list_size * 2u : 2;
-	struct quantile_bucket *grown = reallocarray(quantile->list, size, sizeof(*grown));
+	struct quantile_value *grown = reallocarray(quantile->list, size, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
@@ -119,7 +119,7 @@ static int make_pages(struct quantile *quantile, size_t *grown_bytes)
 		return -ENOMEM;
 	*grown_bytes += sizeof(*quantile->pages);
 	for (unsigned int i = 0; i < quantile->list_cnt && !err; i++)
-		err = make_page(quantile, quantile->list[i].idx / PAGE_BUCKETS, grown_bytes);
+		err = make_page(quantile, bucket_of(quantile->list[i].value) / PAGE_BUCKETS, grown_bytes);
 	if (err) {
 		for (unsigned int i = 0; i < PAGE_CNT; i++)
 			free(quantile->pages->pages[i]);
@@ -128,9 +128,9 @@ static int make_pages(struct quantile *quantile, size_t *grown_bytes)
 		return err;
 	}
 	for (unsigned int i = 0; i < quantile->list_cnt; i++) {
-		uint32_t idx = quantile->list[i].idx;
+		uint32_t idx = bucket_of(quantile->list[i].value);
 
-		quantile->pages->pages[idx / PAGE_BUCKETS][idx % PAGE_BUCKETS] = quantile->list[i].cnt;
+		quantile->pages->pages[idx / PAGE_BUCKETS][idx % PAGE_BUCKETS] += quantile->list[i].cnt;
 	}
 	free(quantile->list);
 	quantile->list = NULL;
@@ -175,26 +175,23 @@ static int pages_add(struct quantile *quantile, uint32_t idx, bool may_grow, siz
 	return 0;
 }
 
-static int bucket_add(struct quantile *quantile, uint32_t idx, bool may_grow, size_t *grown_bytes)
+static int list_add(struct quantile *quantile, uint64_t value, bool may_grow, size_t *grown_bytes)
 {
-	unsigned int at;
+	unsigned int at = list_find(quantile, value);
 	int err;
 
-	if (quantile->pages)
-		return pages_add(quantile, idx, may_grow, grown_bytes);
-	at = list_find(quantile, idx);
-	if (at < quantile->list_cnt && quantile->list[at].idx == idx) {
+	if (at < quantile->list_cnt && quantile->list[at].value == value) {
 		quantile->list[at].cnt++;
 		return 0;
 	}
 	if (quantile->list_cnt == quantile->list_size && !may_grow) {
 		quantile->is_coarse = true;
-		list_add_nearest(quantile, at, idx);
+		list_add_nearest(quantile, at, value);
 		return 0;
 	}
 	if (quantile->list_cnt == LIST_MAX) {
 		err = make_pages(quantile, grown_bytes);
-		return err ? err : pages_add(quantile, idx, true, grown_bytes);
+		return err ? err : pages_add(quantile, bucket_of(value), true, grown_bytes);
 	}
 	if (quantile->list_cnt == quantile->list_size) {
 		err = list_grow(quantile, grown_bytes);
@@ -202,14 +199,15 @@ static int bucket_add(struct quantile *quantile, uint32_t idx, bool may_grow, si
 			return err;
 	}
 	memmove(&quantile->list[at + 1], &quantile->list[at], (quantile->list_cnt - at) * sizeof(*quantile->list));
-	quantile->list[at] = (struct quantile_bucket){ idx, 1 };
+	quantile->list[at] = (struct quantile_value){ value, 1 };
 	quantile->list_cnt++;
 	return 0;
 }
 
 int quantile_add(struct quantile *quantile, uint64_t value, bool may_grow, size_t *grown_bytes)
 {
-	int err = bucket_add(quantile, bucket_of(value), may_grow, grown_bytes);
+	int err = quantile->pages ? pages_add(quantile, bucket_of(value), may_grow, grown_bytes)
+				  : list_add(quantile, value, may_grow, grown_bytes);
 
 	if (err)
 		return err;
@@ -223,15 +221,15 @@ int quantile_add(struct quantile *quantile, uint64_t value, bool may_grow, size_
 
 /* ---- reading ---- */
 
-/* The bucket in which the rank-th (from 1) of the counted values lies; the last one if it is beyond. false: nothing is counted. */
-static bool find_rank(const struct quantile *quantile, uint64_t rank, uint32_t *idx)
+/* The rank-th (from 1) of the counted values; the last one if it is beyond. false: nothing is counted. */
+static bool find_rank(const struct quantile *quantile, uint64_t rank, uint64_t *value)
 {
 	uint64_t seen = 0;
 	bool is_found = false;
 
 	for (unsigned int i = 0; i < quantile->list_cnt && seen < rank; i++) {
 		seen += quantile->list[i].cnt;
-		*idx = quantile->list[i].idx;
+		*value = quantile->list[i].value;
 		is_found = true;
 	}
 	for (unsigned int page = 0; quantile->pages && page < PAGE_CNT && seen < rank; page++) {
@@ -241,7 +239,7 @@ static bool find_rank(const struct quantile *quantile, uint64_t rank, uint32_t *
 			if (!counts[i])
 				continue;
 			seen += counts[i];
-			*idx = page * PAGE_BUCKETS + i;
+			*value = bucket_middle(page * PAGE_BUCKETS + i);
 			is_found = true;
 		}
 	}
@@ -250,18 +248,16 @@ static bool find_rank(const struct quantile *quantile, uint64_t rank, uint32_t *
 
 uint64_t quantile_at(const struct quantile *quantile, double fraction)
 {
-	uint64_t rank, middle;
-	uint32_t idx;
+	uint64_t rank, value;
 
 	if (quantile->cnt == 0)
 		return 0;
 	rank = (uint64_t)ceil(fraction * (double)quantile->cnt);
 	if (rank <= 1)
 		return quantile->min;
-	if (rank >= quantile->cnt || !find_rank(quantile, rank, &idx))
+	if (rank >= quantile->cnt || !find_rank(quantile, rank, &value))
 		return quantile->max;
-	middle = bucket_middle(idx);
-	if (middle < quantile->min)
+	if (value < quantile->min)
 		return quantile->min;
-	return middle > quantile->max ? quantile->max : middle;
+	return value > quantile->max ? quantile->max : value;
 }

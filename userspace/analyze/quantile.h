@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Quantiles of a stream of numbers in bounded memory: a histogram whose buckets are 2^-7 of their value wide (values below 256 are exact).
- * A quantile is the middle of the bucket that holds it, within the exact minimum and maximum: off by less than 0.4 %.
- *
- * Few different values take a small sorted list, more a page of 128 buckets for each power of two that occurs; at most 59 KiB.
+ * Quantiles of a stream of numbers in bounded memory. Up to 64 different values are kept as they are, in a sorted list, and quantiles are exact.
+ * More become a histogram whose buckets are 2^-7 of their value wide (1 below 256), a page of 128 buckets for each power of two that occurs, at most
+ * 59 KiB: a quantile is the middle of the bucket that holds it, within the exact minimum and maximum, and so is off by less than 0.4 %.
  */
 #ifndef QUANTILE_H
 #define QUANTILE_H
@@ -12,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct quantile_bucket;
+struct quantile_value;
 struct quantile_pages;
 
 /* All zero is empty. */
@@ -22,7 +21,7 @@ struct quantile {
 	uint64_t max;
 
 	/* private */
-	struct quantile_bucket *list; /* sorted by bucket; NULL once there are pages */
+	struct quantile_value *list; /* sorted; NULL once there are pages */
 	uint16_t list_cnt;
 	uint16_t list_size;
 	bool is_coarse;
@@ -32,7 +31,7 @@ struct quantile {
 void quantile_release(struct quantile *quantile);
 
 /*
- * Takes a value. With may_grow false no memory is taken: a value without a bucket goes to the nearest one that there is (or only counts, if
+ * Takes a value. With may_grow false no memory is taken: a value without a place goes to the nearest one that there is (or only counts, if
  * there is none yet), and the quantile is coarse from then on. *grown_bytes is increased by the memory that was taken. 0 or -ENOMEM.
  */
 int quantile_add(struct quantile *quantile, uint64_t value, bool may_grow, size_t *grown_bytes);

@@ -96,10 +96,11 @@ static void add_loss_details(struct table *table, const struct log_census *censu
 	char span[UNITS_SIZE], sched[UNITS_SIZE], first[UNITS_SIZE], last[UNITS_SIZE], touched[UNITS_SIZE];
 	struct text text = { 0 };
 
-	text_append_format(&text, "%s of spans, %s of the scheduler, from +%s to +%s; %s spans may be touched and are lower bounds",
+	text_append_format(&text, "%s of spans, %s of the scheduler, from +%s to +%s; %s span%s may be touched and %s",
 			   units_format_count(span, census->lost_span_event_cnt), units_format_count(sched, census->lost_sched_event_cnt),
 			   relative(first, census, census->first_lost_ns), relative(last, census, census->last_lost_ns),
-			   units_format_count(touched, census->touched_by_loss_cnt));
+			   units_format_count(touched, census->touched_by_loss_cnt), census->touched_by_loss_cnt == 1 ? "" : "s",
+			   census->touched_by_loss_cnt == 1 ? "is a lower bound" : "are lower bounds");
 	if (census->record_cnt[TXTRACE_RECORD_LOSS] > 0)
 		add_row(table, WARNING, "", &text);
 	text_release(&text);

@@ -105,7 +105,26 @@ static void add_tag(struct table *table, const struct txtrace_span *span)
 	text_release(&text);
 }
 
-/* One row, and a line with the split below it. */
+/* The bar and the list below a span. */
+static void add_split(struct table *table, const struct txtrace_span *span, size_t columns)
+{
+	uint64_t sum_ns = txtrace_ledger_sum_ns(&span->ledger);
+	struct text text = { 0 };
+	char time[UNITS_SIZE];
+
+	if (sum_ns == 0)
+		return;
+	ledger_list(&text, &span->ledger, sum_ns, 1, INDENT + BAR_COLUMNS + 2, columns);
+	if (span->work_ns != span_wall_ns(span))
+		text_append_format(&text, "; of %s work", units_format_duration(time, span->work_ns));
+	table_piece(table, TABLE_PLAIN, "    "); /* INDENT */
+	ledger_bar(table, &span->ledger, BAR_COLUMNS);
+	table_piece(table, TABLE_PLAIN, "  ");
+	table_line(table, text_string(&text));
+	text_release(&text);
+}
+
+/* One row, and its split below it. */
 static void add_span(struct table *table, const struct txtrace_span *span, struct txtrace_string thread_name, uint64_t first_ns,
 		     size_t columns)
 {
@@ -123,15 +142,7 @@ static void add_span(struct table *table, const struct txtrace_span *span, struc
 	add_threads(table, span, thread_name);
 	table_cell_format(table, TABLE_PLAIN, "+%" PRIu64 ".%06" PRIu64, offset_ns / 1000000000, offset_ns / 1000 % 1000000);
 	add_tag(table, span);
-
-	text_clear(&text);
-	ledger_list(&text, &span->ledger, txtrace_ledger_sum_ns(&span->ledger), 1, INDENT + BAR_COLUMNS + 2, columns);
-	if (span->work_ns != span_wall_ns(span))
-		text_append_format(&text, "; of %s work", units_format_duration(time, span->work_ns));
-	table_piece(table, TABLE_PLAIN, "    "); /* INDENT */
-	ledger_bar(table, &span->ledger, BAR_COLUMNS);
-	table_piece(table, TABLE_PLAIN, "  ");
-	table_line(table, text_string(&text));
+	add_split(table, span, columns);
 	text_release(&text);
 }
 

@@ -83,16 +83,14 @@ static void add_wall_row(struct printer *printer, struct table *table, const str
 	for (size_t i = 0; i < sizeof(fractions) / sizeof(fractions[0]); i++)
 		add_time(table, TABLE_PLAIN, is_lower_bound, quantile_at(&figures->wall_ns, fractions[i]));
 	add_time(table, TABLE_PLAIN, is_lower_bound, figures->wall_ns.max);
-	add_time(table, TABLE_PLAIN, is_lower_bound, mean(figures->sums.wall_ns, figures->sums.cnt));
 	add_time(table, TABLE_PLAIN, is_lower_bound, figures->sums.wall_ns);
 }
 
 static void print_wall(struct printer *printer)
 {
 	static const struct table_column columns[] = {
-		{ "wall time", TABLE_LEFT, NULL }, { "spans", TABLE_RIGHT, NULL }, { ">=", TABLE_RIGHT, NULL },
-		{ "p50", TABLE_RIGHT, NULL },      { "p90", TABLE_RIGHT, NULL },   { "p99", TABLE_RIGHT, NULL },
-		{ "max", TABLE_RIGHT, NULL },      { "mean", TABLE_RIGHT, NULL },  { "total", TABLE_RIGHT, NULL },
+		{ "wall time", TABLE_LEFT, NULL }, { "spans", TABLE_RIGHT, NULL }, { ">=", TABLE_RIGHT, NULL },  { "p50", TABLE_RIGHT, NULL },
+		{ "p90", TABLE_RIGHT, NULL },      { "p99", TABLE_RIGHT, NULL },   { "max", TABLE_RIGHT, NULL }, { "total", TABLE_RIGHT, NULL },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 
@@ -104,6 +102,20 @@ static void print_wall(struct printer *printer)
 
 /* ---- the split ---- */
 
+/* All spans without parent, as a row: unless one label has them all, and no others, and the row would repeat it. */
+static bool has_top_level_row(const struct printer *printer)
+{
+	const struct span_sums *sums = &label_report_top_level(printer->report)[0];
+
+	for (size_t i = 0; i < printer->row_cnt; i++) {
+		const struct span_sums *row = &label_report_row(printer->report, i)->exact.sums;
+
+		if (row->cnt == sums->cnt && row->wall_ns == sums->wall_ns && row->work_ns == sums->work_ns)
+			return false;
+	}
+	return sums->cnt > 0;
+}
+
 /* Which parts have a column of their own; what is in no other goes into "rest", whose list stands below. */
 struct split_columns {
 	size_t parts[LEDGER_PART_COUNT];
@@ -114,18 +126,22 @@ struct split_columns {
 	size_t title_cnt;
 };
 
+static void add_parts(double sums[LEDGER_PART_COUNT], const struct txtrace_ledger *ledger)
+{
+	for (size_t part = 0; part < LEDGER_PART_COUNT; part++)
+		sums[part] += (double)ledger_part_ns(ledger, part);
+}
+
 /* Over all rows that are shown. */
 static void sum_shown(const struct printer *printer, double sums[LEDGER_PART_COUNT])
 {
 	bool is_lower_bound;
 
 	memset(sums, 0, LEDGER_PART_COUNT * sizeof(*sums));
-	for (size_t i = 0; i < printer->row_cnt; i++) {
-		const struct span_figures *figures = shown_figures(label_report_row(printer->report, i), &is_lower_bound);
-
-		for (size_t part = 0; part < LEDGER_PART_COUNT; part++)
-			sums[part] += (double)ledger_part_ns(&figures->sums.ledger, part);
-	}
+	for (size_t i = 0; i < printer->row_cnt; i++)
+		add_parts(sums, &shown_figures(label_report_row(printer->report, i), &is_lower_bound)->sums.ledger);
+	if (has_top_level_row(printer))
+		add_parts(sums, &label_report_top_level(printer->report)[0].ledger);
 }
 
 /* The block reason with the largest sum that has no column yet; LEDGER_PART_COUNT: none. */
@@ -144,7 +160,8 @@ static size_t next_reason(const struct split_columns *split, const double sums[L
 /* On-CPU and runnable always, the rest if there is anything, block reasons by their weight as long as they fit. */
 static void choose_columns(const struct printer *printer, struct split_columns *split)
 {
-	const size_t time_columns = 2 + 8; /* gap and "1,234 µs" or a title */
+	const size_t time_columns = 2 + 8; /* gap and a title, or a time, or nearly a time behind ">=" */
+	size_t reason_cnt = 0;
 	double sums[LEDGER_PART_COUNT];
 	size_t used = printer->label_columns + time_columns, reason;
 
@@ -152,13 +169,16 @@ static void choose_columns(const struct printer *printer, struct split_columns *
 	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
 		split->is_shown[part] = part < 2 || (!ledger_parts[part].is_blocked && sums[part] > 0);
 		used += split->is_shown[part] ? time_columns : 0;
+		reason_cnt += ledger_parts[part].is_blocked && sums[part] > 0;
 	}
-	for (;;) {
-		reason = next_reason(split, sums);
-		if (reason == LEDGER_PART_COUNT || used + time_columns > printer->screen->columns)
+	while ((reason = next_reason(split, sums)) != LEDGER_PART_COUNT) {
+		size_t needed = reason_cnt > 1 ? 2 * time_columns : time_columns; /* itself, and the rest */
+
+		if (used + needed > printer->screen->columns)
 			break;
 		split->is_shown[reason] = true;
 		used += time_columns;
+		reason_cnt--;
 	}
 	split->has_rest = reason != LEDGER_PART_COUNT;
 	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
@@ -215,6 +235,8 @@ static void add_split_rows(struct printer *printer, struct table *table, const s
 	if (split->has_rest)
 		add_time(table, TABLE_PLAIN, is_lower_bound, mean(rest_ns, sums->cnt));
 
+	if (sum_ns == 0)
+		return;
 	ledger_bar(table, ledger, BAR_COLUMNS);
 	table_cell(table, TABLE_PLAIN, "");
 	table_cell(table, TABLE_PLAIN, "");
@@ -229,18 +251,6 @@ static void add_split_rows(struct printer *printer, struct table *table, const s
 	ledger_list(&printer->text, &rest, sum_ns, sums->cnt, strlen("  rest: "), printer->screen->columns);
 	if (rest_ns > 0)
 		table_line(table, text_string(&printer->text));
-}
-
-/* Does one label have all the spans without parent, and no others? Then a row for them would repeat it. */
-static bool is_one_label(const struct printer *printer, const struct span_sums *sums)
-{
-	for (size_t i = 0; i < printer->row_cnt; i++) {
-		const struct span_sums *row = &label_report_row(printer->report, i)->exact.sums;
-
-		if (row->cnt == sums->cnt && row->wall_ns == sums->wall_ns && row->work_ns == sums->work_ns)
-			return true;
-	}
-	return false;
 }
 
 static void print_split(struct printer *printer)
@@ -262,7 +272,7 @@ static void print_split(struct printer *printer)
 		text_append(&label, format_label(printer, row));
 		add_split_rows(printer, table, &split, text_string(&label), &figures->sums, is_lower_bound);
 	}
-	if (top_level[0].cnt > 0 && !is_one_label(printer, &top_level[0]))
+	if (has_top_level_row(printer))
 		add_split_rows(printer, table, &split, "(all without parent)", &top_level[0], false);
 	print(printer, table);
 	table_free(table);
