@@ -235,7 +235,7 @@ $(BUILD)/bench/%_bpf.skel.h: $(BUILD)/bench/%.bpf.o
 
 $(BUILD)/bench/floor: tests/bench/floor.c $(BUILD)/bench/floor_bpf.skel.h $(BUILD)/librecord.a $(BUILD)/libpure.a
 	$(call say,BENCH,$@)
-	$(Q)$(CC) $(CPPFLAGS) -I$(BUILD)/bench $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) -lm
+	$(Q)$(CC) $(ALL_CPPFLAGS) -I$(BUILD)/bench $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) -lm
 
 # ---- installation ----
 

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What tracing costs, beside the floor and beside peers: medians over interleaved rounds, with quartiles."""
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+
+from workload import Tool, Workload, compare, quartiles
+
+
+def row(name, values, unit="ns", note=""):
+    low, middle, high = quartiles(values)
+    print(f"  {name:<46} {middle:9.1f} {unit:<5} [{low:.1f} .. {high:.1f}]  {note}".rstrip())
+    return middle
+
+
+def title(text):
+    print(f"\n{text}\n{'-' * len(text)}", flush=True)
+
+
+class Bench:
+    def __init__(self, options):
+        self.build = os.path.abspath(options.build)
+        self.scratch = options.scratch
+        self.rounds = options.rounds
+        self.log = os.path.join(self.scratch, "bench.txtrace")
+
+    def program(self, name):
+        return os.path.join(self.build, "programs", name)
+
+    def recorder(self, pid):
+        return Tool("txtrace-bpf", [os.path.join(self.build, "txtrace-bpf"), "-p", str(pid), "-q", "-o", self.log], 0.5)
+
+    def floor(self, what, pid):
+        return Tool("floor", [os.path.join(self.build, "bench", "floor"), what, str(pid)], "ready")
+
+    def untraced(self):
+        title("Untraced: a begin/end pair in a loop against the same loop without")
+        costs = {"empty": [], "begin-end": []}
+        for _ in range(self.rounds):
+            for mode, values in costs.items():
+                out = subprocess.run([self.program("probe_loop"), "--mode", mode, "--iterations", "20000000"], check=True,
+                                     capture_output=True, text=True).stdout
+                values.append(json.loads(out.splitlines()[-1])["ns_each"])
+        pairs = [pair - empty for pair, empty in zip(costs["begin-end"], costs["empty"])]
+        row("empty loop", costs["empty"])
+        row("one probe (half the pair's difference)", [pair / 2 for pair in pairs], note="aim <= 1")
+
+    def probes(self):
+        title("Traced: one probe (half a begin/end pair), ns of the program's CPU")
+        workload = Workload([self.program("probe_loop"), "--mode", "begin-end", "--steps", "1000", "--seconds", "3600"], self.scratch)
+        tools = [self.floor("probes", workload.pid), self.recorder(workload.pid)]
+        if shutil.which("bpftrace"):
+            path = self.program("probe_loop")
+            script = f"usdt:{path}:txtrace:begin {{ @b = count(); }} usdt:{path}:txtrace:end {{ @e = count(); }}"
+            tools.append(Tool("bpftrace count()", ["bpftrace", "-p", str(workload.pid), "-e", script], "Attaching"))
+        try:
+            base, added = compare(workload, tools, self.rounds, self.scratch)
+        finally:
+            workload.stop()
+        row("untraced iteration", base)
+        floor = row("empty uprobe, same nops (the floor)", [value / 2 for value in added["floor"]])
+        ours = row("txtrace-bpf", [value / 2 for value in added["txtrace-bpf"]])
+        print(f"  {'  above the floor':<46} {ours - floor:9.1f} ns     aim <= 100; ratio {ours / floor:.2f}")
+        if "bpftrace count()" in added:
+            peer = row("bpftrace, count()", [value / 2 for value in added["bpftrace count()"]])
+            print(f"  {'  txtrace-bpf / bpftrace':<46} {ours / peer:9.2f}")
+
+    def switches(self):
+        title("Context switch with its wakeup (futex ping-pong on one CPU), ns added to each switch")
+        workload = Workload([self.program("pingpong"), "--cpu", "1", "--seconds", "3600"], self.scratch)
+        perf_data = os.path.join(self.scratch, "perf.data")
+        tools = [self.floor("switches", workload.pid),
+                 Tool("txtrace-bpf", [os.path.join(self.build, "txtrace-bpf"), "-p", str(workload.pid), "-q", "-o", self.log], 0.5)]
+        if shutil.which("perf"):
+            tools.append(Tool("perf sched record", ["perf", "sched", "record", "-o", perf_data], 0.7))
+        try:
+            base, added = compare(workload, tools, self.rounds, self.scratch)
+        finally:
+            workload.stop()
+        row("untraced switch", base)
+        floor = row("empty tp_btf/sched_switch (the floor)", added["floor"])
+        ours = row("txtrace-bpf", added["txtrace-bpf"], note="aim <= 250")
+        print(f"  {'  above the floor':<46} {ours - floor:9.1f} ns")
+        if "perf sched record" in added:
+            peer = row("perf sched record", added["perf sched record"])
+            print(f"  {'  txtrace-bpf / perf sched record':<46} {ours / peer:9.2f}")
+
+    def info(self):
+        out = subprocess.run([os.path.join(self.build, "txtrace"), "info", "--json", self.log], check=True, capture_output=True, text=True)
+        return json.loads(out.stdout)
+
+    def sizes(self):
+        title("Bytes in the log")
+        tool = os.path.join(self.build, "txtrace-bpf")
+        perf_data = os.path.join(self.scratch, "perf.data")
+        switches = 1000000
+        command = [self.program("pingpong"), "--cpu", "1", "--switches", str(switches)]
+        subprocess.run([tool, "-q", "-o", self.log, "--"] + command, check=True, stdout=subprocess.DEVNULL)
+        ours = os.path.getsize(self.log) / switches
+        print(f"  storm: a switch with its wakeup                {ours:9.2f} bytes")
+        if shutil.which("perf"):
+            subprocess.run(["perf", "sched", "record", "-o", perf_data, "--"] + command, check=True, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+            theirs = os.path.getsize(perf_data) / switches
+            print(f"  the same in perf.data                          {theirs:9.2f} bytes  ratio {theirs / ours:.0f}")
+        subprocess.run([tool, "-q", "-o", self.log, "--", self.program("bank"), "--transactions", "4000", "--rate", "2000"], check=True,
+                       stdout=subprocess.DEVNULL)
+        spans = self.info()["records"]["span"]
+        spans = spans["count"] if isinstance(spans, dict) else spans
+        print(f"  bank: all, for each span (runs, wakeups, marks) {os.path.getsize(self.log) / spans:8.2f} bytes")
+        command = [self.program("probe_loop"), "--mode", "begin-end", "--iterations", "500000", "--wait-traced", "10"]
+        subprocess.run([tool, "-q", "-o", self.log, "--"] + command, check=True, stdout=subprocess.DEVNULL)
+        print(f"  spans alone, ledger included                   {os.path.getsize(self.log) / 500000:9.2f} bytes")
+
+    def rate(self):
+        title("Events a second before the first is lost")
+        tool = os.path.join(self.build, "txtrace-bpf")
+        best = 0
+        for rate in (100000, 250000, 400000, 500000, 600000, 800000, 1000000, 1500000, 2000000, 3000000):
+            workload = subprocess.Popen([self.program("probe_loop"), "--mode", "begin-end", "--rate", str(rate // 2), "--seconds", "60"],
+                                        stdout=subprocess.DEVNULL)
+            time.sleep(0.2)
+            subprocess.run([tool, "-q", "-p", str(workload.pid), "-d", "3", "-o", self.log], check=True, stderr=subprocess.DEVNULL)
+            workload.terminate()
+            workload.wait()
+            summary = self.info()["recorder"] if "recorder" in self.info() else self.info()["summary"]
+            reached = summary["sent_cnt"] / 3
+            lost = summary["lost_cnt"]
+            print(f"  asked for {rate:>9,}: {reached:>12,.0f} events/s, {lost:,} lost", flush=True)
+            if lost or reached < 0.7 * rate:
+                break
+            best = max(best, reached)
+        print(f"  most without a loss: {best:,.0f} events/s  aim 500,000")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--scratch", required=True)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("parts", nargs="*", default=[])
+    options = parser.parse_args()
+    bench = Bench(options)
+    parts = {"untraced": bench.untraced, "probes": bench.probes, "switches": bench.switches, "sizes": bench.sizes, "rate": bench.rate}
+    unknown = [part for part in options.parts if part not in parts]
+    if unknown:
+        sys.exit(f"bench: no part is called '{unknown[0]}'; there are {', '.join(parts)}")
+    print(f"{platform.machine()}, {os.cpu_count()} CPUs, Linux {platform.release()}; medians [quartiles] of {options.rounds} interleaved rounds")
+    for name in options.parts or parts:
+        parts[name]()
+
+
+main()

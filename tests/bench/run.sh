@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# All measurements, in one run; ROUNDS= sets how many rounds are interleaved (default 15).
+set -eu
+cd "$(dirname "$0")/../.."
+[ "$(id -u)" = 0 ] || { echo "bench: the recorder needs root: run sudo make bench" >&2; exit 2; }
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT INT TERM
+python3 tests/bench/measure.py --build build --scratch "$directory" --rounds "${ROUNDS:-15}" "$@"
