@@ -112,7 +112,6 @@ class Bench:
         subprocess.run([tool, "-q", "-o", self.log, "--", self.program("bank"), "--transactions", "4000", "--rate", "2000"], check=True,
                        stdout=subprocess.DEVNULL)
         spans = self.info()["records"]["span"]
-        spans = spans["count"] if isinstance(spans, dict) else spans
         print(f"  bank: all, for each span (runs, wakeups, marks) {os.path.getsize(self.log) / spans:8.2f} bytes")
         command = [self.program("probe_loop"), "--mode", "begin-end", "--iterations", "500000", "--wait-traced", "10"]
         subprocess.run([tool, "-q", "-o", self.log, "--"] + command, check=True, stdout=subprocess.DEVNULL)
@@ -129,9 +128,9 @@ class Bench:
             subprocess.run([tool, "-q", "-p", str(workload.pid), "-d", "3", "-o", self.log], check=True, stderr=subprocess.DEVNULL)
             workload.terminate()
             workload.wait()
-            summary = self.info()["recorder"] if "recorder" in self.info() else self.info()["summary"]
-            reached = summary["sent_cnt"] / 3
-            lost = summary["lost_cnt"]
+            losses = self.info()["losses"]
+            reached = losses["sent"] / 3
+            lost = losses["lost"]
             print(f"  asked for {rate:>9,}: {reached:>12,.0f} events/s, {lost:,} lost", flush=True)
             if lost or reached < 0.7 * rate:
                 break
