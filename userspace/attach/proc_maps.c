@@ -306,18 +306,27 @@ static int open_by_path(const struct proc_mapping *mapping, const char *path)
 }
 
 /* Its own root first: in a container the same path is another file. Without CAP_SYS_PTRACE that is closed to us, but the file itself may not be. */
-static int open_by_name(const struct proc_mapping *mapping, pid_t pid)
+static int open_in_roots(const struct proc_mapping *mapping, pid_t pid, const char *suffix)
 {
-	char *path;
+	char root[32], *path;
 	int fd;
 
-	if (asprintf(&path, "/proc/%d/root%s", pid, mapping->path) < 0)
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	if (asprintf(&path, "%s%s%s", root, mapping->path, suffix) < 0)
 		return -ENOMEM;
 	fd = open_by_path(mapping, path);
 	if (fd == -EACCES)
-		fd = open_by_path(mapping, mapping->path);
+		fd = open_by_path(mapping, path + strlen(root));
 	free(path);
 	return fd;
+}
+
+/* A file may be named "x (deleted)", too. */
+static int open_by_name(const struct proc_mapping *mapping, pid_t pid)
+{
+	int fd = mapping->is_deleted ? open_in_roots(mapping, pid, DELETED) : -ENOENT;
+
+	return fd >= 0 ? fd : open_in_roots(mapping, pid, "");
 }
 
 int proc_mapping_open(const struct proc_mapping *mapping, pid_t pid)

@@ -303,14 +303,11 @@ bool target_can_be_held(const struct target *target)
 
 static void reap(struct target *target)
 {
-	int status = 0;
-
 	while (!target->is_reaped) {
-		if (waitpid(target->pid, &status, 0) < 0 && errno == EINTR)
+		if (waitpid(target->pid, &target->wait_status, 0) < 0 && errno == EINTR)
 			continue;
-		target->is_reaped = !WIFSTOPPED(status);
+		target->is_reaped = !WIFSTOPPED(target->wait_status);
 	}
-	target->wait_status = status;
 }
 
 /* Follows the seized child to its exec, or to its end. Signals that come meanwhile are passed on, stops are left to last. */
@@ -348,8 +345,10 @@ static void explain_failure(const struct target *target, int err, struct error *
 		error_set(error, "cannot run \"%s\": it is in no directory of PATH", name);
 	else if (err == -ENOENT)
 		error_set(error, "cannot run \"%s\": there is no such file, or its interpreter is missing", name);
+	else if (err == -EACCES && !strchr(name, '/'))
+		error_set(error, "cannot run \"%s\": the user who runs it may execute it in no directory of PATH (see ls -l)", name);
 	else if (err == -EACCES)
-		error_set(error, "cannot run \"%s\": it is not executable for the user who runs it (see ls -l)", name);
+		error_set(error, "cannot run \"%s\": the user who runs it may not execute it (see ls -l)", name);
 	else
 		error_set(error, "cannot run \"%s\": %s", name, strerror(-err));
 }
