@@ -57,7 +57,7 @@ void closing_words_print(struct recorder *recorder, const struct record_options 
 	recorder_result(recorder, &result);
 	if (!options->is_quiet)
 		print_report(recorder, out);
-	if (!options->is_quiet || result.summary.lost_cnt)
+	else if (result.summary.lost_cnt)
 		print_loss(&result, messages);
 	print_doubts(&result, messages);
 	if (options->is_quiet)
