@@ -18,6 +18,7 @@ struct printer {
 	const struct screen *screen;
 	size_t row_cnt; /* to be shown */
 	size_t label_columns;
+	bool has_top_level; /* a row for all spans without parent */
 	struct text text;
 	int err;
 };
@@ -102,20 +103,6 @@ static void print_wall(struct printer *printer)
 
 /* ---- the split ---- */
 
-/* All spans without parent, as a row: unless one label has them all, and no others, and the row would repeat it. */
-static bool has_top_level_row(const struct printer *printer)
-{
-	const struct span_sums *sums = &label_report_top_level(printer->report)[0];
-
-	for (size_t i = 0; i < printer->row_cnt; i++) {
-		const struct span_sums *row = &label_report_row(printer->report, i)->exact.sums;
-
-		if (row->cnt == sums->cnt && row->wall_ns == sums->wall_ns && row->work_ns == sums->work_ns)
-			return false;
-	}
-	return sums->cnt > 0;
-}
-
 /* Which parts have a column of their own; what is in no other goes into "rest", whose list stands below. */
 struct split_columns {
 	size_t parts[LEDGER_PART_COUNT];
@@ -126,61 +113,83 @@ struct split_columns {
 	size_t title_cnt;
 };
 
-static void add_parts(double sums[LEDGER_PART_COUNT], const struct txtrace_ledger *ledger)
-{
-	for (size_t part = 0; part < LEDGER_PART_COUNT; part++)
-		sums[part] += (double)ledger_part_ns(ledger, part);
-}
-
-/* Over all rows that are shown. */
-static void sum_shown(const struct printer *printer, double sums[LEDGER_PART_COUNT])
-{
+/* What one row of the split shows. */
+struct split_row {
+	const struct span_sums *sums;
+	const struct label_row *row; /* NULL: all without parent */
 	bool is_lower_bound;
+};
 
-	memset(sums, 0, LEDGER_PART_COUNT * sizeof(*sums));
-	for (size_t i = 0; i < printer->row_cnt; i++)
-		add_parts(sums, &shown_figures(label_report_row(printer->report, i), &is_lower_bound)->sums.ledger);
-	if (has_top_level_row(printer))
-		add_parts(sums, &label_report_top_level(printer->report)[0].ledger);
+static size_t split_row_count(const struct printer *printer)
+{
+	return printer->row_cnt + printer->has_top_level;
 }
 
-/* The block reason with the largest sum that has no column yet; LEDGER_PART_COUNT: none. */
-static size_t next_reason(const struct split_columns *split, const double sums[LEDGER_PART_COUNT])
+static struct split_row split_row_at(const struct printer *printer, size_t idx)
+{
+	struct split_row split = { .sums = &label_report_top_level(printer->report)[0] };
+
+	if (idx < printer->row_cnt) {
+		split.row = label_report_row(printer->report, idx);
+		split.sums = &shown_figures(split.row, &split.is_lower_bound)->sums;
+	}
+	return split;
+}
+
+/* Sums of each part over all rows, and the columns that each would take, with its gap. */
+static void measure_parts(const struct printer *printer, double sums[LEDGER_PART_COUNT], size_t widths[LEDGER_PART_COUNT])
+{
+	char time[UNITS_SIZE];
+
+	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
+		sums[part] = 0;
+		widths[part] = strlen(ledger_parts[part].title);
+		for (size_t i = 0; i < split_row_count(printer); i++) {
+			struct split_row row = split_row_at(printer, i);
+			uint64_t ns = ledger_part_ns(&row.sums->ledger, part);
+			const char *text = units_format_duration(time, mean(ns, row.sums->cnt));
+			size_t width = text_columns(text, strlen(text)) + (row.is_lower_bound ? strlen(">=") : 0);
+
+			sums[part] += (double)ns;
+			widths[part] = width > widths[part] ? width : widths[part];
+		}
+		widths[part] += 2;
+	}
+}
+
+/* The part with the largest sum that has no column yet; LEDGER_PART_COUNT: none. */
+static size_t next_part(const struct split_columns *split, const double sums[LEDGER_PART_COUNT])
 {
 	size_t best = LEDGER_PART_COUNT;
 
 	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
-		if (ledger_parts[part].is_blocked && !split->is_shown[part] && sums[part] > 0 &&
-		    (best == LEDGER_PART_COUNT || sums[part] > sums[best]))
+		if (!split->is_shown[part] && sums[part] > 0 && (best == LEDGER_PART_COUNT || sums[part] > sums[best]))
 			best = part;
 	}
 	return best;
 }
 
-/* On-CPU and runnable always, the rest if there is anything, block reasons by their weight as long as they fit. */
+/* On-CPU and runnable always, the others, if there is anything, by their weight as long as they fit. */
 static void choose_columns(const struct printer *printer, struct split_columns *split)
 {
-	const size_t time_columns = 2 + 8; /* gap and a title, or a time, or nearly a time behind ">=" */
-	size_t reason_cnt = 0;
+	const size_t work_width = 2 + 9, rest_width = 2 + 9; /* ">=1.23 ms" */
+	size_t widths[LEDGER_PART_COUNT], used = printer->label_columns + work_width, waiting_cnt = 0, next;
 	double sums[LEDGER_PART_COUNT];
-	size_t used = printer->label_columns + time_columns, reason;
 
-	sum_shown(printer, sums);
+	measure_parts(printer, sums, widths);
 	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
-		split->is_shown[part] = part < 2 || (!ledger_parts[part].is_blocked && sums[part] > 0);
-		used += split->is_shown[part] ? time_columns : 0;
-		reason_cnt += ledger_parts[part].is_blocked && sums[part] > 0;
+		split->is_shown[part] = part < 2;
+		used += part < 2 ? widths[part] : 0;
+		waiting_cnt += part >= 2 && sums[part] > 0;
 	}
-	while ((reason = next_reason(split, sums)) != LEDGER_PART_COUNT) {
-		size_t needed = reason_cnt > 1 ? 2 * time_columns : time_columns; /* itself, and the rest */
-
-		if (used + needed > printer->screen->columns)
+	while ((next = next_part(split, sums)) != LEDGER_PART_COUNT) {
+		if (used + widths[next] + (waiting_cnt > 1 ? rest_width : 0) > printer->screen->columns)
 			break;
-		split->is_shown[reason] = true;
-		used += time_columns;
-		reason_cnt--;
+		split->is_shown[next] = true;
+		used += widths[next];
+		waiting_cnt--;
 	}
-	split->has_rest = reason != LEDGER_PART_COUNT;
+	split->has_rest = next != LEDGER_PART_COUNT;
 	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
 		if (split->is_shown[part])
 			split->parts[split->cnt++] = part;
@@ -220,23 +229,21 @@ static void add_share(struct table *table, const char *style, uint64_t part_ns, 
 }
 
 /* Two lines: the times, and below them the shares with the bar. */
-static void add_split_rows(struct printer *printer, struct table *table, const struct split_columns *split, const char *label,
-			   const struct span_sums *sums, bool is_lower_bound)
+static void add_split_rows(struct printer *printer, struct table *table, const struct split_columns *split, const struct split_row *row)
 {
-	const struct txtrace_ledger *ledger = &sums->ledger;
+	const struct txtrace_ledger *ledger = &row->sums->ledger;
 	struct txtrace_ledger rest = rest_of(split, ledger);
-	uint64_t sum_ns = txtrace_ledger_sum_ns(ledger), rest_ns = txtrace_ledger_sum_ns(&rest);
+	uint64_t sum_ns = txtrace_ledger_sum_ns(ledger), rest_ns = txtrace_ledger_sum_ns(&rest), cnt = row->sums->cnt;
 
-	table_cell(table, TABLE_BOLD, label);
-	add_time(table, TABLE_PLAIN, is_lower_bound, mean(sums->work_ns, sums->cnt));
+	table_cell(table, TABLE_BOLD, row->row ? format_label(printer, row->row) : "(all without parent)");
+	add_time(table, TABLE_PLAIN, row->is_lower_bound, mean(row->sums->work_ns, cnt));
 	for (size_t i = 0; i < split->cnt; i++)
-		add_time(table, ledger_parts[split->parts[i]].style, is_lower_bound,
-			 mean(ledger_part_ns(ledger, split->parts[i]), sums->cnt));
+		add_time(table, ledger_parts[split->parts[i]].style, row->is_lower_bound, mean(ledger_part_ns(ledger, split->parts[i]), cnt));
 	if (split->has_rest)
-		add_time(table, TABLE_PLAIN, is_lower_bound, mean(rest_ns, sums->cnt));
-
+		add_time(table, TABLE_PLAIN, row->is_lower_bound, mean(rest_ns, cnt));
 	if (sum_ns == 0)
 		return;
+
 	ledger_bar(table, ledger, BAR_COLUMNS);
 	table_cell(table, TABLE_PLAIN, "");
 	table_cell(table, TABLE_PLAIN, "");
@@ -248,35 +255,26 @@ static void add_split_rows(struct printer *printer, struct table *table, const s
 
 	text_clear(&printer->text);
 	text_append(&printer->text, "  rest: ");
-	ledger_list(&printer->text, &rest, sum_ns, sums->cnt, strlen("  rest: "), printer->screen->columns);
+	ledger_list(&printer->text, &rest, sum_ns, cnt, strlen("  rest: "), printer->screen->columns);
 	if (rest_ns > 0)
 		table_line(table, text_string(&printer->text));
 }
 
 static void print_split(struct printer *printer)
 {
-	const struct span_sums *top_level = label_report_top_level(printer->report);
 	struct split_columns split = { .cnt = 0 };
 	struct table *table;
-	struct text label = { 0 };
 
 	choose_columns(printer, &split);
 	title_columns(&split);
 	table = table_new(split.titles, split.title_cnt);
-	for (size_t i = 0; i < printer->row_cnt; i++) {
-		const struct label_row *row = label_report_row(printer->report, i);
-		bool is_lower_bound;
-		const struct span_figures *figures = shown_figures(row, &is_lower_bound);
+	for (size_t i = 0; i < split_row_count(printer); i++) {
+		struct split_row row = split_row_at(printer, i);
 
-		text_clear(&label);
-		text_append(&label, format_label(printer, row));
-		add_split_rows(printer, table, &split, text_string(&label), &figures->sums, is_lower_bound);
+		add_split_rows(printer, table, &split, &row);
 	}
-	if (has_top_level_row(printer))
-		add_split_rows(printer, table, &split, "(all without parent)", &top_level[0], false);
 	print(printer, table);
 	table_free(table);
-	text_release(&label);
 	fprintf(printer->screen->file, "%s on-CPU  %s runnable  %s blocked  %s detached  %s unknown\n", ledger_parts[0].glyph,
 		ledger_parts[1].glyph, ledger_parts[2].glyph, ledger_parts[LEDGER_PART_COUNT - 2].glyph,
 		ledger_parts[LEDGER_PART_COUNT - 1].glyph);
@@ -342,6 +340,20 @@ static size_t widest_label(struct printer *printer)
 	return widest;
 }
 
+/* All spans without parent, as a row: unless one label has them all, and no others, and the row would repeat it. */
+static bool has_top_level_row(const struct printer *printer)
+{
+	const struct span_sums *sums = &label_report_top_level(printer->report)[0];
+
+	for (size_t i = 0; i < printer->row_cnt; i++) {
+		const struct span_sums *row = &label_report_row(printer->report, i)->exact.sums;
+
+		if (row->cnt == sums->cnt && row->wall_ns == sums->wall_ns && row->work_ns == sums->work_ns)
+			return false;
+	}
+	return sums->cnt > 0;
+}
+
 int report_print(const struct label_report *report, const struct txtrace_log_info *info, const struct screen *screen, uint64_t row_limit)
 {
 	struct printer printer = { .report = report, .screen = screen, .row_cnt = label_report_row_count(report) };
@@ -357,6 +369,7 @@ int report_print(const struct label_report *report, const struct txtrace_log_inf
 		fprintf(screen->file, "%s\n\n", text_string(&printer.text));
 	}
 	printer.label_columns = widest_label(&printer);
+	printer.has_top_level = has_top_level_row(&printer);
 	if (printer.row_cnt > 0) {
 		print_wall(&printer);
 		fputc('\n', screen->file);
