@@ -10,10 +10,12 @@ outside=$(mktemp -d) # nobody may look into the tests' own folder
 chmod 755 "$outside"
 trap 'rm -rf "$outside"; kill -KILL $sleeper 2>/dev/null' EXIT
 
-# judge STATUS PATTERN: one line on stderr, which has to match; status 2; no log
+expected_status=2
+
+# judge STATUS PATTERN: one line on stderr, which has to match; the expected status; no log
 judge() {
 	cat "$tmp/err"
-	[ "$1" = 2 ] || fail "the status is $1" || return
+	[ "$1" = $expected_status ] || fail "the status is $1" || return
 	[ "$(wc -l <"$tmp/err")" = 1 ] || fail "that is not one sentence" || return
 	grep -qE "^txtrace-bpf: .*($2)" "$tmp/err" || fail "it does not say: $2" || return
 	! grep -qE "^txtrace-bpf: ([A-Z]|.*\\.$)" "$tmp/err" || fail "it begins with a capital or ends with a full stop" || return
@@ -58,8 +60,6 @@ check "nothing to trace" refuses 'nothing to trace'
 check "a process and a command" refuses 'one of them' -p $sleeper -- sleep 0
 check "an unknown option" refuses 'faster' --faster -p $sleeper
 check "a duration that is none" refuses 'soon' -d soon -p $sleeper
-check "a command that does not exist" refuses 'no-such-command' -- no-such-command
-check "a command that is not executable" refuses 'passwd' -- /etc/passwd
 check "an output folder that does not exist" refuses_output "$tmp/nowhere/a.txtrace"
 check "an output that is a folder" refuses_output "$tmp"
 check "an output where nobody can write" refuses_output /proc/a.txtrace
@@ -67,5 +67,9 @@ check "somebody who is not root" refuses_user
 if unshare --mount true 2>/dev/null; then
 	check "a kernel without BTF" refuses_without_btf
 fi
+expected_status=127 # as a shell has it
+check "a command that does not exist" refuses 'no-such-command' -- no-such-command
+expected_status=126
+check "a command that is not executable" refuses 'passwd' -- /etc/passwd
 check "the process that was refused runs on" runs $sleeper
 finish

@@ -9,23 +9,33 @@ wrong; 1: something is; 2: the files could not be read.
 --lossy: events were lost, and the log says so. Then spans may be missing and switches too, but what is there and not marked as a lower bound is
 as exact as ever.
 
-The allowances, all of them:
-  ON_CPU    1 % or 50 us, whichever is more: the thread's CPU clock is the scheduler's own, read at other moments than ours. Time that
-            the hypervisor took is on-CPU for us and not on that clock: what a thread that never blocked cannot explain otherwise.
-  RUN_DELAY 1 % or 50 us likewise. The kernel counts from when a woken thread is on a queue, we from when it was woken: so where a
-            thread was woken, only the lower bound holds, and that it was blocked for as long as the program made sure it was.
-  CLOCK     1 us: between the clock of the program's system call and the one of the BPF program.
+What is compared exactly: the balance of every ledger, the ends and lengths of every span, detached and overlapping time, the number of
+switches, the ledger against the thread's own timeline, the reasons of blocks. The allowances, all of them:
+
+  CLOCK      1 us: between the clock of the program's system call and the one of the BPF program.
+  SCHEDULER  1 % or 50 us, whichever is more: for figures that the program has from the scheduler (CPU time, run delay), which reads its clock at
+             other moments than we. It does not read it again between a wake-up and the switch that follows at once, so it counts what the
+             way out of an idle state or an interrupt takes as CPU time of the thread that comes or as delay of the one that goes: for CPU time
+             and delay apart, 50 us more for each switch. Together they are not touched by that.
+  EXCUSED    1 span in 20 of those with one label, and 1 of 10 to 20, may miss the SCHEDULER allowance, if its thread was switched: a hypervisor
+             may take the CPU just there. (Where the program was spinning it knows what was stolen from it, and nothing is excused without a switch.)
+  UNSEEN     1 switch in 20, at least 3: some machines hide switches away from tasks of their own, so that a thread's way onto the CPU is not seen. What the
+             recorder then says is unknown is counted as either of the two that it must be.
 """
 import collections
 import json
 import sys
 
-RELATIVE, ON_CPU_NS, RUN_DELAY_NS, CLOCK_NS = 0.01, 50_000, 50_000, 1_000
+CLOCK_NS = 1_000
+SCHEDULER_RELATIVE, SCHEDULER_NS, SCHEDULER_SWITCH_NS = 0.01, 50_000, 50_000
+EXCUSED_SHARE, EXCUSED_FROM = 0.05, 10
+UNSEEN_SHARE, UNSEEN_LEAST = 0.05, 3
 
 
 class Problems:
     def __init__(self):
         self.lines = []
+        self.excusable = collections.defaultdict(lambda: collections.defaultdict(list))  # label -> span -> lines
 
     def check(self, is_fine, where, what):
         if not is_fine:
@@ -34,6 +44,18 @@ class Problems:
 
     def equal(self, where, name, got, wanted):
         self.check(got == wanted, where, f"{name} is {got!r}, the program says {wanted!r}")
+
+    def excuse(self, label, where, before):
+        """What has been found since `before` may be excused."""
+        if len(self.lines) > before:
+            self.excusable[label][where] += self.lines[before:]
+            del self.lines[before:]
+
+    def judge_excuses(self, label_cnt):
+        for label, spans in self.excusable.items():
+            if len(spans) > max(label_cnt[label] >= EXCUSED_FROM, EXCUSED_SHARE * label_cnt[label]):
+                self.lines += [line for lines in spans.values() for line in lines]
+        return sum(len(spans) for spans in self.excusable.values())
 
     def within(self, where, name, got, bounds, slack_low, slack_high):
         least, most = bounds[0] - slack_low, bounds[1] + slack_high
@@ -87,16 +109,30 @@ def check_balance(problems, span):
     problems.check(not span["imbalance"], where, "is marked as out of balance")
 
 
+def gap_ns(before, run):
+    """How long the thread was off the CPU by the times of its records, less what the second record says that it did meanwhile."""
+    return run["begin_ns"] - before["end_ns"] - run["blocked_ns"] - run["runnable_ns"]
+
+
 def check_timeline(problems, tid, runs):
-    """Between two stays on a CPU, a thread was blocked, then runnable: nothing is missing and nothing is counted twice."""
+    """Between two stays on a CPU, a thread was blocked, then runnable: nothing is counted twice. Returns how often something is missing."""
+    unseen_cnt = 0
     for before, run in zip(runs, runs[1:]):
         if before["left_as"] == "dead":
             continue  # the number has a new owner
-        gap = run["begin_ns"] - before["end_ns"]
-        stated = run["blocked_ns"] + run["runnable_ns"]
-        problems.check(gap == stated, f"thread {tid} at {run['begin_ns']}", f"was off the CPU for {gap} ns, its record says {stated}")
+        where = f"thread {tid} at {run['begin_ns']}"
+        problems.check(gap_ns(before, run) >= 0, where, f"its record says {-gap_ns(before, run)} ns more than it was off the CPU")
+        unseen_cnt += gap_ns(before, run) > 0
         if run["blocked_ns"]:
-            problems.check(before["left_as"] == "blocked", f"thread {tid} at {before['end_ns']}", f"left as {before['left_as']} and was blocked afterwards")
+            problems.check(before["left_as"] == "blocked", where, f"it had left as {before['left_as']} and was blocked afterwards")
+    return unseen_cnt
+
+
+def check_timelines(problems, log):
+    unseen_cnt = sum(check_timeline(problems, tid, runs) for tid, runs in log.runs.items())
+    allowed = max(UNSEEN_LEAST, UNSEEN_SHARE * len(log.records["run"]))
+    problems.check(unseen_cnt <= allowed, "log", f"{unseen_cnt} of {len(log.records['run'])} stays on a CPU began unseen")
+    return unseen_cnt
 
 
 def check_recorder(problems, log, is_lossy):
@@ -121,9 +157,8 @@ def check_recorder(problems, log, is_lossy):
 def check_log(problems, log, is_lossy):
     for span in log.records["span"]:
         check_balance(problems, span)
-    for tid, runs in log.runs.items() if not is_lossy else ():
-        check_timeline(problems, tid, runs)
     check_recorder(problems, log, is_lossy)
+    return 0 if is_lossy else check_timelines(problems, log)
 
 
 # ---- a span ----
@@ -136,59 +171,95 @@ def check_identity(problems, where, truth, span):
         problems.check(not span[name], where, f"is marked as {name}")
     for name in ("begin_ns", "end_ns", "wall_ns", "work_ns", "detached_ns"):
         problems.within(where, name, span[name], truth[name], CLOCK_NS, CLOCK_NS)
-    problems.equal(where, "unknown_ns", span["unknown_ns"], 0)
 
 
-def stolen_ns(truth):
-    """What neither the thread's clock nor its waiting explains. Only a thread that never blocked can tell."""
-    if truth["nvcsw"][1]:
-        return 0
-    in_span_ns = truth["work_ns"][1] - truth["detached_ns"][0]
-    return max(0, in_span_ns - truth["cpu_ns"][0] - truth["run_delay_ns"][0])
+def check_unknown(problems, where, truth, span, log):
+    """Something unknown is in a span only where one of its threads came onto a CPU unseen meanwhile."""
+    if not span["unknown_ns"]:
+        return
+    is_unseen = any(unseen_between(log.runs[tid], span["begin_ns"], span["end_ns"]) for tid in {stay["tid"] for stay in truth["stays"]})
+    problems.check(is_unseen, where, f"unknown_ns is {span['unknown_ns']}, and every switch was seen")
+
+
+def plus(*bounds):
+    return [sum(pair[0] for pair in bounds), sum(pair[1] for pair in bounds)]
+
+
+def scheduler_slack_ns(bounds):
+    return max(SCHEDULER_NS, SCHEDULER_RELATIVE * bounds[1])
 
 
 def check_on_cpu(problems, where, truth, span):
-    slack = max(ON_CPU_NS, RELATIVE * truth["cpu_ns"][1])
-    problems.within(where, "on_cpu_ns", span["on_cpu_ns"], truth["cpu_ns"], slack, slack + stolen_ns(truth))
-    least, most = truth["cpu_ns"]
-    return max(0, least - span["on_cpu_ns"], span["on_cpu_ns"] - most - stolen_ns(truth))
+    """Returns by how much the two accounts differ where nothing is allowed but the difference of their clocks."""
+    switch_cnt = truth["nvcsw"][1] + truth["nivcsw"][1]
+    on_cpu = plus(truth["cpu_ns"], truth["stolen_ns"])
+    slack = scheduler_slack_ns(on_cpu) + SCHEDULER_SWITCH_NS * switch_cnt
+    problems.within(where, "on_cpu_ns", span["on_cpu_ns"], on_cpu, slack + span["unknown_ns"], slack)
+    if switch_cnt:
+        return 0
+    return max(0, on_cpu[0] - span["on_cpu_ns"], span["on_cpu_ns"] - on_cpu[1])
 
 
 def check_runnable(problems, where, truth, span):
-    slack = max(RUN_DELAY_NS, RELATIVE * truth["run_delay_ns"][1])
+    """The kernel counts from when a woken thread is in a queue, we from when it was woken: so there, only the lower bound holds."""
+    slack = scheduler_slack_ns(truth["run_delay_ns"]) + SCHEDULER_SWITCH_NS * (truth["nvcsw"][1] + truth["nivcsw"][1])
     woken_ns = span["work_ns"] if truth["nvcsw"][1] else 0
-    problems.within(where, "runnable_ns", span["runnable_ns"], truth["run_delay_ns"], slack, slack + woken_ns)
-    problems.check(span["runnable_ns"] >= truth["starved_ns"] - slack, where, f"runnable_ns is {span['runnable_ns']}, it starved for {truth['starved_ns']}")
+    problems.within(where, "runnable_ns", span["runnable_ns"], truth["run_delay_ns"], slack + span["unknown_ns"], slack + woken_ns)
+    got = span["runnable_ns"] + span["unknown_ns"]
+    problems.check(got >= truth["starved_ns"] - slack, where, f"runnable_ns is {got}, it starved for {truth['starved_ns']}")
+
+
+def check_active(problems, where, truth, span):
+    """Running or wanting to: all that is not blocked."""
+    active = plus(truth["cpu_ns"], truth["stolen_ns"], truth["run_delay_ns"])
+    slack = scheduler_slack_ns(active)
+    got = span["on_cpu_ns"] + span["runnable_ns"] + span["unknown_ns"]
+    problems.within(where, "on_cpu_ns and runnable_ns together", got, active, slack, slack)
+
+
+def check_scheduler(problems, where, truth, span):
+    before = len(problems.lines)
+    error_ns = check_on_cpu(problems, where, truth, span)
+    check_runnable(problems, where, truth, span)
+    check_active(problems, where, truth, span)
+    if truth["nvcsw"][1] + truth["nivcsw"][1]:
+        problems.excuse(truth["label"], where, before)
+    return error_ns
 
 
 def check_blocked(problems, where, truth, span):
+    """Who did not go to sleep was not blocked; who did so once, on purpose, was blocked for this reason only."""
     reason = truth["blocked"]
     others = {name: ns for name, ns in span["blocked"].items() if ns and name != reason}
-    problems.check(not others, where, f"was blocked for other reasons than {reason}: {others}")
     if truth["nvcsw"][1] == 0:
         problems.equal(where, "blocked_ns", span["blocked_ns"], 0)
     if reason is None:
         return
-    # Whatever was neither on a CPU nor, by the kernel's own count, waiting for one.
-    in_stays = [truth["work_ns"][0] - truth["detached_ns"][1], truth["work_ns"][1] - truth["detached_ns"][0]]
-    slack = max(ON_CPU_NS, RELATIVE * truth["cpu_ns"][1])
-    off_cpu = [in_stays[0] - truth["cpu_ns"][1], in_stays[1] - truth["cpu_ns"][0]]
-    problems.within(where, "blocked and runnable", span["blocked_ns"] + span["runnable_ns"], off_cpu, slack, slack)
-    problems.check(span["blocked"][reason] <= off_cpu[1] - truth["run_delay_ns"][0] + slack + RUN_DELAY_NS, where,
-                   f"blocked.{reason} is {span['blocked'][reason]}, more than the {off_cpu[1]} off the CPU less {truth['run_delay_ns'][0]} in a queue")
+    if truth["nvcsw"][1] == 1:
+        problems.check(not others, where, f"was blocked for other reasons than {reason}: {others}")
+    problems.check(sum(others.values()) <= span["blocked"][reason], where, f"was blocked for {reason} less than for other reasons: {others}")
+
+
+def unseen_between(runs, begin_ns, end_ns):
+    return any(gap_ns(before, run) > 0 for before, run in zip(runs, runs[1:]) if before["end_ns"] <= end_ns and run["begin_ns"] >= begin_ns)
 
 
 def check_stay(problems, where, stay, runs):
-    """The switches that the kernel counted between two moments are the ends of stays on a CPU that the log has there, to the last one."""
+    """
+    The switches that the kernel counted between two moments are the ends of stays on a CPU that the log has there, to the last one. A stay
+    whose beginning was not seen is not in the log.
+    """
     ends = [run for run in runs if stay["begin_ns"] <= run["end_ns"] <= stay["end_ns"]]
     blocked = sum(run["left_as"] == "blocked" for run in ends)
-    problems.equal(where, f"blocks of thread {stay['tid']}", blocked, stay["nvcsw"])
-    problems.equal(where, f"preemptions of thread {stay['tid']}", len(ends) - blocked, stay["nivcsw"])
+    counts = (("blocks", blocked, stay["nvcsw"]), ("preemptions", len(ends) - blocked, stay["nivcsw"]))
+    is_unseen = unseen_between(runs, stay["begin_ns"], stay["end_ns"])
+    for name, got, wanted in counts:
+        problems.check(got == wanted or (is_unseen and got < wanted), where, f"{name} of thread {stay['tid']}: {got} in the log, {wanted} by the kernel's count")
 
 
 def check_against_timeline(problems, where, truth, span, runs):
     """Where one thread did it all: its ledger, from the clocks, is what the switches say."""
-    if span["tid"] != span["end_tid"] or len(truth["stays"]) != 1 or span["detached_ns"]:
+    if span["tid"] != span["end_tid"] or len(truth["stays"]) != 1 or span["detached_ns"] or span["unknown_ns"]:
         return
     inside = [(max(run["begin_ns"], span["begin_ns"]), min(run["end_ns"], span["end_ns"])) for run in runs]
     on_cpu = sum(end - begin for begin, end in inside if end > begin)
@@ -204,11 +275,11 @@ def check_span(problems, log, truth, is_lossy):
         return None
     span = found[0]
     check_identity(problems, where, truth, span)
-    error_ns = check_on_cpu(problems, where, truth, span)
-    check_runnable(problems, where, truth, span)
     check_blocked(problems, where, truth, span)
+    error_ns = check_scheduler(problems, where, truth, span)
     if is_lossy:
         return error_ns
+    check_unknown(problems, where, truth, span, log)
     for stay in truth["stays"]:
         check_stay(problems, where, stay, log.runs[stay["tid"]])
     check_against_timeline(problems, where, truth, span, log.runs[span["tid"]])
@@ -281,7 +352,7 @@ def check_link(problems, log, truth):
 
 def check_keyed(problems, log, truth):
     where = f"keyed span {truth['key']}"
-    found = [span for span in log.records["span"] if span["keyed"] and span["key"] == truth["key"]]
+    found = [span for span in log.records["span"] if span.get("key") == truth["key"]]
     if not problems.check(len(found) == 1, where, f"is in the log {len(found)} times"):
         return
     problems.equal(where, "label", found[0]["label"], truth["label"])
@@ -308,15 +379,16 @@ def main():
     truths = [] if paths[0] == "-" else read_jsonl(paths[0])
     log, problems = Log(read_jsonl(paths[1])), Problems()
     problems.check(truths or paths[0] == "-", "program", "said nothing about itself")
-    check_log(problems, log, is_lossy)
+    unseen_cnt = check_log(problems, log, is_lossy)
     errors = check_spans(problems, log, [truth for truth in truths if truth["type"] == "span"], is_lossy)
     for truth in truths:
         if truth["type"] != "span":
             CHECKS[truth["type"]](problems, log, truth)
+    excused_cnt = problems.judge_excuses(collections.Counter(truth["label"] for truth in truths if truth["type"] == "span"))
     for line in problems.lines:
         print(line)
-    print(f"{len(truths)} statements compared with {len(log.records['span'])} spans and {len(log.records['run'])} stays on a CPU; "
-          f"{len(problems.lines)} problems" + (f"; {len(errors)} times on-CPU, off by at most {max(errors) / 1000:.1f} us" if errors else ""))
+    print(f"{len(truths)} statements, {len(log.records['span'])} spans, {len(log.records['run'])} stays on a CPU: {len(problems.lines)} problems, "
+          f"{excused_cnt} spans excusable, {unseen_cnt} switches unseen" + (f"; on-CPU of unswitched spans differs by up to {max(errors) / 1000:.1f} us" if errors else ""))
     return 1 if problems.lines else 0
 
 

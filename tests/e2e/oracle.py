@@ -46,12 +46,12 @@ def made_truth():
     sleeper = {"type": "span", "label": "sleeper", "id": "11", "pid": 7, "parent": "0", "blocked": "sleep", "asked_ns": 5 * MS, "starved_ns": 0,
                "begin_ns": [100 * MS - 500, 100 * MS + 500], "end_ns": [108 * MS + 19_500, 108 * MS + 20_500], "wall_ns": [8 * MS + 19_000, 8 * MS + 21_000],
                "work_ns": [8 * MS + 19_000, 8 * MS + 21_000], "detached_ns": [0, 2000], "cpu_ns": [2 * MS - 1000, 2 * MS + 1000],
-               "run_delay_ns": [MS + 10_000, MS + 10_000], "nvcsw": [1, 1], "nivcsw": [1, 1],
+               "run_delay_ns": [MS + 10_000, MS + 10_000], "stolen_ns": [0, 0], "nvcsw": [1, 1], "nivcsw": [1, 1],
                "stays": [{"tid": 7, "begin_ns": 100 * MS + 500, "end_ns": 108 * MS + 19_500, "nvcsw": 1, "nivcsw": 1}]}
     mover = {"type": "span", "label": "mover", "id": "12", "pid": 7, "parent": "0", "blocked": None, "asked_ns": 0, "starved_ns": 0,
              "begin_ns": [120 * MS - 500, 120 * MS + 500], "end_ns": [126 * MS - 500, 126 * MS + 500], "wall_ns": [6 * MS - 1000, 6 * MS + 1000],
              "work_ns": [6 * MS - 3000, 6 * MS + 3000], "detached_ns": [3 * MS - 2000, 3 * MS + 2000], "cpu_ns": [3 * MS - 2000, 3 * MS + 2000],
-             "run_delay_ns": [0, 0], "nvcsw": [0, 0], "nivcsw": [0, 0],
+             "run_delay_ns": [0, 0], "stolen_ns": [0, 0], "nvcsw": [0, 0], "nivcsw": [0, 0],
              "stays": [{"tid": 7, "begin_ns": 120 * MS + 500, "end_ns": 121 * MS - 500, "nvcsw": 0, "nivcsw": 0},
                        {"tid": 8, "begin_ns": 124 * MS + 500, "end_ns": 126 * MS - 500, "nvcsw": 0, "nivcsw": 0}]}
     return [sleeper, mover, {"type": "tag", "span": "12", "bytes": b"a=1".hex()}, {"type": "counter", "name": "queue", "values": [1, 2]},
@@ -87,6 +87,11 @@ def end_later(log):
     log[SLEEPER]["on_cpu_ns"] += 5000
 
 
+def gaps():
+    return [{"type": "run", "pid": 7, "tid": 9, "begin_ns": time * MS, "end_ns": time * MS + 10, "blocked_ns": 0, "runnable_ns": 20, "left_as": "preempted"}
+            for time in range(5)]
+
+
 # What is wrong with the log, what is done to it, and a part of what the oracle has to say then.
 WRONG = [
     ("a ledger that does not balance", lambda log: log[SLEEPER].update(on_cpu_ns=2 * MS + 1), "the ledger adds up to"),
@@ -99,7 +104,7 @@ WRONG = [
     ("sleep taken for waiting for a CPU", lambda log: move(log[SLEEPER], "blocked.sleep", "runnable_ns", MS), "none was blocked for as long"),
     ("a stay on a CPU of another length", lambda log: move(log[SLEEPER], "on_cpu_ns", "runnable_ns", 1), "by the thread's stays on a CPU"),
     ("detached time taken for CPU time", lambda log: move(log[MOVER], "detached_ns", "on_cpu_ns", 20_000), "detached_ns is 2980000"),
-    ("time that is unknown", lambda log: move(log[SLEEPER], "on_cpu_ns", "unknown_ns", 1000), "unknown_ns is 1000"),
+    ("time that is unknown though all was seen", lambda log: move(log[SLEEPER], "on_cpu_ns", "unknown_ns", 1000), "unknown_ns is 1000"),
     ("an end that is 5 us late", end_later, "end_ns is"),
     ("another label", lambda log: log[SLEEPER].update(label="dozer"), "label is 'dozer'"),
     ("another parent", lambda log: log[SLEEPER].update(parent="12"), "parent is '12'"),
@@ -107,9 +112,10 @@ WRONG = [
     ("a span twice", lambda log: log.append(copy.deepcopy(log[SLEEPER])), "is in the log 2 times"),
     ("a span that nobody made", lambda log: log.append(dict(log[MOVER], id="99")), "there are 2 spans with this label"),
     ("a lower bound", lambda log: log[SLEEPER].update(lower_bound=True), "is marked as lower_bound"),
-    ("a switch that is missing", lambda log: log.pop(3), "blocks of thread 7 is 0"),
-    ("a preemption taken for a block", lambda log: log[2].update(left_as="blocked"), "preemptions of thread 7 is 0"),
-    ("a gap in the timeline", lambda log: log[4].update(blocked_ns=5 * MS - 1), "was off the CPU for"),
+    ("a switch that is missing", lambda log: [log.pop(4), log.pop(3)], "blocks of thread 7: 0 in the log, 1 by"),
+    ("a preemption taken for a block", lambda log: log[2].update(left_as="blocked"), "preemptions of thread 7: 0 in"),
+    ("more in the timeline than there was time", lambda log: log[4].update(blocked_ns=5 * MS + 1), "1 ns more than it was off the CPU"),
+    ("gaps in the timeline", lambda log: log.extend(gaps()), "4 of 9 stays on a CPU began unseen"),
     ("another tag", lambda log: log[MOVER].update(tag="a=2"), "is b'a=2'"),
     ("a counter's value lost", lambda log: log.pop(7), "it is [1]"),
     ("events unaccounted for", lambda log: log[8]["recorder"].update(received_cnt=8), "sent 9, received 8, lost 0"),
@@ -138,7 +144,7 @@ def main():
         truth = made_truth()
         truth[SLEEPER]["stays"][0]["nivcsw"] = 2
         status, output = judge(folder, truth, made_log())
-        report(len(WRONG) + 2, status == 1 and "preemptions of thread 7 is 1" in output, "a switch that the kernel counted and the log lacks is noticed", output)
+        report(len(WRONG) + 2, status == 1 and "preemptions of thread 7: 1 in" in output, "a switch that the kernel counted and the log lacks is noticed", output)
         status, output = judge(folder, [], made_log())
         report(len(WRONG) + 3, status == 1 and "said nothing" in output, "a program that says nothing proves nothing", output)
     print(f"1..{len(WRONG) + 3}")

@@ -11,10 +11,12 @@
 /* The same work as the parent's, so that a mix-up would show. */
 static void be_child(void)
 {
+	struct witness witness;
 	txtrace_span_t span = TXTRACE_BEGIN("in the child");
 
 	end_with_parent(SIGKILL);
-	spin_cpu_ns(2 * NS_PER_MS);
+	witness_init(&witness);
+	spin_cpu_ns(&witness, 2 * NS_PER_MS);
 	TXTRACE_END(span);
 	execl("/proc/self/exe", "fork_exec", "--exec", "1", NULL);
 	must(false, "cannot exec");
@@ -22,9 +24,11 @@ static void be_child(void)
 
 static void be_new_program(void)
 {
+	struct witness witness;
 	txtrace_span_t span = TXTRACE_BEGIN("after the exec");
 
-	spin_cpu_ns(2 * NS_PER_MS);
+	witness_init(&witness);
+	spin_cpu_ns(&witness, 2 * NS_PER_MS);
 	sleep_ns(2 * NS_PER_MS);
 	TXTRACE_END(span);
 }
@@ -37,7 +41,11 @@ static void fork_and_wait(void)
 	must(child >= 0, "cannot fork");
 	if (!child)
 		be_child();
-	must(waitpid(child, &status, 0) == child && !status, "the child failed");
+	must(waitpid(child, &status, 0) == child, "cannot wait for the child");
+	if (status) {
+		fprintf(stderr, "the child ended with status 0x%x\n", (unsigned)status);
+		exit(1);
+	}
 }
 
 int main(int argc, char **argv)
@@ -62,9 +70,9 @@ int main(int argc, char **argv)
 		struct truth *before = &truths[3 * i], *around = before + 1, *after = before + 2;
 		around->blocked = "wait";
 		around->asked_ns = 2 * NS_PER_MS;
-		WITNESSED(before, &witness, "before", spin_cpu_ns(NS_PER_MS));
+		WITNESSED(before, &witness, "before", spin_cpu_ns(&witness, NS_PER_MS));
 		WITNESSED(around, &witness, "around the fork", fork_and_wait());
-		WITNESSED(after, &witness, "after", spin_cpu_ns(NS_PER_MS));
+		WITNESSED(after, &witness, "after", spin_cpu_ns(&witness, NS_PER_MS));
 	}
 	truths_print(truths, 3 * options.repeat_cnt);
 	printf("{\"type\":\"count\",\"label\":\"in the child\",\"pid\":%d,\"cnt\":0}\n", getpid());

@@ -21,7 +21,7 @@ struct scene {
 	struct truth *truths; /* three for each round */
 };
 
-#define WORK_FOR(truth, witness, enter, leave) TRUTH_STAY(truth, witness, enter, spin_cpu_ns(WORK_NS), leave)
+#define WORK_FOR(truth, witness, enter, leave) TRUTH_STAY(truth, witness, enter, spin_cpu_ns(witness, WORK_NS), leave)
 
 static void put_and_wait(struct scene *scene, struct truth *truth)
 {
@@ -39,7 +39,7 @@ static void queue_one(struct scene *scene, struct truth *truth)
 	put_and_wait(scene, truth);
 }
 
-static void pass_one(struct scene *scene, const struct witness *witness, struct truth *truth)
+static void pass_one(struct scene *scene, struct witness *witness, struct truth *truth)
 {
 	truth->label = "passed";
 	WORK_FOR(truth, witness, truth->id = TXTRACE_BEGIN("passed"), TXTRACE_EXIT(truth->id));
@@ -48,7 +48,7 @@ static void pass_one(struct scene *scene, const struct witness *witness, struct 
 	WORK_FOR(truth, witness, TXTRACE_ENTER(truth->id), TXTRACE_END(truth->id));
 }
 
-static void orphan_one(struct scene *scene, const struct witness *witness, struct truth *truth)
+static void orphan_one(struct scene *scene, struct witness *witness, struct truth *truth)
 {
 	truth->label = "orphaned";
 	WORK_FOR(truth, witness, truth->id = TXTRACE_BEGIN("orphaned"), TXTRACE_EXIT(truth->id));

@@ -13,7 +13,7 @@
 
 enum { FAMILY, ELDEST, MIDDLE, GRANDCHILD, YOUNGEST, LEFT, RIGHT, ROLE_CNT };
 
-static void sleep_in_block(struct truth *truth, const struct witness *witness)
+static void sleep_in_block(struct truth *truth, struct witness *witness)
 {
 	struct stay *stay = truth_add_stay(truth, witness);
 
@@ -29,22 +29,22 @@ static void sleep_in_block(struct truth *truth, const struct witness *witness)
 	stay->left = witness_read(witness);
 }
 
-static void be_middle(struct truth *truths, const struct witness *witness)
+static void be_middle(struct truth *truths, struct witness *witness)
 {
-	spin_cpu_ns(NS_PER_MS);
+	spin_cpu_ns(witness, NS_PER_MS);
 	WITNESSED_CHILD(&truths[GRANDCHILD], witness, "grandchild", truths[MIDDLE].id, sleep_ns(2 * NS_PER_MS));
 }
 
-static void be_family(struct truth *truths, const struct witness *witness)
+static void be_family(struct truth *truths, struct witness *witness)
 {
 	txtrace_span_t family = truths[FAMILY].id;
 
-	WITNESSED_CHILD(&truths[ELDEST], witness, "eldest", family, spin_cpu_ns(2 * NS_PER_MS));
+	WITNESSED_CHILD(&truths[ELDEST], witness, "eldest", family, spin_cpu_ns(witness, 2 * NS_PER_MS));
 	WITNESSED_CHILD(&truths[MIDDLE], witness, "middle", family, be_middle(truths, witness));
 	sleep_in_block(&truths[YOUNGEST], witness);
 }
 
-static void overlap(struct truth *truths, const struct witness *witness)
+static void overlap(struct truth *truths, struct witness *witness)
 {
 	struct truth *left = &truths[LEFT], *right = &truths[RIGHT];
 	struct stay *in_left = truth_add_stay(left, witness), *in_right = truth_add_stay(right, witness);
@@ -54,7 +54,7 @@ static void overlap(struct truth *truths, const struct witness *witness)
 	in_left->entering = witness_read(witness);
 	left->id = TXTRACE_BEGIN("left");
 	in_left->entered = witness_read(witness);
-	spin_cpu_ns(NS_PER_MS);
+	spin_cpu_ns(witness, NS_PER_MS);
 	in_right->entering = witness_read(witness);
 	right->id = TXTRACE_BEGIN("right");
 	in_right->entered = witness_read(witness);
@@ -62,7 +62,7 @@ static void overlap(struct truth *truths, const struct witness *witness)
 	in_left->leaving = witness_read(witness);
 	TXTRACE_END(left->id);
 	in_left->left = witness_read(witness);
-	spin_cpu_ns(NS_PER_MS);
+	spin_cpu_ns(witness, NS_PER_MS);
 	in_right->leaving = witness_read(witness);
 	TXTRACE_END(right->id);
 	in_right->left = witness_read(witness);

@@ -22,7 +22,7 @@ struct member {
 };
 
 /* Each thread fills the stay at its own place. */
-static void stay_for_a_while(const struct truth *truth, struct stay *stay, const struct witness *witness, bool is_sleeper)
+static void stay_for_a_while(const struct truth *truth, struct stay *stay, struct witness *witness, bool is_sleeper)
 {
 	stay->tid = witness->tid;
 	stay->entering = witness_read(witness);
@@ -31,7 +31,7 @@ static void stay_for_a_while(const struct truth *truth, struct stay *stay, const
 	if (is_sleeper)
 		sleep_ns(WORK_NS);
 	else
-		spin_cpu_ns(WORK_NS);
+		spin_cpu_ns(witness, WORK_NS);
 	stay->leaving = witness_read(witness);
 	TXTRACE_EXIT(truth->id);
 	stay->left = witness_read(witness);

@@ -11,7 +11,7 @@ int main(int argc, char **argv)
 	witness_init(&witness);
 	truth_start(&options);
 	for (uint64_t i = 0; i < options.repeat_cnt; i++)
-		WITNESSED(&truths[i], &witness, "spin", spin_cpu_ns(5 * NS_PER_MS));
+		WITNESSED(&truths[i], &witness, "spin", spin_cpu_ns(&witness, 5 * NS_PER_MS));
 	truths_print(truths, options.repeat_cnt);
 	free(truths);
 	return 0;

@@ -35,12 +35,12 @@ static pid_t start_spinner(void)
 		;
 }
 
-static void compute_until_starved(const struct witness *witness)
+static void compute_until_starved(struct witness *witness)
 {
 	uint64_t end_ns = witness_run_delay_ns(witness) + ASKED_NS;
 
 	while (witness_run_delay_ns(witness) < end_ns)
-		spin_cpu_ns(NS_PER_MS / 10);
+		spin_cpu_ns(witness, NS_PER_MS / 10);
 }
 
 int main(int argc, char **argv)

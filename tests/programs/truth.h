@@ -13,7 +13,7 @@
  *
  *	{"type":"span","label":"sleep","id":"17","pid":7,"parent":"0","blocked":"sleep","asked_ns":5000000,"starved_ns":0,
  *	 "begin_ns":[a,b],"end_ns":[a,b],"wall_ns":[a,b],"work_ns":[a,b],"detached_ns":[a,b],
- *	 "cpu_ns":[a,b],"run_delay_ns":[a,b],"nvcsw":[a,b],"nivcsw":[a,b],
+ *	 "cpu_ns":[a,b],"run_delay_ns":[a,b],"stolen_ns":[a,b],"nvcsw":[a,b],"nivcsw":[a,b],
  *	 "stays":[{"tid":7,"begin_ns":…,"end_ns":…,"nvcsw":1,"nivcsw":0}]}
  *
  * "blocked": the one reason for which it blocked, or null. "asked_ns": how long the program asked to be blocked. "starved_ns": how long
@@ -50,6 +50,7 @@ struct reading {
 	uint64_t mono_ns;
 	uint64_t cpu_ns;
 	uint64_t run_delay_ns;
+	uint64_t stolen_ns;
 	uint64_t nvcsw;
 	uint64_t nivcsw;
 };
@@ -57,6 +58,7 @@ struct reading {
 struct witness {
 	int schedstat_fd;
 	uint32_t tid;
+	uint64_t stolen_ns; /* that a hypervisor took while we spun: not on the thread's CPU clock */
 };
 
 struct stay {
@@ -101,15 +103,6 @@ static inline void sleep_ns(uint64_t ns)
 	struct timespec time = { .tv_sec = (time_t)(ns / 1000000000ull), .tv_nsec = (long)(ns % 1000000000ull) };
 
 	while (nanosleep(&time, &time) && errno == EINTR)
-		;
-}
-
-/* Until this thread has been on a CPU for so long, by the kernel's own account. */
-static inline void spin_cpu_ns(uint64_t ns)
-{
-	uint64_t end_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
-
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
 		;
 }
 
@@ -167,6 +160,7 @@ static inline void wait_until_state(pid_t pid, uint32_t tid, const char *states)
 static inline void witness_init(struct witness *witness)
 {
 	witness->tid = (uint32_t)syscall(SYS_gettid);
+	witness->stolen_ns = 0;
 	witness->schedstat_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 	must(witness->schedstat_fd >= 0, "cannot open /proc/thread-self/schedstat");
 }
@@ -201,9 +195,59 @@ static inline struct reading witness_read(const struct witness *witness)
 		reading.mono_ns = clock_ns(CLOCK_MONOTONIC);
 		getrusage(RUSAGE_THREAD, &after);
 	} while (before.ru_nvcsw != after.ru_nvcsw || before.ru_nivcsw != after.ru_nivcsw);
+	reading.stolen_ns = witness->stolen_ns;
 	reading.nvcsw = (uint64_t)after.ru_nvcsw;
 	reading.nivcsw = (uint64_t)after.ru_nivcsw;
 	return reading;
+}
+
+/* ---- work ---- */
+
+struct spin_clocks {
+	uint64_t mono_ns;
+	uint64_t cpu_ns;
+};
+
+/* Both clocks of one moment, as near as can be. */
+static inline struct spin_clocks spin_clocks_read(void)
+{
+	struct spin_clocks clocks;
+	uint64_t before_ns;
+
+	do {
+		before_ns = clock_ns(CLOCK_MONOTONIC);
+		clocks.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		clocks.mono_ns = clock_ns(CLOCK_MONOTONIC);
+	} while (clocks.mono_ns - before_ns > 2000);
+	return clocks;
+}
+
+static inline uint64_t switch_cnt(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+}
+
+/*
+ * Until this thread has been on a CPU for so long, by the kernel's own account. Where the wall clock ran ahead of the thread's and the thread
+ * was not switched, a hypervisor had taken the CPU.
+ */
+static inline void spin_cpu_ns(struct witness *witness, uint64_t ns)
+{
+	struct spin_clocks before = spin_clocks_read(), now = before;
+	uint64_t end_ns = before.cpu_ns + ns, switches = switch_cnt();
+
+	for (; now.cpu_ns < end_ns; before = now) {
+		now = spin_clocks_read();
+		uint64_t ahead_ns = now.mono_ns - before.mono_ns - (now.cpu_ns - before.cpu_ns);
+		if ((int64_t)ahead_ns < 3000)
+			continue;
+		if (switches == switch_cnt())
+			witness->stolen_ns += ahead_ns;
+		switches = switch_cnt();
+	}
 }
 
 static inline struct stay *truth_add_stay(struct truth *truth, const struct witness *witness)
@@ -352,6 +396,7 @@ static inline void truth_print(const struct truth *truth)
 	print_bounds("detached_ns", detached);
 	print_bounds("cpu_ns", TRUTH_SUM(truth, cpu_ns));
 	print_bounds("run_delay_ns", TRUTH_SUM(truth, run_delay_ns));
+	print_bounds("stolen_ns", TRUTH_SUM(truth, stolen_ns));
 	print_bounds("nvcsw", TRUTH_SUM(truth, nvcsw));
 	print_bounds("nivcsw", TRUTH_SUM(truth, nivcsw));
 	truth_print_stays(truth);
