@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
+#include <linux/version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,9 +124,10 @@ static void player_stop(struct player *player)
 
 static const char counter_source[] =
 	"#include <linux/bpf.h>\n#include <linux/ptrace.h>\n#include <bpf/bpf_helpers.h>\n#include <bpf/bpf_tracing.h>\n"
-	"struct { unsigned long long begins, ends, last_label; } counts;\n"
+	"struct { unsigned long long begins, ends, last_label, cookies; } counts;\n"
 	"SEC(\"uprobe\") int on_begin(struct pt_regs *ctx)\n"
-	"{ __sync_fetch_and_add(&counts.begins, 1); counts.last_label = PT_REGS_PARM2(ctx); return 0; }\n"
+	"{ __sync_fetch_and_add(&counts.begins, 1); counts.last_label = PT_REGS_PARM2(ctx);\n"
+	"  if (HAS_COOKIES) __sync_fetch_and_add(&counts.cookies, bpf_get_attach_cookie(ctx)); return 0; }\n"
 	"SEC(\"uprobe\") int on_end(struct pt_regs *ctx) { __sync_fetch_and_add(&counts.ends, 1); return 0; }\n"
 	"char _license[] SEC(\"license\") = \"GPL\";\n";
 
@@ -133,6 +135,7 @@ struct counts {
 	uint64_t begins;
 	uint64_t ends;
 	uint64_t last_label;
+	uint64_t cookies; /* summed up */
 };
 
 struct kernel_part {
@@ -165,17 +168,26 @@ static void run(const char *format, ...)
 		fail_msg("failed: %s", command);
 }
 
+static bool has_cookies(void)
+{
+	struct kernel_features features;
+
+	kernel_features_probe(&features);
+	return features.version >= KERNEL_VERSION(5, 15, 0);
+}
+
 static void compile_counter(void)
 {
+#if defined(__x86_64__)
+	const char *architecture = "-D__TARGET_ARCH_x86 -idirafter /usr/include/x86_64-linux-gnu";
+#else
+	const char *architecture = "-D__TARGET_ARCH_arm64 -idirafter /usr/include/aarch64-linux-gnu";
+#endif
 	char path[PATH_MAX + 16];
 
 	snprintf(path, sizeof(path), "%s/counter.c", folder);
 	write_file(path, counter_source);
-#if defined(__x86_64__)
-	run("clang -target bpf -D__TARGET_ARCH_x86 -idirafter /usr/include/x86_64-linux-gnu -g -O2 -c '%s' -o '%s/counter.o'", path, folder);
-#else
-	run("clang -target bpf -D__TARGET_ARCH_arm64 -idirafter /usr/include/aarch64-linux-gnu -g -O2 -c '%s' -o '%s/counter.o'", path, folder);
-#endif
+	run("clang -target bpf %s -DHAS_COOKIES=%d -g -O2 -c '%s' -o '%s/counter.o'", architecture, has_cookies(), path, folder);
 }
 
 static void kernel_part_open(struct kernel_part *part, bool use_multi)
@@ -488,6 +500,40 @@ static void a_plugin_that_is_loaded_later_is_attached_by_the_next_scan(void **st
 	bpf_object__close(part.object);
 }
 
+/* One BPF program for several probes needs one link; the cookie tells which probe it was. */
+static void one_program_may_handle_several_probes(void **state)
+{
+	struct error error;
+	struct attach_stats stats;
+	struct kernel_part part;
+	struct player player;
+	struct attach *attach;
+
+	(void)state;
+	if (!has_cookies())
+		skip(); /* 5.15 */
+	kernel_part_open(&part, true);
+	part.programs[0] = part.programs[1]; /* on_begin for both */
+	part.programs[0].probe = "end";
+	part.programs[0].cookie = 5;
+	part.programs[1].cookie = 700;
+	attach = attach_open(&part, NULL, false);
+	player_start(&player, own_path);
+	player_does(&player, "s 0");
+	assert_int_equal(attach_scan(attach, player.pid, &error), 2);
+	attach_stats(attach, &stats);
+	assert_int_equal(stats.site_cnt, 2);
+	assert_int_equal(stats.link_cnt, part.features.has_uprobe_multi ? 1 : 2);
+	assert_true(player_does(&player, "s 10"));
+	assert_int_equal(kernel_part_counts(&part).begins, 20);
+	assert_int_equal(kernel_part_counts(&part).ends, 0);
+	assert_int_equal(kernel_part_counts(&part).cookies, 10 * (5 + 700));
+	attach_close(attach);
+	assert_false(player_does(&player, "s 10"));
+	player_stop(&player);
+	bpf_object__close(part.object);
+}
+
 /* A kernel that does not take the fast nops: here, a place behind the end of the file. */
 static void where_the_fast_nops_are_refused_the_first_ones_are_probed(void **state)
 {
@@ -576,6 +622,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(an_exec_is_followed),
 		cmocka_unit_test(a_replaced_program_with_an_ugly_name_is_attached_by_what_is_mapped),
 		cmocka_unit_test(a_plugin_that_is_loaded_later_is_attached_by_the_next_scan),
+		cmocka_unit_test(one_program_may_handle_several_probes),
 		cmocka_unit_test(where_the_fast_nops_are_refused_the_first_ones_are_probed),
 		cmocka_unit_test(a_process_that_has_ended_is_told),
 	};
