@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# tests/demo.sh [SECONDS]
+# tests/demo.sh [SECONDS [FOLDER]]
 #
 # What `make demo` runs once the set-up is done: builds, starts the bank, traces it (through sudo when not root), prints the report and says where
 # the log lies and what to run next. The bank is ended whatever happens.
@@ -9,7 +9,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 seconds=${1:-5}
-folder=build/demo
+folder=${2:-build/demo}
 log=$folder/bank.txtrace
 
 die() {
@@ -65,5 +65,5 @@ echo "The log is $log ($(du -h "$log" | cut -f1)). No root is needed to look at 
 echo
 echo "    build/txtrace report $log"
 echo "    build/txtrace spans $log --sort blocked -n 10"
-echo "    build/txtrace export $log --format perfetto > $folder/bank.pftrace    (open it at https://ui.perfetto.dev)"
+echo "    build/txtrace export $log --format perfetto -o $folder/bank.pftrace    (open it at https://ui.perfetto.dev)"
 echo "    build/txtrace --help"
