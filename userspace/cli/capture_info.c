@@ -133,24 +133,41 @@ static void add_anomalies(struct table *table, const struct log_census *census)
 	text_release(&text);
 }
 
-void capture_add_losses(struct table *table, const struct log_census *census)
+void capture_append_missing(struct text *text, const struct log_census *census)
 {
-	char bytes[UNITS_SIZE], parts[UNITS_SIZE], records[UNITS_SIZE];
+	char count[UNITS_SIZE];
+
+	if (census->damaged_record_cnt > 0)
+		text_append_format(text, "at least %s record%s", units_format_count(count, census->damaged_record_cnt),
+				   census->damaged_record_cnt == 1 ? "" : "s");
+	else
+		text_append(text, "an unknown number of records");
+}
+
+static void add_damage(struct table *table, const struct log_census *census)
+{
 	uint64_t damage_cnt = census->record_cnt[TXTRACE_RECORD_DAMAGE];
+	char bytes[UNITS_SIZE], parts[UNITS_SIZE];
 	struct text text = { 0 };
 
+	text_append_format(&text, "%s part%s of the file, %s: ", units_format_count(parts, damage_cnt), damage_cnt == 1 ? "" : "s",
+			   units_format_size(bytes, census->damaged_bytes));
+	capture_append_missing(&text, census);
+	text_append(&text, " missing");
+	if (damage_cnt > 0)
+		add_row(table, WARNING, "damage", &text);
+	text_release(&text);
+}
+
+void capture_add_losses(struct table *table, const struct log_census *census)
+{
 	add_events(table, census);
 	add_loss_details(table, census);
 	add_count(table, "clocks", census->summary.lost_clocks_cnt, "threads or events had no state clocks: their account is unknown");
 	add_count(table, "late", census->summary.late_cnt, "events came too late to be put in order");
 	add_count(table, "unbalanced", census->unbalanced_cnt, "ledgers do not add up: a bug of txtrace, please report it");
 	add_anomalies(table, census);
-	text_append_format(&text, "%s part%s of the file, %s: at least %s records are missing", units_format_count(parts, damage_cnt),
-			   damage_cnt == 1 ? "" : "s", units_format_size(bytes, census->damaged_bytes),
-			   units_format_count(records, census->damaged_record_cnt));
-	if (damage_cnt > 0)
-		add_row(table, WARNING, "damage", &text);
-	text_release(&text);
+	add_damage(table, census);
 }
 
 /* ---- JSON ---- */

@@ -15,6 +15,9 @@ void capture_append_time(struct text *text, const struct txtrace_log_info *info,
 /* "bank (pid 42) on host, Linux 6.18 x86_64; 2025-11-21 11:40:03 UTC, 5.00 s" */
 void capture_append_title(struct text *text, const struct txtrace_log_info *info, const struct log_census *census);
 
+/* "at least 12 records", "an unknown number of records": what the damaged parts held. */
+void capture_append_missing(struct text *text, const struct log_census *census);
+
 /* Rows of a table of two columns (name, what): events and losses, anomalies, damage. "0 lost" is said. */
 void capture_add_losses(struct table *table, const struct log_census *census);
 

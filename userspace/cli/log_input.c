@@ -5,7 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "base/units.h"
+#include "cli/capture_info.h"
 
 #define LOOK_EVERY 4096 /* records between looks at the clock */
 #define SHOW_AFTER_NS 1000000000u
@@ -111,18 +113,21 @@ static int tell_missing(struct log_input *input)
 {
 	const struct log_census *census = &input->census;
 	uint64_t damage_cnt = census->record_cnt[TXTRACE_RECORD_DAMAGE];
-	char parts[UNITS_SIZE], bytes[UNITS_SIZE], records[UNITS_SIZE];
+	char parts[UNITS_SIZE], bytes[UNITS_SIZE];
+	struct text missing = { 0 };
 
+	capture_append_missing(&missing, census);
 	if (input->err)
 		cli_warn(input->cli, "can't read on in '%s': %s; what was read before is shown", input->path,
 			 txtrace_log_strerror(input->log, input->err));
 	if (damage_cnt > 0)
-		cli_warn(input->cli, "'%s' has %s damaged part%s: %s and at least %s records are missing from what is shown", input->path,
+		cli_warn(input->cli, "'%s' has %s damaged part%s, %s: %s missing from what is shown", input->path,
 			 units_format_count(parts, damage_cnt), damage_cnt == 1 ? "" : "s", units_format_size(bytes, census->damaged_bytes),
-			 units_format_count(records, census->damaged_record_cnt));
+			 text_string(&missing));
 	if (!census->has_summary)
 		cli_warn(input->cli, "'%s' has no summary: recording did not end cleanly, or is still going on, and its end is missing",
 			 input->path);
+	text_release(&missing);
 	return !input->err && log_census_is_complete(census) ? CLI_OK : CLI_INCOMPLETE;
 }
 

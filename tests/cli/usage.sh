@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Help where it is asked for; one sentence where something is wrong.
+# shellcheck source=tests/cli/cli.sh
+. tests/cli/cli.sh
+
+make_from clean
+
+every_command_has_help() {
+	local command
+	for command in report spans info dump export help; do
+		run 0 "$command" --help || return
+		grep -q "^usage: txtrace $command" "$tmp/out" || fail "$command --help has no usage" || return
+		cp "$tmp/out" "$tmp/first"
+		run 0 help "$command" && diff "$tmp/first" "$tmp/out" || return
+		[ "$(awk '{ print length($0) }' "$tmp/out" | sort -n | tail -n 1)" -le 110 ] || fail "$command --help has wide lines" || return
+	done
+}
+
+without_arguments() {
+	run 2 || return
+	grep -q '^usage: txtrace COMMAND' "$tmp/err" || fail "no usage" || return
+	[ ! -s "$tmp/out" ]
+}
+
+version() {
+	run 0 --version && grep -qE '^txtrace [0-9]+\.[0-9]+\.[0-9]+$' "$tmp/out"
+}
+
+check "help: the list of commands" expects help 0 help
+check "--help is the same" expects help 0 --help
+check "every command explains itself" every_command_has_help
+check "without arguments it prints its usage and fails" without_arguments
+check "--version" version
+check "a command that does not exist" complains "unknown command 'bananas', see 'txtrace --help'" bananas
+check "a command that is nearly right" complains "unknown command 'repotr', did you mean 'report'?" repotr clean.txtrace
+check "a file where a command belongs" complains "unknown command 'clean.txtrace', did you mean 'txtrace report clean.txtrace'?" clean.txtrace
+check "an option before the command" complains "unknown option '--json', a command comes first: see 'txtrace --help'" --json report
+check "help about nothing there is" complains "unknown command 'spam', did you mean 'spans'?" help spam
+check "an option that is nearly right" complains "unknown option '--sotr', did you mean '--sort'?" spans --sotr wall clean.txtrace
+check "a value that is nearly right" complains "option '--sort' does not know 'blokced', did you mean 'blocked'?" spans --sort blokced clean.txtrace
+check "a number out of range" complains "option '--limit' takes at least 1, not '0'" spans -n 0 clean.txtrace
+check "no log" complains "FILE is missing, see 'txtrace report --help'" report
+check "two logs" complains "unexpected argument 'b', see 'txtrace report --help'" report a b
+check "a kind that does not exist" complains "option '--kind' takes span, run, wake, thread, attribute, instant, counter, link, loss, open_span, summary or damage, not 'spam'" dump -k spam clean.txtrace
+check "export: no format" complains "which format? give --format, see 'txtrace help export'" export clean.txtrace
+check "export: a name that tells no format" complains "the name 'out.xyz' does not tell the format, give --format, see 'txtrace help export'" export -o out.xyz clean.txtrace
+check "export: a format that is nearly right" complains "option '--format' does not know 'json', did you mean 'jsonl'?" export -f json clean.txtrace
+check "what it quotes is escaped" complains "unknown command '\\e[31m', see 'txtrace --help'" $'\e[31m'
+finish
