@@ -14,7 +14,8 @@ say 3 "without stdin" $?
 say 4 "cmocka prints TAP" $?
 case $BUILD in /*/some/build) true ;; *) false ;; esac
 say 5 "BUILD is absolute" $?
-[ "$(awk '/^SigIgn/ { print $2 }' /proc/$$/status)" = 0000000000000000 ]
+mask=$(awk '/^SigIgn/ { print $2 }' /proc/$$/status)
+[ $((0x$mask & 0x7fffffff)) = 0 ] # 32 and up belong to the C library
 say 6 "no signal is ignored" $?
 echo "$TEST_TMPDIR" >"$FAKE_NOTES/tmpdir"
 touch "$TEST_TMPDIR/file"
