@@ -277,29 +277,40 @@ static int read_field(struct range *range, uint64_t *value, bool *is_variable)
 	return 0;
 }
 
-static int read_shape(struct range *range, struct shape *shape)
+/* The kinds of all shapes, then how many fields each has, then field 0 of all, field 1 of those that have it, … */
+static int read_shape_fields(struct range *range, struct shape *shapes, uint32_t shape_cnt)
 {
-	uint64_t kind, field_cnt, value;
+	uint64_t value;
 	bool is_variable;
 
-	memset(shape, 0, sizeof(*shape));
-	if (!leb128_get(&range->at, range->end, &kind) || kind >= LOG_KIND_MAX ||
-	    !leb128_get(&range->at, range->end, &field_cnt) || field_cnt > LOG_FIELD_MAX)
-		return -EBADMSG;
-	shape->kind = (uint32_t)kind;
-	for (uint32_t i = 0; i < field_cnt; i++) {
-		if (read_field(range, &value, &is_variable))
+	for (uint32_t i = 0; i < shape_cnt; i++) {
+		if (!leb128_get(&range->at, range->end, &value) || value >= LOG_KIND_MAX)
 			return -EBADMSG;
-		if (i < LOG_KNOWN_FIELD_MAX) {
-			shape->values[i] = value;
-			shape->variable |= is_variable ? 1u << i : 0;
+		shapes[i].kind = (uint32_t)value;
+	}
+	for (uint32_t i = 0; i < shape_cnt; i++) {
+		if (!leb128_get(&range->at, range->end, &value) || value > LOG_FIELD_MAX)
+			return -EBADMSG;
+		shapes[i].field_cnt = (uint32_t)value;
+	}
+	for (uint32_t field = 0; field < LOG_KNOWN_FIELD_MAX; field++) {
+		for (uint32_t i = 0; i < shape_cnt; i++) {
+			if (field >= shapes[i].field_cnt)
+				continue;
+			if (read_field(range, &shapes[i].values[field], &is_variable))
+				return -EBADMSG;
+			shapes[i].variable |= is_variable ? 1u << field : 0;
 		}
 	}
-	/* Of a kind or a field that is not known only the time counts. */
-	shape->field_cnt = kind < LOG_KIND_COUNT ? kind_fields[kind].count : 0;
+	return 0;
+}
+
+/* Fields that the shape does not tell are 0. Of a kind or a field that is not known only the time counts. */
+static void settle_shape(struct shape *shape)
+{
+	shape->field_cnt = shape->kind < LOG_KIND_COUNT ? kind_fields[shape->kind].count : 0;
 	shape->way = shape->field_cnt ? WAY_GENERAL : WAY_UNKNOWN;
 	shape->variable &= shape->field_cnt ? (1u << shape->field_cnt) - 1 : 1u << FIELD_TIME;
-	return 0;
 }
 
 /* Makes the record of this shape, all but its times, if the shape is one of those that have a way of their own. */
@@ -327,7 +338,7 @@ static void prepare_shape(struct record_unpacker *unpacker, struct shape *shape)
 static void reset_model(struct record_unpacker *unpacker)
 {
 	for (uint32_t i = 0; i < unpacker->thread_cnt; i++)
-		unpacker->model.threads[i].last_end_ns = unpacker->model.threads[i].ready_ns = 0;
+		unpacker->model.threads[i].last_end_ns = unpacker->model.threads[i].span_end_ns = unpacker->model.threads[i].ready_ns = 0;
 	memset(unpacker->model.cpu_end_ns, 0, sizeof(unpacker->model.cpu_end_ns));
 	unpacker->model.time_ns = 0;
 	unpacker->model.text_cnt = 0;
@@ -343,11 +354,14 @@ static int read_shapes(struct batch_decoder *decoder)
 	decoder->shapes = shapes = table_room(decoder, TABLE_SHAPES, decoder->shape_cnt, sizeof(*shapes));
 	if (decoder->shape_cnt && !shapes)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < decoder->shape_cnt; i++)
-		if (read_shape(&range, &shapes[i]))
-			return -EBADMSG;
-	for (uint32_t i = 0; i < decoder->shape_cnt; i++)
+	if (decoder->shape_cnt)
+		memset(shapes, 0, decoder->shape_cnt * sizeof(*shapes));
+	if (read_shape_fields(&range, shapes, decoder->shape_cnt))
+		return -EBADMSG;
+	for (uint32_t i = 0; i < decoder->shape_cnt; i++) {
+		settle_shape(&shapes[i]);
 		prepare_shape(&decoder->unpacker, &shapes[i]);
+	}
 	reset_model(&decoder->unpacker); /* which the preparation has moved */
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Two passes. While records come, each is packed into fields, and the fields that take few values choose its shape; the rest are appended to
- * one array, and each shape keeps the least and greatest value of each of its fields. At the finish the shapes, the most frequent first, and what
- * the fields differ by from their least go into columns.
+ * one array, and each shape keeps the least and greatest value of each of its fields. At the finish the shapes are written, and what the fields
+ * differ by from their least goes into columns.
  */
 #include "log/batch_encoder.h"
 
@@ -37,7 +37,7 @@ struct shape {
 	uint32_t count;
 	uint32_t collected; /* bit set of the fields whose values are in the array; the others are the same in all records */
 	uint32_t variable;  /* those of them that go into columns */
-	uint16_t code;      /* its place in the order of frequency */
+	uint16_t code;      /* what stands for it */
 	uint8_t kind;
 	int64_t least[LOG_KNOWN_FIELD_MAX]; /* or the value, if it is always the same */
 	int64_t greatest[LOG_KNOWN_FIELD_MAX];
@@ -55,7 +55,7 @@ struct batch_encoder {
 	uint16_t *order; /* the shape of each record */
 	uint64_t *values;
 	struct shape *shapes;
-	uint16_t *ranking; /* shapes, the most frequent first */
+	uint16_t *ranking; /* shapes by code */
 	uint16_t *buckets; /* shape + 1, or 0 */
 	uint32_t record_cnt;
 	uint32_t value_cnt;
@@ -149,6 +149,7 @@ static void init_shape(struct shape *shape, const uint64_t *key, uint32_t length
 {
 	const struct kind_fields *of = &kind_fields[key[0] & 0xff];
 
+	memset(shape->key, 0, sizeof(shape->key));
 	memcpy(shape->key, key, length * sizeof(*key));
 	shape->kind = (uint8_t)key[0];
 	shape->count = 0;
@@ -219,11 +220,23 @@ static int by_count(const void *a, const void *b, void *context)
 	return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
 }
 
+static int by_key(const void *a, const void *b, void *context)
+{
+	const struct shape *shapes = context;
+
+	return memcmp(shapes[*(const uint16_t *)a].key, shapes[*(const uint16_t *)b].key, sizeof(shapes->key));
+}
+
+/* The most frequent ones get the codes of one byte; among those, and among the rest, like stands beside like. */
 static void rank_shapes(struct batch_encoder *encoder)
 {
+	uint32_t short_cnt = encoder->shape_cnt < SPLIT_TWO ? encoder->shape_cnt : SPLIT_TWO;
+
 	for (uint32_t i = 0; i < encoder->shape_cnt; i++)
 		encoder->ranking[i] = (uint16_t)i;
 	qsort_r(encoder->ranking, encoder->shape_cnt, sizeof(*encoder->ranking), by_count, encoder->shapes);
+	qsort_r(encoder->ranking, short_cnt, sizeof(*encoder->ranking), by_key, encoder->shapes);
+	qsort_r(encoder->ranking + short_cnt, encoder->shape_cnt - short_cnt, sizeof(*encoder->ranking), by_key, encoder->shapes);
 	for (uint32_t i = 0; i < encoder->shape_cnt; i++)
 		encoder->shapes[encoder->ranking[i]].code = (uint16_t)i;
 }
@@ -364,28 +377,44 @@ static void put_dictionary(struct assembly *assembly, const struct record_packer
 	end_section(assembly, LOG_SECTION_SLOTS);
 }
 
-static void put_shape(struct assembly *assembly, const struct shape *shape)
+static uint32_t field_cnt_of(const struct shape *shape)
 {
 	uint32_t field_cnt = kind_fields[shape->kind].count;
 
 	while (field_cnt && !shape->least[field_cnt - 1] && !(shape->variable & 1u << (field_cnt - 1)))
 		field_cnt--;
-	put_leb128(assembly, shape->kind);
-	put_leb128(assembly, field_cnt);
-	for (uint32_t i = 0; i < field_cnt; i++) {
-		uint64_t value = (uint64_t)shape->least[i];
+	return field_cnt;
+}
 
-		if (shape->variable & 1u << i) {
-			put_leb128(assembly, value ? FIELD_VARIABLE_FROM : FIELD_VARIABLE);
-			if (value)
-				put_leb128(assembly, zigzag(value));
-		} else if (value > UINT64_MAX - FIELD_CONSTANT) {
-			put_leb128(assembly, FIELD_CONSTANT_LARGE);
-			put_leb128(assembly, value);
-		} else {
-			put_leb128(assembly, value + FIELD_CONSTANT);
-		}
+static void put_field(struct assembly *assembly, const struct shape *shape, uint32_t field)
+{
+	uint64_t value = (uint64_t)shape->least[field];
+
+	if (shape->variable & 1u << field) {
+		put_leb128(assembly, value ? FIELD_VARIABLE_FROM : FIELD_VARIABLE);
+		if (value)
+			put_leb128(assembly, zigzag(value));
+	} else if (value > UINT64_MAX - FIELD_CONSTANT) {
+		put_leb128(assembly, FIELD_CONSTANT_LARGE);
+		put_leb128(assembly, value);
+	} else {
+		put_leb128(assembly, value + FIELD_CONSTANT);
 	}
+}
+
+/* Field by field, not shape by shape: neighbours are alike. */
+static void put_shapes(struct assembly *assembly, const struct shape *shapes, const uint16_t *ranking, uint32_t shape_cnt)
+{
+	put_leb128(assembly, shape_cnt);
+	for (uint32_t i = 0; i < shape_cnt; i++)
+		put_leb128(assembly, shapes[ranking[i]].kind);
+	for (uint32_t i = 0; i < shape_cnt; i++)
+		put_leb128(assembly, field_cnt_of(&shapes[ranking[i]]));
+	for (uint32_t field = 0; field < LOG_KNOWN_FIELD_MAX; field++)
+		for (uint32_t i = 0; i < shape_cnt; i++)
+			if (field < field_cnt_of(&shapes[ranking[i]]))
+				put_field(assembly, &shapes[ranking[i]], field);
+	end_section(assembly, LOG_SECTION_SHAPES);
 }
 
 static void put_column(struct assembly *assembly, const struct column *column, uint32_t section)
@@ -399,10 +428,7 @@ static void put_column(struct assembly *assembly, const struct column *column, u
 static void assemble(struct batch_encoder *encoder, struct assembly *assembly)
 {
 	put_dictionary(assembly, &encoder->packer);
-	put_leb128(assembly, encoder->shape_cnt);
-	for (uint32_t i = 0; i < encoder->shape_cnt; i++)
-		put_shape(assembly, &encoder->shapes[encoder->ranking[i]]);
-	end_section(assembly, LOG_SECTION_SHAPES);
+	put_shapes(assembly, encoder->shapes, encoder->ranking, encoder->shape_cnt);
 	put_column(assembly, &encoder->order_column, LOG_SECTION_ORDER_FIRST);
 	for (uint32_t kind = 0; kind < LOG_KIND_COUNT; kind++)
 		for (uint32_t field = 0; field < LOG_KNOWN_FIELD_MAX; field++)

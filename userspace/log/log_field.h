@@ -20,21 +20,28 @@ enum span_field {
 	SPAN_LABEL = 4,
 	SPAN_TAG = 5,
 	SPAN_KEY = 6,
-	SPAN_WALL = 7,
-	SPAN_ID_SLOT = 8,
-	SPAN_ID = 9,
-	SPAN_PARENT_SLOT = 10,
-	SPAN_PARENT = 11,
-	SPAN_WORK = 12,
-	SPAN_DERIVED = 13,
-	SPAN_ON_CPU = 14,
-	SPAN_RUNNABLE = 15,
-	SPAN_BLOCKED = 16, /* one for each reason */
-	SPAN_DETACHED = 25,
-	SPAN_UNKNOWN = 26,
-	SPAN_FIELD_COUNT = 27,
+	SPAN_BEGIN_FROM = 7,
+	SPAN_BEGIN = 8,
+	SPAN_ID_SLOT = 9,
+	SPAN_ID = 10,
+	SPAN_PARENT_SLOT = 11,
+	SPAN_PARENT = 12,
+	SPAN_WORK = 13,
+	SPAN_DERIVED = 14,
+	SPAN_ON_CPU = 15,
+	SPAN_RUNNABLE = 16,
+	SPAN_BLOCKED = 17, /* one for each reason */
+	SPAN_DETACHED = 26,
+	SPAN_UNKNOWN = 27,
+	SPAN_FIELD_COUNT = 28,
 };
 #define SPAN_PART_COUNT (SPAN_FIELD_COUNT - SPAN_ON_CPU)
+
+/* SPAN_BEGIN_FROM: what SPAN_BEGIN is counted from */
+enum span_begin_from {
+	SPAN_BEGIN_FROM_END = 0,  /* backwards from its own end: the wall time */
+	SPAN_BEGIN_FROM_LAST = 1, /* forwards from the end of the last span that this thread had begun */
+};
 
 enum run_field {
 	RUN_CPU = 2,

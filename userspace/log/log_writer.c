@@ -13,7 +13,7 @@
 #include "log/log_index.h"
 
 /* Large enough that a dictionary is paid for by many records, small enough for a CPU's second cache. */
-#define DEFAULT_BATCH_BYTES (192u << 10)
+#define DEFAULT_BATCH_BYTES (384u << 10)
 
 struct log_writer {
 	struct log_file *file;

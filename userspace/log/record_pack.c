@@ -223,6 +223,17 @@ static void pack_ledger(const struct txtrace_span *span, uint64_t *fields)
 	}
 }
 
+/* A span that follows another is told by the gap between them, if that is less than how long it took. */
+static void pack_span_begin(struct model_thread *thread, const struct txtrace_span *span, uint64_t *fields)
+{
+	uint64_t wall_ns = span->end_ns - span->begin_ns, gap_ns = span->begin_ns - thread->span_end_ns;
+
+	fields[SPAN_BEGIN_FROM] = gap_ns < wall_ns ? SPAN_BEGIN_FROM_LAST : SPAN_BEGIN_FROM_END;
+	fields[SPAN_BEGIN] = gap_ns < wall_ns ? gap_ns : wall_ns;
+	fields[SPAN_WORK] = span->work_ns - wall_ns;
+	thread->span_end_ns = span->end_ns;
+}
+
 static void pack_span(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
 	const struct txtrace_span *span = &record->span;
@@ -235,9 +246,7 @@ static void pack_span(struct record_packer *packer, const struct txtrace_record 
 	fields[SPAN_LABEL] = pack_name(packer, &span->label);
 	fields[SPAN_TAG] = pack_text(packer, &span->tag);
 	fields[SPAN_KEY] = pack_text(packer, &span->key);
-	fields[SPAN_WALL] = span->end_ns - span->begin_ns;
-	fields[SPAN_WORK] = span->work_ns - fields[SPAN_WALL];
-
+	pack_span_begin(&packer->model.threads[fields[FIELD_THREAD]], span, fields);
 	id_slot = pick_slot(packer, SLOT_SPAN_ID, fields[FIELD_THREAD], fields[SPAN_LABEL]);
 	parent_slot = pick_slot(packer, SLOT_SPAN_PARENT, end_thread, 0);
 	if (*slot_memory(packer, parent_slot) == span->id)

@@ -72,20 +72,22 @@ static void unpack_ledger(const uint64_t *fields, struct txtrace_span *span)
 
 static bool unpack_span(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
 {
-	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]), *end_thread = thread;
+	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]), *end_thread = thread;
 	struct txtrace_span *span = &record->span;
 
 	if (fields[SPAN_END_THREAD] > 1)
 		end_thread = unpack_thread(unpacker, fields[SPAN_END_THREAD] - 2);
-	if (!thread || !end_thread || fields[SPAN_DERIVED] > SPAN_PART_COUNT)
+	if (!thread || !end_thread || fields[SPAN_DERIVED] > SPAN_PART_COUNT || fields[SPAN_BEGIN_FROM] > SPAN_BEGIN_FROM_LAST)
 		return false;
 	span->tid = thread->tid;
 	span->pid = thread->pid;
 	span->end_tid = fields[SPAN_END_THREAD] ? end_thread->tid : 0;
 	span->flags = (uint32_t)fields[SPAN_FLAGS];
 	span->end_ns = unpacker->model.time_ns;
-	span->begin_ns = span->end_ns - fields[SPAN_WALL];
-	span->work_ns = fields[SPAN_WALL] + fields[SPAN_WORK];
+	span->begin_ns = fields[SPAN_BEGIN_FROM] == SPAN_BEGIN_FROM_LAST ? thread->span_end_ns + fields[SPAN_BEGIN] :
+									   span->end_ns - fields[SPAN_BEGIN];
+	span->work_ns = span->end_ns - span->begin_ns + fields[SPAN_WORK];
+	thread->span_end_ns = span->end_ns;
 	unpack_ledger(fields, span);
 	return unpack_name(unpacker, fields[SPAN_LABEL], &span->label) && unpack_text(unpacker, fields[SPAN_TAG], &span->tag) &&
 	       unpack_text(unpacker, fields[SPAN_KEY], &span->key) &&
