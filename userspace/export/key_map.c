@@ -161,16 +161,3 @@ void key_map_prune(struct key_map *map, bool (*should_go)(void *context, const v
 		}
 	}
 }
-
-int key_map_each(const struct key_map *map, int (*visit)(void *context, void *value), void *context)
-{
-	for (size_t i = 0; i < map->bucket_cnt; i++) {
-		for (struct key_map_node *node = map->buckets[i]; node; node = node->next) {
-			int result = visit(context, node->value);
-
-			if (result)
-				return result;
-		}
-	}
-	return 0;
-}

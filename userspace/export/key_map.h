@@ -37,7 +37,4 @@ void key_map_remove(struct key_map *map, const void *key, size_t key_length);
 /* Removes those of which should_go says so (context is handed on); all if it is NULL. */
 void key_map_prune(struct key_map *map, bool (*should_go)(void *context, const void *value), void *context);
 
-/* Calls visit for each value, in no order, until it returns something other than 0, which is the result. */
-int key_map_each(const struct key_map *map, int (*visit)(void *context, void *value), void *context);
-
 #endif
