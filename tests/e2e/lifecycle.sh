@@ -165,8 +165,9 @@ is_quiet() {
 
 reports_at_the_end() {
 	"$recorder" -o "$tmp/talk.txtrace" -- "$programs/spin" --repeat 3 --output "$tmp/talk.truth" >"$tmp/talk.out" 2>"$tmp/talk.err"
-	cat "$tmp/talk.out" "$tmp/talk.err"
-	grep -q spin "$tmp/talk.out" && grep -q '0 lost' "$tmp/talk.err" && grep -q "talk.txtrace" "$tmp/talk.err" && ! grep -q $'\033' "$tmp/talk.err"
+	cat "$tmp/talk.err" >>"$tmp/talk.out"
+	cat "$tmp/talk.out"
+	grep -q spin "$tmp/talk.out" && grep -q '0 lost' "$tmp/talk.out" && grep -q "talk.txtrace" "$tmp/talk.out" && ! grep -q $'\033' "$tmp/talk.out"
 }
 
 # As sudo sets it up for the user with the number 65534; the files are where that user may read them.
