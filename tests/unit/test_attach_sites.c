@@ -214,7 +214,9 @@ static const struct kernel_features good = {
 static void each_obstacle_has_its_sentence(void **state)
 {
 	struct kernel_features features[] = { good, good, good, good, good, good };
-	static const char *const parts[] = { "with sudo", "CONFIG_DEBUG_INFO_BTF", "lockdown=integrity", "CONFIG_BPF_SYSCALL", "uprobe_multi", "CONFIG_BPF_EVENTS" };
+	static const char *const parts[] = {
+		"with sudo", "CONFIG_DEBUG_INFO_BTF", "lockdown=integrity", "CONFIG_BPF_SYSCALL", "uprobe_multi", "CONFIG_BPF_EVENTS",
+	};
 	struct error sentences[8];
 
 	(void)state;

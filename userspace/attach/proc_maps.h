@@ -58,8 +58,8 @@ int proc_maps_each_object(const struct proc_maps *maps, proc_object_visit visit,
 
 /*
  * Opens the mapped file for reading (pid: that of the struct proc_maps): by /proc/PID/map_files, which needs CAP_SYS_ADMIN or
- * CAP_CHECKPOINT_RESTORE, else by its path as the process sees it if that still is the same file. Returns an fd (close-on-exec). -ESTALE: the path leads to another file now; -EINVAL: not a
- * regular file; other errors of open.
+ * CAP_CHECKPOINT_RESTORE; else by its path in the process' root, or in ours, if the file there has the same inode number. Returns an fd
+ * (close-on-exec). -ESTALE: the path leads to another file now; -EINVAL: not a regular file; other errors of open.
  */
 int proc_mapping_open(const struct proc_mapping *mapping, pid_t pid);
 
