@@ -112,7 +112,7 @@ WRONG = [
     ("a span twice", lambda log: log.append(copy.deepcopy(log[SLEEPER])), "is in the log 2 times"),
     ("a span that nobody made", lambda log: log.append(dict(log[MOVER], id="99")), "there are 2 spans with this label"),
     ("a lower bound", lambda log: log[SLEEPER].update(lower_bound=True), "is marked as lower_bound"),
-    ("a switch that is missing", lambda log: [log.pop(4), log.pop(3)], "blocks of thread 7: 0 in the log, 1 by"),
+    ("a switch that is missing", lambda log: log[3].update(end_ns=log.pop(4)["end_ns"], left_as="dead"), "blocks of thread 7: 0 in the log, 1 by"),
     ("a preemption taken for a block", lambda log: log[2].update(left_as="blocked"), "preemptions of thread 7: 0 in"),
     ("more in the timeline than there was time", lambda log: log[4].update(blocked_ns=5 * MS + 1), "1 ns more than it was off the CPU"),
     ("gaps in the timeline", lambda log: log.extend(gaps()), "4 of 9 stays on a CPU began unseen"),
