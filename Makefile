@@ -80,12 +80,14 @@ PROGRAM_SOURCES := $(sort $(wildcard tests/programs/*.c))
 PROGRAMS        := $(patsubst tests/programs/%.c,$(SHARED)/programs/%,$(PROGRAM_SOURCES))
 UNIT_SOURCES    := $(sort $(wildcard tests/unit/test_*.c))
 UNITS           := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
+BENCHES         := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(filter-out %.bpf.c,$(sort $(wildcard tests/bench/*.c))))
 CLI_HELPERS     := $(patsubst tests/cli/%.c,$(BUILD)/cli/%,$(sort $(wildcard tests/cli/*.c)))
 
-.PHONY: all programs units help look setup demo check check-fast lint bench install uninstall clean FORCE
+.PHONY: all programs units benches help look setup demo check check-fast lint bench install uninstall clean FORCE
 all: $(BUILD)/txtrace $(BUILD)/txtrace-bpf
 programs: $(PROGRAMS)
 units: $(UNITS) $(CLI_HELPERS) $(BUILD)/replay
+benches: $(BENCHES)
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,3\}//;3,$$p' $(firstword $(MAKEFILE_LIST))
@@ -100,14 +102,14 @@ $(1): $(if $(subst x$(strip $(2))x,,x$(strip $(file <$(1)))x),FORCE)
 endef
 
 $(eval $(call line,$(BUILD)/flags.line,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS)))
+$(eval $(call line,$(BUILD)/link.line,$(CC) $(ALL_LDFLAGS)))
+$(eval $(call line,$(BUILD)/pure.line,$(AR) $(PURE_OBJECTS)))
+$(eval $(call line,$(BUILD)/record.line,$(AR) $(RECORD_OBJECTS)))
+
 # The first build looks at the machine; what is missing is said at once, not by whoever stumbles over it.
 $(BUILD)/flags.line $(SHARED)/bpf.line: | $(if $(wildcard $(BUILD)/flags.line),,look)
 look:
 	@tests/setup/install.sh --look build || true
-
-$(eval $(call line,$(BUILD)/link.line,$(CC) $(ALL_LDFLAGS)))
-$(eval $(call line,$(BUILD)/pure.line,$(AR) $(PURE_OBJECTS)))
-$(eval $(call line,$(BUILD)/record.line,$(AR) $(RECORD_OBJECTS)))
 
 # ---- programs ----
 
@@ -195,6 +197,20 @@ $(BUILD)/replay: tests/replay/replay.c $(BUILD)/libpure.a $(BUILD)/flags.line $(
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(LOG_LIBS) $(EXPORT_LIBS) -lm
 
+# What measures the floor: probes and BPF programs that do nothing.
+$(BENCHES): $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/bench/%_bpf.skel.h $(BUILD)/librecord.a $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
+	$(call say,BENCH,$@)
+	$(Q)$(CC) $(ALL_CPPFLAGS) -I$(@D) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) -lm
+
+$(BUILD)/bench/%_bpf.skel.h: $(BUILD)/bench/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+$(BUILD)/bench/%.bpf.o: tests/bench/%.bpf.c $(SHARED)/bpf.line
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
+
 # ---- what is run ----
 
 JOBS ?= $(shell nproc)
@@ -221,21 +237,8 @@ lint:
 
 bench:
 	@tests/setup/install.sh bench
-	@$(MAKE) --no-print-directory -j$(JOBS) all programs $(BUILD)/bench/floor
+	@$(MAKE) --no-print-directory -j$(JOBS) all programs benches
 	@tests/bench/run.sh
-
-$(BUILD)/bench/%.bpf.o: tests/bench/%.bpf.c
-	$(call say,BPF,$<)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
-
-$(BUILD)/bench/%_bpf.skel.h: $(BUILD)/bench/%.bpf.o
-	$(call say,SKEL,$@)
-	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
-
-$(BUILD)/bench/floor: tests/bench/floor.c $(BUILD)/bench/floor_bpf.skel.h $(BUILD)/librecord.a $(BUILD)/libpure.a
-	$(call say,BENCH,$@)
-	$(Q)$(CC) $(ALL_CPPFLAGS) -I$(BUILD)/bench $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) -lm
 
 # ---- installation ----
 
@@ -256,4 +259,4 @@ uninstall:
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(PURE_OBJECTS) $(RECORD_OBJECTS) $(MAIN_OBJECTS) $(BPF_OBJECTS)) $(addsuffix .d,$(PROGRAMS) $(UNITS) $(CLI_HELPERS) $(BUILD)/replay)
+-include $(patsubst %.o,%.d,$(PURE_OBJECTS) $(RECORD_OBJECTS) $(MAIN_OBJECTS) $(BPF_OBJECTS)) $(addsuffix .d,$(PROGRAMS) $(UNITS) $(CLI_HELPERS) $(BENCHES) $(BUILD)/replay)
