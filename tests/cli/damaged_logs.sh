@@ -40,7 +40,7 @@ spans_after_cut() { # spans_after_cut LENGTH
 cut_anywhere() {
 	local size at status seen=
 	size=$(stat -c %s "$tmp/whole.txtrace")
-	for ((at = 0; at < size; at += 7)); do
+	for ((at = 0; at < size; at += 11)); do
 		spans_after_cut $at
 		status=$?
 		case $status:$(labels) in
@@ -62,7 +62,7 @@ cut_anywhere() {
 damage_anywhere() {
 	local size at status seen=
 	size=$(stat -c %s "$tmp/whole.txtrace")
-	for ((at = 0; at < size; at += 7)); do
+	for ((at = 0; at < size; at += 11)); do
 		damage_byte $at
 		(cd "$tmp" && "$txtrace" dump -k span damaged.txtrace >"$tmp/out" 2>"$tmp/err")
 		status=$?

@@ -8,6 +8,9 @@
 #include "base/saturating.h"
 #include "base/string_pool.h"
 
+/* Itself, its place in both arrays, and what malloc adds to it and to the list of its quantiles. */
+#define ROW_BYTES (sizeof(struct label_row) + 2 * sizeof(struct label_row *) + 2 * 16)
+
 struct label_report {
 	uint64_t memory_max_bytes;
 	size_t row_bytes;          /* rows, their pointers and their quantiles; the pool counts its own */
@@ -104,7 +107,6 @@ static int grow_rows(struct label_report *report)
 
 	if (!grown)
 		return -ENOMEM;
-	report->row_bytes += (size - report->row_size) * sizeof(*grown);
 	report->by_label = grown;
 	report->row_size = size;
 	return 0;
@@ -125,7 +127,7 @@ static int make_row(struct label_report *report, const struct txtrace_string *la
 	}
 	(*row)->label.bytes = string_pool_get(report->pool, number, &(*row)->label.length);
 	report->by_label[report->row_cnt++] = *row; /* its index is number: both count up from 0 */
-	report->row_bytes += sizeof(**row);
+	report->row_bytes += ROW_BYTES;
 	return 0;
 }
 

@@ -44,7 +44,7 @@ struct label_row {
 	struct span_figures *lower_bounds; /* NULL: none */
 };
 
-#define LABEL_REPORT_MEMORY_BYTES (256ull << 20)
+#define LABEL_REPORT_MEMORY_BYTES (512ull << 20) /* a million labels fit */
 
 struct label_report;
 

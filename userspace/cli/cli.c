@@ -10,9 +10,32 @@
 
 void cli_init(struct cli *cli, const char *program, FILE *out, FILE *messages)
 {
-	cli->program = program;
+	*cli = (struct cli){ .program = program };
 	screen_init(&cli->out, out);
 	screen_init(&cli->messages, messages);
+}
+
+/* A failed flush drops what it had, so the reason has to be kept: the next one may succeed. */
+static void flush(struct cli *cli)
+{
+	if (fflush(cli->out.file) != 0)
+		cli_write_failed(cli, -errno);
+}
+
+int cli_write_failed(struct cli *cli, int err)
+{
+	if (!cli->write_errno)
+		cli->write_errno = -err;
+	return 0;
+}
+
+int cli_finish_json(struct cli *cli, struct json *json)
+{
+	int err;
+
+	json_newline(json);
+	err = json_release(json);
+	return err && err != -ENOMEM ? cli_write_failed(cli, err) : err;
 }
 
 static void say(struct cli *cli, const char *format, va_list arguments)
@@ -23,7 +46,7 @@ static void say(struct cli *cli, const char *format, va_list arguments)
 	if (vasprintf(&sentence, format, arguments) < 0)
 		return;
 	text_append_escaped(&text, sentence, strlen(sentence));
-	fflush(cli->out.file); /* so that both are in order where they go to one terminal */
+	flush(cli); /* so that both are in order where they go to one terminal */
 	fprintf(cli->messages.file, "%s: %s\n", cli->program, text_string(&text));
 	text_release(&text);
 	free(sentence);
@@ -65,13 +88,10 @@ bool cli_parse(struct cli *cli, const struct options *options, int argc, char **
 
 int cli_finish(struct cli *cli, int status)
 {
-	bool had_error = ferror(cli->out.file);
-
-	errno = 0;
-	/* What could not be written is still in the buffer: the flush meets the same error again, and has it in errno. */
-	if (fflush(cli->out.file) == 0 && !had_error)
+	flush(cli);
+	if (!cli->write_errno && !ferror(cli->out.file))
 		return status;
-	if (errno == EPIPE)
+	if (cli->write_errno == EPIPE)
 		return CLI_OK;
-	return cli_fail(cli, "can't write the output: %s", errno ? strerror(errno) : "an earlier write failed");
+	return cli_fail(cli, "can't write the output: %s", cli->write_errno ? strerror(cli->write_errno) : "an earlier write failed");
 }

@@ -10,6 +10,7 @@
 #ifndef CLI_H
 #define CLI_H
 
+#include "base/json.h"
 #include "base/options.h"
 #include "cli/screen.h"
 
@@ -23,6 +24,7 @@ struct cli {
 	const char *program;
 	struct screen out;
 	struct screen messages;
+	int write_errno; /* why output could not be written, where that was seen before the end */
 };
 
 void cli_init(struct cli *cli, const char *program, FILE *out, FILE *messages);
@@ -36,6 +38,12 @@ __attribute__((format(printf, 2, 3))) void cli_warn(struct cli *cli, const char 
 /* Parses a command's arguments; complains or prints help where that is due. true: go on; false: *status says how to end. */
 bool cli_parse(struct cli *cli, const struct options *options, int argc, char **argv, void *values, struct options_result *result,
 	       int *status);
+
+/* Output could not be written, with this negative errno: cli_finish() will tell. For whoever sees it earlier. Returns 0: go on to the end. */
+int cli_write_failed(struct cli *cli, int err);
+
+/* Ends a JSON document on the output. 0 or -ENOMEM; what could not be written is left to cli_finish(). */
+int cli_finish_json(struct cli *cli, struct json *json);
 
 /*
  * Flushes the output and returns the exit status: `status`, or CLI_FAILED with a sentence when output could not be written. A reader that

@@ -53,23 +53,24 @@ static const struct options options = {
 	.operand_max = 1,
 };
 
-static int dump(FILE *file, const struct dump_options *values, struct log_input *input)
+static int dump(struct cli *cli, const struct dump_options *values, struct log_input *input)
 {
 	struct txtrace_record record;
 	struct text text = { 0 };
 	uint64_t line_cnt = 0;
-	int err;
+	int err = 0;
 
-	while (!text.err && !ferror(file) && (values->limit == 0 || line_cnt < values->limit) && log_input_next(input, &record)) {
+	while (!err && !cli->write_errno && (values->limit == 0 || line_cnt < values->limit) && log_input_next(input, &record)) {
 		if (values->kinds && (record.kind >= 32 || !(values->kinds & 1u << record.kind)))
 			continue;
 		text_clear(&text);
 		dump_line_append(&text, &record);
 		text_append(&text, "\n");
-		fwrite(text_string(&text), 1, text.length, file);
+		err = text.err;
+		if (!err && fwrite(text_string(&text), 1, text.length, cli->out.file) != text.length)
+			err = cli_write_failed(cli, -errno);
 		line_cnt++;
 	}
-	err = text.err;
 	text_release(&text);
 	return err;
 }
@@ -86,7 +87,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	status = log_input_open(&input, cli, result.operands[0], false);
 	if (status)
 		return status;
-	err = dump(cli->out.file, &values, &input);
+	err = dump(cli, &values, &input);
 	status = log_input_close(&input);
 	return err ? cli_fail(cli, "can't dump '%s': %s", result.operands[0], strerror(-err)) : status;
 }

@@ -118,9 +118,9 @@ static int export_to_stdout(struct cli *cli, struct log_input *input, const stru
 	if (format->is_binary && cli->out.is_terminal)
 		return cli_fail(cli, "format '%s' is not for a terminal: give a file with --output", format->name);
 	err = export_input(input, format, cli->out.file);
-	if (err && !ferror(cli->out.file)) /* write errors are told at the end */
-		return cli_fail(cli, "can't export '%s': %s", input->path, strerror(-err));
-	return CLI_OK;
+	if (err && ferror(cli->out.file))
+		err = cli_write_failed(cli, err);
+	return err ? cli_fail(cli, "can't export '%s': %s", input->path, strerror(-err)) : CLI_OK;
 }
 
 static int run(struct cli *cli, int argc, char **argv)

@@ -194,8 +194,7 @@ static int print_json(struct cli *cli, const struct log_input *input)
 	json_object_end(&json);
 	capture_losses_json(&json, census);
 	json_object_end(&json);
-	json_newline(&json);
-	return json_release(&json) == -ENOMEM ? -ENOMEM : 0; /* what could not be written is told at the end */
+	return cli_finish_json(cli, &json);
 }
 
 static int run(struct cli *cli, int argc, char **argv)

@@ -21,7 +21,7 @@ static const struct option_spec specs[] = {
 	OPTION("limit", 'n', OPTION_U64, "N", "show the N labels with the most work; 0: all (default 100)",
 	       offsetof(struct report_options, limit)),
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
-	       "use no more for labels and quantiles; labels beyond it are counted together (default 256M)",
+	       "use no more for labels and quantiles; labels beyond it are counted together (default 512M)",
 	       offsetof(struct report_options, max_memory_bytes), .minimum = 1 << 16),
 	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all labels", offsetof(struct report_options, wants_json)),
 	OPTION_END,
@@ -61,7 +61,7 @@ static int print(struct cli *cli, const struct report_options *values, const str
 	json_init_file(&json, cli->out.file);
 	json.is_pretty = true;
 	report_json(report, info, &json);
-	return json_release(&json) == -ENOMEM ? -ENOMEM : 0; /* what could not be written is told at the end */
+	return cli_finish_json(cli, &json);
 }
 
 static int run(struct cli *cli, int argc, char **argv)

@@ -186,8 +186,7 @@ static int print_json(struct cli *cli, const struct spans_options *values, const
 	json_member_u64(&json, "span_count", input->census.record_cnt[TXTRACE_RECORD_SPAN]);
 	capture_losses_json(&json, &input->census);
 	json_object_end(&json);
-	json_newline(&json);
-	return json_release(&json) == -ENOMEM ? -ENOMEM : 0; /* what could not be written is told at the end */
+	return cli_finish_json(cli, &json);
 }
 
 static int run(struct cli *cli, int argc, char **argv)

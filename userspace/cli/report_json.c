@@ -112,6 +112,5 @@ int report_json(const struct label_report *report, const struct txtrace_log_info
 	json_member_bool(json, "coarse", label_report_is_coarse(report));
 	capture_losses_json(json, census);
 	json_object_end(json);
-	json_newline(json);
 	return json->err;
 }

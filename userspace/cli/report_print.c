@@ -287,12 +287,13 @@ static void add_totals(struct printer *printer, struct table *table)
 	const struct span_sums *totals = label_report_totals(printer->report);
 	const struct log_census *census = label_report_census(printer->report);
 	char spans[UNITS_SIZE], bounds[UNITS_SIZE], unfinished[UNITS_SIZE], labels[UNITS_SIZE];
-	size_t label_cnt = label_report_row_count(printer->report);
+	bool has_rest = label_report_rest_count(printer->report) > 0;
+	size_t label_cnt = label_report_row_count(printer->report) - has_rest;
 
 	table_cell(table, TABLE_PLAIN, "spans");
 	text_clear(&printer->text);
-	text_append_format(&printer->text, "%s of %s label%s", units_format_count(spans, totals[0].cnt + totals[1].cnt),
-			   units_format_count(labels, label_cnt), label_cnt == 1 ? "" : "s");
+	text_append_format(&printer->text, "%s of %s%s label%s", units_format_count(spans, totals[0].cnt + totals[1].cnt),
+			   has_rest ? "more than " : "", units_format_count(labels, label_cnt), label_cnt == 1 ? "" : "s");
 	if (totals[1].cnt > 0)
 		text_append_format(&printer->text, "; %s of them lower bounds (>=), counted apart: %s unfinished",
 				   units_format_count(bounds, totals[1].cnt), units_format_count(unfinished, census->unfinished_cnt));

@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Colours where there is a terminal that has them and nobody objects; tables no wider than it; nothing in labels or file names that it would obey.
+# shellcheck source=tests/cli/cli.sh
+. tests/cli/cli.sh
+
+make_from small
+
+# on_terminal COLUMNS COMMAND...: the command's output as a terminal of that width gets it
+on_terminal() {
+	local columns=$1
+	shift
+	python3 - "$tmp" "$columns" "$@" <<-'END' | tr -d '\r' >"$tmp/out"
+		import fcntl, os, pty, struct, sys, termios
+		folder, columns, command = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+		pid, fd = pty.fork()
+		if pid == 0:
+		    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+		    os.chdir(folder)
+		    os.execvp(command[0], command)
+		while True:
+		    try:
+		        data = os.read(fd, 65536)
+		    except OSError:
+		        break
+		    if not data:
+		        break
+		    os.write(1, data)
+		sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+	END
+	return "${PIPESTATUS[0]}"
+}
+
+escapes() {
+	grep -c $'\e' "$tmp/out"
+}
+
+plain() { # without its colours
+	sed 's/\x1b\[[0-9;]*m//g' "$tmp/out"
+}
+
+coloured() {
+	TERM=xterm on_terminal 100 "$txtrace" report small.txtrace || return
+	[ "$(escapes)" -gt 10 ] || fail "no colours" || return
+	plain >"$tmp/plain"
+	run 0 report small.txtrace && diff "$tmp/out" "$tmp/plain"
+}
+
+not_wanted() { # not_wanted NAME=VALUE
+	on_terminal 100 env TERM=xterm "$1" "$txtrace" report small.txtrace && [ "$(escapes)" = 0 ]
+}
+
+width() {
+	python3 -c '
+import sys, unicodedata
+print(max(sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line.rstrip("\n")) for line in sys.stdin))' <"$1"
+}
+
+fits() { # fits COLUMNS
+	TERM=dumb on_terminal "$1" "$txtrace" report -l '[ctf]*' small.txtrace || return
+	grep -v '^events\|^anomalies\|^ \|^spans\|^bank' "$tmp/out" >"$tmp/tables"
+	[ "$(width "$tmp/tables")" -le "$1" ] || fail "$(cat "$tmp/tables")"
+}
+
+# Every byte that a terminal obeys has to be one of ours.
+no_stranger_speaks() {
+	local command
+	for command in report spans info dump; do
+		TERM=xterm on_terminal 100 "$txtrace" $command small.txtrace || return
+		! plain | grep -q $'[\e\a]' || fail "$command lets a label through" || return
+	done
+	cp "$tmp/small.txtrace" "$tmp/"$'\e[31mred'
+	run 0 info $'\e[31mred' && ! grep -q $'\e' "$tmp/out"
+}
+
+binary_is_refused() {
+	on_terminal 100 "$txtrace" export -f perfetto small.txtrace
+	[ $? = 2 ] && grep -q "^txtrace: format 'perfetto' is not for a terminal: give a file with --output$" "$tmp/out"
+}
+
+check "a terminal gets colours, and the same text" coloured
+check "NO_COLOR is obeyed" not_wanted NO_COLOR=1
+check "a dumb terminal gets none" not_wanted TERM=dumb
+check "the report fits 100 columns" fits 100
+check "the report fits 80 columns" fits 80
+check "labels and names do not reach the terminal as they are" no_stranger_speaks
+check "a binary format does not go to a terminal" binary_is_refused
+finish
