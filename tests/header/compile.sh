@@ -119,6 +119,22 @@ in_extern_c() {
 }
 check "it may be included within extern \"C\"" in_extern_c
 
+beside_sdt() { # beside_sdt INCLUDE...: probes of both in one program, in either order
+	{
+		printf '#include <%s>\n' "$@"
+		printf 'int main(void) { TXTRACE_SPAN("main"); DTRACE_PROBE1(other, mark, 1); return 0; }\n'
+	} >"$scratch/beside.c"
+	gcc -Iinclude -O2 -flto "$scratch/beside.c" -o "$scratch/beside" && "$scratch/beside" &&
+		same "1 other 15 txtrace" "$(readelf -n "$scratch/beside" | awk '$1 == "Provider:" { count[$2]++ } END { print count["other"] " other " count["txtrace"] " txtrace" }')" &&
+		same 1 "$(readelf -n "$scratch/beside" | grep -o 'Base: 0x[0-9a-f]*' | sort -u | wc -l)"
+}
+if echo '#include <sys/sdt.h>' | gcc -fsyntax-only -x c - 2>/dev/null; then
+	check "it goes after sys/sdt.h" beside_sdt sys/sdt.h txtrace.h
+	check "it goes before sys/sdt.h" beside_sdt txtrace.h sys/sdt.h
+else
+	skip "it goes with sys/sdt.h" "there is no sys/sdt.h (package systemtap-sdt-dev)"
+fi
+
 precompiled() { # precompiled COMPILER OUTPUT FLAG
 	mkdir -p "$scratch/$1" && cp include/txtrace.h "$scratch/$1" && "$1" -O1 -x c-header "$scratch/$1/txtrace.h" -o "$scratch/$1/$2" || return
 	printf '#include "txtrace.h"\nint main(void) { TXTRACE_SPAN("main"); return 0; }\n' >"$scratch/precompiled.c"

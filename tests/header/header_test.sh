@@ -66,19 +66,30 @@ can_link() { # can_link COMPILER FLAG...
 	echo 'int main(void) { return 0; }' | "$1" "${@:2}" -x c - -o "$scratch/can_link" 2>/dev/null
 }
 
-# build_stories COMPILER OUTPUT FLAG...: the stories, as C or C++, by what the compiler's name says. One file is C in both: so C and C++ meet in one object.
-build_stories() {
-	local compiler=$1 output=$2
-	shift 2
-	# shellcheck disable=SC2086 # the warnings are a list
-	case $compiler in
-	*++)
-		"${compiler_of_c[$compiler]}" -std=c11 $warnings -Iinclude "$@" -c $here/probe_trap.c -o "$output.o" &&
-			"$compiler" -std=c++17 $warnings -Iinclude "$@" -x c++ $here/macro_stories.c $here/macro_other.c $here/macro_stories_cpp.cpp \
-				-x none "$output.o" -o "$output"
-		;;
-	*) "$compiler" -std=c11 $warnings -Iinclude "$@" $here/macro_stories.c $here/macro_other.c $here/probe_trap.c -o "$output" ;;
-	esac
+# compile_stories COMPILER FLAG...: the stories as C or C++, by what the compiler's name says. One file is C in both: so both meet in one object.
+compile_stories() {
+	local compiler=$1 file files="macro_stories.c macro_other.c" language="-x c -std=c11"
+	shift
+	case $compiler in *++) files="$files macro_stories_cpp.cpp" language="-x c++ -std=c++17" ;; esac
+	# shellcheck disable=SC2086 # the warnings and the languages are lists
+	{
+		"${compiler_of_c[$compiler]:-$compiler}" -std=c11 $warnings -Iinclude "$@" -c $here/probe_trap.c -o "$scratch/probe_trap.o" || return
+		for file in $files; do
+			"$compiler" $language $warnings -Iinclude "$@" -c "$here/$file" -o "$scratch/${file%.*}.o" || return
+		done
+	}
+}
+
+# link_stories COMPILER OUTPUT FLAG...: what compile_stories has left.
+link_stories() {
+	local objects=("$scratch/probe_trap.o" "$scratch/macro_stories.o" "$scratch/macro_other.o")
+	case $1 in *++) objects+=("$scratch/macro_stories_cpp.o") ;; esac
+	# shellcheck disable=SC2086
+	"$1" $warnings "${@:3}" "${objects[@]}" -o "$2"
+}
+
+build_stories() { # build_stories COMPILER OUTPUT FLAG...
+	compile_stories "$1" "${@:3}" && link_stories "$@"
 }
 
 declare -A compiler_of_c=([g++]=gcc [clang++]=clang [aarch64-linux-gnu-g++]=aarch64-linux-gnu-gcc)

@@ -15,7 +15,7 @@
 #define TRAP_FLAG 0x100
 #define IDS_PER_BLOCK 4096
 #define IDS_PER_SIGNAL 3
-#define ID_MAX 4000000
+#define ID_MAX 1000000
 
 static struct steps {
 	uint64_t ids[ID_MAX];
@@ -94,7 +94,7 @@ int main(void)
 	action.sa_sigaction = on_start;
 	sigaction(SIGUSR1, &action, NULL);
 	txtrace_semaphore = 1;
-	for (i = 0; i < 8; i++) {
+	for (i = 0; i < 2; i++) {
 		if (pthread_create(&thread, NULL, run, NULL) != 0)
 			return 2;
 		pthread_join(thread, NULL);
