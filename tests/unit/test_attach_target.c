@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,41 @@ static void a_running_process_is_opened_and_described(void **state)
 	waitpid(child, NULL, 0);
 	assert_int_equal(target_signal(target, SIGTERM), -ESRCH);
 	target_close(target);
+}
+
+/* In a container a process has another pid than we know it by. */
+static void a_process_of_another_pid_namespace_has_two_pids(void **state)
+{
+	struct target *target;
+	struct error error;
+	pid_t outer, keeper;
+	int known[2];
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(pipe2(known, O_CLOEXEC), 0);
+	keeper = fork();
+	if (keeper == 0) {
+		outer = unshare(CLONE_NEWPID) < 0 ? -1 : fork();
+		if (outer == 0 || write(known[1], &outer, sizeof(outer)) == sizeof(outer))
+			for (;;)
+				pause();
+		_exit(1);
+	}
+	assert_int_equal(read(known[0], &outer, sizeof(outer)), sizeof(outer));
+	if (outer > 0) {
+		assert_int_equal(target_open_pid(&target, outer, &error), 0);
+		assert_int_equal(target_pid(target), outer);
+		assert_int_equal(target_inner_pid(target), 1);
+		target_close(target);
+		kill(outer, SIGKILL);
+	}
+	end(keeper);
+	close(known[0]);
+	close(known[1]);
+	if (outer < 0)
+		skip(); /* we may not make one */
 }
 
 static void what_is_no_process_is_refused_with_a_sentence(void **state)
@@ -311,6 +347,44 @@ static void a_command_that_was_never_told_to_go_does_not_run(void **state)
 	target_close(NULL);
 }
 
+/* Who holds the command dies: it runs, as if it had not been held. */
+static void a_held_command_outlives_the_recorder(void **state)
+{
+	char path[PATH_MAX + 32];
+	char *const command[] = { (char *)"touch", path, NULL };
+	int held[2], status;
+	char can_be_held;
+	pid_t recorder;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/it-ran", folder);
+	assert_int_equal(pipe2(held, O_CLOEXEC), 0);
+	recorder = fork();
+	if (recorder == 0) {
+		struct target *target;
+		struct error error;
+		int exit_status;
+
+		if (target_launch(&target, command, &error) || target_go(target, &exit_status, &error))
+			_exit(1);
+		can_be_held = target_can_be_held(target);
+		if (write(held[1], &can_be_held, 1) == 1)
+			for (;;)
+				pause();
+	}
+	close(held[1]);
+	assert_int_equal(read(held[0], &can_be_held, 1), 1);
+	close(held[0]);
+	if (can_be_held)
+		assert_int_not_equal(access(path, F_OK), 0);
+	kill(recorder, SIGKILL);
+	assert_int_equal(waitpid(recorder, &status, 0), recorder);
+	for (int i = 0; i < 20000 && access(path, F_OK) != 0; i++)
+		usleep(1000);
+	assert_int_equal(access(path, F_OK), 0);
+	unlink(path);
+}
+
 /* A signal that comes while the child waits, or is on its way to its exec, is its own business. */
 static void a_signal_before_the_exec_ends_it(void **state)
 {
@@ -524,6 +598,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_running_process_is_opened_and_described),
+		cmocka_unit_test(a_process_of_another_pid_namespace_has_two_pids),
 		cmocka_unit_test(what_is_no_process_is_refused_with_a_sentence),
 		cmocka_unit_test(a_kernel_thread_is_refused),
 		cmocka_unit_test(a_thread_is_refused_and_its_process_named),
@@ -532,6 +607,7 @@ int main(void)
 		cmocka_unit_test(a_command_that_cannot_run_is_explained),
 		cmocka_unit_test(a_command_waits_until_it_is_told),
 		cmocka_unit_test(a_command_that_was_never_told_to_go_does_not_run),
+		cmocka_unit_test(a_held_command_outlives_the_recorder),
 		cmocka_unit_test(a_signal_before_the_exec_ends_it),
 		cmocka_unit_test(signals_are_reset),
 		cmocka_unit_test(no_file_of_ours_leaks_into_the_command),

@@ -232,8 +232,9 @@ static int object_open(struct attach *attach, struct object *object, int fd, pid
 		attach->stats.unreadable_cnt += result != -ENOEXEC;
 		return 0;
 	}
-	probe_providers_add(&attach->providers, &notes);
-	result = object_attach(attach, object, fd, &notes, pid, error);
+	result = probe_providers_add(&attach->providers, &notes);
+	if (!result)
+		result = object_attach(attach, object, fd, &notes, pid, error);
 	attach->stats.failed_cnt += result < 0;
 	elf_notes_release(&notes);
 	return result;

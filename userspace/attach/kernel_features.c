@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "attach/capabilities.h"
+#include "attach/fast_nop_trial.h"
 #include "attach/uprobe_multi.h"
 
 /* The first bytes of a small file, terminated; false if it cannot be read. */
@@ -146,12 +147,22 @@ static void probe_fast_nop(struct kernel_features *features)
 	if (syscall(uprobe_syscall_nr) >= 0)
 		return;
 	if (errno == ENXIO)
-		features->fast_nop = FAST_NOP_5;
+		features->reckless_nop = FAST_NOP_5;
 	else if (errno == EPROTO)
-		features->fast_nop = FAST_NOP_10;
-#else
-	features->fast_nop = FAST_NOP_NONE;
+		features->reckless_nop = FAST_NOP_10;
 #endif
+}
+
+static void try_fast_nop(struct kernel_features *features)
+{
+	int prog_fd = features->has_uprobe_multi ? load_empty_program(UPROBE_MULTI_ATTACH_TYPE) : -1;
+
+	probe_fast_nop(features);
+	if (prog_fd < 0)
+		return;
+	if (features->reckless_nop != FAST_NOP_NONE && fast_nop_survives_fork(prog_fd, features->reckless_nop))
+		features->fast_nop = features->reckless_nop;
+	close(prog_fd);
 }
 
 void kernel_features_probe(struct kernel_features *features)
@@ -163,7 +174,7 @@ void kernel_features_probe(struct kernel_features *features)
 	probe_btf(features);
 	probe_load(features);
 	probe_uprobe_multi(features);
-	probe_fast_nop(features);
+	try_fast_nop(features);
 }
 
 static bool may_record(const struct kernel_features *features)

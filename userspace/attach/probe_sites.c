@@ -126,11 +126,30 @@ static void providers_count(struct probe_providers *providers, const char *name)
 	provider->probe_cnt++;
 }
 
-void probe_providers_add(struct probe_providers *providers, const struct elf_notes *notes)
+static int compare_names(const void *left, const void *right)
 {
+	const struct elf_note *a = *(const struct elf_note *const *)left, *b = *(const struct elf_note *const *)right;
+	int providers = strcmp(a->provider, b->provider);
+
+	return providers ? providers : strcmp(a->name, b->name);
+}
+
+int probe_providers_add(struct probe_providers *providers, const struct elf_notes *notes)
+{
+	const struct elf_note **sorted = calloc(notes->cnt + 1, sizeof(*sorted));
+	size_t cnt = 0;
+
+	if (!sorted)
+		return -ENOMEM;
 	for (size_t i = 0; i < notes->cnt; i++)
 		if (strcmp(notes->notes[i].provider, PROBE_PROVIDER) != 0)
-			providers_count(providers, notes->notes[i].provider);
+			sorted[cnt++] = &notes->notes[i];
+	qsort(sorted, cnt, sizeof(*sorted), compare_names);
+	for (size_t i = 0; i < cnt; i++)
+		if (i == 0 || compare_names(&sorted[i - 1], &sorted[i]) != 0)
+			providers_count(providers, sorted[i]->provider);
+	free(sorted);
+	return 0;
 }
 
 void probe_providers_text(const struct probe_providers *providers, char *text, size_t size)

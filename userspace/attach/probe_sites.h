@@ -46,13 +46,13 @@ struct probe_provider {
 #define PROBE_PROVIDER_MAX 16
 
 struct probe_providers {
-	struct probe_provider providers[PROBE_PROVIDER_MAX]; /* by first appearance */
+	struct probe_provider providers[PROBE_PROVIDER_MAX]; /* objects in the order in which they were added, in each by name */
 	size_t cnt;
 	size_t others_cnt; /* probes of providers for which there was no room */
 };
 
-/* Adds the probes that are not txtrace's to what is there. */
-void probe_providers_add(struct probe_providers *providers, const struct elf_notes *notes);
+/* Adds an object's probes that are not txtrace's to what is there. One that has several sites in the object counts once. 0 or -ENOMEM. */
+int probe_providers_add(struct probe_providers *providers, const struct elf_notes *notes);
 
 /* "postgresql (57 probes), libc (12 probes)"; "" if there are none. Always terminated; cut off if it is longer. */
 void probe_providers_text(const struct probe_providers *providers, char *text, size_t size);
