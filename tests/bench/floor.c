@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * floor probes|switches PID: attaches empty BPF programs to the process' txtrace probes (on the same nops, by the same kind of link as the
+ * floor probes|fast-probes|switches PID: attaches empty BPF programs to the process' txtrace probes (on the same nops, by the same kind of link as the
  * recorder) or to sched_switch, says "ready", and stays until it is ended.
  */
 #include <bpf/libbpf.h>
@@ -47,9 +47,11 @@ int main(int argc, char **argv)
 	int status = 0;
 
 	if (argc != 3)
-		return fail("usage", "floor probes|switches PID");
-	wants_probes = !strcmp(argv[1], "probes");
+		return fail("usage", "floor probes|fast-probes|switches PID");
+	wants_probes = strcmp(argv[1], "switches") != 0;
 	kernel_features_probe(&features);
+	if (!strcmp(argv[1], "fast-probes"))
+		features.fast_nop = features.reckless_nop;
 	bpf = floor_bpf__open();
 	if (!bpf || probe_program_prepare(bpf->progs.on_probe, &features) || floor_bpf__load(bpf))
 		return fail("load", "the kernel does not accept the programs");

@@ -33,11 +33,12 @@ class Bench:
     def program(self, name):
         return os.path.join(self.build, "programs", name)
 
-    def recorder(self, pid):
-        return Tool("txtrace-bpf", [os.path.join(self.build, "txtrace-bpf"), "-p", str(pid), "-q", "-o", self.log], 0.5)
+    def recorder(self, name, pid, *options):
+        command = [os.path.join(self.build, "txtrace-bpf"), "-p", str(pid), "-q", "-o", self.log]
+        return Tool(name, command + list(options), 0.5)
 
-    def floor(self, what, pid):
-        return Tool("floor", [os.path.join(self.build, "bench", "floor"), what, str(pid)], "ready")
+    def floor(self, name, what, pid):
+        return Tool(name, [os.path.join(self.build, "bench", "floor"), what, str(pid)], "ready")
 
     def untraced(self):
         title("Untraced: a begin/end pair in a loop against the same loop without")
@@ -54,29 +55,32 @@ class Bench:
     def probes(self):
         title("Traced: one probe (half a begin/end pair), ns of the program's CPU")
         workload = Workload([self.program("probe_loop"), "--mode", "begin-end", "--steps", "1000", "--seconds", "3600"], self.scratch)
-        tools = [self.floor("probes", workload.pid), self.recorder(workload.pid)]
+        pid = workload.pid
+        tools = [self.floor("floor", "probes", pid), self.recorder("ours", pid),
+                 self.floor("fast floor", "fast-probes", pid), self.recorder("fast ours", pid, "--fast-probes")]
         if shutil.which("bpftrace"):
             path = self.program("probe_loop")
             script = f"usdt:{path}:txtrace:begin {{ @b = count(); }} usdt:{path}:txtrace:end {{ @e = count(); }}"
-            tools.append(Tool("bpftrace count()", ["bpftrace", "-p", str(workload.pid), "-e", script], "Attaching"))
+            tools.append(Tool("bpftrace", ["bpftrace", "-p", str(pid), "-e", script], "Attaching"))
         try:
             base, added = compare(workload, tools, self.rounds, self.scratch)
         finally:
             workload.stop()
+        each = {name: [value / 2 for value in values] for name, values in added.items()}
         row("untraced iteration", base)
-        floor = row("empty uprobe, same nops (the floor)", [value / 2 for value in added["floor"]])
-        ours = row("txtrace-bpf", [value / 2 for value in added["txtrace-bpf"]])
-        print(f"  {'  above the floor':<46} {ours - floor:9.1f} ns     aim <= 100; ratio {ours / floor:.2f}")
-        if "bpftrace count()" in added:
-            peer = row("bpftrace, count()", [value / 2 for value in added["bpftrace count()"]])
-            print(f"  {'  txtrace-bpf / bpftrace':<46} {ours / peer:9.2f}")
+        for prefix, what in (("", "the nop that is safe everywhere"), ("fast ", "the nop of --fast-probes")):
+            print(f"  on {what}")
+            floor = row("  empty uprobe (the floor)", each[prefix + "floor"])
+            ours = row("  txtrace-bpf", each[prefix + "ours"])
+            print(f"  {'    above the floor':<46} {ours - floor:9.1f} ns    aim <= 100; ratio {ours / floor:.2f}")
+        if "bpftrace" in each:
+            row("bpftrace, count()", each["bpftrace"])
 
     def switches(self):
         title("Context switch with its wakeup (futex ping-pong on one CPU), ns added to each switch")
         workload = Workload([self.program("pingpong"), "--cpu", "1", "--seconds", "3600"], self.scratch)
         perf_data = os.path.join(self.scratch, "perf.data")
-        tools = [self.floor("switches", workload.pid),
-                 Tool("txtrace-bpf", [os.path.join(self.build, "txtrace-bpf"), "-p", str(workload.pid), "-q", "-o", self.log], 0.5)]
+        tools = [self.floor("floor", "switches", workload.pid), self.recorder("ours", workload.pid)]
         if shutil.which("perf"):
             tools.append(Tool("perf sched record", ["perf", "sched", "record", "-o", perf_data], 0.7))
         try:
@@ -85,7 +89,7 @@ class Bench:
             workload.stop()
         row("untraced switch", base)
         floor = row("empty tp_btf/sched_switch (the floor)", added["floor"])
-        ours = row("txtrace-bpf", added["txtrace-bpf"], note="aim <= 250")
+        ours = row("txtrace-bpf", added["ours"], note="aim <= 250")
         print(f"  {'  above the floor':<46} {ours - floor:9.1f} ns")
         if "perf sched record" in added:
             peer = row("perf sched record", added["perf sched record"])

@@ -16,6 +16,10 @@ static const struct option_spec specs[] = {
 	       FIELD(duration_ns), .minimum = 1),
 	OPTION("ring-size", 0, OPTION_SIZE, "SIZE", "memory for events on their way out of the kernel (default 16M for each CPU)",
 	       FIELD(ring_size_bytes), .minimum = 64 << 10),
+	OPTION("fast-probes", 0, OPTION_FLAG, NULL,
+	       "probes cost half (kernel 6.18 and later), but a child that the program forks dies at its next mark on kernels with a known bug; "
+	       "only for programs that never fork. Without this they are used where a trial shows that children survive",
+	       FIELD(wants_fast_probes)),
 	OPTION("quiet", 'q', OPTION_FLAG, NULL, "no status line and no report; errors and losses are still said", FIELD(is_quiet)),
 	OPTION("stream", 0, OPTION_STRING, "FILE", "also write every event to FILE as text, in order, to be replayed without a kernel",
 	       FIELD(stream)),

@@ -40,6 +40,8 @@ static int open_signals(struct recorder *recorder, struct error *error)
 static int check_kernel(struct recorder *recorder, struct error *error)
 {
 	kernel_features_probe(&recorder->features);
+	if (recorder->options->wants_fast_probes)
+		recorder->features.fast_nop = recorder->features.reckless_nop;
 	return kernel_features_missing(&recorder->features, error, 1) ? -EPERM : 0;
 }
 
