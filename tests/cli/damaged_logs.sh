@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What cannot be read is said, with where and how much; what can be read is shown; status 1 tells the two apart from a whole log and from none.
+# What cannot be read is said, with where and how much; what can be read is shown; status 1 tells it from a whole log and from none.
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh
 

@@ -2,8 +2,9 @@
 /*
  * make_log OUT [none|zstd|lz4] <TEXT: a log from a text that says what is in it, for tests of whatever reads logs.
  *
- * A line is what `txtrace dump` prints: a kind, then name=value. A field that is not named is 0 or empty; wall_ns is ignored. Three lines are no records:
- * "header pid=42 command="bank" …" (once, first), "flush" (ends the batch), "abort" (leaves OUT.partial, as a crash would). "#" begins a comment.
+ * A line is what `txtrace dump` prints: a kind, then name=value. A field that is not named is 0 or empty; wall_ns is ignored. Three
+ * lines are no records: "header pid=42 command="bank" …" (once, first), "flush" (ends the batch), "abort" (leaves OUT.partial, as a
+ * crash would). "#" begins a comment.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Colours where there is a terminal that has them and nobody objects; tables no wider than it; nothing in labels or file names that it would obey.
+# Colours where there is a terminal that has them and nobody objects; tables no wider than it; no label or file name that it obeys.
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Quantiles of a stream of numbers in bounded memory. Up to 64 different values are kept as they are, in a sorted list, and quantiles are exact.
- * More become a histogram whose buckets are 2^-7 of their value wide (1 below 256), a page of 128 buckets for each power of two that occurs, at most
- * 59 KiB: a quantile is the middle of the bucket that holds it, within the exact minimum and maximum, and so is off by less than 0.4 %.
+ * Quantiles of a stream of numbers in bounded memory. Up to 64 different values are kept as they are, in a sorted list, and
+ * quantiles are exact. More become a histogram whose buckets are 2^-7 of their value wide (1 below 256), a page of 128 buckets
+ * for each power of two that occurs, at most 59 KiB: a quantile is the middle of the bucket that holds it, within the exact
+ * minimum and maximum, and so is off by less than 0.4 %.
  */
 #ifndef QUANTILE_H
 #define QUANTILE_H

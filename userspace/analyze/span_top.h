@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The N spans with the most of something: wall time, blocked time, … Memory follows N, not the log. Strings are copied, 4096 bytes of each at most.
+ * The N spans with the most of something: wall time, blocked time, … Memory follows N, not the log. Strings are copied, 4096 bytes
+ * of each at most.
  */
 #ifndef SPAN_TOP_H
 #define SPAN_TOP_H
@@ -10,8 +11,10 @@
 
 #include "txtrace/log.h"
 
-/* Names of what spans can be sorted by: "wall", "work", "on_cpu", "runnable", "blocked", "detached", "unknown", "begin" (the earliest first), and
- * each block reason. Ends with NULL; the index is the `sort` below. */
+/*
+ * Names of what spans can be sorted by: "wall", "work", "on_cpu", "runnable", "blocked", "detached", "unknown", "begin" (the
+ * earliest first), and each block reason. Ends with NULL; the index is the `sort` below.
+ */
 extern const char *const span_top_sorts[];
 
 struct span_top;

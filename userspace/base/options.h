@@ -47,8 +47,8 @@ enum option_type {
 };
 
 /*
- * Takes one value of an OPTION_CALL (NULL if its `argument` is NULL) into the caller's values. On failure a negative errno, and *complaint says what a
- * value must be, as in "option '--pid' takes <complaint>, not 'x'" ("a process id or a list of them"); static, or living in the values.
+ * Takes one value of an OPTION_CALL (NULL if its `argument` is NULL) into the caller's values. On failure a negative errno, and
+ * *complaint says what a value must be, as in "option '--pid' takes <complaint>, not 'x'"; static, or living in the values.
  */
 typedef int (*option_call)(void *values, const char *value, const char **complaint);
 
@@ -67,7 +67,7 @@ struct option_spec {
 	bool is_hidden; /* parsed, not listed */
 };
 
-/* The entries of a table. The offset of an OPTION_CALL is 0. What comes behind it is as in .minimum = 1, .choices = keys, .is_hidden = true. */
+/* The entries of a table. The offset of an OPTION_CALL is 0; behind it comes what else there is: .minimum = 1, .choices = keys. */
 #define OPTION(name_, letter_, type_, argument_, help_, offset_, ...)                                                            \
 	{ .name = name_, .letter = letter_, .type = type_, .argument = argument_, .help = help_, .offset = offset_, ##__VA_ARGS__ }
 #define OPTION_GROUP(heading) { .help = heading } /* stands above the options that follow */

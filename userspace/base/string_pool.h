@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Gives each distinct byte string a number: 0, 1, 2, … in the order in which they first came. Owns copies. The hash is seeded at random, so
- * that strings chosen by somebody else can't make it slow.
+ * Gives each distinct byte string a number: 0, 1, 2, … in the order in which they first came. Owns copies. The hash is seeded at
+ * random, so that strings chosen by somebody else can't make it slow.
  */
 #ifndef STRING_POOL_H
 #define STRING_POOL_H

@@ -11,7 +11,8 @@
  *	err = table_print(table, stdout, has_colours);
  *	table_free(table);
  *
- * Cells are UTF-8 that is fit for a terminal (text_append_escaped()); they may hold no escape sequences. Errors stick until table_print() tells them.
+ * Cells are UTF-8 that is fit for a terminal (text_append_escaped()); they may hold no escape sequences. Errors stick until
+ * table_print() tells them.
  */
 #ifndef TABLE_H
 #define TABLE_H

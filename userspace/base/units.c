@@ -14,9 +14,13 @@ struct unit {
 };
 
 static const struct unit size_units[] = {
-	{ "", 1 },           { "B", 1 },           { "K", 1ull << 10 },   { "KiB", 1ull << 10 }, { "k", 1ull << 10 }, { "M", 1ull << 20 },
-	{ "MiB", 1ull << 20 }, { "m", 1ull << 20 }, { "G", 1ull << 30 },   { "GiB", 1ull << 30 }, { "g", 1ull << 30 }, { "T", 1ull << 40 },
-	{ "TiB", 1ull << 40 }, { NULL, 0 },
+	{ "", 1 },
+	{ "B", 1 },
+	{ "K", 1ull << 10 }, { "KiB", 1ull << 10 }, { "k", 1ull << 10 },
+	{ "M", 1ull << 20 }, { "MiB", 1ull << 20 }, { "m", 1ull << 20 },
+	{ "G", 1ull << 30 }, { "GiB", 1ull << 30 }, { "g", 1ull << 30 },
+	{ "T", 1ull << 40 }, { "TiB", 1ull << 40 },
+	{ NULL, 0 },
 };
 
 static const struct unit duration_units[] = {
@@ -143,7 +147,9 @@ char *units_format_duration(char buffer[static UNITS_SIZE], uint64_t ns)
 
 char *units_format_size(char buffer[static UNITS_SIZE], uint64_t bytes)
 {
-	static const struct unit units[] = { { "TiB", 1ull << 40 }, { "GiB", 1ull << 30 }, { "MiB", 1ull << 20 }, { "KiB", 1ull << 10 }, { "B", 1 } };
+	static const struct unit units[] = {
+		{ "TiB", 1ull << 40 }, { "GiB", 1ull << 30 }, { "MiB", 1ull << 20 }, { "KiB", 1ull << 10 }, { "B", 1 },
+	};
 
 	return format_with(buffer, bytes, units);
 }

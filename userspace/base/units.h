@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers as people write and read them: 1.5ms, 64M, 1,234,567. Formats take at most UNITS_SIZE bytes, NUL included, and return their buffer. */
+/*
+ * Numbers as people write and read them: 1.5ms, 64M, 1,234,567. Formats take at most UNITS_SIZE bytes, NUL included, and return
+ * their buffer.
+ */
 #ifndef UNITS_H
 #define UNITS_H
 

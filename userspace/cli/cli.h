@@ -39,7 +39,7 @@ __attribute__((format(printf, 2, 3))) void cli_warn(struct cli *cli, const char 
 bool cli_parse(struct cli *cli, const struct options *options, int argc, char **argv, void *values, struct options_result *result,
 	       int *status);
 
-/* Output could not be written, with this negative errno: cli_finish() will tell. For whoever sees it earlier. Returns 0: go on to the end. */
+/* Output could not be written, with this negative errno; for whoever sees it before cli_finish(), which tells. Returns 0. */
 int cli_write_failed(struct cli *cli, int err);
 
 /* Ends a JSON document on the output. 0 or -ENOMEM; what could not be written is left to cli_finish(). */

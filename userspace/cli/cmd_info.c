@@ -20,7 +20,8 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace info",
-	.about = "What a log is: whose, from where, when, how it was recorded, how much of what is in it, and what was lost or is damaged.",
+	.about = "What a log is: whose, from where, when, how it was recorded, how much of what is in it, and what was lost or is "
+		 "damaged.",
 	.usages = (const char *const[]){ "FILE", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){

@@ -29,8 +29,9 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace report",
-	.about = "Where the time went, by label: how many spans, how long they took, and the mean split of their work into on-CPU, runnable, "
-		 "blocked by reason, detached and unknown. Lower bounds (spans whose account is incomplete) are counted apart, in the column '>='.",
+	.about = "Where the time went, by label: how many spans, how long they took, and the mean split of their work into on-CPU, "
+		 "runnable, blocked by reason, detached and unknown. Lower bounds (spans whose account is incomplete) are counted "
+		 "apart, in the column '>='.",
 	.usages = (const char *const[]){ "FILE", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){

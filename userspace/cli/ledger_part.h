@@ -38,7 +38,7 @@ void ledger_list(struct text *text, const struct txtrace_ledger *ledger, uint64_
 /* Members of the object that is open: "on_cpu_ns", "runnable_ns", "blocked_ns", "blocked":{reason:ns}, "detached_ns", "unknown_ns". */
 void ledger_json(struct json *json, const struct txtrace_ledger *ledger);
 
-/* Shares of the whole in percent: "on_cpu", "runnable", "blocked", "blocked_by":{reason:percent}, "detached", "unknown"; null of nothing. */
+/* In percent: "on_cpu", "runnable", "blocked", "blocked_by":{reason:percent}, "detached", "unknown"; null of nothing. */
 void ledger_json_percent(struct json *json, const struct txtrace_ledger *ledger);
 
 #endif

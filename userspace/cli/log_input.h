@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A log as a command reads it: opens it, tells what can't be read and where, shows how far it is when that takes long, and knows in the end
- * which exit status the log deserves.
+ * A log as a command reads it: opens it, tells what can't be read and where, shows how far it is when that takes long, and knows in
+ * the end which exit status the log deserves.
  *
  *	struct log_input input;
  *	struct txtrace_record record;
