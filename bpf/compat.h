@@ -72,7 +72,8 @@ enum context {
  * of whoever called it, as long as it takes less than 64 bytes (6.13: more than that and it may get a private one). An interrupt of user code stays
  * on the thread's stack: there the thread is in no system call, which leaves only the rare wakeup out of a page fault: unknown.
  *
- * current_task: from bpf_get_current_task_btf(), so its fields are read in place. scratch: memory to spill a pointer into, which makes it a number to the verifier; overwritten.
+ * current_task: from bpf_get_current_task_btf(), so its fields are read in place. scratch: memory to spill a pointer into, which makes it a
+ * number to the verifier; overwritten.
  */
 static __always_inline enum context compat_context(struct task_struct *current_task, volatile uint64_t *scratch)
 {
