@@ -54,29 +54,28 @@ all_traced() {
 	[ "$(count_of transactions) $(count_of traced)" = "3000 3000" ] || fail "$(cat "$tmp/bank.out")"
 }
 
-# Each kind of transaction has something that only it does: there the log must show time, and nowhere else.
+# Each step waits for one thing: there the log must show time, and next to none elsewhere. (A page that is touched first, or a probe that is hit
+# first, may wait for the lock of the memory map.)
 tells_the_stories() {
 	python3 - "$tmp/bank.txtrace.jsonl" <<-'END'
 		import collections, json, sys
-		sums = collections.defaultdict(collections.Counter)
+		blocked, other = collections.defaultdict(collections.Counter), collections.defaultdict(collections.Counter)
 		for line in open(sys.argv[1], encoding="utf-8"):
-		    record = json.loads(line)
-		    if record["type"] == "span":
-		        sums[record["label"]].update(record["blocked"])
-		        sums[record["label"]]["detached"] += record["detached_ns"]
-		        sums[record["label"]]["on_cpu"] += record["on_cpu_ns"]
-		expected = {"journal": "disk", "lock accounts": "lock", "clear": "network", "rate limit": "sleep", "clearing house": "sleep"}
-		for label, reason in expected.items():
-		    blocked = {name: ns for name, ns in sums[label].items() if name not in ("detached", "on_cpu") and ns}
-		    print(label, blocked)
-		    if max(blocked, key=blocked.get) != reason:
-		        sys.exit(f"{label} should have been blocked mostly by {reason}")
+		    span = json.loads(line)
+		    if span["type"] == "span":
+		        blocked[span["label"]].update(span["blocked"])
+		        other[span["label"]].update({name: span[name] for name in ("on_cpu_ns", "detached_ns", "blocked_ns")})
+		for label, parts in blocked.items():
+		    print(label, dict(other[label]), {name: ns for name, ns in parts.items() if ns})
+		waits = {"journal": "disk", "lock accounts": "lock", "clear": "network", "rate limit": "sleep", "clearing house": "sleep"}
+		for label, reason in waits.items():
+		    if not 0 < blocked[label][reason] >= 0.9 * other[label]["blocked_ns"]:
+		        sys.exit(f"{label} should have been blocked by {reason}")
 		for label in ("validate", "checksum", "print"):
-		    blocked = {name: ns for name, ns in sums[label].items() if name not in ("detached", "on_cpu") and ns}
-		    if blocked or not sums[label]["on_cpu"]:
-		        sys.exit(f"{label} only computes, and is said to have been blocked: {blocked}")
+		    if not other[label]["on_cpu_ns"] > 20 * other[label]["blocked_ns"]:
+		        sys.exit(f"{label} only computes, and is said to have been blocked")
 		for label in ("deposit", "transfer", "withdraw", "audit", "statement", "receipt"):
-		    if not sums[label]["detached"]:
+		    if not other[label]["detached_ns"]:
 		        sys.exit(f"{label} goes through a queue, and is said never to have been detached")
 	END
 }

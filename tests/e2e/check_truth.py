@@ -18,8 +18,8 @@ switches, the ledger against the thread's own timeline, the reasons of blocks. T
              way out of an idle state or an interrupt takes as CPU time of the thread that comes or as delay of the one that goes: for CPU time
              and delay apart, 50 us more for each switch. Together they are not touched by that, but delay begins when a woken thread
              is in a queue, a little after its wake-up: 5 us more for each time that it blocked.
-  EXCUSED    1 span in 20 of those with one label, and 1 of 10 to 20, may miss the SCHEDULER allowance, if its thread was switched: a hypervisor
-             may take the CPU just there. (Where the program was spinning it knows what was stolen from it, and nothing is excused without a switch.)
+  EXCUSED    1 span in 20 of those with one label, 1 of 10 to 20, or 1 for 100 switches, may miss the SCHEDULER allowance, if its thread was switched:
+             a hypervisor may take the CPU just there, or be late with the interrupt that brings a wake-up to another CPU. (Where the program was spinning it knows what was stolen from it, and nothing is excused without a switch.)
   UNSEEN     1 switch in 20, at least 3: some machines hide what happens in tasks of their own, so that a thread's way onto the CPU from such a
              task, or its wake-up by one, is not seen. What the recorder then says is unknown may be any of the parts.
 """
@@ -29,7 +29,7 @@ import sys
 
 CLOCK_NS = 1_000
 SCHEDULER_RELATIVE, SCHEDULER_NS, SCHEDULER_SWITCH_NS, SCHEDULER_WAKE_NS = 0.01, 50_000, 50_000, 5_000
-EXCUSED_SHARE, EXCUSED_FROM = 0.05, 10
+EXCUSED_SHARE, EXCUSED_SWITCH_SHARE, EXCUSED_FROM = 0.05, 0.01, 10
 UNSEEN_SHARE, UNSEEN_LEAST = 0.05, 3
 
 
@@ -52,9 +52,11 @@ class Problems:
             self.excusable[label][where] += self.lines[before:]
             del self.lines[before:]
 
-    def judge_excuses(self, label_cnt):
+    def judge_excuses(self, truths):
         for label, spans in self.excusable.items():
-            if len(spans) > max(label_cnt[label] >= EXCUSED_FROM, EXCUSED_SHARE * label_cnt[label]):
+            cnt = sum(truth["label"] == label for truth in truths)
+            switch_cnt = sum(truth["nvcsw"][1] + truth["nivcsw"][1] for truth in truths if truth["label"] == label)
+            if len(spans) > max(cnt >= EXCUSED_FROM, EXCUSED_SHARE * cnt, EXCUSED_SWITCH_SHARE * switch_cnt * (cnt >= EXCUSED_FROM)):
                 self.lines += [line for lines in spans.values() for line in lines]
         return sum(len(spans) for spans in self.excusable.values())
 
@@ -391,7 +393,7 @@ def main():
     for truth in truths:
         if truth["type"] != "span":
             CHECKS[truth["type"]](problems, log, truth)
-    excused_cnt = problems.judge_excuses(collections.Counter(truth["label"] for truth in truths if truth["type"] == "span"))
+    excused_cnt = problems.judge_excuses([truth for truth in truths if truth["type"] == "span"])
     for line in problems.lines:
         print(line)
     print(f"{len(truths)} statements, {len(log.records['span'])} spans, {len(log.records['run'])} stays on a CPU: {len(problems.lines)} problems, "
