@@ -452,7 +452,7 @@ TXTRACE_ATTR_OF_(pointer, TXTRACE_ATTR_POINTER_, const volatile void *, TXTRACE_
 /* ---- the macros ---- */
 
 /* Whether somebody traces: for work that only tracing needs. */
-#define TXTRACE_ENABLED() TXTRACE_UNLIKELY_(__atomic_load_n(&txtrace_semaphore, __ATOMIC_RELAXED) != 0)
+#define TXTRACE_ENABLED() (TXTRACE_UNLIKELY_(__atomic_load_n(&txtrace_semaphore, __ATOMIC_RELAXED) != 0) != 0)
 
 #define TXTRACE_START_(label, parent, is_detached)									\
 	(TXTRACE_ENABLED() ? txtrace_start_(TXTRACE_LITERAL_(label), parent, is_detached) :				\

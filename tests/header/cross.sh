@@ -12,14 +12,11 @@ if ! has ${prefix}gcc || ! has ${prefix}g++ || [ ! -e /usr/aarch64-linux-gnu/inc
 fi
 emulator=$(command -v qemu-aarch64 || command -v qemu-aarch64-static)
 
-compiler_flags() { # clang takes the GNU tools' libraries and linker
-	case $1 in clang*) echo "--target=aarch64-linux-gnu" ;; esac
-}
-
 build() { # build COMPILER FLAG...
-	# shellcheck disable=SC2046
 	rm -f "$scratch/stories"
-	build_stories "$1" "$scratch/stories" -static $(compiler_flags "$1") "${@:2}"
+	local flags=(-static)
+	case $1 in clang*) flags+=(--target=aarch64-linux-gnu) ;; esac # it finds the libraries of the GNU compiler
+	build_stories "$1" "$scratch/stories" "${flags[@]}" "${@:2}"
 }
 
 expected_notes="begin 8@x0 8@x1 8@x2

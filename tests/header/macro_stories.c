@@ -216,6 +216,7 @@ static void nobody(void)
 static void expressions(void)
 {
 	txtrace_span_t s = counted(0) ? 0 : TXTRACE_BEGIN("a" " label" " in pieces");
+	int is_enabled;
 
 	story_evaluation_cnt = 0;
 	if (s)
@@ -224,7 +225,8 @@ static void expressions(void)
 		TXTRACE_TAG(s, "untraced");
 	s ? TXTRACE_EVENT(s, "of an operator") : (void)0;
 	TXTRACE_COUNTER("left", 1), TXTRACE_COUNTER("right", 2);
-	if (TXTRACE_ENABLED())
+	is_enabled = TXTRACE_ENABLED();
+	if (is_enabled && TXTRACE_ENABLED())
 		story_evaluation_cnt++;
 	TXTRACE_END(s);
 }

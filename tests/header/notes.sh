@@ -50,25 +50,15 @@ write_uses() { # write_uses NAME
 	}' >"$scratch/$1.c"
 }
 
-build_uses() { # build_uses FLAG...: ten files, by each of the compilers, in one object
+build_uses() { # ten files, by each of the compilers, in one executable and in one library
 	local i compilers=(gcc clang g++ clang++)
 	for i in 0 1 2 3 4 5 6 7 8 9; do
 		write_uses uses$i
-		"${compilers[i % 4]}" -Iinclude "$@" -c "$scratch/uses$i.c" -o "$scratch/uses$i.o" 2>"$scratch/errors" || {
-			cat "$scratch/errors"
-			return 1
-		}
+		"${compilers[i % 4]}" -Iinclude -O1 -w -fPIC -c "$scratch/uses$i.c" -o "$scratch/uses$i.o" || return
 	done
-}
-
-build_executable_of_uses() {
-	build_uses -O1 -w
 	cat "$scratch"/uses?.c | grep -o 'TXTRACE_[A-Z_]*' | wc -l >"$scratch/use_count"
-	echo 'int main(void) { return 0; }' | g++ -x c++ - -x none "$scratch"/uses?.o -o "$scratch/uses"
-}
-
-build_library_of_uses() {
-	build_uses -O1 -w -fPIC && g++ -shared -Wl,-z,defs "$scratch"/uses?.o -o "$scratch/uses.so"
+	echo 'int main(void) { return 0; }' | g++ -x c++ - -x none "$scratch"/uses?.o -o "$scratch/uses" &&
+		g++ -shared -Wl,-z,defs "$scratch"/uses?.o -o "$scratch/uses.so"
 }
 
 # notes FILE: `provider name arguments` of each note in the file, in the order of the file.
@@ -105,14 +95,22 @@ has_ten_thousand_uses() {
 	[ "$(cat "$scratch/use_count")" -ge 10000 ]
 }
 
-check "10,000 uses in ten files of four compilers make one executable" build_executable_of_uses
+check "10,000 uses in ten files of four compilers make one executable and one library" build_uses
 check "they are 10,000" has_ten_thousand_uses
 check "the executable has one note per probe" has_one_note_per_probe "$scratch/uses"
 check "its notes point to the probes, the base and the one semaphore" notes_point_right "$scratch/uses"
 check "the semaphore is in the file and writable" semaphore_is_in_the_file "$scratch/uses"
-check "the same uses make a shared library" build_library_of_uses
 check "the library has one note per probe" has_one_note_per_probe "$scratch/uses.so"
 check "the library's notes point to its probes, base and semaphore" notes_point_right "$scratch/uses.so"
+
+survives_strip() { # survives_strip FILE COMMAND...
+	cp "$1" "$scratch/stripped" && "${@:2}" "$scratch/stripped" && has_one_note_per_probe "$scratch/stripped"
+}
+
+check "the notes survive strip" survives_strip "$scratch/uses" strip
+check "the notes survive strip of a library" survives_strip "$scratch/uses.so" strip
+check "the notes survive llvm-strip --strip-unneeded" survives_strip "$scratch/uses" llvm-strip --strip-unneeded
+check "the notes survive llvm-strip with --keep-section" survives_strip "$scratch/uses" llvm-strip --strip-all --keep-section=.note.stapsdt
 
 # ---- bytes ----
 
