@@ -97,7 +97,7 @@ static int is_same(const struct intern_strings *intern, uint32_t index, const ch
 {
 	uint32_t begin = intern_strings_begin(intern, index);
 
-	return intern->ends[index] - begin == length && !memcmp(intern->bytes + begin, bytes, length);
+	return intern->ends[index] - begin == length && (!length || !memcmp(intern->bytes + begin, bytes, length));
 }
 
 /* The bucket where the string is, or that it would get. */
