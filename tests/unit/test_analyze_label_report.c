@@ -120,6 +120,18 @@ static void spans_without_a_label_have_a_row(void **state)
 	label_report_free(report);
 }
 
+static void nothing_makes_an_empty_report(void **state)
+{
+	struct label_report *report = label_report_new(0);
+
+	(void)state;
+	label_report_sort(report);
+	assert_int_equal(label_report_row_count(report), 0);
+	assert_int_equal(label_report_totals(report)[0].cnt, 0);
+	assert_false(label_report_is_coarse(report));
+	label_report_free(report);
+}
+
 static void hostile_numbers_stop_at_the_largest(void **state)
 {
 	struct label_report *report = label_report_new(0);
@@ -191,6 +203,7 @@ int main(void)
 		cmocka_unit_test(labels_are_counted_apart_and_the_most_work_comes_first),
 		cmocka_unit_test(lower_bounds_touch_no_figure_of_the_exact_spans),
 		cmocka_unit_test(spans_without_a_label_have_a_row),
+		cmocka_unit_test(nothing_makes_an_empty_report),
 		cmocka_unit_test(hostile_numbers_stop_at_the_largest),
 		cmocka_unit_test(labels_beyond_the_memory_are_counted_together),
 		cmocka_unit_test(equal_work_is_ordered_by_name),

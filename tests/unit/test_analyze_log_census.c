@@ -119,6 +119,17 @@ static void hostile_records_do_no_harm(void **state)
 	assert_false(log_census_is_balanced(&census));
 }
 
+static void an_end_before_its_begin_turns_no_range_around(void **state)
+{
+	const struct txtrace_record run = { .kind = TXTRACE_RECORD_RUN, .run = { .begin_ns = 20, .end_ns = 10 } };
+	struct log_census census = { 0 };
+
+	(void)state;
+	log_census_add(&census, &run);
+	assert_int_equal(census.first_ns, 10);
+	assert_int_equal(census.last_ns, 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +138,7 @@ int main(void)
 		cmocka_unit_test(damage_makes_a_log_incomplete),
 		cmocka_unit_test(a_ledger_that_does_not_add_up_is_counted),
 		cmocka_unit_test(hostile_records_do_no_harm),
+		cmocka_unit_test(an_end_before_its_begin_turns_no_range_around),
 	};
 
 	return cmocka_run_group_tests_name("analyze_log_census", tests, NULL, NULL);

@@ -212,7 +212,8 @@ void label_report_sort(struct label_report *report)
 
 	if (!sorted) /* then they stay in the order in which they came */
 		return;
-	memcpy(sorted, report->by_label, report->row_cnt * sizeof(*sorted));
+	if (report->row_cnt > 0)
+		memcpy(sorted, report->by_label, report->row_cnt * sizeof(*sorted));
 	qsort(sorted, report->row_cnt, sizeof(*sorted), compare_rows);
 	report->sorted = sorted;
 }

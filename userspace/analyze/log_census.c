@@ -8,20 +8,27 @@ uint64_t span_wall_ns(const struct txtrace_span *span)
 	return span->end_ns > span->begin_ns ? span->end_ns - span->begin_ns : 0;
 }
 
-static void see_time(struct log_census *census, uint64_t first_ns, uint64_t last_ns)
+static void see_time(struct log_census *census, uint64_t time_ns)
 {
-	if (!census->has_time || first_ns < census->first_ns)
-		census->first_ns = first_ns;
-	if (!census->has_time || last_ns > census->last_ns)
-		census->last_ns = last_ns;
+	if (!census->has_time || time_ns < census->first_ns)
+		census->first_ns = time_ns;
+	if (!census->has_time || time_ns > census->last_ns)
+		census->last_ns = time_ns;
 	census->has_time = true;
+}
+
+/* Hostile logs may have an end before its begin. */
+static void see_times(struct log_census *census, uint64_t begin_ns, uint64_t end_ns)
+{
+	see_time(census, begin_ns);
+	see_time(census, end_ns);
 }
 
 static void add_span(struct log_census *census, const struct txtrace_span *span)
 {
 	bool is_lower_bound = span->flags & TXTRACE_SPAN_LOWER_BOUND;
 
-	see_time(census, span->begin_ns, span->end_ns);
+	see_times(census, span->begin_ns, span->end_ns);
 	census->lower_bound_cnt += is_lower_bound;
 	census->unfinished_cnt += !!(span->flags & TXTRACE_SPAN_UNFINISHED);
 	census->touched_by_loss_cnt += !!(span->flags & TXTRACE_SPAN_LOSS);
@@ -41,7 +48,7 @@ static void add_loss(struct log_census *census, const struct txtrace_loss *loss)
 		census->first_lost_ns = loss->first_ns;
 	if (is_first || loss->last_ns > census->last_lost_ns)
 		census->last_lost_ns = loss->last_ns;
-	see_time(census, loss->first_ns, loss->last_ns);
+	see_times(census, loss->first_ns, loss->last_ns);
 }
 
 static void add_damage(struct log_census *census, const struct txtrace_damage *damage)
@@ -60,36 +67,36 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 		add_span(census, &record->span);
 		break;
 	case TXTRACE_RECORD_RUN:
-		see_time(census, record->run.begin_ns, record->run.end_ns);
+		see_times(census, record->run.begin_ns, record->run.end_ns);
 		break;
 	case TXTRACE_RECORD_WAKE:
-		see_time(census, record->wake.time_ns, record->wake.time_ns);
+		see_time(census, record->wake.time_ns);
 		break;
 	case TXTRACE_RECORD_THREAD:
-		see_time(census, record->thread.time_ns, record->thread.time_ns);
+		see_time(census, record->thread.time_ns);
 		break;
 	case TXTRACE_RECORD_ATTRIBUTE:
-		see_time(census, record->attribute.time_ns, record->attribute.time_ns);
+		see_time(census, record->attribute.time_ns);
 		break;
 	case TXTRACE_RECORD_INSTANT:
-		see_time(census, record->instant.time_ns, record->instant.time_ns);
+		see_time(census, record->instant.time_ns);
 		break;
 	case TXTRACE_RECORD_COUNTER:
-		see_time(census, record->counter.time_ns, record->counter.time_ns);
+		see_time(census, record->counter.time_ns);
 		break;
 	case TXTRACE_RECORD_LINK:
-		see_time(census, record->link.time_ns, record->link.time_ns);
+		see_time(census, record->link.time_ns);
 		break;
 	case TXTRACE_RECORD_LOSS:
 		add_loss(census, &record->loss);
 		break;
 	case TXTRACE_RECORD_OPEN_SPAN:
-		see_time(census, record->open_span.begin_ns, record->open_span.time_ns);
+		see_times(census, record->open_span.begin_ns, record->open_span.time_ns);
 		break;
 	case TXTRACE_RECORD_SUMMARY:
 		census->has_summary = true;
 		census->summary = record->summary;
-		see_time(census, record->summary.time_ns, record->summary.time_ns);
+		see_time(census, record->summary.time_ns);
 		break;
 	case TXTRACE_RECORD_DAMAGE:
 		add_damage(census, &record->damage);

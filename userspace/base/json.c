@@ -166,6 +166,10 @@ static void put_quoted(struct json *json, const char *bytes, size_t length)
 	static const char letters[] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r' };
 	size_t plain = 0, i = 0;
 
+	if (length == 0) { /* bytes may be NULL */
+		put(json, "\"\"", 2);
+		return;
+	}
 	put(json, "\"", 1);
 	while (i < length) {
 		unsigned char c = (unsigned char)bytes[i];
