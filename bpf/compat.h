@@ -67,8 +67,8 @@ enum context {
 #define THREAD_STACK_BYTES 16384 /* x86-64 and aarch64 without KASAN */
 
 /*
- * Is the current thread at work here, or an interrupt on top of it? No helper tells (up to 6.18), and the per-CPU preempt count is out of reach where
- * kallsyms has no data symbols. But an interrupt of the kernel runs on a stack of its own, and a program's frame lies on the stack
+ * Is the current thread at work here, or an interrupt on top of it? No helper tells (up to 6.18), and the per-CPU preempt count is out
+ * of reach where kallsyms has no data symbols. But an interrupt of the kernel runs on a stack of its own, and a program's frame lies on the stack
  * of whoever called it, as long as it takes less than 64 bytes (6.13: more than that and it may get a private one). An interrupt of user code stays
  * on the thread's stack: there the thread is in no system call, which leaves only the rare wakeup out of a page fault: unknown.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The floor under the recorder: programs that do nothing, where its own do something. */
 #include "vmlinux.h"
 
