@@ -16,8 +16,9 @@ switches, the ledger against the thread's own timeline, the reasons of blocks. T
   SCHEDULER  1 % or 50 us, whichever is more: for figures that the program has from the scheduler (CPU time, run delay), which reads its clock at
              other moments than we. It does not read it again between a wake-up and the switch that follows at once, so it counts what the
              way out of an idle state or an interrupt takes as CPU time of the thread that comes or as delay of the one that goes: for CPU time
-             and delay apart, 50 us more for each switch. Together they are not touched by that, but delay begins when a woken thread
-             is in a queue, a little after its wake-up: 5 us more for each time that it blocked.
+and delay apart, 50 us more for each switch. Together they are not touched by that, but delay begins when a woken thread
+             is in a queue, which can be later than its wake-up by what an interrupt to another CPU takes: 50 us more for each time that it
+             blocked, upwards.
   EXCUSED    1 span in 20 of those with one label, 1 of 10 to 20, or 1 for 100 switches, may miss the SCHEDULER allowance, if its thread was switched:
              a hypervisor may take the CPU just there, or be late with the interrupt that brings a wake-up to another CPU. (Where the program was spinning it knows what was stolen from it, and nothing is excused without a switch.)
   UNSEEN     1 switch in 20, at least 3: some machines hide what happens in tasks of their own, so that a thread's way onto the CPU from such a
@@ -28,7 +29,7 @@ import json
 import sys
 
 CLOCK_NS = 1_000
-SCHEDULER_RELATIVE, SCHEDULER_NS, SCHEDULER_SWITCH_NS, SCHEDULER_WAKE_NS = 0.01, 50_000, 50_000, 5_000
+SCHEDULER_RELATIVE, SCHEDULER_NS, SCHEDULER_SWITCH_NS = 0.01, 50_000, 50_000
 EXCUSED_SHARE, EXCUSED_SWITCH_SHARE, EXCUSED_FROM = 0.05, 0.01, 10
 UNSEEN_SHARE, UNSEEN_LEAST = 0.05, 3
 
@@ -215,9 +216,9 @@ def check_runnable(problems, where, truth, span):
 def check_active(problems, where, truth, span):
     """Running or wanting to: all that is not blocked."""
     active = plus(truth["cpu_ns"], truth["stolen_ns"], truth["run_delay_ns"])
-    slack = scheduler_slack_ns(active) + SCHEDULER_WAKE_NS * truth["nvcsw"][1]
+    slack = scheduler_slack_ns(active) + SCHEDULER_SWITCH_NS * truth["nvcsw"][1]
     got = span["on_cpu_ns"] + span["runnable_ns"]
-    problems.within(where, "on_cpu_ns and runnable_ns together", got, active, slack + span["unknown_ns"], slack)
+    problems.within(where, "on_cpu_ns and runnable_ns together", got, active, scheduler_slack_ns(active) + span["unknown_ns"], slack)
 
 
 def check_scheduler(problems, where, truth, span):
