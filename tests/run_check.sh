@@ -4,8 +4,8 @@
 # tests/run_check.sh [--fast]
 #
 # What `make check` runs once the set-up is done: the build, every test, then a build with each sanitizer and the tests that it suits. --fast: what
-# needs neither the kernel nor a second build. Prints how long each stage took, and last the sum: N passed, N failed, N skipped. A sanitized build
-# that fails is one failure; without the first build nothing can be tested, and it ends there.
+# needs neither the kernel nor a second build. Prints how long each stage took, and last the sum: N passed, N failed, N skipped. A build that fails
+# is one failure; without the first one nothing can be tested, and it ends there.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -24,15 +24,19 @@ stage() { # stage NAME COMMAND...
 	return $status
 }
 
-# The folders among the named ones that have tests by now.
+# Of the named tests and folders, those that have a test.
 with_tests() {
-	local folder
-	for folder; do
-		[ -z "$(find "$folder" -maxdepth 1 -type f -perm -u+x ! -name '*.d' 2>/dev/null)" ] || echo "$folder"
+	local path
+	for path; do
+		if [ -n "$(find "$path" -maxdepth 1 -type f -perm -u+x ! -name '*.d' 2>/dev/null)" ]; then
+			echo "$path"
+		else
+			echo "there is no test in $path" >&2
+		fi
 	done
 }
 
-run_tests() { # run_tests BUILD FOLDER...
+run_tests() { # run_tests BUILD TEST|FOLDER...
 	local build=$1 unit
 	shift
 	for unit in "$build"/unit/test_*; do # of a source that is gone
@@ -42,28 +46,37 @@ run_tests() { # run_tests BUILD FOLDER...
 	tests/run --build "$build" --totals "$totals" $(with_tests "$@")
 }
 
-check_sanitized() { # check_sanitized SANITIZERS FOLDER...
-	local sanitizers=$1 build=build/sanitize-${1//,/-}
-	shift
-	if stage "build with SANITIZE=$sanitizers" make -j"$jobs" "SANITIZE=$sanitizers" all units; then
-		stage "tests with SANITIZE=$sanitizers" run_tests "$build" "$build/unit" "$@"
-	else
-		echo "the build with SANITIZE=$sanitizers failed" >&2
-		echo "0 1 0" >>"$totals"
-	fi
+# The unit tests of the modules that start threads, as binaries of build BUILD.
+threaded_units() { # threaded_units BUILD
+	grep -rl pthread_create userspace | cut -d/ -f2 | sort -u | while read -r folder; do
+		grep -l "#include \"$folder/" tests/unit/test_*.c
+	done | sort -u | sed "s|^tests/unit/\(.*\)\.c$|$1/unit/\1|"
 }
 
-stage build make -j"$jobs" all programs units || exit 1
+build_all() { # build_all NAME MAKE-ARGUMENT...
+	stage "$1" make -j"$jobs" "${@:2}" && return
+	echo "failed: $1" >&2
+	echo "0 1 0" >>"$totals"
+	return 1
+}
 
-if [ "${1:-}" = --fast ]; then
-	stage tests run_tests build build/unit tests/replay tests/golden tests/cli tests/lint tests/runner
-else
-	stage tests run_tests build build/unit tests/replay tests/golden tests/cli tests/lint tests/runner tests/header tests/e2e
-	check_sanitized address,undefined tests/replay tests/cli
-	if grep -rq pthread_create userspace; then
-		check_sanitized thread
-	fi
-fi
+check_fast() {
+	build_all "build" all programs units &&
+		stage "tests" run_tests build build/unit tests/replay tests/golden tests/cli tests/lint tests/runner
+}
+
+# shellcheck disable=SC2046 # threaded_units is a list of files without blanks
+check() {
+	local sanitized=build/sanitize-address-undefined threaded=build/sanitize-thread
+	build_all "build" all programs units || return
+	stage "tests" run_tests build build/unit tests/replay tests/golden tests/cli tests/lint tests/runner tests/header tests/e2e
+	build_all "build with SANITIZE=address,undefined" SANITIZE=address,undefined all units &&
+		stage "tests with SANITIZE=address,undefined" run_tests $sanitized $sanitized/unit tests/replay tests/cli
+	[ -n "$(threaded_units $threaded)" ] && build_all "build with SANITIZE=thread" SANITIZE=thread units &&
+		stage "tests with SANITIZE=thread" run_tests $threaded $(threaded_units $threaded)
+}
+
+if [ "${1:-}" = --fast ]; then check_fast; else check; fi
 
 echo "---- durations"
 cat "$durations"
