@@ -241,6 +241,10 @@ static int load_payload(struct txtrace_log *log, const char **reason)
 	}
 	if (block->type != LOG_BLOCK_BATCH)
 		return 0;
+	if (block->major > LOG_VERSION_MAJOR) {
+		*reason = "a batch is of a newer version";
+		return 0;
+	}
 	err = codec_decompress(log->codec, block->codec, log->stored.bytes, block->stored_bytes, log->raw.bytes, block->raw_bytes);
 	if (!err) {
 		memset(log->raw.bytes + block->raw_bytes, 0, BATCH_DECODER_SLACK_BYTES);
@@ -266,7 +270,7 @@ static int enter_block(struct txtrace_log *log)
 		memcpy(log->info.capture_id, log->block.capture_id, sizeof(log->info.capture_id));
 		log->has_capture_id = true;
 	}
-	err = log->block.major > LOG_VERSION_MAJOR ? -EPROTONOSUPPORT : load_payload(log, &reason);
+	err = load_payload(log, &reason);
 	if (err)
 		return err;
 	log->next_sequence = log->block.sequence + 1;
