@@ -8,6 +8,8 @@
 
 #include "base/utf8.h"
 
+#define FILE_BYTES 16384 /* go to the file at once */
+
 void json_init_file(struct json *json, FILE *file)
 {
 	*json = (struct json){ .file = file };
@@ -16,17 +18,6 @@ void json_init_file(struct json *json, FILE *file)
 void json_init_memory(struct json *json)
 {
 	*json = (struct json){ 0 };
-}
-
-int json_release(struct json *json)
-{
-	int err = json->err;
-
-	if (!err && (json->depth > 0 || json->has_name))
-		err = -EINVAL;
-	free(json->bytes);
-	*json = (struct json){ .err = err };
-	return err;
 }
 
 void json_reset(struct json *json)
@@ -38,41 +29,61 @@ void json_reset(struct json *json)
 	json->has_name = false;
 }
 
-static void put_memory(struct json *json, const char *bytes, size_t length)
+/* Makes room for length more bytes. */
+static void grow(struct json *json, size_t length)
 {
-	if (length > json->size - json->length) {
-		size_t size = json->size ? json->size : 256;
-		char *grown;
+	size_t size = json->size ? json->size : 256;
+	char *grown;
 
-		while (size - json->length < length) {
-			if (__builtin_mul_overflow(size, (size_t)2, &size)) {
-				json->err = -ENOMEM;
-				return;
-			}
-		}
-		grown = realloc(json->bytes, size);
-		if (!grown) {
+	while (size - json->length < length) {
+		if (__builtin_mul_overflow(size, (size_t)2, &size)) {
 			json->err = -ENOMEM;
 			return;
 		}
-		json->bytes = grown;
-		json->size = size;
 	}
-	memcpy(json->bytes + json->length, bytes, length);
-	json->length += length;
+	grown = realloc(json->bytes, size);
+	if (!grown) {
+		json->err = -ENOMEM;
+		return;
+	}
+	json->bytes = grown;
+	json->size = size;
+}
+
+static void write_out(struct json *json)
+{
+	errno = 0;
+	if (fwrite_unlocked(json->bytes, 1, json->length, json->file) != json->length)
+		json->err = errno ? -errno : -EIO;
+	json->length = 0;
 }
 
 static void put(struct json *json, const char *bytes, size_t length)
 {
 	if (json->err || length == 0)
 		return;
-	if (!json->file) {
-		put_memory(json, bytes, length);
-		return;
+	if (length > json->size - json->length) {
+		grow(json, length);
+		if (json->err)
+			return;
 	}
-	errno = 0;
-	if (fwrite_unlocked(bytes, 1, length, json->file) != length)
-		json->err = errno ? -errno : -EIO;
+	memcpy(json->bytes + json->length, bytes, length);
+	json->length += length;
+	if (json->file && (json->depth == 0 || json->length >= FILE_BYTES))
+		write_out(json);
+}
+
+int json_release(struct json *json)
+{
+	int err = json->err;
+
+	if (!err && (json->depth > 0 || json->has_name))
+		err = -EINVAL;
+	if (json->file && json->length > 0 && !json->err)
+		write_out(json); /* what is not complete is at least seen */
+	free(json->bytes);
+	*json = (struct json){ .err = err };
+	return err;
 }
 
 static uint64_t level_bit(const struct json *json)
@@ -138,6 +149,8 @@ static void close_level(struct json *json, char bracket, bool is_array)
 	if (has_elements)
 		indent(json);
 	put(json, &bracket, 1);
+	if (json->file && json->length > 0 && !json->err)
+		write_out(json);
 }
 
 void json_object_begin(struct json *json)
@@ -384,5 +397,10 @@ void json_newline(struct json *json)
 {
 	if (json->depth > 0)
 		json->err = json->err ? json->err : -EINVAL;
+	put(json, "\n", 1);
+}
+
+void json_line_break(struct json *json)
+{
 	put(json, "\n", 1);
 }

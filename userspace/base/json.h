@@ -34,7 +34,7 @@ struct json {
 	int err;       /* 0, or the first error, negative */
 	bool is_pretty; /* set it after init: one member a line, indented by two blanks */
 
-	/* Without a file: what was written so far, not NUL-terminated; owned by the json until json_release(). */
+	/* Without a file: what was written so far, not NUL-terminated, until json_release(). With one: what is not in it yet. */
 	char *bytes;
 	size_t length;
 
@@ -47,7 +47,8 @@ struct json {
 	bool has_name;         /* a name is written and its value due */
 };
 
-void json_init_file(struct json *json, FILE *file); /* the file stays the caller's; it is not flushed */
+/* The file stays the caller's. It is written to whenever an object or array is complete, or 16 KiB have come; it is not flushed. */
+void json_init_file(struct json *json, FILE *file);
 void json_init_memory(struct json *json);
 int json_release(struct json *json); /* frees the memory; returns json->err, -EINVAL if something is still open */
 
@@ -85,5 +86,8 @@ void json_member_text(struct json *json, const char *name, const char *text);
 
 /* Ends a line between two documents (JSON Lines). */
 void json_newline(struct json *json);
+
+/* Begins a line before the next element or member: only white space, for those who read or split large documents by line. */
+void json_line_break(struct json *json);
 
 #endif
