@@ -23,7 +23,6 @@
 
 struct chrome {
 	struct json json;
-	FILE *out;
 	uint64_t base_ns; /* where times count from */
 	struct key_map flows; /* by number */
 };
@@ -53,8 +52,7 @@ static struct json *begin_event(struct chrome *chrome, const char *phase, uint64
 {
 	struct json *json = &chrome->json;
 
-	if (putc_unlocked('\n', chrome->out) == EOF && !json->err)
-		json->err = errno ? -errno : -EIO;
+	json_line_break(json);
 	json_object_begin(json);
 	json_member_text(json, "ph", phase);
 	json_member_u64(json, "pid", pid);
@@ -405,7 +403,6 @@ static int chrome_open(void **state, FILE *out, const struct txtrace_log_info *i
 
 	if (!chrome)
 		return -ENOMEM;
-	chrome->out = out;
 	chrome->base_ns = base_of(info);
 	json_init_file(&chrome->json, out);
 	key_map_init(&chrome->flows, sizeof(struct flow_end), NULL);
