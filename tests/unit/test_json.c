@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -37,6 +38,7 @@ static void commas_and_brackets_are_the_writers_business(void **state)
 	json_u64(&json, 1);
 	json_array_begin(&json);
 	json_array_end(&json);
+	json_line_break(&json);
 	json_object_begin(&json);
 	json_member_bool(&json, "a", true);
 	json_member_null(&json, "b");
@@ -48,7 +50,7 @@ static void commas_and_brackets_are_the_writers_business(void **state)
 	json_u64(&json, 1);
 	json_object_end(&json);
 	json_newline(&json);
-	expect_text(&json, "{\"pid\":42,\"empty\":{},\"list\":[1,[],{\"a\":true,\"b\":null},false],\"none\":null,"
+	expect_text(&json, "{\"pid\":42,\"empty\":{},\"list\":[1,[]\n,{\"a\":true,\"b\":null},false],\"none\":null,"
 			   "\"a\\u0000\xef\xbf\xbd\":1}\n");
 }
 
@@ -179,6 +181,30 @@ static void a_full_disk_is_remembered(void **state)
 	fclose(file);
 }
 
+static void a_file_gets_long_documents_in_parts(void **state)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *file = open_memstream(&text, &length);
+	struct json json;
+
+	(void)state;
+	json_init_file(&json, file);
+	json_array_begin(&json);
+	for (int i = 0; i < 10000; i++)
+		json_u64(&json, 7);
+	fflush(file);
+	assert_in_range(length, 1, 19999);
+	json_array_end(&json);
+	fflush(file);
+	assert_int_equal(length, 20001); /* all of it, before the release */
+	assert_int_equal(json_release(&json), 0);
+	fclose(file);
+	assert_memory_equal(text, "[7,7,", 5);
+	assert_memory_equal(text + 19996, ",7,7]", 5);
+	free(text);
+}
+
 static void a_reset_starts_the_next_document(void **state)
 {
 	struct json json;
@@ -201,6 +227,7 @@ int main(void)
 		cmocka_unit_test(a_pretty_document_has_one_member_a_line),
 		cmocka_unit_test(calls_that_do_not_pair_up_are_an_error),
 		cmocka_unit_test(a_full_disk_is_remembered),
+		cmocka_unit_test(a_file_gets_long_documents_in_parts),
 		cmocka_unit_test(a_reset_starts_the_next_document),
 	};
 

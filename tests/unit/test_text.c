@@ -96,6 +96,10 @@ static void text_grows(void **state)
 	assert_int_equal(text.err, 0);
 	assert_int_equal(text.length, 4000);
 	assert_memory_equal(text.bytes + 3996, "999,", 5);
+	text_clear(&text);
+	text_append_u64(&text, 0);
+	text_append_u64(&text, UINT64_MAX);
+	assert_string_equal(text_string(&text), "018446744073709551615");
 	text_release(&text);
 }
 

@@ -395,7 +395,7 @@ void json_member_text(struct json *json, const char *name, const char *text)
 
 void json_newline(struct json *json)
 {
-	if (json->depth > 0)
+	if (json->has_name)
 		json->err = json->err ? json->err : -EINVAL;
 	put(json, "\n", 1);
 }

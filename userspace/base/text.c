@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +83,17 @@ void text_append_format(struct text *text, const char *format, ...)
 	va_end(again);
 }
 
+void text_append_u64(struct text *text, uint64_t value)
+{
+	char digits[20], *end = digits + sizeof(digits), *begin = end;
+
+	do {
+		*--begin = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	text_append_bytes(text, begin, (size_t)(end - begin));
+}
+
 /* Characters that nobody sees, or that turn what follows around: a label may use them to look like another. */
 static bool is_deceptive(uint32_t point)
 {
@@ -118,13 +128,28 @@ static size_t escape_one(const char *bytes, size_t length, bool escapes_quote, c
 	return size;
 }
 
+/* How many bytes at the start need no escape: printable ASCII. */
+static size_t count_plain(const char *bytes, size_t length)
+{
+	size_t i = 0;
+
+	while (i < length && bytes[i] >= 0x20 && bytes[i] < 0x7f && bytes[i] != '\\' && bytes[i] != '"')
+		i++;
+	return i;
+}
+
 static void append_escaped(struct text *text, const char *bytes, size_t length, bool escapes_quote)
 {
 	while (length > 0) {
 		char escaped[ESCAPE_SIZE];
-		size_t columns, size = escape_one(bytes, length, escapes_quote, escaped, &columns);
+		size_t columns, size = count_plain(bytes, length);
 
-		text_append(text, escaped);
+		if (size > 0) {
+			text_append_bytes(text, bytes, size);
+		} else {
+			size = escape_one(bytes, length, escapes_quote, escaped, &columns);
+			text_append(text, escaped);
+		}
 		bytes += size;
 		length -= size;
 	}

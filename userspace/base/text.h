@@ -9,6 +9,7 @@
 #define TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct text {
@@ -25,6 +26,7 @@ const char *text_string(const struct text *text); /* never NULL */
 void text_append(struct text *text, const char *string);
 void text_append_bytes(struct text *text, const char *bytes, size_t length);
 __attribute__((format(printf, 2, 3))) void text_append_format(struct text *text, const char *format, ...);
+void text_append_u64(struct text *text, uint64_t value); /* decimal */
 void text_append_escaped(struct text *text, const char *bytes, size_t length);
 void text_append_quoted(struct text *text, const char *bytes, size_t length); /* "…", also " escaped */
 

@@ -10,7 +10,10 @@
 
 static void add_u64(struct text *text, const char *name, uint64_t value)
 {
-	text_append_format(text, " %s=%" PRIu64, name, value);
+	text_append(text, " ");
+	text_append(text, name);
+	text_append(text, "=");
+	text_append_u64(text, value);
 }
 
 static void add_hex(struct text *text, const char *name, uint64_t value)
@@ -20,7 +23,9 @@ static void add_hex(struct text *text, const char *name, uint64_t value)
 
 static void add_string(struct text *text, const char *name, const struct txtrace_string *string)
 {
-	text_append_format(text, " %s=", name);
+	text_append(text, " ");
+	text_append(text, name);
+	text_append(text, "=");
 	text_append_quoted(text, string->bytes, string->length);
 }
 
@@ -73,8 +78,12 @@ static void add_ledger(struct text *text, const struct txtrace_ledger *ledger)
 {
 	add_u64(text, "on_cpu_ns", ledger->on_cpu_ns);
 	add_u64(text, "runnable_ns", ledger->runnable_ns);
-	for (unsigned int i = 0; i < TXTRACE_BLOCK_REASON_COUNT; i++)
-		text_append_format(text, " %s_ns=%" PRIu64, txtrace_block_reason_name(i), ledger->blocked_ns[i]);
+	for (unsigned int i = 0; i < TXTRACE_BLOCK_REASON_COUNT; i++) {
+		text_append(text, " ");
+		text_append(text, txtrace_block_reason_name(i));
+		text_append(text, "_ns=");
+		text_append_u64(text, ledger->blocked_ns[i]);
+	}
 	add_u64(text, "detached_ns", ledger->detached_ns);
 	add_u64(text, "unknown_ns", ledger->unknown_ns);
 }
