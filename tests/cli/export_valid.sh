@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What comes out is valid for readers that have never heard of us: the JSON schema, Python's json, protoc; also when the log holds bytes, not text.
+# shellcheck source=tests/cli/cli.sh
+. tests/cli/cli.sh
+
+check_py=$PWD/tests/cli/export_check.py
+schema=$PWD/docs/export.schema.json
+
+# Labels, tags, keys and names of any bytes: every byte there is, half a character, a label as long as they get.
+make_hostile() {
+	local bytes longest
+	bytes=$(printf '\\x%02x' {0..255})
+	longest=$(printf '%*s' 16383 '' | sed 's/ /\\x01\\xff\\x5c\\x22/g')
+	"$make_log" "$tmp/hostile.txtrace" <<-END
+		header pid=1 cpus=1 command="\xff\n" host="\e[31m" start_monotonic_ns=5
+		thread time_ns=10 pid=1 tid=2 comm="$bytes"
+		attribute time_ns=15 pid=1 tid=2 span=1 name="$bytes" type=string value="$bytes"
+		attribute time_ns=15 pid=1 tid=2 span=1 name="" type=double value=inf
+		counter time_ns=16 pid=1 tid=2 name="$bytes" value=1
+		instant time_ns=17 pid=1 tid=2 name="\xe2\x82"
+		link time_ns=18 pid=1 tid=2 from=1 to=1 name="$bytes"
+		wake time_ns=19 pid=1 tid=2 waker_pid=1 waker_tid=3 waker_comm="$bytes"
+		span begin_ns=10 end_ns=20 pid=1 tid=2 end_tid=2 id=1 label="$bytes" tag="$bytes" key="$bytes" flags=keyed
+		span begin_ns=10 end_ns=25 pid=1 tid=2 end_tid=3 id=2 label="$longest" flags=moved
+		run begin_ns=18446744073709551615 end_ns=3 pid=4294967295 tid=4294967295 blocked_ns=18446744073709551615 left_as=blocked reason=other syscall_nr=-2
+		span begin_ns=18446744073709551615 end_ns=18446744073709551615 pid=4294967295 tid=4294967295 end_tid=4294967295 id=18446744073709551615 lock_ns=18446744073709551615 disk_ns=18446744073709551615
+		open_span time_ns=30 begin_ns=12 pid=1 tid=2 id=7 label="$bytes" key="$bytes"
+		loss first_ns=0 last_ns=18446744073709551615 cpu=4294967295 span_events=18446744073709551615 sched_events=1
+		summary time_ns=18446744073709551615
+	END
+}
+
+damage() { # damage NAME: half of the log
+	head -c $(($(stat -c %s "$tmp/$1.txtrace") / 2)) "$tmp/$1.txtrace" >"$tmp/cut.txtrace"
+}
+
+export_all() { # export_all NAME STATUS
+	local format
+	for format in jsonl perfetto chrome; do
+		run "$2" export -f $format "$1.txtrace" && mv "$tmp/out" "$tmp/$1.$format" || return
+	done
+}
+
+follows_schema() { # follows_schema NAME
+	python3 "$check_py" schema "$schema" <"$tmp/$1.jsonl"
+}
+
+is_strict_json() {
+	python3 "$check_py" strict <"$tmp/$1.chrome"
+}
+
+# protoc knows our .proto alone: a field number that was wrong there is test_export_perfetto's to find.
+decodes() {
+	protoc --decode=perfetto.Trace --proto_path=userspace/export perfetto.proto <"$tmp/$1.perfetto" >"$tmp/decoded" || return
+	if grep -nE '^ *[0-9]+[ :]' "$tmp/decoded"; then fail "there are fields that the .proto does not have"; fi
+}
+
+packets() { # packets COUNT PATTERN: how many lines of the decoded trace match
+	[ "$(grep -cE "$2" "$tmp/decoded")" = "$1" ] || fail "$(grep -cE "$2" "$tmp/decoded") times $2, not $1"
+}
+
+every_record_is_a_packet() {
+	decodes export && packets 21 'type: TYPE_SLICE_BEGIN' && packets 21 'type: TYPE_SLICE_END' && packets 2 'type: TYPE_COUNTER' &&
+		packets 1 'thread_name: "worker-1"' && packets 1 'counter_value: -1'
+}
+
+make_from export
+check "a log of everything is exported" export_all export 0
+check "hostile strings get into a log" make_hostile
+check "and out of it" export_all hostile 0
+damage hostile
+check "half of that log is exported too" export_all cut 1
+check "docs/export.md describes every field of the schema" python3 "$check_py" fields "$schema" docs/export.md
+if python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>"$tmp/no"; then
+	check "every line follows the JSON schema" follows_schema export
+	check "also with hostile strings" follows_schema hostile
+else
+	skip "every line follows the JSON schema" "there is no python3-jsonschema here"
+fi
+for name in export hostile cut; do check "chrome's JSON of $name is valid for a strict reader" is_strict_json $name; done
+if command -v protoc >/dev/null; then
+	check "protoc decodes perfetto's packets: one for each record" every_record_is_a_packet
+	for name in hostile cut; do check "protoc decodes $name" decodes $name; done
+else
+	skip "protoc decodes perfetto's packets" "there is no protoc here (protobuf-compiler)"
+fi
+finish
