@@ -395,7 +395,7 @@ void json_member_text(struct json *json, const char *name, const char *text)
 
 void json_newline(struct json *json)
 {
-	if (json->has_name)
+	if (json->depth > 0)
 		json->err = json->err ? json->err : -EINVAL;
 	put(json, "\n", 1);
 }

@@ -84,7 +84,7 @@ void json_member_null(struct json *json, const char *name);
 void json_member_string(struct json *json, const char *name, const char *bytes, size_t length);
 void json_member_text(struct json *json, const char *name, const char *text);
 
-/* A line break: between two documents (JSON Lines), or where it is pleasant to read. Not behind a name. */
+/* Ends a line between two documents (JSON Lines). */
 void json_newline(struct json *json);
 
 /* Begins a line before the next element or member: only white space, for those who read or split large documents by line. */
