@@ -54,7 +54,7 @@ threaded_units() { # threaded_units BUILD
 }
 
 build_all() { # build_all NAME MAKE-ARGUMENT...
-	stage "$1" make -j"$jobs" "${@:2}" && return
+	stage "$1" make --no-print-directory -j"$jobs" "${@:2}" && return
 	echo "failed: $1" >&2
 	echo "0 1 0" >>"$totals"
 	return 1
