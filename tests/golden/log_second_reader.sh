@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# A reader that was written from docs/log-format.md alone finds in every golden log what ours finds, and an index that fits the blocks.
+set -u
+cd "$(dirname "$0")" || exit 1
+
+logs=(log-1.0-extreme-none log-1.0-world-zstd log-1.0-world-lz4)
+number=0
+
+# tell NAME COMMAND...: a case, which holds if the command succeeds.
+tell() {
+	local name=$1
+	shift
+	number=$((number + 1))
+	if "$@"; then echo "ok $number - $name"; else echo "not ok $number - $name"; fi
+}
+
+same_records() {
+	diff <(python3 read_log.py "$1.txtrace" 2>&1) "${1%-*}.txt" >&2
+}
+
+index_fits() {
+	python3 read_log.py --index "$1.txtrace" >"$TEST_TMPDIR/index" || return 1
+	[ "$(grep -c '^batches=1 ' "$TEST_TMPDIR/index")" = 3 ] &&
+		[ "$(awk -F '[= ]' '/^spans=/ { sum += $2 } END { print sum }' "$TEST_TMPDIR/index")" = "$(grep -c '^span ' "${1%-*}.txt")" ]
+}
+
+echo "1..$((2 * ${#logs[@]}))"
+for log in "${logs[@]}"; do
+	tell "$log: the same records" same_records "$log"
+	tell "$log: the index fits the blocks" index_fits "$log"
+done

@@ -1,0 +1,375 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""A second reader of span logs, written from docs/log-format.md alone: prints each record as a line with every member.
+
+read_log.py LOG            the records, as in the .txt files beside the golden logs
+read_log.py --index LOG    what the index says, checked against the blocks
+read_log.py --layout LOG   every block, section and shape: how a log is made up
+"""
+import ctypes
+import struct
+import sys
+
+M = (1 << 64) - 1
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = TABLE[(crc ^ byte) & 0xFF] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+def table_entry(n):
+    for _ in range(8):
+        n = n >> 1 ^ (0x82F63B78 if n & 1 else 0)
+    return n
+
+
+TABLE = [table_entry(n) for n in range(256)]
+
+
+def require(holds, what):
+    if not holds:
+        sys.exit(f"read_log.py: {what}")
+
+
+def unpack_payload(codec, stored, raw_bytes):
+    if codec == 0:
+        return stored
+    out = ctypes.create_string_buffer(raw_bytes)
+    if codec == 1:
+        zstd = ctypes.CDLL("libzstd.so.1")
+        zstd.ZSTD_decompress.restype = ctypes.c_size_t
+        length = zstd.ZSTD_decompress(out, ctypes.c_size_t(raw_bytes), stored, ctypes.c_size_t(len(stored)))
+    else:
+        length = ctypes.CDLL("liblz4.so.1").LZ4_decompress_safe(stored, out, len(stored), raw_bytes)
+    require(length == raw_bytes, "a payload does not unpack to what its header says")
+    return out.raw
+
+
+# ---- numbers ----
+
+class Bytes:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def leb128(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    def zigzag(self):
+        return unzigzag(self.leb128())
+
+    def take(self, length):
+        self.at += length
+        require(self.at <= len(self.data), "a length leads beyond its section")
+        return self.data[self.at - length:self.at]
+
+
+def unzigzag(n):
+    return -(n + 1 >> 1) if n & 1 else n >> 1
+
+
+def signed(n):
+    n &= M
+    return n - (1 << 64) if n >> 63 else n
+
+
+class Column:
+    def __init__(self, first, rest):
+        self.first, self.rest = Bytes(first), Bytes(rest)
+
+    def next(self):
+        b = self.first.take(1)[0]
+        if b < 176:
+            return b
+        if b < 240:
+            return 176 + (b - 176) * 256 + self.rest.take(1)[0]
+        if b < 248:
+            return 16560 + (b - 240) * 65536 + int.from_bytes(self.rest.take(2), "little")
+        return int.from_bytes(self.rest.take(b - 245), "little")
+
+
+# ---- a batch ----
+
+class Thread:
+    def __init__(self, tid, pid):
+        self.tid, self.pid = tid, pid
+        self.left = self.ready = self.spanned = 0
+
+
+class Batch:
+    def __init__(self, payload):
+        source = Bytes(payload)
+        directory = [(source.leb128(), source.leb128()) for _ in range(source.leb128())]
+        self.sections = {}
+        for section, length in directory:
+            self.sections[section] = source.take(length)
+        self.threads = self.read_threads()
+        self.names, self.texts = self.read_strings(2), self.read_strings(3)
+        self.objects = self.read_objects()
+        self.slots = [0] * (self.section(5).leb128() if 5 in self.sections else 0)
+        self.shapes = self.read_shapes()
+        self.columns = {}
+        self.order = self.column(7)
+        self.time = self.used = 0
+        self.cpu_end = {}
+
+    def section(self, number):
+        return Bytes(self.sections.get(number, b"\0"))
+
+    def column(self, section):
+        return Column(self.sections.get(section, b""), self.sections.get(section + 1, b""))
+
+    def read_threads(self):
+        source, tid, pid, threads = self.section(1), 0, 0, []
+        for _ in range(source.leb128()):
+            tid += source.zigzag()
+            pid += source.zigzag()
+            threads.append(Thread(tid, pid))
+        return threads
+
+    def read_strings(self, number):
+        source = self.section(number)
+        lengths = [source.leb128() for _ in range(source.leb128())]
+        return [source.take(length) for length in lengths]
+
+    def read_objects(self):
+        source, value, objects = self.section(4), 0, []
+        for _ in range(source.leb128()):
+            value = value + source.zigzag() & M
+            objects.append(value)
+        return objects
+
+    def read_shapes(self):
+        source = self.section(6)
+        kinds = [source.leb128() for _ in range(source.leb128())]
+        counts = [source.leb128() for _ in kinds]
+        fields = [[] for _ in kinds]
+        for field in range(max(counts, default=0)):
+            for shape, count in enumerate(counts):
+                if field < count:
+                    code = source.leb128()
+                    if code == 0:
+                        fields[shape].append((True, 0))
+                    elif code == 1:
+                        fields[shape].append((True, source.zigzag()))
+                    elif code == 2:
+                        fields[shape].append((False, source.leb128()))
+                    else:
+                        fields[shape].append((False, code - 3))
+        return list(zip(kinds, fields))
+
+    def next_field(self, kind, field):
+        section = 256 + kind * 128 + field * 2
+        if section not in self.columns:
+            self.columns[section] = self.column(section)
+        return self.columns[section].next()
+
+    def next(self):
+        """The kind and the fields of the next record."""
+        kind, told = self.shapes[self.order.next()]
+        fields = [(self.next_field(kind, i) if is_variable else 0) + number & M for i, (is_variable, number) in enumerate(told)]
+        self.time = self.time + (fields[0] if fields else 0) & M
+        return kind, fields + [0] * (64 - len(fields))
+
+    def name(self, field):
+        return self.names[field - 1] if field else b""
+
+    def text(self, field):
+        if field == 0:
+            return b""
+        if field == 1:
+            self.used += 1
+            return self.texts[self.used - 1]
+        return self.texts[self.used - (field - 1)]
+
+    def id(self, slot, field, own=0):
+        if slot == 0:
+            return field
+        if slot == 1:
+            return own - field & M
+        self.slots[slot - 2] = self.slots[slot - 2] + field & M
+        return self.slots[slot - 2]
+
+
+# ---- the records ----
+
+def read_span(batch, f):
+    thread, end = batch.threads[f[1]], batch.time
+    end_tid = 0 if f[2] == 0 else thread.tid if f[2] == 1 else batch.threads[f[2] - 2].tid
+    begin = (thread.spanned + f[8] if f[7] else end - f[8]) & M
+    thread.spanned = end
+    label, tag, key = batch.name(f[4]), batch.text(f[5]), batch.text(f[6])
+    own = batch.id(f[9], f[10])
+    parent = batch.id(f[11], f[12], own)
+    work = end - begin + f[13] & M
+    parts = f[15:28]
+    if f[14]:
+        parts[f[14] - 1] = work - sum(part for i, part in enumerate(parts) if i != f[14] - 1) & M
+    blocked = ",".join(str(part) for part in parts[2:11])
+    return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, end_tid=end_tid, id=own, parent=parent, flags=f[3], work=work,
+                on_cpu=parts[0], runnable=parts[1], blocked=blocked, detached=parts[11], unknown=parts[12], label=label, tag=tag, key=key)
+
+
+def read_run(batch, f):
+    thread, end, cpu = batch.threads[f[1]], batch.time, f[2] % 1024
+    begin = (batch.cpu_end.get(cpu, 0) + f[4], end - f[4], thread.ready + f[4])[f[3]] & M
+    runnable = (begin - thread.ready if thread.ready else 0) + f[5] & M
+    blocked = (begin - runnable - thread.left if thread.left else 0) + f[6] & M
+    batch.cpu_end[cpu] = thread.left = thread.ready = end
+    syscall = f[9] - 2 & 0xFFFFFFFF
+    return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, cpu=f[2], blocked=blocked, runnable=runnable, left_as=f[7],
+                reason=f[8], syscall=syscall - (1 << 32) if syscall >> 31 else syscall, object=batch.objects[f[10] - 1] if f[10] else 0)
+
+
+def read_wake(batch, f):
+    thread, waker = batch.threads[f[1]], batch.threads[f[2]]
+    thread.ready = batch.time
+    return dict(time=batch.time, pid=thread.pid, tid=thread.tid, waker_pid=waker.pid, waker_tid=waker.tid, cpu=f[3], flags=f[4],
+                waker_comm=batch.name(f[5]))
+
+
+def common(batch, f):
+    return dict(time=batch.time, pid=batch.threads[f[1]].pid, tid=batch.threads[f[1]].tid)
+
+
+def read_thread(batch, f):
+    return dict(common(batch, f), is_seed=f[2] & 1, is_exit=f[2] >> 1 & 1, comm=batch.name(f[3]))
+
+
+def read_attribute(batch, f):
+    value = unzigzag(f[7]) & M if f[2] == 2 else int.from_bytes(f[7].to_bytes(8, "little"), "big") if f[2] == 4 else f[7]
+    return dict(common(batch, f), span=batch.id(f[5], f[6]), type=f[2], is_truncated=f[3], value=value, name=batch.name(f[4]),
+                string=batch.text(f[8]))
+
+
+def read_instant(batch, f):
+    return dict(common(batch, f), span=batch.id(f[3], f[4]), name=batch.name(f[2]))
+
+
+def read_counter(batch, f):
+    return dict(common(batch, f), value=signed(batch.id(f[3], unzigzag(f[4]))), name=batch.name(f[2]))
+
+
+def read_link(batch, f):
+    begin = batch.id(f[3], f[4])
+    return dict(common(batch, f), **{"from": begin}, to=batch.id(f[5], f[6], begin), name=batch.name(f[2]))
+
+
+def read_loss(batch, f):
+    return dict(last=batch.time, first=batch.time - f[1] & M, cpu=f[2], span_events=f[3], sched_events=f[4])
+
+
+def read_open_span(batch, f):
+    thread = batch.threads[f[1]]
+    label, key, own = batch.name(f[2]), batch.text(f[3]), batch.id(f[5], f[6])
+    return dict(time=batch.time, begin=batch.time - f[4] & M, pid=thread.pid, tid=thread.tid, id=own, parent=batch.id(f[7], f[8], own),
+                label=label, key=key)
+
+
+def read_summary(batch, f):
+    return dict(time=batch.time, sent=f[1], received=f[2], lost=f[3], lost_clocks=f[4], late=f[5],
+                anomalies=",".join(str(anomaly) for anomaly in f[6:15]))
+
+
+KINDS = {
+    1: ("span", read_span), 2: ("run", read_run), 3: ("wake", read_wake), 4: ("thread", read_thread), 5: ("attribute", read_attribute),
+    6: ("instant", read_instant), 7: ("counter", read_counter), 8: ("link", read_link), 9: ("loss", read_loss),
+    10: ("open_span", read_open_span), 11: ("summary", read_summary),
+}
+
+
+def escape(value):
+    if not isinstance(value, bytes):
+        return str(value)
+    return "".join(chr(byte) if 0x20 < byte < 0x7F and byte != 0x25 else f"%{byte:02x}" for byte in value)
+
+
+def print_records(batch, record_cnt):
+    for _ in range(record_cnt):
+        kind, fields = batch.next()
+        if kind in KINDS:
+            name, read = KINDS[kind]
+            print(name, *(f"{key}={escape(value)}" for key, value in read(batch, fields).items()))
+
+
+# ---- the file ----
+
+def read_header(data):
+    require(data[:8] == b"\x89TXLOG\r\n", "this is not a txtrace log")
+    major, minor, length = struct.unpack_from("<HHI", data, 8)
+    require(major == 1, "this log is of another major version")
+    require(crc32c(data[:length - 4]) == struct.unpack_from("<I", data, length - 4)[0], "the header is damaged")
+    return length
+
+
+def blocks(data, at):
+    while data[at:at + 8] == b"\xf5\xc3TXB\x9a\x00\xff":
+        kind, codec = struct.unpack_from("<BB", data, at + 9)
+        length, stored_bytes, raw_bytes, record_cnt, payload_crc = struct.unpack_from("<5I", data, at + 12)
+        first_ns, last_ns = struct.unpack_from("<QQ", data, at + 40)
+        require(crc32c(data[at:at + length - 4]) == struct.unpack_from("<I", data, at + length - 4)[0], "a block's header is damaged")
+        stored = data[at + length:at + length + stored_bytes]
+        require(crc32c(stored) == payload_crc, "a payload is damaged")
+        yield at, kind, unpack_payload(codec, stored, raw_bytes), record_cnt, first_ns, last_ns
+        at += length + stored_bytes
+    require(data[at:at + 8] == b"TXEND\r\n\x1a" and len(data) == at + 24, "the log has no end")
+    require(crc32c(data[at:at + 20]) == struct.unpack_from("<I", data, at + 20)[0], "the footer is damaged")
+
+
+def print_index(data):
+    listed = list(blocks(data, read_header(data)))
+    require(struct.unpack_from("<Q", data, len(data) - 16)[0] == listed[-1][0], "the footer does not point to the index")
+    index, offset, first_ns = Bytes(listed[-1][2]), 0, 0
+    batches = [block for block in listed if block[1] == 1]
+    for _ in range(index.leb128()):
+        offset += index.leb128()
+        batch_cnt, record_cnt = index.leb128(), index.leb128()
+        first_ns = first_ns + index.zigzag() & M
+        last_ns = first_ns + index.leb128() & M
+        own, batches = batches[:batch_cnt], batches[batch_cnt:]
+        require((offset, record_cnt, first_ns, last_ns) ==
+                (own[0][0], sum(block[3] for block in own), min(block[4] for block in own), max(block[5] for block in own)),
+                "an entry of the index does not fit its batches")
+        print(f"batches={batch_cnt} records={record_cnt} first={first_ns} last={last_ns}")
+    require(not batches, "batches are missing in the index")
+    print(f"other_spans={index.leb128()}")
+    for _ in range(index.leb128()):
+        span_cnt = index.leb128()
+        print(f"spans={span_cnt} label={escape(index.take(index.leb128()))}")
+
+
+def print_layout(data):
+    for at, kind, payload, record_cnt, first_ns, last_ns in blocks(data, read_header(data)):
+        print(f"block at={at} type={kind} raw={len(payload)} records={record_cnt} first={first_ns} last={last_ns}")
+        if kind == 1:
+            batch = Batch(payload)
+            for section, content in batch.sections.items():
+                print(f"  section {section} length={len(content)} {content[:24].hex(' ')}")
+            for number, (of, fields) in enumerate(batch.shapes):
+                told = " ".join(f"{'+' if is_variable else '='}{value}" for is_variable, value in fields)
+                print(f"  shape {number} kind={of} {told}")
+
+
+def main():
+    with open(sys.argv[-1], "rb") as log:
+        data = log.read()
+    if sys.argv[1] == "--index":
+        print_index(data)
+    elif sys.argv[1] == "--layout":
+        print_layout(data)
+    else:
+        for _, kind, payload, record_cnt, _, _ in blocks(data, read_header(data)):
+            if kind == 1:
+                print_records(Batch(payload), record_cnt)
+
+
+main()
