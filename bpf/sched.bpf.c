@@ -90,7 +90,7 @@ int on_sched_waking(uint64_t *ctx)
 		return 0;
 	event = emit_reserve(&out, WIRE_WAKE, sizeof(*event));
 	now_ns = bpf_ktime_get_ns();
-	clock->wake_ns = now_ns;
+	thread_clock_wake(clock, now_ns);
 	if (!event)
 		return 0;
 	waker = bpf_get_current_task_btf();

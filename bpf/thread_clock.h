@@ -15,7 +15,7 @@
 struct thread_clock {
 	struct wire_clocks clocks; /* up to since_ns */
 	uint64_t since_ns;         /* when the present state began */
-	uint64_t wake_ns;          /* of the last wakeup; 0: none since it was last switched in */
+	uint64_t wake_ns;          /* of the wakeup that ended its sleep, or the last one; 0: none since it was last switched in */
 	uint32_t switch_cnt;       /* also tells a reader that it was interrupted by a switch */
 	uint32_t reported_cnt;     /* switch_cnt when a span event last took the clocks along */
 	uint32_t state;            /* enum wire_thread_state */
@@ -93,6 +93,13 @@ static __always_inline void thread_clock_settle(const struct thread_clock *clock
 		since_ns = woken_ns;
 	}
 	clocks->unknown_ns += now_ns - since_ns;
+}
+
+/* The first wakeup of a sleep ends it: a later one finds the thread running again, and its switch-in was not seen. */
+static __always_inline void thread_clock_wake(struct thread_clock *clock, uint64_t now_ns)
+{
+	if (clock->state != WIRE_THREAD_BLOCKED || clock->wake_ns <= clock->since_ns)
+		clock->wake_ns = now_ns;
 }
 
 static __always_inline void thread_clock_leave(struct thread_clock *clock, uint64_t now_ns, uint32_t state, uint32_t reason)

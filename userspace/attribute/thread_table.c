@@ -97,6 +97,12 @@ static void settle(const struct thread *thread, uint64_t time_ns, struct wire_cl
 	clocks->unknown_ns += elapsed_ns(since_ns, time_ns);
 }
 
+void thread_wake(struct thread *thread, uint64_t time_ns)
+{
+	if (thread->state != THREAD_BLOCKED || thread->wake_ns <= thread->since_ns)
+		thread->wake_ns = time_ns;
+}
+
 void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_t reason)
 {
 	settle(thread, time_ns, &thread->clocks);
@@ -128,35 +134,45 @@ void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
 }
 
 /*
- * Asked while it sleeps: a wakeup after it fell asleep ended the sleep. One before may be the one that ends it or one that found it still running;
- * the switch-in will tell, and until then it counts as asleep.
+ * A wakeup before it fell asleep may have ended this sleep, having overtaken the switch-out, or may have found it still running: only the switch-in
+ * will tell. One before its own last event surely found it running.
  */
+static bool is_perhaps_awake(const struct thread *thread)
+{
+	return thread->wake_ns > thread->reading_ns && thread->wake_ns <= thread->since_ns;
+}
+
 void thread_clocks_at(const struct thread *thread, uint64_t time_ns, struct wire_clocks *clocks)
 {
 	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns), asleep_ns = spent_ns;
 
 	*clocks = thread->clocks;
-	switch (thread->state) {
-	case THREAD_ON_CPU:
+	if (thread->state == THREAD_ON_CPU) {
 		clocks->on_cpu_ns += spent_ns;
-		break;
-	case THREAD_RUNNABLE:
+	} else if (thread->state == THREAD_RUNNABLE) {
 		clocks->runnable_ns += spent_ns;
-		break;
-	case THREAD_BLOCKED:
+	} else if (thread->state == THREAD_BLOCKED && !is_perhaps_awake(thread)) {
 		if (thread->wake_ns > thread->since_ns)
 			asleep_ns = elapsed_ns(thread->since_ns, sleep_end_ns(thread, time_ns));
 		clocks->blocked_ns[thread->reason] += asleep_ns;
 		clocks->runnable_ns += spent_ns - asleep_ns;
-		break;
-	default:
+	} else {
 		clocks->unknown_ns += spent_ns;
 	}
+}
+
+/* It runs, and the kernel side has not noticed. */
+static void run_unnoticed(struct thread *thread, uint64_t time_ns)
+{
+	settle(thread, time_ns, &thread->clocks);
+	thread->state = THREAD_UNKNOWN;
+	thread->since_ns = time_ns;
 }
 
 bool thread_read_own(struct thread *thread, const struct event *event, struct wire_clocks *clocks, bool *is_mismatch)
 {
 	struct wire_clocks replayed;
+	bool is_unnoticed = event->flags & WIRE_HAS_CLOCKS && event->flags & WIRE_NOT_ARRIVED;
 
 	*is_mismatch = false;
 	if (event->clocks) {
@@ -165,6 +181,8 @@ bool thread_read_own(struct thread *thread, const struct event *event, struct wi
 		*clocks = thread->reading;
 		clocks->on_cpu_ns += elapsed_ns(thread->reading_ns, event->time_ns);
 	} else {
+		if (is_unnoticed)
+			run_unnoticed(thread, event->time_ns);
 		return false;
 	}
 	replayed = thread->clocks;
@@ -173,8 +191,8 @@ bool thread_read_own(struct thread *thread, const struct event *event, struct wi
 	thread->reading = thread->clocks = *clocks;
 	thread->reading_ns = thread->since_ns = event->time_ns;
 	thread->has_reading = thread->is_synced = true;
-	if (event->clocks && event->flags & WIRE_NOT_ARRIVED) {
-		thread->state = THREAD_UNKNOWN; /* it runs, but the kernel side has not noticed */
+	if (is_unnoticed) {
+		thread->state = THREAD_UNKNOWN;
 	} else if (thread->state != THREAD_ON_CPU) {
 		thread->state = THREAD_ON_CPU;
 		thread->run_begin_ns = event->time_ns;

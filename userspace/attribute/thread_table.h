@@ -29,10 +29,11 @@ struct thread {
 	/* The clocks up to since_ns, then the state that it has been in since. */
 	struct wire_clocks clocks;
 	uint64_t since_ns;
-	uint64_t wake_ns; /* of the last wakeup; 0: none since it was last switched in */
+	uint64_t wake_ns; /* of the wakeup that ended its sleep, or the last one; 0: none since it was last switched in */
 	uint8_t state;    /* enum thread_state */
 	uint8_t reason;
 	bool is_synced;   /* clocks are the kernel's numbers, not only differences */
+	bool has_exited;  /* it is in no span and no process any more, and will be switched out for the last time */
 
 	/* The last reading by an event of its own. */
 	struct wire_clocks reading;
@@ -62,6 +63,7 @@ int thread_table_rename(struct thread_table *table, struct thread *thread, uint3
 
 /* What the kernel side does at the same moments, in the same arithmetic. */
 void thread_start(struct thread *thread, const struct event *event); /* THREAD */
+void thread_wake(struct thread *thread, uint64_t time_ns);
 void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_t reason);
 void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu);
 
