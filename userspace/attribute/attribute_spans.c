@@ -36,7 +36,7 @@ static void close_stay_from_outside(struct attribution *attribution, struct stay
 
 	thread_clocks_at(stay->thread, time_ns, &clocks);
 	if (attribution->sched_loss_until_ns >= stay->thread->reading_ns && attribution->sched_loss_until_ns)
-		span->record.flags |= TXTRACE_SPAN_LOSS | TXTRACE_SPAN_LOWER_BOUND;
+		mark_lossy(span);
 	judge_stay(attribution, span, span_leave(&attribution->spans, stay, time_ns, &clocks));
 }
 
@@ -123,22 +123,47 @@ int cut_off_spans(struct attribution *attribution, uint32_t tgid, uint64_t time_
 	return err;
 }
 
-/* Every span event sets the replay of its thread right. */
-static struct thread *read_event(struct attribution *attribution, const struct event *event, struct wire_clocks *storage,
-				 const struct wire_clocks **clocks)
-{
-	struct thread *thread = thread_of_event(attribution, event->tid, event->tgid, event->time_ns);
+/* Who did it, and the reading of its clocks, NULL if there is none. */
+struct own_event {
+	struct thread *thread;
+	const struct wire_clocks *clocks;
+	struct wire_clocks storage;
+};
 
-	if (thread)
-		*clocks = read_clocks(attribution, thread, event, storage);
-	return thread;
+/* Every span event sets the replay of its thread right. */
+static int read_event(struct attribution *attribution, const struct event *event, struct own_event *own)
+{
+	int err = thread_of_own_event(attribution, event, &own->thread);
+
+	if (!err)
+		own->clocks = read_clocks(attribution, own->thread, event, &own->storage);
+	return err;
+}
+
+/* It says that its clocks go on from an earlier reading, and there is none: that was lost. */
+static bool is_reading_lost(const struct event *event, const struct own_event *own)
+{
+	return !own->clocks && !(event->flags & WIRE_NO_CLOCKS);
+}
+
+static int enter(struct attribution *attribution, struct span *span, const struct event *event, const struct own_event *own)
+{
+	if (is_reading_lost(event, own))
+		mark_lossy(span);
+	return span_enter(&attribution->spans, span, own->thread, event->time_ns, own->clocks);
+}
+
+static void leave(struct attribution *attribution, struct stay *stay, const struct event *event, const struct own_event *own)
+{
+	struct span *span = stay->span;
+
+	if (is_reading_lost(event, own))
+		mark_lossy(span);
+	judge_stay(attribution, span, span_leave(&attribution->spans, stay, event->time_ns, own->clocks));
 }
 
 int attribute_begin(struct attribution *attribution, const struct event *event)
 {
-	struct wire_clocks storage;
-	const struct wire_clocks *clocks;
-	struct thread *thread = read_event(attribution, event, &storage, &clocks);
 	struct span_begin begin = {
 		.time_ns = event->time_ns,
 		.tgid = event->tgid,
@@ -146,10 +171,12 @@ int attribute_begin(struct attribution *attribution, const struct event *event)
 		.label = is_keyed(event) ? &event->keyed.name : &event->span.label,
 		.key = is_keyed(event) ? &event->keyed.key : NULL,
 	};
+	struct own_event own;
 	struct span *span;
+	int err = read_event(attribution, event, &own);
 
-	if (!thread)
-		return -ENOMEM;
+	if (err)
+		return err;
 	if (span_of_event(attribution, event)) {
 		count_anomaly(attribution, TXTRACE_ANOMALY_BEGIN_TWICE);
 		return 0;
@@ -162,73 +189,70 @@ int attribute_begin(struct attribution *attribution, const struct event *event)
 	if (!span)
 		return -ENOMEM;
 	if (event->time_ns <= attribution->span_loss_until_ns)
-		span->record.flags |= TXTRACE_SPAN_LOSS | TXTRACE_SPAN_LOWER_BOUND;
-	if (event->kind == EVENT_BEGIN_DETACHED)
-		return 0;
-	return span_enter(&attribution->spans, span, thread, event->time_ns, clocks);
+		mark_lossy(span);
+	return event->kind == EVENT_BEGIN_DETACHED ? 0 : enter(attribution, span, event, &own);
 }
 
 int attribute_enter(struct attribution *attribution, const struct event *event)
 {
-	struct wire_clocks storage;
-	const struct wire_clocks *clocks;
-	struct thread *thread = read_event(attribution, event, &storage, &clocks);
-	struct span *span = span_of_event(attribution, event);
+	struct own_event own;
+	struct span *span;
 	struct stay *stay;
+	int err = read_event(attribution, event, &own);
 
-	if (!thread)
-		return -ENOMEM;
+	if (err)
+		return err;
+	span = span_of_event(attribution, event);
 	if (!span) {
 		count_anomaly(attribution, TXTRACE_ANOMALY_ENTER_UNKNOWN);
 		return 0;
 	}
-	stay = span_stay_of(span, thread);
-	if (stay) {
-		stay->depth++;
-		return 0;
-	}
-	return span_enter(&attribution->spans, span, thread, event->time_ns, clocks);
+	stay = span_stay_of(span, own.thread);
+	if (!stay)
+		return enter(attribution, span, event, &own);
+	stay->depth++;
+	return 0;
 }
 
 int attribute_leave(struct attribution *attribution, const struct event *event)
 {
-	struct wire_clocks storage;
-	const struct wire_clocks *clocks;
-	struct thread *thread = read_event(attribution, event, &storage, &clocks);
-	struct span *span = span_of_event(attribution, event);
+	struct own_event own;
+	struct span *span;
 	struct stay *stay;
+	int err = read_event(attribution, event, &own);
 
-	if (!thread)
-		return -ENOMEM;
+	if (err)
+		return err;
+	span = span_of_event(attribution, event);
 	if (!span) {
 		count_anomaly(attribution, TXTRACE_ANOMALY_EXIT_UNKNOWN);
 		return 0;
 	}
-	stay = span_stay_of(span, thread);
+	stay = span_stay_of(span, own.thread);
 	if (!stay)
 		count_anomaly(attribution, TXTRACE_ANOMALY_EXIT_UNENTERED);
 	else if (!--stay->depth)
-		judge_stay(attribution, span, span_leave(&attribution->spans, stay, event->time_ns, clocks));
+		leave(attribution, stay, event, &own);
 	return 0;
 }
 
 int attribute_end(struct attribution *attribution, const struct event *event)
 {
-	struct wire_clocks storage;
-	const struct wire_clocks *clocks;
-	struct thread *thread = read_event(attribution, event, &storage, &clocks);
-	struct span *span = span_of_event(attribution, event);
-	struct stay *own;
+	struct own_event own;
+	struct span *span;
+	struct stay *stay;
+	int err = read_event(attribution, event, &own);
 
-	if (!thread)
-		return -ENOMEM;
+	if (err)
+		return err;
+	span = span_of_event(attribution, event);
 	if (!span) {
 		count_anomaly(attribution, TXTRACE_ANOMALY_END_UNKNOWN);
 		return 0;
 	}
-	own = span_stay_of(span, thread);
-	if (own)
-		judge_stay(attribution, span, span_leave(&attribution->spans, own, event->time_ns, clocks));
+	stay = span_stay_of(span, own.thread);
+	if (stay)
+		leave(attribution, stay, event, &own);
 	return finish_span(attribution, span, event->time_ns, event->tid);
 }
 
@@ -274,30 +298,40 @@ int attribute_attr(struct attribution *attribution, const struct event *event)
 	return put_record(attribution, &record);
 }
 
-int attribute_instant(struct attribution *attribution, const struct event *event)
+static int put_instant(struct attribution *attribution, const struct event *event, uint64_t id, const struct event_text *name)
 {
-	struct span *span = is_keyed(event) ? span_of_event(attribution, event) : marked_span(attribution, event, event->mark.id);
 	struct txtrace_record record = {
 		.kind = TXTRACE_RECORD_INSTANT,
 		.instant = {
 			.time_ns = event->time_ns,
-			.span = is_keyed(event) ? 0 : event->mark.id,
+			.span = id,
 			.pid = event->tgid,
 			.tid = event->tid,
-			.name = string_of(is_keyed(event) ? &event->keyed.name : &event->mark.name),
+			.name = string_of(name),
 		},
 	};
 
-	if (is_keyed(event)) {
-		struct wire_clocks storage;
-
-		if (span)
-			record.instant.span = span->record.id;
-		else
-			count_anomaly(attribution, TXTRACE_ANOMALY_MARK_UNKNOWN);
-		read_event(attribution, event, &storage, &(const struct wire_clocks *){ NULL });
-	}
 	return put_record(attribution, &record);
+}
+
+int attribute_instant(struct attribution *attribution, const struct event *event)
+{
+	marked_span(attribution, event, event->mark.id);
+	return put_instant(attribution, event, event->mark.id, &event->mark.name);
+}
+
+int attribute_key_instant(struct attribution *attribution, const struct event *event)
+{
+	struct own_event own;
+	struct span *span;
+	int err = read_event(attribution, event, &own);
+
+	if (err)
+		return err;
+	span = span_of_event(attribution, event);
+	if (!span)
+		count_anomaly(attribution, TXTRACE_ANOMALY_MARK_UNKNOWN);
+	return put_instant(attribution, event, span ? span->record.id : 0, &event->keyed.name);
 }
 
 int attribute_counter(struct attribution *attribution, const struct event *event)

@@ -23,33 +23,74 @@ static struct process *process_of(struct attribution *attribution, uint32_t tgid
 	return process;
 }
 
-struct thread *thread_of_event(struct attribution *attribution, uint32_t tid, uint32_t tgid, uint64_t time_ns)
+static struct thread *add_thread(struct attribution *attribution, uint32_t tid, uint32_t tgid, uint64_t time_ns)
 {
-	struct thread *thread = thread_table_get(&attribution->threads, tid);
-	struct process *process;
+	struct process *process = process_of(attribution, tgid);
+	struct thread *thread = process ? thread_table_add(&attribution->threads, tid, tgid, time_ns) : NULL;
 
-	if (thread)
-		return thread;
-	process = process_of(attribution, tgid);
-	thread = process ? thread_table_add(&attribution->threads, tid, tgid, time_ns) : NULL;
 	if (thread)
 		process->thread_cnt++;
 	return thread;
 }
 
-/* The thread has gone: from its spans too. With the last one the process has gone, and its spans are cut off. */
-static int forget_thread(struct attribution *attribution, struct thread *thread, uint64_t time_ns, const struct wire_clocks *clocks)
+/* The thread has gone: from its spans and its process. With the last one the process has gone, and its spans are cut off. */
+static int retire_thread(struct attribution *attribution, struct thread *thread, uint64_t time_ns, const struct wire_clocks *clocks)
 {
 	uint32_t tgid = thread->tgid;
 	struct process *process = id_map_get(&attribution->processes, 0, tgid);
 
 	leave_all(attribution, thread, time_ns, clocks);
-	thread_table_remove(&attribution->threads, thread);
+	thread->has_exited = true;
 	if (!process || --process->thread_cnt)
 		return 0;
 	id_map_remove(&attribution->processes, 0, tgid);
 	free(process);
 	return cut_off_spans(attribution, tgid, time_ns);
+}
+
+/* Nothing will be heard of it again. If its exit was not, then that was lost: nobody knows when it left its spans. */
+static int forget_thread(struct attribution *attribution, struct thread *thread, uint64_t time_ns)
+{
+	int err = 0;
+
+	for (struct stay *stay = thread->stays; stay; stay = stay->next_of_thread)
+		mark_lossy(stay->span);
+	if (!thread->has_exited)
+		err = retire_thread(attribution, thread, time_ns, NULL);
+	thread_table_remove(&attribution->threads, thread);
+	return err;
+}
+
+/* The tid is used again, and the exit of its last bearer was lost. */
+static int replace_thread(struct attribution *attribution, struct thread **thread, uint32_t tgid, uint64_t time_ns)
+{
+	uint32_t tid = (*thread)->tid;
+	int err = forget_thread(attribution, *thread, time_ns);
+
+	*thread = err ? NULL : add_thread(attribution, tid, tgid, time_ns);
+	return err ? err : *thread ? 0 : -ENOMEM;
+}
+
+int thread_of_event(struct attribution *attribution, uint32_t tid, uint32_t tgid, uint64_t time_ns, struct thread **thread)
+{
+	*thread = thread_table_get(&attribution->threads, tid);
+	if (!*thread)
+		*thread = add_thread(attribution, tid, tgid, time_ns);
+	else if ((*thread)->tgid != tgid)
+		return replace_thread(attribution, thread, tgid, time_ns);
+	return *thread ? 0 : -ENOMEM;
+}
+
+int thread_of_own_event(struct attribution *attribution, const struct event *event, struct thread **thread)
+{
+	int err = thread_of_event(attribution, event->tid, event->tgid, event->time_ns, thread);
+	bool is_other;
+
+	if (err)
+		return err;
+	is_other = (*thread)->has_exited ||
+		   (event->clocks && (*thread)->is_synced && (*thread)->clocks.born_ns != event->clocks->born_ns);
+	return is_other ? replace_thread(attribution, thread, event->tgid, event->time_ns) : 0;
 }
 
 const struct wire_clocks *read_clocks(struct attribution *attribution, struct thread *thread, const struct event *event,
@@ -91,19 +132,24 @@ int put_run(struct attribution *attribution, const struct thread *thread, uint64
 
 static int switch_out(struct attribution *attribution, const struct event *event)
 {
-	struct thread *thread = thread_of_event(attribution, event->tid, event->tgid, event->time_ns);
+	struct thread *thread;
 	bool was_on_cpu;
+	int err = thread_of_event(attribution, event->tid, event->tgid, event->time_ns, &thread);
 
-	if (!thread)
-		return -ENOMEM;
+	if (err)
+		return err;
 	was_on_cpu = thread->state == THREAD_ON_CPU;
 	thread_leave(thread, event->time_ns, event->sched.left_as == WIRE_LEFT_BLOCKED ? THREAD_BLOCKED : THREAD_RUNNABLE,
 		     event->sched.reason);
-	return was_on_cpu ? put_run(attribution, thread, event->time_ns, event) : 0;
+	if (was_on_cpu)
+		err = put_run(attribution, thread, event->time_ns, event);
+	if (!err && event->sched.left_as == WIRE_LEFT_DEAD)
+		err = forget_thread(attribution, thread, event->time_ns);
+	return err;
 }
 
-/* A thread that has exited is switched out once more. */
-static bool is_last_switch(struct attribution *attribution, const struct event *event)
+/* The first thread of a process that another one took over by exec: its tid is not its own any more. */
+static bool is_nobody(struct attribution *attribution, const struct event *event)
 {
 	return event->sched.left_as == WIRE_LEFT_DEAD && !thread_table_get(&attribution->threads, event->tid);
 }
@@ -111,25 +157,21 @@ static bool is_last_switch(struct attribution *attribution, const struct event *
 int attribute_switch(struct attribution *attribution, const struct event *event)
 {
 	struct thread *next;
-	int err;
+	int err = 0;
 
-	if (event->sched.left_as != WIRE_LEFT_UNTRACED && !is_last_switch(attribution, event)) {
+	if (event->sched.left_as != WIRE_LEFT_UNTRACED && !is_nobody(attribution, event))
 		err = switch_out(attribution, event);
-		if (err)
-			return err;
-	}
-	if (!event->sched.next_is_traced)
-		return 0;
-	next = thread_of_event(attribution, event->sched.next_tid, event->sched.next_tgid, event->time_ns);
-	if (!next)
-		return -ENOMEM;
-	thread_arrive(next, event->time_ns, event->cpu);
-	return 0;
+	if (err || !event->sched.next_is_traced)
+		return err;
+	err = thread_of_event(attribution, event->sched.next_tid, event->sched.next_tgid, event->time_ns, &next);
+	if (!err)
+		thread_arrive(next, event->time_ns, event->cpu);
+	return err;
 }
 
 int attribute_wake(struct attribution *attribution, const struct event *event)
 {
-	struct thread *wakee = thread_of_event(attribution, event->wake.wakee_tid, event->wake.wakee_tgid, event->time_ns);
+	struct thread *wakee;
 	bool is_interrupt = event->flags & WIRE_IN_INTERRUPT;
 	struct txtrace_record record = {
 		.kind = TXTRACE_RECORD_WAKE,
@@ -145,11 +187,13 @@ int attribute_wake(struct attribution *attribution, const struct event *event)
 		},
 	};
 
-	if (!wakee)
-		return -ENOMEM;
+	int err = thread_of_event(attribution, event->wake.wakee_tid, event->wake.wakee_tgid, event->time_ns, &wakee);
+
+	if (err)
+		return err;
 	if (!is_interrupt)
 		record.wake.waker_comm = string_of(&event->wake.waker_comm);
-	wakee->wake_ns = event->time_ns;
+	thread_wake(wakee, event->time_ns);
 	return put_record(attribution, &record);
 }
 
@@ -174,54 +218,56 @@ static int put_thread(struct attribution *attribution, const struct event *event
 int attribute_thread(struct attribution *attribution, const struct event *event)
 {
 	struct thread *thread = thread_table_get(&attribution->threads, event->tid);
-	int err;
+	int err = 0;
 
-	if (!(event->flags & WIRE_IS_RENAME)) {
-		if (thread) { /* the tid is used again, and the exit of its last bearer was lost */
-			err = forget_thread(attribution, thread, event->time_ns, NULL);
-			if (err)
-				return err;
-		}
-		thread = thread_of_event(attribution, event->tid, event->tgid, event->time_ns);
-		if (!thread)
-			return -ENOMEM;
-		thread_start(thread, event);
-	}
+	if (event->flags & (WIRE_IS_RENAME | WIRE_NO_CLOCKS)) /* without clocks it is not traced: there is nothing but its name */
+		return put_thread(attribution, event, false);
+	if (thread)
+		err = replace_thread(attribution, &thread, event->tgid, event->time_ns);
+	else
+		err = thread_of_event(attribution, event->tid, event->tgid, event->time_ns, &thread);
+	if (err)
+		return err;
+	thread_start(thread, event);
 	return put_thread(attribution, event, false);
 }
 
 int attribute_thread_exit(struct attribution *attribution, const struct event *event)
 {
-	struct thread *thread = thread_of_event(attribution, event->tid, event->tgid, event->time_ns);
 	struct wire_clocks storage;
 	const struct wire_clocks *clocks;
-	int err;
+	struct thread *thread;
+	int err = thread_of_own_event(attribution, event, &thread);
 
-	if (!thread)
-		return -ENOMEM;
+	if (err)
+		return err;
 	clocks = read_clocks(attribution, thread, event, &storage);
 	err = put_thread(attribution, event, true);
-	if (!err)
-		err = put_run(attribution, thread, event->time_ns, &(struct event){ .sched.left_as = WIRE_LEFT_DEAD });
-	return err ? err : forget_thread(attribution, thread, event->time_ns, clocks);
+	return err ? err : retire_thread(attribution, thread, event->time_ns, clocks);
+}
+
+/* The thread that exec'd took over the tid of the process a while ago: what happened to it since was taken for the other one's. */
+static int take_over(struct attribution *attribution, const struct event *event, struct thread *thread)
+{
+	struct thread *leader = thread_table_get(&attribution->threads, event->tid);
+	int err = leader ? forget_thread(attribution, leader, event->time_ns) : 0;
+
+	thread->state = THREAD_UNKNOWN;
+	thread->is_synced = false;
+	return err ? err : thread_table_rename(&attribution->threads, thread, event->tid);
 }
 
 /* The process has a new program: the old one's spans are cut off. The thread that exec'd goes on, as the only one, under the process' id. */
 int attribute_exec(struct attribution *attribution, const struct event *event)
 {
 	uint32_t old_tid = event->span.id ? (uint32_t)event->span.id : event->tid;
-	struct thread *thread = thread_of_event(attribution, old_tid, event->tgid, event->time_ns);
-	struct thread *leader = thread_table_get(&attribution->threads, event->tid);
 	struct wire_clocks storage;
 	const struct wire_clocks *clocks;
-	int err = 0;
+	struct thread *thread;
+	int err = thread_of_event(attribution, old_tid, event->tgid, event->time_ns, &thread);
 
-	if (!thread)
-		return -ENOMEM;
-	if (leader && leader != thread)
-		err = forget_thread(attribution, leader, event->time_ns, NULL);
-	if (!err && thread->tid != event->tid)
-		err = thread_table_rename(&attribution->threads, thread, event->tid);
+	if (!err && old_tid != event->tid)
+		err = take_over(attribution, event, thread);
 	if (err)
 		return err;
 	clocks = read_clocks(attribution, thread, event, &storage);

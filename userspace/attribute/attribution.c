@@ -35,11 +35,6 @@ void attribution_free(struct attribution *attribution)
 	free(attribution);
 }
 
-static void mark_lossy(struct span *span)
-{
-	span->record.flags |= TXTRACE_SPAN_LOSS | TXTRACE_SPAN_LOWER_BOUND;
-}
-
 static void mark_all_lossy(struct attribution *attribution)
 {
 	struct span *span;
@@ -98,7 +93,7 @@ static int (*const handlers[])(struct attribution *attribution, const struct eve
 	[EVENT_KEY_ENTER] = attribute_enter,
 	[EVENT_KEY_LEAVE] = attribute_leave,
 	[EVENT_KEY_END] = attribute_end,
-	[EVENT_KEY_INSTANT] = attribute_instant,
+	[EVENT_KEY_INSTANT] = attribute_key_instant,
 	[EVENT_LOSS] = attribute_loss,
 };
 

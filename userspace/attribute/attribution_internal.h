@@ -35,6 +35,12 @@ static inline void count_anomaly(struct attribution *attribution, enum txtrace_a
 	attribution->stats.anomaly_cnt[anomaly]++;
 }
 
+/* Lost events may have touched it. */
+static inline void mark_lossy(struct span *span)
+{
+	span->record.flags |= TXTRACE_SPAN_LOSS | TXTRACE_SPAN_LOWER_BOUND;
+}
+
 static inline int put_record(struct attribution *attribution, const struct txtrace_record *record)
 {
 	return attribution->sink(attribution->context, record);
@@ -53,11 +59,15 @@ int attribute_end(struct attribution *attribution, const struct event *event);
 int attribute_tag(struct attribution *attribution, const struct event *event);
 int attribute_attr(struct attribution *attribution, const struct event *event);
 int attribute_instant(struct attribution *attribution, const struct event *event);
+int attribute_key_instant(struct attribution *attribution, const struct event *event);
 int attribute_counter(struct attribution *attribution, const struct event *event);
 int attribute_link(struct attribution *attribution, const struct event *event);
 
-/* The thread on which an event happened; made, in an unknown state, if it was not announced. NULL: no memory. */
-struct thread *thread_of_event(struct attribution *attribution, uint32_t tid, uint32_t tgid, uint64_t time_ns);
+/* The thread that an event tells of; made, in an unknown state, if it was not announced. 0, -ENOMEM, or what the sink returned. */
+int thread_of_event(struct attribution *attribution, uint32_t tid, uint32_t tgid, uint64_t time_ns, struct thread **thread);
+
+/* The thread that did this itself. */
+int thread_of_own_event(struct attribution *attribution, const struct event *event, struct thread **thread);
 
 /* Reads the thread's own clocks at its event; NULL if there are none. A mismatch that no loss explains is counted. */
 const struct wire_clocks *read_clocks(struct attribution *attribution, struct thread *thread, const struct event *event,

@@ -22,7 +22,10 @@ struct wire_loss {
 	uint64_t sched_event_cnt;
 };
 
-/* Does this kind of event come from the program's probes (rather than from the scheduler)? */
+/*
+ * Does this kind of event tell about spans? Those of the program's probes do, and that a thread exits or execs, which ends its stays in spans. The others
+ * tell the states of threads only.
+ */
 bool wire_kind_is_span(uint8_t kind);
 
 /* 0, or -EBADMSG: not a record of the wire. The event refers to the record's bytes and to what the source returned. */

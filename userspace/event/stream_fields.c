@@ -5,8 +5,11 @@
 
 #define NAMES(...) { (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *) }
 
-const struct stream_names stream_flags =
+/* WIRE_IS_SEED and WIRE_NOT_ARRIVED are the same bit, of different kinds. */
+static const struct stream_names flags =
 	NAMES("clocks", "interrupt", "truncated", "seed", "rename", "unreadable", "no_clocks", "waker_unknown");
+static const struct stream_names flags_with_clocks =
+	NAMES("clocks", "interrupt", "truncated", "not_arrived", "rename", "unreadable", "no_clocks", "waker_unknown");
 
 const struct stream_names stream_reasons =
 	NAMES("lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other");
@@ -142,6 +145,11 @@ static const struct stream_kind kinds[] = {
 const struct stream_kind *stream_kind_of(unsigned int kind)
 {
 	return kind < KIND_CNT && kinds[kind].name ? &kinds[kind] : NULL;
+}
+
+const struct stream_names *stream_flags_of(const struct stream_kind *kind)
+{
+	return kind->has_clocks ? &flags_with_clocks : &flags;
 }
 
 static bool is_name(const char *name, const char *bytes, size_t length)

@@ -39,8 +39,10 @@ struct stream_kind {
 	bool has_clocks;
 };
 
-extern const struct stream_names stream_flags;   /* by bit number */
 extern const struct stream_names stream_reasons;
+
+/* The flags of a kind of event, by bit number. */
+const struct stream_names *stream_flags_of(const struct stream_kind *kind);
 
 /* NULL if there is none of this number. */
 const struct stream_kind *stream_kind_of(unsigned int kind);
