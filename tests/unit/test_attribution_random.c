@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Random worlds with a known truth (random_world.h): what the attribution makes of their events must be that truth, also when events are lost. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "attribute/attribution.h"
+#include "event/stream.h"
+#include "unit/random_world_life.h"
+
+#define FIRST_NS 1000000
+#define SPAN_MAX 4096
+
+#define KIND(kind) (1u << (kind))
+#define SCHED_KINDS (KIND(EVENT_SWITCH) | KIND(EVENT_WAKE))
+#define THREAD_KINDS (KIND(EVENT_THREAD) | KIND(EVENT_THREAD_EXIT) | KIND(EVENT_EXEC))
+
+struct result {
+	struct txtrace_span spans[SPAN_MAX];
+	size_t span_cnt;
+	struct txtrace_run runs[SPAN_MAX];
+	size_t run_cnt;
+	struct attribution_stats stats;
+};
+
+static struct result result, other_result;
+
+static int take_record(void *context, const struct txtrace_record *record)
+{
+	struct result *to = context;
+
+	if (record->kind == TXTRACE_RECORD_SPAN) {
+		assert_true(to->span_cnt < SPAN_MAX);
+		to->spans[to->span_cnt++] = record->span;
+	} else if (record->kind == TXTRACE_RECORD_RUN) {
+		assert_true(to->run_cnt < SPAN_MAX);
+		to->runs[to->run_cnt++] = record->run;
+	}
+	return 0;
+}
+
+/* Checkpoints now and then: they must change nothing. */
+static void attribute(const struct world_event *events, size_t event_cnt, uint64_t end_ns, struct result *to)
+{
+	struct attribution *attribution = attribution_new(take_record, to);
+
+	assert_non_null(attribution);
+	to->span_cnt = to->run_cnt = 0;
+	for (size_t i = 0; i < event_cnt; i++) {
+		assert_int_equal(attribution_feed(attribution, &events[i].event), 0);
+		if (i % 100 == 99)
+			assert_int_equal(attribution_checkpoint(attribution, events[i].event.time_ns), 0);
+	}
+	assert_int_equal(attribution_finish(attribution, end_ns), 0);
+	attribution_stats(attribution, &to->stats);
+	attribution_free(attribution);
+}
+
+/* ---- a world that is not as it should be can be looked at ---- */
+
+static void save(const struct world *world)
+{
+	const char *path = getenv("RANDOM_WORLD_STREAM");
+	FILE *out = path ? fopen(path, "w") : NULL;
+
+	for (size_t i = 0; out && i < world->event_cnt; i++)
+		stream_write_event(out, &world->events[i].event);
+	if (out)
+		fclose(out);
+}
+
+#define WRONG(world, format, ...)											\
+	do {														\
+		save(world);												\
+		print_error("seed %" PRIu64 ": " format "\n", (world)->options->seed, ##__VA_ARGS__);			\
+		world_release(world);											\
+		fail();													\
+	} while (0)
+
+/* ---- what must hold ---- */
+
+static uint64_t ledger_part(const struct txtrace_ledger *ledger, int part)
+{
+	switch (part) {
+	case PART_ON_CPU:
+		return ledger->on_cpu_ns;
+	case PART_RUNNABLE:
+		return ledger->runnable_ns;
+	case PART_DETACHED:
+		return ledger->detached_ns;
+	case PART_UNKNOWN:
+		return ledger->unknown_ns;
+	}
+	return ledger->blocked_ns[part - PART_BLOCKED];
+}
+
+static void span_is_true(struct world *world, const struct txtrace_span *span, const struct world_span *truth)
+{
+	if (span->end_ns != truth->end_ns || span->end_tid != truth->end_tid || span->work_ns != truth->work_ns)
+		WRONG(world, "the span of %" PRIu64 " ended at %" PRIu64 " by %u with %" PRIu64 " ns of work, not %" PRIu64 " by %u with %" PRIu64,
+		      truth->begin_ns, span->end_ns, span->end_tid, span->work_ns, truth->end_ns, truth->end_tid, truth->work_ns);
+	for (int part = 0; part < PART_COUNT; part++)
+		if (ledger_part(&span->ledger, part) != truth->parts_ns[part])
+			WRONG(world, "the span of %" PRIu64 ": part %d is %" PRIu64 " ns, not %" PRIu64, truth->begin_ns, part,
+			      ledger_part(&span->ledger, part), truth->parts_ns[part]);
+	if (!!(span->flags & TXTRACE_SPAN_MOVED) != truth->is_moved)
+		WRONG(world, "the span of %" PRIu64 ": moved or not", truth->begin_ns);
+}
+
+/* What holds of every span, whatever was lost: it is one that there was, and its ledger balances. */
+static const struct world_span *span_is_sane(struct world *world, const struct txtrace_span *span)
+{
+	const struct world_span *truth = world_span_at(world, span->begin_ns);
+
+	if (!truth || truth->tgid != span->pid || truth->tid != span->tid || (truth->key < 0 && truth->id != span->id) ||
+	    (truth->key >= 0) != !!(span->flags & TXTRACE_SPAN_KEYED) || (truth->key < 0 && truth->parent != span->parent))
+		WRONG(world, "there was no such span at %" PRIu64, span->begin_ns);
+	if (txtrace_ledger_sum_ns(&span->ledger) != span->work_ns || span->flags & TXTRACE_SPAN_IMBALANCE)
+		WRONG(world, "the ledger of the span of %" PRIu64 " does not add up", span->begin_ns);
+	return truth;
+}
+
+static void there_are_no_bugs_counted(struct world *world)
+{
+	if (result.stats.anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH] || result.stats.anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE])
+		WRONG(world, "%" PRIu64 " clock mismatches, %" PRIu64 " imbalances", result.stats.anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH],
+		      result.stats.anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE]);
+}
+
+/* Each stay on a CPU whose beginning and end were told is a record, and there is no other, but those that go on when the capture ends. */
+static void runs_are_true(struct world *world)
+{
+	size_t truth_idx = 0, extra_idx = 0, extra_cnt = 0;
+
+	for (size_t i = 0; i < result.run_cnt; i++) {
+		const struct txtrace_run *run = &result.runs[i];
+		const struct world_run *truth = &world->runs[truth_idx];
+
+		if (truth_idx < world->run_cnt && run->tid == truth->tid && run->begin_ns == truth->begin_ns && run->end_ns == truth->end_ns &&
+		    run->cpu == truth->cpu && run->left_as == truth->left_as)
+			truth_idx++;
+		else if (run->left_as != TXTRACE_LEFT_UNKNOWN || run->end_ns != world->now_ns)
+			extra_cnt++, extra_idx = i;
+	}
+	if (truth_idx != world->run_cnt)
+		WRONG(world, "the stay on a CPU from %" PRIu64 " to %" PRIu64 " is missing", world->runs[truth_idx].begin_ns, world->runs[truth_idx].end_ns);
+	if (extra_cnt > world->doubtful_run_cnt)
+		WRONG(world, "%zu stays on a CPU too many, one of them of %u from %" PRIu64 " to %" PRIu64, extra_cnt, result.runs[extra_idx].tid,
+		      result.runs[extra_idx].begin_ns, result.runs[extra_idx].end_ns);
+}
+
+static void nothing_lost_means_all_exact(void **state)
+{
+	size_t span_cnt = 0, event_cnt = 0, outside_cnt = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 2000; seed++) {
+		struct world_options options = { .seed = seed, .step_cnt = 300, .first_ns = FIRST_NS, .first_tid = 100 };
+		struct world world;
+
+		world_run(&world, &options);
+		attribute(world.events, world.event_cnt, world.now_ns, &result);
+		if (result.span_cnt != world.span_cnt)
+			WRONG(&world, "%zu spans, not %zu", result.span_cnt, world.span_cnt);
+		for (size_t i = 0; i < result.span_cnt; i++) {
+			const struct world_span *truth = span_is_sane(&world, &result.spans[i]);
+			uint32_t flags = result.spans[i].flags & ~(TXTRACE_SPAN_KEYED | TXTRACE_SPAN_MOVED);
+
+			span_is_true(&world, &result.spans[i], truth);
+			if (flags != (truth->is_unfinished ? TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOWER_BOUND : 0u))
+				WRONG(&world, "the span of %" PRIu64 " has flags %u", truth->begin_ns, flags);
+			outside_cnt += truth->was_left_from_outside && !truth->is_unfinished;
+		}
+		runs_are_true(&world);
+		there_are_no_bugs_counted(&world);
+		for (int i = 0; i < TXTRACE_ANOMALY_COUNT; i++)
+			if (result.stats.anomaly_cnt[i] != world.anomaly_cnt[i])
+				WRONG(&world, "anomaly %d: %" PRIu64 " times, not %" PRIu64, i, result.stats.anomaly_cnt[i], world.anomaly_cnt[i]);
+		span_cnt += world.span_cnt;
+		event_cnt += world.event_cnt;
+		world_release(&world);
+	}
+	print_message("# %zu events, %zu spans, %zu of them ended while somebody was in them\n", event_cnt, span_cnt, outside_cnt);
+	assert_true(span_cnt > 10000);
+	assert_true(outside_cnt > 1000);
+}
+
+/* ---- loss ---- */
+
+/* Could what was lost have touched this span? */
+static bool is_near_loss(const struct world *world, const struct txtrace_span *span)
+{
+	for (size_t i = 0; i < world->event_cnt; i++) {
+		const struct event *event = &world->events[i].event;
+
+		if (event->kind == EVENT_LOSS && event->loss.span_event_cnt && event->time_ns <= span->end_ns && event->loss.last_ns >= span->begin_ns)
+			return true;
+	}
+	return false;
+}
+
+struct tally {
+	size_t lost_cnt, span_cnt, marked_cnt;
+};
+
+/* A span that is not marked is true in every figure; one that no loss can have touched is not marked. */
+static void check_lossy_span(struct world *world, const struct txtrace_span *span, struct tally *tally)
+{
+	const struct world_span *truth = span_is_sane(world, span);
+	bool is_marked = span->flags & TXTRACE_SPAN_LOWER_BOUND;
+
+	tally->span_cnt++;
+	tally->marked_cnt += is_marked;
+	if (!is_marked)
+		span_is_true(world, span, truth);
+	else if (span->flags & TXTRACE_SPAN_UNFINISHED)
+		return;
+	else if (!(span->flags & TXTRACE_SPAN_LOSS))
+		WRONG(world, "the span of %" PRIu64 " is a lower bound for no reason", span->begin_ns);
+	else if (!truth->was_left_from_outside && !is_near_loss(world, span) && !ledger_part(&span->ledger, PART_UNKNOWN))
+		WRONG(world, "the span of %" PRIu64 " is marked, and nothing that touched it was lost", span->begin_ns);
+}
+
+static void lose(uint32_t lost_kinds, unsigned int seed_cnt, struct tally *tally)
+{
+	*tally = (struct tally){ 0 };
+	for (uint64_t seed = 1; seed <= seed_cnt; seed++) {
+		struct world_options options = {
+			.seed = seed, .step_cnt = 300, .first_ns = FIRST_NS, .first_tid = 100, .lost_kinds = lost_kinds, .loss_chance = 2 + seed % 40,
+			.is_tidy = true,
+		};
+		struct world world;
+		size_t begun_cnt = 0;
+
+		world_run(&world, &options);
+		attribute(world.events, world.event_cnt, world.now_ns, &result);
+		for (size_t i = 0; i < result.span_cnt; i++)
+			check_lossy_span(&world, &result.spans[i], tally);
+		for (size_t i = 0; i < world.span_cnt; i++)
+			begun_cnt += !world.spans[i].is_begin_lost;
+		if (result.span_cnt > begun_cnt || (result.span_cnt < begun_cnt && !(lost_kinds & ~SCHED_KINDS)))
+			WRONG(&world, "%zu spans, not %zu", result.span_cnt, begun_cnt);
+		there_are_no_bugs_counted(&world);
+		tally->lost_cnt += world.lost_cnt;
+		world_release(&world);
+	}
+	print_message("# %zu events lost, %zu of %zu spans are marked\n", tally->lost_cnt, tally->marked_cnt, tally->span_cnt);
+	assert_true(tally->lost_cnt > 10000);
+	assert_true(tally->marked_cnt > tally->span_cnt / 100);
+	assert_true(tally->marked_cnt < tally->span_cnt * 99 / 100);
+}
+
+/* A span that no other thread ended stays exact and unmarked, whatever switches and wakeups are lost: its account is made of readings. */
+static void lost_switches_leave_own_spans_exact(void **state)
+{
+	struct tally tally;
+
+	(void)state;
+	lose(SCHED_KINDS, 2000, &tally);
+}
+
+static void lost_span_events_leave_no_span_wrong_and_unmarked(void **state)
+{
+	struct tally tally;
+
+	(void)state;
+	lose(~(SCHED_KINDS | THREAD_KINDS), 1000, &tally);
+}
+
+static void lost_threads_leave_no_span_wrong_and_unmarked(void **state)
+{
+	struct tally tally;
+
+	(void)state;
+	lose(THREAD_KINDS, 4000, &tally);
+}
+
+static void anything_lost_leaves_no_span_wrong_and_unmarked(void **state)
+{
+	struct tally tally;
+
+	(void)state;
+	lose(UINT32_MAX, 2000, &tally);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_lost_means_all_exact),
+		cmocka_unit_test(lost_switches_leave_own_spans_exact),
+		cmocka_unit_test(lost_span_events_leave_no_span_wrong_and_unmarked),
+		cmocka_unit_test(lost_threads_leave_no_span_wrong_and_unmarked),
+		cmocka_unit_test(anything_lost_leaves_no_span_wrong_and_unmarked),
+	};
+
+	(void)other_result;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
