@@ -114,7 +114,8 @@ no_summary() {
 unreadable() { # unreadable FILE WORDS
 	run 2 report "$1" || return
 	[ ! -s "$tmp/out" ] || fail "it printed something" || return
-	[ "$(wc -l <"$tmp/err")" = 1 ] && grep -q "^txtrace: can't read '$1': .*$2" "$tmp/err" || fail "it said: $(cat "$tmp/err")"
+	[ "$(wc -l <"$tmp/err")" = 1 ] || fail "that is not one sentence: $(cat "$tmp/err")" || return
+	grep -q "^txtrace: can't read '$1': .*$2" "$tmp/err" || fail "it said: $(cat "$tmp/err")"
 }
 
 : >"$tmp/nothing"

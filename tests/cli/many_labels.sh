@@ -16,7 +16,7 @@ awk 'BEGIN {
 all_labels() {
 	run 0 report --limit 2 labels.txtrace || return
 	grep -q '^spans  *60,000 of 30,000 labels$' "$tmp/out" || fail "$(grep '^spans' "$tmp/out")" || return
-	grep -q '^29,998 more labels with less work: --limit 0 shows them$' "$tmp/out" || fail "the hidden ones are not counted"
+	grep -q "^29,998 more labels with less work: 'txtrace report --limit 0' shows them$" "$tmp/out" || fail "the hidden ones are not counted"
 }
 
 small_memory() {
@@ -26,7 +26,7 @@ small_memory() {
 	jq -e '[.labels[] | select(.is_rest)] | length == 1' "$tmp/out" >/dev/null || fail "no row for the rest" || return
 	jq -e '[.labels[] | select(.is_rest | not)] | length > 5000 and length < 25000' "$tmp/out" >/dev/null || fail "4 MiB hold other numbers" || return
 	run 0 report -n 1 --max-memory 4M labels.txtrace || return
-	grep -q '^memory  *too many labels: [0-9,]* spans are counted together; --max-memory allows more$' "$tmp/out" || fail "it is not said"
+	grep -q "^memory  *too many labels: [0-9,]* spans are counted together; 'txtrace report --max-memory' allows more$" "$tmp/out" || fail "it is not said"
 }
 
 # The largest resident set so far, in KiB, of a run that has read its log and waits for somebody to read what it writes.

@@ -194,7 +194,7 @@ static void expect_bar(const struct txtrace_ledger *ledger, size_t columns, cons
 #define RUNNABLE "\xe2\x96\x93"
 #define BLOCKED "\xe2\x96\x92"
 #define DETACHED "\xe2\x96\x91"
-#define UNKNOWN "\xc2\xb7"
+#define UNKNOWN "?"
 
 static void a_bar_is_full_and_true_to_a_column(void **state)
 {

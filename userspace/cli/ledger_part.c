@@ -7,7 +7,6 @@
 #define DARK "\xe2\x96\x93"   /* dark shade */
 #define MEDIUM "\xe2\x96\x92" /* medium shade */
 #define LIGHT "\xe2\x96\x91"  /* light shade */
-#define DOT "\xc2\xb7"        /* middle dot */
 
 #define LEDGER(member) offsetof(struct txtrace_ledger, member)
 #define BLOCKED(reason) (LEDGER(blocked_ns) + sizeof(uint64_t) * TXTRACE_BLOCK_##reason), true
@@ -25,7 +24,7 @@ const struct ledger_part ledger_parts[LEDGER_PART_COUNT] = {
 	{ "stopped", MEDIUM, "91", BLOCKED(STOPPED) },
 	{ "other", MEDIUM, "93", BLOCKED(OTHER) },
 	{ "detached", LIGHT, "37", LEDGER(detached_ns), false },
-	{ "unknown", DOT, "90", LEDGER(unknown_ns), false },
+	{ "unknown", "?", "90", LEDGER(unknown_ns), false },
 };
 
 uint64_t ledger_part_ns(const struct txtrace_ledger *ledger, size_t part)

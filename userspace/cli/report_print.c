@@ -9,7 +9,7 @@
 #include "base/units.h"
 
 #define LABEL_COLUMNS_MAX 30
-#define BAR_COLUMNS 20
+#define BAR_COLUMNS 16
 #define SPLIT_COLUMN_MAX (2 + LEDGER_PART_COUNT + 1) /* label, work, parts, rest */
 
 /* One printing of a report. */
@@ -172,10 +172,14 @@ static size_t next_part(const struct split_columns *split, const double sums[LED
 /* On-CPU and runnable always, the others, if there is anything, by their weight as long as they fit. */
 static void choose_columns(const struct printer *printer, struct split_columns *split)
 {
-	const size_t work_width = 2 + 9, rest_width = 2 + 9; /* ">=1.23 ms" */
-	size_t widths[LEDGER_PART_COUNT], used = printer->label_columns + work_width, waiting_cnt = 0, next;
+	size_t widths[LEDGER_PART_COUNT], used = printer->label_columns, rest_width = strlen("  1.23 ms"), waiting_cnt = 0, next;
 	double sums[LEDGER_PART_COUNT];
 
+	for (size_t i = 0; i < printer->row_cnt; i++) {
+		if (split_row_at(printer, i).is_lower_bound)
+			rest_width = strlen("  >=1.23 ms");
+	}
+	used += rest_width; /* that of work, too */
 	measure_parts(printer, sums, widths);
 	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
 		split->is_shown[part] = part < 2;
@@ -200,7 +204,7 @@ static void title_columns(struct split_columns *split)
 {
 	static const char blocked[] = "blocked on";
 
-	split->titles[split->title_cnt++] = (struct table_column){ "where it went, mean", TABLE_LEFT, NULL };
+	split->titles[split->title_cnt++] = (struct table_column){ "mean split", TABLE_LEFT, NULL };
 	split->titles[split->title_cnt++] = (struct table_column){ "work", TABLE_RIGHT, NULL };
 	for (size_t i = 0; i < split->cnt; i++) {
 		const struct ledger_part *part = &ledger_parts[split->parts[i]];
@@ -221,6 +225,15 @@ static struct txtrace_ledger rest_of(const struct split_columns *split, const st
 	return rest;
 }
 
+/* Nothing is a dot, so that the eye finds what is something. */
+static void add_part(struct table *table, const char *style, bool is_lower_bound, uint64_t ns)
+{
+	if (ns > 0)
+		add_time(table, style, is_lower_bound, ns);
+	else
+		table_cell(table, TABLE_DIM, "\xc2\xb7");
+}
+
 static void add_share(struct table *table, const char *style, uint64_t part_ns, uint64_t sum_ns)
 {
 	char share[UNITS_SIZE];
@@ -235,12 +248,12 @@ static void add_split_rows(struct printer *printer, struct table *table, const s
 	struct txtrace_ledger rest = rest_of(split, ledger);
 	uint64_t sum_ns = txtrace_ledger_sum_ns(ledger), rest_ns = txtrace_ledger_sum_ns(&rest), cnt = row->sums->cnt;
 
-	table_cell(table, TABLE_BOLD, row->row ? format_label(printer, row->row) : "(all without parent)");
+	table_cell(table, TABLE_BOLD, row->row ? format_label(printer, row->row) : "(top level)");
 	add_time(table, TABLE_PLAIN, row->is_lower_bound, mean(row->sums->work_ns, cnt));
 	for (size_t i = 0; i < split->cnt; i++)
-		add_time(table, ledger_parts[split->parts[i]].style, row->is_lower_bound, mean(ledger_part_ns(ledger, split->parts[i]), cnt));
+		add_part(table, ledger_parts[split->parts[i]].style, row->is_lower_bound, mean(ledger_part_ns(ledger, split->parts[i]), cnt));
 	if (split->has_rest)
-		add_time(table, TABLE_PLAIN, row->is_lower_bound, mean(rest_ns, cnt));
+		add_part(table, TABLE_PLAIN, row->is_lower_bound, mean(rest_ns, cnt));
 	if (sum_ns == 0)
 		return;
 
@@ -306,12 +319,12 @@ static void add_memory_notes(struct printer *printer, struct table *table)
 
 	if (label_report_rest_count(printer->report) > 0) {
 		table_cell(table, "33", "memory");
-		table_cell_format(table, "33", "too many labels: %s spans are counted together; --max-memory allows more",
+		table_cell_format(table, "33", "too many labels: %s spans are counted together; 'txtrace report --max-memory' allows more",
 				  units_format_count(count, label_report_rest_count(printer->report)));
 	}
 	if (label_report_is_coarse(printer->report)) {
 		table_cell(table, "33", "memory");
-		table_cell(table, "33", "used up: p50, p90 and p99 of some labels are coarse; --max-memory allows more");
+		table_cell(table, "33", "used up: p50, p90 and p99 of some labels are coarse; 'txtrace report --max-memory' allows more");
 	}
 }
 
@@ -379,7 +392,7 @@ int report_print(const struct label_report *report, const struct txtrace_log_inf
 		fputs("no spans\n", screen->file);
 	}
 	if (hidden_cnt > 0)
-		fprintf(screen->file, "\n%s more labels with less work: --limit 0 shows them\n", units_format_count(count, hidden_cnt));
+		fprintf(screen->file, "\n%s more labels with less work: 'txtrace report --limit 0' shows them\n", units_format_count(count, hidden_cnt));
 	print_foot(&printer);
 	printer.err = printer.err ? printer.err : printer.text.err;
 	text_release(&printer.text);
