@@ -51,6 +51,10 @@ static const struct {
 	{ { .time_ns = 9000, .tid = 11, .tgid = 10, .kind = EVENT_THREAD_EXIT, .flags = WIRE_HAS_CLOCKS, .clocks = &some_clocks },
 	  "9000 thread_exit 11/10 0 - born=1000 on_cpu=2900 runnable=100 unknown=7 "
 	  "blocked[lock]=1 blocked[sleep]=5000 blocked[other]=18446744073709551615" },
+	{ { .time_ns = 9000, .tid = 11, .tgid = 10, .kind = EVENT_ENTER, .flags = WIRE_HAS_CLOCKS | WIRE_NOT_ARRIVED, .clocks = &some_clocks,
+	    .span = { .id = 5 } },
+	  "9000 enter 11/10 0 not_arrived id=5 born=1000 on_cpu=2900 runnable=100 unknown=7 "
+	  "blocked[lock]=1 blocked[sleep]=5000 blocked[other]=18446744073709551615" },
 	{ { .time_ns = 9000, .tid = 10, .tgid = 10, .kind = EVENT_EXEC, .flags = WIRE_HAS_CLOCKS | WIRE_NO_CLOCKS, .span = { .id = 11 } },
 	  "9000 exec 10/10 0 clocks+no_clocks old_tid=11" },
 	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_BEGIN, .span = { .id = UINT64_MAX, .parent = 4, .label = TEXT("work") } },
@@ -291,7 +295,7 @@ static void what_is_no_event_is_refused_with_its_line(void **state)
 		{ "1 end 1/4294967296 0 - id=1", "'4294967296' is no number up to 4294967295" },
 		{ "1 end 1/1 65536 - id=1", "'65536' is no number up to 65535" },
 		{ "1 end 1/1 0 blue id=1", "there is no flag 'blue'" },
-		{ "1 end 1/1 0 seed+ id=1", "there is no flag ''" },
+		{ "1 end 1/1 0 not_arrived+ id=1", "there is no flag ''" },
 		{ "1 end 1/1 0 -x id=1", "a field ends at 'x id=1', where a blank belongs" },
 		{ "1 end 1/1 0 - ", "end has no field ''" },
 		{ "1 end 1/1 0 - id", "id lacks =value" },
