@@ -222,13 +222,10 @@ demo:
 	@tests/setup/install.sh demo
 	@tests/demo.sh
 
-check:
+check check-fast:
 	@tests/setup/install.sh check
-	@JOBS=$(JOBS) tests/run_check.sh
-
-check-fast:
-	@tests/setup/install.sh check
-	@JOBS=$(JOBS) tests/run_check.sh --fast
+	@tests/setup/trace_processor.sh
+	@JOBS=$(JOBS) tests/run_check.sh $(if $(filter check-fast,$@),--fast)
 
 lint:
 	@tests/setup/install.sh check
