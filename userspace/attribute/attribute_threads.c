@@ -246,28 +246,37 @@ int attribute_thread_exit(struct attribution *attribution, const struct event *e
 	return err ? err : retire_thread(attribution, thread, event->time_ns, clocks);
 }
 
-/* The thread that exec'd took over the tid of the process a while ago: what happened to it since was taken for the other one's. */
-static int take_over(struct attribution *attribution, const struct event *event, struct thread *thread)
+/*
+ * The thread that exec'd took over the tid of the process a while ago: what happened to it since was taken for the other one's, and by now its old tid
+ * may be somebody else's.
+ */
+static int take_over(struct attribution *attribution, const struct event *event, struct thread **thread)
 {
 	struct thread *leader = thread_table_get(&attribution->threads, event->tid);
 	int err = leader ? forget_thread(attribution, leader, event->time_ns) : 0;
 
-	thread->state = THREAD_UNKNOWN;
-	thread->is_synced = false;
-	return err ? err : thread_table_rename(&attribution->threads, thread, event->tid);
+	if (err)
+		return err;
+	*thread = thread_table_get(&attribution->threads, (uint32_t)event->span.id);
+	if (!*thread || (*thread)->tgid != event->tgid)
+		return thread_of_event(attribution, event->tid, event->tgid, event->time_ns, thread);
+	(*thread)->state = THREAD_UNKNOWN;
+	(*thread)->is_synced = false;
+	return thread_table_rename(&attribution->threads, *thread, event->tid);
 }
 
 /* The process has a new program: the old one's spans are cut off. The thread that exec'd goes on, as the only one, under the process' id. */
 int attribute_exec(struct attribution *attribution, const struct event *event)
 {
-	uint32_t old_tid = event->span.id ? (uint32_t)event->span.id : event->tid;
 	struct wire_clocks storage;
 	const struct wire_clocks *clocks;
 	struct thread *thread;
-	int err = thread_of_event(attribution, old_tid, event->tgid, event->time_ns, &thread);
+	int err;
 
-	if (!err && old_tid != event->tid)
-		err = take_over(attribution, event, thread);
+	if (event->span.id && event->span.id != event->tid)
+		err = take_over(attribution, event, &thread);
+	else
+		err = thread_of_own_event(attribution, event, &thread);
 	if (err)
 		return err;
 	clocks = read_clocks(attribution, thread, event, &storage);
