@@ -224,6 +224,101 @@ static void a_kind_that_is_not_known_is_left_out(void **state)
 	feed_release(&feed);
 }
 
+/* ---- anything ---- */
+
+static uint64_t random_number(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+/* Bytes, some of which look like UTF-8. */
+static struct txtrace_string random_string(uint64_t *seed)
+{
+	static char bytes[512];
+	size_t length = random_number(seed) % 3 ? random_number(seed) % 8 : random_number(seed) % sizeof(bytes);
+
+	for (size_t i = 0; i < length; i++)
+		bytes[i] = random_number(seed) % 2 ? (char)random_number(seed) : "ab\xc3\xa9\n\""[random_number(seed) % 6];
+	return (struct txtrace_string){ length > 0 ? bytes : NULL, length };
+}
+
+/* Few different numbers, so that records meet, and the largest. */
+static void fill_with_numbers(uint64_t *seed, void *record, size_t size)
+{
+	for (size_t i = 0; i + 4 <= size; i += 4) {
+		uint32_t number = random_number(seed) % 10 ? random_number(seed) % 6 : UINT32_MAX;
+
+		memcpy((char *)record + i, &number, 4);
+	}
+}
+
+static struct txtrace_record random_record(uint64_t *seed)
+{
+	struct txtrace_record record;
+
+	fill_with_numbers(seed, &record, sizeof(record));
+	record.kind = (uint32_t)(random_number(seed) % TXTRACE_RECORD_KIND_COUNT);
+	switch (record.kind) {
+	case TXTRACE_RECORD_SPAN:
+		record.span.label = random_string(seed);
+		record.span.tag = record.span.label;
+		record.span.key = record.span.label;
+		break;
+	case TXTRACE_RECORD_WAKE:
+		record.wake.waker_comm = random_string(seed);
+		break;
+	case TXTRACE_RECORD_THREAD:
+		record.thread.is_seed = random_number(seed) % 2;
+		record.thread.is_exit = random_number(seed) % 2;
+		record.thread.comm = random_string(seed);
+		break;
+	case TXTRACE_RECORD_ATTRIBUTE:
+		record.attribute.is_truncated = random_number(seed) % 2;
+		record.attribute.name = random_string(seed);
+		record.attribute.string = record.attribute.name;
+		break;
+	case TXTRACE_RECORD_INSTANT:
+		record.instant.name = random_string(seed);
+		break;
+	case TXTRACE_RECORD_COUNTER:
+		record.counter.name = random_string(seed);
+		break;
+	case TXTRACE_RECORD_LINK:
+		record.link.name = random_string(seed);
+		break;
+	case TXTRACE_RECORD_OPEN_SPAN:
+		record.open_span.label = random_string(seed);
+		record.open_span.key = record.open_span.label;
+		break;
+	case TXTRACE_RECORD_DAMAGE:
+		record.damage.reason = random_number(seed) % 2 ? "a reason" : NULL;
+		break;
+	}
+	return record;
+}
+
+static void records_of_any_content_go_through(void **state)
+{
+	const struct export_format *format;
+	uint64_t seed = 1;
+
+	(void)state;
+	for (size_t i = 0; (format = export_format_at(i)); i++) {
+		struct feed feed;
+
+		feed_begin(&feed, format->name);
+		for (int j = 0; j < 20000; j++)
+			feed_add(&feed, random_record(&seed));
+		feed_end(&feed);
+		for (const char *at = feed.bytes; at < feed.bytes + feed.length && !format->is_binary; at++)
+			assert_true((unsigned char)*at >= 0x20 || *at == '\n');
+		feed_release(&feed);
+	}
+}
+
 static void an_export_can_be_given_up(void **state)
 {
 	(void)state;
@@ -251,6 +346,7 @@ int main(void)
 		cmocka_unit_test(a_full_disk_is_the_export_s_error),
 		cmocka_unit_test(when_reading_fails_the_output_ends_and_says_so),
 		cmocka_unit_test(a_kind_that_is_not_known_is_left_out),
+		cmocka_unit_test(records_of_any_content_go_through),
 		cmocka_unit_test(an_export_can_be_given_up),
 	};
 

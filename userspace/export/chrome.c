@@ -41,10 +41,10 @@ static uint64_t pid_of(const struct picture_row *row)
 	return row->pid == NO_PROCESS ? OWN_PID : row->pid;
 }
 
-/* Tids from 2^30 on are made up by whoever made the log: they too get a number that collides with nothing. */
+/* Tid 0, which viewers take for the main thread, and those from 2^30 on are no thread's: they get a number that collides with nothing. */
 static uint64_t tid_of(const struct picture_row *row)
 {
-	return row->kind == ROW_THREAD && row->tid < FIRST_OWN_TID ? row->tid : FIRST_OWN_TID + row->id;
+	return row->kind == ROW_THREAD && row->tid > 0 && row->tid < FIRST_OWN_TID ? row->tid : FIRST_OWN_TID + row->id;
 }
 
 /* Each event on a line of its own. */
@@ -75,15 +75,25 @@ static uint64_t base_of(const struct txtrace_log_info *info)
 	return hours > 0 ? (hours - 1) * HOUR_NS : 0;
 }
 
+/* Times that no machine has are drawn together, where a viewer's signed numbers do not overflow yet. */
+#define LAST_NS (UINT64_C(1) << 62)
+
+static uint64_t time_of(const struct chrome *chrome, uint64_t ns)
+{
+	if (ns <= chrome->base_ns)
+		return 0;
+	return ns - chrome->base_ns < LAST_NS ? ns - chrome->base_ns : LAST_NS;
+}
+
 static void member_us(struct json *json, const char *name, uint64_t ns)
 {
 	json_name(json, name);
-	json_u64_scaled(json, ns < INT64_MAX ? ns : INT64_MAX, 3); /* a viewer's times are signed */
+	json_u64_scaled(json, ns, 3);
 }
 
 static void member_time(struct chrome *chrome, uint64_t ns)
 {
-	member_us(&chrome->json, "ts", ns > chrome->base_ns ? ns - chrome->base_ns : 0);
+	member_us(&chrome->json, "ts", time_of(chrome, ns));
 }
 
 static void member_id(struct json *json, uint64_t id)
@@ -303,7 +313,7 @@ static int draw_slice(struct chrome *chrome, const struct shape *shape)
 
 	begin_shape(chrome, is_lane ? "b" : "X", shape, shape->begin_ns);
 	if (!is_lane)
-		member_us(json, "dur", shape->end_ns - shape->begin_ns);
+		member_us(json, "dur", time_of(chrome, shape->end_ns) - time_of(chrome, shape->begin_ns));
 	if (shape->row->kind == ROW_STATES)
 		json_member_text(json, "cname", color_of(shape));
 	member_args(json, shape->args, shape->arg_cnt);
