@@ -58,17 +58,20 @@ void *id_map_get(const struct id_map *map, uint64_t high, uint64_t low)
 
 int id_map_put(struct id_map *map, uint64_t high, uint64_t low, void *value)
 {
-	struct id_map_slot *slot;
+	struct id_map_slot *slot = map->slots ? find(map, high, low) : NULL;
 
+	if (slot && slot->value) {
+		slot->value = value;
+		return 0;
+	}
 	if (!map->slots || map->cnt * 2 > map->mask) {
 		int err = grow(map);
 
 		if (err)
 			return err;
+		slot = find(map, high, low);
 	}
-	slot = find(map, high, low);
-	if (!slot->value)
-		map->cnt++;
+	map->cnt++;
 	*slot = (struct id_map_slot){ .high = high, .low = low, .value = value };
 	return 0;
 }

@@ -25,7 +25,7 @@ void id_map_init(struct id_map *map);
 void id_map_release(struct id_map *map); /* the values are the caller's */
 
 void *id_map_get(const struct id_map *map, uint64_t high, uint64_t low); /* NULL: not there */
-int id_map_put(struct id_map *map, uint64_t high, uint64_t low, void *value); /* replaces; 0 or -ENOMEM */
+int id_map_put(struct id_map *map, uint64_t high, uint64_t low, void *value); /* 0 or -ENOMEM; to replace needs no memory */
 void *id_map_remove(struct id_map *map, uint64_t high, uint64_t low); /* what was there, or NULL */
 
 /* Visits all, in no order: for (size_t i = 0; (value = id_map_next(map, &i));). Nothing may be put or removed meanwhile. */

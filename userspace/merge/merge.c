@@ -2,6 +2,7 @@
 #include "merge/merge.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,29 +123,36 @@ static void compact(struct lane *lane)
 	lane->head = 0;
 }
 
-static uint64_t head_time(const struct lane *lane)
+static bool is_empty(const struct lane *lane)
 {
-	return lane->head < lane->entry_cnt ? lane->entries[lane->head].time_ns : UINT64_MAX;
+	return lane->head == lane->entry_cnt;
 }
 
-/* The lane with the earliest head, and up to when it may go on before another one's turn comes. */
+static uint64_t head_time(const struct lane *lane)
+{
+	return lane->entries[lane->head].time_ns;
+}
+
+/* The lane with the earliest head, and up to when it may go on before another one's turn comes. NULL: there is nothing. */
 static struct lane *choose(struct merge *merge, uint64_t *until_ns)
 {
 	struct lane *best = NULL;
-	uint64_t best_ns = UINT64_MAX, second_ns = UINT64_MAX;
 
+	*until_ns = UINT64_MAX;
 	for (size_t i = 0; i < merge->lane_cnt; i++) {
-		uint64_t time_ns = head_time(&merge->lanes[i]);
+		struct lane *lane = &merge->lanes[i];
 
-		if (time_ns < best_ns) {
-			second_ns = best_ns;
-			best_ns = time_ns;
-			best = &merge->lanes[i];
-		} else if (time_ns < second_ns) {
-			second_ns = time_ns;
+		if (is_empty(lane))
+			continue;
+		if (best && head_time(lane) >= head_time(best)) {
+			if (head_time(lane) <= *until_ns)
+				*until_ns = head_time(lane) - (head_time(lane) > head_time(best));
+			continue;
 		}
+		if (best)
+			*until_ns = head_time(best) - 1;
+		best = lane;
 	}
-	*until_ns = second_ns > best_ns ? second_ns - 1 : best_ns;
 	return best;
 }
 
