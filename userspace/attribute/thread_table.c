@@ -62,7 +62,7 @@ void thread_start(struct thread *thread, const struct event *event)
 {
 	thread->clocks = (struct wire_clocks){ .born_ns = event->thread.born_ns };
 	thread->since_ns = event->thread.born_ns;
-	thread->state = event->thread.state <= THREAD_BLOCKED ? event->thread.state : THREAD_UNKNOWN;
+	thread->state = event->thread.state;
 	thread->reason = event->thread.reason;
 	thread->is_synced = true;
 	if (thread->state == THREAD_ON_CPU) {

@@ -54,7 +54,7 @@ static int decode_switch(const struct wire *wire, struct event *event)
 	event->sched.left_as = w->left_as;
 	event->sched.reason = w->reason;
 	event->sched.next_is_traced = w->next_is_traced;
-	return w->reason < BLOCK_REASON_COUNT ? 0 : -EBADMSG;
+	return w->reason < BLOCK_REASON_COUNT && w->left_as <= WIRE_LEFT_DEAD ? 0 : -EBADMSG;
 }
 
 static int decode_wake(const struct wire *wire, struct event *event)
@@ -76,7 +76,7 @@ static int decode_thread(const struct wire *wire, struct event *event)
 	event->thread.state = w->state;
 	event->thread.reason = w->reason;
 	event->thread.parent_tgid = w->parent_tgid;
-	return w->reason < BLOCK_REASON_COUNT ? 0 : -EBADMSG;
+	return w->reason < BLOCK_REASON_COUNT && w->state <= WIRE_THREAD_BLOCKED ? 0 : -EBADMSG;
 }
 
 static int decode_span(const struct wire *wire, struct event *event)
