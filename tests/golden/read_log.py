@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """A second reader of span logs, written from docs/log-format.md alone: prints each record as a line with every member.
 

