@@ -43,10 +43,10 @@ struct emit {
 	uint32_t size;
 };
 
-static __always_inline void emit_count_loss(struct emit *out, uint32_t kind)
+/* 0, which is what a program returns. */
+static __always_inline int emit_lost(struct emit *out, const uint32_t kind, uint64_t now_ns)
 {
 	struct wire_counters *c = out->counters;
-	uint64_t now_ns = bpf_ktime_get_ns();
 
 	if (c->generation != loss_generation) {
 		c->first_lost_ns = now_ns;
@@ -54,13 +54,13 @@ static __always_inline void emit_count_loss(struct emit *out, uint32_t kind)
 	}
 	c->last_lost_ns = now_ns;
 	__sync_fetch_and_add(&c->lost[kind], 1);
+	return 0;
 }
 
 /* kind and size are constants. The counts are atomic: a program on a probe can be preempted by another one on the same CPU. */
 static __always_inline void *emit_reserve(struct emit *out, const uint32_t kind, const uint32_t size)
 {
 	uint32_t ring_idx;
-	void *record = 0;
 
 	out->cpu = bpf_get_smp_processor_id();
 	out->size = size;
@@ -68,11 +68,7 @@ static __always_inline void *emit_reserve(struct emit *out, const uint32_t kind,
 	__sync_fetch_and_add(&out->counters->sent[kind], 1);
 	ring_idx = out->cpu & cfg_ring_mask;
 	out->ring = bpf_map_lookup_elem(&rings, &ring_idx);
-	if (out->ring)
-		record = bpf_ringbuf_reserve(out->ring, size, 0);
-	if (!record)
-		emit_count_loss(out, kind);
-	return record;
+	return out->ring ? bpf_ringbuf_reserve(out->ring, size, 0) : 0;
 }
 
 /* Takes back what was reserved, to send it in another size. */

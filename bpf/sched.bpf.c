@@ -60,7 +60,7 @@ int on_sched_switch(uint64_t *ctx)
 	if (in_clock)
 		thread_clock_arrive(in_clock, now_ns);
 	if (!event)
-		return 0;
+		return emit_lost(&out, WIRE_SWITCH, now_ns);
 	emit_header(&out, &event->header, WIRE_SWITCH, 0, pid_tgid_of(prev), now_ns);
 	event->next_tid = next->pid;
 	event->next_tgid = next->tgid;
@@ -92,7 +92,7 @@ int on_sched_waking(uint64_t *ctx)
 	now_ns = bpf_ktime_get_ns();
 	thread_clock_wake(clock, now_ns);
 	if (!event)
-		return 0;
+		return emit_lost(&out, WIRE_WAKE, now_ns);
 	waker = bpf_get_current_task_btf();
 	context = compat_context(waker, &event->header.time_ns);
 	if (context != CONTEXT_THREAD)
@@ -171,7 +171,7 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
-		return 0;
+		return emit_lost(&out, kind, bpf_ktime_get_ns());
 	switch_cnt = *(volatile uint32_t *)&clock->switch_cnt;
 	now_ns = bpf_ktime_get_ns();
 	thread_clock_read(clock, now_ns, &event->clocks);

@@ -74,7 +74,7 @@ static __always_inline int send_span_with_clocks(struct thread_clock *clock, con
 
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
-		return 0;
+		return emit_lost(&out, kind, bpf_ktime_get_ns());
 	flags = read_clocks(clock, &event->clocks, &now_ns, &switch_cnt);
 	emit_header(&out, &event->span.header, kind, flags, bpf_get_current_pid_tgid(), now_ns);
 	fill_span(&event->span, id, label, parent);
@@ -97,7 +97,7 @@ static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t l
 		return send_span_with_clocks(clock, kind, id, label, parent);
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
-		return 0;
+		return emit_lost(&out, kind, bpf_ktime_get_ns());
 	now_ns = bpf_ktime_get_ns();
 	if (clocks_moved(clock)) { /* preempted since we looked */
 		emit_discard(&out, kind, event);
@@ -148,7 +148,7 @@ static __always_inline int send_mark(const uint8_t kind, uint64_t id, uint64_t n
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
-		return 0;
+		return emit_lost(&out, kind, bpf_ktime_get_ns());
 	emit_header(&out, &event->header, kind, 0, bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
 	event->id = id;
 	event->name = name;
@@ -223,7 +223,7 @@ static __always_inline int send_text(const uint8_t kind, const struct text_sourc
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
-		return 0;
+		return emit_lost(&out, kind, bpf_ktime_get_ns());
 	if (source->address)
 		length = bpf_probe_read_user_str(event->text, sizeof(event->text), (void *)source->address);
 	if (length < (long)sizeof(event->text)) {
@@ -233,7 +233,7 @@ static __always_inline int send_text(const uint8_t kind, const struct text_sourc
 	emit_discard(&out, kind, event);
 	more = emit_reserve(&out, kind, sizeof(*more));
 	if (!more)
-		return 0;
+		return emit_lost(&out, kind, bpf_ktime_get_ns());
 	length = bpf_probe_read_user_str(more->text, sizeof(more->text), (void *)source->address);
 	fill_text(&out, &more->base, kind, source, length, sizeof(more->text));
 	return 0;
@@ -276,7 +276,7 @@ static __always_inline int send_key(const uint8_t kind, uint64_t key, uint64_t l
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
-		return 0;
+		return emit_lost(&out, kind, bpf_ktime_get_ns());
 	__builtin_memset(event->keyed.key, 0, sizeof(event->keyed.key));
 	barrier_var(room); /* the verifier wants to see the bound where it is used */
 	if (room > WIRE_KEY_MAX)

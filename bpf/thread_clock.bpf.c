@@ -40,6 +40,8 @@ __hidden struct thread_clock *thread_clock_start(struct task_struct *task, uint3
 		__sync_fetch_and_add(&out.counters->lost_clocks, 1);
 	if (event)
 		thread_clock_send(&out, event, task, &initial, clock ? flags : flags | WIRE_NO_CLOCKS, task->comm);
+	else
+		emit_lost(&out, WIRE_THREAD, initial.since_ns);
 	return clock;
 }
 
@@ -53,4 +55,6 @@ __hidden void thread_clock_rename(struct task_struct *task, const struct thread_
 	now.since_ns = bpf_ktime_get_ns();
 	if (event)
 		thread_clock_send(&out, event, task, &now, WIRE_IS_RENAME, comm);
+	else
+		emit_lost(&out, WIRE_THREAD, now.since_ns);
 }

@@ -71,6 +71,7 @@ static __always_inline uint64_t thread_clock_sleep_end(const struct thread_clock
 
 static __always_inline void thread_clock_add_blocked(struct wire_clocks *clocks, uint32_t reason, uint64_t spent_ns)
 {
+	barrier_var(reason); /* the verifier up to 6.3 loses a bound that was checked on another copy of the number */
 	if (reason < BLOCK_REASON_COUNT)
 		clocks->blocked_ns[reason] += spent_ns;
 }
