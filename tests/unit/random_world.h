@@ -43,6 +43,7 @@ struct world_options {
 	bool is_tidy;             /* programs begin nothing that is open already */
 	uint64_t first_ns;        /* when it begins */
 	uint32_t first_tid;       /* tids are first_tid + 1 … + WORLD_TIDS */
+	char name;                /* keys begin with it */
 };
 
 /* What a thread does in truth, and its clocks as the BPF programs keep them. */
@@ -403,15 +404,6 @@ static void world_sort_events(struct world *world)
 	for (size_t i = 0; i < world->event_cnt; i++)
 		if (world->events[i].has_clocks)
 			world->events[i].event.clocks = &world->events[i].clocks;
-}
-
-/* The span that began then, or NULL. */
-static const struct world_span *world_span_at(const struct world *world, uint64_t begin_ns)
-{
-	for (size_t i = 0; i < world->span_cnt; i++)
-		if (world->spans[i].begin_ns == begin_ns)
-			return &world->spans[i];
-	return NULL;
 }
 
 static void world_release(struct world *world)

@@ -6,11 +6,15 @@
 #include "unit/random_world.h"
 
 static const struct event_text world_label = { .bytes = "work", .length = 4 };
-static const char *const world_keys[WORLD_KEYS] = { "order-1", "order-2", "order-3" };
 
-static struct event_text world_key(int key)
+static struct event_text world_key(const struct world *world, int key)
 {
-	return (struct event_text){ .bytes = world_keys[key], .length = 7 };
+	static char keys[256][WORLD_KEYS][2];
+	char *bytes = keys[(unsigned char)world->options->name][key];
+
+	bytes[0] = world->options->name;
+	bytes[1] = '0' + key;
+	return (struct event_text){ .bytes = bytes, .length = 2 };
 }
 
 /* A thread that satisfies this, by chance; -1: there is none. */
@@ -166,11 +170,15 @@ static void world_block(struct world *world, int cpu)
 
 /* ---- threads ---- */
 
+/* The tid that an exec has left free is not used again before the exec is told: real kernels go through all other tids first. */
 static bool world_tid_is_free(const struct world *world, uint32_t tid)
 {
-	for (int t = 0; t < WORLD_THREADS; t++)
-		if (world->threads[t].is_alive && (world->threads[t].tid == tid || world->threads[t].tgid == tid))
+	for (int t = 0; t < WORLD_THREADS; t++) {
+		const struct world_thread *thread = &world->threads[t];
+
+		if (thread->is_alive && (thread->tid == tid || thread->tgid == tid || thread->old_tid == tid))
 			return false;
+	}
 	return true;
 }
 
@@ -426,7 +434,7 @@ static void world_span_event(struct world *world, int cpu)
 
 	if (event.kind >= EVENT_KEY_BEGIN) {
 		key = world_below(world, WORLD_KEYS);
-		event.keyed.key = world_key(key);
+		event.keyed.key = world_key(world, key);
 		if (event.kind == EVENT_KEY_BEGIN || event.kind == EVENT_KEY_INSTANT)
 			event.keyed.name = world_label;
 	} else {

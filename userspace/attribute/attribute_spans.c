@@ -72,54 +72,27 @@ int finish_span(struct attribution *attribution, struct span *span, uint64_t tim
 	return err;
 }
 
-struct cut_list {
-	struct span **spans;
-	size_t cnt;
-};
-
-static int compare_begin(const void *a, const void *b)
+static bool is_cut_off(const struct span *span, uint32_t tgid)
 {
-	const struct span *const *left = a, *const *right = b;
-
-	if ((*left)->record.begin_ns != (*right)->record.begin_ns)
-		return (*left)->record.begin_ns < (*right)->record.begin_ns ? -1 : 1;
-	return (*left)->record.id < (*right)->record.id ? -1 : (*left)->record.id > (*right)->record.id;
-}
-
-/* In the order in which they began, so that the same stream always makes the same log. */
-static int collect_spans(const struct attribution *attribution, uint32_t tgid, struct cut_list *list)
-{
-	const struct span_table *spans = &attribution->spans;
-	struct span *span;
-
-	list->cnt = 0;
-	list->spans = malloc((spans->open_cnt + 1) * sizeof(*list->spans));
-	if (!list->spans)
-		return -ENOMEM;
-	for (size_t i = 0; (span = id_map_next(&spans->by_id, &i));)
-		if (!tgid || span->record.pid == tgid)
-			list->spans[list->cnt++] = span;
-	for (size_t i = 0; !tgid && (span = id_map_next(&spans->by_key, &i));)
-		for (; span; span = span->next_of_hash)
-			list->spans[list->cnt++] = span;
-	qsort(list->spans, list->cnt, sizeof(*list->spans), compare_begin);
-	return 0;
+	return !tgid || (span->record.pid == tgid && !(span->record.flags & TXTRACE_SPAN_KEYED));
 }
 
 int cut_off_spans(struct attribution *attribution, uint32_t tgid, uint64_t time_ns)
 {
-	struct cut_list list;
-	int err = attribution->spans.open_cnt ? collect_spans(attribution, tgid, &list) : 0;
+	struct span **list;
+	size_t cnt;
+	int err;
 
-	if (err || !attribution->spans.open_cnt)
-		return err;
-	for (size_t i = 0; !err && i < list.cnt; i++) {
+	if (!attribution->spans.open_cnt)
+		return 0;
+	err = span_table_list(&attribution->spans, is_cut_off, tgid, &list, &cnt);
+	for (size_t i = 0; !err && i < cnt; i++) {
 		if (tgid)
 			count_anomaly(attribution, TXTRACE_ANOMALY_UNFINISHED);
-		list.spans[i]->record.flags |= TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOWER_BOUND;
-		err = finish_span(attribution, list.spans[i], time_ns, 0);
+		list[i]->record.flags |= TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOWER_BOUND;
+		err = finish_span(attribution, list[i], time_ns, 0);
 	}
-	free(list.spans);
+	free(list);
 	return err;
 }
 

@@ -120,34 +120,59 @@ static int put_checkpoint(struct attribution *attribution, struct span *span, ui
 		},
 	};
 
-	if (span->has_checkpoint)
-		return 0;
 	span->has_checkpoint = true;
 	return put_record(attribution, &record);
 }
 
+static bool lacks_checkpoint(const struct span *span, uint32_t tgid)
+{
+	(void)tgid;
+	return !span->has_checkpoint;
+}
+
 int attribution_checkpoint(struct attribution *attribution, uint64_t time_ns)
 {
-	struct span *span;
+	struct span **list;
+	size_t cnt;
+	int err = span_table_list(&attribution->spans, lacks_checkpoint, 0, &list, &cnt);
+
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = put_checkpoint(attribution, list[i], time_ns);
+	free(list);
+	return err;
+}
+
+static int compare_tids(const void *a, const void *b)
+{
+	const struct thread *left = *(struct thread *const *)a, *right = *(struct thread *const *)b;
+
+	return left->tid < right->tid ? -1 : left->tid > right->tid;
+}
+
+/* The stays on CPUs that go on, in a fixed order. */
+static int put_last_runs(struct attribution *attribution, uint64_t end_ns)
+{
+	struct thread **list = malloc((attribution->threads.threads.cnt + 1) * sizeof(*list)), *thread;
+	size_t cnt = 0;
 	int err = 0;
 
-	for (size_t i = 0; !err && (span = id_map_next(&attribution->spans.by_id, &i));)
-		err = put_checkpoint(attribution, span, time_ns);
-	for (size_t i = 0; !err && (span = id_map_next(&attribution->spans.by_key, &i));)
-		for (; !err && span; span = span->next_of_hash)
-			err = put_checkpoint(attribution, span, time_ns);
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; (thread = id_map_next(&attribution->threads.threads, &i));)
+		if (thread->state == THREAD_ON_CPU)
+			list[cnt++] = thread;
+	qsort(list, cnt, sizeof(*list), compare_tids);
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = put_run(attribution, list[i], end_ns, NULL);
+	free(list);
 	return err;
 }
 
 int attribution_finish(struct attribution *attribution, uint64_t end_ns)
 {
-	struct thread *thread;
 	int err = cut_off_spans(attribution, 0, end_ns);
 
-	for (size_t i = 0; !err && (thread = id_map_next(&attribution->threads.threads, &i));)
-		if (thread->state == THREAD_ON_CPU)
-			err = put_run(attribution, thread, end_ns, NULL);
-	return err;
+	return err ? err : put_last_runs(attribution, end_ns);
 }
 
 void attribution_stats(const struct attribution *attribution, struct attribution_stats *stats)

@@ -71,7 +71,7 @@ struct span *span_table_get_keyed(const struct span_table *table, const struct e
 {
 	struct span *span = id_map_get(&table->by_key, 0, hash_of(key));
 
-	while (span && (span->record.key.length != key->length || memcmp(span->record.key.bytes, key->bytes, key->length)))
+	while (span && (span->record.key.length != key->length || (key->length && memcmp(span->record.key.bytes, key->bytes, key->length))))
 		span = span->next_of_hash;
 	return span;
 }
@@ -120,6 +120,40 @@ struct span *span_table_begin(struct span_table *table, const struct span_begin 
 	}
 	table->open_cnt++;
 	return span;
+}
+
+/* A total order, so that the same stream always makes the same log. */
+static int compare_begin(const void *a, const void *b)
+{
+	const struct txtrace_span *left = &(*(struct span *const *)a)->record, *right = &(*(struct span *const *)b)->record;
+
+	if (left->begin_ns != right->begin_ns)
+		return left->begin_ns < right->begin_ns ? -1 : 1;
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	if ((left->flags ^ right->flags) & TXTRACE_SPAN_KEYED)
+		return left->flags & TXTRACE_SPAN_KEYED ? 1 : -1;
+	return left->id < right->id ? -1 : left->id > right->id;
+}
+
+int span_table_list(const struct span_table *table, bool (*is_wanted)(const struct span *span, uint32_t tgid), uint32_t tgid,
+		    struct span ***list, size_t *cnt)
+{
+	struct span *span;
+
+	*cnt = 0;
+	*list = malloc((table->open_cnt + 1) * sizeof(**list));
+	if (!*list)
+		return -ENOMEM;
+	for (size_t i = 0; (span = id_map_next(&table->by_id, &i));)
+		if (is_wanted(span, tgid))
+			(*list)[(*cnt)++] = span;
+	for (size_t i = 0; (span = id_map_next(&table->by_key, &i));)
+		for (; span; span = span->next_of_hash)
+			if (is_wanted(span, tgid))
+				(*list)[(*cnt)++] = span;
+	qsort(*list, *cnt, sizeof(**list), compare_begin);
+	return 0;
 }
 
 static void remove_keyed(struct span_table *table, struct span *span)

@@ -67,6 +67,10 @@ struct span *span_table_get_keyed(const struct span_table *table, const struct e
 /* The span must not be open. It is open and detached from its time on. NULL: no memory. */
 struct span *span_table_begin(struct span_table *table, const struct span_begin *begin);
 
+/* An array of the open spans that are wanted, in the order in which they began; to be freed. 0 or -ENOMEM. */
+int span_table_list(const struct span_table *table, bool (*is_wanted)(const struct span *span, uint32_t tgid), uint32_t tgid,
+		    struct span ***list, size_t *cnt);
+
 /* Takes the span, which nobody is in any more, out of the table and frees it. */
 void span_table_end(struct span_table *table, struct span *span);
 
