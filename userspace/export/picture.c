@@ -289,9 +289,9 @@ int picture_link(void *state, const struct txtrace_link *link)
 	args_add(&picture->args, "from", ARG_ID, link->from);
 	args_add(&picture->args, "to", ARG_ID, link->to);
 	err = draw_instant(picture, &thread->row, "link", or_else(link->name, NO_NAME), link->time_ns);
-	if (!err)
+	if (!err && link->from)
 		err = span_marks_add_link(&picture->marks, link->pid, link->from, flow);
-	if (!err && link->to != link->from)
+	if (!err && link->to && link->to != link->from)
 		err = span_marks_add_link(&picture->marks, link->pid, link->to, flow);
 	return err;
 }
