@@ -241,7 +241,8 @@ static void lose(uint32_t lost_kinds, unsigned int seed_cnt, struct tally *tally
 	*tally = (struct tally){ 0 };
 	for (uint64_t seed = 1; seed <= seed_cnt; seed++) {
 		struct world_options options = {
-			.seed = seed, .step_cnt = 300, .first_ns = FIRST_NS, .first_tid = 100, .name = 'k', .lost_kinds = lost_kinds, .loss_chance = 2 + seed % 40,
+			.seed = seed, .step_cnt = 300, .first_ns = FIRST_NS, .first_tid = 100, .name = 'k',
+			.lost_kinds = lost_kinds, .loss_chance = 2 + seed % 40,
 			.is_tidy = true,
 		};
 		struct world world;
