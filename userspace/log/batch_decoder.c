@@ -15,7 +15,7 @@ enum shape_way { WAY_GENERAL, WAY_RUN, WAY_WAKE, WAY_UNKNOWN };
 #define RUN_TIMES (1u << FIELD_TIME | 1u << RUN_BEGIN | 1u << RUN_RUNNABLE | 1u << RUN_BLOCKED)
 #define WAKE_TIMES (1u << FIELD_TIME)
 
-struct shape {
+struct record_shape {
 	uint32_t kind;
 	uint32_t variable; /* bit set of the fields that come from columns; those of a later version are left out */
 	uint32_t way;      /* enum shape_way */
@@ -51,7 +51,7 @@ enum table_id { TABLE_THREADS, TABLE_NAMES, TABLE_TEXTS, TABLE_OBJECTS, TABLE_SL
 struct batch_decoder {
 	struct record_unpacker unpacker;
 	struct table tables[TABLE_COUNT];
-	const struct shape *shapes;
+	const struct record_shape *shapes;
 	uint32_t shape_cnt;
 	uint32_t record_cnt;
 	uint32_t position;
@@ -278,7 +278,7 @@ static int read_field(struct range *range, uint64_t *value, bool *is_variable)
 }
 
 /* The kinds of all shapes, then how many fields each has, then field 0 of all, field 1 of those that have it, … */
-static int read_shape_fields(struct range *range, struct shape *shapes, uint32_t shape_cnt)
+static int read_shape_fields(struct range *range, struct record_shape *shapes, uint32_t shape_cnt)
 {
 	uint64_t value;
 	bool is_variable;
@@ -306,7 +306,7 @@ static int read_shape_fields(struct range *range, struct shape *shapes, uint32_t
 }
 
 /* Fields that the shape does not tell are 0. Of a kind or a field that is not known only the time counts. */
-static void settle_shape(struct shape *shape)
+static void settle_shape(struct record_shape *shape)
 {
 	shape->field_cnt = shape->kind < LOG_KIND_COUNT ? kind_fields[shape->kind].count : 0;
 	shape->way = shape->field_cnt ? WAY_GENERAL : WAY_UNKNOWN;
@@ -314,7 +314,7 @@ static void settle_shape(struct shape *shape)
 }
 
 /* Makes the record of this shape, all but its times, if the shape is one of those that have a way of their own. */
-static void prepare_shape(struct record_unpacker *unpacker, struct shape *shape)
+static void prepare_shape(struct record_unpacker *unpacker, struct record_shape *shape)
 {
 	struct txtrace_record record;
 	uint64_t thread = shape->values[FIELD_THREAD];
@@ -347,7 +347,7 @@ static void reset_model(struct record_unpacker *unpacker)
 static int read_shapes(struct batch_decoder *decoder)
 {
 	struct range range = decoder->sections[LOG_SECTION_SHAPES];
-	struct shape *shapes;
+	struct record_shape *shapes;
 
 	if (read_count(&range, LOG_SHAPE_MAX, &decoder->shape_cnt))
 		return -EBADMSG;
@@ -404,7 +404,7 @@ static inline bool get_number(struct column *column, uint64_t *value)
 }
 
 /* A field of a shape: a constant, or from its column. */
-static inline bool get_field(struct batch_decoder *decoder, const struct shape *shape, uint32_t field, uint64_t *value)
+static inline bool get_field(struct batch_decoder *decoder, const struct record_shape *shape, uint32_t field, uint64_t *value)
 {
 	uint64_t number = 0;
 
@@ -414,7 +414,7 @@ static inline bool get_field(struct batch_decoder *decoder, const struct shape *
 	return true;
 }
 
-static inline bool get_time(struct batch_decoder *decoder, const struct shape *shape, struct column *times)
+static inline bool get_time(struct batch_decoder *decoder, const struct record_shape *shape, struct column *times)
 {
 	uint64_t number = 0;
 
@@ -424,7 +424,7 @@ static inline bool get_time(struct batch_decoder *decoder, const struct shape *s
 	return true;
 }
 
-static inline bool make_run(struct batch_decoder *decoder, const struct shape *shape, struct txtrace_record *record)
+static inline bool make_run(struct batch_decoder *decoder, const struct record_shape *shape, struct txtrace_record *record)
 {
 	uint64_t end_ns, begin = shape->values[RUN_BEGIN], runnable = shape->values[RUN_RUNNABLE], blocked = shape->values[RUN_BLOCKED];
 	struct model_thread *thread = shape->thread;
@@ -457,7 +457,7 @@ static inline bool make_run(struct batch_decoder *decoder, const struct shape *s
 	return true;
 }
 
-static inline bool make_wake(struct batch_decoder *decoder, const struct shape *shape, struct txtrace_record *record)
+static inline bool make_wake(struct batch_decoder *decoder, const struct record_shape *shape, struct txtrace_record *record)
 {
 	if (!get_time(decoder, shape, &decoder->columns[TXTRACE_RECORD_WAKE][FIELD_TIME]))
 		return false;
@@ -467,22 +467,24 @@ static inline bool make_wake(struct batch_decoder *decoder, const struct shape *
 	return true;
 }
 
-__attribute__((noinline)) static bool make_general(struct batch_decoder *decoder, const struct shape *shape, struct txtrace_record *record)
+__attribute__((noinline)) static bool make_general(struct batch_decoder *decoder, const struct record_shape *shape, struct txtrace_record *record)
 {
+	struct column *columns = decoder->columns[shape->kind];
 	uint64_t fields[LOG_KNOWN_FIELD_MAX];
 
-	for (uint32_t i = 0; i < shape->field_cnt; i++)
-		fields[i] = shape->values[i];
+	memcpy(fields, shape->values, sizeof(fields));
 	for (uint32_t left = shape->variable; left; left &= left - 1) {
 		uint32_t i = (uint32_t)__builtin_ctz(left);
+		uint64_t number;
 
-		if (!get_field(decoder, shape, i, &fields[i]))
+		if (!get_number(&columns[i], &number))
 			return false;
+		fields[i] += number;
 	}
 	return record_unpack(&decoder->unpacker, shape->kind, fields, record);
 }
 
-static bool skip_unknown(struct batch_decoder *decoder, const struct shape *shape)
+static bool skip_unknown(struct batch_decoder *decoder, const struct record_shape *shape)
 {
 	return get_time(decoder, shape,
 			shape->kind < LOG_KIND_COUNT ? &decoder->columns[shape->kind][FIELD_TIME] :
@@ -491,7 +493,7 @@ static bool skip_unknown(struct batch_decoder *decoder, const struct shape *shap
 
 int batch_decoder_next(struct batch_decoder *decoder, struct txtrace_record *record)
 {
-	const struct shape *shape;
+	const struct record_shape *shape;
 	uint64_t code;
 	bool is_good;
 

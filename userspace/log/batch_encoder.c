@@ -11,12 +11,11 @@
 #include <string.h>
 
 #include "log/record_pack.h"
+#include "log/shape_table.h"
 #include "log/varint.h"
 
 #define RECORD_CAPACITY 65536u
 #define VALUE_CAPACITY (256u << 10)
-#define SHAPE_CAPACITY 4096u
-#define SHAPE_BUCKETS (4 * SHAPE_CAPACITY)
 #define COLUMN_CAPACITY (LOG_KIND_COUNT * LOG_KNOWN_FIELD_MAX)
 #define SECTION_CAPACITY (2 * COLUMN_CAPACITY + 16)
 
@@ -27,21 +26,11 @@
 #define DICTIONARY_MAX_BYTES (3u << 20)
 #define SHAPES_MAX_BYTES (SHAPE_CAPACITY * (3u + LOG_KNOWN_FIELD_MAX * (1u + LEB128_MAX_BYTES)))
 #define COLUMNS_MAX_BYTES (VALUE_CAPACITY * SPLIT_MAX_BYTES + RECORD_CAPACITY * 2)
+#define SCRATCH_BYTES (COLUMNS_MAX_BYTES + (COLUMN_CAPACITY + 1) * SPLIT_REST_MAX_BYTES)
 #define DIRECTORY_MAX_BYTES (SECTION_CAPACITY * 2 * 5)
 #define PAYLOAD_MAX_BYTES (DIRECTORY_MAX_BYTES + DICTIONARY_MAX_BYTES + SHAPES_MAX_BYTES + COLUMNS_MAX_BYTES)
 
 _Static_assert(PAYLOAD_MAX_BYTES <= LOG_PAYLOAD_MAX_BYTES, "a full batch must be a legal one");
-
-struct shape {
-	uint64_t key[1 + LOG_KNOWN_FIELD_MAX]; /* kind and `collected`, then the other fields' values */
-	uint32_t count;
-	uint32_t collected; /* bit set of the fields whose values are in the array; the others are the same in all records */
-	uint32_t variable;  /* those of them that go into columns */
-	uint16_t code;      /* what stands for it */
-	uint8_t kind;
-	int64_t least[LOG_KNOWN_FIELD_MAX]; /* or the value, if it is always the same */
-	int64_t greatest[LOG_KNOWN_FIELD_MAX];
-};
 
 struct column {
 	uint8_t *first;
@@ -52,14 +41,12 @@ struct column {
 
 struct batch_encoder {
 	struct record_packer packer;
+	struct shape_table shapes;
 	uint16_t *order; /* the shape of each record */
 	uint64_t *values;
-	struct shape *shapes;
-	uint16_t *ranking; /* shapes by code */
-	uint16_t *buckets; /* shape + 1, or 0 */
 	uint32_t record_cnt;
 	uint32_t value_cnt;
-	uint32_t shape_cnt;
+	uint32_t *label_spans; /* by SPAN_LABEL, 0: without one */
 	uint64_t first_ns;
 	uint64_t last_ns;
 	uint8_t *scratch; /* the columns while they are written */
@@ -79,13 +66,11 @@ struct batch_encoder *batch_encoder_new(void)
 		return NULL;
 	encoder->order = malloc(RECORD_CAPACITY * sizeof(*encoder->order));
 	encoder->values = malloc(VALUE_CAPACITY * sizeof(*encoder->values));
-	encoder->shapes = malloc(SHAPE_CAPACITY * sizeof(*encoder->shapes));
-	encoder->ranking = malloc(SHAPE_CAPACITY * sizeof(*encoder->ranking));
-	encoder->buckets = malloc(SHAPE_BUCKETS * sizeof(*encoder->buckets));
-	encoder->scratch = malloc(COLUMNS_MAX_BYTES + SPLIT_REST_MAX_BYTES);
+	encoder->label_spans = calloc(RECORD_NAME_CAPACITY + 1, sizeof(*encoder->label_spans));
+	encoder->scratch = malloc(SCRATCH_BYTES);
 	encoder->payload = malloc(PAYLOAD_MAX_BYTES);
-	if (record_packer_init(&encoder->packer) || !encoder->order || !encoder->values || !encoder->shapes ||
-	    !encoder->ranking || !encoder->buckets || !encoder->scratch || !encoder->payload) {
+	if (record_packer_init(&encoder->packer) | shape_table_init(&encoder->shapes) || !encoder->order || !encoder->values ||
+	    !encoder->label_spans || !encoder->scratch || !encoder->payload) {
 		batch_encoder_free(encoder);
 		return NULL;
 	}
@@ -98,11 +83,10 @@ void batch_encoder_free(struct batch_encoder *encoder)
 	if (!encoder)
 		return;
 	record_packer_release(&encoder->packer);
+	shape_table_release(&encoder->shapes);
 	free(encoder->order);
 	free(encoder->values);
-	free(encoder->shapes);
-	free(encoder->ranking);
-	free(encoder->buckets);
+	free(encoder->label_spans);
 	free(encoder->scratch);
 	free(encoder->payload);
 	free(encoder);
@@ -110,9 +94,10 @@ void batch_encoder_free(struct batch_encoder *encoder)
 
 void batch_encoder_reset(struct batch_encoder *encoder)
 {
+	memset(encoder->label_spans, 0, (encoder->packer.names.count + (size_t)1) * sizeof(*encoder->label_spans));
 	record_packer_reset(&encoder->packer);
-	memset(encoder->buckets, 0, SHAPE_BUCKETS * sizeof(*encoder->buckets));
-	encoder->record_cnt = encoder->value_cnt = encoder->shape_cnt = 0;
+	shape_table_clear(&encoder->shapes);
+	encoder->record_cnt = encoder->value_cnt = 0;
 	encoder->first_ns = UINT64_MAX;
 	encoder->last_ns = 0;
 }
@@ -124,59 +109,8 @@ size_t batch_encoder_payload_max(void)
 
 size_t batch_encoder_bytes(const struct batch_encoder *encoder)
 {
-	return encoder->record_cnt + (size_t)encoder->value_cnt * 2 + (size_t)encoder->shape_cnt * 16 +
+	return encoder->record_cnt + (size_t)encoder->value_cnt * 2 + (size_t)encoder->shapes.count * 16 +
 	       encoder->packer.names.byte_cnt + encoder->packer.texts.byte_cnt;
-}
-
-/* Which fields of this record go into the array; the key gets what names its shape. Returns the key's length in words. */
-static uint32_t make_key(uint32_t kind, const uint64_t *fields, uint64_t *key, uint32_t *collected)
-{
-	const struct kind_fields *of = &kind_fields[kind];
-	uint32_t length = 1;
-
-	*collected = 0;
-	for (uint32_t i = 0; i < of->count; i++) {
-		if (of->habits[i] == HABIT_VALUE || (of->habits[i] == HABIT_SPARSE && fields[i]))
-			*collected |= 1u << i;
-		else if (of->habits[i] == HABIT_CATEGORY)
-			key[length++] = fields[i];
-	}
-	key[0] = (uint64_t)*collected << 8 | kind;
-	return length;
-}
-
-static void init_shape(struct shape *shape, const uint64_t *key, uint32_t length, const uint64_t *fields, uint32_t collected)
-{
-	const struct kind_fields *of = &kind_fields[key[0] & 0xff];
-
-	memset(shape->key, 0, sizeof(shape->key));
-	memcpy(shape->key, key, length * sizeof(*key));
-	shape->kind = (uint8_t)key[0];
-	shape->count = 0;
-	shape->collected = collected;
-	for (uint32_t i = 0; i < of->count; i++) {
-		shape->least[i] = collected & 1u << i ? INT64_MAX : (int64_t)fields[i];
-		shape->greatest[i] = collected & 1u << i ? INT64_MIN : (int64_t)fields[i];
-	}
-}
-
-static struct shape *find_shape(struct batch_encoder *encoder, uint32_t kind, const uint64_t *fields)
-{
-	uint64_t key[1 + LOG_KNOWN_FIELD_MAX], hash = 0;
-	uint32_t collected, length = make_key(kind, fields, key, &collected), at;
-
-	for (uint32_t i = 0; i < length; i++)
-		hash = hash_number(hash ^ key[i]);
-	at = (uint32_t)hash % SHAPE_BUCKETS;
-	for (; encoder->buckets[at]; at = (at + 1) % SHAPE_BUCKETS) {
-		struct shape *shape = &encoder->shapes[encoder->buckets[at] - 1];
-
-		if (!memcmp(shape->key, key, length * sizeof(*key)))
-			return shape;
-	}
-	init_shape(&encoder->shapes[encoder->shape_cnt], key, length, fields, collected);
-	encoder->buckets[at] = (uint16_t)++encoder->shape_cnt;
-	return &encoder->shapes[encoder->shape_cnt - 1];
 }
 
 int batch_encoder_add(struct batch_encoder *encoder, const struct txtrace_record *record)
@@ -187,11 +121,11 @@ int batch_encoder_add(struct batch_encoder *encoder, const struct txtrace_record
 
 	if (err)
 		return err;
-	if (encoder->record_cnt == RECORD_CAPACITY || encoder->shape_cnt == SHAPE_CAPACITY ||
+	if (encoder->record_cnt == RECORD_CAPACITY || encoder->shapes.count == SHAPE_CAPACITY ||
 	    encoder->value_cnt + LOG_KNOWN_FIELD_MAX > VALUE_CAPACITY)
 		return -ENOSPC;
 	record_pack(&encoder->packer, record, fields);
-	shape = find_shape(encoder, record->kind, fields);
+	shape = shape_table_find(&encoder->shapes, record->kind, fields);
 	shape->count++;
 	for (uint32_t left = shape->collected; left; left &= left - 1) {
 		uint32_t i = (uint32_t)__builtin_ctz(left);
@@ -201,59 +135,30 @@ int batch_encoder_add(struct batch_encoder *encoder, const struct txtrace_record
 		shape->least[i] = value < shape->least[i] ? value : shape->least[i];
 		shape->greatest[i] = value > shape->greatest[i] ? value : shape->greatest[i];
 	}
-	encoder->order[encoder->record_cnt++] = (uint16_t)(shape - encoder->shapes);
-	time_ns = record_time_ns(record);
+	if (record->kind == TXTRACE_RECORD_SPAN)
+		encoder->label_spans[fields[SPAN_LABEL]]++;
+	encoder->order[encoder->record_cnt++] = (uint16_t)(shape - encoder->shapes.shapes);
+	time_ns = encoder->packer.model.time_ns;
 	encoder->first_ns = time_ns < encoder->first_ns ? time_ns : encoder->first_ns;
 	encoder->last_ns = time_ns > encoder->last_ns ? time_ns : encoder->last_ns;
 	return 0;
 }
 
-/* ---- at the finish ---- */
-
-static int by_count(const void *a, const void *b, void *context)
+void batch_encoder_visit_labels(const struct batch_encoder *encoder, label_visitor visit, void *context)
 {
-	const struct shape *shapes = context;
-	uint32_t count_a = shapes[*(const uint16_t *)a].count, count_b = shapes[*(const uint16_t *)b].count;
+	const struct intern_strings *names = &encoder->packer.names;
 
-	if (count_a != count_b)
-		return count_a > count_b ? -1 : 1;
-	return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
-}
+	if (encoder->label_spans[0])
+		visit(context, NULL, 0, encoder->label_spans[0]);
+	for (uint32_t i = 0; i < names->count; i++) {
+		uint32_t begin = intern_strings_begin(names, i);
 
-static int by_key(const void *a, const void *b, void *context)
-{
-	const struct shape *shapes = context;
-
-	return memcmp(shapes[*(const uint16_t *)a].key, shapes[*(const uint16_t *)b].key, sizeof(shapes->key));
-}
-
-/* The most frequent ones get the codes of one byte; among those, and among the rest, like stands beside like. */
-static void rank_shapes(struct batch_encoder *encoder)
-{
-	uint32_t short_cnt = encoder->shape_cnt < SPLIT_TWO ? encoder->shape_cnt : SPLIT_TWO;
-
-	for (uint32_t i = 0; i < encoder->shape_cnt; i++)
-		encoder->ranking[i] = (uint16_t)i;
-	qsort_r(encoder->ranking, encoder->shape_cnt, sizeof(*encoder->ranking), by_count, encoder->shapes);
-	qsort_r(encoder->ranking, short_cnt, sizeof(*encoder->ranking), by_key, encoder->shapes);
-	qsort_r(encoder->ranking + short_cnt, encoder->shape_cnt - short_cnt, sizeof(*encoder->ranking), by_key, encoder->shapes);
-	for (uint32_t i = 0; i < encoder->shape_cnt; i++)
-		encoder->shapes[encoder->ranking[i]].code = (uint16_t)i;
-}
-
-/* Fields that never differ need no column; a least value that few records share is not worth its bytes. */
-static void settle_shape(struct shape *shape)
-{
-	shape->variable = shape->collected;
-	for (uint32_t left = shape->collected; left; left &= left - 1) {
-		uint32_t i = (uint32_t)__builtin_ctz(left);
-
-		if (shape->least[i] == shape->greatest[i] && (shape->count > 1 || !shape->least[i]))
-			shape->variable &= ~(1u << i);
-		else if (shape->count < 4 && shape->least[i] > 0)
-			shape->least[i] = 0;
+		if (encoder->label_spans[1 + i])
+			visit(context, names->bytes + begin, names->ends[i] - begin, encoder->label_spans[1 + i]);
 	}
 }
+
+/* ---- at the finish ---- */
 
 /* Gives each column room for what may come into it. */
 static void lay_columns(struct batch_encoder *encoder)
@@ -261,10 +166,9 @@ static void lay_columns(struct batch_encoder *encoder)
 	uint8_t *at = encoder->scratch;
 
 	memset(encoder->columns, 0, sizeof(encoder->columns));
-	for (uint32_t i = 0; i < encoder->shape_cnt; i++) {
-		struct shape *shape = &encoder->shapes[i];
+	for (uint32_t i = 0; i < encoder->shapes.count; i++) {
+		const struct shape *shape = &encoder->shapes.shapes[i];
 
-		settle_shape(shape);
 		for (uint32_t left = shape->variable; left; left &= left - 1)
 			encoder->columns[shape->kind * LOG_KNOWN_FIELD_MAX + (uint32_t)__builtin_ctz(left)].first_cnt += shape->count;
 	}
@@ -273,19 +177,15 @@ static void lay_columns(struct batch_encoder *encoder)
 
 		column->first = at;
 		column->rest = at + column->first_cnt;
-		at += column->first_cnt * SPLIT_MAX_BYTES;
+		at += column->first_cnt * SPLIT_MAX_BYTES + SPLIT_REST_MAX_BYTES;
 		column->first_cnt = 0;
 	}
 	encoder->order_column = (struct column){ .first = at, .rest = at + encoder->record_cnt };
 }
 
-static void put_number(struct column *column, uint64_t value)
+static inline void put_number(struct column *column, uint64_t value)
 {
-	uint8_t rest[SPLIT_REST_MAX_BYTES];
-	uint32_t length = split_put(&column->first[column->first_cnt++], rest, value);
-
-	memcpy(column->rest + column->rest_cnt, rest, length);
-	column->rest_cnt += length;
+	column->rest_cnt += split_put(&column->first[column->first_cnt++], column->rest + column->rest_cnt, value);
 }
 
 static void fill_columns(struct batch_encoder *encoder)
@@ -293,7 +193,7 @@ static void fill_columns(struct batch_encoder *encoder)
 	const uint64_t *value = encoder->values;
 
 	for (uint32_t i = 0; i < encoder->record_cnt; i++) {
-		const struct shape *shape = &encoder->shapes[encoder->order[i]];
+		const struct shape *shape = &encoder->shapes.shapes[encoder->order[i]];
 
 		put_number(&encoder->order_column, shape->code);
 		for (uint32_t left = shape->collected; left; left &= left - 1, value++) {
@@ -428,7 +328,7 @@ static void put_column(struct assembly *assembly, const struct column *column, u
 static void assemble(struct batch_encoder *encoder, struct assembly *assembly)
 {
 	put_dictionary(assembly, &encoder->packer);
-	put_shapes(assembly, encoder->shapes, encoder->ranking, encoder->shape_cnt);
+	put_shapes(assembly, encoder->shapes.shapes, encoder->shapes.ranking, encoder->shapes.count);
 	put_column(assembly, &encoder->order_column, LOG_SECTION_ORDER_FIRST);
 	for (uint32_t kind = 0; kind < LOG_KIND_COUNT; kind++)
 		for (uint32_t field = 0; field < LOG_KNOWN_FIELD_MAX; field++)
@@ -448,10 +348,11 @@ void batch_encoder_finish(struct batch_encoder *encoder, struct batch *batch)
 	uint32_t count_length, head_length;
 	uint8_t *head;
 
-	rank_shapes(encoder);
+	shape_table_settle(&encoder->shapes);
 	lay_columns(encoder);
 	fill_columns(encoder);
 	assemble(encoder, &assembly);
+	shape_table_learn(&encoder->shapes);
 
 	count_length = (uint32_t)leb128_put(count, assembly.section_cnt);
 	head_length = count_length + assembly.directory_length;

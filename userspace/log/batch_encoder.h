@@ -28,6 +28,10 @@ struct batch {
 	uint64_t last_ns;
 };
 
+/* Tells how many spans of each label the batch holds. */
+typedef void (*label_visitor)(void *context, const char *label, size_t length, uint64_t span_cnt);
+void batch_encoder_visit_labels(const struct batch_encoder *encoder, label_visitor visit, void *context);
+
 /* The batch, which holds at least one record. After it, only reset may follow. */
 void batch_encoder_finish(struct batch_encoder *encoder, struct batch *batch);
 void batch_encoder_reset(struct batch_encoder *encoder);

@@ -77,20 +77,32 @@ void intern_strings_clear(struct intern_strings *intern)
 	intern->byte_cnt = 0;
 }
 
+static uint64_t load(const char *bytes, uint32_t length)
+{
+	uint64_t word = 0;
+	uint32_t half;
+
+	if (length >= 8) {
+		memcpy(&word, bytes, 8);
+	} else if (length >= 4) {
+		memcpy(&half, bytes, 4);
+		word = half;
+		memcpy(&half, bytes + length - 4, 4);
+		word |= (uint64_t)half << 32;
+	} else if (length) {
+		word = (uint8_t)bytes[0] | (uint64_t)(uint8_t)bytes[length / 2] << 8 | (uint64_t)(uint8_t)bytes[length - 1] << 16;
+	}
+	return word;
+}
+
+/* Eight bytes at a time; the last eight may overlap those before. */
 static uint64_t hash_bytes(const char *bytes, uint32_t length)
 {
-	uint64_t hash = length, word;
+	uint64_t hash = length;
 
-	for (; length >= 8; length -= 8, bytes += 8) {
-		memcpy(&word, bytes, 8);
-		hash = hash_number(hash ^ word);
-	}
-	if (length) {
-		word = 0;
-		memcpy(&word, bytes, length);
-		hash = hash_number(hash ^ word);
-	}
-	return hash;
+	for (uint32_t at = 0; at + 8 < length; at += 8)
+		hash = hash_number(hash ^ load(bytes + at, 8));
+	return hash_number(hash ^ load(length > 8 ? bytes + length - 8 : bytes, length));
 }
 
 static int is_same(const struct intern_strings *intern, uint32_t index, const char *bytes, uint32_t length)

@@ -60,7 +60,7 @@ void log_index_add_batch(struct log_index *index, const struct log_index_entry *
 	index->entries[index->entry_cnt++] = *entry;
 }
 
-void log_index_add_span(struct log_index *index, const char *label, size_t length)
+void log_index_add_spans(struct log_index *index, const char *label, size_t length, uint64_t span_cnt)
 {
 	const struct intern_strings *labels = &index->labels;
 	uint32_t at = INTERN_NONE;
@@ -70,9 +70,9 @@ void log_index_add_span(struct log_index *index, const char *label, size_t lengt
 	if (at == INTERN_NONE && labels->count < LOG_INDEX_LABEL_MAX && length <= labels->byte_capacity - labels->byte_cnt)
 		at = intern_string(&index->labels, label, (uint32_t)length);
 	if (at == INTERN_NONE)
-		index->other_span_cnt++;
+		index->other_span_cnt += span_cnt;
 	else
-		index->span_cnts[at]++;
+		index->span_cnts[at] += span_cnt;
 }
 
 uint32_t log_index_encode(const struct log_index *index, uint8_t *buffer)

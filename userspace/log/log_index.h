@@ -36,7 +36,7 @@ int log_index_init(struct log_index *index); /* 0 or -ENOMEM; to be released in 
 void log_index_release(struct log_index *index);
 
 void log_index_add_batch(struct log_index *index, const struct log_index_entry *entry);
-void log_index_add_span(struct log_index *index, const char *label, size_t length);
+void log_index_add_spans(struct log_index *index, const char *label, size_t length, uint64_t span_cnt);
 
 /* The payload of the index block: buffer has room for LOG_INDEX_BYTES_MAX. Returns its length. */
 #define LOG_INDEX_BYTES_MAX (LOG_INDEX_ENTRY_MAX * 45u + LOG_INDEX_LABEL_MAX * 20u + LOG_INDEX_LABEL_BYTES + 64u)

@@ -115,6 +115,11 @@ static int write_block(struct log_writer *writer, struct log_block *block, const
 	return log_file_write(writer->file, header, sizeof(header), writer->stored, (size_t)length);
 }
 
+static void index_label(void *index, const char *label, size_t length, uint64_t span_cnt)
+{
+	log_index_add_spans(index, label, length, span_cnt);
+}
+
 static int write_batch(struct log_writer *writer)
 {
 	struct log_index_entry entry = { .offset = log_file_bytes(writer->file), .batch_cnt = 1 };
@@ -133,6 +138,7 @@ static int write_batch(struct log_writer *writer)
 	entry.last_ns = batch.last_ns;
 	entry.record_cnt = batch.record_cnt;
 	log_index_add_batch(&writer->index, &entry);
+	batch_encoder_visit_labels(writer->encoder, index_label, &writer->index);
 	batch_encoder_reset(writer->encoder);
 	writer->pending_cnt = 0;
 	return 0;
@@ -161,8 +167,6 @@ int log_writer_add(struct log_writer *writer, const struct txtrace_record *recor
 		writer->err = err;
 		return err;
 	}
-	if (record->kind == TXTRACE_RECORD_SPAN)
-		log_index_add_span(&writer->index, record->span.label.bytes, record->span.label.length);
 	writer->pending_cnt++;
 	writer->record_cnt++;
 	return batch_encoder_bytes(writer->encoder) >= writer->batch_bytes ? log_writer_flush(writer) : 0;

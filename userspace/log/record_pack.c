@@ -8,7 +8,6 @@
 #include "log/varint.h"
 
 #define THREAD_CAPACITY 16384u
-#define NAME_CAPACITY 8192u
 #define TEXT_CAPACITY 32768u
 #define OBJECT_CAPACITY 16384u
 #define SLOT_CAPACITY 32768u
@@ -37,7 +36,7 @@ int record_packer_init(struct record_packer *packer)
 
 	memset(packer, 0, sizeof(*packer));
 	err |= intern_numbers_init(&packer->threads, THREAD_CAPACITY);
-	err |= intern_strings_init(&packer->names, NAME_CAPACITY, STRING_BYTES);
+	err |= intern_strings_init(&packer->names, RECORD_NAME_CAPACITY, STRING_BYTES);
 	err |= intern_strings_init(&packer->texts, TEXT_CAPACITY, STRING_BYTES);
 	err |= intern_numbers_init(&packer->objects, OBJECT_CAPACITY);
 	err |= intern_numbers_init(&packer->slots, SLOT_CAPACITY);
@@ -417,7 +416,8 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_SUMMARY] = pack_summary,
 };
 
-uint64_t record_time_ns(const struct txtrace_record *record)
+/* The moment at which the record was finished: its place in the log. */
+static uint64_t time_of(const struct txtrace_record *record)
 {
 	switch (record->kind) {
 	case TXTRACE_RECORD_SPAN:
@@ -449,7 +449,7 @@ uint64_t record_time_ns(const struct txtrace_record *record)
 
 void record_pack(struct record_packer *packer, const struct txtrace_record *record, uint64_t fields[LOG_KNOWN_FIELD_MAX])
 {
-	uint64_t time_ns = record_time_ns(record);
+	uint64_t time_ns = time_of(record);
 
 	fields[FIELD_TIME] = time_ns - packer->model.time_ns;
 	packer->model.time_ns = time_ns;

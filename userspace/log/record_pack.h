@@ -10,6 +10,9 @@
 #include "log/intern.h"
 #include "log/log_model.h"
 
+/* A batch has at most as many names. */
+#define RECORD_NAME_CAPACITY 8192u
+
 struct record_packer {
 	struct model model;
 	struct intern_numbers threads; /* tid << 32 | pid */
@@ -30,8 +33,5 @@ int record_packer_check(const struct record_packer *packer, const struct txtrace
 
 /* Fills kind_fields[record->kind].count fields and moves the model on. The record has passed the check. */
 void record_pack(struct record_packer *packer, const struct txtrace_record *record, uint64_t fields[LOG_KNOWN_FIELD_MAX]);
-
-/* The moment at which the record was finished: its place in the log. */
-uint64_t record_time_ns(const struct txtrace_record *record);
 
 #endif

@@ -9,9 +9,11 @@
 #ifndef VARINT_H
 #define VARINT_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define LEB128_MAX_BYTES 10
 #define SPLIT_REST_MAX_BYTES 8
@@ -83,8 +85,8 @@ static inline unsigned int split_put(uint8_t *first, uint8_t rest[SPLIT_REST_MAX
 		length = length < 3 ? 3 : length;
 		*first = (uint8_t)(SPLIT_LONG + length - 3);
 	}
-	for (unsigned int i = 0; i < SPLIT_REST_MAX_BYTES; i++)
-		rest[i] = (uint8_t)(value >> (8 * i));
+	value = htole64(value);
+	memcpy(rest, &value, sizeof(value));
 	return length;
 }
 
