@@ -46,12 +46,28 @@ one plan 1 "1 passed, 1 failed, 0 skipped" 'problem: its plan says 3 cases, it p
 one bail_out 1 "1 passed, 1 failed, 0 skipped" 'problem: Bail out! no more disk'
 one cmocka 0 "3 passed, 0 failed, 1 skipped" 'fake_cmocka.sh: needs_a_disk'
 one skip_all 0 "0 passed, 0 failed, 1 skipped" '^skip ' 'fake_skip_all.sh: all: there is no disk'
+one empty_plan 1 "0 passed, 1 failed, 0 skipped" 'problem: it printed no test case'
+one bpf_skip_all 0 "0 passed, 0 failed, 1 skipped" 'fake_bpf_skip_all.sh: all: bpf: the kernel has no BTF'
 one sanitizer 1 "1 passed, 1 failed, 0 skipped" 'problem: a sanitizer reported' '# ERROR: heap-use-after-free'
 one bpf_skip 0 "1 passed, 0 failed, 1 skipped" '^skipped:' 'fake_bpf_skip.sh: needs the kernel: bpf: not root'
 
-out=$(TXTRACE_REQUIRE_BPF=1 tests/run "$fakes/fake_bpf_skip.sh" "$fakes/fake_skip_all.sh" 2>&1)
+out=$(TXTRACE_REQUIRE_BPF=1 tests/run "$fakes"/fake_{bpf_skip,bpf_skip_all,skip_all}.sh 2>&1)
 status=$?
-expect "with TXTRACE_REQUIRE_BPF" 1 "1 passed, 1 failed, 1 skipped" 'problem: skipped, but TXTRACE_REQUIRE_BPF=1: needs the kernel: bpf: not root'
+expect "with TXTRACE_REQUIRE_BPF" 1 "1 passed, 2 failed, 1 skipped" 'problem: skipped, but TXTRACE_REQUIRE_BPF=1: needs the kernel: bpf: not root' \
+	'problem: skipped, but TXTRACE_REQUIRE_BPF=1: all: bpf: the kernel has no BTF'
+
+# Somebody who is not root and has a sudo that asks for nothing: what would be skipped for want of BPF runs again.
+mkdir "$TEST_TMPDIR/bin"
+printf '#!/bin/sh\necho 1000\n' >"$TEST_TMPDIR/bin/id"
+cat >"$TEST_TMPDIR/bin/sudo" <<'END'
+#!/bin/sh
+while case $1 in -*) true ;; *) false ;; esac; do shift; done
+FAKE_ROOT=1 exec "$@"
+END
+chmod +x "$TEST_TMPDIR/bin/id" "$TEST_TMPDIR/bin/sudo"
+out=$(PATH=$TEST_TMPDIR/bin:$PATH TXTRACE_REQUIRE_BPF=1 tests/run "$fakes"/fake_{bpf_skip,fail}.sh 2>&1)
+status=$?
+expect "with sudo" 1 "3 passed, 1 failed, 0 skipped" '^ok .*fake_bpf_skip.sh  *2 cases'
 
 ! [ -e "$(cat "$TEST_TMPDIR/tmpdir")" ]
 check "the test's folder is removed" $?
@@ -69,9 +85,9 @@ check "what the test left running is ended" $?
 echo "1 2 3" >"$TEST_TMPDIR/totals"
 out=$(tests/run --build some/build --limit 2 --jobs 3 --totals "$TEST_TMPDIR/totals" "$fakes" 2>&1)
 status=$?
-expect "the whole folder" 1 "18 passed, 8 failed, 3 skipped"
+expect "the whole folder" 1 "18 passed, 9 failed, 4 skipped"
 [ "$(cat "$TEST_TMPDIR/totals")" = "1 2 3
-18 8 3" ]
+18 9 4" ]
 check "totals are appended" $?
 
 out=$(tests/run "$TEST_TMPDIR/no-such-test" 2>&1)
