@@ -81,6 +81,7 @@ PROGRAMS        := $(patsubst tests/programs/%.c,$(SHARED)/programs/%,$(PROGRAM_
 UNIT_SOURCES    := $(sort $(wildcard tests/unit/test_*.c))
 UNITS           := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
 BENCHES         := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(filter-out %.bpf.c,$(sort $(wildcard tests/bench/*.c))))
+BPF_BENCHES     := $(patsubst tests/bench/%.bpf.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.bpf.c)))
 CLI_HELPERS     := $(patsubst tests/cli/%.c,$(BUILD)/cli/%,$(sort $(wildcard tests/cli/*.c)))
 
 .PHONY: all programs units benches help look setup demo check check-fast lint bench install uninstall clean FORCE
@@ -197,9 +198,11 @@ $(BUILD)/replay: tests/replay/replay.c $(BUILD)/libpure.a $(BUILD)/flags.line $(
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(LOG_LIBS) $(EXPORT_LIBS) -lm
 
-# What measures the floor: probes and BPF programs that do nothing.
-$(BENCHES): $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/bench/%_bpf.skel.h $(BUILD)/librecord.a $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
+# With BPF programs of their own where NAME.bpf.c is there: those measure the floor, programs that do nothing.
+$(BPF_BENCHES): $(BUILD)/bench/%: $(BUILD)/bench/%_bpf.skel.h
+$(BENCHES): $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/librecord.a $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
 	$(call say,BENCH,$@)
+	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) -I$(@D) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) -lm
 
 $(BUILD)/bench/%_bpf.skel.h: $(BUILD)/bench/%.bpf.o

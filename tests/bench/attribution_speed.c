@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * attribution_speed [ROUNDS]: how many events a second one core decodes and attributes. The records lie in memory as the rings would hand them over;
+ * what comes out is thrown away. A mix like that of a server, each side of it alone, and 50,000 threads in 1,000,000 spans at once. By CPU time; median
+ * of the rounds (9), with the quartiles.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "attribute/attribution.h"
+#include "event/event_decode.h"
+
+#define WORKERS 64
+#define CROWD 50000        /* threads, each in CROWD_SPANS spans at once: a million open spans */
+#define CROWD_SPANS 20
+#define CPUS 8
+#define FIRST_TID 1000
+#define TGID 999
+
+/* ---- a stream ---- */
+
+struct worker {
+	struct wire_clocks clocks;
+	uint64_t since_ns;
+	bool has_moved;
+	uint32_t cpu;
+};
+
+struct stream {
+	unsigned char *bytes;
+	size_t size, room, event_cnt;
+	uint64_t now_ns, next_id;
+	uint32_t worker_cnt;
+	struct worker *workers;
+};
+
+static void *append(struct stream *stream, uint8_t kind, uint32_t worker, size_t size)
+{
+	struct wire_header *header;
+
+	if (stream->size + size > stream->room) {
+		stream->room = stream->room ? stream->room * 2 : 1 << 20;
+		stream->bytes = realloc(stream->bytes, stream->room);
+		if (!stream->bytes)
+			abort();
+	}
+	header = (void *)(stream->bytes + stream->size);
+	memset(header, 0, size);
+	stream->now_ns += 100;
+	*header = (struct wire_header){
+		.time_ns = stream->now_ns, .tid = FIRST_TID + worker, .tgid = TGID, .kind = kind, .cpu = stream->workers[worker].cpu, .size = size,
+	};
+	stream->size += size;
+	stream->event_cnt++;
+	return header;
+}
+
+static void add_thread(struct stream *stream, uint32_t worker)
+{
+	struct wire_thread *event;
+
+	stream->workers[worker].cpu = worker % CPUS;
+	event = append(stream, WIRE_THREAD, worker, sizeof(*event));
+	event->born_ns = stream->now_ns;
+	event->state = WIRE_THREAD_ON_CPU;
+	stream->workers[worker].clocks.born_ns = stream->workers[worker].since_ns = stream->now_ns;
+	stream->workers[worker].has_moved = true;
+}
+
+static void add_span_event(struct stream *stream, uint8_t kind, uint32_t worker, uint64_t id, uint64_t parent)
+{
+	struct worker *self = &stream->workers[worker];
+	size_t clocks_size = self->has_moved ? sizeof(struct wire_clocks) : 0;
+	struct wire_span *event = append(stream, kind, worker, sizeof(*event) + clocks_size);
+
+	event->id = id;
+	event->parent = parent;
+	event->label = kind == WIRE_BEGIN ? 1 : 0;
+	if (!clocks_size)
+		return;
+	event->header.flags = WIRE_HAS_CLOCKS;
+	self->clocks.on_cpu_ns += stream->now_ns - self->since_ns;
+	self->since_ns = stream->now_ns;
+	memcpy(event + 1, &self->clocks, sizeof(self->clocks));
+	self->has_moved = false;
+}
+
+/* Off the CPU, woken, on again: three events, as for one sleep between two idle times. */
+static void add_sleep(struct stream *stream, uint32_t worker)
+{
+	struct worker *self = &stream->workers[worker];
+	struct wire_switch *event = append(stream, WIRE_SWITCH, worker, sizeof(*event));
+	struct wire_wake *wake;
+
+	event->left_as = WIRE_LEFT_BLOCKED;
+	event->reason = BLOCK_LOCK;
+	self->clocks.on_cpu_ns += stream->now_ns - self->since_ns;
+	wake = append(stream, WIRE_WAKE, (worker + 1) % stream->worker_cnt, sizeof(*wake));
+	wake->wakee_tid = FIRST_TID + worker;
+	wake->wakee_tgid = TGID;
+	memcpy(wake->waker_comm, "worker", 7);
+	self->clocks.blocked_ns[BLOCK_LOCK] += 100;
+	event = append(stream, WIRE_SWITCH, worker, sizeof(*event));
+	event->header.tid = event->header.tgid = 0;
+	event->next_tid = FIRST_TID + worker;
+	event->next_tgid = TGID;
+	event->next_is_traced = 1;
+	self->clocks.runnable_ns += 100;
+	self->since_ns = stream->now_ns;
+	self->has_moved = true;
+}
+
+/* A transaction: a span with a child, each with so many sleeps. */
+static void add_transaction(struct stream *stream, uint32_t worker, int sleep_cnt)
+{
+	uint64_t id = ++stream->next_id, child = ++stream->next_id;
+
+	add_span_event(stream, WIRE_BEGIN, worker, id, 0);
+	for (int i = 0; i < sleep_cnt; i++)
+		add_sleep(stream, worker);
+	add_span_event(stream, WIRE_BEGIN, worker, child, id);
+	for (int i = 0; i < sleep_cnt; i++)
+		add_sleep(stream, worker);
+	add_span_event(stream, WIRE_END, worker, child, 0);
+	add_span_event(stream, WIRE_END, worker, id, 0);
+}
+
+/* Every thread begins all of its spans, sleeps, and ends them again. */
+static void add_crowd(struct stream *stream)
+{
+	for (uint64_t id = 1; id <= CROWD_SPANS; id++)
+		for (uint32_t worker = 0; worker < stream->worker_cnt; worker++)
+			add_span_event(stream, WIRE_BEGIN, worker, id * stream->worker_cnt + worker, 0);
+	for (uint32_t worker = 0; worker < stream->worker_cnt; worker++)
+		add_sleep(stream, worker);
+	for (uint64_t id = 1; id <= CROWD_SPANS; id++)
+		for (uint32_t worker = 0; worker < stream->worker_cnt; worker++)
+			add_span_event(stream, WIRE_END, worker, id * stream->worker_cnt + worker, 0);
+}
+
+enum load { MIX, SWITCHES, SPANS, EVERYTHING_OPEN, LOAD_COUNT };
+
+static const char *const load_names[] = { "mix", "switches", "spans", "crowd" };
+
+/* mix: 2 switches and a wakeup for each begin or end with clocks moved. */
+static void make_stream(struct stream *stream, enum load load, size_t event_cnt)
+{
+	*stream = (struct stream){ .now_ns = 1000000, .worker_cnt = load == EVERYTHING_OPEN ? CROWD : WORKERS };
+	stream->workers = calloc(stream->worker_cnt, sizeof(*stream->workers));
+	if (!stream->workers)
+		abort();
+	for (uint32_t worker = 0; worker < stream->worker_cnt; worker++)
+		add_thread(stream, worker);
+	if (load == EVERYTHING_OPEN) {
+		add_crowd(stream);
+		return;
+	}
+	for (uint32_t worker = 0; stream->event_cnt < event_cnt; worker = (worker + 17) % stream->worker_cnt) {
+		if (load == SWITCHES)
+			add_sleep(stream, worker);
+		else
+			add_transaction(stream, worker, load == MIX ? 2 : 0);
+	}
+}
+
+/* ---- its attribution ---- */
+
+static int read_label(void *context, uint32_t tgid, uint64_t address, struct event_text *label)
+{
+	(void)context, (void)tgid, (void)address;
+	*label = (struct event_text){ .bytes = "commit", .length = 6 };
+	return 0;
+}
+
+static int count_record(void *context, const struct txtrace_record *record)
+{
+	(void)record;
+	++*(uint64_t *)context;
+	return 0;
+}
+
+/* Seconds, or a negative number: it went wrong. */
+static double attribute(const struct stream *stream)
+{
+	static const struct label_source labels = { .read = read_label };
+	uint64_t record_cnt = 0;
+	struct attribution *attribution = attribution_new(count_record, &record_cnt);
+	struct attribution_stats stats;
+	struct timespec begin, end;
+	int err = attribution ? 0 : -1;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+	for (size_t at = 0; !err && at < stream->size;) {
+		const struct wire_header *header = (const void *)(stream->bytes + at);
+		struct event event;
+
+		err = event_decode(header, header->size, &labels, &event);
+		if (!err)
+			err = attribution_feed(attribution, &event);
+		at += header->size;
+	}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+	if (!err)
+		attribution_stats(attribution, &stats);
+	attribution_free(attribution);
+	if (err || stats.anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH] || stats.anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE])
+		return -1;
+	return (end.tv_sec - begin.tv_sec) + (end.tv_nsec - begin.tv_nsec) / 1e9;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 9;
+	struct stream streams[LOAD_COUNT];
+	double *seconds = calloc(rounds > 0 ? rounds : 1, LOAD_COUNT * sizeof(*seconds));
+
+	if (rounds < 1 || !seconds) {
+		fprintf(stderr, "usage: attribution_speed [ROUNDS]\n");
+		return 2;
+	}
+	for (int load = 0; load < LOAD_COUNT; load++)
+		make_stream(&streams[load], load, 1000000);
+	for (int i = 0; i < rounds * LOAD_COUNT; i++) { /* interleaved */
+		int load = i % LOAD_COUNT;
+		double *to = &seconds[load * rounds + i / LOAD_COUNT];
+
+		*to = attribute(&streams[load]);
+		if (*to < 0) {
+			fprintf(stderr, "attribution_speed: the attribution of '%s' went wrong\n", load_names[load]);
+			return 1;
+		}
+	}
+	for (int load = 0; load < LOAD_COUNT; load++) {
+		double *of_load = &seconds[load * rounds], events = streams[load].event_cnt / 1e6;
+
+		qsort(of_load, rounds, sizeof(*of_load), compare);
+		printf("%-8s  %6.1f M events/s  (%.1f to %.1f), %.1f ns per event, %.0f bytes per event\n", load_names[load],
+		       events / of_load[rounds / 2], events / of_load[rounds * 3 / 4], events / of_load[rounds / 4],
+		       of_load[rounds / 2] * 1e3 / events, (double)streams[load].size / streams[load].event_cnt);
+		free(streams[load].bytes);
+		free(streams[load].workers);
+	}
+	free(seconds);
+	return 0;
+}
