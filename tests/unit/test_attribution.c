@@ -324,6 +324,29 @@ static void what_has_gone_is_forgotten(void **state)
 	free(lines.text);
 }
 
+/* Nothing was said to be lost, and yet a thread has another birth, or has no reading to go on from: who was in a span is not known. */
+static void a_thread_that_vanished_marks_its_spans(void **state)
+{
+	struct lines lines = { 0 };
+	struct attribution *attribution = start(&lines);
+
+	(void)state;
+	assert_int_equal(feed(attribution, two_threads), 0);
+	assert_int_equal(feed(attribution,
+			      "4000 thread 11/10 0 - born=4000 comm=\"new\" state=on_cpu\n"
+			      "5000 end 12/10 1 - id=5\n"
+			      "6000 enter 11/10 0 - id=3\n" /* no clocks: it goes on from the old one's reading */
+			      "7000 end 12/10 1 - id=3\n"), 0);
+	fflush(lines.out);
+	assert_string_equal(lines.text,
+			    "span 11/10 2000..5000 12 work 3000 on 0 flags 5\n"
+			    "span 12/10 2500..7000 12 work 4500 on 0 flags 37\n");
+	assert_int_equal(TXTRACE_SPAN_LOWER_BOUND | TXTRACE_SPAN_LOSS, 5);
+	assert_int_equal(5 | TXTRACE_SPAN_MOVED, 37);
+	stop(attribution, &lines);
+	free(lines.text);
+}
+
 static void a_kind_that_does_not_exist_is_refused(void **state)
 {
 	struct lines lines = { 0 };
@@ -349,6 +372,7 @@ int main(void)
 		cmocka_unit_test(checkpoints_tell_each_open_span_once_and_in_order),
 		cmocka_unit_test(an_error_of_the_sink_ends_the_feed),
 		cmocka_unit_test(what_has_gone_is_forgotten),
+		cmocka_unit_test(a_thread_that_vanished_marks_its_spans),
 		cmocka_unit_test(a_kind_that_does_not_exist_is_refused),
 	};
 
