@@ -12,8 +12,8 @@ says() { # says PATTERN...: what the demo printed
 	done
 }
 
-no_bank_runs() {
-	! pgrep -f "^build/programs/bank --directory $tmp/"
+no_bank_runs() { # no_bank_runs FOLDER
+	! pgrep -f "^build/programs/bank --directory $1"
 }
 
 tests/demo.sh 2 "$tmp/it" >"$tmp/demo" 2>&1
@@ -26,15 +26,17 @@ check "the report names the bank's transactions" says '^deposit ' '^transfer ' '
 check "it says what was lost" says '[0-9] lost'
 check "it says where the log lies and what to run next" says "The log is $tmp/it/bank.txtrace" "build/txtrace report $tmp/it/bank.txtrace"
 check "the log can be read" "$reader" report "$tmp/it/bank.txtrace"
-check "the bank has ended" no_bank_runs
+check "the bank has ended" no_bank_runs "$tmp/it"
 
-# Root without a single capability: as in a container.
-setpriv --bounding-set -all --inh-caps -all -- tests/demo.sh 2 "$tmp/bare" >"$tmp/demo" 2>&1 </dev/null
+# Root without a single capability, as in a container: whatever is not root's is closed to it.
+bare=$(mktemp -d)
+trap 'rm -rf "$bare"' EXIT
+setpriv --bounding-set -all --inh-caps -all -- tests/demo.sh 2 "$bare" >"$tmp/demo" 2>&1 </dev/null
 status=$?
 not_possible() {
 	[ $status != 0 ] || fail "it says that it succeeded" || return
 	says '^txtrace-bpf: ' '^demo: the bank could not be traced here'
 }
 check "where BPF is not to be had it says so" not_possible
-check "and the bank has ended there too" no_bank_runs
+check "and the bank has ended there too" no_bank_runs "$bare"
 finish

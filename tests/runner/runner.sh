@@ -44,7 +44,7 @@ one hang 1 "1 passed, 1 failed, 0 skipped" 'problem: it ran longer than the limi
 one silent 1 "0 passed, 1 failed, 0 skipped" 'problem: it printed no test case' '| hello'
 one plan 1 "1 passed, 1 failed, 0 skipped" 'problem: its plan says 3 cases, it printed 1'
 one bail_out 1 "1 passed, 1 failed, 0 skipped" 'problem: Bail out! no more disk'
-one cmocka 0 "3 passed, 0 failed, 1 skipped" 'fake_cmocka.sh: needs_a_disk'
+one cmocka 0 "3 passed, 0 failed, 1 skipped" 'fake_cmocka.sh: needs_a_disk: there is no disk'
 one skip_all 0 "0 passed, 0 failed, 1 skipped" '^skip ' 'fake_skip_all.sh: all: there is no disk'
 one empty_plan 1 "0 passed, 1 failed, 0 skipped" 'problem: it printed no test case'
 one bpf_skip_all 0 "0 passed, 0 failed, 1 skipped" 'fake_bpf_skip_all.sh: all: bpf: the kernel has no BTF'

@@ -23,6 +23,7 @@
 #include "attach/attach.h"
 #include "attach/capabilities.h"
 #include "unit/attach_player.h"
+#include "unit/skip.h"
 
 static struct attach *attach_open(const struct kernel_part *part, struct program_memory *memory, bool is_every_process)
 {
@@ -316,7 +317,7 @@ static void one_program_may_handle_several_probes(void **state)
 
 	(void)state;
 	if (!has_cookies())
-		skip(); /* 5.15 */
+		skip_because("this kernel has no cookies of probes (5.15 and later have)");
 	kernel_part_open(&part, true);
 	part.programs[0] = part.programs[1]; /* on_begin for both */
 	part.programs[0].probe = "end";

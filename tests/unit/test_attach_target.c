@@ -26,6 +26,7 @@
 #include "attach/capabilities.h"
 #include "attach/proc_status.h"
 #include "attach/target.h"
+#include "unit/skip.h"
 
 static char folder[PATH_MAX];
 
@@ -96,7 +97,7 @@ static void a_process_of_another_pid_namespace_has_two_pids(void **state)
 
 	(void)state;
 	if (geteuid() != 0)
-		skip();
+		skip_because("not root");
 	assert_int_equal(pipe2(known, O_CLOEXEC), 0);
 	keeper = fork();
 	if (keeper == 0) {
@@ -118,7 +119,7 @@ static void a_process_of_another_pid_namespace_has_two_pids(void **state)
 	close(known[0]);
 	close(known[1]);
 	if (outer < 0)
-		skip(); /* we may not make one */
+		skip_because("we may not make a PID namespace");
 }
 
 static void what_is_no_process_is_refused_with_a_sentence(void **state)
@@ -163,7 +164,7 @@ static void a_kernel_thread_is_refused(void **state)
 
 	(void)state;
 	if (!file || !fgets(comm, sizeof(comm), file) || strcmp(comm, "kthreadd\n") != 0)
-		skip(); /* in a PID namespace of our own */
+		skip_because("we are in a PID namespace without kernel threads");
 	fclose(file);
 	assert_int_equal(target_open_pid(&target, 2, &error), -EINVAL);
 	assert_string_equal(error.text, "process 2 (\"kthreadd\") is a kernel thread, which has no program to trace");
@@ -477,7 +478,7 @@ static void a_command_runs_as_the_user_behind_sudo(void **state)
 
 	(void)state;
 	if (geteuid() != 0)
-		skip();
+		skip_because("not root");
 	setenv("OLD_HOME", getenv("HOME") ? getenv("HOME") : "", 1);
 	setenv("KEPT", "yes", 1);
 	setenv("SUDO_UID", "65534", 1);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "unit/skip.h"
 
 static void expect_text(struct json *json, const char *expected)
 {
@@ -171,7 +172,7 @@ static void a_full_disk_is_remembered(void **state)
 
 	(void)state;
 	if (!file)
-		skip();
+		skip_because("there is no /dev/full");
 	setvbuf(file, NULL, _IONBF, 0);
 	json_init_file(&json, file);
 	json_u64(&json, 1);

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "unit/log_samples.h"
+#include "unit/skip.h"
 
 static const struct txtrace_record a_wake = { .kind = TXTRACE_RECORD_WAKE, .wake = { .time_ns = 5, .tid = 7 } };
 
@@ -276,7 +277,7 @@ static void a_full_disk_leaves_a_readable_file(void **state)
 
 	(void)state;
 	if (geteuid() != 0 || unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
-		skip();
+		skip_because("not root, or no mount namespace of our own");
 	make_place(&place);
 	child = fork();
 	if (!child)
@@ -318,7 +319,7 @@ static void under_sudo_it_is_the_users(void **state)
 
 	(void)state;
 	if (geteuid() != 0)
-		skip();
+		skip_because("not root");
 	make_place(&place);
 	assert_int_equal(owner_under_sudo(&place, "65534", "65534"), 65534);
 	assert_int_equal(owner_under_sudo(&place, "", "65534"), 0);

@@ -24,6 +24,7 @@
 #include "attach/proc_maps.h"
 #include "attach/proc_status.h"
 #include "attach/program_memory.h"
+#include "unit/skip.h"
 
 static const char literal[] = "a literal of this program";
 static char writable[] = "a string in writable memory";
@@ -273,7 +274,7 @@ static void a_program_cannot_make_us_wait(void **state)
 	child_end(child);
 	program_memory_free(memory);
 	if (!is_armed)
-		skip(); /* this kernel does not let us */
+		skip_because("this kernel does not let us stop a page fault");
 }
 
 static void a_flood_of_labels_spoils_its_own_program_only(void **state)

@@ -4,6 +4,7 @@
 cat <<END
 1..3
 ok 1 - adds
+# SKIP there is no disk
 not ok 2 # SKIP needs_a_disk
 ok 3 - subtracts
 # ok - group
