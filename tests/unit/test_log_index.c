@@ -28,7 +28,7 @@ struct totals {
 
 static uint64_t take(const uint8_t **at, const uint8_t *end)
 {
-	uint64_t value;
+	uint64_t value = 0;
 
 	assert_true(leb128_get(at, end, &value));
 	return value;
