@@ -347,6 +347,49 @@ static void a_thread_that_vanished_marks_its_spans(void **state)
 	free(lines.text);
 }
 
+/* Thread 12 of process 10 execs: it is 10 by now, and its old tid is that of a thread of process 20, which is in a span. */
+static void an_exec_leaves_the_new_bearer_of_the_old_tid_alone(void **state)
+{
+	struct lines lines = { 0 };
+	struct attribution *attribution = start(&lines);
+	struct attribution_stats stats;
+
+	(void)state;
+	assert_int_equal(feed(attribution,
+			      "1000 thread 10/10 0 seed born=1000 state=blocked reason=wait\n"
+			      "1001 thread 12/10 1 seed born=1001 state=on_cpu\n"
+			      "2000 thread 12/20 2 - born=2000 state=on_cpu\n"
+			      "3000 begin 12/20 2 - id=7 born=2000 on_cpu=1000\n"
+			      "4000 exec 10/10 1 - old_tid=12 born=1001 on_cpu=2999\n"
+			      "5000 begin 10/10 1 - id=7\n"
+			      "6000 end 10/10 1 - id=7\n"
+			      "7000 end 12/20 2 - id=7\n"), 0);
+	fflush(lines.out);
+	assert_string_equal(lines.text, "span 10/10 5000..6000 10 work 1000 on 1000 flags 0\nspan 12/20 3000..7000 12 work 4000 on 4000 flags 0\n");
+	attribution_stats(attribution, &stats);
+	assert_int_equal(stats.thread_cnt, 2);
+	stop(attribution, &lines);
+	free(lines.text);
+}
+
+/* The kernel had no memory for its clocks: it is told of at every probe that it hits, and is no thread that could be followed. */
+static void a_thread_without_clocks_is_only_a_name(void **state)
+{
+	struct lines lines = { 0 };
+	struct attribution *attribution = start(&lines);
+	struct attribution_stats stats;
+
+	(void)state;
+	assert_int_equal(feed(attribution, two_threads), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(feed(attribution, "3000 thread 13/10 0 no_clocks born=3000 state=on_cpu\n"), 0);
+	attribution_stats(attribution, &stats);
+	assert_int_equal(stats.thread_cnt, 2);
+	assert_int_equal(stats.open_span_cnt, 2);
+	stop(attribution, &lines);
+	free(lines.text);
+}
+
 static void a_kind_that_does_not_exist_is_refused(void **state)
 {
 	struct lines lines = { 0 };
@@ -373,6 +416,8 @@ int main(void)
 		cmocka_unit_test(an_error_of_the_sink_ends_the_feed),
 		cmocka_unit_test(what_has_gone_is_forgotten),
 		cmocka_unit_test(a_thread_that_vanished_marks_its_spans),
+		cmocka_unit_test(an_exec_leaves_the_new_bearer_of_the_old_tid_alone),
+		cmocka_unit_test(a_thread_without_clocks_is_only_a_name),
 		cmocka_unit_test(a_kind_that_does_not_exist_is_refused),
 	};
 
