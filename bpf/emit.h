@@ -34,7 +34,7 @@ extern volatile uint64_t loss_generation; /* raised by the reader when it has ta
 extern volatile uint32_t phase;           /* enum wire_phase; the recorder's */
 
 extern const volatile uint32_t cfg_ring_mask;   /* rings in use - 1: a power of two - 1; CPU n writes into ring n & mask */
-extern const volatile uint64_t cfg_wake_bytes;  /* so much unread data wakes the reader up */
+extern const volatile uint64_t cfg_wake_bytes;  /* so much unread data wakes the reader up, and so much more again; a power of two */
 
 struct emit {
 	void *ring;
@@ -91,13 +91,14 @@ static __always_inline void emit_header(struct emit *out, struct wire_header *he
 }
 
 /*
- * The reader looks by itself every so often; it is woken only when the ring passes the threshold, and only by the record that passes it: a
- * wake-up per record costs more than everything else together.
+ * The reader looks by itself every so often; it is woken only when the ring passes the threshold or a multiple of it, and only by the record that
+ * passes it: a wake-up per record costs more than everything else together. The multiples are for a threshold that nobody saw itself pass,
+ * because two records were under way at once, and for a reader that was slow.
  */
 static __always_inline void emit_submit(struct emit *out, void *record)
 {
 	uint64_t unread = bpf_ringbuf_query(out->ring, BPF_RB_AVAIL_DATA);
-	bool passes = unread >= cfg_wake_bytes && unread - (out->size + 8) < cfg_wake_bytes;
+	bool passes = unread >= cfg_wake_bytes && (unread & (cfg_wake_bytes - 1)) < out->size + 8;
 
 	bpf_ringbuf_submit(record, passes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }

@@ -119,10 +119,10 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 		until_ns = end_ns;
 	if (until_ns > now_ns && poll(fds, 3, (until_ns - now_ns + 999999) / 1000000) < 0 && errno != EINTR)
 		return -errno;
-	if (fds[2].revents & POLLIN) { /* edge: reading the event is what makes the ring able to wake us again */
-		struct epoll_event event;
+	if (fds[2].revents & POLLIN) { /* takes the wake-ups: until the next one the rings are not ready, however full they are */
+		struct epoll_event events[WIRE_RING_MAX];
 
-		epoll_wait(ring_set_fd(recorder->rings), &event, 1, 0);
+		epoll_wait(ring_set_fd(recorder->rings), events, WIRE_RING_MAX, 0);
 	}
 	if (fds[1].revents)
 		recorder->is_target_gone = true;

@@ -68,7 +68,7 @@ static int ring_map(struct ring_set *set, struct ring *ring)
 static int ring_open(struct ring_set *set, size_t idx, int rings_map_fd)
 {
 	struct ring *ring = &set->rings[idx];
-	struct epoll_event interest = { .events = EPOLLIN, .data.u64 = idx };
+	struct epoll_event interest = { .events = EPOLLIN | EPOLLET, .data.u64 = idx };
 	uint32_t key = idx;
 	int err;
 
