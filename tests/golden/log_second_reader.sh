@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")" || exit 1
 
-logs=(log-1.0-extreme-none log-1.0-world-zstd log-1.0-world-lz4)
+logs=(log-1.0-example-none log-1.0-extreme-none log-1.0-world-zstd log-1.0-world-lz4)
 number=0
 
 # tell NAME COMMAND...: a case, which holds if the command succeeds.
@@ -20,13 +20,19 @@ same_records() {
 }
 
 index_fits() {
-	python3 read_log.py --index "$1.txtrace" >"$TEST_TMPDIR/index" || return 1
-	[ "$(grep -c '^batches=1 ' "$TEST_TMPDIR/index")" = 3 ] &&
+	python3 read_log.py --index "$1.txtrace" >"$TEST_TMPDIR/index" &&
 		[ "$(awk -F '[= ]' '/^spans=/ { sum += $2 } END { print sum }' "$TEST_TMPDIR/index")" = "$(grep -c '^span ' "${1%-*}.txt")" ]
 }
 
-echo "1..$((2 * ${#logs[@]}))"
+# The bytes that the document takes apart are those of the file.
+example_is_true() {
+	diff <(sed -nE 's/^    [0-9a-f]{4}  (([0-9a-f]{2} ?)+)( .*)?$/\1/p' ../../docs/log-format.md | xargs -n 1) \
+		<(od -An -v -tx1 log-1.0-example-none.txtrace | xargs -n 1) >&2
+}
+
+echo "1..$((1 + 2 * ${#logs[@]}))"
 for log in "${logs[@]}"; do
 	tell "$log: the same records" same_records "$log"
 	tell "$log: the index fits the blocks" index_fits "$log"
 done
+tell "the example in docs/log-format.md is the file" example_is_true

@@ -14,7 +14,7 @@
 
 #define FOLDER "tests/golden"
 
-enum content { EXTREME_VALUES, RANDOM_WORLD };
+enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD };
 
 /* What the golden logs of version 1.0 hold, and the text beside them. */
 static const struct golden {
@@ -23,6 +23,7 @@ static const struct golden {
 	enum content content;
 	enum log_codec codec;
 } goldens[] = {
+	{ "log-1.0-example-none.txtrace", "log-1.0-example.txt", EXAMPLE, LOG_CODEC_NONE },
 	{ "log-1.0-extreme-none.txtrace", "log-1.0-extreme.txt", EXTREME_VALUES, LOG_CODEC_NONE },
 	{ "log-1.0-world-zstd.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_ZSTD },
 	{ "log-1.0-world-lz4.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_LZ4 },
@@ -82,6 +83,15 @@ static void golden_headers_are_read(void **state)
 	}
 }
 
+/* The log that docs/log-format.md takes apart: a thread works, is pushed off, and works on until the span is done. */
+static const struct txtrace_record example[] = {
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { .tid = 7, .pid = 7, .cpu = 1, .begin_ns = 3600000001000, .end_ns = 3600000001500, .left_as = TXTRACE_LEFT_PREEMPTED, .syscall_nr = -1 } },
+	{ .kind = TXTRACE_RECORD_SPAN,
+	  .span = { .id = 5, .pid = 7, .tid = 7, .end_tid = 7, .begin_ns = 3600000001400, .end_ns = 3600000002100, .work_ns = 700,
+		    .ledger = { .on_cpu_ns = 400, .runnable_ns = 300 }, .label = STRING("pay"), .tag = STRING("k=1") } },
+};
+
 static void put(struct log_writer *writer, FILE *text, const struct txtrace_record *record)
 {
 	if (log_writer_add(writer, record))
@@ -94,6 +104,8 @@ static void put_content(struct log_writer *writer, FILE *text, enum content cont
 	struct sample_world world = new_world(11);
 	struct txtrace_record record;
 
+	for (size_t i = 0; content == EXAMPLE && i < sizeof(example) / sizeof(example[0]); i++)
+		put(writer, text, &example[i]);
 	for (size_t i = 0; content == EXTREME_VALUES && i < EXTREME_RECORD_CNT; i++) {
 		put(writer, text, &extreme_records[i]);
 		if (i % 10 == 9)
