@@ -149,6 +149,29 @@ static void after_a_crash_what_was_flushed_is_there(void **state)
 	remove_place(&place);
 }
 
+static void given_up_it_leaves_batches_but_no_empty_file(void **state)
+{
+	struct log_writer *writer;
+	unsigned int damage_cnt;
+	struct place place;
+
+	(void)state;
+	make_place(&place);
+	writer = open_sample(place.path, LOG_CODEC_ZSTD, 0);
+	assert_int_equal(log_writer_add(writer, &a_wake), 0);
+	assert_true(exists(place.partial));
+	log_writer_abort(writer);
+	assert_false(exists(place.partial));
+
+	writer = open_sample(place.path, LOG_CODEC_ZSTD, 0);
+	assert_int_equal(log_writer_add(writer, &a_wake), 0);
+	assert_int_equal(log_writer_flush(writer), 0);
+	log_writer_abort(writer);
+	assert_int_equal(count_records(place.partial, &damage_cnt), 1);
+	assert_false(exists(place.path));
+	remove_place(&place);
+}
+
 static void what_a_crash_left_is_kept(void **state)
 {
 	struct place place;
@@ -335,6 +358,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_target_appears_when_it_is_complete),
 		cmocka_unit_test(after_a_crash_what_was_flushed_is_there),
+		cmocka_unit_test(given_up_it_leaves_batches_but_no_empty_file),
 		cmocka_unit_test(what_a_crash_left_is_kept),
 		cmocka_unit_test(two_writers_do_not_mix),
 		cmocka_unit_test(bad_paths_are_refused),

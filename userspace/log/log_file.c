@@ -183,3 +183,10 @@ void log_file_abandon(struct log_file *file)
 	if (file)
 		free_file(file);
 }
+
+void log_file_discard(struct log_file *file)
+{
+	if (file && !file->is_direct)
+		unlink(file->partial);
+	log_file_abandon(file);
+}

@@ -24,7 +24,8 @@ uint64_t log_file_bytes(const struct log_file *file);
 /* Takes its name; frees it in any case. After an error path.partial stays. */
 int log_file_complete(struct log_file *file);
 
-/* Frees it; path.partial stays. NULL is allowed. */
+/* Frees it; path.partial stays, or goes if there is nothing in it worth keeping. NULL is allowed. */
 void log_file_abandon(struct log_file *file);
+void log_file_discard(struct log_file *file);
 
 #endif

@@ -30,12 +30,17 @@ struct log_writer {
 	uint64_t sequence;
 	uint64_t record_cnt;
 	uint32_t pending_cnt; /* records in the encoder */
+	bool has_batch;       /* in the file */
 	int err;              /* the first one: final */
 };
 
+/* A file with a header and no batch in it is of no use to anybody. */
 static void free_writer(struct log_writer *writer)
 {
-	log_file_abandon(writer->file);
+	if (writer->has_batch)
+		log_file_abandon(writer->file);
+	else
+		log_file_discard(writer->file);
 	batch_encoder_free(writer->encoder);
 	codec_free(writer->codec);
 	log_index_release(&writer->index);
@@ -137,6 +142,7 @@ static int write_batch(struct log_writer *writer)
 	entry.first_ns = batch.first_ns;
 	entry.last_ns = batch.last_ns;
 	entry.record_cnt = batch.record_cnt;
+	writer->has_batch = true;
 	log_index_add_batch(&writer->index, &entry);
 	batch_encoder_visit_labels(writer->encoder, index_label, &writer->index);
 	batch_encoder_reset(writer->encoder);

@@ -48,7 +48,7 @@ uint64_t log_writer_records(const struct log_writer *writer);
 /* Writes what is left, the index, and renames path.partial to path. Frees the writer in any case. */
 int log_writer_close(struct log_writer *writer);
 
-/* After an error: what is on disk stays as path.partial. Frees the writer. NULL is allowed. */
+/* After an error: the batches that are on disk stay as path.partial; without any, it is removed. Frees the writer. NULL is allowed. */
 void log_writer_abort(struct log_writer *writer);
 
 #endif
