@@ -172,6 +172,7 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
 		return emit_lost(&out, kind, bpf_ktime_get_ns());
+	thread_clock_see_running(clock);
 	switch_cnt = *(volatile uint32_t *)&clock->switch_cnt;
 	now_ns = bpf_ktime_get_ns();
 	thread_clock_read(clock, now_ns, &event->clocks);

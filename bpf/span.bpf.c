@@ -40,6 +40,7 @@ static __always_inline uint8_t read_clocks(struct thread_clock *clock, struct wi
 {
 	const volatile uint32_t *count = &clock->switch_cnt;
 
+	thread_clock_see_running(clock);
 #pragma unroll
 	for (int i = 0; i < READ_TRIES; i++) {
 		*switch_cnt = *count;

@@ -16,10 +16,13 @@ struct thread_clock {
 	struct wire_clocks clocks; /* up to since_ns */
 	uint64_t since_ns;         /* when the present state began */
 	uint64_t wake_ns;          /* of the wakeup that ended its sleep, or the last one; 0: none since it was last switched in */
+	uint64_t late_wake_ns;     /* of one that came after that, and found it running unseen; 0: none */
 	uint32_t switch_cnt;       /* also tells a reader that it was interrupted by a switch */
 	uint32_t reported_cnt;     /* switch_cnt when a span event last took the clocks along */
 	uint32_t state;            /* enum wire_thread_state */
 	uint32_t reason;           /* BLOCKED: enum block_reason */
+	uint32_t is_seen_running;  /* it does something, though its switch-in was not seen */
+	uint32_t padding;
 };
 
 struct thread_clocks_map {
@@ -96,16 +99,32 @@ static __always_inline void thread_clock_settle(const struct thread_clock *clock
 	clocks->unknown_ns += now_ns - since_ns;
 }
 
-/* The first wakeup of a sleep ends it: a later one finds the thread running again, and its switch-in was not seen. */
+/*
+ * The first wakeup of a sleep ends it. A later one finds the thread running again, and so does one after it was seen to do something, though its
+ * switch-in was not seen: such a wakeup can only be one that overtakes the next switch-out.
+ */
 static __always_inline void thread_clock_wake(struct thread_clock *clock, uint64_t now_ns)
 {
-	if (clock->state != WIRE_THREAD_BLOCKED || clock->wake_ns <= clock->since_ns)
+	if (clock->is_seen_running || (clock->state == WIRE_THREAD_BLOCKED && clock->wake_ns > clock->since_ns))
+		clock->late_wake_ns = now_ns;
+	else
 		clock->wake_ns = now_ns;
+}
+
+/* The thread does something: to be said before its clocks are read. */
+static __always_inline void thread_clock_see_running(struct thread_clock *clock)
+{
+	if (clock->state != WIRE_THREAD_ON_CPU)
+		clock->is_seen_running = 1;
 }
 
 static __always_inline void thread_clock_leave(struct thread_clock *clock, uint64_t now_ns, uint32_t state, uint32_t reason)
 {
 	thread_clock_settle(clock, now_ns, &clock->clocks);
+	if (clock->state == WIRE_THREAD_BLOCKED || clock->late_wake_ns)
+		clock->wake_ns = clock->late_wake_ns; /* the other one belongs to the sleep before */
+	clock->late_wake_ns = 0;
+	clock->is_seen_running = 0;
 	clock->state = state;
 	clock->reason = reason;
 	clock->since_ns = now_ns;
@@ -126,7 +145,8 @@ static __always_inline void thread_clock_arrive(struct thread_clock *clock, uint
 	}
 	clock->state = WIRE_THREAD_ON_CPU;
 	clock->since_ns = now_ns;
-	clock->wake_ns = 0;
+	clock->wake_ns = clock->late_wake_ns = 0;
+	clock->is_seen_running = 0;
 	clock->switch_cnt++;
 }
 

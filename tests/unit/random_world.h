@@ -61,9 +61,10 @@ struct world_thread {
 	uint64_t ready_since_ns; /* runnable since */
 	struct {
 		struct wire_clocks clocks;
-		uint64_t since_ns, wake_ns;
+		uint64_t since_ns, wake_ns, late_wake_ns;
 		uint32_t switch_cnt, reported_cnt;
 		uint8_t state, reason;
+		bool is_seen_running;
 	} clock;
 	bool was_woken; /* since it was switched in, and not run a span event since */
 };
@@ -305,6 +306,10 @@ static void world_clock_settle(const struct world_thread *thread, uint64_t now_n
 static void world_clock_leave(struct world_thread *thread, uint64_t now_ns, uint8_t state, uint8_t reason)
 {
 	world_clock_settle(thread, now_ns, &thread->clock.clocks);
+	if (thread->clock.state == WIRE_THREAD_BLOCKED || thread->clock.late_wake_ns)
+		thread->clock.wake_ns = thread->clock.late_wake_ns;
+	thread->clock.late_wake_ns = 0;
+	thread->clock.is_seen_running = false;
 	thread->clock.state = state;
 	thread->clock.reason = reason;
 	thread->clock.since_ns = now_ns;
@@ -325,7 +330,8 @@ static void world_clock_arrive(struct world_thread *thread, uint64_t now_ns)
 	}
 	thread->clock.state = WIRE_THREAD_ON_CPU;
 	thread->clock.since_ns = now_ns;
-	thread->clock.wake_ns = 0;
+	thread->clock.wake_ns = thread->clock.late_wake_ns = 0;
+	thread->clock.is_seen_running = false;
 	thread->clock.switch_cnt++;
 }
 

@@ -71,6 +71,8 @@ static void world_switch(struct world *world, int cpu, uint8_t left_as, uint8_t 
 				(struct world_run){ left->tid, cpu, world->run_begin_ns[cpu], world->now_ns, left_as };
 		}
 		world_hear(world, t);
+		if (left->clock.state == WIRE_THREAD_BLOCKED && !left->clock.late_wake_ns)
+			left->was_woken = false; /* its only wakeup ended the sleep before this stay */
 		world_clock_leave(left, world->now_ns, left_as == WIRE_LEFT_BLOCKED ? WIRE_THREAD_BLOCKED : WIRE_THREAD_RUNNABLE, reason);
 		left->is_unseen = false;
 	}
@@ -130,7 +132,10 @@ static void world_send_wake(struct world *world, int wakee)
 	world_pass_time(world);
 	if (!thread->is_traced)
 		return;
-	if (thread->clock.state != WIRE_THREAD_BLOCKED || thread->clock.wake_ns <= thread->clock.since_ns)
+	if (thread->clock.is_seen_running ||
+	    (thread->clock.state == WIRE_THREAD_BLOCKED && thread->clock.wake_ns > thread->clock.since_ns))
+		thread->clock.late_wake_ns = world->now_ns;
+	else
 		thread->clock.wake_ns = world->now_ns;
 	world_send(world, cpu, &event);
 }
@@ -152,7 +157,8 @@ static void world_block(struct world *world, int cpu)
 	int t = world->cpus[cpu], next = world_next(world);
 	struct world_thread *thread = &world->threads[t];
 	uint8_t reason = world_below(world, BLOCK_REASON_COUNT);
-	bool is_perhaps_asleep = thread->clock.state == WIRE_THREAD_BLOCKED && thread->clock.wake_ns <= thread->clock.since_ns;
+	bool is_perhaps_asleep = thread->clock.state == WIRE_THREAD_BLOCKED && thread->clock.wake_ns <= thread->clock.since_ns &&
+				 !thread->clock.is_seen_running;
 	bool is_overtaken = !is_perhaps_asleep && world_one_in(world, 8);
 
 	/* If all that is known of it is that it fell asleep, then a wakeup that finds it running would be taken for the end of that sleep. */
@@ -233,6 +239,8 @@ static bool world_send_with_clocks(struct world *world, int cpu, struct event *e
 	sent = world_send(world, cpu, event);
 	if (!is_failure)
 		thread->was_woken = false;
+	if (sent && thread->clock.state != WIRE_THREAD_ON_CPU)
+		thread->clock.is_seen_running = true;
 	if (!sent || is_failure)
 		return !is_failure;
 	if (has_moved || is_always) {

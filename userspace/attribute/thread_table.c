@@ -97,15 +97,27 @@ static void settle(const struct thread *thread, uint64_t time_ns, struct wire_cl
 	clocks->unknown_ns += elapsed_ns(since_ns, time_ns);
 }
 
+/* thread_clock_wake(). In an unknown state it runs, or nobody can tell: no sleep is ended. */
 void thread_wake(struct thread *thread, uint64_t time_ns)
 {
-	if (thread->state != THREAD_BLOCKED || thread->wake_ns <= thread->since_ns)
+	if (thread->state == THREAD_BLOCKED && thread->wake_ns > thread->since_ns)
+		thread->late_wake_ns = time_ns;
+	else
 		thread->wake_ns = time_ns;
+}
+
+/* It runs, unseen, and what woke it belongs to the sleep before. */
+static void forget_wake(struct thread *thread)
+{
+	if (thread->state == THREAD_BLOCKED)
+		thread->wake_ns = thread->late_wake_ns;
+	thread->late_wake_ns = 0;
 }
 
 void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_t reason)
 {
 	settle(thread, time_ns, &thread->clocks);
+	forget_wake(thread);
 	thread->state = state;
 	thread->reason = reason;
 	thread->since_ns = time_ns;
@@ -128,7 +140,7 @@ void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
 	thread->clocks.runnable_ns += thread->run_runnable_ns;
 	thread->state = THREAD_ON_CPU;
 	thread->since_ns = time_ns;
-	thread->wake_ns = 0;
+	thread->wake_ns = thread->late_wake_ns = 0;
 	thread->run_begin_ns = time_ns;
 	thread->run_cpu = cpu;
 }
@@ -165,6 +177,7 @@ void thread_clocks_at(const struct thread *thread, uint64_t time_ns, struct wire
 static void run_unnoticed(struct thread *thread, uint64_t time_ns)
 {
 	settle(thread, time_ns, &thread->clocks);
+	forget_wake(thread);
 	thread->state = THREAD_UNKNOWN;
 	thread->since_ns = time_ns;
 }
@@ -192,6 +205,7 @@ bool thread_read_own(struct thread *thread, const struct event *event, struct wi
 	thread->reading_ns = thread->since_ns = event->time_ns;
 	thread->has_reading = thread->is_synced = true;
 	if (is_unnoticed) {
+		forget_wake(thread);
 		thread->state = THREAD_UNKNOWN;
 	} else if (thread->state != THREAD_ON_CPU) {
 		thread->state = THREAD_ON_CPU;

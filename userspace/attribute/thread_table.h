@@ -30,6 +30,7 @@ struct thread {
 	struct wire_clocks clocks;
 	uint64_t since_ns;
 	uint64_t wake_ns; /* of the wakeup that ended its sleep, or the last one; 0: none since it was last switched in */
+	uint64_t late_wake_ns; /* of one after that, which found it running unseen; 0: none */
 	uint8_t state;    /* enum thread_state */
 	uint8_t reason;
 	bool is_synced;   /* clocks are the kernel's numbers, not only differences */
