@@ -427,6 +427,27 @@ static void claims_are_not_believed(void **state)
 	discard(&specimen);
 }
 
+/* Each header is sound and claims a payload of half the file, which has no right checksum. */
+static void a_file_of_headers_comes_to_an_end(void **state)
+{
+	const uint32_t header_cnt = 60000;
+	uint8_t *bytes = malloc(header_cnt * LOG_BLOCK_HEADER_BYTES);
+	struct log_block block = { .type = LOG_BLOCK_BATCH, .stored_bytes = header_cnt * LOG_BLOCK_HEADER_BYTES / 2, .raw_bytes = 1 };
+	struct specimen specimen;
+	struct outcome outcome;
+
+	(void)state;
+	make_specimen(&specimen, LOG_CODEC_ZSTD);
+	memcpy(block.capture_id, sample_info.capture_id, sizeof(block.capture_id));
+	for (uint32_t i = 0; i < header_cnt; i++)
+		log_block_encode(&block, bytes + i * LOG_BLOCK_HEADER_BYTES);
+	outcome = edit(&specimen, specimen.parts[1], 0, bytes, header_cnt * LOG_BLOCK_HEADER_BYTES);
+	assert_true(outcome.damage_cnt > 0);
+	free(outcome.text);
+	free(bytes);
+	discard(&specimen);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +462,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_shrinks_ends_there),
 		cmocka_unit_test(right_checksums_prove_nothing),
 		cmocka_unit_test(claims_are_not_believed),
+		cmocka_unit_test(a_file_of_headers_comes_to_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,12 @@
 /* How much of the file is looked at once while the next block is searched. Each look overlaps the next by a header. */
 #define SEARCH_BYTES (256u << 10)
 
+/*
+ * Behind a wrong payload the search begins at the end of its header, so that a batch that lost bytes does not cost the next one. A file made of
+ * nothing but headers that claim long payloads would be read over and over: once so much has been read in vain, the claimed length is skipped.
+ */
+#define VAIN_BYTES_MAX (256u << 20)
+
 struct buffer {
 	uint8_t *bytes;
 	size_t capacity;
@@ -37,6 +43,7 @@ struct txtrace_log {
 	uint64_t batch_offset;   /* of the batch that is being decoded */
 	struct log_block block;  /* its header */
 	uint64_t next_sequence;
+	uint64_t vain_bytes;     /* read of payloads that turned out wrong */
 	bool has_capture_id;
 	bool is_in_batch;
 	bool is_after_damage;    /* a gap in the sequence has been told already */
@@ -274,8 +281,14 @@ static int enter_block(struct txtrace_log *log)
 	if (err)
 		return err;
 	log->next_sequence = log->block.sequence + 1;
-	if (reason)
-		return skip_damage(log, log->offset, log->offset + log->block.header_bytes, log->block.record_cnt, reason);
+	if (reason) {
+		log->vain_bytes += log->block.stored_bytes;
+		if (log->vain_bytes < VAIN_BYTES_MAX)
+			end = log->offset + log->block.header_bytes;
+		else if (end > file_bytes(log))
+			end = file_bytes(log);
+		return skip_damage(log, log->offset, end, log->block.record_cnt, reason);
+	}
 	if (missing && !log->is_after_damage)
 		log->pending = (struct txtrace_damage){ log->offset, 0, 0, "batches are missing before this place" };
 	log->is_after_damage = false;
