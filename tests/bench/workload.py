@@ -60,7 +60,11 @@ class Tool:
             time.sleep(seconds)
             end_ns = time.monotonic_ns()
             process.send_signal(self.stop_signal)
-            process.wait(60)
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:  # some peers do not always hear it
+                process.kill()
+                process.wait()
         return begin_ns, end_ns
 
     def _wait(self, process, log):
