@@ -60,10 +60,10 @@ void closing_words_print(struct recorder *recorder, const struct record_options 
 	else if (result.summary.lost_cnt)
 		print_loss(&result, messages);
 	print_doubts(&result, messages);
-	if (options->is_quiet)
+	if (options->is_quiet || !result.log_suffix)
 		return;
-	fprintf(messages, "txtrace-bpf: %s of log for %s in '%s'\n", units_format_size(bytes, result.log_bytes),
-		units_format_duration(duration, result.duration_ns), options->output);
-	fprintf(messages, "next: txtrace spans %s     txtrace export %s --format perfetto -o trace.pftrace\n", options->output,
-		options->output);
+	fprintf(messages, "txtrace-bpf: %s of log for %s in '%s%s'\n", units_format_size(bytes, result.log_bytes),
+		units_format_duration(duration, result.duration_ns), options->output, result.log_suffix);
+	fprintf(messages, "next: txtrace spans %s%s     txtrace export %s%s --format perfetto -o trace.pftrace\n", options->output,
+		result.log_suffix, options->output, result.log_suffix);
 }

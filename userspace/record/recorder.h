@@ -27,6 +27,7 @@ struct recorder_result {
 	struct pipeline_stats pipeline;
 	struct txtrace_summary summary;
 	uint64_t log_bytes;
+	const char *log_suffix; /* "", ".partial" of a recording that stopped early, NULL if that left no log */
 	uint64_t duration_ns;
 	size_t site_cnt;     /* probe sites that were attached */
 	int exit_status;     /* the command's; 0 of a process that we did not start */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -192,17 +193,31 @@ static int finish(struct recorder *recorder)
 	return err ? err : pipeline_put(recorder->pipeline, &summary);
 }
 
-static int close_log(struct recorder *recorder)
+/* err: what happened until now. */
+static int close_log(struct recorder *recorder, int err)
 {
-	int err = log_writer_flush(recorder->log);
+	char partial[PATH_MAX];
 
+	if (!err)
+		err = log_writer_flush(recorder->log);
 	recorder->result.log_bytes = log_writer_bytes(recorder->log);
 	if (!err)
 		err = log_writer_close(recorder->log);
 	else
 		log_writer_abort(recorder->log);
 	recorder->log = NULL;
+	snprintf(partial, sizeof(partial), "%s.partial", recorder->options->output);
+	recorder->result.log_suffix = !err ? "" : access(partial, F_OK) ? NULL : ".partial";
 	return err;
+}
+
+static void explain_stop(const struct recorder *recorder, int err, struct error *error)
+{
+	if (recorder->result.log_suffix)
+		error_set(error, "recording stopped: %s; what was recorded before is in '%s%s'", strerror(-err), recorder->options->output,
+			  recorder->result.log_suffix);
+	else
+		error_set(error, "recording stopped: %s", strerror(-err));
 }
 
 int recorder_run(struct recorder *recorder, struct error *error)
@@ -216,13 +231,12 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	finish_err = finish(recorder);
 	if (!err)
 		err = finish_err;
-	if (!err)
-		err = close_log(recorder);
+	err = close_log(recorder, err);
 	status_line_clear(&recorder->status);
 	recorder->result.is_target_alive = target_is_running(recorder->target);
 	if (!recorder->result.is_target_alive)
 		target_wait(recorder->target, &recorder->result.exit_status);
 	if (err)
-		error_set(error, "recording stopped: %s; what was recorded before is in '%s.partial'", strerror(-err), recorder->options->output);
+		explain_stop(recorder, err, error);
 	return err;
 }

@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The recorder where things go wrong around it: a disk that is full, a start that fails, signals that were set up by whoever started it.
+# shellcheck source=tests/e2e/e2e.sh
+. tests/e2e/e2e.sh
+need_bpf
+
+loop=
+tracer=
+small=$tmp/small # a disk of 256 KiB, if we may mount one
+trap 'kill -KILL $loop $tracer 2>/dev/null; mountpoint -q "$small" && umount "$small"' EXIT
+
+# A program that marks spans until it is told to stop.
+start_loop() {
+	"$programs/probe_loop" --mode tagged --steps 500 --window-ms 100 >"$tmp/loop.out" &
+	loop=$!
+	wait_for 20 test -s "$tmp/loop.out"
+}
+
+end_loop() {
+	kill -TERM "$loop" && wait "$loop" || fail "the program ended with $?" || return
+	loop=
+}
+
+one_sentence() { # one_sentence PATTERN
+	cat "$tmp/err"
+	[ "$(wc -l <"$tmp/err")" = 1 ] && grep -qE "^txtrace-bpf: .*($1)" "$tmp/err"
+}
+
+# ---- a start that fails ----
+
+leaves_nothing() {
+	sleep 1000 &
+	loop=$!
+	"$recorder" -q -o "$tmp/refused.txtrace" -p $loop 2>"$tmp/err"
+	local status=$?
+	kill $loop
+	[ $status = 2 ] || fail "the status is $status" || return
+	ls "$tmp"/refused*
+	[ -z "$(ls "$tmp"/refused* 2>/dev/null)" ]
+}
+
+# What a crash left is put aside once, and not lost to the starts that fail after it.
+keeps_what_a_crash_left() {
+	echo precious >"$tmp/crashed.txtrace.partial"
+	for _ in 1 2 3; do
+		"$recorder" -q -o "$tmp/crashed.txtrace" -p $$ 2>"$tmp/err" && fail "it recorded a shell" && return 1
+	done
+	cat "$tmp"/crashed.txtrace.partial*
+	grep -q precious "$tmp"/crashed.txtrace.partial*
+}
+
+# ---- a disk that is full ----
+
+# From here on $small is a disk of 256 KiB.
+mount_small() {
+	mkdir -p "$small" && mount -t tmpfs -o size=256k none "$small"
+}
+
+stops_when_the_log_has_no_room() {
+	rm -f "$small"/*
+	start_loop || return
+	"$recorder" -o "$small/log.txtrace" -p "$loop" >"$tmp/out" 2>"$tmp/err"
+	local status=$?
+	cat "$tmp/err"
+	[ $status = 3 ] || fail "the status is $status" || return
+	grep -qE '^txtrace-bpf: recording stopped: No space left.*log.txtrace.partial' "$tmp/err" || fail "it does not say where the log is" || return
+	! grep -E 'log\.txtrace($|[^.])' "$tmp/err" || fail "it names a file that is not there" || return
+	end_loop && "$reader" report "$small/log.txtrace.partial" | grep '^loop'
+}
+
+a_command_outlives_the_disk() {
+	rm -f "$small"/*
+	"$recorder" -q -o "$small/log.txtrace" -- "$programs/probe_loop" --mode tagged --seconds 4 --output "$tmp/outlives" 2>"$tmp/err"
+	local status=$?
+	one_sentence 'No space left.*partial' && [ $status = 3 ] || fail "the status is $status" || return
+	wait_for 20 grep -q '"count"' "$tmp/outlives"
+}
+
+check "a start that fails leaves no file" leaves_nothing
+check "starts that fail cost nothing of what a crash left" keeps_what_a_crash_left
+if mount_small 2>/dev/null; then
+	check "a full disk ends the recording in one sentence; program and log are whole" stops_when_the_log_has_no_room
+	check "a full disk does not end the command" a_command_outlives_the_disk
+fi
+finish
