@@ -36,12 +36,12 @@ static void read_boot_id(uint8_t boot_id[16])
 }
 
 /* The wall clock is read between two readings of the monotonic one, of which it takes the middle. */
-static void read_clocks(struct txtrace_log_info *info)
+void capture_read_clocks(uint64_t *monotonic_ns, uint64_t *realtime_ns)
 {
 	uint64_t before_ns = capture_now_ns();
 
-	info->start_realtime_ns = clock_ns(CLOCK_REALTIME);
-	info->start_monotonic_ns = before_ns + (capture_now_ns() - before_ns) / 2;
+	*realtime_ns = clock_ns(CLOCK_REALTIME);
+	*monotonic_ns = before_ns + (capture_now_ns() - before_ns) / 2;
 }
 
 void capture_start_fill(struct txtrace_log_info *info, uint32_t pid, const char *command, const char *options)
@@ -52,7 +52,7 @@ void capture_start_fill(struct txtrace_log_info *info, uint32_t pid, const char 
 	if (getrandom(info->capture_id, sizeof(info->capture_id), 0) != sizeof(info->capture_id))
 		memset(info->capture_id, 0, sizeof(info->capture_id));
 	read_boot_id(info->boot_id);
-	read_clocks(info);
+	capture_read_clocks(&info->start_monotonic_ns, &info->start_realtime_ns);
 	if (!uname(&system)) {
 		snprintf(info->host, sizeof(info->host), "%s", system.nodename);
 		snprintf(info->kernel, sizeof(info->kernel), "%s %s", system.release, system.machine);

@@ -10,6 +10,9 @@
 /* CLOCK_MONOTONIC */
 uint64_t capture_now_ns(void);
 
+/* The same moment on CLOCK_MONOTONIC and CLOCK_REALTIME. */
+void capture_read_clocks(uint64_t *monotonic_ns, uint64_t *realtime_ns);
+
 /* Fills in machine, kernel, clocks and a new capture id. command and options are cut off if they are long. */
 void capture_start_fill(struct txtrace_log_info *info, uint32_t pid, const char *command, const char *options);
 

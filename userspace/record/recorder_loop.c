@@ -75,11 +75,14 @@ static void scan(struct recorder *recorder, uint64_t now_ns)
 /* What is due once a second: afterwards a crash of ours costs at most the second that follows. */
 static int keep_house(struct recorder *recorder, uint64_t now_ns)
 {
+	uint64_t monotonic_ns, realtime_ns;
 	int err;
 
 	if (now_ns < recorder->next_housekeeping_ns)
 		return 0;
 	recorder->next_housekeeping_ns = now_ns + HOUSEKEEPING_NS;
+	capture_read_clocks(&monotonic_ns, &realtime_ns);
+	log_writer_set_anchor(recorder->log, monotonic_ns, realtime_ns); /* the wall clock may have been set meanwhile */
 	err = pipeline_checkpoint(recorder->pipeline, now_ns);
 	if (!err)
 		err = log_writer_flush(recorder->log);
