@@ -192,6 +192,37 @@ static void *world_room(void *items, size_t cnt, size_t *room, size_t size)
 	return items;
 }
 
+/* ---- threads ---- */
+
+/* A thread that satisfies this, by chance; -1: there is none. */
+static int world_pick(struct world *world, bool (*is_wanted)(const struct world_thread *thread))
+{
+	unsigned int first = world_below(world, WORLD_THREADS);
+
+	for (unsigned int i = 0; i < WORLD_THREADS; i++) {
+		int t = (first + i) % WORLD_THREADS;
+
+		if (world->threads[t].is_alive && is_wanted(&world->threads[t]))
+			return t;
+	}
+	return -1;
+}
+
+static bool is_runnable(const struct world_thread *thread)
+{
+	return thread->part == PART_RUNNABLE;
+}
+
+static bool is_asleep(const struct world_thread *thread)
+{
+	return thread->part >= PART_BLOCKED;
+}
+
+static struct event world_event_of(const struct world_thread *thread, uint8_t kind)
+{
+	return (struct event){ .kind = kind, .tid = thread ? thread->tid : 0, .tgid = thread ? thread->tgid : 0 };
+}
+
 /* ---- the truth about spans ---- */
 
 static void world_leave(struct world_span *span, int t, bool is_unknown)
