@@ -77,10 +77,38 @@ a_command_outlives_the_disk() {
 	wait_for 20 grep -q '"count"' "$tmp/outlives"
 }
 
+stops_when_the_stream_has_no_room() {
+	rm -f "$small"/*
+	start_loop || return
+	"$recorder" -q -o "$tmp/streamed.txtrace" --stream "$small/stream" -p "$loop" 2>"$tmp/err"
+	local status=$?
+	one_sentence "stream.*small/stream.*No space left.*streamed.txtrace.partial" && [ $status = 3 ] || fail "the status is $status" || return
+	end_loop && "$reader" report "$tmp/streamed.txtrace.partial" | grep '^loop'
+}
+
+# ---- who owns what is written ----
+
+# As sudo sets it up for the user with the number 65534.
+files_are_the_users() {
+	SUDO_UID=65534 SUDO_GID=65534 "$recorder" -q -o "$tmp/owned.txtrace" --stream "$tmp/owned.stream" -- true 2>"$tmp/err"
+	stat -c '%u %g %a %n' "$tmp/owned.txtrace" "$tmp/owned.stream"
+	[ "$(stat -c '%u %g %a' "$tmp/owned.txtrace" "$tmp/owned.stream" | sort -u)" = "65534 65534 600" ]
+}
+
+device_stays_as_it_is() {
+	local before
+	before=$(stat -c '%u %g %a' /dev/null)
+	SUDO_UID=65534 SUDO_GID=65534 "$recorder" -q -o "$tmp/device.txtrace" --stream /dev/null -- true 2>"$tmp/err" || return
+	[ "$(stat -c '%u %g %a' /dev/null)" = "$before" ]
+}
+
 check "a start that fails leaves no file" leaves_nothing
 check "starts that fail cost nothing of what a crash left" keeps_what_a_crash_left
 if mount_small 2>/dev/null; then
 	check "a full disk ends the recording in one sentence; program and log are whole" stops_when_the_log_has_no_room
 	check "a full disk does not end the command" a_command_outlives_the_disk
+	check "a stream for which there is no room ends the recording in one sentence" stops_when_the_stream_has_no_room
 fi
+check "log and stream belong to the user who called sudo, and to nobody else" files_are_the_users
+check "a stream into a device leaves the device as it is" device_stays_as_it_is
 finish

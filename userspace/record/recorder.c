@@ -2,14 +2,17 @@
 #include "record/recorder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/attach.h"
+#include "attach/invoking_user.h"
 #include "record/capture_start.h"
 #include "record/recorder_internal.h"
 
@@ -80,10 +83,40 @@ static int open_log(struct recorder *recorder, struct error *error)
 	err = log_writer_open(&recorder->log, options->output, &info, &log);
 	if (err)
 		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output, strerror(-err));
-	if (!err && options->stream && !(recorder->stream = fopen(options->stream, "we"))) {
+	return err;
+}
+
+/* Under sudo it belongs to the invoking user, as the log does, unless it is a device or a pipe. */
+static int give_to_invoker(int fd)
+{
+	struct invoking_user user;
+	struct stat status;
+	int err = fstat(fd, &status) ? -errno : invoking_user_read(&user);
+
+	if (err)
+		return err;
+	if (user.is_other && S_ISREG(status.st_mode) && fchown(fd, user.uid, user.gid))
 		err = -errno;
-		error_set(error, "cannot write the stream '%s': %s", options->stream, strerror(errno));
-	}
+	invoking_user_release(&user);
+	return err;
+}
+
+static int open_stream(struct recorder *recorder, struct error *error)
+{
+	const char *path = recorder->options->stream;
+	int fd, err;
+
+	if (!path)
+		return 0;
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
+	err = fd < 0 ? -errno : give_to_invoker(fd);
+	if (!err && !(recorder->stream = fdopen(fd, "w")))
+		err = -errno;
+	if (!err)
+		return 0;
+	if (fd >= 0)
+		close(fd);
+	error_set(error, "cannot write the stream '%s': %s", path, strerror(-err));
 	return err;
 }
 
@@ -168,7 +201,7 @@ static int attach_launched(struct recorder *recorder, struct error *error)
 int recorder_open(struct recorder **result, const struct record_options *options, int *exit_status, struct error *error)
 {
 	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
-		open_target, open_signals, check_kernel, open_kernel_side, open_log, open_pipeline, start_kernel_side,
+		open_target, open_signals, check_kernel, open_kernel_side, open_log, open_stream, open_pipeline, start_kernel_side,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;

@@ -30,6 +30,7 @@ struct recorder {
 	struct attach *attach;
 	struct log_writer *log;
 	FILE *stream;
+	bool is_stream_broken;
 	struct pipeline *pipeline;
 	struct status_line status;
 	int signal_fd;

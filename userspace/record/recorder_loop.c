@@ -72,6 +72,18 @@ static void scan(struct recorder *recorder, uint64_t now_ns)
 		recorder->scan_delay_ns *= 2;
 }
 
+/* Nobody looks at what each write to it returns. */
+static int flush_stream(struct recorder *recorder)
+{
+	FILE *stream = recorder->stream;
+
+	errno = EIO;
+	if (!stream || (!fflush(stream) && !ferror(stream)))
+		return 0;
+	recorder->is_stream_broken = true;
+	return -errno;
+}
+
 /* What is due once a second: afterwards a crash of ours costs at most the second that follows. */
 static int keep_house(struct recorder *recorder, uint64_t now_ns)
 {
@@ -86,6 +98,8 @@ static int keep_house(struct recorder *recorder, uint64_t now_ns)
 	err = pipeline_checkpoint(recorder->pipeline, now_ns);
 	if (!err)
 		err = log_writer_flush(recorder->log);
+	if (!err)
+		err = flush_stream(recorder);
 	show_status(recorder, now_ns);
 	return err;
 }
@@ -216,9 +230,13 @@ static int close_log(struct recorder *recorder, int err)
 
 static void explain_stop(const struct recorder *recorder, int err, struct error *error)
 {
-	if (recorder->result.log_suffix)
-		error_set(error, "recording stopped: %s; what was recorded before is in '%s%s'", strerror(-err), recorder->options->output,
-			  recorder->result.log_suffix);
+	const char *suffix = recorder->result.log_suffix, *output = recorder->options->output;
+
+	if (recorder->is_stream_broken && suffix)
+		error_set(error, "recording stopped: cannot write the stream '%s': %s; what was recorded before is in '%s%s'",
+			  recorder->options->stream, strerror(-err), output, suffix);
+	else if (suffix)
+		error_set(error, "recording stopped: %s; what was recorded before is in '%s%s'", strerror(-err), output, suffix);
 	else
 		error_set(error, "recording stopped: %s", strerror(-err));
 }
@@ -234,6 +252,8 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	finish_err = finish(recorder);
 	if (!err)
 		err = finish_err;
+	if (!err)
+		err = flush_stream(recorder);
 	err = close_log(recorder, err);
 	status_line_clear(&recorder->status);
 	recorder->result.is_target_alive = target_is_running(recorder->target);
