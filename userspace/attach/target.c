@@ -469,10 +469,9 @@ void target_close(struct target *target)
 {
 	if (!target)
 		return;
-	if (target->go_fd >= 0 && target->pid > 0 && !target->is_reaped) {
+	if ((target->go_fd >= 0 || target->is_held) && target->pid > 0 && !target->is_reaped) {
 		kill(target->pid, SIGKILL);
 		reap(target);
 	}
-	target_resume(target);
 	target_free(target);
 }

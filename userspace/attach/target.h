@@ -85,7 +85,7 @@ int target_signal(const struct target *target, int signal);
  */
 int target_wait(struct target *target, int *exit_status);
 
-/* Ends a child that still waits for target_go(); leaves every other one alone. NULL is allowed. */
+/* Ends a child that still waits for target_go(), or is held: it has not begun. Leaves every other one alone. NULL is allowed. */
 void target_close(struct target *target);
 
 #endif
