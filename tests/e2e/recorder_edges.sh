@@ -50,6 +50,58 @@ keeps_what_a_crash_left() {
 	grep -q precious "$tmp"/crashed.txtrace.partial*
 }
 
+# With few descriptors the probes cannot be attached. How few is tried, so that it holds on other kernels.
+command_does_not_run_unrecorded() {
+	local status limit
+	for limit in 64 60 56 52 48 44 40 36; do
+		rm -f "$tmp/ran"
+		(ulimit -n $limit && exec "$recorder" -q -o "$tmp/few.txtrace" -- "$programs/probe_loop" --iterations 1 --output "$tmp/ran") 2>"$tmp/err"
+		status=$?
+		cat "$tmp/err"
+		[ $status = 0 ] && continue
+		[ $status = 2 ] && ! grep -q 'BPF programs' "$tmp/err" || fail "the status is $status" || return
+		sleep 0.5
+		[ ! -e "$tmp/ran" ] || fail "it ran" || return
+		return 0
+	done
+	fail "it never failed"
+}
+
+# ---- signals as others set them up ----
+
+# Some supervisors ignore SIGCHLD, and then nobody may wait for a child.
+status_comes_through_ignored_sigchld() {
+	python3 -c 'import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])' "$recorder" -q -o "$tmp/chld.txtrace" -- sh -c 'exit 7' 2>"$tmp/err"
+	local status=$?
+	cat "$tmp/err"
+	[ $status = 7 ] || fail "the status is $status"
+}
+
+ignores_hangup_under_nohup() {
+	start_loop || return
+	nohup "$recorder" -q -o "$tmp/nohup.txtrace" -p "$loop" >"$tmp/out" 2>"$tmp/err" &
+	tracer=$!
+	wait_for 20 grep -q '"traced":true' "$tmp/loop.out" || fail "the program is not traced" || return
+	kill -HUP $tracer
+	sleep 0.5
+	runs $tracer || fail "the hang-up ended it" || return
+	kill -TERM $tracer
+	wait $tracer || fail "it ended with $?: $(cat "$tmp/err")" || return
+	end_loop
+}
+
+ends_by_hangup() {
+	start_loop || return
+	"$recorder" -q -o "$tmp/hup.txtrace" -p "$loop" 2>"$tmp/err" &
+	tracer=$!
+	wait_for 20 grep -q '"traced":true' "$tmp/loop.out" || fail "the program is not traced" || return
+	kill -HUP $tracer
+	wait $tracer || fail "it ended with $?: $(cat "$tmp/err")" || return
+	end_loop && "$reader" report "$tmp/hup.txtrace" | grep '^loop'
+}
+
 # ---- a disk that is full ----
 
 # From here on $small is a disk of 256 KiB.
@@ -104,6 +156,10 @@ device_stays_as_it_is() {
 
 check "a start that fails leaves no file" leaves_nothing
 check "starts that fail cost nothing of what a crash left" keeps_what_a_crash_left
+check "a command that cannot be recorded does not run" command_does_not_run_unrecorded
+check "a command's status comes through where SIGCHLD is ignored" status_comes_through_ignored_sigchld
+check "a hang-up ends the recording well" ends_by_hangup
+check "under nohup it does not" ignores_hangup_under_nohup
 if mount_small 2>/dev/null; then
 	check "a full disk ends the recording in one sentence; program and log are whole" stops_when_the_log_has_no_room
 	check "a full disk does not end the command" a_command_outlives_the_disk

@@ -16,14 +16,26 @@
 #include "record/capture_start.h"
 #include "record/recorder_internal.h"
 
+/* Whoever ignores SIGCHLD, and some supervisors hand that down, never learns how a child ended. */
 static int open_target(struct recorder *recorder, struct error *error)
 {
+	signal(SIGCHLD, SIG_DFL);
 	if (recorder->options->command)
 		return target_launch(&recorder->target, (char *const *)recorder->options->command, error);
 	return target_open_pid(&recorder->target, (pid_t)recorder->options->pid, error);
 }
 
-/* Signals become readable rather than interrupting: blocked only after a child was forked, which keeps its own. */
+static bool is_ignored(int signal)
+{
+	struct sigaction action;
+
+	return !sigaction(signal, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
+/*
+ * Signals become readable rather than interrupting: blocked only after a child was forked, which keeps its own. A hang-up that is ignored stays so
+ * (nohup); to be readable it would only have to be blocked.
+ */
 static int open_signals(struct recorder *recorder, struct error *error)
 {
 	sigset_t signals;
@@ -31,7 +43,8 @@ static int open_signals(struct recorder *recorder, struct error *error)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
+	if (!is_ignored(SIGHUP))
+		sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	recorder->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (recorder->signal_fd >= 0)
