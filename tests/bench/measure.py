@@ -19,6 +19,10 @@ def row(name, values, unit="ns", note=""):
     return middle
 
 
+def differences(values, others):
+    return [value - other for value, other in zip(values, others)]
+
+
 def title(text):
     print(f"\n{text}\n{'-' * len(text)}", flush=True)
 
@@ -71,8 +75,8 @@ class Bench:
         for prefix, what in (("", "the nop that is safe everywhere"), ("fast ", "the nop of --fast-probes")):
             print(f"  on {what}")
             floor = row("  empty uprobe (the floor)", each[prefix + "floor"])
-            ours = row("  txtrace-bpf", each[prefix + "ours"])
-            print(f"  {'    above the floor':<46} {ours - floor:9.1f} ns    aim <= 100; ratio {ours / floor:.2f}")
+            row("  txtrace-bpf", each[prefix + "ours"], note=f"ratio {quartiles(each[prefix + 'ours'])[1] / floor:.2f}")
+            row("    above the floor, round by round", differences(each[prefix + "ours"], each[prefix + "floor"]), note="aim <= 100")
         if "bpftrace" in each:
             row("bpftrace, count()", each["bpftrace"])
 
@@ -88,9 +92,9 @@ class Bench:
         finally:
             workload.stop()
         row("untraced switch", base)
-        floor = row("empty tp_btf/sched_switch (the floor)", added["floor"])
+        row("empty tp_btf/sched_switch (the floor)", added["floor"])
         ours = row("txtrace-bpf", added["ours"], note="aim <= 250")
-        print(f"  {'  above the floor':<46} {ours - floor:9.1f} ns")
+        row("  above the floor, round by round", differences(added["ours"], added["floor"]))
         if "perf sched record" in added:
             peer = row("perf sched record", added["perf sched record"])
             print(f"  {'  txtrace-bpf / perf sched record':<46} {ours / peer:9.2f}")
