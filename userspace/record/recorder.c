@@ -92,7 +92,6 @@ static int open_log(struct recorder *recorder, struct error *error)
 
 	snprintf(text, sizeof(text), "%s, %zu rings", options->command ? "launched" : "attached", recorder->ring_cnt);
 	capture_start_fill(&info, target_pid(recorder->target), target_command(recorder->target), text);
-	recorder->begin_ns = info.start_monotonic_ns;
 	err = log_writer_open(&recorder->log, options->output, &info, &log);
 	if (err)
 		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output, strerror(-err));
@@ -239,6 +238,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	}
 	recorder->exit_status = 0;
 	kernel_side_record(recorder->kernel);
+	recorder->begin_ns = capture_now_ns();
 	if (options->command)
 		target_resume(recorder->target);
 	*result = recorder;

@@ -37,7 +37,7 @@ struct recorder {
 	int signal_cnt;
 	bool is_target_gone;
 	int exit_status;
-	uint64_t begin_ns;
+	uint64_t begin_ns; /* when the probes were let loose: attaching takes its time, too */
 	uint64_t next_housekeeping_ns;
 	uint64_t next_scan_ns;
 	uint64_t scan_delay_ns;
