@@ -164,7 +164,7 @@ for linker in bfd gold lld; do
 	for flags in "-Wl,--gc-sections" "-Wl,--icf=all"; do
 		name="the probes survive $linker $flags"
 		case $linker$flags in bfd*icf*) continue ;; esac
-		if [ "$linker" = gold ] && ! has ld.gold || [ "$linker" = lld ] && ! has ld.lld; then
+		if ! has "ld.$linker"; then
 			skip "$name" "there is no ld.$linker (package $([ $linker = lld ] && echo lld || echo binutils))"
 		else
 			check "$name" survives gcc -fuse-ld=$linker "$flags"
