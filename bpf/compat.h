@@ -27,6 +27,20 @@ static __always_inline unsigned int compat_task_state(struct task_struct *task)
 	return BPF_CORE_READ(task, __state);
 }
 
+/* 5.16 moved task_struct.cpu into its thread_info. */
+struct task_struct___before_5_16 {
+	unsigned int cpu;
+} __attribute__((preserve_access_index));
+
+static __always_inline unsigned int compat_task_cpu(struct task_struct *task)
+{
+	struct task_struct___before_5_16 *old = (void *)task;
+
+	if (bpf_core_field_exists(old->cpu))
+		return BPF_CORE_READ(old, cpu);
+	return BPF_CORE_READ(task, thread_info.cpu);
+}
+
 #define SYSCALL_NONE (-1)
 #define SYSCALL_UNKNOWN (-2)
 

@@ -122,7 +122,9 @@ int seed_threads(struct bpf_iter__task *ctx)
 	sleeping = compat_task_state(task);
 	if (sleeping & TASK_STATE_DEAD)
 		return 0;
-	if (!task->on_cpu) {
+	if (sleeping & TASK_STATE_NEW) {
+		state = WIRE_THREAD_RUNNABLE;
+	} else if (!task->on_cpu) {
 		state = sleeping ? WIRE_THREAD_BLOCKED : WIRE_THREAD_RUNNABLE;
 		if (sleeping)
 			block_describe(task, sleeping, &block);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "compat.h"
 #include "emit.h"
 #include "thread_clock.h"
 
@@ -18,12 +19,15 @@ static __always_inline void thread_clock_send(struct emit *out, struct wire_thre
 	event->reason = clock->reason;
 	event->padding[0] = event->padding[1] = 0;
 	event->parent_tgid = BPF_CORE_READ(task, real_parent, tgid);
+	if (flags & WIRE_IS_SEED)
+		event->header.cpu = compat_task_cpu(task); /* rather than that of whoever lists the threads */
 	emit_submit(out, event);
 }
 
 /*
  * The reservation comes before the birth, so that no other event of this thread can have an earlier time than the one that introduces it. The
- * initial value goes in with the creation: the scheduler may look at it at once.
+ * initial value goes in with the creation: the scheduler may look at it at once. The fork and the list of threads may meet here, on two
+ * CPUs: the first one introduces the thread.
  */
 __hidden struct thread_clock *thread_clock_start(struct task_struct *task, uint32_t state, uint32_t reason, uint32_t flags)
 {
@@ -37,11 +41,15 @@ __hidden struct thread_clock *thread_clock_start(struct task_struct *task, uint3
 	initial.clocks.born_ns = initial.since_ns;
 	clock = bpf_task_storage_get(&thread_clocks, task, &initial, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!clock)
+		clock = thread_clock_of(task);
+	if (!clock)
 		__sync_fetch_and_add(&out.counters->lost_clocks, 1);
-	if (event)
-		thread_clock_send(&out, event, task, &initial, clock ? flags : flags | WIRE_NO_CLOCKS, task->comm);
-	else
+	if (!event)
 		emit_lost(&out, WIRE_THREAD, initial.since_ns);
+	else if (clock && clock->clocks.born_ns != initial.clocks.born_ns)
+		emit_discard(&out, WIRE_THREAD, event);
+	else
+		thread_clock_send(&out, event, task, &initial, clock ? flags : flags | WIRE_NO_CLOCKS, task->comm);
 	return clock;
 }
 

@@ -104,7 +104,12 @@ struct files_struct {
 
 struct mm_struct;
 
+struct thread_info {
+	unsigned int cpu; /* before 5.16: task_struct.cpu, see compat.h */
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	void *stack;
 	struct mm_struct *mm;
 	unsigned int __state; /* before 5.14: state, see compat.h */

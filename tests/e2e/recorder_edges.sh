@@ -67,6 +67,40 @@ command_does_not_run_unrecorded() {
 	fail "it never failed"
 }
 
+# ---- the threads that are there at the start ----
+
+# A thread is introduced once, and by then it is not asleep: it has not run yet. The stream tells.
+each_thread_is_introduced_once() {
+	"$programs/thread_storm" --seconds 60 &
+	loop=$!
+	for _ in $(seq 30); do
+		"$recorder" -q -o "$tmp/storm.txtrace" --stream "$tmp/storm.stream" -p $loop -d 30ms >"$tmp/err" 2>&1 || fail "it ended with $?" || return
+		! grep . "$tmp/err" || return
+		awk '$2 == "thread" && $5 !~ /rename/ { if ($3 in born) { print "again: " $0; bad = 1 } born[$3] = 1 }
+			$2 == "thread_exit" { delete born[$3] }
+			$2 == "thread" && / reason=wait / { split($3, id, "/"); if (id[1] == id[2]) next; print "asleep at birth: " $0; bad = 1 }
+			END { exit bad }' "$tmp/storm.stream" || return
+	done
+	kill $loop
+	loop=
+}
+
+# The program and the tracer are pinned to different CPUs.
+first_stay_is_on_its_cpu() {
+	local cpus
+	cpus=$(taskset -cp $$ | sed 's/.*: //; s/[-,]/ /g')
+	read -r first second _ <<<"$cpus"
+	taskset -c "$first" "$programs/probe_loop" --mode begin-end --steps 2000 >"$tmp/pinned.out" &
+	loop=$!
+	for _ in $(seq 20); do
+		taskset -c "$second" "$recorder" -q -o "$tmp/pinned.txtrace" -p $loop -d 50ms || return
+		export_log "$tmp/pinned.txtrace"
+		! grep '"type":"run"' "$tmp/pinned.txtrace.jsonl" | grep -v "\"cpu\":$first," || return
+	done
+	kill $loop && wait $loop
+	loop=
+}
+
 # ---- signals as others set them up ----
 
 # Some supervisors ignore SIGCHLD, and then nobody may wait for a child.
@@ -157,6 +191,10 @@ device_stays_as_it_is() {
 check "a start that fails leaves no file" leaves_nothing
 check "starts that fail cost nothing of what a crash left" keeps_what_a_crash_left
 check "a command that cannot be recorded does not run" command_does_not_run_unrecorded
+check "each thread is introduced once, those that are being born at the start, too" each_thread_is_introduced_once
+if [ "$(nproc)" -gt 1 ]; then
+	check "who was running at the start was running on its own CPU" first_stay_is_on_its_cpu
+fi
 check "a command's status comes through where SIGCHLD is ignored" status_comes_through_ignored_sigchld
 check "a hang-up ends the recording well" ends_by_hangup
 check "under nohup it does not" ignores_hangup_under_nohup
