@@ -30,7 +30,7 @@ struct rings_map {
 
 extern struct rings_map rings SEC(".maps");
 extern struct wire_counters counters[WIRE_CPU_MAX];
-extern volatile uint64_t loss_generation; /* raised by the reader when it has taken the losses */
+extern volatile uint64_t loss_generation; /* raised by the reader when it takes the losses */
 extern volatile uint32_t phase;           /* enum wire_phase; the recorder's */
 
 extern const volatile uint32_t cfg_ring_mask;   /* rings in use - 1: a power of two - 1; CPU n writes into ring n & mask */

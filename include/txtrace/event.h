@@ -203,7 +203,7 @@ _Static_assert(sizeof(struct wire_key) == 104, "wire_key");
 struct wire_counters {
 	uint64_t sent[WIRE_KIND_COUNT];
 	uint64_t lost[WIRE_KIND_COUNT]; /* no room in the ring */
-	uint64_t first_lost_ns;         /* of the losses since the reader last raised the generation */
+	uint64_t first_lost_ns;         /* of the first loss since the reader last raised the generation */
 	uint64_t last_lost_ns;
 	uint64_t generation;
 	uint64_t lost_clocks; /* a thread's clocks could not be made or reached */

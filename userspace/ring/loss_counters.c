@@ -2,12 +2,23 @@
 #include "ring/loss_counters.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + now.tv_nsec;
+}
 
 int loss_counters_open(struct loss_counters *counters, const struct wire_counters *shared, volatile uint64_t *generation)
 {
 	*counters = (struct loss_counters){ .shared = shared, .generation = generation, .cpu_cnt = WIRE_CPU_MAX };
 	counters->seen = calloc(counters->cpu_cnt, sizeof(*counters->seen));
+	counters->look_ns = now_ns();
 	*generation = 1;
 	return counters->seen ? 0 : -ENOMEM;
 }
@@ -22,13 +33,28 @@ static void add_up(const struct wire_counters *cpu, uint64_t lost[2])
 {
 	lost[0] = lost[1] = 0;
 	for (int kind = 0; kind < WIRE_KIND_COUNT; kind++)
-		lost[wire_kind_is_span(kind) ? 0 : 1] += __atomic_load_n(&cpu->lost[kind], __ATOMIC_RELAXED);
+		lost[wire_kind_is_span(kind) ? 0 : 1] += __atomic_load_n(&cpu->lost[kind], __ATOMIC_ACQUIRE);
+}
+
+/*
+ * The time of the first loss since the look before. The CPU notes the first of each generation, so that is it, if it is of the generation that
+ * ended with this look, and not one that the look before has counted already. Otherwise it was written over a moment ago.
+ */
+static uint64_t first_lost_ns(const struct wire_counters *cpu, uint64_t generation, uint64_t look_before_ns)
+{
+	uint64_t first_ns = __atomic_load_n(&cpu->first_lost_ns, __ATOMIC_ACQUIRE);
+	bool is_it = __atomic_load_n(&cpu->generation, __ATOMIC_ACQUIRE) == generation;
+
+	return is_it && first_ns > look_before_ns ? first_ns : look_before_ns;
 }
 
 int loss_counters_read(struct loss_counters *counters, loss_take take, void *context)
 {
+	uint64_t generation = *counters->generation, look_before_ns = counters->look_ns;
 	int err = 0;
 
+	counters->look_ns = now_ns();
+	__atomic_store_n(counters->generation, generation + 1, __ATOMIC_SEQ_CST);
 	for (size_t i = 0; !err && i < counters->cpu_cnt; i++) {
 		const struct wire_counters *cpu = &counters->shared[i];
 		uint64_t *seen = counters->seen[i], lost[2];
@@ -37,7 +63,7 @@ int loss_counters_read(struct loss_counters *counters, loss_take take, void *con
 		add_up(cpu, lost);
 		if (lost[0] == seen[0] && lost[1] == seen[1])
 			continue;
-		loss.header.time_ns = __atomic_load_n(&cpu->first_lost_ns, __ATOMIC_ACQUIRE);
+		loss.header.time_ns = first_lost_ns(cpu, generation, look_before_ns);
 		loss.last_ns = __atomic_load_n(&cpu->last_lost_ns, __ATOMIC_ACQUIRE);
 		loss.span_event_cnt = lost[0] - seen[0];
 		loss.sched_event_cnt = lost[1] - seen[1];
@@ -45,7 +71,6 @@ int loss_counters_read(struct loss_counters *counters, loss_take take, void *con
 		seen[1] = lost[1];
 		err = take(context, &loss);
 	}
-	++*counters->generation;
 	return err;
 }
 

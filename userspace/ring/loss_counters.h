@@ -16,13 +16,17 @@ struct loss_counters {
 	const struct wire_counters *shared; /* WIRE_CPU_MAX of them */
 	volatile uint64_t *generation;
 	size_t cpu_cnt;
+	uint64_t look_ns;    /* when the last look began */
 	uint64_t (*seen)[2]; /* per CPU: span events, scheduler events lost so far */
 };
 
 int loss_counters_open(struct loss_counters *counters, const struct wire_counters *shared, volatile uint64_t *generation);
 void loss_counters_close(struct loss_counters *counters);
 
-/* Calls take for each CPU that lost something since the last call. A non-zero return stops and is the result. */
+/*
+ * Calls take for each CPU that lost something since the last call, with a range of time that covers it and begins no earlier than the last call. A
+ * non-zero return stops and is the result.
+ */
 typedef int (*loss_take)(void *context, const struct wire_loss *loss);
 int loss_counters_read(struct loss_counters *counters, loss_take take, void *context);
 
