@@ -22,6 +22,10 @@ end_loop() {
 	loop=
 }
 
+balanced() {
+	export_log "$1" && python3 $e2e/check_truth.py - "$1.jsonl"
+}
+
 one_sentence() { # one_sentence PATTERN
 	cat "$tmp/err"
 	[ "$(wc -l <"$tmp/err")" = 1 ] && grep -qE "^txtrace-bpf: .*($1)" "$tmp/err"
@@ -99,6 +103,15 @@ first_stay_is_on_its_cpu() {
 	done
 	kill $loop && wait $loop
 	loop=
+}
+
+# ---- a new program in the same process ----
+
+is_traced_behind_the_exec() {
+	"$recorder" -q -o "$tmp/exec.txtrace" -- "$programs/thread_exec" 2>"$tmp/err" || fail "it ended with $?: $(cat "$tmp/err")" || return
+	balanced "$tmp/exec.txtrace" || return
+	[ "$(grep -c '"label":"before the exec"' "$tmp/exec.txtrace.jsonl")" = 10 ] || fail "spans before the exec are missing" || return
+	[ "$(grep -c '"label":"after the exec"' "$tmp/exec.txtrace.jsonl")" = 10 ] || fail "spans behind the exec are missing"
 }
 
 # ---- signals as others set them up ----
@@ -195,6 +208,7 @@ check "each thread is introduced once, those that are being born at the start, t
 if [ "$(nproc)" -gt 1 ]; then
 	check "who was running at the start was running on its own CPU" first_stay_is_on_its_cpu
 fi
+check "an exec by another thread than the first ends no tracing" is_traced_behind_the_exec
 check "a command's status comes through where SIGCHLD is ignored" status_comes_through_ignored_sigchld
 check "a hang-up ends the recording well" ends_by_hangup
 check "under nohup it does not" ignores_hangup_under_nohup

@@ -38,7 +38,7 @@ static int handle_event(void *context, const void *record, size_t size)
 		stream_write_event(pipeline->options.stream, &event);
 	err = attribution_feed(pipeline->attribution, &event);
 	if (event.kind == EVENT_EXEC && pipeline->options.on_exec)
-		pipeline->options.on_exec(pipeline->options.context, event.tgid, event.time_ns);
+		pipeline->options.on_exec(pipeline->options.context, event.tgid, (uint32_t)event.span.id, event.time_ns);
 	return err;
 }
 

@@ -23,8 +23,8 @@ struct pipeline_options {
 	struct log_writer *log;     /* the caller's */
 	FILE *stream;               /* each event as text, in the order in which it is attributed; NULL: not */
 
-	/* The process has a new program: what was known of its memory is void. May be NULL. */
-	void (*on_exec)(void *context, uint32_t tgid, uint64_t exec_ns);
+	/* The process has a new program: what was known of its memory is void. old_tid: that of the thread that exec'd, until then. May be NULL. */
+	void (*on_exec)(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns);
 	void *context;
 };
 

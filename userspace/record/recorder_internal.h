@@ -45,6 +45,6 @@ struct recorder {
 };
 
 /* For the pipeline: forgets the old program's strings, looks for the new one's probes soon. */
-void recorder_on_exec(void *context, uint32_t tgid, uint64_t exec_ns);
+void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns);
 
 #endif

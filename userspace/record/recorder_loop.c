@@ -11,10 +11,13 @@
 #include "record/capture_start.h"
 #include "record/recorder_internal.h"
 
-void recorder_on_exec(void *context, uint32_t tgid, uint64_t exec_ns)
+/* A link that is made for a process holds on to its first thread: once another one has taken that one's place it never matches again. */
+void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns)
 {
 	struct recorder *recorder = context;
 
+	if (old_tid != tgid && recorder->attach && recorder->features.has_uprobe_multi_pid)
+		attach_forget(recorder->attach, (pid_t)tgid);
 	program_memory_invalidate(recorder->memory, tgid, exec_ns);
 	recorder->scan_delay_ns = FIRST_SCAN_NS;
 	recorder->next_scan_ns = 0;
