@@ -6,13 +6,11 @@
 #include <string.h>
 
 #include "analyze/pseudonym.h"
-
-#define RECORD_STRINGS_MAX 3
+#include "analyze/record_parts.h"
 
 struct anonymizer {
 	struct pseudonyms *pseudonyms;
 	struct text texts[RECORD_STRINGS_MAX]; /* what the strings of the last record became */
-	size_t text_cnt;
 };
 
 struct anonymizer *anonymizer_new(const void *salt, size_t length)
@@ -38,73 +36,25 @@ void anonymizer_free(struct anonymizer *anonymizer)
 	free(anonymizer);
 }
 
-typedef void (*append_fn)(struct pseudonyms *pseudonyms, struct text *text, const char *bytes, size_t length);
-
-static void replace_by(struct anonymizer *anonymizer, struct txtrace_string *string, append_fn append)
-{
-	struct text *text = &anonymizer->texts[anonymizer->text_cnt++];
-
-	text_clear(text);
-	append(anonymizer->pseudonyms, text, string->bytes, string->length);
-	*string = (struct txtrace_string){ text_string(text), text->length };
-}
-
-static void replace(struct anonymizer *anonymizer, struct txtrace_string *string)
-{
-	replace_by(anonymizer, string, pseudonym_append);
-}
-
-/* False: a kind that is not known here, and may have strings. */
-static bool replace_all(struct anonymizer *anonymizer, struct txtrace_record *record)
-{
-	switch (record->kind) {
-	case TXTRACE_RECORD_SPAN:
-		replace(anonymizer, &record->span.label);
-		replace_by(anonymizer, &record->span.tag, pseudonym_append_tag);
-		replace(anonymizer, &record->span.key);
-		break;
-	case TXTRACE_RECORD_WAKE:
-		replace(anonymizer, &record->wake.waker_comm);
-		break;
-	case TXTRACE_RECORD_THREAD:
-		replace(anonymizer, &record->thread.comm);
-		break;
-	case TXTRACE_RECORD_ATTRIBUTE:
-		replace(anonymizer, &record->attribute.name);
-		replace(anonymizer, &record->attribute.string);
-		break;
-	case TXTRACE_RECORD_INSTANT:
-		replace(anonymizer, &record->instant.name);
-		break;
-	case TXTRACE_RECORD_COUNTER:
-		replace(anonymizer, &record->counter.name);
-		break;
-	case TXTRACE_RECORD_LINK:
-		replace(anonymizer, &record->link.name);
-		break;
-	case TXTRACE_RECORD_OPEN_SPAN:
-		replace(anonymizer, &record->open_span.label);
-		replace(anonymizer, &record->open_span.key);
-		break;
-	case TXTRACE_RECORD_RUN: /* these have none */
-	case TXTRACE_RECORD_LOSS:
-	case TXTRACE_RECORD_SUMMARY:
-		break;
-	default:
-		return false;
-	}
-	return true;
-}
-
 int anonymizer_apply(struct anonymizer *anonymizer, struct txtrace_record *record)
 {
-	int err = 0;
+	struct record_string strings[RECORD_STRINGS_MAX];
+	int cnt = record_strings(record, strings), err = 0;
 
-	anonymizer->text_cnt = 0;
-	if (!replace_all(anonymizer, record))
+	if (cnt < 0)
 		return -EINVAL;
-	for (size_t i = 0; i < anonymizer->text_cnt; i++)
-		err = err ? err : anonymizer->texts[i].err;
+	for (int i = 0; i < cnt; i++) {
+		struct txtrace_string *string = strings[i].string;
+		struct text *text = &anonymizer->texts[i];
+
+		text_clear(text);
+		if (strings[i].is_tag)
+			pseudonym_append_tag(anonymizer->pseudonyms, text, string->bytes, string->length);
+		else
+			pseudonym_append(anonymizer->pseudonyms, text, string->bytes, string->length);
+		*string = (struct txtrace_string){ text_string(text), text->length };
+		err = err ? err : text->err;
+	}
 	return err;
 }
 
