@@ -9,15 +9,14 @@
 #include "analyze/record_parts.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/output_file.h"
 #include "log/log_format.h"
 
 #define LOOK_EVERY 1024 /* records between looks for a signal */
 
 int log_output_check(struct cli *cli, const char *path, const char *input_path)
 {
-	struct stat a, b;
-
-	if (stat(path, &a) == 0 && stat(input_path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+	if (file_is_same(path, input_path))
 		return cli_fail(cli, "can't write '%s': it is the log that is read", path);
 	return CLI_OK;
 }
@@ -123,11 +122,22 @@ static int finish(struct log_output *output, int err)
 	return err;
 }
 
-int log_output_close(struct log_output *output, int err, uint64_t from_cnt)
+static int end(struct log_output *output, int err)
 {
 	err = finish(output, err);
 	cli_hide_progress(output->cli);
 	interrupt_close(&output->interrupt, output->signal);
+	return err;
+}
+
+void log_output_abort(struct log_output *output)
+{
+	end(output, -ECANCELED);
+}
+
+int log_output_close(struct log_output *output, int err, uint64_t from_cnt)
+{
+	err = end(output, err);
 	if (err)
 		return fail(output, err);
 	tell(output, from_cnt);

@@ -52,4 +52,7 @@ int log_output_add(struct log_output *output, struct txtrace_record *record, uin
  */
 int log_output_close(struct log_output *output, int err, uint64_t from_cnt);
 
+/* The same for a command that has said itself why there will be no output. */
+void log_output_abort(struct log_output *output);
+
 #endif
