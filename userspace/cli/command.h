@@ -21,6 +21,7 @@ extern const struct command command_dump;
 extern const struct command command_info;
 extern const struct command command_export;
 extern const struct command command_verify;
+extern const struct command command_repair;
 extern const struct command command_slice;
 extern const struct command command_merge;
 extern const struct command command_recompress;

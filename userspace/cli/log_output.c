@@ -12,6 +12,7 @@
 #include "cli/output_file.h"
 #include "log/log_format.h"
 
+#define CLOCK_TOLERANCE_NS 20000u
 #define LOOK_EVERY 1024 /* records between looks for a signal */
 
 int log_output_check(struct cli *cli, const char *path, const char *input_path)
@@ -42,6 +43,12 @@ int log_output_open(struct log_output *output, struct cli *cli, const char *path
 	}
 	interrupt_open(&output->interrupt);
 	return CLI_OK;
+}
+
+/* Two readings of both clocks differ by the time between them: a recorder's, taken each second, are not split over that. */
+static bool is_same_clock(uint64_t a, uint64_t b)
+{
+	return a - b + CLOCK_TOLERANCE_NS <= 2 * CLOCK_TOLERANCE_NS;
 }
 
 /* The wall clock was set, or this is another log's record: what follows goes by another pair of readings. */
@@ -86,7 +93,7 @@ int log_output_add(struct log_output *output, struct txtrace_record *record, uin
 	output->too_long_cnt += is_left_out;
 	if (record->kind == TXTRACE_RECORD_DAMAGE || is_left_out)
 		return log_writer_skip(output->writer);
-	if (clock_ns != output->clock_ns)
+	if (!is_same_clock(clock_ns, output->clock_ns))
 		err = change_clock(output, record_finished_ns(record), clock_ns);
 	if (!err)
 		err = log_writer_add(output->writer, record);

@@ -41,8 +41,8 @@ int log_output_check(struct cli *cli, const char *path, const char *input_path);
 int log_output_open(struct log_output *output, struct cli *cli, const char *path, const struct txtrace_log_info *info, enum log_codec codec);
 
 /*
- * clock_ns: what the wall clock has ahead of CLOCK_MONOTONIC at this record, modulo 2^64: txtrace_log_realtime_ns(log, 0) of the log that it comes from. A
- * record of damage tells the readers of the output that something is missing there. A negative errno, -EINTR if a signal came: then close.
+ * clock_ns: what the wall clock has ahead of CLOCK_MONOTONIC at this record, modulo 2^64: txtrace_log_realtime_ns(log, 0) of the log that it comes from. It is
+ * kept to 20 µs. A record of damage tells the readers of the output that something is missing there. A negative errno, -EINTR if a signal came: then close.
  */
 int log_output_add(struct log_output *output, struct txtrace_record *record, uint64_t clock_ns);
 
