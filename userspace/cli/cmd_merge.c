@@ -86,7 +86,7 @@ static void read_next(struct source *source)
 			return;
 		if (source->record.kind != TXTRACE_RECORD_DAMAGE)
 			break;
-		source->has_damage = true;
+		source->has_damage |= !source->input.census.has_summary; /* what follows a summary is only the index */
 	}
 	time_ns = record_finished_ns(&source->record) + source->shift.time_ns;
 	if (has_place_of_its_own(&source->record) && time_ns > source->key_ns)

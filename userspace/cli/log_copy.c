@@ -30,6 +30,8 @@ static int copy_record(const struct log_copy *copy, const struct log_input *inpu
 {
 	int result = 1;
 
+	if (record->kind == TXTRACE_RECORD_DAMAGE && input->census.has_summary)
+		return 0; /* of the index: no record follows a summary */
 	if (copy->change && record->kind != TXTRACE_RECORD_DAMAGE)
 		result = copy->change(copy->context, record);
 	return result > 0 ? log_output_add(output, record, txtrace_log_realtime_ns(input->log, 0)) : result;
