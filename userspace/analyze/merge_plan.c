@@ -34,16 +34,16 @@ static size_t first_of_boot(const struct merge_source *sources, size_t idx)
 	return first;
 }
 
-static enum merge_refusal place(const struct merge_source *sources, size_t idx, struct id_shift *shifts, uint64_t *time_ns)
+static enum merge_refusal place(const struct merge_source *sources, size_t idx, const struct id_shift *shifts, uint64_t *time_ns)
 {
 	size_t boot = first_of_boot(sources, idx);
 
-	*time_ns = 0;
-	if (boot == 0)
+	*time_ns = boot < idx ? shifts[boot].time_ns : 0;
+	if (boot < idx || idx == 0)
 		return MERGE_ACCEPTED;
 	if (sources[idx].clock_ns == 0 || sources[0].clock_ns == 0)
 		return MERGE_CLOCK_UNKNOWN;
-	*time_ns = boot < idx ? shifts[boot].time_ns : sources[idx].clock_ns - sources[0].clock_ns;
+	*time_ns = sources[idx].clock_ns - sources[0].clock_ns;
 	return (int64_t)(sources[idx].begin_ns + *time_ns) < 0 ? MERGE_BEFORE_BOOT : MERGE_ACCEPTED;
 }
 
