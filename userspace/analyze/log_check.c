@@ -43,9 +43,9 @@ struct log_check {
 const char *log_check_name(enum log_check_kind kind)
 {
 	static const char *const names[LOG_CHECK_COUNT] = {
-		[LOG_CHECK_DAMAGE] = "damage", [LOG_CHECK_BALANCE] = "balance", [LOG_CHECK_WORK] = "work",       [LOG_CHECK_FLAGS] = "flags",
-		[LOG_CHECK_TIMES] = "times",   [LOG_CHECK_ORDER] = "order",     [LOG_CHECK_PARENTS] = "parents", [LOG_CHECK_MARKS] = "marks",
-		[LOG_CHECK_THREADS] = "threads", [LOG_CHECK_SUMMARY] = "summary",
+		[LOG_CHECK_DAMAGE] = "damage",   [LOG_CHECK_BATCHES] = "batches", [LOG_CHECK_BALANCE] = "balance", [LOG_CHECK_WORK] = "work",
+		[LOG_CHECK_FLAGS] = "flags",     [LOG_CHECK_TIMES] = "times",     [LOG_CHECK_ORDER] = "order",     [LOG_CHECK_PARENTS] = "parents",
+		[LOG_CHECK_MARKS] = "marks",     [LOG_CHECK_THREADS] = "threads", [LOG_CHECK_INDEX] = "index",     [LOG_CHECK_SUMMARY] = "summary",
 	};
 
 	return names[kind];
@@ -86,18 +86,38 @@ static void checked(struct log_check *check, enum log_check_kind kind)
 	check->results[kind].checked_cnt++;
 }
 
-__attribute__((format(printf, 3, 4))) static void complain(struct log_check *check, enum log_check_kind kind, const char *format, ...)
+static void keep_problem(struct log_check *check, enum log_check_kind kind, uint64_t record_number, const char *format, va_list arguments)
 {
 	uint64_t idx = check->results[kind].problem_cnt++;
 	struct log_check_problem *problem;
-	va_list arguments;
 
 	if (idx >= check->problem_max)
 		return;
 	problem = &check->problems[kind * check->problem_max + idx];
-	*problem = (struct log_check_problem){ .kind = kind, .record_number = check->record_number, .time_ns = check->record_ns };
-	va_start(arguments, format);
+	*problem = (struct log_check_problem){ .kind = kind, .record_number = record_number, .time_ns = record_number ? check->record_ns : 0 };
 	vsnprintf(problem->what, sizeof(problem->what), format, arguments);
+}
+
+__attribute__((format(printf, 3, 4))) static void complain(struct log_check *check, enum log_check_kind kind, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	keep_problem(check, kind, check->record_number, format, arguments);
+	va_end(arguments);
+}
+
+void log_check_count(struct log_check *check, enum log_check_kind kind)
+{
+	checked(check, kind);
+}
+
+void log_check_complain(struct log_check *check, enum log_check_kind kind, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	keep_problem(check, kind, 0, format, arguments);
 	va_end(arguments);
 }
 

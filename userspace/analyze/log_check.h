@@ -18,6 +18,7 @@
 /* In the order in which they are told. */
 enum log_check_kind {
 	LOG_CHECK_DAMAGE,  /* checksums, lengths, batches that are missing: what the reader finds */
+	LOG_CHECK_BATCHES, /* the times in a batch's header are those of its records (block_check.h) */
 	LOG_CHECK_BALANCE, /* of each span that is no lower bound, the ledger sums up to the work, and no span is flagged as unbalanced */
 	LOG_CHECK_WORK,    /* of each such span, work = wall, or more if several threads worked for it */
 	LOG_CHECK_FLAGS,   /* flags agree with each other and with the rest of the span; numbers of states and reasons are known ones */
@@ -26,6 +27,7 @@ enum log_check_kind {
 	LOG_CHECK_PARENTS, /* parents are in the log */
 	LOG_CHECK_MARKS,   /* spans that attributes, instants and links name are in the log */
 	LOG_CHECK_THREADS, /* who runs or is woken, or begins a span, was told of before */
+	LOG_CHECK_INDEX,   /* there is one, and it says what is in the batches (block_check.h) */
 	LOG_CHECK_SUMMARY, /* there is one, at the end, and sent = received + lost */
 	LOG_CHECK_COUNT,
 };
@@ -55,6 +57,10 @@ struct log_check *log_check_new(size_t max_bytes, size_t problems_per_check, boo
 void log_check_free(struct log_check *check);
 
 void log_check_add(struct log_check *check, const struct txtrace_record *record);
+
+/* What somebody else checked; a problem is of the log as a whole. */
+void log_check_count(struct log_check *check, enum log_check_kind kind);
+__attribute__((format(printf, 3, 4))) void log_check_complain(struct log_check *check, enum log_check_kind kind, const char *format, ...);
 
 /* The log is at its end. What follows may be asked then. */
 void log_check_finish(struct log_check *check);

@@ -9,13 +9,12 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/exit_status.h"
-#include "cli/interrupt.h"
 #include "cli/log_beside.h"
 #include "cli/log_copy.h"
 #include "cli/log_output.h"
 #include "log/block_copy.h"
 
-#define LOOK_EVERY 1024 /* records between looks at how far the reader is, and for a signal */
+#define LOOK_EVERY 1024 /* records between looks at how far the reader is */
 
 struct repair_options {
 	const char *output;
@@ -57,11 +56,9 @@ struct repair {
 	struct block_file *blocks;
 	struct block_copy *copy;
 	struct log_beside beside;
-	struct interrupt interrupt;
 	uint64_t at;         /* how far the file is copied */
 	bool is_cut;         /* since the last block that was copied, something was damaged */
-	uint32_t until_look;
-	int signal;
+	uint32_t until_look; /* records */
 };
 
 /* ---- copying ---- */
@@ -118,9 +115,6 @@ static int take(struct repair *repair, const struct txtrace_record *record)
 	if (--repair->until_look > 0)
 		return 0;
 	repair->until_look = LOOK_EVERY;
-	repair->signal = interrupt_poll(&repair->interrupt);
-	if (repair->signal)
-		return -EINTR;
 	txtrace_log_progress(repair->input.log, &read_bytes, &total_bytes);
 	return copy_to(repair, read_bytes);
 }
@@ -221,14 +215,12 @@ static int repair_log(struct repair *repair, const char *path)
 	bool has_record;
 	int err, input_status;
 
-	interrupt_open(&repair->interrupt);
 	has_record = read_first(repair, &record);
 	err = open_copy(repair, path, has_record ? &record : NULL);
 	if (!err)
 		err = copy_all(repair, &record, has_record);
 	err = finish(repair, err, &stats);
 	cli_hide_progress(repair->cli);
-	interrupt_close(&repair->interrupt, repair->signal);
 	repair->input.is_quiet = err != 0;
 	input_status = log_input_close(&repair->input);
 	if (err)
@@ -240,7 +232,7 @@ static int repair_log(struct repair *repair, const char *path)
 static int run(struct cli *cli, int argc, char **argv)
 {
 	struct repair_options values = { .output = NULL };
-	struct repair repair = { .cli = cli, .until_look = LOOK_EVERY, .interrupt.fd = -1 };
+	struct repair repair = { .cli = cli, .until_look = LOOK_EVERY };
 	struct options_result result;
 	int status;
 

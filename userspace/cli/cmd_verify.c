@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/block_check.h"
 #include "analyze/log_check.h"
 #include "analyze/log_cut.h"
 #include "base/units.h"
@@ -35,7 +36,7 @@ static const char *const notes[] = {
 
 static const struct options options = {
 	.program = "txtrace verify",
-	.about = "Whether a log is what it says it is: checksums, ledgers that add up to the nanosecond, flags, times and order of the records, "
+	.about = "Whether a log is what it says it is: checksums, index, ledgers that add up to the nanosecond, flags, times and order of the records, "
 		 "parents, spans and threads that records refer to, and the recorder's own counts. A problem that lost events explain, or a "
 		 "program that misused its marks, is told and does not count.",
 	.usages = (const char *const[]){ "FILE", NULL },
@@ -213,6 +214,11 @@ static int verify(struct cli *cli, const struct verify_options *values, struct l
 	while (log_input_next(input, &record))
 		log_check_add(check, &record);
 	log_check_finish(check);
+	err = input->census.record_cnt[TXTRACE_RECORD_DAMAGE] || input->err ? 0 : block_check(check, input->path);
+	if (err) {
+		log_check_free(check);
+		return cli_fail(cli, "can't verify '%s': %s", input->path, strerror(-err));
+	}
 	status = log_check_is_sound(check) ? CLI_OK : CLI_INCOMPLETE;
 	err = values->wants_json ? print_json(cli, input, check) : print_text(cli, input, check);
 	log_check_free(check);

@@ -13,7 +13,6 @@
 #include "log/log_format.h"
 
 #define CLOCK_TOLERANCE_NS 20000u
-#define LOOK_EVERY 1024 /* records between looks for a signal */
 
 int log_output_check(struct cli *cli, const char *path, const char *input_path)
 {
@@ -32,7 +31,7 @@ int log_output_open(struct log_output *output, struct cli *cli, const char *path
 	struct log_writer_options options = { .codec = codec };
 	int err;
 
-	*output = (struct log_output){ .cli = cli, .until_look = LOOK_EVERY, .interrupt.fd = -1 };
+	*output = (struct log_output){ .cli = cli };
 	output->clock_ns = info->start_realtime_ns - info->start_monotonic_ns;
 	err = log_beside_init(&output->beside, path);
 	if (!err)
@@ -41,7 +40,6 @@ int log_output_open(struct log_output *output, struct cli *cli, const char *path
 		log_beside_abort(&output->beside);
 		return fail(output, err);
 	}
-	interrupt_open(&output->interrupt);
 	return CLI_OK;
 }
 
@@ -59,15 +57,6 @@ static int change_clock(struct log_output *output, uint64_t time_ns, uint64_t cl
 	log_writer_set_anchor(output->writer, time_ns, time_ns + clock_ns);
 	output->clock_ns = clock_ns;
 	return err;
-}
-
-static bool is_interrupted(struct log_output *output)
-{
-	if (--output->until_look > 0)
-		return false;
-	output->until_look = LOOK_EVERY;
-	output->signal = interrupt_poll(&output->interrupt);
-	return output->signal != 0;
 }
 
 /* The reader is more patient with forged logs than the writer. */
@@ -88,8 +77,6 @@ int log_output_add(struct log_output *output, struct txtrace_record *record, uin
 	bool is_left_out = is_too_long(record);
 	int err = 0;
 
-	if (is_interrupted(output))
-		return -EINTR;
 	output->too_long_cnt += is_left_out;
 	if (record->kind == TXTRACE_RECORD_DAMAGE || is_left_out)
 		return log_writer_skip(output->writer);
@@ -133,7 +120,6 @@ static int end(struct log_output *output, int err)
 {
 	err = finish(output, err);
 	cli_hide_progress(output->cli);
-	interrupt_close(&output->interrupt, output->signal);
 	return err;
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/crc32c.h"
@@ -109,6 +110,13 @@ bool block_file_has_footer(struct block_file *file, uint64_t offset, uint64_t *i
 	int64_t got = read_at(file, footer, sizeof(footer), offset);
 
 	return got > 0 && log_footer_decode(footer, (size_t)got, index_offset, index_bytes);
+}
+
+uint64_t block_file_bytes(const struct block_file *file)
+{
+	struct stat status;
+
+	return fstat(file->fd, &status) || status.st_size < 0 ? 0 : (uint64_t)status.st_size;
 }
 
 const struct log_block *block_file_block(const struct block_file *file)

@@ -26,6 +26,8 @@ int block_file_load(struct block_file *file, uint64_t offset);
 /* Whether a sound footer stands at offset. */
 bool block_file_has_footer(struct block_file *file, uint64_t offset, uint64_t *index_offset, uint32_t *index_bytes);
 
+uint64_t block_file_bytes(const struct block_file *file);
+
 /* Of the block that was loaded last; header and payload as they are stored. */
 const struct log_block *block_file_block(const struct block_file *file);
 const uint8_t *block_file_header(const struct block_file *file);
