@@ -2,9 +2,9 @@
 /*
  * make_log OUT [none|zstd|lz4] <TEXT: a log from a text that says what is in it, for tests of whatever reads logs.
  *
- * A line is what `txtrace dump` prints: a kind, then name=value. A field that is not named is 0 or empty; wall_ns is ignored. Three
- * lines are no records: "header pid=42 command="bank" …" (once, first), "flush" (ends the batch), "abort" (leaves OUT.partial, as a
- * crash would). "#" begins a comment.
+ * A line is what `txtrace dump` prints: a kind, then name=value. A field that is not named is 0 or empty; wall_ns is ignored. Some
+ * lines are no records: "header pid=42 command="bank" …" (once, first), "flush" (ends the batch), "anchor monotonic_ns=1 realtime_ns=2" (the
+ * clocks of the batches from here on), "abort" (leaves OUT.partial, as a crash would). "#" begins a comment.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -50,7 +50,18 @@ static const struct field header_fields[] = {
 	{ "cpus", FIELD_U32, offsetof(struct txtrace_log_info, cpu_cnt), 0 },
 	{ "start_monotonic_ns", FIELD_U64, offsetof(struct txtrace_log_info, start_monotonic_ns), 0 },
 	{ "start_realtime_ns", FIELD_U64, offsetof(struct txtrace_log_info, start_realtime_ns), 0 },
-	CHARS(host), CHARS(kernel), CHARS(command), CHARS(recorder), CHARS(options), { NULL, 0, 0, 0 },
+	CHARS(capture_id), CHARS(boot_id), CHARS(host), CHARS(kernel), CHARS(command), CHARS(recorder), CHARS(options), { NULL, 0, 0, 0 },
+};
+
+struct anchor {
+	uint64_t monotonic_ns;
+	uint64_t realtime_ns;
+};
+
+static const struct field anchor_fields[] = {
+	{ "monotonic_ns", FIELD_U64, offsetof(struct anchor, monotonic_ns), 0 },
+	{ "realtime_ns", FIELD_U64, offsetof(struct anchor, realtime_ns), 0 },
+	{ NULL, 0, 0, 0 },
 };
 
 static const struct field span_fields[] = {
@@ -302,6 +313,15 @@ static void add_line(struct log_writer *writer, const char *kind, char *rest)
 	check(log_writer_add(writer, &record), kind);
 }
 
+static void set_anchor(struct log_writer *writer, char *rest)
+{
+	struct anchor anchor = { 0, 0 };
+
+	parse_fields(rest, anchor_fields, &anchor);
+	check(log_writer_flush(writer), "anchor");
+	log_writer_set_anchor(writer, anchor.monotonic_ns, anchor.realtime_ns);
+}
+
 static struct log_writer *open_log(const char *path, const char *codec, const struct txtrace_log_info *info)
 {
 	struct log_writer_options options = { .codec = LOG_CODEC_ZSTD };
@@ -344,6 +364,8 @@ int main(int argc, char **argv)
 		}
 		if (strcmp(line, "flush") == 0)
 			check(log_writer_flush(writer), "flush");
+		else if (strcmp(line, "anchor") == 0)
+			set_anchor(writer, rest);
 		else
 			add_line(writer, line, rest);
 	}

@@ -38,6 +38,15 @@ int cli_finish_json(struct cli *cli, struct json *json)
 	return err && err != -ENOMEM ? cli_write_failed(cli, err) : err;
 }
 
+void cli_hide_progress(struct cli *cli)
+{
+	if (!cli->shows_progress)
+		return;
+	fputs("\r\033[K", cli->messages.file);
+	fflush(cli->messages.file);
+	cli->shows_progress = false;
+}
+
 static void say(struct cli *cli, const char *format, va_list arguments)
 {
 	struct text text = { 0 };
@@ -46,6 +55,7 @@ static void say(struct cli *cli, const char *format, va_list arguments)
 	if (vasprintf(&sentence, format, arguments) < 0)
 		return;
 	text_append_escaped(&text, sentence, strlen(sentence));
+	cli_hide_progress(cli);
 	flush(cli); /* so that both are in order where they go to one terminal */
 	fprintf(cli->messages.file, "%s: %s\n", cli->program, text_string(&text));
 	text_release(&text);

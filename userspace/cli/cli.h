@@ -10,6 +10,8 @@
 #ifndef CLI_H
 #define CLI_H
 
+#include <stdbool.h>
+
 #include "base/json.h"
 #include "base/options.h"
 #include "cli/screen.h"
@@ -25,9 +27,13 @@ struct cli {
 	struct screen out;
 	struct screen messages;
 	int write_errno; /* why output could not be written, where that was seen before the end */
+	bool shows_progress; /* a line without an end stands on the terminal that messages go to */
 };
 
 void cli_init(struct cli *cli, const char *program, FILE *out, FILE *messages);
+
+/* Clears the line of progress.h, if there is one. What is said through this header does so by itself. */
+void cli_hide_progress(struct cli *cli);
 
 /* One sentence, "program: …", escaped. Returns CLI_FAILED. */
 __attribute__((format(printf, 2, 3))) int cli_fail(struct cli *cli, const char *format, ...);

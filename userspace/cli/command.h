@@ -20,6 +20,12 @@ extern const struct command command_spans;
 extern const struct command command_dump;
 extern const struct command command_info;
 extern const struct command command_export;
+extern const struct command command_verify;
+extern const struct command command_repair;
+extern const struct command command_slice;
+extern const struct command command_merge;
+extern const struct command command_recompress;
+extern const struct command command_anonymize;
 extern const struct command command_help;
 
 /* All of them, in the order of the help text; ends with NULL. */

@@ -3,66 +3,26 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/capture_info.h"
 
-#define LOOK_EVERY 4096 /* records between looks at the clock */
-#define SHOW_AFTER_NS 1000000000u
-#define SHOW_EVERY_NS 200000000u
 #define DAMAGE_LINES_MAX 10 /* more are only counted */
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 int log_input_open(struct log_input *input, struct cli *cli, const char *path, bool wants_progress)
 {
 	int err;
 
-	*input = (struct log_input){ .cli = cli, .path = path, .until_look = LOOK_EVERY };
+	*input = (struct log_input){ .cli = cli, .path = path };
 	err = txtrace_log_open(&input->log, path);
 	if (err) {
 		cli_fail(cli, "can't read '%s': %s", path, txtrace_log_strerror(input->log, err));
 		txtrace_log_close(input->log);
 		return CLI_FAILED;
 	}
-	input->wants_progress = wants_progress && cli->messages.is_terminal;
-	input->opened_ns = input->wants_progress ? now_ns() : 0;
+	progress_init(&input->progress, cli, wants_progress);
 	return CLI_OK;
-}
-
-/* ---- progress ---- */
-
-static void show_progress(struct log_input *input)
-{
-	char read_text[UNITS_SIZE], total_text[UNITS_SIZE], share[UNITS_SIZE];
-	uint64_t read_bytes = 0, total_bytes = 0, now = now_ns();
-
-	input->until_look = LOOK_EVERY;
-	if (now - input->opened_ns < SHOW_AFTER_NS || now - input->shown_ns < SHOW_EVERY_NS)
-		return;
-	input->shown_ns = now;
-	input->shows_progress = true;
-	txtrace_log_progress(input->log, &read_bytes, &total_bytes);
-	fprintf(input->cli->messages.file, "\r\033[Kreading %s of %s  %s", units_format_size(read_text, read_bytes),
-		units_format_size(total_text, total_bytes), units_format_share(share, read_bytes, total_bytes));
-	fflush(input->cli->messages.file);
-}
-
-static void hide_progress(struct log_input *input)
-{
-	if (!input->shows_progress)
-		return;
-	fputs("\r\033[K", input->cli->messages.file);
-	fflush(input->cli->messages.file);
-	input->shows_progress = false;
 }
 
 /* ---- records ---- */
@@ -71,9 +31,8 @@ static void tell_damage(struct log_input *input, const struct txtrace_damage *da
 {
 	char records[UNITS_SIZE + 32] = "", count[UNITS_SIZE];
 
-	if (input->census.record_cnt[TXTRACE_RECORD_DAMAGE] > DAMAGE_LINES_MAX)
+	if (input->is_quiet || input->census.record_cnt[TXTRACE_RECORD_DAMAGE] > DAMAGE_LINES_MAX)
 		return;
-	hide_progress(input);
 	if (damage->record_cnt > 0)
 		snprintf(records, sizeof(records), " with %s records", units_format_count(count, damage->record_cnt));
 	cli_warn(input->cli, "'%s' is damaged at byte %" PRIu64 ": %s; %" PRIu64 " bytes%s are skipped", input->path, damage->offset_bytes,
@@ -82,6 +41,7 @@ static void tell_damage(struct log_input *input, const struct txtrace_damage *da
 
 bool log_input_next(struct log_input *input, struct txtrace_record *record)
 {
+	uint64_t read_bytes = 0, total_bytes = 0;
 	int result;
 
 	if (input->is_at_end)
@@ -90,14 +50,16 @@ bool log_input_next(struct log_input *input, struct txtrace_record *record)
 	if (result <= 0) {
 		input->is_at_end = true;
 		input->err = result;
-		hide_progress(input);
+		cli_hide_progress(input->cli);
 		return false;
 	}
 	log_census_add(&input->census, record);
 	if (record->kind == TXTRACE_RECORD_DAMAGE)
 		tell_damage(input, &record->damage);
-	if (input->wants_progress && --input->until_look == 0)
-		show_progress(input);
+	if (progress_is_due(&input->progress)) {
+		txtrace_log_progress(input->log, &read_bytes, &total_bytes);
+		progress_show(&input->progress, read_bytes, total_bytes);
+	}
 	return true;
 }
 
@@ -134,9 +96,9 @@ static int tell_missing(struct log_input *input)
 int log_input_close(struct log_input *input)
 {
 	/* A command that stopped early had its reason, and knows nothing of the rest. */
-	int status = input->is_at_end ? tell_missing(input) : CLI_OK;
+	int status = input->is_at_end && !input->is_quiet ? tell_missing(input) : CLI_OK;
 
-	hide_progress(input);
+	cli_hide_progress(input->cli);
 	txtrace_log_close(input->log);
 	input->log = NULL;
 	return status;

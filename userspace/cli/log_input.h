@@ -21,6 +21,7 @@
 
 #include "analyze/log_census.h"
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "txtrace/log.h"
 
 struct log_input {
@@ -30,13 +31,8 @@ struct log_input {
 	struct log_census census; /* of what was read so far */
 	int err;                  /* with which reading ended, or 0 */
 	bool is_at_end;
-
-	/* private */
-	bool wants_progress;
-	bool shows_progress;
-	uint64_t opened_ns;
-	uint64_t shown_ns;
-	uint64_t until_look; /* records */
+	bool is_quiet; /* may be set after the open: what is missing is not said, as the same file is read again */
+	struct progress progress;
 };
 
 /* wants_progress: nothing else goes to a terminal meanwhile. */

@@ -3,12 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool is_same_file(const char *path, const char *other)
+bool file_is_same(const char *path, const char *other)
 {
 	struct stat a, b;
 
@@ -55,7 +54,7 @@ int output_file_open(struct output_file *output, const char *path, const char *i
 	struct stat status;
 
 	*output = (struct output_file){ .path = path };
-	if (is_same_file(path, input_path))
+	if (file_is_same(path, input_path))
 		return -EBUSY;
 	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
 		return -EISDIR;

@@ -6,6 +6,7 @@
 #ifndef OUTPUT_FILE_H
 #define OUTPUT_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct output_file {
@@ -13,6 +14,9 @@ struct output_file {
 	const char *path;
 	char *beside; /* NULL: path is written itself */
 };
+
+/* Both are there, and are one file by two names, or by one. */
+bool file_is_same(const char *path, const char *other);
 
 /* Refuses, with -EBUSY, to replace the file `input_path`. Negative errno. path must outlive the output. */
 int output_file_open(struct output_file *output, const char *path, const char *input_path);

@@ -178,6 +178,14 @@ int log_writer_add(struct log_writer *writer, const struct txtrace_record *recor
 	return batch_encoder_bytes(writer->encoder) >= writer->batch_bytes ? log_writer_flush(writer) : 0;
 }
 
+int log_writer_skip(struct log_writer *writer)
+{
+	int err = log_writer_flush(writer);
+
+	writer->sequence++;
+	return err;
+}
+
 void log_writer_set_anchor(struct log_writer *writer, uint64_t monotonic_ns, uint64_t realtime_ns)
 {
 	writer->anchor_monotonic_ns = monotonic_ns;

@@ -41,6 +41,12 @@ int log_writer_flush(struct log_writer *writer);
  */
 void log_writer_set_anchor(struct log_writer *writer, uint64_t monotonic_ns, uint64_t realtime_ns);
 
+/*
+ * Leaves a place in the sequence of batches free: readers are told that something is missing here. For tools that copy a log of which a part can't be
+ * read.
+ */
+int log_writer_skip(struct log_writer *writer);
+
 /* Bytes in the file so far; records added so far. */
 uint64_t log_writer_bytes(const struct log_writer *writer);
 uint64_t log_writer_records(const struct log_writer *writer);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the file says of its records without their being read: the times in the headers of batches, and the index. For logs that are not damaged; what it
+ * finds goes into the checks "batches" and "index".
+ */
+#ifndef BLOCK_CHECK_H
+#define BLOCK_CHECK_H
+
+#include "analyze/log_check.h"
+
+/* 0, or a negative errno: the file can't be read. */
+int block_check(struct log_check *check, const char *path);
+
+#endif

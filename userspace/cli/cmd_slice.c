@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "analyze/log_cut.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/exit_status.h"
+#include "cli/log_copy.h"
+#include "cli/log_output.h"
+
+#define ABSOLUTE_SUFFIX "abs"
+
+/* A time as it was given. */
+struct moment {
+	const char *text; /* NULL: it was not */
+	uint64_t ns;
+	bool is_absolute; /* of CLOCK_MONOTONIC; else since the capture began */
+};
+
+struct slice_options {
+	struct moment from;
+	struct moment to;
+	const char *label;
+	uint64_t pid; /* 0: any */
+	uint64_t max_memory_bytes;
+	const char *output;
+};
+
+static int take_moment(struct moment *moment, const char *value, const char **complaint)
+{
+	size_t length = strlen(value), suffix = strlen(ABSOLUTE_SUFFIX);
+	char number[32];
+	int err;
+
+	*moment = (struct moment){ .text = value };
+	*complaint = "a time since the capture began like 250us, 1.5s or 2m, or one of CLOCK_MONOTONIC like 6098565896422abs";
+	moment->is_absolute = length > suffix && length - suffix < sizeof(number) && strcmp(value + length - suffix, ABSOLUTE_SUFFIX) == 0;
+	if (!moment->is_absolute)
+		return units_parse_duration(value, &moment->ns);
+	memcpy(number, value, length - suffix);
+	number[length - suffix] = '\0';
+	err = units_parse_u64(number, &moment->ns);
+	return err;
+}
+
+static int take_from(void *values, const char *value, const char **complaint)
+{
+	return take_moment(&((struct slice_options *)values)->from, value, complaint);
+}
+
+static int take_to(void *values, const char *value, const char **complaint)
+{
+	return take_moment(&((struct slice_options *)values)->to, value, complaint);
+}
+
+static const struct option_spec specs[] = {
+	OPTION("from", 'f', OPTION_CALL, "T",
+	       "leave out what ended before T: a time since the capture began, as in 1.5s, or one of CLOCK_MONOTONIC as 'txtrace dump' prints them, as in "
+	       "6098565896422abs",
+	       0, .call = take_from),
+	OPTION("to", 't', OPTION_CALL, "T", "leave out what began at T or later", 0, .call = take_to),
+	OPTION("label", 'l', OPTION_STRING, "GLOB", "of the spans, only those with such a label, as in 'tx.*', and what is said about them",
+	       offsetof(struct slice_options, label)),
+	OPTION("pid", 'p', OPTION_U64, "PID", "only what is about this process", offsetof(struct slice_options, pid), .minimum = 1,
+	       .maximum = UINT32_MAX),
+	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more to remember spans (default 256M)",
+	       offsetof(struct slice_options, max_memory_bytes), .minimum = 1 << 16),
+	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file, once it is complete (required)", offsetof(struct slice_options, output)),
+	OPTION_END,
+};
+
+static const struct options options = {
+	.program = "txtrace slice",
+	.about = "A part of a log: the records that overlap a range of time, each as it was, with the threads that they name. A span that "
+		 "reaches out of the range is there as a whole, with its attributes, instants and links. The summary is that of the whole "
+		 "capture.",
+	.usages = (const char *const[]){ "[--from T] [--to T] [--label GLOB] [--pid PID] -o OUT FILE", NULL },
+	.specs = specs,
+	.examples = (const struct option_example[]){
+		{ "txtrace slice --from 12s --to 12.5s -o stall.txtrace bank.txtrace", "Half a second of it." },
+		{ "txtrace slice --label 'tx.*' -o tx.txtrace bank.txtrace", "Transactions, and not what they are made of." },
+		{ NULL, NULL },
+	},
+	.notes = exit_status_tool_notes,
+	.operand = "FILE",
+	.operand_min = 1,
+	.operand_max = 1,
+};
+
+/* ---- the header: what reads the slice can tell that it is one ---- */
+
+static void append_option(struct text *text, const char *name, const char *value)
+{
+	if (value)
+		text_append_format(text, " --%s %s", name, value);
+}
+
+static int change_info(const struct slice_options *values, struct txtrace_log_info *info)
+{
+	struct text what = { 0 };
+	size_t size = sizeof(info->options), kept;
+	char pid[UNITS_SIZE];
+	int err;
+
+	text_append(&what, "; " LOG_CUT_MARK);
+	append_option(&what, "from", values->from.text);
+	append_option(&what, "to", values->to.text);
+	append_option(&what, "label", values->label);
+	snprintf(pid, sizeof(pid), "%llu", (unsigned long long)values->pid);
+	append_option(&what, "pid", values->pid ? pid : NULL);
+	err = what.err;
+	if (!err) {
+		if (what.length > size / 2)
+			what.bytes[size / 2] = '\0';
+		kept = strnlen(info->options, size - 1 - strlen(what.bytes));
+		snprintf(info->options + kept, size - kept, "%s", what.bytes + (kept > 0 ? 0 : 2));
+	}
+	text_release(&what);
+	return err;
+}
+
+struct slicing {
+	const struct slice_options *values;
+	struct log_cut *cut;
+};
+
+static int change_slice_info(void *context, struct txtrace_log_info *info)
+{
+	const struct slicing *slicing = context;
+	const struct slice_options *values = slicing->values;
+
+	return values->from.text || values->to.text || values->label || values->pid ? change_info(values, info) : 0;
+}
+
+/* ---- the records ---- */
+
+static int choose(void *context, struct txtrace_record *record)
+{
+	const struct slicing *slicing = context;
+
+	return log_cut_keeps(slicing->cut, record);
+}
+
+/* The first reading, in which nothing is said: the second one will. Returns CLI_OK, or CLI_FAILED and a sentence was said. */
+static int look(struct cli *cli, const char *path, struct log_cut *cut)
+{
+	struct txtrace_record record;
+	struct log_input input;
+	int status;
+
+	if (!log_cut_needs_look(cut))
+		return CLI_OK;
+	status = log_input_open(&input, cli, path, true);
+	if (status)
+		return status;
+	input.is_quiet = true;
+	while (log_input_next(&input, &record))
+		log_cut_look(cut, &record);
+	log_input_close(&input);
+	if (log_cut_is_blurred(cut))
+		cli_warn(cli, "there are more spans than fit into memory: attributes, instants and links within the range are kept whatever their "
+			      "span is; --max-memory allows more");
+	return CLI_OK;
+}
+
+/* Turns what was given into times of CLOCK_MONOTONIC. */
+static int resolve(struct log_input *input, const struct moment *moment, uint64_t otherwise, uint64_t *ns)
+{
+	const struct txtrace_log_info *info = txtrace_log_info(input->log);
+
+	*ns = moment->text ? moment->ns : otherwise;
+	if (!moment->text || moment->is_absolute)
+		return CLI_OK;
+	if (info->version_major == 0)
+		return cli_fail(input->cli, "the header of '%s' is damaged, and with it the time when the capture began: give times as 'txtrace dump' "
+			       "prints them, as in 6098565896422abs", input->path);
+	if (__builtin_add_overflow(*ns, info->start_monotonic_ns, ns))
+		*ns = UINT64_MAX;
+	return CLI_OK;
+}
+
+static int slice(struct cli *cli, const struct slice_options *values, struct log_input *input)
+{
+	struct log_cut_options cut_options = { .label = values->label, .has_pid = values->pid, .pid = (uint32_t)values->pid,
+					       .max_bytes = values->max_memory_bytes };
+	struct slicing slicing = { .values = values };
+	struct log_copy copy = { .input = input->path, .output = values->output, .codec = LOG_CODEC_ZSTD, .change_info = change_slice_info,
+				 .change = choose, .context = &slicing };
+	int status = resolve(input, &values->from, 0, &cut_options.from_ns);
+
+	if (status == CLI_OK)
+		status = resolve(input, &values->to, LOG_CUT_NO_END, &cut_options.to_ns);
+	if (status == CLI_OK && cut_options.from_ns >= cut_options.to_ns)
+		status = cli_fail(cli, "there is nothing between --from %s and --to %s", values->from.text ? values->from.text : "the beginning",
+				  values->to.text);
+	if (status) {
+		log_input_close(input);
+		return status;
+	}
+	slicing.cut = log_cut_new(&cut_options);
+	status = slicing.cut ? look(cli, input->path, slicing.cut) : cli_fail(cli, "there is not enough memory");
+	if (status == CLI_OK)
+		status = log_copy_from(&copy, input);
+	else
+		log_input_close(input);
+	log_cut_free(slicing.cut);
+	return status;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct slice_options values = { .max_memory_bytes = 256u << 20 };
+	struct options_result result;
+	struct log_input input;
+	int status;
+
+	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
+		return status;
+	status = log_copy_check_output(cli, "slice", values.output);
+	if (status == CLI_OK)
+		status = log_output_check(cli, values.output, result.operands[0]);
+	if (status == CLI_OK)
+		status = log_input_open(&input, cli, result.operands[0], true);
+	return status == CLI_OK ? slice(cli, &values, &input) : status;
+}
+
+const struct command command_slice = { "slice", "a part of it: a range of time, some labels, a process", &options, run };

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * "reading 12.0 MiB of 1.21 GiB  1.0 %": on a terminal, once a second has gone by, a few times a second. Whatever the command says
+ * meanwhile takes its place; cli_hide_progress() clears it in the end.
+ */
+#ifndef PROGRESS_H
+#define PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/cli.h"
+
+struct progress {
+	struct cli *cli;
+
+	/* private */
+	bool is_wanted;
+	uint64_t opened_ns;
+	uint64_t shown_ns;
+	uint32_t until_look; /* steps */
+};
+
+/* is_wanted: nothing else goes to a terminal meanwhile. */
+void progress_init(struct progress *progress, struct cli *cli, bool is_wanted);
+
+/* Counts a step, such as a record; true: show how far it is. */
+bool progress_is_due(struct progress *progress);
+void progress_show(struct progress *progress, uint64_t done_bytes, uint64_t total_bytes);
+
+#endif
