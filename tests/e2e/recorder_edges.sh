@@ -105,6 +105,20 @@ first_stay_is_on_its_cpu() {
 	loop=
 }
 
+first_thread_is_a_zombie() {
+	grep -q '^State:.Z' "/proc/$loop/status"
+}
+
+is_traced_without_its_first_thread() {
+	"$programs/first_thread_ends" &
+	loop=$!
+	wait_for 10 first_thread_is_a_zombie || fail "its first thread goes on" || return
+	"$recorder" -q -o "$tmp/headless.txtrace" -p $loop || fail "the tracer ended with $?" || return
+	wait $loop || fail "the program ended with $?" || return
+	loop=
+	balanced "$tmp/headless.txtrace" && [ "$(grep -c '"label":"lives on"' "$tmp/headless.txtrace.jsonl")" = 10 ]
+}
+
 # ---- a new program in the same process ----
 
 is_traced_behind_the_exec() {
@@ -208,6 +222,7 @@ check "each thread is introduced once, those that are being born at the start, t
 if [ "$(nproc)" -gt 1 ]; then
 	check "who was running at the start was running on its own CPU" first_stay_is_on_its_cpu
 fi
+check "a process whose first thread has ended is traced" is_traced_without_its_first_thread
 check "an exec by another thread than the first ends no tracing" is_traced_behind_the_exec
 check "a command's status comes through where SIGCHLD is ignored" status_comes_through_ignored_sigchld
 check "a hang-up ends the recording well" ends_by_hangup

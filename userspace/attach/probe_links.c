@@ -114,6 +114,20 @@ static int arrays_fill(struct site_arrays *arrays, const struct attempt *attempt
 	return 0;
 }
 
+/*
+ * 0 is every process; the programs look, too. The kernel knows a process by the memory of its first thread, which has none any more once it has
+ * ended, though others live on: then nothing would match.
+ */
+static uint32_t filter_pid(const struct probe_links_options *options)
+{
+	char path[64], exe[2];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", options->pid);
+	if (!options->features->has_uprobe_multi_pid || (readlink(path, exe, sizeof(exe)) < 0 && errno == ENOENT))
+		return 0;
+	return (uint32_t)options->pid;
+}
+
 static int attach_multi(const struct attempt *attempt, int prog_fd)
 {
 	struct probe_link *link = links_reserve(attempt->links);
@@ -129,7 +143,7 @@ static int attach_multi(const struct attempt *attempt, int prog_fd)
 			.semaphore_offsets = arrays.semaphore_offsets,
 			.cookies = arrays.cookies,
 			.cnt = (uint32_t)arrays.cnt,
-			.pid = attempt->options->features->has_uprobe_multi_pid ? (uint32_t)attempt->options->pid : 0,
+			.pid = filter_pid(attempt->options),
 		};
 
 		fd = uprobe_multi_link(prog_fd, &multi);
