@@ -26,8 +26,10 @@ balanced() {
 	export_log "$1" && python3 $e2e/check_truth.py - "$1.jsonl"
 }
 
+# Beside what is said about losses, which a slow machine may have.
 one_sentence() { # one_sentence PATTERN
 	cat "$tmp/err"
+	sed -i '/events sent/d; /the losses may have touched/d' "$tmp/err"
 	[ "$(wc -l <"$tmp/err")" = 1 ] && grep -qE "^txtrace-bpf: .*($1)" "$tmp/err"
 }
 
