@@ -13,11 +13,11 @@ expected_dump() {
 	run 0 dump sound.txtrace && python3 -c '
 import base64, hashlib, hmac, re, sys
 def pseudonym(text):
-    return base64.b32encode(hmac.new(b"secret", text.encode(), hashlib.sha256).digest())[:12].decode().lower() if text else ""
+	return base64.b32encode(hmac.new(b"secret", text.encode(), hashlib.sha256).digest())[:12].decode().lower() if text else ""
 def tag(text):
-    return ",".join("=".join(map(pseudonym, part.split("=", 1))) for part in text.split(","))
+	return ",".join("=".join(map(pseudonym, part.split("=", 1))) for part in text.split(","))
 for line in sys.stdin:
-    sys.stdout.write(re.sub(r"(\w+)=\"([^\"]*)\"", lambda m: "%s=\"%s\"" % (m[1], (tag if m[1] == "tag" else pseudonym)(m[2])), line))' \
+	sys.stdout.write(re.sub(r"(\w+)=\"([^\"]*)\"", lambda m: "%s=\"%s\"" % (m[1], (tag if m[1] == "tag" else pseudonym)(m[2])), line))' \
 		<"$tmp/out" >"$tmp/expected"
 }
 

@@ -15,9 +15,9 @@ import struct, sys
 data = open(sys.argv[1], "rb").read()
 at = struct.unpack_from("<I", data, 12)[0]
 while data[at:at + 8] == b"\xf5\xc3TXB\x9a\x00\xff":
-    header, stored = struct.unpack_from("<II", data, at + 12)
-    print(at, header + stored, struct.unpack_from("<Q", data, at + 32)[0])
-    at += header + stored' "$1"
+	header, stored = struct.unpack_from("<II", data, at + 12)
+	print(at, header + stored, struct.unpack_from("<Q", data, at + 32)[0])
+	at += header + stored' "$1"
 }
 
 bite() { # bite OFFSET: plain.txtrace with another byte there, as bitten.txtrace
