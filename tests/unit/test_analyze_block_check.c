@@ -111,7 +111,7 @@ static void assert_found(enum log_check_kind kind, const char *what)
 {
 	struct log_check *check = log_check_new(1 << 16, 10, false);
 
-	assert_int_equal(block_check(check, path), 0);
+	assert_int_equal(block_check(check, path, NULL, NULL), 0);
 	if (!what) {
 		assert_null(log_check_problem(check, 0));
 		assert_int_equal(log_check_result(check, LOG_CHECK_BATCHES)->checked_cnt, 2);

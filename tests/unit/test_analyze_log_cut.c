@@ -49,7 +49,7 @@ static void a_range(void **state)
 		{ SPAN(5, "tx", 199, 900), true },  { SPAN(6, "tx", 200, 900), false }, { SPAN(7, "tx", 100, 100), true }, { SPAN(8, "tx", 120, 180), true },
 		{ SPAN(9, "tx", 200, 200), false },
 		/* a run and the wait before it */
-		{ RUN(50, 99, 40), false }, { RUN(50, 150, 0), true }, { RUN(300, 400, 50), false },
+		{ RUN(50, 99, 40), false },   { RUN(50, 150, 0), true }, { RUN(300, 400, 50), false },
 		{ RUN(300, 400, 150), true }, { RUN(300, 400, UINT64_MAX), true },
 		/* moments */
 		{ AT(WAKE, wake, 99), false }, { AT(WAKE, wake, 100), true }, { AT(COUNTER, counter, 199), true }, { AT(COUNTER, counter, 200), false },

@@ -259,8 +259,9 @@ static void check_index(struct blocks *blocks, bool has_one)
 	}
 }
 
-static int check_blocks(struct blocks *blocks, uint64_t offset)
+static int check_blocks(struct blocks *blocks, uint64_t offset, block_check_tell tell, void *context)
 {
+	uint64_t total_bytes = block_file_bytes(blocks->file);
 	bool has_index = false;
 	int result;
 
@@ -273,13 +274,15 @@ static int check_blocks(struct blocks *blocks, uint64_t offset)
 		if (result < 0)
 			return result;
 		offset = next;
+		if (tell)
+			tell(context, offset, total_bytes);
 	}
 	if (result == 0)
 		check_index(blocks, has_index);
 	return result;
 }
 
-int block_check(struct log_check *check, const char *path)
+int block_check(struct log_check *check, const char *path, block_check_tell tell, void *context)
 {
 	struct blocks blocks = { .check = check };
 	struct txtrace_log_info info;
@@ -292,7 +295,7 @@ int block_check(struct log_check *check, const char *path)
 	blocks.labels = string_pool_new();
 	err = blocks.labels ? read_index(&blocks) : -ENOMEM;
 	offset = err ? err : block_file_read_header(blocks.file, &header, &info);
-	err = offset < 0 ? (int)offset : check_blocks(&blocks, (uint64_t)offset);
+	err = offset < 0 ? (int)offset : check_blocks(&blocks, (uint64_t)offset, tell, context);
 	block_file_close(blocks.file);
 	string_pool_free(blocks.labels);
 	free(blocks.index);

@@ -8,7 +8,10 @@
 
 #include "analyze/log_check.h"
 
-/* 0, or a negative errno: the file can't be read. */
-int block_check(struct log_check *check, const char *path);
+/* Called now and then: how far it is. */
+typedef void (*block_check_tell)(void *context, uint64_t done_bytes, uint64_t total_bytes);
+
+/* 0, or a negative errno: the file can't be read. tell may be NULL. */
+int block_check(struct log_check *check, const char *path, block_check_tell tell, void *context);
 
 #endif

@@ -5,9 +5,9 @@
  * Clock: that of the first log's machine. Logs of the same boot have it already. Those of another one are moved so that the wall clocks agree, by one
  * distance for all their times, so that no duration and no order changes.
  *
- * Ids: a span is named by its process and its id. Each capture beyond the first has its pids and tids in a range of its own, number × 4,194,304 higher
- * (Linux has no pid as high as that), so that the same pid and id of two captures differ. Files of one capture, as rotation leaves them, share their range.
- * CPUs have ranges of 8,192, one for each boot of a machine.
+ * Ids: a span is named by its process and its id. Each capture beyond the first has its pids and tids in a range of its own, number × 4,194,304
+ * higher (Linux has no pid as high as that), so that the same pid and id of two captures differ. Files of one capture, as rotation leaves them,
+ * share their range. CPUs have ranges of 8,192, one for each boot of a machine.
  */
 #ifndef MERGE_PLAN_H
 #define MERGE_PLAN_H

@@ -224,7 +224,8 @@ static int repair_log(struct repair *repair, const char *path)
 	repair->input.is_quiet = err != 0;
 	input_status = log_input_close(&repair->input);
 	if (err)
-		return cli_fail(repair->cli, "can't repair '%s' into '%s': %s", repair->input.path, path, strerror(-err));
+		return cli_fail(repair->cli, "can't repair '%s' into '%s': %s", repair->input.path, path,
+				err == -ENODATA ? "there is nothing in it that can be read" : strerror(-err));
 	tell(repair, path, &stats);
 	return input_status;
 }

@@ -202,6 +202,15 @@ static int print_json(struct cli *cli, const struct log_input *input, const stru
 	return cli_finish_json(cli, &json);
 }
 
+/* The second reading, of what the file says about itself. */
+static void tell(void *context, uint64_t done_bytes, uint64_t total_bytes)
+{
+	struct progress *progress = context;
+
+	if (progress_is_due_after_long(progress))
+		progress_show(progress, done_bytes, total_bytes);
+}
+
 static int verify(struct cli *cli, const struct verify_options *values, struct log_input *input)
 {
 	bool is_slice = strstr(txtrace_log_info(input->log)->options, LOG_CUT_MARK);
@@ -214,7 +223,8 @@ static int verify(struct cli *cli, const struct verify_options *values, struct l
 	while (log_input_next(input, &record))
 		log_check_add(check, &record);
 	log_check_finish(check);
-	err = input->census.record_cnt[TXTRACE_RECORD_DAMAGE] || input->err ? 0 : block_check(check, input->path);
+	err = input->census.record_cnt[TXTRACE_RECORD_DAMAGE] || input->err ? 0 : block_check(check, input->path, tell, &input->progress);
+	cli_hide_progress(cli);
 	if (err) {
 		log_check_free(check);
 		return cli_fail(cli, "can't verify '%s': %s", input->path, strerror(-err));

@@ -26,9 +26,14 @@ void progress_init(struct progress *progress, struct cli *cli, bool is_wanted)
 
 bool progress_is_due(struct progress *progress)
 {
+	return progress->is_wanted && --progress->until_look == 0 && progress_is_due_after_long(progress);
+}
+
+bool progress_is_due_after_long(struct progress *progress)
+{
 	uint64_t now;
 
-	if (!progress->is_wanted || --progress->until_look > 0)
+	if (!progress->is_wanted)
 		return false;
 	progress->until_look = LOOK_EVERY;
 	now = now_ns();

@@ -24,8 +24,9 @@ struct progress {
 /* is_wanted: nothing else goes to a terminal meanwhile. */
 void progress_init(struct progress *progress, struct cli *cli, bool is_wanted);
 
-/* Counts a step, such as a record; true: show how far it is. */
+/* Counts a step, such as a record, or a long one, such as a batch; true: show how far it is. */
 bool progress_is_due(struct progress *progress);
+bool progress_is_due_after_long(struct progress *progress);
 void progress_show(struct progress *progress, uint64_t done_bytes, uint64_t total_bytes);
 
 #endif

@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What the commands that write logs do with their files: an input is never touched, an output is there when it is complete, and nothing is left of one
+# that is not.
+# shellcheck source=tests/cli/cli.sh
+. tests/cli/cli.sh
+
+tools="repair slice merge recompress anonymize"
+make_from sound
+cp "$tmp/sound.txtrace" "$tmp/original"
+mkdir "$tmp/folder"
+
+# A good log, and then so much nothing that the search for more takes its time.
+sed 's/^summary.*/abort/' "$logs/sound.txt" | "$make_log" "$tmp/slow.txtrace"
+truncate -s 64G "$tmp/slow.txtrace.partial"
+
+each() { # each COMMAND...: with the name of each tool behind it
+	local tool
+	for tool in $tools; do
+		"$@" "$tool" || { echo "$tool" && return 1; }
+	done
+}
+
+left() { # what there is in $tmp that begins with NAME
+	(cd "$tmp" && echo "$1"*)
+}
+
+needs_output() {
+	complains "where to? give --output, see 'txtrace help $1'" "$1" sound.txtrace && complains "a log has to be a file: give its name with --output" "$1" -o - sound.txtrace
+}
+
+refuses_input() {
+	ln -sf sound.txtrace "$tmp/link"
+	complains "can't write 'sound.txtrace': it is the log that is read" "$1" -o sound.txtrace sound.txtrace &&
+		complains "can't write 'link': it is the log that is read" "$1" -o link sound.txtrace && cmp "$tmp/original" "$tmp/sound.txtrace"
+}
+
+# cannot_write OUT REASON TOOL
+cannot_write() {
+	local what="can't write '$1': $2"
+	[ "$3" != repair ] || what="can't repair 'sound.txtrace' into '$1': $2"
+	complains "$what" "$3" -o "$1" sound.txtrace
+}
+
+# A limit on the size of files is a disk that is full in the middle.
+full_disk() {
+	echo old >"$tmp/full.txtrace"
+	awk 'BEGIN { srand(1); for (i = 0; i < 20000; i++) print "instant time_ns=" i " pid=1 tid=1 name=\"" rand() rand() "\"" }' </dev/null | "$make_log" "$tmp/long.txtrace"
+	(cd "$tmp" && trap '' XFSZ && ulimit -f 64 && "$txtrace" "$1" -o full.txtrace long.txtrace >out 2>err)
+	[ $? = 2 ] && grep -q "'full.txtrace': File too large$" "$tmp/err" || fail "it said: $(cat "$tmp/err")" || return
+	[ "$(left full)" = full.txtrace ] && [ "$(cat "$tmp/full.txtrace")" = old ] || fail "$(left full)"
+}
+
+replaces() {
+	echo old >"$tmp/new.txtrace"
+	run 0 "$1" -o new.txtrace sound.txtrace && run 0 dump -n 1 new.txtrace && [ "$(left new)" = new.txtrace ] && [ "$(stat -c %a "$tmp/new.txtrace")" = 600 ] || fail "$(left new)"
+}
+
+# A name that the recorder of the input would use: it is not put aside.
+beside_a_partial() {
+	cp "$tmp/sound.txtrace" "$tmp/app.txtrace.partial"
+	rm -f "$tmp/app.txtrace"
+	run 0 "$1" -o app.txtrace app.txtrace.partial && [ "$(left app)" = "app.txtrace app.txtrace.partial" ] && cmp "$tmp/original" "$tmp/app.txtrace.partial" || fail "$(left app)"
+}
+
+wait_for() { # wait_for COMMAND...: until it succeeds
+	local i
+	for ((i = 0; i < 600; i++)); do
+		"$@" && return
+		sleep 0.05
+	done
+	fail "nothing came of: $*"
+}
+
+has_begun() {
+	[ "$(left stopped)" != stopped.txtrace ]
+}
+
+has_gone() {
+	[ "$(left stopped)" = stopped.txtrace ]
+}
+
+# stopped_by SIGNAL STATUS TOOL: in the middle of it
+stopped_by() {
+	local pid status
+	echo old >"$tmp/stopped.txtrace"
+	cd "$tmp" || return
+	# A job of a shell without job control ignores SIGINT: env gives it back.
+	env --default-signal=INT "$txtrace" "$3" -o stopped.txtrace slow.txtrace.partial >out 2>err &
+	pid=$!
+	wait_for has_begun || { kill -KILL $pid; return 1; }
+	kill "-$1" $pid
+	wait $pid
+	status=$?
+	cd "$OLDPWD" || return
+	[ $status = "$2" ] || fail "the status is $status" || return
+	wait_for has_gone || fail "$(left stopped)" || return
+	[ "$(cat "$tmp/stopped.txtrace")" = old ] && [ "$(stat -c %s "$tmp/slow.txtrace.partial")" = $((64 << 30)) ]
+}
+
+to_a_pipe() {
+	mkfifo "$tmp/pipe.$1"
+	cat "$tmp/pipe.$1" >"$tmp/piped.txtrace" &
+	run 0 "$1" -o "pipe.$1" sound.txtrace && wait $! && [ "$(left "pipe.$1")" = "pipe.$1" ] || return
+	run 0 dump sound.txtrace && cp "$tmp/out" "$tmp/before"
+	# Nothing of a pipe can be taken back or renamed; what came out of it is a log all the same.
+	run 0 verify piped.txtrace
+}
+
+check "no output is named" each needs_output
+check "the input is not written over" each refuses_input
+check "a folder that is not there" each cannot_write absent/x "No such file or directory"
+check "a folder" each cannot_write folder "Is a directory"
+check "a device that is full" each cannot_write /dev/full "No space left on device"
+check "a disk that becomes full" each full_disk
+check "an older file is replaced, by one that only its owner may read" each replaces
+check "an input that has the name of an unfinished output" each beside_a_partial
+check "a pipe" each to_a_pipe
+for tool in $tools; do
+	check "$tool: Ctrl-C leaves nothing" stopped_by INT 130 "$tool"
+	check "$tool: SIGTERM leaves nothing" stopped_by TERM 143 "$tool"
+	check "$tool: SIGKILL leaves nothing" stopped_by KILL 137 "$tool"
+done
+finish
