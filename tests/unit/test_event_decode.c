@@ -60,7 +60,8 @@ static void assert_text(const struct event_text *text, const char *string)
 static void a_switch(void **state)
 {
 	struct wire_switch wire = {
-		.next_tid = 12, .next_tgid = 10, .object = 0x7f00, .inode = 99, .syscall_nr = 202, .left_as = WIRE_LEFT_BLOCKED, .reason = BLOCK_LOCK, .next_is_traced = 1,
+		.next_tid = 12, .next_tgid = 10, .object = 0x7f00, .inode = 99,
+		.syscall_nr = 202, .left_as = WIRE_LEFT_BLOCKED, .reason = BLOCK_LOCK, .next_is_traced = 1,
 	};
 	struct event event;
 

@@ -128,9 +128,11 @@ static void another_file_is_not_taken_for_it(void **state)
 static void tables_of_sockets_are_read(void **state)
 {
 	static const char tcp6[] =
-		"  sl  local_address                         remote_address                        st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
-		"   0: 00000000000000000000000001000000:0035 00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 00000000   101        0 18122 1 0\n"
-		"   1: 0000000000000000FFFF00000100007F:1F90 0000000000000000FFFF00000100007F:C822 01 00000000:00000000 00:00000000 00000000  1000        0 4711 1 0\n";
+		"  sl  local_address    remote_address    st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+		"   0: 00000000000000000000000001000000:0035 00000000000000000000000000000000:0000 0A "
+		"00000000:00000000 00:00000000 00000000   101        0 18122 1 0\n"
+		"   1: 0000000000000000FFFF00000100007F:1F90 0000000000000000FFFF00000100007F:C822 01 "
+		"00000000:00000000 00:00000000 00000000  1000        0 4711 1 0\n";
 	static const char unix_table[] = "Num       RefCount Protocol Flags    Type St Inode Path\n"
 					 "0000000000000000: 00000002 00000000 00010000 0001 01 2301 /run/a b\n"
 					 "0000000000000000: 00000003 00000000 00000000 0001 03 2302\n"
