@@ -135,7 +135,9 @@ static __always_inline void thread_clock_arrive(struct thread_clock *clock, uint
 {
 	uint64_t since_ns = clock->since_ns, woken_ns = thread_clock_sleep_end(clock, now_ns);
 
-	if (woken_ns) {
+	if (clock->state == WIRE_THREAD_BLOCKED && clock->reason == BLOCK_THROTTLED) {
+		thread_clock_add_blocked(&clock->clocks, BLOCK_THROTTLED, now_ns - since_ns); /* nobody wakes it */
+	} else if (woken_ns) {
 		thread_clock_add_blocked(&clock->clocks, clock->reason, woken_ns - since_ns);
 		clock->clocks.runnable_ns += now_ns - woken_ns;
 	} else if (clock->state == WIRE_THREAD_RUNNABLE) {

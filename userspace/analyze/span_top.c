@@ -43,6 +43,7 @@ const char *const span_top_sorts[] = {
 	[SORT_REASON + TXTRACE_BLOCK_WAIT] = "wait",
 	[SORT_REASON + TXTRACE_BLOCK_STOPPED] = "stopped",
 	[SORT_REASON + TXTRACE_BLOCK_OTHER] = "other",
+	[SORT_REASON + TXTRACE_BLOCK_THROTTLED] = "throttled",
 	[SORT_CNT] = NULL,
 };
 

@@ -128,7 +128,10 @@ void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
 	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns), woken_ns = sleep_end_ns(thread, time_ns);
 
 	thread->run_blocked_ns = thread->run_runnable_ns = 0;
-	if (woken_ns) {
+	if (thread->state == THREAD_BLOCKED && thread->reason == BLOCK_THROTTLED) {
+		thread->run_blocked_ns = spent_ns; /* nobody wakes it */
+		thread->clocks.blocked_ns[BLOCK_THROTTLED] += spent_ns;
+	} else if (woken_ns) {
 		thread->run_blocked_ns = elapsed_ns(thread->since_ns, woken_ns);
 		thread->run_runnable_ns = spent_ns - thread->run_blocked_ns;
 		thread->clocks.blocked_ns[thread->reason] += thread->run_blocked_ns;
