@@ -24,8 +24,11 @@ static const uint8_t kind_bytes[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_LOSS] = KIND_BYTES(loss),
 	[TXTRACE_RECORD_OPEN_SPAN] = KIND_BYTES(open_span),
 	[TXTRACE_RECORD_SUMMARY] = KIND_BYTES(summary),
+	[TXTRACE_RECORD_DROPPED] = KIND_BYTES(dropped),
+	[TXTRACE_RECORD_CONTINUED] = KIND_BYTES(continued),
 	[TXTRACE_RECORD_DAMAGE] = KIND_BYTES(damage),
 };
+_Static_assert(TXTRACE_RECORD_KIND_COUNT == 15, "kind_bytes lacks a kind");
 _Static_assert(sizeof(struct txtrace_record) <= UINT8_MAX, "a record is longer than kind_bytes can say");
 
 int batch_slot_init(struct batch_slot *slot)

@@ -106,7 +106,7 @@ static int search_from(const struct block_walk *walk, uint64_t from, uint64_t *f
 /* What begins at the position is damaged; the way goes on at the first landmark at or behind `from`. */
 static int skip_damage(struct block_walk *walk, uint64_t from, uint64_t record_cnt, const char *reason, struct txtrace_damage *damage)
 {
-	uint64_t begin = walk->at.offset, found;
+	uint64_t begin = walk->at.offset, found = from;
 	int result = search_from(walk, from, &found);
 
 	if (result < 0 || (!result && walk->is_following))
