@@ -18,8 +18,8 @@
  * machine; txtrace_log_info() tells the wall clock. Nothing in the file is trusted: a damaged part costs the batch that it is in, is told
  * as a TXTRACE_RECORD_DAMAGE where it was met, and reading goes on behind it.
  *
- * Memory: whatever the file says, at most 36 MiB, and as much again for each thread that decodes ahead and once more if there are any; of a log that
- * txtrace wrote it is about 3 MiB where those are 36. A name and 150 bytes for each file of a set. No more than one file is open.
+ * Memory: whatever the file says, at most 36 MiB; with n threads that decode ahead n + 2 times 40 MiB. Of a log that txtrace wrote about 2 MiB, with
+ * threads n + 2 times 6 MiB. A name and 150 bytes for each file of a set. No more than one file is open.
  *
  * Errors are negative errno values. Not thread-safe: one thread to a struct txtrace_log.
  */

@@ -159,6 +159,7 @@ static void a_newer_major_version_is_refused(void **state)
 	fwrite(pile.bytes, 1, pile.length, out);
 	fclose(out);
 	assert_int_equal(txtrace_log_open(&log, path), -EPROTONOSUPPORT);
+	txtrace_log_close(log);
 	assert_non_null(strstr(txtrace_log_strerror(NULL, -EPROTONOSUPPORT), "newer version"));
 	unlink(path);
 }
@@ -231,7 +232,7 @@ static void other_files_are_refused(void **state)
 		const char *sentence;
 	} files[] = {
 		{ "/dev/null", -ESPIPE, "pipe or a device" },
-		{ "/proc/self", -EISDIR, "directory" },
+		{ "/proc/self", -ENOMSG, "no log in this directory" },
 		{ "/proc/self/missing", -ENOENT, "no such file" },
 		{ "/proc/self/exe", -EBADMSG, "not a txtrace log" },
 		{ "/proc/self/comm", -EBADMSG, "not a txtrace log" },
@@ -241,6 +242,8 @@ static void other_files_are_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		assert_int_equal(txtrace_log_open(&log, files[i].path), files[i].err);
+		assert_string_equal(txtrace_log_path(log), files[i].path);
+		txtrace_log_close(log);
 		assert_non_null(strstr(txtrace_log_strerror(NULL, files[i].err), files[i].sentence));
 	}
 	assert_non_null(strstr(txtrace_log_strerror(NULL, -ENODATA), "empty"));

@@ -14,7 +14,10 @@
 
 #include "log/block_walk.h"
 
-#define BATCH_SLOT_AHEAD_BYTES (1u << 20)
+/*
+ * Most of a batch. Measured with one thread on two CPUs against none: 1 MiB 1.2 times as fast, 4 MiB 1.4, 16 MiB 1.4; 256 KiB is slower than none.
+ */
+#define BATCH_SLOT_AHEAD_BYTES (4u << 20)
 
 struct batch_decoder;
 struct codec;
