@@ -145,6 +145,7 @@ static int read_header(struct block_walk *walk, struct txtrace_damage *damage)
 	case LOG_HEADER_GOOD:
 		walk->has_capture_id = true;
 		walk->at.offset = header_bytes;
+		walk->at.next_sequence = walk->info.first_sequence;
 		return 0;
 	case LOG_HEADER_DAMAGED:
 		result = skip_damage(walk, 1, 0, "the file's header is damaged", damage);
