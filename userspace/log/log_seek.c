@@ -89,7 +89,7 @@ static bool is_true(const struct block_walk *walk, const struct log_index_entry 
 	return block->first_ns >= entry->first_ns && block->last_ns <= entry->last_ns && block->record_cnt <= entry->record_cnt;
 }
 
-/* The entry in which the goal lies, and the one before it; without one, the goal is not in this file. */
+/* The entry in which the goal lies, and the one before it; without one, the goal is behind the last one. */
 struct found {
 	struct log_index_entry entry;
 	struct log_index_entry before;
@@ -122,20 +122,23 @@ static bool find(const struct index_payload *index, const struct log_goal *goal,
 	return found->has_entry || !reader.is_wrong;
 }
 
-/* Where the way goes on: false, if the blocks do not say what the index does. */
-static bool choose(const struct block_walk *walk, const struct index_payload *index, const struct log_goal *goal, const struct found *found,
-		   struct walk_position *to)
+/*
+ * Where the way goes on: to the entry, or without one to the last there is, as what is behind its first block is not proven. False, if the blocks do not
+ * say what the index does.
+ */
+static bool choose(const struct block_walk *walk, const struct log_goal *goal, const struct found *found, struct walk_position *to)
 {
 	struct log_block block;
 
 	if (found->has_before && (!is_true(walk, &found->before, &block) || log_goal_is_reached(goal, &block)))
 		return false;
-	block = index->block;
 	if (found->has_entry && (!is_true(walk, &found->entry, &block) || (goal->kind == LOG_GOAL_BATCH && block.sequence > goal->number)))
 		return false;
-	to->offset = found->has_entry ? found->entry.offset : index->offset;
+	if (!found->has_entry && !found->has_before)
+		return false;
+	to->offset = found->has_entry ? found->entry.offset : found->before.offset;
 	to->next_sequence = block.sequence;
-	return to->offset > walk->at.offset;
+	return true;
 }
 
 int log_seek_by_index(struct block_walk *walk, const struct log_goal *goal)
@@ -145,7 +148,7 @@ int log_seek_by_index(struct block_walk *walk, const struct log_goal *goal)
 	int err = load(walk, &index);
 
 	if (!err && find(&index, goal, walk->info.first_sequence, &found))
-		choose(walk, &index, goal, &found, &walk->at);
+		choose(walk, goal, &found, &walk->at);
 	release(&index);
 	return err == -ENOMEM ? err : 0;
 }
