@@ -409,9 +409,15 @@ int txtrace_log_seek_batch(struct txtrace_log *log, uint64_t sequence);
 /* The header of the file that is read; at first, of the first one. */
 const struct txtrace_log_info *txtrace_log_info(const struct txtrace_log *log);
 
-/* The name of that file, and how many there are. After a failed open: the name of the file that is to blame, or NULL. Owned by the log, until the next call. */
+/* The name of that file. After a failed open: of the file that is to blame, or NULL. Owned by the log, until the next call. */
 const char *txtrace_log_path(const struct txtrace_log *log);
+
+/* All files of the log, in the order in which they are read: how many there are, and their names. */
 size_t txtrace_log_file_cnt(const struct txtrace_log *log);
+const char *txtrace_log_file(const struct txtrace_log *log, size_t idx);
+
+/* How many captures they are of. */
+size_t txtrace_log_capture_cnt(const struct txtrace_log *log);
 
 struct txtrace_batch {
 	uint64_t sequence;     /* in its capture */

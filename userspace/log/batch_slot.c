@@ -11,8 +11,8 @@
 
 #define KIND_BYTES(member) (offsetof(struct txtrace_record, member) + sizeof(((struct txtrace_record *)0)->member))
 
-/* How much of a record means something: a fifth to all of it. */
-static const uint8_t kind_bytes[TXTRACE_RECORD_KIND_COUNT] = {
+/* How much of a record means something, for the kinds that there are many of; 0: all of it. */
+static const uint16_t kind_bytes[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_SPAN] = KIND_BYTES(span),
 	[TXTRACE_RECORD_RUN] = KIND_BYTES(run),
 	[TXTRACE_RECORD_WAKE] = KIND_BYTES(wake),
@@ -21,15 +21,16 @@ static const uint8_t kind_bytes[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_INSTANT] = KIND_BYTES(instant),
 	[TXTRACE_RECORD_COUNTER] = KIND_BYTES(counter),
 	[TXTRACE_RECORD_LINK] = KIND_BYTES(link),
-	[TXTRACE_RECORD_LOSS] = KIND_BYTES(loss),
 	[TXTRACE_RECORD_OPEN_SPAN] = KIND_BYTES(open_span),
-	[TXTRACE_RECORD_SUMMARY] = KIND_BYTES(summary),
-	[TXTRACE_RECORD_DROPPED] = KIND_BYTES(dropped),
-	[TXTRACE_RECORD_CONTINUED] = KIND_BYTES(continued),
-	[TXTRACE_RECORD_DAMAGE] = KIND_BYTES(damage),
+	[TXTRACE_RECORD_STAY] = KIND_BYTES(stay),
 };
-_Static_assert(TXTRACE_RECORD_KIND_COUNT == 15, "kind_bytes lacks a kind");
-_Static_assert(sizeof(struct txtrace_record) <= UINT8_MAX, "a record is longer than kind_bytes can say");
+
+static inline size_t record_bytes(const struct txtrace_record *record)
+{
+	size_t bytes = kind_bytes[record->kind];
+
+	return bytes ? bytes : sizeof(*record);
+}
 
 int batch_slot_init(struct batch_slot *slot)
 {
@@ -121,7 +122,7 @@ static void decode_ahead(struct batch_slot *slot)
 		slot->end = batch_decoder_next(slot->decoder, record);
 		if (slot->end <= 0)
 			return;
-		slot->ahead_end += kind_bytes[record->kind];
+		slot->ahead_end += record_bytes(record);
 	}
 }
 
@@ -145,7 +146,7 @@ int batch_slot_next(struct batch_slot *slot, struct txtrace_record *record)
 {
 	if (slot->ahead_at < slot->ahead_end) {
 		const struct txtrace_record *ready = (const struct txtrace_record *)(slot->ahead.bytes + slot->ahead_at);
-		size_t length = kind_bytes[ready->kind];
+		size_t length = record_bytes(ready);
 
 		/* Of constant length for what most records are: these become a few instructions. */
 		if (ready->kind == TXTRACE_RECORD_RUN)

@@ -242,6 +242,21 @@ size_t txtrace_log_file_cnt(const struct txtrace_log *log)
 	return log->cursor.set.cnt;
 }
 
+const char *txtrace_log_file(const struct txtrace_log *log, size_t idx)
+{
+	return idx < log->cursor.set.cnt ? log->cursor.set.files[idx].path : NULL;
+}
+
+size_t txtrace_log_capture_cnt(const struct txtrace_log *log)
+{
+	const struct log_set *set = &log->cursor.set;
+	size_t cnt = set->cnt > 0;
+
+	for (size_t i = 1; i < set->cnt; i++)
+		cnt += !log_set_is_same_capture(&set->files[i - 1], &set->files[i]);
+	return cnt;
+}
+
 bool txtrace_log_is_at_end(const struct txtrace_log *log)
 {
 	return log->is_at_end;
