@@ -142,15 +142,12 @@ static bool dump_some(struct dumping *dumping, uint64_t max_cnt, int *err)
 static int begin(struct dumping *dumping)
 {
 	struct log_input *input = &dumping->input;
-	int status = moment_resolve(&dumping->values->from, input, 0, &dumping->from_ns), err;
+	int status = moment_resolve(&dumping->values->from, input, 0, &dumping->from_ns);
 
 	if (status == CLI_OK)
 		status = moment_resolve(&dumping->values->to, input, UINT64_MAX, &dumping->to_ns);
-	if (status == CLI_OK && dumping->from_ns > 0) {
-		err = txtrace_log_seek_time(input->log, dumping->from_ns);
-		if (err)
-			status = cli_fail(dumping->cli, "can't read '%s': %s", input->path, txtrace_log_strerror(input->log, err));
-	}
+	if (status == CLI_OK && dumping->from_ns > 0)
+		status = log_input_seek(input, dumping->from_ns);
 	return status;
 }
 

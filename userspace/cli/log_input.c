@@ -95,6 +95,16 @@ int log_input_follow(struct log_input *input, struct cli *cli, const char *path,
 	return CLI_OK;
 }
 
+int log_input_seek(struct log_input *input, uint64_t time_ns)
+{
+	int err = txtrace_log_seek_time(input->log, time_ns);
+
+	input->has_sought = true;
+	if (err)
+		return cli_fail(input->cli, "can't read '%s': %s", input->path, txtrace_log_strerror(input->log, err));
+	return CLI_OK;
+}
+
 /* ---- records ---- */
 
 static void tell_damage(struct log_input *input, const struct txtrace_damage *damage)
@@ -197,9 +207,16 @@ static void tell_parts(struct log_input *input)
 			 txtrace_log_info(input->log)->part);
 }
 
+/* A summary that was passed over is not missed. */
+static bool has_end(const struct log_input *input)
+{
+	return input->census.has_summary || input->census.is_continued || (input->has_sought && txtrace_log_is_complete(input->log));
+}
+
 static int tell_missing(struct log_input *input)
 {
 	const struct log_census *census = &input->census;
+	bool is_complete = log_census_is_complete(census) || (input->has_sought && txtrace_log_is_complete(input->log));
 	uint64_t damage_cnt = census->record_cnt[TXTRACE_RECORD_DAMAGE];
 	char parts[UNITS_SIZE], bytes[UNITS_SIZE];
 	struct text missing = { 0 };
@@ -213,14 +230,14 @@ static int tell_missing(struct log_input *input)
 			 units_format_count(parts, damage_cnt), damage_cnt == 1 ? "" : "s", units_format_size(bytes, census->damaged_bytes),
 			 text_string(&missing));
 	tell_parts(input);
-	if (!census->has_summary && !census->is_continued)
+	if (!has_end(input))
 		cli_warn(input->cli, "'%s' has no summary: recording did not end cleanly, or is still going on, and its end is missing",
 			 input->path);
 	else if (census->unclosed_capture_cnt > 0)
 		cli_warn(input->cli, "'%s' has captures without a summary: their recording did not end cleanly, and their end is missing",
 			 input->path);
 	text_release(&missing);
-	return !input->err && log_census_is_complete(census) ? CLI_OK : CLI_INCOMPLETE;
+	return !input->err && !damage_cnt && is_complete ? CLI_OK : CLI_INCOMPLETE;
 }
 
 int log_input_close(struct log_input *input)

@@ -35,6 +35,7 @@ struct log_input {
 	struct log_census census; /* of what was read so far */
 	int err;                  /* with which reading ended, or 0 */
 	bool is_at_end;
+	bool has_sought; /* what came before was not read */
 	bool is_quiet; /* may be set after the open: what is missing is not said, as the same file is read again */
 	struct progress progress;
 };
@@ -47,6 +48,9 @@ int log_input_open(struct log_input *input, struct cli *cli, char *const *paths,
 
 /* A file that is still being written: see txtrace_log_follow(). *is_too_early: its recorder has just begun, try again; nothing was said. */
 int log_input_follow(struct log_input *input, struct cli *cli, const char *path, bool *is_too_early);
+
+/* Before the first record: goes to the first batch with a record that finished at time_ns or later. CLI_OK, or CLI_FAILED and a sentence was said. */
+int log_input_seek(struct log_input *input, uint64_t time_ns);
 
 /*
  * false: the end, or an error that log_input_close() will tell, or, following, nothing more is there yet: then is_at_end is not set. Strings in the
