@@ -224,7 +224,7 @@ static void any_changed_byte_costs_its_batch_only(void **state)
 		struct specimen specimen;
 
 		make_specimen(&specimen, codecs[i / 3]);
-		specimen.is_read_once = i != 3 && i != 5;
+		specimen.is_read_once = i != 3;
 		for (size_t at = 0; at < specimen.length; at++) {
 			struct outcome outcome;
 
@@ -426,12 +426,12 @@ static void right_checksums_prove_nothing(void **state)
 		uint8_t *batch;
 
 		make_specimen(&specimen, codecs[i]);
-		specimen.is_read_once = codecs[i] != LOG_CODEC_NONE;
 		batch = specimen.bytes + specimen.parts[2];
 		for (size_t at = specimen.parts[2] + LOG_BLOCK_HEADER_BYTES; at < specimen.parts[3]; at++) {
 			for (unsigned int change = 1; change < 256; change = change * 2 + 1) {
 				char *text;
 
+				specimen.is_read_once = codecs[i] != LOG_CODEC_NONE || change != 255;
 				specimen.bytes[at] ^= (uint8_t)change;
 				reseal(batch);
 				store(&specimen, specimen.bytes, specimen.length);
