@@ -28,9 +28,10 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace merge",
-	.about = "Several logs as one, in the order of their times: of several processes or hosts. A directory is one log, made of all files in it. Times are moved to "
-		 "the clock of the first log, for another host by the wall clock. The second capture has pids and tids that are 4,194,304 higher, the "
-		 "third twice that, …, so that equal ids stay apart; CPUs of the second host begin at 8192. Losses and summaries are added up.",
+	.about = "Several logs as one, in the order of their times: of several processes or hosts. A directory is one log, made of all files in it. Times "
+		 "are moved to the clock of the first log, for another host by the wall clock. The second capture has pids and tids that are 4,194,304 "
+		 "higher, the third twice that, …, so that equal ids stay apart; CPUs of the second host begin at 8192. Losses and summaries are "
+		 "added up.",
 	.usages = (const char *const[]){ "-o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){

@@ -145,8 +145,8 @@ static int slice(struct cli *cli, const struct slice_options *values, struct log
 	struct log_cut_options cut_options = { .label = values->label, .has_pid = values->pid, .pid = (uint32_t)values->pid,
 					       .max_bytes = values->max_memory_bytes };
 	struct slicing slicing = { .values = values };
-	struct log_copy copy = { .inputs = result->operands, .input_cnt = result->operand_cnt, .output = values->output, .codec = LOG_CODEC_ZSTD, .change_info = change_slice_info,
-				 .change = choose, .context = &slicing };
+	struct log_copy copy = { .inputs = result->operands, .input_cnt = result->operand_cnt, .output = values->output,
+				 .codec = LOG_CODEC_ZSTD, .change_info = change_slice_info, .change = choose, .context = &slicing };
 	int status = log_output_check(values->output, input);
 
 	if (status == CLI_OK)
