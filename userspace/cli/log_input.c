@@ -67,13 +67,12 @@ int log_input_open(struct log_input *input, struct cli *cli, char *const *paths,
 		input->path = input->several;
 	}
 	err = txtrace_log_open_files(&input->log, (const char *const *)paths, (size_t)path_cnt);
-	if (!err)
-		err = txtrace_log_set_threads(input->log, thread_cnt(input));
 	if (err) {
 		fail_open(input, err);
 		forget(input);
 		return CLI_FAILED;
 	}
+	txtrace_log_set_threads(input->log, thread_cnt(input)); /* where there can be none, it is read without */
 	begin(input, wants_progress);
 	return CLI_OK;
 }
