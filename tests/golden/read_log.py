@@ -82,21 +82,28 @@ def signed(n):
 
 
 class Column:
-    def __init__(self, first, rest):
-        self.first, self.rest = Bytes(first), Bytes(rest)
+    """Codes, the first byte of which says how many bits of each number are always raw, and the raw bits, the lowest of each byte first."""
+
+    def __init__(self, codes, bits):
+        self.codes = Bytes(codes)
+        self.low = self.codes.take(1)[0] if codes else 0
+        self.bits, self.bit = bits, 0
+
+    def raw(self, count):
+        first, shift = divmod(self.bit, 8)
+        self.bit += count
+        require(self.bit <= len(self.bits) * 8, "a column has too few raw bits")
+        return int.from_bytes(self.bits[first:first + 9], "little") >> shift & (1 << count) - 1
 
     def next(self):
-        b = self.first.take(1)[0]
-        if b < 176:
-            return b
-        if b < 240:
-            return 176 + (b - 176) * 256 + self.rest.take(1)[0]
-        if b < 248:
-            return 16560 + (b - 240) * 65536 + int.from_bytes(self.rest.take(2), "little")
-        return int.from_bytes(self.rest.take(b - 245), "little")
+        code = self.codes.take(1)[0]
+        if code < 128:
+            return code << self.low | self.raw(self.low)
+        require(code < 242, "there is no such code")
+        count = self.low + (code - 128) // 2 + 6
+        require(count <= 62, "a number has too many bits")
+        return (2 + (code & 1)) << count | self.raw(count)
 
-
-# ---- a batch ----
 
 class Thread:
     def __init__(self, tid, pid):
@@ -117,7 +124,7 @@ class Batch:
         self.slots = [0] * (self.section(5).leb128() if 5 in self.sections else 0)
         self.shapes = self.read_shapes()
         self.columns = {}
-        self.order = self.column(7)
+        self.order, self.order_more = self.section(7), self.section(8)
         self.time = self.used = 0
         self.cpu_end = {}
 
@@ -151,31 +158,37 @@ class Batch:
         source = self.section(6)
         kinds = [source.leb128() for _ in range(source.leb128())]
         counts = [source.leb128() for _ in kinds]
-        fields = [[] for _ in kinds]
+        fields, own = [[] for _ in kinds], 65536
         for field in range(max(counts, default=0)):
             for shape, count in enumerate(counts):
                 if field < count:
                     code = source.leb128()
+                    section = 256 + kinds[shape] * 128 + field * 2
                     if code == 0:
-                        fields[shape].append((True, 0))
+                        fields[shape].append((section, 0))
                     elif code == 1:
-                        fields[shape].append((True, source.zigzag()))
+                        fields[shape].append((section, source.zigzag()))
                     elif code == 2:
-                        fields[shape].append((False, source.leb128()))
+                        fields[shape].append((own, source.zigzag()))
+                        own += 2
+                    elif code == 3:
+                        fields[shape].append((None, source.leb128()))
                     else:
-                        fields[shape].append((False, code - 3))
+                        fields[shape].append((None, code - 4))
         return list(zip(kinds, fields))
 
-    def next_field(self, kind, field):
-        section = 256 + kind * 128 + field * 2
+    def next_number(self, section):
         if section not in self.columns:
             self.columns[section] = self.column(section)
         return self.columns[section].next()
 
     def next(self):
         """The kind and the fields of the next record."""
-        kind, told = self.shapes[self.order.next()]
-        fields = [(self.next_field(kind, i) if is_variable else 0) + number & M for i, (is_variable, number) in enumerate(told)]
+        shape = self.order.take(1)[0]
+        if shape >= 224:
+            shape = 224 + (shape - 224) * 256 + self.order_more.take(1)[0]
+        kind, told = self.shapes[shape]
+        fields = [(self.next_number(section) if section else 0) + number & M for section, number in told]
         self.time = self.time + (fields[0] if fields else 0) & M
         return kind, fields + [0] * (64 - len(fields))
 
@@ -363,7 +376,7 @@ def print_layout(data):
             for section, content in batch.sections.items():
                 print(f"  section {section} length={len(content)} {content[:24].hex(' ')}")
             for number, (of, fields) in enumerate(batch.shapes):
-                told = " ".join(f"{'+' if is_variable else '='}{value}" for is_variable, value in fields)
+                told = " ".join(f"{section}+{value}" if section else f"={value}" for section, value in fields)
                 print(f"  shape {number} kind={of} {told}")
 
 

@@ -90,12 +90,12 @@ struct batch_decoder {
 	uint32_t record_cnt;
 	uint32_t ahead_cnt; /* records whose shapes have been read */
 	bool is_order_bad;  /* and no more can be */
-	uint8_t order_low;  /* raw bits of each number in the order */
-	struct column order;
+	struct range order;
+	struct range order_more;
 	struct column *own_columns;
 	uint32_t own_cnt;
 	struct table tables[TABLE_COUNT];
-	struct range sections[LOG_SECTION_ORDER_BITS + 1]; /* the dictionary's, by enum log_section */
+	struct range sections[LOG_SECTION_ORDER_MORE + 1]; /* the dictionary's, by enum log_section */
 	struct column common_columns[LOG_KIND_COUNT][LOG_KNOWN_FIELD_MAX];
 	struct column unknown_times[LOG_KIND_MAX - LOG_KIND_COUNT]; /* FIELD_TIME of the kinds that this version does not know */
 	struct column absent;
@@ -141,8 +141,6 @@ static struct column *column_of(struct batch_decoder *decoder, uint64_t id)
 {
 	uint64_t kind, field;
 
-	if (id == LOG_SECTION_ORDER_CODES || id == LOG_SECTION_ORDER_BITS)
-		return &decoder->order;
 	if (id < LOG_SECTION_COLUMNS)
 		return NULL;
 	if (id >= LOG_SECTION_OWN)
@@ -170,14 +168,13 @@ static const struct number_table *number_table(struct batch_decoder *decoder, ui
 
 static int place_section(struct batch_decoder *decoder, uint64_t id, const uint8_t *body, uint64_t length)
 {
-	bool is_bits = id >= LOG_SECTION_COLUMNS ? id & 1 : id == LOG_SECTION_ORDER_BITS;
 	struct column *column = column_of(decoder, id);
 
-	if (id < LOG_SECTION_ORDER_CODES)
+	if (id <= LOG_SECTION_ORDER_MORE)
 		decoder->sections[id] = (struct range){ body, body + length };
 	if (!column || !length)
 		return 0;
-	if (is_bits) {
+	if (id & 1) {
 		column->bits = body;
 		column->bit_cnt = length * 8;
 		return 0;
@@ -187,8 +184,6 @@ static int place_section(struct batch_decoder *decoder, uint64_t id, const uint8
 	column->code = body + 1;
 	column->code_end = body + length;
 	column->table = number_table(decoder, *body);
-	if (id == LOG_SECTION_ORDER_CODES)
-		decoder->order_low = *body;
 	return column->table ? 0 : -ENOMEM;
 }
 
@@ -204,13 +199,13 @@ static int clear_directory(struct batch_decoder *decoder, const uint8_t *payload
 	decoder->own_cnt = own_cnt;
 	for (uint32_t i = 0; i < own_cnt; i++)
 		decoder->own_columns[i] = empty;
-	for (uint32_t i = 0; i <= LOG_SECTION_ORDER_BITS; i++)
+	for (uint32_t i = 0; i <= LOG_SECTION_ORDER_MORE; i++)
 		decoder->sections[i] = none;
 	for (uint32_t i = 0; i < LOG_KIND_COUNT * LOG_KNOWN_FIELD_MAX; i++)
 		decoder->common_columns[i / LOG_KNOWN_FIELD_MAX][i % LOG_KNOWN_FIELD_MAX] = empty;
 	for (uint32_t i = 0; i < LOG_KIND_MAX - LOG_KIND_COUNT; i++)
 		decoder->unknown_times[i] = empty;
-	decoder->order = decoder->absent = empty;
+	decoder->absent = empty;
 	return 0;
 }
 
@@ -509,6 +504,8 @@ int batch_decoder_open(struct batch_decoder *decoder, const uint8_t *payload, si
 	decoder->record_cnt = decoder->ahead_cnt = 0;
 	decoder->order_at = decoder->order_end = decoder->order_ahead;
 	decoder->is_order_bad = false;
+	decoder->order = decoder->sections[LOG_SECTION_ORDER];
+	decoder->order_more = decoder->sections[LOG_SECTION_ORDER_MORE];
 	err = err ? err : read_threads(decoder);
 	err = err ? err : read_strings(decoder, LOG_SECTION_NAMES, TABLE_NAMES, LOG_NAME_MAX, &unpacker->names, &unpacker->name_cnt);
 	err = err ? err : read_strings(decoder, LOG_SECTION_TEXTS, TABLE_TEXTS, LOG_TEXT_MAX, &unpacker->texts, &unpacker->text_cnt);
@@ -626,46 +623,47 @@ static bool make_record(struct batch_decoder *decoder, const struct record_shape
 
 #define BYTES_OF(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Eight records at once, while their shapes have codes below NUMBER_EXACT, as in most logs all have. Returns for how many that was so. */
+/* Eight records at once, while their shapes have codes below 128, as in most logs all have. Returns for how many that was so. */
 static uint32_t look_ahead_easily(struct batch_decoder *decoder, uint32_t cnt)
 {
 	/* What lifts the first code that there is no shape for over the highest bit of its byte. */
-	uint64_t lift = BYTES_OF(decoder->shape_cnt < NUMBER_EXACT ? NUMBER_EXACT - decoder->shape_cnt : 0), codes;
+	uint64_t lift = BYTES_OF(decoder->shape_cnt < 128 ? 128 - decoder->shape_cnt : 0), codes;
 	const struct record_shape *shapes = decoder->shapes;
-	const uint8_t *code = decoder->order.code;
+	const uint8_t *code = decoder->order.at;
 	uint32_t i = 0;
 
-	if ((size_t)(decoder->order.code_end - code) < cnt)
-		cnt = (uint32_t)(decoder->order.code_end - code);
 	for (; i + 8 <= cnt; i += 8) {
 		memcpy(&codes, code + i, sizeof(codes));
-		if ((codes | (codes + lift)) & BYTES_OF(NUMBER_EXACT))
+		if ((codes | (codes + lift)) & BYTES_OF(128))
 			break;
 		for (uint32_t j = 0; j < 8; j++)
 			decoder->order_ahead[i + j] = &shapes[code[i + j]];
 	}
-	decoder->order.code += i;
 	return i;
 }
 
 /* Reads the shapes of the next records ahead, as far as they make sense. False: there are none. */
 static bool look_ahead(struct batch_decoder *decoder)
 {
-	uint32_t left = decoder->record_cnt - decoder->ahead_cnt, cnt = left < AHEAD ? left : AHEAD, i = 0;
-	uint64_t code;
+	uint32_t left = decoder->record_cnt - decoder->ahead_cnt, cnt = left < AHEAD ? left : AHEAD, i;
+	const uint8_t *more = decoder->order_more.at;
 
-	while (i < cnt) {
-		if (!decoder->order_low && !i)
-			i += look_ahead_easily(decoder, cnt);
-		if (i == cnt)
+	if ((size_t)(decoder->order.end - decoder->order.at) < cnt)
+		cnt = (uint32_t)(decoder->order.end - decoder->order.at);
+	for (i = look_ahead_easily(decoder, cnt); i < cnt; i++) {
+		uint32_t code = decoder->order.at[i], is_long = code >= LOG_ORDER_SHORT;
+
+		if (is_long)
+			code = LOG_ORDER_SHORT + (code - LOG_ORDER_SHORT) * 256 + *more;
+		more += is_long;
+		if (unlikely(code >= decoder->shape_cnt || more > decoder->order_more.end))
 			break;
-		if (!get_number(&decoder->order, &code) || code >= decoder->shape_cnt) {
-			decoder->is_order_bad = true;
-			break;
-		}
-		decoder->order_ahead[i++] = &decoder->shapes[code];
+		decoder->order_ahead[i] = &decoder->shapes[code];
 	}
+	decoder->order.at += i;
+	decoder->order_more.at = more;
 	decoder->ahead_cnt += i;
+	decoder->is_order_bad = i < (left < AHEAD ? left : AHEAD);
 	decoder->order_at = decoder->order_ahead;
 	decoder->order_end = decoder->order_ahead + i;
 	return i > 0;

@@ -30,9 +30,9 @@ _Static_assert(OWN_COLUMN_CAPACITY <= LOG_OWN_COLUMN_MAX, "the format allows as 
 /* What each part of the payload can take at most. */
 #define DICTIONARY_MAX_BYTES (3u << 20)
 #define SHAPES_MAX_BYTES (SHAPE_CAPACITY * (3u + LOG_KNOWN_FIELD_MAX * (1u + LEB128_MAX_BYTES)))
-#define COLUMNS_MAX_BYTES ((VALUE_CAPACITY + RECORD_CAPACITY) * NUMBER_MAX_BYTES + (COLUMN_CAPACITY + 1) * 2 + sizeof(uint64_t))
+#define COLUMNS_MAX_BYTES (VALUE_CAPACITY * NUMBER_MAX_BYTES + COLUMN_CAPACITY * 2 + RECORD_CAPACITY * 2 + 1)
 /* The values, and later their raw bits. */
-#define VALUES_BYTES (VALUE_CAPACITY * sizeof(uint64_t) + RECORD_CAPACITY * 2)
+#define VALUES_BYTES (VALUE_CAPACITY * sizeof(uint64_t))
 #define DIRECTORY_MAX_BYTES (SECTION_CAPACITY * 2 * 5)
 #define PAYLOAD_MAX_BYTES (DIRECTORY_MAX_BYTES + DICTIONARY_MAX_BYTES + SHAPES_MAX_BYTES + COLUMNS_MAX_BYTES)
 
@@ -72,7 +72,7 @@ struct batch_encoder *batch_encoder_new(void)
 	encoder->order = malloc(RECORD_CAPACITY * sizeof(*encoder->order));
 	encoder->values = malloc(VALUES_BYTES);
 	encoder->label_spans = calloc(RECORD_NAME_CAPACITY + 1, sizeof(*encoder->label_spans));
-	encoder->numbers = malloc((VALUE_CAPACITY > RECORD_CAPACITY ? VALUE_CAPACITY : RECORD_CAPACITY) * sizeof(*encoder->numbers));
+	encoder->numbers = malloc(VALUE_CAPACITY * sizeof(*encoder->numbers));
 	encoder->payload = malloc(PAYLOAD_MAX_BYTES);
 	if (record_packer_init(&encoder->packer) | shape_table_init(&encoder->shapes) || !encoder->order || !encoder->values ||
 	    !encoder->label_spans || !encoder->numbers || !encoder->payload) {
@@ -349,8 +349,8 @@ struct noise {
 	struct bit_writer writer;
 	uint8_t *begin;
 	uint32_t section_cnt;
-	uint32_t ids[COLUMN_CAPACITY + 1];
-	uint8_t *ends[COLUMN_CAPACITY + 1];
+	uint32_t ids[COLUMN_CAPACITY];
+	uint8_t *ends[COLUMN_CAPACITY];
 };
 
 static void put_codes(struct assembly *assembly, struct noise *noise, const struct column *column, uint32_t section, unsigned int low)
@@ -369,14 +369,22 @@ static void put_codes(struct assembly *assembly, struct noise *noise, const stru
 	noise->ends[noise->section_cnt++] = noise->writer.at;
 }
 
-/* The codes of the shapes take the place of the columns' numbers, which are written. */
-static void put_order(struct assembly *assembly, struct noise *noise, const struct batch_encoder *encoder)
+static void put_order(struct assembly *assembly, const struct batch_encoder *encoder)
 {
-	struct column order = { encoder->numbers, encoder->record_cnt };
+	uint8_t *at = assembly->at, *more = at + encoder->record_cnt;
 
-	for (uint32_t i = 0; i < encoder->record_cnt; i++)
-		order.numbers[i] = encoder->shapes.shapes[encoder->order[i]].code;
-	put_codes(assembly, noise, &order, LOG_SECTION_ORDER_CODES, 0);
+	for (uint32_t i = 0; i < encoder->record_cnt; i++) {
+		uint32_t code = encoder->shapes.shapes[encoder->order[i]].code;
+		uint32_t above = code - LOG_ORDER_SHORT;
+
+		*more = (uint8_t)above;
+		more += code >= LOG_ORDER_SHORT;
+		at[i] = (uint8_t)(code < LOG_ORDER_SHORT ? code : LOG_ORDER_SHORT + (above >> 8));
+	}
+	assembly->at = at + encoder->record_cnt;
+	end_section(assembly, LOG_SECTION_ORDER);
+	assembly->at = more;
+	end_section(assembly, LOG_SECTION_ORDER_MORE);
 }
 
 static void put_noise(struct assembly *assembly, const struct noise *noise)
@@ -397,6 +405,7 @@ static void assemble(struct batch_encoder *encoder, struct assembly *assembly)
 
 	put_dictionary(assembly, &encoder->packer);
 	put_shapes(assembly, encoder->shapes.shapes, encoder->shapes.ranking, encoder->shapes.count);
+	put_order(assembly, encoder);
 	for (uint32_t i = 0; i < COMMON_COLUMN_COUNT; i++)
 		put_codes(assembly, &noise, &encoder->columns[i],
 			  LOG_SECTION_COLUMNS + i / LOG_KNOWN_FIELD_MAX * LOG_FIELD_MAX * 2 + i % LOG_KNOWN_FIELD_MAX * 2,
@@ -404,7 +413,6 @@ static void assemble(struct batch_encoder *encoder, struct assembly *assembly)
 	for (uint32_t i = 0; i < encoder->own_cnt; i++)
 		put_codes(assembly, &noise, &encoder->columns[COMMON_COLUMN_COUNT + i], LOG_SECTION_OWN + i * 2,
 			  pick_low(&encoder->columns[COMMON_COLUMN_COUNT + i]));
-	put_order(assembly, &noise, encoder);
 	put_noise(assembly, &noise);
 }
 

@@ -62,6 +62,9 @@ enum log_block_type {
 /* The end of a complete file: magic, offset of the index block, its length with its header, CRC of these. */
 #define LOG_FOOTER_BYTES 24
 
+/* Shapes below this are told by one byte in the order, the others by one from this on, and one more. */
+#define LOG_ORDER_SHORT 224u
+
 /* No batch holds more: a reader's memory is bounded by these. */
 #define LOG_PAYLOAD_MAX_BYTES (8u << 20) /* stored, and raw */
 #define LOG_STRING_MAX_BYTES 65535u
@@ -70,7 +73,7 @@ enum log_block_type {
 #define LOG_TEXT_MAX 262144u
 #define LOG_OBJECT_MAX 65536u
 #define LOG_SLOT_MAX 65536u
-#define LOG_SHAPE_MAX 16384u
+#define LOG_SHAPE_MAX (LOG_ORDER_SHORT + (256u - LOG_ORDER_SHORT) * 256u)
 #define LOG_FIELD_MAX 64u
 #define LOG_OWN_COLUMN_MAX 4096u
 #define LOG_KIND_MAX 256u
@@ -86,8 +89,8 @@ enum log_section {
 	LOG_SECTION_OBJECTS = 4,
 	LOG_SECTION_SLOTS = 5,
 	LOG_SECTION_SHAPES = 6,
-	LOG_SECTION_ORDER_CODES = 7, /* which shape each record has */
-	LOG_SECTION_ORDER_BITS = 8,
+	LOG_SECTION_ORDER = 7,      /* which shape each record has: a byte for each, … */
+	LOG_SECTION_ORDER_MORE = 8, /* … and one more for each of those that say so */
 	LOG_SECTION_COLUMNS = 256,
 	LOG_SECTION_OWN = 65536,
 };

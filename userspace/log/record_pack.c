@@ -327,7 +327,7 @@ static void pack_attribute(struct record_packer *packer, const struct txtrace_re
 	fields[ATTRIBUTE_TYPE] = attribute->type;
 	fields[ATTRIBUTE_TRUNCATED] = attribute->is_truncated;
 	fields[ATTRIBUTE_NAME] = pack_name(packer, &attribute->name);
-	fields[ATTRIBUTE_SPAN_SLOT] = pick_slot(packer, SLOT_MARKED, fields[FIELD_THREAD], 0);
+	fields[ATTRIBUTE_SPAN_SLOT] = pick_slot(packer, SLOT_MARKED, fields[FIELD_THREAD], fields[ATTRIBUTE_NAME]);
 	fields[ATTRIBUTE_SPAN] = pack_slotted(packer, fields[ATTRIBUTE_SPAN_SLOT], attribute->span);
 	fields[ATTRIBUTE_VALUE] = pack_value(attribute->type, attribute->value);
 	fields[ATTRIBUTE_STRING] = pack_text(packer, &attribute->string);
@@ -339,7 +339,7 @@ static void pack_instant(struct record_packer *packer, const struct txtrace_reco
 
 	fields[FIELD_THREAD] = pack_thread(packer, instant->tid, instant->pid);
 	fields[INSTANT_NAME] = pack_name(packer, &instant->name);
-	fields[INSTANT_SPAN_SLOT] = pick_slot(packer, SLOT_MARKED, fields[FIELD_THREAD], 0);
+	fields[INSTANT_SPAN_SLOT] = pick_slot(packer, SLOT_MARKED, fields[FIELD_THREAD], fields[INSTANT_NAME]);
 	fields[INSTANT_SPAN] = pack_slotted(packer, fields[INSTANT_SPAN_SLOT], instant->span);
 }
 
