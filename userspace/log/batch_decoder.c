@@ -79,7 +79,7 @@ struct table {
 	size_t bytes;
 };
 
-enum table_id { TABLE_THREADS, TABLE_NAMES, TABLE_TEXTS, TABLE_OBJECTS, TABLE_SLOTS, TABLE_SHAPES, TABLE_STEPS, TABLE_OWN, TABLE_COUNT };
+enum table_id { TABLE_THREADS, TABLE_NAMES, TABLE_TEXTS, TABLE_OBJECTS, TABLE_SLOTS, TABLE_SHAPES, TABLE_STEPS, TABLE_OWN, TABLE_WAITS, TABLE_PARENTS, TABLE_COUNT };
 
 struct batch_decoder {
 	struct record_unpacker unpacker;
@@ -449,7 +449,7 @@ static void prepare_shape(struct batch_decoder *decoder, struct record_shape *sh
 		return;
 	shape->thread = &unpacker->model.threads[thread];
 	if (shape->kind == TXTRACE_RECORD_RUN) {
-		shape->way = shape->step_cnt > 1 ? WAY_RUN_TIMES : WAY_RUN_CPU + (uint32_t)shape->values[RUN_BEGIN_FROM];
+		shape->way = shape->step_cnt > 1 || unpacker->model.waits ? WAY_RUN_TIMES : WAY_RUN_CPU + (uint32_t)shape->values[RUN_BEGIN_FROM];
 		shape->run = record.run;
 		shape->cpu_end_ns = model_cpu_end(&unpacker->model, record.run.cpu);
 	} else {
@@ -463,8 +463,39 @@ static void reset_model(struct record_unpacker *unpacker)
 	for (uint32_t i = 0; i < unpacker->thread_cnt; i++)
 		unpacker->model.threads[i].last_end_ns = unpacker->model.threads[i].span_end_ns = unpacker->model.threads[i].ready_ns = 0;
 	memset(unpacker->model.cpu_end_ns, 0, sizeof(unpacker->model.cpu_end_ns));
+	for (uint32_t i = 0; i < unpacker->thread_cnt && unpacker->model.waits; i++)
+		model_forget_waits(&unpacker->model.waits[i]);
+	if (unpacker->model.parents)
+		memset(unpacker->model.parents, 0, MODEL_PARENTS * sizeof(*unpacker->model.parents));
 	unpacker->model.time_ns = 0;
 	unpacker->model.text_cnt = 0;
+}
+
+/* The greatest number that a field of a shape may be. */
+static uint64_t field_max(const struct record_shape *shape, uint32_t field)
+{
+	return fields_from_columns(shape) & 1u << field ? UINT64_MAX : shape->values[field];
+}
+
+/* What spans and runs ask of the model beyond the usual is remembered only in the batches where they do. */
+static int prepare_model(struct batch_decoder *decoder)
+{
+	struct model *model = &decoder->unpacker.model;
+	bool asks_waits = false, asks_parents = false;
+
+	for (uint32_t i = 0; i < decoder->shape_cnt; i++) {
+		const struct record_shape *shape = &decoder->shapes[i];
+
+		if (shape->kind == TXTRACE_RECORD_SPAN) {
+			asks_waits |= field_max(shape, SPAN_BASIS) >= SPAN_BASIS_READY;
+			asks_parents |= field_max(shape, SPAN_BASIS) == SPAN_BASIS_CHILDREN || field_max(shape, SPAN_BASIS) == UINT64_MAX;
+		} else if (shape->kind == TXTRACE_RECORD_RUN) {
+			asks_waits |= field_max(shape, RUN_BEGIN_FROM) >= RUN_BEGIN_FROM_TOLD;
+		}
+	}
+	model->waits = asks_waits ? table_room(decoder, TABLE_WAITS, decoder->unpacker.thread_cnt, sizeof(*model->waits)) : NULL;
+	model->parents = asks_parents ? table_room(decoder, TABLE_PARENTS, MODEL_PARENTS, sizeof(*model->parents)) : NULL;
+	return (asks_waits && !model->waits && decoder->unpacker.thread_cnt) || (asks_parents && !model->parents) ? -ENOMEM : 0;
 }
 
 static int read_shapes(struct batch_decoder *decoder)
@@ -490,6 +521,8 @@ static int read_shapes(struct batch_decoder *decoder)
 		return -ENOMEM;
 	if (read_shape_fields(decoder, &range, shapes, steps))
 		return -EBADMSG;
+	if (prepare_model(decoder))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < decoder->shape_cnt; i++)
 		prepare_shape(decoder, &shapes[i]);
 	reset_model(&decoder->unpacker); /* which the preparation has moved */
@@ -536,8 +569,8 @@ static inline bool get_number(struct column *column, uint64_t *number)
 	return true;
 }
 
-/* The stay's times; all else is in the shape. */
-static inline void fill_run(const struct record_shape *shape, uint64_t begin_ns, uint64_t end_ns, uint64_t more_runnable,
+/* The stay's times; all else is in the shape. noting: the model, if the batch asks for waits. */
+static inline void fill_run(struct model *noting, const struct record_shape *shape, uint64_t begin_ns, uint64_t end_ns, uint64_t more_runnable,
 			    uint64_t more_blocked, struct txtrace_record *record)
 {
 	struct model_thread *thread = shape->thread;
@@ -551,6 +584,8 @@ static inline void fill_run(const struct record_shape *shape, uint64_t begin_ns,
 	run->end_ns = end_ns;
 	run->runnable_ns = runnable_ns;
 	run->blocked_ns = model_blocked(thread, begin_ns, runnable_ns) + more_blocked;
+	if (noting)
+		model_note_run(noting, thread, run);
 	*shape->cpu_end_ns = thread->last_end_ns = thread->ready_ns = end_ns;
 }
 
@@ -570,13 +605,14 @@ static inline void fill_simple(const struct record_shape *shape, uint64_t way, u
 		record->wake.time_ns = shape->thread->ready_ns = time_ns;
 		return;
 	}
-	fill_run(shape, run_begin(shape, way, time_ns, shape->values[RUN_BEGIN]), time_ns, shape->values[RUN_RUNNABLE],
+	fill_run(NULL, shape, run_begin(shape, way, time_ns, shape->values[RUN_BEGIN]), time_ns, shape->values[RUN_RUNNABLE],
 		 shape->values[RUN_BLOCKED], record);
 }
 
 static bool make_run(struct batch_decoder *decoder, const struct record_shape *shape, uint64_t time_ns, struct txtrace_record *record)
 {
-	uint64_t times[3], number;
+	struct model *model = &decoder->unpacker.model;
+	uint64_t times[3], number, begin_ns;
 
 	memcpy(times, &shape->values[RUN_BEGIN], sizeof(times));
 	for (uint32_t i = 1; i < shape->step_cnt; i++) {
@@ -584,8 +620,12 @@ static bool make_run(struct batch_decoder *decoder, const struct record_shape *s
 			return false;
 		times[shape->steps[i].field - RUN_BEGIN] += number;
 	}
-	decoder->unpacker.model.time_ns = time_ns;
-	fill_run(shape, run_begin(shape, shape->values[RUN_BEGIN_FROM], time_ns, times[0]), time_ns, times[1], times[2], record);
+	model->time_ns = time_ns;
+	if (shape->values[RUN_BEGIN_FROM] == RUN_BEGIN_FROM_TOLD)
+		begin_ns = model->waits[shape->thread - model->threads].stay_ns + times[0];
+	else
+		begin_ns = run_begin(shape, shape->values[RUN_BEGIN_FROM], time_ns, times[0]);
+	fill_run(model->waits ? model : NULL, shape, begin_ns, time_ns, times[1], times[2], record);
 	return true;
 }
 

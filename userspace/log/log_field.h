@@ -33,9 +33,28 @@ enum span_field {
 	SPAN_BLOCKED = 17, /* one for each reason */
 	SPAN_DETACHED = 26,
 	SPAN_UNKNOWN = 27,
-	SPAN_FIELD_COUNT = 28,
+	SPAN_BASIS = 28,
+	SPAN_FIELD_COUNT = 29,
 };
-#define SPAN_PART_COUNT (SPAN_FIELD_COUNT - SPAN_ON_CPU)
+
+/* The parts of the ledger, in the order of their fields. */
+enum ledger_part {
+	PART_ON_CPU = 0,
+	PART_RUNNABLE = 1,
+	PART_BLOCKED = 2, /* one for each reason */
+	PART_DETACHED = SPAN_DETACHED - SPAN_ON_CPU,
+	PART_UNKNOWN = SPAN_UNKNOWN - SPAN_ON_CPU,
+	SPAN_PART_COUNT = PART_UNKNOWN + 1,
+};
+
+/* SPAN_BASIS: what the fields of the ledger are added to */
+enum span_basis {
+	SPAN_BASIS_ZERO = 0,
+	SPAN_BASIS_CHILDREN = 1, /* the sums of its children */
+	SPAN_BASIS_READY = 2,    /* the waits of its thread, the last of which ended at once when the thread was ready */
+	SPAN_BASIS_TOLD = 3,     /* …, when a span before told */
+	SPAN_BASIS_CPU = 4,      /* and above: …, when the last run on this CPU ended */
+};
 
 /* SPAN_BEGIN_FROM: what SPAN_BEGIN is counted from */
 enum span_begin_from {
@@ -61,6 +80,7 @@ enum run_begin_from {
 	RUN_BEGIN_FROM_CPU = 0,   /* forwards from the end of the last run on this CPU */
 	RUN_BEGIN_FROM_END = 1,   /* backwards from its own end */
 	RUN_BEGIN_FROM_READY = 2, /* forwards from when the thread was woken or last left */
+	RUN_BEGIN_FROM_TOLD = 3,  /* forwards from what a span told */
 };
 
 enum wake_field {

@@ -27,6 +27,9 @@ enum slot_role {
 	SLOT_LINKED = 7,       /* end of a link of this thread */
 };
 
+/* Among so many CPUs the one is looked for that a span's thread has got when the last run there ended. */
+#define SEARCHED_CPUS 64u
+
 /* Ids of one block of a thread lie this close together. */
 #define OWN_ID_DISTANCE 4096
 
@@ -42,7 +45,9 @@ int record_packer_init(struct record_packer *packer)
 	err |= intern_numbers_init(&packer->slots, SLOT_CAPACITY);
 	packer->model.threads = calloc(THREAD_CAPACITY, sizeof(*packer->model.threads));
 	packer->model.slots = calloc(SLOT_CAPACITY, sizeof(*packer->model.slots));
-	return err || !packer->model.threads || !packer->model.slots ? -ENOMEM : 0;
+	packer->model.waits = calloc(THREAD_CAPACITY, sizeof(*packer->model.waits));
+	packer->model.parents = calloc(MODEL_PARENTS, sizeof(*packer->model.parents));
+	return err || !packer->model.threads || !packer->model.slots || !packer->model.waits || !packer->model.parents ? -ENOMEM : 0;
 }
 
 void record_packer_release(struct record_packer *packer)
@@ -54,6 +59,8 @@ void record_packer_release(struct record_packer *packer)
 	intern_numbers_release(&packer->slots);
 	free(packer->model.threads);
 	free(packer->model.slots);
+	free(packer->model.waits);
+	free(packer->model.parents);
 }
 
 void record_packer_reset(struct record_packer *packer)
@@ -64,6 +71,8 @@ void record_packer_reset(struct record_packer *packer)
 	intern_numbers_clear(&packer->objects);
 	intern_numbers_clear(&packer->slots);
 	memset(packer->model.cpu_end_ns, 0, sizeof(packer->model.cpu_end_ns));
+	memset(packer->model.parents, 0, MODEL_PARENTS * sizeof(*packer->model.parents));
+	packer->cpu_cnt = 0;
 	packer->model.text_cnt = 0;
 	packer->model.time_ns = 0;
 }
@@ -135,8 +144,10 @@ static uint64_t pack_thread(struct record_packer *packer, uint32_t tid, uint32_t
 	uint32_t cnt = packer->threads.count;
 	uint32_t index = intern_number(&packer->threads, (uint64_t)tid << 32 | pid);
 
-	if (index == cnt)
+	if (index == cnt) {
 		packer->model.threads[index] = (struct model_thread){ .tid = tid, .pid = pid };
+		model_forget_waits(&packer->model.waits[index]);
+	}
 	return index;
 }
 
@@ -199,19 +210,78 @@ static void pack_parent(struct record_packer *packer, uint64_t slot, uint64_t id
 	}
 }
 
-static void pack_ledger(const struct txtrace_span *span, uint64_t *fields)
+/* How many bits numbers that are given apart from a basis take, about; far too many if one is less than the basis. */
+static unsigned int bits_apart(const uint64_t *parts, const uint64_t *basis)
+{
+	unsigned int bits = 0;
+
+	for (unsigned int i = 0; i < MODEL_CHILD_PARTS; i++)
+		if (parts[i] != basis[i])
+			bits += 65 - (unsigned int)__builtin_clzll(parts[i] - basis[i]);
+	return bits;
+}
+
+/*
+ * By the waits of the thread, if these say why it was blocked. If they tell all but when it got the CPU that it is on, that follows, and is a
+ * moment that is known for another reason, perhaps.
+ */
+static bool pick_waits(struct record_packer *packer, const struct model_thread *thread, uint64_t begin_ns, const uint64_t *parts,
+		       uint64_t *basis, uint64_t *field)
+{
+	uint64_t expected[SPAN_PART_COUNT] = { 0 }, stay_ns;
+	const struct model_waits *waits = &packer->model.waits[thread - packer->model.threads];
+
+	if (!thread->last_end_ns || begin_ns >= thread->last_end_ns)
+		return false;
+	model_expect_waits(&packer->model, thread, begin_ns, thread->ready_ns, expected);
+	if (memcmp(parts + PART_BLOCKED, expected + PART_BLOCKED, TXTRACE_BLOCK_REASON_COUNT * sizeof(*parts)) ||
+	    parts[PART_RUNNABLE] < expected[PART_RUNNABLE])
+		return false;
+	stay_ns = thread->ready_ns + parts[PART_RUNNABLE] - expected[PART_RUNNABLE];
+	*field = SPAN_BASIS_READY;
+	if (stay_ns != thread->ready_ns && stay_ns == waits->stay_ns)
+		*field = SPAN_BASIS_TOLD;
+	for (uint32_t cpu = 0; cpu < packer->cpu_cnt && stay_ns != thread->ready_ns && *field == SPAN_BASIS_READY; cpu++)
+		if (packer->model.cpu_end_ns[cpu] == stay_ns)
+			*field = SPAN_BASIS_CPU + cpu;
+	memcpy(basis, expected, sizeof(expected));
+	if (*field != SPAN_BASIS_READY)
+		basis[PART_RUNNABLE] = parts[PART_RUNNABLE];
+	return true;
+}
+
+static void pick_basis(struct record_packer *packer, const struct txtrace_span *span, const struct model_thread *thread, const uint64_t *parts,
+		       uint64_t *basis, uint64_t *field)
+{
+	uint64_t children[SPAN_PART_COUNT] = { 0 };
+
+	*field = SPAN_BASIS_ZERO;
+	if (parts[PART_ON_CPU] == span->work_ns || pick_waits(packer, thread, span->begin_ns, parts, basis, field))
+		return;
+	model_expect_children(&packer->model, span->id, children);
+	if (bits_apart(parts, children) < bits_apart(parts, basis)) {
+		memcpy(basis, children, sizeof(children));
+		*field = SPAN_BASIS_CHILDREN;
+	}
+}
+
+static void pack_ledger(struct record_packer *packer, const struct txtrace_span *span, const struct model_thread *thread, uint64_t *fields)
 {
 	const struct txtrace_ledger *ledger = &span->ledger;
-	uint64_t *parts = fields + SPAN_ON_CPU, sum = 0;
+	uint64_t *parts = fields + SPAN_ON_CPU, basis[SPAN_PART_COUNT] = { 0 }, sum = 0;
 	unsigned int largest = 0;
 
-	parts[0] = ledger->on_cpu_ns;
-	parts[SPAN_RUNNABLE - SPAN_ON_CPU] = ledger->runnable_ns;
-	memcpy(parts + SPAN_BLOCKED - SPAN_ON_CPU, ledger->blocked_ns, sizeof(ledger->blocked_ns));
-	parts[SPAN_DETACHED - SPAN_ON_CPU] = ledger->detached_ns;
-	parts[SPAN_UNKNOWN - SPAN_ON_CPU] = ledger->unknown_ns;
+	parts[PART_ON_CPU] = ledger->on_cpu_ns;
+	parts[PART_RUNNABLE] = ledger->runnable_ns;
+	memcpy(parts + PART_BLOCKED, ledger->blocked_ns, sizeof(ledger->blocked_ns));
+	parts[PART_DETACHED] = ledger->detached_ns;
+	parts[PART_UNKNOWN] = ledger->unknown_ns;
+	pick_basis(packer, span, thread, parts, basis, &fields[SPAN_BASIS]);
+	if (span->parent)
+		model_note_child(&packer->model, span->parent, parts);
 	for (unsigned int i = 0; i < SPAN_PART_COUNT; i++) {
 		sum += parts[i];
+		parts[i] -= basis[i];
 		if (parts[i] > parts[largest])
 			largest = i;
 	}
@@ -220,6 +290,7 @@ static void pack_ledger(const struct txtrace_span *span, uint64_t *fields)
 		fields[SPAN_DERIVED] = 1 + largest;
 		parts[largest] = 0;
 	}
+	model_note_span(&packer->model, thread, span->begin_ns, fields);
 }
 
 /* A span that follows another is told by the gap between them, if that is less than how long it took. */
@@ -253,12 +324,12 @@ static void pack_span(struct record_packer *packer, const struct txtrace_record 
 	fields[SPAN_ID_SLOT] = id_slot;
 	fields[SPAN_ID] = pack_slotted(packer, id_slot, span->id);
 	pack_parent(packer, parent_slot, span->id, span->parent, fields + SPAN_PARENT_SLOT);
-	pack_ledger(span, fields);
+	pack_ledger(packer, span, &packer->model.threads[end_thread], fields);
 }
 
-/* The nearest of the three moments that a run can be counted from. */
-static void pack_run_begin(const struct model_thread *thread, uint64_t cpu_end_ns, const struct txtrace_run *run,
-			   uint64_t *fields)
+/* The nearest of the moments that a run can be counted from. */
+static void pack_run_begin(const struct model_thread *thread, const struct model_waits *waits, uint64_t cpu_end_ns,
+			   const struct txtrace_run *run, uint64_t *fields)
 {
 	uint64_t duration = run->end_ns - run->begin_ns;
 
@@ -266,6 +337,9 @@ static void pack_run_begin(const struct model_thread *thread, uint64_t cpu_end_n
 	fields[RUN_BEGIN] = duration;
 	if (run->begin_ns == cpu_end_ns) {
 		fields[RUN_BEGIN_FROM] = RUN_BEGIN_FROM_CPU;
+		fields[RUN_BEGIN] = 0;
+	} else if (run->begin_ns == waits->stay_ns) {
+		fields[RUN_BEGIN_FROM] = RUN_BEGIN_FROM_TOLD;
 		fields[RUN_BEGIN] = 0;
 	} else if (thread->ready_ns && run->begin_ns - thread->ready_ns < duration) {
 		fields[RUN_BEGIN_FROM] = RUN_BEGIN_FROM_READY;
@@ -282,14 +356,17 @@ static void pack_run(struct record_packer *packer, const struct txtrace_record *
 	fields[FIELD_THREAD] = pack_thread(packer, run->tid, run->pid);
 	thread = &packer->model.threads[fields[FIELD_THREAD]];
 	fields[RUN_CPU] = run->cpu;
-	pack_run_begin(thread, *cpu_end_ns, run, fields);
+	pack_run_begin(thread, &packer->model.waits[fields[FIELD_THREAD]], *cpu_end_ns, run, fields);
 	fields[RUN_RUNNABLE] = run->runnable_ns - model_runnable(thread, run->begin_ns);
 	fields[RUN_BLOCKED] = run->blocked_ns - model_blocked(thread, run->begin_ns, run->runnable_ns);
 	fields[RUN_LEFT_AS] = run->left_as;
 	fields[RUN_REASON] = run->reason;
 	fields[RUN_SYSCALL] = (uint32_t)run->syscall_nr + SYSCALL_BIAS;
 	fields[RUN_OBJECT] = run->object ? 1 + intern_number(&packer->objects, run->object) : 0;
+	model_note_run(&packer->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
+	if (run->cpu >= packer->cpu_cnt)
+		packer->cpu_cnt = run->cpu < SEARCHED_CPUS ? run->cpu + 1 : SEARCHED_CPUS;
 }
 
 static void pack_wake(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)

@@ -52,22 +52,36 @@ static bool unpack_slotted(struct record_unpacker *unpacker, uint64_t slot, uint
 	return true;
 }
 
-static void unpack_ledger(const uint64_t *fields, struct txtrace_span *span)
+static void add_basis(struct model *model, const struct txtrace_span *span, const struct model_thread *thread, const uint64_t *fields,
+		      uint64_t *parts)
+{
+	if (fields[SPAN_BASIS] == SPAN_BASIS_CHILDREN) {
+		model_expect_children(model, span->id, parts);
+	} else if (fields[SPAN_BASIS] >= SPAN_BASIS_READY) {
+		model_expect_waits(model, thread, span->begin_ns, model_stay(model, thread, fields[SPAN_BASIS]), parts);
+		model_note_span(model, thread, span->begin_ns, fields);
+	}
+}
+
+static void unpack_ledger(struct model *model, const uint64_t *fields, const struct model_thread *thread, struct txtrace_span *span)
 {
 	uint64_t parts[SPAN_PART_COUNT], sum = 0, derived = fields[SPAN_DERIVED];
 	struct txtrace_ledger *ledger = &span->ledger;
 
 	memcpy(parts, fields + SPAN_ON_CPU, sizeof(parts));
-	if (derived && derived <= SPAN_PART_COUNT) {
+	add_basis(model, span, thread, fields, parts);
+	if (derived) {
 		for (unsigned int i = 0; i < SPAN_PART_COUNT; i++)
 			sum += parts[i];
 		parts[derived - 1] += span->work_ns - sum;
 	}
-	ledger->on_cpu_ns = parts[0];
-	ledger->runnable_ns = parts[SPAN_RUNNABLE - SPAN_ON_CPU];
-	memcpy(ledger->blocked_ns, parts + SPAN_BLOCKED - SPAN_ON_CPU, sizeof(ledger->blocked_ns));
-	ledger->detached_ns = parts[SPAN_DETACHED - SPAN_ON_CPU];
-	ledger->unknown_ns = parts[SPAN_UNKNOWN - SPAN_ON_CPU];
+	if (span->parent && model->parents)
+		model_note_child(model, span->parent, parts);
+	ledger->on_cpu_ns = parts[PART_ON_CPU];
+	ledger->runnable_ns = parts[PART_RUNNABLE];
+	memcpy(ledger->blocked_ns, parts + PART_BLOCKED, sizeof(ledger->blocked_ns));
+	ledger->detached_ns = parts[PART_DETACHED];
+	ledger->unknown_ns = parts[PART_UNKNOWN];
 }
 
 static bool unpack_span(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
@@ -88,11 +102,13 @@ static bool unpack_span(struct record_unpacker *unpacker, const uint64_t *fields
 									   span->end_ns - fields[SPAN_BEGIN];
 	span->work_ns = span->end_ns - span->begin_ns + fields[SPAN_WORK];
 	thread->span_end_ns = span->end_ns;
-	unpack_ledger(fields, span);
-	return unpack_name(unpacker, fields[SPAN_LABEL], &span->label) && unpack_text(unpacker, fields[SPAN_TAG], &span->tag) &&
-	       unpack_text(unpacker, fields[SPAN_KEY], &span->key) &&
-	       unpack_slotted(unpacker, fields[SPAN_ID_SLOT], fields[SPAN_ID], 0, &span->id) &&
-	       unpack_slotted(unpacker, fields[SPAN_PARENT_SLOT], fields[SPAN_PARENT], span->id, &span->parent);
+	if (!unpack_name(unpacker, fields[SPAN_LABEL], &span->label) || !unpack_text(unpacker, fields[SPAN_TAG], &span->tag) ||
+	    !unpack_text(unpacker, fields[SPAN_KEY], &span->key) ||
+	    !unpack_slotted(unpacker, fields[SPAN_ID_SLOT], fields[SPAN_ID], 0, &span->id) ||
+	    !unpack_slotted(unpacker, fields[SPAN_PARENT_SLOT], fields[SPAN_PARENT], span->id, &span->parent))
+		return false;
+	unpack_ledger(&unpacker->model, fields, end_thread, span);
+	return true;
 }
 
 static bool unpack_run_begin(const struct record_unpacker *unpacker, const struct model_thread *thread, const uint64_t *fields,
@@ -107,6 +123,11 @@ static bool unpack_run_begin(const struct record_unpacker *unpacker, const struc
 		return true;
 	case RUN_BEGIN_FROM_READY:
 		*begin_ns = thread->ready_ns + fields[RUN_BEGIN];
+		return true;
+	case RUN_BEGIN_FROM_TOLD:
+		if (!unpacker->model.waits)
+			return false;
+		*begin_ns = unpacker->model.waits[thread - unpacker->model.threads].stay_ns + fields[RUN_BEGIN];
 		return true;
 	default:
 		return false;
@@ -132,6 +153,8 @@ static bool unpack_run(struct record_unpacker *unpacker, const uint64_t *fields,
 	run->reason = (uint8_t)fields[RUN_REASON];
 	run->syscall_nr = (int32_t)((uint32_t)fields[RUN_SYSCALL] - SYSCALL_BIAS);
 	run->object = fields[RUN_OBJECT] ? unpacker->objects[fields[RUN_OBJECT] - 1] : 0;
+	if (unpacker->model.waits)
+		model_note_run(&unpacker->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
 	return true;
 }
