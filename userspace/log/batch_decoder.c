@@ -79,7 +79,7 @@ struct table {
 	size_t bytes;
 };
 
-enum table_id { TABLE_THREADS, TABLE_NAMES, TABLE_TEXTS, TABLE_OBJECTS, TABLE_SLOTS, TABLE_SHAPES, TABLE_STEPS, TABLE_OWN, TABLE_WAITS, TABLE_PARENTS, TABLE_COUNT };
+enum table_id { TABLE_THREADS, TABLE_NAMES, TABLE_TEXTS, TABLE_OBJECTS, TABLE_SLOTS, TABLE_SHAPES, TABLE_STEPS, TABLE_OWN, TABLE_WAITS, TABLE_PARENTS, TABLE_MENTIONS, TABLE_COUNT };
 
 struct batch_decoder {
 	struct record_unpacker unpacker;
@@ -467,6 +467,8 @@ static void reset_model(struct record_unpacker *unpacker)
 		model_forget_waits(&unpacker->model.waits[i]);
 	if (unpacker->model.parents)
 		memset(unpacker->model.parents, 0, MODEL_PARENTS * sizeof(*unpacker->model.parents));
+	if (unpacker->model.mentions)
+		memset(unpacker->model.mentions, 0, MODEL_MENTIONS * sizeof(*unpacker->model.mentions));
 	unpacker->model.time_ns = 0;
 	unpacker->model.text_cnt = 0;
 }
@@ -481,12 +483,13 @@ static uint64_t field_max(const struct record_shape *shape, uint32_t field)
 static int prepare_model(struct batch_decoder *decoder)
 {
 	struct model *model = &decoder->unpacker.model;
-	bool asks_waits = false, asks_parents = false;
+	bool asks_waits = false, asks_parents = false, asks_mentions = false;
 
 	for (uint32_t i = 0; i < decoder->shape_cnt; i++) {
 		const struct record_shape *shape = &decoder->shapes[i];
 
 		if (shape->kind == TXTRACE_RECORD_SPAN) {
+			asks_mentions |= field_max(shape, SPAN_BEGIN_FROM) >= SPAN_BEGIN_FROM_MENTION;
 			asks_waits |= field_max(shape, SPAN_BASIS) >= SPAN_BASIS_READY;
 			asks_parents |= field_max(shape, SPAN_BASIS) == SPAN_BASIS_CHILDREN || field_max(shape, SPAN_BASIS) == UINT64_MAX;
 		} else if (shape->kind == TXTRACE_RECORD_RUN) {
@@ -495,7 +498,9 @@ static int prepare_model(struct batch_decoder *decoder)
 	}
 	model->waits = asks_waits ? table_room(decoder, TABLE_WAITS, decoder->unpacker.thread_cnt, sizeof(*model->waits)) : NULL;
 	model->parents = asks_parents ? table_room(decoder, TABLE_PARENTS, MODEL_PARENTS, sizeof(*model->parents)) : NULL;
-	return (asks_waits && !model->waits && decoder->unpacker.thread_cnt) || (asks_parents && !model->parents) ? -ENOMEM : 0;
+	model->mentions = asks_mentions ? table_room(decoder, TABLE_MENTIONS, MODEL_MENTIONS, sizeof(*model->mentions)) : NULL;
+	return (asks_waits && !model->waits && decoder->unpacker.thread_cnt) || (asks_parents && !model->parents) ||
+			       (asks_mentions && !model->mentions) ? -ENOMEM : 0;
 }
 
 static int read_shapes(struct batch_decoder *decoder)

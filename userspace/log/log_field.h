@@ -60,6 +60,7 @@ enum span_basis {
 enum span_begin_from {
 	SPAN_BEGIN_FROM_END = 0,  /* backwards from its own end: the wall time */
 	SPAN_BEGIN_FROM_LAST = 1, /* forwards from the end of the last span that this thread had begun */
+	SPAN_BEGIN_FROM_MENTION = 2, /* backwards from when a mark or child first told that it was there */
 };
 
 enum run_field {

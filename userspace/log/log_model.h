@@ -43,12 +43,22 @@ struct model_parent {
 	uint64_t parts[MODEL_CHILD_PARTS];
 };
 
+/* The earliest moment at which a span is known to have been there: a mark of it, or the begin of a child. */
+#define MODEL_MENTIONS_BITS 12
+#define MODEL_MENTIONS (1u << MODEL_MENTIONS_BITS)
+
+struct model_mention {
+	uint64_t id;
+	uint64_t time_ns;
+};
+
 struct model {
 	uint64_t time_ns;  /* of the last record */
 	uint64_t text_cnt; /* texts that have been used so far */
 	struct model_thread *threads;
 	struct model_waits *waits;    /* of the threads; NULL: nobody asks for them in this batch */
 	struct model_parent *parents; /* the same; each at its place, a later one takes it over */
+	struct model_mention *mentions; /* the same */
 	uint64_t *slots; /* by slot - SLOT_FIRST */
 	uint64_t cpu_end_ns[LOG_CPU_CONTEXTS];
 };
@@ -72,6 +82,19 @@ static inline uint64_t model_blocked(const struct model_thread *thread, uint64_t
 static inline struct model_parent *model_parent(struct model *model, uint64_t id)
 {
 	return &model->parents[id * UINT64_C(0x9e3779b97f4a7c15) >> (64 - MODEL_PARENTS_BITS)];
+}
+
+static inline struct model_mention *model_mention(struct model *model, uint64_t id)
+{
+	return &model->mentions[id * UINT64_C(0x9e3779b97f4a7c15) >> (64 - MODEL_MENTIONS_BITS)];
+}
+
+static inline void model_note_mention(struct model *model, uint64_t id, uint64_t time_ns)
+{
+	struct model_mention *mention = model_mention(model, id);
+
+	if (mention->id != id || mention->time_ns > time_ns)
+		*mention = (struct model_mention){ id, time_ns };
 }
 
 static inline void model_forget_waits(struct model_waits *waits)

@@ -47,7 +47,9 @@ int record_packer_init(struct record_packer *packer)
 	packer->model.slots = calloc(SLOT_CAPACITY, sizeof(*packer->model.slots));
 	packer->model.waits = calloc(THREAD_CAPACITY, sizeof(*packer->model.waits));
 	packer->model.parents = calloc(MODEL_PARENTS, sizeof(*packer->model.parents));
-	return err || !packer->model.threads || !packer->model.slots || !packer->model.waits || !packer->model.parents ? -ENOMEM : 0;
+	packer->model.mentions = calloc(MODEL_MENTIONS, sizeof(*packer->model.mentions));
+	return err || !packer->model.threads || !packer->model.slots || !packer->model.waits || !packer->model.parents || !packer->model.mentions ?
+		       -ENOMEM : 0;
 }
 
 void record_packer_release(struct record_packer *packer)
@@ -61,6 +63,7 @@ void record_packer_release(struct record_packer *packer)
 	free(packer->model.slots);
 	free(packer->model.waits);
 	free(packer->model.parents);
+	free(packer->model.mentions);
 }
 
 void record_packer_reset(struct record_packer *packer)
@@ -72,6 +75,7 @@ void record_packer_reset(struct record_packer *packer)
 	intern_numbers_clear(&packer->slots);
 	memset(packer->model.cpu_end_ns, 0, sizeof(packer->model.cpu_end_ns));
 	memset(packer->model.parents, 0, MODEL_PARENTS * sizeof(*packer->model.parents));
+	memset(packer->model.mentions, 0, MODEL_MENTIONS * sizeof(*packer->model.mentions));
 	packer->cpu_cnt = 0;
 	packer->model.text_cnt = 0;
 	packer->model.time_ns = 0;
@@ -293,15 +297,22 @@ static void pack_ledger(struct record_packer *packer, const struct txtrace_span 
 	model_note_span(&packer->model, thread, span->begin_ns, fields);
 }
 
-/* A span that follows another is told by the gap between them, if that is less than how long it took. */
-static void pack_span_begin(struct model_thread *thread, const struct txtrace_span *span, uint64_t *fields)
+/* By the nearest of the moments that its begin can be counted from. */
+static void pack_span_begin(struct model *model, struct model_thread *thread, const struct txtrace_span *span, uint64_t *fields)
 {
 	uint64_t wall_ns = span->end_ns - span->begin_ns, gap_ns = span->begin_ns - thread->span_end_ns;
+	const struct model_mention *mention = model_mention(model, span->id);
 
 	fields[SPAN_BEGIN_FROM] = gap_ns < wall_ns ? SPAN_BEGIN_FROM_LAST : SPAN_BEGIN_FROM_END;
 	fields[SPAN_BEGIN] = gap_ns < wall_ns ? gap_ns : wall_ns;
+	if (mention->id == span->id && mention->time_ns - span->begin_ns < fields[SPAN_BEGIN]) {
+		fields[SPAN_BEGIN_FROM] = SPAN_BEGIN_FROM_MENTION;
+		fields[SPAN_BEGIN] = mention->time_ns - span->begin_ns;
+	}
 	fields[SPAN_WORK] = span->work_ns - wall_ns;
 	thread->span_end_ns = span->end_ns;
+	if (span->parent)
+		model_note_mention(model, span->parent, span->begin_ns);
 }
 
 static void pack_span(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
@@ -316,7 +327,7 @@ static void pack_span(struct record_packer *packer, const struct txtrace_record 
 	fields[SPAN_LABEL] = pack_name(packer, &span->label);
 	fields[SPAN_TAG] = pack_text(packer, &span->tag);
 	fields[SPAN_KEY] = pack_text(packer, &span->key);
-	pack_span_begin(&packer->model.threads[fields[FIELD_THREAD]], span, fields);
+	pack_span_begin(&packer->model, &packer->model.threads[fields[FIELD_THREAD]], span, fields);
 	id_slot = pick_slot(packer, SLOT_SPAN_ID, fields[FIELD_THREAD], fields[SPAN_LABEL]);
 	parent_slot = pick_slot(packer, SLOT_SPAN_PARENT, end_thread, 0);
 	if (*slot_memory(packer, parent_slot) == span->id)
@@ -406,6 +417,7 @@ static void pack_attribute(struct record_packer *packer, const struct txtrace_re
 	fields[ATTRIBUTE_NAME] = pack_name(packer, &attribute->name);
 	fields[ATTRIBUTE_SPAN_SLOT] = pick_slot(packer, SLOT_MARKED, fields[FIELD_THREAD], fields[ATTRIBUTE_NAME]);
 	fields[ATTRIBUTE_SPAN] = pack_slotted(packer, fields[ATTRIBUTE_SPAN_SLOT], attribute->span);
+	model_note_mention(&packer->model, attribute->span, attribute->time_ns);
 	fields[ATTRIBUTE_VALUE] = pack_value(attribute->type, attribute->value);
 	fields[ATTRIBUTE_STRING] = pack_text(packer, &attribute->string);
 }
@@ -418,6 +430,7 @@ static void pack_instant(struct record_packer *packer, const struct txtrace_reco
 	fields[INSTANT_NAME] = pack_name(packer, &instant->name);
 	fields[INSTANT_SPAN_SLOT] = pick_slot(packer, SLOT_MARKED, fields[FIELD_THREAD], fields[INSTANT_NAME]);
 	fields[INSTANT_SPAN] = pack_slotted(packer, fields[INSTANT_SPAN_SLOT], instant->span);
+	model_note_mention(&packer->model, instant->span, instant->time_ns);
 }
 
 static void pack_counter(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
@@ -441,6 +454,8 @@ static void pack_link(struct record_packer *packer, const struct txtrace_record 
 	fields[LINK_FROM] = pack_slotted(packer, fields[LINK_FROM_SLOT], link->from);
 	to_slot = pick_slot(packer, SLOT_LINKED, fields[FIELD_THREAD], 0);
 	pack_parent(packer, to_slot, link->from, link->to, fields + LINK_TO_SLOT);
+	model_note_mention(&packer->model, link->from, link->time_ns);
+	model_note_mention(&packer->model, link->to, link->time_ns);
 }
 
 static void pack_loss(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)

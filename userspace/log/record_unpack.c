@@ -84,6 +84,29 @@ static void unpack_ledger(struct model *model, const uint64_t *fields, const str
 	ledger->unknown_ns = parts[PART_UNKNOWN];
 }
 
+static void unpack_span_begin(struct model *model, struct model_thread *thread, const uint64_t *fields, struct txtrace_span *span)
+{
+	const struct model_mention *mention;
+
+	span->begin_ns = span->end_ns - fields[SPAN_BEGIN];
+	if (fields[SPAN_BEGIN_FROM] == SPAN_BEGIN_FROM_LAST)
+		span->begin_ns = thread->span_end_ns + fields[SPAN_BEGIN];
+	thread->span_end_ns = span->end_ns;
+	if (!model->mentions)
+		return;
+	mention = model_mention(model, span->id);
+	if (fields[SPAN_BEGIN_FROM] == SPAN_BEGIN_FROM_MENTION)
+		span->begin_ns = (mention->id == span->id ? mention->time_ns : 0) - fields[SPAN_BEGIN];
+	if (span->parent)
+		model_note_mention(model, span->parent, span->begin_ns);
+}
+
+static void unpack_mention(struct record_unpacker *unpacker, uint64_t id)
+{
+	if (unpacker->model.mentions)
+		model_note_mention(&unpacker->model, id, unpacker->model.time_ns);
+}
+
 static bool unpack_span(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
 {
 	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]), *end_thread = thread;
@@ -91,22 +114,20 @@ static bool unpack_span(struct record_unpacker *unpacker, const uint64_t *fields
 
 	if (fields[SPAN_END_THREAD] > 1)
 		end_thread = unpack_thread(unpacker, fields[SPAN_END_THREAD] - 2);
-	if (!thread || !end_thread || fields[SPAN_DERIVED] > SPAN_PART_COUNT || fields[SPAN_BEGIN_FROM] > SPAN_BEGIN_FROM_LAST)
+	if (!thread || !end_thread || fields[SPAN_DERIVED] > SPAN_PART_COUNT || fields[SPAN_BEGIN_FROM] > SPAN_BEGIN_FROM_MENTION)
 		return false;
 	span->tid = thread->tid;
 	span->pid = thread->pid;
 	span->end_tid = fields[SPAN_END_THREAD] ? end_thread->tid : 0;
 	span->flags = (uint32_t)fields[SPAN_FLAGS];
 	span->end_ns = unpacker->model.time_ns;
-	span->begin_ns = fields[SPAN_BEGIN_FROM] == SPAN_BEGIN_FROM_LAST ? thread->span_end_ns + fields[SPAN_BEGIN] :
-									   span->end_ns - fields[SPAN_BEGIN];
-	span->work_ns = span->end_ns - span->begin_ns + fields[SPAN_WORK];
-	thread->span_end_ns = span->end_ns;
 	if (!unpack_name(unpacker, fields[SPAN_LABEL], &span->label) || !unpack_text(unpacker, fields[SPAN_TAG], &span->tag) ||
 	    !unpack_text(unpacker, fields[SPAN_KEY], &span->key) ||
 	    !unpack_slotted(unpacker, fields[SPAN_ID_SLOT], fields[SPAN_ID], 0, &span->id) ||
 	    !unpack_slotted(unpacker, fields[SPAN_PARENT_SLOT], fields[SPAN_PARENT], span->id, &span->parent))
 		return false;
+	unpack_span_begin(&unpacker->model, thread, fields, span);
+	span->work_ns = span->end_ns - span->begin_ns + fields[SPAN_WORK];
 	unpack_ledger(&unpacker->model, fields, end_thread, span);
 	return true;
 }
@@ -209,8 +230,10 @@ static bool unpack_attribute(struct record_unpacker *unpacker, const uint64_t *f
 	attribute->value = attribute->type == TXTRACE_ATTRIBUTE_INT	 ? unzigzag(value)
 			   : attribute->type == TXTRACE_ATTRIBUTE_DOUBLE ? __builtin_bswap64(value)
 									 : value;
-	return unpack_slotted(unpacker, fields[ATTRIBUTE_SPAN_SLOT], fields[ATTRIBUTE_SPAN], 0, &attribute->span) &&
-	       unpack_name(unpacker, fields[ATTRIBUTE_NAME], &attribute->name) &&
+	if (!unpack_slotted(unpacker, fields[ATTRIBUTE_SPAN_SLOT], fields[ATTRIBUTE_SPAN], 0, &attribute->span))
+		return false;
+	unpack_mention(unpacker, attribute->span);
+	return unpack_name(unpacker, fields[ATTRIBUTE_NAME], &attribute->name) &&
 	       unpack_text(unpacker, fields[ATTRIBUTE_STRING], &attribute->string);
 }
 
@@ -224,8 +247,10 @@ static bool unpack_instant(struct record_unpacker *unpacker, const uint64_t *fie
 	instant->time_ns = unpacker->model.time_ns;
 	instant->tid = thread->tid;
 	instant->pid = thread->pid;
-	return unpack_slotted(unpacker, fields[INSTANT_SPAN_SLOT], fields[INSTANT_SPAN], 0, &instant->span) &&
-	       unpack_name(unpacker, fields[INSTANT_NAME], &instant->name);
+	if (!unpack_slotted(unpacker, fields[INSTANT_SPAN_SLOT], fields[INSTANT_SPAN], 0, &instant->span))
+		return false;
+	unpack_mention(unpacker, instant->span);
+	return unpack_name(unpacker, fields[INSTANT_NAME], &instant->name);
 }
 
 static bool unpack_counter(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
@@ -253,9 +278,12 @@ static bool unpack_link(struct record_unpacker *unpacker, const uint64_t *fields
 	link->time_ns = unpacker->model.time_ns;
 	link->tid = thread->tid;
 	link->pid = thread->pid;
-	return unpack_slotted(unpacker, fields[LINK_FROM_SLOT], fields[LINK_FROM], 0, &link->from) &&
-	       unpack_slotted(unpacker, fields[LINK_TO_SLOT], fields[LINK_TO], link->from, &link->to) &&
-	       unpack_name(unpacker, fields[LINK_NAME], &link->name);
+	if (!unpack_slotted(unpacker, fields[LINK_FROM_SLOT], fields[LINK_FROM], 0, &link->from) ||
+	    !unpack_slotted(unpacker, fields[LINK_TO_SLOT], fields[LINK_TO], link->from, &link->to))
+		return false;
+	unpack_mention(unpacker, link->from);
+	unpack_mention(unpacker, link->to);
+	return unpack_name(unpacker, fields[LINK_NAME], &link->name);
 }
 
 static bool unpack_loss(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
