@@ -18,7 +18,7 @@
 #define RECORD_CAPACITY 65536u
 #define VALUE_CAPACITY (256u << 10)
 /* A column of a shape's own has some 70 bytes of statistics, once it is compressed: fewer numbers than this don't pay for it. */
-#define OWN_COLUMN_MIN_COUNT 512u
+#define OWN_COLUMN_MIN_COUNT 384u
 
 #define COMMON_COLUMN_COUNT (LOG_KIND_COUNT * LOG_KNOWN_FIELD_MAX)
 #define OWN_COLUMN_CAPACITY (VALUE_CAPACITY / OWN_COLUMN_MIN_COUNT)
@@ -326,21 +326,23 @@ static void put_shapes(struct assembly *assembly, const struct shape *shapes, co
 
 #define SAMPLES 512u
 
-/* Of a number of middle size so many leading bits are told by its code. */
+/* Of a number of middle size so many leading bits are told by its code: one more where there are enough numbers for finer statistics. */
 #define LEADING_BITS 6u
+#define MANY_NUMBERS 8192u
 
 /* How many bits of each number are noise: all but the leading ones of a number of the middle. */
 static unsigned int pick_low(const struct column *column)
 {
 	uint32_t step = column->cnt / SAMPLES + 1, sample_cnt = (column->cnt + step - 1) / step, below = 0;
 	uint32_t lengths[65] = { 0 };
-	unsigned int length = 0;
+	unsigned int length = 0, leading = LEADING_BITS;
 
 	for (uint32_t i = 0; i < column->cnt; i += step)
 		lengths[64 - (column->numbers[i] ? __builtin_clzll(column->numbers[i]) : 64)]++;
 	while (below + lengths[length] <= sample_cnt / 2)
 		below += lengths[length++];
-	length = length > LEADING_BITS ? length - LEADING_BITS : 0;
+	leading += column->cnt >= MANY_NUMBERS;
+	length = length > leading ? length - leading : 0;
 	return length < NUMBER_LOW_MAX ? length : NUMBER_LOW_MAX;
 }
 
