@@ -108,7 +108,15 @@ class Column:
 class Thread:
     def __init__(self, tid, pid):
         self.tid, self.pid = tid, pid
-        self.left = self.ready = self.spanned = 0
+        self.left = self.ready = self.spanned = self.told = 0
+        self.waits, self.waits_for = [], 1
+
+    def off_cpu(self, begin, stay, parts):
+        """Adds to the parts of a ledger what the thread has waited for since begin; it has been on a CPU since stay."""
+        last = [(self.left, self.ready, stay, self.waits_for)] if self.left else []
+        for left, ready, until, part in self.waits + last:
+            parts[part] += max(0, ready - max(left, begin))
+            parts[1] += max(0, until - max(ready, begin))
 
 
 class Batch:
@@ -126,7 +134,7 @@ class Batch:
         self.columns = {}
         self.order, self.order_more = self.section(7), self.section(8)
         self.time = self.used = 0
-        self.cpu_end = {}
+        self.cpu_end, self.mentions, self.sums = {}, {}, {}
 
     def section(self, number):
         return Bytes(self.sections.get(number, b"\0"))
@@ -212,20 +220,61 @@ class Batch:
         return self.slots[slot - 2]
 
 
+    def mention(self, span, time):
+        """A moment at which this span was there."""
+        known, first = self.mentions.get(place(span, 52), (0, 0))
+        if known != span or time < first:
+            self.mentions[place(span, 52)] = span, time
+
+    def mentioned(self, span):
+        known, first = self.mentions.get(place(span, 52), (0, 0))
+        return first if known == span else 0
+
+    def child_sums(self, parent):
+        known, parts = self.sums.get(place(parent, 54), (0, [0] * 11))
+        return parts if known == parent else [0] * 11
+
+
+def place(span, shift):
+    return (span * 0x9E3779B97F4A7C15 & M) >> shift
+
+
 # ---- the records ----
+
+def ledger_basis(batch, thread, f, own, begin):
+    if f[28] == 1:
+        return batch.child_sums(own) + [0, 0]
+    parts = [0] * 13
+    if f[28] >= 2:
+        stay = thread.ready if f[28] == 2 else thread.told if f[28] == 3 else batch.cpu_end.get((f[28] - 4) % 1024, 0)
+        thread.off_cpu(begin, stay, parts)
+        if begin < thread.left:
+            thread.told = stay + f[16] & M
+    return parts
+
+
+def read_ledger(batch, thread, f, own, parent, begin, work):
+    parts = [number + basis & M for number, basis in zip(f[15:28], ledger_basis(batch, thread, f, own, begin))]
+    if f[14]:
+        parts[f[14] - 1] = work - sum(part for i, part in enumerate(parts) if i != f[14] - 1) & M
+    if parent:
+        sums = [sum_ + part & M for sum_, part in zip(batch.child_sums(parent), parts)]
+        batch.sums[place(parent, 54)] = parent, sums
+    return parts
+
 
 def read_span(batch, f):
     thread, end = batch.threads[f[1]], batch.time
     end_tid = 0 if f[2] == 0 else thread.tid if f[2] == 1 else batch.threads[f[2] - 2].tid
-    begin = (thread.spanned + f[8] if f[7] else end - f[8]) & M
-    thread.spanned = end
     label, tag, key = batch.name(f[4]), batch.text(f[5]), batch.text(f[6])
     own = batch.id(f[9], f[10])
     parent = batch.id(f[11], f[12], own)
+    begin = (end - f[8], thread.spanned + f[8], batch.mentioned(own) - f[8])[f[7]] & M
+    thread.spanned = end
+    if parent:
+        batch.mention(parent, begin)
     work = end - begin + f[13] & M
-    parts = f[15:28]
-    if f[14]:
-        parts[f[14] - 1] = work - sum(part for i, part in enumerate(parts) if i != f[14] - 1) & M
+    parts = read_ledger(batch, batch.threads[f[2] - 2] if f[2] > 1 else thread, f, own, parent, begin, work)
     blocked = ",".join(str(part) for part in parts[2:11])
     return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, end_tid=end_tid, id=own, parent=parent, flags=f[3], work=work,
                 on_cpu=parts[0], runnable=parts[1], blocked=blocked, detached=parts[11], unknown=parts[12], label=label, tag=tag, key=key)
@@ -233,9 +282,13 @@ def read_span(batch, f):
 
 def read_run(batch, f):
     thread, end, cpu = batch.threads[f[1]], batch.time, f[2] % 1024
-    begin = (batch.cpu_end.get(cpu, 0) + f[4], end - f[4], thread.ready + f[4])[f[3]] & M
+    begin = (batch.cpu_end.get(cpu, 0) + f[4], end - f[4], thread.ready + f[4], thread.told + f[4])[f[3]] & M
     runnable = (begin - thread.ready if thread.ready else 0) + f[5] & M
     blocked = (begin - runnable - thread.left if thread.left else 0) + f[6] & M
+    if thread.left:
+        thread.waits = thread.waits[-7:] + [(thread.left, begin - runnable & M, begin, thread.waits_for)]
+    thread.waits_for = 2 + f[8] if f[7] == 3 and f[8] < 9 else 1
+    thread.told = 0
     batch.cpu_end[cpu] = thread.left = thread.ready = end
     syscall = f[9] - 2 & 0xFFFFFFFF
     return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, cpu=f[2], blocked=blocked, runnable=runnable, left_as=f[7],
@@ -259,12 +312,16 @@ def read_thread(batch, f):
 
 def read_attribute(batch, f):
     value = unzigzag(f[7]) & M if f[2] == 2 else int.from_bytes(f[7].to_bytes(8, "little"), "big") if f[2] == 4 else f[7]
-    return dict(common(batch, f), span=batch.id(f[5], f[6]), type=f[2], is_truncated=f[3], value=value, name=batch.name(f[4]),
+    span = batch.id(f[5], f[6])
+    batch.mention(span, batch.time)
+    return dict(common(batch, f), span=span, type=f[2], is_truncated=f[3], value=value, name=batch.name(f[4]),
                 string=batch.text(f[8]))
 
 
 def read_instant(batch, f):
-    return dict(common(batch, f), span=batch.id(f[3], f[4]), name=batch.name(f[2]))
+    span = batch.id(f[3], f[4])
+    batch.mention(span, batch.time)
+    return dict(common(batch, f), span=span, name=batch.name(f[2]))
 
 
 def read_counter(batch, f):
@@ -273,7 +330,10 @@ def read_counter(batch, f):
 
 def read_link(batch, f):
     begin = batch.id(f[3], f[4])
-    return dict(common(batch, f), **{"from": begin}, to=batch.id(f[5], f[6], begin), name=batch.name(f[2]))
+    end = batch.id(f[5], f[6], begin)
+    batch.mention(begin, batch.time)
+    batch.mention(end, batch.time)
+    return dict(common(batch, f), **{"from": begin}, to=end, name=batch.name(f[2]))
 
 
 def read_loss(batch, f):
