@@ -72,10 +72,11 @@ static char *read_pile(const struct pile *pile, unsigned int *damage_cnt)
 }
 
 /*
- * Five records: a kind 200 at 1000, a wake at 1010, a kind 0 at 1015, a kind 200 at 1025, a wake at 1026. Wakes have a field 6 and a field 40 that
+ * Five records: a kind 200 at 1000, a wake at 1010, a kind 0 at 1015, a kind 200 at 1025, a wake at 1026. Wakes have a field 12 and a field 40 that
  * this version does not know, kind 200 has 64 fields, and there are sections that it does not know.
  */
-#define ZERO_22 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4
+#define ZERO_6 4, 4, 4, 4, 4, 4
+#define ZERO_22 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, ZERO_6
 
 static const uint8_t payload[] = {
 	15,             /* sections */
@@ -86,7 +87,7 @@ static const uint8_t payload[] = {
 	7, 5,           /* order */
 	200, 1, 3,      /* unknown, before the columns */
 	128, 5, 3,      /* wake, field 0, codes: 256 + 3 * 128 = 640 */
-	140, 5, 3,      /* wake, field 6 */
+	152, 5, 3,      /* wake, field 12 */
 	208, 5, 3,      /* wake, field 40 */
 	128, 2, 2,      /* kind 0, field 0: 256 */
 	128, 202, 1, 3, /* kind 200, field 0: 256 + 200 * 128 = 25856 */
@@ -108,8 +109,9 @@ static const uint8_t payload[] = {
 	4, 6,    /* field 3: CPU 2 */
 	4, 4,    /* field 4 */
 	4, 5,    /* field 5: "new" */
-	4, 0,    /* field 6: from a column that nobody knows */
-	ZERO_22, ZERO_22, ZERO_22, /* fields 7 to 39 of both */
+	ZERO_6, ZERO_6, /* fields 6 to 11 of both: no spans, and what nobody knows */
+	4, 0,    /* field 12: from a column that nobody knows */
+	ZERO_22, ZERO_22, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, /* fields 13 to 39 of both */
 	4, 0,    /* field 40 */
 	ZERO_22, /* fields 41 to 62 of kind 200 */
 	2, 2,    /* its field 63: from a column of its own, plus 1 */
@@ -119,7 +121,7 @@ static const uint8_t payload[] = {
 	7, 7, 7,
 	/* times of the wakes: no low bits, 10, 1 */
 	0, 10, 1,
-	/* their field 6 and field 40, the latter with a number of low bits that does not exist */
+	/* their field 12 and field 40, the latter with a number of low bits that does not exist */
 	0, 5, 6, 99, 8, 9,
 	/* time of the kind 0 */
 	0, 5,
@@ -133,8 +135,8 @@ static const uint8_t payload[] = {
 	1,
 };
 
-static const char expected[] = "wake time=1010 pid=50 tid=70 waker_pid=50 waker_tid=71 cpu=2 flags=0 waker_comm=new\n"
-			       "wake time=1026 pid=50 tid=70 waker_pid=50 waker_tid=71 cpu=2 flags=0 waker_comm=new\n";
+static const char expected[] = "wake time=1010 pid=50 tid=70 waker_pid=50 waker_tid=71 cpu=2 flags=0 waker_comm=new span=0 waker_span=0\n"
+			       "wake time=1026 pid=50 tid=70 waker_pid=50 waker_tid=71 cpu=2 flags=0 waker_comm=new span=0 waker_span=0\n";
 
 static void what_is_not_known_is_skipped(void **state)
 {

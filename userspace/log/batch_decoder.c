@@ -432,6 +432,13 @@ static uint32_t fields_from_columns(const struct record_shape *shape)
 	return fields;
 }
 
+/* A span is told by what a slot remembers, which is not the same in all records of the shape. */
+static bool is_plain_wake(const struct record_shape *shape, uint32_t fields)
+{
+	return shape->kind == TXTRACE_RECORD_WAKE && !(fields & ~WAKE_TIMES) && shape->values[WAKE_SPAN_SLOT] == SLOT_ZERO &&
+	       shape->values[WAKE_WAKER_SPAN_SLOT] == SLOT_ZERO;
+}
+
 /* Makes the record of this shape, all but its times, if the shape is one of those that have a way of their own. */
 static void prepare_shape(struct batch_decoder *decoder, struct record_shape *shape)
 {
@@ -442,8 +449,7 @@ static void prepare_shape(struct batch_decoder *decoder, struct record_shape *sh
 
 	shape->way = shape->kind < LOG_KIND_COUNT && kind_fields[shape->kind].count ? WAY_GENERAL : WAY_UNKNOWN;
 	shape->time = fields & 1u << FIELD_TIME ? shape->steps[0].column : NULL;
-	if (!shape->time || !(shape->kind == TXTRACE_RECORD_RUN ? !(fields & ~RUN_TIMES) :
-			      shape->kind == TXTRACE_RECORD_WAKE && !(fields & ~WAKE_TIMES)))
+	if (!shape->time || (!(shape->kind == TXTRACE_RECORD_RUN && !(fields & ~RUN_TIMES)) && !is_plain_wake(shape, fields)))
 		return;
 	if (!record_unpack(unpacker, shape->kind, shape->values, &record))
 		return;
