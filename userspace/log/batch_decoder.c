@@ -466,8 +466,11 @@ static void prepare_shape(struct batch_decoder *decoder, struct record_shape *sh
 
 static void reset_model(struct record_unpacker *unpacker)
 {
-	for (uint32_t i = 0; i < unpacker->thread_cnt; i++)
-		unpacker->model.threads[i].last_end_ns = unpacker->model.threads[i].span_end_ns = unpacker->model.threads[i].ready_ns = 0;
+	for (uint32_t i = 0; i < unpacker->thread_cnt; i++) {
+		struct model_thread *thread = &unpacker->model.threads[i];
+
+		*thread = (struct model_thread){ .tid = thread->tid, .pid = thread->pid };
+	}
 	memset(unpacker->model.cpu_end_ns, 0, sizeof(unpacker->model.cpu_end_ns));
 	for (uint32_t i = 0; i < unpacker->thread_cnt && unpacker->model.waits; i++)
 		model_forget_waits(&unpacker->model.waits[i]);

@@ -184,7 +184,14 @@ enum stay_field {
 	STAY_KEYED = 4,
 	STAY_SPAN_SLOT = 5,
 	STAY_SPAN = 6,
-	STAY_FIELD_COUNT = 7,
+	STAY_FROM = 7,
+	STAY_FIELD_COUNT = 8,
+};
+
+/* STAY_FROM: what STAY_LENGTH is counted from */
+enum stay_from {
+	STAY_FROM_EXIT = 0, /* backwards */
+	STAY_FROM_LAST = 1, /* forwards from the exit of the last stay of this thread */
 };
 
 enum object_field {
@@ -214,10 +221,11 @@ struct kind_fields {
 
 extern const struct kind_fields kind_fields[LOG_KIND_COUNT];
 
-/* SLOTS, "Ids": 0 and 1 are no memory. */
+/* SLOTS, "Ids": the first three are no memory. */
 #define SLOT_ZERO 0
 #define SLOT_OWN 1
-#define SLOT_FIRST 2
+#define SLOT_CURRENT 2
+#define SLOT_FIRST 3
 
 /* RUN_SYSCALL counts from -2, so that "unknown" and "none" are small. */
 #define SYSCALL_BIAS 2

@@ -12,6 +12,8 @@ struct model_thread {
 	uint64_t last_end_ns; /* end of its last run; 0: none yet */
 	uint64_t span_end_ns; /* end of the last span that it had begun */
 	uint64_t ready_ns;    /* when it was last woken or left a CPU; 0: unknown */
+	uint64_t stay_end_ns; /* of its last stay in a span */
+	uint64_t current_id;  /* of the span that it has last said something of */
 	uint32_t tid;
 	uint32_t pid;
 };

@@ -203,10 +203,21 @@ static uint64_t pack_slotted(struct record_packer *packer, uint64_t slot, uint64
 	return difference;
 }
 
+/* An id that a thread names: that of the span it has last said something of, or by a slot. */
+static void pack_id(struct record_packer *packer, uint64_t thread, uint64_t slot, uint64_t id, uint64_t field[2])
+{
+	field[0] = SLOT_CURRENT;
+	field[1] = 0;
+	if (packer->model.threads[thread].current_id != id) {
+		field[0] = slot;
+		field[1] = pack_slotted(packer, slot, id);
+	}
+}
+
 /* ---- the kinds ---- */
 
 /* A parent near the span's own id is told by the distance, another by the last one of this role, none by 0. */
-static void pack_parent(struct record_packer *packer, uint64_t slot, uint64_t id, uint64_t parent, uint64_t field[2])
+static void pack_parent(struct record_packer *packer, uint64_t thread, uint64_t slot, uint64_t id, uint64_t parent, uint64_t field[2])
 {
 	field[0] = SLOT_ZERO;
 	field[1] = 0;
@@ -214,8 +225,7 @@ static void pack_parent(struct record_packer *packer, uint64_t slot, uint64_t id
 		field[0] = SLOT_OWN;
 		field[1] = id - parent;
 	} else if (parent) {
-		field[0] = slot;
-		field[1] = pack_slotted(packer, slot, parent);
+		pack_id(packer, thread, slot, parent, field);
 	}
 }
 
@@ -337,9 +347,9 @@ static void pack_span(struct record_packer *packer, const struct txtrace_record 
 	parent_slot = pick_slot(packer, SLOT_SPAN_PARENT, end_thread, 0);
 	if (*slot_memory(packer, parent_slot) == span->id)
 		id_slot = parent_slot;
-	fields[SPAN_ID_SLOT] = id_slot;
-	fields[SPAN_ID] = pack_slotted(packer, id_slot, span->id);
-	pack_parent(packer, parent_slot, span->id, span->parent, fields + SPAN_PARENT_SLOT);
+	pack_id(packer, end_thread, id_slot, span->id, fields + SPAN_ID_SLOT);
+	pack_parent(packer, end_thread, parent_slot, span->id, span->parent, fields + SPAN_PARENT_SLOT);
+	packer->model.threads[end_thread].current_id = span->parent ? span->parent : span->id;
 	pack_ledger(packer, span, &packer->model.threads[end_thread], fields);
 }
 
@@ -387,8 +397,10 @@ static void pack_run(struct record_packer *packer, const struct txtrace_record *
 
 static void pack_current_span(struct record_packer *packer, enum slot_role role, uint64_t thread, uint64_t span, uint64_t field[2])
 {
-	field[0] = span ? pick_slot(packer, role, thread, 0) : SLOT_ZERO;
-	field[1] = span ? pack_slotted(packer, field[0], span) : 0;
+	field[0] = SLOT_ZERO;
+	field[1] = 0;
+	if (span)
+		pack_id(packer, thread, pick_slot(packer, role, thread, 0), span, field);
 }
 
 static void pack_wake(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
@@ -420,6 +432,13 @@ static uint64_t pack_value(uint8_t type, uint64_t value)
 	return type == TXTRACE_ATTRIBUTE_INT ? zigzag(value) : type == TXTRACE_ATTRIBUTE_DOUBLE ? __builtin_bswap64(value) : value;
 }
 
+static void pack_marked(struct record_packer *packer, uint64_t span, uint64_t time_ns, uint64_t thread, uint64_t name, uint64_t field[2])
+{
+	pack_id(packer, thread, pick_slot(packer, SLOT_MARKED, thread, name), span, field);
+	packer->model.threads[thread].current_id = span;
+	model_note_mention(&packer->model, span, time_ns);
+}
+
 static void pack_attribute(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
 	const struct txtrace_attribute *attribute = &record->attribute;
@@ -428,9 +447,7 @@ static void pack_attribute(struct record_packer *packer, const struct txtrace_re
 	fields[ATTRIBUTE_TYPE] = attribute->type;
 	fields[ATTRIBUTE_TRUNCATED] = attribute->is_truncated;
 	fields[ATTRIBUTE_NAME] = pack_name(packer, &attribute->name);
-	fields[ATTRIBUTE_SPAN_SLOT] = pick_slot(packer, SLOT_MARKED, fields[FIELD_THREAD], fields[ATTRIBUTE_NAME]);
-	fields[ATTRIBUTE_SPAN] = pack_slotted(packer, fields[ATTRIBUTE_SPAN_SLOT], attribute->span);
-	model_note_mention(&packer->model, attribute->span, attribute->time_ns);
+	pack_marked(packer, attribute->span, attribute->time_ns, fields[FIELD_THREAD], fields[ATTRIBUTE_NAME], fields + ATTRIBUTE_SPAN_SLOT);
 	fields[ATTRIBUTE_VALUE] = pack_value(attribute->type, attribute->value);
 	fields[ATTRIBUTE_STRING] = pack_text(packer, &attribute->string);
 }
@@ -441,9 +458,7 @@ static void pack_instant(struct record_packer *packer, const struct txtrace_reco
 
 	fields[FIELD_THREAD] = pack_thread(packer, instant->tid, instant->pid);
 	fields[INSTANT_NAME] = pack_name(packer, &instant->name);
-	fields[INSTANT_SPAN_SLOT] = pick_slot(packer, SLOT_MARKED, fields[FIELD_THREAD], fields[INSTANT_NAME]);
-	fields[INSTANT_SPAN] = pack_slotted(packer, fields[INSTANT_SPAN_SLOT], instant->span);
-	model_note_mention(&packer->model, instant->span, instant->time_ns);
+	pack_marked(packer, instant->span, instant->time_ns, fields[FIELD_THREAD], fields[INSTANT_NAME], fields + INSTANT_SPAN_SLOT);
 }
 
 static void pack_counter(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
@@ -459,14 +474,15 @@ static void pack_counter(struct record_packer *packer, const struct txtrace_reco
 static void pack_link(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
 	const struct txtrace_link *link = &record->link;
-	uint64_t to_slot;
+	uint64_t slot;
 
 	fields[FIELD_THREAD] = pack_thread(packer, link->tid, link->pid);
 	fields[LINK_NAME] = pack_name(packer, &link->name);
-	fields[LINK_FROM_SLOT] = pick_slot(packer, SLOT_MARKED, fields[FIELD_THREAD], 0);
-	fields[LINK_FROM] = pack_slotted(packer, fields[LINK_FROM_SLOT], link->from);
-	to_slot = pick_slot(packer, SLOT_LINKED, fields[FIELD_THREAD], 0);
-	pack_parent(packer, to_slot, link->from, link->to, fields + LINK_TO_SLOT);
+	slot = pick_slot(packer, SLOT_MARKED, fields[FIELD_THREAD], fields[LINK_NAME]);
+	pack_id(packer, fields[FIELD_THREAD], slot, link->from, fields + LINK_FROM_SLOT);
+	slot = pick_slot(packer, SLOT_LINKED, fields[FIELD_THREAD], 0);
+	pack_parent(packer, fields[FIELD_THREAD], slot, link->from, link->to, fields + LINK_TO_SLOT);
+	packer->model.threads[fields[FIELD_THREAD]].current_id = link->to;
 	model_note_mention(&packer->model, link->from, link->time_ns);
 	model_note_mention(&packer->model, link->to, link->time_ns);
 }
@@ -494,7 +510,7 @@ static void pack_open_span(struct record_packer *packer, const struct txtrace_re
 	fields[OPEN_SPAN_ID_SLOT] = pick_slot(packer, SLOT_OPEN_ID, fields[FIELD_THREAD], fields[OPEN_SPAN_LABEL]);
 	fields[OPEN_SPAN_ID] = pack_slotted(packer, fields[OPEN_SPAN_ID_SLOT], span->id);
 	parent_slot = pick_slot(packer, SLOT_OPEN_PARENT, fields[FIELD_THREAD], 0);
-	pack_parent(packer, parent_slot, span->id, span->parent, fields + OPEN_SPAN_PARENT_SLOT);
+	pack_parent(packer, fields[FIELD_THREAD], parent_slot, span->id, span->parent, fields + OPEN_SPAN_PARENT_SLOT);
 }
 
 static void pack_summary(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
@@ -531,13 +547,22 @@ static void pack_continued(struct record_packer *packer, const struct txtrace_re
 static void pack_stay(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
 	const struct txtrace_stay *stay = &record->stay;
+	struct model_thread *thread;
 
 	fields[FIELD_THREAD] = pack_thread(packer, stay->tid, stay->pid);
+	thread = &packer->model.threads[fields[FIELD_THREAD]];
+	fields[STAY_FROM] = STAY_FROM_EXIT;
 	fields[STAY_LENGTH] = stay->exit_ns - stay->enter_ns;
+	if (stay->enter_ns - thread->stay_end_ns < fields[STAY_LENGTH]) {
+		fields[STAY_FROM] = STAY_FROM_LAST;
+		fields[STAY_LENGTH] = stay->enter_ns - thread->stay_end_ns;
+	}
 	fields[STAY_SPAN_PID] = stay->span_pid - (uint64_t)stay->pid;
 	fields[STAY_KEYED] = stay->is_keyed;
-	fields[STAY_SPAN_SLOT] = pick_slot(packer, SLOT_STAY, fields[FIELD_THREAD], 0);
-	fields[STAY_SPAN] = pack_slotted(packer, fields[STAY_SPAN_SLOT], stay->span);
+	pack_id(packer, fields[FIELD_THREAD], pick_slot(packer, SLOT_STAY, fields[FIELD_THREAD], stay->is_keyed), stay->span,
+		fields + STAY_SPAN_SLOT);
+	thread->current_id = stay->span;
+	thread->stay_end_ns = stay->exit_ns;
 }
 
 static void pack_object(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)

@@ -52,6 +52,17 @@ static bool unpack_slotted(struct record_unpacker *unpacker, uint64_t slot, uint
 	return true;
 }
 
+/* The id of a span that a thread names; field[0] is its slot. */
+static inline bool unpack_id(struct record_unpacker *unpacker, const struct model_thread *thread, const uint64_t field[2], uint64_t own,
+			     uint64_t *id)
+{
+	if (field[0] == SLOT_CURRENT) {
+		*id = thread->current_id + field[1];
+		return true;
+	}
+	return unpack_slotted(unpacker, field[0], field[1], own, id);
+}
+
 static void add_basis(struct model *model, const struct txtrace_span *span, const struct model_thread *thread, const uint64_t *fields,
 		      uint64_t *parts)
 {
@@ -123,9 +134,10 @@ static bool unpack_span(struct record_unpacker *unpacker, const uint64_t *fields
 	span->end_ns = unpacker->model.time_ns;
 	if (!unpack_name(unpacker, fields[SPAN_LABEL], &span->label) || !unpack_text(unpacker, fields[SPAN_TAG], &span->tag) ||
 	    !unpack_text(unpacker, fields[SPAN_KEY], &span->key) ||
-	    !unpack_slotted(unpacker, fields[SPAN_ID_SLOT], fields[SPAN_ID], 0, &span->id) ||
-	    !unpack_slotted(unpacker, fields[SPAN_PARENT_SLOT], fields[SPAN_PARENT], span->id, &span->parent))
+	    !unpack_id(unpacker, end_thread, fields + SPAN_ID_SLOT, 0, &span->id) ||
+	    !unpack_id(unpacker, end_thread, fields + SPAN_PARENT_SLOT, span->id, &span->parent))
 		return false;
+	end_thread->current_id = span->parent ? span->parent : span->id;
 	unpack_span_begin(&unpacker->model, thread, fields, span);
 	span->work_ns = span->end_ns - span->begin_ns + fields[SPAN_WORK];
 	unpack_ledger(&unpacker->model, fields, end_thread, span);
@@ -197,8 +209,8 @@ static bool unpack_wake(struct record_unpacker *unpacker, const uint64_t *fields
 	wake->flags = (uint32_t)fields[WAKE_FLAGS];
 	thread->ready_ns = wake->time_ns;
 	return unpack_name(unpacker, fields[WAKE_COMM], &wake->waker_comm) &&
-	       unpack_slotted(unpacker, fields[WAKE_SPAN_SLOT], fields[WAKE_SPAN], 0, &wake->span) &&
-	       unpack_slotted(unpacker, fields[WAKE_WAKER_SPAN_SLOT], fields[WAKE_WAKER_SPAN], 0, &wake->waker_span);
+	       unpack_id(unpacker, thread, fields + WAKE_SPAN_SLOT, 0, &wake->span) &&
+	       unpack_id(unpacker, waker, fields + WAKE_WAKER_SPAN_SLOT, 0, &wake->waker_span);
 }
 
 static bool unpack_thread_record(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
@@ -216,9 +228,18 @@ static bool unpack_thread_record(struct record_unpacker *unpacker, const uint64_
 	return unpack_name(unpacker, fields[THREAD_COMM], &thread->comm);
 }
 
+static bool unpack_marked(struct record_unpacker *unpacker, struct model_thread *thread, const uint64_t field[2], uint64_t *span)
+{
+	if (!unpack_id(unpacker, thread, field, 0, span))
+		return false;
+	thread->current_id = *span;
+	unpack_mention(unpacker, *span);
+	return true;
+}
+
 static bool unpack_attribute(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
 {
-	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
+	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_attribute *attribute = &record->attribute;
 	uint64_t value = fields[ATTRIBUTE_VALUE];
 
@@ -232,16 +253,15 @@ static bool unpack_attribute(struct record_unpacker *unpacker, const uint64_t *f
 	attribute->value = attribute->type == TXTRACE_ATTRIBUTE_INT	 ? unzigzag(value)
 			   : attribute->type == TXTRACE_ATTRIBUTE_DOUBLE ? __builtin_bswap64(value)
 									 : value;
-	if (!unpack_slotted(unpacker, fields[ATTRIBUTE_SPAN_SLOT], fields[ATTRIBUTE_SPAN], 0, &attribute->span))
+	if (!unpack_marked(unpacker, thread, fields + ATTRIBUTE_SPAN_SLOT, &attribute->span))
 		return false;
-	unpack_mention(unpacker, attribute->span);
 	return unpack_name(unpacker, fields[ATTRIBUTE_NAME], &attribute->name) &&
 	       unpack_text(unpacker, fields[ATTRIBUTE_STRING], &attribute->string);
 }
 
 static bool unpack_instant(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
 {
-	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
+	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_instant *instant = &record->instant;
 
 	if (!thread)
@@ -249,9 +269,8 @@ static bool unpack_instant(struct record_unpacker *unpacker, const uint64_t *fie
 	instant->time_ns = unpacker->model.time_ns;
 	instant->tid = thread->tid;
 	instant->pid = thread->pid;
-	if (!unpack_slotted(unpacker, fields[INSTANT_SPAN_SLOT], fields[INSTANT_SPAN], 0, &instant->span))
+	if (!unpack_marked(unpacker, thread, fields + INSTANT_SPAN_SLOT, &instant->span))
 		return false;
-	unpack_mention(unpacker, instant->span);
 	return unpack_name(unpacker, fields[INSTANT_NAME], &instant->name);
 }
 
@@ -272,7 +291,7 @@ static bool unpack_counter(struct record_unpacker *unpacker, const uint64_t *fie
 
 static bool unpack_link(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
 {
-	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
+	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_link *link = &record->link;
 
 	if (!thread)
@@ -280,9 +299,10 @@ static bool unpack_link(struct record_unpacker *unpacker, const uint64_t *fields
 	link->time_ns = unpacker->model.time_ns;
 	link->tid = thread->tid;
 	link->pid = thread->pid;
-	if (!unpack_slotted(unpacker, fields[LINK_FROM_SLOT], fields[LINK_FROM], 0, &link->from) ||
-	    !unpack_slotted(unpacker, fields[LINK_TO_SLOT], fields[LINK_TO], link->from, &link->to))
+	if (!unpack_id(unpacker, thread, fields + LINK_FROM_SLOT, 0, &link->from) ||
+	    !unpack_id(unpacker, thread, fields + LINK_TO_SLOT, link->from, &link->to))
 		return false;
+	thread->current_id = link->to;
 	unpack_mention(unpacker, link->from);
 	unpack_mention(unpacker, link->to);
 	return unpack_name(unpacker, fields[LINK_NAME], &link->name);
@@ -313,8 +333,8 @@ static bool unpack_open_span(struct record_unpacker *unpacker, const uint64_t *f
 	span->pid = thread->pid;
 	return unpack_name(unpacker, fields[OPEN_SPAN_LABEL], &span->label) &&
 	       unpack_text(unpacker, fields[OPEN_SPAN_KEY], &span->key) &&
-	       unpack_slotted(unpacker, fields[OPEN_SPAN_ID_SLOT], fields[OPEN_SPAN_ID], 0, &span->id) &&
-	       unpack_slotted(unpacker, fields[OPEN_SPAN_PARENT_SLOT], fields[OPEN_SPAN_PARENT], span->id, &span->parent);
+	       unpack_id(unpacker, thread, fields + OPEN_SPAN_ID_SLOT, 0, &span->id) &&
+	       unpack_id(unpacker, thread, fields + OPEN_SPAN_PARENT_SLOT, span->id, &span->parent);
 }
 
 static bool unpack_summary(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
@@ -354,18 +374,22 @@ static bool unpack_continued(struct record_unpacker *unpacker, const uint64_t *f
 
 static bool unpack_stay(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
 {
-	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
+	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_stay *stay = &record->stay;
 
-	if (!thread)
+	if (!thread || fields[STAY_FROM] > STAY_FROM_LAST)
 		return false;
 	stay->exit_ns = unpacker->model.time_ns;
-	stay->enter_ns = stay->exit_ns - fields[STAY_LENGTH];
+	stay->enter_ns = fields[STAY_FROM] == STAY_FROM_LAST ? thread->stay_end_ns + fields[STAY_LENGTH] : stay->exit_ns - fields[STAY_LENGTH];
 	stay->tid = thread->tid;
 	stay->pid = thread->pid;
 	stay->span_pid = thread->pid + (uint32_t)fields[STAY_SPAN_PID];
 	stay->is_keyed = fields[STAY_KEYED] != 0;
-	return unpack_slotted(unpacker, fields[STAY_SPAN_SLOT], fields[STAY_SPAN], 0, &stay->span);
+	if (!unpack_id(unpacker, thread, fields + STAY_SPAN_SLOT, 0, &stay->span))
+		return false;
+	thread->current_id = stay->span;
+	thread->stay_end_ns = stay->exit_ns;
+	return true;
 }
 
 static bool unpack_object(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
