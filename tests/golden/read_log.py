@@ -110,6 +110,7 @@ class Thread:
         self.tid, self.pid = tid, pid
         self.left = self.ready = self.spanned = self.told = 0
         self.waits, self.waits_for = [], 1
+        self.exited = self.current = 0
 
     def off_cpu(self, begin, stay, parts):
         """Adds to the parts of a ledger what the thread has waited for since begin; it has been on a CPU since stay."""
@@ -216,8 +217,11 @@ class Batch:
             return field
         if slot == 1:
             return own - field & M
-        self.slots[slot - 2] = self.slots[slot - 2] + field & M
-        return self.slots[slot - 2]
+        self.slots[slot - 3] = self.slots[slot - 3] + field & M
+        return self.slots[slot - 3]
+
+    def span_id(self, thread, slot, field, own=0):
+        return thread.current + field & M if slot == 2 else self.id(slot, field, own)
 
 
     def mention(self, span, time):
@@ -265,16 +269,18 @@ def read_ledger(batch, thread, f, own, parent, begin, work):
 
 def read_span(batch, f):
     thread, end = batch.threads[f[1]], batch.time
-    end_tid = 0 if f[2] == 0 else thread.tid if f[2] == 1 else batch.threads[f[2] - 2].tid
     label, tag, key = batch.name(f[4]), batch.text(f[5]), batch.text(f[6])
-    own = batch.id(f[9], f[10])
-    parent = batch.id(f[11], f[12], own)
+    end_thread = batch.threads[f[2] - 2] if f[2] > 1 else thread
+    end_tid = end_thread.tid if f[2] else 0
+    own = batch.span_id(end_thread, f[9], f[10])
+    parent = batch.span_id(end_thread, f[11], f[12], own)
+    end_thread.current = parent or own
     begin = (end - f[8], thread.spanned + f[8], batch.mentioned(own) - f[8])[f[7]] & M
     thread.spanned = end
     if parent:
         batch.mention(parent, begin)
     work = end - begin + f[13] & M
-    parts = read_ledger(batch, batch.threads[f[2] - 2] if f[2] > 1 else thread, f, own, parent, begin, work)
+    parts = read_ledger(batch, end_thread, f, own, parent, begin, work)
     blocked = ",".join(str(part) for part in parts[2:11])
     return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, end_tid=end_tid, id=own, parent=parent, flags=f[3], work=work,
                 on_cpu=parts[0], runnable=parts[1], blocked=blocked, detached=parts[11], unknown=parts[12], label=label, tag=tag, key=key)
@@ -299,7 +305,8 @@ def read_wake(batch, f):
     thread, waker = batch.threads[f[1]], batch.threads[f[2]]
     thread.ready = batch.time
     return dict(time=batch.time, pid=thread.pid, tid=thread.tid, waker_pid=waker.pid, waker_tid=waker.tid, cpu=f[3], flags=f[4],
-                waker_comm=batch.name(f[5]), span=batch.id(f[6], f[7]), waker_span=batch.id(f[8], f[9]))
+                waker_comm=batch.name(f[5]), span=batch.span_id(thread, f[6], f[7]),
+                waker_span=batch.span_id(waker, f[8], f[9]))
 
 
 def common(batch, f):
@@ -310,17 +317,21 @@ def read_thread(batch, f):
     return dict(common(batch, f), is_seed=f[2] & 1, is_exit=f[2] >> 1 & 1, comm=batch.name(f[3]))
 
 
+def read_marked(batch, thread, slot, field):
+    thread.current = batch.span_id(thread, slot, field)
+    batch.mention(thread.current, batch.time)
+    return thread.current
+
+
 def read_attribute(batch, f):
     value = unzigzag(f[7]) & M if f[2] == 2 else int.from_bytes(f[7].to_bytes(8, "little"), "big") if f[2] == 4 else f[7]
-    span = batch.id(f[5], f[6])
-    batch.mention(span, batch.time)
+    span = read_marked(batch, batch.threads[f[1]], f[5], f[6])
     return dict(common(batch, f), span=span, type=f[2], is_truncated=f[3], value=value, name=batch.name(f[4]),
                 string=batch.text(f[8]))
 
 
 def read_instant(batch, f):
-    span = batch.id(f[3], f[4])
-    batch.mention(span, batch.time)
+    span = read_marked(batch, batch.threads[f[1]], f[3], f[4])
     return dict(common(batch, f), span=span, name=batch.name(f[2]))
 
 
@@ -329,8 +340,10 @@ def read_counter(batch, f):
 
 
 def read_link(batch, f):
-    begin = batch.id(f[3], f[4])
-    end = batch.id(f[5], f[6], begin)
+    thread = batch.threads[f[1]]
+    begin = batch.span_id(thread, f[3], f[4])
+    end = batch.span_id(thread, f[5], f[6], begin)
+    thread.current = end
     batch.mention(begin, batch.time)
     batch.mention(end, batch.time)
     return dict(common(batch, f), **{"from": begin}, to=end, name=batch.name(f[2]))
@@ -342,8 +355,8 @@ def read_loss(batch, f):
 
 def read_open_span(batch, f):
     thread = batch.threads[f[1]]
-    label, key, own = batch.name(f[2]), batch.text(f[3]), batch.id(f[5], f[6])
-    return dict(time=batch.time, begin=batch.time - f[4] & M, pid=thread.pid, tid=thread.tid, id=own, parent=batch.id(f[7], f[8], own),
+    label, key, own = batch.name(f[2]), batch.text(f[3]), batch.span_id(thread, f[5], f[6])
+    return dict(time=batch.time, begin=batch.time - f[4] & M, pid=thread.pid, tid=thread.tid, id=own, parent=batch.span_id(thread, f[7], f[8], own),
                 label=label, key=key)
 
 
@@ -362,9 +375,12 @@ def read_continued(batch, f):
 
 
 def read_stay(batch, f):
-    thread = batch.threads[f[1]]
-    return dict(exit=batch.time, enter=batch.time - f[2] & M, span=batch.id(f[5], f[6]), span_pid=thread.pid + f[3] & 0xFFFFFFFF,
-                pid=thread.pid, tid=thread.tid, is_keyed=int(f[4] != 0))
+    thread, end = batch.threads[f[1]], batch.time
+    begin = (thread.exited + f[2] if f[7] else end - f[2]) & M
+    thread.exited = end
+    thread.current = batch.span_id(thread, f[5], f[6])
+    return dict(exit=end, enter=begin, span=thread.current, span_pid=thread.pid + f[3] & 0xFFFFFFFF, pid=thread.pid, tid=thread.tid,
+                is_keyed=int(f[4] != 0))
 
 
 def read_object(batch, f):

@@ -124,6 +124,10 @@ static const struct txtrace_record expected_values[] = {
 	{ .kind = TXTRACE_RECORD_SPAN, /* begun 10 ns before its mark */
 	  .span = { .id = 20, .pid = 7, .tid = 7, .end_tid = 7, .begin_ns = MOMENT(3540), .end_ns = MOMENT(3800), .work_ns = 260,
 		    .ledger = { .on_cpu_ns = 260 }, .label = STRING("marked") } },
+	{ .kind = TXTRACE_RECORD_STAY,
+	  .stay = { .enter_ns = MOMENT(3100), .exit_ns = MOMENT(3850), .span = 40, .span_pid = 7, .pid = 7, .tid = 7 } },
+	{ .kind = TXTRACE_RECORD_STAY, /* in the same span, soon after the last */
+	  .stay = { .enter_ns = MOMENT(3860), .exit_ns = MOMENT(3990), .span = 40, .span_pid = 7, .pid = 7, .tid = 7 } },
 	{ .kind = TXTRACE_RECORD_SPAN, /* ready at once, 200 ns before it ran: which nothing else says */
 	  .span = { .id = 30, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = MOMENT(2500), .end_ns = MOMENT(4000), .work_ns = 1500,
 		    .ledger = { .on_cpu_ns = 1300, .runnable_ns = 200 }, .label = STRING("pushed") } },
