@@ -32,7 +32,8 @@ struct column {
 /* A field that comes from a column. */
 struct step {
 	struct column *column;
-	uint32_t field;
+	uint64_t base;  /* is added to the column's number */
+	uint64_t field;
 };
 
 /*
@@ -65,7 +66,7 @@ struct record_shape {
 	const struct step *steps; /* by ascending field; the time may be the first of them */
 	uint32_t step_cnt;
 	uint32_t field_cnt;
-	uint64_t values[LOG_KNOWN_FIELD_MAX]; /* constants, and what the columns' numbers are added to */
+	uint64_t values[LOG_KNOWN_FIELD_MAX]; /* constants; of the others, their bases, or those of the last record */
 };
 
 struct range {
@@ -83,9 +84,9 @@ enum table_id { TABLE_THREADS, TABLE_NAMES, TABLE_TEXTS, TABLE_OBJECTS, TABLE_SL
 
 struct batch_decoder {
 	struct record_unpacker unpacker;
-	const struct record_shape **order_at; /* in order_ahead */
-	const struct record_shape **order_end;
-	const struct record_shape *shapes;
+	struct record_shape **order_at; /* in order_ahead */
+	struct record_shape **order_end;
+	struct record_shape *shapes;
 	uint32_t shape_cnt;
 	uint32_t record_cnt;
 	uint32_t ahead_cnt; /* records whose shapes have been read */
@@ -100,7 +101,7 @@ struct batch_decoder {
 	struct column unknown_times[LOG_KIND_MAX - LOG_KIND_COUNT]; /* FIELD_TIME of the kinds that this version does not know */
 	struct column absent;
 	struct number_table *number_tables[NUMBER_LOW_MAX + 1]; /* made when a column first needs them */
-	const struct record_shape *order_ahead[AHEAD];
+	struct record_shape *order_ahead[AHEAD];
 };
 
 struct batch_decoder *batch_decoder_new(void)
@@ -417,7 +418,7 @@ static int read_shape_fields(struct batch_decoder *decoder, struct range *range,
 			shape->values[field] = told.value;
 			column = told.is_variable ? field_column(decoder, shape->kind, field, &told, &own_cnt) : NULL;
 			if (column)
-				((struct step *)shape->steps)[shape->step_cnt++] = (struct step){ column, field };
+				((struct step *)shape->steps)[shape->step_cnt++] = (struct step){ column, told.value, field };
 		}
 	}
 	return 0;
@@ -643,22 +644,22 @@ static bool make_run(struct batch_decoder *decoder, const struct record_shape *s
 	return true;
 }
 
-static bool make_general(struct batch_decoder *decoder, const struct record_shape *shape, uint64_t time_ns, struct txtrace_record *record)
+static bool make_general(struct batch_decoder *decoder, struct record_shape *shape, uint64_t time_ns, struct txtrace_record *record)
 {
-	uint64_t fields[LOG_KNOWN_FIELD_MAX], number;
+	const struct step *step = shape->steps + (shape->time ? 1 : 0), *end = shape->steps + shape->step_cnt;
+	uint64_t number;
 
-	memcpy(fields, shape->values, sizeof(fields));
-	for (uint32_t i = shape->time ? 1 : 0; i < shape->step_cnt; i++) {
-		if (unlikely(!get_number(shape->steps[i].column, &number)))
+	for (; step < end; step++) {
+		if (unlikely(!get_number(step->column, &number)))
 			return false;
-		fields[shape->steps[i].field] += number;
+		shape->values[step->field] = step->base + number;
 	}
-	fields[FIELD_TIME] = time_ns - decoder->unpacker.model.time_ns;
-	return record_unpack(&decoder->unpacker, shape->kind, fields, record);
+	decoder->unpacker.model.time_ns = time_ns;
+	return record_unpack(&decoder->unpacker, shape->kind, shape->values, record);
 }
 
 /* Any record of a known kind, or the time of another. False: it makes no sense. */
-static bool make_record(struct batch_decoder *decoder, const struct record_shape *shape, struct txtrace_record *record)
+static bool make_record(struct batch_decoder *decoder, struct record_shape *shape, struct txtrace_record *record)
 {
 	uint64_t time_ns = decoder->unpacker.model.time_ns + shape->values[FIELD_TIME], number = 0;
 
@@ -682,7 +683,7 @@ static uint32_t look_ahead_easily(struct batch_decoder *decoder, uint32_t cnt)
 {
 	/* What lifts the first code that there is no shape for over the highest bit of its byte. */
 	uint64_t lift = BYTES_OF(decoder->shape_cnt < 128 ? 128 - decoder->shape_cnt : 0), codes;
-	const struct record_shape *shapes = decoder->shapes;
+	struct record_shape *shapes = decoder->shapes;
 	const uint8_t *code = decoder->order.at;
 	uint32_t i = 0;
 
@@ -726,7 +727,7 @@ static bool look_ahead(struct batch_decoder *decoder)
 /* Any next record. */
 static __attribute__((noinline)) int next_with_care(struct batch_decoder *decoder, struct txtrace_record *record)
 {
-	const struct record_shape *shape;
+	struct record_shape *shape;
 
 	do {
 		if (decoder->order_at == decoder->order_end && !look_ahead(decoder))
