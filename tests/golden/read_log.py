@@ -279,10 +279,19 @@ def read_summary(batch, f):
                 anomalies=",".join(str(anomaly) for anomaly in f[6:15]))
 
 
+def read_dropped(batch, f):
+    return dict(time=batch.time, first=batch.time - f[1] & M, last=batch.time - f[2] & M, batches=f[3],
+                records=",".join(str(cnt) for cnt in f[4:17]))
+
+
+def read_continued(batch, f):
+    return dict(time=batch.time, next_part=f[1] & 0xFFFFFFFF)
+
+
 KINDS = {
     1: ("span", read_span), 2: ("run", read_run), 3: ("wake", read_wake), 4: ("thread", read_thread), 5: ("attribute", read_attribute),
     6: ("instant", read_instant), 7: ("counter", read_counter), 8: ("link", read_link), 9: ("loss", read_loss),
-    10: ("open_span", read_open_span), 11: ("summary", read_summary),
+    10: ("open_span", read_open_span), 11: ("summary", read_summary), 12: ("dropped", read_dropped), 13: ("continued", read_continued),
 }
 
 

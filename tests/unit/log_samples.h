@@ -144,6 +144,15 @@ static inline void put_summary(FILE *out, const struct txtrace_summary *summary)
 	put_numbers(out, "anomalies=", summary->anomaly_cnt, TXTRACE_ANOMALY_COUNT);
 }
 
+static inline void put_dropped(FILE *out, const struct txtrace_dropped *dropped)
+{
+	put_number(out, "time", dropped->time_ns);
+	put_number(out, "first", dropped->first_ns);
+	put_number(out, "last", dropped->last_ns);
+	put_number(out, "batches", dropped->batch_cnt);
+	put_numbers(out, "records=", dropped->record_cnt + 1, TXTRACE_RECORD_DAMAGE - 1);
+}
+
 static inline void put_common(FILE *out, uint64_t time_ns, uint32_t pid, uint32_t tid)
 {
 	put_number(out, "time", time_ns);
@@ -172,6 +181,9 @@ static inline void put_mark(FILE *out, const struct txtrace_record *record)
 		put_number(out, "from", record->link.from);
 		put_number(out, "to", record->link.to);
 		put_string(out, "name", record->link.name);
+	} else if (record->kind == TXTRACE_RECORD_CONTINUED) {
+		put_number(out, "time", record->continued.time_ns);
+		put_number(out, "next_part", record->continued.next_part);
 	}
 }
 
@@ -194,6 +206,8 @@ static inline void put_record(FILE *out, const struct txtrace_record *record)
 		put_loss(out, &record->loss);
 	else if (record->kind == TXTRACE_RECORD_SUMMARY)
 		put_summary(out, &record->summary);
+	else if (record->kind == TXTRACE_RECORD_DROPPED)
+		put_dropped(out, &record->dropped);
 	else
 		put_mark(out, record);
 	fputc('\n', out);
@@ -241,6 +255,11 @@ static const struct txtrace_record extreme_records[] = {
 	{ .kind = TXTRACE_RECORD_SUMMARY,
 	  .summary = { MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, { MAX64, 1, 2, 3, 4, 5, 6, 7, MAX64 } } },
 	{ .kind = TXTRACE_RECORD_SUMMARY },
+	{ .kind = TXTRACE_RECORD_DROPPED,
+	  .dropped = { MAX64, 0, MAX64, MAX64, { 0, MAX64, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, MAX64 } } },
+	{ .kind = TXTRACE_RECORD_DROPPED },
+	{ .kind = TXTRACE_RECORD_CONTINUED, .continued = { MAX64, MAX32 } },
+	{ .kind = TXTRACE_RECORD_CONTINUED },
 };
 
 #define EXTREME_RECORD_CNT (sizeof(extreme_records) / sizeof(extreme_records[0]))

@@ -330,6 +330,33 @@ static int jsonl_loss(void *state, const struct txtrace_loss *loss)
 	return end_line(json);
 }
 
+static int jsonl_dropped(void *state, const struct txtrace_dropped *dropped)
+{
+	struct json *json = state;
+
+	begin_line(json, "dropped");
+	json_member_u64(json, "time_ns", dropped->time_ns);
+	json_member_u64(json, "first_ns", dropped->first_ns);
+	json_member_u64(json, "last_ns", dropped->last_ns);
+	json_member_u64(json, "batch_cnt", dropped->batch_cnt);
+	json_name(json, "records");
+	json_object_begin(json);
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++)
+		json_member_u64(json, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
+	json_object_end(json);
+	return end_line(json);
+}
+
+static int jsonl_continued(void *state, const struct txtrace_continued *continued)
+{
+	struct json *json = state;
+
+	begin_line(json, "continued");
+	json_member_u64(json, "time_ns", continued->time_ns);
+	json_member_u64(json, "next_part", continued->next_part);
+	return end_line(json);
+}
+
 static int jsonl_damage(void *state, const struct txtrace_damage *damage)
 {
 	struct json *json = state;
@@ -372,6 +399,7 @@ static int jsonl_finish(void *state, const struct export_totals *totals)
 	json_member_u64(json, "lower_bound_cnt", totals->lower_bound_cnt);
 	json_member_u64(json, "lost_span_event_cnt", totals->lost_span_event_cnt);
 	json_member_u64(json, "lost_sched_event_cnt", totals->lost_sched_event_cnt);
+	json_member_u64(json, "dropped_record_cnt", totals->dropped_record_cnt);
 	json_member_u64(json, "damaged_bytes", totals->damaged_bytes);
 	json_member_u64(json, "damaged_record_cnt", totals->damaged_record_cnt);
 	json_member_u64(json, "first_ns", totals->first_ns);
@@ -410,6 +438,8 @@ const struct export_format format_jsonl = {
 	.link = jsonl_link,
 	.open_span = jsonl_open_span,
 	.loss = jsonl_loss,
+	.dropped = jsonl_dropped,
+	.continued = jsonl_continued,
 	.damage = jsonl_damage,
 	.finish = jsonl_finish,
 	.free = jsonl_free,

@@ -12,7 +12,7 @@
 #include "txtrace/log.h"
 
 #define FIELD_TIME 0   /* of every kind */
-#define FIELD_THREAD 1 /* of every kind but LOSS and SUMMARY */
+#define FIELD_THREAD 1 /* of every kind but LOSS, SUMMARY, DROPPED and CONTINUED */
 
 enum span_field {
 	SPAN_END_THREAD = 2,
@@ -138,6 +138,19 @@ enum summary_field {
 	SUMMARY_LATE = 5,
 	SUMMARY_ANOMALIES = 6, /* one for each */
 	SUMMARY_FIELD_COUNT = 6 + TXTRACE_ANOMALY_COUNT,
+};
+
+enum dropped_field {
+	DROPPED_SINCE_FIRST = 1,
+	DROPPED_SINCE_LAST = 2,
+	DROPPED_BATCHES = 3,
+	DROPPED_RECORDS = 4, /* one for each kind, from kind 1 */
+	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_DAMAGE - 1,
+};
+
+enum continued_field {
+	CONTINUED_NEXT_PART = 1,
+	CONTINUED_FIELD_COUNT = 2,
 };
 
 /* Kinds that a file can hold; the reader's own DAMAGE is none. */

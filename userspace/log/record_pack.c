@@ -405,6 +405,24 @@ static void pack_summary(struct record_packer *packer, const struct txtrace_reco
 	memcpy(fields + SUMMARY_ANOMALIES, summary->anomaly_cnt, sizeof(summary->anomaly_cnt));
 }
 
+static void pack_dropped(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_dropped *dropped = &record->dropped;
+
+	(void)packer;
+	fields[DROPPED_SINCE_FIRST] = dropped->time_ns - dropped->first_ns;
+	fields[DROPPED_SINCE_LAST] = dropped->time_ns - dropped->last_ns;
+	fields[DROPPED_BATCHES] = dropped->batch_cnt;
+	for (uint32_t kind = 1; kind < LOG_KIND_COUNT; kind++)
+		fields[DROPPED_RECORDS + kind - 1] = dropped->record_cnt[kind];
+}
+
+static void pack_continued(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	(void)packer;
+	fields[CONTINUED_NEXT_PART] = record->continued.next_part;
+}
+
 typedef void (*pack_fn)(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields);
 
 static const pack_fn packs[LOG_KIND_COUNT] = {
@@ -413,7 +431,8 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_ATTRIBUTE] = pack_attribute, [TXTRACE_RECORD_INSTANT] = pack_instant,
 	[TXTRACE_RECORD_COUNTER] = pack_counter,     [TXTRACE_RECORD_LINK] = pack_link,
 	[TXTRACE_RECORD_LOSS] = pack_loss,           [TXTRACE_RECORD_OPEN_SPAN] = pack_open_span,
-	[TXTRACE_RECORD_SUMMARY] = pack_summary,
+	[TXTRACE_RECORD_SUMMARY] = pack_summary,     [TXTRACE_RECORD_DROPPED] = pack_dropped,
+	[TXTRACE_RECORD_CONTINUED] = pack_continued,
 };
 
 /* The moment at which the record was finished: its place in the log. */
@@ -442,6 +461,10 @@ static uint64_t time_of(const struct txtrace_record *record)
 		return record->open_span.time_ns;
 	case TXTRACE_RECORD_SUMMARY:
 		return record->summary.time_ns;
+	case TXTRACE_RECORD_DROPPED:
+		return record->dropped.time_ns;
+	case TXTRACE_RECORD_CONTINUED:
+		return record->continued.time_ns;
 	default:
 		return 0;
 	}
