@@ -149,12 +149,18 @@ int log_file_turn(struct log_file *file)
 
 static void tell_names(const struct log_file *file, struct log_file_names *names, bool is_complete, bool is_partial)
 {
-	bool is_direct = log_file_is_direct(file);
-
 	if (!names)
 		return;
-	*names = (struct log_file_names){ .is_complete = is_complete || is_direct, .is_partial = is_partial && !is_direct };
+	*names = (struct log_file_names){ .is_complete = is_complete, .is_partial = is_partial };
+	if (log_file_is_direct(file))
+		*names = (struct log_file_names){ .is_complete = true };
 	log_set_numbers(file->set, &names->first_number, &names->last_number);
+}
+
+/* Until it is ended it has the .partial's name, unless somebody removed it. */
+static bool is_still_partial(const struct log_file *file)
+{
+	return file->fd >= 0 && !log_file_check(file);
 }
 
 int log_file_complete(struct log_file *file, struct log_file_names *names)
@@ -166,7 +172,7 @@ int log_file_complete(struct log_file *file, struct log_file_names *names)
 		err = end_partial(file, keeps_older ? log_set_finish : log_set_replace);
 	if (!err && keeps_older)
 		log_set_prune(file->set, &file->options.limits, UINT64_MAX); /* it is safe: what can't be removed now will be by the next one */
-	tell_names(file, names, !err, err);
+	tell_names(file, names, !err, err && is_still_partial(file));
 	free_file(file);
 	return err;
 }
@@ -175,7 +181,7 @@ void log_file_abandon(struct log_file *file, struct log_file_names *names)
 {
 	if (!file)
 		return;
-	tell_names(file, names, false, file->fd >= 0 && !log_file_check(file));
+	tell_names(file, names, false, is_still_partial(file));
 	free_file(file);
 }
 
