@@ -22,6 +22,7 @@ struct log_writer {
 	uint64_t record_cnt;
 	uint32_t pending_cnt; /* records in the encoder */
 	int err;              /* the first one: final */
+	bool waits;           /* for room in the queue */
 
 	uint32_t part;
 	uint64_t part_begin_ns;   /* by the anchors */
@@ -62,6 +63,7 @@ int log_writer_open(struct log_writer **result, const char *path, const struct t
 	writer->anchor_realtime_ns = info->start_realtime_ns;
 	writer->part = info->part;
 	writer->is_through = true;
+	writer->waits = options->is_sync;
 	writer->encoder = batch_encoder_new();
 	err = writer->encoder ? log_store_open(&writer->store, path, info, &writer->options) : -ENOMEM;
 	if (!err && options->queue_bytes)
@@ -146,7 +148,7 @@ static void look_at_part(struct log_writer *writer)
 }
 
 /* Closes the batch and hands it on. Afterwards is_through tells whether it was dropped. */
-static int end_batch(struct log_writer *writer, bool ends_file, bool waits)
+static int end_batch(struct log_writer *writer, bool ends_file)
 {
 	struct log_batch batch = {
 		.anchor_monotonic_ns = writer->anchor_monotonic_ns,
@@ -160,7 +162,7 @@ static int end_batch(struct log_writer *writer, bool ends_file, bool waits)
 
 	batch_encoder_finish(writer->encoder, &batch.content);
 	batch_encoder_count(writer->encoder, record_cnts);
-	err = writer->thread ? store_thread_put(writer->thread, &batch, waits || writer->options.is_sync) :
+	err = writer->thread ? store_thread_put(writer->thread, &batch, writer->waits) :
 			       log_store_put(writer->store, &batch);
 	if (batch.content.last_ns > writer->last_ns)
 		writer->last_ns = batch.content.last_ns;
@@ -178,10 +180,10 @@ static int end_batch(struct log_writer *writer, bool ends_file, bool waits)
 	return err;
 }
 
-static int flush_pending(struct log_writer *writer, bool waits)
+static int flush_pending(struct log_writer *writer)
 {
 	if (!writer->err && writer->pending_cnt)
-		writer->err = end_batch(writer, false, waits);
+		writer->err = end_batch(writer, false);
 	return writer->err;
 }
 
@@ -193,7 +195,7 @@ int log_writer_add(struct log_writer *writer, const struct txtrace_record *recor
 		return writer->err;
 	err = batch_encoder_add(writer->encoder, record);
 	if (err == -ENOSPC) {
-		err = flush_pending(writer, false);
+		err = flush_pending(writer);
 		if (!err)
 			err = batch_encoder_add(writer->encoder, record);
 	}
@@ -203,12 +205,12 @@ int log_writer_add(struct log_writer *writer, const struct txtrace_record *recor
 	}
 	writer->pending_cnt++;
 	writer->record_cnt++;
-	return batch_encoder_bytes(writer->encoder) >= writer->options.batch_bytes ? flush_pending(writer, false) : 0;
+	return batch_encoder_bytes(writer->encoder) >= writer->options.batch_bytes ? flush_pending(writer) : 0;
 }
 
 int log_writer_flush(struct log_writer *writer)
 {
-	int err = flush_pending(writer, false);
+	int err = flush_pending(writer);
 
 	if (err)
 		return err;
@@ -223,7 +225,7 @@ int log_writer_flush(struct log_writer *writer)
 
 int log_writer_skip(struct log_writer *writer)
 {
-	int err = flush_pending(writer, false);
+	int err = flush_pending(writer);
 
 	return err ? err : log_store_skip(writer->store);
 }
@@ -247,13 +249,13 @@ static int end_part(struct log_writer *writer)
 	record.continued.time_ns = last_ns > writer->last_ns ? last_ns : writer->last_ns;
 	err = batch_encoder_add(writer->encoder, &record);
 	if (err == -ENOSPC) {
-		err = flush_pending(writer, false);
+		err = flush_pending(writer);
 		if (!err)
 			err = batch_encoder_add(writer->encoder, &record);
 	}
 	writer->pending_cnt++;
 	if (!err)
-		err = end_batch(writer, true, false);
+		err = end_batch(writer, true);
 	if (err || !writer->is_through)
 		return err;
 	writer->part++;
@@ -302,6 +304,20 @@ const struct txtrace_dropped *log_writer_dropped(const struct log_writer *writer
 	return &writer->dropped;
 }
 
+uint64_t log_writer_dropped_records(const struct log_writer *writer)
+{
+	uint64_t cnt = 0;
+
+	for (unsigned int kind = 0; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
+		cnt += writer->dropped.record_cnt[kind];
+	return cnt;
+}
+
+void log_writer_drop_no_more(struct log_writer *writer)
+{
+	writer->waits = true;
+}
+
 int log_writer_error(const struct log_writer *writer)
 {
 	return writer->err ? writer->err : log_store_error(writer->store);
@@ -309,11 +325,13 @@ int log_writer_error(const struct log_writer *writer)
 
 int log_writer_close(struct log_writer *writer)
 {
-	int err = flush_pending(writer, true), stop_err;
+	int err, stop_err;
 
+	writer->waits = true;
+	err = flush_pending(writer);
 	/* What there is no room for even in an empty queue is told once more, by itself. */
 	if (!err && !writer->is_through)
-		err = flush_pending(writer, true);
+		err = flush_pending(writer);
 	stop_err = store_thread_stop(writer->thread);
 	writer->thread = NULL;
 	if (!err)

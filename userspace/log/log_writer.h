@@ -89,8 +89,12 @@ int log_writer_skip(struct log_writer *writer);
 uint64_t log_writer_bytes(const struct log_writer *writer);
 uint64_t log_writer_records(const struct log_writer *writer);
 
-/* Of what was added so far, dropped; its time_ns is not set. */
+/* Of what was added so far, dropped: by kind, its time_ns is not set; and records in all. */
 const struct txtrace_dropped *log_writer_dropped(const struct log_writer *writer);
+uint64_t log_writer_dropped_records(const struct log_writer *writer);
+
+/* From here on it waits for room in the queue: nothing is pressing any more. */
+void log_writer_drop_no_more(struct log_writer *writer);
 
 /* 0, or what has gone wrong meanwhile. */
 int log_writer_error(const struct log_writer *writer);
