@@ -28,7 +28,7 @@ struct log_check {
 	struct log_check_problem *problems; /* problem_max for each check */
 	size_t problem_max;
 	size_t max_bytes;
-	bool is_slice;
+	const char *elsewhere;
 	struct span_set *spans;
 	struct span_set *threads;
 	uint64_t record_number;
@@ -36,7 +36,9 @@ struct log_check {
 	uint64_t ordered_ns; /* greatest time of the records that have an order */
 	uint64_t lost_span_event_cnt;
 	uint64_t lost_sched_event_cnt;
+	uint64_t dropped_cnt;
 	uint64_t summary_cnt;
+	bool is_continued; /* by the last record */
 	struct txtrace_summary summary;
 };
 
@@ -51,13 +53,13 @@ const char *log_check_name(enum log_check_kind kind)
 	return names[kind];
 }
 
-struct log_check *log_check_new(size_t max_bytes, size_t problems_per_check, bool is_slice)
+struct log_check *log_check_new(size_t max_bytes, size_t problems_per_check, const char *elsewhere)
 {
 	struct log_check *check = calloc(1, sizeof(*check));
 
 	if (!check)
 		return NULL;
-	check->is_slice = is_slice;
+	check->elsewhere = elsewhere;
 	check->max_bytes = max_bytes;
 	check->problem_max = problems_per_check;
 	check->problems = calloc(LOG_CHECK_COUNT * problems_per_check + 1, sizeof(*check->problems));
@@ -224,10 +226,10 @@ static void tell_thread(struct log_check *check, const struct txtrace_thread *th
 
 /* ---- records ---- */
 
-/* Checkpoints, losses and the summary are written when they become known. */
+/* Checkpoints, losses, what was dropped and the summary are written when they become known. */
 static bool has_an_order(uint32_t kind)
 {
-	return kind != TXTRACE_RECORD_OPEN_SPAN && kind != TXTRACE_RECORD_LOSS && kind != TXTRACE_RECORD_SUMMARY;
+	return kind != TXTRACE_RECORD_OPEN_SPAN && kind != TXTRACE_RECORD_LOSS && kind != TXTRACE_RECORD_DROPPED && kind != TXTRACE_RECORD_SUMMARY;
 }
 
 static void check_times(struct log_check *check, const struct txtrace_record *record, uint64_t begin_ns)
@@ -325,6 +327,7 @@ static void check_kind(struct log_check *check, const struct txtrace_record *rec
 	case TXTRACE_RECORD_DROPPED:
 		check_times(check, record, record->dropped.first_ns);
 		check_times(check, record, record->dropped.last_ns);
+		check->dropped_cnt++;
 		break;
 	default:
 		break;
@@ -342,6 +345,7 @@ void log_check_add(struct log_check *check, const struct txtrace_record *record)
 	checked(check, LOG_CHECK_DAMAGE);
 	check_order(check, record);
 	check_kind(check, record);
+	check->is_continued = record->kind == TXTRACE_RECORD_CONTINUED;
 }
 
 /* ---- the end ---- */
@@ -437,21 +441,21 @@ static void find_unresolved(struct log_check *check)
 
 static void excuse(struct log_check *check)
 {
-	static const char *const slice = "it is a slice: they may have been left out on purpose";
 	const struct txtrace_summary *summary = &check->summary;
 	const uint64_t *anomaly_cnt = summary->anomaly_cnt;
-	bool has_gaps = check->results[LOG_CHECK_DAMAGE].problem_cnt > 0 || check->summary_cnt == 0;
+	bool has_gaps = check->results[LOG_CHECK_DAMAGE].problem_cnt > 0 || (check->summary_cnt == 0 && !check->is_continued);
 	const char *missing = has_gaps ? "parts of the log are missing" : NULL, *strange = NULL;
 	bool has_untold_losses = summary->lost_cnt > add_saturating(check->lost_span_event_cnt, check->lost_sched_event_cnt);
 	bool has_lost_spans = check->lost_span_event_cnt > 0 || has_untold_losses;
 	bool has_lost_threads = check->lost_sched_event_cnt > 0 || has_untold_losses;
-	const char *lost = has_lost_spans ? "events were lost" : missing;
+	const char *dropped = check->dropped_cnt ? "the disk did not keep up, and records were dropped" : missing;
+	const char *lost = has_lost_spans ? "events were lost" : dropped;
 
 	if (anomaly_cnt[TXTRACE_ANOMALY_END_UNKNOWN] || anomaly_cnt[TXTRACE_ANOMALY_ENTER_UNKNOWN] ||
 	    anomaly_cnt[TXTRACE_ANOMALY_EXIT_UNKNOWN] || anomaly_cnt[TXTRACE_ANOMALY_MARK_UNKNOWN])
 		strange = "the program named spans that were not open, as the summary counts";
-	check->results[LOG_CHECK_PARENTS].excuse = check->results[LOG_CHECK_MARKS].excuse = check->is_slice ? slice : lost ? lost : strange;
-	check->results[LOG_CHECK_THREADS].excuse = check->is_slice ? slice : has_lost_threads ? "events were lost" : missing;
+	check->results[LOG_CHECK_PARENTS].excuse = check->results[LOG_CHECK_MARKS].excuse = check->elsewhere ? check->elsewhere : lost ? lost : strange;
+	check->results[LOG_CHECK_THREADS].excuse = check->elsewhere ? check->elsewhere : has_lost_threads ? "events were lost" : dropped;
 	if (summary->late_cnt > 0)
 		check->results[LOG_CHECK_ORDER].excuse = "events came late, as the summary counts";
 }
@@ -467,7 +471,7 @@ void log_check_finish(struct log_check *check)
 		find_unresolved(check);
 	if (span_set_is_full(check->threads))
 		check->results[LOG_CHECK_THREADS].unchecked = full;
-	if (check->summary_cnt == 0)
+	if (check->summary_cnt == 0 && !check->is_continued)
 		complain(check, LOG_CHECK_SUMMARY, "there is none: recording did not end cleanly, or is still going on");
 	excuse(check);
 }

@@ -211,10 +211,16 @@ static void tell(void *context, uint64_t done_bytes, uint64_t total_bytes)
 		progress_show(progress, done_bytes, total_bytes);
 }
 
+static const char *elsewhere(const struct txtrace_log_info *info)
+{
+	if (strstr(info->options, LOG_CUT_MARK))
+		return "it is a slice: they may have been left out on purpose";
+	return info->part > 0 ? "they may be in the parts of the capture before this one" : NULL;
+}
+
 static int verify(struct cli *cli, const struct verify_options *values, struct log_input *input)
 {
-	bool is_slice = strstr(txtrace_log_info(input->log)->options, LOG_CUT_MARK);
-	struct log_check *check = log_check_new(values->max_memory_bytes, values->limit, is_slice);
+	struct log_check *check = log_check_new(values->max_memory_bytes, values->limit, elsewhere(txtrace_log_info(input->log)));
 	struct txtrace_record record;
 	int status, err;
 

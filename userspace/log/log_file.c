@@ -10,7 +10,7 @@
 
 struct log_file {
 	int fd;
-	struct log_set *set;
+	struct file_series *series;
 	struct log_file_options options;
 	uint64_t bytes;
 	bool has_pruned; /* since it was begun */
@@ -20,7 +20,7 @@ static void free_file(struct log_file *file)
 {
 	if (file->fd >= 0)
 		close(file->fd);
-	log_set_close(file->set);
+	file_series_close(file->series);
 	free(file);
 }
 
@@ -34,9 +34,9 @@ int log_file_open(struct log_file **result, const char *path, const struct log_f
 	file->fd = -1;
 	if (options)
 		file->options = *options;
-	err = log_set_open(&file->set, path);
+	err = file_series_open(&file->series, path);
 	if (!err)
-		file->fd = log_set_begin(file->set);
+		file->fd = file_series_begin(file->series);
 	if (!err && file->fd < 0)
 		err = file->fd;
 	if (err)
@@ -73,13 +73,13 @@ static int write_all(int fd, struct iovec *parts, int part_cnt)
 /* Not before something was written: a recording that does not start removes nothing. */
 static int make_room(struct log_file *file)
 {
-	const struct log_set_limits *limits = &file->options.limits;
-	uint64_t total_bytes = log_set_older_bytes(file->set) + file->bytes;
+	const struct file_series_limits *limits = &file->options.limits;
+	uint64_t total_bytes = file_series_older_bytes(file->series) + file->bytes;
 
 	if (!file->options.keeps_older || (file->has_pruned && (!limits->total_bytes || total_bytes <= limits->total_bytes)))
 		return 0;
 	file->has_pruned = true;
-	return log_set_prune(file->set, limits, file->bytes);
+	return file_series_prune(file->series, limits, file->bytes);
 }
 
 int log_file_write(struct log_file *file, const void *head, size_t head_bytes, const void *body, size_t body_bytes)
@@ -120,13 +120,13 @@ uint64_t log_file_bytes(const struct log_file *file)
 
 bool log_file_is_direct(const struct log_file *file)
 {
-	return log_set_is_direct(file->set);
+	return file_series_is_direct(file->series);
 }
 
 /* The lock goes with the descriptor, so the name goes first. */
-static int end_partial(struct log_file *file, int (*name)(struct log_set *set))
+static int end_partial(struct log_file *file, int (*name)(struct file_series *series))
 {
-	int err = fsync(file->fd) ? -errno : name(file->set);
+	int err = fsync(file->fd) ? -errno : name(file->series);
 
 	if (err)
 		return err;
@@ -137,13 +137,13 @@ static int end_partial(struct log_file *file, int (*name)(struct log_set *set))
 
 int log_file_turn(struct log_file *file)
 {
-	int err = end_partial(file, log_set_number);
+	int err = end_partial(file, file_series_number);
 
 	if (err)
 		return err;
 	file->bytes = 0;
 	file->has_pruned = false;
-	file->fd = log_set_begin(file->set);
+	file->fd = file_series_begin(file->series);
 	return file->fd < 0 ? file->fd : 0;
 }
 
@@ -154,7 +154,7 @@ static void tell_names(const struct log_file *file, struct log_file_names *names
 	*names = (struct log_file_names){ .is_complete = is_complete, .is_partial = is_partial };
 	if (log_file_is_direct(file))
 		*names = (struct log_file_names){ .is_complete = true };
-	log_set_numbers(file->set, &names->first_number, &names->last_number);
+	file_series_numbers(file->series, &names->first_number, &names->last_number);
 }
 
 /* Until it is ended it has the .partial's name, unless somebody removed it. */
@@ -169,9 +169,9 @@ int log_file_complete(struct log_file *file, struct log_file_names *names)
 	int err = 0;
 
 	if (!log_file_is_direct(file))
-		err = end_partial(file, keeps_older ? log_set_finish : log_set_replace);
+		err = end_partial(file, keeps_older ? file_series_finish : file_series_replace);
 	if (!err && keeps_older)
-		log_set_prune(file->set, &file->options.limits, UINT64_MAX); /* it is safe: what can't be removed now will be by the next one */
+		file_series_prune(file->series, &file->options.limits, UINT64_MAX); /* it is safe: what can't be removed now will be by the next one */
 	tell_names(file, names, !err, err && is_still_partial(file));
 	free_file(file);
 	return err;
@@ -190,7 +190,7 @@ void log_file_discard(struct log_file *file, struct log_file_names *names)
 	if (!file)
 		return;
 	if (file->fd >= 0)
-		log_set_discard(file->set);
+		file_series_discard(file->series);
 	tell_names(file, names, false, false);
 	free_file(file);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The file that a log is written to: `path.partial`, which gets its name when it is complete (log_set.h). A path that is a device or a pipe is
+ * The file that a log is written to: `path.partial`, which gets its name when it is complete (file_series.h). A path that is a device or a pipe is
  * written to directly. Errors are negative errno.
  */
 #ifndef LOG_FILE_H
@@ -10,13 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "log/log_set.h"
+#include "log/file_series.h"
 
 struct log_file;
 
 struct log_file_options {
 	bool keeps_older;             /* what was called `path` gets a number instead of being replaced */
-	struct log_set_limits limits; /* for it and the older ones together; only if it keeps those */
+	struct file_series_limits limits; /* for it and the older ones together; only if it keeps those */
 };
 
 /* NULL: replaces what is there. -EBUSY: path.partial is being written by another recorder. -EISDIR: path is a directory. */

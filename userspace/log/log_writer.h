@@ -44,7 +44,7 @@ struct log_writer_options {
 	size_t queue_bytes; /* 0: no thread. A batch must fit in: some MiB at the default size of batches */
 	bool is_sync;       /* waits instead of dropping, and a flush waits until what was added before is on the disk */
 
-	bool keeps_older;      /* what was called `path` gets a number (log_set.h) instead of being replaced */
+	bool keeps_older;      /* what was called `path` gets a number (file_series.h) instead of being replaced */
 	uint64_t rotate_bytes; /* the next file begins when one has about so many; 0: never. Only with keeps_older */
 	uint64_t rotate_ns;    /* or when it is so old, by the anchors, and has something in it; 0: never */
 	uint64_t keep_cnt;     /* files, older ones and the one that is written together; 0: all */
@@ -56,7 +56,7 @@ struct log_writer_options {
 /*
  * Makes `path` (mode 0600, the invoking user's under sudo; until the log is complete it is path.partial, and what is called `path` stays) and writes
  * the header. The times of info are filled in by the caller; its version is this build's in any case. Negative errno; -EBUSY: another recorder is
- * writing path.partial. What a crash left under that name is kept (log_set.h).
+ * writing path.partial. What a crash left under that name is kept (file_series.h).
  */
 int log_writer_open(struct log_writer **writer, const char *path, const struct txtrace_log_info *info,
 		    const struct log_writer_options *options);

@@ -26,11 +26,15 @@ static int put_record(void *context, const struct txtrace_record *record)
 /* Between two events: a new file begins with what it needs to be read alone. */
 static int look_after_log(struct pipeline *pipeline)
 {
+	struct merge_stats merge;
 	int result;
 
 	if (!log_writer_is_due(pipeline->options.log))
 		return 0;
-	result = log_writer_turn(pipeline->options.log);
+	merge_stats(pipeline->merge, &merge);
+	result = attribution_checkpoint(pipeline->attribution, merge.given_ns); /* what the file names of open spans is in it */
+	if (!result)
+		result = log_writer_turn(pipeline->options.log);
 	return result > 0 ? attribution_restate(pipeline->attribution) : result;
 }
 
