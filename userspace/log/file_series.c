@@ -96,7 +96,9 @@ int file_series_open(struct file_series **result, const char *path)
 	series = new_series(path);
 	if (!series)
 		return -ENOMEM;
-	if (!is_there || S_ISREG(status.st_mode))
+	if (!*series->name)
+		err = -ENOENT;
+	else if (!is_there || S_ISREG(status.st_mode))
 		err = open_directory(series);
 	if (err)
 		file_series_close(series);

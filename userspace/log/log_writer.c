@@ -214,12 +214,12 @@ int log_writer_flush(struct log_writer *writer)
 
 	if (err)
 		return err;
-	look_at_part(writer);
 	if (writer->thread)
 		err = store_thread_check(writer->thread, writer->options.is_sync);
 	else
 		err = log_store_check(writer->store, writer->options.is_sync);
 	writer->err = err;
+	look_at_part(writer);
 	return err;
 }
 
