@@ -72,7 +72,6 @@ static void look_at(struct contents *contents, const struct txtrace_record *reco
 			contents->first_id = record->span.id;
 		else
 			contents->has_gaps |= record->span.id != contents->last_id + 1;
-		if (contents->cnt[1] > 1 && record->span.id != contents->last_id + 1) fprintf(stderr, "%lu after %lu\n", record->span.id, contents->last_id);
 		contents->last_id = record->span.id;
 	} else if (record->kind == TXTRACE_RECORD_CONTINUED) {
 		contents->next_part = record->continued.next_part;
@@ -324,8 +323,9 @@ static void the_thread_changes_nothing(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct log_writer_result result;
 		struct log_writer_options options = { .codec = LOG_CODEC_ZSTD, .batch_bytes = 10000, .queue_bytes = i ? QUEUE_BYTES : 0, .is_sync = true,
-						      .keeps_older = true, .rotate_bytes = 30000, .result = &result };
+						      .keeps_older = true, .rotate_bytes = 3000, .result = &result };
 		struct log_writer *writer;
+		uint64_t record_cnt;
 
 		make_folder(&folders[i]);
 		writer = open_writer(&folders[i], &options);
@@ -336,8 +336,9 @@ static void the_thread_changes_nothing(void **state)
 				turn_if_due(writer);
 			}
 		}
-		assert_int_equal(log_writer_records(writer) - 100000, 2 * (contents_of(&folders[i], "app.txtrace.partial").info.part));
+		record_cnt = log_writer_records(writer);
 		assert_int_equal(log_writer_close(writer), 0);
+		assert_int_equal(record_cnt, 100000 + 2 * (result.file_cnt - 1)); /* two definitions each */
 		bytes[i] = result.written_bytes;
 	}
 	assert_int_equal(bytes[0], bytes[1]);
@@ -459,6 +460,7 @@ static void open_slow_disk(struct slow_disk *disk)
 	assert_int_equal(mkfifo(in_folder(&disk->folder, "app.txtrace"), 0600), 0);
 	disk->fd = open(disk->folder.name, O_RDWR);
 	assert_true(disk->fd >= 0);
+	assert_true(fcntl(disk->fd, F_SETPIPE_SZ, 4096) >= 4096); /* the first batch does not fit in: from the start nothing moves */
 }
 
 /* All that came through the pipe becomes a file. */
