@@ -22,6 +22,7 @@ struct log_store {
 	uint64_t anchor_monotonic_ns; /* of the last batch: the index has it, too */
 	uint64_t anchor_realtime_ns;
 	uint64_t sequence;
+	uint32_t first_part;
 	bool has_batch; /* in the file */
 
 	/* For other threads. A file's bytes are those of `part` once that was set: they are set to 0 before. */
@@ -29,6 +30,7 @@ struct log_store {
 	_Atomic uint32_t part;
 	_Atomic uint64_t file_bytes;
 	_Atomic uint64_t ended_bytes; /* in the files before */
+	_Atomic uint64_t raw_bytes;
 };
 
 /* A file with a header and no batch in it is of no use to anybody. */
@@ -38,7 +40,7 @@ static void free_store(struct log_store *store, struct log_writer_result *result
 
 	if (result) {
 		result->written_bytes = log_store_bytes(store);
-		result->file_cnt = store->part + 1;
+		result->file_cnt = store->part - store->first_part + (store->has_batch || !store->file);
 	}
 	if (store->has_batch)
 		log_file_abandon(store->file, names);
@@ -59,7 +61,7 @@ static struct log_store *new_store(const struct txtrace_log_info *info, const st
 	store->how = options->codec;
 	store->info = *info;
 	store->sequence = info->first_sequence;
-	store->part = info->part;
+	store->part = store->first_part = info->part;
 	store->anchor_monotonic_ns = info->start_monotonic_ns;
 	store->anchor_realtime_ns = info->start_realtime_ns;
 	store->codec = codec_new();
@@ -164,6 +166,7 @@ static int write_batch(struct log_store *store, const struct log_batch *batch)
 	log_index_add_batch(&store->index, &entry);
 	batch->visit_labels(batch->labels, index_label, &store->index);
 	publish_bytes(store);
+	atomic_fetch_add_explicit(&store->raw_bytes, block.raw_bytes, memory_order_relaxed);
 	return 0;
 }
 
@@ -256,6 +259,11 @@ uint64_t log_store_file_bytes(const struct log_store *store, uint32_t part)
 	if (atomic_load_explicit(&store->part, memory_order_acquire) != part)
 		return 0;
 	return atomic_load_explicit(&store->file_bytes, memory_order_relaxed);
+}
+
+uint64_t log_store_raw_bytes(const struct log_store *store)
+{
+	return atomic_load_explicit(&store->raw_bytes, memory_order_relaxed);
 }
 
 int log_store_close(struct log_store *store, struct log_writer_result *result)

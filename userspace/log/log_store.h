@@ -38,6 +38,7 @@ int log_store_check(struct log_store *store, bool syncs);
 int log_store_error(const struct log_store *store);
 uint64_t log_store_bytes(const struct log_store *store); /* in all files */
 uint64_t log_store_file_bytes(const struct log_store *store, uint32_t part); /* in the file of that part; 0: it is not there yet, or has ended */
+uint64_t log_store_raw_bytes(const struct log_store *store); /* of the payloads put so far, before compression */
 
 /* Writes the index and gives the file its name; after an error, leaves what is there. Both free the store and fill result, if not NULL. */
 int log_store_close(struct log_store *store, struct log_writer_result *result);

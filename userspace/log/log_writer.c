@@ -26,6 +26,8 @@ struct log_writer {
 
 	uint32_t part;
 	uint64_t part_begin_ns;   /* by the anchors */
+	uint64_t raw_bytes;       /* of the batches handed on, before compression */
+	uint64_t part_raw_bytes;  /* of those, in the parts before */
 	uint64_t last_ns;         /* greatest time of a record so far */
 	bool has_content;         /* the part has more in it than definitions */
 	bool wants_part;          /* the next part shall begin */
@@ -138,10 +140,21 @@ static bool is_content(const uint64_t *record_cnts)
 	return false;
 }
 
+/* What waits in the queue counts as what it is likely to become: so a file is as large under load as it is else. */
+static uint64_t part_bytes(const struct log_writer *writer)
+{
+	uint64_t file_bytes = log_store_file_bytes(writer->store, writer->part), written_bytes = log_store_bytes(writer->store);
+	uint64_t raw_bytes = log_store_raw_bytes(writer->store), waiting_bytes = writer->raw_bytes - raw_bytes;
+
+	if (waiting_bytes > writer->raw_bytes - writer->part_raw_bytes)
+		waiting_bytes = writer->raw_bytes - writer->part_raw_bytes;
+	return raw_bytes ? file_bytes + (uint64_t)((double)waiting_bytes * (double)written_bytes / (double)raw_bytes) : file_bytes;
+}
+
 static void look_at_part(struct log_writer *writer)
 {
 	const struct log_writer_options *options = &writer->options;
-	bool is_large = options->rotate_bytes && log_store_file_bytes(writer->store, writer->part) >= options->rotate_bytes;
+	bool is_large = options->rotate_bytes && part_bytes(writer) >= options->rotate_bytes;
 	bool is_old = options->rotate_ns && writer->anchor_monotonic_ns - writer->part_begin_ns >= options->rotate_ns;
 
 	writer->wants_part = options->keeps_older && writer->has_content && (is_large || is_old);
@@ -167,6 +180,8 @@ static int end_batch(struct log_writer *writer, bool ends_file)
 	if (batch.content.last_ns > writer->last_ns)
 		writer->last_ns = batch.content.last_ns;
 	writer->is_through = !writer->thread || err != -EAGAIN;
+	if (writer->is_through)
+		writer->raw_bytes += batch.content.cuts[batch.content.cut_cnt - 1];
 	writer->has_content |= is_content(record_cnts);
 	if (writer->is_through)
 		memset(&writer->untold, 0, sizeof(writer->untold));
@@ -260,6 +275,7 @@ static int end_part(struct log_writer *writer)
 		return err;
 	writer->part++;
 	writer->part_begin_ns = writer->anchor_monotonic_ns;
+	writer->part_raw_bytes = writer->raw_bytes;
 	writer->has_content = writer->wants_part = false;
 	writer->wants_definitions = true;
 	return 0;

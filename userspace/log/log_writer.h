@@ -33,7 +33,7 @@ enum log_codec {
 /* What is left on disk, and what is not. */
 struct log_writer_result {
 	uint64_t written_bytes; /* in all files, those that were removed again included */
-	uint32_t file_cnt;      /* likewise */
+	uint32_t file_cnt;      /* likewise; those with records */
 	struct log_file_names names;
 };
 

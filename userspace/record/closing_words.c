@@ -59,8 +59,8 @@ static void print_log(const struct recorder_result *result, FILE *messages)
 		fprintf(messages, "%zu files: ", cnt);
 	fprintf(messages, "%s\n", text_string(&files));
 	if (cnt < result->log.file_cnt)
-		fprintf(messages, "txtrace-bpf: the first %llu of its files were removed to make room: --keep and --keep-size\n",
-			(unsigned long long)(result->log.file_cnt - cnt));
+		fprintf(messages, "txtrace-bpf: the oldest of its %llu files were removed to make room: --keep and --keep-size\n",
+			(unsigned long long)result->log.file_cnt);
 	if (cnt > 1)
 		fprintf(messages, "next: txtrace report %s\n", text_string(&arguments));
 	else
