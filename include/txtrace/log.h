@@ -80,6 +80,7 @@ enum txtrace_record_kind {
 	TXTRACE_RECORD_DROPPED = 12,  /* records that the recorder could not write: the disk did not keep up */
 	TXTRACE_RECORD_CONTINUED = 13, /* the last record of a file: the capture goes on in the next one. Left out where that one is read next */
 	TXTRACE_RECORD_STAY = 14,     /* a thread worked for a span: from its enter to its exit */
+	TXTRACE_RECORD_OBJECT = 15,   /* what threads wait for: a descriptor's file */
 	/* Kinds to come are numbered from here. */
 	TXTRACE_RECORD_DAMAGE = 24,   /* made by the reader, not in the file: a part of the file that could not be read */
 	TXTRACE_RECORD_KIND_COUNT = 25,
@@ -133,7 +134,7 @@ struct txtrace_run {
 	uint8_t left_as; /* enum txtrace_left_as */
 	uint8_t reason;  /* enum txtrace_block_reason, when left_as is BLOCKED */
 	int32_t syscall_nr; /* BLOCKED: -1 in none, -2 unknown */
-	uint64_t object;    /* BLOCKED: futex address or fd, by the reason; else 0 */
+	uint64_t object;    /* BLOCKED: futex address, fd, or ns that a sleep asked for, by the reason; else 0 */
 };
 
 enum txtrace_wake_flag {
@@ -289,6 +290,16 @@ struct txtrace_continued {
 	uint32_t next_part; /* of the capture: see struct txtrace_log_info */
 };
 
+/* From here on this descriptor of this process refers to that: for the `object` of runs. */
+struct txtrace_object {
+	uint64_t time_ns;
+	uint64_t object;
+	uint32_t pid;
+	uint32_t tid;   /* who waited for it first */
+	uint8_t reason; /* enum txtrace_block_reason: what for */
+	struct txtrace_string name; /* a path, "tcp 10.0.0.1:80 > 10.0.0.2:4711", "pipe:[4711]", "eventfd", …; any bytes */
+};
+
 struct txtrace_damage {
 	uint64_t offset_bytes; /* in the file */
 	uint64_t length_bytes; /* that were skipped; to the end of the file, if it is cut off */
@@ -313,6 +324,7 @@ struct txtrace_record {
 		struct txtrace_dropped dropped;
 		struct txtrace_continued continued;
 		struct txtrace_stay stay;
+		struct txtrace_object object;
 		struct txtrace_damage damage;
 	};
 };
