@@ -83,6 +83,20 @@ void log_writer_abort(struct log_writer *writer)
 		free_writer(writer);
 }
 
+/* What every file needs at its beginning, and says nothing new. */
+static bool is_definition(unsigned int kind)
+{
+	return kind == TXTRACE_RECORD_THREAD || kind == TXTRACE_RECORD_OPEN_SPAN || kind == TXTRACE_RECORD_OBJECT;
+}
+
+static bool is_content(const uint64_t *record_cnts)
+{
+	for (unsigned int kind = 0; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
+		if (record_cnts[kind] && !is_definition(kind))
+			return true;
+	return false;
+}
+
 /* ---- what is dropped ---- */
 
 static void add_dropped(struct txtrace_dropped *sum, const struct txtrace_dropped *dropped)
@@ -116,13 +130,12 @@ static void count_dropped(struct log_writer *writer, const struct batch *content
 			continue;
 		dropped.record_cnt[kind] = record_cnts[kind];
 		dropped.batch_cnt = 1;
+		writer->wants_definitions |= is_definition(kind);
 	}
 	if (!dropped.batch_cnt)
 		return;
 	add_dropped(&writer->dropped, &dropped);
 	add_dropped(&writer->untold, &dropped);
-	if (dropped.record_cnt[TXTRACE_RECORD_THREAD] || dropped.record_cnt[TXTRACE_RECORD_OPEN_SPAN])
-		writer->wants_definitions = true;
 }
 
 /* ---- batches ---- */
@@ -132,13 +145,6 @@ static void visit_encoder(const void *encoder, label_visitor visit, void *contex
 	batch_encoder_visit_labels(encoder, visit, context);
 }
 
-static bool is_content(const uint64_t *record_cnts)
-{
-	for (unsigned int kind = 0; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
-		if (record_cnts[kind] && kind != TXTRACE_RECORD_THREAD && kind != TXTRACE_RECORD_OPEN_SPAN)
-			return true;
-	return false;
-}
 
 /* What waits in the queue counts as what it is likely to become: so a file is as large under load as it is else. */
 static uint64_t part_bytes(const struct log_writer *writer)

@@ -36,7 +36,10 @@ static int look_after_log(struct pipeline *pipeline)
 	result = attribution_checkpoint(pipeline->attribution, merge.given_ns); /* what the file names of open spans is in it */
 	if (!result)
 		result = log_writer_turn(pipeline->options.log);
-	return result > 0 ? attribution_restate(pipeline->attribution) : result;
+	if (result <= 0)
+		return result;
+	result = attribution_restate(pipeline->attribution);
+	return result ? result : object_names_tell(pipeline->objects, merge.given_ns);
 }
 
 static int handle_event(void *context, const void *record, size_t size)
