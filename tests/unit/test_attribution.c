@@ -297,8 +297,8 @@ static void what_lives_is_told_again(void **state)
 	(void)state;
 	assert_int_equal(attribution_restate(attribution), 0); /* nothing */
 	assert_int_equal(feed(attribution, "1000 thread 12/10 0 seed born=1000 comm=\"main\" state=on_cpu\n"
-					   "1100 thread 11/10 1 born=1100 comm=\"main\" state=on_cpu\n"
-					   "1200 thread 13/10 2 born=1200 comm=\"gone\" state=on_cpu\n"
+					   "1100 thread 11/10 1 - born=1100 comm=\"main\" state=on_cpu\n"
+					   "1200 thread 13/10 2 - born=1200 comm=\"gone\" state=on_cpu\n"
 					   "1300 thread 11/10 1 rename born=1100 comm=\"second name\"\n"
 					   "2000 begin 12/10 0 - id=5 label=\"first\" born=1000 on_cpu=1000\n"
 					   "2100 begin 11/10 1 - id=6 label=\"over\" born=1100 on_cpu=1000\n"), 0);
