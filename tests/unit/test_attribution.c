@@ -310,7 +310,8 @@ static void what_lives_is_told_again(void **state)
 	fputs("again:\n", out);
 	assert_int_equal(attribution_restate(attribution), 0);
 	fclose(out);
-	assert_string_equal(strstr(text, "again:\n"), "again:\n2600 thread 11/10 second name seed\n2600 thread 12/10 main seed\n2600 open 5 first\n2600 open 7 second\n");
+	assert_string_equal(strstr(text, "again:\n"), "again:\n2600 thread 11/10 second name seed\n2600 thread 12/10 main seed\n"
+							   "2600 open 5 first\n2600 open 7 second\n");
 	attribution_free(attribution);
 	free(text);
 }

@@ -66,7 +66,8 @@ static void files_are_named_from_the_oldest(void **state)
 		    "a.000002.log a.000004.log a.log");
 	assert_told(&folder, "a.log", (struct log_file_names){ 2, 2, .is_partial = true }, 2, "'a.000002.log' and 'a.log.partial'",
 		    "a.000002.log a.log.partial");
-	assert_told(&folder, "a.log", (struct log_file_names){ .first_number = 2, .last_number = 4 }, 2, "'a.000002.log' and 'a.000004.log'", "a.000002.log a.000004.log");
+	assert_told(&folder, "a.log", (struct log_file_names){ .first_number = 2, .last_number = 4 }, 2, "'a.000002.log' and 'a.000004.log'",
+		    "a.000002.log a.000004.log");
 	for (int i = 5; i <= 12; i++) {
 		snprintf(name, sizeof(name), "a.%06d.log", i);
 		put_text(&folder, name, "");
