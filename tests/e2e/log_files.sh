@@ -55,6 +55,15 @@ rotated() {
 	[ "$(count continued "$tmp"/rotated/*)" = $(($(find "$tmp/rotated" -type f | wc -l) - 1)) ] || fail "the ends of parts are not told"
 }
 
+# The directory is one log, and so are its files in any order.
+they_are_read_as_one() {
+	[ "$(count span "$tmp/rotated")" = "$(begun_by rotated)" ] || fail "$(begun_by rotated) spans were begun" || return
+	# shellcheck disable=SC2046 # names without blanks
+	"$reader" verify $(find "$tmp/rotated" -type f | sort -r) || return
+	"$reader" report "$tmp/rotated" 2>&1 | tee "$tmp/rotated.report"
+	! grep -qiE 'damage|missing|no summary' "$tmp/rotated.report"
+}
+
 # A thread that was there before the file began is introduced in it, before it does anything.
 each_names_its_threads() {
 	local file
@@ -251,6 +260,7 @@ stays_below_a_cap() {
 }
 
 check "rotation under load: all that the program did is in the files, and each is sound by itself" rotated
+check "the files are read as one log" they_are_read_as_one
 check "each file begins with the threads that live" each_names_its_threads
 check "the closing words name all files" names_all_files
 check "a restart goes on with the numbers; the oldest logs go, other files stay" goes_on_after_a_restart

@@ -449,17 +449,15 @@ static inline struct log_writer *open_sample(const char *path, enum log_codec co
 	return writer;
 }
 
-/* Every record of the log as text; damage as it is told to people. To be freed. *damage_cnt, if not NULL, counts the latter. */
-static inline char *read_sample(const char *path, unsigned int *damage_cnt)
+/* The rest of a log as text; damage as it is told to people. To be freed. *damage_cnt, if not NULL, counts the latter. */
+static inline char *read_rest(struct txtrace_log *log, unsigned int *damage_cnt)
 {
 	struct txtrace_record record;
-	struct txtrace_log *log;
 	size_t length;
 	char *text;
 	FILE *out = open_memstream(&text, &length);
 	int err;
 
-	assert_int_equal(txtrace_log_open(&log, path), 0);
 	while ((err = txtrace_log_next(log, &record)) > 0) {
 		if (record.kind == TXTRACE_RECORD_DAMAGE && damage_cnt)
 			(*damage_cnt)++;
@@ -471,8 +469,19 @@ static inline char *read_sample(const char *path, unsigned int *damage_cnt)
 			put_record(out, &record);
 	}
 	assert_int_equal(err, 0);
-	txtrace_log_close(log);
 	fclose(out);
+	return text;
+}
+
+/* Every record of a log. */
+static inline char *read_sample(const char *path, unsigned int *damage_cnt)
+{
+	struct txtrace_log *log;
+	char *text;
+
+	assert_int_equal(txtrace_log_open(&log, path), 0);
+	text = read_rest(log, damage_cnt);
+	txtrace_log_close(log);
 	return text;
 }
 

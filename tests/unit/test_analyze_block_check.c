@@ -109,7 +109,7 @@ static uint8_t *index_byte(struct image *image, uint8_t expected, size_t nth)
 
 static void assert_found(enum log_check_kind kind, const char *what)
 {
-	struct log_check *check = log_check_new(1 << 16, 10, NULL);
+	struct log_check *check = log_check_new(1 << 16, 10, false);
 
 	assert_int_equal(block_check(check, path, NULL, NULL), 0);
 	if (!what) {

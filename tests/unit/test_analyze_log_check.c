@@ -22,9 +22,9 @@
 #define SUMMARY(time, ...) { .kind = TXTRACE_RECORD_SUMMARY, .summary = { .time_ns = time, ##__VA_ARGS__ } }
 #define PARENT(id_) .parent = id_
 
-static struct log_check *check_all(const struct txtrace_record *records, size_t cnt, const char *elsewhere)
+static struct log_check *check_all(const struct txtrace_record *records, size_t cnt, bool is_slice)
 {
-	struct log_check *check = log_check_new(MEMORY, 10, elsewhere);
+	struct log_check *check = log_check_new(MEMORY, 10, is_slice);
 
 	for (size_t i = 0; i < cnt; i++)
 		log_check_add(check, &records[i]);
@@ -35,7 +35,7 @@ static struct log_check *check_all(const struct txtrace_record *records, size_t 
 /* The log has exactly this problem, which speaks against it, and none else. */
 static void assert_problem(const struct txtrace_record *records, size_t cnt, enum log_check_kind kind, uint64_t record, const char *what)
 {
-	struct log_check *check = check_all(records, cnt, NULL);
+	struct log_check *check = check_all(records, cnt, false);
 	const struct log_check_problem *problem = log_check_problem(check, 0);
 
 	assert_false(log_check_is_sound(check));
@@ -52,7 +52,7 @@ static void assert_problem(const struct txtrace_record *records, size_t cnt, enu
 /* The log has such problems, and a reason for them. */
 static void assert_excused(const struct txtrace_record *records, size_t cnt, enum log_check_kind kind, const char *excuse)
 {
-	struct log_check *check = check_all(records, cnt, NULL);
+	struct log_check *check = check_all(records, cnt, false);
 
 	assert_true(log_check_is_sound(check));
 	assert_int_equal(log_check_result(check, kind)->problem_cnt, 1);
@@ -83,7 +83,7 @@ static void a_sound_log(void **state)
 		[LOG_CHECK_DAMAGE] = 15, [LOG_CHECK_BALANCE] = 3, [LOG_CHECK_WORK] = 3,  [LOG_CHECK_FLAGS] = 4,   [LOG_CHECK_TIMES] = 7,
 		[LOG_CHECK_ORDER] = 12,  [LOG_CHECK_PARENTS] = 2, [LOG_CHECK_MARKS] = 4, [LOG_CHECK_THREADS] = 6, [LOG_CHECK_SUMMARY] = 1,
 	};
-	struct log_check *check = check_all(records, LENGTH(records), NULL);
+	struct log_check *check = check_all(records, LENGTH(records), false);
 
 	(void)state;
 	assert_null(log_check_problem(check, 0));
@@ -144,7 +144,7 @@ static void what_a_span_may_be(void **state)
 		SPAN(4, 200, 200),
 		SUMMARY(900),
 	};
-	struct log_check *check = check_all(records, LENGTH(records), NULL);
+	struct log_check *check = check_all(records, LENGTH(records), false);
 
 	(void)state;
 	assert_true(log_check_is_sound(check));
@@ -213,13 +213,18 @@ static void spans_that_are_not_there(void **state)
 		const struct txtrace_record strange[] = {
 			THREAD(8, 10), cases[i].record, SPAN(2, 200, 300), SUMMARY(900, .anomaly_cnt = { [TXTRACE_ANOMALY_MARK_UNKNOWN] = 1 }),
 		};
-		struct log_check *check = check_all(records, 4, "it is a slice");
+		const struct txtrace_record dropped[] = { /* told when it became known, ahead of what follows */
+			THREAD(8, 10), { .kind = TXTRACE_RECORD_DROPPED, .dropped = { .time_ns = 400, .last_ns = 400, .batch_cnt = 1 } }, cases[i].record,
+			SPAN(2, 200, 300), SUMMARY(900),
+		};
+		struct log_check *check = check_all(records, 4, true);
 
 		assert_problem(records, 4, cases[i].kind, 0, cases[i].what);
+		assert_excused(dropped, 5, cases[i].kind, "the disk did not keep up, and records were dropped");
 		assert_excused(lossy, 4, cases[i].kind, "events were lost");
 		assert_excused(strange, 4, cases[i].kind, "the program named spans that were not open, as the summary counts");
 		assert_true(log_check_is_sound(check));
-		assert_string_equal(log_check_result(check, cases[i].kind)->excuse, "it is a slice");
+		assert_string_equal(log_check_result(check, cases[i].kind)->excuse, "it is a slice: they may have been left out on purpose");
 		log_check_free(check);
 	}
 }
@@ -233,7 +238,7 @@ static void spans_that_are_there_all_the_same(void **state)
 		SPAN(1, 100, 200, PARENT(0x7777)),
 		SUMMARY(900),
 	};
-	struct log_check *check = check_all(records, LENGTH(records), NULL);
+	struct log_check *check = check_all(records, LENGTH(records), false);
 
 	(void)state;
 	assert_null(log_check_problem(check, 0));
@@ -243,7 +248,7 @@ static void spans_that_are_there_all_the_same(void **state)
 /* 64 KiB hold some 1,500 spans: with more nothing can be said of references, and that is said. */
 static void more_spans_than_memory(void **state)
 {
-	struct log_check *check = log_check_new(1 << 16, 10, NULL);
+	struct log_check *check = log_check_new(1 << 16, 10, false);
 	const struct txtrace_record thread = THREAD(8, 10), summary = SUMMARY(99999);
 
 	(void)state;
@@ -266,7 +271,7 @@ static void more_spans_than_memory(void **state)
 
 static void the_first_few_are_kept(void **state)
 {
-	struct log_check *check = log_check_new(MEMORY, 2, NULL);
+	struct log_check *check = log_check_new(MEMORY, 2, false);
 	const struct txtrace_record thread = THREAD(8, 10);
 
 	(void)state;

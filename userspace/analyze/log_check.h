@@ -28,7 +28,7 @@ enum log_check_kind {
 	LOG_CHECK_MARKS,   /* spans that attributes, instants and links name are in the log */
 	LOG_CHECK_THREADS, /* who runs or is woken, or begins a span, was told of before */
 	LOG_CHECK_INDEX,   /* there is one, and it says what is in the batches (block_check.h) */
-	LOG_CHECK_SUMMARY, /* there is one, at the end, and sent = received + lost; or the capture goes on in another file */
+	LOG_CHECK_SUMMARY, /* there is one, at the end, and sent = received + lost */
 	LOG_CHECK_COUNT,
 };
 
@@ -52,9 +52,15 @@ struct log_check_problem {
 
 struct log_check;
 
-/* elsewhere: why records that others refer to may not be in this log; static; NULL: they are expected. NULL: no memory. */
-struct log_check *log_check_new(size_t max_bytes, size_t problems_per_check, const char *elsewhere);
+/* is_slice: the records that others refer to may have been left out on purpose. NULL: no memory. */
+struct log_check *log_check_new(size_t max_bytes, size_t problems_per_check, bool is_slice);
 void log_check_free(struct log_check *check);
+
+/* What comes now is of another capture. */
+void log_check_begin_capture(struct log_check *check);
+
+/* Parts of the capture are missing on purpose: they are other files. */
+void log_check_excuse_parts(struct log_check *check);
 
 void log_check_add(struct log_check *check, const struct txtrace_record *record);
 
