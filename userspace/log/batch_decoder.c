@@ -47,6 +47,19 @@ int batch_decoder_open(struct batch_decoder *decoder, const uint8_t *payload, si
 
 /* ---- the records ---- */
 
+/* A number with more raw bits than usual, or none: there is no such code, or there are too few bits. */
+static __attribute__((noinline)) bool get_long_number(struct column *column, uint64_t *number)
+{
+	struct number_class of = number_class_of(*column->code, column->table->low);
+
+	if (column->bit + of.bits > column->bit_cnt)
+		return false;
+	*number = of.base + bits_get(column->bits, column->bit, of.mask);
+	column->code++;
+	column->bit += of.bits;
+	return true;
+}
+
 /* Without a branch on what the code says, which can't be foretold. */
 static inline bool get_number(struct column *column, uint64_t *number)
 {
@@ -55,11 +68,12 @@ static inline bool get_number(struct column *column, uint64_t *number)
 
 	if (unlikely(column->code == column->code_end))
 		return false;
-	of = &column->table->classes[*column->code++];
+	of = &column->table->classes[*column->code];
 	if (unlikely(bit + of->bits > column->bit_cnt))
-		return false;
+		return get_long_number(column, number);
+	column->code++;
 	column->bit = bit + of->bits;
-	*number = of->base + bits_get(column->bits, bit, of->bits, of->mask);
+	*number = of->base + bits_get_word(column->bits, bit, of->mask);
 	return true;
 }
 
@@ -225,43 +239,34 @@ int batch_decoder_next(struct batch_decoder *decoder, struct txtrace_record *rec
 	const struct number_class *of;
 	const struct record_shape *shape;
 	struct column *column;
-	uint64_t bit, bits, word, way, time_ns;
+	uint64_t bit, time_ns;
 
 	if (unlikely(decoder->order_at == decoder->order_end))
 		return next_with_care(decoder, record);
 	shape = *decoder->order_at;
-	way = shape->way;
-	if (way > WAY_WAKE)
+	if (shape->way > WAY_WAKE)
 		return next_with_care(decoder, record);
 	column = shape->time;
 	if (unlikely(column->code == column->code_end))
 		return next_with_care(decoder, record);
 	of = &column->table->classes[*column->code];
 	bit = column->bit;
-	bits = of->bits;
-	if (unlikely(bit + bits > column->bit_cnt || bits > NUMBER_WORD_BITS))
+	if (unlikely(bit + of->bits > column->bit_cnt))
 		return next_with_care(decoder, record);
-	column->code++;
-	column->bit = bit + bits;
 	decoder->order_at++;
-	memcpy(&word, column->bits + bit / 8, sizeof(word));
-	word = le64toh(word) >> bit % 8 & of->mask;
-	time_ns = decoder->unpacker.model.time_ns + shape->values[FIELD_TIME] + of->base + word;
+	column->code++;
+	column->bit = bit + of->bits;
+	time_ns = decoder->unpacker.model.time_ns + shape->values[FIELD_TIME] + of->base + bits_get_word(column->bits, bit, of->mask);
 	decoder->unpacker.model.time_ns = time_ns;
-	switch (way) {
-	case WAY_WAKE:
-		fill_simple(shape, WAY_WAKE, time_ns, record);
-		return 1;
-	case WAY_RUN_CPU:
+	if (shape->way == WAY_RUN_CPU)
 		fill_simple(shape, WAY_RUN_CPU, time_ns, record);
-		return 1;
-	case WAY_RUN_END:
+	else if (shape->way == WAY_WAKE)
+		fill_simple(shape, WAY_WAKE, time_ns, record);
+	else if (shape->way == WAY_RUN_END)
 		fill_simple(shape, WAY_RUN_END, time_ns, record);
-		return 1;
-	default:
+	else
 		fill_simple(shape, WAY_RUN_READY, time_ns, record);
-		return 1;
-	}
+	return 1;
 }
 
 uint32_t batch_decoder_position(const struct batch_decoder *decoder)
