@@ -163,6 +163,18 @@ void batch_encoder_visit_labels(const struct batch_encoder *encoder, label_visit
 	}
 }
 
+void batch_encoder_count(const struct batch_encoder *encoder, uint64_t record_cnts[TXTRACE_RECORD_KIND_COUNT])
+{
+	memset(record_cnts, 0, TXTRACE_RECORD_KIND_COUNT * sizeof(*record_cnts));
+	for (uint32_t i = 0; i < encoder->shapes.count; i++)
+		record_cnts[encoder->shapes.shapes[i].kind] += encoder->shapes.shapes[i].count;
+}
+
+uint64_t batch_encoder_last_ns(const struct batch_encoder *encoder)
+{
+	return encoder->last_ns;
+}
+
 /* ---- at the finish ---- */
 
 /* Says where the numbers of each shape go, in the order in which put_shapes tells it, and gives each column its room. */
@@ -330,7 +342,7 @@ static void put_shapes(struct assembly *assembly, const struct shape *shapes, co
 #define LEADING_BITS 6u
 #define MANY_NUMBERS 8192u
 
-/* How many bits of each number are noise: all but the leading ones of a number of the middle. */
+/* How many bits of each number are noise: all but the leading ones of a number of the middle. The column has numbers. */
 static unsigned int pick_low(const struct column *column)
 {
 	uint32_t step = column->cnt / SAMPLES + 1, sample_cnt = (column->cnt + step - 1) / step, below = 0;
@@ -355,12 +367,14 @@ struct noise {
 	uint8_t *ends[COLUMN_CAPACITY];
 };
 
-static void put_codes(struct assembly *assembly, struct noise *noise, const struct column *column, uint32_t section, unsigned int low)
+static void put_codes(struct assembly *assembly, struct noise *noise, const struct column *column, uint32_t section)
 {
 	uint8_t *codes = assembly->at;
+	unsigned int low;
 
 	if (!column->cnt)
 		return;
+	low = pick_low(column);
 	*codes++ = (uint8_t)low;
 	for (uint32_t i = 0; i < column->cnt; i++)
 		bits_put(&noise->writer, column->numbers[i], number_code(column->numbers[i], low, &codes[i]));
@@ -410,11 +424,9 @@ static void assemble(struct batch_encoder *encoder, struct assembly *assembly)
 	put_order(assembly, encoder);
 	for (uint32_t i = 0; i < COMMON_COLUMN_COUNT; i++)
 		put_codes(assembly, &noise, &encoder->columns[i],
-			  LOG_SECTION_COLUMNS + i / LOG_KNOWN_FIELD_MAX * LOG_FIELD_MAX * 2 + i % LOG_KNOWN_FIELD_MAX * 2,
-			  pick_low(&encoder->columns[i]));
+			  LOG_SECTION_COLUMNS + i / LOG_KNOWN_FIELD_MAX * LOG_FIELD_MAX * 2 + i % LOG_KNOWN_FIELD_MAX * 2);
 	for (uint32_t i = 0; i < encoder->own_cnt; i++)
-		put_codes(assembly, &noise, &encoder->columns[COMMON_COLUMN_COUNT + i], LOG_SECTION_OWN + i * 2,
-			  pick_low(&encoder->columns[COMMON_COLUMN_COUNT + i]));
+		put_codes(assembly, &noise, &encoder->columns[COMMON_COLUMN_COUNT + i], LOG_SECTION_OWN + i * 2);
 	put_noise(assembly, &noise);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "log/number.h"
 
-static struct number_class class_of(unsigned int code, unsigned int low)
+struct number_class number_class_of(unsigned int code, unsigned int low)
 {
 	unsigned int octave = (code - NUMBER_EXACT) / 2, bits = low;
 	uint64_t base = code;
@@ -17,6 +17,10 @@ static struct number_class class_of(unsigned int code, unsigned int low)
 
 void number_table_init(struct number_table *table, unsigned int low)
 {
-	for (unsigned int code = 0; code < 256; code++)
-		table->classes[code] = class_of(code, low);
+	table->low = low;
+	for (unsigned int code = 0; code < 256; code++) {
+		table->classes[code] = number_class_of(code, low);
+		if (table->classes[code].bits > NUMBER_WORD_BITS)
+			table->classes[code].bits = NUMBER_NO_BITS;
+	}
 }

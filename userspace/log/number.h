@@ -35,8 +35,12 @@ struct number_class {
 /* More than any column has. */
 #define NUMBER_NO_BITS (1u << 30)
 
+struct number_class number_class_of(unsigned int code, unsigned int low);
+
+/* The classes of one `low`; those with more than NUMBER_WORD_BITS, which are rare, are left out as if there were none. */
 struct number_table {
 	struct number_class classes[256];
+	unsigned int low;
 };
 
 void number_table_init(struct number_table *table, unsigned int low);
@@ -93,16 +97,19 @@ static inline uint8_t *bits_end(struct bit_writer *writer)
 	return writer->at + (writer->pending_bits > 0);
 }
 
-/* The bits from number `bit` on, of which cnt, given with its mask, are wanted; eight bytes from there on must be readable, and one more. */
-static inline uint64_t bits_get(const uint8_t *from, uint64_t bit, unsigned int cnt, uint64_t mask)
+/* The bits from number `bit` on, at most NUMBER_WORD_BITS; eight bytes from there on must be readable. */
+static inline uint64_t bits_get_word(const uint8_t *from, uint64_t bit, uint64_t mask)
 {
 	uint64_t word;
 
 	memcpy(&word, from + bit / 8, sizeof(word));
-	word = le64toh(word) >> bit % 8;
-	if (__builtin_expect(cnt > NUMBER_WORD_BITS, 0) && bit % 8)
-		word |= (uint64_t)from[bit / 8 + 8] << (64 - bit % 8);
-	return word & mask;
+	return le64toh(word) >> bit % 8 & mask;
+}
+
+/* Any number of bits. */
+static inline uint64_t bits_get(const uint8_t *from, uint64_t bit, uint64_t mask)
+{
+	return bits_get_word(from, bit, mask & UINT32_MAX) | bits_get_word(from, bit + 32, mask >> 32) << 32;
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/ledger_basis.h"
 #include "log/varint.h"
 
 #define THREAD_CAPACITY 16384u
@@ -229,61 +230,6 @@ static void pack_parent(struct record_packer *packer, uint64_t thread, uint64_t 
 	}
 }
 
-/* How many bits numbers that are given apart from a basis take, about; far too many if one is less than the basis. */
-static unsigned int bits_apart(const uint64_t *parts, const uint64_t *basis)
-{
-	unsigned int bits = 0;
-
-	for (unsigned int i = 0; i < MODEL_CHILD_PARTS; i++)
-		if (parts[i] != basis[i])
-			bits += 65 - (unsigned int)__builtin_clzll(parts[i] - basis[i]);
-	return bits;
-}
-
-/*
- * By the waits of the thread, if these say why it was blocked. If they tell all but when it got the CPU that it is on, that follows, and is a
- * moment that is known for another reason, perhaps.
- */
-static bool pick_waits(struct record_packer *packer, const struct model_thread *thread, uint64_t begin_ns, const uint64_t *parts,
-		       uint64_t *basis, uint64_t *field)
-{
-	uint64_t expected[SPAN_PART_COUNT] = { 0 }, stay_ns;
-	const struct model_waits *waits = &packer->model.waits[thread - packer->model.threads];
-
-	if (!thread->last_end_ns || begin_ns >= thread->last_end_ns)
-		return false;
-	model_expect_waits(&packer->model, thread, begin_ns, thread->ready_ns, expected);
-	if (memcmp(parts + PART_BLOCKED, expected + PART_BLOCKED, TXTRACE_BLOCK_REASON_COUNT * sizeof(*parts)) ||
-	    parts[PART_RUNNABLE] < expected[PART_RUNNABLE])
-		return false;
-	stay_ns = thread->ready_ns + parts[PART_RUNNABLE] - expected[PART_RUNNABLE];
-	*field = SPAN_BASIS_READY;
-	if (stay_ns != thread->ready_ns && stay_ns == waits->stay_ns)
-		*field = SPAN_BASIS_TOLD;
-	for (uint32_t cpu = 0; cpu < packer->cpu_cnt && stay_ns != thread->ready_ns && *field == SPAN_BASIS_READY; cpu++)
-		if (packer->model.cpu_end_ns[cpu] == stay_ns)
-			*field = SPAN_BASIS_CPU + cpu;
-	memcpy(basis, expected, sizeof(expected));
-	if (*field != SPAN_BASIS_READY)
-		basis[PART_RUNNABLE] = parts[PART_RUNNABLE];
-	return true;
-}
-
-static void pick_basis(struct record_packer *packer, const struct txtrace_span *span, const struct model_thread *thread, const uint64_t *parts,
-		       uint64_t *basis, uint64_t *field)
-{
-	uint64_t children[SPAN_PART_COUNT] = { 0 };
-
-	*field = SPAN_BASIS_ZERO;
-	if (parts[PART_ON_CPU] == span->work_ns || pick_waits(packer, thread, span->begin_ns, parts, basis, field))
-		return;
-	model_expect_children(&packer->model, span->id, children);
-	if (bits_apart(parts, children) < bits_apart(parts, basis)) {
-		memcpy(basis, children, sizeof(children));
-		*field = SPAN_BASIS_CHILDREN;
-	}
-}
-
 static void pack_ledger(struct record_packer *packer, const struct txtrace_span *span, const struct model_thread *thread, uint64_t *fields)
 {
 	const struct txtrace_ledger *ledger = &span->ledger;
@@ -295,7 +241,7 @@ static void pack_ledger(struct record_packer *packer, const struct txtrace_span 
 	memcpy(parts + PART_BLOCKED, ledger->blocked_ns, sizeof(ledger->blocked_ns));
 	parts[PART_DETACHED] = ledger->detached_ns;
 	parts[PART_UNKNOWN] = ledger->unknown_ns;
-	pick_basis(packer, span, thread, parts, basis, &fields[SPAN_BASIS]);
+	fields[SPAN_BASIS] = ledger_basis_pick(&packer->model, packer->cpu_cnt, span, thread, parts, basis);
 	if (span->parent)
 		model_note_child(&packer->model, span->parent, parts);
 	for (unsigned int i = 0; i < SPAN_PART_COUNT; i++) {

@@ -423,6 +423,5 @@ static const unpack_fn unpacks[LOG_KIND_COUNT] = {
 bool record_unpack(struct record_unpacker *unpacker, uint32_t kind, const uint64_t *fields, struct txtrace_record *record)
 {
 	record->kind = kind;
-	unpacker->model.time_ns += fields[FIELD_TIME];
 	return unpacks[kind](unpacker, fields, record);
 }
