@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The figures of the analyses, computed a second time, from the records alone.
+
+analyses_check.py random SEED TRUTH     a log for make_log: threads that really enter and leave spans, at random; what was true goes to TRUTH
+analyses_check.py ANALYSIS JSONL JSON [ARGUMENT...]
+                                        the --json of a command against the --format jsonl of its log
+
+Prints what is wrong; exit status 1 if anything is.
+"""
+import bisect
+import json
+import random
+import sys
+from collections import defaultdict
+
+REASONS = ["lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other"]
+PARTS = ["on_cpu", "runnable", *REASONS, "detached", "unknown"]
+problems = []
+
+
+def problem(text):
+    problems.append(text)
+
+
+def same(what, is_, wanted):
+    if is_ != wanted:
+        problem(f"{what}: {is_!r}, not {wanted!r}")
+
+
+def read_log(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def ledger_of(node):
+    """The parts of a ledger as the JSON of any command has them."""
+    return [node["on_cpu_ns"], node["runnable_ns"], *(node["blocked"][reason] for reason in REASONS), node["detached_ns"], node["unknown_ns"]]
+
+
+def spans_of(records):
+    spans = [record for record in records if record["type"] == "span"]
+    for span in spans:
+        span["ledger"] = ledger_of(span)
+    return spans
+
+
+def plus(a, b):
+    return [x + y for x, y in zip(a, b)]
+
+
+def minus(a, b):
+    return [x - y for x, y in zip(a, b)]
+
+
+# ---- a random log ----
+
+class Thread:
+    """Stays on CPUs and what lies between them."""
+
+    def __init__(self, rng, tid, end):
+        self.tid = tid
+        self.runs = []  # begin, end, blocked, runnable, why it left
+        self.starts, self.states = [1000], [0]
+        now, blocked, runnable = 1000, 0, 0
+        while now < end:
+            run = 1 + rng.randrange(400)
+            reason = rng.choice([None, None, *range(len(REASONS))])
+            self.runs.append((now, now + run, blocked, runnable, reason))
+            blocked = 0 if reason is None else 1 + rng.randrange(600)
+            runnable = rng.randrange(100)
+            for state, length in ((0, run), (0 if reason is None else 2 + reason, blocked), (1, runnable)):
+                now += length
+                if length and state:
+                    self.starts.append(now - length)
+                    self.states.append(state)
+            self.starts.append(now)
+            self.states.append(0)
+
+    def ledger(self, intervals):
+        sums = [0] * len(PARTS)
+        for begin, end in intervals:
+            at = bisect.bisect_right(self.starts, begin) - 1
+            while begin < end:
+                until = min(end, self.starts[at + 1] if at + 1 < len(self.starts) else end)
+                sums[self.states[at]] += until - begin
+                begin, at = until, at + 1
+        return sums
+
+
+def union(intervals):
+    merged = []
+    for begin, end in sorted(intervals):
+        if merged and begin <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([begin, end])
+    return merged
+
+
+def common(a, b):
+    return union([(max(x[0], y[0]), min(x[1], y[1])) for x in a for y in b if max(x[0], y[0]) < min(x[1], y[1])])
+
+
+class World:
+    """Random actions of threads, each at a moment of its own."""
+
+    def __init__(self, seed):
+        self.rng = rng = random.Random(int(seed))
+        self.end = 40000
+        self.threads = [Thread(rng, tid, self.end) for tid in range(11, 15)]
+        self.open, self.done, self.stays, self.marks = {}, [], {}, []
+        for now in sorted(rng.sample(range(1001, self.end), 1500)):
+            self.act(now, rng.choice(self.threads).tid)
+        for number in list(self.open):
+            self.close(number, self.end, 0)
+
+    def stack(self, tid):
+        return [number for number in self.open if tid in self.open[number]["in"]]
+
+    def act(self, now, tid):
+        rng, stack = self.rng, self.stack(tid)
+        action = rng.random()
+        if action < 0.05:
+            self.marks.append((now, f"counter time_ns={now} pid=10 tid={tid} name=\"queue\" value={rng.randrange(-1, 4)}"))
+        elif action < 0.45 and len(self.open) < 24:
+            parent = stack[-1] if stack and rng.random() < 0.8 else rng.choice([0, 0, 0, *self.open, *(span["id"] for span in self.done[-3:]), 777])
+            number = len(self.done) + len(self.open) + 1
+            is_detached = rng.random() < 0.15
+            self.open[number] = {"id": number, "parent": parent, "tid": tid, "begin": now, "in": set() if is_detached else {tid},
+                                 "label": rng.choice("abcdef"), "tag": rng.choice(["", "shard=1", "shard=2,kind=write", "kind=read"]),
+                                 "moved": False}
+            self.stays[number] = [] if is_detached else [[tid, now, None]]
+        elif action < 0.5 and self.open:
+            number = rng.choice(list(self.open))
+            if tid not in self.open[number]["in"]:
+                self.open[number]["in"].add(tid)
+                self.open[number]["moved"] |= tid != self.open[number]["tid"]
+                self.stays[number].append([tid, now, None])
+        elif action < 0.55 and stack:
+            self.leave(rng.choice(stack), tid, now)
+        elif stack:
+            self.close(stack[-1] if rng.random() < 0.85 else rng.choice(stack), now, tid)
+        elif self.open and rng.random() < 0.3:
+            self.close(rng.choice(list(self.open)), now, tid)
+
+    def leave(self, number, tid, now):
+        self.open[number]["in"].discard(tid)
+        for stay in self.stays[number]:
+            if stay[0] == tid and stay[2] is None:
+                stay[2] = now
+
+    def close(self, number, now, tid):
+        span = self.open[number]
+        for other in list(span["in"]):
+            self.leave(number, other, now)
+        del self.open[number]
+        span.update(end=now, end_tid=tid, unfinished=not tid)
+        span["lossy"] = not tid or self.rng.random() < 0.05
+        self.done.append(span)
+
+    def intervals(self, number, tid):
+        return union([(begin, end) for who, begin, end in self.stays.get(number, []) if who == tid])
+
+    def account(self, span):
+        ledger, entered = [0] * len(PARTS), []
+        for thread in self.threads:
+            stays = self.intervals(span["id"], thread.tid)
+            ledger = plus(ledger, thread.ledger(stays))
+            entered += stays
+        detached = span["end"] - span["begin"] - sum(end - begin for begin, end in union(entered))
+        ledger[PARTS.index("detached")] += detached
+        return ledger
+
+    def self_of(self, span):
+        """Without what threads were charged for while they were in the span and in a child of it."""
+        ledger = self.account(span)
+        for thread in self.threads:
+            mine = self.intervals(span["id"], thread.tid)
+            theirs = [stay for child in self.done if child["parent"] == span["id"] for stay in common(mine, self.intervals(child["id"], thread.tid))]
+            ledger = minus(ledger, thread.ledger(union(theirs)))
+        return ledger
+
+    def write(self, truth_path):
+        lines = []
+        for span in self.done:
+            ledger = self.account(span)
+            flags = ",".join(name for name, is_set in (("lower_bound", span["lossy"]), ("unfinished", span["unfinished"]),
+                                                       ("moved", span["moved"])) if is_set)
+            parts = " ".join(f"{name}_ns={ns}" for name, ns in zip(PARTS, ledger) if ns)
+            lines.append((span["end"], f"span begin_ns={span['begin']} end_ns={span['end']} pid=10 tid={span['tid']} end_tid={span['end_tid']} "
+                          f"id={span['id']} parent={span['parent']} label=\"{span['label']}\" tag=\"{span['tag']}\" "
+                          f"flags={flags or 'none'} work_ns={sum(ledger)} {parts}"))
+        for thread in self.threads:
+            for begin, end, blocked, runnable, reason in thread.runs:
+                left = "preempted" if reason is None else f"blocked reason={REASONS[reason]}"
+                lines.append((end, f"run begin_ns={begin} end_ns={end} pid=10 tid={thread.tid} cpu={thread.tid % 2} blocked_ns={blocked} "
+                              f"runnable_ns={runnable} left_as={left}"))
+        print('header pid=10 cpus=2 command="random" start_monotonic_ns=1000')
+        for thread in self.threads:
+            print(f"thread time_ns=1000 pid=10 tid={thread.tid} comm=\"t{thread.tid}\"")
+        for _, text in sorted(lines + self.marks, key=lambda line: line[0]):
+            print(text)
+        print("summary time_ns=90000")
+        with open(truth_path, "w", encoding="utf-8") as file:
+            json.dump({span["id"]: self.self_of(span) for span in self.done}, file)
+
+
+# ---- the call tree ----
+
+def is_plain(span):
+    return not span["moved"] and span["detached_ns"] == 0
+
+
+def tree_places(spans):
+    """By the rules of docs/attribution.md: {id: place of the span}, {id: what is taken off it}. It knows all spans at once."""
+    at = {span["id"]: number for number, span in enumerate(spans)}
+    places, shared = {}, defaultdict(lambda: [0] * len(PARTS))
+    lanes = defaultdict(list)
+    for span in spans:
+        parent = spans[at[span["parent"]]] if span["parent"] in at else None
+        if not parent or parent is span:
+            continue
+        if at[parent["id"]] < at[span["id"]]:
+            apart = int(span["begin_ns"]) >= parent["end_ns"] or (is_plain(span) and is_plain(parent) and span["tid"] != parent["tid"])
+            places[span["id"]] = "apart" if apart else "unsure"
+            continue
+        lane = lanes[parent["id"], span["tid"]]
+        if not is_plain(span):
+            places[span["id"]] = "moved"
+        elif span["lower_bound"] or (lane and span["begin_ns"] < lane[-1]["end_ns"]):
+            places[span["id"]] = "unsure"
+        else:
+            lane.append(span)
+    for (number, tid), lane in lanes.items():
+        parent, total = spans[at[number]], [0] * len(PARTS)
+        for child in lane:
+            total = plus(total, child["ledger"])
+        left = minus(parent["ledger"], shared[number])
+        if not parent["moved"] and tid != parent["tid"]:
+            place = "apart"
+        elif lane and (lane[0]["begin_ns"] < parent["begin_ns"] or lane[-1]["end_ns"] > parent["end_ns"] or
+                       any(x > y for x, y in zip(total, left))):
+            place = "unsure"
+        else:
+            place = "shared" if is_plain(parent) else "assumed"
+            shared[number] = plus(shared[number], total)
+        for child in lane:
+            places[child["id"]] = place
+    return places, shared
+
+
+def tree_paths(spans):
+    by_id, paths = {span["id"]: span for span in spans}, {}
+    for span in spans:
+        path, node = [], span
+        while node:
+            path.append(node["label"])
+            if node["parent"] == "0" or node["parent"] == node["id"] or node["parent"] not in by_id:
+                break
+            node = by_id[node["parent"]]
+        if node["parent"] != "0":
+            path.append("(unknown parent)")
+        paths[span["id"]] = tuple(reversed(path))
+    return paths
+
+
+def tree_rows(tree):
+    rows, paths = {}, []
+    for row in tree["rows"]:
+        name = {"unknown_parent": "(unknown parent)"}.get(row["kind"], row["label"])
+        paths.append((() if row["parent_row"] is None else paths[row["parent_row"]]) + (name,))
+        same("depth", row["depth"], len(paths[-1]) - 1)
+        rows[paths[-1]] = row
+    same("rows with the same path", len(rows), len(tree["rows"]))
+    return rows
+
+
+def check_tree(records, tree, truth_path=None):
+    spans, rows = spans_of(records), tree_rows(tree)
+    paths, (places, shared) = tree_paths(spans), tree_places(spans)
+    sums = defaultdict(lambda: {False: [0, 0, 0, [0] * len(PARTS), [0] * len(PARTS)], True: [0, 0, 0, [0] * len(PARTS), [0] * len(PARTS)],
+                                "places": dict.fromkeys(["shared", "assumed", "apart", "moved", "unsure"], 0)})
+    for span in spans:
+        one = sums[paths[span["id"]]]
+        total = one[span["lower_bound"]]
+        total[0] += 1
+        total[1] += span["wall_ns"]
+        total[2] += span["work_ns"]
+        total[3] = plus(total[3], span["ledger"])
+        total[4] = plus(total[4], minus(span["ledger"], shared[span["id"]]))
+        if span["id"] in places:
+            one["places"][places[span["id"]]] += 1
+    same("paths", sorted(path for path in rows if path != ("(unknown parent)",)), sorted(sums))
+    for path, one in sums.items():
+        row = rows[path]
+        for side, bound in ((row, False), (row["lower_bounds"], True)):
+            cnt, wall, work, total, own = one[bound]
+            if side is None:
+                same(f"{path}: lower bounds", cnt, 0)
+                continue
+            same(f"{path}: count", side["count"], cnt)
+            same(f"{path}: wall, work", (side["total"]["wall_ns"], side["total"]["work_ns"]), (wall, work))
+            same(f"{path}: total", ledger_of(side["total"]), total)
+            same(f"{path}: self", ledger_of(side["self"]), own)
+        same(f"{path}: places", row["places"], one["places"])
+    if truth_path:
+        check_truth(spans, paths, rows, truth_path)
+
+
+def check_truth(spans, paths, rows, truth_path):
+    """What threads really did: where the row says exact, self is; where it says at most, it is no less."""
+    with open(truth_path, encoding="utf-8") as file:
+        truth = json.load(file)
+    own = defaultdict(lambda: [0] * len(PARTS))
+    for span in spans:
+        if not span["lower_bound"]:
+            own[paths[span["id"]]] = plus(own[paths[span["id"]]], truth[span["id"]])
+    exact = 0
+    for path, wanted in own.items():
+        shown = ledger_of(rows[path]["self"])
+        if rows[path]["self_is"] == "exact":
+            exact += 1
+            same(f"{path}: true self", shown, wanted)
+        elif rows[path]["self_is"] == "at_most" and rows[path]["places"] and any(x < y for x, y in zip(shown, wanted)):
+            children = [row for other, row in rows.items() if other[:-1] == path]
+            if not any(row["places"]["assumed"] for row in children):
+                problem(f"{path}: self is said to be at most {shown}, it was {wanted}")
+    if not exact:
+        problem("no row is exact: this checks nothing")
+
+
+CHECKS = {"tree": check_tree}
+
+
+def main():
+    if sys.argv[1] == "random":
+        World(sys.argv[2]).write(sys.argv[3])
+    else:
+        with open(sys.argv[3], encoding="utf-8") as file:
+            shown = json.load(file)
+        CHECKS[sys.argv[1]](read_log(sys.argv[2]), shown, *sys.argv[4:])
+    for text in problems[:20]:
+        print(text)
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
