@@ -329,7 +329,80 @@ def check_truth(spans, paths, rows, truth_path):
         problem("no row is exact: this checks nothing")
 
 
-CHECKS = {"tree": check_tree}
+# ---- report --by ----
+
+def row_name(span, names, by):
+    kind, _, argument = by.partition(":")
+    if kind in ("thread", "track"):
+        return f"t{span['tid']} {span['tid']}"
+    if kind == "process":
+        return str(span["pid"])
+    if kind == "key":
+        return span.get("key", "")[:2 * int(argument or 64)] or None
+    value = None
+    for piece in span["tag"].split(","):
+        if piece.startswith(argument + "="):
+            value = piece[len(argument) + 1:]
+    return value or None
+
+
+def check_report(records, report, by):
+    if by == "reason":
+        check_reasons(records, report)
+        return
+    sums = defaultdict(lambda: {False: [0, 0, [0] * len(PARTS)], True: [0, 0, [0] * len(PARTS)]})
+    for span in spans_of(records):
+        one = sums[row_name(span, None, by)][span["lower_bound"]]
+        one[0] += 1
+        one[1] += span["wall_ns"]
+        one[2] = plus(one[2], span["ledger"])
+    same("by", report["by"], by)
+    same("rows", sorted(str(row["name"]) for row in report["rows"]), sorted(map(str, sums)))
+    for row in report["rows"]:
+        for side, bound in ((row, False), (row["lower_bounds"], True)):
+            cnt, wall, ledger = sums[row["name"]][bound]
+            if side is None:
+                same(f"{row['name']}: lower bounds", cnt, 0)
+            else:
+                same(f"{row['name']}: sums", (side["count"], side["wall_ns"]["sum"], ledger_of(side["sum"])), (cnt, wall, ledger))
+
+
+def nearest_rank(values, percent):
+    """The smallest value with at least this share of all values not above it."""
+    values = sorted(values)
+    return values[max(0, -(-len(values) * percent // 100) - 1)] if values else 0
+
+
+def is_near(shown, wanted):
+    """What a quantile of more than 64 different values may be off by."""
+    return abs(shown - wanted) <= 0.004 * wanted
+
+
+def check_reasons(records, report):
+    blocks, last = defaultdict(list), {}
+    for run in records:
+        if run["type"] != "run":
+            continue
+        who, before = (run["pid"], run["tid"]), last.get((run["pid"], run["tid"]))
+        if run["blocked_ns"]:
+            fits = before and before["end_ns"] + run["blocked_ns"] + run["runnable_ns"] == run["begin_ns"] and before["left_as"] == "blocked"
+            blocks[before["reason"] if fits else "unknown"].append(run["blocked_ns"])
+        last[who] = run
+    in_spans = [0] * len(PARTS)
+    for span in spans_of(records):
+        if span["parent"] == "0" and not span["lower_bound"]:
+            in_spans = plus(in_spans, span["ledger"])
+    for row in report["rows"]:
+        mine = blocks.pop(row["name"], [])
+        same(f"{row['name']}", (row["count"], row["sum_ns"], row["max_ns"]), (len(mine), sum(mine), max(mine, default=0)))
+        for percent in (50, 99):
+            if not is_near(row[f"p{percent}_ns"], nearest_rank(mine, percent)):
+                problem(f"{row['name']}: p{percent} is {row[f'p{percent}_ns']}, not {nearest_rank(mine, percent)}")
+        same(f"{row['name']}: in spans", row["in_spans_ns"], in_spans[PARTS.index(row["name"])] if row["name"] in REASONS else 0)
+    same("reasons without a row", list(blocks), [])
+
+
+CHECKS = {"tree": check_tree, "report": check_report}
 
 
 def main():
