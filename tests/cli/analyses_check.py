@@ -402,7 +402,45 @@ def check_reasons(records, report):
     same("reasons without a row", list(blocks), [])
 
 
-CHECKS = {"tree": check_tree, "report": check_report}
+# ---- tail ----
+
+def check_tail(records, tail, percentile):
+    spans, labels = [span for span in spans_of(records) if not span["lower_bound"]], defaultdict(list)
+    for span in spans:
+        labels[span["label"]].append(span)
+    same("labels", sorted(row["label"] for row in tail["labels"]), sorted(labels))
+    told = 0
+    for row in tail["labels"]:
+        mine = labels[row["label"]]
+        walls = [span["wall_ns"] for span in mine]
+        for name, shown, percent in (("p50", row["p50_ns"], 50), ("high", row["high_ns"], int(percentile)),
+                                     ("middle", row["middle"]["from_ns"], 40), ("middle", row["middle"]["to_ns"], 60)):
+            if not is_near(shown, nearest_rank(walls, percent)):
+                problem(f"{row['label']}: {name} is {shown}, not {nearest_rank(walls, percent)}")
+        same("the tail's range", (row["tail"]["from_ns"], row["tail"]["to_ns"]), (row["high_ns"], max(walls)))
+        means = [band_mean(row, name, mine) for name in ("middle", "tail")]
+        more = minus(means[1], means[0])
+        same("more", [row["more_ns"][part] for part in PARTS], more)
+        same("more work", row["more_ns"]["work"], sum(more))
+        if row["verdict"] == "told":
+            told += 1
+            same("shares", [row["share_percent"][part] for part in PARTS], [round(100 * part / sum(more), 3) for part in more])
+    if not told:
+        problem("no tail is told")
+
+
+def band_mean(row, name, spans):
+    band = row[name]
+    inside = [span for span in spans if band["from_ns"] <= span["wall_ns"] <= band["to_ns"]]
+    total = [0] * len(PARTS)
+    for span in inside:
+        total = plus(total, span["ledger"])
+    mean = [part // len(inside) for part in total]
+    same(f"{row['label']}: {name}", (band["count"], ledger_of(band["mean"])), (len(inside), mean))
+    return mean
+
+
+CHECKS = {"tree": check_tree, "report": check_report, "tail": check_tail}
 
 
 def main():
