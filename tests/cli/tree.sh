@@ -8,8 +8,8 @@
 #   tx      two spans, 10,000 + 2,000. Taken off: parse 2,000 (on-CPU), commit 5,000 (1,000 on-CPU, 4,000 disk); not the lower bound. So self is
 #           5,000: on-CPU 7,000 - 3,000, runnable 1,000, blocked 4,000 - 4,000; and at most that, for the lower bound may be in it.
 #   commit  5,000 - fsync's 3,500: on-CPU 1,000 - 500, blocked 4,000 - 3,000
-#   queued  18,000, of them detached 8,000; parse took 2,000: on-CPU 5,000 - 1,500, runnable 1,000 - 500, lock 4,000
-#   batch   5,500 - first's 3,000. Of the others: audit is on another thread, mail was detached, second overlaps first, one log outlives the
+#   queued  18,000, of them detached 9,000; parse took 2,000: on-CPU 4,000 - 1,500, runnable 1,000 - 500, lock 4,000
+#   batch   5,500 - first's 3,000. Of the others: audit and mail are on another thread, both is on two, second overlaps first, one log outlives the
 #           batch, and the other begins when it has ended.
 #   cut     a lower bound: 1,500 - parse's 600
 #   below the unknown parent: 100 + 300

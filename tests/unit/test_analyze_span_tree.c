@@ -23,7 +23,9 @@ static struct txtrace_span span(uint64_t id, uint64_t parent, const char *label,
 
 static void add(struct span_tree *tree, struct txtrace_span one)
 {
-	assert_int_equal(span_tree_add(tree, &one), 0);
+	struct txtrace_record record = { .kind = TXTRACE_RECORD_SPAN, .span = one };
+
+	assert_int_equal(span_tree_add(tree, &record), 0);
 }
 
 /* The node at a path such as "tx/commit". */

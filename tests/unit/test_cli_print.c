@@ -141,13 +141,13 @@ static void a_report_is_text_whatever_the_log_holds(void **state)
 	}
 	label_report_sort(report);
 	screen.file = open_memstream(&printed, &length);
-	assert_int_equal(report_print(report, &info, &screen, 50), 0);
+	assert_int_equal(report_print(report, &info, &screen, &(struct report_view){ .row_limit = 50 }), 0);
 	fclose(screen.file);
 	expect_text(printed, length, true);
 	free(printed);
 
 	json_init_memory(&json);
-	assert_int_equal(report_json(report, &info, &json), 0);
+	assert_int_equal(report_json(report, &info, &(struct report_view){ 0 }, &json), 0);
 	expect_text(json.bytes, json.length, false);
 	assert_int_equal(json_release(&json), 0);
 	label_report_free(report);

@@ -4,53 +4,90 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Children with one label on one thread. */
 struct lane_label {
 	struct lane_label *next;
 	struct tree_node *node;
-	uint64_t cnt;
+	uint64_t open_cnt;   /* no stay of the parent has come since */
+	uint64_t shared_cnt; /* within one */
 };
 
-/* Plain children of one thread, none of which overlaps another: so their ledgers add up. */
+/* Children of one thread, none of which overlaps another: so their ledgers add up. */
 struct child_lane {
 	struct child_lane *next;
+	uint32_t pid;
 	uint32_t tid;
-	uint64_t begin_ns; /* of the first to begin */
-	uint64_t end_ns;   /* of the last to end */
-	struct txtrace_ledger ledger;
+	uint64_t end_ns; /* of the last child to leave the thread */
+	struct txtrace_ledger open;
+	uint64_t open_begin_ns;
+	bool has_open;
+	struct txtrace_ledger shared;
+	uint64_t enter_ns; /* the last stay of the parent; both 0 if there was none */
+	uint64_t exit_ns;
 	struct lane_label *labels; /* the one that came last in front */
 	size_t label_cnt;
 };
 
-bool span_is_plain(const struct txtrace_span *span)
+/* ---- stays ---- */
+
+void span_stays_add(struct span_stays *stays, const struct txtrace_stay *stay)
 {
-	return !(span->flags & TXTRACE_SPAN_MOVED) && span->ledger.detached_ns == 0;
+	if (stays->cnt == 0) {
+		stays->pid = stay->pid;
+		stays->tid = stay->tid;
+		stays->enter_ns = stay->enter_ns;
+	}
+	stays->has_threads |= stays->pid != stay->pid || stays->tid != stay->tid;
+	if (stay->enter_ns < stays->enter_ns)
+		stays->enter_ns = stay->enter_ns;
+	if (stay->exit_ns > stays->exit_ns)
+		stays->exit_ns = stay->exit_ns;
+	stays->cnt++;
 }
 
-static int find_lane(struct child_lanes *lanes, const struct txtrace_span *child, struct child_lane **found)
+void span_stays_complete(struct span_stays *stays, const struct txtrace_span *span)
+{
+	if (stays->cnt > 0)
+		return;
+	*stays = (struct span_stays){ .pid = span->pid, .tid = span->end_tid ? span->end_tid : span->tid, .exit_ns = span->end_ns };
+	stays->enter_ns = span->begin_ns + span->ledger.detached_ns;
+}
+
+/* ---- lanes ---- */
+
+static struct child_lane *find_lane(const struct child_lanes *lanes, uint32_t pid, uint32_t tid)
 {
 	struct child_lane *lane = lanes->first;
 
-	while (lane && lane->tid != child->tid)
+	while (lane && (lane->tid != tid || lane->pid != pid))
 		lane = lane->next;
-	*found = lane;
+	return lane;
+}
+
+/* *made is NULL when there are too many. */
+static int make_lane(struct child_lanes *lanes, uint32_t pid, uint32_t tid, struct child_lane **made)
+{
+	struct child_lane *lane = find_lane(lanes, pid, tid);
+
+	*made = lane;
 	if (lane || lanes->cnt == CHILD_LANE_MAX)
 		return 0;
 	lane = calloc(1, sizeof(*lane));
 	if (!lane)
 		return -ENOMEM;
-	lane->tid = child->tid;
-	lane->begin_ns = child->begin_ns;
+	lane->pid = pid;
+	lane->tid = tid;
 	if (!lanes->end)
 		lanes->end = &lanes->first;
 	*lanes->end = lane;
 	lanes->end = &lane->next;
 	lanes->cnt++;
 	lanes->bytes += sizeof(*lane) + 16;
-	*found = lane;
+	*made = lane;
 	return 0;
 }
 
-static int find_label(struct child_lanes *lanes, struct child_lane *lane, struct tree_node *node, struct lane_label **found)
+static int make_label(struct child_lanes *lanes, struct child_lane *lane, struct tree_node *node, struct lane_label **made)
 {
 	struct lane_label **link = &lane->labels, *label;
 
@@ -60,7 +97,7 @@ static int find_label(struct child_lanes *lanes, struct child_lane *lane, struct
 	if (label) {
 		*link = label->next;
 	} else {
-		*found = NULL;
+		*made = NULL;
 		if (lane->label_cnt == CHILD_LANE_LABEL_MAX)
 			return 0;
 		label = calloc(1, sizeof(*label));
@@ -72,58 +109,107 @@ static int find_label(struct child_lanes *lanes, struct child_lane *lane, struct
 	}
 	label->next = lane->labels;
 	lane->labels = label;
-	*found = label;
+	*made = label;
 	return 0;
 }
 
-int child_lanes_add(struct child_lanes *lanes, const struct txtrace_span *child, struct tree_node *node)
+/* The child does not touch a sibling on the thread, nor does its stay lie across the end of a stay of the parent. */
+static bool fits_lane(const struct child_lane *lane, const struct span_stays *stays)
+{
+	bool is_past = stays->exit_ns <= lane->exit_ns;
+
+	if (stays->enter_ns < lane->end_ns || stays->exit_ns < stays->enter_ns)
+		return false;
+	return is_past ? stays->enter_ns >= lane->enter_ns : stays->enter_ns >= lane->exit_ns;
+}
+
+static void gather(struct child_lane *lane, struct lane_label *label, const struct txtrace_span *child, const struct span_stays *stays)
+{
+	struct txtrace_ledger charge = child->ledger;
+
+	charge.detached_ns = 0; /* nobody was in it: it is in no one else's account */
+	lane->end_ns = stays->exit_ns;
+	if (stays->exit_ns <= lane->exit_ns) { /* the child was still open when the parent's stay, in which it lies, had ended */
+		ledger_add(&lane->shared, &charge);
+		label->shared_cnt++;
+		return;
+	}
+	if (!lane->has_open)
+		lane->open_begin_ns = stays->enter_ns;
+	lane->has_open = true;
+	ledger_add(&lane->open, &charge);
+	label->open_cnt++;
+}
+
+int child_lanes_add(struct child_lanes *lanes, const struct txtrace_span *child, const struct span_stays *stays, struct tree_node *node)
 {
 	struct lane_label *label = NULL;
 	struct child_lane *lane = NULL;
 	int err = 0;
 
-	if (!span_is_plain(child)) {
-		node->place_cnt[TREE_MOVED]++;
+	if (stays->has_threads) {
+		node->place_cnt[TREE_DIVIDED]++;
 		return 0;
 	}
-	if (!(child->flags & TXTRACE_SPAN_LOWER_BOUND) && child->end_ns >= child->begin_ns)
-		err = find_lane(lanes, child, &lane);
-	if (!err && lane && child->begin_ns >= lane->end_ns)
-		err = find_label(lanes, lane, node, &label);
+	if (!(child->flags & TXTRACE_SPAN_LOWER_BOUND))
+		err = make_lane(lanes, stays->pid, stays->tid, &lane);
+	if (!err && lane && fits_lane(lane, stays))
+		err = make_label(lanes, lane, node, &label);
 	if (err)
 		return err;
-	if (!label) {
+	if (label)
+		gather(lane, label, child, stays);
+	else
 		node->place_cnt[TREE_UNSURE]++;
-		return 0;
-	}
-	label->cnt++;
-	lane->end_ns = child->end_ns;
-	ledger_add(&lane->ledger, &child->ledger);
 	return 0;
 }
 
-static enum tree_place place_of(const struct child_lane *lane, const struct txtrace_span *parent, const struct txtrace_ledger *left)
+/* What has gathered is somewhere else than in a stay. */
+static void settle(struct child_lane *lane, enum tree_place place)
 {
-	if (!(parent->flags & TXTRACE_SPAN_MOVED) && lane->tid != parent->tid)
-		return TREE_APART;
-	if (lane->begin_ns < parent->begin_ns || lane->end_ns > parent->end_ns || !ledger_fits(&lane->ledger, left))
-		return TREE_UNSURE;
-	return span_is_plain(parent) ? TREE_SHARED : TREE_ASSUMED;
+	for (struct lane_label *label = lane->labels; label; label = label->next) {
+		if (place == TREE_SHARED)
+			label->shared_cnt += label->open_cnt;
+		else
+			label->node->place_cnt[place] += label->open_cnt;
+		label->open_cnt = 0;
+	}
+	if (place == TREE_SHARED)
+		ledger_add(&lane->shared, &lane->open);
+	lane->open = (struct txtrace_ledger){ 0 };
+	lane->has_open = false;
 }
 
-void child_lanes_judge(const struct child_lanes *lanes, const struct txtrace_span *parent, struct txtrace_ledger *shared)
+int child_lanes_stay(struct child_lanes *lanes, uint32_t pid, uint32_t tid, uint64_t enter_ns, uint64_t exit_ns)
 {
-	struct txtrace_ledger left = parent->ledger;
+	struct child_lane *lane;
+	int err = make_lane(lanes, pid, tid, &lane);
 
-	for (const struct child_lane *lane = lanes->first; lane; lane = lane->next) {
-		enum tree_place place = place_of(lane, parent, &left);
+	if (err || !lane)
+		return err;
+	if (lane->has_open && lane->end_ns <= enter_ns && lane->open_begin_ns < enter_ns)
+		settle(lane, TREE_APART);
+	else if (lane->has_open)
+		settle(lane, lane->open_begin_ns >= enter_ns && lane->end_ns <= exit_ns ? TREE_SHARED : TREE_UNSURE);
+	lane->enter_ns = enter_ns;
+	lane->exit_ns = exit_ns;
+	return 0;
+}
 
+void child_lanes_judge(const struct child_lanes *lanes, const struct txtrace_span *span, struct txtrace_ledger *shared)
+{
+	struct txtrace_ledger left = span->ledger;
+
+	for (struct child_lane *lane = lanes->first; lane; lane = lane->next) {
+		bool fits = ledger_fits(&lane->shared, &left); /* or the log contradicts itself */
+
+		settle(lane, TREE_APART);
 		for (const struct lane_label *label = lane->labels; label; label = label->next)
-			label->node->place_cnt[place] += label->cnt;
-		if (place != TREE_SHARED && place != TREE_ASSUMED)
+			label->node->place_cnt[fits ? TREE_SHARED : TREE_UNSURE] += label->shared_cnt;
+		if (!fits)
 			continue;
-		ledger_subtract(&left, &lane->ledger);
-		ledger_add(shared, &lane->ledger);
+		ledger_subtract(&left, &lane->shared);
+		ledger_add(shared, &lane->shared);
 	}
 }
 

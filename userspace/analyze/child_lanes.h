@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The children of one span that has not come yet, by the thread that worked for them: when the span comes, what they were charged with can be
- * found in its ledger, or not. docs/attribution.md, "Self and total", has the rules; they are here.
+ * What was charged to a span and to its children as well, found out as a log tells it: children and stays of threads first, the span itself last.
+ * docs/attribution.md, "Self and total", has the rules; they are here. One struct child_lanes to each span that has not come yet.
+ *
+ * A lane is a thread. Children that one thread worked for gather in it until the span's own stay of that thread comes: then they were in it, or not.
  */
 #ifndef CHILD_LANES_H
 #define CHILD_LANES_H
@@ -12,6 +14,21 @@
 #define CHILD_LANE_MAX 64        /* threads; children on others are unsure */
 #define CHILD_LANE_LABEL_MAX 256 /* labels on one thread; children with others are unsure */
 
+/* The stays of threads in a span: from the first enter to the last exit, of one thread, or of several. */
+struct span_stays {
+	uint64_t cnt; /* records; 0: the span itself tells of its only stay */
+	uint32_t pid; /* of the thread */
+	uint32_t tid;
+	uint64_t enter_ns;
+	uint64_t exit_ns;
+	bool has_threads; /* several */
+};
+
+void span_stays_add(struct span_stays *stays, const struct txtrace_stay *stay);
+
+/* The span has come: if there were no records, its only stay is filled in. */
+void span_stays_complete(struct span_stays *stays, const struct txtrace_span *span);
+
 struct child_lane;
 
 /* All zero is empty. */
@@ -21,14 +38,17 @@ struct child_lanes {
 	size_t bytes; /* memory that it holds */
 };
 
-/* One thread worked for it, all the time: it was begun and entered by `tid` and left by it when it ended. */
-bool span_is_plain(const struct txtrace_span *span);
+/* A child has ended, with these stays, complete; node: where it is counted, which stays where it is. 0 or -ENOMEM. */
+int child_lanes_add(struct child_lanes *lanes, const struct txtrace_span *child, const struct span_stays *stays, struct tree_node *node);
 
-/* A child that ended before its parent; node: where it is counted, which stays where it is. 0 or -ENOMEM. */
-int child_lanes_add(struct child_lanes *lanes, const struct txtrace_span *child, struct tree_node *node);
+/* The span itself had a thread in it, which leaves it now. 0 or -ENOMEM. */
+int child_lanes_stay(struct child_lanes *lanes, uint32_t pid, uint32_t tid, uint64_t enter_ns, uint64_t exit_ns);
 
-/* The parent comes: counts each child's place at its node, and adds to *shared what of the parent's ledger is theirs, too. */
-void child_lanes_judge(const struct child_lanes *lanes, const struct txtrace_span *parent, struct txtrace_ledger *shared);
+/*
+ * The span itself comes, all of its stays have been told: counts each child's place at its node, and adds to *shared what of the span's ledger is
+ * theirs, too.
+ */
+void child_lanes_judge(const struct child_lanes *lanes, const struct txtrace_span *span, struct txtrace_ledger *shared);
 
 void child_lanes_release(struct child_lanes *lanes);
 

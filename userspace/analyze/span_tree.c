@@ -13,10 +13,13 @@
 
 #define PATH_MAX_LEVELS 64
 
-/* A span that has not come yet, and what is known of its children. */
+#define KEYED (1ull << 32) /* ids of keyed spans are not those of the program */
+
+/* A span that has not come yet, and what is known of it and of its children. */
 struct awaited {
-	uint32_t pid;
+	uint64_t space; /* in which its id is: pid, and KEYED */
 	uint64_t id;
+	struct span_stays stays;
 	struct tree_node children; /* not a node of the tree: only what is below it */
 	struct child_lanes lanes;
 	struct awaited *older, *newer;
@@ -27,7 +30,7 @@ struct recent {
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t label;
-	bool is_plain; /* one thread, all the time */
+	bool has_threads; /* several; if not, tid worked for it */
 	bool is_used;
 	uint64_t id;
 	uint64_t parent;
@@ -40,7 +43,7 @@ struct span_tree {
 	struct string_pool *labels;
 	size_t bytes_max;
 	size_t awaited_bytes; /* without their nodes */
-	struct id_map awaited; /* (pid, id) -> struct awaited */
+	struct id_map awaited; /* (space, id) -> struct awaited */
 	struct awaited *oldest, *newest;
 	struct id_map recent_by_id;
 	struct recent *recent; /* a ring */
@@ -73,8 +76,8 @@ static void forget_awaited(struct span_tree *tree, struct awaited *awaited)
 {
 	*(awaited->older ? &awaited->older->newer : &tree->oldest) = awaited->newer;
 	*(awaited->newer ? &awaited->newer->older : &tree->newest) = awaited->older;
-	if (id_map_get(&tree->awaited, awaited->pid, awaited->id) == awaited)
-		id_map_remove(&tree->awaited, awaited->pid, awaited->id);
+	if (id_map_get(&tree->awaited, awaited->space, awaited->id) == awaited)
+		id_map_remove(&tree->awaited, awaited->space, awaited->id);
 	tree->awaited_bytes -= sizeof(*awaited) + awaited->lanes.bytes;
 	child_lanes_release(&awaited->lanes);
 	tree_free_children(&tree->nodes, &awaited->children);
@@ -96,18 +99,23 @@ void span_tree_free(struct span_tree *tree)
 	free(tree);
 }
 
-static struct awaited *await(struct span_tree *tree, uint32_t pid, uint64_t id)
+static uint64_t id_space(uint32_t pid, bool is_keyed)
 {
-	struct awaited *awaited = id_map_get(&tree->awaited, pid, id);
+	return pid | (is_keyed ? KEYED : 0);
+}
+
+static struct awaited *await(struct span_tree *tree, uint64_t space, uint64_t id)
+{
+	struct awaited *awaited = id_map_get(&tree->awaited, space, id);
 
 	if (awaited)
 		return awaited;
 	awaited = calloc(1, sizeof(*awaited));
 	if (!awaited)
 		return NULL;
-	awaited->pid = pid;
+	awaited->space = space;
 	awaited->id = id;
-	if (id_map_put(&tree->awaited, pid, id, awaited)) {
+	if (id_map_put(&tree->awaited, space, id, awaited)) {
 		free(awaited);
 		return NULL;
 	}
@@ -120,8 +128,14 @@ static struct awaited *await(struct span_tree *tree, uint32_t pid, uint64_t id)
 
 static int give_up(struct span_tree *tree, struct awaited *awaited)
 {
-	struct tree_node *unknown = tree_child(&tree->nodes, &tree->root, TREE_LABEL_UNKNOWN_PARENT);
+	struct tree_node *unknown;
 	int err;
+
+	if (!awaited->children.first_child) {
+		forget_awaited(tree, awaited);
+		return 0;
+	}
+	unknown = tree_child(&tree->nodes, &tree->root, TREE_LABEL_UNKNOWN_PARENT);
 
 	/* Where they were in respect of a parent that is not there, nobody can say. */
 	for (struct tree_node *child = awaited->children.first_child; child; child = child->next)
@@ -143,7 +157,7 @@ static int keep_budget(struct span_tree *tree)
 	int err = 0;
 
 	while (!err && used_bytes(tree) > tree->bytes_max && tree->oldest) {
-		tree->given_up_cnt++;
+		tree->given_up_cnt += !!tree->oldest->children.first_child;
 		err = give_up(tree, tree->oldest);
 	}
 	return err;
@@ -151,14 +165,14 @@ static int keep_budget(struct span_tree *tree)
 
 /* ---- who has come ---- */
 
-static void add_recent(struct span_tree *tree, const struct txtrace_span *span, uint32_t label)
+static void add_recent(struct span_tree *tree, const struct txtrace_span *span, uint32_t label, const struct span_stays *stays)
 {
 	struct recent *recent = &tree->recent[tree->recent_at];
 
 	if (recent->is_used && id_map_get(&tree->recent_by_id, recent->pid, recent->id) == recent)
 		id_map_remove(&tree->recent_by_id, recent->pid, recent->id);
 	*recent = (struct recent){
-		.pid = span->pid, .tid = span->tid, .label = label, .is_plain = span_is_plain(span), .is_used = true,
+		.pid = span->pid, .tid = stays->tid, .label = label, .has_threads = stays->has_threads, .is_used = true,
 		.id = span->id, .parent = span->parent, .end_ns = span->end_ns,
 	};
 	/* Without memory, children that come late have an unknown parent. */
@@ -204,9 +218,9 @@ static int find_late_place(struct span_tree *tree, uint32_t pid, uint64_t parent
 }
 
 /* Its parent has ended. */
-static enum tree_place place_of_late(const struct recent *parent, const struct txtrace_span *span)
+static enum tree_place place_of_late(const struct recent *parent, const struct span_stays *stays)
 {
-	if (span->begin_ns >= parent->end_ns || (parent->is_plain && span_is_plain(span) && parent->tid != span->tid))
+	if (stays->enter_ns >= parent->end_ns || (!parent->has_threads && !stays->has_threads && parent->tid != stays->tid))
 		return TREE_APART;
 	return TREE_UNSURE;
 }
@@ -225,9 +239,19 @@ static int find_label(struct span_tree *tree, const struct txtrace_string *label
 	return string_pool_add(tree->labels, label->bytes, label->length, number);
 }
 
-/* Its node, below what is awaited or where a late child belongs. height: that it will have. */
-static int find_node(struct span_tree *tree, const struct txtrace_span *span, uint32_t label, uint32_t height, struct tree_node **node)
+/* A span on its way into the tree. */
+struct arrival {
+	const struct txtrace_span *span;
+	struct span_stays stays;
+	struct awaited *awaited; /* what was known of it; NULL: nothing */
+	uint32_t label;
+	uint32_t height; /* that its node will have */
+};
+
+/* Its node, below what is awaited or where a late child belongs. */
+static int find_node(struct span_tree *tree, const struct arrival *arrival, struct tree_node **node)
 {
+	const struct txtrace_span *span = arrival->span;
 	struct recent *parent = span->parent ? id_map_get(&tree->recent_by_id, span->pid, span->parent) : NULL;
 	struct awaited *awaited = NULL;
 	struct tree_node *place = NULL;
@@ -238,25 +262,25 @@ static int find_node(struct span_tree *tree, const struct txtrace_span *span, ui
 	} else if (span->parent == span->id) {
 		place = tree_child(&tree->nodes, &tree->root, TREE_LABEL_UNKNOWN_PARENT);
 	} else if (parent) {
-		err = find_late_place(tree, span->pid, span->parent, height, &place);
+		err = find_late_place(tree, span->pid, span->parent, arrival->height, &place);
 	} else {
 		awaited = await(tree, span->pid, span->parent);
 		place = awaited ? &awaited->children : NULL;
 	}
 	if (err || !place)
 		return -ENOMEM;
-	raise_height(place, height + 1);
-	*node = tree_child(&tree->nodes, place, label);
+	raise_height(place, arrival->height + 1);
+	*node = tree_child(&tree->nodes, place, arrival->label);
 	if (!*node)
 		return -ENOMEM;
 	if ((*node)->label == TREE_LABEL_REST)
 		tree->has_rest = true;
 	if (parent && span->parent != span->id)
-		(*node)->place_cnt[place_of_late(parent, span)]++;
+		(*node)->place_cnt[place_of_late(parent, &arrival->stays)]++;
 	if (!awaited)
 		return 0;
 	tree->awaited_bytes -= awaited->lanes.bytes;
-	err = child_lanes_add(&awaited->lanes, span, *node);
+	err = child_lanes_add(&awaited->lanes, span, &arrival->stays, *node);
 	tree->awaited_bytes += awaited->lanes.bytes;
 	return err;
 }
@@ -274,33 +298,80 @@ static int take_children(struct span_tree *tree, struct tree_node *node, struct 
 	return node ? tree_move_children(&tree->nodes, node, &awaited->children) : -ENOMEM;
 }
 
-int span_tree_add(struct span_tree *tree, const struct txtrace_span *span)
+static int put_sums(struct span_tree *tree, struct arrival *arrival, struct tree_node *node)
 {
-	/* Out of the map at once: in a circle of parents it must not become its own ancestor. */
-	struct awaited *awaited = id_map_remove(&tree->awaited, span->pid, span->id);
-	struct tree_node *node;
-	struct tree_sums *sums;
-	uint32_t label;
-	int err;
+	const struct txtrace_span *span = arrival->span;
+	struct tree_sums *sums = tree_sums_of(&tree->nodes, node, span->flags & TXTRACE_SPAN_LOWER_BOUND);
+	struct child_lanes *lanes = arrival->awaited ? &arrival->awaited->lanes : NULL;
+	int err = 0;
 
-	err = find_label(tree, &span->label, &label);
-	if (!err)
-		err = find_node(tree, span, label, awaited && !is_too_deep(awaited) ? awaited->children.height : 0, &node);
-	if (err)
-		return err;
-	sums = tree_sums_of(&tree->nodes, node, span->flags & TXTRACE_SPAN_LOWER_BOUND);
 	if (!sums)
 		return -ENOMEM;
 	increase(&sums->cnt, 1);
 	increase(&sums->wall_ns, span_wall_ns(span));
 	increase(&sums->work_ns, span->work_ns);
 	ledger_add(&sums->ledger, &span->ledger);
-	if (awaited) {
-		child_lanes_judge(&awaited->lanes, span, &sums->shared);
-		err = take_children(tree, node, awaited);
-		forget_awaited(tree, awaited);
+	if (!lanes)
+		return 0;
+	tree->awaited_bytes -= lanes->bytes;
+	if (arrival->awaited->stays.cnt == 0)
+		err = child_lanes_stay(lanes, arrival->stays.pid, arrival->stays.tid, arrival->stays.enter_ns, arrival->stays.exit_ns);
+	tree->awaited_bytes += lanes->bytes;
+	if (!err)
+		child_lanes_judge(lanes, span, &sums->shared);
+	return err;
+}
+
+static int add_span(struct span_tree *tree, const struct txtrace_span *span)
+{
+	bool is_keyed = span->flags & TXTRACE_SPAN_KEYED;
+	struct arrival arrival = { .span = span };
+	struct tree_node *node;
+	int err;
+
+	/* Out of the map at once: in a circle of parents it must not become its own ancestor. */
+	arrival.awaited = id_map_remove(&tree->awaited, id_space(span->pid, is_keyed), span->id);
+	if (arrival.awaited) {
+		arrival.stays = arrival.awaited->stays;
+		arrival.height = is_too_deep(arrival.awaited) ? 0 : arrival.awaited->children.height;
 	}
-	add_recent(tree, span, label);
+	span_stays_complete(&arrival.stays, span);
+	err = find_label(tree, &span->label, &arrival.label);
+	if (!err)
+		err = find_node(tree, &arrival, &node);
+	if (!err)
+		err = put_sums(tree, &arrival, node);
+	if (!err && arrival.awaited)
+		err = take_children(tree, node, arrival.awaited);
+	if (arrival.awaited)
+		forget_awaited(tree, arrival.awaited);
+	if (!is_keyed) /* those are nobody's parents */
+		add_recent(tree, span, arrival.label, &arrival.stays);
+	return err;
+}
+
+static int add_stay(struct span_tree *tree, const struct txtrace_stay *stay)
+{
+	struct awaited *awaited = await(tree, id_space(stay->span_pid, stay->is_keyed), stay->span);
+	int err;
+
+	if (!awaited)
+		return -ENOMEM;
+	span_stays_add(&awaited->stays, stay);
+	tree->awaited_bytes -= awaited->lanes.bytes;
+	err = child_lanes_stay(&awaited->lanes, stay->pid, stay->tid, stay->enter_ns, stay->exit_ns);
+	tree->awaited_bytes += awaited->lanes.bytes;
+	return err;
+}
+
+int span_tree_add(struct span_tree *tree, const struct txtrace_record *record)
+{
+	int err = 0;
+
+	if (record->kind == TXTRACE_RECORD_SPAN)
+		err = add_span(tree, &record->span);
+	else if (record->kind == TXTRACE_RECORD_STAY)
+		err = add_stay(tree, &record->stay);
 	return err ? err : keep_budget(tree);
 }
 

@@ -4,7 +4,7 @@
  *
  *	struct span_tree *tree = span_tree_new(0);
  *
- *	span_tree_add(tree, &record.span);              each span of a log, in its order: children mostly come before their parents
+ *	span_tree_add(tree, &record);                   each record of a log, in its order: children mostly come before their parents
  *	span_tree_finish(tree, NULL);
  *	for (node = span_tree_root(tree)->first_child; node; node = node->next)
  *		use(span_tree_label(tree, node), node);
@@ -29,8 +29,8 @@ struct span_tree;
 struct span_tree *span_tree_new(uint64_t memory_max_bytes);
 void span_tree_free(struct span_tree *tree);
 
-/* 0 or -ENOMEM; the tree stays usable. */
-int span_tree_add(struct span_tree *tree, const struct txtrace_span *span);
+/* Takes spans and stays; other records are nothing to it. 0 or -ENOMEM; the tree stays usable. */
+int span_tree_add(struct span_tree *tree, const struct txtrace_record *record);
 
 /*
  * No more spans will come: those whose parents did not are put below a node TREE_LABEL_UNKNOWN_PARENT, and children are put in order, the most

@@ -21,14 +21,13 @@ enum tree_label { /* beyond the numbers of labels */
 
 #define TREE_HEIGHT_MAX 100
 
-/* Where the threads that worked for a span were in respect of its parent: docs/attribution.md, "Self and total". */
+/* Where the thread that worked for a span was in respect of its parent: docs/attribution.md, "Self and total". */
 enum tree_place {
-	TREE_SHARED = 0,  /* in the parent: its ledger is part of the parent's, and taken off the parent's self */
-	TREE_ASSUMED = 1, /* the same, by all that the log tells, which is not enough to be certain */
-	TREE_APART = 2,   /* not in the parent: nothing of it is in the parent's ledger */
-	TREE_MOVED = 3,   /* it was detached, or several threads worked for it: cannot be known, nothing is taken off */
-	TREE_UNSURE = 4,  /* it outlived the parent, overlaps a sibling, or is a lower bound: likewise */
-	TREE_PLACE_COUNT = 5,
+	TREE_SHARED = 0,  /* in the parent: what it was charged with is part of the parent's ledger, and taken off the parent's self */
+	TREE_APART = 1,   /* not in the parent: nothing of it is in the parent's ledger */
+	TREE_DIVIDED = 2, /* several threads worked for it: what of it is in the parent's is not known, and nothing is taken off */
+	TREE_UNSURE = 3,  /* in the parent for a part of its time, or it overlaps a sibling, outlives the parent, is a lower bound: likewise */
+	TREE_PLACE_COUNT = 4,
 };
 
 /* Some spans added up. Sums saturate. self = ledger - shared, part by part. */

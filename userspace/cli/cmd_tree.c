@@ -29,8 +29,7 @@ static const struct option_spec specs[] = {
 static const struct options options = {
 	.program = "txtrace tree",
 	.about = "The call tree: spans by label along the path of their parents, with the sum of their wall times and what each kept for itself: its "
-		 "own work without what was charged to its children as well. Where that cannot be told from the log, the row says so: "
-		 "'\xe2\x89\x88' by all that the log tells, '<=' at most.",
+		 "own work without what was charged to its children as well. Where the log does not tell that, the row says '<=', at most.",
 	.usages = (const char *const[]){ "FILE", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
@@ -60,10 +59,8 @@ static int run(struct cli *cli, int argc, char **argv)
 		return status;
 	tree = span_tree_new(values.max_memory_bytes);
 	err = tree ? 0 : -ENOMEM;
-	while (!err && log_input_next(&input, &record)) {
-		if (record.kind == TXTRACE_RECORD_SPAN)
-			err = span_tree_add(tree, &record.span);
-	}
+	while (!err && log_input_next(&input, &record))
+		err = span_tree_add(tree, &record);
 	if (!err)
 		err = span_tree_finish(tree, values.label);
 	if (!err)

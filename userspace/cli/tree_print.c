@@ -16,11 +16,10 @@
 #define PLACES_COLUMNS 19
 #define COLUMN_MAX 12
 
-#define ASSUMED "\xe2\x89\x88"
 #define AT_MOST "<="
 
 static const char *const place_names[TREE_PLACE_COUNT] = {
-	[TREE_SHARED] = "shared", [TREE_ASSUMED] = "assumed", [TREE_APART] = "apart", [TREE_MOVED] = "moved", [TREE_UNSURE] = "unsure",
+	[TREE_SHARED] = "shared", [TREE_APART] = "apart", [TREE_DIVIDED] = "divided", [TREE_UNSURE] = "unsure",
 };
 
 struct txtrace_string tree_name(const struct span_tree *tree, const struct tree_node *node)
@@ -44,17 +43,13 @@ static bool is_span(const struct tree_node *node)
 	return node->label != TREE_LABEL_UNKNOWN_PARENT && node->label != TREE_LABEL_TOO_DEEP;
 }
 
-enum tree_place tree_self_certainty(const struct tree_node *node)
+bool tree_self_is_exact(const struct tree_node *node)
 {
-	enum tree_place certainty = TREE_SHARED;
-
 	for (const struct tree_node *child = node->first_child; child; child = child->next) {
-		if (child->place_cnt[TREE_MOVED] > 0 || child->place_cnt[TREE_UNSURE] > 0)
-			return TREE_UNSURE;
-		if (child->place_cnt[TREE_ASSUMED] > 0)
-			certainty = TREE_ASSUMED;
+		if (child->place_cnt[TREE_DIVIDED] > 0 || child->place_cnt[TREE_UNSURE] > 0)
+			return false;
 	}
-	return certainty;
+	return true;
 }
 
 /* What a row shows: its exact spans, or, where there is none, its lower bounds. */
@@ -74,7 +69,7 @@ struct tree_printer {
 	bool has_places;   /* columns that are only there if there is anything in them */
 	bool has_detached;
 	bool has_unknown;
-	bool has_mark[TREE_PLACE_COUNT];
+	bool has_at_most;
 	uint64_t row_cnt;
 	uint64_t span_cnt;
 	uint64_t lower_bound_cnt;
@@ -92,7 +87,7 @@ static void survey(struct tree_printer *printer, const struct tree_node *node)
 		increase(&printer->lower_bound_cnt, child->lower_bounds ? child->lower_bounds->cnt : 0);
 		printer->has_detached |= self.detached_ns > 0;
 		printer->has_unknown |= self.unknown_ns > 0;
-		printer->has_places |= child->place_cnt[TREE_APART] || child->place_cnt[TREE_MOVED] || child->place_cnt[TREE_UNSURE];
+		printer->has_places |= child->place_cnt[TREE_APART] || child->place_cnt[TREE_DIVIDED] || child->place_cnt[TREE_UNSURE];
 		survey(printer, child);
 	}
 }
@@ -128,18 +123,14 @@ static void add_numbers(struct tree_printer *printer, const struct tree_node *no
 	const struct tree_sums *sums = shown_sums(node, &is_lower_bound);
 	const char *bound = is_lower_bound ? ">=" : "";
 	struct txtrace_ledger self = tree_self(sums);
-	enum tree_place certainty = tree_self_certainty(node);
-	const char *mark = certainty == TREE_UNSURE ? AT_MOST : certainty == TREE_ASSUMED ? ASSUMED : "";
+	bool is_at_most = !is_lower_bound && !tree_self_is_exact(node);
 	char count[UNITS_SIZE];
 
-	if (is_lower_bound)
-		mark = bound;
-	else
-		printer->has_mark[certainty] = true;
+	printer->has_at_most |= is_at_most;
 	table_cell(table, TABLE_PLAIN, units_format_count(count, node->exact.cnt));
 	table_cell(table, "33", node->lower_bounds ? units_format_count(count, node->lower_bounds->cnt) : "");
 	add_time(table, TABLE_PLAIN, bound, sums->wall_ns);
-	add_time(table, TABLE_BOLD, mark, txtrace_ledger_sum_ns(&self));
+	add_time(table, TABLE_BOLD, is_at_most ? AT_MOST : bound, txtrace_ledger_sum_ns(&self));
 	add_time(table, "32", "", self.on_cpu_ns);
 	add_time(table, "33", "", self.runnable_ns);
 	add_time(table, "31", "", txtrace_ledger_blocked_ns(&self));
@@ -254,9 +245,7 @@ static int print_foot(struct cli *cli, const struct tree_printer *printer, const
 	char spans[UNITS_SIZE], bounds[UNITS_SIZE];
 	int err;
 
-	if (printer->has_mark[TREE_ASSUMED])
-		fputs(ASSUMED " by all that the log tells, children of these spans are in them\n", cli->out.file);
-	if (printer->has_mark[TREE_UNSURE])
+	if (printer->has_at_most)
 		fputs(AT_MOST " at most: some children may be in it, in part\n", cli->out.file);
 	fputc('\n', cli->out.file);
 	table_cell(table, TABLE_PLAIN, "spans");
@@ -337,13 +326,6 @@ static const char *kind_of(const struct tree_node *node)
 	}
 }
 
-static const char *certainty_name(const struct tree_node *node)
-{
-	enum tree_place certainty = tree_self_certainty(node);
-
-	return certainty == TREE_SHARED ? "exact" : certainty == TREE_ASSUMED ? "assumed" : "at_most";
-}
-
 static void node_json(struct json *json, const struct span_tree *tree, const struct tree_node *node)
 {
 	struct txtrace_string label = span_tree_label(tree, node);
@@ -354,7 +336,7 @@ static void node_json(struct json *json, const struct span_tree *tree, const str
 	else
 		json_member_null(json, "label");
 	sums_json(json, &node->exact);
-	json_member_text(json, "self_is", certainty_name(node));
+	json_member_text(json, "self_is", tree_self_is_exact(node) ? "exact" : "at_most");
 	json_name(json, "places");
 	json_object_begin(json);
 	for (unsigned int place = 0; place < TREE_PLACE_COUNT; place++)
