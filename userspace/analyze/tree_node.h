@@ -19,7 +19,8 @@ enum tree_label { /* beyond the numbers of labels */
 	TREE_LABEL_TOO_DEEP = UINT32_MAX - 2,       /* no span: what was more than TREE_HEIGHT_MAX levels down */
 };
 
-#define TREE_HEIGHT_MAX 100
+#define TREE_HEIGHT_MAX 100 /* of what is put below a node at once */
+#define TREE_DEPTH_MAX 256  /* no node is so deep: a path that was looked up may add to it */
 
 /* Where the thread that worked for a span was in respect of its parent: docs/attribution.md, "Self and total". */
 enum tree_place {
