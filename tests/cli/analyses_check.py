@@ -480,7 +480,28 @@ def band_mean(row, name, spans):
     return mean
 
 
-CHECKS = {"tree": check_tree, "report": check_report, "tail": check_tail}
+# ---- histogram ----
+
+def check_histogram(records, histogram, of):
+    wanted, bounds = defaultdict(lambda: defaultdict(int)), defaultdict(int)
+    for span in spans_of(records):
+        if span["lower_bound"]:
+            bounds[span["label"]] += 1
+            continue
+        ns = {"wall": span["wall_ns"], "work": span["work_ns"], "blocked": span["blocked_ns"]}.get(of)
+        ns = span["ledger"][PARTS.index(of)] if ns is None else ns
+        power = 10 ** (len(str(ns)) - 1)
+        wanted[span["label"]][max(step * power for step in (1, 2, 5) if step * power <= ns) if ns else 0] += 1
+    same("labels", sorted(row["label"] for row in histogram["labels"]), sorted(set(wanted) | set(bounds)))
+    for row in histogram["labels"]:
+        mine = wanted[row["label"]]
+        same(f"{row['label']}", {bucket["from_ns"]: bucket["count"] for bucket in row["buckets"] if bucket["count"]}, dict(mine))
+        same(f"{row['label']}: counts", (row["count"], row["lower_bounds"]), (sum(mine.values()), bounds[row["label"]]))
+        for bucket, after in zip(row["buckets"], row["buckets"][1:]):
+            same("where a bucket ends", bucket["to_ns"], after["from_ns"])
+
+
+CHECKS = {"tree": check_tree, "report": check_report, "tail": check_tail, "histogram": check_histogram}
 
 
 def main():

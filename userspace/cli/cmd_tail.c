@@ -7,6 +7,7 @@
 #include "analyze/tail_report.h"
 #include "base/glob.h"
 #include "base/units.h"
+#include "cli/analysis_frame.h"
 #include "cli/capture_info.h"
 #include "cli/command.h"
 #include "cli/exit_status.h"
@@ -193,18 +194,6 @@ static void print_too_few(struct cli *cli, const struct tail_options *values, co
 	text_release(&text);
 }
 
-static int print_losses(struct cli *cli, const struct log_input *input)
-{
-	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL } };
-	struct table *table = table_new(columns, 2);
-	int err;
-
-	capture_add_losses(table, &input->census);
-	err = table_print(table, cli->out.file, cli->out.has_colours);
-	table_free(table);
-	return err;
-}
-
 static int print_text(struct cli *cli, const struct tail_options *values, const struct log_input *input, const struct tail_report *report)
 {
 	char title[32];
@@ -213,15 +202,12 @@ static int print_text(struct cli *cli, const struct tail_options *values, const 
 		{ "more", TABLE_RIGHT, NULL },      { "share", TABLE_RIGHT, NULL },
 	};
 	uint64_t told_cnt = 0, hidden_cnt = 0;
-	struct text text = { 0 };
 	struct table *table;
 	int err = 0;
 
 	snprintf(title, sizeof(title), "from p%g", values->percentile);
 	table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	capture_append_title(&text, txtrace_log_info(input->log), &input->census);
-	fprintf(cli->out.file, "%s\n\n", text_string(&text));
-	text_release(&text);
+	analysis_print_title(cli, input);
 	for (size_t i = 0; i < tail_report_row_count(report); i++) {
 		const struct tail_row *row = tail_report_row(report, i);
 
@@ -240,7 +226,7 @@ static int print_text(struct cli *cli, const struct tail_options *values, const 
 	if (hidden_cnt > 0)
 		fprintf(cli->out.file, "%" PRIu64 " more labels with less work: 'txtrace tail --limit 0' shows them\n\n", hidden_cnt);
 	print_too_few(cli, values, report);
-	return err ? err : print_losses(cli, input);
+	return err ? err : analysis_print_losses(cli, input);
 }
 
 /* ---- for machines ---- */

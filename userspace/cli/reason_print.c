@@ -2,6 +2,7 @@
 #include "cli/reason_print.h"
 
 #include "base/units.h"
+#include "cli/analysis_frame.h"
 #include "cli/capture_info.h"
 
 static const double fractions[] = { 0.5, 0.99 };
@@ -46,18 +47,6 @@ static void add_row(struct table *table, unsigned int reason, const struct block
 	add_time(table, row->in_spans_ns);
 }
 
-static int print_losses(struct cli *cli, const struct log_input *input)
-{
-	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL } };
-	struct table *table = table_new(columns, 2);
-	int err;
-
-	capture_add_losses(table, &input->census);
-	err = table_print(table, cli->out.file, cli->out.has_colours);
-	table_free(table);
-	return err;
-}
-
 int reason_print(struct cli *cli, const struct block_report *report, const struct log_input *input)
 {
 	static const struct table_column columns[] = {
@@ -66,23 +55,20 @@ int reason_print(struct cli *cli, const struct block_report *report, const struc
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	unsigned int order[BLOCK_ROW_COUNT];
-	struct text title = { 0 };
 	int err;
 
 	order_rows(report, order);
-	capture_append_title(&title, txtrace_log_info(input->log), &input->census);
 	for (unsigned int i = 0; i < BLOCK_ROW_COUNT; i++) {
 		const struct block_row *row = block_report_row(report, order[i]);
 
 		if (row->cnt > 0 || row->in_spans_ns > 0)
 			add_row(table, order[i], row);
 	}
-	fprintf(cli->out.file, "%s\n\n", text_string(&title));
+	analysis_print_title(cli, input);
 	err = table_print(table, cli->out.file, cli->out.has_colours);
 	table_free(table);
-	text_release(&title);
 	fputs("blocks of all threads, in spans or not; in spans: what spans without a parent were charged with\n\n", cli->out.file);
-	return err ? err : print_losses(cli, input);
+	return err ? err : analysis_print_losses(cli, input);
 }
 
 int reason_json(struct cli *cli, const struct block_report *report, const struct log_input *input)

@@ -5,6 +5,7 @@
 
 #include "base/saturating.h"
 #include "base/units.h"
+#include "cli/analysis_frame.h"
 #include "cli/capture_info.h"
 #include "cli/ledger_part.h"
 
@@ -272,14 +273,11 @@ int tree_print(struct cli *cli, const struct span_tree *tree, const struct log_i
 {
 	struct tree_printer printer = { .tree = tree, .view = view };
 	struct table_column columns[COLUMN_MAX];
-	struct text title = { 0 };
 	int err = 0;
 
 	survey(&printer, span_tree_root(tree));
 	printer.label_columns = label_columns(&printer, cli->out.columns);
-	capture_append_title(&title, txtrace_log_info(input->log), &input->census);
-	fprintf(cli->out.file, "%s\n\n", text_string(&title));
-	text_release(&title);
+	analysis_print_title(cli, input);
 	printer.table = table_new(columns, make_columns(&printer, columns));
 	add_rows(&printer, span_tree_root(tree), 0);
 	if (printer.row_cnt > 0)
