@@ -109,8 +109,10 @@ class World:
         self.end = 40000
         self.threads = [Thread(rng, tid, self.end) for tid in range(11, 15)]
         self.open, self.done, self.stays, self.marks = {}, [], {}, []
-        for now in sorted(rng.sample(range(1001, self.end), 1500)):
-            self.act(now, rng.choice(self.threads).tid)
+        for now in sorted(rng.sample(range(1001, self.end), 1800)):
+            running = [thread.tid for thread in self.threads if thread.states[bisect.bisect_right(thread.starts, now) - 1] == 0]
+            if running:
+                self.act(now, rng.choice(running))
         for number in list(self.open):
             self.close(number, self.end, 0)
 
@@ -501,7 +503,112 @@ def check_histogram(records, histogram, of):
             same("where a bucket ends", bucket["to_ns"], after["from_ns"])
 
 
-CHECKS = {"tree": check_tree, "report": check_report, "tail": check_tail, "histogram": check_histogram}
+# ---- workers ----
+
+class Queue:
+    def __init__(self, records, name):
+        self.steps = [(record["time_ns"], record["value"]) for record in records if record["type"] == "counter" and record["name"] == name]
+
+    def above(self, begin, end):
+        """For how long it was above 0 between two times, and its area meanwhile."""
+        sums = [0, 0]
+        for (start, value), (stop, _) in zip(self.steps, self.steps[1:] + [(end, 0)]):
+            both = min(stop, end) - max(start, begin)
+            if value > 0 and both > 0:
+                sums = [sums[0] + both, sums[1] + both * value]
+        return sums
+
+
+def check_workers(records, workers, name):
+    queue, spans = Queue(records, name), add_stays(records)
+    runs, stays = defaultdict(list), defaultdict(list)
+    for record in records:
+        if record["type"] == "run":
+            runs[record["tid"]].append(record)
+    for span in spans:
+        for _, tid, enter, exit_ in span["stays"]:
+            if enter < exit_ or span["threads"] != {span["end_tid"] or span["tid"]}:
+                stays[tid].append((enter, exit_))
+    same("threads", sorted(row["tid"] for row in workers["threads"]), sorted(set(runs) | set(stays)))
+    episodes, lengths = [], []
+    for row in workers["threads"]:
+        mine, tid = runs[row["tid"]], row["tid"]
+        same(f"{tid}: times", [row[f"{part}_ns"] for part in ("on_cpu", "runnable", "blocked")],
+             [sum(run["end_ns"] - run["begin_ns"] for run in mine), sum(run["runnable_ns"] for run in mine), sum(run["blocked_ns"] for run in mine)])
+        same(f"{tid}: seen", (row["from_ns"], row["to_ns"], row["runs"]),
+             (mine[0]["begin_ns"] - mine[0]["runnable_ns"] - mine[0]["blocked_ns"], mine[-1]["end_ns"], len(mine)))
+        same(f"{tid}: active", (row["active_periods"], row["longest_active_ns"]), active_periods(mine))
+        same(f"{tid}: stays", (row["stays"], row["in_spans_ns"]), (len(stays[tid]), sum(end - begin for begin, end in union(stays[tid]))))
+        idle = [(tid, *sleep) for sleep in idle_sleeps(mine, stays[tid], queue)] if stays[tid] else []
+        same(f"{tid}: idle", (row["idle_sleeps"], row["idle_ns"]), (len(idle), sum(sleep[3] for sleep in idle)))
+        episodes += idle
+        lengths += [run["end_ns"] - run["begin_ns"] for run in mine]
+    if not episodes:
+        problem("nobody is idle")
+    shown = [(one["tid"], one["begin_ns"], one["end_ns"], one["queued_ns"]) for one in workers["longest_idle"]]
+    same("longest idle", [one[3] for one in shown], sorted((one[3] for one in episodes), reverse=True)[:len(shown)])
+    same("idle that is none", [one for one in shown if one not in [episode[:4] for episode in episodes]], [])
+    for one in workers["longest_idle"]:
+        depth = next(episode[4] for episode in episodes if episode[:3] == (one["tid"], one["begin_ns"], one["end_ns"]))
+        same("depth", one["mean_depth"], round(depth, 3))
+    check_longest(workers["longest_runs"], spans, lengths)
+
+
+def active_periods(runs):
+    periods, begin = [], runs[0]["begin_ns"] - runs[0]["runnable_ns"]
+    for number, run in enumerate(runs):
+        if number and run["blocked_ns"]:
+            periods.append(runs[number - 1]["end_ns"] - begin)
+            begin = run["begin_ns"] - run["runnable_ns"]
+    periods.append(runs[-1]["end_ns"] - begin)
+    return len(periods), max(periods)
+
+
+def idle_sleeps(runs, stays, queue):
+    for before, run in zip([None, *runs], runs):
+        end = run["begin_ns"] - run["runnable_ns"]
+        begin = end - run["blocked_ns"]
+        end = min([end, *(enter for enter, exit_ in stays if enter < end <= exit_)])
+        begin = max([begin, *(exit_ for enter, exit_ in stays if begin < exit_ < end)])
+        ns, area = queue.above(begin, end) if begin < end else (0, 0)
+        if ns:
+            yield begin, end, ns, area / ns
+
+
+def check_longest(longest, spans, lengths):
+    same("longest runs", [run["end_ns"] - run["begin_ns"] for run in longest], sorted(lengths, reverse=True)[:len(longest)])
+    for run in longest:
+        covers = [(min(run["end_ns"], span["exit"]) - max(run["begin_ns"], span["enter"]), span["label"]) for span in spans
+                  if span["threads"] == {run["tid"]}]
+        most = max([0, *(cover[0] for cover in covers)])
+        same("in the span", run["in_span_ns"], most)
+        if most and (most, run["label"]) not in covers:
+            problem(f"the label {run['label']} is not that of a span that covers {most}")
+
+
+# ---- concurrency ----
+
+def check_concurrency(records, concurrency):
+    begins, spans = concurrency["begins_ns"], spans_of(records)
+    counters = [record for record in records if record["type"] == "counter"]
+    times = [time for span in spans for time in (span["begin_ns"], span["end_ns"])] + [counter["time_ns"] for counter in counters]
+    same("range", (begins[0], begins[-1]), (min(times), max(times)))
+    same("names", sorted(series["name"] for series in concurrency["series"]), sorted({span["label"] for span in spans} | {one["name"] for one in counters}))
+    for series in concurrency["series"]:
+        if series["kind"] == "label":
+            levels = [(span["begin_ns"], span["end_ns"], 1) for span in spans if span["label"] == series["name"]]
+        else:
+            steps = [(one["time_ns"], one["value"]) for one in counters if one["name"] == series["name"]]
+            levels = [(begin, end, value) for (begin, value), (end, _) in zip(steps, steps[1:] + [(begins[-1], 0)])]
+        same(f"{series['name']}: count", series["count"], len(levels))
+        for begin, end, mean in zip(begins, begins[1:], series["means"]):
+            wanted = sum(value * max(0, min(end, stop) - max(begin, start)) for start, stop, value in levels) / (end - begin)
+            if abs(wanted - mean) > 1e-9 * max(1, abs(wanted)):
+                problem(f"{series['name']} from {begin} to {end}: {mean}, not {wanted}")
+
+
+CHECKS = {"tree": check_tree, "report": check_report, "tail": check_tail, "histogram": check_histogram, "workers": check_workers,
+          "concurrency": check_concurrency}
 
 
 def main():

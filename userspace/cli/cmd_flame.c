@@ -31,8 +31,8 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace flame",
-	.about = "A flame graph of the call tree: one SVG file that needs nothing else, for a browser. A frame is a label below its parents' labels, as wide as "
-		 "what it and its children kept for themselves.",
+	.about = "A flame graph of the call tree: one SVG file that needs nothing else, for a browser. A frame is a label below its parents' "
+		 "labels, as wide as what it and its children kept for themselves.",
 	.usages = (const char *const[]){ "FILE", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){

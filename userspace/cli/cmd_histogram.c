@@ -79,7 +79,9 @@ static bool range_of(const struct histogram_row *row, size_t *first, size_t *las
 /* So many eighths of a column. */
 static void add_bar(struct table *table, uint64_t cnt, uint64_t most, size_t columns)
 {
-	static const char *const eighths[] = { "", "\xe2\x96\x8f", "\xe2\x96\x8e", "\xe2\x96\x8d", "\xe2\x96\x8c", "\xe2\x96\x8b", "\xe2\x96\x8a", "\xe2\x96\x89" };
+	static const char *const eighths[] = { "",
+					       "\xe2\x96\x8f", "\xe2\x96\x8e", "\xe2\x96\x8d", "\xe2\x96\x8c",
+					       "\xe2\x96\x8b", "\xe2\x96\x8a", "\xe2\x96\x89" };
 	size_t length = (size_t)((double)cnt / (double)most * (double)(8 * columns));
 	struct text text = { 0 };
 

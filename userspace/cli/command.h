@@ -21,6 +21,8 @@ extern const struct command command_tree;
 extern const struct command command_tail;
 extern const struct command command_histogram;
 extern const struct command command_flame;
+extern const struct command command_workers;
+extern const struct command command_concurrency;
 extern const struct command command_dump;
 extern const struct command command_info;
 extern const struct command command_export;
