@@ -428,6 +428,17 @@ static int pick(struct span_tree *tree, struct tree_node *into, struct tree_node
 	return err;
 }
 
+int span_tree_begin_capture(struct span_tree *tree)
+{
+	int err = 0;
+
+	while (!err && tree->oldest)
+		err = give_up(tree, tree->oldest);
+	id_map_release(&tree->recent_by_id);
+	memset(tree->recent, 0, SPAN_TREE_RECENT * sizeof(*tree->recent));
+	return err;
+}
+
 int span_tree_finish(struct span_tree *tree, const char *label_glob)
 {
 	struct tree_node picked = { 0 };

@@ -32,6 +32,9 @@ void span_tree_free(struct span_tree *tree);
 /* Takes spans and stays; other records are nothing to it. 0 or -ENOMEM; the tree stays usable. */
 int span_tree_add(struct span_tree *tree, const struct txtrace_record *record);
 
+/* What comes from here on is of another capture: ids are other spans'. 0 or -ENOMEM. */
+int span_tree_begin_capture(struct span_tree *tree);
+
 /*
  * No more spans will come: those whose parents did not are put below a node TREE_LABEL_UNKNOWN_PARENT, and children are put in order, the most
  * work first. With label_glob, the topmost nodes whose label matches become the roots, wherever they stood, and all else goes. 0 or -ENOMEM.

@@ -387,6 +387,15 @@ static int add_span(struct worker_report *report, const struct txtrace_span *spa
 	return err ? err : label_runs(report, span, &stays);
 }
 
+void worker_report_begin_capture(struct worker_report *report)
+{
+	struct span_stays *stays;
+
+	for (size_t i = 0; (stays = id_map_next(&report->open_stays, &i));)
+		free(stays);
+	id_map_release(&report->open_stays);
+}
+
 static void end_period(struct worker *worker, uint64_t end_ns)
 {
 	uint64_t ns = end_ns > worker->period_begin_ns ? end_ns - worker->period_begin_ns : 0;

@@ -64,6 +64,9 @@ void worker_report_free(struct worker_report *report);
 
 int worker_report_add(struct worker_report *report, const struct txtrace_record *record); /* 0 or -ENOMEM */
 
+/* What comes from here on is of another capture: ids are other spans'. A thread with the same pid and tid goes on in the same row. */
+void worker_report_begin_capture(struct worker_report *report);
+
 /* No more records will come; rows are in order: the most time on a CPU first. */
 void worker_report_finish(struct worker_report *report);
 

@@ -42,7 +42,7 @@ static const struct options options = {
 	.program = "txtrace concurrency",
 	.about = "How many spans of each label were open at once, and what the program's counters were, over time: the mean in each part of the time. "
 		 "Reads the log twice.",
-	.usages = (const char *const[]){ "FILE", NULL },
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace concurrency bank.txtrace", "A line for each label and counter." },
@@ -52,7 +52,7 @@ static const struct options options = {
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 /* ---- for people ---- */
@@ -157,7 +157,7 @@ static int print_json(struct cli *cli, const struct log_input *input, const stru
 	json_init_file(&json, cli->out.file);
 	json_object_begin(&json);
 	json_member_text(&json, "type", "concurrency");
-	capture_json(&json, txtrace_log_info(input->log));
+	capture_json(&json, &input->info);
 	json_name(&json, "begins_ns");
 	json_array_begin(&json);
 	for (size_t i = 0; i <= bucket_cnt; i++) /* the last is where the last bucket ends */
@@ -252,13 +252,14 @@ static void find_range(struct log_input *input, const struct concurrency_options
 		range->to_ns++;
 }
 
-static int read_again(struct cli *cli, const struct concurrency_options *values, const char *path, struct concurrency *concurrency)
+static int read_again(struct cli *cli, const struct concurrency_options *values, const struct options_result *result,
+		      struct concurrency *concurrency)
 {
 	struct txtrace_record record;
 	struct log_input again;
 	int err = 0;
 
-	if (log_input_open(&again, cli, path, true))
+	if (log_input_open(&again, cli, result->operands, result->operand_cnt, true))
 		return -EIO;
 	again.is_quiet = true;
 	while (!err && log_input_next(&again, &record)) {
@@ -307,19 +308,21 @@ static int run(struct cli *cli, int argc, char **argv)
 		return status;
 	if (values.wants_json && values.wants_csv)
 		return cli_fail(cli, "--json and --csv exclude each other");
-	status = log_input_open(&input, cli, result.operands[0], true);
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
 	find_range(&input, &values, &range);
 	if (range.from_ns >= range.to_ns)
 		range = (struct range){ 0, 1 }; /* nothing is in it */
 	concurrency = concurrency_new(range.from_ns, range.to_ns, choose_buckets(cli, &values));
-	err = concurrency ? read_again(cli, &values, result.operands[0], concurrency) : -ENOMEM;
+	err = concurrency ? read_again(cli, &values, &result, concurrency) : -ENOMEM;
 	if (!err)
 		err = show(cli, &values, &input, concurrency, concurrency_bucket_count(concurrency));
 	concurrency_free(concurrency);
+	if (err)
+		cli_fail(cli, "can't show the concurrency of '%s': %s", input.path, strerror(-err));
 	status = log_input_close(&input);
-	return err ? cli_fail(cli, "can't show the concurrency of '%s': %s", result.operands[0], strerror(-err)) : status;
+	return err ? CLI_FAILED : status;
 }
 
 const struct command command_concurrency = { "concurrency", "open spans and counters over time", &options, run };

@@ -33,7 +33,7 @@ static const struct options options = {
 	.program = "txtrace flame",
 	.about = "A flame graph of the call tree: one SVG file that needs nothing else, for a browser. A frame is a label below its parents' "
 		 "labels, as wide as what it and its children kept for themselves.",
-	.usages = (const char *const[]){ "FILE", NULL },
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace flame -o bank.svg bank.txtrace", "Where the wall time went." },
@@ -44,7 +44,7 @@ static const struct options options = {
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 static int read_tree(struct log_input *input, const struct flame_options *values, struct span_tree *tree)
@@ -52,8 +52,12 @@ static int read_tree(struct log_input *input, const struct flame_options *values
 	struct txtrace_record record;
 	int err = tree ? 0 : -ENOMEM;
 
-	while (!err && log_input_next(input, &record))
-		err = span_tree_add(tree, &record);
+	while (!err && log_input_next(input, &record)) {
+		if (input->has_begun_capture)
+			err = span_tree_begin_capture(tree);
+		if (!err)
+			err = span_tree_add(tree, &record);
+	}
 	return err ? err : span_tree_finish(tree, values->label);
 }
 
@@ -65,7 +69,7 @@ static int draw(FILE *file, const struct flame_options *values, const struct log
 
 	if (err)
 		return err;
-	capture_append_title(&title, txtrace_log_info(input->log), &input->census);
+	capture_append_title(&title, &input->info, &input->census);
 	if (values->is_folded)
 		err = flame_folded(file, &rows, tree);
 	else
@@ -78,7 +82,7 @@ static int draw(FILE *file, const struct flame_options *values, const struct log
 static int draw_to_file(struct cli *cli, const struct flame_options *values, const struct log_input *input, const struct span_tree *tree)
 {
 	struct output_file output;
-	int err = output_file_open(&output, values->output, input->path);
+	int err = log_input_has_file(input, values->output) ? -EBUSY : output_file_open(&output, values->output, input->path);
 
 	if (!err) {
 		err = draw(output.file, values, input, tree);
@@ -104,7 +108,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		return status;
 	if (values.output && strcmp(values.output, "-") == 0)
 		values.output = NULL;
-	status = log_input_open(&input, cli, result.operands[0], true);
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
 	tree = span_tree_new(values.max_memory_bytes);
@@ -116,9 +120,9 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (!err && (span_tree_given_up_count(tree) > 0 || span_tree_has_rest(tree)))
 		cli_warn(cli, "the memory was used up: some frames stand below (unknown parent) or (all other labels); --max-memory allows more");
 	span_tree_free(tree);
-	input_status = log_input_close(&input);
 	if (err)
-		return cli_fail(cli, "can't draw '%s': %s", result.operands[0], strerror(-err));
+		status = cli_fail(cli, "can't draw '%s': %s", input.path, strerror(-err));
+	input_status = log_input_close(&input);
 	return status ? status : input_status;
 }
 

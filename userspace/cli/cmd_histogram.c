@@ -39,7 +39,7 @@ static const struct option_spec specs[] = {
 static const struct options options = {
 	.program = "txtrace histogram",
 	.about = "How long spans took, by label: how many of them between 1, 2, 5, 10, 20, \xe2\x80\xa6 ns. Also of the parts of their ledgers.",
-	.usages = (const char *const[]){ "FILE", NULL },
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace histogram --label 'tx*' bank.txtrace", "Wall times of transactions." },
@@ -49,7 +49,7 @@ static const struct options options = {
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 static bool is_wanted(const struct histogram_options *values, const struct txtrace_record *record)
@@ -200,7 +200,7 @@ static int print_json(struct cli *cli, const struct histogram_options *values, c
 	json.is_pretty = true;
 	json_object_begin(&json);
 	json_member_text(&json, "type", "histogram");
-	capture_json(&json, txtrace_log_info(input->log));
+	capture_json(&json, &input->info);
 	json_member_text(&json, "of", span_value_names[values->of]);
 	json_name(&json, "labels");
 	json_array_begin(&json);
@@ -223,7 +223,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
-	status = log_input_open(&input, cli, result.operands[0], true);
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
 	histogram = histogram_new(values.of, values.max_memory_bytes);
@@ -237,8 +237,10 @@ static int run(struct cli *cli, int argc, char **argv)
 		err = values.wants_json ? print_json(cli, &values, &input, histogram) : print_text(cli, &values, &input, histogram);
 	}
 	histogram_free(histogram);
+	if (err)
+		cli_fail(cli, "can't make histograms of '%s': %s", input.path, strerror(-err));
 	status = log_input_close(&input);
-	return err ? cli_fail(cli, "can't make histograms of '%s': %s", result.operands[0], strerror(-err)) : status;
+	return err ? CLI_FAILED : status;
 }
 
 const struct command command_histogram = { "histogram", "how many spans took how long, by label", &options, run };

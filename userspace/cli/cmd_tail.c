@@ -54,7 +54,7 @@ static const struct options options = {
 	.program = "txtrace tail",
 	.about = "What makes the slow spans of each label slow: the mean split of those whose wall time is at or above the 99th percentile, less that of "
 		 "those between the 40th and the 60th, in time and as a share of the difference. Reads the log twice.",
-	.usages = (const char *const[]){ "FILE", NULL },
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace tail bank.txtrace", "Why the 99th percentile is what it is." },
@@ -64,7 +64,7 @@ static const struct options options = {
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 /* ---- for people ---- */
@@ -305,7 +305,7 @@ static int print_json(struct cli *cli, const struct tail_options *values, const 
 	json.is_pretty = true;
 	json_object_begin(&json);
 	json_member_text(&json, "type", "tail");
-	capture_json(&json, txtrace_log_info(input->log));
+	capture_json(&json, &input->info);
 	json_member_double(&json, "percentile", values->percentile);
 	json_member_u64(&json, "spans_needed", tail_spans_needed(values->percentile / 100));
 	json_name(&json, "labels");
@@ -341,12 +341,12 @@ static int measure(struct log_input *input, const struct tail_options *values, s
 	return err;
 }
 
-static int read_again(struct cli *cli, const struct tail_options *values, const char *path, struct tail_report *report)
+static int read_again(struct cli *cli, const struct tail_options *values, const struct options_result *result, struct tail_report *report)
 {
 	struct txtrace_record record;
 	struct log_input again;
 
-	if (log_input_open(&again, cli, path, true))
+	if (log_input_open(&again, cli, result->operands, result->operand_cnt, true))
 		return -EIO;
 	again.is_quiet = true;
 	while (log_input_next(&again, &record)) {
@@ -368,21 +368,23 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
-	status = log_input_open(&input, cli, result.operands[0], true);
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
 	labels = label_report_new(values.max_memory_bytes);
 	err = measure(&input, &values, labels);
 	if (!err) {
 		report = tail_report_new(labels, values.percentile / 100);
-		err = report ? read_again(cli, &values, result.operands[0], report) : -ENOMEM;
+		err = report ? read_again(cli, &values, &result, report) : -ENOMEM;
 	}
 	if (!err)
 		err = values.wants_json ? print_json(cli, &values, &input, report) : print_text(cli, &values, &input, report);
 	tail_report_free(report);
 	label_report_free(labels);
+	if (err)
+		cli_fail(cli, "can't tell the tails of '%s': %s", input.path, strerror(-err));
 	status = log_input_close(&input);
-	return err ? cli_fail(cli, "can't tell the tails of '%s': %s", result.operands[0], strerror(-err)) : status;
+	return err ? CLI_FAILED : status;
 }
 
 const struct command command_tail = { "tail", "what makes the slow spans slow", &options, run };

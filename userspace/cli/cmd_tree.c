@@ -30,7 +30,7 @@ static const struct options options = {
 	.program = "txtrace tree",
 	.about = "The call tree: spans by label along the path of their parents, with the sum of their wall times and what each kept for itself: its "
 		 "own work without what was charged to its children as well. Where the log does not tell that, the row says '<=', at most.",
-	.usages = (const char *const[]){ "FILE", NULL },
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace tree bank.txtrace", "The whole tree." },
@@ -40,7 +40,7 @@ static const struct options options = {
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -54,20 +54,26 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
-	status = log_input_open(&input, cli, result.operands[0], true);
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
 	tree = span_tree_new(values.max_memory_bytes);
 	err = tree ? 0 : -ENOMEM;
-	while (!err && log_input_next(&input, &record))
-		err = span_tree_add(tree, &record);
+	while (!err && log_input_next(&input, &record)) {
+		if (input.has_begun_capture)
+			err = span_tree_begin_capture(tree);
+		if (!err)
+			err = span_tree_add(tree, &record);
+	}
 	if (!err)
 		err = span_tree_finish(tree, values.label);
 	if (!err)
 		err = values.wants_json ? tree_print_json(cli, tree, &input) : tree_print(cli, tree, &input, &values.view);
 	span_tree_free(tree);
+	if (err)
+		cli_fail(cli, "can't make the tree of '%s': %s", input.path, strerror(-err));
 	status = log_input_close(&input);
-	return err ? cli_fail(cli, "can't make the tree of '%s': %s", result.operands[0], strerror(-err)) : status;
+	return err ? CLI_FAILED : status;
 }
 
 const struct command command_tree = { "tree", "self and total of each label, along the path of its parents", &options, run };

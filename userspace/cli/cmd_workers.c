@@ -37,7 +37,7 @@ static const struct options options = {
 	.program = "txtrace workers",
 	.about = "What each thread did: how long it was on a CPU, how long it was active between two sleeps, how much of its time it was in spans. With "
 		 "--queue, also for how long threads that work for spans slept, outside of them, while the queue was not empty.",
-	.usages = (const char *const[]){ "FILE", NULL },
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace workers bank.txtrace", "All threads, and the longest runs." },
@@ -47,7 +47,7 @@ static const struct options options = {
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 static uint64_t watched_ns(const struct worker_row *row)
@@ -294,7 +294,7 @@ static int print_json(struct cli *cli, const struct workers_options *values, con
 	json.is_pretty = true;
 	json_object_begin(&json);
 	json_member_text(&json, "type", "workers");
-	capture_json(&json, txtrace_log_info(input->log));
+	capture_json(&json, &input->info);
 	json_member_text(&json, "queue", values->queue);
 	json_member_u64(&json, "queue_counters", worker_report_queue_count(report));
 	json_name(&json, "threads");
@@ -322,20 +322,25 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
-	status = log_input_open(&input, cli, result.operands[0], true);
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
 	report = worker_report_new(values.queue, (size_t)values.top);
 	err = report ? 0 : -ENOMEM;
-	while (!err && log_input_next(&input, &record))
+	while (!err && log_input_next(&input, &record)) {
+		if (input.has_begun_capture)
+			worker_report_begin_capture(report);
 		err = worker_report_add(report, &record);
+	}
 	if (!err) {
 		worker_report_finish(report);
 		err = values.wants_json ? print_json(cli, &values, &input, report) : print_text(cli, &values, &input, report);
 	}
 	worker_report_free(report);
+	if (err)
+		cli_fail(cli, "can't report on the threads of '%s': %s", input.path, strerror(-err));
 	status = log_input_close(&input);
-	return err ? cli_fail(cli, "can't report on the threads of '%s': %s", result.operands[0], strerror(-err)) : status;
+	return err ? CLI_FAILED : status;
 }
 
 const struct command command_workers = { "workers", "what each thread did, who was idle while there was work", &options, run };

@@ -79,7 +79,7 @@ int reason_json(struct cli *cli, const struct block_report *report, const struct
 	json.is_pretty = true;
 	json_object_begin(&json);
 	json_member_text(&json, "type", "report");
-	capture_json(&json, txtrace_log_info(input->log));
+	capture_json(&json, &input->info);
 	json_member_text(&json, "by", "reason");
 	json_name(&json, "rows");
 	json_array_begin(&json);

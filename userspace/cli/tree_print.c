@@ -379,7 +379,7 @@ int tree_print_json(struct cli *cli, const struct span_tree *tree, const struct 
 	json.is_pretty = true;
 	json_object_begin(&json);
 	json_member_text(&json, "type", "tree");
-	capture_json(&json, txtrace_log_info(input->log));
+	capture_json(&json, &input->info);
 	json_name(&json, "rows");
 	json_array_begin(&json);
 	rows_json(&json, tree, span_tree_root(tree), 0, &row);
