@@ -83,12 +83,40 @@ absurd_numbers() {
 	run 0 tree absurd.txtrace
 }
 
+# The first capture is in two files, with a child in the first and its parent in the second; the ids of the second capture are other spans'.
+several_files() {
+	local part='cpus=1 command="parts" boot_id="b"'
+	mkdir "$tmp/set"
+	"$make_log" "$tmp/set/a.000001.txtrace" <<-END || return
+		header $part capture_id="first" start_monotonic_ns=1 start_realtime_ns=1763725203000000001
+		span begin_ns=10 end_ns=20 pid=1 tid=1 end_tid=1 id=2 parent=1 label="child" work_ns=10 on_cpu_ns=10
+		continued time_ns=25 next_part=1
+	END
+	"$make_log" "$tmp/set/a.000002.txtrace" <<-END || return
+		header $part capture_id="first" part=1 first_sequence=1 start_monotonic_ns=1 start_realtime_ns=1763725203000000001
+		span begin_ns=5 end_ns=30 pid=1 tid=1 end_tid=1 id=1 label="tx" work_ns=25 on_cpu_ns=25
+		span begin_ns=40 end_ns=41 pid=1 tid=1 end_tid=1 id=3 parent=4 label="cut" work_ns=1 on_cpu_ns=1
+		summary time_ns=45
+	END
+	"$make_log" "$tmp/set/a.txtrace" <<-END || return
+		header $part capture_id="second" start_monotonic_ns=50 start_realtime_ns=1763725203000000050
+		span begin_ns=60 end_ns=70 pid=1 tid=1 end_tid=1 id=5 parent=1 label="late" work_ns=10 on_cpu_ns=10
+		span begin_ns=55 end_ns=80 pid=1 tid=1 end_tid=1 id=4 label="new" work_ns=25 on_cpu_ns=25
+		summary time_ns=90
+	END
+	run 0 tree --json set || return
+	[ "$(jq -c '[.rows[] | [.kind, .label, .depth, .self.work_ns]]' "$tmp/out")" = \
+		'[["label","new",0,25],["label","tx",0,15],["label","child",1,10],["unknown_parent",null,0,0],["label","late",1,10],["label","cut",1,1]]' ] ||
+		fail "$(jq -c '[.rows[] | [.kind, .label, .depth, .self.work_ns]]' "$tmp/out")"
+}
+
 check "every figure of a small tree" expects tree 0 tree tree.txtrace
 check "a part of it: a label, some levels, some children" expects tree_part 0 tree -l 't[x]' -d 2 -n 1 tree.txtrace
 check "JSON" expects tree_json 0 tree --json --label 'queue*' tree.txtrace
 check "labels that are no friends of terminals" expects tree_hostile 0 tree small.txtrace
 check "a log without spans" expects tree_none 0 tree empty.txtrace
 check "random threads: the same sums in Python, and exact is what was true" random_trees
+check "several files, two captures" several_files
 check "circles of parents" circles
 check "a chain of 30,000 spans" deep_chain
 check "100,000 labels below one parent" many_labels
