@@ -324,6 +324,7 @@ def check_tree(records, tree, truth_path=None):
     paths, (places, shared) = tree_paths(spans), tree_places(records)
     sums = defaultdict(lambda: {False: [0, 0, 0, [0] * len(PARTS), [0] * len(PARTS)], True: [0, 0, 0, [0] * len(PARTS), [0] * len(PARTS)],
                                 "places": dict.fromkeys(["shared", "apart", "divided", "unsure"], 0)})
+    by_id, doubted = {span["id"]: span for span in spans}, set()
     for span in spans:
         one = sums[paths[span["id"]]]
         total = one[span["lower_bound"]]
@@ -334,6 +335,8 @@ def check_tree(records, tree, truth_path=None):
         total[4] = plus(total[4], minus(span["ledger"], shared[span["id"]]))
         if span["id"] in places:
             one["places"][places[span["id"]]] += 1
+            if places[span["id"]] in ("divided", "unsure") and not by_id[span["parent"]]["lower_bound"]:
+                doubted.add(paths[span["parent"]])
     same("paths", sorted(path for path in rows if path != ("(unknown parent)",)), sorted(sums))
     for path, one in sums.items():
         row = rows[path]
@@ -347,6 +350,7 @@ def check_tree(records, tree, truth_path=None):
             same(f"{path}: total", ledger_of(side["total"]), total)
             same(f"{path}: self", ledger_of(side["self"]), own)
         same(f"{path}: places", row["places"], one["places"])
+        same(f"{path}: self is", row["self_is"], "at_most" if path in doubted else "exact")
     if truth_path:
         check_truth(spans, paths, rows, truth_path)
 

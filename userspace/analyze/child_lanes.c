@@ -149,6 +149,7 @@ int child_lanes_add(struct child_lanes *lanes, const struct txtrace_span *child,
 
 	if (stays->has_threads) {
 		node->place_cnt[TREE_DIVIDED]++;
+		lanes->has_doubt = true;
 		return 0;
 	}
 	if (!(child->flags & TXTRACE_SPAN_LOWER_BOUND))
@@ -157,10 +158,12 @@ int child_lanes_add(struct child_lanes *lanes, const struct txtrace_span *child,
 		err = make_label(lanes, lane, node, &label);
 	if (err)
 		return err;
-	if (label)
+	if (label) {
 		gather(lane, label, child, stays);
-	else
+	} else {
 		node->place_cnt[TREE_UNSURE]++;
+		lanes->has_doubt = true;
+	}
 	return 0;
 }
 
@@ -187,16 +190,19 @@ int child_lanes_stay(struct child_lanes *lanes, uint32_t pid, uint32_t tid, uint
 
 	if (err || !lane)
 		return err;
-	if (lane->has_open && lane->end_ns <= enter_ns && lane->open_begin_ns < enter_ns)
-		settle(lane, TREE_APART);
-	else if (lane->has_open)
-		settle(lane, lane->open_begin_ns >= enter_ns && lane->end_ns <= exit_ns ? TREE_SHARED : TREE_UNSURE);
+	if (lane->has_open) {
+		bool is_before = lane->end_ns <= enter_ns && lane->open_begin_ns < enter_ns;
+		bool is_within = lane->open_begin_ns >= enter_ns && lane->end_ns <= exit_ns;
+
+		settle(lane, is_before ? TREE_APART : is_within ? TREE_SHARED : TREE_UNSURE);
+		lanes->has_doubt |= !is_before && !is_within;
+	}
 	lane->enter_ns = enter_ns;
 	lane->exit_ns = exit_ns;
 	return 0;
 }
 
-void child_lanes_judge(const struct child_lanes *lanes, const struct txtrace_span *span, struct txtrace_ledger *shared)
+void child_lanes_judge(struct child_lanes *lanes, const struct txtrace_span *span, struct txtrace_ledger *shared)
 {
 	struct txtrace_ledger left = span->ledger;
 
@@ -206,6 +212,7 @@ void child_lanes_judge(const struct child_lanes *lanes, const struct txtrace_spa
 		settle(lane, TREE_APART);
 		for (const struct lane_label *label = lane->labels; label; label = label->next)
 			label->node->place_cnt[fits ? TREE_SHARED : TREE_UNSURE] += label->shared_cnt;
+		lanes->has_doubt |= !fits;
 		if (!fits)
 			continue;
 		ledger_subtract(&left, &lane->shared);

@@ -36,6 +36,7 @@ struct child_lanes {
 	struct child_lane *first, **end; /* in the order in which their threads came */
 	size_t cnt;
 	size_t bytes; /* memory that it holds */
+	bool has_doubt; /* some children are divided or unsure */
 };
 
 /* A child has ended, with these stays, complete; node: where it is counted, which stays where it is. 0 or -ENOMEM. */
@@ -48,7 +49,7 @@ int child_lanes_stay(struct child_lanes *lanes, uint32_t pid, uint32_t tid, uint
  * The span itself comes, all of its stays have been told: counts each child's place at its node, and adds to *shared what of the span's ledger is
  * theirs, too.
  */
-void child_lanes_judge(const struct child_lanes *lanes, const struct txtrace_span *span, struct txtrace_ledger *shared);
+void child_lanes_judge(struct child_lanes *lanes, const struct txtrace_span *span, struct txtrace_ledger *shared);
 
 void child_lanes_release(struct child_lanes *lanes);
 

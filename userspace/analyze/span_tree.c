@@ -31,6 +31,7 @@ struct recent {
 	uint32_t tid;
 	uint32_t label;
 	bool has_threads; /* several; if not, tid worked for it */
+	bool is_lower_bound;
 	bool is_used;
 	uint64_t id;
 	uint64_t parent;
@@ -173,6 +174,7 @@ static void add_recent(struct span_tree *tree, const struct txtrace_span *span, 
 		id_map_remove(&tree->recent_by_id, recent->pid, recent->id);
 	*recent = (struct recent){
 		.pid = span->pid, .tid = stays->tid, .label = label, .has_threads = stays->has_threads, .is_used = true,
+		.is_lower_bound = span->flags & TXTRACE_SPAN_LOWER_BOUND,
 		.id = span->id, .parent = span->parent, .end_ns = span->end_ns,
 	};
 	/* Without memory, children that come late have an unknown parent. */
@@ -275,8 +277,12 @@ static int find_node(struct span_tree *tree, const struct arrival *arrival, stru
 		return -ENOMEM;
 	if ((*node)->label == TREE_LABEL_REST)
 		tree->has_rest = true;
-	if (parent && span->parent != span->id)
-		(*node)->place_cnt[place_of_late(parent, &arrival->stays)]++;
+	if (parent && span->parent != span->id) {
+		enum tree_place late = place_of_late(parent, &arrival->stays);
+
+		(*node)->place_cnt[late]++;
+		place->is_at_most |= late == TREE_UNSURE && !parent->is_lower_bound; /* it is the parent's node */
+	}
 	if (!awaited)
 		return 0;
 	tree->awaited_bytes -= awaited->lanes.bytes;
@@ -317,9 +323,11 @@ static int put_sums(struct span_tree *tree, struct arrival *arrival, struct tree
 	if (arrival->awaited->stays.cnt == 0)
 		err = child_lanes_stay(lanes, arrival->stays.pid, arrival->stays.tid, arrival->stays.enter_ns, arrival->stays.exit_ns);
 	tree->awaited_bytes += lanes->bytes;
-	if (!err)
-		child_lanes_judge(lanes, span, &sums->shared);
-	return err;
+	if (err)
+		return err;
+	child_lanes_judge(lanes, span, &sums->shared);
+	node->is_at_most |= lanes->has_doubt && !(span->flags & TXTRACE_SPAN_LOWER_BOUND);
+	return 0;
 }
 
 static int add_span(struct span_tree *tree, const struct txtrace_span *span)

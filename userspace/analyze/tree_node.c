@@ -221,6 +221,7 @@ static int absorb(struct tree_nodes *nodes, struct tree_node *into, struct tree_
 	} else if (from->lower_bounds) {
 		add_sums(into->lower_bounds, from->lower_bounds);
 	}
+	into->is_at_most |= from->is_at_most;
 	for (unsigned int i = 0; i < TREE_PLACE_COUNT; i++)
 		increase(&into->place_cnt[i], from->place_cnt[i]);
 	err = tree_move_children(nodes, into, from);

@@ -46,6 +46,7 @@ struct tree_node {
 	struct tree_sums exact;
 	struct tree_sums *lower_bounds; /* NULL: none */
 	uint64_t place_cnt[TREE_PLACE_COUNT]; /* of the spans here that have a parent */
+	bool is_at_most; /* self of the exact spans: some of them have children that are divided or unsure */
 	struct tree_node *first_child;
 	struct tree_node *next; /* of its parent's children */
 	size_t child_cnt;

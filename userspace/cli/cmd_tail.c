@@ -98,7 +98,9 @@ static size_t order_parts(const struct tail_row *row, size_t order[LEDGER_PART_C
 
 static double share_percent(const struct tail_row *row, size_t part)
 {
-	return 100.0 * (double)tail_part_more_ns(row, part) / (double)tail_more_ns(row);
+	double percent = 100.0 * (double)tail_part_more_ns(row, part) / (double)tail_more_ns(row);
+
+	return percent > -0.0005 && percent < 0 ? 0 : percent; /* no minus before a 0 */
 }
 
 /* "commit: p99 is 12.1 ms, 9.80 ms above p50: 84 % blocked on disk, 11 % runnable" */
@@ -132,6 +134,7 @@ static void add_parts(struct table *table, const struct tail_row *row)
 {
 	size_t order[LEDGER_PART_COUNT], part_cnt = order_parts(row, order);
 	char time[UNITS_SIZE];
+	double percent;
 
 	for (size_t i = 0; i < part_cnt; i++) {
 		const struct ledger_part *part = &ledger_parts[order[i]];
@@ -140,7 +143,8 @@ static void add_parts(struct table *table, const struct tail_row *row)
 		table_cell(table, TABLE_PLAIN, units_format_duration(time, tail_mean_ns(&row->middle, order[i])));
 		table_cell(table, TABLE_PLAIN, units_format_duration(time, tail_mean_ns(&row->tail, order[i])));
 		add_signed(table, tail_part_more_ns(row, order[i]));
-		table_cell_format(table, part->style, "%.1f %%", share_percent(row, order[i]));
+		percent = share_percent(row, order[i]);
+		table_cell_format(table, part->style, "%.1f %%", percent > -0.05 && percent < 0 ? 0 : percent);
 		table_end_row(table);
 	}
 }

@@ -44,15 +44,6 @@ static bool is_span(const struct tree_node *node)
 	return node->label != TREE_LABEL_UNKNOWN_PARENT && node->label != TREE_LABEL_TOO_DEEP;
 }
 
-bool tree_self_is_exact(const struct tree_node *node)
-{
-	for (const struct tree_node *child = node->first_child; child; child = child->next) {
-		if (child->place_cnt[TREE_DIVIDED] > 0 || child->place_cnt[TREE_UNSURE] > 0)
-			return false;
-	}
-	return true;
-}
-
 /* What a row shows: its exact spans, or, where there is none, its lower bounds. */
 static const struct tree_sums *shown_sums(const struct tree_node *node, bool *is_lower_bound)
 {
@@ -124,7 +115,7 @@ static void add_numbers(struct tree_printer *printer, const struct tree_node *no
 	const struct tree_sums *sums = shown_sums(node, &is_lower_bound);
 	const char *bound = is_lower_bound ? ">=" : "";
 	struct txtrace_ledger self = tree_self(sums);
-	bool is_at_most = !is_lower_bound && !tree_self_is_exact(node);
+	bool is_at_most = !is_lower_bound && node->is_at_most;
 	char count[UNITS_SIZE];
 
 	printer->has_at_most |= is_at_most;
@@ -334,7 +325,7 @@ static void node_json(struct json *json, const struct span_tree *tree, const str
 	else
 		json_member_null(json, "label");
 	sums_json(json, &node->exact);
-	json_member_text(json, "self_is", tree_self_is_exact(node) ? "exact" : "at_most");
+	json_member_text(json, "self_is", node->is_at_most ? "at_most" : "exact");
 	json_name(json, "places");
 	json_object_begin(json);
 	for (unsigned int place = 0; place < TREE_PLACE_COUNT; place++)

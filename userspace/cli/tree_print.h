@@ -22,7 +22,4 @@ int tree_print_json(struct cli *cli, const struct span_tree *tree, const struct 
 /* What the row of a node is called: its label, or what it stands for, in round brackets; not escaped. */
 struct txtrace_string tree_name(const struct span_tree *tree, const struct tree_node *node);
 
-/* No child may be in it without being taken off: if not, self is at most what it says. */
-bool tree_self_is_exact(const struct tree_node *node);
-
 #endif
