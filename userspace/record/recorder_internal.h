@@ -13,7 +13,11 @@
 #include "ring/ring_set.h"
 
 #define TICK_MS 100               /* the rings are looked at this often, or when they fill up */
-#define HOUSEKEEPING_NS 1000000000u /* flush, checkpoint, status line */
+/*
+ * Flush, checkpoint, status line. A crash is to cost the last second at most: what is flushed is as old as the tick before, the flush may come a tick
+ * late, and its work takes time.
+ */
+#define HOUSEKEEPING_NS (1000000000u - 3 * TICK_MS * 1000000u)
 #define SCAN_NS 1000000000u       /* for objects that were mapped later */
 #define FIRST_SCAN_NS 1000000u    /* after an exec; doubles up to SCAN_NS */
 

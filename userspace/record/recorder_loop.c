@@ -87,7 +87,7 @@ static int flush_stream(struct recorder *recorder)
 	return -errno;
 }
 
-/* What is due once a second: afterwards a crash of ours costs at most the second that follows. */
+/* What is due more than once a second: a crash of ours costs at most the second before it. */
 static int keep_house(struct recorder *recorder, uint64_t now_ns)
 {
 	uint64_t monotonic_ns, realtime_ns;
