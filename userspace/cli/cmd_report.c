@@ -79,6 +79,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	status = log_input_open(&input, cli, result.operands[0], true);
 	if (status)
 		return status;
+	input.counts_damage_only = true; /* the report counts all */
 	report = label_report_new(values.max_memory_bytes);
 	err = report ? 0 : -ENOMEM;
 	while (!err && log_input_next(&input, &record)) {

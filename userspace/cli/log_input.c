@@ -39,27 +39,31 @@ static void tell_damage(struct log_input *input, const struct txtrace_damage *da
 		 damage->reason ? damage->reason : "unknown reason", damage->length_bytes, records);
 }
 
-bool log_input_next(struct log_input *input, struct txtrace_record *record)
+static void show_progress(struct log_input *input)
 {
 	uint64_t read_bytes = 0, total_bytes = 0;
-	int result;
 
-	if (input->is_at_end)
-		return false;
-	result = txtrace_log_next(input->log, record);
+	txtrace_log_progress(input->log, &read_bytes, &total_bytes);
+	progress_show(&input->progress, read_bytes, total_bytes);
+}
+
+bool log_input_next(struct log_input *input, struct txtrace_record *record)
+{
+	int result = input->is_at_end ? 0 : txtrace_log_next(input->log, record);
+
 	if (result <= 0) {
+		if (!input->is_at_end)
+			input->err = result;
 		input->is_at_end = true;
-		input->err = result;
 		cli_hide_progress(input->cli);
 		return false;
 	}
-	log_census_add(&input->census, record);
+	if (!input->counts_damage_only || record->kind == TXTRACE_RECORD_DAMAGE || record->kind == TXTRACE_RECORD_SUMMARY)
+		log_census_add(&input->census, record);
 	if (record->kind == TXTRACE_RECORD_DAMAGE)
 		tell_damage(input, &record->damage);
-	if (progress_is_due(&input->progress)) {
-		txtrace_log_progress(input->log, &read_bytes, &total_bytes);
-		progress_show(&input->progress, read_bytes, total_bytes);
-	}
+	if (progress_is_due(&input->progress))
+		show_progress(input);
 	return true;
 }
 
