@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * log_repeat IN OUT MEGABYTES [KINDS]: a long log out of a short one: its records again and again, each time behind the ones before, until OUT
- * has so many megabytes. With KINDS the labels become so many times as many, and processes, threads and CPUs as many as there is room for.
+ * A long log out of a short one: its records again and again, each time behind the ones before, until it is so long. Or a part of it: the records of
+ * one kind alone. With --kinds the labels become so many times as many, and so, up to a hundred times, processes, threads and CPUs.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../programs/program_options.h"
 #include "analyze/id_shift.h"
 #include "analyze/log_census.h"
 #include "log/log_writer.h"
 
 #define PID_RANGES 100
 
+enum { ALL, SPANS, SCHED };
+
 struct repeat {
 	struct log_writer *writer;
+	int what;
 	struct id_shift shift;
 	uint64_t kind_cnt; /* 0: the labels as they are */
 	uint64_t round;
+	uint64_t span_cnt;
 	struct log_census census; /* of the first round: how long it is */
 	struct txtrace_record summary;
 };
@@ -28,12 +33,19 @@ __attribute__((noreturn)) static void fail(const char *what, const char *path)
 	exit(1);
 }
 
+static bool is_wanted(int what, uint32_t kind)
+{
+	if (what == SPANS)
+		return kind == TXTRACE_RECORD_SPAN;
+	return what == ALL || kind == TXTRACE_RECORD_RUN || kind == TXTRACE_RECORD_WAKE;
+}
+
 static int add(struct repeat *repeat, struct txtrace_record *record)
 {
 	char label[512];
 	int err = id_shift_apply(&repeat->shift, record);
 
-	if (err)
+	if (err || !is_wanted(repeat->what, record->kind))
 		return err;
 	if (record->kind == TXTRACE_RECORD_SUMMARY) {
 		repeat->summary = *record;
@@ -41,7 +53,7 @@ static int add(struct repeat *repeat, struct txtrace_record *record)
 	}
 	if (record->kind == TXTRACE_RECORD_SPAN && repeat->kind_cnt) {
 		int length = snprintf(label, sizeof(label), "%.*s %llu", (int)record->span.label.length, record->span.label.bytes,
-				      (unsigned long long)(repeat->round % repeat->kind_cnt));
+				      (unsigned long long)(repeat->span_cnt++ % repeat->kind_cnt));
 
 		record->span.label = (struct txtrace_string){ label, (size_t)length };
 	}
@@ -68,25 +80,44 @@ static void add_round(struct repeat *repeat, const char *path)
 		repeat->shift.pid_range = repeat->shift.cpu_range = (uint32_t)(repeat->round % PID_RANGES);
 }
 
+static int parse_what(const char *only)
+{
+	static const char *const names[] = { [ALL] = "all", [SPANS] = "spans", [SCHED] = "sched" };
+
+	for (int i = 0; i < 3; i++)
+		if (!strcmp(only, names[i]))
+			return i;
+	fail("--only takes all, spans or sched, not", only);
+}
+
 int main(int argc, char **argv)
 {
-	const struct log_writer_options options = { .codec = LOG_CODEC_ZSTD };
-	struct repeat repeat = { .kind_cnt = argc > 4 ? strtoull(argv[4], NULL, 10) : 0 };
+	const struct log_writer_options log_options = { .codec = LOG_CODEC_ZSTD };
+	struct repeat repeat = { .round = 0 };
+	const char *in = "", *out = "", *only = "all";
+	uint64_t megabytes = 0;
+	const struct option_spec table[] = {
+		{ .name = "in", .help = "the log to read", .text = &in },
+		{ .name = "out", .help = "the log to write", .text = &out },
+		{ .name = "only", .help = "all, spans, or sched: stays on CPUs and wakeups", .text = &only },
+		{ .name = "megabytes", .help = "how long it is to become; 0: once is enough", .count = &megabytes, .max = 1e6 },
+		{ .name = "kinds", .help = "how many labels of each; 0: as they are", .count = &repeat.kind_cnt, .max = 1e9 },
+	};
 	struct txtrace_log *log;
-	uint64_t bytes;
 
-	if (argc < 4 || (bytes = strtoull(argv[3], NULL, 10) * 1000000) == 0)
-		fail("usage: IN OUT MEGABYTES [KINDS], not", argc > 3 ? argv[3] : "");
-	if (txtrace_log_open(&log, argv[1]))
-		fail("cannot read", argv[1]);
-	if (log_writer_open(&repeat.writer, argv[2], txtrace_log_info(log), &options))
-		fail("cannot write", argv[2]);
+	options_parse(table, sizeof(table) / sizeof(table[0]), "log_repeat: a long log out of a short one", argc, argv);
+	repeat.what = parse_what(only);
+	if (txtrace_log_open(&log, in))
+		fail("cannot read", in);
+	if (log_writer_open(&repeat.writer, out, txtrace_log_info(log), &log_options))
+		fail("cannot write", out);
 	txtrace_log_close(log);
-	while (log_writer_bytes(repeat.writer) < bytes)
-		add_round(&repeat, argv[1]);
+	do {
+		add_round(&repeat, in);
+	} while (log_writer_bytes(repeat.writer) < megabytes * 1000000);
 	if (repeat.summary.kind == TXTRACE_RECORD_SUMMARY && log_writer_add(repeat.writer, &repeat.summary))
-		fail("cannot write", argv[2]);
+		fail("cannot write", out);
 	if (log_writer_close(repeat.writer))
-		fail("cannot write", argv[2]);
+		fail("cannot write", out);
 	return 0;
 }
