@@ -77,8 +77,12 @@ enum txtrace_record_kind {
 	TXTRACE_RECORD_LOSS = 9,      /* events that were lost: how many, when, where */
 	TXTRACE_RECORD_OPEN_SPAN = 10, /* checkpoint: this span had begun and not ended; its SPAN record, if it comes, says all of it again */
 	TXTRACE_RECORD_SUMMARY = 11,  /* the recorder's own counts, once, at a clean end */
-	TXTRACE_RECORD_DAMAGE = 12,   /* made by the reader, not in the file: a part of the file that could not be read */
-	TXTRACE_RECORD_KIND_COUNT = 13,
+	TXTRACE_RECORD_DROPPED = 12,  /* records that the recorder could not write: the disk did not keep up */
+	TXTRACE_RECORD_CONTINUED = 13, /* the last record of a file: the capture goes on in the next one. Left out where that one is read next */
+	TXTRACE_RECORD_STAY = 14,     /* a thread worked for a span: from its enter to its exit */
+	/* Kinds to come are numbered from here. */
+	TXTRACE_RECORD_DAMAGE = 24,   /* made by the reader, not in the file: a part of the file that could not be read */
+	TXTRACE_RECORD_KIND_COUNT = 25,
 };
 
 /* "span", "run", "wake", …; NULL for any other number. Static. */
@@ -135,6 +139,8 @@ struct txtrace_run {
 enum txtrace_wake_flag {
 	TXTRACE_WAKE_INTERRUPT = 1,     /* an interrupt or timer did it: waker_tid is 0 */
 	TXTRACE_WAKE_WAKER_UNKNOWN = 2, /* waker_tid is the thread that ran there, which may only have been interrupted */
+	TXTRACE_WAKE_SPAN_KEYED = 4,    /* span is the id of a keyed span */
+	TXTRACE_WAKE_WAKER_SPAN_KEYED = 8,
 };
 
 struct txtrace_wake {
@@ -146,6 +152,22 @@ struct txtrace_wake {
 	uint32_t cpu; /* where the waker ran */
 	uint32_t flags;
 	struct txtrace_string waker_comm;
+	uint64_t span;       /* the id of the span that the woken thread had entered last, and is in; 0: it is in none */
+	uint64_t waker_span; /* the same of the waker; 0 also where the waker is no thread, or unknown */
+};
+
+/*
+ * A span without such records had one thread in it: end_tid (tid, if that is 0), from begin + detached to its end. All others have one for each stay.
+ * They come before the span's own record.
+ */
+struct txtrace_stay {
+	uint64_t enter_ns;
+	uint64_t exit_ns;
+	uint64_t span;     /* id */
+	uint32_t span_pid; /* of the span's own record: that of another process than the thread's only if it is keyed */
+	uint32_t pid;      /* of the thread */
+	uint32_t tid;
+	bool is_keyed;     /* the span is */
 };
 
 struct txtrace_thread {
@@ -250,6 +272,23 @@ struct txtrace_summary {
 	uint64_t anomaly_cnt[TXTRACE_ANOMALY_COUNT];
 };
 
+/*
+ * The disk did not keep up, and whole batches of records had to go. What they told is missing; the ledgers of the spans that are there are not
+ * touched: they were made before.
+ */
+struct txtrace_dropped {
+	uint64_t time_ns;  /* when it is told: not before last_ns */
+	uint64_t first_ns; /* of the records that are missing: when they were finished */
+	uint64_t last_ns;
+	uint64_t batch_cnt;
+	uint64_t record_cnt[TXTRACE_RECORD_KIND_COUNT]; /* indexed by enum txtrace_record_kind */
+};
+
+struct txtrace_continued {
+	uint64_t time_ns;
+	uint32_t next_part; /* of the capture: see struct txtrace_log_info */
+};
+
 struct txtrace_damage {
 	uint64_t offset_bytes; /* in the file */
 	uint64_t length_bytes; /* that were skipped; to the end of the file, if it is cut off */
@@ -271,6 +310,9 @@ struct txtrace_record {
 		struct txtrace_loss loss;
 		struct txtrace_open_span open_span;
 		struct txtrace_summary summary;
+		struct txtrace_dropped dropped;
+		struct txtrace_continued continued;
+		struct txtrace_stay stay;
 		struct txtrace_damage damage;
 	};
 };
@@ -285,6 +327,8 @@ struct txtrace_log_info {
 	uint64_t start_realtime_ns;
 	uint32_t pid;               /* of the target; 0 if there are several */
 	uint32_t cpu_cnt;
+	uint32_t part;              /* this file's place in its capture: 0, 1, … */
+	uint64_t first_sequence;    /* of its first batch: they are numbered through all parts */
 	char host[256];
 	char kernel[256];           /* uname: release and machine */
 	char command[256];          /* of the target */

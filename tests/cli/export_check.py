@@ -181,7 +181,7 @@ def check_picture(form, jsonl, rows_path, base):
     compare("counters", [(str(record["time_ns"]), str(record["value"])) for record in records if record["type"] == "counter"],
             [(str(int(ts) + base), value) for ts, value in counters])
     compare("losses", [(str(record["first_ns"]), str(record["last_ns"] - record["first_ns"]))
-                       for record in records if record["type"] == "loss"], [(str(int(ts) + base), dur) for ts, dur in losses])
+                       for record in records if record["type"] in ("loss", "dropped")], [(str(int(ts) + base), dur) for ts, dur in losses])
     print(f"{len(spans)} spans, {nested} of them on the rows of their threads, {len(states)} states, {len(counters)} counts")
     if nested < len(spans) / 4:
         problem("hardly any span is on the row of its thread")

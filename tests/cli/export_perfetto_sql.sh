@@ -33,7 +33,7 @@ same_as_log() { # same_as_log NAME FORMAT SUFFIX ARGS-PREFIX
 			LEFT JOIN thread USING (utid) WHERE s.category = 'span'" \
 		"SELECT ts, dur, name FROM slice WHERE category = 'state'" \
 		"SELECT ts, CAST(value AS INT) FROM counter" \
-		"SELECT ts, dur FROM slice WHERE category = 'loss' AND name = 'lost events'" || return
+		"SELECT ts, dur FROM slice WHERE category = 'loss' AND name IN ('lost events', 'records not written')" || return
 	python3 "$check_py" picture "$2" "$tmp/$1.jsonl" "$tmp/rows" "$base"
 }
 

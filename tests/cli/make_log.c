@@ -48,6 +48,8 @@ struct field {
 static const struct field header_fields[] = {
 	{ "pid", FIELD_U32, offsetof(struct txtrace_log_info, pid), 0 },
 	{ "cpus", FIELD_U32, offsetof(struct txtrace_log_info, cpu_cnt), 0 },
+	{ "part", FIELD_U32, offsetof(struct txtrace_log_info, part), 0 },
+	{ "first_sequence", FIELD_U64, offsetof(struct txtrace_log_info, first_sequence), 0 },
 	{ "start_monotonic_ns", FIELD_U64, offsetof(struct txtrace_log_info, start_monotonic_ns), 0 },
 	{ "start_realtime_ns", FIELD_U64, offsetof(struct txtrace_log_info, start_realtime_ns), 0 },
 	CHARS(capture_id), CHARS(boot_id), CHARS(host), CHARS(kernel), CHARS(command), CHARS(recorder), CHARS(options), { NULL, 0, 0, 0 },
@@ -86,6 +88,7 @@ static const struct field run_fields[] = {
 static const struct field wake_fields[] = {
 	COMMON(wake), FIELD(FIELD_U32, waker_pid, wake, "waker_pid"), FIELD(FIELD_U32, waker_tid, wake, "waker_tid"),
 	FIELD(FIELD_STRING, waker_comm, wake, "waker_comm"), FIELD(FIELD_U32, cpu, wake, "cpu"), FIELD(FIELD_FLAGS, flags, wake, "flags"),
+	FIELD(FIELD_U64, span, wake, "span"), FIELD(FIELD_U64, waker_span, wake, "waker_span"),
 	{ NULL, 0, 0, 0 },
 };
 
@@ -134,13 +137,34 @@ static const struct field summary_fields[] = {
 	ANOMALY(5, "mark_unknown"), ANOMALY(6, "unfinished"), ANOMALY(7, "clock_mismatch"), ANOMALY(8, "imbalance"), { NULL, 0, 0, 0 },
 };
 
+#define DROPPED(number, name) FIELD(FIELD_U64, record_cnt[number], dropped, name)
+
+static const struct field dropped_fields[] = {
+	FIELD(FIELD_U64, time_ns, dropped, "time_ns"), FIELD(FIELD_U64, first_ns, dropped, "first_ns"),
+	FIELD(FIELD_U64, last_ns, dropped, "last_ns"), FIELD(FIELD_U64, batch_cnt, dropped, "batches"), DROPPED(1, "span"), DROPPED(2, "run"),
+	DROPPED(3, "wake"), DROPPED(4, "thread"), DROPPED(5, "attribute"), DROPPED(6, "instant"), DROPPED(7, "counter"), DROPPED(8, "link"),
+	DROPPED(9, "loss"), DROPPED(10, "open_span"), DROPPED(11, "summary"), DROPPED(12, "dropped"), DROPPED(13, "continued"),
+	DROPPED(14, "stay"), { NULL, 0, 0, 0 },
+};
+
+static const struct field continued_fields[] = {
+	FIELD(FIELD_U64, time_ns, continued, "time_ns"), FIELD(FIELD_U32, next_part, continued, "next_part"), { NULL, 0, 0, 0 },
+};
+
+static const struct field stay_fields[] = {
+	FIELD(FIELD_U64, enter_ns, stay, "enter_ns"), FIELD(FIELD_U64, exit_ns, stay, "exit_ns"), FIELD(FIELD_U32, pid, stay, "pid"),
+	FIELD(FIELD_U32, tid, stay, "tid"), FIELD(FIELD_U64, span, stay, "span"), FIELD(FIELD_U32, span_pid, stay, "span_pid"),
+	FIELD(FIELD_BOOL, is_keyed, stay, "keyed"), { NULL, 0, 0, 0 },
+};
+
 static const struct field *const kind_fields[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_SPAN] = span_fields,           [TXTRACE_RECORD_RUN] = run_fields,
 	[TXTRACE_RECORD_WAKE] = wake_fields,           [TXTRACE_RECORD_THREAD] = thread_fields,
 	[TXTRACE_RECORD_ATTRIBUTE] = attribute_fields, [TXTRACE_RECORD_INSTANT] = instant_fields,
 	[TXTRACE_RECORD_COUNTER] = counter_fields,     [TXTRACE_RECORD_LINK] = link_fields,
 	[TXTRACE_RECORD_LOSS] = loss_fields,           [TXTRACE_RECORD_OPEN_SPAN] = open_span_fields,
-	[TXTRACE_RECORD_SUMMARY] = summary_fields,
+	[TXTRACE_RECORD_SUMMARY] = summary_fields,     [TXTRACE_RECORD_DROPPED] = dropped_fields,
+	[TXTRACE_RECORD_CONTINUED] = continued_fields, [TXTRACE_RECORD_STAY] = stay_fields,
 };
 
 static const struct {
@@ -149,7 +173,7 @@ static const struct {
 } names[] = {
 	{ "none", 0 }, { "true", 1 }, { "false", 0 },
 	{ "lower_bound", 1 }, { "unfinished", 2 }, { "loss", 4 }, { "imbalance", 8 }, { "keyed", 16 }, { "moved", 32 },
-	{ "interrupt", 1 }, { "waker_unknown", 2 },
+	{ "interrupt", 1 }, { "waker_unknown", 2 }, { "span_keyed", 4 }, { "waker_span_keyed", 8 },
 	{ "preempted", 1 }, { "yielded", 2 }, { "blocked", 3 }, { "dead", 4 },
 	{ "lock", 0 }, { "disk", 1 }, { "network", 2 }, { "sleep", 3 }, { "page_fault", 4 }, { "pipe", 5 }, { "wait", 6 }, { "stopped", 7 },
 	{ "other", 8 }, { "unknown", 0 },

@@ -58,7 +58,7 @@ print(max(sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line.
 
 fits() { # fits COLUMNS
 	TERM=dumb on_terminal "$1" "$txtrace" report -l '[ctf]*' small.txtrace || return
-	grep -v '^events\|^anomalies\|^ \|^spans\|^bank' "$tmp/out" >"$tmp/tables"
+	grep -v '^events\|^dropped\|^anomalies\|^ \|^spans\|^bank' "$tmp/out" >"$tmp/tables"
 	[ "$(width "$tmp/tables")" -le "$1" ] || fail "$(cat "$tmp/tables")"
 }
 

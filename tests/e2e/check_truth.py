@@ -16,7 +16,8 @@ switches, the ledger against the thread's own timeline, the reasons of blocks. T
   SCHEDULER  1 % or 50 us, whichever is more: for figures that the program has from the scheduler (CPU time, run delay), which reads its clock at
              other moments than we. It does not read it again between a wake-up and the switch that follows at once, so it counts what the
              way out of an idle state or an interrupt takes as CPU time of the thread that comes or as delay of the one that goes: for CPU time
-and delay apart, 50 us more for each switch. Together they are not touched by that, but delay begins when a woken thread
+             and delay apart, 50 us more for each switch, and for CPU time upwards what the log says to lie between the thread's wake-ups and its ways
+             onto the CPU: a hypervisor that takes the CPU just there takes long. Together they are not touched by that, but delay begins when a woken thread
              is in a queue, which can be later than its wake-up by what an interrupt to another CPU takes: 50 us more for each time that it
              blocked, upwards.
   EXCUSED    1 span in 20 of those with one label, 1 of 10 to 20, or 1 for 100 switches, may miss the SCHEDULER allowance, if its thread was switched:
@@ -193,12 +194,18 @@ def scheduler_slack_ns(bounds):
     return max(SCHEDULER_NS, SCHEDULER_RELATIVE * bounds[1])
 
 
-def check_on_cpu(problems, where, truth, span):
+def woken_ns(truth, log):
+    """From being woken to being on a CPU, all in all, while the span had the thread."""
+    return sum(run["runnable_ns"] for stay in truth["stays"] for before, run in zip(log.runs[stay["tid"]], log.runs[stay["tid"]][1:])
+               if before["left_as"] == "blocked" and stay["begin_ns"] <= run["begin_ns"] <= stay["end_ns"])
+
+
+def check_on_cpu(problems, where, truth, span, log):
     """Returns by how much the two accounts differ where nothing is allowed but the difference of their clocks."""
     switch_cnt = truth["nvcsw"][1] + truth["nivcsw"][1]
     on_cpu = plus(truth["cpu_ns"], truth["stolen_ns"])
     slack = scheduler_slack_ns(on_cpu) + SCHEDULER_SWITCH_NS * switch_cnt
-    problems.within(where, "on_cpu_ns", span["on_cpu_ns"], on_cpu, slack + span["unknown_ns"], slack)
+    problems.within(where, "on_cpu_ns", span["on_cpu_ns"], on_cpu, slack + span["unknown_ns"] + woken_ns(truth, log), slack)
     if switch_cnt:
         return 0
     return max(0, on_cpu[0] - span["on_cpu_ns"], span["on_cpu_ns"] - on_cpu[1])
@@ -221,9 +228,9 @@ def check_active(problems, where, truth, span):
     problems.within(where, "on_cpu_ns and runnable_ns together", got, active, scheduler_slack_ns(active) + span["unknown_ns"], slack)
 
 
-def check_scheduler(problems, where, truth, span):
+def check_scheduler(problems, where, truth, span, log):
     before = len(problems.lines)
-    error_ns = check_on_cpu(problems, where, truth, span)
+    error_ns = check_on_cpu(problems, where, truth, span, log)
     check_runnable(problems, where, truth, span)
     check_active(problems, where, truth, span)
     if truth["nvcsw"][1] + truth["nivcsw"][1]:
@@ -286,7 +293,7 @@ def check_span(problems, log, truth, is_lossy):
     span = found[0]
     check_identity(problems, where, truth, span)
     check_blocked(problems, where, truth, span)
-    error_ns = check_scheduler(problems, where, truth, span)
+    error_ns = check_scheduler(problems, where, truth, span, log)
     if is_lossy:
         return error_ns
     check_unknown(problems, where, truth, span, log)

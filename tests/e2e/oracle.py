@@ -87,6 +87,12 @@ def end_later(log):
     log[SLEEPER]["on_cpu_ns"] += 5000
 
 
+def come_late(log):
+    """A hypervisor takes the CPU between a wake-up and the way onto the CPU, and the scheduler counts it as CPU time."""
+    log[4].update(begin_ns=log[4]["begin_ns"] + 400_000, runnable_ns=420_000)
+    move(log[SLEEPER], "on_cpu_ns", "runnable_ns", 400_000)
+
+
 def gaps():
     return [{"type": "run", "pid": 7, "tid": 9, "begin_ns": time * MS, "end_ns": time * MS + 10, "blocked_ns": 0, "runnable_ns": 20, "left_as": "preempted"}
             for time in range(5)]
@@ -145,9 +151,13 @@ def main():
         truth[SLEEPER]["stays"][0]["nivcsw"] = 2
         status, output = judge(folder, truth, made_log())
         report(len(WRONG) + 2, status == 1 and "preemptions of thread 7: 1 in" in output, "a switch that the kernel counted and the log lacks is noticed", output)
+        log = made_log()
+        come_late(log)
+        status, output = judge(folder, made_truth(), log)
+        report(len(WRONG) + 4, status == 0, "what the scheduler calls CPU time before the thread had a CPU is accepted", output)
         status, output = judge(folder, [], made_log())
         report(len(WRONG) + 3, status == 1 and "said nothing" in output, "a program that says nothing proves nothing", output)
-    print(f"1..{len(WRONG) + 3}")
+    print(f"1..{len(WRONG) + 4}")
 
 
 if __name__ == "__main__":

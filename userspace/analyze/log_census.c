@@ -50,6 +50,20 @@ static void add_loss(struct log_census *census, const struct txtrace_loss *loss)
 	see_times(census, loss->first_ns, loss->last_ns);
 }
 
+static void add_dropped(struct log_census *census, const struct txtrace_dropped *dropped)
+{
+	bool is_first = census->record_cnt[TXTRACE_RECORD_DROPPED] == 1;
+
+	increase(&census->dropped_span_cnt, dropped->record_cnt[TXTRACE_RECORD_SPAN]);
+	for (unsigned int kind = 0; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
+		increase(&census->dropped_record_cnt, dropped->record_cnt[kind]);
+	if (is_first || dropped->first_ns < census->first_dropped_ns)
+		census->first_dropped_ns = dropped->first_ns;
+	if (is_first || dropped->last_ns > census->last_dropped_ns)
+		census->last_dropped_ns = dropped->last_ns;
+	see_times(census, dropped->first_ns, dropped->last_ns);
+}
+
 static void add_damage(struct log_census *census, const struct txtrace_damage *damage)
 {
 	increase(&census->damaged_bytes, damage->length_bytes);
@@ -61,6 +75,7 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 	bool is_known = record->kind < TXTRACE_RECORD_KIND_COUNT;
 
 	census->record_cnt[is_known ? record->kind : 0]++;
+	census->is_continued = record->kind == TXTRACE_RECORD_CONTINUED;
 	switch (record->kind) {
 	case TXTRACE_RECORD_SPAN:
 		add_span(census, &record->span);
@@ -97,6 +112,15 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 		census->summary = record->summary;
 		see_time(census, record->summary.time_ns);
 		break;
+	case TXTRACE_RECORD_DROPPED:
+		add_dropped(census, &record->dropped);
+		break;
+	case TXTRACE_RECORD_CONTINUED:
+		see_time(census, record->continued.time_ns);
+		break;
+	case TXTRACE_RECORD_STAY:
+		see_times(census, record->stay.enter_ns, record->stay.exit_ns);
+		break;
 	case TXTRACE_RECORD_DAMAGE:
 		add_damage(census, &record->damage);
 		break;
@@ -105,7 +129,7 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 
 bool log_census_is_complete(const struct log_census *census)
 {
-	return census->has_summary && census->record_cnt[TXTRACE_RECORD_DAMAGE] == 0;
+	return (census->has_summary || census->is_continued) && census->record_cnt[TXTRACE_RECORD_DAMAGE] == 0;
 }
 
 uint64_t log_census_lost_cnt(const struct log_census *census)

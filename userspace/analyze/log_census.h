@@ -29,17 +29,24 @@ struct log_census {
 	uint64_t first_lost_ns;
 	uint64_t last_lost_ns;
 
+	/* What the records of what was dropped say. */
+	uint64_t dropped_span_cnt;
+	uint64_t dropped_record_cnt; /* of all kinds */
+	uint64_t first_dropped_ns;
+	uint64_t last_dropped_ns;
+
 	/* What the damage records say. */
 	uint64_t damaged_bytes;
 	uint64_t damaged_record_cnt; /* as far as it is known */
 
+	bool is_continued; /* the capture goes on in a file that is not read */
 	bool has_summary;
 	struct txtrace_summary summary; /* the last one */
 };
 
 void log_census_add(struct log_census *census, const struct txtrace_record *record);
 
-/* The recorder closed it, and nothing in it is damaged. */
+/* The recorder closed it, or went on with the next file, and nothing in it is damaged. What was dropped is missing, but never was in it. */
 bool log_census_is_complete(const struct log_census *census);
 
 /* What the recorder says it lost, or what the loss records say, if that is more (a log without a summary). */

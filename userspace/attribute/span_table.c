@@ -251,6 +251,7 @@ int span_enter(struct span_table *table, struct span *span, struct thread *threa
 	thread->stays = stay;
 	stay->next_of_span = span->stays;
 	span->stays = stay;
+	span->stay_cnt++;
 	return 0;
 }
 

@@ -32,6 +32,7 @@ struct span {
 	struct txtrace_span record; /* what will be written; its strings are the span's own */
 	uint64_t detached_since_ns; /* while no thread is in it */
 	struct stay *stays;
+	uint64_t stay_cnt;          /* all that there were */
 	struct span *next_of_hash;  /* keyed spans whose keys hash alike */
 	uint64_t key_hash;
 	char *text;                 /* label, then key */

@@ -106,6 +106,20 @@ static void add_loss_details(struct table *table, const struct log_census *censu
 	text_release(&text);
 }
 
+static void add_dropped(struct table *table, const struct log_census *census)
+{
+	char spans[UNITS_SIZE], records[UNITS_SIZE], first[UNITS_SIZE], last[UNITS_SIZE];
+	struct text text = { 0 };
+
+	text_append_format(&text, "%s span%s, %s other records, +%s to +%s: the disk did not keep up",
+			   units_format_count(spans, census->dropped_span_cnt), census->dropped_span_cnt == 1 ? "" : "s",
+			   units_format_count(records, census->dropped_record_cnt - census->dropped_span_cnt),
+			   relative(first, census, census->first_dropped_ns), relative(last, census, census->last_dropped_ns));
+	if (census->record_cnt[TXTRACE_RECORD_DROPPED] > 0)
+		add_row(table, WARNING, "dropped", &text);
+	text_release(&text);
+}
+
 static void add_count(struct table *table, const char *name, uint64_t cnt, const char *what)
 {
 	char count[UNITS_SIZE];
@@ -163,6 +177,7 @@ void capture_add_losses(struct table *table, const struct log_census *census)
 {
 	add_events(table, census);
 	add_loss_details(table, census);
+	add_dropped(table, census);
 	add_count(table, "clocks", census->summary.lost_clocks_cnt, "threads or events had no state clocks: their account is unknown");
 	add_count(table, "late", census->summary.late_cnt, "events came too late to be put in order");
 	add_count(table, "unbalanced", census->unbalanced_cnt, "ledgers do not add up: a bug of txtrace, please report it");

@@ -90,7 +90,10 @@ static int tell_missing(struct log_input *input)
 		cli_warn(input->cli, "'%s' has %s damaged part%s, %s: %s missing from what is shown", input->path,
 			 units_format_count(parts, damage_cnt), damage_cnt == 1 ? "" : "s", units_format_size(bytes, census->damaged_bytes),
 			 text_string(&missing));
-	if (!census->has_summary)
+	if (census->is_continued)
+		cli_warn(input->cli, "'%s' is part %u of its capture, which goes on in the next part; that is not read here", input->path,
+			 txtrace_log_info(input->log)->part);
+	else if (!census->has_summary)
 		cli_warn(input->cli, "'%s' has no summary: recording did not end cleanly, or is still going on, and its end is missing",
 			 input->path);
 	text_release(&missing);

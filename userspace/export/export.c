@@ -94,6 +94,17 @@ static void count_record(struct export_totals *totals, const struct txtrace_reco
 		totals->summary = record->summary;
 		count_time(totals, record->summary.time_ns, record->summary.time_ns);
 		break;
+	case TXTRACE_RECORD_DROPPED:
+		for (unsigned int kind = 0; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
+			totals->dropped_record_cnt = add_saturating(totals->dropped_record_cnt, record->dropped.record_cnt[kind]);
+		count_time(totals, record->dropped.first_ns, record->dropped.last_ns);
+		break;
+	case TXTRACE_RECORD_CONTINUED:
+		count_time(totals, record->continued.time_ns, record->continued.time_ns);
+		break;
+	case TXTRACE_RECORD_STAY:
+		count_time(totals, record->stay.enter_ns, record->stay.exit_ns);
+		break;
 	case TXTRACE_RECORD_DAMAGE:
 		totals->damaged_bytes = add_saturating(totals->damaged_bytes, record->damage.length_bytes);
 		totals->damaged_record_cnt = add_saturating(totals->damaged_record_cnt, record->damage.record_cnt);
@@ -128,6 +139,12 @@ static int dispatch(const struct export_format *format, void *state, const struc
 		return CALL(format, open_span, state, &record->open_span);
 	case TXTRACE_RECORD_LOSS:
 		return format->loss(state, &record->loss);
+	case TXTRACE_RECORD_DROPPED:
+		return format->dropped(state, &record->dropped);
+	case TXTRACE_RECORD_CONTINUED:
+		return CALL(format, continued, state, &record->continued);
+	case TXTRACE_RECORD_STAY:
+		return CALL(format, stay, state, &record->stay);
 	case TXTRACE_RECORD_DAMAGE:
 		return format->damage(state, &record->damage);
 	default: /* the summary is finish()'s */

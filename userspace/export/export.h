@@ -26,6 +26,7 @@ struct export_totals {
 	uint64_t lower_bound_cnt;                       /* of the spans */
 	uint64_t lost_span_event_cnt;                   /* as the LOSS records say */
 	uint64_t lost_sched_event_cnt;
+	uint64_t dropped_record_cnt; /* as the DROPPED records say */
 	uint64_t damaged_bytes; /* as the DAMAGE records say */
 	uint64_t damaged_record_cnt;
 	uint64_t first_ns; /* of all times in the records; 0 if there are none */
@@ -56,6 +57,9 @@ struct export_format {
 	int (*link)(void *state, const struct txtrace_link *link);
 	int (*open_span)(void *state, const struct txtrace_open_span *open_span);
 	int (*loss)(void *state, const struct txtrace_loss *loss);       /* never NULL */
+	int (*stay)(void *state, const struct txtrace_stay *stay);
+	int (*dropped)(void *state, const struct txtrace_dropped *dropped); /* never NULL */
+	int (*continued)(void *state, const struct txtrace_continued *continued);
 	int (*damage)(void *state, const struct txtrace_damage *damage); /* never NULL */
 	int (*finish)(void *state, const struct export_totals *totals);  /* writes what is left, and the end; not called after an error */
 	void (*free)(void *state);

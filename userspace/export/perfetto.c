@@ -189,6 +189,7 @@ const struct export_format format_perfetto = {
 	.link = picture_link,
 	.open_span = picture_open_span,
 	.loss = picture_loss,
+	.dropped = picture_dropped,
 	.damage = picture_damage,
 	.finish = picture_finish,
 	.free = picture_free,

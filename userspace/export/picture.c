@@ -306,26 +306,42 @@ int picture_open_span(void *state, const struct txtrace_open_span *open_span)
 
 /* ---- what is missing ---- */
 
-int picture_loss(void *state, const struct txtrace_loss *loss)
+/* What is known of it is in the args already. */
+static int draw_gap(struct picture *picture, const char *name, uint64_t first_ns, uint64_t last_ns)
 {
-	struct picture *picture = state;
 	struct picture_row row;
 	struct shape shape = {
 		.kind = SHAPE_SLICE,
 		.row = &row,
 		.category = "loss",
-		.name = literal("lost events"),
-		.begin_ns = loss->first_ns,
-		.end_ns = loss->last_ns > loss->first_ns ? loss->last_ns : loss->first_ns,
+		.name = literal(name),
+		.begin_ns = first_ns,
+		.end_ns = last_ns > first_ns ? last_ns : first_ns,
 	};
 	int err = picture_rows_loss(&picture->rows, shape.begin_ns, shape.end_ns, &row);
 
 	if (err)
 		return err;
 	see(picture, shape.end_ns);
+	return draw(picture, &shape);
+}
+
+int picture_loss(void *state, const struct txtrace_loss *loss)
+{
+	struct picture *picture = state;
+
 	args_clear(&picture->args);
 	args_add_loss(&picture->args, loss);
-	return draw(picture, &shape);
+	return draw_gap(picture, "lost events", loss->first_ns, loss->last_ns);
+}
+
+int picture_dropped(void *state, const struct txtrace_dropped *dropped)
+{
+	struct picture *picture = state;
+
+	args_clear(&picture->args);
+	args_add_dropped(&picture->args, dropped);
+	return draw_gap(picture, "records not written", dropped->first_ns, dropped->last_ns);
 }
 
 /* It has no time: it is shown where reading had come to. */

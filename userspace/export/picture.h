@@ -98,6 +98,7 @@ int picture_counter(void *picture, const struct txtrace_counter *counter);
 int picture_link(void *picture, const struct txtrace_link *link);
 int picture_open_span(void *picture, const struct txtrace_open_span *open_span);
 int picture_loss(void *picture, const struct txtrace_loss *loss);
+int picture_dropped(void *picture, const struct txtrace_dropped *dropped);
 int picture_damage(void *picture, const struct txtrace_damage *damage);
 int picture_finish(void *picture, const struct export_totals *totals);
 void picture_free(void *picture);

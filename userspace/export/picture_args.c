@@ -166,6 +166,16 @@ void args_add_loss(struct picture_args *args, const struct txtrace_loss *loss)
 	args_add(args, "sched_event_cnt", ARG_UINT, loss->sched_event_cnt);
 }
 
+void args_add_dropped(struct picture_args *args, const struct txtrace_dropped *dropped)
+{
+	args_add(args, "batch_cnt", ARG_UINT, dropped->batch_cnt);
+	args_begin_group(args, "records");
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_STAY; kind++)
+		if (dropped->record_cnt[kind])
+			args_add(args, txtrace_record_kind_name(kind), ARG_UINT, dropped->record_cnt[kind]);
+	args_end_group(args);
+}
+
 void args_add_damage(struct picture_args *args, const struct txtrace_damage *damage)
 {
 	args_add_text(args, "reason", damage->reason ? damage->reason : "");
@@ -180,11 +190,13 @@ void args_add_totals(struct picture_args *args, const struct export_totals *tota
 	args_add(args, "lower_bound_cnt", ARG_UINT, totals->lower_bound_cnt);
 	args_add(args, "lost_span_event_cnt", ARG_UINT, totals->lost_span_event_cnt);
 	args_add(args, "lost_sched_event_cnt", ARG_UINT, totals->lost_sched_event_cnt);
+	args_add(args, "dropped_record_cnt", ARG_UINT, totals->dropped_record_cnt);
 	args_add(args, "damaged_bytes", ARG_UINT, totals->damaged_bytes);
 	args_add(args, "damaged_record_cnt", ARG_UINT, totals->damaged_record_cnt);
 	args_begin_group(args, "records");
 	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
-		args_add(args, txtrace_record_kind_name(kind), ARG_UINT, totals->record_cnt[kind]);
+		if (txtrace_record_kind_name(kind))
+			args_add(args, txtrace_record_kind_name(kind), ARG_UINT, totals->record_cnt[kind]);
 	args_end_group(args);
 	if (totals->record_cnt[TXTRACE_RECORD_SUMMARY]) {
 		args_begin_group(args, "recorder");

@@ -32,6 +32,7 @@ void args_add_attribute(struct picture_args *args, const struct txtrace_attribut
 void args_add_state(struct picture_args *args, const struct state_slice *slice, const struct txtrace_run *run);
 void args_add_wake(struct picture_args *args, const struct txtrace_wake *wake);
 void args_add_loss(struct picture_args *args, const struct txtrace_loss *loss);
+void args_add_dropped(struct picture_args *args, const struct txtrace_dropped *dropped);
 void args_add_damage(struct picture_args *args, const struct txtrace_damage *damage);
 void args_add_totals(struct picture_args *args, const struct export_totals *totals);
 

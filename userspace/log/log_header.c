@@ -30,6 +30,9 @@ uint32_t log_header_encode(const struct txtrace_log_info *info, uint8_t *buffer)
 	log_put_u64(buffer + LOG_HEADER_REALTIME, info->start_realtime_ns);
 	log_put_u32(buffer + LOG_HEADER_PID, info->pid);
 	log_put_u32(buffer + LOG_HEADER_CPU_CNT, info->cpu_cnt);
+	log_put_u32(buffer + LOG_HEADER_PART, info->part);
+	log_put_u32(buffer + LOG_HEADER_RESERVED, 0);
+	log_put_u64(buffer + LOG_HEADER_FIRST_SEQUENCE, info->first_sequence);
 	for (size_t i = 0; i < HEADER_STRING_COUNT; i++) {
 		const char *string = (const char *)info + header_strings[i].offset;
 		uint16_t length = (uint16_t)strnlen(string, header_strings[i].capacity - 1);
@@ -99,6 +102,8 @@ enum log_header_state log_header_decode(const uint8_t *bytes, size_t length, str
 	info->start_realtime_ns = log_get_u64(bytes + LOG_HEADER_REALTIME);
 	info->pid = log_get_u32(bytes + LOG_HEADER_PID);
 	info->cpu_cnt = log_get_u32(bytes + LOG_HEADER_CPU_CNT);
+	info->part = log_get_u32(bytes + LOG_HEADER_PART);
+	info->first_sequence = log_get_u64(bytes + LOG_HEADER_FIRST_SEQUENCE);
 	return decode_strings(bytes, claimed - 4, info) && has_magic ? LOG_HEADER_GOOD : LOG_HEADER_DAMAGED;
 }
 

@@ -161,6 +161,7 @@ static int read_header(struct txtrace_log *log)
 	case LOG_HEADER_GOOD:
 		log->has_capture_id = true;
 		log->offset = header_bytes;
+		log->next_sequence = log->info.first_sequence;
 		return 0;
 	case LOG_HEADER_DAMAGED:
 		return skip_damage(log, 0, 1, 0, "the file's header is damaged");

@@ -58,6 +58,7 @@ static struct log_writer *new_writer(const struct txtrace_log_info *info, const 
 	writer->batch_bytes = options->batch_bytes ? options->batch_bytes : DEFAULT_BATCH_BYTES;
 	writer->anchor_monotonic_ns = info->start_monotonic_ns;
 	writer->anchor_realtime_ns = info->start_realtime_ns;
+	writer->sequence = info->first_sequence;
 	memcpy(writer->capture_id, info->capture_id, sizeof(writer->capture_id));
 	writer->encoder = batch_encoder_new();
 	writer->codec = codec_new();
