@@ -133,7 +133,7 @@ def compare_reports(bench, capture):
 
 def report_long(bench, capture, perf, megabytes, *options):
     path = capture.repeat("long", "--megabytes", str(megabytes), *options)
-    cost = min((Cost([os.path.join(bench.build, "txtrace"), "report", path], bench.scratch) for _ in range(ROUNDS)), key=lambda cost: cost.wall)
+    cost = min((Cost([os.path.join(bench.build, "txtrace"), "report", path], bench.scratch) for _ in range(1 if megabytes > 100 else ROUNDS)), key=lambda cost: cost.wall)
     records = info(bench, path)["records"]
     each = cost.wall / (records["run"] / 1e6)
     ratios = ", ".join(f"{name} {seconds / each:.0f}" for name, seconds in perf.items() if name != "txtrace report")
