@@ -71,6 +71,7 @@ class Kill:
         self.pid = pid  # of the target
         self.diary = diary
         self.output = output
+        self.is_busy = False  # of the target with the most spans
         self.recording_ns = None  # when it was seen to record; None: it was not
         self.kill_ns = 0  # just before the signal
         self.gone_ns = 0  # it had ended
@@ -103,6 +104,7 @@ class Finding:
         self.lost = 0
         self.age_ns = None  # of the youngest record when the recorder was killed
         self.starved_ns = 0
+        self.file_cnt = 0
         self.state = "nothing"  # that was left: nothing, an empty file, a header, batches
 
     def fail(self, case, text):
@@ -132,6 +134,17 @@ def log_files(output):
 def problems(done):
     """The checks of `txtrace verify --json` that found something."""
     return {name: check["problems"] for name, check in json.loads(done.stdout)["checks"].items() if check["problems"]}
+
+
+def check_finished(tool, finding, path, is_last):
+    """A file behind which the recorder went on in another one. Killed just between the two, it says so."""
+    done = tool.run("verify", "--json", path)
+    if done.returncode or problems(done):
+        finding.fail("opens", f"verify finds, with status {done.returncode}: {problems(done)}")
+    if is_last:
+        done = tool.run("report", path)
+        if done.returncode != 1 or "goes on in the next part" not in done.stderr:
+            finding.fail("opens", f"report says, with status {done.returncode}: {done.stderr}")
 
 
 def check_unfinished(tool, finding, path):
@@ -267,9 +280,12 @@ def check_files(finding, tool, log):
     for path in files:
         spans = log.read(path)
         finding.state = "batches" if log.record_cnt else "a header"
-        if path == files[-1]:
+        if path.endswith(".partial"):
             check_unfinished(tool, finding, path)
             check_repaired(tool, finding, path, spans)
+        else:
+            check_finished(tool, finding, path, path == files[-1])
+    finding.file_cnt = len(files)
     if finding.kill.recording_ns and finding.state in ("nothing", "an empty file"):
         finding.fail("opens", f"it recorded, and left {finding.state}")
     return files
