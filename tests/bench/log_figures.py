@@ -112,8 +112,16 @@ def codec(bench):
     subprocess.run([os.path.join(bench.build, "bench", "log_codec")] + [capture.log for capture in captures(bench)], check=True)
 
 
+def ratios(perf, switches, cost):
+    """How much longer perf takes for as many switches: by wall time, and by CPU time, which other programs on the machine disturb less."""
+    parts = []
+    for name, (wall, cpu) in perf.items():
+        parts.append(f"{name} {wall * switches / cost.wall:.0f} ({cpu * switches / cost.cpu:.0f} of CPU)")
+    return "; ratio: " + ", ".join(parts) if parts else ""
+
+
 def compare_reports(bench, capture):
-    """Whole reports of the same capture, in turn. Returns perf's seconds for a million switches: (timehist, script)."""
+    """Whole reports of the same capture, in turn. Returns perf's seconds for a switch: {name: (wall, CPU)}."""
     commands = {"txtrace report": [os.path.join(bench.build, "txtrace"), "report", capture.log]}
     if capture.perf_data:
         commands["perf sched timehist"] = ["perf", "sched", "timehist", "-i", capture.perf_data]
@@ -125,21 +133,23 @@ def compare_reports(bench, capture):
     print(f"  {capture.name}, as it was captured")
     each = {}
     for name, values in costs.items():
-        wall = quartiles([cost.wall for cost in values])[1]
-        each[name] = wall / ((capture.switches if name == "txtrace report" else capture.perf_switches) / 1e6)
-        figure(f"  {name}", wall, "s", f"{each[name]:.3f} s for a million switches, {max(cost.mib for cost in values):.0f} MiB at most")
+        switches = capture.switches if name == "txtrace report" else capture.perf_switches
+        wall, cpu = (quartiles([getattr(cost, what) for cost in values])[1] for what in ("wall", "cpu"))
+        each[name] = (wall / switches, cpu / switches)
+        figure(f"  {name}", wall, "s", f"{cpu:.2f} s of CPU, {max(cost.mib for cost in values):.0f} MiB at most; a million switches in "
+               f"{wall / switches * 1e6:.3f} s")
+    del each["txtrace report"]
     return each
 
 
 def report_long(bench, capture, perf, megabytes, *options):
     path = capture.repeat("long", "--megabytes", str(megabytes), *options)
-    cost = min((Cost([os.path.join(bench.build, "txtrace"), "report", path], bench.scratch) for _ in range(1 if megabytes > 100 else ROUNDS)), key=lambda cost: cost.wall)
+    costs = [Cost([os.path.join(bench.build, "txtrace"), "report", path], bench.scratch) for _ in range(1 if megabytes > 100 else ROUNDS)]
+    cost = min(costs, key=lambda cost: cost.wall)
     records = info(bench, path)["records"]
-    each = cost.wall / (records["run"] / 1e6)
-    ratios = ", ".join(f"{name} {seconds / each:.0f}" for name, seconds in perf.items() if name != "txtrace report")
     what = f"{capture.name}, {KINDS} times as many labels" if options else capture.name
-    figure(f"{what}, {megabytes:,} MB", cost.wall, "s", f"{cost.cpu:.2f} s of CPU, {cost.mib:.0f} MiB at most; {sum(records.values()) / cost.wall / 1e6:.0f} M "
-           f"records/s; a million switches in {each:.4f} s{'; ratio: ' + ratios if ratios else ''}")
+    figure(f"{what}, {megabytes:,} MB", cost.wall, "s", f"{cost.cpu:.2f} s of CPU, {cost.mib:.0f} MiB at most; {sum(records.values()) / 1e6:.0f} M records, "
+           f"{sum(records.values()) / cost.cpu / 1e6:.0f} M in a second of CPU{ratios(perf, records['run'], cost)}")
     os.remove(path)
 
 

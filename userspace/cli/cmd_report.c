@@ -79,9 +79,9 @@ static int run(struct cli *cli, int argc, char **argv)
 	status = log_input_open(&input, cli, result.operands[0], true);
 	if (status)
 		return status;
-	input.counts_damage_only = true; /* the report counts all */
 	report = label_report_new(values.max_memory_bytes);
 	err = report ? 0 : -ENOMEM;
+	input.counted_by = report ? label_report_census(report) : NULL;
 	while (!err && log_input_next(&input, &record)) {
 		if (is_wanted(&values, &record))
 			err = label_report_add(report, &record);
@@ -90,8 +90,8 @@ static int run(struct cli *cli, int argc, char **argv)
 		label_report_sort(report);
 		err = print(cli, &values, report, &input);
 	}
-	label_report_free(report);
 	status = log_input_close(&input);
+	label_report_free(report);
 	return err ? cli_fail(cli, "can't report on '%s': %s", result.operands[0], strerror(-err)) : status;
 }
 

@@ -31,7 +31,7 @@ static void tell_damage(struct log_input *input, const struct txtrace_damage *da
 {
 	char records[UNITS_SIZE + 32] = "", count[UNITS_SIZE];
 
-	if (input->is_quiet || input->census.record_cnt[TXTRACE_RECORD_DAMAGE] > DAMAGE_LINES_MAX)
+	if (input->is_quiet || input->damage_line_cnt++ >= DAMAGE_LINES_MAX)
 		return;
 	if (damage->record_cnt > 0)
 		snprintf(records, sizeof(records), " with %s records", units_format_count(count, damage->record_cnt));
@@ -58,7 +58,7 @@ bool log_input_next(struct log_input *input, struct txtrace_record *record)
 		cli_hide_progress(input->cli);
 		return false;
 	}
-	if (!input->counts_damage_only || record->kind == TXTRACE_RECORD_DAMAGE || record->kind == TXTRACE_RECORD_SUMMARY)
+	if (!input->counted_by)
 		log_census_add(&input->census, record);
 	if (record->kind == TXTRACE_RECORD_DAMAGE)
 		tell_damage(input, &record->damage);
@@ -77,7 +77,7 @@ uint64_t log_input_total_bytes(const struct log_input *input)
 
 static int tell_missing(struct log_input *input)
 {
-	const struct log_census *census = &input->census;
+	const struct log_census *census = input->counted_by ? input->counted_by : &input->census;
 	uint64_t damage_cnt = census->record_cnt[TXTRACE_RECORD_DAMAGE];
 	char parts[UNITS_SIZE], bytes[UNITS_SIZE];
 	struct text missing = { 0 };

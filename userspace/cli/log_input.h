@@ -31,7 +31,8 @@ struct log_input {
 	struct log_census census; /* of what was read so far */
 	int err;                  /* with which reading ended, or 0 */
 	bool is_at_end;
-	bool counts_damage_only; /* may be set after the open: somebody else keeps the census; here are damage and the summary */
+	const struct log_census *counted_by; /* may be set after the open: the census of somebody who counts all records; then ours is empty */
+	unsigned int damage_line_cnt;
 	bool is_quiet; /* may be set after the open: what is missing is not said, as the same file is read again */
 	struct progress progress;
 };
