@@ -78,7 +78,7 @@ tells_that_it_goes_on() {
 	printf '%s\n' 'instant time_ns=5 pid=1 tid=1 name="x"' 'continued time_ns=9 next_part=1' | "$make_log" "$tmp/first.txtrace"
 	for command in report spans; do
 		run 0 "$command" first.txtrace || return
-		[ "$(cat "$tmp/err")" = "txtrace: 'first.txtrace' is part 0 of its capture, which goes on in the next part; that is not read here" ] ||
+		[ "$(cat "$tmp/err")" = "txtrace: 'first.txtrace' is part 0 of its capture; what comes after it is in other files: give them, too, or their directory" ] ||
 			fail "$command said: $(cat "$tmp/err")" || return
 	done
 }
