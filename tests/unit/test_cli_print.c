@@ -52,7 +52,9 @@ static struct txtrace_record random_record(void)
 	struct txtrace_record record;
 
 	fill(&record, sizeof(record));
-	record.kind = 1 + next_random() % (TXTRACE_RECORD_KIND_COUNT - 1);
+	do
+		record.kind = 1 + next_random() % (TXTRACE_RECORD_KIND_COUNT - 1);
+	while (!txtrace_record_kind_name(record.kind)); /* numbers that are kept for kinds to come */
 	switch (record.kind) {
 	case TXTRACE_RECORD_SPAN:
 		record.span.label = random_string();
@@ -85,6 +87,12 @@ static struct txtrace_record random_record(void)
 	case TXTRACE_RECORD_OPEN_SPAN:
 		record.open_span.label = random_string();
 		record.open_span.key = random_string();
+		break;
+	case TXTRACE_RECORD_STAY:
+		record.stay.is_keyed = next_random() & 1;
+		break;
+	case TXTRACE_RECORD_OBJECT:
+		record.object.name = random_string();
 		break;
 	case TXTRACE_RECORD_DAMAGE:
 		record.damage.reason = next_random() & 1 ? "a reason" : NULL;
