@@ -27,8 +27,8 @@
  * Errors are negative errno values. The library prints nothing, sets no signal handler and keeps no state but that of the logs that are open.
  *
  * Programs that were built with this header run with every later library of the same SONAME. Until that changes: enumerators keep their numbers, so be
- * ready for kinds, flags and reasons that are not in your header; struct txtrace_record and struct txtrace_batch keep their sizes; members are added only to the
- * ends of the structs in the former, and of struct txtrace_log_info, which the library alone makes. docs/library.md tells the rest.
+ * ready for kinds, flags and reasons that are not in your header; struct txtrace_record and struct txtrace_batch keep their sizes; members are added
+ * only to the ends of the structs in the former, and of struct txtrace_log_info, which the library alone makes. docs/library.md tells the rest.
  */
 #ifndef TXTRACE_LOG_H
 #define TXTRACE_LOG_H
