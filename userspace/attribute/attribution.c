@@ -16,7 +16,7 @@ struct attribution *attribution_new(attribution_sink sink, void *context)
 	attribution->sink = sink;
 	attribution->context = context;
 	thread_table_init(&attribution->threads);
-	span_table_init(&attribution->spans);
+	span_table_init(&attribution->spans, &attribution->threads);
 	id_map_init(&attribution->processes);
 	return attribution;
 }
@@ -39,11 +39,8 @@ static void mark_all_lossy(struct attribution *attribution)
 {
 	struct span *span;
 
-	for (size_t i = 0; (span = id_map_next(&attribution->spans.by_id, &i));)
+	for (size_t i = 0; (span = span_table_next(&attribution->spans, &i));)
 		mark_lossy(span);
-	for (size_t i = 0; (span = id_map_next(&attribution->spans.by_key, &i));)
-		for (; span; span = span->next_of_hash)
-			mark_lossy(span);
 }
 
 /*
@@ -152,13 +149,13 @@ static int compare_tids(const void *a, const void *b)
 /* The stays on CPUs that go on, in a fixed order. */
 static int put_last_runs(struct attribution *attribution, uint64_t end_ns)
 {
-	struct thread **list = malloc((attribution->threads.threads.cnt + 1) * sizeof(*list)), *thread;
+	struct thread **list = malloc((attribution->threads.threads.cnt + (size_t)1) * sizeof(*list)), *thread;
 	size_t cnt = 0;
 	int err = 0;
 
 	if (!list)
 		return -ENOMEM;
-	for (size_t i = 0; (thread = id_map_next(&attribution->threads.threads, &i));)
+	for (size_t i = 0; (thread = thread_table_next(&attribution->threads, &i));)
 		if (thread->state == THREAD_ON_CPU)
 			list[cnt++] = thread;
 	qsort(list, cnt, sizeof(*list), compare_tids);
