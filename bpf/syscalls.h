@@ -3,7 +3,8 @@
  * The one table of system calls that can block: SYSCALL(name, x86-64 number, aarch64 number, reason, what its first argument is). A
  * call that is not in it is `other`. The file the table is for includes this one with its own SYSCALL(); -1: the architecture lacks the call.
  *
- * Reason BY_FD: what the descriptor refers to decides. First argument: FD a descriptor, ADDRESS a futex, NOTHING of interest.
+ * Reason BY_FD: what the descriptor refers to decides. First argument: FD a descriptor, ADDRESS a futex, DURATION a pointer to
+ * how long to sleep; MOMENT: what clock_nanosleep() takes; NOTHING of interest.
  */
 SYSCALL(read, 0, 63, BY_FD, FD)
 SYSCALL(write, 1, 64, BY_FD, FD)
@@ -21,7 +22,7 @@ SYSCALL(writev, 20, 66, BY_FD, FD)
 SYSCALL(select, 23, -1, BLOCK_NETWORK, NOTHING)
 SYSCALL(msync, 26, 227, BLOCK_DISK, NOTHING)
 SYSCALL(pause, 34, -1, BLOCK_WAIT, NOTHING)
-SYSCALL(nanosleep, 35, 101, BLOCK_SLEEP, NOTHING)
+SYSCALL(nanosleep, 35, 101, BLOCK_SLEEP, DURATION)
 SYSCALL(sendfile, 40, 71, BY_FD, FD)
 SYSCALL(connect, 42, 203, BLOCK_NETWORK, FD)
 SYSCALL(accept, 43, 202, BLOCK_NETWORK, FD)
@@ -54,7 +55,7 @@ SYSCALL(futex, 202, 98, BLOCK_LOCK, ADDRESS)
 SYSCALL(io_getevents, 208, 4, BLOCK_DISK, NOTHING)
 SYSCALL(getdents64, 217, 61, BLOCK_DISK, FD)
 SYSCALL(semtimedop, 220, 192, BLOCK_LOCK, NOTHING)
-SYSCALL(clock_nanosleep, 230, 115, BLOCK_SLEEP, NOTHING)
+SYSCALL(clock_nanosleep, 230, 115, BLOCK_SLEEP, MOMENT)
 SYSCALL(epoll_wait, 232, -1, BLOCK_NETWORK, FD)
 SYSCALL(mq_timedsend, 242, 182, BLOCK_PIPE, FD)
 SYSCALL(mq_timedreceive, 243, 183, BLOCK_PIPE, FD)

@@ -79,8 +79,10 @@ enum txtrace_record_kind {
 	TXTRACE_RECORD_SUMMARY = 11,  /* the recorder's own counts, once, at a clean end */
 	TXTRACE_RECORD_DROPPED = 12,  /* records that the recorder could not write: the disk did not keep up */
 	TXTRACE_RECORD_CONTINUED = 13, /* the last record of a file: the capture goes on in the next one. Left out where that one is read next */
-	TXTRACE_RECORD_DAMAGE = 14,   /* made by the reader, not in the file: a part of the file that could not be read */
-	TXTRACE_RECORD_KIND_COUNT = 15,
+	TXTRACE_RECORD_STAY = 14,     /* a thread worked for a span: from its enter to its exit */
+	/* Kinds to come are numbered from here. */
+	TXTRACE_RECORD_DAMAGE = 24,   /* made by the reader, not in the file: a part of the file that could not be read */
+	TXTRACE_RECORD_KIND_COUNT = 25,
 };
 
 /* "span", "run", "wake", …; NULL for any other number. Static. */
@@ -131,12 +133,14 @@ struct txtrace_run {
 	uint8_t left_as; /* enum txtrace_left_as */
 	uint8_t reason;  /* enum txtrace_block_reason, when left_as is BLOCKED */
 	int32_t syscall_nr; /* BLOCKED: -1 in none, -2 unknown */
-	uint64_t object;    /* BLOCKED: futex address or fd, by the reason; else 0 */
+	uint64_t object;    /* BLOCKED: futex address, fd, or ns that a sleep asked for, by the reason; else 0 */
 };
 
 enum txtrace_wake_flag {
 	TXTRACE_WAKE_INTERRUPT = 1,     /* an interrupt or timer did it: waker_tid is 0 */
 	TXTRACE_WAKE_WAKER_UNKNOWN = 2, /* waker_tid is the thread that ran there, which may only have been interrupted */
+	TXTRACE_WAKE_SPAN_KEYED = 4,    /* span is the id of a keyed span */
+	TXTRACE_WAKE_WAKER_SPAN_KEYED = 8,
 };
 
 struct txtrace_wake {
@@ -148,6 +152,22 @@ struct txtrace_wake {
 	uint32_t cpu; /* where the waker ran */
 	uint32_t flags;
 	struct txtrace_string waker_comm;
+	uint64_t span;       /* the id of the span that the woken thread had entered last, and is in; 0: it is in none */
+	uint64_t waker_span; /* the same of the waker; 0 also where the waker is no thread, or unknown */
+};
+
+/*
+ * A span without such records had one thread in it: end_tid (tid, if that is 0), from begin + detached to its end. All others have one for each stay.
+ * They come before the span's own record.
+ */
+struct txtrace_stay {
+	uint64_t enter_ns;
+	uint64_t exit_ns;
+	uint64_t span;     /* id */
+	uint32_t span_pid; /* of the span's own record: that of another process than the thread's only if it is keyed */
+	uint32_t pid;      /* of the thread */
+	uint32_t tid;
+	bool is_keyed;     /* the span is */
 };
 
 struct txtrace_thread {
@@ -292,6 +312,7 @@ struct txtrace_record {
 		struct txtrace_summary summary;
 		struct txtrace_dropped dropped;
 		struct txtrace_continued continued;
+		struct txtrace_stay stay;
 		struct txtrace_damage damage;
 	};
 };

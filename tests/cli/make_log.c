@@ -88,6 +88,7 @@ static const struct field run_fields[] = {
 static const struct field wake_fields[] = {
 	COMMON(wake), FIELD(FIELD_U32, waker_pid, wake, "waker_pid"), FIELD(FIELD_U32, waker_tid, wake, "waker_tid"),
 	FIELD(FIELD_STRING, waker_comm, wake, "waker_comm"), FIELD(FIELD_U32, cpu, wake, "cpu"), FIELD(FIELD_FLAGS, flags, wake, "flags"),
+	FIELD(FIELD_U64, span, wake, "span"), FIELD(FIELD_U64, waker_span, wake, "waker_span"),
 	{ NULL, 0, 0, 0 },
 };
 
@@ -142,11 +143,18 @@ static const struct field dropped_fields[] = {
 	FIELD(FIELD_U64, time_ns, dropped, "time_ns"), FIELD(FIELD_U64, first_ns, dropped, "first_ns"),
 	FIELD(FIELD_U64, last_ns, dropped, "last_ns"), FIELD(FIELD_U64, batch_cnt, dropped, "batches"), DROPPED(1, "span"), DROPPED(2, "run"),
 	DROPPED(3, "wake"), DROPPED(4, "thread"), DROPPED(5, "attribute"), DROPPED(6, "instant"), DROPPED(7, "counter"), DROPPED(8, "link"),
-	DROPPED(9, "loss"), DROPPED(10, "open_span"), DROPPED(11, "summary"), DROPPED(12, "dropped"), DROPPED(13, "continued"), { NULL, 0, 0, 0 },
+	DROPPED(9, "loss"), DROPPED(10, "open_span"), DROPPED(11, "summary"), DROPPED(12, "dropped"), DROPPED(13, "continued"),
+	DROPPED(14, "stay"), { NULL, 0, 0, 0 },
 };
 
 static const struct field continued_fields[] = {
 	FIELD(FIELD_U64, time_ns, continued, "time_ns"), FIELD(FIELD_U32, next_part, continued, "next_part"), { NULL, 0, 0, 0 },
+};
+
+static const struct field stay_fields[] = {
+	FIELD(FIELD_U64, enter_ns, stay, "enter_ns"), FIELD(FIELD_U64, exit_ns, stay, "exit_ns"), FIELD(FIELD_U32, pid, stay, "pid"),
+	FIELD(FIELD_U32, tid, stay, "tid"), FIELD(FIELD_U64, span, stay, "span"), FIELD(FIELD_U32, span_pid, stay, "span_pid"),
+	FIELD(FIELD_BOOL, is_keyed, stay, "keyed"), { NULL, 0, 0, 0 },
 };
 
 static const struct field *const kind_fields[TXTRACE_RECORD_KIND_COUNT] = {
@@ -156,7 +164,7 @@ static const struct field *const kind_fields[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_COUNTER] = counter_fields,     [TXTRACE_RECORD_LINK] = link_fields,
 	[TXTRACE_RECORD_LOSS] = loss_fields,           [TXTRACE_RECORD_OPEN_SPAN] = open_span_fields,
 	[TXTRACE_RECORD_SUMMARY] = summary_fields,     [TXTRACE_RECORD_DROPPED] = dropped_fields,
-	[TXTRACE_RECORD_CONTINUED] = continued_fields,
+	[TXTRACE_RECORD_CONTINUED] = continued_fields, [TXTRACE_RECORD_STAY] = stay_fields,
 };
 
 static const struct {
@@ -165,7 +173,7 @@ static const struct {
 } names[] = {
 	{ "none", 0 }, { "true", 1 }, { "false", 0 },
 	{ "lower_bound", 1 }, { "unfinished", 2 }, { "loss", 4 }, { "imbalance", 8 }, { "keyed", 16 }, { "moved", 32 },
-	{ "interrupt", 1 }, { "waker_unknown", 2 },
+	{ "interrupt", 1 }, { "waker_unknown", 2 }, { "span_keyed", 4 }, { "waker_span_keyed", 8 },
 	{ "preempted", 1 }, { "yielded", 2 }, { "blocked", 3 }, { "dead", 4 },
 	{ "lock", 0 }, { "disk", 1 }, { "network", 2 }, { "sleep", 3 }, { "page_fault", 4 }, { "pipe", 5 }, { "wait", 6 }, { "stopped", 7 },
 	{ "other", 8 }, { "unknown", 0 },

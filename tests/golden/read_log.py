@@ -233,7 +233,7 @@ def read_wake(batch, f):
     thread, waker = batch.threads[f[1]], batch.threads[f[2]]
     thread.ready = batch.time
     return dict(time=batch.time, pid=thread.pid, tid=thread.tid, waker_pid=waker.pid, waker_tid=waker.tid, cpu=f[3], flags=f[4],
-                waker_comm=batch.name(f[5]))
+                waker_comm=batch.name(f[5]), span=batch.id(f[6], f[7]), waker_span=batch.id(f[8], f[9]))
 
 
 def common(batch, f):
@@ -281,17 +281,24 @@ def read_summary(batch, f):
 
 def read_dropped(batch, f):
     return dict(time=batch.time, first=batch.time - f[1] & M, last=batch.time - f[2] & M, batches=f[3],
-                records=",".join(str(cnt) for cnt in f[4:17]))
+                records=",".join(str(cnt) for cnt in f[4:18]))
 
 
 def read_continued(batch, f):
     return dict(time=batch.time, next_part=f[1] & 0xFFFFFFFF)
 
 
+def read_stay(batch, f):
+    thread = batch.threads[f[1]]
+    return dict(exit=batch.time, enter=batch.time - f[2] & M, span=batch.id(f[5], f[6]), span_pid=thread.pid + f[3] & 0xFFFFFFFF,
+                pid=thread.pid, tid=thread.tid, is_keyed=int(f[4] != 0))
+
+
 KINDS = {
     1: ("span", read_span), 2: ("run", read_run), 3: ("wake", read_wake), 4: ("thread", read_thread), 5: ("attribute", read_attribute),
     6: ("instant", read_instant), 7: ("counter", read_counter), 8: ("link", read_link), 9: ("loss", read_loss),
     10: ("open_span", read_open_span), 11: ("summary", read_summary), 12: ("dropped", read_dropped), 13: ("continued", read_continued),
+    14: ("stay", read_stay),
 }
 
 

@@ -97,6 +97,8 @@ static inline void put_wake(FILE *out, const struct txtrace_wake *wake)
 	put_number(out, "cpu", wake->cpu);
 	put_number(out, "flags", wake->flags);
 	put_string(out, "waker_comm", wake->waker_comm);
+	put_number(out, "span", wake->span);
+	put_number(out, "waker_span", wake->waker_span);
 }
 
 static inline void put_attribute(FILE *out, const struct txtrace_attribute *attribute)
@@ -150,7 +152,7 @@ static inline void put_dropped(FILE *out, const struct txtrace_dropped *dropped)
 	put_number(out, "first", dropped->first_ns);
 	put_number(out, "last", dropped->last_ns);
 	put_number(out, "batches", dropped->batch_cnt);
-	put_numbers(out, "records=", dropped->record_cnt + 1, TXTRACE_RECORD_DAMAGE - 1);
+	put_numbers(out, "records=", dropped->record_cnt + 1, TXTRACE_RECORD_STAY);
 }
 
 static inline void put_common(FILE *out, uint64_t time_ns, uint32_t pid, uint32_t tid)
@@ -184,6 +186,14 @@ static inline void put_mark(FILE *out, const struct txtrace_record *record)
 	} else if (record->kind == TXTRACE_RECORD_CONTINUED) {
 		put_number(out, "time", record->continued.time_ns);
 		put_number(out, "next_part", record->continued.next_part);
+	} else if (record->kind == TXTRACE_RECORD_STAY) {
+		put_number(out, "exit", record->stay.exit_ns);
+		put_number(out, "enter", record->stay.enter_ns);
+		put_number(out, "span", record->stay.span);
+		put_number(out, "span_pid", record->stay.span_pid);
+		put_number(out, "pid", record->stay.pid);
+		put_number(out, "tid", record->stay.tid);
+		put_number(out, "is_keyed", record->stay.is_keyed);
 	}
 }
 
@@ -233,7 +243,7 @@ static const struct txtrace_record extreme_records[] = {
 	{ .kind = TXTRACE_RECORD_RUN },
 	{ .kind = TXTRACE_RECORD_RUN, .run = { .begin_ns = 10, .end_ns = 3, .blocked_ns = 1, .syscall_nr = INT32_MIN } },
 	{ .kind = TXTRACE_RECORD_RUN, .run = { .tid = 1, .cpu = 1024, .begin_ns = 3, .end_ns = 4, .syscall_nr = -2 } },
-	{ .kind = TXTRACE_RECORD_WAKE, .wake = { MAX64, MAX32, MAX32, MAX32, MAX32, MAX32, MAX32, STRING("ksoftirqd/1") } },
+	{ .kind = TXTRACE_RECORD_WAKE, .wake = { MAX64, MAX32, MAX32, MAX32, MAX32, MAX32, MAX32, STRING("ksoftirqd/1"), MAX64, 1 } },
 	{ .kind = TXTRACE_RECORD_WAKE },
 	{ .kind = TXTRACE_RECORD_THREAD, .thread = { MAX64, MAX32, MAX32, true, true, STRING("a b\nc") } },
 	{ .kind = TXTRACE_RECORD_THREAD },
@@ -256,10 +266,13 @@ static const struct txtrace_record extreme_records[] = {
 	  .summary = { MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, { MAX64, 1, 2, 3, 4, 5, 6, 7, MAX64 } } },
 	{ .kind = TXTRACE_RECORD_SUMMARY },
 	{ .kind = TXTRACE_RECORD_DROPPED,
-	  .dropped = { MAX64, 0, MAX64, MAX64, { 0, MAX64, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, MAX64 } } },
+	  .dropped = { MAX64, 0, MAX64, MAX64, { 0, MAX64, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, MAX64 } } },
 	{ .kind = TXTRACE_RECORD_DROPPED },
 	{ .kind = TXTRACE_RECORD_CONTINUED, .continued = { MAX64, MAX32 } },
 	{ .kind = TXTRACE_RECORD_CONTINUED },
+	{ .kind = TXTRACE_RECORD_STAY, .stay = { 0, MAX64, MAX64, 0, MAX32, MAX32, true } },
+	{ .kind = TXTRACE_RECORD_STAY },
+	{ .kind = TXTRACE_RECORD_STAY, .stay = { MAX64, 0, 1, MAX32, 0, 0, false } },
 };
 
 #define EXTREME_RECORD_CNT (sizeof(extreme_records) / sizeof(extreme_records[0]))
@@ -379,7 +392,7 @@ static inline void next_record(struct sample_world *world, struct txtrace_record
 	} else if (choice < 5) {
 		record->kind = TXTRACE_RECORD_WAKE;
 		record->wake = (struct txtrace_wake){ world->time_ns, 100 + thread, 100, 100 + (thread + 1) % 8, 100, thread % 2,
-						      thread == 3, random_string(world) };
+						      thread == 3, random_string(world), world->time_ns % 3, world->time_ns % 2 };
 		world->woken_ns[thread] = world->time_ns;
 	} else if (choice < 7) {
 		record->kind = TXTRACE_RECORD_SPAN;

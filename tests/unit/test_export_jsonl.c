@@ -87,11 +87,14 @@ static void the_scheduler_s_records_have_every_field(void **state)
 		     "{\"type\":\"run\",\"tid\":0,\"pid\":0,\"cpu\":0,\"begin_ns\":0,\"end_ns\":0,\"blocked_ns\":0,\"runnable_ns\":0,"
 		     "\"left_as\":\"unknown\"}\n"
 		     "{\"type\":\"wake\",\"time_ns\":290,\"tid\":5,\"pid\":4,\"waker_tid\":6,\"waker_pid\":4,\"cpu\":3,\"interrupt\":false,"
-		     "\"waker_unknown\":false,\"waker_comm\":\"worker\"}\n"
+		     "\"waker_unknown\":false,\"waker_comm\":\"worker\","
+		     "\"span\":\"0\",\"span_keyed\":false,\"waker_span\":\"0\",\"waker_span_keyed\":false}\n"
 		     "{\"type\":\"wake\",\"time_ns\":291,\"tid\":5,\"pid\":4,\"waker_tid\":0,\"waker_pid\":0,\"cpu\":0,\"interrupt\":true,"
-		     "\"waker_unknown\":false,\"waker_comm\":\"\"}\n"
+		     "\"waker_unknown\":false,\"waker_comm\":\"\","
+		     "\"span\":\"0\",\"span_keyed\":false,\"waker_span\":\"0\",\"waker_span_keyed\":false}\n"
 		     "{\"type\":\"wake\",\"time_ns\":292,\"tid\":5,\"pid\":4,\"waker_tid\":0,\"waker_pid\":0,\"cpu\":0,\"interrupt\":false,"
-		     "\"waker_unknown\":true,\"waker_comm\":\"\"}\n"
+		     "\"waker_unknown\":true,\"waker_comm\":\"\","
+		     "\"span\":\"0\",\"span_keyed\":false,\"waker_span\":\"0\",\"waker_span_keyed\":false}\n"
 		     "{\"type\":\"thread\",\"time_ns\":1,\"tid\":5,\"pid\":4,\"seed\":true,\"exit\":false,\"comm\":\"main\"}\n"
 		     "{\"type\":\"thread\",\"time_ns\":2,\"tid\":5,\"pid\":4,\"seed\":false,\"exit\":true,\"comm\":\"\"}\n");
 }

@@ -232,6 +232,34 @@ static void the_wall_clock_may_be_set(void **state)
 	unlink(path);
 }
 
+/* Wakeups that differ in nothing but their times: in the same spans throughout, and in none. */
+static void wakeups_keep_their_spans(void **state)
+{
+	const char *path = sample_path("wakeups");
+	struct log_writer *writer = open_sample(path, LOG_CODEC_NONE, 0);
+	struct txtrace_record record;
+	struct txtrace_log *log;
+
+	(void)state;
+	for (uint64_t i = 0; i < 300; i++) {
+		struct txtrace_record wake = { .kind = TXTRACE_RECORD_WAKE, .wake = { .time_ns = 1000 + i, .pid = 5, .tid = 6 + i % 3 } };
+
+		wake.wake.span = i % 3 == 2 ? 0 : 1000;
+		wake.wake.waker_span = i % 3 == 1 ? 77 : 0;
+		assert_int_equal(log_writer_add(writer, &wake), 0);
+	}
+	assert_int_equal(log_writer_close(writer), 0);
+
+	assert_int_equal(txtrace_log_open(&log, path), 0);
+	for (uint64_t i = 0; i < 300; i++) {
+		assert_int_equal(txtrace_log_next(log, &record), 1);
+		assert_int_equal(record.wake.span, i % 3 == 2 ? 0 : 1000);
+		assert_int_equal(record.wake.waker_span, i % 3 == 1 ? 77 : 0);
+	}
+	txtrace_log_close(log);
+	unlink(path);
+}
+
 static void ledgers_add_up_without_wrapping(void **state)
 {
 	struct txtrace_ledger ledger = { 1, 2, { 10, 20, 30, 40, 50, 60, 70, 80, 90 }, 3, 4 };
@@ -264,6 +292,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_record_is_refused),
 		cmocka_unit_test(the_header_comes_back),
 		cmocka_unit_test(the_wall_clock_may_be_set),
+		cmocka_unit_test(wakeups_keep_their_spans),
 		cmocka_unit_test(ledgers_add_up_without_wrapping),
 	};
 

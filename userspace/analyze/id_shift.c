@@ -128,6 +128,17 @@ static void move_continued(struct shifting *shifting, struct txtrace_record *rec
 	move_time(shifting, &record->continued.time_ns);
 }
 
+static void move_stay(struct shifting *shifting, struct txtrace_record *record)
+{
+	struct txtrace_stay *stay = &record->stay;
+	uint32_t tid = stay->tid;
+
+	move_time(shifting, &stay->enter_ns);
+	move_time(shifting, &stay->exit_ns);
+	move_thread(shifting, &stay->span_pid, &tid);
+	move_thread(shifting, &stay->pid, &stay->tid);
+}
+
 static void (*const moves[TXTRACE_RECORD_KIND_COUNT])(struct shifting *shifting, struct txtrace_record *record) = {
 	[TXTRACE_RECORD_SPAN] = move_span,           [TXTRACE_RECORD_RUN] = move_run,
 	[TXTRACE_RECORD_WAKE] = move_wake,           [TXTRACE_RECORD_THREAD] = move_thread_record,
@@ -135,7 +146,7 @@ static void (*const moves[TXTRACE_RECORD_KIND_COUNT])(struct shifting *shifting,
 	[TXTRACE_RECORD_COUNTER] = move_counter,     [TXTRACE_RECORD_LINK] = move_link,
 	[TXTRACE_RECORD_LOSS] = move_loss,           [TXTRACE_RECORD_OPEN_SPAN] = move_open_span,
 	[TXTRACE_RECORD_SUMMARY] = move_summary,     [TXTRACE_RECORD_DROPPED] = move_dropped,
-	[TXTRACE_RECORD_CONTINUED] = move_continued,
+	[TXTRACE_RECORD_CONTINUED] = move_continued, [TXTRACE_RECORD_STAY] = move_stay,
 };
 
 int id_shift_apply(const struct id_shift *shift, struct txtrace_record *record)

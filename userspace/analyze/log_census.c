@@ -119,6 +119,9 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 	case TXTRACE_RECORD_CONTINUED:
 		see_time(census, record->continued.time_ns);
 		break;
+	case TXTRACE_RECORD_STAY:
+		see_times(census, record->stay.enter_ns, record->stay.exit_ns);
+		break;
 	case TXTRACE_RECORD_DAMAGE:
 		add_damage(census, &record->damage);
 		break;

@@ -322,6 +322,10 @@ static void check_kind(struct log_check *check, const struct txtrace_record *rec
 	case TXTRACE_RECORD_SUMMARY:
 		add_summary(check, &record->summary);
 		break;
+	case TXTRACE_RECORD_STAY:
+		check_times(check, record, record->stay.enter_ns);
+		check_thread(check, record->stay.pid, record->stay.tid, "is in a span");
+		break;
 	case TXTRACE_RECORD_DROPPED:
 		check_times(check, record, record->dropped.first_ns);
 		check_times(check, record, record->dropped.last_ns);

@@ -33,6 +33,7 @@ static const struct parts parts[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_SUMMARY] = { AT(summary.time_ns), .is_known = true },
 	[TXTRACE_RECORD_DROPPED] = { AT(dropped.time_ns), AT(dropped.first_ns), .is_known = true },
 	[TXTRACE_RECORD_CONTINUED] = { AT(continued.time_ns), .is_known = true },
+	[TXTRACE_RECORD_STAY] = { AT(stay.exit_ns), AT(stay.enter_ns), OF_THREAD(stay) },
 };
 
 static const struct parts *parts_of(const struct txtrace_record *record)

@@ -28,6 +28,33 @@ static void judge_stay(struct attribution *attribution, struct span *span, bool 
 	span->record.flags |= TXTRACE_SPAN_LOWER_BOUND;
 }
 
+static int put_stay(struct attribution *attribution, const struct stay *stay, uint64_t time_ns)
+{
+	const struct txtrace_span *span = &stay->span->record;
+	struct txtrace_record record = {
+		.kind = TXTRACE_RECORD_STAY,
+		.stay = {
+			.enter_ns = stay->enter_ns,
+			.exit_ns = time_ns,
+			.span = span->id,
+			.span_pid = span->pid,
+			.pid = stay->thread->tgid,
+			.tid = stay->thread->tid,
+			.is_keyed = span->flags & TXTRACE_SPAN_KEYED,
+		},
+	};
+
+	return put_record(attribution, &record);
+}
+
+/* Its only stay, and as long as it lasts until the span ends: then the span's own record tells all of it. */
+static bool is_told_by_span(const struct stay *stay, uint32_t end_tid)
+{
+	const struct span *span = stay->span;
+
+	return span->stay_cnt == 1 && stay->thread->tid == (end_tid ? end_tid : span->record.tid) && stay->thread->tgid == span->record.pid;
+}
+
 /* Ends a stay of a thread that says nothing itself at this moment: its clocks are read off the replay. */
 static void close_stay_from_outside(struct attribution *attribution, struct stay *stay, uint64_t time_ns)
 {
@@ -40,22 +67,31 @@ static void close_stay_from_outside(struct attribution *attribution, struct stay
 	judge_stay(attribution, span, span_leave(&attribution->spans, stay, time_ns, &clocks));
 }
 
-void leave_all(struct attribution *attribution, struct thread *thread, uint64_t time_ns, const struct wire_clocks *clocks)
+int leave_all(struct attribution *attribution, struct thread *thread, uint64_t time_ns, const struct wire_clocks *clocks)
 {
-	while (thread->stays) {
+	int err = 0;
+
+	while (thread->stays && !err) {
 		struct span *span = thread->stays->span;
 
+		err = put_stay(attribution, thread->stays, time_ns);
 		judge_stay(attribution, span, span_leave(&attribution->spans, thread->stays, time_ns, clocks));
 	}
+	return err;
 }
 
 int finish_span(struct attribution *attribution, struct span *span, uint64_t time_ns, uint32_t end_tid)
 {
 	struct txtrace_record record = { .kind = TXTRACE_RECORD_SPAN };
-	int err;
+	int err = 0;
 
-	while (span->stays)
+	while (span->stays && !err) {
+		if (!is_told_by_span(span->stays, end_tid))
+			err = put_stay(attribution, span->stays, time_ns);
 		close_stay_from_outside(attribution, span->stays, time_ns);
+	}
+	if (err)
+		return err;
 	span_charge_detached(span, time_ns);
 	span->record.end_ns = time_ns;
 	span->record.end_tid = end_tid;
@@ -204,9 +240,11 @@ int attribute_leave(struct attribution *attribution, const struct event *event)
 	stay = span_stay_of(span, own.thread);
 	if (!stay)
 		count_anomaly(attribution, TXTRACE_ANOMALY_EXIT_UNENTERED);
-	else if (!--stay->depth)
+	else if (!--stay->depth) {
+		err = put_stay(attribution, stay, event->time_ns);
 		leave(attribution, stay, event, &own);
-	return 0;
+	}
+	return err;
 }
 
 int attribute_end(struct attribution *attribution, const struct event *event)
@@ -224,9 +262,11 @@ int attribute_end(struct attribution *attribution, const struct event *event)
 		return 0;
 	}
 	stay = span_stay_of(span, own.thread);
+	if (stay && !is_told_by_span(stay, event->tid))
+		err = put_stay(attribution, stay, event->time_ns);
 	if (stay)
 		leave(attribution, stay, event, &own);
-	return finish_span(attribution, span, event->time_ns, event->tid);
+	return err ? err : finish_span(attribution, span, event->time_ns, event->tid);
 }
 
 /* What is said about a span that is not open is kept all the same: the link to an ended span is one that a reader can follow. */

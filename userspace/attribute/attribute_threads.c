@@ -38,8 +38,10 @@ static int retire_thread(struct attribution *attribution, struct thread *thread,
 {
 	uint32_t tgid = thread->tgid;
 	struct process *process = id_map_get(&attribution->processes, 0, tgid);
+	int err = leave_all(attribution, thread, time_ns, clocks);
 
-	leave_all(attribution, thread, time_ns, clocks);
+	if (err)
+		return err;
 	thread->has_exited = true;
 	if (!process || --process->thread_cnt)
 		return 0;
@@ -169,6 +171,17 @@ int attribute_switch(struct attribution *attribution, const struct event *event)
 	return err;
 }
 
+/* The span that the thread has entered last; 0: it is in none. */
+static uint64_t current_span(const struct thread *thread, uint32_t keyed_flag, uint32_t *flags)
+{
+	const struct txtrace_span *span = thread && thread->stays ? &thread->stays->span->record : NULL;
+
+	if (!span)
+		return 0;
+	*flags |= span->flags & TXTRACE_SPAN_KEYED ? keyed_flag : 0;
+	return span->id;
+}
+
 int attribute_wake(struct attribution *attribution, const struct event *event)
 {
 	struct thread *wakee;
@@ -193,6 +206,10 @@ int attribute_wake(struct attribution *attribution, const struct event *event)
 		return err;
 	if (!is_interrupt)
 		record.wake.waker_comm = string_of(&event->wake.waker_comm);
+	record.wake.span = current_span(wakee, TXTRACE_WAKE_SPAN_KEYED, &record.wake.flags);
+	if (!(event->flags & (WIRE_IN_INTERRUPT | WIRE_WAKER_UNKNOWN)))
+		record.wake.waker_span = current_span(thread_table_get(&attribution->threads, event->tid), TXTRACE_WAKE_WAKER_SPAN_KEYED,
+						      &record.wake.flags);
 	thread_wake(wakee, event->time_ns);
 	return put_record(attribution, &record);
 }
@@ -280,6 +297,6 @@ int attribute_exec(struct attribution *attribution, const struct event *event)
 	if (err)
 		return err;
 	clocks = read_clocks(attribution, thread, event, &storage);
-	leave_all(attribution, thread, event->time_ns, clocks);
-	return cut_off_spans(attribution, event->tgid, event->time_ns);
+	err = leave_all(attribution, thread, event->time_ns, clocks);
+	return err ? err : cut_off_spans(attribution, event->tgid, event->time_ns);
 }

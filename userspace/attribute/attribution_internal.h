@@ -73,8 +73,8 @@ int thread_of_own_event(struct attribution *attribution, const struct event *eve
 const struct wire_clocks *read_clocks(struct attribution *attribution, struct thread *thread, const struct event *event,
 				      struct wire_clocks *clocks);
 
-/* The thread is in no span any more from here on. */
-void leave_all(struct attribution *attribution, struct thread *thread, uint64_t time_ns, const struct wire_clocks *clocks);
+/* The thread is in no span any more from here on. 0, or what the sink returned. */
+int leave_all(struct attribution *attribution, struct thread *thread, uint64_t time_ns, const struct wire_clocks *clocks);
 
 /* Writes and frees the span. end_tid 0: it was cut off. */
 int finish_span(struct attribution *attribution, struct span *span, uint64_t time_ns, uint32_t end_tid);

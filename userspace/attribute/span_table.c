@@ -255,6 +255,7 @@ int span_enter(struct span_table *table, struct span *span, struct thread *threa
 	if (thread->stays)
 		thread->stays->link_of_thread = &stay->next_of_thread;
 	thread->stays = span->stays = stay;
+	span->stay_cnt++;
 	return 0;
 }
 

@@ -35,6 +35,7 @@ struct span {
 	struct txtrace_span record; /* what will be written; its strings are the span's own */
 	uint64_t detached_since_ns; /* while no thread is in it */
 	struct stay *stays;
+	uint64_t stay_cnt; /* all that there were */
 	char *tag;
 	uint32_t tag_room;
 	uint32_t hash;   /* of its id or key */

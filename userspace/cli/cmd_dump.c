@@ -24,14 +24,14 @@ static int take_kind(void *context, const char *value, const char **complaint)
 			return 0;
 		}
 	}
-	*complaint = "span, run, wake, thread, attribute, instant, counter, link, loss, open_span, summary, dropped, continued or damage";
+	*complaint = "span, run, wake, thread, attribute, instant, counter, link, loss, open_span, summary, dropped, continued, stay or damage";
 	return -EINVAL;
 }
 
 static const struct option_spec specs[] = {
 	OPTION("kind", 'k', OPTION_CALL, "KIND",
 	       "only records of this kind (may be given several times): span, run, wake, thread, attribute, instant, counter, link, loss, "
-	       "open_span, summary, dropped, continued, damage",
+	       "open_span, summary, dropped, continued, stay, damage",
 	       0, .call = take_kind),
 	OPTION("limit", 'n', OPTION_U64, "N", "stop after N lines; 0: never (the default)", offsetof(struct dump_options, limit)),
 	OPTION_END,

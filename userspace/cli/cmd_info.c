@@ -138,7 +138,7 @@ static void add_counts(struct table *table, const struct log_census *census)
 			text_append_format(&text, "%s%s %s", text.length ? ", " : " (", units_format_count(count, cnt), span_kinds[i].name);
 	}
 	text_append(&text, text.length ? ")" : "");
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++) {
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE && txtrace_record_kind_name(kind); kind++) {
 		table_cell(table, TABLE_DIM, txtrace_record_kind_name(kind));
 		table_cell_format(table, TABLE_PLAIN, "%s%s", units_format_count(count, census->record_cnt[kind]),
 				  kind == TXTRACE_RECORD_SPAN ? text_string(&text) : "");
@@ -183,7 +183,8 @@ static int print_json(struct cli *cli, const struct log_input *input)
 	json_name(&json, "records");
 	json_object_begin(&json);
 	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
-		json_member_u64(&json, txtrace_record_kind_name(kind), census->record_cnt[kind]);
+		if (txtrace_record_kind_name(kind))
+			json_member_u64(&json, txtrace_record_kind_name(kind), census->record_cnt[kind]);
 	json_object_end(&json);
 	json_name(&json, "spans");
 	json_object_begin(&json);

@@ -137,6 +137,8 @@ static void add_wake(struct text *text, const struct txtrace_record *record)
 	static const struct flag_name flags[] = {
 		{ TXTRACE_WAKE_INTERRUPT, "interrupt" },
 		{ TXTRACE_WAKE_WAKER_UNKNOWN, "waker_unknown" },
+		{ TXTRACE_WAKE_SPAN_KEYED, "span_keyed" },
+		{ TXTRACE_WAKE_WAKER_SPAN_KEYED, "waker_span_keyed" },
 		{ 0, NULL },
 	};
 	const struct txtrace_wake *wake = &record->wake;
@@ -148,6 +150,8 @@ static void add_wake(struct text *text, const struct txtrace_record *record)
 	add_u64(text, "waker_tid", wake->waker_tid);
 	add_string(text, "waker_comm", &wake->waker_comm);
 	add_u64(text, "cpu", wake->cpu);
+	add_u64(text, "span", wake->span);
+	add_u64(text, "waker_span", wake->waker_span);
 	add_flags(text, wake->flags, flags);
 }
 
@@ -287,7 +291,7 @@ static void add_dropped(struct text *text, const struct txtrace_record *record)
 	add_u64(text, "first_ns", dropped->first_ns);
 	add_u64(text, "last_ns", dropped->last_ns);
 	add_u64(text, "batches", dropped->batch_cnt);
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++)
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_STAY; kind++)
 		add_u64(text, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
 }
 
@@ -295,6 +299,19 @@ static void add_continued(struct text *text, const struct txtrace_record *record
 {
 	add_u64(text, "time_ns", record->continued.time_ns);
 	add_u64(text, "next_part", record->continued.next_part);
+}
+
+static void add_stay(struct text *text, const struct txtrace_record *record)
+{
+	const struct txtrace_stay *stay = &record->stay;
+
+	add_u64(text, "enter_ns", stay->enter_ns);
+	add_u64(text, "exit_ns", stay->exit_ns);
+	add_u64(text, "pid", stay->pid);
+	add_u64(text, "tid", stay->tid);
+	add_u64(text, "span", stay->span);
+	add_u64(text, "span_pid", stay->span_pid);
+	add_u64(text, "keyed", stay->is_keyed);
 }
 
 static void add_damage(struct text *text, const struct txtrace_record *record)
@@ -316,7 +333,8 @@ static void (*const kinds[TXTRACE_RECORD_KIND_COUNT])(struct text *text, const s
 	[TXTRACE_RECORD_COUNTER] = add_counter,     [TXTRACE_RECORD_LINK] = add_link,
 	[TXTRACE_RECORD_LOSS] = add_loss,           [TXTRACE_RECORD_OPEN_SPAN] = add_open_span,
 	[TXTRACE_RECORD_SUMMARY] = add_summary,     [TXTRACE_RECORD_DROPPED] = add_dropped,
-	[TXTRACE_RECORD_CONTINUED] = add_continued, [TXTRACE_RECORD_DAMAGE] = add_damage,
+	[TXTRACE_RECORD_CONTINUED] = add_continued, [TXTRACE_RECORD_STAY] = add_stay,
+	[TXTRACE_RECORD_DAMAGE] = add_damage,
 };
 
 void dump_line_append(struct text *text, const struct txtrace_record *record)

@@ -199,6 +199,10 @@ static int jsonl_wake(void *state, const struct txtrace_wake *wake)
 	json_member_bool(json, "interrupt", wake->flags & TXTRACE_WAKE_INTERRUPT);
 	json_member_bool(json, "waker_unknown", wake->flags & TXTRACE_WAKE_WAKER_UNKNOWN);
 	member_bytes(json, "waker_comm", "waker_comm_hex", wake->waker_comm);
+	json_member_u64_string(json, "span", wake->span);
+	json_member_bool(json, "span_keyed", wake->flags & TXTRACE_WAKE_SPAN_KEYED);
+	json_member_u64_string(json, "waker_span", wake->waker_span);
+	json_member_bool(json, "waker_span_keyed", wake->flags & TXTRACE_WAKE_WAKER_SPAN_KEYED);
 	return end_line(json);
 }
 
@@ -341,7 +345,7 @@ static int jsonl_dropped(void *state, const struct txtrace_dropped *dropped)
 	json_member_u64(json, "batch_cnt", dropped->batch_cnt);
 	json_name(json, "records");
 	json_object_begin(json);
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++)
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_STAY; kind++)
 		json_member_u64(json, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
 	json_object_end(json);
 	return end_line(json);
@@ -354,6 +358,21 @@ static int jsonl_continued(void *state, const struct txtrace_continued *continue
 	begin_line(json, "continued");
 	json_member_u64(json, "time_ns", continued->time_ns);
 	json_member_u64(json, "next_part", continued->next_part);
+	return end_line(json);
+}
+
+static int jsonl_stay(void *state, const struct txtrace_stay *stay)
+{
+	struct json *json = state;
+
+	begin_line(json, "stay");
+	json_member_u64(json, "enter_ns", stay->enter_ns);
+	json_member_u64(json, "exit_ns", stay->exit_ns);
+	json_member_u64(json, "pid", stay->pid);
+	json_member_u64(json, "tid", stay->tid);
+	json_member_u64_string(json, "span", stay->span);
+	json_member_u64(json, "span_pid", stay->span_pid);
+	json_member_bool(json, "keyed", stay->is_keyed);
 	return end_line(json);
 }
 
@@ -394,7 +413,8 @@ static int jsonl_finish(void *state, const struct export_totals *totals)
 	json_name(json, "records");
 	json_object_begin(json);
 	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
-		json_member_u64(json, txtrace_record_kind_name(kind), totals->record_cnt[kind]);
+		if (txtrace_record_kind_name(kind))
+			json_member_u64(json, txtrace_record_kind_name(kind), totals->record_cnt[kind]);
 	json_object_end(json);
 	json_member_u64(json, "lower_bound_cnt", totals->lower_bound_cnt);
 	json_member_u64(json, "lost_span_event_cnt", totals->lost_span_event_cnt);
@@ -440,6 +460,7 @@ const struct export_format format_jsonl = {
 	.loss = jsonl_loss,
 	.dropped = jsonl_dropped,
 	.continued = jsonl_continued,
+	.stay = jsonl_stay,
 	.damage = jsonl_damage,
 	.finish = jsonl_finish,
 	.free = jsonl_free,

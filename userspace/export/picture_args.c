@@ -170,7 +170,7 @@ void args_add_dropped(struct picture_args *args, const struct txtrace_dropped *d
 {
 	args_add(args, "batch_cnt", ARG_UINT, dropped->batch_cnt);
 	args_begin_group(args, "records");
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++)
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_STAY; kind++)
 		if (dropped->record_cnt[kind])
 			args_add(args, txtrace_record_kind_name(kind), ARG_UINT, dropped->record_cnt[kind]);
 	args_end_group(args);
@@ -195,7 +195,8 @@ void args_add_totals(struct picture_args *args, const struct export_totals *tota
 	args_add(args, "damaged_record_cnt", ARG_UINT, totals->damaged_record_cnt);
 	args_begin_group(args, "records");
 	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
-		args_add(args, txtrace_record_kind_name(kind), ARG_UINT, totals->record_cnt[kind]);
+		if (txtrace_record_kind_name(kind))
+			args_add(args, txtrace_record_kind_name(kind), ARG_UINT, totals->record_cnt[kind]);
 	args_end_group(args);
 	if (totals->record_cnt[TXTRACE_RECORD_SUMMARY]) {
 		args_begin_group(args, "recorder");

@@ -313,14 +313,20 @@ static void settle_shape(struct record_shape *shape)
 	shape->variable &= shape->field_cnt ? (1u << shape->field_cnt) - 1 : 1u << FIELD_TIME;
 }
 
+/* A span is told by what a slot remembers, which is not the same in all records of the shape. */
+static bool is_plain_wake(const struct record_shape *shape)
+{
+	return shape->kind == TXTRACE_RECORD_WAKE && !(shape->variable & ~WAKE_TIMES) && shape->values[WAKE_SPAN_SLOT] == SLOT_ZERO &&
+	       shape->values[WAKE_WAKER_SPAN_SLOT] == SLOT_ZERO;
+}
+
 /* Makes the record of this shape, all but its times, if the shape is one of those that have a way of their own. */
 static void prepare_shape(struct record_unpacker *unpacker, struct record_shape *shape)
 {
 	struct txtrace_record record;
 	uint64_t thread = shape->values[FIELD_THREAD];
 
-	if (!(shape->kind == TXTRACE_RECORD_RUN && !(shape->variable & ~RUN_TIMES)) &&
-	    !(shape->kind == TXTRACE_RECORD_WAKE && !(shape->variable & ~WAKE_TIMES)))
+	if (!(shape->kind == TXTRACE_RECORD_RUN && !(shape->variable & ~RUN_TIMES)) && !is_plain_wake(shape))
 		return;
 	if (!record_unpack(unpacker, shape->kind, shape->values, &record))
 		return;

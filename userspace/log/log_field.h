@@ -68,7 +68,11 @@ enum wake_field {
 	WAKE_CPU = 3,
 	WAKE_FLAGS = 4,
 	WAKE_COMM = 5,
-	WAKE_FIELD_COUNT = 6,
+	WAKE_SPAN_SLOT = 6,
+	WAKE_SPAN = 7,
+	WAKE_WAKER_SPAN_SLOT = 8,
+	WAKE_WAKER_SPAN = 9,
+	WAKE_FIELD_COUNT = 10,
 };
 
 enum thread_field {
@@ -145,7 +149,7 @@ enum dropped_field {
 	DROPPED_SINCE_LAST = 2,
 	DROPPED_BATCHES = 3,
 	DROPPED_RECORDS = 4, /* one for each kind, from kind 1 */
-	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_DAMAGE - 1,
+	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_STAY,
 };
 
 enum continued_field {
@@ -153,8 +157,17 @@ enum continued_field {
 	CONTINUED_FIELD_COUNT = 2,
 };
 
+enum stay_field {
+	STAY_LENGTH = 2,
+	STAY_SPAN_PID = 3,
+	STAY_KEYED = 4,
+	STAY_SPAN_SLOT = 5,
+	STAY_SPAN = 6,
+	STAY_FIELD_COUNT = 7,
+};
+
 /* Kinds that a file can hold; the reader's own DAMAGE is none. */
-#define LOG_KIND_COUNT TXTRACE_RECORD_DAMAGE
+#define LOG_KIND_COUNT (TXTRACE_RECORD_STAY + 1)
 
 /* No kind of this version has more. */
 #define LOG_KNOWN_FIELD_MAX 32

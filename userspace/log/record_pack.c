@@ -25,6 +25,9 @@ enum slot_role {
 	SLOT_OPEN_ID = 5,      /* id of an open span of this thread and label */
 	SLOT_OPEN_PARENT = 6,  /* parent of an open span of this thread */
 	SLOT_LINKED = 7,       /* end of a link of this thread */
+	SLOT_WOKEN = 8,        /* span that this thread was in when it was woken */
+	SLOT_WAKING = 9,       /* span that this thread was in when it woke another */
+	SLOT_STAY = 10,        /* span that this thread was in */
 };
 
 /* Ids of one block of a thread lie this close together. */
@@ -292,6 +295,12 @@ static void pack_run(struct record_packer *packer, const struct txtrace_record *
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
 }
 
+static void pack_current_span(struct record_packer *packer, enum slot_role role, uint64_t thread, uint64_t span, uint64_t field[2])
+{
+	field[0] = span ? pick_slot(packer, role, thread, 0) : SLOT_ZERO;
+	field[1] = span ? pack_slotted(packer, field[0], span) : 0;
+}
+
 static void pack_wake(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
 	const struct txtrace_wake *wake = &record->wake;
@@ -301,6 +310,8 @@ static void pack_wake(struct record_packer *packer, const struct txtrace_record 
 	fields[WAKE_CPU] = wake->cpu;
 	fields[WAKE_FLAGS] = wake->flags;
 	fields[WAKE_COMM] = pack_name(packer, &wake->waker_comm);
+	pack_current_span(packer, SLOT_WOKEN, fields[FIELD_THREAD], wake->span, fields + WAKE_SPAN_SLOT);
+	pack_current_span(packer, SLOT_WAKING, fields[WAKE_WAKER], wake->waker_span, fields + WAKE_WAKER_SPAN_SLOT);
 	packer->model.threads[fields[FIELD_THREAD]].ready_ns = wake->time_ns;
 }
 
@@ -423,6 +434,18 @@ static void pack_continued(struct record_packer *packer, const struct txtrace_re
 	fields[CONTINUED_NEXT_PART] = record->continued.next_part;
 }
 
+static void pack_stay(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_stay *stay = &record->stay;
+
+	fields[FIELD_THREAD] = pack_thread(packer, stay->tid, stay->pid);
+	fields[STAY_LENGTH] = stay->exit_ns - stay->enter_ns;
+	fields[STAY_SPAN_PID] = stay->span_pid - (uint64_t)stay->pid;
+	fields[STAY_KEYED] = stay->is_keyed;
+	fields[STAY_SPAN_SLOT] = pick_slot(packer, SLOT_STAY, fields[FIELD_THREAD], 0);
+	fields[STAY_SPAN] = pack_slotted(packer, fields[STAY_SPAN_SLOT], stay->span);
+}
+
 typedef void (*pack_fn)(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields);
 
 static const pack_fn packs[LOG_KIND_COUNT] = {
@@ -432,7 +455,7 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_COUNTER] = pack_counter,     [TXTRACE_RECORD_LINK] = pack_link,
 	[TXTRACE_RECORD_LOSS] = pack_loss,           [TXTRACE_RECORD_OPEN_SPAN] = pack_open_span,
 	[TXTRACE_RECORD_SUMMARY] = pack_summary,     [TXTRACE_RECORD_DROPPED] = pack_dropped,
-	[TXTRACE_RECORD_CONTINUED] = pack_continued,
+	[TXTRACE_RECORD_CONTINUED] = pack_continued, [TXTRACE_RECORD_STAY] = pack_stay,
 };
 
 /* The moment at which the record was finished: its place in the log. */
@@ -465,6 +488,8 @@ static uint64_t time_of(const struct txtrace_record *record)
 		return record->dropped.time_ns;
 	case TXTRACE_RECORD_CONTINUED:
 		return record->continued.time_ns;
+	case TXTRACE_RECORD_STAY:
+		return record->stay.exit_ns;
 	default:
 		return 0;
 	}

@@ -152,7 +152,9 @@ static bool unpack_wake(struct record_unpacker *unpacker, const uint64_t *fields
 	wake->cpu = (uint32_t)fields[WAKE_CPU];
 	wake->flags = (uint32_t)fields[WAKE_FLAGS];
 	thread->ready_ns = wake->time_ns;
-	return unpack_name(unpacker, fields[WAKE_COMM], &wake->waker_comm);
+	return unpack_name(unpacker, fields[WAKE_COMM], &wake->waker_comm) &&
+	       unpack_slotted(unpacker, fields[WAKE_SPAN_SLOT], fields[WAKE_SPAN], 0, &wake->span) &&
+	       unpack_slotted(unpacker, fields[WAKE_WAKER_SPAN_SLOT], fields[WAKE_WAKER_SPAN], 0, &wake->waker_span);
 }
 
 static bool unpack_thread_record(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
@@ -299,6 +301,22 @@ static bool unpack_continued(struct record_unpacker *unpacker, const uint64_t *f
 	return true;
 }
 
+static bool unpack_stay(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+{
+	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
+	struct txtrace_stay *stay = &record->stay;
+
+	if (!thread)
+		return false;
+	stay->exit_ns = unpacker->model.time_ns;
+	stay->enter_ns = stay->exit_ns - fields[STAY_LENGTH];
+	stay->tid = thread->tid;
+	stay->pid = thread->pid;
+	stay->span_pid = thread->pid + (uint32_t)fields[STAY_SPAN_PID];
+	stay->is_keyed = fields[STAY_KEYED] != 0;
+	return unpack_slotted(unpacker, fields[STAY_SPAN_SLOT], fields[STAY_SPAN], 0, &stay->span);
+}
+
 typedef bool (*unpack_fn)(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record);
 
 static const unpack_fn unpacks[LOG_KIND_COUNT] = {
@@ -308,7 +326,7 @@ static const unpack_fn unpacks[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_COUNTER] = unpack_counter,     [TXTRACE_RECORD_LINK] = unpack_link,
 	[TXTRACE_RECORD_LOSS] = unpack_loss,           [TXTRACE_RECORD_OPEN_SPAN] = unpack_open_span,
 	[TXTRACE_RECORD_SUMMARY] = unpack_summary,     [TXTRACE_RECORD_DROPPED] = unpack_dropped,
-	[TXTRACE_RECORD_CONTINUED] = unpack_continued,
+	[TXTRACE_RECORD_CONTINUED] = unpack_continued, [TXTRACE_RECORD_STAY] = unpack_stay,
 };
 
 bool record_unpack(struct record_unpacker *unpacker, uint32_t kind, const uint64_t *fields, struct txtrace_record *record)
