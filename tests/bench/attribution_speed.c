@@ -7,6 +7,8 @@
  * that is ten times as long takes no more.
  */
 #include <inttypes.h>
+#include <malloc.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,6 +250,55 @@ static double attribute(const struct stream *stream)
 	return (end.tv_sec - begin.tv_sec) + (end.tv_nsec - begin.tv_nsec) / 1e9;
 }
 
+/* ---- what it holds ---- */
+
+static size_t held_bytes(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* What the attribution holds after the first `size` bytes of the stream, in bytes; 0: it went wrong. */
+static size_t held_after(const struct stream *stream, size_t size)
+{
+	size_t before = held_bytes(), held = 0;
+	uint64_t record_cnt = 0;
+	struct attribution *attribution = attribution_new(count_record, &record_cnt);
+
+	if (attribution && !feed(attribution, stream, 0, size))
+		held = held_bytes() - before;
+	attribution_free(attribution);
+	return held;
+}
+
+static bool print_memory(void)
+{
+	struct stream crowd, shorter, longer;
+	size_t threads, spans, in_short, in_long;
+
+	make_stream(&crowd, CROWD_CHURN, 1);
+	make_stream(&shorter, MIX, 100000);
+	make_stream(&longer, MIX, 1000000);
+	threads = held_after(&crowd, CROWD * sizeof(struct wire_thread));
+	spans = held_after(&crowd, crowd.warm_size) - threads;
+	in_short = held_after(&shorter, shorter.size);
+	in_long = held_after(&longer, longer.size);
+	if (threads && in_short && in_long) {
+		printf("memory    %.0f bytes per thread of %d, %.0f per open span of %d\n", (double)threads / CROWD, CROWD,
+		       (double)spans / (CROWD * CROWD_SPANS), CROWD * CROWD_SPANS);
+		printf("          %zu bytes after %zu events of %d threads, %zu after %zu\n", in_short, shorter.event_cnt, WORKERS, in_long,
+		       longer.event_cnt);
+	}
+	free(crowd.bytes);
+	free(crowd.workers);
+	free(shorter.bytes);
+	free(shorter.workers);
+	free(longer.bytes);
+	free(longer.workers);
+	return threads && in_short && in_long;
+}
+
 static int compare(const void *a, const void *b)
 {
 	double left = *(const double *)a, right = *(const double *)b;
@@ -307,5 +358,5 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: attribution_speed [ROUNDS [mix|switches|spans|growth|crowd]]\n");
 		return 2;
 	}
-	return measure(is_wanted, rounds) ? 0 : 1;
+	return measure(is_wanted, rounds) && print_memory() ? 0 : 1;
 }
