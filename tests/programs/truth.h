@@ -17,8 +17,8 @@
  *	 "stays":[{"tid":7,"begin_ns":…,"end_ns":…,"nvcsw":1,"nivcsw":0}]}
  *
  * "blocked": the one reason for which it blocked, or null. "asked_ns": how long the program asked to be blocked. "starved_ns": how long
- * it made sure that it waited for a CPU. "id": null if the program does not know it (scoped spans; keyed ones, which have "key_text"). A stay's switches are exact between
- * its two times, which lie inside the span.
+ * it made sure that it waited for a CPU. "id": null if the program does not know it (scoped spans; keyed ones, which have "key_text"). A stay's
+ * switches are exact between its two times, which lie inside the span.
  *
  * Sources: CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID, getrusage(RUSAGE_THREAD), /proc/thread-self/schedstat (run_delay).
  */
