@@ -10,9 +10,12 @@
  *	"shared"     several workers are in it at once; the last one out ends it, no longer being in it
  *	"reentered"  entered again and again by the one worker, and not exited as often
  *	"exits"      a thread is made for it, enters it and exits without leaving it
+ *	"ended"      a thread is made for it, enters it and falls asleep; it is ended while that sleeps in it
  *
  * Meanwhile another thread does to its own spans all that must not be done (random_mischief.h), and says how often.
  */
+#include <semaphore.h>
+
 #include "random_mischief.h"
 #include "truth.h"
 
@@ -21,7 +24,7 @@
 #define STEP_MAX 4
 #define HOLDERS 2 /* mutexes */
 
-enum story { PLAIN, LOCKED, PASSED, KEYED, NESTED, SHARED, REENTERED, EXITS, STORY_COUNT };
+enum story { PLAIN, LOCKED, PASSED, KEYED, NESTED, SHARED, REENTERED, EXITS, ENDED, STORY_COUNT };
 
 /* One transaction, in one worker's hands or in the queue. */
 struct job {
@@ -289,6 +292,57 @@ static void run_exits(struct witness *witness, struct job *job)
 	truth->stay_cnt = 2;
 }
 
+struct sleeper {
+	struct truth *truth;
+	uint64_t random;
+	sem_t is_ready, is_ended;
+};
+
+static void *sleep_inside(void *argument)
+{
+	struct sleeper *sleeper = argument;
+	struct stay *stay = &sleeper->truth->stays[1];
+	struct witness witness;
+
+	witness_init(&witness);
+	stay->tid = witness.tid;
+	stay->entering = witness_read(&witness);
+	TXTRACE_ENTER(sleeper->truth->id);
+	stay->entered = witness_read(&witness);
+	spin_cpu_ns(&witness, 1000 + below(&sleeper->random, 300000));
+	stay->leaving = witness_read(&witness);
+	sem_post(&sleeper->is_ready);
+	while (sem_wait(&sleeper->is_ended))
+		;
+	stay->left = witness_read(&witness);
+	witness_release(&witness);
+	return NULL;
+}
+
+/* What the sleeper said of itself last, it still is; its switches are counted while it sleeps. Its stay ends when the span is ended. */
+static void run_ended(struct witness *witness, struct job *job)
+{
+	struct truth *truth = job->truth;
+	struct sleeper sleeper = { .truth = truth, .random = job->random };
+	pthread_t thread;
+
+	sem_init(&sleeper.is_ready, 0, 0);
+	sem_init(&sleeper.is_ended, 0, 0);
+	WITNESSED(truth, witness, "ended", {
+		start_thread(&thread, sleep_inside, &sleeper);
+		while (sem_wait(&sleeper.is_ready))
+			;
+		wait_until_switched_out(&truth->stays[1]);
+	});
+	sem_post(&sleeper.is_ended);
+	pthread_join(thread, NULL);
+	truth->stays[1].leaving.mono_ns = truth->stays[0].leaving.mono_ns;
+	truth->stays[1].left.mono_ns = truth->stays[0].left.mono_ns;
+	truth->stay_cnt = 2;
+	sem_destroy(&sleeper.is_ready);
+	sem_destroy(&sleeper.is_ended);
+}
+
 /* False: it has ended. */
 static bool run_job(struct scene *scene, struct witness *witness, struct job *job)
 {
@@ -309,6 +363,9 @@ static bool run_job(struct scene *scene, struct witness *witness, struct job *jo
 		return false;
 	case EXITS:
 		run_exits(witness, job);
+		return false;
+	case ENDED:
+		run_ended(witness, job);
 		return false;
 	default:
 		run_alone(scene, witness, job);

@@ -275,6 +275,30 @@ static inline void stay_ended_with_thread(struct stay *stay)
 	stay->left.nivcsw += 4;
 }
 
+/* Until the thread, which is about to fall asleep for long, has left the CPU by itself since it read itself; the reading gets the switches that it has had then. */
+static inline void wait_until_switched_out(struct stay *stay)
+{
+	unsigned long long nvcsw = 0, nivcsw = 0;
+	char path[64], text[4096], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/status", stay->tid);
+	while (nvcsw <= stay->leaving.nvcsw || state != 'S') {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+		must(length > 0, "cannot read the status of a thread");
+		close(fd);
+		text[length] = 0;
+		must(strstr(text, "State:") && strstr(text, "\nvoluntary_") && strstr(text, "nonvoluntary_"), "a thread's status lacks its switches");
+		sscanf(strstr(text, "State:"), "State: %c", &state);
+		sscanf(strstr(text, "\nvoluntary_"), "\nvoluntary_ctxt_switches: %llu", &nvcsw);
+		sscanf(strstr(text, "nonvoluntary_"), "nonvoluntary_ctxt_switches: %llu", &nivcsw);
+		usleep(100);
+	}
+	stay->leaving.nvcsw = nvcsw;
+	stay->leaving.nivcsw = nivcsw;
+}
+
 /* What stands between two readings: an edge of a span that no thread is in. */
 #define TRUTH_EDGE(bounds, body)                                                        \
 	do {                                                                            \
