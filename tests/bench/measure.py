@@ -125,6 +125,16 @@ class Bench:
         subprocess.run([tool, "-q", "-o", self.log, "--"] + command, check=True, stdout=subprocess.DEVNULL)
         print(f"  spans alone, ledger included                   {os.path.getsize(self.log) / 500000:9.2f} bytes")
 
+    def reading(self):
+        title("Reading a log: records a second of wall time, by the threads that decode ahead of the reader")
+        tool = os.path.join(self.build, "txtrace-bpf")
+        commands = {"storm of two million switches": ["pingpong", "--cpu", "1", "--switches", "2000000"],
+                    "bank": ["bank", "--transactions", "20000", "--rate", "8000"]}
+        for name, command in commands.items():
+            subprocess.run([tool, "-q", "-o", self.log, "--", self.program(command[0])] + command[1:], check=True, stdout=subprocess.DEVNULL)
+            print(f"  {name}: {os.path.getsize(self.log):,} bytes", flush=True)
+            subprocess.run([os.path.join(self.build, "bench", "log_threads"), self.log], check=True)
+
     def rate(self):
         title("Events a second before the first is lost")
         tool = os.path.join(self.build, "txtrace-bpf")
@@ -155,7 +165,8 @@ def main():
     parser.add_argument("parts", nargs="*", default=[])
     options = parser.parse_args()
     bench = Bench(options)
-    parts = {"untraced": bench.untraced, "probes": bench.probes, "switches": bench.switches, "sizes": bench.sizes, "rate": bench.rate}
+    parts = {"untraced": bench.untraced, "probes": bench.probes, "switches": bench.switches, "sizes": bench.sizes, "reading": bench.reading,
+             "rate": bench.rate}
     unknown = [part for part in options.parts if part not in parts]
     if unknown:
         sys.exit(f"bench: no part is called '{unknown[0]}'; there are {', '.join(parts)}")

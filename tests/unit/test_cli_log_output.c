@@ -74,12 +74,13 @@ static void the_wall_clock_goes_along(void **state)
 	struct cli cli;
 	struct txtrace_log *log;
 	struct txtrace_record record;
+	char *const inputs[] = { (char *)"in" };
 	uint64_t offset;
 
 	(void)state;
 	write_input();
 	open_cli(&cli);
-	assert_int_equal(log_copy(&cli, &(struct log_copy){ .input = "in", .output = "out", .codec = LOG_CODEC_ZSTD }), CLI_OK);
+	assert_int_equal(log_copy(&cli, &(struct log_copy){ .inputs = inputs, .input_cnt = 1, .output = "out", .codec = LOG_CODEC_ZSTD }), CLI_OK);
 	assert_int_equal(txtrace_log_open(&log, "out"), 0);
 	assert_int_equal(txtrace_log_info(log)->start_monotonic_ns, 1000);
 	assert_int_equal(txtrace_log_info(log)->start_realtime_ns, 5000001000);

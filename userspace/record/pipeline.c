@@ -11,6 +11,7 @@ struct pipeline {
 	struct merge *merge;
 	struct attribution *attribution;
 	struct label_report *report;
+	struct object_names *objects;
 	uint64_t undecodable_cnt;
 	uint64_t event_cnt;
 };
@@ -36,7 +37,9 @@ static int handle_event(void *context, const void *record, size_t size)
 	pipeline->event_cnt++;
 	if (pipeline->options.stream)
 		stream_write_event(pipeline->options.stream, &event);
-	err = attribution_feed(pipeline->attribution, &event);
+	err = pipeline->options.read_object ? object_names_see(pipeline->objects, &event) : 0;
+	if (!err)
+		err = attribution_feed(pipeline->attribution, &event);
 	if (event.kind == EVENT_EXEC && pipeline->options.on_exec)
 		pipeline->options.on_exec(pipeline->options.context, event.tgid, (uint32_t)event.span.id, event.time_ns);
 	return err;
@@ -52,7 +55,8 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 	pipeline->merge = merge_new(options->lane_cnt + 1);
 	pipeline->attribution = attribution_new(put_record, pipeline);
 	pipeline->report = label_report_new(0);
-	if (pipeline->merge && pipeline->attribution && pipeline->report)
+	pipeline->objects = object_names_new(options->read_object, put_record, pipeline);
+	if (pipeline->merge && pipeline->attribution && pipeline->report && pipeline->objects)
 		return pipeline;
 	pipeline_free(pipeline);
 	return NULL;
@@ -65,6 +69,7 @@ void pipeline_free(struct pipeline *pipeline)
 	merge_free(pipeline->merge);
 	attribution_free(pipeline->attribution);
 	label_report_free(pipeline->report);
+	object_names_free(pipeline->objects);
 	free(pipeline);
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "attach/attach.h"
+#include "attach/fd_name.h"
 #include "attach/invoking_user.h"
 #include "record/capture_start.h"
 #include "record/recorder_internal.h"
@@ -142,6 +143,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	struct pipeline_options options = {
 		.lane_cnt = recorder->ring_cnt,
 		.labels = { .read = read_label },
+		.read_object = fd_name_read,
 		.log = recorder->log,
 		.stream = recorder->stream,
 		.on_exec = recorder_on_exec,
