@@ -165,6 +165,7 @@ static void lose(struct lossy *lossy, const struct event *event, bool is_early)
 	if (!loss->kind)
 		*loss = (struct event){ .kind = EVENT_LOSS, .cpu = event->cpu, .time_ns = event->time_ns - is_early };
 	loss->loss.last_ns = event->time_ns;
+	loss->loss.kinds |= UINT64_C(1) << event->kind;
 	loss->loss.span_event_cnt += wire_kind_is_span(event->kind);
 	loss->loss.sched_event_cnt += !wire_kind_is_span(event->kind);
 	lossy->lost_cnt++;

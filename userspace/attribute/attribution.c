@@ -43,9 +43,20 @@ static void mark_all_lossy(struct attribution *attribution)
 		mark_lossy(span);
 }
 
+#define KIND(kind) (UINT64_C(1) << (kind))
+
+/* That others begin, and most of what is said about spans, changes nothing in the record of one that is open. A tag does. */
+static bool may_touch_spans(const struct event *event)
+{
+	static const uint64_t touching = KIND(EVENT_THREAD_EXIT) | KIND(EVENT_EXEC) | KIND(EVENT_ENTER) | KIND(EVENT_LEAVE) | KIND(EVENT_END) |
+					 KIND(EVENT_TAG) | KIND(EVENT_KEY_ENTER) | KIND(EVENT_KEY_LEAVE) | KIND(EVENT_KEY_END);
+
+	return event->loss.span_event_cnt && (!event->loss.kinds || event->loss.kinds & touching);
+}
+
 /*
  * A lost span event may have been of any open span. A lost switch damages only what is read off the replay, which is judged where that
- * happens: the kernel's own readings stay exact.
+ * happens: the kernel's own readings stay exact. So does a lost begin, or whatever else would have set the replay right.
  */
 static int attribute_loss(struct attribution *attribution, const struct event *event)
 {
@@ -60,12 +71,12 @@ static int attribute_loss(struct attribution *attribution, const struct event *e
 		},
 	};
 
-	if (event->loss.span_event_cnt) {
+	if (may_touch_spans(event)) {
 		mark_all_lossy(attribution);
 		if (event->loss.last_ns > attribution->span_loss_until_ns)
 			attribution->span_loss_until_ns = event->loss.last_ns;
 	}
-	if (event->loss.sched_event_cnt && event->loss.last_ns > attribution->sched_loss_until_ns)
+	if (event->loss.last_ns > attribution->sched_loss_until_ns && (event->loss.sched_event_cnt || !may_touch_spans(event)))
 		attribution->sched_loss_until_ns = event->loss.last_ns;
 	return put_record(attribution, &record);
 }
