@@ -56,7 +56,7 @@ static bool may_touch_spans(const struct event *event)
 
 /*
  * A lost span event may have been of any open span. A lost switch damages only what is read off the replay, which is judged where that
- * happens: the kernel's own readings stay exact. So does a lost begin, or whatever else would have set the replay right.
+ * happens: the kernel's own readings stay exact. A lost begin, or whatever else would have set the replay right, does no more than that.
  */
 static int attribute_loss(struct attribution *attribution, const struct event *event)
 {
