@@ -180,7 +180,7 @@ struct txtrace_thread {
 	uint64_t time_ns;
 	uint32_t tid;
 	uint32_t pid;
-	bool is_seed; /* ran before the capture began */
+	bool is_seed; /* ran before the capture, or this part of it, began */
 	bool is_exit; /* it ended here */
 	struct txtrace_string comm;
 };

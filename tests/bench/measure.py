@@ -135,6 +135,10 @@ class Bench:
             print(f"  {name}: {os.path.getsize(self.log):,} bytes", flush=True)
             subprocess.run([os.path.join(self.build, "bench", "log_threads"), self.log], check=True)
 
+    def writer(self):
+        title("The log's writer: what a record costs the thread that records")
+        subprocess.run([os.path.join(self.build, "bench", "log_queue")], check=True)
+
     def rate(self):
         title("Events a second before the first is lost")
         tool = os.path.join(self.build, "txtrace-bpf")
@@ -166,7 +170,7 @@ def main():
     options = parser.parse_args()
     bench = Bench(options)
     parts = {"untraced": bench.untraced, "probes": bench.probes, "switches": bench.switches, "sizes": bench.sizes, "reading": bench.reading,
-             "rate": bench.rate}
+             "writer": bench.writer, "rate": bench.rate}
     unknown = [part for part in options.parts if part not in parts]
     if unknown:
         sys.exit(f"bench: no part is called '{unknown[0]}'; there are {', '.join(parts)}")

@@ -39,6 +39,7 @@ struct log_check {
 	uint64_t ordered_ns; /* greatest time of the records that have an order */
 	uint64_t lost_span_event_cnt;
 	uint64_t lost_sched_event_cnt;
+	uint64_t dropped_cnt;
 	uint64_t summary_cnt;
 	struct txtrace_summary summary;
 };
@@ -227,10 +228,10 @@ static void tell_thread(struct log_check *check, const struct txtrace_thread *th
 
 /* ---- records ---- */
 
-/* Checkpoints, losses and the summary are written when they become known. */
+/* Checkpoints, losses, what was dropped and the summary are written when they become known. */
 static bool has_an_order(uint32_t kind)
 {
-	return kind != TXTRACE_RECORD_OPEN_SPAN && kind != TXTRACE_RECORD_LOSS && kind != TXTRACE_RECORD_SUMMARY;
+	return kind != TXTRACE_RECORD_OPEN_SPAN && kind != TXTRACE_RECORD_LOSS && kind != TXTRACE_RECORD_DROPPED && kind != TXTRACE_RECORD_SUMMARY;
 }
 
 static void check_times(struct log_check *check, const struct txtrace_record *record, uint64_t begin_ns)
@@ -331,6 +332,7 @@ static void check_kind(struct log_check *check, const struct txtrace_record *rec
 	case TXTRACE_RECORD_DROPPED:
 		check_times(check, record, record->dropped.first_ns);
 		check_times(check, record, record->dropped.last_ns);
+		check->dropped_cnt++;
 		break;
 	default:
 		break;
@@ -458,12 +460,13 @@ static void excuse(struct log_check *check)
 	static const char *const slice = "it is a slice: they may have been left out on purpose";
 	const struct txtrace_summary *summary = &check->summary;
 	const uint64_t *anomaly_cnt = summary->anomaly_cnt;
-	bool has_gaps = check->results[LOG_CHECK_DAMAGE].problem_cnt > 0 || check->summary_cnt == 0;
+	bool has_gaps = check->results[LOG_CHECK_DAMAGE].problem_cnt > 0 || (check->summary_cnt == 0 && !check->is_continued);
 	const char *missing = has_gaps ? "parts of the log are missing" : NULL, *strange = NULL;
 	bool has_untold_losses = summary->lost_cnt > add_saturating(check->lost_span_event_cnt, check->lost_sched_event_cnt);
 	bool has_lost_spans = check->lost_span_event_cnt > 0 || has_untold_losses;
 	bool has_lost_threads = check->lost_sched_event_cnt > 0 || has_untold_losses;
-	const char *lost = has_lost_spans ? "events were lost" : missing;
+	const char *dropped = check->dropped_cnt > 0 ? "the disk did not keep up, and records were dropped" : missing;
+	const char *lost = has_lost_spans ? "events were lost" : dropped;
 
 	if (anomaly_cnt[TXTRACE_ANOMALY_END_UNKNOWN] || anomaly_cnt[TXTRACE_ANOMALY_ENTER_UNKNOWN] ||
 	    anomaly_cnt[TXTRACE_ANOMALY_EXIT_UNKNOWN] || anomaly_cnt[TXTRACE_ANOMALY_MARK_UNKNOWN])
@@ -473,7 +476,7 @@ static void excuse(struct log_check *check)
 												 lost ? lost : strange;
 	check->results[LOG_CHECK_THREADS].excuse = check->is_slice ? slice :
 						    check->is_part ? part :
-						    has_lost_threads ? "events were lost" : missing;
+						    has_lost_threads ? "events were lost" : dropped;
 	if (summary->late_cnt > 0)
 		check->results[LOG_CHECK_ORDER].excuse = "events came late, as the summary counts";
 }

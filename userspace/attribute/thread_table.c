@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "attribute/thread_table.h"
 
+#include <string.h>
+
 #include "attribute/clocks.h"
 
 void thread_table_init(struct thread_table *table)
@@ -118,6 +120,14 @@ static bool keep_reading(struct thread_table *table, struct thread *thread, cons
 	reading->clocks = *event->clocks;
 	reading->time_ns = event->time_ns;
 	return true;
+}
+
+void thread_name(struct thread *thread, const struct event_text *comm)
+{
+	thread->comm_length = (uint8_t)(comm->length < sizeof(thread->comm) ? comm->length : sizeof(thread->comm));
+	if (thread->comm_length)
+		memcpy(thread->comm, comm->bytes, thread->comm_length);
+	thread->is_told = true;
 }
 
 void thread_start(struct thread *thread, const struct event *event)

@@ -26,6 +26,15 @@ void log_index_release(struct log_index *index)
 	intern_strings_release(&index->labels);
 }
 
+void log_index_clear(struct log_index *index)
+{
+	index->entry_cnt = 0;
+	index->batches_per_entry = 1;
+	index->other_span_cnt = 0;
+	memset(index->span_cnts, 0, index->labels.count * sizeof(*index->span_cnts));
+	intern_strings_clear(&index->labels);
+}
+
 static void join(struct log_index_entry *entry, const struct log_index_entry *next)
 {
 	entry->first_ns = next->first_ns < entry->first_ns ? next->first_ns : entry->first_ns;

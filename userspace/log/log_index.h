@@ -35,6 +35,7 @@ struct log_index {
 
 int log_index_init(struct log_index *index); /* 0 or -ENOMEM; to be released in any case */
 void log_index_release(struct log_index *index);
+void log_index_clear(struct log_index *index);
 
 void log_index_add_batch(struct log_index *index, const struct log_index_entry *entry);
 void log_index_add_spans(struct log_index *index, const char *label, size_t length, uint64_t span_cnt);

@@ -24,6 +24,24 @@ static int put_record(void *context, const struct txtrace_record *record)
 	return err ? err : label_report_add(pipeline->report, record);
 }
 
+/* Between two events: a new file begins with what it needs to be read alone. */
+static int look_after_log(struct pipeline *pipeline)
+{
+	struct merge_stats merge;
+	int result;
+
+	if (!log_writer_is_due(pipeline->options.log))
+		return 0;
+	merge_stats(pipeline->merge, &merge);
+	result = attribution_checkpoint(pipeline->attribution, merge.given_ns); /* what the file names of open spans is in it */
+	if (!result)
+		result = log_writer_turn(pipeline->options.log);
+	if (result <= 0)
+		return result;
+	result = attribution_restate(pipeline->attribution);
+	return result ? result : object_names_tell(pipeline->objects, merge.given_ns);
+}
+
 static int handle_event(void *context, const void *record, size_t size)
 {
 	struct pipeline *pipeline = context;
@@ -42,7 +60,7 @@ static int handle_event(void *context, const void *record, size_t size)
 		err = attribution_feed(pipeline->attribution, &event);
 	if (event.kind == EVENT_EXEC && pipeline->options.on_exec)
 		pipeline->options.on_exec(pipeline->options.context, event.tgid, (uint32_t)event.span.id, event.time_ns);
-	return err;
+	return err ? err : look_after_log(pipeline);
 }
 
 struct pipeline *pipeline_new(const struct pipeline_options *options)
@@ -97,7 +115,9 @@ void pipeline_set_watermark(struct pipeline *pipeline, size_t lane, uint64_t tim
 
 int pipeline_run(struct pipeline *pipeline)
 {
-	return merge_run(pipeline->merge, handle_event, pipeline);
+	int err = merge_run(pipeline->merge, handle_event, pipeline);
+
+	return err ? err : look_after_log(pipeline); /* a flush may have found that the file is old */
 }
 
 int pipeline_checkpoint(struct pipeline *pipeline, uint64_t time_ns)
