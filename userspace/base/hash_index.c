@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/big_memory.h"
 
 #define FIRST_SLOTS 64
 
@@ -36,9 +39,10 @@ static int grow(struct hash_index *index)
 
 	if (index->mask >= UINT32_MAX / 2)
 		return -ENOMEM;
-	bigger.slots = calloc((size_t)bigger.mask + 1, sizeof(*bigger.slots));
+	bigger.slots = big_memory_new(((size_t)bigger.mask + 1) * sizeof(*bigger.slots));
 	if (!bigger.slots)
 		return -ENOMEM;
+	memset(bigger.slots, 0, ((size_t)bigger.mask + 1) * sizeof(*bigger.slots));
 	for (size_t i = 0; i <= index->mask; i++)
 		if (index->slots[i].item)
 			place(&bigger, index->slots[i]);

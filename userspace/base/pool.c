@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "base/big_memory.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -21,9 +22,6 @@
 #define allow(item, size) ((void)(item), (void)(size))
 #endif
 
-#define LINE_BYTES 64
-#define HUGE_PAGE_BYTES ((size_t)2 << 20)
-
 void pool_init(struct pool *pool, size_t item_size)
 {
 	*pool = (struct pool){ .item_size = item_size };
@@ -39,16 +37,14 @@ void pool_release(struct pool *pool)
 static int add_block(struct pool *pool)
 {
 	size_t item_cnt = (size_t)POOL_FIRST_ITEMS << (pool->block_cnt ? pool->block_cnt - 1 : 0);
-	size_t size = item_cnt * pool->item_size, alignment = size >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : LINE_BYTES;
+	size_t size = item_cnt * pool->item_size;
 	unsigned char *block;
 
 	if (pool->block_cnt == POOL_BLOCKS)
 		return -1;
-	block = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+	block = big_memory_new(size);
 	if (!block)
 		return -1;
-	if (alignment == HUGE_PAGE_BYTES)
-		madvise(block, size, MADV_HUGEPAGE); /* where that is not to be had, it is slower */
 	forbid(block, size);
 	pool->blocks[pool->block_cnt++] = block;
 	return 0;
