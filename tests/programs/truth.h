@@ -275,7 +275,10 @@ static inline void stay_ended_with_thread(struct stay *stay)
 	stay->left.nivcsw += 4;
 }
 
-/* Until the thread, which is about to fall asleep for long, has left the CPU by itself since it read itself; the reading gets the switches that it has had then. */
+/*
+ * Until the thread, which is about to fall asleep for long, has left the CPU by itself since it read itself; the reading gets the switches that it has had
+ * then.
+ */
 static inline void wait_until_switched_out(struct stay *stay)
 {
 	unsigned long long nvcsw = 0, nivcsw = 0;
