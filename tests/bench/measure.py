@@ -10,21 +10,9 @@ import subprocess
 import sys
 import time
 
+import log_figures
+from figures import differences, row, title
 from workload import Tool, Workload, compare, quartiles
-
-
-def row(name, values, unit="ns", note=""):
-    low, middle, high = quartiles(values)
-    print(f"  {name:<46} {middle:9.1f} {unit:<5} [{low:.1f} .. {high:.1f}]  {note}".rstrip())
-    return middle
-
-
-def differences(values, others):
-    return [value - other for value, other in zip(values, others)]
-
-
-def title(text):
-    print(f"\n{text}\n{'-' * len(text)}", flush=True)
 
 
 class Bench:
@@ -33,6 +21,7 @@ class Bench:
         self.scratch = options.scratch
         self.rounds = options.rounds
         self.log = os.path.join(self.scratch, "bench.txtrace")
+        self.is_long = "report" in options.parts  # asked for by name: then with what takes minutes
 
     def program(self, name):
         return os.path.join(self.build, "programs", name)
@@ -99,41 +88,17 @@ class Bench:
             peer = row("perf sched record", added["perf sched record"])
             print(f"  {'  txtrace-bpf / perf sched record':<46} {ours / peer:9.2f}")
 
-    def info(self, log=None):
-        out = subprocess.run([os.path.join(self.build, "txtrace"), "info", "--json", log or self.log], check=True, capture_output=True, text=True)
-        return json.loads(out.stdout)
-
-    def record_beside_perf(self, log, command):
-        """Records a command; if there is perf, perf sched record watches the same. Returns what perf.data takes for each switch in it."""
-        recording = [os.path.join(self.build, "txtrace-bpf"), "-q", "-o", log, "--"] + command
-        perf_data = os.path.join(self.scratch, "perf.data")
-        if shutil.which("perf"):
-            recording = ["perf", "sched", "record", "-o", perf_data, "--"] + recording
-        subprocess.run(recording, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        if not shutil.which("perf"):
-            return None
-        stats = subprocess.run(["perf", "report", "-i", perf_data, "--stats"], check=True, capture_output=True, text=True).stdout
-        switches = int(stats.split("sched:sched_switch stats:")[1].split()[2])
-        return os.path.getsize(perf_data) / switches
+    def info(self):
+        return log_figures.info(self, self.log)
 
     def sizes(self):
-        title("Bytes in the log, and how fast it is written and read (CPU time of one thread)")
-        logs = {"storm": [self.program("pingpong"), "--cpu", "1", "--switches", "1000000"],
-                "bank": [self.program("bank"), "--directory", self.scratch, "--transactions", "16000", "--rate", "2000"]}
-        for name, command in logs.items():
-            log = os.path.join(self.scratch, name + ".txtrace")
-            theirs = self.record_beside_perf(log, command)
-            records = self.info(log)["records"]
-            ours = os.path.getsize(log)
-            print(f"  {name}: everything, for each switch {ours / records['run']:9.2f} bytes; perf.data of the same "
-                  f"{theirs if theirs else float('nan'):9.2f}; for each finished span {ours / records['span']:9.2f}", flush=True)
-        out = subprocess.run([os.path.join(self.build, "bench", "log_codec")] + [os.path.join(self.scratch, name + ".txtrace") for name in logs],
-                             check=True, capture_output=True, text=True).stdout
-        print(out.replace(self.scratch + "/", ""))
-        print("  aims: 2 bytes for a switch of the storm, 3.5 of the bank, 8 for a span; 80 million records/s from zstd, 150 uncompressed")
-        command = [self.program("probe_loop"), "--mode", "begin-end", "--iterations", "500000", "--wait-traced", "10"]
-        subprocess.run([os.path.join(self.build, "txtrace-bpf"), "-q", "-o", self.log, "--"] + command, check=True, stdout=subprocess.DEVNULL)
-        print(f"  spans of one label, one after the other        {os.path.getsize(self.log) / 500000:9.2f} bytes each")
+        log_figures.sizes(self)
+
+    def codec(self):
+        log_figures.codec(self)
+
+    def report(self):
+        log_figures.report(self)
 
     def reading(self):
         title("Reading a log: records a second of wall time, by the threads that decode ahead of the reader")
@@ -179,8 +144,8 @@ def main():
     parser.add_argument("parts", nargs="*", default=[])
     options = parser.parse_args()
     bench = Bench(options)
-    parts = {"untraced": bench.untraced, "probes": bench.probes, "switches": bench.switches, "sizes": bench.sizes, "reading": bench.reading,
-             "writer": bench.writer, "rate": bench.rate}
+    parts = {"untraced": bench.untraced, "probes": bench.probes, "switches": bench.switches, "sizes": bench.sizes, "codec": bench.codec,
+             "reading": bench.reading, "report": bench.report, "writer": bench.writer, "rate": bench.rate}
     unknown = [part for part in options.parts if part not in parts]
     if unknown:
         sys.exit(f"bench: no part is called '{unknown[0]}'; there are {', '.join(parts)}")

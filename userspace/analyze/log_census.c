@@ -9,20 +9,19 @@ uint64_t span_wall_ns(const struct txtrace_span *span)
 	return span->end_ns > span->begin_ns ? span->end_ns - span->begin_ns : 0;
 }
 
-static void see_time(struct log_census *census, uint64_t time_ns)
+/* Hostile logs may have an end before its begin. */
+static inline void see_times(struct log_census *census, uint64_t begin_ns, uint64_t end_ns)
 {
-	if (!census->has_time || time_ns < census->first_ns)
-		census->first_ns = time_ns;
-	if (!census->has_time || time_ns > census->last_ns)
-		census->last_ns = time_ns;
+	uint64_t least_ns = begin_ns < end_ns ? begin_ns : end_ns, greatest_ns = begin_ns < end_ns ? end_ns : begin_ns;
+
+	census->first_ns = !census->has_time || least_ns < census->first_ns ? least_ns : census->first_ns;
+	census->last_ns = greatest_ns > census->last_ns ? greatest_ns : census->last_ns; /* 0 before the first */
 	census->has_time = true;
 }
 
-/* Hostile logs may have an end before its begin. */
-static void see_times(struct log_census *census, uint64_t begin_ns, uint64_t end_ns)
+static inline void see_time(struct log_census *census, uint64_t time_ns)
 {
-	see_time(census, begin_ns);
-	see_time(census, end_ns);
+	see_times(census, time_ns, time_ns);
 }
 
 static void add_span(struct log_census *census, const struct txtrace_span *span)
