@@ -11,7 +11,9 @@
 #define ENTRY_NOTHING 0x00
 #define ENTRY_FD 0x10
 #define ENTRY_ADDRESS 0x20
-#define ENTRY_OBJECT_MASK 0x30
+#define ENTRY_DURATION 0x30
+#define ENTRY_MOMENT 0x40
+#define ENTRY_OBJECT_MASK 0x70
 #define ENTRY_REASON_MASK 0x0f
 
 #define SYSCALL_TABLE_SIZE 512 /* a power of two, above the highest number in the table */
@@ -55,6 +57,40 @@ static __always_inline uint32_t reason_of_fd(struct task_struct *task, uint64_t 
 	}
 }
 
+#define CLOCK_MONOTONIC_ID 1
+#define TIMER_IS_ABSOLUTE 1
+#define NS_PER_SECOND 1000000000ULL
+
+/* How long it asked to sleep; 0: that can't be read, or the moment is one of a clock that we do not read. Only of the current task. */
+static __always_inline uint64_t requested_ns(const struct syscall_entry *call, bool is_duration)
+{
+	const void *at = (const void *)(is_duration ? call->first_argument : call->third_argument);
+	struct __kernel_timespec time;
+	uint64_t ns, now_ns;
+
+	if (bpf_probe_read_user(&time, sizeof(time), at))
+		return 0;
+	ns = (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
+	if (is_duration || !(call->second_argument & TIMER_IS_ABSOLUTE))
+		return ns;
+	now_ns = bpf_ktime_get_ns();
+	return call->first_argument == CLOCK_MONOTONIC_ID && ns > now_ns ? ns - now_ns : 0;
+}
+
+static __always_inline uint64_t object_of(struct task_struct *task, const struct syscall_entry *call, uint32_t entry)
+{
+	switch (entry & ENTRY_OBJECT_MASK) {
+	case ENTRY_FD:
+	case ENTRY_ADDRESS:
+		return call->first_argument;
+	case ENTRY_DURATION:
+	case ENTRY_MOMENT:
+		return task == bpf_get_current_task_btf() ? requested_ns(call, (entry & ENTRY_OBJECT_MASK) == ENTRY_DURATION) : 0;
+	default:
+		return 0;
+	}
+}
+
 __hidden void block_describe(struct task_struct *task, unsigned int state, struct block *block)
 {
 	struct syscall_entry call = compat_syscall(task);
@@ -77,8 +113,7 @@ __hidden void block_describe(struct task_struct *task, unsigned int state, struc
 			block->reason = BLOCK_DISK;
 		return;
 	}
-	if (entry & ENTRY_OBJECT_MASK)
-		block->object = call.first_argument;
+	block->object = object_of(task, &call, entry);
 	block->reason = entry & ENTRY_REASON_MASK;
 	if (block->reason == BY_FD)
 		block->reason = reason_of_fd(task, (uint32_t)call.first_argument);

@@ -44,15 +44,17 @@ static __always_inline unsigned int compat_task_cpu(struct task_struct *task)
 #define SYSCALL_NONE (-1)
 #define SYSCALL_UNKNOWN (-2)
 
-/* The system call that a task is in, and its first argument. */
+/* The system call that a task is in, and its first arguments. */
 struct syscall_entry {
 	long nr; /* or SYSCALL_NONE, SYSCALL_UNKNOWN */
 	__u64 first_argument;
+	__u64 second_argument;
+	__u64 third_argument;
 };
 
 static __always_inline struct syscall_entry compat_syscall(struct task_struct *task)
 {
-	struct syscall_entry entry = { .nr = SYSCALL_UNKNOWN, .first_argument = 0 };
+	struct syscall_entry entry = { .nr = SYSCALL_UNKNOWN, .first_argument = 0, .second_argument = 0, .third_argument = 0 };
 
 	if (!cfg_has_task_pt_regs)
 		return entry;
@@ -61,11 +63,15 @@ static __always_inline struct syscall_entry compat_syscall(struct task_struct *t
 
 	entry.nr = (int)regs->orig_ax;
 	entry.first_argument = regs->di;
+	entry.second_argument = regs->si;
+	entry.third_argument = regs->dx;
 #elif defined(__TARGET_ARCH_arm64)
-	struct pt_regs___arm64 *regs = (void *)bpf_task_pt_regs(task);
+	struct pt_regs___aarch64 *regs = (void *)bpf_task_pt_regs(task);
 
 	entry.nr = regs->syscallno;
 	entry.first_argument = regs->orig_x0;
+	entry.second_argument = ((struct user_pt_regs *)regs)->regs[1];
+	entry.third_argument = ((struct user_pt_regs *)regs)->regs[2];
 #endif
 	if (entry.nr < 0)
 		entry.nr = SYSCALL_NONE;

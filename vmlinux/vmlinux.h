@@ -80,9 +80,14 @@ struct user_pt_regs {
 	unsigned long long pc;
 };
 
-struct pt_regs___arm64 {
+struct pt_regs___aarch64 {
 	unsigned long long orig_x0;
 	int syscallno;
+};
+
+struct __kernel_timespec {
+	long long tv_sec;
+	long long tv_nsec;
 };
 
 struct inode {

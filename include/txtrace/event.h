@@ -103,7 +103,7 @@ struct wire_switch {
 	struct wire_header header;
 	uint32_t next_tid;
 	uint32_t next_tgid;
-	uint64_t object;    /* BLOCKED: futex address, or fd, by the reason; else 0 */
+	uint64_t object;    /* BLOCKED: futex address, fd, or ns that a sleep asked for, by the reason; else 0 */
 	int32_t syscall_nr; /* BLOCKED: -1 if in none, -2 if this kernel does not tell */
 	uint8_t left_as;    /* enum wire_left_as */
 	uint8_t reason;     /* BLOCKED: enum block_reason */

@@ -133,7 +133,7 @@ struct txtrace_run {
 	uint8_t left_as; /* enum txtrace_left_as */
 	uint8_t reason;  /* enum txtrace_block_reason, when left_as is BLOCKED */
 	int32_t syscall_nr; /* BLOCKED: -1 in none, -2 unknown */
-	uint64_t object;    /* BLOCKED: futex address or fd, by the reason; else 0 */
+	uint64_t object;    /* BLOCKED: futex address, fd, or ns that a sleep asked for, by the reason; else 0 */
 };
 
 enum txtrace_wake_flag {

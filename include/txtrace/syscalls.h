@@ -4,7 +4,7 @@
  *
  * TXTRACE_BLOCKING_SYSCALLS(CALL): the calls that can block for a reason that they tell. CALL(name, x86-64 number, aarch64 number, reason,
  * what its first argument is). -1: the architecture lacks the call. Reason BY_FD: what the descriptor refers to decides. First argument: FD a
- * descriptor, ADDRESS a futex, NOTHING of interest.
+ * descriptor, ADDRESS a futex, DURATION a pointer to how long to sleep; MOMENT: what clock_nanosleep() takes; NOTHING of interest.
  *
  * TXTRACE_OTHER_SYSCALLS(CALL): all others, whose blocks are `other`. CALL(name, x86-64 number, aarch64 number).
  */
@@ -28,7 +28,7 @@
 	CALL(select, 23, -1, BLOCK_NETWORK, NOTHING) \
 	CALL(msync, 26, 227, BLOCK_DISK, NOTHING) \
 	CALL(pause, 34, -1, BLOCK_WAIT, NOTHING) \
-	CALL(nanosleep, 35, 101, BLOCK_SLEEP, NOTHING) \
+	CALL(nanosleep, 35, 101, BLOCK_SLEEP, DURATION) \
 	CALL(sendfile, 40, 71, BY_FD, FD) \
 	CALL(connect, 42, 203, BLOCK_NETWORK, FD) \
 	CALL(accept, 43, 202, BLOCK_NETWORK, FD) \
@@ -61,7 +61,7 @@
 	CALL(io_getevents, 208, 4, BLOCK_DISK, NOTHING) \
 	CALL(getdents64, 217, 61, BLOCK_DISK, FD) \
 	CALL(semtimedop, 220, 192, BLOCK_LOCK, NOTHING) \
-	CALL(clock_nanosleep, 230, 115, BLOCK_SLEEP, NOTHING) \
+	CALL(clock_nanosleep, 230, 115, BLOCK_SLEEP, MOMENT) \
 	CALL(epoll_wait, 232, -1, BLOCK_NETWORK, FD) \
 	CALL(mq_timedsend, 242, 182, BLOCK_PIPE, FD) \
 	CALL(mq_timedreceive, 243, 183, BLOCK_PIPE, FD) \

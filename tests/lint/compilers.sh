@@ -15,6 +15,17 @@ clang_says() {
 	done
 }
 
+# The build is for one machine; what the BPF programs do for the other one has to compile, too.
+other_machine() {
+	local file target=arm64
+	[ "$(uname -m)" = aarch64 ] && target=x86
+	for file in bpf/*.bpf.c; do
+		clang -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$target -Iinclude -Ivmlinux -Ibpf \
+			-idirafter "/usr/include/$(uname -m)-linux-gnu" -c -o /dev/null "$file"
+	done
+}
+
+rule "the BPF programs compile for the other machine" other_machine
 if [ -e "$BUILD/gen/txtrace_bpf.skel.h" ]; then
 	rule "clang has nothing to say about userspace/" clang_says 'userspace/*.c' "-Iinclude -Iuserspace -I$BUILD/gen"
 	rule "clang has nothing to say about the unit tests" clang_says 'tests/unit/*.c' "-Iinclude -Iuserspace -Itests -I$BUILD/gen"

@@ -88,6 +88,18 @@ static void wait_clock(struct subject *subject)
 	SUBJECT_SPAN(subject, "clock", -clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL));
 }
 
+/* To a moment rather than for a time. */
+static void wait_until(struct subject *subject)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	time.tv_nsec += ASKED_NS;
+	time.tv_sec += time.tv_nsec / 1000000000;
+	time.tv_nsec %= 1000000000;
+	SUBJECT_SPAN(subject, "until", -clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL));
+}
+
 /* ---- lock ---- */
 
 static int prepare_semaphore(struct subject *subject)
@@ -313,6 +325,7 @@ static void clean_stopped(struct subject *subject)
 static const struct wait waits[] = {
 	{ "sleep", "sleep", NULL, wait_sleep, NULL, NULL },
 	{ "clock", "sleep", NULL, wait_clock, NULL, NULL },
+	{ "until", "sleep", NULL, wait_until, NULL, NULL },
 	{ "semaphore", "lock", prepare_semaphore, wait_semaphore, release_semaphore, clean_semaphore },
 	{ "disk", "disk", prepare_disk, wait_disk, NULL, close_both },
 	{ "pipe", "pipe", prepare_pipe, wait_pipe, write_byte, close_both },

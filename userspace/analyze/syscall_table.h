@@ -15,6 +15,8 @@ enum syscall_argument {
 	SYSCALL_ARGUMENT_NOTHING = 0,
 	SYSCALL_ARGUMENT_FD = 1,
 	SYSCALL_ARGUMENT_ADDRESS = 2,
+	SYSCALL_ARGUMENT_DURATION = 3, /* the object is the ns that a sleep asked for; 0: not known */
+	SYSCALL_ARGUMENT_MOMENT = 4,   /* the same */
 };
 
 struct syscall_row {
