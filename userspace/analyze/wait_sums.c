@@ -6,13 +6,12 @@
 
 #include "analyze/late_label.h"
 #include "analyze/party_pool.h"
-#include "analyze/syscall_table.h"
 #include "base/id_map.h"
 #include "base/saturating.h"
 
 const char *const wait_object_kind_names[WAIT_OBJECT_KIND_COUNT] = {
-	[WAIT_OBJECT_NONE] = "none",     [WAIT_OBJECT_FUTEX] = "futex",     [WAIT_OBJECT_FD] = "fd",     [WAIT_OBJECT_CALL] = "syscall",
-	[WAIT_OBJECT_MEMORY] = "memory", [WAIT_OBJECT_UNKNOWN] = "unknown", [WAIT_OBJECT_REST] = "rest",
+	[WAIT_OBJECT_NONE] = "none",    [WAIT_OBJECT_FUTEX] = "futex",   [WAIT_OBJECT_FD] = "fd",           [WAIT_OBJECT_SLEEP] = "sleep",
+	[WAIT_OBJECT_CALL] = "syscall", [WAIT_OBJECT_MEMORY] = "memory", [WAIT_OBJECT_UNKNOWN] = "unknown", [WAIT_OBJECT_REST] = "rest",
 };
 
 /* A side of a cell: the number of a party, or of a span whose label is not known yet. */
@@ -200,32 +199,66 @@ static int name_span(void *context, uint32_t span, uint32_t party)
 
 /* ---- objects ---- */
 
-static struct wait_object object_of(const struct wait_sums *sums, const struct wait *wait)
+static enum wait_object_kind kind_of_call(const struct syscall_row *call, const struct wait *wait)
 {
-	const struct syscall_row *call = syscall_table_get(&sums->syscalls, wait->syscall_nr);
-	struct wait_object object = { .reason = wait->reason };
+	/* Of a machine whose calls are not known, the reason tells as much. */
+	static const uint8_t by_reason[TXTRACE_BLOCK_REASON_COUNT] = {
+		[TXTRACE_BLOCK_LOCK] = WAIT_OBJECT_FUTEX,
+		[TXTRACE_BLOCK_SLEEP] = WAIT_OBJECT_SLEEP,
+		[TXTRACE_BLOCK_DISK] = WAIT_OBJECT_FD,
+		[TXTRACE_BLOCK_NETWORK] = WAIT_OBJECT_FD,
+		[TXTRACE_BLOCK_PIPE] = WAIT_OBJECT_FD,
+	};
+	static const uint8_t by_argument[] = {
+		[SYSCALL_ARGUMENT_FD] = WAIT_OBJECT_FD,
+		[SYSCALL_ARGUMENT_ADDRESS] = WAIT_OBJECT_FUTEX,
+		[SYSCALL_ARGUMENT_DURATION] = WAIT_OBJECT_SLEEP,
+		[SYSCALL_ARGUMENT_MOMENT] = WAIT_OBJECT_SLEEP,
+	};
+	uint8_t kind = call ? by_argument[call->argument] : wait->object ? by_reason[wait->reason] : 0;
+
+	return kind && (kind == WAIT_OBJECT_FD || wait->object) ? (enum wait_object_kind)kind : WAIT_OBJECT_CALL;
+}
+
+struct wait_object wait_object_of(const struct syscall_table *syscalls, const struct wait *wait)
+{
+	struct wait_object object = { .pid = wait->pid, .reason = wait->reason };
+	const struct syscall_row *call;
+
+	if (wait->reason == WAIT_REASON_UNKNOWN || wait->syscall_nr < -1) {
+		object.kind = WAIT_OBJECT_UNKNOWN;
+	} else if (wait->reason == TXTRACE_BLOCK_STOPPED) {
+		object.kind = WAIT_OBJECT_NONE;
+	} else if (wait->syscall_nr < 0) {
+		object.kind = WAIT_OBJECT_MEMORY;
+	} else {
+		call = syscall_table_get(syscalls, wait->syscall_nr);
+		object.kind = kind_of_call(call, wait);
+		object.value = object.kind == WAIT_OBJECT_CALL ? (uint64_t)wait->syscall_nr : wait->object;
+		object.call = object.kind == WAIT_OBJECT_CALL && call ? call->name : NULL;
+	}
+	return object;
+}
+
+/* Two digits: sleeps that asked for nearly the same are one object. */
+static uint64_t round_duration(uint64_t ns)
+{
+	uint64_t unit = 1;
+
+	while (ns / unit >= 100)
+		unit *= 10;
+	return ns / unit * unit;
+}
+
+static struct wait_object summed_object(const struct wait_sums *sums, const struct wait *wait)
+{
+	struct wait_object object;
 
 	if (!sums->options.is_by_object)
-		return object;
-	object.pid = wait->pid;
-	if (wait->reason == WAIT_REASON_UNKNOWN || wait->syscall_nr < -1)
-		object.kind = WAIT_OBJECT_UNKNOWN;
-	else if (wait->reason == TXTRACE_BLOCK_STOPPED)
-		object.kind = WAIT_OBJECT_NONE;
-	else if (wait->syscall_nr < 0)
-		object.kind = WAIT_OBJECT_MEMORY;
-	else if (call ? call->argument == SYSCALL_ARGUMENT_ADDRESS : wait->object && wait->reason == TXTRACE_BLOCK_LOCK)
-		object.kind = WAIT_OBJECT_FUTEX;
-	else if (call ? call->argument == SYSCALL_ARGUMENT_FD : wait->object)
-		object.kind = WAIT_OBJECT_FD;
-	else
-		object.kind = WAIT_OBJECT_CALL;
-	if (object.kind == WAIT_OBJECT_FUTEX || object.kind == WAIT_OBJECT_FD)
-		object.value = wait->object;
-	if (object.kind == WAIT_OBJECT_CALL) {
-		object.value = (uint64_t)wait->syscall_nr;
-		object.call = call ? call->name : NULL;
-	}
+		return (struct wait_object){ .reason = wait->reason };
+	object = wait_object_of(&sums->syscalls, wait);
+	if (object.kind == WAIT_OBJECT_SLEEP)
+		object.value = round_duration(object.value);
 	return object;
 }
 
@@ -300,7 +333,7 @@ static uint32_t current_side(const struct wait_sums *sums, uint32_t side)
 
 static int add_wait(struct wait_sums *sums, const struct wait *wait)
 {
-	struct wait_object object = object_of(sums, wait);
+	struct wait_object object = summed_object(sums, wait);
 	struct wait_cell key = { .waiter = party_pool_fixed(PARTY_UNSEEN), .waker = party_pool_fixed(PARTY_UNSEEN) };
 	struct wait_totals *totals = &sums->totals;
 	int err;

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analyze/syscall_table.h"
 #include "analyze/wait_finder.h"
 #include "txtrace/log.h"
 
@@ -49,22 +50,26 @@ enum wait_object_kind {
 	WAIT_OBJECT_NONE = 0,   /* of a reason alone */
 	WAIT_OBJECT_FUTEX = 1,  /* value: its address */
 	WAIT_OBJECT_FD = 2,     /* value: a file descriptor */
-	WAIT_OBJECT_CALL = 3,   /* value: a system call (no other object is known) */
-	WAIT_OBJECT_MEMORY = 4, /* no system call: a page */
-	WAIT_OBJECT_UNKNOWN = 5, /* the log does not tell */
-	WAIT_OBJECT_REST = 6,   /* all others: the budget was used up */
-	WAIT_OBJECT_KIND_COUNT = 7,
+	WAIT_OBJECT_SLEEP = 3,  /* value: how long it asked to sleep, in ns, rounded to two digits */
+	WAIT_OBJECT_CALL = 4,   /* value: a system call (no other object is known) */
+	WAIT_OBJECT_MEMORY = 5, /* no system call: a page */
+	WAIT_OBJECT_UNKNOWN = 6, /* the log does not tell */
+	WAIT_OBJECT_REST = 7,   /* all others: the budget was used up */
+	WAIT_OBJECT_KIND_COUNT = 8,
 };
 
-extern const char *const wait_object_kind_names[WAIT_OBJECT_KIND_COUNT]; /* "none", "futex", "fd", "syscall", "memory", "unknown", "rest" */
+extern const char *const wait_object_kind_names[WAIT_OBJECT_KIND_COUNT]; /* "none", "futex", "fd", "sleep", "syscall", …: as JSON has them */
 
 struct wait_object {
-	uint32_t pid; /* 0 where it is of no process: NONE, REST */
+	uint32_t pid; /* of the thread that waited: of another process, the same number is another object. 0: all of a reason, or REST */
 	uint8_t reason; /* WAIT_REASON_COUNT: of REST */
 	enum wait_object_kind kind;
 	uint64_t value;
 	const char *call; /* CALL: the name, static; NULL: the table does not know it */
 };
+
+/* What a thread waited for, without rounding. */
+struct wait_object wait_object_of(const struct syscall_table *syscalls, const struct wait *wait);
 
 /* Numbers are those of wait_sums_party() and wait_sums_object(). Sums saturate. */
 struct wait_cell {

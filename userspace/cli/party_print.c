@@ -53,12 +53,17 @@ const char *wait_reason_name(unsigned int reason)
 
 void wait_object_append(struct text *text, const struct wait_object *object)
 {
+	char time[UNITS_SIZE];
+
 	switch (object->kind) {
 	case WAIT_OBJECT_FUTEX:
 		text_append_format(text, "futex 0x%" PRIx64, object->value);
 		break;
 	case WAIT_OBJECT_FD:
 		text_append_format(text, "fd %" PRIu32, (uint32_t)object->value);
+		break;
+	case WAIT_OBJECT_SLEEP:
+		text_append_format(text, "sleep of %s", units_format_duration(time, object->value));
 		break;
 	case WAIT_OBJECT_CALL:
 		if (object->call)
@@ -93,6 +98,8 @@ void wait_object_json(struct json *json, const struct wait_object *object)
 		json_member_text(json, "address", text_string(&text));
 	if (object->kind == WAIT_OBJECT_FD)
 		json_member_u64(json, "fd", (uint32_t)object->value);
+	if (object->kind == WAIT_OBJECT_SLEEP)
+		json_member_u64(json, "asked_ns", object->value);
 	if (object->kind == WAIT_OBJECT_CALL) {
 		json_member_u64(json, "syscall_nr", object->value);
 		json_member_text(json, "syscall", object->call);
@@ -151,7 +158,8 @@ void wait_totals_add(struct table *table, const struct wait_sums *sums)
 	add_line(table, TABLE_PLAIN, "blocked", totals->cnt, totals->ns, ", of all threads; of that");
 	add_line(table, TABLE_PLAIN, "  in spans", totals->in_span_cnt, totals->in_span_ns, "");
 	add_line(table, TABLE_PLAIN, "  in no span", totals->no_span_cnt, totals->no_span_ns, "");
-	add_line(table, style, "  unknown", totals->unseen_cnt, totals->unseen_ns, "; their wakeup is not in the log: who ended them, and in which span, is not known");
+	add_line(table, style, "  unknown", totals->unseen_cnt, totals->unseen_ns,
+		 totals->unseen_cnt ? "; the wakeup is not in the log: who ended it, and in which span, is not known" : "");
 	if (wait_sums_is_full(sums)) {
 		table_cell(table, "33", "memory");
 		table_cell(table, "33", "used up: what came later is counted as all others, or unknown; --max-memory allows more");

@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# blame and blocked: who waited for what and whom, on a log whose waits can be added up in the head, and on random ones against a second computation.
+# shellcheck source=tests/cli/cli.sh
+. tests/cli/cli.sh
+
+make_from waits
+make_from empty
+make_from small
+
+# agrees COMMAND SEED
+agrees() {
+	python3 tests/cli/waits_check.py random "$2" | "$make_log" "$tmp/random.txtrace" && run 0 export -f jsonl random.txtrace &&
+		cp "$tmp/out" "$tmp/random.jsonl" && run 0 "$1" --json random.txtrace && python3 tests/cli/waits_check.py "$1" "$tmp/random.jsonl" "$tmp/out"
+}
+
+# Another thread waits for another futex in a span of another label, 20,000 times; nothing of it goes missing in 1 MiB.
+many() {
+	awk 'BEGIN {
+		print "header pid=1 cpus=1 command=\"many\" start_monotonic_ns=1"
+		for (i = 1; i <= 20000; i++) {
+			print "run begin_ns=" 1000 * i " end_ns=" 1000 * i + 100 " pid=1 tid=" i " left_as=blocked reason=lock syscall_nr=202 object=" i
+			print "wake time_ns=" 1000 * i + 200 " pid=1 tid=" i " waker_pid=1 waker_tid=1 waker_comm=\"w" i "\" span=" i " waker_span=" i + 1
+			print "run begin_ns=" 1000 * i + 200 " end_ns=" 1000 * i + 300 " pid=1 tid=" i " blocked_ns=100 left_as=preempted"
+			print "span begin_ns=" 1000 * i " end_ns=" 1000 * i + 400 " pid=1 tid=" i " end_tid=" i " id=" i " label=\"label-" i "\" work_ns=400 on_cpu_ns=400"
+		}
+		print "summary time_ns=300000000"
+	}' </dev/null | "$make_log" "$tmp/many.txtrace"
+}
+
+small_memory() { # small_memory COMMAND SUM-OF-ALL (a jq expression)
+	run 0 "$1" --json --max-memory 1M many.txtrace || return
+	jq -e "$2 == 2000000 and .waits.all.ns == 2000000 and .memory_used_up" "$tmp/out" >/dev/null || fail "$(jq -c ".waits, $2" "$tmp/out")" || return
+	run 0 "$1" --max-memory 1M many.txtrace && grep -q '^memory  *used up: ' "$tmp/out" || fail "it is not said" || return
+	run 0 "$1" --json many.txtrace && jq -e '.memory_used_up | not' "$tmp/out" >/dev/null || fail "512 MiB do not do"
+}
+
+check "blame: every wait is charged to the label that ended it" expects blame 0 blame waits.txtrace
+check "blame: JSON" expects blame_json 0 blame --json waits.txtrace
+check "blame: the first rows, the others summed up" expects blame_limit 0 blame -n 2 waits.txtrace
+check "blame: a log without waits" expects blame_empty 0 blame empty.txtrace
+check "blame: labels that are no friends of terminals" expects blame_small 0 blame small.txtrace
+for seed in 1 2 3 4 5; do
+	check "blame: a random log, seed $seed" agrees blame $seed
+done
+check "many labels, threads and futexes" many
+check "blame: a small memory says so, and nothing is missing" small_memory blame '([.pairs[].ns] | add) + .waits.in_no_span.ns + .waits.unseen.ns'
+finish
