@@ -43,6 +43,16 @@ check "blame: labels that are no friends of terminals" expects blame_small 0 bla
 for seed in 1 2 3 4 5; do
 	check "blame: a random log, seed $seed" agrees blame $seed
 done
+check "blocked: every object with its cost, who waited and who ended it" expects blocked 0 blocked waits.txtrace
+check "blocked: by reason" expects blocked_reason 0 blocked --by reason waits.txtrace
+check "blocked: by label" expects blocked_label 0 blocked --by label -n 4 waits.txtrace
+check "blocked: JSON" expects blocked_json 0 blocked --json waits.txtrace
+check "blocked: JSON by label" expects blocked_label_json 0 blocked --by label --json waits.txtrace
+check "blocked: a log without waits" expects blocked_empty 0 blocked empty.txtrace
+for seed in 1 2 3 4 5; do
+	check "blocked: a random log, seed $seed" agrees blocked $seed
+done
 check "many labels, threads and futexes" many
 check "blame: a small memory says so, and nothing is missing" small_memory blame '([.pairs[].ns] | add) + .waits.in_no_span.ns + .waits.unseen.ns'
+check "blocked: a small memory says so, and nothing is missing" small_memory blocked '([.objects[].ns] | add)'
 finish

@@ -18,6 +18,7 @@ struct command {
 extern const struct command command_report;
 extern const struct command command_spans;
 extern const struct command command_dump;
+extern const struct command command_blocked;
 extern const struct command command_blame;
 extern const struct command command_info;
 extern const struct command command_export;

@@ -32,15 +32,20 @@ void party_append(struct text *text, const struct party *party, size_t max_colum
 	text_append_clipped(text, party->name.bytes, party->name.length, max_columns);
 }
 
-void party_json(struct json *json, const char *member, const struct party *party)
+void party_members_json(struct json *json, const struct party *party)
 {
-	json_name(json, member);
-	json_object_begin(json);
 	json_member_text(json, "kind", party_kind_names[party->kind]);
 	if (party->name.length > 0)
 		json_member_string(json, "name", party->name.bytes, party->name.length);
 	else
 		json_member_null(json, "name");
+}
+
+void party_json(struct json *json, const char *member, const struct party *party)
+{
+	json_name(json, member);
+	json_object_begin(json);
+	party_members_json(json, party);
 	json_object_end(json);
 }
 

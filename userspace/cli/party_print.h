@@ -12,6 +12,7 @@ void party_append(struct text *text, const struct party *party, size_t max_colum
 
 /* {"kind":"span","name":"checkout"}; "name" is null where there is none. */
 void party_json(struct json *json, const char *member, const struct party *party);
+void party_members_json(struct json *json, const struct party *party); /* the two, into the object that is open */
 
 /* "lock", … "page_fault", "reason unknown". */
 const char *wait_reason_name(unsigned int reason);
