@@ -27,7 +27,7 @@ class World:
     def __init__(self, seed):
         self.rng = random.Random(int(seed))
         self.now = 1000
-        self.threads = [{"pid": pid, "tid": tid, "state": "running", "since": 1000, "blocked": 0, "runnable": 0, "spans": [], "comm": f"t{tid}"}
+        self.threads = [{"pid": pid, "tid": tid, "state": "running", "since": 1000, "blocked": 0, "runnable": 0, "spans": [], "entered": {}, "comm": f"t{tid}"}
                         for pid, tid in ((10, 10), (10, 11), (10, 12), (20, 20), (20, 21))]
         self.open = {}
         self.keyed_cnt = 0
@@ -43,9 +43,13 @@ class World:
         else:  # the ids of ended spans are used again
             key = (thread["pid"], next(i for i in range(1, 9999) if (thread["pid"], i) not in self.open))
         self.open[key] = {"pid": thread["pid"], "tid": thread["tid"], "begin": self.now, "label": self.rng.choice(["a", "b", "c", "d", "\\e[31m", ""])}
-        thread["spans"].append(key)
+        self.enter(thread, key)
         if self.rng.random() < 0.1:
             self.checkpoint(key)
+
+    def enter(self, thread, key):
+        thread["spans"].append(key)
+        thread["entered"][key] = self.now
 
     def checkpoint(self, key):
         span = self.open[key]
@@ -55,7 +59,10 @@ class World:
     def end(self, key, by):
         span = self.open.pop(key)
         for thread in self.threads:
-            thread["spans"] = [other for other in thread["spans"] if other != key]
+            if key in thread["spans"]:
+                thread["spans"].remove(key)
+                self.put(f'stay enter_ns={thread["entered"][key]} exit_ns={self.now} pid={thread["pid"]} tid={thread["tid"]} span={key[1]}'
+                         f' span_pid={span["pid"]} keyed={int(key[0] == "keyed")}')
         wall = self.now - span["begin"]
         self.put(f'span begin_ns={span["begin"]} end_ns={self.now} pid={span["pid"]} tid={span["tid"]} end_tid={by} id={key[1]} label="{span["label"]}"'
                  f' work_ns={wall} unknown_ns={wall}' + (' key="k" flags=keyed' if key[0] == "keyed" else ""))
@@ -116,7 +123,7 @@ class World:
         elif choice < 0.7 and self.open:  # works for a span of somebody else
             key = self.rng.choice([key for key in self.open if key[0] in ("keyed", thread["pid"])] or [None])
             if key and key not in thread["spans"]:
-                thread["spans"].append(key)
+                self.enter(thread, key)
         else:
             self.leave(thread, self.rng.choice(["blocked", "blocked", "preempted"]))
 
@@ -152,6 +159,9 @@ class Log:
             if place > last_end and label:
                 return label
         return None
+
+    def span_after(self, at, scope, span):
+        return next((self.lines[end] for end, _ in self.ends[scope, span] if end > at), None)
 
     def parties(self, at):
         wake = self.lines[at]

@@ -20,6 +20,8 @@ extern const struct command command_spans;
 extern const struct command command_dump;
 extern const struct command command_blocked;
 extern const struct command command_blame;
+extern const struct command command_show;
+extern const struct command command_critical_path;
 extern const struct command command_info;
 extern const struct command command_export;
 extern const struct command command_verify;

@@ -6,7 +6,7 @@
 #include "cli/command.h"
 
 const struct command *const commands[] = {
-	&command_report, &command_spans, &command_blocked, &command_blame, &command_info,  &command_dump,       &command_export,    &command_verify,
+	&command_report, &command_spans, &command_blocked, &command_blame, &command_show, &command_critical_path, &command_info,  &command_dump,       &command_export,    &command_verify,
 	&command_repair, &command_slice, &command_merge, &command_recompress, &command_anonymize, &command_help,   NULL,
 };
 
@@ -42,7 +42,7 @@ void commands_print_help(FILE *file)
 	      "commands:\n",
 	      file);
 	for (const struct command *const *command = commands; *command; command++)
-		fprintf(file, "  %-10s %s\n", (*command)->name, (*command)->summary);
+		fprintf(file, "  %-14s %s\n", (*command)->name, (*command)->summary);
 	fputs("\n"
 	      "'txtrace help COMMAND' has the options and examples of each; txtrace(1) explains what they print.\n"
 	      "\n"

@@ -88,6 +88,16 @@ void wait_object_append(struct text *text, const struct wait_object *object)
 	}
 }
 
+void wait_what_append(struct text *text, const struct wait_object *object)
+{
+	bool has_name = object->kind != WAIT_OBJECT_NONE && object->kind != WAIT_OBJECT_UNKNOWN;
+
+	if (object->kind != WAIT_OBJECT_SLEEP)
+		text_append_format(text, "%s%s", wait_reason_name(object->reason), has_name ? ", " : "");
+	if (has_name)
+		wait_object_append(text, object);
+}
+
 void wait_object_json(struct json *json, const struct wait_object *object)
 {
 	struct text text = { 0 };

@@ -20,6 +20,9 @@ const char *wait_reason_name(unsigned int reason);
 /* "futex 0x7f12", "fd 7", "nanosleep", "a page", "not known". */
 void wait_object_append(struct text *text, const struct wait_object *object);
 
+/* The same with its reason: "lock, futex 0x7f12", "sleep of 5.00 ms", "stopped". */
+void wait_what_append(struct text *text, const struct wait_object *object);
+
 /* Members of the object that is open: "pid", "reason", "kind", "object" (address in hexadecimal, fd), "syscall". */
 void wait_object_json(struct json *json, const struct wait_object *object);
 
