@@ -37,15 +37,22 @@ static const volatile uint8_t syscall_table[SYSCALL_TABLE_SIZE + 1] = {
 #define MODE_BLOCK 0060000
 #define MODE_DIRECTORY 0040000
 
-static __always_inline uint32_t reason_of_fd(struct task_struct *task, uint64_t fd)
+static __always_inline struct inode *inode_of_fd(struct task_struct *task, uint64_t fd)
 {
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
 	struct file **slots = BPF_CORE_READ(table, fd);
 	struct file *file = 0;
 
 	if (fd >= BPF_CORE_READ(table, max_fds) || bpf_probe_read_kernel(&file, sizeof(file), &slots[fd]) || !file)
+		return 0;
+	return BPF_CORE_READ(file, f_inode);
+}
+
+static __always_inline uint32_t reason_of_inode(struct inode *inode)
+{
+	if (!inode)
 		return BLOCK_OTHER;
-	switch (BPF_CORE_READ(file, f_inode, i_mode) & MODE_TYPE) {
+	switch (BPF_CORE_READ(inode, i_mode) & MODE_TYPE) {
 	case MODE_SOCKET:
 		return BLOCK_NETWORK;
 	case MODE_REGULAR:
@@ -81,6 +88,7 @@ static __always_inline uint64_t object_of(struct task_struct *task, const struct
 {
 	switch (entry & ENTRY_OBJECT_MASK) {
 	case ENTRY_FD:
+		return (uint32_t)call->first_argument; /* the kernel ignores what is above */
 	case ENTRY_ADDRESS:
 		return call->first_argument;
 	case ENTRY_DURATION:
@@ -94,10 +102,11 @@ static __always_inline uint64_t object_of(struct task_struct *task, const struct
 __hidden void block_describe(struct task_struct *task, unsigned int state, struct block *block)
 {
 	struct syscall_entry call = compat_syscall(task);
+	struct inode *inode = 0;
 	uint32_t entry;
 
 	block->syscall_nr = call.nr;
-	block->object = 0;
+	block->object = block->inode = 0;
 	block->reason = BLOCK_OTHER;
 	if (state & TASK_STATE_STOPPED) {
 		block->reason = BLOCK_STOPPED;
@@ -115,6 +124,10 @@ __hidden void block_describe(struct task_struct *task, unsigned int state, struc
 	}
 	block->object = object_of(task, &call, entry);
 	block->reason = entry & ENTRY_REASON_MASK;
+	if ((entry & ENTRY_OBJECT_MASK) == ENTRY_FD)
+		inode = inode_of_fd(task, (uint32_t)call.first_argument);
+	if (inode)
+		block->inode = BPF_CORE_READ(inode, i_ino);
 	if (block->reason == BY_FD)
-		block->reason = reason_of_fd(task, (uint32_t)call.first_argument);
+		block->reason = reason_of_inode(inode);
 }

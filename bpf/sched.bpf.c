@@ -65,6 +65,7 @@ int on_sched_switch(uint64_t *ctx)
 	event->next_tid = next->pid;
 	event->next_tgid = next->tgid;
 	event->object = block.object;
+	event->inode = block.inode;
 	event->syscall_nr = block.syscall_nr;
 	event->left_as = left_as;
 	event->reason = block.reason;

@@ -92,6 +92,7 @@ struct __kernel_timespec {
 
 struct inode {
 	umode_t i_mode;
+	unsigned long i_ino;
 };
 
 struct file {

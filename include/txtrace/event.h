@@ -104,6 +104,7 @@ struct wire_switch {
 	uint32_t next_tid;
 	uint32_t next_tgid;
 	uint64_t object;    /* BLOCKED: futex address, fd, or ns that a sleep asked for, by the reason; else 0 */
+	uint64_t inode;     /* BLOCKED on an fd: of its file, as i_ino; else 0 */
 	int32_t syscall_nr; /* BLOCKED: -1 if in none, -2 if this kernel does not tell */
 	uint8_t left_as;    /* enum wire_left_as */
 	uint8_t reason;     /* BLOCKED: enum block_reason */
@@ -191,7 +192,7 @@ struct wire_key {
 
 _Static_assert(sizeof(struct wire_header) == 24, "wire_header");
 _Static_assert(sizeof(struct wire_clocks) == 104, "wire_clocks");
-_Static_assert(sizeof(struct wire_switch) == 48, "wire_switch");
+_Static_assert(sizeof(struct wire_switch) == 56, "wire_switch");
 _Static_assert(sizeof(struct wire_wake) == 48, "wire_wake");
 _Static_assert(sizeof(struct wire_thread) == 56, "wire_thread");
 _Static_assert(sizeof(struct wire_span) == 48, "wire_span");

@@ -10,11 +10,16 @@
  *			use(&record.span);
  *		err = 0;
  *	}
+ *	if (err)
+ *		complain(txtrace_log_strerror(log, err));
  *	txtrace_log_close(log);
  *
  * Records come in the order in which they were finished: a span where it ended. All times are CLOCK_MONOTONIC ns of the recording
  * machine; txtrace_log_info() tells the wall clock. Nothing in the file is trusted: a damaged part costs the batch that it is in, is told
  * as a TXTRACE_RECORD_DAMAGE where it was met, and reading goes on behind it.
+ *
+ * Memory: whatever the file says, at most 36 MiB; with n threads that decode ahead n + 2 times 40 MiB. Of a log that txtrace wrote about 2 MiB, with
+ * threads n + 2 times 6 MiB. A name and 150 bytes for each file of a set. No more than one file is open.
  *
  * Errors are negative errno values. Not thread-safe: one thread to a struct txtrace_log.
  */
@@ -80,6 +85,7 @@ enum txtrace_record_kind {
 	TXTRACE_RECORD_DROPPED = 12,  /* records that the recorder could not write: the disk did not keep up */
 	TXTRACE_RECORD_CONTINUED = 13, /* the last record of a file: the capture goes on in the next one. Left out where that one is read next */
 	TXTRACE_RECORD_STAY = 14,     /* a thread worked for a span: from its enter to its exit */
+	TXTRACE_RECORD_OBJECT = 15,   /* what threads wait for: a descriptor's file */
 	/* Kinds to come are numbered from here. */
 	TXTRACE_RECORD_DAMAGE = 24,   /* made by the reader, not in the file: a part of the file that could not be read */
 	TXTRACE_RECORD_KIND_COUNT = 25,
@@ -174,7 +180,7 @@ struct txtrace_thread {
 	uint64_t time_ns;
 	uint32_t tid;
 	uint32_t pid;
-	bool is_seed; /* ran before the capture began */
+	bool is_seed; /* ran before the capture, or this part of it, began */
 	bool is_exit; /* it ended here */
 	struct txtrace_string comm;
 };
@@ -289,6 +295,16 @@ struct txtrace_continued {
 	uint32_t next_part; /* of the capture: see struct txtrace_log_info */
 };
 
+/* From here on this descriptor of this process refers to that: for the `object` of runs. */
+struct txtrace_object {
+	uint64_t time_ns;
+	uint64_t object;
+	uint32_t pid;
+	uint32_t tid;   /* who waited for it first */
+	uint8_t reason; /* enum txtrace_block_reason: what for */
+	struct txtrace_string name; /* a path, "tcp 10.0.0.1:80 > 10.0.0.2:4711", "pipe:[4711]", "eventfd", …; any bytes */
+};
+
 struct txtrace_damage {
 	uint64_t offset_bytes; /* in the file */
 	uint64_t length_bytes; /* that were skipped; to the end of the file, if it is cut off */
@@ -313,11 +329,12 @@ struct txtrace_record {
 		struct txtrace_dropped dropped;
 		struct txtrace_continued continued;
 		struct txtrace_stay stay;
+		struct txtrace_object object;
 		struct txtrace_damage damage;
 	};
 };
 
-/* The file's header. Strings are NUL-terminated, bounded, and escaped nowhere. */
+/* A file's header. Strings are NUL-terminated, bounded, and escaped nowhere. */
 struct txtrace_log_info {
 	uint16_t version_major;
 	uint16_t version_minor;
@@ -338,16 +355,46 @@ struct txtrace_log_info {
 
 struct txtrace_log;
 
+/* ---- opening ---- */
+
 /*
- * Opens a file; *log is owned by the caller, to be closed. -EBADMSG: not a txtrace log; -ENODATA: an empty file; -EPROTONOSUPPORT: of a newer major
- * version; -ESPIPE: a pipe or device. A log whose header is damaged is opened: its info is then 0, and the damage is its first record.
+ * Opens a file, or all logs in a directory as one; what else is in it is left alone. -EBADMSG: not a txtrace log; -ENODATA: an empty file;
+ * -EPROTONOSUPPORT: of a newer major version; -ESPIPE: a pipe or device; -ENOMSG: a directory without logs. A log whose header is damaged is opened:
+ * its info is then 0, and the damage is its first record.
+ *
+ * *log is the caller's, and to be closed also after a failure, when it is good for txtrace_log_strerror() and txtrace_log_path() only. It is NULL where
+ * there was no memory for it.
  */
 int txtrace_log_open(struct txtrace_log **log, const char *path);
 
-/* A sentence about the last error of this open or log, for a human; static or owned by the log. log may be NULL after a failed open. */
+/*
+ * Opens several files or directories as one log: those that a capture was rotated into, and further captures of the same boot. They are read in
+ * the order of the start of their capture, then of their part of it; one is open at a time. A part that is missing in the middle is told as a
+ * TXTRACE_RECORD_DAMAGE; those that are missing at the beginning are known by the first file's info->part. -EXDEV: not all of one boot; -EEXIST: the same
+ * part is there twice.
+ */
+int txtrace_log_open_files(struct txtrace_log **log, const char *const *paths, size_t cnt);
+
+/*
+ * Opens a file that is still being written. txtrace_log_next() returns 0 where nothing more is there yet, and may be called again, say ten times a second,
+ * until txtrace_log_is_at_end(). An end in the middle of something is no damage as long as a recorder writes; once none holds the file any more, what is cut
+ * off is told. When the file is complete and the capture goes on, so does reading, in the next file. path is what was given to the recorder; path.partial is
+ * followed, if that is being written, or path is not there. -EAGAIN: not even its header is there yet; -EISDIR.
+ */
+int txtrace_log_follow(struct txtrace_log **log, const char *path);
+
+/*
+ * thread_cnt threads (at most 64) decode ahead of the reader. What is read is the same for any number. 0, as after the open: none, all is done where it is
+ * asked for. Before the first record only, else -EBUSY.
+ */
+int txtrace_log_set_threads(struct txtrace_log *log, unsigned int thread_cnt);
+
+void txtrace_log_close(struct txtrace_log *log); /* NULL is allowed */
+
+/* A sentence about this error of the open or of the log, for a human; static or owned by the log, which may be NULL. */
 const char *txtrace_log_strerror(const struct txtrace_log *log, int err);
 
-const struct txtrace_log_info *txtrace_log_info(const struct txtrace_log *log);
+/* ---- reading ---- */
 
 /*
  * The next record: 1 and *record filled, 0 at the end, or a negative errno when the file itself can't be read (EIO). Strings in the record
@@ -355,19 +402,54 @@ const struct txtrace_log_info *txtrace_log_info(const struct txtrace_log *log);
  */
 int txtrace_log_next(struct txtrace_log *log, struct txtrace_record *record);
 
+/* After next has returned 0: it always will. Otherwise the log is being followed, and there may be more. */
+bool txtrace_log_is_at_end(const struct txtrace_log *log);
+
+/* At the end: whether all of the log was closed properly. If not, the recorder crashed, was killed, or is still writing. */
+bool txtrace_log_is_complete(const struct txtrace_log *log);
+
+/*
+ * Goes to the first batch that holds a record that finished at time_ns or later, or to the one with this sequence, or the next one there is: the next
+ * record is its first one. From anywhere, but when following only as long as reading is in the first file (-EBUSY). Indexes are used where blocks confirm
+ * them; else batches are passed by their headers alone. Damage that is met on the way is told before.
+ */
+int txtrace_log_seek_time(struct txtrace_log *log, uint64_t time_ns);
+int txtrace_log_seek_batch(struct txtrace_log *log, uint64_t sequence);
+
+/* ---- where it is ---- */
+
+/* The header of the file that is read; at first, of the first one. */
+const struct txtrace_log_info *txtrace_log_info(const struct txtrace_log *log);
+
+/* The name of that file. After a failed open: of the file that is to blame, or NULL. Owned by the log, until the next call. */
+const char *txtrace_log_path(const struct txtrace_log *log);
+
+/* All files of the log, in the order in which they are read: how many there are, and their names. */
+size_t txtrace_log_file_cnt(const struct txtrace_log *log);
+const char *txtrace_log_file(const struct txtrace_log *log, size_t idx);
+
+/* How many captures they are of. */
+size_t txtrace_log_capture_cnt(const struct txtrace_log *log);
+
+struct txtrace_batch {
+	uint64_t sequence;     /* in its capture */
+	uint64_t offset_bytes; /* in the file */
+	uint64_t first_ns;     /* least and greatest time at which a record of it finished, as its header says */
+	uint64_t last_ns;
+	uint32_t record_cnt;   /* as well */
+};
+
+/* The batch of the record that was read last; false: there is none. */
+bool txtrace_log_batch(const struct txtrace_log *log, struct txtrace_batch *batch);
+
 /*
  * The wall clock (CLOCK_REALTIME ns) at time_ns, by the pair of clock readings that was stored with the record that was read last: it follows a wall
  * clock that was set during the capture.
  */
 uint64_t txtrace_log_realtime_ns(const struct txtrace_log *log, uint64_t time_ns);
 
-/* After next has returned 0: whether the log was closed properly. If not, the recorder crashed, was killed, or is still writing. */
-bool txtrace_log_is_complete(const struct txtrace_log *log);
-
-/* How far reading has come, and how long the file is: for progress. */
+/* How far reading has come, and how long all files are: for progress. */
 void txtrace_log_progress(const struct txtrace_log *log, uint64_t *read_bytes, uint64_t *total_bytes);
-
-void txtrace_log_close(struct txtrace_log *log); /* NULL is allowed */
 
 #ifdef __cplusplus
 }

@@ -10,21 +10,9 @@ import subprocess
 import sys
 import time
 
+import log_figures
+from figures import differences, row, title
 from workload import Tool, Workload, compare, quartiles
-
-
-def row(name, values, unit="ns", note=""):
-    low, middle, high = quartiles(values)
-    print(f"  {name:<46} {middle:9.1f} {unit:<5} [{low:.1f} .. {high:.1f}]  {note}".rstrip())
-    return middle
-
-
-def differences(values, others):
-    return [value - other for value, other in zip(values, others)]
-
-
-def title(text):
-    print(f"\n{text}\n{'-' * len(text)}", flush=True)
 
 
 class Bench:
@@ -33,6 +21,7 @@ class Bench:
         self.scratch = options.scratch
         self.rounds = options.rounds
         self.log = os.path.join(self.scratch, "bench.txtrace")
+        self.is_long = "report" in options.parts  # asked for by name: then with what takes minutes
 
     def program(self, name):
         return os.path.join(self.build, "programs", name)
@@ -100,30 +89,30 @@ class Bench:
             print(f"  {'  txtrace-bpf / perf sched record':<46} {ours / peer:9.2f}")
 
     def info(self):
-        out = subprocess.run([os.path.join(self.build, "txtrace"), "info", "--json", self.log], check=True, capture_output=True, text=True)
-        return json.loads(out.stdout)
+        return log_figures.info(self, self.log)
 
     def sizes(self):
-        title("Bytes in the log")
+        log_figures.sizes(self)
+
+    def codec(self):
+        log_figures.codec(self)
+
+    def report(self):
+        log_figures.report(self)
+
+    def reading(self):
+        title("Reading a log: records a second of wall time, by the threads that decode ahead of the reader")
         tool = os.path.join(self.build, "txtrace-bpf")
-        perf_data = os.path.join(self.scratch, "perf.data")
-        switches = 1000000
-        command = [self.program("pingpong"), "--cpu", "1", "--switches", str(switches)]
-        subprocess.run([tool, "-q", "-o", self.log, "--"] + command, check=True, stdout=subprocess.DEVNULL)
-        ours = os.path.getsize(self.log) / switches
-        print(f"  storm: a switch with its wakeup                {ours:9.2f} bytes")
-        if shutil.which("perf"):
-            subprocess.run(["perf", "sched", "record", "-o", perf_data, "--"] + command, check=True, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL)
-            theirs = os.path.getsize(perf_data) / switches
-            print(f"  the same in perf.data                          {theirs:9.2f} bytes  ratio {theirs / ours:.0f}")
-        subprocess.run([tool, "-q", "-o", self.log, "--", self.program("bank"), "--transactions", "4000", "--rate", "2000"], check=True,
-                       stdout=subprocess.DEVNULL)
-        spans = self.info()["records"]["span"]
-        print(f"  bank: all, for each span (runs, wakeups, marks) {os.path.getsize(self.log) / spans:8.2f} bytes")
-        command = [self.program("probe_loop"), "--mode", "begin-end", "--iterations", "500000", "--wait-traced", "10"]
-        subprocess.run([tool, "-q", "-o", self.log, "--"] + command, check=True, stdout=subprocess.DEVNULL)
-        print(f"  spans alone, ledger included                   {os.path.getsize(self.log) / 500000:9.2f} bytes")
+        commands = {"storm of two million switches": ["pingpong", "--cpu", "1", "--switches", "2000000"],
+                    "bank": ["bank", "--transactions", "20000", "--rate", "8000"]}
+        for name, command in commands.items():
+            subprocess.run([tool, "-q", "-o", self.log, "--", self.program(command[0])] + command[1:], check=True, stdout=subprocess.DEVNULL)
+            print(f"  {name}: {os.path.getsize(self.log):,} bytes", flush=True)
+            subprocess.run([os.path.join(self.build, "bench", "log_threads"), self.log], check=True)
+
+    def writer(self):
+        title("The log's writer: what a record costs the thread that records")
+        subprocess.run([os.path.join(self.build, "bench", "log_queue")], check=True)
 
     def rate(self):
         title("Events a second before the first is lost")
@@ -155,7 +144,8 @@ def main():
     parser.add_argument("parts", nargs="*", default=[])
     options = parser.parse_args()
     bench = Bench(options)
-    parts = {"untraced": bench.untraced, "probes": bench.probes, "switches": bench.switches, "sizes": bench.sizes, "rate": bench.rate}
+    parts = {"untraced": bench.untraced, "probes": bench.probes, "switches": bench.switches, "sizes": bench.sizes, "codec": bench.codec,
+             "reading": bench.reading, "report": bench.report, "writer": bench.writer, "rate": bench.rate}
     unknown = [part for part in options.parts if part not in parts]
     if unknown:
         sys.exit(f"bench: no part is called '{unknown[0]}'; there are {', '.join(parts)}")

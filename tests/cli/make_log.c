@@ -144,7 +144,7 @@ static const struct field dropped_fields[] = {
 	FIELD(FIELD_U64, last_ns, dropped, "last_ns"), FIELD(FIELD_U64, batch_cnt, dropped, "batches"), DROPPED(1, "span"), DROPPED(2, "run"),
 	DROPPED(3, "wake"), DROPPED(4, "thread"), DROPPED(5, "attribute"), DROPPED(6, "instant"), DROPPED(7, "counter"), DROPPED(8, "link"),
 	DROPPED(9, "loss"), DROPPED(10, "open_span"), DROPPED(11, "summary"), DROPPED(12, "dropped"), DROPPED(13, "continued"),
-	DROPPED(14, "stay"), { NULL, 0, 0, 0 },
+	DROPPED(14, "stay"), DROPPED(15, "object"), { NULL, 0, 0, 0 },
 };
 
 static const struct field continued_fields[] = {
@@ -157,6 +157,11 @@ static const struct field stay_fields[] = {
 	FIELD(FIELD_BOOL, is_keyed, stay, "keyed"), { NULL, 0, 0, 0 },
 };
 
+static const struct field object_fields[] = {
+	COMMON(object), FIELD(FIELD_U8, reason, object, "reason"), FIELD(FIELD_U64, object, object, "object"), FIELD(FIELD_STRING, name, object, "name"),
+	{ NULL, 0, 0, 0 },
+};
+
 static const struct field *const kind_fields[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_SPAN] = span_fields,           [TXTRACE_RECORD_RUN] = run_fields,
 	[TXTRACE_RECORD_WAKE] = wake_fields,           [TXTRACE_RECORD_THREAD] = thread_fields,
@@ -165,6 +170,7 @@ static const struct field *const kind_fields[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_LOSS] = loss_fields,           [TXTRACE_RECORD_OPEN_SPAN] = open_span_fields,
 	[TXTRACE_RECORD_SUMMARY] = summary_fields,     [TXTRACE_RECORD_DROPPED] = dropped_fields,
 	[TXTRACE_RECORD_CONTINUED] = continued_fields, [TXTRACE_RECORD_STAY] = stay_fields,
+	[TXTRACE_RECORD_OBJECT] = object_fields,
 };
 
 static const struct {

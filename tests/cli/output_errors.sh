@@ -72,6 +72,17 @@ exports_to_file() {
 	cp "$tmp/out" "$tmp/first" && run 0 export -f jsonl -o same.jsonl small.txtrace
 }
 
+# A file behind which the recorder went on in another one is whole, and not all.
+tells_that_it_goes_on() {
+	local command
+	printf '%s\n' 'instant time_ns=5 pid=1 tid=1 name="x"' 'continued time_ns=9 next_part=1' | "$make_log" "$tmp/first.txtrace"
+	for command in report spans; do
+		run 0 "$command" first.txtrace || return
+		[ "$(cat "$tmp/err")" = "txtrace: 'first.txtrace' is part 0 of its capture; what comes after it is in other files: give them, too, or their directory" ] ||
+			fail "$command said: $(cat "$tmp/err")" || return
+	done
+}
+
 mkdir "$tmp/folder"
 check "a full disk" full_disk
 check "a pipe whose reader has gone" closed_pipe
@@ -84,4 +95,5 @@ check "export: a folder" exports_to 2 folder "txtrace: can't write 'folder': Is 
 check "export: a folder that is not there" exports_to 2 absent/x "txtrace: can't write 'absent/x': No such file or directory"
 check "export: a full disk" exports_to 2 /dev/full "txtrace: can't write '/dev/full': No space left on device"
 check "export: no file at all" exports_to 0 /dev/null ""
+check "the first file of a capture that goes on says so" tells_that_it_goes_on
 finish

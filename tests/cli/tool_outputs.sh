@@ -98,6 +98,65 @@ stopped_by() {
 	[ "$(cat "$tmp/stopped.txtrace")" = old ] && [ "$(stat -c %s "$tmp/slow.txtrace.partial")" = $((64 << 30)) ]
 }
 
+# ---- stopped at any moment ----
+
+make_work() { # make_work RECORDS: a log that keeps each tool busy for a moment
+	awk -v cnt="$1" 'BEGIN { srand(1); for (i = 0; i < cnt; i++) print "instant time_ns=" i " pid=1 tid=1 name=\"" rand() rand() "\"" }' </dev/null >"$tmp/work.txt"
+	grep '^summary' "$logs/sound.txt" | sed "s/time_ns=[0-9]*/time_ns=$1/" >>"$tmp/work.txt"
+	"$make_log" "$tmp/work.txtrace" <"$tmp/work.txt" && cp "$tmp/work.txtrace" "$tmp/work.copy"
+}
+
+# What the tool writes when it is left alone, and how many microseconds it takes for it.
+whole() { # whole TOOL
+	local begin=${EPOCHREALTIME/./}
+	run 0 "$1" -o "whole.$1" work.txtrace || return
+	took=$((${EPOCHREALTIME/./} - begin))
+}
+
+is_whole() { # is_whole TOOL FILE
+	# The pseudonyms are others each time.
+	if [ "$1" = anonymize ]; then
+		run 0 verify "$2" && run 0 export --format jsonl "$2" && [ "$(wc -l <"$tmp/out")" = "$(wc -l <"$tmp/work.lines")" ]
+	else
+		cmp "$tmp/whole.$1" "$tmp/$2"
+	fi
+}
+
+nothing_beside() {
+	[ "$(left any)" = any.txtrace ] || [ "$(left any)" = "any*" ]
+}
+
+# stopped_after MICROSECONDS SIGNAL TOOL
+stopped_after() {
+	local status
+	(cd "$tmp" && exec env --default-signal=INT timeout --foreground -s "$2" "$(printf '%d.%06d' $(($1 / 1000000)) $(($1 % 1000000)))" \
+		"$txtrace" "$3" -o any.txtrace work.txtrace) >"$tmp/out" 2>"$tmp/err" </dev/null
+	status=$?
+	case $status in 0 | 124 | 137) ;; *) fail "the status is $status: $(cat "$tmp/err")" || return ;; esac
+	wait_for nothing_beside || fail "$(left any)" || return
+	cmp "$tmp/work.copy" "$tmp/work.txtrace" || return
+	if [ $status = 0 ] || { [ -e "$tmp/any.txtrace" ] && [ "$(head -c 4 "$tmp/any.txtrace")" != old ]; }; then
+		whole_cnt=$((whole_cnt + 1))
+		is_whole "$3" any.txtrace
+	else
+		[ ! -e "$tmp/before" ] || cmp "$tmp/before" "$tmp/any.txtrace"
+	fi
+}
+
+stopped_at_any_moment() { # stopped_at_any_moment TOOL
+	local signal i us took whole_cnt=0
+	whole "$1" || return
+	for ((i = 0; i < 16; i++)); do
+		rm -f "$tmp/any.txtrace" "$tmp/before"
+		[ $((i / 2 % 2)) = 0 ] || echo old | tee "$tmp/before" >"$tmp/any.txtrace"
+		signal=$([ $((i % 2)) = 0 ] && echo KILL || echo INT)
+		us=$((took / 100 + took * (RANDOM % 1000) / 900))
+		stopped_after $us "$signal" "$1" || fail "$signal after $us of $took us, seed $seed" || return
+	done
+	echo "$whole_cnt were complete"
+	[ $whole_cnt -lt 16 ] || fail "none was stopped"
+}
+
 to_a_pipe() {
 	mkfifo "$tmp/pipe.$1"
 	cat "$tmp/pipe.$1" >"$tmp/piped.txtrace" &
@@ -120,5 +179,12 @@ for tool in $tools; do
 	check "$tool: Ctrl-C leaves nothing" stopped_by INT 130 "$tool"
 	check "$tool: SIGTERM leaves nothing" stopped_by TERM 143 "$tool"
 	check "$tool: SIGKILL leaves nothing" stopped_by KILL 137 "$tool"
+done
+seed=${SEED:-$((RANDOM))}
+RANDOM=$seed
+make_work 60000
+run 0 export --format jsonl work.txtrace && mv "$tmp/out" "$tmp/work.lines"
+for tool in $tools; do
+	check "$tool: SIGKILL or Ctrl-C at any moment costs neither the log nor an older file, and leaves no half" stopped_at_any_moment "$tool"
 done
 finish

@@ -49,6 +49,7 @@ refuses_without_btf() {
 
 sleep 1000 &
 sleeper=$!
+mkdir -p "$tmp/taken/txtrace.txtrace.partial"
 no_pid=$(cat /proc/sys/kernel/pid_max) # one more than there can be
 
 check "no such process" refuses "$no_pid" -p "$no_pid"
@@ -61,7 +62,8 @@ check "a process and a command" refuses 'one of them' -p $sleeper -- sleep 0
 check "an unknown option" refuses 'faster' --faster -p $sleeper
 check "a duration that is none" refuses 'soon' -d soon -p $sleeper
 check "an output folder that does not exist" refuses_output "$tmp/nowhere/a.txtrace"
-check "an output that is a folder" refuses_output "$tmp"
+check "an output folder in which a folder has the log's name" refuses_output "$tmp/taken"
+check "a queue that is too small" refuses 'queue-size.*at least 4.00 MiB' --queue-size 1M -p $sleeper
 check "an output where nobody can write" refuses_output /proc/a.txtrace
 check "somebody who is not root" refuses_user
 if unshare --mount true 2>/dev/null; then

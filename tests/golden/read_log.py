@@ -281,7 +281,7 @@ def read_summary(batch, f):
 
 def read_dropped(batch, f):
     return dict(time=batch.time, first=batch.time - f[1] & M, last=batch.time - f[2] & M, batches=f[3],
-                records=",".join(str(cnt) for cnt in f[4:18]))
+                records=",".join(str(cnt) for cnt in f[4:19]))
 
 
 def read_continued(batch, f):
@@ -294,11 +294,15 @@ def read_stay(batch, f):
                 pid=thread.pid, tid=thread.tid, is_keyed=int(f[4] != 0))
 
 
+def read_object(batch, f):
+    return dict(common(batch, f), reason=f[2], object=f[3], name=batch.text(f[4]))
+
+
 KINDS = {
     1: ("span", read_span), 2: ("run", read_run), 3: ("wake", read_wake), 4: ("thread", read_thread), 5: ("attribute", read_attribute),
     6: ("instant", read_instant), 7: ("counter", read_counter), 8: ("link", read_link), 9: ("loss", read_loss),
     10: ("open_span", read_open_span), 11: ("summary", read_summary), 12: ("dropped", read_dropped), 13: ("continued", read_continued),
-    14: ("stay", read_stay),
+    14: ("stay", read_stay), 15: ("object", read_object),
 }
 
 

@@ -152,7 +152,7 @@ static inline void put_dropped(FILE *out, const struct txtrace_dropped *dropped)
 	put_number(out, "first", dropped->first_ns);
 	put_number(out, "last", dropped->last_ns);
 	put_number(out, "batches", dropped->batch_cnt);
-	put_numbers(out, "records=", dropped->record_cnt + 1, TXTRACE_RECORD_STAY);
+	put_numbers(out, "records=", dropped->record_cnt + 1, TXTRACE_RECORD_OBJECT);
 }
 
 static inline void put_common(FILE *out, uint64_t time_ns, uint32_t pid, uint32_t tid)
@@ -186,6 +186,11 @@ static inline void put_mark(FILE *out, const struct txtrace_record *record)
 	} else if (record->kind == TXTRACE_RECORD_CONTINUED) {
 		put_number(out, "time", record->continued.time_ns);
 		put_number(out, "next_part", record->continued.next_part);
+	} else if (record->kind == TXTRACE_RECORD_OBJECT) {
+		put_common(out, record->object.time_ns, record->object.pid, record->object.tid);
+		put_number(out, "reason", record->object.reason);
+		put_number(out, "object", record->object.object);
+		put_string(out, "name", record->object.name);
 	} else if (record->kind == TXTRACE_RECORD_STAY) {
 		put_number(out, "exit", record->stay.exit_ns);
 		put_number(out, "enter", record->stay.enter_ns);
@@ -266,12 +271,14 @@ static const struct txtrace_record extreme_records[] = {
 	  .summary = { MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, { MAX64, 1, 2, 3, 4, 5, 6, 7, MAX64 } } },
 	{ .kind = TXTRACE_RECORD_SUMMARY },
 	{ .kind = TXTRACE_RECORD_DROPPED,
-	  .dropped = { MAX64, 0, MAX64, MAX64, { 0, MAX64, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, MAX64 } } },
+	  .dropped = { MAX64, 0, MAX64, MAX64, { 0, MAX64, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, MAX64 } } },
 	{ .kind = TXTRACE_RECORD_DROPPED },
 	{ .kind = TXTRACE_RECORD_CONTINUED, .continued = { MAX64, MAX32 } },
 	{ .kind = TXTRACE_RECORD_CONTINUED },
 	{ .kind = TXTRACE_RECORD_STAY, .stay = { 0, MAX64, MAX64, 0, MAX32, MAX32, true } },
 	{ .kind = TXTRACE_RECORD_STAY },
+	{ .kind = TXTRACE_RECORD_OBJECT, .object = { MAX64, MAX64, MAX32, MAX32, 255, STRING("/a b\n\xff") } },
+	{ .kind = TXTRACE_RECORD_OBJECT },
 	{ .kind = TXTRACE_RECORD_STAY, .stay = { MAX64, 0, 1, MAX32, 0, 0, false } },
 };
 
@@ -442,17 +449,15 @@ static inline struct log_writer *open_sample(const char *path, enum log_codec co
 	return writer;
 }
 
-/* Every record of the log as text; damage as it is told to people. To be freed. *damage_cnt, if not NULL, counts the latter. */
-static inline char *read_sample(const char *path, unsigned int *damage_cnt)
+/* The rest of a log as text; damage as it is told to people. To be freed. *damage_cnt, if not NULL, counts the latter. */
+static inline char *read_rest(struct txtrace_log *log, unsigned int *damage_cnt)
 {
 	struct txtrace_record record;
-	struct txtrace_log *log;
 	size_t length;
 	char *text;
 	FILE *out = open_memstream(&text, &length);
 	int err;
 
-	assert_int_equal(txtrace_log_open(&log, path), 0);
 	while ((err = txtrace_log_next(log, &record)) > 0) {
 		if (record.kind == TXTRACE_RECORD_DAMAGE && damage_cnt)
 			(*damage_cnt)++;
@@ -464,8 +469,19 @@ static inline char *read_sample(const char *path, unsigned int *damage_cnt)
 			put_record(out, &record);
 	}
 	assert_int_equal(err, 0);
-	txtrace_log_close(log);
 	fclose(out);
+	return text;
+}
+
+/* Every record of a log. */
+static inline char *read_sample(const char *path, unsigned int *damage_cnt)
+{
+	struct txtrace_log *log;
+	char *text;
+
+	assert_int_equal(txtrace_log_open(&log, path), 0);
+	text = read_rest(log, damage_cnt);
+	txtrace_log_close(log);
 	return text;
 }
 

@@ -213,9 +213,14 @@ static void spans_that_are_not_there(void **state)
 		const struct txtrace_record strange[] = {
 			THREAD(8, 10), cases[i].record, SPAN(2, 200, 300), SUMMARY(900, .anomaly_cnt = { [TXTRACE_ANOMALY_MARK_UNKNOWN] = 1 }),
 		};
+		const struct txtrace_record dropped[] = { /* told when it became known, ahead of what follows */
+			THREAD(8, 10), { .kind = TXTRACE_RECORD_DROPPED, .dropped = { .time_ns = 400, .last_ns = 400, .batch_cnt = 1 } }, cases[i].record,
+			SPAN(2, 200, 300), SUMMARY(900),
+		};
 		struct log_check *check = check_all(records, 4, true);
 
 		assert_problem(records, 4, cases[i].kind, 0, cases[i].what);
+		assert_excused(dropped, 5, cases[i].kind, "the disk did not keep up, and records were dropped");
 		assert_excused(lossy, 4, cases[i].kind, "events were lost");
 		assert_excused(strange, 4, cases[i].kind, "the program named spans that were not open, as the summary counts");
 		assert_true(log_check_is_sound(check));

@@ -129,6 +129,30 @@ static void random_numbers_agree_with_sorting(void **state)
 	free(values);
 }
 
+/* 65 values make pages; then more of one value than 16 bits count, and of another one in the list before there are pages. */
+static void many_of_one_value_are_all_counted(void **state)
+{
+	struct quantile quantile = { 0 };
+	size_t bytes = 0;
+
+	(void)state;
+	for (int i = 0; i < 70000; i++)
+		assert_int_equal(quantile_add(&quantile, 300, true, &bytes), 0);
+	for (uint64_t i = 0; i < 100; i++)
+		assert_int_equal(quantile_add(&quantile, 1000 + i, true, &bytes), 0);
+	for (int i = 0; i < 140000; i++)
+		assert_int_equal(quantile_add(&quantile, 5000, i == 0, &bytes), 0);
+	for (int i = 0; i < 69900; i++)
+		assert_int_equal(quantile_add(&quantile, 100000, true, &bytes), 0);
+	assert_int_equal(quantile.cnt, 280000);
+	assert_int_equal(quantile_at(&quantile, 0.25) / 2, 150);
+	assert_in_range(quantile_at(&quantile, 0.2502), 1000, 1100);
+	assert_in_range(quantile_at(&quantile, 0.2505), 4980, 5020);
+	assert_in_range(quantile_at(&quantile, 0.75), 4980, 5020);
+	assert_in_range(quantile_at(&quantile, 0.7505), 99600, 100400);
+	quantile_release(&quantile);
+}
+
 static void without_memory_it_stays_near(void **state)
 {
 	struct quantile quantile = { 0 };
@@ -182,6 +206,7 @@ int main(void)
 		cmocka_unit_test(one_value_is_all_its_quantiles),
 		cmocka_unit_test(every_size_of_number_is_within_0_4_percent),
 		cmocka_unit_test(random_numbers_agree_with_sorting),
+		cmocka_unit_test(many_of_one_value_are_all_counted),
 		cmocka_unit_test(without_memory_it_stays_near),
 		cmocka_unit_test(pages_without_memory_stay_near_too),
 	};

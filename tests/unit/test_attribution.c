@@ -271,6 +271,51 @@ static void checkpoints_tell_each_open_span_once_and_in_order(void **state)
 	free(lines.text);
 }
 
+static int take_restated(void *context, const struct txtrace_record *record)
+{
+	FILE *out = context;
+	const struct txtrace_thread *thread = &record->thread;
+	const struct txtrace_open_span *span = &record->open_span;
+
+	if (record->kind == TXTRACE_RECORD_THREAD)
+		fprintf(out, "%llu thread %u/%u %.*s%s%s\n", (unsigned long long)thread->time_ns, thread->tid, thread->pid, (int)thread->comm.length,
+			thread->comm.bytes, thread->is_seed ? " seed" : "", thread->is_exit ? " exit" : "");
+	else if (record->kind == TXTRACE_RECORD_OPEN_SPAN)
+		fprintf(out, "%llu open %llu %.*s\n", (unsigned long long)span->time_ns, (unsigned long long)span->id, (int)span->label.length,
+			span->label.bytes);
+	return 0;
+}
+
+/* For who begins to read here: whoever lives, by its last name, and what is open, checkpoint or not; nothing of what has gone. */
+static void what_lives_is_told_again(void **state)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+	struct attribution *attribution = attribution_new(take_restated, out);
+
+	(void)state;
+	assert_int_equal(attribution_restate(attribution), 0); /* nothing */
+	assert_int_equal(feed(attribution, "1000 thread 12/10 0 seed born=1000 comm=\"main\" state=on_cpu\n"
+					   "1100 thread 11/10 1 - born=1100 comm=\"main\" state=on_cpu\n"
+					   "1200 thread 13/10 2 - born=1200 comm=\"gone\" state=on_cpu\n"
+					   "1300 thread 11/10 1 rename born=1100 comm=\"second name\"\n"
+					   "2000 begin 12/10 0 - id=5 label=\"first\" born=1000 on_cpu=1000\n"
+					   "2100 begin 11/10 1 - id=6 label=\"over\" born=1100 on_cpu=1000\n"), 0);
+	assert_int_equal(attribution_checkpoint(attribution, 2200), 0);
+	assert_int_equal(feed(attribution, "2300 end 11/10 1 - id=6\n"
+					   "2400 begin 11/10 1 - id=7 label=\"second\"\n"
+					   "2500 thread_exit 13/10 2 - born=1200 on_cpu=1300\n"
+					   "2600 wake 12/10 0 - wakee=99/98\n"), 0); /* of a thread that nobody has told of */
+	fputs("again:\n", out);
+	assert_int_equal(attribution_restate(attribution), 0);
+	fclose(out);
+	assert_string_equal(strstr(text, "again:\n"), "again:\n2600 thread 11/10 second name seed\n2600 thread 12/10 main seed\n"
+							   "2600 open 5 first\n2600 open 7 second\n");
+	attribution_free(attribution);
+	free(text);
+}
+
 static void an_error_of_the_sink_ends_the_feed(void **state)
 {
 	(void)state;
@@ -413,6 +458,7 @@ int main(void)
 		cmocka_unit_test(unrelated_threads_have_no_effect),
 		cmocka_unit_test(any_stream_is_survived),
 		cmocka_unit_test(checkpoints_tell_each_open_span_once_and_in_order),
+		cmocka_unit_test(what_lives_is_told_again),
 		cmocka_unit_test(an_error_of_the_sink_ends_the_feed),
 		cmocka_unit_test(what_has_gone_is_forgotten),
 		cmocka_unit_test(a_thread_that_vanished_marks_its_spans),

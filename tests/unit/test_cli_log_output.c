@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a tool writes: the wall clock of each record, gaps where the input was damaged, and nothing at all after a failure. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -74,12 +76,13 @@ static void the_wall_clock_goes_along(void **state)
 	struct cli cli;
 	struct txtrace_log *log;
 	struct txtrace_record record;
+	char *const inputs[] = { (char *)"in" };
 	uint64_t offset;
 
 	(void)state;
 	write_input();
 	open_cli(&cli);
-	assert_int_equal(log_copy(&cli, &(struct log_copy){ .input = "in", .output = "out", .codec = LOG_CODEC_ZSTD }), CLI_OK);
+	assert_int_equal(log_copy(&cli, &(struct log_copy){ .inputs = inputs, .input_cnt = 1, .output = "out", .codec = LOG_CODEC_ZSTD }), CLI_OK);
 	assert_int_equal(txtrace_log_open(&log, "out"), 0);
 	assert_int_equal(txtrace_log_info(log)->start_monotonic_ns, 1000);
 	assert_int_equal(txtrace_log_info(log)->start_realtime_ns, 5000001000);
@@ -173,6 +176,32 @@ static void a_failure_leaves_nothing(void **state)
 	assert_int_equal(make_folder(NULL), 0);
 }
 
+/* Between the two renames: the file is complete, and has not its name yet. */
+static void a_kill_just_before_the_end_leaves_nothing(void **state)
+{
+	const struct txtrace_log_info info = { .start_monotonic_ns = 1000 };
+	const struct log_writer_options options = { .codec = LOG_CODEC_NONE };
+	struct txtrace_record record = instant(1);
+	struct log_beside beside;
+	struct log_writer *writer;
+	int status, tries = 6000;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0) {
+		if (!log_beside_init(&beside, "out") && !log_writer_open(&writer, log_beside_name(&beside), &info, &options) &&
+		    !log_writer_add(writer, &record) && !log_writer_close(writer) && !access(beside.name, F_OK))
+			kill(getpid(), SIGKILL);
+		_exit(1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	while (rmdir(folder) && tries--) /* until it is empty */
+		usleep(10000);
+	assert_true(tries > 0);
+	assert_int_equal(make_folder(NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +209,7 @@ int main(void)
 		cmocka_unit_test(a_gap_is_told),
 		cmocka_unit_test(what_is_too_long_is_left_out),
 		cmocka_unit_test(a_failure_leaves_nothing),
+		cmocka_unit_test(a_kill_just_before_the_end_leaves_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

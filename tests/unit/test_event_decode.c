@@ -60,7 +60,8 @@ static void assert_text(const struct event_text *text, const char *string)
 static void a_switch(void **state)
 {
 	struct wire_switch wire = {
-		.next_tid = 12, .next_tgid = 10, .object = 0x7f00, .syscall_nr = 202, .left_as = WIRE_LEFT_BLOCKED, .reason = BLOCK_LOCK, .next_is_traced = 1,
+		.next_tid = 12, .next_tgid = 10, .object = 0x7f00, .inode = 99,
+		.syscall_nr = 202, .left_as = WIRE_LEFT_BLOCKED, .reason = BLOCK_LOCK, .next_is_traced = 1,
 	};
 	struct event event;
 
@@ -76,6 +77,7 @@ static void a_switch(void **state)
 	assert_int_equal(event.sched.next_tid, 12);
 	assert_int_equal(event.sched.next_tgid, 10);
 	assert_int_equal(event.sched.object, 0x7f00);
+	assert_int_equal(event.sched.inode, 99);
 	assert_int_equal(event.sched.syscall_nr, 202);
 	assert_int_equal(event.sched.left_as, WIRE_LEFT_BLOCKED);
 	assert_true(event.sched.next_is_traced);

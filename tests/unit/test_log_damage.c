@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Damage costs the batch that it is in, and is told; the rest is read. A small log of four batches is cut at every byte, has every byte changed,
- * loses and gains bytes and blocks, and shrinks while it is read. With right checksums and any bytes behind them nothing worse happens.
+ * loses and gains bytes and blocks, and shrinks while it is read. With right checksums and any bytes behind them nothing worse happens. All of this is read
+ * with and without threads, with the same result, and from the middle on.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,6 +28,7 @@ struct specimen {
 	size_t parts[PART_MAX];
 	char *batches[BATCH_CNT];
 	int fd; /* the file in memory that its changed versions are read from */
+	bool is_read_once; /* without threads, and from the beginning: where another specimen is read in all ways */
 	char path[32];
 };
 
@@ -107,6 +109,47 @@ struct outcome {
 	char first_damage[256];
 };
 
+/* From this batch on; 0: from the beginning. */
+static char *read_from(const char *path, unsigned int thread_cnt, uint64_t sequence)
+{
+	struct txtrace_log *log;
+	char *text;
+
+	assert_int_equal(txtrace_log_open(&log, path), 0);
+	assert_int_equal(txtrace_log_set_threads(log, thread_cnt), 0);
+	if (sequence)
+		assert_int_equal(txtrace_log_seek_batch(log, sequence), 0);
+	text = read_rest(log, NULL);
+	assert_true(txtrace_log_is_at_end(log));
+	txtrace_log_close(log);
+	return text;
+}
+
+/* The whole log, which is the same for any number of threads. */
+static char *read_whole(const struct specimen *specimen)
+{
+	char *text = read_from(specimen->path, 0, 0), *threaded;
+
+	if (specimen->is_read_once)
+		return text;
+	threaded = read_from(specimen->path, 2, 0);
+	assert_string_equal(text, threaded);
+	free(threaded);
+	return text;
+}
+
+/* What comes from batch 2 on is what the whole reading has of it: damage may be passed over on the way there, no record of it is. */
+static void check_seek(const struct specimen *specimen, const struct outcome *whole)
+{
+	char *text = read_from(specimen->path, whole->damage_cnt % 2 ? 0 : 2, 2), *begin;
+
+	for (unsigned int i = 0; i < BATCH_CNT; i++) {
+		begin = strstr(text, specimen->batches[i]);
+		assert_int_equal(begin != NULL, i >= 2 && whole->has_batch[i]);
+	}
+	free(text);
+}
+
 static struct outcome read_outcome(const struct specimen *specimen)
 {
 	struct outcome outcome = { 0 };
@@ -115,10 +158,10 @@ static struct outcome read_outcome(const struct specimen *specimen)
 	const char *at;
 
 	outcome.open_err = txtrace_log_open(&log, specimen->path);
+	txtrace_log_close(log);
 	if (outcome.open_err)
 		return outcome;
-	txtrace_log_close(log);
-	outcome.text = read_sample(specimen->path, NULL);
+	outcome.text = read_whole(specimen);
 	for (at = outcome.text; *at;) {
 		if (!strncmp(at, "damage ", 7)) {
 			if (!outcome.damage_cnt++)
@@ -134,6 +177,8 @@ static struct outcome read_outcome(const struct specimen *specimen)
 		outcome.has_batch[next++] = true;
 		outcome.batch_cnt++;
 	}
+	if (!specimen->is_read_once)
+		check_seek(specimen, &outcome);
 	return outcome;
 }
 
@@ -146,6 +191,7 @@ static void cut_anywhere_it_reads_what_is_whole(void **state)
 		struct specimen specimen;
 
 		make_specimen(&specimen, codecs[i]);
+		specimen.is_read_once = codecs[i] != LOG_CODEC_ZSTD;
 		for (size_t length = 0; length < specimen.length; length++) {
 			struct outcome outcome;
 			bool is_between = false;
@@ -178,6 +224,7 @@ static void any_changed_byte_costs_its_batch_only(void **state)
 		struct specimen specimen;
 
 		make_specimen(&specimen, codecs[i / 3]);
+		specimen.is_read_once = i != 3;
 		for (size_t at = 0; at < specimen.length; at++) {
 			struct outcome outcome;
 
@@ -384,11 +431,12 @@ static void right_checksums_prove_nothing(void **state)
 			for (unsigned int change = 1; change < 256; change = change * 2 + 1) {
 				char *text;
 
+				specimen.is_read_once = codecs[i] != LOG_CODEC_NONE || change != 255;
 				specimen.bytes[at] ^= (uint8_t)change;
 				reseal(batch);
 				store(&specimen, specimen.bytes, specimen.length);
 				specimen.bytes[at] ^= (uint8_t)change;
-				text = read_sample(specimen.path, NULL);
+				text = read_whole(&specimen);
 				assert_non_null(strstr(text, specimen.batches[0]));
 				assert_non_null(strstr(text, specimen.batches[2]));
 				assert_non_null(strstr(text, specimen.batches[3]));
@@ -417,7 +465,7 @@ static void claims_are_not_believed(void **state)
 		log_block_encode(&block, batch);
 		store(&specimen, specimen.bytes, specimen.length);
 		memcpy(batch, saved, sizeof(saved));
-		text = read_sample(specimen.path, NULL);
+		text = read_whole(&specimen);
 		assert_non_null(strstr(text, specimen.batches[0]));
 		assert_non_null(strstr(text, specimen.batches[2]));
 		assert_non_null(strstr(text, specimen.batches[3]));

@@ -12,6 +12,7 @@
 
 #include "base/crc32c.h"
 #include "log/log_header.h"
+#include "log/log_index.h"
 #include "unit/log_samples.h"
 
 /* The bytes of a file that is put together. */
@@ -72,7 +73,7 @@ static char *read_pile(const struct pile *pile, unsigned int *damage_cnt)
 }
 
 /*
- * Five records: a kind 200 at 1000, a wake at 1010, a kind 0 at 1015, a kind 200 at 1025, a wake at 1026. Wakes have a field 6 and a field 40 that
+ * Five records: a kind 200 at 1000, a wake at 1010, a kind 0 at 1015, a kind 200 at 1025, a wake at 1026. Wakes have a field 30 and a field 40 that
  * this version does not know, kind 200 has 64 fields, and there are sections that it does not know.
  */
 #define ZERO_22 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3
@@ -86,7 +87,7 @@ static const uint8_t payload[] = {
 	7, 5,          /* order, first bytes */
 	200, 1, 3,     /* unknown, before the columns */
 	128, 5, 2,     /* wake, field 0, first bytes: 256 + 3 * 128 = 640 */
-	140, 5, 2,     /* wake, field 6 */
+	188, 5, 2,     /* wake, field 30 */
 	208, 5, 2,     /* wake, field 40 */
 	128, 2, 1,     /* kind 0, field 0: 256 */
 	128, 202, 1, 2, /* kind 200, field 0, first bytes: 256 + 200 * 128 = 25856 */
@@ -106,8 +107,9 @@ static const uint8_t payload[] = {
 	3, 5,    /* field 3: CPU 2 */
 	3, 3,    /* field 4 */
 	3, 4,    /* field 5: "new" */
-	3, 0,    /* field 6: from a column that nobody knows */
-	ZERO_22, ZERO_22, ZERO_22, /* fields 7 to 39 of both */
+	ZERO_22, ZERO_22, 3, 3, 3, 3, /* fields 6 to 29 of both */
+	3, 0,    /* field 30: from a column that nobody knows */
+	3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, /* fields 31 to 39 of both */
 	3, 0,    /* field 40 */
 	ZERO_22, /* fields 41 to 62 of kind 200 */
 	1, 2,    /* its field 63: from its column, plus 1 */
@@ -117,7 +119,7 @@ static const uint8_t payload[] = {
 	7, 7, 7,
 	/* times of the wakes */
 	10, 1,
-	/* their field 6 and field 40 */
+	/* their field 30 and field 40 */
 	5, 6, 8, 9,
 	/* time of the kind 0 */
 	5,
@@ -127,8 +129,8 @@ static const uint8_t payload[] = {
 	1,
 };
 
-static const char expected[] = "wake time=1010 pid=50 tid=70 waker_pid=50 waker_tid=71 cpu=2 flags=0 waker_comm=new\n"
-			       "wake time=1026 pid=50 tid=70 waker_pid=50 waker_tid=71 cpu=2 flags=0 waker_comm=new\n";
+static const char expected[] = "wake time=1010 pid=50 tid=70 waker_pid=50 waker_tid=71 cpu=2 flags=0 waker_comm=new span=0 waker_span=0\n"
+			       "wake time=1026 pid=50 tid=70 waker_pid=50 waker_tid=71 cpu=2 flags=0 waker_comm=new span=0 waker_span=0\n";
 
 static void what_is_not_known_is_skipped(void **state)
 {
@@ -147,6 +149,50 @@ static void what_is_not_known_is_skipped(void **state)
 	free(text);
 }
 
+/* Headers that are longer, blocks of unknown types, and an index with more in it than is known: seeks go over all of them. */
+static void a_seek_goes_over_what_is_not_known(void **state)
+{
+	static const uint8_t noise[] = { 1, 2, 3, 4, 5 };
+	const char *path = sample_path("future");
+	struct log_index index;
+	struct pile pile = { 0 };
+	struct txtrace_log *log;
+	uint8_t *encoded = malloc(LOG_INDEX_BYTES_MAX + 50), footer[LOG_FOOTER_BYTES];
+	uint64_t index_offset;
+	uint32_t length;
+	char *text;
+	FILE *out;
+
+	(void)state;
+	assert_int_equal(log_index_init(&index), 0);
+	pile_header(&pile, LOG_VERSION_MAJOR);
+	pile_block(&pile, 77, 0, noise, sizeof(noise), 3);
+	for (uint64_t sequence = 1; sequence < 4; sequence++) {
+		log_index_add_batch(&index, &(struct log_index_entry){ pile.length, 0, 0, 5, 1 });
+		pile_block(&pile, LOG_BLOCK_BATCH, sequence, payload, sizeof(payload), 5);
+	}
+	length = log_index_encode(&index, encoded);
+	memset(encoded + length, 0xff, 50);
+	index_offset = pile.length;
+	pile_block(&pile, LOG_BLOCK_INDEX, 4, encoded, length + 50, 0);
+	log_footer_encode(index_offset, (uint32_t)(pile.length - index_offset), footer);
+	pile_up(&pile, footer, sizeof(footer));
+	for (unsigned int has_footer = 0; has_footer < 2; has_footer++) {
+		out = fopen(path, "w");
+		fwrite(pile.bytes, 1, has_footer ? pile.length : index_offset, out);
+		fclose(out);
+		assert_int_equal(txtrace_log_open(&log, path), 0);
+		assert_int_equal(txtrace_log_seek_batch(log, 3), 0);
+		text = read_rest(log, NULL);
+		assert_string_equal(text, expected);
+		free(text);
+		txtrace_log_close(log);
+	}
+	log_index_release(&index);
+	free(encoded);
+	unlink(path);
+}
+
 static void a_newer_major_version_is_refused(void **state)
 {
 	const char *path = sample_path("major");
@@ -159,6 +205,7 @@ static void a_newer_major_version_is_refused(void **state)
 	fwrite(pile.bytes, 1, pile.length, out);
 	fclose(out);
 	assert_int_equal(txtrace_log_open(&log, path), -EPROTONOSUPPORT);
+	txtrace_log_close(log);
 	assert_non_null(strstr(txtrace_log_strerror(NULL, -EPROTONOSUPPORT), "newer version"));
 	unlink(path);
 }
@@ -231,7 +278,7 @@ static void other_files_are_refused(void **state)
 		const char *sentence;
 	} files[] = {
 		{ "/dev/null", -ESPIPE, "pipe or a device" },
-		{ "/proc/self", -EISDIR, "directory" },
+		{ "/proc/self", -ENOMSG, "no log in this directory" },
 		{ "/proc/self/missing", -ENOENT, "no such file" },
 		{ "/proc/self/exe", -EBADMSG, "not a txtrace log" },
 		{ "/proc/self/comm", -EBADMSG, "not a txtrace log" },
@@ -241,6 +288,8 @@ static void other_files_are_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		assert_int_equal(txtrace_log_open(&log, files[i].path), files[i].err);
+		assert_string_equal(txtrace_log_path(log), files[i].path);
+		txtrace_log_close(log);
 		assert_non_null(strstr(txtrace_log_strerror(NULL, files[i].err), files[i].sentence));
 	}
 	assert_non_null(strstr(txtrace_log_strerror(NULL, -ENODATA), "empty"));
@@ -251,6 +300,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_not_known_is_skipped),
+		cmocka_unit_test(a_seek_goes_over_what_is_not_known),
 		cmocka_unit_test(a_newer_major_version_is_refused),
 		cmocka_unit_test(a_batch_of_a_newer_major_version_is_told),
 		cmocka_unit_test(an_unknown_codec_costs_its_batch),

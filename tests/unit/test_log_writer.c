@@ -34,7 +34,7 @@ static void make_place(struct place *place)
 	assert_non_null(mkdtemp(place->folder));
 	snprintf(place->path, sizeof(place->path), "%s/log", place->folder);
 	snprintf(place->partial, sizeof(place->partial), "%s.partial", place->path);
-	snprintf(place->previous, sizeof(place->previous), "%s.1", place->partial);
+	snprintf(place->previous, sizeof(place->previous), "%s.000001", place->path);
 }
 
 static void remove_place(const struct place *place)

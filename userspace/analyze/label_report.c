@@ -11,6 +11,9 @@
 /* Itself, its place in both arrays, and what malloc adds to it and to the list of its quantiles. */
 #define ROW_BYTES (sizeof(struct label_row) + 2 * sizeof(struct label_row *) + 2 * 16)
 
+/* A power of 2. Labels stand at the same place as long as their batch is read. */
+#define RECENT_CNT 256
+
 struct label_report {
 	uint64_t memory_max_bytes;
 	size_t row_bytes;          /* rows, their pointers and their quantiles; the pool counts its own */
@@ -20,8 +23,8 @@ struct label_report {
 	size_t row_cnt;            /* without rest */
 	size_t row_size;
 	struct label_row *rest;
+	struct label_row *recent[RECENT_CNT]; /* by the label's place in memory: a guess, which saves the search */
 	struct log_census census;
-	struct span_sums totals[2];
 	struct span_sums top_level[2];
 };
 
@@ -72,6 +75,14 @@ static void add_ledger(struct txtrace_ledger *sum, const struct txtrace_ledger *
 		increase(&sum->blocked_ns[i], ledger->blocked_ns[i]);
 	increase(&sum->detached_ns, ledger->detached_ns);
 	increase(&sum->unknown_ns, ledger->unknown_ns);
+}
+
+static void add_sums(struct span_sums *sums, const struct span_sums *others)
+{
+	sums->cnt += others->cnt;
+	increase(&sums->wall_ns, others->wall_ns);
+	increase(&sums->work_ns, others->work_ns);
+	add_ledger(&sums->ledger, &others->ledger);
 }
 
 static void add_span(struct span_sums *sums, const struct txtrace_span *span)
@@ -131,15 +142,33 @@ static int make_row(struct label_report *report, const struct txtrace_string *la
 	return 0;
 }
 
-static int find_row(struct label_report *report, const struct txtrace_string *label, struct label_row **row)
+static struct label_row **recent_row(struct label_report *report, const struct txtrace_string *label)
+{
+	return &report->recent[((uintptr_t)label->bytes ^ (uintptr_t)label->bytes >> 8) % RECENT_CNT];
+}
+
+static int search_row(struct label_report *report, const struct txtrace_string *label, struct label_row **row)
 {
 	uint32_t number = string_pool_find(report->pool, label->bytes, label->length);
+	int err = 0;
 
-	if (number != STRING_POOL_NONE) {
+	if (number != STRING_POOL_NONE)
 		*row = report->by_label[number];
+	else if (has_memory(report))
+		err = make_row(report, label, row);
+	else
+		return find_rest(report, row);
+	if (!err)
+		*recent_row(report, label) = *row;
+	return err;
+}
+
+static int find_row(struct label_report *report, const struct txtrace_string *label, struct label_row **row)
+{
+	*row = *recent_row(report, label);
+	if (*row && label->length && (*row)->label.length == label->length && !memcmp((*row)->label.bytes, label->bytes, label->length))
 		return 0;
-	}
-	return has_memory(report) ? make_row(report, label, row) : find_rest(report, row);
+	return search_row(report, label, row);
 }
 
 static int find_figures(struct label_report *report, struct label_row *row, bool is_lower_bound, struct span_figures **figures)
@@ -157,19 +186,13 @@ static int find_figures(struct label_report *report, struct label_row *row, bool
 	return 0;
 }
 
-int label_report_add(struct label_report *report, const struct txtrace_record *record)
+static int add_to_rows(struct label_report *report, const struct txtrace_span *span)
 {
-	const struct txtrace_span *span = &record->span;
+	bool is_lower_bound = span->flags & TXTRACE_SPAN_LOWER_BOUND;
 	struct span_figures *figures;
 	struct label_row *row;
-	bool is_lower_bound;
-	int err;
+	int err = find_row(report, &span->label, &row);
 
-	log_census_add(&report->census, record);
-	if (record->kind != TXTRACE_RECORD_SPAN)
-		return 0;
-	is_lower_bound = span->flags & TXTRACE_SPAN_LOWER_BOUND;
-	err = find_row(report, &span->label, &row);
 	if (!err)
 		err = find_figures(report, row, is_lower_bound, &figures);
 	if (!err)
@@ -177,10 +200,15 @@ int label_report_add(struct label_report *report, const struct txtrace_record *r
 	if (err)
 		return err;
 	add_span(&figures->sums, span);
-	add_span(&report->totals[is_lower_bound], span);
 	if (span->parent == 0)
 		add_span(&report->top_level[is_lower_bound], span);
 	return 0;
+}
+
+int label_report_add(struct label_report *report, const struct txtrace_record *record)
+{
+	log_census_add(&report->census, record);
+	return record->kind == TXTRACE_RECORD_SPAN ? add_to_rows(report, &record->span) : 0;
 }
 
 /* ---- reading ---- */
@@ -235,9 +263,17 @@ const struct log_census *label_report_census(const struct label_report *report)
 	return &report->census;
 }
 
-const struct span_sums *label_report_totals(const struct label_report *report)
+/* Counted when they are asked for: each span would cost as much again. */
+void label_report_totals(const struct label_report *report, struct span_sums totals[2])
 {
-	return report->totals;
+	memset(totals, 0, 2 * sizeof(*totals));
+	for (size_t i = 0; i < label_report_row_count(report); i++) {
+		const struct label_row *row = label_report_row(report, i);
+
+		add_sums(&totals[0], &row->exact.sums);
+		if (row->lower_bounds)
+			add_sums(&totals[1], &row->lower_bounds->sums);
+	}
 }
 
 const struct span_sums *label_report_top_level(const struct label_report *report)

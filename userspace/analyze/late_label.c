@@ -144,13 +144,19 @@ int late_labels_end(struct late_labels *labels, bool is_keyed, uint32_t pid, uin
 	return err;
 }
 
-int late_labels_finish(struct late_labels *labels, uint32_t party)
+int late_labels_end_all(struct late_labels *labels, uint32_t party)
 {
 	int err = 0;
 
+	id_map_release(&labels->by_id);
 	for (uint32_t i = 0; i < labels->cnt && !err; i++) {
-		if (labels->spans[i])
-			err = name(labels, labels->spans[i], party);
+		struct late_span *span = labels->spans[i];
+
+		if (!span)
+			continue;
+		err = name(labels, span, party);
+		span->has_ended = true;
+		free_if_done(labels, span);
 	}
 	return err;
 }

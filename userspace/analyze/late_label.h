@@ -45,8 +45,8 @@ int late_labels_name(struct late_labels *labels, bool is_keyed, uint32_t pid, ui
 /* The span's own record: from here on, its id is another one's. */
 int late_labels_end(struct late_labels *labels, bool is_keyed, uint32_t pid, uint64_t id, uint32_t party);
 
-/* All that are left have this label. */
-int late_labels_finish(struct late_labels *labels, uint32_t party);
+/* The end of all that are left: those that have no label have this one. */
+int late_labels_end_all(struct late_labels *labels, uint32_t party);
 
 uint32_t late_labels_party(const struct late_labels *labels, uint32_t span); /* LATE_LABEL_NONE: not known yet */
 size_t late_labels_bytes(const struct late_labels *labels);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/log_census.h"
 
+#include "analyze/merge_plan.h"
 #include "base/saturating.h"
 
 uint64_t span_wall_ns(const struct txtrace_span *span)
@@ -8,20 +9,19 @@ uint64_t span_wall_ns(const struct txtrace_span *span)
 	return span->end_ns > span->begin_ns ? span->end_ns - span->begin_ns : 0;
 }
 
-static void see_time(struct log_census *census, uint64_t time_ns)
+/* Hostile logs may have an end before its begin. */
+static inline void see_times(struct log_census *census, uint64_t begin_ns, uint64_t end_ns)
 {
-	if (!census->has_time || time_ns < census->first_ns)
-		census->first_ns = time_ns;
-	if (!census->has_time || time_ns > census->last_ns)
-		census->last_ns = time_ns;
+	uint64_t least_ns = begin_ns < end_ns ? begin_ns : end_ns, greatest_ns = begin_ns < end_ns ? end_ns : begin_ns;
+
+	census->first_ns = !census->has_time || least_ns < census->first_ns ? least_ns : census->first_ns;
+	census->last_ns = greatest_ns > census->last_ns ? greatest_ns : census->last_ns; /* 0 before the first */
 	census->has_time = true;
 }
 
-/* Hostile logs may have an end before its begin. */
-static void see_times(struct log_census *census, uint64_t begin_ns, uint64_t end_ns)
+static inline void see_time(struct log_census *census, uint64_t time_ns)
 {
-	see_time(census, begin_ns);
-	see_time(census, end_ns);
+	see_times(census, time_ns, time_ns);
 }
 
 static void add_span(struct log_census *census, const struct txtrace_span *span)
@@ -71,6 +71,14 @@ static void add_damage(struct log_census *census, const struct txtrace_damage *d
 	increase(&census->damaged_record_cnt, damage->record_cnt);
 }
 
+void log_census_begin_capture(struct log_census *census)
+{
+	census->earlier_capture_cnt++;
+	census->unclosed_capture_cnt += !census->has_summary && !census->is_continued;
+	census->earlier_summary = census->summary;
+	census->has_summary = census->is_continued = false;
+}
+
 void log_census_add(struct log_census *census, const struct txtrace_record *record)
 {
 	bool is_known = record->kind < TXTRACE_RECORD_KIND_COUNT;
@@ -110,7 +118,8 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 		break;
 	case TXTRACE_RECORD_SUMMARY:
 		census->has_summary = true;
-		census->summary = record->summary;
+		census->summary = census->earlier_summary;
+		merge_summary_add(&census->summary, &record->summary);
 		see_time(census, record->summary.time_ns);
 		break;
 	case TXTRACE_RECORD_DROPPED:
@@ -122,6 +131,9 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 	case TXTRACE_RECORD_STAY:
 		see_times(census, record->stay.enter_ns, record->stay.exit_ns);
 		break;
+	case TXTRACE_RECORD_OBJECT:
+		see_time(census, record->object.time_ns);
+		break;
 	case TXTRACE_RECORD_DAMAGE:
 		add_damage(census, &record->damage);
 		break;
@@ -130,7 +142,8 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 
 bool log_census_is_complete(const struct log_census *census)
 {
-	return (census->has_summary || census->is_continued) && census->record_cnt[TXTRACE_RECORD_DAMAGE] == 0;
+	return (census->has_summary || census->is_continued) && census->unclosed_capture_cnt == 0 &&
+	       census->record_cnt[TXTRACE_RECORD_DAMAGE] == 0;
 }
 
 uint64_t log_census_lost_cnt(const struct log_census *census)

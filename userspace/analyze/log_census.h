@@ -41,8 +41,16 @@ struct log_census {
 
 	bool is_continued; /* the capture goes on in a file that is not read */
 	bool has_summary;
-	struct txtrace_summary summary; /* the last one */
+	struct txtrace_summary summary; /* the last one, and those of the captures before */
+
+	/* Of the captures before this one, if there are several. */
+	uint64_t earlier_capture_cnt;
+	uint64_t unclosed_capture_cnt; /* without a summary */
+	struct txtrace_summary earlier_summary;
 };
+
+/* What comes now is of another capture. */
+void log_census_begin_capture(struct log_census *census);
 
 void log_census_add(struct log_census *census, const struct txtrace_record *record);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/merge_plan.h"
 #include "analyze/record_parts.h"
 #include "analyze/span_set.h"
 #include "base/saturating.h"
@@ -29,6 +30,8 @@ struct log_check {
 	size_t problem_max;
 	size_t max_bytes;
 	bool is_slice;
+	bool is_part;
+	bool is_continued; /* by the last record */
 	struct span_set *spans;
 	struct span_set *threads;
 	uint64_t record_number;
@@ -36,6 +39,7 @@ struct log_check {
 	uint64_t ordered_ns; /* greatest time of the records that have an order */
 	uint64_t lost_span_event_cnt;
 	uint64_t lost_sched_event_cnt;
+	uint64_t dropped_cnt;
 	uint64_t summary_cnt;
 	struct txtrace_summary summary;
 };
@@ -224,10 +228,10 @@ static void tell_thread(struct log_check *check, const struct txtrace_thread *th
 
 /* ---- records ---- */
 
-/* Checkpoints, losses and the summary are written when they become known. */
+/* Checkpoints, losses, what was dropped and the summary are written when they become known. */
 static bool has_an_order(uint32_t kind)
 {
-	return kind != TXTRACE_RECORD_OPEN_SPAN && kind != TXTRACE_RECORD_LOSS && kind != TXTRACE_RECORD_SUMMARY;
+	return kind != TXTRACE_RECORD_OPEN_SPAN && kind != TXTRACE_RECORD_LOSS && kind != TXTRACE_RECORD_DROPPED && kind != TXTRACE_RECORD_SUMMARY;
 }
 
 static void check_times(struct log_check *check, const struct txtrace_record *record, uint64_t begin_ns)
@@ -260,7 +264,7 @@ static void add_loss(struct log_check *check, const struct txtrace_loss *loss)
 
 static void add_summary(struct log_check *check, const struct txtrace_summary *summary)
 {
-	check->summary = *summary;
+	merge_summary_add(&check->summary, summary);
 	checked(check, LOG_CHECK_SUMMARY);
 	if (check->summary_cnt++ > 0)
 		complain(check, LOG_CHECK_SUMMARY, "there is more than one summary");
@@ -329,6 +333,7 @@ static void check_kind(struct log_check *check, const struct txtrace_record *rec
 	case TXTRACE_RECORD_DROPPED:
 		check_times(check, record, record->dropped.first_ns);
 		check_times(check, record, record->dropped.last_ns);
+		check->dropped_cnt++;
 		break;
 	default:
 		break;
@@ -343,6 +348,7 @@ void log_check_add(struct log_check *check, const struct txtrace_record *record)
 		add_damage(check, &record->damage);
 		return;
 	}
+	check->is_continued = record->kind == TXTRACE_RECORD_CONTINUED;
 	checked(check, LOG_CHECK_DAMAGE);
 	check_order(check, record);
 	check_kind(check, record);
@@ -439,23 +445,39 @@ static void find_unresolved(struct log_check *check)
 	span_set_free(elsewhere);
 }
 
+static void check_has_summary(struct log_check *check)
+{
+	if (check->summary_cnt > 0)
+		return;
+	if (check->is_continued)
+		check->is_part = true;
+	else
+		complain(check, LOG_CHECK_SUMMARY, "there is none: recording did not end cleanly, or is still going on");
+}
+
 static void excuse(struct log_check *check)
 {
+	static const char *const part = "they may be in other parts of the capture";
 	static const char *const slice = "it is a slice: they may have been left out on purpose";
 	const struct txtrace_summary *summary = &check->summary;
 	const uint64_t *anomaly_cnt = summary->anomaly_cnt;
-	bool has_gaps = check->results[LOG_CHECK_DAMAGE].problem_cnt > 0 || check->summary_cnt == 0;
+	bool has_gaps = check->results[LOG_CHECK_DAMAGE].problem_cnt > 0 || (check->summary_cnt == 0 && !check->is_continued);
 	const char *missing = has_gaps ? "parts of the log are missing" : NULL, *strange = NULL;
 	bool has_untold_losses = summary->lost_cnt > add_saturating(check->lost_span_event_cnt, check->lost_sched_event_cnt);
 	bool has_lost_spans = check->lost_span_event_cnt > 0 || has_untold_losses;
 	bool has_lost_threads = check->lost_sched_event_cnt > 0 || has_untold_losses;
-	const char *lost = has_lost_spans ? "events were lost" : missing;
+	const char *dropped = check->dropped_cnt > 0 ? "the disk did not keep up, and records were dropped" : missing;
+	const char *lost = has_lost_spans ? "events were lost" : dropped;
 
 	if (anomaly_cnt[TXTRACE_ANOMALY_END_UNKNOWN] || anomaly_cnt[TXTRACE_ANOMALY_ENTER_UNKNOWN] ||
 	    anomaly_cnt[TXTRACE_ANOMALY_EXIT_UNKNOWN] || anomaly_cnt[TXTRACE_ANOMALY_MARK_UNKNOWN])
 		strange = "the program named spans that were not open, as the summary counts";
-	check->results[LOG_CHECK_PARENTS].excuse = check->results[LOG_CHECK_MARKS].excuse = check->is_slice ? slice : lost ? lost : strange;
-	check->results[LOG_CHECK_THREADS].excuse = check->is_slice ? slice : has_lost_threads ? "events were lost" : missing;
+	check->results[LOG_CHECK_PARENTS].excuse = check->results[LOG_CHECK_MARKS].excuse = check->is_slice ? slice :
+												 check->is_part ? part :
+												 lost ? lost : strange;
+	check->results[LOG_CHECK_THREADS].excuse = check->is_slice ? slice :
+						    check->is_part ? part :
+						    has_lost_threads ? "events were lost" : dropped;
 	if (summary->late_cnt > 0)
 		check->results[LOG_CHECK_ORDER].excuse = "events came late, as the summary counts";
 }
@@ -471,9 +493,24 @@ void log_check_finish(struct log_check *check)
 		find_unresolved(check);
 	if (span_set_is_full(check->threads))
 		check->results[LOG_CHECK_THREADS].unchecked = full;
-	if (check->summary_cnt == 0)
-		complain(check, LOG_CHECK_SUMMARY, "there is none: recording did not end cleanly, or is still going on");
+	check_has_summary(check);
 	excuse(check);
+}
+
+void log_check_begin_capture(struct log_check *check)
+{
+	uint64_t record_number = check->record_number;
+
+	check->record_number = check->record_ns = check->ordered_ns = 0;
+	check_has_summary(check);
+	check->record_number = record_number;
+	check->summary_cnt = 0;
+	check->is_continued = false;
+}
+
+void log_check_excuse_parts(struct log_check *check)
+{
+	check->is_part = true;
 }
 
 const struct log_check_result *log_check_result(const struct log_check *check, enum log_check_kind kind)

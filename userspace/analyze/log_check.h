@@ -56,6 +56,12 @@ struct log_check;
 struct log_check *log_check_new(size_t max_bytes, size_t problems_per_check, bool is_slice);
 void log_check_free(struct log_check *check);
 
+/* What comes now is of another capture. */
+void log_check_begin_capture(struct log_check *check);
+
+/* Parts of the capture are missing on purpose: they are other files. */
+void log_check_excuse_parts(struct log_check *check);
+
 void log_check_add(struct log_check *check, const struct txtrace_record *record);
 
 /* What somebody else checked; a problem is of the log as a whole. */

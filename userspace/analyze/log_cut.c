@@ -159,6 +159,8 @@ static bool keeps(const struct log_cut *cut, const struct txtrace_record *record
 		return keeps_mark(cut, record, has_note(cut, record->stay.span_pid, record->stay.span, any));
 	case TXTRACE_RECORD_THREAD:
 		return begins_in_time(cut, record->thread.time_ns);
+	case TXTRACE_RECORD_OBJECT:
+		return begins_in_time(cut, record->object.time_ns);
 	case TXTRACE_RECORD_SUMMARY:
 		return true;
 	default:

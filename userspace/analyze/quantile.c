@@ -16,9 +16,15 @@ struct quantile_value {
 	uint64_t cnt;
 };
 
+/* PAGE_BUCKETS counts each, or NULL. A page is narrow until one of its counts has no room in it: most never are wide, as most labels are rare. */
 struct quantile_pages {
-	uint64_t *pages[PAGE_CNT]; /* PAGE_BUCKETS counts each, or NULL */
+	union {
+		uint16_t *narrow;
+		uint64_t *wide;
+	} pages[PAGE_CNT];
+	uint64_t is_wide; /* a bit for each page */
 };
+_Static_assert(PAGE_CNT <= 64, "is_wide");
 
 /*
  * Page 0 has the values 0 to 127, page p > 0 those from 2^(p+6) up to 2^(p+7), in steps of 2^(p-1): a bucket's width is at most 2^-7 of its
@@ -44,13 +50,16 @@ static uint64_t bucket_middle(uint32_t idx)
 	return ((PAGE_BUCKETS + step) << (page - 1)) + ((1ull << (page - 1)) >> 1);
 }
 
+static void free_pages(struct quantile_pages *pages)
+{
+	for (unsigned int i = 0; pages && i < PAGE_CNT; i++)
+		free(pages->pages[i].narrow);
+	free(pages);
+}
+
 void quantile_release(struct quantile *quantile)
 {
-	if (quantile->pages) {
-		for (unsigned int i = 0; i < PAGE_CNT; i++)
-			free(quantile->pages->pages[i]);
-	}
-	free(quantile->pages);
+	free_pages(quantile->pages);
 	free(quantile->list);
 	*quantile = (struct quantile){ 0 };
 }
@@ -98,40 +107,87 @@ static int list_grow(struct quantile *quantile, size_t *grown_bytes)
 
 /* ---- the pages ---- */
 
+static bool has_page(const struct quantile_pages *pages, unsigned int page)
+{
+	return pages->pages[page].narrow;
+}
+
+static bool is_wide(const struct quantile_pages *pages, unsigned int page)
+{
+	return pages->is_wide >> page & 1;
+}
+
 static int make_page(struct quantile *quantile, unsigned int page, size_t *grown_bytes)
 {
-	if (quantile->pages->pages[page])
+	if (has_page(quantile->pages, page))
 		return 0;
-	quantile->pages->pages[page] = calloc(PAGE_BUCKETS, sizeof(uint64_t));
-	if (!quantile->pages->pages[page])
+	quantile->pages->pages[page].narrow = calloc(PAGE_BUCKETS, sizeof(uint16_t));
+	if (!quantile->pages->pages[page].narrow)
 		return -ENOMEM;
-	*grown_bytes += PAGE_BUCKETS * sizeof(uint64_t);
+	*grown_bytes += PAGE_BUCKETS * sizeof(uint16_t);
 	return 0;
+}
+
+static int widen_page(struct quantile_pages *pages, unsigned int page, size_t *grown_bytes)
+{
+	uint64_t *wide = calloc(PAGE_BUCKETS, sizeof(*wide));
+
+	if (!wide)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < PAGE_BUCKETS; i++)
+		wide[i] = pages->pages[page].narrow[i];
+	free(pages->pages[page].narrow);
+	pages->pages[page].wide = wide;
+	pages->is_wide |= 1ull << page;
+	*grown_bytes += PAGE_BUCKETS * (sizeof(uint64_t) - sizeof(uint16_t));
+	return 0;
+}
+
+/* In a page that there is. */
+static int count(struct quantile_pages *pages, unsigned int page, unsigned int bucket, uint64_t cnt, size_t *grown_bytes)
+{
+	uint16_t *narrow = pages->pages[page].narrow;
+	int err = 0;
+
+	if (!is_wide(pages, page)) {
+		if (cnt <= (uint64_t)UINT16_MAX - narrow[bucket]) {
+			narrow[bucket] = (uint16_t)(narrow[bucket] + cnt);
+			return 0;
+		}
+		err = widen_page(pages, page, grown_bytes);
+	}
+	if (!err)
+		pages->pages[page].wide[bucket] += cnt;
+	return err;
+}
+
+static uint64_t count_at(const struct quantile_pages *pages, unsigned int page, unsigned int bucket)
+{
+	return is_wide(pages, page) ? pages->pages[page].wide[bucket] : pages->pages[page].narrow[bucket];
 }
 
 /* From the list to pages. On failure the list stays, and so does what is counted. */
 static int make_pages(struct quantile *quantile, size_t *grown_bytes)
 {
+	size_t made_bytes = sizeof(*quantile->pages);
 	int err = 0;
 
 	quantile->pages = calloc(1, sizeof(*quantile->pages));
 	if (!quantile->pages)
 		return -ENOMEM;
-	*grown_bytes += sizeof(*quantile->pages);
-	for (unsigned int i = 0; i < quantile->list_cnt && !err; i++)
-		err = make_page(quantile, bucket_of(quantile->list[i].value) / PAGE_BUCKETS, grown_bytes);
+	for (unsigned int i = 0; i < quantile->list_cnt && !err; i++) {
+		uint32_t idx = bucket_of(quantile->list[i].value);
+
+		err = make_page(quantile, idx / PAGE_BUCKETS, &made_bytes);
+		if (!err)
+			err = count(quantile->pages, idx / PAGE_BUCKETS, idx % PAGE_BUCKETS, quantile->list[i].cnt, &made_bytes);
+	}
 	if (err) {
-		for (unsigned int i = 0; i < PAGE_CNT; i++)
-			free(quantile->pages->pages[i]);
-		free(quantile->pages);
+		free_pages(quantile->pages);
 		quantile->pages = NULL;
 		return err;
 	}
-	for (unsigned int i = 0; i < quantile->list_cnt; i++) {
-		uint32_t idx = bucket_of(quantile->list[i].value);
-
-		quantile->pages->pages[idx / PAGE_BUCKETS][idx % PAGE_BUCKETS] += quantile->list[i].cnt;
-	}
+	*grown_bytes += made_bytes;
 	free(quantile->list);
 	quantile->list = NULL;
 	quantile->list_cnt = 0;
@@ -140,20 +196,18 @@ static int make_pages(struct quantile *quantile, size_t *grown_bytes)
 }
 
 /* Counts it at that end of the nearest page which is next to it. There is one. */
-static void pages_add_nearest(struct quantile *quantile, uint32_t idx)
+static int pages_add_nearest(struct quantile *quantile, uint32_t idx, size_t *grown_bytes)
 {
+	struct quantile_pages *pages = quantile->pages;
 	unsigned int page = idx / PAGE_BUCKETS;
 
 	for (unsigned int distance = 1; distance < PAGE_CNT; distance++) {
-		if (distance <= page && quantile->pages->pages[page - distance]) {
-			quantile->pages->pages[page - distance][PAGE_BUCKETS - 1]++;
-			return;
-		}
-		if (page + distance < PAGE_CNT && quantile->pages->pages[page + distance]) {
-			quantile->pages->pages[page + distance][0]++;
-			return;
-		}
+		if (distance <= page && has_page(pages, page - distance))
+			return count(pages, page - distance, PAGE_BUCKETS - 1, 1, grown_bytes);
+		if (page + distance < PAGE_CNT && has_page(pages, page + distance))
+			return count(pages, page + distance, 0, 1, grown_bytes);
 	}
+	return 0;
 }
 
 static int pages_add(struct quantile *quantile, uint32_t idx, bool may_grow, size_t *grown_bytes)
@@ -161,18 +215,16 @@ static int pages_add(struct quantile *quantile, uint32_t idx, bool may_grow, siz
 	unsigned int page = idx / PAGE_BUCKETS;
 	int err;
 
-	if (!quantile->pages->pages[page]) {
+	if (!has_page(quantile->pages, page)) {
 		if (!may_grow) {
 			quantile->is_coarse = true;
-			pages_add_nearest(quantile, idx);
-			return 0;
+			return pages_add_nearest(quantile, idx, grown_bytes);
 		}
 		err = make_page(quantile, page, grown_bytes);
 		if (err)
 			return err;
 	}
-	quantile->pages->pages[page][idx % PAGE_BUCKETS]++;
-	return 0;
+	return count(quantile->pages, page, idx % PAGE_BUCKETS, 1, grown_bytes);
 }
 
 static int list_add(struct quantile *quantile, uint64_t value, bool may_grow, size_t *grown_bytes)
@@ -233,12 +285,12 @@ static bool find_rank(const struct quantile *quantile, uint64_t rank, uint64_t *
 		is_found = true;
 	}
 	for (unsigned int page = 0; quantile->pages && page < PAGE_CNT && seen < rank; page++) {
-		const uint64_t *counts = quantile->pages->pages[page];
+		for (unsigned int i = 0; has_page(quantile->pages, page) && i < PAGE_BUCKETS && seen < rank; i++) {
+			uint64_t cnt = count_at(quantile->pages, page, i);
 
-		for (unsigned int i = 0; counts && i < PAGE_BUCKETS && seen < rank; i++) {
-			if (!counts[i])
+			if (!cnt)
 				continue;
-			seen += counts[i];
+			seen += cnt;
 			*value = bucket_middle(page * PAGE_BUCKETS + i);
 			is_found = true;
 		}

@@ -29,7 +29,7 @@ int span_window_init(struct span_window *window, const struct span_query *query,
 		window->end_ns = window->begin_ns;
 	window->strings = string_pool_new();
 	window->finder = wait_finder_new(max_bytes / FINDER_SHARE, NULL);
-	return window->strings && window->finder ? 0 : -ENOMEM;
+	return !fd_names_init(&window->names, max_bytes / 16) && window->strings && window->finder ? 0 : -ENOMEM;
 }
 
 void span_window_release(struct span_window *window)
@@ -44,6 +44,7 @@ void span_window_release(struct span_window *window)
 	id_map_release(&window->open);
 	wait_finder_free(window->finder);
 	string_pool_free(window->strings);
+	fd_names_release(&window->names);
 	free(window->spans);
 	free(window->stays);
 	free(window->places);
@@ -116,7 +117,8 @@ static int add_open_span(struct span_window *window, const struct txtrace_open_s
 				     .end_ns = window->end_ns, .label = open->label,
 				     .flags = TXTRACE_SPAN_LOWER_BOUND | TXTRACE_SPAN_UNFINISHED | (open->key.length > 0 ? TXTRACE_SPAN_KEYED : 0) };
 	size_t cnt = window->span_cnt;
-	int err = is_self(window, &span) ? 0 : add_span(window, &span);
+	bool is_there = is_self(window, &span) || id_map_get(&window->open, scope_of_span(&span), span.id); /* each file tells it again */
+	int err = is_there ? 0 : add_span(window, &span);
 
 	if (err || window->span_cnt == cnt)
 		return err;

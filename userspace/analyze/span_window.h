@@ -12,6 +12,7 @@
 #ifndef SPAN_WINDOW_H
 #define SPAN_WINDOW_H
 
+#include "analyze/fd_names.h"
 #include "analyze/wait_finder.h"
 #include "analyze/wait_sums.h"
 #include "base/id_map.h"
@@ -112,6 +113,7 @@ struct span_window {
 	size_t max_bytes, bytes;
 	struct string_pool *strings;
 	struct wait_finder *finder;
+	struct fd_names names;
 	struct syscall_table syscalls;
 };
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/fd_names.h"
 #include "analyze/late_label.h"
 #include "analyze/party_pool.h"
 #include "base/id_map.h"
@@ -30,6 +31,7 @@ struct wait_sums {
 	struct cell **held; /* [2 * span + side]: cells that wait for this span's label */
 	size_t held_size;
 	struct party_pool parties;
+	struct fd_names names;
 	struct syscall_table syscalls;
 	struct wait_sums_options options;
 	struct wait_object *objects;
@@ -49,10 +51,10 @@ static size_t used_bytes(const struct wait_sums *sums)
 	       string_pool_bytes(sums->parties.strings) + late_labels_bytes(&sums->labels);
 }
 
-/* A quarter of the budget is the finder's. */
+/* A quarter of the budget is the finder's, an eighth is for the names of descriptors. */
 static bool has_room(struct wait_sums *sums)
 {
-	if (used_bytes(sums) < sums->options.max_bytes / 4 * 3)
+	if (used_bytes(sums) < sums->options.max_bytes / 8 * 5)
 		return true;
 	sums->is_full = true;
 	return false;
@@ -250,23 +252,31 @@ static uint64_t round_duration(uint64_t ns)
 	return ns / unit * unit;
 }
 
-static struct wait_object summed_object(const struct wait_sums *sums, const struct wait *wait)
+/* *name: its number, of the names of descriptors. */
+static struct wait_object summed_object(const struct wait_sums *sums, const struct wait *wait, uint32_t *name)
 {
 	struct wait_object object;
 
+	*name = 0;
 	if (!sums->options.is_by_object)
 		return (struct wait_object){ .reason = wait->reason };
 	object = wait_object_of(&sums->syscalls, wait);
 	if (object.kind == WAIT_OBJECT_SLEEP)
 		object.value = round_duration(object.value);
+	if (object.kind == WAIT_OBJECT_FD) {
+		object.value = (uint32_t)object.value;
+		*name = fd_names_find(&sums->names, object.pid, object.value);
+		object.name = fd_names_get(&sums->names, *name);
+	}
 	return object;
 }
 
 /* 0 is the number of all others. */
-static int number_of_object(struct wait_sums *sums, const struct wait_object *object, uint32_t *number)
+static int number_of_object(struct wait_sums *sums, const struct wait_object *object, uint32_t name, uint32_t *number)
 {
+	uint64_t value = object->value | (uint64_t)name << 32; /* there is a name only where the value is a descriptor */
 	uint64_t high = (uint64_t)object->pid << 32 | (uint64_t)object->reason << 8 | object->kind;
-	void *known = id_map_get(&sums->object_numbers, high, object->value);
+	void *known = id_map_get(&sums->object_numbers, high, value);
 	struct wait_object *grown;
 
 	*number = (uint32_t)(uintptr_t)known;
@@ -281,7 +291,7 @@ static int number_of_object(struct wait_sums *sums, const struct wait_object *ob
 	}
 	*number = sums->object_cnt++;
 	sums->objects[*number] = *object;
-	return id_map_put(&sums->object_numbers, high, object->value, (void *)(uintptr_t)*number);
+	return id_map_put(&sums->object_numbers, high, value, (void *)(uintptr_t)*number);
 }
 
 /* ---- who ---- */
@@ -333,7 +343,8 @@ static uint32_t current_side(const struct wait_sums *sums, uint32_t side)
 
 static int add_wait(struct wait_sums *sums, const struct wait *wait)
 {
-	struct wait_object object = summed_object(sums, wait);
+	uint32_t name;
+	struct wait_object object = summed_object(sums, wait, &name);
 	struct wait_cell key = { .waiter = party_pool_fixed(PARTY_UNSEEN), .waker = party_pool_fixed(PARTY_UNSEEN) };
 	struct wait_totals *totals = &sums->totals;
 	int err;
@@ -356,15 +367,21 @@ static int add_wait(struct wait_sums *sums, const struct wait *wait)
 		if (!sums->options.is_by_object)
 			return 0;
 	}
-	err = number_of_object(sums, &object, &key.object);
+	err = number_of_object(sums, &object, name, &key.object);
 	return err ? err : add_sum(sums, key, wait->blocked_ns);
 }
 
 /* ---- all of it ---- */
 
-static int init(struct wait_sums *sums)
+static struct wait_finder *new_finder(struct wait_sums *sums)
 {
 	struct wait_keeper keeper = { keep_wake, drop_wake, sums };
+
+	return wait_finder_new(sums->options.max_bytes / 4, &keeper);
+}
+
+static int init(struct wait_sums *sums)
+{
 	int err;
 
 	id_map_init(&sums->object_numbers);
@@ -372,7 +389,8 @@ static int init(struct wait_sums *sums)
 	late_labels_init(&sums->labels, name_span, sums);
 	syscall_table_init(&sums->syscalls, sums->options.kernel);
 	err = party_pool_init(&sums->parties);
-	sums->finder = wait_finder_new(sums->options.max_bytes / 4, &keeper);
+	err = err ? err : fd_names_init(&sums->names, sums->options.max_bytes / 8);
+	sums->finder = new_finder(sums);
 	sums->object_size = 16;
 	sums->objects = calloc(sums->object_size, sizeof(*sums->objects));
 	if (err || !sums->finder || !sums->objects)
@@ -409,6 +427,7 @@ void wait_sums_free(struct wait_sums *sums)
 	id_map_release(&sums->object_numbers);
 	late_labels_release(&sums->labels);
 	party_pool_release(&sums->parties);
+	fd_names_release(&sums->names);
 	free(sums->held);
 	free(sums->objects);
 	free(sums->sorted);
@@ -453,8 +472,23 @@ int wait_sums_add(struct wait_sums *sums, const struct txtrace_record *record)
 		return add_span(sums, &record->span);
 	if (record->kind == TXTRACE_RECORD_OPEN_SPAN)
 		return add_open_span(sums, &record->open_span);
+	if (record->kind == TXTRACE_RECORD_OBJECT)
+		return sums->options.is_by_object ? fd_names_add(&sums->names, &record->object) : 0;
 	result = wait_finder_add(sums->finder, record, &wait);
 	return result > 0 ? add_wait(sums, &wait) : result;
+}
+
+int wait_sums_begin_capture(struct wait_sums *sums)
+{
+	struct wait_finder *finder = new_finder(sums);
+
+	if (!finder)
+		return -ENOMEM;
+	sums->is_full |= wait_finder_is_full(sums->finder);
+	wait_finder_free(sums->finder);
+	sums->finder = finder;
+	id_map_release(&sums->names.numbers);
+	return late_labels_end_all(&sums->labels, party_pool_fixed(PARTY_SPAN));
 }
 
 static int compare_cells(const void *a, const void *b)
@@ -473,7 +507,7 @@ static int compare_cells(const void *a, const void *b)
 int wait_sums_finish(struct wait_sums *sums)
 {
 	struct cell *cell;
-	int err = late_labels_finish(&sums->labels, party_pool_fixed(PARTY_SPAN));
+	int err = late_labels_end_all(&sums->labels, party_pool_fixed(PARTY_SPAN));
 
 	if (err)
 		return err;

@@ -66,9 +66,10 @@ struct wait_object {
 	enum wait_object_kind kind;
 	uint64_t value;
 	const char *call; /* CALL: the name, static; NULL: the table does not know it */
+	struct txtrace_string name; /* FD: what it refers to at that time; empty: not known */
 };
 
-/* What a thread waited for, without rounding. */
+/* What a thread waited for, without rounding, and without a name. */
 struct wait_object wait_object_of(const struct syscall_table *syscalls, const struct wait *wait);
 
 /* Numbers are those of wait_sums_party() and wait_sums_object(). Sums saturate. */
@@ -101,6 +102,9 @@ struct wait_sums *wait_sums_new(const struct wait_sums_options *options); /* NUL
 void wait_sums_free(struct wait_sums *sums);
 
 int wait_sums_add(struct wait_sums *sums, const struct txtrace_record *record); /* 0 or -ENOMEM */
+
+/* What follows is of another capture: ids and threads begin anew. 0 or -ENOMEM. */
+int wait_sums_begin_capture(struct wait_sums *sums);
 
 /* The log has ended: what is still held by ids has no label. Add nothing after this; then the sums can be asked, the largest first. 0 or -ENOMEM. */
 int wait_sums_finish(struct wait_sums *sums);

@@ -43,10 +43,19 @@ static int add_segment(struct span_window *window, struct window_thread *thread,
 	return clipped.has_wake ? window_own(window, &kept->wake.waker_comm) : 0;
 }
 
+static struct wait_object object_of(const struct span_window *window, const struct wait *wait)
+{
+	struct wait_object object = wait_object_of(&window->syscalls, wait);
+
+	if (object.kind == WAIT_OBJECT_FD)
+		object.name = fd_names_get(&window->names, fd_names_find(&window->names, object.pid, object.value));
+	return object;
+}
+
 static int add_wait(struct span_window *window, struct window_thread *thread, const struct wait *wait)
 {
 	struct window_segment segment = { .from_ns = wait->begin_ns, .to_ns = wait->end_ns, .state = WINDOW_BLOCKED,
-					  .object = wait_object_of(&window->syscalls, wait), .has_wake = wait->wake };
+					  .object = object_of(window, wait), .has_wake = wait->wake };
 
 	if (wait->wake)
 		segment.wake = wait->wake->wake;
@@ -76,6 +85,8 @@ int span_window_add_threads(struct span_window *window, const struct txtrace_rec
 
 	if (result < 0)
 		return result;
+	if (record->kind == TXTRACE_RECORD_OBJECT)
+		return fd_names_add(&window->names, &record->object);
 	if (record->kind == TXTRACE_RECORD_WAKE) {
 		thread = id_map_get(&window->threads, record->wake.pid, record->wake.tid);
 		if (thread && !thread->woken_ns && record->wake.time_ns > thread->last.end_ns)
@@ -99,7 +110,7 @@ static int add_open_end(struct span_window *window, struct window_thread *thread
 
 	if (last->left_as != TXTRACE_LEFT_BLOCKED || last->reason >= TXTRACE_BLOCK_REASON_COUNT)
 		return 0;
-	segment.object = wait_object_of(&window->syscalls, &wait);
+	segment.object = object_of(window, &wait);
 	segment.to_ns = thread->woken_ns ? thread->woken_ns : window->end_ns;
 	err = add_segment(window, thread, &segment);
 	if (err || !thread->woken_ns)

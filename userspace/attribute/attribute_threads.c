@@ -237,8 +237,11 @@ int attribute_thread(struct attribution *attribution, const struct event *event)
 	struct thread *thread = thread_table_get(&attribution->threads, event->tid);
 	int err = 0;
 
-	if (event->flags & (WIRE_IS_RENAME | WIRE_NO_CLOCKS)) /* without clocks it is not traced: there is nothing but its name */
+	if (event->flags & (WIRE_IS_RENAME | WIRE_NO_CLOCKS)) { /* without clocks it is not traced: there is nothing but its name */
+		if (thread && thread->tgid == event->tgid)
+			thread_name(thread, &event->thread.comm);
 		return put_thread(attribution, event, false);
+	}
 	if (thread)
 		err = replace_thread(attribution, &thread, event->tgid, event->time_ns);
 	else
@@ -246,6 +249,7 @@ int attribute_thread(struct attribution *attribution, const struct event *event)
 	if (err)
 		return err;
 	thread_start(thread, event);
+	thread_name(thread, &event->thread.comm);
 	return put_thread(attribution, event, false);
 }
 

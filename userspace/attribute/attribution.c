@@ -101,6 +101,8 @@ int attribution_feed(struct attribution *attribution, const struct event *event)
 {
 	if (event->kind >= sizeof(handlers) / sizeof(handlers[0]) || !handlers[event->kind])
 		return -EINVAL;
+	if (event->time_ns > attribution->now_ns)
+		attribution->now_ns = event->time_ns;
 	return handlers[event->kind](attribution, event);
 }
 
@@ -130,16 +132,28 @@ static bool lacks_checkpoint(const struct span *span, uint32_t tgid)
 	return !span->has_checkpoint;
 }
 
-int attribution_checkpoint(struct attribution *attribution, uint64_t time_ns)
+static bool is_any(const struct span *span, uint32_t tgid)
+{
+	(void)span;
+	(void)tgid;
+	return true;
+}
+
+static int put_checkpoints(struct attribution *attribution, bool (*is_wanted)(const struct span *span, uint32_t tgid), uint64_t time_ns)
 {
 	struct span **list;
 	size_t cnt;
-	int err = span_table_list(&attribution->spans, lacks_checkpoint, 0, &list, &cnt);
+	int err = span_table_list(&attribution->spans, is_wanted, 0, &list, &cnt);
 
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = put_checkpoint(attribution, list[i], time_ns);
 	free(list);
 	return err;
+}
+
+int attribution_checkpoint(struct attribution *attribution, uint64_t time_ns)
+{
+	return put_checkpoints(attribution, lacks_checkpoint, time_ns);
 }
 
 static int compare_tids(const void *a, const void *b)
@@ -149,8 +163,10 @@ static int compare_tids(const void *a, const void *b)
 	return left->tid < right->tid ? -1 : left->tid > right->tid;
 }
 
-/* The stays on CPUs that go on, in a fixed order. */
-static int put_last_runs(struct attribution *attribution, uint64_t end_ns)
+typedef int (*put_thread_fn)(struct attribution *attribution, const struct thread *thread, uint64_t time_ns);
+
+/* Of each thread, in a fixed order. */
+static int put_of_threads(struct attribution *attribution, put_thread_fn put, uint64_t time_ns)
 {
 	struct thread **list = malloc((attribution->threads.threads.cnt + 1) * sizeof(*list)), *thread;
 	size_t cnt = 0;
@@ -159,20 +175,48 @@ static int put_last_runs(struct attribution *attribution, uint64_t end_ns)
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; (thread = id_map_next(&attribution->threads.threads, &i));)
-		if (thread->state == THREAD_ON_CPU)
-			list[cnt++] = thread;
+		list[cnt++] = thread;
 	qsort(list, cnt, sizeof(*list), compare_tids);
 	for (size_t i = 0; !err && i < cnt; i++)
-		err = put_run(attribution, list[i], end_ns, NULL);
+		err = put(attribution, list[i], time_ns);
 	free(list);
 	return err;
+}
+
+/* The stay on a CPU that goes on. */
+static int put_last_run(struct attribution *attribution, const struct thread *thread, uint64_t end_ns)
+{
+	return thread->state == THREAD_ON_CPU ? put_run(attribution, thread, end_ns, NULL) : 0;
+}
+
+static int put_known_thread(struct attribution *attribution, const struct thread *thread, uint64_t time_ns)
+{
+	struct txtrace_record record = {
+		.kind = TXTRACE_RECORD_THREAD,
+		.thread = {
+			.time_ns = time_ns,
+			.tid = thread->tid,
+			.pid = thread->tgid,
+			.is_seed = true,
+			.comm = { thread->comm, thread->comm_length },
+		},
+	};
+
+	return thread->is_told && !thread->has_exited ? put_record(attribution, &record) : 0;
+}
+
+int attribution_restate(struct attribution *attribution)
+{
+	int err = put_of_threads(attribution, put_known_thread, attribution->now_ns);
+
+	return err ? err : put_checkpoints(attribution, is_any, attribution->now_ns);
 }
 
 int attribution_finish(struct attribution *attribution, uint64_t end_ns)
 {
 	int err = cut_off_spans(attribution, 0, end_ns);
 
-	return err ? err : put_last_runs(attribution, end_ns);
+	return err ? err : put_of_threads(attribution, put_last_run, end_ns);
 }
 
 void attribution_stats(const struct attribution *attribution, struct attribution_stats *stats)

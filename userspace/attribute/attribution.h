@@ -23,6 +23,12 @@ int attribution_feed(struct attribution *attribution, const struct event *event)
 /* Writes an OPEN_SPAN record for each span that is open at time_ns and has had no checkpoint yet. */
 int attribution_checkpoint(struct attribution *attribution, uint64_t time_ns);
 
+/*
+ * Writes again what a reader needs who knows nothing of the records before: a THREAD for each thread that lives and was told of, as one that ran
+ * before, and an OPEN_SPAN for each span that is open; all at the time of the last event. Not from within the sink.
+ */
+int attribution_restate(struct attribution *attribution);
+
 /* The stream has ended: what is open is written as unfinished, ended at end_ns. Feed nothing after this. */
 int attribution_finish(struct attribution *attribution, uint64_t end_ns);
 

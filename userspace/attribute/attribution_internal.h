@@ -20,6 +20,7 @@ struct attribution {
 	struct thread_table threads;
 	struct span_table spans;
 	struct id_map processes;     /* by tgid */
+	uint64_t now_ns;              /* of the last event */
 	uint64_t span_loss_until_ns;  /* until then span events were lost: what begins before may be damaged */
 	uint64_t sched_loss_until_ns; /* likewise switches and wakeups: a replay that was not set right since is not to be trusted */
 	struct attribution_stats stats;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "attribute/clocks.h"
 
@@ -56,6 +57,14 @@ int thread_table_rename(struct thread_table *table, struct thread *thread, uint3
 	id_map_remove(&table->threads, 0, thread->tid);
 	thread->tid = new_tid;
 	return 0;
+}
+
+void thread_name(struct thread *thread, const struct event_text *comm)
+{
+	thread->comm_length = (uint8_t)(comm->length < sizeof(thread->comm) ? comm->length : sizeof(thread->comm));
+	if (thread->comm_length)
+		memcpy(thread->comm, comm->bytes, thread->comm_length);
+	thread->is_told = true;
 }
 
 void thread_start(struct thread *thread, const struct event *event)

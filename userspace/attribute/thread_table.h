@@ -34,6 +34,9 @@ struct thread {
 	uint8_t state;    /* enum thread_state */
 	uint8_t reason;
 	bool is_synced;   /* clocks are the kernel's numbers, not only differences */
+	bool is_told;     /* its name was, and it is in comm */
+	uint8_t comm_length;
+	char comm[16];
 	bool has_exited;  /* it is in no span and no process any more, and will be switched out for the last time */
 
 	/* The last reading by an event of its own. */
@@ -61,6 +64,8 @@ struct thread *thread_table_get(const struct thread_table *table, uint32_t tid);
 struct thread *thread_table_add(struct thread_table *table, uint32_t tid, uint32_t tgid, uint64_t time_ns); /* unknown state; NULL: no memory */
 void thread_table_remove(struct thread_table *table, struct thread *thread); /* frees it; it is in no span any more */
 int thread_table_rename(struct thread_table *table, struct thread *thread, uint32_t new_tid); /* an exec'ing thread takes the leader's tid */
+
+void thread_name(struct thread *thread, const struct event_text *comm);
 
 /* What the kernel side does at the same moments, in the same arithmetic. */
 void thread_start(struct thread *thread, const struct event *event); /* THREAD */

@@ -31,7 +31,7 @@ static const struct options options = {
 		 "of threads and the host are replaced by pseudonyms such as 'mdgjfg5ftvhr', the same for the same string wherever it "
 		 "stands. Of a tag like 'shard=3,kind=write' the commas and equals signs stay. Numbers stay as well: times, ids, ledgers, "
 		 "numbers in attributes and counters, addresses.",
-	.usages = (const char *const[]){ "[--salt SECRET] -o OUT FILE", NULL },
+	.usages = (const char *const[]){ "[--salt SECRET] -o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace anonymize -o public.txtrace bank.txtrace", "For a bug report." },
@@ -41,7 +41,7 @@ static const struct options options = {
 	.notes = exit_status_tool_notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 static int change_info(void *context, struct txtrace_log_info *info)
@@ -90,7 +90,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	anonymizer = open_anonymizer(cli, values.salt);
 	if (!anonymizer)
 		return CLI_FAILED;
-	status = log_copy(cli, &(struct log_copy){ .input = result.operands[0], .output = values.output, .codec = LOG_CODEC_ZSTD,
+	status = log_copy(cli, &(struct log_copy){ .inputs = result.operands, .input_cnt = result.operand_cnt, .output = values.output, .codec = LOG_CODEC_ZSTD,
 						    .change_info = change_info, .change = change, .context = anonymizer });
 	anonymizer_free(anonymizer);
 	return status;

@@ -27,7 +27,7 @@ static const struct options options = {
 	.program = "txtrace blame",
 	.about = "Who made whom wait: the blocked time of each label, by the label of the span (or the thread, or interrupt) that ended each wait. "
 		 "A wait is charged once, to the span that its thread had entered last.",
-	.usages = (const char *const[]){ "FILE", NULL },
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace blame bank.txtrace", "The matrix, and what is in it in words." },
@@ -37,13 +37,13 @@ static const struct options options = {
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 static int show(struct cli *cli, const struct blame_options *values, const struct log_input *input, const struct wait_sums *sums)
 {
 	struct blame blame;
-	struct blame_view view = { sums, &blame, txtrace_log_info(input->log), &input->census, values->limit };
+	struct blame_view view = { sums, &blame, &input->info, &input->census, values->limit };
 	struct json json;
 	int err = blame_init(&blame, sums);
 
@@ -73,19 +73,23 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
-	status = log_input_open(&input, cli, result.operands[0], true);
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
-	sums_options = (struct wait_sums_options){ .max_bytes = values.max_memory_bytes, .kernel = txtrace_log_info(input.log)->kernel };
+	sums_options = (struct wait_sums_options){ .max_bytes = values.max_memory_bytes, .kernel = input.info.kernel };
 	sums = wait_sums_new(&sums_options);
 	err = sums ? 0 : -ENOMEM;
-	while (!err && log_input_next(&input, &record))
-		err = wait_sums_add(sums, &record);
+	while (!err && log_input_next(&input, &record)) {
+		err = input.has_begun_capture ? wait_sums_begin_capture(sums) : 0;
+		err = err ? err : wait_sums_add(sums, &record);
+	}
 	err = err ? err : wait_sums_finish(sums);
 	err = err ? err : show(cli, &values, &input, sums);
 	wait_sums_free(sums);
+	if (err)
+		cli_fail(cli, "can't sum up the waits of '%s': %s", input.path, strerror(-err));
 	status = log_input_close(&input);
-	return err ? cli_fail(cli, "can't sum up the waits of '%s': %s", result.operands[0], strerror(-err)) : status;
+	return err ? CLI_FAILED : status;
 }
 
 const struct command command_blame = { "blame", "who made whom wait: label by label", &options, run };

@@ -39,7 +39,7 @@ static const struct options options = {
 	.program = "txtrace blocked",
 	.about = "What threads waited for, by cost: the futex, file descriptor, sleep or system call, how often and how long, which label waited "
 		 "most for it, and who ended the waits.",
-	.usages = (const char *const[]){ "FILE", NULL },
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace blocked bank.txtrace", "The 20 objects that cost most." },
@@ -49,7 +49,7 @@ static const struct options options = {
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 struct view {
@@ -76,16 +76,17 @@ static bool has_several_processes(const struct wait_sums *sums)
 	return false;
 }
 
-/* "lock futex 0x1000", "sleep of 5.00 ms", "other getrandom"; the process, if there are several. */
+/* "lock, futex 0x1000", "sleep of 5.00 ms", "other, getrandom"; before it the process, if there are several. */
 static void append_object(const struct view *view, struct text *text, uint32_t number, bool shows_pid)
 {
 	const struct wait_object *object = wait_sums_object(view->sums, number);
 
-	if (object->kind != WAIT_OBJECT_SLEEP && object->kind != WAIT_OBJECT_REST)
-		text_append_format(text, "%s%s", wait_reason_name(object->reason), object->kind == WAIT_OBJECT_NONE ? "" : " ");
-	wait_object_append(text, object);
 	if (shows_pid && object->pid)
-		text_append_format(text, " of %" PRIu32, object->pid);
+		text_append_format(text, "%" PRIu32 ": ", object->pid);
+	if (object->kind == WAIT_OBJECT_REST)
+		wait_object_append(text, object);
+	else
+		wait_what_append(text, object);
 }
 
 static void append_name(const struct view *view, struct text *text, uint32_t key, bool shows_pid)
@@ -125,31 +126,36 @@ static void add_row(const struct view *view, struct table *table, const struct b
 	table_cell(table, TABLE_PLAIN, units_format_count(number, row->cnt));
 	table_cell(table, TABLE_PLAIN, units_format_duration(number, row->cnt ? row->ns / row->cnt : 0));
 	table_cell(table, TABLE_PLAIN, units_format_duration(number, row->max_ns));
+	if (view->by != BLOCKED_BY_LABEL)
+		add_share(view, table, row->waiters, row->ns);
+	add_share(view, table, row->wakers, row->ns);
 	append_name(view, &text, row->key, shows_pid);
 	table_cell(table, TABLE_BOLD, text_string(&text));
 	text_clear(&text);
-	if (view->by == BLOCKED_BY_LABEL) {
-		wait_reasons_append(&text, row->reason_ns);
+	wait_reasons_append(&text, row->reason_ns);
+	if (view->by == BLOCKED_BY_LABEL)
 		table_cell(table, TABLE_PLAIN, text_string(&text));
-	} else {
-		add_share(view, table, row->waiters, row->ns);
-	}
-	add_share(view, table, row->wakers, row->ns);
 	text_release(&text);
 }
 
 static int print_rows(const struct view *view, const struct screen *screen, size_t cnt)
 {
-	const struct table_column columns[] = {
-		{ "blocked", TABLE_RIGHT, NULL },
-		{ "waits", TABLE_RIGHT, NULL },
-		{ "mean", TABLE_RIGHT, NULL },
-		{ "max", TABLE_RIGHT, NULL },
-		{ view->by == BLOCKED_BY_LABEL ? "label" : view->by == BLOCKED_BY_REASON ? "reason" : "waited for", TABLE_LEFT, NULL },
-		{ view->by == BLOCKED_BY_LABEL ? "reasons" : "who waited most", TABLE_LEFT, NULL },
-		{ "who ended it most", TABLE_LEFT, NULL },
+	/* What may be wide comes last. */
+	static const struct table_column columns[][7] = {
+		[BLOCKED_BY_OBJECT] = {
+			{ "blocked", TABLE_RIGHT, NULL }, { "waits", TABLE_RIGHT, NULL }, { "mean", TABLE_RIGHT, NULL }, { "max", TABLE_RIGHT, NULL },
+			{ "who waited most", TABLE_LEFT, NULL }, { "who ended it most", TABLE_LEFT, NULL }, { "waited for", TABLE_LEFT, NULL },
+		},
+		[BLOCKED_BY_REASON] = {
+			{ "blocked", TABLE_RIGHT, NULL }, { "waits", TABLE_RIGHT, NULL }, { "mean", TABLE_RIGHT, NULL }, { "max", TABLE_RIGHT, NULL },
+			{ "who waited most", TABLE_LEFT, NULL }, { "who ended it most", TABLE_LEFT, NULL }, { "reason", TABLE_LEFT, NULL },
+		},
+		[BLOCKED_BY_LABEL] = {
+			{ "blocked", TABLE_RIGHT, NULL }, { "waits", TABLE_RIGHT, NULL }, { "mean", TABLE_RIGHT, NULL }, { "max", TABLE_RIGHT, NULL },
+			{ "who ended it most", TABLE_LEFT, NULL }, { "label", TABLE_LEFT, NULL }, { "reasons", TABLE_LEFT, NULL },
+		},
 	};
-	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *table = table_new(columns[view->by], 7);
 	bool shows_pid = has_several_processes(view->sums);
 	int err;
 
@@ -169,7 +175,7 @@ static int print_text(const struct view *view, const struct screen *screen)
 	char count[UNITS_SIZE];
 	int err = 0;
 
-	capture_append_title(&title, txtrace_log_info(view->input->log), &view->input->census);
+	capture_append_title(&title, &view->input->info, &view->input->census);
 	fprintf(screen->file, "%s\n\n", text_string(&title));
 	text_release(&title);
 	if (cnt > 0)
@@ -240,7 +246,7 @@ static int print_json(const struct view *view, struct cli *cli)
 	json.is_pretty = true;
 	json_object_begin(&json);
 	json_member_text(&json, "type", "blocked");
-	capture_json(&json, txtrace_log_info(view->input->log));
+	capture_json(&json, &view->input->info);
 	json_name(&json, names[view->by]);
 	json_array_begin(&json);
 	for (size_t i = 0; i < view->blocked->row_cnt; i++)
@@ -277,20 +283,24 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
-	status = log_input_open(&input, cli, result.operands[0], true);
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
 	sums_options.max_bytes = values.max_memory_bytes;
-	sums_options.kernel = txtrace_log_info(input.log)->kernel;
+	sums_options.kernel = input.info.kernel;
 	sums = wait_sums_new(&sums_options);
 	err = sums ? 0 : -ENOMEM;
-	while (!err && log_input_next(&input, &record))
-		err = wait_sums_add(sums, &record);
+	while (!err && log_input_next(&input, &record)) {
+		err = input.has_begun_capture ? wait_sums_begin_capture(sums) : 0;
+		err = err ? err : wait_sums_add(sums, &record);
+	}
 	err = err ? err : wait_sums_finish(sums);
 	err = err ? err : show(cli, &values, &input, sums);
 	wait_sums_free(sums);
+	if (err)
+		cli_fail(cli, "can't sum up the waits of '%s': %s", input.path, strerror(-err));
 	status = log_input_close(&input);
-	return err ? cli_fail(cli, "can't sum up the waits of '%s': %s", result.operands[0], strerror(-err)) : status;
+	return err ? CLI_FAILED : status;
 }
 
 const struct command command_blocked = { "blocked", "what threads waited for, by cost", &options, run };

@@ -36,7 +36,7 @@ static const struct options options = {
 	.program = "txtrace critical-path",
 	.about = "What the end of a span waited for, from its begin on: where its thread was blocked, what the thread did that woke it, and so on "
 		 "through all threads. The steps follow each other without a gap: together they are the span's wall time.",
-	.usages = (const char *const[]){ "FILE ID", NULL },
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6 ID", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace critical-path bank.txtrace 4711", "Why the span with the id 4711 took as long as it did." },
@@ -45,7 +45,7 @@ static const struct options options = {
 	.notes = exit_status_notes,
 	.operand = "FILE or ID",
 	.operand_min = 2,
-	.operand_max = 2,
+	.operand_max = -1,
 };
 
 /* How much of the path is of one label in one state. */
@@ -330,7 +330,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	int status, err;
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status) ||
-	    !span_choice_load(cli, &values.choice, result.operands, true, &chosen, &status))
+	    !span_choice_load(cli, &values.choice, &result, true, &chosen, &status))
 		return status;
 	err = critical_path_init(&path, &chosen.window);
 	if (!err) {

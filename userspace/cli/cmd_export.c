@@ -35,7 +35,7 @@ static const struct options options = {
 	.program = "txtrace export",
 	.about = "The log in another format: JSON Lines with every record for your own tools, or a picture for ui.perfetto.dev "
 		 "(perfetto, protobuf) and chrome://tracing (chrome, JSON).",
-	.usages = (const char *const[]){ "--format FORMAT FILE", "-o OUT FILE", NULL },
+	.usages = (const char *const[]){ "--format FORMAT FILE\xe2\x80\xa6", "-o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace export -f jsonl bank.txtrace | jq 'select(.type == \"span\" and .wall_ns > 5e6)'", "Spans longer than 5 ms." },
@@ -45,7 +45,7 @@ static const struct options options = {
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -76,7 +76,7 @@ static int export_input(struct log_input *input, const struct export_format *for
 {
 	struct txtrace_record record;
 	struct export *export;
-	int err = export_open(&export, format, out, txtrace_log_info(input->log));
+	int err = export_open(&export, format, out, &input->info);
 
 	if (err)
 		return err;
@@ -99,7 +99,7 @@ static int fail_output(struct cli *cli, const char *path, int err)
 static int export_to_file(struct cli *cli, const char *path, struct log_input *input, const struct export_format *format)
 {
 	struct output_file output;
-	int err = output_file_open(&output, path, input->path);
+	int err = log_input_has_file(input, path) ? -EBUSY : output_file_open(&output, path, input->path);
 
 	if (err)
 		return fail_output(cli, path, err);
@@ -138,7 +138,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	format = choose_format(cli, &values);
 	if (!format)
 		return CLI_FAILED;
-	status = log_input_open(&input, cli, result.operands[0], values.output || !cli->out.is_terminal);
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, values.output || !cli->out.is_terminal);
 	if (status)
 		return status;
 	if (values.output)

@@ -22,7 +22,7 @@ static const struct options options = {
 	.program = "txtrace info",
 	.about = "What a log is: whose, from where, when, how it was recorded, how much of what is in it, and what was lost or is "
 		 "damaged.",
-	.usages = (const char *const[]){ "FILE", NULL },
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace info bank.txtrace", "Is it all there?" },
@@ -31,7 +31,7 @@ static const struct options options = {
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 /* ---- for people ---- */
@@ -146,14 +146,48 @@ static void add_counts(struct table *table, const struct log_census *census)
 	text_release(&text);
 }
 
+/* "part 2", "parts 0 to 7", of the capture that the files are of; nothing of a capture that is in one file. */
+static void append_parts(struct text *text, const struct log_input *input)
+{
+	uint32_t first = input->info.part, last = txtrace_log_info(input->log)->part;
+	size_t capture_cnt = txtrace_log_capture_cnt(input->log);
+
+	if (capture_cnt > 1)
+		text_append_format(text, "%zu captures, read one after the other; what follows here is of the first", capture_cnt);
+	else if (first != last)
+		text_append_format(text, "parts %" PRIu32 " to %" PRIu32, first, last);
+	else if (first > 0 || input->census.is_continued)
+		text_append_format(text, "part %" PRIu32, first);
+	if (capture_cnt == 1 && input->census.is_continued)
+		text_append(text, "; it goes on in another file");
+}
+
+static void add_files(struct table *table, const struct log_input *input)
+{
+	size_t cnt = txtrace_log_file_cnt(input->log);
+	struct text text = { 0 };
+
+	if (cnt == 1) {
+		add(table, "file", txtrace_log_file(input->log, 0));
+	} else {
+		text_append_format(&text, "%zu, from '%s' to '%s'", cnt, txtrace_log_file(input->log, 0), txtrace_log_file(input->log, cnt - 1));
+		add(table, "files", text_string(&text));
+		text_clear(&text);
+	}
+	append_parts(&text, input);
+	if (text.length > 0)
+		add(table, "parts", text_string(&text));
+	text_release(&text);
+}
+
 static int print_text(struct cli *cli, const struct log_input *input)
 {
 	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL } };
-	const struct txtrace_log_info *info = txtrace_log_info(input->log);
+	const struct txtrace_log_info *info = &input->info;
 	struct table *table = table_new(columns, 2);
 	int err;
 
-	add(table, "file", input->path);
+	add_files(table, input);
 	add_header(table, info);
 	table_line(table, "");
 	add_times(table, info, &input->census);
@@ -178,8 +212,12 @@ static int print_json(struct cli *cli, const struct log_input *input)
 	json_object_begin(&json);
 	json_member_text(&json, "type", "info");
 	json_member_text(&json, "file", input->path);
+	json_member_u64(&json, "files", txtrace_log_file_cnt(input->log));
+	json_member_u64(&json, "captures", txtrace_log_capture_cnt(input->log));
+	json_member_u64(&json, "first_part", input->info.part);
+	json_member_u64(&json, "last_part", txtrace_log_info(input->log)->part);
 	json_member_u64(&json, "file_bytes", log_input_total_bytes(input));
-	capture_json(&json, txtrace_log_info(input->log));
+	capture_json(&json, &input->info);
 	json_name(&json, "records");
 	json_object_begin(&json);
 	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
@@ -209,14 +247,16 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
-	status = log_input_open(&input, cli, result.operands[0], true);
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
 	while (log_input_next(&input, &record))
 		; /* the input counts them */
 	err = values.wants_json ? print_json(cli, &input) : print_text(cli, &input);
+	if (err)
+		cli_fail(cli, "can't show '%s': %s", input.path, strerror(-err));
 	status = log_input_close(&input);
-	return err ? cli_fail(cli, "can't show '%s': %s", result.operands[0], strerror(-err)) : status;
+	return err ? CLI_FAILED : status;
 }
 
 const struct command command_info = { "info", "what the log is, and whether it is all there", &options, run };

@@ -11,7 +11,6 @@
 #include "cli/exit_status.h"
 #include "cli/log_copy.h"
 #include "cli/log_output.h"
-#include "cli/output_file.h"
 
 #define INPUT_MAX 256 /* each takes a few MiB while it is read */
 
@@ -29,9 +28,10 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace merge",
-	.about = "Several logs as one, in the order of their times: of several processes or hosts, or the files of one capture. Times are moved to "
-		 "the clock of the first log, for another host by the wall clock. The second capture has pids and tids that are 4,194,304 higher, the "
-		 "third twice that, …, so that equal ids stay apart; CPUs of the second host begin at 8192. Losses and summaries are added up.",
+	.about = "Several logs as one, in the order of their times: of several processes or hosts. A directory is one log, made of all files in it. Times "
+		 "are moved to the clock of the first log, for another host by the wall clock. The second capture has pids and tids that are 4,194,304 "
+		 "higher, the third twice that, …, so that equal ids stay apart; CPUs of the second host begin at 8192. Losses and summaries are "
+		 "added up.",
 	.usages = (const char *const[]){ "-o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
@@ -184,6 +184,8 @@ static int add_next(struct merging *merging, struct source *source)
 
 	if (err)
 		return err;
+	if (source->record.kind == TXTRACE_RECORD_CONTINUED && merging->cnt > 1)
+		return 0; /* the end of a part is not that of the result */
 	look_at_clock(source, source == merging->sources);
 	err = id_shift_apply(&source->shift, &source->record);
 	if (err)
@@ -276,6 +278,8 @@ static int merge(struct merging *merging, const char *path)
 	struct source *source;
 	int status = plan(merging), err;
 
+	if (merging->cnt > 1)
+		merging->plan.info.part = 0, merging->plan.info.first_sequence = 0;
 	if (status == CLI_OK)
 		status = log_output_open(&merging->output, merging->cli, path, &merging->plan.info, LOG_CODEC_ZSTD);
 	if (status)
@@ -292,20 +296,32 @@ static int merge(struct merging *merging, const char *path)
 
 /* ---- the logs ---- */
 
+/* The file of the log that was opened last is in none that was opened before. */
+static int check_once(const struct merging *merging, const char *path)
+{
+	for (size_t other = 0; other + 1 < merging->cnt; other++) {
+		if (log_input_has_file(&merging->sources[other].input, path))
+			return cli_fail(merging->cli, "'%s' is given twice", path);
+	}
+	return CLI_OK;
+}
+
 static int open_inputs(struct merging *merging, char **paths, size_t cnt, const char *output)
 {
 	int status = CLI_OK;
 
 	for (size_t i = 0; status == CLI_OK && i < cnt; i++) {
-		status = log_output_check(merging->cli, output, paths[i]);
-		for (size_t other = 0; status == CLI_OK && other < i; other++) {
-			if (file_is_same(paths[i], paths[other]))
-				status = cli_fail(merging->cli, "'%s' is given twice", paths[i]);
-		}
+		struct log_input *input = &merging->sources[i].input;
+
+		status = log_input_open(input, merging->cli, &paths[i], 1, false);
+		if (status)
+			break;
+		merging->cnt++;
+		status = log_output_check(output, input);
 		if (status == CLI_OK)
-			status = log_input_open(&merging->sources[i].input, merging->cli, paths[i], false);
-		if (status == CLI_OK)
-			merging->cnt++;
+			status = log_input_check_one_capture(input);
+		for (size_t file = 0; status == CLI_OK && file < txtrace_log_file_cnt(input->log); file++)
+			status = check_once(merging, txtrace_log_file(input->log, file));
 	}
 	return status;
 }

@@ -22,7 +22,7 @@ static const struct options options = {
 	.program = "txtrace recompress",
 	.about = "The same log, encoded again, with another compression: every record as it was. A log that was flushed often, or written by "
 		 "an older version, becomes smaller too.",
-	.usages = (const char *const[]){ "[--codec CODEC] -o OUT FILE", NULL },
+	.usages = (const char *const[]){ "[--codec CODEC] -o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace recompress --codec none -o plain.txtrace bank.txtrace", "For a file system that compresses by itself." },
@@ -31,7 +31,7 @@ static const struct options options = {
 	.notes = exit_status_tool_notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -45,7 +45,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	status = log_copy_check_output(cli, "recompress", values.output);
 	if (status)
 		return status;
-	return log_copy(cli, &(struct log_copy){ .input = result.operands[0], .output = values.output, .codec = values.codec });
+	return log_copy(cli, &(struct log_copy){ .inputs = result.operands, .input_cnt = result.operand_cnt, .output = values.output, .codec = values.codec });
 }
 
 const struct command command_recompress = { "recompress", "the same log, with another compression", &options, run };

@@ -230,6 +230,13 @@ static int repair_log(struct repair *repair, const char *path)
 	return input_status;
 }
 
+static bool is_directory(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
 	struct repair_options values = { .output = NULL };
@@ -241,10 +248,17 @@ static int run(struct cli *cli, int argc, char **argv)
 		return status;
 	status = log_copy_check_output(cli, "repair", values.output);
 	if (status == CLI_OK)
-		status = log_output_check(cli, values.output, result.operands[0]);
+		status = log_input_open(&repair.input, cli, result.operands, 1, true);
+	if (status)
+		return status;
+	if (is_directory(result.operands[0]))
+		status = cli_fail(cli, "'%s' is a directory: repair one file at a time", result.operands[0]);
+	else
+		status = log_output_check(values.output, &repair.input);
 	if (status == CLI_OK)
-		status = log_input_open(&repair.input, cli, result.operands[0], true);
-	return status == CLI_OK ? repair_log(&repair, values.output) : status;
+		return repair_log(&repair, values.output);
+	log_input_close(&repair.input);
+	return status;
 }
 
 const struct command command_repair = { "repair", "an index for a log that crashed, the good batches of a damaged one", &options, run };

@@ -32,7 +32,7 @@ static const struct options options = {
 	.about = "Where the time went, by label: how many spans, how long they took, and the mean split of their work into on-CPU, "
 		 "runnable, blocked by reason, detached and unknown. Lower bounds (spans whose account is incomplete) are counted "
 		 "apart, in the column '>='.",
-	.usages = (const char *const[]){ "FILE", NULL },
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace report bank.txtrace", "The whole log." },
@@ -42,7 +42,7 @@ static const struct options options = {
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 static bool is_wanted(const struct report_options *values, const struct txtrace_record *record)
@@ -54,7 +54,7 @@ static bool is_wanted(const struct report_options *values, const struct txtrace_
 
 static int print(struct cli *cli, const struct report_options *values, const struct label_report *report, const struct log_input *input)
 {
-	const struct txtrace_log_info *info = txtrace_log_info(input->log);
+	const struct txtrace_log_info *info = &input->info;
 	struct json json;
 
 	if (!values->wants_json)
@@ -76,7 +76,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
-	status = log_input_open(&input, cli, result.operands[0], true);
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
 	report = label_report_new(values.max_memory_bytes);
@@ -90,8 +90,10 @@ static int run(struct cli *cli, int argc, char **argv)
 		err = print(cli, &values, report, &input);
 	}
 	label_report_free(report);
+	if (err)
+		cli_fail(cli, "can't report on '%s': %s", input.path, strerror(-err));
 	status = log_input_close(&input);
-	return err ? cli_fail(cli, "can't report on '%s': %s", result.operands[0], strerror(-err)) : status;
+	return err ? CLI_FAILED : status;
 }
 
 const struct command command_report = { "report", "where the time went, by label", &options, run };

@@ -26,7 +26,7 @@ static const struct options options = {
 	.program = "txtrace show",
 	.about = "One span as a waterfall: what each of its threads did in it, each block with its reason, its object and who ended it, its "
 		 "children, and what was said about it. Times are from its begin.",
-	.usages = (const char *const[]){ "FILE ID", NULL },
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6 ID", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace spans --json -n 1 bank.txtrace | jq -r '.spans[].id'", "The id of the slowest span." },
@@ -36,7 +36,7 @@ static const struct options options = {
 	.notes = exit_status_notes,
 	.operand = "FILE or ID",
 	.operand_min = 2,
-	.operand_max = 2,
+	.operand_max = -1,
 };
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -48,7 +48,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	int status, err;
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status) ||
-	    !span_choice_load(cli, &values.choice, result.operands, false, &chosen, &status))
+	    !span_choice_load(cli, &values.choice, &result, false, &chosen, &status))
 		return status;
 	if (values.wants_json) {
 		json_init_file(&json, cli->out.file);

@@ -9,15 +9,7 @@
 #include "cli/exit_status.h"
 #include "cli/log_copy.h"
 #include "cli/log_output.h"
-
-#define ABSOLUTE_SUFFIX "abs"
-
-/* A time as it was given. */
-struct moment {
-	const char *text; /* NULL: it was not */
-	uint64_t ns;
-	bool is_absolute; /* of CLOCK_MONOTONIC; else since the capture began */
-};
+#include "cli/moment.h"
 
 struct slice_options {
 	struct moment from;
@@ -28,31 +20,14 @@ struct slice_options {
 	const char *output;
 };
 
-static int take_moment(struct moment *moment, const char *value, const char **complaint)
-{
-	size_t length = strlen(value), suffix = strlen(ABSOLUTE_SUFFIX);
-	char number[32];
-	int err;
-
-	*moment = (struct moment){ .text = value };
-	*complaint = "a time since the capture began like 250us, 1.5s or 2m, or one of CLOCK_MONOTONIC like 6098565896422abs";
-	moment->is_absolute = length > suffix && length - suffix < sizeof(number) && strcmp(value + length - suffix, ABSOLUTE_SUFFIX) == 0;
-	if (!moment->is_absolute)
-		return units_parse_duration(value, &moment->ns);
-	memcpy(number, value, length - suffix);
-	number[length - suffix] = '\0';
-	err = units_parse_u64(number, &moment->ns);
-	return err;
-}
-
 static int take_from(void *values, const char *value, const char **complaint)
 {
-	return take_moment(&((struct slice_options *)values)->from, value, complaint);
+	return moment_take(&((struct slice_options *)values)->from, value, complaint);
 }
 
 static int take_to(void *values, const char *value, const char **complaint)
 {
-	return take_moment(&((struct slice_options *)values)->to, value, complaint);
+	return moment_take(&((struct slice_options *)values)->to, value, complaint);
 }
 
 static const struct option_spec specs[] = {
@@ -76,7 +51,7 @@ static const struct options options = {
 	.about = "A part of a log: the records that overlap a range of time, each as it was, with the threads that they name. A span that "
 		 "reaches out of the range is there as a whole, with its attributes, instants and links. The summary is that of the whole "
 		 "capture.",
-	.usages = (const char *const[]){ "[--from T] [--to T] [--label GLOB] [--pid PID] -o OUT FILE", NULL },
+	.usages = (const char *const[]){ "[--from T] [--to T] [--label GLOB] [--pid PID] -o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace slice --from 12s --to 12.5s -o stall.txtrace bank.txtrace", "Half a second of it." },
@@ -86,7 +61,7 @@ static const struct options options = {
 	.notes = exit_status_tool_notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 /* ---- the header: what reads the slice can tell that it is one ---- */
@@ -144,7 +119,7 @@ static int choose(void *context, struct txtrace_record *record)
 }
 
 /* The first reading, in which nothing is said: the second one will. Returns CLI_OK, or CLI_FAILED and a sentence was said. */
-static int look(struct cli *cli, const char *path, struct log_cut *cut)
+static int look(struct cli *cli, const struct options_result *result, struct log_cut *cut)
 {
 	struct txtrace_record record;
 	struct log_input input;
@@ -152,7 +127,7 @@ static int look(struct cli *cli, const char *path, struct log_cut *cut)
 
 	if (!log_cut_needs_look(cut))
 		return CLI_OK;
-	status = log_input_open(&input, cli, path, true);
+	status = log_input_open(&input, cli, result->operands, result->operand_cnt, true);
 	if (status)
 		return status;
 	input.is_quiet = true;
@@ -165,33 +140,22 @@ static int look(struct cli *cli, const char *path, struct log_cut *cut)
 	return CLI_OK;
 }
 
-/* Turns what was given into times of CLOCK_MONOTONIC. */
-static int resolve(struct log_input *input, const struct moment *moment, uint64_t otherwise, uint64_t *ns)
-{
-	const struct txtrace_log_info *info = txtrace_log_info(input->log);
-
-	*ns = moment->text ? moment->ns : otherwise;
-	if (!moment->text || moment->is_absolute)
-		return CLI_OK;
-	if (info->version_major == 0)
-		return cli_fail(input->cli, "the header of '%s' is damaged, and with it the time when the capture began: give times as 'txtrace dump' "
-			       "prints them, as in 6098565896422abs", input->path);
-	if (__builtin_add_overflow(*ns, info->start_monotonic_ns, ns))
-		*ns = UINT64_MAX;
-	return CLI_OK;
-}
-
-static int slice(struct cli *cli, const struct slice_options *values, struct log_input *input)
+static int slice(struct cli *cli, const struct slice_options *values, struct log_input *input, const struct options_result *result)
 {
 	struct log_cut_options cut_options = { .label = values->label, .has_pid = values->pid, .pid = (uint32_t)values->pid,
 					       .max_bytes = values->max_memory_bytes };
 	struct slicing slicing = { .values = values };
-	struct log_copy copy = { .input = input->path, .output = values->output, .codec = LOG_CODEC_ZSTD, .change_info = change_slice_info,
-				 .change = choose, .context = &slicing };
-	int status = resolve(input, &values->from, 0, &cut_options.from_ns);
+	struct log_copy copy = { .inputs = result->operands, .input_cnt = result->operand_cnt, .output = values->output,
+				 .codec = LOG_CODEC_ZSTD, .change_info = change_slice_info, .change = choose, .context = &slicing };
+	int status = log_output_check(values->output, input);
 
 	if (status == CLI_OK)
-		status = resolve(input, &values->to, LOG_CUT_NO_END, &cut_options.to_ns);
+		status = log_input_check_one_capture(input);
+	if (status == CLI_OK)
+		status = moment_resolve(&values->from, input, 0, &cut_options.from_ns);
+
+	if (status == CLI_OK)
+		status = moment_resolve(&values->to, input, LOG_CUT_NO_END, &cut_options.to_ns);
 	if (status == CLI_OK && cut_options.from_ns >= cut_options.to_ns)
 		status = cli_fail(cli, "there is nothing between --from %s and --to %s", values->from.text ? values->from.text : "the beginning",
 				  values->to.text);
@@ -200,7 +164,7 @@ static int slice(struct cli *cli, const struct slice_options *values, struct log
 		return status;
 	}
 	slicing.cut = log_cut_new(&cut_options);
-	status = slicing.cut ? look(cli, input->path, slicing.cut) : cli_fail(cli, "there is not enough memory");
+	status = slicing.cut ? look(cli, result, slicing.cut) : cli_fail(cli, "there is not enough memory");
 	if (status == CLI_OK)
 		status = log_copy_from(&copy, input);
 	else
@@ -220,10 +184,8 @@ static int run(struct cli *cli, int argc, char **argv)
 		return status;
 	status = log_copy_check_output(cli, "slice", values.output);
 	if (status == CLI_OK)
-		status = log_output_check(cli, values.output, result.operands[0]);
-	if (status == CLI_OK)
-		status = log_input_open(&input, cli, result.operands[0], true);
-	return status == CLI_OK ? slice(cli, &values, &input) : status;
+		status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
+	return status == CLI_OK ? slice(cli, &values, &input, &result) : status;
 }
 
 const struct command command_slice = { "slice", "a part of it: a range of time, some labels, a process", &options, run };

@@ -41,7 +41,7 @@ static const struct option_spec specs[] = {
 static const struct options options = {
 	.program = "txtrace spans",
 	.about = "The slowest spans, each with its tag, key and thread, and the split of its work. Lower bounds are marked by '>='.",
-	.usages = (const char *const[]){ "FILE", NULL },
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace spans bank.txtrace", "The 20 that took longest." },
@@ -51,7 +51,7 @@ static const struct options options = {
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 static int collect(const struct spans_options *values, struct log_input *input, struct span_top *top)
@@ -176,7 +176,7 @@ static int print_json(struct cli *cli, const struct spans_options *values, const
 	json.is_pretty = true;
 	json_object_begin(&json);
 	json_member_text(&json, "type", "spans");
-	capture_json(&json, txtrace_log_info(input->log));
+	capture_json(&json, &input->info);
 	json_member_text(&json, "sort", span_top_sorts[values->sort]);
 	json_name(&json, "spans");
 	json_array_begin(&json);
@@ -199,7 +199,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
-	status = log_input_open(&input, cli, result.operands[0], true);
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
 	top = span_top_new(values.limit, values.sort);
@@ -207,8 +207,10 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (!err)
 		err = values.wants_json ? print_json(cli, &values, &input, top) : print_text(cli, &input, top);
 	span_top_free(top);
+	if (err)
+		cli_fail(cli, "can't list the spans of '%s': %s", input.path, strerror(-err));
 	status = log_input_close(&input);
-	return err ? cli_fail(cli, "can't list the spans of '%s': %s", result.operands[0], strerror(-err)) : status;
+	return err ? CLI_FAILED : status;
 }
 
 const struct command command_spans = { "spans", "the slowest spans, each with its split", &options, run };

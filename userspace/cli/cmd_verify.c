@@ -39,7 +39,7 @@ static const struct options options = {
 	.about = "Whether a log is what it says it is: checksums, index, ledgers that add up to the nanosecond, flags, times and order of the records, "
 		 "parents, spans and threads that records refer to, and the recorder's own counts. A problem that lost events explain, or a "
 		 "program that misused its marks, is told and does not count.",
-	.usages = (const char *const[]){ "FILE", NULL },
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace verify bank.txtrace && mv bank.txtrace archive/", "Before it is kept." },
@@ -48,7 +48,7 @@ static const struct options options = {
 	.notes = notes,
 	.operand = "FILE",
 	.operand_min = 1,
-	.operand_max = 1,
+	.operand_max = -1,
 };
 
 /* Counted are only problems without an excuse. */
@@ -196,7 +196,7 @@ static int print_json(struct cli *cli, const struct log_input *input, const stru
 	json_member_bool(&json, "sound", log_check_is_sound(check));
 	checks_json(&json, check);
 	problems_json(&json, check);
-	capture_json(&json, txtrace_log_info(input->log));
+	capture_json(&json, &input->info);
 	capture_losses_json(&json, &input->census);
 	json_object_end(&json);
 	return cli_finish_json(cli, &json);
@@ -211,19 +211,37 @@ static void tell(void *context, uint64_t done_bytes, uint64_t total_bytes)
 		progress_show(progress, done_bytes, total_bytes);
 }
 
+/* Where something is damaged, headers and index can't agree with the rest. */
+static int check_files(struct log_check *check, struct log_input *input)
+{
+	size_t file_cnt = txtrace_log_file_cnt(input->log);
+	int err = 0;
+
+	if (input->census.record_cnt[TXTRACE_RECORD_DAMAGE] || input->err)
+		return 0;
+	for (size_t i = 0; !err && i < file_cnt; i++)
+		err = block_check(check, txtrace_log_file(input->log, i), tell, &input->progress);
+	return err;
+}
+
 static int verify(struct cli *cli, const struct verify_options *values, struct log_input *input)
 {
-	bool is_slice = strstr(txtrace_log_info(input->log)->options, LOG_CUT_MARK);
+	bool is_slice = strstr(input->info.options, LOG_CUT_MARK);
 	struct log_check *check = log_check_new(values->max_memory_bytes, values->limit, is_slice);
 	struct txtrace_record record;
 	int status, err;
 
 	if (!check)
 		return cli_fail(cli, "there is not enough memory");
-	while (log_input_next(input, &record))
+	if (input->info.part > 0)
+		log_check_excuse_parts(check);
+	while (log_input_next(input, &record)) {
+		if (input->has_begun_capture)
+			log_check_begin_capture(check);
 		log_check_add(check, &record);
+	}
 	log_check_finish(check);
-	err = input->census.record_cnt[TXTRACE_RECORD_DAMAGE] || input->err ? 0 : block_check(check, input->path, tell, &input->progress);
+	err = check_files(check, input);
 	cli_hide_progress(cli);
 	if (err) {
 		log_check_free(check);
@@ -246,7 +264,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
-	status = log_input_open(&input, cli, result.operands[0], true);
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
 	input.is_quiet = true; /* all of it is part of what is printed */

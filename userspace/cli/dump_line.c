@@ -291,7 +291,7 @@ static void add_dropped(struct text *text, const struct txtrace_record *record)
 	add_u64(text, "first_ns", dropped->first_ns);
 	add_u64(text, "last_ns", dropped->last_ns);
 	add_u64(text, "batches", dropped->batch_cnt);
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_STAY; kind++)
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_OBJECT; kind++)
 		add_u64(text, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
 }
 
@@ -314,6 +314,18 @@ static void add_stay(struct text *text, const struct txtrace_record *record)
 	add_u64(text, "keyed", stay->is_keyed);
 }
 
+static void add_object(struct text *text, const struct txtrace_record *record)
+{
+	const struct txtrace_object *object = &record->object;
+
+	add_u64(text, "time_ns", object->time_ns);
+	add_u64(text, "pid", object->pid);
+	add_u64(text, "tid", object->tid);
+	add_named(text, "reason", txtrace_block_reason_name(object->reason), object->reason);
+	add_hex(text, "object", object->object);
+	add_string(text, "name", &object->name);
+}
+
 static void add_damage(struct text *text, const struct txtrace_record *record)
 {
 	const struct txtrace_damage *damage = &record->damage;
@@ -334,7 +346,7 @@ static void (*const kinds[TXTRACE_RECORD_KIND_COUNT])(struct text *text, const s
 	[TXTRACE_RECORD_LOSS] = add_loss,           [TXTRACE_RECORD_OPEN_SPAN] = add_open_span,
 	[TXTRACE_RECORD_SUMMARY] = add_summary,     [TXTRACE_RECORD_DROPPED] = add_dropped,
 	[TXTRACE_RECORD_CONTINUED] = add_continued, [TXTRACE_RECORD_STAY] = add_stay,
-	[TXTRACE_RECORD_DAMAGE] = add_damage,
+	[TXTRACE_RECORD_OBJECT] = add_object,       [TXTRACE_RECORD_DAMAGE] = add_damage,
 };
 
 void dump_line_append(struct text *text, const struct txtrace_record *record)

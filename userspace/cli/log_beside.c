@@ -15,7 +15,7 @@
 /* ---- the guard ---- */
 
 /* A byte says that all is well; an end of the line without one, that its other end died. */
-__attribute__((noreturn)) static void watch(int fd, const char *partial)
+__attribute__((noreturn)) static void watch(int fd, const struct log_beside *beside)
 {
 	ssize_t got;
 	char byte;
@@ -28,8 +28,10 @@ __attribute__((noreturn)) static void watch(int fd, const char *partial)
 	do {
 		got = read(fd, &byte, 1);
 	} while (got < 0 && errno == EINTR);
-	if (got == 0)
-		unlink(partial);
+	if (got == 0) {
+		unlink(beside->partial);
+		unlink(beside->name); /* it may have been complete, and not been renamed yet */
+	}
 	_exit(0);
 }
 
@@ -42,7 +44,7 @@ static void start_guard(struct log_beside *beside)
 	beside->guard = fork();
 	if (beside->guard == 0) {
 		close(fds[1]);
-		watch(fds[0], beside->partial);
+		watch(fds[0], beside);
 	}
 	close(fds[0]);
 	beside->guard_fd = fds[1];

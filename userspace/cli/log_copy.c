@@ -17,7 +17,7 @@ int log_copy_check_output(struct cli *cli, const char *command, const char *outp
 
 int log_copy_warn_newer(const struct log_input *input)
 {
-	const struct txtrace_log_info *info = txtrace_log_info(input->log);
+	const struct txtrace_log_info *info = &input->info;
 
 	if (info->version_minor <= LOG_VERSION_MINOR)
 		return CLI_OK;
@@ -39,7 +39,7 @@ static int copy_record(const struct log_copy *copy, const struct log_input *inpu
 
 static int copy_records(const struct log_copy *copy, struct log_input *input)
 {
-	struct txtrace_log_info info = *txtrace_log_info(input->log);
+	struct txtrace_log_info info = input->info;
 	struct txtrace_record record;
 	struct log_output output;
 	uint64_t from_cnt = 0;
@@ -60,8 +60,13 @@ static int copy_records(const struct log_copy *copy, struct log_input *input)
 
 int log_copy_from(const struct log_copy *copy, struct log_input *input)
 {
-	int newer = log_copy_warn_newer(input), status = copy_records(copy, input), input_status = log_input_close(input);
+	int newer = log_copy_warn_newer(input), status = log_output_check(copy->output, input), input_status;
 
+	if (status == CLI_OK)
+		status = log_input_check_one_capture(input);
+	if (status == CLI_OK)
+		status = copy_records(copy, input);
+	input_status = log_input_close(input);
 	if (status == CLI_OK)
 		status = input_status;
 	return status == CLI_OK ? newer : status;
@@ -70,9 +75,7 @@ int log_copy_from(const struct log_copy *copy, struct log_input *input)
 int log_copy(struct cli *cli, const struct log_copy *copy)
 {
 	struct log_input input;
-	int status = log_output_check(cli, copy->output, copy->input);
+	int status = log_input_open(&input, cli, copy->inputs, copy->input_cnt, true);
 
-	if (status == CLI_OK)
-		status = log_input_open(&input, cli, copy->input, true);
 	return status == CLI_OK ? log_copy_from(copy, &input) : status;
 }

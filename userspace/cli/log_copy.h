@@ -9,7 +9,8 @@
 #include "txtrace/log.h"
 
 struct log_copy {
-	const char *input;
+	char *const *inputs;
+	int input_cnt;
 	const char *output;
 	enum log_codec codec;
 

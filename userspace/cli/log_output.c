@@ -9,15 +9,14 @@
 #include "analyze/record_parts.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/output_file.h"
 #include "log/log_format.h"
 
 #define CLOCK_TOLERANCE_NS 20000u
 
-int log_output_check(struct cli *cli, const char *path, const char *input_path)
+int log_output_check(const char *path, const struct log_input *input)
 {
-	if (file_is_same(path, input_path))
-		return cli_fail(cli, "can't write '%s': it is the log that is read", path);
+	if (log_input_has_file(input, path))
+		return cli_fail(input->cli, "can't write '%s': it is the log that is read", path);
 	return CLI_OK;
 }
 

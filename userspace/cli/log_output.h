@@ -19,6 +19,7 @@
 
 #include "cli/cli.h"
 #include "cli/log_beside.h"
+#include "cli/log_input.h"
 #include "log/log_writer.h"
 #include "txtrace/log.h"
 
@@ -31,8 +32,8 @@ struct log_output {
 	uint64_t too_long_cnt;
 };
 
-/* Refuses with a sentence if path is the file `input_path`. */
-int log_output_check(struct cli *cli, const char *path, const char *input_path);
+/* Refuses with a sentence if path is one of the files that are read. */
+int log_output_check(const char *path, const struct log_input *input);
 
 int log_output_open(struct log_output *output, struct cli *cli, const char *path, const struct txtrace_log_info *info, enum log_codec codec);
 

@@ -7,6 +7,7 @@
 #include "base/units.h"
 
 #define REASONS_SHOWN_MAX 3
+#define OBJECT_COLUMNS_MAX 48
 
 /* What stands in front of a name, and instead of one that is empty. */
 static const struct {
@@ -66,6 +67,10 @@ void wait_object_append(struct text *text, const struct wait_object *object)
 		break;
 	case WAIT_OBJECT_FD:
 		text_append_format(text, "fd %" PRIu32, (uint32_t)object->value);
+		if (object->name.length > 0) {
+			text_append(text, ", ");
+			text_append_clipped(text, object->name.bytes, object->name.length, OBJECT_COLUMNS_MAX);
+		}
 		break;
 	case WAIT_OBJECT_SLEEP:
 		text_append_format(text, "sleep of %s", units_format_duration(time, object->value));
@@ -113,6 +118,8 @@ void wait_object_json(struct json *json, const struct wait_object *object)
 		json_member_text(json, "address", text_string(&text));
 	if (object->kind == WAIT_OBJECT_FD)
 		json_member_u64(json, "fd", (uint32_t)object->value);
+	if (object->name.length > 0)
+		json_member_string(json, "name", object->name.bytes, object->name.length);
 	if (object->kind == WAIT_OBJECT_SLEEP)
 		json_member_u64(json, "asked_ns", object->value);
 	if (object->kind == WAIT_OBJECT_CALL) {

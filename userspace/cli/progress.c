@@ -24,11 +24,6 @@ void progress_init(struct progress *progress, struct cli *cli, bool is_wanted)
 		progress->opened_ns = now_ns();
 }
 
-bool progress_is_due(struct progress *progress)
-{
-	return progress->is_wanted && --progress->until_look == 0 && progress_is_due_after_long(progress);
-}
-
 bool progress_is_due_after_long(struct progress *progress)
 {
 	uint64_t now;

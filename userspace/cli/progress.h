@@ -25,8 +25,12 @@ struct progress {
 void progress_init(struct progress *progress, struct cli *cli, bool is_wanted);
 
 /* Counts a step, such as a record, or a long one, such as a batch; true: show how far it is. */
-bool progress_is_due(struct progress *progress);
 bool progress_is_due_after_long(struct progress *progress);
+
+static inline bool progress_is_due(struct progress *progress)
+{
+	return progress->is_wanted && --progress->until_look == 0 && progress_is_due_after_long(progress);
+}
 void progress_show(struct progress *progress, uint64_t done_bytes, uint64_t total_bytes);
 
 #endif

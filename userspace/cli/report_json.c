@@ -96,6 +96,7 @@ static void totals_json(struct json *json, const char *name, const struct span_s
 int report_json(const struct label_report *report, const struct txtrace_log_info *info, struct json *json)
 {
 	const struct log_census *census = label_report_census(report);
+	struct span_sums totals[2];
 
 	json_object_begin(json);
 	json_member_text(json, "type", "report");
@@ -106,7 +107,8 @@ int report_json(const struct label_report *report, const struct txtrace_log_info
 	for (size_t i = 0; i < label_report_row_count(report); i++)
 		label_json(json, label_report_row(report, i));
 	json_array_end(json);
-	totals_json(json, "totals", label_report_totals(report));
+	label_report_totals(report, totals);
+	totals_json(json, "totals", totals);
 	totals_json(json, "without_parent", label_report_top_level(report));
 	json_member_u64(json, "unfinished", census->unfinished_cnt);
 	json_member_bool(json, "coarse", label_report_is_coarse(report));

@@ -297,12 +297,13 @@ static void print_split(struct printer *printer)
 
 static void add_totals(struct printer *printer, struct table *table)
 {
-	const struct span_sums *totals = label_report_totals(printer->report);
 	const struct log_census *census = label_report_census(printer->report);
+	struct span_sums totals[2];
 	char spans[UNITS_SIZE], bounds[UNITS_SIZE], unfinished[UNITS_SIZE], labels[UNITS_SIZE];
 	bool has_rest = label_report_rest_count(printer->report) > 0;
 	size_t label_cnt = label_report_row_count(printer->report) - has_rest;
 
+	label_report_totals(printer->report, totals);
 	table_cell(table, TABLE_PLAIN, "spans");
 	text_clear(&printer->text);
 	text_append_format(&printer->text, "%s of %s%s label%s", units_format_count(spans, totals[0].cnt + totals[1].cnt),

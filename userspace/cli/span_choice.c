@@ -43,71 +43,80 @@ static int add_threads(struct chosen_span *chosen, const struct txtrace_record *
 }
 
 /* Returns enum cli_status of the reading; *err: what went wrong with the records. Only the first reading says what is missing in the log. */
-static int read_all(struct cli *cli, struct chosen_span *chosen, const char *path, bool is_first,
+static int read_all(struct cli *cli, struct chosen_span *chosen, const struct options_result *operands, bool is_first,
 		    int (*add)(struct chosen_span *chosen, const struct txtrace_record *record), int *err)
 {
 	struct txtrace_record record;
 	struct log_input input;
-	int status = log_input_open(&input, cli, path, true);
+	int status = log_input_open(&input, cli, operands->operands, operands->operand_cnt - 1, true);
 
 	if (status)
 		return status;
 	input.is_quiet = !is_first;
+	if (log_input_check_one_capture(&input)) {
+		log_input_close(&input);
+		return CLI_FAILED;
+	}
 	while (!*err && log_input_next(&input, &record))
 		*err = add(chosen, &record);
 	if (is_first) {
-		chosen->info = *txtrace_log_info(input.log);
+		chosen->info = input.info;
 		chosen->census = input.census;
 	}
 	return log_input_close(&input);
 }
 
-static bool complain(struct cli *cli, const struct span_choice *choice, const struct chosen_span *chosen, char **operands)
+static bool complain(struct cli *cli, const struct span_choice *choice, const struct chosen_span *chosen, const char *path, const char *id)
 {
 	if (chosen->query.is_found) {
 		if (chosen->query.match_cnt > 1)
 			cli_warn(cli, "'%s' has %" PRIu64 " spans with the id %s; this is number %" PRIu64 ": --pid and --nth choose another",
-				 operands[0], chosen->query.match_cnt, operands[1], choice->nth);
+				 path, chosen->query.match_cnt, id, choice->nth);
 		return false;
 	}
 	if (chosen->query.match_cnt > 0)
-		cli_fail(cli, "'%s' has only %" PRIu64 " spans with the id %s", operands[0], chosen->query.match_cnt, operands[1]);
+		cli_fail(cli, "'%s' has only %" PRIu64 " spans with the id %s", path, chosen->query.match_cnt, id);
 	else
-		cli_fail(cli, "'%s' has no %sspan with the id %s%s, see 'txtrace spans --json' for ids", operands[0],
-			 choice->is_keyed ? "keyed " : "", operands[1], choice->pid ? " in this process" : "");
+		cli_fail(cli, "'%s' has no %sspan with the id %s%s, see 'txtrace spans --json' for ids", path,
+			 choice->is_keyed ? "keyed " : "", id, choice->pid ? " in this process" : "");
 	return true;
 }
 
-static int load(struct cli *cli, const struct span_choice *choice, char **operands, bool wants_all_threads, struct chosen_span *chosen, int *err)
+static const char *id_of(const struct options_result *operands)
 {
-	int status = read_all(cli, chosen, operands[0], true, find, err);
+	return operands->operands[operands->operand_cnt - 1];
+}
+
+static int load(struct cli *cli, const struct span_choice *choice, const struct options_result *operands, bool wants_all_threads, struct chosen_span *chosen, int *err)
+{
+	int status = read_all(cli, chosen, operands, true, find, err);
 
 	chosen->status = status;
 	if (status == CLI_FAILED || *err)
 		return status;
 	span_query_found(&chosen->query, chosen->census.last_ns);
-	if (complain(cli, choice, chosen, operands))
+	if (complain(cli, choice, chosen, operands->operands[0], id_of(operands)))
 		return CLI_FAILED;
 	*err = span_window_init(&chosen->window, &chosen->query, wants_all_threads, choice->max_memory_bytes, chosen->info.kernel);
 	if (!*err)
-		status = read_all(cli, chosen, operands[0], false, add_spans, err);
+		status = read_all(cli, chosen, operands, false, add_spans, err);
 	if (!*err && status != CLI_FAILED)
 		*err = span_window_link(&chosen->window);
 	if (!*err && status != CLI_FAILED)
-		status = read_all(cli, chosen, operands[0], false, add_threads, err);
+		status = read_all(cli, chosen, operands, false, add_threads, err);
 	if (!*err && status != CLI_FAILED)
 		*err = span_window_finish(&chosen->window);
 	return status;
 }
 
-bool span_choice_load(struct cli *cli, const struct span_choice *choice, char **operands, bool wants_all_threads, struct chosen_span *chosen,
+bool span_choice_load(struct cli *cli, const struct span_choice *choice, const struct options_result *operands, bool wants_all_threads, struct chosen_span *chosen,
 		      int *status)
 {
 	int err;
 
 	*chosen = (struct chosen_span){ .query = { .pid = (uint32_t)choice->pid, .nth = choice->nth, .is_keyed = choice->is_keyed } };
-	if (units_parse_u64(operands[1], &chosen->query.id)) {
-		*status = cli_fail(cli, "'%s' is no id of a span: a number, see 'txtrace spans --json'", operands[1]);
+	if (units_parse_u64(id_of(operands), &chosen->query.id)) {
+		*status = cli_fail(cli, "'%s' is no id of a span: a number, see 'txtrace spans --json'", id_of(operands));
 		return false;
 	}
 	err = span_query_init(&chosen->query);
@@ -116,7 +125,7 @@ bool span_choice_load(struct cli *cli, const struct span_choice *choice, char **
 		err = -ENOMEM;
 	*status = err ? CLI_OK : load(cli, choice, operands, wants_all_threads, chosen, &err);
 	if (err)
-		*status = cli_fail(cli, "can't read about the span %s in '%s': %s", operands[1], operands[0], strerror(-err));
+		*status = cli_fail(cli, "can't read about the span %s in '%s': %s", id_of(operands), operands->operands[0], strerror(-err));
 	if (*status != CLI_FAILED)
 		return true;
 	chosen_span_release(chosen);

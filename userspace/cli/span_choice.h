@@ -38,8 +38,8 @@ struct chosen_span {
 	int status; /* what the log deserves, when all else went well */
 };
 
-/* operands: FILE and ID. true: *chosen is filled, to be released; false: a sentence was said, and *status says how to end. */
-bool span_choice_load(struct cli *cli, const struct span_choice *choice, char **operands, bool wants_all_threads, struct chosen_span *chosen,
+/* operands: FILE… and ID. true: *chosen is filled, to be released; false: a sentence was said, and *status says how to end. */
+bool span_choice_load(struct cli *cli, const struct span_choice *choice, const struct options_result *operands, bool wants_all_threads, struct chosen_span *chosen,
 		      int *status);
 void chosen_span_release(struct chosen_span *chosen);
 

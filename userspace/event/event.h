@@ -58,6 +58,7 @@ struct event {
 			uint32_t next_tid;
 			uint32_t next_tgid;
 			uint64_t object;
+			uint64_t inode;
 			int32_t syscall_nr;
 			uint8_t left_as;
 			uint8_t reason;

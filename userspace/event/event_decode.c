@@ -50,6 +50,7 @@ static int decode_switch(const struct wire *wire, struct event *event)
 	event->sched.next_tid = w->next_tid;
 	event->sched.next_tgid = w->next_tgid;
 	event->sched.object = w->object;
+	event->sched.inode = w->inode;
 	event->sched.syscall_nr = w->syscall_nr;
 	event->sched.left_as = w->left_as;
 	event->sched.reason = w->reason;

@@ -27,6 +27,7 @@ static const struct stream_field switch_fields[] = {
 	{ "reason", STREAM_NAME, AT(sched.reason), &stream_reasons, 0, false, AT(sched.left_as) },
 	{ "syscall", STREAM_INT32, AT(sched.syscall_nr), NULL, -1, false, 0 },
 	{ "object", STREAM_HEX, AT(sched.object), NULL, 0, false, 0 },
+	{ "inode", STREAM_U64, AT(sched.inode), NULL, 0, false, 0 },
 	{ "next", STREAM_THREAD, AT(sched.next_tid), NULL, 0, false, 0 },
 	{ "next_is_traced", STREAM_YES, AT(sched.next_is_traced), NULL, 0, false, 0 },
 	{ 0 },

@@ -105,6 +105,9 @@ static void count_record(struct export_totals *totals, const struct txtrace_reco
 	case TXTRACE_RECORD_STAY:
 		count_time(totals, record->stay.enter_ns, record->stay.exit_ns);
 		break;
+	case TXTRACE_RECORD_OBJECT:
+		count_time(totals, record->object.time_ns, record->object.time_ns);
+		break;
 	case TXTRACE_RECORD_DAMAGE:
 		totals->damaged_bytes = add_saturating(totals->damaged_bytes, record->damage.length_bytes);
 		totals->damaged_record_cnt = add_saturating(totals->damaged_record_cnt, record->damage.record_cnt);
@@ -145,6 +148,8 @@ static int dispatch(const struct export_format *format, void *state, const struc
 		return CALL(format, continued, state, &record->continued);
 	case TXTRACE_RECORD_STAY:
 		return CALL(format, stay, state, &record->stay);
+	case TXTRACE_RECORD_OBJECT:
+		return CALL(format, object, state, &record->object);
 	case TXTRACE_RECORD_DAMAGE:
 		return format->damage(state, &record->damage);
 	default: /* the summary is finish()'s */

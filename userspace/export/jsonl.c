@@ -345,7 +345,7 @@ static int jsonl_dropped(void *state, const struct txtrace_dropped *dropped)
 	json_member_u64(json, "batch_cnt", dropped->batch_cnt);
 	json_name(json, "records");
 	json_object_begin(json);
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_STAY; kind++)
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_OBJECT; kind++)
 		json_member_u64(json, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
 	json_object_end(json);
 	return end_line(json);
@@ -373,6 +373,20 @@ static int jsonl_stay(void *state, const struct txtrace_stay *stay)
 	json_member_u64_string(json, "span", stay->span);
 	json_member_u64(json, "span_pid", stay->span_pid);
 	json_member_bool(json, "keyed", stay->is_keyed);
+	return end_line(json);
+}
+
+static int jsonl_object(void *state, const struct txtrace_object *object)
+{
+	struct json *json = state;
+
+	begin_line(json, "object");
+	json_member_u64(json, "time_ns", object->time_ns);
+	json_member_u64(json, "pid", object->pid);
+	json_member_u64(json, "tid", object->tid);
+	json_member_text(json, "reason", txtrace_block_reason_name(object->reason));
+	member_pointer(json, "object", object->object);
+	member_bytes(json, "name", "name_hex", object->name);
 	return end_line(json);
 }
 
@@ -461,6 +475,7 @@ const struct export_format format_jsonl = {
 	.dropped = jsonl_dropped,
 	.continued = jsonl_continued,
 	.stay = jsonl_stay,
+	.object = jsonl_object,
 	.damage = jsonl_damage,
 	.finish = jsonl_finish,
 	.free = jsonl_free,

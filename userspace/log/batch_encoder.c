@@ -158,6 +158,18 @@ void batch_encoder_visit_labels(const struct batch_encoder *encoder, label_visit
 	}
 }
 
+void batch_encoder_count(const struct batch_encoder *encoder, uint64_t record_cnts[TXTRACE_RECORD_KIND_COUNT])
+{
+	memset(record_cnts, 0, TXTRACE_RECORD_KIND_COUNT * sizeof(*record_cnts));
+	for (uint32_t i = 0; i < encoder->shapes.count; i++)
+		record_cnts[encoder->shapes.shapes[i].kind] += encoder->shapes.shapes[i].count;
+}
+
+uint64_t batch_encoder_last_ns(const struct batch_encoder *encoder)
+{
+	return encoder->last_ns;
+}
+
 /* ---- at the finish ---- */
 
 /* Gives each column room for what may come into it. */

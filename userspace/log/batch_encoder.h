@@ -32,6 +32,12 @@ struct batch {
 typedef void (*label_visitor)(void *context, const char *label, size_t length, uint64_t span_cnt);
 void batch_encoder_visit_labels(const struct batch_encoder *encoder, label_visitor visit, void *context);
 
+/* How many records of each kind it holds: record_cnts is indexed by enum txtrace_record_kind. */
+void batch_encoder_count(const struct batch_encoder *encoder, uint64_t record_cnts[TXTRACE_RECORD_KIND_COUNT]);
+
+/* Greatest time of a record that it holds; 0 if there is none. */
+uint64_t batch_encoder_last_ns(const struct batch_encoder *encoder);
+
 /* The batch, which holds at least one record. After it, only reset may follow. */
 void batch_encoder_finish(struct batch_encoder *encoder, struct batch *batch);
 void batch_encoder_reset(struct batch_encoder *encoder);

@@ -31,7 +31,7 @@ void block_copy_abort(struct block_copy *copy)
 	if (!copy)
 		return;
 	if (copy->file)
-		log_file_discard(copy->file);
+		log_file_discard(copy->file, NULL);
 	free_copy(copy);
 }
 
@@ -77,7 +77,7 @@ int block_copy_open(struct block_copy **result, const char *path, struct block_f
 	memcpy(copy->last.capture_id, info->capture_id, sizeof(copy->last.capture_id));
 	err = log_index_init(&copy->index);
 	if (!err)
-		err = log_file_open(&copy->file, path);
+		err = log_file_open(&copy->file, path, NULL);
 	if (!err)
 		err = write_header(copy, info);
 	if (err)
@@ -213,7 +213,7 @@ int block_copy_close(struct block_copy *copy, bool is_cut)
 		block_copy_abort(copy);
 		return err;
 	}
-	err = log_file_complete(copy->file);
+	err = log_file_complete(copy->file, NULL);
 	free_copy(copy);
 	return err;
 }

@@ -149,7 +149,7 @@ enum dropped_field {
 	DROPPED_SINCE_LAST = 2,
 	DROPPED_BATCHES = 3,
 	DROPPED_RECORDS = 4, /* one for each kind, from kind 1 */
-	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_STAY,
+	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_OBJECT,
 };
 
 enum continued_field {
@@ -166,8 +166,15 @@ enum stay_field {
 	STAY_FIELD_COUNT = 7,
 };
 
+enum object_field {
+	OBJECT_REASON = 2,
+	OBJECT_OBJECT = 3,
+	OBJECT_NAME = 4,
+	OBJECT_FIELD_COUNT = 5,
+};
+
 /* Kinds that a file can hold; the reader's own DAMAGE is none. */
-#define LOG_KIND_COUNT (TXTRACE_RECORD_STAY + 1)
+#define LOG_KIND_COUNT (TXTRACE_RECORD_OBJECT + 1)
 
 /* No kind of this version has more. */
 #define LOG_KNOWN_FIELD_MAX 32

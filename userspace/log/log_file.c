@@ -2,126 +2,48 @@
 #include "log/log_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 struct log_file {
 	int fd;
-	bool is_direct; /* a device or pipe: nothing to rename, nothing to take back */
+	struct file_series *series;
+	struct log_file_options options;
 	uint64_t bytes;
-	char *path;
-	char *partial;
-	char *previous;
+	bool has_pruned; /* since it was begun */
 };
 
 static void free_file(struct log_file *file)
 {
 	if (file->fd >= 0)
 		close(file->fd);
-	free(file->path);
-	free(file->partial);
-	free(file->previous);
+	file_series_close(file->series);
 	free(file);
 }
 
-static struct log_file *new_file(const char *path)
+int log_file_open(struct log_file **result, const char *path, const struct log_file_options *options)
 {
 	struct log_file *file = calloc(1, sizeof(*file));
-
-	if (!file)
-		return NULL;
-	file->fd = -1;
-	file->path = strdup(path);
-	if (asprintf(&file->partial, "%s.partial", path) < 0)
-		file->partial = NULL;
-	if (asprintf(&file->previous, "%s.partial.1", path) < 0)
-		file->previous = NULL;
-	if (!file->path || !file->partial || !file->previous) {
-		free_file(file);
-		return NULL;
-	}
-	return file;
-}
-
-static bool read_id(const char *name, uint32_t *id)
-{
-	const char *text = getenv(name);
-	unsigned long value;
-	char *end;
-
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	*id = (uint32_t)value;
-	return !errno && !*end && value < UINT32_MAX;
-}
-
-static int give_to_invoker(int fd)
-{
-	uint32_t uid, gid;
-
-	if (geteuid() != 0 || !read_id("SUDO_UID", &uid) || !read_id("SUDO_GID", &gid))
-		return 0;
-	return fchown(fd, uid, gid) ? -errno : 0;
-}
-
-/* Puts aside what a crashed recorder left; a live one holds a lock on it. */
-static int set_aside(const struct log_file *file)
-{
-	int fd = open(file->partial, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), err = 0;
-
-	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB))
-		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
-	else if (rename(file->partial, file->previous))
-		err = -errno;
-	close(fd);
-	return err;
-}
-
-static int open_partial(struct log_file *file)
-{
-	int err = set_aside(file);
-
-	if (err)
-		return err;
-	file->fd = open(file->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (file->fd < 0)
-		return -errno;
-	if (flock(file->fd, LOCK_EX | LOCK_NB))
-		return errno == EWOULDBLOCK ? -EBUSY : -errno;
-	return give_to_invoker(file->fd);
-}
-
-int log_file_open(struct log_file **result, const char *path)
-{
-	struct log_file *file = new_file(path);
-	struct stat status;
-	int err = 0;
+	int err;
 
 	if (!file)
 		return -ENOMEM;
-	if (!stat(path, &status) && !S_ISREG(status.st_mode)) {
-		file->is_direct = true;
-		file->fd = S_ISDIR(status.st_mode) ? -1 : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-		err = S_ISDIR(status.st_mode) ? -EISDIR : file->fd < 0 ? -errno : 0;
-	} else {
-		err = open_partial(file);
-	}
-	if (err) {
+	file->fd = -1;
+	if (options)
+		file->options = *options;
+	err = file_series_open(&file->series, path);
+	if (!err)
+		file->fd = file_series_begin(file->series);
+	if (!err && file->fd < 0)
+		err = file->fd;
+	if (err)
 		free_file(file);
-		return err;
-	}
-	*result = file;
-	return 0;
+	else
+		*result = file;
+	return err;
 }
 
 static int write_all(int fd, struct iovec *parts, int part_cnt)
@@ -148,6 +70,18 @@ static int write_all(int fd, struct iovec *parts, int part_cnt)
 	return 0;
 }
 
+/* Not before something was written: a recording that does not start removes nothing. */
+static int make_room(struct log_file *file)
+{
+	const struct file_series_limits *limits = &file->options.limits;
+	uint64_t total_bytes = file_series_older_bytes(file->series) + file->bytes;
+
+	if (!file->options.keeps_older || (file->has_pruned && (!limits->total_bytes || total_bytes <= limits->total_bytes)))
+		return 0;
+	file->has_pruned = true;
+	return file_series_prune(file->series, limits, file->bytes);
+}
+
 int log_file_write(struct log_file *file, const void *head, size_t head_bytes, const void *body, size_t body_bytes)
 {
 	struct iovec parts[] = { { (void *)head, head_bytes }, { (void *)body, body_bytes } };
@@ -155,12 +89,28 @@ int log_file_write(struct log_file *file, const void *head, size_t head_bytes, c
 
 	if (!err) {
 		file->bytes += head_bytes + body_bytes;
-		return 0;
+		return body_bytes ? make_room(file) : 0;
 	}
 	/* If this fails too, the reader finds a batch that is cut off, and says so. */
-	if (!file->is_direct && !ftruncate(file->fd, (off_t)file->bytes))
+	if (!log_file_is_direct(file) && !ftruncate(file->fd, (off_t)file->bytes))
 		lseek(file->fd, (off_t)file->bytes, SEEK_SET);
 	return err;
+}
+
+int log_file_sync(struct log_file *file)
+{
+	return log_file_is_direct(file) || !fdatasync(file->fd) ? 0 : -errno;
+}
+
+int log_file_check(const struct log_file *file)
+{
+	struct stat status;
+
+	if (log_file_is_direct(file))
+		return 0;
+	if (fstat(file->fd, &status))
+		return -errno;
+	return status.st_nlink ? 0 : -ENOENT;
 }
 
 uint64_t log_file_bytes(const struct log_file *file)
@@ -168,25 +118,79 @@ uint64_t log_file_bytes(const struct log_file *file)
 	return file->bytes;
 }
 
-int log_file_complete(struct log_file *file)
+bool log_file_is_direct(const struct log_file *file)
 {
+	return file_series_is_direct(file->series);
+}
+
+/* The lock goes with the descriptor, so the name goes first. */
+static int end_partial(struct log_file *file, int (*name)(struct file_series *series))
+{
+	int err = fsync(file->fd) ? -errno : name(file->series);
+
+	if (err)
+		return err;
+	close(file->fd);
+	file->fd = -1;
+	return 0;
+}
+
+int log_file_turn(struct log_file *file)
+{
+	int err = end_partial(file, file_series_number);
+
+	if (err)
+		return err;
+	file->bytes = 0;
+	file->has_pruned = false;
+	file->fd = file_series_begin(file->series);
+	return file->fd < 0 ? file->fd : 0;
+}
+
+static void tell_names(const struct log_file *file, struct log_file_names *names, bool is_complete, bool is_partial)
+{
+	if (!names)
+		return;
+	*names = (struct log_file_names){ .is_complete = is_complete, .is_partial = is_partial };
+	if (log_file_is_direct(file))
+		*names = (struct log_file_names){ .is_complete = true };
+	file_series_numbers(file->series, &names->first_number, &names->last_number);
+}
+
+/* Until it is ended it has the .partial's name, unless somebody removed it. */
+static bool is_still_partial(const struct log_file *file)
+{
+	return file->fd >= 0 && !log_file_check(file);
+}
+
+int log_file_complete(struct log_file *file, struct log_file_names *names)
+{
+	bool keeps_older = file->options.keeps_older;
 	int err = 0;
 
-	if (!file->is_direct && (fsync(file->fd) || rename(file->partial, file->path)))
-		err = -errno;
+	if (!log_file_is_direct(file))
+		err = end_partial(file, keeps_older ? file_series_finish : file_series_replace);
+	if (!err && keeps_older)
+		file_series_prune(file->series, &file->options.limits, UINT64_MAX); /* it is safe: what can't be removed now will be by the next one */
+	tell_names(file, names, !err, err && is_still_partial(file));
 	free_file(file);
 	return err;
 }
 
-void log_file_abandon(struct log_file *file)
+void log_file_abandon(struct log_file *file, struct log_file_names *names)
 {
-	if (file)
-		free_file(file);
+	if (!file)
+		return;
+	tell_names(file, names, false, is_still_partial(file));
+	free_file(file);
 }
 
-void log_file_discard(struct log_file *file)
+void log_file_discard(struct log_file *file, struct log_file_names *names)
 {
-	if (file && !file->is_direct)
-		unlink(file->partial);
-	log_file_abandon(file);
+	if (!file)
+		return;
+	if (file->fd >= 0)
+		file_series_discard(file->series);
+	tell_names(file, names, false, false);
+	free_file(file);
 }

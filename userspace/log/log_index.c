@@ -26,6 +26,15 @@ void log_index_release(struct log_index *index)
 	intern_strings_release(&index->labels);
 }
 
+void log_index_clear(struct log_index *index)
+{
+	index->entry_cnt = 0;
+	index->batches_per_entry = 1;
+	index->other_span_cnt = 0;
+	memset(index->span_cnts, 0, index->labels.count * sizeof(*index->span_cnts));
+	intern_strings_clear(&index->labels);
+}
+
 static void join(struct log_index_entry *entry, const struct log_index_entry *next)
 {
 	entry->first_ns = next->first_ns < entry->first_ns ? next->first_ns : entry->first_ns;
@@ -103,4 +112,38 @@ uint32_t log_index_encode(const struct log_index *index, uint8_t *buffer)
 		at += length;
 	}
 	return (uint32_t)(at - buffer);
+}
+
+bool log_index_read(struct log_index_reader *reader, const uint8_t *payload, size_t length)
+{
+	*reader = (struct log_index_reader){ .at = payload, .end = payload + length };
+	return leb128_get(&reader->at, reader->end, &reader->left);
+}
+
+static bool read_entry(struct log_index_reader *reader, struct log_index_entry *entry)
+{
+	uint64_t distance, batch_cnt, step, length;
+
+	if (!leb128_get(&reader->at, reader->end, &distance) || !leb128_get(&reader->at, reader->end, &batch_cnt) ||
+	    !leb128_get(&reader->at, reader->end, &entry->record_cnt) || !leb128_get(&reader->at, reader->end, &step) ||
+	    !leb128_get(&reader->at, reader->end, &length))
+		return false;
+	entry->offset = reader->offset + distance;
+	entry->batch_cnt = (uint32_t)batch_cnt;
+	entry->first_ns = reader->time_ns + unzigzag(step);
+	entry->last_ns = entry->first_ns + length;
+	return entry->offset > reader->offset && batch_cnt > 0 && batch_cnt <= UINT32_MAX && entry->last_ns >= entry->first_ns;
+}
+
+bool log_index_next(struct log_index_reader *reader, struct log_index_entry *entry)
+{
+	if (!reader->left)
+		return false;
+	reader->is_wrong = !read_entry(reader, entry);
+	if (reader->is_wrong)
+		return false;
+	reader->left--;
+	reader->offset = entry->offset;
+	reader->time_ns = entry->first_ns;
+	return true;
 }

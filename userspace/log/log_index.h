@@ -6,6 +6,7 @@
 #ifndef LOG_INDEX_H
 #define LOG_INDEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,7 @@ struct log_index {
 
 int log_index_init(struct log_index *index); /* 0 or -ENOMEM; to be released in any case */
 void log_index_release(struct log_index *index);
+void log_index_clear(struct log_index *index);
 
 void log_index_add_batch(struct log_index *index, const struct log_index_entry *entry);
 void log_index_add_spans(struct log_index *index, const char *label, size_t length, uint64_t span_cnt);
@@ -41,5 +43,22 @@ void log_index_add_spans(struct log_index *index, const char *label, size_t leng
 /* The payload of the index block: buffer has room for LOG_INDEX_BYTES_MAX. Returns its length. */
 #define LOG_INDEX_BYTES_MAX (LOG_INDEX_ENTRY_MAX * 45u + LOG_INDEX_LABEL_MAX * 20u + LOG_INDEX_LABEL_BYTES + 64u)
 uint32_t log_index_encode(const struct log_index *index, uint8_t *buffer);
+
+/*
+ * The entries of such a payload, one by one. Nothing in it is trusted: offsets ascend, and no number has wrapped around; whether the entries are right,
+ * only the blocks can tell. What follows the entries is not looked at.
+ */
+struct log_index_reader {
+	const uint8_t *at;
+	const uint8_t *end;
+	uint64_t left; /* entries */
+	uint64_t offset;
+	uint64_t time_ns;
+	bool is_wrong; /* after a false: it was not the end */
+};
+
+/* False: this is no index. */
+bool log_index_read(struct log_index_reader *reader, const uint8_t *payload, size_t length);
+bool log_index_next(struct log_index_reader *reader, struct log_index_entry *entry);
 
 #endif

@@ -95,6 +95,8 @@ static struct record_strings strings_of(const struct txtrace_record *record)
 		return (struct record_strings){ &record->counter.name, { NULL, NULL } };
 	case TXTRACE_RECORD_LINK:
 		return (struct record_strings){ &record->link.name, { NULL, NULL } };
+	case TXTRACE_RECORD_OBJECT:
+		return (struct record_strings){ NULL, { &record->object.name, NULL } };
 	case TXTRACE_RECORD_OPEN_SPAN:
 		return (struct record_strings){ &record->open_span.label, { &record->open_span.key, NULL } };
 	default:
@@ -446,6 +448,16 @@ static void pack_stay(struct record_packer *packer, const struct txtrace_record 
 	fields[STAY_SPAN] = pack_slotted(packer, fields[STAY_SPAN_SLOT], stay->span);
 }
 
+static void pack_object(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_object *object = &record->object;
+
+	fields[FIELD_THREAD] = pack_thread(packer, object->tid, object->pid);
+	fields[OBJECT_REASON] = object->reason;
+	fields[OBJECT_OBJECT] = object->object;
+	fields[OBJECT_NAME] = pack_text(packer, &object->name);
+}
+
 typedef void (*pack_fn)(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields);
 
 static const pack_fn packs[LOG_KIND_COUNT] = {
@@ -456,6 +468,7 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_LOSS] = pack_loss,           [TXTRACE_RECORD_OPEN_SPAN] = pack_open_span,
 	[TXTRACE_RECORD_SUMMARY] = pack_summary,     [TXTRACE_RECORD_DROPPED] = pack_dropped,
 	[TXTRACE_RECORD_CONTINUED] = pack_continued, [TXTRACE_RECORD_STAY] = pack_stay,
+	[TXTRACE_RECORD_OBJECT] = pack_object,
 };
 
 /* The moment at which the record was finished: its place in the log. */
@@ -490,6 +503,8 @@ static uint64_t time_of(const struct txtrace_record *record)
 		return record->continued.time_ns;
 	case TXTRACE_RECORD_STAY:
 		return record->stay.exit_ns;
+	case TXTRACE_RECORD_OBJECT:
+		return record->object.time_ns;
 	default:
 		return 0;
 	}

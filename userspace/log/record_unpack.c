@@ -317,6 +317,21 @@ static bool unpack_stay(struct record_unpacker *unpacker, const uint64_t *fields
 	return unpack_slotted(unpacker, fields[STAY_SPAN_SLOT], fields[STAY_SPAN], 0, &stay->span);
 }
 
+static bool unpack_object(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+{
+	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
+	struct txtrace_object *object = &record->object;
+
+	if (!thread)
+		return false;
+	object->time_ns = unpacker->model.time_ns;
+	object->tid = thread->tid;
+	object->pid = thread->pid;
+	object->reason = (uint8_t)fields[OBJECT_REASON];
+	object->object = fields[OBJECT_OBJECT];
+	return unpack_text(unpacker, fields[OBJECT_NAME], &object->name);
+}
+
 typedef bool (*unpack_fn)(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record);
 
 static const unpack_fn unpacks[LOG_KIND_COUNT] = {
@@ -327,6 +342,7 @@ static const unpack_fn unpacks[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_LOSS] = unpack_loss,           [TXTRACE_RECORD_OPEN_SPAN] = unpack_open_span,
 	[TXTRACE_RECORD_SUMMARY] = unpack_summary,     [TXTRACE_RECORD_DROPPED] = unpack_dropped,
 	[TXTRACE_RECORD_CONTINUED] = unpack_continued, [TXTRACE_RECORD_STAY] = unpack_stay,
+	[TXTRACE_RECORD_OBJECT] = unpack_object,
 };
 
 bool record_unpack(struct record_unpacker *unpacker, uint32_t kind, const uint64_t *fields, struct txtrace_record *record)

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "cli/report_print.h"
 #include "cli/screen.h"
+#include "record/log_place.h"
 
 static void print_report(struct recorder *recorder, FILE *out)
 {
@@ -25,6 +26,50 @@ static void print_loss(const struct recorder_result *result, FILE *messages)
 		units_format_count(received, summary->received_cnt), units_format_count(lost, summary->lost_cnt));
 }
 
+static void print_dropped(const struct txtrace_dropped *dropped, FILE *messages)
+{
+	char records[UNITS_SIZE], spans[UNITS_SIZE];
+	uint64_t record_cnt = 0;
+
+	for (unsigned int kind = 0; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
+		record_cnt += dropped->record_cnt[kind];
+
+	fprintf(messages,
+		"txtrace-bpf: the disk did not keep up: %s records, %s of them spans, are not in the log; a larger --queue-size or a faster disk "
+		"helps\n",
+		units_format_count(records, record_cnt),
+		units_format_count(spans, dropped->record_cnt[TXTRACE_RECORD_SPAN]));
+}
+
+/* Which files, how large, and what to do with them. */
+static void print_log(const struct recorder_result *result, FILE *messages)
+{
+	const struct log_file_names *names = &result->log.names;
+	size_t cnt = log_place_cnt(result->log_path, names);
+	char bytes[UNITS_SIZE], duration[UNITS_SIZE];
+	struct text files = { 0 }, arguments = { 0 };
+
+	if (!cnt)
+		return;
+	log_place_append(&files, result->log_path, names);
+	log_place_append_arguments(&arguments, result->log_path, names);
+	fprintf(messages, "txtrace-bpf: %s of log for %s in ", units_format_size(bytes, result->log.written_bytes),
+		units_format_duration(duration, result->duration_ns));
+	if (cnt > 1)
+		fprintf(messages, "%zu files: ", cnt);
+	fprintf(messages, "%s\n", text_string(&files));
+	if (cnt < result->log.file_cnt)
+		fprintf(messages, "txtrace-bpf: the oldest of its %llu files were removed to make room: --keep and --keep-size\n",
+			(unsigned long long)result->log.file_cnt);
+	if (cnt > 1)
+		fprintf(messages, "next: txtrace report %s\n", text_string(&arguments));
+	else
+		fprintf(messages, "next: txtrace spans %s     txtrace export %s --format perfetto -o trace.pftrace\n", text_string(&arguments),
+			text_string(&arguments));
+	text_release(&files);
+	text_release(&arguments);
+}
+
 /* What should never be, and what the user can do about the rest. */
 static void print_doubts(const struct recorder_result *result, FILE *messages)
 {
@@ -35,6 +80,8 @@ static void print_doubts(const struct recorder_result *result, FILE *messages)
 	if (summary->sent_cnt != summary->received_cnt + summary->lost_cnt)
 		fprintf(messages, "txtrace-bpf: %lld events are unaccounted for: please report this as a bug\n",
 			(long long)(summary->sent_cnt - summary->received_cnt - summary->lost_cnt));
+	if (result->dropped.batch_cnt)
+		print_dropped(&result->dropped, messages);
 	if (summary->lost_clocks_cnt)
 		fprintf(messages, "txtrace-bpf: %llu threads could not be given clocks; their time is unknown\n",
 			(unsigned long long)summary->lost_clocks_cnt);
@@ -52,7 +99,6 @@ static void print_doubts(const struct recorder_result *result, FILE *messages)
 void closing_words_print(struct recorder *recorder, const struct record_options *options, FILE *out, FILE *messages)
 {
 	struct recorder_result result;
-	char bytes[UNITS_SIZE], duration[UNITS_SIZE];
 
 	recorder_result(recorder, &result);
 	if (!options->is_quiet)
@@ -60,10 +106,6 @@ void closing_words_print(struct recorder *recorder, const struct record_options 
 	else if (result.summary.lost_cnt)
 		print_loss(&result, messages);
 	print_doubts(&result, messages);
-	if (options->is_quiet || !result.log_suffix)
-		return;
-	fprintf(messages, "txtrace-bpf: %s of log for %s in '%s%s'\n", units_format_size(bytes, result.log_bytes),
-		units_format_duration(duration, result.duration_ns), options->output, result.log_suffix);
-	fprintf(messages, "next: txtrace spans %s%s     txtrace export %s%s --format perfetto -o trace.pftrace\n", options->output,
-		result.log_suffix, options->output, result.log_suffix);
+	if (!options->is_quiet)
+		print_log(&result, messages);
 }

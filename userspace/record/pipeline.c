@@ -11,6 +11,7 @@ struct pipeline {
 	struct merge *merge;
 	struct attribution *attribution;
 	struct label_report *report;
+	struct object_names *objects;
 	uint64_t undecodable_cnt;
 	uint64_t event_cnt;
 };
@@ -21,6 +22,24 @@ static int put_record(void *context, const struct txtrace_record *record)
 	int err = log_writer_add(pipeline->options.log, record);
 
 	return err ? err : label_report_add(pipeline->report, record);
+}
+
+/* Between two events: a new file begins with what it needs to be read alone. */
+static int look_after_log(struct pipeline *pipeline)
+{
+	struct merge_stats merge;
+	int result;
+
+	if (!log_writer_is_due(pipeline->options.log))
+		return 0;
+	merge_stats(pipeline->merge, &merge);
+	result = attribution_checkpoint(pipeline->attribution, merge.given_ns); /* what the file names of open spans is in it */
+	if (!result)
+		result = log_writer_turn(pipeline->options.log);
+	if (result <= 0)
+		return result;
+	result = attribution_restate(pipeline->attribution);
+	return result ? result : object_names_tell(pipeline->objects, merge.given_ns);
 }
 
 static int handle_event(void *context, const void *record, size_t size)
@@ -36,10 +55,12 @@ static int handle_event(void *context, const void *record, size_t size)
 	pipeline->event_cnt++;
 	if (pipeline->options.stream)
 		stream_write_event(pipeline->options.stream, &event);
-	err = attribution_feed(pipeline->attribution, &event);
+	err = pipeline->options.read_object ? object_names_see(pipeline->objects, &event) : 0;
+	if (!err)
+		err = attribution_feed(pipeline->attribution, &event);
 	if (event.kind == EVENT_EXEC && pipeline->options.on_exec)
 		pipeline->options.on_exec(pipeline->options.context, event.tgid, (uint32_t)event.span.id, event.time_ns);
-	return err;
+	return err ? err : look_after_log(pipeline);
 }
 
 struct pipeline *pipeline_new(const struct pipeline_options *options)
@@ -52,7 +73,8 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 	pipeline->merge = merge_new(options->lane_cnt + 1);
 	pipeline->attribution = attribution_new(put_record, pipeline);
 	pipeline->report = label_report_new(0);
-	if (pipeline->merge && pipeline->attribution && pipeline->report)
+	pipeline->objects = object_names_new(options->read_object, put_record, pipeline);
+	if (pipeline->merge && pipeline->attribution && pipeline->report && pipeline->objects)
 		return pipeline;
 	pipeline_free(pipeline);
 	return NULL;
@@ -65,6 +87,7 @@ void pipeline_free(struct pipeline *pipeline)
 	merge_free(pipeline->merge);
 	attribution_free(pipeline->attribution);
 	label_report_free(pipeline->report);
+	object_names_free(pipeline->objects);
 	free(pipeline);
 }
 
@@ -92,7 +115,9 @@ void pipeline_set_watermark(struct pipeline *pipeline, size_t lane, uint64_t tim
 
 int pipeline_run(struct pipeline *pipeline)
 {
-	return merge_run(pipeline->merge, handle_event, pipeline);
+	int err = merge_run(pipeline->merge, handle_event, pipeline);
+
+	return err ? err : look_after_log(pipeline); /* a flush may have found that the file is old */
 }
 
 int pipeline_checkpoint(struct pipeline *pipeline, uint64_t time_ns)

@@ -14,12 +14,14 @@
 #include "event/event_decode.h"
 #include "log/log_writer.h"
 #include "merge/merge.h"
+#include "record/object_names.h"
 
 struct pipeline;
 
 struct pipeline_options {
 	size_t lane_cnt;            /* of the sources; the pipeline has one more for losses */
 	struct label_source labels;
+	object_reader read_object;  /* what descriptors refer to; NULL: nobody looks */
 	struct log_writer *log;     /* the caller's */
 	FILE *stream;               /* each event as text, in the order in which it is attributed; NULL: not */
 

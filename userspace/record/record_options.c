@@ -6,16 +6,38 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "log/log_writer.h"
+#include "record/log_place.h"
 
 #define FIELD(field) offsetof(struct record_options, field)
 
+#define DEFAULT_ROTATE_BYTES (100u << 20)
+#define DEFAULT_KEEP 10
+#define DEFAULT_QUEUE_BYTES (64u << 20)
+
+static const char *const codecs[] = { [LOG_CODEC_NONE] = "none", [LOG_CODEC_ZSTD] = "zstd", [LOG_CODEC_LZ4] = "lz4", NULL };
+
 static const struct option_spec specs[] = {
 	OPTION("pid", 'p', OPTION_U64, "PID", "trace this process, which runs already", FIELD(pid), .minimum = 1, .maximum = INT_MAX),
-	OPTION("output", 'o', OPTION_STRING, "FILE", "write the log to FILE (default txtrace.txtrace)", FIELD(output)),
+	OPTION("output", 'o', OPTION_STRING, "FILE",
+	       "write the log to FILE, or to txtrace.txtrace in the directory FILE (default txtrace.txtrace); what is there gets a number", FIELD(output)),
 	OPTION("duration", 'd', OPTION_DURATION, "TIME", "stop after TIME: 5, 5s, 500ms, 2m (default: when the target ends, or at Ctrl-C)",
 	       FIELD(duration_ns), .minimum = 1),
 	OPTION("ring-size", 0, OPTION_SIZE, "SIZE", "memory for events on their way out of the kernel (default 16M for each CPU)",
 	       FIELD(ring_size_bytes), .minimum = 64 << 10),
+	OPTION_GROUP("the log"),
+	OPTION("rotate-size", 0, OPTION_SIZE, "SIZE", "go on in another file when one has SIZE (default 100M; 0: never)", FIELD(rotate_size_bytes)),
+	OPTION("rotate-time", 0, OPTION_DURATION, "TIME", "or when one is that old: 90s, 15m, 1h (default 0: never)", FIELD(rotate_time_ns)),
+	OPTION("keep", 0, OPTION_U64, "N", "keep N files, those of earlier recordings included, and remove the oldest (default 10; 0: all)",
+	       FIELD(keep)),
+	OPTION("keep-size", 0, OPTION_SIZE, "SIZE", "keep files of SIZE in all; then none is larger than half of that (default 0: any)",
+	       FIELD(keep_size_bytes)),
+	OPTION("queue-size", 0, OPTION_SIZE, "SIZE",
+	       "memory for what is encoded and waits for the disk; without room, batches are dropped and counted (default 64M, taken as it is needed)",
+	       FIELD(queue_size_bytes), .minimum = 4 << 20),
+	OPTION("sync", 0, OPTION_FLAG, NULL, "wait for the disk, never drop batches: the log is on the disk each second; for tests", FIELD(is_sync)),
+	OPTION("compress", 0, OPTION_CHOICE, "CODEC", "how batches are compressed (default zstd)", FIELD(compress), .choices = codecs),
+	OPTION_GROUP("other options"),
 	OPTION("fast-probes", 0, OPTION_FLAG, NULL,
 	       "probes cost half (kernel 6.18 and later), but a child that the program forks dies at its next mark on kernels with a known bug; "
 	       "only for programs that never fork. Without this they are used where a trial shows that children survive",
@@ -29,6 +51,7 @@ static const struct option_spec specs[] = {
 static const struct option_example examples[] = {
 	{ "sudo txtrace-bpf -p $(pidof server) -d 10", "trace a running server for ten seconds" },
 	{ "sudo txtrace-bpf -o app.txtrace -- ./app --fast", "run a command and trace it from its first instruction" },
+	{ "sudo txtrace-bpf -p $(pidof server) -o /var/log/app.txtrace --rotate-time 1h --keep-size 2G", "record on and on, in at most 2 GiB" },
 	{ "txtrace report app.txtrace", "read the log afterwards, without root" },
 	{ NULL, NULL },
 };
@@ -69,7 +92,13 @@ bool record_options_parse(struct record_options *values, int argc, char **argv, 
 {
 	struct options_result result;
 
-	*values = (struct record_options){ .output = "txtrace.txtrace" };
+	*values = (struct record_options){
+		.output = LOG_PLACE_DEFAULT,
+		.rotate_size_bytes = DEFAULT_ROTATE_BYTES,
+		.keep = DEFAULT_KEEP,
+		.queue_size_bytes = DEFAULT_QUEUE_BYTES,
+		.compress = LOG_CODEC_ZSTD,
+	};
 	*status = 0;
 	if (options_parse(&options, argc, argv, values, &result))
 		return complain(result.error, status);

@@ -11,6 +11,13 @@
 struct record_options {
 	uint64_t pid;         /* 0: a command is given */
 	const char *output;
+	uint64_t rotate_size_bytes; /* 0: never */
+	uint64_t rotate_time_ns;    /* 0: never */
+	uint64_t keep;              /* files; 0: all */
+	uint64_t keep_size_bytes;   /* 0: any */
+	uint64_t queue_size_bytes;
+	unsigned int compress;      /* enum log_codec */
+	bool is_sync;
 	uint64_t duration_ns; /* 0: until stopped */
 	uint64_t ring_size_bytes; /* of all rings together; 0: the default */
 	const char *stream;   /* NULL: none */

@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 #include "attach/attach.h"
+#include "attach/fd_name.h"
 #include "attach/invoking_user.h"
 #include "record/capture_start.h"
+#include "record/log_place.h"
 #include "record/recorder_internal.h"
 
 /* Whoever ignores SIGCHLD, and some supervisors hand that down, never learns how a child ended. */
@@ -85,16 +87,28 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 static int open_log(struct recorder *recorder, struct error *error)
 {
 	const struct record_options *options = recorder->options;
-	struct log_writer_options log = { .codec = LOG_CODEC_ZSTD };
+	struct log_writer_options log = {
+		.codec = options->compress,
+		.queue_bytes = options->queue_size_bytes,
+		.is_sync = options->is_sync,
+		.keeps_older = true,
+		.rotate_bytes = options->rotate_size_bytes,
+		.rotate_ns = options->rotate_time_ns,
+		.keep_cnt = options->keep,
+		.keep_bytes = options->keep_size_bytes,
+		.result = &recorder->result.log,
+	};
 	struct txtrace_log_info info;
 	char text[128];
-	int err;
+	int err = log_place_path(options->output, recorder->log_path, sizeof(recorder->log_path));
 
 	snprintf(text, sizeof(text), "%s, %zu rings", options->command ? "launched" : "attached", recorder->ring_cnt);
 	capture_start_fill(&info, target_pid(recorder->target), target_command(recorder->target), text);
-	err = log_writer_open(&recorder->log, options->output, &info, &log);
+	if (!err)
+		err = log_writer_open(&recorder->log, recorder->log_path, &info, &log);
 	if (err)
 		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output, strerror(-err));
+	recorder->result.log_path = recorder->log_path;
 	return err;
 }
 
@@ -142,6 +156,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	struct pipeline_options options = {
 		.lane_cnt = recorder->ring_cnt,
 		.labels = { .read = read_label },
+		.read_object = fd_name_read,
 		.log = recorder->log,
 		.stream = recorder->stream,
 		.on_exec = recorder_on_exec,

@@ -26,8 +26,9 @@ int recorder_run(struct recorder *recorder, struct error *error);
 struct recorder_result {
 	struct pipeline_stats pipeline;
 	struct txtrace_summary summary;
-	uint64_t log_bytes;
-	const char *log_suffix; /* "", ".partial" of a recording that stopped early, NULL if that left no log */
+	const char *log_path; /* the recorder's */
+	struct log_writer_result log;
+	struct txtrace_dropped dropped; /* batches that found no room in the queue */
 	uint64_t duration_ns;
 	size_t site_cnt;     /* probe sites that were attached */
 	int exit_status;     /* the command's; 0 of a process that we did not start */

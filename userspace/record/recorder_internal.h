@@ -3,6 +3,8 @@
 #ifndef RECORDER_INTERNAL_H
 #define RECORDER_INTERNAL_H
 
+#include <limits.h>
+
 #include "attach/attach.h"
 #include "record/kernel_side.h"
 #include "record/pipeline.h"
@@ -13,7 +15,8 @@
 #include "ring/ring_set.h"
 
 #define TICK_MS 100               /* the rings are looked at this often, or when they fill up */
-#define HOUSEKEEPING_NS 1000000000u /* flush, checkpoint, status line */
+#define HOUSEKEEPING_NS 1000000000u /* clocks, status line */
+#define FLUSH_NS 700000000u       /* with the ticks that an event waits for its turn, it is in the file within a second */
 #define SCAN_NS 1000000000u       /* for objects that were mapped later */
 #define FIRST_SCAN_NS 1000000u    /* after an exec; doubles up to SCAN_NS */
 
@@ -29,6 +32,7 @@ struct recorder {
 	struct program_memory *memory;
 	struct attach *attach;
 	struct log_writer *log;
+	char log_path[PATH_MAX];
 	FILE *stream;
 	bool is_stream_broken;
 	struct pipeline *pipeline;
@@ -39,6 +43,7 @@ struct recorder {
 	int exit_status;
 	uint64_t begin_ns; /* when the probes were let loose: attaching takes its time, too */
 	uint64_t next_housekeeping_ns;
+	uint64_t next_flush_ns;
 	uint64_t next_scan_ns;
 	uint64_t scan_delay_ns;
 	struct recorder_result result;

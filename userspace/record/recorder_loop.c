@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "record/capture_start.h"
+#include "record/log_place.h"
 #include "record/recorder_internal.h"
 
 /* A link that is made for a process holds on to its first thread: once another one has taken that one's place it never matches again. */
@@ -62,6 +63,7 @@ static void show_status(struct recorder *recorder, uint64_t now_ns)
 	figures.span_cnt = stats.attribution.span_cnt;
 	figures.event_cnt = stats.event_cnt;
 	figures.lost_cnt = losses.lost_cnt;
+	figures.dropped_cnt = log_writer_dropped_records(recorder->log);
 	status_line_show(&recorder->status, &figures);
 }
 
@@ -87,24 +89,30 @@ static int flush_stream(struct recorder *recorder)
 	return -errno;
 }
 
-/* What is due once a second: afterwards a crash of ours costs at most the second that follows. */
-static int keep_house(struct recorder *recorder, uint64_t now_ns)
+/* Afterwards a crash of ours costs at most what follows. */
+static int flush(struct recorder *recorder, uint64_t now_ns)
 {
-	uint64_t monotonic_ns, realtime_ns;
 	int err;
 
-	if (now_ns < recorder->next_housekeeping_ns)
+	if (now_ns < recorder->next_flush_ns)
 		return 0;
-	recorder->next_housekeeping_ns = now_ns + HOUSEKEEPING_NS;
-	capture_read_clocks(&monotonic_ns, &realtime_ns);
-	log_writer_set_anchor(recorder->log, monotonic_ns, realtime_ns); /* the wall clock may have been set meanwhile */
+	recorder->next_flush_ns = now_ns + FLUSH_NS;
 	err = pipeline_checkpoint(recorder->pipeline, now_ns);
 	if (!err)
 		err = log_writer_flush(recorder->log);
-	if (!err)
-		err = flush_stream(recorder);
+	return err ? err : flush_stream(recorder);
+}
+
+static void keep_house(struct recorder *recorder, uint64_t now_ns)
+{
+	uint64_t monotonic_ns, realtime_ns;
+
+	if (now_ns < recorder->next_housekeeping_ns)
+		return;
+	recorder->next_housekeeping_ns = now_ns + HOUSEKEEPING_NS;
+	capture_read_clocks(&monotonic_ns, &realtime_ns);
+	log_writer_set_anchor(recorder->log, monotonic_ns, realtime_ns); /* the wall clock may have been set meanwhile */
 	show_status(recorder, now_ns);
-	return err;
 }
 
 /*
@@ -164,8 +172,11 @@ static int loop(struct recorder *recorder)
 			err = drain(recorder);
 		if (now_ns >= recorder->next_scan_ns && !recorder->is_target_gone)
 			scan(recorder, now_ns);
+		keep_house(recorder, now_ns);
 		if (!err)
-			err = keep_house(recorder, now_ns);
+			err = flush(recorder, now_ns);
+		if (!err)
+			err = log_writer_error(recorder->log);
 	}
 	return err;
 }
@@ -204,6 +215,7 @@ static int finish(struct recorder *recorder)
 	attach_close(recorder->attach);
 	recorder->attach = NULL;
 	kernel_side_stop(recorder->kernel);
+	log_writer_drop_no_more(recorder->log);
 	err = drain(recorder);
 	if (!err)
 		err = pipeline_finish(recorder->pipeline, end_ns);
@@ -216,32 +228,30 @@ static int finish(struct recorder *recorder)
 /* err: what happened until now. */
 static int close_log(struct recorder *recorder, int err)
 {
-	char partial[PATH_MAX];
-
-	if (!err)
-		err = log_writer_flush(recorder->log);
-	recorder->result.log_bytes = log_writer_bytes(recorder->log);
+	recorder->result.dropped = *log_writer_dropped(recorder->log);
 	if (!err)
 		err = log_writer_close(recorder->log);
 	else
 		log_writer_abort(recorder->log);
 	recorder->log = NULL;
-	snprintf(partial, sizeof(partial), "%s.partial", recorder->options->output);
-	recorder->result.log_suffix = !err ? "" : access(partial, F_OK) ? NULL : ".partial";
 	return err;
 }
 
 static void explain_stop(const struct recorder *recorder, int err, struct error *error)
 {
-	const char *suffix = recorder->result.log_suffix, *output = recorder->options->output;
+	const struct log_file_names *names = &recorder->result.log.names;
+	struct text text = { 0 };
 
-	if (recorder->is_stream_broken && suffix)
-		error_set(error, "recording stopped: cannot write the stream '%s': %s; what was recorded before is in '%s%s'",
-			  recorder->options->stream, strerror(-err), output, suffix);
-	else if (suffix)
-		error_set(error, "recording stopped: %s; what was recorded before is in '%s%s'", strerror(-err), output, suffix);
-	else
-		error_set(error, "recording stopped: %s", strerror(-err));
+	text_append(&text, "recording stopped: ");
+	if (recorder->is_stream_broken)
+		text_append_format(&text, "cannot write the stream '%s': ", recorder->options->stream);
+	text_append(&text, strerror(-err));
+	if (log_place_cnt(recorder->log_path, names)) {
+		text_append(&text, "; what was recorded before is in ");
+		log_place_append(&text, recorder->log_path, names);
+	}
+	error_set(error, "%s", text_string(&text));
+	text_release(&text);
 }
 
 int recorder_run(struct recorder *recorder, struct error *error)
@@ -250,6 +260,7 @@ int recorder_run(struct recorder *recorder, struct error *error)
 
 	status_line_init(&recorder->status, stderr, recorder->options->is_quiet, recorder->begin_ns);
 	recorder->next_housekeeping_ns = capture_now_ns() + HOUSEKEEPING_NS;
+	recorder->next_flush_ns = capture_now_ns() + FLUSH_NS;
 	recorder->next_scan_ns = capture_now_ns() + recorder->scan_delay_ns;
 	err = loop(recorder);
 	finish_err = finish(recorder);

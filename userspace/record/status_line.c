@@ -18,7 +18,7 @@ static uint64_t per_second(uint64_t before, uint64_t now, uint64_t passed_ns)
 
 void status_line_show(struct status_line *line, const struct status_figures *now)
 {
-	char elapsed[UNITS_SIZE], spans[UNITS_SIZE], events[UNITS_SIZE], bytes[UNITS_SIZE], lost[UNITS_SIZE];
+	char elapsed[UNITS_SIZE], spans[UNITS_SIZE], events[UNITS_SIZE], bytes[UNITS_SIZE], lost[UNITS_SIZE], dropped[UNITS_SIZE];
 	uint64_t passed_ns = now->time_ns - line->last.time_ns;
 
 	if (!line->is_on)
@@ -28,6 +28,8 @@ void status_line_show(struct status_line *line, const struct status_figures *now
 		units_format_count(spans, per_second(line->last.span_cnt, now->span_cnt, passed_ns)),
 		units_format_count(events, per_second(line->last.event_cnt, now->event_cnt, passed_ns)),
 		units_format_size(bytes, now->written_bytes), units_format_count(lost, now->lost_cnt));
+	if (now->dropped_cnt)
+		fprintf(line->file, "  %s dropped", units_format_count(dropped, now->dropped_cnt));
 	fflush(line->file);
 	line->last = *now;
 	line->is_shown = true;

@@ -12,7 +12,8 @@ struct status_figures {
 	uint64_t span_cnt;
 	uint64_t event_cnt;
 	uint64_t written_bytes;
-	uint64_t lost_cnt;
+	uint64_t lost_cnt;    /* events */
+	uint64_t dropped_cnt; /* records of the log */
 };
 
 struct status_line {

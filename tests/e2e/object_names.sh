@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The log names the files that threads waited for: the same names that the bank's descriptors have in /proc while it runs.
+# shellcheck source=tests/e2e/e2e.sh
+. tests/e2e/e2e.sh
+need_bpf
+
+trace_bank() {
+	local fd
+	TMPDIR=$tmp "$programs/bank" --rate 800 --fsyncs 2 >"$tmp/bank.out" &
+	bank=$!
+	"$recorder" -q -d 2 -p $bank -o "$tmp/bank.txtrace" || return
+	for fd in /proc/$bank/fd/*; do echo "$(basename "$fd") $(readlink "$fd")"; done >"$tmp/descriptors"
+	kill $bank
+	wait $bank
+	"$reader" dump -k object "$tmp/bank.txtrace" >"$tmp/objects"
+}
+
+# Each name is that of the descriptor, or, of a socket, what it is.
+names_are_right() {
+	local fd name real
+	[ -s "$tmp/objects" ] || fail "no object has a name" || return
+	while read -r fd name; do
+		real=$(sed -n "s/^$((fd)) //p" "$tmp/descriptors")
+		case $real in
+		socket:*) [ "$name" = unix ] ;;
+		anon_inode:*) [ "$real" = "anon_inode:[$name]" ] ;;
+		*) [ "$name" = "$real" ] ;;
+		esac || fail "descriptor $((fd)) is $name in the log, and really $real" || return
+	done < <(sed -E 's/.* object=(0x[0-9a-f]+) name="(.*)"/\1 \2/' "$tmp/objects")
+}
+
+# What it waits for on purpose: its journal, and the clearing house behind a pipe or socket.
+names_are_there() {
+	grep -q 'reason=disk .*name=".*bank-journal-' "$tmp/objects" && grep -q 'reason=network .*name="unix"' "$tmp/objects" ||
+		fail "$(cat "$tmp/objects" "$tmp/descriptors")"
+}
+
+check "the bank is traced" trace_bank
+check "its descriptors have their names" names_are_right
+check "what it waits for is named" names_are_there
+finish

@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Recorders under load are killed with SIGKILL, 200 of them, at random moments: their targets run on, and what they leave is a log that lacks the last
+# second at most, and says so. SEED= repeats the moments of a run, as far as the machine does.
+# shellcheck source=tests/e2e/e2e.sh
+. tests/e2e/e2e.sh
+need_bpf
+
+# In memory, if we may: how long somebody else's fsync holds up a disk is nobody's to say.
+scratch=$tmp/scratch
+mkdir "$scratch"
+trap 'mountpoint -q "$scratch" && umount "$scratch"' EXIT
+mount -t tmpfs -o size=512m none "$scratch" 2>/dev/null
+
+busy=()
+"$recorder" --help | grep -q -e --rotate-size && busy=(--busy-option=--rotate-size=64K)
+python3 $e2e/kill_recorders.py --build "$BUILD" --programs "$programs" --scratch "$scratch" "${busy[@]}" ${SEED:+--seed "$SEED"}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a descriptor of another process refers to, in words: from /proc/PID/fd, fdinfo and net, so that neither the process nor the file is touched.
+ *
+ *	/var/lib/bank/journal           pipe:[4711]      eventfd      epoll      /dev/null
+ *	tcp 10.0.0.1:80 > 10.0.0.2:51234       udp [::1]:53       unix /run/bank.sock       unix       socket
+ */
+#ifndef FD_NAME_H
+#define FD_NAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define FD_NAME_SIZE 512
+
+/*
+ * 0: name holds it, terminated, any bytes, cut where it is too long. -ESTALE: the descriptor is another file's by now than that with this inode;
+ * -ENOENT: it is closed, or the process has ended; -EACCES; -EBADMSG: not what a kernel writes.
+ */
+int fd_name_read(pid_t pid, uint32_t fd, uint64_t inode, char name[FD_NAME_SIZE]);
+
+/*
+ * The line of a table of /proc/PID/net whose socket has this inode, in words. table: "tcp", "tcp6", "udp", "udp6" or "unix"; text: its content,
+ * terminated. -ENOENT: there is none.
+ */
+int fd_name_of_socket(const char *table, const char *text, uint64_t inode, char name[FD_NAME_SIZE]);
+
+#endif

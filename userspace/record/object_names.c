@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record/object_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "attach/fd_name.h"
+#include "base/id_map.h"
+
+#define OBJECT_MAX 65536        /* descriptors that are remembered; the others stay without names */
+#define TIME_SHARE 100          /* one in so many ns is ours */
+#define TIME_CREDIT_NS 20000000 /* to begin with: all descriptors are new then */
+
+struct object {
+	uint64_t inode;
+	uint32_t pid;
+	uint32_t tid; /* of who waited for it first */
+	uint32_t fd;
+	uint8_t reason;
+	char name[]; /* "": not known */
+};
+
+struct object_names {
+	struct id_map objects; /* by (pid, fd) */
+	object_reader read;
+	object_sink sink;
+	void *context;
+	uint64_t begin_ns;
+	uint64_t spent_ns;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+struct object_names *object_names_new(object_reader read, object_sink sink, void *context)
+{
+	struct object_names *names = calloc(1, sizeof(*names));
+
+	if (!names)
+		return NULL;
+	id_map_init(&names->objects);
+	names->read = read;
+	names->sink = sink;
+	names->context = context;
+	names->begin_ns = now_ns();
+	return names;
+}
+
+void object_names_free(struct object_names *names)
+{
+	struct object *object;
+
+	if (!names)
+		return;
+	for (size_t i = 0; (object = id_map_next(&names->objects, &i));)
+		free(object);
+	id_map_release(&names->objects);
+	free(names);
+}
+
+static int tell(struct object_names *names, const struct object *object, uint64_t time_ns)
+{
+	struct txtrace_record record = {
+		.kind = TXTRACE_RECORD_OBJECT,
+		.object = {
+			.time_ns = time_ns,
+			.object = object->fd,
+			.pid = object->pid,
+			.tid = object->tid,
+			.reason = object->reason,
+			.name = { object->name, strlen(object->name) },
+		},
+	};
+
+	return *object->name ? names->sink(names->context, &record) : 0;
+}
+
+static int add(struct object_names *names, const struct event *event, const char *name)
+{
+	struct object *object = malloc(sizeof(*object) + strlen(name) + 1);
+
+	if (!object)
+		return -ENOMEM;
+	*object = (struct object){
+		.inode = event->sched.inode,
+		.pid = event->tgid,
+		.tid = event->tid,
+		.fd = (uint32_t)event->sched.object,
+		.reason = event->sched.reason,
+	};
+	strcpy(object->name, name);
+	if (id_map_put(&names->objects, object->pid, object->fd, object)) {
+		free(object);
+		return -ENOMEM;
+	}
+	return tell(names, object, event->time_ns);
+}
+
+static int look(struct object_names *names, const struct event *event, struct object *old)
+{
+	uint64_t begin_ns = now_ns();
+	char name[FD_NAME_SIZE];
+
+	if (names->spent_ns > TIME_CREDIT_NS + (begin_ns - names->begin_ns) / TIME_SHARE)
+		return 0;
+	if (names->read((pid_t)event->tgid, (uint32_t)event->sched.object, event->sched.inode, name))
+		*name = '\0';
+	names->spent_ns += now_ns() - begin_ns;
+	if (old)
+		free(id_map_remove(&names->objects, old->pid, old->fd));
+	return add(names, event, name);
+}
+
+int object_names_see(struct object_names *names, const struct event *event)
+{
+	struct object *object;
+
+	if (event->kind != EVENT_SWITCH || event->sched.left_as != WIRE_LEFT_BLOCKED || !event->sched.inode)
+		return 0;
+	object = id_map_get(&names->objects, event->tgid, event->sched.object);
+	if (object ? object->inode == event->sched.inode : names->objects.cnt >= OBJECT_MAX)
+		return 0;
+	return look(names, event, object);
+}
+
+int object_names_tell(struct object_names *names, uint64_t time_ns)
+{
+	struct object *object;
+	int err = 0;
+
+	for (size_t i = 0; !err && (object = id_map_next(&names->objects, &i));)
+		err = tell(names, object, time_ns);
+	return err;
+}
