@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-#   make             build/txtrace, build/txtrace-bpf
+#   make             build/txtrace, build/txtrace-bpf, build/libtxtrace.a, build/libtxtrace.so
 #   make demo        sets the machine up, builds, traces the demo server, prints the report
 #   make check       sets the machine up, builds, runs every test
 #   make check-fast  what of it needs no kernel and no second build
 #   make lint        the rules of the tree
+#   make fuzz        fuzzes every target for FUZZ_SECONDS=60; FUZZ_TARGETS="log batch" only these; fuzz-merge: what was found, into the tree
 #   make bench       sets the machine up, builds, measures
 #   make setup       installs what the build lacks
-#   make install     DESTDIR= PREFIX=/usr/local; uninstall
+#   make install     DESTDIR= PREFIX=/usr/local LIBDIR=$(PREFIX)/lib; uninstall
 #   make clean
 #
 #   V=1              shows the commands           SANITIZE=address,undefined|thread   builds into build/sanitize-…
@@ -28,8 +29,14 @@ endif
 ifeq ($(origin AR),default)
 AR := $(CROSS_COMPILE)ar
 endif
+ifeq ($(origin OBJCOPY),undefined)
+OBJCOPY := $(CROSS_COMPILE)objcopy
+endif
 PREFIX     ?= /usr/local
+LIBDIR     ?= $(PREFIX)/lib
 VERSION    := 0.1.0
+# Of the library: the number of its SONAME. One more when programs that were built before would not work any more (docs/library.md, "Growth").
+ABI        := 0
 
 # A flavour of the build has a folder of its own. What is generated, the BPF programs and the programs that the tests trace do not depend on SANITIZE.
 comma   := ,
@@ -46,13 +53,14 @@ OPTIMIZE ?= -O2
 ALL_CPPFLAGS := -Iinclude -Iuserspace -I$(GEN) -D_GNU_SOURCE -DTXTRACE_VERSION='"$(VERSION)"' $(CPPFLAGS)
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wvla -Wpointer-arith -Wwrite-strings $(if $(CI),-Werror)
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-ALL_CFLAGS   := -std=gnu11 $(OPTIMIZE) -g $(WARNINGS) -fno-strict-overflow $(SANITIZE_FLAGS) $(CFLAGS)
+# What goes into the library goes into the programs, too: hidden symbols make code for any address as quick as for a program's own.
+ALL_CFLAGS   := -std=gnu11 $(OPTIMIZE) -g $(WARNINGS) -fno-strict-overflow -fPIC -fvisibility=hidden $(SANITIZE_FLAGS) $(CFLAGS)
 # gcc's two shared runtimes do not share log_path: a report would end in the output that a test reads.
 ALL_LDFLAGS  := $(SANITIZE_FLAGS) $(if $(findstring undefined,$(SANITIZE)),$(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)) $(LDFLAGS)
 
 # Asked when something is linked, not when this file is read: the set-up may have yet to install it.
 pkg = $(shell $(PKG_CONFIG) $(1) $(2))
-LOG_LIBS     = $(call pkg,--libs,libzstd liblz4)
+LOG_LIBS     = $(call pkg,--libs,libzstd liblz4) -pthread
 EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c)
 RECORD_LIBS  = $(call pkg,--libs,libbpf libelf) -lz -pthread
 
@@ -82,13 +90,16 @@ UNIT_SOURCES    := $(sort $(wildcard tests/unit/test_*.c))
 UNITS           := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
 BENCHES         := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(filter-out %.bpf.c,$(sort $(wildcard tests/bench/*.c))))
 BPF_BENCHES     := $(patsubst tests/bench/%.bpf.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.bpf.c)))
+FUZZERS         := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CLI_HELPERS     := $(patsubst tests/cli/%.c,$(BUILD)/cli/%,$(sort $(wildcard tests/cli/*.c)))
 
-.PHONY: all programs units benches help look setup demo check check-fast lint bench install uninstall clean FORCE
-all: $(BUILD)/txtrace $(BUILD)/txtrace-bpf
+.PHONY: all lib programs units benches fuzzers help look setup demo check check-fast lint bench fuzz fuzz-merge install uninstall clean FORCE
+all: $(BUILD)/txtrace $(BUILD)/txtrace-bpf lib
+lib: $(BUILD)/libtxtrace.a $(BUILD)/libtxtrace.so
 programs: $(PROGRAMS)
 units: $(UNITS) $(CLI_HELPERS) $(BUILD)/replay
 benches: $(BENCHES)
+fuzzers: $(FUZZERS)
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,3\}//;3,$$p' $(firstword $(MAKEFILE_LIST))
@@ -134,6 +145,33 @@ $(BUILD)/%.o: %.c $(BUILD)/flags.line
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# ---- the library: what the functions of txtrace/log.h need ----
+
+# The linker finds that out, in one object. All symbols but those functions are then local to it, in the static library, too.
+LIBRARY_HEADER    := include/txtrace/log.h
+LIBRARY_FUNCTIONS := $(shell sed -nE 's/^[a-z].*[ *](txtrace_[a-z0-9_]+)[\x28].*/\1/p' $(LIBRARY_HEADER))
+SONAME            := libtxtrace.so.$(ABI)
+LIBRARY_FILE      := libtxtrace.so.$(VERSION)
+
+$(eval $(call line,$(BUILD)/library.line,$(LIBRARY_FUNCTIONS) $(OBJCOPY) $(SONAME) $(LIBRARY_FILE)))
+
+$(BUILD)/libtxtrace.o: $(BUILD)/libpure.a $(BUILD)/library.line $(BUILD)/flags.line
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(filter-out -fsanitize=%,$(ALL_CFLAGS)) $(if $(findstring -flto,$(ALL_CFLAGS)),$(if $(findstring clang,$(CC)),,-flinker-output=nolto-rel)) \
+		-r -nostdlib -Wl,--build-id=none $(addprefix -Wl$(comma)-u$(comma),$(LIBRARY_FUNCTIONS)) -o $@ $(inputs)
+	$(Q)$(OBJCOPY) --localize-hidden $@
+
+$(BUILD)/libtxtrace.a: $(BUILD)/libtxtrace.o $(BUILD)/pure.line
+
+# A sanitizer's runtime is the program's business.
+$(BUILD)/$(LIBRARY_FILE): $(BUILD)/libtxtrace.o $(BUILD)/link.line $(BUILD)/library.line
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(filter-out -static-lib%,$(ALL_LDFLAGS)) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) \
+		-o $@ $(inputs) $(LOG_LIBS)
+
+$(BUILD)/libtxtrace.so: $(BUILD)/$(LIBRARY_FILE)
+	$(Q)ln -sf $(LIBRARY_FILE) $(BUILD)/$(SONAME) && ln -sf $(SONAME) $@ && touch -h $@
 
 # Only these see what is generated; the first build has no .d file yet that would say so.
 $(call objects,$(call sources,export)): | $(PROTO_HEADERS)
@@ -193,6 +231,14 @@ $(BUILD)/cli/%: tests/cli/%.c $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/li
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(LOG_LIBS) $(EXPORT_LIBS) -lm
 
+# A fuzz target with libFuzzer's main where SANITIZE names it (clang), else with one that takes files.
+IS_FUZZING := $(findstring fuzzer,$(SANITIZE))
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(if $(IS_FUZZING),,tests/fuzz/corpus_main.c) $(BUILD)/librecord.a $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
+	$(call say,FUZZER,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(if $(IS_FUZZING),-DWITH_LIBFUZZER -fsanitize=fuzzer) -Itests $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) \
+		$(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) -lm
+
 # Attributes a recorded stream, without the kernel.
 $(BUILD)/replay: tests/replay/replay.c $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
 	$(call say,LINK,$@)
@@ -235,6 +281,15 @@ lint:
 	@$(MAKE) --no-print-directory -j$(JOBS) all
 	@tests/run tests/lint
 
+# With clang's libFuzzer, in a build of its own.
+FUZZ_BUILD := CC=$(CLANG) SANITIZE=fuzzer-no-link,address,undefined
+
+fuzz fuzz-merge:
+	@tests/setup/install.sh fuzz
+	@$(MAKE) --no-print-directory -j$(JOBS) $(SHARED)/txtrace
+	@$(MAKE) --no-print-directory -j$(JOBS) $(FUZZ_BUILD) fuzzers
+	@tests/fuzz/fuzz_all.sh $(if $(filter fuzz-merge,$@),--merge)
+
 bench:
 	@tests/setup/install.sh bench
 	@$(MAKE) --no-print-directory -j$(JOBS) all programs benches
@@ -246,17 +301,41 @@ MAN_PAGES := $(sort $(wildcard docs/*.1))
 # from:to:mode
 INSTALLED := $(BUILD)/txtrace:bin/txtrace:755 $(BUILD)/txtrace-bpf:bin/txtrace-bpf:755 \
 	include/txtrace.h:include/txtrace.h:644 include/txtrace/log.h:include/txtrace/log.h:644 LICENSE:share/doc/txtrace/LICENSE:644 \
+	$(BUILD)/libtxtrace.a:lib/libtxtrace.a:644 $(BUILD)/$(LIBRARY_FILE):lib/$(LIBRARY_FILE):755 \
 	$(foreach page,$(MAN_PAGES),$(page):share/man/man1/$(notdir $(page)):644)
+# what it names:link
+INSTALLED_LINKS := $(LIBRARY_FILE):lib/$(SONAME) $(SONAME):lib/libtxtrace.so
+PKG_CONFIG_FILE := lib/pkgconfig/txtrace.pc
 part      = $(word $(1),$(subst :, ,$(2)))
-installed = "$(DESTDIR)$(PREFIX)/$(call part,2,$(1))"
+# lib/… stands for a place in LIBDIR
+installed = "$(DESTDIR)$(if $(filter lib/%,$(1)),$(LIBDIR)/$(1:lib/%=%),$(PREFIX)/$(1))"
+
+# It knows where the library will be: made when it is installed.
+define pkg_config_text
+prefix=$(PREFIX)
+libdir=$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))
+includedir=$${prefix}/include
+
+Name: txtrace
+Description: reads the span logs of txtrace
+Version: $(VERSION)
+Requires.private: libzstd liblz4
+Cflags: -I$${includedir}
+Libs: -L$${libdir} -ltxtrace
+Libs.private: -pthread
+endef
+export pkg_config_text
 
 install: all
-	$(Q)$(foreach file,$(INSTALLED),install -D -m $(call part,3,$(file)) $(call part,1,$(file)) $(call installed,$(file)) &&) true
+	$(Q)$(foreach file,$(INSTALLED),install -D -m $(call part,3,$(file)) $(call part,1,$(file)) $(call installed,$(call part,2,$(file))) &&) true
+	$(Q)$(foreach link,$(INSTALLED_LINKS),ln -sf $(call part,1,$(link)) $(call installed,$(call part,2,$(link))) &&) true
+	$(Q)install -d $(call installed,$(dir $(PKG_CONFIG_FILE)))
+	$(Q)printf '%s\n' "$$pkg_config_text" >$(call installed,$(PKG_CONFIG_FILE)) && chmod 644 $(call installed,$(PKG_CONFIG_FILE))
 
 uninstall:
-	$(Q)rm -f $(foreach file,$(INSTALLED),$(call installed,$(file)))
+	$(Q)rm -f $(foreach file,$(INSTALLED) $(INSTALLED_LINKS),$(call installed,$(call part,2,$(file)))) $(call installed,$(PKG_CONFIG_FILE))
 
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(PURE_OBJECTS) $(RECORD_OBJECTS) $(MAIN_OBJECTS) $(BPF_OBJECTS)) $(addsuffix .d,$(PROGRAMS) $(UNITS) $(CLI_HELPERS) $(BENCHES) $(BUILD)/replay)
+-include $(patsubst %.o,%.d,$(PURE_OBJECTS) $(RECORD_OBJECTS) $(MAIN_OBJECTS) $(BPF_OBJECTS)) $(addsuffix .d,$(PROGRAMS) $(UNITS) $(CLI_HELPERS) $(FUZZERS) $(BENCHES) $(BUILD)/replay)

@@ -62,16 +62,17 @@ build_all() { # build_all NAME MAKE-ARGUMENT...
 
 check_fast() {
 	build_all "build" all programs units &&
-		stage "tests" run_tests build build/unit tests/replay tests/golden tests/cli tests/lint tests/runner
+		stage "tests" run_tests build build/unit tests/replay tests/golden tests/cli tests/lint tests/runner \
+			tests/lib/library_abi.sh tests/lib/library_install.sh
 }
 
 # shellcheck disable=SC2046 # threaded_units is a list of files without blanks
 check() {
 	local sanitized=build/sanitize-address-undefined threaded=build/sanitize-thread
 	build_all "build" all programs units || return
-	stage "tests" run_tests build build/unit tests/replay tests/golden tests/cli tests/lint tests/runner tests/header tests/e2e
-	build_all "build with SANITIZE=address,undefined" SANITIZE=address,undefined all units &&
-		stage "tests with SANITIZE=address,undefined" run_tests $sanitized $sanitized/unit tests/replay tests/cli
+	stage "tests" run_tests build build/unit tests/replay tests/golden tests/cli tests/lib tests/lint tests/runner tests/header tests/e2e
+	build_all "build with SANITIZE=address,undefined" SANITIZE=address,undefined all units fuzzers &&
+		stage "tests with SANITIZE=address,undefined" run_tests $sanitized $sanitized/unit $sanitized/fuzz tests/replay tests/cli
 	[ -n "$(threaded_units $threaded)" ] && build_all "build with SANITIZE=thread" SANITIZE=thread units &&
 		stage "tests with SANITIZE=thread" run_tests $threaded $(threaded_units $threaded)
 }

@@ -21,7 +21,14 @@
  * Memory: whatever the file says, at most 36 MiB; with n threads that decode ahead n + 2 times 40 MiB. Of a log that txtrace wrote about 2 MiB, with
  * threads n + 2 times 6 MiB. A name and 150 bytes for each file of a set. No more than one file is open.
  *
- * Errors are negative errno values. Not thread-safe: one thread to a struct txtrace_log.
+ * Threads: a struct txtrace_log is used by one thread at a time; different logs by different threads at once. What is called without a log may be
+ * called by any thread.
+ *
+ * Errors are negative errno values. The library prints nothing, sets no signal handler and keeps no state but that of the logs that are open.
+ *
+ * Programs that were built with this header run with every later library of the same SONAME. Until that changes: enumerators keep their numbers, so be
+ * ready for kinds, flags and reasons that are not in your header; struct txtrace_record and struct txtrace_batch keep their sizes; members are added
+ * only to the ends of the structs in the former, and of struct txtrace_log_info, which the library alone makes. docs/library.md tells the rest.
  */
 #ifndef TXTRACE_LOG_H
 #define TXTRACE_LOG_H
@@ -33,6 +40,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* What is declared from here on is what the library exports; nothing else is. */
+#pragma GCC visibility push(default)
 
 /* Why a thread slept; the same numbers as enum block_reason in txtrace/event.h. */
 enum txtrace_block_reason {
@@ -331,6 +341,7 @@ struct txtrace_record {
 		struct txtrace_stay stay;
 		struct txtrace_object object;
 		struct txtrace_damage damage;
+		uint64_t room[31]; /* for members to come: the size stays; use it for nothing */
 	};
 };
 
@@ -419,7 +430,14 @@ int txtrace_log_seek_batch(struct txtrace_log *log, uint64_t sequence);
 /* ---- where it is ---- */
 
 /* The header of the file that is read; at first, of the first one. */
+#ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow" /* functions with the names of structs */
+#endif
 const struct txtrace_log_info *txtrace_log_info(const struct txtrace_log *log);
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 /* The name of that file. After a failed open: of the file that is to blame, or NULL. Owned by the log, until the next call. */
 const char *txtrace_log_path(const struct txtrace_log *log);
@@ -450,6 +468,8 @@ uint64_t txtrace_log_realtime_ns(const struct txtrace_log *log, uint64_t time_ns
 
 /* How far reading has come, and how long all files are: for progress. */
 void txtrace_log_progress(const struct txtrace_log *log, uint64_t *read_bytes, uint64_t *total_bytes);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

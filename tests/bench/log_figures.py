@@ -50,7 +50,8 @@ class Capture:
             self.perf_data = os.path.join(bench.scratch, name + ".perf.data")
             tool = ["perf", "sched", "record", "-o", self.perf_data, "--"] + tool
         quietly(tool, env=os.environ | {"TMPDIR": bench.scratch})
-        self.records = info(bench, self.log)["records"]
+        told = info(bench, self.log)
+        self.records, self.lost = told["records"], told["losses"]["lost"]
         self.switches = self.records["run"]
         self.perf_switches, self.perf_lost = self._count_perf() if self.perf_data else (0, 0)
 
@@ -79,7 +80,7 @@ def captures(bench):
         bench.captures = [Capture(bench, "storm", storm), Capture(bench, "bank", bank)]
         for capture in bench.captures:
             perf = f"; perf sched record, at the same time: {capture.perf_switches:,} of the whole system, {capture.perf_lost} times lost some"
-            print(f"  {capture.name}: {capture.switches:,} switches, {capture.records['span']:,} spans, {capture.bytes() / 1e6:.2f} MB"
+            print(f"  {capture.name}: {capture.switches:,} switches, {capture.records['span']:,} spans, {capture.lost:,} events lost, {capture.bytes() / 1e6:.2f} MB"
                   f"{perf if capture.perf_data else '; there is no perf to compare with'}")
     return bench.captures
 

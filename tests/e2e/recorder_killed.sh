@@ -12,6 +12,4 @@ mkdir "$scratch"
 trap 'mountpoint -q "$scratch" && umount "$scratch"' EXIT
 mount -t tmpfs -o size=512m none "$scratch" 2>/dev/null
 
-busy=()
-"$recorder" --help | grep -q -e --rotate-size && busy=(--busy-option=--rotate-size=64K)
-python3 $e2e/kill_recorders.py --build "$BUILD" --programs "$programs" --scratch "$scratch" "${busy[@]}" ${SEED:+--seed "$SEED"}
+python3 $e2e/kill_recorders.py --build "$BUILD" --programs "$programs" --scratch "$scratch" --busy-option=--rotate-size=64K ${SEED:+--seed "$SEED"}

@@ -6,9 +6,9 @@
 set -u
 export LC_ALL=C
 
-# files PATTERN...: the tree's files whose names match any of the shell patterns; in a checkout the tracked and the new ones.
+# files PATTERN...: the tree's files whose names match any of the shell patterns; in a checkout the tracked and the new ones. Inputs for fuzzers are no text.
 files() {
-	{ git ls-files -co --exclude-standard 2>/dev/null || find . -type f ! -path './.git/*' ! -path './build/*' -printf '%P\n'; } | LC_ALL=C sort |
+	{ git ls-files -co --exclude-standard 2>/dev/null || find . -type f ! -path './.git/*' ! -path './build/*' -printf '%P\n'; } | grep -v '^tests/fuzz/corpus/' | LC_ALL=C sort |
 		while read -r file; do
 			for pattern; do
 				# shellcheck disable=SC2254 # it is a pattern

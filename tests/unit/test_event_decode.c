@@ -197,6 +197,10 @@ static void texts(void **state)
 	wire.base.header.flags = WIRE_IS_UNREADABLE;
 	assert_int_equal(decode(&wire, sizeof(wire.base), &event), 0);
 	assert_true(event.mark.text.is_unreadable);
+	wire.base.text_length = 3; /* what could not be read has no bytes, whatever the record says */
+	assert_int_equal(decode(&wire, sizeof(wire), &event), 0);
+	assert_true(event.mark.text.is_unreadable);
+	assert_int_equal(event.mark.text.length, 0);
 }
 
 struct key_with_clocks {

@@ -89,7 +89,7 @@ struct dumping {
 	const struct dump_options *values;
 	struct log_input input;
 	uint64_t from_ns;
-	uint64_t to_ns;
+	uint64_t to_ns; /* UINT64_MAX: no end */
 	struct text line;
 	uint64_t line_cnt;
 	bool is_done; /* there are enough lines, or what comes is too late */
@@ -101,7 +101,7 @@ static bool is_wanted(struct dumping *dumping, const struct txtrace_record *reco
 	uint64_t time_ns = record_finished_ns(record);
 	struct txtrace_batch batch;
 
-	if (record->kind != TXTRACE_RECORD_DAMAGE && time_ns >= dumping->to_ns) {
+	if (record->kind != TXTRACE_RECORD_DAMAGE && dumping->to_ns < UINT64_MAX && time_ns >= dumping->to_ns) {
 		dumping->is_done = txtrace_log_batch(dumping->input.log, &batch) && batch.first_ns >= dumping->to_ns;
 		return false;
 	}

@@ -87,7 +87,8 @@ static const char *id_of(const struct options_result *operands)
 	return operands->operands[operands->operand_cnt - 1];
 }
 
-static int load(struct cli *cli, const struct span_choice *choice, const struct options_result *operands, bool wants_all_threads, struct chosen_span *chosen, int *err)
+static int load(struct cli *cli, const struct span_choice *choice, const struct options_result *operands, bool wants_all_threads,
+		struct chosen_span *chosen, int *err)
 {
 	int status = read_all(cli, chosen, operands, true, find, err);
 
@@ -109,8 +110,8 @@ static int load(struct cli *cli, const struct span_choice *choice, const struct 
 	return status;
 }
 
-bool span_choice_load(struct cli *cli, const struct span_choice *choice, const struct options_result *operands, bool wants_all_threads, struct chosen_span *chosen,
-		      int *status)
+bool span_choice_load(struct cli *cli, const struct span_choice *choice, const struct options_result *operands, bool wants_all_threads,
+		      struct chosen_span *chosen, int *status)
 {
 	int err;
 

@@ -39,8 +39,8 @@ struct chosen_span {
 };
 
 /* operands: FILE… and ID. true: *chosen is filled, to be released; false: a sentence was said, and *status says how to end. */
-bool span_choice_load(struct cli *cli, const struct span_choice *choice, const struct options_result *operands, bool wants_all_threads, struct chosen_span *chosen,
-		      int *status);
+bool span_choice_load(struct cli *cli, const struct span_choice *choice, const struct options_result *operands, bool wants_all_threads,
+		      struct chosen_span *chosen, int *status);
 void chosen_span_release(struct chosen_span *chosen);
 
 /* "worker-1 4201", or the number alone. */

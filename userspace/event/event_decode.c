@@ -31,6 +31,19 @@ static struct event_text label_text(const struct wire *wire, const struct event 
 	return text;
 }
 
+/* What was copied out of the program. What could not be read has no bytes, whatever the record says. */
+static struct event_text copied_text(const struct event *event, const void *bytes, uint32_t length)
+{
+	bool is_unreadable = event->flags & WIRE_IS_UNREADABLE;
+
+	return (struct event_text){
+		.bytes = bytes,
+		.length = is_unreadable ? 0 : length,
+		.is_truncated = event->flags & WIRE_IS_TRUNCATED,
+		.is_unreadable = is_unreadable,
+	};
+}
+
 /* The clocks, if there are any, are the last thing of the record. */
 static int decode_clocks(const struct wire *wire, size_t before, struct event *event)
 {
@@ -110,12 +123,7 @@ static int decode_text(const struct wire *wire, struct event *event)
 	event->mark.value = w->value;
 	event->mark.type = w->type;
 	event->mark.name = label_text(wire, event, w->name);
-	event->mark.text = (struct event_text){
-		.bytes = (const char *)(w + 1),
-		.length = w->text_length,
-		.is_truncated = event->flags & WIRE_IS_TRUNCATED,
-		.is_unreadable = event->flags & WIRE_IS_UNREADABLE,
-	};
+	event->mark.text = copied_text(event, w + 1, w->text_length);
 	return 0;
 }
 
@@ -125,12 +133,7 @@ static int decode_key(const struct wire *wire, struct event *event)
 
 	if (w->key_length > WIRE_KEY_MAX)
 		return -EBADMSG;
-	event->keyed.key = (struct event_text){
-		.bytes = (const char *)w->key,
-		.length = w->key_length,
-		.is_truncated = event->flags & WIRE_IS_TRUNCATED,
-		.is_unreadable = event->flags & WIRE_IS_UNREADABLE,
-	};
+	event->keyed.key = copied_text(event, w->key, w->key_length);
 	event->keyed.name = label_text(wire, event, w->name);
 	return decode_clocks(wire, sizeof(*w), event);
 }

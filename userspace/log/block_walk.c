@@ -148,6 +148,7 @@ static int read_header(struct block_walk *walk, struct txtrace_damage *damage)
 		walk->at.next_sequence = walk->info.first_sequence;
 		return 0;
 	case LOG_HEADER_DAMAGED:
+		walk->has_capture_id = walk->info.version_major > 0; /* only the magic is wrong */
 		result = skip_damage(walk, 1, 0, "the file's header is damaged", damage);
 		return result ? result : -EAGAIN;
 	case LOG_HEADER_NEWER:

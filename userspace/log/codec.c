@@ -97,7 +97,8 @@ int codec_decompress(struct codec *codec, uint8_t how, const uint8_t *stored, si
 	case LOG_CODEC_NONE:
 		if (stored_bytes != raw_bytes)
 			return -EBADMSG;
-		memcpy(raw, stored, raw_bytes);
+		if (raw_bytes > 0) /* stored may be NULL otherwise */
+			memcpy(raw, stored, raw_bytes);
 		return 0;
 	case LOG_CODEC_ZSTD:
 		if (!codec->zstd_decompressor)

@@ -104,7 +104,11 @@ enum log_header_state log_header_decode(const uint8_t *bytes, size_t length, str
 	info->cpu_cnt = log_get_u32(bytes + LOG_HEADER_CPU_CNT);
 	info->part = log_get_u32(bytes + LOG_HEADER_PART);
 	info->first_sequence = log_get_u64(bytes + LOG_HEADER_FIRST_SEQUENCE);
-	return decode_strings(bytes, claimed - 4, info) && has_magic ? LOG_HEADER_GOOD : LOG_HEADER_DAMAGED;
+	if (!decode_strings(bytes, claimed - 4, info)) {
+		memset(info, 0, sizeof(*info));
+		return LOG_HEADER_DAMAGED;
+	}
+	return has_magic ? LOG_HEADER_GOOD : LOG_HEADER_DAMAGED;
 }
 
 void log_block_encode(const struct log_block *block, uint8_t buffer[LOG_BLOCK_HEADER_BYTES])

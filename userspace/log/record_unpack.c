@@ -65,7 +65,7 @@ static void unpack_ledger(const uint64_t *fields, struct txtrace_span *span)
 	}
 	ledger->on_cpu_ns = parts[0];
 	ledger->runnable_ns = parts[SPAN_RUNNABLE - SPAN_ON_CPU];
-	memcpy(ledger->blocked_ns, parts + SPAN_BLOCKED - SPAN_ON_CPU, sizeof(ledger->blocked_ns));
+	memcpy(ledger->blocked_ns, parts + (SPAN_BLOCKED - SPAN_ON_CPU), sizeof(ledger->blocked_ns));
 	ledger->detached_ns = parts[SPAN_DETACHED - SPAN_ON_CPU];
 	ledger->unknown_ns = parts[SPAN_UNKNOWN - SPAN_ON_CPU];
 }

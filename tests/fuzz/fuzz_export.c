@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Any bytes as a log to export, the first one says in which format: whatever is in the log, what comes out is valid in that format. */
+#include "export/export.h"
+
+#define FUZZ_LOG_AT 1u
+#include "fuzz/fuzz_checksums.h"
+#include "fuzz/fuzz_laws.h"
+#include "perfetto.pb-c.h"
+
+#define RECORD_MAX 3000
+
+static void law_of_output(const struct export_format *format, const char *bytes, size_t length)
+{
+	struct json_reader json = { bytes, bytes + length, 0 };
+	Perfetto__Trace *trace;
+
+	if (!strcmp(format->name, "perfetto")) {
+		trace = perfetto__trace__unpack(NULL, length, (const uint8_t *)bytes);
+		LAW(trace);
+		perfetto__trace__free_unpacked(trace, NULL);
+	} else if (!strcmp(format->name, "jsonl")) {
+		while (json.at < json.end) {
+			LAW(*json.at == '{');
+			law_of_json(&json);
+			LAW(json_take(&json, '\n'));
+		}
+	} else {
+		law_of_json(&json);
+		json_skip_blanks(&json);
+		LAW(json.at == json.end);
+	}
+}
+
+static void export(struct txtrace_log *log, const struct export_format *format)
+{
+	struct txtrace_record record;
+	struct export *export;
+	size_t length = 0;
+	char *bytes = NULL;
+	FILE *out = open_memstream(&bytes, &length);
+
+	LAW(out && !export_open(&export, format, out, txtrace_log_info(log)));
+	for (uint32_t cnt = 0; cnt < RECORD_MAX && txtrace_log_next(log, &record) > 0; cnt++)
+		LAW(!export_add(export, &record));
+	LAW(!export_close(export, 0, NULL));
+	fclose(out);
+	law_of_output(format, bytes, length);
+	free(bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct fuzz_file file;
+	struct fuzz_bytes bytes = { data, size };
+	size_t format_cnt = 0, number = fuzz_take(&bytes, FUZZ_LOG_AT);
+	struct txtrace_log *log;
+
+	while (export_format_at(format_cnt))
+		format_cnt++;
+	if (!txtrace_log_open(&log, fuzz_file_set(&file, bytes.at, bytes.left)))
+		export(log, export_format_at(number % format_cnt));
+	txtrace_log_close(log);
+	return 0;
+}

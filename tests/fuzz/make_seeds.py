@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""make_seeds.py TXTRACE FOLDER: inputs to begin with, FOLDER/TARGET/…, made of the golden logs, the recorded streams, and by hand."""
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+SYNC = b"\xf5\xc3TXB\x9a\x00\xff"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def put(folder, target, name, data):
+    path = folder / target / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def blocks(log):
+    """The headers and payloads of a log's blocks."""
+    at = struct.unpack_from("<I", log, 12)[0]
+    while log[at:at + 8] == SYNC:
+        header, stored = struct.unpack_from("<II", log, at + 12)
+        yield log[at:at + header], log[at + header:at + header + stored]
+        at += header + stored
+
+
+def logs(txtrace, folder):
+    """A log gives itself, itself cut off and itself with a damaged batch; not compressed, also the payloads of its blocks."""
+    for path in sorted((ROOT / "tests/golden").glob("*.txtrace")):
+        log = path.read_bytes()
+        bitten = bytearray(log)
+        bitten[len(log) // 3] ^= 0x55
+        for target in ("log", "repair"):
+            put(folder, target, path.stem, log)
+            put(folder, target, path.stem + ".cut", log[:len(log) * 2 // 3])
+            put(folder, target, path.stem + ".bitten", bytes(bitten))
+        for number in range(3):
+            put(folder, "export", f"{path.stem}.{number}", bytes([number]) + log)
+        put(folder, "seek", path.stem + ".time", struct.pack("<BBQ", 2, 1, 3600000001600) + log)
+        put(folder, "seek", path.stem + ".batch", struct.pack("<BBQ", 1, 0, 2) + log)
+        with tempfile.TemporaryDirectory() as scratch:
+            plain = pathlib.Path(scratch) / "plain.txtrace"
+            # Status 1, and a word about it: they have no summary.
+            subprocess.run([txtrace, "recompress", "--codec", "none", "-o", plain, path], check=False, capture_output=True)
+            payloads(folder, path.stem, plain.read_bytes())
+
+
+def payloads(folder, name, log):
+    put(folder, "log", name + ".plain", log)
+    for number, (header, payload) in enumerate(blocks(log)):
+        if header[9] == 1:
+            put(folder, "batch", f"{name}.{number}", struct.pack("<H", struct.unpack_from("<I", header, 24)[0] & 0xffff) + payload)
+        else:
+            put(folder, "index", name, payload)
+
+
+def streams(folder):
+    for path in sorted((ROOT / "tests/replay").glob("**/*.stream")):
+        put(folder, "stream", path.stem, path.read_bytes()[:8000])
+
+
+# ---- the wire, as include/txtrace/event.h has it ----
+
+class Wire:
+    """The structs and numbers of the header: record("span", kind="BEGIN", id=5) are the bytes of a struct wire_span."""
+
+    WIDTHS = {"uint8_t": "B", "char": "B", "uint16_t": "H", "uint32_t": "I", "int32_t": "i", "uint64_t": "Q"}
+
+    def __init__(self, header):
+        text = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
+        self.numbers = {name: int(number) for name, number in re.findall(r"\b([A-Z_]+)(?: =|) (\d+)\b", text)}
+        self.structs = {name: re.findall(r"(\w+) (\w+)(?:\[(\w+)\])?;", body) for name, body in re.findall(r"struct wire_(\w+) \{(.*?)\n\};", text, re.S)}
+
+    def struct(self, of, /, **values):
+        """Members that have no value are 0. A member that is a struct or an array is given as bytes."""
+        packed = b""
+        for kind, member, count in self.structs[of]:
+            count = (int(count) if count.isdigit() else self.numbers[count]) if count else None
+            if kind == "wire_header":
+                packed += values[member]
+            elif count:
+                packed += values.get(member, b"").ljust(count * struct.calcsize(self.WIDTHS[kind]), b"\0")
+            else:
+                packed += struct.pack("<" + self.WIDTHS[kind], values.get(member, 0))
+        return packed
+
+    def record(self, of, time, kind, /, more=b"", flags=0, tid=11, **values):
+        """A record: the struct of this name with its header, and more behind it."""
+        size = len(self.struct(of, header=self.struct("header"))) + len(more)
+        header = self.struct("header", time_ns=time, tid=tid, tgid=10, kind=self.numbers["WIRE_" + kind], flags=flags, size=size)
+        return self.struct(of, header=header, **values) + more
+
+    def span(self, time, kind, number, label=0, on_cpu=0, runnable=0, blocked=0, tid=11):
+        """With clocks, if it has been on a CPU."""
+        reading = self.struct("clocks", born_ns=100, on_cpu_ns=on_cpu, runnable_ns=runnable, blocked_ns=struct.pack("<Q", blocked)) if on_cpu else b""
+        return self.record("span", time, kind, reading, self.numbers["WIRE_HAS_CLOCKS"] if on_cpu else 0, tid, id=number, label=label)
+
+    def thread(self, tid):
+        return self.record("thread", 100, "THREAD", flags=self.numbers["WIRE_IS_SEED"], tid=tid, born_ns=100, comm=b"bank", state=1)
+
+    def text(self, time, kind, value):
+        return self.record("text", time, kind, value.ljust(64, b"\0"), id=5, name=4, type=5, text_length=len(value))
+
+    def keyed(self, time, kind, key):
+        return self.record("key", time, kind, name=4, key_length=len(key), key=key)
+
+
+def wire(folder):
+    w = Wire((ROOT / "include/txtrace/event.h").read_text(encoding="utf-8"))
+    streams = {
+        "blocked": [w.thread(11), w.span(200, "BEGIN", 5, 4, 100), w.record("switch", 300, "SWITCH", syscall_nr=202, left_as=3),
+                    w.record("wake", 500, "WAKE", flags=2, tid=0, wakee_tid=11, wakee_tgid=10, waker_comm=b"swapper"),
+                    w.record("switch", 550, "SWITCH", tid=0, next_tid=11, next_tgid=10, next_is_traced=1), w.span(700, "END", 5, 0, 350, 50, 200),
+                    w.span(800, "THREAD_EXIT", 0)],
+        "handed_over": [w.thread(11), w.thread(12), w.span(200, "BEGIN_DETACHED", 6, 4), w.span(300, "ENTER", 6, 0, 200), w.span(400, "LEAVE", 6),
+                        w.span(500, "ENTER", 6, 0, 400, tid=12), w.span(600, "END", 6, tid=12)],
+        "marked": [w.thread(11), w.span(200, "BEGIN", 5, 4, 100), w.text(250, "TAG", b"k=1"), w.text(260, "ATTR", b"value"),
+                   w.record("mark", 270, "INSTANT", id=5, name=4), w.record("mark", 280, "COUNTER", name=4, value=9),
+                   w.record("mark", 290, "LINK", id=5, name=4, value=6), w.span(300, "END", 5), w.span(400, "EXEC", 11)],
+        "by_key": [w.thread(11), *[w.keyed(200 + i, kind, b"key") for i, kind in enumerate(("KEY_BEGIN", "KEY_ENTER", "KEY_INSTANT", "KEY_LEAVE"))],
+                   w.record("mark", 240, "KIND_COUNT", id=250, name=1, value=2),  # a loss
+                   w.keyed(260, "KEY_END", b"key")],
+    }
+    for name, records in streams.items():
+        put(folder, "wire", name, b"".join(struct.pack("<H", len(record)) + record for record in records))
+
+
+# ---- ELF files with probes ----
+
+def note(pc, base, semaphore, strings):
+    description = struct.pack("<QQQ", pc, base, semaphore) + strings
+    return struct.pack("<III8s", 8, len(description), 3, b"stapsdt") + description + b"\0" * (-len(description) % 4)
+
+
+def elf(folder):
+    """Segments of text (file 0x100, address 0x1100) and data (file 0x180), one probe with a semaphore and one without."""
+    names = b"\0.note.stapsdt\0.stapsdt.base\0.shstrtab\0"
+    notes = note(0x1110, 0x7000, 0x2184, b"txtrace\0begin\0008@%rdi\0") + note(0x1120, 0x7000, 0, b"txtrace\0end\0\0")
+    segments = [struct.pack("<IIQQQQQQ", 1, 5, 0x100, 0x1100, 0, 0x40, 0x40, 16), struct.pack("<IIQQQQQQ", 1, 6, 0x180, 0x2180, 0, 0x20, 0x20, 16)]
+    names_at = 0x1a0 + len(notes)
+    sections_at = names_at + len(names) + -(names_at + len(names)) % 8
+    sections = [bytes(64), struct.pack("<IIQQQQIIQQ", 1, 7, 0, 0, 0x1a0, len(notes), 0, 0, 4, 0),
+                struct.pack("<IIQQQQIIQQ", 15, 1, 0, 0x7000, 0, 1, 0, 0, 1, 0), struct.pack("<IIQQQQIIQQ", 29, 3, 0, 0, names_at, len(names), 0, 0, 1, 0)]
+    for name, machine in {"x86_64": 62, "aarch64": 183}.items():
+        image = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, machine, 1, 0, 64, sections_at, 0, 64, 56, 2, 64, 4, 3)
+        image = (image + b"".join(segments)).ljust(0x1a0, b"\x90") + notes + names
+        put(folder, "elf", name, image.ljust(sections_at, b"\0") + b"".join(sections))
+
+
+def main(txtrace, folder):
+    folder = pathlib.Path(folder)
+    logs(txtrace, folder)
+    streams(folder)
+    wire(folder)
+    elf(folder)
+
+
+main(sys.argv[1], sys.argv[2])
