@@ -14,6 +14,25 @@ agrees() {
 		cp "$tmp/out" "$tmp/random.jsonl" && run 0 "$1" --json random.txtrace && python3 tests/cli/waits_check.py "$1" "$tmp/random.jsonl" "$tmp/out"
 }
 
+# capture NAME ID TIME LABEL: a wait of 10 in a span with the id 1, and, if it has a label, its end
+capture() {
+	{
+		echo "header pid=1 capture_id=\"$2\" boot_id=\"b\" start_monotonic_ns=$3"
+		echo "run begin_ns=$3 end_ns=$(($3 + 10)) pid=1 tid=1 left_as=blocked reason=lock syscall_nr=202 object=1"
+		echo "wake time_ns=$(($3 + 20)) pid=1 tid=1 flags=interrupt span=1"
+		echo "run begin_ns=$(($3 + 20)) end_ns=$(($3 + 30)) pid=1 tid=1 blocked_ns=10 left_as=blocked reason=lock syscall_nr=202 object=1"
+		[ -z "$4" ] || echo "span begin_ns=$3 end_ns=$(($3 + 40)) pid=1 tid=1 end_tid=1 id=1 label=\"$4\" work_ns=40 on_cpu_ns=30 lock_ns=10"
+		echo "summary time_ns=$(($3 + 50))"
+	} | "$make_log" "$tmp/$1.txtrace"
+}
+
+# Of two captures that are read as one log: the second one's ids, threads and descriptors are others.
+two_captures() {
+	capture one a 100 "" && capture two b 1000 second && run 0 blame --json one.txtrace two.txtrace || return
+	jq -e '[.pairs[] | [.waiter.name, .ns]] | sort == [[null, 10], ["second", 10]]' "$tmp/out" >/dev/null || fail "$(jq -c .pairs "$tmp/out")" || return
+	run 2 show one.txtrace two.txtrace 1 && grep -q ' is of 2 captures: ' "$tmp/err"
+}
+
 # Another thread waits for another futex in a span of another label, 20,000 times; nothing of it goes missing in 1 MiB.
 many() {
 	awk 'BEGIN {
@@ -52,6 +71,7 @@ check "blocked: a log without waits" expects blocked_empty 0 blocked empty.txtra
 for seed in 1 2 3 4 5; do
 	check "blocked: a random log, seed $seed" agrees blocked $seed
 done
+check "two captures are two worlds" two_captures
 check "many labels, threads and futexes" many
 check "blame: a small memory says so, and nothing is missing" small_memory blame '([.pairs[].ns] | add) + .waits.in_no_span.ns + .waits.unseen.ns'
 check "blocked: a small memory says so, and nothing is missing" small_memory blocked '([.objects[].ns] | add)'
