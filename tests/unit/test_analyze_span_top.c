@@ -18,9 +18,9 @@ static unsigned int sort_of(const char *name)
 {
 	unsigned int sort = 0;
 
-	while (span_top_sorts[sort] && strcmp(span_top_sorts[sort], name) != 0)
+	while (span_top_sort(sort) && strcmp(span_top_sort(sort), name) != 0)
 		sort++;
-	assert_non_null(span_top_sorts[sort]);
+	assert_non_null(span_top_sort(sort));
 	return sort;
 }
 

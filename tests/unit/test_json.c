@@ -94,6 +94,7 @@ static void any_bytes_make_a_valid_string(void **state)
 		{ "a\"b\\c/", 6, "\"a\\\"b\\\\c/\"" },
 		{ "\b\t\n\f\r", 5, "\"\\b\\t\\n\\f\\r\"" },
 		{ "\0\x01\x1f\x7f", 4, "\"\\u0000\\u0001\\u001f\\u007f\"" },
+		{ "\xc2\x80\xc2\x9b\xc2\xa0", 6, "\"\\u0080\\u009b\xc2\xa0\"" }, /* terminals obey these, too */
 		{ "\x1b[31m", 5, "\"\\u001b[31m\"" },
 		{ "gr\xc3\xbc\xc3\x9f", 6, "\"gr\xc3\xbc\xc3\x9f\"" },
 		{ "\xf0\x9f\x92\xa1", 4, "\"\xf0\x9f\x92\xa1\"" },

@@ -6,70 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/log_census.h"
+#include "analyze/span_value.h"
 
 #define STRING_MAX 4096
 
 /* ---- what to sort by: the larger key comes first ---- */
 
 enum {
-	SORT_WALL,
-	SORT_WORK,
-	SORT_ON_CPU,
-	SORT_RUNNABLE,
-	SORT_BLOCKED,
-	SORT_DETACHED,
-	SORT_UNKNOWN,
-	SORT_BEGIN,
-	SORT_REASON, /* the first of them */
-	SORT_CNT = SORT_REASON + TXTRACE_BLOCK_REASON_COUNT,
-};
-
-const char *const span_top_sorts[] = {
-	[SORT_WALL] = "wall",
-	[SORT_WORK] = "work",
-	[SORT_ON_CPU] = "on_cpu",
-	[SORT_RUNNABLE] = "runnable",
-	[SORT_BLOCKED] = "blocked",
-	[SORT_DETACHED] = "detached",
-	[SORT_UNKNOWN] = "unknown",
-	[SORT_BEGIN] = "begin",
-	[SORT_REASON + TXTRACE_BLOCK_LOCK] = "lock",
-	[SORT_REASON + TXTRACE_BLOCK_DISK] = "disk",
-	[SORT_REASON + TXTRACE_BLOCK_NETWORK] = "network",
-	[SORT_REASON + TXTRACE_BLOCK_SLEEP] = "sleep",
-	[SORT_REASON + TXTRACE_BLOCK_PAGE_FAULT] = "page_fault",
-	[SORT_REASON + TXTRACE_BLOCK_PIPE] = "pipe",
-	[SORT_REASON + TXTRACE_BLOCK_WAIT] = "wait",
-	[SORT_REASON + TXTRACE_BLOCK_STOPPED] = "stopped",
-	[SORT_REASON + TXTRACE_BLOCK_OTHER] = "other",
-	[SORT_CNT] = NULL,
+	SORT_BEGIN = SPAN_VALUE_COUNT, /* the others are values */
+	SORT_CNT,
 };
 
 static uint64_t sort_key(const struct txtrace_span *span, unsigned int sort)
 {
-	const struct txtrace_ledger *ledger = &span->ledger;
+	return sort == SORT_BEGIN ? UINT64_MAX - span->begin_ns : span_value_ns(span, sort);
+}
 
-	switch (sort) {
-	case SORT_WALL:
-		return span_wall_ns(span);
-	case SORT_WORK:
-		return span->work_ns;
-	case SORT_ON_CPU:
-		return ledger->on_cpu_ns;
-	case SORT_RUNNABLE:
-		return ledger->runnable_ns;
-	case SORT_BLOCKED:
-		return txtrace_ledger_blocked_ns(ledger);
-	case SORT_DETACHED:
-		return ledger->detached_ns;
-	case SORT_UNKNOWN:
-		return ledger->unknown_ns;
-	case SORT_BEGIN:
-		return UINT64_MAX - span->begin_ns;
-	default:
-		return ledger->blocked_ns[sort - SORT_REASON];
-	}
+const char *span_top_sort(size_t sort)
+{
+	return sort == SORT_BEGIN ? "begin" : sort < SORT_CNT ? span_value_names[sort] : NULL;
 }
 
 struct entry {

@@ -12,10 +12,10 @@
 #include "txtrace/log.h"
 
 /*
- * Names of what spans can be sorted by: "wall", "work", "on_cpu", "runnable", "blocked", "detached", "unknown", "begin" (the
- * earliest first), and each block reason. Ends with NULL; the index is the `sort` below.
+ * Names of what spans can be sorted by: those of enum span_value, and "begin" (the earliest first). NULL behind the last; the index is the
+ * `sort` below.
  */
-extern const char *const span_top_sorts[];
+const char *span_top_sort(size_t sort);
 
 struct span_top;
 

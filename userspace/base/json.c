@@ -188,9 +188,9 @@ static void put_quoted(struct json *json, const char *bytes, size_t length)
 		unsigned char c = (unsigned char)bytes[i];
 		uint32_t point = c;
 		size_t size = c < 0x80 ? 1 : utf8_decode(bytes + i, length - i, &point);
-		char escape[8];
+		char escape[16];
 
-		if (point != UTF8_INVALID && c >= 0x20 && c != '"' && c != '\\' && c != 0x7f) {
+		if (point != UTF8_INVALID && c >= 0x20 && c != '"' && c != '\\' && (point < 0x7f || point > 0x9f)) {
 			i += size;
 			continue;
 		}
@@ -202,7 +202,7 @@ static void put_quoted(struct json *json, const char *bytes, size_t length)
 		else if (c < sizeof(letters) && letters[c])
 			put(json, (const char[]){ '\\', letters[c] }, 2);
 		else
-			put(json, escape, (size_t)snprintf(escape, sizeof(escape), "\\u%04x", c));
+			put(json, escape, (size_t)snprintf(escape, sizeof(escape), "\\u%04x", (unsigned int)point));
 		i += size;
 		plain = i;
 	}

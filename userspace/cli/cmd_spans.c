@@ -30,7 +30,7 @@ struct spans_options {
 
 static const struct option_spec specs[] = {
 	OPTION("sort", 's', OPTION_CHOICE, "BY", "those with the most of it come first; for begin, the earliest",
-	       offsetof(struct spans_options, sort), .choices = span_top_sorts),
+	       offsetof(struct spans_options, sort), .choice_at = span_top_sort),
 	OPTION("limit", 'n', OPTION_U64, "N", "show N spans (default 20)", offsetof(struct spans_options, limit), .minimum = 1,
 	       .maximum = LIMIT_MAX),
 	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'", offsetof(struct spans_options, label)),
@@ -177,7 +177,7 @@ static int print_json(struct cli *cli, const struct spans_options *values, const
 	json_object_begin(&json);
 	json_member_text(&json, "type", "spans");
 	capture_json(&json, &input->info);
-	json_member_text(&json, "sort", span_top_sorts[values->sort]);
+	json_member_text(&json, "sort", span_top_sort(values->sort));
 	json_name(&json, "spans");
 	json_array_begin(&json);
 	for (size_t i = 0; i < span_top_count(top); i++)

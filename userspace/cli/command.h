@@ -17,6 +17,12 @@ struct command {
 
 extern const struct command command_report;
 extern const struct command command_spans;
+extern const struct command command_tree;
+extern const struct command command_tail;
+extern const struct command command_histogram;
+extern const struct command command_flame;
+extern const struct command command_workers;
+extern const struct command command_concurrency;
 extern const struct command command_dump;
 extern const struct command command_blocked;
 extern const struct command command_blame;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/text.h"
 #include "cli/capture_info.h"
 #include "cli/ledger_part.h"
 #include "cli/report_print.h"
@@ -63,13 +64,26 @@ static void figures_json(struct json *json, const struct span_figures *figures)
 	sums_json(json, "sum", &figures->sums);
 }
 
-static void label_json(struct json *json, const struct label_row *row)
+static void name_json(struct json *json, const struct label_row *row, const struct report_view *view)
+{
+	struct text hex = { 0 };
+
+	json_name(json, view->by ? "name" : "label");
+	for (size_t i = 0; view->key && view->key->is_bytes && i < row->label.length; i++)
+		text_append_format(&hex, "%02x", (unsigned char)row->label.bytes[i]);
+	if (row->is_rest || row->label.length == 0)
+		json_null(json);
+	else if (hex.length > 0)
+		json_string(json, text_string(&hex), hex.length);
+	else
+		json_string(json, row->label.bytes, row->label.length);
+	text_release(&hex);
+}
+
+static void row_json(struct json *json, const struct label_row *row, const struct report_view *view)
 {
 	json_object_begin(json);
-	if (row->is_rest || row->label.length == 0)
-		json_member_null(json, "label");
-	else
-		json_member_string(json, "label", row->label.bytes, row->label.length);
+	name_json(json, row, view);
 	if (row->is_rest)
 		json_member_bool(json, "is_rest", true);
 	figures_json(json, &row->exact);
@@ -93,7 +107,7 @@ static void totals_json(struct json *json, const char *name, const struct span_s
 	json_object_end(json);
 }
 
-int report_json(const struct label_report *report, const struct txtrace_log_info *info, struct json *json)
+int report_json(const struct label_report *report, const struct txtrace_log_info *info, const struct report_view *view, struct json *json)
 {
 	const struct log_census *census = label_report_census(report);
 	struct span_sums totals[2];
@@ -102,10 +116,12 @@ int report_json(const struct label_report *report, const struct txtrace_log_info
 	json_member_text(json, "type", "report");
 	if (info)
 		capture_json(json, info);
-	json_name(json, "labels");
+	if (view->by)
+		json_member_text(json, "by", view->by);
+	json_name(json, view->by ? "rows" : "labels");
 	json_array_begin(json);
 	for (size_t i = 0; i < label_report_row_count(report); i++)
-		label_json(json, label_report_row(report, i));
+		row_json(json, label_report_row(report, i), view);
 	json_array_end(json);
 	label_report_totals(report, totals);
 	totals_json(json, "totals", totals);

@@ -16,6 +16,7 @@
 struct printer {
 	const struct label_report *report;
 	const struct screen *screen;
+	const struct report_view *view;
 	size_t row_cnt; /* to be shown */
 	size_t label_columns;
 	bool has_top_level; /* a row for all spans without parent */
@@ -37,13 +38,36 @@ static uint64_t lower_bound_count(const struct label_row *row)
 	return (row->lower_bounds ? row->lower_bounds : &no_figures)->sums.cnt;
 }
 
+static const char *plural(const struct printer *printer)
+{
+	return printer->view->key ? printer->view->key->plural : "labels";
+}
+
+static const char *singular(const struct printer *printer)
+{
+	return printer->view->key ? printer->view->key->singular : "label";
+}
+
+static void append_nameless(struct printer *printer)
+{
+	const struct span_key *key = printer->view->key;
+
+	if (!key || key->nameless) {
+		text_append(&printer->text, key ? key->nameless : "(unknown label)");
+		return;
+	}
+	text_append(&printer->text, "(no ");
+	text_append_clipped(&printer->text, key->tag, strlen(key->tag), LABEL_COLUMNS_MAX - strlen("(no )"));
+	text_append(&printer->text, ")");
+}
+
 static const char *format_label(struct printer *printer, const struct label_row *row)
 {
 	text_clear(&printer->text);
 	if (row->is_rest)
-		text_append(&printer->text, "(all other labels)");
+		text_append_format(&printer->text, "(all other %s)", plural(printer));
 	else if (row->label.length == 0)
-		text_append(&printer->text, "(unknown label)");
+		append_nameless(printer);
 	else
 		text_append_clipped(&printer->text, row->label.bytes, row->label.length, LABEL_COLUMNS_MAX);
 	return text_string(&printer->text);
@@ -306,8 +330,8 @@ static void add_totals(struct printer *printer, struct table *table)
 	label_report_totals(printer->report, totals);
 	table_cell(table, TABLE_PLAIN, "spans");
 	text_clear(&printer->text);
-	text_append_format(&printer->text, "%s of %s%s label%s", units_format_count(spans, totals[0].cnt + totals[1].cnt),
-			   has_rest ? "more than " : "", units_format_count(labels, label_cnt), label_cnt == 1 ? "" : "s");
+	text_append_format(&printer->text, "%s of %s%s %s", units_format_count(spans, totals[0].cnt + totals[1].cnt),
+			   has_rest ? "more than " : "", units_format_count(labels, label_cnt), label_cnt == 1 ? singular(printer) : plural(printer));
 	if (totals[1].cnt > 0)
 		text_append_format(&printer->text, "; %s of them lower bounds (>=), counted apart: %s unfinished",
 				   units_format_count(bounds, totals[1].cnt), units_format_count(unfinished, census->unfinished_cnt));
@@ -320,12 +344,13 @@ static void add_memory_notes(struct printer *printer, struct table *table)
 
 	if (label_report_rest_count(printer->report) > 0) {
 		table_cell(table, "33", "memory");
-		table_cell_format(table, "33", "too many labels: %s spans are counted together; 'txtrace report --max-memory' allows more",
-				  units_format_count(count, label_report_rest_count(printer->report)));
+		table_cell_format(table, "33", "too many %s: %s spans are counted together; 'txtrace report --max-memory' allows more",
+				  plural(printer), units_format_count(count, label_report_rest_count(printer->report)));
 	}
 	if (label_report_is_coarse(printer->report)) {
 		table_cell(table, "33", "memory");
-		table_cell(table, "33", "used up: p50, p90 and p99 of some labels are coarse; 'txtrace report --max-memory' allows more");
+		table_cell_format(table, "33", "used up: p50, p90 and p99 of some %s are coarse; 'txtrace report --max-memory' allows more",
+				  plural(printer));
 	}
 }
 
@@ -369,15 +394,16 @@ static bool has_top_level_row(const struct printer *printer)
 	return sums->cnt > 0;
 }
 
-int report_print(const struct label_report *report, const struct txtrace_log_info *info, const struct screen *screen, uint64_t row_limit)
+int report_print(const struct label_report *report, const struct txtrace_log_info *info, const struct screen *screen,
+		 const struct report_view *view)
 {
-	struct printer printer = { .report = report, .screen = screen, .row_cnt = label_report_row_count(report) };
+	struct printer printer = { .report = report, .screen = screen, .view = view, .row_cnt = label_report_row_count(report) };
 	size_t hidden_cnt = 0;
 	char count[UNITS_SIZE];
 
-	if (row_limit > 0 && printer.row_cnt > row_limit) {
-		hidden_cnt = printer.row_cnt - row_limit;
-		printer.row_cnt = row_limit;
+	if (view->row_limit > 0 && printer.row_cnt > view->row_limit) {
+		hidden_cnt = printer.row_cnt - view->row_limit;
+		printer.row_cnt = view->row_limit;
 	}
 	if (info) {
 		capture_append_title(&printer.text, info, label_report_census(report));
@@ -393,7 +419,8 @@ int report_print(const struct label_report *report, const struct txtrace_log_inf
 		fputs("no spans\n", screen->file);
 	}
 	if (hidden_cnt > 0)
-		fprintf(screen->file, "\n%s more labels with less work: 'txtrace report --limit 0' shows them\n", units_format_count(count, hidden_cnt));
+		fprintf(screen->file, "\n%s more %s with less work: 'txtrace report --limit 0' shows them\n", units_format_count(count, hidden_cnt),
+			plural(&printer));
 	print_foot(&printer);
 	printer.err = printer.err ? printer.err : printer.text.err;
 	text_release(&printer.text);

@@ -10,14 +10,23 @@
 #include <stdint.h>
 
 #include "analyze/label_report.h"
+#include "analyze/span_key.h"
 #include "base/json.h"
 #include "cli/screen.h"
 #include "txtrace/log.h"
 
-/* info may be NULL: then nothing is said of the capture as a whole. row_limit 0: all labels. */
-int report_print(const struct label_report *report, const struct txtrace_log_info *info, const struct screen *screen, uint64_t row_limit);
+/* All zero: rows are labels, and all are shown. */
+struct report_view {
+	uint64_t row_limit;         /* 0: all */
+	const char *by;             /* what rows are, as the user said it: "tag:shard"; NULL: labels */
+	const struct span_key *key; /* the same; the rows' labels are names that it gave. NULL: labels */
+};
 
-/* One object. Returns json->err. */
-int report_json(const struct label_report *report, const struct txtrace_log_info *info, struct json *json);
+/* info may be NULL: then nothing is said of the capture as a whole. */
+int report_print(const struct label_report *report, const struct txtrace_log_info *info, const struct screen *screen,
+		 const struct report_view *view);
+
+/* One object, with all rows. Returns json->err. */
+int report_json(const struct label_report *report, const struct txtrace_log_info *info, const struct report_view *view, struct json *json);
 
 #endif

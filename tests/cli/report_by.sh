@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The report by other keys than the label.
+# shellcheck source=tests/cli/cli.sh
+. tests/cli/cli.sh
+
+# tests/cli/logs/blocks.txt, in ns: disk 5,000 + 1,000; lock 6,000 + 4,000; unknown 700 (nothing before it) + 300 (a stay is missing). The sleep has
+# not ended. Spans without a parent were charged 5,000 for the disk and 10,000 for locks; the child and the lower bound do not count.
+make_from blocks
+
+# Every row of every key, on random logs, against Python.
+random_reports() {
+	local seed by
+	for seed in 11 12; do
+		python3 tests/cli/analyses_check.py random $seed "$tmp/truth.json" >"$tmp/random.txt" || return
+		"$make_log" "$tmp/random.txtrace" <"$tmp/random.txt" && run 0 export -f jsonl random.txtrace && mv "$tmp/out" "$tmp/random.jsonl" || return
+		for by in thread process track key tag:shard tag:kind reason; do
+			run 0 report --by $by --json random.txtrace || return
+			python3 tests/cli/analyses_check.py report "$tmp/random.jsonl" "$tmp/out" $by || fail "seed $seed by $by" || return
+		done
+	done
+}
+
+names() { # names KEY: those of the rows, with their numbers of spans
+	run 0 report --by "$1" --json blocks.txtrace && jq -c '[.rows[] | [.name, .count]]' "$tmp/out"
+}
+
+keys() {
+	[ "$(names key:4)" = '[["616200ff",2],["61",1],[null,0]]' ] || fail "$(names key:4)" || return
+	[ "$(names key)" = '[["616200ff32",1],["616200ff31",1],["61",1],[null,0]]' ] || fail "$(names key)"
+}
+
+# The last shard of a tag counts; "shard" without a value, an empty value and another name are none.
+tags() {
+	[ "$(names tag:shard)" = '[["2",2],[null,1]]' ] || fail "$(names tag:shard)" || return
+	[ "$(names tag:kind)" = '[[null,2],["write",1]]' ] || fail "$(names tag:kind)"
+}
+
+same_as_default() {
+	run 0 report --json blocks.txtrace && cp "$tmp/out" "$tmp/default" && run 0 report --by label --json blocks.txtrace && cmp "$tmp/default" "$tmp/out"
+}
+
+is_no_key="option '--by' takes label, thread, process, track, reason, key, key:BYTES or tag:NAME, not"
+
+check "by thread" expects report_thread 0 report --by thread blocks.txtrace
+check "by the value of a tag" expects report_tag 0 report -b tag:shard blocks.txtrace
+check "by reason" expects report_reason 0 report --by reason blocks.txtrace
+check "by reason, JSON" expects report_reason_json 0 report --by reason --json blocks.txtrace
+check "by reason: the filter is for spans" expects report_reason_label 0 report --by reason --label commit blocks.txtrace
+check "keys, whole and in part" keys
+check "tags with a name twice, without a value, with a similar name" tags
+check "by label is the default" same_as_default
+check "random logs by every key: the same in Python" random_reports
+check "no such key" complains "$is_no_key 'colour'" report --by colour blocks.txtrace
+check "no tag" complains "$is_no_key 'tag:'" report --by tag: blocks.txtrace
+check "too long a part of a key" complains "option '--by' takes key:BYTES with 1 to 64 bytes, not 'key:65'" report --by key:65 blocks.txtrace
+finish

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How many spans of each label were open, and what the program's counters were, over time: means over equal parts of a range. Records in any order,
+ * series out. Memory is that of the series, which are bounded; spans of labels beyond that are counted together.
+ */
+#ifndef CONCURRENCY_H
+#define CONCURRENCY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "txtrace/log.h"
+
+#define CONCURRENCY_SERIES_MAX 4096
+#define CONCURRENCY_BUCKET_MAX 1000
+
+struct concurrency_series {
+	struct txtrace_string name; /* owned by the concurrency; empty: unknown label */
+	uint32_t pid;               /* of a counter */
+	bool is_counter;
+	bool is_rest;
+	uint64_t cnt;   /* spans that overlap the range, or steps of the counter */
+	double *means;  /* one for each bucket */
+	double peak;    /* the largest of them */
+	double sum;
+};
+
+struct concurrency;
+
+/* The range is [from_ns, to_ns), from_ns < to_ns. NULL: no memory. */
+struct concurrency *concurrency_new(uint64_t from_ns, uint64_t to_ns, size_t bucket_cnt);
+void concurrency_free(struct concurrency *concurrency);
+
+int concurrency_add(struct concurrency *concurrency, const struct txtrace_record *record); /* 0 or -ENOMEM */
+
+/* No more records will come. Series are in order: labels first, those with the most open first; then counters. */
+void concurrency_finish(struct concurrency *concurrency);
+size_t concurrency_series_count(const struct concurrency *concurrency);
+const struct concurrency_series *concurrency_series(const struct concurrency *concurrency, size_t idx);
+
+size_t concurrency_bucket_count(const struct concurrency *concurrency); /* as was asked for, but none is shorter than 1 ns */
+
+/* Bucket idx is from begin(idx) to begin(idx + 1). */
+uint64_t concurrency_begin_ns(const struct concurrency *concurrency, size_t idx);
+
+#endif

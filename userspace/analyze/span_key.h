@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What spans can be summed up by: label, thread, process, track, the first bytes of their key, the value of a tag. A key gives each span the
+ * name of its row; equal names are one row, the empty one is for spans that have none.
+ *
+ *	struct span_key key;
+ *
+ *	err = span_key_parse(&key, "tag:shard", &complaint);
+ *	span_key_name(&key, &span, names, &buffer, &name);
+ */
+#ifndef SPAN_KEY_H
+#define SPAN_KEY_H
+
+#include <stdbool.h>
+
+#include "analyze/thread_names.h"
+#include "base/text.h"
+#include "txtrace/log.h"
+
+enum span_key_kind {
+	SPAN_KEY_LABEL = 0,
+	SPAN_KEY_THREAD = 1,  /* that began it: "name tid" */
+	SPAN_KEY_PROCESS = 2, /* "name pid" */
+	SPAN_KEY_TRACK = 3,   /* its thread, as logs have no other tracks */
+	SPAN_KEY_KEY = 4,     /* key, or key:N: its first N bytes */
+	SPAN_KEY_TAG = 5,     /* tag:NAME: what stands behind NAME= in the tag; the last one, if it is there twice */
+};
+
+struct span_key {
+	enum span_key_kind kind;
+	size_t prefix_bytes; /* KEY; 0: all of it */
+	const char *tag;     /* TAG; points into the text that was parsed */
+	/* For people. */
+	const char *singular; /* "thread" */
+	const char *plural;
+	const char *nameless; /* "(no key)": spans without a name; TAG: NULL, say which tag */
+	bool is_bytes;        /* names may be any bytes: keys */
+};
+
+/* 0, or -EINVAL and *complaint: what it must be; static. */
+int span_key_parse(struct span_key *key, const char *text, const char **complaint);
+
+/* *name points into the span or the buffer. */
+void span_key_name(const struct span_key *key, const struct txtrace_span *span, const struct thread_names *names, struct text *buffer,
+		   struct txtrace_string *name);
+
+#endif
