@@ -228,6 +228,43 @@ static struct txtrace_string keep(struct txtrace_string string)
 	return string;
 }
 
+static void keep_strings(struct txtrace_record *record)
+{
+	switch (record->kind) {
+	case TXTRACE_RECORD_SPAN:
+		record->span.label = keep(record->span.label);
+		record->span.tag = keep(record->span.tag);
+		record->span.key = keep(record->span.key);
+		break;
+	case TXTRACE_RECORD_WAKE:
+		record->wake.waker_comm = keep(record->wake.waker_comm);
+		break;
+	case TXTRACE_RECORD_THREAD:
+		record->thread.comm = keep(record->thread.comm);
+		break;
+	case TXTRACE_RECORD_ATTRIBUTE:
+		record->attribute.name = keep(record->attribute.name);
+		record->attribute.string = keep(record->attribute.string);
+		break;
+	case TXTRACE_RECORD_INSTANT:
+		record->instant.name = keep(record->instant.name);
+		break;
+	case TXTRACE_RECORD_COUNTER:
+		record->counter.name = keep(record->counter.name);
+		break;
+	case TXTRACE_RECORD_LINK:
+		record->link.name = keep(record->link.name);
+		break;
+	case TXTRACE_RECORD_OPEN_SPAN:
+		record->open_span.label = keep(record->open_span.label);
+		record->open_span.key = keep(record->open_span.key);
+		break;
+	case TXTRACE_RECORD_OBJECT:
+		record->object.name = keep(record->object.name);
+		break;
+	}
+}
+
 static void read_stream(struct stream *stream, const char *path)
 {
 	struct txtrace_record record;
@@ -239,15 +276,7 @@ static void read_stream(struct stream *stream, const char *path)
 		exit(1);
 	}
 	while (txtrace_log_next(log, &record) > 0) {
-		if (record.kind == TXTRACE_RECORD_SPAN) {
-			record.span.label = keep(record.span.label);
-			record.span.tag = keep(record.span.tag);
-			record.span.key = keep(record.span.key);
-		} else if (record.kind == TXTRACE_RECORD_WAKE) {
-			record.wake.waker_comm = keep(record.wake.waker_comm);
-		} else if (record.kind != TXTRACE_RECORD_RUN) {
-			continue;
-		}
+		keep_strings(&record);
 		*append(stream, record.kind) = record;
 	}
 	txtrace_log_close(log);
@@ -355,15 +384,21 @@ static double median(double *values)
 	return values[ROUNDS / 2];
 }
 
+static void print_each(double bytes, size_t cnt)
+{
+	if (cnt)
+		printf(" %9.3f", bytes / (double)cnt);
+	else
+		printf(" %9s", "");
+}
+
 static void print_result(const char *name, const struct stream *stream, struct result *result)
 {
 	double cnt = (double)stream->cnt;
 
 	printf("  %-22s %7.3f", name, result->bytes / cnt);
-	if (stream->switch_cnt && !stream->span_cnt)
-		printf(" %9.3f", result->bytes / (double)stream->switch_cnt);
-	else
-		printf(" %9s", "");
+	print_each(result->bytes, stream->switch_cnt);
+	print_each(result->bytes, stream->span_cnt);
 	printf(" %9.1f %9.1f\n", median(result->encode_s) / cnt * 1e9, cnt / median(result->decode_s) * 1e-6);
 }
 
@@ -383,24 +418,35 @@ static void measure(const char *name, const struct stream *stream)
 	}
 	unlink(path);
 	printf("\n%s: %zu records, of them %zu stays and %zu spans\n", name, stream->cnt, stream->switch_cnt, stream->span_cnt);
-	printf("  %-22s %7s %9s %9s %9s\n", "", "B/rec", "B/switch", "enc ns", "dec M/s");
+	printf("  %-22s %7s %9s %9s %9s %9s\n", "", "B/rec", "B/switch", "B/span", "enc ns", "dec M/s");
 	for (unsigned int codec = 0; codec < 3; codec++)
 		print_result(codecs[codec], stream, &results[codec]);
 	print_result("fixed structs + zstd", stream, &results[3]);
 }
 
-/* The records of one kind alone: what a span costs, all its fields and its ledger included. */
-static void measure_kind(const char *name, const struct stream *all, uint32_t kind)
+/* The records of some kinds alone. */
+static void measure_kinds(const char *name, const char *what, const struct stream *all, uint32_t kinds)
 {
 	struct stream stream = { 0 };
-	char title[128];
+	char title[4096];
 
 	for (size_t i = 0; i < all->cnt; i++)
-		if (all->records[i].kind == kind)
-			*append(&stream, kind) = all->records[i];
-	snprintf(title, sizeof(title), "%s, %ss alone", name, txtrace_record_kind_name(kind));
+		if (kinds >> all->records[i].kind & 1)
+			*append(&stream, all->records[i].kind) = all->records[i];
+	snprintf(title, sizeof(title), "%s, %s", name, what);
 	measure(title, &stream);
 	free(stream.records);
+}
+
+#define KIND(kind) (1u << TXTRACE_RECORD_##kind)
+
+static void measure_parts(const char *name, const struct stream *all)
+{
+	if (all->span_cnt < RECORDS / 1000)
+		return;
+	measure_kinds(name, "spans alone", all, KIND(SPAN));
+	measure_kinds(name, "stays on CPUs and wakeups alone", all, KIND(RUN) | KIND(WAKE));
+	measure_kinds(name, "all but spans and their stays", all, ~(KIND(SPAN) | KIND(STAY)));
 }
 
 int main(int argc, char **argv)
@@ -412,7 +458,7 @@ int main(int argc, char **argv)
 	stream = (struct stream){ .records = stream.records, .capacity = stream.capacity };
 	make_server(&stream, 8, 2);
 	measure("server, 8 threads on 2 CPUs", &stream);
-	measure_kind("server, 8 threads on 2 CPUs", &stream, TXTRACE_RECORD_SPAN);
+	measure_parts("server, 8 threads on 2 CPUs", &stream);
 	stream = (struct stream){ .records = stream.records, .capacity = stream.capacity };
 	make_server(&stream, 500, 32);
 	measure("server, 500 threads on 32 CPUs", &stream);
@@ -420,7 +466,7 @@ int main(int argc, char **argv)
 		stream = (struct stream){ .records = stream.records, .capacity = stream.capacity };
 		read_stream(&stream, argv[i]);
 		measure(argv[i], &stream);
-		measure_kind(argv[i], &stream, TXTRACE_RECORD_SPAN);
+		measure_parts(argv[i], &stream);
 	}
 	free(stream.records);
 	return 0;

@@ -82,26 +82,42 @@ def signed(n):
 
 
 class Column:
-    def __init__(self, first, rest):
-        self.first, self.rest = Bytes(first), Bytes(rest)
+    """Codes, the first byte of which says how many bits of each number are always raw, and the raw bits, the lowest of each byte first."""
+
+    def __init__(self, codes, bits):
+        self.codes = Bytes(codes)
+        self.low = self.codes.take(1)[0] if codes else 0
+        self.bits, self.bit = bits, 0
+
+    def raw(self, count):
+        first, shift = divmod(self.bit, 8)
+        self.bit += count
+        require(self.bit <= len(self.bits) * 8, "a column has too few raw bits")
+        return int.from_bytes(self.bits[first:first + 9], "little") >> shift & (1 << count) - 1
 
     def next(self):
-        b = self.first.take(1)[0]
-        if b < 176:
-            return b
-        if b < 240:
-            return 176 + (b - 176) * 256 + self.rest.take(1)[0]
-        if b < 248:
-            return 16560 + (b - 240) * 65536 + int.from_bytes(self.rest.take(2), "little")
-        return int.from_bytes(self.rest.take(b - 245), "little")
+        code = self.codes.take(1)[0]
+        if code < 128:
+            return code << self.low | self.raw(self.low)
+        require(code < 242, "there is no such code")
+        count = self.low + (code - 128) // 2 + 6
+        require(count <= 62, "a number has too many bits")
+        return (2 + (code & 1)) << count | self.raw(count)
 
-
-# ---- a batch ----
 
 class Thread:
     def __init__(self, tid, pid):
         self.tid, self.pid = tid, pid
-        self.left = self.ready = self.spanned = 0
+        self.left = self.ready = self.spanned = self.told = 0
+        self.waits, self.waits_for = [], 1
+        self.exited = self.current = 0
+
+    def off_cpu(self, begin, stay, parts):
+        """Adds to the parts of a ledger what the thread has waited for since begin; it has been on a CPU since stay."""
+        last = [(self.left, self.ready, stay, self.waits_for)] if self.left else []
+        for left, ready, until, part in self.waits + last:
+            parts[part] += max(0, ready - max(left, begin))
+            parts[1] += max(0, until - max(ready, begin))
 
 
 class Batch:
@@ -117,9 +133,9 @@ class Batch:
         self.slots = [0] * (self.section(5).leb128() if 5 in self.sections else 0)
         self.shapes = self.read_shapes()
         self.columns = {}
-        self.order = self.column(7)
+        self.order, self.order_more = self.section(7), self.section(8)
         self.time = self.used = 0
-        self.cpu_end = {}
+        self.cpu_end, self.mentions, self.sums = {}, {}, {}
 
     def section(self, number):
         return Bytes(self.sections.get(number, b"\0"))
@@ -151,31 +167,37 @@ class Batch:
         source = self.section(6)
         kinds = [source.leb128() for _ in range(source.leb128())]
         counts = [source.leb128() for _ in kinds]
-        fields = [[] for _ in kinds]
+        fields, own = [[] for _ in kinds], 65536
         for field in range(max(counts, default=0)):
             for shape, count in enumerate(counts):
                 if field < count:
                     code = source.leb128()
+                    section = 256 + kinds[shape] * 128 + field * 2
                     if code == 0:
-                        fields[shape].append((True, 0))
+                        fields[shape].append((section, 0))
                     elif code == 1:
-                        fields[shape].append((True, source.zigzag()))
+                        fields[shape].append((section, source.zigzag()))
                     elif code == 2:
-                        fields[shape].append((False, source.leb128()))
+                        fields[shape].append((own, source.zigzag()))
+                        own += 2
+                    elif code == 3:
+                        fields[shape].append((None, source.leb128()))
                     else:
-                        fields[shape].append((False, code - 3))
+                        fields[shape].append((None, code - 4))
         return list(zip(kinds, fields))
 
-    def next_field(self, kind, field):
-        section = 256 + kind * 128 + field * 2
+    def next_number(self, section):
         if section not in self.columns:
             self.columns[section] = self.column(section)
         return self.columns[section].next()
 
     def next(self):
         """The kind and the fields of the next record."""
-        kind, told = self.shapes[self.order.next()]
-        fields = [(self.next_field(kind, i) if is_variable else 0) + number & M for i, (is_variable, number) in enumerate(told)]
+        shape = self.order.take(1)[0]
+        if shape >= 224:
+            shape = 224 + (shape - 224) * 256 + self.order_more.take(1)[0]
+        kind, told = self.shapes[shape]
+        fields = [(self.next_number(section) if section else 0) + number & M for section, number in told]
         self.time = self.time + (fields[0] if fields else 0) & M
         return kind, fields + [0] * (64 - len(fields))
 
@@ -195,24 +217,70 @@ class Batch:
             return field
         if slot == 1:
             return own - field & M
-        self.slots[slot - 2] = self.slots[slot - 2] + field & M
-        return self.slots[slot - 2]
+        self.slots[slot - 3] = self.slots[slot - 3] + field & M
+        return self.slots[slot - 3]
+
+    def span_id(self, thread, slot, field, own=0):
+        return thread.current + field & M if slot == 2 else self.id(slot, field, own)
+
+
+    def mention(self, span, time):
+        """A moment at which this span was there."""
+        known, first = self.mentions.get(place(span, 52), (0, 0))
+        if known != span or time < first:
+            self.mentions[place(span, 52)] = span, time
+
+    def mentioned(self, span):
+        known, first = self.mentions.get(place(span, 52), (0, 0))
+        return first if known == span else 0
+
+    def child_sums(self, parent):
+        known, parts = self.sums.get(place(parent, 54), (0, [0] * 11))
+        return parts if known == parent else [0] * 11
+
+
+def place(span, shift):
+    return (span * 0x9E3779B97F4A7C15 & M) >> shift
 
 
 # ---- the records ----
 
-def read_span(batch, f):
-    thread, end = batch.threads[f[1]], batch.time
-    end_tid = 0 if f[2] == 0 else thread.tid if f[2] == 1 else batch.threads[f[2] - 2].tid
-    begin = (thread.spanned + f[8] if f[7] else end - f[8]) & M
-    thread.spanned = end
-    label, tag, key = batch.name(f[4]), batch.text(f[5]), batch.text(f[6])
-    own = batch.id(f[9], f[10])
-    parent = batch.id(f[11], f[12], own)
-    work = end - begin + f[13] & M
-    parts = f[15:28]
+def ledger_basis(batch, thread, f, own, begin):
+    if f[28] == 1:
+        return batch.child_sums(own) + [0, 0]
+    parts = [0] * 13
+    if f[28] >= 2:
+        stay = thread.ready if f[28] == 2 else thread.told if f[28] == 3 else batch.cpu_end.get((f[28] - 4) % 1024, 0)
+        thread.off_cpu(begin, stay, parts)
+        if begin < thread.left:
+            thread.told = stay + f[16] & M
+    return parts
+
+
+def read_ledger(batch, thread, f, own, parent, begin, work):
+    parts = [number + basis & M for number, basis in zip(f[15:28], ledger_basis(batch, thread, f, own, begin))]
     if f[14]:
         parts[f[14] - 1] = work - sum(part for i, part in enumerate(parts) if i != f[14] - 1) & M
+    if parent:
+        sums = [sum_ + part & M for sum_, part in zip(batch.child_sums(parent), parts)]
+        batch.sums[place(parent, 54)] = parent, sums
+    return parts
+
+
+def read_span(batch, f):
+    thread, end = batch.threads[f[1]], batch.time
+    label, tag, key = batch.name(f[4]), batch.text(f[5]), batch.text(f[6])
+    end_thread = batch.threads[f[2] - 2] if f[2] > 1 else thread
+    end_tid = end_thread.tid if f[2] else 0
+    own = batch.span_id(end_thread, f[9], f[10])
+    parent = batch.span_id(end_thread, f[11], f[12], own)
+    end_thread.current = parent or own
+    begin = (end - f[8], thread.spanned + f[8], batch.mentioned(own) - f[8])[f[7]] & M
+    thread.spanned = end
+    if parent:
+        batch.mention(parent, begin)
+    work = end - begin + f[13] & M
+    parts = read_ledger(batch, end_thread, f, own, parent, begin, work)
     blocked = ",".join(str(part) for part in parts[2:11])
     return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, end_tid=end_tid, id=own, parent=parent, flags=f[3], work=work,
                 on_cpu=parts[0], runnable=parts[1], blocked=blocked, detached=parts[11], unknown=parts[12], label=label, tag=tag, key=key)
@@ -220,9 +288,13 @@ def read_span(batch, f):
 
 def read_run(batch, f):
     thread, end, cpu = batch.threads[f[1]], batch.time, f[2] % 1024
-    begin = (batch.cpu_end.get(cpu, 0) + f[4], end - f[4], thread.ready + f[4])[f[3]] & M
+    begin = (batch.cpu_end.get(cpu, 0) + f[4], end - f[4], thread.ready + f[4], thread.told + f[4])[f[3]] & M
     runnable = (begin - thread.ready if thread.ready else 0) + f[5] & M
     blocked = (begin - runnable - thread.left if thread.left else 0) + f[6] & M
+    if thread.left:
+        thread.waits = thread.waits[-7:] + [(thread.left, begin - runnable & M, begin, thread.waits_for)]
+    thread.waits_for = 2 + f[8] if f[7] == 3 and f[8] < 9 else 1
+    thread.told = 0
     batch.cpu_end[cpu] = thread.left = thread.ready = end
     syscall = f[9] - 2 & 0xFFFFFFFF
     return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, cpu=f[2], blocked=blocked, runnable=runnable, left_as=f[7],
@@ -233,7 +305,8 @@ def read_wake(batch, f):
     thread, waker = batch.threads[f[1]], batch.threads[f[2]]
     thread.ready = batch.time
     return dict(time=batch.time, pid=thread.pid, tid=thread.tid, waker_pid=waker.pid, waker_tid=waker.tid, cpu=f[3], flags=f[4],
-                waker_comm=batch.name(f[5]), span=batch.id(f[6], f[7]), waker_span=batch.id(f[8], f[9]))
+                waker_comm=batch.name(f[5]), span=batch.span_id(thread, f[6], f[7]),
+                waker_span=batch.span_id(waker, f[8], f[9]))
 
 
 def common(batch, f):
@@ -244,14 +317,22 @@ def read_thread(batch, f):
     return dict(common(batch, f), is_seed=f[2] & 1, is_exit=f[2] >> 1 & 1, comm=batch.name(f[3]))
 
 
+def read_marked(batch, thread, slot, field):
+    thread.current = batch.span_id(thread, slot, field)
+    batch.mention(thread.current, batch.time)
+    return thread.current
+
+
 def read_attribute(batch, f):
     value = unzigzag(f[7]) & M if f[2] == 2 else int.from_bytes(f[7].to_bytes(8, "little"), "big") if f[2] == 4 else f[7]
-    return dict(common(batch, f), span=batch.id(f[5], f[6]), type=f[2], is_truncated=f[3], value=value, name=batch.name(f[4]),
+    span = read_marked(batch, batch.threads[f[1]], f[5], f[6])
+    return dict(common(batch, f), span=span, type=f[2], is_truncated=f[3], value=value, name=batch.name(f[4]),
                 string=batch.text(f[8]))
 
 
 def read_instant(batch, f):
-    return dict(common(batch, f), span=batch.id(f[3], f[4]), name=batch.name(f[2]))
+    span = read_marked(batch, batch.threads[f[1]], f[3], f[4])
+    return dict(common(batch, f), span=span, name=batch.name(f[2]))
 
 
 def read_counter(batch, f):
@@ -259,8 +340,13 @@ def read_counter(batch, f):
 
 
 def read_link(batch, f):
-    begin = batch.id(f[3], f[4])
-    return dict(common(batch, f), **{"from": begin}, to=batch.id(f[5], f[6], begin), name=batch.name(f[2]))
+    thread = batch.threads[f[1]]
+    begin = batch.span_id(thread, f[3], f[4])
+    end = batch.span_id(thread, f[5], f[6], begin)
+    thread.current = end
+    batch.mention(begin, batch.time)
+    batch.mention(end, batch.time)
+    return dict(common(batch, f), **{"from": begin}, to=end, name=batch.name(f[2]))
 
 
 def read_loss(batch, f):
@@ -269,8 +355,8 @@ def read_loss(batch, f):
 
 def read_open_span(batch, f):
     thread = batch.threads[f[1]]
-    label, key, own = batch.name(f[2]), batch.text(f[3]), batch.id(f[5], f[6])
-    return dict(time=batch.time, begin=batch.time - f[4] & M, pid=thread.pid, tid=thread.tid, id=own, parent=batch.id(f[7], f[8], own),
+    label, key, own = batch.name(f[2]), batch.text(f[3]), batch.span_id(thread, f[5], f[6])
+    return dict(time=batch.time, begin=batch.time - f[4] & M, pid=thread.pid, tid=thread.tid, id=own, parent=batch.span_id(thread, f[7], f[8], own),
                 label=label, key=key)
 
 
@@ -289,9 +375,12 @@ def read_continued(batch, f):
 
 
 def read_stay(batch, f):
-    thread = batch.threads[f[1]]
-    return dict(exit=batch.time, enter=batch.time - f[2] & M, span=batch.id(f[5], f[6]), span_pid=thread.pid + f[3] & 0xFFFFFFFF,
-                pid=thread.pid, tid=thread.tid, is_keyed=int(f[4] != 0))
+    thread, end = batch.threads[f[1]], batch.time
+    begin = (thread.exited + f[2] if f[7] else end - f[2]) & M
+    thread.exited = end
+    thread.current = batch.span_id(thread, f[5], f[6])
+    return dict(exit=end, enter=begin, span=thread.current, span_pid=thread.pid + f[3] & 0xFFFFFFFF, pid=thread.pid, tid=thread.tid,
+                is_keyed=int(f[4] != 0))
 
 
 def read_object(batch, f):
@@ -374,7 +463,7 @@ def print_layout(data):
             for section, content in batch.sections.items():
                 print(f"  section {section} length={len(content)} {content[:24].hex(' ')}")
             for number, (of, fields) in enumerate(batch.shapes):
-                told = " ".join(f"{'+' if is_variable else '='}{value}" for is_variable, value in fields)
+                told = " ".join(f"{section}+{value}" if section else f"={value}" for section, value in fields)
                 print(f"  shape {number} kind={of} {told}")
 
 

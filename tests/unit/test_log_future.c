@@ -76,23 +76,25 @@ static char *read_pile(const struct pile *pile, unsigned int *damage_cnt)
  * Five records: a kind 200 at 1000, a wake at 1010, a kind 0 at 1015, a kind 200 at 1025, a wake at 1026. Wakes have a field 30 and a field 40 that
  * this version does not know, kind 200 has 64 fields, and there are sections that it does not know.
  */
-#define ZERO_22 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3
+#define ZERO_22 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4
 
 static const uint8_t payload[] = {
-	13,            /* sections */
-	1, 6,          /* threads */
-	2, 5,          /* names */
-	9, 4,          /* unknown */
-	6, 115,        /* shapes */
-	7, 5,          /* order, first bytes */
-	200, 1, 3,     /* unknown, before the columns */
-	128, 5, 2,     /* wake, field 0, first bytes: 256 + 3 * 128 = 640 */
-	188, 5, 2,     /* wake, field 30 */
-	208, 5, 2,     /* wake, field 40 */
-	128, 2, 1,     /* kind 0, field 0: 256 */
-	128, 202, 1, 2, /* kind 200, field 0, first bytes: 256 + 200 * 128 = 25856 */
-	129, 202, 1, 1, /* its rest */
-	254, 202, 1, 1, /* kind 200, field 63 */
+	15,             /* sections */
+	1, 6,           /* threads */
+	2, 5,           /* names */
+	9, 4,           /* unknown */
+	6, 115,         /* shapes */
+	7, 5,           /* order */
+	200, 1, 3,      /* unknown, before the columns */
+	128, 5, 3,      /* wake, field 0, codes: 256 + 3 * 128 = 640 */
+	188, 5, 3,      /* wake, field 30 */
+	208, 5, 3,      /* wake, field 40 */
+	128, 2, 2,      /* kind 0, field 0: 256 */
+	128, 202, 1, 3, /* kind 200, field 0: 256 + 200 * 128 = 25856 */
+	129, 202, 1, 2, /* its raw bits */
+	128, 128, 4, 2, /* the first column of a shape's own: 65536 */
+	130, 128, 4, 2, /* the second */
+	160, 141, 6, 1, /* own columns of which there are never so many: 100000 */
 	/* threads: 70 of 50, 71 of 50 */
 	2, 140, 1, 100, 2, 0,
 	/* names: "new" */
@@ -102,30 +104,34 @@ static const uint8_t payload[] = {
 	/* shapes: kind 200 with 64 fields, wake with 41, kind 0 with 1 */
 	3, 200, 1, 3, 0, 64, 41, 1,
 	0, 0, 0, /* field 0 of each: from its column */
-	3, 3,    /* field 1: 0 */
-	3, 4,    /* field 2: waker is thread 1 */
-	3, 5,    /* field 3: CPU 2 */
-	3, 3,    /* field 4 */
-	3, 4,    /* field 5: "new" */
-	ZERO_22, ZERO_22, 3, 3, 3, 3, /* fields 6 to 29 of both */
-	3, 0,    /* field 30: from a column that nobody knows */
-	3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, /* fields 31 to 39 of both */
-	3, 0,    /* field 40 */
+	4, 4,    /* field 1: 0 */
+	4, 5,    /* field 2: waker is thread 1 */
+	4, 6,    /* field 3: CPU 2 */
+	4, 4,    /* field 4 */
+	4, 5,    /* field 5: "new" */
+	ZERO_22, ZERO_22, 4, 4, 4, 4, /* fields 6 to 29 of both */
+	4, 0,    /* field 30: from a column that nobody knows */
+	4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, /* fields 31 to 39 of both */
+	4, 0,    /* field 40 */
 	ZERO_22, /* fields 41 to 62 of kind 200 */
-	1, 2,    /* its field 63: from its column, plus 1 */
+	2, 2,    /* its field 63: from a column of its own, plus 1 */
 	/* order */
 	0, 1, 2, 0, 1,
 	/* unknown */
 	7, 7, 7,
-	/* times of the wakes */
-	10, 1,
-	/* their field 30 and field 40 */
-	5, 6, 8, 9,
+	/* times of the wakes: no low bits, 10, 1 */
+	0, 10, 1,
+	/* their field 30 and field 40, the latter with a number of low bits that does not exist */
+	0, 5, 6, 99, 8, 9,
 	/* time of the kind 0 */
-	5,
-	/* times of the kind 200: 1000 = 176 + 3 * 256 + 56, and 10 */
-	179, 10, 56,
-	/* its field 63, of which there is too little: nobody looks */
+	0, 5,
+	/* times of the kind 200, of which the lowest bit is raw: 1000 is 500, in the half octave from 384 on, which has 7 raw bits more, and 0; 10 */
+	1, 131, 5,
+	/* the raw bits: 1000 & 255, and 0 */
+	232, 0,
+	/* columns of shapes' own, of which there is too little: nobody looks */
+	0, 1,
+	7, 1,
 	1,
 };
 

@@ -14,7 +14,7 @@
 
 #define FOLDER "tests/golden"
 
-enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD };
+enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES };
 
 /* What the golden logs of version 1.0 hold, and the text beside them. */
 static const struct golden {
@@ -27,6 +27,7 @@ static const struct golden {
 	{ "log-1.0-extreme-none.txtrace", "log-1.0-extreme.txt", EXTREME_VALUES, LOG_CODEC_NONE },
 	{ "log-1.0-world-zstd.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_ZSTD },
 	{ "log-1.0-world-lz4.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_LZ4 },
+	{ "log-1.0-expected-zstd.txtrace", "log-1.0-expected.txt", EXPECTED_VALUES, LOG_CODEC_ZSTD },
 };
 
 #define GOLDEN_CNT (sizeof(goldens) / sizeof(goldens[0]))
@@ -92,11 +93,65 @@ static const struct txtrace_record example[] = {
 		    .ledger = { .on_cpu_ns = 400, .runnable_ns = 300 }, .label = STRING("pay"), .tag = STRING("k=1") } },
 };
 
+/*
+ * Spans, a stay and their times that follow from the records before, in every way that there is: by a CPU that became free, by what another span
+ * told, by the first mark of a span, by its children, by when the thread was ready.
+ */
+#define MOMENT(ns) (3600000000000 + (ns))
+
+static const struct txtrace_record expected_values[] = {
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { .tid = 7, .pid = 7, .begin_ns = MOMENT(1000), .end_ns = MOMENT(2000), .left_as = TXTRACE_LEFT_BLOCKED, .syscall_nr = 202,
+		   .object = 64 } },
+	{ .kind = TXTRACE_RECORD_WAKE, .wake = { .time_ns = MOMENT(2500), .tid = 7, .pid = 7, .waker_tid = 8, .waker_pid = 7 } },
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { .tid = 8, .pid = 7, .begin_ns = MOMENT(2000), .end_ns = MOMENT(3000), .left_as = TXTRACE_LEFT_PREEMPTED, .syscall_nr = -1 } },
+	{ .kind = TXTRACE_RECORD_SPAN, /* thread 7 got the CPU when thread 8 left it */
+	  .span = { .id = 11, .parent = 10, .pid = 7, .tid = 7, .end_tid = 7, .begin_ns = MOMENT(1500), .end_ns = MOMENT(3400), .work_ns = 1900,
+		    .ledger = { .on_cpu_ns = 900, .runnable_ns = 500, .blocked_ns = { 500 } }, .label = STRING("inner") } },
+	{ .kind = TXTRACE_RECORD_SPAN, /* which the one before has told */
+	  .span = { .id = 12, .parent = 10, .pid = 7, .tid = 7, .end_tid = 7, .begin_ns = MOMENT(1400), .end_ns = MOMENT(3500), .work_ns = 2100,
+		    .ledger = { .on_cpu_ns = 1100, .runnable_ns = 500, .blocked_ns = { 500 } }, .label = STRING("inner") } },
+	{ .kind = TXTRACE_RECORD_ATTRIBUTE,
+	  .attribute = { .time_ns = MOMENT(3550), .span = 20, .pid = 7, .tid = 7, .type = TXTRACE_ATTRIBUTE_UINT, .value = 9, .name = STRING("n") } },
+	{ .kind = TXTRACE_RECORD_RUN, /* and so has its begin been told: it is on another CPU */
+	  .run = { .tid = 7, .pid = 7, .cpu = 1, .begin_ns = MOMENT(3000), .end_ns = MOMENT(3600), .blocked_ns = 500, .runnable_ns = 500,
+		   .left_as = TXTRACE_LEFT_YIELDED, .syscall_nr = -1 } },
+	{ .kind = TXTRACE_RECORD_SPAN, /* the sums of 11 and 12, and a bit */
+	  .span = { .id = 10, .pid = 7, .tid = 9, .end_tid = 9, .flags = TXTRACE_SPAN_MOVED, .begin_ns = MOMENT(1300), .end_ns = MOMENT(3700),
+		    .work_ns = 4105, .ledger = { .on_cpu_ns = 2005, .runnable_ns = 1000, .blocked_ns = { 1000 }, .detached_ns = 100 },
+		    .label = STRING("outer") } },
+	{ .kind = TXTRACE_RECORD_SPAN, /* begun 10 ns before its mark */
+	  .span = { .id = 20, .pid = 7, .tid = 7, .end_tid = 7, .begin_ns = MOMENT(3540), .end_ns = MOMENT(3800), .work_ns = 260,
+		    .ledger = { .on_cpu_ns = 260 }, .label = STRING("marked") } },
+	{ .kind = TXTRACE_RECORD_STAY,
+	  .stay = { .enter_ns = MOMENT(3100), .exit_ns = MOMENT(3850), .span = 40, .span_pid = 7, .pid = 7, .tid = 7 } },
+	{ .kind = TXTRACE_RECORD_STAY, /* in the same span, soon after the last */
+	  .stay = { .enter_ns = MOMENT(3860), .exit_ns = MOMENT(3990), .span = 40, .span_pid = 7, .pid = 7, .tid = 7 } },
+	{ .kind = TXTRACE_RECORD_SPAN, /* ready at once, 200 ns before it ran: which nothing else says */
+	  .span = { .id = 30, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = MOMENT(2500), .end_ns = MOMENT(4000), .work_ns = 1500,
+		    .ledger = { .on_cpu_ns = 1300, .runnable_ns = 200 }, .label = STRING("pushed") } },
+};
+
 static void put(struct log_writer *writer, FILE *text, const struct txtrace_record *record)
 {
 	if (log_writer_add(writer, record))
 		abort();
 	put_record(text, record);
+}
+
+/* So many shapes that their codes take two bytes, then so many records of one shape that it has a column of its own. */
+static void put_many(struct log_writer *writer, FILE *text)
+{
+	char name[8];
+	struct txtrace_record record = { .kind = TXTRACE_RECORD_INSTANT,
+					 .instant = { .time_ns = MOMENT(5000), .pid = 7, .tid = 7, .name = { name, 4 } } };
+
+	for (unsigned int i = 0; i < 300 + 450; i++) {
+		snprintf(name, sizeof(name), "%04u", i < 300 ? i : 300);
+		record.instant.time_ns += 20 + i * i % 1000;
+		put(writer, text, &record);
+	}
 }
 
 static void put_content(struct log_writer *writer, FILE *text, enum content content)
@@ -106,6 +161,10 @@ static void put_content(struct log_writer *writer, FILE *text, enum content cont
 
 	for (size_t i = 0; content == EXAMPLE && i < sizeof(example) / sizeof(example[0]); i++)
 		put(writer, text, &example[i]);
+	for (size_t i = 0; content == EXPECTED_VALUES && i < sizeof(expected_values) / sizeof(expected_values[0]); i++)
+		put(writer, text, &expected_values[i]);
+	if (content == EXPECTED_VALUES)
+		put_many(writer, text);
 	for (size_t i = 0; content == EXTREME_VALUES && i < EXTREME_RECORD_CNT; i++) {
 		put(writer, text, &extreme_records[i]);
 		if (i % 10 == 9)

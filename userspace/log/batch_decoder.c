@@ -1,65 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "log/batch_decoder.h"
+/*
+ * Made for speed: what a shape says once is worked out once, when the batch is opened, and the order of the records is read ahead in bulk. The
+ * ways of runs and wakeups call nothing, so that they need no stack.
+ */
+#include "log/batch_parts.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/record_unpack.h"
-#include "log/varint.h"
-
-/* How the records of a shape are made. Most logs are stays on CPUs and wakeups of which only the times differ: these have a way of their own. */
-enum shape_way { WAY_GENERAL, WAY_RUN, WAY_WAKE, WAY_UNKNOWN };
-
-#define RUN_TIMES (1u << FIELD_TIME | 1u << RUN_BEGIN | 1u << RUN_RUNNABLE | 1u << RUN_BLOCKED)
-#define WAKE_TIMES (1u << FIELD_TIME)
-
-struct record_shape {
-	uint32_t kind;
-	uint32_t variable; /* bit set of the fields that come from columns; those of a later version are left out */
-	uint32_t way;      /* enum shape_way */
-	uint32_t field_cnt;
-	struct model_thread *thread; /* of a run or wake with a way of its own */
-	uint64_t *cpu_end_ns;
-	union {
-		struct txtrace_run run; /* all but the times */
-		struct txtrace_wake wake;
-	};
-	uint64_t values[LOG_KNOWN_FIELD_MAX]; /* constants, and what the columns' numbers are added to */
-};
-
-struct range {
-	const uint8_t *at;
-	const uint8_t *end;
-};
-
-/* A column of split numbers; an absent one is empty. */
-struct column {
-	struct range first;
-	struct range rest;
-};
-
-/* A table that grows to what the largest batch needed. */
-struct table {
-	void *entries;
-	size_t bytes;
-};
-
-enum table_id { TABLE_THREADS, TABLE_NAMES, TABLE_TEXTS, TABLE_OBJECTS, TABLE_SLOTS, TABLE_SHAPES, TABLE_COUNT };
-
-struct batch_decoder {
-	struct record_unpacker unpacker;
-	struct table tables[TABLE_COUNT];
-	const struct record_shape *shapes;
-	uint32_t shape_cnt;
-	uint32_t record_cnt;
-	uint32_t position;
-	struct range sections[LOG_SECTION_ORDER_REST + 1]; /* the dictionary's, by enum log_section */
-	struct column order;
-	struct column columns[LOG_KIND_COUNT][LOG_KNOWN_FIELD_MAX];
-	struct column unknown_times[LOG_KIND_MAX - LOG_KIND_COUNT]; /* FIELD_TIME of the kinds that this version does not know */
-};
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
 
 struct batch_decoder *batch_decoder_new(void)
 {
@@ -72,318 +23,22 @@ void batch_decoder_free(struct batch_decoder *decoder)
 		return;
 	for (unsigned int i = 0; i < TABLE_COUNT; i++)
 		free(decoder->tables[i].entries);
+	for (unsigned int i = 0; i <= NUMBER_LOW_MAX; i++)
+		free(decoder->number_tables[i]);
 	free(decoder);
-}
-
-static void *table_room(struct batch_decoder *decoder, enum table_id id, size_t cnt, size_t entry_bytes)
-{
-	struct table *table = &decoder->tables[id];
-	void *entries;
-
-	if (cnt * entry_bytes > table->bytes) {
-		entries = realloc(table->entries, cnt * entry_bytes);
-		if (!entries)
-			return NULL;
-		table->entries = entries;
-		table->bytes = cnt * entry_bytes;
-	}
-	return table->entries;
-}
-
-/* ---- the directory ---- */
-
-/* Where a section's bytes are to be known; NULL for one that this version has no use for. */
-static struct range *section_place(struct batch_decoder *decoder, uint64_t id)
-{
-	uint64_t kind, field;
-	struct column *column;
-
-	if (id == LOG_SECTION_ORDER_FIRST)
-		return &decoder->order.first;
-	if (id == LOG_SECTION_ORDER_REST)
-		return &decoder->order.rest;
-	if (id <= LOG_SECTION_ORDER_REST)
-		return &decoder->sections[id];
-	if (id < LOG_SECTION_COLUMNS)
-		return NULL;
-	kind = (id - LOG_SECTION_COLUMNS) / (2 * LOG_FIELD_MAX);
-	field = (id - LOG_SECTION_COLUMNS) / 2 % LOG_FIELD_MAX;
-	if (kind < LOG_KIND_COUNT && field < LOG_KNOWN_FIELD_MAX)
-		column = &decoder->columns[kind][field];
-	else if (kind >= LOG_KIND_COUNT && kind < LOG_KIND_MAX && field == FIELD_TIME)
-		column = &decoder->unknown_times[kind - LOG_KIND_COUNT];
-	else
-		return NULL;
-	return id & 1 ? &column->rest : &column->first;
-}
-
-/* An absent section is an empty one that begins where reading is safe. */
-static void clear_directory(struct batch_decoder *decoder, const uint8_t *payload)
-{
-	const struct range none = { payload, payload };
-	const struct column empty = { none, none };
-
-	for (uint32_t i = 0; i <= LOG_SECTION_ORDER_REST; i++)
-		decoder->sections[i] = none;
-	for (uint32_t i = 0; i < LOG_KIND_COUNT * LOG_KNOWN_FIELD_MAX; i++)
-		decoder->columns[i / LOG_KNOWN_FIELD_MAX][i % LOG_KNOWN_FIELD_MAX] = empty;
-	for (uint32_t i = 0; i < LOG_KIND_MAX - LOG_KIND_COUNT; i++)
-		decoder->unknown_times[i] = empty;
-	decoder->order = empty;
-}
-
-static int read_directory(struct batch_decoder *decoder, const uint8_t *at, const uint8_t *end)
-{
-	uint64_t section_cnt, id, length;
-	const uint8_t *body, *entry;
-	struct range *place;
-
-	clear_directory(decoder, at);
-	if (!leb128_get(&at, end, &section_cnt) || section_cnt > (uint64_t)(end - at))
-		return -EBADMSG;
-	entry = at;
-	for (uint64_t i = 0; i < section_cnt; i++)
-		if (!leb128_get(&at, end, &id) || !leb128_get(&at, end, &length))
-			return -EBADMSG;
-	body = at;
-	for (uint64_t i = 0; i < section_cnt; i++) {
-		leb128_get(&entry, end, &id);
-		leb128_get(&entry, end, &length);
-		if (length > (uint64_t)(end - body))
-			return -EBADMSG;
-		place = section_place(decoder, id);
-		if (place)
-			*place = (struct range){ body, body + length };
-		body += length;
-	}
-	return 0;
-}
-
-/* ---- the dictionary ---- */
-
-/* How many entries the section says it has: at most max, and as many as its bytes can hold. An absent section has none. */
-static int read_count(struct range *range, uint32_t max, uint32_t *cnt)
-{
-	uint64_t value = 0;
-
-	if (range->at != range->end && (!leb128_get(&range->at, range->end, &value) || value > max ||
-					value > (uint64_t)(range->end - range->at)))
-		return -EBADMSG;
-	*cnt = (uint32_t)value;
-	return 0;
-}
-
-static int read_threads(struct batch_decoder *decoder)
-{
-	struct range range = decoder->sections[LOG_SECTION_THREADS];
-	struct record_unpacker *unpacker = &decoder->unpacker;
-	uint64_t tid = 0, pid = 0, value;
-
-	if (read_count(&range, LOG_THREAD_MAX, &unpacker->thread_cnt))
-		return -EBADMSG;
-	unpacker->model.threads = table_room(decoder, TABLE_THREADS, unpacker->thread_cnt, sizeof(struct model_thread));
-	if (unpacker->thread_cnt && !unpacker->model.threads)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < unpacker->thread_cnt; i++) {
-		if (!leb128_get(&range.at, range.end, &value))
-			return -EBADMSG;
-		tid += unzigzag(value);
-		if (!leb128_get(&range.at, range.end, &value))
-			return -EBADMSG;
-		pid += unzigzag(value);
-		unpacker->model.threads[i] = (struct model_thread){ .tid = (uint32_t)tid, .pid = (uint32_t)pid };
-	}
-	return 0;
-}
-
-static int read_strings(struct batch_decoder *decoder, enum log_section section, enum table_id table, uint32_t max,
-			const struct txtrace_string **strings, uint32_t *cnt)
-{
-	struct range range = decoder->sections[section];
-	struct txtrace_string *entries;
-	uint64_t length;
-
-	if (read_count(&range, max, cnt))
-		return -EBADMSG;
-	*strings = entries = table_room(decoder, table, *cnt, sizeof(*entries));
-	if (*cnt && !entries)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < *cnt; i++) {
-		if (!leb128_get(&range.at, range.end, &length))
-			return -EBADMSG;
-		entries[i].length = length;
-	}
-	for (uint32_t i = 0; i < *cnt; i++) {
-		if (entries[i].length > (size_t)(range.end - range.at))
-			return -EBADMSG;
-		entries[i].bytes = (const char *)range.at;
-		range.at += entries[i].length;
-	}
-	return 0;
-}
-
-static int read_objects(struct batch_decoder *decoder)
-{
-	struct range range = decoder->sections[LOG_SECTION_OBJECTS];
-	struct record_unpacker *unpacker = &decoder->unpacker;
-	uint64_t object = 0, value, *objects;
-
-	if (read_count(&range, LOG_OBJECT_MAX, &unpacker->object_cnt))
-		return -EBADMSG;
-	unpacker->objects = objects = table_room(decoder, TABLE_OBJECTS, unpacker->object_cnt, sizeof(*objects));
-	if (unpacker->object_cnt && !objects)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < unpacker->object_cnt; i++) {
-		if (!leb128_get(&range.at, range.end, &value))
-			return -EBADMSG;
-		objects[i] = object += unzigzag(value);
-	}
-	return 0;
-}
-
-static int read_slots(struct batch_decoder *decoder)
-{
-	struct range range = decoder->sections[LOG_SECTION_SLOTS];
-	struct record_unpacker *unpacker = &decoder->unpacker;
-	uint64_t cnt = 0;
-
-	if (range.at != range.end && (!leb128_get(&range.at, range.end, &cnt) || cnt > LOG_SLOT_MAX))
-		return -EBADMSG;
-	unpacker->slot_cnt = (uint32_t)cnt;
-	unpacker->model.slots = table_room(decoder, TABLE_SLOTS, cnt, sizeof(uint64_t));
-	if (cnt && !unpacker->model.slots)
-		return -ENOMEM;
-	if (cnt)
-		memset(unpacker->model.slots, 0, cnt * sizeof(uint64_t));
-	return 0;
-}
-
-/* ---- the shapes ---- */
-
-static int read_field(struct range *range, uint64_t *value, bool *is_variable)
-{
-	uint64_t code;
-
-	if (!leb128_get(&range->at, range->end, &code))
-		return -EBADMSG;
-	*is_variable = code == FIELD_VARIABLE || code == FIELD_VARIABLE_FROM;
-	*value = code >= FIELD_CONSTANT ? code - FIELD_CONSTANT : 0;
-	if (code == FIELD_VARIABLE_FROM || code == FIELD_CONSTANT_LARGE) {
-		if (!leb128_get(&range->at, range->end, value))
-			return -EBADMSG;
-		if (code == FIELD_VARIABLE_FROM)
-			*value = unzigzag(*value);
-	}
-	return 0;
-}
-
-/* The kinds of all shapes, then how many fields each has, then field 0 of all, field 1 of those that have it, … */
-static int read_shape_fields(struct range *range, struct record_shape *shapes, uint32_t shape_cnt)
-{
-	uint64_t value;
-	bool is_variable;
-
-	for (uint32_t i = 0; i < shape_cnt; i++) {
-		if (!leb128_get(&range->at, range->end, &value) || value >= LOG_KIND_MAX)
-			return -EBADMSG;
-		shapes[i].kind = (uint32_t)value;
-	}
-	for (uint32_t i = 0; i < shape_cnt; i++) {
-		if (!leb128_get(&range->at, range->end, &value) || value > LOG_FIELD_MAX)
-			return -EBADMSG;
-		shapes[i].field_cnt = (uint32_t)value;
-	}
-	for (uint32_t field = 0; field < LOG_KNOWN_FIELD_MAX; field++) {
-		for (uint32_t i = 0; i < shape_cnt; i++) {
-			if (field >= shapes[i].field_cnt)
-				continue;
-			if (read_field(range, &shapes[i].values[field], &is_variable))
-				return -EBADMSG;
-			shapes[i].variable |= is_variable ? 1u << field : 0;
-		}
-	}
-	return 0;
-}
-
-/* Fields that the shape does not tell are 0. Of a kind or a field that is not known only the time counts. */
-static void settle_shape(struct record_shape *shape)
-{
-	shape->field_cnt = shape->kind < LOG_KIND_COUNT ? kind_fields[shape->kind].count : 0;
-	shape->way = shape->field_cnt ? WAY_GENERAL : WAY_UNKNOWN;
-	shape->variable &= shape->field_cnt ? (1u << shape->field_cnt) - 1 : 1u << FIELD_TIME;
-}
-
-/* A span is told by what a slot remembers, which is not the same in all records of the shape. */
-static bool is_plain_wake(const struct record_shape *shape)
-{
-	return shape->kind == TXTRACE_RECORD_WAKE && !(shape->variable & ~WAKE_TIMES) && shape->values[WAKE_SPAN_SLOT] == SLOT_ZERO &&
-	       shape->values[WAKE_WAKER_SPAN_SLOT] == SLOT_ZERO;
-}
-
-/* Makes the record of this shape, all but its times, if the shape is one of those that have a way of their own. */
-static void prepare_shape(struct record_unpacker *unpacker, struct record_shape *shape)
-{
-	struct txtrace_record record;
-	uint64_t thread = shape->values[FIELD_THREAD];
-
-	if (!(shape->kind == TXTRACE_RECORD_RUN && !(shape->variable & ~RUN_TIMES)) && !is_plain_wake(shape))
-		return;
-	if (!record_unpack(unpacker, shape->kind, shape->values, &record))
-		return;
-	shape->thread = &unpacker->model.threads[thread];
-	if (shape->kind == TXTRACE_RECORD_RUN) {
-		shape->way = WAY_RUN;
-		shape->run = record.run;
-		shape->cpu_end_ns = model_cpu_end(&unpacker->model, record.run.cpu);
-	} else {
-		shape->way = WAY_WAKE;
-		shape->wake = record.wake;
-	}
-}
-
-static void reset_model(struct record_unpacker *unpacker)
-{
-	for (uint32_t i = 0; i < unpacker->thread_cnt; i++)
-		unpacker->model.threads[i].last_end_ns = unpacker->model.threads[i].span_end_ns = unpacker->model.threads[i].ready_ns = 0;
-	memset(unpacker->model.cpu_end_ns, 0, sizeof(unpacker->model.cpu_end_ns));
-	unpacker->model.time_ns = 0;
-	unpacker->model.text_cnt = 0;
-}
-
-static int read_shapes(struct batch_decoder *decoder)
-{
-	struct range range = decoder->sections[LOG_SECTION_SHAPES];
-	struct record_shape *shapes;
-
-	if (read_count(&range, LOG_SHAPE_MAX, &decoder->shape_cnt))
-		return -EBADMSG;
-	decoder->shapes = shapes = table_room(decoder, TABLE_SHAPES, decoder->shape_cnt, sizeof(*shapes));
-	if (decoder->shape_cnt && !shapes)
-		return -ENOMEM;
-	if (decoder->shape_cnt)
-		memset(shapes, 0, decoder->shape_cnt * sizeof(*shapes));
-	if (read_shape_fields(&range, shapes, decoder->shape_cnt))
-		return -EBADMSG;
-	for (uint32_t i = 0; i < decoder->shape_cnt; i++) {
-		settle_shape(&shapes[i]);
-		prepare_shape(&decoder->unpacker, &shapes[i]);
-	}
-	reset_model(&decoder->unpacker); /* which the preparation has moved */
-	return 0;
 }
 
 int batch_decoder_open(struct batch_decoder *decoder, const uint8_t *payload, size_t length, uint32_t record_cnt)
 {
-	struct record_unpacker *unpacker = &decoder->unpacker;
-	int err = read_directory(decoder, payload, payload + length);
+	int err = batch_directory_read(decoder, payload, payload + length);
 
-	decoder->record_cnt = decoder->position = 0;
-	err = err ? err : read_threads(decoder);
-	err = err ? err : read_strings(decoder, LOG_SECTION_NAMES, TABLE_NAMES, LOG_NAME_MAX, &unpacker->names, &unpacker->name_cnt);
-	err = err ? err : read_strings(decoder, LOG_SECTION_TEXTS, TABLE_TEXTS, LOG_TEXT_MAX, &unpacker->texts, &unpacker->text_cnt);
-	err = err ? err : read_objects(decoder);
-	err = err ? err : read_slots(decoder);
-	err = err ? err : read_shapes(decoder);
+	decoder->record_cnt = decoder->ahead_cnt = 0;
+	decoder->order_at = decoder->order_end = decoder->order_ahead;
+	decoder->is_order_bad = false;
+	decoder->order = decoder->sections[LOG_SECTION_ORDER];
+	decoder->order_more = decoder->sections[LOG_SECTION_ORDER_MORE];
+	err = err ? err : batch_dictionary_read(decoder);
+	err = err ? err : batch_shapes_read(decoder);
 	if (err)
 		return err;
 	decoder->record_cnt = record_cnt;
@@ -392,139 +47,229 @@ int batch_decoder_open(struct batch_decoder *decoder, const uint8_t *payload, si
 
 /* ---- the records ---- */
 
-/* Without a branch on the length, which can't be foretold: the rest is read, 8 bytes of it, even where there is none. */
-static inline bool get_number(struct column *column, uint64_t *value)
+/* A number with more raw bits than usual, or none: there is no such code, or there are too few bits. */
+static __attribute__((noinline)) bool get_long_number(struct column *column, uint64_t *number)
 {
-	const struct split_class *of;
-	uint64_t rest;
+	struct number_class of = number_class_of(*column->code, column->table->low);
 
-	if (column->first.at == column->first.end)
+	if (column->bit + of.bits > column->bit_cnt)
 		return false;
-	of = &split_classes[*column->first.at++];
-	if (of->rest_bytes > column->rest.end - column->rest.at)
-		return false;
-	memcpy(&rest, column->rest.at, sizeof(rest));
-	column->rest.at += of->rest_bytes;
-	*value = of->base + (le64toh(rest) & of->rest_mask);
+	*number = of.base + bits_get(column->bits, column->bit, of.mask);
+	column->code++;
+	column->bit += of.bits;
 	return true;
 }
 
-/* A field of a shape: a constant, or from its column. */
-static inline bool get_field(struct batch_decoder *decoder, const struct record_shape *shape, uint32_t field, uint64_t *value)
+/* Without a branch on what the code says, which can't be foretold. */
+static inline bool get_number(struct column *column, uint64_t *number)
 {
-	uint64_t number = 0;
+	const struct number_class *of;
+	uint64_t bit = column->bit;
 
-	if (shape->variable & 1u << field && !get_number(&decoder->columns[shape->kind][field], &number))
+	if (unlikely(column->code == column->code_end))
 		return false;
-	*value = shape->values[field] + number;
+	of = &column->table->classes[*column->code];
+	if (unlikely(bit + of->bits > column->bit_cnt))
+		return get_long_number(column, number);
+	column->code++;
+	column->bit = bit + of->bits;
+	*number = of->base + bits_get_word(column->bits, bit, of->mask);
 	return true;
 }
 
-static inline bool get_time(struct batch_decoder *decoder, const struct record_shape *shape, struct column *times)
+/* The stay's times; all else is in the shape. noting: the model, if the batch asks for waits. */
+static inline void fill_run(struct model *noting, const struct record_shape *shape, uint64_t begin_ns, uint64_t end_ns, uint64_t more_runnable,
+			    uint64_t more_blocked, struct txtrace_record *record)
 {
-	uint64_t number = 0;
-
-	if (shape->variable & 1u << FIELD_TIME && !get_number(times, &number))
-		return false;
-	decoder->unpacker.model.time_ns += shape->values[FIELD_TIME] + number;
-	return true;
-}
-
-static inline bool make_run(struct batch_decoder *decoder, const struct record_shape *shape, struct txtrace_record *record)
-{
-	uint64_t end_ns, begin = shape->values[RUN_BEGIN], runnable = shape->values[RUN_RUNNABLE], blocked = shape->values[RUN_BLOCKED];
 	struct model_thread *thread = shape->thread;
+	uint64_t runnable_ns = model_runnable(thread, begin_ns) + more_runnable;
+	struct txtrace_run *run = &record->run;
 
-	if (!get_time(decoder, shape, &decoder->columns[TXTRACE_RECORD_RUN][FIELD_TIME]))
-		return false;
-	if (shape->variable & ~(1u << FIELD_TIME) &&
-	    (!get_field(decoder, shape, RUN_BEGIN, &begin) || !get_field(decoder, shape, RUN_RUNNABLE, &runnable) ||
-	     !get_field(decoder, shape, RUN_BLOCKED, &blocked)))
-		return false;
-	end_ns = decoder->unpacker.model.time_ns;
-	switch (shape->values[RUN_BEGIN_FROM]) {
-	case RUN_BEGIN_FROM_CPU:
-		begin = *shape->cpu_end_ns + begin;
-		break;
-	case RUN_BEGIN_FROM_END:
-		begin = end_ns - begin;
-		break;
-	default:
-		begin = thread->ready_ns + begin;
-	}
 	record->kind = TXTRACE_RECORD_RUN;
-	record->run = shape->run;
-	record->run.begin_ns = begin;
-	record->run.end_ns = end_ns;
-	runnable += model_runnable(thread, begin);
-	record->run.runnable_ns = runnable;
-	record->run.blocked_ns = blocked + model_blocked(thread, begin, runnable);
+	memcpy(run, &shape->run, offsetof(struct txtrace_run, begin_ns));
+	memcpy(&run->left_as, &shape->run.left_as, sizeof(*run) - offsetof(struct txtrace_run, left_as));
+	run->begin_ns = begin_ns;
+	run->end_ns = end_ns;
+	run->runnable_ns = runnable_ns;
+	run->blocked_ns = model_blocked(thread, begin_ns, runnable_ns) + more_blocked;
+	if (noting)
+		model_note_run(noting, thread, run);
 	*shape->cpu_end_ns = thread->last_end_ns = thread->ready_ns = end_ns;
-	return true;
 }
 
-static inline bool make_wake(struct batch_decoder *decoder, const struct record_shape *shape, struct txtrace_record *record)
+static inline uint64_t run_begin(const struct record_shape *shape, uint64_t from, uint64_t end_ns, uint64_t begin)
 {
-	if (!get_time(decoder, shape, &decoder->columns[TXTRACE_RECORD_WAKE][FIELD_TIME]))
-		return false;
-	record->kind = TXTRACE_RECORD_WAKE;
-	record->wake = shape->wake;
-	record->wake.time_ns = shape->thread->ready_ns = decoder->unpacker.model.time_ns;
-	return true;
+	return from == RUN_BEGIN_FROM_CPU ? *shape->cpu_end_ns + begin :
+	       from == RUN_BEGIN_FROM_END ? end_ns - begin :
+					    shape->thread->ready_ns + begin;
 }
 
-__attribute__((noinline)) static bool make_general(struct batch_decoder *decoder, const struct record_shape *shape, struct txtrace_record *record)
+/* A record of a shape of which only the time is told by a column, once that is known. */
+static inline void fill_simple(const struct record_shape *shape, uint64_t way, uint64_t time_ns, struct txtrace_record *record)
 {
-	struct column *columns = decoder->columns[shape->kind];
-	uint64_t fields[LOG_KNOWN_FIELD_MAX];
-
-	memcpy(fields, shape->values, sizeof(fields));
-	for (uint32_t left = shape->variable; left; left &= left - 1) {
-		uint32_t i = (uint32_t)__builtin_ctz(left);
-		uint64_t number;
-
-		if (!get_number(&columns[i], &number))
-			return false;
-		fields[i] += number;
+	if (way == WAY_WAKE) {
+		record->kind = TXTRACE_RECORD_WAKE;
+		record->wake = shape->wake;
+		record->wake.time_ns = shape->thread->ready_ns = time_ns;
+		return;
 	}
-	return record_unpack(&decoder->unpacker, shape->kind, fields, record);
+	fill_run(NULL, shape, run_begin(shape, way, time_ns, shape->values[RUN_BEGIN]), time_ns, shape->values[RUN_RUNNABLE],
+		 shape->values[RUN_BLOCKED], record);
 }
 
-static bool skip_unknown(struct batch_decoder *decoder, const struct record_shape *shape)
+static bool make_run(struct batch_decoder *decoder, const struct record_shape *shape, uint64_t time_ns, struct txtrace_record *record)
 {
-	return get_time(decoder, shape,
-			shape->kind < LOG_KIND_COUNT ? &decoder->columns[shape->kind][FIELD_TIME] :
-						       &decoder->unknown_times[shape->kind - LOG_KIND_COUNT]);
+	struct model *model = &decoder->unpacker.model;
+	uint64_t times[3], number, begin_ns;
+
+	memcpy(times, &shape->values[RUN_BEGIN], sizeof(times));
+	for (uint32_t i = 1; i < shape->step_cnt; i++) {
+		if (unlikely(!get_number(shape->steps[i].column, &number)))
+			return false;
+		times[shape->steps[i].field - RUN_BEGIN] += number;
+	}
+	model->time_ns = time_ns;
+	if (shape->values[RUN_BEGIN_FROM] == RUN_BEGIN_FROM_TOLD)
+		begin_ns = model->waits[shape->thread - model->threads].stay_ns + times[0];
+	else
+		begin_ns = run_begin(shape, shape->values[RUN_BEGIN_FROM], time_ns, times[0]);
+	fill_run(model->waits ? model : NULL, shape, begin_ns, time_ns, times[1], times[2], record);
+	return true;
 }
 
+static bool make_general(struct batch_decoder *decoder, struct record_shape *shape, uint64_t time_ns, struct txtrace_record *record)
+{
+	const struct step *step = shape->steps + (shape->time ? 1 : 0), *end = shape->steps + shape->step_cnt;
+	uint64_t number;
+
+	for (; step < end; step++) {
+		if (unlikely(!get_number(step->column, &number)))
+			return false;
+		shape->values[step->field] = step->base + number;
+	}
+	decoder->unpacker.model.time_ns = time_ns;
+	return record_unpack(&decoder->unpacker, shape->kind, shape->values, record);
+}
+
+/* Any record of a known kind, or the time of another. False: it makes no sense. */
+static bool make_record(struct batch_decoder *decoder, struct record_shape *shape, struct txtrace_record *record)
+{
+	uint64_t time_ns = decoder->unpacker.model.time_ns + shape->values[FIELD_TIME], number = 0;
+
+	if (shape->time && unlikely(!get_number(shape->time, &number)))
+		return false;
+	time_ns += number;
+	if (shape->way == WAY_GENERAL)
+		return make_general(decoder, shape, time_ns, record);
+	if (shape->way == WAY_RUN_TIMES)
+		return make_run(decoder, shape, time_ns, record);
+	if (shape->way != WAY_UNKNOWN)
+		fill_simple(shape, shape->way, time_ns, record);
+	decoder->unpacker.model.time_ns = time_ns;
+	return true;
+}
+
+#define BYTES_OF(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Eight records at once, while their shapes have codes below 128, as in most logs all have. Returns for how many that was so. */
+static uint32_t look_ahead_easily(struct batch_decoder *decoder, uint32_t cnt)
+{
+	/* What lifts the first code that there is no shape for over the highest bit of its byte. */
+	uint64_t lift = BYTES_OF(decoder->shape_cnt < 128 ? 128 - decoder->shape_cnt : 0), codes;
+	struct record_shape *shapes = decoder->shapes;
+	const uint8_t *code = decoder->order.at;
+	uint32_t i = 0;
+
+	for (; i + 8 <= cnt; i += 8) {
+		memcpy(&codes, code + i, sizeof(codes));
+		if ((codes | (codes + lift)) & BYTES_OF(128))
+			break;
+		for (uint32_t j = 0; j < 8; j++)
+			decoder->order_ahead[i + j] = &shapes[code[i + j]];
+	}
+	return i;
+}
+
+/* Reads the shapes of the next records ahead, as far as they make sense. False: there are none. */
+static bool look_ahead(struct batch_decoder *decoder)
+{
+	uint32_t left = decoder->record_cnt - decoder->ahead_cnt, cnt = left < BATCH_AHEAD ? left : BATCH_AHEAD, i;
+	const uint8_t *more = decoder->order_more.at;
+
+	if ((size_t)(decoder->order.end - decoder->order.at) < cnt)
+		cnt = (uint32_t)(decoder->order.end - decoder->order.at);
+	for (i = look_ahead_easily(decoder, cnt); i < cnt; i++) {
+		uint32_t code = decoder->order.at[i], is_long = code >= LOG_ORDER_SHORT;
+
+		if (is_long)
+			code = LOG_ORDER_SHORT + (code - LOG_ORDER_SHORT) * 256 + *more;
+		more += is_long;
+		if (unlikely(code >= decoder->shape_cnt || more > decoder->order_more.end))
+			break;
+		decoder->order_ahead[i] = &decoder->shapes[code];
+	}
+	decoder->order.at += i;
+	decoder->order_more.at = more;
+	decoder->ahead_cnt += i;
+	decoder->is_order_bad = i < (left < BATCH_AHEAD ? left : BATCH_AHEAD);
+	decoder->order_at = decoder->order_ahead;
+	decoder->order_end = decoder->order_ahead + i;
+	return i > 0;
+}
+
+/* Any next record. */
+static __attribute__((noinline)) int next_with_care(struct batch_decoder *decoder, struct txtrace_record *record)
+{
+	struct record_shape *shape;
+
+	do {
+		if (decoder->order_at == decoder->order_end && !look_ahead(decoder))
+			return decoder->is_order_bad ? -EBADMSG : 0;
+		shape = *decoder->order_at;
+		if (unlikely(!make_record(decoder, shape, record)))
+			return -EBADMSG;
+		decoder->order_at++;
+	} while (shape->way == WAY_UNKNOWN);
+	return 1;
+}
+
+/* The ways of one time, without a call; whatever is not as usual is left to next_with_care. */
 int batch_decoder_next(struct batch_decoder *decoder, struct txtrace_record *record)
 {
+	const struct number_class *of;
 	const struct record_shape *shape;
-	uint64_t code;
-	bool is_good;
+	struct column *column;
+	uint64_t bit, time_ns;
 
-	while (decoder->position < decoder->record_cnt) {
-		if (!get_number(&decoder->order, &code) || code >= decoder->shape_cnt)
-			return -EBADMSG;
-		shape = &decoder->shapes[code];
-		if (shape->way == WAY_UNKNOWN) {
-			if (!skip_unknown(decoder, shape))
-				return -EBADMSG;
-			decoder->position++;
-			continue;
-		}
-		is_good = shape->way == WAY_RUN	 ? make_run(decoder, shape, record) :
-			  shape->way == WAY_WAKE ? make_wake(decoder, shape, record) :
-						   make_general(decoder, shape, record);
-		if (!is_good)
-			return -EBADMSG;
-		decoder->position++;
-		return 1;
-	}
-	return 0;
+	if (unlikely(decoder->order_at == decoder->order_end))
+		return next_with_care(decoder, record);
+	shape = *decoder->order_at;
+	if (shape->way > WAY_WAKE)
+		return next_with_care(decoder, record);
+	column = shape->time;
+	if (unlikely(column->code == column->code_end))
+		return next_with_care(decoder, record);
+	of = &column->table->classes[*column->code];
+	bit = column->bit;
+	if (unlikely(bit + of->bits > column->bit_cnt))
+		return next_with_care(decoder, record);
+	decoder->order_at++;
+	column->code++;
+	column->bit = bit + of->bits;
+	time_ns = decoder->unpacker.model.time_ns + shape->values[FIELD_TIME] + of->base + bits_get_word(column->bits, bit, of->mask);
+	decoder->unpacker.model.time_ns = time_ns;
+	if (shape->way == WAY_RUN_CPU)
+		fill_simple(shape, WAY_RUN_CPU, time_ns, record);
+	else if (shape->way == WAY_WAKE)
+		fill_simple(shape, WAY_WAKE, time_ns, record);
+	else if (shape->way == WAY_RUN_END)
+		fill_simple(shape, WAY_RUN_END, time_ns, record);
+	else
+		fill_simple(shape, WAY_RUN_READY, time_ns, record);
+	return 1;
 }
 
 uint32_t batch_decoder_position(const struct batch_decoder *decoder)
 {
-	return decoder->position;
+	return decoder->ahead_cnt - (uint32_t)(decoder->order_end - decoder->order_at);
 }

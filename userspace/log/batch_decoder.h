@@ -10,7 +10,7 @@
 struct batch_decoder;
 
 /* A payload must be followed by this many bytes that may be read; what they are does not matter. */
-#define BATCH_DECODER_SLACK_BYTES 8
+#define BATCH_DECODER_SLACK_BYTES 16
 
 struct batch_decoder *batch_decoder_new(void); /* NULL: no memory */
 void batch_decoder_free(struct batch_decoder *decoder);

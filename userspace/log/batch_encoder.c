@@ -2,7 +2,7 @@
 /*
  * Two passes. While records come, each is packed into fields, and the fields that take few values choose its shape; the rest are appended to
  * one array, and each shape keeps the least and greatest value of each of its fields. At the finish the shapes are written, and what the fields
- * differ by from their least goes into columns.
+ * differ by from their least goes into columns: of frequent shapes into their own, as numbers of one meaning compress better alone.
  */
 #include "log/batch_encoder.h"
 
@@ -10,33 +10,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/number.h"
 #include "log/record_pack.h"
 #include "log/shape_table.h"
 #include "log/varint.h"
 
 #define RECORD_CAPACITY 65536u
 #define VALUE_CAPACITY (256u << 10)
-#define COLUMN_CAPACITY (LOG_KIND_COUNT * LOG_KNOWN_FIELD_MAX)
+/* A column of a shape's own has some 70 bytes of statistics, once it is compressed: fewer numbers than this don't pay for it. */
+#define OWN_COLUMN_MIN_COUNT 384u
+
+#define COMMON_COLUMN_COUNT (LOG_KIND_COUNT * LOG_KNOWN_FIELD_MAX)
+#define OWN_COLUMN_CAPACITY (VALUE_CAPACITY / OWN_COLUMN_MIN_COUNT)
+#define COLUMN_CAPACITY (COMMON_COLUMN_COUNT + OWN_COLUMN_CAPACITY)
 #define SECTION_CAPACITY (2 * COLUMN_CAPACITY + 16)
 
-/* A split number is a first byte and at most 8 more. */
-#define SPLIT_MAX_BYTES (1 + SPLIT_REST_MAX_BYTES)
+_Static_assert(OWN_COLUMN_CAPACITY <= LOG_OWN_COLUMN_MAX, "the format allows as many");
 
 /* What each part of the payload can take at most. */
 #define DICTIONARY_MAX_BYTES (3u << 20)
 #define SHAPES_MAX_BYTES (SHAPE_CAPACITY * (3u + LOG_KNOWN_FIELD_MAX * (1u + LEB128_MAX_BYTES)))
-#define COLUMNS_MAX_BYTES (VALUE_CAPACITY * SPLIT_MAX_BYTES + RECORD_CAPACITY * 2)
-#define SCRATCH_BYTES (COLUMNS_MAX_BYTES + (COLUMN_CAPACITY + 1) * SPLIT_REST_MAX_BYTES)
+#define COLUMNS_MAX_BYTES (VALUE_CAPACITY * NUMBER_MAX_BYTES + COLUMN_CAPACITY * 2 + RECORD_CAPACITY * 2 + 1)
+/* The values, and later their raw bits. */
+#define VALUES_BYTES (VALUE_CAPACITY * sizeof(uint64_t))
 #define DIRECTORY_MAX_BYTES (SECTION_CAPACITY * 2 * 5)
 #define PAYLOAD_MAX_BYTES (DIRECTORY_MAX_BYTES + DICTIONARY_MAX_BYTES + SHAPES_MAX_BYTES + COLUMNS_MAX_BYTES)
 
 _Static_assert(PAYLOAD_MAX_BYTES <= LOG_PAYLOAD_MAX_BYTES, "a full batch must be a legal one");
 
+/* Its numbers lie one behind the other. */
 struct column {
-	uint8_t *first;
-	uint8_t *rest;
-	uint32_t first_cnt;
-	uint32_t rest_cnt;
+	uint64_t *numbers;
+	uint32_t cnt;
 };
 
 struct batch_encoder {
@@ -49,10 +54,10 @@ struct batch_encoder {
 	uint32_t *label_spans; /* by SPAN_LABEL, 0: without one */
 	uint64_t first_ns;
 	uint64_t last_ns;
-	uint8_t *scratch; /* the columns while they are written */
+	uint64_t *numbers; /* the values again, column by column */
 	uint8_t *payload;
-	struct column order_column;
-	struct column columns[COLUMN_CAPACITY];
+	uint32_t own_cnt;
+	struct column columns[COLUMN_CAPACITY]; /* the common ones by kind and field, then the shapes' own */
 	uint32_t cuts[SECTION_CAPACITY];
 };
 
@@ -65,12 +70,12 @@ struct batch_encoder *batch_encoder_new(void)
 	if (!encoder)
 		return NULL;
 	encoder->order = malloc(RECORD_CAPACITY * sizeof(*encoder->order));
-	encoder->values = malloc(VALUE_CAPACITY * sizeof(*encoder->values));
+	encoder->values = malloc(VALUES_BYTES);
 	encoder->label_spans = calloc(RECORD_NAME_CAPACITY + 1, sizeof(*encoder->label_spans));
-	encoder->scratch = malloc(SCRATCH_BYTES);
+	encoder->numbers = malloc(VALUE_CAPACITY * sizeof(*encoder->numbers));
 	encoder->payload = malloc(PAYLOAD_MAX_BYTES);
 	if (record_packer_init(&encoder->packer) | shape_table_init(&encoder->shapes) || !encoder->order || !encoder->values ||
-	    !encoder->label_spans || !encoder->scratch || !encoder->payload) {
+	    !encoder->label_spans || !encoder->numbers || !encoder->payload) {
 		batch_encoder_free(encoder);
 		return NULL;
 	}
@@ -87,7 +92,7 @@ void batch_encoder_free(struct batch_encoder *encoder)
 	free(encoder->order);
 	free(encoder->values);
 	free(encoder->label_spans);
-	free(encoder->scratch);
+	free(encoder->numbers);
 	free(encoder->payload);
 	free(encoder);
 }
@@ -172,32 +177,31 @@ uint64_t batch_encoder_last_ns(const struct batch_encoder *encoder)
 
 /* ---- at the finish ---- */
 
-/* Gives each column room for what may come into it. */
+/* Says where the numbers of each shape go, in the order in which put_shapes tells it, and gives each column its room. */
 static void lay_columns(struct batch_encoder *encoder)
 {
-	uint8_t *at = encoder->scratch;
+	uint64_t *at = encoder->numbers;
 
 	memset(encoder->columns, 0, sizeof(encoder->columns));
-	for (uint32_t i = 0; i < encoder->shapes.count; i++) {
-		const struct shape *shape = &encoder->shapes.shapes[i];
+	encoder->own_cnt = 0;
+	for (uint32_t field = 0; field < LOG_KNOWN_FIELD_MAX; field++) {
+		for (uint32_t i = 0; i < encoder->shapes.count; i++) {
+			struct shape *shape = &encoder->shapes.shapes[encoder->shapes.ranking[i]];
+			uint32_t column = shape->kind * LOG_KNOWN_FIELD_MAX + field;
 
-		for (uint32_t left = shape->variable; left; left &= left - 1)
-			encoder->columns[shape->kind * LOG_KNOWN_FIELD_MAX + (uint32_t)__builtin_ctz(left)].first_cnt += shape->count;
+			if (!(shape->variable & 1u << field))
+				continue;
+			if (shape->count >= OWN_COLUMN_MIN_COUNT)
+				column = COMMON_COLUMN_COUNT + encoder->own_cnt++;
+			shape->columns[field] = (uint16_t)column;
+			encoder->columns[column].cnt += shape->count;
+		}
 	}
 	for (uint32_t i = 0; i < COLUMN_CAPACITY; i++) {
-		struct column *column = &encoder->columns[i];
-
-		column->first = at;
-		column->rest = at + column->first_cnt;
-		at += column->first_cnt * SPLIT_MAX_BYTES + SPLIT_REST_MAX_BYTES;
-		column->first_cnt = 0;
+		encoder->columns[i].numbers = at;
+		at += encoder->columns[i].cnt;
+		encoder->columns[i].cnt = 0;
 	}
-	encoder->order_column = (struct column){ .first = at, .rest = at + encoder->record_cnt };
-}
-
-static inline void put_number(struct column *column, uint64_t value)
-{
-	column->rest_cnt += split_put(&column->first[column->first_cnt++], column->rest + column->rest_cnt, value);
 }
 
 static void fill_columns(struct batch_encoder *encoder)
@@ -207,13 +211,14 @@ static void fill_columns(struct batch_encoder *encoder)
 	for (uint32_t i = 0; i < encoder->record_cnt; i++) {
 		const struct shape *shape = &encoder->shapes.shapes[encoder->order[i]];
 
-		put_number(&encoder->order_column, shape->code);
 		for (uint32_t left = shape->collected; left; left &= left - 1, value++) {
 			uint32_t field = (uint32_t)__builtin_ctz(left);
 
-			if (shape->variable & 1u << field)
-				put_number(&encoder->columns[shape->kind * LOG_KNOWN_FIELD_MAX + field],
-					   *value - (uint64_t)shape->least[field]);
+			if (shape->variable & 1u << field) {
+				struct column *column = &encoder->columns[shape->columns[field]];
+
+				column->numbers[column->cnt++] = *value - (uint64_t)shape->least[field];
+			}
 		}
 	}
 }
@@ -303,8 +308,10 @@ static void put_field(struct assembly *assembly, const struct shape *shape, uint
 	uint64_t value = (uint64_t)shape->least[field];
 
 	if (shape->variable & 1u << field) {
-		put_leb128(assembly, value ? FIELD_VARIABLE_FROM : FIELD_VARIABLE);
-		if (value)
+		bool is_own = shape->columns[field] >= COMMON_COLUMN_COUNT;
+
+		put_leb128(assembly, is_own ? FIELD_OWN_FROM : value ? FIELD_VARIABLE_FROM : FIELD_VARIABLE);
+		if (is_own || value)
 			put_leb128(assembly, zigzag(value));
 	} else if (value > UINT64_MAX - FIELD_CONSTANT) {
 		put_leb128(assembly, FIELD_CONSTANT_LARGE);
@@ -329,23 +336,98 @@ static void put_shapes(struct assembly *assembly, const struct shape *shapes, co
 	end_section(assembly, LOG_SECTION_SHAPES);
 }
 
-static void put_column(struct assembly *assembly, const struct column *column, uint32_t section)
+#define SAMPLES 512u
+
+/* Of a number of middle size so many leading bits are told by its code: one more where there are enough numbers for finer statistics. */
+#define LEADING_BITS 6u
+#define MANY_NUMBERS 8192u
+
+/* How many bits of each number are noise: all but the leading ones of a number of the middle. The column has numbers. */
+static unsigned int pick_low(const struct column *column)
 {
-	put_bytes(assembly, column->first, column->first_cnt);
-	end_section(assembly, section);
-	put_bytes(assembly, column->rest, column->rest_cnt);
-	end_section(assembly, section + 1);
+	uint32_t step = column->cnt / SAMPLES + 1, sample_cnt = (column->cnt + step - 1) / step, below = 0;
+	uint32_t lengths[65] = { 0 };
+	unsigned int length = 0, leading = LEADING_BITS;
+
+	for (uint32_t i = 0; i < column->cnt; i += step)
+		lengths[64 - (column->numbers[i] ? __builtin_clzll(column->numbers[i]) : 64)]++;
+	while (below + lengths[length] <= sample_cnt / 2)
+		below += lengths[length++];
+	leading += column->cnt >= MANY_NUMBERS;
+	length = length > leading ? length - leading : 0;
+	return length < NUMBER_LOW_MAX ? length : NUMBER_LOW_MAX;
 }
 
+/* The raw bits of all columns stand behind the codes of all: noise by itself takes the compressor no time. They are kept apart until then. */
+struct noise {
+	struct bit_writer writer;
+	uint8_t *begin;
+	uint32_t section_cnt;
+	uint32_t ids[COLUMN_CAPACITY];
+	uint8_t *ends[COLUMN_CAPACITY];
+};
+
+static void put_codes(struct assembly *assembly, struct noise *noise, const struct column *column, uint32_t section)
+{
+	uint8_t *codes = assembly->at;
+	unsigned int low;
+
+	if (!column->cnt)
+		return;
+	low = pick_low(column);
+	*codes++ = (uint8_t)low;
+	for (uint32_t i = 0; i < column->cnt; i++)
+		bits_put(&noise->writer, column->numbers[i], number_code(column->numbers[i], low, &codes[i]));
+	assembly->at = codes + column->cnt;
+	end_section(assembly, section);
+	noise->writer = (struct bit_writer){ .at = bits_end(&noise->writer) };
+	noise->ids[noise->section_cnt] = section + 1;
+	noise->ends[noise->section_cnt++] = noise->writer.at;
+}
+
+static void put_order(struct assembly *assembly, const struct batch_encoder *encoder)
+{
+	uint8_t *at = assembly->at, *more = at + encoder->record_cnt;
+
+	for (uint32_t i = 0; i < encoder->record_cnt; i++) {
+		uint32_t code = encoder->shapes.shapes[encoder->order[i]].code;
+		uint32_t above = code - LOG_ORDER_SHORT;
+
+		*more = (uint8_t)above;
+		more += code >= LOG_ORDER_SHORT;
+		at[i] = (uint8_t)(code < LOG_ORDER_SHORT ? code : LOG_ORDER_SHORT + (above >> 8));
+	}
+	assembly->at = at + encoder->record_cnt;
+	end_section(assembly, LOG_SECTION_ORDER);
+	assembly->at = more;
+	end_section(assembly, LOG_SECTION_ORDER_MORE);
+}
+
+static void put_noise(struct assembly *assembly, const struct noise *noise)
+{
+	const uint8_t *at = noise->begin;
+
+	for (uint32_t i = 0; i < noise->section_cnt; i++) {
+		put_bytes(assembly, at, (size_t)(noise->ends[i] - at));
+		end_section(assembly, noise->ids[i]);
+		at = noise->ends[i];
+	}
+}
+
+/* The values have been copied into the columns: their place is free for the noise. */
 static void assemble(struct batch_encoder *encoder, struct assembly *assembly)
 {
+	struct noise noise = { .writer.at = (uint8_t *)encoder->values, .begin = (uint8_t *)encoder->values };
+
 	put_dictionary(assembly, &encoder->packer);
 	put_shapes(assembly, encoder->shapes.shapes, encoder->shapes.ranking, encoder->shapes.count);
-	put_column(assembly, &encoder->order_column, LOG_SECTION_ORDER_FIRST);
-	for (uint32_t kind = 0; kind < LOG_KIND_COUNT; kind++)
-		for (uint32_t field = 0; field < LOG_KNOWN_FIELD_MAX; field++)
-			put_column(assembly, &encoder->columns[kind * LOG_KNOWN_FIELD_MAX + field],
-				   LOG_SECTION_COLUMNS + kind * LOG_FIELD_MAX * 2 + field * 2);
+	put_order(assembly, encoder);
+	for (uint32_t i = 0; i < COMMON_COLUMN_COUNT; i++)
+		put_codes(assembly, &noise, &encoder->columns[i],
+			  LOG_SECTION_COLUMNS + i / LOG_KNOWN_FIELD_MAX * LOG_FIELD_MAX * 2 + i % LOG_KNOWN_FIELD_MAX * 2);
+	for (uint32_t i = 0; i < encoder->own_cnt; i++)
+		put_codes(assembly, &noise, &encoder->columns[COMMON_COLUMN_COUNT + i], LOG_SECTION_OWN + i * 2);
+	put_noise(assembly, &noise);
 }
 
 void batch_encoder_finish(struct batch_encoder *encoder, struct batch *batch)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/crc32c.h"
-#include "log/batch_decoder.h"
 #include "log/codec.h"
 
 #define KIND_BYTES(member) (offsetof(struct txtrace_record, member) + sizeof(((struct txtrace_record *)0)->member))
@@ -142,23 +141,20 @@ void batch_slot_hurry(struct batch_slot *slot)
 
 /* ---- records ---- */
 
-int batch_slot_next(struct batch_slot *slot, struct txtrace_record *record)
+int batch_slot_take(struct batch_slot *slot, struct txtrace_record *record)
 {
-	if (slot->ahead_at < slot->ahead_end) {
-		const struct txtrace_record *ready = (const struct txtrace_record *)(slot->ahead.bytes + slot->ahead_at);
-		size_t length = record_bytes(ready);
+	const struct txtrace_record *ready = (const struct txtrace_record *)(slot->ahead.bytes + slot->ahead_at);
+	size_t length = record_bytes(ready);
 
-		/* Of constant length for what most records are: these become a few instructions. */
-		if (ready->kind == TXTRACE_RECORD_RUN)
-			memcpy(record, ready, KIND_BYTES(run));
-		else if (ready->kind == TXTRACE_RECORD_WAKE)
-			memcpy(record, ready, KIND_BYTES(wake));
-		else
-			memcpy(record, ready, length);
-		slot->ahead_at += length;
-		return 1;
-	}
-	return slot->end > 0 ? batch_decoder_next(slot->decoder, record) : slot->end;
+	/* Of constant length for what most records are: these become a few instructions. */
+	if (ready->kind == TXTRACE_RECORD_RUN)
+		memcpy(record, ready, KIND_BYTES(run));
+	else if (ready->kind == TXTRACE_RECORD_WAKE)
+		memcpy(record, ready, KIND_BYTES(wake));
+	else
+		memcpy(record, ready, length);
+	slot->ahead_at += length;
+	return 1;
 }
 
 uint32_t batch_slot_left(const struct batch_slot *slot)

@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+#include "log/batch_decoder.h"
 #include "log/block_walk.h"
 
 /*
@@ -19,7 +20,6 @@
  */
 #define BATCH_SLOT_AHEAD_BYTES (4u << 20)
 
-struct batch_decoder;
 struct codec;
 
 struct slot_buffer {
@@ -59,8 +59,16 @@ void batch_slot_load(struct batch_slot *slot, bool ahead);
 /* Somebody waits for it: what is left of the decoding is left to him. */
 void batch_slot_hurry(struct batch_slot *slot);
 
+/* 1 and *record filled with what was decoded ahead, of which there must be something. */
+int batch_slot_take(struct batch_slot *slot, struct txtrace_record *record);
+
 /* After a load without err and reason. 1 and *record filled; 0: no more; -EBADMSG: the rest makes no sense. Strings live until the next load. */
-int batch_slot_next(struct batch_slot *slot, struct txtrace_record *record);
+static inline int batch_slot_next(struct batch_slot *slot, struct txtrace_record *record)
+{
+	if (slot->ahead_at < slot->ahead_end)
+		return batch_slot_take(slot, record);
+	return slot->end > 0 ? batch_decoder_next(slot->decoder, record) : slot->end;
+}
 
 /* How many records next has not come to. */
 uint32_t batch_slot_left(const struct batch_slot *slot);

@@ -12,7 +12,7 @@
 #define ZSTD_LEVEL 3
 
 /* A block of its own costs a part some 60 bytes of statistics: shorter parts share one. */
-#define CUT_MIN_BYTES 1024u
+#define CUT_MIN_BYTES 512u
 
 struct codec {
 	ZSTD_CCtx *zstd_compressor;

@@ -33,14 +33,34 @@ enum span_field {
 	SPAN_BLOCKED = 17, /* one for each reason */
 	SPAN_DETACHED = 26,
 	SPAN_UNKNOWN = 27,
-	SPAN_FIELD_COUNT = 28,
+	SPAN_BASIS = 28,
+	SPAN_FIELD_COUNT = 29,
 };
-#define SPAN_PART_COUNT (SPAN_FIELD_COUNT - SPAN_ON_CPU)
+
+/* The parts of the ledger, in the order of their fields. */
+enum ledger_part {
+	PART_ON_CPU = 0,
+	PART_RUNNABLE = 1,
+	PART_BLOCKED = 2, /* one for each reason */
+	PART_DETACHED = SPAN_DETACHED - SPAN_ON_CPU,
+	PART_UNKNOWN = SPAN_UNKNOWN - SPAN_ON_CPU,
+	SPAN_PART_COUNT = PART_UNKNOWN + 1,
+};
+
+/* SPAN_BASIS: what the fields of the ledger are added to */
+enum span_basis {
+	SPAN_BASIS_ZERO = 0,
+	SPAN_BASIS_CHILDREN = 1, /* the sums of its children */
+	SPAN_BASIS_READY = 2,    /* the waits of its thread, the last of which ended at once when the thread was ready */
+	SPAN_BASIS_TOLD = 3,     /* …, when a span before told */
+	SPAN_BASIS_CPU = 4,      /* and above: …, when the last run on this CPU ended */
+};
 
 /* SPAN_BEGIN_FROM: what SPAN_BEGIN is counted from */
 enum span_begin_from {
 	SPAN_BEGIN_FROM_END = 0,  /* backwards from its own end: the wall time */
 	SPAN_BEGIN_FROM_LAST = 1, /* forwards from the end of the last span that this thread had begun */
+	SPAN_BEGIN_FROM_MENTION = 2, /* backwards from when a mark or child first told that it was there */
 };
 
 enum run_field {
@@ -61,6 +81,7 @@ enum run_begin_from {
 	RUN_BEGIN_FROM_CPU = 0,   /* forwards from the end of the last run on this CPU */
 	RUN_BEGIN_FROM_END = 1,   /* backwards from its own end */
 	RUN_BEGIN_FROM_READY = 2, /* forwards from when the thread was woken or last left */
+	RUN_BEGIN_FROM_TOLD = 3,  /* forwards from what a span told */
 };
 
 enum wake_field {
@@ -163,7 +184,14 @@ enum stay_field {
 	STAY_KEYED = 4,
 	STAY_SPAN_SLOT = 5,
 	STAY_SPAN = 6,
-	STAY_FIELD_COUNT = 7,
+	STAY_FROM = 7,
+	STAY_FIELD_COUNT = 8,
+};
+
+/* STAY_FROM: what STAY_LENGTH is counted from */
+enum stay_from {
+	STAY_FROM_EXIT = 0, /* backwards */
+	STAY_FROM_LAST = 1, /* forwards from the exit of the last stay of this thread */
 };
 
 enum object_field {
@@ -193,10 +221,11 @@ struct kind_fields {
 
 extern const struct kind_fields kind_fields[LOG_KIND_COUNT];
 
-/* SLOTS, "Ids": 0 and 1 are no memory. */
+/* SLOTS, "Ids": the first three are no memory. */
 #define SLOT_ZERO 0
 #define SLOT_OWN 1
-#define SLOT_FIRST 2
+#define SLOT_CURRENT 2
+#define SLOT_FIRST 3
 
 /* RUN_SYSCALL counts from -2, so that "unknown" and "none" are small. */
 #define SYSCALL_BIAS 2

@@ -62,6 +62,9 @@ enum log_block_type {
 /* The end of a complete file: magic, offset of the index block, its length with its header, CRC of these. */
 #define LOG_FOOTER_BYTES 24
 
+/* Shapes below this are told by one byte in the order, the others by one from this on, and one more. */
+#define LOG_ORDER_SHORT 224u
+
 /* No batch holds more: a reader's memory is bounded by these. */
 #define LOG_PAYLOAD_MAX_BYTES (8u << 20) /* stored, and raw */
 #define LOG_STRING_MAX_BYTES 65535u
@@ -70,11 +73,15 @@ enum log_block_type {
 #define LOG_TEXT_MAX 262144u
 #define LOG_OBJECT_MAX 65536u
 #define LOG_SLOT_MAX 65536u
-#define LOG_SHAPE_MAX 16384u
+#define LOG_SHAPE_MAX (LOG_ORDER_SHORT + (256u - LOG_ORDER_SHORT) * 256u)
 #define LOG_FIELD_MAX 64u
+#define LOG_OWN_COLUMN_MAX 4096u
 #define LOG_KIND_MAX 256u
 
-/* Sections of a batch's payload. A column has two: LOG_SECTION_COLUMNS + kind * 128 + field * 2, and that + 1. */
+/*
+ * Sections of a batch's payload. A column has two, codes and raw bits: the common one of a field, LOG_SECTION_COLUMNS + kind * 128 + field * 2 and
+ * that + 1; one of a shape's own, LOG_SECTION_OWN + number * 2 and that + 1.
+ */
 enum log_section {
 	LOG_SECTION_THREADS = 1,
 	LOG_SECTION_NAMES = 2,
@@ -82,17 +89,19 @@ enum log_section {
 	LOG_SECTION_OBJECTS = 4,
 	LOG_SECTION_SLOTS = 5,
 	LOG_SECTION_SHAPES = 6,
-	LOG_SECTION_ORDER_FIRST = 7, /* which shape each record has */
-	LOG_SECTION_ORDER_REST = 8,
+	LOG_SECTION_ORDER = 7,      /* which shape each record has: a byte for each, … */
+	LOG_SECTION_ORDER_MORE = 8, /* … and one more for each of those that say so */
 	LOG_SECTION_COLUMNS = 256,
+	LOG_SECTION_OWN = 65536,
 };
 
 /* How a shape tells a field. FIELD_CONSTANT and above: always this number less FIELD_CONSTANT. */
 enum log_field_code {
-	FIELD_VARIABLE = 0,       /* from the column */
-	FIELD_VARIABLE_FROM = 1,  /* from the column, plus the number that follows (zigzag) */
-	FIELD_CONSTANT_LARGE = 2, /* always the number that follows */
-	FIELD_CONSTANT = 3,
+	FIELD_VARIABLE = 0,       /* from the field's common column */
+	FIELD_VARIABLE_FROM = 1,  /* from the common column, plus the number that follows (zigzag) */
+	FIELD_OWN_FROM = 2,       /* from a column of the shape's own, the next by number, plus the number that follows (zigzag) */
+	FIELD_CONSTANT_LARGE = 3, /* always the number that follows */
+	FIELD_CONSTANT = 4,
 };
 
 /* CPUs share the reader's memory of "when did the last run on it end" by the low bits of their number. */

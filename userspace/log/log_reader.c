@@ -163,19 +163,24 @@ static int end(struct txtrace_log *log, struct txtrace_record *record)
 	return 0;
 }
 
-int txtrace_log_next(struct txtrace_log *log, struct txtrace_record *record)
+/* What was taken from a batch, with this result: whether it is to be told. */
+static bool is_told(struct txtrace_log *log, int result, const struct txtrace_record *record)
+{
+	if (result > 0)
+		return !is_held_back(log, record);
+	end_batch(log, result);
+	return false;
+}
+
+static __attribute__((noinline)) int next_with_care(struct txtrace_log *log, struct txtrace_record *record)
 {
 	int result;
 
 	for (;;) {
 		if (log->cursor.slot) {
 			result = batch_slot_next(log->cursor.slot, record);
-			if (result > 0 && record->kind != TXTRACE_RECORD_CONTINUED && !log->cursor.is_continued)
+			if (is_told(log, result, record))
 				return result;
-			if (result > 0 && !is_held_back(log, record))
-				return result;
-			if (result <= 0)
-				end_batch(log, result);
 			continue;
 		}
 		result = next_step(log);
@@ -186,6 +191,21 @@ int txtrace_log_next(struct txtrace_log *log, struct txtrace_record *record)
 		if (result != CURSOR_BATCH)
 			return result == CURSOR_WAIT ? 0 : result;
 	}
+}
+
+/* Nearly always there is a next record in the batch, and it is one to be told. */
+int txtrace_log_next(struct txtrace_log *log, struct txtrace_record *record)
+{
+	int result;
+
+	if (log->cursor.slot && !log->cursor.is_continued) {
+		result = batch_slot_next(log->cursor.slot, record);
+		if (__builtin_expect(result > 0 && record->kind != TXTRACE_RECORD_CONTINUED, 1))
+			return result;
+		if (is_told(log, result, record))
+			return result;
+	}
+	return next_with_care(log, record);
 }
 
 /* ---- seeking ---- */

@@ -8,7 +8,7 @@
  * record in the next batch that gets through, at the latest at the close, which waits. An error of that thread is met at the next batch or
  * flush, or by log_writer_error().
  *
- * Memory: about 26 MiB, most of which is never touched, and the queue.
+ * Memory: about 31 MiB, most of which is never touched, and the queue.
  *
  * A log may be made of several files, its parts, each of which stands alone. A part ends only where its user lets it, so that what each file needs comes
  * first in it: after each piece of work that may have added records,

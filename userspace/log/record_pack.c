@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/ledger_basis.h"
 #include "log/varint.h"
 
 #define THREAD_CAPACITY 16384u
@@ -30,6 +31,9 @@ enum slot_role {
 	SLOT_STAY = 10,        /* span that this thread was in */
 };
 
+/* Among so many CPUs the one is looked for that a span's thread has got when the last run there ended. */
+#define SEARCHED_CPUS 64u
+
 /* Ids of one block of a thread lie this close together. */
 #define OWN_ID_DISTANCE 4096
 
@@ -45,7 +49,11 @@ int record_packer_init(struct record_packer *packer)
 	err |= intern_numbers_init(&packer->slots, SLOT_CAPACITY);
 	packer->model.threads = calloc(THREAD_CAPACITY, sizeof(*packer->model.threads));
 	packer->model.slots = calloc(SLOT_CAPACITY, sizeof(*packer->model.slots));
-	return err || !packer->model.threads || !packer->model.slots ? -ENOMEM : 0;
+	packer->model.waits = calloc(THREAD_CAPACITY, sizeof(*packer->model.waits));
+	packer->model.parents = calloc(MODEL_PARENTS, sizeof(*packer->model.parents));
+	packer->model.mentions = calloc(MODEL_MENTIONS, sizeof(*packer->model.mentions));
+	return err || !packer->model.threads || !packer->model.slots || !packer->model.waits || !packer->model.parents || !packer->model.mentions ?
+		       -ENOMEM : 0;
 }
 
 void record_packer_release(struct record_packer *packer)
@@ -57,6 +65,9 @@ void record_packer_release(struct record_packer *packer)
 	intern_numbers_release(&packer->slots);
 	free(packer->model.threads);
 	free(packer->model.slots);
+	free(packer->model.waits);
+	free(packer->model.parents);
+	free(packer->model.mentions);
 }
 
 void record_packer_reset(struct record_packer *packer)
@@ -67,6 +78,9 @@ void record_packer_reset(struct record_packer *packer)
 	intern_numbers_clear(&packer->objects);
 	intern_numbers_clear(&packer->slots);
 	memset(packer->model.cpu_end_ns, 0, sizeof(packer->model.cpu_end_ns));
+	memset(packer->model.parents, 0, MODEL_PARENTS * sizeof(*packer->model.parents));
+	memset(packer->model.mentions, 0, MODEL_MENTIONS * sizeof(*packer->model.mentions));
+	packer->cpu_cnt = 0;
 	packer->model.text_cnt = 0;
 	packer->model.time_ns = 0;
 }
@@ -140,8 +154,10 @@ static uint64_t pack_thread(struct record_packer *packer, uint32_t tid, uint32_t
 	uint32_t cnt = packer->threads.count;
 	uint32_t index = intern_number(&packer->threads, (uint64_t)tid << 32 | pid);
 
-	if (index == cnt)
+	if (index == cnt) {
 		packer->model.threads[index] = (struct model_thread){ .tid = tid, .pid = pid };
+		model_forget_waits(&packer->model.waits[index]);
+	}
 	return index;
 }
 
@@ -188,10 +204,21 @@ static uint64_t pack_slotted(struct record_packer *packer, uint64_t slot, uint64
 	return difference;
 }
 
+/* An id that a thread names: that of the span it has last said something of, or by a slot. */
+static void pack_id(struct record_packer *packer, uint64_t thread, uint64_t slot, uint64_t id, uint64_t field[2])
+{
+	field[0] = SLOT_CURRENT;
+	field[1] = 0;
+	if (packer->model.threads[thread].current_id != id) {
+		field[0] = slot;
+		field[1] = pack_slotted(packer, slot, id);
+	}
+}
+
 /* ---- the kinds ---- */
 
 /* A parent near the span's own id is told by the distance, another by the last one of this role, none by 0. */
-static void pack_parent(struct record_packer *packer, uint64_t slot, uint64_t id, uint64_t parent, uint64_t field[2])
+static void pack_parent(struct record_packer *packer, uint64_t thread, uint64_t slot, uint64_t id, uint64_t parent, uint64_t field[2])
 {
 	field[0] = SLOT_ZERO;
 	field[1] = 0;
@@ -199,24 +226,27 @@ static void pack_parent(struct record_packer *packer, uint64_t slot, uint64_t id
 		field[0] = SLOT_OWN;
 		field[1] = id - parent;
 	} else if (parent) {
-		field[0] = slot;
-		field[1] = pack_slotted(packer, slot, parent);
+		pack_id(packer, thread, slot, parent, field);
 	}
 }
 
-static void pack_ledger(const struct txtrace_span *span, uint64_t *fields)
+static void pack_ledger(struct record_packer *packer, const struct txtrace_span *span, const struct model_thread *thread, uint64_t *fields)
 {
 	const struct txtrace_ledger *ledger = &span->ledger;
-	uint64_t *parts = fields + SPAN_ON_CPU, sum = 0;
+	uint64_t *parts = fields + SPAN_ON_CPU, basis[SPAN_PART_COUNT] = { 0 }, sum = 0;
 	unsigned int largest = 0;
 
-	parts[0] = ledger->on_cpu_ns;
-	parts[SPAN_RUNNABLE - SPAN_ON_CPU] = ledger->runnable_ns;
-	memcpy(parts + SPAN_BLOCKED - SPAN_ON_CPU, ledger->blocked_ns, sizeof(ledger->blocked_ns));
-	parts[SPAN_DETACHED - SPAN_ON_CPU] = ledger->detached_ns;
-	parts[SPAN_UNKNOWN - SPAN_ON_CPU] = ledger->unknown_ns;
+	parts[PART_ON_CPU] = ledger->on_cpu_ns;
+	parts[PART_RUNNABLE] = ledger->runnable_ns;
+	memcpy(parts + PART_BLOCKED, ledger->blocked_ns, sizeof(ledger->blocked_ns));
+	parts[PART_DETACHED] = ledger->detached_ns;
+	parts[PART_UNKNOWN] = ledger->unknown_ns;
+	fields[SPAN_BASIS] = ledger_basis_pick(&packer->model, packer->cpu_cnt, span, thread, parts, basis);
+	if (span->parent)
+		model_note_child(&packer->model, span->parent, parts);
 	for (unsigned int i = 0; i < SPAN_PART_COUNT; i++) {
 		sum += parts[i];
+		parts[i] -= basis[i];
 		if (parts[i] > parts[largest])
 			largest = i;
 	}
@@ -225,17 +255,25 @@ static void pack_ledger(const struct txtrace_span *span, uint64_t *fields)
 		fields[SPAN_DERIVED] = 1 + largest;
 		parts[largest] = 0;
 	}
+	model_note_span(&packer->model, thread, span->begin_ns, fields);
 }
 
-/* A span that follows another is told by the gap between them, if that is less than how long it took. */
-static void pack_span_begin(struct model_thread *thread, const struct txtrace_span *span, uint64_t *fields)
+/* By the nearest of the moments that its begin can be counted from. */
+static void pack_span_begin(struct model *model, struct model_thread *thread, const struct txtrace_span *span, uint64_t *fields)
 {
 	uint64_t wall_ns = span->end_ns - span->begin_ns, gap_ns = span->begin_ns - thread->span_end_ns;
+	const struct model_mention *mention = model_mention(model, span->id);
 
 	fields[SPAN_BEGIN_FROM] = gap_ns < wall_ns ? SPAN_BEGIN_FROM_LAST : SPAN_BEGIN_FROM_END;
 	fields[SPAN_BEGIN] = gap_ns < wall_ns ? gap_ns : wall_ns;
+	if (mention->id == span->id && mention->time_ns - span->begin_ns < fields[SPAN_BEGIN]) {
+		fields[SPAN_BEGIN_FROM] = SPAN_BEGIN_FROM_MENTION;
+		fields[SPAN_BEGIN] = mention->time_ns - span->begin_ns;
+	}
 	fields[SPAN_WORK] = span->work_ns - wall_ns;
 	thread->span_end_ns = span->end_ns;
+	if (span->parent)
+		model_note_mention(model, span->parent, span->begin_ns);
 }
 
 static void pack_span(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
@@ -250,20 +288,20 @@ static void pack_span(struct record_packer *packer, const struct txtrace_record 
 	fields[SPAN_LABEL] = pack_name(packer, &span->label);
 	fields[SPAN_TAG] = pack_text(packer, &span->tag);
 	fields[SPAN_KEY] = pack_text(packer, &span->key);
-	pack_span_begin(&packer->model.threads[fields[FIELD_THREAD]], span, fields);
+	pack_span_begin(&packer->model, &packer->model.threads[fields[FIELD_THREAD]], span, fields);
 	id_slot = pick_slot(packer, SLOT_SPAN_ID, fields[FIELD_THREAD], fields[SPAN_LABEL]);
 	parent_slot = pick_slot(packer, SLOT_SPAN_PARENT, end_thread, 0);
 	if (*slot_memory(packer, parent_slot) == span->id)
 		id_slot = parent_slot;
-	fields[SPAN_ID_SLOT] = id_slot;
-	fields[SPAN_ID] = pack_slotted(packer, id_slot, span->id);
-	pack_parent(packer, parent_slot, span->id, span->parent, fields + SPAN_PARENT_SLOT);
-	pack_ledger(span, fields);
+	pack_id(packer, end_thread, id_slot, span->id, fields + SPAN_ID_SLOT);
+	pack_parent(packer, end_thread, parent_slot, span->id, span->parent, fields + SPAN_PARENT_SLOT);
+	packer->model.threads[end_thread].current_id = span->parent ? span->parent : span->id;
+	pack_ledger(packer, span, &packer->model.threads[end_thread], fields);
 }
 
-/* The nearest of the three moments that a run can be counted from. */
-static void pack_run_begin(const struct model_thread *thread, uint64_t cpu_end_ns, const struct txtrace_run *run,
-			   uint64_t *fields)
+/* The nearest of the moments that a run can be counted from. */
+static void pack_run_begin(const struct model_thread *thread, const struct model_waits *waits, uint64_t cpu_end_ns,
+			   const struct txtrace_run *run, uint64_t *fields)
 {
 	uint64_t duration = run->end_ns - run->begin_ns;
 
@@ -271,6 +309,9 @@ static void pack_run_begin(const struct model_thread *thread, uint64_t cpu_end_n
 	fields[RUN_BEGIN] = duration;
 	if (run->begin_ns == cpu_end_ns) {
 		fields[RUN_BEGIN_FROM] = RUN_BEGIN_FROM_CPU;
+		fields[RUN_BEGIN] = 0;
+	} else if (run->begin_ns == waits->stay_ns) {
+		fields[RUN_BEGIN_FROM] = RUN_BEGIN_FROM_TOLD;
 		fields[RUN_BEGIN] = 0;
 	} else if (thread->ready_ns && run->begin_ns - thread->ready_ns < duration) {
 		fields[RUN_BEGIN_FROM] = RUN_BEGIN_FROM_READY;
@@ -287,20 +328,25 @@ static void pack_run(struct record_packer *packer, const struct txtrace_record *
 	fields[FIELD_THREAD] = pack_thread(packer, run->tid, run->pid);
 	thread = &packer->model.threads[fields[FIELD_THREAD]];
 	fields[RUN_CPU] = run->cpu;
-	pack_run_begin(thread, *cpu_end_ns, run, fields);
+	pack_run_begin(thread, &packer->model.waits[fields[FIELD_THREAD]], *cpu_end_ns, run, fields);
 	fields[RUN_RUNNABLE] = run->runnable_ns - model_runnable(thread, run->begin_ns);
 	fields[RUN_BLOCKED] = run->blocked_ns - model_blocked(thread, run->begin_ns, run->runnable_ns);
 	fields[RUN_LEFT_AS] = run->left_as;
 	fields[RUN_REASON] = run->reason;
 	fields[RUN_SYSCALL] = (uint32_t)run->syscall_nr + SYSCALL_BIAS;
 	fields[RUN_OBJECT] = run->object ? 1 + intern_number(&packer->objects, run->object) : 0;
+	model_note_run(&packer->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
+	if (run->cpu >= packer->cpu_cnt)
+		packer->cpu_cnt = run->cpu < SEARCHED_CPUS ? run->cpu + 1 : SEARCHED_CPUS;
 }
 
 static void pack_current_span(struct record_packer *packer, enum slot_role role, uint64_t thread, uint64_t span, uint64_t field[2])
 {
-	field[0] = span ? pick_slot(packer, role, thread, 0) : SLOT_ZERO;
-	field[1] = span ? pack_slotted(packer, field[0], span) : 0;
+	field[0] = SLOT_ZERO;
+	field[1] = 0;
+	if (span)
+		pack_id(packer, thread, pick_slot(packer, role, thread, 0), span, field);
 }
 
 static void pack_wake(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
@@ -332,6 +378,13 @@ static uint64_t pack_value(uint8_t type, uint64_t value)
 	return type == TXTRACE_ATTRIBUTE_INT ? zigzag(value) : type == TXTRACE_ATTRIBUTE_DOUBLE ? __builtin_bswap64(value) : value;
 }
 
+static void pack_marked(struct record_packer *packer, uint64_t span, uint64_t time_ns, uint64_t thread, uint64_t name, uint64_t field[2])
+{
+	pack_id(packer, thread, pick_slot(packer, SLOT_MARKED, thread, name), span, field);
+	packer->model.threads[thread].current_id = span;
+	model_note_mention(&packer->model, span, time_ns);
+}
+
 static void pack_attribute(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
 	const struct txtrace_attribute *attribute = &record->attribute;
@@ -340,8 +393,7 @@ static void pack_attribute(struct record_packer *packer, const struct txtrace_re
 	fields[ATTRIBUTE_TYPE] = attribute->type;
 	fields[ATTRIBUTE_TRUNCATED] = attribute->is_truncated;
 	fields[ATTRIBUTE_NAME] = pack_name(packer, &attribute->name);
-	fields[ATTRIBUTE_SPAN_SLOT] = pick_slot(packer, SLOT_MARKED, fields[FIELD_THREAD], 0);
-	fields[ATTRIBUTE_SPAN] = pack_slotted(packer, fields[ATTRIBUTE_SPAN_SLOT], attribute->span);
+	pack_marked(packer, attribute->span, attribute->time_ns, fields[FIELD_THREAD], fields[ATTRIBUTE_NAME], fields + ATTRIBUTE_SPAN_SLOT);
 	fields[ATTRIBUTE_VALUE] = pack_value(attribute->type, attribute->value);
 	fields[ATTRIBUTE_STRING] = pack_text(packer, &attribute->string);
 }
@@ -352,8 +404,7 @@ static void pack_instant(struct record_packer *packer, const struct txtrace_reco
 
 	fields[FIELD_THREAD] = pack_thread(packer, instant->tid, instant->pid);
 	fields[INSTANT_NAME] = pack_name(packer, &instant->name);
-	fields[INSTANT_SPAN_SLOT] = pick_slot(packer, SLOT_MARKED, fields[FIELD_THREAD], 0);
-	fields[INSTANT_SPAN] = pack_slotted(packer, fields[INSTANT_SPAN_SLOT], instant->span);
+	pack_marked(packer, instant->span, instant->time_ns, fields[FIELD_THREAD], fields[INSTANT_NAME], fields + INSTANT_SPAN_SLOT);
 }
 
 static void pack_counter(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
@@ -369,14 +420,17 @@ static void pack_counter(struct record_packer *packer, const struct txtrace_reco
 static void pack_link(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
 	const struct txtrace_link *link = &record->link;
-	uint64_t to_slot;
+	uint64_t slot;
 
 	fields[FIELD_THREAD] = pack_thread(packer, link->tid, link->pid);
 	fields[LINK_NAME] = pack_name(packer, &link->name);
-	fields[LINK_FROM_SLOT] = pick_slot(packer, SLOT_MARKED, fields[FIELD_THREAD], 0);
-	fields[LINK_FROM] = pack_slotted(packer, fields[LINK_FROM_SLOT], link->from);
-	to_slot = pick_slot(packer, SLOT_LINKED, fields[FIELD_THREAD], 0);
-	pack_parent(packer, to_slot, link->from, link->to, fields + LINK_TO_SLOT);
+	slot = pick_slot(packer, SLOT_MARKED, fields[FIELD_THREAD], fields[LINK_NAME]);
+	pack_id(packer, fields[FIELD_THREAD], slot, link->from, fields + LINK_FROM_SLOT);
+	slot = pick_slot(packer, SLOT_LINKED, fields[FIELD_THREAD], 0);
+	pack_parent(packer, fields[FIELD_THREAD], slot, link->from, link->to, fields + LINK_TO_SLOT);
+	packer->model.threads[fields[FIELD_THREAD]].current_id = link->to;
+	model_note_mention(&packer->model, link->from, link->time_ns);
+	model_note_mention(&packer->model, link->to, link->time_ns);
 }
 
 static void pack_loss(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
@@ -402,7 +456,7 @@ static void pack_open_span(struct record_packer *packer, const struct txtrace_re
 	fields[OPEN_SPAN_ID_SLOT] = pick_slot(packer, SLOT_OPEN_ID, fields[FIELD_THREAD], fields[OPEN_SPAN_LABEL]);
 	fields[OPEN_SPAN_ID] = pack_slotted(packer, fields[OPEN_SPAN_ID_SLOT], span->id);
 	parent_slot = pick_slot(packer, SLOT_OPEN_PARENT, fields[FIELD_THREAD], 0);
-	pack_parent(packer, parent_slot, span->id, span->parent, fields + OPEN_SPAN_PARENT_SLOT);
+	pack_parent(packer, fields[FIELD_THREAD], parent_slot, span->id, span->parent, fields + OPEN_SPAN_PARENT_SLOT);
 }
 
 static void pack_summary(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
@@ -439,13 +493,22 @@ static void pack_continued(struct record_packer *packer, const struct txtrace_re
 static void pack_stay(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
 	const struct txtrace_stay *stay = &record->stay;
+	struct model_thread *thread;
 
 	fields[FIELD_THREAD] = pack_thread(packer, stay->tid, stay->pid);
+	thread = &packer->model.threads[fields[FIELD_THREAD]];
+	fields[STAY_FROM] = STAY_FROM_EXIT;
 	fields[STAY_LENGTH] = stay->exit_ns - stay->enter_ns;
+	if (stay->enter_ns - thread->stay_end_ns < fields[STAY_LENGTH]) {
+		fields[STAY_FROM] = STAY_FROM_LAST;
+		fields[STAY_LENGTH] = stay->enter_ns - thread->stay_end_ns;
+	}
 	fields[STAY_SPAN_PID] = stay->span_pid - (uint64_t)stay->pid;
 	fields[STAY_KEYED] = stay->is_keyed;
-	fields[STAY_SPAN_SLOT] = pick_slot(packer, SLOT_STAY, fields[FIELD_THREAD], 0);
-	fields[STAY_SPAN] = pack_slotted(packer, fields[STAY_SPAN_SLOT], stay->span);
+	pack_id(packer, fields[FIELD_THREAD], pick_slot(packer, SLOT_STAY, fields[FIELD_THREAD], stay->is_keyed), stay->span,
+		fields + STAY_SPAN_SLOT);
+	thread->current_id = stay->span;
+	thread->stay_end_ns = stay->exit_ns;
 }
 
 static void pack_object(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)

@@ -20,6 +20,7 @@ struct record_packer {
 	struct intern_strings texts;   /* tags, keys, values: many */
 	struct intern_numbers objects; /* what a RUN blocked on */
 	struct intern_numbers slots;
+	uint32_t cpu_cnt; /* that have been seen, of the first SEARCHED_CPUS */
 };
 
 int record_packer_init(struct record_packer *packer); /* 0 or -ENOMEM; to be released in any case */

@@ -52,22 +52,70 @@ static bool unpack_slotted(struct record_unpacker *unpacker, uint64_t slot, uint
 	return true;
 }
 
-static void unpack_ledger(const uint64_t *fields, struct txtrace_span *span)
+/* The id of a span that a thread names; field[0] is its slot. */
+static inline bool unpack_id(struct record_unpacker *unpacker, const struct model_thread *thread, const uint64_t field[2], uint64_t own,
+			     uint64_t *id)
+{
+	if (field[0] == SLOT_CURRENT) {
+		*id = thread->current_id + field[1];
+		return true;
+	}
+	return unpack_slotted(unpacker, field[0], field[1], own, id);
+}
+
+static void add_basis(struct model *model, const struct txtrace_span *span, const struct model_thread *thread, const uint64_t *fields,
+		      uint64_t *parts)
+{
+	if (fields[SPAN_BASIS] == SPAN_BASIS_CHILDREN) {
+		model_expect_children(model, span->id, parts);
+	} else if (fields[SPAN_BASIS] >= SPAN_BASIS_READY) {
+		model_expect_waits(model, thread, span->begin_ns, model_stay(model, thread, fields[SPAN_BASIS]), parts);
+		model_note_span(model, thread, span->begin_ns, fields);
+	}
+}
+
+static void unpack_ledger(struct model *model, const uint64_t *fields, const struct model_thread *thread, struct txtrace_span *span)
 {
 	uint64_t parts[SPAN_PART_COUNT], sum = 0, derived = fields[SPAN_DERIVED];
 	struct txtrace_ledger *ledger = &span->ledger;
 
 	memcpy(parts, fields + SPAN_ON_CPU, sizeof(parts));
-	if (derived && derived <= SPAN_PART_COUNT) {
+	add_basis(model, span, thread, fields, parts);
+	if (derived) {
 		for (unsigned int i = 0; i < SPAN_PART_COUNT; i++)
 			sum += parts[i];
 		parts[derived - 1] += span->work_ns - sum;
 	}
-	ledger->on_cpu_ns = parts[0];
-	ledger->runnable_ns = parts[SPAN_RUNNABLE - SPAN_ON_CPU];
-	memcpy(ledger->blocked_ns, parts + (SPAN_BLOCKED - SPAN_ON_CPU), sizeof(ledger->blocked_ns));
-	ledger->detached_ns = parts[SPAN_DETACHED - SPAN_ON_CPU];
-	ledger->unknown_ns = parts[SPAN_UNKNOWN - SPAN_ON_CPU];
+	if (span->parent && model->parents)
+		model_note_child(model, span->parent, parts);
+	ledger->on_cpu_ns = parts[PART_ON_CPU];
+	ledger->runnable_ns = parts[PART_RUNNABLE];
+	memcpy(ledger->blocked_ns, parts + PART_BLOCKED, sizeof(ledger->blocked_ns));
+	ledger->detached_ns = parts[PART_DETACHED];
+	ledger->unknown_ns = parts[PART_UNKNOWN];
+}
+
+static void unpack_span_begin(struct model *model, struct model_thread *thread, const uint64_t *fields, struct txtrace_span *span)
+{
+	const struct model_mention *mention;
+
+	span->begin_ns = span->end_ns - fields[SPAN_BEGIN];
+	if (fields[SPAN_BEGIN_FROM] == SPAN_BEGIN_FROM_LAST)
+		span->begin_ns = thread->span_end_ns + fields[SPAN_BEGIN];
+	thread->span_end_ns = span->end_ns;
+	if (!model->mentions)
+		return;
+	mention = model_mention(model, span->id);
+	if (fields[SPAN_BEGIN_FROM] == SPAN_BEGIN_FROM_MENTION)
+		span->begin_ns = (mention->id == span->id ? mention->time_ns : 0) - fields[SPAN_BEGIN];
+	if (span->parent)
+		model_note_mention(model, span->parent, span->begin_ns);
+}
+
+static void unpack_mention(struct record_unpacker *unpacker, uint64_t id)
+{
+	if (unpacker->model.mentions)
+		model_note_mention(&unpacker->model, id, unpacker->model.time_ns);
 }
 
 static bool unpack_span(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
@@ -77,22 +125,23 @@ static bool unpack_span(struct record_unpacker *unpacker, const uint64_t *fields
 
 	if (fields[SPAN_END_THREAD] > 1)
 		end_thread = unpack_thread(unpacker, fields[SPAN_END_THREAD] - 2);
-	if (!thread || !end_thread || fields[SPAN_DERIVED] > SPAN_PART_COUNT || fields[SPAN_BEGIN_FROM] > SPAN_BEGIN_FROM_LAST)
+	if (!thread || !end_thread || fields[SPAN_DERIVED] > SPAN_PART_COUNT || fields[SPAN_BEGIN_FROM] > SPAN_BEGIN_FROM_MENTION)
 		return false;
 	span->tid = thread->tid;
 	span->pid = thread->pid;
 	span->end_tid = fields[SPAN_END_THREAD] ? end_thread->tid : 0;
 	span->flags = (uint32_t)fields[SPAN_FLAGS];
 	span->end_ns = unpacker->model.time_ns;
-	span->begin_ns = fields[SPAN_BEGIN_FROM] == SPAN_BEGIN_FROM_LAST ? thread->span_end_ns + fields[SPAN_BEGIN] :
-									   span->end_ns - fields[SPAN_BEGIN];
+	if (!unpack_name(unpacker, fields[SPAN_LABEL], &span->label) || !unpack_text(unpacker, fields[SPAN_TAG], &span->tag) ||
+	    !unpack_text(unpacker, fields[SPAN_KEY], &span->key) ||
+	    !unpack_id(unpacker, end_thread, fields + SPAN_ID_SLOT, 0, &span->id) ||
+	    !unpack_id(unpacker, end_thread, fields + SPAN_PARENT_SLOT, span->id, &span->parent))
+		return false;
+	end_thread->current_id = span->parent ? span->parent : span->id;
+	unpack_span_begin(&unpacker->model, thread, fields, span);
 	span->work_ns = span->end_ns - span->begin_ns + fields[SPAN_WORK];
-	thread->span_end_ns = span->end_ns;
-	unpack_ledger(fields, span);
-	return unpack_name(unpacker, fields[SPAN_LABEL], &span->label) && unpack_text(unpacker, fields[SPAN_TAG], &span->tag) &&
-	       unpack_text(unpacker, fields[SPAN_KEY], &span->key) &&
-	       unpack_slotted(unpacker, fields[SPAN_ID_SLOT], fields[SPAN_ID], 0, &span->id) &&
-	       unpack_slotted(unpacker, fields[SPAN_PARENT_SLOT], fields[SPAN_PARENT], span->id, &span->parent);
+	unpack_ledger(&unpacker->model, fields, end_thread, span);
+	return true;
 }
 
 static bool unpack_run_begin(const struct record_unpacker *unpacker, const struct model_thread *thread, const uint64_t *fields,
@@ -107,6 +156,11 @@ static bool unpack_run_begin(const struct record_unpacker *unpacker, const struc
 		return true;
 	case RUN_BEGIN_FROM_READY:
 		*begin_ns = thread->ready_ns + fields[RUN_BEGIN];
+		return true;
+	case RUN_BEGIN_FROM_TOLD:
+		if (!unpacker->model.waits)
+			return false;
+		*begin_ns = unpacker->model.waits[thread - unpacker->model.threads].stay_ns + fields[RUN_BEGIN];
 		return true;
 	default:
 		return false;
@@ -132,6 +186,8 @@ static bool unpack_run(struct record_unpacker *unpacker, const uint64_t *fields,
 	run->reason = (uint8_t)fields[RUN_REASON];
 	run->syscall_nr = (int32_t)((uint32_t)fields[RUN_SYSCALL] - SYSCALL_BIAS);
 	run->object = fields[RUN_OBJECT] ? unpacker->objects[fields[RUN_OBJECT] - 1] : 0;
+	if (unpacker->model.waits)
+		model_note_run(&unpacker->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
 	return true;
 }
@@ -153,8 +209,8 @@ static bool unpack_wake(struct record_unpacker *unpacker, const uint64_t *fields
 	wake->flags = (uint32_t)fields[WAKE_FLAGS];
 	thread->ready_ns = wake->time_ns;
 	return unpack_name(unpacker, fields[WAKE_COMM], &wake->waker_comm) &&
-	       unpack_slotted(unpacker, fields[WAKE_SPAN_SLOT], fields[WAKE_SPAN], 0, &wake->span) &&
-	       unpack_slotted(unpacker, fields[WAKE_WAKER_SPAN_SLOT], fields[WAKE_WAKER_SPAN], 0, &wake->waker_span);
+	       unpack_id(unpacker, thread, fields + WAKE_SPAN_SLOT, 0, &wake->span) &&
+	       unpack_id(unpacker, waker, fields + WAKE_WAKER_SPAN_SLOT, 0, &wake->waker_span);
 }
 
 static bool unpack_thread_record(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
@@ -172,9 +228,18 @@ static bool unpack_thread_record(struct record_unpacker *unpacker, const uint64_
 	return unpack_name(unpacker, fields[THREAD_COMM], &thread->comm);
 }
 
+static bool unpack_marked(struct record_unpacker *unpacker, struct model_thread *thread, const uint64_t field[2], uint64_t *span)
+{
+	if (!unpack_id(unpacker, thread, field, 0, span))
+		return false;
+	thread->current_id = *span;
+	unpack_mention(unpacker, *span);
+	return true;
+}
+
 static bool unpack_attribute(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
 {
-	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
+	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_attribute *attribute = &record->attribute;
 	uint64_t value = fields[ATTRIBUTE_VALUE];
 
@@ -188,14 +253,15 @@ static bool unpack_attribute(struct record_unpacker *unpacker, const uint64_t *f
 	attribute->value = attribute->type == TXTRACE_ATTRIBUTE_INT	 ? unzigzag(value)
 			   : attribute->type == TXTRACE_ATTRIBUTE_DOUBLE ? __builtin_bswap64(value)
 									 : value;
-	return unpack_slotted(unpacker, fields[ATTRIBUTE_SPAN_SLOT], fields[ATTRIBUTE_SPAN], 0, &attribute->span) &&
-	       unpack_name(unpacker, fields[ATTRIBUTE_NAME], &attribute->name) &&
+	if (!unpack_marked(unpacker, thread, fields + ATTRIBUTE_SPAN_SLOT, &attribute->span))
+		return false;
+	return unpack_name(unpacker, fields[ATTRIBUTE_NAME], &attribute->name) &&
 	       unpack_text(unpacker, fields[ATTRIBUTE_STRING], &attribute->string);
 }
 
 static bool unpack_instant(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
 {
-	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
+	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_instant *instant = &record->instant;
 
 	if (!thread)
@@ -203,8 +269,9 @@ static bool unpack_instant(struct record_unpacker *unpacker, const uint64_t *fie
 	instant->time_ns = unpacker->model.time_ns;
 	instant->tid = thread->tid;
 	instant->pid = thread->pid;
-	return unpack_slotted(unpacker, fields[INSTANT_SPAN_SLOT], fields[INSTANT_SPAN], 0, &instant->span) &&
-	       unpack_name(unpacker, fields[INSTANT_NAME], &instant->name);
+	if (!unpack_marked(unpacker, thread, fields + INSTANT_SPAN_SLOT, &instant->span))
+		return false;
+	return unpack_name(unpacker, fields[INSTANT_NAME], &instant->name);
 }
 
 static bool unpack_counter(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
@@ -224,7 +291,7 @@ static bool unpack_counter(struct record_unpacker *unpacker, const uint64_t *fie
 
 static bool unpack_link(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
 {
-	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
+	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_link *link = &record->link;
 
 	if (!thread)
@@ -232,9 +299,13 @@ static bool unpack_link(struct record_unpacker *unpacker, const uint64_t *fields
 	link->time_ns = unpacker->model.time_ns;
 	link->tid = thread->tid;
 	link->pid = thread->pid;
-	return unpack_slotted(unpacker, fields[LINK_FROM_SLOT], fields[LINK_FROM], 0, &link->from) &&
-	       unpack_slotted(unpacker, fields[LINK_TO_SLOT], fields[LINK_TO], link->from, &link->to) &&
-	       unpack_name(unpacker, fields[LINK_NAME], &link->name);
+	if (!unpack_id(unpacker, thread, fields + LINK_FROM_SLOT, 0, &link->from) ||
+	    !unpack_id(unpacker, thread, fields + LINK_TO_SLOT, link->from, &link->to))
+		return false;
+	thread->current_id = link->to;
+	unpack_mention(unpacker, link->from);
+	unpack_mention(unpacker, link->to);
+	return unpack_name(unpacker, fields[LINK_NAME], &link->name);
 }
 
 static bool unpack_loss(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
@@ -262,8 +333,8 @@ static bool unpack_open_span(struct record_unpacker *unpacker, const uint64_t *f
 	span->pid = thread->pid;
 	return unpack_name(unpacker, fields[OPEN_SPAN_LABEL], &span->label) &&
 	       unpack_text(unpacker, fields[OPEN_SPAN_KEY], &span->key) &&
-	       unpack_slotted(unpacker, fields[OPEN_SPAN_ID_SLOT], fields[OPEN_SPAN_ID], 0, &span->id) &&
-	       unpack_slotted(unpacker, fields[OPEN_SPAN_PARENT_SLOT], fields[OPEN_SPAN_PARENT], span->id, &span->parent);
+	       unpack_id(unpacker, thread, fields + OPEN_SPAN_ID_SLOT, 0, &span->id) &&
+	       unpack_id(unpacker, thread, fields + OPEN_SPAN_PARENT_SLOT, span->id, &span->parent);
 }
 
 static bool unpack_summary(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
@@ -303,18 +374,22 @@ static bool unpack_continued(struct record_unpacker *unpacker, const uint64_t *f
 
 static bool unpack_stay(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
 {
-	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
+	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_stay *stay = &record->stay;
 
-	if (!thread)
+	if (!thread || fields[STAY_FROM] > STAY_FROM_LAST)
 		return false;
 	stay->exit_ns = unpacker->model.time_ns;
-	stay->enter_ns = stay->exit_ns - fields[STAY_LENGTH];
+	stay->enter_ns = fields[STAY_FROM] == STAY_FROM_LAST ? thread->stay_end_ns + fields[STAY_LENGTH] : stay->exit_ns - fields[STAY_LENGTH];
 	stay->tid = thread->tid;
 	stay->pid = thread->pid;
 	stay->span_pid = thread->pid + (uint32_t)fields[STAY_SPAN_PID];
 	stay->is_keyed = fields[STAY_KEYED] != 0;
-	return unpack_slotted(unpacker, fields[STAY_SPAN_SLOT], fields[STAY_SPAN], 0, &stay->span);
+	if (!unpack_id(unpacker, thread, fields + STAY_SPAN_SLOT, 0, &stay->span))
+		return false;
+	thread->current_id = stay->span;
+	thread->stay_end_ns = stay->exit_ns;
+	return true;
 }
 
 static bool unpack_object(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
@@ -348,6 +423,5 @@ static const unpack_fn unpacks[LOG_KIND_COUNT] = {
 bool record_unpack(struct record_unpacker *unpacker, uint32_t kind, const uint64_t *fields, struct txtrace_record *record)
 {
 	record->kind = kind;
-	unpacker->model.time_ns += fields[FIELD_TIME];
 	return unpacks[kind](unpacker, fields, record);
 }

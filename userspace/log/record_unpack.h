@@ -20,7 +20,10 @@ struct record_unpacker {
 	const uint64_t *objects;
 };
 
-/* Fills *record from kind_fields[kind].count fields; kind is one that has fields. False: they refer to something that is not there. */
+/*
+ * Fills *record from kind_fields[kind].count fields, the first of which, the time, is in the model already; kind is one that has fields. False: they
+ * refer to something that is not there.
+ */
 bool record_unpack(struct record_unpacker *unpacker, uint32_t kind, const uint64_t *fields, struct txtrace_record *record);
 
 #endif

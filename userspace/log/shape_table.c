@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "log/intern.h"
-#include "log/varint.h"
 
 #define SHAPE_BUCKETS (4 * SHAPE_CAPACITY)
 
@@ -230,7 +229,7 @@ static int by_key(const void *a, const void *b, void *context)
 /* The most frequent ones get the codes of one byte; among those, and among the rest, like stands beside like. */
 void shape_table_settle(struct shape_table *table)
 {
-	uint32_t short_cnt = table->count < SPLIT_TWO ? table->count : SPLIT_TWO;
+	uint32_t short_cnt = table->count < LOG_ORDER_SHORT ? table->count : LOG_ORDER_SHORT;
 
 	for (uint32_t i = 0; i < table->count; i++) {
 		settle_shape(&table->shapes[i]);

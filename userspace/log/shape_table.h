@@ -22,6 +22,7 @@ struct shape {
 	uint8_t kind;
 	int64_t least[LOG_KNOWN_FIELD_MAX]; /* or the value, if it is always the same */
 	int64_t greatest[LOG_KNOWN_FIELD_MAX];
+	uint16_t columns[LOG_KNOWN_FIELD_MAX]; /* for the encoder: where the values of the variable fields go */
 };
 
 /* What is done with the fields of a kind. */
