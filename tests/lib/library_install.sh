@@ -117,7 +117,7 @@ use() { # use COMPILER LINKAGE
 # Names that the inside of the library uses belong to the program: as a static library, and as a shared one.
 names_are_free() {
 	local linkage
-	nm "$root$libdir/libtxtrace.a" | awk '$2 == "t" && $3 ~ /^[a-z0-9_]+$/ { print "int " $3 "(void);\nint " $3 "(void) { __builtin_trap(); }" }' >"$tmp/names.c"
+	nm "$root$libdir/libtxtrace.a" | awk '$2 == "t" && $3 ~ /^[a-z0-9_]+$/ && !seen[$3]++ { print "int " $3 "(void);\nint " $3 "(void) { __builtin_trap(); }" }' >"$tmp/names.c"
 	grep -q crc32c "$tmp/names.c" || fail "there is no crc32c in the library: what does this test show?" || return
 	gcc -c -o "$tmp/names.o" "$tmp/names.c" -fno-builtin || return
 	for linkage in "$root$libdir/libtxtrace.a -lzstd -llz4 -pthread" "-rdynamic $root$libdir/libtxtrace.so"; do
