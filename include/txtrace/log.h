@@ -268,7 +268,7 @@ enum txtrace_anomaly {
 	TXTRACE_ANOMALY_EXIT_UNKNOWN = 2,   /* exit of a span that is not open */
 	TXTRACE_ANOMALY_EXIT_UNENTERED = 3, /* exit by a thread that was not in it */
 	TXTRACE_ANOMALY_BEGIN_TWICE = 4,    /* an id or key that is open already: the first goes on, the second is not counted */
-	TXTRACE_ANOMALY_MARK_UNKNOWN = 5,   /* tag, attribute, instant, link of a span that is not open: kept as it is */
+	TXTRACE_ANOMALY_MARK_UNKNOWN = 5,   /* tag, attribute, instant of, or link from, a span that is not open: kept as it is */
 	TXTRACE_ANOMALY_UNFINISHED = 6,     /* open when its process exited or exec'd */
 	TXTRACE_ANOMALY_CLOCK_MISMATCH = 7, /* the kernel's clocks and the replayed switches disagree though nothing was lost: a bug of txtrace */
 	TXTRACE_ANOMALY_IMBALANCE = 8,      /* a ledger that does not add up: a bug of txtrace */

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * attribution_speed [ROUNDS]: how many events a second one core decodes and attributes. The records lie in memory as the rings would hand them over;
- * what comes out is thrown away. A mix like that of a server, each side of it alone, and 50,000 threads in 1,000,000 spans at once. By CPU time; median
- * of the rounds (9), with the quartiles.
+ * attribution_speed [ROUNDS [LOAD]]: how many events a second one core decodes and attributes. The records lie in memory as the rings would hand them over;
+ * what comes out is thrown away. Loads: a mix like that of a server; each side of it alone; 50,000 threads that get into 1,000,000 spans at once and out
+ * again (growth: all memory is taken for the first time); and the same while a million are open (crowd: each thread ends its oldest span, sleeps, begins
+ * another). By CPU time; median of the rounds (9), with the quartiles. Then what memory an open span and a thread take, and that a capture
+ * that is ten times as long takes no more.
  */
 #include <inttypes.h>
+#include <malloc.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +35,8 @@ struct worker {
 
 struct stream {
 	unsigned char *bytes;
-	size_t size, room, event_cnt;
+	size_t size, room, warm_size; /* what lies before warm_size is not measured */
+	size_t event_cnt;
 	uint64_t now_ns, next_id;
 	uint32_t worker_cnt;
 	struct worker *workers;
@@ -128,36 +133,61 @@ static void add_transaction(struct stream *stream, uint32_t worker, int sleep_cn
 	add_span_event(stream, WIRE_END, worker, id, 0);
 }
 
-/* Every thread begins all of its spans, sleeps, and ends them again. */
+/* Every thread begins all of its spans. */
 static void add_crowd(struct stream *stream)
 {
-	for (uint64_t id = 1; id <= CROWD_SPANS; id++)
+	for (uint64_t i = 0; i < CROWD_SPANS; i++)
 		for (uint32_t worker = 0; worker < stream->worker_cnt; worker++)
-			add_span_event(stream, WIRE_BEGIN, worker, id * stream->worker_cnt + worker, 0);
-	for (uint32_t worker = 0; worker < stream->worker_cnt; worker++)
-		add_sleep(stream, worker);
-	for (uint64_t id = 1; id <= CROWD_SPANS; id++)
-		for (uint32_t worker = 0; worker < stream->worker_cnt; worker++)
-			add_span_event(stream, WIRE_END, worker, id * stream->worker_cnt + worker, 0);
+			add_span_event(stream, WIRE_BEGIN, worker, ++stream->next_id, 0);
 }
 
-enum load { MIX, SWITCHES, SPANS, EVERYTHING_OPEN, LOAD_COUNT };
+/* Every thread ends its oldest span. */
+static void add_end(struct stream *stream, uint32_t worker, uint64_t turn)
+{
+	add_span_event(stream, WIRE_END, worker, turn * stream->worker_cnt + worker + 1, 0);
+}
 
-static const char *const load_names[] = { "mix", "switches", "spans", "crowd" };
+static void add_growth(struct stream *stream)
+{
+	add_crowd(stream);
+	for (uint32_t worker = 0; worker < stream->worker_cnt; worker++)
+		add_sleep(stream, worker);
+	for (uint64_t turn = 0; turn < CROWD_SPANS; turn++)
+		for (uint32_t worker = 0; worker < stream->worker_cnt; worker++)
+			add_end(stream, worker, turn);
+}
+
+/* The measured part begins when a million are open. */
+static void add_churn(struct stream *stream, size_t event_cnt)
+{
+	add_crowd(stream);
+	stream->warm_size = stream->size;
+	stream->event_cnt = 0;
+	for (uint64_t turn = 0; stream->event_cnt < event_cnt; turn++)
+		for (uint32_t worker = 0; worker < stream->worker_cnt; worker++) {
+			add_end(stream, worker, turn);
+			add_sleep(stream, worker);
+			add_span_event(stream, WIRE_BEGIN, worker, ++stream->next_id, 0);
+		}
+}
+
+enum load { MIX, SWITCHES, SPANS, GROWTH, CROWD_CHURN, LOAD_COUNT };
+
+static const char *const load_names[] = { "mix", "switches", "spans", "growth", "crowd" };
 
 /* mix: 2 switches and a wakeup for each begin or end with clocks moved. */
 static void make_stream(struct stream *stream, enum load load, size_t event_cnt)
 {
-	*stream = (struct stream){ .now_ns = 1000000, .worker_cnt = load == EVERYTHING_OPEN ? CROWD : WORKERS };
+	*stream = (struct stream){ .now_ns = 1000000, .worker_cnt = load >= GROWTH ? CROWD : WORKERS };
 	stream->workers = calloc(stream->worker_cnt, sizeof(*stream->workers));
 	if (!stream->workers)
 		abort();
 	for (uint32_t worker = 0; worker < stream->worker_cnt; worker++)
 		add_thread(stream, worker);
-	if (load == EVERYTHING_OPEN) {
-		add_crowd(stream);
-		return;
-	}
+	if (load == GROWTH)
+		add_growth(stream);
+	else if (load == CROWD_CHURN)
+		add_churn(stream, event_cnt);
 	for (uint32_t worker = 0; stream->event_cnt < event_cnt; worker = (worker + 17) % stream->worker_cnt) {
 		if (load == SWITCHES)
 			add_sleep(stream, worker);
@@ -182,26 +212,35 @@ static int count_record(void *context, const struct txtrace_record *record)
 	return 0;
 }
 
-/* Seconds, or a negative number: it went wrong. */
-static double attribute(const struct stream *stream)
+static int feed(struct attribution *attribution, const struct stream *stream, size_t from, size_t to)
 {
 	static const struct label_source labels = { .read = read_label };
-	uint64_t record_cnt = 0;
-	struct attribution *attribution = attribution_new(count_record, &record_cnt);
-	struct attribution_stats stats;
-	struct timespec begin, end;
-	int err = attribution ? 0 : -1;
+	int err = 0;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-	for (size_t at = 0; !err && at < stream->size;) {
-		const struct wire_header *header = (const void *)(stream->bytes + at);
+	while (!err && from < to) {
+		const struct wire_header *header = (const void *)(stream->bytes + from);
 		struct event event;
 
 		err = event_decode(header, header->size, &labels, &event);
 		if (!err)
 			err = attribution_feed(attribution, &event);
-		at += header->size;
+		from += header->size;
 	}
+	return err;
+}
+
+/* Seconds, or a negative number: it went wrong. */
+static double attribute(const struct stream *stream)
+{
+	uint64_t record_cnt = 0;
+	struct attribution *attribution = attribution_new(count_record, &record_cnt);
+	struct attribution_stats stats;
+	struct timespec begin, end;
+	int err = attribution ? feed(attribution, stream, 0, stream->warm_size) : -1;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+	if (!err)
+		err = feed(attribution, stream, stream->warm_size, stream->size);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
 	if (!err)
 		attribution_stats(attribution, &stats);
@@ -211,6 +250,55 @@ static double attribute(const struct stream *stream)
 	return (end.tv_sec - begin.tv_sec) + (end.tv_nsec - begin.tv_nsec) / 1e9;
 }
 
+/* ---- what it holds ---- */
+
+static size_t held_bytes(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* What the attribution holds after the first `size` bytes of the stream, in bytes; 0: it went wrong. */
+static size_t held_after(const struct stream *stream, size_t size)
+{
+	size_t before = held_bytes(), held = 0;
+	uint64_t record_cnt = 0;
+	struct attribution *attribution = attribution_new(count_record, &record_cnt);
+
+	if (attribution && !feed(attribution, stream, 0, size))
+		held = held_bytes() - before;
+	attribution_free(attribution);
+	return held;
+}
+
+static bool print_memory(void)
+{
+	struct stream crowd, shorter, longer;
+	size_t threads, spans, in_short, in_long;
+
+	make_stream(&crowd, CROWD_CHURN, 1);
+	make_stream(&shorter, MIX, 100000);
+	make_stream(&longer, MIX, 1000000);
+	threads = held_after(&crowd, CROWD * sizeof(struct wire_thread));
+	spans = held_after(&crowd, crowd.warm_size) - threads;
+	in_short = held_after(&shorter, shorter.size);
+	in_long = held_after(&longer, longer.size);
+	if (threads && in_short && in_long) {
+		printf("memory    %.0f bytes per thread of %d, %.0f per open span of %d\n", (double)threads / CROWD, CROWD,
+		       (double)spans / (CROWD * CROWD_SPANS), CROWD * CROWD_SPANS);
+		printf("          %zu bytes after %zu events of %d threads, %zu after %zu\n", in_short, shorter.event_cnt, WORKERS, in_long,
+		       longer.event_cnt);
+	}
+	free(crowd.bytes);
+	free(crowd.workers);
+	free(shorter.bytes);
+	free(shorter.workers);
+	free(longer.bytes);
+	free(longer.workers);
+	return threads && in_short && in_long;
+}
+
 static int compare(const void *a, const void *b)
 {
 	double left = *(const double *)a, right = *(const double *)b;
@@ -218,38 +306,57 @@ static int compare(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-int main(int argc, char **argv)
+static void print_speed(const struct stream *stream, const char *name, double *seconds, int rounds)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 9;
-	struct stream streams[LOAD_COUNT];
-	double *seconds = calloc(rounds > 0 ? rounds : 1, LOAD_COUNT * sizeof(*seconds));
+	double events = stream->event_cnt / 1e6;
 
-	if (rounds < 1 || !seconds) {
-		fprintf(stderr, "usage: attribution_speed [ROUNDS]\n");
-		return 2;
-	}
+	qsort(seconds, rounds, sizeof(*seconds), compare);
+	printf("%-8s  %6.1f M events/s  (%.1f to %.1f), %.1f ns per event, %.0f bytes per event\n", name, events / seconds[rounds / 2],
+	       events / seconds[rounds * 3 / 4], events / seconds[rounds / 4], seconds[rounds / 2] * 1e3 / events,
+	       (double)(stream->size - stream->warm_size) / stream->event_cnt);
+}
+
+static bool measure(const bool is_wanted[], int rounds)
+{
+	struct stream streams[LOAD_COUNT] = { 0 };
+	double *seconds = calloc(rounds, LOAD_COUNT * sizeof(*seconds));
+
+	if (!seconds)
+		abort();
 	for (int load = 0; load < LOAD_COUNT; load++)
-		make_stream(&streams[load], load, 1000000);
+		if (is_wanted[load])
+			make_stream(&streams[load], load, 1000000);
 	for (int i = 0; i < rounds * LOAD_COUNT; i++) { /* interleaved */
 		int load = i % LOAD_COUNT;
 		double *to = &seconds[load * rounds + i / LOAD_COUNT];
 
-		*to = attribute(&streams[load]);
+		*to = is_wanted[load] ? attribute(&streams[load]) : 0;
 		if (*to < 0) {
 			fprintf(stderr, "attribution_speed: the attribution of '%s' went wrong\n", load_names[load]);
-			return 1;
+			return false;
 		}
 	}
 	for (int load = 0; load < LOAD_COUNT; load++) {
-		double *of_load = &seconds[load * rounds], events = streams[load].event_cnt / 1e6;
-
-		qsort(of_load, rounds, sizeof(*of_load), compare);
-		printf("%-8s  %6.1f M events/s  (%.1f to %.1f), %.1f ns per event, %.0f bytes per event\n", load_names[load],
-		       events / of_load[rounds / 2], events / of_load[rounds * 3 / 4], events / of_load[rounds / 4],
-		       of_load[rounds / 2] * 1e3 / events, (double)streams[load].size / streams[load].event_cnt);
+		if (is_wanted[load])
+			print_speed(&streams[load], load_names[load], &seconds[load * rounds], rounds);
 		free(streams[load].bytes);
 		free(streams[load].workers);
 	}
 	free(seconds);
-	return 0;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 9;
+	bool is_wanted[LOAD_COUNT];
+	int wanted_cnt = 0;
+
+	for (int load = 0; load < LOAD_COUNT; load++)
+		wanted_cnt += is_wanted[load] = argc < 3 || !strcmp(argv[2], load_names[load]);
+	if (rounds < 1 || !wanted_cnt) {
+		fprintf(stderr, "usage: attribution_speed [ROUNDS [mix|switches|spans|growth|crowd]]\n");
+		return 2;
+	}
+	return measure(is_wanted, rounds) && print_memory() ? 0 : 1;
 }

@@ -7,3 +7,4 @@ cd "$(dirname "$0")/../.."
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT INT TERM
 python3 tests/bench/measure.py --build build --scratch "$directory" --rounds "${ROUNDS:-15}" "$@"
+[ $# -gt 0 ] || build/bench/attribution_speed

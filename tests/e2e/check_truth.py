@@ -6,6 +6,8 @@ Holds a log (`txtrace export --format jsonl`) against what the traced program sa
 and against itself. Prints what is wrong, one line each, and one line about how near the two accounts are. Exit status 0: nothing is
 wrong; 1: something is; 2: the files could not be read.
 
+Below it, in lines that begin with "# MEASURED ", by how much the figures of the spans miss what the program says, and how well that is known at all.
+
 --lossy: events were lost, and the log says so. Then spans may be missing and switches too, but what is there and not marked as a lower bound is
 as exact as ever.
 
@@ -86,7 +88,9 @@ class Log:
     def find(self, truth):
         """The spans that can be meant: by id, or by label and time where the program does not know the id."""
         if truth["id"] is not None:
-            return self.spans[truth["pid"], truth["id"]]
+            return [span for span in self.spans[truth["pid"], truth["id"]] if not span["keyed"]]
+        if "key_text" in truth:
+            return [span for span in self.records["span"] if span.get("key_text") == truth["key_text"]]
         least, most = truth["begin_ns"]
         return [span for span in self.records["span"] if span["label"] == truth["label"] and least <= span["begin_ns"] <= most]
 
@@ -159,6 +163,40 @@ def check_recorder(problems, log, is_lossy):
     problems.check(not log.records["damage"], "log", "is damaged")
 
 
+def miss_ns(got, bounds):
+    """How far it is outside of them."""
+    return max(0, bounds[0] - got, got - bounds[1])
+
+
+def measure(log, truths):
+    """Of each figure, its misses over all spans that are in both accounts, and the widths of what the program knows of it."""
+    misses, widths = collections.defaultdict(list), collections.defaultdict(list)
+    for truth in truths:
+        found = log.find(truth)
+        if len(found) != 1 or found[0]["lower_bound"]:
+            continue
+        span, on_cpu = found[0], plus(truth["cpu_ns"], truth["stolen_ns"])
+        for name, got, bounds in (("wall", span["wall_ns"], truth["wall_ns"]), ("work", span["work_ns"], truth["work_ns"]),
+                                  ("detached", span["detached_ns"], truth["detached_ns"]), ("on-CPU", span["on_cpu_ns"], on_cpu),
+                                  ("on-CPU + runnable", span["on_cpu_ns"] + span["runnable_ns"], plus(on_cpu, truth["run_delay_ns"]))):
+            misses[name].append(miss_ns(got, bounds))
+            widths[name].append(bounds[1] - bounds[0])
+    return misses, widths
+
+
+def part_of(values, share):
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))] / 1000
+
+
+def print_accuracy(log, truths):
+    misses, widths = measure(log, truths)
+    if misses:
+        print(f"# MEASURED {len(misses['wall'])} spans; us beyond what the program measured: typical, 1 of 100, worst (and how wide its own bounds are, typically)")
+    for name, values in misses.items():
+        figures = [part_of(values, 0.5), part_of(values, 0.99), max(values) / 1000]
+        print(f"# MEASURED   {name:18}" + "".join(f"{figure:9.1f}" for figure in figures) + f"   ({part_of(widths[name], 0.5):.1f})")
+
+
 def check_log(problems, log, is_lossy):
     for span in log.records["span"]:
         check_balance(problems, span)
@@ -172,8 +210,9 @@ def check_log(problems, log, is_lossy):
 def check_identity(problems, where, truth, span):
     for name in ("label", "parent", "pid"):
         problems.equal(where, name, span[name], truth[name])
-    for name in ("lower_bound", "unfinished", "loss", "keyed"):
+    for name in ("lower_bound", "unfinished", "loss"):
         problems.check(not span[name], where, f"is marked as {name}")
+    problems.equal(where, "keyed", span["keyed"], "key_text" in truth)
     for name in ("begin_ns", "end_ns", "wall_ns", "work_ns", "detached_ns"):
         problems.within(where, name, span[name], truth[name], CLOCK_NS, CLOCK_NS)
 
@@ -394,7 +433,13 @@ def check_count(problems, log, truth):
     problems.equal(f"label '{truth['label']}'", "number of spans", cnt, truth["cnt"])
 
 
-CHECKS = {"tag": check_tag, "attribute": check_attribute, "instant": check_instant, "counter": check_counter, "link": check_link,
+def check_anomalies(problems, log, truth):
+    counted = log.records["summary"][0]["recorder"]["anomalies"]
+    for name, cnt in truth["counts"].items():
+        problems.equal("anomalies", name, counted[name], cnt)
+
+
+CHECKS = {"anomalies": check_anomalies, "tag": check_tag, "attribute": check_attribute, "instant": check_instant, "counter": check_counter, "link": check_link,
           "keyed": check_keyed, "count": check_count}
 
 
@@ -417,6 +462,7 @@ def main():
         print(line)
     print(f"{len(truths)} statements, {len(log.records['span'])} spans, {len(log.records['run'])} stays on a CPU: {len(problems.lines)} problems, "
           f"{excused_cnt} spans excusable, {unseen_cnt} switches unseen" + (f"; on-CPU of unswitched spans differs by up to {max(errors) / 1000:.1f} us" if errors else ""))
+    print_accuracy(log, [truth for truth in truths if truth["type"] == "span"])
     return 1 if problems.lines else 0
 
 

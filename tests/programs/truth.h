@@ -17,8 +17,8 @@
  *	 "stays":[{"tid":7,"begin_ns":…,"end_ns":…,"nvcsw":1,"nivcsw":0}]}
  *
  * "blocked": the one reason for which it blocked, or null. "asked_ns": how long the program asked to be blocked. "starved_ns": how long
- * it made sure that it waited for a CPU. "id": null if the program does not know it (scoped spans). A stay's switches are exact between
- * its two times, which lie inside the span.
+ * it made sure that it waited for a CPU. "id": null if the program does not know it (scoped spans; keyed ones, which have "key_text"). A stay's
+ * switches are exact between its two times, which lie inside the span.
  *
  * Sources: CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID, getrusage(RUSAGE_THREAD), /proc/thread-self/schedstat (run_delay).
  */
@@ -83,6 +83,7 @@ struct truth {
 	uint64_t starved_ns; /* how long it saw itself runnable without a CPU */
 	txtrace_span_t id;
 	txtrace_span_t parent;
+	const char *key;        /* of a keyed span, whose id the program does not know; else NULL */
 	bool is_scoped;         /* the id is not known */
 	struct bounds begin_ns; /* if it began outside of any stay: detached; else left at 0 */
 	struct bounds end_ns;   /* likewise */
@@ -258,6 +259,49 @@ static inline struct stay *truth_add_stay(struct truth *truth, const struct witn
 	return stay;
 }
 
+/*
+ * A thread that exits leaves its spans there: after its last reading, `leaving`, and before somebody has seen it end, now. What it did in between it could not
+ * say any more: the way out takes a switch or two.
+ */
+static inline void stay_ended_with_thread(struct stay *stay)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), passed_ns = now_ns - stay->leaving.mono_ns;
+
+	stay->left = stay->leaving;
+	stay->left.mono_ns = now_ns;
+	stay->left.cpu_ns += passed_ns;
+	stay->left.run_delay_ns += passed_ns;
+	stay->left.nvcsw += 4;
+	stay->left.nivcsw += 4;
+}
+
+/*
+ * Until the thread, which is about to fall asleep for long, has left the CPU by itself since it read itself; the reading gets the switches that it has had
+ * then.
+ */
+static inline void wait_until_switched_out(struct stay *stay)
+{
+	unsigned long long nvcsw = 0, nivcsw = 0;
+	char path[64], text[4096], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/status", stay->tid);
+	while (nvcsw <= stay->leaving.nvcsw || state != 'S') {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+		must(length > 0, "cannot read the status of a thread");
+		close(fd);
+		text[length] = 0;
+		must(strstr(text, "State:") && strstr(text, "\nvoluntary_") && strstr(text, "nonvoluntary_"), "a thread's status lacks its switches");
+		sscanf(strstr(text, "State:"), "State: %c", &state);
+		sscanf(strstr(text, "\nvoluntary_"), "\nvoluntary_ctxt_switches: %llu", &nvcsw);
+		sscanf(strstr(text, "nonvoluntary_"), "nonvoluntary_ctxt_switches: %llu", &nivcsw);
+		usleep(100);
+	}
+	stay->leaving.nvcsw = nvcsw;
+	stay->leaving.nivcsw = nivcsw;
+}
+
 /* What stands between two readings: an edge of a span that no thread is in. */
 #define TRUTH_EDGE(bounds, body)                                                        \
 	do {                                                                            \
@@ -387,7 +431,9 @@ static inline void truth_print(const struct truth *truth)
 
 	printf("{\"type\":\"span\",\"label\":\"%s\",\"pid\":%d,\"parent\":\"%llu\",\"asked_ns\":%llu,\"starved_ns\":%llu", truth->label,
 	       getpid(), (unsigned long long)truth->parent, (unsigned long long)truth->asked_ns, (unsigned long long)truth->starved_ns);
-	printf(truth->is_scoped ? ",\"id\":null" : ",\"id\":\"%llu\"", (unsigned long long)truth->id);
+	if (truth->key)
+		printf(",\"key_text\":\"%s\"", truth->key);
+	printf(truth->is_scoped || truth->key ? ",\"id\":null" : ",\"id\":\"%llu\"", (unsigned long long)truth->id);
 	printf(truth->blocked ? ",\"blocked\":\"%s\"" : ",\"blocked\":null", truth->blocked);
 	print_bounds("begin_ns", begin);
 	print_bounds("end_ns", end);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Streams that were recorded once on a real kernel (txtrace-bpf --stream … -- PROGRAM --repeat 2 --output …) are attributed again, without one, and held
+# Streams that were recorded once on a real kernel (txtrace-bpf --stream … -- PROGRAM --repeat 2 --output …; random: --spans 40 --seed 7) are attributed again, without one, and held
 # against what the program had measured of itself. So the known answers are proved where BPF is not to be had, and under sanitizers.
 set -u
 number=0

@@ -36,7 +36,7 @@ one() { # one FAKE STATUS SUM [PATTERN...]
 	expect "$@"
 }
 
-one pass 0 "6 passed, 0 failed, 0 skipped" '^ok  .*fake_pass.sh  *6 cases '
+one pass 0 "6 passed, 0 failed, 0 skipped" '^ok  .*fake_pass.sh  *6 cases ' '^     7 apples$'
 one fail 1 "1 passed, 1 failed, 0 skipped" '^FAIL .*fake_fail.sh .* 2 cases .*1 failed' '| not ok 2 - wrong' '| # expected 4'
 one exit_status 1 "1 passed, 1 failed, 0 skipped" 'problem: its exit status is 3' '! this went to stderr'
 one crash 1 "1 passed, 1 failed, 0 skipped" 'problem: it was killed by signal 11'

@@ -118,7 +118,7 @@ struct world {
 	size_t doubtful_run_cnt; /* whose beginning the tracer has to guess */
 
 	struct {
-		uint64_t span_cnt, sched_cnt, first_ns, last_ns;
+		uint64_t span_cnt, sched_cnt, kinds, first_ns, last_ns;
 	} losses[WORLD_CPUS];
 	size_t lost_cnt;
 	uint64_t anomaly_cnt[TXTRACE_ANOMALY_COUNT];
@@ -390,6 +390,7 @@ static struct world_event *world_send(struct world *world, int cpu, const struct
 		if (!world->losses[cpu].span_cnt && !world->losses[cpu].sched_cnt)
 			world->losses[cpu].first_ns = world->now_ns - 1;
 		world->losses[cpu].last_ns = world->now_ns - 1;
+		world->losses[cpu].kinds |= UINT64_C(1) << event->kind;
 		if (wire_kind_is_span(event->kind))
 			world->losses[cpu].span_cnt++;
 		else
@@ -415,6 +416,7 @@ static void world_tell_losses(struct world *world)
 				.last_ns = world->losses[cpu].last_ns,
 				.span_event_cnt = world->losses[cpu].span_cnt,
 				.sched_event_cnt = world->losses[cpu].sched_cnt,
+				.kinds = world->losses[cpu].kinds,
 			},
 		};
 

@@ -436,7 +436,7 @@ static void world_mark(struct world *world, int cpu)
 {
 	static const uint8_t kinds[] = { EVENT_TAG, EVENT_ATTR, EVENT_INSTANT, EVENT_COUNTER, EVENT_LINK };
 	struct event event = world_event_of(&world->threads[world->cpus[cpu]], kinds[world_below(world, sizeof(kinds))]);
-	bool is_of_span = event.kind <= EVENT_INSTANT;
+	bool is_of_span = event.kind != EVENT_COUNTER;
 
 	event.mark.id = world_pick_id(world, event.tgid);
 	event.mark.type = ATTR_INT;

@@ -231,7 +231,7 @@ static void keys(void **state)
 
 static void a_loss(void **state)
 {
-	struct wire_loss wire = { .last_ns = 2000, .span_event_cnt = 1, .sched_event_cnt = 2 };
+	struct wire_loss wire = { .last_ns = 2000, .span_event_cnt = 1, .sched_event_cnt = 2, .kinds = 6 };
 	struct event event;
 
 	(void)state;
@@ -239,6 +239,7 @@ static void a_loss(void **state)
 	assert_int_equal(decode(&wire, sizeof(wire), &event), 0);
 	assert_int_equal(event.loss.last_ns, 2000);
 	assert_int_equal(event.loss.span_event_cnt, 1);
+	assert_int_equal(event.loss.kinds, 6);
 	assert_int_equal(event.loss.sched_event_cnt, 2);
 }
 

@@ -124,6 +124,7 @@ static void kinds_are_told_apart(void **state)
 	assert_int_equal(world->told_cnt, 1);
 	assert_int_equal(world->told[0].sched_event_cnt, 2);
 	assert_int_equal(world->told[0].span_event_cnt, 1);
+	assert_int_equal(world->told[0].kinds, 1 << WIRE_SWITCH | 1 << WIRE_WAKE | 1 << WIRE_BEGIN);
 	assert_int_equal(world->told[0].header.time_ns, world->lost_ns[0]);
 	assert_int_equal(world->told[0].last_ns, world->lost_ns[2]);
 }

@@ -88,8 +88,8 @@ static const struct {
 	{ { .time_ns = 2000, .kind = EVENT_KEY_END, .keyed = { .key = TEXT("k") } }, "2000 key_end 0/0 0 - key=\"k\"" },
 	{ { .time_ns = 2000, .kind = EVENT_KEY_INSTANT, .keyed = { .key = TEXT("k"), .name = TEXT("enqueued") } },
 	  "2000 key_instant 0/0 0 - key=\"k\" name=\"enqueued\"" },
-	{ { .time_ns = 2000, .cpu = 3, .kind = EVENT_LOSS, .loss = { .last_ns = 2500, .span_event_cnt = 1, .sched_event_cnt = 20 } },
-	  "2000 loss 0/0 3 - last=2500 span_events=1 sched_events=20" },
+	{ { .time_ns = 2000, .cpu = 3, .kind = EVENT_LOSS, .loss = { .last_ns = 2500, .span_event_cnt = 1, .sched_event_cnt = 20, .kinds = 0x400002 } },
+	  "2000 loss 0/0 3 - last=2500 span_events=1 sched_events=20 kinds=0x400002" },
 };
 
 #define ROUND_TRIP_CNT (sizeof(round_trips) / sizeof(round_trips[0]))

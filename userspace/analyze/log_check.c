@@ -313,7 +313,6 @@ static void check_kind(struct log_check *check, const struct txtrace_record *rec
 		break;
 	case TXTRACE_RECORD_LINK:
 		refer(check, record->link.pid, record->link.from, REFERENCE_LINK);
-		refer(check, record->link.pid, record->link.to, REFERENCE_LINK);
 		break;
 	case TXTRACE_RECORD_LOSS:
 		check_times(check, record, record->loss.first_ns);

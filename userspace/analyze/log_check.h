@@ -25,7 +25,7 @@ enum log_check_kind {
 	LOG_CHECK_TIMES,   /* nothing ends before it begins */
 	LOG_CHECK_ORDER,   /* records stand in the order in which they were finished */
 	LOG_CHECK_PARENTS, /* parents are in the log */
-	LOG_CHECK_MARKS,   /* spans that attributes, instants and links name are in the log */
+	LOG_CHECK_MARKS,   /* spans that have attributes and instants, or that links come from, are in the log */
 	LOG_CHECK_THREADS, /* who runs or is woken, or begins a span, was told of before */
 	LOG_CHECK_INDEX,   /* there is one, and it says what is in the batches (block_check.h) */
 	LOG_CHECK_SUMMARY, /* there is one, at the end, and sent = received + lost */

@@ -377,5 +377,6 @@ int attribute_link(struct attribution *attribution, const struct event *event)
 		},
 	};
 
+	marked_span(attribution, event, event->mark.id); /* what it leads to may be over, or yet to come */
 	return put_record(attribution, &record);
 }

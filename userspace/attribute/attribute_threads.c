@@ -101,7 +101,7 @@ const struct wire_clocks *read_clocks(struct attribution *attribution, struct th
 	uint64_t last_loss_ns = attribution->sched_loss_until_ns;
 	bool is_lossless = !last_loss_ns || thread->reading_ns > last_loss_ns, is_mismatch;
 
-	if (!thread_read_own(thread, event, clocks, &is_mismatch))
+	if (!thread_read_own(&attribution->threads, thread, event, clocks, &is_mismatch))
 		return NULL;
 	if (is_mismatch && is_lossless)
 		count_anomaly(attribution, TXTRACE_ANOMALY_CLOCK_MISMATCH);

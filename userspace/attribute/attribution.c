@@ -16,7 +16,7 @@ struct attribution *attribution_new(attribution_sink sink, void *context)
 	attribution->sink = sink;
 	attribution->context = context;
 	thread_table_init(&attribution->threads);
-	span_table_init(&attribution->spans);
+	span_table_init(&attribution->spans, &attribution->threads);
 	id_map_init(&attribution->processes);
 	return attribution;
 }
@@ -39,16 +39,24 @@ static void mark_all_lossy(struct attribution *attribution)
 {
 	struct span *span;
 
-	for (size_t i = 0; (span = id_map_next(&attribution->spans.by_id, &i));)
+	for (size_t i = 0; (span = span_table_next(&attribution->spans, &i));)
 		mark_lossy(span);
-	for (size_t i = 0; (span = id_map_next(&attribution->spans.by_key, &i));)
-		for (; span; span = span->next_of_hash)
-			mark_lossy(span);
+}
+
+#define KIND(kind) (UINT64_C(1) << (kind))
+
+/* That others begin, and most of what is said about spans, changes nothing in the record of one that is open. A tag does. */
+static bool may_touch_spans(const struct event *event)
+{
+	static const uint64_t touching = KIND(EVENT_THREAD_EXIT) | KIND(EVENT_EXEC) | KIND(EVENT_ENTER) | KIND(EVENT_LEAVE) | KIND(EVENT_END) |
+					 KIND(EVENT_TAG) | KIND(EVENT_KEY_ENTER) | KIND(EVENT_KEY_LEAVE) | KIND(EVENT_KEY_END);
+
+	return event->loss.span_event_cnt && (!event->loss.kinds || event->loss.kinds & touching);
 }
 
 /*
  * A lost span event may have been of any open span. A lost switch damages only what is read off the replay, which is judged where that
- * happens: the kernel's own readings stay exact.
+ * happens: the kernel's own readings stay exact. A lost begin, or whatever else would have set the replay right, does no more than that.
  */
 static int attribute_loss(struct attribution *attribution, const struct event *event)
 {
@@ -63,12 +71,12 @@ static int attribute_loss(struct attribution *attribution, const struct event *e
 		},
 	};
 
-	if (event->loss.span_event_cnt) {
+	if (may_touch_spans(event)) {
 		mark_all_lossy(attribution);
 		if (event->loss.last_ns > attribution->span_loss_until_ns)
 			attribution->span_loss_until_ns = event->loss.last_ns;
 	}
-	if (event->loss.sched_event_cnt && event->loss.last_ns > attribution->sched_loss_until_ns)
+	if (event->loss.last_ns > attribution->sched_loss_until_ns && (event->loss.sched_event_cnt || !may_touch_spans(event)))
 		attribution->sched_loss_until_ns = event->loss.last_ns;
 	return put_record(attribution, &record);
 }
@@ -168,13 +176,13 @@ typedef int (*put_thread_fn)(struct attribution *attribution, const struct threa
 /* Of each thread, in a fixed order. */
 static int put_of_threads(struct attribution *attribution, put_thread_fn put, uint64_t time_ns)
 {
-	struct thread **list = malloc((attribution->threads.threads.cnt + 1) * sizeof(*list)), *thread;
+	struct thread **list = malloc((attribution->threads.threads.cnt + (size_t)1) * sizeof(*list)), *thread;
 	size_t cnt = 0;
 	int err = 0;
 
 	if (!list)
 		return -ENOMEM;
-	for (size_t i = 0; (thread = id_map_next(&attribution->threads.threads, &i));)
+	for (size_t i = 0; (thread = thread_table_next(&attribution->threads, &i));)
 		list[cnt++] = thread;
 	qsort(list, cnt, sizeof(*list), compare_tids);
 	for (size_t i = 0; !err && i < cnt; i++)

@@ -9,117 +9,144 @@
 
 #define TAG_MAX 4096
 
-void span_table_init(struct span_table *table)
+void span_table_init(struct span_table *table, struct thread_table *threads)
 {
-	*table = (struct span_table){ 0 };
-	id_map_init(&table->by_id);
-	id_map_init(&table->by_key);
+	*table = (struct span_table){ .threads = threads, .seed = (uintptr_t)table * 0x2545f4914f6cdd1dULL };
+	pool_init(&table->spans, sizeof(struct span));
+	pool_init(&table->stays, sizeof(struct stay));
+	hash_index_init(&table->by_id);
+	hash_index_init(&table->by_key);
 }
 
-static void span_free(struct span *span)
+static void free_texts(struct span *span)
 {
-	while (span->stays) {
-		struct stay *next = span->stays->next_of_span;
-
-		free(span->stays);
-		span->stays = next;
-	}
-	free(span->text);
+	if (!span->is_text_inside)
+		free((char *)span->record.label.bytes);
 	free(span->tag);
-	free(span);
 }
 
 void span_table_release(struct span_table *table)
 {
 	struct span *span;
 
-	for (size_t i = 0; (span = id_map_next(&table->by_id, &i));)
-		span_free(span);
-	for (size_t i = 0; (span = id_map_next(&table->by_key, &i));) {
-		while (span) {
-			struct span *next = span->next_of_hash;
+	for (size_t i = 0; (span = span_table_next(table, &i));)
+		free_texts(span);
+	hash_index_release(&table->by_id);
+	hash_index_release(&table->by_key);
+	pool_release(&table->spans);
+	pool_release(&table->stays);
+}
 
-			span_free(span);
-			span = next;
-		}
-	}
-	while (table->free_stays) {
-		struct stay *next = table->free_stays->next_of_span;
+static uint32_t hash_of_id(const struct span_table *table, uint32_t tgid, uint64_t id)
+{
+	return hash_of_pair(table->seed, tgid, id);
+}
 
-		free(table->free_stays);
-		table->free_stays = next;
-	}
-	id_map_release(&table->by_id);
-	id_map_release(&table->by_key);
+static uint32_t hash_of_key(const struct span_table *table, const struct event_text *key)
+{
+	uint64_t hash = table->seed ^ key->length;
+
+	for (uint32_t i = 0; i < key->length; i++)
+		hash = (hash ^ (unsigned char)key->bytes[i]) * 0x100000001b3ULL;
+	return hash_of_pair(table->seed, 0, hash);
 }
 
 struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint64_t id)
 {
-	return id_map_get(&table->by_id, tgid, id);
-}
+	uint32_t hash = hash_of_id(table, tgid, id);
 
-static uint64_t hash_of(const struct event_text *key)
-{
-	uint64_t hash = 0xcbf29ce484222325ULL ^ key->length;
+	HASH_INDEX_EACH(&table->by_id, hash, slot, number) {
+		struct span *span = pool_item(&table->spans, number);
 
-	for (uint32_t i = 0; i < key->length; i++)
-		hash = (hash ^ (unsigned char)key->bytes[i]) * 0x100000001b3ULL;
-	return hash;
+		if (span->record.id == id && span->record.pid == tgid)
+			return span;
+	}
+	return NULL;
 }
 
 struct span *span_table_get_keyed(const struct span_table *table, const struct event_text *key)
 {
-	struct span *span = id_map_get(&table->by_key, 0, hash_of(key));
+	uint32_t hash = hash_of_key(table, key);
 
-	while (span && (span->record.key.length != key->length || (key->length && memcmp(span->record.key.bytes, key->bytes, key->length))))
-		span = span->next_of_hash;
-	return span;
+	HASH_INDEX_EACH(&table->by_key, hash, slot, number) {
+		struct span *span = pool_item(&table->spans, number);
+
+		if (span->record.key.length == key->length && (!key->length || !memcmp(span->record.key.bytes, key->bytes, key->length)))
+			return span;
+	}
+	return NULL;
+}
+
+struct span *span_table_next(const struct span_table *table, size_t *position)
+{
+	size_t id_slot_cnt = (size_t)table->by_id.mask + 1, slot_cnt = id_slot_cnt + table->by_key.mask + 1;
+
+	while (*position < slot_cnt) {
+		size_t slot = (*position)++;
+		uint32_t item = slot < id_slot_cnt ? table->by_id.slots[slot].item : table->by_key.slots[slot - id_slot_cnt].item;
+
+		if (item)
+			return pool_item(&table->spans, item - 1);
+	}
+	return NULL;
 }
 
 static int set_text(struct span *span, const struct span_begin *begin)
 {
 	size_t label_length = begin->label->length, key_length = begin->key ? begin->key->length : 0;
+	char *text = span->text;
 
-	span->text = malloc(label_length + key_length + 1);
-	if (!span->text)
+	span->is_text_inside = label_length + key_length <= sizeof(span->text);
+	if (!span->is_text_inside)
+		text = malloc(label_length + key_length);
+	if (!text)
 		return -ENOMEM;
 	if (label_length)
-		memcpy(span->text, begin->label->bytes, label_length);
+		memcpy(text, begin->label->bytes, label_length);
 	if (key_length)
-		memcpy(span->text + label_length, begin->key->bytes, key_length);
-	span->record.label = (struct txtrace_string){ span->text, label_length };
-	span->record.key = (struct txtrace_string){ span->text + label_length, key_length };
+		memcpy(text + label_length, begin->key->bytes, key_length);
+	span->record.label = (struct txtrace_string){ text, label_length };
+	span->record.key = (struct txtrace_string){ text + label_length, key_length };
 	return 0;
 }
 
-static int insert(struct span_table *table, struct span *span, const struct span_begin *begin)
+static void begin_record(struct span_table *table, struct span *span, const struct span_begin *begin)
 {
-	if (!begin->key)
-		return id_map_put(&table->by_id, begin->tgid, begin->id, span);
-	span->key_hash = hash_of(begin->key);
-	span->next_of_hash = id_map_get(&table->by_key, 0, span->key_hash);
-	span->record.id = ++table->keyed_cnt;
-	return id_map_put(&table->by_key, 0, span->key_hash, span);
-}
-
-struct span *span_table_begin(struct span_table *table, const struct span_begin *begin)
-{
-	struct span *span = calloc(1, sizeof(*span));
-
-	if (!span)
-		return NULL;
-	span->record.id = begin->id;
+	memset(span, 0, offsetof(struct span, text));
+	span->record.id = begin->key ? ++table->keyed_cnt : begin->id;
 	span->record.parent = begin->parent;
 	span->record.pid = begin->tgid;
 	span->record.tid = begin->tid;
 	span->record.begin_ns = span->detached_since_ns = begin->time_ns;
 	span->record.flags = begin->key ? TXTRACE_SPAN_KEYED : 0;
-	if (set_text(span, begin) || insert(table, span, begin)) {
-		span_free(span);
+}
+
+static struct hash_index *index_of(struct span_table *table, const struct span *span)
+{
+	return span->record.flags & TXTRACE_SPAN_KEYED ? &table->by_key : &table->by_id;
+}
+
+struct span *span_table_begin(struct span_table *table, const struct span_begin *begin)
+{
+	uint32_t number;
+	struct span *span = pool_take(&table->spans, &number);
+
+	if (!span)
 		return NULL;
-	}
+	begin_record(table, span, begin);
+	span->number = number;
+	span->hash = begin->key ? hash_of_key(table, begin->key) : hash_of_id(table, begin->tgid, begin->id);
+	if (set_text(span, begin))
+		goto give_back;
+	if (hash_index_put(index_of(table, span), span->hash, number))
+		goto free_texts;
 	table->open_cnt++;
 	return span;
+free_texts:
+	free_texts(span);
+give_back:
+	pool_give_back(&table->spans, number);
+	return NULL;
 }
 
 /* A total order, so that the same stream always makes the same log. */
@@ -145,41 +172,19 @@ int span_table_list(const struct span_table *table, bool (*is_wanted)(const stru
 	*list = malloc((table->open_cnt + 1) * sizeof(**list));
 	if (!*list)
 		return -ENOMEM;
-	for (size_t i = 0; (span = id_map_next(&table->by_id, &i));)
+	for (size_t i = 0; (span = span_table_next(table, &i));)
 		if (is_wanted(span, tgid))
 			(*list)[(*cnt)++] = span;
-	for (size_t i = 0; (span = id_map_next(&table->by_key, &i));)
-		for (; span; span = span->next_of_hash)
-			if (is_wanted(span, tgid))
-				(*list)[(*cnt)++] = span;
 	qsort(*list, *cnt, sizeof(**list), compare_begin);
 	return 0;
 }
 
-static void remove_keyed(struct span_table *table, struct span *span)
-{
-	struct span *first = id_map_get(&table->by_key, 0, span->key_hash);
-
-	if (first == span) {
-		if (span->next_of_hash)
-			id_map_put(&table->by_key, 0, span->key_hash, span->next_of_hash); /* replaces: needs no memory */
-		else
-			id_map_remove(&table->by_key, 0, span->key_hash);
-		return;
-	}
-	while (first->next_of_hash != span)
-		first = first->next_of_hash;
-	first->next_of_hash = span->next_of_hash;
-}
-
 void span_table_end(struct span_table *table, struct span *span)
 {
-	if (span->record.flags & TXTRACE_SPAN_KEYED)
-		remove_keyed(table, span);
-	else
-		id_map_remove(&table->by_id, span->record.pid, span->record.id);
+	hash_index_remove(index_of(table, span), span->hash, span->number);
 	table->open_cnt--;
-	span_free(span);
+	free_texts(span);
+	pool_give_back(&table->spans, span->number);
 }
 
 int span_add_tag(struct span *span, const struct event_text *text)
@@ -227,30 +232,29 @@ void span_charge_detached(struct span *span, uint64_t time_ns)
 
 int span_enter(struct span_table *table, struct span *span, struct thread *thread, uint64_t time_ns, const struct wire_clocks *clocks)
 {
-	struct stay *stay = table->free_stays;
+	uint32_t number;
+	struct stay *stay = pool_take(&table->stays, &number);
 
-	if (stay)
-		table->free_stays = stay->next_of_span;
-	else if (!(stay = malloc(sizeof(*stay))))
+	if (!stay)
 		return -ENOMEM;
 	if (!span->stays)
 		span_charge_detached(span, time_ns);
 	if (thread->tid != span->record.tid)
 		span->record.flags |= TXTRACE_SPAN_MOVED;
-	stay->thread = thread;
-	stay->span = span;
-	stay->enter_ns = time_ns;
-	stay->depth = 1;
-	stay->is_unknown = !clocks;
-	if (clocks)
-		stay->clocks = *clocks;
-	stay->next_of_thread = thread->stays;
-	stay->link_of_thread = &thread->stays;
+	*stay = (struct stay){
+		.thread = thread,
+		.span = span,
+		.reading = clocks ? thread_hold_reading(thread) : NULL,
+		.enter_ns = time_ns,
+		.depth = 1,
+		.number = number,
+		.next_of_thread = thread->stays,
+		.link_of_thread = &thread->stays,
+		.next_of_span = span->stays,
+	};
 	if (thread->stays)
 		thread->stays->link_of_thread = &stay->next_of_thread;
-	thread->stays = stay;
-	stay->next_of_span = span->stays;
-	span->stays = stay;
+	thread->stays = span->stays = stay;
 	span->stay_cnt++;
 	return 0;
 }
@@ -271,16 +275,20 @@ bool span_leave(struct span_table *table, struct stay *stay, uint64_t time_ns, c
 {
 	struct span *span = stay->span;
 	uint64_t stayed_ns = elapsed_ns(stay->enter_ns, time_ns);
+	struct wire_clocks entered;
 	bool is_sane = true;
 
-	if (clocks && !stay->is_unknown)
-		is_sane = ledger_add_clocks(&span->record.ledger, &stay->clocks, clocks, stayed_ns);
-	else
+	if (clocks && stay->reading) {
+		thread_reading_at(stay->reading, stay->enter_ns, &entered);
+		is_sane = ledger_add_clocks(&span->record.ledger, &entered, clocks, stayed_ns);
+	} else {
 		span->record.ledger.unknown_ns += stayed_ns;
+	}
 	span->record.work_ns += stayed_ns;
 	unlink_stay(stay);
-	stay->next_of_span = table->free_stays;
-	table->free_stays = stay;
+	if (stay->reading)
+		thread_table_let_go(table->threads, stay->reading);
+	pool_give_back(&table->stays, stay->number);
 	if (!span->stays)
 		span->detached_since_ns = time_ns;
 	return is_sane;

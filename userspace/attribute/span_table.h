@@ -9,9 +9,12 @@
 #include <stdbool.h>
 
 #include "attribute/thread_table.h"
-#include "base/id_map.h"
+#include "base/hash_index.h"
+#include "base/pool.h"
 #include "event/event.h"
 #include "txtrace/log.h"
+
+#define SPAN_TEXT_INSIDE 40
 
 struct span;
 
@@ -22,29 +25,33 @@ struct stay {
 	struct stay *next_of_thread;
 	struct stay **link_of_thread; /* what points to this one: a thread may be in very many spans */
 	struct stay *next_of_span;
-	struct wire_clocks clocks; /* when it entered */
+	struct thread_reading *reading; /* its clocks when it entered go on from there; NULL: it entered without clocks */
 	uint64_t enter_ns;
-	uint32_t depth;            /* entered so many times more than left */
-	bool is_unknown;           /* it entered without clocks */
+	uint32_t depth;  /* entered so many times more than left */
+	uint32_t number; /* in the pool */
 };
 
 struct span {
 	struct txtrace_span record; /* what will be written; its strings are the span's own */
 	uint64_t detached_since_ns; /* while no thread is in it */
 	struct stay *stays;
-	uint64_t stay_cnt;          /* all that there were */
-	struct span *next_of_hash;  /* keyed spans whose keys hash alike */
-	uint64_t key_hash;
-	char *text;                 /* label, then key */
+	uint64_t stay_cnt; /* all that there were */
 	char *tag;
-	size_t tag_room;
+	uint32_t tag_room;
+	uint32_t hash;   /* of its id or key */
+	uint32_t number; /* in the pool */
 	bool has_checkpoint;
+	bool is_text_inside;
+	char text[SPAN_TEXT_INSIDE]; /* label, then key; if they are longer, they lie elsewhere */
 };
 
 struct span_table {
-	struct id_map by_id;  /* (tgid, id); keyed spans are not in it */
-	struct id_map by_key; /* hash of the key: the first of a list */
-	struct stay *free_stays;
+	struct hash_index by_id;  /* (tgid, id); keyed spans are not in it */
+	struct hash_index by_key;
+	struct pool spans;
+	struct pool stays;
+	struct thread_table *threads; /* whose readings the stays refer to */
+	uint64_t seed;
 	uint64_t keyed_cnt; /* ids given to keyed spans */
 	size_t open_cnt;
 };
@@ -59,11 +66,14 @@ struct span_begin {
 	const struct event_text *key; /* NULL: not keyed */
 };
 
-void span_table_init(struct span_table *table);
+void span_table_init(struct span_table *table, struct thread_table *threads);
 void span_table_release(struct span_table *table); /* with all spans and stays in it */
 
 struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint64_t id);           /* NULL: not open */
 struct span *span_table_get_keyed(const struct span_table *table, const struct event_text *key); /* NULL: not open */
+
+/* Visits all, in no order: for (size_t i = 0; (span = span_table_next(table, &i));). */
+struct span *span_table_next(const struct span_table *table, size_t *position);
 
 /* The span must not be open. It is open and detached from its time on. NULL: no memory. */
 struct span *span_table_begin(struct span_table *table, const struct span_begin *begin);
@@ -81,7 +91,7 @@ int span_add_tag(struct span *span, const struct event_text *text);
 /* The thread's stay in the span; NULL: it is not in it. */
 struct stay *span_stay_of(const struct span *span, const struct thread *thread);
 
-/* The thread is in the span from now on; clocks: its reading, NULL if there is none. 0 or -ENOMEM. */
+/* The thread is in the span from now on; clocks: its own reading at this moment, NULL if there is none. 0 or -ENOMEM. */
 int span_enter(struct span_table *table, struct span *span, struct thread *thread, uint64_t time_ns, const struct wire_clocks *clocks);
 
 /* It is no longer; clocks as before. Charges the span and frees the stay. False: the two readings do not belong together. */

@@ -1,42 +1,64 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "attribute/thread_table.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "attribute/clocks.h"
 
 void thread_table_init(struct thread_table *table)
 {
-	id_map_init(&table->threads);
+	*table = (struct thread_table){ .seed = (uintptr_t)table * 0x2545f4914f6cdd1dULL };
+	pool_init(&table->threads, sizeof(struct thread));
+	pool_init(&table->readings, sizeof(struct thread_reading));
+	hash_index_init(&table->by_tid);
 }
 
 void thread_table_release(struct thread_table *table)
 {
-	struct thread *thread;
+	hash_index_release(&table->by_tid);
+	pool_release(&table->threads);
+	pool_release(&table->readings);
+}
 
-	for (size_t i = 0; (thread = id_map_next(&table->threads, &i));)
-		free(thread);
-	id_map_release(&table->threads);
+static uint32_t hash_of_tid(const struct thread_table *table, uint32_t tid)
+{
+	return hash_of_pair(table->seed, 0, tid);
 }
 
 struct thread *thread_table_get(const struct thread_table *table, uint32_t tid)
 {
-	return id_map_get(&table->threads, 0, tid);
+	uint32_t hash = hash_of_tid(table, tid);
+
+	HASH_INDEX_EACH(&table->by_tid, hash, slot, number) {
+		struct thread *thread = pool_item(&table->threads, number);
+
+		if (thread->tid == tid)
+			return thread;
+	}
+	return NULL;
+}
+
+struct thread *thread_table_next(const struct thread_table *table, size_t *position)
+{
+	while (*position <= table->by_tid.mask) {
+		uint32_t item = table->by_tid.slots[(*position)++].item;
+
+		if (item)
+			return pool_item(&table->threads, item - 1);
+	}
+	return NULL;
 }
 
 struct thread *thread_table_add(struct thread_table *table, uint32_t tid, uint32_t tgid, uint64_t time_ns)
 {
-	struct thread *thread = calloc(1, sizeof(*thread));
+	uint32_t number;
+	struct thread *thread = pool_take(&table->threads, &number);
 
 	if (!thread)
 		return NULL;
-	thread->tid = tid;
-	thread->tgid = tgid;
-	thread->since_ns = time_ns;
-	if (id_map_put(&table->threads, 0, tid, thread)) {
-		free(thread);
+	*thread = (struct thread){ .tid = tid, .tgid = tgid, .number = number, .since_ns = time_ns };
+	if (hash_index_put(&table->by_tid, hash_of_tid(table, tid), number)) {
+		pool_give_back(&table->threads, number);
 		return NULL;
 	}
 	return thread;
@@ -44,19 +66,60 @@ struct thread *thread_table_add(struct thread_table *table, uint32_t tid, uint32
 
 void thread_table_remove(struct thread_table *table, struct thread *thread)
 {
-	id_map_remove(&table->threads, 0, thread->tid);
-	free(thread);
+	if (thread->reading)
+		thread_table_let_go(table, thread->reading);
+	hash_index_remove(&table->by_tid, hash_of_tid(table, thread->tid), thread->number);
+	pool_give_back(&table->threads, thread->number);
 }
 
 int thread_table_rename(struct thread_table *table, struct thread *thread, uint32_t new_tid)
 {
-	int err = id_map_put(&table->threads, 0, new_tid, thread);
+	int err = hash_index_put(&table->by_tid, hash_of_tid(table, new_tid), thread->number);
 
 	if (err)
 		return err;
-	id_map_remove(&table->threads, 0, thread->tid);
+	hash_index_remove(&table->by_tid, hash_of_tid(table, thread->tid), thread->number);
 	thread->tid = new_tid;
 	return 0;
+}
+
+struct thread_reading *thread_hold_reading(struct thread *thread)
+{
+	thread->reading->user_cnt++;
+	return thread->reading;
+}
+
+void thread_table_let_go(struct thread_table *table, struct thread_reading *reading)
+{
+	if (!--reading->user_cnt)
+		pool_give_back(&table->readings, reading->number);
+}
+
+void thread_reading_at(const struct thread_reading *reading, uint64_t time_ns, struct wire_clocks *clocks)
+{
+	*clocks = reading->clocks;
+	clocks->on_cpu_ns += elapsed_ns(reading->time_ns, time_ns);
+}
+
+/* A reading with new clocks: the one that the thread has, if no stay needs it. */
+static bool keep_reading(struct thread_table *table, struct thread *thread, const struct event *event)
+{
+	struct thread_reading *reading = thread->reading;
+	uint32_t number;
+
+	if (!reading || reading->user_cnt > 1) {
+		reading = pool_take(&table->readings, &number);
+		if (!reading)
+			return false;
+		reading->number = number;
+		reading->user_cnt = 1;
+		if (thread->reading)
+			thread_table_let_go(table, thread->reading);
+		thread->reading = reading;
+	}
+	reading->clocks = *event->clocks;
+	reading->time_ns = event->time_ns;
+	return true;
 }
 
 void thread_name(struct thread *thread, const struct event_text *comm)
@@ -191,28 +254,25 @@ static void run_unnoticed(struct thread *thread, uint64_t time_ns)
 	thread->since_ns = time_ns;
 }
 
-bool thread_read_own(struct thread *thread, const struct event *event, struct wire_clocks *clocks, bool *is_mismatch)
+bool thread_read_own(struct thread_table *table, struct thread *thread, const struct event *event, struct wire_clocks *clocks, bool *is_mismatch)
 {
 	struct wire_clocks replayed;
 	bool is_unnoticed = event->flags & WIRE_HAS_CLOCKS && event->flags & WIRE_NOT_ARRIVED;
+	bool is_told = event->clocks ? keep_reading(table, thread, event) : thread->reading && !(event->flags & WIRE_NO_CLOCKS);
 
 	*is_mismatch = false;
-	if (event->clocks) {
-		*clocks = *event->clocks;
-	} else if (thread->has_reading && !(event->flags & WIRE_NO_CLOCKS)) {
-		*clocks = thread->reading;
-		clocks->on_cpu_ns += elapsed_ns(thread->reading_ns, event->time_ns);
-	} else {
+	if (!is_told) {
 		if (is_unnoticed)
 			run_unnoticed(thread, event->time_ns);
 		return false;
 	}
+	thread_reading_at(thread->reading, event->time_ns, clocks);
 	replayed = thread->clocks;
 	settle(thread, event->time_ns, &replayed);
 	*is_mismatch = thread->is_synced && (replayed.born_ns != clocks->born_ns || !clocks_equal(&replayed, clocks));
-	thread->reading = thread->clocks = *clocks;
+	thread->clocks = *clocks;
 	thread->reading_ns = thread->since_ns = event->time_ns;
-	thread->has_reading = thread->is_synced = true;
+	thread->is_synced = true;
 	if (is_unnoticed) {
 		forget_wake(thread);
 		thread->state = THREAD_UNKNOWN;

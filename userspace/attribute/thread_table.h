@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-#include "base/id_map.h"
+#include "base/hash_index.h"
+#include "base/pool.h"
 #include "event/event.h"
 #include "txtrace/log.h"
 
@@ -22,9 +23,18 @@ enum thread_state {
 	THREAD_BLOCKED = WIRE_THREAD_BLOCKED,
 };
 
+/* What a thread said of its clocks. Until it has been switched, its later readings are this one with more time on the CPU: they share it. */
+struct thread_reading {
+	struct wire_clocks clocks;
+	uint64_t time_ns;
+	uint32_t user_cnt; /* the thread while it is its last one, and stays that began with it */
+	uint32_t number;   /* in the pool */
+};
+
 struct thread {
 	uint32_t tid;
 	uint32_t tgid;
+	uint32_t number; /* in the pool */
 
 	/* The clocks up to since_ns, then the state that it has been in since. */
 	struct wire_clocks clocks;
@@ -39,10 +49,8 @@ struct thread {
 	char comm[16];
 	bool has_exited;  /* it is in no span and no process any more, and will be switched out for the last time */
 
-	/* The last reading by an event of its own. */
-	struct wire_clocks reading;
-	uint64_t reading_ns;
-	bool has_reading;
+	struct thread_reading *reading; /* the last that came with clocks; NULL: none */
+	uint64_t reading_ns;            /* of its last event whose clocks are known, if only by that reading */
 
 	/* The stay on a CPU that goes on now, or the last. */
 	uint64_t run_begin_ns;
@@ -54,18 +62,32 @@ struct thread {
 };
 
 struct thread_table {
-	struct id_map threads; /* by tid */
+	struct hash_index by_tid;
+	struct pool threads;
+	struct pool readings;
+	uint64_t seed;
 };
 
 void thread_table_init(struct thread_table *table);
 void thread_table_release(struct thread_table *table); /* the stays are the span table's */
 
 struct thread *thread_table_get(const struct thread_table *table, uint32_t tid); /* NULL: not there */
+
+/* Visits all, in no order: for (size_t i = 0; (thread = thread_table_next(table, &i));). */
+struct thread *thread_table_next(const struct thread_table *table, size_t *position);
+
 struct thread *thread_table_add(struct thread_table *table, uint32_t tid, uint32_t tgid, uint64_t time_ns); /* unknown state; NULL: no memory */
 void thread_table_remove(struct thread_table *table, struct thread *thread); /* frees it; it is in no span any more */
 int thread_table_rename(struct thread_table *table, struct thread *thread, uint32_t new_tid); /* an exec'ing thread takes the leader's tid */
 
 void thread_name(struct thread *thread, const struct event_text *comm);
+
+/* The thread's last reading, now held by a stay; when that is over, it is let go. */
+struct thread_reading *thread_hold_reading(struct thread *thread);
+void thread_table_let_go(struct thread_table *table, struct thread_reading *reading);
+
+/* The clocks of an event that came with that reading's clocks, or without any after it. */
+void thread_reading_at(const struct thread_reading *reading, uint64_t time_ns, struct wire_clocks *clocks);
 
 /* What the kernel side does at the same moments, in the same arithmetic. */
 void thread_start(struct thread *thread, const struct event *event); /* THREAD */
@@ -78,8 +100,9 @@ void thread_clocks_at(const struct thread *thread, uint64_t time_ns, struct wire
 
 /*
  * The clocks at an event of the thread itself, and the replay set right by them. *is_mismatch: they differ from the replay although that was in
- * step: events were lost, or there is a bug. False: the event tells nothing and nothing came before it; the account is unknown here.
+ * step: events were lost, or there is a bug. False: the event tells nothing and nothing came before it (or there is no memory to keep it); the account
+ * is unknown here.
  */
-bool thread_read_own(struct thread *thread, const struct event *event, struct wire_clocks *clocks, bool *is_mismatch);
+bool thread_read_own(struct thread_table *table, struct thread *thread, const struct event *event, struct wire_clocks *clocks, bool *is_mismatch);
 
 #endif

@@ -96,6 +96,7 @@ struct event {
 			uint64_t last_ns;
 			uint64_t span_event_cnt;
 			uint64_t sched_event_cnt;
+			uint64_t kinds; /* which: a bit for each, 1 << kind; 0: not told, any */
 		} loss;
 	};
 };

@@ -145,6 +145,7 @@ static int decode_loss(const struct wire *wire, struct event *event)
 	event->loss.last_ns = w->last_ns;
 	event->loss.span_event_cnt = w->span_event_cnt;
 	event->loss.sched_event_cnt = w->sched_event_cnt;
+	event->loss.kinds = w->kinds;
 	return 0;
 }
 

@@ -20,6 +20,7 @@ struct wire_loss {
 	uint64_t last_ns;
 	uint64_t span_event_cnt;
 	uint64_t sched_event_cnt;
+	uint64_t kinds; /* a bit for each kind that was lost */
 };
 
 /*

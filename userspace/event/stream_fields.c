@@ -106,6 +106,7 @@ static const struct stream_field loss_fields[] = {
 	{ "last", STREAM_U64, AT(loss.last_ns), NULL, 0, true, 0 },
 	{ "span_events", STREAM_U64, AT(loss.span_event_cnt), NULL, 0, true, 0 },
 	{ "sched_events", STREAM_U64, AT(loss.sched_event_cnt), NULL, 0, true, 0 },
+	{ "kinds", STREAM_HEX, AT(loss.kinds), NULL, 0, false, 0 },
 	{ 0 },
 };
 

@@ -29,11 +29,16 @@ void loss_counters_close(struct loss_counters *counters)
 	*counters = (struct loss_counters){ 0 };
 }
 
-static void add_up(const struct wire_counters *cpu, uint64_t lost[2])
+/* What has been lost since the look before. */
+static void add_up(const struct wire_counters *cpu, uint64_t *seen, struct wire_loss *loss)
 {
-	lost[0] = lost[1] = 0;
-	for (int kind = 0; kind < WIRE_KIND_COUNT; kind++)
-		lost[wire_kind_is_span(kind) ? 0 : 1] += __atomic_load_n(&cpu->lost[kind], __ATOMIC_ACQUIRE);
+	for (int kind = 0; kind < WIRE_KIND_COUNT; kind++) {
+		uint64_t lost = __atomic_load_n(&cpu->lost[kind], __ATOMIC_ACQUIRE), cnt = lost - seen[kind];
+
+		seen[kind] = lost;
+		loss->kinds |= cnt ? UINT64_C(1) << kind : 0;
+		*(wire_kind_is_span(kind) ? &loss->span_event_cnt : &loss->sched_event_cnt) += cnt;
+	}
 }
 
 /*
@@ -57,18 +62,13 @@ int loss_counters_read(struct loss_counters *counters, loss_take take, void *con
 	__atomic_store_n(counters->generation, generation + 1, __ATOMIC_SEQ_CST);
 	for (size_t i = 0; !err && i < counters->cpu_cnt; i++) {
 		const struct wire_counters *cpu = &counters->shared[i];
-		uint64_t *seen = counters->seen[i], lost[2];
 		struct wire_loss loss = { .header = { .kind = EVENT_LOSS, .cpu = i, .size = sizeof(loss) } };
 
-		add_up(cpu, lost);
-		if (lost[0] == seen[0] && lost[1] == seen[1])
+		add_up(cpu, counters->seen[i], &loss);
+		if (!loss.kinds)
 			continue;
 		loss.header.time_ns = first_lost_ns(cpu, generation, look_before_ns);
 		loss.last_ns = __atomic_load_n(&cpu->last_lost_ns, __ATOMIC_ACQUIRE);
-		loss.span_event_cnt = lost[0] - seen[0];
-		loss.sched_event_cnt = lost[1] - seen[1];
-		seen[0] = lost[0];
-		seen[1] = lost[1];
 		err = take(context, &loss);
 	}
 	return err;

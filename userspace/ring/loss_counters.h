@@ -17,7 +17,7 @@ struct loss_counters {
 	volatile uint64_t *generation;
 	size_t cpu_cnt;
 	uint64_t look_ns;    /* when the last look began */
-	uint64_t (*seen)[2]; /* per CPU: span events, scheduler events lost so far */
+	uint64_t (*seen)[WIRE_KIND_COUNT]; /* per CPU: lost so far */
 };
 
 int loss_counters_open(struct loss_counters *counters, const struct wire_counters *shared, volatile uint64_t *generation);

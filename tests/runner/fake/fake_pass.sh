@@ -19,4 +19,5 @@ mask=$(awk '/^SigIgn/ { print $2 }' /proc/$$/status)
 say 6 "no signal is ignored" $?
 echo "$TEST_TMPDIR" >"$FAKE_NOTES/tmpdir"
 touch "$TEST_TMPDIR/file"
+echo "# MEASURED 7 apples"
 echo "1..6"
