@@ -345,8 +345,10 @@ static void pack_current_span(struct record_packer *packer, enum slot_role role,
 {
 	field[0] = SLOT_ZERO;
 	field[1] = 0;
-	if (span)
-		pack_id(packer, thread, pick_slot(packer, role, thread, 0), span, field);
+	if (!span)
+		return;
+	pack_id(packer, thread, pick_slot(packer, role, thread, 0), span, field);
+	packer->model.threads[thread].current_id = span;
 }
 
 static void pack_wake(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
