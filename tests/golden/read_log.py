@@ -298,7 +298,7 @@ def read_run(batch, f):
     batch.cpu_end[cpu] = thread.left = thread.ready = end
     syscall = f[9] - 2 & 0xFFFFFFFF
     return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, cpu=f[2], blocked=blocked, runnable=runnable, left_as=f[7],
-                reason=f[8], syscall=syscall - (1 << 32) if syscall >> 31 else syscall, object=batch.objects[f[10] - 1] if f[10] else 0)
+                reason=f[8], syscall=syscall - (1 << 32) if syscall >> 31 else syscall, object=(batch.objects[f[10] - 1] if f[10] else 0) + f[11] & M)
 
 
 def read_current_span(batch, thread, slot, field):

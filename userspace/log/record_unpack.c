@@ -185,7 +185,7 @@ static bool unpack_run(struct record_unpacker *unpacker, const uint64_t *fields,
 	run->left_as = (uint8_t)fields[RUN_LEFT_AS];
 	run->reason = (uint8_t)fields[RUN_REASON];
 	run->syscall_nr = (int32_t)((uint32_t)fields[RUN_SYSCALL] - SYSCALL_BIAS);
-	run->object = fields[RUN_OBJECT] ? unpacker->objects[fields[RUN_OBJECT] - 1] : 0;
+	run->object = (fields[RUN_OBJECT] ? unpacker->objects[fields[RUN_OBJECT] - 1] : 0) + fields[RUN_OBJECT_MORE];
 	if (unpacker->model.waits)
 		model_note_run(&unpacker->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
