@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "vmlinux.h"
+#include "txtrace/syscalls.h"
 #include "block_reason.h"
 #include "compat.h"
 
@@ -26,9 +27,8 @@
 
 #pragma clang diagnostic ignored "-Winitializer-overrides"
 static const volatile uint8_t syscall_table[SYSCALL_TABLE_SIZE + 1] = {
-#define SYSCALL(name, x86, arm64, why, first) [TABLE_INDEX(x86, arm64)] = ENTRY_KNOWN | ENTRY_##first | (why),
-#include "syscalls.h"
-#undef SYSCALL
+#define TABLE_ENTRY(name, x86, arm64, why, first) [TABLE_INDEX(x86, arm64)] = ENTRY_KNOWN | ENTRY_##first | (why),
+	TXTRACE_BLOCKING_SYSCALLS(TABLE_ENTRY)
 };
 
 #define MODE_TYPE 0170000

@@ -41,6 +41,31 @@ static __always_inline unsigned int compat_task_cpu(struct task_struct *task)
 	return BPF_CORE_READ(task, thread_info.cpu);
 }
 
+/*
+ * Has the task's cgroup used up its CPU time? Since 6.18 a task is taken off its queue one by one and says so itself; before, its whole queue is, and
+ * counts. Without CONFIG_CFS_BANDWIDTH there is neither.
+ */
+struct task_struct___since_6_18 {
+	bool throttled;
+} __attribute__((preserve_access_index));
+
+struct cfs_rq___with_bandwidth {
+	int throttle_count;
+} __attribute__((preserve_access_index));
+
+static __always_inline bool compat_is_throttled(struct task_struct *task)
+{
+	struct task_struct___since_6_18 *since_6_18 = (void *)task;
+	struct cfs_rq___with_bandwidth *queue = 0;
+
+	if (bpf_core_field_exists(since_6_18->throttled))
+		return BPF_CORE_READ(since_6_18, throttled);
+	if (!bpf_core_field_exists(queue->throttle_count) || !bpf_core_field_exists(task->se.cfs_rq))
+		return false;
+	queue = (void *)BPF_CORE_READ(task, se.cfs_rq);
+	return queue && BPF_CORE_READ(queue, throttle_count) > 0;
+}
+
 #define SYSCALL_NONE (-1)
 #define SYSCALL_UNKNOWN (-2)
 

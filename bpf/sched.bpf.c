@@ -49,8 +49,12 @@ int on_sched_switch(uint64_t *ctx)
 		unsigned int state = cfg_has_prev_state ? (unsigned int)ctx[3] : compat_task_state(prev);
 
 		left_as = how_it_left(preempt, state);
-		if (left_as == WIRE_LEFT_BLOCKED)
+		if (left_as == WIRE_LEFT_BLOCKED) {
 			block_describe(prev, state, &block);
+		} else if (left_as != WIRE_LEFT_DEAD && compat_is_throttled(prev)) {
+			left_as = WIRE_LEFT_BLOCKED;
+			block.reason = BLOCK_THROTTLED;
+		}
 	}
 	event = emit_reserve(&out, WIRE_SWITCH, sizeof(*event));
 	now_ns = bpf_ktime_get_ns();

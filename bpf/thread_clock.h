@@ -59,13 +59,13 @@ void thread_clock_rename(struct task_struct *task, const struct thread_clock *cl
 /*
  * When the sleep ended that began at since_ns; 0: unknown. A wakeup can overtake the switch-out that it ends: the waker finds the task asleep while it
  * is still on its way out. Then wake_ns is not after since_ns, and all the time was spent runnable. A wakeup that found the task still
- * running ends no sleep; the one that does comes later and overwrites it.
+ * running ends no sleep; the one that does comes later and overwrites it. Who is throttled is not asleep: a wakeup finds it running, unseen.
  */
 static __always_inline uint64_t thread_clock_sleep_end(const struct thread_clock *clock, uint64_t now_ns)
 {
 	uint64_t wake_ns = clock->wake_ns;
 
-	if (clock->state != WIRE_THREAD_BLOCKED || !wake_ns)
+	if (clock->state != WIRE_THREAD_BLOCKED || clock->reason == BLOCK_THROTTLED || !wake_ns)
 		return 0;
 	if (wake_ns < clock->since_ns)
 		wake_ns = clock->since_ns;
@@ -105,7 +105,8 @@ static __always_inline void thread_clock_settle(const struct thread_clock *clock
  */
 static __always_inline void thread_clock_wake(struct thread_clock *clock, uint64_t now_ns)
 {
-	if (clock->is_seen_running || (clock->state == WIRE_THREAD_BLOCKED && clock->wake_ns > clock->since_ns))
+	if (clock->is_seen_running ||
+	    (clock->state == WIRE_THREAD_BLOCKED && (clock->wake_ns > clock->since_ns || clock->reason == BLOCK_THROTTLED)))
 		clock->late_wake_ns = now_ns;
 	else
 		clock->wake_ns = now_ns;
@@ -135,7 +136,9 @@ static __always_inline void thread_clock_arrive(struct thread_clock *clock, uint
 {
 	uint64_t since_ns = clock->since_ns, woken_ns = thread_clock_sleep_end(clock, now_ns);
 
-	if (woken_ns) {
+	if (clock->state == WIRE_THREAD_BLOCKED && clock->reason == BLOCK_THROTTLED) {
+		thread_clock_add_blocked(&clock->clocks, BLOCK_THROTTLED, now_ns - since_ns); /* nobody wakes it */
+	} else if (woken_ns) {
 		thread_clock_add_blocked(&clock->clocks, clock->reason, woken_ns - since_ns);
 		clock->clocks.runnable_ns += now_ns - woken_ns;
 	} else if (clock->state == WIRE_THREAD_RUNNABLE) {

@@ -114,7 +114,14 @@ struct thread_info {
 	unsigned int cpu; /* before 5.16: task_struct.cpu, see compat.h */
 };
 
+struct cfs_rq;
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq; /* with CONFIG_FAIR_GROUP_SCHED */
+};
+
 struct task_struct {
+	struct sched_entity se;
 	struct thread_info thread_info;
 	void *stack;
 	struct mm_struct *mm;

@@ -27,7 +27,8 @@ enum block_reason {
 	BLOCK_WAIT = 6,       /* child processes, signals */
 	BLOCK_STOPPED = 7,    /* job control, ptrace */
 	BLOCK_OTHER = 8,      /* any other system call */
-	BLOCK_REASON_COUNT = 9,
+	BLOCK_THROTTLED = 9,  /* no sleep: its cgroup has used up its CPU time. Ends when it gets a CPU again */
+	BLOCK_REASON_COUNT = 10,
 };
 
 enum wire_kind {
@@ -191,7 +192,7 @@ struct wire_key {
 };
 
 _Static_assert(sizeof(struct wire_header) == 24, "wire_header");
-_Static_assert(sizeof(struct wire_clocks) == 104, "wire_clocks");
+_Static_assert(sizeof(struct wire_clocks) == 112, "wire_clocks");
 _Static_assert(sizeof(struct wire_switch) == 56, "wire_switch");
 _Static_assert(sizeof(struct wire_wake) == 48, "wire_wake");
 _Static_assert(sizeof(struct wire_thread) == 56, "wire_thread");

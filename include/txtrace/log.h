@@ -55,10 +55,11 @@ enum txtrace_block_reason {
 	TXTRACE_BLOCK_WAIT = 6,
 	TXTRACE_BLOCK_STOPPED = 7,
 	TXTRACE_BLOCK_OTHER = 8,
-	TXTRACE_BLOCK_REASON_COUNT = 9,
+	TXTRACE_BLOCK_THROTTLED = 9,
+	TXTRACE_BLOCK_REASON_COUNT = 10,
 };
 
-/* "lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other"; NULL for any other number. Static. */
+/* "lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "throttled"; NULL for any other number. Static. */
 const char *txtrace_block_reason_name(unsigned int reason);
 
 /* Bytes from the log; not NUL-terminated; may be any bytes at all, so escape them before a terminal or a format sees them. */

@@ -13,7 +13,7 @@ import random
 import sys
 from collections import defaultdict
 
-REASONS = ["lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other"]
+REASONS = ["lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "throttled"]
 PARTS = ["on_cpu", "runnable", *REASONS, "detached", "unknown"]
 problems = []
 

@@ -75,6 +75,7 @@ static const struct field span_fields[] = {
 	LEDGER(blocked_ns[0], "lock_ns"), LEDGER(blocked_ns[1], "disk_ns"), LEDGER(blocked_ns[2], "network_ns"),
 	LEDGER(blocked_ns[3], "sleep_ns"), LEDGER(blocked_ns[4], "page_fault_ns"), LEDGER(blocked_ns[5], "pipe_ns"),
 	LEDGER(blocked_ns[6], "wait_ns"), LEDGER(blocked_ns[7], "stopped_ns"), LEDGER(blocked_ns[8], "other_ns"),
+	LEDGER(blocked_ns[9], "throttled_ns"),
 	LEDGER(detached_ns, "detached_ns"), LEDGER(unknown_ns, "unknown_ns"), { NULL, 0, 0, 0 },
 };
 
@@ -182,7 +183,7 @@ static const struct {
 	{ "interrupt", 1 }, { "waker_unknown", 2 }, { "span_keyed", 4 }, { "waker_span_keyed", 8 },
 	{ "preempted", 1 }, { "yielded", 2 }, { "blocked", 3 }, { "dead", 4 },
 	{ "lock", 0 }, { "disk", 1 }, { "network", 2 }, { "sleep", 3 }, { "page_fault", 4 }, { "pipe", 5 }, { "wait", 6 }, { "stopped", 7 },
-	{ "other", 8 }, { "unknown", 0 },
+	{ "other", 8 }, { "throttled", 9 }, { "unknown", 0 },
 	{ "bool", 1 }, { "int", 2 }, { "uint", 3 }, { "double", 4 }, { "string", 5 }, { "pointer", 6 },
 };
 

@@ -8,7 +8,7 @@ make_from clean
 
 every_command_has_help() {
 	local command
-	for command in report spans info dump export help; do
+	for command in report spans blocked blame show critical-path info dump export help; do
 		run 0 "$command" --help || return
 		grep -q "^usage: txtrace $command" "$tmp/out" || fail "$command --help has no usage" || return
 		cp "$tmp/out" "$tmp/first"

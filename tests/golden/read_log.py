@@ -235,8 +235,8 @@ class Batch:
         return first if known == span else 0
 
     def child_sums(self, parent):
-        known, parts = self.sums.get(place(parent, 54), (0, [0] * 11))
-        return parts if known == parent else [0] * 11
+        known, parts = self.sums.get(place(parent, 54), (0, [0] * 12))
+        return parts if known == parent else [0] * 12
 
 
 def place(span, shift):
@@ -246,11 +246,11 @@ def place(span, shift):
 # ---- the records ----
 
 def ledger_basis(batch, thread, f, own, begin):
-    if f[28] == 1:
+    if f[29] == 1:
         return batch.child_sums(own) + [0, 0]
-    parts = [0] * 13
-    if f[28] >= 2:
-        stay = thread.ready if f[28] == 2 else thread.told if f[28] == 3 else batch.cpu_end.get((f[28] - 4) % 1024, 0)
+    parts = [0] * 14
+    if f[29] >= 2:
+        stay = thread.ready if f[29] == 2 else thread.told if f[29] == 3 else batch.cpu_end.get((f[29] - 4) % 1024, 0)
         thread.off_cpu(begin, stay, parts)
         if begin < thread.left:
             thread.told = stay + f[16] & M
@@ -258,7 +258,7 @@ def ledger_basis(batch, thread, f, own, begin):
 
 
 def read_ledger(batch, thread, f, own, parent, begin, work):
-    parts = [number + basis & M for number, basis in zip(f[15:28], ledger_basis(batch, thread, f, own, begin))]
+    parts = [number + basis & M for number, basis in zip(f[15:29], ledger_basis(batch, thread, f, own, begin))]
     if f[14]:
         parts[f[14] - 1] = work - sum(part for i, part in enumerate(parts) if i != f[14] - 1) & M
     if parent:
@@ -281,9 +281,9 @@ def read_span(batch, f):
         batch.mention(parent, begin)
     work = end - begin + f[13] & M
     parts = read_ledger(batch, end_thread, f, own, parent, begin, work)
-    blocked = ",".join(str(part) for part in parts[2:11])
+    blocked = ",".join(str(part) for part in parts[2:12])
     return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, end_tid=end_tid, id=own, parent=parent, flags=f[3], work=work,
-                on_cpu=parts[0], runnable=parts[1], blocked=blocked, detached=parts[11], unknown=parts[12], label=label, tag=tag, key=key)
+                on_cpu=parts[0], runnable=parts[1], blocked=blocked, detached=parts[12], unknown=parts[13], label=label, tag=tag, key=key)
 
 
 def read_run(batch, f):
@@ -293,7 +293,7 @@ def read_run(batch, f):
     blocked = (begin - runnable - thread.left if thread.left else 0) + f[6] & M
     if thread.left:
         thread.waits = thread.waits[-7:] + [(thread.left, begin - runnable & M, begin, thread.waits_for)]
-    thread.waits_for = 2 + f[8] if f[7] == 3 and f[8] < 9 else 1
+    thread.waits_for = 2 + f[8] if f[7] == 3 and f[8] < 10 else 1
     thread.told = 0
     batch.cpu_end[cpu] = thread.left = thread.ready = end
     syscall = f[9] - 2 & 0xFFFFFFFF

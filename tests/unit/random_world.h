@@ -32,6 +32,7 @@ enum part {
 	PART_DETACHED,
 	PART_UNKNOWN,
 	PART_BLOCKED, /* + reason */
+	PART_THROTTLED = PART_BLOCKED + BLOCK_THROTTLED,
 	PART_COUNT = PART_BLOCKED + BLOCK_REASON_COUNT,
 };
 
@@ -58,7 +59,8 @@ struct world_thread {
 	uint32_t tid, tgid;
 	uint32_t old_tid; /* in exec, and under the process' tid already: what it had before; else 0 */
 	uint64_t asleep_since_ns;
-	uint64_t ready_since_ns; /* runnable since */
+	uint64_t ready_since_ns; /* could go on since then, … */
+	uint8_t ready_part;      /* … and is RUNNABLE or THROTTLED */
 	struct {
 		struct wire_clocks clocks;
 		uint64_t since_ns, wake_ns, late_wake_ns;
@@ -146,10 +148,16 @@ static bool world_one_in(struct world *world, unsigned int chances)
 }
 
 /* What a thread does, as far as anybody can know. */
+static inline void world_be_ready(struct world_thread *thread, uint64_t now_ns, uint8_t part)
+{
+	thread->ready_since_ns = now_ns;
+	thread->ready_part = part;
+}
+
 static enum part world_part(const struct world_thread *thread)
 {
 	if (thread->is_unheard)
-		return PART_RUNNABLE;
+		return thread->ready_part;
 	return thread->is_unseen ? PART_UNKNOWN : thread->part;
 }
 
@@ -210,12 +218,12 @@ static int world_pick(struct world *world, bool (*is_wanted)(const struct world_
 
 static bool is_runnable(const struct world_thread *thread)
 {
-	return thread->part == PART_RUNNABLE;
+	return thread->part == PART_RUNNABLE || thread->part == PART_THROTTLED;
 }
 
 static bool is_asleep(const struct world_thread *thread)
 {
-	return thread->part >= PART_BLOCKED;
+	return thread->part >= PART_BLOCKED && thread->part != PART_THROTTLED;
 }
 
 static struct event world_event_of(const struct world_thread *thread, uint8_t kind)
@@ -279,7 +287,7 @@ static void world_hear(struct world *world, int t)
 
 		if (!world->spans[i].is_open || !stay->depth)
 			continue;
-		stay->parts_ns[PART_RUNNABLE] -= world->now_ns - thread->ready_since_ns;
+		stay->parts_ns[thread->ready_part] -= world->now_ns - thread->ready_since_ns;
 		stay->parts_ns[PART_UNKNOWN] += world->now_ns - thread->ready_since_ns;
 	}
 	thread->is_unheard = thread->is_ambiguous = false;
@@ -314,7 +322,7 @@ static uint64_t world_clock_sleep_end(const struct world_thread *thread)
 {
 	uint64_t wake_ns = thread->clock.wake_ns;
 
-	if (thread->clock.state != WIRE_THREAD_BLOCKED || !wake_ns)
+	if (thread->clock.state != WIRE_THREAD_BLOCKED || thread->clock.reason == BLOCK_THROTTLED || !wake_ns)
 		return 0;
 	return wake_ns < thread->clock.since_ns ? thread->clock.since_ns : wake_ns;
 }
@@ -351,7 +359,9 @@ static void world_clock_arrive(struct world_thread *thread, uint64_t now_ns)
 {
 	uint64_t since_ns = thread->clock.since_ns, woken_ns = world_clock_sleep_end(thread);
 
-	if (woken_ns) {
+	if (thread->clock.state == WIRE_THREAD_BLOCKED && thread->clock.reason == BLOCK_THROTTLED) {
+		thread->clock.clocks.blocked_ns[BLOCK_THROTTLED] += now_ns - since_ns;
+	} else if (woken_ns) {
 		thread->clock.clocks.blocked_ns[thread->clock.reason] += woken_ns - since_ns;
 		thread->clock.clocks.runnable_ns += now_ns - woken_ns;
 	} else if (thread->clock.state == WIRE_THREAD_RUNNABLE) {

@@ -48,7 +48,7 @@ static void world_switch(struct world *world, int cpu, uint8_t left_as, uint8_t 
 		left->is_unseen = false;
 	}
 	if (left)
-		left->ready_since_ns = world->now_ns;
+		world_be_ready(left, world->now_ns, PART_RUNNABLE);
 	if (arrived && arrived->is_traced)
 		world_clock_arrive(arrived, world->now_ns);
 	if ((left && left->is_traced) || (arrived && arrived->is_traced))
@@ -84,9 +84,16 @@ static int world_next(struct world *world)
 static void world_push_off(struct world *world, int cpu)
 {
 	int t = world->cpus[cpu], next = world_next(world);
+	struct world_thread *thread = &world->threads[t];
 
+	if (thread->is_traced && world_one_in(world, 4)) { /* its cgroup has used up its time */
+		world_switch(world, cpu, WIRE_LEFT_BLOCKED, BLOCK_THROTTLED, next);
+		thread->part = PART_THROTTLED;
+		world_be_ready(thread, world->now_ns, PART_THROTTLED);
+		return;
+	}
 	world_switch(world, cpu, world_one_in(world, 2) ? WIRE_LEFT_PREEMPTED : WIRE_LEFT_YIELDED, 0, next);
-	world->threads[t].part = PART_RUNNABLE;
+	thread->part = PART_RUNNABLE;
 }
 
 /* Woken by the thread that runs on some CPU, or by an interrupt there. */
@@ -104,7 +111,8 @@ static void world_send_wake(struct world *world, int wakee)
 	if (!thread->is_traced)
 		return;
 	if (thread->clock.is_seen_running ||
-	    (thread->clock.state == WIRE_THREAD_BLOCKED && thread->clock.wake_ns > thread->clock.since_ns))
+	    (thread->clock.state == WIRE_THREAD_BLOCKED &&
+	     (thread->clock.wake_ns > thread->clock.since_ns || thread->clock.reason == BLOCK_THROTTLED)))
 		thread->clock.late_wake_ns = world->now_ns;
 	else
 		thread->clock.wake_ns = world->now_ns;
@@ -119,7 +127,7 @@ static void world_wake(struct world *world, int wakee)
 	thread->is_ambiguous = false;
 	thread->was_woken = true;
 	thread->part = PART_RUNNABLE;
-	thread->ready_since_ns = world->now_ns;
+	world_be_ready(thread, world->now_ns, PART_RUNNABLE);
 }
 
 /* Falls asleep; or is woken before it has left the CPU, which then is no sleep at all. A wakeup can also find it still running, long before. */
@@ -127,7 +135,7 @@ static void world_block(struct world *world, int cpu)
 {
 	int t = world->cpus[cpu], next = world_next(world);
 	struct world_thread *thread = &world->threads[t];
-	uint8_t reason = world_below(world, BLOCK_REASON_COUNT);
+	uint8_t reason = world_below(world, BLOCK_THROTTLED);
 	bool is_perhaps_asleep = thread->clock.state == WIRE_THREAD_BLOCKED && thread->clock.wake_ns <= thread->clock.since_ns &&
 				 !thread->clock.is_seen_running;
 	bool is_overtaken = !is_perhaps_asleep && world_one_in(world, 8);
@@ -550,7 +558,7 @@ static void world_begin(struct world *world, const struct world_options *options
 			world->cpus[i] = t;
 			world->threads[t].part = PART_ON_CPU;
 		} else if (world_one_in(world, 2)) {
-			world->threads[t].part = PART_BLOCKED + world_below(world, BLOCK_REASON_COUNT);
+			world->threads[t].part = PART_BLOCKED + world_below(world, BLOCK_THROTTLED);
 		}
 	}
 	for (int t = 0; t < WORLD_THREADS; t++)

@@ -47,7 +47,8 @@ static void each_sort_looks_at_its_own_part(void **state)
 {
 	/* Span n has most of the n-th part, and nothing of the others. */
 	static const char *const sorts[] = { "on_cpu", "runnable", "detached", "unknown", "lock",    "disk", "network",
-					     "sleep",  "page_fault", "pipe",   "wait",    "stopped", "other", "work" };
+					     "sleep",  "page_fault", "pipe",   "wait",    "stopped", "other",
+					     "throttled", "work" };
 	const size_t cnt = sizeof(sorts) / sizeof(sorts[0]);
 
 	(void)state;
@@ -60,7 +61,7 @@ static void each_sort_looks_at_its_own_part(void **state)
 				&span.ledger.on_cpu_ns,     &span.ledger.runnable_ns,   &span.ledger.detached_ns,   &span.ledger.unknown_ns,
 				&span.ledger.blocked_ns[0], &span.ledger.blocked_ns[1], &span.ledger.blocked_ns[2], &span.ledger.blocked_ns[3],
 				&span.ledger.blocked_ns[4], &span.ledger.blocked_ns[5], &span.ledger.blocked_ns[6], &span.ledger.blocked_ns[7],
-				&span.ledger.blocked_ns[8], &span.work_ns,
+				&span.ledger.blocked_ns[8],   &span.ledger.blocked_ns[9], &span.work_ns,
 			};
 
 			*parts[n] = 5;

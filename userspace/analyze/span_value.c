@@ -22,6 +22,7 @@ const char *const span_value_names[] = {
 	[SPAN_VALUE_REASON + TXTRACE_BLOCK_WAIT] = "wait",
 	[SPAN_VALUE_REASON + TXTRACE_BLOCK_STOPPED] = "stopped",
 	[SPAN_VALUE_REASON + TXTRACE_BLOCK_OTHER] = "other",
+	[SPAN_VALUE_REASON + TXTRACE_BLOCK_THROTTLED] = "throttled",
 	[SPAN_VALUE_COUNT] = NULL,
 };
 

@@ -148,7 +148,7 @@ static uint64_t sleep_end_ns(const struct thread *thread, uint64_t time_ns)
 {
 	uint64_t wake_ns = thread->wake_ns > thread->since_ns ? thread->wake_ns : thread->since_ns;
 
-	if (thread->state != THREAD_BLOCKED || !thread->wake_ns)
+	if (thread->state != THREAD_BLOCKED || thread->reason == BLOCK_THROTTLED || !thread->wake_ns)
 		return 0;
 	return wake_ns < time_ns ? wake_ns : time_ns;
 }
@@ -172,7 +172,7 @@ static void settle(const struct thread *thread, uint64_t time_ns, struct wire_cl
 /* thread_clock_wake(). In an unknown state it runs, or nobody can tell: no sleep is ended. */
 void thread_wake(struct thread *thread, uint64_t time_ns)
 {
-	if (thread->state == THREAD_BLOCKED && thread->wake_ns > thread->since_ns)
+	if (thread->state == THREAD_BLOCKED && (thread->wake_ns > thread->since_ns || thread->reason == BLOCK_THROTTLED))
 		thread->late_wake_ns = time_ns;
 	else
 		thread->wake_ns = time_ns;
@@ -200,7 +200,10 @@ void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
 	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns), woken_ns = sleep_end_ns(thread, time_ns);
 
 	thread->run_blocked_ns = thread->run_runnable_ns = 0;
-	if (woken_ns) {
+	if (thread->state == THREAD_BLOCKED && thread->reason == BLOCK_THROTTLED) {
+		thread->run_blocked_ns = spent_ns; /* nobody wakes it */
+		thread->clocks.blocked_ns[BLOCK_THROTTLED] += spent_ns;
+	} else if (woken_ns) {
 		thread->run_blocked_ns = elapsed_ns(thread->since_ns, woken_ns);
 		thread->run_runnable_ns = spent_ns - thread->run_blocked_ns;
 		thread->clocks.blocked_ns[thread->reason] += thread->run_blocked_ns;
@@ -223,7 +226,7 @@ void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
  */
 static bool is_perhaps_awake(const struct thread *thread)
 {
-	return thread->wake_ns > thread->reading_ns && thread->wake_ns <= thread->since_ns;
+	return thread->reason != BLOCK_THROTTLED && thread->wake_ns > thread->reading_ns && thread->wake_ns <= thread->since_ns;
 }
 
 void thread_clocks_at(const struct thread *thread, uint64_t time_ns, struct wire_clocks *clocks)

@@ -7,9 +7,9 @@
 
 const struct command *const commands[] = {
 	&command_report, &command_tree, &command_tail, &command_histogram, &command_flame, &command_workers,
-	&command_concurrency, &command_spans, &command_info, &command_dump, &command_export, &command_verify,
-	&command_repair, &command_slice, &command_merge, &command_recompress, &command_anonymize, &command_help,
-	NULL,
+	&command_concurrency, &command_spans, &command_blocked, &command_blame, &command_show, &command_critical_path,
+	&command_info, &command_dump, &command_export, &command_verify, &command_repair, &command_slice, &command_merge,
+	&command_recompress, &command_anonymize, &command_help, NULL,
 };
 
 const struct command *command_find(const char *name)
@@ -44,7 +44,7 @@ void commands_print_help(FILE *file)
 	      "commands:\n",
 	      file);
 	for (const struct command *const *command = commands; *command; command++)
-		fprintf(file, "  %-11s %s\n", (*command)->name, (*command)->summary);
+		fprintf(file, "  %-14s %s\n", (*command)->name, (*command)->summary);
 	fputs("\n"
 	      "'txtrace help COMMAND' has the options and examples of each; txtrace(1) explains what they print.\n"
 	      "\n"

@@ -23,6 +23,7 @@ const struct ledger_part ledger_parts[LEDGER_PART_COUNT] = {
 	{ "wait", MEDIUM, "96", BLOCKED(WAIT) },
 	{ "stopped", MEDIUM, "91", BLOCKED(STOPPED) },
 	{ "other", MEDIUM, "93", BLOCKED(OTHER) },
+	{ "throttled", DARK, "31", BLOCKED(THROTTLED) },
 	{ "detached", LIGHT, "37", LEDGER(detached_ns), false },
 	{ "unknown", "?", "90", LEDGER(unknown_ns), false },
 };

@@ -12,9 +12,9 @@ static const struct stream_names flags_with_clocks =
 	NAMES("clocks", "interrupt", "truncated", "not_arrived", "rename", "unreadable", "no_clocks", "waker_unknown");
 
 const struct stream_names stream_reasons =
-	NAMES("lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other");
+	NAMES("lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "throttled");
 
-_Static_assert(BLOCK_REASON_COUNT == 9, "every reason has a name");
+_Static_assert(BLOCK_REASON_COUNT == 10, "every reason has a name");
 
 static const struct stream_names left_as = NAMES("untraced", "preempted", "yielded", "blocked", "dead");
 static const struct stream_names thread_states = NAMES("unknown", "on_cpu", "runnable", "blocked");

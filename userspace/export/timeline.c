@@ -151,6 +151,7 @@ const char *state_name(enum thread_state state, unsigned int reason)
 		[TXTRACE_BLOCK_WAIT] = "blocked: wait",
 		[TXTRACE_BLOCK_STOPPED] = "blocked: stopped",
 		[TXTRACE_BLOCK_OTHER] = "blocked: other",
+		[TXTRACE_BLOCK_THROTTLED] = "throttled",
 	};
 
 	if (state == STATE_RUNNING)

@@ -31,10 +31,10 @@ enum span_field {
 	SPAN_ON_CPU = 15,
 	SPAN_RUNNABLE = 16,
 	SPAN_BLOCKED = 17, /* one for each reason */
-	SPAN_DETACHED = 26,
-	SPAN_UNKNOWN = 27,
-	SPAN_BASIS = 28,
-	SPAN_FIELD_COUNT = 29,
+	SPAN_DETACHED = 27,
+	SPAN_UNKNOWN = 28,
+	SPAN_BASIS = 29,
+	SPAN_FIELD_COUNT = 30,
 };
 
 /* The parts of the ledger, in the order of their fields. */

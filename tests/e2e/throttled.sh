@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# A program whose cgroup gets a quarter of a CPU: that it is held back is told from waiting for a CPU, and is as long as the cgroup's own count says.
+# shellcheck source=tests/e2e/e2e.sh
+. tests/e2e/e2e.sh
+need_bpf
+
+group=
+for controller in /sys/fs/cgroup/cpu /sys/fs/cgroup; do
+	if [ -e $controller/cgroup.procs ] && mkdir "$controller/txtrace-test-$$" 2>/dev/null; then
+		group=$controller/txtrace-test-$$
+		trap 'rmdir "$group"' EXIT
+		break
+	fi
+done
+
+limit_group() {
+	if [ -e "$group/cpu.cfs_quota_us" ]; then
+		echo 20000 >"$group/cpu.cfs_period_us" && echo 5000 >"$group/cpu.cfs_quota_us"
+	else
+		echo "5000 20000" >"$group/cpu.max"
+	fi 2>/dev/null
+}
+
+if [ -z "$group" ] || ! limit_group; then
+	echo "ok 1 - throttled # SKIP no cgroup with a limit of CPU time can be made here"
+	echo "1..1"
+	exit 0
+fi
+
+# trace NAME FILE-WITH-PROCESSES
+trace() {
+	local spinner
+	(
+		echo $BASHPID >"$2"
+		exec "$programs/spin" --wait-traced 20 --repeat 20 --output "$tmp/$1.truth"
+	) &
+	spinner=$!
+	"$recorder" -q -p $spinner -o "$tmp/$1.txtrace" && wait $spinner && export_log "$tmp/$1.txtrace"
+}
+
+# throttled_us: how long the group was held back so far
+throttled_us() {
+	sed -n -e 's/^throttled_usec //p' -e 's/^throttled_time \(.*\)...$/\1/p' "$group/cpu.stat"
+}
+
+# The group's count stops when the thread may go on, ours when it has a CPU; and what came before the tracer is not ours.
+as_long_as_the_group_says() {
+	python3 - "$tmp/limited.txtrace.jsonl" "$throttled" <<-'END'
+		import json, sys
+		records = [json.loads(line) for line in open(sys.argv[1])]
+		ours = sum(run["blocked_ns"] for before, run in zip(*[[r for r in records if r["type"] == "run"][i:] for i in (0, 1)])
+		           if before.get("reason") == "throttled")
+		group = int(sys.argv[2]) * 1000
+		spans = [record for record in records if record["type"] == "span"]
+		in_spans = sum(span["blocked"]["throttled"] for span in spans)
+		print(f"ours {ours}, in spans {in_spans}, the group's {group}")
+		sys.exit(not (ours >= 0.8 * group > 0 and 0 < in_spans <= ours))
+	END
+}
+
+# What it computed is what it always does.
+computes_the_same() {
+	python3 - "$tmp/limited.txtrace.jsonl" "$tmp/limited.truth" <<-'END'
+		import json, sys
+		spans = {r["id"]: r for r in map(json.loads, open(sys.argv[1])) if r["type"] == "span"}
+		for truth in map(json.loads, open(sys.argv[2])):
+		    span, cpu = spans[truth["id"]], [truth["cpu_ns"][i] + truth["stolen_ns"][i] for i in (0, 1)]
+		    switches = truth["nvcsw"][1] + truth["nivcsw"][1]
+		    slack = max(50_000, 0.01 * cpu[1]) + 50_000 * switches
+		    if not cpu[0] - slack - span["unknown_ns"] <= span["on_cpu_ns"] <= cpu[1] + slack:
+		        sys.exit(f"span {truth['id']}: {span['on_cpu_ns']} ns on a CPU, the program says {cpu}")
+		    if span["blocked_ns"] != span["blocked"]["throttled"]:
+		        sys.exit(f"span {truth['id']} never slept: {span['blocked']}")
+	END
+}
+
+is_not_throttled() {
+	trace free "$(dirname "$group")/cgroup.procs" || return
+	! grep -q '"throttled":[1-9]' "$tmp/free.txtrace.jsonl"
+}
+
+before=$(throttled_us)
+check "a program with a quarter of a CPU is traced" trace limited "$group/cgroup.procs"
+throttled=$(($(throttled_us) - before))
+check "it is held back for as long as its group says" as_long_as_the_group_says
+check "it computes as long as ever, and sleeps for no other reason" computes_the_same
+check "without a limit nobody is held back" is_not_throttled
+finish
