@@ -298,15 +298,21 @@ def read_run(batch, f):
     batch.cpu_end[cpu] = thread.left = thread.ready = end
     syscall = f[9] - 2 & 0xFFFFFFFF
     return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, cpu=f[2], blocked=blocked, runnable=runnable, left_as=f[7],
-                reason=f[8], syscall=syscall - (1 << 32) if syscall >> 31 else syscall, object=batch.objects[f[10] - 1] if f[10] else 0)
+                reason=f[8], syscall=syscall - (1 << 32) if syscall >> 31 else syscall, object=(batch.objects[f[10] - 1] if f[10] else 0) + f[11] & M)
+
+
+def read_current_span(batch, thread, slot, field):
+    span = batch.span_id(thread, slot, field)
+    thread.current = span or thread.current
+    return span
 
 
 def read_wake(batch, f):
     thread, waker = batch.threads[f[1]], batch.threads[f[2]]
     thread.ready = batch.time
     return dict(time=batch.time, pid=thread.pid, tid=thread.tid, waker_pid=waker.pid, waker_tid=waker.tid, cpu=f[3], flags=f[4],
-                waker_comm=batch.name(f[5]), span=batch.span_id(thread, f[6], f[7]),
-                waker_span=batch.span_id(waker, f[8], f[9]))
+                waker_comm=batch.name(f[5]), span=read_current_span(batch, thread, f[6], f[7]),
+                waker_span=read_current_span(batch, waker, f[8], f[9]))
 
 
 def common(batch, f):

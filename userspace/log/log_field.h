@@ -73,7 +73,8 @@ enum run_field {
 	RUN_REASON = 8,
 	RUN_SYSCALL = 9,
 	RUN_OBJECT = 10,
-	RUN_FIELD_COUNT = 11,
+	RUN_OBJECT_MORE = 11, /* is added to it */
+	RUN_FIELD_COUNT = 12,
 };
 
 /* RUN_BEGIN_FROM: what RUN_BEGIN is counted from */

@@ -172,7 +172,7 @@ static bool is_told(struct txtrace_log *log, int result, const struct txtrace_re
 	return false;
 }
 
-static __attribute__((noinline)) int next_with_care(struct txtrace_log *log, struct txtrace_record *record)
+static __attribute__((noinline)) int next_by_steps(struct txtrace_log *log, struct txtrace_record *record)
 {
 	int result;
 
@@ -205,7 +205,7 @@ int txtrace_log_next(struct txtrace_log *log, struct txtrace_record *record)
 		if (is_told(log, result, record))
 			return result;
 	}
-	return next_with_care(log, record);
+	return next_by_steps(log, record);
 }
 
 /* ---- seeking ---- */

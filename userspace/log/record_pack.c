@@ -319,6 +319,15 @@ static void pack_run_begin(const struct model_thread *thread, const struct model
 	}
 }
 
+/* What a thread waits for comes again, but how long it asked to sleep is any number. */
+static void pack_object_of(struct record_packer *packer, const struct txtrace_run *run, uint64_t *fields)
+{
+	bool is_number = run->reason == TXTRACE_BLOCK_SLEEP;
+
+	fields[RUN_OBJECT] = run->object && !is_number ? 1 + intern_number(&packer->objects, run->object) : 0;
+	fields[RUN_OBJECT_MORE] = is_number ? run->object : 0;
+}
+
 static void pack_run(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
 	const struct txtrace_run *run = &record->run;
@@ -334,7 +343,7 @@ static void pack_run(struct record_packer *packer, const struct txtrace_record *
 	fields[RUN_LEFT_AS] = run->left_as;
 	fields[RUN_REASON] = run->reason;
 	fields[RUN_SYSCALL] = (uint32_t)run->syscall_nr + SYSCALL_BIAS;
-	fields[RUN_OBJECT] = run->object ? 1 + intern_number(&packer->objects, run->object) : 0;
+	pack_object_of(packer, run, fields);
 	model_note_run(&packer->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
 	if (run->cpu >= packer->cpu_cnt)
@@ -345,8 +354,10 @@ static void pack_current_span(struct record_packer *packer, enum slot_role role,
 {
 	field[0] = SLOT_ZERO;
 	field[1] = 0;
-	if (span)
-		pack_id(packer, thread, pick_slot(packer, role, thread, 0), span, field);
+	if (!span)
+		return;
+	pack_id(packer, thread, pick_slot(packer, role, thread, 0), span, field);
+	packer->model.threads[thread].current_id = span;
 }
 
 static void pack_wake(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)

@@ -185,17 +185,27 @@ static bool unpack_run(struct record_unpacker *unpacker, const uint64_t *fields,
 	run->left_as = (uint8_t)fields[RUN_LEFT_AS];
 	run->reason = (uint8_t)fields[RUN_REASON];
 	run->syscall_nr = (int32_t)((uint32_t)fields[RUN_SYSCALL] - SYSCALL_BIAS);
-	run->object = fields[RUN_OBJECT] ? unpacker->objects[fields[RUN_OBJECT] - 1] : 0;
+	run->object = (fields[RUN_OBJECT] ? unpacker->objects[fields[RUN_OBJECT] - 1] : 0) + fields[RUN_OBJECT_MORE];
 	if (unpacker->model.waits)
 		model_note_run(&unpacker->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
 	return true;
 }
 
+/* The span that a thread is in, if it is in one. */
+static bool unpack_current_span(struct record_unpacker *unpacker, struct model_thread *thread, const uint64_t field[2], uint64_t *span)
+{
+	if (!unpack_id(unpacker, thread, field, 0, span))
+		return false;
+	if (*span)
+		thread->current_id = *span;
+	return true;
+}
+
 static bool unpack_wake(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
 {
 	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
-	const struct model_thread *waker = unpack_thread(unpacker, fields[WAKE_WAKER]);
+	struct model_thread *waker = unpack_thread(unpacker, fields[WAKE_WAKER]);
 	struct txtrace_wake *wake = &record->wake;
 
 	if (!thread || !waker)
@@ -209,8 +219,8 @@ static bool unpack_wake(struct record_unpacker *unpacker, const uint64_t *fields
 	wake->flags = (uint32_t)fields[WAKE_FLAGS];
 	thread->ready_ns = wake->time_ns;
 	return unpack_name(unpacker, fields[WAKE_COMM], &wake->waker_comm) &&
-	       unpack_id(unpacker, thread, fields + WAKE_SPAN_SLOT, 0, &wake->span) &&
-	       unpack_id(unpacker, waker, fields + WAKE_WAKER_SPAN_SLOT, 0, &wake->waker_span);
+	       unpack_current_span(unpacker, thread, fields + WAKE_SPAN_SLOT, &wake->span) &&
+	       unpack_current_span(unpacker, waker, fields + WAKE_WAKER_SPAN_SLOT, &wake->waker_span);
 }
 
 static bool unpack_thread_record(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
