@@ -143,12 +143,14 @@ static void a_log_that_was_cut_off_is_exported_and_said_to_be_incomplete(void **
 	fclose(file);
 	for (size_t size = 1; size < length; size++) {
 		struct txtrace_log *log;
+		int err;
 
 		assert_int_equal(ftruncate(fd, 0), 0);
 		assert_int_equal(pwrite(fd, whole, size, 0), size);
-		if (txtrace_log_open(&log, cut_path))
-			continue; /* not even the header is there */
+		err = txtrace_log_open(&log, cut_path);
 		txtrace_log_close(log);
+		if (err)
+			continue; /* not even the header is there */
 		for (size_t i = 0; export_format_at(i); i++) {
 			struct export_totals totals;
 			char *bytes = export_path(cut_path, export_format_at(i)->name, &totals);
