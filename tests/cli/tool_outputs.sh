@@ -76,6 +76,9 @@ has_begun() {
 	[ "$(left stopped)" != stopped.txtrace ]
 }
 
+# For what is killed: a leak sanitizer that is killed at its work complains.
+unchecked=ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+
 has_gone() {
 	[ "$(left stopped)" = stopped.txtrace ]
 }
@@ -86,7 +89,7 @@ stopped_by() {
 	echo old >"$tmp/stopped.txtrace"
 	cd "$tmp" || return
 	# A job of a shell without job control ignores SIGINT: env gives it back.
-	env --default-signal=INT "$txtrace" "$3" -o stopped.txtrace slow.txtrace.partial >out 2>err &
+	env --default-signal=INT "$unchecked" "$txtrace" "$3" -o stopped.txtrace slow.txtrace.partial >out 2>err &
 	pid=$!
 	wait_for has_begun || { kill -KILL $pid; return 1; }
 	kill "-$1" $pid
@@ -129,7 +132,7 @@ nothing_beside() {
 # stopped_after MICROSECONDS SIGNAL TOOL
 stopped_after() {
 	local status
-	(cd "$tmp" && exec env --default-signal=INT timeout --foreground -s "$2" "$(printf '%d.%06d' $(($1 / 1000000)) $(($1 % 1000000)))" \
+	(cd "$tmp" && exec env --default-signal=INT "$unchecked" timeout --foreground -s "$2" "$(printf '%d.%06d' $(($1 / 1000000)) $(($1 % 1000000)))" \
 		"$txtrace" "$3" -o any.txtrace work.txtrace) >"$tmp/out" 2>"$tmp/err" </dev/null
 	status=$?
 	case $status in 0 | 124 | 137) ;; *) fail "the status is $status: $(cat "$tmp/err")" || return ;; esac
