@@ -6,15 +6,32 @@
 
 make_from clean
 
+commands() {
+	"$txtrace" help | awk '/^  [a-z]/ { print $1 }'
+}
+
 every_command_has_help() {
 	local command
-	for command in report spans blocked blame show critical-path info dump export help; do
+	[ "$(commands | wc -l)" -ge 22 ] || fail "the list of commands lacks some" || return
+	for command in $(commands); do
 		run 0 "$command" --help || return
 		grep -q "^usage: txtrace $command" "$tmp/out" || fail "$command --help has no usage" || return
 		cp "$tmp/out" "$tmp/first"
 		run 0 help "$command" && diff "$tmp/first" "$tmp/out" || return
 		[ "$(awk '{ print length($0) }' "$tmp/out" | sort -n | tail -n 1)" -le 110 ] || fail "$command --help has wide lines" || return
 	done
+}
+
+# What the examples give to jq, it understands.
+examples_for_jq() {
+	local line
+	cp "$tmp/clean.txtrace" "$tmp/bank.txtrace"
+	commands | while read -r line; do "$txtrace" "$line" --help; done |
+		grep '^  txtrace .*| jq ' >"$tmp/examples"
+	[ "$(wc -l <"$tmp/examples")" -ge 4 ] || fail "there are only these: $(cat "$tmp/examples")" || return
+	while read -r line; do
+		(cd "$tmp" && eval "\"$txtrace\" ${line#txtrace }") >"$tmp/out" 2>"$tmp/err" </dev/null || fail "$line: $(cat "$tmp/err")" || return
+	done <"$tmp/examples"
 }
 
 without_arguments() {
@@ -28,6 +45,7 @@ version() {
 }
 
 check "help: the list of commands" expects help 0 help
+check "the examples for jq run" examples_for_jq
 check "--help is the same" expects help 0 --help
 check "every command explains itself" every_command_has_help
 check "without arguments it prints its usage and fails" without_arguments

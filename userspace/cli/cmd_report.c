@@ -62,7 +62,7 @@ static const struct options options = {
 		{ "txtrace report bank.txtrace", "The whole log." },
 		{ "txtrace report --by tag:shard --label 'tx*' bank.txtrace", "Transactions, by what their tags say of the shard." },
 		{ "txtrace report --by reason bank.txtrace", "What all threads waited for, and how long." },
-		{ "txtrace report --json bank.txtrace | jq '.labels[] | {label, p99: .wall_ns.p99}'", "For a machine." },
+		{ "txtrace report --json bank.txtrace | jq '.labels[] | [.label, .wall_ns.p99]'", "For a machine." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_notes,
