@@ -64,12 +64,12 @@ LOG_LIBS     = $(call pkg,--libs,libzstd liblz4) -pthread
 EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c)
 RECORD_LIBS  = $(call pkg,--libs,libbpf libelf) -lz -pthread
 
-# ---- sources: a folder is a module; a file in it is part of it ----
+# ---- sources: a folder is a module; a file in it, or in a folder in it, is part of it ----
 
 # No module of the first group knows libbpf; ring and attach alone include it.
 PURE_FOLDERS   := base event merge attribute log analyze export cli
 RECORD_FOLDERS := ring attach record
-sources = $(foreach folder,$(1),$(sort $(wildcard userspace/$(folder)/*.c)))
+sources = $(foreach folder,$(1),$(sort $(wildcard userspace/$(folder)/*.c userspace/$(folder)/*/*.c)))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 PROTOS         := $(sort $(wildcard userspace/export/*.proto))

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "log/log_writer.h"
+#include "log/write/log_writer.h"
 #include "txtrace/log.h"
 
 #define ROUNDS 7

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "log/log_writer.h"
+#include "log/write/log_writer.h"
 
 #define ROUNDS 7
 #define RECORDS 1000000u

@@ -10,7 +10,7 @@
 #include "../programs/program_options.h"
 #include "analyze/id_shift.h"
 #include "analyze/log_census.h"
-#include "log/log_writer.h"
+#include "log/write/log_writer.h"
 
 #define PID_RANGES 100
 

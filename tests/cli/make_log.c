@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/log_writer.h"
+#include "log/write/log_writer.h"
 
 enum field_type {
 	FIELD_U8,

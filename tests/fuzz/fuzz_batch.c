@@ -6,8 +6,8 @@
 #include <errno.h>
 
 #include "fuzz/fuzz_laws.h"
-#include "log/batch_decoder.h"
-#include "log/batch_encoder.h"
+#include "log/read/batch_decoder.h"
+#include "log/write/batch_encoder.h"
 
 #define assert_int_equal(a, b) LAW((a) == (b)) /* for cmocka's, in what is not used here */
 #include "unit/log_samples.h"

@@ -8,7 +8,7 @@
 
 #include "base/crc32c.h"
 #include "fuzz/fuzz.h"
-#include "log/log_format.h"
+#include "log/format/log_format.h"
 
 static inline void fix_last_4(uint8_t *bytes, size_t length)
 {

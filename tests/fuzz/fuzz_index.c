@@ -3,12 +3,12 @@
  * Any bytes as the index of a log that is sound otherwise. Who checks the index finds something or not; who reads the log sees the same records, as
  * nothing is in the index that the blocks do not say.
  */
-#include "analyze/block_check.h"
+#include "analyze/files/block_check.h"
 #include "base/crc32c.h"
 #include "fuzz/fuzz_laws.h"
-#include "log/batch_encoder.h"
-#include "log/log_header.h"
-#include "log/log_writer.h"
+#include "log/write/batch_encoder.h"
+#include "log/format/log_header.h"
+#include "log/write/log_writer.h"
 
 #define BATCH_CNT 3u
 

@@ -4,7 +4,7 @@
 #define FUZZ_LAWS_H
 
 #include "base/utf8.h"
-#include "cli/dump_line.h"
+#include "cli/print/dump_line.h"
 #include "fuzz/fuzz.h"
 #include "txtrace/log.h"
 

@@ -5,8 +5,8 @@
  */
 #include <fcntl.h>
 
-#include "analyze/block_check.h"
-#include "cli/command.h"
+#include "analyze/files/block_check.h"
+#include "cli/commands/command.h"
 #include "fuzz/fuzz_checksums.h"
 #include "fuzz/fuzz_laws.h"
 #include "fuzz/fuzz_prints.h"

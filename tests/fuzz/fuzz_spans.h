@@ -9,7 +9,7 @@
 #include "attribute/attribution.h"
 #include "event/stream.h"
 #include "fuzz/fuzz_laws.h"
-#include "log/batch_encoder.h"
+#include "log/write/batch_encoder.h"
 
 struct fuzz_spans {
 	struct attribution *attribution;

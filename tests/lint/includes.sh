@@ -19,6 +19,26 @@ attach:    event base
 record:    attach ring event merge attribute log analyze export cli base
 main:      record attach ring event merge attribute log analyze export cli base
 '
+# A large folder has floors of its own: what lies in it, or in a folder in it, and the others of its folders that it may include. '.' stands for what lies in it
+# itself.
+floors='
+log/format:
+log/file:         format
+log/write:        file format
+log/read:         format
+log/copy:         read write file format
+analyze/.:
+analyze/wait:     .
+analyze/tree:     .
+analyze/label:    tree .
+analyze/span:     wait .
+analyze/thread:   tree wait .
+analyze/files:    .
+cli/.:
+cli/files:        .
+cli/print:        files .
+cli/commands:     print files .
+'
 may_use_libbpf=' ring attach record '
 
 # includes PATTERN...: "file:line:included" for every #include of these files, with < or " before what is included.
@@ -44,9 +64,32 @@ folder_law() {
 	done
 }
 
+# floor PATH: the folder within the folder of userspace/ that this file lies in, as in the table.
+floor() {
+	case $1 in
+	*/*/*) cut -d/ -f1,2 <<<"$1" ;;
+	*) echo "${1%%/*}/." ;;
+	esac
+}
+
+floors_law() {
+	local file line what mine its
+	includes 'userspace/log/*.[ch]' 'userspace/analyze/*.[ch]' 'userspace/cli/*.[ch]' | while IFS=: read -r file line what; do
+		file=${file#userspace/} what=${what#\"}
+		mine=$(floor "$file")
+		grep -q "^$mine:" <<<"$floors" || echo "userspace/$file: the folder $mine is not in the table of tests/lint/includes.sh"
+		[ "${what%%/*}" = "${file%%/*}" ] || continue
+		its=$(floor "$what")
+		case " ${mine#*/} $(sed -n "s,^$mine:,,p" <<<"$floors") " in
+		*" ${its#*/} "*) ;;
+		*) echo "userspace/$file:$line: $mine must not include $what" ;;
+		esac
+	done
+}
+
 # record/ drives the pipeline; of cli/ it takes what prints, no command.
 no_commands_in_record() {
-	includes 'userspace/record/*.[ch]' | grep -E '"cli/(cmd|command)' | sed 's/$/: a command of txtrace/'
+	includes 'userspace/record/*.[ch]' | grep -E '"cli/commands/' | sed 's/$/: a command of txtrace/'
 }
 
 libbpf_law() {
@@ -107,6 +150,7 @@ headers_stand_alone() {
 }
 
 rule "the folders of userspace/ include only what they may" folder_law
+rule "the folders within log/, analyze/ and cli/ include only what they may" floors_law
 rule "record/ includes no command" no_commands_in_record
 rule "only ring/, attach/ and record/ include libbpf and libelf" libbpf_law
 rule "bpf/ knows the kernel by vmlinux.h only" bpf_law

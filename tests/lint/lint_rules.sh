@@ -44,7 +44,8 @@ int twice(int n)
 {
 	return 2 * n;
 }"
-	put userspace/cli/command_report.h <<<"$licence"
+	put userspace/cli/commands/cmd_report.h <<<"$licence"
+	put userspace/cli/cli.h <<<"$licence"
 	put bpf/span.bpf.c <<<'/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>'
@@ -110,13 +111,17 @@ holds shell_scripts
 holds manual
 
 folders="the folders of userspace/ include only what they may"
-breaks includes "$folders" userspace/log/batch.c <<<'#include "base/units.h"
+breaks includes "$folders" userspace/log/format/batch.c <<<'#include "base/units.h"
 #include "merge/merge.h"'
 breaks includes "$folders" userspace/base/strings.c <<<'#include "log/batch.h"'
 breaks includes "$folders" userspace/base/strings.c <<<'#include "units.h"'
 breaks includes "$folders" userspace/newcomer/strings.c <<<'#include "base/units.h"'
-breaks includes "record/ includes no command" userspace/record/record.c <<<'#include "cli/command_report.h"'
-breaks includes "only ring/, attach/ and record/ include libbpf and libelf" userspace/log/batch.c <<<'#include <bpf/libbpf.h>'
+breaks includes "record/ includes no command" userspace/record/record.c <<<'#include "cli/commands/cmd_report.h"'
+floors="the folders within log/, analyze/ and cli/ include only what they may"
+breaks includes "$floors" userspace/cli/command.c <<<'#include "cli/commands/cmd_report.h"'
+breaks includes "$floors" userspace/cli/print/command.c <<<'#include "cli/commands/cmd_report.h"'
+breaks includes "$floors" userspace/cli/newcomer/command.c <<<'#include "cli/cli.h"'
+breaks includes "only ring/, attach/ and record/ include libbpf and libelf" userspace/log/format/batch.c <<<'#include <bpf/libbpf.h>'
 breaks includes "bpf/ knows the kernel by vmlinux.h only" bpf/sched.bpf.c <<<'#include <linux/sched.h>'
 breaks includes "public headers include nothing of ours by quotes" include/txtrace/log.h <<<'#include "txtrace.h"'
 breaks includes "traced programs include txtrace.h and their own headers" tests/programs/lock.c <<<'#include "base/units.h"'
@@ -128,9 +133,9 @@ breaks shape "no line has more than 160 columns" userspace/base/strings.c < <(ec
 breaks shape "tabs indent, and nothing trails" userspace/base/strings.c < <(printf '%s\n%8sint a;\n' "$licence" "")
 breaks shape "tabs indent, and nothing trails" docs/more.md <<<"# More "
 breaks shape "text files end with a newline" docs/more.md < <(printf 'more')
-breaks shape "file names are unique in the tree" userspace/log/units.c <<<"$licence"
-breaks shape "file names are snake_case" userspace/log/logWriter.c <<<"$licence"
-breaks shape "every source names its licence" userspace/log/batch.c <<<"int a;"
+breaks shape "file names are unique in the tree" userspace/log/format/units.c <<<"$licence"
+breaks shape "file names are snake_case" userspace/log/format/logWriter.c <<<"$licence"
+breaks shape "every source names its licence" userspace/log/format/batch.c <<<"int a;"
 breaks shape "every source names its licence" bpf/sched.bpf.c <<<"$licence"
 breaks shape "nothing unfinished, no path of a machine" docs/more.md <<<"TO""DO: write it"
 breaks shape "nothing unfinished, no path of a machine" docs/more.md <<<"It lies in /ho""me/somebody/txtrace."

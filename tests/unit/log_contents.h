@@ -6,7 +6,7 @@
 #ifndef LOG_CONTENTS_H
 #define LOG_CONTENTS_H
 
-#include "log/log_writer.h"
+#include "log/write/log_writer.h"
 #include "unit/log_samples.h"
 #include "unit/series_folder.h"
 

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "log/log_writer.h"
+#include "log/write/log_writer.h"
 #include "txtrace/log.h"
 
 #define SAMPLE_LINE_BYTES (1u << 20)

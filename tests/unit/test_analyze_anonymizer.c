@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/anonymizer.h"
-#include "analyze/pseudonym.h"
+#include "analyze/files/anonymizer.h"
+#include "analyze/files/pseudonym.h"
 
 #define STRING(literal) ((struct txtrace_string){ literal, sizeof(literal) - 1 })
 

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "analyze/block_check.h"
+#include "analyze/files/block_check.h"
 #include "base/crc32c.h"
-#include "log/log_header.h"
-#include "log/log_writer.h"
+#include "log/format/log_header.h"
+#include "log/write/log_writer.h"
 
 static char path[64];
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/label_report.h"
+#include "analyze/label/label_report.h"
 
 #define MS 1000000u
 

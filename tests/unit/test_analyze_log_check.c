@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/log_check.h"
+#include "analyze/files/log_check.h"
 
 #define MEMORY (1 << 20)
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/log_cut.h"
+#include "analyze/files/log_cut.h"
 #include "analyze/record_parts.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

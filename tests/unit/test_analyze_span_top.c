@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/span_top.h"
+#include "analyze/span/span_top.h"
 #include "analyze/thread_names.h"
 
 static unsigned int sort_of(const char *name)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/span_tree.h"
+#include "analyze/tree/span_tree.h"
 
 /* A span of thread 7 that was on a CPU all the time. */
 static struct txtrace_span span(uint64_t id, uint64_t parent, const char *label, uint64_t begin_ns, uint64_t end_ns)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/wait_sums.h"
+#include "analyze/wait/wait_sums.h"
 
 #define PID 10
 

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "log/batch_queue.h"
+#include "log/write/batch_queue.h"
 
 #define HEAD_BYTES 8 /* the queue's own, for each piece */
 

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "cli/log_copy.h"
-#include "cli/log_output.h"
+#include "cli/files/log_copy.h"
+#include "cli/files/log_output.h"
 
 static char folder[64];
 

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/label_report.h"
+#include "analyze/label/label_report.h"
 #include "base/utf8.h"
-#include "cli/capture_info.h"
-#include "cli/dump_line.h"
-#include "cli/ledger_part.h"
-#include "cli/report_print.h"
-#include "cli/span_json.h"
+#include "cli/files/capture_info.h"
+#include "cli/print/dump_line.h"
+#include "cli/print/ledger_part.h"
+#include "cli/print/report_print.h"
+#include "cli/print/span_json.h"
 
 #define RECORDS 3000
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "export_feed.h"
-#include "log/log_writer.h"
+#include "log/write/log_writer.h"
 
 /* ---- the table ---- */
 

@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "log/file_number.h"
-#include "log/file_series.h"
+#include "log/file/file_number.h"
+#include "log/file/file_series.h"
 #include "unit/series_folder.h"
 #include "unit/skip.h"
 

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 
 #include "base/crc32c.h"
-#include "log/log_header.h"
+#include "log/format/log_header.h"
 #include "unit/log_samples.h"
 
 #define BATCH_CNT 4

@@ -13,7 +13,7 @@
 #include <sys/file.h>
 #include <sys/time.h>
 
-#include "log/log_header.h"
+#include "log/format/log_header.h"
 #include "unit/log_parts.h"
 
 /* A recorder that writes bytes which are known before. */

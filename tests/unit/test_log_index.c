@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/log_index.h"
-#include "log/varint.h"
+#include "log/format/log_index.h"
+#include "log/format/varint.h"
 
 struct totals {
 	uint64_t entry_cnt;

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "log/log_writer.h"
+#include "log/write/log_writer.h"
 #include "unit/log_contents.h"
 
 #define SECOND 1000000000u

@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "log/log_writer.h"
+#include "log/write/log_writer.h"
 #include "unit/log_contents.h"
 
 /* ---- the thread ---- */

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "log/log_field.h"
-#include "log/log_format.h"
+#include "log/format/log_field.h"
+#include "log/format/log_format.h"
 #include "unit/log_samples.h"
 
 static const enum log_codec codecs[] = { LOG_CODEC_NONE, LOG_CODEC_ZSTD, LOG_CODEC_LZ4 };

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/crc32c.h"
-#include "log/log_header.h"
-#include "log/log_index.h"
+#include "log/format/log_header.h"
+#include "log/format/log_index.h"
 #include "unit/log_samples.h"
 
 #define BATCH_MAX 10000

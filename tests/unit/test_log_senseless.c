@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/crc32c.h"
-#include "log/log_header.h"
+#include "log/format/log_header.h"
 
 static const struct txtrace_log_info original = {
 	.capture_id = "this capture",

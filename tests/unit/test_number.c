@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "log/number.h"
+#include "log/format/number.h"
 
 static const struct {
 	uint64_t number;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "log/varint.h"
+#include "log/format/varint.h"
 
 static const struct {
 	uint64_t value;

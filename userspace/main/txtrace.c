@@ -2,7 +2,7 @@
 /* txtrace: everything that needs no privilege. The commands are in cli/. */
 #include <signal.h>
 
-#include "cli/command.h"
+#include "cli/commands/command.h"
 
 int main(int argc, char **argv)
 {

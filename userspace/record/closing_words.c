@@ -2,7 +2,7 @@
 #include "record/closing_words.h"
 
 #include "base/units.h"
-#include "cli/report_print.h"
+#include "cli/print/report_print.h"
 #include "cli/screen.h"
 #include "record/log_place.h"
 

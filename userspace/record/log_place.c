@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "log/file_number.h"
+#include "log/file/file_number.h"
 
 #define TOLD_MAX 10
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/text.h"
-#include "log/log_file.h"
+#include "log/file/log_file.h"
 
 #define LOG_PLACE_DEFAULT "txtrace.txtrace"
 

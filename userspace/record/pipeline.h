@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyze/label_report.h"
+#include "analyze/label/label_report.h"
 #include "attribute/attribution.h"
 #include "event/event_decode.h"
-#include "log/log_writer.h"
+#include "log/write/log_writer.h"
 #include "merge/merge.h"
 #include "record/object_names.h"
 

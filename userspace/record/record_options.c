@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "log/log_writer.h"
+#include "log/write/log_writer.h"
 #include "record/log_place.h"
 
 #define FIELD(field) offsetof(struct record_options, field)

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A call tree as the rows of a flame graph: a frame for each node, as wide as its own weight and that of all frames below it. Of exact spans
+ * only.
+ */
+#ifndef FLAME_ROWS_H
+#define FLAME_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/tree/span_tree.h"
+
+/* What weighs: the work of self, or parts of it. */
+enum flame_weight {
+	FLAME_WALL = 0, /* all parts: self's share of the wall time, unless several threads worked at once */
+	FLAME_ON_CPU = 1,
+	FLAME_RUNNABLE = 2,
+	FLAME_BLOCKED = 3,
+	FLAME_DETACHED = 4,
+};
+
+extern const char *const flame_weights[]; /* "wall", "on-cpu", …, by the numbers above; ends with NULL */
+
+struct flame_row {
+	const struct tree_node *node;
+	uint32_t depth;    /* the roots' is 0 */
+	uint64_t begin_ns; /* of all weights, in the order of the tree */
+	uint64_t self_ns;
+	uint64_t total_ns; /* self and all below; never 0 */
+};
+
+struct flame_rows {
+	struct flame_row *rows; /* parents before their children */
+	size_t cnt;
+	size_t size;
+	uint64_t total_ns;
+	uint32_t depth; /* levels */
+};
+
+/* Nodes without weight are left out. 0 or -ENOMEM, and then there is nothing to be released. */
+int flame_rows_make(struct flame_rows *rows, const struct span_tree *tree, enum flame_weight weight);
+void flame_rows_release(struct flame_rows *rows);
+
+#endif

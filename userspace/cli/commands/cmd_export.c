@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "cli/commands/command.h"
+#include "cli/exit_status.h"
+#include "cli/files/log_input.h"
+#include "cli/files/output_file.h"
+#include "export/export.h"
+
+#define NO_FORMAT UINT_MAX
+
+struct export_options {
+	unsigned int format;
+	const char *output;
+};
+
+static const char *format_name(size_t idx)
+{
+	const struct export_format *format = export_format_at(idx);
+
+	return format ? format->name : NULL;
+}
+
+static const struct option_spec specs[] = {
+	OPTION("format", 'f', OPTION_CHOICE, "FORMAT", "of the output; without it, by the end of the output's name",
+	       offsetof(struct export_options, format), .choice_at = format_name),
+	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file, once it is complete (default: standard output)",
+	       offsetof(struct export_options, output)),
+	OPTION_END,
+};
+
+static const struct options options = {
+	.program = "txtrace export",
+	.about = "The log in another format: JSON Lines with every record for your own tools, or a picture for ui.perfetto.dev "
+		 "(perfetto, protobuf) and chrome://tracing (chrome, JSON).",
+	.usages = (const char *const[]){ "--format FORMAT FILE\xe2\x80\xa6", "-o OUT FILE\xe2\x80\xa6", NULL },
+	.specs = specs,
+	.examples = (const struct option_example[]){
+		{ "txtrace export -f jsonl bank.txtrace | jq 'select(.type == \"span\" and .wall_ns > 5e6)'", "Spans longer than 5 ms." },
+		{ "txtrace export -f perfetto -o bank.pftrace bank.txtrace", "A picture; open it at https://ui.perfetto.dev." },
+		{ NULL, NULL },
+	},
+	.notes = exit_status_notes,
+	.operand = "FILE",
+	.operand_min = 1,
+	.operand_max = -1,
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t text_length = strlen(text), length = strlen(end);
+
+	return length > 0 && text_length > length && strcmp(text + text_length - length, end) == 0;
+}
+
+/* NULL: a sentence was said. */
+static const struct export_format *choose_format(struct cli *cli, const struct export_options *values)
+{
+	if (values->format != NO_FORMAT)
+		return export_format_at(values->format);
+	for (size_t i = 0; values->output && export_format_at(i); i++) {
+		if (ends_with(values->output, export_format_at(i)->suffix))
+			return export_format_at(i);
+	}
+	if (values->output)
+		cli_fail(cli, "the name '%s' does not tell the format, give --format, see 'txtrace help export'", values->output);
+	else
+		cli_fail(cli, "which format? give --format, see 'txtrace help export'");
+	return NULL;
+}
+
+/* Everything that can be read goes out. What the export itself failed with is in the result. */
+static int export_input(struct log_input *input, const struct export_format *format, FILE *out)
+{
+	struct txtrace_record record;
+	struct export *export;
+	int err = export_open(&export, format, out, &input->info);
+
+	if (err)
+		return err;
+	while (!err && log_input_next(input, &record))
+		err = export_add(export, &record);
+	if (err) {
+		export_abort(export);
+		return err;
+	}
+	return export_close(export, input->err, NULL);
+}
+
+static int fail_output(struct cli *cli, const char *path, int err)
+{
+	if (err == -EBUSY)
+		return cli_fail(cli, "can't write '%s': it is the log itself", path);
+	return cli_fail(cli, "can't write '%s': %s", path, strerror(-err));
+}
+
+static int export_to_file(struct cli *cli, const char *path, struct log_input *input, const struct export_format *format)
+{
+	struct output_file output;
+	int err = log_input_has_file(input, path) ? -EBUSY : output_file_open(&output, path, input->path);
+
+	if (err)
+		return fail_output(cli, path, err);
+	err = export_input(input, format, output.file);
+	if (!err)
+		err = output_file_commit(&output);
+	else
+		output_file_abort(&output);
+	return err ? fail_output(cli, path, err) : CLI_OK;
+}
+
+static int export_to_stdout(struct cli *cli, struct log_input *input, const struct export_format *format)
+{
+	int err;
+
+	if (format->is_binary && cli->out.is_terminal)
+		return cli_fail(cli, "format '%s' is not for a terminal: give a file with --output", format->name);
+	err = export_input(input, format, cli->out.file);
+	if (err && ferror(cli->out.file))
+		err = cli_write_failed(cli, err);
+	return err ? cli_fail(cli, "can't export '%s': %s", input->path, strerror(-err)) : CLI_OK;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct export_options values = { .format = NO_FORMAT };
+	const struct export_format *format;
+	struct options_result result;
+	struct log_input input;
+	int status, input_status;
+
+	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
+		return status;
+	if (values.output && strcmp(values.output, "-") == 0)
+		values.output = NULL;
+	format = choose_format(cli, &values);
+	if (!format)
+		return CLI_FAILED;
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, values.output || !cli->out.is_terminal);
+	if (status)
+		return status;
+	if (values.output)
+		status = export_to_file(cli, values.output, &input, format);
+	else
+		status = export_to_stdout(cli, &input, format);
+	input_status = log_input_close(&input);
+	return status ? status : input_status;
+}
+
+const struct command command_export = { "export", "write it as JSON Lines, or as a picture", &options, run };

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "analyze/tree/flame_rows.h"
+#include "cli/files/capture_info.h"
+#include "cli/commands/command.h"
+#include "cli/exit_status.h"
+#include "cli/print/flame_svg.h"
+#include "cli/files/log_input.h"
+#include "cli/files/output_file.h"
+
+struct flame_options {
+	unsigned int weight;
+	const char *label;
+	const char *output;
+	uint64_t max_memory_bytes;
+	bool is_folded;
+};
+
+static const struct option_spec specs[] = {
+	OPTION("weight", 'w', OPTION_CHOICE, "PART", "what frames are as wide as (default wall)", offsetof(struct flame_options, weight),
+	       .choices = flame_weights),
+	OPTION("label", 'l', OPTION_STRING, "GLOB", "begin at spans with such a label, as in 'tx.*'", offsetof(struct flame_options, label)),
+	OPTION("folded", 0, OPTION_FLAG, NULL, "write folded stacks, 'label;label ns', for other tools", offsetof(struct flame_options, is_folded)),
+	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file instead of standard output", offsetof(struct flame_options, output)),
+	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more for labels and for spans that have not ended (default 256M)",
+	       offsetof(struct flame_options, max_memory_bytes), .minimum = 1 << 16),
+	OPTION_END,
+};
+
+static const struct options options = {
+	.program = "txtrace flame",
+	.about = "A flame graph of the call tree: one SVG file that needs nothing else, for a browser. A frame is a label below its parents' "
+		 "labels, as wide as what it and its children kept for themselves.",
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
+	.specs = specs,
+	.examples = (const struct option_example[]){
+		{ "txtrace flame -o bank.svg bank.txtrace", "Where the wall time went." },
+		{ "txtrace flame --weight blocked --label transfer -o waits.svg bank.txtrace", "What transfers waited for." },
+		{ "txtrace flame --folded bank.txtrace | sort -k2 -t' ' -n | tail", "The stacks alone." },
+		{ NULL, NULL },
+	},
+	.notes = exit_status_notes,
+	.operand = "FILE",
+	.operand_min = 1,
+	.operand_max = -1,
+};
+
+static int read_tree(struct log_input *input, const struct flame_options *values, struct span_tree *tree)
+{
+	struct txtrace_record record;
+	int err = tree ? 0 : -ENOMEM;
+
+	while (!err && log_input_next(input, &record)) {
+		if (input->has_begun_capture)
+			err = span_tree_begin_capture(tree);
+		if (!err)
+			err = span_tree_add(tree, &record);
+	}
+	return err ? err : span_tree_finish(tree, values->label);
+}
+
+static int draw(FILE *file, const struct flame_options *values, const struct log_input *input, const struct span_tree *tree)
+{
+	struct text title = { 0 };
+	struct flame_rows rows;
+	int err = flame_rows_make(&rows, tree, values->weight);
+
+	if (err)
+		return err;
+	capture_append_title(&title, &input->info, &input->census);
+	if (values->is_folded)
+		err = flame_folded(file, &rows, tree);
+	else
+		err = flame_svg(file, &rows, tree, text_string(&title), flame_weights[values->weight]);
+	text_release(&title);
+	flame_rows_release(&rows);
+	return err;
+}
+
+static int draw_to_file(struct cli *cli, const struct flame_options *values, const struct log_input *input, const struct span_tree *tree)
+{
+	struct output_file output;
+	int err = log_input_has_file(input, values->output) ? -EBUSY : output_file_open(&output, values->output, input->path);
+
+	if (!err) {
+		err = draw(output.file, values, input, tree);
+		if (!err)
+			err = output_file_commit(&output);
+		else
+			output_file_abort(&output);
+	}
+	if (err == -EBUSY)
+		return cli_fail(cli, "can't write '%s': it is the log itself", values->output);
+	return err ? cli_fail(cli, "can't write '%s': %s", values->output, strerror(-err)) : CLI_OK;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct flame_options values = { .weight = FLAME_WALL };
+	struct options_result result;
+	struct log_input input;
+	struct span_tree *tree;
+	int status, input_status, err;
+
+	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
+		return status;
+	if (values.output && strcmp(values.output, "-") == 0)
+		values.output = NULL;
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
+	if (status)
+		return status;
+	tree = span_tree_new(values.max_memory_bytes);
+	err = read_tree(&input, &values, tree);
+	if (!err && values.output)
+		status = draw_to_file(cli, &values, &input, tree);
+	else if (!err)
+		err = draw(cli->out.file, &values, &input, tree);
+	if (!err && (span_tree_given_up_count(tree) > 0 || span_tree_has_rest(tree)))
+		cli_warn(cli, "the memory was used up: some frames stand below (unknown parent) or (all other labels); --max-memory allows more");
+	span_tree_free(tree);
+	if (err)
+		status = cli_fail(cli, "can't draw '%s': %s", input.path, strerror(-err));
+	input_status = log_input_close(&input);
+	return status ? status : input_status;
+}
+
+const struct command command_flame = { "flame", "a flame graph of the call tree, as SVG or folded stacks", &options, run };

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "analyze/wait/block_report.h"
+#include "analyze/label/label_report.h"
+#include "analyze/span_key.h"
+#include "analyze/thread_names.h"
+#include "base/glob.h"
+#include "cli/commands/command.h"
+#include "cli/exit_status.h"
+#include "cli/files/log_input.h"
+#include "cli/print/reason_print.h"
+#include "cli/print/report_print.h"
+
+struct report_options {
+	const char *by; /* NULL: label */
+	struct span_key key;
+	bool is_by_reason;
+	const char *label;
+	uint64_t limit;
+	uint64_t max_memory_bytes;
+	bool wants_json;
+};
+
+static int set_by(void *options, const char *value, const char **complaint)
+{
+	struct report_options *values = options;
+	struct span_key key = { .kind = SPAN_KEY_LABEL };
+	int err = 0;
+
+	values->is_by_reason = strcmp(value, "reason") == 0;
+	if (!values->is_by_reason)
+		err = span_key_parse(&key, value, complaint);
+	values->key = key;
+	values->by = key.kind == SPAN_KEY_LABEL ? NULL : value;
+	return err;
+}
+
+static const struct option_spec specs[] = {
+	OPTION("by", 'b', OPTION_CALL, "KEY",
+	       "what rows are: label (the default), thread, process, track, reason, key, key:BYTES (its first ones), tag:NAME (its value)", 0,
+	       .call = set_by),
+	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'", offsetof(struct report_options, label)),
+	OPTION("limit", 'n', OPTION_U64, "N", "show the N rows with the most work; 0: all (default 100)",
+	       offsetof(struct report_options, limit)),
+	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
+	       "use no more for rows and quantiles; rows beyond it are counted together (default 512M)",
+	       offsetof(struct report_options, max_memory_bytes), .minimum = 1 << 16),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all rows", offsetof(struct report_options, wants_json)),
+	OPTION_END,
+};
+
+static const struct options options = {
+	.program = "txtrace report",
+	.about = "Where the time went, by label: how many spans, how long they took, and the mean split of their work into on-CPU, "
+		 "runnable, blocked by reason, detached and unknown. Lower bounds (spans whose account is incomplete) are counted "
+		 "apart, in the column '>='.",
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
+	.specs = specs,
+	.examples = (const struct option_example[]){
+		{ "txtrace report bank.txtrace", "The whole log." },
+		{ "txtrace report --by tag:shard --label 'tx*' bank.txtrace", "Transactions, by what their tags say of the shard." },
+		{ "txtrace report --by reason bank.txtrace", "What all threads waited for, and how long." },
+		{ "txtrace report --json bank.txtrace | jq '.labels[] | [.label, .wall_ns.p99]'", "For a machine." },
+		{ NULL, NULL },
+	},
+	.notes = exit_status_notes,
+	.operand = "FILE",
+	.operand_min = 1,
+	.operand_max = -1,
+};
+
+static bool is_wanted(const struct report_options *values, const struct txtrace_record *record)
+{
+	const struct txtrace_string *label = &record->span.label;
+
+	return record->kind != TXTRACE_RECORD_SPAN || !values->label || glob_matches(values->label, label->bytes, label->length);
+}
+
+static int print(struct cli *cli, const struct report_options *values, const struct label_report *report, const struct log_input *input)
+{
+	struct report_view view = { values->limit, values->by, values->by ? &values->key : NULL };
+	const struct txtrace_log_info *info = &input->info;
+	struct json json;
+
+	if (!values->wants_json)
+		return report_print(report, info, &cli->out, &view);
+	json_init_file(&json, cli->out.file);
+	json.is_pretty = true;
+	report_json(report, info, &view, &json);
+	return cli_finish_json(cli, &json);
+}
+
+/* The report sums up by label; for other keys, the label is replaced by the name that the key gives. */
+static int collect(const struct report_options *values, struct log_input *input, struct label_report *report)
+{
+	struct thread_names *names = thread_names_new();
+	struct txtrace_record record;
+	struct text buffer = { 0 };
+	int err = report && names ? 0 : -ENOMEM;
+
+	while (!err && log_input_next(input, &record)) {
+		if (record.kind == TXTRACE_RECORD_THREAD)
+			thread_names_add(names, &record.thread);
+		if (!is_wanted(values, &record))
+			continue;
+		if (record.kind == TXTRACE_RECORD_SPAN && values->by)
+			span_key_name(&values->key, &record.span, names, &buffer, &record.span.label);
+		err = buffer.err ? buffer.err : label_report_add(report, &record);
+	}
+	text_release(&buffer);
+	thread_names_free(names);
+	return err;
+}
+
+static int report_by_key(struct cli *cli, const struct report_options *values, struct log_input *input)
+{
+	struct label_report *report = label_report_new(values->max_memory_bytes);
+	int err = collect(values, input, report);
+
+	if (!err) {
+		label_report_sort(report);
+		err = print(cli, values, report, input);
+	}
+	label_report_free(report);
+	return err;
+}
+
+static int report_by_reason(struct cli *cli, const struct report_options *values, struct log_input *input)
+{
+	struct block_report *report = block_report_new();
+	struct txtrace_record record;
+	int err = report ? 0 : -ENOMEM;
+
+	while (!err && log_input_next(input, &record)) {
+		if (is_wanted(values, &record))
+			err = block_report_add(report, &record);
+	}
+	if (!err)
+		err = values->wants_json ? reason_json(cli, report, input) : reason_print(cli, report, input);
+	block_report_free(report);
+	return err;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct report_options values = { .limit = 100 };
+	struct options_result result;
+	struct log_input input;
+	int status, err;
+
+	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
+		return status;
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
+	if (status)
+		return status;
+	err = values.is_by_reason ? report_by_reason(cli, &values, &input) : report_by_key(cli, &values, &input);
+	if (err)
+		cli_fail(cli, "can't report on '%s': %s", input.path, strerror(-err));
+	status = log_input_close(&input);
+	return err ? CLI_FAILED : status;
+}
+
+const struct command command_report = { "report", "where the time went, by label, thread, tag, reason, \xe2\x80\xa6", &options, run };

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/label/tail_report.h"
+#include "base/glob.h"
+#include "base/units.h"
+#include "cli/print/analysis_frame.h"
+#include "cli/files/capture_info.h"
+#include "cli/commands/command.h"
+#include "cli/exit_status.h"
+#include "cli/print/ledger_part.h"
+#include "cli/files/log_input.h"
+
+#define LABEL_COLUMNS_MAX 40
+#define WORD_COUNT_MAX 4
+#define WORD_LEAST_PERCENT 5
+#define TOO_FEW_LISTED 8
+
+_Static_assert(TAIL_PART_COUNT == LEDGER_PART_COUNT, "parts of tails are parts of ledgers");
+
+struct tail_options {
+	const char *label;
+	uint64_t limit;
+	double percentile;
+	uint64_t max_memory_bytes;
+	bool wants_json;
+};
+
+static int set_percentile(void *options, const char *value, const char **complaint)
+{
+	struct tail_options *values = options;
+	char *end;
+
+	*complaint = "a number above 60 and below 100";
+	values->percentile = strtod(value, &end);
+	return !*value || *end || !(values->percentile > 60 && values->percentile < 100) ? -EINVAL : 0;
+}
+
+static const struct option_spec specs[] = {
+	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'", offsetof(struct tail_options, label)),
+	OPTION("limit", 'n', OPTION_U64, "N", "show the N labels with the most work; 0: all (default 20)", offsetof(struct tail_options, limit)),
+	OPTION("percentile", 0, OPTION_CALL, "P", "the slow spans are those at or above the P-th percentile (default 99)", 0,
+	       .call = set_percentile),
+	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more for labels and percentiles (default 512M)",
+	       offsetof(struct tail_options, max_memory_bytes), .minimum = 1 << 16),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all labels", offsetof(struct tail_options, wants_json)),
+	OPTION_END,
+};
+
+static const struct options options = {
+	.program = "txtrace tail",
+	.about = "What makes the slow spans of each label slow: the mean split of those whose wall time is at or above the 99th percentile, less that of "
+		 "those between the 40th and the 60th, in time and as a share of the difference. Reads the log twice.",
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
+	.specs = specs,
+	.examples = (const struct option_example[]){
+		{ "txtrace tail bank.txtrace", "Why the 99th percentile is what it is." },
+		{ "txtrace tail --label commit --percentile 99.9 bank.txtrace", "The slowest thousandth of the commits." },
+		{ NULL, NULL },
+	},
+	.notes = exit_status_notes,
+	.operand = "FILE",
+	.operand_min = 1,
+	.operand_max = -1,
+};
+
+/* ---- for people ---- */
+
+static void append_label(struct text *text, const struct tail_row *row)
+{
+	if (row->label->label.length > 0)
+		text_append_clipped(text, row->label->label.bytes, row->label->label.length, LABEL_COLUMNS_MAX);
+	else
+		text_append(text, "(unknown label)");
+}
+
+/* The parts that make the difference, the largest share first. */
+static size_t order_parts(const struct tail_row *row, size_t order[LEDGER_PART_COUNT])
+{
+	size_t cnt = 0;
+
+	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
+		int64_t more_ns = tail_part_more_ns(row, part);
+		size_t at = cnt;
+
+		if (tail_mean_ns(&row->tail, part) == 0 && tail_mean_ns(&row->middle, part) == 0)
+			continue;
+		for (; at > 0 && tail_part_more_ns(row, order[at - 1]) < more_ns; at--)
+			order[at] = order[at - 1];
+		order[at] = part;
+		cnt++;
+	}
+	return cnt;
+}
+
+static double share_percent(const struct tail_row *row, size_t part)
+{
+	double percent = 100.0 * (double)tail_part_more_ns(row, part) / (double)tail_more_ns(row);
+
+	return percent > -0.0005 && percent < 0 ? 0 : percent; /* no minus before a 0 */
+}
+
+/* "commit: p99 is 12.1 ms, 9.80 ms above p50: 84 % blocked on disk, 11 % runnable" */
+static void append_words(struct text *text, const struct tail_options *values, const struct tail_row *row)
+{
+	size_t order[LEDGER_PART_COUNT], part_cnt = order_parts(row, order), word_cnt = 0;
+	char high[UNITS_SIZE], gap[UNITS_SIZE];
+
+	append_label(text, row);
+	text_append_format(text, ": p%g is %s, %s above p50", values->percentile, units_format_duration(high, row->high_ns),
+			   units_format_duration(gap, row->high_ns - row->median_ns));
+	for (size_t i = 0; i < part_cnt && word_cnt < WORD_COUNT_MAX; i++) {
+		const struct ledger_part *part = &ledger_parts[order[i]];
+		double percent = share_percent(row, order[i]);
+
+		if (percent < WORD_LEAST_PERCENT)
+			break;
+		text_append_format(text, "%s%.0f %% %s%s", word_cnt ? ", " : ": ", percent, part->is_blocked ? "blocked on " : "", part->title);
+		word_cnt++;
+	}
+}
+
+static void add_signed(struct table *table, int64_t ns)
+{
+	char time[UNITS_SIZE];
+
+	table_cell_format(table, TABLE_PLAIN, "%s%s", ns < 0 ? "-" : "+", units_format_duration(time, (uint64_t)(ns < 0 ? -ns : ns)));
+}
+
+static void add_parts(struct table *table, const struct tail_row *row)
+{
+	size_t order[LEDGER_PART_COUNT], part_cnt = order_parts(row, order);
+	char time[UNITS_SIZE];
+	double percent;
+
+	for (size_t i = 0; i < part_cnt; i++) {
+		const struct ledger_part *part = &ledger_parts[order[i]];
+
+		table_cell_format(table, part->style, "  %s", part->title);
+		table_cell(table, TABLE_PLAIN, units_format_duration(time, tail_mean_ns(&row->middle, order[i])));
+		table_cell(table, TABLE_PLAIN, units_format_duration(time, tail_mean_ns(&row->tail, order[i])));
+		add_signed(table, tail_part_more_ns(row, order[i]));
+		percent = share_percent(row, order[i]);
+		table_cell_format(table, part->style, "%.1f %%", percent > -0.05 && percent < 0 ? 0 : percent);
+		table_end_row(table);
+	}
+}
+
+static void add_label(struct table *table, const struct tail_options *values, const struct tail_row *row)
+{
+	char slow[UNITS_SIZE], middle[UNITS_SIZE];
+	struct text text = { 0 };
+
+	if (tail_verdict(row) == TAIL_NONE) {
+		append_label(&text, row);
+		text_append(&text, ": the slow spans are hardly slower than the others");
+		table_line(table, text_string(&text));
+	} else {
+		append_words(&text, values, row);
+		table_piece(table, TABLE_BOLD, text_string(&text));
+		table_line(table, "");
+		add_parts(table, row);
+		text_clear(&text);
+		text_append_format(&text, "  means of %s slow spans, and of %s in the middle", units_format_count(slow, row->tail.sums.cnt),
+				   units_format_count(middle, row->middle.sums.cnt));
+		table_line(table, text_string(&text));
+	}
+	table_line(table, "");
+	text_release(&text);
+}
+
+/* One line for all labels that have too few spans. */
+static void print_too_few(struct cli *cli, const struct tail_options *values, const struct tail_report *report)
+{
+	char count[UNITS_SIZE];
+	struct text text = { 0 };
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < tail_report_row_count(report); i++) {
+		const struct tail_row *row = tail_report_row(report, i);
+
+		if (tail_verdict(row) != TAIL_TOO_FEW)
+			continue;
+		if (cnt++ >= TOO_FEW_LISTED)
+			continue;
+		text_append(&text, cnt > 1 ? ", " : "");
+		append_label(&text, row);
+		text_append_format(&text, " (%s)", units_format_count(count, row->label->exact.sums.cnt));
+	}
+	if (cnt > TOO_FEW_LISTED)
+		text_append_format(&text, ", and %s more labels", units_format_count(count, cnt - TOO_FEW_LISTED));
+	if (cnt > 0)
+		fprintf(cli->out.file, "too few spans, %s are needed: %s\n\n", units_format_count(count, tail_spans_needed(values->percentile / 100)),
+			text_string(&text));
+	text_release(&text);
+}
+
+static int print_text(struct cli *cli, const struct tail_options *values, const struct log_input *input, const struct tail_report *report)
+{
+	char title[32];
+	const struct table_column columns[] = {
+		{ "mean split", TABLE_LEFT, NULL }, { "p40 to p60", TABLE_RIGHT, NULL }, { title, TABLE_RIGHT, NULL },
+		{ "more", TABLE_RIGHT, NULL },      { "share", TABLE_RIGHT, NULL },
+	};
+	uint64_t told_cnt = 0, hidden_cnt = 0;
+	struct table *table;
+	int err = 0;
+
+	snprintf(title, sizeof(title), "from p%g", values->percentile);
+	table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	analysis_print_title(cli, input);
+	for (size_t i = 0; i < tail_report_row_count(report); i++) {
+		const struct tail_row *row = tail_report_row(report, i);
+
+		if (tail_verdict(row) == TAIL_TOO_FEW)
+			continue;
+		if (values->limit && told_cnt == values->limit) {
+			hidden_cnt++;
+			continue;
+		}
+		add_label(table, values, row);
+		told_cnt++;
+	}
+	if (told_cnt > 0)
+		err = table_print(table, cli->out.file, cli->out.has_colours);
+	table_free(table);
+	if (hidden_cnt > 0)
+		fprintf(cli->out.file, "%" PRIu64 " more labels with less work: 'txtrace tail --limit 0' shows them\n\n", hidden_cnt);
+	print_too_few(cli, values, report);
+	return err ? err : analysis_print_losses(cli, input);
+}
+
+/* ---- for machines ---- */
+
+static void band_json(struct json *json, const char *name, const struct tail_band *band)
+{
+	struct txtrace_ledger mean;
+
+	for (size_t part = 0; part < LEDGER_PART_COUNT; part++)
+		*(uint64_t *)((char *)&mean + ledger_parts[part].offset) = tail_mean_ns(band, part);
+	json_name(json, name);
+	json_object_begin(json);
+	json_member_u64(json, "from_ns", band->from_ns);
+	json_member_u64(json, "to_ns", band->to_ns);
+	json_member_u64(json, "count", band->sums.cnt);
+	json_name(json, "mean");
+	json_object_begin(json);
+	json_member_u64(json, "wall_ns", band->sums.cnt ? band->sums.wall_ns / band->sums.cnt : 0);
+	json_member_u64(json, "work_ns", band->sums.cnt ? band->sums.work_ns / band->sums.cnt : 0);
+	ledger_json(json, &mean);
+	json_object_end(json);
+	json_object_end(json);
+}
+
+/* Of each part, as the ledger's JSON names it. */
+static const char *part_name(size_t part)
+{
+	static const char *const ends[] = { "detached", "unknown" };
+
+	if (part < 2)
+		return part == 0 ? "on_cpu" : "runnable";
+	return part < 2 + TXTRACE_BLOCK_REASON_COUNT ? txtrace_block_reason_name((unsigned int)part - 2) : ends[part - 2 - TXTRACE_BLOCK_REASON_COUNT];
+}
+
+static void row_json(struct json *json, const struct tail_row *row)
+{
+	static const char *const verdicts[] = { "told", "too_few_spans", "no_tail" };
+	enum tail_verdict verdict = tail_verdict(row);
+
+	json_object_begin(json);
+	if (row->label->label.length > 0)
+		json_member_string(json, "label", row->label->label.bytes, row->label->label.length);
+	else
+		json_member_null(json, "label");
+	json_member_u64(json, "count", row->label->exact.sums.cnt);
+	json_member_text(json, "verdict", verdicts[verdict]);
+	json_member_u64(json, "p50_ns", row->median_ns);
+	json_member_u64(json, "high_ns", row->high_ns);
+	band_json(json, "middle", &row->middle);
+	band_json(json, "tail", &row->tail);
+	json_name(json, "more_ns");
+	json_object_begin(json);
+	json_member_i64(json, "work", tail_more_ns(row));
+	for (size_t part = 0; part < LEDGER_PART_COUNT; part++)
+		json_member_i64(json, part_name(part), tail_part_more_ns(row, part));
+	json_object_end(json);
+	json_name(json, "share_percent");
+	if (verdict == TAIL_TOLD) {
+		json_object_begin(json);
+		for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
+			json_name(json, part_name(part));
+			json_fixed(json, share_percent(row, part), 3);
+		}
+		json_object_end(json);
+	} else {
+		json_null(json);
+	}
+	json_object_end(json);
+}
+
+static int print_json(struct cli *cli, const struct tail_options *values, const struct log_input *input, const struct tail_report *report)
+{
+	struct json json;
+
+	json_init_file(&json, cli->out.file);
+	json.is_pretty = true;
+	json_object_begin(&json);
+	json_member_text(&json, "type", "tail");
+	capture_json(&json, &input->info);
+	json_member_double(&json, "percentile", values->percentile);
+	json_member_u64(&json, "spans_needed", tail_spans_needed(values->percentile / 100));
+	json_name(&json, "labels");
+	json_array_begin(&json);
+	for (size_t i = 0; i < tail_report_row_count(report); i++)
+		row_json(&json, tail_report_row(report, i));
+	json_array_end(&json);
+	capture_losses_json(&json, &input->census);
+	json_object_end(&json);
+	return cli_finish_json(cli, &json);
+}
+
+/* ---- both passes ---- */
+
+static bool is_wanted(const struct tail_options *values, const struct txtrace_record *record)
+{
+	const struct txtrace_string *label = &record->span.label;
+
+	return record->kind == TXTRACE_RECORD_SPAN && (!values->label || glob_matches(values->label, label->bytes, label->length));
+}
+
+static int measure(struct log_input *input, const struct tail_options *values, struct label_report *labels)
+{
+	struct txtrace_record record;
+	int err = labels ? 0 : -ENOMEM;
+
+	while (!err && log_input_next(input, &record)) {
+		if (is_wanted(values, &record))
+			err = label_report_add(labels, &record);
+	}
+	if (!err)
+		label_report_sort(labels);
+	return err;
+}
+
+static int read_again(struct cli *cli, const struct tail_options *values, const struct options_result *result, struct tail_report *report)
+{
+	struct txtrace_record record;
+	struct log_input again;
+
+	if (log_input_open(&again, cli, result->operands, result->operand_cnt, true))
+		return -EIO;
+	again.is_quiet = true;
+	while (log_input_next(&again, &record)) {
+		if (is_wanted(values, &record))
+			tail_report_add(report, &record.span);
+	}
+	log_input_close(&again);
+	return 0;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct tail_options values = { .limit = 20, .percentile = 99 };
+	struct options_result result;
+	struct label_report *labels;
+	struct tail_report *report = NULL;
+	struct log_input input;
+	int status, err;
+
+	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
+		return status;
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
+	if (status)
+		return status;
+	labels = label_report_new(values.max_memory_bytes);
+	err = measure(&input, &values, labels);
+	if (!err) {
+		report = tail_report_new(labels, values.percentile / 100);
+		err = report ? read_again(cli, &values, &result, report) : -ENOMEM;
+	}
+	if (!err)
+		err = values.wants_json ? print_json(cli, &values, &input, report) : print_text(cli, &values, &input, report);
+	tail_report_free(report);
+	label_report_free(labels);
+	if (err)
+		cli_fail(cli, "can't tell the tails of '%s': %s", input.path, strerror(-err));
+	status = log_input_close(&input);
+	return err ? CLI_FAILED : status;
+}
+
+const struct command command_tail = { "tail", "what makes the slow spans slow", &options, run };

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/thread/worker_report.h"
+#include "base/units.h"
+#include "cli/print/analysis_frame.h"
+#include "cli/files/capture_info.h"
+#include "cli/commands/command.h"
+#include "cli/exit_status.h"
+#include "cli/files/log_input.h"
+
+#define NAME_COLUMNS_MAX 24
+#define LABEL_COLUMNS_MAX 30
+#define TOP_MAX 1000
+
+struct workers_options {
+	const char *queue;
+	uint64_t limit;
+	uint64_t top;
+	bool wants_json;
+};
+
+static const struct option_spec specs[] = {
+	OPTION("queue", 'q', OPTION_STRING, "NAME", "the counter (TXTRACE_COUNTER) that has the length of the program's queue",
+	       offsetof(struct workers_options, queue)),
+	OPTION("limit", 'n', OPTION_U64, "N", "show the N threads with the most time on a CPU; 0: all (default 30)",
+	       offsetof(struct workers_options, limit)),
+	OPTION("top", 't', OPTION_U64, "N", "list the N longest runs, and the N longest idle sleeps (default 5)", offsetof(struct workers_options, top),
+	       .maximum = TOP_MAX),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all threads", offsetof(struct workers_options, wants_json)),
+	OPTION_END,
+};
+
+static const struct options options = {
+	.program = "txtrace workers",
+	.about = "What each thread did: how long it was on a CPU, how long it was active between two sleeps, how much of its time it was in spans. With "
+		 "--queue, also for how long threads that work for spans slept, outside of them, while the queue was not empty.",
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
+	.specs = specs,
+	.examples = (const struct option_example[]){
+		{ "txtrace workers bank.txtrace", "All threads, and the longest runs." },
+		{ "txtrace workers --queue 'open orders' bank.txtrace", "Who slept while there was work." },
+		{ NULL, NULL },
+	},
+	.notes = exit_status_notes,
+	.operand = "FILE",
+	.operand_min = 1,
+	.operand_max = -1,
+};
+
+static uint64_t watched_ns(const struct worker_row *row)
+{
+	return row->to_ns > row->from_ns ? row->to_ns - row->from_ns : 0;
+}
+
+static const char *reason_name(unsigned int reason)
+{
+	return reason == BLOCK_REASON_UNKNOWN ? "unknown" : txtrace_block_reason_name(reason);
+}
+
+/* ---- for people ---- */
+
+static void append_thread(struct text *text, const struct worker_row *row)
+{
+	text_append_clipped(text, row->name, row->name_length, NAME_COLUMNS_MAX);
+	text_append_format(text, "%s%" PRIu32, row->name_length ? " " : "", row->tid);
+}
+
+static void add_time(struct table *table, uint64_t ns)
+{
+	char time[UNITS_SIZE];
+
+	table_cell(table, ns ? TABLE_PLAIN : TABLE_DIM, ns ? units_format_duration(time, ns) : "\xc2\xb7");
+}
+
+static void add_share(struct table *table, uint64_t part_ns, uint64_t whole_ns)
+{
+	char share[UNITS_SIZE];
+
+	table_cell(table, TABLE_PLAIN, part_ns ? units_format_share(share, part_ns, whole_ns) : "");
+}
+
+static void add_worker(struct table *table, const struct worker_row *row, bool has_queue)
+{
+	uint64_t active_ns = row->on_cpu_ns + row->runnable_ns, watched = watched_ns(row);
+	char count[UNITS_SIZE];
+	struct text name = { 0 };
+
+	append_thread(&name, row);
+	table_cell(table, TABLE_BOLD, text_string(&name));
+	text_release(&name);
+	add_time(table, watched);
+	add_time(table, row->on_cpu_ns);
+	add_share(table, row->on_cpu_ns, watched);
+	table_cell(table, TABLE_PLAIN, units_format_count(count, row->period_cnt));
+	add_time(table, row->period_cnt ? active_ns / row->period_cnt : 0);
+	table_cell(table, TABLE_PLAIN, row->stay_cnt ? units_format_count(count, row->stay_cnt) : "");
+	add_time(table, row->in_spans_ns);
+	add_share(table, row->in_spans_ns, watched);
+	if (has_queue)
+		add_time(table, row->parked_ns);
+	table_end_row(table);
+}
+
+static int print_threads(struct cli *cli, const struct workers_options *values, const struct worker_report *report)
+{
+	static const char active[] = "active", spans[] = "in spans";
+	static const struct table_column columns[] = {
+		{ "thread", TABLE_LEFT, NULL },  { "seen for", TABLE_RIGHT, NULL }, { "on-CPU", TABLE_RIGHT, NULL }, { "CPU/wall", TABLE_RIGHT, NULL },
+		{ "times", TABLE_RIGHT, active }, { "mean", TABLE_RIGHT, active },   { "stays", TABLE_RIGHT, spans }, { "time", TABLE_RIGHT, spans },
+		{ "of all", TABLE_RIGHT, spans }, { "idle", TABLE_RIGHT, NULL },
+	};
+	size_t cnt = worker_report_row_count(report), shown_cnt = values->limit && values->limit < cnt ? values->limit : cnt;
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]) - !values->queue);
+	int err = 0;
+
+	for (size_t i = 0; i < shown_cnt; i++)
+		add_worker(table, worker_report_row(report, i), values->queue);
+	if (cnt > 0)
+		err = table_print(table, cli->out.file, cli->out.has_colours);
+	else
+		fputs("no threads\n", cli->out.file);
+	table_free(table);
+	if (shown_cnt < cnt)
+		fprintf(cli->out.file, "%zu more threads: 'txtrace workers --limit 0' shows them\n", cnt - shown_cnt);
+	fputc('\n', cli->out.file);
+	return err;
+}
+
+static void append_begin(struct text *text, const struct log_input *input, uint64_t ns)
+{
+	char time[UNITS_SIZE];
+
+	text_append_format(text, "at +%s", units_format_duration(time, ns > input->census.first_ns ? ns - input->census.first_ns : 0));
+}
+
+/* "worker-1 4201 ran for 35.2 ms at +200 ms on CPU 1, in audit" */
+static void print_runs(struct cli *cli, const struct log_input *input, const struct worker_report *report)
+{
+	struct text text = { 0 };
+	char time[UNITS_SIZE];
+
+	if (worker_report_run_count(report) > 0)
+		text_append(&text, "longest without a break\n");
+	for (size_t i = 0; i < worker_report_run_count(report); i++) {
+		const struct worker_run *top = worker_report_run(report, i);
+		const struct txtrace_run *run = &top->run;
+
+		text_append(&text, "  ");
+		append_thread(&text, worker_report_find(report, run->pid, run->tid));
+		text_append_format(&text, " ran for %s ", units_format_duration(time, run->end_ns > run->begin_ns ? run->end_ns - run->begin_ns : 0));
+		append_begin(&text, input, run->begin_ns);
+		text_append_format(&text, " on CPU %" PRIu32, run->cpu);
+		if (top->in_span_ns > 0) {
+			text_append(&text, ", in ");
+			if (top->label_length > 0)
+				text_append_clipped(&text, top->label, top->label_length, LABEL_COLUMNS_MAX);
+			else
+				text_append(&text, "(unknown label)");
+			if (top->in_span_ns < run->end_ns - run->begin_ns)
+				text_append_format(&text, " for %s", units_format_duration(time, top->in_span_ns));
+		}
+		text_append(&text, "\n");
+	}
+	fprintf(cli->out.file, "%s\n", text_string(&text));
+	text_release(&text);
+}
+
+/* "worker-3 4203 slept for 12.0 ms at +1.20 s (lock); the queue was 4.2 long for 10.0 ms of it" */
+static void print_parked(struct cli *cli, const struct workers_options *values, const struct log_input *input, const struct worker_report *report)
+{
+	struct text text = { 0 };
+	char time[UNITS_SIZE], queued[UNITS_SIZE];
+
+	text_append(&text, "idle while ");
+	text_append_quoted(&text, values->queue, strlen(values->queue));
+	if (worker_report_queue_count(report) == 0)
+		text_append(&text, " was above 0: there is no such counter in the log\n");
+	else if (worker_report_parked_count(report) == 0)
+		text_append(&text, " was above 0: nobody\n");
+	else
+		text_append(&text, " was above 0\n");
+	for (size_t i = 0; i < worker_report_parked_count(report); i++) {
+		const struct worker_parked *parked = worker_report_parked(report, i);
+
+		text_append(&text, "  ");
+		append_thread(&text, worker_report_find(report, parked->pid, parked->tid));
+		text_append_format(&text, " slept for %s ", units_format_duration(time, parked->end_ns - parked->begin_ns));
+		append_begin(&text, input, parked->begin_ns);
+		text_append_format(&text, " (%s), %s of it with %.1f in the queue\n", reason_name(parked->reason),
+				   units_format_duration(queued, parked->queued_ns), parked->mean_depth);
+	}
+	fprintf(cli->out.file, "%s\n", text_string(&text));
+	text_release(&text);
+}
+
+static int print_text(struct cli *cli, const struct workers_options *values, const struct log_input *input, const struct worker_report *report)
+{
+	char count[UNITS_SIZE];
+	int err;
+
+	analysis_print_title(cli, input);
+	err = print_threads(cli, values, report);
+	print_runs(cli, input, report);
+	if (values->queue)
+		print_parked(cli, values, input, report);
+	if (worker_report_hidden_count(report) > 0)
+		fprintf(cli->out.file, "too many threads: %s runs of others are left out\n\n", units_format_count(count, worker_report_hidden_count(report)));
+	if (worker_report_is_coarse(report))
+		fputs("some threads were in very long spans: their time in spans is at least, and their idle time at most, what is shown\n\n", cli->out.file);
+	return err ? err : analysis_print_losses(cli, input);
+}
+
+/* ---- for machines ---- */
+
+static void thread_json(struct json *json, const struct worker_row *row)
+{
+	json_member_u64(json, "pid", row->pid);
+	json_member_u64(json, "tid", row->tid);
+	if (row->name_length > 0)
+		json_member_string(json, "thread_name", row->name, row->name_length);
+	else
+		json_member_null(json, "thread_name");
+}
+
+static void row_json(struct json *json, const struct worker_row *row)
+{
+	json_object_begin(json);
+	thread_json(json, row);
+	json_member_u64(json, "from_ns", row->from_ns);
+	json_member_u64(json, "to_ns", row->to_ns);
+	json_member_u64(json, "on_cpu_ns", row->on_cpu_ns);
+	json_member_u64(json, "runnable_ns", row->runnable_ns);
+	json_member_u64(json, "blocked_ns", row->blocked_ns);
+	json_member_u64(json, "runs", row->run_cnt);
+	json_member_u64(json, "active_periods", row->period_cnt);
+	json_member_u64(json, "longest_active_ns", row->longest_period_ns);
+	json_member_u64(json, "stays", row->stay_cnt);
+	json_member_u64(json, "in_spans_ns", row->in_spans_ns);
+	json_member_u64(json, "idle_sleeps", row->parked_cnt);
+	json_member_u64(json, "idle_ns", row->parked_ns);
+	json_object_end(json);
+}
+
+static void runs_json(struct json *json, const struct worker_report *report)
+{
+	json_name(json, "longest_runs");
+	json_array_begin(json);
+	for (size_t i = 0; i < worker_report_run_count(report); i++) {
+		const struct worker_run *top = worker_report_run(report, i);
+
+		json_object_begin(json);
+		thread_json(json, worker_report_find(report, top->run.pid, top->run.tid));
+		json_member_u64(json, "begin_ns", top->run.begin_ns);
+		json_member_u64(json, "end_ns", top->run.end_ns);
+		json_member_u64(json, "cpu", top->run.cpu);
+		json_member_u64(json, "in_span_ns", top->in_span_ns);
+		if (top->in_span_ns > 0)
+			json_member_string(json, "label", top->label, top->label_length);
+		else
+			json_member_null(json, "label");
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+static void parked_json(struct json *json, const struct worker_report *report)
+{
+	json_name(json, "longest_idle");
+	json_array_begin(json);
+	for (size_t i = 0; i < worker_report_parked_count(report); i++) {
+		const struct worker_parked *parked = worker_report_parked(report, i);
+
+		json_object_begin(json);
+		thread_json(json, worker_report_find(report, parked->pid, parked->tid));
+		json_member_u64(json, "begin_ns", parked->begin_ns);
+		json_member_u64(json, "end_ns", parked->end_ns);
+		json_member_u64(json, "queued_ns", parked->queued_ns);
+		json_name(json, "mean_depth");
+		json_fixed(json, parked->mean_depth, 3);
+		json_member_text(json, "reason", reason_name(parked->reason));
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+static int print_json(struct cli *cli, const struct workers_options *values, const struct log_input *input, const struct worker_report *report)
+{
+	struct json json;
+
+	json_init_file(&json, cli->out.file);
+	json.is_pretty = true;
+	json_object_begin(&json);
+	json_member_text(&json, "type", "workers");
+	capture_json(&json, &input->info);
+	json_member_text(&json, "queue", values->queue);
+	json_member_u64(&json, "queue_counters", worker_report_queue_count(report));
+	json_name(&json, "threads");
+	json_array_begin(&json);
+	for (size_t i = 0; i < worker_report_row_count(report); i++)
+		row_json(&json, worker_report_row(report, i));
+	json_array_end(&json);
+	runs_json(&json, report);
+	parked_json(&json, report);
+	json_member_u64(&json, "hidden_runs", worker_report_hidden_count(report));
+	json_member_bool(&json, "coarse", worker_report_is_coarse(report));
+	capture_losses_json(&json, &input->census);
+	json_object_end(&json);
+	return cli_finish_json(cli, &json);
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct workers_options values = { .limit = 30, .top = 5 };
+	struct options_result result;
+	struct txtrace_record record;
+	struct worker_report *report;
+	struct log_input input;
+	int status, err;
+
+	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
+		return status;
+	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
+	if (status)
+		return status;
+	report = worker_report_new(values.queue, (size_t)values.top);
+	err = report ? 0 : -ENOMEM;
+	while (!err && log_input_next(&input, &record)) {
+		if (input.has_begun_capture)
+			worker_report_begin_capture(report);
+		err = worker_report_add(report, &record);
+	}
+	if (!err) {
+		worker_report_finish(report);
+		err = values.wants_json ? print_json(cli, &values, &input, report) : print_text(cli, &values, &input, report);
+	}
+	worker_report_free(report);
+	if (err)
+		cli_fail(cli, "can't report on the threads of '%s': %s", input.path, strerror(-err));
+	status = log_input_close(&input);
+	return err ? CLI_FAILED : status;
+}
+
+const struct command command_workers = { "workers", "what each thread did, who was idle while there was work", &options, run };

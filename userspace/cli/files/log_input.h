@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A log, of one or several files, as a command reads it: opens it, tells what can't be read and where, shows how far it is when that takes long, and knows in
+ * the end which exit status the log deserves.
+ *
+ *	struct log_input input;
+ *	struct txtrace_record record;
+ *	int status = log_input_open(&input, cli, paths, path_cnt, true);
+ *
+ *	if (status != CLI_OK)
+ *		return status;                          a sentence was said
+ *	while (log_input_next(&input, &record))
+ *		use(&record);                           also records of damage
+ *	return log_input_close(&input);                 CLI_OK, CLI_INCOMPLETE or CLI_FAILED
+ */
+#ifndef LOG_INPUT_H
+#define LOG_INPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/log_census.h"
+#include "cli/cli.h"
+#include "cli/files/progress.h"
+#include "txtrace/log.h"
+
+struct log_input {
+	struct cli *cli;
+	const char *path; /* as it was given; of several "the first and 2 more" */
+	char *several;    /* what path points to then */
+	struct txtrace_log *log;
+	struct txtrace_log_info info; /* of the first file */
+	uint8_t capture_id[16];       /* of the file that is read */
+	bool has_begun_capture;       /* by the record that came last: it is of another capture than those before */
+	struct log_census census; /* of what was read so far */
+	int err;                  /* with which reading ended, or 0 */
+	bool is_at_end;
+	bool has_sought; /* what came before was not read */
+	bool is_quiet; /* may be set after the open: what is missing is not said, as the same file is read again */
+	struct progress progress;
+};
+
+/*
+ * All logs of these files and directories as one. wants_progress: nothing else goes to a terminal meanwhile. Large ones are decoded ahead, by as many
+ * threads as TXTRACE_THREADS says, or as there are CPUs to spare.
+ */
+int log_input_open(struct log_input *input, struct cli *cli, char *const *paths, int path_cnt, bool wants_progress);
+
+/* A file that is still being written: see txtrace_log_follow(). *is_too_early: its recorder has just begun, try again; nothing was said. */
+int log_input_follow(struct log_input *input, struct cli *cli, const char *path, bool *is_too_early);
+
+/* Before the first record: goes to the first batch with a record that finished at time_ns or later. CLI_OK, or CLI_FAILED and a sentence was said. */
+int log_input_seek(struct log_input *input, uint64_t time_ns);
+
+/*
+ * false: the end, or an error that log_input_close() will tell, or, following, nothing more is there yet: then is_at_end is not set. Strings in the
+ * record live until the next call.
+ */
+bool log_input_next(struct log_input *input, struct txtrace_record *record);
+
+/* For a command that makes one log of it: CLI_OK, or CLI_FAILED and a sentence was said, as they are several captures. */
+int log_input_check_one_capture(const struct log_input *input);
+
+/* Whether path is one of the files that are read, by whatever name. */
+bool log_input_has_file(const struct log_input *input, const char *path);
+
+uint64_t log_input_total_bytes(const struct log_input *input);
+
+/* Says what was missing, once, and closes. */
+int log_input_close(struct log_input *input);
+
+#endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/print/tree_print.h"
+
+#include <string.h>
+
+#include "base/saturating.h"
+#include "base/units.h"
+#include "cli/print/analysis_frame.h"
+#include "cli/files/capture_info.h"
+#include "cli/print/ledger_part.h"
+
+#define LABEL_COLUMNS_MIN 20
+#define LABEL_COLUMNS_MAX 48
+#define NUMBERS_COLUMNS 62 /* what the columns of numbers take, about; and each of the others that may be there: */
+#define DETACHED_COLUMNS 10
+#define UNKNOWN_COLUMNS 9
+#define PLACES_COLUMNS 19
+#define COLUMN_MAX 12
+
+#define AT_MOST "<="
+
+static const char *const place_names[TREE_PLACE_COUNT] = {
+	[TREE_SHARED] = "shared", [TREE_APART] = "apart", [TREE_DIVIDED] = "divided", [TREE_UNSURE] = "unsure",
+};
+
+struct txtrace_string tree_name(const struct span_tree *tree, const struct tree_node *node)
+{
+	struct txtrace_string label = span_tree_label(tree, node);
+	const char *name = "(unknown label)";
+
+	if (label.length > 0)
+		return label;
+	if (node->label == TREE_LABEL_REST)
+		name = "(all other labels)";
+	else if (node->label == TREE_LABEL_UNKNOWN_PARENT)
+		name = "(unknown parent)";
+	else if (node->label == TREE_LABEL_TOO_DEEP)
+		name = "(too deep)";
+	return (struct txtrace_string){ name, strlen(name) };
+}
+
+static bool is_span(const struct tree_node *node)
+{
+	return node->label != TREE_LABEL_UNKNOWN_PARENT && node->label != TREE_LABEL_TOO_DEEP;
+}
+
+/* What a row shows: its exact spans, or, where there is none, its lower bounds. */
+static const struct tree_sums *shown_sums(const struct tree_node *node, bool *is_lower_bound)
+{
+	*is_lower_bound = node->exact.cnt == 0 && node->lower_bounds;
+	return *is_lower_bound ? node->lower_bounds : &node->exact;
+}
+
+/* ---- for people ---- */
+
+struct tree_printer {
+	const struct span_tree *tree;
+	const struct tree_view *view;
+	struct table *table;
+	size_t label_columns;
+	bool has_places;   /* columns that are only there if there is anything in them */
+	bool has_detached;
+	bool has_unknown;
+	bool has_at_most;
+	uint64_t row_cnt;
+	uint64_t span_cnt;
+	uint64_t lower_bound_cnt;
+	struct text prefix; /* the lines that lead from the parents down to the row */
+	int err;
+};
+
+static void survey(struct tree_printer *printer, const struct tree_node *node)
+{
+	for (const struct tree_node *child = node->first_child; child; child = child->next) {
+		bool is_lower_bound;
+		struct txtrace_ledger self = tree_self(shown_sums(child, &is_lower_bound));
+
+		increase(&printer->span_cnt, child->exact.cnt);
+		increase(&printer->lower_bound_cnt, child->lower_bounds ? child->lower_bounds->cnt : 0);
+		printer->has_detached |= self.detached_ns > 0;
+		printer->has_unknown |= self.unknown_ns > 0;
+		printer->has_places |= child->place_cnt[TREE_APART] || child->place_cnt[TREE_DIVIDED] || child->place_cnt[TREE_UNSURE];
+		survey(printer, child);
+	}
+}
+
+static void add_time(struct table *table, const char *style, const char *mark, uint64_t ns)
+{
+	char time[UNITS_SIZE];
+
+	if (ns > 0)
+		table_cell_format(table, style, "%s%s", mark, units_format_duration(time, ns));
+	else
+		table_cell(table, TABLE_DIM, "\xc2\xb7");
+}
+
+static void add_places(struct tree_printer *printer, const struct tree_node *node)
+{
+	char count[UNITS_SIZE];
+	struct text text = { 0 };
+
+	for (unsigned int place = TREE_APART; place < TREE_PLACE_COUNT; place++) {
+		if (node->place_cnt[place] > 0)
+			text_append_format(&text, "%s%s %s", text.length ? ", " : "", units_format_count(count, node->place_cnt[place]),
+					   place_names[place]);
+	}
+	table_cell(printer->table, TABLE_DIM, text_string(&text));
+	text_release(&text);
+}
+
+static void add_numbers(struct tree_printer *printer, const struct tree_node *node)
+{
+	struct table *table = printer->table;
+	bool is_lower_bound;
+	const struct tree_sums *sums = shown_sums(node, &is_lower_bound);
+	const char *bound = is_lower_bound ? ">=" : "";
+	struct txtrace_ledger self = tree_self(sums);
+	bool is_at_most = !is_lower_bound && node->is_at_most;
+	char count[UNITS_SIZE];
+
+	printer->has_at_most |= is_at_most;
+	table_cell(table, TABLE_PLAIN, units_format_count(count, node->exact.cnt));
+	table_cell(table, "33", node->lower_bounds ? units_format_count(count, node->lower_bounds->cnt) : "");
+	add_time(table, TABLE_PLAIN, bound, sums->wall_ns);
+	add_time(table, TABLE_BOLD, is_at_most ? AT_MOST : bound, txtrace_ledger_sum_ns(&self));
+	add_time(table, "32", "", self.on_cpu_ns);
+	add_time(table, "33", "", self.runnable_ns);
+	add_time(table, "31", "", txtrace_ledger_blocked_ns(&self));
+	if (printer->has_detached)
+		add_time(table, "37", "", self.detached_ns);
+	if (printer->has_unknown)
+		add_time(table, "90", "", self.unknown_ns);
+	if (printer->has_places)
+		add_places(printer, node);
+	table_end_row(table);
+}
+
+static void add_label(struct tree_printer *printer, const struct tree_node *node, const char *branch)
+{
+	struct txtrace_string name = tree_name(printer->tree, node);
+	size_t used = text_columns(text_string(&printer->prefix), printer->prefix.length) + text_columns(branch, strlen(branch));
+	size_t left = used + 8 < printer->label_columns ? printer->label_columns - used : 8;
+	struct text text = { 0 };
+
+	text_append_clipped(&text, name.bytes, name.length, left);
+	table_piece(printer->table, TABLE_DIM, text_string(&printer->prefix));
+	table_piece(printer->table, TABLE_DIM, branch);
+	table_cell(printer->table, TABLE_BOLD, text_string(&text));
+	printer->err = printer->err ? printer->err : text.err;
+	text_release(&text);
+}
+
+static void add_hidden(struct tree_printer *printer, uint64_t hidden_cnt, uint64_t depth)
+{
+	char count[UNITS_SIZE];
+
+	table_piece(printer->table, TABLE_DIM, text_string(&printer->prefix));
+	table_cell_format(printer->table, TABLE_DIM, "%s%s more with less work", depth ? "\xe2\x94\x94\xe2\x94\x80 " : "",
+			  units_format_count(count, hidden_cnt));
+	table_end_row(printer->table);
+}
+
+/* The rows below a node. depth: its level; the roots' is 0. */
+static void add_rows(struct tree_printer *printer, const struct tree_node *node, uint64_t depth)
+{
+	const struct tree_view *view = printer->view;
+	size_t prefix_length = printer->prefix.length;
+	uint64_t shown_cnt = 0;
+
+	if (view->depth_max && depth == view->depth_max)
+		return;
+	for (const struct tree_node *child = node->first_child; child; child = child->next) {
+		bool is_last = !child->next;
+
+		if (view->child_max && shown_cnt == view->child_max) {
+			add_hidden(printer, node->child_cnt - shown_cnt, depth);
+			return;
+		}
+		add_label(printer, child, depth == 0 ? "" : is_last ? "\xe2\x94\x94\xe2\x94\x80 " : "\xe2\x94\x9c\xe2\x94\x80 ");
+		if (is_span(child))
+			add_numbers(printer, child);
+		else
+			table_end_row(printer->table);
+		shown_cnt++;
+		printer->row_cnt++;
+		if (depth > 0)
+			text_append(&printer->prefix, is_last ? "   " : "\xe2\x94\x82  ");
+		add_rows(printer, child, depth + 1);
+		if (depth > 0) {
+			printer->prefix.length = prefix_length;
+			printer->prefix.bytes[prefix_length] = '\0';
+		}
+	}
+}
+
+static size_t make_columns(const struct tree_printer *printer, struct table_column columns[COLUMN_MAX])
+{
+	static const char self[] = "self";
+	size_t cnt = 0;
+
+	columns[cnt++] = (struct table_column){ "call tree", TABLE_LEFT, NULL };
+	columns[cnt++] = (struct table_column){ "spans", TABLE_RIGHT, NULL };
+	columns[cnt++] = (struct table_column){ ">=", TABLE_RIGHT, NULL };
+	columns[cnt++] = (struct table_column){ "total", TABLE_RIGHT, NULL };
+	columns[cnt++] = (struct table_column){ "work", TABLE_RIGHT, self };
+	columns[cnt++] = (struct table_column){ "on-CPU", TABLE_RIGHT, self };
+	columns[cnt++] = (struct table_column){ "runnable", TABLE_RIGHT, self };
+	columns[cnt++] = (struct table_column){ "blocked", TABLE_RIGHT, self };
+	if (printer->has_detached)
+		columns[cnt++] = (struct table_column){ "detached", TABLE_RIGHT, self };
+	if (printer->has_unknown)
+		columns[cnt++] = (struct table_column){ "unknown", TABLE_RIGHT, self };
+	if (printer->has_places)
+		columns[cnt++] = (struct table_column){ "not in the parent", TABLE_LEFT, NULL };
+	return cnt;
+}
+
+static void add_memory_notes(const struct tree_printer *printer, struct table *table)
+{
+	char count[UNITS_SIZE];
+
+	if (span_tree_given_up_count(printer->tree) > 0) {
+		table_cell(table, "33", "memory");
+		table_cell_format(table, "33", "used up: %s parents were given up, their children are below (unknown parent); --max-memory allows more",
+				  units_format_count(count, span_tree_given_up_count(printer->tree)));
+	}
+	if (span_tree_has_rest(printer->tree)) {
+		table_cell(table, "33", "memory");
+		table_cell(table, "33", "used up: some labels are counted together; --max-memory allows more");
+	}
+}
+
+static int print_foot(struct cli *cli, const struct tree_printer *printer, const struct log_input *input)
+{
+	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL } };
+	struct table *table = table_new(columns, 2);
+	char spans[UNITS_SIZE], bounds[UNITS_SIZE];
+	int err;
+
+	if (printer->has_at_most)
+		fputs(AT_MOST " at most: some children may be in it, in part\n", cli->out.file);
+	fputc('\n', cli->out.file);
+	table_cell(table, TABLE_PLAIN, "spans");
+	table_cell_format(table, TABLE_PLAIN, "%s, and %s lower bounds (>=), which are in no figure of the others",
+			  units_format_count(spans, printer->span_cnt), units_format_count(bounds, printer->lower_bound_cnt));
+	capture_add_losses(table, &input->census);
+	add_memory_notes(printer, table);
+	err = table_print(table, cli->out.file, cli->out.has_colours);
+	table_free(table);
+	return err;
+}
+
+/* What the numbers leave of the screen. */
+static size_t label_columns(const struct tree_printer *printer, size_t screen_columns)
+{
+	size_t taken = NUMBERS_COLUMNS + printer->has_detached * DETACHED_COLUMNS + printer->has_unknown * UNKNOWN_COLUMNS +
+		       printer->has_places * PLACES_COLUMNS;
+	size_t left = screen_columns > taken + LABEL_COLUMNS_MIN ? screen_columns - taken : LABEL_COLUMNS_MIN;
+
+	return left < LABEL_COLUMNS_MAX ? left : LABEL_COLUMNS_MAX;
+}
+
+int tree_print(struct cli *cli, const struct span_tree *tree, const struct log_input *input, const struct tree_view *view)
+{
+	struct tree_printer printer = { .tree = tree, .view = view };
+	struct table_column columns[COLUMN_MAX];
+	int err = 0;
+
+	survey(&printer, span_tree_root(tree));
+	printer.label_columns = label_columns(&printer, cli->out.columns);
+	analysis_print_title(cli, input);
+	printer.table = table_new(columns, make_columns(&printer, columns));
+	add_rows(&printer, span_tree_root(tree), 0);
+	if (printer.row_cnt > 0)
+		err = table_print(printer.table, cli->out.file, cli->out.has_colours);
+	else
+		fputs("no spans\n", cli->out.file);
+	table_free(printer.table);
+	err = err ? err : printer.prefix.err;
+	text_release(&printer.prefix);
+	return err ? err : print_foot(cli, &printer, input);
+}
+
+/* ---- for machines ---- */
+
+static void sums_json(struct json *json, const struct tree_sums *sums)
+{
+	struct txtrace_ledger self = tree_self(sums);
+
+	json_member_u64(json, "count", sums->cnt);
+	json_name(json, "total");
+	json_object_begin(json);
+	json_member_u64(json, "wall_ns", sums->wall_ns);
+	json_member_u64(json, "work_ns", sums->work_ns);
+	ledger_json(json, &sums->ledger);
+	json_object_end(json);
+	json_name(json, "self");
+	json_object_begin(json);
+	json_member_u64(json, "work_ns", txtrace_ledger_sum_ns(&self));
+	ledger_json(json, &self);
+	json_object_end(json);
+}
+
+static const char *kind_of(const struct tree_node *node)
+{
+	switch (node->label) {
+	case TREE_LABEL_REST:
+		return "rest";
+	case TREE_LABEL_UNKNOWN_PARENT:
+		return "unknown_parent";
+	case TREE_LABEL_TOO_DEEP:
+		return "too_deep";
+	default:
+		return "label";
+	}
+}
+
+static void node_json(struct json *json, const struct span_tree *tree, const struct tree_node *node)
+{
+	struct txtrace_string label = span_tree_label(tree, node);
+
+	json_member_text(json, "kind", kind_of(node));
+	if (label.length > 0)
+		json_member_string(json, "label", label.bytes, label.length);
+	else
+		json_member_null(json, "label");
+	sums_json(json, &node->exact);
+	json_member_text(json, "self_is", node->is_at_most ? "at_most" : "exact");
+	json_name(json, "places");
+	json_object_begin(json);
+	for (unsigned int place = 0; place < TREE_PLACE_COUNT; place++)
+		json_member_u64(json, place_names[place], node->place_cnt[place]);
+	json_object_end(json);
+	json_name(json, "lower_bounds");
+	if (node->lower_bounds) {
+		json_object_begin(json);
+		sums_json(json, node->lower_bounds);
+		json_object_end(json);
+	} else {
+		json_null(json);
+	}
+}
+
+/* Flat, as deep trees are no friends of readers of JSON: a row names that of its parent. */
+static void rows_json(struct json *json, const struct span_tree *tree, const struct tree_node *node, uint64_t depth, uint64_t *row)
+{
+	uint64_t parent_row = *row; /* of the node, plus 1 */
+
+	for (const struct tree_node *child = node->first_child; child; child = child->next) {
+		json_object_begin(json);
+		json_member_u64(json, "row", (*row)++);
+		json_name(json, "parent_row");
+		if (parent_row == 0 || depth == 0)
+			json_null(json);
+		else
+			json_u64(json, parent_row - 1);
+		json_member_u64(json, "depth", depth);
+		node_json(json, tree, child);
+		json_object_end(json);
+		rows_json(json, tree, child, depth + 1, row);
+	}
+}
+
+int tree_print_json(struct cli *cli, const struct span_tree *tree, const struct log_input *input)
+{
+	struct json json;
+	uint64_t row = 0;
+
+	json_init_file(&json, cli->out.file);
+	json.is_pretty = true;
+	json_object_begin(&json);
+	json_member_text(&json, "type", "tree");
+	capture_json(&json, &input->info);
+	json_name(&json, "rows");
+	json_array_begin(&json);
+	rows_json(&json, tree, span_tree_root(tree), 0, &row);
+	json_array_end(&json);
+	json_member_u64(&json, "given_up_parents", span_tree_given_up_count(tree));
+	json_member_bool(&json, "has_rest", span_tree_has_rest(tree));
+	capture_losses_json(&json, &input->census);
+	json_object_end(&json);
+	return cli_finish_json(cli, &json);
+}

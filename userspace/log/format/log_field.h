@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The fields of each kind of record (docs/log-format.md, "Records"): their order is the format. How the writer stores each is its own choice,
+ * told by the batch's shapes.
+ */
+#ifndef LOG_FIELD_H
+#define LOG_FIELD_H
+
+#include <stdint.h>
+
+#include "log/format/log_format.h"
+#include "txtrace/log.h"
+
+#define FIELD_TIME 0   /* of every kind */
+#define FIELD_THREAD 1 /* of every kind but LOSS, SUMMARY, DROPPED and CONTINUED */
+
+enum span_field {
+	SPAN_END_THREAD = 2,
+	SPAN_FLAGS = 3,
+	SPAN_LABEL = 4,
+	SPAN_TAG = 5,
+	SPAN_KEY = 6,
+	SPAN_BEGIN_FROM = 7,
+	SPAN_BEGIN = 8,
+	SPAN_ID_SLOT = 9,
+	SPAN_ID = 10,
+	SPAN_PARENT_SLOT = 11,
+	SPAN_PARENT = 12,
+	SPAN_WORK = 13,
+	SPAN_DERIVED = 14,
+	SPAN_ON_CPU = 15,
+	SPAN_RUNNABLE = 16,
+	SPAN_BLOCKED = 17, /* one for each reason */
+	SPAN_DETACHED = 27,
+	SPAN_UNKNOWN = 28,
+	SPAN_BASIS = 29,
+	SPAN_FIELD_COUNT = 30,
+};
+
+/* The parts of the ledger, in the order of their fields. */
+enum ledger_part {
+	PART_ON_CPU = 0,
+	PART_RUNNABLE = 1,
+	PART_BLOCKED = 2, /* one for each reason */
+	PART_DETACHED = SPAN_DETACHED - SPAN_ON_CPU,
+	PART_UNKNOWN = SPAN_UNKNOWN - SPAN_ON_CPU,
+	SPAN_PART_COUNT = PART_UNKNOWN + 1,
+};
+
+/* SPAN_BASIS: what the fields of the ledger are added to */
+enum span_basis {
+	SPAN_BASIS_ZERO = 0,
+	SPAN_BASIS_CHILDREN = 1, /* the sums of its children */
+	SPAN_BASIS_READY = 2,    /* the waits of its thread, the last of which ended at once when the thread was ready */
+	SPAN_BASIS_TOLD = 3,     /* …, when a span before told */
+	SPAN_BASIS_CPU = 4,      /* and above: …, when the last run on this CPU ended */
+};
+
+/* SPAN_BEGIN_FROM: what SPAN_BEGIN is counted from */
+enum span_begin_from {
+	SPAN_BEGIN_FROM_END = 0,  /* backwards from its own end: the wall time */
+	SPAN_BEGIN_FROM_LAST = 1, /* forwards from the end of the last span that this thread had begun */
+	SPAN_BEGIN_FROM_MENTION = 2, /* backwards from when a mark or child first told that it was there */
+};
+
+enum run_field {
+	RUN_CPU = 2,
+	RUN_BEGIN_FROM = 3,
+	RUN_BEGIN = 4,
+	RUN_RUNNABLE = 5,
+	RUN_BLOCKED = 6,
+	RUN_LEFT_AS = 7,
+	RUN_REASON = 8,
+	RUN_SYSCALL = 9,
+	RUN_OBJECT = 10,
+	RUN_OBJECT_MORE = 11, /* is added to it */
+	RUN_FIELD_COUNT = 12,
+};
+
+/* RUN_BEGIN_FROM: what RUN_BEGIN is counted from */
+enum run_begin_from {
+	RUN_BEGIN_FROM_CPU = 0,   /* forwards from the end of the last run on this CPU */
+	RUN_BEGIN_FROM_END = 1,   /* backwards from its own end */
+	RUN_BEGIN_FROM_READY = 2, /* forwards from when the thread was woken or last left */
+	RUN_BEGIN_FROM_TOLD = 3,  /* forwards from what a span told */
+};
+
+enum wake_field {
+	WAKE_WAKER = 2,
+	WAKE_CPU = 3,
+	WAKE_FLAGS = 4,
+	WAKE_COMM = 5,
+	WAKE_SPAN_SLOT = 6,
+	WAKE_SPAN = 7,
+	WAKE_WAKER_SPAN_SLOT = 8,
+	WAKE_WAKER_SPAN = 9,
+	WAKE_FIELD_COUNT = 10,
+};
+
+enum thread_field {
+	THREAD_FLAGS = 2, /* 1: seed, 2: exit */
+	THREAD_COMM = 3,
+	THREAD_FIELD_COUNT = 4,
+};
+
+enum attribute_field {
+	ATTRIBUTE_TYPE = 2,
+	ATTRIBUTE_TRUNCATED = 3,
+	ATTRIBUTE_NAME = 4,
+	ATTRIBUTE_SPAN_SLOT = 5,
+	ATTRIBUTE_SPAN = 6,
+	ATTRIBUTE_VALUE = 7,
+	ATTRIBUTE_STRING = 8,
+	ATTRIBUTE_FIELD_COUNT = 9,
+};
+
+enum instant_field {
+	INSTANT_NAME = 2,
+	INSTANT_SPAN_SLOT = 3,
+	INSTANT_SPAN = 4,
+	INSTANT_FIELD_COUNT = 5,
+};
+
+enum counter_field {
+	COUNTER_NAME = 2,
+	COUNTER_SLOT = 3,
+	COUNTER_VALUE = 4,
+	COUNTER_FIELD_COUNT = 5,
+};
+
+enum link_field {
+	LINK_NAME = 2,
+	LINK_FROM_SLOT = 3,
+	LINK_FROM = 4,
+	LINK_TO_SLOT = 5,
+	LINK_TO = 6,
+	LINK_FIELD_COUNT = 7,
+};
+
+enum loss_field {
+	LOSS_LENGTH = 1,
+	LOSS_CPU = 2,
+	LOSS_SPAN_EVENTS = 3,
+	LOSS_SCHED_EVENTS = 4,
+	LOSS_FIELD_COUNT = 5,
+};
+
+enum open_span_field {
+	OPEN_SPAN_LABEL = 2,
+	OPEN_SPAN_KEY = 3,
+	OPEN_SPAN_AGE = 4,
+	OPEN_SPAN_ID_SLOT = 5,
+	OPEN_SPAN_ID = 6,
+	OPEN_SPAN_PARENT_SLOT = 7,
+	OPEN_SPAN_PARENT = 8,
+	OPEN_SPAN_FIELD_COUNT = 9,
+};
+
+enum summary_field {
+	SUMMARY_SENT = 1,
+	SUMMARY_RECEIVED = 2,
+	SUMMARY_LOST = 3,
+	SUMMARY_LOST_CLOCKS = 4,
+	SUMMARY_LATE = 5,
+	SUMMARY_ANOMALIES = 6, /* one for each */
+	SUMMARY_FIELD_COUNT = 6 + TXTRACE_ANOMALY_COUNT,
+};
+
+enum dropped_field {
+	DROPPED_SINCE_FIRST = 1,
+	DROPPED_SINCE_LAST = 2,
+	DROPPED_BATCHES = 3,
+	DROPPED_RECORDS = 4, /* one for each kind, from kind 1 */
+	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_OBJECT,
+};
+
+enum continued_field {
+	CONTINUED_NEXT_PART = 1,
+	CONTINUED_FIELD_COUNT = 2,
+};
+
+enum stay_field {
+	STAY_LENGTH = 2,
+	STAY_SPAN_PID = 3,
+	STAY_KEYED = 4,
+	STAY_SPAN_SLOT = 5,
+	STAY_SPAN = 6,
+	STAY_FROM = 7,
+	STAY_FIELD_COUNT = 8,
+};
+
+/* STAY_FROM: what STAY_LENGTH is counted from */
+enum stay_from {
+	STAY_FROM_EXIT = 0, /* backwards */
+	STAY_FROM_LAST = 1, /* forwards from the exit of the last stay of this thread */
+};
+
+enum object_field {
+	OBJECT_REASON = 2,
+	OBJECT_OBJECT = 3,
+	OBJECT_NAME = 4,
+	OBJECT_FIELD_COUNT = 5,
+};
+
+/* Kinds that a file can hold; the reader's own DAMAGE is none. */
+#define LOG_KIND_COUNT (TXTRACE_RECORD_OBJECT + 1)
+
+/* No kind of this version has more. */
+#define LOG_KNOWN_FIELD_MAX 32
+
+/* How the writer treats a field unless it learns better. */
+enum field_habit {
+	HABIT_CATEGORY = 0, /* few values: part of the shape */
+	HABIT_SPARSE = 1,   /* mostly 0: in a column, if not 0 */
+	HABIT_VALUE = 2,    /* in a column */
+};
+
+struct kind_fields {
+	uint8_t count;
+	uint8_t habits[LOG_KNOWN_FIELD_MAX]; /* enum field_habit */
+};
+
+extern const struct kind_fields kind_fields[LOG_KIND_COUNT];
+
+/* SLOTS, "Ids": the first three are no memory. */
+#define SLOT_ZERO 0
+#define SLOT_OWN 1
+#define SLOT_CURRENT 2
+#define SLOT_FIRST 3
+
+/* RUN_SYSCALL counts from -2, so that "unknown" and "none" are small. */
+#define SYSCALL_BIAS 2
+
+#define THREAD_FLAG_SEED 1
+#define THREAD_FLAG_EXIT 2
+
+#endif

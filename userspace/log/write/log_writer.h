@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The log writer: records in, files of batches out (docs/log-format.md). The strings of a record are copied. Buffers are made once, at the open; a
+ * record that does not fit into the current batch closes it.
+ *
+ * Without a queue a batch is compressed and written where it is closed. With one it is copied, and a thread of its own does the rest; per record there
+ * is no lock, no allocation, no system call. When the queue has no room, the whole batch is dropped: counted by kind, and told by a DROPPED
+ * record in the next batch that gets through, at the latest at the close, which waits. An error of that thread is met at the next batch or
+ * flush, or by log_writer_error().
+ *
+ * Memory: about 31 MiB, most of which is never touched, and the queue.
+ *
+ * A log may be made of several files, its parts, each of which stands alone. A part ends only where its user lets it, so that what each file needs comes
+ * first in it: after each piece of work that may have added records,
+ *
+ *	if (log_writer_is_due(writer) && (err = log_writer_turn(writer)) > 0)
+ *		err = (add the threads that live and the spans that are open);
+ */
+#ifndef LOG_WRITER_H
+#define LOG_WRITER_H
+
+#include "log/file/log_file.h"
+#include "log/format/log_format.h"
+#include "txtrace/log.h"
+
+struct log_writer;
+
+/* What is left on disk, and what is not. */
+struct log_writer_result {
+	uint64_t written_bytes; /* in all files, those that were removed again included */
+	uint32_t file_cnt;      /* likewise; those with records */
+	struct log_file_names names;
+};
+
+/* 0 or false is the default of all. */
+struct log_writer_options {
+	enum log_codec codec;
+	size_t batch_bytes; /* encoded, before compression, about; 0: 384 KiB */
+	size_t queue_bytes; /* 0: no thread. A batch must fit in: some MiB at the default size of batches */
+	bool is_sync;       /* waits instead of dropping, and a flush waits until what was added before is on the disk */
+
+	bool keeps_older;      /* what was called `path` gets a number (file_series.h) instead of being replaced */
+	uint64_t rotate_bytes; /* the next file begins when one has about so many; 0: never. Only with keeps_older */
+	uint64_t rotate_ns;    /* or when it is so old, by the anchors, and has something in it; 0: never */
+	uint64_t keep_cnt;     /* files, older ones and the one that is written together; 0: all */
+	uint64_t keep_bytes;   /* in them. A file is then at most half as large */
+
+	struct log_writer_result *result; /* filled by close and abort; may be NULL */
+};
+
+/*
+ * Makes `path` (mode 0600, the invoking user's under sudo; until the log is complete it is path.partial, and what is called `path` stays) and writes
+ * the header. The times of info are filled in by the caller; its version is this build's in any case. Negative errno; -EBUSY: another recorder is
+ * writing path.partial. What a crash left under that name is kept (file_series.h).
+ */
+int log_writer_open(struct log_writer **writer, const char *path, const struct txtrace_log_info *info,
+		    const struct log_writer_options *options);
+
+/* Encodes one record; writes the batch when it is full. Negative errno, final: after one, only abort may be called. */
+int log_writer_add(struct log_writer *writer, const struct txtrace_record *record);
+
+/* Writes the current batch, if it holds anything, so that a crash costs nothing that was added before; looks whether the file is still there. */
+int log_writer_flush(struct log_writer *writer);
+
+/* Whether a turn has something to do. Costs nothing. */
+bool log_writer_is_due(const struct log_writer *writer);
+
+/* Ends the file, if it is large or old enough. 1: the definitions are to be added now, as a file has begun or a batch that held some was dropped. */
+int log_writer_turn(struct log_writer *writer);
+
+/*
+ * The same moment on CLOCK_MONOTONIC and CLOCK_REALTIME, for the batches that are written from now on: a recorder sets it every second or so, that
+ * steps of the wall clock are known. Until then it is the start of info.
+ */
+void log_writer_set_anchor(struct log_writer *writer, uint64_t monotonic_ns, uint64_t realtime_ns);
+
+/*
+ * Leaves a place in the sequence of batches free: readers are told that something is missing here. For tools that copy a log of which a part can't be
+ * read; not with a queue.
+ */
+int log_writer_skip(struct log_writer *writer);
+
+/* Bytes in all files so far; records added so far. */
+uint64_t log_writer_bytes(const struct log_writer *writer);
+uint64_t log_writer_records(const struct log_writer *writer);
+
+/* Of what was added so far, dropped: by kind, its time_ns is not set; and records in all. */
+const struct txtrace_dropped *log_writer_dropped(const struct log_writer *writer);
+uint64_t log_writer_dropped_records(const struct log_writer *writer);
+
+/* From here on it waits for room in the queue: nothing is pressing any more. */
+void log_writer_drop_no_more(struct log_writer *writer);
+
+/* 0, or what has gone wrong meanwhile. */
+int log_writer_error(const struct log_writer *writer);
+
+/* Writes what is left, the index, and renames path.partial to path. Frees the writer in any case. */
+int log_writer_close(struct log_writer *writer);
+
+/* After an error: the batches that are on disk stay as path.partial; without any, it is removed. Frees the writer. NULL is allowed. */
+void log_writer_abort(struct log_writer *writer);
+
+#endif

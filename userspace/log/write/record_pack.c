@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "log/write/record_pack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/format/ledger_basis.h"
+#include "log/format/varint.h"
+
+#define THREAD_CAPACITY 16384u
+#define TEXT_CAPACITY 32768u
+#define OBJECT_CAPACITY 16384u
+#define SLOT_CAPACITY 32768u
+#define STRING_BYTES (1u << 20)
+
+/* No record adds more than this to any table. */
+#define RECORD_ENTRIES_MAX 4u
+
+/* What a slot remembers: the last … */
+enum slot_role {
+	SLOT_SPAN_ID = 1,      /* id of a span of this thread and label */
+	SLOT_SPAN_PARENT = 2,  /* parent named by a span that ended on this thread */
+	SLOT_MARKED = 3,       /* span that a mark of this thread was for */
+	SLOT_COUNTER = 4,      /* value of the counter of this name */
+	SLOT_OPEN_ID = 5,      /* id of an open span of this thread and label */
+	SLOT_OPEN_PARENT = 6,  /* parent of an open span of this thread */
+	SLOT_LINKED = 7,       /* end of a link of this thread */
+	SLOT_WOKEN = 8,        /* span that this thread was in when it was woken */
+	SLOT_WAKING = 9,       /* span that this thread was in when it woke another */
+	SLOT_STAY = 10,        /* span that this thread was in */
+};
+
+/* Among so many CPUs the one is looked for that a span's thread has got when the last run there ended. */
+#define SEARCHED_CPUS 64u
+
+/* Ids of one block of a thread lie this close together. */
+#define OWN_ID_DISTANCE 4096
+
+int record_packer_init(struct record_packer *packer)
+{
+	int err = 0;
+
+	memset(packer, 0, sizeof(*packer));
+	err |= intern_numbers_init(&packer->threads, THREAD_CAPACITY);
+	err |= intern_strings_init(&packer->names, RECORD_NAME_CAPACITY, STRING_BYTES);
+	err |= intern_strings_init(&packer->texts, TEXT_CAPACITY, STRING_BYTES);
+	err |= intern_numbers_init(&packer->objects, OBJECT_CAPACITY);
+	err |= intern_numbers_init(&packer->slots, SLOT_CAPACITY);
+	packer->model.threads = calloc(THREAD_CAPACITY, sizeof(*packer->model.threads));
+	packer->model.slots = calloc(SLOT_CAPACITY, sizeof(*packer->model.slots));
+	packer->model.waits = calloc(THREAD_CAPACITY, sizeof(*packer->model.waits));
+	packer->model.parents = calloc(MODEL_PARENTS, sizeof(*packer->model.parents));
+	packer->model.mentions = calloc(MODEL_MENTIONS, sizeof(*packer->model.mentions));
+	return err || !packer->model.threads || !packer->model.slots || !packer->model.waits || !packer->model.parents || !packer->model.mentions ?
+		       -ENOMEM : 0;
+}
+
+void record_packer_release(struct record_packer *packer)
+{
+	intern_numbers_release(&packer->threads);
+	intern_strings_release(&packer->names);
+	intern_strings_release(&packer->texts);
+	intern_numbers_release(&packer->objects);
+	intern_numbers_release(&packer->slots);
+	free(packer->model.threads);
+	free(packer->model.slots);
+	free(packer->model.waits);
+	free(packer->model.parents);
+	free(packer->model.mentions);
+}
+
+void record_packer_reset(struct record_packer *packer)
+{
+	intern_numbers_clear(&packer->threads);
+	intern_strings_clear(&packer->names);
+	intern_strings_clear(&packer->texts);
+	intern_numbers_clear(&packer->objects);
+	intern_numbers_clear(&packer->slots);
+	memset(packer->model.cpu_end_ns, 0, sizeof(packer->model.cpu_end_ns));
+	memset(packer->model.parents, 0, MODEL_PARENTS * sizeof(*packer->model.parents));
+	memset(packer->model.mentions, 0, MODEL_MENTIONS * sizeof(*packer->model.mentions));
+	packer->cpu_cnt = 0;
+	packer->model.text_cnt = 0;
+	packer->model.time_ns = 0;
+}
+
+/* ---- the strings of a record ---- */
+
+struct record_strings {
+	const struct txtrace_string *names;
+	const struct txtrace_string *texts[2];
+};
+
+static struct record_strings strings_of(const struct txtrace_record *record)
+{
+	switch (record->kind) {
+	case TXTRACE_RECORD_SPAN:
+		return (struct record_strings){ &record->span.label, { &record->span.tag, &record->span.key } };
+	case TXTRACE_RECORD_WAKE:
+		return (struct record_strings){ &record->wake.waker_comm, { NULL, NULL } };
+	case TXTRACE_RECORD_THREAD:
+		return (struct record_strings){ &record->thread.comm, { NULL, NULL } };
+	case TXTRACE_RECORD_ATTRIBUTE:
+		return (struct record_strings){ &record->attribute.name, { &record->attribute.string, NULL } };
+	case TXTRACE_RECORD_INSTANT:
+		return (struct record_strings){ &record->instant.name, { NULL, NULL } };
+	case TXTRACE_RECORD_COUNTER:
+		return (struct record_strings){ &record->counter.name, { NULL, NULL } };
+	case TXTRACE_RECORD_LINK:
+		return (struct record_strings){ &record->link.name, { NULL, NULL } };
+	case TXTRACE_RECORD_OBJECT:
+		return (struct record_strings){ NULL, { &record->object.name, NULL } };
+	case TXTRACE_RECORD_OPEN_SPAN:
+		return (struct record_strings){ &record->open_span.label, { &record->open_span.key, NULL } };
+	default:
+		return (struct record_strings){ NULL, { NULL, NULL } };
+	}
+}
+
+static bool has_room(const struct intern_strings *intern, size_t bytes)
+{
+	return intern->count + RECORD_ENTRIES_MAX <= intern->capacity && intern->byte_cnt + bytes <= intern->byte_capacity;
+}
+
+int record_packer_check(const struct record_packer *packer, const struct txtrace_record *record)
+{
+	const struct record_strings strings = strings_of(record);
+	size_t name_bytes = 0, text_bytes = 0;
+
+	if (record->kind >= LOG_KIND_COUNT || !kind_fields[record->kind].count)
+		return -EINVAL;
+	if (strings.names)
+		name_bytes = strings.names->length;
+	for (unsigned int i = 0; i < 2 && strings.texts[i]; i++) {
+		if (strings.texts[i]->length > LOG_STRING_MAX_BYTES)
+			return -E2BIG;
+		text_bytes += strings.texts[i]->length;
+	}
+	if (name_bytes > LOG_STRING_MAX_BYTES)
+		return -E2BIG;
+	if (!has_room(&packer->names, name_bytes) || !has_room(&packer->texts, text_bytes) ||
+	    packer->threads.count + RECORD_ENTRIES_MAX > packer->threads.capacity ||
+	    packer->objects.count + RECORD_ENTRIES_MAX > packer->objects.capacity ||
+	    packer->slots.count + RECORD_ENTRIES_MAX > packer->slots.capacity)
+		return -ENOSPC;
+	return 0;
+}
+
+/* ---- the dictionary ---- */
+
+static uint64_t pack_thread(struct record_packer *packer, uint32_t tid, uint32_t pid)
+{
+	uint32_t cnt = packer->threads.count;
+	uint32_t index = intern_number(&packer->threads, (uint64_t)tid << 32 | pid);
+
+	if (index == cnt) {
+		packer->model.threads[index] = (struct model_thread){ .tid = tid, .pid = pid };
+		model_forget_waits(&packer->model.waits[index]);
+	}
+	return index;
+}
+
+static uint64_t pack_name(struct record_packer *packer, const struct txtrace_string *name)
+{
+	return name->length ? 1 + intern_string(&packer->names, name->bytes, (uint32_t)name->length) : 0;
+}
+
+static uint64_t pack_text(struct record_packer *packer, const struct txtrace_string *text)
+{
+	uint64_t index;
+
+	if (!text->length)
+		return 0;
+	index = intern_string(&packer->texts, text->bytes, (uint32_t)text->length);
+	if (index == packer->model.text_cnt) {
+		packer->model.text_cnt++;
+		return 1;
+	}
+	return packer->model.text_cnt - index + 1;
+}
+
+static uint64_t *slot_memory(struct record_packer *packer, uint64_t slot)
+{
+	return &packer->model.slots[slot - SLOT_FIRST];
+}
+
+static uint64_t pick_slot(struct record_packer *packer, enum slot_role role, uint64_t major, uint64_t minor)
+{
+	uint32_t cnt = packer->slots.count;
+	uint32_t index = intern_number(&packer->slots, (uint64_t)role << 56 | major << 28 | minor);
+
+	if (index == cnt)
+		packer->model.slots[index] = 0;
+	return SLOT_FIRST + index;
+}
+
+/* The difference from what the slot remembers; the slot remembers value from now on. */
+static uint64_t pack_slotted(struct record_packer *packer, uint64_t slot, uint64_t value)
+{
+	uint64_t *memory = slot_memory(packer, slot), difference = value - *memory;
+
+	*memory = value;
+	return difference;
+}
+
+/* An id that a thread names: that of the span it has last said something of, or by a slot. */
+static void pack_id(struct record_packer *packer, uint64_t thread, uint64_t slot, uint64_t id, uint64_t field[2])
+{
+	field[0] = SLOT_CURRENT;
+	field[1] = 0;
+	if (packer->model.threads[thread].current_id != id) {
+		field[0] = slot;
+		field[1] = pack_slotted(packer, slot, id);
+	}
+}
+
+/* ---- the kinds ---- */
+
+/* A parent near the span's own id is told by the distance, another by the last one of this role, none by 0. */
+static void pack_parent(struct record_packer *packer, uint64_t thread, uint64_t slot, uint64_t id, uint64_t parent, uint64_t field[2])
+{
+	field[0] = SLOT_ZERO;
+	field[1] = 0;
+	if (parent && id - parent + OWN_ID_DISTANCE < 2 * OWN_ID_DISTANCE) {
+		field[0] = SLOT_OWN;
+		field[1] = id - parent;
+	} else if (parent) {
+		pack_id(packer, thread, slot, parent, field);
+	}
+}
+
+static void pack_ledger(struct record_packer *packer, const struct txtrace_span *span, const struct model_thread *thread, uint64_t *fields)
+{
+	const struct txtrace_ledger *ledger = &span->ledger;
+	uint64_t *parts = fields + SPAN_ON_CPU, basis[SPAN_PART_COUNT] = { 0 }, sum = 0;
+	unsigned int largest = 0;
+
+	parts[PART_ON_CPU] = ledger->on_cpu_ns;
+	parts[PART_RUNNABLE] = ledger->runnable_ns;
+	memcpy(parts + PART_BLOCKED, ledger->blocked_ns, sizeof(ledger->blocked_ns));
+	parts[PART_DETACHED] = ledger->detached_ns;
+	parts[PART_UNKNOWN] = ledger->unknown_ns;
+	fields[SPAN_BASIS] = ledger_basis_pick(&packer->model, packer->cpu_cnt, span, thread, parts, basis);
+	if (span->parent)
+		model_note_child(&packer->model, span->parent, parts);
+	for (unsigned int i = 0; i < SPAN_PART_COUNT; i++) {
+		sum += parts[i];
+		parts[i] -= basis[i];
+		if (parts[i] > parts[largest])
+			largest = i;
+	}
+	fields[SPAN_DERIVED] = 0;
+	if (sum == span->work_ns) {
+		fields[SPAN_DERIVED] = 1 + largest;
+		parts[largest] = 0;
+	}
+	model_note_span(&packer->model, thread, span->begin_ns, fields);
+}
+
+/* By the nearest of the moments that its begin can be counted from. */
+static void pack_span_begin(struct model *model, struct model_thread *thread, const struct txtrace_span *span, uint64_t *fields)
+{
+	uint64_t wall_ns = span->end_ns - span->begin_ns, gap_ns = span->begin_ns - thread->span_end_ns;
+	const struct model_mention *mention = model_mention(model, span->id);
+
+	fields[SPAN_BEGIN_FROM] = gap_ns < wall_ns ? SPAN_BEGIN_FROM_LAST : SPAN_BEGIN_FROM_END;
+	fields[SPAN_BEGIN] = gap_ns < wall_ns ? gap_ns : wall_ns;
+	if (mention->id == span->id && mention->time_ns - span->begin_ns < fields[SPAN_BEGIN]) {
+		fields[SPAN_BEGIN_FROM] = SPAN_BEGIN_FROM_MENTION;
+		fields[SPAN_BEGIN] = mention->time_ns - span->begin_ns;
+	}
+	fields[SPAN_WORK] = span->work_ns - wall_ns;
+	thread->span_end_ns = span->end_ns;
+	if (span->parent)
+		model_note_mention(model, span->parent, span->begin_ns);
+}
+
+static void pack_span(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_span *span = &record->span;
+	uint64_t end_thread, id_slot, parent_slot;
+
+	fields[FIELD_THREAD] = pack_thread(packer, span->tid, span->pid);
+	end_thread = span->end_tid ? pack_thread(packer, span->end_tid, span->pid) : fields[FIELD_THREAD];
+	fields[SPAN_END_THREAD] = !span->end_tid ? 0 : span->end_tid == span->tid ? 1 : 2 + end_thread;
+	fields[SPAN_FLAGS] = span->flags;
+	fields[SPAN_LABEL] = pack_name(packer, &span->label);
+	fields[SPAN_TAG] = pack_text(packer, &span->tag);
+	fields[SPAN_KEY] = pack_text(packer, &span->key);
+	pack_span_begin(&packer->model, &packer->model.threads[fields[FIELD_THREAD]], span, fields);
+	id_slot = pick_slot(packer, SLOT_SPAN_ID, fields[FIELD_THREAD], fields[SPAN_LABEL]);
+	parent_slot = pick_slot(packer, SLOT_SPAN_PARENT, end_thread, 0);
+	if (*slot_memory(packer, parent_slot) == span->id)
+		id_slot = parent_slot;
+	pack_id(packer, end_thread, id_slot, span->id, fields + SPAN_ID_SLOT);
+	pack_parent(packer, end_thread, parent_slot, span->id, span->parent, fields + SPAN_PARENT_SLOT);
+	packer->model.threads[end_thread].current_id = span->parent ? span->parent : span->id;
+	pack_ledger(packer, span, &packer->model.threads[end_thread], fields);
+}
+
+/* The nearest of the moments that a run can be counted from. */
+static void pack_run_begin(const struct model_thread *thread, const struct model_waits *waits, uint64_t cpu_end_ns,
+			   const struct txtrace_run *run, uint64_t *fields)
+{
+	uint64_t duration = run->end_ns - run->begin_ns;
+
+	fields[RUN_BEGIN_FROM] = RUN_BEGIN_FROM_END;
+	fields[RUN_BEGIN] = duration;
+	if (run->begin_ns == cpu_end_ns) {
+		fields[RUN_BEGIN_FROM] = RUN_BEGIN_FROM_CPU;
+		fields[RUN_BEGIN] = 0;
+	} else if (run->begin_ns == waits->stay_ns) {
+		fields[RUN_BEGIN_FROM] = RUN_BEGIN_FROM_TOLD;
+		fields[RUN_BEGIN] = 0;
+	} else if (thread->ready_ns && run->begin_ns - thread->ready_ns < duration) {
+		fields[RUN_BEGIN_FROM] = RUN_BEGIN_FROM_READY;
+		fields[RUN_BEGIN] = run->begin_ns - thread->ready_ns;
+	}
+}
+
+/* What a thread waits for comes again, but how long it asked to sleep is any number. */
+static void pack_object_of(struct record_packer *packer, const struct txtrace_run *run, uint64_t *fields)
+{
+	bool is_number = run->reason == TXTRACE_BLOCK_SLEEP;
+
+	fields[RUN_OBJECT] = run->object && !is_number ? 1 + intern_number(&packer->objects, run->object) : 0;
+	fields[RUN_OBJECT_MORE] = is_number ? run->object : 0;
+}
+
+static void pack_run(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_run *run = &record->run;
+	uint64_t *cpu_end_ns = model_cpu_end(&packer->model, run->cpu);
+	struct model_thread *thread;
+
+	fields[FIELD_THREAD] = pack_thread(packer, run->tid, run->pid);
+	thread = &packer->model.threads[fields[FIELD_THREAD]];
+	fields[RUN_CPU] = run->cpu;
+	pack_run_begin(thread, &packer->model.waits[fields[FIELD_THREAD]], *cpu_end_ns, run, fields);
+	fields[RUN_RUNNABLE] = run->runnable_ns - model_runnable(thread, run->begin_ns);
+	fields[RUN_BLOCKED] = run->blocked_ns - model_blocked(thread, run->begin_ns, run->runnable_ns);
+	fields[RUN_LEFT_AS] = run->left_as;
+	fields[RUN_REASON] = run->reason;
+	fields[RUN_SYSCALL] = (uint32_t)run->syscall_nr + SYSCALL_BIAS;
+	pack_object_of(packer, run, fields);
+	model_note_run(&packer->model, thread, run);
+	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
+	if (run->cpu >= packer->cpu_cnt)
+		packer->cpu_cnt = run->cpu < SEARCHED_CPUS ? run->cpu + 1 : SEARCHED_CPUS;
+}
+
+static void pack_current_span(struct record_packer *packer, enum slot_role role, uint64_t thread, uint64_t span, uint64_t field[2])
+{
+	field[0] = SLOT_ZERO;
+	field[1] = 0;
+	if (!span)
+		return;
+	pack_id(packer, thread, pick_slot(packer, role, thread, 0), span, field);
+	packer->model.threads[thread].current_id = span;
+}
+
+static void pack_wake(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_wake *wake = &record->wake;
+
+	fields[FIELD_THREAD] = pack_thread(packer, wake->tid, wake->pid);
+	fields[WAKE_WAKER] = pack_thread(packer, wake->waker_tid, wake->waker_pid);
+	fields[WAKE_CPU] = wake->cpu;
+	fields[WAKE_FLAGS] = wake->flags;
+	fields[WAKE_COMM] = pack_name(packer, &wake->waker_comm);
+	pack_current_span(packer, SLOT_WOKEN, fields[FIELD_THREAD], wake->span, fields + WAKE_SPAN_SLOT);
+	pack_current_span(packer, SLOT_WAKING, fields[WAKE_WAKER], wake->waker_span, fields + WAKE_WAKER_SPAN_SLOT);
+	packer->model.threads[fields[FIELD_THREAD]].ready_ns = wake->time_ns;
+}
+
+static void pack_thread_record(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_thread *thread = &record->thread;
+
+	fields[FIELD_THREAD] = pack_thread(packer, thread->tid, thread->pid);
+	fields[THREAD_FLAGS] = (thread->is_seed ? THREAD_FLAG_SEED : 0) | (thread->is_exit ? THREAD_FLAG_EXIT : 0);
+	fields[THREAD_COMM] = pack_name(packer, &thread->comm);
+}
+
+/* Integers with their sign last, doubles with their leading bits first: so that usual values are small. */
+static uint64_t pack_value(uint8_t type, uint64_t value)
+{
+	return type == TXTRACE_ATTRIBUTE_INT ? zigzag(value) : type == TXTRACE_ATTRIBUTE_DOUBLE ? __builtin_bswap64(value) : value;
+}
+
+static void pack_marked(struct record_packer *packer, uint64_t span, uint64_t time_ns, uint64_t thread, uint64_t name, uint64_t field[2])
+{
+	pack_id(packer, thread, pick_slot(packer, SLOT_MARKED, thread, name), span, field);
+	packer->model.threads[thread].current_id = span;
+	model_note_mention(&packer->model, span, time_ns);
+}
+
+static void pack_attribute(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_attribute *attribute = &record->attribute;
+
+	fields[FIELD_THREAD] = pack_thread(packer, attribute->tid, attribute->pid);
+	fields[ATTRIBUTE_TYPE] = attribute->type;
+	fields[ATTRIBUTE_TRUNCATED] = attribute->is_truncated;
+	fields[ATTRIBUTE_NAME] = pack_name(packer, &attribute->name);
+	pack_marked(packer, attribute->span, attribute->time_ns, fields[FIELD_THREAD], fields[ATTRIBUTE_NAME], fields + ATTRIBUTE_SPAN_SLOT);
+	fields[ATTRIBUTE_VALUE] = pack_value(attribute->type, attribute->value);
+	fields[ATTRIBUTE_STRING] = pack_text(packer, &attribute->string);
+}
+
+static void pack_instant(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_instant *instant = &record->instant;
+
+	fields[FIELD_THREAD] = pack_thread(packer, instant->tid, instant->pid);
+	fields[INSTANT_NAME] = pack_name(packer, &instant->name);
+	pack_marked(packer, instant->span, instant->time_ns, fields[FIELD_THREAD], fields[INSTANT_NAME], fields + INSTANT_SPAN_SLOT);
+}
+
+static void pack_counter(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_counter *counter = &record->counter;
+
+	fields[FIELD_THREAD] = pack_thread(packer, counter->tid, counter->pid);
+	fields[COUNTER_NAME] = pack_name(packer, &counter->name);
+	fields[COUNTER_SLOT] = pick_slot(packer, SLOT_COUNTER, fields[COUNTER_NAME], 0);
+	fields[COUNTER_VALUE] = zigzag(pack_slotted(packer, fields[COUNTER_SLOT], (uint64_t)counter->value));
+}
+
+static void pack_link(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_link *link = &record->link;
+	uint64_t slot;
+
+	fields[FIELD_THREAD] = pack_thread(packer, link->tid, link->pid);
+	fields[LINK_NAME] = pack_name(packer, &link->name);
+	slot = pick_slot(packer, SLOT_MARKED, fields[FIELD_THREAD], fields[LINK_NAME]);
+	pack_id(packer, fields[FIELD_THREAD], slot, link->from, fields + LINK_FROM_SLOT);
+	slot = pick_slot(packer, SLOT_LINKED, fields[FIELD_THREAD], 0);
+	pack_parent(packer, fields[FIELD_THREAD], slot, link->from, link->to, fields + LINK_TO_SLOT);
+	packer->model.threads[fields[FIELD_THREAD]].current_id = link->to;
+	model_note_mention(&packer->model, link->from, link->time_ns);
+	model_note_mention(&packer->model, link->to, link->time_ns);
+}
+
+static void pack_loss(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_loss *loss = &record->loss;
+
+	(void)packer;
+	fields[LOSS_LENGTH] = loss->last_ns - loss->first_ns;
+	fields[LOSS_CPU] = loss->cpu;
+	fields[LOSS_SPAN_EVENTS] = loss->span_event_cnt;
+	fields[LOSS_SCHED_EVENTS] = loss->sched_event_cnt;
+}
+
+static void pack_open_span(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_open_span *span = &record->open_span;
+	uint64_t parent_slot;
+
+	fields[FIELD_THREAD] = pack_thread(packer, span->tid, span->pid);
+	fields[OPEN_SPAN_LABEL] = pack_name(packer, &span->label);
+	fields[OPEN_SPAN_KEY] = pack_text(packer, &span->key);
+	fields[OPEN_SPAN_AGE] = span->time_ns - span->begin_ns;
+	fields[OPEN_SPAN_ID_SLOT] = pick_slot(packer, SLOT_OPEN_ID, fields[FIELD_THREAD], fields[OPEN_SPAN_LABEL]);
+	fields[OPEN_SPAN_ID] = pack_slotted(packer, fields[OPEN_SPAN_ID_SLOT], span->id);
+	parent_slot = pick_slot(packer, SLOT_OPEN_PARENT, fields[FIELD_THREAD], 0);
+	pack_parent(packer, fields[FIELD_THREAD], parent_slot, span->id, span->parent, fields + OPEN_SPAN_PARENT_SLOT);
+}
+
+static void pack_summary(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_summary *summary = &record->summary;
+
+	(void)packer;
+	fields[SUMMARY_SENT] = summary->sent_cnt;
+	fields[SUMMARY_RECEIVED] = summary->received_cnt;
+	fields[SUMMARY_LOST] = summary->lost_cnt;
+	fields[SUMMARY_LOST_CLOCKS] = summary->lost_clocks_cnt;
+	fields[SUMMARY_LATE] = summary->late_cnt;
+	memcpy(fields + SUMMARY_ANOMALIES, summary->anomaly_cnt, sizeof(summary->anomaly_cnt));
+}
+
+static void pack_dropped(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_dropped *dropped = &record->dropped;
+
+	(void)packer;
+	fields[DROPPED_SINCE_FIRST] = dropped->time_ns - dropped->first_ns;
+	fields[DROPPED_SINCE_LAST] = dropped->time_ns - dropped->last_ns;
+	fields[DROPPED_BATCHES] = dropped->batch_cnt;
+	for (uint32_t kind = 1; kind < LOG_KIND_COUNT; kind++)
+		fields[DROPPED_RECORDS + kind - 1] = dropped->record_cnt[kind];
+}
+
+static void pack_continued(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	(void)packer;
+	fields[CONTINUED_NEXT_PART] = record->continued.next_part;
+}
+
+static void pack_stay(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_stay *stay = &record->stay;
+	struct model_thread *thread;
+
+	fields[FIELD_THREAD] = pack_thread(packer, stay->tid, stay->pid);
+	thread = &packer->model.threads[fields[FIELD_THREAD]];
+	fields[STAY_FROM] = STAY_FROM_EXIT;
+	fields[STAY_LENGTH] = stay->exit_ns - stay->enter_ns;
+	if (stay->enter_ns - thread->stay_end_ns < fields[STAY_LENGTH]) {
+		fields[STAY_FROM] = STAY_FROM_LAST;
+		fields[STAY_LENGTH] = stay->enter_ns - thread->stay_end_ns;
+	}
+	fields[STAY_SPAN_PID] = stay->span_pid - (uint64_t)stay->pid;
+	fields[STAY_KEYED] = stay->is_keyed;
+	pack_id(packer, fields[FIELD_THREAD], pick_slot(packer, SLOT_STAY, fields[FIELD_THREAD], stay->is_keyed), stay->span,
+		fields + STAY_SPAN_SLOT);
+	thread->current_id = stay->span;
+	thread->stay_end_ns = stay->exit_ns;
+}
+
+static void pack_object(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_object *object = &record->object;
+
+	fields[FIELD_THREAD] = pack_thread(packer, object->tid, object->pid);
+	fields[OBJECT_REASON] = object->reason;
+	fields[OBJECT_OBJECT] = object->object;
+	fields[OBJECT_NAME] = pack_text(packer, &object->name);
+}
+
+typedef void (*pack_fn)(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields);
+
+static const pack_fn packs[LOG_KIND_COUNT] = {
+	[TXTRACE_RECORD_SPAN] = pack_span,           [TXTRACE_RECORD_RUN] = pack_run,
+	[TXTRACE_RECORD_WAKE] = pack_wake,           [TXTRACE_RECORD_THREAD] = pack_thread_record,
+	[TXTRACE_RECORD_ATTRIBUTE] = pack_attribute, [TXTRACE_RECORD_INSTANT] = pack_instant,
+	[TXTRACE_RECORD_COUNTER] = pack_counter,     [TXTRACE_RECORD_LINK] = pack_link,
+	[TXTRACE_RECORD_LOSS] = pack_loss,           [TXTRACE_RECORD_OPEN_SPAN] = pack_open_span,
+	[TXTRACE_RECORD_SUMMARY] = pack_summary,     [TXTRACE_RECORD_DROPPED] = pack_dropped,
+	[TXTRACE_RECORD_CONTINUED] = pack_continued, [TXTRACE_RECORD_STAY] = pack_stay,
+	[TXTRACE_RECORD_OBJECT] = pack_object,
+};
+
+/* The moment at which the record was finished: its place in the log. */
+static uint64_t time_of(const struct txtrace_record *record)
+{
+	switch (record->kind) {
+	case TXTRACE_RECORD_SPAN:
+		return record->span.end_ns;
+	case TXTRACE_RECORD_RUN:
+		return record->run.end_ns;
+	case TXTRACE_RECORD_WAKE:
+		return record->wake.time_ns;
+	case TXTRACE_RECORD_THREAD:
+		return record->thread.time_ns;
+	case TXTRACE_RECORD_ATTRIBUTE:
+		return record->attribute.time_ns;
+	case TXTRACE_RECORD_INSTANT:
+		return record->instant.time_ns;
+	case TXTRACE_RECORD_COUNTER:
+		return record->counter.time_ns;
+	case TXTRACE_RECORD_LINK:
+		return record->link.time_ns;
+	case TXTRACE_RECORD_LOSS:
+		return record->loss.last_ns;
+	case TXTRACE_RECORD_OPEN_SPAN:
+		return record->open_span.time_ns;
+	case TXTRACE_RECORD_SUMMARY:
+		return record->summary.time_ns;
+	case TXTRACE_RECORD_DROPPED:
+		return record->dropped.time_ns;
+	case TXTRACE_RECORD_CONTINUED:
+		return record->continued.time_ns;
+	case TXTRACE_RECORD_STAY:
+		return record->stay.exit_ns;
+	case TXTRACE_RECORD_OBJECT:
+		return record->object.time_ns;
+	default:
+		return 0;
+	}
+}
+
+void record_pack(struct record_packer *packer, const struct txtrace_record *record, uint64_t fields[LOG_KNOWN_FIELD_MAX])
+{
+	uint64_t time_ns = time_of(record);
+
+	fields[FIELD_TIME] = time_ns - packer->model.time_ns;
+	packer->model.time_ns = time_ns;
+	packs[record->kind](packer, record, fields);
+}
