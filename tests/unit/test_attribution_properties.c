@@ -250,7 +250,6 @@ static void make_mischief(struct mischief *mischief, const struct event *event)
 
 	switch (event->kind) {
 	case EVENT_BEGIN: /* once more */
-	case EVENT_KEY_BEGIN:
 		do_also(mischief, event, event->kind, TXTRACE_ANOMALY_BEGIN_TWICE);
 		break;
 	case EVENT_BEGIN_DETACHED: /* whoever began it is not in it */
