@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Streams that were recorded on a real kernel (tests/replay/recorded), and stories of keyed spans of several processes, lose events, at random, 10,000 times.
- * Whatever is lost: a span that is not marked as a lower bound is, to the byte, what it is when nothing is lost. How many are marked though nothing of theirs was lost is shown.
+ * Whatever is lost: a span that is not marked as a lower bound is, to the byte, what it is when nothing is lost. How many are marked though nothing of
+ * theirs was lost is shown.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -80,7 +80,8 @@ static uint64_t current_span(const struct thread *thread, uint32_t keyed_flag, u
 
 static uint32_t wake_flags(const struct event *event)
 {
-	return (event->flags & WIRE_IN_INTERRUPT ? TXTRACE_WAKE_INTERRUPT : 0) | (event->flags & WIRE_WAKER_UNKNOWN ? TXTRACE_WAKE_WAKER_UNKNOWN : 0);
+	return (event->flags & WIRE_IN_INTERRUPT ? TXTRACE_WAKE_INTERRUPT : 0) | (event->flags & WIRE_WAKER_UNKNOWN ? TXTRACE_WAKE_WAKER_UNKNOWN : 0) |
+	       (event->flags & WIRE_BY_TIMER ? TXTRACE_WAKE_TIMER : 0) | (event->flags & WIRE_IN_SOFTIRQ ? TXTRACE_WAKE_SOFTIRQ : 0);
 }
 
 int attribute_wake(struct attribution *attribution, const struct event *event)
