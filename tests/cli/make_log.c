@@ -101,7 +101,7 @@ static const struct field thread_fields[] = {
 static const struct field attribute_fields[] = {
 	COMMON(attribute), FIELD(FIELD_U64, span, attribute, "span"), FIELD(FIELD_STRING, name, attribute, "name"),
 	FIELD(FIELD_U8, type, attribute, "type"), FIELD(FIELD_U64, value, attribute, "value"),
-	FIELD(FIELD_BOOL, is_truncated, attribute, "truncated"), { NULL, 0, 0, 0 },
+	FIELD(FIELD_BOOL, is_truncated, attribute, "truncated"), FIELD(FIELD_STRING, string, attribute, "string"), { NULL, 0, 0, 0 },
 };
 
 static const struct field instant_fields[] = {
