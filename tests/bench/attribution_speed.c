@@ -171,9 +171,24 @@ static void add_churn(struct stream *stream, size_t event_cnt)
 		}
 }
 
-enum load { MIX, SWITCHES, SPANS, GROWTH, CROWD_CHURN, LOAD_COUNT };
+/* All threads are in one span; the one that is in it for the longest leaves it, and comes again. The measured part begins when all are in. */
+static void add_shared(struct stream *stream, size_t event_cnt)
+{
+	add_span_event(stream, WIRE_BEGIN_DETACHED, 0, 1, 0);
+	for (uint32_t worker = 0; worker < stream->worker_cnt; worker++)
+		add_span_event(stream, WIRE_ENTER, worker, 1, 0);
+	stream->warm_size = stream->size;
+	stream->event_cnt = 0;
+	for (uint32_t worker = 0; stream->event_cnt < event_cnt; worker = (worker + 1) % stream->worker_cnt) {
+		add_span_event(stream, WIRE_LEAVE, worker, 1, 0);
+		add_sleep(stream, worker);
+		add_span_event(stream, WIRE_ENTER, worker, 1, 0);
+	}
+}
 
-static const char *const load_names[] = { "mix", "switches", "spans", "growth", "crowd" };
+enum load { MIX, SWITCHES, SPANS, GROWTH, CROWD_CHURN, SHARED, LOAD_COUNT };
+
+static const char *const load_names[] = { "mix", "switches", "spans", "growth", "crowd", "shared" };
 
 /* mix: 2 switches and a wakeup for each begin or end with clocks moved. */
 static void make_stream(struct stream *stream, enum load load, size_t event_cnt)
@@ -188,6 +203,8 @@ static void make_stream(struct stream *stream, enum load load, size_t event_cnt)
 		add_growth(stream);
 	else if (load == CROWD_CHURN)
 		add_churn(stream, event_cnt);
+	else if (load == SHARED)
+		add_shared(stream, event_cnt);
 	for (uint32_t worker = 0; stream->event_cnt < event_cnt; worker = (worker + 17) % stream->worker_cnt) {
 		if (load == SWITCHES)
 			add_sleep(stream, worker);
@@ -355,7 +372,7 @@ int main(int argc, char **argv)
 	for (int load = 0; load < LOAD_COUNT; load++)
 		wanted_cnt += is_wanted[load] = argc < 3 || !strcmp(argv[2], load_names[load]);
 	if (rounds < 1 || !wanted_cnt) {
-		fprintf(stderr, "usage: attribution_speed [ROUNDS [mix|switches|spans|growth|crowd]]\n");
+		fprintf(stderr, "usage: attribution_speed [ROUNDS [mix|switches|spans|growth|crowd|shared]]\n");
 		return 2;
 	}
 	return measure(is_wanted, rounds) && print_memory() ? 0 : 1;

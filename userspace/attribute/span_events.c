@@ -121,8 +121,11 @@ int attribute_end(struct attribution *attribution, const struct event *event)
 {
 	struct own_event own;
 	struct span *span;
-	int err = read_own_event(attribution, event, &own);
+	int err;
 
+	if (!is_keyed(event))
+		span_table_expect(&attribution->spans, event->tgid, event->span.id);
+	err = read_own_event(attribution, event, &own);
 	if (err)
 		return err;
 	span = span_of_event(attribution, event);

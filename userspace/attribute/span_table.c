@@ -70,6 +70,11 @@ static uint32_t hash_of_key(const struct span_table *table, const struct event_t
 	return hash_of_pair(table->seed, 0, hash);
 }
 
+void span_table_expect(const struct span_table *table, uint32_t tgid, uint64_t id)
+{
+	__builtin_prefetch(&table->by_id.slots[hash_of_id(table, tgid, id) & table->by_id.mask]);
+}
+
 struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint64_t id)
 {
 	uint32_t hash = hash_of_id(table, tgid, id);
@@ -315,6 +320,14 @@ static struct stay *new_stay(struct span_table *table, struct span *span, uint32
 	return span->own_stay.thread ? pool_take(&table->stays, number) : &span->own_stay;
 }
 
+static void see_top_span(struct thread *thread)
+{
+	const struct span *span = thread->stays ? thread->stays->span : NULL;
+
+	thread->top_span = span ? span->id : 0;
+	thread->is_top_span_keyed = span && span->flags & TXTRACE_SPAN_KEYED;
+}
+
 int span_enter(struct span_table *table, struct span *span, struct thread *thread, uint64_t time_ns, struct thread_reading *reading)
 {
 	uint32_t number;
@@ -346,6 +359,7 @@ int span_enter(struct span_table *table, struct span *span, struct thread *threa
 	if (span->stays)
 		span->stays->link_of_span = &stay->next_of_span;
 	thread->stays = span->stays = stay;
+	see_top_span(thread);
 	if (span->stay_cnt < 2)
 		span->stay_cnt++;
 	return 0;
@@ -356,6 +370,8 @@ static void free_stay(struct span_table *table, struct stay *stay)
 	*stay->link_of_thread = stay->next_of_thread;
 	if (stay->next_of_thread)
 		stay->next_of_thread->link_of_thread = stay->link_of_thread;
+	if (stay->link_of_thread == &stay->thread->stays)
+		see_top_span(stay->thread);
 	*stay->link_of_span = stay->next_of_span;
 	if (stay->next_of_span)
 		stay->next_of_span->link_of_span = stay->link_of_span;

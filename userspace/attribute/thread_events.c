@@ -67,15 +67,12 @@ int attribute_switch(struct attribution *attribution, const struct event *event)
 	return err;
 }
 
-/* The span that the thread has entered last; 0: it is in none. */
-static uint64_t current_span(const struct thread *thread, uint32_t keyed_flag, uint32_t *flags)
+static uint64_t top_span(const struct thread *thread, uint32_t keyed_flag, uint32_t *flags)
 {
-	const struct span *span = thread && thread->stays ? thread->stays->span : NULL;
-
-	if (!span)
+	if (!thread)
 		return 0;
-	*flags |= span->flags & TXTRACE_SPAN_KEYED ? keyed_flag : 0;
-	return span->id;
+	*flags |= thread->is_top_span_keyed ? keyed_flag : 0;
+	return thread->top_span;
 }
 
 static uint32_t wake_flags(const struct event *event)
@@ -106,9 +103,9 @@ int attribute_wake(struct attribution *attribution, const struct event *event)
 	};
 	if (!is_interrupt)
 		wake->waker_comm = string_of(&event->wake.waker_comm);
-	wake->span = current_span(wakee, TXTRACE_WAKE_SPAN_KEYED, &wake->flags);
+	wake->span = top_span(wakee, TXTRACE_WAKE_SPAN_KEYED, &wake->flags);
 	if (!(event->flags & (WIRE_IN_INTERRUPT | WIRE_WAKER_UNKNOWN)))
-		wake->waker_span = current_span(thread_table_get(&attribution->threads, event->tid), TXTRACE_WAKE_WAKER_SPAN_KEYED, &wake->flags);
+		wake->waker_span = top_span(thread_table_get(&attribution->threads, event->tid), TXTRACE_WAKE_WAKER_SPAN_KEYED, &wake->flags);
 	thread_wake(wakee, event->time_ns);
 	return put_record(attribution, &record);
 }

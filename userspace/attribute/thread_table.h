@@ -32,21 +32,21 @@ struct thread_reading {
 	uint32_t number;   /* in the pool */
 };
 
-/* What every event asks for is on the first line of the cache, what switches need on the second. */
+/* What every event asks for is on the first line of the cache, what switches need on the next two. */
 struct thread {
 	uint32_t tid;
 	uint32_t tgid;
 	uint64_t since_ns;     /* in its state since then */
 	uint64_t wake_ns;      /* of the wakeup that ended its sleep, or the last one; 0: none since it was last switched in */
-	uint64_t late_wake_ns; /* of one after that, which found it running unseen; 0: none */
-	struct stay *stays;    /* the spans that it is in */
+	uint64_t top_span;     /* id of the span that it has entered last, of those that it is in; 0: none */
+	struct stay *stays;    /* the spans that it is in, the last entered first */
 	struct thread_reading *reading; /* the last that came with clocks; NULL: none */
 	uint64_t reading_ns;            /* of its last event whose clocks are known, if only by that reading */
-	uint32_t number;                /* in the pool */
 	uint8_t state;                  /* enum thread_state */
 	uint8_t reason;
 	bool is_synced;  /* clocks are the kernel's numbers, not only differences */
 	bool has_exited; /* it is in no span and no process any more, and will be switched out for the last time */
+	bool is_top_span_keyed;
 
 	/* The stay on a CPU that goes on now, or the last. */
 	uint64_t run_begin_ns;
@@ -54,11 +54,13 @@ struct thread {
 	uint64_t run_runnable_ns;
 	uint32_t run_cpu;
 
-	bool has_name; /* its name was told, and is in comm */
-	uint8_t comm_length;
+	uint32_t number;       /* in the pool */
+	uint64_t late_wake_ns; /* of a wakeup after the one that ended its sleep, which found it running unseen; 0: none */
 	struct wire_clocks clocks; /* up to since_ns */
 	struct process *process;
 	char comm[16];
+	uint8_t comm_length;
+	bool has_name; /* it was told, and is in comm */
 } __attribute__((aligned(64)));
 
 struct thread_table {
