@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A thread that sleeps in spans, and is woken in ways that are known: "nap" by a timer, "packet" by what another thread, "sender", sends to it through the network
- * of this machine, "pipe" by what "sender" writes. Two threads burn CPU time in user code meanwhile: what interrupts them must not be taken for them.
+ * A thread that sleeps in spans, and is woken in ways that are known: "nap" by a timer, "packet" by what another thread, "sender", sends to it through the
+ * network of this machine, "pipe" by what "sender" writes. Two threads burn CPU time in user code meanwhile: what interrupts them must not be taken for them.
  */
 #include <pthread.h>
 #include <semaphore.h>
