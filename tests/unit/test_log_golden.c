@@ -14,20 +14,22 @@
 
 #define FOLDER "tests/golden"
 
-enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES };
+enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, WAKES };
 
-/* What the golden logs of version 1.0 hold, and the text beside them. */
+/* What the golden logs hold, and the text beside them. */
 static const struct golden {
 	const char *log;
 	const char *text;
 	enum content content;
 	enum log_codec codec;
+	unsigned int minor;
 } goldens[] = {
-	{ "log-1.0-example-none.txtrace", "log-1.0-example.txt", EXAMPLE, LOG_CODEC_NONE },
-	{ "log-1.0-extreme-none.txtrace", "log-1.0-extreme.txt", EXTREME_VALUES, LOG_CODEC_NONE },
-	{ "log-1.0-world-zstd.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_ZSTD },
-	{ "log-1.0-world-lz4.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_LZ4 },
-	{ "log-1.0-expected-zstd.txtrace", "log-1.0-expected.txt", EXPECTED_VALUES, LOG_CODEC_ZSTD },
+	{ "log-1.0-example-none.txtrace", "log-1.0-example.txt", EXAMPLE, LOG_CODEC_NONE, 0 },
+	{ "log-1.0-extreme-none.txtrace", "log-1.0-extreme.txt", EXTREME_VALUES, LOG_CODEC_NONE, 0 },
+	{ "log-1.0-world-zstd.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_ZSTD, 0 },
+	{ "log-1.0-world-lz4.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_LZ4, 0 },
+	{ "log-1.0-expected-zstd.txtrace", "log-1.0-expected.txt", EXPECTED_VALUES, LOG_CODEC_ZSTD, 0 },
+	{ "log-1.1-wakes-none.txtrace", "log-1.1-wakes.txt", WAKES, LOG_CODEC_NONE, 1 },
 };
 
 #define GOLDEN_CNT (sizeof(goldens) / sizeof(goldens[0]))
@@ -76,7 +78,7 @@ static void golden_headers_are_read(void **state)
 		assert_int_equal(txtrace_log_open(&log, path), 0);
 		info = txtrace_log_info(log);
 		assert_int_equal(info->version_major, 1);
-		assert_int_equal(info->version_minor, 0);
+		assert_int_equal(info->version_minor, goldens[i].minor);
 		assert_memory_equal(info->capture_id, sample_info.capture_id, 16);
 		assert_string_equal(info->command, sample_info.command);
 		assert_string_equal(info->options, sample_info.options);
@@ -133,6 +135,17 @@ static const struct txtrace_record expected_values[] = {
 		    .ledger = { .on_cpu_ns = 1300, .runnable_ns = 200 }, .label = STRING("pushed") } },
 };
 
+/* Flags of wakes since 1.1. */
+static const struct txtrace_record wakes[] = {
+	{ .kind = TXTRACE_RECORD_WAKE,
+	  .wake = { .time_ns = MOMENT(1000), .tid = 7, .pid = 7, .flags = TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_TIMER } },
+	{ .kind = TXTRACE_RECORD_WAKE,
+	  .wake = { .time_ns = MOMENT(1200), .tid = 8, .pid = 7, .cpu = 1, .flags = TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_SOFTIRQ, .span = 5 } },
+	{ .kind = TXTRACE_RECORD_WAKE,
+	  .wake = { .time_ns = MOMENT(1300), .tid = 8, .pid = 7, .cpu = 1,
+		    .flags = TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_TIMER | TXTRACE_WAKE_SPAN_KEYED, .span = 5 } },
+};
+
 static void put(struct log_writer *writer, FILE *text, const struct txtrace_record *record)
 {
 	if (log_writer_add(writer, record))
@@ -163,6 +176,8 @@ static void put_content(struct log_writer *writer, FILE *text, enum content cont
 		put(writer, text, &example[i]);
 	for (size_t i = 0; content == EXPECTED_VALUES && i < sizeof(expected_values) / sizeof(expected_values[0]); i++)
 		put(writer, text, &expected_values[i]);
+	for (size_t i = 0; content == WAKES && i < sizeof(wakes) / sizeof(wakes[0]); i++)
+		put(writer, text, &wakes[i]);
 	if (content == EXPECTED_VALUES)
 		put_many(writer, text);
 	for (size_t i = 0; content == EXTREME_VALUES && i < EXTREME_RECORD_CNT; i++) {
