@@ -17,7 +17,7 @@ struct kernel_side {
 	struct txtrace_bpf *bpf;
 	struct probe_program programs[PROBE_CNT_MAX];
 	size_t program_cnt;
-	struct bpf_link *links[8];
+	struct bpf_link *links[32];
 	size_t link_cnt;
 };
 
@@ -137,6 +137,7 @@ int kernel_side_start(struct kernel_side *side, struct error *error)
 	struct bpf_program *programs[] = {
 		side->bpf->progs.on_sched_switch, side->bpf->progs.on_sched_waking, side->bpf->progs.on_fork,
 		side->bpf->progs.on_rename, side->bpf->progs.on_exit_of_thread, side->bpf->progs.on_exec,
+		side->bpf->progs.on_migrate, side->bpf->progs.on_wakeup_new,
 	};
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
