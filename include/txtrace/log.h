@@ -97,6 +97,7 @@ enum txtrace_record_kind {
 	TXTRACE_RECORD_CONTINUED = 13, /* the last record of a file: the capture goes on in the next one. Left out where that one is read next */
 	TXTRACE_RECORD_STAY = 14,     /* a thread worked for a span: from its enter to its exit */
 	TXTRACE_RECORD_OBJECT = 15,   /* what threads wait for: a descriptor's file */
+	TXTRACE_RECORD_COST = 19,     /* what tracing cost: one for each kind of event, and one of the recorder itself */
 	/* Kinds to come are numbered from here. */
 	TXTRACE_RECORD_DAMAGE = 24,   /* made by the reader, not in the file: a part of the file that could not be read */
 	TXTRACE_RECORD_KIND_COUNT = 25,
@@ -316,6 +317,37 @@ struct txtrace_object {
 	struct txtrace_string name; /* a path, "tcp 10.0.0.1:80 > 10.0.0.2:4711", "pipe:[4711]", "eventfd", …; any bytes */
 };
 
+/* How a program of the recorder was reached. */
+enum txtrace_cost_entry {
+	TXTRACE_COST_ENTRY_UNKNOWN = 0,
+	TXTRACE_COST_ENTRY_TRAP = 1,       /* a probe, by a trap */
+	TXTRACE_COST_ENTRY_CALL = 2,       /* a probe, by the call that the kernel makes of a fast nop */
+	TXTRACE_COST_ENTRY_TRACEPOINT = 3, /* a tracepoint of the kernel */
+};
+
+/*
+ * What tracing cost from since_ns to time_ns; of a capture's files each says its own part, so that all of them add up. event names a kind of event, as in
+ * recorded streams ("begin", "switch", ...), of which event_cnt were sent, lost ones included: that many times its program did all of its work. Some of the
+ * runs were timed. An empty event: the recorder itself. docs/attribution.md, "What tracing cost", says what follows from it.
+ */
+struct txtrace_cost {
+	uint64_t time_ns;
+	uint64_t since_ns;
+	struct txtrace_string event;
+	uint64_t event_cnt;       /* exact; of the recorder: of all kinds */
+	uint64_t timed_event_cnt; /* those sent while runs were timed */
+	uint64_t timed_run_cnt;   /* runs that were timed: also those that found nothing to send */
+	uint64_t timed_run_ns;    /* how long they took, as timed; of the recorder: how long timing was on */
+	uint64_t entry_ps;        /* calibrated, each: getting to an empty program and back, in ns / 1000; 0: not known, here and below */
+	uint64_t empty_run_ps;    /* calibrated: what timing says of an empty program */
+	uint64_t idle_run_ps;     /* calibrated: of this one, when it finds nothing to send */
+	uint64_t calibration_cnt; /* runs that entry_ps was taken from */
+	uint64_t cpu_ns;          /* of the recorder: its own CPU time */
+	uint64_t ring_bytes;      /* of the recorder: what came out of the ring buffers */
+	uint64_t log_bytes;       /* of the recorder: what had been written when this was told, less what was then */
+	uint8_t entry;            /* enum txtrace_cost_entry */
+};
+
 struct txtrace_damage {
 	uint64_t offset_bytes; /* in the file */
 	uint64_t length_bytes; /* that were skipped; to the end of the file, if it is cut off */
@@ -341,6 +373,7 @@ struct txtrace_record {
 		struct txtrace_continued continued;
 		struct txtrace_stay stay;
 		struct txtrace_object object;
+		struct txtrace_cost cost;
 		struct txtrace_damage damage;
 		uint64_t room[31]; /* for members to come: the size stays; use it for nothing */
 	};

@@ -372,8 +372,9 @@ def read_summary(batch, f):
 
 
 def read_dropped(batch, f):
+    later = dict(later=",".join(str(cnt) for cnt in f[19:27])) if any(f[19:27]) else {}
     return dict(time=batch.time, first=batch.time - f[1] & M, last=batch.time - f[2] & M, batches=f[3],
-                records=",".join(str(cnt) for cnt in f[4:19]))
+                records=",".join(str(cnt) for cnt in f[4:19]), **later)
 
 
 def read_continued(batch, f):
@@ -393,11 +394,17 @@ def read_object(batch, f):
     return dict(common(batch, f), reason=f[2], object=f[3], name=batch.text(f[4]))
 
 
+def read_cost(batch, f):
+    return dict(time=batch.time, since=batch.time - f[1] & M, event=batch.name(f[2]), events=f[3], timed_events=f[4], timed_runs=f[5],
+                timed_run_ns=f[6], entry=f[7] & 0xFF, entry_ps=f[8], empty_run_ps=f[9], idle_run_ps=f[10], calibrations=f[11], cpu_ns=f[12],
+                ring_bytes=f[13], log_bytes=f[14])
+
+
 KINDS = {
     1: ("span", read_span), 2: ("run", read_run), 3: ("wake", read_wake), 4: ("thread", read_thread), 5: ("attribute", read_attribute),
     6: ("instant", read_instant), 7: ("counter", read_counter), 8: ("link", read_link), 9: ("loss", read_loss),
     10: ("open_span", read_open_span), 11: ("summary", read_summary), 12: ("dropped", read_dropped), 13: ("continued", read_continued),
-    14: ("stay", read_stay), 15: ("object", read_object),
+    14: ("stay", read_stay), 15: ("object", read_object), 19: ("cost", read_cost),
 }
 
 

@@ -146,6 +146,15 @@ static inline void put_summary(FILE *out, const struct txtrace_summary *summary)
 	put_numbers(out, "anomalies=", summary->anomaly_cnt, TXTRACE_ANOMALY_COUNT);
 }
 
+/* Kinds that came after version 1.0. */
+static inline bool has_later_kinds(const struct txtrace_dropped *dropped)
+{
+	for (unsigned int kind = TXTRACE_RECORD_OBJECT + 1; kind < TXTRACE_RECORD_DAMAGE; kind++)
+		if (dropped->record_cnt[kind])
+			return true;
+	return false;
+}
+
 static inline void put_dropped(FILE *out, const struct txtrace_dropped *dropped)
 {
 	put_number(out, "time", dropped->time_ns);
@@ -153,6 +162,27 @@ static inline void put_dropped(FILE *out, const struct txtrace_dropped *dropped)
 	put_number(out, "last", dropped->last_ns);
 	put_number(out, "batches", dropped->batch_cnt);
 	put_numbers(out, "records=", dropped->record_cnt + 1, TXTRACE_RECORD_OBJECT);
+	if (has_later_kinds(dropped))
+		put_numbers(out, "later=", dropped->record_cnt + TXTRACE_RECORD_OBJECT + 1, TXTRACE_RECORD_DAMAGE - TXTRACE_RECORD_OBJECT - 1);
+}
+
+static inline void put_cost(FILE *out, const struct txtrace_cost *cost)
+{
+	put_number(out, "time", cost->time_ns);
+	put_number(out, "since", cost->since_ns);
+	put_string(out, "event", cost->event);
+	put_number(out, "events", cost->event_cnt);
+	put_number(out, "timed_events", cost->timed_event_cnt);
+	put_number(out, "timed_runs", cost->timed_run_cnt);
+	put_number(out, "timed_run_ns", cost->timed_run_ns);
+	put_number(out, "entry", cost->entry);
+	put_number(out, "entry_ps", cost->entry_ps);
+	put_number(out, "empty_run_ps", cost->empty_run_ps);
+	put_number(out, "idle_run_ps", cost->idle_run_ps);
+	put_number(out, "calibrations", cost->calibration_cnt);
+	put_number(out, "cpu_ns", cost->cpu_ns);
+	put_number(out, "ring_bytes", cost->ring_bytes);
+	put_number(out, "log_bytes", cost->log_bytes);
 }
 
 static inline void put_common(FILE *out, uint64_t time_ns, uint32_t pid, uint32_t tid)
@@ -223,6 +253,8 @@ static inline void put_record(FILE *out, const struct txtrace_record *record)
 		put_summary(out, &record->summary);
 	else if (record->kind == TXTRACE_RECORD_DROPPED)
 		put_dropped(out, &record->dropped);
+	else if (record->kind == TXTRACE_RECORD_COST)
+		put_cost(out, &record->cost);
 	else
 		put_mark(out, record);
 	fputc('\n', out);
@@ -280,6 +312,11 @@ static const struct txtrace_record extreme_records[] = {
 	{ .kind = TXTRACE_RECORD_OBJECT, .object = { MAX64, MAX64, MAX32, MAX32, 255, STRING("/a b\n\xff") } },
 	{ .kind = TXTRACE_RECORD_OBJECT },
 	{ .kind = TXTRACE_RECORD_STAY, .stay = { MAX64, 0, 1, MAX32, 0, 0, false } },
+	{ .kind = TXTRACE_RECORD_COST,
+	  .cost = { MAX64, 0, STRING("begin"), MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, 255 } },
+	{ .kind = TXTRACE_RECORD_COST, .cost = { .time_ns = 5, .since_ns = 7, .event = STRING("\xff\0 %") } },
+	{ .kind = TXTRACE_RECORD_COST },
+	{ .kind = TXTRACE_RECORD_DROPPED, .dropped = { .batch_cnt = 1, .record_cnt = { [TXTRACE_RECORD_COST] = MAX64 } } },
 };
 
 #define EXTREME_RECORD_CNT (sizeof(extreme_records) / sizeof(extreme_records[0]))

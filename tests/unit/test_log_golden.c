@@ -14,20 +14,22 @@
 
 #define FOLDER "tests/golden"
 
-enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES };
+enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, COSTS };
 
-/* What the golden logs of version 1.0 hold, and the text beside them. */
+/* What the golden logs hold, and the text beside them. */
 static const struct golden {
 	const char *log;
 	const char *text;
 	enum content content;
 	enum log_codec codec;
+	unsigned int minor;
 } goldens[] = {
-	{ "log-1.0-example-none.txtrace", "log-1.0-example.txt", EXAMPLE, LOG_CODEC_NONE },
-	{ "log-1.0-extreme-none.txtrace", "log-1.0-extreme.txt", EXTREME_VALUES, LOG_CODEC_NONE },
-	{ "log-1.0-world-zstd.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_ZSTD },
-	{ "log-1.0-world-lz4.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_LZ4 },
-	{ "log-1.0-expected-zstd.txtrace", "log-1.0-expected.txt", EXPECTED_VALUES, LOG_CODEC_ZSTD },
+	{ "log-1.0-example-none.txtrace", "log-1.0-example.txt", EXAMPLE, LOG_CODEC_NONE, 0 },
+	{ "log-1.0-extreme-none.txtrace", "log-1.0-extreme.txt", EXTREME_VALUES, LOG_CODEC_NONE, 0 },
+	{ "log-1.0-world-zstd.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_ZSTD, 0 },
+	{ "log-1.0-world-lz4.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_LZ4, 0 },
+	{ "log-1.0-expected-zstd.txtrace", "log-1.0-expected.txt", EXPECTED_VALUES, LOG_CODEC_ZSTD, 0 },
+	{ "log-1.1-cost-none.txtrace", "log-1.1-cost.txt", COSTS, LOG_CODEC_NONE, 1 },
 };
 
 #define GOLDEN_CNT (sizeof(goldens) / sizeof(goldens[0]))
@@ -76,7 +78,7 @@ static void golden_headers_are_read(void **state)
 		assert_int_equal(txtrace_log_open(&log, path), 0);
 		info = txtrace_log_info(log);
 		assert_int_equal(info->version_major, 1);
-		assert_int_equal(info->version_minor, 0);
+		assert_int_equal(info->version_minor, goldens[i].minor);
 		assert_memory_equal(info->capture_id, sample_info.capture_id, 16);
 		assert_string_equal(info->command, sample_info.command);
 		assert_string_equal(info->options, sample_info.options);
@@ -133,6 +135,28 @@ static const struct txtrace_record expected_values[] = {
 		    .ledger = { .on_cpu_ns = 1300, .runnable_ns = 200 }, .label = STRING("pushed") } },
 };
 
+/* What tracing cost, told by two files of a capture, and that some of it was dropped. */
+static const struct txtrace_record costs[] = {
+	{ .kind = TXTRACE_RECORD_COST,
+	  .cost = { .time_ns = MOMENT(1000000), .since_ns = MOMENT(0), .event = STRING("begin"), .event_cnt = 1000, .timed_event_cnt = 100,
+		    .timed_run_cnt = 100, .timed_run_ns = 21000, .entry_ps = 612500, .empty_run_ps = 38000, .calibration_cnt = 4096,
+		    .entry = TXTRACE_COST_ENTRY_TRAP } },
+	{ .kind = TXTRACE_RECORD_COST,
+	  .cost = { .time_ns = MOMENT(1000000), .since_ns = MOMENT(0), .event = STRING("switch"), .event_cnt = 300, .timed_event_cnt = 30,
+		    .timed_run_cnt = 90, .timed_run_ns = 9000, .entry_ps = 24100, .empty_run_ps = 38000, .idle_run_ps = 61000,
+		    .calibration_cnt = 8192, .entry = TXTRACE_COST_ENTRY_TRACEPOINT } },
+	{ .kind = TXTRACE_RECORD_COST,
+	  .cost = { .time_ns = MOMENT(1000000), .since_ns = MOMENT(0), .event_cnt = 1300, .timed_run_ns = 100000, .cpu_ns = 40000,
+		    .ring_bytes = 65536, .log_bytes = 4321 } },
+	{ .kind = TXTRACE_RECORD_COST,
+	  .cost = { .time_ns = MOMENT(1500000), .since_ns = MOMENT(1000000), .event = STRING("begin"), .event_cnt = 7,
+		    .entry = TXTRACE_COST_ENTRY_CALL } },
+	{ .kind = TXTRACE_RECORD_COST }, /* all that is not known */
+	{ .kind = TXTRACE_RECORD_DROPPED,
+	  .dropped = { .time_ns = MOMENT(1600000), .first_ns = MOMENT(1550000), .last_ns = MOMENT(1600000), .batch_cnt = 1,
+		       .record_cnt = { [TXTRACE_RECORD_SPAN] = 3, [TXTRACE_RECORD_COST] = 2 } } },
+};
+
 static void put(struct log_writer *writer, FILE *text, const struct txtrace_record *record)
 {
 	if (log_writer_add(writer, record))
@@ -163,6 +187,8 @@ static void put_content(struct log_writer *writer, FILE *text, enum content cont
 		put(writer, text, &example[i]);
 	for (size_t i = 0; content == EXPECTED_VALUES && i < sizeof(expected_values) / sizeof(expected_values[0]); i++)
 		put(writer, text, &expected_values[i]);
+	for (size_t i = 0; content == COSTS && i < sizeof(costs) / sizeof(costs[0]); i++)
+		put(writer, text, &costs[i]);
 	if (content == EXPECTED_VALUES)
 		put_many(writer, text);
 	for (size_t i = 0; content == EXTREME_VALUES && i < EXTREME_RECORD_CNT; i++) {

@@ -345,8 +345,9 @@ static int jsonl_dropped(void *state, const struct txtrace_dropped *dropped)
 	json_member_u64(json, "batch_cnt", dropped->batch_cnt);
 	json_name(json, "records");
 	json_object_begin(json);
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_OBJECT; kind++)
-		json_member_u64(json, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++)
+		if (txtrace_record_kind_name(kind))
+			json_member_u64(json, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
 	json_object_end(json);
 	return end_line(json);
 }
@@ -387,6 +388,30 @@ static int jsonl_object(void *state, const struct txtrace_object *object)
 	json_member_text(json, "reason", txtrace_block_reason_name(object->reason));
 	member_pointer(json, "object", object->object);
 	member_bytes(json, "name", "name_hex", object->name);
+	return end_line(json);
+}
+
+static int jsonl_cost(void *state, const struct txtrace_cost *cost)
+{
+	static const char *const entries[] = { "unknown", "trap", "call", "tracepoint" };
+	struct json *json = state;
+
+	begin_line(json, "cost");
+	json_member_u64(json, "time_ns", cost->time_ns);
+	json_member_u64(json, "since_ns", cost->since_ns);
+	member_bytes(json, "event", "event_hex", cost->event);
+	json_member_u64(json, "event_cnt", cost->event_cnt);
+	json_member_u64(json, "timed_event_cnt", cost->timed_event_cnt);
+	json_member_u64(json, "timed_run_cnt", cost->timed_run_cnt);
+	json_member_u64(json, "timed_run_ns", cost->timed_run_ns);
+	json_member_text(json, "entry", cost->entry < sizeof(entries) / sizeof(entries[0]) ? entries[cost->entry] : NULL);
+	json_member_u64(json, "entry_ps", cost->entry_ps);
+	json_member_u64(json, "empty_run_ps", cost->empty_run_ps);
+	json_member_u64(json, "idle_run_ps", cost->idle_run_ps);
+	json_member_u64(json, "calibration_cnt", cost->calibration_cnt);
+	json_member_u64(json, "cpu_ns", cost->cpu_ns);
+	json_member_u64(json, "ring_bytes", cost->ring_bytes);
+	json_member_u64(json, "log_bytes", cost->log_bytes);
 	return end_line(json);
 }
 
@@ -476,6 +501,7 @@ const struct export_format format_jsonl = {
 	.continued = jsonl_continued,
 	.stay = jsonl_stay,
 	.object = jsonl_object,
+	.cost = jsonl_cost,
 	.damage = jsonl_damage,
 	.finish = jsonl_finish,
 	.free = jsonl_free,

@@ -12,7 +12,7 @@
 #include "txtrace/log.h"
 
 #define FIELD_TIME 0   /* of every kind */
-#define FIELD_THREAD 1 /* of every kind but LOSS, SUMMARY, DROPPED and CONTINUED */
+#define FIELD_THREAD 1 /* of every kind but LOSS, SUMMARY, DROPPED, CONTINUED and COST */
 
 enum span_field {
 	SPAN_END_THREAD = 2,
@@ -171,7 +171,7 @@ enum dropped_field {
 	DROPPED_SINCE_LAST = 2,
 	DROPPED_BATCHES = 3,
 	DROPPED_RECORDS = 4, /* one for each kind, from kind 1 */
-	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_OBJECT,
+	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_COST,
 };
 
 enum continued_field {
@@ -202,8 +202,26 @@ enum object_field {
 	OBJECT_FIELD_COUNT = 5,
 };
 
+enum cost_field {
+	COST_SINCE = 1,
+	COST_EVENT = 2,
+	COST_EVENTS = 3,
+	COST_TIMED_EVENTS = 4,
+	COST_TIMED_RUNS = 5,
+	COST_TIMED_RUN_NS = 6,
+	COST_ENTRY = 7,
+	COST_ENTRY_PS = 8,
+	COST_EMPTY_RUN_PS = 9,
+	COST_IDLE_RUN_PS = 10,
+	COST_CALIBRATIONS = 11,
+	COST_CPU_NS = 12,
+	COST_RING_BYTES = 13,
+	COST_LOG_BYTES = 14,
+	COST_FIELD_COUNT = 15,
+};
+
 /* Kinds that a file can hold; the reader's own DAMAGE is none. */
-#define LOG_KIND_COUNT (TXTRACE_RECORD_OBJECT + 1)
+#define LOG_KIND_COUNT (TXTRACE_RECORD_COST + 1)
 
 /* No kind of this version has more. */
 #define LOG_KNOWN_FIELD_MAX 32

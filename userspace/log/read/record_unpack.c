@@ -417,6 +417,27 @@ static bool unpack_object(struct record_unpacker *unpacker, const uint64_t *fiel
 	return unpack_text(unpacker, fields[OBJECT_NAME], &object->name);
 }
 
+static bool unpack_cost(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+{
+	struct txtrace_cost *cost = &record->cost;
+
+	cost->time_ns = unpacker->model.time_ns;
+	cost->since_ns = cost->time_ns - fields[COST_SINCE];
+	cost->event_cnt = fields[COST_EVENTS];
+	cost->timed_event_cnt = fields[COST_TIMED_EVENTS];
+	cost->timed_run_cnt = fields[COST_TIMED_RUNS];
+	cost->timed_run_ns = fields[COST_TIMED_RUN_NS];
+	cost->entry = (uint8_t)fields[COST_ENTRY];
+	cost->entry_ps = fields[COST_ENTRY_PS];
+	cost->empty_run_ps = fields[COST_EMPTY_RUN_PS];
+	cost->idle_run_ps = fields[COST_IDLE_RUN_PS];
+	cost->calibration_cnt = fields[COST_CALIBRATIONS];
+	cost->cpu_ns = fields[COST_CPU_NS];
+	cost->ring_bytes = fields[COST_RING_BYTES];
+	cost->log_bytes = fields[COST_LOG_BYTES];
+	return unpack_name(unpacker, fields[COST_EVENT], &cost->event);
+}
+
 typedef bool (*unpack_fn)(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record);
 
 static const unpack_fn unpacks[LOG_KIND_COUNT] = {
@@ -427,7 +448,7 @@ static const unpack_fn unpacks[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_LOSS] = unpack_loss,           [TXTRACE_RECORD_OPEN_SPAN] = unpack_open_span,
 	[TXTRACE_RECORD_SUMMARY] = unpack_summary,     [TXTRACE_RECORD_DROPPED] = unpack_dropped,
 	[TXTRACE_RECORD_CONTINUED] = unpack_continued, [TXTRACE_RECORD_STAY] = unpack_stay,
-	[TXTRACE_RECORD_OBJECT] = unpack_object,
+	[TXTRACE_RECORD_OBJECT] = unpack_object,       [TXTRACE_RECORD_COST] = unpack_cost,
 };
 
 bool record_unpack(struct record_unpacker *unpacker, uint32_t kind, const uint64_t *fields, struct txtrace_record *record)

@@ -7,6 +7,7 @@
 
 #include "log/format/ledger_basis.h"
 #include "log/format/varint.h"
+#include "log/write/tally_pack.h"
 
 #define THREAD_CAPACITY 16384u
 #define TEXT_CAPACITY 32768u
@@ -111,6 +112,8 @@ static struct record_strings strings_of(const struct txtrace_record *record)
 		return (struct record_strings){ &record->link.name, { NULL, NULL } };
 	case TXTRACE_RECORD_OBJECT:
 		return (struct record_strings){ NULL, { &record->object.name, NULL } };
+	case TXTRACE_RECORD_COST:
+		return (struct record_strings){ &record->cost.event, { NULL, NULL } };
 	case TXTRACE_RECORD_OPEN_SPAN:
 		return (struct record_strings){ &record->open_span.label, { &record->open_span.key, NULL } };
 	default:
@@ -444,17 +447,6 @@ static void pack_link(struct record_packer *packer, const struct txtrace_record 
 	model_note_mention(&packer->model, link->to, link->time_ns);
 }
 
-static void pack_loss(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
-{
-	const struct txtrace_loss *loss = &record->loss;
-
-	(void)packer;
-	fields[LOSS_LENGTH] = loss->last_ns - loss->first_ns;
-	fields[LOSS_CPU] = loss->cpu;
-	fields[LOSS_SPAN_EVENTS] = loss->span_event_cnt;
-	fields[LOSS_SCHED_EVENTS] = loss->sched_event_cnt;
-}
-
 static void pack_open_span(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
 	const struct txtrace_open_span *span = &record->open_span;
@@ -468,37 +460,6 @@ static void pack_open_span(struct record_packer *packer, const struct txtrace_re
 	fields[OPEN_SPAN_ID] = pack_slotted(packer, fields[OPEN_SPAN_ID_SLOT], span->id);
 	parent_slot = pick_slot(packer, SLOT_OPEN_PARENT, fields[FIELD_THREAD], 0);
 	pack_parent(packer, fields[FIELD_THREAD], parent_slot, span->id, span->parent, fields + OPEN_SPAN_PARENT_SLOT);
-}
-
-static void pack_summary(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
-{
-	const struct txtrace_summary *summary = &record->summary;
-
-	(void)packer;
-	fields[SUMMARY_SENT] = summary->sent_cnt;
-	fields[SUMMARY_RECEIVED] = summary->received_cnt;
-	fields[SUMMARY_LOST] = summary->lost_cnt;
-	fields[SUMMARY_LOST_CLOCKS] = summary->lost_clocks_cnt;
-	fields[SUMMARY_LATE] = summary->late_cnt;
-	memcpy(fields + SUMMARY_ANOMALIES, summary->anomaly_cnt, sizeof(summary->anomaly_cnt));
-}
-
-static void pack_dropped(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
-{
-	const struct txtrace_dropped *dropped = &record->dropped;
-
-	(void)packer;
-	fields[DROPPED_SINCE_FIRST] = dropped->time_ns - dropped->first_ns;
-	fields[DROPPED_SINCE_LAST] = dropped->time_ns - dropped->last_ns;
-	fields[DROPPED_BATCHES] = dropped->batch_cnt;
-	for (uint32_t kind = 1; kind < LOG_KIND_COUNT; kind++)
-		fields[DROPPED_RECORDS + kind - 1] = dropped->record_cnt[kind];
-}
-
-static void pack_continued(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
-{
-	(void)packer;
-	fields[CONTINUED_NEXT_PART] = record->continued.next_part;
 }
 
 static void pack_stay(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
@@ -532,6 +493,18 @@ static void pack_object(struct record_packer *packer, const struct txtrace_recor
 	fields[OBJECT_NAME] = pack_text(packer, &object->name);
 }
 
+static void pack_tally(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	(void)packer;
+	tally_pack(record, fields);
+}
+
+static void pack_cost(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	fields[COST_EVENT] = pack_name(packer, &record->cost.event);
+	tally_pack(record, fields);
+}
+
 typedef void (*pack_fn)(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields);
 
 static const pack_fn packs[LOG_KIND_COUNT] = {
@@ -539,10 +512,10 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_WAKE] = pack_wake,           [TXTRACE_RECORD_THREAD] = pack_thread_record,
 	[TXTRACE_RECORD_ATTRIBUTE] = pack_attribute, [TXTRACE_RECORD_INSTANT] = pack_instant,
 	[TXTRACE_RECORD_COUNTER] = pack_counter,     [TXTRACE_RECORD_LINK] = pack_link,
-	[TXTRACE_RECORD_LOSS] = pack_loss,           [TXTRACE_RECORD_OPEN_SPAN] = pack_open_span,
-	[TXTRACE_RECORD_SUMMARY] = pack_summary,     [TXTRACE_RECORD_DROPPED] = pack_dropped,
-	[TXTRACE_RECORD_CONTINUED] = pack_continued, [TXTRACE_RECORD_STAY] = pack_stay,
-	[TXTRACE_RECORD_OBJECT] = pack_object,
+	[TXTRACE_RECORD_LOSS] = pack_tally,           [TXTRACE_RECORD_OPEN_SPAN] = pack_open_span,
+	[TXTRACE_RECORD_SUMMARY] = pack_tally,     [TXTRACE_RECORD_DROPPED] = pack_tally,
+	[TXTRACE_RECORD_CONTINUED] = pack_tally, [TXTRACE_RECORD_STAY] = pack_stay,
+	[TXTRACE_RECORD_OBJECT] = pack_object,       [TXTRACE_RECORD_COST] = pack_cost,
 };
 
 /* The moment at which the record was finished: its place in the log. */
@@ -579,6 +552,8 @@ static uint64_t time_of(const struct txtrace_record *record)
 		return record->stay.exit_ns;
 	case TXTRACE_RECORD_OBJECT:
 		return record->object.time_ns;
+	case TXTRACE_RECORD_COST:
+		return record->cost.time_ns;
 	default:
 		return 0;
 	}
