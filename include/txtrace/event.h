@@ -82,7 +82,7 @@ struct wire_header {
 
 /*
  * A reading of a thread's clocks at header.time_ns: how long it has been in each state since born_ns. They always add up:
- * on_cpu + runnable + blocked + unknown = time - born. A span event carries them if this thread has been switched since the last span
+ * on_cpu + runnable + blocked + unknown + interrupt = time - born. A span event carries them if this thread has been switched since the last span
  * event that it got into a ring; if not, on_cpu alone has moved, by the difference of the two times.
  */
 struct wire_clocks {
@@ -91,6 +91,7 @@ struct wire_clocks {
 	uint64_t runnable_ns;
 	uint64_t blocked_ns[BLOCK_REASON_COUNT];
 	uint64_t unknown_ns;
+	uint64_t interrupt_ns; /* with --irq: of the time on a CPU what interrupts took; else that is in on_cpu */
 };
 
 /* SWITCH.left_as: how header.tid left the CPU */
@@ -220,7 +221,7 @@ struct wire_key {
 };
 
 _Static_assert(sizeof(struct wire_header) == 24, "wire_header");
-_Static_assert(sizeof(struct wire_clocks) == 112, "wire_clocks");
+_Static_assert(sizeof(struct wire_clocks) == 120, "wire_clocks");
 _Static_assert(sizeof(struct wire_switch) == 56, "wire_switch");
 _Static_assert(sizeof(struct wire_wake) == 48, "wire_wake");
 _Static_assert(sizeof(struct wire_other) == 48, "wire_other");

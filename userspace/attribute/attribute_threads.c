@@ -120,6 +120,7 @@ int put_run(struct attribution *attribution, const struct thread *thread, uint64
 			.end_ns = end_ns,
 			.blocked_ns = thread->run_blocked_ns,
 			.runnable_ns = thread->run_runnable_ns,
+			.idle_ns = thread->run_idle_ns,
 			.left_as = left ? left->sched.left_as : TXTRACE_LEFT_UNKNOWN,
 		},
 	};
@@ -161,13 +162,17 @@ int attribute_switch(struct attribution *attribution, const struct event *event)
 	struct thread *next;
 	int err = 0;
 
-	if (event->sched.left_as != WIRE_LEFT_UNTRACED && !is_nobody(attribution, event))
+	if (event->sched.left_as == WIRE_LEFT_UNTRACED)
+		err = attribute_other_switch(attribution, event);
+	else if (!is_nobody(attribution, event))
 		err = switch_out(attribution, event);
 	if (err || !event->sched.next_is_traced)
 		return err;
 	err = thread_of_event(attribution, event->sched.next_tid, event->sched.next_tgid, event->time_ns, &next);
 	if (!err)
 		thread_arrive(next, event->time_ns, event->cpu);
+	if (!err && !event->tid)
+		thread_found_idle(next, event->sched.other_ns);
 	return err;
 }
 

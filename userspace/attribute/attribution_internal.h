@@ -53,6 +53,8 @@ int attribute_wake(struct attribution *attribution, const struct event *event);
 int attribute_thread(struct attribution *attribution, const struct event *event);
 int attribute_thread_exit(struct attribution *attribution, const struct event *event);
 int attribute_exec(struct attribution *attribution, const struct event *event);
+int attribute_other(struct attribution *attribution, const struct event *event);
+int attribute_move(struct attribution *attribution, const struct event *event);
 int attribute_begin(struct attribution *attribution, const struct event *event);
 int attribute_enter(struct attribution *attribution, const struct event *event);
 int attribute_leave(struct attribution *attribution, const struct event *event);
@@ -82,6 +84,9 @@ int finish_span(struct attribution *attribution, struct span *span, uint64_t tim
 
 /* Cuts off the open spans of a process (keyed ones belong to none), or all with tgid 0. */
 int cut_off_spans(struct attribution *attribution, uint32_t tgid, uint64_t time_ns);
+
+/* A switch away from an untraced task: writes what it tells of that one's stay, if traced threads waited meanwhile. 0, or what the sink returned. */
+int attribute_other_switch(struct attribution *attribution, const struct event *event);
 
 /* Writes the stay on a CPU that ends here. */
 int put_run(struct attribution *attribution, const struct thread *thread, uint64_t end_ns, const struct event *left);

@@ -199,7 +199,7 @@ void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
 {
 	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns), woken_ns = sleep_end_ns(thread, time_ns);
 
-	thread->run_blocked_ns = thread->run_runnable_ns = 0;
+	thread->run_blocked_ns = thread->run_runnable_ns = thread->run_idle_ns = 0;
 	if (thread->state == THREAD_BLOCKED && thread->reason == BLOCK_THROTTLED) {
 		thread->run_blocked_ns = spent_ns; /* nobody wakes it */
 		thread->clocks.blocked_ns[BLOCK_THROTTLED] += spent_ns;
@@ -218,6 +218,11 @@ void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
 	thread->wake_ns = thread->late_wake_ns = 0;
 	thread->run_begin_ns = time_ns;
 	thread->run_cpu = cpu;
+}
+
+void thread_found_idle(struct thread *thread, uint64_t idle_ns)
+{
+	thread->run_idle_ns = idle_ns < thread->run_runnable_ns ? idle_ns : thread->run_runnable_ns;
 }
 
 /*
@@ -283,7 +288,7 @@ bool thread_read_own(struct thread_table *table, struct thread *thread, const st
 		thread->state = THREAD_ON_CPU;
 		thread->run_begin_ns = event->time_ns;
 		thread->run_cpu = event->cpu;
-		thread->run_blocked_ns = thread->run_runnable_ns = 0;
+		thread->run_blocked_ns = thread->run_runnable_ns = thread->run_idle_ns = 0;
 	}
 	return true;
 }

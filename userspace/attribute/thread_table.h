@@ -56,6 +56,7 @@ struct thread {
 	uint64_t run_begin_ns;
 	uint64_t run_blocked_ns;
 	uint64_t run_runnable_ns;
+	uint64_t run_idle_ns; /* of that, at its end, the CPU was idle */
 	uint32_t run_cpu;
 
 	struct stay *stays; /* the spans that it is in */
@@ -94,6 +95,9 @@ void thread_start(struct thread *thread, const struct event *event); /* THREAD *
 void thread_wake(struct thread *thread, uint64_t time_ns);
 void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_t reason);
 void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu);
+
+/* After that: the CPU was idle for so long before. */
+void thread_found_idle(struct thread *thread, uint64_t idle_ns);
 
 /* The clocks at time_ns, as replayed. */
 void thread_clocks_at(const struct thread *thread, uint64_t time_ns, struct wire_clocks *clocks);

@@ -84,7 +84,7 @@ static int decode_other(const struct wire *wire, struct event *event)
 	const struct wire_other *w = (const void *)wire->bytes;
 
 	event->other.since_ns = w->since_ns;
-	event->other.comm = comm_text(w->comm);
+	event->other.comm = event->tid ? comm_text(w->comm) : (struct event_text){ 0 };
 	return 0;
 }
 
@@ -97,7 +97,7 @@ static int decode_move(const struct wire *wire, struct event *event)
 	event->move.other_tid = w->other_tid;
 	event->move.other_tgid = w->other_tgid;
 	event->move.is_unknown = w->is_unknown;
-	event->move.other_comm = comm_text(w->other_comm);
+	event->move.other_comm = w->other_tid ? comm_text(w->other_comm) : (struct event_text){ 0 };
 	return 0;
 }
 

@@ -132,6 +132,7 @@ const struct stream_field stream_clock_fields[] = {
 	{ "on_cpu", STREAM_U64, offsetof(struct wire_clocks, on_cpu_ns), NULL, 0, false, 0 },
 	{ "runnable", STREAM_U64, offsetof(struct wire_clocks, runnable_ns), NULL, 0, false, 0 },
 	{ "unknown", STREAM_U64, offsetof(struct wire_clocks, unknown_ns), NULL, 0, false, 0 },
+	{ "interrupt", STREAM_U64, offsetof(struct wire_clocks, interrupt_ns), NULL, 0, false, 0 },
 	{ 0 },
 };
 

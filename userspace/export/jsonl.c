@@ -105,6 +105,8 @@ static void members_ledger(struct json *json, const struct txtrace_ledger *ledge
 	json_object_end(json);
 	json_member_u64(json, "detached_ns", ledger->detached_ns);
 	json_member_u64(json, "unknown_ns", ledger->unknown_ns);
+	if (ledger->interrupt_ns)
+		json_member_u64(json, "interrupt_ns", ledger->interrupt_ns);
 }
 
 /* ---- lines ---- */
@@ -177,6 +179,8 @@ static int jsonl_run(void *state, const struct txtrace_run *run)
 	json_member_u64(json, "blocked_ns", run->blocked_ns);
 	json_member_u64(json, "runnable_ns", run->runnable_ns);
 	json_member_text(json, "left_as", left_as_name(run->left_as));
+	if (run->idle_ns)
+		json_member_u64(json, "idle_ns", run->idle_ns);
 	if (is_blocked) {
 		json_member_text(json, "reason", txtrace_block_reason_name(run->reason));
 		json_member_i64(json, "syscall_nr", run->syscall_nr);
@@ -391,6 +395,23 @@ static int jsonl_object(void *state, const struct txtrace_object *object)
 	return end_line(json);
 }
 
+static int jsonl_other_run(void *state, const struct txtrace_other_run *run)
+{
+	struct json *json = state;
+
+	begin_line(json, "other_run");
+	json_member_u64(json, "begin_ns", run->begin_ns);
+	json_member_u64(json, "end_ns", run->end_ns);
+	json_member_u64(json, "tid", run->tid);
+	json_member_u64(json, "pid", run->pid);
+	json_member_u64(json, "cpu", run->cpu);
+	member_bytes(json, "comm", "comm_hex", run->comm);
+	json_member_bool(json, "nobody_known", run->flags & TXTRACE_OTHER_RUN_NOBODY_KNOWN);
+	json_member_u64(json, "moved_tid", run->moved_tid);
+	json_member_u64(json, "moved_pid", run->moved_pid);
+	return end_line(json);
+}
+
 static int jsonl_cost(void *state, const struct txtrace_cost *cost)
 {
 	static const char *const entries[] = { "unknown", "trap", "call", "tracepoint" };
@@ -501,6 +522,7 @@ const struct export_format format_jsonl = {
 	.continued = jsonl_continued,
 	.stay = jsonl_stay,
 	.object = jsonl_object,
+	.other_run = jsonl_other_run,
 	.cost = jsonl_cost,
 	.damage = jsonl_damage,
 	.finish = jsonl_finish,

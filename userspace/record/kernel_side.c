@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/interrupt_programs.h"
 #include "txtrace_bpf.skel.h"
 
 #define PROBE_CNT_MAX 16
@@ -19,6 +20,8 @@ struct kernel_side {
 	size_t program_cnt;
 	struct bpf_link *links[32];
 	size_t link_cnt;
+	struct bpf_link *interrupt_links[INTERRUPT_PROGRAM_MAX];
+	size_t interrupt_link_cnt;
 };
 
 /* The probes of include/txtrace.h and who handles them. In the order of attaching: what ends a span before what begins one. */
@@ -89,6 +92,12 @@ int kernel_side_open(struct kernel_side **result, const struct kernel_side_optio
 	libbpf_set_print(print_quietly);
 	side->bpf = txtrace_bpf__open();
 	err = side->bpf ? prepare(side, options) : -errno;
+	if (!err && options->wants_interrupts)
+		err = interrupt_programs_choose(side->bpf->obj, error);
+	if (err == -EOPNOTSUPP) {
+		kernel_side_close(side);
+		return err;
+	}
 	if (!err)
 		err = txtrace_bpf__load(side->bpf);
 	if (err) {
@@ -149,7 +158,7 @@ int kernel_side_start(struct kernel_side *side, struct error *error)
 		}
 		side->links[side->link_cnt++] = link;
 	}
-	return 0;
+	return interrupt_programs_attach(side->bpf->obj, side->interrupt_links, &side->interrupt_link_cnt, error);
 }
 
 /* Reading the iterator to its end runs the program on every thread of the system. */
@@ -186,6 +195,8 @@ void kernel_side_silence(struct kernel_side *side)
 
 void kernel_side_stop(struct kernel_side *side)
 {
+	while (side->interrupt_link_cnt)
+		bpf_link__destroy(side->interrupt_links[--side->interrupt_link_cnt]);
 	while (side->link_cnt)
 		bpf_link__destroy(side->links[--side->link_cnt]);
 }

@@ -86,6 +86,8 @@ static void add_ledger(struct text *text, const struct txtrace_ledger *ledger)
 	}
 	add_u64(text, "detached_ns", ledger->detached_ns);
 	add_u64(text, "unknown_ns", ledger->unknown_ns);
+	if (ledger->interrupt_ns)
+		add_u64(text, "interrupt_ns", ledger->interrupt_ns);
 }
 
 static void add_span(struct text *text, const struct txtrace_record *record)
@@ -124,6 +126,8 @@ static void add_run(struct text *text, const struct txtrace_record *record)
 	add_u64(text, "cpu", run->cpu);
 	add_u64(text, "blocked_ns", run->blocked_ns);
 	add_u64(text, "runnable_ns", run->runnable_ns);
+	if (run->idle_ns)
+		add_u64(text, "idle_ns", run->idle_ns);
 	add_named(text, "left_as", left_as_name(run->left_as), run->left_as);
 	if (run->left_as != TXTRACE_LEFT_BLOCKED)
 		return;
@@ -327,6 +331,22 @@ static void add_object(struct text *text, const struct txtrace_record *record)
 	add_string(text, "name", &object->name);
 }
 
+static void add_other_run(struct text *text, const struct txtrace_record *record)
+{
+	static const struct flag_name flags[] = { { TXTRACE_OTHER_RUN_NOBODY_KNOWN, "nobody_known" }, { 0, NULL } };
+	const struct txtrace_other_run *run = &record->other_run;
+
+	add_u64(text, "begin_ns", run->begin_ns);
+	add_u64(text, "end_ns", run->end_ns);
+	add_u64(text, "pid", run->pid);
+	add_u64(text, "tid", run->tid);
+	add_string(text, "comm", &run->comm);
+	add_u64(text, "cpu", run->cpu);
+	add_u64(text, "moved_pid", run->moved_pid);
+	add_u64(text, "moved_tid", run->moved_tid);
+	add_flags(text, run->flags, flags);
+}
+
 static void add_cost(struct text *text, const struct txtrace_record *record)
 {
 	static const char *const entries[] = { "unknown", "trap", "call", "tracepoint" };
@@ -370,7 +390,7 @@ static void (*const kinds[TXTRACE_RECORD_KIND_COUNT])(struct text *text, const s
 	[TXTRACE_RECORD_SUMMARY] = add_summary,     [TXTRACE_RECORD_DROPPED] = add_dropped,
 	[TXTRACE_RECORD_CONTINUED] = add_continued, [TXTRACE_RECORD_STAY] = add_stay,
 	[TXTRACE_RECORD_OBJECT] = add_object,       [TXTRACE_RECORD_DAMAGE] = add_damage,
-	[TXTRACE_RECORD_COST] = add_cost,
+	[TXTRACE_RECORD_COST] = add_cost,           [TXTRACE_RECORD_OTHER_RUN] = add_other_run,
 };
 
 void dump_line_append(struct text *text, const struct txtrace_record *record)

@@ -112,6 +112,8 @@ static struct record_strings strings_of(const struct txtrace_record *record)
 		return (struct record_strings){ &record->link.name, { NULL, NULL } };
 	case TXTRACE_RECORD_OBJECT:
 		return (struct record_strings){ NULL, { &record->object.name, NULL } };
+	case TXTRACE_RECORD_OTHER_RUN:
+		return (struct record_strings){ &record->other_run.comm, { NULL, NULL } };
 	case TXTRACE_RECORD_COST:
 		return (struct record_strings){ &record->cost.event, { NULL, NULL } };
 	case TXTRACE_RECORD_OPEN_SPAN:
@@ -254,7 +256,8 @@ static void pack_ledger(struct record_packer *packer, const struct txtrace_span 
 			largest = i;
 	}
 	fields[SPAN_DERIVED] = 0;
-	if (sum == span->work_ns) {
+	fields[SPAN_INTERRUPT] = ledger->interrupt_ns;
+	if (sum == span->work_ns && !ledger->interrupt_ns) {
 		fields[SPAN_DERIVED] = 1 + largest;
 		parts[largest] = 0;
 	}
@@ -331,6 +334,12 @@ static void pack_object_of(struct record_packer *packer, const struct txtrace_ru
 	fields[RUN_OBJECT_MORE] = is_number ? run->object : 0;
 }
 
+static void pack_idle(const struct txtrace_run *run, uint64_t *fields)
+{
+	fields[RUN_IDLE_FROM] = !run->idle_ns ? RUN_IDLE_NONE : run->idle_ns == run->runnable_ns ? RUN_IDLE_ALL : RUN_IDLE_LESS;
+	fields[RUN_IDLE] = fields[RUN_IDLE_FROM] == RUN_IDLE_LESS ? run->runnable_ns - run->idle_ns : 0;
+}
+
 static void pack_run(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
 	const struct txtrace_run *run = &record->run;
@@ -347,6 +356,7 @@ static void pack_run(struct record_packer *packer, const struct txtrace_record *
 	fields[RUN_REASON] = run->reason;
 	fields[RUN_SYSCALL] = (uint32_t)run->syscall_nr + SYSCALL_BIAS;
 	pack_object_of(packer, run, fields);
+	pack_idle(run, fields);
 	model_note_run(&packer->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
 	if (run->cpu >= packer->cpu_cnt)
@@ -493,6 +503,21 @@ static void pack_object(struct record_packer *packer, const struct txtrace_recor
 	fields[OBJECT_NAME] = pack_text(packer, &object->name);
 }
 
+/* It leaves no trace in the model: a reader of version 1.0 passes it over. */
+static void pack_other_run(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_other_run *run = &record->other_run;
+	uint64_t length_ns = run->end_ns - run->begin_ns, gap_ns = run->begin_ns - *model_cpu_end(&packer->model, run->cpu);
+
+	fields[FIELD_THREAD] = pack_thread(packer, run->tid, run->pid);
+	fields[OTHER_RUN_CPU] = run->cpu;
+	fields[OTHER_RUN_FLAGS] = run->flags;
+	fields[OTHER_RUN_COMM] = pack_name(packer, &run->comm);
+	fields[OTHER_RUN_MOVED] = run->moved_tid || run->moved_pid ? 1 + pack_thread(packer, run->moved_tid, run->moved_pid) : 0;
+	fields[OTHER_RUN_BEGIN_FROM] = gap_ns < length_ns ? OTHER_RUN_FROM_CPU : OTHER_RUN_FROM_END;
+	fields[OTHER_RUN_BEGIN] = gap_ns < length_ns ? gap_ns : length_ns;
+}
+
 static void pack_tally(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
 	(void)packer;
@@ -516,6 +541,7 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_SUMMARY] = pack_tally,     [TXTRACE_RECORD_DROPPED] = pack_tally,
 	[TXTRACE_RECORD_CONTINUED] = pack_tally, [TXTRACE_RECORD_STAY] = pack_stay,
 	[TXTRACE_RECORD_OBJECT] = pack_object,       [TXTRACE_RECORD_COST] = pack_cost,
+	[TXTRACE_RECORD_OTHER_RUN] = pack_other_run,
 };
 
 /* The moment at which the record was finished: its place in the log. */
@@ -552,6 +578,8 @@ static uint64_t time_of(const struct txtrace_record *record)
 		return record->stay.exit_ns;
 	case TXTRACE_RECORD_OBJECT:
 		return record->object.time_ns;
+	case TXTRACE_RECORD_OTHER_RUN:
+		return record->other_run.end_ns;
 	case TXTRACE_RECORD_COST:
 		return record->cost.time_ns;
 	default:
