@@ -24,8 +24,8 @@ int attribute_other(struct attribution *attribution, const struct event *event)
 	return put_other_run(attribution, &run);
 }
 
-/* That nobody had it is told with the thread that gets it. */
-int attribute_other_switch(struct attribution *attribution, const struct event *event)
+/* That nobody had it is told with the thread that gets it, unless another one has waited there for longer. */
+int attribute_other_switch(struct attribution *attribution, const struct event *event, const struct thread *next)
 {
 	struct txtrace_other_run run = {
 		.begin_ns = event->time_ns - event->sched.other_ns,
@@ -36,7 +36,9 @@ int attribute_other_switch(struct attribution *attribution, const struct event *
 		.comm = string_of(&event->sched.other_comm),
 	};
 
-	return event->tid && event->sched.other_ns <= event->time_ns ? put_other_run(attribution, &run) : 0;
+	if (event->sched.other_ns > event->time_ns || (!event->tid && (!next || event->sched.other_ns <= next->run_runnable_ns)))
+		return 0;
+	return put_other_run(attribution, &run);
 }
 
 int attribute_move(struct attribution *attribution, const struct event *event)

@@ -159,12 +159,11 @@ static bool is_nobody(struct attribution *attribution, const struct event *event
 
 int attribute_switch(struct attribution *attribution, const struct event *event)
 {
-	struct thread *next;
+	bool is_untraced = event->sched.left_as == WIRE_LEFT_UNTRACED;
+	struct thread *next = NULL;
 	int err = 0;
 
-	if (event->sched.left_as == WIRE_LEFT_UNTRACED)
-		err = attribute_other_switch(attribution, event);
-	else if (!is_nobody(attribution, event))
+	if (!is_untraced && !is_nobody(attribution, event))
 		err = switch_out(attribution, event);
 	if (err || !event->sched.next_is_traced)
 		return err;
@@ -173,7 +172,7 @@ int attribute_switch(struct attribution *attribution, const struct event *event)
 		thread_arrive(next, event->time_ns, event->cpu);
 	if (!err && !event->tid)
 		thread_found_idle(next, event->sched.other_ns);
-	return err;
+	return err || !is_untraced ? err : attribute_other_switch(attribution, event, next);
 }
 
 /* The span that the thread has entered last; 0: it is in none. */

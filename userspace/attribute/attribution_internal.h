@@ -85,8 +85,11 @@ int finish_span(struct attribution *attribution, struct span *span, uint64_t tim
 /* Cuts off the open spans of a process (keyed ones belong to none), or all with tgid 0. */
 int cut_off_spans(struct attribution *attribution, uint32_t tgid, uint64_t time_ns);
 
-/* A switch away from an untraced task: writes what it tells of that one's stay, if traced threads waited meanwhile. 0, or what the sink returned. */
-int attribute_other_switch(struct attribution *attribution, const struct event *event);
+/*
+ * A switch away from an untraced task (or from nobody), to next, if that is traced and has arrived: writes what it tells of that one's stay, if traced
+ * threads waited meanwhile. 0, or what the sink returned.
+ */
+int attribute_other_switch(struct attribution *attribution, const struct event *event, const struct thread *next);
 
 /* Writes the stay on a CPU that ends here. */
 int put_run(struct attribution *attribution, const struct thread *thread, uint64_t end_ns, const struct event *left);

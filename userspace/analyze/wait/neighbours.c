@@ -249,6 +249,7 @@ static int add_wait(struct neighbours *neighbours, const struct txtrace_run *run
 static int add_run(struct neighbours *neighbours, const struct txtrace_run *run)
 {
 	struct cpu_stay stay = { .begin_ns = run->begin_ns, .end_ns = run->end_ns, .pid = run->pid, .tid = run->tid };
+	struct cpu_stay idle = { .begin_ns = run->begin_ns - run->idle_ns, .end_ns = run->begin_ns };
 	const struct time_gap *gap = time_gaps_find(&neighbours->gaps, run->begin_ns, run->end_ns);
 	int err = name_of_thread(neighbours, run->pid, run->tid, &stay.name);
 
@@ -259,6 +260,8 @@ static int add_run(struct neighbours *neighbours, const struct txtrace_run *run)
 	free(id_map_remove(&neighbours->moves, run->pid, run->tid));
 	if (gap && gap->first_ns < stay.end_ns)
 		stay.end_ns = gap->first_ns;
+	if (!err && run->idle_ns && run->idle_ns <= run->begin_ns)
+		err = cpu_history_add(neighbours->history, run->cpu, &idle);
 	return err ? err : cpu_history_add(neighbours->history, run->cpu, &stay);
 }
 
