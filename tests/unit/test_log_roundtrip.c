@@ -262,7 +262,7 @@ static void wakeups_keep_their_spans(void **state)
 
 static void ledgers_add_up_without_wrapping(void **state)
 {
-	struct txtrace_ledger ledger = { 1, 2, { 10, 20, 30, 40, 50, 60, 70, 80, 90 }, 3, 4 };
+	struct txtrace_ledger ledger = { 1, 2, { 10, 20, 30, 40, 50, 60, 70, 80, 90 }, 3, 4, 0 };
 
 	(void)state;
 	assert_int_equal(txtrace_ledger_blocked_ns(&ledger), 450);

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# --irq: what interrupts and softirqs take of the time on a CPU is told apart, and with the rest it is what the scheduler says.
+# shellcheck source=tests/e2e/e2e.sh
+. tests/e2e/e2e.sh
+need_bpf
+
+trace() { # trace NAME [OPTION...]
+	local name=$1
+	shift
+	"$recorder" -q -o "$tmp/$name.txtrace" "$@" -- "$programs/interrupted" --repeat 10 --output "$tmp/$name.truth" && export_log "$tmp/$name.txtrace"
+}
+
+spans_of() { # spans_of NAME EXPRESSION: of jq, over all spans
+	jq -s -e "[.[] | select(.type == \"span\")] | $2" "$tmp/$1.txtrace.jsonl" >/dev/null ||
+		fail "$(jq -c 'select(.type == "span") | [.work_ns, .on_cpu_ns, .interrupt_ns, .runnable_ns, .blocked_ns, .unknown_ns]' "$tmp/$1.txtrace.jsonl")"
+}
+
+# 400 packets in each span, and the timer's ticks; but most of the time is the program's own.
+every_span_was_interrupted() {
+	spans_of irq 'length == 10 and all(.[]; .interrupt_ns > 0 and .interrupt_ns < .on_cpu_ns)'
+}
+
+it_adds_up() {
+	spans_of irq 'all(.[]; .on_cpu_ns + .interrupt_ns + .runnable_ns + .blocked_ns + .detached_ns + .unknown_ns == .work_ns)' &&
+		"$reader" verify "$tmp/irq.txtrace" >/dev/null && jq -s -e '.[-1].recorder.anomalies | .clock_mismatch == 0 and .imbalance == 0' "$tmp/irq.txtrace.jsonl"
+}
+
+is_shown() { # is_shown NAME PATTERN...: by the report, the tree, spans, show and dump
+	local name=$1 id
+	shift
+	id=$(jq -r 'select(.type == "span").id' "$tmp/$name.txtrace.jsonl" | head -n 1)
+	grep "$@" <("$reader" report "$tmp/$name.txtrace"; echo) && grep "$@" <("$reader" tree "$tmp/$name.txtrace"; echo) &&
+		grep "$@" <("$reader" spans "$tmp/$name.txtrace"; echo) && grep "$@" <("$reader" show "$tmp/$name.txtrace" "$id"; echo) &&
+		grep "$@" <("$reader" dump --kind span "$tmp/$name.txtrace"; echo) && grep "$@" <("$reader" export -f chrome "$tmp/$name.txtrace"; echo)
+}
+
+nothing_is_loaded() {
+	trace plain && spans_of plain 'length == 10 and all(.[]; has("interrupt_ns") | not)' && ! is_shown plain -q interrupt_ns
+}
+
+# As another tool adds up the same handlers' times, on the CPUs that this program has. Both see each other's cost in them.
+as_another_tool_says() {
+	local tool
+	bpftrace -q -o "$tmp/tool" -e '
+		tracepoint:irq_vectors:local_timer_entry, tracepoint:irq:softirq_entry, tracepoint:irq:irq_handler_entry /comm == "interrupted"/ {
+			if (@depth[cpu] == 0) { @since[cpu] = nsecs; } @depth[cpu] = @depth[cpu] + 1; }
+		tracepoint:irq_vectors:local_timer_exit, tracepoint:irq:softirq_exit, tracepoint:irq:irq_handler_exit /@depth[cpu] > 0/ {
+			@depth[cpu] = @depth[cpu] - 1;
+			if (@depth[cpu] == 0) { @all = sum(nsecs - @since[cpu]); } }
+		interval:ms:100 { printf("ready\n"); }
+		END { clear(@depth); clear(@since); }' &
+	tool=$!
+	wait_for 60 grep -q ready "$tmp/tool" || { kill $tool; fail "bpftrace does not start"; return; }
+	trace both --irq
+	kill -INT $tool
+	wait $tool
+	python3 - "$tmp/both.txtrace.jsonl" "$tmp/tool" <<-'END'
+		import json, re, sys
+		ours = sum(r.get("interrupt_ns", 0) for r in map(json.loads, open(sys.argv[1])) if r["type"] == "span")
+		theirs = int(re.search(r"@all: (\d+)", open(sys.argv[2]).read()).group(1))
+		print(f"ours {ours} ns, bpftrace's {theirs} ns")
+		sys.exit(not theirs / 3 < ours < theirs * 3)
+	END
+}
+
+check "a program that sends packets to itself is traced with --irq" trace irq --irq
+check "each of its spans was interrupted" every_span_was_interrupted
+check "the ledger adds up, and no anomaly is counted" it_adds_up
+check "on-CPU and interrupts together are what the scheduler says" compare irq
+check "it is shown wherever a ledger is" is_shown irq -q interrupt
+check "without --irq there is nothing of it" nothing_is_loaded
+check "and everything is as ever" compare plain
+if command -v bpftrace >/dev/null && [ -d /sys/kernel/tracing/events/irq_vectors ]; then
+	check "bpftrace measures about the same" as_another_tool_says
+else
+	number=$((number + 1))
+	echo "ok $number - bpftrace measures about the same # SKIP bpftrace, or x86's tracepoints of vectors, are not here"
+fi
+finish
