@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans that compute for 20 ms each on one CPU while packets arrive there: each turn sends one to itself over the loopback, which the kernel delivers in a
+ * Spans that compute for 10 ms each on one CPU while packets arrive there: each turn sends one to itself over the loopback, which the kernel delivers in a
  * softirq on top of the sender. Prints what the others of this folder print, so what the spans had of the CPU is known.
  */
 #include <arpa/inet.h>
@@ -10,7 +10,7 @@
 
 #include "truth.h"
 
-#define COMPUTED_NS (20 * NS_PER_MS)
+#define COMPUTED_NS (10 * NS_PER_MS)
 
 static int open_socket(void)
 {
@@ -27,8 +27,8 @@ static void compute_and_send(struct witness *witness, int fd)
 {
 	char packet[64] = "packet";
 
-	for (int turn = 0; turn < 20; turn++) {
-		spin_cpu_ns(witness, COMPUTED_NS / 20);
+	for (int turn = 0; turn < 10; turn++) {
+		spin_cpu_ns(witness, COMPUTED_NS / 10);
 		for (int i = 0; i < 20; i++) {
 			must(send(fd, packet, sizeof(packet), 0) == sizeof(packet), "cannot send");
 			must(recv(fd, packet, sizeof(packet), 0) == sizeof(packet), "cannot receive");
