@@ -6,7 +6,7 @@
 need_bpf
 
 trace() { # trace [OPTION...]
-	"$recorder" -q -o "$tmp/n.txtrace" "$@" -- "$programs/neighbours" --output "$tmp/n.truth" && export_log "$tmp/n.txtrace" &&
+	"$recorder" -q -o "$tmp/n.txtrace" "$@" -- "$programs/noisy" --output "$tmp/n.truth" && export_log "$tmp/n.txtrace" &&
 		"$reader" neighbours --json "$tmp/n.txtrace" >"$tmp/n.label" && "$reader" neighbours --json --by thread "$tmp/n.txtrace" >"$tmp/n.thread"
 }
 

@@ -108,7 +108,7 @@ static void *go_right(void *unused)
 
 int main(int argc, char **argv)
 {
-	struct truth_options options = truth_options_parse("neighbours: spans that share their CPU", argc, argv);
+	struct truth_options options = truth_options_parse("noisy: spans that share their CPU", argc, argv);
 	pthread_t left, right;
 	uint64_t noisy_ns;
 	pid_t noisy;
