@@ -66,6 +66,28 @@ static __always_inline bool compat_is_throttled(struct task_struct *task)
 	return queue && BPF_CORE_READ(queue, throttle_count) > 0;
 }
 
+/* With CONFIG_FAIR_GROUP_SCHED, a task leads to the queue that it is in, of whatever class it is. */
+struct rq___of_cfs_rq {
+	struct task_struct *curr;
+} __attribute__((preserve_access_index));
+
+struct cfs_rq___with_rq {
+	struct rq___of_cfs_rq *rq;
+} __attribute__((preserve_access_index));
+
+/* Who has the CPU that a task is queued on; NULL: not known. What it points to may be gone in a moment: to be read with probe reads. */
+static __always_inline struct task_struct *compat_queue_current(struct task_struct *task)
+{
+	struct cfs_rq___with_rq *queue = 0;
+	struct rq___of_cfs_rq *rq;
+
+	if (!bpf_core_field_exists(queue->rq) || !bpf_core_field_exists(task->se.cfs_rq))
+		return 0;
+	queue = (void *)BPF_CORE_READ(task, se.cfs_rq);
+	rq = queue ? BPF_CORE_READ(queue, rq) : 0;
+	return rq ? BPF_CORE_READ(rq, curr) : 0;
+}
+
 #define SYSCALL_NONE (-1)
 #define SYSCALL_UNKNOWN (-2)
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "attribute/attribution_state.h"
+#include "attribute/other_events.h"
 #include "attribute/span_close.h"
 #include "attribute/span_events.h"
 #include "attribute/thread_events.h"
@@ -101,6 +102,8 @@ static int (*const handlers[])(struct attribution *attribution, const struct eve
 	[EVENT_THREAD] = attribute_thread,
 	[EVENT_THREAD_EXIT] = attribute_thread_exit,
 	[EVENT_EXEC] = attribute_exec,
+	[EVENT_OTHER] = attribute_other,
+	[EVENT_MOVE] = attribute_move,
 	[EVENT_BEGIN] = attribute_begin,
 	[EVENT_BEGIN_DETACHED] = attribute_begin,
 	[EVENT_ENTER] = attribute_enter,

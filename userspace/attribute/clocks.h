@@ -14,7 +14,7 @@ static inline uint64_t elapsed_ns(uint64_t from_ns, uint64_t to_ns)
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* Do both readings show the same, apart from when they were born? */
+/* Do both readings show the same, apart from when they were born, and from what of the time on a CPU interrupts took, which no event tells? */
 bool clocks_equal(const struct wire_clocks *a, const struct wire_clocks *b);
 
 /*

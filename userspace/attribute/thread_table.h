@@ -24,7 +24,7 @@ enum thread_state {
 	THREAD_BLOCKED = WIRE_THREAD_BLOCKED,
 };
 
-/* What a thread said of its clocks. Until it has been switched, its later readings are this one with more time on the CPU: they share it. Two lines. */
+/* What a thread said of its clocks. Until it has been switched, its later readings are this one with more time on the CPU: they share it. */
 struct thread_reading {
 	struct wire_clocks clocks;
 	uint64_t time_ns;
@@ -52,6 +52,7 @@ struct thread {
 	uint64_t run_begin_ns;
 	uint64_t run_blocked_ns;
 	uint64_t run_runnable_ns;
+	uint64_t run_idle_ns; /* of that, at its end, the CPU was idle */
 	uint32_t run_cpu;
 
 	uint32_t number;       /* in the pool */
@@ -92,6 +93,9 @@ void thread_start(struct thread *thread, const struct event *event); /* THREAD *
 void thread_wake(struct thread *thread, uint64_t time_ns);
 void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_t reason);
 void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu);
+
+/* After that: the CPU was idle for so long before. */
+void thread_found_idle(struct thread *thread, uint64_t idle_ns);
 
 /* The clocks at time_ns, as replayed: a reading that nobody holds. */
 void thread_replay_at(const struct thread *thread, uint64_t time_ns, struct thread_reading *reading);

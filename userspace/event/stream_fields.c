@@ -32,6 +32,23 @@ static const struct stream_field switch_fields[] = {
 	{ "inode", STREAM_U64, AT(sched.inode), NULL, 0, false, 0 },
 	{ "next", STREAM_THREAD, AT(sched.next_tid), NULL, 0, false, 0 },
 	{ "next_is_traced", STREAM_YES, AT(sched.next_is_traced), NULL, 0, false, 0 },
+	{ "had_cpu", STREAM_U32, AT(sched.other_ns), NULL, 0, false, 0 },
+	{ "comm", STREAM_TEXT, AT(sched.other_comm), NULL, 0, false, 0 },
+	{ 0 },
+};
+
+static const struct stream_field other_fields[] = {
+	{ "since", STREAM_U64, AT(other.since_ns), NULL, 0, true, 0 },
+	{ "comm", STREAM_TEXT, AT(other.comm), NULL, 0, false, 0 },
+	{ 0 },
+};
+
+static const struct stream_field move_fields[] = {
+	{ "since", STREAM_U64, AT(move.since_ns), NULL, 0, true, 0 },
+	{ "from", STREAM_U32, AT(move.from_cpu), NULL, 0, true, 0 },
+	{ "other", STREAM_THREAD, AT(move.other_tid), NULL, 0, true, 0 },
+	{ "comm", STREAM_TEXT, AT(move.other_comm), NULL, 0, false, 0 },
+	{ "unknown", STREAM_YES, AT(move.is_unknown), NULL, 0, false, 0 },
 	{ 0 },
 };
 
@@ -117,6 +134,7 @@ const struct stream_field stream_clock_fields[] = {
 	{ "on_cpu", STREAM_U64, offsetof(struct wire_clocks, on_cpu_ns), NULL, 0, false, 0 },
 	{ "runnable", STREAM_U64, offsetof(struct wire_clocks, runnable_ns), NULL, 0, false, 0 },
 	{ "unknown", STREAM_U64, offsetof(struct wire_clocks, unknown_ns), NULL, 0, false, 0 },
+	{ "interrupt", STREAM_U64, offsetof(struct wire_clocks, interrupt_ns), NULL, 0, false, 0 },
 	{ 0 },
 };
 
@@ -126,6 +144,8 @@ static const struct stream_kind kinds[] = {
 	[EVENT_THREAD] = { "thread", thread_fields, false },
 	[EVENT_THREAD_EXIT] = { "thread_exit", no_fields, true },
 	[EVENT_EXEC] = { "exec", exec_fields, true },
+	[EVENT_OTHER] = { "other", other_fields, false },
+	[EVENT_MOVE] = { "move", move_fields, false },
 	[EVENT_BEGIN] = { "begin", span_fields, true },
 	[EVENT_BEGIN_DETACHED] = { "begin_detached", span_fields, true },
 	[EVENT_ENTER] = { "enter", span_fields, true },

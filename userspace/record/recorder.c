@@ -66,7 +66,7 @@ static int check_kernel(struct recorder *recorder, struct error *error)
 static int open_kernel_side(struct recorder *recorder, struct error *error)
 {
 	struct ring_set_options rings = { 0 };
-	struct kernel_side_options options = { .features = &recorder->features };
+	struct kernel_side_options options = { .features = &recorder->features, .wants_interrupts = recorder->options->wants_irq };
 	int err;
 
 	ring_set_plan(&rings, sysconf(_SC_NPROCESSORS_CONF), recorder->options->ring_size_bytes);

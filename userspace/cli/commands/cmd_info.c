@@ -138,7 +138,9 @@ static void add_counts(struct table *table, const struct log_census *census)
 			text_append_format(&text, "%s%s %s", text.length ? ", " : " (", units_format_count(count, cnt), span_kinds[i].name);
 	}
 	text_append(&text, text.length ? ")" : "");
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE && txtrace_record_kind_name(kind); kind++) {
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++) {
+		if (!txtrace_record_kind_name(kind))
+			continue;
 		table_cell(table, TABLE_DIM, txtrace_record_kind_name(kind));
 		table_cell_format(table, TABLE_PLAIN, "%s%s", units_format_count(count, census->record_cnt[kind]),
 				  kind == TXTRACE_RECORD_SPAN ? text_string(&text) : "");

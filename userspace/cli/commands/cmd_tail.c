@@ -258,11 +258,17 @@ static void band_json(struct json *json, const char *name, const struct tail_ban
 /* Of each part, as the ledger's JSON names it. */
 static const char *part_name(size_t part)
 {
-	static const char *const ends[] = { "detached", "unknown" };
+	static const char *const ends[] = { "detached", "unknown", "interrupt" };
 
 	if (part < 2)
 		return part == 0 ? "on_cpu" : "runnable";
 	return part < 2 + TXTRACE_BLOCK_REASON_COUNT ? txtrace_block_reason_name((unsigned int)part - 2) : ends[part - 2 - TXTRACE_BLOCK_REASON_COUNT];
+}
+
+/* Without --irq nobody has any. */
+static bool is_told(const struct tail_row *row, size_t part)
+{
+	return part != LEDGER_PART_INTERRUPT || tail_mean_ns(&row->middle, part) || tail_mean_ns(&row->tail, part);
 }
 
 static void row_json(struct json *json, const struct tail_row *row)
@@ -285,12 +291,15 @@ static void row_json(struct json *json, const struct tail_row *row)
 	json_object_begin(json);
 	json_member_i64(json, "work", tail_more_ns(row));
 	for (size_t part = 0; part < LEDGER_PART_COUNT; part++)
-		json_member_i64(json, part_name(part), tail_part_more_ns(row, part));
+		if (is_told(row, part))
+			json_member_i64(json, part_name(part), tail_part_more_ns(row, part));
 	json_object_end(json);
 	json_name(json, "share_percent");
 	if (verdict == TAIL_TOLD) {
 		json_object_begin(json);
 		for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
+			if (!is_told(row, part))
+				continue;
 			json_name(json, part_name(part));
 			json_fixed(json, share_percent(row, part), 3);
 		}

@@ -42,6 +42,7 @@ static struct txtrace_ledger mean_ledger(const struct span_sums *sums)
 		mean.blocked_ns[i] /= cnt;
 	mean.detached_ns /= cnt;
 	mean.unknown_ns /= cnt;
+	mean.interrupt_ns /= cnt;
 	return mean;
 }
 
