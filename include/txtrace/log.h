@@ -97,6 +97,7 @@ enum txtrace_record_kind {
 	TXTRACE_RECORD_CONTINUED = 13, /* the last record of a file: the capture goes on in the next one. Left out where that one is read next */
 	TXTRACE_RECORD_STAY = 14,     /* a thread worked for a span: from its enter to its exit */
 	TXTRACE_RECORD_OBJECT = 15,   /* what threads wait for: a descriptor's file */
+	TXTRACE_RECORD_PROCESS = 20,  /* a traced process: what it is called, or its end */
 	/* Kinds to come are numbered from here. */
 	TXTRACE_RECORD_DAMAGE = 24,   /* made by the reader, not in the file: a part of the file that could not be read */
 	TXTRACE_RECORD_KIND_COUNT = 25,
@@ -316,6 +317,31 @@ struct txtrace_object {
 	struct txtrace_string name; /* a path, "tcp 10.0.0.1:80 > 10.0.0.2:4711", "pipe:[4711]", "eventfd", …; any bytes */
 };
 
+/* Why a process is traced: a bit for each reason. */
+enum txtrace_process_reason {
+	TXTRACE_PROCESS_NAMED = 1,  /* by its pid, or as the command */
+	TXTRACE_PROCESS_CHILD = 2,  /* of one that is traced */
+	TXTRACE_PROCESS_COMM = 4,   /* it is called so */
+	TXTRACE_PROCESS_EXE = 8,    /* it runs that file */
+	TXTRACE_PROCESS_CGROUP = 16, /* it is in that cgroup */
+	TXTRACE_PROCESS_ANY = 32,   /* all are */
+};
+
+/* Comes when it begins to be traced, again after each exec, and when it is traced no more; and at the beginning of each part of the log. */
+struct txtrace_process {
+	uint64_t time_ns;
+	uint64_t start_ns;   /* when the process was started; with the pid it names one process. 0: not known */
+	uint32_t pid;        /* as the recorder sees it, as in all records */
+	uint32_t parent_pid; /* 0: not known */
+	uint32_t inner_pid;  /* what the process takes for its pid: another one in a container. 0: not known */
+	uint8_t reasons;     /* enum txtrace_process_reason */
+	bool is_seed;        /* ran before the capture, or this part of it, began */
+	bool is_exit;        /* it ended here, or has exec'd what is not traced */
+	struct txtrace_string comm;
+	struct txtrace_string exe;     /* its path, as the process sees it; empty: not known, or as before */
+	struct txtrace_string command; /* the arguments, separated by spaces, cut off if long; empty: not known */
+};
+
 struct txtrace_damage {
 	uint64_t offset_bytes; /* in the file */
 	uint64_t length_bytes; /* that were skipped; to the end of the file, if it is cut off */
@@ -341,6 +367,7 @@ struct txtrace_record {
 		struct txtrace_continued continued;
 		struct txtrace_stay stay;
 		struct txtrace_object object;
+		struct txtrace_process process;
 		struct txtrace_damage damage;
 		uint64_t room[31]; /* for members to come: the size stays; use it for nothing */
 	};

@@ -304,3 +304,11 @@ int attribute_exec(struct attribution *attribution, const struct event *event)
 	err = leave_all(attribution, thread, event->time_ns, clocks);
 	return err ? err : cut_off_spans(attribution, event->tgid, event->time_ns);
 }
+
+/* Of a process that is traced no more nothing will be heard, not even that its last thread is dead; its exit was told before. The rest is the log's. */
+int attribute_process(struct attribution *attribution, const struct event *event)
+{
+	struct thread *thread = event->process.change == WIRE_PROCESS_LEFT ? thread_table_get(&attribution->threads, event->tgid) : NULL;
+
+	return thread && thread->tgid == event->tgid && thread->has_exited ? forget_thread(attribution, thread, event->time_ns) : 0;
+}

@@ -53,6 +53,7 @@ int attribute_wake(struct attribution *attribution, const struct event *event);
 int attribute_thread(struct attribution *attribution, const struct event *event);
 int attribute_thread_exit(struct attribution *attribution, const struct event *event);
 int attribute_exec(struct attribution *attribution, const struct event *event);
+int attribute_process(struct attribution *attribution, const struct event *event);
 int attribute_begin(struct attribution *attribution, const struct event *event);
 int attribute_enter(struct attribution *attribution, const struct event *event);
 int attribute_leave(struct attribution *attribution, const struct event *event);

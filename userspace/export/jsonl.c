@@ -345,8 +345,9 @@ static int jsonl_dropped(void *state, const struct txtrace_dropped *dropped)
 	json_member_u64(json, "batch_cnt", dropped->batch_cnt);
 	json_name(json, "records");
 	json_object_begin(json);
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_OBJECT; kind++)
-		json_member_u64(json, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++)
+		if (txtrace_record_kind_name(kind))
+			json_member_u64(json, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
 	json_object_end(json);
 	return end_line(json);
 }
@@ -387,6 +388,32 @@ static int jsonl_object(void *state, const struct txtrace_object *object)
 	json_member_text(json, "reason", txtrace_block_reason_name(object->reason));
 	member_pointer(json, "object", object->object);
 	member_bytes(json, "name", "name_hex", object->name);
+	return end_line(json);
+}
+
+static const char *const process_reasons[] = { "named", "child", "comm", "exe", "cgroup", "any" };
+
+static int jsonl_process(void *state, const struct txtrace_process *process)
+{
+	struct json *json = state;
+
+	begin_line(json, "process");
+	json_member_u64(json, "time_ns", process->time_ns);
+	json_member_u64(json, "pid", process->pid);
+	json_member_u64(json, "parent_pid", process->parent_pid);
+	json_member_u64(json, "inner_pid", process->inner_pid);
+	json_member_u64(json, "start_ns", process->start_ns);
+	json_name(json, "reasons");
+	json_array_begin(json);
+	for (size_t i = 0; i < sizeof(process_reasons) / sizeof(process_reasons[0]); i++)
+		if (process->reasons >> i & 1)
+			json_text(json, process_reasons[i]);
+	json_array_end(json);
+	json_member_bool(json, "seed", process->is_seed);
+	json_member_bool(json, "exit", process->is_exit);
+	member_bytes(json, "comm", "comm_hex", process->comm);
+	member_bytes(json, "exe", "exe_hex", process->exe);
+	member_bytes(json, "command", "command_hex", process->command);
 	return end_line(json);
 }
 
@@ -476,6 +503,7 @@ const struct export_format format_jsonl = {
 	.continued = jsonl_continued,
 	.stay = jsonl_stay,
 	.object = jsonl_object,
+	.process = jsonl_process,
 	.damage = jsonl_damage,
 	.finish = jsonl_finish,
 	.free = jsonl_free,

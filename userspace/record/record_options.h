@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach/target_rules.h"
 #include "base/options.h"
 
 struct record_options {
-	uint64_t pid;         /* 0: a command is given */
+	struct target_rules targets;
 	const char *output;
 	uint64_t rotate_size_bytes; /* 0: never */
 	uint64_t rotate_time_ns;    /* 0: never */
@@ -23,7 +24,8 @@ struct record_options {
 	const char *stream;   /* NULL: none */
 	bool wants_fast_probes;
 	bool is_quiet;
-	char *const *command; /* NULL: a pid is given */
+	const char *list;     /* NULL: record; else a pid or a file: tell what can be traced there */
+	char *const *command; /* NULL: processes are given */
 };
 
 /*

@@ -291,8 +291,9 @@ static void add_dropped(struct text *text, const struct txtrace_record *record)
 	add_u64(text, "first_ns", dropped->first_ns);
 	add_u64(text, "last_ns", dropped->last_ns);
 	add_u64(text, "batches", dropped->batch_cnt);
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_OBJECT; kind++)
-		add_u64(text, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++)
+		if (txtrace_record_kind_name(kind))
+			add_u64(text, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
 }
 
 static void add_continued(struct text *text, const struct txtrace_record *record)
@@ -326,6 +327,23 @@ static void add_object(struct text *text, const struct txtrace_record *record)
 	add_string(text, "name", &object->name);
 }
 
+static void add_process(struct text *text, const struct txtrace_record *record)
+{
+	const struct txtrace_process *process = &record->process;
+
+	add_u64(text, "time_ns", process->time_ns);
+	add_u64(text, "pid", process->pid);
+	add_u64(text, "parent_pid", process->parent_pid);
+	add_u64(text, "inner_pid", process->inner_pid);
+	add_u64(text, "start_ns", process->start_ns);
+	add_u64(text, "reasons", process->reasons);
+	add_u64(text, "seed", process->is_seed);
+	add_u64(text, "exit", process->is_exit);
+	add_string(text, "comm", &process->comm);
+	add_string(text, "exe", &process->exe);
+	add_string(text, "command", &process->command);
+}
+
 static void add_damage(struct text *text, const struct txtrace_record *record)
 {
 	const struct txtrace_damage *damage = &record->damage;
@@ -346,7 +364,8 @@ static void (*const kinds[TXTRACE_RECORD_KIND_COUNT])(struct text *text, const s
 	[TXTRACE_RECORD_LOSS] = add_loss,           [TXTRACE_RECORD_OPEN_SPAN] = add_open_span,
 	[TXTRACE_RECORD_SUMMARY] = add_summary,     [TXTRACE_RECORD_DROPPED] = add_dropped,
 	[TXTRACE_RECORD_CONTINUED] = add_continued, [TXTRACE_RECORD_STAY] = add_stay,
-	[TXTRACE_RECORD_OBJECT] = add_object,       [TXTRACE_RECORD_DAMAGE] = add_damage,
+	[TXTRACE_RECORD_OBJECT] = add_object,       [TXTRACE_RECORD_PROCESS] = add_process,
+	[TXTRACE_RECORD_DAMAGE] = add_damage,
 };
 
 void dump_line_append(struct text *text, const struct txtrace_record *record)

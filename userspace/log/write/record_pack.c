@@ -111,6 +111,8 @@ static struct record_strings strings_of(const struct txtrace_record *record)
 		return (struct record_strings){ &record->link.name, { NULL, NULL } };
 	case TXTRACE_RECORD_OBJECT:
 		return (struct record_strings){ NULL, { &record->object.name, NULL } };
+	case TXTRACE_RECORD_PROCESS:
+		return (struct record_strings){ &record->process.comm, { &record->process.exe, &record->process.command } };
 	case TXTRACE_RECORD_OPEN_SPAN:
 		return (struct record_strings){ &record->open_span.label, { &record->open_span.key, NULL } };
 	default:
@@ -532,6 +534,21 @@ static void pack_object(struct record_packer *packer, const struct txtrace_recor
 	fields[OBJECT_NAME] = pack_text(packer, &object->name);
 }
 
+static void pack_process(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_process *process = &record->process;
+
+	fields[FIELD_THREAD] = pack_thread(packer, process->pid, process->pid);
+	fields[PROCESS_FLAGS] = (process->is_seed ? PROCESS_FLAG_SEED : 0) | (process->is_exit ? PROCESS_FLAG_EXIT : 0);
+	fields[PROCESS_REASONS] = process->reasons;
+	fields[PROCESS_PARENT] = process->parent_pid - (uint64_t)process->pid;
+	fields[PROCESS_INNER] = process->inner_pid - (uint64_t)process->pid;
+	fields[PROCESS_AGE] = process->time_ns - process->start_ns;
+	fields[PROCESS_COMM] = pack_name(packer, &process->comm);
+	fields[PROCESS_EXE] = pack_text(packer, &process->exe);
+	fields[PROCESS_COMMAND] = pack_text(packer, &process->command);
+}
+
 typedef void (*pack_fn)(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields);
 
 static const pack_fn packs[LOG_KIND_COUNT] = {
@@ -542,7 +559,7 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_LOSS] = pack_loss,           [TXTRACE_RECORD_OPEN_SPAN] = pack_open_span,
 	[TXTRACE_RECORD_SUMMARY] = pack_summary,     [TXTRACE_RECORD_DROPPED] = pack_dropped,
 	[TXTRACE_RECORD_CONTINUED] = pack_continued, [TXTRACE_RECORD_STAY] = pack_stay,
-	[TXTRACE_RECORD_OBJECT] = pack_object,
+	[TXTRACE_RECORD_OBJECT] = pack_object,       [TXTRACE_RECORD_PROCESS] = pack_process,
 };
 
 /* The moment at which the record was finished: its place in the log. */
@@ -579,6 +596,8 @@ static uint64_t time_of(const struct txtrace_record *record)
 		return record->stay.exit_ns;
 	case TXTRACE_RECORD_OBJECT:
 		return record->object.time_ns;
+	case TXTRACE_RECORD_PROCESS:
+		return record->process.time_ns;
 	default:
 		return 0;
 	}
