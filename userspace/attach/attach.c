@@ -251,7 +251,7 @@ static int read_image(struct scan *scan, struct proc_maps *maps)
 			err = proc_maps_read(maps, scan->pid);
 		if (err)
 			return err;
-		err = proc_status_read(&after, scan->pid);
+		err = maps->cnt ? proc_status_read(&after, scan->pid) : -ESRCH; /* a zombie has none */
 		if (!err && before.image == after.image) {
 			scan->image = after.image;
 			return 0;
