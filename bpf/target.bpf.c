@@ -219,7 +219,8 @@ static __always_inline bool join(struct task_struct *task, uint32_t reasons, str
 		return false;
 	}
 	telling->target = bpf_map_lookup_elem(&targets, &tgid);
-	telling->change = WIRE_PROCESS_JOINED;
+	if (!telling->change)
+		telling->change = WIRE_PROCESS_JOINED;
 	tell(task, telling);
 	return true;
 }
@@ -241,7 +242,7 @@ __hidden bool target_seed(struct task_struct *task)
 
 __hidden bool target_fork(struct task_struct *parent, struct task_struct *child)
 {
-	struct telling telling = {};
+	struct telling telling = { .change = WIRE_PROCESS_FORKED };
 	uint32_t reasons = 0;
 
 	if (cfg_follows_children && target_of(parent))
@@ -285,7 +286,7 @@ __hidden void target_move(struct task_struct *task)
 /* Who is named, or a target's child, stays; the others are looked at anew. */
 __hidden enum target_exec target_exec(struct task_struct *task, struct linux_binprm *program)
 {
-	struct telling telling = { .path = BPF_CORE_READ(program, filename), .wakes = true, .change = WIRE_PROCESS_EXEC };
+	struct telling telling = { .path = BPF_CORE_READ(program, filename), .wakes = true };
 	uint32_t reasons = rules_of(task);
 
 	telling.target = target_of(task);
@@ -295,6 +296,7 @@ __hidden enum target_exec target_exec(struct task_struct *task, struct linux_bin
 	if (!reasons)
 		return TARGET_EXEC_LEAVES;
 	telling.target->reasons = reasons;
+	telling.change = WIRE_PROCESS_EXEC;
 	tell(task, &telling);
 	return TARGET_EXEC_NOTHING;
 }

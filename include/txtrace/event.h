@@ -194,10 +194,11 @@ struct wire_key {
 
 /* PROCESS.change */
 enum wire_process_change {
-	WIRE_PROCESS_JOINED = 1, /* traced from now on */
-	WIRE_PROCESS_EXEC = 2,   /* it has a new program, and is traced on */
-	WIRE_PROCESS_LEFT = 3,   /* it has a new program, for which it is not traced */
-	WIRE_PROCESS_EXITED = 4,
+	WIRE_PROCESS_JOINED = 1, /* traced from now on, though it was there before */
+	WIRE_PROCESS_FORKED = 2, /* traced from its fork on */
+	WIRE_PROCESS_EXEC = 3,   /* it has a new program, and is traced on */
+	WIRE_PROCESS_LEFT = 4,   /* it has a new program, for which it is not traced */
+	WIRE_PROCESS_EXITED = 5,
 };
 
 /* PROCESS.reasons: why it is traced */

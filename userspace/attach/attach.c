@@ -409,10 +409,12 @@ int attach_note_program(struct attach *attach, pid_t pid, const struct attach_pr
 	struct proc_mapping mapping = { .dev_major = program->dev_major, .dev_minor = program->dev_minor, .inode = program->inode };
 	const struct object *object = *object_table_slot(&attach->objects, &mapping, owner_of(attach, pid));
 
-	if (!attach->options.memory || !object || object->fd < 0)
+	if (!object)
+		return -ENOENT;
+	if (!attach->options.memory || object->fd < 0)
 		return 0;
 	mapping.path = object->path;
-	return program_image_note(attach->options.memory, (uint32_t)pid, program->exec_ns, program->code_start, &mapping, object->fd);
+	return program_image_note(attach->options.memory, (uint32_t)pid, program->noted_ns, program->code_start, &mapping, object->fd);
 }
 
 /* What no process maps any more: a file that has no name either, or one without probes. */

@@ -63,14 +63,15 @@ int attach_path(struct attach *attach, const char *path, struct error *error);
 bool attach_knows(struct attach *attach, uint32_t dev_major, uint32_t dev_minor, uint64_t inode);
 
 /*
- * Of a process that ended before its maps could be read: notes for its labels where its executable was, which is known if that is attached. 0 or a negative errno.
+ * Of a process that ended before its maps could be read: notes for its labels where its executable was, which is known if that is attached. 0, or a negative
+ * errno; -ENOENT: the executable was never looked at.
  */
 struct attach_program {
 	uint64_t inode; /* of the executable, as in the maps */
 	uint32_t dev_major;
 	uint32_t dev_minor;
 	uint64_t code_start; /* the address of its code */
-	uint64_t exec_ns;
+	uint64_t noted_ns;   /* when it ran that, surely */
 };
 
 int attach_note_program(struct attach *attach, pid_t pid, const struct attach_program *program);

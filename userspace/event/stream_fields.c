@@ -18,7 +18,7 @@ _Static_assert(BLOCK_REASON_COUNT == 10, "every reason has a name");
 
 static const struct stream_names left_as = NAMES("untraced", "preempted", "yielded", "blocked", "dead");
 static const struct stream_names thread_states = NAMES("unknown", "on_cpu", "runnable", "blocked");
-static const struct stream_names process_changes = NAMES("unknown", "joined", "exec", "left", "exited");
+static const struct stream_names process_changes = NAMES("unknown", "joined", "forked", "exec", "left", "exited");
 static const struct stream_names attr_types = NAMES("none", "bool", "int", "uint", "double", "string", "pointer");
 
 #define AT(member) offsetof(struct event, member)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "record/closing_words.h"
+#include "record/probe_listing.h"
 #include "record/record_options.h"
 #include "record/recorder.h"
 
@@ -10,6 +11,16 @@ enum {
 	STATUS_NOT_STARTED = 2,
 	STATUS_STOPPED_EARLY = 3,
 };
+
+static int list(const char *subject)
+{
+	struct error error = { "" };
+
+	if (!probe_listing_print(subject, stdout, &error) && !fflush(stdout))
+		return 0;
+	fprintf(stderr, "txtrace-bpf: %s\n", error.text);
+	return STATUS_NOT_STARTED;
+}
 
 int main(int argc, char **argv)
 {
@@ -21,6 +32,8 @@ int main(int argc, char **argv)
 
 	if (!record_options_parse(&options, argc, argv, &status))
 		return status;
+	if (options.list)
+		return list(options.list);
 	status = STATUS_NOT_STARTED;
 	if (recorder_open(&recorder, &options, &status, &error)) {
 		fprintf(stderr, "txtrace-bpf: %s\n", error.text);

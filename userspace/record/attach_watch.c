@@ -18,8 +18,10 @@
 struct due {
 	pid_t pid;
 	uint64_t next_ns;
+	uint64_t since_ns; /* when it was first heard of */
 	uint64_t again_ns; /* the last time that it mapped something, and a moment */
-	struct attach_program program; /* exec_ns: 0: it has not exec'd */
+	struct attach_program program; /* noted_ns 0: not known */
+	bool has_execed;
 };
 
 struct attach_watch {
@@ -28,9 +30,11 @@ struct attach_watch {
 	struct due *due;
 	size_t due_cnt;
 	bool is_all_due;
+	bool has_news;  /* somebody has mapped something since it was asked last */
 	bool has_stale; /* a process has gone since the last sweep */
 	uint64_t next_scan_ns;
 	uint64_t next_sweep_ns;
+	struct attach_watch_stats stats;
 };
 
 int attach_watch_open(struct attach_watch **out, const struct attach_watch_options *options)
@@ -76,7 +80,7 @@ static struct due *due_get(struct attach_watch *watch, pid_t pid, uint64_t now_n
 		watch->is_all_due = true;
 		return NULL;
 	}
-	watch->due[watch->due_cnt] = (struct due){ .pid = pid, .next_ns = now_ns };
+	watch->due[watch->due_cnt] = (struct due){ .pid = pid, .next_ns = now_ns, .since_ns = now_ns };
 	return &watch->due[watch->due_cnt++];
 }
 
@@ -91,10 +95,8 @@ void attach_watch_soon(struct attach_watch *watch, pid_t pid)
 	due->again_ns = now_ns + SETTLE_NS;
 }
 
-/* A child has what its parent has, until it execs. */
 void attach_watch_hear(struct attach_watch *watch, const struct wire_process *wire)
 {
-	bool is_fork = wire->change == WIRE_PROCESS_JOINED && wire->reasons & TARGET_CHILD && !wire->path_length;
 	struct due *due;
 
 	if (wire->change == WIRE_PROCESS_LEFT || wire->change == WIRE_PROCESS_EXITED) {
@@ -102,19 +104,30 @@ void attach_watch_hear(struct attach_watch *watch, const struct wire_process *wi
 		watch->has_stale = true;
 		return;
 	}
-	if (is_fork)
+	if (wire->change == WIRE_PROCESS_FORKED) /* it has what its parent has, until it execs */
 		return;
 	attach_watch_soon(watch, (pid_t)wire->header.tgid);
 	due = due_get(watch, (pid_t)wire->header.tgid, 0);
-	if (!due || !wire->path_length || wire->header.time_ns < due->program.exec_ns)
+	if (!due || wire->header.time_ns < due->program.noted_ns)
 		return;
+	due->has_execed = wire->path_length;
 	due->program = (struct attach_program){
 		.inode = wire->exe_inode,
 		.dev_major = (uint32_t)(wire->exe_device >> 20),
 		.dev_minor = (uint32_t)(wire->exe_device & 0xfffff),
 		.code_start = wire->code_start,
-		.exec_ns = wire->header.time_ns,
+		.noted_ns = wire->header.time_ns,
 	};
+}
+
+static void count_late(struct attach_watch *watch, const struct due *due)
+{
+	uint64_t since_ns = due->has_execed ? due->program.noted_ns : due->since_ns;
+	uint64_t late_ns = capture_now_ns() - since_ns;
+
+	watch->stats.late_cnt++;
+	if (late_ns > watch->stats.late_max_ns)
+		watch->stats.late_max_ns = late_ns;
 }
 
 /* What cannot be attached is counted, and said at the end. */
@@ -123,8 +136,10 @@ static void look_at(struct attach_watch *watch, const struct due *due)
 	struct error ignored;
 	int cnt = attach_scan(watch->options.attach, due->pid, &ignored);
 
-	if (cnt == -ESRCH && due->program.exec_ns)
-		attach_note_program(watch->options.attach, due->pid, &due->program);
+	if (cnt > 0)
+		count_late(watch, due);
+	if (cnt == -ESRCH && due->program.noted_ns)
+		watch->stats.missed_cnt += attach_note_program(watch->options.attach, due->pid, &due->program) == -ENOENT;
 }
 
 static void look_at_due(struct attach_watch *watch, uint64_t now_ns)
@@ -184,6 +199,7 @@ static int take_news(void *context, const struct map_news *news)
 	}
 	if (news->pid == getpid())
 		return 0;
+	watch->has_news = true;
 	if (!target_set_get(watch->options.targets, (uint32_t)news->pid) &&
 	    (!watch->options.is_any || attach_knows(watch->options.attach, news->dev_major, news->dev_minor, news->inode)))
 		return 0;
@@ -210,10 +226,24 @@ void attach_watch_run(struct attach_watch *watch, uint64_t now_ns)
 	if (watch->is_all_due || (!watch->maps && now_ns >= watch->next_scan_ns)) {
 		watch->is_all_due = false;
 		watch->next_scan_ns = now_ns + SCAN_NS;
+		watch->has_news = true;
 		attach_watch_scan_all(watch);
 	}
 	look_at_due(watch, capture_now_ns());
 	sweep(watch, now_ns);
+}
+
+bool attach_watch_take_news(struct attach_watch *watch)
+{
+	bool has_news = watch->has_news;
+
+	watch->has_news = false;
+	return has_news;
+}
+
+void attach_watch_stats(const struct attach_watch *watch, struct attach_watch_stats *stats)
+{
+	*stats = watch->stats;
 }
 
 void attach_watch_close(struct attach_watch *watch)

@@ -45,6 +45,18 @@ void attach_watch_run(struct attach_watch *watch, uint64_t now_ns);
 /* All processes that there are: those of is_any, at the start. */
 void attach_watch_scan_all(struct attach_watch *watch);
 
+/* Whether anybody, target or not, has mapped a program or library since the last call, as far as can be known. */
+bool attach_watch_take_news(struct attach_watch *watch);
+
+/* What cannot be helped, counted. */
+struct attach_watch_stats {
+	uint64_t late_cnt;    /* programs and libraries that ran before their probes were attached, because nobody had met their files before */
+	uint64_t late_max_ns; /* for that long at most; what was marked meanwhile is not known */
+	uint64_t missed_cnt;  /* programs that ended before anybody could look what they are, and that are no known ones */
+};
+
+void attach_watch_stats(const struct attach_watch *watch, struct attach_watch_stats *stats);
+
 void attach_watch_close(struct attach_watch *watch); /* NULL is allowed */
 
 #endif

@@ -70,6 +70,25 @@ static void print_log(const struct recorder_result *result, FILE *messages)
 	text_release(&arguments);
 }
 
+/* Processes that could not be traced from their first instruction, or not at all. */
+static void print_processes(const struct recorder_result *result, FILE *messages)
+{
+	const struct attach_watch_stats *watch = &result->watch;
+	char cnt[UNITS_SIZE], time[UNITS_SIZE];
+
+	if (watch->late_cnt)
+		fprintf(messages,
+			"txtrace-bpf: %s times a program or library that was not known before ran for up to %s before its probes were there: what it marked "
+			"meanwhile is missing\n",
+			units_format_count(cnt, watch->late_cnt), units_format_duration(time, watch->late_max_ns));
+	if (watch->missed_cnt)
+		fprintf(messages, "txtrace-bpf: %s programs ended before it could be seen whether they have probes\n",
+			units_format_count(cnt, watch->missed_cnt));
+	if (result->lost_process_cnt)
+		fprintf(messages, "txtrace-bpf: %s processes were not traced: there were too many at once\n",
+			units_format_count(cnt, result->lost_process_cnt));
+}
+
 /* What should never be, and what the user can do about the rest. */
 static void print_doubts(const struct recorder_result *result, FILE *messages)
 {
@@ -106,6 +125,8 @@ void closing_words_print(struct recorder *recorder, const struct record_options 
 	else if (result.summary.lost_cnt)
 		print_loss(&result, messages);
 	print_doubts(&result, messages);
+	if (!options->is_quiet || result.lost_process_cnt)
+		print_processes(&result, messages);
 	if (!options->is_quiet)
 		print_log(&result, messages);
 }

@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "attach/attach.h"
+#include "attach/file_identity.h"
 #include "record/attach_watch.h"
 #include "record/kernel_side.h"
 #include "record/pipeline.h"
@@ -45,6 +46,7 @@ struct recorder {
 	uint64_t begin_ns; /* when the probes were let loose: attaching takes its time, too */
 	uint64_t next_housekeeping_ns;
 	uint64_t next_flush_ns;
+	struct file_identity exes[TARGET_RULE_MAX]; /* what the paths of the rules lead to */
 	uint64_t process_lost_cnt; /* WIRE_PROCESS events, as far as has been looked */
 	bool wants_seed;           /* a process with several threads has joined */
 	struct recorder_result result;

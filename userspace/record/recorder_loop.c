@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "record/capture_start.h"
+#include "record/kernel_targets.h"
 #include "record/log_place.h"
 #include "record/recorder_internal.h"
+#include "record/target_start.h"
 
 /* A link that is made for a process holds on to its first thread: once another one has taken that one's place it never matches again. */
 void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns)
@@ -24,12 +26,23 @@ void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t e
 		attach_watch_soon(recorder->watch, (pid_t)tgid);
 }
 
+/* A child has its parent's memory until it execs; of one that joins later, the parent must be known to run the same program. */
+static bool is_copy_of_parent(const struct recorder *recorder, const struct event *event)
+{
+	const struct traced_process *parent = target_set_get(recorder->targets, event->process.parent_tgid);
+
+	if (event->process.change == WIRE_PROCESS_FORKED)
+		return true;
+	return event->process.change == WIRE_PROCESS_JOINED && !(event->flags & WIRE_IS_SEED) && !event->process.path.length && parent &&
+	       parent->code_start == event->process.code_start;
+}
+
 int recorder_on_process(void *context, const struct event *event)
 {
 	struct recorder *recorder = context;
 	int err = 0;
 
-	if (event->process.change == WIRE_PROCESS_JOINED && !(event->flags & WIRE_IS_SEED) && event->process.reasons & TARGET_CHILD)
+	if (is_copy_of_parent(recorder, event))
 		err = program_memory_note_fork(recorder->memory, event->process.parent_tgid, event->tgid, event->process.start_ns);
 	if (!err || err == -ENOMEM) /* a limit that is met there costs labels, and is counted there */
 		err = target_set_see(recorder->targets, event);
@@ -230,6 +243,8 @@ static int loop(struct recorder *recorder)
 			err = recorder_drain(recorder);
 		if (!err && !recorder->is_target_gone) {
 			attach_watch_run(recorder->watch, now_ns);
+			if (attach_watch_take_news(recorder->watch))
+				recorder->wants_seed |= target_start_renew(recorder);
 			catch_up(recorder);
 		}
 		keep_house(recorder, now_ns);
@@ -264,6 +279,7 @@ static int finish(struct recorder *recorder)
 {
 	struct txtrace_record summary = { .kind = TXTRACE_RECORD_SUMMARY };
 	struct attach_stats stats;
+	struct target_set_stats targets;
 	uint64_t end_ns;
 	int err;
 
@@ -272,6 +288,8 @@ static int finish(struct recorder *recorder)
 
 	attach_stats(recorder->attach, &stats);
 	recorder->result.site_cnt = stats.probed_cnt;
+	attach_watch_stats(recorder->watch, &recorder->result.watch);
+	recorder->result.lost_process_cnt = kernel_targets_lost(recorder->kernel);
 	attach_watch_close(recorder->watch);
 	recorder->watch = NULL;
 	attach_close(recorder->attach);
@@ -281,6 +299,8 @@ static int finish(struct recorder *recorder)
 	err = recorder_drain(recorder);
 	if (!err)
 		err = pipeline_finish(recorder->pipeline, end_ns);
+	target_set_stats(recorder->targets, &targets);
+	recorder->result.process_cnt = targets.joined_cnt;
 	fill_summary(recorder, &summary.summary, end_ns);
 	recorder->result.summary = summary.summary;
 	recorder->result.duration_ns = end_ns - recorder->begin_ns;

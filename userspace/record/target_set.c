@@ -224,7 +224,6 @@ static int hear_join(struct target_set *set, const struct wire_process *wire)
 {
 	const struct entry *parent = id_map_get(&set->by_pid, 0, wire->parent_tgid);
 	struct entry *entry = entry_get(set, wire->header.tgid, wire->start_ns);
-	bool is_fork = wire->reasons & TARGET_CHILD && !wire->path_length;
 
 	if (!entry)
 		return -ENOMEM;
@@ -234,7 +233,7 @@ static int hear_join(struct target_set *set, const struct wire_process *wire)
 	set->stats.joined_cnt++;
 	if (!entry->described_ns || entry->described_ns < wire->header.time_ns) { /* else its exec was heard before, from another ring */
 		remember(&entry->process, wire);
-		if (parent && is_fork && parent->process.code_start == wire->code_start)
+		if (parent && wire->change == WIRE_PROCESS_FORKED && parent->process.code_start == wire->code_start)
 			inherit(entry, parent);
 		else
 			describe(entry, wire);
@@ -269,6 +268,7 @@ int target_set_hear(struct target_set *set, const struct wire_process *wire, siz
 		return 0;
 	switch (wire->change) {
 	case WIRE_PROCESS_JOINED:
+	case WIRE_PROCESS_FORKED:
 		return hear_join(set, wire);
 	case WIRE_PROCESS_EXEC:
 		return hear_exec(set, wire);
@@ -319,7 +319,7 @@ static void fill_names(const struct target_set *set, const struct entry *entry, 
 	told->exe = is_described ? string_of(entry->process.exe) : (struct txtrace_string){ event->process.path.bytes, event->process.path.length };
 	if (is_described)
 		told->command = string_of(entry->process.command);
-	if (is_described || event->process.path.length || !parent || parent->process.code_start != event->process.code_start)
+	if (is_described || event->process.change != WIRE_PROCESS_FORKED || !parent || parent->process.code_start != event->process.code_start)
 		return;
 	told->exe = string_of(parent->process.exe); /* it was forked, and ran what its parent runs */
 	told->command = string_of(parent->process.command);

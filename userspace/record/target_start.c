@@ -79,16 +79,35 @@ void target_start_describe(const struct recorder *recorder, struct text *text)
 
 /* ---- telling ---- */
 
-static int tell_exe(struct recorder *recorder, const char *path, struct error *error)
+static int tell_exe(struct recorder *recorder, size_t idx, struct error *error)
 {
-	struct file_identity identity;
-	int err = file_identity_of_path(&identity, path);
+	const char *path = recorder->options->targets.exes[idx];
+	int err = file_identity_of_path(&recorder->exes[idx], path);
 
 	if (err == -EINVAL)
 		error_set(error, "'%s' is no file that can be executed", path);
 	else if (err)
 		error_set(error, "cannot find the executable '%s': %s", path, strerror(-err));
-	return err ? err : kernel_targets_add_exe(recorder->kernel, &identity, error);
+	return err ? err : kernel_targets_add_exe(recorder->kernel, &recorder->exes[idx], error);
+}
+
+bool target_start_renew(struct recorder *recorder)
+{
+	const struct target_rules *rules = &recorder->options->targets;
+	struct file_identity identity;
+	bool is_new = false;
+	struct error ignored; /* the next process that runs it is a chance more */
+
+	for (size_t i = 0; i < rules->exe_cnt; i++) {
+		if (file_identity_of_path(&identity, rules->exes[i]) || file_identity_is_same(&identity, &recorder->exes[i]))
+			continue;
+		if (kernel_targets_add_exe(recorder->kernel, &identity, &ignored))
+			continue;
+		recorder->exes[i] = identity;
+		attach_path(recorder->attach, rules->exes[i], &ignored);
+		is_new = true;
+	}
+	return is_new;
 }
 
 static int tell_cgroup(struct recorder *recorder, const char *path, struct error *error)
@@ -109,7 +128,7 @@ int target_start_tell(struct recorder *recorder, struct error *error)
 	for (size_t i = 0; !err && i < rules->comm_cnt; i++)
 		err = kernel_targets_add_comm(recorder->kernel, rules->comms[i], error);
 	for (size_t i = 0; !err && i < rules->exe_cnt; i++)
-		err = tell_exe(recorder, rules->exes[i], error);
+		err = tell_exe(recorder, i, error);
 	for (size_t i = 0; !err && i < rules->cgroup_cnt; i++)
 		err = tell_cgroup(recorder, rules->cgroups[i], error);
 	return err;
