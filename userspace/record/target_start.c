@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "record/target_start.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -110,6 +112,31 @@ bool target_start_renew(struct recorder *recorder)
 	return is_new;
 }
 
+/* Processes run files that had this name once: "/usr/sbin/server (deleted)". They are meant, too. */
+static void tell_old_exes(struct recorder *recorder, const char *path)
+{
+	char real[PATH_MAX], link[64], exe[PATH_MAX + 16], old[PATH_MAX + 16];
+	DIR *processes = realpath(path, real) ? opendir("/proc") : NULL;
+	struct dirent *entry;
+	struct error ignored;
+
+	if (!processes)
+		return;
+	snprintf(old, sizeof(old), "%s (deleted)", real);
+	while ((entry = readdir(processes))) {
+		struct file_identity identity;
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		ssize_t length;
+
+		snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+		length = pid > 0 ? readlink(link, exe, sizeof(exe) - 1) : -1;
+		exe[length > 0 ? length : 0] = '\0';
+		if (!strcmp(exe, old) && !file_identity_of_exe(&identity, pid))
+			kernel_targets_add_exe(recorder->kernel, &identity, &ignored);
+	}
+	closedir(processes);
+}
+
 static int tell_cgroup(struct recorder *recorder, const char *path, struct error *error)
 {
 	struct cgroup_identity identity;
@@ -129,6 +156,8 @@ int target_start_tell(struct recorder *recorder, struct error *error)
 		err = kernel_targets_add_comm(recorder->kernel, rules->comms[i], error);
 	for (size_t i = 0; !err && i < rules->exe_cnt; i++)
 		err = tell_exe(recorder, i, error);
+	for (size_t i = 0; !err && i < rules->exe_cnt; i++)
+		tell_old_exes(recorder, rules->exes[i]);
 	for (size_t i = 0; !err && i < rules->cgroup_cnt; i++)
 		err = tell_cgroup(recorder, rules->cgroups[i], error);
 	return err;
