@@ -4,7 +4,7 @@
 #include "block_reason.h"
 #include "compat.h"
 #include "emit.h"
-#include "target.h"
+#include "process_target.h"
 #include "thread_clock.h"
 
 static __always_inline uint64_t pid_tgid_of(struct task_struct *task)

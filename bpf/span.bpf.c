@@ -2,7 +2,7 @@
 /* One program per probe of include/txtrace.h. They run in the traced thread, on its time: every instruction here is the user's. */
 #include "vmlinux.h"
 #include "emit.h"
-#include "target.h"
+#include "process_target.h"
 #include "thread_clock.h"
 
 #include <bpf/bpf_tracing.h>

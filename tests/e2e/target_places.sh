@@ -42,12 +42,12 @@ make_root() {
 # The container's first process, once it runs the program: its pid as we see it.
 pid_of() { # pid_of NAME
 	local pid
-	pid=$(pgrep -P "$outer" -x "$1") && [ -s "/proc/$pid/maps" ] && echo "$pid"
+	pid=$(pgrep -P "$outer" -x "$1") && [ -n "$(head -c 1 "/proc/$pid/maps")" ] && echo "$pid"
 }
 
 in_a_container() { # in_a_container PROGRAM ARGUMENT...
 	unshare --mount --pid --user --map-root-user --fork --root="$root" --mount-proc "$@" &
-	others+=($!)
+	others+=("$!")
 	outer=$!
 }
 
@@ -71,7 +71,7 @@ container_by_exe() {
 	rm -f "$root/out/truth"
 	"$recorder" -q -o "$tmp/inside.txtrace" --exe "$root/family" 2>"$tmp/inside.err" &
 	local tracer=$!
-	others+=($tracer)
+	others+=("$tracer")
 	wait_for 20 grep -qE '^(7|73|271) ' "/proc/$tracer/syscall" || return
 	in_a_container /family --wait-traced 0 --children 10 --exec 1 --spans 3
 	wait $outer || return
@@ -94,7 +94,7 @@ lists_both_pids() {
 deleted() {
 	cp "$programs/spin" "$tmp/deleted"
 	"$tmp/deleted" --repeat 5 --output "$tmp/gone.truth" &
-	others+=($!)
+	others+=("$!")
 	local pid=$!
 	wait_for 20 test -e "$tmp/gone.truth"
 	rm "$tmp/deleted"
@@ -105,7 +105,7 @@ deleted() {
 replaced() {
 	cp "$programs/spin" "$tmp/replaced"
 	"$tmp/replaced" --repeat 5 --output "$tmp/new.truth" &
-	others+=($!)
+	others+=("$!")
 	local pid=$!
 	wait_for 20 test -e "$tmp/new.truth"
 	cp "$programs/lock" "$tmp/replaced.new" && mv "$tmp/replaced.new" "$tmp/replaced"
@@ -116,13 +116,13 @@ replaced() {
 replaced_by_exe() {
 	cp "$programs/spin" "$tmp/upgraded"
 	"$tmp/upgraded" --repeat 5 --output "$tmp/old.truth" &
-	others+=($!)
+	others+=("$!")
 	local pid=$!
 	wait_for 20 test -e "$tmp/old.truth"
 	cp "$programs/spin" "$tmp/upgraded.new" && mv "$tmp/upgraded.new" "$tmp/upgraded"
 	"$recorder" -q -o "$tmp/old.txtrace" --exe "$tmp/upgraded" &
 	local tracer=$!
-	others+=($tracer)
+	others+=("$tracer")
 	wait $pid || fail "the program ended with $?" || return
 	kill -INT $tracer && wait $tracer || return
 	export_log "$tmp/old.txtrace" && compare old

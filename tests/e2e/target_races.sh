@@ -28,7 +28,7 @@ at_each_moment() {
 	for moment in $moments; do
 		"$programs/probe_loop" --mode begin-end --steps 1000 >/dev/null &
 		pid=$!
-		others=($pid)
+		others=("$pid")
 		(sleep "$moment" && kill -"$signal" $pid) &
 		timeout 30 "$recorder" -q -o "$tmp/race.txtrace" -p $pid "$@" 2>"$tmp/race.err"
 		status=$?
@@ -44,7 +44,7 @@ execs_meanwhile() {
 	for moment in $moments; do
 		sh -c "sleep $moment; exec \"$programs/spin\" --wait-traced 0 --repeat 3 --output \"$tmp/exec.truth\"" &
 		pid=$!
-		others=($pid)
+		others=("$pid")
 		timeout 30 "$recorder" -q -f -o "$tmp/race.txtrace" -p $pid 2>"$tmp/race.err"
 		status=$?
 		wait $pid || fail "the program ended with $?" || return
@@ -57,7 +57,7 @@ storm() {
 	local pid status
 	"$programs/family" --wait-traced 0 --children 1000000 --spans 2 --exec 1 >/dev/null &
 	pid=$!
-	others=($pid)
+	others=("$pid")
 	for _ in 1 2 3 4 5; do
 		timeout 30 "$recorder" -q -f -d 300ms -o "$tmp/storm.txtrace" -p $pid 2>"$tmp/race.err"
 		status=$?
@@ -88,7 +88,7 @@ refuses() {
 
 zombie() {
 	python3 -c 'import os, time; pid = os.fork() or os._exit(0); print(pid, flush=True); time.sleep(60)' >"$tmp/zombie" &
-	others=($!)
+	others=("$!")
 	wait_for 20 test -s "$tmp/zombie"
 	wait_for 20 grep -q '^State:.Z' "/proc/$(cat "$tmp/zombie")/status" || fail "there is no zombie" || return
 	refuses 'ended already' -p "$(cat "$tmp/zombie")"
@@ -103,7 +103,7 @@ itself() {
 
 thread() {
 	"$programs/bank" --directory "$tmp" >/dev/null &
-	others=($!)
+	others=("$!")
 	wait_for 20 test -n "$(ls "/proc/$!/task")"
 	wait_for 20 eval "[ \$(ls /proc/$!/task | wc -l) -gt 2 ]"
 	refuses 'is a thread of' -p "$(find "/proc/$!/task" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -n | tail -n 1)"

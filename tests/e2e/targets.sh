@@ -9,7 +9,7 @@ tracer=
 cgroups=()
 cleanup() {
 	local cgroup
-	kill -KILL $tracer $(jobs -p) 2>/dev/null
+	jobs -p | xargs -r kill -KILL 2>/dev/null
 	wait 2>/dev/null
 	for cgroup in "${cgroups[@]}"; do rmdir "$cgroup" 2>/dev/null; done
 }
@@ -117,14 +117,14 @@ import collections, json, sys
 pids = collections.Counter(int(line) for line in open(sys.argv[1]))
 spans, labels, processes, lost = collections.Counter(), collections.Counter(), collections.Counter(), 0
 for line in open(sys.argv[2]):
-    record = json.loads(line)
-    if record["type"] == "span":
-        spans[record["pid"]] += 1
-        labels[record["label"]] += 1
-    elif record["type"] == "process" and record["exit"]:
-        processes[record["pid"]] += 1
-    elif record["type"] == "loss":
-        lost += record["span_event_cnt"] + record["sched_event_cnt"]
+	record = json.loads(line)
+	if record["type"] == "span":
+		spans[record["pid"]] += 1
+		labels[record["label"]] += 1
+	elif record["type"] == "process" and record["exit"]:
+		processes[record["pid"]] += 1
+	elif record["type"] == "loss":
+		lost += record["span_event_cnt"] + record["sched_event_cnt"]
 wrong = [pid for pid, cnt in pids.items() if spans[pid] != cnt * int(sys.argv[3]) or processes[pid] != cnt]
 print(f"{sum(pids.values())} children, {sum(spans.values())} spans, labels {dict(labels)}, {lost} events lost, {len(wrong)} children are not whole")
 sys.exit(1 if not lost and (wrong or set(labels) != {"child"} or set(spans) != set(pids)) else 0)

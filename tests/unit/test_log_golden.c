@@ -14,7 +14,7 @@
 
 #define FOLDER "tests/golden"
 
-enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES };
+enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, PROCESSES };
 
 /* What the golden logs of version 1.0 hold, and the text beside them. */
 static const struct golden {
@@ -28,6 +28,7 @@ static const struct golden {
 	{ "log-1.0-world-zstd.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_ZSTD },
 	{ "log-1.0-world-lz4.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_LZ4 },
 	{ "log-1.0-expected-zstd.txtrace", "log-1.0-expected.txt", EXPECTED_VALUES, LOG_CODEC_ZSTD },
+	{ "log-1.1-process-none.txtrace", "log-1.1-process.txt", PROCESSES, LOG_CODEC_NONE },
 };
 
 #define GOLDEN_CNT (sizeof(goldens) / sizeof(goldens[0]))
@@ -76,7 +77,7 @@ static void golden_headers_are_read(void **state)
 		assert_int_equal(txtrace_log_open(&log, path), 0);
 		info = txtrace_log_info(log);
 		assert_int_equal(info->version_major, 1);
-		assert_int_equal(info->version_minor, 0);
+		assert_int_equal(info->version_minor, goldens[i].log[6] - '0');
 		assert_memory_equal(info->capture_id, sample_info.capture_id, 16);
 		assert_string_equal(info->command, sample_info.command);
 		assert_string_equal(info->options, sample_info.options);
@@ -170,6 +171,8 @@ static void put_content(struct log_writer *writer, FILE *text, enum content cont
 		if (i % 10 == 9)
 			log_writer_flush(writer);
 	}
+	for (size_t i = 0; content == PROCESSES && i < PROCESS_RECORD_CNT; i++)
+		put(writer, text, &process_records[i]);
 	for (size_t i = 0; content == RANDOM_WORLD && i < 200; i++) {
 		next_record(&world, &record);
 		put(writer, text, &record);

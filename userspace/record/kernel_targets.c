@@ -13,7 +13,7 @@
 #define MANY_TARGETS 65536 /* at the same time, where not all of them are named */
 #define COMM_SIZE 16
 
-/* As in bpf/target.h and target.bpf.c. */
+/* As in bpf/process_target.h and process_target.bpf.c. */
 struct target_value {
 	uint32_t reasons;
 	uint32_t is_told;

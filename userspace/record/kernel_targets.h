@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel side's targets: the map of processes that are traced, and the rules by which it takes in more (bpf/target.h). */
+/* The kernel side's targets: the map of processes that are traced, and the rules by which it takes in more (bpf/process_target.h). */
 #ifndef KERNEL_TARGETS_H
 #define KERNEL_TARGETS_H
 

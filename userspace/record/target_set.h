@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The processes that are traced: who, why, since when, what it is called, until when. The kernel side decides (bpf/target.h) and says so in a
+ * The processes that are traced: who, why, since when, what it is called, until when. The kernel side decides (bpf/process_target.h) and says so in a
  * WIRE_PROCESS for each change; the set hears it twice:
  *
  *	target_set_hear()   when it comes out of a ring, to look in /proc for what will soon be gone

@@ -6,8 +6,8 @@
  *
  * Every change is sent as a WIRE_PROCESS. Rules that are not asked for cost nothing: the verifier cuts them away.
  */
-#ifndef TARGET_H
-#define TARGET_H
+#ifndef PROCESS_TARGET_H
+#define PROCESS_TARGET_H
 
 #include "vmlinux.h"
 #include "txtrace/event.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "compat.h"
 #include "emit.h"
-#include "target.h"
+#include "process_target.h"
 
 #include <bpf/bpf_core_read.h>
 
