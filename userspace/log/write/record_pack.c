@@ -7,6 +7,7 @@
 
 #include "log/format/ledger_basis.h"
 #include "log/format/varint.h"
+#include "log/write/record_time.h"
 
 #define THREAD_CAPACITY 16384u
 #define TEXT_CAPACITY 32768u
