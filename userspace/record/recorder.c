@@ -84,10 +84,7 @@ static int open_log(struct recorder *recorder, struct error *error)
 		.queue_bytes = options->queue_size_bytes,
 		.is_sync = options->is_sync,
 		.keeps_older = true,
-		.rotate_bytes = options->rotate_size_bytes,
-		.rotate_ns = options->rotate_time_ns,
-		.keep_cnt = options->keep,
-		.keep_bytes = options->keep_size_bytes,
+		.limits = options->limits,
 		.result = &recorder->result.log,
 	};
 	struct txtrace_log_info info;
@@ -142,6 +139,19 @@ static int open_stream(struct recorder *recorder, struct error *error)
 	return err;
 }
 
+static int open_service(struct recorder *recorder, struct error *error)
+{
+	struct service_options options = {
+		.record = recorder->options,
+		.messages = recorder->messages,
+		.log_path = recorder->log_path,
+		.look = recorder_look,
+		.context = recorder,
+	};
+
+	return service_open(&recorder->service, &options, error);
+}
+
 static int read_label(void *context, uint32_t tgid, uint64_t address, struct event_text *label)
 {
 	return program_memory_label(context, tgid, address, label);
@@ -155,6 +165,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.read_object = fd_name_read,
 		.log = recorder->log,
 		.stream = recorder->stream,
+		.spans = service_spans(recorder->service),
 		.on_exec = recorder_on_exec,
 		.on_process = recorder_on_process,
 		.on_turn = recorder_on_turn,
@@ -198,11 +209,13 @@ static int start_kernel_side(struct recorder *recorder, struct error *error)
 	return kernel_side_start(recorder->kernel, error);
 }
 
-int recorder_open(struct recorder **result, const struct record_options *options, int *exit_status, struct error *error)
+int recorder_open(struct recorder **result, const struct record_options *options, const struct messages *messages, int *exit_status,
+		  struct error *error)
 {
 	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
-		target_start_open, open_signals,      check_kernel,      open_kernel_side,  open_log,          open_stream,
-		open_pipeline,     target_start_tell, open_attach,       start_kernel_side, target_start_seed, target_start_attach,
+		target_start_open, open_signals,      check_kernel, open_kernel_side,  open_log,          open_stream,
+		open_service,      open_pipeline,     target_start_tell, open_attach, start_kernel_side, target_start_seed,
+		target_start_attach,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;
@@ -213,6 +226,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		return err;
 	}
 	recorder->options = options;
+	recorder->messages = messages;
 	recorder->signal_fd = -1;
 	recorder->exit_status = 2;
 	for (size_t i = 0; !err && i < sizeof(steps) / sizeof(steps[0]); i++)
@@ -224,7 +238,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	}
 	recorder->exit_status = 0;
 	kernel_side_record(recorder->kernel);
-	recorder->begin_ns = capture_now_ns();
+	capture_read_clocks(&recorder->begin_ns, &recorder->begin_realtime_ns);
 	if (options->command)
 		target_resume(target_set_named(recorder->targets, 0));
 	*result = recorder;
@@ -258,6 +272,7 @@ void recorder_close(struct recorder *recorder)
 	log_writer_abort(recorder->log);
 	if (recorder->stream)
 		fclose(recorder->stream);
+	service_close(recorder->service);
 	loss_counters_close(&recorder->losses);
 	ring_set_close(recorder->rings);
 	kernel_side_close(recorder->kernel);

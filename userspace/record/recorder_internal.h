@@ -12,6 +12,7 @@
 #include "record/pipeline.h"
 #include "record/record_options.h"
 #include "record/recorder.h"
+#include "record/service.h"
 #include "record/status_line.h"
 #include "record/target_set.h"
 #include "ring/loss_counters.h"
@@ -38,12 +39,15 @@ struct recorder {
 	FILE *stream;
 	bool is_stream_broken;
 	struct pipeline *pipeline;
+	struct service *service;
+	const struct messages *messages;
 	struct status_line status;
 	int signal_fd;
 	int signal_cnt;
 	bool is_target_gone;
 	int exit_status;
 	uint64_t begin_ns; /* when the probes were let loose: attaching takes its time, too */
+	uint64_t begin_realtime_ns;
 	uint64_t next_housekeeping_ns;
 	uint64_t next_flush_ns;
 	struct file_identity exes[TARGET_RULE_MAX]; /* what the paths of the rules lead to */
@@ -60,6 +64,9 @@ int recorder_on_process(void *context, const struct event *event);
 
 /* For the pipeline: a new file begins. */
 int recorder_on_turn(void *context, uint64_t time_ns);
+
+/* How it goes now. Its summary lacks what only the end can tell. */
+void recorder_look(void *context, struct metrics_figures *figures);
 
 /* For the pipeline: forgets the old program's strings, looks for the new one's probes soon. */
 void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns);
