@@ -71,11 +71,11 @@ others_are_left_alone() {
 	local other pid
 	"$programs/probe_loop" --mode begin-end --steps 2000 --window-ms 100 >"$tmp/other.out" &
 	other=$!
-	"$programs/probe_loop" --mode begin-end --steps 2000 --window-ms 100 --seconds 2 >"$tmp/mine.out" &
+	"$programs/probe_loop" --mode begin-end --steps 2000 --window-ms 100 >"$tmp/mine.out" &
 	pid=$!
 	wait_for 20 test -s "$tmp/other.out"
-	"$recorder" -q -o "$tmp/alone.txtrace" -p $pid || return
-	kill $other
+	"$recorder" -q -d 1 -o "$tmp/alone.txtrace" -p $pid || return
+	kill $other $pid
 	wait $other $pid
 	export_log "$tmp/alone.txtrace" || return
 	[ "$(spans_of "$tmp/alone.txtrace" $pid)" -gt 0 ] || fail "nothing was traced" || return
