@@ -80,12 +80,13 @@ RECORD_OBJECTS := $(call objects,$(call sources,$(RECORD_FOLDERS)))
 MAIN_OBJECTS   := $(call objects,$(call sources,main))
 
 # In this order: libbpf 1.1's linker loses the offset of a map that is declared extern before it is defined.
-BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit thread_clock block_reason cpu_watch interrupt sched span)
+BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit thread_clock block_reason cpu_watch interrupt process_target sched span)
 BPF_OBJECTS := $(patsubst %.c,$(SHARED)/%.o,$(BPF_SOURCES))
 SKELETON    := $(GEN)/txtrace_bpf.skel.h
 
 PROGRAM_SOURCES := $(sort $(wildcard tests/programs/*.c))
 PROGRAMS        := $(patsubst tests/programs/%.c,$(SHARED)/programs/%,$(PROGRAM_SOURCES))
+PLUGINS         := $(patsubst tests/programs/plugins/%.c,$(SHARED)/programs/%.so,$(sort $(wildcard tests/programs/plugins/*.c)))
 UNIT_SOURCES    := $(sort $(wildcard tests/unit/test_*.c))
 UNITS           := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
 BENCHES         := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(filter-out %.bpf.c,$(sort $(wildcard tests/bench/*.c))))
@@ -96,7 +97,7 @@ CLI_HELPERS     := $(patsubst tests/cli/%.c,$(BUILD)/cli/%,$(sort $(wildcard tes
 .PHONY: all lib programs units benches fuzzers help look setup demo check check-fast lint bench fuzz fuzz-merge install uninstall clean FORCE
 all: $(BUILD)/txtrace $(BUILD)/txtrace-bpf lib
 lib: $(BUILD)/libtxtrace.a $(BUILD)/libtxtrace.so
-programs: $(PROGRAMS)
+programs: $(PROGRAMS) $(PLUGINS)
 units: $(UNITS) $(CLI_HELPERS) $(BUILD)/replay
 benches: $(BENCHES)
 fuzzers: $(FUZZERS)
@@ -220,6 +221,11 @@ $(SHARED)/programs/%: tests/programs/%.c $(SHARED)/programs.line
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(PROGRAM_CFLAGS) -MMD -MP -MF $@.d -o $@ $< -pthread -lm
 
+$(SHARED)/programs/%.so: tests/programs/plugins/%.c $(SHARED)/programs.line
+	$(call say,PLUGIN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(PROGRAM_CFLAGS) -fPIC -shared -MMD -MP -MF $@.d -o $@ $<
+
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/librecord.a $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
 	$(call say,UNIT,$@)
 	$(Q)mkdir -p $(@D)
@@ -341,4 +347,4 @@ uninstall:
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(PURE_OBJECTS) $(RECORD_OBJECTS) $(MAIN_OBJECTS) $(BPF_OBJECTS)) $(addsuffix .d,$(PROGRAMS) $(UNITS) $(CLI_HELPERS) $(FUZZERS) $(BENCHES) $(BUILD)/replay)
+-include $(patsubst %.o,%.d,$(PURE_OBJECTS) $(RECORD_OBJECTS) $(MAIN_OBJECTS) $(BPF_OBJECTS)) $(addsuffix .d,$(PROGRAMS) $(PLUGINS) $(UNITS) $(CLI_HELPERS) $(FUZZERS) $(BENCHES) $(BUILD)/replay)

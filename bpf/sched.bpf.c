@@ -5,6 +5,7 @@
 #include "compat.h"
 #include "cpu_watch.h"
 #include "emit.h"
+#include "process_target.h"
 #include "thread_clock.h"
 #include "waker.h"
 
@@ -148,19 +149,18 @@ int on_sched_waking(uint64_t *ctx)
 	return 0;
 }
 
-/* The threads that are there already: run once, after the other programs are attached. */
+/* The threads that are there already: run after the other programs are attached, and again when a process with several threads becomes a target. */
 SEC("iter/task")
 int seed_threads(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct block block = {};
-	uint32_t tgid, state = WIRE_THREAD_ON_CPU;
+	uint32_t state = WIRE_THREAD_ON_CPU;
 	unsigned int sleeping;
 
 	if (!task)
 		return 0;
-	tgid = task->tgid;
-	if (!bpf_map_lookup_elem(&targets, &tgid) || thread_clock_of(task))
+	if (!target_seed(task) || thread_clock_of(task))
 		return 0;
 	sleeping = compat_task_state(task);
 	if (sleeping & TASK_STATE_DEAD)
@@ -182,7 +182,9 @@ int on_fork(uint64_t *ctx)
 	struct task_struct *parent = (struct task_struct *)ctx[0];
 	struct task_struct *child = (struct task_struct *)ctx[1];
 
-	if (phase != WIRE_PHASE_STOPPED && parent->tgid == child->tgid && thread_clock_of(parent))
+	if (phase == WIRE_PHASE_STOPPED)
+		return 0;
+	if (parent->tgid == child->tgid ? thread_clock_of(parent) != 0 : target_fork(parent, child))
 		thread_clock_start(child, WIRE_THREAD_RUNNABLE, 0, 0);
 	return 0;
 }
@@ -193,8 +195,12 @@ int on_rename(uint64_t *ctx)
 	struct task_struct *task = (struct task_struct *)ctx[0];
 	struct thread_clock *clock = thread_clock_of(task);
 
-	if (clock && phase != WIRE_PHASE_STOPPED)
+	if (phase == WIRE_PHASE_STOPPED)
+		return 0;
+	if (clock)
 		thread_clock_rename(task, clock, (const char *)ctx[1]);
+	else if (target_rename(task, (const char *)ctx[1]))
+		thread_clock_start(task, WIRE_THREAD_ON_CPU, 0, 0);
 	return 0;
 }
 
@@ -234,12 +240,40 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 SEC("tp_btf/sched_process_exit")
 int on_exit_of_thread(uint64_t *ctx)
 {
-	return send_end((struct task_struct *)ctx[0], WIRE_THREAD_EXIT, 0);
+	struct task_struct *task = (struct task_struct *)ctx[0];
+
+	send_end(task, WIRE_THREAD_EXIT, 0);
+	if (phase != WIRE_PHASE_STOPPED)
+		target_exit(task);
+	return 0;
 }
 
 /* id: the tid that the thread had before; exec gives it that of the process. */
 SEC("tp_btf/sched_process_exec")
 int on_exec(uint64_t *ctx)
 {
-	return send_end((struct task_struct *)ctx[0], WIRE_EXEC, (uint32_t)ctx[1]);
+	struct task_struct *task = (struct task_struct *)ctx[0];
+	enum target_exec change;
+
+	if (phase == WIRE_PHASE_STOPPED)
+		return 0;
+	send_end(task, WIRE_EXEC, (uint32_t)ctx[1]);
+	change = target_exec(task, (struct linux_binprm *)ctx[2]);
+	if (change == TARGET_EXEC_JOINS)
+		thread_clock_start(task, WIRE_THREAD_ON_CPU, 0, 0);
+	if (change != TARGET_EXEC_LEAVES)
+		return 0;
+	send_end(task, WIRE_THREAD_EXIT, 0);
+	target_leave(task);
+	bpf_task_storage_delete(&thread_clocks, task);
+	return 0;
+}
+
+/* A process was moved into a cgroup, with its threads or one by one. */
+SEC("?tp_btf/cgroup_attach_task")
+int on_cgroup_attach(uint64_t *ctx)
+{
+	if (phase != WIRE_PHASE_STOPPED)
+		target_move((struct task_struct *)ctx[2]);
+	return 0;
 }

@@ -2,6 +2,7 @@
 /* One program per probe of include/txtrace.h. They run in the traced thread, on its time: every instruction here is the user's. */
 #include "vmlinux.h"
 #include "emit.h"
+#include "process_target.h"
 #include "thread_clock.h"
 
 #include <bpf/bpf_tracing.h>
@@ -12,15 +13,13 @@
 static __always_inline struct thread_clock *clock_of_current(struct task_struct *task)
 {
 	struct thread_clock *clock;
-	uint32_t tgid;
 
 	if (phase != WIRE_PHASE_RECORDING)
 		return 0;
 	clock = thread_clock_of(task);
 	if (clock)
 		return clock;
-	tgid = bpf_get_current_pid_tgid() >> 32;
-	if (!bpf_map_lookup_elem(&targets, &tgid))
+	if (!target_meet(task))
 		return 0;
 	return thread_clock_start(task, WIRE_THREAD_ON_CPU, 0, 0);
 }

@@ -6,7 +6,6 @@
 #include <bpf/bpf_core_read.h>
 
 struct thread_clocks_map thread_clocks SEC(".maps");
-struct targets_map targets SEC(".maps");
 
 static __always_inline void thread_clock_send(struct emit *out, struct wire_thread *event, struct task_struct *task,
 					      const struct thread_clock *clock, uint32_t flags, const char *comm)

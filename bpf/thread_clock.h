@@ -36,16 +36,6 @@ struct thread_clocks_map {
 
 extern struct thread_clocks_map thread_clocks SEC(".maps");
 
-/* Processes to trace: tgid -> anything. The recorder fills it. */
-struct targets_map {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
-	__type(key, uint32_t);
-	__type(value, uint32_t);
-};
-
-extern struct targets_map targets SEC(".maps");
-
 /* NULL: not traced. */
 static __always_inline struct thread_clock *thread_clock_of(struct task_struct *task)
 {

@@ -90,9 +90,14 @@ struct __kernel_timespec {
 	long long tv_nsec;
 };
 
+struct super_block {
+	unsigned int s_dev;
+};
+
 struct inode {
 	umode_t i_mode;
 	unsigned long i_ino;
+	struct super_block *i_sb;
 };
 
 struct file {
@@ -108,7 +113,67 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
-struct mm_struct;
+struct mm_struct {
+	struct file *exe_file;
+	unsigned long start_code;
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live; /* threads that have not begun to exit */
+	int nr_threads;
+};
+
+struct upid {
+	int nr;
+	void *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct linux_binprm {
+	const char *filename;
+};
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup_root {
+	int hierarchy_id;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
+
+struct cgrp_cset_link {
+	struct cgroup *cgrp;
+	struct list_head cgrp_link;
+};
+
+struct css_set {
+	struct list_head cgrp_links; /* of struct cgrp_cset_link, by its cgrp_link: one for each hierarchy */
+};
 
 struct thread_info {
 	unsigned int cpu; /* before 5.16: task_struct.cpu, see compat.h */
@@ -147,6 +212,11 @@ struct task_struct {
 	pid_t pid;
 	pid_t tgid;
 	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	__u64 start_time; /* CLOCK_MONOTONIC, ns */
+	struct signal_struct *signal;
+	struct css_set *cgroups;
 	struct files_struct *files;
 	char comm[16];
 };

@@ -55,6 +55,7 @@ enum wire_kind {
 	WIRE_KEY_LEAVE = 20,
 	WIRE_KEY_END = 21,
 	WIRE_KEY_INSTANT = 22,
+	WIRE_PROCESS = 28, /* a process is traced from now on, has a new program, or is not traced any more */
 	WIRE_KIND_COUNT = 32,
 };
 
@@ -62,7 +63,7 @@ enum wire_flag {
 	WIRE_HAS_CLOCKS = 1,      /* struct wire_clocks follows the kind's struct */
 	WIRE_IN_INTERRUPT = 2,    /* WAKE: tid is the thread that was interrupted, not the one that woke */
 	WIRE_IS_TRUNCATED = 4,    /* the text was longer than there is room for */
-	WIRE_IS_SEED = 8,         /* THREAD: it ran before the tracer came */
+	WIRE_IS_SEED = 8,         /* THREAD, PROCESS: it ran before the tracer came */
 	WIRE_NOT_ARRIVED = 8,     /* with clocks: its last switch-in was not seen, so time goes to `unknown` until it leaves the CPU */
 	WIRE_BY_TIMER = 8,        /* WAKE: the interrupt or softirq runs timers */
 	WIRE_IS_RENAME = 16,      /* THREAD: only the name is new */
@@ -222,6 +223,43 @@ struct wire_key {
 	uint8_t key[WIRE_KEY_MAX];
 };
 
+/* PROCESS.change */
+enum wire_process_change {
+	WIRE_PROCESS_JOINED = 1, /* traced from now on, though it was there before */
+	WIRE_PROCESS_FORKED = 2, /* traced from its fork on */
+	WIRE_PROCESS_EXEC = 3,   /* it has a new program, and is traced on */
+	WIRE_PROCESS_LEFT = 4,   /* it has a new program, for which it is not traced */
+	WIRE_PROCESS_EXITED = 5,
+};
+
+/* PROCESS.reasons: why it is traced */
+enum target_reason {
+	TARGET_NAMED = 1,  /* by its pid, or as the command */
+	TARGET_CHILD = 2,  /* of one that is traced */
+	TARGET_COMM = 4,
+	TARGET_EXE = 8,
+	TARGET_CGROUP = 16,
+	TARGET_ANY = 32,   /* it has met a probe */
+};
+
+#define WIRE_PATH_MAX 128
+
+struct wire_process {
+	struct wire_header header; /* tgid: the process; tid: the same */
+	uint64_t start_ns;         /* of the process, CLOCK_MONOTONIC; together with the pid it names one process */
+	uint64_t code_start;       /* address of the program's code; another one after each exec, as good as certain */
+	uint64_t exe_inode;        /* of what it runs, and of that file's file system: major << 20 | minor */
+	uint64_t exe_device;
+	uint32_t parent_tgid;
+	uint32_t inner_pid;        /* what the process takes for its pid: another one in a container */
+	uint32_t thread_cnt;
+	uint8_t change;            /* enum wire_process_change */
+	uint8_t reasons;           /* enum target_reason */
+	uint16_t path_length;
+	char comm[16];
+	char path[WIRE_PATH_MAX];  /* EXEC, and JOINED by an exec: what was asked to be executed; behind path_length undefined */
+};
+
 _Static_assert(sizeof(struct wire_header) == 24, "wire_header");
 _Static_assert(sizeof(struct wire_clocks) == 120, "wire_clocks");
 _Static_assert(sizeof(struct wire_switch) == 56, "wire_switch");
@@ -233,6 +271,7 @@ _Static_assert(sizeof(struct wire_span) == 48, "wire_span");
 _Static_assert(sizeof(struct wire_mark) == 48, "wire_mark");
 _Static_assert(sizeof(struct wire_text) == 56, "wire_text");
 _Static_assert(sizeof(struct wire_key) == 104, "wire_key");
+_Static_assert(sizeof(struct wire_process) == 216, "wire_process");
 
 /* What one CPU sent and lost: kept by the BPF programs, mapped by the reader. received = sent - lost for each kind, always. */
 struct wire_counters {

@@ -100,6 +100,7 @@ enum txtrace_record_kind {
 	TXTRACE_RECORD_OBJECT = 15,   /* what threads wait for: a descriptor's file */
 	TXTRACE_RECORD_OTHER_RUN = 18, /* who else had a CPU that a traced thread waited for */
 	TXTRACE_RECORD_COST = 19,     /* what tracing cost: one for each kind of event, and one of the recorder itself */
+	TXTRACE_RECORD_PROCESS = 20,  /* a traced process: what it is called, or its end */
 	/* Kinds to come are numbered from here. */
 	TXTRACE_RECORD_DAMAGE = 24,   /* made by the reader, not in the file: a part of the file that could not be read */
 	TXTRACE_RECORD_KIND_COUNT = 25,
@@ -373,6 +374,31 @@ struct txtrace_cost {
 	uint8_t entry;            /* enum txtrace_cost_entry */
 };
 
+/* Why a process is traced: a bit for each reason. */
+enum txtrace_process_reason {
+	TXTRACE_PROCESS_NAMED = 1,  /* by its pid, or as the command */
+	TXTRACE_PROCESS_CHILD = 2,  /* of one that is traced */
+	TXTRACE_PROCESS_COMM = 4,   /* it is called so */
+	TXTRACE_PROCESS_EXE = 8,    /* it runs that file */
+	TXTRACE_PROCESS_CGROUP = 16, /* it is in that cgroup */
+	TXTRACE_PROCESS_ANY = 32,   /* all are */
+};
+
+/* Comes when it begins to be traced, again after each exec, and when it is traced no more; and at the beginning of each part of the log. */
+struct txtrace_process {
+	uint64_t time_ns;
+	uint64_t start_ns;   /* when the process was started; with the pid it names one process. 0: not known */
+	uint32_t pid;        /* as the recorder sees it, as in all records */
+	uint32_t parent_pid; /* 0: not known */
+	uint32_t inner_pid;  /* what the process takes for its pid: another one in a container. 0: not known */
+	uint8_t reasons;     /* enum txtrace_process_reason */
+	bool is_seed;        /* ran before the capture, or this part of it, began */
+	bool is_exit;        /* it ended here, or has exec'd what is not traced */
+	struct txtrace_string comm;
+	struct txtrace_string exe;     /* its path, as the process sees it; empty: not known, or as before */
+	struct txtrace_string command; /* the arguments, separated by spaces, cut off if long; empty: not known */
+};
+
 struct txtrace_damage {
 	uint64_t offset_bytes; /* in the file */
 	uint64_t length_bytes; /* that were skipped; to the end of the file, if it is cut off */
@@ -400,6 +426,7 @@ struct txtrace_record {
 		struct txtrace_object object;
 		struct txtrace_other_run other_run;
 		struct txtrace_cost cost;
+		struct txtrace_process process;
 		struct txtrace_damage damage;
 		uint64_t room[31]; /* for members to come: the size stays; use it for nothing */
 	};

@@ -147,7 +147,7 @@ static const struct field dropped_fields[] = {
 	DROPPED(3, "wake"), DROPPED(4, "thread"), DROPPED(5, "attribute"), DROPPED(6, "instant"), DROPPED(7, "counter"), DROPPED(8, "link"),
 	DROPPED(9, "loss"), DROPPED(10, "open_span"), DROPPED(11, "summary"), DROPPED(12, "dropped"), DROPPED(13, "continued"),
 	DROPPED(14, "stay"), DROPPED(15, "object"),
-	DROPPED(18, "other_run"), DROPPED(19, "cost"), { NULL, 0, 0, 0 },
+	DROPPED(18, "other_run"), DROPPED(19, "cost"), DROPPED(20, "process"), { NULL, 0, 0, 0 },
 };
 
 static const struct field continued_fields[] = {
@@ -182,6 +182,14 @@ static const struct field cost_fields[] = {
 	FIELD(FIELD_U64, ring_bytes, cost, "ring_bytes"), FIELD(FIELD_U64, log_bytes, cost, "log_bytes"), { NULL, 0, 0, 0 },
 };
 
+static const struct field process_fields[] = {
+	FIELD(FIELD_U64, time_ns, process, "time_ns"), FIELD(FIELD_U32, pid, process, "pid"), FIELD(FIELD_U32, parent_pid, process, "parent_pid"),
+	FIELD(FIELD_U32, inner_pid, process, "inner_pid"), FIELD(FIELD_U64, start_ns, process, "start_ns"),
+	FIELD(FIELD_U8, reasons, process, "reasons"), FIELD(FIELD_BOOL, is_seed, process, "seed"), FIELD(FIELD_BOOL, is_exit, process, "exit"),
+	FIELD(FIELD_STRING, comm, process, "comm"), FIELD(FIELD_STRING, exe, process, "exe"), FIELD(FIELD_STRING, command, process, "command"),
+	{ NULL, 0, 0, 0 },
+};
+
 static const struct field *const kind_fields[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_SPAN] = span_fields,           [TXTRACE_RECORD_RUN] = run_fields,
 	[TXTRACE_RECORD_WAKE] = wake_fields,           [TXTRACE_RECORD_THREAD] = thread_fields,
@@ -192,6 +200,7 @@ static const struct field *const kind_fields[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_CONTINUED] = continued_fields, [TXTRACE_RECORD_STAY] = stay_fields,
 	[TXTRACE_RECORD_OBJECT] = object_fields,       [TXTRACE_RECORD_COST] = cost_fields,
 	[TXTRACE_RECORD_OTHER_RUN] = other_run_fields,
+	[TXTRACE_RECORD_PROCESS] = process_fields,
 };
 
 static const struct {

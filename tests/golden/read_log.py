@@ -410,11 +410,19 @@ def read_cost(batch, f):
                 ring_bytes=f[13], log_bytes=f[14])
 
 
+def read_process(batch, f):
+    thread = batch.threads[f[1]]
+    return dict(time=batch.time, pid=thread.pid, parent_pid=thread.pid + f[4] & 0xFFFFFFFF, inner_pid=thread.pid + f[5] & 0xFFFFFFFF,
+                start=batch.time - f[6] & M, reasons=f[3], is_seed=f[2] & 1, is_exit=f[2] >> 1 & 1, comm=batch.name(f[7]), exe=batch.text(f[8]),
+                command=batch.text(f[9]))
+
+
 KINDS = {
     1: ("span", read_span), 2: ("run", read_run), 3: ("wake", read_wake), 4: ("thread", read_thread), 5: ("attribute", read_attribute),
     6: ("instant", read_instant), 7: ("counter", read_counter), 8: ("link", read_link), 9: ("loss", read_loss),
     10: ("open_span", read_open_span), 11: ("summary", read_summary), 12: ("dropped", read_dropped), 13: ("continued", read_continued),
     14: ("stay", read_stay), 15: ("object", read_object), 18: ("other_run", read_other_run), 19: ("cost", read_cost),
+    20: ("process", read_process),
 }
 
 

@@ -238,6 +238,18 @@ static inline void put_mark(FILE *out, const struct txtrace_record *record)
 		put_number(out, "reason", record->object.reason);
 		put_number(out, "object", record->object.object);
 		put_string(out, "name", record->object.name);
+	} else if (record->kind == TXTRACE_RECORD_PROCESS) {
+		put_number(out, "time", record->process.time_ns);
+		put_number(out, "pid", record->process.pid);
+		put_number(out, "parent_pid", record->process.parent_pid);
+		put_number(out, "inner_pid", record->process.inner_pid);
+		put_number(out, "start", record->process.start_ns);
+		put_number(out, "reasons", record->process.reasons);
+		put_number(out, "is_seed", record->process.is_seed);
+		put_number(out, "is_exit", record->process.is_exit);
+		put_string(out, "comm", record->process.comm);
+		put_string(out, "exe", record->process.exe);
+		put_string(out, "command", record->process.command);
 	} else if (record->kind == TXTRACE_RECORD_STAY) {
 		put_number(out, "exit", record->stay.exit_ns);
 		put_number(out, "enter", record->stay.enter_ns);
@@ -345,6 +357,26 @@ static const struct txtrace_record extreme_records[] = {
 };
 
 #define EXTREME_RECORD_CNT (sizeof(extreme_records) / sizeof(extreme_records[0]))
+
+/* Of version 1.1: a container's first process, its child, its exec, its end; and what a hostile log may say. */
+static const struct txtrace_record process_records[] = {
+	{ .kind = TXTRACE_RECORD_PROCESS,
+	  .process = { 3600000001000, 3599000000000, 4711, 4700, 1, TXTRACE_PROCESS_NAMED, true, false, STRING("init"), STRING("/sbin/init"),
+		       STRING("/sbin/init --quiet") } },
+	{ .kind = TXTRACE_RECORD_PROCESS,
+	  .process = { 3600000002000, 3600000001990, 4712, 4711, 2, TXTRACE_PROCESS_CHILD | TXTRACE_PROCESS_CGROUP, false, false, STRING("init"),
+		       STRING("/sbin/init"), STRING("/sbin/init --quiet") } },
+	{ .kind = TXTRACE_RECORD_PROCESS,
+	  .process = { 3600000002500, 3600000001990, 4712, 4711, 2, TXTRACE_PROCESS_CHILD, false, false, STRING("a b\n"), STRING("/a b"),
+		       STRING("a\xff b") } },
+	{ .kind = TXTRACE_RECORD_PROCESS, .process = { 3600000009000, 3600000001990, 4712, 4711, 2, 0, false, true, STRING("a b\n"), { 0 }, { 0 } } },
+	{ .kind = TXTRACE_RECORD_PROCESS,
+	  .process = { MAX64, 0, MAX32, 0, MAX32, UINT8_MAX, true, true, STRING("\0"), STRING("\xff\0"), STRING("%") } },
+	{ .kind = TXTRACE_RECORD_PROCESS, .process = { 0, MAX64, 0, MAX32, 0, 0, false, false, { 0 }, { 0 }, { 0 } } },
+	{ .kind = TXTRACE_RECORD_PROCESS },
+};
+
+#define PROCESS_RECORD_CNT (sizeof(process_records) / sizeof(process_records[0]))
 
 /* A small world that repeats from its seed: threads on CPUs that block and wake each other, and do spans with marks. */
 struct sample_world {

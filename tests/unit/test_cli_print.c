@@ -100,6 +100,13 @@ static struct txtrace_record random_record(void)
 	case TXTRACE_RECORD_COST:
 		record.cost.event = random_string();
 		break;
+	case TXTRACE_RECORD_PROCESS:
+		record.process.is_seed = next_random() & 1;
+		record.process.is_exit = next_random() & 1;
+		record.process.comm = random_string();
+		record.process.exe = random_string();
+		record.process.command = random_string();
+		break;
 	case TXTRACE_RECORD_DAMAGE:
 		record.damage.reason = next_random() & 1 ? "a reason" : NULL;
 		break;

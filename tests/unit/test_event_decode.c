@@ -279,6 +279,38 @@ static void a_loss(void **state)
 	assert_int_equal(event.loss.sched_event_cnt, 2);
 }
 
+static void a_process(void **state)
+{
+	struct wire_process wire = {
+		.start_ns = 5, .code_start = 0x1000, .parent_tgid = 3, .inner_pid = 1, .thread_cnt = 2, .change = WIRE_PROCESS_EXEC,
+		.reasons = TARGET_CHILD | TARGET_EXE, .path_length = 4, .comm = "sixteen bytes ..", .path = "/bin and what was there",
+	};
+	struct event event;
+
+	(void)state;
+	HEADER(wire, WIRE_PROCESS, 0);
+	assert_int_equal(decode(&wire, sizeof(wire), &event), 0);
+	assert_int_equal(event.process.start_ns, 5);
+	assert_int_equal(event.process.code_start, 0x1000);
+	assert_int_equal(event.process.parent_tgid, 3);
+	assert_int_equal(event.process.inner_pid, 1);
+	assert_int_equal(event.process.thread_cnt, 2);
+	assert_int_equal(event.process.change, WIRE_PROCESS_EXEC);
+	assert_int_equal(event.process.reasons, TARGET_CHILD | TARGET_EXE);
+	assert_int_equal(event.process.comm.length, 16); /* no NUL, no matter */
+	assert_int_equal(event.process.path.length, 4);
+	assert_memory_equal(event.process.path.bytes, "/bin", 4);
+
+	wire.path_length = WIRE_PATH_MAX + 1;
+	assert_int_equal(decode(&wire, sizeof(wire), &event), -EBADMSG);
+	wire.path_length = WIRE_PATH_MAX;
+	assert_int_equal(decode(&wire, sizeof(wire), &event), 0);
+	wire.change = WIRE_PROCESS_EXITED + 1;
+	assert_int_equal(decode(&wire, sizeof(wire), &event), -EBADMSG);
+	wire.change = 0;
+	assert_int_equal(decode(&wire, sizeof(wire), &event), -EBADMSG);
+}
+
 static void numbers_that_mean_nothing_are_refused(void **state)
 {
 	struct wire_switch left = { .left_as = WIRE_LEFT_DEAD + 1 }, why = { .left_as = WIRE_LEFT_BLOCKED, .reason = BLOCK_REASON_COUNT };
@@ -300,6 +332,7 @@ static void numbers_that_mean_nothing_are_refused(void **state)
 static void records_that_are_cut_off_are_refused(void **state)
 {
 	static const size_t sizes[EVENT_LOSS + 1] = {
+		[WIRE_PROCESS] = sizeof(struct wire_process),
 		[WIRE_SWITCH] = sizeof(struct wire_switch), [WIRE_WAKE] = sizeof(struct wire_wake), [WIRE_THREAD] = sizeof(struct wire_thread),
 		[WIRE_THREAD_EXIT] = sizeof(struct wire_span), [WIRE_EXEC] = sizeof(struct wire_span), [WIRE_BEGIN] = sizeof(struct wire_span),
 		[WIRE_BEGIN_DETACHED] = sizeof(struct wire_span), [WIRE_ENTER] = sizeof(struct wire_span), [WIRE_LEAVE] = sizeof(struct wire_span),
@@ -307,7 +340,8 @@ static void records_that_are_cut_off_are_refused(void **state)
 		[WIRE_END] = sizeof(struct wire_span), [WIRE_TAG] = sizeof(struct wire_text), [WIRE_ATTR] = sizeof(struct wire_text),
 		[WIRE_INSTANT] = sizeof(struct wire_mark), [WIRE_COUNTER] = sizeof(struct wire_mark), [WIRE_LINK] = sizeof(struct wire_mark),
 		[WIRE_KEY_BEGIN] = sizeof(struct wire_key), [WIRE_KEY_ENTER] = sizeof(struct wire_key), [WIRE_KEY_LEAVE] = sizeof(struct wire_key),
-		[WIRE_KEY_END] = sizeof(struct wire_key), [WIRE_KEY_INSTANT] = sizeof(struct wire_key), [EVENT_LOSS] = sizeof(struct wire_loss),
+		[WIRE_KEY_END] = sizeof(struct wire_key), [WIRE_KEY_INSTANT] = sizeof(struct wire_key),
+		[EVENT_LOSS] = sizeof(struct wire_loss),
 	};
 	uint64_t bytes[64] = { 0 };
 	struct event event;
@@ -318,6 +352,8 @@ static void records_that_are_cut_off_are_refused(void **state)
 		size_t wanted = kind <= EVENT_LOSS ? sizes[kind] : 0;
 
 		*wire = (struct wire_header){ .tgid = 10, .kind = kind };
+		if (kind == WIRE_PROCESS)
+			((struct wire_process *)bytes)->change = WIRE_PROCESS_EXITED;
 		for (size_t size = 0; size <= sizeof(bytes); size++)
 			assert_int_equal(decode(bytes, size, &event), wanted && size >= wanted ? 0 : -EBADMSG);
 	}
@@ -373,6 +409,7 @@ int main(void)
 		cmocka_unit_test(texts),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(a_loss),
+		cmocka_unit_test(a_process),
 		cmocka_unit_test(numbers_that_mean_nothing_are_refused),
 		cmocka_unit_test(records_that_are_cut_off_are_refused),
 		cmocka_unit_test(any_bytes_are_survived),

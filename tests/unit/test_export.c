@@ -307,6 +307,13 @@ static struct txtrace_record random_record(uint64_t *seed)
 	case TXTRACE_RECORD_COST:
 		record.cost.event = random_string(seed);
 		break;
+	case TXTRACE_RECORD_PROCESS:
+		record.process.is_seed = random_number(seed) % 2;
+		record.process.is_exit = random_number(seed) % 2;
+		record.process.comm = random_string(seed);
+		record.process.exe = random_string(seed);
+		record.process.command = random_string(seed);
+		break;
 	case TXTRACE_RECORD_DAMAGE:
 		record.damage.reason = random_number(seed) % 2 ? "a reason" : NULL;
 		break;

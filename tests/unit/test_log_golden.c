@@ -14,7 +14,7 @@
 
 #define FOLDER "tests/golden"
 
-enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, WAKES, COSTS, NEIGHBOURS };
+enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, WAKES, COSTS, NEIGHBOURS, PROCESSES };
 
 /* What the golden logs hold, and the text beside them. */
 static const struct golden {
@@ -32,6 +32,7 @@ static const struct golden {
 	{ "log-1.1-wakes-none.txtrace", "log-1.1-wakes.txt", WAKES, LOG_CODEC_NONE, 1 },
 	{ "log-1.1-cost-none.txtrace", "log-1.1-cost.txt", COSTS, LOG_CODEC_NONE, 1 },
 	{ "log-1.1-neighbours-none.txtrace", "log-1.1-neighbours.txt", NEIGHBOURS, LOG_CODEC_NONE, 1 },
+	{ "log-1.1-process-none.txtrace", "log-1.1-process.txt", PROCESSES, LOG_CODEC_NONE, 1 },
 };
 
 #define GOLDEN_CNT (sizeof(goldens) / sizeof(goldens[0]))
@@ -249,6 +250,8 @@ static void put_content(struct log_writer *writer, FILE *text, enum content cont
 		if (i % 10 == 9)
 			log_writer_flush(writer);
 	}
+	for (size_t i = 0; content == PROCESSES && i < PROCESS_RECORD_CNT; i++)
+		put(writer, text, &process_records[i]);
 	for (size_t i = 0; content == RANDOM_WORLD && i < 200; i++) {
 		next_record(&world, &record);
 		put(writer, text, &record);

@@ -61,8 +61,13 @@ static void each_kind_stands_alone(void **state)
 		assert_int_equal(log_writer_flush(writer), 0);
 		put_record(out, &extreme_records[i]);
 	}
+	for (size_t i = 0; i < PROCESS_RECORD_CNT; i++) {
+		assert_int_equal(log_writer_add(writer, &process_records[i]), 0);
+		assert_int_equal(log_writer_flush(writer), 0);
+		put_record(out, &process_records[i]);
+	}
 	fclose(out);
-	assert_int_equal(log_writer_records(writer), EXTREME_RECORD_CNT);
+	assert_int_equal(log_writer_records(writer), EXTREME_RECORD_CNT + PROCESS_RECORD_CNT);
 	assert_int_equal(log_writer_close(writer), 0);
 	assert_log_holds(path, expected);
 	free(expected);

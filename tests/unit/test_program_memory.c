@@ -168,7 +168,7 @@ static void labels_are_read_after_the_process_has_ended(void **state)
 	assert_label(memory, child, literal, "a literal of this program");
 	assert_label(memory, child, writable, "a string in writable memory"); /* as the file has it */
 	assert_unreadable(memory, child, at_page_end);                        /* was in no file */
-	program_memory_forget(memory, (uint32_t)child);
+	program_memory_forget(memory, (uint32_t)child, UINT64_MAX);
 	assert_unreadable(memory, child, literal);
 	program_memory_free(memory);
 }
@@ -212,12 +212,12 @@ static void a_forked_child_has_its_parents_mappings(void **state)
 
 	(void)state;
 	note_all(memory, parent, IMAGE, 1000);
-	assert_int_equal(program_memory_note_fork(memory, (uint32_t)parent, (uint32_t)child), 0);
+	assert_int_equal(program_memory_note_fork(memory, (uint32_t)parent, (uint32_t)child, 1), 0);
 	child_end(parent);
-	program_memory_forget(memory, (uint32_t)parent);
+	program_memory_forget(memory, (uint32_t)parent, UINT64_MAX);
 	assert_label(memory, child, literal, "a literal of this program");
 
-	assert_int_equal(program_memory_note_fork(memory, 0x7ffffff1, 0x7ffffff2), 0); /* of a parent that nobody knows */
+	assert_int_equal(program_memory_note_fork(memory, 0x7ffffff1, 0x7ffffff2, 1), 0); /* of a parent that nobody knows */
 	assert_unreadable(memory, 0x7ffffff2, literal);
 	program_memory_free(memory);
 }
@@ -294,7 +294,7 @@ static void a_flood_of_labels_spoils_its_own_program_only(void **state)
 	assert_label(memory, other, literal, "a literal of this program");
 	child_end(hostile);
 	child_end(other);
-	program_memory_forget(memory, (uint32_t)hostile);
+	program_memory_forget(memory, (uint32_t)hostile, UINT64_MAX);
 	program_memory_free(memory);
 }
 
@@ -322,7 +322,7 @@ static void all_programs_together_meet_a_limit_and_give_back_what_they_had(void 
 	assert_true(stats.refused_cnt > 0); /* 1024 programs of 1 MiB do not fit */
 	assert_true(text.is_unreadable);
 	for (uint32_t i = 0x70000000; i < 0x70000400; i++)
-		program_memory_forget(memory, i);
+		program_memory_forget(memory, i, UINT64_MAX);
 	assert_int_equal(program_memory_note_mapping(memory, 5, IMAGE, 1000, &mapping, fd), 0);
 	assert_int_equal(program_memory_label(memory, 5, 0x10000, &text), 0);
 	assert_false(text.is_unreadable);

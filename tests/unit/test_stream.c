@@ -104,6 +104,9 @@ static const struct {
 	{ { .time_ns = 2000, .kind = EVENT_KEY_END, .keyed = { .key = TEXT("k") } }, "2000 key_end 0/0 0 - key=\"k\"" },
 	{ { .time_ns = 2000, .kind = EVENT_KEY_INSTANT, .keyed = { .key = TEXT("k"), .name = TEXT("enqueued") } },
 	  "2000 key_instant 0/0 0 - key=\"k\" name=\"enqueued\"" },
+	{ { .time_ns = 2000, .tid = 10, .tgid = 10, .kind = EVENT_PROCESS, .process = { .start_ns = 7, .parent_tgid = 9, .inner_pid = 1, .reasons = 2,
+	    .change = WIRE_PROCESS_FORKED, .comm = TEXT("sh") } },
+	  "2000 process 10/10 0 - change=forked reasons=2 start=7 parent=9 inner_pid=1 comm=\"sh\"" },
 	{ { .time_ns = 2000, .cpu = 3, .kind = EVENT_LOSS, .loss = { .last_ns = 2500, .span_event_cnt = 1, .sched_event_cnt = 20, .kinds = 0x400002 } },
 	  "2000 loss 0/0 3 - last=2500 span_events=1 sched_events=20 kinds=0x400002" },
 };
@@ -132,6 +135,11 @@ static void assert_event_equal(const struct event *a, const struct event *b)
 	case EVENT_THREAD:
 		assert_text_equal(&a->thread.comm, &b->thread.comm);
 		x.thread.comm = y.thread.comm = (struct event_text){ 0 };
+		break;
+	case EVENT_PROCESS:
+		assert_text_equal(&a->process.comm, &b->process.comm);
+		assert_text_equal(&a->process.path, &b->process.path);
+		x.process.comm = x.process.path = y.process.comm = y.process.path = (struct event_text){ 0 };
 		break;
 	case EVENT_SWITCH:
 		assert_text_equal(&a->sched.other_comm, &b->sched.other_comm);

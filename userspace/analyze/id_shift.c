@@ -164,6 +164,18 @@ static void move_cost(struct shifting *shifting, struct txtrace_record *record)
 	move_time(shifting, &record->cost.since_ns);
 }
 
+/* The parent may be anybody, traced or not. */
+static void move_process(struct shifting *shifting, struct txtrace_record *record)
+{
+	uint32_t tid = record->process.pid, parent_tid = record->process.parent_pid;
+
+	move_time(shifting, &record->process.time_ns);
+	move_time(shifting, &record->process.start_ns);
+	move_thread(shifting, &record->process.pid, &tid);
+	if (record->process.parent_pid)
+		move_thread(shifting, &record->process.parent_pid, &parent_tid);
+}
+
 static void (*const moves[TXTRACE_RECORD_KIND_COUNT])(struct shifting *shifting, struct txtrace_record *record) = {
 	[TXTRACE_RECORD_SPAN] = move_span,           [TXTRACE_RECORD_RUN] = move_run,
 	[TXTRACE_RECORD_WAKE] = move_wake,           [TXTRACE_RECORD_THREAD] = move_thread_record,
@@ -174,6 +186,7 @@ static void (*const moves[TXTRACE_RECORD_KIND_COUNT])(struct shifting *shifting,
 	[TXTRACE_RECORD_CONTINUED] = move_continued, [TXTRACE_RECORD_STAY] = move_stay,
 	[TXTRACE_RECORD_OBJECT] = move_object,       [TXTRACE_RECORD_COST] = move_cost,
 	[TXTRACE_RECORD_OTHER_RUN] = move_other_run,
+	[TXTRACE_RECORD_PROCESS] = move_process,
 };
 
 int id_shift_apply(const struct id_shift *shift, struct txtrace_record *record)

@@ -36,6 +36,8 @@ static const struct parts parts[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_OBJECT] = { AT(object.time_ns), .strings = { AT(object.name) }, OF_THREAD(object) },
 	[TXTRACE_RECORD_OTHER_RUN] = { AT(other_run.end_ns), AT(other_run.begin_ns), .strings = { AT(other_run.comm) }, .is_known = true },
 	[TXTRACE_RECORD_COST] = { AT(cost.time_ns), AT(cost.since_ns), .strings = { AT(cost.event) }, .is_known = true },
+	[TXTRACE_RECORD_PROCESS] = { AT(process.time_ns), .strings = { AT(process.comm), AT(process.exe), AT(process.command) },
+				     .pid = AT(process.pid), .tid = AT(process.pid), .is_known = true },
 	[TXTRACE_RECORD_STAY] = { AT(stay.exit_ns), AT(stay.enter_ns), OF_THREAD(stay) },
 };
 

@@ -10,28 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/object_table.h"
 #include "attach/proc_maps.h"
 #include "attach/proc_status.h"
+#include "attach/program_image.h"
 
-#define OBJECT_BUCKET_CNT 4096 /* a power of two */
 #define PROCESS_BUCKET_CNT 1024
 #define IMAGE_TRIES 3
-
-/* An executable, library or plugin that was looked at. */
-struct object {
-	struct object *next;
-	uint64_t inode;
-	uint32_t dev_major;
-	uint32_t dev_minor;
-	pid_t pid;        /* for which it is attached; 0: for every process */
-	uint64_t seen_ns; /* when it was last found mapped */
-	int fd;           /* -1: it has no probes of ours, or they could not be attached */
-	dev_t file_dev;   /* of fd, as stat has it: not always the device that the maps have */
-	ino_t file_inode;
-	struct probe_links *links;
-	size_t site_cnt;
-	char *path;
-};
 
 /* A process that was scanned. */
 struct process {
@@ -42,7 +27,7 @@ struct process {
 
 struct attach {
 	struct attach_options options;
-	struct object *objects[OBJECT_BUCKET_CNT];
+	struct object_table objects;
 	struct process *processes[PROCESS_BUCKET_CNT];
 	struct probe_providers providers;
 	struct attach_stats stats;
@@ -87,114 +72,6 @@ static pid_t owner_of(const struct attach *attach, pid_t pid)
 	return attach->options.is_every_process ? 0 : pid;
 }
 
-static struct object **object_slot(struct attach *attach, const struct proc_mapping *mapping, pid_t pid)
-{
-	uint64_t hash = (mapping->inode ^ (uint64_t)pid << 32 ^ mapping->dev_minor) * 0x9e3779b97f4a7c15ull;
-	struct object **slot = &attach->objects[hash >> 52 & (OBJECT_BUCKET_CNT - 1)];
-
-	while (*slot && !((*slot)->inode == mapping->inode && (*slot)->dev_major == mapping->dev_major &&
-			  (*slot)->dev_minor == mapping->dev_minor && (*slot)->pid == pid))
-		slot = &(*slot)->next;
-	return slot;
-}
-
-/* Takes the object out of the table, and frees it but for its links, which are the caller's to close; NULL: it has none. */
-static struct probe_links *object_take(struct attach *attach, struct object **slot)
-{
-	struct object *object = *slot;
-	struct probe_links *links = object->links;
-
-	*slot = object->next;
-	if (links) {
-		attach->stats.object_cnt--;
-		attach->stats.site_cnt -= object->site_cnt;
-		attach->stats.link_cnt -= probe_links_cnt(links);
-	}
-	if (object->fd >= 0)
-		close(object->fd);
-	free(object->path);
-	free(object);
-	return links;
-}
-
-static void object_remove(struct attach *attach, struct object **slot)
-{
-	probe_links_close(object_take(attach, slot));
-}
-
-/* All objects, or those of one process. */
-static void objects_remove(struct attach *attach, bool is_all, pid_t pid)
-{
-	struct probe_links **links = calloc(attach->stats.object_cnt + 1, sizeof(*links));
-	size_t cnt = 0;
-
-	for (size_t i = 0; i < OBJECT_BUCKET_CNT; i++) {
-		struct object **slot = &attach->objects[i];
-
-		while (*slot) {
-			struct probe_links *taken;
-
-			if (!is_all && (*slot)->pid != pid) {
-				slot = &(*slot)->next;
-				continue;
-			}
-			taken = object_take(attach, slot);
-			if (taken && links)
-				links[cnt++] = taken;
-			else
-				probe_links_close(taken);
-		}
-	}
-	if (links)
-		probe_links_close_several(links, cnt);
-	free(links);
-}
-
-static struct object *object_add(struct object **slot, const struct proc_mapping *mapping, pid_t pid)
-{
-	struct object *object = calloc(1, sizeof(*object));
-	char *path = strdup(mapping->path);
-
-	if (!object || !path) {
-		free(object);
-		free(path);
-		return NULL;
-	}
-	object->inode = mapping->inode;
-	object->dev_major = mapping->dev_major;
-	object->dev_minor = mapping->dev_minor;
-	object->pid = pid;
-	object->path = path;
-	object->fd = -1;
-	object->next = *slot;
-	*slot = object;
-	return object;
-}
-
-/* The attached object of the same owner that has the file open already under another number, which its maps had not shown by then; or NULL. */
-static struct object **same_file_slot(struct attach *attach, const struct stat *file, pid_t pid)
-{
-	for (size_t i = 0; i < OBJECT_BUCKET_CNT; i++)
-		for (struct object **slot = &attach->objects[i]; *slot; slot = &(*slot)->next)
-			if ((*slot)->fd >= 0 && (*slot)->file_inode == file->st_ino && (*slot)->file_dev == file->st_dev && (*slot)->pid == pid)
-				return slot;
-	return NULL;
-}
-
-/* Gives an object the numbers of the mapping, and its place. */
-static void object_rename(struct attach *attach, struct object **slot, const struct proc_mapping *mapping)
-{
-	struct object *object = *slot;
-
-	*slot = object->next;
-	object->inode = mapping->inode;
-	object->dev_major = mapping->dev_major;
-	object->dev_minor = mapping->dev_minor;
-	slot = object_slot(attach, mapping, object->pid);
-	object->next = *slot;
-	*slot = object;
-}
-
 /* Attaches what the notes say to the object, which keeps the fd then. How many sites, or a negative errno. */
 static int object_attach(struct attach *attach, struct object *object, int fd, const struct elf_notes *notes, pid_t pid, struct error *error)
 {
@@ -213,11 +90,8 @@ static int object_attach(struct attach *attach, struct object *object, int fd, c
 		result = probe_links_attach(&object->links, &options, fd, &sites, error);
 	probe_sites_release(&sites);
 	if (result > 0) {
-		object->fd = fd;
-		object->site_cnt = (size_t)result;
-		attach->stats.object_cnt++;
-		attach->stats.site_cnt += object->site_cnt;
-		attach->stats.link_cnt += probe_links_cnt(object->links);
+		object_table_attached(&attach->objects, object, fd, (size_t)result);
+		attach->stats.probed_cnt += (size_t)result;
 	}
 	return result;
 }
@@ -257,13 +131,13 @@ static int add_file(struct attach *attach, const struct proc_mapping *mapping, i
 		close(fd);
 		return result;
 	}
-	slot = same_file_slot(attach, &file, owner);
+	slot = object_table_same_file(&attach->objects, &file, owner);
 	if (slot) {
-		object_rename(attach, slot, mapping);
+		object_table_rename(&attach->objects, slot, mapping);
 		close(fd);
 		return 0;
 	}
-	object = object_add(object_slot(attach, mapping, owner), mapping, owner);
+	object = object_table_add(object_table_slot(&attach->objects, mapping, owner), mapping, owner);
 	result = object ? object_open(attach, object, fd, owner, error) : -ENOMEM;
 	if (object) {
 		object->seen_ns = seen_ns;
@@ -310,7 +184,7 @@ static bool is_known(const struct object *object, const struct scan *scan)
 /* A file that cannot be opened is remembered, and said: it may be the one with the probes. */
 static int add_unreadable(struct scan *scan, struct object **slot, const struct proc_mapping *mapping, int err)
 {
-	struct object *object = object_add(slot, mapping, owner_of(scan->attach, scan->pid));
+	struct object *object = object_table_add(slot, mapping, owner_of(scan->attach, scan->pid));
 
 	if (!object)
 		return -ENOMEM;
@@ -328,7 +202,7 @@ static int scan_object(void *context, const struct proc_mapping *mapping)
 {
 	struct scan *scan = context;
 	struct attach *attach = scan->attach;
-	struct object **slot = object_slot(attach, mapping, owner_of(attach, scan->pid));
+	struct object **slot = object_table_slot(&attach->objects, mapping, owner_of(attach, scan->pid));
 	int fd, result;
 
 	if (is_known(*slot, scan)) {
@@ -336,7 +210,7 @@ static int scan_object(void *context, const struct proc_mapping *mapping)
 		return 0;
 	}
 	if (*slot)
-		object_remove(attach, slot);
+		object_table_remove(&attach->objects, slot);
 	fd = proc_mapping_open(mapping, scan->maps->pid);
 	if (fd < 0)
 		return add_unreadable(scan, slot, mapping, fd);
@@ -357,7 +231,7 @@ static void note_mappings(const struct scan *scan)
 		return;
 	for (size_t i = 0; i < scan->maps->cnt; i++) {
 		const struct proc_mapping *mapping = &scan->maps->mappings[i];
-		const struct object *object = *object_slot(attach, mapping, owner_of(attach, scan->pid));
+		const struct object *object = *object_table_slot(&attach->objects, mapping, owner_of(attach, scan->pid));
 
 		if (object && object->fd >= 0)
 			program_memory_note_mapping(attach->options.memory, (uint32_t)scan->pid, scan->image, scan->now_ns, mapping, object->fd);
@@ -377,7 +251,7 @@ static int read_image(struct scan *scan, struct proc_maps *maps)
 			err = proc_maps_read(maps, scan->pid);
 		if (err)
 			return err;
-		err = proc_status_read(&after, scan->pid);
+		err = maps->cnt ? proc_status_read(&after, scan->pid) : -ESRCH; /* a zombie has none */
 		if (!err && before.image == after.image) {
 			scan->image = after.image;
 			return 0;
@@ -467,7 +341,7 @@ static int add_path(void *context, const char *path)
 	mapping.inode = file.st_ino;
 	mapping.dev_major = major(file.st_dev);
 	mapping.dev_minor = minor(file.st_dev);
-	if (*object_slot(scan->attach, &mapping, owner_of(scan->attach, scan->pid))) {
+	if (*object_table_slot(&scan->attach->objects, &mapping, owner_of(scan->attach, scan->pid))) {
 		close(fd);
 		return 0;
 	}
@@ -477,6 +351,14 @@ static int add_path(void *context, const char *path)
 	else
 		scan->attached_cnt += result;
 	return 0;
+}
+
+int attach_path(struct attach *attach, const char *path, struct error *error)
+{
+	struct command_scan scan = { .attach = attach, .error = error };
+
+	add_path(&scan, path);
+	return scan.attached_cnt ? scan.attached_cnt : scan.err;
 }
 
 int attach_command(struct attach *attach, const struct target *target, struct error *error)
@@ -489,6 +371,18 @@ int attach_command(struct attach *attach, const struct target *target, struct er
 	return scan.attached_cnt ? scan.attached_cnt : scan.err;
 }
 
+static bool is_of_process(const void *pid, const struct object *object)
+{
+	return object->pid == *(const pid_t *)pid;
+}
+
+static bool is_any(const void *context, const struct object *object)
+{
+	(void)context;
+	(void)object;
+	return true;
+}
+
 void attach_forget(struct attach *attach, pid_t pid)
 {
 	struct process **slot = process_slot(attach, pid);
@@ -499,7 +393,59 @@ void attach_forget(struct attach *attach, pid_t pid)
 		free(process);
 	}
 	if (!attach->options.is_every_process)
-		objects_remove(attach, false, pid);
+		object_table_remove_chosen(&attach->objects, is_of_process, &pid);
+}
+
+bool attach_knows(struct attach *attach, uint32_t dev_major, uint32_t dev_minor, uint64_t inode)
+{
+	struct proc_mapping mapping = { .dev_major = dev_major, .dev_minor = dev_minor, .inode = inode };
+	const struct object *object = *object_table_slot(&attach->objects, &mapping, 0);
+
+	return object && (object->links || object->seen_ns + SCAN_INTERVAL_NS >= now_ns());
+}
+
+int attach_note_program(struct attach *attach, pid_t pid, const struct attach_program *program)
+{
+	struct proc_mapping mapping = { .dev_major = program->dev_major, .dev_minor = program->dev_minor, .inode = program->inode };
+	const struct object *object = *object_table_slot(&attach->objects, &mapping, owner_of(attach, pid));
+
+	if (!object)
+		return -ENOENT;
+	if (!attach->options.memory || object->fd < 0)
+		return 0;
+	mapping.path = object->path;
+	return program_image_note(attach->options.memory, (uint32_t)pid, program->noted_ns, program->code_start, &mapping, object->fd);
+}
+
+/* What no process maps any more: a file that has no name either, or one without probes. */
+static bool is_stale(const void *context, const struct object *object)
+{
+	uint64_t sweep_ns = *(const uint64_t *)context;
+	struct stat file;
+
+	if (object->seen_ns >= sweep_ns)
+		return false;
+	return !object->links || (fstat(object->fd, &file) == 0 && file.st_nlink == 0);
+}
+
+void attach_sweep(struct attach *attach)
+{
+	uint64_t sweep_ns = now_ns();
+
+	for (size_t i = 0; i < PROCESS_BUCKET_CNT; i++) {
+		for (struct process **slot = &attach->processes[i]; *slot;) {
+			struct process *process = *slot;
+			struct error ignored;
+
+			if (attach_scan(attach, process->pid, &ignored) != -ESRCH) {
+				slot = &process->next;
+				continue;
+			}
+			*slot = process->next;
+			free(process);
+		}
+	}
+	object_table_remove_chosen(&attach->objects, is_stale, &sweep_ns);
 }
 
 int attach_each(const struct attach *attach, attach_visit visit, void *context)
@@ -507,7 +453,7 @@ int attach_each(const struct attach *attach, attach_visit visit, void *context)
 	int result = 0;
 
 	for (size_t i = 0; i < OBJECT_BUCKET_CNT; i++) {
-		for (const struct object *object = attach->objects[i]; object && !result; object = object->next) {
+		for (const struct object *object = attach->objects.buckets[i]; object && !result; object = object->next) {
 			struct attach_object seen = {
 				.path = object->path,
 				.pid = object->pid,
@@ -527,6 +473,9 @@ int attach_each(const struct attach *attach, attach_visit visit, void *context)
 void attach_stats(const struct attach *attach, struct attach_stats *stats)
 {
 	*stats = attach->stats;
+	stats->object_cnt = attach->objects.object_cnt;
+	stats->site_cnt = attach->objects.site_cnt;
+	stats->link_cnt = attach->objects.link_cnt;
 }
 
 const struct probe_providers *attach_providers(const struct attach *attach)
@@ -538,7 +487,7 @@ void attach_close(struct attach *attach)
 {
 	if (!attach)
 		return;
-	objects_remove(attach, true, 0);
+	object_table_remove_chosen(&attach->objects, is_any, NULL);
 	for (size_t i = 0; i < PROCESS_BUCKET_CNT; i++)
 		while (attach->processes[i]) {
 			struct process *process = attach->processes[i];

@@ -19,6 +19,7 @@
 #ifndef ATTACH_H
 #define ATTACH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -55,6 +56,29 @@ int attach_command(struct attach *attach, const struct target *target, struct er
  */
 int attach_scan(struct attach *attach, pid_t pid, struct error *error);
 
+/* One file, for every process (is_every_process): of one that is to come. How many sites, or a negative errno and a sentence. */
+int attach_path(struct attach *attach, const char *path, struct error *error);
+
+/* For every process: the file with these numbers in the maps is attached, or was looked at a moment ago: a scan would find nothing new in it. */
+bool attach_knows(struct attach *attach, uint32_t dev_major, uint32_t dev_minor, uint64_t inode);
+
+/*
+ * Of a process that ended before its maps could be read: notes for its labels where its executable was, which is known if that is attached. 0, or a negative
+ * errno; -ENOENT: the executable was never looked at.
+ */
+struct attach_program {
+	uint64_t inode; /* of the executable, as in the maps */
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	uint64_t code_start; /* the address of its code */
+	uint64_t noted_ns;   /* when it ran that, surely */
+};
+
+int attach_note_program(struct attach *attach, pid_t pid, const struct attach_program *program);
+
+/* Forgets objects that nobody maps: those without probes, and those that have been deleted. Takes a scan of each process. */
+void attach_sweep(struct attach *attach);
+
 /* The process has ended: removes what was attached for it alone. */
 void attach_forget(struct attach *attach, pid_t pid);
 
@@ -75,6 +99,7 @@ struct attach_stats {
 	size_t object_cnt; /* attached now */
 	size_t site_cnt;
 	size_t link_cnt;
+	size_t probed_cnt;       /* sites that were attached at any time */
 	uint64_t unreadable_cnt; /* objects that could not be opened or read */
 	uint64_t failed_cnt;     /* objects whose probes could not be attached */
 };

@@ -341,20 +341,11 @@ int program_memory_note_mapping(struct program_memory *memory, uint32_t tgid, ui
 	return mapping->is_readable ? mapping_insert(memory, image, mapping, fd) : 0;
 }
 
-int program_memory_note_fork(struct program_memory *memory, uint32_t parent_tgid, uint32_t child_tgid)
+/* A copy of what is known of the parent's memory. */
+static int copy_image(struct program_memory *memory, struct image *image, const struct image *from, uint64_t fork_ns)
 {
-	const struct program *parent = *program_slot(memory, parent_tgid);
-	const struct image *from = parent ? parent->oldest : NULL;
-	struct program *child;
-	struct image *image;
-
-	program_memory_forget(memory, child_tgid);
-	if (!from || from->mapping_cnt == 0)
-		return 0;
-	child = program_get(memory, child_tgid);
-	if (!child || !account(memory, from->mapping_cnt * sizeof(*from->mappings), 0))
+	if (!account(memory, from->mapping_cnt * sizeof(*from->mappings), 0))
 		return -ENOMEM;
-	image = child->oldest;
 	image->mappings = reallocarray(NULL, from->mapping_cnt, sizeof(*from->mappings));
 	if (!image->mappings) {
 		account(memory, 0, from->mapping_cnt * sizeof(*from->mappings));
@@ -363,10 +354,39 @@ int program_memory_note_fork(struct program_memory *memory, uint32_t parent_tgid
 	memcpy(image->mappings, from->mappings, from->mapping_cnt * sizeof(*from->mappings));
 	image->mapping_cnt = image->mapping_capacity = from->mapping_cnt;
 	image->number = from->number;
-	image->noted_ns = from->noted_ns;
+	image->noted_ns = fork_ns; /* whenever the parent was looked at: what the child has exec'd since is newer */
 	for (size_t i = 0; i < image->mapping_cnt; i++)
 		memory->files[image->mappings[i].file_idx].ref_cnt++;
 	return 0;
+}
+
+int program_memory_note_fork(struct program_memory *memory, uint32_t parent_tgid, uint32_t child_tgid, uint64_t fork_ns)
+{
+	const struct program *parent = *program_slot(memory, parent_tgid);
+	const struct image *from = parent ? parent->oldest : NULL;
+	struct program *child;
+	struct image *image;
+	int err;
+
+	program_memory_forget(memory, child_tgid, fork_ns);
+	if (!from || from->mapping_cnt == 0)
+		return 0;
+	child = program_get(memory, child_tgid);
+	if (!child)
+		return -ENOMEM;
+	if (child->oldest && child->oldest->number == from->number && child->oldest->mapping_cnt)
+		return 0;
+	image = child->oldest && !child->oldest->mapping_cnt ? child->oldest : image_new(memory);
+	err = image ? copy_image(memory, image, from, fork_ns) : -ENOMEM;
+	if (image && image != child->oldest) {
+		if (err) {
+			image_free(memory, image);
+			return err;
+		}
+		image->newer = child->oldest;
+		child->oldest = image;
+	}
+	return err;
 }
 
 void program_memory_invalidate(struct program_memory *memory, uint32_t tgid, uint64_t exec_ns)
@@ -381,14 +401,16 @@ void program_memory_invalidate(struct program_memory *memory, uint32_t tgid, uin
 	}
 }
 
-void program_memory_forget(struct program_memory *memory, uint32_t tgid)
+void program_memory_forget(struct program_memory *memory, uint32_t tgid, uint64_t end_ns)
 {
 	struct program **slot = program_slot(memory, tgid);
 	struct program *program = *slot;
 
 	if (!program)
 		return;
-	program_memory_invalidate(memory, tgid, UINT64_MAX);
+	program_memory_invalidate(memory, tgid, end_ns);
+	if (program->oldest)
+		return;
 	*slot = program->next;
 	account(memory, 0, sizeof(*program));
 	free(program);
@@ -400,7 +422,7 @@ void program_memory_free(struct program_memory *memory)
 		return;
 	for (size_t i = 0; i < PROGRAM_BUCKET_CNT; i++)
 		while (memory->buckets[i])
-			program_memory_forget(memory, memory->buckets[i]->tgid);
+			program_memory_forget(memory, memory->buckets[i]->tgid, UINT64_MAX);
 	free(memory);
 }
 

@@ -47,14 +47,17 @@ int program_memory_label(struct program_memory *memory, uint32_t tgid, uint64_t 
 int program_memory_note_mapping(struct program_memory *memory, uint32_t tgid, uint64_t image, uint64_t now_ns,
 				const struct proc_mapping *mapping, int fd);
 
-/* The child starts with the parent's memory: the mappings that are known of the parent are the child's. */
-int program_memory_note_fork(struct program_memory *memory, uint32_t parent_tgid, uint32_t child_tgid);
+/*
+ * The child starts with the parent's memory: the mappings that are known of the parent are the child's. To be called when the event is handled; what
+ * has been noted of the child itself since fork_ns holds on.
+ */
+int program_memory_note_fork(struct program_memory *memory, uint32_t parent_tgid, uint32_t child_tgid, uint64_t fork_ns);
 
 /* The process got a new program (exec) at exec_ns: nothing holds that was noted or read before. To be called when the event is handled. */
 void program_memory_invalidate(struct program_memory *memory, uint32_t tgid, uint64_t exec_ns);
 
-/* The process has ended and all of its events have been handled. */
-void program_memory_forget(struct program_memory *memory, uint32_t tgid);
+/* The process has ended at end_ns and all of its events have been handled. What is noted since then is of another one with its pid. */
+void program_memory_forget(struct program_memory *memory, uint32_t tgid, uint64_t end_ns);
 
 struct program_memory_stats {
 	uint64_t label_cnt;      /* looked up and not known yet */

@@ -119,6 +119,7 @@ static int (*const handlers[])(struct attribution *attribution, const struct eve
 	[EVENT_KEY_LEAVE] = attribute_leave,
 	[EVENT_KEY_END] = attribute_end,
 	[EVENT_KEY_INSTANT] = attribute_key_instant,
+	[EVENT_PROCESS] = attribute_process,
 	[EVENT_LOSS] = attribute_loss,
 };
 

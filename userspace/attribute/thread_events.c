@@ -201,3 +201,10 @@ int attribute_exec(struct attribution *attribution, const struct event *event)
 		err = leave_all(attribution, &own);
 	return err ? err : cut_off_spans(attribution, own.thread->process, event->time_ns);
 }
+
+int attribute_process(struct attribution *attribution, const struct event *event)
+{
+	struct thread *thread = event->process.change == WIRE_PROCESS_LEFT ? thread_table_get(&attribution->threads, event->tgid) : NULL;
+
+	return thread && thread->tgid == event->tgid && thread->has_exited ? forget_thread(attribution, thread, event->time_ns) : 0;
+}

@@ -35,6 +35,7 @@ enum event_kind {
 	EVENT_KEY_LEAVE = WIRE_KEY_LEAVE,
 	EVENT_KEY_END = WIRE_KEY_END,
 	EVENT_KEY_INSTANT = WIRE_KEY_INSTANT,
+	EVENT_PROCESS = WIRE_PROCESS,
 	EVENT_LOSS = WIRE_KIND_COUNT, /* made by the reader of the rings, at the time of the first loss */
 };
 
@@ -108,6 +109,17 @@ struct event {
 			struct event_text key;
 			struct event_text name; /* BEGIN: label; INSTANT: name */
 		} keyed;
+		struct {
+			uint64_t start_ns;
+			uint64_t code_start;
+			uint32_t parent_tgid;
+			uint32_t inner_pid;
+			uint32_t thread_cnt;
+			uint32_t reasons; /* enum target_reason */
+			uint8_t change;   /* enum wire_process_change */
+			struct event_text comm;
+			struct event_text path;
+		} process;
 		struct {
 			uint64_t last_ns;
 			uint64_t span_event_cnt;

@@ -12,7 +12,7 @@ struct wire {
 
 bool wire_kind_is_span(uint8_t kind)
 {
-	return kind >= WIRE_THREAD_EXIT && kind != WIRE_OTHER && kind != WIRE_MOVE && kind < WIRE_KIND_COUNT;
+	return kind >= WIRE_THREAD_EXIT && kind != WIRE_OTHER && kind != WIRE_MOVE && kind != WIRE_PROCESS && kind < WIRE_KIND_COUNT;
 }
 
 static struct event_text comm_text(const char comm[16])
@@ -168,6 +168,24 @@ static int decode_key(const struct wire *wire, struct event *event)
 	return decode_clocks(wire, sizeof(*w), event);
 }
 
+static int decode_process(const struct wire *wire, struct event *event)
+{
+	const struct wire_process *w = (const void *)wire->bytes;
+
+	if (w->path_length > sizeof(w->path) || w->change < WIRE_PROCESS_JOINED || w->change > WIRE_PROCESS_EXITED)
+		return -EBADMSG;
+	event->process.start_ns = w->start_ns;
+	event->process.code_start = w->code_start;
+	event->process.parent_tgid = w->parent_tgid;
+	event->process.inner_pid = w->inner_pid;
+	event->process.thread_cnt = w->thread_cnt;
+	event->process.reasons = w->reasons;
+	event->process.change = w->change;
+	event->process.comm = comm_text(w->comm);
+	event->process.path = copied_text(event, w->path, w->path_length);
+	return 0;
+}
+
 static int decode_loss(const struct wire *wire, struct event *event)
 {
 	const struct wire_loss *w = (const void *)wire->bytes;
@@ -205,6 +223,7 @@ static const struct {
 	[WIRE_KEY_LEAVE] = { sizeof(struct wire_key), decode_key },
 	[WIRE_KEY_END] = { sizeof(struct wire_key), decode_key },
 	[WIRE_KEY_INSTANT] = { sizeof(struct wire_key), decode_key },
+	[WIRE_PROCESS] = { sizeof(struct wire_process), decode_process },
 	[EVENT_LOSS] = { sizeof(struct wire_loss), decode_loss },
 };
 

@@ -20,6 +20,7 @@ _Static_assert(BLOCK_REASON_COUNT == 10, "every reason has a name");
 
 static const struct stream_names left_as = NAMES("untraced", "preempted", "yielded", "blocked", "dead");
 static const struct stream_names thread_states = NAMES("unknown", "on_cpu", "runnable", "blocked");
+static const struct stream_names process_changes = NAMES("unknown", "joined", "forked", "exec", "left", "exited");
 static const struct stream_names attr_types = NAMES("none", "bool", "int", "uint", "double", "string", "pointer");
 
 #define AT(member) offsetof(struct event, member)
@@ -121,6 +122,19 @@ static const struct stream_field key_fields[] = {
 	{ 0 },
 };
 
+static const struct stream_field process_fields[] = {
+	{ "change", STREAM_NAME, AT(process.change), &process_changes, 0, true, 0 },
+	{ "reasons", STREAM_U32, AT(process.reasons), NULL, 0, false, 0 },
+	{ "start", STREAM_U64, AT(process.start_ns), NULL, 0, false, 0 },
+	{ "code", STREAM_HEX, AT(process.code_start), NULL, 0, false, 0 },
+	{ "parent", STREAM_U32, AT(process.parent_tgid), NULL, 0, false, 0 },
+	{ "inner_pid", STREAM_U32, AT(process.inner_pid), NULL, 0, false, 0 },
+	{ "threads", STREAM_U32, AT(process.thread_cnt), NULL, 0, false, 0 },
+	{ "comm", STREAM_TEXT, AT(process.comm), NULL, 0, false, 0 },
+	{ "path", STREAM_TEXT, AT(process.path), NULL, 0, false, 0 },
+	{ 0 },
+};
+
 static const struct stream_field loss_fields[] = {
 	{ "last", STREAM_U64, AT(loss.last_ns), NULL, 0, true, 0 },
 	{ "span_events", STREAM_U64, AT(loss.span_event_cnt), NULL, 0, true, 0 },
@@ -161,6 +175,7 @@ static const struct stream_kind kinds[] = {
 	[EVENT_KEY_LEAVE] = { "key_leave", key_fields, true },
 	[EVENT_KEY_END] = { "key_end", key_fields, true },
 	[EVENT_KEY_INSTANT] = { "key_instant", key_fields, true },
+	[EVENT_PROCESS] = { "process", process_fields, false },
 	[EVENT_LOSS] = { "loss", loss_fields, false },
 };
 

@@ -438,6 +438,32 @@ static int jsonl_cost(void *state, const struct txtrace_cost *cost)
 	return end_line(json);
 }
 
+static const char *const process_reasons[] = { "named", "child", "comm", "exe", "cgroup", "any" };
+
+static int jsonl_process(void *state, const struct txtrace_process *process)
+{
+	struct json *json = state;
+
+	begin_line(json, "process");
+	json_member_u64(json, "time_ns", process->time_ns);
+	json_member_u64(json, "pid", process->pid);
+	json_member_u64(json, "parent_pid", process->parent_pid);
+	json_member_u64(json, "inner_pid", process->inner_pid);
+	json_member_u64(json, "start_ns", process->start_ns);
+	json_name(json, "reasons");
+	json_array_begin(json);
+	for (size_t i = 0; i < sizeof(process_reasons) / sizeof(process_reasons[0]); i++)
+		if (process->reasons >> i & 1)
+			json_text(json, process_reasons[i]);
+	json_array_end(json);
+	json_member_bool(json, "seed", process->is_seed);
+	json_member_bool(json, "exit", process->is_exit);
+	member_bytes(json, "comm", "comm_hex", process->comm);
+	member_bytes(json, "exe", "exe_hex", process->exe);
+	member_bytes(json, "command", "command_hex", process->command);
+	return end_line(json);
+}
+
 static int jsonl_damage(void *state, const struct txtrace_damage *damage)
 {
 	struct json *json = state;
@@ -526,6 +552,7 @@ const struct export_format format_jsonl = {
 	.object = jsonl_object,
 	.other_run = jsonl_other_run,
 	.cost = jsonl_cost,
+	.process = jsonl_process,
 	.damage = jsonl_damage,
 	.finish = jsonl_finish,
 	.free = jsonl_free,

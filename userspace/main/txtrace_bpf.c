@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "record/closing_words.h"
+#include "record/probe_listing.h"
 #include "record/record_options.h"
 #include "record/recorder.h"
 
@@ -10,6 +11,16 @@ enum {
 	STATUS_NOT_STARTED = 2,
 	STATUS_STOPPED_EARLY = 3,
 };
+
+static int list(const char *subject)
+{
+	struct error error = { "" };
+
+	if (!probe_listing_print(subject, stdout, &error) && !fflush(stdout))
+		return 0;
+	fprintf(stderr, "txtrace-bpf: %s\n", error.text);
+	return STATUS_NOT_STARTED;
+}
 
 static int record(const struct record_options *options, const struct messages *messages)
 {
@@ -41,7 +52,7 @@ int main(int argc, char **argv)
 		return status;
 	messages.format = options.messages;
 	messages.is_quiet = options.is_quiet;
-	status = record(&options, &messages);
+	status = options.list ? list(options.list) : record(&options, &messages);
 	record_options_release(&options);
 	return status;
 }

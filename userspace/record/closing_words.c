@@ -89,6 +89,25 @@ static void print_log(const struct recorder_result *result, const struct message
 	text_release(&files);
 }
 
+/* Processes that could not be traced from their first instruction, or not at all. */
+static void print_processes(const struct recorder_result *result, const struct messages *messages)
+{
+	const struct attach_watch_stats *watch = &result->watch;
+	char cnt[UNITS_SIZE], time[UNITS_SIZE];
+
+	if (watch->late_cnt)
+		messages_say(messages, MESSAGE_INFO, "late",
+			     "%s times a program or library that was not known before ran for up to %s before its probes were there: what it marked meanwhile "
+			     "is missing",
+			     units_format_count(cnt, watch->late_cnt), units_format_duration(time, watch->late_max_ns));
+	if (watch->missed_cnt)
+		messages_say(messages, MESSAGE_INFO, "missed", "%s programs ended before it could be seen whether they have probes",
+			     units_format_count(cnt, watch->missed_cnt));
+	if (result->lost_process_cnt)
+		messages_say(messages, MESSAGE_WARNING, "lost_processes", "%s processes were not traced: there were too many at once",
+			     units_format_count(cnt, result->lost_process_cnt));
+}
+
 /* What should never be, and what the user can do about the rest. */
 static void print_doubts(const struct recorder_result *result, const struct messages *messages)
 {
@@ -127,5 +146,6 @@ void closing_words_print(struct recorder *recorder, const struct record_options 
 	else if (result.summary.lost_cnt)
 		print_loss(&result, messages);
 	print_doubts(&result, messages);
+	print_processes(&result, messages);
 	print_log(&result, messages);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "record/interrupt_programs.h"
+#include "record/kernel_targets.h"
 #include "txtrace_bpf.skel.h"
 
 #define PROBE_CNT_MAX 16
@@ -67,6 +68,7 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_hrtimer_bases_offset = options->features->percpu.hrtimer_bases;
 	bpf->rodata->cfg_timer_bases_offset = options->features->percpu.timer_bases;
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
+	err = kernel_targets_prepare(bpf, options->rules);
 	for (size_t i = 0; !err && i < sizeof(probes) / sizeof(probes[0]); i++)
 		err = probe_program_prepare(bpf_object__find_program_by_name(bpf->obj, probes[i].program), options->features);
 	return err;
@@ -113,6 +115,11 @@ int kernel_side_open(struct kernel_side **result, const struct kernel_side_optio
 	return 0;
 }
 
+struct txtrace_bpf *kernel_side_bpf(struct kernel_side *side)
+{
+	return side->bpf;
+}
+
 int kernel_side_rings_fd(const struct kernel_side *side)
 {
 	return bpf_map__fd(side->bpf->maps.rings);
@@ -134,27 +141,20 @@ const struct probe_program *kernel_side_programs(const struct kernel_side *side,
 	return side->programs;
 }
 
-int kernel_side_target(struct kernel_side *side, uint32_t tgid, struct error *error)
-{
-	uint32_t value = 1;
-
-	if (!bpf_map_update_elem(bpf_map__fd(side->bpf->maps.targets), &tgid, &value, BPF_ANY))
-		return 0;
-	error_set(error, "cannot make process %u a target: %s", tgid, strerror(errno));
-	return -errno;
-}
-
 int kernel_side_start(struct kernel_side *side, struct error *error)
 {
 	struct bpf_program *programs[] = {
 		side->bpf->progs.on_sched_switch, side->bpf->progs.on_sched_waking, side->bpf->progs.on_fork,
 		side->bpf->progs.on_rename, side->bpf->progs.on_exit_of_thread, side->bpf->progs.on_exec,
 		side->bpf->progs.on_migrate, side->bpf->progs.on_wakeup_new,
+		side->bpf->progs.on_cgroup_attach,
 	};
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-		struct bpf_link *link = bpf_program__attach(programs[i]);
+		struct bpf_link *link = bpf_program__autoload(programs[i]) ? bpf_program__attach(programs[i]) : NULL;
 
+		if (!bpf_program__autoload(programs[i]))
+			continue;
 		if (!link) {
 			error_set(error, "cannot attach '%s' to the scheduler: %s", bpf_program__name(programs[i]), strerror(errno));
 			return -errno;

@@ -2,7 +2,7 @@
 /*
  * The BPF programs, loaded: from here on the rest of the recorder sees rings, counters and a table of programs for the probes.
  *
- * Order: open (loads), target (which processes), start (the scheduler's events flow), seed (the threads that are there), then attach the probes
+ * Order: open (loads), kernel_targets (which processes), start (the scheduler's events flow), seed (the threads that are there), then attach the probes
  * with kernel_side_programs(), record. At the end: silence, remove the probes, stop, drain for the last time, close.
  */
 #ifndef KERNEL_SIDE_H
@@ -14,26 +14,29 @@
 
 #include "attach/kernel_features.h"
 #include "attach/probe_links.h"
+#include "attach/target_rules.h"
 #include "base/error.h"
 #include "txtrace/event.h"
 
 struct kernel_side;
+struct txtrace_bpf;
 
 struct kernel_side_options {
 	const struct kernel_features *features;
 	size_t ring_cnt; /* as in ring_set_options */
 	size_t ring_bytes;
 	bool wants_interrupts;
+	const struct target_rules *rules; /* who is a target besides those that are named */
 };
 
 int kernel_side_open(struct kernel_side **side, const struct kernel_side_options *options, struct error *error);
 
+struct txtrace_bpf *kernel_side_bpf(struct kernel_side *side); /* the skeleton, for what has a file of its own */
 int kernel_side_rings_fd(const struct kernel_side *side);
 const struct wire_counters *kernel_side_counters(const struct kernel_side *side);
 volatile uint64_t *kernel_side_loss_generation(const struct kernel_side *side);
 const struct probe_program *kernel_side_programs(const struct kernel_side *side, size_t *cnt);
 
-int kernel_side_target(struct kernel_side *side, uint32_t tgid, struct error *error);
 int kernel_side_start(struct kernel_side *side, struct error *error);
 int kernel_side_seed(struct kernel_side *side, struct error *error); /* again for processes that became targets later */
 void kernel_side_record(struct kernel_side *side);  /* the probes speak from now on, all at once */

@@ -41,7 +41,11 @@ static int look_after_log(struct pipeline *pipeline)
 	if (result <= 0)
 		return result;
 	result = attribution_restate(pipeline->attribution);
-	return result ? result : object_names_tell(pipeline->objects, merge.given_ns);
+	if (!result)
+		result = object_names_tell(pipeline->objects, merge.given_ns);
+	if (!result && pipeline->options.on_turn)
+		result = pipeline->options.on_turn(pipeline->options.context, merge.given_ns);
+	return result;
 }
 
 static int handle_event(void *context, const void *record, size_t size)
@@ -60,6 +64,8 @@ static int handle_event(void *context, const void *record, size_t size)
 	err = pipeline->options.read_object ? object_names_see(pipeline->objects, &event) : 0;
 	if (!err)
 		err = attribution_feed(pipeline->attribution, &event);
+	if (!err && event.kind == EVENT_PROCESS && pipeline->options.on_process)
+		err = pipeline->options.on_process(pipeline->options.context, &event);
 	if (event.kind == EVENT_EXEC && pipeline->options.on_exec)
 		pipeline->options.on_exec(pipeline->options.context, event.tgid, (uint32_t)event.span.id, event.time_ns);
 	return err ? err : look_after_log(pipeline);

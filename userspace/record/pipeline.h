@@ -29,6 +29,8 @@ struct pipeline_options {
 
 	/* The process has a new program: what was known of its memory is void. old_tid: that of the thread that exec'd, until then. May be NULL. */
 	void (*on_exec)(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns);
+	int (*on_process)(void *context, const struct event *event); /* EVENT_PROCESS. May be NULL */
+	int (*on_turn)(void *context, uint64_t time_ns);              /* a new file of the log has begun. May be NULL */
 	void *context;
 };
 

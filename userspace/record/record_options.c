@@ -18,10 +18,60 @@
 
 static const char *const codecs[] = { [LOG_CODEC_NONE] = "none", [LOG_CODEC_ZSTD] = "zstd", [LOG_CODEC_LZ4] = "lz4", NULL };
 
+static int take_pids(void *values, const char *value, const char **complaint)
+{
+	struct record_options *options = values;
+	int err = target_rules_add_pids(&options->targets, value);
+
+	*complaint = err == -E2BIG ? "no more than 1024 pids" : "a pid, or several with commas between them";
+	return err;
+}
+
+/* One more of a list of words. */
+static int take_word(const char **words, size_t *cnt, const char *value, const char **complaint)
+{
+	*complaint = !*value ? "a word that is not empty" : "no more than 64 times";
+	if (!*value || *cnt == TARGET_RULE_MAX)
+		return -EINVAL;
+	words[(*cnt)++] = value;
+	return 0;
+}
+
+static int take_comm(void *values, const char *value, const char **complaint)
+{
+	struct record_options *options = values;
+
+	return take_word(options->targets.comms, &options->targets.comm_cnt, value, complaint);
+}
+
+static int take_exe(void *values, const char *value, const char **complaint)
+{
+	struct record_options *options = values;
+
+	return take_word(options->targets.exes, &options->targets.exe_cnt, value, complaint);
+}
+
+static int take_cgroup(void *values, const char *value, const char **complaint)
+{
+	struct record_options *options = values;
+
+	return take_word(options->targets.cgroups, &options->targets.cgroup_cnt, value, complaint);
+}
+
 static const char *const message_formats[] = { [MESSAGES_TEXT] = "text", [MESSAGES_JSON] = "json", NULL };
 
 static const struct option_spec specs[] = {
-	OPTION("pid", 'p', OPTION_U64, "PID", "trace this process, which runs already", FIELD(pid), .minimum = 1, .maximum = INT_MAX),
+	OPTION_GROUP("what to trace"),
+	OPTION("pid", 'p', OPTION_CALL, "PID[,PID…]", "trace these processes, which run already", 0, .call = take_pids),
+	OPTION("follow", 'f', OPTION_FLAG, NULL, "and their children, and the children's children, whatever they exec", FIELD(targets.follows_children)),
+	OPTION("comm", 0, OPTION_CALL, "NAME", "trace all processes of this name (as in ps -o comm), also those to come", 0, .call = take_comm),
+	OPTION("exe", 0, OPTION_CALL, "PATH", "trace all processes that run this file, also those to come", 0, .call = take_exe),
+	OPTION("cgroup", 0, OPTION_CALL, "PATH", "trace all processes in this cgroup (v1 or v2) and those below it, also those to come", 0,
+	       .call = take_cgroup),
+	OPTION("all", 'a', OPTION_FLAG, NULL, "trace all processes that have txtrace probes, also those to come", FIELD(targets.is_any)),
+	OPTION("list", 0, OPTION_STRING, "PID|FILE", "record nothing: list what could be traced in this process or file, and how to name it",
+	       FIELD(list)),
+	OPTION_GROUP("how"),
 	OPTION("output", 'o', OPTION_STRING, "FILE",
 	       "write the log to FILE, or to txtrace.txtrace in the directory FILE (default txtrace.txtrace); what is there gets a number", FIELD(output)),
 	OPTION("duration", 'd', OPTION_DURATION, "TIME", "stop after TIME: 5, 5s, 500ms, 2m (default: when the target ends, or at Ctrl-C)",
@@ -70,6 +120,9 @@ static const struct option_example examples[] = {
 	{ "sudo txtrace-bpf -p $(pidof server) -d 10", "trace a running server for ten seconds" },
 	{ "sudo txtrace-bpf -o app.txtrace -- ./app --fast", "run a command and trace it from its first instruction" },
 	{ "sudo txtrace-bpf -p $(pidof server) -o /var/log/app.txtrace --rotate-time 1h --keep-size 2G", "record on and on, in at most 2 GiB" },
+	{ "sudo txtrace-bpf --exe /usr/sbin/server -f", "trace all processes of a server that run and those to come, with their children, until Ctrl-C" },
+	{ "sudo txtrace-bpf --cgroup /sys/fs/cgroup/system.slice/app.service", "trace a service" },
+	{ "txtrace-bpf --list $(pidof server)", "what could be traced there" },
 	{ "txtrace report app.txtrace", "read the log afterwards, without root" },
 	{ NULL, NULL },
 };
@@ -80,7 +133,7 @@ static const char *const notes[] = {
 	NULL,
 };
 
-static const char *const usages[] = { "-p PID", "-- COMMAND [ARGUMENT…]", NULL };
+static const char *const usages[] = { "-p PID[,PID…]", "--comm NAME | --exe PATH | --cgroup PATH | -a", "-- COMMAND [ARGUMENT…]", "--list PID|FILE", NULL };
 
 static const struct options options = {
 	.program = "txtrace-bpf",
@@ -112,9 +165,11 @@ static const char *find_conflict(const struct record_options *values, const stru
 {
 	if (result->command && !result->command_cnt)
 		return "there is no command behind '--'; see txtrace-bpf --help";
-	if (values->pid && values->command)
-		return "a process (-p) and a command (--) cannot be traced at once; give one of them";
-	if (!values->pid && !values->command)
+	if (values->list)
+		return NULL;
+	if (values->command && (values->targets.pid_cnt || target_rules_are_open(&values->targets)))
+		return "processes (-p, --comm, --exe, --cgroup, -a) and a command (--) cannot be traced at once; give one of them";
+	if (!values->command && !values->targets.pid_cnt && !target_rules_are_open(&values->targets))
 		return "nothing to trace; give a process (-p PID) or a command (-- COMMAND), see txtrace-bpf --help";
 	return NULL;
 }

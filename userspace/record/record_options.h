@@ -6,13 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach/target_rules.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/text.h"
 #include "log/write/log_writer.h"
 
 struct record_options {
-	uint64_t pid;         /* 0: a command is given */
+	struct target_rules targets;
 	const char *output;
 	struct log_writer_limits limits;
 	uint64_t queue_size_bytes;
@@ -28,9 +29,10 @@ struct record_options {
 	const char *metrics_file;  /* NULL: none */
 	unsigned int messages;     /* enum message_format */
 	bool is_quiet;
+	const char *list;     /* NULL: record; else a pid or a file: tell what can be traced there */
 	int argc; /* what all of this was read from */
 	char **argv;
-	char *const *command; /* NULL: a pid is given */
+	char *const *command; /* NULL: processes are given */
 };
 
 /*

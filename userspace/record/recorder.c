@@ -17,15 +17,7 @@
 #include "record/capture_start.h"
 #include "record/log_place.h"
 #include "record/recorder_internal.h"
-
-/* Whoever ignores SIGCHLD, and some supervisors hand that down, never learns how a child ended. */
-static int open_target(struct recorder *recorder, struct error *error)
-{
-	signal(SIGCHLD, SIG_DFL);
-	if (recorder->options->command)
-		return target_launch(&recorder->target, (char *const *)recorder->options->command, error);
-	return target_open_pid(&recorder->target, (pid_t)recorder->options->pid, error);
-}
+#include "record/target_start.h"
 
 static bool is_ignored(int signal)
 {
@@ -66,7 +58,11 @@ static int check_kernel(struct recorder *recorder, struct error *error)
 static int open_kernel_side(struct recorder *recorder, struct error *error)
 {
 	struct ring_set_options rings = { 0 };
-	struct kernel_side_options options = { .features = &recorder->features, .wants_interrupts = recorder->options->wants_irq };
+	struct kernel_side_options options = {
+		.features = &recorder->features,
+		.wants_interrupts = recorder->options->wants_irq,
+		.rules = &recorder->options->targets,
+	};
 	int err;
 
 	ring_set_plan(&rings, sysconf(_SC_NPROCESSORS_CONF), recorder->options->ring_size_bytes);
@@ -96,11 +92,15 @@ static int open_log(struct recorder *recorder, struct error *error)
 		.result = &recorder->result.log,
 	};
 	struct txtrace_log_info info;
+	bool is_one = target_set_named_cnt(recorder->targets) == 1 && !target_rules_want_every_process(&options->targets);
+	struct text command = { 0 };
 	char text[128];
 	int err = log_place_path(options->output, recorder->log_path, sizeof(recorder->log_path));
 
 	snprintf(text, sizeof(text), "%s, %zu rings", options->command ? "launched" : "attached", recorder->ring_cnt);
-	capture_start_fill(&info, target_pid(recorder->target), target_command(recorder->target), text);
+	target_start_describe(recorder, &command);
+	capture_start_fill(&info, is_one ? (uint32_t)target_pid(target_set_named(recorder->targets, 0)) : 0, text_string(&command), text);
+	text_release(&command);
 	if (!err)
 		err = log_writer_open(&recorder->log, recorder->log_path, &info, &log);
 	if (err)
@@ -171,6 +171,8 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.stream = recorder->stream,
 		.spans = service_spans(recorder->service),
 		.on_exec = recorder_on_exec,
+		.on_process = recorder_on_process,
+		.on_turn = recorder_on_turn,
 		.context = recorder,
 	};
 
@@ -184,63 +186,40 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	return -ENOMEM;
 }
 
+static int open_attach(struct recorder *recorder, struct error *error)
+{
+	const struct target_rules *rules = &recorder->options->targets;
+	struct attach_options options = {
+		.features = &recorder->features,
+		.memory = recorder->memory,
+		.is_every_process = target_rules_want_every_process(rules),
+	};
+	struct attach_watch_options watch = { .targets = recorder->targets, .is_any = rules->is_any, .is_quick = options.is_every_process };
+	int err;
+
+	options.programs = kernel_side_programs(recorder->kernel, &options.program_cnt);
+	err = attach_new(&recorder->attach, &options);
+	watch.attach = recorder->attach;
+	if (!err)
+		err = attach_watch_open(&recorder->watch, &watch);
+	if (err)
+		error_set(error, "not enough memory to record");
+	return err;
+}
+
 /* The scheduler's events have to flow before the threads are listed, and both before the first span can begin. */
 static int start_kernel_side(struct recorder *recorder, struct error *error)
 {
-	struct attach_options options = { .features = &recorder->features, .memory = recorder->memory };
-	int err = kernel_side_target(recorder->kernel, target_pid(recorder->target), error);
-
-	if (!err)
-		err = kernel_side_start(recorder->kernel, error);
-	if (!err)
-		err = kernel_side_seed(recorder->kernel, error);
-	options.programs = kernel_side_programs(recorder->kernel, &options.program_cnt);
-	return err ? err : attach_new(&recorder->attach, &options);
-}
-
-static int refuse_unmarked(struct recorder *recorder, struct error *error)
-{
-	char others[256];
-
-	probe_providers_text(attach_providers(recorder->attach), others, sizeof(others));
-	error_set(error, "process %d ('%s') has no txtrace probes; it has %s; add the macros of txtrace.h to the program", target_pid(recorder->target),
-		  target_comm(recorder->target), *others ? others : "no other USDT probes either");
-	return -ENOENT;
-}
-
-static int attach_running(struct recorder *recorder, struct error *error)
-{
-	int cnt = attach_scan(recorder->attach, target_pid(recorder->target), error);
-
-	if (cnt == -ESRCH) { /* it ended meanwhile, which is a normal end */
-		recorder->is_target_gone = true;
-		return 0;
-	}
-	if (cnt < 0)
-		return cnt;
-	return cnt ? 0 : refuse_unmarked(recorder, error);
-}
-
-static int attach_launched(struct recorder *recorder, struct error *error)
-{
-	int cnt = 0;
-
-	if (!target_can_be_held(recorder->target))
-		cnt = attach_command(recorder->attach, recorder->target, error);
-	if (cnt >= 0)
-		cnt = target_go(recorder->target, &recorder->exit_status, error);
-	if (cnt < 0)
-		return cnt;
-	cnt = attach_scan(recorder->attach, target_pid(recorder->target), error);
-	recorder->scan_delay_ns = FIRST_SCAN_NS; /* its libraries are mapped in a moment */
-	return cnt < 0 && cnt != -ESRCH ? cnt : 0;
+	return kernel_side_start(recorder->kernel, error);
 }
 
 int recorder_open(struct recorder **result, const struct record_options *options, const struct messages *messages, int *exit_status,
 		  struct error *error)
 {
 	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
-		open_target, open_signals, check_kernel, open_kernel_side, open_log, open_stream, open_service, open_pipeline, start_kernel_side,
+		target_start_open, open_signals,      check_kernel, open_kernel_side,  open_log,          open_stream,
+		open_service,      open_pipeline,     target_start_tell, open_attach, start_kernel_side, target_start_seed,
+		target_start_attach,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;
@@ -254,11 +233,8 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	recorder->messages = messages;
 	recorder->signal_fd = -1;
 	recorder->exit_status = 2;
-	recorder->scan_delay_ns = SCAN_NS;
 	for (size_t i = 0; !err && i < sizeof(steps) / sizeof(steps[0]); i++)
 		err = steps[i](recorder, error);
-	if (!err)
-		err = options->command ? attach_launched(recorder, error) : attach_running(recorder, error);
 	if (err) {
 		*exit_status = recorder->exit_status;
 		recorder_close(recorder);
@@ -268,7 +244,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	kernel_side_record(recorder->kernel);
 	capture_read_clocks(&recorder->begin_ns, &recorder->begin_realtime_ns);
 	if (options->command)
-		target_resume(recorder->target);
+		target_resume(target_set_named(recorder->targets, 0));
 	*result = recorder;
 	return 0;
 }
@@ -291,6 +267,7 @@ void recorder_close(struct recorder *recorder)
 {
 	if (!recorder)
 		return;
+	attach_watch_close(recorder->watch);
 	attach_close(recorder->attach);
 	if (recorder->kernel)
 		kernel_side_stop(recorder->kernel);
@@ -303,7 +280,7 @@ void recorder_close(struct recorder *recorder)
 	loss_counters_close(&recorder->losses);
 	ring_set_close(recorder->rings);
 	kernel_side_close(recorder->kernel);
-	target_close(recorder->target);
+	target_set_free(recorder->targets);
 	if (recorder->signal_fd >= 0)
 		close(recorder->signal_fd);
 	free(recorder->watermarks);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "record/attach_watch.h"
 #include "record/messages.h"
 #include "record/pipeline.h"
 #include "record/record_options.h"
@@ -34,6 +35,9 @@ struct recorder_result {
 	struct txtrace_dropped dropped; /* batches that found no room in the queue */
 	uint64_t duration_ns;
 	size_t site_cnt;     /* probe sites that were attached */
+	struct attach_watch_stats watch;
+	uint64_t process_cnt;      /* that were traced at any time */
+	uint64_t lost_process_cnt; /* that were to be traced, and for which there was no room */
 	int exit_status;     /* the command's; 0 of a process that we did not start */
 	bool is_target_alive;
 };

@@ -6,25 +6,26 @@
 #include <limits.h>
 
 #include "attach/attach.h"
+#include "attach/file_identity.h"
+#include "record/attach_watch.h"
 #include "record/kernel_side.h"
 #include "record/pipeline.h"
 #include "record/record_options.h"
 #include "record/recorder.h"
 #include "record/service.h"
 #include "record/status_line.h"
+#include "record/target_set.h"
 #include "ring/loss_counters.h"
 #include "ring/ring_set.h"
 
 #define TICK_MS 100               /* the rings are looked at this often, or when they fill up */
 #define HOUSEKEEPING_NS 1000000000u /* clocks, status line */
 #define FLUSH_NS 700000000u       /* with the ticks that an event waits for its turn, it is in the file within a second */
-#define SCAN_NS 1000000000u       /* for objects that were mapped later */
-#define FIRST_SCAN_NS 1000000u    /* after an exec; doubles up to SCAN_NS */
 
 struct recorder {
 	const struct record_options *options;
 	struct kernel_features features;
-	struct target *target;
+	struct target_set *targets;
 	struct kernel_side *kernel;
 	struct ring_set *rings;
 	size_t ring_cnt;
@@ -32,6 +33,7 @@ struct recorder {
 	struct loss_counters losses;
 	struct program_memory *memory;
 	struct attach *attach;
+	struct attach_watch *watch;
 	struct log_writer *log;
 	char log_path[PATH_MAX];
 	FILE *stream;
@@ -48,10 +50,20 @@ struct recorder {
 	uint64_t begin_realtime_ns;
 	uint64_t next_housekeeping_ns;
 	uint64_t next_flush_ns;
-	uint64_t next_scan_ns;
-	uint64_t scan_delay_ns;
+	struct file_identity exes[TARGET_RULE_MAX]; /* what the paths of the rules lead to */
+	uint64_t process_lost_cnt; /* WIRE_PROCESS events, as far as has been looked */
+	bool wants_seed;           /* a process with several threads has joined */
 	struct recorder_result result;
 };
+
+/* Takes what is in the rings and handles what is old enough. 0 or a negative errno: final. */
+int recorder_drain(struct recorder *recorder);
+
+/* For the pipeline: an EVENT_PROCESS in its turn. */
+int recorder_on_process(void *context, const struct event *event);
+
+/* For the pipeline: a new file begins. */
+int recorder_on_turn(void *context, uint64_t time_ns);
 
 /* How it goes now. Its summary lacks what only the end can tell. */
 void recorder_look(void *context, struct metrics_figures *figures);

@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "record/capture_start.h"
+#include "record/kernel_targets.h"
 #include "record/log_place.h"
 #include "record/own_usage.h"
 #include "record/recorder_internal.h"
+#include "record/target_start.h"
 
 /* A link that is made for a process holds on to its first thread: once another one has taken that one's place it never matches again. */
 void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns)
@@ -21,13 +23,65 @@ void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t e
 	if (old_tid != tgid && recorder->attach && recorder->features.has_uprobe_multi_pid)
 		attach_forget(recorder->attach, (pid_t)tgid);
 	program_memory_invalidate(recorder->memory, tgid, exec_ns);
-	recorder->scan_delay_ns = FIRST_SCAN_NS;
-	recorder->next_scan_ns = 0;
+	if (recorder->watch)
+		attach_watch_soon(recorder->watch, (pid_t)tgid);
+}
+
+/* A child has its parent's memory until it execs; of one that joins later, the parent must be known to run the same program. */
+static bool is_copy_of_parent(const struct recorder *recorder, const struct event *event)
+{
+	const struct traced_process *parent = target_set_get(recorder->targets, event->process.parent_tgid);
+
+	if (event->process.change == WIRE_PROCESS_FORKED)
+		return true;
+	return event->process.change == WIRE_PROCESS_JOINED && !(event->flags & WIRE_IS_SEED) && !event->process.path.length && parent &&
+	       parent->code_start == event->process.code_start;
+}
+
+int recorder_on_process(void *context, const struct event *event)
+{
+	struct recorder *recorder = context;
+	int err = 0;
+
+	if (is_copy_of_parent(recorder, event))
+		err = program_memory_note_fork(recorder->memory, event->process.parent_tgid, event->tgid, event->process.start_ns);
+	if (!err || err == -ENOMEM) /* a limit that is met there costs labels, and is counted there */
+		err = target_set_see(recorder->targets, event);
+	if (event->process.change == WIRE_PROCESS_EXITED || event->process.change == WIRE_PROCESS_LEFT)
+		program_memory_forget(recorder->memory, event->tgid, event->time_ns);
+	return err;
+}
+
+int recorder_on_turn(void *context, uint64_t time_ns)
+{
+	struct recorder *recorder = context;
+
+	return target_set_tell(recorder->targets, time_ns);
+}
+
+/* Processes are heard of at once, whenever their turn comes in the log: what they have mapped, and are called, may soon be gone. */
+static int hear_process(struct recorder *recorder, const struct wire_process *wire, size_t size)
+{
+	int err = target_set_hear(recorder->targets, wire, size);
+
+	if (size < sizeof(*wire))
+		return err;
+	if (recorder->watch)
+		attach_watch_hear(recorder->watch, wire);
+	if (wire->change == WIRE_PROCESS_JOINED && wire->thread_cnt > 1 && !(wire->header.flags & WIRE_IS_SEED))
+		recorder->wants_seed = true;
+	return err;
 }
 
 static int take_event(void *context, size_t ring, const void *record, size_t size)
 {
-	return pipeline_push(context, ring, record, size);
+	struct recorder *recorder = context;
+	const struct wire_header *header = record;
+	int err = 0;
+
+	if (size >= sizeof(*header) && header->kind == WIRE_PROCESS)
+		err = hear_process(recorder, record, size);
+	return err ? err : pipeline_push(recorder->pipeline, ring, record, size);
 }
 
 static int take_loss(void *context, const struct wire_loss *loss)
@@ -39,13 +93,13 @@ static int take_loss(void *context, const struct wire_loss *loss)
  * Takes what is in the rings and handles what is old enough: up to where the rings had been emptied by the drain before. So a loss, which is read
  * behind the drain, is known before anything that it may touch is finished.
  */
-static int drain(struct recorder *recorder)
+int recorder_drain(struct recorder *recorder)
 {
 	int err;
 
 	for (size_t i = 0; i < recorder->ring_cnt; i++)
 		recorder->watermarks[i] = ring_set_watermark_ns(recorder->rings, i);
-	err = ring_set_drain(recorder->rings, take_event, recorder->pipeline);
+	err = ring_set_drain(recorder->rings, take_event, recorder);
 	if (!err)
 		err = loss_counters_read(&recorder->losses, take_loss, recorder->pipeline);
 	for (size_t i = 0; i < recorder->ring_cnt; i++)
@@ -102,14 +156,23 @@ static void show_status(struct recorder *recorder, uint64_t now_ns)
 	status_line_show(&recorder->status, &figures);
 }
 
-static void scan(struct recorder *recorder, uint64_t now_ns)
+/*
+ * What the kernel side could not tell of processes is asked for: who is traced and was not announced is announced by the next listing of threads, and who is
+ * traced no more has gone from its map.
+ */
+static void catch_up(struct recorder *recorder)
 {
-	struct error ignored; /* what cannot be attached is counted, and said at the end */
+	uint64_t lost_cnt = loss_counters_of_kind(&recorder->losses, WIRE_PROCESS);
+	struct error ignored;
 
-	attach_scan(recorder->attach, target_pid(recorder->target), &ignored);
-	recorder->next_scan_ns = now_ns + recorder->scan_delay_ns;
-	if (recorder->scan_delay_ns < SCAN_NS)
-		recorder->scan_delay_ns *= 2;
+	if (lost_cnt != recorder->process_lost_cnt) {
+		recorder->process_lost_cnt = lost_cnt;
+		recorder->wants_seed = true;
+	}
+	if (!recorder->wants_seed)
+		return;
+	recorder->wants_seed = false;
+	kernel_side_seed(recorder->kernel, &ignored);
 }
 
 /* Nobody looks at what each write to it returns. */
@@ -188,35 +251,43 @@ static bool wants_stop(struct recorder *recorder)
 		if (!recorder->options->command || recorder->signal_cnt++)
 			return true;
 		if (signal.ssi_signo != SIGINT)
-			target_signal(recorder->target, signal.ssi_signo);
+			target_signal(target_set_named(recorder->targets, 0), signal.ssi_signo);
 	}
 	return false;
+}
+
+/* The kernel side has forgotten it by itself, and says so. */
+static void named_ended(void *context, pid_t pid)
+{
+	(void)context;
+	(void)pid;
 }
 
 static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 {
 	struct pollfd fds[] = {
 		{ .fd = recorder->signal_fd, .events = POLLIN },
-		{ .fd = target_poll_fd(recorder->target), .events = POLLIN },
+		{ .fd = target_set_poll_fd(recorder->targets), .events = POLLIN },
 		{ .fd = ring_set_fd(recorder->rings), .events = POLLIN },
+		{ .fd = attach_watch_fd(recorder->watch), .events = POLLIN },
 		{ .fd = service_fd(recorder->service), .events = POLLIN }, /* poll passes over -1 */
 	};
 	uint64_t end_ns = recorder->options->duration_ns ? recorder->begin_ns + recorder->options->duration_ns : UINT64_MAX;
 	uint64_t until_ns = now_ns + TICK_MS * 1000000u;
 
-	if (recorder->next_scan_ns < until_ns)
-		until_ns = recorder->next_scan_ns;
+	if (attach_watch_due_ns(recorder->watch) < until_ns)
+		until_ns = attach_watch_due_ns(recorder->watch);
 	if (end_ns < until_ns)
 		until_ns = end_ns;
-	if (until_ns > now_ns && poll(fds, 4, (until_ns - now_ns + 999999) / 1000000) < 0 && errno != EINTR)
+	if (until_ns > now_ns && poll(fds, sizeof(fds) / sizeof(fds[0]), (until_ns - now_ns + 999999) / 1000000) < 0 && errno != EINTR)
 		return -errno;
 	if (fds[2].revents & POLLIN) { /* takes the wake-ups: until the next one the rings are not ready, however full they are */
 		struct epoll_event events[WIRE_RING_MAX];
 
 		epoll_wait(ring_set_fd(recorder->rings), events, WIRE_RING_MAX, 0);
 	}
-	if (fds[1].revents)
-		recorder->is_target_gone = true;
+	if (fds[1].revents && !target_set_reap(recorder->targets, named_ended, recorder))
+		recorder->is_target_gone = !target_rules_are_open(&recorder->options->targets);
 	service_run(recorder->service); /* also for the sake of clients that say nothing: they have a time limit */
 	return 0;
 }
@@ -232,9 +303,13 @@ static int loop(struct recorder *recorder)
 		err = wait_a_moment(recorder, now_ns);
 		now_ns = capture_now_ns();
 		if (!err)
-			err = drain(recorder);
-		if (now_ns >= recorder->next_scan_ns && !recorder->is_target_gone)
-			scan(recorder, now_ns);
+			err = recorder_drain(recorder);
+		if (!err && !recorder->is_target_gone) {
+			attach_watch_run(recorder->watch, now_ns);
+			if (attach_watch_take_news(recorder->watch))
+				recorder->wants_seed |= target_start_renew(recorder);
+			catch_up(recorder);
+		}
 		keep_house(recorder, now_ns);
 		if (!err)
 			err = flush(recorder, now_ns);
@@ -249,6 +324,7 @@ static int finish(struct recorder *recorder)
 {
 	struct txtrace_record summary = { .kind = TXTRACE_RECORD_SUMMARY };
 	struct attach_stats stats;
+	struct target_set_stats targets;
 	uint64_t end_ns;
 	int err;
 
@@ -256,14 +332,20 @@ static int finish(struct recorder *recorder)
 	end_ns = capture_now_ns();
 
 	attach_stats(recorder->attach, &stats);
-	recorder->result.site_cnt = stats.site_cnt;
+	recorder->result.site_cnt = stats.probed_cnt;
+	attach_watch_stats(recorder->watch, &recorder->result.watch);
+	recorder->result.lost_process_cnt = kernel_targets_lost(recorder->kernel);
+	attach_watch_close(recorder->watch);
+	recorder->watch = NULL;
 	attach_close(recorder->attach);
 	recorder->attach = NULL;
 	kernel_side_stop(recorder->kernel);
 	log_writer_drop_no_more(recorder->log);
-	err = drain(recorder);
+	err = recorder_drain(recorder);
 	if (!err)
 		err = pipeline_finish(recorder->pipeline, end_ns);
+	target_set_stats(recorder->targets, &targets);
+	recorder->result.process_cnt = targets.joined_cnt;
 	fill_summary(recorder, &summary.summary, end_ns);
 	recorder->result.summary = summary.summary;
 	recorder->result.duration_ns = end_ns - recorder->begin_ns;
@@ -316,7 +398,6 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	status_line_init(&recorder->status, stderr, recorder->options->is_quiet, recorder->begin_ns);
 	recorder->next_housekeeping_ns = capture_now_ns() + HOUSEKEEPING_NS;
 	recorder->next_flush_ns = capture_now_ns() + FLUSH_NS;
-	recorder->next_scan_ns = capture_now_ns() + recorder->scan_delay_ns;
 	service_ready(recorder->service);
 	tell_start(recorder);
 	err = loop(recorder);
@@ -328,9 +409,9 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	err = close_log(recorder, err);
 	service_finish(recorder->service);
 	status_line_clear(&recorder->status);
-	recorder->result.is_target_alive = target_is_running(recorder->target);
-	if (!recorder->result.is_target_alive)
-		target_wait(recorder->target, &recorder->result.exit_status);
+	recorder->result.is_target_alive = target_set_reap(recorder->targets, named_ended, recorder) > 0;
+	if (!recorder->result.is_target_alive && recorder->options->command)
+		target_wait(target_set_named(recorder->targets, 0), &recorder->result.exit_status);
 	if (err)
 		explain_stop(recorder, err, error);
 	return err;

@@ -74,6 +74,15 @@ int loss_counters_read(struct loss_counters *counters, loss_take take, void *con
 	return err;
 }
 
+uint64_t loss_counters_of_kind(const struct loss_counters *counters, unsigned int kind)
+{
+	uint64_t cnt = 0;
+
+	for (size_t i = 0; i < counters->cpu_cnt; i++)
+		cnt += counters->shared[i].lost[kind];
+	return cnt;
+}
+
 void loss_counters_totals(const struct loss_counters *counters, struct loss_totals *totals)
 {
 	*totals = (struct loss_totals){ 0 };

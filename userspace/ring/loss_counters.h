@@ -36,6 +36,9 @@ struct loss_totals {
 	uint64_t lost_clocks_cnt;
 };
 
+/* How many events of one kind were lost. */
+uint64_t loss_counters_of_kind(const struct loss_counters *counters, unsigned int kind);
+
 void loss_counters_totals(const struct loss_counters *counters, struct loss_totals *totals);
 
 #endif

@@ -371,6 +371,23 @@ static void add_cost(struct text *text, const struct txtrace_record *record)
 	add_u64(text, "log_bytes", cost->log_bytes);
 }
 
+static void add_process(struct text *text, const struct txtrace_record *record)
+{
+	const struct txtrace_process *process = &record->process;
+
+	add_u64(text, "time_ns", process->time_ns);
+	add_u64(text, "pid", process->pid);
+	add_u64(text, "parent_pid", process->parent_pid);
+	add_u64(text, "inner_pid", process->inner_pid);
+	add_u64(text, "start_ns", process->start_ns);
+	add_u64(text, "reasons", process->reasons);
+	add_u64(text, "seed", process->is_seed);
+	add_u64(text, "exit", process->is_exit);
+	add_string(text, "comm", &process->comm);
+	add_string(text, "exe", &process->exe);
+	add_string(text, "command", &process->command);
+}
+
 static void add_damage(struct text *text, const struct txtrace_record *record)
 {
 	const struct txtrace_damage *damage = &record->damage;
@@ -393,6 +410,7 @@ static void (*const kinds[TXTRACE_RECORD_KIND_COUNT])(struct text *text, const s
 	[TXTRACE_RECORD_CONTINUED] = add_continued, [TXTRACE_RECORD_STAY] = add_stay,
 	[TXTRACE_RECORD_OBJECT] = add_object,       [TXTRACE_RECORD_DAMAGE] = add_damage,
 	[TXTRACE_RECORD_COST] = add_cost,           [TXTRACE_RECORD_OTHER_RUN] = add_other_run,
+	[TXTRACE_RECORD_PROCESS] = add_process,
 };
 
 void dump_line_append(struct text *text, const struct txtrace_record *record)

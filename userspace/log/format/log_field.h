@@ -181,7 +181,7 @@ enum dropped_field {
 	DROPPED_SINCE_LAST = 2,
 	DROPPED_BATCHES = 3,
 	DROPPED_RECORDS = 4, /* one for each kind, from kind 1 */
-	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_COST,
+	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_PROCESS,
 };
 
 enum continued_field {
@@ -246,8 +246,25 @@ enum cost_field {
 	COST_FIELD_COUNT = 15,
 };
 
+enum process_field {
+	PROCESS_FLAGS = 2, /* enum process_flag */
+	PROCESS_REASONS = 3,
+	PROCESS_PARENT = 4, /* less the pid */
+	PROCESS_INNER = 5,  /* less the pid */
+	PROCESS_AGE = 6,    /* time less start */
+	PROCESS_COMM = 7,
+	PROCESS_EXE = 8,
+	PROCESS_COMMAND = 9,
+	PROCESS_FIELD_COUNT = 10,
+};
+
+enum process_flag {
+	PROCESS_FLAG_SEED = 1,
+	PROCESS_FLAG_EXIT = 2,
+};
+
 /* Kinds that a file can hold; the reader's own DAMAGE is none. */
-#define LOG_KIND_COUNT (TXTRACE_RECORD_COST + 1)
+#define LOG_KIND_COUNT (TXTRACE_RECORD_PROCESS + 1)
 
 /* No kind of this version has more. */
 #define LOG_KNOWN_FIELD_MAX 32

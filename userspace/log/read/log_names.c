@@ -22,6 +22,7 @@ static const char *const record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_CONTINUED] = "continued", [TXTRACE_RECORD_STAY] = "stay",
 	[TXTRACE_RECORD_OBJECT] = "object",       [TXTRACE_RECORD_DAMAGE] = "damage",
 	[TXTRACE_RECORD_COST] = "cost",           [TXTRACE_RECORD_OTHER_RUN] = "other_run",
+	[TXTRACE_RECORD_PROCESS] = "process",
 };
 
 static const char *const anomalies[TXTRACE_ANOMALY_COUNT] = {

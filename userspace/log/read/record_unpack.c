@@ -461,6 +461,25 @@ static bool unpack_cost(struct record_unpacker *unpacker, const uint64_t *fields
 	return unpack_name(unpacker, fields[COST_EVENT], &cost->event);
 }
 
+static bool unpack_process(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+{
+	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
+	struct txtrace_process *process = &record->process;
+
+	if (!thread)
+		return false;
+	process->time_ns = unpacker->model.time_ns;
+	process->pid = thread->pid;
+	process->is_seed = fields[PROCESS_FLAGS] & PROCESS_FLAG_SEED;
+	process->is_exit = fields[PROCESS_FLAGS] & PROCESS_FLAG_EXIT;
+	process->reasons = (uint8_t)fields[PROCESS_REASONS];
+	process->parent_pid = process->pid + (uint32_t)fields[PROCESS_PARENT];
+	process->inner_pid = process->pid + (uint32_t)fields[PROCESS_INNER];
+	process->start_ns = process->time_ns - fields[PROCESS_AGE];
+	return unpack_name(unpacker, fields[PROCESS_COMM], &process->comm) && unpack_text(unpacker, fields[PROCESS_EXE], &process->exe) &&
+	       unpack_text(unpacker, fields[PROCESS_COMMAND], &process->command);
+}
+
 typedef bool (*unpack_fn)(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record);
 
 static const unpack_fn unpacks[LOG_KIND_COUNT] = {
@@ -473,6 +492,7 @@ static const unpack_fn unpacks[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_CONTINUED] = unpack_continued, [TXTRACE_RECORD_STAY] = unpack_stay,
 	[TXTRACE_RECORD_OBJECT] = unpack_object,       [TXTRACE_RECORD_COST] = unpack_cost,
 	[TXTRACE_RECORD_OTHER_RUN] = unpack_other_run,
+	[TXTRACE_RECORD_PROCESS] = unpack_process,
 };
 
 bool record_unpack(struct record_unpacker *unpacker, uint32_t kind, const uint64_t *fields, struct txtrace_record *record)

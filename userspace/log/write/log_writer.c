@@ -101,7 +101,8 @@ void log_writer_abort(struct log_writer *writer)
 /* What every file needs at its beginning, and says nothing new. */
 static bool is_definition(unsigned int kind)
 {
-	return kind == TXTRACE_RECORD_THREAD || kind == TXTRACE_RECORD_OPEN_SPAN || kind == TXTRACE_RECORD_OBJECT;
+	return kind == TXTRACE_RECORD_THREAD || kind == TXTRACE_RECORD_OPEN_SPAN || kind == TXTRACE_RECORD_OBJECT ||
+	       kind == TXTRACE_RECORD_PROCESS;
 }
 
 static bool is_content(const uint64_t *record_cnts)

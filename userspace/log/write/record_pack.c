@@ -8,6 +8,7 @@
 #include "log/format/ledger_basis.h"
 #include "log/format/varint.h"
 #include "log/write/tally_pack.h"
+#include "log/write/record_time.h"
 
 #define THREAD_CAPACITY 16384u
 #define TEXT_CAPACITY 32768u
@@ -116,6 +117,8 @@ static struct record_strings strings_of(const struct txtrace_record *record)
 		return (struct record_strings){ &record->other_run.comm, { NULL, NULL } };
 	case TXTRACE_RECORD_COST:
 		return (struct record_strings){ &record->cost.event, { NULL, NULL } };
+	case TXTRACE_RECORD_PROCESS:
+		return (struct record_strings){ &record->process.comm, { &record->process.exe, &record->process.command } };
 	case TXTRACE_RECORD_OPEN_SPAN:
 		return (struct record_strings){ &record->open_span.label, { &record->open_span.key, NULL } };
 	default:
@@ -530,6 +533,21 @@ static void pack_cost(struct record_packer *packer, const struct txtrace_record 
 	tally_pack(record, fields);
 }
 
+static void pack_process(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_process *process = &record->process;
+
+	fields[FIELD_THREAD] = pack_thread(packer, process->pid, process->pid);
+	fields[PROCESS_FLAGS] = (process->is_seed ? PROCESS_FLAG_SEED : 0) | (process->is_exit ? PROCESS_FLAG_EXIT : 0);
+	fields[PROCESS_REASONS] = process->reasons;
+	fields[PROCESS_PARENT] = process->parent_pid - (uint64_t)process->pid;
+	fields[PROCESS_INNER] = process->inner_pid - (uint64_t)process->pid;
+	fields[PROCESS_AGE] = process->time_ns - process->start_ns;
+	fields[PROCESS_COMM] = pack_name(packer, &process->comm);
+	fields[PROCESS_EXE] = pack_text(packer, &process->exe);
+	fields[PROCESS_COMMAND] = pack_text(packer, &process->command);
+}
+
 typedef void (*pack_fn)(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields);
 
 static const pack_fn packs[LOG_KIND_COUNT] = {
@@ -542,54 +560,12 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_CONTINUED] = pack_tally, [TXTRACE_RECORD_STAY] = pack_stay,
 	[TXTRACE_RECORD_OBJECT] = pack_object,       [TXTRACE_RECORD_COST] = pack_cost,
 	[TXTRACE_RECORD_OTHER_RUN] = pack_other_run,
+	[TXTRACE_RECORD_PROCESS] = pack_process,
 };
-
-/* The moment at which the record was finished: its place in the log. */
-static uint64_t time_of(const struct txtrace_record *record)
-{
-	switch (record->kind) {
-	case TXTRACE_RECORD_SPAN:
-		return record->span.end_ns;
-	case TXTRACE_RECORD_RUN:
-		return record->run.end_ns;
-	case TXTRACE_RECORD_WAKE:
-		return record->wake.time_ns;
-	case TXTRACE_RECORD_THREAD:
-		return record->thread.time_ns;
-	case TXTRACE_RECORD_ATTRIBUTE:
-		return record->attribute.time_ns;
-	case TXTRACE_RECORD_INSTANT:
-		return record->instant.time_ns;
-	case TXTRACE_RECORD_COUNTER:
-		return record->counter.time_ns;
-	case TXTRACE_RECORD_LINK:
-		return record->link.time_ns;
-	case TXTRACE_RECORD_LOSS:
-		return record->loss.last_ns;
-	case TXTRACE_RECORD_OPEN_SPAN:
-		return record->open_span.time_ns;
-	case TXTRACE_RECORD_SUMMARY:
-		return record->summary.time_ns;
-	case TXTRACE_RECORD_DROPPED:
-		return record->dropped.time_ns;
-	case TXTRACE_RECORD_CONTINUED:
-		return record->continued.time_ns;
-	case TXTRACE_RECORD_STAY:
-		return record->stay.exit_ns;
-	case TXTRACE_RECORD_OBJECT:
-		return record->object.time_ns;
-	case TXTRACE_RECORD_OTHER_RUN:
-		return record->other_run.end_ns;
-	case TXTRACE_RECORD_COST:
-		return record->cost.time_ns;
-	default:
-		return 0;
-	}
-}
 
 void record_pack(struct record_packer *packer, const struct txtrace_record *record, uint64_t fields[LOG_KNOWN_FIELD_MAX])
 {
-	uint64_t time_ns = time_of(record);
+	uint64_t time_ns = record_time_ns(record);
 
 	fields[FIELD_TIME] = time_ns - packer->model.time_ns;
 	packer->model.time_ns = time_ns;

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which cgroup a folder is, in the kernel's own numbers: of the v2 tree, or of any hierarchy of v1. */
+#ifndef CGROUP_IDENTITY_H
+#define CGROUP_IDENTITY_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct cgroup_identity {
+	uint64_t id;        /* of the cgroup in its hierarchy: the inode of its folder */
+	uint32_t hierarchy; /* 0: v2; else as in /proc/cgroups, below 64 */
+};
+
+/* 0, or a negative errno and a sentence. */
+int cgroup_identity_of_path(struct cgroup_identity *identity, const char *path, struct error *error);
+
+/*
+ * The hierarchy with these options of its mount ("rw,cpu,cpuacct", "rw,xattr,name=systemd"), by the text of /proc/self/cgroup
+ * ("4:cpu,cpuacct:/a\n…"). -1: none.
+ */
+int cgroup_hierarchy_of_options(const char *mount_options, const char *own_cgroups);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record/probe_listing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attach/elf_notes.h"
+#include "attach/function_count.h"
+#include "attach/probe_argument.h"
+#include "attach/probe_sites.h"
+#include "attach/proc_maps.h"
+#include "attach/target.h"
+#include "base/text.h"
+#include "base/units.h"
+
+/* One listing: its text is written when all went well. */
+struct listing {
+	struct text text;
+	const char *executable; /* the first object's */
+	char *begin;            /* two of its probes, for an example; "provider:name" */
+	char *end;
+	size_t own_cnt; /* probes of txtrace in all objects */
+	size_t pid;     /* 0: a file */
+	const struct proc_maps *maps;
+};
+
+static void append_escaped(struct text *text, const char *string)
+{
+	text_append_escaped(text, string, strlen(string));
+}
+
+static void append_arguments(struct text *text, const char *args)
+{
+	struct probe_argument arguments[PROBE_ARGUMENT_MAX];
+	size_t cnt = probe_arguments_parse(args, arguments);
+
+	text_append(text, "(");
+	for (size_t i = 0; i < cnt; i++) {
+		text_append_format(text, "%sarg%zu %s in ", i ? ", " : "", i + 1, arguments[i].type);
+		text_append_escaped(text, arguments[i].operand, arguments[i].operand_length);
+	}
+	text_append(text, ")");
+}
+
+static bool is_own(const struct elf_note *note)
+{
+	return strcmp(note->provider, PROBE_PROVIDER) == 0;
+}
+
+static int compare_notes(const void *a, const void *b)
+{
+	const struct elf_note *left = a, *right = b;
+	int order = strcmp(left->provider, right->provider);
+
+	if (!order)
+		order = strcmp(left->name, right->name);
+	if (!order)
+		order = left->offset < right->offset ? -1 : left->offset > right->offset;
+	return order;
+}
+
+static bool is_same_probe(const struct elf_note *a, const struct elf_note *b)
+{
+	return !strcmp(a->provider, b->provider) && !strcmp(a->name, b->name);
+}
+
+/* The word at the end of a probe's name: "start" of "buffer__read__start"; the name up to it is *prefix bytes. */
+static bool has_last_word(const char *name, const char *const *words, size_t *prefix)
+{
+	for (; *words; words++) {
+		size_t length = strlen(name), word = strlen(*words);
+
+		if (length < word || strcmp(name + length - word, *words) != 0)
+			continue;
+		*prefix = length - word;
+		return true;
+	}
+	return false;
+}
+
+static void set_example(struct listing *listing, const struct elf_note *begin, const struct elf_note *end)
+{
+	if (asprintf(&listing->begin, "%s:%s", begin->provider, begin->name) < 0)
+		listing->begin = NULL;
+	if (asprintf(&listing->end, "%s:%s", end->provider, end->name) < 0)
+		listing->end = NULL;
+}
+
+/* For an example: a begin and an end whose names differ in their last words. */
+static void pick_example(struct listing *listing, const struct elf_notes *notes)
+{
+	static const char *const begins[] = { "start", "begin", "entry", NULL };
+	static const char *const ends[] = { "commit", "done", "end", "return", "stop", NULL };
+	size_t prefix, end_prefix;
+
+	for (size_t i = 0; i < notes->cnt && !listing->begin; i++) {
+		const struct elf_note *begin = &notes->notes[i];
+
+		if (is_own(begin) || !has_last_word(begin->name, begins, &prefix))
+			continue;
+		for (size_t k = 0; k < notes->cnt && !listing->begin; k++) {
+			const struct elf_note *end = &notes->notes[k];
+
+			if (!strcmp(begin->provider, end->provider) && has_last_word(end->name, ends, &end_prefix) && prefix == end_prefix &&
+			    !strncmp(begin->name, end->name, prefix))
+				set_example(listing, begin, end);
+		}
+	}
+}
+
+/* The notes are sorted: sites of one probe follow each other, and may find their arguments in different places. */
+static void list_probes(struct listing *listing, const struct elf_notes *notes, bool wants_own)
+{
+	for (size_t i = 0, next; i < notes->cnt; i = next) {
+		const struct elf_note *note = &notes->notes[i];
+
+		for (next = i + 1; next < notes->cnt && is_same_probe(note, &notes->notes[next]);)
+			next++;
+		if (is_own(note) != wants_own)
+			continue;
+		listing->own_cnt += wants_own;
+		text_append(&listing->text, "    ");
+		append_escaped(&listing->text, note->provider);
+		text_append(&listing->text, ":");
+		append_escaped(&listing->text, note->name);
+		if (!wants_own)
+			append_arguments(&listing->text, note->args);
+		if (next - i > 1)
+			text_append_format(&listing->text, "  at %zu places", next - i);
+		text_append(&listing->text, "\n");
+	}
+}
+
+static size_t count_probes(const struct elf_notes *notes, bool wants_own)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < notes->cnt; i++)
+		if (is_own(&notes->notes[i]) == wants_own && (!i || !is_same_probe(&notes->notes[i], &notes->notes[i - 1])))
+			cnt++;
+	return cnt;
+}
+
+/* An object without probes of any kind is left out, unless it is the first. */
+static int list_object(struct listing *listing, const char *path, int fd, bool is_first)
+{
+	struct function_count functions;
+	struct elf_notes notes;
+	size_t own, others;
+	char cnt[UNITS_SIZE];
+	int err = elf_notes_read(&notes, fd);
+
+	if (err)
+		return err;
+	qsort(notes.notes, notes.cnt, sizeof(*notes.notes), compare_notes);
+	own = count_probes(&notes, true);
+	others = count_probes(&notes, false);
+	if (is_first || own || others) {
+		append_escaped(&listing->text, path);
+		text_append_format(&listing->text, "\n  %zu txtrace probes%s\n", own, own ? ": traced as they are" : "");
+		list_probes(listing, &notes, true);
+		text_append_format(&listing->text, "  %zu other USDT probes\n", others);
+		list_probes(listing, &notes, false);
+		if (!function_count_read(&functions, fd))
+			text_append_format(&listing->text, "  %s functions with a name%s\n", units_format_count(cnt, functions.cnt),
+					   functions.is_exported_only ? " (it is stripped: those that it exports)" : "");
+	}
+	if (!listing->begin)
+		pick_example(listing, &notes);
+	elf_notes_release(&notes);
+	return 0;
+}
+
+/* What cannot be opened or is no ELF file is passed over: another object may have what is looked for. */
+static int list_mapping(void *context, const struct proc_mapping *mapping)
+{
+	struct listing *listing = context;
+	int fd = proc_mapping_open(mapping, listing->maps->pid);
+
+	if (fd < 0) {
+		append_escaped(&listing->text, mapping->path);
+		text_append_format(&listing->text, "\n  cannot be opened: %s\n", strerror(-fd));
+		return 0;
+	}
+	list_object(listing, mapping->path, fd, !listing->executable);
+	if (!listing->executable)
+		listing->executable = mapping->path;
+	close(fd);
+	return 0;
+}
+
+static void append_hints(struct listing *listing)
+{
+	struct text *text = &listing->text;
+
+	text_append(text, "to trace it:\n");
+	if (listing->own_cnt && listing->pid)
+		text_append_format(text, "  txtrace-bpf -p %zu\n", listing->pid);
+	if (listing->own_cnt && listing->executable) {
+		text_append(text, "  txtrace-bpf --exe ");
+		append_escaped(text, listing->executable);
+		text_append(text, "\n");
+	}
+	if (listing->begin && listing->end) {
+		text_append(text, "  spans from two of its probes: --span 'LABEL=");
+		append_escaped(text, listing->begin);
+		text_append(text, "..");
+		append_escaped(text, listing->end);
+		text_append(text, "'\n");
+	}
+	text_append(text, "  spans of its functions: --func '");
+	append_escaped(text, listing->executable ? listing->executable : "BINARY");
+	text_append(text, ":SYMBOL'\n");
+	if (!listing->own_cnt)
+		text_append(text, "  or add the macros of txtrace.h to the program\n");
+}
+
+static int list_process(struct listing *listing, pid_t pid, struct error *error)
+{
+	struct target *target;
+	struct proc_maps maps;
+	int err = target_open_pid(&target, pid, error);
+
+	if (err)
+		return err;
+	text_append_format(&listing->text, "process %d (", pid);
+	append_escaped(&listing->text, target_comm(target));
+	text_append(&listing->text, ")");
+	if (target_inner_pid(target) != pid)
+		text_append_format(&listing->text, ", which is %d to itself", target_inner_pid(target));
+	text_append(&listing->text, ": ");
+	append_escaped(&listing->text, target_command(target));
+	text_append(&listing->text, "\n");
+	err = proc_maps_read(&maps, pid);
+	if (err) {
+		error_set(error, "may not see what process %d has mapped: %s", pid, strerror(-err));
+	} else {
+		listing->pid = (size_t)pid;
+		listing->maps = &maps;
+		proc_maps_each_object(&maps, list_mapping, listing);
+		append_hints(listing);
+		proc_maps_release(&maps);
+	}
+	target_close(target);
+	return err;
+}
+
+static int list_file(struct listing *listing, const char *path, struct error *error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err;
+
+	if (fd < 0) {
+		err = -errno;
+		error_set(error, "cannot open '%s': %s", path, strerror(-err));
+		return err;
+	}
+	listing->executable = path;
+	err = list_object(listing, path, fd, true);
+	close(fd);
+	if (err == -ENOEXEC)
+		error_set(error, "'%s' is no ELF file for 64-bit x86 or ARM: give a program, a library or a pid", path);
+	else if (err)
+		error_set(error, "cannot read '%s': %s", path, strerror(-err));
+	else
+		append_hints(listing);
+	return err;
+}
+
+/* Digits alone are a pid; a file of such a name is ./NAME. */
+int probe_listing_print(const char *subject, FILE *out, struct error *error)
+{
+	struct listing listing = { .text = { 0 } };
+	char *rest;
+	long pid = strtol(subject, &rest, 10);
+	bool is_pid = *subject && !*rest && pid > 0 && pid <= INT32_MAX;
+	int err = is_pid ? list_process(&listing, (pid_t)pid, error) : list_file(&listing, subject, error);
+
+	if (!err && fputs(text_string(&listing.text), out) < 0)
+		err = -EIO;
+	text_release(&listing.text);
+	free(listing.begin);
+	free(listing.end);
+	return err;
+}

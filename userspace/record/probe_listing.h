@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* txtrace-bpf --list: what could be traced in a process or a file, and how to name it. Needs no privilege but that of reading. */
+#ifndef PROBE_LISTING_H
+#define PROBE_LISTING_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+
+/* subject: a pid, or the path of a file. 0, or a negative errno and a sentence; then nothing has been printed. */
+int probe_listing_print(const char *subject, FILE *out, struct error *error);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record/target_start.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "record/kernel_targets.h"
+#include "record/recorder_internal.h"
+
+/* ---- opening ---- */
+
+static int add(struct recorder *recorder, struct target *target, struct error *error)
+{
+	int err = target_set_add(recorder->targets, target);
+
+	if (err) {
+		error_set(error, "cannot watch process %d: %s%s", target_pid(target), strerror(-err),
+			  err == -EMFILE ? "; raise the limit with ulimit -n" : "");
+		target_close(target);
+	}
+	return err;
+}
+
+static int put_process(void *context, const struct txtrace_record *record)
+{
+	struct recorder *recorder = context;
+
+	return pipeline_put(recorder->pipeline, record);
+}
+
+/* Whoever ignores SIGCHLD, and some supervisors hand that down, never learns how a child ended. */
+int target_start_open(struct recorder *recorder, struct error *error)
+{
+	const struct target_rules *rules = &recorder->options->targets;
+	struct target *target;
+	int err = 0;
+
+	signal(SIGCHLD, SIG_DFL);
+	recorder->targets = target_set_new(put_process, recorder);
+	if (!recorder->targets) {
+		error_set(error, "not enough memory to record");
+		return -ENOMEM;
+	}
+	if (recorder->options->command) {
+		err = target_launch(&target, (char *const *)recorder->options->command, error);
+		return err ? err : add(recorder, target, error);
+	}
+	for (size_t i = 0; !err && i < rules->pid_cnt; i++) {
+		err = target_open_pid(&target, rules->pids[i], error);
+		if (!err)
+			err = add(recorder, target, error);
+	}
+	return err;
+}
+
+void target_start_describe(const struct recorder *recorder, struct text *text)
+{
+	const struct target_rules *rules = &recorder->options->targets;
+	const char *between = "";
+
+	if (target_set_named_cnt(recorder->targets) == 1 && !target_rules_are_open(rules)) {
+		text_append(text, target_command(target_set_named(recorder->targets, 0)));
+		return;
+	}
+	for (size_t i = 0; i < rules->pid_cnt; i++, between = ", ")
+		text_append_format(text, "%spid %d", between, rules->pids[i]);
+	for (size_t i = 0; i < rules->comm_cnt; i++, between = ", ")
+		text_append_format(text, "%scomm %s", between, rules->comms[i]);
+	for (size_t i = 0; i < rules->exe_cnt; i++, between = ", ")
+		text_append_format(text, "%sexe %s", between, rules->exes[i]);
+	for (size_t i = 0; i < rules->cgroup_cnt; i++, between = ", ")
+		text_append_format(text, "%scgroup %s", between, rules->cgroups[i]);
+	if (rules->is_any)
+		text_append_format(text, "%sall processes", between);
+}
+
+/* ---- telling ---- */
+
+static int tell_exe(struct recorder *recorder, size_t idx, struct error *error)
+{
+	const char *path = recorder->options->targets.exes[idx];
+	int err = file_identity_of_path(&recorder->exes[idx], path);
+
+	if (err == -EINVAL)
+		error_set(error, "'%s' is no file that can be executed", path);
+	else if (err)
+		error_set(error, "cannot find the executable '%s': %s", path, strerror(-err));
+	return err ? err : kernel_targets_add_exe(recorder->kernel, &recorder->exes[idx], error);
+}
+
+bool target_start_renew(struct recorder *recorder)
+{
+	const struct target_rules *rules = &recorder->options->targets;
+	struct file_identity identity;
+	bool is_new = false;
+	struct error ignored; /* the next process that runs it is a chance more */
+
+	for (size_t i = 0; i < rules->exe_cnt; i++) {
+		if (file_identity_of_path(&identity, rules->exes[i]) || file_identity_is_same(&identity, &recorder->exes[i]))
+			continue;
+		if (kernel_targets_add_exe(recorder->kernel, &identity, &ignored))
+			continue;
+		recorder->exes[i] = identity;
+		attach_path(recorder->attach, rules->exes[i], &ignored);
+		is_new = true;
+	}
+	return is_new;
+}
+
+/* Processes run files that had this name once: "/usr/sbin/server (deleted)". They are meant, too. */
+static void tell_old_exes(struct recorder *recorder, const char *path)
+{
+	char real[PATH_MAX], link[64], exe[PATH_MAX + 16], old[PATH_MAX + 16];
+	DIR *processes = realpath(path, real) ? opendir("/proc") : NULL;
+	struct dirent *entry;
+	struct error ignored;
+
+	if (!processes)
+		return;
+	snprintf(old, sizeof(old), "%s (deleted)", real);
+	while ((entry = readdir(processes))) {
+		struct file_identity identity;
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		ssize_t length;
+
+		snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+		length = pid > 0 ? readlink(link, exe, sizeof(exe) - 1) : -1;
+		exe[length > 0 ? length : 0] = '\0';
+		if (!strcmp(exe, old) && !file_identity_of_exe(&identity, pid))
+			kernel_targets_add_exe(recorder->kernel, &identity, &ignored);
+	}
+	closedir(processes);
+}
+
+static int tell_cgroup(struct recorder *recorder, const char *path, struct error *error)
+{
+	struct cgroup_identity identity;
+	int err = cgroup_identity_of_path(&identity, path, error);
+
+	return err ? err : kernel_targets_add_cgroup(recorder->kernel, &identity, error);
+}
+
+int target_start_tell(struct recorder *recorder, struct error *error)
+{
+	const struct target_rules *rules = &recorder->options->targets;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < target_set_named_cnt(recorder->targets); i++)
+		err = kernel_targets_add(recorder->kernel, (uint32_t)target_pid(target_set_named(recorder->targets, i)), error);
+	for (size_t i = 0; !err && i < rules->comm_cnt; i++)
+		err = kernel_targets_add_comm(recorder->kernel, rules->comms[i], error);
+	for (size_t i = 0; !err && i < rules->exe_cnt; i++)
+		err = tell_exe(recorder, i, error);
+	for (size_t i = 0; !err && i < rules->exe_cnt; i++)
+		tell_old_exes(recorder, rules->exes[i]);
+	for (size_t i = 0; !err && i < rules->cgroup_cnt; i++)
+		err = tell_cgroup(recorder, rules->cgroups[i], error);
+	return err;
+}
+
+/* Its pid may be another's by now, who was not meant. From the moment on at which the events flow, the kernel side forgets it by itself. */
+static void untarget(void *context, pid_t pid)
+{
+	struct recorder *recorder = context;
+
+	kernel_targets_remove(recorder->kernel, (uint32_t)pid);
+}
+
+int target_start_seed(struct recorder *recorder, struct error *error)
+{
+	int err;
+
+	target_set_reap(recorder->targets, untarget, recorder);
+	err = kernel_side_seed(recorder->kernel, error);
+	return err ? err : recorder_drain(recorder);
+}
+
+/* ---- attaching ---- */
+
+static int refuse_unmarked(struct recorder *recorder, struct error *error)
+{
+	const struct target *target = target_set_named(recorder->targets, 0);
+	size_t cnt = target_set_named_cnt(recorder->targets);
+	char others[256], who[160];
+
+	probe_providers_text(attach_providers(recorder->attach), others, sizeof(others));
+	if (cnt == 1)
+		snprintf(who, sizeof(who), "process %d ('%s') has", target_pid(target), target_comm(target));
+	else
+		snprintf(who, sizeof(who), "none of the %zu processes has", cnt);
+	error_set(error, "%s%s txtrace probes; %s %s; add the macros of txtrace.h to the program", who, cnt == 1 ? " no" : "",
+		  cnt == 1 ? "it has" : "they have", *others ? others : "no other USDT probes either");
+	return -ENOENT;
+}
+
+/* Those that were named. One that ends meanwhile has a normal end. */
+static int attach_named(struct recorder *recorder, struct error *error)
+{
+	size_t attached_cnt = 0, ended_cnt = 0, cnt = target_set_named_cnt(recorder->targets);
+	int err = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		int result = attach_scan(recorder->attach, target_pid(target_set_named(recorder->targets, i)), error);
+
+		attached_cnt += result > 0;
+		ended_cnt += result == -ESRCH;
+		if (result < 0 && result != -ESRCH)
+			err = result;
+	}
+	recorder->is_target_gone = ended_cnt == cnt && !target_rules_are_open(&recorder->options->targets);
+	if (target_rules_want_every_process(&recorder->options->targets)) /* what is shared is attached for the first alone; others may come */
+		return 0;
+	if (attached_cnt || ended_cnt)
+		return 0;
+	return err ? err : refuse_unmarked(recorder, error);
+}
+
+static int attach_launched(struct recorder *recorder, struct error *error)
+{
+	struct target *target = target_set_named(recorder->targets, 0);
+	int cnt = 0;
+
+	if (!target_can_be_held(target))
+		cnt = attach_command(recorder->attach, target, error);
+	if (cnt >= 0)
+		cnt = target_go(target, &recorder->exit_status, error);
+	if (cnt < 0)
+		return cnt;
+	cnt = attach_scan(recorder->attach, target_pid(target), error);
+	return cnt < 0 && cnt != -ESRCH ? cnt : 0;
+}
+
+/* Executables that nobody runs yet: their first span is not missed. */
+static int attach_exes(struct recorder *recorder, struct error *error)
+{
+	const struct target_rules *rules = &recorder->options->targets;
+	int cnt = 0;
+
+	for (size_t i = 0; cnt >= 0 && i < rules->exe_cnt; i++)
+		cnt = attach_path(recorder->attach, rules->exes[i], error);
+	return cnt < 0 ? cnt : 0;
+}
+
+int target_start_attach(struct recorder *recorder, struct error *error)
+{
+	const struct target_rules *rules = &recorder->options->targets;
+	int err = 0;
+
+	if (recorder->options->command)
+		return attach_launched(recorder, error);
+	if (rules->pid_cnt)
+		err = attach_named(recorder, error);
+	if (!err)
+		err = attach_exes(recorder, error);
+	if (!err && target_rules_are_open(rules))
+		attach_watch_scan_all(recorder->watch);
+	return err;
+}
