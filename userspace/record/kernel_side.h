@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "txtrace/event.h"
 
+struct bpf_program;
 struct kernel_side;
 
 struct kernel_side_options {
@@ -29,6 +30,7 @@ int kernel_side_open(struct kernel_side **side, const struct kernel_side_options
 int kernel_side_rings_fd(const struct kernel_side *side);
 const struct wire_counters *kernel_side_counters(const struct kernel_side *side);
 volatile uint64_t *kernel_side_loss_generation(const struct kernel_side *side);
+struct bpf_program *kernel_side_program(const struct kernel_side *side, const char *name); /* NULL: there is none of this name */
 const struct probe_program *kernel_side_programs(const struct kernel_side *side, size_t *cnt);
 
 int kernel_side_target(struct kernel_side *side, uint32_t tgid, struct error *error);

@@ -27,6 +27,7 @@ struct pipeline_options {
 
 	/* The process has a new program: what was known of its memory is void. old_tid: that of the thread that exec'd, until then. May be NULL. */
 	void (*on_exec)(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns);
+	int (*before_turn)(void *context, uint64_t time_ns); /* a file may end: what is to be in it is put now. May be NULL */
 	void *context;
 };
 

@@ -160,6 +160,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.log = recorder->log,
 		.stream = recorder->stream,
 		.on_exec = recorder_on_exec,
+		.before_turn = recorder_tell_costs,
 		.context = recorder,
 	};
 
@@ -173,6 +174,22 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	return -ENOMEM;
 }
 
+/* Before there are threads, and before the scheduler's programs know any. */
+static int open_costs(struct recorder *recorder, struct error *error)
+{
+	const struct cost_meter_options options = {
+		.features = &recorder->features,
+		.kernel = recorder->kernel,
+		.cpu_cnt = (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
+	};
+
+	recorder->costs = cost_meter_new(&options);
+	if (recorder->costs)
+		return 0;
+	error_set(error, "not enough memory to record");
+	return -ENOMEM;
+}
+
 /* The scheduler's events have to flow before the threads are listed, and both before the first span can begin. */
 static int start_kernel_side(struct recorder *recorder, struct error *error)
 {
@@ -181,6 +198,10 @@ static int start_kernel_side(struct recorder *recorder, struct error *error)
 
 	if (!err)
 		err = kernel_side_start(recorder->kernel, error);
+	if (!err) {
+		cost_meter_look_idle(recorder->costs);
+		cost_meter_begin(recorder->costs, capture_now_ns());
+	}
 	if (!err)
 		err = kernel_side_seed(recorder->kernel, error);
 	options.programs = kernel_side_programs(recorder->kernel, &options.program_cnt);
@@ -228,7 +249,7 @@ static int attach_launched(struct recorder *recorder, struct error *error)
 int recorder_open(struct recorder **result, const struct record_options *options, int *exit_status, struct error *error)
 {
 	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
-		open_target, open_signals, check_kernel, open_kernel_side, open_log, open_stream, open_pipeline, start_kernel_side,
+		open_target, open_signals, check_kernel, open_kernel_side, open_costs, open_log, open_stream, open_pipeline, start_kernel_side,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;
@@ -286,6 +307,7 @@ void recorder_close(struct recorder *recorder)
 	log_writer_abort(recorder->log);
 	if (recorder->stream)
 		fclose(recorder->stream);
+	cost_meter_free(recorder->costs);
 	loss_counters_close(&recorder->losses);
 	ring_set_close(recorder->rings);
 	kernel_side_close(recorder->kernel);

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "analyze/cost/cost_sums.h"
 #include "base/error.h"
 #include "record/pipeline.h"
 #include "record/record_options.h"
@@ -30,6 +31,7 @@ struct recorder_result {
 	struct log_writer_result log;
 	struct txtrace_dropped dropped; /* batches that found no room in the queue */
 	uint64_t duration_ns;
+	struct cost_sums costs;
 	size_t site_cnt;     /* probe sites that were attached */
 	int exit_status;     /* the command's; 0 of a process that we did not start */
 	bool is_target_alive;

@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "attach/attach.h"
+#include "record/cost_meter.h"
 #include "record/kernel_side.h"
 #include "record/pipeline.h"
 #include "record/record_options.h"
@@ -29,6 +30,7 @@ struct recorder {
 	size_t ring_cnt;
 	uint64_t *watermarks; /* of the drain before the last */
 	struct loss_counters losses;
+	struct cost_meter *costs;
 	struct program_memory *memory;
 	struct attach *attach;
 	struct log_writer *log;
@@ -44,10 +46,14 @@ struct recorder {
 	uint64_t begin_ns; /* when the probes were let loose: attaching takes its time, too */
 	uint64_t next_housekeeping_ns;
 	uint64_t next_flush_ns;
+	uint64_t next_cost_ns;
 	uint64_t next_scan_ns;
 	uint64_t scan_delay_ns;
 	struct recorder_result result;
 };
+
+/* For the pipeline: what tracing has cost goes into the file that ends. */
+int recorder_tell_costs(void *context, uint64_t time_ns);
 
 /* For the pipeline: forgets the old program's strings, looks for the new one's probes soon. */
 void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns);

@@ -24,6 +24,22 @@ void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t e
 	recorder->next_scan_ns = 0;
 }
 
+static int put_cost(void *context, const struct txtrace_record *record)
+{
+	return pipeline_put(context, record);
+}
+
+int recorder_tell_costs(void *context, uint64_t time_ns)
+{
+	struct recorder *recorder = context;
+	const struct cost_meter_bytes bytes = {
+		.ring_bytes = ring_set_taken_bytes(recorder->rings),
+		.log_bytes = log_writer_bytes(recorder->log),
+	};
+
+	return cost_meter_tell(recorder->costs, time_ns, &bytes, put_cost, recorder->pipeline);
+}
+
 static int take_event(void *context, size_t ring, const void *record, size_t size)
 {
 	return pipeline_push(context, ring, record, size);
@@ -144,6 +160,8 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 
 	if (recorder->next_scan_ns < until_ns)
 		until_ns = recorder->next_scan_ns;
+	if (recorder->next_cost_ns < until_ns)
+		until_ns = recorder->next_cost_ns;
 	if (end_ns < until_ns)
 		until_ns = end_ns;
 	if (until_ns > now_ns && poll(fds, 3, (until_ns - now_ns + 999999) / 1000000) < 0 && errno != EINTR)
@@ -168,6 +186,7 @@ static int loop(struct recorder *recorder)
 			break;
 		err = wait_a_moment(recorder, now_ns);
 		now_ns = capture_now_ns();
+		recorder->next_cost_ns = cost_meter_tick(recorder->costs, now_ns);
 		if (!err)
 			err = drain(recorder);
 		if (now_ns >= recorder->next_scan_ns && !recorder->is_target_gone)
@@ -199,6 +218,14 @@ static void fill_summary(struct recorder *recorder, struct txtrace_summary *summ
 	memcpy(summary->anomaly_cnt, stats->attribution.anomaly_cnt, sizeof(summary->anomaly_cnt));
 }
 
+/* No record that has come before is later. */
+static uint64_t last_ns(const struct recorder *recorder, uint64_t end_ns)
+{
+	uint64_t given_ns = recorder->result.pipeline.merge.given_ns;
+
+	return given_ns > end_ns ? given_ns : end_ns;
+}
+
 /* Silence first: removing the probes takes its time, one after the other. Once the programs have gone nothing comes any more. */
 static int finish(struct recorder *recorder)
 {
@@ -207,6 +234,7 @@ static int finish(struct recorder *recorder)
 	uint64_t end_ns;
 	int err;
 
+	cost_meter_stop(recorder->costs, capture_now_ns());
 	kernel_side_silence(recorder->kernel);
 	end_ns = capture_now_ns();
 
@@ -220,6 +248,9 @@ static int finish(struct recorder *recorder)
 	if (!err)
 		err = pipeline_finish(recorder->pipeline, end_ns);
 	fill_summary(recorder, &summary.summary, end_ns);
+	if (!err)
+		err = recorder_tell_costs(recorder, last_ns(recorder, end_ns));
+	recorder->result.costs = *cost_meter_sums(recorder->costs);
 	recorder->result.summary = summary.summary;
 	recorder->result.duration_ns = end_ns - recorder->begin_ns;
 	return err ? err : pipeline_put(recorder->pipeline, &summary);
@@ -262,6 +293,7 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	recorder->next_housekeeping_ns = capture_now_ns() + HOUSEKEEPING_NS;
 	recorder->next_flush_ns = capture_now_ns() + FLUSH_NS;
 	recorder->next_scan_ns = capture_now_ns() + recorder->scan_delay_ns;
+	recorder->next_cost_ns = cost_meter_tick(recorder->costs, capture_now_ns());
 	err = loop(recorder);
 	finish_err = finish(recorder);
 	if (!err)
