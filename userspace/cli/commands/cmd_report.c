@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/cost/cost_report.h"
 #include "analyze/wait/block_report.h"
 #include "analyze/label/label_report.h"
 #include "analyze/span_key.h"
@@ -10,6 +11,7 @@
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
 #include "cli/files/log_input.h"
+#include "cli/print/cost_print.h"
 #include "cli/print/reason_print.h"
 #include "cli/print/report_print.h"
 
@@ -17,6 +19,7 @@ struct report_options {
 	const char *by; /* NULL: label */
 	struct span_key key;
 	bool is_by_reason;
+	bool wants_cost;
 	const char *label;
 	uint64_t limit;
 	uint64_t max_memory_bytes;
@@ -41,6 +44,8 @@ static const struct option_spec specs[] = {
 	OPTION("by", 'b', OPTION_CALL, "KEY",
 	       "what rows are: label (the default), thread, process, track, reason, key, key:BYTES (its first ones), tag:NAME (its value)", 0,
 	       .call = set_by),
+	OPTION("cost", 0, OPTION_FLAG, NULL, "what tracing itself added to these spans: an estimate, and what it rests on",
+	       offsetof(struct report_options, wants_cost)),
 	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'", offsetof(struct report_options, label)),
 	OPTION("limit", 'n', OPTION_U64, "N", "show the N rows with the most work; 0: all (default 100)",
 	       offsetof(struct report_options, limit)),
@@ -62,6 +67,7 @@ static const struct options options = {
 		{ "txtrace report bank.txtrace", "The whole log." },
 		{ "txtrace report --by tag:shard --label 'tx*' bank.txtrace", "Transactions, by what their tags say of the shard." },
 		{ "txtrace report --by reason bank.txtrace", "What all threads waited for, and how long." },
+		{ "txtrace report --cost bank.txtrace", "How much of it is tracing." },
 		{ "txtrace report --json bank.txtrace | jq '.labels[] | [.label, .wall_ns.p99]'", "For a machine." },
 		{ NULL, NULL },
 	},
@@ -113,6 +119,42 @@ static int collect(const struct report_options *values, struct log_input *input,
 	return err;
 }
 
+/* As collect(); but every span's events count for others, also if it is not wanted. */
+static int collect_cost(const struct report_options *values, struct log_input *input, struct cost_report *report)
+{
+	struct thread_names *names = thread_names_new();
+	struct txtrace_record record;
+	struct text buffer = { 0 };
+	int err = report && names ? 0 : -ENOMEM;
+
+	while (!err && log_input_next(input, &record)) {
+		bool wanted = is_wanted(values, &record);
+
+		if (record.kind == TXTRACE_RECORD_THREAD)
+			thread_names_add(names, &record.thread);
+		if (wanted && record.kind == TXTRACE_RECORD_SPAN && values->by)
+			span_key_name(&values->key, &record.span, names, &buffer, &record.span.label);
+		err = buffer.err ? buffer.err : cost_report_add(report, &record, wanted);
+	}
+	text_release(&buffer);
+	thread_names_free(names);
+	return err;
+}
+
+static int report_cost(struct cli *cli, const struct report_options *values, struct log_input *input)
+{
+	struct cost_report *report = cost_report_new(values->max_memory_bytes);
+	const struct cost_view view = { values->limit, values->by };
+	int err = collect_cost(values, input, report);
+
+	if (!err) {
+		cost_report_sort(report);
+		err = values->wants_json ? cost_json(cli, report, input, &view) : cost_print(cli, report, input, &view);
+	}
+	cost_report_free(report);
+	return err;
+}
+
 static int report_by_key(struct cli *cli, const struct report_options *values, struct log_input *input)
 {
 	struct label_report *report = label_report_new(values->max_memory_bytes);
@@ -151,10 +193,15 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	if (values.wants_cost && values.is_by_reason)
+		return cli_fail(cli, "--cost is about spans; give it another --by than reason");
 	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
-	err = values.is_by_reason ? report_by_reason(cli, &values, &input) : report_by_key(cli, &values, &input);
+	if (values.wants_cost)
+		err = report_cost(cli, &values, &input);
+	else
+		err = values.is_by_reason ? report_by_reason(cli, &values, &input) : report_by_key(cli, &values, &input);
 	return log_input_end(&input, err, "report on");
 }
 
