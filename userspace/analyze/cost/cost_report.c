@@ -9,7 +9,6 @@
 #include "base/saturating.h"
 #include "base/string_pool.h"
 
-#define STAYS_MAX 16
 #define KEYED UINT64_MAX /* of no process */
 
 /* A span that threads have been in, and whose own record is still to come. */
@@ -17,9 +16,10 @@ struct moved_span {
 	uint64_t cnts[COST_HISTORY_CLASSES];
 	uint64_t enter_ns; /* first stay */
 	uint32_t enter_tid;
-	uint32_t stay_cnt;
-	uint64_t exit_ns;             /* of the last stays: these */
-	uint32_t exit_tids[STAYS_MAX];
+	uint64_t exit_ns;    /* of the last stays, … */
+	uint32_t *exit_tids; /* … of these threads */
+	uint32_t exit_cnt;
+	uint32_t exit_capacity;
 };
 
 struct cost_report {
@@ -55,6 +55,18 @@ struct cost_report *cost_report_new(uint64_t memory_max_bytes)
 	return NULL;
 }
 
+static size_t moved_bytes(const struct moved_span *moved)
+{
+	return sizeof(*moved) + 2 * sizeof(struct id_map_slot) + moved->exit_capacity * sizeof(*moved->exit_tids);
+}
+
+static void free_moved(struct cost_report *report, struct moved_span *moved)
+{
+	report->used_bytes -= moved_bytes(moved);
+	free(moved->exit_tids);
+	free(moved);
+}
+
 void cost_report_free(struct cost_report *report)
 {
 	struct cost_history *history;
@@ -67,7 +79,7 @@ void cost_report_free(struct cost_report *report)
 		free(history);
 	}
 	for (size_t i = 0; (moved = id_map_next(&report->moved, &i));)
-		free(moved);
+		free_moved(report, moved);
 	id_map_release(&report->threads);
 	id_map_release(&report->moved);
 	string_pool_free(report->labels);
@@ -168,8 +180,27 @@ static int moved_of(struct cost_report *report, uint64_t process, uint64_t id, s
 	if (err)
 		free(*moved);
 	else
-		report->used_bytes += sizeof(**moved);
+		report->used_bytes += moved_bytes(*moved);
 	return err;
+}
+
+static int note_exit(struct cost_report *report, struct moved_span *moved, uint64_t exit_ns, uint32_t tid)
+{
+	if (exit_ns != moved->exit_ns)
+		moved->exit_cnt = 0;
+	moved->exit_ns = exit_ns;
+	if (moved->exit_cnt == moved->exit_capacity) {
+		uint32_t capacity = moved->exit_capacity ? moved->exit_capacity * 2 : 2;
+		uint32_t *tids = reallocarray(moved->exit_tids, capacity, sizeof(*tids));
+
+		if (!tids)
+			return -ENOMEM;
+		report->used_bytes += (capacity - moved->exit_capacity) * sizeof(*tids);
+		moved->exit_tids = tids;
+		moved->exit_capacity = capacity;
+	}
+	moved->exit_tids[moved->exit_cnt++] = tid;
+	return 0;
 }
 
 static int add_stay(struct cost_report *report, const struct txtrace_stay *stay)
@@ -193,12 +224,7 @@ static int add_stay(struct cost_report *report, const struct txtrace_stay *stay)
 		moved->enter_ns = stay->enter_ns;
 		moved->enter_tid = stay->tid;
 	}
-	if (stay->exit_ns != moved->exit_ns)
-		moved->stay_cnt = 0;
-	moved->exit_ns = stay->exit_ns;
-	if (moved->stay_cnt < STAYS_MAX)
-		moved->exit_tids[moved->stay_cnt++] = stay->tid;
-	return 0;
+	return note_exit(report, moved, stay->exit_ns, stay->tid);
 }
 
 /* A stay that ended with its span, which another thread ended: its thread did nothing. */
@@ -206,7 +232,7 @@ static int take_back_exits(struct cost_report *report, const struct txtrace_span
 {
 	int err = 0;
 
-	for (uint32_t i = 0; !err && moved->exit_ns == span->end_ns && i < moved->stay_cnt; i++) {
+	for (uint32_t i = 0; !err && moved->exit_ns == span->end_ns && i < moved->exit_cnt; i++) {
 		if (moved->exit_tids[i] == span->end_tid)
 			continue;
 		err = add_event(report, moved->exit_tids[i], span->end_ns, class, -1);
@@ -217,7 +243,7 @@ static int take_back_exits(struct cost_report *report, const struct txtrace_span
 
 static bool has_exit(const struct moved_span *moved, uint64_t time_ns, uint32_t tid)
 {
-	for (uint32_t i = 0; moved->exit_ns == time_ns && i < moved->stay_cnt; i++)
+	for (uint32_t i = 0; moved->exit_ns == time_ns && i < moved->exit_cnt; i++)
 		if (moved->exit_tids[i] == tid)
 			return true;
 	return false;
@@ -305,8 +331,7 @@ static int add_span(struct cost_report *report, const struct txtrace_span *span,
 
 	if (moved) {
 		err = add_moved(report, span, moved, class, cnts);
-		report->used_bytes -= sizeof(*moved);
-		free(moved);
+		free_moved(report, moved);
 	} else {
 		err = add_single(report, span, class, cnts);
 	}
