@@ -8,6 +8,7 @@ cost_check.py check JSONL JSON [TRUTH]
 
 Prints what is wrong; exit status 1 if anything is.
 """
+import bisect
 import json
 import random
 import sys
@@ -85,15 +86,15 @@ class Paid:
         self.stays = defaultdict(list)
 
     def add(self, tid, time, of):
-        self.events[tid].append((time, of))
+        bisect.insort(self.events[tid], (time, of))
 
     def take_back(self, tid, time, of):
         self.events[tid].remove((time, of))
 
     def count(self, tid, begin, end, into):
-        for time, of in self.events[tid]:
-            if begin <= time <= end:
-                into[of] += 1
+        events = self.events[tid]
+        for _, of in events[bisect.bisect_left(events, (begin, "")):bisect.bisect_left(events, (end + 1, ""))]:
+            into[of] += 1
 
     def stay(self, r):
         of = "key" if r["keyed"] else "span"

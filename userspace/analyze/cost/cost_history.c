@@ -2,10 +2,12 @@
 #include "analyze/cost/cost_history.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FIRST_CAPACITY 16
+#define LEAST_LIMIT 64 /* a share of 1 leaves 33 at most */
 
 void cost_history_release(struct cost_history *history)
 {
@@ -18,15 +20,45 @@ size_t cost_history_bytes(const struct cost_history *history)
 	return history->capacity * sizeof(*history->marks);
 }
 
-/* Every second mark of the older half goes. The one behind it holds its events, too. */
+/* Of all classes, modulo 2^32. */
+static uint32_t total(const struct cost_history_mark *mark)
+{
+	uint32_t sum = 0;
+
+	for (unsigned int class = 0; class < COST_HISTORY_CLASSES; class++)
+		sum += mark->cnts[class];
+	return sum;
+}
+
+/* From the newest back: a mark stays if without it the gap would be more than one in `share` of what came since. Returns how many stay; moves: they do. */
+static size_t choose(struct cost_history *history, uint64_t share, bool moves)
+{
+	size_t last = history->cnt - 1, to = history->cnt - 1;
+	uint32_t newest = total(&history->marks[last]), kept = newest;
+
+	for (size_t i = last; i-- > 0;) {
+		uint32_t before = i ? total(&history->marks[i - 1]) : 0;
+
+		if (i && (uint64_t)(kept - before) * share <= newest - before)
+			continue;
+		kept = total(&history->marks[i]);
+		to--;
+		if (moves)
+			history->marks[to] = history->marks[i];
+	}
+	return history->cnt - to;
+}
+
 static void thin_out(struct cost_history *history)
 {
-	size_t half = history->cnt / 2 & ~(size_t)1, kept = 0;
+	uint64_t share = history->cnt / 2;
+	size_t kept;
 
-	for (size_t i = 1; i < half; i += 2)
-		history->marks[kept++] = history->marks[i];
-	memmove(&history->marks[kept], &history->marks[half], (history->cnt - half) * sizeof(*history->marks));
-	history->cnt -= half - kept;
+	while (share > 1 && choose(history, share, false) > history->cnt / 4 * 3)
+		share /= 2;
+	kept = choose(history, share, true);
+	memmove(history->marks, &history->marks[history->cnt - kept], kept * sizeof(*history->marks));
+	history->cnt = kept;
 }
 
 static int make_room(struct cost_history *history, size_t limit)
@@ -36,7 +68,7 @@ static int make_room(struct cost_history *history, size_t limit)
 
 	if (history->cnt < history->capacity)
 		return 0;
-	if (history->capacity && capacity > limit) {
+	if (capacity > limit && capacity > LEAST_LIMIT) {
 		thin_out(history);
 		return 0;
 	}

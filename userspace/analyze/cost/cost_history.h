@@ -3,8 +3,8 @@
  * When a thread paid for tracing: its events, by time and class, so that those within a stretch of its time can be counted. Events may be added late, as the
  * log tells of a span's begin at its end only.
  *
- * The last LIMIT / 2 events at least are known one by one. Of those before only some are, the fewer the longer ago, and the others count as if they had
- * happened with the next one that is: a stretch that begins so long ago is counted to within 1 in 500.
+ * The last events, a hundred at least and mostly a thousand, are known one by one. Of those before only some are, the fewer the longer ago, and the others
+ * count as if they had happened with the next one that is: a stretch that begins so long ago is counted to within 1 in 100, mostly 1 in 500.
  */
 #ifndef COST_HISTORY_H
 #define COST_HISTORY_H
@@ -31,7 +31,7 @@ void cost_history_release(struct cost_history *history);
 
 size_t cost_history_bytes(const struct cost_history *history);
 
-/* `by` more events (of -1: one less). limit: marks that it may have, at least 16. 0 or -ENOMEM. */
+/* `by` more events (of -1: one less). limit: marks that it may have; 64 it may always. 0 or -ENOMEM. */
 int cost_history_add(struct cost_history *history, uint64_t time_ns, unsigned int class, int by, size_t limit);
 
 /* Adds what happened from from_ns to to_ns, both included, to cnts. */

@@ -36,6 +36,7 @@ struct cost_report {
 	struct cost_row **sorted;
 	uint64_t lower_bound_cnt;
 	uint64_t uncounted_cnt;
+	bool is_coarse;
 };
 
 struct cost_report *cost_report_new(uint64_t memory_max_bytes)
@@ -127,6 +128,7 @@ static int add_event(struct cost_report *report, uint32_t tid, uint64_t time_ns,
 		return 0;
 	}
 	report->used_bytes -= cost_history_bytes(history);
+	report->is_coarse |= !limit;
 	err = cost_history_add(history, time_ns, class, by, limit);
 	report->used_bytes += cost_history_bytes(history);
 	return err;
@@ -457,4 +459,9 @@ uint64_t cost_report_lower_bound_cnt(const struct cost_report *report)
 uint64_t cost_report_uncounted_cnt(const struct cost_report *report)
 {
 	return report->uncounted_cnt;
+}
+
+bool cost_report_is_coarse(const struct cost_report *report)
+{
+	return report->is_coarse;
 }

@@ -48,5 +48,6 @@ uint64_t cost_report_added_ns(const struct cost_report *report, const struct cos
 const struct cost_sums *cost_report_sums(const struct cost_report *report);
 uint64_t cost_report_lower_bound_cnt(const struct cost_report *report); /* in no row */
 uint64_t cost_report_uncounted_cnt(const struct cost_report *report);   /* events for which there was no memory */
+bool cost_report_is_coarse(const struct cost_report *report);            /* memory ran out: what long spans paid for may be too much */
 
 #endif

@@ -190,9 +190,12 @@ static void print_doubts(struct cli *cli, const struct cost_report *report)
 	char count[UNITS_SIZE];
 
 	if (lower_bound_cnt)
-		fprintf(cli->out.file, "%s lower bounds are not among the spans\n", units_format_count(count, lower_bound_cnt));
+		fprintf(cli->out.file, "%s lower bound%s not among the spans\n", units_format_count(count, lower_bound_cnt),
+			lower_bound_cnt == 1 ? " is" : "s are");
 	if (uncounted_cnt)
 		fprintf(cli->out.file, "there was no memory to count %s events: --max-memory\n", units_format_count(count, uncounted_cnt));
+	if (cost_report_is_coarse(report))
+		fputs("memory ran out: what long spans paid for may be too much: --max-memory\n", cli->out.file);
 }
 
 int cost_print(struct cli *cli, const struct cost_report *report, const struct log_input *input, const struct cost_view *view)
@@ -304,6 +307,7 @@ int cost_json(struct cli *cli, const struct cost_report *report, const struct lo
 	cost_totals_json(&json, cost_report_sums(report));
 	json_member_u64(&json, "lower_bounds", cost_report_lower_bound_cnt(report));
 	json_member_u64(&json, "uncounted", cost_report_uncounted_cnt(report));
+	json_member_bool(&json, "coarse", cost_report_is_coarse(report));
 	capture_json_end(&json, &input->census);
 	return cli_finish_json(cli, &json);
 }
