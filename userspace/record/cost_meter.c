@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "attach/cost_trial.h"
 #include "record/kernel_side.h"
+#include "record/own_usage.h"
 
 #define WINDOW_NS 10000000u
 #define WINDOW_MAX_NS 100000000u
@@ -84,16 +84,6 @@ struct cost_meter {
 };
 
 /* ---- reading ---- */
-
-static uint64_t own_cpu_ns(void)
-{
-	struct rusage usage;
-
-	if (getrusage(RUSAGE_SELF, &usage))
-		return 0;
-	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
-	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
-}
 
 static uint64_t sent_cnt(const struct cost_meter *meter, uint8_t wire_kind)
 {
@@ -247,7 +237,7 @@ void cost_meter_look_idle(struct cost_meter *meter)
 void cost_meter_begin(struct cost_meter *meter, uint64_t now_ns)
 {
 	meter->told_ns = meter->next_ns = now_ns;
-	meter->cpu_told_ns = own_cpu_ns();
+	meter->cpu_told_ns = own_usage_cpu_ns();
 }
 
 void cost_meter_free(struct cost_meter *meter)
@@ -297,7 +287,7 @@ static void fill_events(struct cost_meter *meter, size_t kind, uint64_t event_cn
 
 static void fill_recorder(struct cost_meter *meter, const struct cost_meter_bytes *bytes, uint64_t event_cnt, struct txtrace_cost *cost)
 {
-	uint64_t cpu_ns = own_cpu_ns();
+	uint64_t cpu_ns = own_usage_cpu_ns();
 
 	cost->event_cnt = event_cnt - meter->event_cnt_told;
 	cost->timed_run_ns = meter->timing_ns - meter->timing_told_ns;
