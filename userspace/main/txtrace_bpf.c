@@ -2,6 +2,7 @@
 /* txtrace-bpf: records. The privileged one of the two programs. */
 #include <stdio.h>
 
+#include "record/check_report.h"
 #include "record/closing_words.h"
 #include "record/record_options.h"
 #include "record/recorder.h"
@@ -41,7 +42,7 @@ int main(int argc, char **argv)
 		return status;
 	messages.format = options.messages;
 	messages.is_quiet = options.is_quiet;
-	status = record(&options, &messages);
+	status = options.wants_check ? check_report_print(&options, stdout) : record(&options, &messages);
 	record_options_release(&options);
 	return status;
 }

@@ -53,6 +53,9 @@ static const struct option_spec specs[] = {
 	OPTION("messages", 0, OPTION_CHOICE, "FORMAT", "how txtrace-bpf speaks on stderr (default text); json: an object a line",
 	       FIELD(messages), .choices = message_formats),
 	OPTION_GROUP("other options"),
+	OPTION("check", 0, OPTION_FLAG, NULL, "record nothing; say what works here, what does not, and what to do (exit status 0: recording works, 2: not)",
+	       FIELD(wants_check)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "with --check: write one JSON object", FIELD(wants_json)),
 	OPTION("fast-probes", 0, OPTION_FLAG, NULL,
 	       "probes cost half (kernel 6.18 and later), but a child that the program forks dies at its next mark on kernels with a known bug; "
 	       "only for programs that never fork. Without this they are used where a trial shows that children survive",
@@ -67,6 +70,7 @@ static const struct option_example examples[] = {
 	{ "sudo txtrace-bpf -p $(pidof server) -d 10", "trace a running server for ten seconds" },
 	{ "sudo txtrace-bpf -o app.txtrace -- ./app --fast", "run a command and trace it from its first instruction" },
 	{ "sudo txtrace-bpf -p $(pidof server) -o /var/log/app.txtrace --rotate-time 1h --keep-size 2G", "record on and on, in at most 2 GiB" },
+	{ "sudo txtrace-bpf --check", "does it work here? what is missing?" },
 	{ "txtrace report app.txtrace", "read the log afterwards, without root" },
 	{ NULL, NULL },
 };
@@ -77,7 +81,7 @@ static const char *const notes[] = {
 	NULL,
 };
 
-static const char *const usages[] = { "-p PID", "-- COMMAND [ARGUMENT…]", NULL };
+static const char *const usages[] = { "-p PID", "-- COMMAND [ARGUMENT…]", "--check", NULL };
 
 static const struct options options = {
 	.program = "txtrace-bpf",
@@ -109,6 +113,10 @@ static const char *find_conflict(const struct record_options *values, const stru
 {
 	if (result->command && !result->command_cnt)
 		return "there is no command behind '--'; see txtrace-bpf --help";
+	if (values->wants_json && !values->wants_check)
+		return "--json is for --check; txtrace report --json tells of a log";
+	if (values->wants_check)
+		return values->pid || values->command ? "--check traces nothing; give it neither a process nor a command" : NULL;
 	if (values->pid && values->command)
 		return "a process (-p) and a command (--) cannot be traced at once; give one of them";
 	if (!values->pid && !values->command)

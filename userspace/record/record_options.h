@@ -22,6 +22,8 @@ struct record_options {
 	uint64_t ring_size_bytes; /* of all rings together; 0: the default */
 	const char *stream;   /* NULL: none */
 	bool wants_fast_probes;
+	bool wants_check;
+	bool wants_json; /* only with it */
 	struct option_file config; /* its text belongs to the options */
 	const char *metrics;       /* an address; NULL: nobody asks */
 	const char *metrics_file;  /* NULL: none */
