@@ -112,8 +112,8 @@ static void check_uprobe_multi(const struct system_facts *facts, struct check_ro
 	if (!facts->features.can_load) {
 		FOUND(row, CHECK_UNKNOWN, "asked with a BPF program, which cannot be loaded");
 	} else if (facts->features.has_uprobe_multi) {
-		FOUND(row, CHECK_OK, facts->features.has_uprobe_multi_pid ? "all probes of an object in one link, for one process" :
-									    "all probes of an object in one link; they fire in every process that runs the file");
+		FOUND(row, CHECK_OK, "all probes of an object in one link%s",
+		      facts->features.has_uprobe_multi_pid ? ", for one process" : "; they fire in every process that runs the file");
 	} else {
 		FOUND(row, CHECK_OK, "not in this kernel (6.6 and later have it): perf uprobes are used, which take CAP_SYS_ADMIN");
 	}
