@@ -103,35 +103,4 @@ static __always_inline struct syscall_entry compat_syscall(struct task_struct *t
 	return entry;
 }
 
-enum context {
-	CONTEXT_THREAD = 0,    /* the current thread does this itself */
-	CONTEXT_INTERRUPT = 1, /* a hard or soft interrupt, on top of whichever thread was running */
-	CONTEXT_UNKNOWN = 2,
-};
-
-#define THREAD_STACK_BYTES 16384 /* x86-64 and aarch64 without KASAN */
-
-/*
- * Is the current thread at work here, or an interrupt on top of it? No helper tells (up to 6.18), and the per-CPU preempt count is out
- * of reach where kallsyms has no data symbols. But an interrupt of the kernel runs on a stack of its own, and a program's frame lies on the stack
- * of whoever called it, as long as it takes less than 64 bytes (6.13: more than that and it may get a private one). An interrupt of user code stays
- * on the thread's stack: there the thread is in no system call, which leaves only the rare wakeup out of a page fault: unknown.
- *
- * current_task: from bpf_get_current_task_btf(), so its fields are read in place. scratch: memory to spill a pointer into, which makes it a
- * number to the verifier; overwritten.
- */
-static __always_inline enum context compat_context(struct task_struct *current_task, volatile uint64_t *scratch)
-{
-	uint64_t offset, frame = 0;
-
-	*scratch = (uint64_t)&frame;
-	offset = *scratch - (uint64_t)current_task->stack;
-	*scratch = 0;
-	if (offset >= THREAD_STACK_BYTES)
-		return CONTEXT_INTERRUPT;
-	if (current_task->mm && compat_syscall(current_task).nr < 0)
-		return CONTEXT_UNKNOWN;
-	return CONTEXT_THREAD;
-}
-
 #endif

@@ -5,6 +5,7 @@
 #include "compat.h"
 #include "emit.h"
 #include "thread_clock.h"
+#include "waker.h"
 
 static __always_inline uint64_t pid_tgid_of(struct task_struct *task)
 {
@@ -88,8 +89,7 @@ int on_sched_waking(uint64_t *ctx)
 	struct wire_wake *event;
 	struct emit out;
 	uint64_t now_ns;
-	uint8_t flags = 0;
-	enum context context;
+	uint8_t flags;
 
 	if (!clock || phase == WIRE_PHASE_STOPPED)
 		return 0;
@@ -99,9 +99,7 @@ int on_sched_waking(uint64_t *ctx)
 	if (!event)
 		return emit_lost(&out, WIRE_WAKE, now_ns);
 	waker = bpf_get_current_task_btf();
-	context = compat_context(waker, &event->header.time_ns);
-	if (context != CONTEXT_THREAD)
-		flags = context == CONTEXT_INTERRUPT ? WIRE_IN_INTERRUPT : WIRE_WAKER_UNKNOWN;
+	flags = waker_flags(waker, &event->header.time_ns);
 	emit_header(&out, &event->header, WIRE_WAKE, flags, pid_tgid_of(waker), now_ns);
 	event->wakee_tid = wakee->pid;
 	event->wakee_tgid = wakee->tgid;

@@ -62,7 +62,9 @@ enum wire_flag {
 	WIRE_IS_TRUNCATED = 4,    /* the text was longer than there is room for */
 	WIRE_IS_SEED = 8,         /* THREAD: it ran before the tracer came */
 	WIRE_NOT_ARRIVED = 8,     /* with clocks: its last switch-in was not seen, so time goes to `unknown` until it leaves the CPU */
+	WIRE_BY_TIMER = 8,        /* WAKE: the interrupt or softirq runs timers */
 	WIRE_IS_RENAME = 16,      /* THREAD: only the name is new */
+	WIRE_IN_SOFTIRQ = 16,     /* WAKE: the interrupt is a softirq, and runs no timer */
 	WIRE_IS_UNREADABLE = 32,  /* the text could not be read from the program's memory; its length is 0 */
 	WIRE_NO_CLOCKS = 64,      /* the thread has no clocks: its account is unknown here */
 	WIRE_WAKER_UNKNOWN = 128, /* WAKE: this kernel does not tell whether it came from an interrupt */

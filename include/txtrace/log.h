@@ -159,6 +159,8 @@ enum txtrace_wake_flag {
 	TXTRACE_WAKE_WAKER_UNKNOWN = 2, /* waker_tid is the thread that ran there, which may only have been interrupted */
 	TXTRACE_WAKE_SPAN_KEYED = 4,    /* span is the id of a keyed span */
 	TXTRACE_WAKE_WAKER_SPAN_KEYED = 8,
+	TXTRACE_WAKE_TIMER = 16,        /* the interrupt, or the softirq, was a timer's */
+	TXTRACE_WAKE_SOFTIRQ = 32,      /* the interrupt was a softirq: work that an interrupt or a thread has left to it, mostly packets */
 };
 
 struct txtrace_wake {

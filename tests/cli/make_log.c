@@ -101,7 +101,7 @@ static const struct field thread_fields[] = {
 static const struct field attribute_fields[] = {
 	COMMON(attribute), FIELD(FIELD_U64, span, attribute, "span"), FIELD(FIELD_STRING, name, attribute, "name"),
 	FIELD(FIELD_U8, type, attribute, "type"), FIELD(FIELD_U64, value, attribute, "value"),
-	FIELD(FIELD_BOOL, is_truncated, attribute, "truncated"), { NULL, 0, 0, 0 },
+	FIELD(FIELD_BOOL, is_truncated, attribute, "truncated"), FIELD(FIELD_STRING, string, attribute, "string"), { NULL, 0, 0, 0 },
 };
 
 static const struct field instant_fields[] = {
@@ -191,7 +191,7 @@ static const struct {
 } names[] = {
 	{ "none", 0 }, { "true", 1 }, { "false", 0 },
 	{ "lower_bound", 1 }, { "unfinished", 2 }, { "loss", 4 }, { "imbalance", 8 }, { "keyed", 16 }, { "moved", 32 },
-	{ "interrupt", 1 }, { "waker_unknown", 2 }, { "span_keyed", 4 }, { "waker_span_keyed", 8 },
+	{ "interrupt", 1 }, { "waker_unknown", 2 }, { "span_keyed", 4 }, { "waker_span_keyed", 8 }, { "timer", 16 }, { "softirq", 32 },
 	{ "preempted", 1 }, { "yielded", 2 }, { "blocked", 3 }, { "dead", 4 },
 	{ "lock", 0 }, { "disk", 1 }, { "network", 2 }, { "sleep", 3 }, { "page_fault", 4 }, { "pipe", 5 }, { "wait", 6 }, { "stopped", 7 },
 	{ "other", 8 }, { "throttled", 9 }, { "unknown", 0 },

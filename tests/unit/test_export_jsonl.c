@@ -71,6 +71,8 @@ static void scheduler_records(struct feed *feed)
 	feed_run(feed, .left_as = 200); /* of a newer recorder */
 	feed_wake(feed, .time_ns = 290, .tid = 5, .pid = 4, .waker_tid = 6, .waker_pid = 4, .cpu = 3, .waker_comm = feed_string("worker"));
 	feed_wake(feed, .time_ns = 291, .tid = 5, .pid = 4, .flags = TXTRACE_WAKE_INTERRUPT);
+	feed_wake(feed, .time_ns = 291, .tid = 5, .pid = 4, .flags = TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_TIMER);
+	feed_wake(feed, .time_ns = 291, .tid = 5, .pid = 4, .flags = TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_SOFTIRQ);
 	feed_wake(feed, .time_ns = 292, .tid = 5, .pid = 4, .flags = TXTRACE_WAKE_WAKER_UNKNOWN);
 	feed_thread(feed, .time_ns = 1, .tid = 5, .pid = 4, .is_seed = true, .comm = feed_string("main"));
 	feed_thread(feed, .time_ns = 2, .tid = 5, .pid = 4, .is_exit = true);
@@ -87,13 +89,19 @@ static void the_scheduler_s_records_have_every_field(void **state)
 		     "{\"type\":\"run\",\"tid\":0,\"pid\":0,\"cpu\":0,\"begin_ns\":0,\"end_ns\":0,\"blocked_ns\":0,\"runnable_ns\":0,"
 		     "\"left_as\":\"unknown\"}\n"
 		     "{\"type\":\"wake\",\"time_ns\":290,\"tid\":5,\"pid\":4,\"waker_tid\":6,\"waker_pid\":4,\"cpu\":3,\"interrupt\":false,"
-		     "\"waker_unknown\":false,\"waker_comm\":\"worker\","
+		     "\"timer\":false,\"softirq\":false,\"waker_unknown\":false,\"waker_comm\":\"worker\","
 		     "\"span\":\"0\",\"span_keyed\":false,\"waker_span\":\"0\",\"waker_span_keyed\":false}\n"
 		     "{\"type\":\"wake\",\"time_ns\":291,\"tid\":5,\"pid\":4,\"waker_tid\":0,\"waker_pid\":0,\"cpu\":0,\"interrupt\":true,"
-		     "\"waker_unknown\":false,\"waker_comm\":\"\","
+		     "\"timer\":false,\"softirq\":false,\"waker_unknown\":false,\"waker_comm\":\"\","
+		     "\"span\":\"0\",\"span_keyed\":false,\"waker_span\":\"0\",\"waker_span_keyed\":false}\n"
+		     "{\"type\":\"wake\",\"time_ns\":291,\"tid\":5,\"pid\":4,\"waker_tid\":0,\"waker_pid\":0,\"cpu\":0,\"interrupt\":true,"
+		     "\"timer\":true,\"softirq\":false,\"waker_unknown\":false,\"waker_comm\":\"\","
+		     "\"span\":\"0\",\"span_keyed\":false,\"waker_span\":\"0\",\"waker_span_keyed\":false}\n"
+		     "{\"type\":\"wake\",\"time_ns\":291,\"tid\":5,\"pid\":4,\"waker_tid\":0,\"waker_pid\":0,\"cpu\":0,\"interrupt\":true,"
+		     "\"timer\":false,\"softirq\":true,\"waker_unknown\":false,\"waker_comm\":\"\","
 		     "\"span\":\"0\",\"span_keyed\":false,\"waker_span\":\"0\",\"waker_span_keyed\":false}\n"
 		     "{\"type\":\"wake\",\"time_ns\":292,\"tid\":5,\"pid\":4,\"waker_tid\":0,\"waker_pid\":0,\"cpu\":0,\"interrupt\":false,"
-		     "\"waker_unknown\":true,\"waker_comm\":\"\","
+		     "\"timer\":false,\"softirq\":false,\"waker_unknown\":true,\"waker_comm\":\"\","
 		     "\"span\":\"0\",\"span_keyed\":false,\"waker_span\":\"0\",\"waker_span_keyed\":false}\n"
 		     "{\"type\":\"thread\",\"time_ns\":1,\"tid\":5,\"pid\":4,\"seed\":true,\"exit\":false,\"comm\":\"main\"}\n"
 		     "{\"type\":\"thread\",\"time_ns\":2,\"tid\":5,\"pid\":4,\"seed\":false,\"exit\":true,\"comm\":\"\"}\n");

@@ -14,7 +14,7 @@
 
 #define FOLDER "tests/golden"
 
-enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, COSTS };
+enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, COSTS, WAKES };
 
 /* What the golden logs hold, and the text beside them. */
 static const struct golden {
@@ -30,6 +30,7 @@ static const struct golden {
 	{ "log-1.0-world-lz4.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_LZ4, 0 },
 	{ "log-1.0-expected-zstd.txtrace", "log-1.0-expected.txt", EXPECTED_VALUES, LOG_CODEC_ZSTD, 0 },
 	{ "log-1.1-cost-none.txtrace", "log-1.1-cost.txt", COSTS, LOG_CODEC_NONE, 1 },
+	{ "log-1.1-wakes-none.txtrace", "log-1.1-wakes.txt", WAKES, LOG_CODEC_NONE, 1 },
 };
 
 #define GOLDEN_CNT (sizeof(goldens) / sizeof(goldens[0]))
@@ -157,6 +158,17 @@ static const struct txtrace_record costs[] = {
 		       .record_cnt = { [TXTRACE_RECORD_SPAN] = 3, [TXTRACE_RECORD_COST] = 2 } } },
 };
 
+/* Flags of wakes since 1.1. */
+static const struct txtrace_record wakes[] = {
+	{ .kind = TXTRACE_RECORD_WAKE,
+	  .wake = { .time_ns = MOMENT(1000), .tid = 7, .pid = 7, .flags = TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_TIMER } },
+	{ .kind = TXTRACE_RECORD_WAKE,
+	  .wake = { .time_ns = MOMENT(1200), .tid = 8, .pid = 7, .cpu = 1, .flags = TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_SOFTIRQ, .span = 5 } },
+	{ .kind = TXTRACE_RECORD_WAKE,
+	  .wake = { .time_ns = MOMENT(1300), .tid = 8, .pid = 7, .cpu = 1,
+		    .flags = TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_TIMER | TXTRACE_WAKE_SPAN_KEYED, .span = 5 } },
+};
+
 static void put(struct log_writer *writer, FILE *text, const struct txtrace_record *record)
 {
 	if (log_writer_add(writer, record))
@@ -189,6 +201,8 @@ static void put_content(struct log_writer *writer, FILE *text, enum content cont
 		put(writer, text, &expected_values[i]);
 	for (size_t i = 0; content == COSTS && i < sizeof(costs) / sizeof(costs[0]); i++)
 		put(writer, text, &costs[i]);
+	for (size_t i = 0; content == WAKES && i < sizeof(wakes) / sizeof(wakes[0]); i++)
+		put(writer, text, &wakes[i]);
 	if (content == EXPECTED_VALUES)
 		put_many(writer, text);
 	for (size_t i = 0; content == EXTREME_VALUES && i < EXTREME_RECORD_CNT; i++) {

@@ -85,6 +85,7 @@ static void probe_btf(struct kernel_features *features)
 	type = type && btf_is_ptr(type) ? btf__type_by_id(btf, type->type) : NULL;
 	if (type && btf_is_func_proto(type) && btf_vlen(type) > 0)
 		features->sched_switch_arg_cnt = btf_vlen(type) - 1u;
+	percpu_layout_read(btf, &features->percpu);
 	btf__free(btf);
 }
 

@@ -19,13 +19,14 @@ static bool part(uint64_t from_ns, uint64_t to_ns, uint64_t *difference_ns, uint
 	return true;
 }
 
-bool ledger_add_clocks(struct txtrace_ledger *ledger, const struct wire_clocks *from, const struct wire_clocks *to, uint64_t wall_ns)
+bool ledger_add_clocks(struct txtrace_ledger *ledger, const struct wire_clocks *from, uint64_t from_on_cpu_ns, const struct wire_clocks *to,
+		       uint64_t to_on_cpu_ns, uint64_t wall_ns)
 {
 	struct wire_clocks passed;
 	uint64_t left_ns = wall_ns;
 	bool is_sane = from->born_ns == to->born_ns;
 
-	is_sane &= part(from->on_cpu_ns, to->on_cpu_ns, &passed.on_cpu_ns, &left_ns);
+	is_sane &= part(from->on_cpu_ns + from_on_cpu_ns, to->on_cpu_ns + to_on_cpu_ns, &passed.on_cpu_ns, &left_ns);
 	is_sane &= part(from->runnable_ns, to->runnable_ns, &passed.runnable_ns, &left_ns);
 	is_sane &= part(from->unknown_ns, to->unknown_ns, &passed.unknown_ns, &left_ns);
 	for (int i = 0; i < BLOCK_REASON_COUNT; i++)

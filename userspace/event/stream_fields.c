@@ -5,11 +5,13 @@
 
 #define NAMES(...) { (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *) }
 
-/* WIRE_IS_SEED and WIRE_NOT_ARRIVED are the same bit, of different kinds. */
+/* WIRE_IS_SEED, WIRE_NOT_ARRIVED and WIRE_BY_TIMER are the same bit, of different kinds; so are WIRE_IS_RENAME and WIRE_IN_SOFTIRQ. */
 static const struct stream_names flags =
 	NAMES("clocks", "interrupt", "truncated", "seed", "rename", "unreadable", "no_clocks", "waker_unknown");
 static const struct stream_names flags_with_clocks =
 	NAMES("clocks", "interrupt", "truncated", "not_arrived", "rename", "unreadable", "no_clocks", "waker_unknown");
+static const struct stream_names flags_of_wake =
+	NAMES("clocks", "interrupt", "truncated", "timer", "softirq", "unreadable", "no_clocks", "waker_unknown");
 
 const struct stream_names stream_reasons =
 	NAMES("lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "throttled");
@@ -151,7 +153,7 @@ const struct stream_kind *stream_kind_of(unsigned int kind)
 
 const struct stream_names *stream_flags_of(const struct stream_kind *kind)
 {
-	return kind->has_clocks ? &flags_with_clocks : &flags;
+	return kind == &kinds[EVENT_WAKE] ? &flags_of_wake : kind->has_clocks ? &flags_with_clocks : &flags;
 }
 
 static bool is_name(const char *name, const char *bytes, size_t length)

@@ -197,6 +197,8 @@ static int jsonl_wake(void *state, const struct txtrace_wake *wake)
 	json_member_u64(json, "waker_pid", wake->waker_pid);
 	json_member_u64(json, "cpu", wake->cpu);
 	json_member_bool(json, "interrupt", wake->flags & TXTRACE_WAKE_INTERRUPT);
+	json_member_bool(json, "timer", wake->flags & TXTRACE_WAKE_TIMER);
+	json_member_bool(json, "softirq", wake->flags & TXTRACE_WAKE_SOFTIRQ);
 	json_member_bool(json, "waker_unknown", wake->flags & TXTRACE_WAKE_WAKER_UNKNOWN);
 	member_bytes(json, "waker_comm", "waker_comm_hex", wake->waker_comm);
 	json_member_u64_string(json, "span", wake->span);

@@ -156,6 +156,8 @@ void args_add_wake(struct picture_args *args, const struct txtrace_wake *wake)
 	args_add_string(args, "waker_comm", wake->waker_comm);
 	args_add(args, "waker_cpu", ARG_UINT, wake->cpu);
 	add_if(args, "interrupt", wake->flags & TXTRACE_WAKE_INTERRUPT);
+	add_if(args, "timer", wake->flags & TXTRACE_WAKE_TIMER);
+	add_if(args, "softirq", wake->flags & TXTRACE_WAKE_SOFTIRQ);
 	add_if(args, "waker_unknown", wake->flags & TXTRACE_WAKE_WAKER_UNKNOWN);
 }
 

@@ -60,6 +60,9 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_ring_mask = options->ring_cnt - 1;
 	bpf->rodata->cfg_wake_bytes = options->ring_bytes / 8;
 	bpf->rodata->cfg_has_prev_state = options->features->sched_switch_arg_cnt >= 4;
+	bpf->rodata->cfg_preempt_count_offset = options->features->percpu.preempt_count;
+	bpf->rodata->cfg_hrtimer_bases_offset = options->features->percpu.hrtimer_bases;
+	bpf->rodata->cfg_timer_bases_offset = options->features->percpu.timer_bases;
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
 	err = probe_program_prepare(bpf->progs.on_empty_probe, options->features);
 	for (size_t i = 0; !err && i < sizeof(probes) / sizeof(probes[0]); i++)

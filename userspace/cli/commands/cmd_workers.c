@@ -17,6 +17,7 @@
 
 struct workers_options {
 	const char *queue;
+	const char *threads;
 	uint64_t limit;
 	uint64_t top;
 	bool wants_json;
@@ -25,6 +26,8 @@ struct workers_options {
 static const struct option_spec specs[] = {
 	OPTION("queue", 'q', OPTION_STRING, "NAME", "the counter (TXTRACE_COUNTER) that has the length of the program's queue",
 	       offsetof(struct workers_options, queue)),
+	OPTION("threads", 'T', OPTION_STRING, "GLOB", "the threads with such a name are the workers; leave out others (default: all are shown, and "
+	       "workers are those that ever entered a span)", offsetof(struct workers_options, threads)),
 	OPTION("limit", 'n', OPTION_U64, "N", "show the N threads with the most time on a CPU; 0: all (default 30)",
 	       offsetof(struct workers_options, limit)),
 	OPTION("top", 't', OPTION_U64, "N", "list the N longest runs, and the N longest idle sleeps (default 5)", offsetof(struct workers_options, top),
@@ -36,12 +39,13 @@ static const struct option_spec specs[] = {
 static const struct options options = {
 	.program = "txtrace workers",
 	.about = "What each thread did: how long it was on a CPU, how long it was active between two sleeps, how much of its time it was in spans. With "
-		 "--queue, also for how long threads that work for spans slept, outside of them, while the queue was not empty.",
+		 "--queue, also for how long workers slept, outside of spans, while the queue was not empty.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace workers bank.txtrace", "All threads, and the longest runs." },
 		{ "txtrace workers --queue 'open orders' bank.txtrace", "Who slept while there was work." },
+		{ "txtrace workers --queue 'open orders' --threads 'worker*' bank.txtrace", "Of these threads, also those that never had any." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_notes,
@@ -321,7 +325,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
-	report = worker_report_new(values.queue, (size_t)values.top);
+	report = worker_report_new(values.queue, values.threads, (size_t)values.top);
 	err = report ? 0 : -ENOMEM;
 	while (!err && log_input_next(&input, &record)) {
 		if (input.has_begun_capture)

@@ -139,6 +139,8 @@ static void add_wake(struct text *text, const struct txtrace_record *record)
 		{ TXTRACE_WAKE_WAKER_UNKNOWN, "waker_unknown" },
 		{ TXTRACE_WAKE_SPAN_KEYED, "span_keyed" },
 		{ TXTRACE_WAKE_WAKER_SPAN_KEYED, "waker_span_keyed" },
+		{ TXTRACE_WAKE_TIMER, "timer" },
+		{ TXTRACE_WAKE_SOFTIRQ, "softirq" },
 		{ 0, NULL },
 	};
 	const struct txtrace_wake *wake = &record->wake;
