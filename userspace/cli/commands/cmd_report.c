@@ -97,8 +97,22 @@ static int print(struct cli *cli, const struct report_options *values, const str
 	return cli_finish_json(cli, &json);
 }
 
+/* Takes every record; a span that is not wanted has no row. */
+typedef int (*record_taker)(void *report, const struct txtrace_record *record, bool is_wanted);
+
+static int take_into_report(void *report, const struct txtrace_record *record, bool is_wanted)
+{
+	return is_wanted ? label_report_add(report, record) : 0;
+}
+
+/* What a span paid for counts for others, also if it is not wanted. */
+static int take_into_costs(void *report, const struct txtrace_record *record, bool is_wanted)
+{
+	return cost_report_add(report, record, is_wanted);
+}
+
 /* The report sums up by label; for other keys, the label is replaced by the name that the key gives. */
-static int collect(const struct report_options *values, struct log_input *input, struct label_report *report)
+static int collect(const struct report_options *values, struct log_input *input, record_taker take, void *report)
 {
 	struct thread_names *threads = thread_names_new();
 	struct track_names *tracks = track_names_new();
@@ -108,15 +122,16 @@ static int collect(const struct report_options *values, struct log_input *input,
 	int err = report && threads && tracks ? 0 : -ENOMEM;
 
 	while (!err && log_input_next(input, &record)) {
+		bool wanted = is_wanted(values, &record);
+
 		if (record.kind == TXTRACE_RECORD_THREAD)
 			thread_names_add(threads, &record.thread);
 		if (record.kind == TXTRACE_RECORD_ATTRIBUTE && values->by)
 			err = track_names_add(tracks, &record.attribute);
-		if (err || !is_wanted(values, &record))
-			continue;
-		if (record.kind == TXTRACE_RECORD_SPAN && values->by)
+		if (!err && wanted && record.kind == TXTRACE_RECORD_SPAN && values->by)
 			span_key_name(&values->key, &record.span, &names, &buffer, &record.span.label);
-		err = buffer.err ? buffer.err : label_report_add(report, &record);
+		if (!err)
+			err = buffer.err ? buffer.err : take(report, &record, wanted);
 	}
 	text_release(&buffer);
 	thread_names_free(threads);
@@ -124,33 +139,11 @@ static int collect(const struct report_options *values, struct log_input *input,
 	return err;
 }
 
-/* As collect(); but every span's events count for others, also if it is not wanted. */
-static int collect_cost(const struct report_options *values, struct log_input *input, struct cost_report *report)
-{
-	struct thread_names *names = thread_names_new();
-	struct txtrace_record record;
-	struct text buffer = { 0 };
-	int err = report && names ? 0 : -ENOMEM;
-
-	while (!err && log_input_next(input, &record)) {
-		bool wanted = is_wanted(values, &record);
-
-		if (record.kind == TXTRACE_RECORD_THREAD)
-			thread_names_add(names, &record.thread);
-		if (wanted && record.kind == TXTRACE_RECORD_SPAN && values->by)
-			span_key_name(&values->key, &record.span, names, &buffer, &record.span.label);
-		err = buffer.err ? buffer.err : cost_report_add(report, &record, wanted);
-	}
-	text_release(&buffer);
-	thread_names_free(names);
-	return err;
-}
-
 static int report_cost(struct cli *cli, const struct report_options *values, struct log_input *input)
 {
 	struct cost_report *report = cost_report_new(values->max_memory_bytes);
 	const struct cost_view view = { values->limit, values->by };
-	int err = collect_cost(values, input, report);
+	int err = collect(values, input, take_into_costs, report);
 
 	if (!err) {
 		cost_report_sort(report);
@@ -163,7 +156,7 @@ static int report_cost(struct cli *cli, const struct report_options *values, str
 static int report_by_key(struct cli *cli, const struct report_options *values, struct log_input *input)
 {
 	struct label_report *report = label_report_new(values->max_memory_bytes);
-	int err = collect(values, input, report);
+	int err = collect(values, input, take_into_report, report);
 
 	if (!err) {
 		label_report_sort(report);
