@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+import cost_figures
 import log_figures
 from figures import differences, row, title
 from workload import Tool, Workload, compare, quartiles
@@ -88,6 +89,9 @@ class Bench:
             peer = row("perf sched record", added["perf sched record"])
             print(f"  {'  txtrace-bpf / perf sched record':<46} {ours / peer:9.2f}")
 
+    def cost(self):
+        cost_figures.cost(self)
+
     def info(self):
         return log_figures.info(self, self.log)
 
@@ -145,7 +149,7 @@ def main():
     options = parser.parse_args()
     bench = Bench(options)
     parts = {"untraced": bench.untraced, "probes": bench.probes, "switches": bench.switches, "sizes": bench.sizes, "codec": bench.codec,
-             "reading": bench.reading, "report": bench.report, "writer": bench.writer, "rate": bench.rate}
+             "reading": bench.reading, "cost": bench.cost, "report": bench.report, "writer": bench.writer, "rate": bench.rate}
     unknown = [part for part in options.parts if part not in parts]
     if unknown:
         sys.exit(f"bench: no part is called '{unknown[0]}'; there are {', '.join(parts)}")

@@ -27,9 +27,9 @@ by_known_answers() {
 	grep -q 'label="[a-z2-7]\{12\}" tag="[a-z2-7]\{12\}=[a-z2-7]\{12\},[a-z2-7]\{12\}=[a-z2-7]\{12\}"' "$tmp/out" || fail "a tag has no structure"
 }
 
-# strings_of FILE: what is quoted in its dump, and the strings of its header
+# strings_of FILE: what is quoted in its dump but for the kinds of events that costs are of, and the strings of its header
 strings_of() {
-	run 0 dump "$1" && grep -oE '="([^"\\]|\\.)*"' "$tmp/out" | sed 's/^="//; s/"$//' | tr ',=' '\n\n'
+	run 0 dump "$1" && sed '/^cost /s/ event="[^"]*"//' "$tmp/out" | grep -oE '="([^"\\]|\\.)*"' | sed 's/^="//; s/"$//' | tr ',=' '\n\n'
 	run 0 info --json "$1" && jq -r '.capture | .host, .command, .options, .capture_id, .boot_id' "$tmp/out"
 }
 

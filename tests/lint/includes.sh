@@ -28,6 +28,7 @@ log/write:        file format
 log/read:         format
 log/copy:         read write file format
 analyze/.:
+analyze/cost:    .
 analyze/wait:     .
 analyze/tree:     .
 analyze/label:    tree .

@@ -4,21 +4,14 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "attach/trial_site.h"
 #include "attach/uprobe_multi.h"
 
-#define PAGE_BYTES 4096
 #define CALL_OPCODE 0xe8
 #define SITE_RUNS 16 /* the first makes the kernel turn the nop into a call */
-
-/* The site of include/txtrace.h. */
-static const unsigned char site[] = {
-	0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00, 0xc3,
-};
 
 enum verdict { /* exit statuses of the children */
 	VERDICT_SURVIVED = 0,
@@ -30,15 +23,6 @@ static void die_quietly(int signal)
 {
 	(void)signal;
 	_exit(VERDICT_DIED);
-}
-
-static void run_site(const unsigned char *code)
-{
-	void (*run)(void);
-
-	memcpy(&run, &code, sizeof(run));
-	for (int i = 0; i < SITE_RUNS; i++)
-		run();
 }
 
 static int wait_for(pid_t child)
@@ -53,12 +37,12 @@ static int wait_for(pid_t child)
 /* The process with the nop in use, and its child. No core, and no line in the kernel's log: the signals are handled. */
 static int try_in_child(int fd, size_t nop_offset)
 {
-	const unsigned char *code = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	const unsigned char *code = trial_site_map(fd);
 	pid_t child;
 
-	if (code == MAP_FAILED)
+	if (!code)
 		return VERDICT_UNTRIED;
-	run_site(code);
+	trial_site_run(code, SITE_RUNS);
 	if (code[nop_offset] != CALL_OPCODE && code[nop_offset + 5] != CALL_OPCODE) /* a call may follow a move of the stack */
 		return VERDICT_UNTRIED;
 	child = fork();
@@ -66,30 +50,17 @@ static int try_in_child(int fd, size_t nop_offset)
 		signal(SIGSEGV, die_quietly);
 		signal(SIGILL, die_quietly);
 		signal(SIGTRAP, die_quietly);
-		run_site(code);
+		trial_site_run(code, SITE_RUNS);
 		_exit(VERDICT_SURVIVED);
 	}
 	return wait_for(child);
 }
 
-static int open_site(void)
-{
-	unsigned char page[PAGE_BYTES] = { 0 };
-	int fd = memfd_create("txtrace-trial", MFD_CLOEXEC);
-
-	memcpy(page, site, sizeof(site));
-	if (fd >= 0 && write(fd, page, sizeof(page)) != sizeof(page)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 bool fast_nop_survives_fork(int prog_fd, enum fast_nop fast_nop)
 {
-	uint64_t offset = fast_nop == FAST_NOP_5 ? 1 : 6;
+	uint64_t offset = trial_site_offset(fast_nop);
 	struct uprobe_multi link = { .offsets = &offset, .cnt = 1 };
-	int fd = open_site(), link_fd, verdict = VERDICT_UNTRIED;
+	int fd = trial_site_open(), link_fd, verdict = VERDICT_UNTRIED;
 	char path[64];
 	pid_t child;
 

@@ -2,6 +2,7 @@
 /* txtrace-bpf: records. The privileged one of the two programs. */
 #include <stdio.h>
 
+#include "record/check_report.h"
 #include "record/closing_words.h"
 #include "record/probe_listing.h"
 #include "record/record_options.h"
@@ -52,7 +53,10 @@ int main(int argc, char **argv)
 		return status;
 	messages.format = options.messages;
 	messages.is_quiet = options.is_quiet;
-	status = options.list ? list(options.list) : record(&options, &messages);
+	if (options.wants_check)
+		status = check_report_print(&options, stdout);
+	else
+		status = options.list ? list(options.list) : record(&options, &messages);
 	record_options_release(&options);
 	return status;
 }

@@ -26,6 +26,31 @@ static void print_loss(const struct recorder_result *result, const struct messag
 		     units_format_count(received, summary->received_cnt), units_format_count(lost, summary->lost_cnt));
 }
 
+/* What the traced threads paid, and what we did. */
+static void print_cost(const struct recorder_result *result, const struct messages *messages)
+{
+	const struct cost_sums *costs = &result->costs;
+	uint64_t total_ns = cost_sums_total_ns(costs), body_ps = 0, cnt = 0;
+	const struct message_field fields[] = {
+		{ "tracing_ns", NULL, total_ns },
+		{ "recorder_cpu_ns", NULL, costs->cpu_ns },
+		{ "ring_bytes", NULL, costs->ring_bytes },
+	};
+	char total[UNITS_SIZE], each[UNITS_SIZE], body[UNITS_SIZE], events[UNITS_SIZE], share[UNITS_SIZE], bytes[UNITS_SIZE];
+
+	for (enum cost_class of = 0; of < COST_CLASS_COUNT; of++) {
+		cnt += costs->classes[of].event_cnt;
+		body_ps += cost_sums_price(costs, of).body_ps * costs->classes[of].event_cnt;
+	}
+	if (!cnt)
+		return;
+	messages_tell(messages, MESSAGE_INFO, "cost", fields, sizeof(fields) / sizeof(fields[0]),
+		      "tracing cost %s%s of CPU: %s events, %s each, %s of it in BPF programs; the recorder took %s of a CPU, for %s",
+		      cost_sums_is_whole(costs) ? "about " : "at least ", units_format_duration(total, total_ns), units_format_count(events, cnt),
+		      units_format_duration(each, total_ns / cnt), units_format_duration(body, body_ps / 1000 / cnt),
+		      units_format_share(share, costs->cpu_ns, costs->observed_ns), units_format_size(bytes, costs->ring_bytes));
+}
+
 static void print_dropped(const struct txtrace_dropped *dropped, const struct messages *messages)
 {
 	char records[UNITS_SIZE], spans[UNITS_SIZE];
@@ -147,5 +172,6 @@ void closing_words_print(struct recorder *recorder, const struct record_options 
 		print_loss(&result, messages);
 	print_doubts(&result, messages);
 	print_processes(&result, messages);
+	print_cost(&result, messages);
 	print_log(&result, messages);
 }

@@ -69,6 +69,8 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_timer_bases_offset = options->features->percpu.timer_bases;
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
 	err = kernel_targets_prepare(bpf, options->rules);
+	if (!err)
+		err = probe_program_prepare(bpf->progs.on_empty_probe, options->features);
 	for (size_t i = 0; !err && i < sizeof(probes) / sizeof(probes[0]); i++)
 		err = probe_program_prepare(bpf_object__find_program_by_name(bpf->obj, probes[i].program), options->features);
 	return err;
@@ -133,6 +135,11 @@ const struct wire_counters *kernel_side_counters(const struct kernel_side *side)
 volatile uint64_t *kernel_side_loss_generation(const struct kernel_side *side)
 {
 	return &side->bpf->bss->loss_generation;
+}
+
+struct bpf_program *kernel_side_program(const struct kernel_side *side, const char *name)
+{
+	return bpf_object__find_program_by_name(side->bpf->obj, name);
 }
 
 const struct probe_program *kernel_side_programs(const struct kernel_side *side, size_t *cnt)

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "txtrace/event.h"
 
+struct bpf_program;
 struct kernel_side;
 struct txtrace_bpf;
 
@@ -35,6 +36,7 @@ struct txtrace_bpf *kernel_side_bpf(struct kernel_side *side); /* the skeleton, 
 int kernel_side_rings_fd(const struct kernel_side *side);
 const struct wire_counters *kernel_side_counters(const struct kernel_side *side);
 volatile uint64_t *kernel_side_loss_generation(const struct kernel_side *side);
+struct bpf_program *kernel_side_program(const struct kernel_side *side, const char *name); /* NULL: there is none of this name */
 const struct probe_program *kernel_side_programs(const struct kernel_side *side, size_t *cnt);
 
 int kernel_side_start(struct kernel_side *side, struct error *error);

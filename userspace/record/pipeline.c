@@ -36,6 +36,8 @@ static int look_after_log(struct pipeline *pipeline)
 		return 0;
 	merge_stats(pipeline->merge, &merge);
 	result = attribution_checkpoint(pipeline->attribution, merge.given_ns); /* what the file names of open spans is in it */
+	if (!result && pipeline->options.before_turn)
+		result = pipeline->options.before_turn(pipeline->options.context, merge.given_ns);
 	if (!result)
 		result = log_writer_turn(pipeline->options.log);
 	if (result <= 0)

@@ -31,6 +31,7 @@ struct pipeline_options {
 	void (*on_exec)(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns);
 	int (*on_process)(void *context, const struct event *event); /* EVENT_PROCESS. May be NULL */
 	int (*on_turn)(void *context, uint64_t time_ns);              /* a new file of the log has begun. May be NULL */
+	int (*before_turn)(void *context, uint64_t time_ns); /* a file may end: what is to be in it is put now. May be NULL */
 	void *context;
 };
 

@@ -106,6 +106,9 @@ static const struct option_spec specs[] = {
 	OPTION("messages", 0, OPTION_CHOICE, "FORMAT", "how txtrace-bpf speaks on stderr (default text); json: an object a line",
 	       FIELD(messages), .choices = message_formats),
 	OPTION_GROUP("other options"),
+	OPTION("check", 0, OPTION_FLAG, NULL, "record nothing; say what works here, what does not, and what to do (exit status 0: recording works, 2: not)",
+	       FIELD(wants_check)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "with --check: write one JSON object", FIELD(wants_json)),
 	OPTION("fast-probes", 0, OPTION_FLAG, NULL,
 	       "probes cost half (kernel 6.18 and later), but a child that the program forks dies at its next mark on kernels with a known bug; "
 	       "only for programs that never fork. Without this they are used where a trial shows that children survive",
@@ -123,6 +126,7 @@ static const struct option_example examples[] = {
 	{ "sudo txtrace-bpf --exe /usr/sbin/server -f", "trace all processes of a server that run and those to come, with their children, until Ctrl-C" },
 	{ "sudo txtrace-bpf --cgroup /sys/fs/cgroup/system.slice/app.service", "trace a service" },
 	{ "txtrace-bpf --list $(pidof server)", "what could be traced there" },
+	{ "sudo txtrace-bpf --check", "does it work here? what is missing?" },
 	{ "txtrace report app.txtrace", "read the log afterwards, without root" },
 	{ NULL, NULL },
 };
@@ -133,7 +137,8 @@ static const char *const notes[] = {
 	NULL,
 };
 
-static const char *const usages[] = { "-p PID[,PID…]", "--comm NAME | --exe PATH | --cgroup PATH | -a", "-- COMMAND [ARGUMENT…]", "--list PID|FILE", NULL };
+static const char *const usages[] = { "-p PID[,PID…]", "--comm NAME | --exe PATH | --cgroup PATH | -a", "-- COMMAND [ARGUMENT…]", "--list PID|FILE", "--check",
+				      NULL };
 
 static const struct options options = {
 	.program = "txtrace-bpf",
@@ -163,13 +168,19 @@ static void set_defaults(struct record_options *values, int argc, char **argv)
 /* What goes together; NULL, or a sentence. */
 static const char *find_conflict(const struct record_options *values, const struct options_result *result)
 {
+	bool has_target = values->targets.pid_cnt || target_rules_are_open(&values->targets);
+
 	if (result->command && !result->command_cnt)
 		return "there is no command behind '--'; see txtrace-bpf --help";
 	if (values->list)
 		return NULL;
-	if (values->command && (values->targets.pid_cnt || target_rules_are_open(&values->targets)))
+	if (values->wants_json && !values->wants_check)
+		return "--json is for --check; txtrace report --json tells of a log";
+	if (values->wants_check)
+		return has_target || values->command ? "--check traces nothing; give it neither a process nor a command" : NULL;
+	if (values->command && has_target)
 		return "processes (-p, --comm, --exe, --cgroup, -a) and a command (--) cannot be traced at once; give one of them";
-	if (!values->command && !values->targets.pid_cnt && !target_rules_are_open(&values->targets))
+	if (!values->command && !has_target)
 		return "nothing to trace; give a process (-p PID) or a command (-- COMMAND), see txtrace-bpf --help";
 	return NULL;
 }

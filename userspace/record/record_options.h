@@ -24,6 +24,8 @@ struct record_options {
 	const char *stream;   /* NULL: none */
 	bool wants_fast_probes;
 	bool wants_irq;
+	bool wants_check;
+	bool wants_json; /* only with it */
 	struct option_file config; /* its text belongs to the options */
 	const char *metrics;       /* an address; NULL: nobody asks */
 	const char *metrics_file;  /* NULL: none */

@@ -173,6 +173,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.on_exec = recorder_on_exec,
 		.on_process = recorder_on_process,
 		.on_turn = recorder_on_turn,
+		.before_turn = recorder_tell_costs,
 		.context = recorder,
 	};
 
@@ -207,17 +208,39 @@ static int open_attach(struct recorder *recorder, struct error *error)
 	return err;
 }
 
+/* Before there are threads, and before the scheduler's programs know any. */
+static int open_costs(struct recorder *recorder, struct error *error)
+{
+	const struct cost_meter_options options = {
+		.features = &recorder->features,
+		.kernel = recorder->kernel,
+		.cpu_cnt = (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
+	};
+
+	recorder->costs = cost_meter_new(&options);
+	if (recorder->costs)
+		return 0;
+	error_set(error, "not enough memory to record");
+	return -ENOMEM;
+}
+
 /* The scheduler's events have to flow before the threads are listed, and both before the first span can begin. */
 static int start_kernel_side(struct recorder *recorder, struct error *error)
 {
-	return kernel_side_start(recorder->kernel, error);
+	int err = kernel_side_start(recorder->kernel, error);
+
+	if (err)
+		return err;
+	cost_meter_look_idle(recorder->costs);
+	cost_meter_begin(recorder->costs, capture_now_ns());
+	return 0;
 }
 
 int recorder_open(struct recorder **result, const struct record_options *options, const struct messages *messages, int *exit_status,
 		  struct error *error)
 {
 	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
-		target_start_open, open_signals,      check_kernel, open_kernel_side,  open_log,          open_stream,
+		target_start_open, open_signals,      check_kernel, open_kernel_side,  open_costs,        open_log,          open_stream,
 		open_service,      open_pipeline,     target_start_tell, open_attach, start_kernel_side, target_start_seed,
 		target_start_attach,
 	};
@@ -277,6 +300,7 @@ void recorder_close(struct recorder *recorder)
 	if (recorder->stream)
 		fclose(recorder->stream);
 	service_close(recorder->service);
+	cost_meter_free(recorder->costs);
 	loss_counters_close(&recorder->losses);
 	ring_set_close(recorder->rings);
 	kernel_side_close(recorder->kernel);

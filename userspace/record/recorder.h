@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "analyze/cost/cost_sums.h"
 #include "base/error.h"
 #include "record/attach_watch.h"
 #include "record/messages.h"
@@ -34,6 +35,7 @@ struct recorder_result {
 	uint64_t dropped_record_cnt;
 	struct txtrace_dropped dropped; /* batches that found no room in the queue */
 	uint64_t duration_ns;
+	struct cost_sums costs;
 	size_t site_cnt;     /* probe sites that were attached */
 	struct attach_watch_stats watch;
 	uint64_t process_cnt;      /* that were traced at any time */

@@ -8,6 +8,7 @@
 #include "attach/attach.h"
 #include "attach/file_identity.h"
 #include "record/attach_watch.h"
+#include "record/cost_meter.h"
 #include "record/kernel_side.h"
 #include "record/pipeline.h"
 #include "record/record_options.h"
@@ -31,6 +32,7 @@ struct recorder {
 	size_t ring_cnt;
 	uint64_t *watermarks; /* of the drain before the last */
 	struct loss_counters losses;
+	struct cost_meter *costs;
 	struct program_memory *memory;
 	struct attach *attach;
 	struct attach_watch *watch;
@@ -52,6 +54,7 @@ struct recorder {
 	uint64_t next_flush_ns;
 	struct file_identity exes[TARGET_RULE_MAX]; /* what the paths of the rules lead to */
 	uint64_t process_lost_cnt; /* WIRE_PROCESS events, as far as has been looked */
+	uint64_t next_cost_ns;
 	bool wants_seed;           /* a process with several threads has joined */
 	struct recorder_result result;
 };
@@ -64,6 +67,9 @@ int recorder_on_process(void *context, const struct event *event);
 
 /* For the pipeline: a new file begins. */
 int recorder_on_turn(void *context, uint64_t time_ns);
+
+/* For the pipeline: what tracing has cost goes into the file that ends. */
+int recorder_tell_costs(void *context, uint64_t time_ns);
 
 /* How it goes now. Its summary lacks what only the end can tell. */
 void recorder_look(void *context, struct metrics_figures *figures);

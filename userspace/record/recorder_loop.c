@@ -73,6 +73,22 @@ static int hear_process(struct recorder *recorder, const struct wire_process *wi
 	return err;
 }
 
+static int put_cost(void *context, const struct txtrace_record *record)
+{
+	return pipeline_put(context, record);
+}
+
+int recorder_tell_costs(void *context, uint64_t time_ns)
+{
+	struct recorder *recorder = context;
+	const struct cost_meter_bytes bytes = {
+		.ring_bytes = ring_set_taken_bytes(recorder->rings),
+		.log_bytes = log_writer_bytes(recorder->log),
+	};
+
+	return cost_meter_tell(recorder->costs, time_ns, &bytes, put_cost, recorder->pipeline);
+}
+
 static int take_event(void *context, size_t ring, const void *record, size_t size)
 {
 	struct recorder *recorder = context;
@@ -277,6 +293,8 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 
 	if (attach_watch_due_ns(recorder->watch) < until_ns)
 		until_ns = attach_watch_due_ns(recorder->watch);
+	if (recorder->next_cost_ns < until_ns)
+		until_ns = recorder->next_cost_ns;
 	if (end_ns < until_ns)
 		until_ns = end_ns;
 	if (until_ns > now_ns && poll(fds, sizeof(fds) / sizeof(fds[0]), (until_ns - now_ns + 999999) / 1000000) < 0 && errno != EINTR)
@@ -302,6 +320,7 @@ static int loop(struct recorder *recorder)
 			break;
 		err = wait_a_moment(recorder, now_ns);
 		now_ns = capture_now_ns();
+		recorder->next_cost_ns = cost_meter_tick(recorder->costs, now_ns);
 		if (!err)
 			err = recorder_drain(recorder);
 		if (!err && !recorder->is_target_gone) {
@@ -319,6 +338,14 @@ static int loop(struct recorder *recorder)
 	return err;
 }
 
+/* No record that has come before is later. */
+static uint64_t last_ns(const struct recorder *recorder, uint64_t end_ns)
+{
+	uint64_t given_ns = recorder->result.pipeline.merge.given_ns;
+
+	return given_ns > end_ns ? given_ns : end_ns;
+}
+
 /* Silence first: removing the probes takes its time, one after the other. Once the programs have gone nothing comes any more. */
 static int finish(struct recorder *recorder)
 {
@@ -328,6 +355,7 @@ static int finish(struct recorder *recorder)
 	uint64_t end_ns;
 	int err;
 
+	cost_meter_stop(recorder->costs, capture_now_ns());
 	kernel_side_silence(recorder->kernel);
 	end_ns = capture_now_ns();
 
@@ -347,6 +375,9 @@ static int finish(struct recorder *recorder)
 	target_set_stats(recorder->targets, &targets);
 	recorder->result.process_cnt = targets.joined_cnt;
 	fill_summary(recorder, &summary.summary, end_ns);
+	if (!err)
+		err = recorder_tell_costs(recorder, last_ns(recorder, end_ns));
+	recorder->result.costs = *cost_meter_sums(recorder->costs);
 	recorder->result.summary = summary.summary;
 	recorder->result.duration_ns = end_ns - recorder->begin_ns;
 	return err ? err : pipeline_put(recorder->pipeline, &summary);
@@ -398,6 +429,7 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	status_line_init(&recorder->status, stderr, recorder->options->is_quiet, recorder->begin_ns);
 	recorder->next_housekeeping_ns = capture_now_ns() + HOUSEKEEPING_NS;
 	recorder->next_flush_ns = capture_now_ns() + FLUSH_NS;
+	recorder->next_cost_ns = cost_meter_tick(recorder->costs, capture_now_ns());
 	service_ready(recorder->service);
 	tell_start(recorder);
 	err = loop(recorder);

@@ -31,6 +31,7 @@ struct ring_set {
 	size_t ring_bytes;
 	size_t page_bytes;
 	uint64_t taken_cnt;
+	uint64_t taken_bytes;
 	int epoll_fd;
 	struct ring rings[];
 };
@@ -126,7 +127,7 @@ static uint64_t now_ns(void)
 static int ring_drain(struct ring_set *set, size_t idx, ring_take take, void *context, bool *is_empty)
 {
 	struct ring *ring = &set->rings[idx];
-	unsigned long position = *ring->consumer, published = position;
+	unsigned long begin = *ring->consumer, position = begin, published = position;
 	unsigned long end = __atomic_load_n((const unsigned long *)ring->producer_page, __ATOMIC_ACQUIRE);
 	int err = 0;
 
@@ -148,6 +149,7 @@ static int ring_drain(struct ring_set *set, size_t idx, ring_take take, void *co
 		}
 	}
 	__atomic_store_n(ring->consumer, position, __ATOMIC_RELEASE);
+	set->taken_bytes += position - begin;
 	*is_empty = position >= end;
 	return err;
 }
@@ -175,6 +177,11 @@ uint64_t ring_set_watermark_ns(const struct ring_set *set, size_t ring)
 uint64_t ring_set_taken_cnt(const struct ring_set *set)
 {
 	return set->taken_cnt;
+}
+
+uint64_t ring_set_taken_bytes(const struct ring_set *set)
+{
+	return set->taken_bytes;
 }
 
 int ring_set_fd(const struct ring_set *set)

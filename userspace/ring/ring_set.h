@@ -34,6 +34,7 @@ int ring_set_drain(struct ring_set *set, ring_take take, void *context);
 
 uint64_t ring_set_watermark_ns(const struct ring_set *set, size_t ring);
 uint64_t ring_set_taken_cnt(const struct ring_set *set);
+uint64_t ring_set_taken_bytes(const struct ring_set *set); /* with what the kernel puts before each record */
 
 /* Becomes readable when a ring passes its threshold. */
 int ring_set_fd(const struct ring_set *set);

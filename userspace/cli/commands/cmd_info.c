@@ -7,6 +7,7 @@
 #include "cli/files/capture_info.h"
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
+#include "cli/print/cost_print.h"
 #include "cli/files/log_input.h"
 
 struct info_options {
@@ -182,7 +183,7 @@ static void add_files(struct table *table, const struct log_input *input)
 	text_release(&text);
 }
 
-static int print_text(struct cli *cli, const struct log_input *input)
+static int print_text(struct cli *cli, const struct log_input *input, const struct cost_sums *costs)
 {
 	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL } };
 	const struct txtrace_log_info *info = &input->info;
@@ -196,6 +197,7 @@ static int print_text(struct cli *cli, const struct log_input *input)
 	add_size(table, log_input_total_bytes(input), &input->census);
 	add_counts(table, &input->census);
 	table_line(table, "");
+	cost_add_totals(table, costs);
 	capture_add_losses(table, &input->census);
 	err = table_print(table, cli->out.file, cli->out.has_colours);
 	table_free(table);
@@ -204,7 +206,7 @@ static int print_text(struct cli *cli, const struct log_input *input)
 
 /* ---- for machines ---- */
 
-static int print_json(struct cli *cli, const struct log_input *input)
+static int print_json(struct cli *cli, const struct log_input *input, const struct cost_sums *costs)
 {
 	const struct log_census *census = &input->census;
 	struct json json;
@@ -233,6 +235,7 @@ static int print_json(struct cli *cli, const struct log_input *input)
 	json_member_u64(&json, "keyed", census->keyed_cnt);
 	json_member_u64(&json, "moved", census->moved_cnt);
 	json_object_end(&json);
+	cost_totals_json(&json, costs);
 	capture_json_end(&json, census);
 	return cli_finish_json(cli, &json);
 }
@@ -241,6 +244,7 @@ static int run(struct cli *cli, int argc, char **argv)
 {
 	struct info_options values = { .wants_json = false };
 	struct options_result result;
+	struct cost_sums costs = { .record_cnt = 0 };
 	struct txtrace_record record;
 	struct log_input input;
 	int status, err;
@@ -250,9 +254,10 @@ static int run(struct cli *cli, int argc, char **argv)
 	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
-	while (log_input_next(&input, &record))
-		; /* the input counts them */
-	err = values.wants_json ? print_json(cli, &input) : print_text(cli, &input);
+	while (log_input_next(&input, &record)) /* the input counts them */
+		if (record.kind == TXTRACE_RECORD_COST)
+			cost_sums_add(&costs, &record.cost);
+	err = values.wants_json ? print_json(cli, &input, &costs) : print_text(cli, &input, &costs);
 	return log_input_end(&input, err, "show");
 }
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/cost/cost_report.h"
 #include "analyze/wait/block_report.h"
 #include "analyze/label/label_report.h"
 #include "analyze/span_key.h"
@@ -10,6 +11,7 @@
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
 #include "cli/files/log_input.h"
+#include "cli/print/cost_print.h"
 #include "cli/print/reason_print.h"
 #include "cli/print/report_print.h"
 
@@ -17,6 +19,7 @@ struct report_options {
 	const char *by; /* NULL: label */
 	struct span_key key;
 	bool is_by_reason;
+	bool wants_cost;
 	const char *label;
 	uint64_t limit;
 	uint64_t max_memory_bytes;
@@ -41,6 +44,8 @@ static const struct option_spec specs[] = {
 	OPTION("by", 'b', OPTION_CALL, "KEY",
 	       "what rows are: label (the default), thread, process, track, reason, key, key:BYTES (its first ones), tag:NAME (its value)", 0,
 	       .call = set_by),
+	OPTION("cost", 0, OPTION_FLAG, NULL, "what tracing itself added to these spans: an estimate, and what it rests on",
+	       offsetof(struct report_options, wants_cost)),
 	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'", offsetof(struct report_options, label)),
 	OPTION("limit", 'n', OPTION_U64, "N", "show the N rows with the most work; 0: all (default 100)",
 	       offsetof(struct report_options, limit)),
@@ -62,6 +67,7 @@ static const struct options options = {
 		{ "txtrace report bank.txtrace", "The whole log." },
 		{ "txtrace report --by tag:shard --label 'tx*' bank.txtrace", "Transactions, by what their tags say of the shard." },
 		{ "txtrace report --by reason bank.txtrace", "What all threads waited for, and how long." },
+		{ "txtrace report --cost bank.txtrace", "How much of it is tracing." },
 		{ "txtrace report --json bank.txtrace | jq '.labels[] | [.label, .wall_ns.p99]'", "For a machine." },
 		{ NULL, NULL },
 	},
@@ -91,8 +97,22 @@ static int print(struct cli *cli, const struct report_options *values, const str
 	return cli_finish_json(cli, &json);
 }
 
+/* Takes every record; a span that is not wanted has no row. */
+typedef int (*record_taker)(void *report, const struct txtrace_record *record, bool is_wanted);
+
+static int take_into_report(void *report, const struct txtrace_record *record, bool is_wanted)
+{
+	return is_wanted ? label_report_add(report, record) : 0;
+}
+
+/* What a span paid for counts for others, also if it is not wanted. */
+static int take_into_costs(void *report, const struct txtrace_record *record, bool is_wanted)
+{
+	return cost_report_add(report, record, is_wanted);
+}
+
 /* The report sums up by label; for other keys, the label is replaced by the name that the key gives. */
-static int collect(const struct report_options *values, struct log_input *input, struct label_report *report)
+static int collect(const struct report_options *values, struct log_input *input, record_taker take, void *report)
 {
 	struct thread_names *threads = thread_names_new();
 	struct track_names *tracks = track_names_new();
@@ -102,15 +122,16 @@ static int collect(const struct report_options *values, struct log_input *input,
 	int err = report && threads && tracks ? 0 : -ENOMEM;
 
 	while (!err && log_input_next(input, &record)) {
+		bool wanted = is_wanted(values, &record);
+
 		if (record.kind == TXTRACE_RECORD_THREAD)
 			thread_names_add(threads, &record.thread);
 		if (record.kind == TXTRACE_RECORD_ATTRIBUTE && values->by)
 			err = track_names_add(tracks, &record.attribute);
-		if (err || !is_wanted(values, &record))
-			continue;
-		if (record.kind == TXTRACE_RECORD_SPAN && values->by)
+		if (!err && wanted && record.kind == TXTRACE_RECORD_SPAN && values->by)
 			span_key_name(&values->key, &record.span, &names, &buffer, &record.span.label);
-		err = buffer.err ? buffer.err : label_report_add(report, &record);
+		if (!err)
+			err = buffer.err ? buffer.err : take(report, &record, wanted);
 	}
 	text_release(&buffer);
 	thread_names_free(threads);
@@ -118,10 +139,24 @@ static int collect(const struct report_options *values, struct log_input *input,
 	return err;
 }
 
+static int report_cost(struct cli *cli, const struct report_options *values, struct log_input *input)
+{
+	struct cost_report *report = cost_report_new(values->max_memory_bytes);
+	const struct cost_view view = { values->limit, values->by };
+	int err = collect(values, input, take_into_costs, report);
+
+	if (!err) {
+		cost_report_sort(report);
+		err = values->wants_json ? cost_json(cli, report, input, &view) : cost_print(cli, report, input, &view);
+	}
+	cost_report_free(report);
+	return err;
+}
+
 static int report_by_key(struct cli *cli, const struct report_options *values, struct log_input *input)
 {
 	struct label_report *report = label_report_new(values->max_memory_bytes);
-	int err = collect(values, input, report);
+	int err = collect(values, input, take_into_report, report);
 
 	if (!err) {
 		label_report_sort(report);
@@ -156,10 +191,15 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	if (values.wants_cost && values.is_by_reason)
+		return cli_fail(cli, "--cost is about spans; give it another --by than reason");
 	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
-	err = values.is_by_reason ? report_by_reason(cli, &values, &input) : report_by_key(cli, &values, &input);
+	if (values.wants_cost)
+		err = report_cost(cli, &values, &input);
+	else
+		err = values.is_by_reason ? report_by_reason(cli, &values, &input) : report_by_key(cli, &values, &input);
 	return log_input_end(&input, err, "report on");
 }
 

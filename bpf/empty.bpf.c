@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Programs that do nothing: what it takes to get to one and back is what every other one costs besides its own run time. */
+#include "vmlinux.h"
+
+#include <bpf/bpf_helpers.h>
+
+SEC("uprobe")
+int on_empty_probe(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int on_empty_tracepoint(void *ctx)
+{
+	return 0;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record/cost_meter.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/cost_trial.h"
+#include "record/kernel_side.h"
+#include "record/own_usage.h"
+
+#define WINDOW_NS 10000000u
+#define WINDOW_MAX_NS 100000000u
+#define WINDOW_EVENTS 500 /* enough to end a window after WINDOW_NS */
+#define PERIOD_NS 1000000000u
+#define IDLE_ROUNDS 100
+
+/* Events as recorded streams name them, who sends them, and how that program is reached. */
+static const struct {
+	const char *event;
+	uint8_t wire_kind;
+	bool is_probe;
+	const char *programs[2];
+} kinds[] = {
+	{ "switch", WIRE_SWITCH, false, { "on_sched_switch" } },
+	{ "wake", WIRE_WAKE, false, { "on_sched_waking" } },
+	{ "other", WIRE_OTHER, false, { NULL } }, /* by on_sched_switch, which is timed above */
+	{ "move", WIRE_MOVE, false, { "on_migrate" } },
+	{ "process", WIRE_PROCESS, false, { NULL } }, /* by several */
+	{ "thread", WIRE_THREAD, false, { "on_fork", "on_rename" } },
+	{ "thread_exit", WIRE_THREAD_EXIT, false, { "on_exit_of_thread" } },
+	{ "exec", WIRE_EXEC, false, { "on_exec" } },
+	{ "begin", WIRE_BEGIN, true, { "on_begin" } },
+	{ "begin_detached", WIRE_BEGIN_DETACHED, true, { "on_begin_detached" } },
+	{ "enter", WIRE_ENTER, true, { "on_enter" } },
+	{ "leave", WIRE_LEAVE, true, { "on_exit" } },
+	{ "end", WIRE_END, true, { "on_end" } },
+	{ "tag", WIRE_TAG, true, { "on_tag" } },
+	{ "attr", WIRE_ATTR, true, { "on_attr" } },
+	{ "instant", WIRE_INSTANT, true, { "on_event" } },
+	{ "counter", WIRE_COUNTER, true, { "on_counter" } },
+	{ "link", WIRE_LINK, true, { "on_link" } },
+	{ "key_begin", WIRE_KEY_BEGIN, true, { "on_key_begin" } },
+	{ "key_enter", WIRE_KEY_ENTER, true, { "on_key_enter" } },
+	{ "key_leave", WIRE_KEY_LEAVE, true, { "on_key_exit" } },
+	{ "key_end", WIRE_KEY_END, true, { "on_key_end" } },
+	{ "key_instant", WIRE_KEY_INSTANT, true, { "on_key_event" } },
+};
+
+#define KIND_CNT (sizeof(kinds) / sizeof(kinds[0]))
+
+struct tally {
+	uint64_t event_cnt;
+	uint64_t run_cnt;
+	uint64_t run_ns;
+};
+
+struct metered {
+	int prog_fds[2]; /* -1: none */
+	uint64_t idle_run_ps;
+	struct tally opened; /* at the begin of the window */
+	struct tally timed;  /* in all windows */
+	struct tally timed_told;
+	uint64_t event_cnt_told;
+};
+
+struct cost_meter {
+	const struct wire_counters *counters;
+	uint32_t cpu_cnt;
+	bool is_fast;
+	struct cost_trial *trial; /* NULL: what it takes to get to a program is not known */
+	struct metered metered[KIND_CNT];
+	int stats_fd; /* -1: nothing is timed */
+	bool may_time;
+	uint64_t window_ns; /* when it began */
+	uint64_t next_ns;
+	uint64_t timing_ns;
+	uint64_t timing_told_ns;
+	uint64_t told_ns;
+	uint64_t event_cnt_told;
+	uint64_t cpu_told_ns;
+	struct cost_meter_bytes bytes_told;
+	struct cost_sums sums;
+};
+
+/* ---- reading ---- */
+
+static uint64_t sent_cnt(const struct cost_meter *meter, uint8_t wire_kind)
+{
+	uint64_t cnt = 0;
+
+	for (uint32_t cpu = 0; cpu < meter->cpu_cnt; cpu++)
+		cnt += __atomic_load_n(&meter->counters[cpu].sent[wire_kind], __ATOMIC_RELAXED);
+	return cnt;
+}
+
+static uint64_t all_sent_cnt(const struct cost_meter *meter)
+{
+	uint64_t cnt = 0;
+
+	for (uint8_t wire_kind = 0; wire_kind < WIRE_KIND_COUNT; wire_kind++)
+		cnt += sent_cnt(meter, wire_kind);
+	return cnt;
+}
+
+/* A program's runs and what it sent, read one right behind the other. */
+static void read_tally(const struct cost_meter *meter, size_t kind, struct tally *tally)
+{
+	const struct metered *metered = &meter->metered[kind];
+
+	*tally = (struct tally){ .event_cnt = sent_cnt(meter, kinds[kind].wire_kind) };
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t run_cnt, run_ns;
+
+		if (metered->prog_fds[i] < 0 || cost_trial_timed(metered->prog_fds[i], &run_cnt, &run_ns))
+			continue;
+		tally->run_cnt += run_cnt;
+		tally->run_ns += run_ns;
+	}
+}
+
+/* ---- windows ---- */
+
+static bool open_window(struct cost_meter *meter, uint64_t now_ns)
+{
+	if (meter->may_time)
+		meter->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	if (meter->stats_fd < 0) {
+		meter->may_time = false;
+		return false;
+	}
+	meter->window_ns = now_ns;
+	for (size_t kind = 0; kind < KIND_CNT; kind++)
+		read_tally(meter, kind, &meter->metered[kind].opened);
+	return true;
+}
+
+static void close_window(struct cost_meter *meter, uint64_t now_ns)
+{
+	if (meter->stats_fd < 0)
+		return;
+	for (size_t kind = 0; kind < KIND_CNT; kind++) {
+		struct metered *metered = &meter->metered[kind];
+		struct tally now;
+
+		read_tally(meter, kind, &now);
+		metered->timed.event_cnt += now.event_cnt - metered->opened.event_cnt;
+		metered->timed.run_cnt += now.run_cnt - metered->opened.run_cnt;
+		metered->timed.run_ns += now.run_ns - metered->opened.run_ns;
+	}
+	close(meter->stats_fd);
+	meter->stats_fd = -1;
+	meter->timing_ns += now_ns - meter->window_ns;
+}
+
+static bool has_enough(const struct cost_meter *meter)
+{
+	uint64_t cnt = 0;
+
+	for (size_t kind = 0; kind < KIND_CNT; kind++)
+		cnt += sent_cnt(meter, kinds[kind].wire_kind) - meter->metered[kind].opened.event_cnt;
+	return cnt >= WINDOW_EVENTS;
+}
+
+uint64_t cost_meter_tick(struct cost_meter *meter, uint64_t now_ns)
+{
+	if (now_ns < meter->next_ns)
+		return meter->next_ns;
+	if (meter->stats_fd < 0) {
+		meter->next_ns = now_ns + (open_window(meter, now_ns) ? WINDOW_NS : PERIOD_NS);
+	} else if (now_ns - meter->window_ns < WINDOW_MAX_NS && !has_enough(meter)) {
+		meter->next_ns = meter->window_ns + WINDOW_MAX_NS;
+	} else {
+		close_window(meter, now_ns);
+		if (meter->trial)
+			cost_trial_ask(meter->trial);
+		meter->next_ns = meter->window_ns + PERIOD_NS;
+	}
+	return meter->next_ns;
+}
+
+void cost_meter_stop(struct cost_meter *meter, uint64_t now_ns)
+{
+	close_window(meter, now_ns);
+	meter->may_time = false;
+	cost_trial_end(meter->trial);
+}
+
+/* ---- from the beginning ---- */
+
+struct cost_meter *cost_meter_new(const struct cost_meter_options *options)
+{
+	struct cost_trial_options trial = {
+		.features = options->features,
+		.probe = kernel_side_program(options->kernel, "on_empty_probe"),
+		.tracepoint = kernel_side_program(options->kernel, "on_empty_tracepoint"),
+	};
+	struct cost_meter *meter = calloc(1, sizeof(*meter));
+
+	if (!meter)
+		return NULL;
+	meter->counters = kernel_side_counters(options->kernel);
+	meter->cpu_cnt = options->cpu_cnt < WIRE_CPU_MAX ? options->cpu_cnt : WIRE_CPU_MAX;
+	meter->is_fast = options->features->fast_nop != FAST_NOP_NONE;
+	meter->stats_fd = -1;
+	meter->may_time = true;
+	for (size_t kind = 0; kind < KIND_CNT; kind++) {
+		for (size_t i = 0; i < 2; i++) {
+			const char *name = kinds[kind].programs[i];
+			struct bpf_program *program = name ? kernel_side_program(options->kernel, name) : NULL;
+
+			meter->metered[kind].prog_fds[i] = program ? bpf_program__fd(program) : -1;
+		}
+	}
+	cost_trial_start(&meter->trial, &trial);
+	return meter;
+}
+
+void cost_meter_look_idle(struct cost_meter *meter)
+{
+	if (!meter->trial)
+		return;
+	if (open_window(meter, 0)) {
+		cost_trial_wake(meter->trial, IDLE_ROUNDS);
+		close_window(meter, 0);
+	}
+	for (size_t kind = 0; kind < KIND_CNT; kind++) {
+		struct metered *metered = &meter->metered[kind];
+		const struct tally *idle = &metered->timed;
+
+		if (!idle->event_cnt && idle->run_cnt >= IDLE_ROUNDS)
+			metered->idle_run_ps = idle->run_ns * 1000 / idle->run_cnt;
+		metered->timed = (struct tally){ 0 };
+	}
+}
+
+void cost_meter_begin(struct cost_meter *meter, uint64_t now_ns)
+{
+	meter->told_ns = meter->next_ns = now_ns;
+	meter->cpu_told_ns = own_usage_cpu_ns();
+}
+
+void cost_meter_free(struct cost_meter *meter)
+{
+	if (!meter)
+		return;
+	if (meter->stats_fd >= 0)
+		close(meter->stats_fd);
+	cost_trial_free(meter->trial);
+	free(meter);
+}
+
+/* ---- telling ---- */
+
+static int put(struct cost_meter *meter, const struct txtrace_record *record, cost_sink sink, void *context)
+{
+	cost_sums_add(&meter->sums, &record->cost);
+	return sink(context, record);
+}
+
+static enum txtrace_cost_entry entry_of(const struct cost_meter *meter, size_t kind)
+{
+	if (!kinds[kind].is_probe)
+		return TXTRACE_COST_ENTRY_TRACEPOINT;
+	return meter->is_fast ? TXTRACE_COST_ENTRY_CALL : TXTRACE_COST_ENTRY_TRAP;
+}
+
+static void fill_events(struct cost_meter *meter, size_t kind, uint64_t event_cnt, const struct cost_trial_result *trial,
+			struct txtrace_cost *cost)
+{
+	const struct cost_trial_entry *entry = kinds[kind].is_probe ? &trial->probe : &trial->tracepoint;
+	struct metered *metered = &meter->metered[kind];
+
+	cost->event = (struct txtrace_string){ kinds[kind].event, strlen(kinds[kind].event) };
+	cost->event_cnt = event_cnt - metered->event_cnt_told;
+	cost->timed_event_cnt = metered->timed.event_cnt - metered->timed_told.event_cnt;
+	cost->timed_run_cnt = metered->timed.run_cnt - metered->timed_told.run_cnt;
+	cost->timed_run_ns = metered->timed.run_ns - metered->timed_told.run_ns;
+	cost->entry = (uint8_t)entry_of(meter, kind);
+	cost->entry_ps = entry->entry_ps;
+	cost->empty_run_ps = entry->empty_run_ps;
+	cost->idle_run_ps = metered->idle_run_ps;
+	cost->calibration_cnt = entry->run_cnt;
+	metered->event_cnt_told = event_cnt;
+	metered->timed_told = metered->timed;
+}
+
+static void fill_recorder(struct cost_meter *meter, const struct cost_meter_bytes *bytes, uint64_t event_cnt, struct txtrace_cost *cost)
+{
+	uint64_t cpu_ns = own_usage_cpu_ns();
+
+	cost->event_cnt = event_cnt - meter->event_cnt_told;
+	cost->timed_run_ns = meter->timing_ns - meter->timing_told_ns;
+	cost->cpu_ns = cpu_ns - meter->cpu_told_ns;
+	cost->ring_bytes = bytes->ring_bytes - meter->bytes_told.ring_bytes;
+	cost->log_bytes = bytes->log_bytes - meter->bytes_told.log_bytes;
+	meter->timing_told_ns = meter->timing_ns;
+	meter->cpu_told_ns = cpu_ns;
+	meter->bytes_told = *bytes;
+	meter->event_cnt_told = event_cnt;
+}
+
+int cost_meter_tell(struct cost_meter *meter, uint64_t time_ns, const struct cost_meter_bytes *bytes, cost_sink sink, void *context)
+{
+	struct txtrace_record blank = { .kind = TXTRACE_RECORD_COST, .cost = { .time_ns = time_ns, .since_ns = meter->told_ns } }, record;
+	struct cost_trial_result trial = { 0 };
+	uint64_t all_cnt = all_sent_cnt(meter);
+	int err = 0;
+
+	if (meter->trial)
+		cost_trial_result(meter->trial, &trial);
+	if (blank.cost.since_ns > time_ns)
+		blank.cost.since_ns = time_ns;
+	for (size_t kind = 0; !err && kind < KIND_CNT; kind++) {
+		uint64_t event_cnt = sent_cnt(meter, kinds[kind].wire_kind);
+
+		if (event_cnt == meter->metered[kind].event_cnt_told)
+			continue;
+		record = blank;
+		fill_events(meter, kind, event_cnt, &trial, &record.cost);
+		err = put(meter, &record, sink, context);
+	}
+	if (err)
+		return err;
+	record = blank;
+	fill_recorder(meter, bytes, all_cnt, &record.cost);
+	meter->told_ns = time_ns;
+	return put(meter, &record, sink, context);
+}
+
+const struct cost_sums *cost_meter_sums(const struct cost_meter *meter)
+{
+	return &meter->sums;
+}
