@@ -87,7 +87,7 @@ struct run_sampler *run_sampler_new(struct run_set *set, enum compare_side side,
 	sampler->set = set;
 	sampler->side = side;
 	sampler->windows = *windows;
-	sampler->width = windows->cnt > 1 ? windows->cnt + 1 : 1;
+	sampler->width = set->is_windowed ? windows->cnt + 1 : 1;
 	if (init(sampler, path, kernel, memory_max_bytes ? memory_max_bytes : RUN_SAMPLER_MEMORY_BYTES)) {
 		run_sampler_free(sampler);
 		return NULL;
@@ -273,7 +273,7 @@ static int finish_slot(struct run_sampler *sampler, uint32_t slot, struct extra_
 
 	if (sample->cnt == 0 && sample->lower_bound_cnt == 0)
 		return 0;
-	is_whole = window == sampler->windows.cnt;
+	is_whole = window == sampler->windows.cnt; /* where runs are not divided, none is */
 	unit = run_set_add_unit(sampler->set, slot / sampler->width, is_whole ? side_of_runs(sampler->set, sampler->side) : (int)sampler->side,
 				is_whole ? sampler->run : run->first_unit + window);
 	if (!unit)

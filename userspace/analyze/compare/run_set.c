@@ -71,13 +71,13 @@ uint64_t spans_needed(double percentile)
 	return (uint64_t)ceil(SPANS_ABOVE / (1 - percentile) - 1e-6);
 }
 
-uint32_t run_set_windows(const size_t run_cnt[2], size_t run_cnt_of_side)
+void run_set_divide(struct run_set *set, const size_t run_cnt[2])
 {
 	size_t least = run_cnt[0] < run_cnt[1] ? run_cnt[0] : run_cnt[1];
 
-	if (least > FEW_RUNS || run_cnt_of_side >= WINDOWS_WANTED)
-		return 1;
-	return (uint32_t)(WINDOWS_WANTED / (run_cnt_of_side ? run_cnt_of_side : 1));
+	set->is_windowed = least <= FEW_RUNS;
+	for (int side = 0; side < 2; side++)
+		set->window_cnt[side] = !set->is_windowed || run_cnt[side] >= WINDOWS_WANTED ? 1 : WINDOWS_WANTED / (run_cnt[side] ? (uint32_t)run_cnt[side] : 1);
 }
 
 int run_set_add_run(struct run_set *set, enum compare_side side, const char *path, uint32_t window_cnt, struct compare_run **run)
@@ -94,7 +94,6 @@ int run_set_add_run(struct run_set *set, enum compare_side side, const char *pat
 	*run = &grown[set->run_cnt[side]++];
 	**run = (struct compare_run){ .path = copy, .first_unit = set->unit_cnt[side], .unit_cnt = window_cnt };
 	set->unit_cnt[side] += window_cnt;
-	set->is_windowed |= window_cnt > 1;
 	return 0;
 }
 

@@ -90,7 +90,8 @@ struct run_set {
 	struct compare_run *runs[2];
 	size_t run_cnt[2];
 	uint32_t unit_cnt[2];
-	bool is_windowed;
+	bool is_windowed; /* a side has too few runs: units are windows */
+	uint32_t window_cnt[2]; /* of each run of a side; 0 before run_set_divide() */
 	bool is_paired; /* unit i of both sides were recorded next to each other */
 
 	double percentiles[COMPARE_PERCENTILES_MAX]; /* between 0 and 1 */
@@ -112,8 +113,8 @@ int run_set_percentile(const struct run_set *set, double percentile); /* its ind
 /* How many spans a unit must have for it: 5 at or above it. */
 uint64_t spans_needed(double percentile);
 
-/* Windows for each run, given how many runs there are: 1 means that runs are the units. */
-uint32_t run_set_windows(const size_t run_cnt[2], size_t run);
+/* Of a comparison: decides, by how many runs there will be, whether they are divided. Before they are sampled. */
+void run_set_divide(struct run_set *set, const size_t run_cnt[2]);
 
 /* Adds a run; *run lives until the next. */
 int run_set_add_run(struct run_set *set, enum compare_side side, const char *path, uint32_t window_cnt, struct compare_run **run);
