@@ -119,7 +119,7 @@ static bool is_within(const struct interval *interval, double bound)
 static uint32_t units_needed(const struct comparison *comparison, const struct compared_figure *figure)
 {
 	const struct effect *effect = &figure->effect;
-	double size = fabs(effect->difference), goal = size >= figure->matters ? size : fmax(figure->matters - size, figure->matters / 4);
+	double size = fabs(effect->difference), goal = size >= figure->matters ? size : fmax(figure->matters - size, figure->matters / 2);
 	size_t needed;
 
 	if (effect->cnt[0] < 2 || effect->cnt[1] < 2)

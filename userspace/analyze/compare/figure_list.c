@@ -100,12 +100,23 @@ static int kind_of_key(const struct run_set *set, uint32_t key)
 	}
 }
 
+/* A child that one side does not know is a label that came or went, which is told as such: marks that were added are no change of the program. */
+static bool is_known_child(const struct run_set *set, uint32_t key)
+{
+	const struct compare_label *child;
+	struct txtrace_string name;
+
+	run_set_key(set, key, &name);
+	child = run_set_find_label(set, name);
+	return child && label_span_cnt(child, SIDE_BASE) > 0 && label_span_cnt(child, SIDE_NEW) > 0;
+}
+
 static int add_key(struct comparison *comparison, uint32_t number, uint32_t key)
 {
 	const struct compare_label *label = comparison->set->by_label[number];
 	int kind = kind_of_key(comparison->set, key);
 
-	if (kind < 0)
+	if (kind < 0 || (kind == METRIC_CALLS && !is_known_child(comparison->set, key)))
 		return 0;
 	if (kind != METRIC_WAITS_ON && label_extra_mean(label, SIDE_BASE, key) < RARE && label_extra_mean(label, SIDE_NEW, key) < RARE)
 		return 0;
@@ -161,6 +172,7 @@ int figure_list_make(struct comparison *comparison)
 struct ordered {
 	struct compared_figure figure;
 	double label_weight;
+	double label_time; /* all of its spans' */
 	size_t made;
 };
 
@@ -170,6 +182,8 @@ static int compare_ordered(const void *a, const void *b)
 
 	if (x->label_weight != y->label_weight)
 		return x->label_weight > y->label_weight ? -1 : 1;
+	if (x->label_time != y->label_time)
+		return x->label_time > y->label_time ? -1 : 1;
 	if (x->figure.label != y->figure.label)
 		return x->figure.label < y->figure.label ? -1 : 1;
 	return x->made < y->made ? -1 : x->made > y->made;
@@ -192,12 +206,16 @@ void figure_list_sort(struct comparison *comparison)
 		bool has_changed = figure->verdict == VERDICT_WORSE || figure->verdict == VERDICT_BETTER;
 		double weight = figure->weight * (is_own(&figure->metric) ? 1 : 0.5);
 
-		order[i] = (struct ordered){ *figure, 0, i };
+		order[i] = (struct ordered){ .figure = *figure, .made = i };
 		if (has_changed && weight > weights[figure->label])
 			weights[figure->label] = weight;
 	}
-	for (size_t i = 0; order && weights && i < cnt; i++)
+	for (size_t i = 0; order && weights && i < cnt; i++) {
+		const struct compare_label *label = comparison->set->by_label[order[i].figure.label];
+
 		order[i].label_weight = weights[order[i].figure.label];
+		order[i].label_time = label_mean(label, SIDE_BASE, SPAN_VALUE_WALL) * (double)label_span_cnt(label, SIDE_BASE);
+	}
 	if (order && weights) { /* else they stay in the order in which they were made */
 		qsort(order, cnt, sizeof(*order), compare_ordered);
 		for (size_t i = 0; i < cnt; i++)

@@ -8,6 +8,7 @@
 #include "analyze/compare/child_counts.h"
 #include "analyze/compare/label_sample.h"
 #include "analyze/compare/run_waits.h"
+#include "analyze/compare/wait_counts.h"
 #include "base/id_map.h"
 
 #define EXTRAS_MAX 400000 /* of all labels and windows */
@@ -30,6 +31,7 @@ struct run_sampler {
 	uint32_t slot_cnt;
 	struct id_map extras; /* by slot and key */
 	struct child_counts *children;
+	struct wait_counts ended_waits;
 	struct wait_sums *waits;
 	struct syscall_table syscalls;
 	struct sample_memory memory;
@@ -42,32 +44,31 @@ static int add_key(struct run_sampler *sampler, enum extra_kind kind, const char
 	return run_set_add_key(sampler->set, kind, (struct txtrace_string){ name, strlen(name) }, key);
 }
 
-static int seen_wait(void *context, const struct wait *wait)
+static int add_ended_wait(struct run_sampler *sampler, const struct txtrace_wake *wake, const struct ended_wait *wait)
 {
-	struct run_sampler *sampler = context;
 	const struct syscall_row *call = wait->syscall_nr >= 0 ? syscall_table_get(&sampler->syscalls, wait->syscall_nr) : NULL;
 	uint32_t keys[2];
 	size_t cnt = 0;
 	int err = 0;
 
-	if (!wait->wake || !wait->wake->wake.span || wait->reason == WAIT_REASON_UNKNOWN)
+	if (!wake->span)
 		return 0;
 	err = add_key(sampler, EXTRA_REASON, txtrace_block_reason_name(wait->reason), &keys[cnt++]);
 	if (!err && call)
 		err = add_key(sampler, EXTRA_SYSCALL, call->name, &keys[cnt++]);
-	return err ? err : child_counts_add(sampler->children, wait->wake->wake.flags & TXTRACE_WAKE_SPAN_KEYED, wait->wake->wake.pid,
-					    wait->wake->wake.span, keys, cnt);
+	return err ? err : child_counts_add(sampler->children, wake->flags & TXTRACE_WAKE_SPAN_KEYED, wake->pid, wake->span, keys, cnt);
 }
 
 static int init(struct run_sampler *sampler, const char *path, const char *kernel, uint64_t memory_max_bytes)
 {
 	struct wait_sums_options options = {
-		.max_bytes = memory_max_bytes / 2, .is_by_object = true, .kernel = kernel, .seen = seen_wait, .context = sampler,
+		.max_bytes = memory_max_bytes / 2, .is_by_object = true, .kernel = kernel,
 	};
 	struct compare_run *run;
 	int err = run_set_add_run(sampler->set, sampler->side, path, sampler->windows.cnt, &run);
 
 	id_map_init(&sampler->extras);
+	wait_counts_init(&sampler->ended_waits);
 	sampler->run = (uint32_t)sampler->set->run_cnt[sampler->side] - 1;
 	sampler->memory.max_bytes = memory_max_bytes / 2;
 	syscall_table_init(&sampler->syscalls, kernel);
@@ -109,6 +110,7 @@ void run_sampler_free(struct run_sampler *sampler)
 	id_map_release(&sampler->extras);
 	child_counts_free(sampler->children);
 	wait_sums_free(sampler->waits);
+	wait_counts_release(&sampler->ended_waits);
 	free(sampler);
 }
 
@@ -223,8 +225,12 @@ static int add_span(struct run_sampler *sampler, const struct txtrace_span *span
 
 int run_sampler_add(struct run_sampler *sampler, const struct txtrace_record *record)
 {
-	int err = wait_sums_add(sampler->waits, record);
+	struct ended_wait wait;
+	int err = wait_counts_add(&sampler->ended_waits, record, &wait);
 
+	if (err > 0)
+		err = add_ended_wait(sampler, &record->wake, &wait);
+	err = err ? err : wait_sums_add(sampler->waits, record);
 	return err || record->kind != TXTRACE_RECORD_SPAN ? err : add_span(sampler, &record->span);
 }
 
@@ -237,6 +243,8 @@ int run_sampler_begin_capture(struct run_sampler *sampler)
 	sampler->uncounted_cnt += child_counts_left_out(sampler->children);
 	child_counts_free(sampler->children);
 	sampler->children = children;
+	wait_counts_release(&sampler->ended_waits);
+	wait_counts_init(&sampler->ended_waits);
 	return wait_sums_begin_capture(sampler->waits);
 }
 

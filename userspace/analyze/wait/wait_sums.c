@@ -475,10 +475,7 @@ int wait_sums_add(struct wait_sums *sums, const struct txtrace_record *record)
 	if (record->kind == TXTRACE_RECORD_OBJECT)
 		return sums->options.is_by_object ? fd_names_add(&sums->names, &record->object) : 0;
 	result = wait_finder_add(sums->finder, record, &wait);
-	if (result <= 0)
-		return result;
-	result = sums->options.seen ? sums->options.seen(sums->options.context, &wait) : 0;
-	return result ? result : add_wait(sums, &wait);
+	return result > 0 ? add_wait(sums, &wait) : result;
 }
 
 int wait_sums_begin_capture(struct wait_sums *sums)

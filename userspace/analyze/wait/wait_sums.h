@@ -94,9 +94,6 @@ struct wait_sums_options {
 	uint64_t max_bytes;
 	bool is_by_object;   /* or by reason alone */
 	const char *kernel;  /* of struct txtrace_log_info: whose system calls these are */
-	/* Is told each wait that was found, where it is not NULL. 0, or a negative errno that is passed on. */
-	int (*seen)(void *context, const struct wait *wait);
-	void *context;
 };
 
 struct wait_sums;

@@ -93,6 +93,11 @@ static int check_usage(struct cli *cli, const struct options_result *result)
 {
 	if (!result->command || result->command_cnt == 0)
 		return cli_fail(cli, "what is BASE compared with? the logs of NEW stand behind --, see 'txtrace diff --help'");
+	for (int i = 0; i < result->command_cnt; i++) {
+		if (result->command[i][0] == '-' && result->command[i][1])
+			return cli_fail(cli, "behind -- all are logs, and '%s' looks like an option: options stand before it, and a file of that name is './%s'",
+					result->command[i], result->command[i]);
+	}
 	if (result->operand_cnt == 0)
 		return cli_fail(cli, "BASE is missing, see 'txtrace diff --help'");
 	return CLI_OK;

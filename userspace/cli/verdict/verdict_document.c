@@ -140,13 +140,34 @@ static enum metric_owner owner_of(const struct comparison *comparison, uint32_t 
 	return has[OWNER_CODE] ? OWNER_CODE : has[OWNER_MACHINE] ? OWNER_MACHINE : OWNER_BOTH;
 }
 
+/* The same change, seen once more: the median beside the mean, what the explanation of another figure tells. */
+static bool is_said(const struct comparison *comparison, const struct compared_figure *figure)
+{
+	struct metric other = { .kind = METRIC_VALUE, .value = figure->metric.value };
+	const struct compared_figure *told;
+	struct txtrace_string name;
+
+	if (figure->metric.kind == METRIC_WAITS_ON && run_set_key(comparison->set, figure->metric.key, &name) == EXTRA_WAITS_ON)
+		other.value = SPAN_VALUE_REASON + (unsigned char)name.bytes[0];
+	else if (figure->metric.kind == METRIC_VALUE && figure->metric.value == COMPARE_VALUE_SELF)
+		other.value = SPAN_VALUE_WALL;
+	else if (figure->metric.kind == METRIC_VALUE && figure->metric.value == COMPARE_VALUE_SELF_ON_CPU)
+		other.value = SPAN_VALUE_ON_CPU;
+	else if (figure->metric.kind != METRIC_VALUE || figure->metric.percentile != 0.5)
+		return false;
+	told = comparison_find(comparison, figure->label, &other);
+	return told && told->verdict == figure->verdict;
+}
+
 /* Of what can't be told, the times that people look for. */
-static bool is_shown(const struct compared_figure *figure, enum verdict verdict)
+static bool is_shown(const struct comparison *comparison, const struct compared_figure *figure, enum verdict verdict)
 {
 	bool is_head = figure->metric.kind == METRIC_VALUE && (figure->metric.value == SPAN_VALUE_WALL || figure->metric.value == SPAN_VALUE_ON_CPU) &&
 		       figure->metric.percentile != 0.5;
 
-	return figure->verdict == verdict && (verdict != VERDICT_CANT_TELL || is_head);
+	if (figure->verdict != verdict || (verdict == VERDICT_CANT_TELL && !is_head))
+		return false;
+	return verdict == VERDICT_CANT_TELL || !is_said(comparison, figure);
 }
 
 static int add_figure(struct document_section *section, const struct verdict_view *view, const struct compared_figure *figure, enum line_kind kind,
@@ -187,7 +208,7 @@ static int add_figures(struct verdict_document *document, const struct verdict_v
 		const struct compared_figure *figure = &comparison->figures[i];
 		bool is_detail = figure->label == label;
 
-		if (!is_shown(figure, of->verdict) || (of->owner != OWNER_ANY && owner_of(comparison, figure->label, of->verdict) != of->owner))
+		if (!is_shown(comparison, figure, of->verdict) || (of->owner != OWNER_ANY && owner_of(comparison, figure->label, of->verdict) != of->owner))
 			continue;
 		label = figure->label;
 		label_cnt += !is_detail;
@@ -267,11 +288,20 @@ static void sum_up_owner(struct text *text, const struct verdict_view *view, con
 static void append_summary(struct text *text, const struct verdict_view *view)
 {
 	const struct comparison *comparison = view->comparison;
+	static const struct {
+		enum gate_result result;
+		const char *words;
+	} others[] = { { GATE_REGRESSED, "regressed" }, { GATE_CANT_TELL, "can't be told" }, { GATE_ERROR, "without anything that matches" } };
 	const struct gate *gate = view->gate;
 
 	if (gate)
-		text_append_format(text, "gate: %s (%zu hold%s, %zu regressed, %zu can't tell, %zu match nothing)", gate_result_names[gate->result], gate->cnt[GATE_HOLDS],
-				   gate->cnt[GATE_HOLDS] == 1 ? "s" : "", gate->cnt[GATE_REGRESSED], gate->cnt[GATE_CANT_TELL], gate->cnt[GATE_ERROR]);
+		text_append_format(text, "gate: %s (of %zu rule%s %zu hold%s", gate_result_names[gate->result], gate->rules->cnt, gate->rules->cnt == 1 ? "" : "s",
+				   gate->cnt[GATE_HOLDS], gate->cnt[GATE_HOLDS] == 1 ? "s" : "");
+	for (size_t i = 0; gate && i < sizeof(others) / sizeof(others[0]); i++) {
+		if (gate->cnt[others[i].result] > 0)
+			text_append_format(text, ", %zu %s", gate->cnt[others[i].result], others[i].words);
+	}
+	text_append(text, gate ? ")" : "");
 	if (!comparison)
 		return;
 	text_append(text, gate ? "; " : "");

@@ -50,18 +50,26 @@ static void append_value(struct text *text, unsigned int value)
 		text_append(text, value_words(value));
 }
 
+static void append_party(struct text *text, const struct party *party)
+{
+	if (party->kind == PARTY_INTERRUPT)
+		text_append(text, "an interrupt");
+	else
+		party_append(text, party, NAME_COLUMNS);
+}
+
 static void append_key(struct text *text, const struct run_set *set, uint32_t key)
 {
 	struct txtrace_string name;
 	unsigned int reason;
 	struct party party;
 
-	if (key == STRING_POOL_NONE) {
-		text_append(text, "\xe2\x80\xa6");
-	} else if (run_set_key(set, key, &name) == EXTRA_WAITS_ON) {
+	if (key == STRING_POOL_NONE)
+		return; /* whoever knows the name says it */
+	if (run_set_key(set, key, &name) == EXTRA_WAITS_ON) {
 		party = explanation_party(set, key, &reason);
 		text_append_format(text, "waits (%s) for ", wait_reason_name(reason));
-		party_append(text, &party, NAME_COLUMNS);
+		append_party(text, &party);
 	} else {
 		text_append_clipped(text, name.bytes, name.length, NAME_COLUMNS);
 	}
@@ -162,7 +170,7 @@ void words_append_effect(struct text *text, const struct metric *metric, const s
 		text_append(text, " -> ");
 		words_append_figure(text, metric, effect->centre[1]);
 	}
-	if (isnan(effect->difference))
+	if (isnan(effect->difference) || (effect->centre[0] == 0 && effect->centre[1] == 0))
 		return;
 	text_append(text, " (");
 	if (is_relative)
@@ -216,7 +224,7 @@ static void append_wait(struct text *text, const struct run_set *set, const stru
 		struct party party = explanation_party(set, explanation->waits_on, &reason);
 
 		text_append(text, reason == TXTRACE_BLOCK_LOCK ? " held by " : ", ended by ");
-		party_append(text, &party, NAME_COLUMNS);
+		append_party(text, &party);
 	}
 	if (explanation->child != STRING_POOL_NONE) {
 		text_append(text, ", in its child ");
@@ -280,7 +288,7 @@ void words_append_more(struct text *text, const struct run_set *set, uint32_t un
 	else if (set->is_windowed)
 		text_append_format(text, "; windows of so few runs do not tell, %" PRIu32 " runs a side may", units_needed < 5 ? 5 : units_needed);
 	else if (units_needed > fewer)
-		text_append_format(text, "; about %zu more runs a side would tell", (size_t)units_needed - fewer);
+		text_append_format(text, "; about %zu more run%s a side would tell", (size_t)units_needed - fewer, units_needed == fewer + 1 ? "" : "s");
 	else
 		text_append(text, "; a few more runs a side would tell");
 }
@@ -320,6 +328,8 @@ void words_append_case(struct text *text, const struct run_set *set, const struc
 		words_append_label(text, set, one->label);
 		text_append(text, ": ");
 		words_append_metric(text, set, &one->metric);
+		if (one->metric.key == STRING_POOL_NONE && rule->name[0])
+			text_append_escaped(text, rule->name, strlen(rule->name));
 		text_append(text, " ");
 		if (gate_is_change(rule)) {
 			words_append_effect(text, &one->metric, &one->effect, confidence);
