@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -22,7 +23,7 @@ static void append_escaped(struct text *text, const char *string)
 			text_append(text, "&#35;");
 		else if (*string == ':' && string[1] == '/')
 			text_append(text, "&#58;");
-		else if (strchr("\\`*_{}[]|!~$", *string) || (*string == '.' && string[1] > ' '))
+		else if (strchr("\\`*_{}[]|!~$", *string) || (*string == '.' && isalpha((unsigned char)string[1])))
 			text_append_format(text, "\\%s", byte);
 		else
 			text_append(text, byte);
