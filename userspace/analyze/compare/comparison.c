@@ -183,7 +183,7 @@ static void sum_up(struct comparison *comparison)
 
 		all_on_cpu += label_mean(label, SIDE_BASE, COMPARE_VALUE_SELF_ON_CPU) * (double)label_span_cnt(label, SIDE_BASE);
 	}
-	if (!comparison_has_units(comparison->set, comparison->options.alpha, false))
+	if (comparison->figure_cnt == 0 || !comparison_has_units(comparison->set, comparison->options.alpha, false))
 		comparison->code = VERDICT_CANT_TELL;
 	for (size_t i = 0; i < comparison->figure_cnt; i++) {
 		const struct compared_figure *figure = &comparison->figures[i];

@@ -313,12 +313,13 @@ static int finish_slots(struct run_sampler *sampler)
 	return err;
 }
 
+/* Lower bounds among them: their waits are in the sums, too. */
 static uint64_t spans_of(void *context, uint32_t label)
 {
 	struct run_sampler *sampler = context;
 	uint32_t whole = label * sampler->width + sampler->width - 1;
 
-	return whole < sampler->slot_cnt ? sampler->samples[whole].cnt : 0;
+	return whole < sampler->slot_cnt ? sampler->samples[whole].cnt + sampler->samples[whole].lower_bound_cnt : 0;
 }
 
 /* Waits are summed up over the run: each window of it gets the run's figure. */

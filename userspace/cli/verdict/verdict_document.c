@@ -280,7 +280,9 @@ static void sum_up_owner(struct text *text, const struct verdict_view *view, con
 	text_append_format(text, "%s: %s", who, verdict_names[verdict]);
 	if (verdict == VERDICT_WORSE || verdict == VERDICT_BETTER)
 		text_append_format(text, " in %zu label%s", cnt, cnt == 1 ? "" : "s");
-	if (verdict == VERDICT_CANT_TELL && !comparison_has_units(view->set, view->comparison->options.alpha, false))
+	if (verdict == VERDICT_CANT_TELL && view->comparison->figure_cnt == 0)
+		text_append(text, ", as no label has exact spans on both sides");
+	else if (verdict == VERDICT_CANT_TELL && !comparison_has_units(view->set, view->comparison->options.alpha, false))
 		text_append_format(text, ", as %zu and %zu runs are too few: it takes %" PRIu32 " a side", view->set->run_cnt[0], view->set->run_cnt[1],
 				   view->comparison->units_least);
 }
