@@ -61,7 +61,8 @@ statuses() {
 }
 
 cut_off() {
-	head -c $(($(stat -c %s "$tmp/shop.txtrace") / 2)) "$tmp/shop.txtrace" >"$tmp/cut.txtrace"
+	python3 tests/cli/make_run.py --run 1 | awk '{ print } NR % 500 == 0 { print "flush" }' | "$make_log" "$tmp/batches.txtrace" || return
+	head -c $(($(stat -c %s "$tmp/batches.txtrace") / 2)) "$tmp/batches.txtrace" >"$tmp/cut.txtrace"
 	run 3 check cut.txtrace 'tx.wall < 20ms; anomalies == 0' && grep -q '1 log is damaged, cut off or not closed' "$tmp/out"
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Two sides whose truth is known, compared as a whole: what is the same, what changed and whose that is, what can't be told, labels that came and went, gates. */
+/*
+ * Two sides whose truth is known, compared as a whole: what is the same, what changed and whose that is, what can't be told, labels that came and
+ * went, gates.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -202,7 +205,9 @@ static void test_too_few(void **state)
 static void test_labels_that_come_and_go(void **state)
 {
 	static const struct world_label labels[] = {
-		{ { "parse", "lex" }, 100, 50, 20, SAME, { NULL } }, { { "old", NULL }, 10, 0, 0, SAME, { NULL } }, { { NULL, "new" }, 900, 0, 0, SAME, { NULL } },
+		{ { "parse", "lex" }, 100, 50, 20, SAME, { NULL } },
+		{ { "old", NULL }, 10, 0, 0, SAME, { NULL } },
+		{ { NULL, "new" }, 900, 0, 0, SAME, { NULL } },
 		{ { "tx", "tx" }, 500, 0, 10, SAME, { "parse", "lex" } },
 	};
 	struct comparison comparison;
@@ -263,11 +268,13 @@ static void test_false_alarms_and_power(void **state)
 		make(&set, slower_labels, 3, (size_t[2]){ 10, 10 }, 0.01, &random);
 		compare(&comparison, &set);
 		found_cnt += verdict_of(&comparison, "a", SPAN_VALUE_ON_CPU) == VERDICT_WORSE;
-		wrong_cnt += verdict_of(&comparison, "b", SPAN_VALUE_ON_CPU) == VERDICT_WORSE || verdict_of(&comparison, "c", SPAN_VALUE_ON_CPU) == VERDICT_WORSE;
+		wrong_cnt += verdict_of(&comparison, "b", SPAN_VALUE_ON_CPU) == VERDICT_WORSE ||
+			     verdict_of(&comparison, "c", SPAN_VALUE_ON_CPU) == VERDICT_WORSE;
 		comparison_release(&comparison);
 		run_set_release(&set);
 	}
-	print_message("# of 200 comparisons of what is the same, %u found a change; of 60 with 5 %% more on-CPU in one label, %u found it, and %u another one\n",
+	print_message("# of 200 comparisons of what is the same, %u found a change; of 60 with 5 %% more on-CPU in one label, %u found it, "
+		      "and %u another one\n",
 		      alarm_cnt, found_cnt, wrong_cnt);
 	assert_in_range(alarm_cnt, 0, 6);
 	assert_true(found_cnt >= 57);

@@ -212,7 +212,8 @@ static void test_false_alarms(void **state)
 	unsigned int paired = alarms(1000, 8, 10, 0, true, true, &named);
 
 	(void)state;
-	print_message("# false alarms in 1,000 comparisons of 30 figures that are the same, 5 runs a side: %u; on a moody machine: %u; 8 pairs, 10 figures: %u\n",
+	print_message("# false alarms in 1,000 comparisons of 30 figures that are the same, 5 runs a side: %u; on a moody machine: %u; 8 "
+		      "pairs, 10 figures: %u\n",
 		      steady, moody, paired);
 	assert_in_range(steady, 0, 19);
 	assert_in_range(moody, 0, 19);

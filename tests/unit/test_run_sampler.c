@@ -69,7 +69,8 @@ static double extra(const struct run_set *set, const struct label_unit *unit, en
 }
 
 /*
- * tx 0-100 on thread 11: outer 10-60, in it inner 20-50, which sleeps 30-40 for the lock that flush holds, in fsync of nothing; a second tx has nothing below it.
+ * tx 0-100 on thread 11: outer 10-60, in it inner 20-50, which sleeps 30-40 for the lock that flush holds, in fsync of nothing; a second tx has
+ * nothing below it.
  */
 static void test_figures(void **state)
 {
@@ -82,9 +83,22 @@ static void test_figures(void **state)
 	assert_int_equal(run_set_want(&set, SPAN_VALUE_WALL, 0.5), 0);
 	sampler = start(&set, 1);
 	add(sampler, (struct txtrace_record){ .kind = TXTRACE_RECORD_RUN,
-					      .run = { .tid = 11, .pid = PID, .end_ns = 30, .left_as = TXTRACE_LEFT_BLOCKED, .reason = TXTRACE_BLOCK_LOCK, .syscall_nr = 202, .object = 0x40 } });
+					      .run = { .tid = 11,
+						       .pid = PID,
+						       .end_ns = 30,
+						       .left_as = TXTRACE_LEFT_BLOCKED,
+						       .reason = TXTRACE_BLOCK_LOCK,
+						       .syscall_nr = 202,
+						       .object = 0x40 } });
 	add(sampler, (struct txtrace_record){ .kind = TXTRACE_RECORD_WAKE,
-					      .wake = { .time_ns = 40, .tid = 11, .pid = PID, .waker_tid = 12, .waker_pid = PID, .waker_comm = string("w"), .span = 3, .waker_span = 9 } });
+					      .wake = { .time_ns = 40,
+							.tid = 11,
+							.pid = PID,
+							.waker_tid = 12,
+							.waker_pid = PID,
+							.waker_comm = string("w"),
+							.span = 3,
+							.waker_span = 9 } });
 	span(sampler, 3, 2, "inner", 20, 50, (struct txtrace_ledger){ .on_cpu_ns = 20, .blocked_ns = { 10 } });
 	span(sampler, 9, 0, "flush", 0, 60, (struct txtrace_ledger){ .on_cpu_ns = 60 });
 	span(sampler, 2, 1, "outer", 10, 60, (struct txtrace_ledger){ .on_cpu_ns = 40, .blocked_ns = { 10 } });

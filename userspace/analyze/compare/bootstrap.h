@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Confidence intervals by resampling. What is drawn, with replacement, are whole units (a run, or a window of one), each with one figure: spans within a run are
- * not independent, so a span is never drawn. The interval is Hesterberg's expanded percentile interval (What Teachers Should Know about the Bootstrap,
- * 2014, section 5.3): the plain one is too narrow when there are few units. Figures may be as skewed as they like.
+ * Confidence intervals by resampling. What is drawn, with replacement, are whole units (a run, or a window of one), each with one figure: spans
+ * within a run are not independent, so a span is never drawn. The interval is Hesterberg's expanded percentile interval (What Teachers Should Know
+ * about the Bootstrap, 2014, section 5.3): the plain one is too narrow when there are few units. Figures may be as skewed as they like.
  */
 #ifndef BOOTSTRAP_H
 #define BOOTSTRAP_H

@@ -133,10 +133,12 @@ static void judge(struct comparison *comparison, struct compared_figure *figure)
 	const struct effect *effect = &figure->effect;
 	bool is_known = effect->cnt[0] >= 2 && effect->cnt[1] >= 2;
 	bool is_small = fmax(effect->centre[0], effect->centre[1]) < figure->matters;
+	/* The same logs, or copies: however noisy they are, nothing changed. */
+	bool is_identical = effect->difference == 0 && effect->deviation[0] == effect->deviation[1];
 
 	if (!isnan(figure->p) && figure->p <= comparison->options.alpha && fabs(effect->difference) >= figure->matters)
 		figure->verdict = effect->difference > 0 ? VERDICT_WORSE : VERDICT_BETTER;
-	else if (is_known && (is_small || is_within(&effect->difference_interval, figure->matters)))
+	else if (is_known && (is_small || is_identical || is_within(&effect->difference_interval, figure->matters)))
 		figure->verdict = VERDICT_SAME;
 	else
 		figure->verdict = VERDICT_CANT_TELL;
@@ -183,7 +185,8 @@ static void sum_up(struct comparison *comparison)
 
 		all_on_cpu += label_mean(label, SIDE_BASE, COMPARE_VALUE_SELF_ON_CPU) * (double)label_span_cnt(label, SIDE_BASE);
 	}
-	if (comparison->figure_cnt == 0 || !comparison_has_units(comparison->set, comparison->options.alpha, false))
+	if (comparison->figure_cnt == 0 || (comparison->verdict_cnt[VERDICT_SAME] < comparison->figure_cnt &&
+					    !comparison_has_units(comparison->set, comparison->options.alpha, false)))
 		comparison->code = VERDICT_CANT_TELL;
 	for (size_t i = 0; i < comparison->figure_cnt; i++) {
 		const struct compared_figure *figure = &comparison->figures[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a change is made of: which parts of the ledger, and where the largest of them comes from: the span's own code, a child span, a lock and who held it. Of a
- * high percentile of the wall time the slowest spans are looked at, else all. Words for a change that a test has found; what is in here is no
- * test of its own.
+ * What a change is made of: which parts of the ledger, and where the largest of them comes from: the span's own code, a child span, a lock and who
+ * held it. Of a high percentile of the wall time the slowest spans are looked at, else all. Words for a change that a test has found; what is in here
+ * is no test of its own.
  */
 #ifndef EXPLANATION_H
 #define EXPLANATION_H

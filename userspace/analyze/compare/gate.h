@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rules of a gate, applied. Of a change, "holds" means that the interval of the figure lies below the limit, "regressed" that a permutation test (one-sided, corrected for
- * all figures that the gate looks at) puts it above the limit, and all else is "can't tell": docs/ci.md. A figure itself is compared as it was measured
- * where there is one run; of several, if they do not agree, by the interval of their mean.
+ * The rules of a gate, applied. Of a change, "holds" means that the interval of the figure lies below the limit, "regressed" that a permutation test
+ * (one-sided, corrected for all figures that the gate looks at) puts it above the limit, and all else is "can't tell": docs/ci.md. A figure itself is
+ * compared as it was measured where there is one run; of several, if they do not agree, by the interval of their mean.
  */
 #ifndef GATE_H
 #define GATE_H

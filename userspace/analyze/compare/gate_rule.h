@@ -8,8 +8,8 @@
  *	tx.calls.fsync <= 1                how many child spans, or waits, of a kind for each span
  *	anomalies == 0; lower_bounds < 1%  of the whole log
  *
- * A line or a `;` ends a rule, `#` begins a comment. A label is a shell pattern; one with dots, blanks or quotes stands in "…", where * and ? mean themselves, and
- * \" and \\ what they do in C.
+ * A line or a `;` ends a rule, `#` begins a comment. A label is a shell pattern; one with dots, blanks or quotes stands in "…", where * and ? mean
+ * themselves, and \" and \\ what they do in C.
  */
 #ifndef GATE_RULE_H
 #define GATE_RULE_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which of many figures differ between two sides: a permutation test that corrects for there being many (Westfall and Young's step-down maxT; Ge, Dudoit and
- * Speed, Resampling-based multiple testing for microarray data analysis, 2003, box 2). If the sides were the same, it would not matter which unit
- * (a run) is on which of them; so all ways to deal the units to the sides are tried, of all figures at once, and p is the share of them in which any figure looks at
- * least as different as this one does. It assumes no distribution, needs no independence between figures, and keeps the chance of one false alarm
- * or more, among all figures, below p.
+ * Which of many figures differ between two sides: a permutation test that corrects for there being many (Westfall and Young's step-down maxT; Ge,
+ * Dudoit and Speed, Resampling-based multiple testing for microarray data analysis, 2003, box 2). If the sides were the same, it would not matter
+ * which unit (a run) is on which of them; so all ways to deal the units to the sides are tried, of all figures at once, and p is the share of them in
+ * which any figure looks at least as different as this one does. It assumes no distribution, needs no independence between figures, and keeps the
+ * chance of one false alarm or more, among all figures, below p.
  *
  * Few units can be dealt in few ways: with 4 and 4 units no p is below 2/70, whatever the figures say.
  */

@@ -341,7 +341,12 @@ int run_sampler_finish(struct run_sampler *sampler, const struct txtrace_log_inf
 {
 	struct compare_run *run = &sampler->set->runs[sampler->side][sampler->run];
 	struct run_waits waits = {
-		.set = sampler->set, .sums = sampler->waits, .wants_objects = sampler->side == SIDE_NEW, .add = add_waits_on, .span_cnt = spans_of, .context = sampler,
+		.set = sampler->set,
+		.sums = sampler->waits,
+		.wants_objects = sampler->side == SIDE_NEW,
+		.add = add_waits_on,
+		.span_cnt = spans_of,
+		.context = sampler,
 	};
 	int err = wait_sums_finish(sampler->waits);
 

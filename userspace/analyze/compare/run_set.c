@@ -77,7 +77,9 @@ void run_set_divide(struct run_set *set, const size_t run_cnt[2])
 
 	set->is_windowed = least <= FEW_RUNS;
 	for (int side = 0; side < 2; side++)
-		set->window_cnt[side] = !set->is_windowed || run_cnt[side] >= WINDOWS_WANTED ? 1 : WINDOWS_WANTED / (run_cnt[side] ? (uint32_t)run_cnt[side] : 1);
+		set->window_cnt[side] = !set->is_windowed || run_cnt[side] >= WINDOWS_WANTED
+						? 1
+						: WINDOWS_WANTED / (run_cnt[side] ? (uint32_t)run_cnt[side] : 1);
 }
 
 int run_set_add_run(struct run_set *set, enum compare_side side, const char *path, uint32_t window_cnt, struct compare_run **run)

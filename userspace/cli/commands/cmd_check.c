@@ -65,7 +65,9 @@ static int run(struct cli *cli, int argc, char **argv)
 		err = run_set_init(&set);
 		err = err ? err : gate_want(&rules, &set);
 		status = err ? cli_fail(cli, err == -E2BIG ? "the rules ask for too many different percentiles" : "there is not enough memory") : CLI_OK;
-		status = status ? status : verdict_read_run(cli, &set, SIDE_NEW, result.operands, result.operand_cnt - 1, values.max_memory_bytes, &incomplete_cnt);
+		status = status ? status
+				: verdict_read_run(cli, &set, SIDE_NEW, result.operands, result.operand_cnt - 1, values.max_memory_bytes,
+						   &incomplete_cnt);
 		status = status ? status : check(cli, &values, &rules, &set, incomplete_cnt);
 		run_set_release(&set);
 	}

@@ -297,8 +297,8 @@ static void append_summary(struct text *text, const struct verdict_view *view)
 	const struct gate *gate = view->gate;
 
 	if (gate)
-		text_append_format(text, "gate: %s (of %zu rule%s %zu hold%s", gate_result_names[gate->result], gate->rules->cnt, gate->rules->cnt == 1 ? "" : "s",
-				   gate->cnt[GATE_HOLDS], gate->cnt[GATE_HOLDS] == 1 ? "s" : "");
+		text_append_format(text, "gate: %s (of %zu rule%s %zu hold%s", gate_result_names[gate->result], gate->rules->cnt,
+				   gate->rules->cnt == 1 ? "" : "s", gate->cnt[GATE_HOLDS], gate->cnt[GATE_HOLDS] == 1 ? "s" : "");
 	for (size_t i = 0; gate && i < sizeof(others) / sizeof(others[0]); i++) {
 		if (gate->cnt[others[i].result] > 0)
 			text_append_format(text, ", %zu %s", gate->cnt[others[i].result], others[i].words);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a comparison, or the check of a log, comes to, in words: a summary, and sections of lines, what matters first. Reports (verdict_report.h) only lay it out,
- * each for its place. Texts are UTF-8 without control characters, whatever labels hold (text_append_escaped()); what else a format minds is its own business.
+ * What a comparison, or the check of a log, comes to, in words: a summary, and sections of lines, what matters first. Reports (verdict_report.h) only
+ * lay it out, each for its place. Texts are UTF-8 without control characters, whatever labels hold (text_append_escaped()); what else a format minds
+ * is its own business.
  */
 #ifndef VERDICT_DOCUMENT_H
 #define VERDICT_DOCUMENT_H

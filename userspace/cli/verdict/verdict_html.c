@@ -11,7 +11,8 @@
 
 static const char style[] =
 	"body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#222;background:#fff}"
-	"h1{font-size:1.3em}h2{font-size:1.1em;margin-top:1.6em}ul{list-style:none;padding-left:0}li{padding:.25em .6em;margin:.2em 0;border-left:4px solid #bbb}"
+	"h1{font-size:1.3em}h2{font-size:1.1em;margin-top:1.6em}ul{list-style:none;padding-left:0}"
+	"li{padding:.25em .6em;margin:.2em 0;border-left:4px solid #bbb}"
 	"li.detail{margin-left:1.6em;border-left-width:1px;color:#444}.bad{border-color:#c62828}.good{border-color:#2e7d32}.unsure{border-color:#f9a825}"
 	".summary{padding:.8em 1em;border-left:8px solid #bbb;background:#f6f6f6}table{border-collapse:collapse;font-size:.92em}"
 	"td,th{padding:.2em .8em .2em 0;text-align:left;white-space:nowrap}tr.worse td:last-child{color:#c62828;font-weight:600}"
@@ -92,7 +93,8 @@ static int write_html(const struct verdict_view *view, const struct verdict_docu
 	struct text text = { 0 };
 	int err;
 
-	text_append_format(&text, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%s</title>\n<style>%s</style></head><body>\n", view->program,
+	text_append_format(&text, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+				  "<title>%s</title>\n<style>%s</style></head><body>\n", view->program,
 			   style);
 	text_append_format(&text, "<h1>%s</h1>\n<p class=\"summary %s\">", view->program, classes[document->kind]);
 	markup_append(&text, document->summary);

@@ -136,7 +136,8 @@ static int add_limits(struct document_section *section, const struct verdict_vie
 		err = document_add_line(section, text, LINE_UNSURE, false);
 	}
 	if (set->unlabelled_cnt > 0 && !err) {
-		text_append_format(text, "more than %d labels: %s spans of the others are left out", LABELS_MAX, units_format_count(count, set->unlabelled_cnt));
+		text_append_format(text, "more than %d labels: %s spans of the others are left out", LABELS_MAX,
+				   units_format_count(count, set->unlabelled_cnt));
 		err = document_add_line(section, text, LINE_UNSURE, false);
 	}
 	if (set->uncounted_cnt > 0 && !err) {
@@ -158,7 +159,9 @@ int verdict_notes_add(struct document_section *section, const struct verdict_vie
 	err = err ? err : add_left_out(section, view, text);
 	err = err ? err : add_limits(section, view, text);
 	if (comparison && !err) {
-		text_append_format(text, "false alarms, of all figures together: in at most %.3g %% of comparisons of what is the same; a change of less than %.3g %% does not matter",
+		text_append_format(text,
+				   "false alarms, of all figures together: in at most %.3g %% of comparisons of what is the same; a change "
+				   "of less than %.3g %% does not matter",
 				   comparison->options.alpha * 100, comparison->options.min_relative * 100);
 		err = document_add_line(section, text, LINE_NEUTRAL, false);
 	}

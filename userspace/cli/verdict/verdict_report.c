@@ -53,7 +53,8 @@ void markup_append(struct text *text, const char *string)
 			break;
 		default:
 			/* XML has no place for what is no character, nor for most control characters. */
-			if (code_point == UTF8_INVALID || code_point == 0xfffe || code_point == 0xffff || (code_point < 0x20 && code_point != '\n' && code_point != '\t'))
+			if (code_point == UTF8_INVALID || code_point == 0xfffe || code_point == 0xffff ||
+			    (code_point < 0x20 && code_point != '\n' && code_point != '\t'))
 				text_append(text, "\xef\xbf\xbd");
 			else
 				text_append_bytes(text, string, length);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The reports on a verdict, one file each: a struct verdict_format, an entry in the table of verdict_report.c. Each writes the same document (verdict_document.h) for
- * its place, or the figures themselves, and escapes what that place minds: labels may be any text.
+ * The reports on a verdict, one file each: a struct verdict_format, an entry in the table of verdict_report.c. Each writes the same document
+ * (verdict_document.h) for its place, or the figures themselves, and escapes what that place minds: labels may be any text.
  */
 #ifndef VERDICT_REPORT_H
 #define VERDICT_REPORT_H

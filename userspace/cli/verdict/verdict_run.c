@@ -17,10 +17,13 @@
 #define RULES_BYTES_MAX (1 << 20)
 
 const char *const verdict_status_notes[] = {
-	"RULES is a file, or, if it has <, = or > in it, the rules themselves, divided by ';'. A rule is LABEL.FIGURE[.mean|.pN] OPERATOR LIMIT, such as "
-	"'commit.on_cpu.p50 < +5%' (a change), '*.blocked.lock.mean < +0.5ms', 'tx.wall.p99 < 20ms' (the figure itself), 'tx.calls.fsync <= 1', 'anomalies == 0', "
+	"RULES is a file, or, if it has <, = or > in it, the rules themselves, divided by ';'. A rule is LABEL.FIGURE[.mean|.pN] OPERATOR "
+	"LIMIT, such as "
+	"'commit.on_cpu.p50 < +5%' (a change), '*.blocked.lock.mean < +0.5ms', 'tx.wall.p99 < 20ms' (the figure itself), 'tx.calls.fsync "
+	"<= 1', 'anomalies == 0', "
 	"'lower_bounds < 1%'. txtrace(1) has all of them.",
-	"Exit status: 0 it holds, or nothing of the code is worse; 1 it regressed; 2 wrong usage, a log that can't be read, a rule that matches nothing, output that "
+	"Exit status: 0 it holds, or nothing of the code is worse; 1 it regressed; 2 wrong usage, a log that can't be read, a rule that "
+	"matches nothing, output that "
 	"can't be written; 3 can't tell: there is too much noise, or there are too few runs or spans.",
 	NULL,
 };
