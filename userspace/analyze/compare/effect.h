@@ -18,8 +18,7 @@ struct effect {
 	double relative;    /* of the base; NAN: that is 0 */
 	struct interval difference_interval;
 	struct interval relative_interval;
-	double deviation
-		[2]; /* standard deviation of the units, on the scale that they are compared on; paired: both that of the pairs' differences, by the root of 2 */
+	double deviation[2]; /* standard deviation of the units, on the scale of the comparison; paired: of the pairs' differences, by the root of 2 */
 };
 
 /* values[side][cnt[side]], NAN where a unit has none. 0 or -ENOMEM. */
