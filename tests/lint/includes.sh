@@ -34,11 +34,13 @@ analyze/tree:     .
 analyze/label:    tree .
 analyze/span:     wait .
 analyze/thread:   tree wait .
+analyze/compare:  wait .
 analyze/files:    .
 cli/.:
 cli/files:        .
 cli/print:        files .
-cli/commands:     print files .
+cli/verdict:      print files .
+cli/commands:     verdict print files .
 '
 may_use_libbpf=' ring attach record '
 

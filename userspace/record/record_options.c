@@ -137,8 +137,8 @@ static const char *const notes[] = {
 	NULL,
 };
 
-static const char *const usages[] = { "-p PID[,PID…]", "--comm NAME | --exe PATH | --cgroup PATH | -a", "-- COMMAND [ARGUMENT…]", "--list PID|FILE", "--check",
-				      NULL };
+static const char *const usages[] = { "-p PID[,PID…]",	 "--comm NAME | --exe PATH | --cgroup PATH | -a", "-- COMMAND [ARGUMENT…]",
+				      "--list PID|FILE", "--check",					 NULL };
 
 static const struct options options = {
 	.program = "txtrace-bpf",
