@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The program's events: spans begin, are entered, left and ended; and what is said about them. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "attribute/attribution_internal.h"
 #include "attribute/clocks.h"
@@ -261,6 +264,10 @@ int attribute_end(struct attribution *attribution, const struct event *event)
 		count_anomaly(attribution, TXTRACE_ANOMALY_END_UNKNOWN);
 		return 0;
 	}
+	if (event->kind == EVENT_ABANDON) { /* it ended some time before: until now is the most that it can have taken */
+		count_anomaly(attribution, TXTRACE_ANOMALY_UNFINISHED);
+		span->record.flags |= TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOWER_BOUND;
+	}
 	stay = span_stay_of(span, own.thread);
 	if (stay && !is_told_by_span(stay, event->tid))
 		err = put_stay(attribution, stay, event->time_ns);
@@ -284,6 +291,37 @@ int attribute_tag(struct attribution *attribution, const struct event *event)
 	struct span *span = marked_span(attribution, event, event->mark.id);
 
 	return span ? span_add_tag(span, &event->mark.text) : 0;
+}
+
+/* Its value as NAME=VALUE: what could not be read is ?. */
+int attribute_value(struct attribution *attribution, const struct event *event)
+{
+	struct span *span = marked_span(attribution, event, event->mark.id);
+	const struct event_text *string = &event->mark.text;
+	char text[256 + WIRE_TEXT_LONG + 24];
+	size_t length = event->mark.name.length < 256 ? event->mark.name.length : 256;
+	struct event_text tag = { .bytes = text };
+
+	if (!span)
+		return 0;
+	if (length)
+		memcpy(text, event->mark.name.bytes, length);
+	text[length++] = '=';
+	if (event->flags & WIRE_IS_UNREADABLE) {
+		text[length++] = '?';
+	} else if (event->mark.type == ATTR_STRING) {
+		size_t room = string->length < WIRE_TEXT_LONG ? string->length : WIRE_TEXT_LONG;
+
+		if (room)
+			memcpy(text + length, string->bytes, room);
+		length += room;
+	} else {
+		const char *format = event->mark.type == ATTR_INT ? "%" PRId64 : "%" PRIu64;
+
+		length += (size_t)snprintf(text + length, 24, format, event->mark.value);
+	}
+	tag.length = (uint32_t)length;
+	return span_add_tag(span, &tag);
 }
 
 int attribute_attr(struct attribution *attribution, const struct event *event)

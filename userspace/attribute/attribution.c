@@ -49,7 +49,8 @@ static void mark_all_lossy(struct attribution *attribution)
 static bool may_touch_spans(const struct event *event)
 {
 	static const uint64_t touching = KIND(EVENT_THREAD_EXIT) | KIND(EVENT_EXEC) | KIND(EVENT_ENTER) | KIND(EVENT_LEAVE) | KIND(EVENT_END) |
-					 KIND(EVENT_TAG) | KIND(EVENT_KEY_ENTER) | KIND(EVENT_KEY_LEAVE) | KIND(EVENT_KEY_END);
+					 KIND(EVENT_TAG) | KIND(EVENT_KEY_ENTER) | KIND(EVENT_KEY_LEAVE) | KIND(EVENT_KEY_END) | KIND(EVENT_VALUE) |
+					 KIND(EVENT_ABANDON);
 
 	return event->loss.span_event_cnt && (!event->loss.kinds || event->loss.kinds & touching);
 }
@@ -102,6 +103,8 @@ static int (*const handlers[])(struct attribution *attribution, const struct eve
 	[EVENT_KEY_LEAVE] = attribute_leave,
 	[EVENT_KEY_END] = attribute_end,
 	[EVENT_KEY_INSTANT] = attribute_key_instant,
+	[EVENT_VALUE] = attribute_value,
+	[EVENT_ABANDON] = attribute_end,
 	[EVENT_LOSS] = attribute_loss,
 };
 

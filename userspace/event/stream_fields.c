@@ -139,6 +139,8 @@ static const struct stream_kind kinds[] = {
 	[EVENT_KEY_LEAVE] = { "key_leave", key_fields, true },
 	[EVENT_KEY_END] = { "key_end", key_fields, true },
 	[EVENT_KEY_INSTANT] = { "key_instant", key_fields, true },
+	[EVENT_VALUE] = { "value", attr_fields, false },
+	[EVENT_ABANDON] = { "abandon", span_fields, true },
 	[EVENT_LOSS] = { "loss", loss_fields, false },
 };
 

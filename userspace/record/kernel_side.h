@@ -8,9 +8,11 @@
 #ifndef KERNEL_SIDE_H
 #define KERNEL_SIDE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attach/foreign_plan.h"
 #include "attach/kernel_features.h"
 #include "attach/probe_links.h"
 #include "base/error.h"
@@ -22,6 +24,7 @@ struct kernel_side_options {
 	const struct kernel_features *features;
 	size_t ring_cnt; /* as in ring_set_options */
 	size_t ring_bytes;
+	bool has_foreign; /* the programs of foreign.bpf.c are needed */
 };
 
 int kernel_side_open(struct kernel_side **side, const struct kernel_side_options *options, struct error *error);
@@ -30,6 +33,9 @@ int kernel_side_rings_fd(const struct kernel_side *side);
 const struct wire_counters *kernel_side_counters(const struct kernel_side *side);
 volatile uint64_t *kernel_side_loss_generation(const struct kernel_side *side);
 const struct probe_program *kernel_side_programs(const struct kernel_side *side, size_t *cnt);
+
+/* Of foreign.bpf.c, if it was asked for. */
+void kernel_side_connect(const struct kernel_side *side, struct foreign_plan *plan);
 
 int kernel_side_target(struct kernel_side *side, uint32_t tgid, struct error *error);
 int kernel_side_start(struct kernel_side *side, struct error *error);

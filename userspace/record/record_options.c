@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "record/record_options.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,39 @@
 
 static const char *const codecs[] = { [LOG_CODEC_NONE] = "none", [LOG_CODEC_ZSTD] = "zstd", [LOG_CODEC_LZ4] = "lz4", NULL };
 
+static const char *const func_returns[] = { "auto", "exits", "hook", NULL }; /* enum foreign_returns */
+
+static int take_text(const char **texts, size_t *cnt, const char *value, const char **complaint)
+{
+	if (*cnt == FOREIGN_OPTION_MAX) {
+		*complaint = "at most 64 values";
+		return -E2BIG;
+	}
+	texts[(*cnt)++] = value;
+	return 0;
+}
+
+static int take_span(void *values, const char *value, const char **complaint)
+{
+	struct foreign_options *foreign = &((struct record_options *)values)->foreign;
+
+	return take_text(foreign->spans, &foreign->span_cnt, value, complaint);
+}
+
+static int take_func(void *values, const char *value, const char **complaint)
+{
+	struct foreign_options *foreign = &((struct record_options *)values)->foreign;
+
+	return take_text(foreign->funcs, &foreign->func_cnt, value, complaint);
+}
+
+static int take_preset(void *values, const char *value, const char **complaint)
+{
+	struct foreign_options *foreign = &((struct record_options *)values)->foreign;
+
+	return take_text(foreign->presets, &foreign->preset_cnt, value, complaint);
+}
+
 static const struct option_spec specs[] = {
 	OPTION("pid", 'p', OPTION_U64, "PID", "trace this process, which runs already", FIELD(pid), .minimum = 1, .maximum = INT_MAX),
 	OPTION("output", 'o', OPTION_STRING, "FILE",
@@ -25,6 +59,20 @@ static const struct option_spec specs[] = {
 	       FIELD(duration_ns), .minimum = 1),
 	OPTION("ring-size", 0, OPTION_SIZE, "SIZE", "memory for events on their way out of the kernel (default 16M for each CPU)",
 	       FIELD(ring_size_bytes), .minimum = 64 << 10),
+	OPTION_GROUP("programs that were never changed"),
+	OPTION("span", 0, OPTION_CALL, "LABEL=BEGIN..END[,key=KEY][,tag=TAG][,parent=PARENT]",
+	       "spans from USDT probes (PROVIDER:PROBE) or functions (uprobe:BINARY:SYMBOL, uretprobe:BINARY:SYMBOL); several with |; see txtrace-bpf(1)", 0,
+	       .call = take_span),
+	OPTION("func", 0, OPTION_CALL, "BINARY:SYMBOL[,…]", "a span for each call of these functions, nested; patterns such as 'Bank::*' too", 0,
+	       .call = take_func),
+	OPTION("func-limit", 0, OPTION_U64, "N", "refuse a pattern that means more than N functions of a file (default 500)", FIELD(foreign.func_limit),
+	       .minimum = 1),
+	OPTION("func-returns", 0, OPTION_CHOICE, "HOW",
+	       "how returns are seen: hook is quick, but an exception that passes a hooked function ends the program; exits leaves the stack alone and costs more; "
+	       "auto (the default) hooks where there are no exceptions",
+	       FIELD(foreign.func_returns), .choices = func_returns),
+	OPTION("preset", 0, OPTION_CALL, "NAME|PATH", "spans of a well-known program, from a file: postgresql, python, ruby, php, hotspot, libvirt", 0,
+	       .call = take_preset),
 	OPTION_GROUP("the log"),
 	OPTION("rotate-size", 0, OPTION_SIZE, "SIZE", "go on in another file when one has SIZE (default 100M; 0: never)", FIELD(rotate_size_bytes)),
 	OPTION("rotate-time", 0, OPTION_DURATION, "TIME", "or when one is that old: 90s, 15m, 1h (default 0: never)", FIELD(rotate_time_ns)),
@@ -52,6 +100,7 @@ static const struct option_example examples[] = {
 	{ "sudo txtrace-bpf -p $(pidof server) -d 10", "trace a running server for ten seconds" },
 	{ "sudo txtrace-bpf -o app.txtrace -- ./app --fast", "run a command and trace it from its first instruction" },
 	{ "sudo txtrace-bpf -p $(pidof server) -o /var/log/app.txtrace --rotate-time 1h --keep-size 2G", "record on and on, in at most 2 GiB" },
+	{ "sudo txtrace-bpf -p $(pgrep -n postgres) --preset postgresql", "trace a program that was never changed, by its own probes" },
 	{ "txtrace report app.txtrace", "read the log afterwards, without root" },
 	{ NULL, NULL },
 };
@@ -67,7 +116,8 @@ static const char *const usages[] = { "-p PID", "-- COMMAND [ARGUMENT…]", NULL
 static const struct options options = {
 	.program = "txtrace-bpf",
 	.about = "Records where the time of each transaction span of a program goes: on a CPU, runnable without one, blocked and on what, or "
-		 "waiting in the program's own queues. The program is marked with the macros of txtrace.h.",
+		 "waiting in the program's own queues. The program is marked with the macros of txtrace.h, or its probes and "
+		 "functions are named.",
 	.version = TXTRACE_VERSION,
 	.usages = usages,
 	.specs = specs,

@@ -8,6 +8,20 @@
 
 #include "base/options.h"
 
+#define FOREIGN_OPTION_MAX 64
+
+/* Spans of programs that were never changed; the strings are argv's. */
+struct foreign_options {
+	const char *spans[FOREIGN_OPTION_MAX];
+	const char *funcs[FOREIGN_OPTION_MAX];
+	const char *presets[FOREIGN_OPTION_MAX];
+	size_t span_cnt;
+	size_t func_cnt;
+	size_t preset_cnt;
+	uint64_t func_limit;       /* 0: the default */
+	unsigned int func_returns; /* enum foreign_returns */
+};
+
 struct record_options {
 	uint64_t pid;         /* 0: a command is given */
 	const char *output;
@@ -23,6 +37,7 @@ struct record_options {
 	const char *stream;   /* NULL: none */
 	bool wants_fast_probes;
 	bool is_quiet;
+	struct foreign_options foreign;
 	char *const *command; /* NULL: a pid is given */
 };
 

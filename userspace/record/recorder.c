@@ -15,6 +15,7 @@
 #include "attach/fd_name.h"
 #include "attach/invoking_user.h"
 #include "record/capture_start.h"
+#include "record/foreign_spans.h"
 #include "record/log_place.h"
 #include "record/recorder_internal.h"
 
@@ -63,10 +64,15 @@ static int check_kernel(struct recorder *recorder, struct error *error)
 	return kernel_features_missing(&recorder->features, error, 1) ? -EPERM : 0;
 }
 
+static int open_foreign(struct recorder *recorder, struct error *error)
+{
+	return foreign_spans_open(&recorder->foreign, recorder->options, &recorder->features, error);
+}
+
 static int open_kernel_side(struct recorder *recorder, struct error *error)
 {
 	struct ring_set_options rings = { 0 };
-	struct kernel_side_options options = { .features = &recorder->features };
+	struct kernel_side_options options = { .features = &recorder->features, .has_foreign = recorder->foreign };
 	int err;
 
 	ring_set_plan(&rings, sysconf(_SC_NPROCESSORS_CONF), recorder->options->ring_size_bytes);
@@ -75,6 +81,8 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 	err = kernel_side_open(&recorder->kernel, &options, error);
 	if (err)
 		return err;
+	if (recorder->foreign)
+		kernel_side_connect(recorder->kernel, recorder->foreign);
 	rings.rings_map_fd = kernel_side_rings_fd(recorder->kernel);
 	err = ring_set_open(&recorder->rings, &rings, error);
 	if (err)
@@ -148,7 +156,11 @@ static int open_stream(struct recorder *recorder, struct error *error)
 
 static int read_label(void *context, uint32_t tgid, uint64_t address, struct event_text *label)
 {
-	return program_memory_label(context, tgid, address, label);
+	const struct recorder *recorder = context;
+
+	if (recorder->foreign && foreign_plan_label(recorder->foreign, address, label))
+		return 0;
+	return program_memory_label(recorder->memory, tgid, address, label);
 }
 
 static int open_pipeline(struct recorder *recorder, struct error *error)
@@ -164,7 +176,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	};
 
 	recorder->memory = program_memory_new();
-	options.labels.context = recorder->memory;
+	options.labels.context = recorder;
 	recorder->pipeline = recorder->memory ? pipeline_new(&options) : NULL;
 	recorder->watermarks = calloc(recorder->ring_cnt, sizeof(*recorder->watermarks));
 	if (recorder->pipeline && recorder->watermarks)
@@ -176,7 +188,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 /* The scheduler's events have to flow before the threads are listed, and both before the first span can begin. */
 static int start_kernel_side(struct recorder *recorder, struct error *error)
 {
-	struct attach_options options = { .features = &recorder->features, .memory = recorder->memory };
+	struct attach_options options = { .features = &recorder->features, .memory = recorder->memory, .foreign = recorder->foreign };
 	int err = kernel_side_target(recorder->kernel, target_pid(recorder->target), error);
 
 	if (!err)
@@ -187,12 +199,16 @@ static int start_kernel_side(struct recorder *recorder, struct error *error)
 	return err ? err : attach_new(&recorder->attach, &options);
 }
 
-static int refuse_unmarked(struct recorder *recorder, struct error *error)
+static int check_marks(struct recorder *recorder, int cnt, struct error *error)
 {
 	char others[256];
 
 	probe_providers_text(attach_providers(recorder->attach), others, sizeof(others));
-	error_set(error, "process %d ('%s') has no txtrace probes; it has %s; add the macros of txtrace.h to the program", target_pid(recorder->target),
+	if (recorder->foreign)
+		return foreign_spans_check(recorder->foreign, cnt, target_pid(recorder->target), others, error);
+	if (cnt)
+		return 0;
+	error_set(error, "process %d ('%s') has no txtrace probes; it has %s; add the macros of txtrace.h to the program, or name probes with --span, functions with --func", target_pid(recorder->target),
 		  target_comm(recorder->target), *others ? others : "no other USDT probes either");
 	return -ENOENT;
 }
@@ -207,7 +223,7 @@ static int attach_running(struct recorder *recorder, struct error *error)
 	}
 	if (cnt < 0)
 		return cnt;
-	return cnt ? 0 : refuse_unmarked(recorder, error);
+	return check_marks(recorder, cnt, error);
 }
 
 static int attach_launched(struct recorder *recorder, struct error *error)
@@ -228,7 +244,7 @@ static int attach_launched(struct recorder *recorder, struct error *error)
 int recorder_open(struct recorder **result, const struct record_options *options, int *exit_status, struct error *error)
 {
 	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
-		open_target, open_signals, check_kernel, open_kernel_side, open_log, open_stream, open_pipeline, start_kernel_side,
+		open_target, open_signals, check_kernel, open_foreign, open_kernel_side, open_log, open_stream, open_pipeline, start_kernel_side,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;
@@ -282,6 +298,7 @@ void recorder_close(struct recorder *recorder)
 	if (recorder->kernel)
 		kernel_side_stop(recorder->kernel);
 	pipeline_free(recorder->pipeline);
+	foreign_plan_free(recorder->foreign);
 	program_memory_free(recorder->memory);
 	log_writer_abort(recorder->log);
 	if (recorder->stream)

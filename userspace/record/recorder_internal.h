@@ -30,6 +30,7 @@ struct recorder {
 	uint64_t *watermarks; /* of the drain before the last */
 	struct loss_counters losses;
 	struct program_memory *memory;
+	struct foreign_plan *foreign; /* NULL: marks of txtrace alone */
 	struct attach *attach;
 	struct log_writer *log;
 	char log_path[PATH_MAX];

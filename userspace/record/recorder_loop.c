@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "record/capture_start.h"
+#include "record/foreign_spans.h"
 #include "record/log_place.h"
 #include "record/recorder_internal.h"
 
@@ -72,6 +73,7 @@ static void scan(struct recorder *recorder, uint64_t now_ns)
 	struct error ignored; /* what cannot be attached is counted, and said at the end */
 
 	attach_scan(recorder->attach, target_pid(recorder->target), &ignored);
+	foreign_spans_warn(recorder->foreign);
 	recorder->next_scan_ns = now_ns + recorder->scan_delay_ns;
 	if (recorder->scan_delay_ns < SCAN_NS)
 		recorder->scan_delay_ns *= 2;
@@ -270,6 +272,7 @@ int recorder_run(struct recorder *recorder, struct error *error)
 		err = flush_stream(recorder);
 	err = close_log(recorder, err);
 	status_line_clear(&recorder->status);
+	foreign_spans_finish(recorder->foreign);
 	recorder->result.is_target_alive = target_is_running(recorder->target);
 	if (!recorder->result.is_target_alive)
 		target_wait(recorder->target, &recorder->result.exit_status);
