@@ -18,6 +18,8 @@
 struct open_by_thread {
 	uint64_t id;     /* 0: none */
 	uint64_t before; /* what was innermost when it began */
+	uint64_t parent;
+	uint64_t again_cnt; /* begins within it that have not been ended */
 };
 
 /* A function that has been called. */
@@ -276,10 +278,15 @@ static __always_inline uint64_t parent_of(const void *ctx, struct foreign_thread
 	return id ? *id : 0;
 }
 
-static __always_inline void begin_by_thread(struct foreign_thread *thread, const struct foreign_site *site, uint64_t id, uint64_t parent)
+/* false: it is a begin within the span. */
+static __always_inline bool begin_by_thread(struct foreign_thread *thread, const struct foreign_site *site, uint64_t id, uint64_t parent)
 {
 	struct open_by_thread *open = &thread->open[site->span_idx & (FOREIGN_SPAN_MAX - 1)];
 
+	if (open->id && site->counts_again && (site->parent != FOREIGN_PARENT_SPAN || open->parent == parent)) {
+		open->again_cnt++;
+		return false;
+	}
 	if (open->id) { /* its end was not seen: a longjmp out of the code between, or the program has none there */
 		uint64_t old = open->id;
 
@@ -291,8 +298,11 @@ static __always_inline void begin_by_thread(struct foreign_thread *thread, const
 	}
 	open->id = id;
 	open->before = thread->innermost;
+	open->parent = parent;
+	open->again_cnt = 0;
 	thread->innermost = id;
 	foreign_begin(id, site->label, parent);
+	return true;
 }
 
 /* false: there is no room for it. */
@@ -330,16 +340,20 @@ int on_foreign_begin(struct pt_regs *ctx)
 		return begin_lost();
 	id = make_id();
 	parent = parent_of(ctx, thread, site);
-	if (!site->key_cnt)
-		begin_by_thread(thread, site, id, parent);
-	else if (!begin_by_number(ctx, site, id, parent))
-		return begin_lost();
+	if (site->key_cnt) {
+		if (!begin_by_number(ctx, site, id, parent))
+			return begin_lost();
+	} else if (!begin_by_thread(thread, site, id, parent)) {
+		return 0;
+	}
 	if (site->tag_cnt)
 		tag_all(ctx, id, site);
 	return 0;
 }
 
-/* The id of the open span that the hit ends, which is open no more; 0: there is none. */
+#define STILL_OPEN (~0ull)
+
+/* The id of the open span that the hit ends, which is open no more; 0: there is none; STILL_OPEN: it ends a begin within it. */
 static __always_inline uint64_t close_by_thread(const struct foreign_site *site)
 {
 	struct foreign_thread *thread = thread_get();
@@ -349,6 +363,10 @@ static __always_inline uint64_t close_by_thread(const struct foreign_site *site)
 	if (!thread)
 		return 0;
 	open = &thread->open[site->span_idx & (FOREIGN_SPAN_MAX - 1)];
+	if (open->again_cnt) {
+		open->again_cnt--;
+		return STILL_OPEN;
+	}
 	id = open->id;
 	open->id = 0;
 	if (id)
@@ -385,6 +403,8 @@ int on_foreign_end(struct pt_regs *ctx)
 		return 0;
 	}
 	id = site->key_cnt ? close_by_number(ctx, site) : close_by_thread(site);
+	if (id == STILL_OPEN)
+		return 0;
 	if (id && site->tag_cnt)
 		tag_all(ctx, id, site);
 	return foreign_end(id);

@@ -64,7 +64,7 @@ struct foreign_site {
 	uint32_t parent; /* enum foreign_parent */
 	uint32_t parent_span_idx;
 	uint32_t parent_key_cnt;
-	uint32_t padding;
+	uint32_t counts_again; /* a begin within the span has to be ended, too, before the span is over; else it ends what was open */
 	uint64_t label;
 	struct foreign_value keys[FOREIGN_KEY_MAX];
 	struct foreign_value parent_keys[FOREIGN_KEY_MAX];

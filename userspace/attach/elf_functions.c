@@ -76,6 +76,27 @@ static bool has_section(Elf *elf, const char *wanted)
 	return false;
 }
 
+/* Whether what the file is linked with is the C library alone, as far as is told. */
+static bool needs_others(Elf *elf)
+{
+	static const char *const own[] = { "libc.so", "libm.so", "libpthread.so", "libdl.so", "librt.so", "ld-linux" };
+	GElf_Shdr header;
+	Elf_Scn *section = find_section(elf, SHT_DYNAMIC, &header);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	GElf_Dyn entry;
+
+	for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+		const char *name = entry.d_tag == DT_NEEDED ? elf_strptr(elf, header.sh_link, entry.d_un.d_val) : own[0];
+		size_t n = 0;
+
+		while (name && n < sizeof(own) / sizeof(own[0]) && strncmp(name, own[n], strlen(own[n])) != 0)
+			n++;
+		if (!name || n == sizeof(own) / sizeof(own[0]))
+			return true;
+	}
+	return false;
+}
+
 /* Visits the symbols of a table: those that are functions of this file are added, and those that show that there may be exceptions are noted. */
 static int add_symbols(struct elf_functions *functions, Elf *elf, uint32_t type, const struct segments *segments)
 {
@@ -173,6 +194,7 @@ static int read_functions(struct elf_functions *functions, Elf *elf)
 		return -ENOEXEC;
 	functions->machine = header.e_machine;
 	functions->is_go = has_section(elf, ".gopclntab") || has_section(elf, ".go.buildinfo") || has_section(elf, ".data.rel.ro.gopclntab");
+	functions->needs_others = needs_others(elf);
 	err = read_segments(elf, &segments);
 	if (!err)
 		err = add_symbols(functions, elf, SHT_SYMTAB, &segments);

@@ -25,6 +25,7 @@ struct elf_functions {
 	uint16_t machine;
 	bool is_go;        /* stacks of Go move: a hooked return address ends the program */
 	bool has_unwinder; /* exceptions can start in this file: it has or calls the unwinder */
+	bool needs_others; /* it is linked with more than the C library, or with nobody knows what */
 	int fd;            /* the caller's */
 	void *files[2];    /* libelf's: the names lie in there */
 	int debug_fd;

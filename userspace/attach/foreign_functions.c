@@ -142,27 +142,35 @@ static int find_functions(struct foreign_search *search, const char *pattern, st
 
 /* ---- returns ---- */
 
-static int is_unwinder(void *context, const struct proc_mapping *mapping)
-{
-	static const char *const names[] = { "libgcc_s", "libstdc++", "libc++", "libunwind" };
-	const char *name = base_name(mapping->path);
+/* What a process has mapped, as far as exceptions go. */
+struct mapped {
+	bool has_unwinder;
+	bool has_libc; /* its libraries are there: a program that has just been started has none yet */
+};
 
-	(void)context;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return 1;
+static int look_at_mapping(void *context, const struct proc_mapping *mapping)
+{
+	static const char *const unwinders[] = { "libgcc_s", "libstdc++", "libc++", "libunwind" };
+	const char *name = base_name(mapping->path);
+	struct mapped *mapped = context;
+
+	mapped->has_libc |= strncmp(name, "libc.", 5) == 0 || strncmp(name, "libc-", 5) == 0 || strncmp(name, "ld-musl", 7) == 0;
+	for (size_t i = 0; i < sizeof(unwinders) / sizeof(unwinders[0]); i++)
+		mapped->has_unwinder |= strncmp(name, unwinders[i], strlen(unwinders[i])) == 0;
 	return 0;
 }
 
 /* Whether an exception may pass a function of the object; what is not known may. */
 static bool may_unwind(struct foreign_search *search)
 {
+	struct mapped mapped = { false, false };
 	struct proc_maps maps;
 
 	if (search->may_unwind < 0) {
 		search->may_unwind = 1;
 		if (!search->functions.has_unwinder && search->object->pid && !proc_maps_read(&maps, search->object->pid)) {
-			search->may_unwind = proc_maps_each_object(&maps, is_unwinder, NULL) != 0;
+			proc_maps_each_object(&maps, look_at_mapping, &mapped);
+			search->may_unwind = mapped.has_unwinder || (!mapped.has_libc && search->functions.needs_others);
 			proc_maps_release(&maps);
 		}
 	}

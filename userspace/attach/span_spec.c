@@ -283,6 +283,12 @@ static bool read_parent(struct reader *reader, struct span_spec *spec)
 	return settle_key(reader, &spec->parent_key, at);
 }
 
+static bool read_again(struct reader *reader, struct span_spec *spec)
+{
+	spec->counts_again = takes(reader, "inside");
+	return spec->counts_again || takes(reader, "restart") || complain(reader, "expected inside or restart");
+}
+
 static const struct {
 	const char *name;
 	bool (*read)(struct reader *reader, struct span_spec *spec);
@@ -291,6 +297,7 @@ static const struct {
 	{ "tag=", read_tag },
 	{ "end-tag=", read_end_tag },
 	{ "parent=", read_parent },
+	{ "again=", read_again },
 };
 
 static bool read_setting(struct reader *reader, struct span_spec *spec)
@@ -298,7 +305,7 @@ static bool read_setting(struct reader *reader, struct span_spec *spec)
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
 		if (takes(reader, settings[i].name))
 			return settings[i].read(reader, spec);
-	return complain(reader, "expected key=, tag=, end-tag= or parent=");
+	return complain(reader, "expected key=, tag=, end-tag=, parent= or again=");
 }
 
 /* A name has to be one of every point at which it is looked up. */
@@ -330,6 +337,8 @@ static bool check_span(struct reader *reader, const struct span_spec *spec)
 				return complain_at(reader, reader->text, "a probe cannot be both a begin and an end");
 	if (spec->key.cnt && spec->key.terms[0].is_string && (spec->tags.cnt || spec->end_tags.cnt || spec->parent))
 		return complain_at(reader, reader->text, "a span that is named by a string has neither tags nor a parent");
+	if (spec->key.cnt && spec->counts_again)
+		return complain_at(reader, reader->text, "again=inside is for spans whose key is tid");
 	return check_terms(reader, &spec->key, spec->begins, spec->begin_cnt) && check_terms(reader, &spec->end_key, spec->ends, spec->end_cnt) &&
 	       check_terms(reader, &spec->tags, spec->begins, spec->begin_cnt) &&
 	       check_terms(reader, &spec->end_tags, spec->ends, spec->end_cnt) &&

@@ -2,11 +2,12 @@
 /*
  * How spans of a program that was never changed are written, on the command line and in presets; docs/unmodified.md is for its users.
  *
- *	span    LABEL=POINT[|POINT…]..POINT[|POINT…][,key=KEY][,tag=TAG][,end-tag=TAG][,parent=PARENT]
+ *	span    LABEL=POINT[|POINT…]..POINT[|POINT…][,key=KEY][,tag=TAG][,end-tag=TAG][,parent=PARENT][,again=inside]
  *	point   [usdt:]PROVIDER:PROBE[(NAME,…)]    uprobe:BINARY:SYMBOL    uretprobe:BINARY:SYMBOL
  *	key     TERM[+TERM] or TERM[+TERM]/TERM[+TERM] (at the begin / at the end); default tid
  *	tag     [NAME:]TERM[+[NAME:]TERM…]
  *	parent  thread, LABEL (of the same thread), or LABEL(TERM[+TERM])
+ *	again   inside: a begin while the span is open is one within it, and has an end of its own; restart, the default: it begins anew
  *	term    tid, arg0 … arg11, retval, str(TERM), or a NAME that the point gives to its argument
  *	func    BINARY:SYMBOL[,SYMBOL…]
  *
@@ -70,6 +71,7 @@ struct span_spec {
 	struct span_terms end_key;
 	struct span_terms tags;
 	struct span_terms end_tags;
+	bool counts_again;
 	enum foreign_parent parent;
 	const char *parent_label; /* FOREIGN_PARENT_SPAN */
 	struct span_terms parent_key;

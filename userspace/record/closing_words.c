@@ -93,7 +93,7 @@ static void print_doubts(const struct recorder_result *result, FILE *messages)
 			(unsigned long long)summary->anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE],
 			(unsigned long long)summary->anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH]);
 	if (!result->site_cnt)
-		fprintf(messages, "txtrace-bpf: no txtrace probes were found in the program: add the macros of txtrace.h to it\n");
+		fprintf(messages, "txtrace-bpf: no probes were found in the program: add the macros of txtrace.h to it, or name others with --span, functions with --func\n");
 }
 
 void closing_words_print(struct recorder *recorder, const struct record_options *options, FILE *out, FILE *messages)
