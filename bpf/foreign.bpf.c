@@ -7,6 +7,7 @@
  * soon as something is seen that happened above its frame. Nothing of the program is touched, and an end that belongs to nothing ends nothing.
  */
 #include "vmlinux.h"
+#include "compat.h"
 #include "emit.h"
 #include "foreign.h"
 #include "txtrace/foreign.h"
@@ -27,7 +28,6 @@ struct frame {
 	uint64_t id;
 	uint64_t before;
 	uint64_t stack;      /* the stack pointer at its first instruction: its caller's end of the stack, on x86-64 the return address */
-	uint64_t return_to;  /* what stood there as its return address */
 	uint32_t label_idx;
 	uint32_t is_patient; /* its return is watched by a uretprobe, which comes also where a tail call has taken its place */
 };
@@ -429,9 +429,9 @@ static __always_inline void frame_pop(struct foreign_thread *thread, struct fram
 }
 
 enum pop {
-	POP_ENDED = 1,   /* who has exactly this frame returns now */
-	POP_REPLACED = 2, /* a call takes that frame: who had it is over, unless its return comes later */
-	POP_LEFT = 3,    /* who has it was left unseen, too */
+	POP_ENDED = 1,    /* who has exactly this frame returns now */
+	POP_LEFT = 2,     /* a call takes that frame: who had it was left unseen */
+	POP_REPLACED = 3, /* a tail call takes it: the hooked return of who had it comes later */
 	POP_NONE = 4,
 };
 
@@ -439,7 +439,7 @@ enum pop {
  * Takes off the stack what cannot be there any more when the stack ends at `stack`: frames below it were left unseen. What has just this frame is handled as
  * `how` says.
  */
-__noinline int foreign_pop(uint64_t stack, uint64_t return_to, uint32_t how)
+__noinline int foreign_pop(uint64_t stack, uint32_t how)
 {
 	struct foreign_thread *thread = thread_get();
 
@@ -451,7 +451,7 @@ __noinline int foreign_pop(uint64_t stack, uint64_t return_to, uint32_t how)
 		if (!frame || frame->stack > stack)
 			break;
 		if (frame->stack == stack) {
-			if (how == POP_NONE || (how == POP_REPLACED && frame->is_patient && frame->return_to != return_to))
+			if (how == POP_NONE || (how == POP_REPLACED && frame->is_patient))
 				break;
 			frame_pop(thread, frame);
 			if (how == POP_ENDED)
@@ -472,20 +472,19 @@ __noinline int foreign_pop(uint64_t stack, uint64_t return_to, uint32_t how)
 #define CALL_BYTES 0
 #endif
 
-/* The address that the function whose first instruction was hit will return to. */
-static __always_inline uint64_t return_address(struct pt_regs *ctx, uint64_t stack)
+/* Whether the function whose first instruction was hit has been jumped to by one whose return is hooked: it has that one's return address. */
+static __always_inline bool is_tail_call(struct pt_regs *ctx, uint64_t stack)
 {
-	uint64_t address = 0;
+	uint64_t hook = compat_return_hook(bpf_get_current_task_btf()), address = PT_REGS_RET(ctx);
 
-	if (!CALL_BYTES)
-		return PT_REGS_RET(ctx);
-	bpf_probe_read_user(&address, sizeof(address), (void *)stack);
-	return address;
+	if (CALL_BYTES)
+		bpf_probe_read_user(&address, sizeof(address), (void *)stack);
+	return hook && address == hook;
 }
 
 static __always_inline int function_entered(struct pt_regs *ctx, const uint32_t is_patient)
 {
-	uint64_t stack = PT_REGS_SP(ctx), return_to, parent;
+	uint64_t stack = PT_REGS_SP(ctx), parent;
 	struct foreign_thread *thread;
 	struct frame *frame;
 	uint32_t depth;
@@ -495,10 +494,9 @@ static __always_inline int function_entered(struct pt_regs *ctx, const uint32_t 
 	thread = thread_get();
 	if (!thread)
 		return begin_lost();
-	return_to = return_address(ctx, stack);
 	frame = top_frame(thread);
 	if (frame && frame->stack <= stack)
-		foreign_pop(stack, return_to, POP_REPLACED);
+		foreign_pop(stack, is_tail_call(ctx, stack) ? POP_REPLACED : POP_LEFT);
 	depth = thread->depth;
 	if (depth >= FOREIGN_DEPTH_MAX)
 		return begin_lost();
@@ -508,7 +506,6 @@ static __always_inline int function_entered(struct pt_regs *ctx, const uint32_t 
 	frame->id = make_id();
 	frame->before = parent;
 	frame->stack = stack;
-	frame->return_to = return_to;
 	frame->label_idx = bpf_get_attach_cookie(ctx);
 	frame->is_patient = is_patient;
 	thread->depth = depth + 1;
@@ -540,35 +537,27 @@ int on_function_leave(struct pt_regs *ctx)
 		return 0;
 	thread = thread_get();
 	if (thread && thread->depth)
-		foreign_pop(PT_REGS_SP(ctx), 0, POP_ENDED);
+		foreign_pop(PT_REGS_SP(ctx), POP_ENDED);
 	return 0;
 }
 
-/*
- * A hooked return, one for each function that a chain of tail calls was in, the last one first. If the return address was still the caller's when the
- * function was called, it was no tail call, and whoever has the same frame was left unseen.
- */
+/* A hooked return: one for each function that a chain of tail calls was in, the last one first. */
 SEC("?uprobe")
 int on_function_return(struct pt_regs *ctx)
 {
 	uint64_t stack = PT_REGS_SP(ctx) - CALL_BYTES;
 	struct foreign_thread *thread;
 	struct frame *frame;
-	bool is_first;
 
 	if (!foreign_is_traced())
 		return 0;
 	thread = thread_get();
 	if (!thread)
 		return 0;
-	foreign_pop(stack, 0, POP_NONE);
+	foreign_pop(stack, POP_NONE);
 	frame = top_frame(thread);
 	if (!frame || frame->stack != stack || !frame->is_patient || frame->label_idx != (uint32_t)bpf_get_attach_cookie(ctx))
 		return 0;
-	is_first = frame->return_to == PT_REGS_IP(ctx);
 	frame_pop(thread, frame);
-	foreign_end(frame->id);
-	if (is_first)
-		foreign_pop(stack, 0, POP_LEFT);
-	return 0;
+	return foreign_end(frame->id);
 }

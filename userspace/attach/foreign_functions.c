@@ -11,7 +11,7 @@
 #include "attach/proc_maps.h"
 #include "base/glob.h"
 
-#define COSTLY_FUNCTION_CNT 20
+#define COSTLY_FUNCTION_CNT 10
 
 static const char *base_name(const char *path)
 {
