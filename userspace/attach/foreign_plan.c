@@ -96,7 +96,7 @@ static const struct span_spec *span_of_label(const struct foreign_plan *plan, co
 	return NULL;
 }
 
-/* A parent is found by its key: by the same one, unless another is given. */
+/* A parent is found by its key: by the thread, or by the span's own, unless another one is given. */
 static int check_parent(const struct foreign_plan *plan, struct span_spec *span, struct error *error)
 {
 	const struct span_spec *parent;
@@ -109,7 +109,7 @@ static int check_parent(const struct foreign_plan *plan, struct span_spec *span,
 			  span->parent_label, span->label);
 		return -EINVAL;
 	}
-	if (!span->parent_key.cnt)
+	if (!span->parent_key.cnt && parent->key.cnt)
 		span->parent_key = span->key;
 	if (span->parent_key.cnt != parent->key.cnt || (parent->key.cnt && parent->key.terms[0].is_string)) {
 		error_set(error, "the span '%s' cannot find its parent '%s', which has another key; say which: parent=%s(KEY)", span->label,

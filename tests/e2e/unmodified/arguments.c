@@ -20,6 +20,7 @@ SEMAPHORE(order);
 SEMAPHORE(sent);
 SEMAPHORE(item);
 SEMAPHORE(packed);
+SEMAPHORE(check);
 SEMAPHORE(request);
 SEMAPHORE(answer);
 SEMAPHORE(step);
@@ -80,6 +81,7 @@ int main(int argc, char **argv)
 		DTRACE_PROBE2(shop, item, i, 7);
 		DTRACE_PROBE2(shop, item, i, 8);
 		DTRACE_PROBE1(shop, request, (const char *)key);
+		DTRACE_PROBE2(shop, check, i, 8);
 		DTRACE_PROBE2(shop, packed, 7, i); /* in another order than at the begin */
 		DTRACE_PROBE1(shop, answer, (const char *)key);
 		DTRACE_PROBE2(shop, packed, 8, i);
@@ -87,6 +89,6 @@ int main(int argc, char **argv)
 		DTRACE_PROBE1(shop, step, i); /* the first one is never ended */
 		DTRACE_PROBE(shop, stepped);
 	}
-	return shop_item_semaphore + shop_packed_semaphore + shop_request_semaphore + shop_answer_semaphore + shop_order_semaphore +
-	       shop_sent_semaphore + shop_step_semaphore + shop_stepped_semaphore > 100;
+	return shop_item_semaphore + shop_packed_semaphore + shop_check_semaphore + shop_request_semaphore + shop_answer_semaphore +
+	       shop_order_semaphore + shop_sent_semaphore + shop_step_semaphore + shop_stepped_semaphore > 100;
 }
