@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FUNCTION __attribute__((noinline, noclone)) int
+#define FUNCTION __attribute__((noinline)) int
 #define RECURSION_DEPTH 40
 
 int outer(int x), middle(int x), leaf(int x), recurse(int depth), catcher(int x), between(int x), thrower(int x), after(int x);

@@ -23,7 +23,7 @@ static const char one_byte_map[256 + 1] =
 	"BBw.VVBZ" "e.w..bx." "MMMMxxx." "MMMMMMMM" "jjjjbbbb" "JJxj...." "P.PP..34" "......MM"; /* c0 to ff */
 
 static const char two_byte_map[256 + 1] =
-	"MMMM.x.." "..x.xMxx" "MMMMMMMM" "MMMMMMMM" "MMMMxxxx" "MMMMMMMM" "......x." "xxxxxxxx"  /* 00 to 3f */
+	"MMMMx..." "..x.xMxx" "MMMMMMMM" "MMMMMMMM" "MMMMxxxx" "MMMMMMMM" "......x." "xxxxxxxx"  /* 00 to 3f */
 	"MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "BBBBMMM." "MMxxMMMM"  /* 40 to 7f */
 	"JJJJJJJJ" "JJJJJJJJ" "MMMMMMMM" "MMMMMMMM" "...MBMxx" "...MBMMM" "MMMMMMMM" "MMBMMMMM"  /* 80 to bf */
 	"MMBMBBBM" "........" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM"; /* c0 to ff */
