@@ -88,6 +88,9 @@ static const struct {
 	{ { .time_ns = 2000, .kind = EVENT_KEY_END, .keyed = { .key = TEXT("k") } }, "2000 key_end 0/0 0 - key=\"k\"" },
 	{ { .time_ns = 2000, .kind = EVENT_KEY_INSTANT, .keyed = { .key = TEXT("k"), .name = TEXT("enqueued") } },
 	  "2000 key_instant 0/0 0 - key=\"k\" name=\"enqueued\"" },
+	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_VALUE, .mark = { .id = 5, .name = TEXT("lxid"), .type = ATTR_UINT, .value = 255 } },
+	  "2000 value 11/10 0 - id=5 name=\"lxid\" type=uint value=0xff" },
+	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_ABANDON, .span = { .id = 5 } }, "2000 abandon 11/10 0 - id=5" },
 	{ { .time_ns = 2000, .cpu = 3, .kind = EVENT_LOSS, .loss = { .last_ns = 2500, .span_event_cnt = 1, .sched_event_cnt = 20, .kinds = 0x400002 } },
 	  "2000 loss 0/0 3 - last=2500 span_events=1 sched_events=20 kinds=0x400002" },
 };
@@ -122,6 +125,7 @@ static void assert_event_equal(const struct event *a, const struct event *b)
 		break;
 	case EVENT_TAG:
 	case EVENT_ATTR:
+	case EVENT_VALUE:
 	case EVENT_INSTANT:
 	case EVENT_COUNTER:
 	case EVENT_LINK:

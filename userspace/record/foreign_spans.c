@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <linux/version.h>
-#include <stdio.h>
 
 #include "record/preset.h"
 
@@ -61,29 +60,30 @@ int foreign_spans_open(struct foreign_plan **plan, const struct record_options *
 	return err;
 }
 
-void foreign_spans_warn(struct foreign_plan *plan)
+void foreign_spans_warn(struct foreign_plan *plan, const struct messages *messages)
 {
 	const char *sentence;
 
 	while (plan && (sentence = foreign_plan_next_warning(plan)))
-		fprintf(stderr, "txtrace-bpf: %s\n", sentence);
+		messages_say(messages, MESSAGE_WARNING, "probes", "%s", sentence);
 }
 
-int foreign_spans_check(struct foreign_plan *plan, int site_cnt, pid_t pid, const char *others, struct error *error)
+int foreign_spans_check(struct foreign_plan *plan, int site_cnt, pid_t pid, const char *others, const struct messages *messages,
+			struct error *error)
 {
 	size_t found_cnt = foreign_plan_judge(plan);
 
-	foreign_spans_warn(plan);
+	foreign_spans_warn(plan, messages);
 	if (found_cnt || site_cnt)
 		return 0;
 	error_set(error, "process %d has nothing of what --span, --func or --preset ask for; it has %s", pid, *others ? others : "no USDT probes");
 	return -ENOENT;
 }
 
-void foreign_spans_finish(struct foreign_plan *plan)
+void foreign_spans_finish(struct foreign_plan *plan, const struct messages *messages)
 {
 	if (!plan)
 		return;
 	foreign_plan_judge(plan);
-	foreign_spans_warn(plan);
+	foreign_spans_warn(plan, messages);
 }

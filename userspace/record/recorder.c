@@ -100,10 +100,7 @@ static int open_log(struct recorder *recorder, struct error *error)
 		.queue_bytes = options->queue_size_bytes,
 		.is_sync = options->is_sync,
 		.keeps_older = true,
-		.rotate_bytes = options->rotate_size_bytes,
-		.rotate_ns = options->rotate_time_ns,
-		.keep_cnt = options->keep,
-		.keep_bytes = options->keep_size_bytes,
+		.limits = options->limits,
 		.result = &recorder->result.log,
 	};
 	struct txtrace_log_info info;
@@ -154,6 +151,19 @@ static int open_stream(struct recorder *recorder, struct error *error)
 	return err;
 }
 
+static int open_service(struct recorder *recorder, struct error *error)
+{
+	struct service_options options = {
+		.record = recorder->options,
+		.messages = recorder->messages,
+		.log_path = recorder->log_path,
+		.look = recorder_look,
+		.context = recorder,
+	};
+
+	return service_open(&recorder->service, &options, error);
+}
+
 static int read_label(void *context, uint32_t tgid, uint64_t address, struct event_text *label)
 {
 	const struct recorder *recorder = context;
@@ -171,6 +181,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.read_object = fd_name_read,
 		.log = recorder->log,
 		.stream = recorder->stream,
+		.spans = service_spans(recorder->service),
 		.on_exec = recorder_on_exec,
 		.context = recorder,
 	};
@@ -205,7 +216,7 @@ static int check_marks(struct recorder *recorder, int cnt, struct error *error)
 
 	probe_providers_text(attach_providers(recorder->attach), others, sizeof(others));
 	if (recorder->foreign)
-		return foreign_spans_check(recorder->foreign, cnt, target_pid(recorder->target), others, error);
+		return foreign_spans_check(recorder->foreign, cnt, target_pid(recorder->target), others, recorder->messages, error);
 	if (cnt)
 		return 0;
 	error_set(error, "process %d ('%s') has no txtrace probes; it has %s; add the macros of txtrace.h to the program, or name probes with --span, functions with --func", target_pid(recorder->target),
@@ -241,10 +252,12 @@ static int attach_launched(struct recorder *recorder, struct error *error)
 	return cnt < 0 && cnt != -ESRCH ? cnt : 0;
 }
 
-int recorder_open(struct recorder **result, const struct record_options *options, int *exit_status, struct error *error)
+int recorder_open(struct recorder **result, const struct record_options *options, const struct messages *messages, int *exit_status,
+		  struct error *error)
 {
 	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
-		open_target, open_signals, check_kernel, open_foreign, open_kernel_side, open_log, open_stream, open_pipeline, start_kernel_side,
+		open_target, open_signals, check_kernel, open_foreign, open_kernel_side, open_log, open_stream, open_service, open_pipeline,
+		start_kernel_side,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;
@@ -255,6 +268,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		return err;
 	}
 	recorder->options = options;
+	recorder->messages = messages;
 	recorder->signal_fd = -1;
 	recorder->exit_status = 2;
 	recorder->scan_delay_ns = SCAN_NS;
@@ -269,7 +283,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	}
 	recorder->exit_status = 0;
 	kernel_side_record(recorder->kernel);
-	recorder->begin_ns = capture_now_ns();
+	capture_read_clocks(&recorder->begin_ns, &recorder->begin_realtime_ns);
 	if (options->command)
 		target_resume(recorder->target);
 	*result = recorder;
@@ -303,6 +317,7 @@ void recorder_close(struct recorder *recorder)
 	log_writer_abort(recorder->log);
 	if (recorder->stream)
 		fclose(recorder->stream);
+	service_close(recorder->service);
 	loss_counters_close(&recorder->losses);
 	ring_set_close(recorder->rings);
 	kernel_side_close(recorder->kernel);
