@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Debian's PostgreSQL 15 as it is, by the probes of its own, under pgbench: as many transactions are traced as pgbench says it made, and their queries, phases and
-# ledgers are theirs.
+# Debian's PostgreSQL 15 as it is, by the probes of its own, under pgbench: as many transactions are traced as pgbench says it made, and their
+# queries, phases and ledgers are theirs.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf
@@ -87,7 +87,7 @@ as_many_as_said() {
 	traced "$@" || return
 	same transactions "$(spans_of "$name" transaction)" "$(said_by_pgbench "$name")" &&
 		same unfinished "$(spans_of "$name" transaction .unfinished)" 0 &&
-		same "out of balance" "$(jq -s 'map(select(.type == "span" and .on_cpu_ns + .runnable_ns + .blocked_ns + .detached_ns + .unknown_ns != .work_ns)) | length' "$tmp/$name.txtrace.jsonl")" 0 &&
+		same "out of balance" "$(spans_of "$name" transaction '.on_cpu_ns + .runnable_ns + .blocked_ns + .detached_ns + .unknown_ns != .work_ns')" 0 &&
 		same "marked as losses" "$(jq -s 'map(select(.type == "loss")) | length' "$tmp/$name.txtrace.jsonl")" 0
 }
 
@@ -122,7 +122,8 @@ failures() {
 	wait $client
 	wait $tracer || fail "$(cat "$tmp/fails.err")" || return
 	export_log "$tmp/fails.txtrace"
-	same queries "$(spans_of fails query)" 4 && same "unfinished ones" "$(spans_of fails query .unfinished)" 2 && same transactions "$(spans_of fails transaction)" 4 &&
+	same queries "$(spans_of fails query)" 4 && same "unfinished ones" "$(spans_of fails query .unfinished)" 2 &&
+		same transactions "$(spans_of fails transaction)" 4 &&
 		same "unfinished transactions" "$(spans_of fails transaction .unfinished)" 0
 }
 

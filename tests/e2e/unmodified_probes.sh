@@ -30,7 +30,8 @@ sizes() {
 	local i
 	spans sizes 'sizes=shop:sizes(s8,u8,s16,u16)..shop:sized(s32,u32,s64,text),tag=s8+u8+s16+u16,end-tag=s32+u32+s64+str(text)' || return
 	for ((i = 0; i < rounds; i++)); do
-		echo "sizes s8=$((-i)),u8=$((200 + i)),s16=$((-1000 - i)),u16=$((60000 + i)),s32=$((-100000 - i)),u32=$((4000000000 + i)),s64=$((-5000000000 - i)),text=round $i   false"
+		printf 'sizes s8=%d,u8=%d,s16=%d,u16=%d,s32=%d,u32=%d,s64=%d,text=round %d   false\n' \
+			$((-i)) $((200 + i)) $((-1000 - i)) $((60000 + i)) $((-100000 - i)) $((4000000000 + i)) $((-5000000000 - i)) $i
 	done | diff - "$tmp/sizes.spans"
 }
 

@@ -20,7 +20,8 @@ static void the_span_of_the_manual_is_understood(void **state)
 	struct error error = { "" };
 
 	(void)state;
-	assert_int_equal(span_spec_parse(&spec, "txn=postgresql:transaction__start(lxid)..postgresql:transaction__commit|usdt:postgresql:transaction__abort,key=tid,tag=lxid",
+	assert_int_equal(span_spec_parse(&spec, "txn=postgresql:transaction__start(lxid)..postgresql:transaction__commit|"
+					       "usdt:postgresql:transaction__abort,key=tid,tag=lxid",
 					 &error), 0);
 	assert_string_equal(spec.label, "txn");
 	assert_int_equal(spec.begin_cnt, 1);
@@ -44,7 +45,8 @@ static void functions_may_have_commas_bars_and_dots_within_brackets(void **state
 	struct error error = { "" };
 
 	(void)state;
-	assert_int_equal(span_spec_parse(&spec, "m=uprobe:libbank:bank::move(int, std::pair<a|b, c>).part..uretprobe:/usr/bin/x:f,tag=from:arg0+why:str(arg1),end-tag=retval",
+	assert_int_equal(span_spec_parse(&spec, "m=uprobe:libbank:bank::move(int, std::pair<a|b, c>).part..uretprobe:/usr/bin/x:f,"
+					       "tag=from:arg0+why:str(arg1),end-tag=retval",
 					 &error), 0);
 	assert_int_equal(spec.begins[0].kind, SPAN_POINT_ENTRY);
 	assert_string_equal(spec.begins[0].object, "libbank");

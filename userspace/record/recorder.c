@@ -219,7 +219,8 @@ static int check_marks(struct recorder *recorder, int cnt, struct error *error)
 		return foreign_spans_check(recorder->foreign, cnt, target_pid(recorder->target), others, recorder->messages, error);
 	if (cnt)
 		return 0;
-	error_set(error, "process %d ('%s') has no txtrace probes; it has %s; add the macros of txtrace.h to the program, or name probes with --span, functions with --func", target_pid(recorder->target),
+	error_set(error, "process %d ('%s') has no txtrace probes; it has %s; add the macros of txtrace.h to the program, or "
+		  "name probes with --span, functions with --func", target_pid(recorder->target),
 		  target_comm(recorder->target), *others ? others : "no other USDT probes either");
 	return -ENOENT;
 }

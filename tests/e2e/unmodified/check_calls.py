@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""check_calls.py TRUTH LOG.jsonl: as many spans of each label as the program says it made, as many of them unfinished as were left without a return; who was called
-by whom; every ledger balances."""
+"""check_calls.py TRUTH LOG.jsonl: as many spans of each label as the program says it made, as many of them unfinished as were left without a
+return; who was called by whom; every ledger balances."""
 import collections
 import json
 import sys
 
-PARENTS = {"middle": {"outer"}, "leaf": {"middle"}, "recurse": {"recurse", ""}, "between": {"catcher"}, "thrower": {"between"}, "after": {"catcher"}, "outer": {""},
-           "bank::Account::withdraw": {"bank::move<long>"}, "bank::Account::check": {"bank::Account::withdraw"}, "bank::move<long>": {""}}
+PARENTS = {"middle": {"outer"}, "leaf": {"middle"}, "recurse": {"recurse", ""}, "between": {"catcher"}, "thrower": {"between"}, "after": {"catcher"},
+           "outer": {""}, "bank::Account::withdraw": {"bank::move<long>"}, "bank::Account::check": {"bank::Account::withdraw"}, "bank::move<long>": {""}}
 
 
 def main():
