@@ -125,4 +125,29 @@ static __always_inline struct syscall_entry compat_syscall(struct task_struct *t
 	return entry;
 }
 
+/* Unchanged since 3.5, but private to the kernel's uprobes; the return address of a hooked function is the first byte of this area. */
+struct xol_area___of_uprobes {
+	unsigned long vaddr;
+} __attribute__((preserve_access_index));
+
+struct uprobes_state___of_mm {
+	struct xol_area___of_uprobes *xol_area;
+} __attribute__((preserve_access_index));
+
+struct mm_struct___with_uprobes {
+	struct uprobes_state___of_mm uprobes_state;
+} __attribute__((preserve_access_index));
+
+/* Where a hooked function of the task returns to; 0: none was hooked so far, or this kernel does not tell. */
+static __always_inline uint64_t compat_return_hook(struct task_struct *task)
+{
+	struct mm_struct___with_uprobes *mm = (void *)BPF_CORE_READ(task, mm);
+	struct xol_area___of_uprobes *area = 0;
+
+	if (!mm || !bpf_core_field_exists(mm->uprobes_state) || !bpf_core_field_exists(area->vaddr))
+		return 0;
+	area = BPF_CORE_READ(mm, uprobes_state.xol_area);
+	return area ? BPF_CORE_READ(area, vaddr) : 0;
+}
+
 #endif

@@ -55,6 +55,8 @@ enum wire_kind {
 	WIRE_KEY_LEAVE = 20,
 	WIRE_KEY_END = 21,
 	WIRE_KEY_INSTANT = 22,
+	WIRE_VALUE = 24,   /* of a program that was never changed: a value that goes into a span's tag */
+	WIRE_ABANDON = 25, /* likewise: a span is over, and nobody saw when */
 	WIRE_PROCESS = 28, /* a process is traced from now on, has a new program, or is not traced any more */
 	WIRE_KIND_COUNT = 32,
 };
@@ -169,7 +171,7 @@ struct wire_thread {
 	uint32_t parent_tgid;
 };
 
-/* BEGIN, BEGIN_DETACHED, ENTER, LEAVE, END; then clocks if flags say so. Also THREAD_EXIT and EXEC, with id = a = b = 0. */
+/* BEGIN, BEGIN_DETACHED, ENTER, LEAVE, END, ABANDON; then clocks if flags say so. Also THREAD_EXIT and EXEC, with id = a = b = 0. */
 struct wire_span {
 	struct wire_header header;
 	uint64_t id;
@@ -196,7 +198,7 @@ enum attr_type {
 };
 
 /*
- * TAG (text), ATTR (name, type, value; STRING: text). Two sizes: a short record for short texts, a long one for the rest; text_length says how
+ * TAG (text), ATTR and VALUE (name, type, value; STRING: text). Two sizes: a short record for short texts, a long one for the rest; text_length says how
  * much of `text` is filled, and what follows is undefined.
  */
 #define WIRE_TEXT_SHORT 64
@@ -205,9 +207,9 @@ enum attr_type {
 struct wire_text {
 	struct wire_header header;
 	uint64_t id;
-	uint64_t name;  /* ATTR: address in the program */
-	uint64_t value; /* ATTR */
-	uint32_t type;  /* ATTR: enum attr_type */
+	uint64_t name;  /* ATTR: address in the program; VALUE: see txtrace/foreign.h */
+	uint64_t value; /* ATTR, VALUE */
+	uint32_t type;  /* ATTR, VALUE: enum attr_type */
 	uint32_t text_length;
 	/* WIRE_TEXT_SHORT or WIRE_TEXT_LONG bytes follow; the text has no NUL */
 };

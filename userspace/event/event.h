@@ -36,6 +36,8 @@ enum event_kind {
 	EVENT_KEY_END = WIRE_KEY_END,
 	EVENT_KEY_INSTANT = WIRE_KEY_INSTANT,
 	EVENT_PROCESS = WIRE_PROCESS,
+	EVENT_VALUE = WIRE_VALUE,
+	EVENT_ABANDON = WIRE_ABANDON,
 	EVENT_LOSS = WIRE_KIND_COUNT, /* made by the reader of the rings, at the time of the first loss */
 };
 
@@ -97,14 +99,14 @@ struct event {
 			uint64_t id;
 			uint64_t parent;
 			struct event_text label;
-		} span; /* BEGIN, BEGIN_DETACHED, ENTER, LEAVE, END */
+		} span; /* BEGIN, BEGIN_DETACHED, ENTER, LEAVE, END, ABANDON */
 		struct {
 			uint64_t id;
 			uint64_t value;
 			struct event_text name;
-			struct event_text text; /* TAG; ATTR of type STRING */
-			uint32_t type;          /* ATTR: enum attr_type */
-		} mark; /* TAG, ATTR, INSTANT, COUNTER, LINK */
+			struct event_text text; /* TAG; ATTR and VALUE of type STRING */
+			uint32_t type;          /* ATTR, VALUE: enum attr_type */
+		} mark; /* TAG, ATTR, VALUE, INSTANT, COUNTER, LINK */
 		struct {
 			struct event_text key;
 			struct event_text name; /* BEGIN: label; INSTANT: name */

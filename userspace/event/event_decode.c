@@ -224,6 +224,8 @@ static const struct {
 	[WIRE_KEY_END] = { sizeof(struct wire_key), decode_key },
 	[WIRE_KEY_INSTANT] = { sizeof(struct wire_key), decode_key },
 	[WIRE_PROCESS] = { sizeof(struct wire_process), decode_process },
+	[WIRE_VALUE] = { sizeof(struct wire_text), decode_text },
+	[WIRE_ABANDON] = { sizeof(struct wire_span), decode_span },
 	[EVENT_LOSS] = { sizeof(struct wire_loss), decode_loss },
 };
 

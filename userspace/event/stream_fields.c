@@ -176,6 +176,8 @@ static const struct stream_kind kinds[] = {
 	[EVENT_KEY_END] = { "key_end", key_fields, true },
 	[EVENT_KEY_INSTANT] = { "key_instant", key_fields, true },
 	[EVENT_PROCESS] = { "process", process_fields, false },
+	[EVENT_VALUE] = { "value", attr_fields, false },
+	[EVENT_ABANDON] = { "abandon", span_fields, true },
 	[EVENT_LOSS] = { "loss", loss_fields, false },
 };
 

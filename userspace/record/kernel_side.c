@@ -56,6 +56,25 @@ static int print_quietly(enum libbpf_print_level level, const char *format, va_l
 	return vfprintf(stderr, format, arguments);
 }
 
+/* They are optional: without them their maps are not made either. */
+static int prepare_foreign(struct kernel_side *side, const struct kernel_side_options *options)
+{
+	struct txtrace_bpf *bpf = side->bpf;
+	struct bpf_map *maps[] = { bpf->maps.foreign_threads, bpf->maps.foreign_sites, bpf->maps.foreign_open };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(maps) / sizeof(maps[0]); i++)
+		err = bpf_map__set_autocreate(maps[i], options->has_foreign);
+	for (int i = 0; !err && options->has_foreign && i < FOREIGN_PROGRAM_CNT; i++) {
+		struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, foreign_program_name(i));
+
+		err = probe_program_prepare(program, options->features);
+		if (!err)
+			err = bpf_program__set_autoload(program, true);
+	}
+	return err;
+}
+
 static int prepare(struct kernel_side *side, const struct kernel_side_options *options)
 {
 	struct txtrace_bpf *bpf = side->bpf;
@@ -73,7 +92,7 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 		err = probe_program_prepare(bpf->progs.on_empty_probe, options->features);
 	for (size_t i = 0; !err && i < sizeof(probes) / sizeof(probes[0]); i++)
 		err = probe_program_prepare(bpf_object__find_program_by_name(bpf->obj, probes[i].program), options->features);
-	return err;
+	return err ? err : prepare_foreign(side, options);
 }
 
 static void list_programs(struct kernel_side *side)
@@ -146,6 +165,18 @@ const struct probe_program *kernel_side_programs(const struct kernel_side *side,
 {
 	*cnt = side->program_cnt;
 	return side->programs;
+}
+
+void kernel_side_connect(const struct kernel_side *side, struct foreign_plan *plan)
+{
+	struct probe_spot_program programs[FOREIGN_PROGRAM_CNT];
+
+	for (int i = 0; i < FOREIGN_PROGRAM_CNT; i++) {
+		programs[i].prog = bpf_object__find_program_by_name(side->bpf->obj, foreign_program_name(i));
+		programs[i].prog_fd = bpf_program__fd(programs[i].prog);
+		programs[i].is_return = foreign_program_is_return(i);
+	}
+	foreign_plan_connect(plan, bpf_map__fd(side->bpf->maps.foreign_sites), programs);
 }
 
 int kernel_side_start(struct kernel_side *side, struct error *error)

@@ -60,6 +60,39 @@ static int take_cgroup(void *values, const char *value, const char **complaint)
 
 static const char *const message_formats[] = { [MESSAGES_TEXT] = "text", [MESSAGES_JSON] = "json", NULL };
 
+static const char *const func_returns[] = { "auto", "exits", "hook", NULL }; /* enum foreign_returns */
+
+static int take_text(const char **texts, size_t *cnt, const char *value, const char **complaint)
+{
+	if (*cnt == FOREIGN_OPTION_MAX) {
+		*complaint = "at most 64 values";
+		return -E2BIG;
+	}
+	texts[(*cnt)++] = value;
+	return 0;
+}
+
+static int take_span(void *values, const char *value, const char **complaint)
+{
+	struct foreign_options *foreign = &((struct record_options *)values)->foreign;
+
+	return take_text(foreign->spans, &foreign->span_cnt, value, complaint);
+}
+
+static int take_func(void *values, const char *value, const char **complaint)
+{
+	struct foreign_options *foreign = &((struct record_options *)values)->foreign;
+
+	return take_text(foreign->funcs, &foreign->func_cnt, value, complaint);
+}
+
+static int take_preset(void *values, const char *value, const char **complaint)
+{
+	struct foreign_options *foreign = &((struct record_options *)values)->foreign;
+
+	return take_text(foreign->presets, &foreign->preset_cnt, value, complaint);
+}
+
 static const struct option_spec specs[] = {
 	OPTION_GROUP("what to trace"),
 	OPTION("pid", 'p', OPTION_CALL, "PID[,PID…]", "trace these processes, which run already", 0, .call = take_pids),
@@ -81,6 +114,20 @@ static const struct option_spec specs[] = {
 	OPTION("irq", 0, OPTION_FLAG, NULL,
 	       "tell what interrupts and softirqs take of the time on a CPU, as a part of its own; costs a little at each interrupt of the machine",
 	       FIELD(wants_irq)),
+	OPTION_GROUP("programs that were never changed"),
+	OPTION("span", 0, OPTION_CALL, "LABEL=BEGIN..END[,key=KEY][,tag=TAG][,parent=PARENT]",
+	       "spans from USDT probes (PROVIDER:PROBE) or functions (uprobe:BINARY:SYMBOL, uretprobe:BINARY:SYMBOL); several with |; see txtrace-bpf(1)", 0,
+	       .call = take_span),
+	OPTION("func", 0, OPTION_CALL, "BINARY:SYMBOL[,…]", "a span for each call of these functions, nested; patterns such as 'Bank::*' too", 0,
+	       .call = take_func),
+	OPTION("func-limit", 0, OPTION_U64, "N", "refuse a pattern that means more than N functions of a file (default 500)", FIELD(foreign.func_limit),
+	       .minimum = 1),
+	OPTION("func-returns", 0, OPTION_CHOICE, "HOW",
+	       "how returns are seen: hook is quick, but an exception that passes a hooked function ends the program; exits leaves the stack alone and costs more; "
+	       "auto (the default) hooks where there are no exceptions",
+	       FIELD(foreign.func_returns), .choices = func_returns),
+	OPTION("preset", 0, OPTION_CALL, "NAME|PATH", "spans of a well-known program, from a file: postgresql, python, ruby, php, hotspot, libvirt", 0,
+	       .call = take_preset),
 	OPTION_GROUP("the log"),
 	OPTION("rotate-size", 0, OPTION_SIZE, "SIZE", "go on in another file when one has SIZE (default 100M; 0: never)",
 	       FIELD(limits.rotate_bytes)),
@@ -127,6 +174,7 @@ static const struct option_example examples[] = {
 	{ "sudo txtrace-bpf --cgroup /sys/fs/cgroup/system.slice/app.service", "trace a service" },
 	{ "txtrace-bpf --list $(pidof server)", "what could be traced there" },
 	{ "sudo txtrace-bpf --check", "does it work here? what is missing?" },
+	{ "sudo txtrace-bpf -p $(pgrep -n postgres) --preset postgresql", "trace a program that was never changed, by its own probes" },
 	{ "txtrace report app.txtrace", "read the log afterwards, without root" },
 	{ NULL, NULL },
 };
@@ -143,7 +191,8 @@ static const char *const usages[] = { "-p PID[,PID…]",	 "--comm NAME | --exe P
 static const struct options options = {
 	.program = "txtrace-bpf",
 	.about = "Records where the time of each transaction span of a program goes: on a CPU, runnable without one, blocked and on what, or "
-		 "waiting in the program's own queues. The program is marked with the macros of txtrace.h.",
+		 "waiting in the program's own queues. The program is marked with the macros of txtrace.h, or its probes and "
+		 "functions are named.",
 	.version = TXTRACE_VERSION,
 	.usages = usages,
 	.specs = specs,

@@ -12,6 +12,20 @@
 #include "base/text.h"
 #include "log/write/log_writer.h"
 
+#define FOREIGN_OPTION_MAX 64
+
+/* Spans of programs that were never changed; the strings are argv's. */
+struct foreign_options {
+	const char *spans[FOREIGN_OPTION_MAX];
+	const char *funcs[FOREIGN_OPTION_MAX];
+	const char *presets[FOREIGN_OPTION_MAX];
+	size_t span_cnt;
+	size_t func_cnt;
+	size_t preset_cnt;
+	uint64_t func_limit;       /* 0: the default */
+	unsigned int func_returns; /* enum foreign_returns */
+};
+
 struct record_options {
 	struct target_rules targets;
 	const char *output;
@@ -32,6 +46,7 @@ struct record_options {
 	unsigned int messages;     /* enum message_format */
 	bool is_quiet;
 	const char *list;     /* NULL: record; else a pid or a file: tell what can be traced there */
+	struct foreign_options foreign;
 	int argc; /* what all of this was read from */
 	char **argv;
 	char *const *command; /* NULL: processes are given */

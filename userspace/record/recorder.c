@@ -15,6 +15,7 @@
 #include "attach/fd_name.h"
 #include "attach/invoking_user.h"
 #include "record/capture_start.h"
+#include "record/foreign_spans.h"
 #include "record/log_place.h"
 #include "record/recorder_internal.h"
 #include "record/target_start.h"
@@ -55,6 +56,11 @@ static int check_kernel(struct recorder *recorder, struct error *error)
 	return kernel_features_missing(&recorder->features, error, 1) ? -EPERM : 0;
 }
 
+static int open_foreign(struct recorder *recorder, struct error *error)
+{
+	return foreign_spans_open(&recorder->foreign, recorder->options, &recorder->features, error);
+}
+
 static int open_kernel_side(struct recorder *recorder, struct error *error)
 {
 	struct ring_set_options rings = { 0 };
@@ -62,6 +68,7 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 		.features = &recorder->features,
 		.wants_interrupts = recorder->options->wants_irq,
 		.rules = &recorder->options->targets,
+		.has_foreign = recorder->foreign,
 	};
 	int err;
 
@@ -71,6 +78,8 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 	err = kernel_side_open(&recorder->kernel, &options, error);
 	if (err)
 		return err;
+	if (recorder->foreign)
+		kernel_side_connect(recorder->kernel, recorder->foreign);
 	rings.rings_map_fd = kernel_side_rings_fd(recorder->kernel);
 	err = ring_set_open(&recorder->rings, &rings, error);
 	if (err)
@@ -158,7 +167,11 @@ static int open_service(struct recorder *recorder, struct error *error)
 
 static int read_label(void *context, uint32_t tgid, uint64_t address, struct event_text *label)
 {
-	return program_memory_label(context, tgid, address, label);
+	const struct recorder *recorder = context;
+
+	if (recorder->foreign && foreign_plan_label(recorder->foreign, address, label))
+		return 0;
+	return program_memory_label(recorder->memory, tgid, address, label);
 }
 
 static int open_pipeline(struct recorder *recorder, struct error *error)
@@ -178,7 +191,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	};
 
 	recorder->memory = program_memory_new();
-	options.labels.context = recorder->memory;
+	options.labels.context = recorder;
 	recorder->pipeline = recorder->memory ? pipeline_new(&options) : NULL;
 	recorder->watermarks = calloc(recorder->ring_cnt, sizeof(*recorder->watermarks));
 	if (recorder->pipeline && recorder->watermarks)
@@ -193,6 +206,7 @@ static int open_attach(struct recorder *recorder, struct error *error)
 	struct attach_options options = {
 		.features = &recorder->features,
 		.memory = recorder->memory,
+		.foreign = recorder->foreign,
 		.is_every_process = target_rules_want_every_process(rules),
 	};
 	struct attach_watch_options watch = { .targets = recorder->targets, .is_any = rules->is_any, .is_quick = options.is_every_process };
@@ -240,7 +254,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		  struct error *error)
 {
 	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
-		target_start_open, open_signals,      check_kernel, open_kernel_side,  open_costs,        open_log,          open_stream,
+		target_start_open, open_signals,      check_kernel, open_foreign, open_kernel_side,  open_costs,        open_log,          open_stream,
 		open_service,      open_pipeline,     target_start_tell, open_attach, start_kernel_side, target_start_seed,
 		target_start_attach,
 	};
@@ -295,6 +309,7 @@ void recorder_close(struct recorder *recorder)
 	if (recorder->kernel)
 		kernel_side_stop(recorder->kernel);
 	pipeline_free(recorder->pipeline);
+	foreign_plan_free(recorder->foreign);
 	program_memory_free(recorder->memory);
 	log_writer_abort(recorder->log);
 	if (recorder->stream)

@@ -34,6 +34,7 @@ struct recorder {
 	struct loss_counters losses;
 	struct cost_meter *costs;
 	struct program_memory *memory;
+	struct foreign_plan *foreign; /* NULL: marks of txtrace alone */
 	struct attach *attach;
 	struct attach_watch *watch;
 	struct log_writer *log;

@@ -10,6 +10,7 @@
 
 #include "record/capture_start.h"
 #include "record/kernel_targets.h"
+#include "record/foreign_spans.h"
 #include "record/log_place.h"
 #include "record/own_usage.h"
 #include "record/recorder_internal.h"
@@ -228,6 +229,7 @@ static void keep_house(struct recorder *recorder, uint64_t now_ns)
 	log_writer_set_anchor(recorder->log, monotonic_ns, realtime_ns); /* the wall clock may have been set meanwhile */
 	show_status(recorder, now_ns);
 	service_tick(recorder->service, now_ns);
+	foreign_spans_warn(recorder->foreign, recorder->messages);
 }
 
 /* What can't take effect now is named; a mistake in the file changes nothing. */
@@ -441,6 +443,7 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	err = close_log(recorder, err);
 	service_finish(recorder->service);
 	status_line_clear(&recorder->status);
+	foreign_spans_finish(recorder->foreign, recorder->messages);
 	recorder->result.is_target_alive = target_set_reap(recorder->targets, named_ended, recorder) > 0;
 	if (!recorder->result.is_target_alive && recorder->options->command)
 		target_wait(target_set_named(recorder->targets, 0), &recorder->result.exit_status);
