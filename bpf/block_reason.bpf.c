@@ -13,6 +13,8 @@
 #define ENTRY_ADDRESS 0x20
 #define ENTRY_DURATION 0x30
 #define ENTRY_MOMENT 0x40
+#define ENTRY_POLLED 0x50
+#define ENTRY_SETS 0x60
 #define ENTRY_OBJECT_MASK 0x70
 #define ENTRY_REASON_MASK 0x0f
 
@@ -84,6 +86,67 @@ static __always_inline uint64_t requested_ns(const struct syscall_entry *call, b
 	return call->first_argument == CLOCK_MONOTONIC_ID && ns > now_ns ? ns - now_ns : 0;
 }
 
+#define POLLED_LOOKS 8  /* so many entries are looked at for one that is not switched off */
+#define SET_WORDS 16    /* of 64 descriptors: FD_SETSIZE */
+
+struct polled_fd {
+	int32_t fd; /* negative: not looked at by the kernel */
+	uint16_t events;
+	uint16_t revents;
+};
+
+/* The first of the descriptors, and above it how many there are; 0: not known. Only of the current task. */
+static __always_inline uint64_t polled_fds(const struct syscall_entry *call)
+{
+	const struct polled_fd *list = (const void *)call->first_argument;
+	uint32_t cnt = (uint32_t)call->second_argument;
+	struct polled_fd polled;
+
+	for (uint32_t i = 0; i < POLLED_LOOKS; i++) {
+		if (i >= cnt || bpf_probe_read_user(&polled, sizeof(polled), list + i))
+			break;
+		if (polled.fd >= 0)
+			return (uint64_t)cnt << 32 | (uint32_t)polled.fd;
+	}
+	return 0;
+}
+
+static __always_inline uint64_t set_word(uint64_t set, uint32_t idx)
+{
+	uint64_t word = 0;
+
+	if (set && bpf_probe_read_user(&word, sizeof(word), (const uint64_t *)set + idx))
+		return 0;
+	return word;
+}
+
+static __always_inline uint32_t bit_cnt(uint64_t word)
+{
+	word -= word >> 1 & 0x5555555555555555ULL;
+	word = (word & 0x3333333333333333ULL) + (word >> 2 & 0x3333333333333333ULL);
+	word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
+	return (uint32_t)(word * 0x0101010101010101ULL >> 56);
+}
+
+static __always_inline uint64_t selected_fds(const struct syscall_entry *call)
+{
+	uint32_t fd_cnt = (uint32_t)call->first_argument, first = 0, cnt = 0;
+
+	for (uint32_t i = 0; i < SET_WORDS; i++) {
+		uint64_t word;
+
+		if (i * 64 >= fd_cnt)
+			break;
+		word = set_word(call->second_argument, i) | set_word(call->third_argument, i) | set_word(call->fourth_argument, i);
+		if (fd_cnt - i * 64 < 64)
+			word &= (1ULL << (fd_cnt - i * 64)) - 1;
+		if (!cnt && word)
+			first = i * 64 + bit_cnt((word & -word) - 1);
+		cnt += bit_cnt(word);
+	}
+	return cnt ? (uint64_t)cnt << 32 | first : 0;
+}
+
 static __always_inline uint64_t object_of(struct task_struct *task, const struct syscall_entry *call, uint32_t entry)
 {
 	switch (entry & ENTRY_OBJECT_MASK) {
@@ -94,6 +157,10 @@ static __always_inline uint64_t object_of(struct task_struct *task, const struct
 	case ENTRY_DURATION:
 	case ENTRY_MOMENT:
 		return task == bpf_get_current_task_btf() ? requested_ns(call, (entry & ENTRY_OBJECT_MASK) == ENTRY_DURATION) : 0;
+	case ENTRY_POLLED:
+		return task == bpf_get_current_task_btf() ? polled_fds(call) : 0;
+	case ENTRY_SETS:
+		return task == bpf_get_current_task_btf() ? selected_fds(call) : 0;
 	default:
 		return 0;
 	}
@@ -107,6 +174,7 @@ __hidden void block_describe(struct task_struct *task, unsigned int state, struc
 
 	block->syscall_nr = call.nr;
 	block->object = block->inode = 0;
+	block->is_address = false;
 	block->reason = BLOCK_OTHER;
 	if (state & TASK_STATE_STOPPED) {
 		block->reason = BLOCK_STOPPED;
@@ -123,9 +191,10 @@ __hidden void block_describe(struct task_struct *task, unsigned int state, struc
 		return;
 	}
 	block->object = object_of(task, &call, entry);
+	block->is_address = (entry & ENTRY_OBJECT_MASK) == ENTRY_ADDRESS;
 	block->reason = entry & ENTRY_REASON_MASK;
-	if ((entry & ENTRY_OBJECT_MASK) == ENTRY_FD)
-		inode = inode_of_fd(task, (uint32_t)call.first_argument);
+	if ((entry & ENTRY_OBJECT_MASK) == ENTRY_FD || ((entry & ENTRY_OBJECT_MASK) >= ENTRY_POLLED && block->object))
+		inode = inode_of_fd(task, (uint32_t)block->object);
 	if (inode)
 		block->inode = BPF_CORE_READ(inode, i_ino);
 	if (block->reason == BY_FD)

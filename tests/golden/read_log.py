@@ -393,11 +393,20 @@ def read_object(batch, f):
     return dict(common(batch, f), reason=f[2], object=f[3], name=batch.text(f[4]))
 
 
+def read_stack(batch, f):
+    return dict(common(batch, f), what=f[2], stack=f[3], weight=f[4], is_keyed=int(f[5] != 0),
+                span=read_current_span(batch, batch.threads[f[1]], f[6], f[7]))
+
+
+def read_frames(batch, f):
+    return dict(time=batch.time, stack=f[1], names=batch.text(f[2]))
+
+
 KINDS = {
     1: ("span", read_span), 2: ("run", read_run), 3: ("wake", read_wake), 4: ("thread", read_thread), 5: ("attribute", read_attribute),
     6: ("instant", read_instant), 7: ("counter", read_counter), 8: ("link", read_link), 9: ("loss", read_loss),
     10: ("open_span", read_open_span), 11: ("summary", read_summary), 12: ("dropped", read_dropped), 13: ("continued", read_continued),
-    14: ("stay", read_stay), 15: ("object", read_object),
+    14: ("stay", read_stay), 15: ("object", read_object), 16: ("stack", read_stack), 17: ("frames", read_frames),
 }
 
 

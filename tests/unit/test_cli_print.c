@@ -94,6 +94,12 @@ static struct txtrace_record random_record(void)
 	case TXTRACE_RECORD_OBJECT:
 		record.object.name = random_string();
 		break;
+	case TXTRACE_RECORD_STACK:
+		record.stack.is_keyed = record.stack.stack & 1;
+		break;
+	case TXTRACE_RECORD_FRAMES:
+		record.frames.names = random_string();
+		break;
 	case TXTRACE_RECORD_DAMAGE:
 		record.damage.reason = next_random() & 1 ? "a reason" : NULL;
 		break;

@@ -145,6 +145,17 @@ static void move_object(struct shifting *shifting, struct txtrace_record *record
 	move_thread(shifting, &record->object.pid, &record->object.tid);
 }
 
+static void move_stack(struct shifting *shifting, struct txtrace_record *record)
+{
+	move_time(shifting, &record->stack.time_ns);
+	move_thread(shifting, &record->stack.pid, &record->stack.tid);
+}
+
+static void move_frames(struct shifting *shifting, struct txtrace_record *record)
+{
+	move_time(shifting, &record->frames.time_ns);
+}
+
 static void (*const moves[TXTRACE_RECORD_KIND_COUNT])(struct shifting *shifting, struct txtrace_record *record) = {
 	[TXTRACE_RECORD_SPAN] = move_span,           [TXTRACE_RECORD_RUN] = move_run,
 	[TXTRACE_RECORD_WAKE] = move_wake,           [TXTRACE_RECORD_THREAD] = move_thread_record,
@@ -153,7 +164,8 @@ static void (*const moves[TXTRACE_RECORD_KIND_COUNT])(struct shifting *shifting,
 	[TXTRACE_RECORD_LOSS] = move_loss,           [TXTRACE_RECORD_OPEN_SPAN] = move_open_span,
 	[TXTRACE_RECORD_SUMMARY] = move_summary,     [TXTRACE_RECORD_DROPPED] = move_dropped,
 	[TXTRACE_RECORD_CONTINUED] = move_continued, [TXTRACE_RECORD_STAY] = move_stay,
-	[TXTRACE_RECORD_OBJECT] = move_object,
+	[TXTRACE_RECORD_OBJECT] = move_object,       [TXTRACE_RECORD_STACK] = move_stack,
+	[TXTRACE_RECORD_FRAMES] = move_frames,
 };
 
 int id_shift_apply(const struct id_shift *shift, struct txtrace_record *record)

@@ -141,6 +141,7 @@ static int switch_out(struct attribution *attribution, const struct event *event
 	if (err)
 		return err;
 	was_on_cpu = thread->state == THREAD_ON_CPU;
+	thread->block_stack = 0;
 	thread_leave(thread, event->time_ns, event->sched.left_as == WIRE_LEFT_BLOCKED ? THREAD_BLOCKED : THREAD_RUNNABLE,
 		     event->sched.reason);
 	if (was_on_cpu)
@@ -166,9 +167,10 @@ int attribute_switch(struct attribution *attribution, const struct event *event)
 	if (err || !event->sched.next_is_traced)
 		return err;
 	err = thread_of_event(attribution, event->sched.next_tid, event->sched.next_tgid, event->time_ns, &next);
-	if (!err)
-		thread_arrive(next, event->time_ns, event->cpu);
-	return err;
+	if (err)
+		return err;
+	thread_arrive(next, event->time_ns, event->cpu);
+	return put_block_stack(attribution, next, event->time_ns);
 }
 
 /* The span that the thread has entered last; 0: it is in none. */

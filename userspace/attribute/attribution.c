@@ -102,6 +102,7 @@ static int (*const handlers[])(struct attribution *attribution, const struct eve
 	[EVENT_KEY_LEAVE] = attribute_leave,
 	[EVENT_KEY_END] = attribute_end,
 	[EVENT_KEY_INSTANT] = attribute_key_instant,
+	[EVENT_STACK] = attribute_stack,
 	[EVENT_LOSS] = attribute_loss,
 };
 

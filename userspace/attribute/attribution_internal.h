@@ -63,6 +63,10 @@ int attribute_instant(struct attribution *attribution, const struct event *event
 int attribute_key_instant(struct attribution *attribution, const struct event *event);
 int attribute_counter(struct attribution *attribution, const struct event *event);
 int attribute_link(struct attribution *attribution, const struct event *event);
+int attribute_stack(struct attribution *attribution, const struct event *event);
+
+/* The thread has got a CPU: tells where it was blocked, if that is known. 0, or what the sink returned. */
+int put_block_stack(struct attribution *attribution, struct thread *thread, uint64_t time_ns);
 
 /* The thread that an event tells of; made, in an unknown state, if it was not announced. 0, -ENOMEM, or what the sink returned. */
 int thread_of_event(struct attribution *attribution, uint32_t tid, uint32_t tgid, uint64_t time_ns, struct thread **thread);

@@ -57,6 +57,7 @@ struct thread {
 	uint64_t run_blocked_ns;
 	uint64_t run_runnable_ns;
 	uint32_t run_cpu;
+	uint32_t block_stack; /* of the sleep that goes on; 0: not known */
 
 	struct stay *stays; /* the spans that it is in */
 };

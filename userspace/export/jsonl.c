@@ -345,8 +345,10 @@ static int jsonl_dropped(void *state, const struct txtrace_dropped *dropped)
 	json_member_u64(json, "batch_cnt", dropped->batch_cnt);
 	json_name(json, "records");
 	json_object_begin(json);
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_OBJECT; kind++)
-		json_member_u64(json, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++) {
+		if (txtrace_record_kind_name(kind))
+			json_member_u64(json, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
+	}
 	json_object_end(json);
 	return end_line(json);
 }
@@ -387,6 +389,34 @@ static int jsonl_object(void *state, const struct txtrace_object *object)
 	json_member_text(json, "reason", txtrace_block_reason_name(object->reason));
 	member_pointer(json, "object", object->object);
 	member_bytes(json, "name", "name_hex", object->name);
+	return end_line(json);
+}
+
+static int jsonl_stack(void *state, const struct txtrace_stack *stack)
+{
+	struct json *json = state;
+	const char *what = stack->what == TXTRACE_STACK_OFF_CPU ? "off_cpu" : stack->what == TXTRACE_STACK_ON_CPU ? "on_cpu" : NULL;
+
+	begin_line(json, "stack");
+	json_member_u64(json, "time_ns", stack->time_ns);
+	json_member_u64(json, "pid", stack->pid);
+	json_member_u64(json, "tid", stack->tid);
+	json_member_text(json, "what", what);
+	json_member_u64(json, "weight_ns", stack->weight_ns);
+	json_member_u64(json, "stack", stack->stack);
+	json_member_u64_string(json, "span", stack->span);
+	json_member_bool(json, "keyed", stack->is_keyed);
+	return end_line(json);
+}
+
+static int jsonl_frames(void *state, const struct txtrace_frames *frames)
+{
+	struct json *json = state;
+
+	begin_line(json, "frames");
+	json_member_u64(json, "time_ns", frames->time_ns);
+	json_member_u64(json, "stack", frames->stack);
+	member_bytes(json, "names", "names_hex", frames->names);
 	return end_line(json);
 }
 
@@ -476,6 +506,8 @@ const struct export_format format_jsonl = {
 	.continued = jsonl_continued,
 	.stay = jsonl_stay,
 	.object = jsonl_object,
+	.stack = jsonl_stack,
+	.frames = jsonl_frames,
 	.damage = jsonl_damage,
 	.finish = jsonl_finish,
 	.free = jsonl_free,

@@ -170,8 +170,8 @@ void args_add_dropped(struct picture_args *args, const struct txtrace_dropped *d
 {
 	args_add(args, "batch_cnt", ARG_UINT, dropped->batch_cnt);
 	args_begin_group(args, "records");
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_OBJECT; kind++)
-		if (dropped->record_cnt[kind])
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++)
+		if (dropped->record_cnt[kind] && txtrace_record_kind_name(kind))
 			args_add(args, txtrace_record_kind_name(kind), ARG_UINT, dropped->record_cnt[kind]);
 	args_end_group(args);
 }

@@ -291,8 +291,10 @@ static void add_dropped(struct text *text, const struct txtrace_record *record)
 	add_u64(text, "first_ns", dropped->first_ns);
 	add_u64(text, "last_ns", dropped->last_ns);
 	add_u64(text, "batches", dropped->batch_cnt);
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_OBJECT; kind++)
-		add_u64(text, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++) {
+		if (txtrace_record_kind_name(kind))
+			add_u64(text, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
+	}
 }
 
 static void add_continued(struct text *text, const struct txtrace_record *record)
@@ -326,6 +328,28 @@ static void add_object(struct text *text, const struct txtrace_record *record)
 	add_string(text, "name", &object->name);
 }
 
+static void add_stack(struct text *text, const struct txtrace_record *record)
+{
+	const struct txtrace_stack *stack = &record->stack;
+	const char *what = stack->what == TXTRACE_STACK_OFF_CPU ? "off_cpu" : stack->what == TXTRACE_STACK_ON_CPU ? "on_cpu" : NULL;
+
+	add_u64(text, "time_ns", stack->time_ns);
+	add_u64(text, "pid", stack->pid);
+	add_u64(text, "tid", stack->tid);
+	add_named(text, "what", what, stack->what);
+	add_u64(text, "weight_ns", stack->weight_ns);
+	add_u64(text, "stack", stack->stack);
+	add_u64(text, "span", stack->span);
+	add_u64(text, "keyed", stack->is_keyed);
+}
+
+static void add_frames(struct text *text, const struct txtrace_record *record)
+{
+	add_u64(text, "time_ns", record->frames.time_ns);
+	add_u64(text, "stack", record->frames.stack);
+	add_string(text, "names", &record->frames.names);
+}
+
 static void add_damage(struct text *text, const struct txtrace_record *record)
 {
 	const struct txtrace_damage *damage = &record->damage;
@@ -346,7 +370,8 @@ static void (*const kinds[TXTRACE_RECORD_KIND_COUNT])(struct text *text, const s
 	[TXTRACE_RECORD_LOSS] = add_loss,           [TXTRACE_RECORD_OPEN_SPAN] = add_open_span,
 	[TXTRACE_RECORD_SUMMARY] = add_summary,     [TXTRACE_RECORD_DROPPED] = add_dropped,
 	[TXTRACE_RECORD_CONTINUED] = add_continued, [TXTRACE_RECORD_STAY] = add_stay,
-	[TXTRACE_RECORD_OBJECT] = add_object,       [TXTRACE_RECORD_DAMAGE] = add_damage,
+	[TXTRACE_RECORD_OBJECT] = add_object,       [TXTRACE_RECORD_STACK] = add_stack,
+	[TXTRACE_RECORD_FRAMES] = add_frames,       [TXTRACE_RECORD_DAMAGE] = add_damage,
 };
 
 void dump_line_append(struct text *text, const struct txtrace_record *record)

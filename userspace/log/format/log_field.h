@@ -12,7 +12,7 @@
 #include "txtrace/log.h"
 
 #define FIELD_TIME 0   /* of every kind */
-#define FIELD_THREAD 1 /* of every kind but LOSS, SUMMARY, DROPPED and CONTINUED */
+#define FIELD_THREAD 1 /* of every kind but LOSS, SUMMARY, DROPPED, CONTINUED and FRAMES */
 
 enum span_field {
 	SPAN_END_THREAD = 2,
@@ -171,7 +171,7 @@ enum dropped_field {
 	DROPPED_SINCE_LAST = 2,
 	DROPPED_BATCHES = 3,
 	DROPPED_RECORDS = 4, /* one for each kind, from kind 1 */
-	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_OBJECT,
+	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_FRAMES,
 };
 
 enum continued_field {
@@ -202,8 +202,24 @@ enum object_field {
 	OBJECT_FIELD_COUNT = 5,
 };
 
+enum stack_field {
+	STACK_WHAT = 2,
+	STACK_STACK = 3,
+	STACK_WEIGHT = 4,
+	STACK_KEYED = 5,
+	STACK_SPAN_SLOT = 6,
+	STACK_SPAN = 7,
+	STACK_FIELD_COUNT = 8,
+};
+
+enum frames_field {
+	FRAMES_STACK = 1,
+	FRAMES_NAMES = 2,
+	FRAMES_FIELD_COUNT = 3,
+};
+
 /* Kinds that a file can hold; the reader's own DAMAGE is none. */
-#define LOG_KIND_COUNT (TXTRACE_RECORD_OBJECT + 1)
+#define LOG_KIND_COUNT (TXTRACE_RECORD_FRAMES + 1)
 
 /* No kind of this version has more. */
 #define LOG_KNOWN_FIELD_MAX 32

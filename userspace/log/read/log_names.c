@@ -20,7 +20,8 @@ static const char *const record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_LOSS] = "loss",           [TXTRACE_RECORD_OPEN_SPAN] = "open_span",
 	[TXTRACE_RECORD_SUMMARY] = "summary",     [TXTRACE_RECORD_DROPPED] = "dropped",
 	[TXTRACE_RECORD_CONTINUED] = "continued", [TXTRACE_RECORD_STAY] = "stay",
-	[TXTRACE_RECORD_OBJECT] = "object",       [TXTRACE_RECORD_DAMAGE] = "damage",
+	[TXTRACE_RECORD_OBJECT] = "object",       [TXTRACE_RECORD_STACK] = "stack",
+	[TXTRACE_RECORD_FRAMES] = "frames",       [TXTRACE_RECORD_DAMAGE] = "damage",
 };
 
 static const char *const anomalies[TXTRACE_ANOMALY_COUNT] = {

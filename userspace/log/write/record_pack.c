@@ -7,6 +7,7 @@
 
 #include "log/format/ledger_basis.h"
 #include "log/format/varint.h"
+#include "log/write/record_time.h"
 
 #define THREAD_CAPACITY 16384u
 #define TEXT_CAPACITY 32768u
@@ -29,6 +30,7 @@ enum slot_role {
 	SLOT_WOKEN = 8,        /* span that this thread was in when it was woken */
 	SLOT_WAKING = 9,       /* span that this thread was in when it woke another */
 	SLOT_STAY = 10,        /* span that this thread was in */
+	SLOT_STACK = 11,       /* span that this thread's code worked for */
 };
 
 /* Among so many CPUs the one is looked for that a span's thread has got when the last run there ended. */
@@ -111,6 +113,8 @@ static struct record_strings strings_of(const struct txtrace_record *record)
 		return (struct record_strings){ &record->link.name, { NULL, NULL } };
 	case TXTRACE_RECORD_OBJECT:
 		return (struct record_strings){ NULL, { &record->object.name, NULL } };
+	case TXTRACE_RECORD_FRAMES:
+		return (struct record_strings){ NULL, { &record->frames.names, NULL } };
 	case TXTRACE_RECORD_OPEN_SPAN:
 		return (struct record_strings){ &record->open_span.label, { &record->open_span.key, NULL } };
 	default:
@@ -532,6 +536,24 @@ static void pack_object(struct record_packer *packer, const struct txtrace_recor
 	fields[OBJECT_NAME] = pack_text(packer, &object->name);
 }
 
+static void pack_stack(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_stack *stack = &record->stack;
+
+	fields[FIELD_THREAD] = pack_thread(packer, stack->tid, stack->pid);
+	fields[STACK_WHAT] = stack->what;
+	fields[STACK_STACK] = stack->stack;
+	fields[STACK_WEIGHT] = stack->weight_ns;
+	fields[STACK_KEYED] = stack->is_keyed;
+	pack_current_span(packer, SLOT_STACK, fields[FIELD_THREAD], stack->span, fields + STACK_SPAN_SLOT);
+}
+
+static void pack_frames(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	fields[FRAMES_STACK] = record->frames.stack;
+	fields[FRAMES_NAMES] = pack_text(packer, &record->frames.names);
+}
+
 typedef void (*pack_fn)(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields);
 
 static const pack_fn packs[LOG_KIND_COUNT] = {
@@ -542,51 +564,13 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_LOSS] = pack_loss,           [TXTRACE_RECORD_OPEN_SPAN] = pack_open_span,
 	[TXTRACE_RECORD_SUMMARY] = pack_summary,     [TXTRACE_RECORD_DROPPED] = pack_dropped,
 	[TXTRACE_RECORD_CONTINUED] = pack_continued, [TXTRACE_RECORD_STAY] = pack_stay,
-	[TXTRACE_RECORD_OBJECT] = pack_object,
+	[TXTRACE_RECORD_OBJECT] = pack_object,       [TXTRACE_RECORD_STACK] = pack_stack,
+	[TXTRACE_RECORD_FRAMES] = pack_frames,
 };
-
-/* The moment at which the record was finished: its place in the log. */
-static uint64_t time_of(const struct txtrace_record *record)
-{
-	switch (record->kind) {
-	case TXTRACE_RECORD_SPAN:
-		return record->span.end_ns;
-	case TXTRACE_RECORD_RUN:
-		return record->run.end_ns;
-	case TXTRACE_RECORD_WAKE:
-		return record->wake.time_ns;
-	case TXTRACE_RECORD_THREAD:
-		return record->thread.time_ns;
-	case TXTRACE_RECORD_ATTRIBUTE:
-		return record->attribute.time_ns;
-	case TXTRACE_RECORD_INSTANT:
-		return record->instant.time_ns;
-	case TXTRACE_RECORD_COUNTER:
-		return record->counter.time_ns;
-	case TXTRACE_RECORD_LINK:
-		return record->link.time_ns;
-	case TXTRACE_RECORD_LOSS:
-		return record->loss.last_ns;
-	case TXTRACE_RECORD_OPEN_SPAN:
-		return record->open_span.time_ns;
-	case TXTRACE_RECORD_SUMMARY:
-		return record->summary.time_ns;
-	case TXTRACE_RECORD_DROPPED:
-		return record->dropped.time_ns;
-	case TXTRACE_RECORD_CONTINUED:
-		return record->continued.time_ns;
-	case TXTRACE_RECORD_STAY:
-		return record->stay.exit_ns;
-	case TXTRACE_RECORD_OBJECT:
-		return record->object.time_ns;
-	default:
-		return 0;
-	}
-}
 
 void record_pack(struct record_packer *packer, const struct txtrace_record *record, uint64_t fields[LOG_KNOWN_FIELD_MAX])
 {
-	uint64_t time_ns = time_of(record);
+	uint64_t time_ns = record_time_ns(record);
 
 	fields[FIELD_TIME] = time_ns - packer->model.time_ns;
 	packer->model.time_ns = time_ns;
