@@ -86,7 +86,7 @@ static __always_inline uint64_t requested_ns(const struct syscall_entry *call, b
 	return call->first_argument == CLOCK_MONOTONIC_ID && ns > now_ns ? ns - now_ns : 0;
 }
 
-#define POLLED_LOOKS 8  /* so many entries are looked at for one that is not switched off */
+#define POLLED_LOOKS 3  /* so many entries are looked at for one that is not switched off */
 #define SET_WORDS 16    /* of 64 descriptors: FD_SETSIZE */
 
 struct polled_fd {
@@ -111,40 +111,55 @@ static __always_inline uint64_t polled_fds(const struct syscall_entry *call)
 	return 0;
 }
 
+/* What follows has no branches: the verifier would have to follow each of them through every turn of the loop. */
+
 static __always_inline uint64_t set_word(uint64_t set, uint32_t idx)
 {
 	uint64_t word = 0;
 
-	if (set && bpf_probe_read_user(&word, sizeof(word), (const uint64_t *)set + idx))
-		return 0;
+	bpf_probe_read_user(&word, sizeof(word), (const uint64_t *)set + idx); /* 0 where there is nothing, as without that set */
 	return word;
 }
 
-static __always_inline uint32_t bit_cnt(uint64_t word)
+static __always_inline uint64_t bit_cnt(uint64_t word)
 {
 	word -= word >> 1 & 0x5555555555555555ULL;
 	word = (word & 0x3333333333333333ULL) + (word >> 2 & 0x3333333333333333ULL);
 	word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
-	return (uint32_t)(word * 0x0101010101010101ULL >> 56);
+	return word * 0x0101010101010101ULL >> 56;
+}
+
+/* 1 if there is a bit, else 0. */
+static __always_inline uint64_t is_any(uint64_t word)
+{
+	uint64_t negative = -word;
+
+	barrier_var(negative); /* or clang makes a branch of it */
+	return (word | negative) >> 63;
+}
+
+/* Ones below the bit `left`; none if that is negative, all from 64 on. */
+static __always_inline uint64_t ones_below(int64_t left)
+{
+	uint64_t is_negative = (uint64_t)left >> 63, is_all = (uint64_t)(63 - left) >> 63;
+
+	barrier_var(is_negative);
+	barrier_var(is_all);
+	return (-is_all | ((1ULL << (left & 63)) - 1)) & (is_negative - 1);
 }
 
 static __always_inline uint64_t selected_fds(const struct syscall_entry *call)
 {
-	uint32_t fd_cnt = (uint32_t)call->first_argument, first = 0, cnt = 0;
+	uint64_t first = 0, cnt = 0;
 
 	for (uint32_t i = 0; i < SET_WORDS; i++) {
-		uint64_t word;
+		uint64_t word = set_word(call->second_argument, i) | set_word(call->third_argument, i) | set_word(call->fourth_argument, i);
 
-		if (i * 64 >= fd_cnt)
-			break;
-		word = set_word(call->second_argument, i) | set_word(call->third_argument, i) | set_word(call->fourth_argument, i);
-		if (fd_cnt - i * 64 < 64)
-			word &= (1ULL << (fd_cnt - i * 64)) - 1;
-		if (!cnt && word)
-			first = i * 64 + bit_cnt((word & -word) - 1);
+		word &= ones_below((int64_t)(int32_t)call->first_argument - (int64_t)i * 64);
+		first |= -(is_any(word) & (is_any(cnt) ^ 1)) & (i * 64 + bit_cnt((word & -word) - 1));
 		cnt += bit_cnt(word);
 	}
-	return cnt ? (uint64_t)cnt << 32 | first : 0;
+	return cnt << 32 | first; /* if there is none, first is 0, too */
 }
 
 static __always_inline uint64_t object_of(struct task_struct *task, const struct syscall_entry *call, uint32_t entry)

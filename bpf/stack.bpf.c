@@ -248,19 +248,20 @@ __hidden void stack_of_block(void *ctx, struct task_struct *prev, const struct b
 __hidden uint64_t stack_fault(void *ctx)
 {
 	struct scratch *scratch = scratch_of_cpu();
-	uint32_t cnt, faults = 0;
+	uint64_t cnt, faults = 0;
 
 	if (!scratch)
 		return FAULT_UNKNOWN;
 	cnt = address_cnt(bpf_get_stack(ctx, scratch->kernel, FAULT_FRAME_MAX * 8, 0), FAULT_FRAME_MAX);
+	/* Without branches: the verifier would have to follow each of them through every turn of the loops. */
 	for (uint32_t i = 0; i < FAULT_FRAME_MAX; i++) {
-		if (i >= cnt)
-			break;
+		uint64_t is_there = ((uint64_t)i - cnt) >> 63;
+
 		for (uint32_t j = 0; j < FAULT_RANGE_MAX; j++) {
-			if (j >= cfg_fault_range_cnt)
-				break;
-			if (scratch->kernel[i] >= cfg_fault_ranges[j].begin && scratch->kernel[i] < cfg_fault_ranges[j].end)
-				faults |= 1u << (cfg_fault_ranges[j].fault & 31);
+			uint64_t distance = scratch->kernel[i] - cfg_fault_ranges[j].begin;
+			uint64_t is_in = (~distance & (distance - (cfg_fault_ranges[j].end - cfg_fault_ranges[j].begin))) >> 63;
+
+			faults |= (is_in & is_there) << (cfg_fault_ranges[j].fault & 31);
 		}
 	}
 	/* The inner one counts: a file's page may have to wait for memory, and all of them for the address space. */

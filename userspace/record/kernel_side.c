@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/fault_ranges.h"
+#include "record/sample_events.h"
 #include "txtrace_bpf.skel.h"
 
 #define PROBE_CNT_MAX 16
@@ -19,6 +21,8 @@ struct kernel_side {
 	size_t program_cnt;
 	struct bpf_link *links[8];
 	size_t link_cnt;
+	struct sample_events *samples;
+	uint64_t sample_ns; /* 0: none */
 };
 
 /* The probes of include/txtrace.h and who handles them. In the order of attaching: what ends a span before what begins one. */
@@ -52,6 +56,34 @@ static int print_quietly(enum libbpf_print_level level, const char *format, va_l
 	return vfprintf(stderr, format, arguments);
 }
 
+/* The skeleton's array of ranges has a type of its own. */
+static void prepare_faults(struct txtrace_bpf *bpf)
+{
+	struct fault_range ranges[FAULT_RANGE_MAX] = { { 0 } };
+	struct kernel_symbols symbols;
+
+	if (kernel_symbols_read(&symbols))
+		return;
+	bpf->rodata->cfg_fault_range_cnt = fault_ranges_find(ranges, &symbols);
+	_Static_assert(sizeof(bpf->rodata->cfg_fault_ranges) == sizeof(ranges), "the kernel side has the same ranges");
+	memcpy((void *)bpf->rodata->cfg_fault_ranges, ranges, sizeof(ranges));
+	kernel_symbols_release(&symbols);
+}
+
+static void prepare_stacks(struct kernel_side *side, const struct kernel_side_options *options)
+{
+	struct txtrace_bpf *bpf = side->bpf;
+
+	prepare_faults(bpf);
+	bpf->rodata->cfg_names_futexes = options->names_futexes;
+	bpf->rodata->cfg_stacks_off_cpu = options->has_stacks_off_cpu;
+	bpf->rodata->cfg_copies_stacks = options->copies_stacks;
+	bpf->rodata->cfg_sample_ns = options->sample_ns;
+	bpf->rodata->cfg_first_look_bytes = options->ring_bytes / 4;
+	side->sample_ns = options->has_stacks_on_cpu ? options->sample_ns : 0;
+	bpf_program__set_autoload(bpf->progs.on_sample, options->has_stacks_on_cpu);
+}
+
 static int prepare(struct kernel_side *side, const struct kernel_side_options *options)
 {
 	struct txtrace_bpf *bpf = side->bpf;
@@ -61,6 +93,7 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_wake_bytes = options->ring_bytes / 8;
 	bpf->rodata->cfg_has_prev_state = options->features->sched_switch_arg_cnt >= 4;
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
+	prepare_stacks(side, options);
 	for (size_t i = 0; !err && i < sizeof(probes) / sizeof(probes[0]); i++)
 		err = probe_program_prepare(bpf_object__find_program_by_name(bpf->obj, probes[i].program), options->features);
 	return err;
@@ -148,7 +181,7 @@ int kernel_side_start(struct kernel_side *side, struct error *error)
 		}
 		side->links[side->link_cnt++] = link;
 	}
-	return 0;
+	return side->sample_ns ? sample_events_open(&side->samples, side->bpf->progs.on_sample, side->sample_ns, error) : 0;
 }
 
 /* Reading the iterator to its end runs the program on every thread of the system. */
@@ -185,6 +218,8 @@ void kernel_side_silence(struct kernel_side *side)
 
 void kernel_side_stop(struct kernel_side *side)
 {
+	sample_events_close(side->samples);
+	side->samples = NULL;
 	while (side->link_cnt)
 		bpf_link__destroy(side->links[--side->link_cnt]);
 }

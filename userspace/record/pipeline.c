@@ -6,6 +6,9 @@
 
 #include "event/stream.h"
 
+#define FRAMES_WAIT_NS 500000000u       /* of a file that ends while recording goes on: the rings fill up meanwhile */
+#define LAST_FRAMES_WAIT_NS 30000000000u
+
 struct pipeline {
 	struct pipeline_options options;
 	struct merge *merge;
@@ -21,7 +24,14 @@ static int put_record(void *context, const struct txtrace_record *record)
 	struct pipeline *pipeline = context;
 	int err = log_writer_add(pipeline->options.log, record);
 
+	if (!err && record->kind == TXTRACE_RECORD_STACK && pipeline->options.stacks)
+		err = code_stacks_use(pipeline->options.stacks, record->stack.stack);
 	return err ? err : label_report_add(pipeline->report, record);
+}
+
+static int end_file(struct pipeline *pipeline, uint64_t time_ns, uint64_t wait_ns)
+{
+	return pipeline->options.stacks ? code_stacks_end_file(pipeline->options.stacks, time_ns, wait_ns) : 0;
 }
 
 /* Between two events: a new file begins with what it needs to be read alone. */
@@ -35,11 +45,27 @@ static int look_after_log(struct pipeline *pipeline)
 	merge_stats(pipeline->merge, &merge);
 	result = attribution_checkpoint(pipeline->attribution, merge.given_ns); /* what the file names of open spans is in it */
 	if (!result)
+		result = end_file(pipeline, merge.given_ns, FRAMES_WAIT_NS);
+	if (!result)
 		result = log_writer_turn(pipeline->options.log);
 	if (result <= 0)
 		return result;
 	result = attribution_restate(pipeline->attribution);
-	return result ? result : object_names_tell(pipeline->objects, merge.given_ns);
+	if (!result)
+		result = object_names_tell(pipeline->objects, merge.given_ns);
+	return result || !pipeline->options.stacks ? result : code_stacks_tell(pipeline->options.stacks, merge.given_ns);
+}
+
+/* What code there is has to be known before the code's addresses come. */
+static int see_code(struct code_stacks *stacks, struct event *event)
+{
+	if (event->kind == EVENT_STACK)
+		return code_stacks_see(stacks, event);
+	if (event->kind == EVENT_EXEC)
+		code_stacks_exec(stacks, event->tgid);
+	if (event->kind == EVENT_THREAD && event->tid == event->tgid && event->thread.parent_tgid)
+		return code_stacks_fork(stacks, event->thread.parent_tgid, event->tgid);
+	return 0;
 }
 
 static int handle_event(void *context, const void *record, size_t size)
@@ -53,6 +79,11 @@ static int handle_event(void *context, const void *record, size_t size)
 		return 0;
 	}
 	pipeline->event_cnt++;
+	err = pipeline->options.stacks ? see_code(pipeline->options.stacks, &event) : 0;
+	if (err)
+		return err;
+	if (event.kind == EVENT_STACK && event.stack.what == WIRE_STACK_FUTEX)
+		return 0;
 	if (pipeline->options.stream)
 		stream_write_event(pipeline->options.stream, &event);
 	err = pipeline->options.read_object ? object_names_see(pipeline->objects, &event) : 0;
@@ -74,6 +105,8 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 	pipeline->attribution = attribution_new(put_record, pipeline);
 	pipeline->report = label_report_new(0);
 	pipeline->objects = object_names_new(options->read_object, put_record, pipeline);
+	if (options->stacks)
+		code_stacks_set_sink(options->stacks, put_record, pipeline);
 	if (pipeline->merge && pipeline->attribution && pipeline->report && pipeline->objects)
 		return pipeline;
 	pipeline_free(pipeline);
@@ -120,6 +153,14 @@ int pipeline_run(struct pipeline *pipeline)
 	return err ? err : look_after_log(pipeline); /* a flush may have found that the file is old */
 }
 
+int pipeline_tick(struct pipeline *pipeline)
+{
+	struct merge_stats merge;
+
+	merge_stats(pipeline->merge, &merge);
+	return pipeline->options.stacks ? code_stacks_tick(pipeline->options.stacks, merge.given_ns) : 0;
+}
+
 int pipeline_checkpoint(struct pipeline *pipeline, uint64_t time_ns)
 {
 	return attribution_checkpoint(pipeline->attribution, time_ns);
@@ -141,7 +182,9 @@ int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns)
 	if (err)
 		return err;
 	merge_stats(pipeline->merge, &merge);
-	return attribution_finish(pipeline->attribution, merge.given_ns > end_ns ? merge.given_ns : end_ns);
+	end_ns = merge.given_ns > end_ns ? merge.given_ns : end_ns;
+	err = attribution_finish(pipeline->attribution, end_ns);
+	return err ? err : end_file(pipeline, end_ns, LAST_FRAMES_WAIT_NS);
 }
 
 void pipeline_stats(const struct pipeline *pipeline, struct pipeline_stats *stats)

@@ -13,9 +13,12 @@
 
 #define DEFAULT_ROTATE_BYTES (100u << 20)
 #define DEFAULT_KEEP 10
+#define DEFAULT_STACK_RATE 99
 #define DEFAULT_QUEUE_BYTES (64u << 20)
 
 static const char *const codecs[] = { [LOG_CODEC_NONE] = "none", [LOG_CODEC_ZSTD] = "zstd", [LOG_CODEC_LZ4] = "lz4", NULL };
+
+static const char *const unwinds[] = { [STACK_UNWIND_DWARF] = "dwarf", [STACK_UNWIND_FRAME_POINTERS] = "frame-pointers", NULL };
 
 static const struct option_spec specs[] = {
 	OPTION("pid", 'p', OPTION_U64, "PID", "trace this process, which runs already", FIELD(pid), .minimum = 1, .maximum = INT_MAX),
@@ -25,6 +28,14 @@ static const struct option_spec specs[] = {
 	       FIELD(duration_ns), .minimum = 1),
 	OPTION("ring-size", 0, OPTION_SIZE, "SIZE", "memory for events on their way out of the kernel (default 16M for each CPU)",
 	       FIELD(ring_size_bytes), .minimum = 64 << 10),
+	OPTION_GROUP("where the code is"),
+	OPTION("stacks", 0, OPTION_STRING, "WHEN",
+	       "record stacks of the code: off-cpu (where threads block), on-cpu (where they run, sampled), or off-cpu,on-cpu", FIELD(stack_list)),
+	OPTION("stack-rate", 0, OPTION_U64, "N", "sample stacks on CPUs N times a second (default 99)", FIELD(stack_rate), .minimum = 1, .maximum = 10000),
+	OPTION("unwind", 0, OPTION_CHOICE, "HOW",
+	       "find callers by dwarf (the default on x86-64: 8 KiB of stack are copied each time) or by frame-pointers (cheaper; where the code has them)",
+	       FIELD(unwind), .choices = unwinds),
+	OPTION("no-futex-names", 0, OPTION_FLAG, NULL, "do not look which code is the first to wait for each futex", FIELD(is_without_futex_names)),
 	OPTION_GROUP("the log"),
 	OPTION("rotate-size", 0, OPTION_SIZE, "SIZE", "go on in another file when one has SIZE (default 100M; 0: never)", FIELD(rotate_size_bytes)),
 	OPTION("rotate-time", 0, OPTION_DURATION, "TIME", "or when one is that old: 90s, 15m, 1h (default 0: never)", FIELD(rotate_time_ns)),
@@ -88,6 +99,25 @@ static bool complain(const char *sentence, int *status)
 	return false;
 }
 
+/* "off-cpu", "on-cpu", or both with a comma between. */
+static bool parse_stacks(struct record_options *values)
+{
+	const char *at = values->stack_list;
+
+	while (at) {
+		size_t length = strcspn(at, ",");
+
+		if (length == strlen("off-cpu") && strncmp(at, "off-cpu", length) == 0)
+			values->stacks.off_cpu = true;
+		else if (length == strlen("on-cpu") && strncmp(at, "on-cpu", length) == 0)
+			values->stacks.on_cpu = true;
+		else
+			return false;
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	return true;
+}
+
 bool record_options_parse(struct record_options *values, int argc, char **argv, int *status)
 {
 	struct options_result result;
@@ -98,6 +128,7 @@ bool record_options_parse(struct record_options *values, int argc, char **argv, 
 		.keep = DEFAULT_KEEP,
 		.queue_size_bytes = DEFAULT_QUEUE_BYTES,
 		.compress = LOG_CODEC_ZSTD,
+		.stack_rate = DEFAULT_STACK_RATE,
 	};
 	*status = 0;
 	if (options_parse(&options, argc, argv, values, &result))
@@ -112,6 +143,8 @@ bool record_options_parse(struct record_options *values, int argc, char **argv, 
 	}
 	if (result.command && !result.command_cnt)
 		return complain("there is no command behind '--'; see txtrace-bpf --help", status);
+	if (!parse_stacks(values))
+		return complain("--stacks takes off-cpu, on-cpu, or off-cpu,on-cpu", status);
 	values->command = result.command;
 	if (values->pid && values->command)
 		return complain("a process (-p) and a command (--) cannot be traced at once; give one of them", status);

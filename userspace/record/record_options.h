@@ -8,6 +8,16 @@
 
 #include "base/options.h"
 
+enum stack_unwind_way {
+	STACK_UNWIND_DWARF = 0,
+	STACK_UNWIND_FRAME_POINTERS = 1,
+};
+
+struct stack_choice {
+	bool off_cpu;
+	bool on_cpu;
+};
+
 struct record_options {
 	uint64_t pid;         /* 0: a command is given */
 	const char *output;
@@ -21,6 +31,11 @@ struct record_options {
 	uint64_t duration_ns; /* 0: until stopped */
 	uint64_t ring_size_bytes; /* of all rings together; 0: the default */
 	const char *stream;   /* NULL: none */
+	const char *stack_list; /* as it was given; NULL: none */
+	struct stack_choice stacks;
+	uint64_t stack_rate;  /* samples a second */
+	unsigned int unwind;  /* enum stack_unwind_way */
+	bool is_without_futex_names;
 	bool wants_fast_probes;
 	bool is_quiet;
 	char *const *command; /* NULL: a pid is given */

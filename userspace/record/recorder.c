@@ -55,6 +55,20 @@ static int open_signals(struct recorder *recorder, struct error *error)
 	return -errno;
 }
 
+/* A process of its own names the code: forked before there is anything that it must not hold, least of all what keeps probes in place. */
+static int open_stacks(struct recorder *recorder, struct error *error)
+{
+	const struct record_options *options = recorder->options;
+
+	if (options->is_without_futex_names && !options->stacks.off_cpu && !options->stacks.on_cpu)
+		return 0;
+	recorder->stacks = code_stacks_new();
+	if (recorder->stacks)
+		return 0;
+	error_set(error, "not enough memory to record stacks");
+	return -ENOMEM;
+}
+
 static int check_kernel(struct recorder *recorder, struct error *error)
 {
 	kernel_features_probe(&recorder->features);
@@ -66,7 +80,14 @@ static int check_kernel(struct recorder *recorder, struct error *error)
 static int open_kernel_side(struct recorder *recorder, struct error *error)
 {
 	struct ring_set_options rings = { 0 };
-	struct kernel_side_options options = { .features = &recorder->features };
+	struct kernel_side_options options = {
+		.features = &recorder->features,
+		.names_futexes = !recorder->options->is_without_futex_names,
+		.has_stacks_off_cpu = recorder->options->stacks.off_cpu,
+		.has_stacks_on_cpu = recorder->options->stacks.on_cpu,
+		.copies_stacks = recorder->options->unwind == STACK_UNWIND_DWARF,
+		.sample_ns = 1000000000u / recorder->options->stack_rate,
+	};
 	int err;
 
 	ring_set_plan(&rings, sysconf(_SC_NPROCESSORS_CONF), recorder->options->ring_size_bytes);
@@ -157,6 +178,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.lane_cnt = recorder->ring_cnt,
 		.labels = { .read = read_label },
 		.read_object = fd_name_read,
+		.stacks = recorder->stacks,
 		.log = recorder->log,
 		.stream = recorder->stream,
 		.on_exec = recorder_on_exec,
@@ -228,7 +250,7 @@ static int attach_launched(struct recorder *recorder, struct error *error)
 int recorder_open(struct recorder **result, const struct record_options *options, int *exit_status, struct error *error)
 {
 	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
-		open_target, open_signals, check_kernel, open_kernel_side, open_log, open_stream, open_pipeline, start_kernel_side,
+		open_target, open_signals, open_stacks, check_kernel, open_kernel_side, open_log, open_stream, open_pipeline, start_kernel_side,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;
@@ -252,6 +274,8 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		return err;
 	}
 	recorder->exit_status = 0;
+	if (recorder->stacks)
+		code_stacks_look(recorder->stacks, target_pid(recorder->target));
 	kernel_side_record(recorder->kernel);
 	recorder->begin_ns = capture_now_ns();
 	if (options->command)
@@ -282,6 +306,7 @@ void recorder_close(struct recorder *recorder)
 	if (recorder->kernel)
 		kernel_side_stop(recorder->kernel);
 	pipeline_free(recorder->pipeline);
+	code_stacks_free(recorder->stacks);
 	program_memory_free(recorder->memory);
 	log_writer_abort(recorder->log);
 	if (recorder->stream)

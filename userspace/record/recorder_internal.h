@@ -35,6 +35,7 @@ struct recorder {
 	char log_path[PATH_MAX];
 	FILE *stream;
 	bool is_stream_broken;
+	struct code_stacks *stacks; /* NULL: none are recorded, and no futex is named */
 	struct pipeline *pipeline;
 	struct status_line status;
 	int signal_fd;

@@ -72,6 +72,8 @@ static void scan(struct recorder *recorder, uint64_t now_ns)
 	struct error ignored; /* what cannot be attached is counted, and said at the end */
 
 	attach_scan(recorder->attach, target_pid(recorder->target), &ignored);
+	if (recorder->stacks)
+		code_stacks_look(recorder->stacks, target_pid(recorder->target));
 	recorder->next_scan_ns = now_ns + recorder->scan_delay_ns;
 	if (recorder->scan_delay_ns < SCAN_NS)
 		recorder->scan_delay_ns *= 2;
@@ -173,6 +175,8 @@ static int loop(struct recorder *recorder)
 		if (now_ns >= recorder->next_scan_ns && !recorder->is_target_gone)
 			scan(recorder, now_ns);
 		keep_house(recorder, now_ns);
+		if (!err)
+			err = pipeline_tick(recorder->pipeline);
 		if (!err)
 			err = flush(recorder, now_ns);
 		if (!err)
