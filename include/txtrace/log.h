@@ -329,12 +329,14 @@ enum txtrace_stack_what {
 struct txtrace_stack {
 	uint64_t time_ns;
 	uint64_t weight_ns;
-	uint64_t span;  /* the id of the span that the thread had entered last, and is in; 0: it is in none */
+	uint64_t span;  /* id of a span that the thread is in: of the one entered last, and in repeats of the others; 0: it is in none */
 	uint64_t stack; /* of the FRAMES record of this number, which comes later in the same file */
 	uint32_t pid;
 	uint32_t tid;
+	uint32_t span_pid; /* of the span's own record: that of another process than the thread's only if it is keyed */
 	uint8_t what;   /* enum txtrace_stack_what */
 	bool is_keyed;  /* the span is */
+	bool is_repeat; /* the record before says the same, for another span that the thread is in */
 };
 
 /* One for each stack of a file that a STACK record in it names: numbers are those of one capture. */

@@ -165,7 +165,8 @@ static const struct field object_fields[] = {
 
 static const struct field stack_fields[] = {
 	COMMON(stack), FIELD(FIELD_U8, what, stack, "what"), FIELD(FIELD_U64, weight_ns, stack, "weight_ns"),
-	FIELD(FIELD_U64, stack, stack, "stack"), FIELD(FIELD_U64, span, stack, "span"), FIELD(FIELD_BOOL, is_keyed, stack, "keyed"), { NULL, 0, 0, 0 },
+	FIELD(FIELD_U64, stack, stack, "stack"), FIELD(FIELD_U64, span, stack, "span"), FIELD(FIELD_U32, span_pid, stack, "span_pid"),
+	FIELD(FIELD_BOOL, is_keyed, stack, "keyed"), FIELD(FIELD_BOOL, is_repeat, stack, "repeat"), { NULL, 0, 0, 0 },
 };
 
 static const struct field frames_fields[] = {

@@ -395,7 +395,8 @@ def read_object(batch, f):
 
 def read_stack(batch, f):
     return dict(common(batch, f), what=f[2], stack=f[3], weight=f[4], is_keyed=int(f[5] != 0),
-                span=read_current_span(batch, batch.threads[f[1]], f[6], f[7]))
+                span=read_current_span(batch, batch.threads[f[1]], f[6], f[7]), span_pid=batch.threads[f[1]].pid + f[8] & 0xFFFFFFFF,
+                is_repeat=int(f[9] != 0))
 
 
 def read_frames(batch, f):

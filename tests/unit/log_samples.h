@@ -206,6 +206,8 @@ static inline void put_mark(FILE *out, const struct txtrace_record *record)
 		put_number(out, "weight", record->stack.weight_ns);
 		put_number(out, "is_keyed", record->stack.is_keyed);
 		put_number(out, "span", record->stack.span);
+		put_number(out, "span_pid", record->stack.span_pid);
+		put_number(out, "is_repeat", record->stack.is_repeat);
 	} else if (record->kind == TXTRACE_RECORD_FRAMES) {
 		put_number(out, "time", record->frames.time_ns);
 		put_number(out, "stack", record->frames.stack);

@@ -147,8 +147,12 @@ static void move_object(struct shifting *shifting, struct txtrace_record *record
 
 static void move_stack(struct shifting *shifting, struct txtrace_record *record)
 {
-	move_time(shifting, &record->stack.time_ns);
-	move_thread(shifting, &record->stack.pid, &record->stack.tid);
+	struct txtrace_stack *stack = &record->stack;
+	uint32_t tid = stack->tid;
+
+	move_time(shifting, &stack->time_ns);
+	move_thread(shifting, &stack->span_pid, &tid);
+	move_thread(shifting, &stack->pid, &stack->tid);
 }
 
 static void move_frames(struct shifting *shifting, struct txtrace_record *record)

@@ -26,7 +26,9 @@ struct image {
 
 struct process {
 	struct image now;
-	struct image next; /* seen in /proc already; its exec is yet to be handled */
+	struct image next;   /* seen in /proc already; its exec is yet to be told */
+	struct image before; /* the last exec */
+	uint64_t exec_ns;
 	uint64_t look_ns;
 };
 
@@ -57,6 +59,7 @@ void code_map_free(struct code_map *map)
 	for (size_t i = 0; (process = id_map_next(&map->processes, &i));) {
 		free(process->now.mappings);
 		free(process->next.mappings);
+		free(process->before.mappings);
 		free(process);
 	}
 	for (size_t i = 0; (file = id_map_next(&map->files, &i));)
@@ -161,15 +164,17 @@ int code_map_fork(struct code_map *map, uint32_t parent_tgid, uint32_t child_tgi
 	return 0;
 }
 
-void code_map_exec(struct code_map *map, uint32_t tgid)
+void code_map_exec(struct code_map *map, uint32_t tgid, uint64_t exec_ns)
 {
 	struct process *process = id_map_get(&map->processes, tgid, 0);
 
-	if (!process)
+	if (!process || exec_ns <= process->exec_ns)
 		return;
-	free(process->now.mappings);
+	free(process->before.mappings);
+	process->before = process->now;
 	process->now = process->next;
 	process->next = (struct image){ 0 };
+	process->exec_ns = exec_ns;
 	process->look_ns = 0;
 }
 
@@ -190,23 +195,25 @@ static const struct code_mapping *find_mapping(const struct image *image, uint64
 	return NULL;
 }
 
-struct code_place code_map_find(struct code_map *map, uint32_t tgid, uint64_t address, bool may_look, uint64_t now_ns)
+struct code_place code_map_find(struct code_map *map, const struct code_moment *moment, uint64_t address, bool may_look)
 {
-	struct process *process = may_look ? process_of(map, tgid) : id_map_get(&map->processes, tgid, 0);
+	struct process *process = may_look ? process_of(map, moment->tgid) : id_map_get(&map->processes, moment->tgid, 0);
 	struct code_place place = { .kind = CODE_UNKNOWN, .address = address };
 	const struct code_mapping *mapping;
+	const struct image *image;
 
 	if (!process)
 		return place;
-	mapping = find_mapping(&process->now, address);
-	if (!mapping && may_look && (!process->look_ns || now_ns - process->look_ns >= CODE_MAP_LOOK_NS)) {
-		code_map_look(map, tgid, now_ns);
-		mapping = find_mapping(&process->now, address);
+	image = moment->event_ns < process->exec_ns ? &process->before : &process->now;
+	mapping = find_mapping(image, address);
+	if (!mapping && may_look && image == &process->now && (!process->look_ns || moment->now_ns - process->look_ns >= CODE_MAP_LOOK_NS)) {
+		code_map_look(map, moment->tgid, moment->now_ns);
+		mapping = find_mapping(image, address);
 	}
 	if (mapping && mapping->file && code_file_address(mapping->file, mapping->offset + (address - mapping->begin), &place.address)) {
 		place.kind = CODE_FILE;
 		place.file = mapping->file;
-	} else if (!mapping && process->now.number) {
+	} else if (!mapping && image->number) {
 		place.kind = CODE_NO_FILE;
 	}
 	return place;

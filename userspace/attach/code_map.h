@@ -28,8 +28,8 @@ int code_map_look(struct code_map *map, uint32_t tgid, uint64_t now_ns);
 /* The child begins with the parent's memory. */
 int code_map_fork(struct code_map *map, uint32_t parent_tgid, uint32_t child_tgid);
 
-/* The event of an exec is being handled: what was mapped before is gone. */
-void code_map_exec(struct code_map *map, uint32_t tgid);
+/* It got a new program at exec_ns: what was mapped before holds for addresses of before. */
+void code_map_exec(struct code_map *map, uint32_t tgid, uint64_t exec_ns);
 
 enum code_place_kind {
 	CODE_UNKNOWN = 0,
@@ -43,7 +43,14 @@ struct code_place {
 	uint64_t address;       /* FILE: as the file has it; else that in the process */
 };
 
+/* Whose code it was when. */
+struct code_moment {
+	uint32_t tgid;
+	uint64_t event_ns; /* when the address was there */
+	uint64_t now_ns;
+};
+
 /* may_look: /proc may be read for it. */
-struct code_place code_map_find(struct code_map *map, uint32_t tgid, uint64_t address, bool may_look, uint64_t now_ns);
+struct code_place code_map_find(struct code_map *map, const struct code_moment *moment, uint64_t address, bool may_look);
 
 #endif

@@ -90,7 +90,7 @@ static bool step_by_frame_pointer(struct code_map *map, const struct stack_copy 
 	uint64_t at = frame->registers[FRAME_POINTER], caller, next;
 
 	if (!frame->is_known[FRAME_POINTER] || at < frame->registers[UNWIND_SP] || at & 7 || !read_stack(copy, at, &next) ||
-	    !read_stack(copy, at + 8, &caller) || code_map_find(map, copy->tgid, caller, false, 0).kind == CODE_UNKNOWN || caller < 4096)
+	    !read_stack(copy, at + 8, &caller) || code_map_find(map, &copy->moment, caller, false).kind == CODE_UNKNOWN || caller < 4096)
 		return false;
 	memset(frame->is_known, 0, sizeof(frame->is_known));
 	frame->registers[UNWIND_PC] = caller;
@@ -101,8 +101,8 @@ static bool step_by_frame_pointer(struct code_map *map, const struct stack_copy 
 	return true;
 }
 
-size_t stack_unwind_walk(struct stack_unwind *unwind, struct code_map *map, const struct stack_copy *copy, uint64_t now_ns, uint64_t *addresses,
-			 size_t max, bool *is_whole)
+size_t stack_unwind_walk(struct stack_unwind *unwind, struct code_map *map, const struct stack_copy *copy, uint64_t *addresses, size_t max,
+			 bool *is_whole)
 {
 	struct frame frame = { .is_call = false };
 	size_t cnt = 0;
@@ -119,7 +119,7 @@ size_t stack_unwind_walk(struct stack_unwind *unwind, struct code_map *map, cons
 			break;
 		}
 		addresses[cnt++] = frame.registers[UNWIND_PC];
-		place = code_map_find(map, copy->tgid, frame.registers[UNWIND_PC] - frame.is_call, true, now_ns);
+		place = code_map_find(map, &copy->moment, frame.registers[UNWIND_PC] - frame.is_call, true);
 		if (place.kind == CODE_FILE)
 			row = find_row(unwind, place.file, place.address);
 		if (row ? !step_by_rules(copy, row, &frame, is_whole) : !step_by_frame_pointer(map, copy, &frame))

@@ -14,7 +14,7 @@ struct stack_unwind *stack_unwind_new(void); /* NULL: no memory */
 void stack_unwind_free(struct stack_unwind *unwind); /* NULL is allowed */
 
 struct stack_copy {
-	uint32_t tgid;
+	struct code_moment moment;
 	const uint64_t *registers; /* UNWIND_REGISTER_COUNT of them */
 	const uint8_t *bytes;      /* of the stack, from the stack pointer on */
 	size_t byte_cnt;
@@ -24,7 +24,7 @@ struct stack_copy {
  * The address of the code, then return addresses, innermost first: how many; at most max. *is_whole: the last one is where the thread began; if
  * not, the copy ended, or somebody's rules are not known.
  */
-size_t stack_unwind_walk(struct stack_unwind *unwind, struct code_map *map, const struct stack_copy *copy, uint64_t now_ns, uint64_t *addresses,
-			 size_t max, bool *is_whole);
+size_t stack_unwind_walk(struct stack_unwind *unwind, struct code_map *map, const struct stack_copy *copy, uint64_t *addresses, size_t max,
+			 bool *is_whole);
 
 #endif

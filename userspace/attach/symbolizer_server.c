@@ -92,12 +92,12 @@ static Dwfl_Module *open_module(Dwfl **dwfl, int fd)
 	return module;
 }
 
-/* A compiler's variant of a function (NAME.cold, NAME.isra.0) has the function's name. */
+/* A compiler's variant of a function (NAME.cold, NAME.isra.0) has the function's name, and so has a version of a symbol (NAME@@VERSION). */
 static size_t plain_length(const char *name)
 {
-	const char *dot = strchr(name, '.');
+	size_t length = strcspn(name, ".@");
 
-	return dot && dot > name ? (size_t)(dot - name) : strlen(name);
+	return length > 0 ? length : strlen(name);
 }
 
 static void add_name(const struct server *server, struct answer *answer, const char *name)

@@ -33,8 +33,8 @@ enum event_kind {
 	EVENT_KEY_LEAVE = WIRE_KEY_LEAVE,
 	EVENT_KEY_END = WIRE_KEY_END,
 	EVENT_KEY_INSTANT = WIRE_KEY_INSTANT,
-	EVENT_STACK = WIRE_STACK,
 	EVENT_LOSS = WIRE_KIND_COUNT, /* made by the reader of the rings, at the time of the first loss */
+	EVENT_STACK = WIRE_KIND_COUNT + 1, /* made of WIRE_STACK by whoever knows the code */
 };
 
 /* Bytes that somebody else owns, for as long as the event is being handled. */
@@ -94,17 +94,10 @@ struct event {
 			struct event_text name; /* BEGIN: label; INSTANT: name */
 		} keyed;
 		struct {
-			uint64_t begin_ns; /* OFF_CPU, FUTEX: of the switch */
-			uint64_t object;   /* FUTEX: its address; ON_CPU: ns that it stands for */
-			uint32_t id;       /* of the same frames; 0: not known. From whoever knows the code: the decoder leaves it 0 */
-			uint8_t what;      /* enum wire_stack_what */
-			uint16_t kernel_cnt;
-			uint16_t user_cnt;
-			uint16_t byte_cnt;
-			const uint64_t *kernel;    /* as in struct wire_stack */
-			const uint64_t *user;
-			const uint64_t *registers; /* NULL: there are none */
-			const uint8_t *bytes;
+			uint64_t begin_ns;  /* OFF_CPU: of the switch */
+			uint64_t weight_ns; /* ON_CPU: that it stands for */
+			uint32_t id;        /* the same for the same frames; 0: not known */
+			uint8_t what;       /* enum wire_stack_what */
 		} stack; /* STACK */
 		struct {
 			uint64_t last_ns;

@@ -140,26 +140,13 @@ static int decode_key(const struct wire *wire, struct event *event)
 
 static int decode_stack(const struct wire *wire, struct event *event)
 {
-	const struct wire_stack *w = (const void *)wire->bytes;
-	const uint64_t *words = (const uint64_t *)(w + 1);
+	const struct wire_stack_number *w = (const void *)wire->bytes;
 
-	if (w->kernel_cnt > WIRE_STACK_KERNEL_MAX || w->user_cnt > WIRE_STACK_USER_MAX || w->byte_cnt > WIRE_STACK_BYTES_MAX ||
-	    sizeof(*w) + (w->kernel_cnt + (size_t)w->user_cnt) * sizeof(*words) > wire->size ||
-	    (w->has_registers && sizeof(struct wire_stack_copy) > wire->size))
-		return -EBADMSG;
 	event->stack.begin_ns = w->begin_ns;
-	event->stack.object = w->object;
+	event->stack.weight_ns = w->weight_ns;
+	event->stack.id = w->id;
 	event->stack.what = w->what;
-	event->stack.kernel_cnt = w->kernel_cnt;
-	event->stack.user_cnt = w->user_cnt;
-	event->stack.kernel = words;
-	event->stack.user = words + w->kernel_cnt;
-	if (!w->has_registers)
-		return 0;
-	event->stack.registers = w->registers;
-	event->stack.byte_cnt = w->byte_cnt;
-	event->stack.bytes = ((const struct wire_stack_copy *)w)->bytes;
-	return 0;
+	return w->what == WIRE_STACK_OFF_CPU || w->what == WIRE_STACK_ON_CPU ? 0 : -EBADMSG;
 }
 
 static int decode_loss(const struct wire *wire, struct event *event)
@@ -197,7 +184,7 @@ static const struct {
 	[WIRE_KEY_LEAVE] = { sizeof(struct wire_key), decode_key },
 	[WIRE_KEY_END] = { sizeof(struct wire_key), decode_key },
 	[WIRE_KEY_INSTANT] = { sizeof(struct wire_key), decode_key },
-	[WIRE_STACK] = { sizeof(struct wire_stack), decode_stack },
+	[EVENT_STACK] = { sizeof(struct wire_stack_number), decode_stack },
 	[EVENT_LOSS] = { sizeof(struct wire_loss), decode_loss },
 };
 

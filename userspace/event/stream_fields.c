@@ -102,13 +102,13 @@ static const struct stream_field key_fields[] = {
 	{ 0 },
 };
 
-static const struct stream_names stack_whats = NAMES("none", "off_cpu", "on_cpu", "futex");
+static const struct stream_names stack_whats = NAMES("none", "off_cpu", "on_cpu");
 
 static const struct stream_field stack_fields[] = {
 	{ "what", STREAM_NAME, AT(stack.what), &stack_whats, 0, true, 0 },
 	{ "stack", STREAM_U32, AT(stack.id), NULL, 0, true, 0 },
 	{ "begin", STREAM_U64, AT(stack.begin_ns), NULL, 0, false, 0 },
-	{ "object", STREAM_HEX, AT(stack.object), NULL, 0, false, 0 },
+	{ "weight", STREAM_U64, AT(stack.weight_ns), NULL, 0, false, 0 },
 	{ 0 },
 };
 

@@ -405,7 +405,9 @@ static int jsonl_stack(void *state, const struct txtrace_stack *stack)
 	json_member_u64(json, "weight_ns", stack->weight_ns);
 	json_member_u64(json, "stack", stack->stack);
 	json_member_u64_string(json, "span", stack->span);
+	json_member_u64(json, "span_pid", stack->span_pid);
 	json_member_bool(json, "keyed", stack->is_keyed);
+	json_member_bool(json, "repeat", stack->is_repeat);
 	return end_line(json);
 }
 

@@ -75,25 +75,49 @@ void code_stacks_free(struct code_stacks *stacks)
 	free(stacks);
 }
 
-/* Innermost first, as they come. */
-static int user_frames(struct code_stacks *stacks, const struct event *event, uint32_t *frames, size_t *cnt)
+/* A stack as the kernel side has sent it, checked. */
+struct sent_stack {
+	const struct wire_stack *wire;
+	const uint64_t *kernel;
+	const uint64_t *user;
+	const uint8_t *bytes;
+};
+
+static bool read_stack(const void *record, size_t size, struct sent_stack *sent)
 {
-	uint64_t addresses[WIRE_STACK_USER_MAX], time_ns = now_ns();
-	const uint64_t *from = event->stack.user;
+	const struct wire_stack *wire = record;
+
+	if (size < sizeof(*wire) || wire->kernel_cnt > WIRE_STACK_KERNEL_MAX || wire->user_cnt > WIRE_STACK_USER_MAX ||
+	    wire->byte_cnt > WIRE_STACK_BYTES_MAX || sizeof(*wire) + (wire->kernel_cnt + (size_t)wire->user_cnt) * sizeof(uint64_t) > size ||
+	    (wire->has_registers && sizeof(struct wire_stack_copy) > size))
+		return false;
+	sent->wire = wire;
+	sent->kernel = (const uint64_t *)(wire + 1);
+	sent->user = sent->kernel + wire->kernel_cnt;
+	sent->bytes = wire->has_registers ? ((const struct wire_stack_copy *)record)->bytes : NULL;
+	return true;
+}
+
+/* Innermost first, as they come. */
+static int user_frames(struct code_stacks *stacks, const struct sent_stack *sent, uint32_t *frames, size_t *cnt)
+{
+	struct code_moment moment = { .tgid = sent->wire->header.tgid, .event_ns = sent->wire->header.time_ns, .now_ns = now_ns() };
+	uint64_t addresses[WIRE_STACK_USER_MAX];
+	const uint64_t *from = sent->user;
 	bool is_whole = true;
 	int err = 0;
 
-	*cnt = event->stack.user_cnt;
-	if (event->stack.registers) {
-		struct stack_copy copy = { event->tgid, event->stack.registers, event->stack.bytes, event->stack.byte_cnt };
+	*cnt = sent->wire->user_cnt;
+	if (sent->bytes) {
+		struct stack_copy copy = { moment, sent->wire->registers, sent->bytes, sent->wire->byte_cnt };
 
-		*cnt = stack_unwind_walk(stacks->unwind, stacks->map, &copy, time_ns, addresses, WIRE_STACK_USER_MAX, &is_whole);
+		*cnt = stack_unwind_walk(stacks->unwind, stacks->map, &copy, addresses, WIRE_STACK_USER_MAX, &is_whole);
 		from = addresses;
 	}
 	for (size_t i = 0; i < *cnt && !err; i++) {
-		struct code_place place = code_map_find(stacks->map, event->tgid, from[i] - (i > 0), true, time_ns); /* the call is before its return */
+		struct code_place place = code_map_find(stacks->map, &moment, from[i] - (i > 0), true); /* the call is before its return */
 
-		err = frame_table_add(stacks->frames, event->tgid, &place, time_ns, &frames[i]);
+		err = frame_table_add(stacks->frames, moment.tgid, &place, moment.now_ns, &frames[i]);
 	}
 	if (!is_whole)
 		frames[(*cnt)++] = frame_table_cut(stacks->frames);
@@ -101,31 +125,32 @@ static int user_frames(struct code_stacks *stacks, const struct event *event, ui
 }
 
 /* Without those of the scheduler, and of the program that took the stack. */
-static int kernel_frames(struct code_stacks *stacks, const struct event *event, uint32_t *frames, size_t *cnt)
+static int kernel_frames(struct code_stacks *stacks, const struct sent_stack *sent, uint32_t *frames, size_t *cnt)
 {
 	size_t first = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < event->stack.kernel_cnt; i++) {
-		if (event->stack.what == WIRE_STACK_OFF_CPU && frame_table_is_schedule(stacks->frames, event->stack.kernel[i])) {
+	for (size_t i = 0; i < sent->wire->kernel_cnt; i++) {
+		if (sent->wire->what == WIRE_STACK_OFF_CPU && frame_table_is_schedule(stacks->frames, sent->kernel[i])) {
 			first = i + 1;
 			break;
 		}
 	}
 	*cnt = 0;
-	for (size_t i = first; i < event->stack.kernel_cnt && !err; i++)
-		err = frame_table_add_kernel(stacks->frames, event->stack.kernel[i], &frames[(*cnt)++]);
+	for (size_t i = first; i < sent->wire->kernel_cnt && !err; i++)
+		err = frame_table_add_kernel(stacks->frames, sent->kernel[i], &frames[(*cnt)++]);
 	return err;
 }
 
-static int give_number(struct code_stacks *stacks, struct event *event)
+/* *id: 0 beyond the limit. */
+static int give_number(struct code_stacks *stacks, const struct sent_stack *sent, uint32_t *id)
 {
 	uint32_t inner[FRAME_CNT_MAX + 1], outer[FRAME_CNT_MAX + 1], number;
 	size_t kernel_cnt, user_cnt, cnt;
-	int err = kernel_frames(stacks, event, inner, &kernel_cnt);
+	int err = kernel_frames(stacks, sent, inner, &kernel_cnt);
 
 	if (!err)
-		err = user_frames(stacks, event, inner + kernel_cnt, &user_cnt);
+		err = user_frames(stacks, sent, inner + kernel_cnt, &user_cnt);
 	if (err)
 		return err;
 	cnt = kernel_cnt + user_cnt;
@@ -140,36 +165,48 @@ static int give_number(struct code_stacks *stacks, struct event *event)
 	if (number == STRING_POOL_NONE)
 		err = string_pool_add(stacks->stacks, (const char *)outer, cnt * sizeof(*outer), &number);
 	if (!err)
-		event->stack.id = number + 1;
+		*id = number + 1;
 	return err;
 }
 
-int code_stacks_see(struct code_stacks *stacks, struct event *event)
+static int take_stack(struct code_stacks *stacks, const struct sent_stack *sent, struct wire_stack_number *number)
 {
+	const struct wire_stack *wire = sent->wire;
 	uint32_t frames[FRAME_CNT_MAX + 1];
 	size_t cnt;
 	int err;
 
-	if (event->stack.what != WIRE_STACK_FUTEX)
-		return give_number(stacks, event);
-	err = user_frames(stacks, event, frames, &cnt);
-	return err ? err : futex_names_add(stacks->futexes, event, frames, cnt);
+	if (wire->what == WIRE_STACK_FUTEX) {
+		err = user_frames(stacks, sent, frames, &cnt);
+		return err ? err : futex_names_add(stacks->futexes, wire, frames, cnt);
+	}
+	*number = (struct wire_stack_number){ .header = wire->header, .begin_ns = wire->begin_ns, .weight_ns = wire->object, .what = wire->what };
+	number->header.kind = EVENT_STACK;
+	number->header.size = sizeof(*number);
+	err = give_number(stacks, sent, &number->id);
+	return err ? err : 1;
+}
+
+int code_stacks_take(struct code_stacks *stacks, const void *record, size_t size, struct wire_stack_number *number)
+{
+	const struct wire_header *header = record;
+	const struct wire_thread *thread = record;
+	struct sent_stack sent;
+
+	if (header->kind == WIRE_STACK)
+		return read_stack(record, size, &sent) ? take_stack(stacks, &sent, number) : 0;
+	if (header->kind == WIRE_EXEC) {
+		code_map_exec(stacks->map, header->tgid, header->time_ns);
+		futex_names_forget(stacks->futexes, header->tgid);
+	}
+	if (header->kind == WIRE_THREAD && size >= sizeof(*thread) && header->tid == header->tgid && thread->parent_tgid)
+		return code_map_fork(stacks->map, thread->parent_tgid, header->tgid);
+	return 0;
 }
 
 int code_stacks_look(struct code_stacks *stacks, uint32_t tgid)
 {
 	return code_map_look(stacks->map, tgid, now_ns());
-}
-
-void code_stacks_exec(struct code_stacks *stacks, uint32_t tgid)
-{
-	code_map_exec(stacks->map, tgid);
-	futex_names_forget(stacks->futexes, tgid);
-}
-
-int code_stacks_fork(struct code_stacks *stacks, uint32_t parent_tgid, uint32_t child_tgid)
-{
-	return code_map_fork(stacks->map, parent_tgid, child_tgid);
 }
 
 int code_stacks_use(struct code_stacks *stacks, uint64_t stack)

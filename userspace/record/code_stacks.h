@@ -8,7 +8,7 @@
 #ifndef CODE_STACKS_H
 #define CODE_STACKS_H
 
-#include "event/event.h"
+#include "event/event_decode.h"
 #include "txtrace/log.h"
 
 #define CODE_STACK_MAX (1u << 18)       /* different ones; further ones have no number */
@@ -24,13 +24,14 @@ struct code_stacks *code_stacks_new(void);
 void code_stacks_set_sink(struct code_stacks *stacks, code_stack_sink sink, void *context); /* before anything else */
 void code_stacks_free(struct code_stacks *stacks); /* NULL is allowed */
 
-/* A STACK event, in order: gives it its number, if it is for the log; a futex' first wait is kept. 0 or -ENOMEM. */
-int code_stacks_see(struct code_stacks *stacks, struct event *event);
+/*
+ * A record of the wire as soon as it is there, before its turn: the process may be gone by then. 1: it was a stack for the log, and *number goes on in its place; 0:
+ * it goes on itself, or, if it is a stack, is done with. -ENOMEM.
+ */
+int code_stacks_take(struct code_stacks *stacks, const void *record, size_t size, struct wire_stack_number *number);
 
-/* Processes as they come and change: looks at what they have mapped. 0 or -ENOMEM. */
+/* Looks at what a process has mapped. 0 or -ENOMEM. */
 int code_stacks_look(struct code_stacks *stacks, uint32_t tgid);
-void code_stacks_exec(struct code_stacks *stacks, uint32_t tgid);
-int code_stacks_fork(struct code_stacks *stacks, uint32_t parent_tgid, uint32_t child_tgid);
 
 /* A record names that stack: the file will need its frames. 0 or -ENOMEM. */
 int code_stacks_use(struct code_stacks *stacks, uint64_t stack);

@@ -54,21 +54,21 @@ void futex_names_free(struct futex_names *names)
 	free(names);
 }
 
-int futex_names_add(struct futex_names *names, const struct event *event, const uint32_t *frames, size_t cnt)
+int futex_names_add(struct futex_names *names, const struct wire_stack *stack, const uint32_t *frames, size_t cnt)
 {
-	uint64_t address = event->stack.object;
-	struct futex *futex = id_map_get(&names->futexes, event->tgid, address);
+	uint64_t address = stack->object;
+	struct futex *futex = id_map_get(&names->futexes, stack->header.tgid, address);
 
 	if (cnt == 0 || futex || names->futexes.cnt >= CODE_STACK_FUTEX_MAX)
 		return 0;
 	futex = calloc(1, sizeof(*futex));
-	if (!futex || id_map_put(&names->futexes, event->tgid, address, futex)) {
+	if (!futex || id_map_put(&names->futexes, stack->header.tgid, address, futex)) {
 		free(futex);
 		return -ENOMEM;
 	}
 	futex->address = address;
-	futex->pid = event->tgid;
-	futex->tid = event->tid;
+	futex->pid = stack->header.tgid;
+	futex->tid = stack->header.tid;
 	futex->frame_cnt = cnt < FRAMES_MAX ? cnt : FRAMES_MAX;
 	memcpy(futex->frames, frames, futex->frame_cnt * sizeof(*frames));
 	*names->end = futex;

@@ -6,7 +6,7 @@
 #ifndef FUTEX_NAMES_H
 #define FUTEX_NAMES_H
 
-#include "event/event.h"
+#include "txtrace/event.h"
 #include "record/code_stacks.h"
 #include "record/frame_table.h"
 
@@ -16,7 +16,7 @@ struct futex_names *futex_names_new(const struct frame_table *frames); /* NULL: 
 void futex_names_free(struct futex_names *names); /* NULL is allowed */
 
 /* The first wait for a futex, with its frames, the innermost first. 0 or -ENOMEM. */
-int futex_names_add(struct futex_names *names, const struct event *event, const uint32_t *frames, size_t cnt);
+int futex_names_add(struct futex_names *names, const struct wire_stack *stack, const uint32_t *frames, size_t cnt);
 void futex_names_forget(struct futex_names *names, uint32_t tgid); /* it has another program */
 
 /* Tells those whose frames have names now; all that wait, if it is the last time for the file. 0, or what the sink returned. */

@@ -56,18 +56,6 @@ static int look_after_log(struct pipeline *pipeline)
 	return result || !pipeline->options.stacks ? result : code_stacks_tell(pipeline->options.stacks, merge.given_ns);
 }
 
-/* What code there is has to be known before the code's addresses come. */
-static int see_code(struct code_stacks *stacks, struct event *event)
-{
-	if (event->kind == EVENT_STACK)
-		return code_stacks_see(stacks, event);
-	if (event->kind == EVENT_EXEC)
-		code_stacks_exec(stacks, event->tgid);
-	if (event->kind == EVENT_THREAD && event->tid == event->tgid && event->thread.parent_tgid)
-		return code_stacks_fork(stacks, event->thread.parent_tgid, event->tgid);
-	return 0;
-}
-
 static int handle_event(void *context, const void *record, size_t size)
 {
 	struct pipeline *pipeline = context;
@@ -79,11 +67,6 @@ static int handle_event(void *context, const void *record, size_t size)
 		return 0;
 	}
 	pipeline->event_cnt++;
-	err = pipeline->options.stacks ? see_code(pipeline->options.stacks, &event) : 0;
-	if (err)
-		return err;
-	if (event.kind == EVENT_STACK && event.stack.what == WIRE_STACK_FUTEX)
-		return 0;
 	if (pipeline->options.stream)
 		stream_write_event(pipeline->options.stream, &event);
 	err = pipeline->options.read_object ? object_names_see(pipeline->objects, &event) : 0;
@@ -127,11 +110,18 @@ void pipeline_free(struct pipeline *pipeline)
 int pipeline_push(struct pipeline *pipeline, size_t lane, const void *record, size_t size)
 {
 	const struct wire_header *header = record;
+	struct wire_stack_number number;
+	int result;
 
 	if (size < sizeof(*header)) {
 		pipeline->undecodable_cnt++;
 		return 0;
 	}
+	result = pipeline->options.stacks ? code_stacks_take(pipeline->options.stacks, record, size, &number) : 0;
+	if (result > 0)
+		return merge_push(pipeline->merge, lane, header->time_ns, &number, sizeof(number));
+	if (result < 0 || header->kind == WIRE_STACK)
+		return result;
 	return merge_push(pipeline->merge, lane, header->time_ns, record, size);
 }
 

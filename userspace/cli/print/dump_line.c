@@ -340,7 +340,9 @@ static void add_stack(struct text *text, const struct txtrace_record *record)
 	add_u64(text, "weight_ns", stack->weight_ns);
 	add_u64(text, "stack", stack->stack);
 	add_u64(text, "span", stack->span);
+	add_u64(text, "span_pid", stack->span_pid);
 	add_u64(text, "keyed", stack->is_keyed);
+	add_u64(text, "repeat", stack->is_repeat);
 }
 
 static void add_frames(struct text *text, const struct txtrace_record *record)

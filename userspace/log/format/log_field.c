@@ -20,7 +20,7 @@ const struct kind_fields kind_fields[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_DROPPED] = { DROPPED_FIELD_COUNT, { V, V, V, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S } },
 	[TXTRACE_RECORD_CONTINUED] = { CONTINUED_FIELD_COUNT, { V, V } },
 	[TXTRACE_RECORD_OBJECT] = { OBJECT_FIELD_COUNT, { V, C, C, V, V } },
-	[TXTRACE_RECORD_STACK] = { STACK_FIELD_COUNT, { V, C, C, V, V, C, C, S } },
+	[TXTRACE_RECORD_STACK] = { STACK_FIELD_COUNT, { V, C, C, V, V, C, C, S, S, C } },
 	[TXTRACE_RECORD_FRAMES] = { FRAMES_FIELD_COUNT, { V, V, V } },
 	[TXTRACE_RECORD_STAY] = { STAY_FIELD_COUNT, { V, C, V, S, C, C, S, C } },
 };

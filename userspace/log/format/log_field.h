@@ -209,7 +209,9 @@ enum stack_field {
 	STACK_KEYED = 5,
 	STACK_SPAN_SLOT = 6,
 	STACK_SPAN = 7,
-	STACK_FIELD_COUNT = 8,
+	STACK_SPAN_PID = 8,
+	STACK_REPEAT = 9,
+	STACK_FIELD_COUNT = 10,
 };
 
 enum frames_field {

@@ -431,6 +431,8 @@ static bool unpack_stack(struct record_unpacker *unpacker, const uint64_t *field
 	stack->stack = fields[STACK_STACK];
 	stack->weight_ns = fields[STACK_WEIGHT];
 	stack->is_keyed = fields[STACK_KEYED] != 0;
+	stack->is_repeat = fields[STACK_REPEAT] != 0;
+	stack->span_pid = thread->pid + (uint32_t)fields[STACK_SPAN_PID];
 	return unpack_current_span(unpacker, thread, fields + STACK_SPAN_SLOT, &stack->span);
 }
 

@@ -545,6 +545,8 @@ static void pack_stack(struct record_packer *packer, const struct txtrace_record
 	fields[STACK_STACK] = stack->stack;
 	fields[STACK_WEIGHT] = stack->weight_ns;
 	fields[STACK_KEYED] = stack->is_keyed;
+	fields[STACK_REPEAT] = stack->is_repeat;
+	fields[STACK_SPAN_PID] = stack->span_pid - (uint64_t)stack->pid;
 	pack_current_span(packer, SLOT_STACK, fields[FIELD_THREAD], stack->span, fields + STACK_SPAN_SLOT);
 }
 
