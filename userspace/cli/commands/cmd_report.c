@@ -86,8 +86,7 @@ static int print(struct cli *cli, const struct report_options *values, const str
 
 	if (!values->wants_json)
 		return report_print(report, info, &cli->out, &view);
-	json_init_file(&json, cli->out.file);
-	json.is_pretty = true;
+	cli_begin_json(cli, &json);
 	report_json(report, info, &view, &json);
 	return cli_finish_json(cli, &json);
 }
@@ -156,10 +155,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (status)
 		return status;
 	err = values.is_by_reason ? report_by_reason(cli, &values, &input) : report_by_key(cli, &values, &input);
-	if (err)
-		cli_fail(cli, "can't report on '%s': %s", input.path, strerror(-err));
-	status = log_input_close(&input);
-	return err ? CLI_FAILED : status;
+	return log_input_end(&input, err, "report on");
 }
 
 const struct command command_report = { "report", "where the time went, by label, thread, tag, reason, \xe2\x80\xa6", &options, run };

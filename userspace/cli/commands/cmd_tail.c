@@ -305,11 +305,8 @@ static int print_json(struct cli *cli, const struct tail_options *values, const 
 {
 	struct json json;
 
-	json_init_file(&json, cli->out.file);
-	json.is_pretty = true;
-	json_object_begin(&json);
-	json_member_text(&json, "type", "tail");
-	capture_json(&json, &input->info);
+	cli_begin_json(cli, &json);
+	capture_json_begin(&json, "tail", &input->info);
 	json_member_double(&json, "percentile", values->percentile);
 	json_member_u64(&json, "spans_needed", tail_spans_needed(values->percentile / 100));
 	json_name(&json, "labels");
@@ -317,8 +314,7 @@ static int print_json(struct cli *cli, const struct tail_options *values, const 
 	for (size_t i = 0; i < tail_report_row_count(report); i++)
 		row_json(&json, tail_report_row(report, i));
 	json_array_end(&json);
-	capture_losses_json(&json, &input->census);
-	json_object_end(&json);
+	capture_json_end(&json, &input->census);
 	return cli_finish_json(cli, &json);
 }
 
@@ -385,10 +381,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		err = values.wants_json ? print_json(cli, &values, &input, report) : print_text(cli, &values, &input, report);
 	tail_report_free(report);
 	label_report_free(labels);
-	if (err)
-		cli_fail(cli, "can't tell the tails of '%s': %s", input.path, strerror(-err));
-	status = log_input_close(&input);
-	return err ? CLI_FAILED : status;
+	return log_input_end(&input, err, "tell the tails of");
 }
 
 const struct command command_tail = { "tail", "what makes the slow spans slow", &options, run };

@@ -290,11 +290,8 @@ static int print_json(struct cli *cli, const struct workers_options *values, con
 {
 	struct json json;
 
-	json_init_file(&json, cli->out.file);
-	json.is_pretty = true;
-	json_object_begin(&json);
-	json_member_text(&json, "type", "workers");
-	capture_json(&json, &input->info);
+	cli_begin_json(cli, &json);
+	capture_json_begin(&json, "workers", &input->info);
 	json_member_text(&json, "queue", values->queue);
 	json_member_u64(&json, "queue_counters", worker_report_queue_count(report));
 	json_name(&json, "threads");
@@ -306,8 +303,7 @@ static int print_json(struct cli *cli, const struct workers_options *values, con
 	parked_json(&json, report);
 	json_member_u64(&json, "hidden_runs", worker_report_hidden_count(report));
 	json_member_bool(&json, "coarse", worker_report_is_coarse(report));
-	capture_losses_json(&json, &input->census);
-	json_object_end(&json);
+	capture_json_end(&json, &input->census);
 	return cli_finish_json(cli, &json);
 }
 
@@ -337,10 +333,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		err = values.wants_json ? print_json(cli, &values, &input, report) : print_text(cli, &values, &input, report);
 	}
 	worker_report_free(report);
-	if (err)
-		cli_fail(cli, "can't report on the threads of '%s': %s", input.path, strerror(-err));
-	status = log_input_close(&input);
-	return err ? CLI_FAILED : status;
+	return log_input_end(&input, err, "report on the threads of");
 }
 
 const struct command command_workers = { "workers", "what each thread did, who was idle while there was work", &options, run };

@@ -366,18 +366,14 @@ int tree_print_json(struct cli *cli, const struct span_tree *tree, const struct 
 	struct json json;
 	uint64_t row = 0;
 
-	json_init_file(&json, cli->out.file);
-	json.is_pretty = true;
-	json_object_begin(&json);
-	json_member_text(&json, "type", "tree");
-	capture_json(&json, &input->info);
+	cli_begin_json(cli, &json);
+	capture_json_begin(&json, "tree", &input->info);
 	json_name(&json, "rows");
 	json_array_begin(&json);
 	rows_json(&json, tree, span_tree_root(tree), 0, &row);
 	json_array_end(&json);
 	json_member_u64(&json, "given_up_parents", span_tree_given_up_count(tree));
 	json_member_bool(&json, "has_rest", span_tree_has_rest(tree));
-	capture_losses_json(&json, &input->census);
-	json_object_end(&json);
+	capture_json_end(&json, &input->census);
 	return cli_finish_json(cli, &json);
 }
