@@ -12,7 +12,7 @@
 #include "truth.h"
 
 #define NAP_NS (5 * NS_PER_MS)
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE __attribute__((noinline))
 
 static volatile uint64_t steps;
 
@@ -176,7 +176,7 @@ static void poll_pipes(void)
 }
 
 static const char *library = "", *file = "", *map_line = "";
-static uint64_t repeat_cnt = 10, spin_ms = 300, wait_s = 20;
+static uint64_t repeat_cnt = 10, spin_ms = 300, linger_ms = 500, wait_s = 20;
 
 int main(int argc, char **argv)
 {
@@ -186,6 +186,7 @@ int main(int argc, char **argv)
 		{ .name = "map-line", .help = "for the map of made code, in front of what is right", .text = &map_line },
 		{ .name = "repeat", .help = "naps of each kind", .count = &repeat_cnt, .max = 1e6 },
 		{ .name = "spin-ms", .help = "on a CPU", .count = &spin_ms, .max = 1e6 },
+		{ .name = "linger-ms", .help = "before the end", .count = &linger_ms, .max = 1e6 },
 		{ .name = "wait-traced", .help = "seconds to wait for a tracer; 0: do not", .count = &wait_s, .max = 1e6 },
 	};
 
@@ -208,5 +209,7 @@ int main(int argc, char **argv)
 	if (*file)
 		fault_in_file(file);
 	poll_pipes();
+	fflush(stdout);
+	sleep_ns(linger_ms * NS_PER_MS); /* what it has mapped is read from /proc */
 	return 0;
 }

@@ -443,7 +443,8 @@ static void a_kind_that_does_not_exist_is_refused(void **state)
 	(void)state;
 	for (unsigned int kind = 0; kind <= UINT8_MAX; kind++) {
 		struct event event = { .kind = kind, .time_ns = 1 };
-		bool is_kind = (kind >= EVENT_SWITCH && kind <= EVENT_EXEC) || (kind >= EVENT_BEGIN && kind <= EVENT_KEY_INSTANT) || kind == EVENT_LOSS;
+		bool is_kind = (kind >= EVENT_SWITCH && kind <= EVENT_EXEC) || (kind >= EVENT_BEGIN && kind <= EVENT_KEY_INSTANT) ||
+			       kind == EVENT_LOSS || kind == EVENT_STACK;
 
 		assert_int_equal(attribution_feed(attribution, &event), is_kind ? 0 : -EINVAL);
 	}

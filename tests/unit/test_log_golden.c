@@ -14,20 +14,22 @@
 
 #define FOLDER "tests/golden"
 
-enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES };
+enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, CODE_STACKS };
 
-/* What the golden logs of version 1.0 hold, and the text beside them. */
+/* What the golden logs hold, and the text beside them. */
 static const struct golden {
 	const char *log;
 	const char *text;
 	enum content content;
 	enum log_codec codec;
+	uint16_t minor; /* version of the format */
 } goldens[] = {
-	{ "log-1.0-example-none.txtrace", "log-1.0-example.txt", EXAMPLE, LOG_CODEC_NONE },
-	{ "log-1.0-extreme-none.txtrace", "log-1.0-extreme.txt", EXTREME_VALUES, LOG_CODEC_NONE },
-	{ "log-1.0-world-zstd.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_ZSTD },
-	{ "log-1.0-world-lz4.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_LZ4 },
-	{ "log-1.0-expected-zstd.txtrace", "log-1.0-expected.txt", EXPECTED_VALUES, LOG_CODEC_ZSTD },
+	{ "log-1.0-example-none.txtrace", "log-1.0-example.txt", EXAMPLE, LOG_CODEC_NONE, 0 },
+	{ "log-1.0-extreme-none.txtrace", "log-1.0-extreme.txt", EXTREME_VALUES, LOG_CODEC_NONE, 0 },
+	{ "log-1.0-world-zstd.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_ZSTD, 0 },
+	{ "log-1.0-world-lz4.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_LZ4, 0 },
+	{ "log-1.0-expected-zstd.txtrace", "log-1.0-expected.txt", EXPECTED_VALUES, LOG_CODEC_ZSTD, 0 },
+	{ "log-1.1-stacks-none.txtrace", "log-1.1-stacks.txt", CODE_STACKS, LOG_CODEC_NONE, 1 },
 };
 
 #define GOLDEN_CNT (sizeof(goldens) / sizeof(goldens[0]))
@@ -76,7 +78,7 @@ static void golden_headers_are_read(void **state)
 		assert_int_equal(txtrace_log_open(&log, path), 0);
 		info = txtrace_log_info(log);
 		assert_int_equal(info->version_major, 1);
-		assert_int_equal(info->version_minor, 0);
+		assert_int_equal(info->version_minor, goldens[i].minor);
 		assert_memory_equal(info->capture_id, sample_info.capture_id, 16);
 		assert_string_equal(info->command, sample_info.command);
 		assert_string_equal(info->options, sample_info.options);
@@ -133,6 +135,33 @@ static const struct txtrace_record expected_values[] = {
 		    .ledger = { .on_cpu_ns = 1300, .runnable_ns = 200 }, .label = STRING("pushed") } },
 };
 
+/* Where code was: in a span that another thread's record has named, in none, in a keyed span of another process, in two spans at once; and what it was. */
+static const struct txtrace_record code_stacks[] = {
+	{ .kind = TXTRACE_RECORD_STACK,
+	  .stack = { .time_ns = MOMENT(2000), .weight_ns = 500, .span = 11, .stack = 1, .pid = 7, .tid = 7, .span_pid = 7, .what = TXTRACE_STACK_OFF_CPU } },
+	{ .kind = TXTRACE_RECORD_STACK,
+	  .stack = { .time_ns = MOMENT(2100), .weight_ns = 10101010, .stack = 2, .pid = 7, .tid = 8, .span_pid = 7, .what = TXTRACE_STACK_ON_CPU } },
+	{ .kind = TXTRACE_RECORD_STACK,
+	  .stack = { .time_ns = MOMENT(2200), .weight_ns = 10101010, .span = 3, .stack = 2, .pid = 9, .tid = 9, .span_pid = 7,
+		     .what = TXTRACE_STACK_ON_CPU, .is_keyed = true } },
+	{ .kind = TXTRACE_RECORD_STACK,
+	  .stack = { .time_ns = MOMENT(3000), .weight_ns = 70, .span = 11, .stack = 1, .pid = 7, .tid = 7, .span_pid = 7, .what = TXTRACE_STACK_OFF_CPU } },
+	{ .kind = TXTRACE_RECORD_STACK,
+	  .stack = { .time_ns = MOMENT(3000), .weight_ns = 70, .span = 10, .stack = 1, .pid = 7, .tid = 7, .span_pid = 7, .what = TXTRACE_STACK_OFF_CPU,
+		     .is_repeat = true } },
+	{ .kind = TXTRACE_RECORD_OBJECT,
+	  .object = { .time_ns = MOMENT(3100), .object = 0x7f0000000040, .pid = 7, .tid = 7, .reason = TXTRACE_BLOCK_LOCK, .name = STRING("take bank.c:31") } },
+	{ .kind = TXTRACE_RECORD_SPAN,
+	  .span = { .id = 11, .pid = 7, .tid = 7, .end_tid = 7, .begin_ns = MOMENT(1000), .end_ns = MOMENT(3500), .work_ns = 2500,
+		    .ledger = { .on_cpu_ns = 1930, .blocked_ns = { 570 } }, .label = STRING("transfer") } },
+	{ .kind = TXTRACE_RECORD_FRAMES, .frames = { MOMENT(4000), 1, STRING("main\ntransfer\ntake_[i]\nschedule_[k]") } },
+	{ .kind = TXTRACE_RECORD_FRAMES, .frames = { MOMENT(4000), 2, STRING("[cut off]\n\xff;") } },
+	{ .kind = TXTRACE_RECORD_STACK, .stack = { MAX64, MAX64, MAX64, MAX64, MAX32, MAX32, MAX32, 255, true, true } },
+	{ .kind = TXTRACE_RECORD_FRAMES, .frames = { MAX64, MAX64, { NULL, 0 } } },
+	{ .kind = TXTRACE_RECORD_DROPPED,
+	  .dropped = { MAX64, 0, MAX64, MAX64, { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 } } },
+};
+
 static void put(struct log_writer *writer, FILE *text, const struct txtrace_record *record)
 {
 	if (log_writer_add(writer, record))
@@ -161,6 +190,8 @@ static void put_content(struct log_writer *writer, FILE *text, enum content cont
 
 	for (size_t i = 0; content == EXAMPLE && i < sizeof(example) / sizeof(example[0]); i++)
 		put(writer, text, &example[i]);
+	for (size_t i = 0; content == CODE_STACKS && i < sizeof(code_stacks) / sizeof(code_stacks[0]); i++)
+		put(writer, text, &code_stacks[i]);
 	for (size_t i = 0; content == EXPECTED_VALUES && i < sizeof(expected_values) / sizeof(expected_values[0]); i++)
 		put(writer, text, &expected_values[i]);
 	if (content == EXPECTED_VALUES)
@@ -187,6 +218,8 @@ static int make(const char *folder)
 		struct log_writer *writer;
 		FILE *text;
 
+		if (goldens[i].minor != LOG_VERSION_MINOR)
+			continue;
 		snprintf(path, sizeof(path), "%s/%s", folder, goldens[i].text);
 		text = fopen(path, "w");
 		snprintf(path, sizeof(path), "%s/%s", folder, goldens[i].log);

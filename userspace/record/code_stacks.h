@@ -25,8 +25,8 @@ void code_stacks_set_sink(struct code_stacks *stacks, code_stack_sink sink, void
 void code_stacks_free(struct code_stacks *stacks); /* NULL is allowed */
 
 /*
- * A record of the wire as soon as it is there, before its turn: the process may be gone by then. 1: it was a stack for the log, and *number goes on in its place; 0:
- * it goes on itself, or, if it is a stack, is done with. -ENOMEM.
+ * A record of the wire as soon as it is there, before its turn: the process may be gone by then. 1: it was a stack for the log, and *number goes on
+ * in its place; 0: it goes on itself, or, if it is a stack, is done with. -ENOMEM.
  */
 int code_stacks_take(struct code_stacks *stacks, const void *record, size_t size, struct wire_stack_number *number);
 

@@ -161,7 +161,8 @@ static void sort_children(struct flame_frame *frame)
 			size_t shorter = other->name.length < child->name.length ? other->name.length : child->name.length;
 			int order = shorter ? memcmp(other->name.bytes, child->name.bytes, shorter) : 0;
 
-			if (other->total_ns < child->total_ns || (other->total_ns == child->total_ns && (order > 0 || (!order && other->name.length > shorter))))
+			order = order ? order : (other->name.length > shorter) - (child->name.length > shorter);
+			if (other->total_ns < child->total_ns || (other->total_ns == child->total_ns && order > 0))
 				break;
 			link = &(*link)->next;
 		}

@@ -42,8 +42,8 @@ struct flame_frame {
 };
 
 /*
- * Divides self_ns of a span's node among the stacks below it: what they weigh, if that is no more, and the rest has no stack; else, and always if they are samples,
- * in the ratio of their weights. So the frames' own times add up to self_ns. *root has no name. NULL: no memory.
+ * Divides self_ns of a span's node among the stacks below it: what they weigh, if that is no more, and the rest has no stack; else, and always if they
+ * are samples, in the ratio of their weights. So the frames' own times add up to self_ns. *root has no name. NULL: no memory.
  */
 struct flame_frame *flame_stacks_divide(const struct flame_stacks *stacks, const struct tree_node *node, uint64_t self_ns);
 void flame_frame_free(struct flame_frame *root); /* NULL is allowed */

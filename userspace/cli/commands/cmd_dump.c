@@ -34,7 +34,8 @@ static int take_kind(void *context, const char *value, const char **complaint)
 			return 0;
 		}
 	}
-	*complaint = "span, run, wake, thread, attribute, instant, counter, link, loss, open_span, summary, dropped, continued, stay, object, stack, frames or damage";
+	*complaint =
+		"span, run, wake, thread, attribute, instant, counter, link, loss, open_span, summary, dropped, continued, stay, object, stack, frames or damage";
 	return -EINVAL;
 }
 
