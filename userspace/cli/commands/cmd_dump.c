@@ -35,7 +35,8 @@ static int take_kind(void *context, const char *value, const char **complaint)
 		}
 	}
 	*complaint =
-		"span, run, wake, thread, attribute, instant, counter, link, loss, open_span, summary, dropped, continued, stay, object, stack, frames or damage";
+		"span, run, wake, thread, attribute, instant, counter, link, loss, open_span, summary, dropped, continued, "
+		"stay, object, stack, frames or damage";
 	return -EINVAL;
 }
 
