@@ -26,6 +26,8 @@ static int put_record(void *context, const struct txtrace_record *record)
 
 	if (!err && record->kind == TXTRACE_RECORD_STACK && pipeline->options.stacks)
 		err = code_stacks_use(pipeline->options.stacks, record->stack.stack);
+	if (!err && pipeline->options.spans && record->kind == TXTRACE_RECORD_SPAN)
+		err = span_metrics_add(pipeline->options.spans, &record->span);
 	return err ? err : label_report_add(pipeline->report, record);
 }
 
