@@ -288,12 +288,12 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		return err;
 	}
 	recorder->exit_status = 0;
-	if (recorder->stacks)
-		code_stacks_look(recorder->stacks, target_pid(recorder->target));
 	kernel_side_record(recorder->kernel);
 	capture_read_clocks(&recorder->begin_ns, &recorder->begin_realtime_ns);
 	if (options->command)
 		target_resume(recorder->target);
+	if (recorder->stacks)
+		code_stacks_look(recorder->stacks, target_pid(recorder->target));
 	*result = recorder;
 	return 0;
 }
