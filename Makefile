@@ -62,7 +62,7 @@ ALL_LDFLAGS  := $(SANITIZE_FLAGS) $(if $(findstring undefined,$(SANITIZE)),$(if 
 pkg = $(shell $(PKG_CONFIG) $(1) $(2))
 LOG_LIBS     = $(call pkg,--libs,libzstd liblz4) -pthread
 EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c)
-RECORD_LIBS  = $(call pkg,--libs,libbpf libelf libmicrohttpd) -lz -pthread
+RECORD_LIBS  = $(call pkg,--libs,libbpf libdw libelf libmicrohttpd) -lz -pthread
 
 # ---- sources: a folder is a module; a file in it, or in a folder in it, is part of it ----
 
@@ -80,7 +80,7 @@ RECORD_OBJECTS := $(call objects,$(call sources,$(RECORD_FOLDERS)))
 MAIN_OBJECTS   := $(call objects,$(call sources,main))
 
 # In this order: libbpf 1.1's linker loses the offset of a map that is declared extern before it is defined.
-BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit thread_clock block_reason cpu_watch interrupt process_target sched span foreign empty)
+BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit thread_clock block_reason cpu_watch interrupt process_target stack sched span foreign empty)
 BPF_OBJECTS := $(patsubst %.c,$(SHARED)/%.o,$(BPF_SOURCES))
 SKELETON    := $(GEN)/txtrace_bpf.skel.h
 

@@ -97,11 +97,13 @@ struct syscall_entry {
 	__u64 first_argument;
 	__u64 second_argument;
 	__u64 third_argument;
+	__u64 fourth_argument;
 };
 
 static __always_inline struct syscall_entry compat_syscall(struct task_struct *task)
 {
-	struct syscall_entry entry = { .nr = SYSCALL_UNKNOWN, .first_argument = 0, .second_argument = 0, .third_argument = 0 };
+	struct syscall_entry entry = { .nr = SYSCALL_UNKNOWN, .first_argument = 0, .second_argument = 0, .third_argument = 0,
+				       .fourth_argument = 0 };
 
 	if (!cfg_has_task_pt_regs)
 		return entry;
@@ -112,6 +114,7 @@ static __always_inline struct syscall_entry compat_syscall(struct task_struct *t
 	entry.first_argument = regs->di;
 	entry.second_argument = regs->si;
 	entry.third_argument = regs->dx;
+	entry.fourth_argument = regs->r10;
 #elif defined(__TARGET_ARCH_arm64)
 	struct pt_regs___aarch64 *regs = (void *)bpf_task_pt_regs(task);
 
@@ -119,6 +122,7 @@ static __always_inline struct syscall_entry compat_syscall(struct task_struct *t
 	entry.first_argument = regs->orig_x0;
 	entry.second_argument = ((struct user_pt_regs *)regs)->regs[1];
 	entry.third_argument = ((struct user_pt_regs *)regs)->regs[2];
+	entry.fourth_argument = ((struct user_pt_regs *)regs)->regs[3];
 #endif
 	if (entry.nr < 0)
 		entry.nr = SYSCALL_NONE;

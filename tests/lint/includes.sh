@@ -100,7 +100,7 @@ libbpf_law() {
 	includes 'userspace/*.c' 'userspace/*.h' | while IFS=: read -r file line what; do
 		folder=$(cut -d/ -f2 <<<"$file")
 		case $what in
-		'<bpf/'* | '<linux/bpf'* | *.skel.h | '<gelf.h' | '<libelf.h')
+		'<bpf/'* | '<linux/bpf'* | *.skel.h | '<gelf.h' | '<libelf.h' | '<elfutils/'* | '<dwarf.h')
 			case $may_use_libbpf in *" $folder "*) ;; *) echo "$file:$line: $folder/ must not include ${what#?}" ;; esac
 			;;
 		esac

@@ -8,6 +8,7 @@
 #include "attribute/other_events.h"
 #include "attribute/span_close.h"
 #include "attribute/span_events.h"
+#include "attribute/stack_events.h"
 #include "attribute/thread_events.h"
 
 struct attribution *attribution_new(attribution_sink sink, void *context)
@@ -122,6 +123,7 @@ static int (*const handlers[])(struct attribution *attribution, const struct eve
 	[EVENT_PROCESS] = attribute_process,
 	[EVENT_VALUE] = attribute_value,
 	[EVENT_ABANDON] = attribute_end,
+	[EVENT_STACK] = attribute_stack,
 	[EVENT_LOSS] = attribute_loss,
 };
 

@@ -39,6 +39,7 @@ enum event_kind {
 	EVENT_VALUE = WIRE_VALUE,
 	EVENT_ABANDON = WIRE_ABANDON,
 	EVENT_LOSS = WIRE_KIND_COUNT, /* made by the reader of the rings, at the time of the first loss */
+	EVENT_STACK = WIRE_KIND_COUNT + 1, /* made of WIRE_STACK by whoever knows the code */
 };
 
 /* Bytes that somebody else owns, for as long as the event is being handled. */
@@ -122,6 +123,12 @@ struct event {
 			struct event_text comm;
 			struct event_text path;
 		} process;
+		struct {
+			uint64_t begin_ns;  /* OFF_CPU: of the switch */
+			uint64_t weight_ns; /* ON_CPU: that it stands for */
+			uint32_t id;        /* the same for the same frames; 0: not known */
+			uint8_t what;       /* enum wire_stack_what */
+		} stack; /* STACK */
 		struct {
 			uint64_t last_ns;
 			uint64_t span_event_cnt;

@@ -30,6 +30,7 @@ static const struct {
 	{ "other", WIRE_OTHER, false, { NULL } }, /* by on_sched_switch, which is timed above */
 	{ "move", WIRE_MOVE, false, { "on_migrate" } },
 	{ "process", WIRE_PROCESS, false, { NULL } }, /* by several */
+	{ "stack", WIRE_STACK, false, { "on_sample" } }, /* and by on_sched_switch, which is timed above */
 	{ "value", WIRE_VALUE, true, { NULL } }, /* of programs that were never changed: by several, as is the next */
 	{ "abandon", WIRE_ABANDON, true, { NULL } },
 	{ "thread", WIRE_THREAD, false, { "on_fork", "on_rename" } },

@@ -30,6 +30,11 @@ struct kernel_side_options {
 	bool wants_interrupts;
 	const struct target_rules *rules; /* who is a target besides those that are named */
 	bool has_foreign; /* the programs of foreign.bpf.c are needed */
+	bool names_futexes;
+	bool has_stacks_off_cpu;
+	bool has_stacks_on_cpu;
+	bool copies_stacks;  /* rather than follow frame pointers */
+	uint64_t sample_ns;  /* between two stacks on a CPU */
 };
 
 int kernel_side_open(struct kernel_side **side, const struct kernel_side_options *options, struct error *error);

@@ -14,6 +14,7 @@
 
 #define DEFAULT_ROTATE_BYTES (100u << 20)
 #define DEFAULT_KEEP 10
+#define DEFAULT_STACK_RATE 99
 #define DEFAULT_QUEUE_BYTES (64u << 20)
 
 static const char *const codecs[] = { [LOG_CODEC_NONE] = "none", [LOG_CODEC_ZSTD] = "zstd", [LOG_CODEC_LZ4] = "lz4", NULL };
@@ -58,6 +59,7 @@ static int take_cgroup(void *values, const char *value, const char **complaint)
 	return take_word(options->targets.cgroups, &options->targets.cgroup_cnt, value, complaint);
 }
 
+static const char *const unwinds[] = { [STACK_UNWIND_DWARF] = "dwarf", [STACK_UNWIND_FRAME_POINTERS] = "frame-pointers", NULL };
 static const char *const message_formats[] = { [MESSAGES_TEXT] = "text", [MESSAGES_JSON] = "json", NULL };
 
 static const char *const func_returns[] = { "auto", "exits", "hook", NULL }; /* enum foreign_returns */
@@ -128,6 +130,14 @@ static const struct option_spec specs[] = {
 	       FIELD(foreign.func_returns), .choices = func_returns),
 	OPTION("preset", 0, OPTION_CALL, "NAME|PATH", "spans of a well-known program, from a file: postgresql, python, ruby, php, hotspot, libvirt", 0,
 	       .call = take_preset),
+	OPTION_GROUP("where the code is"),
+	OPTION("stacks", 0, OPTION_STRING, "WHEN",
+	       "record stacks of the code: off-cpu (where threads block), on-cpu (where they run, sampled), or off-cpu,on-cpu", FIELD(stack_list)),
+	OPTION("stack-rate", 0, OPTION_U64, "N", "sample stacks on CPUs N times a second (default 99)", FIELD(stack_rate), .minimum = 1, .maximum = 10000),
+	OPTION("unwind", 0, OPTION_CHOICE, "HOW",
+	       "find callers by dwarf (the default on x86-64: 8 KiB of stack are copied each time) or by frame-pointers (cheaper; where the code has them)",
+	       FIELD(unwind), .choices = unwinds),
+	OPTION("no-futex-names", 0, OPTION_FLAG, NULL, "do not look which code is the first to wait for each futex", FIELD(is_without_futex_names)),
 	OPTION_GROUP("the log"),
 	OPTION("rotate-size", 0, OPTION_SIZE, "SIZE", "go on in another file when one has SIZE (default 100M; 0: never)",
 	       FIELD(limits.rotate_bytes)),
@@ -209,6 +219,7 @@ static void set_defaults(struct record_options *values, int argc, char **argv)
 		.limits = { .rotate_bytes = DEFAULT_ROTATE_BYTES, .keep_cnt = DEFAULT_KEEP },
 		.queue_size_bytes = DEFAULT_QUEUE_BYTES,
 		.compress = LOG_CODEC_ZSTD,
+		.stack_rate = DEFAULT_STACK_RATE,
 		.argc = argc,
 		.argv = argv,
 	};
@@ -234,6 +245,25 @@ static const char *find_conflict(const struct record_options *values, const stru
 	return NULL;
 }
 
+/* "off-cpu", "on-cpu", or both with a comma between. */
+static bool parse_stacks(struct record_options *values)
+{
+	const char *at = values->stack_list;
+
+	while (at) {
+		size_t length = strcspn(at, ",");
+
+		if (length == strlen("off-cpu") && strncmp(at, "off-cpu", length) == 0)
+			values->stacks.off_cpu = true;
+		else if (length == strlen("on-cpu") && strncmp(at, "on-cpu", length) == 0)
+			values->stacks.on_cpu = true;
+		else
+			return false;
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	return true;
+}
+
 static const char *parse(struct record_options *values, int argc, char **argv, struct options_result *result)
 {
 	set_defaults(values, argc, argv);
@@ -241,6 +271,8 @@ static const char *parse(struct record_options *values, int argc, char **argv, s
 		return result->error;
 	if (result->wants_help || result->wants_version)
 		return NULL;
+	if (!parse_stacks(values))
+		return "--stacks takes off-cpu, on-cpu, or off-cpu,on-cpu";
 	values->command = result->command;
 	return find_conflict(values, result);
 }

@@ -26,6 +26,16 @@ struct foreign_options {
 	unsigned int func_returns; /* enum foreign_returns */
 };
 
+enum stack_unwind_way {
+	STACK_UNWIND_DWARF = 0,
+	STACK_UNWIND_FRAME_POINTERS = 1,
+};
+
+struct stack_choice {
+	bool off_cpu;
+	bool on_cpu;
+};
+
 struct record_options {
 	struct target_rules targets;
 	const char *output;
@@ -36,6 +46,11 @@ struct record_options {
 	uint64_t duration_ns; /* 0: until stopped */
 	uint64_t ring_size_bytes; /* of all rings together; 0: the default */
 	const char *stream;   /* NULL: none */
+	const char *stack_list; /* as it was given; NULL: none */
+	struct stack_choice stacks;
+	uint64_t stack_rate;  /* samples a second */
+	unsigned int unwind;  /* enum stack_unwind_way */
+	bool is_without_futex_names;
 	bool wants_fast_probes;
 	bool wants_irq;
 	bool wants_check;

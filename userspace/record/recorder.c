@@ -48,6 +48,20 @@ static int open_signals(struct recorder *recorder, struct error *error)
 	return -errno;
 }
 
+/* A process of its own names the code: forked before there is anything that it must not hold, least of all what keeps probes in place. */
+static int open_stacks(struct recorder *recorder, struct error *error)
+{
+	const struct record_options *options = recorder->options;
+
+	if (options->is_without_futex_names && !options->stacks.off_cpu && !options->stacks.on_cpu)
+		return 0;
+	recorder->stacks = code_stacks_new();
+	if (recorder->stacks)
+		return 0;
+	error_set(error, "not enough memory to record stacks");
+	return -ENOMEM;
+}
+
 static int check_kernel(struct recorder *recorder, struct error *error)
 {
 	kernel_features_probe(&recorder->features);
@@ -69,6 +83,11 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 		.wants_interrupts = recorder->options->wants_irq,
 		.rules = &recorder->options->targets,
 		.has_foreign = recorder->foreign,
+		.names_futexes = !recorder->options->is_without_futex_names,
+		.has_stacks_off_cpu = recorder->options->stacks.off_cpu,
+		.has_stacks_on_cpu = recorder->options->stacks.on_cpu,
+		.copies_stacks = recorder->options->unwind == STACK_UNWIND_DWARF,
+		.sample_ns = 1000000000u / recorder->options->stack_rate,
 	};
 	int err;
 
@@ -180,6 +199,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.lane_cnt = recorder->ring_cnt,
 		.labels = { .read = read_label },
 		.read_object = fd_name_read,
+		.stacks = recorder->stacks,
 		.log = recorder->log,
 		.stream = recorder->stream,
 		.spans = service_spans(recorder->service),
@@ -254,7 +274,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		  struct error *error)
 {
 	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
-		target_start_open, open_signals,      check_kernel, open_foreign, open_kernel_side,  open_costs,        open_log,          open_stream,
+		target_start_open, open_signals,      open_stacks, check_kernel, open_foreign, open_kernel_side,  open_costs,        open_log,          open_stream,
 		open_service,      open_pipeline,     target_start_tell, open_attach, start_kernel_side, target_start_seed,
 		target_start_attach,
 	};
@@ -282,6 +302,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	capture_read_clocks(&recorder->begin_ns, &recorder->begin_realtime_ns);
 	if (options->command)
 		target_resume(target_set_named(recorder->targets, 0));
+	recorder_look_at_code(recorder);
 	*result = recorder;
 	return 0;
 }
@@ -310,6 +331,7 @@ void recorder_close(struct recorder *recorder)
 		kernel_side_stop(recorder->kernel);
 	pipeline_free(recorder->pipeline);
 	foreign_plan_free(recorder->foreign);
+	code_stacks_free(recorder->stacks);
 	program_memory_free(recorder->memory);
 	log_writer_abort(recorder->log);
 	if (recorder->stream)

@@ -173,6 +173,17 @@ static void show_status(struct recorder *recorder, uint64_t now_ns)
 	status_line_show(&recorder->status, &figures);
 }
 
+static void look_at(void *context, const struct traced_process *process)
+{
+	code_stacks_look(context, process->pid);
+}
+
+void recorder_look_at_code(struct recorder *recorder)
+{
+	if (recorder->stacks)
+		target_set_each(recorder->targets, look_at, recorder->stacks);
+}
+
 /*
  * What the kernel side could not tell of processes is asked for: who is traced and was not announced is announced by the next listing of threads, and who is
  * traced no more has gone from its map.
@@ -327,11 +338,15 @@ static int loop(struct recorder *recorder)
 			err = recorder_drain(recorder);
 		if (!err && !recorder->is_target_gone) {
 			attach_watch_run(recorder->watch, now_ns);
-			if (attach_watch_take_news(recorder->watch))
+			if (attach_watch_take_news(recorder->watch)) {
 				recorder->wants_seed |= target_start_renew(recorder);
+				recorder_look_at_code(recorder);
+			}
 			catch_up(recorder);
 		}
 		keep_house(recorder, now_ns);
+		if (!err)
+			err = pipeline_tick(recorder->pipeline);
 		if (!err)
 			err = flush(recorder, now_ns);
 		if (!err)
