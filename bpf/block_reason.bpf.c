@@ -93,7 +93,7 @@ static __always_inline uint64_t object_of(struct task_struct *task, const struct
 		return call->first_argument;
 	case ENTRY_DURATION:
 	case ENTRY_MOMENT:
-		return task == bpf_get_current_task_btf() ? requested_ns(call, (entry & ENTRY_OBJECT_MASK) == ENTRY_DURATION) : 0;
+		return task == compat_current_task() ? requested_ns(call, (entry & ENTRY_OBJECT_MASK) == ENTRY_DURATION) : 0;
 	default:
 		return 0;
 	}

@@ -63,6 +63,8 @@ int on_sched_switch(uint64_t *ctx)
 				   left_as == WIRE_LEFT_BLOCKED ? WIRE_THREAD_BLOCKED : WIRE_THREAD_RUNNABLE, block.reason);
 	if (in_clock)
 		thread_clock_arrive(in_clock, now_ns);
+	if (left_as == WIRE_LEFT_DEAD)
+		thread_clock_forget(prev);
 	if (!event)
 		return emit_lost(&out, WIRE_SWITCH, now_ns);
 	emit_header(&out, &event->header, WIRE_SWITCH, 0, pid_tgid_of(prev), now_ns);
@@ -98,11 +100,11 @@ int on_sched_waking(uint64_t *ctx)
 	thread_clock_wake(clock, now_ns);
 	if (!event)
 		return emit_lost(&out, WIRE_WAKE, now_ns);
-	waker = bpf_get_current_task_btf();
+	waker = compat_current_task();
 	context = compat_context(waker, &event->header.time_ns);
 	if (context != CONTEXT_THREAD)
 		flags = context == CONTEXT_INTERRUPT ? WIRE_IN_INTERRUPT : WIRE_WAKER_UNKNOWN;
-	emit_header(&out, &event->header, WIRE_WAKE, flags, pid_tgid_of(waker), now_ns);
+	emit_header(&out, &event->header, WIRE_WAKE, flags, compat_current_pid_tgid(waker), now_ns);
 	event->wakee_tid = wakee->pid;
 	event->wakee_tgid = wakee->tgid;
 	bpf_get_current_comm(event->waker_comm, sizeof(event->waker_comm));
@@ -144,6 +146,7 @@ int on_fork(uint64_t *ctx)
 	struct task_struct *parent = (struct task_struct *)ctx[0];
 	struct task_struct *child = (struct task_struct *)ctx[1];
 
+	thread_clock_forget(child);
 	if (phase != WIRE_PHASE_STOPPED && parent->tgid == child->tgid && thread_clock_of(parent))
 		thread_clock_start(child, WIRE_THREAD_RUNNABLE, 0, 0);
 	return 0;

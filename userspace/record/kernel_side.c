@@ -61,6 +61,9 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_wake_bytes = options->ring_bytes / 8;
 	bpf->rodata->cfg_has_prev_state = options->features->sched_switch_arg_cnt >= 4;
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
+	err = bpf_map__set_autocreate(bpf->maps.thread_clocks, options->features->has_task_storage);
+	if (!err)
+		err = bpf_map__set_autocreate(bpf->maps.table_clocks, !options->features->has_task_storage);
 	for (size_t i = 0; !err && i < sizeof(probes) / sizeof(probes[0]); i++)
 		err = probe_program_prepare(bpf_object__find_program_by_name(bpf->obj, probes[i].program), options->features);
 	return err;
