@@ -207,19 +207,22 @@ static inline struct reading witness_read(const struct witness *witness)
 struct spin_clocks {
 	uint64_t mono_ns;
 	uint64_t cpu_ns;
+	uint64_t apart_ns; /* at most */
 };
 
-/* Both clocks of one moment, as near as can be. */
+/* Both clocks of one moment, as near as can be: an emulated machine takes longer to read them. */
 static inline struct spin_clocks spin_clocks_read(void)
 {
 	struct spin_clocks clocks;
-	uint64_t before_ns;
+	uint64_t before_ns, limit_ns = 1000;
 
 	do {
+		limit_ns *= 2;
 		before_ns = clock_ns(CLOCK_MONOTONIC);
 		clocks.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		clocks.mono_ns = clock_ns(CLOCK_MONOTONIC);
-	} while (clocks.mono_ns - before_ns > 2000);
+		clocks.apart_ns = clocks.mono_ns - before_ns;
+	} while (clocks.apart_ns > limit_ns);
 	return clocks;
 }
 
@@ -243,7 +246,8 @@ static inline void spin_cpu_ns(struct witness *witness, uint64_t ns)
 	for (; now.cpu_ns < end_ns; before = now) {
 		now = spin_clocks_read();
 		uint64_t ahead_ns = now.mono_ns - before.mono_ns - (now.cpu_ns - before.cpu_ns);
-		if ((int64_t)ahead_ns < 3000)
+		uint64_t apart_ns = before.apart_ns > now.apart_ns ? before.apart_ns : now.apart_ns;
+		if ((int64_t)ahead_ns < 3000 || ahead_ns < apart_ns * 3 / 2)
 			continue;
 		if (switches == switch_cnt())
 			witness->stolen_ns += ahead_ns;
