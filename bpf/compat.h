@@ -12,6 +12,7 @@
 /* Set by the recorder before loading, from the kernel's BTF; what is false is cut away by the verifier. */
 extern const volatile bool cfg_has_prev_state;    /* 5.18: sched_switch hands over the state as its fourth argument */
 extern const volatile bool cfg_has_task_pt_regs;  /* 5.15: bpf_task_pt_regs() */
+extern const volatile bool cfg_has_own_stack;     /* after 6.18 (seen in 7.3): a program's frame may lie on a stack of its own, however small it is */
 
 /*
  * 5.13: tracing programs may keep things in a task's storage; a field of task_struct came with it. An immediate number, so what is false costs nothing.
@@ -194,8 +195,8 @@ static __always_inline enum context compat_context(struct task_struct *current_t
 	*scratch = (uint64_t)&frame;
 	offset = *scratch - (uint64_t)stack;
 	*scratch = 0;
-	if (offset >= THREAD_STACK_BYTES)
-		return CONTEXT_INTERRUPT;
+	if (offset >= (cfg_has_task_pt_regs ? (uint64_t)bpf_task_pt_regs(current_task) - (uint64_t)stack : THREAD_STACK_BYTES))
+		return cfg_has_own_stack ? CONTEXT_UNKNOWN : CONTEXT_INTERRUPT;
 	if (memory && compat_syscall(current_task).nr < 0)
 		return CONTEXT_UNKNOWN;
 	return CONTEXT_THREAD;

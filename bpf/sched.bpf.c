@@ -20,6 +20,40 @@ static __always_inline uint8_t how_it_left(bool preempt, unsigned int state)
 	return state & TASK_STATE_DEAD ? WIRE_LEFT_DEAD : WIRE_LEFT_BLOCKED;
 }
 
+struct end_with_clocks {
+	struct wire_span span;
+	struct wire_clocks clocks;
+};
+
+/* The task is the current one, and on a CPU: its clocks are read without a race but for preemption, which the count would tell. */
+static __always_inline int send_end(struct task_struct *task, const uint8_t kind, uint64_t id)
+{
+	struct thread_clock *clock = thread_clock_of(task);
+	struct end_with_clocks *event;
+	struct emit out;
+	uint32_t switch_cnt;
+	uint64_t now_ns;
+
+	if (!clock || phase == WIRE_PHASE_STOPPED)
+		return 0;
+	clock->has_ended = kind == WIRE_THREAD_EXIT;
+	event = emit_reserve(&out, kind, sizeof(*event));
+	if (!event)
+		return emit_lost(&out, kind, bpf_ktime_get_ns());
+	thread_clock_see_running(clock);
+	switch_cnt = *(volatile uint32_t *)&clock->switch_cnt;
+	now_ns = bpf_ktime_get_ns();
+	thread_clock_read(clock, now_ns, &event->clocks);
+	emit_header(&out, &event->span.header, kind,
+		    thread_clock_flags(clock, *(volatile uint32_t *)&clock->switch_cnt == switch_cnt),
+		    pid_tgid_of(task), now_ns);
+	event->span.id = id;
+	event->span.label = 0;
+	event->span.parent = 0;
+	emit_submit(&out, event);
+	return 0;
+}
+
 /*
  * The state is the tracepoint's argument, not the task's field: a waker may already have changed the field. The clocks move even if the event
  * finds no room.
@@ -49,6 +83,8 @@ int on_sched_switch(uint64_t *ctx)
 		unsigned int state = cfg_has_prev_state ? (unsigned int)ctx[3] : compat_task_state(prev);
 
 		left_as = how_it_left(preempt, state);
+		if (left_as == WIRE_LEFT_DEAD && !out_clock->has_ended)
+			send_end(prev, WIRE_THREAD_EXIT, 0);
 		if (left_as == WIRE_LEFT_BLOCKED) {
 			block_describe(prev, state, &block);
 		} else if (left_as != WIRE_LEFT_DEAD && compat_is_throttled(prev)) {
@@ -163,39 +199,10 @@ int on_rename(uint64_t *ctx)
 	return 0;
 }
 
-struct end_with_clocks {
-	struct wire_span span;
-	struct wire_clocks clocks;
-};
-
-/* The task is the current one, and on a CPU: its clocks are read without a race but for preemption, which the count would tell. */
-static __always_inline int send_end(struct task_struct *task, const uint8_t kind, uint64_t id)
-{
-	struct thread_clock *clock = thread_clock_of(task);
-	struct end_with_clocks *event;
-	struct emit out;
-	uint32_t switch_cnt;
-	uint64_t now_ns;
-
-	if (!clock || phase == WIRE_PHASE_STOPPED)
-		return 0;
-	event = emit_reserve(&out, kind, sizeof(*event));
-	if (!event)
-		return emit_lost(&out, kind, bpf_ktime_get_ns());
-	thread_clock_see_running(clock);
-	switch_cnt = *(volatile uint32_t *)&clock->switch_cnt;
-	now_ns = bpf_ktime_get_ns();
-	thread_clock_read(clock, now_ns, &event->clocks);
-	emit_header(&out, &event->span.header, kind,
-		    thread_clock_flags(clock, *(volatile uint32_t *)&clock->switch_cnt == switch_cnt),
-		    pid_tgid_of(task), now_ns);
-	event->span.id = id;
-	event->span.label = 0;
-	event->span.parent = 0;
-	emit_submit(&out, event);
-	return 0;
-}
-
+/*
+ * A kernel that can be preempted here (7.3, at the latest) does not run the program for a thread while it is held up in another one on the same CPU.
+ * Then the last switch says it.
+ */
 SEC("tp_btf/sched_process_exit")
 int on_exit_of_thread(uint64_t *ctx)
 {

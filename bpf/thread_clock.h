@@ -23,7 +23,7 @@ struct thread_clock {
 	uint32_t state;            /* enum wire_thread_state */
 	uint32_t reason;           /* BLOCKED: enum block_reason */
 	uint32_t is_seen_running;  /* it does something, though its switch-in was not seen */
-	uint32_t padding;
+	uint32_t has_ended;        /* its end was sent */
 };
 
 struct thread_clocks_map {
