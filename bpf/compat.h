@@ -12,7 +12,6 @@
 /* Set by the recorder before loading, from the kernel's BTF; what is false is cut away by the verifier. */
 extern const volatile bool cfg_has_prev_state;    /* 5.18: sched_switch hands over the state as its fourth argument */
 extern const volatile bool cfg_has_task_pt_regs;  /* 5.15: bpf_task_pt_regs() */
-extern const volatile bool cfg_has_own_stack;     /* after 6.18 (seen in 7.3): a program's frame may lie on a stack of its own, however small it is */
 
 /*
  * 5.13: tracing programs may keep things in a task's storage; a field of task_struct came with it. An immediate number, so what is false costs nothing.
@@ -170,6 +169,35 @@ static __always_inline struct syscall_entry compat_syscall(struct task_struct *t
 	return entry;
 }
 
+/* Its number alone: without the arguments it fits into a small frame. */
+static __always_inline long compat_syscall_nr(struct task_struct *task)
+{
+	long nr;
+
+#if defined(__TARGET_ARCH_x86)
+	struct pt_regs *regs;
+
+	if (cfg_has_task_pt_regs) {
+		regs = (void *)bpf_task_pt_regs(task);
+		nr = (int)regs->orig_ax;
+	} else {
+		regs = BPF_CORE_READ(task, stack) + THREAD_STACK_BYTES - bpf_core_type_size(struct pt_regs);
+		nr = (int)BPF_CORE_READ(regs, orig_ax);
+	}
+#elif defined(__TARGET_ARCH_arm64)
+	struct pt_regs___aarch64 *regs;
+
+	if (cfg_has_task_pt_regs) {
+		regs = (void *)bpf_task_pt_regs(task);
+		nr = regs->syscallno;
+	} else {
+		regs = BPF_CORE_READ(task, stack) + THREAD_STACK_BYTES - bpf_core_type_size(struct pt_regs___aarch64);
+		nr = BPF_CORE_READ(regs, syscallno);
+	}
+#endif
+	return nr < 0 ? SYSCALL_NONE : nr;
+}
+
 enum context {
 	CONTEXT_THREAD = 0,    /* the current thread does this itself */
 	CONTEXT_INTERRUPT = 1, /* a hard or soft interrupt, on top of whichever thread was running */
@@ -190,14 +218,15 @@ static __always_inline enum context compat_context(struct task_struct *current_t
 	const bool is_typed = compat_has_task_storage();
 	void *stack = is_typed ? current_task->stack : BPF_CORE_READ(current_task, stack);
 	struct mm_struct *memory = is_typed ? current_task->mm : BPF_CORE_READ(current_task, mm);
-	uint64_t offset, frame = 0;
+	uint64_t offset, frame_end;
 
-	*scratch = (uint64_t)&frame;
+	asm volatile("%0 = r10" : "=r"(frame_end)); /* no variable in the frame: it has to stay small */
+	*scratch = frame_end - 1;
 	offset = *scratch - (uint64_t)stack;
 	*scratch = 0;
-	if (offset >= (cfg_has_task_pt_regs ? (uint64_t)bpf_task_pt_regs(current_task) - (uint64_t)stack : THREAD_STACK_BYTES))
-		return cfg_has_own_stack ? CONTEXT_UNKNOWN : CONTEXT_INTERRUPT;
-	if (memory && compat_syscall(current_task).nr < 0)
+	if (offset >= THREAD_STACK_BYTES)
+		return CONTEXT_INTERRUPT;
+	if (memory && compat_syscall_nr(current_task) < 0)
 		return CONTEXT_UNKNOWN;
 	return CONTEXT_THREAD;
 }

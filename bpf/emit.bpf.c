@@ -14,4 +14,3 @@ const volatile uint64_t cfg_wake_bytes = 1 << 20;
 
 const volatile bool cfg_has_prev_state = true;
 const volatile bool cfg_has_task_pt_regs = true;
-const volatile bool cfg_has_own_stack;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The state clocks of a thread, in its task storage or, before 5.13, in a table: how long it has been on a CPU, runnable, blocked for each reason. They run from the moment
- * it is traced; a thread is traced exactly if it has them. Only the scheduler's switch moves them, so they need no lock: the
+ * The state clocks of a thread, in its task storage or, before 5.13, in a table: how long it has been on a CPU, runnable, blocked for each
+ * reason. They run from the moment it is traced; a thread is traced exactly if it has them. Only the scheduler's switch moves them, so they need no lock: the
  * switches of one task are ordered. A wakeup only leaves its time, and the switch-in that follows splits the sleep there.
  */
 #ifndef THREAD_CLOCK_H

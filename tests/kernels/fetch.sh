@@ -32,7 +32,7 @@ fetch_image() { # fetch_image NAME ARCH VERSION SUITE...
 	image=$(find "$folder/boot" "$folder/usr" -name 'vmlinuz*' -type f 2>/dev/null | head -n 1)
 	[ -n "$image" ] || { echo "there is no kernel in $package" >&2 && return 1; }
 	echo "$package" | sed 's/^linux-[a-z-]*-\([0-9]\)/\1/; s/-unsigned$//' >"$folder/release"
-	mv "$image" "$folder/image" && rm -rf "$folder/boot" "$folder/usr"
+	mv "$image" "$folder/image" && rm -rf "${folder:?}/boot" "${folder:?}/usr"
 }
 
 # Bookworm's QEMU 7.2 corrupts guests with kernels from 6.12 on; its backports have 10.
@@ -67,7 +67,7 @@ fetch_root() { # fetch_root ARCH
 
 name=${1:?which kernel}
 read -r _ arch version suites < <(grep "^$name " tests/kernels/kernels.table) || { echo "there is no kernel '$name' in kernels.table" >&2 && exit 1; }
-case $arch in amd64) qemu=qemu-system-x86_64 ;; arm64) qemu=qemu-system-aarch64 ;; esac
+case $arch in amd64) qemu="qemu-system-x86_64" ;; arm64) qemu="qemu-system-aarch64" ;; esac
 
 rm -rf $kernels/*.new
 # shellcheck disable=SC2086 # suites is a list

@@ -61,7 +61,6 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_wake_bytes = options->ring_bytes / 8;
 	bpf->rodata->cfg_has_prev_state = options->features->sched_switch_arg_cnt >= 4;
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
-	bpf->rodata->cfg_has_own_stack = options->features->version >= KERNEL_VERSION(6, 19, 0);
 	err = bpf_map__set_autocreate(bpf->maps.thread_clocks, options->features->has_task_storage);
 	if (!err)
 		err = bpf_map__set_autocreate(bpf->maps.table_clocks, !options->features->has_task_storage);
