@@ -63,7 +63,7 @@ ALL_LDFLAGS  := $(SANITIZE_FLAGS) $(if $(findstring undefined,$(SANITIZE)),$(if 
 pkg = $(shell $(PKG_CONFIG) $(1) $(2))
 LOG_LIBS     = $(call pkg,--libs,libzstd liblz4) -pthread
 EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c)
-RECORD_LIBS  = $(call pkg,--libs,libbpf libelf) -lz -pthread
+RECORD_LIBS  = $(call pkg,--libs,libbpf libelf libmicrohttpd) -lz -pthread
 
 # ---- sources: a folder is a module; a file in it, or in a folder in it, is part of it ----
 
@@ -81,7 +81,7 @@ RECORD_OBJECTS := $(call objects,$(call sources,$(RECORD_FOLDERS)))
 MAIN_OBJECTS   := $(call objects,$(call sources,main))
 
 # In this order: libbpf 1.1's linker loses the offset of a map that is declared extern before it is defined.
-BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit thread_clock block_reason sched span)
+BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit thread_clock block_reason cpu_watch interrupt sched span)
 BPF_OBJECTS := $(patsubst %.c,$(SHARED)/%.o,$(BPF_SOURCES))
 SKELETON    := $(GEN)/txtrace_bpf.skel.h
 
@@ -305,17 +305,19 @@ bench:
 # ---- installation ----
 
 MAN_PAGES := $(sort $(wildcard docs/*.1))
+SERVICE_FILE := lib/systemd/system/txtrace.service
 # from:to:mode
 INSTALLED := $(BUILD)/txtrace:bin/txtrace:755 $(BUILD)/txtrace-bpf:bin/txtrace-bpf:755 \
 	include/txtrace.h:include/txtrace.h:644 include/txtrace/log.h:include/txtrace/log.h:644 LICENSE:share/doc/txtrace/LICENSE:644 \
 	$(BUILD)/libtxtrace.a:lib/libtxtrace.a:644 $(BUILD)/$(LIBRARY_FILE):lib/$(LIBRARY_FILE):755 \
+	docs/service/txtrace.conf:share/doc/txtrace/txtrace.conf:644 docs/service/txtrace.service:$(SERVICE_FILE):644 \
 	$(foreach page,$(MAN_PAGES),$(page):share/man/man1/$(notdir $(page)):644)
 # what it names:link
 INSTALLED_LINKS := $(LIBRARY_FILE):lib/$(SONAME) $(SONAME):lib/libtxtrace.so
 PKG_CONFIG_FILE := lib/pkgconfig/txtrace.pc
 part      = $(word $(1),$(subst :, ,$(2)))
-# lib/… stands for a place in LIBDIR
-installed = "$(DESTDIR)$(if $(filter lib/%,$(1)),$(LIBDIR)/$(1:lib/%=%),$(PREFIX)/$(1))"
+# lib/… stands for a place in LIBDIR, but for systemd's
+installed = "$(DESTDIR)$(if $(filter-out lib/systemd/%,$(filter lib/%,$(1))),$(LIBDIR)/$(1:lib/%=%),$(PREFIX)/$(1))"
 
 # It knows where the library will be: made when it is installed.
 define pkg_config_text
@@ -336,6 +338,7 @@ export pkg_config_text
 install: all
 	$(Q)$(foreach file,$(INSTALLED),install -D -m $(call part,3,$(file)) $(call part,1,$(file)) $(call installed,$(call part,2,$(file))) &&) true
 	$(Q)$(foreach link,$(INSTALLED_LINKS),ln -sf $(call part,1,$(link)) $(call installed,$(call part,2,$(link))) &&) true
+	$(Q)sed -i 's,@PREFIX@,$(PREFIX),' $(call installed,$(SERVICE_FILE))
 	$(Q)install -d $(call installed,$(dir $(PKG_CONFIG_FILE)))
 	$(Q)printf '%s\n' "$$pkg_config_text" >$(call installed,$(PKG_CONFIG_FILE)) && chmod 644 $(call installed,$(PKG_CONFIG_FILE))
 

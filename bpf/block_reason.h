@@ -9,6 +9,7 @@
 /* Bits of the state that the scheduler hands over; the same numbers since 4.14. */
 #define TASK_STATE_STOPPED (0x0004 | 0x0008) /* stopped, traced */
 #define TASK_STATE_DEAD (0x0010 | 0x0020 | 0x0080)
+#define TASK_STATE_WAKING 0x0200 /* somebody is waking it, and has yet to choose its CPU */
 #define TASK_STATE_NEW 0x0800 /* being forked: it has not run yet */
 
 struct block {

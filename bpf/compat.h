@@ -103,6 +103,28 @@ static __always_inline bool compat_is_throttled(struct task_struct *task)
 	return queue && BPF_CORE_READ(queue, throttle_count) > 0;
 }
 
+/* With CONFIG_FAIR_GROUP_SCHED, a task leads to the queue that it is in, of whatever class it is. */
+struct rq___of_cfs_rq {
+	struct task_struct *curr;
+} __attribute__((preserve_access_index));
+
+struct cfs_rq___with_rq {
+	struct rq___of_cfs_rq *rq;
+} __attribute__((preserve_access_index));
+
+/* Who has the CPU that a task is queued on; NULL: not known. What it points to may be gone in a moment: to be read with probe reads. */
+static __always_inline struct task_struct *compat_queue_current(struct task_struct *task)
+{
+	struct cfs_rq___with_rq *queue = 0;
+	struct rq___of_cfs_rq *rq;
+
+	if (!bpf_core_field_exists(queue->rq) || !bpf_core_field_exists(task->se.cfs_rq))
+		return 0;
+	queue = (void *)BPF_CORE_READ(task, se.cfs_rq);
+	rq = queue ? BPF_CORE_READ(queue, rq) : 0;
+	return rq ? BPF_CORE_READ(rq, curr) : 0;
+}
+
 #define THREAD_STACK_BYTES 16384 /* x86-64 and aarch64 without KASAN */
 
 #define SYSCALL_NONE (-1)
@@ -172,7 +194,7 @@ static __always_inline struct syscall_entry compat_syscall(struct task_struct *t
 /* Its number alone: without the arguments it fits into a small frame. */
 static __always_inline long compat_syscall_nr(struct task_struct *task)
 {
-	long nr;
+	long nr = SYSCALL_UNKNOWN;
 
 #if defined(__TARGET_ARCH_x86)
 	struct pt_regs *regs;
@@ -196,39 +218,6 @@ static __always_inline long compat_syscall_nr(struct task_struct *task)
 	}
 #endif
 	return nr < 0 ? SYSCALL_NONE : nr;
-}
-
-enum context {
-	CONTEXT_THREAD = 0,    /* the current thread does this itself */
-	CONTEXT_INTERRUPT = 1, /* a hard or soft interrupt, on top of whichever thread was running */
-	CONTEXT_UNKNOWN = 2,
-};
-
-/*
- * Is the current thread at work here, or an interrupt on top of it? No helper tells (up to 6.18), and the per-CPU preempt count is out
- * of reach where kallsyms has no data symbols. But an interrupt of the kernel runs on a stack of its own, and a program's frame lies on the stack
- * of whoever called it, as long as it takes less than 64 bytes (6.13: more than that and it may get a private one). An interrupt of user code stays
- * on the thread's stack: there the thread is in no system call, which leaves only the rare wakeup out of a page fault: unknown.
- *
- * current_task: from compat_current_task(). scratch: memory to spill a pointer into, which makes it a
- * number to the verifier; overwritten.
- */
-static __always_inline enum context compat_context(struct task_struct *current_task, volatile uint64_t *scratch)
-{
-	const bool is_typed = compat_has_task_storage();
-	void *stack = is_typed ? current_task->stack : BPF_CORE_READ(current_task, stack);
-	struct mm_struct *memory = is_typed ? current_task->mm : BPF_CORE_READ(current_task, mm);
-	uint64_t offset, frame_end;
-
-	asm volatile("%0 = r10" : "=r"(frame_end)); /* no variable in the frame: it has to stay small */
-	*scratch = frame_end - 1;
-	offset = *scratch - (uint64_t)stack;
-	*scratch = 0;
-	if (offset >= THREAD_STACK_BYTES)
-		return CONTEXT_INTERRUPT;
-	if (memory && compat_syscall_nr(current_task) < 0)
-		return CONTEXT_UNKNOWN;
-	return CONTEXT_THREAD;
 }
 
 #endif

@@ -3,8 +3,10 @@
 #include "vmlinux.h"
 #include "block_reason.h"
 #include "compat.h"
+#include "cpu_watch.h"
 #include "emit.h"
 #include "thread_clock.h"
+#include "waker.h"
 
 static __always_inline uint64_t pid_tgid_of(struct task_struct *task)
 {
@@ -54,6 +56,32 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 	return 0;
 }
 
+/* The thread that left may wait for a CPU again: for this one, or, if its wakeup has overtaken it, for the one that it was last on. */
+static __always_inline void watch_who_left(struct task_struct *task, struct thread_clock *clock, uint32_t cpu, uint8_t left_as)
+{
+	if (left_as == WIRE_LEFT_PREEMPTED || left_as == WIRE_LEFT_YIELDED ||
+	    (left_as == WIRE_LEFT_BLOCKED && compat_task_state(task) & TASK_STATE_WAKING))
+		cpu_watch_join(clock, cpu);
+	else
+		cpu_watch_leave(clock);
+}
+
+/* Of somebody untraced who had the CPU while the traced thread that gets it now waited. */
+static __always_inline void fill_other(struct wire_switch *event, uint32_t other_ns, struct task_struct *prev)
+{
+	event->object = event->inode = 0;
+	event->other_ns = other_ns;
+	if (event->other_ns && prev->pid && bpf_probe_read_kernel(event->other_comm, sizeof(event->other_comm), &prev->comm))
+		event->other_ns = 0;
+}
+
+static __always_inline void fill_block(struct wire_switch *event, const struct block *block)
+{
+	event->object = block->object;
+	event->inode = block->inode;
+	event->syscall_nr = block->syscall_nr;
+}
+
 /*
  * The state is the tracepoint's argument, not the task's field: a waker may already have changed the field. The clocks move even if the event
  * finds no room.
@@ -68,6 +96,9 @@ int on_sched_switch(uint64_t *ctx)
 	struct thread_clock *in_clock = thread_clock_of(next);
 	struct block block = { .syscall_nr = SYSCALL_NONE };
 	uint8_t left_as = WIRE_LEFT_UNTRACED;
+	uint32_t cpu = bpf_get_smp_processor_id();
+	struct cpu_watch *watch = cpu_watch_of(cpu);
+	uint32_t other_ns = 0;
 	struct wire_switch *event;
 	struct emit out;
 	uint64_t now_ns;
@@ -77,7 +108,7 @@ int on_sched_switch(uint64_t *ctx)
 	if (!out_clock) {
 		barrier_var(in_clock); /* clang would test both by or-ing the pointers, which the verifier forbids */
 		if (!in_clock)
-			return 0;
+			return watch->waiting_cnt ? cpu_watch_tell(watch, prev) : 0;
 	}
 	if (out_clock) {
 		unsigned int state = cfg_has_prev_state ? (unsigned int)ctx[3] : compat_task_state(prev);
@@ -94,21 +125,30 @@ int on_sched_switch(uint64_t *ctx)
 	}
 	event = emit_reserve(&out, WIRE_SWITCH, sizeof(*event));
 	now_ns = bpf_ktime_get_ns();
-	if (out_clock)
+	if (!out_clock && watch->waiting_cnt)
+		other_ns = cpu_watch_length(watch, now_ns);
+	if (out_clock) {
+		watch_who_left(prev, out_clock, cpu, left_as); /* before the clock tells a waker that it sleeps */
 		thread_clock_leave(out_clock, now_ns,
 				   left_as == WIRE_LEFT_BLOCKED ? WIRE_THREAD_BLOCKED : WIRE_THREAD_RUNNABLE, block.reason);
-	if (in_clock)
+	}
+	if (in_clock) {
+		cpu_watch_leave(in_clock);
+		in_clock->cpu = cpu;
 		thread_clock_arrive(in_clock, now_ns);
+	}
 	if (left_as == WIRE_LEFT_DEAD)
 		thread_clock_forget(prev);
+	cpu_watch_begin(watch, now_ns);
 	if (!event)
 		return emit_lost(&out, WIRE_SWITCH, now_ns);
+	if (out_clock)
+		fill_block(event, &block);
+	else
+		fill_other(event, other_ns, prev);
 	emit_header(&out, &event->header, WIRE_SWITCH, 0, pid_tgid_of(prev), now_ns);
 	event->next_tid = next->pid;
 	event->next_tgid = next->tgid;
-	event->object = block.object;
-	event->inode = block.inode;
-	event->syscall_nr = block.syscall_nr;
 	event->left_as = left_as;
 	event->reason = block.reason;
 	event->next_is_traced = in_clock != 0;
@@ -122,24 +162,25 @@ int on_sched_waking(uint64_t *ctx)
 {
 	struct task_struct *wakee = (struct task_struct *)ctx[0];
 	struct thread_clock *clock = thread_clock_of(wakee);
+	struct cpu_watch *watch = 0;
 	struct task_struct *waker;
 	struct wire_wake *event;
 	struct emit out;
 	uint64_t now_ns;
-	uint8_t flags = 0;
-	enum context context;
+	uint8_t flags;
 
 	if (!clock || phase == WIRE_PHASE_STOPPED)
 		return 0;
 	event = emit_reserve(&out, WIRE_WAKE, sizeof(*event));
+	if (clock->state == WIRE_THREAD_BLOCKED && clock->reason != BLOCK_THROTTLED)
+		watch = cpu_watch_join(clock, clock->cpu);
 	now_ns = bpf_ktime_get_ns();
+	cpu_watch_begin(watch, now_ns);
 	thread_clock_wake(clock, now_ns);
 	if (!event)
 		return emit_lost(&out, WIRE_WAKE, now_ns);
 	waker = compat_current_task();
-	context = compat_context(waker, &event->header.time_ns);
-	if (context != CONTEXT_THREAD)
-		flags = context == CONTEXT_INTERRUPT ? WIRE_IN_INTERRUPT : WIRE_WAKER_UNKNOWN;
+	flags = waker_flags(waker, &event->header.time_ns);
 	emit_header(&out, &event->header, WIRE_WAKE, flags, compat_current_pid_tgid(waker), now_ns);
 	event->wakee_tid = wakee->pid;
 	event->wakee_tgid = wakee->tgid;

@@ -44,7 +44,7 @@ static __always_inline struct thread_clock *thread_clock_make(struct task_struct
  */
 __hidden struct thread_clock *thread_clock_start(struct task_struct *task, uint32_t state, uint32_t reason, uint32_t flags)
 {
-	struct thread_clock initial = { .state = state, .reason = reason, .switch_cnt = 1 /* and none reported */ };
+	struct thread_clock initial = { .state = state, .reason = reason, .switch_cnt = 1 /* and none reported */, .cpu = compat_task_cpu(task) };
 	struct thread_clock *clock;
 	struct wire_thread *event;
 	struct emit out;

@@ -23,6 +23,8 @@ struct thread_clock {
 	uint32_t state;            /* enum wire_thread_state */
 	uint32_t reason;           /* BLOCKED: enum block_reason */
 	uint32_t is_seen_running;  /* it does something, though its switch-in was not seen */
+	uint32_t waits_on;         /* number of the CPU that it waits for + 1, see cpu_watch.h; 0: none */
+	uint32_t cpu;              /* that it was last on, or put on */
 	uint32_t has_ended;        /* its end was sent */
 };
 

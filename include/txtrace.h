@@ -449,6 +449,11 @@ TXTRACE_ATTR_OF_(pointer, TXTRACE_ATTR_POINTER_, const volatile void *, TXTRACE_
 
 #endif
 
+TXTRACE_INLINE_ void txtrace_track_(uint64_t id, const char *name)
+{
+	txtrace_probe_attr(id, "track", TXTRACE_ATTR_STRING_, TXTRACE_ADDRESS_(name));
+}
+
 /* ---- the macros ---- */
 
 /* Whether somebody traces: for work that only tracing needs. */
@@ -484,6 +489,9 @@ TXTRACE_ATTR_OF_(pointer, TXTRACE_ATTR_POINTER_, const volatile void *, TXTRACE_
 #define TXTRACE_TAG(span, text) TXTRACE_FOR_SPAN_(span, txtrace_probe_tag(txtrace_id_, text))
 #define TXTRACE_ATTR(span, name, value)											\
 	TXTRACE_FOR_SPAN_(span, txtrace_attr_(txtrace_id_, TXTRACE_LITERAL_(name), value))
+
+/* The lane that the span is shown on, and summed up by, instead of its thread's: a string, "track" among its attributes. */
+#define TXTRACE_TRACK(span, name) TXTRACE_FOR_SPAN_(span, txtrace_track_(txtrace_id_, name))
 
 /* Something happened in the span; a named number has a new value; `from` is related to `to`. */
 #define TXTRACE_EVENT(span, name) txtrace_event_(span, TXTRACE_LITERAL_(name))
@@ -526,6 +534,7 @@ TXTRACE_ATTR_OF_(pointer, TXTRACE_ATTR_POINTER_, const volatile void *, TXTRACE_
 #define TXTRACE_SPAN_CHILD_AS(variable, label, parent) TXTRACE_NO_SCOPE_(variable, TXTRACE_BEGIN_CHILD(label, parent))
 #define TXTRACE_TAG(span, text) TXTRACE_NOTHINGS_(span, text)
 #define TXTRACE_ATTR(span, name, value) TXTRACE_NOTHINGS_3_(span, TXTRACE_LITERAL_(name), value)
+#define TXTRACE_TRACK(span, name) TXTRACE_NOTHINGS_(span, name)
 #define TXTRACE_EVENT(span, name) TXTRACE_NOTHINGS_(span, TXTRACE_LITERAL_(name))
 #define TXTRACE_COUNTER(name, value) TXTRACE_NOTHINGS_(TXTRACE_LITERAL_(name), value)
 #define TXTRACE_LINK(from, to, name) TXTRACE_NOTHINGS_3_(from, to, TXTRACE_LITERAL_(name))

@@ -114,7 +114,23 @@ struct thread_info {
 	unsigned int cpu; /* before 5.16: task_struct.cpu, see compat.h */
 };
 
-struct cfs_rq;
+struct rq {
+	int cpu;
+};
+
+struct cfs_rq {
+	struct rq *rq; /* with CONFIG_FAIR_GROUP_SCHED */
+};
+
+struct timer_list;
+
+struct timer_base {
+	struct timer_list *running_timer;
+};
+
+struct hrtimer_cpu_base {
+	unsigned int in_hrtirq : 1; /* with CONFIG_HIGH_RES_TIMERS */
+};
 
 struct sched_entity {
 	struct cfs_rq *cfs_rq; /* with CONFIG_FAIR_GROUP_SCHED */
@@ -133,6 +149,17 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct files_struct *files;
 	char comm[16];
+};
+
+/* aarch64 has the preempt count in it; the 32 bits above are the wish to be scheduled. */
+struct thread_info___aarch64 {
+	struct {
+		unsigned int count;
+	} preempt;
+};
+
+struct task_struct___aarch64 {
+	struct thread_info___aarch64 thread_info;
 };
 
 struct seq_file;

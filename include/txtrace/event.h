@@ -37,6 +37,8 @@ enum wire_kind {
 	WIRE_THREAD = 3,  /* a thread is traced from now on, or has a new name */
 	WIRE_THREAD_EXIT = 4,
 	WIRE_EXEC = 5,    /* the process got a new program */
+	WIRE_OTHER = 6,   /* while a traced thread waited for this CPU, an untraced task had it and left it for another one */
+	WIRE_MOVE = 7,    /* a traced thread that waited for one CPU now waits for another */
 
 	WIRE_BEGIN = 8,
 	WIRE_BEGIN_DETACHED = 9,
@@ -53,7 +55,7 @@ enum wire_kind {
 	WIRE_KEY_LEAVE = 20,
 	WIRE_KEY_END = 21,
 	WIRE_KEY_INSTANT = 22,
-	WIRE_KIND_COUNT = 24,
+	WIRE_KIND_COUNT = 32,
 };
 
 enum wire_flag {
@@ -62,7 +64,9 @@ enum wire_flag {
 	WIRE_IS_TRUNCATED = 4,    /* the text was longer than there is room for */
 	WIRE_IS_SEED = 8,         /* THREAD: it ran before the tracer came */
 	WIRE_NOT_ARRIVED = 8,     /* with clocks: its last switch-in was not seen, so time goes to `unknown` until it leaves the CPU */
+	WIRE_BY_TIMER = 8,        /* WAKE: the interrupt or softirq runs timers */
 	WIRE_IS_RENAME = 16,      /* THREAD: only the name is new */
+	WIRE_IN_SOFTIRQ = 16,     /* WAKE: the interrupt is a softirq, and runs no timer */
 	WIRE_IS_UNREADABLE = 32,  /* the text could not be read from the program's memory; its length is 0 */
 	WIRE_NO_CLOCKS = 64,      /* the thread has no clocks: its account is unknown here */
 	WIRE_WAKER_UNKNOWN = 128, /* WAKE: this kernel does not tell whether it came from an interrupt */
@@ -80,7 +84,7 @@ struct wire_header {
 
 /*
  * A reading of a thread's clocks at header.time_ns: how long it has been in each state since born_ns. They always add up:
- * on_cpu + runnable + blocked + unknown = time - born. A span event carries them if this thread has been switched since the last span
+ * on_cpu + runnable + blocked + unknown + interrupt = time - born. A span event carries them if this thread has been switched since the last span
  * event that it got into a ring; if not, on_cpu alone has moved, by the difference of the two times.
  */
 struct wire_clocks {
@@ -89,6 +93,7 @@ struct wire_clocks {
 	uint64_t runnable_ns;
 	uint64_t blocked_ns[BLOCK_REASON_COUNT];
 	uint64_t unknown_ns;
+	uint64_t interrupt_ns; /* with --irq: of the time on a CPU what interrupts took; else that is in on_cpu */
 };
 
 /* SWITCH.left_as: how header.tid left the CPU */
@@ -104,9 +109,17 @@ struct wire_switch {
 	struct wire_header header;
 	uint32_t next_tid;
 	uint32_t next_tgid;
-	uint64_t object;    /* BLOCKED: futex address, fd, or ns that a sleep asked for, by the reason; else 0 */
-	uint64_t inode;     /* BLOCKED on an fd: of its file, as i_ino; else 0 */
-	int32_t syscall_nr; /* BLOCKED: -1 if in none, -2 if this kernel does not tell */
+	union {
+		struct {
+			uint64_t object; /* BLOCKED: futex address, fd, or ns that a sleep asked for, by the reason; else 0 */
+			uint64_t inode;  /* BLOCKED on an fd: of its file, as i_ino; else 0 */
+		};
+		char other_comm[16]; /* UNTRACED, with other_ns, and not idle: of who left */
+	};
+	union {
+		int32_t syscall_nr; /* BLOCKED: -1 if in none, -2 if this kernel does not tell */
+		uint32_t other_ns;  /* UNTRACED: for at least so long the one that left has had the CPU; 0: not known */
+	};
 	uint8_t left_as;    /* enum wire_left_as */
 	uint8_t reason;     /* BLOCKED: enum block_reason */
 	uint8_t next_is_traced;
@@ -118,6 +131,24 @@ struct wire_wake {
 	uint32_t wakee_tid;
 	uint32_t wakee_tgid;
 	char waker_comm[16]; /* as the kernel has it: may lack the NUL */
+};
+
+/* OTHER: header.tid had the CPU from since_ns on (or before that already) until header.time_ns. tid 0: idle */
+struct wire_other {
+	struct wire_header header;
+	uint64_t since_ns;
+	char comm[16];
+};
+
+/* MOVE: header.tid waited for from_cpu, which other_tid had from since_ns on (or before that already) until header.time_ns. */
+struct wire_move {
+	struct wire_header header;
+	uint64_t since_ns; /* header.time_ns, if it is not known */
+	uint32_t from_cpu;
+	uint32_t other_tid;  /* 0: idle */
+	uint32_t other_tgid;
+	uint32_t is_unknown; /* this kernel does not tell who has the CPU */
+	char other_comm[16];
 };
 
 /* THREAD.state: what the thread was doing at time_ns */
@@ -192,9 +223,11 @@ struct wire_key {
 };
 
 _Static_assert(sizeof(struct wire_header) == 24, "wire_header");
-_Static_assert(sizeof(struct wire_clocks) == 112, "wire_clocks");
+_Static_assert(sizeof(struct wire_clocks) == 120, "wire_clocks");
 _Static_assert(sizeof(struct wire_switch) == 56, "wire_switch");
 _Static_assert(sizeof(struct wire_wake) == 48, "wire_wake");
+_Static_assert(sizeof(struct wire_other) == 48, "wire_other");
+_Static_assert(sizeof(struct wire_move) == 64, "wire_move");
 _Static_assert(sizeof(struct wire_thread) == 56, "wire_thread");
 _Static_assert(sizeof(struct wire_span) == 48, "wire_span");
 _Static_assert(sizeof(struct wire_mark) == 48, "wire_mark");
@@ -209,6 +242,13 @@ struct wire_counters {
 	uint64_t last_lost_ns;
 	uint64_t generation;
 	uint64_t lost_clocks; /* a thread's clocks could not be made or reached */
+};
+
+/* Of one CPU: the kernel side's own, see bpf/cpu_watch.h. */
+struct cpu_watch {
+	uint64_t since_ns;    /* the present task has the CPU, as far as was watched; the greatest number: the watch is about to begin */
+	uint32_t waiting_cnt; /* traced threads that wait for it */
+	uint32_t padding[13]; /* a cache line for each */
 };
 
 /*

@@ -68,13 +68,14 @@ struct txtrace_string {
 	size_t length;
 };
 
-/* Where a span's time went. on_cpu + runnable + blocked[*] + detached + unknown = work, exactly, unless the span is a lower bound. */
+/* Where a span's time went. on_cpu + runnable + blocked[*] + detached + unknown + interrupt = work, exactly, unless the span is a lower bound. */
 struct txtrace_ledger {
 	uint64_t on_cpu_ns;
 	uint64_t runnable_ns;
 	uint64_t blocked_ns[TXTRACE_BLOCK_REASON_COUNT];
 	uint64_t detached_ns;
 	uint64_t unknown_ns;
+	uint64_t interrupt_ns; /* with --irq: interrupts and softirqs on top of a thread that was on a CPU; else that is in on_cpu_ns */
 };
 
 /* The sum of blocked_ns, and of all parts. Saturating: hostile logs may hold any numbers. */
@@ -97,6 +98,8 @@ enum txtrace_record_kind {
 	TXTRACE_RECORD_CONTINUED = 13, /* the last record of a file: the capture goes on in the next one. Left out where that one is read next */
 	TXTRACE_RECORD_STAY = 14,     /* a thread worked for a span: from its enter to its exit */
 	TXTRACE_RECORD_OBJECT = 15,   /* what threads wait for: a descriptor's file */
+	TXTRACE_RECORD_OTHER_RUN = 18, /* who else had a CPU that a traced thread waited for */
+	TXTRACE_RECORD_COST = 19,     /* what tracing cost: one for each kind of event, and one of the recorder itself */
 	/* Kinds to come are numbered from here. */
 	TXTRACE_RECORD_DAMAGE = 24,   /* made by the reader, not in the file: a part of the file that could not be read */
 	TXTRACE_RECORD_KIND_COUNT = 25,
@@ -151,6 +154,7 @@ struct txtrace_run {
 	uint8_t reason;  /* enum txtrace_block_reason, when left_as is BLOCKED */
 	int32_t syscall_nr; /* BLOCKED: -1 in none, -2 unknown */
 	uint64_t object;    /* BLOCKED: futex address, fd, or ns that a sleep asked for, by the reason; else 0 */
+	uint64_t idle_ns;   /* of runnable_ns, how much at its end this CPU is known to have been idle; 0 also: not known */
 };
 
 enum txtrace_wake_flag {
@@ -158,6 +162,8 @@ enum txtrace_wake_flag {
 	TXTRACE_WAKE_WAKER_UNKNOWN = 2, /* waker_tid is the thread that ran there, which may only have been interrupted */
 	TXTRACE_WAKE_SPAN_KEYED = 4,    /* span is the id of a keyed span */
 	TXTRACE_WAKE_WAKER_SPAN_KEYED = 8,
+	TXTRACE_WAKE_TIMER = 16,        /* the interrupt, or the softirq, was a timer's */
+	TXTRACE_WAKE_SOFTIRQ = 32,      /* the interrupt was a softirq: work that an interrupt or a thread has left to it, mostly packets */
 };
 
 struct txtrace_wake {
@@ -316,6 +322,57 @@ struct txtrace_object {
 	struct txtrace_string name; /* a path, "tcp 10.0.0.1:80 > 10.0.0.2:4711", "pipe:[4711]", "eventfd", …; any bytes */
 };
 
+enum txtrace_other_run_flag {
+	TXTRACE_OTHER_RUN_NOBODY_KNOWN = 1, /* who had the CPU is not known: the record tells of the move alone */
+};
+
+/*
+ * While a traced thread was runnable and waited for this CPU, this task had it (a stay, or the part of one that was watched): one that is not traced, or, if
+ * moved_tid is not 0, any. Stays of traced threads are runs; that the CPU was idle until the thread got it is in the thread's run.
+ */
+struct txtrace_other_run {
+	uint64_t begin_ns;
+	uint64_t end_ns;
+	uint32_t tid;   /* 0: nobody, it was idle */
+	uint32_t pid;
+	uint32_t cpu;
+	uint32_t flags; /* enum txtrace_other_run_flag */
+	uint32_t moved_tid; /* this thread waited for the CPU, and was moved to another one at end_ns; 0: none was */
+	uint32_t moved_pid;
+	struct txtrace_string comm;
+};
+
+/* How a program of the recorder was reached. */
+enum txtrace_cost_entry {
+	TXTRACE_COST_ENTRY_UNKNOWN = 0,
+	TXTRACE_COST_ENTRY_TRAP = 1,       /* a probe, by a trap */
+	TXTRACE_COST_ENTRY_CALL = 2,       /* a probe, by the call that the kernel makes of a fast nop */
+	TXTRACE_COST_ENTRY_TRACEPOINT = 3, /* a tracepoint of the kernel */
+};
+
+/*
+ * What tracing cost from since_ns to time_ns; of a capture's files each says its own part, so that all of them add up. event names a kind of event, as in
+ * recorded streams ("begin", "switch", ...), of which event_cnt were sent, lost ones included: that many times its program did all of its work. Some of the
+ * runs were timed. An empty event: the recorder itself. docs/attribution.md, "What tracing cost", says what follows from it.
+ */
+struct txtrace_cost {
+	uint64_t time_ns;
+	uint64_t since_ns;
+	struct txtrace_string event;
+	uint64_t event_cnt;       /* exact; of the recorder: of all kinds */
+	uint64_t timed_event_cnt; /* those sent while runs were timed */
+	uint64_t timed_run_cnt;   /* runs that were timed: also those that found nothing to send */
+	uint64_t timed_run_ns;    /* how long they took, as timed; of the recorder: how long timing was on */
+	uint64_t entry_ps;        /* calibrated, each: getting to an empty program and back, in ns / 1000; 0: not known, here and below */
+	uint64_t empty_run_ps;    /* calibrated: what timing says of an empty program */
+	uint64_t idle_run_ps;     /* calibrated: of this one, when it finds nothing to send */
+	uint64_t calibration_cnt; /* runs that entry_ps was taken from */
+	uint64_t cpu_ns;          /* of the recorder: its own CPU time */
+	uint64_t ring_bytes;      /* of the recorder: what came out of the ring buffers */
+	uint64_t log_bytes;       /* of the recorder: what had been written when this was told, less what was then */
+	uint8_t entry;            /* enum txtrace_cost_entry */
+};
+
 struct txtrace_damage {
 	uint64_t offset_bytes; /* in the file */
 	uint64_t length_bytes; /* that were skipped; to the end of the file, if it is cut off */
@@ -341,6 +398,8 @@ struct txtrace_record {
 		struct txtrace_continued continued;
 		struct txtrace_stay stay;
 		struct txtrace_object object;
+		struct txtrace_other_run other_run;
+		struct txtrace_cost cost;
 		struct txtrace_damage damage;
 		uint64_t room[31]; /* for members to come: the size stays; use it for nothing */
 	};

@@ -2,9 +2,10 @@
 /*
  * attribution_speed [ROUNDS [LOAD]]: how many events a second one core decodes and attributes. The records lie in memory as the rings would hand them over;
  * what comes out is thrown away. Loads: a mix like that of a server; each side of it alone; 50,000 threads that get into 1,000,000 spans at once and out
- * again (growth: all memory is taken for the first time); and the same while a million are open (crowd: each thread ends its oldest span, sleeps, begins
- * another). By CPU time; median of the rounds (9), with the quartiles. Then what memory an open span and a thread take, and that a capture
- * that is ten times as long takes no more.
+ * again (growth: all memory is taken for the first time); the same while a million are open (crowd: each thread ends its oldest span, sleeps, begins
+ * another; scattered: the same, threads and spans in an order that no cache foresees); and 50,000 threads in one span (shared: each leaves it, sleeps,
+ * enters it again). By CPU time; median of the rounds (9), with the quartiles. Then what memory an open span and a thread take, and that a capture that is ten
+ * times as long takes no more.
  */
 #include <inttypes.h>
 #include <malloc.h>
@@ -20,6 +21,7 @@
 #define WORKERS 64
 #define CROWD 50000        /* threads, each in CROWD_SPANS spans at once: a million open spans */
 #define CROWD_SPANS 20
+#define SCATTER 17389      /* has no divisor in common with CROWD */
 #define CPUS 8
 #define FIRST_TID 1000
 #define TGID 999
@@ -157,23 +159,40 @@ static void add_growth(struct stream *stream)
 			add_end(stream, worker, turn);
 }
 
-/* The measured part begins when a million are open. */
-static void add_churn(struct stream *stream, size_t event_cnt)
+/* The measured part begins when a million are open. Threads come in the order of their numbers, or far from each other: by another stride. */
+static void add_churn(struct stream *stream, size_t event_cnt, uint32_t stride)
 {
 	add_crowd(stream);
 	stream->warm_size = stream->size;
 	stream->event_cnt = 0;
 	for (uint64_t turn = 0; stream->event_cnt < event_cnt; turn++)
-		for (uint32_t worker = 0; worker < stream->worker_cnt; worker++) {
+		for (uint32_t i = 0; i < stream->worker_cnt; i++) {
+			uint32_t worker = (uint32_t)((uint64_t)i * stride % stream->worker_cnt);
+
 			add_end(stream, worker, turn);
 			add_sleep(stream, worker);
 			add_span_event(stream, WIRE_BEGIN, worker, ++stream->next_id, 0);
 		}
 }
 
-enum load { MIX, SWITCHES, SPANS, GROWTH, CROWD_CHURN, LOAD_COUNT };
+/* All threads are in one span; the one that is in it for the longest leaves it, and comes again. The measured part begins when all are in. */
+static void add_shared(struct stream *stream, size_t event_cnt)
+{
+	add_span_event(stream, WIRE_BEGIN_DETACHED, 0, 1, 0);
+	for (uint32_t worker = 0; worker < stream->worker_cnt; worker++)
+		add_span_event(stream, WIRE_ENTER, worker, 1, 0);
+	stream->warm_size = stream->size;
+	stream->event_cnt = 0;
+	for (uint32_t worker = 0; stream->event_cnt < event_cnt; worker = (worker + 1) % stream->worker_cnt) {
+		add_span_event(stream, WIRE_LEAVE, worker, 1, 0);
+		add_sleep(stream, worker);
+		add_span_event(stream, WIRE_ENTER, worker, 1, 0);
+	}
+}
 
-static const char *const load_names[] = { "mix", "switches", "spans", "growth", "crowd" };
+enum load { MIX, SWITCHES, SPANS, GROWTH, CROWD_CHURN, SCATTERED, SHARED, LOAD_COUNT };
+
+static const char *const load_names[] = { "mix", "switches", "spans", "growth", "crowd", "scattered", "shared" };
 
 /* mix: 2 switches and a wakeup for each begin or end with clocks moved. */
 static void make_stream(struct stream *stream, enum load load, size_t event_cnt)
@@ -187,7 +206,11 @@ static void make_stream(struct stream *stream, enum load load, size_t event_cnt)
 	if (load == GROWTH)
 		add_growth(stream);
 	else if (load == CROWD_CHURN)
-		add_churn(stream, event_cnt);
+		add_churn(stream, event_cnt, 1);
+	else if (load == SCATTERED)
+		add_churn(stream, event_cnt, SCATTER);
+	else if (load == SHARED)
+		add_shared(stream, event_cnt);
 	for (uint32_t worker = 0; stream->event_cnt < event_cnt; worker = (worker + 17) % stream->worker_cnt) {
 		if (load == SWITCHES)
 			add_sleep(stream, worker);
@@ -355,7 +378,7 @@ int main(int argc, char **argv)
 	for (int load = 0; load < LOAD_COUNT; load++)
 		wanted_cnt += is_wanted[load] = argc < 3 || !strcmp(argv[2], load_names[load]);
 	if (rounds < 1 || !wanted_cnt) {
-		fprintf(stderr, "usage: attribution_speed [ROUNDS [mix|switches|spans|growth|crowd]]\n");
+		fprintf(stderr, "usage: attribution_speed [ROUNDS [mix|switches|spans|growth|crowd|scattered|shared]]\n");
 		return 2;
 	}
 	return measure(is_wanted, rounds) && print_memory() ? 0 : 1;

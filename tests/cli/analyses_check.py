@@ -196,6 +196,9 @@ class World:
                                                        ("moved", span["moved"])) if is_set)
             parts = " ".join(f"{name}_ns={ns}" for name, ns in zip(PARTS, ledger) if ns)
             lines += self.stay_lines(span)
+            for at, track in enumerate(("lane 1", "", "lane 2", "lane 1")[:span["id"] % 7 % 5]):
+                lines.append((span["begin"] + at, f"attribute time_ns={span['begin'] + at} pid=10 tid=11 span={span['id']} name=\"track\" "
+                              f"type=string string=\"{track}\""))
             lines.append((span["end"], f"span begin_ns={span['begin']} end_ns={span['end']} pid=10 tid={span['tid']} end_tid={span['end_tid']} "
                           f"id={span['id']} parent={span['parent']} label=\"{span['label']}\" tag=\"{span['tag']}\" "
                           f"flags={flags or 'none'} work_ns={sum(ledger)} {parts}"))
@@ -377,8 +380,22 @@ def check_truth(spans, paths, rows, truth_path):
 
 # ---- report --by ----
 
-def row_name(span, names, by):
+def tracks_of(records):
+    """What the program said before each span ended, by the span's place among the records."""
+    given, tracks = {}, {}
+    for at, record in enumerate(records):
+        if record["type"] == "attribute" and record["name"] == "track" and record["value_type"] == "string":
+            given[record["pid"], record["span"]] = record["value"]
+        elif record["type"] == "span" and not record["keyed"]:
+            tracks[record["pid"], record["id"], record["begin_ns"]] = given.pop((record["pid"], record["id"]), "")
+    return tracks
+
+
+def row_name(span, tracks, by):
     kind, _, argument = by.partition(":")
+    track = tracks.get((span["pid"], span["id"], span["begin_ns"]))
+    if kind == "track" and track:
+        return track
     if kind in ("thread", "track"):
         return f"t{span['tid']} {span['tid']}"
     if kind == "process":
@@ -397,8 +414,9 @@ def check_report(records, report, by):
         check_reasons(records, report)
         return
     sums = defaultdict(lambda: {False: [0, 0, [0] * len(PARTS)], True: [0, 0, [0] * len(PARTS)]})
+    tracks = tracks_of(records)
     for span in spans_of(records):
-        one = sums[row_name(span, None, by)][span["lower_bound"]]
+        one = sums[row_name(span, tracks, by)][span["lower_bound"]]
         one[0] += 1
         one[1] += span["wall_ns"]
         one[2] = plus(one[2], span["ledger"])

@@ -76,14 +76,15 @@ static const struct field span_fields[] = {
 	LEDGER(blocked_ns[3], "sleep_ns"), LEDGER(blocked_ns[4], "page_fault_ns"), LEDGER(blocked_ns[5], "pipe_ns"),
 	LEDGER(blocked_ns[6], "wait_ns"), LEDGER(blocked_ns[7], "stopped_ns"), LEDGER(blocked_ns[8], "other_ns"),
 	LEDGER(blocked_ns[9], "throttled_ns"),
-	LEDGER(detached_ns, "detached_ns"), LEDGER(unknown_ns, "unknown_ns"), { NULL, 0, 0, 0 },
+	LEDGER(detached_ns, "detached_ns"), LEDGER(unknown_ns, "unknown_ns"), LEDGER(interrupt_ns, "interrupt_ns"), { NULL, 0, 0, 0 },
 };
 
 static const struct field run_fields[] = {
 	FIELD(FIELD_U64, begin_ns, run, "begin_ns"), FIELD(FIELD_U64, end_ns, run, "end_ns"), FIELD(FIELD_U32, pid, run, "pid"),
 	FIELD(FIELD_U32, tid, run, "tid"), FIELD(FIELD_U32, cpu, run, "cpu"), FIELD(FIELD_U64, blocked_ns, run, "blocked_ns"),
 	FIELD(FIELD_U64, runnable_ns, run, "runnable_ns"), FIELD(FIELD_U8, left_as, run, "left_as"), FIELD(FIELD_U8, reason, run, "reason"),
-	FIELD(FIELD_U32, syscall_nr, run, "syscall_nr"), FIELD(FIELD_U64, object, run, "object"), { NULL, 0, 0, 0 },
+	FIELD(FIELD_U32, syscall_nr, run, "syscall_nr"), FIELD(FIELD_U64, object, run, "object"),
+	FIELD(FIELD_U64, idle_ns, run, "idle_ns"), { NULL, 0, 0, 0 },
 };
 
 static const struct field wake_fields[] = {
@@ -101,7 +102,7 @@ static const struct field thread_fields[] = {
 static const struct field attribute_fields[] = {
 	COMMON(attribute), FIELD(FIELD_U64, span, attribute, "span"), FIELD(FIELD_STRING, name, attribute, "name"),
 	FIELD(FIELD_U8, type, attribute, "type"), FIELD(FIELD_U64, value, attribute, "value"),
-	FIELD(FIELD_BOOL, is_truncated, attribute, "truncated"), { NULL, 0, 0, 0 },
+	FIELD(FIELD_BOOL, is_truncated, attribute, "truncated"), FIELD(FIELD_STRING, string, attribute, "string"), { NULL, 0, 0, 0 },
 };
 
 static const struct field instant_fields[] = {
@@ -145,7 +146,8 @@ static const struct field dropped_fields[] = {
 	FIELD(FIELD_U64, last_ns, dropped, "last_ns"), FIELD(FIELD_U64, batch_cnt, dropped, "batches"), DROPPED(1, "span"), DROPPED(2, "run"),
 	DROPPED(3, "wake"), DROPPED(4, "thread"), DROPPED(5, "attribute"), DROPPED(6, "instant"), DROPPED(7, "counter"), DROPPED(8, "link"),
 	DROPPED(9, "loss"), DROPPED(10, "open_span"), DROPPED(11, "summary"), DROPPED(12, "dropped"), DROPPED(13, "continued"),
-	DROPPED(14, "stay"), DROPPED(15, "object"), { NULL, 0, 0, 0 },
+	DROPPED(14, "stay"), DROPPED(15, "object"),
+	DROPPED(18, "other_run"), DROPPED(19, "cost"), { NULL, 0, 0, 0 },
 };
 
 static const struct field continued_fields[] = {
@@ -163,6 +165,23 @@ static const struct field object_fields[] = {
 	{ NULL, 0, 0, 0 },
 };
 
+static const struct field other_run_fields[] = {
+	FIELD(FIELD_U64, begin_ns, other_run, "begin_ns"), FIELD(FIELD_U64, end_ns, other_run, "end_ns"), FIELD(FIELD_U32, pid, other_run, "pid"),
+	FIELD(FIELD_U32, tid, other_run, "tid"), FIELD(FIELD_STRING, comm, other_run, "comm"), FIELD(FIELD_U32, cpu, other_run, "cpu"),
+	FIELD(FIELD_U32, moved_pid, other_run, "moved_pid"), FIELD(FIELD_U32, moved_tid, other_run, "moved_tid"),
+	FIELD(FIELD_FLAGS, flags, other_run, "flags"), { NULL, 0, 0, 0 },
+};
+
+static const struct field cost_fields[] = {
+	FIELD(FIELD_U64, time_ns, cost, "time_ns"), FIELD(FIELD_U64, since_ns, cost, "since_ns"), FIELD(FIELD_STRING, event, cost, "event"),
+	FIELD(FIELD_U64, event_cnt, cost, "events"), FIELD(FIELD_U64, timed_event_cnt, cost, "timed_events"),
+	FIELD(FIELD_U64, timed_run_cnt, cost, "timed_runs"), FIELD(FIELD_U64, timed_run_ns, cost, "timed_run_ns"),
+	FIELD(FIELD_U8, entry, cost, "entry"), FIELD(FIELD_U64, entry_ps, cost, "entry_ps"),
+	FIELD(FIELD_U64, empty_run_ps, cost, "empty_run_ps"), FIELD(FIELD_U64, idle_run_ps, cost, "idle_run_ps"),
+	FIELD(FIELD_U64, calibration_cnt, cost, "calibrations"), FIELD(FIELD_U64, cpu_ns, cost, "cpu_ns"),
+	FIELD(FIELD_U64, ring_bytes, cost, "ring_bytes"), FIELD(FIELD_U64, log_bytes, cost, "log_bytes"), { NULL, 0, 0, 0 },
+};
+
 static const struct field *const kind_fields[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_SPAN] = span_fields,           [TXTRACE_RECORD_RUN] = run_fields,
 	[TXTRACE_RECORD_WAKE] = wake_fields,           [TXTRACE_RECORD_THREAD] = thread_fields,
@@ -171,7 +190,8 @@ static const struct field *const kind_fields[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_LOSS] = loss_fields,           [TXTRACE_RECORD_OPEN_SPAN] = open_span_fields,
 	[TXTRACE_RECORD_SUMMARY] = summary_fields,     [TXTRACE_RECORD_DROPPED] = dropped_fields,
 	[TXTRACE_RECORD_CONTINUED] = continued_fields, [TXTRACE_RECORD_STAY] = stay_fields,
-	[TXTRACE_RECORD_OBJECT] = object_fields,
+	[TXTRACE_RECORD_OBJECT] = object_fields,       [TXTRACE_RECORD_COST] = cost_fields,
+	[TXTRACE_RECORD_OTHER_RUN] = other_run_fields,
 };
 
 static const struct {
@@ -180,10 +200,12 @@ static const struct {
 } names[] = {
 	{ "none", 0 }, { "true", 1 }, { "false", 0 },
 	{ "lower_bound", 1 }, { "unfinished", 2 }, { "loss", 4 }, { "imbalance", 8 }, { "keyed", 16 }, { "moved", 32 },
-	{ "interrupt", 1 }, { "waker_unknown", 2 }, { "span_keyed", 4 }, { "waker_span_keyed", 8 },
+	{ "interrupt", 1 }, { "waker_unknown", 2 }, { "span_keyed", 4 }, { "waker_span_keyed", 8 }, { "timer", 16 }, { "softirq", 32 },
+	{ "nobody_known", 1 },
 	{ "preempted", 1 }, { "yielded", 2 }, { "blocked", 3 }, { "dead", 4 },
 	{ "lock", 0 }, { "disk", 1 }, { "network", 2 }, { "sleep", 3 }, { "page_fault", 4 }, { "pipe", 5 }, { "wait", 6 }, { "stopped", 7 },
 	{ "other", 8 }, { "throttled", 9 }, { "unknown", 0 },
+	{ "trap", 1 }, { "call", 2 }, { "tracepoint", 3 },
 	{ "bool", 1 }, { "int", 2 }, { "uint", 3 }, { "double", 4 }, { "string", 5 }, { "pointer", 6 },
 };
 

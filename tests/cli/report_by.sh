@@ -36,6 +36,31 @@ tags() {
 	[ "$(names tag:kind)" = '[[null,2],["write",1]]' ] || fail "$(names tag:kind)"
 }
 
+# The last name before the end counts: 1 and 4 are on "lane", 2 got an empty one, which takes it back, 3 (of another process) has none, and what is said to
+# the keyed span 1 or after the end is not for them. A number is no name.
+tracks() {
+	"$make_log" "$tmp/tracks.txtrace" <<-'END' || return
+		thread time_ns=1 pid=10 tid=11 comm="worker" seed=1
+		attribute time_ns=2 pid=10 tid=11 span=1 name="track" type=string string="first"
+		attribute time_ns=3 pid=10 tid=11 span=1 name="track" type=string string="lane"
+		attribute time_ns=3 pid=10 tid=11 span=1 name="track" type=uint value=7
+		attribute time_ns=3 pid=10 tid=11 span=1 name="tracks" type=string string="no"
+		attribute time_ns=3 pid=10 tid=11 span=2 name="track" type=string string="lane"
+		attribute time_ns=4 pid=10 tid=11 span=2 name="track" type=string string=""
+		span begin_ns=1 end_ns=10 pid=10 tid=11 end_tid=11 id=1 label="k" key="a" flags=keyed work_ns=9 on_cpu_ns=9
+		span begin_ns=1 end_ns=11 pid=10 tid=11 end_tid=11 id=1 label="a" work_ns=10 on_cpu_ns=10
+		span begin_ns=1 end_ns=21 pid=10 tid=11 end_tid=11 id=2 label="b" work_ns=20 on_cpu_ns=20
+		attribute time_ns=25 pid=10 tid=11 span=2 name="track" type=string string="late"
+		span begin_ns=1 end_ns=31 pid=20 tid=21 end_tid=21 id=2 label="c" work_ns=30 on_cpu_ns=30
+		attribute time_ns=32 pid=20 tid=21 span=4 name="track" type=string string="lane"
+		span begin_ns=1 end_ns=41 pid=20 tid=21 end_tid=21 id=4 label="d" work_ns=40 on_cpu_ns=40
+		summary time_ns=50
+	END
+	run 0 report --by track --json tracks.txtrace || return
+	[ "$(jq -c '[.rows[] | [.name, .count, .wall_ns.sum]]' "$tmp/out")" = '[["lane",2,50],["21",1,30],["worker 11",2,29]]' ] ||
+		fail "$(jq -c '[.rows[] | [.name, .count, .wall_ns.sum]]' "$tmp/out")"
+}
+
 same_as_default() {
 	run 0 report --json blocks.txtrace && cp "$tmp/out" "$tmp/default" && run 0 report --by label --json blocks.txtrace && cmp "$tmp/default" "$tmp/out"
 }
@@ -49,6 +74,7 @@ check "by reason, JSON" expects report_reason_json 0 report --by reason --json b
 check "by reason: the filter is for spans" expects report_reason_label 0 report --by reason --label commit blocks.txtrace
 check "keys, whole and in part" keys
 check "tags with a name twice, without a value, with a similar name" tags
+check "tracks that the program named; else threads" tracks
 check "by label is the default" same_as_default
 check "random logs by every key: the same in Python" random_reports
 check "no such key" complains "$is_no_key 'colour'" report --by colour blocks.txtrace

@@ -88,7 +88,7 @@ class World:
             fields += f" span={top[1]}"
             flags += ["span_keyed"] * (top[0] == "keyed")
         if kind < 0.3 or not others:
-            flags.append("interrupt")
+            flags += ["interrupt", *self.rng.choice([[], ["timer"], ["softirq"]])]
         else:
             waker = self.rng.choice(others)
             fields += f' waker_pid={waker["pid"]} waker_tid={waker["tid"]} waker_comm="{waker["comm"]}"'
@@ -171,7 +171,7 @@ class Log:
         if wake["waker_unknown"]:
             waker = ("unknown", None)
         elif wake["interrupt"]:
-            waker = ("interrupt", None)
+            waker = ("timer" if wake["timer"] else "softirq" if wake["softirq"] else "interrupt", None)
         elif wake["waker_span"] != "0":
             waker = ("span", self.label(at, "keyed" if wake["waker_span_keyed"] else wake["waker_pid"], wake["waker_span"]))
         elif wake["waker_tid"] or wake["waker_comm"]:

@@ -87,6 +87,30 @@ long_span() {
 	jq -e '.coarse' "$tmp/out" >/dev/null || fail "it is not said that the time in spans is a lower bound"
 }
 
+# worker-1 was in a span once, worker-2 never. Both sleep from 2000 to 6000, and so does the boss; from 3000 on 3 wait in the queue: 3000 ns each. Without
+# --threads only worker-1 is idle; with it, both workers are, and the boss is not shown.
+chosen_threads() {
+	local tid idle='[.threads[] | [.thread_name, .idle_sleeps, .idle_ns]]'
+	{
+		for tid in 10 11 12; do
+			echo "thread time_ns=900 pid=10 tid=$tid comm=\"$([ $tid = 10 ] && echo boss || echo worker-$((tid - 10)))\" seed=1"
+			echo "run begin_ns=1000 end_ns=2000 pid=10 tid=$tid left_as=blocked reason=lock"
+		done
+		echo 'span begin_ns=1200 end_ns=1500 pid=10 tid=11 end_tid=11 id=1 label="job" work_ns=300 on_cpu_ns=300'
+		echo 'counter time_ns=3000 pid=10 tid=10 name="queue" value=3'
+		for tid in 10 11 12; do
+			echo "run begin_ns=6000 end_ns=$((7000 + tid)) pid=10 tid=$tid blocked_ns=4000 left_as=dead"
+		done
+		echo "summary time_ns=9000"
+	} | "$make_log" "$tmp/chosen.txtrace" || return
+	run 0 workers --json --queue queue chosen.txtrace && jq -ce "$idle == [[\"worker-2\",0,0],[\"worker-1\",1,3000],[\"boss\",0,0]]" "$tmp/out" >/dev/null ||
+		fail "$(jq -c "$idle" "$tmp/out")" || return
+	run 0 workers --json --queue queue --threads 'worker*' chosen.txtrace &&
+		jq -ce "$idle == [[\"worker-2\",1,3000],[\"worker-1\",1,3000]] and ([.longest_idle[].mean_depth] == [3,3]) and ([.longest_runs[].thread_name] | index(\"boss\") | not)" "$tmp/out" >/dev/null ||
+		fail "$(jq -c "$idle, .longest_idle, .longest_runs" "$tmp/out")" || return
+	run 0 workers --threads 'nobody*' --queue queue chosen.txtrace && grep -q '^no threads$' "$tmp/out" || fail "$(cat "$tmp/out")"
+}
+
 check "what two threads did" expects workers 0 workers --queue queue workers.txtrace
 check "without a queue" expects workers_plain 0 workers --top 1 workers.txtrace
 check "JSON" expects workers_json 0 workers --json --queue queue workers.txtrace
@@ -101,5 +125,6 @@ check "CSV is what JSON is" csv_is_the_json
 check "hostile names, times and values" hostile
 check "20,000 threads and labels" many_threads_and_labels
 check "a long span of many short ones" long_span
+check "workers by name: also those that never had work, and no others" chosen_threads
 check "JSON and CSV at once" complains "--json and --csv exclude each other" concurrency --json --csv workers.txtrace
 finish

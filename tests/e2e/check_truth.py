@@ -81,6 +81,7 @@ class Log:
             self.records[line["type"]].append(line)
         self.spans = collections.defaultdict(list)
         for span in self.records["span"]:
+            span["on_cpu_ns"] += span.get("interrupt_ns", 0)  # what the scheduler counts as one
             self.spans[span["pid"], span["id"]].append(span)
         self.runs = collections.defaultdict(list)
         for run in self.records["run"]:

@@ -4,7 +4,8 @@
 set -u
 cd "$(dirname "$0")" || exit 1
 
-logs=(log-1.0-example-none log-1.0-extreme-none log-1.0-world-zstd log-1.0-world-lz4 log-1.0-expected-zstd)
+logs=(log-1.0-example-none log-1.0-extreme-none log-1.0-world-zstd log-1.0-world-lz4 log-1.0-expected-zstd
+	log-1.1-wakes-none log-1.1-cost-none log-1.1-neighbours-none)
 number=0
 
 # tell NAME COMMAND...: a case, which holds if the command succeeds.
@@ -21,7 +22,7 @@ same_records() {
 
 index_fits() {
 	python3 read_log.py --index "$1.txtrace" >"$TEST_TMPDIR/index" &&
-		[ "$(awk -F '[= ]' '/^spans=/ { sum += $2 } END { print sum }' "$TEST_TMPDIR/index")" = "$(grep -c '^span ' "${1%-*}.txt")" ]
+		[ "$(awk -F '[= ]' '/^spans=/ { sum += $2 } END { print sum + 0 }' "$TEST_TMPDIR/index")" = "$(grep -c '^span ' "${1%-*}.txt")" ]
 }
 
 # The bytes that the document takes apart are those of the file.

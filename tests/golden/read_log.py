@@ -283,7 +283,7 @@ def read_span(batch, f):
     parts = read_ledger(batch, end_thread, f, own, parent, begin, work)
     blocked = ",".join(str(part) for part in parts[2:12])
     return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, end_tid=end_tid, id=own, parent=parent, flags=f[3], work=work,
-                on_cpu=parts[0], runnable=parts[1], blocked=blocked, detached=parts[12], unknown=parts[13], label=label, tag=tag, key=key)
+                on_cpu=parts[0], runnable=parts[1], blocked=blocked, detached=parts[12], unknown=parts[13], **({"interrupt": f[30]} if f[30] else {}), label=label, tag=tag, key=key)
 
 
 def read_run(batch, f):
@@ -297,8 +297,10 @@ def read_run(batch, f):
     thread.told = 0
     batch.cpu_end[cpu] = thread.left = thread.ready = end
     syscall = f[9] - 2 & 0xFFFFFFFF
+    idle = runnable - f[13] & M if f[12] else 0
     return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, cpu=f[2], blocked=blocked, runnable=runnable, left_as=f[7],
-                reason=f[8], syscall=syscall - (1 << 32) if syscall >> 31 else syscall, object=(batch.objects[f[10] - 1] if f[10] else 0) + f[11] & M)
+                reason=f[8], syscall=syscall - (1 << 32) if syscall >> 31 else syscall, object=(batch.objects[f[10] - 1] if f[10] else 0) + f[11] & M,
+                **({"idle": idle} if idle else {}))
 
 
 def read_current_span(batch, thread, slot, field):
@@ -372,8 +374,9 @@ def read_summary(batch, f):
 
 
 def read_dropped(batch, f):
+    later = dict(later=",".join(str(cnt) for cnt in f[19:27])) if any(f[19:27]) else {}
     return dict(time=batch.time, first=batch.time - f[1] & M, last=batch.time - f[2] & M, batches=f[3],
-                records=",".join(str(cnt) for cnt in f[4:19]))
+                records=",".join(str(cnt) for cnt in f[4:19]), **later)
 
 
 def read_continued(batch, f):
@@ -393,11 +396,25 @@ def read_object(batch, f):
     return dict(common(batch, f), reason=f[2], object=f[3], name=batch.text(f[4]))
 
 
+def read_other_run(batch, f):
+    thread, end = batch.threads[f[1]], batch.time
+    begin = (end - f[7], batch.cpu_end.get(f[2] % 1024, 0) + f[7])[f[6]] & M
+    moved = batch.threads[f[5] - 1] if f[5] else None
+    return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, cpu=f[2], flags=f[3], moved_pid=moved.pid if moved else 0,
+                moved_tid=moved.tid if moved else 0, comm=batch.name(f[4]))
+
+
+def read_cost(batch, f):
+    return dict(time=batch.time, since=batch.time - f[1] & M, event=batch.name(f[2]), events=f[3], timed_events=f[4], timed_runs=f[5],
+                timed_run_ns=f[6], entry=f[7] & 0xFF, entry_ps=f[8], empty_run_ps=f[9], idle_run_ps=f[10], calibrations=f[11], cpu_ns=f[12],
+                ring_bytes=f[13], log_bytes=f[14])
+
+
 KINDS = {
     1: ("span", read_span), 2: ("run", read_run), 3: ("wake", read_wake), 4: ("thread", read_thread), 5: ("attribute", read_attribute),
     6: ("instant", read_instant), 7: ("counter", read_counter), 8: ("link", read_link), 9: ("loss", read_loss),
     10: ("open_span", read_open_span), 11: ("summary", read_summary), 12: ("dropped", read_dropped), 13: ("continued", read_continued),
-    14: ("stay", read_stay), 15: ("object", read_object),
+    14: ("stay", read_stay), 15: ("object", read_object), 18: ("other_run", read_other_run), 19: ("cost", read_cost),
 }
 
 

@@ -171,6 +171,7 @@ static void marks(void)
 	txtrace_span_t s = TXTRACE_BEGIN("a");
 	txtrace_span_t t = TXTRACE_BEGIN("b");
 	size_t size = 3;
+	char lane[] = "lane";
 
 	TXTRACE_EVENT(s, "retry");
 	TXTRACE_COUNTER("queue", counted(-5));
@@ -178,6 +179,7 @@ static void marks(void)
 	TXTRACE_COUNTER("largest", 9223372036854775807LL);
 	TXTRACE_COUNTER("seconds", 2.75);
 	TXTRACE_LINK(s, counted(t), "caused-by");
+	TXTRACE_TRACK(t, counted(lane));
 	TXTRACE_END(t);
 	TXTRACE_END(s);
 }
@@ -206,6 +208,7 @@ static void nobody(void)
 	TXTRACE_EXIT(none);
 	TXTRACE_TAG(none, counted("text"));
 	TXTRACE_ATTR(none, "n", counted(1));
+	TXTRACE_TRACK(none, counted("lane"));
 	TXTRACE_EVENT(none, "event");
 	TXTRACE_LINK(none, counted(s), "link");
 	TXTRACE_LINK(s, none, "link");
@@ -365,9 +368,10 @@ static const struct story stories[] = {
 	 "counter(\"largest\", 9223372036854775807)\n"
 	 "counter(\"seconds\", 2)\n"
 	 "link(#1, #2, \"caused-by\")\n"
+	 "attr(#2, \"track\", string \"lane\")\n"
 	 "end(#2)\n"
 	 "end(#1)\n",
-	 2},
+	 3},
 	{"keys are bytes and a length", keys,
 	 "key_begin(\"transaction\", \"digest\", 6)\n"
 	 "key_enter(\"digest\", 6)\n"

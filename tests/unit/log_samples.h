@@ -67,6 +67,8 @@ static inline void put_span(FILE *out, const struct txtrace_span *span)
 	put_numbers(out, "blocked=", span->ledger.blocked_ns, TXTRACE_BLOCK_REASON_COUNT);
 	put_number(out, "detached", span->ledger.detached_ns);
 	put_number(out, "unknown", span->ledger.unknown_ns);
+	if (span->ledger.interrupt_ns)
+		put_number(out, "interrupt", span->ledger.interrupt_ns);
 	put_string(out, "label", span->label);
 	put_string(out, "tag", span->tag);
 	put_string(out, "key", span->key);
@@ -85,6 +87,8 @@ static inline void put_run(FILE *out, const struct txtrace_run *run)
 	put_number(out, "reason", run->reason);
 	fprintf(out, " syscall=%d", run->syscall_nr);
 	put_number(out, "object", run->object);
+	if (run->idle_ns)
+		put_number(out, "idle", run->idle_ns);
 }
 
 static inline void put_wake(FILE *out, const struct txtrace_wake *wake)
@@ -146,6 +150,15 @@ static inline void put_summary(FILE *out, const struct txtrace_summary *summary)
 	put_numbers(out, "anomalies=", summary->anomaly_cnt, TXTRACE_ANOMALY_COUNT);
 }
 
+/* Kinds that came after version 1.0. */
+static inline bool has_later_kinds(const struct txtrace_dropped *dropped)
+{
+	for (unsigned int kind = TXTRACE_RECORD_OBJECT + 1; kind < TXTRACE_RECORD_DAMAGE; kind++)
+		if (dropped->record_cnt[kind])
+			return true;
+	return false;
+}
+
 static inline void put_dropped(FILE *out, const struct txtrace_dropped *dropped)
 {
 	put_number(out, "time", dropped->time_ns);
@@ -153,6 +166,40 @@ static inline void put_dropped(FILE *out, const struct txtrace_dropped *dropped)
 	put_number(out, "last", dropped->last_ns);
 	put_number(out, "batches", dropped->batch_cnt);
 	put_numbers(out, "records=", dropped->record_cnt + 1, TXTRACE_RECORD_OBJECT);
+	if (has_later_kinds(dropped))
+		put_numbers(out, "later=", dropped->record_cnt + TXTRACE_RECORD_OBJECT + 1, TXTRACE_RECORD_DAMAGE - TXTRACE_RECORD_OBJECT - 1);
+}
+
+static inline void put_other_run(FILE *out, const struct txtrace_other_run *run)
+{
+	put_number(out, "end", run->end_ns);
+	put_number(out, "begin", run->begin_ns);
+	put_number(out, "pid", run->pid);
+	put_number(out, "tid", run->tid);
+	put_number(out, "cpu", run->cpu);
+	put_number(out, "flags", run->flags);
+	put_number(out, "moved_pid", run->moved_pid);
+	put_number(out, "moved_tid", run->moved_tid);
+	put_string(out, "comm", run->comm);
+}
+
+static inline void put_cost(FILE *out, const struct txtrace_cost *cost)
+{
+	put_number(out, "time", cost->time_ns);
+	put_number(out, "since", cost->since_ns);
+	put_string(out, "event", cost->event);
+	put_number(out, "events", cost->event_cnt);
+	put_number(out, "timed_events", cost->timed_event_cnt);
+	put_number(out, "timed_runs", cost->timed_run_cnt);
+	put_number(out, "timed_run_ns", cost->timed_run_ns);
+	put_number(out, "entry", cost->entry);
+	put_number(out, "entry_ps", cost->entry_ps);
+	put_number(out, "empty_run_ps", cost->empty_run_ps);
+	put_number(out, "idle_run_ps", cost->idle_run_ps);
+	put_number(out, "calibrations", cost->calibration_cnt);
+	put_number(out, "cpu_ns", cost->cpu_ns);
+	put_number(out, "ring_bytes", cost->ring_bytes);
+	put_number(out, "log_bytes", cost->log_bytes);
 }
 
 static inline void put_common(FILE *out, uint64_t time_ns, uint32_t pid, uint32_t tid)
@@ -223,6 +270,10 @@ static inline void put_record(FILE *out, const struct txtrace_record *record)
 		put_summary(out, &record->summary);
 	else if (record->kind == TXTRACE_RECORD_DROPPED)
 		put_dropped(out, &record->dropped);
+	else if (record->kind == TXTRACE_RECORD_OTHER_RUN)
+		put_other_run(out, &record->other_run);
+	else if (record->kind == TXTRACE_RECORD_COST)
+		put_cost(out, &record->cost);
 	else
 		put_mark(out, record);
 	fputc('\n', out);
@@ -238,13 +289,13 @@ static inline void put_record(FILE *out, const struct txtrace_record *record)
 static const struct txtrace_record extreme_records[] = {
 	{ .kind = TXTRACE_RECORD_SPAN,
 	  .span = { MAX64, MAX64, MAX32, MAX32, MAX32, MAX32, MAX64, MAX64, MAX64,
-		    { MAX64, MAX64, { MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64 }, MAX64, MAX64 },
+		    { MAX64, MAX64, { MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64 }, MAX64, MAX64, MAX64 },
 		    STRING("\xff\0\x01 label"), STRING("tag=%"), STRING("\0") } },
 	{ .kind = TXTRACE_RECORD_SPAN },
 	{ .kind = TXTRACE_RECORD_SPAN, .span = { .begin_ns = MAX64, .end_ns = 0, .work_ns = 1, .end_tid = 7, .parent = 1 } },
 	{ .kind = TXTRACE_RECORD_SPAN, .span = { .id = 1, .parent = MAX64, .end_ns = 5, .work_ns = MAX64, .ledger = { .unknown_ns = MAX64 } } },
 	{ .kind = TXTRACE_RECORD_RUN,
-	  .run = { MAX32, MAX32, MAX32, MAX64, MAX64, MAX64, MAX64, UINT8_MAX, UINT8_MAX, INT32_MAX, MAX64 } },
+	  .run = { MAX32, MAX32, MAX32, MAX64, MAX64, MAX64, MAX64, UINT8_MAX, UINT8_MAX, INT32_MAX, MAX64, MAX64 } },
 	{ .kind = TXTRACE_RECORD_RUN },
 	{ .kind = TXTRACE_RECORD_RUN, .run = { .begin_ns = 10, .end_ns = 3, .blocked_ns = 1, .syscall_nr = INT32_MIN } },
 	{ .kind = TXTRACE_RECORD_RUN, .run = { .tid = 1, .cpu = 1024, .begin_ns = 3, .end_ns = 4, .syscall_nr = -2 } },
@@ -280,6 +331,17 @@ static const struct txtrace_record extreme_records[] = {
 	{ .kind = TXTRACE_RECORD_OBJECT, .object = { MAX64, MAX64, MAX32, MAX32, 255, STRING("/a b\n\xff") } },
 	{ .kind = TXTRACE_RECORD_OBJECT },
 	{ .kind = TXTRACE_RECORD_STAY, .stay = { MAX64, 0, 1, MAX32, 0, 0, false } },
+	{ .kind = TXTRACE_RECORD_OTHER_RUN, .other_run = { MAX64, 0, MAX32, MAX32, MAX32, MAX32, MAX32, MAX32, STRING("\xff \0") } },
+	{ .kind = TXTRACE_RECORD_OTHER_RUN, .other_run = { 0, MAX64, 1, 0, 1024, 0, 0, 1, STRING("kworker/0:1") } },
+	{ .kind = TXTRACE_RECORD_OTHER_RUN },
+	{ .kind = TXTRACE_RECORD_RUN, .run = { .begin_ns = 9, .end_ns = 10, .runnable_ns = 5, .idle_ns = 7 } },
+	{ .kind = TXTRACE_RECORD_RUN, .run = { .begin_ns = 19, .end_ns = 20, .runnable_ns = 5, .idle_ns = 5 } },
+	{ .kind = TXTRACE_RECORD_SPAN, .span = { .id = 3, .end_ns = 5, .work_ns = 5, .ledger = { .on_cpu_ns = 3, .interrupt_ns = 2 } } },
+	{ .kind = TXTRACE_RECORD_COST,
+	  .cost = { MAX64, 0, STRING("begin"), MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, 255 } },
+	{ .kind = TXTRACE_RECORD_COST, .cost = { .time_ns = 5, .since_ns = 7, .event = STRING("\xff\0 %") } },
+	{ .kind = TXTRACE_RECORD_COST },
+	{ .kind = TXTRACE_RECORD_DROPPED, .dropped = { .batch_cnt = 1, .record_cnt = { [TXTRACE_RECORD_COST] = MAX64 } } },
 };
 
 #define EXTREME_RECORD_CNT (sizeof(extreme_records) / sizeof(extreme_records[0]))

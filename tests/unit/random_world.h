@@ -41,7 +41,7 @@ struct world_options {
 	unsigned int step_cnt;
 	uint32_t lost_kinds;      /* bit per kind of event that can be lost */
 	unsigned int loss_chance; /* one of so many is lost; 0: none */
-	bool is_tidy;             /* programs begin nothing that is open already */
+	bool is_tidy;             /* programs forge no id of a span that is open already */
 	uint64_t first_ns;        /* when it begins */
 	uint32_t first_tid;       /* tids are first_tid + 1 … + WORLD_TIDS */
 	char name;                /* keys begin with it */

@@ -354,6 +354,15 @@ static void world_enter(struct world_span *span, int t, uint32_t tid, bool is_kn
 	span->is_moved |= tid != span->tid;
 }
 
+/* Its key names another one from here on. */
+static void world_replace_span(struct world *world, struct world_span *span, int t, bool is_known)
+{
+	if (span->stays[t].depth)
+		world_leave(span, t, !is_known);
+	span->is_unfinished = true;
+	world_finish_span(world, span, 0);
+}
+
 /* What the event means, in truth. */
 static void world_did(struct world *world, int t, const struct event *event, int key, bool is_known, bool is_lost)
 {
@@ -371,7 +380,9 @@ static void world_did(struct world *world, int t, const struct event *event, int
 	case EVENT_KEY_BEGIN:
 		if (span) {
 			world->anomaly_cnt[TXTRACE_ANOMALY_BEGIN_TWICE]++;
-			return;
+			if (key < 0)
+				return;
+			world_replace_span(world, span, t, is_known);
 		}
 		world->spans = world_room(world->spans, world->span_cnt, &world->span_room, sizeof(*world->spans));
 		span = &world->spans[world->span_cnt++];
@@ -430,7 +441,7 @@ static void world_span_event(struct world *world, int cpu)
 		if (is_begin)
 			event.span.label = world_label;
 	}
-	if (world->options->is_tidy && (is_begin || event.kind == EVENT_KEY_BEGIN) && world_find_span(world, event.tgid, key < 0 ? event.span.id : 0, key))
+	if (world->options->is_tidy && is_begin && world_find_span(world, event.tgid, event.span.id, -1))
 		return;
 	world_pass_time(world);
 	lost_cnt = world->lost_cnt;

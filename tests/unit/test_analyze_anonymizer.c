@@ -105,6 +105,7 @@ static void every_string_of_a_record(void **state)
 	struct txtrace_record counter = { .kind = TXTRACE_RECORD_COUNTER, .counter = { .value = -3, .name = STRING("kind") } };
 	struct txtrace_record link = { .kind = TXTRACE_RECORD_LINK, .link = { .from = 1, .name = STRING("kind") } };
 	struct txtrace_record run = { .kind = TXTRACE_RECORD_RUN, .run = { .object = 0x7ffe } };
+	struct txtrace_record cost = { .kind = TXTRACE_RECORD_COST, .cost = { .event = STRING("begin") } };
 	struct txtrace_record unheard_of = { .kind = TXTRACE_RECORD_DAMAGE };
 	struct anonymizer *anonymizer = anonymizer_new("salt", 4);
 
@@ -115,6 +116,8 @@ static void every_string_of_a_record(void **state)
 	assert_string(span.span.key, "bieprysltd4l");
 	assert_int_equal(span.span.id, 5);
 	assert_int_equal(span.span.begin_ns, 7);
+	assert_int_equal(anonymizer_apply(anonymizer, &cost), 0);
+	assert_string(cost.cost.event, "begin"); /* a word of the recorder */
 	assert_int_equal(anonymizer_apply(anonymizer, &open_span), 0);
 	assert_string(open_span.open_span.label, "mdgjfg5ftvhr");
 	assert_string(open_span.open_span.key, "bieprysltd4l");

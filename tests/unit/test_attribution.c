@@ -16,34 +16,47 @@
 #include "attribute/attribution.h"
 #include "event/stream.h"
 #include "unit/random_world_life.h"
+#include "unit/record_lines.h"
 
 /* Every record as a line of text. */
 struct lines {
 	char *text;
 	size_t length;
 	FILE *out;
-	uint32_t first_tid, last_tid; /* only those of these threads; 0: all */
+	bool is_whole;                /* every member of every record */
+	uint32_t first_tid, last_tid; /* likewise, but only those of these threads, without ids that others change; 0: spans and runs, the main things */
 	int stop_after, stop_with;
 	unsigned int checkpoint_cnt, imbalance_cnt;
 };
 
-static int take(void *context, const struct txtrace_record *record)
+static void print_shortly(FILE *out, const struct txtrace_record *record)
 {
-	struct lines *lines = context;
 	const struct txtrace_span *span = &record->span;
 	const struct txtrace_run *run = &record->run;
 
+	if (record->kind == TXTRACE_RECORD_SPAN)
+		fprintf(out, "span %u/%u %llu..%llu %u work %llu on %llu flags %u\n", span->tid, span->pid, (unsigned long long)span->begin_ns,
+			(unsigned long long)span->end_ns, span->end_tid, (unsigned long long)span->work_ns,
+			(unsigned long long)span->ledger.on_cpu_ns, span->flags);
+	else if (record->kind == TXTRACE_RECORD_RUN)
+		fprintf(out, "run %u %llu..%llu\n", run->tid, (unsigned long long)run->begin_ns, (unsigned long long)run->end_ns);
+}
+
+static int take(void *context, const struct txtrace_record *record)
+{
+	struct lines *lines = context;
+
+	if (record->kind == TXTRACE_RECORD_SPAN)
+		lines->imbalance_cnt += txtrace_ledger_sum_ns(&record->span.ledger) != record->span.work_ns;
 	if (record->kind == TXTRACE_RECORD_OPEN_SPAN) {
 		lines->checkpoint_cnt++;
 		fprintf(lines->out, "open %llu\n", (unsigned long long)record->open_span.begin_ns);
-	} else if (record->kind == TXTRACE_RECORD_SPAN) {
-		lines->imbalance_cnt += txtrace_ledger_sum_ns(&span->ledger) != span->work_ns;
-		if (!lines->last_tid || (span->tid >= lines->first_tid && span->tid <= lines->last_tid))
-			fprintf(lines->out, "span %u/%u %llu..%llu %u work %llu on %llu flags %u\n", span->tid, span->pid,
-				(unsigned long long)span->begin_ns, (unsigned long long)span->end_ns, span->end_tid,
-				(unsigned long long)span->work_ns, (unsigned long long)span->ledger.on_cpu_ns, span->flags);
-	} else if (record->kind == TXTRACE_RECORD_RUN && (!lines->last_tid || (run->tid >= lines->first_tid && run->tid <= lines->last_tid))) {
-		fprintf(lines->out, "run %u %llu..%llu\n", run->tid, (unsigned long long)run->begin_ns, (unsigned long long)run->end_ns);
+	} else if (lines->is_whole) {
+		record_line(lines->out, record);
+	} else if (lines->last_tid && record_is_of_threads(record, lines->first_tid, lines->last_tid)) {
+		record_line_without_keyed_ids(lines->out, *record);
+	} else if (!lines->last_tid) {
+		print_shortly(lines->out, record);
 	}
 	return lines->stop_after && !--lines->stop_after ? lines->stop_with : 0;
 }
@@ -98,7 +111,7 @@ static void the_same_stream_makes_the_same_records(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct world_options options = { .seed = seed, .step_cnt = 300, .first_ns = 1000000, .first_tid = 100, .name = 'k' };
-		struct lines first = { 0 }, second = { 0 };
+		struct lines first = { .is_whole = true }, second = { .is_whole = true };
 		struct attribution *one = start(&first), *other = start(&second);
 		struct world world;
 
@@ -443,7 +456,7 @@ static void a_kind_that_does_not_exist_is_refused(void **state)
 	(void)state;
 	for (unsigned int kind = 0; kind <= UINT8_MAX; kind++) {
 		struct event event = { .kind = kind, .time_ns = 1 };
-		bool is_kind = (kind >= EVENT_SWITCH && kind <= EVENT_EXEC) || (kind >= EVENT_BEGIN && kind <= EVENT_KEY_INSTANT) || kind == EVENT_LOSS;
+		bool is_kind = (kind >= EVENT_SWITCH && kind <= EVENT_MOVE) || (kind >= EVENT_BEGIN && kind <= EVENT_KEY_INSTANT) || kind == EVENT_LOSS;
 
 		assert_int_equal(attribution_feed(attribution, &event), is_kind ? 0 : -EINVAL);
 	}

@@ -15,6 +15,7 @@
 #include "attribute/attribution.h"
 #include "merge/merge.h"
 #include "unit/random_world_life.h"
+#include "unit/record_lines.h"
 
 #define STRANGER 5000 /* tid and process of a thread that is nobody's business */
 
@@ -24,46 +25,22 @@ struct lines {
 	char *text;
 	size_t length;
 	FILE *out;
+	bool is_without_mischief;
 };
 
-static void print_string(FILE *out, const char *name, struct txtrace_string string)
+/* Attributes, instants and links are kept whatever span they name; so of what is done amiss there are some more. */
+static bool is_of_mischief(const struct txtrace_record *record)
 {
-	fprintf(out, " %s=\"%.*s\"", name, (int)string.length, string.length ? string.bytes : "");
-}
-
-static void print_numbers(FILE *out, const uint64_t *numbers, size_t cnt)
-{
-	for (size_t i = 0; i < cnt; i++)
-		fprintf(out, " %llu", (unsigned long long)numbers[i]);
-}
-
-static void print_span(FILE *out, const struct txtrace_span *span)
-{
-	uint64_t numbers[] = { span->id, span->parent, span->pid, span->tid, span->end_tid, span->flags, span->begin_ns, span->end_ns, span->work_ns };
-
-	fprintf(out, "span");
-	print_numbers(out, numbers, sizeof(numbers) / sizeof(numbers[0]));
-	print_numbers(out, (const uint64_t *)&span->ledger, sizeof(span->ledger) / sizeof(uint64_t));
-	print_string(out, "label", span->label);
-	print_string(out, "tag", span->tag);
-	print_string(out, "key", span->key);
-	fprintf(out, "\n");
+	return record->kind == TXTRACE_RECORD_ATTRIBUTE || record->kind == TXTRACE_RECORD_INSTANT || record->kind == TXTRACE_RECORD_LINK ||
+	       record_is_of_threads(record, STRANGER, STRANGER);
 }
 
 static int take(void *context, const struct txtrace_record *record)
 {
-	FILE *out = ((struct lines *)context)->out;
-	const struct txtrace_run *run = &record->run;
+	struct lines *lines = context;
 
-	if (record->kind == TXTRACE_RECORD_SPAN) {
-		print_span(out, &record->span);
-	} else if (record->kind == TXTRACE_RECORD_RUN && run->tid != STRANGER) {
-		uint64_t numbers[] = { run->tid, run->pid, run->cpu, run->begin_ns, run->end_ns, run->blocked_ns, run->runnable_ns, run->left_as, run->reason };
-
-		fprintf(out, "run");
-		print_numbers(out, numbers, sizeof(numbers) / sizeof(numbers[0]));
-		fprintf(out, "\n");
-	}
+	if (!lines->is_without_mischief || !is_of_mischief(record))
+		record_line(lines->out, record);
 	return 0;
 }
 
@@ -85,9 +62,9 @@ static void stop(struct attribution *attribution, struct lines *lines, uint64_t 
 	fclose(lines->out);
 }
 
-static char *records_of(const struct world *world, struct attribution_stats *stats)
+static char *records_of(const struct world *world, bool is_without_mischief, struct attribution_stats *stats)
 {
-	struct lines lines = { 0 };
+	struct lines lines = { .is_without_mischief = is_without_mischief };
 	struct attribution *attribution = start(&lines);
 
 	for (size_t i = 0; i < world->event_cnt; i++)
@@ -171,7 +148,7 @@ static void the_order_within_the_window_of_the_merge_does_not_matter(void **stat
 		char *texts[2];
 
 		run_world(&world, seed, false);
-		texts[0] = records_of(&world, &stats[0]);
+		texts[0] = records_of(&world, false, &stats[0]);
 		texts[1] = records_in_any_order(&world, &random, &stats[1]);
 		assert_string_equal(texts[1], texts[0]);
 		assert_memory_equal(&stats[1], &stats[0], sizeof(stats[0]));
@@ -250,7 +227,6 @@ static void make_mischief(struct mischief *mischief, const struct event *event)
 
 	switch (event->kind) {
 	case EVENT_BEGIN: /* once more */
-	case EVENT_KEY_BEGIN:
 		do_also(mischief, event, event->kind, TXTRACE_ANOMALY_BEGIN_TWICE);
 		break;
 	case EVENT_BEGIN_DETACHED: /* whoever began it is not in it */
@@ -274,7 +250,7 @@ static void make_mischief(struct mischief *mischief, const struct event *event)
 
 static char *records_with_mischief(const struct world *world, struct mischief *mischief, struct attribution_stats *stats)
 {
-	struct lines lines = { 0 };
+	struct lines lines = { .is_without_mischief = true };
 
 	mischief->attribution = start(&lines);
 	for (size_t i = 0; i < world->event_cnt; i++) {
@@ -296,7 +272,7 @@ static void what_must_not_be_done_disturbs_no_span(void **state)
 		struct world world;
 
 		run_world(&world, seed, true);
-		truth = records_of(&world, &counted);
+		truth = records_of(&world, true, &counted);
 		mischief.counted = &counted;
 		text = records_with_mischief(&world, &mischief, &stats);
 		assert_string_equal(text, truth);

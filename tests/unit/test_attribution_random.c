@@ -202,17 +202,19 @@ static void nothing_lost_means_all_exact(void **state)
 
 /* ---- loss ---- */
 
-/* Kinds of events that change the account of a span that is open. */
+/* Kinds of events that change the account of a span that is open; of a keyed one also that another one begins with its key. */
 #define TOUCHING_KINDS (KIND(EVENT_ENTER) | KIND(EVENT_LEAVE) | KIND(EVENT_END) | KIND(EVENT_KEY_ENTER) | KIND(EVENT_KEY_LEAVE) | KIND(EVENT_KEY_END) | \
 			KIND(EVENT_TAG) | KIND(EVENT_THREAD_EXIT) | KIND(EVENT_EXEC))
 
 /* Could what was lost have touched this span? */
 static bool is_near_loss(const struct world *world, const struct txtrace_span *span)
 {
+	uint64_t kinds = TOUCHING_KINDS | (span->flags & TXTRACE_SPAN_KEYED ? KIND(EVENT_KEY_BEGIN) : 0);
+
 	for (size_t i = 0; i < world->event_cnt; i++) {
 		const struct event *event = &world->events[i].event;
 
-		if (event->kind == EVENT_LOSS && event->loss.kinds & TOUCHING_KINDS && event->time_ns <= span->end_ns && event->loss.last_ns >= span->begin_ns)
+		if (event->kind == EVENT_LOSS && event->loss.kinds & kinds && event->time_ns <= span->end_ns && event->loss.last_ns >= span->begin_ns)
 			return true;
 	}
 	return false;

@@ -94,6 +94,12 @@ static struct txtrace_record random_record(void)
 	case TXTRACE_RECORD_OBJECT:
 		record.object.name = random_string();
 		break;
+	case TXTRACE_RECORD_OTHER_RUN:
+		record.other_run.comm = random_string();
+		break;
+	case TXTRACE_RECORD_COST:
+		record.cost.event = random_string();
+		break;
 	case TXTRACE_RECORD_DAMAGE:
 		record.damage.reason = next_random() & 1 ? "a reason" : NULL;
 		break;

@@ -83,6 +83,42 @@ static void a_switch(void **state)
 	assert_true(event.sched.next_is_traced);
 }
 
+/* Who was pushed off by the traced thread, and who had the CPU that one waits for: other meanings of the same bytes. */
+static void untraced_tasks_have_names(void **state)
+{
+	struct wire_switch wire = { .next_tid = 12, .next_tgid = 10, .other_comm = "noisy", .other_ns = 250, .next_is_traced = 1 };
+	struct wire_other other = { .since_ns = 700, .comm = "noisy" };
+	struct wire_move move = { .since_ns = 700, .from_cpu = 5, .other_tid = 900, .other_tgid = 901, .other_comm = "exactly-16-bytes" };
+	struct event event;
+
+	(void)state;
+	HEADER(wire, WIRE_SWITCH, 0);
+	assert_int_equal(decode(&wire, sizeof(wire), &event), 0);
+	assert_int_equal(event.sched.other_ns, 250);
+	assert_text(&event.sched.other_comm, "noisy");
+	assert_int_equal(event.sched.object, 0);
+	assert_int_equal(event.sched.inode, 0);
+	assert_int_equal(event.sched.syscall_nr, -1);
+	wire.other_ns = 0; /* then there is no name either */
+	assert_int_equal(decode(&wire, sizeof(wire), &event), 0);
+	assert_int_equal(event.sched.other_comm.length, 0);
+	HEADER(other, WIRE_OTHER, 0);
+	assert_int_equal(decode(&other, sizeof(other), &event), 0);
+	assert_int_equal(event.other.since_ns, 700);
+	assert_text(&event.other.comm, "noisy");
+	other.header.tid = 0; /* nobody's name is that of no thread */
+	assert_int_equal(decode(&other, sizeof(other), &event), 0);
+	assert_int_equal(event.other.comm.length, 0);
+	HEADER(move, WIRE_MOVE, 0);
+	assert_int_equal(decode(&move, sizeof(move), &event), 0);
+	assert_int_equal(event.move.since_ns, 700);
+	assert_int_equal(event.move.from_cpu, 5);
+	assert_int_equal(event.move.other_tid, 900);
+	assert_int_equal(event.move.other_tgid, 901);
+	assert_false(event.move.is_unknown);
+	assert_text(&event.move.other_comm, "exactly-16-bytes");
+}
+
 static void names_of_threads_end_at_their_nul_or_after_16_bytes(void **state)
 {
 	struct wire_wake wake = { .wakee_tid = 12, .wakee_tgid = 10, .waker_comm = "exactly-16-bytes" };
@@ -267,6 +303,7 @@ static void records_that_are_cut_off_are_refused(void **state)
 		[WIRE_SWITCH] = sizeof(struct wire_switch), [WIRE_WAKE] = sizeof(struct wire_wake), [WIRE_THREAD] = sizeof(struct wire_thread),
 		[WIRE_THREAD_EXIT] = sizeof(struct wire_span), [WIRE_EXEC] = sizeof(struct wire_span), [WIRE_BEGIN] = sizeof(struct wire_span),
 		[WIRE_BEGIN_DETACHED] = sizeof(struct wire_span), [WIRE_ENTER] = sizeof(struct wire_span), [WIRE_LEAVE] = sizeof(struct wire_span),
+		[WIRE_OTHER] = sizeof(struct wire_other), [WIRE_MOVE] = sizeof(struct wire_move),
 		[WIRE_END] = sizeof(struct wire_span), [WIRE_TAG] = sizeof(struct wire_text), [WIRE_ATTR] = sizeof(struct wire_text),
 		[WIRE_INSTANT] = sizeof(struct wire_mark), [WIRE_COUNTER] = sizeof(struct wire_mark), [WIRE_LINK] = sizeof(struct wire_mark),
 		[WIRE_KEY_BEGIN] = sizeof(struct wire_key), [WIRE_KEY_ENTER] = sizeof(struct wire_key), [WIRE_KEY_LEAVE] = sizeof(struct wire_key),
@@ -328,6 +365,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_switch),
+		cmocka_unit_test(untraced_tasks_have_names),
 		cmocka_unit_test(names_of_threads_end_at_their_nul_or_after_16_bytes),
 		cmocka_unit_test(spans_with_and_without_clocks),
 		cmocka_unit_test(labels_that_cannot_be_read),

@@ -301,6 +301,12 @@ static struct txtrace_record random_record(uint64_t *seed)
 	case TXTRACE_RECORD_OBJECT:
 		record.object.name = random_string(seed);
 		break;
+	case TXTRACE_RECORD_OTHER_RUN:
+		record.other_run.comm = random_string(seed);
+		break;
+	case TXTRACE_RECORD_COST:
+		record.cost.event = random_string(seed);
+		break;
 	case TXTRACE_RECORD_DAMAGE:
 		record.damage.reason = random_number(seed) % 2 ? "a reason" : NULL;
 		break;

@@ -71,6 +71,8 @@ static void scheduler_records(struct feed *feed)
 	feed_run(feed, .left_as = 200); /* of a newer recorder */
 	feed_wake(feed, .time_ns = 290, .tid = 5, .pid = 4, .waker_tid = 6, .waker_pid = 4, .cpu = 3, .waker_comm = feed_string("worker"));
 	feed_wake(feed, .time_ns = 291, .tid = 5, .pid = 4, .flags = TXTRACE_WAKE_INTERRUPT);
+	feed_wake(feed, .time_ns = 291, .tid = 5, .pid = 4, .flags = TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_TIMER);
+	feed_wake(feed, .time_ns = 291, .tid = 5, .pid = 4, .flags = TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_SOFTIRQ);
 	feed_wake(feed, .time_ns = 292, .tid = 5, .pid = 4, .flags = TXTRACE_WAKE_WAKER_UNKNOWN);
 	feed_thread(feed, .time_ns = 1, .tid = 5, .pid = 4, .is_seed = true, .comm = feed_string("main"));
 	feed_thread(feed, .time_ns = 2, .tid = 5, .pid = 4, .is_exit = true);
@@ -87,13 +89,19 @@ static void the_scheduler_s_records_have_every_field(void **state)
 		     "{\"type\":\"run\",\"tid\":0,\"pid\":0,\"cpu\":0,\"begin_ns\":0,\"end_ns\":0,\"blocked_ns\":0,\"runnable_ns\":0,"
 		     "\"left_as\":\"unknown\"}\n"
 		     "{\"type\":\"wake\",\"time_ns\":290,\"tid\":5,\"pid\":4,\"waker_tid\":6,\"waker_pid\":4,\"cpu\":3,\"interrupt\":false,"
-		     "\"waker_unknown\":false,\"waker_comm\":\"worker\","
+		     "\"timer\":false,\"softirq\":false,\"waker_unknown\":false,\"waker_comm\":\"worker\","
 		     "\"span\":\"0\",\"span_keyed\":false,\"waker_span\":\"0\",\"waker_span_keyed\":false}\n"
 		     "{\"type\":\"wake\",\"time_ns\":291,\"tid\":5,\"pid\":4,\"waker_tid\":0,\"waker_pid\":0,\"cpu\":0,\"interrupt\":true,"
-		     "\"waker_unknown\":false,\"waker_comm\":\"\","
+		     "\"timer\":false,\"softirq\":false,\"waker_unknown\":false,\"waker_comm\":\"\","
+		     "\"span\":\"0\",\"span_keyed\":false,\"waker_span\":\"0\",\"waker_span_keyed\":false}\n"
+		     "{\"type\":\"wake\",\"time_ns\":291,\"tid\":5,\"pid\":4,\"waker_tid\":0,\"waker_pid\":0,\"cpu\":0,\"interrupt\":true,"
+		     "\"timer\":true,\"softirq\":false,\"waker_unknown\":false,\"waker_comm\":\"\","
+		     "\"span\":\"0\",\"span_keyed\":false,\"waker_span\":\"0\",\"waker_span_keyed\":false}\n"
+		     "{\"type\":\"wake\",\"time_ns\":291,\"tid\":5,\"pid\":4,\"waker_tid\":0,\"waker_pid\":0,\"cpu\":0,\"interrupt\":true,"
+		     "\"timer\":false,\"softirq\":true,\"waker_unknown\":false,\"waker_comm\":\"\","
 		     "\"span\":\"0\",\"span_keyed\":false,\"waker_span\":\"0\",\"waker_span_keyed\":false}\n"
 		     "{\"type\":\"wake\",\"time_ns\":292,\"tid\":5,\"pid\":4,\"waker_tid\":0,\"waker_pid\":0,\"cpu\":0,\"interrupt\":false,"
-		     "\"waker_unknown\":true,\"waker_comm\":\"\","
+		     "\"timer\":false,\"softirq\":false,\"waker_unknown\":true,\"waker_comm\":\"\","
 		     "\"span\":\"0\",\"span_keyed\":false,\"waker_span\":\"0\",\"waker_span_keyed\":false}\n"
 		     "{\"type\":\"thread\",\"time_ns\":1,\"tid\":5,\"pid\":4,\"seed\":true,\"exit\":false,\"comm\":\"main\"}\n"
 		     "{\"type\":\"thread\",\"time_ns\":2,\"tid\":5,\"pid\":4,\"seed\":false,\"exit\":true,\"comm\":\"\"}\n");
@@ -218,7 +226,7 @@ static void the_last_line_adds_up(void **state)
 	feed_end(&feed);
 	expect_last_line(&feed, "{\"type\":\"summary\",\"records\":{\"span\":2,\"run\":0,\"wake\":0,\"thread\":0,\"attribute\":0,\"instant\":0,"
 				"\"counter\":0,\"link\":0,\"loss\":2,\"open_span\":0,\"summary\":1,\"dropped\":0,\"continued\":0,"
-				"\"stay\":0,\"object\":0,\"damage\":0},\"lower_bound_cnt\":1,"
+				"\"stay\":0,\"object\":0,\"other_run\":0,\"cost\":0,\"damage\":0},\"lower_bound_cnt\":1,"
 				"\"lost_span_event_cnt\":4,\"lost_sched_event_cnt\":18446744073709551615,\"dropped_record_cnt\":0,\"damaged_bytes\":0,"
 				"\"damaged_record_cnt\":0,\"first_ns\":40,\"last_ns\":90,\"recorder\":{\"time_ns\":90,\"sent_cnt\":1000,"
 				"\"received_cnt\":986,\"lost_cnt\":14,\"lost_clocks_cnt\":1,\"late_cnt\":2,\"anomalies\":{\"end_unknown\":10,"
@@ -237,7 +245,7 @@ static void a_log_without_its_end_is_not_complete(void **state)
 	feed_end(&feed);
 	expect_last_line(&feed, "{\"type\":\"summary\",\"records\":{\"span\":0,\"run\":0,\"wake\":0,\"thread\":0,\"attribute\":0,\"instant\":0,"
 				"\"counter\":0,\"link\":0,\"loss\":0,\"open_span\":0,\"summary\":0,\"dropped\":0,\"continued\":0,"
-				"\"stay\":0,\"object\":0,\"damage\":1},\"lower_bound_cnt\":0,"
+				"\"stay\":0,\"object\":0,\"other_run\":0,\"cost\":0,\"damage\":1},\"lower_bound_cnt\":0,"
 				"\"lost_span_event_cnt\":0,\"lost_sched_event_cnt\":0,\"dropped_record_cnt\":0,\"damaged_bytes\":10,\"damaged_record_cnt\":3,"
 				"\"first_ns\":0,\"last_ns\":0,\"recorder\":null,\"read_error\":null,\"complete\":false}\n");
 	feed_release(&feed);

@@ -182,6 +182,37 @@ static void spans_that_wander_or_wait_have_lanes_by_label(void **state)
 		       "6: summary end of the log @31\n");
 }
 
+/* Two on a track that they were given, one of another thread; what crosses needs another lane; then the track is taken back. */
+static void named_tracks(struct feed *feed)
+{
+	static const uint64_t times[][3] = { { 8, 10, 20 }, { 9, 22, 30 }, { 8, 25, 35 } };
+
+	for (uint64_t i = 0; i < 3; i++) {
+		feed_attribute(feed, .time_ns = times[i][1], .pid = 7, .span = i + 1, .type = TXTRACE_ATTRIBUTE_STRING, .name = feed_string("track"),
+			       .string = feed_string("connection 4"));
+		feed_span(feed, .id = i + 1, .pid = 7, .tid = times[i][0], .end_tid = times[i][0], .begin_ns = times[i][1], .end_ns = times[i][2],
+			  .label = feed_string("request"));
+	}
+	feed_span(feed, .id = 4, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = 40, .end_ns = 41, .label = feed_string("request"));
+}
+
+static void a_span_that_was_given_a_track_is_on_a_lane_of_that_name(void **state)
+{
+	(void)state;
+	expect_picture(&plain, named_tracks,
+		       "row 1 under 0: process 7 \n"
+		       "row 2 under 1: thread 7/8 \n"
+		       "row 3 under 1: lane 7 connection 4\n"
+		       "3: span request 10-20\n"
+		       "row 4 under 1: thread 7/9 \n"
+		       "3: span request 22-30\n"
+		       "row 5 under 1: lane 7 connection 4\n"
+		       "5: span request 25-35\n"
+		       "2: span request 40-41\n"
+		       "row 6 under 0: lane txtrace\n"
+		       "6: summary end of the log @41\n");
+}
+
 static void a_wait(struct feed *feed)
 {
 	feed_thread(feed, .time_ns = 1, .pid = 7, .tid = 7, .comm = feed_string("main"));
@@ -215,8 +246,8 @@ static void a_thread_has_a_row_of_states_and_arrows_from_its_wakers(void **state
 		       "row 6 under 0: lane txtrace\n"
 		       "6: summary end of the log @61 complete=0 lower_bound_cnt=0 lost_span_event_cnt=0 lost_sched_event_cnt=0 "
 		       "dropped_record_cnt=0 damaged_bytes=0 damaged_record_cnt=0 "
-		       "records(16) span=0 run=2 wake=3 thread=1 attribute=0 instant=0 counter=0 link=0 "
-		       "loss=0 open_span=0 summary=0 dropped=0 continued=0 stay=0 object=0 damage=0\n");
+		       "records(18) span=0 run=2 wake=3 thread=1 attribute=0 instant=0 counter=0 link=0 "
+		       "loss=0 open_span=0 summary=0 dropped=0 continued=0 stay=0 object=0 other_run=0 cost=0 damage=0\n");
 }
 
 static void marked(struct feed *feed)
@@ -258,8 +289,8 @@ static void a_span_tells_everything_that_is_known_of_it(void **state)
 		       "row 5 under 0: lane txtrace\n"
 		       "5: summary end of the log @21 complete=0 lower_bound_cnt=1 lost_span_event_cnt=0 lost_sched_event_cnt=0 "
 		       "dropped_record_cnt=0 damaged_bytes=0 damaged_record_cnt=0 "
-		       "records(16) span=2 run=0 wake=0 thread=0 attribute=3 instant=1 counter=2 link=1 "
-		       "loss=0 open_span=0 summary=0 dropped=0 continued=0 stay=0 object=0 damage=0\n");
+		       "records(18) span=2 run=0 wake=0 thread=0 attribute=3 instant=1 counter=2 link=1 "
+		       "loss=0 open_span=0 summary=0 dropped=0 continued=0 stay=0 object=0 other_run=0 cost=0 damage=0\n");
 }
 
 static void a_crash(struct feed *feed)
@@ -292,8 +323,8 @@ static void losses_damage_and_what_never_ended_are_shown(void **state)
 		       "unknown_ns=55 lower_bound=1 unfinished=1 keyed=1\n"
 		       "5: summary end of the log @75 complete=0 lower_bound_cnt=0 lost_span_event_cnt=3 lost_sched_event_cnt=4 "
 		       "dropped_record_cnt=0 damaged_bytes=9 damaged_record_cnt=10 "
-		       "records(16) span=1 run=0 wake=0 thread=0 attribute=0 instant=0 counter=0 link=0 "
-		       "loss=2 open_span=3 summary=0 dropped=0 continued=0 stay=0 object=0 damage=1\n");
+		       "records(18) span=1 run=0 wake=0 thread=0 attribute=0 instant=0 counter=0 link=0 "
+		       "loss=2 open_span=3 summary=0 dropped=0 continued=0 stay=0 object=0 other_run=0 cost=0 damage=1\n");
 }
 
 static void backwards(struct feed *feed)
@@ -353,6 +384,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spans_that_nest_are_on_the_row_of_their_thread),
 		cmocka_unit_test(spans_that_wander_or_wait_have_lanes_by_label),
+		cmocka_unit_test(a_span_that_was_given_a_track_is_on_a_lane_of_that_name),
 		cmocka_unit_test(a_thread_has_a_row_of_states_and_arrows_from_its_wakers),
 		cmocka_unit_test(a_span_tells_everything_that_is_known_of_it),
 		cmocka_unit_test(losses_damage_and_what_never_ended_are_shown),

@@ -14,20 +14,24 @@
 
 #define FOLDER "tests/golden"
 
-enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES };
+enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, WAKES, COSTS, NEIGHBOURS };
 
-/* What the golden logs of version 1.0 hold, and the text beside them. */
+/* What the golden logs hold, and the text beside them. */
 static const struct golden {
 	const char *log;
 	const char *text;
 	enum content content;
 	enum log_codec codec;
+	unsigned int minor;
 } goldens[] = {
-	{ "log-1.0-example-none.txtrace", "log-1.0-example.txt", EXAMPLE, LOG_CODEC_NONE },
-	{ "log-1.0-extreme-none.txtrace", "log-1.0-extreme.txt", EXTREME_VALUES, LOG_CODEC_NONE },
-	{ "log-1.0-world-zstd.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_ZSTD },
-	{ "log-1.0-world-lz4.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_LZ4 },
-	{ "log-1.0-expected-zstd.txtrace", "log-1.0-expected.txt", EXPECTED_VALUES, LOG_CODEC_ZSTD },
+	{ "log-1.0-example-none.txtrace", "log-1.0-example.txt", EXAMPLE, LOG_CODEC_NONE, 0 },
+	{ "log-1.0-extreme-none.txtrace", "log-1.0-extreme.txt", EXTREME_VALUES, LOG_CODEC_NONE, 0 },
+	{ "log-1.0-world-zstd.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_ZSTD, 0 },
+	{ "log-1.0-world-lz4.txtrace", "log-1.0-world.txt", RANDOM_WORLD, LOG_CODEC_LZ4, 0 },
+	{ "log-1.0-expected-zstd.txtrace", "log-1.0-expected.txt", EXPECTED_VALUES, LOG_CODEC_ZSTD, 0 },
+	{ "log-1.1-wakes-none.txtrace", "log-1.1-wakes.txt", WAKES, LOG_CODEC_NONE, 1 },
+	{ "log-1.1-cost-none.txtrace", "log-1.1-cost.txt", COSTS, LOG_CODEC_NONE, 1 },
+	{ "log-1.1-neighbours-none.txtrace", "log-1.1-neighbours.txt", NEIGHBOURS, LOG_CODEC_NONE, 1 },
 };
 
 #define GOLDEN_CNT (sizeof(goldens) / sizeof(goldens[0]))
@@ -76,7 +80,7 @@ static void golden_headers_are_read(void **state)
 		assert_int_equal(txtrace_log_open(&log, path), 0);
 		info = txtrace_log_info(log);
 		assert_int_equal(info->version_major, 1);
-		assert_int_equal(info->version_minor, 0);
+		assert_int_equal(info->version_minor, goldens[i].minor);
 		assert_memory_equal(info->capture_id, sample_info.capture_id, 16);
 		assert_string_equal(info->command, sample_info.command);
 		assert_string_equal(info->options, sample_info.options);
@@ -133,6 +137,75 @@ static const struct txtrace_record expected_values[] = {
 		    .ledger = { .on_cpu_ns = 1300, .runnable_ns = 200 }, .label = STRING("pushed") } },
 };
 
+/* Flags of wakes since 1.1. */
+static const struct txtrace_record wakes[] = {
+	{ .kind = TXTRACE_RECORD_WAKE,
+	  .wake = { .time_ns = MOMENT(1000), .tid = 7, .pid = 7, .flags = TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_TIMER } },
+	{ .kind = TXTRACE_RECORD_WAKE,
+	  .wake = { .time_ns = MOMENT(1200), .tid = 8, .pid = 7, .cpu = 1, .flags = TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_SOFTIRQ, .span = 5 } },
+	{ .kind = TXTRACE_RECORD_WAKE,
+	  .wake = { .time_ns = MOMENT(1300), .tid = 8, .pid = 7, .cpu = 1,
+		    .flags = TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_TIMER | TXTRACE_WAKE_SPAN_KEYED, .span = 5 } },
+};
+
+/* What tracing cost, told by two files of a capture, and that some of it was dropped. */
+static const struct txtrace_record costs[] = {
+	{ .kind = TXTRACE_RECORD_COST,
+	  .cost = { .time_ns = MOMENT(1000000), .since_ns = MOMENT(0), .event = STRING("begin"), .event_cnt = 1000, .timed_event_cnt = 100,
+		    .timed_run_cnt = 100, .timed_run_ns = 21000, .entry_ps = 612500, .empty_run_ps = 38000, .calibration_cnt = 4096,
+		    .entry = TXTRACE_COST_ENTRY_TRAP } },
+	{ .kind = TXTRACE_RECORD_COST,
+	  .cost = { .time_ns = MOMENT(1000000), .since_ns = MOMENT(0), .event = STRING("switch"), .event_cnt = 300, .timed_event_cnt = 30,
+		    .timed_run_cnt = 90, .timed_run_ns = 9000, .entry_ps = 24100, .empty_run_ps = 38000, .idle_run_ps = 61000,
+		    .calibration_cnt = 8192, .entry = TXTRACE_COST_ENTRY_TRACEPOINT } },
+	{ .kind = TXTRACE_RECORD_COST,
+	  .cost = { .time_ns = MOMENT(1000000), .since_ns = MOMENT(0), .event_cnt = 1300, .timed_run_ns = 100000, .cpu_ns = 40000,
+		    .ring_bytes = 65536, .log_bytes = 4321 } },
+	{ .kind = TXTRACE_RECORD_COST,
+	  .cost = { .time_ns = MOMENT(1500000), .since_ns = MOMENT(1000000), .event = STRING("begin"), .event_cnt = 7,
+		    .entry = TXTRACE_COST_ENTRY_CALL } },
+	{ .kind = TXTRACE_RECORD_COST }, /* all that is not known */
+	{ .kind = TXTRACE_RECORD_DROPPED,
+	  .dropped = { .time_ns = MOMENT(1600000), .first_ns = MOMENT(1550000), .last_ns = MOMENT(1600000), .batch_cnt = 1,
+		       .record_cnt = { [TXTRACE_RECORD_SPAN] = 3, [TXTRACE_RECORD_COST] = 2 } } },
+};
+
+/* Who had the CPUs that threads waited for, in each way in which that is told, and a span that interrupts took a part of. */
+static const struct txtrace_record neighbours[] = {
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { .tid = 7, .pid = 7, .cpu = 1, .begin_ns = MOMENT(1000), .end_ns = MOMENT(2000), .left_as = TXTRACE_LEFT_PREEMPTED } },
+	/* It follows at once. */
+	{ .kind = TXTRACE_RECORD_OTHER_RUN,
+	  .other_run = { .begin_ns = MOMENT(2000), .end_ns = MOMENT(2600), .tid = 900, .pid = 900, .cpu = 1, .comm = STRING("noisy") } },
+	{ .kind = TXTRACE_RECORD_OTHER_RUN,
+	  .other_run = { .begin_ns = MOMENT(2600), .end_ns = MOMENT(2650), .tid = 15, .pid = 15, .cpu = 1, .comm = STRING("kworker/1:0") } },
+	/* The thread waited on CPU 0, was moved, and found CPU 1 idle for a part of the rest. */
+	{ .kind = TXTRACE_RECORD_OTHER_RUN,
+	  .other_run = { .begin_ns = MOMENT(2500), .end_ns = MOMENT(2700), .tid = 901, .pid = 900, .moved_tid = 8, .moved_pid = 7,
+			 .comm = STRING("noisy") } },
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { .tid = 8, .pid = 7, .cpu = 1, .begin_ns = MOMENT(2900), .end_ns = MOMENT(3000), .runnable_ns = 400, .idle_ns = 150,
+		   .left_as = TXTRACE_LEFT_YIELDED } },
+	/* Woken on an idle CPU: all of the time was the wakeup's. */
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { .tid = 7, .pid = 7, .cpu = 1, .begin_ns = MOMENT(3100), .end_ns = MOMENT(3900), .runnable_ns = 1100, .idle_ns = 1100,
+		   .left_as = TXTRACE_LEFT_YIELDED } },
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { .tid = 8, .pid = 7, .cpu = 1, .begin_ns = MOMENT(4000), .end_ns = MOMENT(4100), .runnable_ns = 1000, .idle_ns = 1000,
+		   .left_as = TXTRACE_LEFT_YIELDED } },
+	/* It was idle, and somebody else came first; then nobody knows. */
+	{ .kind = TXTRACE_RECORD_OTHER_RUN, .other_run = { .begin_ns = MOMENT(4100), .end_ns = MOMENT(4150), .cpu = 2 } },
+	{ .kind = TXTRACE_RECORD_OTHER_RUN,
+	  .other_run = { .begin_ns = MOMENT(4200), .end_ns = MOMENT(4200), .cpu = 3, .flags = TXTRACE_OTHER_RUN_NOBODY_KNOWN, .moved_tid = 8,
+			 .moved_pid = 7 } },
+	{ .kind = TXTRACE_RECORD_SPAN,
+	  .span = { .id = 5, .pid = 7, .tid = 7, .end_tid = 7, .begin_ns = MOMENT(1000), .end_ns = MOMENT(5000), .work_ns = 4000,
+		    .ledger = { .on_cpu_ns = 2800, .runnable_ns = 1100, .interrupt_ns = 100 }, .label = STRING("pay") } },
+	{ .kind = TXTRACE_RECORD_DROPPED,
+	  .dropped = { .time_ns = MOMENT(6000), .first_ns = MOMENT(5500), .last_ns = MOMENT(6000), .batch_cnt = 1,
+		       .record_cnt = { [TXTRACE_RECORD_OTHER_RUN] = 4 } } },
+};
+
 static void put(struct log_writer *writer, FILE *text, const struct txtrace_record *record)
 {
 	if (log_writer_add(writer, record))
@@ -163,6 +236,12 @@ static void put_content(struct log_writer *writer, FILE *text, enum content cont
 		put(writer, text, &example[i]);
 	for (size_t i = 0; content == EXPECTED_VALUES && i < sizeof(expected_values) / sizeof(expected_values[0]); i++)
 		put(writer, text, &expected_values[i]);
+	for (size_t i = 0; content == WAKES && i < sizeof(wakes) / sizeof(wakes[0]); i++)
+		put(writer, text, &wakes[i]);
+	for (size_t i = 0; content == COSTS && i < sizeof(costs) / sizeof(costs[0]); i++)
+		put(writer, text, &costs[i]);
+	for (size_t i = 0; content == NEIGHBOURS && i < sizeof(neighbours) / sizeof(neighbours[0]); i++)
+		put(writer, text, &neighbours[i]);
 	if (content == EXPECTED_VALUES)
 		put_many(writer, text);
 	for (size_t i = 0; content == EXTREME_VALUES && i < EXTREME_RECORD_CNT; i++) {

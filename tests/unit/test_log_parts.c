@@ -21,7 +21,7 @@ static void each_file_stands_alone(void **state)
 {
 	struct log_writer_result result = { 0 };
 	/* Each batch makes a file of more than one byte; nothing is compressed, nothing is queued. */
-	struct log_writer_options options = { .keeps_older = true, .rotate_bytes = 1, .result = &result };
+	struct log_writer_options options = { .keeps_older = true, .limits.rotate_bytes = 1, .result = &result };
 	static const char *const names[] = { "app.000001.txtrace", "app.000002.txtrace", "app.000003.txtrace", "app.txtrace" };
 	struct series_folder folder;
 	struct log_writer *writer;
@@ -72,7 +72,7 @@ static void each_file_stands_alone(void **state)
 
 static void a_restart_goes_on_and_the_oldest_go(void **state)
 {
-	struct log_writer_options options = { .keeps_older = true, .rotate_bytes = 1, .keep_cnt = 3 };
+	struct log_writer_options options = { .keeps_older = true, .limits.rotate_bytes = 1, .limits.keep_cnt = 3 };
 	struct series_folder folder;
 
 	(void)state;
@@ -98,7 +98,7 @@ static void a_restart_goes_on_and_the_oldest_go(void **state)
 static void all_files_stay_below_the_cap(void **state)
 {
 	const uint64_t cap = 20000;
-	struct log_writer_options options = { .batch_bytes = 500, .keeps_older = true, .keep_bytes = cap };
+	struct log_writer_options options = { .batch_bytes = 500, .keeps_older = true, .limits.keep_bytes = cap };
 	struct series_folder folder;
 	unsigned int file_max = 0;
 
@@ -143,7 +143,7 @@ static void all_files_stay_below_the_cap(void **state)
 
 static void a_file_ends_when_it_is_old(void **state)
 {
-	struct log_writer_options options = { .keeps_older = true, .rotate_ns = 60ull * SECOND };
+	struct log_writer_options options = { .keeps_older = true, .limits.rotate_ns = 60ull * SECOND };
 	uint64_t start_ns = sample_info.start_monotonic_ns;
 	struct series_folder folder;
 	struct log_writer *writer;
@@ -176,7 +176,7 @@ static void a_file_ends_when_it_is_old(void **state)
 
 static void a_crash_behind_a_rotation_leaves_both(void **state)
 {
-	struct log_writer_options options = { .keeps_older = true, .rotate_bytes = 1, .queue_bytes = QUEUE_BYTES, .is_sync = true };
+	struct log_writer_options options = { .keeps_older = true, .limits.rotate_bytes = 1, .queue_bytes = QUEUE_BYTES, .is_sync = true };
 	struct series_folder folder;
 	int status;
 	pid_t child;

@@ -29,7 +29,7 @@ static void the_thread_changes_nothing(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct log_writer_result result;
 		struct log_writer_options options = { .codec = LOG_CODEC_ZSTD, .batch_bytes = 10000, .queue_bytes = i ? QUEUE_BYTES : 0, .is_sync = true,
-						      .keeps_older = true, .rotate_bytes = 3000, .result = &result };
+						      .keeps_older = true, .limits.rotate_bytes = 3000, .result = &result };
 		struct log_writer *writer;
 		uint64_t record_cnt;
 
@@ -223,7 +223,7 @@ static void assert_all_is_accounted_for(const struct contents *contents, const s
 
 static void what_is_dropped_is_told_to_the_record(void **state)
 {
-	struct log_writer_options options = { .batch_bytes = 20000, .queue_bytes = QUEUE_BYTES / 4, .keeps_older = true, .rotate_bytes = 1000 };
+	struct log_writer_options options = { .batch_bytes = 20000, .queue_bytes = QUEUE_BYTES / 4, .keeps_older = true, .limits.rotate_bytes = 1000 };
 	const struct txtrace_dropped *dropped;
 	struct txtrace_dropped copy;
 	struct contents contents;

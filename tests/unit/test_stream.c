@@ -21,6 +21,7 @@ static const struct wire_clocks some_clocks = {
 	.runnable_ns = 100,
 	.blocked_ns = { [BLOCK_LOCK] = 1, [BLOCK_SLEEP] = 5000, [BLOCK_OTHER] = UINT64_MAX },
 	.unknown_ns = 7,
+	.interrupt_ns = 30,
 };
 
 #define TEXT(string) { .bytes = string, .length = sizeof(string) - 1 }
@@ -40,20 +41,35 @@ static const struct {
 	  "1 switch 11/10 0 - left=preempted" },
 	{ { .time_ns = 1, .kind = EVENT_SWITCH, .sched = { .syscall_nr = -2, .next_tid = 12, .next_tgid = 10, .next_is_traced = true } },
 	  "1 switch 0/0 0 - left=untraced syscall=-2 next=12/10 next_is_traced" },
+	{ { .time_ns = 9000, .tid = 900, .tgid = 900, .cpu = 1, .kind = EVENT_SWITCH,
+	    .sched = { .syscall_nr = -1, .next_tid = 12, .next_tgid = 10, .next_is_traced = true, .other_ns = 250, .other_comm = TEXT("noisy") } },
+	  "9000 switch 900/900 1 - left=untraced next=12/10 next_is_traced had_cpu=250 comm=\"noisy\"" },
+	{ { .time_ns = 9000, .tid = 900, .tgid = 900, .cpu = 1, .kind = EVENT_OTHER, .other = { .since_ns = 8000, .comm = TEXT("noisy") } },
+	  "9000 other 900/900 1 - since=8000 comm=\"noisy\"" },
+	{ { .time_ns = 9000, .kind = EVENT_OTHER, .other = { .since_ns = 8000 } }, "9000 other 0/0 0 - since=8000" },
+	{ { .time_ns = 9000, .tid = 12, .tgid = 10, .cpu = 1, .kind = EVENT_MOVE,
+	    .move = { .since_ns = 8000, .from_cpu = 3, .other_tid = 901, .other_tgid = 900, .other_comm = TEXT("noisy") } },
+	  "9000 move 12/10 1 - since=8000 from=3 other=901/900 comm=\"noisy\"" },
+	{ { .time_ns = 9000, .tid = 12, .tgid = 10, .cpu = 1, .kind = EVENT_MOVE, .move = { .since_ns = 9000, .is_unknown = true } },
+	  "9000 move 12/10 1 - since=9000 from=0 other=0/0 unknown" },
 	{ { .time_ns = 8000, .cpu = 1, .kind = EVENT_WAKE, .flags = WIRE_IN_INTERRUPT | WIRE_WAKER_UNKNOWN,
 	    .wake = { .wakee_tid = 11, .wakee_tgid = 10, .waker_comm = TEXT("ksoftirqd/1") } },
 	  "8000 wake 0/0 1 interrupt+waker_unknown wakee=11/10 waker_comm=\"ksoftirqd/1\"" },
+	{ { .time_ns = 8001, .kind = EVENT_WAKE, .flags = WIRE_IN_INTERRUPT | WIRE_BY_TIMER, .wake = { .wakee_tid = 11, .wakee_tgid = 10 } },
+	  "8001 wake 0/0 0 interrupt+timer wakee=11/10" },
+	{ { .time_ns = 8002, .kind = EVENT_WAKE, .flags = WIRE_IN_INTERRUPT | WIRE_IN_SOFTIRQ, .wake = { .wakee_tid = 11, .wakee_tgid = 10 } },
+	  "8002 wake 0/0 0 interrupt+softirq wakee=11/10" },
 	{ { .time_ns = 1000, .tid = 11, .tgid = 10, .kind = EVENT_THREAD, .flags = WIRE_IS_SEED,
 	    .thread = { .born_ns = 1000, .comm = TEXT("bank"), .state = WIRE_THREAD_BLOCKED, .parent_tgid = 1 } },
 	  "1000 thread 11/10 0 seed born=1000 comm=\"bank\" state=blocked reason=lock parent=1" },
 	{ { .time_ns = 1000, .tid = 11, .tgid = 10, .kind = EVENT_THREAD, .flags = WIRE_IS_RENAME, .thread = { .born_ns = 5, .comm = TEXT("x y") } },
 	  "1000 thread 11/10 0 rename born=5 comm=\"x y\"" },
 	{ { .time_ns = 9000, .tid = 11, .tgid = 10, .kind = EVENT_THREAD_EXIT, .flags = WIRE_HAS_CLOCKS, .clocks = &some_clocks },
-	  "9000 thread_exit 11/10 0 - born=1000 on_cpu=2900 runnable=100 unknown=7 "
+	  "9000 thread_exit 11/10 0 - born=1000 on_cpu=2900 runnable=100 unknown=7 interrupt=30 "
 	  "blocked[lock]=1 blocked[sleep]=5000 blocked[other]=18446744073709551615" },
 	{ { .time_ns = 9000, .tid = 11, .tgid = 10, .kind = EVENT_ENTER, .flags = WIRE_HAS_CLOCKS | WIRE_NOT_ARRIVED, .clocks = &some_clocks,
 	    .span = { .id = 5 } },
-	  "9000 enter 11/10 0 not_arrived id=5 born=1000 on_cpu=2900 runnable=100 unknown=7 "
+	  "9000 enter 11/10 0 not_arrived id=5 born=1000 on_cpu=2900 runnable=100 unknown=7 interrupt=30 "
 	  "blocked[lock]=1 blocked[sleep]=5000 blocked[other]=18446744073709551615" },
 	{ { .time_ns = 9000, .tid = 10, .tgid = 10, .kind = EVENT_EXEC, .flags = WIRE_HAS_CLOCKS | WIRE_NO_CLOCKS, .span = { .id = 11 } },
 	  "9000 exec 10/10 0 clocks+no_clocks old_tid=11" },
@@ -80,7 +96,7 @@ static const struct {
 	  "2000 link 11/10 0 - id=5 to=6 name=\"caused-by\"" },
 	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_KEY_BEGIN, .flags = WIRE_HAS_CLOCKS, .clocks = &some_clocks,
 	    .keyed = { .key = { .bytes = "\x00\x01k", .length = 3 }, .name = TEXT("order") } },
-	  "2000 key_begin 11/10 0 - key=\"\\x00\\x01k\" name=\"order\" born=1000 on_cpu=2900 runnable=100 unknown=7 "
+	  "2000 key_begin 11/10 0 - key=\"\\x00\\x01k\" name=\"order\" born=1000 on_cpu=2900 runnable=100 unknown=7 interrupt=30 "
 	  "blocked[lock]=1 blocked[sleep]=5000 blocked[other]=18446744073709551615" },
 	{ { .time_ns = 2000, .kind = EVENT_KEY_ENTER, .flags = WIRE_IS_UNREADABLE, .keyed = { .key = { .is_unreadable = true } } },
 	  "2000 key_enter 0/0 0 unreadable key=?" },
@@ -118,6 +134,17 @@ static void assert_event_equal(const struct event *a, const struct event *b)
 		x.thread.comm = y.thread.comm = (struct event_text){ 0 };
 		break;
 	case EVENT_SWITCH:
+		assert_text_equal(&a->sched.other_comm, &b->sched.other_comm);
+		x.sched.other_comm = y.sched.other_comm = (struct event_text){ 0 };
+		break;
+	case EVENT_OTHER:
+		assert_text_equal(&a->other.comm, &b->other.comm);
+		x.other.comm = y.other.comm = (struct event_text){ 0 };
+		break;
+	case EVENT_MOVE:
+		assert_text_equal(&a->move.other_comm, &b->move.other_comm);
+		x.move.other_comm = y.move.other_comm = (struct event_text){ 0 };
+		break;
 	case EVENT_LOSS:
 		break;
 	case EVENT_TAG:
@@ -227,7 +254,7 @@ static void what_has_no_line_is_not_written(void **state)
 	static char bytes[STREAM_TEXT_MAX + 1];
 	const struct event cases[] = {
 		{ .kind = 0 },
-		{ .kind = 7 },
+		{ .kind = 31 },
 		{ .kind = 200 },
 		{ .kind = EVENT_SWITCH, .sched = { .left_as = 5 } },
 		{ .kind = EVENT_SWITCH, .sched = { .reason = BLOCK_REASON_COUNT } },

@@ -145,6 +145,25 @@ static void move_object(struct shifting *shifting, struct txtrace_record *record
 	move_thread(shifting, &record->object.pid, &record->object.tid);
 }
 
+static void move_other_run(struct shifting *shifting, struct txtrace_record *record)
+{
+	struct txtrace_other_run *run = &record->other_run;
+
+	move_time(shifting, &run->begin_ns);
+	move_time(shifting, &run->end_ns);
+	if (run->tid)
+		move_thread(shifting, &run->pid, &run->tid);
+	if (run->moved_tid)
+		move_thread(shifting, &run->moved_pid, &run->moved_tid);
+	move_cpu(shifting, &run->cpu);
+}
+
+static void move_cost(struct shifting *shifting, struct txtrace_record *record)
+{
+	move_time(shifting, &record->cost.time_ns);
+	move_time(shifting, &record->cost.since_ns);
+}
+
 static void (*const moves[TXTRACE_RECORD_KIND_COUNT])(struct shifting *shifting, struct txtrace_record *record) = {
 	[TXTRACE_RECORD_SPAN] = move_span,           [TXTRACE_RECORD_RUN] = move_run,
 	[TXTRACE_RECORD_WAKE] = move_wake,           [TXTRACE_RECORD_THREAD] = move_thread_record,
@@ -153,7 +172,8 @@ static void (*const moves[TXTRACE_RECORD_KIND_COUNT])(struct shifting *shifting,
 	[TXTRACE_RECORD_LOSS] = move_loss,           [TXTRACE_RECORD_OPEN_SPAN] = move_open_span,
 	[TXTRACE_RECORD_SUMMARY] = move_summary,     [TXTRACE_RECORD_DROPPED] = move_dropped,
 	[TXTRACE_RECORD_CONTINUED] = move_continued, [TXTRACE_RECORD_STAY] = move_stay,
-	[TXTRACE_RECORD_OBJECT] = move_object,
+	[TXTRACE_RECORD_OBJECT] = move_object,       [TXTRACE_RECORD_COST] = move_cost,
+	[TXTRACE_RECORD_OTHER_RUN] = move_other_run,
 };
 
 int id_shift_apply(const struct id_shift *shift, struct txtrace_record *record)

@@ -134,6 +134,12 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 	case TXTRACE_RECORD_OBJECT:
 		see_time(census, record->object.time_ns);
 		break;
+	case TXTRACE_RECORD_OTHER_RUN:
+		see_times(census, record->other_run.begin_ns, record->other_run.end_ns);
+		break;
+	case TXTRACE_RECORD_COST:
+		see_time(census, record->cost.time_ns);
+		break;
 	case TXTRACE_RECORD_DAMAGE:
 		add_damage(census, &record->damage);
 		break;

@@ -34,6 +34,8 @@ static const struct parts parts[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_DROPPED] = { AT(dropped.time_ns), AT(dropped.first_ns), .is_known = true },
 	[TXTRACE_RECORD_CONTINUED] = { AT(continued.time_ns), .is_known = true },
 	[TXTRACE_RECORD_OBJECT] = { AT(object.time_ns), .strings = { AT(object.name) }, OF_THREAD(object) },
+	[TXTRACE_RECORD_OTHER_RUN] = { AT(other_run.end_ns), AT(other_run.begin_ns), .strings = { AT(other_run.comm) }, .is_known = true },
+	[TXTRACE_RECORD_COST] = { AT(cost.time_ns), AT(cost.since_ns), .strings = { AT(cost.event) }, .is_known = true },
 	[TXTRACE_RECORD_STAY] = { AT(stay.exit_ns), AT(stay.enter_ns), OF_THREAD(stay) },
 };
 
@@ -88,6 +90,7 @@ int record_strings(struct txtrace_record *record, struct record_string strings[R
 		return -1;
 	for (; cnt < RECORD_STRINGS_MAX && of->strings[cnt] != NONE; cnt++)
 		strings[cnt] = (struct record_string){ (struct txtrace_string *)((char *)record + of->strings[cnt]),
-						       of->strings[cnt] == AT(span.tag) && record->kind == TXTRACE_RECORD_SPAN };
+						       of->strings[cnt] == AT(span.tag) && record->kind == TXTRACE_RECORD_SPAN,
+						       record->kind == TXTRACE_RECORD_COST };
 	return cnt;
 }

@@ -21,6 +21,7 @@ bool record_thread(const struct txtrace_record *record, uint32_t *pid, uint32_t 
 struct record_string {
 	struct txtrace_string *string; /* in the record */
 	bool is_tag;
+	bool is_public; /* the recorder's own word: it tells nothing of who was traced */
 };
 
 /* How many strings records of this kind have, the empty ones included; -1: of an unknown kind (and of damage, which is none of a log's). */

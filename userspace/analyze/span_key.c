@@ -77,7 +77,7 @@ static struct txtrace_string value_of(const struct txtrace_string *tag, const ch
 	return value;
 }
 
-void span_key_name(const struct span_key *key, const struct txtrace_span *span, const struct thread_names *names, struct text *buffer,
+void span_key_name(const struct span_key *key, const struct txtrace_span *span, const struct span_names *names, struct text *buffer,
 		   struct txtrace_string *name)
 {
 	switch (key->kind) {
@@ -92,12 +92,16 @@ void span_key_name(const struct span_key *key, const struct txtrace_span *span, 
 	case SPAN_KEY_TAG:
 		*name = value_of(&span->tag, key->tag);
 		return;
-	case SPAN_KEY_THREAD:
 	case SPAN_KEY_TRACK:
-		name_task(names, span->pid, span->tid, buffer);
+		if (names->tracks && track_names_take(names->tracks, span, name))
+			return;
+		name_task(names->threads, span->pid, span->tid, buffer);
+		break;
+	case SPAN_KEY_THREAD:
+		name_task(names->threads, span->pid, span->tid, buffer);
 		break;
 	case SPAN_KEY_PROCESS:
-		name_task(names, span->pid, span->pid, buffer);
+		name_task(names->threads, span->pid, span->pid, buffer);
 		break;
 	}
 	*name = (struct txtrace_string){ text_string(buffer), buffer->length };

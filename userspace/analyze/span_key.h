@@ -6,7 +6,7 @@
  *	struct span_key key;
  *
  *	err = span_key_parse(&key, "tag:shard", &complaint);
- *	span_key_name(&key, &span, names, &buffer, &name);
+ *	span_key_name(&key, &span, &names, &buffer, &name);
  */
 #ifndef SPAN_KEY_H
 #define SPAN_KEY_H
@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "analyze/thread_names.h"
+#include "analyze/track_names.h"
 #include "base/text.h"
 #include "txtrace/log.h"
 
@@ -21,7 +22,7 @@ enum span_key_kind {
 	SPAN_KEY_LABEL = 0,
 	SPAN_KEY_THREAD = 1,  /* that began it: "name tid" */
 	SPAN_KEY_PROCESS = 2, /* "name pid" */
-	SPAN_KEY_TRACK = 3,   /* its thread, as logs have no other tracks */
+	SPAN_KEY_TRACK = 3,   /* the one that it was given; else its thread */
 	SPAN_KEY_KEY = 4,     /* key, or key:N: its first N bytes */
 	SPAN_KEY_TAG = 5,     /* tag:NAME: what stands behind NAME= in the tag; the last one, if it is there twice */
 };
@@ -40,8 +41,14 @@ struct span_key {
 /* 0, or -EINVAL and *complaint: what it must be; static. */
 int span_key_parse(struct span_key *key, const char *text, const char **complaint);
 
-/* *name points into the span or the buffer. */
-void span_key_name(const struct span_key *key, const struct txtrace_span *span, const struct thread_names *names, struct text *buffer,
+/* What spans are named by besides what they say themselves: from the records before. */
+struct span_names {
+	const struct thread_names *threads;
+	struct track_names *tracks; /* NULL: not asked for */
+};
+
+/* *name points into the span, the buffer, or what names the tracks. */
+void span_key_name(const struct span_key *key, const struct txtrace_span *span, const struct span_names *names, struct text *buffer,
 		   struct txtrace_string *name);
 
 #endif

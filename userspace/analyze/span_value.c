@@ -23,6 +23,7 @@ const char *const span_value_names[] = {
 	[SPAN_VALUE_REASON + TXTRACE_BLOCK_STOPPED] = "stopped",
 	[SPAN_VALUE_REASON + TXTRACE_BLOCK_OTHER] = "other",
 	[SPAN_VALUE_REASON + TXTRACE_BLOCK_THROTTLED] = "throttled",
+	[SPAN_VALUE_INTERRUPT] = "interrupt",
 	[SPAN_VALUE_COUNT] = NULL,
 };
 
@@ -45,6 +46,8 @@ uint64_t span_value_ns(const struct txtrace_span *span, unsigned int value)
 		return ledger->detached_ns;
 	case SPAN_VALUE_UNKNOWN:
 		return ledger->unknown_ns;
+	case SPAN_VALUE_INTERRUPT:
+		return ledger->interrupt_ns;
 	default:
 		return ledger->blocked_ns[value - SPAN_VALUE_REASON];
 	}

@@ -109,6 +109,7 @@ static void probe_btf(struct kernel_features *features)
 	features->sched_switch_arg_cnt = argument_cnt(btf, "btf_trace_sched_switch");
 	id = btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT);
 	features->has_task_storage = id > 0 && has_member(btf, btf__type_by_id(btf, (__u32)id), "bpf_storage", 2);
+	percpu_layout_read(btf, &features->percpu);
 	btf__free(btf);
 }
 

@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "attribute/attribution_internal.h"
-#include "attribute/clocks.h"
+#include "attribute/attribution_state.h"
+#include "attribute/other_events.h"
+#include "attribute/span_close.h"
+#include "attribute/span_events.h"
+#include "attribute/thread_events.h"
 
 struct attribution *attribution_new(attribution_sink sink, void *context)
 {
@@ -35,49 +38,61 @@ void attribution_free(struct attribution *attribution)
 	free(attribution);
 }
 
-static void mark_all_lossy(struct attribution *attribution)
+#define KIND(kind) (UINT64_C(1) << (kind))
+
+/* That others begin, and most of what is said about spans, changes nothing in the record of one that is open. A tag does. */
+#define SPAN_KINDS                                                                                                          \
+	(KIND(EVENT_THREAD_EXIT) | KIND(EVENT_EXEC) | KIND(EVENT_ENTER) | KIND(EVENT_LEAVE) | KIND(EVENT_END) | KIND(EVENT_TAG) | \
+	 KIND(EVENT_KEY_ENTER) | KIND(EVENT_KEY_LEAVE) | KIND(EVENT_KEY_END))
+
+static bool may_touch(const struct event *event, uint64_t kinds)
+{
+	return event->loss.span_event_cnt && (!event->loss.kinds || event->loss.kinds & kinds);
+}
+
+static void mark_open_spans(struct attribution *attribution, bool only_keyed)
 {
 	struct span *span;
 
 	for (size_t i = 0; (span = span_table_next(&attribution->spans, &i));)
-		mark_lossy(span);
+		if (!only_keyed || span->flags & TXTRACE_SPAN_KEYED)
+			mark_lossy(span);
 }
 
-#define KIND(kind) (UINT64_C(1) << (kind))
-
-/* That others begin, and most of what is said about spans, changes nothing in the record of one that is open. A tag does. */
-static bool may_touch_spans(const struct event *event)
+static void extend(uint64_t *until_ns, uint64_t last_ns)
 {
-	static const uint64_t touching = KIND(EVENT_THREAD_EXIT) | KIND(EVENT_EXEC) | KIND(EVENT_ENTER) | KIND(EVENT_LEAVE) | KIND(EVENT_END) |
-					 KIND(EVENT_TAG) | KIND(EVENT_KEY_ENTER) | KIND(EVENT_KEY_LEAVE) | KIND(EVENT_KEY_END);
-
-	return event->loss.span_event_cnt && (!event->loss.kinds || event->loss.kinds & touching);
+	if (last_ns > *until_ns)
+		*until_ns = last_ns;
 }
 
 /*
- * A lost span event may have been of any open span. A lost switch damages only what is read off the replay, which is judged where that
- * happens: the kernel's own readings stay exact. A lost begin, or whatever else would have set the replay right, does no more than that.
+ * A lost span event may have been of any open span; a lost begin with a key ends the span that has this key. A lost switch damages only what is read off
+ * the replay, which is judged where that happens: the kernel's own readings stay exact. Whatever else would have set the replay right does no more than
+ * that.
  */
 static int attribute_loss(struct attribution *attribution, const struct event *event)
 {
-	struct txtrace_record record = {
-		.kind = TXTRACE_RECORD_LOSS,
-		.loss = {
-			.first_ns = event->time_ns,
-			.last_ns = event->loss.last_ns,
-			.cpu = event->cpu,
-			.span_event_cnt = event->loss.span_event_cnt,
-			.sched_event_cnt = event->loss.sched_event_cnt,
-		},
-	};
+	struct txtrace_record record;
+	uint64_t last_ns = event->loss.last_ns;
+	bool touches_spans = may_touch(event, SPAN_KINDS);
 
-	if (may_touch_spans(event)) {
-		mark_all_lossy(attribution);
-		if (event->loss.last_ns > attribution->span_loss_until_ns)
-			attribution->span_loss_until_ns = event->loss.last_ns;
+	record.kind = TXTRACE_RECORD_LOSS;
+	record.loss = (struct txtrace_loss){
+		.first_ns = event->time_ns,
+		.last_ns = last_ns,
+		.cpu = event->cpu,
+		.span_event_cnt = event->loss.span_event_cnt,
+		.sched_event_cnt = event->loss.sched_event_cnt,
+	};
+	if (touches_spans) {
+		mark_open_spans(attribution, false);
+		extend(&attribution->span_loss_until_ns, last_ns);
+	} else if (may_touch(event, KIND(EVENT_KEY_BEGIN))) {
+		mark_open_spans(attribution, true);
+		extend(&attribution->key_loss_until_ns, last_ns);
 	}
-	if (event->loss.last_ns > attribution->sched_loss_until_ns && (event->loss.sched_event_cnt || !may_touch_spans(event)))
-		attribution->sched_loss_until_ns = event->loss.last_ns;
+	if (event->loss.sched_event_cnt || !touches_spans)
+		extend(&attribution->sched_loss_until_ns, last_ns);
 	return put_record(attribution, &record);
 }
 
@@ -87,6 +102,8 @@ static int (*const handlers[])(struct attribution *attribution, const struct eve
 	[EVENT_THREAD] = attribute_thread,
 	[EVENT_THREAD_EXIT] = attribute_thread_exit,
 	[EVENT_EXEC] = attribute_exec,
+	[EVENT_OTHER] = attribute_other,
+	[EVENT_MOVE] = attribute_move,
 	[EVENT_BEGIN] = attribute_begin,
 	[EVENT_BEGIN_DETACHED] = attribute_begin,
 	[EVENT_ENTER] = attribute_enter,
@@ -116,20 +133,19 @@ int attribution_feed(struct attribution *attribution, const struct event *event)
 
 static int put_checkpoint(struct attribution *attribution, struct span *span, uint64_t time_ns)
 {
-	struct txtrace_record record = {
-		.kind = TXTRACE_RECORD_OPEN_SPAN,
-		.open_span = {
-			.time_ns = time_ns,
-			.id = span->record.id,
-			.parent = span->record.parent,
-			.begin_ns = span->record.begin_ns,
-			.pid = span->record.pid,
-			.tid = span->record.tid,
-			.label = span->record.label,
-			.key = span->record.key,
-		},
-	};
+	struct txtrace_record record;
 
+	record.kind = TXTRACE_RECORD_OPEN_SPAN;
+	record.open_span = (struct txtrace_open_span){
+		.time_ns = time_ns,
+		.id = span->id,
+		.parent = span->parent,
+		.begin_ns = span->begin_ns,
+		.pid = span->pid,
+		.tid = span->tid,
+		.label = span_label(span),
+		.key = span_key(span),
+	};
 	span->has_checkpoint = true;
 	return put_record(attribution, &record);
 }
@@ -210,7 +226,7 @@ static int put_known_thread(struct attribution *attribution, const struct thread
 		},
 	};
 
-	return thread->is_told && !thread->has_exited ? put_record(attribution, &record) : 0;
+	return thread->has_name && !thread->has_exited ? put_record(attribution, &record) : 0;
 }
 
 int attribution_restate(struct attribution *attribution)
@@ -222,7 +238,7 @@ int attribution_restate(struct attribution *attribution)
 
 int attribution_finish(struct attribution *attribution, uint64_t end_ns)
 {
-	int err = cut_off_spans(attribution, 0, end_ns);
+	int err = cut_off_spans(attribution, NULL, end_ns);
 
 	return err ? err : put_of_threads(attribution, put_last_run, end_ns);
 }

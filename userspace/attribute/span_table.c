@@ -9,19 +9,37 @@
 
 #define TAG_MAX 4096
 
+_Static_assert(sizeof(struct span) == 192, "three lines of the cache");
+
+struct span_tag {
+	uint32_t length, room;
+	char bytes[];
+};
+
 void span_table_init(struct span_table *table, struct thread_table *threads)
 {
 	*table = (struct span_table){ .threads = threads, .seed = (uintptr_t)table * 0x2545f4914f6cdd1dULL };
 	pool_init(&table->spans, sizeof(struct span));
 	pool_init(&table->stays, sizeof(struct stay));
+	pool_init(&table->accounts, sizeof(struct span_account));
 	hash_index_init(&table->by_id);
 	hash_index_init(&table->by_key);
 }
 
+static bool is_text_inside(const struct span *span)
+{
+	return (size_t)span->label_length + span->key_length <= sizeof(span->text.inside);
+}
+
+static const char *text_of(const struct span *span)
+{
+	return is_text_inside(span) ? span->text.inside : span->text.outside;
+}
+
 static void free_texts(struct span *span)
 {
-	if (!span->is_text_inside)
-		free((char *)span->record.label.bytes);
+	if (!is_text_inside(span))
+		free(span->text.outside);
 	free(span->tag);
 }
 
@@ -35,6 +53,7 @@ void span_table_release(struct span_table *table)
 	hash_index_release(&table->by_key);
 	pool_release(&table->spans);
 	pool_release(&table->stays);
+	pool_release(&table->accounts);
 }
 
 static uint32_t hash_of_id(const struct span_table *table, uint32_t tgid, uint64_t id)
@@ -51,6 +70,11 @@ static uint32_t hash_of_key(const struct span_table *table, const struct event_t
 	return hash_of_pair(table->seed, 0, hash);
 }
 
+void span_table_expect(const struct span_table *table, uint32_t tgid, uint64_t id)
+{
+	__builtin_prefetch(&table->by_id.slots[hash_of_id(table, tgid, id) & table->by_id.mask]);
+}
+
 struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint64_t id)
 {
 	uint32_t hash = hash_of_id(table, tgid, id);
@@ -58,7 +82,7 @@ struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint6
 	HASH_INDEX_EACH(&table->by_id, hash, slot, number) {
 		struct span *span = pool_item(&table->spans, number);
 
-		if (span->record.id == id && span->record.pid == tgid)
+		if (span->id == id && span->pid == tgid)
 			return span;
 	}
 	return NULL;
@@ -71,7 +95,7 @@ struct span *span_table_get_keyed(const struct span_table *table, const struct e
 	HASH_INDEX_EACH(&table->by_key, hash, slot, number) {
 		struct span *span = pool_item(&table->spans, number);
 
-		if (span->record.key.length == key->length && (!key->length || !memcmp(span->record.key.bytes, key->bytes, key->length)))
+		if (span->key_length == key->length && (!key->length || !memcmp(text_of(span) + span->label_length, key->bytes, key->length)))
 			return span;
 	}
 	return NULL;
@@ -93,37 +117,25 @@ struct span *span_table_next(const struct span_table *table, size_t *position)
 
 static int set_text(struct span *span, const struct span_begin *begin)
 {
-	size_t label_length = begin->label->length, key_length = begin->key ? begin->key->length : 0;
-	char *text = span->text;
+	char *text = span->text.inside;
 
-	span->is_text_inside = label_length + key_length <= sizeof(span->text);
-	if (!span->is_text_inside)
-		text = malloc(label_length + key_length);
-	if (!text)
-		return -ENOMEM;
-	if (label_length)
-		memcpy(text, begin->label->bytes, label_length);
-	if (key_length)
-		memcpy(text + label_length, begin->key->bytes, key_length);
-	span->record.label = (struct txtrace_string){ text, label_length };
-	span->record.key = (struct txtrace_string){ text + label_length, key_length };
+	span->label_length = begin->label->length;
+	span->key_length = begin->key ? begin->key->length : 0;
+	if (!is_text_inside(span)) {
+		text = span->text.outside = malloc((size_t)span->label_length + span->key_length);
+		if (!text)
+			return -ENOMEM;
+	}
+	if (span->label_length)
+		memcpy(text, begin->label->bytes, span->label_length);
+	if (span->key_length)
+		memcpy(text + span->label_length, begin->key->bytes, span->key_length);
 	return 0;
-}
-
-static void begin_record(struct span_table *table, struct span *span, const struct span_begin *begin)
-{
-	memset(span, 0, offsetof(struct span, text));
-	span->record.id = begin->key ? ++table->keyed_cnt : begin->id;
-	span->record.parent = begin->parent;
-	span->record.pid = begin->tgid;
-	span->record.tid = begin->tid;
-	span->record.begin_ns = span->detached_since_ns = begin->time_ns;
-	span->record.flags = begin->key ? TXTRACE_SPAN_KEYED : 0;
 }
 
 static struct hash_index *index_of(struct span_table *table, const struct span *span)
 {
-	return span->record.flags & TXTRACE_SPAN_KEYED ? &table->by_key : &table->by_id;
+	return span->flags & TXTRACE_SPAN_KEYED ? &table->by_key : &table->by_id;
 }
 
 struct span *span_table_begin(struct span_table *table, const struct span_begin *begin)
@@ -133,9 +145,19 @@ struct span *span_table_begin(struct span_table *table, const struct span_begin 
 
 	if (!span)
 		return NULL;
-	begin_record(table, span, begin);
-	span->number = number;
+	span->id = begin->key ? ++table->keyed_cnt : begin->id;
+	span->begin_ns = span->detached_since_ns = begin->time_ns;
+	span->stays = NULL;
+	span->pid = begin->tgid;
+	span->tid = begin->tid;
+	span->flags = begin->key ? TXTRACE_SPAN_KEYED : 0;
 	span->hash = begin->key ? hash_of_key(table, begin->key) : hash_of_id(table, begin->tgid, begin->id);
+	span->number = number;
+	span->account = span->stay_cnt = 0;
+	span->has_checkpoint = false;
+	span->parent = begin->parent;
+	span->tag = NULL;
+	span->own_stay.thread = NULL;
 	if (set_text(span, begin))
 		goto give_back;
 	if (hash_index_put(index_of(table, span), span->hash, number))
@@ -152,7 +174,7 @@ give_back:
 /* A total order, so that the same stream always makes the same log. */
 static int compare_begin(const void *a, const void *b)
 {
-	const struct txtrace_span *left = &(*(struct span *const *)a)->record, *right = &(*(struct span *const *)b)->record;
+	const struct span *left = *(struct span *const *)a, *right = *(struct span *const *)b;
 
 	if (left->begin_ns != right->begin_ns)
 		return left->begin_ns < right->begin_ns ? -1 : 1;
@@ -184,111 +206,199 @@ void span_table_end(struct span_table *table, struct span *span)
 	hash_index_remove(index_of(table, span), span->hash, span->number);
 	table->open_cnt--;
 	free_texts(span);
+	if (span->account)
+		pool_give_back(&table->accounts, span->account - 1);
 	pool_give_back(&table->spans, span->number);
+}
+
+struct txtrace_string span_label(const struct span *span)
+{
+	return (struct txtrace_string){ text_of(span), span->label_length };
+}
+
+struct txtrace_string span_key(const struct span *span)
+{
+	return (struct txtrace_string){ text_of(span) + span->label_length, span->key_length };
+}
+
+struct txtrace_string span_tag(const struct span *span)
+{
+	return span->tag ? (struct txtrace_string){ span->tag->bytes, span->tag->length } : (struct txtrace_string){ 0 };
 }
 
 int span_add_tag(struct span *span, const struct event_text *text)
 {
-	size_t length = span->record.tag.length, comma = length ? 1 : 0, added = text->length;
+	size_t length = span->tag ? span->tag->length : 0, comma = length ? 1 : 0, added = text->length;
+	struct span_tag *tag = span->tag;
 
 	if (length + comma >= TAG_MAX)
 		return 0;
 	if (added > TAG_MAX - length - comma)
 		added = TAG_MAX - length - comma;
-	if (length + comma + added > span->tag_room) {
+	if (!tag || length + comma + added > tag->room) {
 		size_t room = length + comma + added + 64;
-		char *bigger = realloc(span->tag, room);
 
-		if (!bigger)
+		tag = realloc(tag, sizeof(*tag) + room);
+		if (!tag)
 			return -ENOMEM;
-		span->tag = bigger;
-		span->tag_room = room;
+		tag->room = (uint32_t)room;
+		span->tag = tag;
 	}
 	if (comma)
-		span->tag[length] = ',';
+		tag->bytes[length] = ',';
 	if (added)
-		memcpy(span->tag + length + comma, text->bytes, added);
-	span->record.tag = (struct txtrace_string){ span->tag, length + comma + added };
+		memcpy(tag->bytes + length + comma, text->bytes, added);
+	tag->length = (uint32_t)(length + comma + added);
 	return 0;
 }
 
-struct stay *span_stay_of(const struct span *span, const struct thread *thread)
+struct span_account *span_account(struct span_table *table, struct span *span)
 {
-	struct stay *stay = span->stays;
+	struct span_account *account;
+	uint32_t number;
 
-	while (stay && stay->thread != thread)
-		stay = stay->next_of_span;
-	return stay;
+	if (span->account)
+		return pool_item(&table->accounts, span->account - 1);
+	account = pool_take(&table->accounts, &number);
+	if (!account)
+		return NULL;
+	*account = (struct span_account){ 0 };
+	span->account = number + 1;
+	return account;
 }
 
-void span_charge_detached(struct span *span, uint64_t time_ns)
+void span_read_account(const struct span_table *table, const struct span *span, struct span_account *account)
+{
+	if (span->account)
+		*account = *(const struct span_account *)pool_item(&table->accounts, span->account - 1);
+	else
+		*account = (struct span_account){ 0 };
+}
+
+/* One of the two lists may be very long. */
+struct stay *span_stay_of(const struct span *span, const struct thread *thread)
+{
+	struct stay *of_span = span->stays, *of_thread = thread->stays;
+
+	while (of_span && of_thread) {
+		if (of_span->thread == thread)
+			return of_span;
+		if (of_thread->span == span)
+			return of_thread;
+		of_span = of_span->next_of_span;
+		of_thread = of_thread->next_of_thread;
+	}
+	return NULL;
+}
+
+void span_charge_detached(struct span *span, uint64_t time_ns, struct span_account *account)
 {
 	uint64_t waited_ns = elapsed_ns(span->detached_since_ns, time_ns);
 
-	span->record.ledger.detached_ns += waited_ns;
-	span->record.work_ns += waited_ns;
+	account->ledger.detached_ns += waited_ns;
+	account->work_ns += waited_ns;
 	span->detached_since_ns = time_ns;
 }
 
-int span_enter(struct span_table *table, struct span *span, struct thread *thread, uint64_t time_ns, const struct wire_clocks *clocks)
+/* Charges what the span waited for the thread that comes now. 0 or -ENOMEM. */
+static int end_detached(struct span_table *table, struct span *span, uint64_t time_ns)
 {
-	uint32_t number;
-	struct stay *stay = pool_take(&table->stays, &number);
+	struct span_account *account;
 
-	if (!stay)
+	if (span->stays || span->detached_since_ns >= time_ns)
+		return 0;
+	account = span_account(table, span);
+	if (!account)
 		return -ENOMEM;
-	if (!span->stays)
-		span_charge_detached(span, time_ns);
-	if (thread->tid != span->record.tid)
-		span->record.flags |= TXTRACE_SPAN_MOVED;
-	*stay = (struct stay){
-		.thread = thread,
-		.span = span,
-		.reading = clocks ? thread_hold_reading(thread) : NULL,
-		.enter_ns = time_ns,
-		.depth = 1,
-		.number = number,
-		.next_of_thread = thread->stays,
-		.link_of_thread = &thread->stays,
-		.next_of_span = span->stays,
-	};
-	if (thread->stays)
-		thread->stays->link_of_thread = &stay->next_of_thread;
-	thread->stays = span->stays = stay;
-	span->stay_cnt++;
+	span_charge_detached(span, time_ns, account);
 	return 0;
 }
 
-static void unlink_stay(struct stay *stay)
+static struct stay *new_stay(struct span_table *table, struct span *span, uint32_t *number)
 {
-	struct stay **link = &stay->span->stays;
+	*number = 0;
+	return span->own_stay.thread ? pool_take(&table->stays, number) : &span->own_stay;
+}
 
+static void see_top_span(struct thread *thread)
+{
+	const struct span *span = thread->stays ? thread->stays->span : NULL;
+
+	thread->top_span = span ? span->id : 0;
+	thread->is_top_span_keyed = span && span->flags & TXTRACE_SPAN_KEYED;
+}
+
+int span_enter(struct span_table *table, struct span *span, struct thread *thread, uint64_t time_ns, struct thread_reading *reading)
+{
+	uint32_t number;
+	struct stay *stay;
+
+	if (end_detached(table, span, time_ns))
+		return -ENOMEM;
+	stay = new_stay(table, span, &number);
+	if (!stay)
+		return -ENOMEM;
+	if (thread->tid != span->tid)
+		span->flags |= TXTRACE_SPAN_MOVED;
+	*stay = (struct stay){
+		.thread = thread,
+		.span = span,
+		.next_of_thread = thread->stays,
+		.link_of_thread = &thread->stays,
+		.next_of_span = span->stays,
+		.link_of_span = &span->stays,
+		.reading = reading,
+		.enter_ns = time_ns,
+		.depth = 1,
+		.number = number,
+	};
+	if (reading)
+		reading->user_cnt++;
+	if (thread->stays)
+		thread->stays->link_of_thread = &stay->next_of_thread;
+	if (span->stays)
+		span->stays->link_of_span = &stay->next_of_span;
+	thread->stays = span->stays = stay;
+	see_top_span(thread);
+	if (span->stay_cnt < 2)
+		span->stay_cnt++;
+	return 0;
+}
+
+static void free_stay(struct span_table *table, struct stay *stay)
+{
 	*stay->link_of_thread = stay->next_of_thread;
 	if (stay->next_of_thread)
 		stay->next_of_thread->link_of_thread = stay->link_of_thread;
-	while (*link != stay)
-		link = &(*link)->next_of_span;
-	*link = stay->next_of_span;
+	if (stay->link_of_thread == &stay->thread->stays)
+		see_top_span(stay->thread);
+	*stay->link_of_span = stay->next_of_span;
+	if (stay->next_of_span)
+		stay->next_of_span->link_of_span = stay->link_of_span;
+	if (stay->reading)
+		thread_table_let_go(table->threads, stay->reading);
+	if (stay == &stay->span->own_stay)
+		stay->thread = NULL;
+	else
+		pool_give_back(&table->stays, stay->number);
 }
 
-bool span_leave(struct span_table *table, struct stay *stay, uint64_t time_ns, const struct wire_clocks *clocks)
+bool span_leave(struct span_table *table, struct stay *stay, uint64_t time_ns, const struct thread_reading *reading, struct span_account *account)
 {
 	struct span *span = stay->span;
 	uint64_t stayed_ns = elapsed_ns(stay->enter_ns, time_ns);
-	struct wire_clocks entered;
+	const struct thread_reading *entered = stay->reading;
 	bool is_sane = true;
 
-	if (clocks && stay->reading) {
-		thread_reading_at(stay->reading, stay->enter_ns, &entered);
-		is_sane = ledger_add_clocks(&span->record.ledger, &entered, clocks, stayed_ns);
-	} else {
-		span->record.ledger.unknown_ns += stayed_ns;
-	}
-	span->record.work_ns += stayed_ns;
-	unlink_stay(stay);
-	if (stay->reading)
-		thread_table_let_go(table->threads, stay->reading);
-	pool_give_back(&table->stays, stay->number);
+	if (reading && entered == reading)
+		account->ledger.on_cpu_ns += stayed_ns;
+	else if (reading && entered)
+		is_sane = ledger_add_clocks(&account->ledger, &entered->clocks, elapsed_ns(entered->time_ns, stay->enter_ns), &reading->clocks,
+					    elapsed_ns(reading->time_ns, time_ns), stayed_ns);
+	else
+		account->ledger.unknown_ns += stayed_ns;
+	account->work_ns += stayed_ns;
+	free_stay(table, stay);
 	if (!span->stays)
 		span->detached_since_ns = time_ns;
 	return is_sane;

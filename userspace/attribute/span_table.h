@@ -2,6 +2,10 @@
 /*
  * The open spans, and the stays of threads in them. A span's account is the sum of its stays, each the difference of two readings of the
  * thread's clocks, and of the time in which nobody was in it: detached.
+ *
+ * There may be millions. So a span is three lines of the cache: what an event asks for, what its record says besides, and the stay of the one thread that
+ * most spans have. What most never need lies elsewhere: further stays, long texts, tags, and an account (only a span that has been charged before its
+ * end has one).
  */
 #ifndef SPAN_TABLE_H
 #define SPAN_TABLE_H
@@ -14,35 +18,56 @@
 #include "event/event.h"
 #include "txtrace/log.h"
 
-#define SPAN_TEXT_INSIDE 40
+#define SPAN_TEXT_INSIDE 32
 
 struct span;
 
 /* A thread is in a span. In two lists: the thread's and the span's. */
 struct stay {
-	struct thread *thread;
+	struct thread *thread; /* NULL: this one, in its span, is not in use */
 	struct span *span;
 	struct stay *next_of_thread;
-	struct stay **link_of_thread; /* what points to this one: a thread may be in very many spans */
+	struct stay **link_of_thread; /* what points to this one: a thread may be in very many spans, and very many in one */
 	struct stay *next_of_span;
+	struct stay **link_of_span;
 	struct thread_reading *reading; /* its clocks when it entered go on from there; NULL: it entered without clocks */
 	uint64_t enter_ns;
 	uint32_t depth;  /* entered so many times more than left */
-	uint32_t number; /* in the pool */
+	uint32_t number; /* in the pool; of the one in its span: nothing */
 };
 
+/* What a span was charged. */
+struct span_account {
+	struct txtrace_ledger ledger;
+	uint64_t work_ns;
+};
+
+struct span_tag;
+
 struct span {
-	struct txtrace_span record; /* what will be written; its strings are the span's own */
+	uint64_t id;
+	uint64_t begin_ns;
 	uint64_t detached_since_ns; /* while no thread is in it */
 	struct stay *stays;
-	uint64_t stay_cnt; /* all that there were */
-	char *tag;
-	uint32_t tag_room;
-	uint32_t hash;   /* of its id or key */
-	uint32_t number; /* in the pool */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t flags;    /* enum txtrace_span_flag */
+	uint32_t hash;     /* of its id or key */
+	uint32_t number;   /* in the pool */
+	uint32_t account;  /* in the pool of accounts, + 1; 0: nothing was charged yet */
+	uint32_t stay_cnt; /* all that there were; no more than 2 are counted */
 	bool has_checkpoint;
-	bool is_text_inside;
-	char text[SPAN_TEXT_INSIDE]; /* label, then key; if they are longer, they lie elsewhere */
+
+	uint64_t parent;
+	struct span_tag *tag; /* NULL: none */
+	uint32_t label_length;
+	uint32_t key_length;
+	union {
+		char inside[SPAN_TEXT_INSIDE]; /* label, then key; … */
+		char *outside;                 /* … if they are longer, they lie elsewhere */
+	} text;
+
+	struct stay own_stay; /* the first one */
 };
 
 struct span_table {
@@ -50,6 +75,7 @@ struct span_table {
 	struct hash_index by_key;
 	struct pool spans;
 	struct pool stays;
+	struct pool accounts;
 	struct thread_table *threads; /* whose readings the stays refer to */
 	uint64_t seed;
 	uint64_t keyed_cnt; /* ids given to keyed spans */
@@ -72,6 +98,9 @@ void span_table_release(struct span_table *table); /* with all spans and stays i
 struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint64_t id);           /* NULL: not open */
 struct span *span_table_get_keyed(const struct span_table *table, const struct event_text *key); /* NULL: not open */
 
+/* It will be asked for in a moment: what that needs is fetched meanwhile. */
+void span_table_expect(const struct span_table *table, uint32_t tgid, uint64_t id);
+
 /* Visits all, in no order: for (size_t i = 0; (span = span_table_next(table, &i));). */
 struct span *span_table_next(const struct span_table *table, size_t *position);
 
@@ -85,19 +114,29 @@ int span_table_list(const struct span_table *table, bool (*is_wanted)(const stru
 /* Takes the span, which nobody is in any more, out of the table and frees it. */
 void span_table_end(struct span_table *table, struct span *span);
 
+struct txtrace_string span_label(const struct span *span);
+struct txtrace_string span_key(const struct span *span);
+struct txtrace_string span_tag(const struct span *span);
+
 /* Adds to its tag, after a comma; what exceeds 4 KiB is cut off. 0 or -ENOMEM. */
 int span_add_tag(struct span *span, const struct event_text *text);
+
+/* What the span was charged so far; made if there is none. NULL: no memory. */
+struct span_account *span_account(struct span_table *table, struct span *span);
+
+/* A copy of it. */
+void span_read_account(const struct span_table *table, const struct span *span, struct span_account *account);
 
 /* The thread's stay in the span; NULL: it is not in it. */
 struct stay *span_stay_of(const struct span *span, const struct thread *thread);
 
-/* The thread is in the span from now on; clocks: its own reading at this moment, NULL if there is none. 0 or -ENOMEM. */
-int span_enter(struct span_table *table, struct span *span, struct thread *thread, uint64_t time_ns, const struct wire_clocks *clocks);
+/* The thread is in the span from now on; reading: its own at this moment goes on from there, NULL if there is none. 0 or -ENOMEM. */
+int span_enter(struct span_table *table, struct span *span, struct thread *thread, uint64_t time_ns, struct thread_reading *reading);
 
-/* It is no longer; clocks as before. Charges the span and frees the stay. False: the two readings do not belong together. */
-bool span_leave(struct span_table *table, struct stay *stay, uint64_t time_ns, const struct wire_clocks *clocks);
+/* It is no longer; reading as before. Charges the account and frees the stay. False: the two readings do not belong together. */
+bool span_leave(struct span_table *table, struct stay *stay, uint64_t time_ns, const struct thread_reading *reading, struct span_account *account);
 
 /* Charges what the span, which nobody is in, has waited. */
-void span_charge_detached(struct span *span, uint64_t time_ns);
+void span_charge_detached(struct span *span, uint64_t time_ns, struct span_account *account);
 
 #endif

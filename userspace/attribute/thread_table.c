@@ -5,6 +5,8 @@
 
 #include "attribute/clocks.h"
 
+_Static_assert(offsetof(struct thread, run_begin_ns) == 64, "lines of the cache");
+
 void thread_table_init(struct thread_table *table)
 {
 	*table = (struct thread_table){ .seed = (uintptr_t)table * 0x2545f4914f6cdd1dULL };
@@ -83,22 +85,10 @@ int thread_table_rename(struct thread_table *table, struct thread *thread, uint3
 	return 0;
 }
 
-struct thread_reading *thread_hold_reading(struct thread *thread)
-{
-	thread->reading->user_cnt++;
-	return thread->reading;
-}
-
 void thread_table_let_go(struct thread_table *table, struct thread_reading *reading)
 {
 	if (!--reading->user_cnt)
 		pool_give_back(&table->readings, reading->number);
-}
-
-void thread_reading_at(const struct thread_reading *reading, uint64_t time_ns, struct wire_clocks *clocks)
-{
-	*clocks = reading->clocks;
-	clocks->on_cpu_ns += elapsed_ns(reading->time_ns, time_ns);
 }
 
 /* A reading with new clocks: the one that the thread has, if no stay needs it. */
@@ -127,7 +117,7 @@ void thread_name(struct thread *thread, const struct event_text *comm)
 	thread->comm_length = (uint8_t)(comm->length < sizeof(thread->comm) ? comm->length : sizeof(thread->comm));
 	if (thread->comm_length)
 		memcpy(thread->comm, comm->bytes, thread->comm_length);
-	thread->is_told = true;
+	thread->has_name = true;
 }
 
 void thread_start(struct thread *thread, const struct event *event)
@@ -199,7 +189,7 @@ void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
 {
 	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns), woken_ns = sleep_end_ns(thread, time_ns);
 
-	thread->run_blocked_ns = thread->run_runnable_ns = 0;
+	thread->run_blocked_ns = thread->run_runnable_ns = thread->run_idle_ns = 0;
 	if (thread->state == THREAD_BLOCKED && thread->reason == BLOCK_THROTTLED) {
 		thread->run_blocked_ns = spent_ns; /* nobody wakes it */
 		thread->clocks.blocked_ns[BLOCK_THROTTLED] += spent_ns;
@@ -220,6 +210,11 @@ void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
 	thread->run_cpu = cpu;
 }
 
+void thread_found_idle(struct thread *thread, uint64_t idle_ns)
+{
+	thread->run_idle_ns = idle_ns < thread->run_runnable_ns ? idle_ns : thread->run_runnable_ns;
+}
+
 /*
  * A wakeup before it fell asleep may have ended this sleep, having overtaken the switch-out, or may have found it still running: only the switch-in
  * will tell. One before its own last event surely found it running.
@@ -229,10 +224,12 @@ static bool is_perhaps_awake(const struct thread *thread)
 	return thread->reason != BLOCK_THROTTLED && thread->wake_ns > thread->reading_ns && thread->wake_ns <= thread->since_ns;
 }
 
-void thread_clocks_at(const struct thread *thread, uint64_t time_ns, struct wire_clocks *clocks)
+void thread_replay_at(const struct thread *thread, uint64_t time_ns, struct thread_reading *reading)
 {
 	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns), asleep_ns = spent_ns;
+	struct wire_clocks *clocks = &reading->clocks;
 
+	reading->time_ns = time_ns;
 	*clocks = thread->clocks;
 	if (thread->state == THREAD_ON_CPU) {
 		clocks->on_cpu_ns += spent_ns;
@@ -257,33 +254,56 @@ static void run_unnoticed(struct thread *thread, uint64_t time_ns)
 	thread->since_ns = time_ns;
 }
 
-bool thread_read_own(struct thread_table *table, struct thread *thread, const struct event *event, struct wire_clocks *clocks, bool *is_mismatch)
+/* It has said nothing new, and has been nowhere since it last said something: only time has passed. */
+static bool is_in_step(const struct thread *thread, const struct event *event)
 {
-	struct wire_clocks replayed;
-	bool is_unnoticed = event->flags & WIRE_HAS_CLOCKS && event->flags & WIRE_NOT_ARRIVED;
-	bool is_told = event->clocks ? keep_reading(table, thread, event) : thread->reading && !(event->flags & WIRE_NO_CLOCKS);
+	return !event->clocks && !(event->flags & (WIRE_NO_CLOCKS | WIRE_HAS_CLOCKS)) && thread->reading && thread->is_synced &&
+	       thread->state == THREAD_ON_CPU && thread->since_ns == thread->reading_ns;
+}
 
-	*is_mismatch = false;
-	if (!is_told) {
-		if (is_unnoticed)
-			run_unnoticed(thread, event->time_ns);
-		return false;
-	}
-	thread_reading_at(thread->reading, event->time_ns, clocks);
-	replayed = thread->clocks;
-	settle(thread, event->time_ns, &replayed);
-	*is_mismatch = thread->is_synced && (replayed.born_ns != clocks->born_ns || !clocks_equal(&replayed, clocks));
-	thread->clocks = *clocks;
+/* Where the clocks of the reading have come to at the event. */
+static void set_right(struct thread *thread, const struct event *event)
+{
+	thread->clocks = thread->reading->clocks;
+	thread->clocks.on_cpu_ns += elapsed_ns(thread->reading->time_ns, event->time_ns);
 	thread->reading_ns = thread->since_ns = event->time_ns;
 	thread->is_synced = true;
+}
+
+static void appear(struct thread *thread, const struct event *event)
+{
+	thread->state = THREAD_ON_CPU;
+	thread->run_begin_ns = event->time_ns;
+	thread->run_cpu = event->cpu;
+	thread->run_blocked_ns = thread->run_runnable_ns = thread->run_idle_ns = 0;
+}
+
+struct thread_reading *thread_read_own(struct thread_table *table, struct thread *thread, const struct event *event, bool *is_mismatch)
+{
+	struct wire_clocks replayed;
+	bool is_unnoticed = event->flags & WIRE_HAS_CLOCKS && event->flags & WIRE_NOT_ARRIVED, was_synced;
+
+	*is_mismatch = false;
+	if (is_in_step(thread, event)) {
+		thread->clocks.on_cpu_ns += elapsed_ns(thread->since_ns, event->time_ns);
+		thread->reading_ns = thread->since_ns = event->time_ns;
+		return thread->reading;
+	}
+	if (event->clocks ? !keep_reading(table, thread, event) : !thread->reading || event->flags & WIRE_NO_CLOCKS) {
+		if (is_unnoticed)
+			run_unnoticed(thread, event->time_ns);
+		return NULL;
+	}
+	was_synced = thread->is_synced;
+	settle(thread, event->time_ns, &thread->clocks);
+	replayed = thread->clocks;
+	set_right(thread, event);
+	*is_mismatch = was_synced && (replayed.born_ns != thread->clocks.born_ns || !clocks_equal(&replayed, &thread->clocks));
 	if (is_unnoticed) {
 		forget_wake(thread);
 		thread->state = THREAD_UNKNOWN;
 	} else if (thread->state != THREAD_ON_CPU) {
-		thread->state = THREAD_ON_CPU;
-		thread->run_begin_ns = event->time_ns;
-		thread->run_cpu = event->cpu;
-		thread->run_blocked_ns = thread->run_runnable_ns = 0;
+		appear(thread, event);
 	}
-	return true;
+	return thread->reading;
 }

@@ -15,6 +15,7 @@
 #include "txtrace/log.h"
 
 struct stay;
+struct process;
 
 enum thread_state {
 	THREAD_UNKNOWN = 0,
@@ -31,35 +32,37 @@ struct thread_reading {
 	uint32_t number;   /* in the pool */
 };
 
+/* What every event asks for is on the first line of the cache, what switches need on the next two. */
 struct thread {
 	uint32_t tid;
 	uint32_t tgid;
-	uint32_t number; /* in the pool */
-
-	/* The clocks up to since_ns, then the state that it has been in since. */
-	struct wire_clocks clocks;
-	uint64_t since_ns;
-	uint64_t wake_ns; /* of the wakeup that ended its sleep, or the last one; 0: none since it was last switched in */
-	uint64_t late_wake_ns; /* of one after that, which found it running unseen; 0: none */
-	uint8_t state;    /* enum thread_state */
-	uint8_t reason;
-	bool is_synced;   /* clocks are the kernel's numbers, not only differences */
-	bool is_told;     /* its name was, and it is in comm */
-	uint8_t comm_length;
-	char comm[16];
-	bool has_exited;  /* it is in no span and no process any more, and will be switched out for the last time */
-
+	uint64_t since_ns;     /* in its state since then */
+	uint64_t wake_ns;      /* of the wakeup that ended its sleep, or the last one; 0: none since it was last switched in */
+	uint64_t top_span;     /* id of the span that it has entered last, of those that it is in; 0: none */
+	struct stay *stays;    /* the spans that it is in, the last entered first */
 	struct thread_reading *reading; /* the last that came with clocks; NULL: none */
 	uint64_t reading_ns;            /* of its last event whose clocks are known, if only by that reading */
+	uint8_t state;                  /* enum thread_state */
+	uint8_t reason;
+	bool is_synced;  /* clocks are the kernel's numbers, not only differences */
+	bool has_exited; /* it is in no span and no process any more, and will be switched out for the last time */
+	bool is_top_span_keyed;
 
 	/* The stay on a CPU that goes on now, or the last. */
 	uint64_t run_begin_ns;
 	uint64_t run_blocked_ns;
 	uint64_t run_runnable_ns;
+	uint64_t run_idle_ns; /* of that, at its end, the CPU was idle */
 	uint32_t run_cpu;
 
-	struct stay *stays; /* the spans that it is in */
-};
+	uint32_t number;       /* in the pool */
+	uint64_t late_wake_ns; /* of a wakeup after the one that ended its sleep, which found it running unseen; 0: none */
+	struct wire_clocks clocks; /* up to since_ns */
+	struct process *process;
+	char comm[16];
+	uint8_t comm_length;
+	bool has_name; /* it was told, and is in comm */
+} __attribute__((aligned(64)));
 
 struct thread_table {
 	struct hash_index by_tid;
@@ -82,12 +85,8 @@ int thread_table_rename(struct thread_table *table, struct thread *thread, uint3
 
 void thread_name(struct thread *thread, const struct event_text *comm);
 
-/* The thread's last reading, now held by a stay; when that is over, it is let go. */
-struct thread_reading *thread_hold_reading(struct thread *thread);
+/* A stay that holds a reading is over. */
 void thread_table_let_go(struct thread_table *table, struct thread_reading *reading);
-
-/* The clocks of an event that came with that reading's clocks, or without any after it. */
-void thread_reading_at(const struct thread_reading *reading, uint64_t time_ns, struct wire_clocks *clocks);
 
 /* What the kernel side does at the same moments, in the same arithmetic. */
 void thread_start(struct thread *thread, const struct event *event); /* THREAD */
@@ -95,14 +94,17 @@ void thread_wake(struct thread *thread, uint64_t time_ns);
 void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_t reason);
 void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu);
 
-/* The clocks at time_ns, as replayed. */
-void thread_clocks_at(const struct thread *thread, uint64_t time_ns, struct wire_clocks *clocks);
+/* After that: the CPU was idle for so long before. */
+void thread_found_idle(struct thread *thread, uint64_t idle_ns);
+
+/* The clocks at time_ns, as replayed: a reading that nobody holds. */
+void thread_replay_at(const struct thread *thread, uint64_t time_ns, struct thread_reading *reading);
 
 /*
- * The clocks at an event of the thread itself, and the replay set right by them. *is_mismatch: they differ from the replay although that was in
- * step: events were lost, or there is a bug. False: the event tells nothing and nothing came before it (or there is no memory to keep it); the account
- * is unknown here.
+ * The reading that an event of the thread itself goes on from, and the replay set right by it. *is_mismatch: it differs from the replay although that
+ * was in step: events were lost, or there is a bug. NULL: the event tells nothing and nothing came before it (or there is no memory to keep it); the
+ * account is unknown here.
  */
-bool thread_read_own(struct thread_table *table, struct thread *thread, const struct event *event, struct wire_clocks *clocks, bool *is_mismatch);
+struct thread_reading *thread_read_own(struct thread_table *table, struct thread *thread, const struct event *event, bool *is_mismatch);
 
 #endif

@@ -7,19 +7,10 @@
 #include <string.h>
 
 #include "base/near_miss.h"
+#include "base/options_parser.h"
 #include "base/units.h"
 
-/* One run of options_parse(). */
-struct parser {
-	const struct options *options;
-	char **argv;
-	int argc;
-	int next_idx; /* in argv */
-	void *values;
-	struct options_result *result;
-};
-
-__attribute__((format(printf, 2, 3))) static int complain(struct parser *parser, const char *format, ...)
+int options_complain(struct options_parser *parser, const char *format, ...)
 {
 	va_list arguments;
 
@@ -34,7 +25,7 @@ static bool is_end(const struct option_spec *spec)
 	return !spec->name && !spec->help;
 }
 
-static const struct option_spec *find_name(const struct options *options, const char *name, size_t length)
+const struct option_spec *options_find(const struct options *options, const char *name, size_t length)
 {
 	for (const struct option_spec *spec = options->specs; !is_end(spec); spec++) {
 		if (spec->name && strlen(spec->name) == length && memcmp(spec->name, name, length) == 0)
@@ -52,7 +43,7 @@ static const struct option_spec *find_letter(const struct options *options, char
 	return NULL;
 }
 
-static int complain_unknown(struct parser *parser, const char *name, size_t length)
+int options_complain_unknown(struct options_parser *parser, const char *name, size_t length)
 {
 	struct near_miss near_miss;
 	char typed[64];
@@ -67,8 +58,8 @@ static int complain_unknown(struct parser *parser, const char *name, size_t leng
 	if (parser->options->version)
 		near_miss_offer(&near_miss, "version");
 	if (near_miss.best)
-		return complain(parser, "unknown option '--%s', did you mean '--%s'?", typed, near_miss.best);
-	return complain(parser, "unknown option '--%s', see '%s --help'", typed, parser->options->program);
+		return options_complain(parser, "unknown option '--%s', did you mean '--%s'?", typed, near_miss.best);
+	return options_complain(parser, "unknown option '--%s', see '%s --help'", typed, parser->options->program);
 }
 
 /* ---- values ---- */
@@ -88,7 +79,7 @@ static void list_choices(const struct option_spec *spec, char *text, size_t size
 					 option_choice(spec, i));
 }
 
-static int take_choice(struct parser *parser, const struct option_spec *spec, const char *value)
+static int take_choice(struct options_parser *parser, const struct option_spec *spec, const char *value)
 {
 	struct near_miss near_miss;
 	char list[256];
@@ -102,9 +93,9 @@ static int take_choice(struct parser *parser, const struct option_spec *spec, co
 		near_miss_offer(&near_miss, option_choice(spec, i));
 	}
 	if (near_miss.best)
-		return complain(parser, "option '--%s' does not know '%s', did you mean '%s'?", spec->name, value, near_miss.best);
+		return options_complain(parser, "option '--%s' does not know '%s', did you mean '%s'?", spec->name, value, near_miss.best);
 	list_choices(spec, list, sizeof(list));
-	return complain(parser, "option '--%s' takes %s, not '%s'", spec->name, list, value);
+	return options_complain(parser, "option '--%s' takes %s, not '%s'", spec->name, list, value);
 }
 
 struct number_type {
@@ -119,7 +110,7 @@ static const struct number_type number_types[] = {
 	[OPTION_DURATION] = { units_parse_duration, units_format_duration, "a duration like 250us, 5ms, 1.5s or 2m" },
 };
 
-static int take_number(struct parser *parser, const struct option_spec *spec, const char *value)
+static int take_number(struct options_parser *parser, const struct option_spec *spec, const char *value)
 {
 	const struct number_type *type = &number_types[spec->type];
 	char limit[UNITS_SIZE];
@@ -127,18 +118,18 @@ static int take_number(struct parser *parser, const struct option_spec *spec, co
 	int err = type->parse(value, &number);
 
 	if (err == -EINVAL)
-		return complain(parser, "option '--%s' takes %s, not '%s'", spec->name, type->noun, value);
+		return options_complain(parser, "option '--%s' takes %s, not '%s'", spec->name, type->noun, value);
 	if (err || (spec->maximum && number > spec->maximum))
-		return complain(parser, "option '--%s' takes at most %s, not '%s'", spec->name,
+		return options_complain(parser, "option '--%s' takes at most %s, not '%s'", spec->name,
 				type->format(limit, spec->maximum ? spec->maximum : UINT64_MAX), value);
 	if (number < spec->minimum)
-		return complain(parser, "option '--%s' takes at least %s, not '%s'", spec->name, type->format(limit, spec->minimum),
+		return options_complain(parser, "option '--%s' takes at least %s, not '%s'", spec->name, type->format(limit, spec->minimum),
 				value);
 	*(uint64_t *)((char *)parser->values + spec->offset) = number;
 	return 0;
 }
 
-static int take_call(struct parser *parser, const struct option_spec *spec, const char *value)
+static int take_call(struct options_parser *parser, const struct option_spec *spec, const char *value)
 {
 	const char *complaint = NULL;
 	int err = spec->call(parser->values, value, &complaint);
@@ -146,12 +137,12 @@ static int take_call(struct parser *parser, const struct option_spec *spec, cons
 	if (!err)
 		return 0;
 	if (value && complaint)
-		return complain(parser, "option '--%s' takes %s, not '%s'", spec->name, complaint, value);
-	return complain(parser, "option '--%s' failed: %s", spec->name, complaint ? complaint : strerror(-err));
+		return options_complain(parser, "option '--%s' takes %s, not '%s'", spec->name, complaint, value);
+	return options_complain(parser, "option '--%s' failed: %s", spec->name, complaint ? complaint : strerror(-err));
 }
 
 /* value is NULL for an option without an argument. */
-static int take(struct parser *parser, const struct option_spec *spec, const char *value)
+int options_take(struct options_parser *parser, const struct option_spec *spec, const char *value)
 {
 	void *field = (char *)parser->values + spec->offset;
 
@@ -170,29 +161,31 @@ static int take(struct parser *parser, const struct option_spec *spec, const cha
 		return take_choice(parser, spec, value);
 	case OPTION_CALL:
 		return take_call(parser, spec, value);
+	case OPTION_FILE:
+		return options_take_file(parser, spec, value);
 	}
 	return -EINVAL;
 }
 
 /* Finds the value of an option: what is joined to it (may be NULL), or the next word. */
-static int take_with_value(struct parser *parser, const struct option_spec *spec, const char *joined)
+static int take_with_value(struct options_parser *parser, const struct option_spec *spec, const char *joined)
 {
 	if (!spec->argument)
-		return take(parser, spec, NULL);
+		return options_take(parser, spec, NULL);
 	if (!joined && parser->next_idx < parser->argc)
 		joined = parser->argv[parser->next_idx++];
 	if (!joined)
-		return complain(parser, "option '--%s' needs a value: --%s %s", spec->name, spec->name, spec->argument);
-	return take(parser, spec, joined);
+		return options_complain(parser, "option '--%s' needs a value: --%s %s", spec->name, spec->name, spec->argument);
+	return options_take(parser, spec, joined);
 }
 
 /* ---- words ---- */
 
-static int parse_long(struct parser *parser, const char *word)
+static int parse_long(struct options_parser *parser, const char *word)
 {
 	const char *name = word + 2, *equals = strchr(name, '=');
 	size_t length = equals ? (size_t)(equals - name) : strlen(name);
-	const struct option_spec *spec = find_name(parser->options, name, length);
+	const struct option_spec *spec = options_find(parser->options, name, length);
 
 	if (!spec && !equals && strcmp(name, "help") == 0) {
 		parser->result->wants_help = true;
@@ -203,13 +196,13 @@ static int parse_long(struct parser *parser, const char *word)
 		return 0;
 	}
 	if (!spec)
-		return complain_unknown(parser, name, length);
+		return options_complain_unknown(parser, name, length);
 	if (equals && !spec->argument)
-		return complain(parser, "option '--%s' takes no value", spec->name);
+		return options_complain(parser, "option '--%s' takes no value", spec->name);
 	return take_with_value(parser, spec, equals ? equals + 1 : NULL);
 }
 
-static int parse_short(struct parser *parser, const char *word)
+static int parse_short(struct options_parser *parser, const char *word)
 {
 	for (const char *letter = word + 1; *letter; letter++) {
 		const struct option_spec *spec = find_letter(parser->options, *letter);
@@ -219,35 +212,35 @@ static int parse_short(struct parser *parser, const char *word)
 			parser->result->wants_help = true;
 			return 0;
 		}
-		if (!spec && strlen(word) > 2 && find_name(parser->options, word + 1, strlen(word + 1)))
-			return complain(parser, "unknown option '%s', did you mean '-%s'?", word, word);
+		if (!spec && strlen(word) > 2 && options_find(parser->options, word + 1, strlen(word + 1)))
+			return options_complain(parser, "unknown option '%s', did you mean '-%s'?", word, word);
 		if (!spec)
-			return complain(parser, "unknown option '-%c', see '%s --help'", *letter, parser->options->program);
+			return options_complain(parser, "unknown option '-%c', see '%s --help'", *letter, parser->options->program);
 		if (spec->argument)
 			return take_with_value(parser, spec, letter[1] ? letter + 1 : NULL);
-		err = take(parser, spec, NULL);
+		err = options_take(parser, spec, NULL);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-static int check_operands(struct parser *parser)
+static int check_operands(struct options_parser *parser)
 {
 	const struct options *options = parser->options;
 	const struct options_result *result = parser->result;
 
 	if (result->operand_cnt < options->operand_min)
-		return complain(parser, "%s is missing, see '%s --help'", options->operand ? options->operand : "an argument",
+		return options_complain(parser, "%s is missing, see '%s --help'", options->operand ? options->operand : "an argument",
 				options->program);
 	if (options->operand_max >= 0 && result->operand_cnt > options->operand_max)
-		return complain(parser, "unexpected argument '%s', see '%s --help'", result->operands[options->operand_max],
+		return options_complain(parser, "unexpected argument '%s', see '%s --help'", result->operands[options->operand_max],
 				options->program);
 	return 0;
 }
 
 /* Everything behind "--". */
-static void take_rest(struct parser *parser)
+static void take_rest(struct options_parser *parser)
 {
 	struct options_result *result = parser->result;
 
@@ -262,7 +255,7 @@ static void take_rest(struct parser *parser)
 
 int options_parse(const struct options *options, int argc, char **argv, void *values, struct options_result *result)
 {
-	struct parser parser = {
+	struct options_parser parser = {
 		.options = options, .argv = argv, .argc = argc, .next_idx = 1, .values = values, .result = result,
 	};
 

@@ -44,6 +44,16 @@ enum option_type {
 	OPTION_DURATION, /* uint64_t, ns: 250ns, 10us, 5ms, 1.5s, 2m; a bare number is seconds */
 	OPTION_CHOICE,   /* unsigned int, the index in `choices` */
 	OPTION_CALL,     /* whatever `call` does with it */
+	OPTION_FILE,     /* struct option_file: a file of options, which count as if they stood here, on the command line */
+};
+
+/*
+ * A file of options: one a line, as "name", "name value" or "name = value"; a line that begins with # is a comment. The fields of the values point into
+ * text, which the caller frees when it is done with them. All zero before.
+ */
+struct option_file {
+	const char *path;
+	char *text;
 };
 
 /*

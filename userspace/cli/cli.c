@@ -29,6 +29,12 @@ int cli_write_failed(struct cli *cli, int err)
 	return 0;
 }
 
+void cli_begin_json(struct cli *cli, struct json *json)
+{
+	json_init_file(json, cli->out.file);
+	json->is_pretty = true;
+}
+
 int cli_finish_json(struct cli *cli, struct json *json)
 {
 	int err;

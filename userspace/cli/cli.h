@@ -48,6 +48,9 @@ bool cli_parse(struct cli *cli, const struct options *options, int argc, char **
 /* Output could not be written, with this negative errno; for whoever sees it before cli_finish(), which tells. Returns 0. */
 int cli_write_failed(struct cli *cli, int err);
 
+/* Begins a JSON document on the output, indented. */
+void cli_begin_json(struct cli *cli, struct json *json);
+
 /* Ends a JSON document on the output. 0 or -ENOMEM; what could not be written is left to cli_finish(). */
 int cli_finish_json(struct cli *cli, struct json *json);
 

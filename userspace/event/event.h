@@ -18,6 +18,8 @@ enum event_kind {
 	EVENT_THREAD = WIRE_THREAD,
 	EVENT_THREAD_EXIT = WIRE_THREAD_EXIT,
 	EVENT_EXEC = WIRE_EXEC,
+	EVENT_OTHER = WIRE_OTHER,
+	EVENT_MOVE = WIRE_MOVE,
 	EVENT_BEGIN = WIRE_BEGIN,
 	EVENT_BEGIN_DETACHED = WIRE_BEGIN_DETACHED,
 	EVENT_ENTER = WIRE_ENTER,
@@ -63,7 +65,21 @@ struct event {
 			uint8_t left_as;
 			uint8_t reason;
 			bool next_is_traced;
+			uint32_t other_ns; /* left UNTRACED: as in struct wire_switch */
+			struct event_text other_comm;
 		} sched; /* SWITCH */
+		struct {
+			uint64_t since_ns;
+			struct event_text comm;
+		} other; /* OTHER */
+		struct {
+			uint64_t since_ns;
+			uint32_t from_cpu;
+			uint32_t other_tid;
+			uint32_t other_tgid;
+			bool is_unknown;
+			struct event_text other_comm;
+		} move; /* MOVE */
 		struct {
 			uint32_t wakee_tid;
 			uint32_t wakee_tgid;

@@ -12,7 +12,7 @@ struct wire {
 
 bool wire_kind_is_span(uint8_t kind)
 {
-	return kind >= WIRE_THREAD_EXIT && kind < WIRE_KIND_COUNT;
+	return kind >= WIRE_THREAD_EXIT && kind != WIRE_OTHER && kind != WIRE_MOVE && kind < WIRE_KIND_COUNT;
 }
 
 static struct event_text comm_text(const char comm[16])
@@ -62,13 +62,43 @@ static int decode_switch(const struct wire *wire, struct event *event)
 
 	event->sched.next_tid = w->next_tid;
 	event->sched.next_tgid = w->next_tgid;
-	event->sched.object = w->object;
-	event->sched.inode = w->inode;
-	event->sched.syscall_nr = w->syscall_nr;
+	if (w->left_as != WIRE_LEFT_UNTRACED) {
+		event->sched.object = w->object;
+		event->sched.inode = w->inode;
+		event->sched.syscall_nr = w->syscall_nr;
+	} else if (w->other_ns) {
+		event->sched.syscall_nr = -1;
+		event->sched.other_ns = w->other_ns;
+		event->sched.other_comm = event->tid ? comm_text(w->other_comm) : (struct event_text){ 0 };
+	} else {
+		event->sched.syscall_nr = -1;
+	}
 	event->sched.left_as = w->left_as;
 	event->sched.reason = w->reason;
 	event->sched.next_is_traced = w->next_is_traced;
 	return w->reason < BLOCK_REASON_COUNT && w->left_as <= WIRE_LEFT_DEAD ? 0 : -EBADMSG;
+}
+
+static int decode_other(const struct wire *wire, struct event *event)
+{
+	const struct wire_other *w = (const void *)wire->bytes;
+
+	event->other.since_ns = w->since_ns;
+	event->other.comm = event->tid ? comm_text(w->comm) : (struct event_text){ 0 };
+	return 0;
+}
+
+static int decode_move(const struct wire *wire, struct event *event)
+{
+	const struct wire_move *w = (const void *)wire->bytes;
+
+	event->move.since_ns = w->since_ns;
+	event->move.from_cpu = w->from_cpu;
+	event->move.other_tid = w->other_tid;
+	event->move.other_tgid = w->other_tgid;
+	event->move.is_unknown = w->is_unknown;
+	event->move.other_comm = w->other_tid ? comm_text(w->other_comm) : (struct event_text){ 0 };
+	return 0;
 }
 
 static int decode_wake(const struct wire *wire, struct event *event)
@@ -158,6 +188,8 @@ static const struct {
 	[WIRE_THREAD] = { sizeof(struct wire_thread), decode_thread },
 	[WIRE_THREAD_EXIT] = { sizeof(struct wire_span), decode_span },
 	[WIRE_EXEC] = { sizeof(struct wire_span), decode_span },
+	[WIRE_OTHER] = { sizeof(struct wire_other), decode_other },
+	[WIRE_MOVE] = { sizeof(struct wire_move), decode_move },
 	[WIRE_BEGIN] = { sizeof(struct wire_span), decode_span },
 	[WIRE_BEGIN_DETACHED] = { sizeof(struct wire_span), decode_span },
 	[WIRE_ENTER] = { sizeof(struct wire_span), decode_span },

@@ -5,11 +5,13 @@
 
 #define NAMES(...) { (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *) }
 
-/* WIRE_IS_SEED and WIRE_NOT_ARRIVED are the same bit, of different kinds. */
+/* WIRE_IS_SEED, WIRE_NOT_ARRIVED and WIRE_BY_TIMER are the same bit, of different kinds; so are WIRE_IS_RENAME and WIRE_IN_SOFTIRQ. */
 static const struct stream_names flags =
 	NAMES("clocks", "interrupt", "truncated", "seed", "rename", "unreadable", "no_clocks", "waker_unknown");
 static const struct stream_names flags_with_clocks =
 	NAMES("clocks", "interrupt", "truncated", "not_arrived", "rename", "unreadable", "no_clocks", "waker_unknown");
+static const struct stream_names flags_of_wake =
+	NAMES("clocks", "interrupt", "truncated", "timer", "softirq", "unreadable", "no_clocks", "waker_unknown");
 
 const struct stream_names stream_reasons =
 	NAMES("lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "throttled");
@@ -30,6 +32,23 @@ static const struct stream_field switch_fields[] = {
 	{ "inode", STREAM_U64, AT(sched.inode), NULL, 0, false, 0 },
 	{ "next", STREAM_THREAD, AT(sched.next_tid), NULL, 0, false, 0 },
 	{ "next_is_traced", STREAM_YES, AT(sched.next_is_traced), NULL, 0, false, 0 },
+	{ "had_cpu", STREAM_U32, AT(sched.other_ns), NULL, 0, false, 0 },
+	{ "comm", STREAM_TEXT, AT(sched.other_comm), NULL, 0, false, 0 },
+	{ 0 },
+};
+
+static const struct stream_field other_fields[] = {
+	{ "since", STREAM_U64, AT(other.since_ns), NULL, 0, true, 0 },
+	{ "comm", STREAM_TEXT, AT(other.comm), NULL, 0, false, 0 },
+	{ 0 },
+};
+
+static const struct stream_field move_fields[] = {
+	{ "since", STREAM_U64, AT(move.since_ns), NULL, 0, true, 0 },
+	{ "from", STREAM_U32, AT(move.from_cpu), NULL, 0, true, 0 },
+	{ "other", STREAM_THREAD, AT(move.other_tid), NULL, 0, true, 0 },
+	{ "comm", STREAM_TEXT, AT(move.other_comm), NULL, 0, false, 0 },
+	{ "unknown", STREAM_YES, AT(move.is_unknown), NULL, 0, false, 0 },
 	{ 0 },
 };
 
@@ -115,6 +134,7 @@ const struct stream_field stream_clock_fields[] = {
 	{ "on_cpu", STREAM_U64, offsetof(struct wire_clocks, on_cpu_ns), NULL, 0, false, 0 },
 	{ "runnable", STREAM_U64, offsetof(struct wire_clocks, runnable_ns), NULL, 0, false, 0 },
 	{ "unknown", STREAM_U64, offsetof(struct wire_clocks, unknown_ns), NULL, 0, false, 0 },
+	{ "interrupt", STREAM_U64, offsetof(struct wire_clocks, interrupt_ns), NULL, 0, false, 0 },
 	{ 0 },
 };
 
@@ -124,6 +144,8 @@ static const struct stream_kind kinds[] = {
 	[EVENT_THREAD] = { "thread", thread_fields, false },
 	[EVENT_THREAD_EXIT] = { "thread_exit", no_fields, true },
 	[EVENT_EXEC] = { "exec", exec_fields, true },
+	[EVENT_OTHER] = { "other", other_fields, false },
+	[EVENT_MOVE] = { "move", move_fields, false },
 	[EVENT_BEGIN] = { "begin", span_fields, true },
 	[EVENT_BEGIN_DETACHED] = { "begin_detached", span_fields, true },
 	[EVENT_ENTER] = { "enter", span_fields, true },
@@ -151,7 +173,7 @@ const struct stream_kind *stream_kind_of(unsigned int kind)
 
 const struct stream_names *stream_flags_of(const struct stream_kind *kind)
 {
-	return kind->has_clocks ? &flags_with_clocks : &flags;
+	return kind == &kinds[EVENT_WAKE] ? &flags_of_wake : kind->has_clocks ? &flags_with_clocks : &flags;
 }
 
 static bool is_name(const char *name, const char *bytes, size_t length)

@@ -108,6 +108,12 @@ static void count_record(struct export_totals *totals, const struct txtrace_reco
 	case TXTRACE_RECORD_OBJECT:
 		count_time(totals, record->object.time_ns, record->object.time_ns);
 		break;
+	case TXTRACE_RECORD_OTHER_RUN:
+		count_time(totals, record->other_run.begin_ns, record->other_run.end_ns);
+		break;
+	case TXTRACE_RECORD_COST:
+		count_time(totals, record->cost.time_ns, record->cost.time_ns);
+		break;
 	case TXTRACE_RECORD_DAMAGE:
 		totals->damaged_bytes = add_saturating(totals->damaged_bytes, record->damage.length_bytes);
 		totals->damaged_record_cnt = add_saturating(totals->damaged_record_cnt, record->damage.record_cnt);
@@ -150,6 +156,10 @@ static int dispatch(const struct export_format *format, void *state, const struc
 		return CALL(format, stay, state, &record->stay);
 	case TXTRACE_RECORD_OBJECT:
 		return CALL(format, object, state, &record->object);
+	case TXTRACE_RECORD_OTHER_RUN:
+		return CALL(format, other_run, state, &record->other_run);
+	case TXTRACE_RECORD_COST:
+		return CALL(format, cost, state, &record->cost);
 	case TXTRACE_RECORD_DAMAGE:
 		return format->damage(state, &record->damage);
 	default: /* the summary is finish()'s */

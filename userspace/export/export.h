@@ -59,6 +59,8 @@ struct export_format {
 	int (*loss)(void *state, const struct txtrace_loss *loss);       /* never NULL */
 	int (*stay)(void *state, const struct txtrace_stay *stay);
 	int (*object)(void *state, const struct txtrace_object *object);
+	int (*other_run)(void *state, const struct txtrace_other_run *other_run);
+	int (*cost)(void *state, const struct txtrace_cost *cost);
 	int (*dropped)(void *state, const struct txtrace_dropped *dropped); /* never NULL */
 	int (*continued)(void *state, const struct txtrace_continued *continued);
 	int (*damage)(void *state, const struct txtrace_damage *damage); /* never NULL */

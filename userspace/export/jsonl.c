@@ -105,6 +105,8 @@ static void members_ledger(struct json *json, const struct txtrace_ledger *ledge
 	json_object_end(json);
 	json_member_u64(json, "detached_ns", ledger->detached_ns);
 	json_member_u64(json, "unknown_ns", ledger->unknown_ns);
+	if (ledger->interrupt_ns)
+		json_member_u64(json, "interrupt_ns", ledger->interrupt_ns);
 }
 
 /* ---- lines ---- */
@@ -177,6 +179,8 @@ static int jsonl_run(void *state, const struct txtrace_run *run)
 	json_member_u64(json, "blocked_ns", run->blocked_ns);
 	json_member_u64(json, "runnable_ns", run->runnable_ns);
 	json_member_text(json, "left_as", left_as_name(run->left_as));
+	if (run->idle_ns)
+		json_member_u64(json, "idle_ns", run->idle_ns);
 	if (is_blocked) {
 		json_member_text(json, "reason", txtrace_block_reason_name(run->reason));
 		json_member_i64(json, "syscall_nr", run->syscall_nr);
@@ -197,6 +201,8 @@ static int jsonl_wake(void *state, const struct txtrace_wake *wake)
 	json_member_u64(json, "waker_pid", wake->waker_pid);
 	json_member_u64(json, "cpu", wake->cpu);
 	json_member_bool(json, "interrupt", wake->flags & TXTRACE_WAKE_INTERRUPT);
+	json_member_bool(json, "timer", wake->flags & TXTRACE_WAKE_TIMER);
+	json_member_bool(json, "softirq", wake->flags & TXTRACE_WAKE_SOFTIRQ);
 	json_member_bool(json, "waker_unknown", wake->flags & TXTRACE_WAKE_WAKER_UNKNOWN);
 	member_bytes(json, "waker_comm", "waker_comm_hex", wake->waker_comm);
 	json_member_u64_string(json, "span", wake->span);
@@ -345,8 +351,9 @@ static int jsonl_dropped(void *state, const struct txtrace_dropped *dropped)
 	json_member_u64(json, "batch_cnt", dropped->batch_cnt);
 	json_name(json, "records");
 	json_object_begin(json);
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_OBJECT; kind++)
-		json_member_u64(json, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++)
+		if (txtrace_record_kind_name(kind))
+			json_member_u64(json, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
 	json_object_end(json);
 	return end_line(json);
 }
@@ -387,6 +394,47 @@ static int jsonl_object(void *state, const struct txtrace_object *object)
 	json_member_text(json, "reason", txtrace_block_reason_name(object->reason));
 	member_pointer(json, "object", object->object);
 	member_bytes(json, "name", "name_hex", object->name);
+	return end_line(json);
+}
+
+static int jsonl_other_run(void *state, const struct txtrace_other_run *run)
+{
+	struct json *json = state;
+
+	begin_line(json, "other_run");
+	json_member_u64(json, "begin_ns", run->begin_ns);
+	json_member_u64(json, "end_ns", run->end_ns);
+	json_member_u64(json, "tid", run->tid);
+	json_member_u64(json, "pid", run->pid);
+	json_member_u64(json, "cpu", run->cpu);
+	member_bytes(json, "comm", "comm_hex", run->comm);
+	json_member_bool(json, "nobody_known", run->flags & TXTRACE_OTHER_RUN_NOBODY_KNOWN);
+	json_member_u64(json, "moved_tid", run->moved_tid);
+	json_member_u64(json, "moved_pid", run->moved_pid);
+	return end_line(json);
+}
+
+static int jsonl_cost(void *state, const struct txtrace_cost *cost)
+{
+	static const char *const entries[] = { "unknown", "trap", "call", "tracepoint" };
+	struct json *json = state;
+
+	begin_line(json, "cost");
+	json_member_u64(json, "time_ns", cost->time_ns);
+	json_member_u64(json, "since_ns", cost->since_ns);
+	member_bytes(json, "event", "event_hex", cost->event);
+	json_member_u64(json, "event_cnt", cost->event_cnt);
+	json_member_u64(json, "timed_event_cnt", cost->timed_event_cnt);
+	json_member_u64(json, "timed_run_cnt", cost->timed_run_cnt);
+	json_member_u64(json, "timed_run_ns", cost->timed_run_ns);
+	json_member_text(json, "entry", cost->entry < sizeof(entries) / sizeof(entries[0]) ? entries[cost->entry] : NULL);
+	json_member_u64(json, "entry_ps", cost->entry_ps);
+	json_member_u64(json, "empty_run_ps", cost->empty_run_ps);
+	json_member_u64(json, "idle_run_ps", cost->idle_run_ps);
+	json_member_u64(json, "calibration_cnt", cost->calibration_cnt);
+	json_member_u64(json, "cpu_ns", cost->cpu_ns);
+	json_member_u64(json, "ring_bytes", cost->ring_bytes);
+	json_member_u64(json, "log_bytes", cost->log_bytes);
 	return end_line(json);
 }
 
@@ -476,6 +524,8 @@ const struct export_format format_jsonl = {
 	.continued = jsonl_continued,
 	.stay = jsonl_stay,
 	.object = jsonl_object,
+	.other_run = jsonl_other_run,
+	.cost = jsonl_cost,
 	.damage = jsonl_damage,
 	.finish = jsonl_finish,
 	.free = jsonl_free,

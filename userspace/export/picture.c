@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/track_names.h"
 #include "export/picture_args.h"
 #include "export/picture_rows.h"
 #include "export/span_marks.h"
@@ -114,6 +115,17 @@ static uint64_t *flows_of(const struct span_mark *mark, size_t *cnt)
 	return flows;
 }
 
+/* The one that the program has given it; empty: none. */
+static struct txtrace_string track_of(const struct span_mark *mark)
+{
+	struct txtrace_string track = no_name;
+
+	for (const struct marked_attribute *marked = mark ? mark->attributes : NULL; marked; marked = marked->next)
+		if (track_is_given(&marked->attribute))
+			track = marked->attribute.string;
+	return track;
+}
+
 static int draw_span(struct picture *picture, const struct txtrace_span *span, const struct span_mark *mark)
 {
 	struct picture_row row;
@@ -129,7 +141,7 @@ static int draw_span(struct picture *picture, const struct txtrace_span *span, c
 	int err;
 
 	see(picture, shape.end_ns);
-	err = picture_rows_span(&picture->rows, span, shape.end_ns, &row);
+	err = picture_rows_span(&picture->rows, span, track_of(mark), shape.end_ns, &row);
 	if (err)
 		return err;
 	flows = flows_of(mark, &shape.flow_cnt);

@@ -4,7 +4,8 @@
  * write rows and shapes in its own words, and names the picture's functions as its own callbacks.
  *
  * Rows: one for each process, below it one for each thread with the spans that it worked through from begin to end, one beside it with the
- * thread's states (running, runnable, blocked: why), rows by label for the spans that wander between threads, wait, or cross others, and one for
+ * thread's states (running, runnable, blocked: why), rows by name for spans that were given a track, rows by label for those that wander between
+ * threads, wait, or cross others, and one for
  * each counter. Losses and damage have rows that belong to no process.
  */
 #ifndef PICTURE_H

@@ -95,6 +95,8 @@ static void add_ledger(struct picture_args *args, const struct txtrace_ledger *l
 	args_end_group(args);
 	args_add(args, "detached_ns", ARG_UINT, ledger->detached_ns);
 	args_add(args, "unknown_ns", ARG_UINT, ledger->unknown_ns);
+	if (ledger->interrupt_ns)
+		args_add(args, "interrupt_ns", ARG_UINT, ledger->interrupt_ns);
 }
 
 void args_add_span(struct picture_args *args, const struct txtrace_span *span, const struct span_mark *mark)
@@ -156,6 +158,8 @@ void args_add_wake(struct picture_args *args, const struct txtrace_wake *wake)
 	args_add_string(args, "waker_comm", wake->waker_comm);
 	args_add(args, "waker_cpu", ARG_UINT, wake->cpu);
 	add_if(args, "interrupt", wake->flags & TXTRACE_WAKE_INTERRUPT);
+	add_if(args, "timer", wake->flags & TXTRACE_WAKE_TIMER);
+	add_if(args, "softirq", wake->flags & TXTRACE_WAKE_SOFTIRQ);
 	add_if(args, "waker_unknown", wake->flags & TXTRACE_WAKE_WAKER_UNKNOWN);
 }
 
@@ -170,8 +174,8 @@ void args_add_dropped(struct picture_args *args, const struct txtrace_dropped *d
 {
 	args_add(args, "batch_cnt", ARG_UINT, dropped->batch_cnt);
 	args_begin_group(args, "records");
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_OBJECT; kind++)
-		if (dropped->record_cnt[kind])
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++)
+		if (dropped->record_cnt[kind] && txtrace_record_kind_name(kind))
 			args_add(args, txtrace_record_kind_name(kind), ARG_UINT, dropped->record_cnt[kind]);
 	args_end_group(args);
 }

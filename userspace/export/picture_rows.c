@@ -36,6 +36,7 @@ void picture_rows_init(struct picture_rows *rows, const struct canvas_ops *ops, 
 	key_map_init(&rows->processes, sizeof(struct process), NULL);
 	key_map_init(&rows->threads, sizeof(struct drawn_thread), release_thread);
 	key_map_init(&rows->lane_sets, sizeof(struct lane_set), NULL);
+	key_map_init(&rows->tracks, sizeof(struct lane_set), NULL);
 	key_map_init(&rows->counters, sizeof(uint64_t), NULL);
 }
 
@@ -44,6 +45,7 @@ void picture_rows_release(struct picture_rows *rows)
 	key_map_release(&rows->processes);
 	key_map_release(&rows->threads);
 	key_map_release(&rows->lane_sets);
+	key_map_release(&rows->tracks);
 	key_map_release(&rows->counters);
 }
 
@@ -183,23 +185,23 @@ static int take_lane(struct picture_rows *rows, struct lane_set *set, uint64_t b
 	return announce(rows, row);
 }
 
-int picture_rows_span(struct picture_rows *rows, const struct txtrace_span *span, uint64_t end_ns, struct picture_row *row)
+int picture_rows_span(struct picture_rows *rows, const struct txtrace_span *span, struct txtrace_string track, uint64_t end_ns, struct picture_row *row)
 {
-	struct lane_set *set;
+	bool has_track = track.length > 0, is_new;
 	struct drawn_thread *thread;
-	bool is_new;
+	struct lane_set *set;
 	int err = picture_rows_thread(rows, span->pid, span->tid, no_name, &thread);
 
 	if (err)
 		return err;
-	err = span_is_of_thread(span) ? nest_row_take(&thread->nest, span->begin_ns, end_ns) : 0;
+	err = !has_track && span_is_of_thread(span) ? nest_row_take(&thread->nest, span->begin_ns, end_ns) : 0;
 	*row = thread->row;
 	if (err)
 		return err < 0 ? err : 0;
-	set = add_by_name(&rows->lane_sets, LANE_SET_MAX, span->pid, span->label, &is_new);
+	set = add_by_name(has_track ? &rows->tracks : &rows->lane_sets, LANE_SET_MAX, span->pid, has_track ? track : span->label, &is_new);
 	if (!set)
 		return -ENOMEM;
-	*row = (struct picture_row){ .parent = thread->row.parent, .pid = span->pid, .name = span->label };
+	*row = (struct picture_row){ .parent = thread->row.parent, .pid = span->pid, .name = has_track ? track : span->label };
 	if (row->name.length == 0)
 		row->name = (struct txtrace_string){ NO_LABEL, strlen(NO_LABEL) };
 	return take_lane(rows, set, span->begin_ns, end_ns, row);

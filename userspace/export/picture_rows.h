@@ -26,6 +26,7 @@ struct picture_rows {
 	struct key_map processes; /* by pid */
 	struct key_map threads;   /* by pid and tid */
 	struct key_map lane_sets; /* by pid and label */
+	struct key_map tracks;    /* likewise, by pid and the track's name */
 	struct key_map counters;  /* by pid and name: their rows' ids */
 	struct lane_set loss_lanes;
 	struct picture_row capture;
@@ -45,8 +46,8 @@ int picture_rows_thread(struct picture_rows *rows, uint32_t pid, uint32_t tid, s
 /* The same; its row of states is announced too. */
 int picture_rows_states(struct picture_rows *rows, uint32_t pid, uint32_t tid, struct drawn_thread **thread);
 
-/* The row for a span that has come to its end. */
-int picture_rows_span(struct picture_rows *rows, const struct txtrace_span *span, uint64_t end_ns, struct picture_row *row);
+/* The row for a span that has come to its end. track: what the program has given it; length 0: nothing. */
+int picture_rows_span(struct picture_rows *rows, const struct txtrace_span *span, struct txtrace_string track, uint64_t end_ns, struct picture_row *row);
 
 int picture_rows_counter(struct picture_rows *rows, uint32_t pid, struct txtrace_string name, struct picture_row *row);
 int picture_rows_loss(struct picture_rows *rows, uint64_t begin_ns, uint64_t end_ns, struct picture_row *row);

@@ -11,26 +11,37 @@ enum {
 	STATUS_STOPPED_EARLY = 3,
 };
 
-int main(int argc, char **argv)
+static int record(const struct record_options *options, const struct messages *messages)
 {
-	struct record_options options;
 	struct recorder *recorder;
 	struct recorder_result result;
 	struct error error = { "" };
-	int status, err;
+	int status = STATUS_NOT_STARTED, err;
 
-	if (!record_options_parse(&options, argc, argv, &status))
-		return status;
-	status = STATUS_NOT_STARTED;
-	if (recorder_open(&recorder, &options, &status, &error)) {
-		fprintf(stderr, "txtrace-bpf: %s\n", error.text);
+	if (recorder_open(&recorder, options, messages, &status, &error)) {
+		messages_say(messages, MESSAGE_ERROR, "start", "%s", error.text);
 		return status;
 	}
 	err = recorder_run(recorder, &error);
-	closing_words_print(recorder, &options, stdout, stderr);
+	closing_words_print(recorder, options, stdout, messages);
 	recorder_result(recorder, &result);
 	recorder_close(recorder);
 	if (err)
-		fprintf(stderr, "txtrace-bpf: %s\n", error.text);
+		messages_say(messages, MESSAGE_ERROR, "stop", "%s", error.text);
 	return err ? STATUS_STOPPED_EARLY : result.exit_status;
+}
+
+int main(int argc, char **argv)
+{
+	struct record_options options;
+	struct messages messages = { .file = stderr };
+	int status;
+
+	if (!record_options_parse(&options, argc, argv, &status))
+		return status;
+	messages.format = options.messages;
+	messages.is_quiet = options.is_quiet;
+	status = record(&options, &messages);
+	record_options_release(&options);
+	return status;
 }

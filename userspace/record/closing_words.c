@@ -17,16 +17,16 @@ static void print_report(struct recorder *recorder, FILE *out)
 	fflush(out);
 }
 
-static void print_loss(const struct recorder_result *result, FILE *messages)
+static void print_loss(const struct recorder_result *result, const struct messages *messages)
 {
 	const struct txtrace_summary *summary = &result->summary;
 	char sent[UNITS_SIZE], received[UNITS_SIZE], lost[UNITS_SIZE];
 
-	fprintf(messages, "txtrace-bpf: %s events sent, %s received, %s lost\n", units_format_count(sent, summary->sent_cnt),
-		units_format_count(received, summary->received_cnt), units_format_count(lost, summary->lost_cnt));
+	messages_say(messages, MESSAGE_WARNING, "loss", "%s events sent, %s received, %s lost", units_format_count(sent, summary->sent_cnt),
+		     units_format_count(received, summary->received_cnt), units_format_count(lost, summary->lost_cnt));
 }
 
-static void print_dropped(const struct txtrace_dropped *dropped, FILE *messages)
+static void print_dropped(const struct txtrace_dropped *dropped, const struct messages *messages)
 {
 	char records[UNITS_SIZE], spans[UNITS_SIZE];
 	uint64_t record_cnt = 0;
@@ -34,69 +34,90 @@ static void print_dropped(const struct txtrace_dropped *dropped, FILE *messages)
 	for (unsigned int kind = 0; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
 		record_cnt += dropped->record_cnt[kind];
 
-	fprintf(messages,
-		"txtrace-bpf: the disk did not keep up: %s records, %s of them spans, are not in the log; a larger --queue-size or a faster disk "
-		"helps\n",
-		units_format_count(records, record_cnt),
-		units_format_count(spans, dropped->record_cnt[TXTRACE_RECORD_SPAN]));
+	messages_say(messages, MESSAGE_WARNING, "dropped",
+		     "the disk did not keep up: %s records, %s of them spans, are not in the log; a larger --queue-size or a faster disk "
+		     "helps",
+		     units_format_count(records, record_cnt), units_format_count(spans, dropped->record_cnt[TXTRACE_RECORD_SPAN]));
 }
 
-/* Which files, how large, and what to do with them. */
-static void print_log(const struct recorder_result *result, FILE *messages)
+/* What to do with the files, for people. */
+static void print_next(const struct recorder_result *result, size_t file_cnt, FILE *file)
+{
+	struct text arguments = { 0 };
+
+	log_place_append_arguments(&arguments, result->log_path, &result->log.names);
+	if (file_cnt > 1)
+		fprintf(file, "next: txtrace report %s\n", text_string(&arguments));
+	else
+		fprintf(file, "next: txtrace spans %s     txtrace export %s --format perfetto -o trace.pftrace\n", text_string(&arguments),
+			text_string(&arguments));
+	text_release(&arguments);
+}
+
+/* Which files, and how large. */
+static void print_log(const struct recorder_result *result, const struct messages *messages)
 {
 	const struct log_file_names *names = &result->log.names;
+	const struct message_field fields[] = {
+		{ "log", result->log_path, 0 },
+		{ "bytes", NULL, result->log.written_bytes },
+		{ "files", NULL, result->log.file_cnt },
+		{ "duration_ns", NULL, result->duration_ns },
+		{ "spans", NULL, result->pipeline.attribution.span_cnt },
+		{ "sent", NULL, result->summary.sent_cnt },
+		{ "received", NULL, result->summary.received_cnt },
+		{ "lost", NULL, result->summary.lost_cnt },
+	};
 	size_t cnt = log_place_cnt(result->log_path, names);
-	char bytes[UNITS_SIZE], duration[UNITS_SIZE];
-	struct text files = { 0 }, arguments = { 0 };
+	char bytes[UNITS_SIZE], duration[UNITS_SIZE], file_cnt[32] = "";
+	struct text files = { 0 };
 
 	if (!cnt)
 		return;
 	log_place_append(&files, result->log_path, names);
-	log_place_append_arguments(&arguments, result->log_path, names);
-	fprintf(messages, "txtrace-bpf: %s of log for %s in ", units_format_size(bytes, result->log.written_bytes),
-		units_format_duration(duration, result->duration_ns));
 	if (cnt > 1)
-		fprintf(messages, "%zu files: ", cnt);
-	fprintf(messages, "%s\n", text_string(&files));
+		snprintf(file_cnt, sizeof(file_cnt), "%zu files: ", cnt);
+	messages_tell(messages, MESSAGE_INFO, "stop", fields, sizeof(fields) / sizeof(fields[0]), "%s of log for %s in %s%s",
+		      units_format_size(bytes, result->log.written_bytes), units_format_duration(duration, result->duration_ns), file_cnt,
+		      text_string(&files));
 	if (cnt < result->log.file_cnt)
-		fprintf(messages, "txtrace-bpf: the oldest of its %llu files were removed to make room: --keep and --keep-size\n",
-			(unsigned long long)result->log.file_cnt);
-	if (cnt > 1)
-		fprintf(messages, "next: txtrace report %s\n", text_string(&arguments));
-	else
-		fprintf(messages, "next: txtrace spans %s     txtrace export %s --format perfetto -o trace.pftrace\n", text_string(&arguments),
-			text_string(&arguments));
+		messages_say(messages, MESSAGE_INFO, "removed",
+			     "the oldest of its %llu files were removed to make room: --keep and --keep-size",
+			     (unsigned long long)result->log.file_cnt);
+	if (messages->format == MESSAGES_TEXT && !messages->is_quiet)
+		print_next(result, cnt, messages->file);
 	text_release(&files);
-	text_release(&arguments);
 }
 
 /* What should never be, and what the user can do about the rest. */
-static void print_doubts(const struct recorder_result *result, FILE *messages)
+static void print_doubts(const struct recorder_result *result, const struct messages *messages)
 {
 	const struct txtrace_summary *summary = &result->summary;
 
 	if (summary->lost_cnt)
-		fprintf(messages, "txtrace-bpf: spans that the losses may have touched are marked as lower bounds; a larger --ring-size helps\n");
+		messages_say(messages, MESSAGE_WARNING, "loss",
+			     "spans that the losses may have touched are marked as lower bounds; a larger --ring-size helps");
 	if (summary->sent_cnt != summary->received_cnt + summary->lost_cnt)
-		fprintf(messages, "txtrace-bpf: %lld events are unaccounted for: please report this as a bug\n",
-			(long long)(summary->sent_cnt - summary->received_cnt - summary->lost_cnt));
+		messages_say(messages, MESSAGE_ERROR, "bug", "%lld events are unaccounted for: please report this as a bug",
+			     (long long)(summary->sent_cnt - summary->received_cnt - summary->lost_cnt));
 	if (result->dropped.batch_cnt)
 		print_dropped(&result->dropped, messages);
 	if (summary->lost_clocks_cnt)
-		fprintf(messages, "txtrace-bpf: %llu threads could not be given clocks; their time is unknown\n",
-			(unsigned long long)summary->lost_clocks_cnt);
+		messages_say(messages, MESSAGE_WARNING, "clocks", "%llu threads could not be given clocks; their time is unknown",
+			     (unsigned long long)summary->lost_clocks_cnt);
 	if (result->pipeline.undecodable_cnt || summary->late_cnt || summary->anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE] ||
 	    summary->anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH])
-		fprintf(messages,
-			"txtrace-bpf: %llu undecodable, %llu late events, %llu imbalances, %llu clock mismatches: please report this as a bug\n",
-			(unsigned long long)result->pipeline.undecodable_cnt, (unsigned long long)summary->late_cnt,
-			(unsigned long long)summary->anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE],
-			(unsigned long long)summary->anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH]);
+		messages_say(messages, MESSAGE_ERROR, "bug",
+			     "%llu undecodable, %llu late events, %llu imbalances, %llu clock mismatches: please report this as a bug",
+			     (unsigned long long)result->pipeline.undecodable_cnt, (unsigned long long)summary->late_cnt,
+			     (unsigned long long)summary->anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE],
+			     (unsigned long long)summary->anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH]);
 	if (!result->site_cnt)
-		fprintf(messages, "txtrace-bpf: no txtrace probes were found in the program: add the macros of txtrace.h to it\n");
+		messages_say(messages, MESSAGE_WARNING, "unmarked",
+			     "no txtrace probes were found in the program: add the macros of txtrace.h to it");
 }
 
-void closing_words_print(struct recorder *recorder, const struct record_options *options, FILE *out, FILE *messages)
+void closing_words_print(struct recorder *recorder, const struct record_options *options, FILE *out, const struct messages *messages)
 {
 	struct recorder_result result;
 
@@ -106,6 +127,5 @@ void closing_words_print(struct recorder *recorder, const struct record_options 
 	else if (result.summary.lost_cnt)
 		print_loss(&result, messages);
 	print_doubts(&result, messages);
-	if (!options->is_quiet)
-		print_log(&result, messages);
+	print_log(&result, messages);
 }

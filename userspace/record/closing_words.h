@@ -5,10 +5,11 @@
 
 #include <stdio.h>
 
+#include "record/messages.h"
 #include "record/record_options.h"
 #include "record/recorder.h"
 
 /* The report goes to `out`, the rest to `messages`. Quiet: only what was lost or went wrong is said. */
-void closing_words_print(struct recorder *recorder, const struct record_options *options, FILE *out, FILE *messages);
+void closing_words_print(struct recorder *recorder, const struct record_options *options, FILE *out, const struct messages *messages);
 
 #endif

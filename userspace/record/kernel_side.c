@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/interrupt_programs.h"
 #include "txtrace_bpf.skel.h"
 
 #define PROBE_CNT_MAX 16
@@ -17,8 +18,10 @@ struct kernel_side {
 	struct txtrace_bpf *bpf;
 	struct probe_program programs[PROBE_CNT_MAX];
 	size_t program_cnt;
-	struct bpf_link *links[8];
+	struct bpf_link *links[32];
 	size_t link_cnt;
+	struct bpf_link *interrupt_links[INTERRUPT_PROGRAM_MAX];
+	size_t interrupt_link_cnt;
 };
 
 /* The probes of include/txtrace.h and who handles them. In the order of attaching: what ends a span before what begins one. */
@@ -60,6 +63,9 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_ring_mask = options->ring_cnt - 1;
 	bpf->rodata->cfg_wake_bytes = options->ring_bytes / 8;
 	bpf->rodata->cfg_has_prev_state = options->features->sched_switch_arg_cnt >= 4;
+	bpf->rodata->cfg_preempt_count_offset = options->features->percpu.preempt_count;
+	bpf->rodata->cfg_hrtimer_bases_offset = options->features->percpu.hrtimer_bases;
+	bpf->rodata->cfg_timer_bases_offset = options->features->percpu.timer_bases;
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
 	err = bpf_map__set_autocreate(bpf->maps.thread_clocks, options->features->has_task_storage);
 	if (!err)
@@ -92,6 +98,12 @@ int kernel_side_open(struct kernel_side **result, const struct kernel_side_optio
 	libbpf_set_print(print_quietly);
 	side->bpf = txtrace_bpf__open();
 	err = side->bpf ? prepare(side, options) : -errno;
+	if (!err && options->wants_interrupts)
+		err = interrupt_programs_choose(side->bpf->obj, error);
+	if (err == -EOPNOTSUPP) {
+		kernel_side_close(side);
+		return err;
+	}
 	if (!err)
 		err = txtrace_bpf__load(side->bpf);
 	if (err) {
@@ -140,6 +152,7 @@ int kernel_side_start(struct kernel_side *side, struct error *error)
 	struct bpf_program *programs[] = {
 		side->bpf->progs.on_sched_switch, side->bpf->progs.on_sched_waking, side->bpf->progs.on_fork,
 		side->bpf->progs.on_rename, side->bpf->progs.on_exit_of_thread, side->bpf->progs.on_exec,
+		side->bpf->progs.on_migrate, side->bpf->progs.on_wakeup_new,
 	};
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
@@ -151,7 +164,7 @@ int kernel_side_start(struct kernel_side *side, struct error *error)
 		}
 		side->links[side->link_cnt++] = link;
 	}
-	return 0;
+	return interrupt_programs_attach(side->bpf->obj, side->interrupt_links, &side->interrupt_link_cnt, error);
 }
 
 /* Reading the iterator to its end runs the program on every thread of the system. */
@@ -188,6 +201,8 @@ void kernel_side_silence(struct kernel_side *side)
 
 void kernel_side_stop(struct kernel_side *side)
 {
+	while (side->interrupt_link_cnt)
+		bpf_link__destroy(side->interrupt_links[--side->interrupt_link_cnt]);
 	while (side->link_cnt)
 		bpf_link__destroy(side->links[--side->link_cnt]);
 }

@@ -8,6 +8,7 @@
 #ifndef KERNEL_SIDE_H
 #define KERNEL_SIDE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ struct kernel_side_options {
 	const struct kernel_features *features;
 	size_t ring_cnt; /* as in ring_set_options */
 	size_t ring_bytes;
+	bool wants_interrupts;
 };
 
 int kernel_side_open(struct kernel_side **side, const struct kernel_side_options *options, struct error *error);

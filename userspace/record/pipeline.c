@@ -21,6 +21,8 @@ static int put_record(void *context, const struct txtrace_record *record)
 	struct pipeline *pipeline = context;
 	int err = log_writer_add(pipeline->options.log, record);
 
+	if (!err && pipeline->options.spans && record->kind == TXTRACE_RECORD_SPAN)
+		err = span_metrics_add(pipeline->options.spans, &record->span);
 	return err ? err : label_report_add(pipeline->report, record);
 }
 

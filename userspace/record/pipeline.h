@@ -15,6 +15,7 @@
 #include "log/write/log_writer.h"
 #include "merge/merge.h"
 #include "record/object_names.h"
+#include "record/span_metrics.h"
 
 struct pipeline;
 
@@ -23,6 +24,7 @@ struct pipeline_options {
 	struct label_source labels;
 	object_reader read_object;  /* what descriptors refer to; NULL: nobody looks */
 	struct log_writer *log;     /* the caller's */
+	struct span_metrics *spans; /* finished spans are added; NULL: nobody asks for metrics */
 	FILE *stream;               /* each event as text, in the order in which it is attributed; NULL: not */
 
 	/* The process has a new program: what was known of its memory is void. old_tid: that of the thread that exec'd, until then. May be NULL. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "record/record_options.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-#include "log/write/log_writer.h"
 #include "record/log_place.h"
+#include "record/messages.h"
 
 #define FIELD(field) offsetof(struct record_options, field)
 
@@ -17,6 +18,8 @@
 
 static const char *const codecs[] = { [LOG_CODEC_NONE] = "none", [LOG_CODEC_ZSTD] = "zstd", [LOG_CODEC_LZ4] = "lz4", NULL };
 
+static const char *const message_formats[] = { [MESSAGES_TEXT] = "text", [MESSAGES_JSON] = "json", NULL };
+
 static const struct option_spec specs[] = {
 	OPTION("pid", 'p', OPTION_U64, "PID", "trace this process, which runs already", FIELD(pid), .minimum = 1, .maximum = INT_MAX),
 	OPTION("output", 'o', OPTION_STRING, "FILE",
@@ -25,18 +28,33 @@ static const struct option_spec specs[] = {
 	       FIELD(duration_ns), .minimum = 1),
 	OPTION("ring-size", 0, OPTION_SIZE, "SIZE", "memory for events on their way out of the kernel (default 16M for each CPU)",
 	       FIELD(ring_size_bytes), .minimum = 64 << 10),
+	OPTION("irq", 0, OPTION_FLAG, NULL,
+	       "tell what interrupts and softirqs take of the time on a CPU, as a part of its own; costs a little at each interrupt of the machine",
+	       FIELD(wants_irq)),
 	OPTION_GROUP("the log"),
-	OPTION("rotate-size", 0, OPTION_SIZE, "SIZE", "go on in another file when one has SIZE (default 100M; 0: never)", FIELD(rotate_size_bytes)),
-	OPTION("rotate-time", 0, OPTION_DURATION, "TIME", "or when one is that old: 90s, 15m, 1h (default 0: never)", FIELD(rotate_time_ns)),
+	OPTION("rotate-size", 0, OPTION_SIZE, "SIZE", "go on in another file when one has SIZE (default 100M; 0: never)",
+	       FIELD(limits.rotate_bytes)),
+	OPTION("rotate-time", 0, OPTION_DURATION, "TIME", "or when one is that old: 90s, 15m, 1h (default 0: never)",
+	       FIELD(limits.rotate_ns)),
 	OPTION("keep", 0, OPTION_U64, "N", "keep N files, those of earlier recordings included, and remove the oldest (default 10; 0: all)",
-	       FIELD(keep)),
+	       FIELD(limits.keep_cnt)),
 	OPTION("keep-size", 0, OPTION_SIZE, "SIZE", "keep files of SIZE in all; then none is larger than half of that (default 0: any)",
-	       FIELD(keep_size_bytes)),
+	       FIELD(limits.keep_bytes)),
 	OPTION("queue-size", 0, OPTION_SIZE, "SIZE",
 	       "memory for what is encoded and waits for the disk; without room, batches are dropped and counted (default 64M, taken as it is needed)",
 	       FIELD(queue_size_bytes), .minimum = 4 << 20),
 	OPTION("sync", 0, OPTION_FLAG, NULL, "wait for the disk, never drop batches: the log is on the disk each second; for tests", FIELD(is_sync)),
 	OPTION("compress", 0, OPTION_CHOICE, "CODEC", "how batches are compressed (default zstd)", FIELD(compress), .choices = codecs),
+	OPTION_GROUP("as a service"),
+	OPTION("config", 0, OPTION_FILE, "FILE",
+	       "take options from FILE, one a line: 'keep-size = 2G'; SIGHUP reads it again, and rotation and what is kept take effect at "
+	       "once",
+	       FIELD(config)),
+	OPTION("metrics", 0, OPTION_STRING, "ADDR:PORT", "serve metrics for Prometheus at http://ADDR:PORT/metrics", FIELD(metrics)),
+	OPTION("metrics-file", 0, OPTION_STRING, "FILE",
+	       "or write them to FILE every ten seconds, for the node exporter's textfile collector", FIELD(metrics_file)),
+	OPTION("messages", 0, OPTION_CHOICE, "FORMAT", "how txtrace-bpf speaks on stderr (default text); json: an object a line",
+	       FIELD(messages), .choices = message_formats),
 	OPTION_GROUP("other options"),
 	OPTION("fast-probes", 0, OPTION_FLAG, NULL,
 	       "probes cost half (kernel 6.18 and later), but a child that the program forks dies at its next mark on kernels with a known bug; "
@@ -77,45 +95,120 @@ static const struct options options = {
 	.takes_command = true,
 };
 
-static bool complain(const char *sentence, int *status)
+static void set_defaults(struct record_options *values, int argc, char **argv)
 {
-	struct text text = { 0 };
+	*values = (struct record_options){
+		.output = LOG_PLACE_DEFAULT,
+		.limits = { .rotate_bytes = DEFAULT_ROTATE_BYTES, .keep_cnt = DEFAULT_KEEP },
+		.queue_size_bytes = DEFAULT_QUEUE_BYTES,
+		.compress = LOG_CODEC_ZSTD,
+		.argc = argc,
+		.argv = argv,
+	};
+}
 
-	text_append_escaped(&text, sentence, strlen(sentence));
-	fprintf(stderr, "txtrace-bpf: %s\n", text_string(&text));
-	text_release(&text);
-	*status = 2;
-	return false;
+/* What goes together; NULL, or a sentence. */
+static const char *find_conflict(const struct record_options *values, const struct options_result *result)
+{
+	if (result->command && !result->command_cnt)
+		return "there is no command behind '--'; see txtrace-bpf --help";
+	if (values->pid && values->command)
+		return "a process (-p) and a command (--) cannot be traced at once; give one of them";
+	if (!values->pid && !values->command)
+		return "nothing to trace; give a process (-p PID) or a command (-- COMMAND), see txtrace-bpf --help";
+	return NULL;
+}
+
+static const char *parse(struct record_options *values, int argc, char **argv, struct options_result *result)
+{
+	set_defaults(values, argc, argv);
+	if (options_parse(&options, argc, argv, values, result))
+		return result->error;
+	if (result->wants_help || result->wants_version)
+		return NULL;
+	values->command = result->command;
+	return find_conflict(values, result);
 }
 
 bool record_options_parse(struct record_options *values, int argc, char **argv, int *status)
 {
 	struct options_result result;
+	const char *complaint = parse(values, argc, argv, &result);
 
-	*values = (struct record_options){
-		.output = LOG_PLACE_DEFAULT,
-		.rotate_size_bytes = DEFAULT_ROTATE_BYTES,
-		.keep = DEFAULT_KEEP,
-		.queue_size_bytes = DEFAULT_QUEUE_BYTES,
-		.compress = LOG_CODEC_ZSTD,
-	};
-	*status = 0;
-	if (options_parse(&options, argc, argv, values, &result))
-		return complain(result.error, status);
-	if (result.wants_help) {
+	*status = complaint ? 2 : 0;
+	if (complaint) {
+		struct error error;
+
+		error_set(&error, "%s", complaint);
+		fprintf(stderr, "txtrace-bpf: %s\n", error.text);
+	} else if (result.wants_help) {
 		options_print_help(&options, stdout);
-		return false;
-	}
-	if (result.wants_version) {
+	} else if (result.wants_version) {
 		printf("txtrace-bpf %s\n", TXTRACE_VERSION);
-		return false;
+	} else {
+		return true;
 	}
-	if (result.command && !result.command_cnt)
-		return complain("there is no command behind '--'; see txtrace-bpf --help", status);
-	values->command = result.command;
-	if (values->pid && values->command)
-		return complain("a process (-p) and a command (--) cannot be traced at once; give one of them", status);
-	if (!values->pid && !values->command)
-		return complain("nothing to trace; give a process (-p PID) or a command (-- COMMAND), see txtrace-bpf --help", status);
+	record_options_release(values);
+	return false;
+}
+
+/* ---- again ---- */
+
+int record_options_read_again(const struct record_options *before, struct record_options *fresh, struct error *error)
+{
+	struct options_result result;
+	const char *complaint = parse(fresh, before->argc, before->argv, &result);
+
+	if (complaint)
+		error_set(error, "%s", complaint);
+	return complaint ? -EINVAL : 0;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool is_same(const struct option_spec *spec, const struct record_options *a, const struct record_options *b)
+{
+	const void *field = (const char *)a + spec->offset, *other = (const char *)b + spec->offset;
+
+	switch (spec->type) {
+	case OPTION_FLAG:
+		return *(const bool *)field == *(const bool *)other;
+	case OPTION_STRING:
+		return is_same_text(*(const char *const *)field, *(const char *const *)other);
+	case OPTION_U64:
+	case OPTION_SIZE:
+	case OPTION_DURATION:
+		return *(const uint64_t *)field == *(const uint64_t *)other;
+	case OPTION_CHOICE:
+		return *(const unsigned int *)field == *(const unsigned int *)other;
+	case OPTION_CALL: /* it stands for what it has read, and who knows how to compare that */
+	case OPTION_FILE:
+		return true;
+	}
 	return true;
+}
+
+/* The limits of the log: log_writer_set_limits(). */
+static bool is_live(const struct option_spec *spec)
+{
+	return spec->offset >= FIELD(limits) && spec->offset < FIELD(limits) + sizeof(struct log_writer_limits);
+}
+
+void record_options_append_unlike(const struct record_options *before, const struct record_options *fresh, struct text *names)
+{
+	for (const struct option_spec *spec = specs; spec->name || spec->help; spec++) {
+		if (!spec->name || is_live(spec) || is_same(spec, before, fresh))
+			continue;
+		text_append(names, names->length ? ", --" : "--");
+		text_append(names, spec->name);
+	}
+}
+
+void record_options_release(struct record_options *values)
+{
+	free(values->config.text);
+	values->config = (struct option_file){ 0 };
 }

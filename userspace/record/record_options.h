@@ -6,15 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/options.h"
+#include "base/text.h"
+#include "log/write/log_writer.h"
 
 struct record_options {
 	uint64_t pid;         /* 0: a command is given */
 	const char *output;
-	uint64_t rotate_size_bytes; /* 0: never */
-	uint64_t rotate_time_ns;    /* 0: never */
-	uint64_t keep;              /* files; 0: all */
-	uint64_t keep_size_bytes;   /* 0: any */
+	struct log_writer_limits limits;
 	uint64_t queue_size_bytes;
 	unsigned int compress;      /* enum log_codec */
 	bool is_sync;
@@ -22,7 +22,14 @@ struct record_options {
 	uint64_t ring_size_bytes; /* of all rings together; 0: the default */
 	const char *stream;   /* NULL: none */
 	bool wants_fast_probes;
+	bool wants_irq;
+	struct option_file config; /* its text belongs to the options */
+	const char *metrics;       /* an address; NULL: nobody asks */
+	const char *metrics_file;  /* NULL: none */
+	unsigned int messages;     /* enum message_format */
 	bool is_quiet;
+	int argc; /* what all of this was read from */
+	char **argv;
 	char *const *command; /* NULL: a pid is given */
 };
 
@@ -30,5 +37,13 @@ struct record_options {
  * Parses, and checks what goes together. true: go on; false: it has printed help, the version or a complaint, and *status says how to end.
  */
 bool record_options_parse(struct record_options *values, int argc, char **argv, int *status);
+
+/* Reads the command line and the file of options again. fresh is to be released in any case. -EINVAL and a sentence. */
+int record_options_read_again(const struct record_options *options, struct record_options *fresh, struct error *error);
+
+/* Appends the names of options that are not the same in both, but for those that take effect while recording goes on. */
+void record_options_append_unlike(const struct record_options *options, const struct record_options *fresh, struct text *names);
+
+void record_options_release(struct record_options *options);
 
 #endif

@@ -66,7 +66,7 @@ static int check_kernel(struct recorder *recorder, struct error *error)
 static int open_kernel_side(struct recorder *recorder, struct error *error)
 {
 	struct ring_set_options rings = { 0 };
-	struct kernel_side_options options = { .features = &recorder->features };
+	struct kernel_side_options options = { .features = &recorder->features, .wants_interrupts = recorder->options->wants_irq };
 	int err;
 
 	ring_set_plan(&rings, sysconf(_SC_NPROCESSORS_CONF), recorder->options->ring_size_bytes);
@@ -92,10 +92,7 @@ static int open_log(struct recorder *recorder, struct error *error)
 		.queue_bytes = options->queue_size_bytes,
 		.is_sync = options->is_sync,
 		.keeps_older = true,
-		.rotate_bytes = options->rotate_size_bytes,
-		.rotate_ns = options->rotate_time_ns,
-		.keep_cnt = options->keep,
-		.keep_bytes = options->keep_size_bytes,
+		.limits = options->limits,
 		.result = &recorder->result.log,
 	};
 	struct txtrace_log_info info;
@@ -146,6 +143,19 @@ static int open_stream(struct recorder *recorder, struct error *error)
 	return err;
 }
 
+static int open_service(struct recorder *recorder, struct error *error)
+{
+	struct service_options options = {
+		.record = recorder->options,
+		.messages = recorder->messages,
+		.log_path = recorder->log_path,
+		.look = recorder_look,
+		.context = recorder,
+	};
+
+	return service_open(&recorder->service, &options, error);
+}
+
 static int read_label(void *context, uint32_t tgid, uint64_t address, struct event_text *label)
 {
 	return program_memory_label(context, tgid, address, label);
@@ -159,6 +169,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.read_object = fd_name_read,
 		.log = recorder->log,
 		.stream = recorder->stream,
+		.spans = service_spans(recorder->service),
 		.on_exec = recorder_on_exec,
 		.context = recorder,
 	};
@@ -225,10 +236,11 @@ static int attach_launched(struct recorder *recorder, struct error *error)
 	return cnt < 0 && cnt != -ESRCH ? cnt : 0;
 }
 
-int recorder_open(struct recorder **result, const struct record_options *options, int *exit_status, struct error *error)
+int recorder_open(struct recorder **result, const struct record_options *options, const struct messages *messages, int *exit_status,
+		  struct error *error)
 {
 	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
-		open_target, open_signals, check_kernel, open_kernel_side, open_log, open_stream, open_pipeline, start_kernel_side,
+		open_target, open_signals, check_kernel, open_kernel_side, open_log, open_stream, open_service, open_pipeline, start_kernel_side,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;
@@ -239,6 +251,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		return err;
 	}
 	recorder->options = options;
+	recorder->messages = messages;
 	recorder->signal_fd = -1;
 	recorder->exit_status = 2;
 	recorder->scan_delay_ns = SCAN_NS;
@@ -253,7 +266,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	}
 	recorder->exit_status = 0;
 	kernel_side_record(recorder->kernel);
-	recorder->begin_ns = capture_now_ns();
+	capture_read_clocks(&recorder->begin_ns, &recorder->begin_realtime_ns);
 	if (options->command)
 		target_resume(recorder->target);
 	*result = recorder;
@@ -286,6 +299,7 @@ void recorder_close(struct recorder *recorder)
 	log_writer_abort(recorder->log);
 	if (recorder->stream)
 		fclose(recorder->stream);
+	service_close(recorder->service);
 	loss_counters_close(&recorder->losses);
 	ring_set_close(recorder->rings);
 	kernel_side_close(recorder->kernel);

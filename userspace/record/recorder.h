@@ -9,13 +9,15 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "record/messages.h"
 #include "record/pipeline.h"
 #include "record/record_options.h"
 
 struct recorder;
 
 /* Up to the point where the target is about to run, traced. On failure a negative errno, a sentence, *exit_status, and nothing is left. */
-int recorder_open(struct recorder **recorder, const struct record_options *options, int *exit_status, struct error *error);
+int recorder_open(struct recorder **recorder, const struct record_options *options, const struct messages *messages, int *exit_status,
+		  struct error *error);
 
 /*
  * Records until the target ends, the time is up or a signal says so, then removes the probes and finishes the log. 0, or a negative errno and a
@@ -28,6 +30,7 @@ struct recorder_result {
 	struct txtrace_summary summary;
 	const char *log_path; /* the recorder's */
 	struct log_writer_result log;
+	uint64_t dropped_record_cnt;
 	struct txtrace_dropped dropped; /* batches that found no room in the queue */
 	uint64_t duration_ns;
 	size_t site_cnt;     /* probe sites that were attached */

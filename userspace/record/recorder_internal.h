@@ -10,6 +10,7 @@
 #include "record/pipeline.h"
 #include "record/record_options.h"
 #include "record/recorder.h"
+#include "record/service.h"
 #include "record/status_line.h"
 #include "ring/loss_counters.h"
 #include "ring/ring_set.h"
@@ -36,18 +37,24 @@ struct recorder {
 	FILE *stream;
 	bool is_stream_broken;
 	struct pipeline *pipeline;
+	struct service *service;
+	const struct messages *messages;
 	struct status_line status;
 	int signal_fd;
 	int signal_cnt;
 	bool is_target_gone;
 	int exit_status;
 	uint64_t begin_ns; /* when the probes were let loose: attaching takes its time, too */
+	uint64_t begin_realtime_ns;
 	uint64_t next_housekeeping_ns;
 	uint64_t next_flush_ns;
 	uint64_t next_scan_ns;
 	uint64_t scan_delay_ns;
 	struct recorder_result result;
 };
+
+/* How it goes now. Its summary lacks what only the end can tell. */
+void recorder_look(void *context, struct metrics_figures *figures);
 
 /* For the pipeline: forgets the old program's strings, looks for the new one's probes soon. */
 void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns);

@@ -10,6 +10,7 @@
 
 #include "record/capture_start.h"
 #include "record/log_place.h"
+#include "record/own_usage.h"
 #include "record/recorder_internal.h"
 
 /* A link that is made for a process holds on to its first thread: once another one has taken that one's place it never matches again. */
@@ -50,6 +51,40 @@ static int drain(struct recorder *recorder)
 	for (size_t i = 0; i < recorder->ring_cnt; i++)
 		pipeline_set_watermark(recorder->pipeline, i, recorder->watermarks[i]);
 	return err ? err : pipeline_run(recorder->pipeline);
+}
+
+static void fill_summary(struct recorder *recorder, struct txtrace_summary *summary, uint64_t now_ns)
+{
+	struct loss_totals losses;
+	struct pipeline_stats *stats = &recorder->result.pipeline;
+
+	pipeline_stats(recorder->pipeline, stats);
+	loss_counters_totals(&recorder->losses, &losses);
+	*summary = (struct txtrace_summary){
+		.time_ns = now_ns,
+		.sent_cnt = losses.sent_cnt,
+		.received_cnt = ring_set_taken_cnt(recorder->rings),
+		.lost_cnt = losses.lost_cnt,
+		.lost_clocks_cnt = losses.lost_clocks_cnt,
+		.late_cnt = stats->merge.late_cnt,
+	};
+	memcpy(summary->anomaly_cnt, stats->attribution.anomaly_cnt, sizeof(summary->anomaly_cnt));
+}
+
+void recorder_look(void *context, struct metrics_figures *figures)
+{
+	struct recorder *recorder = context;
+	const struct pipeline_stats *stats = &recorder->result.pipeline;
+
+	fill_summary(recorder, &figures->summary, capture_now_ns());
+	figures->start_realtime_ns = recorder->begin_realtime_ns;
+	figures->undecodable_cnt = stats->undecodable_cnt;
+	figures->open_span_cnt = stats->attribution.open_span_cnt;
+	figures->thread_cnt = stats->attribution.thread_cnt;
+	figures->written_bytes = recorder->log ? log_writer_bytes(recorder->log) : recorder->result.log.written_bytes;
+	figures->dropped_record_cnt = recorder->log ? log_writer_dropped_records(recorder->log) : recorder->result.dropped_record_cnt;
+	figures->recorder_cpu_ns = own_usage_cpu_ns();
+	figures->resident_bytes = own_usage_memory_bytes();
 }
 
 static void show_status(struct recorder *recorder, uint64_t now_ns)
@@ -113,6 +148,28 @@ static void keep_house(struct recorder *recorder, uint64_t now_ns)
 	capture_read_clocks(&monotonic_ns, &realtime_ns);
 	log_writer_set_anchor(recorder->log, monotonic_ns, realtime_ns); /* the wall clock may have been set meanwhile */
 	show_status(recorder, now_ns);
+	service_tick(recorder->service, now_ns);
+}
+
+/* What can't take effect now is named; a mistake in the file changes nothing. */
+static void read_options_again(struct recorder *recorder)
+{
+	struct record_options fresh;
+	struct text unlike = { 0 };
+	struct error error;
+
+	service_reloading(recorder->service, capture_now_ns());
+	if (record_options_read_again(recorder->options, &fresh, &error)) {
+		messages_say(recorder->messages, MESSAGE_WARNING, "reload", "the options stay as they were: %s", error.text);
+	} else {
+		log_writer_set_limits(recorder->log, &fresh.limits);
+		record_options_append_unlike(recorder->options, &fresh, &unlike);
+		messages_say(recorder->messages, MESSAGE_INFO, "reload", "the options were read again%s%s",
+			     unlike.length ? "; these need a restart: " : "", text_string(&unlike));
+	}
+	service_ready(recorder->service);
+	text_release(&unlike);
+	record_options_release(&fresh);
 }
 
 /*
@@ -124,6 +181,10 @@ static bool wants_stop(struct recorder *recorder)
 	struct signalfd_siginfo signal;
 
 	while (read(recorder->signal_fd, &signal, sizeof(signal)) == sizeof(signal)) {
+		if (signal.ssi_signo == SIGHUP && recorder->options->config.path) {
+			read_options_again(recorder);
+			continue;
+		}
 		if (!recorder->options->command || recorder->signal_cnt++)
 			return true;
 		if (signal.ssi_signo != SIGINT)
@@ -138,6 +199,7 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 		{ .fd = recorder->signal_fd, .events = POLLIN },
 		{ .fd = target_poll_fd(recorder->target), .events = POLLIN },
 		{ .fd = ring_set_fd(recorder->rings), .events = POLLIN },
+		{ .fd = service_fd(recorder->service), .events = POLLIN }, /* poll passes over -1 */
 	};
 	uint64_t end_ns = recorder->options->duration_ns ? recorder->begin_ns + recorder->options->duration_ns : UINT64_MAX;
 	uint64_t until_ns = now_ns + TICK_MS * 1000000u;
@@ -146,7 +208,7 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 		until_ns = recorder->next_scan_ns;
 	if (end_ns < until_ns)
 		until_ns = end_ns;
-	if (until_ns > now_ns && poll(fds, 3, (until_ns - now_ns + 999999) / 1000000) < 0 && errno != EINTR)
+	if (until_ns > now_ns && poll(fds, 4, (until_ns - now_ns + 999999) / 1000000) < 0 && errno != EINTR)
 		return -errno;
 	if (fds[2].revents & POLLIN) { /* takes the wake-ups: until the next one the rings are not ready, however full they are */
 		struct epoll_event events[WIRE_RING_MAX];
@@ -155,6 +217,7 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 	}
 	if (fds[1].revents)
 		recorder->is_target_gone = true;
+	service_run(recorder->service); /* also for the sake of clients that say nothing: they have a time limit */
 	return 0;
 }
 
@@ -179,24 +242,6 @@ static int loop(struct recorder *recorder)
 			err = log_writer_error(recorder->log);
 	}
 	return err;
-}
-
-static void fill_summary(struct recorder *recorder, struct txtrace_summary *summary, uint64_t end_ns)
-{
-	struct loss_totals losses;
-	struct pipeline_stats *stats = &recorder->result.pipeline;
-
-	pipeline_stats(recorder->pipeline, stats);
-	loss_counters_totals(&recorder->losses, &losses);
-	*summary = (struct txtrace_summary){
-		.time_ns = end_ns,
-		.sent_cnt = losses.sent_cnt,
-		.received_cnt = ring_set_taken_cnt(recorder->rings),
-		.lost_cnt = losses.lost_cnt,
-		.lost_clocks_cnt = losses.lost_clocks_cnt,
-		.late_cnt = stats->merge.late_cnt,
-	};
-	memcpy(summary->anomaly_cnt, stats->attribution.anomaly_cnt, sizeof(summary->anomaly_cnt));
 }
 
 /* Silence first: removing the probes takes its time, one after the other. Once the programs have gone nothing comes any more. */
@@ -229,6 +274,7 @@ static int finish(struct recorder *recorder)
 static int close_log(struct recorder *recorder, int err)
 {
 	recorder->result.dropped = *log_writer_dropped(recorder->log);
+	recorder->result.dropped_record_cnt = log_writer_dropped_records(recorder->log);
 	if (!err)
 		err = log_writer_close(recorder->log);
 	else
@@ -254,6 +300,15 @@ static void explain_stop(const struct recorder *recorder, int err, struct error 
 	text_release(&text);
 }
 
+/* For machines; people see the status line. */
+static void tell_start(const struct recorder *recorder)
+{
+	const struct message_field fields[] = { { "log", recorder->log_path, 0 }, { "version", TXTRACE_VERSION, 0 } };
+
+	if (recorder->messages->format == MESSAGES_JSON)
+		messages_tell(recorder->messages, MESSAGE_INFO, "start", fields, sizeof(fields) / sizeof(fields[0]), "recording");
+}
+
 int recorder_run(struct recorder *recorder, struct error *error)
 {
 	int err, finish_err;
@@ -262,6 +317,8 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	recorder->next_housekeeping_ns = capture_now_ns() + HOUSEKEEPING_NS;
 	recorder->next_flush_ns = capture_now_ns() + FLUSH_NS;
 	recorder->next_scan_ns = capture_now_ns() + recorder->scan_delay_ns;
+	service_ready(recorder->service);
+	tell_start(recorder);
 	err = loop(recorder);
 	finish_err = finish(recorder);
 	if (!err)
@@ -269,6 +326,7 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	if (!err)
 		err = flush_stream(recorder);
 	err = close_log(recorder, err);
+	service_finish(recorder->service);
 	status_line_clear(&recorder->status);
 	recorder->result.is_target_alive = target_is_running(recorder->target);
 	if (!recorder->result.is_target_alive)

@@ -47,6 +47,8 @@ int anonymizer_apply(struct anonymizer *anonymizer, struct txtrace_record *recor
 		struct txtrace_string *string = strings[i].string;
 		struct text *text = &anonymizer->texts[i];
 
+		if (strings[i].is_public)
+			continue;
 		text_clear(text);
 		if (strings[i].is_tag)
 			pseudonym_append_tag(anonymizer->pseudonyms, text, string->bytes, string->length);

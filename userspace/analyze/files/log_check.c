@@ -334,6 +334,12 @@ static void check_kind(struct log_check *check, const struct txtrace_record *rec
 		check_times(check, record, record->dropped.last_ns);
 		check->dropped_cnt++;
 		break;
+	case TXTRACE_RECORD_OTHER_RUN:
+		check_times(check, record, record->other_run.begin_ns);
+		break;
+	case TXTRACE_RECORD_COST:
+		check_times(check, record, record->cost.since_ns);
+		break;
 	default:
 		break;
 	}

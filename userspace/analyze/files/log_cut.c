@@ -162,6 +162,7 @@ static bool keeps(const struct log_cut *cut, const struct txtrace_record *record
 	case TXTRACE_RECORD_OBJECT:
 		return begins_in_time(cut, record->object.time_ns);
 	case TXTRACE_RECORD_SUMMARY:
+	case TXTRACE_RECORD_COST: /* what an event cost holds for a part as for the whole */
 		return true;
 	default:
 		return is_in_range(cut, record);

@@ -8,6 +8,7 @@
 #include "analyze/tree/child_lanes.h"
 #include "analyze/thread/queue_history.h"
 #include "analyze/thread_names.h"
+#include "base/glob.h"
 #include "base/id_map.h"
 #include "base/saturating.h"
 
@@ -45,8 +46,10 @@ struct worker_report {
 	struct id_map by_thread; /* (pid, tid) -> struct worker */
 	struct worker **workers;
 	size_t worker_cnt, worker_size;
+	size_t shown_cnt; /* of them, the first ones, when all is read */
 	struct id_map open_stays; /* (pid and KEYED, id) -> struct span_stays of spans that have not ended */
 	struct thread_names *names;
+	const char *threads; /* which to report; NULL: all */
 	struct queue_history *queue;
 	size_t top_cnt;
 	struct worker_parked *top_parked;
@@ -57,7 +60,7 @@ struct worker_report {
 	bool is_coarse;
 };
 
-struct worker_report *worker_report_new(const char *queue, size_t top_cnt)
+struct worker_report *worker_report_new(const char *queue, const char *threads, size_t top_cnt)
 {
 	struct worker_report *report = calloc(1, sizeof(*report));
 
@@ -66,6 +69,7 @@ struct worker_report *worker_report_new(const char *queue, size_t top_cnt)
 	id_map_init(&report->by_thread);
 	id_map_init(&report->open_stays);
 	report->top_cnt = top_cnt;
+	report->threads = threads;
 	report->names = thread_names_new();
 	report->queue = queue ? queue_history_new(queue) : NULL;
 	report->top_parked = calloc(top_cnt + 1, sizeof(*report->top_parked));
@@ -136,6 +140,21 @@ static int find_worker(struct worker_report *report, uint32_t pid, uint32_t tid,
 	return make_worker(report, pid, tid, found);
 }
 
+static bool is_reported(const struct worker_report *report, const struct worker *worker)
+{
+	struct txtrace_string name;
+
+	if (!report->threads)
+		return true;
+	name = thread_names_get(report->names, worker->row.pid, worker->row.tid);
+	return glob_matches(report->threads, name.bytes, name.length);
+}
+
+static bool is_worker(const struct worker_report *report, const struct worker *worker)
+{
+	return report->threads ? is_reported(report, worker) : worker->row.stay_cnt > 0;
+}
+
 /* ---- parked ---- */
 
 /* It was no part of a span: that is certain now. */
@@ -180,7 +199,7 @@ static int note_parked(struct worker_report *report, struct worker *worker, stru
 	if (parked.queued_ns == 0)
 		return 0;
 	if (worker->parked_cnt == WORKER_PARKED_MAX) { /* it may be in a span that is very long */
-		if (worker->row.stay_cnt > 0)
+		if (is_worker(report, worker))
 			count_parked(report, worker, &worker->parked[0]);
 		report->is_coarse = true;
 		memmove(worker->parked, worker->parked + 1, --worker->parked_cnt * sizeof(*worker->parked));
@@ -307,7 +326,7 @@ static void rank_run(struct worker_report *report, const struct worker *worker, 
 	struct worker_run top = { .run = *run };
 	size_t at = report->top_run_cnt;
 
-	if (report->top_cnt == 0 || (at == report->top_cnt && run_ns(&report->top_runs[at - 1].run) >= run_ns(run)))
+	if (report->top_cnt == 0 || !is_reported(report, worker) || (at == report->top_cnt && run_ns(&report->top_runs[at - 1].run) >= run_ns(run)))
 		return;
 	for (size_t i = 0; i < worker->recent_cnt; i++)
 		label_run(&top, &worker->recent[i]);
@@ -477,6 +496,19 @@ static int compare_workers(const void *a, const void *b)
 	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid) : (x->tid > y->tid) - (x->tid < y->tid);
 }
 
+/* The threads that are not asked for go behind the others. */
+static void leave_out_others(struct worker_report *report)
+{
+	for (size_t i = 0; i < report->worker_cnt; i++) {
+		struct worker *worker = report->workers[i];
+
+		if (!is_reported(report, worker))
+			continue;
+		report->workers[i] = report->workers[report->shown_cnt];
+		report->workers[report->shown_cnt++] = worker;
+	}
+}
+
 void worker_report_finish(struct worker_report *report)
 {
 	for (size_t i = 0; i < report->worker_cnt; i++) {
@@ -484,19 +516,20 @@ void worker_report_finish(struct worker_report *report)
 		struct txtrace_string name = thread_names_get(report->names, worker->row.pid, worker->row.tid);
 
 		end_period(worker, worker->last_end_ns);
-		for (size_t j = 0; worker->row.stay_cnt > 0 && j < worker->parked_cnt; j++)
+		for (size_t j = 0; is_worker(report, worker) && j < worker->parked_cnt; j++)
 			count_parked(report, worker, &worker->parked[j]);
 		worker->row.name_length = name.length < WORKER_NAME_BYTES ? name.length : WORKER_NAME_BYTES;
 		if (worker->row.name_length > 0)
 			memcpy(worker->row.name, name.bytes, worker->row.name_length);
 	}
-	if (report->worker_cnt > 0)
-		qsort(report->workers, report->worker_cnt, sizeof(*report->workers), compare_workers);
+	leave_out_others(report);
+	if (report->shown_cnt > 0)
+		qsort(report->workers, report->shown_cnt, sizeof(*report->workers), compare_workers);
 }
 
 size_t worker_report_row_count(const struct worker_report *report)
 {
-	return report->worker_cnt;
+	return report->shown_cnt;
 }
 
 const struct worker_row *worker_report_row(const struct worker_report *report, size_t idx)

@@ -33,7 +33,7 @@ struct worker_row {
 	uint64_t longest_period_ns;
 	uint64_t stay_cnt;
 	uint64_t in_spans_ns;
-	uint64_t parked_cnt; /* sleeps outside of spans while the queue was not empty; only of threads with stays */
+	uint64_t parked_cnt; /* sleeps outside of spans while the queue was not empty; only of workers */
 	uint64_t parked_ns;  /* of them, while it was not */
 };
 
@@ -58,8 +58,12 @@ struct worker_run {
 
 struct worker_report;
 
-/* queue: the counter's name, or NULL. top_cnt: so many of the longest runs and sleeps are kept. NULL: no memory. */
-struct worker_report *worker_report_new(const char *queue, size_t top_cnt);
+/*
+ * queue: the counter's name, or NULL. threads: a shell pattern; only threads whose name matches are reported, and all of them are workers. NULL: all
+ * are reported, and workers are those that were in a span. Both live as long as the report. top_cnt: so many of the longest runs and sleeps are kept. NULL:
+ * no memory.
+ */
+struct worker_report *worker_report_new(const char *queue, const char *threads, size_t top_cnt);
 void worker_report_free(struct worker_report *report);
 
 int worker_report_add(struct worker_report *report, const struct txtrace_record *record); /* 0 or -ENOMEM */

@@ -18,6 +18,7 @@ void ledger_add(struct txtrace_ledger *sum, const struct txtrace_ledger *ledger)
 		increase(&sum->blocked_ns[i], ledger->blocked_ns[i]);
 	increase(&sum->detached_ns, ledger->detached_ns);
 	increase(&sum->unknown_ns, ledger->unknown_ns);
+	increase(&sum->interrupt_ns, ledger->interrupt_ns);
 }
 
 static void decrease(uint64_t *from, uint64_t by)
@@ -33,6 +34,7 @@ void ledger_subtract(struct txtrace_ledger *sum, const struct txtrace_ledger *le
 		decrease(&sum->blocked_ns[i], ledger->blocked_ns[i]);
 	decrease(&sum->detached_ns, ledger->detached_ns);
 	decrease(&sum->unknown_ns, ledger->unknown_ns);
+	decrease(&sum->interrupt_ns, ledger->interrupt_ns);
 }
 
 bool ledger_fits(const struct txtrace_ledger *part, const struct txtrace_ledger *whole)
@@ -42,7 +44,7 @@ bool ledger_fits(const struct txtrace_ledger *part, const struct txtrace_ledger 
 			return false;
 	}
 	return part->on_cpu_ns <= whole->on_cpu_ns && part->runnable_ns <= whole->runnable_ns && part->detached_ns <= whole->detached_ns &&
-	       part->unknown_ns <= whole->unknown_ns;
+	       part->unknown_ns <= whole->unknown_ns && part->interrupt_ns <= whole->interrupt_ns;
 }
 
 struct txtrace_ledger tree_self(const struct tree_sums *sums)

@@ -8,7 +8,8 @@
 
 const char *const party_kind_names[PARTY_KIND_COUNT] = {
 	[PARTY_SPAN] = "span",     [PARTY_THREAD] = "thread",   [PARTY_INTERRUPT] = "interrupt", [PARTY_UNKNOWN] = "unknown",
-	[PARTY_UNSEEN] = "unseen", [PARTY_NO_SPAN] = "no_span", [PARTY_REST] = "rest",
+	[PARTY_UNSEEN] = "unseen", [PARTY_NO_SPAN] = "no_span", [PARTY_REST] = "rest",         [PARTY_TIMER] = "timer",
+	[PARTY_SOFTIRQ] = "softirq",
 };
 
 int party_pool_init(struct party_pool *pool)

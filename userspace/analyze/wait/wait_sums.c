@@ -312,7 +312,7 @@ static int keep_wake(void *context, struct wait_wake *kept)
 	if (err || wake->flags & TXTRACE_WAKE_WAKER_UNKNOWN)
 		return err;
 	if (wake->flags & TXTRACE_WAKE_INTERRUPT) {
-		kept->waker = party_pool_fixed(PARTY_INTERRUPT);
+		kept->waker = party_pool_fixed(party_of_interrupt(wake->flags));
 	} else if (wake->waker_span) {
 		err = late_labels_hold(&sums->labels, wake->flags & TXTRACE_WAKE_WAKER_SPAN_KEYED, wake->waker_pid, wake->waker_span, has_room(sums),
 				       &kept->waker);

@@ -29,16 +29,26 @@
 enum party_kind {
 	PARTY_SPAN = 0,      /* a span, by its label; empty: the log does not tell it */
 	PARTY_THREAD = 1,    /* ended it: a thread in no span, by its name */
-	PARTY_INTERRUPT = 2, /* ended it: an interrupt, a timer */
+	PARTY_INTERRUPT = 2, /* ended it: an interrupt of a device, or one that the log does not tell more about */
 	PARTY_UNKNOWN = 3,   /* ended it: nobody known; the wakeup says itself that it does not know */
 	PARTY_UNSEEN = 4,    /* the wakeup is not in the log: neither who ended it nor which span waited is known */
 	PARTY_NO_SPAN = 5,   /* waited: a thread in no span */
 	PARTY_REST = 6,      /* all others: the budget was used up */
-	PARTY_KIND_COUNT = 7,
+	PARTY_TIMER = 7,     /* ended it: a timer */
+	PARTY_SOFTIRQ = 8,   /* ended it: a softirq: packets mostly */
+	PARTY_KIND_COUNT = 9,
 };
 
-/* "span", "thread", "interrupt", "unknown", "unseen", "no_span", "rest": as JSON has them. */
+/* "span", "thread", "interrupt", "unknown", "unseen", "no_span", "rest", "timer", "softirq": as JSON has them. */
 extern const char *const party_kind_names[PARTY_KIND_COUNT];
+
+/* Of a wake that says it was an interrupt. */
+static inline enum party_kind party_of_interrupt(uint32_t wake_flags)
+{
+	if (wake_flags & TXTRACE_WAKE_TIMER)
+		return PARTY_TIMER;
+	return wake_flags & TXTRACE_WAKE_SOFTIRQ ? PARTY_SOFTIRQ : PARTY_INTERRUPT;
+}
 
 struct party {
 	enum party_kind kind;

@@ -50,8 +50,7 @@ static int show(struct cli *cli, const struct blame_options *values, const struc
 	if (err)
 		return err;
 	if (values->wants_json) {
-		json_init_file(&json, cli->out.file);
-		json.is_pretty = true;
+		cli_begin_json(cli, &json);
 		blame_json(&view, &json);
 		err = cli_finish_json(cli, &json);
 	} else {
@@ -86,10 +85,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	err = err ? err : wait_sums_finish(sums);
 	err = err ? err : show(cli, &values, &input, sums);
 	wait_sums_free(sums);
-	if (err)
-		cli_fail(cli, "can't sum up the waits of '%s': %s", input.path, strerror(-err));
-	status = log_input_close(&input);
-	return err ? CLI_FAILED : status;
+	return log_input_end(&input, err, "sum up the waits of");
 }
 
 const struct command command_blame = { "blame", "who made whom wait: label by label", &options, run };

@@ -242,19 +242,15 @@ static int print_json(const struct view *view, struct cli *cli)
 	static const char *const names[] = { [BLOCKED_BY_OBJECT] = "objects", [BLOCKED_BY_REASON] = "reasons", [BLOCKED_BY_LABEL] = "labels" };
 	struct json json;
 
-	json_init_file(&json, cli->out.file);
-	json.is_pretty = true;
-	json_object_begin(&json);
-	json_member_text(&json, "type", "blocked");
-	capture_json(&json, &view->input->info);
+	cli_begin_json(cli, &json);
+	capture_json_begin(&json, "blocked", &view->input->info);
 	json_name(&json, names[view->by]);
 	json_array_begin(&json);
 	for (size_t i = 0; i < view->blocked->row_cnt; i++)
 		row_json(view, &json, &view->blocked->rows[i]);
 	json_array_end(&json);
 	wait_totals_json(&json, view->sums);
-	capture_losses_json(&json, &view->input->census);
-	json_object_end(&json);
+	capture_json_end(&json, &view->input->census);
 	return cli_finish_json(cli, &json);
 }
 
@@ -297,10 +293,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	err = err ? err : wait_sums_finish(sums);
 	err = err ? err : show(cli, &values, &input, sums);
 	wait_sums_free(sums);
-	if (err)
-		cli_fail(cli, "can't sum up the waits of '%s': %s", input.path, strerror(-err));
-	status = log_input_close(&input);
-	return err ? CLI_FAILED : status;
+	return log_input_end(&input, err, "sum up the waits of");
 }
 
 const struct command command_blocked = { "blocked", "what threads waited for, by cost", &options, run };

@@ -155,9 +155,7 @@ static int print_json(struct cli *cli, const struct log_input *input, const stru
 	struct json json;
 
 	json_init_file(&json, cli->out.file);
-	json_object_begin(&json);
-	json_member_text(&json, "type", "concurrency");
-	capture_json(&json, &input->info);
+	capture_json_begin(&json, "concurrency", &input->info);
 	json_name(&json, "begins_ns");
 	json_array_begin(&json);
 	for (size_t i = 0; i <= bucket_cnt; i++) /* the last is where the last bucket ends */
@@ -170,8 +168,7 @@ static int print_json(struct cli *cli, const struct log_input *input, const stru
 		series_json(&json, concurrency_series(concurrency, i), bucket_cnt);
 	}
 	json_array_end(&json);
-	capture_losses_json(&json, &input->census);
-	json_object_end(&json);
+	capture_json_end(&json, &input->census);
 	return cli_finish_json(cli, &json);
 }
 
@@ -319,10 +316,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (!err)
 		err = show(cli, &values, &input, concurrency, concurrency_bucket_count(concurrency));
 	concurrency_free(concurrency);
-	if (err)
-		cli_fail(cli, "can't show the concurrency of '%s': %s", input.path, strerror(-err));
-	status = log_input_close(&input);
-	return err ? CLI_FAILED : status;
+	return log_input_end(&input, err, "show the concurrency of");
 }
 
 const struct command command_concurrency = { "concurrency", "open spans and counters over time", &options, run };

@@ -302,11 +302,8 @@ static int print_json(struct cli *cli, const struct chosen_span *chosen, const s
 {
 	struct json json;
 
-	json_init_file(&json, cli->out.file);
-	json.is_pretty = true;
-	json_object_begin(&json);
-	json_member_text(&json, "type", "critical-path");
-	capture_json(&json, &chosen->info);
+	cli_begin_json(cli, &json);
+	capture_json_begin(&json, "critical-path", &chosen->info);
 	json_name(&json, "span");
 	span_json(&json, &chosen->window.span, thread_names_get(chosen->names, chosen->window.span.pid, chosen->window.span.tid));
 	json_name(&json, "steps");
@@ -316,8 +313,7 @@ static int print_json(struct cli *cli, const struct chosen_span *chosen, const s
 	json_array_end(&json);
 	json_member_bool(&json, "cut", path->is_cut);
 	json_member_bool(&json, "memory_used_up", chosen->window.is_full);
-	capture_losses_json(&json, &chosen->census);
-	json_object_end(&json);
+	capture_json_end(&json, &chosen->census);
 	return cli_finish_json(cli, &json);
 }
 

@@ -196,19 +196,15 @@ static int print_json(struct cli *cli, const struct histogram_options *values, c
 {
 	struct json json;
 
-	json_init_file(&json, cli->out.file);
-	json.is_pretty = true;
-	json_object_begin(&json);
-	json_member_text(&json, "type", "histogram");
-	capture_json(&json, &input->info);
+	cli_begin_json(cli, &json);
+	capture_json_begin(&json, "histogram", &input->info);
 	json_member_text(&json, "of", span_value_names[values->of]);
 	json_name(&json, "labels");
 	json_array_begin(&json);
 	for (size_t i = 0; i < histogram_row_count(histogram); i++)
 		row_json(&json, histogram_row(histogram, i));
 	json_array_end(&json);
-	capture_losses_json(&json, &input->census);
-	json_object_end(&json);
+	capture_json_end(&json, &input->census);
 	return cli_finish_json(cli, &json);
 }
 
@@ -237,10 +233,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		err = values.wants_json ? print_json(cli, &values, &input, histogram) : print_text(cli, &values, &input, histogram);
 	}
 	histogram_free(histogram);
-	if (err)
-		cli_fail(cli, "can't make histograms of '%s': %s", input.path, strerror(-err));
-	status = log_input_close(&input);
-	return err ? CLI_FAILED : status;
+	return log_input_end(&input, err, "make histograms of");
 }
 
 const struct command command_histogram = { "histogram", "how many spans took how long, by label", &options, run };

@@ -138,7 +138,9 @@ static void add_counts(struct table *table, const struct log_census *census)
 			text_append_format(&text, "%s%s %s", text.length ? ", " : " (", units_format_count(count, cnt), span_kinds[i].name);
 	}
 	text_append(&text, text.length ? ")" : "");
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE && txtrace_record_kind_name(kind); kind++) {
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++) {
+		if (!txtrace_record_kind_name(kind))
+			continue;
 		table_cell(table, TABLE_DIM, txtrace_record_kind_name(kind));
 		table_cell_format(table, TABLE_PLAIN, "%s%s", units_format_count(count, census->record_cnt[kind]),
 				  kind == TXTRACE_RECORD_SPAN ? text_string(&text) : "");
@@ -207,8 +209,7 @@ static int print_json(struct cli *cli, const struct log_input *input)
 	const struct log_census *census = &input->census;
 	struct json json;
 
-	json_init_file(&json, cli->out.file);
-	json.is_pretty = true;
+	cli_begin_json(cli, &json);
 	json_object_begin(&json);
 	json_member_text(&json, "type", "info");
 	json_member_text(&json, "file", input->path);
@@ -232,8 +233,7 @@ static int print_json(struct cli *cli, const struct log_input *input)
 	json_member_u64(&json, "keyed", census->keyed_cnt);
 	json_member_u64(&json, "moved", census->moved_cnt);
 	json_object_end(&json);
-	capture_losses_json(&json, census);
-	json_object_end(&json);
+	capture_json_end(&json, census);
 	return cli_finish_json(cli, &json);
 }
 
@@ -253,10 +253,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	while (log_input_next(&input, &record))
 		; /* the input counts them */
 	err = values.wants_json ? print_json(cli, &input) : print_text(cli, &input);
-	if (err)
-		cli_fail(cli, "can't show '%s': %s", input.path, strerror(-err));
-	status = log_input_close(&input);
-	return err ? CLI_FAILED : status;
+	return log_input_end(&input, err, "show");
 }
 
 const struct command command_info = { "info", "what the log is, and whether it is all there", &options, run };

@@ -86,8 +86,7 @@ static int print(struct cli *cli, const struct report_options *values, const str
 
 	if (!values->wants_json)
 		return report_print(report, info, &cli->out, &view);
-	json_init_file(&json, cli->out.file);
-	json.is_pretty = true;
+	cli_begin_json(cli, &json);
 	report_json(report, info, &view, &json);
 	return cli_finish_json(cli, &json);
 }
@@ -95,22 +94,27 @@ static int print(struct cli *cli, const struct report_options *values, const str
 /* The report sums up by label; for other keys, the label is replaced by the name that the key gives. */
 static int collect(const struct report_options *values, struct log_input *input, struct label_report *report)
 {
-	struct thread_names *names = thread_names_new();
+	struct thread_names *threads = thread_names_new();
+	struct track_names *tracks = track_names_new();
+	struct span_names names = { threads, tracks };
 	struct txtrace_record record;
 	struct text buffer = { 0 };
-	int err = report && names ? 0 : -ENOMEM;
+	int err = report && threads && tracks ? 0 : -ENOMEM;
 
 	while (!err && log_input_next(input, &record)) {
 		if (record.kind == TXTRACE_RECORD_THREAD)
-			thread_names_add(names, &record.thread);
-		if (!is_wanted(values, &record))
+			thread_names_add(threads, &record.thread);
+		if (record.kind == TXTRACE_RECORD_ATTRIBUTE && values->by)
+			err = track_names_add(tracks, &record.attribute);
+		if (err || !is_wanted(values, &record))
 			continue;
 		if (record.kind == TXTRACE_RECORD_SPAN && values->by)
-			span_key_name(&values->key, &record.span, names, &buffer, &record.span.label);
+			span_key_name(&values->key, &record.span, &names, &buffer, &record.span.label);
 		err = buffer.err ? buffer.err : label_report_add(report, &record);
 	}
 	text_release(&buffer);
-	thread_names_free(names);
+	thread_names_free(threads);
+	track_names_free(tracks);
 	return err;
 }
 
@@ -156,10 +160,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (status)
 		return status;
 	err = values.is_by_reason ? report_by_reason(cli, &values, &input) : report_by_key(cli, &values, &input);
-	if (err)
-		cli_fail(cli, "can't report on '%s': %s", input.path, strerror(-err));
-	status = log_input_close(&input);
-	return err ? CLI_FAILED : status;
+	return log_input_end(&input, err, "report on");
 }
 
 const struct command command_report = { "report", "where the time went, by label, thread, tag, reason, \xe2\x80\xa6", &options, run };

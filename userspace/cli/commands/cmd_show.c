@@ -51,8 +51,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	    !span_choice_load(cli, &values.choice, &result, false, &chosen, &status))
 		return status;
 	if (values.wants_json) {
-		json_init_file(&json, cli->out.file);
-		json.is_pretty = true;
+		cli_begin_json(cli, &json);
 		show_json(&chosen, &json);
 		err = cli_finish_json(cli, &json);
 	} else {

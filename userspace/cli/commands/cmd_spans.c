@@ -172,11 +172,8 @@ static int print_json(struct cli *cli, const struct spans_options *values, const
 {
 	struct json json;
 
-	json_init_file(&json, cli->out.file);
-	json.is_pretty = true;
-	json_object_begin(&json);
-	json_member_text(&json, "type", "spans");
-	capture_json(&json, &input->info);
+	cli_begin_json(cli, &json);
+	capture_json_begin(&json, "spans", &input->info);
 	json_member_text(&json, "sort", span_top_sort(values->sort));
 	json_name(&json, "spans");
 	json_array_begin(&json);
@@ -184,8 +181,7 @@ static int print_json(struct cli *cli, const struct spans_options *values, const
 		span_json(&json, span_top_get(top, i), span_top_thread_name(top, i));
 	json_array_end(&json);
 	json_member_u64(&json, "span_count", input->census.record_cnt[TXTRACE_RECORD_SPAN]);
-	capture_losses_json(&json, &input->census);
-	json_object_end(&json);
+	capture_json_end(&json, &input->census);
 	return cli_finish_json(cli, &json);
 }
 
@@ -207,10 +203,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (!err)
 		err = values.wants_json ? print_json(cli, &values, &input, top) : print_text(cli, &input, top);
 	span_top_free(top);
-	if (err)
-		cli_fail(cli, "can't list the spans of '%s': %s", input.path, strerror(-err));
-	status = log_input_close(&input);
-	return err ? CLI_FAILED : status;
+	return log_input_end(&input, err, "list the spans of");
 }
 
 const struct command command_spans = { "spans", "the slowest spans, each with its split", &options, run };

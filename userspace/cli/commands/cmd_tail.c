@@ -258,11 +258,17 @@ static void band_json(struct json *json, const char *name, const struct tail_ban
 /* Of each part, as the ledger's JSON names it. */
 static const char *part_name(size_t part)
 {
-	static const char *const ends[] = { "detached", "unknown" };
+	static const char *const ends[] = { "detached", "unknown", "interrupt" };
 
 	if (part < 2)
 		return part == 0 ? "on_cpu" : "runnable";
 	return part < 2 + TXTRACE_BLOCK_REASON_COUNT ? txtrace_block_reason_name((unsigned int)part - 2) : ends[part - 2 - TXTRACE_BLOCK_REASON_COUNT];
+}
+
+/* Without --irq nobody has any. */
+static bool is_told(const struct tail_row *row, size_t part)
+{
+	return part != LEDGER_PART_INTERRUPT || tail_mean_ns(&row->middle, part) || tail_mean_ns(&row->tail, part);
 }
 
 static void row_json(struct json *json, const struct tail_row *row)
@@ -285,12 +291,15 @@ static void row_json(struct json *json, const struct tail_row *row)
 	json_object_begin(json);
 	json_member_i64(json, "work", tail_more_ns(row));
 	for (size_t part = 0; part < LEDGER_PART_COUNT; part++)
-		json_member_i64(json, part_name(part), tail_part_more_ns(row, part));
+		if (is_told(row, part))
+			json_member_i64(json, part_name(part), tail_part_more_ns(row, part));
 	json_object_end(json);
 	json_name(json, "share_percent");
 	if (verdict == TAIL_TOLD) {
 		json_object_begin(json);
 		for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
+			if (!is_told(row, part))
+				continue;
 			json_name(json, part_name(part));
 			json_fixed(json, share_percent(row, part), 3);
 		}
@@ -305,11 +314,8 @@ static int print_json(struct cli *cli, const struct tail_options *values, const 
 {
 	struct json json;
 
-	json_init_file(&json, cli->out.file);
-	json.is_pretty = true;
-	json_object_begin(&json);
-	json_member_text(&json, "type", "tail");
-	capture_json(&json, &input->info);
+	cli_begin_json(cli, &json);
+	capture_json_begin(&json, "tail", &input->info);
 	json_member_double(&json, "percentile", values->percentile);
 	json_member_u64(&json, "spans_needed", tail_spans_needed(values->percentile / 100));
 	json_name(&json, "labels");
@@ -317,8 +323,7 @@ static int print_json(struct cli *cli, const struct tail_options *values, const 
 	for (size_t i = 0; i < tail_report_row_count(report); i++)
 		row_json(&json, tail_report_row(report, i));
 	json_array_end(&json);
-	capture_losses_json(&json, &input->census);
-	json_object_end(&json);
+	capture_json_end(&json, &input->census);
 	return cli_finish_json(cli, &json);
 }
 
@@ -385,10 +390,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		err = values.wants_json ? print_json(cli, &values, &input, report) : print_text(cli, &values, &input, report);
 	tail_report_free(report);
 	label_report_free(labels);
-	if (err)
-		cli_fail(cli, "can't tell the tails of '%s': %s", input.path, strerror(-err));
-	status = log_input_close(&input);
-	return err ? CLI_FAILED : status;
+	return log_input_end(&input, err, "tell the tails of");
 }
 
 const struct command command_tail = { "tail", "what makes the slow spans slow", &options, run };

@@ -70,10 +70,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (!err)
 		err = values.wants_json ? tree_print_json(cli, tree, &input) : tree_print(cli, tree, &input, &values.view);
 	span_tree_free(tree);
-	if (err)
-		cli_fail(cli, "can't make the tree of '%s': %s", input.path, strerror(-err));
-	status = log_input_close(&input);
-	return err ? CLI_FAILED : status;
+	return log_input_end(&input, err, "make the tree of");
 }
 
 const struct command command_tree = { "tree", "self and total of each label, along the path of its parents", &options, run };

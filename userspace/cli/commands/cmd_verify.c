@@ -188,8 +188,7 @@ static int print_json(struct cli *cli, const struct log_input *input, const stru
 {
 	struct json json;
 
-	json_init_file(&json, cli->out.file);
-	json.is_pretty = true;
+	cli_begin_json(cli, &json);
 	json_object_begin(&json);
 	json_member_text(&json, "type", "verify");
 	json_member_text(&json, "file", input->path);
@@ -197,8 +196,7 @@ static int print_json(struct cli *cli, const struct log_input *input, const stru
 	checks_json(&json, check);
 	problems_json(&json, check);
 	capture_json(&json, &input->info);
-	capture_losses_json(&json, &input->census);
-	json_object_end(&json);
+	capture_json_end(&json, &input->census);
 	return cli_finish_json(cli, &json);
 }
 

@@ -17,6 +17,7 @@
 
 struct workers_options {
 	const char *queue;
+	const char *threads;
 	uint64_t limit;
 	uint64_t top;
 	bool wants_json;
@@ -25,6 +26,8 @@ struct workers_options {
 static const struct option_spec specs[] = {
 	OPTION("queue", 'q', OPTION_STRING, "NAME", "the counter (TXTRACE_COUNTER) that has the length of the program's queue",
 	       offsetof(struct workers_options, queue)),
+	OPTION("threads", 'T', OPTION_STRING, "GLOB", "the threads with such a name are the workers; leave out others (default: all are shown, and "
+	       "workers are those that ever entered a span)", offsetof(struct workers_options, threads)),
 	OPTION("limit", 'n', OPTION_U64, "N", "show the N threads with the most time on a CPU; 0: all (default 30)",
 	       offsetof(struct workers_options, limit)),
 	OPTION("top", 't', OPTION_U64, "N", "list the N longest runs, and the N longest idle sleeps (default 5)", offsetof(struct workers_options, top),
@@ -36,12 +39,13 @@ static const struct option_spec specs[] = {
 static const struct options options = {
 	.program = "txtrace workers",
 	.about = "What each thread did: how long it was on a CPU, how long it was active between two sleeps, how much of its time it was in spans. With "
-		 "--queue, also for how long threads that work for spans slept, outside of them, while the queue was not empty.",
+		 "--queue, also for how long workers slept, outside of spans, while the queue was not empty.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace workers bank.txtrace", "All threads, and the longest runs." },
 		{ "txtrace workers --queue 'open orders' bank.txtrace", "Who slept while there was work." },
+		{ "txtrace workers --queue 'open orders' --threads 'worker*' bank.txtrace", "Of these threads, also those that never had any." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_notes,
@@ -290,11 +294,8 @@ static int print_json(struct cli *cli, const struct workers_options *values, con
 {
 	struct json json;
 
-	json_init_file(&json, cli->out.file);
-	json.is_pretty = true;
-	json_object_begin(&json);
-	json_member_text(&json, "type", "workers");
-	capture_json(&json, &input->info);
+	cli_begin_json(cli, &json);
+	capture_json_begin(&json, "workers", &input->info);
 	json_member_text(&json, "queue", values->queue);
 	json_member_u64(&json, "queue_counters", worker_report_queue_count(report));
 	json_name(&json, "threads");
@@ -306,8 +307,7 @@ static int print_json(struct cli *cli, const struct workers_options *values, con
 	parked_json(&json, report);
 	json_member_u64(&json, "hidden_runs", worker_report_hidden_count(report));
 	json_member_bool(&json, "coarse", worker_report_is_coarse(report));
-	capture_losses_json(&json, &input->census);
-	json_object_end(&json);
+	capture_json_end(&json, &input->census);
 	return cli_finish_json(cli, &json);
 }
 
@@ -325,7 +325,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
-	report = worker_report_new(values.queue, (size_t)values.top);
+	report = worker_report_new(values.queue, values.threads, (size_t)values.top);
 	err = report ? 0 : -ENOMEM;
 	while (!err && log_input_next(&input, &record)) {
 		if (input.has_begun_capture)
@@ -337,10 +337,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		err = values.wants_json ? print_json(cli, &values, &input, report) : print_text(cli, &values, &input, report);
 	}
 	worker_report_free(report);
-	if (err)
-		cli_fail(cli, "can't report on the threads of '%s': %s", input.path, strerror(-err));
-	status = log_input_close(&input);
-	return err ? CLI_FAILED : status;
+	return log_input_end(&input, err, "report on the threads of");
 }
 
 const struct command command_workers = { "workers", "what each thread did, who was idle while there was work", &options, run };

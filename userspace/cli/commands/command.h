@@ -26,6 +26,7 @@ extern const struct command command_concurrency;
 extern const struct command command_dump;
 extern const struct command command_blocked;
 extern const struct command command_blame;
+extern const struct command command_neighbours;
 extern const struct command command_show;
 extern const struct command command_critical_path;
 extern const struct command command_info;

@@ -7,7 +7,7 @@
 
 const struct command *const commands[] = {
 	&command_report, &command_tree, &command_tail, &command_histogram, &command_flame, &command_workers,
-	&command_concurrency, &command_spans, &command_blocked, &command_blame, &command_show, &command_critical_path,
+	&command_concurrency, &command_spans, &command_blocked, &command_blame, &command_neighbours, &command_show, &command_critical_path,
 	&command_info, &command_dump, &command_export, &command_verify, &command_repair, &command_slice, &command_merge,
 	&command_recompress, &command_anonymize, &command_help, NULL,
 };

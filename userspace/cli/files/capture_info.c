@@ -242,7 +242,7 @@ static void losses_json(struct json *json, const struct log_census *census)
 	json_object_end(json);
 }
 
-void capture_losses_json(struct json *json, const struct log_census *census)
+static void incomplete_json(struct json *json, const struct log_census *census)
 {
 	json_member_bool(json, "complete", log_census_is_complete(census));
 	json_name(json, "range");
@@ -262,5 +262,18 @@ void capture_losses_json(struct json *json, const struct log_census *census)
 	json_member_u64(json, "parts", census->record_cnt[TXTRACE_RECORD_DAMAGE]);
 	json_member_u64(json, "bytes", census->damaged_bytes);
 	json_member_u64(json, "records", census->damaged_record_cnt);
+	json_object_end(json);
+}
+
+void capture_json_begin(struct json *json, const char *type, const struct txtrace_log_info *info)
+{
+	json_object_begin(json);
+	json_member_text(json, "type", type);
+	capture_json(json, info);
+}
+
+void capture_json_end(struct json *json, const struct log_census *census)
+{
+	incomplete_json(json, census);
 	json_object_end(json);
 }

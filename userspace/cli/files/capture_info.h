@@ -21,8 +21,14 @@ void capture_append_missing(struct text *text, const struct log_census *census);
 /* Rows of a table of two columns (name, what): events and losses, anomalies, damage. "0 lost" is said. */
 void capture_add_losses(struct table *table, const struct log_census *census);
 
-/* Members of the object that is open. */
-void capture_json(struct json *json, const struct txtrace_log_info *info);                /* "capture":{…} */
-void capture_losses_json(struct json *json, const struct log_census *census); /* "complete", "range", "losses", "anomalies", "damage" */
+/*
+ * The object that a command prints for machines: type and "capture" first; "complete", "range", "losses", "anomalies" and "damage" last. What it found goes
+ * between.
+ */
+void capture_json_begin(struct json *json, const char *type, const struct txtrace_log_info *info);
+void capture_json_end(struct json *json, const struct log_census *census);
+
+/* A member of the object that is open. */
+void capture_json(struct json *json, const struct txtrace_log_info *info); /* "capture":{…} */
 
 #endif

@@ -69,4 +69,7 @@ uint64_t log_input_total_bytes(const struct log_input *input);
 /* Says what was missing, once, and closes. */
 int log_input_close(struct log_input *input);
 
+/* The end of a command that read it: says that it can't do what was wanted ("report on") if there was an error, closes, and knows the exit status. */
+int log_input_end(struct log_input *input, int err, const char *what);
+
 #endif

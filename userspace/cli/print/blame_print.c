@@ -300,9 +300,7 @@ void blame_json(const struct blame_view *view, struct json *json)
 {
 	const struct blame *blame = view->blame;
 
-	json_object_begin(json);
-	json_member_text(json, "type", "blame");
-	capture_json(json, view->info);
+	capture_json_begin(json, "blame", view->info);
 	json_name(json, "pairs");
 	json_array_begin(json);
 	for (size_t i = 0; i < blame->pair_cnt; i++) {
@@ -321,6 +319,5 @@ void blame_json(const struct blame_view *view, struct json *json)
 	json_array_end(json);
 	wait_totals_json(json, view->sums);
 	wait_reasons_json(json, "unseen_reasons", blame->unseen.reason_ns);
-	capture_losses_json(json, view->census);
-	json_object_end(json);
+	capture_json_end(json, view->census);
 }

@@ -86,6 +86,8 @@ static void add_ledger(struct text *text, const struct txtrace_ledger *ledger)
 	}
 	add_u64(text, "detached_ns", ledger->detached_ns);
 	add_u64(text, "unknown_ns", ledger->unknown_ns);
+	if (ledger->interrupt_ns)
+		add_u64(text, "interrupt_ns", ledger->interrupt_ns);
 }
 
 static void add_span(struct text *text, const struct txtrace_record *record)
@@ -124,6 +126,8 @@ static void add_run(struct text *text, const struct txtrace_record *record)
 	add_u64(text, "cpu", run->cpu);
 	add_u64(text, "blocked_ns", run->blocked_ns);
 	add_u64(text, "runnable_ns", run->runnable_ns);
+	if (run->idle_ns)
+		add_u64(text, "idle_ns", run->idle_ns);
 	add_named(text, "left_as", left_as_name(run->left_as), run->left_as);
 	if (run->left_as != TXTRACE_LEFT_BLOCKED)
 		return;
@@ -139,6 +143,8 @@ static void add_wake(struct text *text, const struct txtrace_record *record)
 		{ TXTRACE_WAKE_WAKER_UNKNOWN, "waker_unknown" },
 		{ TXTRACE_WAKE_SPAN_KEYED, "span_keyed" },
 		{ TXTRACE_WAKE_WAKER_SPAN_KEYED, "waker_span_keyed" },
+		{ TXTRACE_WAKE_TIMER, "timer" },
+		{ TXTRACE_WAKE_SOFTIRQ, "softirq" },
 		{ 0, NULL },
 	};
 	const struct txtrace_wake *wake = &record->wake;
@@ -291,8 +297,9 @@ static void add_dropped(struct text *text, const struct txtrace_record *record)
 	add_u64(text, "first_ns", dropped->first_ns);
 	add_u64(text, "last_ns", dropped->last_ns);
 	add_u64(text, "batches", dropped->batch_cnt);
-	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind <= TXTRACE_RECORD_OBJECT; kind++)
-		add_u64(text, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
+	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++)
+		if (txtrace_record_kind_name(kind))
+			add_u64(text, txtrace_record_kind_name(kind), dropped->record_cnt[kind]);
 }
 
 static void add_continued(struct text *text, const struct txtrace_record *record)
@@ -326,6 +333,44 @@ static void add_object(struct text *text, const struct txtrace_record *record)
 	add_string(text, "name", &object->name);
 }
 
+static void add_other_run(struct text *text, const struct txtrace_record *record)
+{
+	static const struct flag_name flags[] = { { TXTRACE_OTHER_RUN_NOBODY_KNOWN, "nobody_known" }, { 0, NULL } };
+	const struct txtrace_other_run *run = &record->other_run;
+
+	add_u64(text, "begin_ns", run->begin_ns);
+	add_u64(text, "end_ns", run->end_ns);
+	add_u64(text, "pid", run->pid);
+	add_u64(text, "tid", run->tid);
+	add_string(text, "comm", &run->comm);
+	add_u64(text, "cpu", run->cpu);
+	add_u64(text, "moved_pid", run->moved_pid);
+	add_u64(text, "moved_tid", run->moved_tid);
+	add_flags(text, run->flags, flags);
+}
+
+static void add_cost(struct text *text, const struct txtrace_record *record)
+{
+	static const char *const entries[] = { "unknown", "trap", "call", "tracepoint" };
+	const struct txtrace_cost *cost = &record->cost;
+
+	add_u64(text, "time_ns", cost->time_ns);
+	add_u64(text, "since_ns", cost->since_ns);
+	add_string(text, "event", &cost->event);
+	add_u64(text, "events", cost->event_cnt);
+	add_u64(text, "timed_events", cost->timed_event_cnt);
+	add_u64(text, "timed_runs", cost->timed_run_cnt);
+	add_u64(text, "timed_run_ns", cost->timed_run_ns);
+	add_named(text, "entry", cost->entry < sizeof(entries) / sizeof(entries[0]) ? entries[cost->entry] : NULL, cost->entry);
+	add_u64(text, "entry_ps", cost->entry_ps);
+	add_u64(text, "empty_run_ps", cost->empty_run_ps);
+	add_u64(text, "idle_run_ps", cost->idle_run_ps);
+	add_u64(text, "calibrations", cost->calibration_cnt);
+	add_u64(text, "cpu_ns", cost->cpu_ns);
+	add_u64(text, "ring_bytes", cost->ring_bytes);
+	add_u64(text, "log_bytes", cost->log_bytes);
+}
+
 static void add_damage(struct text *text, const struct txtrace_record *record)
 {
 	const struct txtrace_damage *damage = &record->damage;
@@ -347,6 +392,7 @@ static void (*const kinds[TXTRACE_RECORD_KIND_COUNT])(struct text *text, const s
 	[TXTRACE_RECORD_SUMMARY] = add_summary,     [TXTRACE_RECORD_DROPPED] = add_dropped,
 	[TXTRACE_RECORD_CONTINUED] = add_continued, [TXTRACE_RECORD_STAY] = add_stay,
 	[TXTRACE_RECORD_OBJECT] = add_object,       [TXTRACE_RECORD_DAMAGE] = add_damage,
+	[TXTRACE_RECORD_COST] = add_cost,           [TXTRACE_RECORD_OTHER_RUN] = add_other_run,
 };
 
 void dump_line_append(struct text *text, const struct txtrace_record *record)

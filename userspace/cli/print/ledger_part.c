@@ -7,6 +7,7 @@
 #define DARK "\xe2\x96\x93"   /* dark shade */
 #define MEDIUM "\xe2\x96\x92" /* medium shade */
 #define LIGHT "\xe2\x96\x91"  /* light shade */
+#define QUADRANTS "\xe2\x96\x9a" /* two of four quadrants */
 
 #define LEDGER(member) offsetof(struct txtrace_ledger, member)
 #define BLOCKED(reason) (LEDGER(blocked_ns) + sizeof(uint64_t) * TXTRACE_BLOCK_##reason), true
@@ -24,8 +25,9 @@ const struct ledger_part ledger_parts[LEDGER_PART_COUNT] = {
 	{ "stopped", MEDIUM, "91", BLOCKED(STOPPED) },
 	{ "other", MEDIUM, "93", BLOCKED(OTHER) },
 	{ "throttled", DARK, "31", BLOCKED(THROTTLED) },
-	{ "detached", LIGHT, "37", LEDGER(detached_ns), false },
-	{ "unknown", "?", "90", LEDGER(unknown_ns), false },
+	[LEDGER_PART_DETACHED] = { "detached", LIGHT, "37", LEDGER(detached_ns), false },
+	[LEDGER_PART_UNKNOWN] = { "unknown", "?", "90", LEDGER(unknown_ns), false },
+	[LEDGER_PART_INTERRUPT] = { "interrupt", QUADRANTS, "92", LEDGER(interrupt_ns), false },
 };
 
 uint64_t ledger_part_ns(const struct txtrace_ledger *ledger, size_t part)
@@ -139,6 +141,8 @@ void ledger_json(struct json *json, const struct txtrace_ledger *ledger)
 	json_object_end(json);
 	json_member_u64(json, "detached_ns", ledger->detached_ns);
 	json_member_u64(json, "unknown_ns", ledger->unknown_ns);
+	if (ledger->interrupt_ns)
+		json_member_u64(json, "interrupt_ns", ledger->interrupt_ns);
 }
 
 static void member_percent(struct json *json, const char *name, uint64_t part_ns, uint64_t sum_ns)
@@ -164,4 +168,6 @@ void ledger_json_percent(struct json *json, const struct txtrace_ledger *ledger)
 	json_object_end(json);
 	member_percent(json, "detached", ledger->detached_ns, sum_ns);
 	member_percent(json, "unknown", ledger->unknown_ns, sum_ns);
+	if (ledger->interrupt_ns)
+		member_percent(json, "interrupt", ledger->interrupt_ns, sum_ns);
 }

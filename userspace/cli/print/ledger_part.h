@@ -20,7 +20,13 @@ struct ledger_part {
 	bool is_blocked;
 };
 
-#define LEDGER_PART_COUNT (4 + TXTRACE_BLOCK_REASON_COUNT)
+/* In the order of struct txtrace_ledger. */
+enum {
+	LEDGER_PART_DETACHED = 2 + TXTRACE_BLOCK_REASON_COUNT,
+	LEDGER_PART_UNKNOWN,
+	LEDGER_PART_INTERRUPT,
+	LEDGER_PART_COUNT,
+};
 
 extern const struct ledger_part ledger_parts[LEDGER_PART_COUNT];
 
@@ -35,10 +41,14 @@ void ledger_bar(struct table *table, const struct txtrace_ledger *ledger, size_t
  */
 void ledger_list(struct text *text, const struct txtrace_ledger *ledger, uint64_t sum_ns, uint64_t cnt, size_t indent, size_t columns);
 
-/* Members of the object that is open: "on_cpu_ns", "runnable_ns", "blocked_ns", "blocked":{reason:ns}, "detached_ns", "unknown_ns". */
+/*
+ * Members of the object that is open: "on_cpu_ns", "runnable_ns", "blocked_ns", "blocked":{reason:ns}, "detached_ns", "unknown_ns"; "interrupt_ns", if
+ * there is any. */
 void ledger_json(struct json *json, const struct txtrace_ledger *ledger);
 
-/* In percent: "on_cpu", "runnable", "blocked", "blocked_by":{reason:percent}, "detached", "unknown"; null of nothing. */
+/*
+ * In percent: "on_cpu", "runnable", "blocked", "blocked_by":{reason:percent}, "detached", "unknown", and "interrupt" if there is any; null of
+ * nothing. */
 void ledger_json_percent(struct json *json, const struct txtrace_ledger *ledger);
 
 #endif

@@ -21,6 +21,8 @@ static const struct {
 	[PARTY_UNSEEN] = { "", "(wakeup not seen)" },
 	[PARTY_NO_SPAN] = { "", "(no span)" },
 	[PARTY_REST] = { "", "(all others)" },
+	[PARTY_TIMER] = { "", "(timer)" },
+	[PARTY_SOFTIRQ] = { "", "(softirq)" },
 };
 
 void party_append(struct text *text, const struct party *party, size_t max_columns)

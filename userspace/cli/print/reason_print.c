@@ -75,11 +75,8 @@ int reason_json(struct cli *cli, const struct block_report *report, const struct
 {
 	struct json json;
 
-	json_init_file(&json, cli->out.file);
-	json.is_pretty = true;
-	json_object_begin(&json);
-	json_member_text(&json, "type", "report");
-	capture_json(&json, &input->info);
+	cli_begin_json(cli, &json);
+	capture_json_begin(&json, "report", &input->info);
 	json_member_text(&json, "by", "reason");
 	json_name(&json, "rows");
 	json_array_begin(&json);
@@ -98,7 +95,6 @@ int reason_json(struct cli *cli, const struct block_report *report, const struct
 		json_object_end(&json);
 	}
 	json_array_end(&json);
-	capture_losses_json(&json, &input->census);
-	json_object_end(&json);
+	capture_json_end(&json, &input->census);
 	return cli_finish_json(cli, &json);
 }

@@ -42,6 +42,7 @@ static struct txtrace_ledger mean_ledger(const struct span_sums *sums)
 		mean.blocked_ns[i] /= cnt;
 	mean.detached_ns /= cnt;
 	mean.unknown_ns /= cnt;
+	mean.interrupt_ns /= cnt;
 	return mean;
 }
 
@@ -128,7 +129,6 @@ int report_json(const struct label_report *report, const struct txtrace_log_info
 	totals_json(json, "without_parent", label_report_top_level(report));
 	json_member_u64(json, "unfinished", census->unfinished_cnt);
 	json_member_bool(json, "coarse", label_report_is_coarse(report));
-	capture_losses_json(json, census);
-	json_object_end(json);
+	capture_json_end(json, census);
 	return json->err;
 }

@@ -297,6 +297,17 @@ static void add_split_rows(struct printer *printer, struct table *table, const s
 		table_line(table, text_string(&printer->text));
 }
 
+static bool has_interrupts(const struct printer *printer)
+{
+	for (size_t i = 0; i < split_row_count(printer); i++) {
+		struct split_row row = split_row_at(printer, i);
+
+		if (row.sums->ledger.interrupt_ns)
+			return true;
+	}
+	return false;
+}
+
 static void print_split(struct printer *printer)
 {
 	struct split_columns split = { .cnt = 0 };
@@ -312,9 +323,12 @@ static void print_split(struct printer *printer)
 	}
 	print(printer, table);
 	table_free(table);
-	fprintf(printer->screen->file, "%s on-CPU  %s runnable  %s blocked  %s detached  %s unknown\n", ledger_parts[0].glyph,
-		ledger_parts[1].glyph, ledger_parts[2].glyph, ledger_parts[LEDGER_PART_COUNT - 2].glyph,
-		ledger_parts[LEDGER_PART_COUNT - 1].glyph);
+	fprintf(printer->screen->file, "%s on-CPU  %s runnable  %s blocked  %s detached  %s unknown", ledger_parts[0].glyph,
+		ledger_parts[1].glyph, ledger_parts[2].glyph, ledger_parts[LEDGER_PART_DETACHED].glyph,
+		ledger_parts[LEDGER_PART_UNKNOWN].glyph);
+	if (has_interrupts(printer))
+		fprintf(printer->screen->file, "  %s interrupt", ledger_parts[LEDGER_PART_INTERRUPT].glyph);
+	fputc('\n', printer->screen->file);
 }
 
 /* ---- the foot ---- */

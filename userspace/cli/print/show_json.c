@@ -55,9 +55,7 @@ void show_json(const struct chosen_span *chosen, struct json *json)
 	const struct span_window *window = &chosen->window;
 	struct txtrace_string no_name = { NULL, 0 };
 
-	json_object_begin(json);
-	json_member_text(json, "type", "show");
-	capture_json(json, &chosen->info);
+	capture_json_begin(json, "show", &chosen->info);
 	json_name(json, "span");
 	span_json(json, &window->span, thread_names_get(chosen->names, window->span.pid, window->span.tid));
 	json_name(json, "stays");
@@ -80,6 +78,5 @@ void show_json(const struct chosen_span *chosen, struct json *json)
 		mark_json(json, &window->marks[i]);
 	json_array_end(json);
 	json_member_bool(json, "memory_used_up", window->is_full);
-	capture_losses_json(json, &chosen->census);
-	json_object_end(json);
+	capture_json_end(json, &chosen->census);
 }

@@ -197,7 +197,7 @@ static int hide_short_ones(struct waterfall *waterfall, size_t limit)
 
 static const char *glyph_of(const struct line *line)
 {
-	static const size_t parts[] = { [WINDOW_ON_CPU] = 0, [WINDOW_RUNNABLE] = 1, [WINDOW_BLOCKED] = 2, [WINDOW_UNKNOWN] = LEDGER_PART_COUNT - 1 };
+	static const size_t parts[] = { [WINDOW_ON_CPU] = 0, [WINDOW_RUNNABLE] = 1, [WINDOW_BLOCKED] = 2, [WINDOW_UNKNOWN] = LEDGER_PART_UNKNOWN };
 
 	if (line->kind == LINE_CHILD)
 		return "\xe2\x94\x81";

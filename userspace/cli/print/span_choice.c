@@ -170,7 +170,7 @@ static struct party waker_party(const struct chosen_span *chosen, const struct w
 	if (wake->flags & TXTRACE_WAKE_WAKER_UNKNOWN)
 		return (struct party){ .kind = PARTY_UNKNOWN };
 	if (wake->flags & TXTRACE_WAKE_INTERRUPT)
-		return (struct party){ .kind = PARTY_INTERRUPT };
+		return (struct party){ .kind = party_of_interrupt(wake->flags) };
 	if (wake->waker_span) {
 		span = span_window_find(&chosen->window, wake->flags & TXTRACE_WAKE_WAKER_SPAN_KEYED, wake->waker_pid, wake->waker_span,
 					wake->time_ns);

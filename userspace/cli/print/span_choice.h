@@ -49,7 +49,7 @@ void chosen_span_append_thread(const struct chosen_span *chosen, struct text *te
 /* "flush", "(no span)", by the index in the window. */
 void chosen_span_append_label(const struct chosen_span *chosen, struct text *text, size_t span);
 
-/* Who ended a wait: "flush (worker-2 12)", "worker-2 12", "(interrupt)", "(nobody known)"; nothing if the wakeup is not in the log. */
+/* Who ended a wait: "flush (worker-2 12)", "worker-2 12", "(timer)", "(nobody known)"; nothing if the wakeup is not in the log. */
 void chosen_span_append_waker(const struct chosen_span *chosen, struct text *text, const struct window_segment *wait);
 
 /* The same as members "waker" ({"kind", "name"}) and "waker_tid", "waker_pid", "waker_span" of the open object. */

@@ -14,6 +14,7 @@
 #define NUMBERS_COLUMNS 62 /* what the columns of numbers take, about; and each of the others that may be there: */
 #define DETACHED_COLUMNS 10
 #define UNKNOWN_COLUMNS 9
+#define INTERRUPT_COLUMNS 11
 #define PLACES_COLUMNS 19
 #define COLUMN_MAX 12
 
@@ -61,6 +62,7 @@ struct tree_printer {
 	bool has_places;   /* columns that are only there if there is anything in them */
 	bool has_detached;
 	bool has_unknown;
+	bool has_interrupt;
 	bool has_at_most;
 	uint64_t row_cnt;
 	uint64_t span_cnt;
@@ -79,6 +81,7 @@ static void survey(struct tree_printer *printer, const struct tree_node *node)
 		increase(&printer->lower_bound_cnt, child->lower_bounds ? child->lower_bounds->cnt : 0);
 		printer->has_detached |= self.detached_ns > 0;
 		printer->has_unknown |= self.unknown_ns > 0;
+		printer->has_interrupt |= self.interrupt_ns > 0;
 		printer->has_places |= child->place_cnt[TREE_APART] || child->place_cnt[TREE_DIVIDED] || child->place_cnt[TREE_UNSURE];
 		survey(printer, child);
 	}
@@ -130,6 +133,8 @@ static void add_numbers(struct tree_printer *printer, const struct tree_node *no
 		add_time(table, "37", "", self.detached_ns);
 	if (printer->has_unknown)
 		add_time(table, "90", "", self.unknown_ns);
+	if (printer->has_interrupt)
+		add_time(table, "92", "", self.interrupt_ns);
 	if (printer->has_places)
 		add_places(printer, node);
 	table_end_row(table);
@@ -210,6 +215,8 @@ static size_t make_columns(const struct tree_printer *printer, struct table_colu
 		columns[cnt++] = (struct table_column){ "detached", TABLE_RIGHT, self };
 	if (printer->has_unknown)
 		columns[cnt++] = (struct table_column){ "unknown", TABLE_RIGHT, self };
+	if (printer->has_interrupt)
+		columns[cnt++] = (struct table_column){ "interrupt", TABLE_RIGHT, self };
 	if (printer->has_places)
 		columns[cnt++] = (struct table_column){ "not in the parent", TABLE_LEFT, NULL };
 	return cnt;
@@ -254,7 +261,7 @@ static int print_foot(struct cli *cli, const struct tree_printer *printer, const
 static size_t label_columns(const struct tree_printer *printer, size_t screen_columns)
 {
 	size_t taken = NUMBERS_COLUMNS + printer->has_detached * DETACHED_COLUMNS + printer->has_unknown * UNKNOWN_COLUMNS +
-		       printer->has_places * PLACES_COLUMNS;
+		       printer->has_interrupt * INTERRUPT_COLUMNS + printer->has_places * PLACES_COLUMNS;
 	size_t left = screen_columns > taken + LABEL_COLUMNS_MIN ? screen_columns - taken : LABEL_COLUMNS_MIN;
 
 	return left < LABEL_COLUMNS_MAX ? left : LABEL_COLUMNS_MAX;
@@ -366,18 +373,14 @@ int tree_print_json(struct cli *cli, const struct span_tree *tree, const struct 
 	struct json json;
 	uint64_t row = 0;
 
-	json_init_file(&json, cli->out.file);
-	json.is_pretty = true;
-	json_object_begin(&json);
-	json_member_text(&json, "type", "tree");
-	capture_json(&json, &input->info);
+	cli_begin_json(cli, &json);
+	capture_json_begin(&json, "tree", &input->info);
 	json_name(&json, "rows");
 	json_array_begin(&json);
 	rows_json(&json, tree, span_tree_root(tree), 0, &row);
 	json_array_end(&json);
 	json_member_u64(&json, "given_up_parents", span_tree_given_up_count(tree));
 	json_member_bool(&json, "has_rest", span_tree_has_rest(tree));
-	capture_losses_json(&json, &input->census);
-	json_object_end(&json);
+	capture_json_end(&json, &input->census);
 	return cli_finish_json(cli, &json);
 }

@@ -2,6 +2,7 @@
 #include "log/file/log_file.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,7 +12,9 @@
 struct log_file {
 	int fd;
 	struct file_series *series;
-	struct log_file_options options;
+	bool keeps_older;
+	_Atomic uint64_t keep_cnt; /* the limits: they may be changed from another thread */
+	_Atomic uint64_t keep_bytes;
 	uint64_t bytes;
 	bool has_pruned; /* since it was begun */
 };
@@ -32,8 +35,10 @@ int log_file_open(struct log_file **result, const char *path, const struct log_f
 	if (!file)
 		return -ENOMEM;
 	file->fd = -1;
-	if (options)
-		file->options = *options;
+	if (options) {
+		file->keeps_older = options->keeps_older;
+		log_file_set_limits(file, &options->limits);
+	}
 	err = file_series_open(&file->series, path);
 	if (!err)
 		file->fd = file_series_begin(file->series);
@@ -70,16 +75,30 @@ static int write_all(int fd, struct iovec *parts, int part_cnt)
 	return 0;
 }
 
+void log_file_set_limits(struct log_file *file, const struct file_series_limits *limits)
+{
+	atomic_store_explicit(&file->keep_cnt, limits->file_cnt, memory_order_relaxed);
+	atomic_store_explicit(&file->keep_bytes, limits->total_bytes, memory_order_relaxed);
+}
+
+static struct file_series_limits limits_of(const struct log_file *file)
+{
+	return (struct file_series_limits){
+		.file_cnt = atomic_load_explicit(&file->keep_cnt, memory_order_relaxed),
+		.total_bytes = atomic_load_explicit(&file->keep_bytes, memory_order_relaxed),
+	};
+}
+
 /* Not before something was written: a recording that does not start removes nothing. */
 static int make_room(struct log_file *file)
 {
-	const struct file_series_limits *limits = &file->options.limits;
+	const struct file_series_limits limits = limits_of(file);
 	uint64_t total_bytes = file_series_older_bytes(file->series) + file->bytes;
 
-	if (!file->options.keeps_older || (file->has_pruned && (!limits->total_bytes || total_bytes <= limits->total_bytes)))
+	if (!file->keeps_older || (file->has_pruned && (!limits.total_bytes || total_bytes <= limits.total_bytes)))
 		return 0;
 	file->has_pruned = true;
-	return file_series_prune(file->series, limits, file->bytes);
+	return file_series_prune(file->series, &limits, file->bytes);
 }
 
 int log_file_write(struct log_file *file, const void *head, size_t head_bytes, const void *body, size_t body_bytes)
@@ -165,13 +184,13 @@ static bool is_still_partial(const struct log_file *file)
 
 int log_file_complete(struct log_file *file, struct log_file_names *names)
 {
-	bool keeps_older = file->options.keeps_older;
+	const struct file_series_limits limits = limits_of(file);
 	int err = 0;
 
 	if (!log_file_is_direct(file))
-		err = end_partial(file, keeps_older ? file_series_finish : file_series_replace);
-	if (!err && keeps_older)
-		file_series_prune(file->series, &file->options.limits, UINT64_MAX); /* it is safe: what can't be removed now will be by the next one */
+		err = end_partial(file, file->keeps_older ? file_series_finish : file_series_replace);
+	if (!err && file->keeps_older)
+		file_series_prune(file->series, &limits, UINT64_MAX); /* it is safe: what can't be removed now will be by the next one */
 	tell_names(file, names, !err, err && is_still_partial(file));
 	free_file(file);
 	return err;

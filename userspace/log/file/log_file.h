@@ -22,6 +22,9 @@ struct log_file_options {
 /* NULL: replaces what is there. -EBUSY: path.partial is being written by another recorder. -EISDIR: path is a directory. */
 int log_file_open(struct log_file **file, const char *path, const struct log_file_options *options);
 
+/* Other limits, for what is removed from now on. From any thread. */
+void log_file_set_limits(struct log_file *file, const struct file_series_limits *limits);
+
 /* All of it, or an error: then the bytes that did get out are taken back where that is possible, so that the file ends where it ended before. */
 int log_file_write(struct log_file *file, const void *head, size_t head_bytes, const void *body, size_t body_bytes);
 

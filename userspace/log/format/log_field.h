@@ -12,7 +12,7 @@
 #include "txtrace/log.h"
 
 #define FIELD_TIME 0   /* of every kind */
-#define FIELD_THREAD 1 /* of every kind but LOSS, SUMMARY, DROPPED and CONTINUED */
+#define FIELD_THREAD 1 /* of every kind but LOSS, SUMMARY, DROPPED, CONTINUED and COST */
 
 enum span_field {
 	SPAN_END_THREAD = 2,
@@ -34,7 +34,8 @@ enum span_field {
 	SPAN_DETACHED = 27,
 	SPAN_UNKNOWN = 28,
 	SPAN_BASIS = 29,
-	SPAN_FIELD_COUNT = 30,
+	SPAN_INTERRUPT = 30, /* since 1.1; with SPAN_DERIVED 0 */
+	SPAN_FIELD_COUNT = 31,
 };
 
 /* The parts of the ledger, in the order of their fields. */
@@ -44,7 +45,7 @@ enum ledger_part {
 	PART_BLOCKED = 2, /* one for each reason */
 	PART_DETACHED = SPAN_DETACHED - SPAN_ON_CPU,
 	PART_UNKNOWN = SPAN_UNKNOWN - SPAN_ON_CPU,
-	SPAN_PART_COUNT = PART_UNKNOWN + 1,
+	SPAN_PART_COUNT = PART_UNKNOWN + 1, /* of version 1.0: those that have a basis and can be derived */
 };
 
 /* SPAN_BASIS: what the fields of the ledger are added to */
@@ -74,7 +75,9 @@ enum run_field {
 	RUN_SYSCALL = 9,
 	RUN_OBJECT = 10,
 	RUN_OBJECT_MORE = 11, /* is added to it */
-	RUN_FIELD_COUNT = 12,
+	RUN_IDLE_FROM = 12, /* since 1.1, as the next one */
+	RUN_IDLE = 13,
+	RUN_FIELD_COUNT = 14,
 };
 
 /* RUN_BEGIN_FROM: what RUN_BEGIN is counted from */
@@ -83,6 +86,13 @@ enum run_begin_from {
 	RUN_BEGIN_FROM_END = 1,   /* backwards from its own end */
 	RUN_BEGIN_FROM_READY = 2, /* forwards from when the thread was woken or last left */
 	RUN_BEGIN_FROM_TOLD = 3,  /* forwards from what a span told */
+};
+
+/* RUN_IDLE_FROM: for how long the CPU was idle before */
+enum run_idle_from {
+	RUN_IDLE_NONE = 0,
+	RUN_IDLE_ALL = 1,  /* for all of the runnable time */
+	RUN_IDLE_LESS = 2, /* for the runnable time less RUN_IDLE */
 };
 
 enum wake_field {
@@ -171,7 +181,7 @@ enum dropped_field {
 	DROPPED_SINCE_LAST = 2,
 	DROPPED_BATCHES = 3,
 	DROPPED_RECORDS = 4, /* one for each kind, from kind 1 */
-	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_OBJECT,
+	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_COST,
 };
 
 enum continued_field {
@@ -202,8 +212,42 @@ enum object_field {
 	OBJECT_FIELD_COUNT = 5,
 };
 
+enum other_run_field {
+	OTHER_RUN_CPU = 2,
+	OTHER_RUN_FLAGS = 3,
+	OTHER_RUN_COMM = 4,
+	OTHER_RUN_MOVED = 5, /* 0: none, else the thread + 1 */
+	OTHER_RUN_BEGIN_FROM = 6,
+	OTHER_RUN_BEGIN = 7,
+	OTHER_RUN_FIELD_COUNT = 8,
+};
+
+/* OTHER_RUN_BEGIN_FROM: what OTHER_RUN_BEGIN is counted from */
+enum other_run_begin_from {
+	OTHER_RUN_FROM_END = 0, /* backwards from its own end */
+	OTHER_RUN_FROM_CPU = 1, /* forwards from the end of the last run on this CPU */
+};
+
+enum cost_field {
+	COST_SINCE = 1,
+	COST_EVENT = 2,
+	COST_EVENTS = 3,
+	COST_TIMED_EVENTS = 4,
+	COST_TIMED_RUNS = 5,
+	COST_TIMED_RUN_NS = 6,
+	COST_ENTRY = 7,
+	COST_ENTRY_PS = 8,
+	COST_EMPTY_RUN_PS = 9,
+	COST_IDLE_RUN_PS = 10,
+	COST_CALIBRATIONS = 11,
+	COST_CPU_NS = 12,
+	COST_RING_BYTES = 13,
+	COST_LOG_BYTES = 14,
+	COST_FIELD_COUNT = 15,
+};
+
 /* Kinds that a file can hold; the reader's own DAMAGE is none. */
-#define LOG_KIND_COUNT (TXTRACE_RECORD_OBJECT + 1)
+#define LOG_KIND_COUNT (TXTRACE_RECORD_COST + 1)
 
 /* No kind of this version has more. */
 #define LOG_KNOWN_FIELD_MAX 32

@@ -92,6 +92,7 @@ static inline void fill_run(struct model *noting, const struct record_shape *sha
 	run->end_ns = end_ns;
 	run->runnable_ns = runnable_ns;
 	run->blocked_ns = model_blocked(thread, begin_ns, runnable_ns) + more_blocked;
+	run->idle_ns |= runnable_ns & shape->idle_mask;
 	if (noting)
 		model_note_run(noting, thread, run);
 	*shape->cpu_end_ns = thread->last_end_ns = thread->ready_ns = end_ns;

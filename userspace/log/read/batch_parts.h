@@ -50,6 +50,7 @@ struct record_shape {
 	struct column *time;
 	struct model_thread *thread; /* of a run or wake with a way of its own */
 	uint64_t *cpu_end_ns;
+	uint64_t idle_mask; /* of a run: what of its runnable time the CPU was idle: all bits or none */
 	union {
 		struct txtrace_run run; /* all but the times */
 		struct txtrace_wake wake;

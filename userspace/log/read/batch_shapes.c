@@ -110,6 +110,11 @@ static bool is_plain_wake(const struct record_shape *shape, uint32_t fields)
 	       shape->values[WAKE_WAKER_SPAN_SLOT] == SLOT_ZERO;
 }
 
+static bool is_plain_run(const struct record_shape *shape, uint32_t fields)
+{
+	return shape->kind == TXTRACE_RECORD_RUN && !(fields & ~RUN_TIMES) && shape->values[RUN_IDLE_FROM] != RUN_IDLE_LESS;
+}
+
 /* Makes the record of this shape, all but its times, if the shape is one of those that have a way of their own. */
 static void prepare_shape(struct batch_decoder *decoder, struct record_shape *shape)
 {
@@ -120,7 +125,7 @@ static void prepare_shape(struct batch_decoder *decoder, struct record_shape *sh
 
 	shape->way = shape->kind < LOG_KIND_COUNT && kind_fields[shape->kind].count ? WAY_GENERAL : WAY_UNKNOWN;
 	shape->time = fields & 1u << FIELD_TIME ? shape->steps[0].column : NULL;
-	if (!shape->time || (!(shape->kind == TXTRACE_RECORD_RUN && !(fields & ~RUN_TIMES)) && !is_plain_wake(shape, fields)))
+	if (!shape->time || (!is_plain_run(shape, fields) && !is_plain_wake(shape, fields)))
 		return;
 	if (!record_unpack(unpacker, shape->kind, shape->values, &record))
 		return;
@@ -128,6 +133,8 @@ static void prepare_shape(struct batch_decoder *decoder, struct record_shape *sh
 	if (shape->kind == TXTRACE_RECORD_RUN) {
 		shape->way = shape->step_cnt > 1 || unpacker->model.waits ? WAY_RUN_TIMES : WAY_RUN_CPU + (uint32_t)shape->values[RUN_BEGIN_FROM];
 		shape->run = record.run;
+		shape->idle_mask = shape->values[RUN_IDLE_FROM] == RUN_IDLE_ALL ? UINT64_MAX : 0;
+		shape->run.idle_ns = 0;
 		shape->cpu_end_ns = model_cpu_end(&unpacker->model, record.run.cpu);
 	} else {
 		shape->way = WAY_WAKE;

@@ -21,6 +21,7 @@ static const char *const record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_SUMMARY] = "summary",     [TXTRACE_RECORD_DROPPED] = "dropped",
 	[TXTRACE_RECORD_CONTINUED] = "continued", [TXTRACE_RECORD_STAY] = "stay",
 	[TXTRACE_RECORD_OBJECT] = "object",       [TXTRACE_RECORD_DAMAGE] = "damage",
+	[TXTRACE_RECORD_COST] = "cost",           [TXTRACE_RECORD_OTHER_RUN] = "other_run",
 };
 
 static const char *const anomalies[TXTRACE_ANOMALY_COUNT] = {
@@ -73,5 +74,6 @@ uint64_t txtrace_ledger_sum_ns(const struct txtrace_ledger *ledger)
 	sum = add_saturating(sum, ledger->on_cpu_ns);
 	sum = add_saturating(sum, ledger->runnable_ns);
 	sum = add_saturating(sum, ledger->detached_ns);
+	sum = add_saturating(sum, ledger->interrupt_ns);
 	return add_saturating(sum, ledger->unknown_ns);
 }

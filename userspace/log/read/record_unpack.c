@@ -93,6 +93,7 @@ static void unpack_ledger(struct model *model, const uint64_t *fields, const str
 	memcpy(ledger->blocked_ns, parts + PART_BLOCKED, sizeof(ledger->blocked_ns));
 	ledger->detached_ns = parts[PART_DETACHED];
 	ledger->unknown_ns = parts[PART_UNKNOWN];
+	ledger->interrupt_ns = fields[SPAN_INTERRUPT];
 }
 
 static void unpack_span_begin(struct model *model, struct model_thread *thread, const uint64_t *fields, struct txtrace_span *span)
@@ -174,7 +175,7 @@ static bool unpack_run(struct record_unpacker *unpacker, const uint64_t *fields,
 	struct txtrace_run *run = &record->run;
 
 	if (!thread || fields[RUN_OBJECT] > unpacker->object_cnt ||
-	    !unpack_run_begin(unpacker, thread, fields, *cpu_end_ns, &run->begin_ns))
+	    fields[RUN_IDLE_FROM] > RUN_IDLE_LESS || !unpack_run_begin(unpacker, thread, fields, *cpu_end_ns, &run->begin_ns))
 		return false;
 	run->tid = thread->tid;
 	run->pid = thread->pid;
@@ -186,6 +187,7 @@ static bool unpack_run(struct record_unpacker *unpacker, const uint64_t *fields,
 	run->reason = (uint8_t)fields[RUN_REASON];
 	run->syscall_nr = (int32_t)((uint32_t)fields[RUN_SYSCALL] - SYSCALL_BIAS);
 	run->object = (fields[RUN_OBJECT] ? unpacker->objects[fields[RUN_OBJECT] - 1] : 0) + fields[RUN_OBJECT_MORE];
+	run->idle_ns = fields[RUN_IDLE_FROM] ? run->runnable_ns - fields[RUN_IDLE] : 0;
 	if (unpacker->model.waits)
 		model_note_run(&unpacker->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
@@ -417,6 +419,48 @@ static bool unpack_object(struct record_unpacker *unpacker, const uint64_t *fiel
 	return unpack_text(unpacker, fields[OBJECT_NAME], &object->name);
 }
 
+static bool unpack_other_run(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+{
+	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]), *moved = thread;
+	struct txtrace_other_run *run = &record->other_run;
+
+	if (fields[OTHER_RUN_MOVED])
+		moved = unpack_thread(unpacker, fields[OTHER_RUN_MOVED] - 1);
+	if (!thread || !moved || fields[OTHER_RUN_BEGIN_FROM] > OTHER_RUN_FROM_CPU)
+		return false;
+	run->end_ns = unpacker->model.time_ns;
+	run->cpu = (uint32_t)fields[OTHER_RUN_CPU];
+	run->begin_ns = fields[OTHER_RUN_BEGIN_FROM] == OTHER_RUN_FROM_CPU ?
+				*model_cpu_end(&unpacker->model, run->cpu) + fields[OTHER_RUN_BEGIN] : run->end_ns - fields[OTHER_RUN_BEGIN];
+	run->tid = thread->tid;
+	run->pid = thread->pid;
+	run->flags = (uint32_t)fields[OTHER_RUN_FLAGS];
+	run->moved_tid = fields[OTHER_RUN_MOVED] ? moved->tid : 0;
+	run->moved_pid = fields[OTHER_RUN_MOVED] ? moved->pid : 0;
+	return unpack_name(unpacker, fields[OTHER_RUN_COMM], &run->comm);
+}
+
+static bool unpack_cost(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+{
+	struct txtrace_cost *cost = &record->cost;
+
+	cost->time_ns = unpacker->model.time_ns;
+	cost->since_ns = cost->time_ns - fields[COST_SINCE];
+	cost->event_cnt = fields[COST_EVENTS];
+	cost->timed_event_cnt = fields[COST_TIMED_EVENTS];
+	cost->timed_run_cnt = fields[COST_TIMED_RUNS];
+	cost->timed_run_ns = fields[COST_TIMED_RUN_NS];
+	cost->entry = (uint8_t)fields[COST_ENTRY];
+	cost->entry_ps = fields[COST_ENTRY_PS];
+	cost->empty_run_ps = fields[COST_EMPTY_RUN_PS];
+	cost->idle_run_ps = fields[COST_IDLE_RUN_PS];
+	cost->calibration_cnt = fields[COST_CALIBRATIONS];
+	cost->cpu_ns = fields[COST_CPU_NS];
+	cost->ring_bytes = fields[COST_RING_BYTES];
+	cost->log_bytes = fields[COST_LOG_BYTES];
+	return unpack_name(unpacker, fields[COST_EVENT], &cost->event);
+}
+
 typedef bool (*unpack_fn)(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record);
 
 static const unpack_fn unpacks[LOG_KIND_COUNT] = {
@@ -427,7 +471,8 @@ static const unpack_fn unpacks[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_LOSS] = unpack_loss,           [TXTRACE_RECORD_OPEN_SPAN] = unpack_open_span,
 	[TXTRACE_RECORD_SUMMARY] = unpack_summary,     [TXTRACE_RECORD_DROPPED] = unpack_dropped,
 	[TXTRACE_RECORD_CONTINUED] = unpack_continued, [TXTRACE_RECORD_STAY] = unpack_stay,
-	[TXTRACE_RECORD_OBJECT] = unpack_object,
+	[TXTRACE_RECORD_OBJECT] = unpack_object,       [TXTRACE_RECORD_COST] = unpack_cost,
+	[TXTRACE_RECORD_OTHER_RUN] = unpack_other_run,
 };
 
 bool record_unpack(struct record_unpacker *unpacker, uint32_t kind, const uint64_t *fields, struct txtrace_record *record)

@@ -97,7 +97,7 @@ int log_store_open(struct log_store **result, const char *path, const struct txt
 {
 	struct log_file_options file = {
 		.keeps_older = options->keeps_older,
-		.limits = { .file_cnt = options->keep_cnt, .total_bytes = options->keep_bytes },
+		.limits = { .file_cnt = options->limits.keep_cnt, .total_bytes = options->limits.keep_bytes },
 	};
 	struct log_store *store = new_store(info, options);
 	int err;
@@ -192,6 +192,11 @@ static int write_index(struct log_store *store)
 }
 
 /* Each file stands alone: a header, an index of its own. */
+void log_store_set_limits(struct log_store *store, const struct file_series_limits *limits)
+{
+	log_file_set_limits(store->file, limits);
+}
+
 static int begin_next_file(struct log_store *store)
 {
 	uint64_t ended_bytes;

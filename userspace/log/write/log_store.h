@@ -35,6 +35,7 @@ int log_store_skip(struct log_store *store); /* leaves a place in the sequence o
 int log_store_check(struct log_store *store, bool syncs);
 
 /* From any thread. */
+void log_store_set_limits(struct log_store *store, const struct file_series_limits *limits);
 int log_store_error(const struct log_store *store);
 uint64_t log_store_bytes(const struct log_store *store); /* in all files */
 uint64_t log_store_file_bytes(const struct log_store *store, uint32_t part); /* in the file of that part; 0: it is not there yet, or has ended */

@@ -48,6 +48,22 @@ static void free_writer(struct log_writer *writer)
 	free(writer);
 }
 
+/* What is kept has room for the file that is written and one before it. */
+static void fit_limits(struct log_writer_limits *limits)
+{
+	if (limits->keep_bytes && (!limits->rotate_bytes || limits->rotate_bytes > limits->keep_bytes / 2))
+		limits->rotate_bytes = limits->keep_bytes / 2;
+}
+
+void log_writer_set_limits(struct log_writer *writer, const struct log_writer_limits *limits)
+{
+	const struct file_series_limits kept = { .file_cnt = limits->keep_cnt, .total_bytes = limits->keep_bytes };
+
+	writer->options.limits = *limits;
+	fit_limits(&writer->options.limits);
+	log_store_set_limits(writer->store, &kept);
+}
+
 int log_writer_open(struct log_writer **result, const char *path, const struct txtrace_log_info *info,
 		    const struct log_writer_options *options)
 {
@@ -59,8 +75,7 @@ int log_writer_open(struct log_writer **result, const char *path, const struct t
 	writer->options = *options;
 	if (!options->batch_bytes)
 		writer->options.batch_bytes = DEFAULT_BATCH_BYTES;
-	if (options->keep_bytes && (!options->rotate_bytes || options->rotate_bytes > options->keep_bytes / 2))
-		writer->options.rotate_bytes = options->keep_bytes / 2;
+	fit_limits(&writer->options.limits);
 	writer->anchor_monotonic_ns = writer->part_begin_ns = info->start_monotonic_ns;
 	writer->anchor_realtime_ns = info->start_realtime_ns;
 	writer->part = info->part;
@@ -159,11 +174,11 @@ static uint64_t part_bytes(const struct log_writer *writer)
 
 static void look_at_part(struct log_writer *writer)
 {
-	const struct log_writer_options *options = &writer->options;
-	bool is_large = options->rotate_bytes && part_bytes(writer) >= options->rotate_bytes;
-	bool is_old = options->rotate_ns && writer->anchor_monotonic_ns - writer->part_begin_ns >= options->rotate_ns;
+	const struct log_writer_limits *limits = &writer->options.limits;
+	bool is_large = limits->rotate_bytes && part_bytes(writer) >= limits->rotate_bytes;
+	bool is_old = limits->rotate_ns && writer->anchor_monotonic_ns - writer->part_begin_ns >= limits->rotate_ns;
 
-	writer->wants_part = options->keeps_older && writer->has_content && (is_large || is_old);
+	writer->wants_part = writer->options.keeps_older && writer->has_content && (is_large || is_old);
 }
 
 /* Closes the batch and hands it on. Afterwards is_through tells whether it was dropped. */

@@ -32,6 +32,14 @@ struct log_writer_result {
 	struct log_file_names names;
 };
 
+/* When the next file begins, and what is kept of the older ones: only with keeps_older. */
+struct log_writer_limits {
+	uint64_t rotate_bytes; /* when one has about so many; 0: never */
+	uint64_t rotate_ns;    /* or when it is so old, by the anchors, and has something in it; 0: never */
+	uint64_t keep_cnt;     /* files, older ones and the one that is written together; 0: all */
+	uint64_t keep_bytes;   /* in them. A file is then at most half as large */
+};
+
 /* 0 or false is the default of all. */
 struct log_writer_options {
 	enum log_codec codec;
@@ -39,11 +47,8 @@ struct log_writer_options {
 	size_t queue_bytes; /* 0: no thread. A batch must fit in: some MiB at the default size of batches */
 	bool is_sync;       /* waits instead of dropping, and a flush waits until what was added before is on the disk */
 
-	bool keeps_older;      /* what was called `path` gets a number (file_series.h) instead of being replaced */
-	uint64_t rotate_bytes; /* the next file begins when one has about so many; 0: never. Only with keeps_older */
-	uint64_t rotate_ns;    /* or when it is so old, by the anchors, and has something in it; 0: never */
-	uint64_t keep_cnt;     /* files, older ones and the one that is written together; 0: all */
-	uint64_t keep_bytes;   /* in them. A file is then at most half as large */
+	bool keeps_older; /* what was called `path` gets a number (file_series.h) instead of being replaced */
+	struct log_writer_limits limits;
 
 	struct log_writer_result *result; /* filled by close and abort; may be NULL */
 };
@@ -55,6 +60,9 @@ struct log_writer_options {
  */
 int log_writer_open(struct log_writer **writer, const char *path, const struct txtrace_log_info *info,
 		    const struct log_writer_options *options);
+
+/* Other limits from now on. */
+void log_writer_set_limits(struct log_writer *writer, const struct log_writer_limits *limits);
 
 /* Encodes one record; writes the batch when it is full. Negative errno, final: after one, only abort may be called. */
 int log_writer_add(struct log_writer *writer, const struct txtrace_record *record);

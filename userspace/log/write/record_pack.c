@@ -7,6 +7,7 @@
 
 #include "log/format/ledger_basis.h"
 #include "log/format/varint.h"
+#include "log/write/tally_pack.h"
 
 #define THREAD_CAPACITY 16384u
 #define TEXT_CAPACITY 32768u
@@ -111,6 +112,10 @@ static struct record_strings strings_of(const struct txtrace_record *record)
 		return (struct record_strings){ &record->link.name, { NULL, NULL } };
 	case TXTRACE_RECORD_OBJECT:
 		return (struct record_strings){ NULL, { &record->object.name, NULL } };
+	case TXTRACE_RECORD_OTHER_RUN:
+		return (struct record_strings){ &record->other_run.comm, { NULL, NULL } };
+	case TXTRACE_RECORD_COST:
+		return (struct record_strings){ &record->cost.event, { NULL, NULL } };
 	case TXTRACE_RECORD_OPEN_SPAN:
 		return (struct record_strings){ &record->open_span.label, { &record->open_span.key, NULL } };
 	default:
@@ -251,7 +256,8 @@ static void pack_ledger(struct record_packer *packer, const struct txtrace_span 
 			largest = i;
 	}
 	fields[SPAN_DERIVED] = 0;
-	if (sum == span->work_ns) {
+	fields[SPAN_INTERRUPT] = ledger->interrupt_ns;
+	if (sum == span->work_ns && !ledger->interrupt_ns) {
 		fields[SPAN_DERIVED] = 1 + largest;
 		parts[largest] = 0;
 	}
@@ -328,6 +334,12 @@ static void pack_object_of(struct record_packer *packer, const struct txtrace_ru
 	fields[RUN_OBJECT_MORE] = is_number ? run->object : 0;
 }
 
+static void pack_idle(const struct txtrace_run *run, uint64_t *fields)
+{
+	fields[RUN_IDLE_FROM] = !run->idle_ns ? RUN_IDLE_NONE : run->idle_ns == run->runnable_ns ? RUN_IDLE_ALL : RUN_IDLE_LESS;
+	fields[RUN_IDLE] = fields[RUN_IDLE_FROM] == RUN_IDLE_LESS ? run->runnable_ns - run->idle_ns : 0;
+}
+
 static void pack_run(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
 	const struct txtrace_run *run = &record->run;
@@ -344,6 +356,7 @@ static void pack_run(struct record_packer *packer, const struct txtrace_record *
 	fields[RUN_REASON] = run->reason;
 	fields[RUN_SYSCALL] = (uint32_t)run->syscall_nr + SYSCALL_BIAS;
 	pack_object_of(packer, run, fields);
+	pack_idle(run, fields);
 	model_note_run(&packer->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
 	if (run->cpu >= packer->cpu_cnt)
@@ -444,17 +457,6 @@ static void pack_link(struct record_packer *packer, const struct txtrace_record 
 	model_note_mention(&packer->model, link->to, link->time_ns);
 }
 
-static void pack_loss(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
-{
-	const struct txtrace_loss *loss = &record->loss;
-
-	(void)packer;
-	fields[LOSS_LENGTH] = loss->last_ns - loss->first_ns;
-	fields[LOSS_CPU] = loss->cpu;
-	fields[LOSS_SPAN_EVENTS] = loss->span_event_cnt;
-	fields[LOSS_SCHED_EVENTS] = loss->sched_event_cnt;
-}
-
 static void pack_open_span(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
 	const struct txtrace_open_span *span = &record->open_span;
@@ -468,37 +470,6 @@ static void pack_open_span(struct record_packer *packer, const struct txtrace_re
 	fields[OPEN_SPAN_ID] = pack_slotted(packer, fields[OPEN_SPAN_ID_SLOT], span->id);
 	parent_slot = pick_slot(packer, SLOT_OPEN_PARENT, fields[FIELD_THREAD], 0);
 	pack_parent(packer, fields[FIELD_THREAD], parent_slot, span->id, span->parent, fields + OPEN_SPAN_PARENT_SLOT);
-}
-
-static void pack_summary(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
-{
-	const struct txtrace_summary *summary = &record->summary;
-
-	(void)packer;
-	fields[SUMMARY_SENT] = summary->sent_cnt;
-	fields[SUMMARY_RECEIVED] = summary->received_cnt;
-	fields[SUMMARY_LOST] = summary->lost_cnt;
-	fields[SUMMARY_LOST_CLOCKS] = summary->lost_clocks_cnt;
-	fields[SUMMARY_LATE] = summary->late_cnt;
-	memcpy(fields + SUMMARY_ANOMALIES, summary->anomaly_cnt, sizeof(summary->anomaly_cnt));
-}
-
-static void pack_dropped(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
-{
-	const struct txtrace_dropped *dropped = &record->dropped;
-
-	(void)packer;
-	fields[DROPPED_SINCE_FIRST] = dropped->time_ns - dropped->first_ns;
-	fields[DROPPED_SINCE_LAST] = dropped->time_ns - dropped->last_ns;
-	fields[DROPPED_BATCHES] = dropped->batch_cnt;
-	for (uint32_t kind = 1; kind < LOG_KIND_COUNT; kind++)
-		fields[DROPPED_RECORDS + kind - 1] = dropped->record_cnt[kind];
-}
-
-static void pack_continued(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
-{
-	(void)packer;
-	fields[CONTINUED_NEXT_PART] = record->continued.next_part;
 }
 
 static void pack_stay(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
@@ -532,6 +503,33 @@ static void pack_object(struct record_packer *packer, const struct txtrace_recor
 	fields[OBJECT_NAME] = pack_text(packer, &object->name);
 }
 
+/* It leaves no trace in the model: a reader of version 1.0 passes it over. */
+static void pack_other_run(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_other_run *run = &record->other_run;
+	uint64_t length_ns = run->end_ns - run->begin_ns, gap_ns = run->begin_ns - *model_cpu_end(&packer->model, run->cpu);
+
+	fields[FIELD_THREAD] = pack_thread(packer, run->tid, run->pid);
+	fields[OTHER_RUN_CPU] = run->cpu;
+	fields[OTHER_RUN_FLAGS] = run->flags;
+	fields[OTHER_RUN_COMM] = pack_name(packer, &run->comm);
+	fields[OTHER_RUN_MOVED] = run->moved_tid || run->moved_pid ? 1 + pack_thread(packer, run->moved_tid, run->moved_pid) : 0;
+	fields[OTHER_RUN_BEGIN_FROM] = gap_ns < length_ns ? OTHER_RUN_FROM_CPU : OTHER_RUN_FROM_END;
+	fields[OTHER_RUN_BEGIN] = gap_ns < length_ns ? gap_ns : length_ns;
+}
+
+static void pack_tally(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	(void)packer;
+	tally_pack(record, fields);
+}
+
+static void pack_cost(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	fields[COST_EVENT] = pack_name(packer, &record->cost.event);
+	tally_pack(record, fields);
+}
+
 typedef void (*pack_fn)(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields);
 
 static const pack_fn packs[LOG_KIND_COUNT] = {
@@ -539,10 +537,11 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_WAKE] = pack_wake,           [TXTRACE_RECORD_THREAD] = pack_thread_record,
 	[TXTRACE_RECORD_ATTRIBUTE] = pack_attribute, [TXTRACE_RECORD_INSTANT] = pack_instant,
 	[TXTRACE_RECORD_COUNTER] = pack_counter,     [TXTRACE_RECORD_LINK] = pack_link,
-	[TXTRACE_RECORD_LOSS] = pack_loss,           [TXTRACE_RECORD_OPEN_SPAN] = pack_open_span,
-	[TXTRACE_RECORD_SUMMARY] = pack_summary,     [TXTRACE_RECORD_DROPPED] = pack_dropped,
-	[TXTRACE_RECORD_CONTINUED] = pack_continued, [TXTRACE_RECORD_STAY] = pack_stay,
-	[TXTRACE_RECORD_OBJECT] = pack_object,
+	[TXTRACE_RECORD_LOSS] = pack_tally,           [TXTRACE_RECORD_OPEN_SPAN] = pack_open_span,
+	[TXTRACE_RECORD_SUMMARY] = pack_tally,     [TXTRACE_RECORD_DROPPED] = pack_tally,
+	[TXTRACE_RECORD_CONTINUED] = pack_tally, [TXTRACE_RECORD_STAY] = pack_stay,
+	[TXTRACE_RECORD_OBJECT] = pack_object,       [TXTRACE_RECORD_COST] = pack_cost,
+	[TXTRACE_RECORD_OTHER_RUN] = pack_other_run,
 };
 
 /* The moment at which the record was finished: its place in the log. */
@@ -579,6 +578,10 @@ static uint64_t time_of(const struct txtrace_record *record)
 		return record->stay.exit_ns;
 	case TXTRACE_RECORD_OBJECT:
 		return record->object.time_ns;
+	case TXTRACE_RECORD_OTHER_RUN:
+		return record->other_run.end_ns;
+	case TXTRACE_RECORD_COST:
+		return record->cost.time_ns;
 	default:
 		return 0;
 	}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Who has the CPUs that traced threads wait for, and where they wait, as far as the switches and wakeups of traced threads do not tell. */
+#include "cpu_watch.h"
+#include "block_reason.h"
+
+struct cpu_watch cpu_watches[WIRE_CPU_MAX + 1];
+
+__hidden int cpu_watch_tell(struct cpu_watch *watch, struct task_struct *prev)
+{
+	uint64_t now_ns, since_ns = watch->since_ns;
+	struct wire_other *event;
+	struct emit out;
+
+	event = emit_reserve(&out, WIRE_OTHER, sizeof(*event));
+	now_ns = bpf_ktime_get_ns();
+	watch->since_ns = now_ns;
+	if (!event)
+		return emit_lost(&out, WIRE_OTHER, now_ns);
+	emit_header(&out, &event->header, WIRE_OTHER, 0, (uint64_t)prev->tgid << 32 | (uint32_t)prev->pid, now_ns);
+	event->since_ns = since_ns < now_ns ? since_ns : now_ns;
+	if (bpf_probe_read_kernel(event->comm, sizeof(event->comm), &prev->comm))
+		__builtin_memset(event->comm, 0, sizeof(event->comm));
+	emit_submit(&out, event);
+	return 0;
+}
+
+/* The time for which the thread has waited for the CPU that it leaves now, and who has that. */
+static __always_inline void send_move(struct task_struct *task, uint32_t from_cpu)
+{
+	struct task_struct *other = compat_queue_current(task);
+	struct cpu_watch *watch = cpu_watch_of(from_cpu);
+	struct wire_move *event;
+	struct emit out;
+	uint64_t now_ns;
+
+	event = emit_reserve(&out, WIRE_MOVE, sizeof(*event));
+	now_ns = bpf_ktime_get_ns();
+	if (!event) {
+		emit_lost(&out, WIRE_MOVE, now_ns);
+		return;
+	}
+	emit_header(&out, &event->header, WIRE_MOVE, 0, (uint64_t)task->tgid << 32 | (uint32_t)task->pid, now_ns);
+	event->since_ns = watch->since_ns < now_ns ? watch->since_ns : now_ns;
+	event->from_cpu = from_cpu;
+	event->other_tid = other ? BPF_CORE_READ(other, pid) : 0;
+	event->other_tgid = other ? BPF_CORE_READ(other, tgid) : 0;
+	event->is_unknown = !other;
+	if (!other || bpf_probe_read_kernel(event->other_comm, sizeof(event->other_comm), &other->comm))
+		__builtin_memset(event->other_comm, 0, sizeof(event->other_comm));
+	emit_submit(&out, event);
+}
+
+/*
+ * A wakeup chooses a CPU: what is done there from the wakeup on is what is done there now. Else the thread has waited for the other one until now.
+ * Threads that run or sleep wait for none.
+ */
+SEC("tp_btf/sched_migrate_task")
+int on_migrate(uint64_t *ctx)
+{
+	struct task_struct *task = (struct task_struct *)ctx[0];
+	uint32_t cpu = (uint32_t)ctx[1];
+	struct thread_clock *clock = thread_clock_of(task);
+	struct cpu_watch *watch;
+
+	if (!clock || phase == WIRE_PHASE_STOPPED)
+		return 0;
+	clock->cpu = cpu;
+	if (compat_task_state(task) & TASK_STATE_WAKING) {
+		watch = cpu_watch_join(clock, cpu);
+		cpu_watch_begin(watch, clock->wake_ns ? clock->wake_ns : bpf_ktime_get_ns());
+	} else if (clock->waits_on) {
+		send_move(task, clock->waits_on - 1);
+		watch = cpu_watch_join(clock, cpu);
+		cpu_watch_begin(watch, bpf_ktime_get_ns());
+	}
+	return 0;
+}
+
+/* The first wait of a new thread: no wakeup tells of it. */
+SEC("tp_btf/sched_wakeup_new")
+int on_wakeup_new(uint64_t *ctx)
+{
+	struct task_struct *task = (struct task_struct *)ctx[0];
+	struct thread_clock *clock = thread_clock_of(task);
+
+	if (!clock || phase == WIRE_PHASE_STOPPED || clock->state != WIRE_THREAD_RUNNABLE)
+		return 0;
+	clock->cpu = compat_task_cpu(task);
+	cpu_watch_begin(cpu_watch_join(clock, clock->cpu), bpf_ktime_get_ns());
+	return 0;
+}

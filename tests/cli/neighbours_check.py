@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Who had the CPU, against a second computation of the same from `txtrace export -f jsonl`.
+
+neighbours_check.py random SEED [lossy]               a log for make_log: tasks on three CPUs, some of them traced, in spans, moved from CPU to CPU
+neighbours_check.py compare JSONL NEIGHBOURS.json [known]   txtrace neighbours --json, by label or thread; known: little may be unknown
+
+Prints what is wrong; exit status 1 if anything is. docs/attribution.md, "Neighbours", has the definitions.
+"""
+import json
+import random
+import sys
+from collections import defaultdict
+
+# ---- random ----
+
+
+class Task:
+    def __init__(self, pid, tid, is_traced):
+        self.pid, self.tid, self.is_traced, self.comm = pid, tid, is_traced, ("t" if is_traced else "noisy-") + str(tid)
+        self.state, self.since, self.blocked, self.cpu, self.spans = "blocked", 1000, 0, 0, []
+
+
+class World:
+    """What the recorder would write: a CPU's stays are told while a traced thread waits for it, from when the first one began to."""
+
+    def __init__(self, seed, is_lossy):
+        self.rng, self.is_lossy = random.Random(int(seed)), is_lossy
+        self.now, self.next_id = 1000, 1
+        self.tasks = [Task(10, 10 + i, True) for i in range(3)] + [Task(20, 20, True)] + [Task(30 + i, 30 + i, False) for i in range(3)]
+        self.has = [None] * 3        # who has each CPU; None: it is idle
+        self.got = [1000] * 3        # when
+        self.watched = [None] * 3    # since when
+
+    def waiting(self, cpu):
+        return [task for task in self.tasks if task.state == "runnable" and task.cpu == cpu]
+
+    def watch(self, cpu):
+        if not any(task.is_traced for task in self.waiting(cpu)):
+            self.watched[cpu] = None
+        elif self.watched[cpu] is None:
+            self.watched[cpu] = self.now
+
+    def other_run(self, cpu, moved=None):
+        task = self.has[cpu]
+        begin = max(self.watched[cpu], self.got[cpu])
+        who = f'pid={task.pid} tid={task.tid} comm="{task.comm}"' if task else ""
+        print(f"other_run begin_ns={begin} end_ns={self.now} cpu={cpu} {who}" + (f" moved_pid={moved.pid} moved_tid={moved.tid}" if moved else ""))
+
+    def run(self, task, how):
+        print(f"run begin_ns={self.got[task.cpu]} end_ns={self.now} pid={task.pid} tid={task.tid} cpu={task.cpu} blocked_ns={task.was_blocked}"
+              f" runnable_ns={task.was_runnable} idle_ns={task.was_idle} left_as={how}" + (" reason=lock syscall_nr=202" if how == "blocked" else ""))
+
+    def switch(self, cpu):
+        """To somebody else, or to nobody."""
+        before, queue = self.has[cpu], self.waiting(cpu)
+        task = self.rng.choice(queue) if queue and self.rng.random() < 0.9 else None
+        if task is before:
+            return
+        begin = max(self.watched[cpu], self.got[cpu]) if self.watched[cpu] is not None else None
+        if begin is not None and not (before and before.is_traced) and (before or not (task and task.is_traced)) and begin < self.now:
+            self.other_run(cpu)
+        if before:
+            how = "preempted" if self.rng.random() < 0.6 else "blocked"
+            if before.is_traced:
+                self.run(before, how)
+            before.state, before.since = "runnable" if how == "preempted" else "blocked", self.now
+        if task:
+            task.was_blocked, task.was_runnable = task.blocked, self.now - task.since
+            task.was_idle = 0 if before or begin is None else min(task.was_runnable, self.now - begin)
+            task.state, task.blocked = "running", 0
+            if task.is_traced and before is None and begin is not None and self.now - begin > task.was_runnable:
+                self.other_run(cpu)  # others have waited for longer while it was idle
+        self.has[cpu] = task
+        self.got[cpu] = self.now
+        self.watch(cpu)
+
+    def wake(self, task):
+        task.blocked, task.state, task.since = self.now - task.since, "runnable", self.now
+        task.cpu = self.rng.randrange(3)
+        self.watch(task.cpu)
+
+    def move(self, task):
+        cpu = self.rng.randrange(3)
+        if cpu == task.cpu:
+            return
+        if task.is_traced:
+            self.other_run(task.cpu, task)
+        before, task.cpu = task.cpu, cpu
+        self.watch(before)
+        self.watch(cpu)
+
+    def begin(self, task):
+        task.spans.append((self.next_id, self.now, self.rng.choice("abc") if self.rng.random() < 0.9 else ""))
+        self.next_id += 1
+
+    def end(self, task):
+        number, begin, label = task.spans.pop(self.rng.randrange(len(task.spans)))
+        work = self.now - begin
+        # Its runnable time: what all waits of the thread that have ended have in it, as the recorder's clocks have it.
+        runnable = sum(max(0, min(to, self.now) - max(since, begin)) for since, to in task.waits)
+        flags = "lower_bound,loss" if self.rng.random() < 0.1 else "none"
+        if self.rng.random() < 0.3:
+            print(f"stay enter_ns={begin} exit_ns={self.now} pid={task.pid} tid={task.tid} span={number} span_pid={task.pid}")
+        print(f'span begin_ns={begin} end_ns={self.now} pid={task.pid} tid={task.tid} end_tid={task.tid} id={number} label="{label}" work_ns={work}'
+              f" on_cpu_ns={work - runnable} runnable_ns={runnable} flags={flags}")
+
+    def step(self):
+        self.now += self.rng.randrange(1, 60)
+        task, choice = self.rng.choice(self.tasks), self.rng.random()
+        if self.is_lossy and choice < 0.01:
+            print(f"loss first_ns={self.now - 30} last_ns={self.now} cpu=0 sched_events=2")
+        if task.state == "blocked":
+            self.wake(task)
+        elif task.state == "runnable" and choice < 0.2:
+            self.move(task)
+        elif task.state == "runnable":
+            self.switch(task.cpu)
+        elif task.is_traced and choice < 0.3:
+            self.begin(task)
+        elif task.spans and choice < 0.6:
+            self.end(task)
+        else:
+            self.switch(task.cpu)
+
+    def play(self):
+        print('header pid=10 cpus=3 command="random" start_monotonic_ns=0')
+        for task in self.tasks:
+            task.waits = []
+            if task.is_traced:
+                print(f'thread time_ns=1000 pid={task.pid} tid={task.tid} comm="{task.comm}" seed=1')
+        for _ in range(3000):
+            states = {task: (task.state, task.since) for task in self.tasks}
+            self.step()
+            for task, (state, since) in states.items():
+                if state == "runnable" and task.state == "running":
+                    task.waits.append((since, self.now))
+        for cpu in range(3):  # what runs until the capture ends is told, too
+            task = self.has[cpu]
+            if task and task.is_traced:
+                self.run(task, "unknown")
+        print(f"summary time_ns={self.now}")
+
+
+# ---- the second computation ----
+
+
+def overlap(a, b):
+    return max(a[0], b[0]), min(a[1], b[1])
+
+
+def load(path):
+    with open(path) as lines:
+        return [json.loads(line) for line in lines]
+
+
+def find_gaps(records):
+    return [(r["first_ns"], r["last_ns"]) for r in records if r["type"] == "dropped" or (r["type"] == "loss" and r["sched_event_cnt"])]
+
+
+def find_stays(records):
+    """By thread: (enter, exit, label, is exact), in the order of the enters."""
+    pending, stays = defaultdict(list), defaultdict(list)
+    for r in records:
+        if r["type"] == "stay":
+            pending[r["keyed"] or r["span_pid"], r["span"]].append((r["pid"], r["tid"], r["enter_ns"], r["exit_ns"]))
+        elif r["type"] == "span":
+            own = pending.pop((r["keyed"] or r["pid"], r["id"]), None)
+            own = own or [(r["pid"], r["end_tid"] or r["tid"], r["begin_ns"] + r["detached_ns"], r["end_ns"])]
+            for pid, tid, enter, leave in own:
+                stays[pid, tid].append((enter, leave, r["label"], not r["lower_bound"]))
+    for key in pending:
+        for pid, tid, enter, leave in pending[key]:
+            stays[pid, tid].append((enter, leave, None, False))
+    for of_thread in stays.values():
+        of_thread.sort(key=lambda stay: (stay[0], -stay[1]))
+    return stays
+
+
+def cut(part, stays):
+    """The time, in pieces by the span that was entered last."""
+    bounds = sorted({part[0], part[1], *(t for stay in stays for t in stay[:2] if part[0] < t < part[1])})
+    for begin, end in zip(bounds, bounds[1:]):
+        inside = [stay for stay in stays if stay[0] <= begin < stay[1]]
+        yield (begin, end), inside[-1] if inside else None
+
+
+def pieces_of(cpu_stays, part, me):
+    for stay in cpu_stays:
+        begin, end = overlap(part, stay)
+        if begin < end and stay[2:4] != me:
+            yield (begin, end), stay
+
+
+def compute(records, by):
+    gaps, stays = find_gaps(records), find_stays(records)
+    cpus, moves, names = defaultdict(list), defaultdict(list), {}
+    totals, sums = defaultdict(int), defaultdict(int)
+
+    def had(cpu, begin, end, pid, tid, name):
+        begin = max(begin, cpus[cpu][-1][1] if cpus[cpu] else 0)
+        if begin < end:
+            cpus[cpu].append((begin, end, pid, tid, name))
+
+    def charge(run, part, who):
+        if by == "thread":
+            sums[(run["pid"], run["tid"]), who] += part[1] - part[0]
+            return
+        for enter, leave, label, is_exact in stays[run["pid"], run["tid"]]:
+            begin, end = overlap(part, (enter, leave))
+            if is_exact and begin < end:
+                sums[label, who] += end - begin
+
+    def wait(run):
+        at, end, me = run["begin_ns"] - run["runnable_ns"], run["begin_ns"], (run["pid"], run["tid"])
+        if by == "thread":
+            totals[me] += run["runnable_ns"]
+        if any(first <= end and last >= at for first, last in gaps):
+            return
+        legs = [(to, cpu) for to, cpu in moves[me] if at < to <= end] + [(end - run.get("idle_ns", 0), run["cpu"])]
+        for to, cpu in legs:
+            for part, (_, _, pid, tid, name) in pieces_of(cpus[cpu], (at, to), me):
+                if not tid:
+                    charge(run, part, ("idle",))
+                    continue
+                for piece, stay in cut(part, stays[pid, tid]):
+                    charge(run, piece, ("task", pid, tid, name, stay[2] if stay else None))
+            at = max(at, to)
+        if at < end:
+            charge(run, (at, end), ("idle",))
+
+    for r in records:
+        if r["type"] == "thread" and r["comm"]:
+            names[r["pid"], r["tid"]] = r["comm"]
+        elif r["type"] == "span" and by == "label" and not r["lower_bound"]:
+            totals[r["label"]] += r["runnable_ns"]
+        elif r["type"] == "other_run":
+            if r["moved_tid"]:
+                moves[r["moved_pid"], r["moved_tid"]].append((r["end_ns"], r["cpu"]))
+            if not r["nobody_known"]:
+                had(r["cpu"], r["begin_ns"], r["end_ns"], r["pid"], r["tid"], r["comm"])
+        elif r["type"] == "run":
+            if r["runnable_ns"]:
+                wait(r)
+            moves.pop((r["pid"], r["tid"]), None)
+            had(r["cpu"], r["begin_ns"] - r.get("idle_ns", 0), r["begin_ns"], 0, 0, "")
+            firsts = [first for first, last in gaps if first <= r["end_ns"] and last >= r["begin_ns"]]
+            had(r["cpu"], r["begin_ns"], min(firsts + [r["end_ns"]]), r["pid"], r["tid"], names.get((r["pid"], r["tid"]), ""))
+    return totals, sums
+
+
+def compare(jsonl, said, wants_known):
+    said = json.load(open(said))
+    totals, sums = compute(load(jsonl), said["by"])
+    seen, wrong = {}, []
+    for row in said["rows"]:
+        who = row["label"] if said["by"] == "label" else (row["pid"], row["tid"])
+        seen[who] = row["runnable_ns"]
+        if row["unknown_ns"] + sum(cell["ns"] for cell in row["neighbours"]) != row["runnable_ns"]:
+            wrong.append(f"{who}: does not add up: {row}")
+        for cell in row["neighbours"]:
+            key = (cell["kind"],) if cell["kind"] != "task" else ("task", cell["pid"], cell["tid"], cell["name"] or "", cell["label"])
+            expected = sums.pop((who, key), 0)
+            if expected != cell["ns"]:
+                wrong.append(f"{who}: {key}: {cell['ns']} ns, not {expected}")
+    unknown, runnable = (sum(row[name] for row in said["rows"]) for name in ("unknown_ns", "runnable_ns"))
+    if wants_known and unknown > runnable / 20:
+        wrong.append(f"{unknown} of {runnable} ns are unknown")
+    wrong += [f"{who}: {key}: {ns} ns are missing" for (who, key), ns in sums.items() if ns]
+    totals = {who: ns for who, ns in totals.items() if ns}
+    if totals != seen:
+        wrong.append(f"runnable: {seen}, not {totals}")
+    if not seen:
+        wrong.append("nobody waited")
+    print("\n".join(wrong[:20]))
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "random":
+        World(sys.argv[2], "lossy" in sys.argv[3:]).play()
+    else:
+        sys.exit(compare(sys.argv[2], sys.argv[3], "known" in sys.argv[4:]))

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Spans as Prometheus sees them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "record/span_metrics.h"
+
+static struct txtrace_span span_of(const char *label, uint64_t wall_ns)
+{
+	return (struct txtrace_span){
+		.begin_ns = 1000, .end_ns = 1000 + wall_ns, .work_ns = wall_ns, .label = { label, strlen(label) }, .ledger.on_cpu_ns = wall_ns,
+	};
+}
+
+static void assert_line(const struct text *text, const char *line)
+{
+	char framed[512];
+
+	snprintf(framed, sizeof(framed), "\n%s\n", line);
+	if (!strstr(text_string(text), framed))
+		fail_msg("there is no line '%s' in:\n%s", line, text_string(text));
+}
+
+static void assert_no(const struct text *text, const char *words)
+{
+	if (strstr(text_string(text), words))
+		fail_msg("there is '%s' in:\n%s", words, text_string(text));
+}
+
+/* A bound belongs to what is below it. */
+static void a_bound_is_inclusive(void **state)
+{
+	static const uint64_t wall_ns[] = { 0, 10000, 10001, 20000, 20000000000, 20000000001, 3600000000000 };
+	struct span_metrics *metrics = span_metrics_new();
+	struct text text = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wall_ns) / sizeof(wall_ns[0]); i++) {
+		struct txtrace_span span = span_of("job", wall_ns[i]);
+
+		assert_int_equal(span_metrics_add(metrics, &span), 0);
+	}
+	span_metrics_append(metrics, &text);
+	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"1e-05\"} 2");
+	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"2e-05\"} 4");
+	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"10\"} 4");
+	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"20\"} 5");
+	assert_line(&text, "txtrace_span_wall_seconds_bucket{label=\"job\",le=\"+Inf\"} 7");
+	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"job\"} 7");
+	assert_line(&text, "txtrace_span_wall_seconds_sum{label=\"job\"} 3640.000040002");
+	text_release(&text);
+	span_metrics_free(metrics);
+}
+
+/* Two without a lock, one with: the histogram of locks has three spans. */
+static void a_part_counts_spans_that_came_before_it(void **state)
+{
+	struct span_metrics *metrics = span_metrics_new();
+	struct txtrace_span span = span_of("job", 5000000);
+	struct text text = { 0 };
+
+	(void)state;
+	span_metrics_add(metrics, &span);
+	span_metrics_add(metrics, &span);
+	span_metrics_append(metrics, &text);
+	assert_no(&text, "blocked_lock");
+	span.ledger.on_cpu_ns = 2000000;
+	span.ledger.blocked_ns[TXTRACE_BLOCK_LOCK] = 3000000;
+	span_metrics_add(metrics, &span);
+	text_clear(&text);
+	span_metrics_append(metrics, &text);
+	assert_line(&text, "txtrace_span_part_seconds_bucket{label=\"job\",part=\"blocked_lock\",le=\"0.002\"} 2");
+	assert_line(&text, "txtrace_span_part_seconds_bucket{label=\"job\",part=\"blocked_lock\",le=\"0.005\"} 3");
+	assert_line(&text, "txtrace_span_part_seconds_count{label=\"job\",part=\"blocked_lock\"} 3");
+	assert_line(&text, "txtrace_span_part_seconds_sum{label=\"job\",part=\"blocked_lock\"} 0.003000000");
+	assert_line(&text, "txtrace_span_part_seconds_sum{label=\"job\",part=\"on_cpu\"} 0.012000000");
+	assert_no(&text, "detached");
+	text_release(&text);
+	span_metrics_free(metrics);
+}
+
+static void lower_bounds_are_in_no_histogram(void **state)
+{
+	struct span_metrics *metrics = span_metrics_new();
+	struct txtrace_span span = span_of("job", 5000000);
+	struct text text = { 0 };
+
+	(void)state;
+	span.flags = TXTRACE_SPAN_LOWER_BOUND;
+	span_metrics_add(metrics, &span);
+	span_metrics_append(metrics, &text);
+	assert_line(&text, "txtrace_span_lower_bounds_total{label=\"job\"} 1");
+	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"job\"} 0");
+	assert_no(&text, "part_seconds_count");
+	text_release(&text);
+	span_metrics_free(metrics);
+}
+
+static void labels_of_any_bytes_are_values(void **state)
+{
+	struct span_metrics *metrics = span_metrics_new();
+	struct txtrace_span span = span_of("", 1);
+	struct text text = { 0 };
+
+	(void)state;
+	span.label = (struct txtrace_string){ "a\"b\\c\nd\xff\0e\x1b\xc3\xa9", 13 };
+	span_metrics_add(metrics, &span);
+	span_metrics_append(metrics, &text);
+	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"a\\\"b\\\\c\\nd\xef\xbf\xbd\xef\xbf\xbd"
+			   "e\xef\xbf\xbd\xc3\xa9\"} 1");
+	text_release(&text);
+	span_metrics_free(metrics);
+}
+
+static void a_million_labels_are_few(void **state)
+{
+	struct span_metrics *metrics = span_metrics_new();
+	struct text text = { 0 };
+	size_t line_cnt = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 100000; i++) {
+		char label[32];
+		struct txtrace_span span;
+
+		snprintf(label, sizeof(label), "label %u", i);
+		span = span_of(label, 1000000);
+		assert_int_equal(span_metrics_add(metrics, &span), 0);
+	}
+	span_metrics_append(metrics, &text);
+	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"label 499\"} 1");
+	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"(other labels)\"} 99500");
+	for (const char *at = text_string(&text); (at = strstr(at, "\ntxtrace_span_wall_seconds_count")); at++)
+		line_cnt++;
+	assert_int_equal(line_cnt, SPAN_METRICS_LABEL_MAX + 1);
+	text_release(&text);
+	span_metrics_free(metrics);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_bound_is_inclusive),
+		cmocka_unit_test(a_part_counts_spans_that_came_before_it),
+		cmocka_unit_test(lower_bounds_are_in_no_histogram),
+		cmocka_unit_test(labels_of_any_bytes_are_values),
+		cmocka_unit_test(a_million_labels_are_few),
+	};
+
+	return cmocka_run_group_tests_name("span_metrics", tests, NULL, NULL);
+}

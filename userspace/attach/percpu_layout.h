@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the kernel's per-CPU variables lie among each other: BTF tells their places in the section that each CPU has a copy of. So who has the address of
+ * one of a CPU's variables has those of the others, without any symbols. bpf/waker.h uses it.
+ */
+#ifndef PERCPU_LAYOUT_H
+#define PERCPU_LAYOUT_H
+
+#include <bpf/btf.h>
+#include <stdint.h>
+
+/* In bytes, from the CPU's `runqueues`; 0: this kernel has no such variable, or does not tell. */
+struct percpu_layout {
+	int64_t preempt_count; /* x86-64; 6.2 to 6.14 in `pcpu_hot` */
+	int64_t hrtimer_bases;
+	int64_t timer_bases;
+};
+
+void percpu_layout_read(const struct btf *btf, struct percpu_layout *layout);
+
+#endif

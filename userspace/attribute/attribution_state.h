@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The ground that the parts of the attribution stand on: its state, and how a record goes out. Nobody outside this folder includes it. Each part knows only
+ * those before it in this list:
+ *
+ *	clocks          differences of readings
+ *	thread_table    threads, their states replayed
+ *	span_table      open spans, and the stays of threads in them
+ *	this            all of that together
+ *	span_close      stays and spans end, and are written
+ *	thread_life     threads come and go, and read their clocks
+ *	other_events    who else had the CPUs
+ *	thread_events   what the scheduler tells       span_events   what the program tells
+ *	attribution     gives each event to its handler
+ */
+#ifndef ATTRIBUTION_STATE_H
+#define ATTRIBUTION_STATE_H
+
+#include "attribute/attribution.h"
+#include "attribute/span_table.h"
+#include "attribute/thread_table.h"
+#include "base/id_map.h"
+
+/* A process, as long as it has threads. */
+struct process {
+	uint32_t tgid;
+	uint32_t open_span_cnt; /* keyed ones belong to none */
+	size_t thread_cnt;
+};
+
+struct attribution {
+	attribution_sink sink;
+	void *context;
+	struct thread_table threads;
+	struct span_table spans;
+	struct id_map processes;      /* by tgid */
+	uint64_t now_ns;              /* of the last event */
+	uint64_t span_loss_until_ns;  /* until then span events were lost: what begins before may be damaged */
+	uint64_t key_loss_until_ns;   /* likewise begins of keyed spans, which end others of the same key */
+	uint64_t sched_loss_until_ns; /* likewise switches and wakeups: a replay that was not set right since is not to be trusted */
+	struct attribution_stats stats;
+};
+
+static inline struct txtrace_string string_of(const struct event_text *text)
+{
+	return (struct txtrace_string){ text->bytes, text->length };
+}
+
+static inline void count_anomaly(struct attribution *attribution, enum txtrace_anomaly anomaly)
+{
+	attribution->stats.anomaly_cnt[anomaly]++;
+}
+
+/* Lost events may have touched it. */
+static inline void mark_lossy(struct span *span)
+{
+	span->flags |= TXTRACE_SPAN_LOSS | TXTRACE_SPAN_LOWER_BOUND;
+}
+
+static inline int put_record(struct attribution *attribution, const struct txtrace_record *record)
+{
+	return attribution->sink(attribution->context, record);
+}
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record/service.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "cli/files/output_file.h"
+#include "record/metrics_server.h"
+#include "record/service_manager.h"
+
+#define FILE_NS 10000000000u /* how often the file is written */
+#define LOSS_NS 10000000000u /* how often losses are said, at most */
+
+struct service {
+	struct service_options options;
+	struct span_metrics *spans;
+	struct metrics_server *server;
+	int manager_fd;
+	uint64_t next_file_ns;
+	uint64_t next_loss_ns;
+	uint64_t told_lost_cnt;
+	uint64_t told_dropped_cnt;
+	bool has_file_failed; /* and it was said */
+};
+
+static void write_page(void *context, struct text *text)
+{
+	struct service *service = context;
+	struct metrics_figures figures = { 0 };
+
+	service->options.look(service->options.context, &figures);
+	metrics_write(&figures, service->spans, text);
+}
+
+int service_open(struct service **result, const struct service_options *options, struct error *error)
+{
+	const struct record_options *record = options->record;
+	struct service *service = calloc(1, sizeof(*service));
+	int err = 0;
+
+	if (!service) {
+		error_set(error, "not enough memory to record");
+		return -ENOMEM;
+	}
+	service->options = *options;
+	service->manager_fd = service_manager_open();
+	if (record->metrics || record->metrics_file) {
+		service->spans = span_metrics_new();
+		if (!service->spans) {
+			error_set(error, "not enough memory for metrics");
+			err = -ENOMEM;
+		}
+	}
+	if (!err && record->metrics)
+		err = metrics_server_open(&service->server, record->metrics, write_page, service, error);
+	if (!err) {
+		*result = service;
+		return 0;
+	}
+	service_close(service);
+	return err;
+}
+
+struct span_metrics *service_spans(struct service *service)
+{
+	return service->spans;
+}
+
+void service_ready(struct service *service)
+{
+	service_manager_tell(service->manager_fd, "READY=1");
+}
+
+int service_fd(const struct service *service)
+{
+	return service->server ? metrics_server_fd(service->server) : -1;
+}
+
+void service_run(struct service *service)
+{
+	if (service->server)
+		metrics_server_run(service->server);
+}
+
+static int write_to(FILE *file, const struct text *text)
+{
+	if (text->err)
+		return text->err;
+	return fwrite(text_string(text), 1, text->length, file) == text->length ? 0 : -EIO;
+}
+
+/* Whoever reads it sees a whole page: this one or the one before. A failure is said once, until it works again. */
+static void write_file(struct service *service)
+{
+	const char *path = service->options.record->metrics_file;
+	struct output_file output;
+	struct text text = { 0 };
+	int err;
+
+	if (!path || !service->spans)
+		return;
+	write_page(service, &text);
+	err = output_file_open(&output, path, service->options.log_path);
+	if (!err) {
+		err = write_to(output.file, &text);
+		if (err)
+			output_file_abort(&output);
+		else
+			err = output_file_commit(&output);
+	}
+	text_release(&text);
+	if (err && !service->has_file_failed) {
+		struct error error;
+
+		error_set(&error, "cannot write the metrics to '%s': %s", path, err == -EBUSY ? "it is the log" : strerror(-err));
+		messages_say(service->options.messages, MESSAGE_WARNING, "metrics", "%s", error.text);
+	}
+	service->has_file_failed = err != 0;
+}
+
+static void tell_losses(struct service *service)
+{
+	struct metrics_figures figures = { 0 };
+	char lost[UNITS_SIZE], dropped[UNITS_SIZE];
+
+	service->options.look(service->options.context, &figures);
+	if (figures.summary.lost_cnt > service->told_lost_cnt) {
+		const struct message_field field = { "lost", NULL, figures.summary.lost_cnt - service->told_lost_cnt };
+
+		messages_tell(service->options.messages, MESSAGE_WARNING, "loss", &field, 1,
+			      "%s events were lost: spans that this may have touched are lower bounds; a larger --ring-size helps",
+			      units_format_count(lost, field.number));
+	}
+	if (figures.dropped_record_cnt > service->told_dropped_cnt) {
+		const struct message_field field = { "dropped", NULL, figures.dropped_record_cnt - service->told_dropped_cnt };
+
+		messages_tell(service->options.messages, MESSAGE_WARNING, "dropped", &field, 1,
+			      "the disk does not keep up: %s records are not in the log; a larger --queue-size or a faster disk helps",
+			      units_format_count(dropped, field.number));
+	}
+	service->told_lost_cnt = figures.summary.lost_cnt;
+	service->told_dropped_cnt = figures.dropped_record_cnt;
+}
+
+void service_tick(struct service *service, uint64_t now_ns)
+{
+	if (now_ns >= service->next_file_ns) {
+		service->next_file_ns = now_ns + FILE_NS;
+		write_file(service);
+	}
+	if (!service->next_loss_ns) /* short recordings have their say at the end */
+		service->next_loss_ns = now_ns + LOSS_NS;
+	if (now_ns >= service->next_loss_ns && !isatty(fileno(service->options.messages->file))) { /* a terminal has the status line */
+		service->next_loss_ns = now_ns + LOSS_NS;
+		tell_losses(service);
+	}
+}
+
+void service_reloading(struct service *service, uint64_t now_ns)
+{
+	char state[64];
+
+	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long)(now_ns / 1000));
+	service_manager_tell(service->manager_fd, state);
+}
+
+void service_finish(struct service *service)
+{
+	service_manager_tell(service->manager_fd, "STOPPING=1");
+	write_file(service);
+}
+
+void service_close(struct service *service)
+{
+	if (!service)
+		return;
+	metrics_server_close(service->server);
+	span_metrics_free(service->spans);
+	if (service->manager_fd >= 0)
+		close(service->manager_fd);
+	free(service);
+}
