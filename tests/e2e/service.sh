@@ -161,7 +161,7 @@ hangup_without_a_file_ends_it() {
 }
 
 messages_are_objects() {
-	start_service && end_service || return
+	start_service && wait_for 30 spans_have_come && end_service || return
 	cat "$tmp/err"
 	jq -e 'has("time") and has("level") and has("message")' "$tmp/err" >/dev/null || return
 	[ "$(jq -r .event "$tmp/err" | grep -vx cost | sort -u | tr '\n' ' ')" = "start stop " ] || return # what tracing cost is said if anything was marked
