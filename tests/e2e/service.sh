@@ -183,6 +183,12 @@ manager_is_told() {
 	[ "$(tr '\n' ';' <"$tmp/states")" = "READY=1;RELOADING=1 MONOTONIC_USEC=N;READY=1;STOPPING=1;" ]
 }
 
+# Of a command that it starts it is none.
+command_has_no_manager() {
+	NOTIFY_SOCKET=$tmp/nobody "$recorder" -q -o "$tmp/env.txtrace" -- env 2>/dev/null >"$tmp/env.out"
+	grep -q '^PATH=' "$tmp/env.out" && ! grep NOTIFY_SOCKET "$tmp/env.out"
+}
+
 unit_is_sound() {
 	make -s install DESTDIR="$tmp/root" PREFIX=/usr || return
 	ls -l "$tmp/root/usr/lib/systemd/system/txtrace.service" "$tmp/root/usr/share/doc/txtrace/txtrace.conf" || return
@@ -236,6 +242,7 @@ check "options are read again, and what can takes effect" options_are_read_again
 check "without a file of options a hang-up ends recording" hangup_without_a_file_ends_it
 check "messages are objects" messages_are_objects
 check "the service manager is told" manager_is_told
+check "a command that it starts knows of no service manager" command_has_no_manager
 if command -v systemd-analyze >/dev/null; then
 	check "the unit is sound" unit_is_sound
 fi
