@@ -28,6 +28,12 @@ static __always_inline bool compat_has_task_storage(void)
 	return bpf_core_field_exists(task->bpf_storage);
 }
 
+/* Whether any BPF program has stored something for the task. Where compat_has_task_storage() is true. */
+static __always_inline bool compat_has_storage(struct task_struct *task)
+{
+	return ((struct task_struct___since_5_13 *)(void *)task)->bpf_storage;
+}
+
 /* The current task. Before 5.13 it is a mere number to the verifier, so its fields are read by BPF_CORE_READ there. */
 static __always_inline struct task_struct *compat_current_task(void)
 {

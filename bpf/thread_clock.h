@@ -50,12 +50,14 @@ struct table_clocks_map {
 
 extern struct table_clocks_map table_clocks SEC(".maps");
 
-/* NULL: not traced. */
+/* NULL: not traced. Most tasks of a machine are not, and every switch asks: those that nobody has stored anything for are known without a call. */
 static __always_inline struct thread_clock *thread_clock_of(struct task_struct *task)
 {
 	uint64_t key = (uint64_t)task;
 
-	return compat_has_task_storage() ? bpf_task_storage_get(&thread_clocks, task, 0, 0) : bpf_map_lookup_elem(&table_clocks, &key);
+	if (!compat_has_task_storage())
+		return bpf_map_lookup_elem(&table_clocks, &key);
+	return compat_has_storage(task) ? bpf_task_storage_get(&thread_clocks, task, 0, 0) : 0;
 }
 
 /* The task is gone, or new: what the table holds at its address is not of it. */

@@ -13,7 +13,7 @@ import time
 import cost_figures
 import log_figures
 from figures import differences, row, title
-from workload import Tool, Workload, compare, quartiles
+from workload import SAYS_READY, Tool, Workload, compare, quartiles
 
 
 class Bench:
@@ -29,7 +29,7 @@ class Bench:
 
     def recorder(self, name, pid, *options):
         command = [os.path.join(self.build, "txtrace-bpf"), "-p", str(pid), "-q", "-o", self.log]
-        return Tool(name, command + list(options), 0.5)
+        return Tool(name, command + list(options), SAYS_READY)
 
     def floor(self, name, what, pid):
         return Tool(name, [os.path.join(self.build, "bench", "floor"), what, str(pid)], "ready")

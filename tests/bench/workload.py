@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """An endless test program that reports windows of its work, and tools that are switched on and off around it."""
+import itertools
 import json
 import os
 import signal
+import socket
 import statistics
 import subprocess
 import time
@@ -42,32 +44,62 @@ class Workload:
             self.process.wait()
 
 
+SAYS_READY = object()  # of a tool that tells a service manager when it traces, as txtrace-bpf does
+
+
 class Tool:
     """Something that traces a process: started, waited for, stopped."""
+    numbers = itertools.count()
 
-    def __init__(self, name, command, is_ready, stop_signal=signal.SIGINT):
+    def __init__(self, name, command, is_ready, stop_signal=signal.SIGINT, prepare=None):
         self.name = name
         self.command = command
-        self.is_ready = is_ready  # the text that it prints when it traces, or seconds to wait
+        self.is_ready = is_ready  # SAYS_READY, the text that it prints when it traces, or seconds to wait
         self.stop_signal = stop_signal
+        self.prepare = prepare  # called in the new process
+
+    def start(self, log):
+        """The process, once it traces; log: the file for what it says."""
+        with open(log, "w") as out, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(f"\0txtrace-bench-{os.getpid()}-{next(Tool.numbers)}")
+            environment = dict(os.environ, NOTIFY_SOCKET="@" + manager.getsockname()[1:].decode())
+            process = subprocess.Popen(self.command, stdout=out, stderr=out, env=environment, preexec_fn=self.prepare)
+            self._wait(process, manager, log)
+        return process
+
+    def stop(self, process):
+        process.send_signal(self.stop_signal)
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:  # some peers do not always hear it
+            process.kill()
+            process.wait()
 
     def run(self, seconds, log):
         """Traces for so long; returns the times between which it certainly did."""
-        with open(log, "w") as out:
-            process = subprocess.Popen(self.command, stdout=out, stderr=out)
-            self._wait(process, log)
-            begin_ns = time.monotonic_ns()
-            time.sleep(seconds)
-            end_ns = time.monotonic_ns()
-            process.send_signal(self.stop_signal)
-            try:
-                process.wait(15)
-            except subprocess.TimeoutExpired:  # some peers do not always hear it
-                process.kill()
-                process.wait()
+        process = self.start(log)
+        begin_ns = time.monotonic_ns()
+        time.sleep(seconds)
+        end_ns = time.monotonic_ns()
+        self.stop(process)
         return begin_ns, end_ns
 
-    def _wait(self, process, log):
+    def _wait_told(self, process, manager, log):
+        manager.settimeout(0.1)
+        for _ in range(300):
+            try:
+                if manager.recv(4096) == b"READY=1":
+                    return
+            except socket.timeout:
+                if process.poll() is not None:
+                    break
+        with open(log, errors="replace") as file:
+            raise RuntimeError(f"{self.name} did not start: {file.read()[-400:]}")
+
+    def _wait(self, process, manager, log):
+        if self.is_ready is SAYS_READY:
+            self._wait_told(process, manager, log)
+            return
         deadline = time.monotonic() + 30
         if not isinstance(self.is_ready, str):
             time.sleep(self.is_ready)
