@@ -225,6 +225,14 @@ static __always_inline bool join(struct task_struct *task, uint32_t reasons, str
 	return true;
 }
 
+/* As it would be, had we seen its fork. */
+static __always_inline bool is_child_of_target(struct task_struct *task)
+{
+	uint32_t parent_tgid = BPF_CORE_READ(task, group_leader, real_parent, tgid);
+
+	return cfg_follows_children && BPF_CORE_READ(task, tgid) != cfg_recorder_tgid && bpf_map_lookup_elem(&targets, &parent_tgid);
+}
+
 __hidden bool target_seed(struct task_struct *task)
 {
 	struct telling telling = { .flags = WIRE_IS_SEED, .change = WIRE_PROCESS_JOINED };
@@ -237,6 +245,8 @@ __hidden bool target_seed(struct task_struct *task)
 		return true;
 	}
 	reasons = rules_of(task);
+	if (is_child_of_target(task))
+		reasons |= TARGET_CHILD;
 	return reasons && join(task, reasons, &telling);
 }
 

@@ -5,34 +5,8 @@
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf
-
-binaries=/usr/lib/postgresql/15/bin
-if [ ! -x $binaries/pgbench ] || ! id postgres >/dev/null 2>&1; then
-	echo "ok 1 - PostgreSQL # SKIP postgresql-15 is not installed"
-	echo "1..1"
-	exit 0
-fi
-
-data=$(mktemp -d /tmp/txtrace-postgres.XXXXXX) # not in $tmp, which is root's alone; and the path of a socket has to be short
-server=
-backend=
-trap 'kill -CONT $backend 2>/dev/null; kill -QUIT $server 2>/dev/null; wait; rm -rf "$data"' EXIT
-
-as_postgres() {
-	setpriv --reuid postgres --regid postgres --init-groups env -u LSAN_OPTIONS -u ASAN_OPTIONS PGOPTIONS="${PGOPTIONS-}" "$@"
-}
-
-# A server of our own, with its socket beside its data; nothing waits for a disk.
-start_server() {
-	chown postgres "$data" &&
-		as_postgres $binaries/initdb -D "$data" -A trust --no-sync >"$tmp/initdb" 2>&1 || fail "$(cat "$tmp/initdb")" || return
-	cd "$data" || return
-	as_postgres $binaries/postgres -D "$data" -k "$data" -c listen_addresses= -c fsync=off -c autovacuum=off >"$tmp/server" 2>&1 &
-	cd "$OLDPWD" || return
-	wait_for 60 as_postgres $binaries/pg_isready -q -h "$data" || fail "$(cat "$tmp/server")" || return
-	server=$(head -n 1 "$data/postmaster.pid")
-	as_postgres $binaries/pgbench -i -q -h "$data" postgres >"$tmp/filled" 2>&1 || fail "$(cat "$tmp/filled")"
-}
+# shellcheck source=tests/e2e/postgres.sh
+. tests/e2e/postgres.sh
 
 # The session of pgbench's client: its second one, for the first asks how large the database is, and ends. Held before it does anything.
 holds_second_session() {
@@ -68,18 +42,6 @@ traced() {
 	wait $client || fail "$(cat "$tmp/$name.said")" || return
 	wait $tracer || fail "the recorder ended with $?: $(cat "$tmp/$name.err")" || return
 	export_log "$tmp/$name.txtrace"
-}
-
-said_by_pgbench() { # said_by_pgbench NAME: how many transactions it made
-	sed -n 's|^number of transactions actually processed: \([0-9]*\)/.*|\1|p' "$tmp/$1.said"
-}
-
-spans_of() { # spans_of NAME LABEL [CONDITION]
-	jq -s "map(select(.type == \"span\" and .label == \"$2\" and (${3-true}))) | length" "$tmp/$1.txtrace.jsonl"
-}
-
-same() { # same WHAT IS WANTED
-	[ -n "$3" ] && [ "$2" = "$3" ] || fail "$1: $2 instead of $3"
 }
 
 as_many_as_said() {

@@ -172,13 +172,20 @@ static void untarget(void *context, pid_t pid)
 	kernel_targets_remove(recorder->kernel, (uint32_t)pid);
 }
 
+/* Threads are listed in the order of their numbers: a child whose number is below that of its parent is met before its parent is known. */
 int target_start_seed(struct recorder *recorder, struct error *error)
 {
+	size_t known_cnt;
 	int err;
 
 	target_set_reap(recorder->targets, untarget, recorder);
-	err = kernel_side_seed(recorder->kernel, error);
-	return err ? err : recorder_drain(recorder);
+	do {
+		known_cnt = target_set_cnt(recorder->targets);
+		err = kernel_side_seed(recorder->kernel, error);
+		if (!err)
+			err = recorder_drain(recorder);
+	} while (!err && recorder->options->targets.follows_children && target_set_cnt(recorder->targets) > known_cnt);
+	return err;
 }
 
 /* ---- attaching ---- */
@@ -270,7 +277,7 @@ int target_start_attach(struct recorder *recorder, struct error *error)
 		err = attach_named(recorder, error);
 	if (!err)
 		err = attach_exes(recorder, error);
-	if (!err && target_rules_are_open(rules))
+	if (!err && target_rules_want_every_process(rules))
 		attach_watch_scan_all(recorder->watch);
 	return err;
 }
