@@ -12,6 +12,7 @@ import time
 
 import cost_figures
 import log_figures
+import server_figures
 from figures import differences, row, title
 from workload import SAYS_READY, Tool, Workload, compare, quartiles
 
@@ -22,13 +23,14 @@ class Bench:
         self.scratch = options.scratch
         self.rounds = options.rounds
         self.log = os.path.join(self.scratch, "bench.txtrace")
+        self.recorder_path = os.path.join(self.build, "txtrace-bpf")
         self.is_long = "report" in options.parts  # asked for by name: then with what takes minutes
 
     def program(self, name):
         return os.path.join(self.build, "programs", name)
 
     def recorder(self, name, pid, *options):
-        command = [os.path.join(self.build, "txtrace-bpf"), "-p", str(pid), "-q", "-o", self.log]
+        command = [self.recorder_path, "-p", str(pid), "-q", "-o", self.log]
         return Tool(name, command + list(options), SAYS_READY)
 
     def floor(self, name, what, pid):
@@ -104,6 +106,15 @@ class Bench:
     def report(self):
         log_figures.report(self)
 
+    def bank(self):
+        server_figures.bank(self)
+
+    def select(self):
+        server_figures.select(self)
+
+    def tpcb(self):
+        server_figures.tpcb(self)
+
     def reading(self):
         title("Reading a log: records a second of wall time, by the threads that decode ahead of the reader")
         tool = os.path.join(self.build, "txtrace-bpf")
@@ -149,7 +160,8 @@ def main():
     options = parser.parse_args()
     bench = Bench(options)
     parts = {"untraced": bench.untraced, "probes": bench.probes, "switches": bench.switches, "sizes": bench.sizes, "codec": bench.codec,
-             "reading": bench.reading, "cost": bench.cost, "report": bench.report, "writer": bench.writer, "rate": bench.rate}
+             "reading": bench.reading, "cost": bench.cost, "report": bench.report, "bank": bench.bank, "select": bench.select, "tpcb": bench.tpcb,
+             "writer": bench.writer, "rate": bench.rate}
     unknown = [part for part in options.parts if part not in parts]
     if unknown:
         sys.exit(f"bench: no part is called '{unknown[0]}'; there are {', '.join(parts)}")

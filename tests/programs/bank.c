@@ -28,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bank_latencies.h"
 #include "bank_queue.h"
 #include "program_options.h"
 #include "txtrace.h"
@@ -55,7 +56,7 @@ struct config {
 	uint64_t clearing_us;
 	double rate; /* transactions a second; 0: as fast as the queues take them */
 	double seconds; /* 0: until a signal */
-	const char *directory;
+	const char *directory, *latencies; /* latencies: a file; NULL: none */
 };
 
 struct bank {
@@ -73,6 +74,7 @@ struct bank {
 	atomic_int_least64_t paid_in_cents;         /* deposits less withdrawals */
 	atomic_uint clients_left;
 	atomic_bool is_stopping;
+	FILE *latencies;
 };
 
 struct worker {
@@ -306,6 +308,7 @@ static void *work(void *argument)
 		run_kind[t.kind](worker, &t);
 		TXTRACE_EXIT(t.span);
 		TXTRACE_END(t.span);
+		latencies_add(worker->bank->latencies, t.submitted_ns);
 		atomic_fetch_add(&worker->bank->done_cnt[t.kind], 1);
 		if (t.span)
 			atomic_fetch_add(&worker->bank->traced_cnt[t.kind], 1);
@@ -401,6 +404,7 @@ static bool submit(struct worker *client, enum kind kind, txtrace_span_t accept)
 	if (bank->config.transactions && t.number >= bank->config.transactions)
 		return false;
 	t.cents = 100 + (int64_t)(random_next(&client->random) % 10000);
+	t.submitted_ns = latencies_now_ns(bank->latencies);
 	t.span = begin_transaction(kind);
 	describe(&t);
 	TXTRACE_LINK(accept, t.span, "submits");
@@ -485,7 +489,7 @@ static int bank_open(struct bank *bank)
 	if (bank->journal_fd < 0)
 		return -errno;
 	unlink(path);
-	return 0;
+	return bank->config.latencies && !(bank->latencies = fopen(bank->config.latencies, "we")) ? -errno : 0;
 }
 
 static void start(pthread_t *thread, const char *name, void *(*run)(void *), void *argument)
@@ -575,6 +579,7 @@ int main(int argc, char **argv)
 		{ .name = "directory", .help = "of the journal; default: $TMPDIR or /var/tmp", .text = &config->directory },
 		{ .name = "cpu-percent", .help = "scales the CPU work", .count = &config->cpu_percent, .min = 1, .max = 10000 },
 		{ .name = "fsyncs", .help = "of a durable journal entry", .count = &config->fsyncs, .max = 1000 },
+		{ .name = "latencies", .help = "file for how long each took; default: none", .text = &config->latencies },
 		{ .name = "clearing-us", .help = "what the clearing house takes", .count = &config->clearing_us, .max = 1e6 },
 	};
 	options_parse(table, sizeof(table) / sizeof(table[0]), "bank: a transaction server to trace", argc, argv);
@@ -587,7 +592,7 @@ int main(int argc, char **argv)
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	int err = bank_open(&bank);
 	if (err) {
-		fprintf(stderr, "bank: cannot open its journal in \"%s\" or its sockets: %s\n", config->directory, strerror(-err));
+		fprintf(stderr, "bank: cannot open its journal in \"%s\", its sockets or latencies: %s\n", config->directory, strerror(-err));
 		return 1;
 	}
 	bank_run(&bank, &signals);

@@ -22,6 +22,7 @@ struct transaction {
 	unsigned from; /* account */
 	unsigned to;
 	int64_t cents;
+	uint64_t submitted_ns; /* if latencies are measured */
 	txtrace_span_t span;
 };
 
