@@ -65,7 +65,7 @@ static int make_world(void **state)
 	struct world *world = calloc(1, sizeof(*world));
 
 	*state = world;
-	return world ? loss_counters_open(&world->counters, world->shared, &world->generation) : -1;
+	return world ? loss_counters_open(&world->counters, world->shared, WIRE_CPU_MAX, &world->generation) : -1;
 }
 
 static int free_world(void **state)

@@ -136,6 +136,8 @@ static void look_at(struct attach_watch *watch, const struct due *due)
 	struct error ignored;
 	int cnt = attach_scan(watch->options.attach, due->pid, &ignored);
 
+	if (watch->options.looked && target_set_get(watch->options.targets, (uint32_t)due->pid))
+		watch->options.looked(watch->options.context, (uint32_t)due->pid);
 	if (cnt > 0)
 		count_late(watch, due);
 	if (cnt == -ESRCH && due->program.noted_ns)
@@ -164,9 +166,12 @@ static void look_at_due(struct attach_watch *watch, uint64_t now_ns)
 
 static void scan_target(void *context, const struct traced_process *process)
 {
+	struct attach_watch *watch = context;
 	struct error ignored;
 
-	attach_scan(context, (pid_t)process->pid, &ignored);
+	attach_scan(watch->options.attach, (pid_t)process->pid, &ignored);
+	if (watch->options.looked)
+		watch->options.looked(watch->options.context, process->pid);
 }
 
 void attach_watch_scan_all(struct attach_watch *watch)
@@ -174,7 +179,7 @@ void attach_watch_scan_all(struct attach_watch *watch)
 	DIR *processes;
 	struct dirent *entry;
 
-	target_set_each(watch->options.targets, scan_target, watch->options.attach);
+	target_set_each(watch->options.targets, scan_target, watch);
 	processes = watch->options.is_any ? opendir("/proc") : NULL;
 	while (processes && (entry = readdir(processes))) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);

@@ -24,6 +24,8 @@ struct attach_watch_options {
 	struct target_set *targets;
 	bool is_any;               /* whoever has probes, target or not */
 	bool is_quick;             /* processes to come matter: look as soon as something is mapped, not once a tick */
+	void (*looked)(void *context, uint32_t pid); /* a target was looked at, because it has mapped something; NULL: nobody wants to know */
+	void *context;
 };
 
 int attach_watch_open(struct attach_watch **watch, const struct attach_watch_options *options);

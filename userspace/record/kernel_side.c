@@ -188,6 +188,14 @@ const struct wire_counters *kernel_side_counters(const struct kernel_side *side)
 	return side->bpf->bss->counters;
 }
 
+/* Numbers may have gaps: libbpf counts those, too. */
+size_t kernel_side_cpu_cnt(void)
+{
+	int cnt = libbpf_num_possible_cpus();
+
+	return cnt > 0 && cnt < WIRE_CPU_MAX ? (size_t)cnt : WIRE_CPU_MAX;
+}
+
 volatile uint64_t *kernel_side_loss_generation(const struct kernel_side *side)
 {
 	return &side->bpf->bss->loss_generation;

@@ -105,7 +105,7 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 	if (err)
 		return err;
 	recorder->ring_cnt = rings.ring_cnt;
-	return loss_counters_open(&recorder->losses, kernel_side_counters(recorder->kernel),
+	return loss_counters_open(&recorder->losses, kernel_side_counters(recorder->kernel), kernel_side_cpu_cnt(),
 				  kernel_side_loss_generation(recorder->kernel));
 }
 
@@ -231,7 +231,13 @@ static int open_attach(struct recorder *recorder, struct error *error)
 		.foreign = recorder->foreign,
 		.is_every_process = target_rules_want_every_process(rules),
 	};
-	struct attach_watch_options watch = { .targets = recorder->targets, .is_any = rules->is_any, .is_quick = options.is_every_process };
+	struct attach_watch_options watch = {
+		.targets = recorder->targets,
+		.is_any = rules->is_any,
+		.is_quick = options.is_every_process,
+		.looked = recorder_look_at_code,
+		.context = recorder,
+	};
 	int err;
 
 	options.programs = kernel_side_programs(recorder->kernel, &options.program_cnt);
@@ -272,6 +278,11 @@ static int start_kernel_side(struct recorder *recorder, struct error *error)
 	return 0;
 }
 
+static void look_at_code(void *context, const struct traced_process *process)
+{
+	recorder_look_at_code(context, process->pid);
+}
+
 int recorder_open(struct recorder **result, const struct record_options *options, const struct messages *messages, int *exit_status,
 		  struct error *error)
 {
@@ -305,7 +316,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	capture_read_clocks(&recorder->begin_ns, &recorder->begin_realtime_ns);
 	if (options->command)
 		target_resume(target_set_named(recorder->targets, 0));
-	recorder_look_at_code(recorder);
+	target_set_each(recorder->targets, look_at_code, recorder);
 	*result = recorder;
 	return 0;
 }

@@ -75,7 +75,7 @@ int recorder_on_turn(void *context, uint64_t time_ns);
 int recorder_tell_costs(void *context, uint64_t time_ns);
 
 /* What all targets have mapped, for the names of their code. */
-void recorder_look_at_code(struct recorder *recorder);
+void recorder_look_at_code(void *recorder, uint32_t pid);
 
 /* How it goes now. Its summary lacks what only the end can tell. */
 void recorder_look(void *context, struct metrics_figures *figures);

@@ -173,15 +173,12 @@ static void show_status(struct recorder *recorder, uint64_t now_ns)
 	status_line_show(&recorder->status, &figures);
 }
 
-static void look_at(void *context, const struct traced_process *process)
+void recorder_look_at_code(void *context, uint32_t pid)
 {
-	code_stacks_look(context, process->pid);
-}
+	const struct recorder *recorder = context;
 
-void recorder_look_at_code(struct recorder *recorder)
-{
 	if (recorder->stacks)
-		target_set_each(recorder->targets, look_at, recorder->stacks);
+		code_stacks_look(recorder->stacks, pid);
 }
 
 /*
@@ -340,10 +337,8 @@ static int loop(struct recorder *recorder)
 			err = recorder_drain(recorder);
 		if (!err && !recorder->is_target_gone) {
 			attach_watch_run(recorder->watch, now_ns);
-			if (attach_watch_take_news(recorder->watch)) {
+			if (attach_watch_take_news(recorder->watch))
 				recorder->wants_seed |= target_start_renew(recorder);
-				recorder_look_at_code(recorder);
-			}
 			catch_up(recorder);
 		}
 		keep_house(recorder, now_ns);

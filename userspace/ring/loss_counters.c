@@ -14,9 +14,9 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + now.tv_nsec;
 }
 
-int loss_counters_open(struct loss_counters *counters, const struct wire_counters *shared, volatile uint64_t *generation)
+int loss_counters_open(struct loss_counters *counters, const struct wire_counters *shared, size_t cpu_cnt, volatile uint64_t *generation)
 {
-	*counters = (struct loss_counters){ .shared = shared, .generation = generation, .cpu_cnt = WIRE_CPU_MAX };
+	*counters = (struct loss_counters){ .shared = shared, .generation = generation, .cpu_cnt = cpu_cnt };
 	counters->seen = calloc(counters->cpu_cnt, sizeof(*counters->seen));
 	counters->look_ns = now_ns();
 	*generation = 1;

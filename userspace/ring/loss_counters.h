@@ -20,7 +20,8 @@ struct loss_counters {
 	uint64_t (*seen)[WIRE_KIND_COUNT]; /* per CPU: lost so far */
 };
 
-int loss_counters_open(struct loss_counters *counters, const struct wire_counters *shared, volatile uint64_t *generation);
+/* cpu_cnt: those that may be in use are the first so many, at most WIRE_CPU_MAX. Each is read after each drain. */
+int loss_counters_open(struct loss_counters *counters, const struct wire_counters *shared, size_t cpu_cnt, volatile uint64_t *generation);
 void loss_counters_close(struct loss_counters *counters);
 
 /*
