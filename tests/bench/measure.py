@@ -10,8 +10,10 @@ import subprocess
 import sys
 import time
 
+import attach_figures
 import cost_figures
 import log_figures
+import path_figures
 import server_figures
 from figures import differences, row, title
 from workload import SAYS_READY, Tool, Workload, compare, quartiles
@@ -106,6 +108,15 @@ class Bench:
     def report(self):
         log_figures.report(self)
 
+    def attach(self):
+        attach_figures.attach(self)
+
+    def paths(self):
+        path_figures.paths(self)
+
+    def others(self):
+        path_figures.others(self)
+
     def bank(self):
         server_figures.bank(self)
 
@@ -160,7 +171,8 @@ def main():
     options = parser.parse_args()
     bench = Bench(options)
     parts = {"untraced": bench.untraced, "probes": bench.probes, "switches": bench.switches, "sizes": bench.sizes, "codec": bench.codec,
-             "reading": bench.reading, "cost": bench.cost, "report": bench.report, "bank": bench.bank, "select": bench.select, "tpcb": bench.tpcb,
+             "reading": bench.reading, "cost": bench.cost, "report": bench.report, "bank": bench.bank, "select": bench.select, "tpcb": bench.tpcb, "attach": bench.attach,
+             "paths": bench.paths, "others": bench.others,
              "writer": bench.writer, "rate": bench.rate}
     unknown = [part for part in options.parts if part not in parts]
     if unknown:

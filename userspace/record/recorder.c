@@ -283,10 +283,26 @@ static void look_at_code(void *context, const struct traced_process *process)
 	recorder_look_at_code(context, process->pid);
 }
 
+typedef int (*step)(struct recorder *recorder, struct error *error);
+
+static int take_step(struct recorder *recorder, step take, struct error *error)
+{
+	struct start_times *start = &recorder->start;
+	uint64_t begin_ns = capture_now_ns(), spent_us;
+	int err = take(recorder, error);
+
+	spent_us = (capture_now_ns() - begin_ns) / 1000;
+	if (take == open_kernel_side)
+		start->load_us += spent_us;
+	else if (take == target_start_tell || take == start_kernel_side || take == target_start_seed || take == target_start_attach)
+		start->attach_us += spent_us;
+	return err;
+}
+
 int recorder_open(struct recorder **result, const struct record_options *options, const struct messages *messages, int *exit_status,
 		  struct error *error)
 {
-	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
+	static const step steps[] = {
 		target_start_open, open_signals,      open_stacks,       check_kernel, open_foreign,      open_kernel_side,  open_costs,
 		open_log,          open_stream,       open_service,      open_pipeline, target_start_tell, open_attach,       start_kernel_side,
 		target_start_seed, target_start_attach,
@@ -300,12 +316,13 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		return err;
 	}
 	recorder->options = options;
+	recorder->start.begin_ns = capture_now_ns();
 	recorder->messages = messages;
 	recorder->signal_fd = -1;
 	recorder->manager_fd = service_manager_open(); /* before a command is forked, which shall not hear of it */
 	recorder->exit_status = 2;
 	for (size_t i = 0; !err && i < sizeof(steps) / sizeof(steps[0]); i++)
-		err = steps[i](recorder, error);
+		err = take_step(recorder, steps[i], error);
 	if (err) {
 		*exit_status = recorder->exit_status;
 		recorder_close(recorder);
@@ -317,6 +334,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	if (options->command)
 		target_resume(target_set_named(recorder->targets, 0));
 	target_set_each(recorder->targets, look_at_code, recorder);
+	recorder->start.all_us = (capture_now_ns() - recorder->start.begin_ns) / 1000;
 	*result = recorder;
 	return 0;
 }

@@ -23,8 +23,17 @@
 #define HOUSEKEEPING_NS 1000000000u /* clocks, status line */
 #define FLUSH_NS 700000000u       /* with the ticks that an event waits for its turn, it is in the file within a second */
 
+/* How long it took until events were recorded. */
+struct start_times {
+	uint64_t begin_ns;
+	uint64_t load_us;   /* of it: until the kernel had accepted the BPF programs */
+	uint64_t attach_us; /* of it: to find the threads and the probes, and to attach to them */
+	uint64_t all_us;
+};
+
 struct recorder {
 	const struct record_options *options;
+	struct start_times start;
 	struct kernel_features features;
 	struct target_set *targets;
 	struct kernel_side *kernel;
@@ -74,7 +83,7 @@ int recorder_on_turn(void *context, uint64_t time_ns);
 /* For the pipeline: what tracing has cost goes into the file that ends. */
 int recorder_tell_costs(void *context, uint64_t time_ns);
 
-/* What all targets have mapped, for the names of their code. */
+/* What a target has mapped, for the names of their code. */
 void recorder_look_at_code(void *recorder, uint32_t pid);
 
 /* How it goes now. Its summary lacks what only the end can tell. */

@@ -430,7 +430,13 @@ static void explain_stop(const struct recorder *recorder, int err, struct error 
 /* For machines; people see the status line. */
 static void tell_start(const struct recorder *recorder)
 {
-	const struct message_field fields[] = { { "log", recorder->log_path, 0 }, { "version", TXTRACE_VERSION, 0 } };
+	const struct message_field fields[] = {
+		{ "log", recorder->log_path, 0 },
+		{ "version", TXTRACE_VERSION, 0 },
+		{ "start_us", NULL, recorder->start.all_us },
+		{ "load_us", NULL, recorder->start.load_us },
+		{ "attach_us", NULL, recorder->start.attach_us },
+	};
 
 	if (recorder->messages->format == MESSAGES_JSON)
 		messages_tell(recorder->messages, MESSAGE_INFO, "start", fields, sizeof(fields) / sizeof(fields[0]), "recording");
