@@ -162,24 +162,43 @@ class Bench:
         print(f"  most without a loss: {best:,.0f} events/s  aim 500,000")
 
 
+# Each is a method of Bench; in this order without a choice.
+PARTS = {
+    "untraced": "a mark that nobody traces",
+    "probes": "a mark that is traced, beside the floor and bpftrace",
+    "switches": "a context switch with its wakeup, beside the floor and perf",
+    "paths": "each BPF program, as the kernel measures it",
+    "others": "a process that runs a traced file, and is not traced",
+    "attach": "starting: 10,000 marks, 5,000 threads",
+    "bank": "a transaction of the bank, beside perf and bpftrace",
+    "select": "a transaction of PostgreSQL, pgbench select-only",
+    "tpcb": "the same, tpcb-like",
+    "sizes": "bytes in the log",
+    "codec": "encoding and decoding",
+    "reading": "reading a log",
+    "cost": "what the recorder says of its own cost, beside the truth",
+    "report": "whole reports, beside perf's; by name: of logs up to 1 GB",
+    "writer": "the log's writer",
+    "rate": "events a second before the first is lost",
+}
+
+
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--build", required=True)
-    parser.add_argument("--scratch", required=True)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("parts", nargs="*", default=[])
+    parser = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__,
+                                     epilog="parts:\n" + "\n".join(f"  {name:<10} {what}" for name, what in PARTS.items()))
+    parser.add_argument("--build", required=True, help="where the programs are")
+    parser.add_argument("--scratch", required=True, help="an empty folder")
+    parser.add_argument("--rounds", type=int, default=15, help="how many rounds are interleaved")
+    parser.add_argument("parts", nargs="*", default=[], metavar="PART", help="what to measure; default: all")
     options = parser.parse_args()
     bench = Bench(options)
-    parts = {"untraced": bench.untraced, "probes": bench.probes, "switches": bench.switches, "sizes": bench.sizes, "codec": bench.codec,
-             "reading": bench.reading, "cost": bench.cost, "report": bench.report, "bank": bench.bank, "select": bench.select, "tpcb": bench.tpcb, "attach": bench.attach,
-             "paths": bench.paths, "others": bench.others,
-             "writer": bench.writer, "rate": bench.rate}
-    unknown = [part for part in options.parts if part not in parts]
+    unknown = [part for part in options.parts if part not in PARTS]
     if unknown:
-        sys.exit(f"bench: no part is called '{unknown[0]}'; there are {', '.join(parts)}")
+        sys.exit(f"bench: no part is called '{unknown[0]}'; there are {', '.join(PARTS)}")
     print(f"{platform.machine()}, {os.cpu_count()} CPUs, Linux {platform.release()}; medians [quartiles] of {options.rounds} interleaved rounds")
-    for name in options.parts or parts:
-        parts[name]()
+    for name in options.parts or PARTS:
+        getattr(bench, name)()
 
 
-main()
+if __name__ == "__main__":
+    main()

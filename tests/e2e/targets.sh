@@ -139,6 +139,47 @@ with_f_children_are_charged_for_themselves() {
 	compare both && counts "$tmp/both.txtrace" "after the exec" 3 && counts "$tmp/both.txtrace" "in the child" 3
 }
 
+has_children() {
+	[ "$(pgrep -P "$1" | wc -l)" = "$2" ]
+}
+
+with_f_children_are_traced_that_are_there() {
+	local parent children
+	sh -c "for i in 1 2 3; do \"$programs/probe_loop\" --mode begin-end --rate 200 >/dev/null & done; wait" &
+	parent=$!
+	wait_for 30 has_children $parent 3 || return
+	children=$(pgrep -P $parent | sort | tr '\n' ' ')
+	"$recorder" -q -f -d 2 -o "$tmp/there.txtrace" -p $parent || fail "the tracer ended with $?" || return
+	# shellcheck disable=SC2086
+	kill $children
+	export_log "$tmp/there.txtrace"
+	set -- "$(jq -rs 'map(select(.type == "span") | .pid) | unique | map(tostring) | sort | map(. + " ") | add' "$tmp/there.txtrace.jsonl")"
+	[ "$1" = "$children" ] || fail "spans of $1, not of the children $children"
+}
+
+bytes_read_by() { # bytes_read_by PID
+	sed -n 's/^rchar: //p' "/proc/$1/io"
+}
+
+# With -f the recorder hears at once of each program that anybody starts.
+others_programs_are_no_reason_to_look() {
+	local target tracer before after maps
+	"$programs/crowd" --threads 2 >"$tmp/crowd.out" &
+	target=$!
+	wait_for 30 test -s "$tmp/crowd.out" || return
+	maps=$(wc -c </proc/$target/maps)
+	start_tracer "$tmp/crowd.txtrace" -f -p $target || return
+	before=$(bytes_read_by "$tracer")
+	for i in {1..100}; do
+		/bin/true
+	done
+	after=$(bytes_read_by "$tracer")
+	kill -INT "$tracer"
+	wait "$tracer" || return
+	kill $target
+	[ $((after - before)) -lt $((20 * maps)) ] || fail "100 programs of others: the recorder read $((after - before)) bytes; the target's map has $maps"
+}
+
 ends_with_the_last_that_was_named() {
 	local child
 	"$recorder" -q -f -o "$tmp/named.txtrace" -- sh -c "\"$programs/idle\" >/dev/null 2>&1 & echo \$!" >"$tmp/named.pid" || return
@@ -245,6 +286,8 @@ check "a list of pids: each has its spans, and what they measured holds" list_of
 check "who runs the same program and is not in the list is left alone" others_are_left_alone
 check "without -f children are left alone" without_f_children_are_left_alone
 check "with -f each child is charged for itself, before and after its exec" with_f_children_are_charged_for_themselves
+check "with -f children are traced that are there already" with_f_children_are_traced_that_are_there
+check "with -f programs that others start are no reason to read what the targets have mapped" others_programs_are_no_reason_to_look
 check "with -f the capture ends with the command, whoever lives on" ends_with_the_last_that_was_named
 check "a key that client and server work for: one ledger over both, as they measured" two_processes_one_key
 check "the same for two pids" one_key_by_pids
