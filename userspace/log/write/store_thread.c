@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@ struct store_thread {
 	pthread_t thread;
 	void (*enter)(void *context);
 	void *context;
+	sem_t has_entered;
 	struct log_store *store;
 	struct batch_queue *queue;
 };
@@ -85,6 +87,7 @@ static void *run(void *context)
 
 	if (thread->enter)
 		thread->enter(thread->context);
+	sem_post(&thread->has_entered);
 	while ((parcel = batch_queue_take(thread->queue, &size))) {
 		open_parcel(thread->store, parcel);
 		batch_queue_release(thread->queue);
@@ -103,6 +106,7 @@ int store_thread_start(struct store_thread **result, struct log_store *store, co
 	if (!thread)
 		return err;
 	thread->store = store;
+	sem_init(&thread->has_entered, 0, 0);
 	thread->enter = options->enter_thread;
 	thread->context = options->context;
 	thread->queue = batch_queue_new(options->queue_bytes);
@@ -118,6 +122,8 @@ int store_thread_start(struct store_thread **result, struct log_store *store, co
 		free(thread);
 		return err;
 	}
+	while (sem_wait(&thread->has_entered) && errno == EINTR)
+		;
 	*result = thread;
 	return 0;
 }
