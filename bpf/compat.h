@@ -97,11 +97,13 @@ struct syscall_entry {
 	__u64 first_argument;
 	__u64 second_argument;
 	__u64 third_argument;
+	__u64 fourth_argument;
 };
 
 static __always_inline struct syscall_entry compat_syscall(struct task_struct *task)
 {
-	struct syscall_entry entry = { .nr = SYSCALL_UNKNOWN, .first_argument = 0, .second_argument = 0, .third_argument = 0 };
+	struct syscall_entry entry = { .nr = SYSCALL_UNKNOWN, .first_argument = 0, .second_argument = 0, .third_argument = 0,
+				       .fourth_argument = 0 };
 
 	if (!cfg_has_task_pt_regs)
 		return entry;
@@ -112,6 +114,7 @@ static __always_inline struct syscall_entry compat_syscall(struct task_struct *t
 	entry.first_argument = regs->di;
 	entry.second_argument = regs->si;
 	entry.third_argument = regs->dx;
+	entry.fourth_argument = regs->r10;
 #elif defined(__TARGET_ARCH_arm64)
 	struct pt_regs___aarch64 *regs = (void *)bpf_task_pt_regs(task);
 
@@ -119,10 +122,36 @@ static __always_inline struct syscall_entry compat_syscall(struct task_struct *t
 	entry.first_argument = regs->orig_x0;
 	entry.second_argument = ((struct user_pt_regs *)regs)->regs[1];
 	entry.third_argument = ((struct user_pt_regs *)regs)->regs[2];
+	entry.fourth_argument = ((struct user_pt_regs *)regs)->regs[3];
 #endif
 	if (entry.nr < 0)
 		entry.nr = SYSCALL_NONE;
 	return entry;
+}
+
+/* Unchanged since 3.5, but private to the kernel's uprobes; the return address of a hooked function is the first byte of this area. */
+struct xol_area___of_uprobes {
+	unsigned long vaddr;
+} __attribute__((preserve_access_index));
+
+struct uprobes_state___of_mm {
+	struct xol_area___of_uprobes *xol_area;
+} __attribute__((preserve_access_index));
+
+struct mm_struct___with_uprobes {
+	struct uprobes_state___of_mm uprobes_state;
+} __attribute__((preserve_access_index));
+
+/* Where a hooked function of the task returns to; 0: none was hooked so far, or this kernel does not tell. */
+static __always_inline uint64_t compat_return_hook(struct task_struct *task)
+{
+	struct mm_struct___with_uprobes *mm = (void *)BPF_CORE_READ(task, mm);
+	struct xol_area___of_uprobes *area = 0;
+
+	if (!mm || !bpf_core_field_exists(mm->uprobes_state) || !bpf_core_field_exists(area->vaddr))
+		return 0;
+	area = BPF_CORE_READ(mm, uprobes_state.xol_area);
+	return area ? BPF_CORE_READ(area, vaddr) : 0;
 }
 
 #endif

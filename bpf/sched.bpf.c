@@ -6,6 +6,7 @@
 #include "cpu_watch.h"
 #include "emit.h"
 #include "process_target.h"
+#include "stack.h"
 #include "thread_clock.h"
 #include "waker.h"
 
@@ -82,6 +83,8 @@ int on_sched_switch(uint64_t *ctx)
 		left_as = how_it_left(preempt, state);
 		if (left_as == WIRE_LEFT_BLOCKED) {
 			block_describe(prev, state, &block);
+			if (block.reason == BLOCK_PAGE_FAULT && cfg_fault_range_cnt)
+				block.object = stack_fault(ctx);
 		} else if (left_as != WIRE_LEFT_DEAD && compat_is_throttled(prev)) {
 			left_as = WIRE_LEFT_BLOCKED;
 			block.reason = BLOCK_THROTTLED;
@@ -114,6 +117,8 @@ int on_sched_switch(uint64_t *ctx)
 	event->next_is_traced = in_clock != 0;
 	event->padding = 0;
 	emit_submit(&out, event);
+	if (left_as == WIRE_LEFT_BLOCKED && (cfg_stacks_off_cpu || cfg_names_futexes))
+		stack_of_block(ctx, prev, &block, now_ns);
 	return 0;
 }
 

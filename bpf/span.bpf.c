@@ -2,6 +2,7 @@
 /* One program per probe of include/txtrace.h. They run in the traced thread, on its time: every instruction here is the user's. */
 #include "vmlinux.h"
 #include "emit.h"
+#include "foreign.h"
 #include "process_target.h"
 #include "thread_clock.h"
 
@@ -326,4 +327,36 @@ SEC("uprobe")
 int BPF_KPROBE(on_key_event, uint64_t key, uint64_t length, uint64_t name)
 {
 	return send_key(WIRE_KEY_INSTANT, key, length, name);
+}
+
+/* ---- for foreign.bpf.c ---- */
+
+__noinline int foreign_is_traced(void)
+{
+	return clock_of_current(bpf_get_current_task_btf()) != 0;
+}
+
+__noinline int foreign_begin(uint64_t id, uint64_t label, uint64_t parent)
+{
+	return send_span(WIRE_BEGIN, id, label, parent);
+}
+
+__noinline int foreign_end(uint64_t id)
+{
+	return send_span(WIRE_END, id, 0, 0);
+}
+
+__noinline int foreign_abandon(uint64_t id)
+{
+	return send_span(WIRE_ABANDON, id, 0, 0);
+}
+
+__noinline int foreign_key_begin(uint64_t key, uint64_t length, uint64_t label)
+{
+	return send_key(WIRE_KEY_BEGIN, key, length, label);
+}
+
+__noinline int foreign_key_end(uint64_t key, uint64_t length)
+{
+	return send_key(WIRE_KEY_END, key, length, 0);
 }

@@ -45,6 +45,7 @@ enum {
 
 enum {
 	BPF_F_NO_PREALLOC = 1,
+	BPF_F_USER_STACK = 1 << 8,
 	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
 };
 
@@ -61,12 +62,20 @@ enum bpf_map_type {
 
 /* The registers of a system call: x86-64. */
 struct pt_regs {
+	unsigned long r15;
+	unsigned long r14;
+	unsigned long r13;
+	unsigned long r12;
+	unsigned long bp;
+	unsigned long bx;
+	unsigned long r11;
+	unsigned long r10;
+	unsigned long r9;
+	unsigned long r8;
 	unsigned long di;
 	unsigned long si;
 	unsigned long dx;
 	unsigned long cx;
-	unsigned long r8;
-	unsigned long r9;
 	unsigned long ax;
 	unsigned long sp;
 	unsigned long ip;

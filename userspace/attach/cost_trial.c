@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -345,20 +346,21 @@ static bool ask(struct cost_trial *trial, enum request request)
 	return true;
 }
 
-/* For all answers. */
+/* For all answers, for so long each. */
 static int wait_for_answers(struct cost_trial *trial, int patience_ms)
 {
-	uint64_t end_ns = now_ns() + (uint64_t)patience_ms * 1000000u;
+	const struct timeval patience = { patience_ms / 1000, patience_ms % 1000 * 1000 };
+	uint64_t number;
 
-	for (take_answers(trial); trial->pending_cnt; take_answers(trial)) {
-		struct pollfd ready = { .fd = trial->fd, .events = POLLIN };
-		uint64_t time_ns = now_ns();
-		int cnt = time_ns < end_ns ? poll(&ready, 1, (int)((end_ns - time_ns) / 1000000 + 1)) : 0;
+	if (setsockopt(trial->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)))
+		return -errno;
+	while (trial->pending_cnt) {
+		ssize_t got = recv(trial->fd, &number, sizeof(number), MSG_WAITALL);
 
-		if (!cnt)
-			return -ETIMEDOUT;
-		if (cnt < 0 ? errno != EINTR : ready.revents & (POLLHUP | POLLERR | POLLNVAL))
-			return -EPIPE;
+		if (got == sizeof(number))
+			take_answer(trial, number);
+		else if (got >= 0 || errno != EINTR)
+			return got < 0 && errno == EAGAIN ? -ETIMEDOUT : -EPIPE;
 	}
 	return 0;
 }

@@ -216,6 +216,8 @@ int confinement_begin(const struct confinement_options *options)
 		allow_ruled(&filter, perf_calls, sizeof(perf_calls) / sizeof(perf_calls[0]));
 	if (options->command_fd >= 0)
 		allow_if(&filter, "pidfd_send_signal", SCMP_A0_32(SCMP_CMP_EQ, (uint32_t)options->command_fd));
+	if (options->may_fork)
+		allow(&filter, "clone");
 	allow_if(&filter, "tgkill", SCMP_A0_32(SCMP_CMP_EQ, (uint32_t)getpid()));
 	allow_uprobe(&filter);
 	if (!filter.err)

@@ -35,6 +35,7 @@ struct confinement_handler {
 struct confinement_options {
 	const struct confinement_handler *handler;
 	bool has_uprobe_multi;
+	bool may_fork;  /* for C++ names of functions (attach/cxx_name.h) */
 	int command_fd; /* pidfd of a launched command, which may be sent signals; -1: none */
 };
 

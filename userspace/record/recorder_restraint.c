@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "attach/capabilities.h"
+#include "attach/cxx_name.h"
 #include "record/log_place.h"
 #include "record/recorder_internal.h"
 
@@ -55,12 +56,15 @@ void recorder_restrain(struct recorder *recorder)
 	const struct confinement_options confinement = {
 		.handler = recorder->confinement,
 		.has_uprobe_multi = recorder->features.has_uprobe_multi,
+		.may_fork = options->foreign.func_cnt > 0,
 		.command_fd = options->command ? target_poll_fd(target_set_named(recorder->targets, 0)) : -1,
 	};
 	int err;
 
 	if (options->is_unconfined)
 		return;
+	if (confinement.may_fork)
+		cxx_names_prepare();
 	err = capabilities_keep(recorder->privileges.recording);
 	if (err)
 		messages_say(recorder->messages, MESSAGE_WARNING, "confinement", "cannot give up capabilities: %s", strerror(-err));
