@@ -5,7 +5,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,18 +260,25 @@ static void work_in_child(const struct cost_trial_options *options, int fd)
 
 /* ---- in the recorder ---- */
 
+static int set_patience(struct cost_trial *trial, int patience_ms)
+{
+	const struct timeval patience = { patience_ms / 1000, patience_ms % 1000 * 1000 };
+
+	return setsockopt(trial->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) ? -errno : 0;
+}
+
 static int receive(struct cost_trial *trial)
 {
-	struct pollfd ready = { .fd = trial->fd, .events = POLLIN };
-	int cnt;
+	ssize_t got = -1;
+	int err = set_patience(trial, PATIENCE_MS);
 
-	do
-		cnt = poll(&ready, 1, PATIENCE_MS);
-	while (cnt < 0 && errno == EINTR);
-	if (cnt <= 0)
-		return cnt ? -errno : -ETIMEDOUT;
-	if (recv(trial->fd, &trial->report, sizeof(trial->report), MSG_WAITALL) != sizeof(trial->report))
-		return -EPIPE;
+	while (!err && got < 0) {
+		got = recv(trial->fd, &trial->report, sizeof(trial->report), MSG_WAITALL);
+		if (got < 0 && errno != EINTR)
+			err = -errno;
+	}
+	if (err || (size_t)got != sizeof(trial->report))
+		return err ? err : -EPIPE;
 	if (trial->report.result.probe.run_cnt) {
 		memcpy(trial->batches, trial->report.batches, sizeof(trial->report.batches));
 		trial->batch_cnt = BATCHES;
@@ -349,20 +355,18 @@ static bool ask(struct cost_trial *trial, enum request request)
 /* For all answers, for so long each. */
 static int wait_for_answers(struct cost_trial *trial, int patience_ms)
 {
-	const struct timeval patience = { patience_ms / 1000, patience_ms % 1000 * 1000 };
 	uint64_t number;
+	int err = set_patience(trial, patience_ms);
 
-	if (setsockopt(trial->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)))
-		return -errno;
-	while (trial->pending_cnt) {
+	while (!err && trial->pending_cnt) {
 		ssize_t got = recv(trial->fd, &number, sizeof(number), MSG_WAITALL);
 
 		if (got == sizeof(number))
 			take_answer(trial, number);
 		else if (got >= 0 || errno != EINTR)
-			return got < 0 && errno == EAGAIN ? -ETIMEDOUT : -EPIPE;
+			err = got < 0 && errno == EAGAIN ? -ETIMEDOUT : -EPIPE;
 	}
-	return 0;
+	return err;
 }
 
 void cost_trial_wake(struct cost_trial *trial, unsigned int cnt)

@@ -56,7 +56,7 @@ void recorder_restrain(struct recorder *recorder)
 	const struct confinement_options confinement = {
 		.handler = recorder->confinement,
 		.has_uprobe_multi = recorder->features.has_uprobe_multi,
-		.may_fork = options->foreign.func_cnt > 0,
+		.may_fork = options->foreign.func_cnt || options->foreign.span_cnt,
 		.command_fd = options->command ? target_poll_fd(target_set_named(recorder->targets, 0)) : -1,
 	};
 	int err;
