@@ -171,11 +171,11 @@ static __always_inline uint64_t object_of(struct task_struct *task, const struct
 		return call->first_argument;
 	case ENTRY_DURATION:
 	case ENTRY_MOMENT:
-		return task == bpf_get_current_task_btf() ? requested_ns(call, (entry & ENTRY_OBJECT_MASK) == ENTRY_DURATION) : 0;
+		return task == compat_current_task() ? requested_ns(call, (entry & ENTRY_OBJECT_MASK) == ENTRY_DURATION) : 0;
 	case ENTRY_POLLED:
-		return task == bpf_get_current_task_btf() ? polled_fds(call) : 0;
+		return task == compat_current_task() ? polled_fds(call) : 0;
 	case ENTRY_SETS:
-		return task == bpf_get_current_task_btf() ? selected_fds(call) : 0;
+		return task == compat_current_task() ? selected_fds(call) : 0;
 	default:
 		return 0;
 	}

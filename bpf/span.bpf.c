@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* One program per probe of include/txtrace.h. They run in the traced thread, on its time: every instruction here is the user's. */
 #include "vmlinux.h"
+#include "compat.h"
 #include "emit.h"
 #include "foreign.h"
 #include "process_target.h"
@@ -87,7 +88,7 @@ static __always_inline int send_span_with_clocks(struct thread_clock *clock, con
 
 static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t label, uint64_t parent)
 {
-	struct thread_clock *clock = clock_of_current(bpf_get_current_task_btf());
+	struct thread_clock *clock = clock_of_current(compat_current_task());
 	struct wire_span *event;
 	struct emit out;
 	uint64_t now_ns;
@@ -145,7 +146,7 @@ static __always_inline int send_mark(const uint8_t kind, uint64_t id, uint64_t n
 	struct wire_mark *event;
 	struct emit out;
 
-	if (!clock_of_current(bpf_get_current_task_btf()))
+	if (!clock_of_current(compat_current_task()))
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
@@ -220,7 +221,7 @@ static __always_inline int send_text(const uint8_t kind, const struct text_sourc
 	struct emit out;
 	long length = 0;
 
-	if (!clock_of_current(bpf_get_current_task_btf()))
+	if (!clock_of_current(compat_current_task()))
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
@@ -266,7 +267,7 @@ struct key_with_clocks {
 /* Spans named by bytes are rarer than the others: their events always take the clocks along. */
 static __always_inline int send_key(const uint8_t kind, uint64_t key, uint64_t length, uint64_t name)
 {
-	struct thread_clock *clock = clock_of_current(bpf_get_current_task_btf());
+	struct thread_clock *clock = clock_of_current(compat_current_task());
 	struct key_with_clocks *event;
 	struct emit out;
 	uint32_t switch_cnt, room = length < WIRE_KEY_MAX ? length : WIRE_KEY_MAX;
@@ -333,7 +334,7 @@ int BPF_KPROBE(on_key_event, uint64_t key, uint64_t length, uint64_t name)
 
 __noinline int foreign_is_traced(void)
 {
-	return clock_of_current(bpf_get_current_task_btf()) != 0;
+	return clock_of_current(compat_current_task()) != 0;
 }
 
 __noinline int foreign_begin(uint64_t id, uint64_t label, uint64_t parent)

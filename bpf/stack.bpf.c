@@ -281,7 +281,7 @@ __hidden uint64_t stack_fault(void *ctx)
 SEC("?perf_event")
 int on_sample(void *ctx)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = compat_current_task();
 	struct look look = { .what = WIRE_STACK_ON_CPU, .object = cfg_sample_ns, .wants_kernel = 1 };
 
 	if (phase != WIRE_PHASE_RECORDING || !thread_clock_of(task))

@@ -198,7 +198,8 @@ static void a_file_that_is_no_elf_file_is_refused(void **state)
 
 static void cxx_names_are_read_and_shortened(void **state)
 {
-	static const char *const mangled[] = { "_ZN4Bank8transferEii", "_ZNK3FooclEi", "_ZN12_GLOBAL__N_11fEi", "_Z3fooIiEvT_", "main", "_ZN3FoonwEm", "_ZNK3FoocviEv",
+	static const char *const mangled[] = { "_ZN4Bank8transferEii", "_ZNK3FooclEi", "_ZN12_GLOBAL__N_11fEi", "_Z3fooIiEvT_", "main",
+					       "_ZN3FoonwEm", "_ZNK3FoocviEv",
 					       "_ZZ4mainENKUliE_clEi", "_ZlsRSoRK3Foo", "_Znonsense" };
 	static const char *const shortened[] = { "Bank::transfer", "Foo::operator()", "(anonymous namespace)::f", "foo<int>", NULL, "Foo::operator new",
 						 "Foo::operator int", "main::{lambda(int)#1}::operator()", "operator<<", NULL };

@@ -189,7 +189,8 @@ static void spans_are_checked_against_each_other(void **state)
 	static const char *const nobody[] = { "a=p:b..p:e,parent=b" };
 	static const char *const itself[] = { "a=p:b..p:e,parent=a" };
 	static const char *const other_key[] = { "a=p:b..p:e,key=arg0", "b=p:c..p:d,parent=a" };
-	static const char *const good[] = { "a=p:b..p:e,key=arg0", "b=p:c..p:d,parent=a(arg1)", "c=p:f..p:g,key=arg2,parent=a", "d=p:h..p:i,key=arg0,parent=b" };
+	static const char *const good[] = { "a=p:b..p:e,key=arg0", "b=p:c..p:d,parent=a(arg1)", "c=p:f..p:g,key=arg2,parent=a",
+					    "d=p:h..p:i,key=arg0,parent=b" };
 	struct error error;
 
 	(void)state;

@@ -130,7 +130,8 @@ static int find_functions(struct foreign_search *search, const char *pattern, st
 	if (!err && !list->cnt)
 		select_functions(search, pattern, list);
 	if (!err && list->cnt > search->plan->function_limit) {
-		foreign_warn(search->plan, "'%s' means %zu functions of \"%s\", more than %zu: none of them is traced; narrow it, or raise --func-limit", pattern,
+		foreign_warn(search->plan, "'%s' means %zu functions of \"%s\", more than %zu: none of them is traced; narrow it, or raise --func-limit",
+			     pattern,
 			     list->cnt, search->object->path, search->plan->function_limit);
 		list->cnt = 0;
 	} else if (!err && list->cnt > COSTLY_FUNCTION_CNT) {

@@ -120,7 +120,11 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_timer_bases_offset = options->features->percpu.timer_bases;
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
 	prepare_stacks(side, options);
-	err = kernel_targets_prepare(bpf, options->rules);
+	err = bpf_map__set_autocreate(bpf->maps.thread_clocks, options->features->has_task_storage);
+	if (!err)
+		err = bpf_map__set_autocreate(bpf->maps.table_clocks, !options->features->has_task_storage);
+	if (!err)
+		err = kernel_targets_prepare(bpf, options->rules);
 	if (!err)
 		err = probe_program_prepare(bpf->progs.on_empty_probe, options->features);
 	for (size_t i = 0; !err && i < sizeof(probes) / sizeof(probes[0]); i++)

@@ -125,7 +125,8 @@ static const struct option_spec specs[] = {
 	OPTION("func-limit", 0, OPTION_U64, "N", "refuse a pattern that means more than N functions of a file (default 500)", FIELD(foreign.func_limit),
 	       .minimum = 1),
 	OPTION("func-returns", 0, OPTION_CHOICE, "HOW",
-	       "how returns are seen: hook is quick, but an exception that passes a hooked function ends the program; exits leaves the stack alone and costs more; "
+	       "how returns are seen: hook is quick, but an exception that passes a hooked function ends the program; exits leaves the stack alone and "
+	       "costs more; "
 	       "auto (the default) hooks where there are no exceptions",
 	       FIELD(foreign.func_returns), .choices = func_returns),
 	OPTION("preset", 0, OPTION_CALL, "NAME|PATH", "spans of a well-known program, from a file: postgresql, python, ruby, php, hotspot, libvirt", 0,

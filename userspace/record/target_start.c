@@ -194,8 +194,8 @@ static int refuse_unmarked(struct recorder *recorder, struct error *error)
 		snprintf(who, sizeof(who), "process %d ('%s') has", target_pid(target), target_comm(target));
 	else
 		snprintf(who, sizeof(who), "none of the %zu processes has", cnt);
-	error_set(error, "%s%s txtrace probes; %s %s; add the macros of txtrace.h to the program, or name probes with --span, functions with --func", who, cnt == 1 ? " no" : "",
-		  cnt == 1 ? "it has" : "they have", *others ? others : "no other USDT probes either");
+	error_set(error, "%s%s txtrace probes; %s %s; add the macros of txtrace.h to the program, or name probes with --span, functions with --func",
+		  who, cnt == 1 ? " no" : "", cnt == 1 ? "it has" : "they have", *others ? others : "no other USDT probes either");
 	return -ENOENT;
 }
 
