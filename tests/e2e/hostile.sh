@@ -75,10 +75,12 @@ no_terminal_obeys() {
 	local log=$tmp/controls.txtrace command span
 	span=$(grep '"type":"span"' "$log.jsonl" | grep -v many_threads | jq -r 'select(.label | test("owned")) | .id' | head -n 1)
 	for command in report "report --by tag" "report --by thread" tree tail histogram flame "flame --folded" workers concurrency spans blocked blame neighbours \
-		info dump verify "show $span" "critical-path $span"; do
-		# shellcheck disable=SC2086
-		speaks "$reader" ${command%% *} $(cut -s -d' ' -f2- <<<"$command") "$log" || return
+		info dump verify; do
+		# shellcheck disable=SC2086 # a command and its options
+		speaks "$reader" $command "$log" || return
 	done
+	speaks "$reader" show "$log" "$span" || return
+	speaks "$reader" critical-path "$log" "$span" || return
 	speaks "$recorder" -o "$tmp/spoken.txtrace" -- "$programs/hostile" --wait-traced 0 --what controls --rounds 20 || return
 	speaks "$recorder" --list "$tmp/forged/forged_names"
 }

@@ -11,7 +11,8 @@ tracers=()
 trap 'kill -KILL $target "${tracers[@]}" 2>/dev/null; wait 2>/dev/null' EXIT
 
 start_target() {
-	"$programs/probe_loop" --mode begin-end --steps 300 --window-ms 50 >"$tmp/windows" &
+	cp "$programs/probe_loop" "$tmp/target"
+	"$tmp/target" --mode begin-end --steps 300 --window-ms 50 >"$tmp/windows" &
 	target=$!
 	wait_for 20 test -s "$tmp/windows"
 }
@@ -50,7 +51,7 @@ kill_tracers() {
 }
 
 sites_are() { # sites_are STATUS
-	python3 $e2e/probe_sites.py "$programs/probe_loop" $target >"$tmp/sites"
+	python3 $e2e/probe_sites.py "$tmp/target" $target >"$tmp/sites"
 	[ $? = "$1" ]
 }
 
@@ -82,7 +83,7 @@ a_hundred_kills() {
 
 nothing_is_left() {
 	wait_for 20 sites_are 0 || return
-	! grep -s "probe_loop" /sys/kernel/tracing/uprobe_events /sys/kernel/debug/tracing/uprobe_events || fail "a uprobe event is left" || return
+	! grep -s "$tmp/target" /sys/kernel/tracing/uprobe_events /sys/kernel/debug/tracing/uprobe_events || fail "a uprobe event is left" || return
 	wait_for 20 are_gone || fail "$(present) programs are left"
 }
 

@@ -76,7 +76,9 @@ static void pass_endless_strings(struct crime *crime)
 
 static void pass_control_characters(struct crime *crime)
 {
-	static const char *const texts[] = { "\033]0;owned\a\033[2J\033[31m", "a\nspans   0\r\b\b\177\t", "\302\233" "31m \302\205 \342\200\256 txt.exe", "\377\376\300\200" };
+	static const char *const texts[] = {
+		"\033]0;owned\a\033[2J\033[31m", "a\nspans   0\r\b\b\177\t", "\302\233[31m \302\205 \342\200\256 txt.exe", "\377\376\300\200",
+	};
 
 	for (uint64_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		uint64_t id = 1 + (crime->round * 4 + i) % ID_CNT;

@@ -19,7 +19,8 @@
 struct recorder;
 
 /*
- * Up to the point where the target runs, traced, and the recorder has given up what it needs no more: the process can do nothing but record from then on. On failure a negative errno, a sentence, *exit_status, and nothing is left.
+ * Up to the point where the target runs, traced, and the recorder has given up what it needs no more: the process can do nothing but record from then
+ * on. On failure a negative errno, a sentence, *exit_status, and nothing is left.
  */
 int recorder_open(struct recorder **recorder, const struct record_options *options, const struct messages *messages,
 		  const struct confinement_handler *confinement, int *exit_status, struct error *error);
