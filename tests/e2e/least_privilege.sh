@@ -78,6 +78,7 @@ stop() {
 }
 
 is_confined() { # is_confined STATUS-FILE
+	# shellcheck disable=SC2015 # whatever does not hold
 	grep -q '^NoNewPrivs:.1' "$1" && grep -q '^Seccomp:.2' "$1" && grep -q '^CapInh:.0*$' "$1" && grep -q '^CapAmb:.0*$' "$1" &&
 		[ "$(sed -n 's/^CapPrm:\t//p' "$1")" = "$(sed -n 's/^CapEff:\t//p' "$1")" ] || fail "$1: $(grep -E '^(Cap|NoNew|Seccomp)' "$1")"
 }
@@ -85,7 +86,7 @@ is_confined() { # is_confined STATUS-FILE
 keeps_what_it_needs() {
 	local task got
 	start || return
-	for task in /proc/$tracer/task/*; do
+	for task in "/proc/$tracer/task"/*; do
 		is_confined "$task/status" || return
 		got=$(caps_of "$task/status")
 		case $task in
@@ -93,13 +94,14 @@ keeps_what_it_needs() {
 		*) [ "$got" = dac_read_search ] ;;
 		esac || fail "$task has $got" || return
 	done
-	for task in $(cat /proc/$tracer/task/*/children); do
+	cat "/proc/$tracer/task"/*/children | tr ' ' '\n' | grep . >"$tmp/children"
+	while read -r task; do
 		got=$(caps_of "/proc/$task/status")
 		case $(cat "/proc/$task/comm") in
 		txtrace-trial) is_confined "/proc/$task/status" && [ "$got" = sys_admin ] ;;
 		*) [ -z "$got" ] && grep -q '^NoNewPrivs:.1' "/proc/$task/status" ;;
 		esac || fail "$(cat "/proc/$task/comm") has $got" || return
-	done
+	done <"$tmp/children"
 	stop
 }
 

@@ -41,7 +41,7 @@ static const char *const calls[] = {
 	"uretprobe",
 };
 
-/* A call one of whose arguments must be this: in `mask`, if there is one, or else in all bits. */
+/* A call one of whose arguments must be this: in `mask`, if there is one, or else as an int. */
 struct ruled_call {
 	const char *call;
 	unsigned int argument;
@@ -111,13 +111,17 @@ static void allow_if(struct filter *filter, const char *name, struct scmp_arg_cm
 		filter->err = seccomp_rule_add_array(filter->context, SCMP_ACT_ALLOW, nr, 1, &condition);
 }
 
+static struct scmp_arg_cmp argument_is(unsigned int argument, uint64_t mask, uint64_t value)
+{
+	return (struct scmp_arg_cmp){ .arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = value };
+}
+
 static void allow_ruled(struct filter *filter, const struct ruled_call *calls_, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++) {
 		const struct ruled_call *call = &calls_[i];
 
-		allow_if(filter, call->call, call->mask ? SCMP_CMP64(call->argument, SCMP_CMP_MASKED_EQ, call->mask, call->value) :
-							   SCMP_CMP32(call->argument, SCMP_CMP_EQ, (uint32_t)call->value));
+		allow_if(filter, call->call, argument_is(call->argument, call->mask ? call->mask : UINT32_MAX, call->value));
 	}
 }
 
@@ -215,10 +219,10 @@ int confinement_begin(const struct confinement_options *options)
 	if (!options->has_uprobe_multi)
 		allow_ruled(&filter, perf_calls, sizeof(perf_calls) / sizeof(perf_calls[0]));
 	if (options->command_fd >= 0)
-		allow_if(&filter, "pidfd_send_signal", SCMP_A0_32(SCMP_CMP_EQ, (uint32_t)options->command_fd));
+		allow_if(&filter, "pidfd_send_signal", argument_is(0, UINT32_MAX, (uint32_t)options->command_fd));
 	if (options->may_fork)
 		allow(&filter, "clone");
-	allow_if(&filter, "tgkill", SCMP_A0_32(SCMP_CMP_EQ, (uint32_t)getpid()));
+	allow_if(&filter, "tgkill", argument_is(0, UINT32_MAX, (uint32_t)getpid()));
 	allow_uprobe(&filter);
 	if (!filter.err)
 		filter.err = seccomp_rule_add(filter.context, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
