@@ -57,6 +57,7 @@ static const struct ruled_call ruled_calls[] = {
 	{ "ioctl", 1, 0, TIOCGWINSZ },
 	{ "ioctl", 1, 0, FIONBIO },
 	{ "ioctl", 1, 0, FIONREAD },
+	{ "ioctl", 1, 0, PERF_EVENT_IOC_DISABLE }, /* samples of stacks, at the end */
 	{ "prctl", 0, 0, 15 /* PR_SET_NAME */ },
 	{ "bpf", 0, 0, BPF_MAP_LOOKUP_ELEM },
 	{ "bpf", 0, 0, BPF_MAP_UPDATE_ELEM },
@@ -72,7 +73,6 @@ static const struct ruled_call perf_calls[] = {
 	{ "perf_event_open", 1, 0, UINT32_MAX },
 	{ "ioctl", 1, 0, PERF_EVENT_IOC_SET_BPF },
 	{ "ioctl", 1, 0, PERF_EVENT_IOC_ENABLE },
-	{ "ioctl", 1, 0, PERF_EVENT_IOC_DISABLE },
 	{ "bpf", 0, 0, BPF_PROG_LOAD },
 	{ "bpf", 0, 0, BPF_BTF_LOAD },
 	{ "bpf", 0, 0, BPF_RAW_TRACEPOINT_OPEN },
