@@ -78,8 +78,8 @@ static const struct ruled_call perf_calls[] = {
 	{ "bpf", 0, 0, BPF_RAW_TRACEPOINT_OPEN },
 };
 
-/* Reads a byte, runs its probe, answers; turns the timing of programs on and off. */
-static const char *const trial_calls[] = { "read", "write", "close", "exit_group", "clock_gettime", "restart_syscall", "uretprobe" };
+/* Reads a byte, runs its probe, answers; turns the timing of programs on and off. A sanitizer asks for the signal stack before it lets a process end. */
+static const char *const trial_calls[] = { "read", "write", "close", "exit_group", "clock_gettime", "restart_syscall", "sigaltstack", "uretprobe" };
 
 static const struct ruled_call trial_ruled_calls[] = {
 	{ "prctl", 0, 0, 15 /* PR_SET_NAME */ },
