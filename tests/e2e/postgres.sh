@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Sourced after e2e.sh and need_bpf: a PostgreSQL server of our own, to be traced. Skips the test where there is none.
+# shellcheck disable=SC2154 # e2e.sh sets tmp
 
 binaries=/usr/lib/postgresql/15/bin
 if [ ! -x $binaries/pgbench ] || ! id postgres >/dev/null 2>&1; then
