@@ -14,7 +14,7 @@ from workload import SAYS_READY, Tool, Workload, compare
 
 STATS = "/proc/sys/kernel/bpf_stats_enabled"
 SECONDS = 0.7
-ROUNDS_MAX = 5
+ROUNDS_MAX = 3
 
 
 def programs_of(pid):
