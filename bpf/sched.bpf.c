@@ -283,7 +283,7 @@ int on_exec(uint64_t *ctx)
 		return 0;
 	send_end(task, WIRE_THREAD_EXIT, 0);
 	target_leave(task);
-	bpf_task_storage_delete(&thread_clocks, task);
+	thread_clock_drop(task);
 	return 0;
 }
 
