@@ -60,6 +60,7 @@ struct record_options {
 	const char *metrics_file;  /* NULL: none */
 	unsigned int messages;     /* enum message_format */
 	bool is_quiet;
+	bool is_unconfined;
 	const char *list;     /* NULL: record; else a pid or a file: tell what can be traced there */
 	struct foreign_options foreign;
 	int argc; /* what all of this was read from */
