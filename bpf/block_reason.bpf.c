@@ -141,21 +141,22 @@ static __always_inline uint64_t is_any(uint64_t word)
 /* Ones below the bit `left`; none if that is negative, all from 64 on. */
 static __always_inline uint64_t ones_below(int64_t left)
 {
-	uint64_t is_negative = (uint64_t)left >> 63, is_all = (uint64_t)(63 - left) >> 63;
+	uint64_t room = 63 - (uint64_t)left, below = (uint64_t)left;
 
-	barrier_var(is_negative);
-	barrier_var(is_all);
-	return (-is_all | ((1ULL << (left & 63)) - 1)) & (is_negative - 1);
+	barrier_var(room); /* or clang makes branches of them */
+	barrier_var(below);
+	return (-(room >> 63) | ((1ULL << (left & 63)) - 1)) & ((below >> 63) - 1);
 }
 
-static __always_inline uint64_t selected_fds(const struct syscall_entry *call)
+/* Of select: what is below fd_cnt in any of its sets. Not static: verified once, and not on every way that leads to it. */
+__noinline uint64_t block_selected_fds(uint64_t fd_cnt, uint64_t reads, uint64_t writes, uint64_t exceptions)
 {
 	uint64_t first = 0, cnt = 0;
 
 	for (uint32_t i = 0; i < SET_WORDS; i++) {
-		uint64_t word = set_word(call->second_argument, i) | set_word(call->third_argument, i) | set_word(call->fourth_argument, i);
+		uint64_t word = set_word(reads, i) | set_word(writes, i) | set_word(exceptions, i);
 
-		word &= ones_below((int64_t)(int32_t)call->first_argument - (int64_t)i * 64);
+		word &= ones_below((int64_t)(int32_t)fd_cnt - (int64_t)i * 64);
 		first |= -(is_any(word) & (is_any(cnt) ^ 1)) & (i * 64 + bit_cnt((word & -word) - 1));
 		cnt += bit_cnt(word);
 	}
@@ -175,7 +176,8 @@ static __always_inline uint64_t object_of(struct task_struct *task, const struct
 	case ENTRY_POLLED:
 		return task == compat_current_task() ? polled_fds(call) : 0;
 	case ENTRY_SETS:
-		return task == compat_current_task() ? selected_fds(call) : 0;
+		return task == compat_current_task() ? block_selected_fds(call->first_argument, call->second_argument, call->third_argument,
+									  call->fourth_argument) : 0;
 	default:
 		return 0;
 	}

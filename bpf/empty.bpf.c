@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Programs that do nothing: what it takes to get to one and back is what every other one costs besides its own run time. */
 #include "vmlinux.h"
+#include "compat.h"
 
 #include <bpf/bpf_helpers.h>
 
 SEC("uprobe")
 int on_empty_probe(void *ctx)
 {
+	compat_use_thread_stack();
 	return 0;
 }
 

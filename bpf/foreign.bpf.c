@@ -328,6 +328,7 @@ int on_foreign_begin(struct pt_regs *ctx)
 	struct foreign_thread *thread;
 	uint64_t id, parent;
 
+	compat_use_thread_stack();
 	if (!site || !foreign_is_traced())
 		return 0;
 	if (site->is_key_string) {
@@ -395,6 +396,7 @@ int on_foreign_end(struct pt_regs *ctx)
 	struct foreign_site *site = site_of_hit(ctx);
 	uint64_t id;
 
+	compat_use_thread_stack();
 	if (!site || !foreign_is_traced())
 		return 0;
 	if (site->is_key_string) {
@@ -517,6 +519,7 @@ static __always_inline int function_entered(struct pt_regs *ctx, const uint32_t 
 SEC("?uprobe")
 int on_function_enter(struct pt_regs *ctx)
 {
+	compat_use_thread_stack();
 	return function_entered(ctx, 0);
 }
 
@@ -524,6 +527,7 @@ int on_function_enter(struct pt_regs *ctx)
 SEC("?uprobe")
 int on_function_call(struct pt_regs *ctx)
 {
+	compat_use_thread_stack();
 	return function_entered(ctx, 1);
 }
 
@@ -533,6 +537,7 @@ int on_function_leave(struct pt_regs *ctx)
 {
 	struct foreign_thread *thread;
 
+	compat_use_thread_stack();
 	if (!foreign_is_traced())
 		return 0;
 	thread = thread_get();
@@ -549,6 +554,7 @@ int on_function_return(struct pt_regs *ctx)
 	struct foreign_thread *thread;
 	struct frame *frame;
 
+	compat_use_thread_stack();
 	if (!foreign_is_traced())
 		return 0;
 	thread = thread_get();

@@ -116,8 +116,10 @@ int on_sched_switch(uint64_t *ctx)
 		unsigned int state = cfg_has_prev_state ? (unsigned int)ctx[3] : compat_task_state(prev);
 
 		left_as = how_it_left(preempt, state);
-		if (left_as == WIRE_LEFT_DEAD && !out_clock->has_ended)
+		if (left_as == WIRE_LEFT_DEAD && !out_clock->has_ended) {
 			send_end(prev, WIRE_THREAD_EXIT, 0);
+			target_exit(prev);
+		}
 		if (left_as == WIRE_LEFT_BLOCKED) {
 			block_describe(prev, state, &block);
 			if (block.reason == BLOCK_PAGE_FAULT && cfg_fault_range_cnt)
@@ -283,7 +285,7 @@ int on_exec(uint64_t *ctx)
 		return 0;
 	send_end(task, WIRE_THREAD_EXIT, 0);
 	target_leave(task);
-	bpf_task_storage_delete(&thread_clocks, task);
+	thread_clock_drop(task);
 	return 0;
 }
 

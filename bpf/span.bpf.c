@@ -114,30 +114,35 @@ static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t l
 SEC("uprobe")
 int BPF_KPROBE(on_begin, uint64_t id, uint64_t label, uint64_t parent)
 {
+	compat_use_thread_stack();
 	return send_span(WIRE_BEGIN, id, label, parent);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_begin_detached, uint64_t id, uint64_t label, uint64_t parent)
 {
+	compat_use_thread_stack();
 	return send_span(WIRE_BEGIN_DETACHED, id, label, parent);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_enter, uint64_t id)
 {
+	compat_use_thread_stack();
 	return send_span(WIRE_ENTER, id, 0, 0);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_exit, uint64_t id)
 {
+	compat_use_thread_stack();
 	return send_span(WIRE_LEAVE, id, 0, 0);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_end, uint64_t id)
 {
+	compat_use_thread_stack();
 	return send_span(WIRE_END, id, 0, 0);
 }
 
@@ -162,18 +167,21 @@ static __always_inline int send_mark(const uint8_t kind, uint64_t id, uint64_t n
 SEC("uprobe")
 int BPF_KPROBE(on_event, uint64_t id, uint64_t name)
 {
+	compat_use_thread_stack();
 	return send_mark(WIRE_INSTANT, id, name, 0);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_counter, uint64_t name, uint64_t value)
 {
+	compat_use_thread_stack();
 	return send_mark(WIRE_COUNTER, 0, name, value);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_link, uint64_t from, uint64_t to, uint64_t name)
 {
+	compat_use_thread_stack();
 	return send_mark(WIRE_LINK, from, name, to);
 }
 
@@ -246,6 +254,7 @@ int BPF_KPROBE(on_tag, uint64_t id, uint64_t text)
 {
 	struct text_source source = { .id = id, .address = text };
 
+	compat_use_thread_stack();
 	return send_text(WIRE_TAG, &source);
 }
 
@@ -254,6 +263,7 @@ int BPF_KPROBE(on_attr, uint64_t id, uint64_t name, uint64_t type, uint64_t valu
 {
 	struct text_source source = { .id = id, .name = name, .type = (uint32_t)type, .value = value };
 
+	compat_use_thread_stack();
 	if ((uint32_t)type == ATTR_STRING)
 		source.address = value;
 	return send_text(WIRE_ATTR, &source);
@@ -303,30 +313,35 @@ static __always_inline int send_key(const uint8_t kind, uint64_t key, uint64_t l
 SEC("uprobe")
 int BPF_KPROBE(on_key_begin, uint64_t label, uint64_t key, uint64_t length)
 {
+	compat_use_thread_stack();
 	return send_key(WIRE_KEY_BEGIN, key, length, label);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_key_enter, uint64_t key, uint64_t length)
 {
+	compat_use_thread_stack();
 	return send_key(WIRE_KEY_ENTER, key, length, 0);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_key_exit, uint64_t key, uint64_t length)
 {
+	compat_use_thread_stack();
 	return send_key(WIRE_KEY_LEAVE, key, length, 0);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_key_end, uint64_t key, uint64_t length)
 {
+	compat_use_thread_stack();
 	return send_key(WIRE_KEY_END, key, length, 0);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_key_event, uint64_t key, uint64_t length, uint64_t name)
 {
+	compat_use_thread_stack();
 	return send_key(WIRE_KEY_INSTANT, key, length, name);
 }
 

@@ -245,17 +245,20 @@ __hidden void stack_of_block(void *ctx, struct task_struct *prev, const struct b
 	}
 }
 
-__hidden uint64_t stack_fault(void *ctx)
+/*
+ * Not __hidden: such a function is verified once, for any arguments, and not again on every way that leads to it. Up to 5.18 that is what lets the
+ * switch's program, which has many ways, be loaded at all; later kernels load it faster.
+ */
+__noinline uint64_t stack_fault_of_frames(uint64_t frame_cnt)
 {
 	struct scratch *scratch = scratch_of_cpu();
-	uint64_t cnt, faults = 0;
+	uint64_t faults = 0;
 
 	if (!scratch)
 		return FAULT_UNKNOWN;
-	cnt = address_cnt(bpf_get_stack(ctx, scratch->kernel, FAULT_FRAME_MAX * 8, 0), FAULT_FRAME_MAX);
 	/* Without branches: the verifier would have to follow each of them through every turn of the loops. */
 	for (uint32_t i = 0; i < FAULT_FRAME_MAX; i++) {
-		uint64_t is_there = ((uint64_t)i - cnt) >> 63;
+		uint64_t is_there = ((uint64_t)i - frame_cnt) >> 63;
 
 		for (uint32_t j = 0; j < FAULT_RANGE_MAX; j++) {
 			uint64_t distance = scratch->kernel[i] - cfg_fault_ranges[j].begin;
@@ -276,6 +279,15 @@ __hidden uint64_t stack_fault(void *ctx)
 	if (faults & 1u << FAULT_ANONYMOUS)
 		return FAULT_ANONYMOUS;
 	return faults & 1u << FAULT_MMAP_LOCK ? FAULT_MMAP_LOCK : FAULT_UNKNOWN;
+}
+
+__hidden uint64_t stack_fault(void *ctx)
+{
+	struct scratch *scratch = scratch_of_cpu();
+
+	if (!scratch)
+		return FAULT_UNKNOWN;
+	return stack_fault_of_frames(address_cnt(bpf_get_stack(ctx, scratch->kernel, FAULT_FRAME_MAX * 8, 0), FAULT_FRAME_MAX));
 }
 
 SEC("?perf_event")

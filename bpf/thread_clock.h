@@ -69,6 +69,15 @@ static __always_inline void thread_clock_forget(struct task_struct *task)
 		bpf_map_delete_elem(&table_clocks, &key);
 }
 
+/* The task lives on and is not traced any more. */
+static __always_inline void thread_clock_drop(struct task_struct *task)
+{
+	if (compat_has_task_storage())
+		bpf_task_storage_delete(&thread_clocks, task);
+	else
+		thread_clock_forget(task);
+}
+
 /* Starts the clocks of a thread that has none, in this state, and sends a WIRE_THREAD with these flags. NULL: no memory, counted. */
 struct thread_clock *thread_clock_start(struct task_struct *task, uint32_t state, uint32_t reason, uint32_t flags);
 

@@ -49,5 +49,5 @@ python3 tests/kernels/guest_image.py --machine $machine --root "$root" --busybox
 
 timeout --kill-after=10 $limit "${qemu[@]}" -accel tcg -m 1024 -smp 2 -kernel "$folder/image" -initrd "$folder/initramfs" \
 	-append "console=$console panic=-1 quiet" -nodefaults -nographic -no-reboot -serial stdio -monitor none </dev/null 2>&1 |
-	tr -d '\r' | tee "$folder/console"
+	sed -u "s,\\r,,g" | tee "$folder/console"
 grep -q '^@@ done' "$folder/console"

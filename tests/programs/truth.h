@@ -483,10 +483,13 @@ static inline struct truth_options truth_options_parse(const char *what, int arg
  */
 static inline void wait_until_traced(double limit_s)
 {
-	uint64_t settle_ns = getenv("TXTRACE_EMULATED") ? 2000000000 : 100000000;
+	bool is_emulated = getenv("TXTRACE_EMULATED");
+	uint64_t settle_ns = is_emulated ? 2000000000 : 100000000;
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC), change_ns = start_ns;
 	unsigned int set_cnt = 0;
 
+	if (is_emulated)
+		limit_s *= 10;
 	while (limit_s > 0 && (!set_cnt || clock_ns(CLOCK_MONOTONIC) - change_ns < settle_ns)) {
 		unsigned int now_set_cnt = __atomic_load_n(&txtrace_semaphore, __ATOMIC_RELAXED);
 

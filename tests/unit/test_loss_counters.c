@@ -175,6 +175,48 @@ static void a_range_begins_behind_the_look_before(void **state)
 	assert_true(world->told[2].header.time_ns >= before_ns);
 }
 
+static uint64_t fake_misses[4]; /* by fd */
+
+static uint64_t misses_of(int prog_fd)
+{
+	return fake_misses[prog_fd];
+}
+
+/* The kernel left a program out: as many events, of its kind, at an unknown moment since the look before, on an unknown CPU. */
+static void programs_that_were_left_out_are_losses(void **state)
+{
+	struct world *world = *state;
+	struct loss_totals totals;
+	uint64_t before_ns = now_ns();
+
+	world->counters.misses = misses_of;
+	loss_counters_watch(&world->counters, 1, WIRE_THREAD);
+	loss_counters_watch(&world->counters, 2, WIRE_EXEC);
+	look(world);
+	assert_int_equal(world->told_cnt, 0);
+	fake_misses[1] = 3;
+	look(world);
+	fake_misses[1] = 5;
+	fake_misses[2] = 1;
+	look(world);
+	assert_int_equal(world->told_cnt, 3);
+	assert_int_equal(world->told[0].sched_event_cnt, 3);
+	assert_int_equal(world->told[0].kinds, 1 << WIRE_THREAD);
+	assert_int_equal(world->told[0].header.cpu, LOSS_CPU_UNKNOWN);
+	assert_true(world->told[0].header.time_ns >= before_ns && world->told[0].last_ns <= now_ns());
+	assert_int_equal(world->told[1].sched_event_cnt, 2);
+	assert_true(world->told[1].header.time_ns >= world->told[0].header.time_ns);
+	assert_int_equal(world->told[2].span_event_cnt, 1);
+	assert_int_equal(world->told[2].kinds, 1 << WIRE_EXEC);
+	fake_misses[1] = 0; /* cannot be read any more */
+	look(world);
+	assert_int_equal(world->told_cnt, 3);
+	loss_counters_totals(&world->counters, &totals);
+	assert_int_equal(totals.sent_cnt, 6);
+	assert_int_equal(totals.lost_cnt, 6);
+	assert_int_equal(loss_counters_of_kind(&world->counters, WIRE_THREAD), 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +225,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_look_has_a_range_of_its_own, make_world, free_world),
 		cmocka_unit_test_setup_teardown(what_is_lost_during_a_look_is_covered, make_world, free_world),
 		cmocka_unit_test_setup_teardown(a_range_begins_behind_the_look_before, make_world, free_world),
+		cmocka_unit_test_setup_teardown(programs_that_were_left_out_are_losses, make_world, free_world),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

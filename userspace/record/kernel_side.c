@@ -201,6 +201,27 @@ volatile uint64_t *kernel_side_loss_generation(const struct kernel_side *side)
 	return &side->bpf->bss->loss_generation;
 }
 
+/*
+ * Kernels that can be preempted on tracepoints (7.3, at the latest) leave a program out while the CPU is in it. Not where the scheduler holds its locks;
+ * and the end of a thread is told again by its last switch.
+ */
+void kernel_side_watch_losses(const struct kernel_side *side, struct loss_counters *losses)
+{
+	const struct {
+		const struct bpf_program *program;
+		enum wire_kind kind;
+	} watched[] = {
+		{ side->bpf->progs.on_fork, WIRE_PROCESS }, /* so that threads are listed again */
+		{ side->bpf->progs.on_rename, WIRE_THREAD },
+		{ side->bpf->progs.on_exec, WIRE_EXEC },
+		{ side->bpf->progs.on_cgroup_attach, WIRE_PROCESS },
+	};
+
+	for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++)
+		if (bpf_program__autoload(watched[i].program))
+			loss_counters_watch(losses, bpf_program__fd(watched[i].program), watched[i].kind);
+}
+
 struct bpf_program *kernel_side_program(const struct kernel_side *side, const char *name)
 {
 	return bpf_object__find_program_by_name(side->bpf->obj, name);

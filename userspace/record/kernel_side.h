@@ -17,6 +17,7 @@
 #include "attach/probe_links.h"
 #include "attach/target_rules.h"
 #include "base/error.h"
+#include "ring/loss_counters.h"
 #include "txtrace/event.h"
 
 struct bpf_program;
@@ -44,6 +45,7 @@ int kernel_side_rings_fd(const struct kernel_side *side);
 const struct wire_counters *kernel_side_counters(const struct kernel_side *side);
 size_t kernel_side_cpu_cnt(void); /* that have counters: as many as there may ever be */
 volatile uint64_t *kernel_side_loss_generation(const struct kernel_side *side);
+void kernel_side_watch_losses(const struct kernel_side *side, struct loss_counters *losses); /* by programs that the kernel leaves out */
 struct bpf_program *kernel_side_program(const struct kernel_side *side, const char *name); /* NULL: there is none of this name */
 const struct probe_program *kernel_side_programs(const struct kernel_side *side, size_t *cnt);
 

@@ -104,8 +104,11 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 	if (err)
 		return err;
 	recorder->ring_cnt = rings.ring_cnt;
-	return loss_counters_open(&recorder->losses, kernel_side_counters(recorder->kernel), kernel_side_cpu_cnt(),
-				  kernel_side_loss_generation(recorder->kernel));
+	err = loss_counters_open(&recorder->losses, kernel_side_counters(recorder->kernel), kernel_side_cpu_cnt(),
+				 kernel_side_loss_generation(recorder->kernel));
+	if (!err)
+		kernel_side_watch_losses(recorder->kernel, &recorder->losses);
+	return err;
 }
 
 static int open_log(struct recorder *recorder, struct error *error)

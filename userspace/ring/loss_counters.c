@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ring/loss_counters.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -14,9 +15,17 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + now.tv_nsec;
 }
 
+uint64_t loss_misses_of_program(int prog_fd)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 length = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(prog_fd, &info, &length) ? 0 : info.recursion_misses;
+}
+
 int loss_counters_open(struct loss_counters *counters, const struct wire_counters *shared, size_t cpu_cnt, volatile uint64_t *generation)
 {
-	*counters = (struct loss_counters){ .shared = shared, .generation = generation, .cpu_cnt = cpu_cnt };
+	*counters = (struct loss_counters){ .shared = shared, .generation = generation, .cpu_cnt = cpu_cnt, .misses = loss_misses_of_program };
 	counters->seen = calloc(counters->cpu_cnt, sizeof(*counters->seen));
 	counters->look_ns = now_ns();
 	*generation = 1;
@@ -27,6 +36,12 @@ void loss_counters_close(struct loss_counters *counters)
 {
 	free(counters->seen);
 	*counters = (struct loss_counters){ 0 };
+}
+
+void loss_counters_watch(struct loss_counters *counters, int prog_fd, uint32_t kind)
+{
+	if (counters->program_cnt < LOSS_PROGRAM_MAX)
+		counters->programs[counters->program_cnt++] = (struct loss_program){ .prog_fd = prog_fd, .kind = kind };
 }
 
 /* What has been lost since the look before. */
@@ -53,6 +68,22 @@ static uint64_t first_lost_ns(const struct wire_counters *cpu, uint64_t generati
 	return is_it && first_ns > look_before_ns ? first_ns : look_before_ns;
 }
 
+/* One that cannot be read any more says 0: that is not less than before. */
+static int read_program(struct loss_counters *counters, struct loss_program *program, uint64_t look_before_ns, loss_take take, void *context)
+{
+	uint64_t cnt = counters->misses(program->prog_fd);
+	struct wire_loss loss = { .header = { .kind = EVENT_LOSS, .cpu = LOSS_CPU_UNKNOWN, .size = sizeof(loss), .time_ns = look_before_ns } };
+
+	if (cnt <= program->seen_cnt)
+		return 0;
+	cnt -= program->seen_cnt;
+	program->seen_cnt += cnt;
+	loss.kinds = UINT64_C(1) << program->kind;
+	loss.last_ns = now_ns();
+	*(wire_kind_is_span(program->kind) ? &loss.span_event_cnt : &loss.sched_event_cnt) = cnt;
+	return take(context, &loss);
+}
+
 int loss_counters_read(struct loss_counters *counters, loss_take take, void *context)
 {
 	uint64_t generation = *counters->generation, look_before_ns = counters->look_ns;
@@ -71,6 +102,8 @@ int loss_counters_read(struct loss_counters *counters, loss_take take, void *con
 		loss.last_ns = __atomic_load_n(&cpu->last_lost_ns, __ATOMIC_ACQUIRE);
 		err = take(context, &loss);
 	}
+	for (size_t i = 0; !err && i < counters->program_cnt; i++)
+		err = read_program(counters, &counters->programs[i], look_before_ns, take, context);
 	return err;
 }
 
@@ -80,6 +113,8 @@ uint64_t loss_counters_of_kind(const struct loss_counters *counters, unsigned in
 
 	for (size_t i = 0; i < counters->cpu_cnt; i++)
 		cnt += counters->shared[i].lost[kind];
+	for (size_t i = 0; i < counters->program_cnt; i++)
+		cnt += counters->programs[i].kind == kind ? counters->programs[i].seen_cnt : 0;
 	return cnt;
 }
 
@@ -92,5 +127,9 @@ void loss_counters_totals(const struct loss_counters *counters, struct loss_tota
 			totals->sent_cnt += counters->shared[i].sent[kind];
 			totals->lost_cnt += counters->shared[i].lost[kind];
 		}
+	}
+	for (size_t i = 0; i < counters->program_cnt; i++) {
+		totals->sent_cnt += counters->programs[i].seen_cnt;
+		totals->lost_cnt += counters->programs[i].seen_cnt;
 	}
 }
