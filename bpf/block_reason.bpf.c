@@ -3,6 +3,7 @@
 #include "txtrace/syscalls.h"
 #include "block_reason.h"
 #include "compat.h"
+#include "emit.h"
 
 #define BY_FD 15 /* not a reason: the kind of file decides */
 
@@ -122,11 +123,12 @@ __hidden void block_describe(struct task_struct *task, unsigned int state, struc
 			block->reason = BLOCK_DISK;
 		return;
 	}
-	block->object = object_of(task, &call, entry);
+	if (cfg_has_timeline)
+		block->object = object_of(task, &call, entry);
 	block->reason = entry & ENTRY_REASON_MASK;
-	if ((entry & ENTRY_OBJECT_MASK) == ENTRY_FD)
+	if ((entry & ENTRY_OBJECT_MASK) == ENTRY_FD && (cfg_has_timeline || block->reason == BY_FD))
 		inode = inode_of_fd(task, (uint32_t)call.first_argument);
-	if (inode)
+	if (inode && cfg_has_timeline)
 		block->inode = BPF_CORE_READ(inode, i_ino);
 	if (block->reason == BY_FD)
 		block->reason = reason_of_inode(inode);

@@ -27,7 +27,7 @@ static __always_inline struct thread_clock *clock_of_current(struct task_struct 
 /* Has the thread been switched since its last span event, or is its state not what it should be? Then the clocks have to go along. */
 static __always_inline bool clocks_moved(const volatile struct thread_clock *clock)
 {
-	return clock->switch_cnt != clock->reported_cnt || clock->state != WIRE_THREAD_ON_CPU;
+	return cfg_has_clocks && (clock->switch_cnt != clock->reported_cnt || clock->state != WIRE_THREAD_ON_CPU);
 }
 
 /*
@@ -103,7 +103,7 @@ static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t l
 		emit_discard(&out, kind, event);
 		return send_span_with_clocks(clock, kind, id, label, parent);
 	}
-	emit_header(&out, &event->header, kind, 0, bpf_get_current_pid_tgid(), now_ns);
+	emit_header(&out, &event->header, kind, cfg_has_clocks ? 0 : WIRE_NO_CLOCKS, bpf_get_current_pid_tgid(), now_ns);
 	fill_span(event, id, label, parent);
 	emit_submit(&out, event);
 	return 0;

@@ -56,6 +56,7 @@ enum wire_kind {
 	WIRE_KEY_END = 21,
 	WIRE_KEY_INSTANT = 22,
 	WIRE_PROCESS = 28, /* a process is traced from now on, has a new program, or is not traced any more */
+	WIRE_MODE = 29,    /* the reader's own: never sent */
 	WIRE_KIND_COUNT = 32,
 };
 

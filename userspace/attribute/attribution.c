@@ -96,6 +96,14 @@ static int attribute_loss(struct attribution *attribution, const struct event *e
 	return put_record(attribution, &record);
 }
 
+/* Said once, and first: what is to come is read by it. */
+static int attribute_mode(struct attribution *attribution, const struct event *event)
+{
+	attribution->sched = event->mode.sched;
+	attribution->threads.is_replayed = event->mode.sched == SCHED_TIMELINE;
+	return 0;
+}
+
 static int (*const handlers[])(struct attribution *attribution, const struct event *event) = {
 	[EVENT_SWITCH] = attribute_switch,
 	[EVENT_WAKE] = attribute_wake,
@@ -120,6 +128,7 @@ static int (*const handlers[])(struct attribution *attribution, const struct eve
 	[EVENT_KEY_END] = attribute_end,
 	[EVENT_KEY_INSTANT] = attribute_key_instant,
 	[EVENT_PROCESS] = attribute_process,
+	[EVENT_MODE] = attribute_mode,
 	[EVENT_LOSS] = attribute_loss,
 };
 
@@ -211,7 +220,7 @@ static int put_of_threads(struct attribution *attribution, put_thread_fn put, ui
 /* The stay on a CPU that goes on. */
 static int put_last_run(struct attribution *attribution, const struct thread *thread, uint64_t end_ns)
 {
-	return thread->state == THREAD_ON_CPU ? put_run(attribution, thread, end_ns, NULL) : 0;
+	return thread->state == THREAD_ON_CPU && attribution->threads.is_replayed ? put_run(attribution, thread, end_ns, NULL) : 0;
 }
 
 static int put_known_thread(struct attribution *attribution, const struct thread *thread, uint64_t time_ns)

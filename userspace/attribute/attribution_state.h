@@ -20,6 +20,7 @@
 #include "attribute/span_table.h"
 #include "attribute/thread_table.h"
 #include "base/id_map.h"
+#include "event/sched_mode.h"
 
 /* A process, as long as it has threads. */
 struct process {
@@ -38,6 +39,7 @@ struct attribution {
 	uint64_t span_loss_until_ns;  /* until then span events were lost: what begins before may be damaged */
 	uint64_t key_loss_until_ns;   /* likewise begins of keyed spans, which end others of the same key */
 	uint64_t sched_loss_until_ns; /* likewise switches and wakeups: a replay that was not set right since is not to be trusted */
+	uint8_t sched; /* enum sched_mode */
 	struct attribution_stats stats;
 };
 

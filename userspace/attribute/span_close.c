@@ -48,7 +48,7 @@ static void charge_stay_from_outside(struct attribution *attribution, struct sta
 	struct span *span = stay->span;
 	struct thread_reading reading;
 
-	thread_replay_at(stay->thread, time_ns, &reading);
+	thread_replay_at(&attribution->threads, stay->thread, time_ns, &reading);
 	if (attribution->sched_loss_until_ns >= stay->thread->reading_ns && attribution->sched_loss_until_ns)
 		mark_lossy(span);
 	judge_stay(attribution, span, span_leave(&attribution->spans, stay, time_ns, &reading, account));

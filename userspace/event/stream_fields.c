@@ -21,6 +21,7 @@ _Static_assert(BLOCK_REASON_COUNT == 10, "every reason has a name");
 static const struct stream_names left_as = NAMES("untraced", "preempted", "yielded", "blocked", "dead");
 static const struct stream_names thread_states = NAMES("unknown", "on_cpu", "runnable", "blocked");
 static const struct stream_names process_changes = NAMES("unknown", "joined", "forked", "exec", "left", "exited");
+static const struct stream_names sched_modes = NAMES("timeline", "ledger", "off");
 static const struct stream_names attr_types = NAMES("none", "bool", "int", "uint", "double", "string", "pointer");
 
 #define AT(member) offsetof(struct event, member)
@@ -135,6 +136,11 @@ static const struct stream_field process_fields[] = {
 	{ 0 },
 };
 
+static const struct stream_field mode_fields[] = {
+	{ "sched", STREAM_NAME, AT(mode.sched), &sched_modes, 0, true, 0 },
+	{ 0 },
+};
+
 static const struct stream_field loss_fields[] = {
 	{ "last", STREAM_U64, AT(loss.last_ns), NULL, 0, true, 0 },
 	{ "span_events", STREAM_U64, AT(loss.span_event_cnt), NULL, 0, true, 0 },
@@ -176,6 +182,7 @@ static const struct stream_kind kinds[] = {
 	[EVENT_KEY_END] = { "key_end", key_fields, true },
 	[EVENT_KEY_INSTANT] = { "key_instant", key_fields, true },
 	[EVENT_PROCESS] = { "process", process_fields, false },
+	[EVENT_MODE] = { "mode", mode_fields, false },
 	[EVENT_LOSS] = { "loss", loss_fields, false },
 };
 

@@ -56,6 +56,17 @@ static int print_quietly(enum libbpf_print_level level, const char *format, va_l
 	return vfprintf(stderr, format, arguments);
 }
 
+/* What is not asked for is not loaded, or cut away by the verifier. Threads and processes are known in any case. */
+static void choose_scheduler(struct txtrace_bpf *bpf, enum sched_mode sched)
+{
+	bpf->rodata->cfg_has_timeline = sched == SCHED_TIMELINE;
+	bpf->rodata->cfg_has_clocks = sched != SCHED_NONE;
+	bpf_program__set_autoload(bpf->progs.on_sched_switch, sched != SCHED_NONE);
+	bpf_program__set_autoload(bpf->progs.on_sched_waking, sched != SCHED_NONE);
+	bpf_program__set_autoload(bpf->progs.on_migrate, sched == SCHED_TIMELINE);
+	bpf_program__set_autoload(bpf->progs.on_wakeup_new, sched == SCHED_TIMELINE);
+}
+
 static int prepare(struct kernel_side *side, const struct kernel_side_options *options)
 {
 	struct txtrace_bpf *bpf = side->bpf;
@@ -68,6 +79,7 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_hrtimer_bases_offset = options->features->percpu.hrtimer_bases;
 	bpf->rodata->cfg_timer_bases_offset = options->features->percpu.timer_bases;
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
+	choose_scheduler(bpf, options->sched);
 	err = kernel_targets_prepare(bpf, options->rules);
 	if (!err)
 		err = probe_program_prepare(bpf->progs.on_empty_probe, options->features);

@@ -16,6 +16,7 @@
 #include "attach/probe_links.h"
 #include "attach/target_rules.h"
 #include "base/error.h"
+#include "event/sched_mode.h"
 #include "txtrace/event.h"
 
 struct bpf_program;
@@ -27,6 +28,7 @@ struct kernel_side_options {
 	size_t ring_cnt; /* as in ring_set_options */
 	size_t ring_bytes;
 	bool wants_interrupts;
+	enum sched_mode sched;
 	const struct target_rules *rules; /* who is a target besides those that are named */
 };
 

@@ -101,6 +101,17 @@ void pipeline_free(struct pipeline *pipeline)
 	free(pipeline);
 }
 
+int pipeline_begin(struct pipeline *pipeline, uint64_t time_ns)
+{
+	const struct event event = { .kind = EVENT_MODE, .time_ns = time_ns, .mode = { .sched = pipeline->options.sched } };
+
+	if (pipeline->options.sched == SCHED_TIMELINE)
+		return 0;
+	if (pipeline->options.stream)
+		stream_write_event(pipeline->options.stream, &event);
+	return attribution_feed(pipeline->attribution, &event);
+}
+
 int pipeline_push(struct pipeline *pipeline, size_t lane, const void *record, size_t size)
 {
 	const struct wire_header *header = record;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/sched_mode.h"
 #include "record/log_place.h"
 #include "record/messages.h"
 
@@ -81,6 +82,10 @@ static const struct option_spec specs[] = {
 	OPTION("irq", 0, OPTION_FLAG, NULL,
 	       "tell what interrupts and softirqs take of the time on a CPU, as a part of its own; costs a little at each interrupt of the machine",
 	       FIELD(wants_irq)),
+	OPTION("sched", 0, OPTION_CHOICE, "MODE",
+	       "what to tell of the scheduler (default timeline); ledger: only the accounts of spans, nothing is written per switch; off: nothing, spans "
+	       "have their wall time",
+	       FIELD(sched), .choices = sched_mode_names),
 	OPTION_GROUP("the log"),
 	OPTION("rotate-size", 0, OPTION_SIZE, "SIZE", "go on in another file when one has SIZE (default 100M; 0: never)",
 	       FIELD(limits.rotate_bytes)),
@@ -180,6 +185,8 @@ static const char *find_conflict(const struct record_options *values, const stru
 		return has_target || values->command ? "--check traces nothing; give it neither a process nor a command" : NULL;
 	if (values->command && has_target)
 		return "processes (-p, --comm, --exe, --cgroup, -a) and a command (--) cannot be traced at once; give one of them";
+	if (values->wants_irq && values->sched == SCHED_NONE)
+		return "--irq takes interrupts from the time on a CPU, which --sched off does not know; leave one of them away";
 	if (!values->command && !has_target)
 		return "nothing to trace; give a process (-p PID) or a command (-- COMMAND), see txtrace-bpf --help";
 	return NULL;

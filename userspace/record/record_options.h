@@ -24,6 +24,7 @@ struct record_options {
 	const char *stream;   /* NULL: none */
 	bool wants_fast_probes;
 	bool wants_irq;
+	unsigned int sched;   /* enum sched_mode */
 	bool wants_check;
 	bool wants_json; /* only with it */
 	struct option_file config; /* its text belongs to the options */

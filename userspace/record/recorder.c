@@ -61,6 +61,7 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 	struct kernel_side_options options = {
 		.features = &recorder->features,
 		.wants_interrupts = recorder->options->wants_irq,
+		.sched = recorder->options->sched,
 		.rules = &recorder->options->targets,
 	};
 	int err;
@@ -167,6 +168,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.lane_cnt = recorder->ring_cnt,
 		.labels = { .read = read_label },
 		.read_object = fd_name_read,
+		.sched = recorder->options->sched,
 		.log = recorder->log,
 		.stream = recorder->stream,
 		.spans = service_spans(recorder->service),
@@ -181,7 +183,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	options.labels.context = recorder->memory;
 	recorder->pipeline = recorder->memory ? pipeline_new(&options) : NULL;
 	recorder->watermarks = calloc(recorder->ring_cnt, sizeof(*recorder->watermarks));
-	if (recorder->pipeline && recorder->watermarks)
+	if (recorder->pipeline && recorder->watermarks && !pipeline_begin(recorder->pipeline, capture_now_ns()))
 		return 0;
 	error_set(error, "not enough memory to record");
 	return -ENOMEM;
