@@ -3,6 +3,7 @@
 #include "vmlinux.h"
 #include "emit.h"
 #include "process_target.h"
+#include "span_filter.h"
 #include "thread_clock.h"
 
 #include <bpf/bpf_tracing.h>
@@ -84,6 +85,13 @@ static __always_inline int send_span_with_clocks(struct thread_clock *clock, con
 	return 0;
 }
 
+static __always_inline bool is_recorded(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent)
+{
+	if (kind == WIRE_BEGIN || kind == WIRE_BEGIN_DETACHED)
+		return span_filter_begin(bpf_get_current_task_btf(), id, label, parent);
+	return kind == WIRE_END ? span_filter_end(id) : span_filter_has(id);
+}
+
 static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t label, uint64_t parent)
 {
 	struct thread_clock *clock = clock_of_current(bpf_get_current_task_btf());
@@ -92,6 +100,8 @@ static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t l
 	uint64_t now_ns;
 
 	if (!clock)
+		return 0;
+	if (span_filter_is_on() && !is_recorded(kind, id, label, &parent))
 		return 0;
 	if (clocks_moved(clock))
 		return send_span_with_clocks(clock, kind, id, label, parent);
@@ -144,7 +154,7 @@ static __always_inline int send_mark(const uint8_t kind, uint64_t id, uint64_t n
 	struct wire_mark *event;
 	struct emit out;
 
-	if (!clock_of_current(bpf_get_current_task_btf()))
+	if (!clock_of_current(bpf_get_current_task_btf()) || (span_filter_is_on() && !span_filter_has(id)))
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
@@ -219,7 +229,7 @@ static __always_inline int send_text(const uint8_t kind, const struct text_sourc
 	struct emit out;
 	long length = 0;
 
-	if (!clock_of_current(bpf_get_current_task_btf()))
+	if (!clock_of_current(bpf_get_current_task_btf()) || (span_filter_is_on() && !span_filter_has(source->id)))
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
@@ -262,6 +272,19 @@ struct key_with_clocks {
 	struct wire_clocks clocks;
 };
 
+/* What cannot be read is recorded: as unreadable. */
+static __always_inline bool is_key_recorded(const uint8_t kind, uint64_t key, uint32_t length)
+{
+	uint64_t bytes[WIRE_KEY_MAX / 8] = {};
+
+	barrier_var(length);
+	if (length > WIRE_KEY_MAX)
+		length = WIRE_KEY_MAX;
+	if (bpf_probe_read_user(bytes, length, (void *)key))
+		return true;
+	return span_filter_has_key(bytes, kind == WIRE_KEY_BEGIN);
+}
+
 /* Spans named by bytes are rarer than the others: their events always take the clocks along. */
 static __always_inline int send_key(const uint8_t kind, uint64_t key, uint64_t length, uint64_t name)
 {
@@ -272,7 +295,7 @@ static __always_inline int send_key(const uint8_t kind, uint64_t key, uint64_t l
 	uint64_t now_ns;
 	uint8_t flags;
 
-	if (!clock)
+	if (!clock || (cfg_sample_rate > 1 && !is_key_recorded(kind, key, room)))
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)

@@ -101,6 +101,7 @@ enum txtrace_record_kind {
 	TXTRACE_RECORD_OTHER_RUN = 18, /* who else had a CPU that a traced thread waited for */
 	TXTRACE_RECORD_COST = 19,     /* what tracing cost: one for each kind of event, and one of the recorder itself */
 	TXTRACE_RECORD_PROCESS = 20,  /* a traced process: what it is called, or its end */
+	TXTRACE_RECORD_TRIGGER = 21,  /* why a flight recorder has written what it had */
 	/* Kinds to come are numbered from here. */
 	TXTRACE_RECORD_DAMAGE = 24,   /* made by the reader, not in the file: a part of the file that could not be read */
 	TXTRACE_RECORD_KIND_COUNT = 25,
@@ -286,6 +287,18 @@ enum txtrace_anomaly {
 /* "end_unknown", …; NULL for any other number. Static. */
 const char *txtrace_anomaly_name(unsigned int anomaly);
 
+enum txtrace_left_out { /* of the log, because the user wanted it so */
+	TXTRACE_LEFT_OUT_SAMPLE = 0,  /* spans of transactions that were not sampled */
+	TXTRACE_LEFT_OUT_LABEL = 1,   /* spans whose label was not wanted */
+	TXTRACE_LEFT_OUT_SHORT = 2,   /* spans that did not last long enough */
+	TXTRACE_LEFT_OUT_NO_ROOM = 3, /* spans that the sampling had no room to remember */
+	TXTRACE_LEFT_OUT_MARK = 4,    /* what else was said of spans that are left out: ends, tags, attributes, ..., in events or records */
+	TXTRACE_LEFT_OUT_COUNT = 5,
+};
+
+/* "sample", "label", "short", "no_room", "mark"; NULL for any other number. Static. */
+const char *txtrace_left_out_name(unsigned int left_out);
+
 struct txtrace_summary {
 	uint64_t time_ns;         /* when recording stopped */
 	uint64_t sent_cnt;        /* events that the kernel side wanted to send */
@@ -294,6 +307,7 @@ struct txtrace_summary {
 	uint64_t lost_clocks_cnt; /* threads or events without state clocks */
 	uint64_t late_cnt;        /* events that came behind the merge's watermark */
 	uint64_t anomaly_cnt[TXTRACE_ANOMALY_COUNT];
+	uint64_t left_out_cnt[TXTRACE_LEFT_OUT_COUNT];
 };
 
 /*
@@ -399,6 +413,26 @@ struct txtrace_process {
 	struct txtrace_string command; /* the arguments, separated by spaces, cut off if long; empty: not known */
 };
 
+enum txtrace_trigger_cause { /* why a flight recorder wrote its memory to a file */
+	TXTRACE_TRIGGER_UNKNOWN = 0,
+	TXTRACE_TRIGGER_SPAN = 1,    /* a span for which the rule holds */
+	TXTRACE_TRIGGER_REQUEST = 2, /* SIGUSR1, or txtrace-bpf --dump */
+	TXTRACE_TRIGGER_EXIT = 3,    /* the recording ended */
+};
+
+/* Stands in the file that it led to. */
+struct txtrace_trigger {
+	uint64_t time_ns;    /* SPAN: when the span was written: when it ended */
+	uint64_t span;       /* SPAN: its id */
+	uint32_t pid;        /* SPAN: its process, */
+	uint32_t tid;        /* and the thread that began it */
+	uint8_t cause;       /* enum txtrace_trigger_cause */
+	bool is_keyed;
+	uint64_t missed_cnt; /* triggers since the file before that led to none, as there had been too many */
+	struct txtrace_string rule;  /* SPAN: as the user wrote it */
+	struct txtrace_string label; /* SPAN: its label */
+};
+
 struct txtrace_damage {
 	uint64_t offset_bytes; /* in the file */
 	uint64_t length_bytes; /* that were skipped; to the end of the file, if it is cut off */
@@ -427,6 +461,7 @@ struct txtrace_record {
 		struct txtrace_other_run other_run;
 		struct txtrace_cost cost;
 		struct txtrace_process process;
+		struct txtrace_trigger trigger;
 		struct txtrace_damage damage;
 		uint64_t room[31]; /* for members to come: the size stays; use it for nothing */
 	};

@@ -464,6 +464,26 @@ static int jsonl_process(void *state, const struct txtrace_process *process)
 	return end_line(json);
 }
 
+static const char *const trigger_causes[] = { "unknown", "span", "request", "exit" };
+
+static int jsonl_trigger(void *state, const struct txtrace_trigger *trigger)
+{
+	bool is_known = trigger->cause < sizeof(trigger_causes) / sizeof(trigger_causes[0]);
+	struct json *json = state;
+
+	begin_line(json, "trigger");
+	json_member_u64(json, "time_ns", trigger->time_ns);
+	json_member_text(json, "cause", trigger_causes[is_known ? trigger->cause : 0]);
+	json_member_u64(json, "pid", trigger->pid);
+	json_member_u64(json, "tid", trigger->tid);
+	json_member_u64_string(json, "span", trigger->span);
+	json_member_bool(json, "keyed", trigger->is_keyed);
+	json_member_u64(json, "missed_cnt", trigger->missed_cnt);
+	member_bytes(json, "rule", "rule_hex", trigger->rule);
+	member_bytes(json, "label", "label_hex", trigger->label);
+	return end_line(json);
+}
+
 static int jsonl_damage(void *state, const struct txtrace_damage *damage)
 {
 	struct json *json = state;
@@ -490,6 +510,11 @@ static void members_recorder(struct json *json, const struct txtrace_summary *su
 	json_object_begin(json);
 	for (unsigned int anomaly = 0; anomaly < TXTRACE_ANOMALY_COUNT; anomaly++)
 		json_member_u64(json, txtrace_anomaly_name(anomaly), summary->anomaly_cnt[anomaly]);
+	json_object_end(json);
+	json_name(json, "left_out");
+	json_object_begin(json);
+	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)
+		json_member_u64(json, txtrace_left_out_name(i), summary->left_out_cnt[i]);
 	json_object_end(json);
 }
 
@@ -553,6 +578,7 @@ const struct export_format format_jsonl = {
 	.other_run = jsonl_other_run,
 	.cost = jsonl_cost,
 	.process = jsonl_process,
+	.trigger = jsonl_trigger,
 	.damage = jsonl_damage,
 	.finish = jsonl_finish,
 	.free = jsonl_free,

@@ -119,6 +119,8 @@ static struct record_strings strings_of(const struct txtrace_record *record)
 		return (struct record_strings){ &record->cost.event, { NULL, NULL } };
 	case TXTRACE_RECORD_PROCESS:
 		return (struct record_strings){ &record->process.comm, { &record->process.exe, &record->process.command } };
+	case TXTRACE_RECORD_TRIGGER:
+		return (struct record_strings){ &record->trigger.label, { &record->trigger.rule, NULL } };
 	case TXTRACE_RECORD_OPEN_SPAN:
 		return (struct record_strings){ &record->open_span.label, { &record->open_span.key, NULL } };
 	default:
@@ -548,6 +550,19 @@ static void pack_process(struct record_packer *packer, const struct txtrace_reco
 	fields[PROCESS_COMMAND] = pack_text(packer, &process->command);
 }
 
+static void pack_trigger(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_trigger *trigger = &record->trigger;
+
+	fields[FIELD_THREAD] = pack_thread(packer, trigger->tid, trigger->pid);
+	fields[TRIGGER_CAUSE] = trigger->cause;
+	fields[TRIGGER_RULE] = pack_text(packer, &trigger->rule);
+	fields[TRIGGER_LABEL] = pack_name(packer, &trigger->label);
+	fields[TRIGGER_KEYED] = trigger->is_keyed;
+	fields[TRIGGER_MISSED] = trigger->missed_cnt;
+	fields[TRIGGER_SPAN] = trigger->span;
+}
+
 typedef void (*pack_fn)(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields);
 
 static const pack_fn packs[LOG_KIND_COUNT] = {
@@ -560,7 +575,7 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_CONTINUED] = pack_tally, [TXTRACE_RECORD_STAY] = pack_stay,
 	[TXTRACE_RECORD_OBJECT] = pack_object,       [TXTRACE_RECORD_COST] = pack_cost,
 	[TXTRACE_RECORD_OTHER_RUN] = pack_other_run,
-	[TXTRACE_RECORD_PROCESS] = pack_process,
+	[TXTRACE_RECORD_PROCESS] = pack_process,     [TXTRACE_RECORD_TRIGGER] = pack_trigger,
 };
 
 void record_pack(struct record_packer *packer, const struct txtrace_record *record, uint64_t fields[LOG_KNOWN_FIELD_MAX])

@@ -40,6 +40,8 @@ uint64_t record_time_ns(const struct txtrace_record *record)
 		return record->cost.time_ns;
 	case TXTRACE_RECORD_PROCESS:
 		return record->process.time_ns;
+	case TXTRACE_RECORD_TRIGGER:
+		return record->trigger.time_ns;
 	default:
 		return 0;
 	}
