@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "attribute/attribution_state.h"
+#include "attribute/left_out.h"
 #include "attribute/other_events.h"
 #include "attribute/span_close.h"
 #include "attribute/span_events.h"
@@ -21,6 +22,7 @@ struct attribution *attribution_new(attribution_sink sink, void *context)
 	thread_table_init(&attribution->threads);
 	span_table_init(&attribution->spans, &attribution->threads);
 	id_map_init(&attribution->processes);
+	id_map_init(&attribution->waiting);
 	return attribution;
 }
 
@@ -33,9 +35,15 @@ void attribution_free(struct attribution *attribution)
 	for (size_t i = 0; (process = id_map_next(&attribution->processes, &i));)
 		free(process);
 	id_map_release(&attribution->processes);
+	release_marks(attribution);
 	span_table_release(&attribution->spans);
 	thread_table_release(&attribution->threads);
 	free(attribution);
+}
+
+void attribution_set_filter(struct attribution *attribution, const struct attribution_filter *filter)
+{
+	attribution->filter = *filter;
 }
 
 #define KIND(kind) (UINT64_C(1) << (kind))
@@ -145,6 +153,8 @@ static int put_checkpoint(struct attribution *attribution, struct span *span, ui
 {
 	struct txtrace_record record;
 
+	if (span->is_left_out || elapsed_ns(span->begin_ns, time_ns) < attribution->filter.min_duration_ns)
+		return 0;
 	record.kind = TXTRACE_RECORD_OPEN_SPAN;
 	record.open_span = (struct txtrace_open_span){
 		.time_ns = time_ns,

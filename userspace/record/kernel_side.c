@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "record/interrupt_programs.h"
+#include "record/kernel_filter.h"
 #include "record/kernel_targets.h"
 #include "txtrace_bpf.skel.h"
 
@@ -81,6 +82,8 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
 	choose_scheduler(bpf, options->sched);
 	err = kernel_targets_prepare(bpf, options->rules);
+	if (!err)
+		err = kernel_filter_prepare(bpf, options->choices);
 	if (!err)
 		err = probe_program_prepare(bpf->progs.on_empty_probe, options->features);
 	for (size_t i = 0; !err && i < sizeof(probes) / sizeof(probes[0]); i++)

@@ -20,6 +20,7 @@
 #include "txtrace/event.h"
 
 struct bpf_program;
+struct span_choices;
 struct kernel_side;
 struct txtrace_bpf;
 
@@ -29,6 +30,7 @@ struct kernel_side_options {
 	size_t ring_bytes;
 	bool wants_interrupts;
 	enum sched_mode sched;
+	const struct span_choices *choices;
 	const struct target_rules *rules; /* who is a target besides those that are named */
 };
 

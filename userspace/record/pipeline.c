@@ -21,6 +21,8 @@ static int put_record(void *context, const struct txtrace_record *record)
 	struct pipeline *pipeline = context;
 	int err = log_writer_add(pipeline->options.log, record);
 
+	if (!err && pipeline->options.flight && record->kind == TXTRACE_RECORD_SPAN)
+		flight_recorder_see(pipeline->options.flight, &record->span);
 	if (!err && pipeline->options.spans && record->kind == TXTRACE_RECORD_SPAN)
 		err = span_metrics_add(pipeline->options.spans, &record->span);
 	return err ? err : label_report_add(pipeline->report, record);
@@ -84,8 +86,10 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 	pipeline->attribution = attribution_new(put_record, pipeline);
 	pipeline->report = label_report_new(0);
 	pipeline->objects = object_names_new(options->read_object, put_record, pipeline);
-	if (pipeline->merge && pipeline->attribution && pipeline->report && pipeline->objects)
+	if (pipeline->merge && pipeline->attribution && pipeline->report && pipeline->objects) {
+		attribution_set_filter(pipeline->attribution, &options->filter);
 		return pipeline;
+	}
 	pipeline_free(pipeline);
 	return NULL;
 }

@@ -15,6 +15,7 @@
 #include "event/sched_mode.h"
 #include "log/write/log_writer.h"
 #include "merge/merge.h"
+#include "record/flight_recorder.h"
 #include "record/object_names.h"
 #include "record/span_metrics.h"
 
@@ -31,6 +32,8 @@ struct pipeline_options {
 	/* The process has a new program: what was known of its memory is void. old_tid: that of the thread that exec'd, until then. May be NULL. */
 	void (*on_exec)(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns);
 	int (*on_process)(void *context, const struct event *event); /* EVENT_PROCESS. May be NULL */
+	struct attribution_filter filter;
+	struct flight_recorder *flight; /* sees the spans that are written; NULL: there is none */
 	enum sched_mode sched;      /* what the events are going to lack */
 	int (*on_turn)(void *context, uint64_t time_ns);              /* a new file of the log has begun. May be NULL */
 	int (*before_turn)(void *context, uint64_t time_ns); /* a file may end: what is to be in it is put now. May be NULL */

@@ -11,6 +11,8 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "log/write/log_writer.h"
+#include "record/flight_rules.h"
+#include "record/span_choices.h"
 
 struct record_options {
 	struct target_rules targets;
@@ -25,6 +27,8 @@ struct record_options {
 	bool wants_fast_probes;
 	bool wants_irq;
 	unsigned int sched;   /* enum sched_mode */
+	struct span_choices choices;
+	struct flight_rules flight;
 	bool wants_check;
 	bool wants_json; /* only with it */
 	struct option_file config; /* its text belongs to the options */
@@ -32,6 +36,7 @@ struct record_options {
 	const char *metrics_file;  /* NULL: none */
 	unsigned int messages;     /* enum message_format */
 	bool is_quiet;
+	uint64_t dump_pid;    /* 0: record; else let that recorder write what it has */
 	const char *list;     /* NULL: record; else a pid or a file: tell what can be traced there */
 	int argc; /* what all of this was read from */
 	char **argv;
