@@ -8,6 +8,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "record/capture_start.h"
 #include "record/kernel_targets.h"
 #include "record/log_place.h"
@@ -429,6 +430,11 @@ static void tell_start(const struct recorder *recorder)
 {
 	const struct message_field fields[] = { { "log", recorder->log_path, 0 }, { "version", TXTRACE_VERSION, 0 } };
 
+	char bytes[UNITS_SIZE];
+
+	if (recorder->flight)
+		messages_say(recorder->messages, MESSAGE_INFO, "flight", "keeps the last part of the log in memory, at most %s, until there is a trigger",
+			     units_format_size(bytes, recorder->options->flight.max_bytes));
 	if (recorder->messages->format == MESSAGES_JSON)
 		messages_tell(recorder->messages, MESSAGE_INFO, "start", fields, sizeof(fields) / sizeof(fields[0]), "recording");
 }

@@ -63,8 +63,12 @@ static void add_header(struct table *table, const struct txtrace_log_info *info)
 
 	text_append_format(&text, "txtrace log, version %u.%u", info->version_major, info->version_minor);
 	add(table, "format", text_string(&text));
+	text_clear(&text);
 	add(table, "recorder", info->recorder);
 	add(table, "options", info->options);
+	capture_append_scope(&text, info);
+	if (text.length > 2)
+		add(table, "scope", text_string(&text) + 2);
 	add(table, "command", info->command);
 	text_clear(&text);
 	text_append_format(&text, "%" PRIu32, info->pid);

@@ -13,6 +13,9 @@
 void capture_append_time(struct text *text, const struct txtrace_log_info *info, uint64_t monotonic_ns);
 
 /* "bank (pid 42) on host, Linux 6.18 x86_64; 2025-11-21 11:40:03 UTC, 5.00 s" */
+/* "; no timeline (--sched ledger); 1 of 100 transactions": what the capture was told to leave out; nothing if it has all. */
+void capture_append_scope(struct text *text, const struct txtrace_log_info *info);
+
 void capture_append_title(struct text *text, const struct txtrace_log_info *info, const struct log_census *census);
 
 /* "at least 12 records", "an unknown number of records": what the damaged parts held. */
