@@ -40,3 +40,16 @@ void capture_scope_read(struct capture_scope *scope, const struct txtrace_log_in
 	if (!scope->sample_rate)
 		scope->sample_rate = 1;
 }
+
+bool capture_scope_is_limited(const struct capture_scope *scope)
+{
+	return !scope->has_timeline || !scope->has_ledgers || scope->is_flight || scope->sample_rate > 1 || scope->min_duration_ns || scope->has_labels;
+}
+
+bool summary_has_left_out(const struct txtrace_summary *summary)
+{
+	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)
+		if (summary->left_out_cnt[i])
+			return true;
+	return false;
+}

@@ -19,6 +19,12 @@ struct capture_scope {
 	bool has_labels;   /* only spans of some labels */
 };
 
+/* Whether it lacks anything. */
+bool capture_scope_is_limited(const struct capture_scope *scope);
+
+/* Whether anything was left out, as far as the recorder has counted. */
+bool summary_has_left_out(const struct txtrace_summary *summary);
+
 void capture_scope_read(struct capture_scope *scope, const struct txtrace_log_info *info);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
+#include "analyze/capture_scope.h"
 #include "export/formats.h"
 #include "export/timeline.h"
 
@@ -511,6 +512,8 @@ static void members_recorder(struct json *json, const struct txtrace_summary *su
 	for (unsigned int anomaly = 0; anomaly < TXTRACE_ANOMALY_COUNT; anomaly++)
 		json_member_u64(json, txtrace_anomaly_name(anomaly), summary->anomaly_cnt[anomaly]);
 	json_object_end(json);
+	if (!summary_has_left_out(summary))
+		return;
 	json_name(json, "left_out");
 	json_object_begin(json);
 	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)

@@ -237,17 +237,23 @@ static void member_hex(struct json *json, const char *name, const uint8_t bytes[
 	json_member_text(json, name, hex);
 }
 
+/* Only of a capture that lacks something. */
 static void scope_json(struct json *json, const struct txtrace_log_info *info)
 {
 	struct capture_scope scope;
 
 	capture_scope_read(&scope, info);
+	if (!capture_scope_is_limited(&scope))
+		return;
+	json_name(json, "scope");
+	json_object_begin(json);
 	json_member_bool(json, "has_timeline", scope.has_timeline);
 	json_member_bool(json, "has_ledgers", scope.has_ledgers);
 	json_member_u64(json, "sample_rate", scope.sample_rate);
 	json_member_u64(json, "min_duration_ns", scope.min_duration_ns);
 	json_member_bool(json, "has_all_labels", !scope.has_labels);
 	json_member_bool(json, "is_flight", scope.is_flight);
+	json_object_end(json);
 }
 
 void capture_json(struct json *json, const struct txtrace_log_info *info)
@@ -297,6 +303,18 @@ static void losses_json(struct json *json, const struct log_census *census)
 	json_object_end(json);
 }
 
+/* Only if something was. */
+static void left_out_json(struct json *json, const struct txtrace_summary *summary)
+{
+	if (!summary_has_left_out(summary))
+		return;
+	json_name(json, "left_out");
+	json_object_begin(json);
+	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)
+		json_member_u64(json, txtrace_left_out_name(i), summary->left_out_cnt[i]);
+	json_object_end(json);
+}
+
 static void incomplete_json(struct json *json, const struct log_census *census)
 {
 	json_member_bool(json, "complete", log_census_is_complete(census));
@@ -311,11 +329,7 @@ static void incomplete_json(struct json *json, const struct log_census *census)
 	for (unsigned int i = 0; i < TXTRACE_ANOMALY_COUNT; i++)
 		json_member_u64(json, txtrace_anomaly_name(i), census->summary.anomaly_cnt[i]);
 	json_object_end(json);
-	json_name(json, "left_out");
-	json_object_begin(json);
-	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)
-		json_member_u64(json, txtrace_left_out_name(i), census->summary.left_out_cnt[i]);
-	json_object_end(json);
+	left_out_json(json, &census->summary);
 	json_member_u64(json, "unbalanced_ledgers", census->unbalanced_cnt);
 	json_name(json, "damage");
 	json_object_begin(json);
