@@ -18,6 +18,12 @@ enum span_value {
 	SPAN_VALUE_COUNT,
 };
 
+/* It is time that was blocked for one reason. */
+static inline bool span_value_is_reason(unsigned int value)
+{
+	return value >= SPAN_VALUE_REASON && value < SPAN_VALUE_REASON + TXTRACE_BLOCK_REASON_COUNT;
+}
+
 extern const char *const span_value_names[]; /* by the numbers above; ends with NULL */
 
 uint64_t span_value_ns(const struct txtrace_span *span, unsigned int value);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/id_map.h"
+#include "record/fault_ranges.h" /* of which the skeleton has some */
 #include "record/kernel_side.h"
 #include "txtrace/log.h"
 #include "txtrace_bpf.skel.h"

@@ -36,6 +36,7 @@ struct recorder {
 	struct loss_counters losses;
 	struct cost_meter *costs;
 	struct program_memory *memory;
+	struct foreign_plan *foreign; /* NULL: marks of txtrace alone */
 	struct attach *attach;
 	struct attach_watch *watch;
 	struct kernel_filter *filter;
@@ -46,6 +47,7 @@ struct recorder {
 	char log_path[PATH_MAX];
 	FILE *stream;
 	bool is_stream_broken;
+	struct code_stacks *stacks; /* NULL: none are recorded, and no futex is named */
 	struct pipeline *pipeline;
 	struct service *service;
 	const struct messages *messages;
@@ -85,6 +87,9 @@ int recorder_land(struct recorder *recorder, uint64_t end_ns);
 
 /* The recorder's own counts, as far as it has come. */
 void recorder_summarize(struct recorder *recorder, struct txtrace_summary *summary, uint64_t now_ns);
+
+/* What all targets have mapped, for the names of their code. */
+void recorder_look_at_code(struct recorder *recorder);
 
 /* How it goes now. Its summary lacks what only the end can tell. */
 void recorder_look(void *context, struct metrics_figures *figures);

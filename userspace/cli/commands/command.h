@@ -29,6 +29,8 @@ extern const struct command command_blame;
 extern const struct command command_neighbours;
 extern const struct command command_show;
 extern const struct command command_critical_path;
+extern const struct command command_diff;
+extern const struct command command_check;
 extern const struct command command_info;
 extern const struct command command_export;
 extern const struct command command_verify;

@@ -8,7 +8,7 @@
 const struct command *const commands[] = {
 	&command_report, &command_tree, &command_tail, &command_histogram, &command_flame, &command_workers,
 	&command_concurrency, &command_spans, &command_blocked, &command_blame, &command_neighbours, &command_show, &command_critical_path,
-	&command_info, &command_dump, &command_export, &command_verify, &command_repair, &command_slice, &command_merge,
+	&command_diff, &command_check, &command_info, &command_dump, &command_export, &command_verify, &command_repair, &command_slice, &command_merge,
 	&command_recompress, &command_anonymize, &command_help, NULL,
 };
 
@@ -49,7 +49,7 @@ void commands_print_help(FILE *file)
 	      "'txtrace help COMMAND' has the options and examples of each; txtrace(1) explains what they print.\n"
 	      "\n"
 	      "exit status: 0 the log was read; 1 it was read as far as it goes, but is damaged, cut off or was not closed;\n"
-	      "2 wrong usage, a log that can't be read, or output that can't be written.\n",
+	      "2 wrong usage, a log that can't be read, or output that can't be written. diff and check have their own.\n",
 	      file);
 }
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/verdict/verdict_report.h"
+#include "cli/verdict/verdict_words.h"
+
+#define PICTURE_WIDTH 240
+#define PICTURE_SPAN 0.5 /* a picture shows -50 % to +50 % */
+
+static const char style[] =
+	"body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#222;background:#fff}"
+	"h1{font-size:1.3em}h2{font-size:1.1em;margin-top:1.6em}ul{list-style:none;padding-left:0}"
+	"li{padding:.25em .6em;margin:.2em 0;border-left:4px solid #bbb}"
+	"li.detail{margin-left:1.6em;border-left-width:1px;color:#444}.bad{border-color:#c62828}.good{border-color:#2e7d32}.unsure{border-color:#f9a825}"
+	".summary{padding:.8em 1em;border-left:8px solid #bbb;background:#f6f6f6}table{border-collapse:collapse;font-size:.92em}"
+	"td,th{padding:.2em .8em .2em 0;text-align:left;white-space:nowrap}tr.worse td:last-child{color:#c62828;font-weight:600}"
+	"tr.better td:last-child{color:#2e7d32;font-weight:600}.plain{color:#777}"
+	"@media(prefers-color-scheme:dark){body{color:#ddd;background:#1b1b1b}.summary{background:#262626}li.detail{color:#aaa}}";
+
+static const char *const classes[] = { [LINE_BAD] = "bad", [LINE_GOOD] = "good", [LINE_UNSURE] = "unsure", [LINE_NEUTRAL] = "plain" };
+
+static void append_section(struct text *text, const struct document_section *section)
+{
+	text_append(text, "<h2>");
+	markup_append(text, section->title);
+	text_append(text, "</h2>\n<ul>\n");
+	for (size_t i = 0; i < section->line_cnt; i++) {
+		text_append_format(text, "<li class=\"%s%s\">", classes[section->lines[i].kind], section->lines[i].is_detail ? " detail" : "");
+		markup_append(text, section->lines[i].text);
+		text_append(text, "</li>\n");
+	}
+	if (section->left_out_cnt > 0)
+		text_append_format(text, "<li>and %zu more</li>\n", section->left_out_cnt);
+	text_append(text, "</ul>\n");
+}
+
+static double place(double relative)
+{
+	double at = (relative / PICTURE_SPAN + 1) / 2;
+
+	return PICTURE_WIDTH * fmin(fmax(at, 0), 1);
+}
+
+/* The interval as a bar, the estimate as a dot, none as a line in the middle. */
+static void append_picture(struct text *text, const struct effect *effect)
+{
+	double low = place(effect->relative_interval.low), high = place(effect->relative_interval.high);
+
+	if (isnan(effect->relative) || isnan(effect->relative_interval.low))
+		return;
+	text_append_format(text, "<svg width=\"%d\" height=\"14\"><line x1=\"%d\" x2=\"%d\" y1=\"0\" y2=\"14\" stroke=\"#999\"/>", PICTURE_WIDTH,
+			   PICTURE_WIDTH / 2, PICTURE_WIDTH / 2);
+	text_append_format(text, "<rect x=\"%.1f\" width=\"%.1f\" y=\"5\" height=\"4\" fill=\"#78909c\"/>", low, fmax(high - low, 1));
+	text_append_format(text, "<circle cx=\"%.1f\" cy=\"7\" r=\"3.5\" fill=\"#37474f\"/></svg>", place(effect->relative));
+}
+
+static void append_figure(struct text *text, const struct verdict_view *view, const struct compared_figure *figure)
+{
+	static const char *const rows[] = { [VERDICT_SAME] = "same", [VERDICT_BETTER] = "better", [VERDICT_WORSE] = "worse", [VERDICT_CANT_TELL] = "unsure" };
+	struct text words = { 0 };
+
+	text_append_format(text, "<tr class=\"%s\"><td>", rows[figure->verdict]);
+	words_append_label(&words, view->set, figure->label);
+	markup_append(text, text_string(&words));
+	text_clear(&words);
+	text_append(text, "</td><td>");
+	words_append_metric(&words, view->set, &figure->metric);
+	markup_append(text, text_string(&words));
+	text_clear(&words);
+	text_append(text, "</td><td>");
+	words_append_effect(&words, &figure->metric, &figure->effect, view->comparison->options.confidence);
+	markup_append(text, text_string(&words));
+	text_append(text, "</td><td>");
+	append_picture(text, &figure->effect);
+	text_append_format(text, "</td><td>%s</td></tr>\n", verdict_names[figure->verdict]);
+	text->err = text->err ? text->err : words.err;
+	text_release(&words);
+}
+
+static void append_figures(struct text *text, const struct verdict_view *view)
+{
+	text_append(text, "<h2>all figures</h2>\n<p class=\"plain\">The line is no change, the ends are -50 % and +50 %; a bar is the interval.</p>\n<table>\n"
+			  "<tr><th>label</th><th>figure</th><th>base -&gt; new</th><th></th><th>verdict</th></tr>\n");
+	for (size_t i = 0; i < view->comparison->figure_cnt; i++)
+		append_figure(text, view, &view->comparison->figures[i]);
+	text_append(text, "</table>\n");
+}
+
+static int write_html(const struct verdict_view *view, const struct verdict_document *document, const struct screen *screen)
+{
+	struct text text = { 0 };
+	int err;
+
+	text_append_format(&text, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+				  "<title>%s</title>\n<style>%s</style></head><body>\n", view->program,
+			   style);
+	text_append_format(&text, "<h1>%s</h1>\n<p class=\"summary %s\">", view->program, classes[document->kind]);
+	markup_append(&text, document->summary);
+	text_append(&text, "</p>\n");
+	for (size_t i = 0; i < document->section_cnt; i++)
+		append_section(&text, &document->sections[i]);
+	if (view->comparison && view->comparison->figure_cnt > 0)
+		append_figures(&text, view);
+	text_append_format(&text, "<p class=\"plain\">txtrace %s</p>\n</body></html>\n", view->version);
+	fputs(text_string(&text), screen->file);
+	err = text.err;
+	text_release(&text);
+	return err;
+}
+
+const struct verdict_format verdict_format_html = { "html", "one page, complete in itself", write_html };
