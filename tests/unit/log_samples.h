@@ -148,6 +148,9 @@ static inline void put_summary(FILE *out, const struct txtrace_summary *summary)
 	put_number(out, "lost_clocks", summary->lost_clocks_cnt);
 	put_number(out, "late", summary->late_cnt);
 	put_numbers(out, "anomalies=", summary->anomaly_cnt, TXTRACE_ANOMALY_COUNT);
+	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)
+		if (summary->left_out_cnt[i])
+			fprintf(out, " left_out_%s=%llu", txtrace_left_out_name(i), (unsigned long long)summary->left_out_cnt[i]);
 }
 
 /* Kinds that came after version 1.0. */
@@ -238,6 +241,14 @@ static inline void put_mark(FILE *out, const struct txtrace_record *record)
 		put_number(out, "reason", record->object.reason);
 		put_number(out, "object", record->object.object);
 		put_string(out, "name", record->object.name);
+	} else if (record->kind == TXTRACE_RECORD_TRIGGER) {
+		put_common(out, record->trigger.time_ns, record->trigger.pid, record->trigger.tid);
+		put_number(out, "span", record->trigger.span);
+		put_number(out, "cause", record->trigger.cause);
+		put_number(out, "is_keyed", record->trigger.is_keyed);
+		put_number(out, "missed", record->trigger.missed_cnt);
+		put_string(out, "rule", record->trigger.rule);
+		put_string(out, "label", record->trigger.label);
 	} else if (record->kind == TXTRACE_RECORD_PROCESS) {
 		put_number(out, "time", record->process.time_ns);
 		put_number(out, "pid", record->process.pid);

@@ -130,8 +130,8 @@ static int open_log(struct recorder *recorder, struct error *error)
 	struct text command = { 0 }, how = { 0 };
 	int err = log_place_path(options->output, recorder->log_path, sizeof(recorder->log_path));
 
-	capture_limits_append(&how, options);
 	text_append_format(&how, "%s, %zu rings", options->command ? "launched" : "attached", recorder->ring_cnt);
+	capture_limits_append(&how, options);
 	target_start_describe(recorder, &command);
 	capture_start_fill(&info, is_one ? (uint32_t)target_pid(target_set_named(recorder->targets, 0)) : 0, text_string(&command), text_string(&how));
 	text_release(&command);
