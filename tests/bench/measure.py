@@ -12,6 +12,7 @@ import time
 
 import cost_figures
 import log_figures
+import mode_figures
 from figures import differences, row, title
 from workload import Tool, Workload, compare, quartiles
 
@@ -92,6 +93,9 @@ class Bench:
     def cost(self):
         cost_figures.cost(self)
 
+    def modes(self):
+        mode_figures.modes(self)
+
     def info(self):
         return log_figures.info(self, self.log)
 
@@ -149,7 +153,7 @@ def main():
     options = parser.parse_args()
     bench = Bench(options)
     parts = {"untraced": bench.untraced, "probes": bench.probes, "switches": bench.switches, "sizes": bench.sizes, "codec": bench.codec,
-             "reading": bench.reading, "cost": bench.cost, "report": bench.report, "writer": bench.writer, "rate": bench.rate}
+             "reading": bench.reading, "cost": bench.cost, "modes": bench.modes, "report": bench.report, "writer": bench.writer, "rate": bench.rate}
     unknown = [part for part in options.parts if part not in parts]
     if unknown:
         sys.exit(f"bench: no part is called '{unknown[0]}'; there are {', '.join(parts)}")
