@@ -5,8 +5,8 @@
  *
  * A transaction is recorded as a whole or not at all: of a span without a parent its process and id decide, of a child its parent's decision; of a keyed span
  * the bytes of the key, so that every process decides alike. What is open and sampled is kept in a map, with the id that its children are to have as
- * their parent: its own, or, of a span whose label is not wanted, that of the nearest one above it that is recorded. So the time of what is left out stays with the
- * spans around it, and whatever is recorded has a recorded parent.
+ * their parent: its own, or, of a span whose label is not wanted, that of the nearest one above it that is recorded. So the time of what is left
+ * out stays with the spans around it, and whatever is recorded has a recorded parent.
  *
  * Labels are known by their addresses, once the recorder has read them (span_labels). Until then spans pass, and the recorder leaves them out.
  */

@@ -192,8 +192,8 @@ static void young_spans_have_no_checkpoints(void **state)
 }
 
 /*
- * Only labels of "db*": the root and "middle" are left out, and so is what was said of them. The query hangs on nobody, the fetch on the query though "step" was
- * between them. A wakeup is told for the query, not for the step within it.
+ * Only labels of "db*": the root and "middle" are left out, and so is what was said of them. The query hangs on nobody, the fetch on the query though
+ * "step" was between them. A wakeup is told for the query, not for the step within it.
  */
 static void other_labels_are_left_out_and_children_find_the_next_parent(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a capture was told to leave out, read from the options in its header, where the recorder says it (", --sched ledger, --sample 1/100, …"). A log of which it
- * can't be told has all of it.
+ * What a capture was told to leave out, read from the options in its header, where the recorder says it (", --sched ledger, …"). A log of which
+ * it can't be told has all of it.
  */
 #ifndef CAPTURE_SCOPE_H
 #define CAPTURE_SCOPE_H
