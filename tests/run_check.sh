@@ -71,7 +71,6 @@ check() {
 	local sanitized=build/sanitize-address-undefined threaded=build/sanitize-thread
 	build_all "build" all programs units || return
 	stage "tests" run_tests build build/unit tests/replay tests/golden tests/cli tests/lib tests/lint tests/runner tests/header tests/e2e
-	stage "tests in another kernel" tests/run --build build --limit 3000 --totals "$totals" tests/kernels/one_kernel.sh
 	build_all "build with SANITIZE=address,undefined" SANITIZE=address,undefined all units fuzzers &&
 		stage "tests with SANITIZE=address,undefined" run_tests $sanitized $sanitized/unit $sanitized/fuzz tests/replay tests/cli
 	[ -n "$(threaded_units $threaded)" ] && build_all "build with SANITIZE=thread" SANITIZE=thread units &&

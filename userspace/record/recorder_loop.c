@@ -311,6 +311,7 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 	};
 	uint64_t end_ns = recorder->options->duration_ns ? recorder->begin_ns + recorder->options->duration_ns : UINT64_MAX;
 	uint64_t until_ns = now_ns + TICK_MS * 1000000u;
+	int wait_ms;
 
 	if (attach_watch_due_ns(recorder->watch) < until_ns)
 		until_ns = attach_watch_due_ns(recorder->watch);
@@ -318,7 +319,8 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 		until_ns = recorder->next_cost_ns;
 	if (end_ns < until_ns)
 		until_ns = end_ns;
-	if (until_ns > now_ns && poll(fds, sizeof(fds) / sizeof(fds[0]), (until_ns - now_ns + 999999) / 1000000) < 0 && errno != EINTR)
+	wait_ms = until_ns > now_ns ? (int)((until_ns - now_ns + 999999) / 1000000) : 0; /* what is due is no reason not to look */
+	if (poll(fds, sizeof(fds) / sizeof(fds[0]), wait_ms) < 0 && errno != EINTR)
 		return -errno;
 	if (fds[2].revents & POLLIN) { /* takes the wake-ups: until the next one the rings are not ready, however full they are */
 		struct epoll_event events[WIRE_RING_MAX];
