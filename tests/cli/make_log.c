@@ -137,7 +137,7 @@ static const struct field summary_fields[] = {
 	FIELD(FIELD_U64, received_cnt, summary, "received"), FIELD(FIELD_U64, lost_cnt, summary, "lost"),
 	FIELD(FIELD_U64, lost_clocks_cnt, summary, "lost_clocks"), FIELD(FIELD_U64, late_cnt, summary, "late"), ANOMALY(0, "end_unknown"),
 	ANOMALY(1, "enter_unknown"), ANOMALY(2, "exit_unknown"), ANOMALY(3, "exit_unentered"), ANOMALY(4, "begin_twice"),
-	ANOMALY(5, "mark_unknown"), ANOMALY(6, "unfinished"), ANOMALY(7, "clock_mismatch"), ANOMALY(8, "imbalance"), 
+	ANOMALY(5, "mark_unknown"), ANOMALY(6, "unfinished"), ANOMALY(7, "clock_mismatch"), ANOMALY(8, "imbalance"),
 	LEFT_OUT(0, "left_out_sample"), LEFT_OUT(1, "left_out_label"), LEFT_OUT(2, "left_out_short"), LEFT_OUT(3, "left_out_no_room"),
 	LEFT_OUT(4, "left_out_mark"),
 	{ NULL, 0, 0, 0 },

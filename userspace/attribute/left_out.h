@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans that the user does not want in the log: of other labels, or too short. They are attributed all the same, as their time is their parents'; only they, and what
- * was said of them, are not written, but counted.
+ * Spans that the user does not want in the log: of other labels, or too short. They are attributed all the same, as their time is their
+ * parents'; only they, and what was said of them, are not written, but counted.
  *
- * How long a span lasts is known at its end. What is said of a young one waits until it is old enough; then all that waited is written, in front of what comes next
- * of it. So nothing is written of a span that turns out too short. Memory: what is said within --min-duration of the begins of open spans; no more than 64 MiB,
- * behind which it is written at once.
+ * How long a span lasts is known at its end. What is said of a young one waits until it is old enough; then all that waited is written, in
+ * front of what comes next of it. So nothing is written of a span that turns out too short. Memory: what is said within --min-duration of
+ * the begins of open spans; no more than 64 MiB, behind which it is written at once.
  */
 #ifndef LEFT_OUT_H
 #define LEFT_OUT_H

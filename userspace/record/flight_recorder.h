@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When the flight recorder writes what it has: on the first span for which a rule holds, or on request; --trigger-after later. What triggers meanwhile leads to the
- * same file. Time comes from outside.
+ * When the flight recorder writes what it has: on the first span for which a rule holds, or on request; --trigger-after later. What
+ * triggers meanwhile leads to the same file. Time comes from outside.
  */
 #ifndef FLIGHT_RECORDER_H
 #define FLIGHT_RECORDER_H

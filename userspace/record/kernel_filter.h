@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The choices of spans that the kernel side can make (bpf/span_filter.h), and what it needs to know for that: which labels are wanted, by their addresses in each
- * program. It learns them as the first event with each comes by.
+ * The choices of spans that the kernel side can make (bpf/span_filter.h), and what it needs to know for that: which labels are wanted, by
+ * their addresses in each program. It learns them as the first event with each comes by.
  */
 #ifndef KERNEL_FILTER_H
 #define KERNEL_FILTER_H

@@ -75,7 +75,8 @@ static const struct {
 	const char *sign;
 	enum compare compare;
 } compares[] = { /* longer ones first */
-	{ "!=", COMPARE_UNEQUAL }, { ">=", COMPARE_MORE_EQUAL }, { "<=", COMPARE_LESS_EQUAL }, { "=", COMPARE_EQUAL }, { ">", COMPARE_MORE }, { "<", COMPARE_LESS },
+	{ "!=", COMPARE_UNEQUAL }, { ">=", COMPARE_MORE_EQUAL }, { "<=", COMPARE_LESS_EQUAL }, { "=", COMPARE_EQUAL },
+	{ ">", COMPARE_MORE }, { "<", COMPARE_LESS },
 };
 
 /* ---- reading ---- */

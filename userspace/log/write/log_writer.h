@@ -41,8 +41,8 @@ struct log_writer_limits {
 };
 
 /*
- * A flight recorder: nothing is written until log_writer_dump(), the last part is kept in memory (flight_ring.h); what is older than that goes, uncounted, as it
- * should.
+ * A flight recorder: nothing is written until log_writer_dump(), the last part is kept in memory (flight_ring.h); what is older than that
+ * goes, uncounted, as it should.
  */
 struct log_writer_flight {
 	uint64_t max_bytes; /* of memory, compressed; 0: no flight recorder */
@@ -87,8 +87,9 @@ bool log_writer_is_due(const struct log_writer *writer);
 int log_writer_turn(struct log_writer *writer);
 
 /*
- * Of a flight recorder: writes all that is in memory to a file of its own, complete, which takes the name of the log; what had that gets a number. The record, which
- * says why, is the last in it. Afterwards memory is empty, and a turn is due. Waits for room in the queue, not for the disk.
+ * Of a flight recorder: writes all that is in memory to a file of its own, complete, which takes the name of the log; what had that gets a
+ * number. The record, which says why, is the last in it. Afterwards memory is empty, and a turn is due. Waits for room in the queue, not
+ * for the disk.
  */
 int log_writer_dump(struct log_writer *writer, const struct txtrace_record *why);
 
