@@ -46,6 +46,11 @@ bool capture_scope_is_limited(const struct capture_scope *scope)
 	return !scope->has_timeline || !scope->has_ledgers || scope->is_flight || scope->sample_rate > 1 || scope->min_duration_ns || scope->has_labels;
 }
 
+bool capture_scope_has_silent_runs(const struct capture_scope *scope)
+{
+	return (scope->has_ledgers && !scope->has_timeline) || scope->sample_rate > 1 || scope->has_labels;
+}
+
 bool summary_has_left_out(const struct txtrace_summary *summary)
 {
 	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)

@@ -21,3 +21,8 @@ void capture_limits_append(struct text *text, const struct record_options *optio
 	for (size_t i = 0; i < choices->label_cnt; i++)
 		text_append_format(text, ", --label %s", choices->labels[i]);
 }
+
+bool capture_limits_have_silent_runs(const struct record_options *options)
+{
+	return options->sched == SCHED_LEDGER || options->choices.sample_rate > 1 || options->choices.label_cnt;
+}

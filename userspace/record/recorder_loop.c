@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "record/capture_limits.h"
 #include "record/capture_start.h"
 #include "record/kernel_targets.h"
 #include "record/foreign_spans.h"
@@ -407,6 +408,7 @@ static int finish(struct recorder *recorder)
 	if (!err)
 		err = recorder_tell_costs(recorder, last_ns(recorder, end_ns));
 	recorder->result.costs = *cost_meter_sums(recorder->costs);
+	recorder->result.costs.has_silent_runs = capture_limits_have_silent_runs(recorder->options);
 	recorder->result.summary = summary.summary;
 	recorder->result.duration_ns = end_ns - recorder->begin_ns;
 	if (!err)

@@ -261,6 +261,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	while (log_input_next(&input, &record)) /* the input counts them */
 		if (record.kind == TXTRACE_RECORD_COST)
 			cost_sums_add(&costs, &record.cost);
+	cost_sums_see_capture(&costs, &input.info);
 	err = values.wants_json ? print_json(cli, &input, &costs) : print_text(cli, &input, &costs);
 	return log_input_end(&input, err, "show");
 }

@@ -237,6 +237,14 @@ static void member_hex(struct json *json, const char *name, const uint8_t bytes[
 	json_member_text(json, name, hex);
 }
 
+const char *capture_no_waits(const struct txtrace_log_info *info, const char *sentence)
+{
+	struct capture_scope scope;
+
+	capture_scope_read(&scope, info);
+	return scope.has_timeline ? sentence : "who waited is not known: the log was recorded without a timeline (--sched)";
+}
+
 /* Only of a capture that lacks something. */
 static void scope_json(struct json *json, const struct txtrace_log_info *info)
 {
