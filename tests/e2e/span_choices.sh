@@ -68,6 +68,20 @@ said() {
 		"$reader" info "$tmp/labelled.txtrace" | grep -q "^scope .*only some labels"
 }
 
+foretold() {
+	timeout 120 "$recorder" -q --sample 1/4 -o "$tmp/foretold.txtrace" -- "$programs/random" --wait-traced 20 --spans 300 --seed 5 --output "$tmp/foretold.truth" || return
+	export_log "$tmp/foretold.txtrace" && python3 $e2e/check_sample.py 4 "$tmp/foretold.truth" "$tmp/foretold.txtrace.jsonl"
+}
+
+# Without a scheduler all that is sent is of spans, and of threads that come and go: were spans left out by the recorder, each would have been sent twice, its begin and its end.
+decided_early() {
+	timeout 120 "$recorder" -q --sched off "${@:2}" -o "$tmp/early.$1.txtrace" -- "$programs/probe_loop" --mode begin-end --rate 20000 --seconds 2 >/dev/null &&
+		export_log "$tmp/early.$1.txtrace" || return
+	judge "early.$1" '
+		cnt = left_out["label"] + left_out["sample"]
+		assert cnt > 1000 and recorder["sent_cnt"] < cnt, (recorder["sent_cnt"], left_out)'
+}
+
 refused() {
 	local value
 	for value in 0 1/0 x 2/3 -1 ""; do
@@ -77,6 +91,9 @@ refused() {
 }
 
 check "--sample: a transaction is there with all its children, or not at all" sampled
+check "--sample: which ones is known from ids and keys: these, whole and exact, and no others" foretold
+check "--sample: what is left out is not even sent" decided_early sample --sample 1/100
+check "--label: what is left out is not even sent" decided_early label --label none
 check "--label: only these, and every parent is there" labelled
 check "--min-duration: only long ones, and nothing of the others" long_ones
 check "reports and info say so" said
