@@ -184,6 +184,17 @@ int pipeline_put(struct pipeline *pipeline, const struct txtrace_record *record)
 	return put_record(pipeline, record);
 }
 
+int pipeline_dump(struct pipeline *pipeline, const struct txtrace_record *why, const struct txtrace_record *summary)
+{
+	int err = end_file(pipeline, summary->summary.time_ns, FRAMES_WAIT_NS);
+
+	if (!err)
+		err = put_record(pipeline, why);
+	if (!err)
+		err = log_writer_dump(pipeline->options.log, summary);
+	return err ? err : label_report_add(pipeline->report, summary);
+}
+
 int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns)
 {
 	struct merge_stats merge;

@@ -63,6 +63,9 @@ int pipeline_begin(struct pipeline *pipeline, uint64_t time_ns);
 /* A record that no event makes, straight into the log and the report. */
 int pipeline_put(struct pipeline *pipeline, const struct txtrace_record *record);
 
+/* Of a flight recorder: writes what it keeps, and behind it why, and the summary. The names of the code that it tells of are in it. */
+int pipeline_dump(struct pipeline *pipeline, const struct txtrace_record *why, const struct txtrace_record *summary);
+
 /* Handles all that is left; spans that are open are cut off at end_ns. */
 int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns);
 

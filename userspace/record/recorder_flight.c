@@ -4,31 +4,17 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "record/capture_start.h"
 #include "record/recorder_internal.h"
 
 #define LAG_NS (3 * TICK_MS * 1000000ull) /* what happened this long ago has been attributed, if the machine is not overloaded */
 
-static int put_in_file(void *context, const struct txtrace_record *record)
-{
-	return pipeline_put(context, record);
-}
-
-/* What was sent and has not been taken yet is in none of the counts: it is not in this file either. */
-static int put_summary(struct recorder *recorder, uint64_t now_ns)
-{
-	struct txtrace_record summary = { .kind = TXTRACE_RECORD_SUMMARY };
-
-	recorder_summarize(recorder, &summary.summary, now_ns);
-	summary.summary.sent_cnt = summary.summary.received_cnt + summary.summary.lost_cnt;
-	return put_in_file(recorder->pipeline, &summary);
-}
-
-static int write_file(struct recorder *recorder)
+static int write_file(struct recorder *recorder, const struct txtrace_record *summary)
 {
 	struct txtrace_record why;
 
 	flight_recorder_take(recorder->flight, &why);
-	return log_writer_dump(recorder->log, &why);
+	return pipeline_dump(recorder->pipeline, &why, summary);
 }
 
 /* Files are written by another thread: they are told of when they are there. */
@@ -54,20 +40,27 @@ static void tell_files(struct recorder *recorder, uint64_t now_ns)
 
 int recorder_fly(struct recorder *recorder, uint64_t now_ns)
 {
-	int err = 0;
+	struct txtrace_record summary = { .kind = TXTRACE_RECORD_SUMMARY };
+	int err;
 
 	tell_files(recorder, now_ns);
 	if (!flight_recorder_is_due(recorder->flight, now_ns, LAG_NS))
 		return 0;
+	now_ns = capture_now_ns(); /* behind all that was taken meanwhile */
 	err = pipeline_checkpoint(recorder->pipeline, now_ns);
 	if (!err)
 		err = recorder_tell_costs(recorder, now_ns);
-	if (!err)
-		err = put_summary(recorder, now_ns);
-	return err ? err : write_file(recorder);
+	if (err)
+		return err;
+	recorder_summarize(recorder, &summary.summary, now_ns);
+	/* What was sent and has not been taken yet is in none of the counts: it is not in this file either. */
+	summary.summary.sent_cnt = summary.summary.received_cnt + summary.summary.lost_cnt;
+	return write_file(recorder, &summary);
 }
 
-int recorder_land(struct recorder *recorder, uint64_t end_ns)
+int recorder_land(struct recorder *recorder, const struct txtrace_record *summary)
 {
-	return flight_recorder_end(recorder->flight, end_ns) ? write_file(recorder) : 0;
+	if (flight_recorder_end(recorder->flight, summary->summary.time_ns))
+		return write_file(recorder, summary);
+	return pipeline_put(recorder->pipeline, summary);
 }

@@ -84,7 +84,7 @@ int recorder_tell_costs(void *context, uint64_t time_ns);
 int recorder_fly(struct recorder *recorder, uint64_t now_ns);
 
 /* The same at the end; summary: that of the recording. */
-int recorder_land(struct recorder *recorder, uint64_t end_ns);
+int recorder_land(struct recorder *recorder, const struct txtrace_record *summary);
 
 /* The recorder's own counts, as far as it has come. */
 void recorder_summarize(struct recorder *recorder, struct txtrace_summary *summary, uint64_t now_ns);

@@ -411,9 +411,9 @@ static int finish(struct recorder *recorder)
 	recorder->result.costs.has_silent_runs = capture_limits_have_silent_runs(recorder->options);
 	recorder->result.summary = summary.summary;
 	recorder->result.duration_ns = end_ns - recorder->begin_ns;
-	if (!err)
-		err = pipeline_put(recorder->pipeline, &summary);
-	return err || !recorder->flight ? err : recorder_land(recorder, end_ns);
+	if (err)
+		return err;
+	return recorder->flight ? recorder_land(recorder, &summary) : pipeline_put(recorder->pipeline, &summary);
 }
 
 /* err: what happened until now. */

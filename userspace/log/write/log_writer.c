@@ -343,12 +343,12 @@ static int end_segment(struct log_writer *writer)
 	return err;
 }
 
-int log_writer_dump(struct log_writer *writer, const struct txtrace_record *why)
+int log_writer_dump(struct log_writer *writer, const struct txtrace_record *last)
 {
 	int err = flush_pending(writer);
 
 	if (!err)
-		err = batch_encoder_add(writer->encoder, why);
+		err = batch_encoder_add(writer->encoder, last);
 	if (err) {
 		writer->err = err;
 		return err;

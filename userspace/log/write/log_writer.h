@@ -88,10 +88,9 @@ int log_writer_turn(struct log_writer *writer);
 
 /*
  * Of a flight recorder: writes all that is in memory to a file of its own, complete, which takes the name of the log; what had that gets a
- * number. The record, which says why, is the last in it. Afterwards memory is empty, and a turn is due. Waits for room in the queue, not
- * for the disk.
+ * number. The record is the last in it. Afterwards memory is empty, and a turn is due. Waits for room in the queue, not for the disk.
  */
-int log_writer_dump(struct log_writer *writer, const struct txtrace_record *why);
+int log_writer_dump(struct log_writer *writer, const struct txtrace_record *last);
 
 struct log_flight_stats {
 	uint64_t dump_cnt;    /* files that were written */
