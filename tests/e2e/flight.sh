@@ -68,7 +68,7 @@ at_exit() {
 
 on_request() {
 	fly asked --trigger 'wall>1h' -- "$programs/bank"
-	wait_for 20 grep -q "keeps the last part" "$tmp/asked.said" || return
+	wait_for 20 grep -qs "keeps the last part" "$tmp/asked.said" || return
 	sleep 0.5
 	kill -USR1 $pid
 	wait_for 30 written asked 1 || fail "no file after SIGUSR1" || return
@@ -107,16 +107,15 @@ by_size() {
 	[ "$(stat -c %s "$tmp/size.txtrace")" -lt $((2 << 20)) ] || fail "$(stat -c %s "$tmp/size.txtrace") bytes" || return
 	judge "$tmp/size.txtrace" '
 		runs = of("run")
-		assert runs[0]["begin_ns"] > lines[0]["start_monotonic_ns"] + 1000000000, "nothing has gone"
+		assert runs[-1]["end_ns"] - runs[0]["end_ns"] < 3500000000, "nothing has gone"
 		assert len(runs) > 1000 and lines[-1]["recorder"]["time_ns"] == trigger["time_ns"], len(runs)'
 }
 
 by_time() {
 	storm time --flight 1s || return
 	judge "$tmp/time.txtrace" '
-		first = min(run["end_ns"] for run in of("run"))
-		assert first > lines[0]["start_monotonic_ns"] + 1000000000, "nothing has gone"
-		assert first < of("run")[-1]["end_ns"] - 900000000, "less than a second is left"'
+		kept = trigger["time_ns"] - of("run")[0]["end_ns"]
+		assert 990000000 < kept < 3500000000, f"{kept} ns are left"'
 }
 
 # by_rule NAME RULE PYTHON PROGRAM...: the span that was the trigger is one for which PYTHON holds
@@ -166,16 +165,15 @@ all_together() {
 	END
 	timeout 120 "$recorder" --config "$tmp/options" -- "$programs/family" --children 4 --depth 2 --wait-traced 20 --output "$tmp/family.truth" >/dev/null 2>"$tmp/together.said" ||
 		fail "$(cat "$tmp/together.said")" || return
-	judge "$tmp/together.000001.txtrace" '
+	judge "$tmp/together.txtrace" '
 		assert trigger["cause"] == "span" and trigger["label"] == "child", trigger
 		assert trigger["pid"] != of("process")[0]["pid"], "it is the first process"
 		assert {span["label"] for span in of("span")} == {"child"}, of("span")
-		assert not of("run") and not of("wake"), "there is a timeline"' &&
-		judge "$tmp/together.txtrace" 'assert trigger["cause"] == "exit", trigger' || return
+		assert not of("run") and not of("wake"), "there is a timeline"' || return
 	grep -q '^txtrace_span_wall_seconds_count{label="child"} [1-9]' "$tmp/together.prom" || fail "$(grep child "$tmp/together.prom")" || return
 	for view in report "report --cost" tree info; do
 		# shellcheck disable=SC2086
-		"$reader" $view "$tmp/together.000001.txtrace" | grep -q "no timeline (--sched ledger); only some labels; .*from a flight recorder" || fail "$view says nothing" || return
+		"$reader" $view "$tmp/together.txtrace" | grep -q "no timeline (--sched ledger); only some labels; .*from a flight recorder" || fail "$view says nothing" || return
 	done
 }
 

@@ -195,6 +195,11 @@ int pipeline_dump(struct pipeline *pipeline, const struct txtrace_record *why, c
 	return err ? err : label_report_add(pipeline->report, summary);
 }
 
+int pipeline_go_on(struct pipeline *pipeline)
+{
+	return look_after_log(pipeline);
+}
+
 int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns)
 {
 	struct merge_stats merge;

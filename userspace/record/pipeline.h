@@ -66,6 +66,9 @@ int pipeline_put(struct pipeline *pipeline, const struct txtrace_record *record)
 /* Of a flight recorder: writes what it keeps, and behind it why, and the summary. The names of the code that it tells of are in it. */
 int pipeline_dump(struct pipeline *pipeline, const struct txtrace_record *why, const struct txtrace_record *summary);
 
+/* After that, unless nothing more comes: what the next file needs to be read alone. */
+int pipeline_go_on(struct pipeline *pipeline);
+
 /* Handles all that is left; spans that are open are cut off at end_ns. */
 int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns);
 

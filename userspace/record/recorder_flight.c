@@ -55,7 +55,8 @@ int recorder_fly(struct recorder *recorder, uint64_t now_ns)
 	recorder_summarize(recorder, &summary.summary, now_ns);
 	/* What was sent and has not been taken yet is in none of the counts: it is not in this file either. */
 	summary.summary.sent_cnt = summary.summary.received_cnt + summary.summary.lost_cnt;
-	return write_file(recorder, &summary);
+	err = write_file(recorder, &summary);
+	return err ? err : pipeline_go_on(recorder->pipeline);
 }
 
 int recorder_land(struct recorder *recorder, const struct txtrace_record *summary)
