@@ -66,6 +66,7 @@ struct record_options {
 	unsigned int messages;     /* enum message_format */
 	bool is_quiet;
 	uint64_t dump_pid;    /* 0: record; else let that recorder write what it has */
+	bool is_unconfined;
 	const char *list;     /* NULL: record; else a pid or a file: tell what can be traced there */
 	struct foreign_options foreign;
 	int argc; /* what all of this was read from */

@@ -17,7 +17,6 @@
 #include "record/capture_limits.h"
 #include "record/capture_start.h"
 #include "record/foreign_spans.h"
-#include "record/log_place.h"
 #include "record/recorder_internal.h"
 #include "record/service_manager.h"
 #include "record/target_start.h"
@@ -120,6 +119,8 @@ static int open_log(struct recorder *recorder, struct error *error)
 	struct log_writer_options log = {
 		.codec = options->compress,
 		.queue_bytes = options->queue_size_bytes,
+		.enter_thread = recorder_restrain_log,
+		.context = recorder,
 		.is_sync = options->is_sync,
 		.keeps_older = true,
 		.limits = options->limits,
@@ -129,7 +130,7 @@ static int open_log(struct recorder *recorder, struct error *error)
 	struct txtrace_log_info info;
 	bool is_one = target_set_named_cnt(recorder->targets) == 1 && !target_rules_want_every_process(&options->targets);
 	struct text command = { 0 }, how = { 0 };
-	int err = log_place_path(options->output, recorder->log_path, sizeof(recorder->log_path));
+	int err;
 
 	text_append_format(&how, "%s, %zu rings", options->command ? "launched" : "attached", recorder->ring_cnt);
 	capture_limits_append(&how, options);
@@ -137,8 +138,7 @@ static int open_log(struct recorder *recorder, struct error *error)
 	capture_start_fill(&info, is_one ? (uint32_t)target_pid(target_set_named(recorder->targets, 0)) : 0, text_string(&command), text_string(&how));
 	text_release(&command);
 	text_release(&how);
-	if (!err)
-		err = log_writer_open(&recorder->log, recorder->log_path, &info, &log);
+	err = log_writer_open(&recorder->log, recorder->log_path, &info, &log);
 	if (err)
 		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output, strerror(-err));
 	recorder->result.log_path = recorder->log_path;
@@ -275,6 +275,8 @@ static int open_costs(struct recorder *recorder, struct error *error)
 		.features = &recorder->features,
 		.kernel = recorder->kernel,
 		.cpu_cnt = (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
+		.settle = recorder_restrain_trial,
+		.context = recorder,
 	};
 
 	recorder->costs = cost_meter_new(&options);
@@ -296,13 +298,13 @@ static int start_kernel_side(struct recorder *recorder, struct error *error)
 	return 0;
 }
 
-int recorder_open(struct recorder **result, const struct record_options *options, const struct messages *messages, int *exit_status,
-		  struct error *error)
+int recorder_open(struct recorder **result, const struct record_options *options, const struct messages *messages,
+		  const struct confinement_handler *confinement, int *exit_status, struct error *error)
 {
 	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
-		target_start_open, open_signals,      open_stacks,       check_kernel, open_foreign,      open_kernel_side,  open_costs,
-		open_log,          open_stream,       open_service,      open_pipeline, target_start_tell, open_attach,       start_kernel_side,
-		target_start_seed, target_start_attach,
+		target_start_open, open_signals,      open_stacks,       check_kernel, recorder_plan_restraint, open_foreign,
+		open_kernel_side,  open_costs,        open_log,          open_stream,  open_service,            open_pipeline,
+		target_start_tell, open_attach,       start_kernel_side, target_start_seed, target_start_attach,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;
@@ -314,6 +316,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	}
 	recorder->options = options;
 	recorder->messages = messages;
+	recorder->confinement = confinement;
 	recorder->signal_fd = -1;
 	recorder->manager_fd = service_manager_open(); /* before a command is forked, which shall not hear of it */
 	recorder->exit_status = 2;
@@ -330,6 +333,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	if (options->command)
 		target_resume(target_set_named(recorder->targets, 0));
 	recorder_look_at_code(recorder);
+	recorder_restrain(recorder);
 	*result = recorder;
 	return 0;
 }
