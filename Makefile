@@ -81,7 +81,7 @@ RECORD_OBJECTS := $(call objects,$(call sources,$(RECORD_FOLDERS)))
 MAIN_OBJECTS   := $(call objects,$(call sources,main))
 
 # In this order: libbpf 1.1's linker loses the offset of a map that is declared extern before it is defined.
-BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit thread_clock block_reason cpu_watch interrupt process_target stack sched span foreign empty)
+BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit thread_clock block_reason cpu_watch interrupt process_target stack sched span_filter span foreign empty)
 BPF_OBJECTS := $(patsubst %.c,$(SHARED)/%.o,$(BPF_SOURCES))
 SKELETON    := $(GEN)/txtrace_bpf.skel.h
 
@@ -151,8 +151,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags.line
 # ---- the library: what the functions of txtrace/log.h need ----
 
 # The linker finds that out, in one object. All symbols but those functions are then local to it, in the static library, too.
-LIBRARY_HEADER    := include/txtrace/log.h
-LIBRARY_FUNCTIONS := $(shell sed -nE 's/^[a-z].*[ *](txtrace_[a-z0-9_]+)[\x28].*/\1/p' $(LIBRARY_HEADER))
+LIBRARY_HEADERS   := include/txtrace/log_record.h include/txtrace/log.h
+LIBRARY_FUNCTIONS := $(shell sed -nE 's/^[a-z].*[ *](txtrace_[a-z0-9_]+)[\x28].*/\1/p' $(LIBRARY_HEADERS))
 SONAME            := libtxtrace.so.$(ABI)
 LIBRARY_FILE      := libtxtrace.so.$(VERSION)
 
@@ -314,7 +314,7 @@ MAN_PAGES := $(sort $(wildcard docs/*.1))
 SERVICE_FILE := lib/systemd/system/txtrace.service
 # from:to:mode
 INSTALLED := $(BUILD)/txtrace:bin/txtrace:755 $(BUILD)/txtrace-bpf:bin/txtrace-bpf:755 \
-	include/txtrace.h:include/txtrace.h:644 include/txtrace/log.h:include/txtrace/log.h:644 LICENSE:share/doc/txtrace/LICENSE:644 \
+	include/txtrace.h:include/txtrace.h:644 $(foreach header,$(LIBRARY_HEADERS),$(header):$(header):644) LICENSE:share/doc/txtrace/LICENSE:644 \
 	$(BUILD)/libtxtrace.a:lib/libtxtrace.a:644 $(BUILD)/$(LIBRARY_FILE):lib/$(LIBRARY_FILE):755 \
 	docs/service/txtrace.conf:share/doc/txtrace/txtrace.conf:644 docs/service/txtrace.service:$(SERVICE_FILE):644 \
 	$(foreach preset,$(sort $(wildcard share/txtrace/presets/*)),$(preset):$(preset):644) \

@@ -3,6 +3,7 @@
 #include "txtrace/syscalls.h"
 #include "block_reason.h"
 #include "compat.h"
+#include "emit.h"
 
 #define BY_FD 15 /* not a reason: the kind of file decides */
 
@@ -207,9 +208,11 @@ __hidden void block_describe(struct task_struct *task, unsigned int state, struc
 			block->reason = BLOCK_DISK;
 		return;
 	}
-	block->object = object_of(task, &call, entry);
 	block->is_address = (entry & ENTRY_OBJECT_MASK) == ENTRY_ADDRESS;
 	block->reason = entry & ENTRY_REASON_MASK;
+	if (!cfg_has_timeline && block->reason != BY_FD)
+		return;
+	block->object = object_of(task, &call, entry);
 	if ((entry & ENTRY_OBJECT_MASK) == ENTRY_FD || ((entry & ENTRY_OBJECT_MASK) >= ENTRY_POLLED && block->object))
 		inode = inode_of_fd(task, (uint32_t)block->object);
 	if (inode)

@@ -12,5 +12,7 @@ volatile uint32_t phase;
 const volatile uint32_t cfg_ring_mask;
 const volatile uint64_t cfg_wake_bytes = 1 << 20;
 
+const volatile bool cfg_has_timeline = true;
+const volatile bool cfg_has_clocks = true;
 const volatile bool cfg_has_prev_state = true;
 const volatile bool cfg_has_task_pt_regs = true;

@@ -34,6 +34,8 @@ extern volatile uint64_t loss_generation; /* raised by the reader when it takes 
 extern volatile uint32_t phase;           /* enum wire_phase; the recorder's */
 
 extern const volatile uint32_t cfg_ring_mask;   /* rings in use - 1: a power of two - 1; CPU n writes into ring n & mask */
+extern const volatile bool cfg_has_timeline;   /* switches and wakeups are sent */
+extern const volatile bool cfg_has_clocks;     /* the scheduler's programs are there: clocks mean something */
 extern const volatile uint64_t cfg_wake_bytes;  /* so much unread data wakes the reader up, and so much more again; a power of two */
 
 struct emit {

@@ -10,6 +10,7 @@
 #include "compat.h"
 #include "emit.h"
 #include "foreign.h"
+#include "span_filter.h"
 #include "txtrace/foreign.h"
 
 #include <bpf/bpf_tracing.h>
@@ -194,6 +195,8 @@ static __always_inline int tag_span(const void *ctx, uint64_t id, const struct f
 
 static __noinline void tag_all(const void *ctx, uint64_t id, const struct foreign_site *site)
 {
+	if (span_filter_is_on() && site->tag_cnt && !span_filter_has(id))
+		return;
 #pragma unroll
 	for (uint32_t i = 0; i < FOREIGN_TAG_MAX; i++)
 		if (i < site->tag_cnt)

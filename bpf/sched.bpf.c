@@ -84,14 +84,51 @@ static __always_inline void fill_block(struct wire_switch *event, const struct b
 	event->syscall_nr = block->syscall_nr;
 }
 
-/*
- * The state is the tracepoint's argument, not the task's field: a waker may already have changed the field. The clocks move even if the event
- * finds no room.
- */
+/* The state is the tracepoint's argument, not the task's field: a waker may already have changed the field. */
+static __always_inline uint8_t why_it_left(uint64_t *ctx, const struct thread_clock *clock, struct block *block)
+{
+	struct task_struct *prev = (struct task_struct *)ctx[1];
+	unsigned int state = cfg_has_prev_state ? (unsigned int)ctx[3] : compat_task_state(prev);
+	uint8_t left_as = how_it_left((bool)ctx[0], state);
+
+	if (left_as == WIRE_LEFT_DEAD && !clock->has_ended) {
+		send_end(prev, WIRE_THREAD_EXIT, 0);
+		target_exit(prev);
+	}
+	if (left_as == WIRE_LEFT_BLOCKED) {
+		block_describe(prev, state, block);
+		if (cfg_has_timeline && block->reason == BLOCK_PAGE_FAULT && cfg_fault_range_cnt)
+			block->object = stack_fault(ctx);
+	} else if (left_as != WIRE_LEFT_DEAD && compat_is_throttled(prev)) {
+		left_as = WIRE_LEFT_BLOCKED;
+		block->reason = BLOCK_THROTTLED;
+	}
+	return left_as;
+}
+
+static __always_inline uint32_t state_behind(uint8_t left_as)
+{
+	return left_as == WIRE_LEFT_BLOCKED ? WIRE_THREAD_BLOCKED : WIRE_THREAD_RUNNABLE;
+}
+
+/* All that a switch does without a timeline. */
+static __always_inline void move_clocks(struct task_struct *prev, struct thread_clock *out_clock, struct thread_clock *in_clock, uint8_t left_as,
+					uint32_t reason)
+{
+	uint64_t now_ns = bpf_ktime_get_ns();
+
+	if (out_clock)
+		thread_clock_leave(out_clock, now_ns, state_behind(left_as), reason);
+	if (in_clock)
+		thread_clock_arrive(in_clock, now_ns);
+	if (left_as == WIRE_LEFT_DEAD)
+		thread_clock_forget(prev);
+}
+
+/* The clocks move even if the event finds no room. */
 SEC("tp_btf/sched_switch")
 int on_sched_switch(uint64_t *ctx)
 {
-	bool preempt = (bool)ctx[0];
 	struct task_struct *prev = (struct task_struct *)ctx[1];
 	struct task_struct *next = (struct task_struct *)ctx[2];
 	struct thread_clock *out_clock = thread_clock_of(prev);
@@ -110,24 +147,13 @@ int on_sched_switch(uint64_t *ctx)
 	if (!out_clock) {
 		barrier_var(in_clock); /* clang would test both by or-ing the pointers, which the verifier forbids */
 		if (!in_clock)
-			return watch->waiting_cnt ? cpu_watch_tell(watch, prev) : 0;
+			return cfg_has_timeline && watch->waiting_cnt ? cpu_watch_tell(watch, prev) : 0;
 	}
-	if (out_clock) {
-		unsigned int state = cfg_has_prev_state ? (unsigned int)ctx[3] : compat_task_state(prev);
-
-		left_as = how_it_left(preempt, state);
-		if (left_as == WIRE_LEFT_DEAD && !out_clock->has_ended) {
-			send_end(prev, WIRE_THREAD_EXIT, 0);
-			target_exit(prev);
-		}
-		if (left_as == WIRE_LEFT_BLOCKED) {
-			block_describe(prev, state, &block);
-			if (block.reason == BLOCK_PAGE_FAULT && cfg_fault_range_cnt)
-				block.object = stack_fault(ctx);
-		} else if (left_as != WIRE_LEFT_DEAD && compat_is_throttled(prev)) {
-			left_as = WIRE_LEFT_BLOCKED;
-			block.reason = BLOCK_THROTTLED;
-		}
+	if (out_clock)
+		left_as = why_it_left(ctx, out_clock, &block);
+	if (!cfg_has_timeline) {
+		move_clocks(prev, out_clock, in_clock, left_as, block.reason);
+		return 0;
 	}
 	event = emit_reserve(&out, WIRE_SWITCH, sizeof(*event));
 	now_ns = bpf_ktime_get_ns();
@@ -135,8 +161,7 @@ int on_sched_switch(uint64_t *ctx)
 		other_ns = cpu_watch_length(watch, now_ns);
 	if (out_clock) {
 		watch_who_left(prev, out_clock, cpu, left_as); /* before the clock tells a waker that it sleeps */
-		thread_clock_leave(out_clock, now_ns,
-				   left_as == WIRE_LEFT_BLOCKED ? WIRE_THREAD_BLOCKED : WIRE_THREAD_RUNNABLE, block.reason);
+		thread_clock_leave(out_clock, now_ns, state_behind(left_as), block.reason);
 	}
 	if (in_clock) {
 		cpu_watch_leave(in_clock);
@@ -179,6 +204,10 @@ int on_sched_waking(uint64_t *ctx)
 
 	if (!clock || phase == WIRE_PHASE_STOPPED)
 		return 0;
+	if (!cfg_has_timeline) {
+		thread_clock_wake(clock, bpf_ktime_get_ns());
+		return 0;
+	}
 	event = emit_reserve(&out, WIRE_WAKE, sizeof(*event));
 	if (clock->state == WIRE_THREAD_BLOCKED && clock->reason != BLOCK_THROTTLED)
 		watch = cpu_watch_join(clock, clock->cpu);

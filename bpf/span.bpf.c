@@ -5,6 +5,7 @@
 #include "emit.h"
 #include "foreign.h"
 #include "process_target.h"
+#include "span_filter.h"
 #include "thread_clock.h"
 
 #include <bpf/bpf_tracing.h>
@@ -29,7 +30,7 @@ static __always_inline struct thread_clock *clock_of_current(struct task_struct 
 /* Has the thread been switched since its last span event, or is its state not what it should be? Then the clocks have to go along. */
 static __always_inline bool clocks_moved(const volatile struct thread_clock *clock)
 {
-	return clock->switch_cnt != clock->reported_cnt || clock->state != WIRE_THREAD_ON_CPU;
+	return cfg_has_clocks && (clock->switch_cnt != clock->reported_cnt || clock->state != WIRE_THREAD_ON_CPU);
 }
 
 /*
@@ -86,6 +87,13 @@ static __always_inline int send_span_with_clocks(struct thread_clock *clock, con
 	return 0;
 }
 
+static __always_inline bool is_recorded(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent)
+{
+	if (kind == WIRE_BEGIN || kind == WIRE_BEGIN_DETACHED)
+		return span_filter_begin(bpf_get_current_task_btf(), id, label, parent);
+	return kind == WIRE_END || kind == WIRE_ABANDON ? span_filter_end(id) : span_filter_has(id);
+}
+
 static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t label, uint64_t parent)
 {
 	struct thread_clock *clock = clock_of_current(compat_current_task());
@@ -94,6 +102,8 @@ static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t l
 	uint64_t now_ns;
 
 	if (!clock)
+		return 0;
+	if (span_filter_is_on() && !is_recorded(kind, id, label, &parent))
 		return 0;
 	if (clocks_moved(clock))
 		return send_span_with_clocks(clock, kind, id, label, parent);
@@ -105,7 +115,7 @@ static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t l
 		emit_discard(&out, kind, event);
 		return send_span_with_clocks(clock, kind, id, label, parent);
 	}
-	emit_header(&out, &event->header, kind, 0, bpf_get_current_pid_tgid(), now_ns);
+	emit_header(&out, &event->header, kind, cfg_has_clocks ? 0 : WIRE_NO_CLOCKS, bpf_get_current_pid_tgid(), now_ns);
 	fill_span(event, id, label, parent);
 	emit_submit(&out, event);
 	return 0;
@@ -151,7 +161,7 @@ static __always_inline int send_mark(const uint8_t kind, uint64_t id, uint64_t n
 	struct wire_mark *event;
 	struct emit out;
 
-	if (!clock_of_current(compat_current_task()))
+	if (!clock_of_current(compat_current_task()) || (span_filter_is_on() && !span_filter_has(id)))
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
@@ -229,7 +239,7 @@ static __always_inline int send_text(const uint8_t kind, const struct text_sourc
 	struct emit out;
 	long length = 0;
 
-	if (!clock_of_current(compat_current_task()))
+	if (!clock_of_current(compat_current_task()) || (span_filter_is_on() && !span_filter_has(source->id)))
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
@@ -274,6 +284,19 @@ struct key_with_clocks {
 	struct wire_clocks clocks;
 };
 
+/* What cannot be read is recorded: as unreadable. */
+static __always_inline bool is_key_recorded(const uint8_t kind, uint64_t key, uint32_t length)
+{
+	uint64_t bytes[WIRE_KEY_MAX / 8] = {};
+
+	barrier_var(length);
+	if (length > WIRE_KEY_MAX)
+		length = WIRE_KEY_MAX;
+	if (bpf_probe_read_user(bytes, length, (void *)key))
+		return true;
+	return span_filter_has_key(bytes, kind == WIRE_KEY_BEGIN);
+}
+
 /* Spans named by bytes are rarer than the others: their events always take the clocks along. */
 static __always_inline int send_key(const uint8_t kind, uint64_t key, uint64_t length, uint64_t name)
 {
@@ -284,7 +307,7 @@ static __always_inline int send_key(const uint8_t kind, uint64_t key, uint64_t l
 	uint64_t now_ns;
 	uint8_t flags;
 
-	if (!clock)
+	if (!clock || (cfg_sample_rate > 1 && !is_key_recorded(kind, key, room)))
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)

@@ -8,8 +8,8 @@
 #define THREAD_CLOCK_H
 
 #include "vmlinux.h"
-#include "txtrace/event.h"
 #include "compat.h"
+#include "emit.h"
 
 #include <bpf/bpf_helpers.h>
 
@@ -192,9 +192,9 @@ static __always_inline uint8_t thread_clock_flags(const struct thread_clock *clo
 {
 	uint8_t flags = WIRE_HAS_CLOCKS;
 
-	if (!is_whole)
+	if (!is_whole || !cfg_has_clocks)
 		flags |= WIRE_NO_CLOCKS;
-	if (clock->state != WIRE_THREAD_ON_CPU)
+	if (clock->state != WIRE_THREAD_ON_CPU && cfg_has_clocks)
 		flags |= WIRE_NOT_ARRIVED;
 	return flags;
 }

@@ -71,6 +71,7 @@ enum wire_kind {
 	WIRE_VALUE = 24,   /* of a program that was never changed: a value that goes into a span's tag */
 	WIRE_ABANDON = 25, /* likewise: a span is over, and nobody saw when */
 	WIRE_PROCESS = 28, /* a process is traced from now on, has a new program, or is not traced any more */
+	WIRE_MODE = 29,    /* the reader's own: never sent */
 	WIRE_KIND_COUNT = 32,
 };
 
@@ -326,6 +327,15 @@ _Static_assert(sizeof(struct wire_text) == 56, "wire_text");
 _Static_assert(sizeof(struct wire_key) == 104, "wire_key");
 _Static_assert(sizeof(struct wire_process) == 216, "wire_process");
 
+/* What the kernel side did not send because nobody wants it. */
+enum wire_left_out {
+	WIRE_LEFT_OUT_SAMPLE = 0,  /* spans of transactions that are not sampled */
+	WIRE_LEFT_OUT_LABEL = 1,   /* spans whose label is not wanted */
+	WIRE_LEFT_OUT_NO_ROOM = 2, /* spans that there was no room to remember */
+	WIRE_LEFT_OUT_EVENT = 3,   /* events of all these spans, but for their begins; also of spans that are not known any more, or never were */
+	WIRE_LEFT_OUT_COUNT = 4,
+};
+
 /* What one CPU sent and lost: kept by the BPF programs, mapped by the reader. received = sent - lost for each kind, always. */
 struct wire_counters {
 	uint64_t sent[WIRE_KIND_COUNT];
@@ -334,6 +344,7 @@ struct wire_counters {
 	uint64_t last_lost_ns;
 	uint64_t generation;
 	uint64_t lost_clocks; /* a thread's clocks could not be made or reached */
+	uint64_t left_out[WIRE_LEFT_OUT_COUNT];
 };
 
 /* Of one CPU: the kernel side's own, see bpf/cpu_watch.h. */

@@ -13,6 +13,7 @@ import time
 import attach_figures
 import cost_figures
 import log_figures
+import mode_figures
 import path_figures
 import server_figures
 from figures import differences, row, title
@@ -96,6 +97,9 @@ class Bench:
     def cost(self):
         cost_figures.cost(self)
 
+    def modes(self):
+        mode_figures.modes(self)
+
     def info(self):
         return log_figures.info(self, self.log)
 
@@ -177,6 +181,7 @@ PARTS = {
     "codec": "encoding and decoding",
     "reading": "reading a log",
     "cost": "what the recorder says of its own cost, beside the truth",
+    "modes": "what is paid for less: --sched ledger and off, --label, --sample",
     "report": "whole reports, beside perf's; by name: of logs up to 1 GB",
     "writer": "the log's writer",
     "rate": "events a second before the first is lost",

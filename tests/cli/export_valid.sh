@@ -32,6 +32,7 @@ make_hostile() {
 		process time_ns=29 pid=1 parent_pid=4294967295 start_ns=18446744073709551615 reasons=255 exit=1 comm="$bytes" exe="$bytes" command="$bytes"
 		open_span time_ns=30 begin_ns=12 pid=1 tid=2 id=7 label="$bytes" key="$bytes"
 		other_run begin_ns=18446744073709551615 end_ns=1 pid=4294967295 tid=1 comm="$bytes" cpu=4294967295 moved_pid=1 moved_tid=4294967295 flags=nobody_known
+		trigger time_ns=35 pid=4294967295 tid=1 cause=255 span=18446744073709551615 keyed=1 missed=18446744073709551615 rule="$bytes" label="$bytes"
 		cost time_ns=40 event="$bytes" events=18446744073709551615 entry=255
 		loss first_ns=0 last_ns=18446744073709551615 cpu=4294967295 span_events=18446744073709551615 sched_events=1
 		dropped time_ns=18446744073709551615 first_ns=18446744073709551615 last_ns=0 batches=18446744073709551615 span=18446744073709551615 run=1

@@ -129,6 +129,7 @@ static const struct field open_span_fields[] = {
 	{ NULL, 0, 0, 0 },
 };
 
+#define LEFT_OUT(number, name) FIELD(FIELD_U64, left_out_cnt[number], summary, name)
 #define ANOMALY(number, name) FIELD(FIELD_U64, anomaly_cnt[number], summary, name)
 
 static const struct field summary_fields[] = {
@@ -136,7 +137,10 @@ static const struct field summary_fields[] = {
 	FIELD(FIELD_U64, received_cnt, summary, "received"), FIELD(FIELD_U64, lost_cnt, summary, "lost"),
 	FIELD(FIELD_U64, lost_clocks_cnt, summary, "lost_clocks"), FIELD(FIELD_U64, late_cnt, summary, "late"), ANOMALY(0, "end_unknown"),
 	ANOMALY(1, "enter_unknown"), ANOMALY(2, "exit_unknown"), ANOMALY(3, "exit_unentered"), ANOMALY(4, "begin_twice"),
-	ANOMALY(5, "mark_unknown"), ANOMALY(6, "unfinished"), ANOMALY(7, "clock_mismatch"), ANOMALY(8, "imbalance"), { NULL, 0, 0, 0 },
+	ANOMALY(5, "mark_unknown"), ANOMALY(6, "unfinished"), ANOMALY(7, "clock_mismatch"), ANOMALY(8, "imbalance"),
+	LEFT_OUT(0, "left_out_sample"), LEFT_OUT(1, "left_out_label"), LEFT_OUT(2, "left_out_short"), LEFT_OUT(3, "left_out_no_room"),
+	LEFT_OUT(4, "left_out_mark"),
+	{ NULL, 0, 0, 0 },
 };
 
 #define DROPPED(number, name) FIELD(FIELD_U64, record_cnt[number], dropped, name)
@@ -147,7 +151,7 @@ static const struct field dropped_fields[] = {
 	DROPPED(3, "wake"), DROPPED(4, "thread"), DROPPED(5, "attribute"), DROPPED(6, "instant"), DROPPED(7, "counter"), DROPPED(8, "link"),
 	DROPPED(9, "loss"), DROPPED(10, "open_span"), DROPPED(11, "summary"), DROPPED(12, "dropped"), DROPPED(13, "continued"),
 	DROPPED(14, "stay"), DROPPED(15, "object"), DROPPED(16, "stack"), DROPPED(17, "frames"),
-	DROPPED(18, "other_run"), DROPPED(19, "cost"), DROPPED(20, "process"), { NULL, 0, 0, 0 },
+	DROPPED(18, "other_run"), DROPPED(19, "cost"), DROPPED(20, "process"), DROPPED(21, "trigger"), { NULL, 0, 0, 0 },
 };
 
 static const struct field continued_fields[] = {
@@ -200,6 +204,12 @@ static const struct field process_fields[] = {
 	{ NULL, 0, 0, 0 },
 };
 
+static const struct field trigger_fields[] = {
+	COMMON(trigger), FIELD(FIELD_U8, cause, trigger, "cause"), FIELD(FIELD_U64, span, trigger, "span"), FIELD(FIELD_BOOL, is_keyed, trigger, "keyed"),
+	FIELD(FIELD_U64, missed_cnt, trigger, "missed"), FIELD(FIELD_STRING, rule, trigger, "rule"), FIELD(FIELD_STRING, label, trigger, "label"),
+	{ NULL, 0, 0, 0 },
+};
+
 static const struct field *const kind_fields[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_SPAN] = span_fields,           [TXTRACE_RECORD_RUN] = run_fields,
 	[TXTRACE_RECORD_WAKE] = wake_fields,           [TXTRACE_RECORD_THREAD] = thread_fields,
@@ -211,6 +221,7 @@ static const struct field *const kind_fields[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_OBJECT] = object_fields,       [TXTRACE_RECORD_COST] = cost_fields,
 	[TXTRACE_RECORD_OTHER_RUN] = other_run_fields,
 	[TXTRACE_RECORD_PROCESS] = process_fields,
+	[TXTRACE_RECORD_TRIGGER] = trigger_fields,
 	[TXTRACE_RECORD_STACK] = stack_fields,         [TXTRACE_RECORD_FRAMES] = frames_fields,
 };
 

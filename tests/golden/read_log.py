@@ -370,7 +370,8 @@ def read_open_span(batch, f):
 
 def read_summary(batch, f):
     return dict(time=batch.time, sent=f[1], received=f[2], lost=f[3], lost_clocks=f[4], late=f[5],
-                anomalies=",".join(str(anomaly) for anomaly in f[6:15]))
+                anomalies=",".join(str(anomaly) for anomaly in f[6:15]),
+                **{"left_out_" + name: cnt for name, cnt in zip(("sample", "label", "short", "no_room", "mark"), f[15:20]) if cnt})
 
 
 def read_dropped(batch, f):
@@ -427,12 +428,16 @@ def read_process(batch, f):
                 command=batch.text(f[9]))
 
 
+def read_trigger(batch, f):
+    return dict(common(batch, f), span=f[7], cause=f[2], is_keyed=int(f[5] != 0), missed=f[6], rule=batch.text(f[3]), label=batch.name(f[4]))
+
+
 KINDS = {
     1: ("span", read_span), 2: ("run", read_run), 3: ("wake", read_wake), 4: ("thread", read_thread), 5: ("attribute", read_attribute),
     6: ("instant", read_instant), 7: ("counter", read_counter), 8: ("link", read_link), 9: ("loss", read_loss),
     10: ("open_span", read_open_span), 11: ("summary", read_summary), 12: ("dropped", read_dropped), 13: ("continued", read_continued),
     14: ("stay", read_stay), 15: ("object", read_object), 16: ("stack", read_stack), 17: ("frames", read_frames),
-    18: ("other_run", read_other_run), 19: ("cost", read_cost), 20: ("process", read_process),
+    18: ("other_run", read_other_run), 19: ("cost", read_cost), 20: ("process", read_process), 21: ("trigger", read_trigger),
 }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""library_abi.py HEADER: a C program that prints every enumerator with its number, and every member of every struct with its place and size."""
+"""library_abi.py HEADER...: a C program that prints every enumerator with its number, and every member of every struct with its place and size."""
 import re
 import sys
 
@@ -13,9 +13,13 @@ def members(body):
             yield name.group(1)
 
 
-def main(path):
+def declarations(path):
     with open(path, encoding="utf-8") as file:
-        text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+        return re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+
+
+def main(paths):
+    text = "".join(declarations(path) for path in paths)
     print("#include <stddef.h>\n#include <stdio.h>\n#include <txtrace/log.h>\n\nint main(void)\n{")
     for enum, body in re.findall(r"^enum (\w+) \{\n(.*?)^\};", text, flags=re.S | re.M):
         for name in re.findall(r"^\t(\w+)", body, flags=re.M):
@@ -28,4 +32,4 @@ def main(path):
     print("\treturn 0;\n}")
 
 
-main(sys.argv[1])
+main(sys.argv[1:])

@@ -7,7 +7,7 @@
 held=tests/lib/abi.txt
 
 interface() {
-	declared | sed 's/^/function /' && python3 tests/lib/library_abi.py include/txtrace/log.h >"$tmp/places.c" &&
+	declared | sed 's/^/function /' && python3 tests/lib/library_abi.py $library_headers >"$tmp/places.c" &&
 		gcc -Iinclude -o "$tmp/places" "$tmp/places.c" && "$tmp/places"
 }
 

@@ -9,6 +9,7 @@ export LC_ALL=C
 unset LD_LIBRARY_PATH PKG_CONFIG_PATH PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR
 
 tmp=$TEST_TMPDIR
+library_headers="include/txtrace/log_record.h include/txtrace/log.h"
 number=0
 
 check() { # check NAME COMMAND...
@@ -41,9 +42,9 @@ has() {
 	command -v "$1" >/dev/null
 }
 
-# The functions that the header declares, sorted.
+# The functions that the headers declare, sorted.
 declared() {
-	sed -nE 's/^[a-z].*[ *](txtrace_[a-z0-9_]+)\(.*/\1/p' include/txtrace/log.h | sort
+	sed -nE 's/^[a-z].*[ *](txtrace_[a-z0-9_]+)\(.*/\1/p' $library_headers | sort
 }
 
 # Everything that a program or another object can see in the static library FILE.

@@ -94,6 +94,11 @@ static struct txtrace_record random_record(void)
 	case TXTRACE_RECORD_OBJECT:
 		record.object.name = random_string();
 		break;
+	case TXTRACE_RECORD_TRIGGER:
+		record.trigger.is_keyed = record.trigger.span & 1;
+		record.trigger.rule = random_string();
+		record.trigger.label = random_string();
+		break;
 	case TXTRACE_RECORD_STACK:
 		record.stack.is_keyed = record.stack.stack & 1;
 		record.stack.is_repeat = record.stack.stack & 2;

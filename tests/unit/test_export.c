@@ -301,6 +301,11 @@ static struct txtrace_record random_record(uint64_t *seed)
 	case TXTRACE_RECORD_OBJECT:
 		record.object.name = random_string(seed);
 		break;
+	case TXTRACE_RECORD_TRIGGER:
+		record.trigger.is_keyed = record.trigger.span & 1;
+		record.trigger.rule = random_string(seed);
+		record.trigger.label = random_string(seed);
+		break;
 	case TXTRACE_RECORD_STACK:
 		record.stack.is_keyed = record.stack.stack & 1;
 		record.stack.is_repeat = record.stack.stack & 2;

@@ -14,7 +14,7 @@
 
 #define FOLDER "tests/golden"
 
-enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, WAKES, COSTS, NEIGHBOURS, PROCESSES, CODE_STACKS };
+enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, WAKES, COSTS, NEIGHBOURS, PROCESSES, CODE_STACKS, FLIGHT };
 
 /* What the golden logs hold, and the text beside them. */
 static const struct golden {
@@ -33,6 +33,7 @@ static const struct golden {
 	{ "log-1.1-cost-none.txtrace", "log-1.1-cost.txt", COSTS, LOG_CODEC_NONE, 1 },
 	{ "log-1.1-neighbours-none.txtrace", "log-1.1-neighbours.txt", NEIGHBOURS, LOG_CODEC_NONE, 1 },
 	{ "log-1.1-process-none.txtrace", "log-1.1-process.txt", PROCESSES, LOG_CODEC_NONE, 1 },
+	{ "log-1.1-flight-none.txtrace", "log-1.1-flight.txt", FLIGHT, LOG_CODEC_NONE, 1 },
 	{ "log-1.1-stacks-none.txtrace", "log-1.1-stacks.txt", CODE_STACKS, LOG_CODEC_NONE, 1 },
 };
 
@@ -235,6 +236,21 @@ static const struct txtrace_record code_stacks[] = {
 	  .dropped = { MAX64, 0, MAX64, MAX64, { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 } } },
 };
 
+/* Why a flight recorder wrote, and what had been left out until then. */
+static const struct txtrace_record flight[] = {
+	{ .kind = TXTRACE_RECORD_SPAN,
+	  .span = { .id = 11, .pid = 7, .tid = 7, .end_tid = 7, .begin_ns = MOMENT(1000), .end_ns = MOMENT(3500), .work_ns = 2500,
+		    .ledger = { .on_cpu_ns = 1930, .blocked_ns = { 570 } }, .label = STRING("commit") } },
+	{ .kind = TXTRACE_RECORD_SUMMARY, .summary = { MOMENT(4000), 9, 9, 0, 0, 0, { 0 }, { 100, 20, 3, 0, 480 } } },
+	{ .kind = TXTRACE_RECORD_TRIGGER,
+	  .trigger = { MOMENT(3500), 11, 7, 7, TXTRACE_TRIGGER_SPAN, false, 2, STRING("label=commit and wall>2us"), STRING("commit") } },
+	{ .kind = TXTRACE_RECORD_TRIGGER, .trigger = { .time_ns = MOMENT(5000), .cause = TXTRACE_TRIGGER_REQUEST } },
+	{ .kind = TXTRACE_RECORD_TRIGGER, .trigger = { .time_ns = MOMENT(6000), .cause = TXTRACE_TRIGGER_EXIT } },
+	{ .kind = TXTRACE_RECORD_SUMMARY, .summary = { .left_out_cnt = { MAX64, MAX64, MAX64, MAX64, MAX64 } } },
+	{ .kind = TXTRACE_RECORD_TRIGGER, .trigger = { MAX64, MAX64, MAX32, MAX32, UINT8_MAX, true, MAX64, STRING("\xff\n"), STRING("\0") } },
+	{ .kind = TXTRACE_RECORD_DROPPED, .dropped = { .batch_cnt = 1, .record_cnt = { [TXTRACE_RECORD_TRIGGER] = 5 } } },
+};
+
 static void put(struct log_writer *writer, FILE *text, const struct txtrace_record *record)
 {
 	if (log_writer_add(writer, record))
@@ -263,6 +279,8 @@ static void put_content(struct log_writer *writer, FILE *text, enum content cont
 
 	for (size_t i = 0; content == EXAMPLE && i < sizeof(example) / sizeof(example[0]); i++)
 		put(writer, text, &example[i]);
+	for (size_t i = 0; content == FLIGHT && i < sizeof(flight) / sizeof(flight[0]); i++)
+		put(writer, text, &flight[i]);
 	for (size_t i = 0; content == CODE_STACKS && i < sizeof(code_stacks) / sizeof(code_stacks[0]); i++)
 		put(writer, text, &code_stacks[i]);
 	for (size_t i = 0; content == EXPECTED_VALUES && i < sizeof(expected_values) / sizeof(expected_values[0]); i++)

@@ -176,6 +176,13 @@ static void move_process(struct shifting *shifting, struct txtrace_record *recor
 		move_thread(shifting, &record->process.parent_pid, &parent_tid);
 }
 
+static void move_trigger(struct shifting *shifting, struct txtrace_record *record)
+{
+	move_time(shifting, &record->trigger.time_ns);
+	if (record->trigger.pid)
+		move_thread(shifting, &record->trigger.pid, &record->trigger.tid);
+}
+
 static void move_stack(struct shifting *shifting, struct txtrace_record *record)
 {
 	struct txtrace_stack *stack = &record->stack;
@@ -201,7 +208,7 @@ static void (*const moves[TXTRACE_RECORD_KIND_COUNT])(struct shifting *shifting,
 	[TXTRACE_RECORD_CONTINUED] = move_continued, [TXTRACE_RECORD_STAY] = move_stay,
 	[TXTRACE_RECORD_OBJECT] = move_object,       [TXTRACE_RECORD_COST] = move_cost,
 	[TXTRACE_RECORD_OTHER_RUN] = move_other_run,
-	[TXTRACE_RECORD_PROCESS] = move_process,
+	[TXTRACE_RECORD_PROCESS] = move_process,     [TXTRACE_RECORD_TRIGGER] = move_trigger,
 	[TXTRACE_RECORD_STACK] = move_stack,         [TXTRACE_RECORD_FRAMES] = move_frames,
 };
 

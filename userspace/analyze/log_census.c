@@ -149,6 +149,9 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 	case TXTRACE_RECORD_PROCESS:
 		see_time(census, record->process.time_ns);
 		break;
+	case TXTRACE_RECORD_TRIGGER:
+		see_time(census, record->trigger.time_ns);
+		break;
 	case TXTRACE_RECORD_DAMAGE:
 		add_damage(census, &record->damage);
 		break;

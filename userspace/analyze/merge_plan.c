@@ -151,4 +151,6 @@ void merge_summary_add(struct txtrace_summary *sum, const struct txtrace_summary
 	increase(&sum->late_cnt, summary->late_cnt);
 	for (unsigned int i = 0; i < TXTRACE_ANOMALY_COUNT; i++)
 		increase(&sum->anomaly_cnt[i], summary->anomaly_cnt[i]);
+	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)
+		increase(&sum->left_out_cnt[i], summary->left_out_cnt[i]);
 }

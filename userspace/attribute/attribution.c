@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "attribute/attribution_state.h"
+#include "attribute/left_out.h"
 #include "attribute/other_events.h"
 #include "attribute/span_close.h"
 #include "attribute/span_events.h"
@@ -22,6 +23,7 @@ struct attribution *attribution_new(attribution_sink sink, void *context)
 	thread_table_init(&attribution->threads);
 	span_table_init(&attribution->spans, &attribution->threads);
 	id_map_init(&attribution->processes);
+	id_map_init(&attribution->waiting);
 	return attribution;
 }
 
@@ -34,9 +36,15 @@ void attribution_free(struct attribution *attribution)
 	for (size_t i = 0; (process = id_map_next(&attribution->processes, &i));)
 		free(process);
 	id_map_release(&attribution->processes);
+	release_marks(attribution);
 	span_table_release(&attribution->spans);
 	thread_table_release(&attribution->threads);
 	free(attribution);
+}
+
+void attribution_set_filter(struct attribution *attribution, const struct attribution_filter *filter)
+{
+	attribution->filter = *filter;
 }
 
 #define KIND(kind) (UINT64_C(1) << (kind))
@@ -97,6 +105,14 @@ static int attribute_loss(struct attribution *attribution, const struct event *e
 	return put_record(attribution, &record);
 }
 
+/* Said once, and first: what is to come is read by it. */
+static int attribute_mode(struct attribution *attribution, const struct event *event)
+{
+	attribution->sched = event->mode.sched;
+	attribution->threads.is_replayed = event->mode.sched == SCHED_TIMELINE;
+	return 0;
+}
+
 static int (*const handlers[])(struct attribution *attribution, const struct event *event) = {
 	[EVENT_SWITCH] = attribute_switch,
 	[EVENT_WAKE] = attribute_wake,
@@ -121,6 +137,7 @@ static int (*const handlers[])(struct attribution *attribution, const struct eve
 	[EVENT_KEY_END] = attribute_end,
 	[EVENT_KEY_INSTANT] = attribute_key_instant,
 	[EVENT_PROCESS] = attribute_process,
+	[EVENT_MODE] = attribute_mode,
 	[EVENT_VALUE] = attribute_value,
 	[EVENT_ABANDON] = attribute_end,
 	[EVENT_STACK] = attribute_stack,
@@ -140,6 +157,8 @@ static int put_checkpoint(struct attribution *attribution, struct span *span, ui
 {
 	struct txtrace_record record;
 
+	if (span->is_left_out || elapsed_ns(span->begin_ns, time_ns) < attribution->filter.min_duration_ns)
+		return 0;
 	record.kind = TXTRACE_RECORD_OPEN_SPAN;
 	record.open_span = (struct txtrace_open_span){
 		.time_ns = time_ns,
@@ -215,7 +234,7 @@ static int put_of_threads(struct attribution *attribution, put_thread_fn put, ui
 /* The stay on a CPU that goes on. */
 static int put_last_run(struct attribution *attribution, const struct thread *thread, uint64_t end_ns)
 {
-	return thread->state == THREAD_ON_CPU ? put_run(attribution, thread, end_ns, NULL) : 0;
+	return thread->state == THREAD_ON_CPU && attribution->threads.is_replayed ? put_run(attribution, thread, end_ns, NULL) : 0;
 }
 
 static int put_known_thread(struct attribution *attribution, const struct thread *thread, uint64_t time_ns)

@@ -14,8 +14,18 @@ struct attribution;
 /* Takes each record as it is finished; its strings live until the call returns. A non-zero return stops the feed and is its result. */
 typedef int (*attribution_sink)(void *context, const struct txtrace_record *record);
 
+/* What is not to be written, though it is attributed. All zero: all is. */
+struct attribution_filter {
+	uint64_t min_duration_ns; /* spans that end sooner, unless they are cut off */
+	bool (*wants_label)(void *context, const struct event_text *label); /* others are left out; NULL: none are */
+	void *context;
+};
+
 struct attribution *attribution_new(attribution_sink sink, void *context); /* NULL: no memory */
 void attribution_free(struct attribution *attribution);
+
+/* Before the first event. */
+void attribution_set_filter(struct attribution *attribution, const struct attribution_filter *filter);
 
 /* Events in the order of their times (equal times: in the order in which they happened). 0, -ENOMEM, or what the sink returned. */
 int attribution_feed(struct attribution *attribution, const struct event *event);
@@ -38,6 +48,7 @@ struct attribution_stats {
 	uint64_t open_span_cnt; /* now */
 	uint64_t thread_cnt;    /* live now */
 	uint64_t anomaly_cnt[TXTRACE_ANOMALY_COUNT];
+	uint64_t left_out_cnt[TXTRACE_LEFT_OUT_COUNT]; /* by the filter; they are in span_cnt */
 };
 
 void attribution_stats(const struct attribution *attribution, struct attribution_stats *stats);

@@ -7,6 +7,7 @@
  *	thread_table    threads, their states replayed
  *	span_table      open spans, and the stays of threads in them
  *	this            all of that together
+ *	left_out        what is not written, or not yet
  *	span_close      stays and spans end, and are written
  *	thread_life     threads come and go, and read their clocks
  *	other_events    who else had the CPUs          stack_events  where the code was
@@ -17,9 +18,11 @@
 #define ATTRIBUTION_STATE_H
 
 #include "attribute/attribution.h"
+#include "attribute/clocks.h"
 #include "attribute/span_table.h"
 #include "attribute/thread_table.h"
 #include "base/id_map.h"
+#include "event/sched_mode.h"
 
 /* A process, as long as it has threads. */
 struct process {
@@ -38,6 +41,10 @@ struct attribution {
 	uint64_t span_loss_until_ns;  /* until then span events were lost: what begins before may be damaged */
 	uint64_t key_loss_until_ns;   /* likewise begins of keyed spans, which end others of the same key */
 	uint64_t sched_loss_until_ns; /* likewise switches and wakeups: a replay that was not set right since is not to be trusted */
+	uint8_t sched; /* enum sched_mode */
+	struct attribution_filter filter;
+	struct id_map waiting; /* marks of young spans, by the span's number */
+	size_t waiting_bytes;
 	struct attribution_stats stats;
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "attribute/span_close.h"
 
+#include "attribute/left_out.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -29,7 +31,7 @@ static int put_stay(struct attribution *attribution, const struct stay *stay, ui
 		.tid = stay->thread->tid,
 		.is_keyed = span->flags & TXTRACE_SPAN_KEYED,
 	};
-	return put_record(attribution, &record);
+	return put_mark(attribution, stay->span, &record, time_ns);
 }
 
 /* The thread says itself that it leaves. */
@@ -48,7 +50,7 @@ static void charge_stay_from_outside(struct attribution *attribution, struct sta
 	struct span *span = stay->span;
 	struct thread_reading reading;
 
-	thread_replay_at(stay->thread, time_ns, &reading);
+	thread_replay_at(&attribution->threads, stay->thread, time_ns, &reading);
 	if (attribution->sched_loss_until_ns >= stay->thread->reading_ns && attribution->sched_loss_until_ns)
 		mark_lossy(span);
 	judge_stay(attribution, span, span_leave(&attribution->spans, stay, time_ns, &reading, account));
@@ -131,6 +133,7 @@ static int put_span(struct attribution *attribution, const struct span *span, ui
 int finish_span(struct attribution *attribution, struct span *span, const struct own_event *own, uint64_t time_ns, uint32_t end_tid)
 {
 	struct span_account account;
+	bool is_written;
 	int err;
 
 	span_read_account(&attribution->spans, span, &account);
@@ -147,7 +150,9 @@ int finish_span(struct attribution *attribution, struct span *span, const struct
 		attribution->stats.lower_bound_cnt++;
 	if (own && !(span->flags & TXTRACE_SPAN_KEYED))
 		own->thread->process->open_span_cnt--;
-	err = put_span(attribution, span, time_ns, end_tid, &account);
+	err = settle_marks(attribution, span, time_ns, &is_written);
+	if (!err && is_written)
+		err = put_span(attribution, span, time_ns, end_tid, &account);
 	span_table_end(&attribution->spans, span);
 	return err;
 }

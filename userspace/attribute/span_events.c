@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attribute/left_out.h"
 #include "attribute/thread_life.h"
 
 static bool is_keyed(const struct event *event)
@@ -66,9 +67,10 @@ int attribute_begin(struct attribution *attribution, const struct event *event)
 	}
 	if (!begin.key) {
 		begin.id = event->span.id;
-		begin.parent = event->span.parent;
+		begin.parent = written_parent(attribution, event->tgid, event->span.parent);
 		own.thread->process->open_span_cnt++;
 	}
+	begin.is_left_out = is_label_left_out(attribution, begin.label);
 	span = span_table_begin(&attribution->spans, &begin);
 	if (!span)
 		return -ENOMEM;
@@ -194,6 +196,7 @@ int attribute_value(struct attribution *attribution, const struct event *event)
 int attribute_attr(struct attribution *attribution, const struct event *event)
 {
 	struct txtrace_record record;
+	struct span *span;
 
 	record.kind = TXTRACE_RECORD_ATTRIBUTE;
 	record.attribute = (struct txtrace_attribute){
@@ -209,13 +212,14 @@ int attribute_attr(struct attribution *attribution, const struct event *event)
 	};
 	if (event->mark.type < ATTR_BOOL || event->mark.type > ATTR_POINTER)
 		return 0; /* the program called the probe itself, with a type that does not exist */
-	marked_span(attribution, event, event->mark.id);
+	span = marked_span(attribution, event, event->mark.id);
 	if (event->mark.type == ATTR_STRING)
 		record.attribute.value = 0; /* the address means nothing to a reader */
-	return put_record(attribution, &record);
+	return put_mark(attribution, span, &record, event->time_ns);
 }
 
-static int put_instant(struct attribution *attribution, const struct event *event, uint64_t id, const struct event_text *name)
+static int put_instant(struct attribution *attribution, const struct event *event, struct span *span, uint64_t id,
+		       const struct event_text *name)
 {
 	struct txtrace_record record;
 
@@ -227,13 +231,12 @@ static int put_instant(struct attribution *attribution, const struct event *even
 		.tid = event->tid,
 		.name = string_of(name),
 	};
-	return put_record(attribution, &record);
+	return put_mark(attribution, span, &record, event->time_ns);
 }
 
 int attribute_instant(struct attribution *attribution, const struct event *event)
 {
-	marked_span(attribution, event, event->mark.id);
-	return put_instant(attribution, event, event->mark.id, &event->mark.name);
+	return put_instant(attribution, event, marked_span(attribution, event, event->mark.id), event->mark.id, &event->mark.name);
 }
 
 int attribute_key_instant(struct attribution *attribution, const struct event *event)
@@ -247,7 +250,7 @@ int attribute_key_instant(struct attribution *attribution, const struct event *e
 	span = span_of_event(attribution, event);
 	if (!span)
 		count_anomaly(attribution, TXTRACE_ANOMALY_MARK_UNKNOWN);
-	return put_instant(attribution, event, span ? span->id : 0, &event->keyed.name);
+	return put_instant(attribution, event, span, span ? span->id : 0, &event->keyed.name);
 }
 
 int attribute_counter(struct attribution *attribution, const struct event *event)
@@ -268,6 +271,7 @@ int attribute_counter(struct attribution *attribution, const struct event *event
 int attribute_link(struct attribution *attribution, const struct event *event)
 {
 	struct txtrace_record record;
+	struct span *span;
 
 	record.kind = TXTRACE_RECORD_LINK;
 	record.link = (struct txtrace_link){
@@ -278,6 +282,6 @@ int attribute_link(struct attribution *attribution, const struct event *event)
 		.tid = event->tid,
 		.name = string_of(&event->mark.name),
 	};
-	marked_span(attribution, event, event->mark.id); /* what it leads to may be over, or yet to come */
-	return put_record(attribution, &record);
+	span = marked_span(attribution, event, event->mark.id); /* what it leads to may be over, or yet to come */
+	return put_mark(attribution, span, &record, event->time_ns);
 }

@@ -154,7 +154,8 @@ struct span *span_table_begin(struct span_table *table, const struct span_begin 
 	span->hash = begin->key ? hash_of_key(table, begin->key) : hash_of_id(table, begin->tgid, begin->id);
 	span->number = number;
 	span->account = span->stay_cnt = 0;
-	span->has_checkpoint = false;
+	span->has_checkpoint = span->has_waiting_marks = false;
+	span->is_left_out = begin->is_left_out;
 	span->parent = begin->parent;
 	span->tag = NULL;
 	span->own_stay.thread = NULL;
@@ -322,8 +323,12 @@ static struct stay *new_stay(struct span_table *table, struct span *span, uint32
 
 static void see_top_span(struct thread *thread)
 {
-	const struct span *span = thread->stays ? thread->stays->span : NULL;
+	const struct stay *stay = thread->stays;
+	const struct span *span;
 
+	while (stay && stay->span->is_left_out)
+		stay = stay->next_of_thread;
+	span = stay ? stay->span : NULL;
 	thread->top_span = span ? span->id : 0;
 	thread->is_top_span_keyed = span && span->flags & TXTRACE_SPAN_KEYED;
 }
@@ -370,7 +375,7 @@ static void free_stay(struct span_table *table, struct stay *stay)
 	*stay->link_of_thread = stay->next_of_thread;
 	if (stay->next_of_thread)
 		stay->next_of_thread->link_of_thread = stay->link_of_thread;
-	if (stay->link_of_thread == &stay->thread->stays)
+	if (stay->link_of_thread == &stay->thread->stays || (stay->thread->stays && stay->thread->stays->span->is_left_out))
 		see_top_span(stay->thread);
 	*stay->link_of_span = stay->next_of_span;
 	if (stay->next_of_span)

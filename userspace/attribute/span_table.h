@@ -57,6 +57,8 @@ struct span {
 	uint32_t account;  /* in the pool of accounts, + 1; 0: nothing was charged yet */
 	uint32_t stay_cnt; /* all that there were; no more than 2 are counted */
 	bool has_checkpoint;
+	bool is_left_out;       /* the user does not want its label */
+	bool has_waiting_marks;
 
 	uint64_t parent;
 	struct span_tag *tag; /* NULL: none */
@@ -90,6 +92,7 @@ struct span_begin {
 	uint32_t tid;
 	const struct event_text *label;
 	const struct event_text *key; /* NULL: not keyed */
+	bool is_left_out;
 };
 
 void span_table_init(struct span_table *table, struct thread_table *threads);

@@ -165,7 +165,9 @@ int attribute_thread_exit(struct attribution *attribution, const struct event *e
 
 	if (!err)
 		err = put_thread(attribution, event, true);
-	return err ? err : retire_thread(attribution, &own);
+	if (!err)
+		err = retire_thread(attribution, &own);
+	return err || attribution->threads.is_replayed ? err : forget_thread(attribution, own.thread, event->time_ns); /* no switch will tell */
 }
 
 /*

@@ -9,7 +9,7 @@ _Static_assert(offsetof(struct thread, run_begin_ns) == 64, "lines of the cache"
 
 void thread_table_init(struct thread_table *table)
 {
-	*table = (struct thread_table){ .seed = (uintptr_t)table * 0x2545f4914f6cdd1dULL };
+	*table = (struct thread_table){ .seed = (uintptr_t)table * 0x2545f4914f6cdd1dULL, .is_replayed = true };
 	pool_init(&table->threads, sizeof(struct thread));
 	pool_init(&table->readings, sizeof(struct thread_reading));
 	hash_index_init(&table->by_tid);
@@ -224,14 +224,16 @@ static bool is_perhaps_awake(const struct thread *thread)
 	return thread->reason != BLOCK_THROTTLED && thread->wake_ns > thread->reading_ns && thread->wake_ns <= thread->since_ns;
 }
 
-void thread_replay_at(const struct thread *thread, uint64_t time_ns, struct thread_reading *reading)
+void thread_replay_at(const struct thread_table *table, const struct thread *thread, uint64_t time_ns, struct thread_reading *reading)
 {
 	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns), asleep_ns = spent_ns;
 	struct wire_clocks *clocks = &reading->clocks;
 
 	reading->time_ns = time_ns;
 	*clocks = thread->clocks;
-	if (thread->state == THREAD_ON_CPU) {
+	if (!table->is_replayed) {
+		clocks->unknown_ns += spent_ns;
+	} else if (thread->state == THREAD_ON_CPU) {
 		clocks->on_cpu_ns += spent_ns;
 	} else if (thread->state == THREAD_RUNNABLE) {
 		clocks->runnable_ns += spent_ns;
@@ -298,7 +300,7 @@ struct thread_reading *thread_read_own(struct thread_table *table, struct thread
 	settle(thread, event->time_ns, &thread->clocks);
 	replayed = thread->clocks;
 	set_right(thread, event);
-	*is_mismatch = was_synced && (replayed.born_ns != thread->clocks.born_ns || !clocks_equal(&replayed, &thread->clocks));
+	*is_mismatch = table->is_replayed && was_synced && (replayed.born_ns != thread->clocks.born_ns || !clocks_equal(&replayed, &thread->clocks));
 	if (is_unnoticed) {
 		forget_wake(thread);
 		thread->state = THREAD_UNKNOWN;

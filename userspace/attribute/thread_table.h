@@ -70,6 +70,7 @@ struct thread_table {
 	struct pool threads;
 	struct pool readings;
 	uint64_t seed;
+	bool is_replayed; /* the stream has the switches and wakeups; else nobody knows what a thread does between its own events */
 };
 
 void thread_table_init(struct thread_table *table);
@@ -98,8 +99,8 @@ void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu);
 /* After that: the CPU was idle for so long before. */
 void thread_found_idle(struct thread *thread, uint64_t idle_ns);
 
-/* The clocks at time_ns, as replayed: a reading that nobody holds. */
-void thread_replay_at(const struct thread *thread, uint64_t time_ns, struct thread_reading *reading);
+/* The clocks at time_ns, as replayed: a reading that nobody holds. What is not replayed is unknown. */
+void thread_replay_at(const struct thread_table *table, const struct thread *thread, uint64_t time_ns, struct thread_reading *reading);
 
 /*
  * The reading that an event of the thread itself goes on from, and the replay set right by it. *is_mismatch: it differs from the replay although that

@@ -36,6 +36,7 @@ enum event_kind {
 	EVENT_KEY_END = WIRE_KEY_END,
 	EVENT_KEY_INSTANT = WIRE_KEY_INSTANT,
 	EVENT_PROCESS = WIRE_PROCESS,
+	EVENT_MODE = WIRE_MODE, /* made by the recorder, before all others: what the stream is going to lack. Without it: nothing */
 	EVENT_VALUE = WIRE_VALUE,
 	EVENT_ABANDON = WIRE_ABANDON,
 	EVENT_LOSS = WIRE_KIND_COUNT, /* made by the reader of the rings, at the time of the first loss */
@@ -123,6 +124,9 @@ struct event {
 			struct event_text comm;
 			struct event_text path;
 		} process;
+		struct {
+			uint8_t sched; /* enum sched_mode */
+		} mode; /* MODE */
 		struct {
 			uint64_t begin_ns;  /* OFF_CPU: of the switch */
 			uint64_t weight_ns; /* ON_CPU: that it stands for */

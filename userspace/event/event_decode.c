@@ -12,7 +12,8 @@ struct wire {
 
 bool wire_kind_is_span(uint8_t kind)
 {
-	return kind >= WIRE_THREAD_EXIT && kind != WIRE_OTHER && kind != WIRE_MOVE && kind != WIRE_PROCESS && kind != WIRE_STACK && kind < WIRE_KIND_COUNT;
+	return kind >= WIRE_THREAD_EXIT && kind != WIRE_OTHER && kind != WIRE_MOVE && kind != WIRE_PROCESS && kind != WIRE_STACK && kind != WIRE_MODE &&
+	       kind < WIRE_KIND_COUNT;
 }
 
 static struct event_text comm_text(const char comm[16])

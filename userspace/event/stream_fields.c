@@ -21,6 +21,7 @@ _Static_assert(BLOCK_REASON_COUNT == 10, "every reason has a name");
 static const struct stream_names left_as = NAMES("untraced", "preempted", "yielded", "blocked", "dead");
 static const struct stream_names thread_states = NAMES("unknown", "on_cpu", "runnable", "blocked");
 static const struct stream_names process_changes = NAMES("unknown", "joined", "forked", "exec", "left", "exited");
+static const struct stream_names sched_modes = NAMES("timeline", "ledger", "off");
 static const struct stream_names attr_types = NAMES("none", "bool", "int", "uint", "double", "string", "pointer");
 
 #define AT(member) offsetof(struct event, member)
@@ -135,6 +136,11 @@ static const struct stream_field process_fields[] = {
 	{ 0 },
 };
 
+static const struct stream_field mode_fields[] = {
+	{ "sched", STREAM_NAME, AT(mode.sched), &sched_modes, 0, true, 0 },
+	{ 0 },
+};
+
 static const struct stream_names stack_whats = NAMES("none", "off_cpu", "on_cpu");
 
 static const struct stream_field stack_fields[] = {
@@ -186,6 +192,7 @@ static const struct stream_kind kinds[] = {
 	[EVENT_KEY_END] = { "key_end", key_fields, true },
 	[EVENT_KEY_INSTANT] = { "key_instant", key_fields, true },
 	[EVENT_PROCESS] = { "process", process_fields, false },
+	[EVENT_MODE] = { "mode", mode_fields, false },
 	[EVENT_VALUE] = { "value", attr_fields, false },
 	[EVENT_ABANDON] = { "abandon", span_fields, true },
 	[EVENT_STACK] = { "stack", stack_fields, false },

@@ -123,6 +123,9 @@ static void count_record(struct export_totals *totals, const struct txtrace_reco
 	case TXTRACE_RECORD_PROCESS:
 		count_time(totals, record->process.time_ns, record->process.time_ns);
 		break;
+	case TXTRACE_RECORD_TRIGGER:
+		count_time(totals, record->trigger.time_ns, record->trigger.time_ns);
+		break;
 	case TXTRACE_RECORD_DAMAGE:
 		totals->damaged_bytes = add_saturating(totals->damaged_bytes, record->damage.length_bytes);
 		totals->damaged_record_cnt = add_saturating(totals->damaged_record_cnt, record->damage.record_cnt);
@@ -175,6 +178,8 @@ static int dispatch(const struct export_format *format, void *state, const struc
 		return CALL(format, cost, state, &record->cost);
 	case TXTRACE_RECORD_PROCESS:
 		return CALL(format, process, state, &record->process);
+	case TXTRACE_RECORD_TRIGGER:
+		return CALL(format, trigger, state, &record->trigger);
 	case TXTRACE_RECORD_DAMAGE:
 		return format->damage(state, &record->damage);
 	default: /* the summary is finish()'s */

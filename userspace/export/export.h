@@ -64,6 +64,7 @@ struct export_format {
 	int (*other_run)(void *state, const struct txtrace_other_run *other_run);
 	int (*cost)(void *state, const struct txtrace_cost *cost);
 	int (*process)(void *state, const struct txtrace_process *process);
+	int (*trigger)(void *state, const struct txtrace_trigger *trigger);
 	int (*dropped)(void *state, const struct txtrace_dropped *dropped); /* never NULL */
 	int (*continued)(void *state, const struct txtrace_continued *continued);
 	int (*damage)(void *state, const struct txtrace_damage *damage); /* never NULL */

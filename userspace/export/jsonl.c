@@ -2,18 +2,16 @@
 /* JSON Lines: every record with every field, one object a line. docs/export.md and docs/export.schema.json describe it. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/capture_scope.h"
 #include "base/json.h"
-#include "base/utf8.h"
 #include "export/formats.h"
+#include "export/jsonl_member.h"
 #include "export/timeline.h"
 
 #define JSONL_VERSION 1
-
-/* ---- pieces ---- */
 
 static void begin_line(struct json *json, const char *type)
 {
@@ -26,87 +24,6 @@ static int end_line(struct json *json)
 	json_object_end(json);
 	json_newline(json);
 	return json->err;
-}
-
-static bool is_utf8(const char *bytes, size_t length)
-{
-	uint32_t code_point;
-
-	for (size_t i = 0; i < length;) {
-		i += utf8_decode(bytes + i, length - i, &code_point);
-		if (code_point == UTF8_INVALID)
-			return false;
-	}
-	return true;
-}
-
-static void member_hex(struct json *json, const char *name, const void *bytes, size_t length)
-{
-	static const char digits[] = "0123456789abcdef";
-	const unsigned char *from = bytes;
-	char *hex = malloc(2 * length + 1);
-
-	if (!hex) {
-		json->err = json->err ? json->err : -ENOMEM;
-		return;
-	}
-	for (size_t i = 0; i < length; i++) {
-		hex[2 * i] = digits[from[i] >> 4];
-		hex[2 * i + 1] = digits[from[i] & 15];
-	}
-	json_member_string(json, name, hex, 2 * length);
-	free(hex);
-}
-
-/* JSON holds no bytes that are not UTF-8: such a string comes twice, readable as `name` and exact as `hex_name`. */
-static void member_bytes(struct json *json, const char *name, const char *hex_name, struct txtrace_string string)
-{
-	json_member_string(json, name, string.bytes, string.length);
-	if (!is_utf8(string.bytes, string.length))
-		member_hex(json, hex_name, string.bytes, string.length);
-}
-
-static void member_pointer(struct json *json, const char *name, uint64_t value)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%" PRIx64, value);
-	json_member_text(json, name, text);
-}
-
-/* Text for people: no control characters in it. */
-static bool is_printable(struct txtrace_string string)
-{
-	for (size_t i = 0; i < string.length; i++) {
-		if ((unsigned char)string.bytes[i] < 0x20 || string.bytes[i] == 0x7f)
-			return false;
-	}
-	return is_utf8(string.bytes, string.length);
-}
-
-static void members_key(struct json *json, struct txtrace_string key)
-{
-	if (key.length == 0)
-		return;
-	member_hex(json, "key", key.bytes, key.length);
-	if (is_printable(key))
-		json_member_string(json, "key_text", key.bytes, key.length);
-}
-
-static void members_ledger(struct json *json, const struct txtrace_ledger *ledger)
-{
-	json_member_u64(json, "on_cpu_ns", ledger->on_cpu_ns);
-	json_member_u64(json, "runnable_ns", ledger->runnable_ns);
-	json_member_u64(json, "blocked_ns", txtrace_ledger_blocked_ns(ledger));
-	json_name(json, "blocked");
-	json_object_begin(json);
-	for (unsigned int reason = 0; reason < TXTRACE_BLOCK_REASON_COUNT; reason++)
-		json_member_u64(json, txtrace_block_reason_name(reason), ledger->blocked_ns[reason]);
-	json_object_end(json);
-	json_member_u64(json, "detached_ns", ledger->detached_ns);
-	json_member_u64(json, "unknown_ns", ledger->unknown_ns);
-	if (ledger->interrupt_ns)
-		json_member_u64(json, "interrupt_ns", ledger->interrupt_ns);
 }
 
 /* ---- lines ---- */
@@ -124,8 +41,8 @@ static int jsonl_open(void **state, FILE *out, const struct txtrace_log_info *in
 	json_member_u64(json, "format_version", JSONL_VERSION);
 	json_member_u64(json, "version_major", info->version_major);
 	json_member_u64(json, "version_minor", info->version_minor);
-	member_hex(json, "capture_id", info->capture_id, sizeof(info->capture_id));
-	member_hex(json, "boot_id", info->boot_id, sizeof(info->boot_id));
+	jsonl_member_hex(json, "capture_id", info->capture_id, sizeof(info->capture_id));
+	jsonl_member_hex(json, "boot_id", info->boot_id, sizeof(info->boot_id));
 	json_member_u64(json, "start_monotonic_ns", info->start_monotonic_ns);
 	json_member_u64(json, "start_realtime_ns", info->start_realtime_ns);
 	json_member_u64(json, "pid", info->pid);
@@ -147,15 +64,15 @@ static int jsonl_span(void *state, const struct txtrace_span *span)
 	json_member_u64(json, "pid", span->pid);
 	json_member_u64(json, "tid", span->tid);
 	json_member_u64(json, "end_tid", span->end_tid);
-	member_bytes(json, "label", "label_hex", span->label);
-	member_bytes(json, "tag", "tag_hex", span->tag);
-	members_key(json, span->key);
+	jsonl_member_bytes(json, "label", "label_hex", span->label);
+	jsonl_member_bytes(json, "tag", "tag_hex", span->tag);
+	jsonl_members_key(json, span->key);
 	json_member_u64_string(json, "parent", span->parent);
 	json_member_u64(json, "begin_ns", span->begin_ns);
 	json_member_u64(json, "end_ns", span->end_ns);
 	json_member_u64(json, "wall_ns", span->end_ns > span->begin_ns ? span->end_ns - span->begin_ns : 0);
 	json_member_u64(json, "work_ns", span->work_ns);
-	members_ledger(json, &span->ledger);
+	jsonl_members_ledger(json, &span->ledger);
 	json_member_bool(json, "lower_bound", span->flags & TXTRACE_SPAN_LOWER_BOUND);
 	json_member_bool(json, "unfinished", span->flags & TXTRACE_SPAN_UNFINISHED);
 	json_member_bool(json, "loss", span->flags & TXTRACE_SPAN_LOSS);
@@ -184,7 +101,7 @@ static int jsonl_run(void *state, const struct txtrace_run *run)
 	if (is_blocked) {
 		json_member_text(json, "reason", txtrace_block_reason_name(run->reason));
 		json_member_i64(json, "syscall_nr", run->syscall_nr);
-		member_pointer(json, "object", run->object);
+		jsonl_member_pointer(json, "object", run->object);
 	}
 	return end_line(json);
 }
@@ -204,7 +121,7 @@ static int jsonl_wake(void *state, const struct txtrace_wake *wake)
 	json_member_bool(json, "timer", wake->flags & TXTRACE_WAKE_TIMER);
 	json_member_bool(json, "softirq", wake->flags & TXTRACE_WAKE_SOFTIRQ);
 	json_member_bool(json, "waker_unknown", wake->flags & TXTRACE_WAKE_WAKER_UNKNOWN);
-	member_bytes(json, "waker_comm", "waker_comm_hex", wake->waker_comm);
+	jsonl_member_bytes(json, "waker_comm", "waker_comm_hex", wake->waker_comm);
 	json_member_u64_string(json, "span", wake->span);
 	json_member_bool(json, "span_keyed", wake->flags & TXTRACE_WAKE_SPAN_KEYED);
 	json_member_u64_string(json, "waker_span", wake->waker_span);
@@ -222,17 +139,8 @@ static int jsonl_thread(void *state, const struct txtrace_thread *thread)
 	json_member_u64(json, "pid", thread->pid);
 	json_member_bool(json, "seed", thread->is_seed);
 	json_member_bool(json, "exit", thread->is_exit);
-	member_bytes(json, "comm", "comm_hex", thread->comm);
+	jsonl_member_bytes(json, "comm", "comm_hex", thread->comm);
 	return end_line(json);
-}
-
-/* JSON has no number for what is not finite. */
-static void member_double(struct json *json, const char *name, double value)
-{
-	if (isfinite(value))
-		json_member_double(json, name, value);
-	else
-		json_member_text(json, name, isnan(value) ? "NaN" : value < 0 ? "-Infinity" : "Infinity");
 }
 
 static int jsonl_attribute(void *state, const struct txtrace_attribute *attribute)
@@ -245,7 +153,7 @@ static int jsonl_attribute(void *state, const struct txtrace_attribute *attribut
 	json_member_u64_string(json, "span", attribute->span);
 	json_member_u64(json, "pid", attribute->pid);
 	json_member_u64(json, "tid", attribute->tid);
-	member_bytes(json, "name", "name_hex", attribute->name);
+	jsonl_member_bytes(json, "name", "name_hex", attribute->name);
 	json_member_text(json, "value_type", attribute_type_name(attribute->type));
 	switch (attribute->type) {
 	case TXTRACE_ATTRIBUTE_BOOL:
@@ -256,14 +164,14 @@ static int jsonl_attribute(void *state, const struct txtrace_attribute *attribut
 		break;
 	case TXTRACE_ATTRIBUTE_DOUBLE:
 		memcpy(&number, &attribute->value, sizeof(number));
-		member_double(json, "value", number);
+		jsonl_member_double(json, "value", number);
 		break;
 	case TXTRACE_ATTRIBUTE_STRING:
-		member_bytes(json, "value", "value_hex", attribute->string);
+		jsonl_member_bytes(json, "value", "value_hex", attribute->string);
 		json_member_bool(json, "truncated", attribute->is_truncated);
 		break;
 	case TXTRACE_ATTRIBUTE_POINTER:
-		member_pointer(json, "value", attribute->value);
+		jsonl_member_pointer(json, "value", attribute->value);
 		break;
 	default: /* UINT, and types of the future */
 		json_member_u64(json, "value", attribute->value);
@@ -280,7 +188,7 @@ static int jsonl_instant(void *state, const struct txtrace_instant *instant)
 	json_member_u64_string(json, "span", instant->span);
 	json_member_u64(json, "pid", instant->pid);
 	json_member_u64(json, "tid", instant->tid);
-	member_bytes(json, "name", "name_hex", instant->name);
+	jsonl_member_bytes(json, "name", "name_hex", instant->name);
 	return end_line(json);
 }
 
@@ -292,7 +200,7 @@ static int jsonl_counter(void *state, const struct txtrace_counter *counter)
 	json_member_u64(json, "time_ns", counter->time_ns);
 	json_member_u64(json, "pid", counter->pid);
 	json_member_u64(json, "tid", counter->tid);
-	member_bytes(json, "name", "name_hex", counter->name);
+	jsonl_member_bytes(json, "name", "name_hex", counter->name);
 	json_member_i64(json, "value", counter->value);
 	return end_line(json);
 }
@@ -307,7 +215,7 @@ static int jsonl_link(void *state, const struct txtrace_link *link)
 	json_member_u64_string(json, "to", link->to);
 	json_member_u64(json, "pid", link->pid);
 	json_member_u64(json, "tid", link->tid);
-	member_bytes(json, "name", "name_hex", link->name);
+	jsonl_member_bytes(json, "name", "name_hex", link->name);
 	return end_line(json);
 }
 
@@ -320,8 +228,8 @@ static int jsonl_open_span(void *state, const struct txtrace_open_span *open_spa
 	json_member_u64_string(json, "id", open_span->id);
 	json_member_u64(json, "pid", open_span->pid);
 	json_member_u64(json, "tid", open_span->tid);
-	member_bytes(json, "label", "label_hex", open_span->label);
-	members_key(json, open_span->key);
+	jsonl_member_bytes(json, "label", "label_hex", open_span->label);
+	jsonl_members_key(json, open_span->key);
 	json_member_u64_string(json, "parent", open_span->parent);
 	json_member_u64(json, "begin_ns", open_span->begin_ns);
 	return end_line(json);
@@ -392,8 +300,8 @@ static int jsonl_object(void *state, const struct txtrace_object *object)
 	json_member_u64(json, "pid", object->pid);
 	json_member_u64(json, "tid", object->tid);
 	json_member_text(json, "reason", txtrace_block_reason_name(object->reason));
-	member_pointer(json, "object", object->object);
-	member_bytes(json, "name", "name_hex", object->name);
+	jsonl_member_pointer(json, "object", object->object);
+	jsonl_member_bytes(json, "name", "name_hex", object->name);
 	return end_line(json);
 }
 
@@ -423,7 +331,7 @@ static int jsonl_frames(void *state, const struct txtrace_frames *frames)
 	begin_line(json, "frames");
 	json_member_u64(json, "time_ns", frames->time_ns);
 	json_member_u64(json, "stack", frames->stack);
-	member_bytes(json, "names", "names_hex", frames->names);
+	jsonl_member_bytes(json, "names", "names_hex", frames->names);
 	return end_line(json);
 }
 
@@ -437,7 +345,7 @@ static int jsonl_other_run(void *state, const struct txtrace_other_run *run)
 	json_member_u64(json, "tid", run->tid);
 	json_member_u64(json, "pid", run->pid);
 	json_member_u64(json, "cpu", run->cpu);
-	member_bytes(json, "comm", "comm_hex", run->comm);
+	jsonl_member_bytes(json, "comm", "comm_hex", run->comm);
 	json_member_bool(json, "nobody_known", run->flags & TXTRACE_OTHER_RUN_NOBODY_KNOWN);
 	json_member_u64(json, "moved_tid", run->moved_tid);
 	json_member_u64(json, "moved_pid", run->moved_pid);
@@ -452,7 +360,7 @@ static int jsonl_cost(void *state, const struct txtrace_cost *cost)
 	begin_line(json, "cost");
 	json_member_u64(json, "time_ns", cost->time_ns);
 	json_member_u64(json, "since_ns", cost->since_ns);
-	member_bytes(json, "event", "event_hex", cost->event);
+	jsonl_member_bytes(json, "event", "event_hex", cost->event);
 	json_member_u64(json, "event_cnt", cost->event_cnt);
 	json_member_u64(json, "timed_event_cnt", cost->timed_event_cnt);
 	json_member_u64(json, "timed_run_cnt", cost->timed_run_cnt);
@@ -488,9 +396,29 @@ static int jsonl_process(void *state, const struct txtrace_process *process)
 	json_array_end(json);
 	json_member_bool(json, "seed", process->is_seed);
 	json_member_bool(json, "exit", process->is_exit);
-	member_bytes(json, "comm", "comm_hex", process->comm);
-	member_bytes(json, "exe", "exe_hex", process->exe);
-	member_bytes(json, "command", "command_hex", process->command);
+	jsonl_member_bytes(json, "comm", "comm_hex", process->comm);
+	jsonl_member_bytes(json, "exe", "exe_hex", process->exe);
+	jsonl_member_bytes(json, "command", "command_hex", process->command);
+	return end_line(json);
+}
+
+static const char *const trigger_causes[] = { "unknown", "span", "request", "exit" };
+
+static int jsonl_trigger(void *state, const struct txtrace_trigger *trigger)
+{
+	bool is_known = trigger->cause < sizeof(trigger_causes) / sizeof(trigger_causes[0]);
+	struct json *json = state;
+
+	begin_line(json, "trigger");
+	json_member_u64(json, "time_ns", trigger->time_ns);
+	json_member_text(json, "cause", trigger_causes[is_known ? trigger->cause : 0]);
+	json_member_u64(json, "pid", trigger->pid);
+	json_member_u64(json, "tid", trigger->tid);
+	json_member_u64_string(json, "span", trigger->span);
+	json_member_bool(json, "keyed", trigger->is_keyed);
+	json_member_u64(json, "missed_cnt", trigger->missed_cnt);
+	jsonl_member_bytes(json, "rule", "rule_hex", trigger->rule);
+	jsonl_member_bytes(json, "label", "label_hex", trigger->label);
 	return end_line(json);
 }
 
@@ -520,6 +448,13 @@ static void members_recorder(struct json *json, const struct txtrace_summary *su
 	json_object_begin(json);
 	for (unsigned int anomaly = 0; anomaly < TXTRACE_ANOMALY_COUNT; anomaly++)
 		json_member_u64(json, txtrace_anomaly_name(anomaly), summary->anomaly_cnt[anomaly]);
+	json_object_end(json);
+	if (!summary_has_left_out(summary))
+		return;
+	json_name(json, "left_out");
+	json_object_begin(json);
+	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)
+		json_member_u64(json, txtrace_left_out_name(i), summary->left_out_cnt[i]);
 	json_object_end(json);
 }
 
@@ -585,6 +520,7 @@ const struct export_format format_jsonl = {
 	.other_run = jsonl_other_run,
 	.cost = jsonl_cost,
 	.process = jsonl_process,
+	.trigger = jsonl_trigger,
 	.damage = jsonl_damage,
 	.finish = jsonl_finish,
 	.free = jsonl_free,

@@ -4,6 +4,7 @@
 
 #include "record/check_report.h"
 #include "record/closing_words.h"
+#include "record/dump_request.h"
 #include "record/probe_listing.h"
 #include "record/record_options.h"
 #include "record/recorder.h"
@@ -26,6 +27,16 @@ static int list(const char *subject)
 	struct error error = { "" };
 
 	if (!probe_listing_print(subject, stdout, &error) && !fflush(stdout))
+		return 0;
+	fprintf(stderr, "txtrace-bpf: %s\n", error.text);
+	return STATUS_NOT_STARTED;
+}
+
+static int dump(pid_t pid)
+{
+	struct error error = { "" };
+
+	if (!dump_request_send(pid, &error))
 		return 0;
 	fprintf(stderr, "txtrace-bpf: %s\n", error.text);
 	return STATUS_NOT_STARTED;
@@ -62,7 +73,9 @@ int main(int argc, char **argv)
 		return status;
 	messages.format = options.messages;
 	messages.is_quiet = options.is_quiet;
-	if (options.wants_check)
+	if (options.dump_pid)
+		status = dump((pid_t)options.dump_pid);
+	else if (options.wants_check)
 		status = check_report_print(&options, stdout);
 	else
 		status = options.list ? list(options.list) : record(&options, &messages);

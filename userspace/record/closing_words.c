@@ -80,7 +80,7 @@ static void print_next(const struct recorder_result *result, size_t file_cnt, FI
 }
 
 /* Which files, and how large. */
-static void print_log(const struct recorder_result *result, const struct messages *messages)
+static void print_log(const struct recorder_result *result, bool is_flight, const struct messages *messages)
 {
 	const struct log_file_names *names = &result->log.names;
 	const struct message_field fields[] = {
@@ -97,15 +97,21 @@ static void print_log(const struct recorder_result *result, const struct message
 	char bytes[UNITS_SIZE], duration[UNITS_SIZE], file_cnt[32] = "";
 	struct text files = { 0 };
 
-	if (!cnt)
+	if (!cnt) {
+		if (is_flight && !result->log.file_cnt)
+			messages_say(messages, MESSAGE_INFO, "stop", "nothing was written: there was no trigger");
 		return;
+	}
 	log_place_append(&files, result->log_path, names);
 	if (cnt > 1)
 		snprintf(file_cnt, sizeof(file_cnt), "%zu files: ", cnt);
 	messages_tell(messages, MESSAGE_INFO, "stop", fields, sizeof(fields) / sizeof(fields[0]), "%s of log for %s in %s%s",
 		      units_format_size(bytes, result->log.written_bytes), units_format_duration(duration, result->duration_ns), file_cnt,
 		      text_string(&files));
-	if (cnt < result->log.file_cnt)
+	if (is_flight && cnt < result->log.file_cnt)
+		messages_say(messages, MESSAGE_INFO, "dumps", "it is the last of %lu files; the others have numbers in their names, as far as --keep lets them",
+			     (unsigned long)result->log.file_cnt);
+	else if (cnt < result->log.file_cnt)
 		messages_say(messages, MESSAGE_INFO, "removed",
 			     "the oldest of its %llu files were removed to make room: --keep and --keep-size",
 			     (unsigned long long)result->log.file_cnt);
@@ -173,5 +179,5 @@ void closing_words_print(struct recorder *recorder, const struct record_options 
 	print_doubts(&result, messages);
 	print_processes(&result, messages);
 	print_cost(&result, messages);
-	print_log(&result, messages);
+	print_log(&result, options->flight.max_bytes > 0, messages);
 }

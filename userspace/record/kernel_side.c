@@ -11,6 +11,7 @@
 
 #include "record/fault_ranges.h"
 #include "record/interrupt_programs.h"
+#include "record/kernel_filter.h"
 #include "record/kernel_targets.h"
 #include "record/sample_events.h"
 #include "txtrace_bpf.skel.h"
@@ -58,6 +59,17 @@ static int print_quietly(enum libbpf_print_level level, const char *format, va_l
 	if (level == LIBBPF_DEBUG || !getenv("TXTRACE_DEBUG_LIBBPF"))
 		return 0;
 	return vfprintf(stderr, format, arguments);
+}
+
+/* What is not asked for is not loaded, or cut away by the verifier. Threads and processes are known in any case. */
+static void choose_scheduler(struct txtrace_bpf *bpf, enum sched_mode sched)
+{
+	bpf->rodata->cfg_has_timeline = sched == SCHED_TIMELINE;
+	bpf->rodata->cfg_has_clocks = sched != SCHED_NONE;
+	bpf_program__set_autoload(bpf->progs.on_sched_switch, sched != SCHED_NONE);
+	bpf_program__set_autoload(bpf->progs.on_sched_waking, sched != SCHED_NONE);
+	bpf_program__set_autoload(bpf->progs.on_migrate, sched == SCHED_TIMELINE);
+	bpf_program__set_autoload(bpf->progs.on_wakeup_new, sched == SCHED_TIMELINE);
 }
 
 /* They are optional: without them their maps are not made either. */
@@ -120,11 +132,14 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_timer_bases_offset = options->features->percpu.timer_bases;
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
 	prepare_stacks(side, options);
+	choose_scheduler(bpf, options->sched);
 	err = bpf_map__set_autocreate(bpf->maps.thread_clocks, options->features->has_task_storage);
 	if (!err)
 		err = bpf_map__set_autocreate(bpf->maps.table_clocks, !options->features->has_task_storage);
 	if (!err)
 		err = kernel_targets_prepare(bpf, options->rules);
+	if (!err)
+		err = kernel_filter_prepare(bpf, options->choices);
 	if (!err)
 		err = probe_program_prepare(bpf->progs.on_empty_probe, options->features);
 	for (size_t i = 0; !err && i < sizeof(probes) / sizeof(probes[0]); i++)

@@ -17,10 +17,12 @@
 #include "attach/probe_links.h"
 #include "attach/target_rules.h"
 #include "base/error.h"
+#include "event/sched_mode.h"
 #include "ring/loss_counters.h"
 #include "txtrace/event.h"
 
 struct bpf_program;
+struct span_choices;
 struct kernel_side;
 struct txtrace_bpf;
 
@@ -29,6 +31,8 @@ struct kernel_side_options {
 	size_t ring_cnt; /* as in ring_set_options */
 	size_t ring_bytes;
 	bool wants_interrupts;
+	enum sched_mode sched;
+	const struct span_choices *choices;
 	const struct target_rules *rules; /* who is a target besides those that are named */
 	bool has_foreign; /* the programs of foreign.bpf.c are needed */
 	bool names_futexes;

@@ -24,6 +24,8 @@ static int put_record(void *context, const struct txtrace_record *record)
 	struct pipeline *pipeline = context;
 	int err = log_writer_add(pipeline->options.log, record);
 
+	if (!err && pipeline->options.flight && record->kind == TXTRACE_RECORD_SPAN)
+		flight_recorder_see(pipeline->options.flight, &record->span);
 	if (!err && record->kind == TXTRACE_RECORD_STACK && pipeline->options.stacks)
 		err = code_stacks_use(pipeline->options.stacks, record->stack.stack);
 	if (!err && pipeline->options.spans && record->kind == TXTRACE_RECORD_SPAN)
@@ -98,8 +100,10 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 	pipeline->objects = object_names_new(options->read_object, put_record, pipeline);
 	if (options->stacks)
 		code_stacks_set_sink(options->stacks, put_record, pipeline);
-	if (pipeline->merge && pipeline->attribution && pipeline->report && pipeline->objects)
+	if (pipeline->merge && pipeline->attribution && pipeline->report && pipeline->objects) {
+		attribution_set_filter(pipeline->attribution, &options->filter);
 		return pipeline;
+	}
 	pipeline_free(pipeline);
 	return NULL;
 }
@@ -113,6 +117,17 @@ void pipeline_free(struct pipeline *pipeline)
 	label_report_free(pipeline->report);
 	object_names_free(pipeline->objects);
 	free(pipeline);
+}
+
+int pipeline_begin(struct pipeline *pipeline, uint64_t time_ns)
+{
+	const struct event event = { .kind = EVENT_MODE, .time_ns = time_ns, .mode = { .sched = pipeline->options.sched } };
+
+	if (pipeline->options.sched == SCHED_TIMELINE)
+		return 0;
+	if (pipeline->options.stream)
+		stream_write_event(pipeline->options.stream, &event);
+	return attribution_feed(pipeline->attribution, &event);
 }
 
 int pipeline_push(struct pipeline *pipeline, size_t lane, const void *record, size_t size)
@@ -167,6 +182,22 @@ int pipeline_checkpoint(struct pipeline *pipeline, uint64_t time_ns)
 int pipeline_put(struct pipeline *pipeline, const struct txtrace_record *record)
 {
 	return put_record(pipeline, record);
+}
+
+int pipeline_dump(struct pipeline *pipeline, const struct txtrace_record *why, const struct txtrace_record *summary)
+{
+	int err = end_file(pipeline, summary->summary.time_ns, FRAMES_WAIT_NS);
+
+	if (!err)
+		err = put_record(pipeline, why);
+	if (!err)
+		err = log_writer_dump(pipeline->options.log, summary);
+	return err ? err : label_report_add(pipeline->report, summary);
+}
+
+int pipeline_go_on(struct pipeline *pipeline)
+{
+	return look_after_log(pipeline);
 }
 
 int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns)

@@ -12,9 +12,11 @@
 #include "analyze/label/label_report.h"
 #include "attribute/attribution.h"
 #include "event/event_decode.h"
+#include "event/sched_mode.h"
 #include "log/write/log_writer.h"
 #include "merge/merge.h"
 #include "record/code_stacks.h"
+#include "record/flight_recorder.h"
 #include "record/object_names.h"
 #include "record/span_metrics.h"
 
@@ -32,6 +34,9 @@ struct pipeline_options {
 	/* The process has a new program: what was known of its memory is void. old_tid: that of the thread that exec'd, until then. May be NULL. */
 	void (*on_exec)(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns);
 	int (*on_process)(void *context, const struct event *event); /* EVENT_PROCESS. May be NULL */
+	struct attribution_filter filter;
+	struct flight_recorder *flight; /* sees the spans that are written; NULL: there is none */
+	enum sched_mode sched;      /* what the events are going to lack */
 	int (*on_turn)(void *context, uint64_t time_ns);              /* a new file of the log has begun. May be NULL */
 	int (*before_turn)(void *context, uint64_t time_ns); /* a file may end: what is to be in it is put now. May be NULL */
 	void *context;
@@ -52,8 +57,17 @@ int pipeline_run(struct pipeline *pipeline);
 /* Tells the log which spans are open, so that a crash loses no beginning. */
 int pipeline_checkpoint(struct pipeline *pipeline, uint64_t time_ns);
 
+/* Once, before the first event. */
+int pipeline_begin(struct pipeline *pipeline, uint64_t time_ns);
+
 /* A record that no event makes, straight into the log and the report. */
 int pipeline_put(struct pipeline *pipeline, const struct txtrace_record *record);
+
+/* Of a flight recorder: writes what it keeps, and behind it why, and the summary. The names of the code that it tells of are in it. */
+int pipeline_dump(struct pipeline *pipeline, const struct txtrace_record *why, const struct txtrace_record *summary);
+
+/* After that, unless nothing more comes: what the next file needs to be read alone. */
+int pipeline_go_on(struct pipeline *pipeline);
 
 /* Handles all that is left; spans that are open are cut off at end_ns. */
 int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/sched_mode.h"
+#include "base/units.h"
 #include "record/log_place.h"
 #include "record/messages.h"
 
@@ -57,6 +59,50 @@ static int take_cgroup(void *values, const char *value, const char **complaint)
 	struct record_options *options = values;
 
 	return take_word(options->targets.cgroups, &options->targets.cgroup_cnt, value, complaint);
+}
+
+static int take_label(void *values, const char *value, const char **complaint)
+{
+	struct record_options *options = values;
+
+	return take_word(options->choices.labels, &options->choices.label_cnt, value, complaint);
+}
+
+static int take_sample(void *values, const char *value, const char **complaint)
+{
+	*complaint = "one of so many, as in 1/100";
+	return span_choices_take_sample(&((struct record_options *)values)->choices, value);
+}
+
+static int take_flight(void *values, const char *value, const char **complaint)
+{
+	*complaint = "a size of at least 1M, a time, or both: 64M, 30s, 64M,30s";
+	return flight_rules_take_size(&((struct record_options *)values)->flight, value);
+}
+
+static int take_trigger(void *values, const char *value, const char **complaint)
+{
+	struct flight_rules *flight = &((struct record_options *)values)->flight;
+
+	*complaint = !*value ? "a rule that is not empty" : "no more than 16 rules";
+	if (!*value || flight->text_cnt == FLIGHT_RULE_MAX)
+		return -EINVAL;
+	flight->texts[flight->text_cnt++] = value;
+	return 0;
+}
+
+static int take_trigger_max(void *values, const char *value, const char **complaint)
+{
+	*complaint = "so many in a time (at most 1000), as in 10/h; also /s, /m, /d; 0: any number";
+	return flight_rules_take_max(&((struct record_options *)values)->flight, value);
+}
+
+static int take_dump(void *values, const char *value, const char **complaint)
+{
+	struct record_options *options = values;
+
+	*complaint = "the pid of a txtrace-bpf that runs with --flight";
+	return units_parse_u64(value, &options->dump_pid) || !options->dump_pid || options->dump_pid > INT_MAX ? -EINVAL : 0;
 }
 
 static const char *const unwinds[] = { [STACK_UNWIND_DWARF] = "dwarf", [STACK_UNWIND_FRAME_POINTERS] = "frame-pointers", NULL };
@@ -116,6 +162,26 @@ static const struct option_spec specs[] = {
 	OPTION("irq", 0, OPTION_FLAG, NULL,
 	       "tell what interrupts and softirqs take of the time on a CPU, as a part of its own; costs a little at each interrupt of the machine",
 	       FIELD(wants_irq)),
+	OPTION("sched", 0, OPTION_CHOICE, "MODE",
+	       "what to tell of the scheduler (default timeline); ledger: only the accounts of spans, nothing is written per switch; off: nothing, spans "
+	       "have their wall time",
+	       FIELD(sched), .choices = sched_mode_names),
+	OPTION_GROUP("which spans (what is left out is counted; its time stays with its parents)"),
+	OPTION("sample", 0, OPTION_CALL, "1/N", "one of N transactions, with all their spans: by the id of the root, or by the key", 0, .call = take_sample),
+	OPTION("label", 0, OPTION_CALL, "GLOB", "only spans whose label matches (may be given several times)", 0, .call = take_label),
+	OPTION("min-duration", 0, OPTION_DURATION, "TIME", "only spans that last so long: 5ms", FIELD(choices.min_duration_ns)),
+	OPTION_GROUP("flight recorder: nothing is written before a trigger"),
+	OPTION("flight", 0, OPTION_CALL, "SIZE|TIME",
+	       "keep the last part of the log in memory: 64M, 30s (in at most 256M), or 64M,30s; a trigger writes it to a file of its own", 0,
+	       .call = take_flight),
+	OPTION("trigger", 0, OPTION_CALL, "RULE",
+	       "a span that is a trigger, as in 'label=commit and wall>50ms' (may be given several times); exit: the end of the recording (the default). "
+	       "SIGUSR1 and --dump always are",
+	       0, .call = take_trigger),
+	OPTION("trigger-after", 0, OPTION_DURATION, "TIME", "go on for TIME before it is written (default 0)", FIELD(flight.after_ns)),
+	OPTION("trigger-max", 0, OPTION_CALL, "N/h", "spans trigger at most N files an hour; also /s, /m, /d (default 10/h; 0: any number)", 0,
+	       .call = take_trigger_max),
+	OPTION("dump", 0, OPTION_CALL, "PID", "record nothing: let the txtrace-bpf PID, which runs with --flight, write what it has", 0, .call = take_dump),
 	OPTION_GROUP("programs that were never changed"),
 	OPTION("span", 0, OPTION_CALL, "LABEL=BEGIN..END[,key=KEY][,tag=TAG][,parent=PARENT]",
 	       "spans from USDT probes (PROVIDER:PROBE) or functions (uprobe:BINARY:SYMBOL, uretprobe:BINARY:SYMBOL); several with |; see txtrace-bpf(1)", 0,
@@ -187,6 +253,9 @@ static const struct option_example examples[] = {
 	{ "sudo txtrace-bpf --exe /usr/sbin/server -f", "trace all processes of a server that run and those to come, with their children, until Ctrl-C" },
 	{ "sudo txtrace-bpf --cgroup /sys/fs/cgroup/system.slice/app.service", "trace a service" },
 	{ "txtrace-bpf --list $(pidof server)", "what could be traced there" },
+	{ "sudo txtrace-bpf -p $(pidof server) --flight 64M --trigger 'label=commit and wall>50ms'",
+	  "keep the last 64 MiB in memory, and a file of each slow commit" },
+	{ "sudo txtrace-bpf -p $(pidof server) --sched ledger --sample 1/100", "accounts of one transaction of a hundred, at the least cost" },
 	{ "sudo txtrace-bpf --check", "does it work here? what is missing?" },
 	{ "sudo txtrace-bpf -p $(pgrep -n postgres) --preset postgresql", "trace a program that was never changed, by its own probes" },
 	{ "txtrace report app.txtrace", "read the log afterwards, without root" },
@@ -200,7 +269,7 @@ static const char *const notes[] = {
 };
 
 static const char *const usages[] = { "-p PID[,PID…]",	 "--comm NAME | --exe PATH | --cgroup PATH | -a", "-- COMMAND [ARGUMENT…]",
-				      "--list PID|FILE", "--check",					 NULL };
+				      "--list PID|FILE", "--check", "--dump PID", NULL };
 
 static const struct options options = {
 	.program = "txtrace-bpf",
@@ -223,6 +292,8 @@ static void set_defaults(struct record_options *values, int argc, char **argv)
 		.limits = { .rotate_bytes = DEFAULT_ROTATE_BYTES, .keep_cnt = DEFAULT_KEEP },
 		.queue_size_bytes = DEFAULT_QUEUE_BYTES,
 		.compress = LOG_CODEC_ZSTD,
+		.choices = { .sample_rate = 1 },
+		.flight = FLIGHT_RULES_DEFAULTS,
 		.stack_rate = DEFAULT_STACK_RATE,
 		.argc = argc,
 		.argv = argv,
@@ -236,14 +307,22 @@ static const char *find_conflict(const struct record_options *values, const stru
 
 	if (result->command && !result->command_cnt)
 		return "there is no command behind '--'; see txtrace-bpf --help";
-	if (values->list)
+	if (values->list || values->dump_pid)
 		return NULL;
+	if (!values->flight.max_bytes && (values->flight.text_cnt || values->flight.after_ns))
+		return "--trigger and --trigger-after are for --flight, which says how much is kept, as in --flight 64M";
 	if (values->wants_json && !values->wants_check)
 		return "--json is for --check; txtrace report --json tells of a log";
 	if (values->wants_check)
 		return has_target || values->command ? "--check traces nothing; give it neither a process nor a command" : NULL;
 	if (values->command && has_target)
 		return "processes (-p, --comm, --exe, --cgroup, -a) and a command (--) cannot be traced at once; give one of them";
+	if (values->stacks.off_cpu && values->sched != SCHED_TIMELINE)
+		return "--stacks off-cpu are stacks of switches, which only --sched timeline tells of";
+	if (values->stacks.on_cpu && values->sched == SCHED_NONE)
+		return "--stacks on-cpu need the clocks, which --sched off does not have";
+	if (values->wants_irq && values->sched == SCHED_NONE)
+		return "--irq takes interrupts from the time on a CPU, which --sched off does not know; leave one of them away";
 	if (!values->command && !has_target)
 		return "nothing to trace; give a process (-p PID) or a command (-- COMMAND), see txtrace-bpf --help";
 	return NULL;
@@ -270,6 +349,9 @@ static bool parse_stacks(struct record_options *values)
 
 static const char *parse(struct record_options *values, int argc, char **argv, struct options_result *result)
 {
+	const char *complaint;
+	struct error error;
+
 	set_defaults(values, argc, argv);
 	if (options_parse(&options, argc, argv, values, result))
 		return result->error;
@@ -278,7 +360,12 @@ static const char *parse(struct record_options *values, int argc, char **argv, s
 	if (!parse_stacks(values))
 		return "--stacks takes off-cpu, on-cpu, or off-cpu,on-cpu";
 	values->command = result->command;
-	return find_conflict(values, result);
+	complaint = find_conflict(values, result);
+	if (!complaint && flight_rules_parse(&values->flight, &error)) {
+		snprintf(result->error, sizeof(result->error), "%s", error.text);
+		return result->error;
+	}
+	return complaint;
 }
 
 bool record_options_parse(struct record_options *values, int argc, char **argv, int *status)
@@ -360,6 +447,7 @@ void record_options_append_unlike(const struct record_options *before, const str
 
 void record_options_release(struct record_options *values)
 {
+	flight_rules_release(&values->flight);
 	free(values->config.text);
 	values->config = (struct option_file){ 0 };
 }

@@ -11,6 +11,8 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "log/write/log_writer.h"
+#include "record/flight_rules.h"
+#include "record/span_choices.h"
 
 #define FOREIGN_OPTION_MAX 64
 
@@ -53,6 +55,9 @@ struct record_options {
 	bool is_without_futex_names;
 	bool wants_fast_probes;
 	bool wants_irq;
+	unsigned int sched;   /* enum sched_mode */
+	struct span_choices choices;
+	struct flight_rules flight;
 	bool wants_check;
 	bool wants_json; /* only with it */
 	struct option_file config; /* its text belongs to the options */
@@ -60,6 +65,7 @@ struct record_options {
 	const char *metrics_file;  /* NULL: none */
 	unsigned int messages;     /* enum message_format */
 	bool is_quiet;
+	uint64_t dump_pid;    /* 0: record; else let that recorder write what it has */
 	bool is_unconfined;
 	const char *list;     /* NULL: record; else a pid or a file: tell what can be traced there */
 	struct foreign_options foreign;

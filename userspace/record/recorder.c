@@ -14,6 +14,7 @@
 #include "attach/attach.h"
 #include "attach/fd_name.h"
 #include "attach/invoking_user.h"
+#include "record/capture_limits.h"
 #include "record/capture_start.h"
 #include "record/foreign_spans.h"
 #include "record/recorder_internal.h"
@@ -40,6 +41,8 @@ static int open_signals(struct recorder *recorder, struct error *error)
 	sigaddset(&signals, SIGTERM);
 	if (!is_ignored(SIGHUP))
 		sigaddset(&signals, SIGHUP);
+	if (recorder->options->flight.max_bytes)
+		sigaddset(&signals, SIGUSR1); /* blocked: by this txtrace-bpf --dump knows who understands it */
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	recorder->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (recorder->signal_fd >= 0)
@@ -81,6 +84,8 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 	struct kernel_side_options options = {
 		.features = &recorder->features,
 		.wants_interrupts = recorder->options->wants_irq,
+		.sched = recorder->options->sched,
+		.choices = &recorder->options->choices,
 		.rules = &recorder->options->targets,
 		.has_foreign = recorder->foreign,
 		.names_futexes = !recorder->options->is_without_futex_names,
@@ -122,18 +127,20 @@ static int open_log(struct recorder *recorder, struct error *error)
 		.is_sync = options->is_sync,
 		.keeps_older = true,
 		.limits = options->limits,
+		.flight = { .max_bytes = options->flight.max_bytes, .span_ns = options->flight.span_ns },
 		.result = &recorder->result.log,
 	};
 	struct txtrace_log_info info;
 	bool is_one = target_set_named_cnt(recorder->targets) == 1 && !target_rules_want_every_process(&options->targets);
-	struct text command = { 0 };
-	char text[128];
+	struct text command = { 0 }, how = { 0 };
 	int err;
 
-	snprintf(text, sizeof(text), "%s, %zu rings", options->command ? "launched" : "attached", recorder->ring_cnt);
+	text_append_format(&how, "%s, %zu rings", options->command ? "launched" : "attached", recorder->ring_cnt);
+	capture_limits_append(&how, options);
 	target_start_describe(recorder, &command);
-	capture_start_fill(&info, is_one ? (uint32_t)target_pid(target_set_named(recorder->targets, 0)) : 0, text_string(&command), text);
+	capture_start_fill(&info, is_one ? (uint32_t)target_pid(target_set_named(recorder->targets, 0)) : 0, text_string(&command), text_string(&how));
 	text_release(&command);
+	text_release(&how);
 	err = log_writer_open(&recorder->log, recorder->log_path, &info, &log);
 	if (err)
 		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output, strerror(-err));
@@ -191,11 +198,19 @@ static int open_service(struct recorder *recorder, struct error *error)
 
 static int read_label(void *context, uint32_t tgid, uint64_t address, struct event_text *label)
 {
-	const struct recorder *recorder = context;
+	struct recorder *recorder = context;
+	int err = 0;
 
-	if (recorder->foreign && foreign_plan_label(recorder->foreign, address, label))
-		return 0;
-	return program_memory_label(recorder->memory, tgid, address, label);
+	if (!recorder->foreign || !foreign_plan_label(recorder->foreign, address, label))
+		err = program_memory_label(recorder->memory, tgid, address, label);
+	if (!err)
+		kernel_filter_see_label(recorder->filter, tgid, address, label);
+	return err;
+}
+
+static bool wants_label(void *context, const struct event_text *label)
+{
+	return span_choices_want_label(context, label);
 }
 
 static int open_pipeline(struct recorder *recorder, struct error *error)
@@ -204,6 +219,8 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.lane_cnt = recorder->ring_cnt,
 		.labels = { .read = read_label },
 		.read_object = fd_name_read,
+		.sched = recorder->options->sched,
+		.filter = { .min_duration_ns = recorder->options->choices.min_duration_ns },
 		.stacks = recorder->stacks,
 		.log = recorder->log,
 		.stream = recorder->stream,
@@ -217,9 +234,16 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 
 	recorder->memory = program_memory_new();
 	options.labels.context = recorder;
-	recorder->pipeline = recorder->memory ? pipeline_new(&options) : NULL;
+	if (recorder->options->choices.label_cnt) {
+		options.filter.wants_label = wants_label;
+		options.filter.context = (void *)&recorder->options->choices;
+	}
+	recorder->filter = kernel_filter_new(recorder->kernel, &recorder->options->choices);
+	if (recorder->options->flight.max_bytes)
+		options.flight = recorder->flight = flight_recorder_new(&recorder->options->flight);
+	recorder->pipeline = recorder->memory && recorder->filter && !recorder->flight == !recorder->options->flight.max_bytes ? pipeline_new(&options) : NULL;
 	recorder->watermarks = calloc(recorder->ring_cnt, sizeof(*recorder->watermarks));
-	if (recorder->pipeline && recorder->watermarks)
+	if (recorder->pipeline && recorder->watermarks && !pipeline_begin(recorder->pipeline, capture_now_ns()))
 		return 0;
 	error_set(error, "not enough memory to record");
 	return -ENOMEM;
@@ -372,6 +396,8 @@ void recorder_close(struct recorder *recorder)
 	foreign_plan_free(recorder->foreign);
 	code_stacks_free(recorder->stacks);
 	program_memory_free(recorder->memory);
+	kernel_filter_free(recorder->filter);
+	flight_recorder_free(recorder->flight);
 	log_writer_abort(recorder->log);
 	if (recorder->stream)
 		fclose(recorder->stream);

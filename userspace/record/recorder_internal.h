@@ -10,6 +10,8 @@
 #include "record/attach_watch.h"
 #include "record/confinement.h"
 #include "record/cost_meter.h"
+#include "record/flight_recorder.h"
+#include "record/kernel_filter.h"
 #include "record/kernel_side.h"
 #include "record/pipeline.h"
 #include "record/privileges.h"
@@ -48,6 +50,10 @@ struct recorder {
 	struct foreign_plan *foreign; /* NULL: marks of txtrace alone */
 	struct attach *attach;
 	struct attach_watch *watch;
+	struct kernel_filter *filter;
+	struct flight_recorder *flight; /* NULL: the log is written as it comes */
+	uint64_t told_dump_cnt;
+	uint64_t told_missed_cnt;
 	struct log_writer *log;
 	char log_path[PATH_MAX];
 	FILE *stream;
@@ -87,6 +93,15 @@ int recorder_on_turn(void *context, uint64_t time_ns);
 
 /* For the pipeline: what tracing has cost goes into the file that ends. */
 int recorder_tell_costs(void *context, uint64_t time_ns);
+
+/* What is in the flight recorder's memory goes into a file, if its time has come; and what is to be said of that. 0 or a negative errno. */
+int recorder_fly(struct recorder *recorder, uint64_t now_ns);
+
+/* The same at the end; summary: that of the recording. */
+int recorder_land(struct recorder *recorder, const struct txtrace_record *summary);
+
+/* The recorder's own counts, as far as it has come. */
+void recorder_summarize(struct recorder *recorder, struct txtrace_summary *summary, uint64_t now_ns);
 
 /* What a target has mapped, for the names of their code. */
 void recorder_look_at_code(void *recorder, uint32_t pid);

@@ -8,6 +8,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/units.h"
+#include "record/capture_limits.h"
 #include "record/capture_start.h"
 #include "record/kernel_targets.h"
 #include "record/foreign_spans.h"
@@ -46,6 +48,7 @@ int recorder_on_process(void *context, const struct event *event)
 
 	if (is_copy_of_parent(recorder, event))
 		err = program_memory_note_fork(recorder->memory, event->process.parent_tgid, event->tgid, event->process.start_ns);
+	kernel_filter_see_process(recorder->filter, event);
 	if (!err || err == -ENOMEM) /* a limit that is met there costs labels, and is counted there */
 		err = target_set_see(recorder->targets, event);
 	if (event->process.change == WIRE_PROCESS_EXITED || event->process.change == WIRE_PROCESS_LEFT)
@@ -124,7 +127,7 @@ int recorder_drain(struct recorder *recorder)
 	return err ? err : pipeline_run(recorder->pipeline);
 }
 
-static void fill_summary(struct recorder *recorder, struct txtrace_summary *summary, uint64_t now_ns)
+void recorder_summarize(struct recorder *recorder, struct txtrace_summary *summary, uint64_t now_ns)
 {
 	struct loss_totals losses;
 	struct pipeline_stats *stats = &recorder->result.pipeline;
@@ -140,6 +143,8 @@ static void fill_summary(struct recorder *recorder, struct txtrace_summary *summ
 		.late_cnt = stats->merge.late_cnt,
 	};
 	memcpy(summary->anomaly_cnt, stats->attribution.anomaly_cnt, sizeof(summary->anomaly_cnt));
+	memcpy(summary->left_out_cnt, stats->attribution.left_out_cnt, sizeof(summary->left_out_cnt));
+	kernel_filter_count(kernel_side_counters(recorder->kernel), WIRE_CPU_MAX, summary->left_out_cnt);
 }
 
 void recorder_look(void *context, struct metrics_figures *figures)
@@ -147,7 +152,7 @@ void recorder_look(void *context, struct metrics_figures *figures)
 	struct recorder *recorder = context;
 	const struct pipeline_stats *stats = &recorder->result.pipeline;
 
-	fill_summary(recorder, &figures->summary, capture_now_ns());
+	recorder_summarize(recorder, &figures->summary, capture_now_ns());
 	figures->start_realtime_ns = recorder->begin_realtime_ns;
 	figures->undecodable_cnt = stats->undecodable_cnt;
 	figures->open_span_cnt = stats->attribution.open_span_cnt;
@@ -275,6 +280,10 @@ static bool wants_stop(struct recorder *recorder)
 			read_options_again(recorder);
 			continue;
 		}
+		if (signal.ssi_signo == SIGUSR1) {
+			flight_recorder_request(recorder->flight, capture_now_ns());
+			continue;
+		}
 		if (!recorder->options->command || recorder->signal_cnt++)
 			return true;
 		if (signal.ssi_signo != SIGINT)
@@ -347,6 +356,8 @@ static int loop(struct recorder *recorder)
 			err = pipeline_tick(recorder->pipeline);
 		if (!err)
 			err = flush(recorder, now_ns);
+		if (!err && recorder->flight)
+			err = recorder_fly(recorder, now_ns);
 		if (!err)
 			err = log_writer_error(recorder->log);
 	}
@@ -389,13 +400,16 @@ static int finish(struct recorder *recorder)
 		err = pipeline_finish(recorder->pipeline, end_ns);
 	target_set_stats(recorder->targets, &targets);
 	recorder->result.process_cnt = targets.joined_cnt;
-	fill_summary(recorder, &summary.summary, end_ns);
+	recorder_summarize(recorder, &summary.summary, end_ns);
 	if (!err)
 		err = recorder_tell_costs(recorder, last_ns(recorder, end_ns));
 	recorder->result.costs = *cost_meter_sums(recorder->costs);
+	recorder->result.costs.has_silent_runs = capture_limits_have_silent_runs(recorder->options);
 	recorder->result.summary = summary.summary;
 	recorder->result.duration_ns = end_ns - recorder->begin_ns;
-	return err ? err : pipeline_put(recorder->pipeline, &summary);
+	if (err)
+		return err;
+	return recorder->flight ? recorder_land(recorder, &summary) : pipeline_put(recorder->pipeline, &summary);
 }
 
 /* err: what happened until now. */
@@ -439,6 +453,11 @@ static void tell_start(const struct recorder *recorder)
 		{ "attach_us", NULL, recorder->start.attach_us },
 	};
 
+	char bytes[UNITS_SIZE];
+
+	if (recorder->flight)
+		messages_say(recorder->messages, MESSAGE_INFO, "flight", "keeps the last part of the log in memory, at most %s, until there is a trigger",
+			     units_format_size(bytes, recorder->options->flight.max_bytes));
 	if (recorder->messages->format == MESSAGES_JSON)
 		messages_tell(recorder->messages, MESSAGE_INFO, "start", fields, sizeof(fields) / sizeof(fields[0]), "recording");
 }

@@ -446,6 +446,11 @@ const struct cost_row *cost_report_row(const struct cost_report *report, size_t 
 	return idx < report->row_cnt ? &report->rows[idx] : &report->rest;
 }
 
+void cost_report_see_capture(struct cost_report *report, const struct txtrace_log_info *info)
+{
+	cost_sums_see_capture(&report->sums, info);
+}
+
 const struct cost_sums *cost_report_sums(const struct cost_report *report)
 {
 	return &report->sums;

@@ -33,6 +33,8 @@ struct cost_report;
 struct cost_report *cost_report_new(uint64_t memory_max_bytes); /* 0: COST_REPORT_MEMORY_BYTES. NULL: no memory */
 void cost_report_free(struct cost_report *report); /* NULL is allowed */
 
+void cost_report_see_capture(struct cost_report *report, const struct txtrace_log_info *info);
+
 /* is_wanted: of a span, whether it has a row; its events count for others in any case. 0 or -ENOMEM. */
 int cost_report_add(struct cost_report *report, const struct txtrace_record *record, bool is_wanted);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analyze/capture_scope.h"
 #include "base/saturating.h"
 
 const char *const cost_class_names[COST_CLASS_COUNT] = {
@@ -107,8 +108,18 @@ uint64_t cost_sums_total_ns(const struct cost_sums *sums)
 	return ps / 1000;
 }
 
+void cost_sums_see_capture(struct cost_sums *sums, const struct txtrace_log_info *info)
+{
+	struct capture_scope scope;
+
+	capture_scope_read(&scope, info);
+	sums->has_silent_runs = capture_scope_has_silent_runs(&scope);
+}
+
 bool cost_sums_is_whole(const struct cost_sums *sums)
 {
+	if (sums->has_silent_runs)
+		return false;
 	for (enum cost_class of = 0; of < COST_CLASS_COUNT; of++) {
 		struct cost_price price = cost_sums_price(sums, of);
 

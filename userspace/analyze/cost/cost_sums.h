@@ -46,6 +46,7 @@ struct cost_sums {
 	uint64_t cpu_ns;
 	uint64_t ring_bytes;
 	uint64_t log_bytes;
+	bool has_silent_runs; /* programs also ran and sent nothing, as it was asked for: that is in no figure */
 };
 
 /* All zero to begin with. */
@@ -67,7 +68,10 @@ uint64_t cost_sums_cost_ps(const struct cost_sums *sums, enum cost_class of, uin
 /* All events of all classes. */
 uint64_t cost_sums_total_ns(const struct cost_sums *sums);
 
-/* Whether all that is in the total was known: each class that has events has both parts. */
+/* From the header of the log: whether there were runs that nothing tells of. */
+void cost_sums_see_capture(struct cost_sums *sums, const struct txtrace_log_info *info);
+
+/* Whether the total is all that there was: each class that has events has both parts, and no program ran silently. */
 bool cost_sums_is_whole(const struct cost_sums *sums);
 
 #endif

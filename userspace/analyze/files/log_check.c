@@ -228,10 +228,11 @@ static void tell_thread(struct log_check *check, const struct txtrace_thread *th
 
 /* ---- records ---- */
 
-/* Checkpoints, losses, what was dropped and the summary are written when they become known. */
+/* Checkpoints, losses, what was dropped, triggers and the summary are written when they become known. */
 static bool has_an_order(uint32_t kind)
 {
-	return kind != TXTRACE_RECORD_OPEN_SPAN && kind != TXTRACE_RECORD_LOSS && kind != TXTRACE_RECORD_DROPPED && kind != TXTRACE_RECORD_SUMMARY;
+	return kind != TXTRACE_RECORD_OPEN_SPAN && kind != TXTRACE_RECORD_LOSS && kind != TXTRACE_RECORD_DROPPED && kind != TXTRACE_RECORD_TRIGGER &&
+	       kind != TXTRACE_RECORD_SUMMARY;
 }
 
 static void check_times(struct log_check *check, const struct txtrace_record *record, uint64_t begin_ns)

@@ -181,7 +181,7 @@ static int print_text(const struct view *view, const struct screen *screen)
 	if (cnt > 0)
 		err = print_rows(view, screen, cnt);
 	else
-		fputs("nobody waited\n", screen->file);
+		fprintf(screen->file, "%s\n", capture_no_waits(&view->input->info, "nobody waited"));
 	if (cnt < all_cnt)
 		fprintf(screen->file, "\n%s more with less blocked time: 'txtrace blocked --limit 0' shows them\n",
 			units_format_count(count, all_cnt - cnt));

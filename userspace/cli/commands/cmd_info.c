@@ -63,8 +63,12 @@ static void add_header(struct table *table, const struct txtrace_log_info *info)
 
 	text_append_format(&text, "txtrace log, version %u.%u", info->version_major, info->version_minor);
 	add(table, "format", text_string(&text));
+	text_clear(&text);
 	add(table, "recorder", info->recorder);
 	add(table, "options", info->options);
+	capture_append_scope(&text, info);
+	if (text.length > 2)
+		add(table, "scope", text_string(&text) + 2);
 	add(table, "command", info->command);
 	text_clear(&text);
 	text_append_format(&text, "%" PRIu32, info->pid);
@@ -257,6 +261,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	while (log_input_next(&input, &record)) /* the input counts them */
 		if (record.kind == TXTRACE_RECORD_COST)
 			cost_sums_add(&costs, &record.cost);
+	cost_sums_see_capture(&costs, &input.info);
 	err = values.wants_json ? print_json(cli, &input, &costs) : print_text(cli, &input, &costs);
 	return log_input_end(&input, err, "show");
 }

@@ -146,6 +146,7 @@ static int report_cost(struct cli *cli, const struct report_options *values, str
 	int err = collect(values, input, take_into_costs, report);
 
 	if (!err) {
+		cost_report_see_capture(report, &input->info);
 		cost_report_sort(report);
 		err = values->wants_json ? cost_json(cli, report, input, &view) : cost_print(cli, report, input, &view);
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyze/capture_scope.h"
 #include "base/units.h"
 
 #define WARNING "1;31"
@@ -38,6 +39,26 @@ static uint64_t duration_ns(const struct txtrace_log_info *info, const struct lo
 	return census->has_time && census->last_ns > info->start_monotonic_ns ? census->last_ns - info->start_monotonic_ns : 0;
 }
 
+void capture_append_scope(struct text *text, const struct txtrace_log_info *info)
+{
+	struct capture_scope scope;
+	char number[UNITS_SIZE];
+
+	capture_scope_read(&scope, info);
+	if (!scope.has_ledgers)
+		text_append(text, "; no timeline, no ledgers (--sched off)");
+	else if (!scope.has_timeline)
+		text_append(text, "; no timeline (--sched ledger)");
+	if (scope.sample_rate > 1)
+		text_append_format(text, "; 1 of %s transactions", units_format_count(number, scope.sample_rate));
+	if (scope.has_labels)
+		text_append(text, "; only some labels");
+	if (scope.min_duration_ns)
+		text_append_format(text, "; only spans of %s and more", units_format_duration(number, scope.min_duration_ns));
+	if (scope.is_flight)
+		text_append(text, "; from a flight recorder");
+}
+
 void capture_append_title(struct text *text, const struct txtrace_log_info *info, const struct log_census *census)
 {
 	char duration[UNITS_SIZE];
@@ -55,6 +76,7 @@ void capture_append_title(struct text *text, const struct txtrace_log_info *info
 	text_append(text, ", ");
 	capture_append_time(text, info, info->start_monotonic_ns);
 	text_append_format(text, ", for %s", units_format_duration(duration, duration_ns(info, census)));
+	capture_append_scope(text, info);
 }
 
 /* ---- losses, for people ---- */
@@ -131,6 +153,24 @@ static void add_count(struct table *table, const char *name, uint64_t cnt, const
 	text_release(&text);
 }
 
+static void add_left_out(struct table *table, const struct log_census *census)
+{
+	static const char *const names[TXTRACE_LEFT_OUT_COUNT] = {
+		[TXTRACE_LEFT_OUT_SAMPLE] = "spans not sampled",       [TXTRACE_LEFT_OUT_LABEL] = "of other labels",
+		[TXTRACE_LEFT_OUT_SHORT] = "too short",                [TXTRACE_LEFT_OUT_NO_ROOM] = "without room to remember them",
+		[TXTRACE_LEFT_OUT_MARK] = "other events of such spans",
+	};
+	struct text text = { 0 };
+	char count[UNITS_SIZE];
+
+	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)
+		if (census->summary.left_out_cnt[i])
+			text_append_format(&text, "%s%s %s", text.length ? ", " : "", units_format_count(count, census->summary.left_out_cnt[i]), names[i]);
+	if (text.length > 0)
+		add_row(table, TABLE_PLAIN, "left out", &text);
+	text_release(&text);
+}
+
 static void add_anomalies(struct table *table, const struct log_census *census)
 {
 	struct text text = { 0 };
@@ -181,6 +221,7 @@ void capture_add_losses(struct table *table, const struct log_census *census)
 	add_count(table, "clocks", census->summary.lost_clocks_cnt, "threads or events had no state clocks: their account is unknown");
 	add_count(table, "late", census->summary.late_cnt, "events came too late to be put in order");
 	add_count(table, "unbalanced", census->unbalanced_cnt, "ledgers do not add up: a bug of txtrace, please report it");
+	add_left_out(table, census);
 	add_anomalies(table, census);
 	add_damage(table, census);
 }
@@ -194,6 +235,33 @@ static void member_hex(struct json *json, const char *name, const uint8_t bytes[
 	for (unsigned int i = 0; i < 16; i++)
 		snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
 	json_member_text(json, name, hex);
+}
+
+const char *capture_no_waits(const struct txtrace_log_info *info, const char *sentence)
+{
+	struct capture_scope scope;
+
+	capture_scope_read(&scope, info);
+	return scope.has_timeline ? sentence : "who waited is not known: the log was recorded without a timeline (--sched)";
+}
+
+/* Only of a capture that lacks something. */
+static void scope_json(struct json *json, const struct txtrace_log_info *info)
+{
+	struct capture_scope scope;
+
+	capture_scope_read(&scope, info);
+	if (!capture_scope_is_limited(&scope))
+		return;
+	json_name(json, "scope");
+	json_object_begin(json);
+	json_member_bool(json, "has_timeline", scope.has_timeline);
+	json_member_bool(json, "has_ledgers", scope.has_ledgers);
+	json_member_u64(json, "sample_rate", scope.sample_rate);
+	json_member_u64(json, "min_duration_ns", scope.min_duration_ns);
+	json_member_bool(json, "has_all_labels", !scope.has_labels);
+	json_member_bool(json, "is_flight", scope.is_flight);
+	json_object_end(json);
 }
 
 void capture_json(struct json *json, const struct txtrace_log_info *info)
@@ -213,6 +281,7 @@ void capture_json(struct json *json, const struct txtrace_log_info *info)
 	json_member_text(json, "command", info->command);
 	json_member_text(json, "recorder", info->recorder);
 	json_member_text(json, "options", info->options);
+	scope_json(json, info);
 	json_member_u64(json, "start_monotonic_ns", info->start_monotonic_ns);
 	json_member_u64(json, "start_realtime_ns", info->start_realtime_ns);
 	json_object_end(json);
@@ -242,6 +311,18 @@ static void losses_json(struct json *json, const struct log_census *census)
 	json_object_end(json);
 }
 
+/* Only if something was. */
+static void left_out_json(struct json *json, const struct txtrace_summary *summary)
+{
+	if (!summary_has_left_out(summary))
+		return;
+	json_name(json, "left_out");
+	json_object_begin(json);
+	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)
+		json_member_u64(json, txtrace_left_out_name(i), summary->left_out_cnt[i]);
+	json_object_end(json);
+}
+
 static void incomplete_json(struct json *json, const struct log_census *census)
 {
 	json_member_bool(json, "complete", log_census_is_complete(census));
@@ -256,6 +337,7 @@ static void incomplete_json(struct json *json, const struct log_census *census)
 	for (unsigned int i = 0; i < TXTRACE_ANOMALY_COUNT; i++)
 		json_member_u64(json, txtrace_anomaly_name(i), census->summary.anomaly_cnt[i]);
 	json_object_end(json);
+	left_out_json(json, &census->summary);
 	json_member_u64(json, "unbalanced_ledgers", census->unbalanced_cnt);
 	json_name(json, "damage");
 	json_object_begin(json);

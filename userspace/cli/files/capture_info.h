@@ -12,6 +12,12 @@
 /* "2025-11-21 11:40:03.123 UTC": the wall clock at a monotonic time. */
 void capture_append_time(struct text *text, const struct txtrace_log_info *info, uint64_t monotonic_ns);
 
+/* "; no timeline (--sched ledger); 1 of 100 transactions": what the capture was told to leave out; nothing if it has all. */
+void capture_append_scope(struct text *text, const struct txtrace_log_info *info);
+
+/* What to say where there are no waits: the sentence, or that the log cannot have any. Static. */
+const char *capture_no_waits(const struct txtrace_log_info *info, const char *sentence);
+
 /* "bank (pid 42) on host, Linux 6.18 x86_64; 2025-11-21 11:40:03 UTC, 5.00 s" */
 void capture_append_title(struct text *text, const struct txtrace_log_info *info, const struct log_census *census);
 

@@ -287,7 +287,7 @@ int blame_print(const struct blame_view *view, const struct screen *screen)
 	fprintf(screen->file, "%s\n\n", text_string(&title));
 	text_release(&title);
 	if (all_cnt == 0) {
-		fputs("no span waited\n", screen->file);
+		fprintf(screen->file, "%s\n", capture_no_waits(view->info, "no span waited"));
 	} else {
 		err = print_matrix(view, screen, row_cnt);
 		fputc('\n', screen->file);

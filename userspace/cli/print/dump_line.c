@@ -287,6 +287,9 @@ static void add_summary(struct text *text, const struct txtrace_record *record)
 	add_u64(text, "late", summary->late_cnt);
 	for (unsigned int i = 0; i < TXTRACE_ANOMALY_COUNT; i++)
 		add_u64(text, txtrace_anomaly_name(i), summary->anomaly_cnt[i]);
+	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)
+		if (summary->left_out_cnt[i])
+			text_append_format(text, " left_out_%s=%" PRIu64, txtrace_left_out_name(i), summary->left_out_cnt[i]);
 }
 
 static void add_dropped(struct text *text, const struct txtrace_record *record)
@@ -388,6 +391,21 @@ static void add_process(struct text *text, const struct txtrace_record *record)
 	add_string(text, "command", &process->command);
 }
 
+static void add_trigger(struct text *text, const struct txtrace_record *record)
+{
+	const struct txtrace_trigger *trigger = &record->trigger;
+
+	add_u64(text, "time_ns", trigger->time_ns);
+	add_u64(text, "cause", trigger->cause);
+	add_u64(text, "pid", trigger->pid);
+	add_u64(text, "tid", trigger->tid);
+	add_u64(text, "span", trigger->span);
+	add_u64(text, "keyed", trigger->is_keyed);
+	add_u64(text, "missed", trigger->missed_cnt);
+	add_string(text, "rule", &trigger->rule);
+	add_string(text, "label", &trigger->label);
+}
+
 static void add_stack(struct text *text, const struct txtrace_record *record)
 {
 	const struct txtrace_stack *stack = &record->stack;
@@ -434,7 +452,7 @@ static void (*const kinds[TXTRACE_RECORD_KIND_COUNT])(struct text *text, const s
 	[TXTRACE_RECORD_CONTINUED] = add_continued, [TXTRACE_RECORD_STAY] = add_stay,
 	[TXTRACE_RECORD_OBJECT] = add_object,       [TXTRACE_RECORD_DAMAGE] = add_damage,
 	[TXTRACE_RECORD_COST] = add_cost,           [TXTRACE_RECORD_OTHER_RUN] = add_other_run,
-	[TXTRACE_RECORD_PROCESS] = add_process,
+	[TXTRACE_RECORD_PROCESS] = add_process,     [TXTRACE_RECORD_TRIGGER] = add_trigger,
 	[TXTRACE_RECORD_STACK] = add_stack,         [TXTRACE_RECORD_FRAMES] = add_frames,
 };
 

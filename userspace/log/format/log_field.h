@@ -173,7 +173,8 @@ enum summary_field {
 	SUMMARY_LOST_CLOCKS = 4,
 	SUMMARY_LATE = 5,
 	SUMMARY_ANOMALIES = 6, /* one for each */
-	SUMMARY_FIELD_COUNT = 6 + TXTRACE_ANOMALY_COUNT,
+	SUMMARY_LEFT_OUT = 6 + TXTRACE_ANOMALY_COUNT, /* one for each; since 1.1 */
+	SUMMARY_FIELD_COUNT = SUMMARY_LEFT_OUT + TXTRACE_LEFT_OUT_COUNT,
 };
 
 enum dropped_field {
@@ -181,7 +182,7 @@ enum dropped_field {
 	DROPPED_SINCE_LAST = 2,
 	DROPPED_BATCHES = 3,
 	DROPPED_RECORDS = 4, /* one for each kind, from kind 1 */
-	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_PROCESS,
+	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_TRIGGER,
 };
 
 enum continued_field {
@@ -281,8 +282,18 @@ enum process_flag {
 	PROCESS_FLAG_EXIT = 2,
 };
 
+enum trigger_field {
+	TRIGGER_CAUSE = 2,
+	TRIGGER_RULE = 3,
+	TRIGGER_LABEL = 4,
+	TRIGGER_KEYED = 5,
+	TRIGGER_MISSED = 6,
+	TRIGGER_SPAN = 7,
+	TRIGGER_FIELD_COUNT = 8,
+};
+
 /* Kinds that a file can hold; the reader's own DAMAGE is none. */
-#define LOG_KIND_COUNT (TXTRACE_RECORD_PROCESS + 1)
+#define LOG_KIND_COUNT (TXTRACE_RECORD_TRIGGER + 1)
 
 /* No kind of this version has more. */
 #define LOG_KNOWN_FIELD_MAX 32

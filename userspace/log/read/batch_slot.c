@@ -24,6 +24,7 @@ static const uint16_t kind_bytes[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_STAY] = KIND_BYTES(stay),
 	[TXTRACE_RECORD_STACK] = KIND_BYTES(stack),
 	[TXTRACE_RECORD_PROCESS] = KIND_BYTES(process),
+	[TXTRACE_RECORD_TRIGGER] = KIND_BYTES(trigger),
 };
 
 static inline size_t record_bytes(const struct txtrace_record *record)

@@ -22,8 +22,16 @@ static const char *const record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_CONTINUED] = "continued", [TXTRACE_RECORD_STAY] = "stay",
 	[TXTRACE_RECORD_OBJECT] = "object",       [TXTRACE_RECORD_DAMAGE] = "damage",
 	[TXTRACE_RECORD_COST] = "cost",           [TXTRACE_RECORD_OTHER_RUN] = "other_run",
-	[TXTRACE_RECORD_PROCESS] = "process",
+	[TXTRACE_RECORD_PROCESS] = "process",     [TXTRACE_RECORD_TRIGGER] = "trigger",
 	[TXTRACE_RECORD_STACK] = "stack",         [TXTRACE_RECORD_FRAMES] = "frames",
+};
+
+static const char *const left_out[TXTRACE_LEFT_OUT_COUNT] = {
+	[TXTRACE_LEFT_OUT_SAMPLE] = "sample",
+	[TXTRACE_LEFT_OUT_LABEL] = "label",
+	[TXTRACE_LEFT_OUT_SHORT] = "short",
+	[TXTRACE_LEFT_OUT_NO_ROOM] = "no_room",
+	[TXTRACE_LEFT_OUT_MARK] = "mark",
 };
 
 static const char *const anomalies[TXTRACE_ANOMALY_COUNT] = {
@@ -78,4 +86,9 @@ uint64_t txtrace_ledger_sum_ns(const struct txtrace_ledger *ledger)
 	sum = add_saturating(sum, ledger->detached_ns);
 	sum = add_saturating(sum, ledger->interrupt_ns);
 	return add_saturating(sum, ledger->unknown_ns);
+}
+
+const char *txtrace_left_out_name(unsigned int number)
+{
+	return number < LENGTH_OF(left_out) ? left_out[number] : NULL;
 }

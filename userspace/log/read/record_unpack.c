@@ -349,6 +349,23 @@ static bool unpack_open_span(struct record_unpacker *unpacker, const uint64_t *f
 	       unpack_id(unpacker, thread, fields + OPEN_SPAN_PARENT_SLOT, span->id, &span->parent);
 }
 
+static bool unpack_trigger(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+{
+	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
+	struct txtrace_trigger *trigger = &record->trigger;
+
+	if (!thread)
+		return false;
+	trigger->time_ns = unpacker->model.time_ns;
+	trigger->tid = thread->tid;
+	trigger->pid = thread->pid;
+	trigger->cause = (uint8_t)fields[TRIGGER_CAUSE];
+	trigger->is_keyed = fields[TRIGGER_KEYED];
+	trigger->missed_cnt = fields[TRIGGER_MISSED];
+	trigger->span = fields[TRIGGER_SPAN];
+	return unpack_text(unpacker, fields[TRIGGER_RULE], &trigger->rule) && unpack_name(unpacker, fields[TRIGGER_LABEL], &trigger->label);
+}
+
 static bool unpack_summary(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
 {
 	struct txtrace_summary *summary = &record->summary;
@@ -360,6 +377,7 @@ static bool unpack_summary(struct record_unpacker *unpacker, const uint64_t *fie
 	summary->lost_clocks_cnt = fields[SUMMARY_LOST_CLOCKS];
 	summary->late_cnt = fields[SUMMARY_LATE];
 	memcpy(summary->anomaly_cnt, fields + SUMMARY_ANOMALIES, sizeof(summary->anomaly_cnt));
+	memcpy(summary->left_out_cnt, fields + SUMMARY_LEFT_OUT, sizeof(summary->left_out_cnt));
 	return true;
 }
 
@@ -518,7 +536,7 @@ static const unpack_fn unpacks[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_CONTINUED] = unpack_continued, [TXTRACE_RECORD_STAY] = unpack_stay,
 	[TXTRACE_RECORD_OBJECT] = unpack_object,       [TXTRACE_RECORD_COST] = unpack_cost,
 	[TXTRACE_RECORD_OTHER_RUN] = unpack_other_run,
-	[TXTRACE_RECORD_PROCESS] = unpack_process,
+	[TXTRACE_RECORD_PROCESS] = unpack_process,     [TXTRACE_RECORD_TRIGGER] = unpack_trigger,
 	[TXTRACE_RECORD_STACK] = unpack_stack,         [TXTRACE_RECORD_FRAMES] = unpack_frames,
 };
 

@@ -19,6 +19,10 @@ struct log_batch {
 	uint64_t anchor_realtime_ns;
 	bool ends_file; /* what follows goes into the next file */
 
+	/* Of a flight recorder. */
+	bool begins_segment; /* definitions come first in it */
+	bool dumps;          /* with it, all that is in memory is written */
+
 	/* Tells how many spans of each label it holds; labels is for the visit. */
 	void (*visit_labels)(const void *labels, label_visitor visit, void *context);
 	const void *labels;
@@ -39,6 +43,7 @@ void log_store_set_limits(struct log_store *store, const struct file_series_limi
 int log_store_error(const struct log_store *store);
 uint64_t log_store_bytes(const struct log_store *store); /* in all files */
 uint64_t log_store_file_bytes(const struct log_store *store, uint32_t part); /* in the file of that part; 0: it is not there yet, or has ended */
+void log_store_flight_stats(const struct log_store *store, struct log_flight_stats *stats);
 uint64_t log_store_raw_bytes(const struct log_store *store); /* of the payloads put so far, before compression */
 
 /* Writes the index and gives the file its name; after an error, leaves what is there. Both free the store and fill result, if not NULL. */

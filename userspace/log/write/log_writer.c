@@ -12,6 +12,9 @@
 /* Large enough that a dictionary is paid for by many records, small enough for a CPU's second cache. */
 #define DEFAULT_BATCH_BYTES (384u << 10)
 
+/* A flight recorder's memory is given up by about so many parts of it. */
+#define FLIGHT_SEGMENTS 8
+
 struct log_writer {
 	struct log_writer_options options;
 	struct batch_encoder *encoder;
@@ -33,6 +36,7 @@ struct log_writer {
 	bool wants_part;          /* the next part shall begin */
 	bool wants_definitions;   /* those that were dropped shall come again */
 	bool is_through;          /* the last batch was not dropped */
+	bool begins_segment;      /* of a flight recorder: the next batch does */
 
 	struct txtrace_dropped dropped; /* in all */
 	struct txtrace_dropped untold;  /* of it, what no record that got through tells */
@@ -49,8 +53,15 @@ static void free_writer(struct log_writer *writer)
 }
 
 /* What is kept has room for the file that is written and one before it. */
-static void fit_limits(struct log_writer_limits *limits)
+static void fit_limits(struct log_writer_options *options)
 {
+	struct log_writer_limits *limits = &options->limits;
+
+	if (options->flight.max_bytes) {
+		limits->rotate_bytes = options->flight.max_bytes / FLIGHT_SEGMENTS;
+		limits->rotate_ns = options->flight.span_ns / FLIGHT_SEGMENTS;
+		return;
+	}
 	if (limits->keep_bytes && (!limits->rotate_bytes || limits->rotate_bytes > limits->keep_bytes / 2))
 		limits->rotate_bytes = limits->keep_bytes / 2;
 }
@@ -60,7 +71,7 @@ void log_writer_set_limits(struct log_writer *writer, const struct log_writer_li
 	const struct file_series_limits kept = { .file_cnt = limits->keep_cnt, .total_bytes = limits->keep_bytes };
 
 	writer->options.limits = *limits;
-	fit_limits(&writer->options.limits);
+	fit_limits(&writer->options);
 	log_store_set_limits(writer->store, &kept);
 }
 
@@ -75,7 +86,7 @@ int log_writer_open(struct log_writer **result, const char *path, const struct t
 	writer->options = *options;
 	if (!options->batch_bytes)
 		writer->options.batch_bytes = DEFAULT_BATCH_BYTES;
-	fit_limits(&writer->options.limits);
+	fit_limits(&writer->options);
 	writer->anchor_monotonic_ns = writer->part_begin_ns = info->start_monotonic_ns;
 	writer->anchor_realtime_ns = info->start_realtime_ns;
 	writer->part = info->part;
@@ -182,13 +193,21 @@ static void look_at_part(struct log_writer *writer)
 	writer->wants_part = writer->options.keeps_older && writer->has_content && (is_large || is_old);
 }
 
+enum batch_end {
+	ENDS_BATCH,
+	ENDS_FILE,
+	DUMPS,
+};
+
 /* Closes the batch and hands it on. Afterwards is_through tells whether it was dropped. */
-static int end_batch(struct log_writer *writer, bool ends_file)
+static int end_batch(struct log_writer *writer, enum batch_end end)
 {
 	struct log_batch batch = {
 		.anchor_monotonic_ns = writer->anchor_monotonic_ns,
 		.anchor_realtime_ns = writer->anchor_realtime_ns,
-		.ends_file = ends_file,
+		.ends_file = end == ENDS_FILE,
+		.begins_segment = writer->begins_segment,
+		.dumps = end == DUMPS,
 		.visit_labels = visit_encoder,
 		.labels = writer->encoder,
 	};
@@ -197,11 +216,13 @@ static int end_batch(struct log_writer *writer, bool ends_file)
 
 	batch_encoder_finish(writer->encoder, &batch.content);
 	batch_encoder_count(writer->encoder, record_cnts);
-	err = writer->thread ? store_thread_put(writer->thread, &batch, writer->waits) :
+	err = writer->thread ? store_thread_put(writer->thread, &batch, writer->waits || batch.dumps) :
 			       log_store_put(writer->store, &batch);
 	if (batch.content.last_ns > writer->last_ns)
 		writer->last_ns = batch.content.last_ns;
 	writer->is_through = !writer->thread || err != -EAGAIN;
+	if (writer->is_through)
+		writer->begins_segment = false;
 	if (writer->is_through)
 		writer->raw_bytes += batch.content.cuts[batch.content.cut_cnt - 1];
 	writer->has_content |= is_content(record_cnts);
@@ -220,7 +241,7 @@ static int end_batch(struct log_writer *writer, bool ends_file)
 static int flush_pending(struct log_writer *writer)
 {
 	if (!writer->err && writer->pending_cnt)
-		writer->err = end_batch(writer, false);
+		writer->err = end_batch(writer, ENDS_BATCH);
 	return writer->err;
 }
 
@@ -292,7 +313,7 @@ static int end_part(struct log_writer *writer)
 	}
 	writer->pending_cnt++;
 	if (!err)
-		err = end_batch(writer, true);
+		err = end_batch(writer, ENDS_FILE);
 	if (err || !writer->is_through)
 		return err;
 	writer->part++;
@@ -303,6 +324,44 @@ static int end_part(struct log_writer *writer)
 	return 0;
 }
 
+/* What comes next begins with definitions. */
+static void begin_segment(struct log_writer *writer)
+{
+	writer->part++;
+	writer->part_begin_ns = writer->anchor_monotonic_ns;
+	writer->part_raw_bytes = writer->raw_bytes;
+	writer->has_content = writer->wants_part = false;
+	writer->begins_segment = writer->wants_definitions = true;
+}
+
+static int end_segment(struct log_writer *writer)
+{
+	int err = flush_pending(writer);
+
+	if (!err && writer->is_through)
+		begin_segment(writer);
+	return err;
+}
+
+int log_writer_dump(struct log_writer *writer, const struct txtrace_record *last)
+{
+	int err = flush_pending(writer);
+
+	if (!err)
+		err = batch_encoder_add(writer->encoder, last);
+	if (err) {
+		writer->err = err;
+		return err;
+	}
+	writer->pending_cnt++;
+	writer->record_cnt++;
+	err = end_batch(writer, DUMPS);
+	if (!err)
+		begin_segment(writer);
+	writer->err = err;
+	return err;
+}
+
 int log_writer_turn(struct log_writer *writer)
 {
 	bool wants_definitions;
@@ -310,7 +369,7 @@ int log_writer_turn(struct log_writer *writer)
 	if (writer->err)
 		return writer->err;
 	if (writer->wants_part)
-		writer->err = end_part(writer);
+		writer->err = writer->options.flight.max_bytes ? end_segment(writer) : end_part(writer);
 	if (writer->err)
 		return writer->err;
 	wants_definitions = writer->wants_definitions && writer->is_through;
@@ -354,6 +413,11 @@ uint64_t log_writer_dropped_records(const struct log_writer *writer)
 void log_writer_drop_no_more(struct log_writer *writer)
 {
 	writer->waits = true;
+}
+
+void log_writer_flight_stats(const struct log_writer *writer, struct log_flight_stats *stats)
+{
+	log_store_flight_stats(writer->store, stats);
 }
 
 int log_writer_error(const struct log_writer *writer)

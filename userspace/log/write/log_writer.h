@@ -40,6 +40,15 @@ struct log_writer_limits {
 	uint64_t keep_bytes;   /* in them. A file is then at most half as large */
 };
 
+/*
+ * A flight recorder: nothing is written until log_writer_dump(), the last part is kept in memory (flight_ring.h); what is older than that
+ * goes, uncounted, as it should.
+ */
+struct log_writer_flight {
+	uint64_t max_bytes; /* of memory, compressed; 0: no flight recorder */
+	uint64_t span_ns;   /* what is older than this is not kept; 0: as much as there is room for */
+};
+
 /* 0 or false is the default of all. */
 struct log_writer_options {
 	enum log_codec codec;
@@ -51,6 +60,7 @@ struct log_writer_options {
 
 	bool keeps_older; /* what was called `path` gets a number (file_series.h) instead of being replaced */
 	struct log_writer_limits limits;
+	struct log_writer_flight flight; /* with it, rotation cuts the memory, and what is kept are the files of dumps; with keeps_older */
 
 	struct log_writer_result *result; /* filled by close and abort; may be NULL */
 };
@@ -77,6 +87,22 @@ bool log_writer_is_due(const struct log_writer *writer);
 
 /* Ends the file, if it is large or old enough. 1: the definitions are to be added now, as a file has begun or a batch that held some was dropped. */
 int log_writer_turn(struct log_writer *writer);
+
+/*
+ * Of a flight recorder: writes all that is in memory to a file of its own, complete, which takes the name of the log; what had that gets a
+ * number. The record is the last in it. Afterwards memory is empty, and a turn is due. Waits for room in the queue, not for the disk.
+ */
+int log_writer_dump(struct log_writer *writer, const struct txtrace_record *last);
+
+struct log_flight_stats {
+	uint64_t dump_cnt;    /* files that were written */
+	uint64_t dump_bytes;  /* in the last one */
+	uint64_t dump_first_ns; /* the least time in it */
+	uint64_t kept_bytes;  /* in memory now */
+	uint64_t cut_cnt;     /* batches that had to go though their segment stayed: definitions may be missing */
+};
+
+void log_writer_flight_stats(const struct log_writer *writer, struct log_flight_stats *stats);
 
 /*
  * The same moment on CLOCK_MONOTONIC and CLOCK_REALTIME, for the batches that are written from now on: a recorder sets it every second or so, that

@@ -7,8 +7,9 @@
 
 #include "log/format/ledger_basis.h"
 #include "log/format/varint.h"
-#include "log/write/tally_pack.h"
+#include "log/write/record_strings.h"
 #include "log/write/record_time.h"
+#include "log/write/tally_pack.h"
 
 #define THREAD_CAPACITY 16384u
 #define TEXT_CAPACITY 32768u
@@ -88,47 +89,6 @@ void record_packer_reset(struct record_packer *packer)
 	packer->model.time_ns = 0;
 }
 
-/* ---- the strings of a record ---- */
-
-struct record_strings {
-	const struct txtrace_string *names;
-	const struct txtrace_string *texts[2];
-};
-
-static struct record_strings strings_of(const struct txtrace_record *record)
-{
-	switch (record->kind) {
-	case TXTRACE_RECORD_SPAN:
-		return (struct record_strings){ &record->span.label, { &record->span.tag, &record->span.key } };
-	case TXTRACE_RECORD_WAKE:
-		return (struct record_strings){ &record->wake.waker_comm, { NULL, NULL } };
-	case TXTRACE_RECORD_THREAD:
-		return (struct record_strings){ &record->thread.comm, { NULL, NULL } };
-	case TXTRACE_RECORD_ATTRIBUTE:
-		return (struct record_strings){ &record->attribute.name, { &record->attribute.string, NULL } };
-	case TXTRACE_RECORD_INSTANT:
-		return (struct record_strings){ &record->instant.name, { NULL, NULL } };
-	case TXTRACE_RECORD_COUNTER:
-		return (struct record_strings){ &record->counter.name, { NULL, NULL } };
-	case TXTRACE_RECORD_LINK:
-		return (struct record_strings){ &record->link.name, { NULL, NULL } };
-	case TXTRACE_RECORD_OBJECT:
-		return (struct record_strings){ NULL, { &record->object.name, NULL } };
-	case TXTRACE_RECORD_FRAMES:
-		return (struct record_strings){ NULL, { &record->frames.names, NULL } };
-	case TXTRACE_RECORD_OTHER_RUN:
-		return (struct record_strings){ &record->other_run.comm, { NULL, NULL } };
-	case TXTRACE_RECORD_COST:
-		return (struct record_strings){ &record->cost.event, { NULL, NULL } };
-	case TXTRACE_RECORD_PROCESS:
-		return (struct record_strings){ &record->process.comm, { &record->process.exe, &record->process.command } };
-	case TXTRACE_RECORD_OPEN_SPAN:
-		return (struct record_strings){ &record->open_span.label, { &record->open_span.key, NULL } };
-	default:
-		return (struct record_strings){ NULL, { NULL, NULL } };
-	}
-}
-
 static bool has_room(const struct intern_strings *intern, size_t bytes)
 {
 	return intern->count + RECORD_ENTRIES_MAX <= intern->capacity && intern->byte_cnt + bytes <= intern->byte_capacity;
@@ -136,7 +96,7 @@ static bool has_room(const struct intern_strings *intern, size_t bytes)
 
 int record_packer_check(const struct record_packer *packer, const struct txtrace_record *record)
 {
-	const struct record_strings strings = strings_of(record);
+	const struct record_strings strings = record_strings_of(record);
 	size_t name_bytes = 0, text_bytes = 0;
 
 	if (record->kind >= LOG_KIND_COUNT || !kind_fields[record->kind].count)
@@ -551,6 +511,19 @@ static void pack_process(struct record_packer *packer, const struct txtrace_reco
 	fields[PROCESS_COMMAND] = pack_text(packer, &process->command);
 }
 
+static void pack_trigger(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_trigger *trigger = &record->trigger;
+
+	fields[FIELD_THREAD] = pack_thread(packer, trigger->tid, trigger->pid);
+	fields[TRIGGER_CAUSE] = trigger->cause;
+	fields[TRIGGER_RULE] = pack_text(packer, &trigger->rule);
+	fields[TRIGGER_LABEL] = pack_name(packer, &trigger->label);
+	fields[TRIGGER_KEYED] = trigger->is_keyed;
+	fields[TRIGGER_MISSED] = trigger->missed_cnt;
+	fields[TRIGGER_SPAN] = trigger->span;
+}
+
 static void pack_stack(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
 	const struct txtrace_stack *stack = &record->stack;
@@ -583,7 +556,7 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_CONTINUED] = pack_tally, [TXTRACE_RECORD_STAY] = pack_stay,
 	[TXTRACE_RECORD_OBJECT] = pack_object,       [TXTRACE_RECORD_COST] = pack_cost,
 	[TXTRACE_RECORD_OTHER_RUN] = pack_other_run,
-	[TXTRACE_RECORD_PROCESS] = pack_process,
+	[TXTRACE_RECORD_PROCESS] = pack_process,     [TXTRACE_RECORD_TRIGGER] = pack_trigger,
 	[TXTRACE_RECORD_STACK] = pack_stack,         [TXTRACE_RECORD_FRAMES] = pack_frames,
 };
 

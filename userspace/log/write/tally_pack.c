@@ -21,6 +21,7 @@ static void pack_summary(const struct txtrace_summary *summary, uint64_t *fields
 	fields[SUMMARY_LOST_CLOCKS] = summary->lost_clocks_cnt;
 	fields[SUMMARY_LATE] = summary->late_cnt;
 	memcpy(fields + SUMMARY_ANOMALIES, summary->anomaly_cnt, sizeof(summary->anomaly_cnt));
+	memcpy(fields + SUMMARY_LEFT_OUT, summary->left_out_cnt, sizeof(summary->left_out_cnt));
 }
 
 static void pack_dropped(const struct txtrace_dropped *dropped, uint64_t *fields)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which spans are recorded: one of so many transactions (--sample), those of certain labels (--label). Without either, nothing here is called and the
+ * verifier cuts it away.
+ *
+ * A transaction is recorded as a whole or not at all: of a span without a parent its process and id decide, of a child its parent's decision; of a keyed span
+ * the bytes of the key, so that every process decides alike. What is open and sampled is kept in a map, with the id that its children are to have as
+ * their parent: its own, or, of a span whose label is not wanted, that of the nearest one above it that is recorded. So the time of what is left
+ * out stays with the spans around it, and whatever is recorded has a recorded parent.
+ *
+ * Labels are known by their addresses, once the recorder has read them (span_labels). Until then spans pass, and the recorder leaves them out.
+ */
+#ifndef SPAN_FILTER_H
+#define SPAN_FILTER_H
+
+#include "vmlinux.h"
+#include "txtrace/event.h"
+
+#include <bpf/bpf_helpers.h>
+
+extern const volatile uint32_t cfg_sample_rate; /* one of so many; 1: all */
+extern const volatile bool cfg_filters_labels;
+
+struct span_name {
+	uint64_t id;
+	uint32_t tgid;
+	uint32_t padding;
+};
+
+static __always_inline bool span_filter_is_on(void)
+{
+	return cfg_sample_rate > 1 || cfg_filters_labels;
+}
+
+/* A span begins: is it recorded? *parent becomes the one that it is to be recorded with. */
+bool span_filter_begin(struct task_struct *task, uint64_t id, uint64_t label, uint64_t *parent);
+
+/* It is worked for, or something is said of it. */
+bool span_filter_has(uint64_t id);
+
+/* It ends. */
+bool span_filter_end(uint64_t id);
+
+/* key: WIRE_KEY_MAX bytes, filled up with zeros. is_begin: a span that is left out is counted. */
+bool span_filter_has_key(const uint64_t *key, bool is_begin);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "record/capture_start.h"
+#include "record/recorder_internal.h"
+
+#define LAG_NS (3 * TICK_MS * 1000000ull) /* what happened this long ago has been attributed, if the machine is not overloaded */
+
+static int write_file(struct recorder *recorder, const struct txtrace_record *summary)
+{
+	struct txtrace_record why;
+
+	flight_recorder_take(recorder->flight, &why);
+	return pipeline_dump(recorder->pipeline, &why, summary);
+}
+
+/* Files are written by another thread: they are told of when they are there. */
+static void tell_files(struct recorder *recorder, uint64_t now_ns)
+{
+	char bytes[UNITS_SIZE], duration[UNITS_SIZE];
+	struct log_flight_stats stats;
+	uint64_t missed_cnt = flight_recorder_missed_cnt(recorder->flight);
+
+	log_writer_flight_stats(recorder->log, &stats);
+	if (stats.dump_cnt != recorder->told_dump_cnt) {
+		const struct message_field fields[] = { { "log", recorder->log_path, 0 }, { "bytes", NULL, stats.dump_bytes } };
+
+		recorder->told_dump_cnt = stats.dump_cnt;
+		messages_tell(recorder->messages, MESSAGE_INFO, "dump", fields, sizeof(fields) / sizeof(fields[0]), "wrote %s, from %s ago on, to '%s'",
+			      units_format_size(bytes, stats.dump_bytes),
+			      units_format_duration(duration, now_ns > stats.dump_first_ns ? now_ns - stats.dump_first_ns : 0), recorder->log_path);
+	}
+	if (missed_cnt && !recorder->told_missed_cnt)
+		messages_say(recorder->messages, MESSAGE_WARNING, "triggers", "a trigger led to no file, as there had been too many: see --trigger-max");
+	recorder->told_missed_cnt = missed_cnt;
+}
+
+int recorder_fly(struct recorder *recorder, uint64_t now_ns)
+{
+	struct txtrace_record summary = { .kind = TXTRACE_RECORD_SUMMARY };
+	int err;
+
+	tell_files(recorder, now_ns);
+	if (!flight_recorder_is_due(recorder->flight, now_ns, LAG_NS))
+		return 0;
+	now_ns = capture_now_ns(); /* behind all that was taken meanwhile */
+	err = pipeline_checkpoint(recorder->pipeline, now_ns);
+	if (!err)
+		err = recorder_tell_costs(recorder, now_ns);
+	if (err)
+		return err;
+	recorder_summarize(recorder, &summary.summary, now_ns);
+	/* What was sent and has not been taken yet is in none of the counts: it is not in this file either. */
+	summary.summary.sent_cnt = summary.summary.received_cnt + summary.summary.lost_cnt;
+	err = write_file(recorder, &summary);
+	return err ? err : pipeline_go_on(recorder->pipeline);
+}
+
+int recorder_land(struct recorder *recorder, const struct txtrace_record *summary)
+{
+	if (flight_recorder_end(recorder->flight, summary->summary.time_ns))
+		return write_file(recorder, summary);
+	return pipeline_put(recorder->pipeline, summary);
+}
