@@ -227,7 +227,7 @@ struct txtrace_link {
 struct txtrace_loss {
 	uint64_t first_ns;
 	uint64_t last_ns;
-	uint32_t cpu;
+	uint32_t cpu;             /* 65535: not known which */
 	uint64_t span_event_cnt;  /* begin, end, tag, … of the program */
 	uint64_t sched_event_cnt; /* switches, wakeups, threads */
 };
