@@ -7,6 +7,7 @@
 #include "record/probe_listing.h"
 #include "record/record_options.h"
 #include "record/recorder.h"
+#include "record/repeat.h"
 
 enum {
 	STATUS_NOT_STARTED = 2,
@@ -55,6 +56,8 @@ int main(int argc, char **argv)
 	messages.is_quiet = options.is_quiet;
 	if (options.wants_check)
 		status = check_report_print(&options, stdout);
+	else if (options.repeat)
+		status = repeat_run(&options, &messages, record);
 	else
 		status = options.list ? list(options.list) : record(&options, &messages);
 	record_options_release(&options);

@@ -9,6 +9,7 @@
 
 #include "record/log_place.h"
 #include "record/messages.h"
+#include "record/repeat.h"
 
 #define FIELD(field) offsetof(struct record_options, field)
 
@@ -81,6 +82,14 @@ static const struct option_spec specs[] = {
 	OPTION("irq", 0, OPTION_FLAG, NULL,
 	       "tell what interrupts and softirqs take of the time on a CPU, as a part of its own; costs a little at each interrupt of the machine",
 	       FIELD(wants_irq)),
+	OPTION_GROUP("runs to compare"),
+	OPTION("repeat", 0, OPTION_U64, "N",
+	       "run and record the command N times, into new-001.txtrace and so on in the directory that -o names (default " REPEAT_PLACE_DEFAULT "), for "
+	       "txtrace diff",
+	       FIELD(repeat), .minimum = 1, .maximum = REPEAT_MAX),
+	OPTION("base", 0, OPTION_STRING, "COMMAND",
+	       "with --repeat: run COMMAND before each, into base-001.txtrace and so on. It is divided at blanks, with quotes as in a shell; no shell runs it",
+	       FIELD(base_text)),
 	OPTION_GROUP("the log"),
 	OPTION("rotate-size", 0, OPTION_SIZE, "SIZE", "go on in another file when one has SIZE (default 100M; 0: never)",
 	       FIELD(limits.rotate_bytes)),
@@ -125,6 +134,7 @@ static const struct option_example examples[] = {
 	{ "sudo txtrace-bpf -p $(pidof server) -o /var/log/app.txtrace --rotate-time 1h --keep-size 2G", "record on and on, in at most 2 GiB" },
 	{ "sudo txtrace-bpf --exe /usr/sbin/server -f", "trace all processes of a server that run and those to come, with their children, until Ctrl-C" },
 	{ "sudo txtrace-bpf --cgroup /sys/fs/cgroup/system.slice/app.service", "trace a service" },
+	{ "sudo txtrace-bpf --repeat 10 --base './app-before --fast' -- ./app --fast", "ten runs of each in turn, to compare" },
 	{ "txtrace-bpf --list $(pidof server)", "what could be traced there" },
 	{ "sudo txtrace-bpf --check", "does it work here? what is missing?" },
 	{ "txtrace report app.txtrace", "read the log afterwards, without root" },
@@ -138,7 +148,7 @@ static const char *const notes[] = {
 };
 
 static const char *const usages[] = { "-p PID[,PID…]",	 "--comm NAME | --exe PATH | --cgroup PATH | -a", "-- COMMAND [ARGUMENT…]",
-				      "--list PID|FILE", "--check",					 NULL };
+				      "--repeat N [--base COMMAND] -- COMMAND [ARGUMENT…]", "--list PID|FILE", "--check",					 NULL };
 
 static const struct options options = {
 	.program = "txtrace-bpf",
@@ -156,13 +166,27 @@ static const struct options options = {
 static void set_defaults(struct record_options *values, int argc, char **argv)
 {
 	*values = (struct record_options){
-		.output = LOG_PLACE_DEFAULT,
 		.limits = { .rotate_bytes = DEFAULT_ROTATE_BYTES, .keep_cnt = DEFAULT_KEEP },
 		.queue_size_bytes = DEFAULT_QUEUE_BYTES,
 		.compress = LOG_CODEC_ZSTD,
 		.argc = argc,
 		.argv = argv,
 	};
+}
+
+static const char *find_repeat_conflict(const struct record_options *values)
+{
+	const struct log_writer_limits *limits = &values->limits;
+
+	if (!values->repeat)
+		return values->base_text ? "--base is for --repeat; give it, too, to record runs of both in turn" : NULL;
+	if (!values->command)
+		return "--repeat runs a command; give it behind '--' (-- COMMAND)";
+	if (values->stream || values->metrics || values->metrics_file || values->config.path)
+		return "--stream, --metrics, --metrics-file and --config are for one recording, not for --repeat";
+	if (limits->rotate_bytes != DEFAULT_ROTATE_BYTES || limits->rotate_ns || limits->keep_cnt != DEFAULT_KEEP || limits->keep_bytes)
+		return "with --repeat each run has one log, which is kept: leave out --rotate-size, --rotate-time, --keep and --keep-size";
+	return NULL;
 }
 
 /* What goes together; NULL, or a sentence. */
@@ -182,18 +206,37 @@ static const char *find_conflict(const struct record_options *values, const stru
 		return "processes (-p, --comm, --exe, --cgroup, -a) and a command (--) cannot be traced at once; give one of them";
 	if (!values->command && !has_target)
 		return "nothing to trace; give a process (-p PID) or a command (-- COMMAND), see txtrace-bpf --help";
-	return NULL;
+	return find_repeat_conflict(values);
+}
+
+/* The words of --base; a run of --repeat has one log, however large. */
+static const char *prepare_repeat(struct record_options *values, struct options_result *result)
+{
+	struct error error = { "" };
+
+	if (!values->repeat)
+		return NULL;
+	values->limits = (struct log_writer_limits){ 0 };
+	if (!values->base_text || !word_list_split(&values->base, values->base_text, &error))
+		return NULL;
+	snprintf(result->error, sizeof(result->error), "the command of --base %s", error.text);
+	return result->error;
 }
 
 static const char *parse(struct record_options *values, int argc, char **argv, struct options_result *result)
 {
+	const char *complaint;
+
 	set_defaults(values, argc, argv);
 	if (options_parse(&options, argc, argv, values, result))
 		return result->error;
 	if (result->wants_help || result->wants_version)
 		return NULL;
 	values->command = result->command;
-	return find_conflict(values, result);
+	if (!values->output)
+		values->output = values->repeat ? REPEAT_PLACE_DEFAULT : LOG_PLACE_DEFAULT;
+	complaint = find_conflict(values, result);
+	return complaint ? complaint : prepare_repeat(values, result);
 }
 
 bool record_options_parse(struct record_options *values, int argc, char **argv, int *status)
@@ -275,6 +318,7 @@ void record_options_append_unlike(const struct record_options *before, const str
 
 void record_options_release(struct record_options *values)
 {
+	word_list_release(&values->base);
 	free(values->config.text);
 	values->config = (struct option_file){ 0 };
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/text.h"
+#include "base/word_list.h"
 #include "log/write/log_writer.h"
 
 struct record_options {
@@ -32,6 +33,9 @@ struct record_options {
 	unsigned int messages;     /* enum message_format */
 	bool is_quiet;
 	const char *list;     /* NULL: record; else a pid or a file: tell what can be traced there */
+	uint64_t repeat;      /* runs of the command, each into a log of its own; 0: one, as ever */
+	const char *base_text;
+	struct word_list base; /* its words; .argv NULL: there is no base */
 	int argc; /* what all of this was read from */
 	char **argv;
 	char *const *command; /* NULL: processes are given */
