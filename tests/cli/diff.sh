@@ -64,6 +64,13 @@ pairs() {
 	run 1 diff --pair never -f json $(runs a 8) -- $(runs b 8) && jq -e '.comparison.units == "runs"' "$tmp/out" >/dev/null
 }
 
+# Five pairs are too few for pairs, and enough for runs: auto takes what can tell; four are too few for either.
+few_pairs() {
+	told '.comparison.units == "runs"' a b 5 3 && told '.comparison.units == "pairs"' a b 4 3 || return
+	# shellcheck disable=SC2046
+	run 3 diff --pair always -f json $(runs a 5) -- $(runs b 5) && jq -e '.comparison.units == "pairs"' "$tmp/out" >/dev/null
+}
+
 repeatable() {
 	# shellcheck disable=SC2046
 	run 1 diff -f json $(runs base 6) -- $(runs slow 6) && mv "$tmp/out" "$tmp/first" && run 1 diff -f json $(runs base 6) -- $(runs slow 6) && cmp "$tmp/first" "$tmp/out" || return
@@ -104,6 +111,7 @@ check "a busy machine: it is said, and no regression" only_the_machine
 check "a run a side: windows of them, a weaker verdict" compare diff_windows 1 base slow 1
 check "three runs a side can't tell, and it says how many can" too_few
 check "runs that were recorded in turn are compared in pairs" pairs
+check "few pairs are compared as runs, if those can tell" few_pairs
 check "the same seed gives the same report" repeatable
 check "lower bounds are left out, and counted" compare diff_bounds 1 base bounds 6 -g 'lower_bounds < 1%; tx.on_cpu < +10%'
 check "gates: 0, 1, 2 and 3" gates

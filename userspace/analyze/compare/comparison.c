@@ -23,6 +23,16 @@ bool comparison_has_units(const struct run_set *set, double alpha, bool is_one_s
 	return cnt[0] >= 2 && cnt[1] >= 2 && permutation_least_p(cnt, set->is_paired, is_one_sided) <= alpha;
 }
 
+void comparison_part_few_pairs(struct run_set *set, double alpha)
+{
+	bool can_tell = comparison_has_units(set, alpha, false);
+
+	if (!set->is_paired || can_tell)
+		return;
+	set->is_paired = false;
+	set->is_paired = !comparison_has_units(set, alpha, false);
+}
+
 /* ---- each figure by itself ---- */
 
 static double what_matters(const struct comparison *comparison, const struct compared_figure *figure)

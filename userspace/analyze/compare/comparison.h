@@ -78,6 +78,9 @@ void comparison_release(struct comparison *comparison);
 /* The figure of a label; NULL: it was not compared. */
 const struct compared_figure *comparison_find(const struct comparison *comparison, uint32_t label, const struct metric *metric);
 
+/* Pairs that are too few for any verdict, of runs that apart are enough for one, are taken apart. */
+void comparison_part_few_pairs(struct run_set *set, double alpha);
+
 /* Enough units for a test of any figure at all. */
 bool comparison_has_units(const struct run_set *set, double alpha, bool is_one_sided);
 
