@@ -9,14 +9,16 @@ example() {
 	awk -v heading="## $1" '$0 == heading { below = 1; next } below && /^    / { print substr($0, 5); begun = 1; next } begun && $0 == "" { print ""; next } begun { exit }' docs/ci.md
 }
 
-# In the place of the recorder: txtrace-bpf -q -o LOG -- ./server-base …; what a run of the new server is like stands in the file `changes`.
+# In the place of the recorder: txtrace-bpf -q --repeat N -o DIR --base './server-base …' -- ./server-new …; what a run of the new server is like stands in the file `changes`.
 mkdir "$tmp/bin"
 cat >"$tmp/bin/txtrace-bpf" <<-END
 	#!/bin/bash
-	[ "\$1 \$2 \$4" = "-q -o --" ] || exit 2
-	number=\${3//[!0-9]/} changes=
-	[[ \$5 != *new ]] || { changes=\$(cat changes) number=1\$number; }
-	python3 "$PWD/tests/cli/make_run.py" --noise 0.002 --spans 200 --run \$number \$changes | "$make_log" "\$3"
+	[ "\$1 \$2 \$4 \$6 \$8" = "-q --repeat -o --base --" ] && [[ \$7 = ./server-base* && \$9 = ./server-new ]] || exit 2
+	mkdir -p "\$5"
+	for ((i = 1; i <= \$3; i++)); do
+		python3 "$PWD/tests/cli/make_run.py" --noise 0.002 --spans 200 --run \$i | "$make_log" "\$5/base-\$i.txtrace"
+		python3 "$PWD/tests/cli/make_run.py" --noise 0.002 --spans 200 --run 1\$i \$(cat changes) | "$make_log" "\$5/new-\$i.txtrace"
+	done
 END
 chmod +x "$tmp/bin/txtrace-bpf"
 ln -s "$txtrace" "$tmp/bin/txtrace"
@@ -40,7 +42,7 @@ are_yaml() {
 # Every txtrace command in them parses: --help ends each after its options were understood.
 options_are_known() {
 	local line
-	grep -oE 'txtrace (diff|check) [^|;&]*' docs/ci.md | grep -E ' -[a-z]' | sed -E 's/ (base|server|--|[a-z]+\.txtrace).*//; s/ \|\| .*//' >"$tmp/commands"
+	grep -oE 'txtrace (diff|check) [^|;&]*' docs/ci.md | grep -E ' -[a-z]' | sed -E 's/ (base|runs|server|--|[a-z]+\.txtrace).*//; s/ \|\| .*//' >"$tmp/commands"
 	[ "$(wc -l <"$tmp/commands")" -ge 4 ] || fail "$(cat "$tmp/commands")" || return
 	while read -r line; do
 		(cd "$tmp" && eval "\"$txtrace\" ${line#txtrace } --help") >"$tmp/out" 2>"$tmp/err" || fail "$line: $(cat "$tmp/err")" || return

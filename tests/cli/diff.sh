@@ -66,7 +66,7 @@ pairs() {
 
 # Five pairs are too few for pairs, and enough for runs: auto takes what can tell; four are too few for either.
 few_pairs() {
-	told '.comparison.units == "runs"' a b 5 3 && told '.comparison.units == "pairs"' a b 4 3 || return
+	told '.comparison.units == "runs" and .comparison.code == "worse"' a b 5 1 && told '.comparison.units == "pairs"' a b 4 3 || return
 	# shellcheck disable=SC2046
 	run 3 diff --pair always -f json $(runs a 5) -- $(runs b 5) && jq -e '.comparison.units == "pairs"' "$tmp/out" >/dev/null
 }

@@ -3,13 +3,14 @@
  * How far the verdict of `txtrace diff` can be trusted, on recorded runs (docs/ci.md, "How often it is wrong").
  *
  *	trust sample NAME BASE.txtrace... -- NEW.txtrace...    the figures of each run, as text: a set of runs in turn, small enough to be kept
- *	trust judge [EACH] < TEXT                              compares runs of each set with each other, many times
+ *	trust judge [EACH [N]] < TEXT                          compares runs of each set with each other, many times
  *
  * Of the set `same`, all are runs of one program: whatever is said to have changed is a false alarm. Of the others NEW has a known change (`changes` below); it is found
  * if the verdict is "worse: the code", and named rightly if the figure that changed is told, and no figure of the code's that had nothing to do with it.
  *
  * What judge compares is what was recorded, in the order in which it was. "in turn": each series of 2 n successive runs, n pairs, beginning at each run. "drawn": n of the neighbouring
- * pairs at random. "apart": n runs and the n that follow. EACH limits how many comparisons there are of each kind (default 300). A line of JSON for each kind.
+ * pairs at random. "apart": n runs and the n that follow. EACH limits how many comparisons there are of each kind (default 300); N is how many runs a side has (otherwise 8, 10
+ * and 16, one after the other). A line of JSON for each kind.
  */
 #include <errno.h>
 #include <math.h>
@@ -27,6 +28,7 @@
 #define LINE_MAX_BYTES 65536
 #define RUNS_MAX 4096
 #define NAMES_MAX 4096
+#define PAIRS_MAX 64
 
 static void must(bool is_fine, const char *what)
 {
@@ -424,9 +426,6 @@ static void judge_one(struct tally *tally, const struct kept_set *from, const st
 			is_named |= change->is_it(&set, figure);
 		if (figure->owner == OWNER_CODE && (figure->verdict == VERDICT_WORSE || figure->verdict == VERDICT_BETTER))
 			is_astray |= !may_show(change, &set, figure);
-		if (getenv("TRUST_VERBOSE") && figure->verdict == VERDICT_WORSE)
-			printf("# %.*s %d %u %g: p %g\n", (int)set.by_label[figure->label]->name.length, set.by_label[figure->label]->name.bytes, figure->metric.kind,
-			       figure->metric.value, figure->metric.percentile, figure->p);
 	}
 	tally->cnt++;
 	tally->figure_sum += comparison.tested_cnt;
@@ -450,25 +449,23 @@ static void print_tally(const struct tally *tally, const struct kept_set *set, c
 	fflush(stdout);
 }
 
-/* Successive runs, from the first, the second, … on; apart: the first half of them against the second. */
-static void judge_series(const struct kept_set *set, const struct change *change, const char *how, size_t pairs, size_t each)
+/* Successive runs of one program, from the first, the second, … on; apart: the first half of them against the second. */
+static void judge_in_order(const struct kept_set *set, const char *how, size_t pairs, size_t each)
 {
 	bool is_apart = strcmp(how, "apart") == 0;
-	/* Where the sides differ, a series begins with a base. */
-	size_t step = change ? 2 : 1, all = set->run_cnt >= 2 * pairs ? (set->run_cnt - 2 * pairs) / step + 1 : 0;
+	size_t all = set->run_cnt >= 2 * pairs ? set->run_cnt - 2 * pairs + 1 : 0;
+	enum compare_side sides[2 * PAIRS_MAX];
 	struct tally tally = { 0 };
-	size_t runs[2 * 64];
-	enum compare_side sides[2 * 64];
+	size_t runs[2 * PAIRS_MAX];
 
 	for (size_t k = 0; k < all && k < each; k++) {
-		/* Fewer than there are: spread evenly. */
-		size_t first = (all <= each ? k : k * all / each) * step;
+		size_t first = all <= each ? k : k * all / each; /* fewer than there are: spread evenly */
 
 		for (size_t i = 0; i < 2 * pairs; i++) {
 			runs[i] = first + i;
-			sides[i] = change ? set->runs[first + i].side : is_apart ? (enum compare_side)(i >= pairs) : (enum compare_side)(i % 2);
+			sides[i] = (enum compare_side)(is_apart ? i >= pairs : i % 2);
 		}
-		judge_one(&tally, set, change, runs, sides, 2 * pairs);
+		judge_one(&tally, set, NULL, runs, sides, 2 * pairs);
 	}
 	print_tally(&tally, set, how, pairs);
 }
@@ -476,8 +473,8 @@ static void judge_series(const struct kept_set *set, const struct change *change
 /* Neighbours, as they were recorded, but not all of them. */
 static void judge_drawn(const struct kept_set *set, const struct change *change, size_t pairs, size_t each)
 {
-	size_t pair_cnt = set->run_cnt / 2, runs[2 * 64];
-	enum compare_side sides[2 * 64];
+	size_t pair_cnt = set->run_cnt / 2, runs[2 * PAIRS_MAX];
+	enum compare_side sides[2 * PAIRS_MAX];
 	struct seeded_random random;
 	struct tally tally = { 0 };
 
@@ -499,7 +496,7 @@ static void judge_drawn(const struct kept_set *set, const struct change *change,
 	print_tally(&tally, set, "drawn", pairs);
 }
 
-static void judge_set(struct kept_set *set, size_t each)
+static void judge_set(struct kept_set *set, size_t each, size_t only)
 {
 	static const size_t sizes[] = { 8, 10, 16 };
 	const struct change *change = NULL;
@@ -511,17 +508,17 @@ static void judge_set(struct kept_set *set, size_t each)
 		if (strcmp(changes[i].set, set->name) == 0)
 			change = &changes[i];
 	}
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (size_t i = 0; i < (only ? 1 : sizeof(sizes) / sizeof(sizes[0])); i++) {
 		if (change)
-			judge_drawn(set, change, sizes[i], each);
+			judge_drawn(set, change, only ? only : sizes[i], each);
 		else
-			judge_series(set, NULL, "in turn", sizes[i], each);
+			judge_in_order(set, "in turn", only ? only : sizes[i], each);
 	}
-	if (!change)
-		judge_series(set, NULL, "apart", 10, each);
+	if (!change && !only)
+		judge_in_order(set, "apart", 10, each);
 }
 
-static int judge(size_t each)
+static int judge(size_t each, size_t only)
 {
 	static struct kept_set set;
 	static char line[LINE_MAX_BYTES];
@@ -537,7 +534,7 @@ static int judge(size_t each)
 		line[strcspn(line, "\n")] = '\0';
 		*space++ = '\0';
 		if (strcmp(line, "set") == 0) {
-			judge_set(&set, each);
+			judge_set(&set, each, only);
 			release_set(&set);
 			snprintf(set.name, sizeof(set.name), "%s", space);
 		} else if (strcmp(line, "label") == 0) {
@@ -551,15 +548,20 @@ static int judge(size_t each)
 			take_unit(&set, space);
 		}
 	}
-	judge_set(&set, each);
+	judge_set(&set, each, only);
 	release_set(&set);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
+	size_t each, only;
+
 	if (argc > 2 && strcmp(argv[1], "sample") == 0)
 		return sample(argc - 2, argv + 2);
-	must(argc > 1 && argc < 4 && strcmp(argv[1], "judge") == 0, "usage: trust sample NAME BASE... -- NEW... | trust judge [EACH]");
-	return judge(argc == 3 ? strtoul(argv[2], NULL, 10) : 300);
+	must(argc > 1 && argc < 5 && strcmp(argv[1], "judge") == 0, "usage: trust sample NAME BASE... -- NEW... | trust judge [EACH [N]]");
+	each = argc > 2 ? strtoul(argv[2], NULL, 10) : 300;
+	only = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
+	must(each > 0 && only <= PAIRS_MAX, "at least one comparison, of at most 64 runs a side");
+	return judge(each, only);
 }

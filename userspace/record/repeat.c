@@ -127,7 +127,10 @@ static pid_t start_run(struct repeat *repeat, int side, const char *path)
 	_exit(status);
 }
 
-/* Until it has ended. What a terminal sends came to all of us; what was sent to us alone is passed on. */
+/*
+ * Until it has ended. What a terminal sends came to all of us; what was sent to us alone is passed on, SIGINT as SIGTERM, since a recorder takes a first
+ * SIGINT for a terminal's and leaves it to the command.
+ */
 static int wait_for_run(struct repeat *repeat, pid_t pid)
 {
 	int status;
@@ -144,7 +147,7 @@ static int wait_for_run(struct repeat *repeat, pid_t pid)
 			continue;
 		repeat->is_stopping = true;
 		if (signal.si_code != SI_KERNEL)
-			kill(pid, signal.si_signo);
+			kill(pid, signal.si_signo == SIGINT ? SIGTERM : signal.si_signo);
 	}
 }
 
