@@ -34,4 +34,4 @@ cp "$scratch/runs" "$keep"
 echo
 echo "Trust: comparisons of recorded runs of the bank, under load that comes and goes"
 build/cli/trust judge <"$scratch/runs" | jq -r '"  \(.set), \(.how), \(.runs_a_side) runs a side: of \(.comparisons) comparisons worse \(.worse), any change \(.any_change), " +
-	"named rightly \(.named), gate \(.gate); p50 of wall + 5 %: \(.naive) (one kind of transaction: \(.naive_of_one_kind))"'
+	"named rightly \(.named), felt elsewhere \(.felt), gate \(.gate); p50 of wall + 5 %: \(.naive) (one kind of transaction: \(.naive_of_one_kind))"'
