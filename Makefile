@@ -4,6 +4,7 @@
 #   make demo        sets the machine up, builds, traces the demo server, prints the report
 #   make check       sets the machine up, builds, runs every test
 #   make check-fast  what of it needs no kernel and no second build
+#   make check-kernels   the kernel tests in Debian's kernels, in QEMU; writes the table of docs/kernels.md; KERNELS="5.10 newest" only these
 #   make lint        the rules of the tree
 #   make fuzz        fuzzes every target for FUZZ_SECONDS=60; FUZZ_TARGETS="log batch" only these; fuzz-merge: what was found, into the tree
 #   make bench       sets the machine up, builds, measures
@@ -62,7 +63,7 @@ ALL_LDFLAGS  := $(SANITIZE_FLAGS) $(if $(findstring undefined,$(SANITIZE)),$(if 
 pkg = $(shell $(PKG_CONFIG) $(1) $(2))
 LOG_LIBS     = $(call pkg,--libs,libzstd liblz4) -pthread
 EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c)
-RECORD_LIBS  = $(call pkg,--libs,libbpf libelf libmicrohttpd) -lz -pthread
+RECORD_LIBS  = $(call pkg,--libs,libbpf libdw libelf libmicrohttpd) -lz -pthread
 
 # ---- sources: a folder is a module; a file in it, or in a folder in it, is part of it ----
 
@@ -80,7 +81,7 @@ RECORD_OBJECTS := $(call objects,$(call sources,$(RECORD_FOLDERS)))
 MAIN_OBJECTS   := $(call objects,$(call sources,main))
 
 # In this order: libbpf 1.1's linker loses the offset of a map that is declared extern before it is defined.
-BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit thread_clock block_reason cpu_watch interrupt process_target sched span empty)
+BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit thread_clock block_reason cpu_watch interrupt process_target stack sched span foreign empty)
 BPF_OBJECTS := $(patsubst %.c,$(SHARED)/%.o,$(BPF_SOURCES))
 SKELETON    := $(GEN)/txtrace_bpf.skel.h
 
@@ -94,7 +95,7 @@ BPF_BENCHES     := $(patsubst tests/bench/%.bpf.c,$(BUILD)/bench/%,$(sort $(wild
 FUZZERS         := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CLI_HELPERS     := $(patsubst tests/cli/%.c,$(BUILD)/cli/%,$(sort $(wildcard tests/cli/*.c)))
 
-.PHONY: all lib programs units benches fuzzers help look setup demo check check-fast lint bench fuzz fuzz-merge install uninstall clean FORCE
+.PHONY: all lib programs units benches fuzzers help look setup demo check check-fast check-kernels lint bench fuzz fuzz-merge install uninstall clean FORCE
 all: $(BUILD)/txtrace $(BUILD)/txtrace-bpf lib
 lib: $(BUILD)/libtxtrace.a $(BUILD)/libtxtrace.so
 programs: $(PROGRAMS) $(PLUGINS)
@@ -282,6 +283,12 @@ check check-fast:
 	@tests/setup/trace_processor.sh
 	@JOBS=$(JOBS) tests/run_check.sh $(if $(filter check-fast,$@),--fast)
 
+# Downloads kernels and a QEMU into build/kernels; installs none of them.
+check-kernels:
+	@tests/setup/install.sh check
+	@$(MAKE) --no-print-directory -j$(JOBS) all programs
+	@tests/kernels/all_kernels.sh $(KERNELS)
+
 lint:
 	@tests/setup/install.sh check
 	@$(MAKE) --no-print-directory -j$(JOBS) all
@@ -310,6 +317,7 @@ INSTALLED := $(BUILD)/txtrace:bin/txtrace:755 $(BUILD)/txtrace-bpf:bin/txtrace-b
 	include/txtrace.h:include/txtrace.h:644 include/txtrace/log.h:include/txtrace/log.h:644 LICENSE:share/doc/txtrace/LICENSE:644 \
 	$(BUILD)/libtxtrace.a:lib/libtxtrace.a:644 $(BUILD)/$(LIBRARY_FILE):lib/$(LIBRARY_FILE):755 \
 	docs/service/txtrace.conf:share/doc/txtrace/txtrace.conf:644 docs/service/txtrace.service:$(SERVICE_FILE):644 \
+	$(foreach preset,$(sort $(wildcard share/txtrace/presets/*)),$(preset):$(preset):644) \
 	$(foreach page,$(MAN_PAGES),$(page):share/man/man1/$(notdir $(page)):644)
 # what it names:link
 INSTALLED_LINKS := $(LIBRARY_FILE):lib/$(SONAME) $(SONAME):lib/libtxtrace.so

@@ -13,6 +13,8 @@
 #define ENTRY_ADDRESS 0x20
 #define ENTRY_DURATION 0x30
 #define ENTRY_MOMENT 0x40
+#define ENTRY_POLLED 0x50
+#define ENTRY_SETS 0x60
 #define ENTRY_OBJECT_MASK 0x70
 #define ENTRY_REASON_MASK 0x0f
 
@@ -84,6 +86,82 @@ static __always_inline uint64_t requested_ns(const struct syscall_entry *call, b
 	return call->first_argument == CLOCK_MONOTONIC_ID && ns > now_ns ? ns - now_ns : 0;
 }
 
+#define POLLED_LOOKS 3  /* so many entries are looked at for one that is not switched off */
+#define SET_WORDS 16    /* of 64 descriptors: FD_SETSIZE */
+
+struct polled_fd {
+	int32_t fd; /* negative: not looked at by the kernel */
+	uint16_t events;
+	uint16_t revents;
+};
+
+/* The first of the descriptors, and above it how many there are; 0: not known. Only of the current task. */
+static __always_inline uint64_t polled_fds(const struct syscall_entry *call)
+{
+	const struct polled_fd *list = (const void *)call->first_argument;
+	uint32_t cnt = (uint32_t)call->second_argument;
+	struct polled_fd polled;
+
+	for (uint32_t i = 0; i < POLLED_LOOKS; i++) {
+		if (i >= cnt || bpf_probe_read_user(&polled, sizeof(polled), list + i))
+			break;
+		if (polled.fd >= 0)
+			return (uint64_t)cnt << 32 | (uint32_t)polled.fd;
+	}
+	return 0;
+}
+
+/* What follows has no branches: the verifier would have to follow each of them through every turn of the loop. */
+
+static __always_inline uint64_t set_word(uint64_t set, uint32_t idx)
+{
+	uint64_t word = 0;
+
+	bpf_probe_read_user(&word, sizeof(word), (const uint64_t *)set + idx); /* 0 where there is nothing, as without that set */
+	return word;
+}
+
+static __always_inline uint64_t bit_cnt(uint64_t word)
+{
+	word -= word >> 1 & 0x5555555555555555ULL;
+	word = (word & 0x3333333333333333ULL) + (word >> 2 & 0x3333333333333333ULL);
+	word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
+	return word * 0x0101010101010101ULL >> 56;
+}
+
+/* 1 if there is a bit, else 0. */
+static __always_inline uint64_t is_any(uint64_t word)
+{
+	uint64_t negative = -word;
+
+	barrier_var(negative); /* or clang makes a branch of it */
+	return (word | negative) >> 63;
+}
+
+/* Ones below the bit `left`; none if that is negative, all from 64 on. */
+static __always_inline uint64_t ones_below(int64_t left)
+{
+	uint64_t is_negative = (uint64_t)left >> 63, is_all = (uint64_t)(63 - left) >> 63;
+
+	barrier_var(is_negative);
+	barrier_var(is_all);
+	return (-is_all | ((1ULL << (left & 63)) - 1)) & (is_negative - 1);
+}
+
+static __always_inline uint64_t selected_fds(const struct syscall_entry *call)
+{
+	uint64_t first = 0, cnt = 0;
+
+	for (uint32_t i = 0; i < SET_WORDS; i++) {
+		uint64_t word = set_word(call->second_argument, i) | set_word(call->third_argument, i) | set_word(call->fourth_argument, i);
+
+		word &= ones_below((int64_t)(int32_t)call->first_argument - (int64_t)i * 64);
+		first |= -(is_any(word) & (is_any(cnt) ^ 1)) & (i * 64 + bit_cnt((word & -word) - 1));
+		cnt += bit_cnt(word);
+	}
+	return cnt << 32 | first; /* if there is none, first is 0, too */
+}
+
 static __always_inline uint64_t object_of(struct task_struct *task, const struct syscall_entry *call, uint32_t entry)
 {
 	switch (entry & ENTRY_OBJECT_MASK) {
@@ -93,7 +171,11 @@ static __always_inline uint64_t object_of(struct task_struct *task, const struct
 		return call->first_argument;
 	case ENTRY_DURATION:
 	case ENTRY_MOMENT:
-		return task == bpf_get_current_task_btf() ? requested_ns(call, (entry & ENTRY_OBJECT_MASK) == ENTRY_DURATION) : 0;
+		return task == compat_current_task() ? requested_ns(call, (entry & ENTRY_OBJECT_MASK) == ENTRY_DURATION) : 0;
+	case ENTRY_POLLED:
+		return task == compat_current_task() ? polled_fds(call) : 0;
+	case ENTRY_SETS:
+		return task == compat_current_task() ? selected_fds(call) : 0;
 	default:
 		return 0;
 	}
@@ -107,6 +189,7 @@ __hidden void block_describe(struct task_struct *task, unsigned int state, struc
 
 	block->syscall_nr = call.nr;
 	block->object = block->inode = 0;
+	block->is_address = false;
 	block->reason = BLOCK_OTHER;
 	if (state & TASK_STATE_STOPPED) {
 		block->reason = BLOCK_STOPPED;
@@ -123,9 +206,10 @@ __hidden void block_describe(struct task_struct *task, unsigned int state, struc
 		return;
 	}
 	block->object = object_of(task, &call, entry);
+	block->is_address = (entry & ENTRY_OBJECT_MASK) == ENTRY_ADDRESS;
 	block->reason = entry & ENTRY_REASON_MASK;
-	if ((entry & ENTRY_OBJECT_MASK) == ENTRY_FD)
-		inode = inode_of_fd(task, (uint32_t)call.first_argument);
+	if ((entry & ENTRY_OBJECT_MASK) == ENTRY_FD || ((entry & ENTRY_OBJECT_MASK) >= ENTRY_POLLED && block->object))
+		inode = inode_of_fd(task, (uint32_t)block->object);
 	if (inode)
 		block->inode = BPF_CORE_READ(inode, i_ino);
 	if (block->reason == BY_FD)

@@ -15,8 +15,9 @@
 struct block {
 	int32_t syscall_nr; /* SYSCALL_NONE, SYSCALL_UNKNOWN */
 	uint32_t reason;    /* enum block_reason */
-	uint64_t object;    /* futex address, fd, ns that a sleep asked for, or 0 */
+	uint64_t object;    /* futex address, fd, how many fds << 32 | the first, ns that a sleep asked for, or 0 */
 	uint64_t inode;     /* of the fd's file, else 0 */
+	bool is_address;    /* object is that of a futex */
 };
 
 /* state: of the task as the scheduler told it. Works on the current task and on any other that sleeps. */

@@ -13,6 +13,43 @@
 extern const volatile bool cfg_has_prev_state;    /* 5.18: sched_switch hands over the state as its fourth argument */
 extern const volatile bool cfg_has_task_pt_regs;  /* 5.15: bpf_task_pt_regs() */
 
+/*
+ * 5.13: tracing programs may keep things in a task's storage; a field of task_struct came with it. An immediate number, so what is false costs nothing.
+ * What 5.11 brought (bpf_get_current_task_btf) is asked by it, too. The recorder asks the same question (kernel_features.h), to make the map that is used.
+ */
+struct task_struct___since_5_13 {
+	void *bpf_storage;
+} __attribute__((preserve_access_index));
+
+static __always_inline bool compat_has_task_storage(void)
+{
+	struct task_struct___since_5_13 *task = 0;
+
+	return bpf_core_field_exists(task->bpf_storage);
+}
+
+/* The current task. Before 5.13 it is a mere number to the verifier, so its fields are read by BPF_CORE_READ there. */
+static __always_inline struct task_struct *compat_current_task(void)
+{
+	return compat_has_task_storage() ? bpf_get_current_task_btf() : (struct task_struct *)bpf_get_current_task();
+}
+
+/* current_task: from compat_current_task(). */
+static __always_inline __u64 compat_current_pid_tgid(struct task_struct *current_task)
+{
+	return compat_has_task_storage() ? (__u64)current_task->tgid << 32 | (__u32)current_task->pid : bpf_get_current_pid_tgid();
+}
+
+/*
+ * An index that the verifier believes in: it is checked in the register that is then used. Up to 6.3 a bound is lost to any copy of the number that
+ * clang had put on the stack before. What is not below the limit becomes 0.
+ */
+static __always_inline __u64 compat_index(__u64 index, const __u32 limit)
+{
+	asm volatile("if %[index] < %[limit] goto +1\n\t%[index] = 0" : [index] "+r"(index) : [limit] "i"(limit));
+	return index;
+}
+
 /* 5.14 renamed task_struct.state to __state and made it an unsigned int. */
 struct task_struct___before_5_14 {
 	volatile long state;
@@ -88,6 +125,8 @@ static __always_inline struct task_struct *compat_queue_current(struct task_stru
 	return rq ? BPF_CORE_READ(rq, curr) : 0;
 }
 
+#define THREAD_STACK_BYTES 16384 /* x86-64 and aarch64 without KASAN */
+
 #define SYSCALL_NONE (-1)
 #define SYSCALL_UNKNOWN (-2)
 
@@ -97,14 +136,43 @@ struct syscall_entry {
 	__u64 first_argument;
 	__u64 second_argument;
 	__u64 third_argument;
+	__u64 fourth_argument;
 };
+
+/* Where the saved registers are without being told: at the end of the kernel's stack. */
+static __always_inline struct syscall_entry compat_syscall_before_5_15(struct task_struct *task)
+{
+	struct syscall_entry entry = { .nr = SYSCALL_UNKNOWN, .first_argument = 0, .second_argument = 0, .third_argument = 0 };
+	void *end = BPF_CORE_READ(task, stack) + THREAD_STACK_BYTES;
+
+#if defined(__TARGET_ARCH_x86)
+	struct pt_regs *regs = end - bpf_core_type_size(struct pt_regs);
+
+	entry.nr = (int)BPF_CORE_READ(regs, orig_ax);
+	entry.first_argument = BPF_CORE_READ(regs, di);
+	entry.second_argument = BPF_CORE_READ(regs, si);
+	entry.third_argument = BPF_CORE_READ(regs, dx);
+#elif defined(__TARGET_ARCH_arm64)
+	struct pt_regs___aarch64 *regs = end - bpf_core_type_size(struct pt_regs___aarch64);
+	struct user_pt_regs *user_regs = (void *)regs;
+
+	entry.nr = BPF_CORE_READ(regs, syscallno);
+	entry.first_argument = BPF_CORE_READ(regs, orig_x0);
+	entry.second_argument = BPF_CORE_READ(user_regs, regs[1]);
+	entry.third_argument = BPF_CORE_READ(user_regs, regs[2]);
+#endif
+	if (entry.nr < 0)
+		entry.nr = SYSCALL_NONE;
+	return entry;
+}
 
 static __always_inline struct syscall_entry compat_syscall(struct task_struct *task)
 {
-	struct syscall_entry entry = { .nr = SYSCALL_UNKNOWN, .first_argument = 0, .second_argument = 0, .third_argument = 0 };
+	struct syscall_entry entry = { .nr = SYSCALL_UNKNOWN, .first_argument = 0, .second_argument = 0, .third_argument = 0,
+				       .fourth_argument = 0 };
 
 	if (!cfg_has_task_pt_regs)
-		return entry;
+		return compat_syscall_before_5_15(task);
 #if defined(__TARGET_ARCH_x86)
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
 
@@ -112,6 +180,7 @@ static __always_inline struct syscall_entry compat_syscall(struct task_struct *t
 	entry.first_argument = regs->di;
 	entry.second_argument = regs->si;
 	entry.third_argument = regs->dx;
+	entry.fourth_argument = regs->r10;
 #elif defined(__TARGET_ARCH_arm64)
 	struct pt_regs___aarch64 *regs = (void *)bpf_task_pt_regs(task);
 
@@ -119,10 +188,65 @@ static __always_inline struct syscall_entry compat_syscall(struct task_struct *t
 	entry.first_argument = regs->orig_x0;
 	entry.second_argument = ((struct user_pt_regs *)regs)->regs[1];
 	entry.third_argument = ((struct user_pt_regs *)regs)->regs[2];
+	entry.fourth_argument = ((struct user_pt_regs *)regs)->regs[3];
 #endif
 	if (entry.nr < 0)
 		entry.nr = SYSCALL_NONE;
 	return entry;
+}
+
+/* Unchanged since 3.5, but private to the kernel's uprobes; the return address of a hooked function is the first byte of this area. */
+struct xol_area___of_uprobes {
+	unsigned long vaddr;
+} __attribute__((preserve_access_index));
+
+struct uprobes_state___of_mm {
+	struct xol_area___of_uprobes *xol_area;
+} __attribute__((preserve_access_index));
+
+struct mm_struct___with_uprobes {
+	struct uprobes_state___of_mm uprobes_state;
+} __attribute__((preserve_access_index));
+
+/* Where a hooked function of the task returns to; 0: none was hooked so far, or this kernel does not tell. */
+static __always_inline uint64_t compat_return_hook(struct task_struct *task)
+{
+	struct mm_struct___with_uprobes *mm = (void *)BPF_CORE_READ(task, mm);
+	struct xol_area___of_uprobes *area = 0;
+
+	if (!mm || !bpf_core_field_exists(mm->uprobes_state) || !bpf_core_field_exists(area->vaddr))
+		return 0;
+	area = BPF_CORE_READ(mm, uprobes_state.xol_area);
+	return area ? BPF_CORE_READ(area, vaddr) : 0;
+}
+
+/* Its number alone: without the arguments it fits into a small frame. */
+static __always_inline long compat_syscall_nr(struct task_struct *task)
+{
+	long nr = SYSCALL_UNKNOWN;
+
+#if defined(__TARGET_ARCH_x86)
+	struct pt_regs *regs;
+
+	if (cfg_has_task_pt_regs) {
+		regs = (void *)bpf_task_pt_regs(task);
+		nr = (int)regs->orig_ax;
+	} else {
+		regs = BPF_CORE_READ(task, stack) + THREAD_STACK_BYTES - bpf_core_type_size(struct pt_regs);
+		nr = (int)BPF_CORE_READ(regs, orig_ax);
+	}
+#elif defined(__TARGET_ARCH_arm64)
+	struct pt_regs___aarch64 *regs;
+
+	if (cfg_has_task_pt_regs) {
+		regs = (void *)bpf_task_pt_regs(task);
+		nr = regs->syscallno;
+	} else {
+		regs = BPF_CORE_READ(task, stack) + THREAD_STACK_BYTES - bpf_core_type_size(struct pt_regs___aarch64);
+		nr = BPF_CORE_READ(regs, syscallno);
+	}
+#endif
+	return nr < 0 ? SYSCALL_NONE : nr;
 }
 
 #endif

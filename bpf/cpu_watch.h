@@ -25,10 +25,7 @@ extern struct cpu_watch cpu_watches[WIRE_CPU_MAX + 1];
 /* CPUs of higher numbers share the last one, for which nobody ever waits: they are not watched. */
 static __always_inline struct cpu_watch *cpu_watch_of(uint32_t cpu)
 {
-	barrier_var(cpu); /* the verifier wants to see the bound where it is used */
-	if (cpu > WIRE_CPU_MAX)
-		cpu = WIRE_CPU_MAX;
-	return &cpu_watches[cpu];
+	return &cpu_watches[compat_index(cpu < WIRE_CPU_MAX ? cpu : WIRE_CPU_MAX, WIRE_CPU_MAX + 1)];
 }
 
 /* The thread waits for no CPU. */

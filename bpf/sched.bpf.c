@@ -6,6 +6,7 @@
 #include "cpu_watch.h"
 #include "emit.h"
 #include "process_target.h"
+#include "stack.h"
 #include "thread_clock.h"
 #include "waker.h"
 
@@ -23,6 +24,40 @@ static __always_inline uint8_t how_it_left(bool preempt, unsigned int state)
 	return state & TASK_STATE_DEAD ? WIRE_LEFT_DEAD : WIRE_LEFT_BLOCKED;
 }
 
+struct end_with_clocks {
+	struct wire_span span;
+	struct wire_clocks clocks;
+};
+
+/* The task is the current one, and on a CPU: its clocks are read without a race but for preemption, which the count would tell. */
+static __always_inline int send_end(struct task_struct *task, const uint8_t kind, uint64_t id)
+{
+	struct thread_clock *clock = thread_clock_of(task);
+	struct end_with_clocks *event;
+	struct emit out;
+	uint32_t switch_cnt;
+	uint64_t now_ns;
+
+	if (!clock || phase == WIRE_PHASE_STOPPED)
+		return 0;
+	clock->has_ended = kind == WIRE_THREAD_EXIT;
+	event = emit_reserve(&out, kind, sizeof(*event));
+	if (!event)
+		return emit_lost(&out, kind, bpf_ktime_get_ns());
+	thread_clock_see_running(clock);
+	switch_cnt = *(volatile uint32_t *)&clock->switch_cnt;
+	now_ns = bpf_ktime_get_ns();
+	thread_clock_read(clock, now_ns, &event->clocks);
+	emit_header(&out, &event->span.header, kind,
+		    thread_clock_flags(clock, *(volatile uint32_t *)&clock->switch_cnt == switch_cnt),
+		    pid_tgid_of(task), now_ns);
+	event->span.id = id;
+	event->span.label = 0;
+	event->span.parent = 0;
+	emit_submit(&out, event);
+	return 0;
+}
+
 /* The thread that left may wait for a CPU again: for this one, or, if its wakeup has overtaken it, for the one that it was last on. */
 static __always_inline void watch_who_left(struct task_struct *task, struct thread_clock *clock, uint32_t cpu, uint8_t left_as)
 {
@@ -34,10 +69,10 @@ static __always_inline void watch_who_left(struct task_struct *task, struct thre
 }
 
 /* Of somebody untraced who had the CPU while the traced thread that gets it now waited. */
-static __always_inline void fill_other(struct wire_switch *event, const struct cpu_watch *watch, struct task_struct *prev, uint64_t now_ns)
+static __always_inline void fill_other(struct wire_switch *event, uint32_t other_ns, struct task_struct *prev)
 {
 	event->object = event->inode = 0;
-	event->other_ns = watch->waiting_cnt ? cpu_watch_length(watch, now_ns) : 0;
+	event->other_ns = other_ns;
 	if (event->other_ns && prev->pid && bpf_probe_read_kernel(event->other_comm, sizeof(event->other_comm), &prev->comm))
 		event->other_ns = 0;
 }
@@ -65,6 +100,7 @@ int on_sched_switch(uint64_t *ctx)
 	uint8_t left_as = WIRE_LEFT_UNTRACED;
 	uint32_t cpu = bpf_get_smp_processor_id();
 	struct cpu_watch *watch = cpu_watch_of(cpu);
+	uint32_t other_ns = 0;
 	struct wire_switch *event;
 	struct emit out;
 	uint64_t now_ns;
@@ -80,8 +116,12 @@ int on_sched_switch(uint64_t *ctx)
 		unsigned int state = cfg_has_prev_state ? (unsigned int)ctx[3] : compat_task_state(prev);
 
 		left_as = how_it_left(preempt, state);
+		if (left_as == WIRE_LEFT_DEAD && !out_clock->has_ended)
+			send_end(prev, WIRE_THREAD_EXIT, 0);
 		if (left_as == WIRE_LEFT_BLOCKED) {
 			block_describe(prev, state, &block);
+			if (block.reason == BLOCK_PAGE_FAULT && cfg_fault_range_cnt)
+				block.object = stack_fault(ctx);
 		} else if (left_as != WIRE_LEFT_DEAD && compat_is_throttled(prev)) {
 			left_as = WIRE_LEFT_BLOCKED;
 			block.reason = BLOCK_THROTTLED;
@@ -89,10 +129,8 @@ int on_sched_switch(uint64_t *ctx)
 	}
 	event = emit_reserve(&out, WIRE_SWITCH, sizeof(*event));
 	now_ns = bpf_ktime_get_ns();
-	if (event && out_clock)
-		fill_block(event, &block);
-	else if (event)
-		fill_other(event, watch, prev, now_ns);
+	if (!out_clock && watch->waiting_cnt)
+		other_ns = cpu_watch_length(watch, now_ns);
 	if (out_clock) {
 		watch_who_left(prev, out_clock, cpu, left_as); /* before the clock tells a waker that it sleeps */
 		thread_clock_leave(out_clock, now_ns,
@@ -103,9 +141,15 @@ int on_sched_switch(uint64_t *ctx)
 		in_clock->cpu = cpu;
 		thread_clock_arrive(in_clock, now_ns);
 	}
+	if (left_as == WIRE_LEFT_DEAD)
+		thread_clock_forget(prev);
 	cpu_watch_begin(watch, now_ns);
 	if (!event)
 		return emit_lost(&out, WIRE_SWITCH, now_ns);
+	if (out_clock)
+		fill_block(event, &block);
+	else
+		fill_other(event, other_ns, prev);
 	emit_header(&out, &event->header, WIRE_SWITCH, 0, pid_tgid_of(prev), now_ns);
 	event->next_tid = next->pid;
 	event->next_tgid = next->tgid;
@@ -114,6 +158,8 @@ int on_sched_switch(uint64_t *ctx)
 	event->next_is_traced = in_clock != 0;
 	event->padding = 0;
 	emit_submit(&out, event);
+	if (left_as == WIRE_LEFT_BLOCKED && (cfg_stacks_off_cpu || cfg_names_futexes))
+		stack_of_block(ctx, prev, &block, now_ns);
 	return 0;
 }
 
@@ -139,9 +185,9 @@ int on_sched_waking(uint64_t *ctx)
 	thread_clock_wake(clock, now_ns);
 	if (!event)
 		return emit_lost(&out, WIRE_WAKE, now_ns);
-	waker = bpf_get_current_task_btf();
+	waker = compat_current_task();
 	flags = waker_flags(waker, &event->header.time_ns);
-	emit_header(&out, &event->header, WIRE_WAKE, flags, pid_tgid_of(waker), now_ns);
+	emit_header(&out, &event->header, WIRE_WAKE, flags, compat_current_pid_tgid(waker), now_ns);
 	event->wakee_tid = wakee->pid;
 	event->wakee_tgid = wakee->tgid;
 	bpf_get_current_comm(event->waker_comm, sizeof(event->waker_comm));
@@ -182,6 +228,7 @@ int on_fork(uint64_t *ctx)
 	struct task_struct *parent = (struct task_struct *)ctx[0];
 	struct task_struct *child = (struct task_struct *)ctx[1];
 
+	thread_clock_forget(child);
 	if (phase == WIRE_PHASE_STOPPED)
 		return 0;
 	if (parent->tgid == child->tgid ? thread_clock_of(parent) != 0 : target_fork(parent, child))
@@ -204,39 +251,10 @@ int on_rename(uint64_t *ctx)
 	return 0;
 }
 
-struct end_with_clocks {
-	struct wire_span span;
-	struct wire_clocks clocks;
-};
-
-/* The task is the current one, and on a CPU: its clocks are read without a race but for preemption, which the count would tell. */
-static __always_inline int send_end(struct task_struct *task, const uint8_t kind, uint64_t id)
-{
-	struct thread_clock *clock = thread_clock_of(task);
-	struct end_with_clocks *event;
-	struct emit out;
-	uint32_t switch_cnt;
-	uint64_t now_ns;
-
-	if (!clock || phase == WIRE_PHASE_STOPPED)
-		return 0;
-	event = emit_reserve(&out, kind, sizeof(*event));
-	if (!event)
-		return emit_lost(&out, kind, bpf_ktime_get_ns());
-	thread_clock_see_running(clock);
-	switch_cnt = *(volatile uint32_t *)&clock->switch_cnt;
-	now_ns = bpf_ktime_get_ns();
-	thread_clock_read(clock, now_ns, &event->clocks);
-	emit_header(&out, &event->span.header, kind,
-		    thread_clock_flags(clock, *(volatile uint32_t *)&clock->switch_cnt == switch_cnt),
-		    pid_tgid_of(task), now_ns);
-	event->span.id = id;
-	event->span.label = 0;
-	event->span.parent = 0;
-	emit_submit(&out, event);
-	return 0;
-}
-
+/*
+ * A kernel that can be preempted here (7.3, at the latest) does not run the program for a thread while it is held up in another one on the same CPU.
+ * Then the last switch says it.
+ */
 SEC("tp_btf/sched_process_exit")
 int on_exit_of_thread(uint64_t *ctx)
 {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* One program per probe of include/txtrace.h. They run in the traced thread, on its time: every instruction here is the user's. */
 #include "vmlinux.h"
+#include "compat.h"
 #include "emit.h"
+#include "foreign.h"
 #include "process_target.h"
 #include "thread_clock.h"
 
@@ -86,7 +88,7 @@ static __always_inline int send_span_with_clocks(struct thread_clock *clock, con
 
 static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t label, uint64_t parent)
 {
-	struct thread_clock *clock = clock_of_current(bpf_get_current_task_btf());
+	struct thread_clock *clock = clock_of_current(compat_current_task());
 	struct wire_span *event;
 	struct emit out;
 	uint64_t now_ns;
@@ -144,7 +146,7 @@ static __always_inline int send_mark(const uint8_t kind, uint64_t id, uint64_t n
 	struct wire_mark *event;
 	struct emit out;
 
-	if (!clock_of_current(bpf_get_current_task_btf()))
+	if (!clock_of_current(compat_current_task()))
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
@@ -219,7 +221,7 @@ static __always_inline int send_text(const uint8_t kind, const struct text_sourc
 	struct emit out;
 	long length = 0;
 
-	if (!clock_of_current(bpf_get_current_task_btf()))
+	if (!clock_of_current(compat_current_task()))
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
@@ -265,7 +267,7 @@ struct key_with_clocks {
 /* Spans named by bytes are rarer than the others: their events always take the clocks along. */
 static __always_inline int send_key(const uint8_t kind, uint64_t key, uint64_t length, uint64_t name)
 {
-	struct thread_clock *clock = clock_of_current(bpf_get_current_task_btf());
+	struct thread_clock *clock = clock_of_current(compat_current_task());
 	struct key_with_clocks *event;
 	struct emit out;
 	uint32_t switch_cnt, room = length < WIRE_KEY_MAX ? length : WIRE_KEY_MAX;
@@ -326,4 +328,36 @@ SEC("uprobe")
 int BPF_KPROBE(on_key_event, uint64_t key, uint64_t length, uint64_t name)
 {
 	return send_key(WIRE_KEY_INSTANT, key, length, name);
+}
+
+/* ---- for foreign.bpf.c ---- */
+
+__noinline int foreign_is_traced(void)
+{
+	return clock_of_current(compat_current_task()) != 0;
+}
+
+__noinline int foreign_begin(uint64_t id, uint64_t label, uint64_t parent)
+{
+	return send_span(WIRE_BEGIN, id, label, parent);
+}
+
+__noinline int foreign_end(uint64_t id)
+{
+	return send_span(WIRE_END, id, 0, 0);
+}
+
+__noinline int foreign_abandon(uint64_t id)
+{
+	return send_span(WIRE_ABANDON, id, 0, 0);
+}
+
+__noinline int foreign_key_begin(uint64_t key, uint64_t length, uint64_t label)
+{
+	return send_key(WIRE_KEY_BEGIN, key, length, label);
+}
+
+__noinline int foreign_key_end(uint64_t key, uint64_t length)
+{
+	return send_key(WIRE_KEY_END, key, length, 0);
 }

@@ -6,11 +6,14 @@
 #include <bpf/bpf_core_read.h>
 
 struct thread_clocks_map thread_clocks SEC(".maps");
+struct table_clocks_map table_clocks SEC(".maps");
 
 static __always_inline void thread_clock_send(struct emit *out, struct wire_thread *event, struct task_struct *task,
 					      const struct thread_clock *clock, uint32_t flags, const char *comm)
 {
-	emit_header(out, &event->header, WIRE_THREAD, flags, (uint64_t)task->tgid << 32 | (uint32_t)task->pid, clock->since_ns);
+	uint64_t pid_tgid = (uint64_t)BPF_CORE_READ(task, tgid) << 32 | (uint32_t)BPF_CORE_READ(task, pid);
+
+	emit_header(out, &event->header, WIRE_THREAD, flags, pid_tgid, clock->since_ns);
 	event->born_ns = clock->clocks.born_ns;
 	if (bpf_probe_read_kernel(event->comm, sizeof(event->comm), comm))
 		__builtin_memset(event->comm, 0, sizeof(event->comm));
@@ -21,6 +24,16 @@ static __always_inline void thread_clock_send(struct emit *out, struct wire_thre
 	if (flags & WIRE_IS_SEED)
 		event->header.cpu = compat_task_cpu(task); /* rather than that of whoever lists the threads */
 	emit_submit(out, event);
+}
+
+static __always_inline struct thread_clock *thread_clock_make(struct task_struct *task, struct thread_clock *initial)
+{
+	uint64_t key = (uint64_t)task;
+
+	if (compat_has_task_storage())
+		return bpf_task_storage_get(&thread_clocks, task, initial, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	bpf_map_update_elem(&table_clocks, &key, initial, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&table_clocks, &key);
 }
 
 /*
@@ -38,7 +51,7 @@ __hidden struct thread_clock *thread_clock_start(struct task_struct *task, uint3
 	event = emit_reserve(&out, WIRE_THREAD, sizeof(*event));
 	initial.since_ns = bpf_ktime_get_ns();
 	initial.clocks.born_ns = initial.since_ns;
-	clock = bpf_task_storage_get(&thread_clocks, task, &initial, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	clock = thread_clock_make(task, &initial);
 	if (!clock)
 		clock = thread_clock_of(task);
 	if (!clock)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The state clocks of a thread, in its task storage: how long it has been on a CPU, runnable, blocked for each reason. They run from the moment
- * it is traced; a thread is traced exactly if it has them. Only the scheduler's switch moves them, so they need no lock: the
+ * The state clocks of a thread, in its task storage or, before 5.13, in a table: how long it has been on a CPU, runnable, blocked for each
+ * reason. They run from the moment it is traced; a thread is traced exactly if it has them. Only the scheduler's switch moves them, so they need no lock: the
  * switches of one task are ordered. A wakeup only leaves its time, and the switch-in that follows splits the sleep there.
  */
 #ifndef THREAD_CLOCK_H
@@ -9,6 +9,7 @@
 
 #include "vmlinux.h"
 #include "txtrace/event.h"
+#include "compat.h"
 
 #include <bpf/bpf_helpers.h>
 
@@ -24,7 +25,7 @@ struct thread_clock {
 	uint32_t is_seen_running;  /* it does something, though its switch-in was not seen */
 	uint32_t waits_on;         /* number of the CPU that it waits for + 1, see cpu_watch.h; 0: none */
 	uint32_t cpu;              /* that it was last on, or put on */
-	uint32_t padding;
+	uint32_t has_ended;        /* its end was sent */
 };
 
 struct thread_clocks_map {
@@ -36,10 +37,34 @@ struct thread_clocks_map {
 
 extern struct thread_clocks_map thread_clocks SEC(".maps");
 
+/*
+ * Before 5.13: by the address of the task_struct, which names one thread from its fork to its last switch. All of it is allocated when the recorder
+ * starts, since nothing can be where the scheduler works; a thread that finds no room has no clocks and is counted.
+ */
+struct table_clocks_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, uint64_t);
+	__type(value, struct thread_clock);
+};
+
+extern struct table_clocks_map table_clocks SEC(".maps");
+
 /* NULL: not traced. */
 static __always_inline struct thread_clock *thread_clock_of(struct task_struct *task)
 {
-	return bpf_task_storage_get(&thread_clocks, task, 0, 0);
+	uint64_t key = (uint64_t)task;
+
+	return compat_has_task_storage() ? bpf_task_storage_get(&thread_clocks, task, 0, 0) : bpf_map_lookup_elem(&table_clocks, &key);
+}
+
+/* The task is gone, or new: what the table holds at its address is not of it. */
+static __always_inline void thread_clock_forget(struct task_struct *task)
+{
+	uint64_t key = (uint64_t)task;
+
+	if (!compat_has_task_storage())
+		bpf_map_delete_elem(&table_clocks, &key);
 }
 
 /* Starts the clocks of a thread that has none, in this state, and sends a WIRE_THREAD with these flags. NULL: no memory, counted. */
@@ -66,9 +91,8 @@ static __always_inline uint64_t thread_clock_sleep_end(const struct thread_clock
 
 static __always_inline void thread_clock_add_blocked(struct wire_clocks *clocks, uint32_t reason, uint64_t spent_ns)
 {
-	barrier_var(reason); /* the verifier up to 6.3 loses a bound that was checked on another copy of the number */
 	if (reason < BLOCK_REASON_COUNT)
-		clocks->blocked_ns[reason] += spent_ns;
+		clocks->blocked_ns[compat_index(reason, BLOCK_REASON_COUNT)] += spent_ns;
 }
 
 /*

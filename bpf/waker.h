@@ -21,8 +21,6 @@ const volatile int64_t cfg_preempt_count_offset;
 const volatile int64_t cfg_hrtimer_bases_offset;
 const volatile int64_t cfg_timer_bases_offset;
 
-#define THREAD_STACK_BYTES 16384 /* x86-64 and aarch64 without KASAN */
-
 /* The preempt count, the same since 2.6: how often in a softirq (only serving one counts by this bit), interrupt, NMI. */
 #define COUNT_IN_SOFTIRQ 0x100
 #define COUNT_IN_INTERRUPT 0xff0000
@@ -79,19 +77,23 @@ static __always_inline bool waker_runs_timers(struct rq *rq)
 }
 
 /*
- * Flags of enum wire_flag for a WAKE: 0 is the current thread itself. current_task: from bpf_get_current_task_btf(), so its fields are read in
- * place. scratch: memory to spill a pointer into, which makes it a number to the verifier; overwritten.
+ * Flags of enum wire_flag for a WAKE: 0 is the current thread itself. current_task: from compat_current_task(). scratch: memory to spill a
+ * pointer into, which makes it a number to the verifier; overwritten.
  */
 static __always_inline uint8_t waker_flags(struct task_struct *current_task, volatile uint64_t *scratch)
 {
-	uint64_t offset, frame = 0;
+	const bool is_typed = compat_has_task_storage();
+	void *stack = is_typed ? current_task->stack : BPF_CORE_READ(current_task, stack);
+	struct mm_struct *memory = is_typed ? current_task->mm : BPF_CORE_READ(current_task, mm);
+	uint64_t offset, frame_end;
 	uint32_t count;
 	struct rq *rq;
 
-	*scratch = (uint64_t)&frame;
-	offset = *scratch - (uint64_t)current_task->stack;
+	asm volatile("%0 = r10" : "=r"(frame_end)); /* no variable in the frame: it has to stay small */
+	*scratch = frame_end - 1;
+	offset = *scratch - (uint64_t)stack;
 	*scratch = 0;
-	if (offset < THREAD_STACK_BYTES && !(current_task->mm && compat_syscall(current_task).nr < 0))
+	if (offset < THREAD_STACK_BYTES && !(memory && compat_syscall_nr(current_task) < 0))
 		return 0;
 	rq = waker_rq(current_task);
 	if (!waker_preempt_count(current_task, rq, &count))

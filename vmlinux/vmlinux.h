@@ -45,6 +45,7 @@ enum {
 
 enum {
 	BPF_F_NO_PREALLOC = 1,
+	BPF_F_USER_STACK = 1 << 8,
 	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
 };
 
@@ -61,12 +62,20 @@ enum bpf_map_type {
 
 /* The registers of a system call: x86-64. */
 struct pt_regs {
+	unsigned long r15;
+	unsigned long r14;
+	unsigned long r13;
+	unsigned long r12;
+	unsigned long bp;
+	unsigned long bx;
+	unsigned long r11;
+	unsigned long r10;
+	unsigned long r9;
+	unsigned long r8;
 	unsigned long di;
 	unsigned long si;
 	unsigned long dx;
 	unsigned long cx;
-	unsigned long r8;
-	unsigned long r9;
 	unsigned long ax;
 	unsigned long sp;
 	unsigned long ip;
@@ -207,7 +216,7 @@ struct task_struct {
 	void *stack;
 	struct mm_struct *mm;
 	unsigned int __state; /* before 5.14: state, see compat.h */
-	int on_cpu;
+	unsigned int on_cpu; /* up to 7.2 an int, in 7.3 a __u8: without a sign libbpf makes of the load what the kernel has */
 	unsigned int in_iowait : 1;
 	pid_t pid;
 	pid_t tgid;

@@ -31,6 +31,18 @@ enum block_reason {
 	BLOCK_REASON_COUNT = 10,
 };
 
+/* What a page fault waited for: the object of a block for BLOCK_PAGE_FAULT. Append only. */
+enum block_fault {
+	FAULT_UNKNOWN = 0,
+	FAULT_FILE = 1,        /* a page of a mapped file */
+	FAULT_ANONYMOUS = 2,   /* a new page */
+	FAULT_SWAP = 3,
+	FAULT_USERFAULTFD = 4, /* another program is to provide the page */
+	FAULT_MMAP_LOCK = 5,   /* another thread was changing the address space */
+	FAULT_MIGRATION = 6,   /* the kernel was moving the page */
+	FAULT_KIND_COUNT = 7,
+};
+
 enum wire_kind {
 	WIRE_SWITCH = 1,  /* a traced thread left or got a CPU (or one left for the other) */
 	WIRE_WAKE = 2,    /* a traced thread was woken */
@@ -55,6 +67,9 @@ enum wire_kind {
 	WIRE_KEY_LEAVE = 20,
 	WIRE_KEY_END = 21,
 	WIRE_KEY_INSTANT = 22,
+	WIRE_STACK = 23,   /* where a thread's code was */
+	WIRE_VALUE = 24,   /* of a program that was never changed: a value that goes into a span's tag */
+	WIRE_ABANDON = 25, /* likewise: a span is over, and nobody saw when */
 	WIRE_PROCESS = 28, /* a process is traced from now on, has a new program, or is not traced any more */
 	WIRE_KIND_COUNT = 32,
 };
@@ -112,7 +127,8 @@ struct wire_switch {
 	uint32_t next_tgid;
 	union {
 		struct {
-			uint64_t object; /* BLOCKED: futex address, fd, or ns that a sleep asked for, by the reason; else 0 */
+			uint64_t object; /* BLOCKED: futex address, fd, how many fds << 32 | the first of them (poll, select), ns that a sleep asked for, or
+					    enum block_fault, by the reason and call; else 0 */
 			uint64_t inode;  /* BLOCKED on an fd: of its file, as i_ino; else 0 */
 		};
 		char other_comm[16]; /* UNTRACED, with other_ns, and not idle: of who left */
@@ -169,7 +185,7 @@ struct wire_thread {
 	uint32_t parent_tgid;
 };
 
-/* BEGIN, BEGIN_DETACHED, ENTER, LEAVE, END; then clocks if flags say so. Also THREAD_EXIT and EXEC, with id = a = b = 0. */
+/* BEGIN, BEGIN_DETACHED, ENTER, LEAVE, END, ABANDON; then clocks if flags say so. Also THREAD_EXIT and EXEC, with id = a = b = 0. */
 struct wire_span {
 	struct wire_header header;
 	uint64_t id;
@@ -196,7 +212,7 @@ enum attr_type {
 };
 
 /*
- * TAG (text), ATTR (name, type, value; STRING: text). Two sizes: a short record for short texts, a long one for the rest; text_length says how
+ * TAG (text), ATTR and VALUE (name, type, value; STRING: text). Two sizes: a short record for short texts, a long one for the rest; text_length says how
  * much of `text` is filled, and what follows is undefined.
  */
 #define WIRE_TEXT_SHORT 64
@@ -205,9 +221,9 @@ enum attr_type {
 struct wire_text {
 	struct wire_header header;
 	uint64_t id;
-	uint64_t name;  /* ATTR: address in the program */
-	uint64_t value; /* ATTR */
-	uint32_t type;  /* ATTR: enum attr_type */
+	uint64_t name;  /* ATTR: address in the program; VALUE: see txtrace/foreign.h */
+	uint64_t value; /* ATTR, VALUE */
+	uint32_t type;  /* ATTR, VALUE: enum attr_type */
 	uint32_t text_length;
 	/* WIRE_TEXT_SHORT or WIRE_TEXT_LONG bytes follow; the text has no NUL */
 };
@@ -221,6 +237,42 @@ struct wire_key {
 	uint32_t key_length;
 	uint32_t padding;
 	uint8_t key[WIRE_KEY_MAX];
+};
+
+enum wire_stack_what {
+	WIRE_STACK_OFF_CPU = 1, /* where the thread blocked */
+	WIRE_STACK_ON_CPU = 2,  /* a sample of what it did */
+	WIRE_STACK_FUTEX = 3,   /* who waits for a futex for the first time */
+};
+
+#define WIRE_STACK_KERNEL_MAX 32
+#define WIRE_STACK_USER_MAX 127
+#define WIRE_STACK_BYTES_MAX 8192
+#define WIRE_STACK_REGISTER_COUNT 17 /* of x86-64, as DWARF numbers them; the last is the address of the code */
+#define WIRE_STACK_REGISTER_SP 7
+
+/*
+ * STACK: return addresses, innermost first, kernel's and user's; or for x86-64 instead of the user's the registers in user mode and what lies on the
+ * stack, from which the recorder finds them. header.time_ns is later than begin_ns.
+ */
+struct wire_stack {
+	struct wire_header header;
+	uint64_t begin_ns;   /* OFF_CPU, FUTEX: of the SWITCH; ON_CPU: 0 */
+	uint64_t object;     /* FUTEX: its address; ON_CPU: ns that the sample stands for */
+	uint8_t what;        /* enum wire_stack_what */
+	uint8_t has_registers;
+	uint16_t kernel_cnt; /* addresses */
+	uint16_t user_cnt;
+	uint16_t byte_cnt;   /* of the stack, from registers[WIRE_STACK_REGISTER_SP] on */
+	uint64_t registers[WIRE_STACK_REGISTER_COUNT];
+	/* uint64_t kernel[kernel_cnt], user[user_cnt]; the room that is left over is undefined */
+};
+
+/* With registers. */
+struct wire_stack_copy {
+	struct wire_stack stack; /* user_cnt: 0 */
+	uint64_t kernel[WIRE_STACK_KERNEL_MAX];
+	uint8_t bytes[WIRE_STACK_BYTES_MAX];
 };
 
 /* PROCESS.change */
@@ -260,6 +312,7 @@ struct wire_process {
 	char path[WIRE_PATH_MAX];  /* EXEC, and JOINED by an exec: what was asked to be executed; behind path_length undefined */
 };
 
+_Static_assert(sizeof(struct wire_stack) == 184, "wire_stack");
 _Static_assert(sizeof(struct wire_header) == 24, "wire_header");
 _Static_assert(sizeof(struct wire_clocks) == 120, "wire_clocks");
 _Static_assert(sizeof(struct wire_switch) == 56, "wire_switch");

@@ -97,7 +97,9 @@ enum txtrace_record_kind {
 	TXTRACE_RECORD_DROPPED = 12,  /* records that the recorder could not write: the disk did not keep up */
 	TXTRACE_RECORD_CONTINUED = 13, /* the last record of a file: the capture goes on in the next one. Left out where that one is read next */
 	TXTRACE_RECORD_STAY = 14,     /* a thread worked for a span: from its enter to its exit */
-	TXTRACE_RECORD_OBJECT = 15,   /* what threads wait for: a descriptor's file */
+	TXTRACE_RECORD_OBJECT = 15,   /* what threads wait for: a descriptor's file, a futex' place in the code */
+	TXTRACE_RECORD_STACK = 16,    /* where the code of a thread was, while it was blocked or on a CPU */
+	TXTRACE_RECORD_FRAMES = 17,   /* the functions of a stack, by its number */
 	TXTRACE_RECORD_OTHER_RUN = 18, /* who else had a CPU that a traced thread waited for */
 	TXTRACE_RECORD_COST = 19,     /* what tracing cost: one for each kind of event, and one of the recorder itself */
 	TXTRACE_RECORD_PROCESS = 20,  /* a traced process: what it is called, or its end */
@@ -313,7 +315,10 @@ struct txtrace_continued {
 	uint32_t next_part; /* of the capture: see struct txtrace_log_info */
 };
 
-/* From here on this descriptor of this process refers to that: for the `object` of runs. */
+/*
+ * For the `object` of runs of this process. A descriptor refers to that from here on. A futex (reason LOCK) has the code that was the first to wait for it:
+ * the record may come behind such runs.
+ */
 struct txtrace_object {
 	uint64_t time_ns;
 	uint64_t object;
@@ -321,6 +326,31 @@ struct txtrace_object {
 	uint32_t tid;   /* who waited for it first */
 	uint8_t reason; /* enum txtrace_block_reason: what for */
 	struct txtrace_string name; /* a path, "tcp 10.0.0.1:80 > 10.0.0.2:4711", "pipe:[4711]", "eventfd", …; any bytes */
+};
+
+enum txtrace_stack_what {
+	TXTRACE_STACK_OFF_CPU = 1, /* the thread was blocked there for weight_ns, just before its RUN that begins at time_ns, but for its runnable_ns */
+	TXTRACE_STACK_ON_CPU = 2,  /* a sample: at time_ns it was there; it stands for weight_ns */
+};
+
+struct txtrace_stack {
+	uint64_t time_ns;
+	uint64_t weight_ns;
+	uint64_t span;  /* id of a span that the thread is in: of the one entered last, and in repeats of the others; 0: it is in none */
+	uint64_t stack; /* of the FRAMES record of this number, which comes later in the same file */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t span_pid; /* of the span's own record: that of another process than the thread's only if it is keyed */
+	uint8_t what;   /* enum txtrace_stack_what */
+	bool is_keyed;  /* the span is */
+	bool is_repeat; /* the record before says the same, for another span that the thread is in */
+};
+
+/* One for each stack of a file that a STACK record in it names: numbers are those of one capture. */
+struct txtrace_frames {
+	uint64_t time_ns; /* when it was written */
+	uint64_t stack;
+	struct txtrace_string names; /* of functions, the outermost first, with a newline between two of them; else any bytes */
 };
 
 enum txtrace_other_run_flag {
@@ -424,6 +454,8 @@ struct txtrace_record {
 		struct txtrace_continued continued;
 		struct txtrace_stay stay;
 		struct txtrace_object object;
+		struct txtrace_stack stack;
+		struct txtrace_frames frames;
 		struct txtrace_other_run other_run;
 		struct txtrace_cost cost;
 		struct txtrace_process process;

@@ -4,7 +4,8 @@
  *
  * TXTRACE_BLOCKING_SYSCALLS(CALL): the calls that can block for a reason that they tell. CALL(name, x86-64 number, aarch64 number, reason,
  * what its first argument is). -1: the architecture lacks the call. Reason BY_FD: what the descriptor refers to decides. First argument: FD a
- * descriptor, ADDRESS a futex, DURATION a pointer to how long to sleep; MOMENT: what clock_nanosleep() takes; NOTHING of interest.
+ * descriptor, ADDRESS a futex, DURATION a pointer to how long to sleep; MOMENT: what clock_nanosleep() takes; POLLED: what poll() takes; SETS: what
+ * select() takes; NOTHING of interest.
  *
  * TXTRACE_OTHER_SYSCALLS(CALL): all others, whose blocks are `other`. CALL(name, x86-64 number, aarch64 number).
  */
@@ -19,13 +20,13 @@
 	CALL(stat, 4, -1, BLOCK_DISK, NOTHING) \
 	CALL(fstat, 5, 80, BLOCK_DISK, FD) \
 	CALL(lstat, 6, -1, BLOCK_DISK, NOTHING) \
-	CALL(poll, 7, -1, BLOCK_NETWORK, NOTHING) \
+	CALL(poll, 7, -1, BLOCK_NETWORK, POLLED) \
 	CALL(ioctl, 16, 29, BY_FD, FD) \
 	CALL(pread64, 17, 67, BY_FD, FD) \
 	CALL(pwrite64, 18, 68, BY_FD, FD) \
 	CALL(readv, 19, 65, BY_FD, FD) \
 	CALL(writev, 20, 66, BY_FD, FD) \
-	CALL(select, 23, -1, BLOCK_NETWORK, NOTHING) \
+	CALL(select, 23, -1, BLOCK_NETWORK, SETS) \
 	CALL(msync, 26, 227, BLOCK_DISK, NOTHING) \
 	CALL(pause, 34, -1, BLOCK_WAIT, NOTHING) \
 	CALL(nanosleep, 35, 101, BLOCK_SLEEP, DURATION) \
@@ -70,8 +71,8 @@
 	CALL(newfstatat, 262, 79, BLOCK_DISK, NOTHING) \
 	CALL(unlinkat, 263, 35, BLOCK_DISK, NOTHING) \
 	CALL(renameat, 264, 38, BLOCK_DISK, NOTHING) \
-	CALL(pselect6, 270, 72, BLOCK_NETWORK, NOTHING) \
-	CALL(ppoll, 271, 73, BLOCK_NETWORK, NOTHING) \
+	CALL(pselect6, 270, 72, BLOCK_NETWORK, SETS) \
+	CALL(ppoll, 271, 73, BLOCK_NETWORK, POLLED) \
 	CALL(splice, 275, 76, BY_FD, FD) \
 	CALL(tee, 276, 77, BY_FD, FD) \
 	CALL(sync_file_range, 277, 84, BLOCK_DISK, FD) \

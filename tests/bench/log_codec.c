@@ -262,6 +262,9 @@ static void keep_strings(struct txtrace_record *record)
 	case TXTRACE_RECORD_OBJECT:
 		record->object.name = keep(record->object.name);
 		break;
+	case TXTRACE_RECORD_FRAMES:
+		record->frames.names = keep(record->frames.names);
+		break;
 	case TXTRACE_RECORD_OTHER_RUN:
 		record->other_run.comm = keep(record->other_run.comm);
 		break;

@@ -512,7 +512,7 @@ def check_histogram(records, histogram, of):
         if span["lower_bound"]:
             bounds[span["label"]] += 1
             continue
-        ns = {"wall": span["wall_ns"], "work": span["work_ns"], "blocked": span["blocked_ns"]}.get(of)
+        ns = {"wall": span["wall_ns"], "work": span["work_ns"], "blocked": span["blocked_ns"], "interrupt": 0}.get(of)
         ns = span["ledger"][PARTS.index(of)] if ns is None else ns
         power = 10 ** (len(str(ns)) - 1)
         wanted[span["label"]][max(step * power for step in (1, 2, 5) if step * power <= ns) if ns else 0] += 1

@@ -21,6 +21,8 @@ make_hostile() {
 		instant time_ns=17 pid=1 tid=2 name="\xe2\x82"
 		link time_ns=18 pid=1 tid=2 from=1 to=1 name="$bytes"
 		wake time_ns=19 pid=1 tid=2 waker_pid=1 waker_tid=3 waker_comm="$bytes"
+		stack time_ns=19 pid=1 tid=2 what=9 weight_ns=1 stack=1 span=1 span_pid=1 keyed=true repeat=true
+		frames time_ns=19 stack=1 names="$bytes"
 		span begin_ns=10 end_ns=20 pid=1 tid=2 end_tid=2 id=1 label="$bytes" tag="$bytes" key="$bytes" flags=keyed
 		span begin_ns=10 end_ns=25 pid=1 tid=2 end_tid=3 id=2 label="$longest" flags=moved
 		run begin_ns=18446744073709551615 end_ns=3 pid=4294967295 tid=4294967295 blocked_ns=18446744073709551615 left_as=blocked reason=other syscall_nr=-2
@@ -29,6 +31,7 @@ make_hostile() {
 		object time_ns=29 pid=1 tid=2 reason=255 object=0xffffffffffffffff name="$bytes"
 		process time_ns=29 pid=1 parent_pid=4294967295 start_ns=18446744073709551615 reasons=255 exit=1 comm="$bytes" exe="$bytes" command="$bytes"
 		open_span time_ns=30 begin_ns=12 pid=1 tid=2 id=7 label="$bytes" key="$bytes"
+		other_run begin_ns=18446744073709551615 end_ns=1 pid=4294967295 tid=1 comm="$bytes" cpu=4294967295 moved_pid=1 moved_tid=4294967295 flags=nobody_known
 		cost time_ns=40 event="$bytes" events=18446744073709551615 entry=255
 		loss first_ns=0 last_ns=18446744073709551615 cpu=4294967295 span_events=18446744073709551615 sched_events=1
 		dropped time_ns=18446744073709551615 first_ns=18446744073709551615 last_ns=0 batches=18446744073709551615 span=18446744073709551615 run=1

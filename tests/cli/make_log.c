@@ -146,7 +146,7 @@ static const struct field dropped_fields[] = {
 	FIELD(FIELD_U64, last_ns, dropped, "last_ns"), FIELD(FIELD_U64, batch_cnt, dropped, "batches"), DROPPED(1, "span"), DROPPED(2, "run"),
 	DROPPED(3, "wake"), DROPPED(4, "thread"), DROPPED(5, "attribute"), DROPPED(6, "instant"), DROPPED(7, "counter"), DROPPED(8, "link"),
 	DROPPED(9, "loss"), DROPPED(10, "open_span"), DROPPED(11, "summary"), DROPPED(12, "dropped"), DROPPED(13, "continued"),
-	DROPPED(14, "stay"), DROPPED(15, "object"),
+	DROPPED(14, "stay"), DROPPED(15, "object"), DROPPED(16, "stack"), DROPPED(17, "frames"),
 	DROPPED(18, "other_run"), DROPPED(19, "cost"), DROPPED(20, "process"), { NULL, 0, 0, 0 },
 };
 
@@ -163,6 +163,16 @@ static const struct field stay_fields[] = {
 static const struct field object_fields[] = {
 	COMMON(object), FIELD(FIELD_U8, reason, object, "reason"), FIELD(FIELD_U64, object, object, "object"), FIELD(FIELD_STRING, name, object, "name"),
 	{ NULL, 0, 0, 0 },
+};
+
+static const struct field stack_fields[] = {
+	COMMON(stack), FIELD(FIELD_U8, what, stack, "what"), FIELD(FIELD_U64, weight_ns, stack, "weight_ns"),
+	FIELD(FIELD_U64, stack, stack, "stack"), FIELD(FIELD_U64, span, stack, "span"), FIELD(FIELD_U32, span_pid, stack, "span_pid"),
+	FIELD(FIELD_BOOL, is_keyed, stack, "keyed"), FIELD(FIELD_BOOL, is_repeat, stack, "repeat"), { NULL, 0, 0, 0 },
+};
+
+static const struct field frames_fields[] = {
+	FIELD(FIELD_U64, time_ns, frames, "time_ns"), FIELD(FIELD_U64, stack, frames, "stack"), FIELD(FIELD_STRING, names, frames, "names"),
 };
 
 static const struct field other_run_fields[] = {
@@ -201,6 +211,7 @@ static const struct field *const kind_fields[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_OBJECT] = object_fields,       [TXTRACE_RECORD_COST] = cost_fields,
 	[TXTRACE_RECORD_OTHER_RUN] = other_run_fields,
 	[TXTRACE_RECORD_PROCESS] = process_fields,
+	[TXTRACE_RECORD_STACK] = stack_fields,         [TXTRACE_RECORD_FRAMES] = frames_fields,
 };
 
 static const struct {
@@ -215,6 +226,7 @@ static const struct {
 	{ "lock", 0 }, { "disk", 1 }, { "network", 2 }, { "sleep", 3 }, { "page_fault", 4 }, { "pipe", 5 }, { "wait", 6 }, { "stopped", 7 },
 	{ "other", 8 }, { "throttled", 9 }, { "unknown", 0 },
 	{ "trap", 1 }, { "call", 2 }, { "tracepoint", 3 },
+	{ "off_cpu", 1 }, { "on_cpu", 2 },
 	{ "bool", 1 }, { "int", 2 }, { "uint", 3 }, { "double", 4 }, { "string", 5 }, { "pointer", 6 },
 };
 

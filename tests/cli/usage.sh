@@ -61,7 +61,7 @@ check "a number out of range" complains "option '--limit' takes at least 1, not 
 check "no log" complains "FILE is missing, see 'txtrace report --help'" report
 check "two logs to repair" complains "unexpected argument 'b', see 'txtrace repair --help'" repair -o x a b
 check "two logs to follow" complains "'b' is one too many: only one file can be followed, and the files that follow it" dump --follow a b
-check "a kind that does not exist" complains "option '--kind' takes span, run, wake, thread, attribute, instant, counter, link, loss, open_span, summary, dropped, continued, stay, object, process or damage, not 'spam'" dump -k spam clean.txtrace
+check "a kind that does not exist" complains "option '--kind' takes span, run, wake, thread, attribute, instant, counter, link, loss, open_span, summary, dropped, continued, stay, object, stack, frames, process or damage, not 'spam'" dump -k spam clean.txtrace
 check "export: no format" complains "which format? give --format, see 'txtrace help export'" export clean.txtrace
 check "export: a name that tells no format" complains "the name 'out.xyz' does not tell the format, give --format, see 'txtrace help export'" export -o out.xyz clean.txtrace
 check "export: a format that is nearly right" complains "option '--format' does not know 'json', did you mean 'jsonl'?" export -f json clean.txtrace

@@ -22,6 +22,7 @@ switches, the ledger against the thread's own timeline, the reasons of blocks. T
              onto the CPU: a hypervisor that takes the CPU just there takes long. Together they are not touched by that, but delay begins when a woken thread
              is in a queue, which can be later than its wake-up by what an interrupt to another CPU takes: 50 us more for each time that it
              blocked, upwards.
+             On an emulated machine (TXTRACE_EMULATED=1) an interrupt takes as long as a small program: 5 ms instead of 50 us.
   EXCUSED    1 span in 20 of those with one label, 1 of 10 to 20, or 1 for 100 switches, may miss the SCHEDULER allowance, if its thread was switched:
              a hypervisor may take the CPU just there, or be late with the interrupt that brings a wake-up to another CPU. (Where the program was spinning it knows what was stolen from it, and nothing is excused without a switch.)
   UNSEEN     1 switch in 20, at least 3: some machines hide what happens in tasks of their own, so that a thread's way onto the CPU from such a
@@ -29,10 +30,12 @@ switches, the ledger against the thread's own timeline, the reasons of blocks. T
 """
 import collections
 import json
+import os
 import sys
 
 CLOCK_NS = 1_000
-SCHEDULER_RELATIVE, SCHEDULER_NS, SCHEDULER_SWITCH_NS = 0.01, 50_000, 50_000
+INTERRUPT_NS = 5_000_000 if os.environ.get("TXTRACE_EMULATED") == "1" else 50_000
+SCHEDULER_RELATIVE, SCHEDULER_NS, SCHEDULER_SWITCH_NS = 0.01, INTERRUPT_NS, INTERRUPT_NS
 EXCUSED_SHARE, EXCUSED_SWITCH_SHARE, EXCUSED_FROM = 0.05, 0.01, 10
 UNSEEN_SHARE, UNSEEN_LEAST = 0.05, 3
 

@@ -179,10 +179,14 @@ runs_as_invoking_user() {
 	[ "$got" = "65534 65534 65534 CapEff: 0000000000000000 " ]
 }
 
+has_recorded() { # has_recorded FILE: more than its header
+	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt 4096 ]
+}
+
 ends_with_command() {
 	"$recorder" -q -o "$tmp/interrupted.txtrace" -- "$programs/bank" --directory "$tmp" >"$tmp/interrupted.out" &
 	tracer=$!
-	sleep 1
+	wait_for 60 has_recorded "$tmp/interrupted.txtrace.partial" || fail "nothing is recorded" || return
 	kill -TERM $tracer
 	wait $tracer
 	grep 'balances=conserved' "$tmp/interrupted.out" || fail "the command was not ended well"

@@ -68,7 +68,7 @@ they_are_read_as_one() {
 each_names_its_threads() {
 	local file
 	for file in "$tmp"/rotated/*; do
-		"$reader" dump "$file" | grep -v '^loss' | head -n 1 | grep '^thread' || fail "$file" || return
+		"$reader" dump "$file" | grep -v '^loss' | head -n 1 | grep -E '^(thread|process) ' || fail "$file" || return
 		"$reader" dump -k thread "$file" | grep -q 'comm="\?probe_loop' || fail "$file" || return
 	done
 }

@@ -13,7 +13,7 @@ trace_bank() {
 	for fd in /proc/$bank/fd/*; do echo "$(basename "$fd") $(readlink "$fd")"; done >"$tmp/descriptors"
 	kill $bank
 	wait $bank
-	"$reader" dump -k object "$tmp/bank.txtrace" >"$tmp/objects"
+	"$reader" dump -k object "$tmp/bank.txtrace" | grep -v reason=lock >"$tmp/objects" # futexes: code_stacks.sh
 }
 
 # Each name is that of the descriptor, or, of a socket, what it is.

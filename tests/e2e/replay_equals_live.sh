@@ -6,7 +6,7 @@ need_bpf
 
 # records FILE: all but what tells of the capture rather than of the events, and what was looked up in /proc
 records() {
-	grep -v -e '^{"type":"header"' -e '^{"type":"summary"' -e '^{"type":"open_span"' -e '^{"type":"object"' "$1"
+	grep -v -e '^{"type":"header"' -e '^{"type":"summary"' -e '^{"type":"open_span"' -e '^{"type":"object"' -e '^{"type":"process"' -e '^{"type":"cost"' "$1"
 }
 
 same_records() {

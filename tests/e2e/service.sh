@@ -164,7 +164,7 @@ messages_are_objects() {
 	start_service && end_service || return
 	cat "$tmp/err"
 	jq -e 'has("time") and has("level") and has("message")' "$tmp/err" >/dev/null || return
-	[ "$(jq -r .event "$tmp/err" | sort -u | tr '\n' ' ')" = "start stop " ] || return
+	[ "$(jq -r .event "$tmp/err" | sort -u | tr '\n' ' ')" = "cost start stop " ] || return
 	[ "$(jq 'select(.event == "stop") | .sent == .received + .lost and .spans > 0 and .bytes > 0' "$tmp/err")" = true ]
 }
 

@@ -149,12 +149,28 @@ def elf(folder):
         put(folder, "elf", name, image.ljust(sections_at, b"\0") + b"".join(sections))
 
 
+# ---- names of code, and rules of frames ----
+
+def code(folder):
+    """The rules are those of tests/unit/test_unwind_table.c: one function at 0x2000 that keeps a frame pointer."""
+    rules = bytes.fromhex("14000000 00000000 01 7a5200 01 78 10 01 1b 0c0708 9001 0000"
+                          "1c000000 1c000000 e00f0000 20000000 00 410e10 8602 430d06 44 8303 00000000 00000000")
+    put(folder, "code", "map", b"\0" + b"1000 100 first\n1000 80 first again\n0x3000 0x8 other\nrubbish\n")
+    put(folder, "code", "rules", b"\1" + rules)
+    segments = [struct.pack("<IIQQQQQQ", 1, 5, 0x100, 0x1100, 0, 0x200, 0x200, 16),
+                struct.pack("<IIQQQQQQ", 0x6474e550, 4, 0x100, 0x1100, 0, 8, 8, 4)]
+    header = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
+    image = (header + b"".join(segments)).ljust(0x100, b"\0") + bytes.fromhex("011b033b") + struct.pack("<i", 4) + rules
+    put(folder, "code", "file", b"\2" + image.ljust(0x300, b"\0"))
+
+
 def main(txtrace, folder):
     folder = pathlib.Path(folder)
     logs(txtrace, folder)
     streams(folder)
     wire(folder)
     elf(folder)
+    code(folder)
 
 
 main(sys.argv[1], sys.argv[2])

@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")" || exit 1
 
 logs=(log-1.0-example-none log-1.0-extreme-none log-1.0-world-zstd log-1.0-world-lz4 log-1.0-expected-zstd
-	log-1.1-wakes-none log-1.1-cost-none log-1.1-neighbours-none log-1.1-process-none)
+	log-1.1-wakes-none log-1.1-cost-none log-1.1-neighbours-none log-1.1-process-none log-1.1-stacks-none)
 number=0
 
 # tell NAME COMMAND...: a case, which holds if the command succeeds.

@@ -396,6 +396,16 @@ def read_object(batch, f):
     return dict(common(batch, f), reason=f[2], object=f[3], name=batch.text(f[4]))
 
 
+def read_stack(batch, f):
+    return dict(common(batch, f), what=f[2], stack=f[3], weight=f[4], is_keyed=int(f[5] != 0),
+                span=read_current_span(batch, batch.threads[f[1]], f[6], f[7]), span_pid=batch.threads[f[1]].pid + f[8] & 0xFFFFFFFF,
+                is_repeat=int(f[9] != 0))
+
+
+def read_frames(batch, f):
+    return dict(time=batch.time, stack=f[1], names=batch.text(f[2]))
+
+
 def read_other_run(batch, f):
     thread, end = batch.threads[f[1]], batch.time
     begin = (end - f[7], batch.cpu_end.get(f[2] % 1024, 0) + f[7])[f[6]] & M
@@ -421,8 +431,8 @@ KINDS = {
     1: ("span", read_span), 2: ("run", read_run), 3: ("wake", read_wake), 4: ("thread", read_thread), 5: ("attribute", read_attribute),
     6: ("instant", read_instant), 7: ("counter", read_counter), 8: ("link", read_link), 9: ("loss", read_loss),
     10: ("open_span", read_open_span), 11: ("summary", read_summary), 12: ("dropped", read_dropped), 13: ("continued", read_continued),
-    14: ("stay", read_stay), 15: ("object", read_object), 18: ("other_run", read_other_run), 19: ("cost", read_cost),
-    20: ("process", read_process),
+    14: ("stay", read_stay), 15: ("object", read_object), 16: ("stack", read_stack), 17: ("frames", read_frames),
+    18: ("other_run", read_other_run), 19: ("cost", read_cost), 20: ("process", read_process),
 }
 
 

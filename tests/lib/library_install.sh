@@ -23,7 +23,7 @@ files_are_there() {
 	local version
 	version=$(sed -n 's/^VERSION *:= *//p' Makefile)
 	install_with install PREFIX=/usr LIBDIR=$libdir || return
-	diff - <(installed | grep -E '/lib|log\.h|pkgconfig') <<-EOF
+	diff - <(installed | grep -E '/lib(txtrace|/somewhere)|libtxtrace|log\.h|pkgconfig') <<-EOF
 		644 usr/include/txtrace/log.h
 		644 usr/lib/somewhere/libtxtrace.a
 		777 usr/lib/somewhere/libtxtrace.so libtxtrace.so.0

@@ -100,7 +100,7 @@ libbpf_law() {
 	includes 'userspace/*.c' 'userspace/*.h' | while IFS=: read -r file line what; do
 		folder=$(cut -d/ -f2 <<<"$file")
 		case $what in
-		'<bpf/'* | '<linux/bpf'* | *.skel.h | '<gelf.h' | '<libelf.h')
+		'<bpf/'* | '<linux/bpf'* | *.skel.h | '<gelf.h' | '<libelf.h' | '<elfutils/'* | '<dwarf.h')
 			case $may_use_libbpf in *" $folder "*) ;; *) echo "$file:$line: $folder/ must not include ${what#?}" ;; esac
 			;;
 		esac
@@ -112,7 +112,7 @@ bpf_law() {
 	local file line what
 	includes 'bpf/*.[ch]' | while IFS=: read -r file line what; do
 		case $what in
-		'"vmlinux.h' | '<vmlinux.h' | '<bpf/'* | '"txtrace/event.h' | '<txtrace/event.h' | '"txtrace/syscalls.h') ;;
+		'"vmlinux.h' | '<vmlinux.h' | '<bpf/'* | '"txtrace/event.h' | '<txtrace/event.h' | '"txtrace/syscalls.h' | '"txtrace/foreign.h') ;;
 		*)
 			[ -e "bpf/${what#\"}" ] || echo "$file:$line: bpf/ must not include ${what#?}"
 			;;

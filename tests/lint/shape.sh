@@ -55,7 +55,7 @@ licence_lines() {
 	local file licence
 	for file in $(files '*.c' '*.h' '*.cc' '*.cpp' '*.S' '*.sh' '*.py' '*.proto' '*.table' Makefile tests/run '.ci/*'); do
 		case $file in
-		bpf/* | vmlinux/* | *.bpf.c | include/txtrace/event.h) licence='GPL-2\.0(-only)? OR BSD-2-Clause' ;;
+		bpf/* | vmlinux/* | *.bpf.c | include/txtrace/event.h | include/txtrace/foreign.h) licence='GPL-2\.0(-only)? OR BSD-2-Clause' ;;
 		*) licence='BSD-2-Clause' ;;
 		esac
 		head -n 3 "$file" | grep -qE "SPDX-License-Identifier: $licence( \*/| -->)?$" || echo "$file: its first lines lack \"SPDX-License-Identifier: ${licence//\\/}\""

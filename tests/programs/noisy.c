@@ -121,7 +121,8 @@ int main(int argc, char **argv)
 	kill(noisy, SIGKILL);
 	waitpid(noisy, NULL, 0);
 	must(!pthread_barrier_init(&both, NULL, 2), "cannot make a barrier");
-	must(!pthread_create(&left, NULL, go_left, NULL) && !pthread_create(&right, NULL, go_right, NULL), "cannot start threads");
+	must(!pthread_create(&left, NULL, go_left, NULL), "cannot start a thread");
+	must(!pthread_create(&right, NULL, go_right, NULL), "cannot start a thread");
 	pthread_join(left, NULL);
 	pthread_join(right, NULL);
 	printf("{\"cpu\":%d,\"noisy_tid\":%d,\"noisy_ns\":%llu,\"left_tid\":%d,\"right_tid\":%d}\n", cpu, noisy, (unsigned long long)noisy_ns, tids[0],

@@ -258,6 +258,19 @@ static inline void put_mark(FILE *out, const struct txtrace_record *record)
 		put_number(out, "pid", record->stay.pid);
 		put_number(out, "tid", record->stay.tid);
 		put_number(out, "is_keyed", record->stay.is_keyed);
+	} else if (record->kind == TXTRACE_RECORD_STACK) {
+		put_common(out, record->stack.time_ns, record->stack.pid, record->stack.tid);
+		put_number(out, "what", record->stack.what);
+		put_number(out, "stack", record->stack.stack);
+		put_number(out, "weight", record->stack.weight_ns);
+		put_number(out, "is_keyed", record->stack.is_keyed);
+		put_number(out, "span", record->stack.span);
+		put_number(out, "span_pid", record->stack.span_pid);
+		put_number(out, "is_repeat", record->stack.is_repeat);
+	} else if (record->kind == TXTRACE_RECORD_FRAMES) {
+		put_number(out, "time", record->frames.time_ns);
+		put_number(out, "stack", record->frames.stack);
+		put_string(out, "names", record->frames.names);
 	}
 }
 

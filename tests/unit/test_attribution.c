@@ -457,7 +457,7 @@ static void a_kind_that_does_not_exist_is_refused(void **state)
 	for (unsigned int kind = 0; kind <= UINT8_MAX; kind++) {
 		struct event event = { .kind = kind, .time_ns = 1 };
 		bool is_kind = (kind >= EVENT_SWITCH && kind <= EVENT_MOVE) || (kind >= EVENT_BEGIN && kind <= EVENT_KEY_INSTANT) ||
-			       kind == EVENT_PROCESS || kind == EVENT_LOSS;
+			       kind == EVENT_PROCESS || kind == EVENT_STACK || kind == EVENT_VALUE || kind == EVENT_ABANDON || kind == EVENT_LOSS;
 
 		assert_int_equal(attribution_feed(attribution, &event), is_kind ? 0 : -EINVAL);
 	}

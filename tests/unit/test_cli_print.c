@@ -94,6 +94,13 @@ static struct txtrace_record random_record(void)
 	case TXTRACE_RECORD_OBJECT:
 		record.object.name = random_string();
 		break;
+	case TXTRACE_RECORD_STACK:
+		record.stack.is_keyed = record.stack.stack & 1;
+		record.stack.is_repeat = record.stack.stack & 2;
+		break;
+	case TXTRACE_RECORD_FRAMES:
+		record.frames.names = random_string();
+		break;
 	case TXTRACE_RECORD_OTHER_RUN:
 		record.other_run.comm = random_string();
 		break;

@@ -342,6 +342,7 @@ static void records_that_are_cut_off_are_refused(void **state)
 		[WIRE_KEY_BEGIN] = sizeof(struct wire_key), [WIRE_KEY_ENTER] = sizeof(struct wire_key), [WIRE_KEY_LEAVE] = sizeof(struct wire_key),
 		[WIRE_KEY_END] = sizeof(struct wire_key), [WIRE_KEY_INSTANT] = sizeof(struct wire_key),
 		[EVENT_LOSS] = sizeof(struct wire_loss),
+		[WIRE_VALUE] = sizeof(struct wire_text), [WIRE_ABANDON] = sizeof(struct wire_span),
 	};
 	uint64_t bytes[64] = { 0 };
 	struct event event;
@@ -394,6 +395,8 @@ static void the_kinds_that_tell_about_spans(void **state)
 	assert_true(wire_kind_is_span(WIRE_EXEC));
 	for (uint8_t kind = WIRE_BEGIN; kind <= WIRE_KEY_INSTANT; kind++)
 		assert_true(wire_kind_is_span(kind));
+	assert_true(wire_kind_is_span(WIRE_VALUE));
+	assert_true(wire_kind_is_span(WIRE_ABANDON));
 	assert_false(wire_kind_is_span(EVENT_LOSS));
 }
 

@@ -14,7 +14,7 @@
 
 #define FOLDER "tests/golden"
 
-enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, WAKES, COSTS, NEIGHBOURS, PROCESSES };
+enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, WAKES, COSTS, NEIGHBOURS, PROCESSES, CODE_STACKS };
 
 /* What the golden logs hold, and the text beside them. */
 static const struct golden {
@@ -22,7 +22,7 @@ static const struct golden {
 	const char *text;
 	enum content content;
 	enum log_codec codec;
-	unsigned int minor;
+	uint16_t minor; /* version of the format */
 } goldens[] = {
 	{ "log-1.0-example-none.txtrace", "log-1.0-example.txt", EXAMPLE, LOG_CODEC_NONE, 0 },
 	{ "log-1.0-extreme-none.txtrace", "log-1.0-extreme.txt", EXTREME_VALUES, LOG_CODEC_NONE, 0 },
@@ -33,6 +33,7 @@ static const struct golden {
 	{ "log-1.1-cost-none.txtrace", "log-1.1-cost.txt", COSTS, LOG_CODEC_NONE, 1 },
 	{ "log-1.1-neighbours-none.txtrace", "log-1.1-neighbours.txt", NEIGHBOURS, LOG_CODEC_NONE, 1 },
 	{ "log-1.1-process-none.txtrace", "log-1.1-process.txt", PROCESSES, LOG_CODEC_NONE, 1 },
+	{ "log-1.1-stacks-none.txtrace", "log-1.1-stacks.txt", CODE_STACKS, LOG_CODEC_NONE, 1 },
 };
 
 #define GOLDEN_CNT (sizeof(goldens) / sizeof(goldens[0]))
@@ -207,6 +208,33 @@ static const struct txtrace_record neighbours[] = {
 		       .record_cnt = { [TXTRACE_RECORD_OTHER_RUN] = 4 } } },
 };
 
+/* Where code was: in a span that another thread's record has named, in none, in a keyed span of another process, in two spans at once; and what it was. */
+static const struct txtrace_record code_stacks[] = {
+	{ .kind = TXTRACE_RECORD_STACK,
+	  .stack = { .time_ns = MOMENT(2000), .weight_ns = 500, .span = 11, .stack = 1, .pid = 7, .tid = 7, .span_pid = 7, .what = TXTRACE_STACK_OFF_CPU } },
+	{ .kind = TXTRACE_RECORD_STACK,
+	  .stack = { .time_ns = MOMENT(2100), .weight_ns = 10101010, .stack = 2, .pid = 7, .tid = 8, .span_pid = 7, .what = TXTRACE_STACK_ON_CPU } },
+	{ .kind = TXTRACE_RECORD_STACK,
+	  .stack = { .time_ns = MOMENT(2200), .weight_ns = 10101010, .span = 3, .stack = 2, .pid = 9, .tid = 9, .span_pid = 7,
+		     .what = TXTRACE_STACK_ON_CPU, .is_keyed = true } },
+	{ .kind = TXTRACE_RECORD_STACK,
+	  .stack = { .time_ns = MOMENT(3000), .weight_ns = 70, .span = 11, .stack = 1, .pid = 7, .tid = 7, .span_pid = 7, .what = TXTRACE_STACK_OFF_CPU } },
+	{ .kind = TXTRACE_RECORD_STACK,
+	  .stack = { .time_ns = MOMENT(3000), .weight_ns = 70, .span = 10, .stack = 1, .pid = 7, .tid = 7, .span_pid = 7, .what = TXTRACE_STACK_OFF_CPU,
+		     .is_repeat = true } },
+	{ .kind = TXTRACE_RECORD_OBJECT,
+	  .object = { .time_ns = MOMENT(3100), .object = 0x7f0000000040, .pid = 7, .tid = 7, .reason = TXTRACE_BLOCK_LOCK, .name = STRING("take bank.c:31") } },
+	{ .kind = TXTRACE_RECORD_SPAN,
+	  .span = { .id = 11, .pid = 7, .tid = 7, .end_tid = 7, .begin_ns = MOMENT(1000), .end_ns = MOMENT(3500), .work_ns = 2500,
+		    .ledger = { .on_cpu_ns = 1930, .blocked_ns = { 570 } }, .label = STRING("transfer") } },
+	{ .kind = TXTRACE_RECORD_FRAMES, .frames = { MOMENT(4000), 1, STRING("main\ntransfer\ntake_[i]\nschedule_[k]") } },
+	{ .kind = TXTRACE_RECORD_FRAMES, .frames = { MOMENT(4000), 2, STRING("[cut off]\n\xff;") } },
+	{ .kind = TXTRACE_RECORD_STACK, .stack = { MAX64, MAX64, MAX64, MAX64, MAX32, MAX32, MAX32, 255, true, true } },
+	{ .kind = TXTRACE_RECORD_FRAMES, .frames = { MAX64, MAX64, { NULL, 0 } } },
+	{ .kind = TXTRACE_RECORD_DROPPED,
+	  .dropped = { MAX64, 0, MAX64, MAX64, { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 } } },
+};
+
 static void put(struct log_writer *writer, FILE *text, const struct txtrace_record *record)
 {
 	if (log_writer_add(writer, record))
@@ -235,6 +263,8 @@ static void put_content(struct log_writer *writer, FILE *text, enum content cont
 
 	for (size_t i = 0; content == EXAMPLE && i < sizeof(example) / sizeof(example[0]); i++)
 		put(writer, text, &example[i]);
+	for (size_t i = 0; content == CODE_STACKS && i < sizeof(code_stacks) / sizeof(code_stacks[0]); i++)
+		put(writer, text, &code_stacks[i]);
 	for (size_t i = 0; content == EXPECTED_VALUES && i < sizeof(expected_values) / sizeof(expected_values[0]); i++)
 		put(writer, text, &expected_values[i]);
 	for (size_t i = 0; content == WAKES && i < sizeof(wakes) / sizeof(wakes[0]); i++)
@@ -269,6 +299,8 @@ static int make(const char *folder)
 		struct log_writer *writer;
 		FILE *text;
 
+		if (goldens[i].minor != LOG_VERSION_MINOR)
+			continue;
 		snprintf(path, sizeof(path), "%s/%s", folder, goldens[i].text);
 		text = fopen(path, "w");
 		snprintf(path, sizeof(path), "%s/%s", folder, goldens[i].log);

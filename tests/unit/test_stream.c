@@ -107,6 +107,9 @@ static const struct {
 	{ { .time_ns = 2000, .tid = 10, .tgid = 10, .kind = EVENT_PROCESS, .process = { .start_ns = 7, .parent_tgid = 9, .inner_pid = 1, .reasons = 2,
 	    .change = WIRE_PROCESS_FORKED, .comm = TEXT("sh") } },
 	  "2000 process 10/10 0 - change=forked reasons=2 start=7 parent=9 inner_pid=1 comm=\"sh\"" },
+	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_VALUE, .mark = { .id = 5, .name = TEXT("lxid"), .type = ATTR_UINT, .value = 255 } },
+	  "2000 value 11/10 0 - id=5 name=\"lxid\" type=uint value=0xff" },
+	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_ABANDON, .span = { .id = 5 } }, "2000 abandon 11/10 0 - id=5" },
 	{ { .time_ns = 2000, .cpu = 3, .kind = EVENT_LOSS, .loss = { .last_ns = 2500, .span_event_cnt = 1, .sched_event_cnt = 20, .kinds = 0x400002 } },
 	  "2000 loss 0/0 3 - last=2500 span_events=1 sched_events=20 kinds=0x400002" },
 };
@@ -157,6 +160,7 @@ static void assert_event_equal(const struct event *a, const struct event *b)
 		break;
 	case EVENT_TAG:
 	case EVENT_ATTR:
+	case EVENT_VALUE:
 	case EVENT_INSTANT:
 	case EVENT_COUNTER:
 	case EVENT_LINK:

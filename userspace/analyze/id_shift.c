@@ -176,6 +176,21 @@ static void move_process(struct shifting *shifting, struct txtrace_record *recor
 		move_thread(shifting, &record->process.parent_pid, &parent_tid);
 }
 
+static void move_stack(struct shifting *shifting, struct txtrace_record *record)
+{
+	struct txtrace_stack *stack = &record->stack;
+	uint32_t tid = stack->tid;
+
+	move_time(shifting, &stack->time_ns);
+	move_thread(shifting, &stack->span_pid, &tid);
+	move_thread(shifting, &stack->pid, &stack->tid);
+}
+
+static void move_frames(struct shifting *shifting, struct txtrace_record *record)
+{
+	move_time(shifting, &record->frames.time_ns);
+}
+
 static void (*const moves[TXTRACE_RECORD_KIND_COUNT])(struct shifting *shifting, struct txtrace_record *record) = {
 	[TXTRACE_RECORD_SPAN] = move_span,           [TXTRACE_RECORD_RUN] = move_run,
 	[TXTRACE_RECORD_WAKE] = move_wake,           [TXTRACE_RECORD_THREAD] = move_thread_record,
@@ -187,6 +202,7 @@ static void (*const moves[TXTRACE_RECORD_KIND_COUNT])(struct shifting *shifting,
 	[TXTRACE_RECORD_OBJECT] = move_object,       [TXTRACE_RECORD_COST] = move_cost,
 	[TXTRACE_RECORD_OTHER_RUN] = move_other_run,
 	[TXTRACE_RECORD_PROCESS] = move_process,
+	[TXTRACE_RECORD_STACK] = move_stack,         [TXTRACE_RECORD_FRAMES] = move_frames,
 };
 
 int id_shift_apply(const struct id_shift *shift, struct txtrace_record *record)

@@ -134,6 +134,12 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 	case TXTRACE_RECORD_OBJECT:
 		see_time(census, record->object.time_ns);
 		break;
+	case TXTRACE_RECORD_STACK:
+		see_time(census, record->stack.time_ns);
+		break;
+	case TXTRACE_RECORD_FRAMES:
+		see_time(census, record->frames.time_ns);
+		break;
 	case TXTRACE_RECORD_OTHER_RUN:
 		see_times(census, record->other_run.begin_ns, record->other_run.end_ns);
 		break;

@@ -34,6 +34,8 @@ static const struct parts parts[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_DROPPED] = { AT(dropped.time_ns), AT(dropped.first_ns), .is_known = true },
 	[TXTRACE_RECORD_CONTINUED] = { AT(continued.time_ns), .is_known = true },
 	[TXTRACE_RECORD_OBJECT] = { AT(object.time_ns), .strings = { AT(object.name) }, OF_THREAD(object) },
+	[TXTRACE_RECORD_STACK] = { AT(stack.time_ns), OF_THREAD(stack) },
+	[TXTRACE_RECORD_FRAMES] = { AT(frames.time_ns), .strings = { AT(frames.names) }, .is_known = true },
 	[TXTRACE_RECORD_OTHER_RUN] = { AT(other_run.end_ns), AT(other_run.begin_ns), .strings = { AT(other_run.comm) }, .is_known = true },
 	[TXTRACE_RECORD_COST] = { AT(cost.time_ns), AT(cost.since_ns), .strings = { AT(cost.event) }, .is_known = true },
 	[TXTRACE_RECORD_PROCESS] = { AT(process.time_ns), .strings = { AT(process.comm), AT(process.exe), AT(process.command) },

@@ -17,6 +17,8 @@ enum syscall_argument {
 	SYSCALL_ARGUMENT_ADDRESS = 2,
 	SYSCALL_ARGUMENT_DURATION = 3, /* the object is the ns that a sleep asked for; 0: not known */
 	SYSCALL_ARGUMENT_MOMENT = 4,   /* the same */
+	SYSCALL_ARGUMENT_POLLED = 5,   /* the object is the first of several descriptors, and above it, from bit 32 on, how many; 0: not known */
+	SYSCALL_ARGUMENT_SETS = 6,     /* the same */
 };
 
 struct syscall_row {

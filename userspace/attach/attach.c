@@ -72,6 +72,20 @@ static pid_t owner_of(const struct attach *attach, pid_t pid)
 	return attach->options.is_every_process ? 0 : pid;
 }
 
+/* The probes of spans of programs that were never changed. */
+static int object_attach_foreign(struct attach *attach, struct object *object, int fd, const struct elf_notes *notes, pid_t pid, struct error *error)
+{
+	struct foreign_object foreign = {
+		.features = attach->options.features,
+		.path = object->path,
+		.fd = fd,
+		.notes = notes,
+		.pid = pid,
+	};
+
+	return attach->options.foreign ? foreign_plan_attach(attach->options.foreign, &foreign, &object->links, error) : 0;
+}
+
 /* Attaches what the notes say to the object, which keeps the fd then. How many sites, or a negative errno. */
 static int object_attach(struct attach *attach, struct object *object, int fd, const struct elf_notes *notes, pid_t pid, struct error *error)
 {
@@ -82,13 +96,18 @@ static int object_attach(struct attach *attach, struct object *object, int fd, c
 		.pid = pid,
 	};
 	struct probe_sites sites;
-	int result = probe_sites_find(&sites, notes, fd, attach->options.features->fast_nop);
+	int result = probe_sites_find(&sites, notes, fd, attach->options.features->fast_nop), foreign_cnt;
 
 	if (result)
 		return result;
 	if (sites.cnt > 0)
 		result = probe_links_attach(&object->links, &options, fd, &sites, error);
 	probe_sites_release(&sites);
+	foreign_cnt = result >= 0 ? object_attach_foreign(attach, object, fd, notes, pid, error) : 0;
+	if (foreign_cnt > 0 || result > 0) /* what one kind cannot have leaves the other alone */
+		result = (result > 0 ? result : 0) + (foreign_cnt > 0 ? foreign_cnt : 0);
+	else if (foreign_cnt < 0)
+		result = foreign_cnt;
 	if (result > 0) {
 		object_table_attached(&attach->objects, object, fd, (size_t)result);
 		attach->stats.probed_cnt += (size_t)result;

@@ -24,6 +24,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/foreign_plan.h"
 #include "attach/kernel_features.h"
 #include "attach/probe_links.h"
 #include "attach/probe_sites.h"
@@ -38,6 +39,7 @@ struct attach_options {
 	const struct probe_program *programs;
 	size_t program_cnt;
 	struct program_memory *memory; /* is told about the files in which labels lie; may be NULL */
+	struct foreign_plan *foreign;  /* spans of programs that were never changed; NULL: none */
 	bool is_every_process;         /* probe each process that runs the same files (to follow children), not only those given */
 };
 

@@ -67,10 +67,37 @@ static void probe_lockdown(struct kernel_features *features)
 }
 
 /* The arguments of the function type behind typedef and pointer, without the context that comes first. */
+static uint32_t argument_cnt(const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
+	const struct btf_type *type;
+
+	type = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
+	type = type ? btf__type_by_id(btf, type->type) : NULL;
+	type = type && btf_is_ptr(type) ? btf__type_by_id(btf, type->type) : NULL;
+	return type && btf_is_func_proto(type) && btf_vlen(type) > 0 ? btf_vlen(type) - 1u : 0;
+}
+
+/* Also in the structs without a name that a struct may consist of. depth: of those that are looked into. */
+static bool has_member(const struct btf *btf, const struct btf_type *type, const char *name, int depth)
+{
+	const struct btf_member *members = btf_members(type);
+
+	for (uint32_t i = 0; i < btf_vlen(type); i++) {
+		const char *member = btf__name_by_offset(btf, members[i].name_off);
+		const struct btf_type *inner = btf__type_by_id(btf, members[i].type);
+
+		if (member && !strcmp(member, name))
+			return true;
+		if (member && !*member && inner && btf_is_composite(inner) && depth && has_member(btf, inner, name, depth - 1))
+			return true;
+	}
+	return false;
+}
+
 static void probe_btf(struct kernel_features *features)
 {
 	struct btf *btf;
-	const struct btf_type *type;
 	int id;
 
 	features->has_btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0;
@@ -79,12 +106,9 @@ static void probe_btf(struct kernel_features *features)
 	btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
 	if (!btf)
 		return;
-	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-	type = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
-	type = type ? btf__type_by_id(btf, type->type) : NULL;
-	type = type && btf_is_ptr(type) ? btf__type_by_id(btf, type->type) : NULL;
-	if (type && btf_is_func_proto(type) && btf_vlen(type) > 0)
-		features->sched_switch_arg_cnt = btf_vlen(type) - 1u;
+	features->sched_switch_arg_cnt = argument_cnt(btf, "btf_trace_sched_switch");
+	id = btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT);
+	features->has_task_storage = id > 0 && has_member(btf, btf__type_by_id(btf, (__u32)id), "bpf_storage", 2);
 	percpu_layout_read(btf, &features->percpu);
 	btf__free(btf);
 }

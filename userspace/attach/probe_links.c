@@ -339,6 +339,97 @@ int probe_links_attach(struct probe_links **links, const struct probe_links_opti
 	return count_handled(options, sites);
 }
 
+/* ---- spots ---- */
+
+static int spots_multi(const struct attempt *attempt, const struct probe_spot_program *program, size_t idx, const struct probe_spot *spots, size_t cnt)
+{
+	struct probe_link *link = links_reserve(attempt->links);
+	uint64_t *arrays = calloc(3 * cnt + 1, sizeof(*arrays));
+	struct uprobe_multi multi = {
+		.path = attempt->path,
+		.offsets = arrays,
+		.semaphore_offsets = arrays + cnt,
+		.cookies = arrays + 2 * cnt,
+		.pid = filter_pid(attempt->options),
+		.is_return = program->is_return,
+	};
+	int fd = link && arrays ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !fd && i < cnt; i++) {
+		if (spots[i].program != idx)
+			continue;
+		arrays[multi.cnt] = spots[i].offset;
+		arrays[cnt + multi.cnt] = spots[i].semaphore_offset;
+		arrays[2 * cnt + multi.cnt++] = spots[i].cookie;
+	}
+	if (!fd && multi.cnt) {
+		fd = uprobe_multi_link(program->prog_fd, &multi);
+		if (fd >= 0) {
+			*link = (struct probe_link){ .fd = fd };
+			attempt->links->cnt++;
+		}
+	}
+	free(arrays);
+	return fd < 0 ? fd : 0;
+}
+
+static int spot_perf(const struct attempt *attempt, const struct probe_spot_program *program, const struct probe_spot *spot)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = spot->semaphore_offset, .bpf_cookie = spot->cookie, .retprobe = program->is_return);
+	struct probe_link *link = links_reserve(attempt->links);
+	struct bpf_link *perf;
+
+	if (!link)
+		return -ENOMEM;
+	perf = bpf_program__attach_uprobe_opts(program->prog, -1, attempt->path, spot->offset, &options);
+	if (!perf)
+		return -errno;
+	*link = (struct probe_link){ .fd = -1, .perf = perf };
+	attempt->links->cnt++;
+	return 0;
+}
+
+static int attach_spots(const struct attempt *attempt, const struct probe_spot_program *programs, size_t program_cnt, const struct probe_spot *spots,
+			size_t cnt)
+{
+	int err = 0;
+
+	for (size_t program = 0; program < program_cnt && !err; program++) {
+		if (attempt->options->features->has_uprobe_multi) {
+			err = spots_multi(attempt, &programs[program], program, spots, cnt);
+			continue;
+		}
+		for (size_t i = 0; i < cnt && !err; i++)
+			if (spots[i].program == program)
+				err = spot_perf(attempt, &programs[program], &spots[i]);
+	}
+	return err;
+}
+
+int probe_links_add(struct probe_links **links, const struct probe_links_options *options, const struct probe_spot_program *programs,
+		    size_t program_cnt, int fd, const struct probe_spot *spots, size_t spot_cnt, struct error *error)
+{
+	char path[64];
+	struct attempt attempt = { .options = options, .path = path, .links = *links ? *links : calloc(1, sizeof(**links)) };
+	size_t before = *links ? (*links)->cnt : 0;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	err = attempt.links ? attach_spots(&attempt, programs, program_cnt, spots, spot_cnt) : -ENOMEM;
+	if (!err) {
+		*links = attempt.links;
+		return 0;
+	}
+	explain(error, &attempt, err);
+	if (attempt.links) {
+		close_all(attempt.links->links + before, attempt.links->cnt - before);
+		attempt.links->cnt = before;
+	}
+	if (!*links)
+		probe_links_close(attempt.links);
+	return err;
+}
+
 size_t probe_links_cnt(const struct probe_links *links)
 {
 	return links->cnt;

@@ -10,6 +10,7 @@
 #ifndef PROBE_LINKS_H
 #define PROBE_LINKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -47,6 +48,27 @@ struct probe_links;
  */
 int probe_links_attach(struct probe_links **links, const struct probe_links_options *options, int fd, const struct probe_sites *sites,
 		       struct error *error);
+
+/* A probe that is no mark of txtrace: at any instruction. */
+struct probe_spot {
+	uint64_t offset;
+	uint64_t semaphore_offset; /* 0: none */
+	uint64_t cookie;
+	size_t program; /* index */
+};
+
+struct probe_spot_program {
+	int prog_fd;
+	struct bpf_program *prog;
+	bool is_return; /* hooks the return of a function whose first instruction the spot is */
+};
+
+/*
+ * Adds probes on spots of the object open at fd to its links; *links may be NULL and is made then. options->programs do not count. In the order of the
+ * programs. 0, or a negative errno and a sentence: then none of them is attached, and *links is as it was. Needs cookies (kernel 5.15).
+ */
+int probe_links_add(struct probe_links **links, const struct probe_links_options *options, const struct probe_spot_program *programs,
+		    size_t program_cnt, int fd, const struct probe_spot *spots, size_t spot_cnt, struct error *error);
 
 /* How many kernel links there are, and whether they sit on the fast nops. */
 size_t probe_links_cnt(const struct probe_links *links);

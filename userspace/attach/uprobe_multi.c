@@ -35,6 +35,7 @@ int uprobe_multi_link(int prog_fd, const struct uprobe_multi *link)
 		.ref_ctr_offsets = (uintptr_t)link->semaphore_offsets,
 		.cookies = (uintptr_t)link->cookies,
 		.cnt = link->cnt,
+		.uprobe_flags = link->is_return,
 		.pid = link->pid,
 	};
 	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));

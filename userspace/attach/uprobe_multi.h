@@ -17,6 +17,7 @@ struct uprobe_multi {
 	const uint64_t *cookies;                 /* NULL: none */
 	uint32_t cnt;
 	uint32_t pid; /* 0: every process */
+	uint32_t is_return; /* 1: hooks the return of the functions that begin at the offsets */
 };
 
 /* An fd of the link, which holds until it is closed, or a negative errno. */

@@ -8,6 +8,7 @@
 #include "attribute/other_events.h"
 #include "attribute/span_close.h"
 #include "attribute/span_events.h"
+#include "attribute/stack_events.h"
 #include "attribute/thread_events.h"
 
 struct attribution *attribution_new(attribution_sink sink, void *context)
@@ -43,7 +44,7 @@ void attribution_free(struct attribution *attribution)
 /* That others begin, and most of what is said about spans, changes nothing in the record of one that is open. A tag does. */
 #define SPAN_KINDS                                                                                                          \
 	(KIND(EVENT_THREAD_EXIT) | KIND(EVENT_EXEC) | KIND(EVENT_ENTER) | KIND(EVENT_LEAVE) | KIND(EVENT_END) | KIND(EVENT_TAG) | \
-	 KIND(EVENT_KEY_ENTER) | KIND(EVENT_KEY_LEAVE) | KIND(EVENT_KEY_END))
+	 KIND(EVENT_KEY_ENTER) | KIND(EVENT_KEY_LEAVE) | KIND(EVENT_KEY_END) | KIND(EVENT_VALUE) | KIND(EVENT_ABANDON))
 
 static bool may_touch(const struct event *event, uint64_t kinds)
 {
@@ -120,6 +121,9 @@ static int (*const handlers[])(struct attribution *attribution, const struct eve
 	[EVENT_KEY_END] = attribute_end,
 	[EVENT_KEY_INSTANT] = attribute_key_instant,
 	[EVENT_PROCESS] = attribute_process,
+	[EVENT_VALUE] = attribute_value,
+	[EVENT_ABANDON] = attribute_end,
+	[EVENT_STACK] = attribute_stack,
 	[EVENT_LOSS] = attribute_loss,
 };
 

@@ -9,7 +9,7 @@
  *	this            all of that together
  *	span_close      stays and spans end, and are written
  *	thread_life     threads come and go, and read their clocks
- *	other_events    who else had the CPUs
+ *	other_events    who else had the CPUs          stack_events  where the code was
  *	thread_events   what the scheduler tells       span_events   what the program tells
  *	attribution     gives each event to its handler
  */

@@ -2,6 +2,9 @@
 #include "attribute/span_events.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "attribute/thread_life.h"
 
@@ -133,6 +136,10 @@ int attribute_end(struct attribution *attribution, const struct event *event)
 		count_anomaly(attribution, TXTRACE_ANOMALY_END_UNKNOWN);
 		return 0;
 	}
+	if (event->kind == EVENT_ABANDON) { /* it ended some time before: until now is the most that it can have taken */
+		count_anomaly(attribution, TXTRACE_ANOMALY_UNFINISHED);
+		span->flags |= TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOWER_BOUND;
+	}
 	return finish_span(attribution, span, &own, event->time_ns, event->tid);
 }
 
@@ -151,6 +158,37 @@ int attribute_tag(struct attribution *attribution, const struct event *event)
 	struct span *span = marked_span(attribution, event, event->mark.id);
 
 	return span ? span_add_tag(span, &event->mark.text) : 0;
+}
+
+/* Its value as NAME=VALUE: what could not be read is ?. */
+int attribute_value(struct attribution *attribution, const struct event *event)
+{
+	struct span *span = marked_span(attribution, event, event->mark.id);
+	const struct event_text *string = &event->mark.text;
+	char text[256 + WIRE_TEXT_LONG + 24];
+	size_t length = event->mark.name.length < 256 ? event->mark.name.length : 256;
+	struct event_text tag = { .bytes = text };
+
+	if (!span)
+		return 0;
+	if (length)
+		memcpy(text, event->mark.name.bytes, length);
+	text[length++] = '=';
+	if (event->flags & WIRE_IS_UNREADABLE) {
+		text[length++] = '?';
+	} else if (event->mark.type == ATTR_STRING) {
+		size_t room = string->length < WIRE_TEXT_LONG ? string->length : WIRE_TEXT_LONG;
+
+		if (room)
+			memcpy(text + length, string->bytes, room);
+		length += room;
+	} else {
+		const char *format = event->mark.type == ATTR_INT ? "%" PRId64 : "%" PRIu64;
+
+		length += (size_t)snprintf(text + length, 24, format, event->mark.value);
+	}
+	tag.length = (uint32_t)length;
+	return span_add_tag(span, &tag);
 }
 
 int attribute_attr(struct attribution *attribution, const struct event *event)

@@ -13,6 +13,7 @@ int attribute_enter(struct attribution *attribution, const struct event *event);
 int attribute_leave(struct attribution *attribution, const struct event *event);
 int attribute_end(struct attribution *attribution, const struct event *event);
 int attribute_tag(struct attribution *attribution, const struct event *event);
+int attribute_value(struct attribution *attribution, const struct event *event);
 int attribute_attr(struct attribution *attribution, const struct event *event);
 int attribute_instant(struct attribution *attribution, const struct event *event);
 int attribute_key_instant(struct attribution *attribution, const struct event *event);

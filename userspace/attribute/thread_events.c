@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "attribute/other_events.h"
+#include "attribute/stack_events.h"
 #include "attribute/thread_life.h"
 
 int put_run(struct attribution *attribution, const struct thread *thread, uint64_t end_ns, const struct event *left)
@@ -39,6 +40,7 @@ static int switch_out(struct attribution *attribution, const struct event *event
 	if (err)
 		return err;
 	was_on_cpu = thread->state == THREAD_ON_CPU;
+	thread->block_stack = 0;
 	thread_leave(thread, event->time_ns, event->sched.left_as == WIRE_LEFT_BLOCKED ? THREAD_BLOCKED : THREAD_RUNNABLE,
 		     event->sched.reason);
 	if (was_on_cpu)
@@ -70,7 +72,8 @@ int attribute_switch(struct attribution *attribution, const struct event *event)
 	thread_arrive(next, event->time_ns, event->cpu);
 	if (!event->tid)
 		thread_found_idle(next, event->sched.other_ns);
-	return is_untraced ? put_run_before(attribution, event, next) : 0;
+	err = put_block_stack(attribution, next, event->time_ns);
+	return err || !is_untraced ? err : put_run_before(attribution, event, next);
 }
 
 static uint64_t top_span(const struct thread *thread, uint32_t keyed_flag, uint32_t *flags)

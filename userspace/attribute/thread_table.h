@@ -54,6 +54,7 @@ struct thread {
 	uint64_t run_runnable_ns;
 	uint64_t run_idle_ns; /* of that, at its end, the CPU was idle */
 	uint32_t run_cpu;
+	uint32_t block_stack; /* of the sleep that goes on; 0: not known */
 
 	uint32_t number;       /* in the pool */
 	uint64_t late_wake_ns; /* of a wakeup after the one that ended its sleep, which found it running unseen; 0: none */

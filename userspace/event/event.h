@@ -36,7 +36,10 @@ enum event_kind {
 	EVENT_KEY_END = WIRE_KEY_END,
 	EVENT_KEY_INSTANT = WIRE_KEY_INSTANT,
 	EVENT_PROCESS = WIRE_PROCESS,
+	EVENT_VALUE = WIRE_VALUE,
+	EVENT_ABANDON = WIRE_ABANDON,
 	EVENT_LOSS = WIRE_KIND_COUNT, /* made by the reader of the rings, at the time of the first loss */
+	EVENT_STACK = WIRE_KIND_COUNT + 1, /* made of WIRE_STACK by whoever knows the code */
 };
 
 /* Bytes that somebody else owns, for as long as the event is being handled. */
@@ -97,14 +100,14 @@ struct event {
 			uint64_t id;
 			uint64_t parent;
 			struct event_text label;
-		} span; /* BEGIN, BEGIN_DETACHED, ENTER, LEAVE, END */
+		} span; /* BEGIN, BEGIN_DETACHED, ENTER, LEAVE, END, ABANDON */
 		struct {
 			uint64_t id;
 			uint64_t value;
 			struct event_text name;
-			struct event_text text; /* TAG; ATTR of type STRING */
-			uint32_t type;          /* ATTR: enum attr_type */
-		} mark; /* TAG, ATTR, INSTANT, COUNTER, LINK */
+			struct event_text text; /* TAG; ATTR and VALUE of type STRING */
+			uint32_t type;          /* ATTR, VALUE: enum attr_type */
+		} mark; /* TAG, ATTR, VALUE, INSTANT, COUNTER, LINK */
 		struct {
 			struct event_text key;
 			struct event_text name; /* BEGIN: label; INSTANT: name */
@@ -120,6 +123,12 @@ struct event {
 			struct event_text comm;
 			struct event_text path;
 		} process;
+		struct {
+			uint64_t begin_ns;  /* OFF_CPU: of the switch */
+			uint64_t weight_ns; /* ON_CPU: that it stands for */
+			uint32_t id;        /* the same for the same frames; 0: not known */
+			uint8_t what;       /* enum wire_stack_what */
+		} stack; /* STACK */
 		struct {
 			uint64_t last_ns;
 			uint64_t span_event_cnt;

@@ -12,7 +12,7 @@ struct wire {
 
 bool wire_kind_is_span(uint8_t kind)
 {
-	return kind >= WIRE_THREAD_EXIT && kind != WIRE_OTHER && kind != WIRE_MOVE && kind != WIRE_PROCESS && kind < WIRE_KIND_COUNT;
+	return kind >= WIRE_THREAD_EXIT && kind != WIRE_OTHER && kind != WIRE_MOVE && kind != WIRE_PROCESS && kind != WIRE_STACK && kind < WIRE_KIND_COUNT;
 }
 
 static struct event_text comm_text(const char comm[16])
@@ -186,6 +186,17 @@ static int decode_process(const struct wire *wire, struct event *event)
 	return 0;
 }
 
+static int decode_stack(const struct wire *wire, struct event *event)
+{
+	const struct wire_stack_number *w = (const void *)wire->bytes;
+
+	event->stack.begin_ns = w->begin_ns;
+	event->stack.weight_ns = w->weight_ns;
+	event->stack.id = w->id;
+	event->stack.what = w->what;
+	return w->what == WIRE_STACK_OFF_CPU || w->what == WIRE_STACK_ON_CPU ? 0 : -EBADMSG;
+}
+
 static int decode_loss(const struct wire *wire, struct event *event)
 {
 	const struct wire_loss *w = (const void *)wire->bytes;
@@ -224,6 +235,9 @@ static const struct {
 	[WIRE_KEY_END] = { sizeof(struct wire_key), decode_key },
 	[WIRE_KEY_INSTANT] = { sizeof(struct wire_key), decode_key },
 	[WIRE_PROCESS] = { sizeof(struct wire_process), decode_process },
+	[WIRE_VALUE] = { sizeof(struct wire_text), decode_text },
+	[WIRE_ABANDON] = { sizeof(struct wire_span), decode_span },
+	[EVENT_STACK] = { sizeof(struct wire_stack_number), decode_stack },
 	[EVENT_LOSS] = { sizeof(struct wire_loss), decode_loss },
 };
 

@@ -23,6 +23,15 @@ struct wire_loss {
 	uint64_t kinds; /* a bit for each kind that was lost */
 };
 
+/* What becomes of a WIRE_STACK on its way to the merge: kind EVENT_STACK, the rest of the header as it was. */
+struct wire_stack_number {
+	struct wire_header header;
+	uint64_t begin_ns;
+	uint64_t weight_ns;
+	uint32_t id;
+	uint32_t what; /* enum wire_stack_what */
+};
+
 /*
  * Does this kind of event tell about spans? Those of the program's probes do, and that a thread exits or execs, which ends its stays in spans. The others
  * tell the states of threads only.

@@ -135,6 +135,16 @@ static const struct stream_field process_fields[] = {
 	{ 0 },
 };
 
+static const struct stream_names stack_whats = NAMES("none", "off_cpu", "on_cpu");
+
+static const struct stream_field stack_fields[] = {
+	{ "what", STREAM_NAME, AT(stack.what), &stack_whats, 0, true, 0 },
+	{ "stack", STREAM_U32, AT(stack.id), NULL, 0, true, 0 },
+	{ "begin", STREAM_U64, AT(stack.begin_ns), NULL, 0, false, 0 },
+	{ "weight", STREAM_U64, AT(stack.weight_ns), NULL, 0, false, 0 },
+	{ 0 },
+};
+
 static const struct stream_field loss_fields[] = {
 	{ "last", STREAM_U64, AT(loss.last_ns), NULL, 0, true, 0 },
 	{ "span_events", STREAM_U64, AT(loss.span_event_cnt), NULL, 0, true, 0 },
@@ -176,6 +186,9 @@ static const struct stream_kind kinds[] = {
 	[EVENT_KEY_END] = { "key_end", key_fields, true },
 	[EVENT_KEY_INSTANT] = { "key_instant", key_fields, true },
 	[EVENT_PROCESS] = { "process", process_fields, false },
+	[EVENT_VALUE] = { "value", attr_fields, false },
+	[EVENT_ABANDON] = { "abandon", span_fields, true },
+	[EVENT_STACK] = { "stack", stack_fields, false },
 	[EVENT_LOSS] = { "loss", loss_fields, false },
 };
 

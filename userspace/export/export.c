@@ -108,6 +108,12 @@ static void count_record(struct export_totals *totals, const struct txtrace_reco
 	case TXTRACE_RECORD_OBJECT:
 		count_time(totals, record->object.time_ns, record->object.time_ns);
 		break;
+	case TXTRACE_RECORD_STACK:
+		count_time(totals, record->stack.time_ns, record->stack.time_ns);
+		break;
+	case TXTRACE_RECORD_FRAMES:
+		count_time(totals, record->frames.time_ns, record->frames.time_ns);
+		break;
 	case TXTRACE_RECORD_OTHER_RUN:
 		count_time(totals, record->other_run.begin_ns, record->other_run.end_ns);
 		break;
@@ -159,6 +165,10 @@ static int dispatch(const struct export_format *format, void *state, const struc
 		return CALL(format, stay, state, &record->stay);
 	case TXTRACE_RECORD_OBJECT:
 		return CALL(format, object, state, &record->object);
+	case TXTRACE_RECORD_STACK:
+		return CALL(format, stack, state, &record->stack);
+	case TXTRACE_RECORD_FRAMES:
+		return CALL(format, frames, state, &record->frames);
 	case TXTRACE_RECORD_OTHER_RUN:
 		return CALL(format, other_run, state, &record->other_run);
 	case TXTRACE_RECORD_COST:

@@ -59,6 +59,8 @@ struct export_format {
 	int (*loss)(void *state, const struct txtrace_loss *loss);       /* never NULL */
 	int (*stay)(void *state, const struct txtrace_stay *stay);
 	int (*object)(void *state, const struct txtrace_object *object);
+	int (*stack)(void *state, const struct txtrace_stack *stack);
+	int (*frames)(void *state, const struct txtrace_frames *frames);
 	int (*other_run)(void *state, const struct txtrace_other_run *other_run);
 	int (*cost)(void *state, const struct txtrace_cost *cost);
 	int (*process)(void *state, const struct txtrace_process *process);

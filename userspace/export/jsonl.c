@@ -397,6 +397,36 @@ static int jsonl_object(void *state, const struct txtrace_object *object)
 	return end_line(json);
 }
 
+static int jsonl_stack(void *state, const struct txtrace_stack *stack)
+{
+	struct json *json = state;
+	const char *what = stack->what == TXTRACE_STACK_OFF_CPU ? "off_cpu" : stack->what == TXTRACE_STACK_ON_CPU ? "on_cpu" : NULL;
+
+	begin_line(json, "stack");
+	json_member_u64(json, "time_ns", stack->time_ns);
+	json_member_u64(json, "pid", stack->pid);
+	json_member_u64(json, "tid", stack->tid);
+	json_member_text(json, "what", what);
+	json_member_u64(json, "weight_ns", stack->weight_ns);
+	json_member_u64(json, "stack", stack->stack);
+	json_member_u64_string(json, "span", stack->span);
+	json_member_u64(json, "span_pid", stack->span_pid);
+	json_member_bool(json, "keyed", stack->is_keyed);
+	json_member_bool(json, "repeat", stack->is_repeat);
+	return end_line(json);
+}
+
+static int jsonl_frames(void *state, const struct txtrace_frames *frames)
+{
+	struct json *json = state;
+
+	begin_line(json, "frames");
+	json_member_u64(json, "time_ns", frames->time_ns);
+	json_member_u64(json, "stack", frames->stack);
+	member_bytes(json, "names", "names_hex", frames->names);
+	return end_line(json);
+}
+
 static int jsonl_other_run(void *state, const struct txtrace_other_run *run)
 {
 	struct json *json = state;
@@ -550,6 +580,8 @@ const struct export_format format_jsonl = {
 	.continued = jsonl_continued,
 	.stay = jsonl_stay,
 	.object = jsonl_object,
+	.stack = jsonl_stack,
+	.frames = jsonl_frames,
 	.other_run = jsonl_other_run,
 	.cost = jsonl_cost,
 	.process = jsonl_process,

@@ -158,7 +158,7 @@ static void print_doubts(const struct recorder_result *result, const struct mess
 			     (unsigned long long)summary->anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH]);
 	if (!result->site_cnt)
 		messages_say(messages, MESSAGE_WARNING, "unmarked",
-			     "no txtrace probes were found in the program: add the macros of txtrace.h to it");
+			     "no probes were found in the program: add the macros of txtrace.h to it, or name others with --span, functions with --func");
 }
 
 void closing_words_print(struct recorder *recorder, const struct record_options *options, FILE *out, const struct messages *messages)

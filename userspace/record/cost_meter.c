@@ -30,6 +30,9 @@ static const struct {
 	{ "other", WIRE_OTHER, false, { NULL } }, /* by on_sched_switch, which is timed above */
 	{ "move", WIRE_MOVE, false, { "on_migrate" } },
 	{ "process", WIRE_PROCESS, false, { NULL } }, /* by several */
+	{ "stack", WIRE_STACK, false, { "on_sample" } }, /* and by on_sched_switch, which is timed above */
+	{ "value", WIRE_VALUE, true, { NULL } }, /* of programs that were never changed: by several, as is the next */
+	{ "abandon", WIRE_ABANDON, true, { NULL } },
 	{ "thread", WIRE_THREAD, false, { "on_fork", "on_rename" } },
 	{ "thread_exit", WIRE_THREAD_EXIT, false, { "on_exit_of_thread" } },
 	{ "exec", WIRE_EXEC, false, { "on_exec" } },

@@ -9,8 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/fault_ranges.h"
 #include "record/interrupt_programs.h"
 #include "record/kernel_targets.h"
+#include "record/sample_events.h"
 #include "txtrace_bpf.skel.h"
 
 #define PROBE_CNT_MAX 16
@@ -23,6 +25,8 @@ struct kernel_side {
 	size_t link_cnt;
 	struct bpf_link *interrupt_links[INTERRUPT_PROGRAM_MAX];
 	size_t interrupt_link_cnt;
+	struct sample_events *samples;
+	uint64_t sample_ns; /* 0: none */
 };
 
 /* The probes of include/txtrace.h and who handles them. In the order of attaching: what ends a span before what begins one. */
@@ -56,6 +60,53 @@ static int print_quietly(enum libbpf_print_level level, const char *format, va_l
 	return vfprintf(stderr, format, arguments);
 }
 
+/* They are optional: without them their maps are not made either. */
+static int prepare_foreign(struct kernel_side *side, const struct kernel_side_options *options)
+{
+	struct txtrace_bpf *bpf = side->bpf;
+	struct bpf_map *maps[] = { bpf->maps.foreign_threads, bpf->maps.foreign_sites, bpf->maps.foreign_open };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(maps) / sizeof(maps[0]); i++)
+		err = bpf_map__set_autocreate(maps[i], options->has_foreign);
+	for (int i = 0; !err && options->has_foreign && i < FOREIGN_PROGRAM_CNT; i++) {
+		struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, foreign_program_name(i));
+
+		err = probe_program_prepare(program, options->features);
+		if (!err)
+			err = bpf_program__set_autoload(program, true);
+	}
+	return err;
+}
+
+/* The skeleton's array of ranges has a type of its own. */
+static void prepare_faults(struct txtrace_bpf *bpf)
+{
+	struct fault_range ranges[FAULT_RANGE_MAX] = { { 0 } };
+	struct kernel_symbols symbols;
+
+	if (kernel_symbols_read(&symbols))
+		return;
+	bpf->rodata->cfg_fault_range_cnt = fault_ranges_find(ranges, &symbols);
+	_Static_assert(sizeof(bpf->rodata->cfg_fault_ranges) == sizeof(ranges), "the kernel side has the same ranges");
+	memcpy((void *)bpf->rodata->cfg_fault_ranges, ranges, sizeof(ranges));
+	kernel_symbols_release(&symbols);
+}
+
+static void prepare_stacks(struct kernel_side *side, const struct kernel_side_options *options)
+{
+	struct txtrace_bpf *bpf = side->bpf;
+
+	prepare_faults(bpf);
+	bpf->rodata->cfg_names_futexes = options->names_futexes;
+	bpf->rodata->cfg_stacks_off_cpu = options->has_stacks_off_cpu;
+	bpf->rodata->cfg_copies_stacks = options->copies_stacks;
+	bpf->rodata->cfg_sample_ns = options->sample_ns;
+	bpf->rodata->cfg_first_look_bytes = options->ring_bytes / 4;
+	side->sample_ns = options->has_stacks_on_cpu ? options->sample_ns : 0;
+	bpf_program__set_autoload(bpf->progs.on_sample, options->has_stacks_on_cpu);
+}
+
 static int prepare(struct kernel_side *side, const struct kernel_side_options *options)
 {
 	struct txtrace_bpf *bpf = side->bpf;
@@ -68,12 +119,17 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_hrtimer_bases_offset = options->features->percpu.hrtimer_bases;
 	bpf->rodata->cfg_timer_bases_offset = options->features->percpu.timer_bases;
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
-	err = kernel_targets_prepare(bpf, options->rules);
+	prepare_stacks(side, options);
+	err = bpf_map__set_autocreate(bpf->maps.thread_clocks, options->features->has_task_storage);
+	if (!err)
+		err = bpf_map__set_autocreate(bpf->maps.table_clocks, !options->features->has_task_storage);
+	if (!err)
+		err = kernel_targets_prepare(bpf, options->rules);
 	if (!err)
 		err = probe_program_prepare(bpf->progs.on_empty_probe, options->features);
 	for (size_t i = 0; !err && i < sizeof(probes) / sizeof(probes[0]); i++)
 		err = probe_program_prepare(bpf_object__find_program_by_name(bpf->obj, probes[i].program), options->features);
-	return err;
+	return err ? err : prepare_foreign(side, options);
 }
 
 static void list_programs(struct kernel_side *side)
@@ -148,6 +204,18 @@ const struct probe_program *kernel_side_programs(const struct kernel_side *side,
 	return side->programs;
 }
 
+void kernel_side_connect(const struct kernel_side *side, struct foreign_plan *plan)
+{
+	struct probe_spot_program programs[FOREIGN_PROGRAM_CNT];
+
+	for (int i = 0; i < FOREIGN_PROGRAM_CNT; i++) {
+		programs[i].prog = bpf_object__find_program_by_name(side->bpf->obj, foreign_program_name(i));
+		programs[i].prog_fd = bpf_program__fd(programs[i].prog);
+		programs[i].is_return = foreign_program_is_return(i);
+	}
+	foreign_plan_connect(plan, bpf_map__fd(side->bpf->maps.foreign_sites), programs);
+}
+
 int kernel_side_start(struct kernel_side *side, struct error *error)
 {
 	struct bpf_program *programs[] = {
@@ -156,6 +224,7 @@ int kernel_side_start(struct kernel_side *side, struct error *error)
 		side->bpf->progs.on_migrate, side->bpf->progs.on_wakeup_new,
 		side->bpf->progs.on_cgroup_attach,
 	};
+	int err;
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		struct bpf_link *link = bpf_program__autoload(programs[i]) ? bpf_program__attach(programs[i]) : NULL;
@@ -168,7 +237,8 @@ int kernel_side_start(struct kernel_side *side, struct error *error)
 		}
 		side->links[side->link_cnt++] = link;
 	}
-	return interrupt_programs_attach(side->bpf->obj, side->interrupt_links, &side->interrupt_link_cnt, error);
+	err = interrupt_programs_attach(side->bpf->obj, side->interrupt_links, &side->interrupt_link_cnt, error);
+	return err || !side->sample_ns ? err : sample_events_open(&side->samples, side->bpf->progs.on_sample, side->sample_ns, error);
 }
 
 /* Reading the iterator to its end runs the program on every thread of the system. */
@@ -207,6 +277,8 @@ void kernel_side_stop(struct kernel_side *side)
 {
 	while (side->interrupt_link_cnt)
 		bpf_link__destroy(side->interrupt_links[--side->interrupt_link_cnt]);
+	sample_events_close(side->samples);
+	side->samples = NULL;
 	while (side->link_cnt)
 		bpf_link__destroy(side->links[--side->link_cnt]);
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attach/foreign_plan.h"
 #include "attach/kernel_features.h"
 #include "attach/probe_links.h"
 #include "attach/target_rules.h"
@@ -28,6 +29,12 @@ struct kernel_side_options {
 	size_t ring_bytes;
 	bool wants_interrupts;
 	const struct target_rules *rules; /* who is a target besides those that are named */
+	bool has_foreign; /* the programs of foreign.bpf.c are needed */
+	bool names_futexes;
+	bool has_stacks_off_cpu;
+	bool has_stacks_on_cpu;
+	bool copies_stacks;  /* rather than follow frame pointers */
+	uint64_t sample_ns;  /* between two stacks on a CPU */
 };
 
 int kernel_side_open(struct kernel_side **side, const struct kernel_side_options *options, struct error *error);
@@ -38,6 +45,9 @@ const struct wire_counters *kernel_side_counters(const struct kernel_side *side)
 volatile uint64_t *kernel_side_loss_generation(const struct kernel_side *side);
 struct bpf_program *kernel_side_program(const struct kernel_side *side, const char *name); /* NULL: there is none of this name */
 const struct probe_program *kernel_side_programs(const struct kernel_side *side, size_t *cnt);
+
+/* Of foreign.bpf.c, if it was asked for. */
+void kernel_side_connect(const struct kernel_side *side, struct foreign_plan *plan);
 
 int kernel_side_start(struct kernel_side *side, struct error *error);
 int kernel_side_seed(struct kernel_side *side, struct error *error); /* again for processes that became targets later */

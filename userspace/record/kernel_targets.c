@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "record/kernel_side.h"
+#include "record/fault_ranges.h" /* the skeleton has an array of such */
 #include "txtrace_bpf.skel.h"
 
 #define MANY_TARGETS 65536 /* at the same time, where not all of them are named */

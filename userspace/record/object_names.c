@@ -124,7 +124,7 @@ int object_names_see(struct object_names *names, const struct event *event)
 
 	if (event->kind != EVENT_SWITCH || event->sched.left_as != WIRE_LEFT_BLOCKED || !event->sched.inode)
 		return 0;
-	object = id_map_get(&names->objects, event->tgid, event->sched.object);
+	object = id_map_get(&names->objects, event->tgid, (uint32_t)event->sched.object); /* of several, the first */
 	if (object ? object->inode == event->sched.inode : names->objects.cnt >= OBJECT_MAX)
 		return 0;
 	return look(names, event, object);

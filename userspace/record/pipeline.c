@@ -6,6 +6,9 @@
 
 #include "event/stream.h"
 
+#define FRAMES_WAIT_NS 500000000u       /* of a file that ends while recording goes on: the rings fill up meanwhile */
+#define LAST_FRAMES_WAIT_NS 30000000000u
+
 struct pipeline {
 	struct pipeline_options options;
 	struct merge *merge;
@@ -21,9 +24,16 @@ static int put_record(void *context, const struct txtrace_record *record)
 	struct pipeline *pipeline = context;
 	int err = log_writer_add(pipeline->options.log, record);
 
+	if (!err && record->kind == TXTRACE_RECORD_STACK && pipeline->options.stacks)
+		err = code_stacks_use(pipeline->options.stacks, record->stack.stack);
 	if (!err && pipeline->options.spans && record->kind == TXTRACE_RECORD_SPAN)
 		err = span_metrics_add(pipeline->options.spans, &record->span);
 	return err ? err : label_report_add(pipeline->report, record);
+}
+
+static int end_file(struct pipeline *pipeline, uint64_t time_ns, uint64_t wait_ns)
+{
+	return pipeline->options.stacks ? code_stacks_end_file(pipeline->options.stacks, time_ns, wait_ns) : 0;
 }
 
 /* Between two events: a new file begins with what it needs to be read alone. */
@@ -39,6 +49,8 @@ static int look_after_log(struct pipeline *pipeline)
 	if (!result && pipeline->options.before_turn)
 		result = pipeline->options.before_turn(pipeline->options.context, merge.given_ns);
 	if (!result)
+		result = end_file(pipeline, merge.given_ns, FRAMES_WAIT_NS);
+	if (!result)
 		result = log_writer_turn(pipeline->options.log);
 	if (result <= 0)
 		return result;
@@ -47,7 +59,7 @@ static int look_after_log(struct pipeline *pipeline)
 		result = object_names_tell(pipeline->objects, merge.given_ns);
 	if (!result && pipeline->options.on_turn)
 		result = pipeline->options.on_turn(pipeline->options.context, merge.given_ns);
-	return result;
+	return result || !pipeline->options.stacks ? result : code_stacks_tell(pipeline->options.stacks, merge.given_ns);
 }
 
 static int handle_event(void *context, const void *record, size_t size)
@@ -84,6 +96,8 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 	pipeline->attribution = attribution_new(put_record, pipeline);
 	pipeline->report = label_report_new(0);
 	pipeline->objects = object_names_new(options->read_object, put_record, pipeline);
+	if (options->stacks)
+		code_stacks_set_sink(options->stacks, put_record, pipeline);
 	if (pipeline->merge && pipeline->attribution && pipeline->report && pipeline->objects)
 		return pipeline;
 	pipeline_free(pipeline);
@@ -104,11 +118,18 @@ void pipeline_free(struct pipeline *pipeline)
 int pipeline_push(struct pipeline *pipeline, size_t lane, const void *record, size_t size)
 {
 	const struct wire_header *header = record;
+	struct wire_stack_number number;
+	int result;
 
 	if (size < sizeof(*header)) {
 		pipeline->undecodable_cnt++;
 		return 0;
 	}
+	result = pipeline->options.stacks ? code_stacks_take(pipeline->options.stacks, record, size, &number) : 0;
+	if (result > 0)
+		return merge_push(pipeline->merge, lane, header->time_ns, &number, sizeof(number));
+	if (result < 0 || header->kind == WIRE_STACK)
+		return result;
 	return merge_push(pipeline->merge, lane, header->time_ns, record, size);
 }
 
@@ -128,6 +149,14 @@ int pipeline_run(struct pipeline *pipeline)
 	int err = merge_run(pipeline->merge, handle_event, pipeline);
 
 	return err ? err : look_after_log(pipeline); /* a flush may have found that the file is old */
+}
+
+int pipeline_tick(struct pipeline *pipeline)
+{
+	struct merge_stats merge;
+
+	merge_stats(pipeline->merge, &merge);
+	return pipeline->options.stacks ? code_stacks_tick(pipeline->options.stacks, merge.given_ns) : 0;
 }
 
 int pipeline_checkpoint(struct pipeline *pipeline, uint64_t time_ns)
@@ -151,7 +180,9 @@ int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns)
 	if (err)
 		return err;
 	merge_stats(pipeline->merge, &merge);
-	return attribution_finish(pipeline->attribution, merge.given_ns > end_ns ? merge.given_ns : end_ns);
+	end_ns = merge.given_ns > end_ns ? merge.given_ns : end_ns;
+	err = attribution_finish(pipeline->attribution, end_ns);
+	return err ? err : end_file(pipeline, end_ns, LAST_FRAMES_WAIT_NS);
 }
 
 void pipeline_stats(const struct pipeline *pipeline, struct pipeline_stats *stats)

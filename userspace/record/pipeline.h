@@ -14,6 +14,7 @@
 #include "event/event_decode.h"
 #include "log/write/log_writer.h"
 #include "merge/merge.h"
+#include "record/code_stacks.h"
 #include "record/object_names.h"
 #include "record/span_metrics.h"
 
@@ -23,6 +24,7 @@ struct pipeline_options {
 	size_t lane_cnt;            /* of the sources; the pipeline has one more for losses */
 	struct label_source labels;
 	object_reader read_object;  /* what descriptors refer to; NULL: nobody looks */
+	struct code_stacks *stacks; /* the caller's; NULL: no stacks of code come */
 	struct log_writer *log;     /* the caller's */
 	struct span_metrics *spans; /* finished spans are added; NULL: nobody asks for metrics */
 	FILE *stream;               /* each event as text, in the order in which it is attributed; NULL: not */
@@ -55,6 +57,9 @@ int pipeline_put(struct pipeline *pipeline, const struct txtrace_record *record)
 
 /* Handles all that is left; spans that are open are cut off at end_ns. */
 int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns);
+
+/* Now and then: tells names of code that became known. */
+int pipeline_tick(struct pipeline *pipeline);
 
 struct pipeline_stats {
 	struct attribution_stats attribution;

@@ -15,6 +15,7 @@
 
 #define DEFAULT_ROTATE_BYTES (100u << 20)
 #define DEFAULT_KEEP 10
+#define DEFAULT_STACK_RATE 99
 #define DEFAULT_QUEUE_BYTES (64u << 20)
 
 static const char *const codecs[] = { [LOG_CODEC_NONE] = "none", [LOG_CODEC_ZSTD] = "zstd", [LOG_CODEC_LZ4] = "lz4", NULL };
@@ -59,7 +60,41 @@ static int take_cgroup(void *values, const char *value, const char **complaint)
 	return take_word(options->targets.cgroups, &options->targets.cgroup_cnt, value, complaint);
 }
 
+static const char *const unwinds[] = { [STACK_UNWIND_DWARF] = "dwarf", [STACK_UNWIND_FRAME_POINTERS] = "frame-pointers", NULL };
 static const char *const message_formats[] = { [MESSAGES_TEXT] = "text", [MESSAGES_JSON] = "json", NULL };
+
+static const char *const func_returns[] = { "auto", "exits", "hook", NULL }; /* enum foreign_returns */
+
+static int take_text(const char **texts, size_t *cnt, const char *value, const char **complaint)
+{
+	if (*cnt == FOREIGN_OPTION_MAX) {
+		*complaint = "at most 64 values";
+		return -E2BIG;
+	}
+	texts[(*cnt)++] = value;
+	return 0;
+}
+
+static int take_span(void *values, const char *value, const char **complaint)
+{
+	struct foreign_options *foreign = &((struct record_options *)values)->foreign;
+
+	return take_text(foreign->spans, &foreign->span_cnt, value, complaint);
+}
+
+static int take_func(void *values, const char *value, const char **complaint)
+{
+	struct foreign_options *foreign = &((struct record_options *)values)->foreign;
+
+	return take_text(foreign->funcs, &foreign->func_cnt, value, complaint);
+}
+
+static int take_preset(void *values, const char *value, const char **complaint)
+{
+	struct foreign_options *foreign = &((struct record_options *)values)->foreign;
+
+	return take_text(foreign->presets, &foreign->preset_cnt, value, complaint);
+}
 
 static const struct option_spec specs[] = {
 	OPTION_GROUP("what to trace"),
@@ -90,6 +125,29 @@ static const struct option_spec specs[] = {
 	OPTION("base", 0, OPTION_STRING, "COMMAND",
 	       "with --repeat: run COMMAND before each, into base-001.txtrace and so on. It is divided at blanks, with quotes as in a shell; no shell runs it",
 	       FIELD(base_text)),
+	OPTION_GROUP("programs that were never changed"),
+	OPTION("span", 0, OPTION_CALL, "LABEL=BEGIN..END[,key=KEY][,tag=TAG][,parent=PARENT]",
+	       "spans from USDT probes (PROVIDER:PROBE) or functions (uprobe:BINARY:SYMBOL, uretprobe:BINARY:SYMBOL); several with |; see txtrace-bpf(1)", 0,
+	       .call = take_span),
+	OPTION("func", 0, OPTION_CALL, "BINARY:SYMBOL[,…]", "a span for each call of these functions, nested; patterns such as 'Bank::*' too", 0,
+	       .call = take_func),
+	OPTION("func-limit", 0, OPTION_U64, "N", "refuse a pattern that means more than N functions of a file (default 500)", FIELD(foreign.func_limit),
+	       .minimum = 1),
+	OPTION("func-returns", 0, OPTION_CHOICE, "HOW",
+	       "how returns are seen: hook is quick, but an exception that passes a hooked function ends the program; exits leaves the stack alone and "
+	       "costs more; "
+	       "auto (the default) hooks where there are no exceptions",
+	       FIELD(foreign.func_returns), .choices = func_returns),
+	OPTION("preset", 0, OPTION_CALL, "NAME|PATH", "spans of a well-known program, from a file: postgresql, python, ruby, php, hotspot, libvirt", 0,
+	       .call = take_preset),
+	OPTION_GROUP("where the code is"),
+	OPTION("stacks", 0, OPTION_STRING, "WHEN",
+	       "record stacks of the code: off-cpu (where threads block), on-cpu (where they run, sampled), or off-cpu,on-cpu", FIELD(stack_list)),
+	OPTION("stack-rate", 0, OPTION_U64, "N", "sample stacks on CPUs N times a second (default 99)", FIELD(stack_rate), .minimum = 1, .maximum = 10000),
+	OPTION("unwind", 0, OPTION_CHOICE, "HOW",
+	       "find callers by dwarf (the default on x86-64: 8 KiB of stack are copied each time) or by frame-pointers (cheaper; where the code has them)",
+	       FIELD(unwind), .choices = unwinds),
+	OPTION("no-futex-names", 0, OPTION_FLAG, NULL, "do not look which code is the first to wait for each futex", FIELD(is_without_futex_names)),
 	OPTION_GROUP("the log"),
 	OPTION("rotate-size", 0, OPTION_SIZE, "SIZE", "go on in another file when one has SIZE (default 100M; 0: never)",
 	       FIELD(limits.rotate_bytes)),
@@ -137,6 +195,7 @@ static const struct option_example examples[] = {
 	{ "sudo txtrace-bpf --repeat 10 --base './app-before --fast' -- ./app --fast", "ten runs of each in turn, to compare" },
 	{ "txtrace-bpf --list $(pidof server)", "what could be traced there" },
 	{ "sudo txtrace-bpf --check", "does it work here? what is missing?" },
+	{ "sudo txtrace-bpf -p $(pgrep -n postgres) --preset postgresql", "trace a program that was never changed, by its own probes" },
 	{ "txtrace report app.txtrace", "read the log afterwards, without root" },
 	{ NULL, NULL },
 };
@@ -153,7 +212,8 @@ static const char *const usages[] = { "-p PID[,PID…]",	 "--comm NAME | --exe P
 static const struct options options = {
 	.program = "txtrace-bpf",
 	.about = "Records where the time of each transaction span of a program goes: on a CPU, runnable without one, blocked and on what, or "
-		 "waiting in the program's own queues. The program is marked with the macros of txtrace.h.",
+		 "waiting in the program's own queues. The program is marked with the macros of txtrace.h, or its probes and "
+		 "functions are named.",
 	.version = TXTRACE_VERSION,
 	.usages = usages,
 	.specs = specs,
@@ -169,6 +229,7 @@ static void set_defaults(struct record_options *values, int argc, char **argv)
 		.limits = { .rotate_bytes = DEFAULT_ROTATE_BYTES, .keep_cnt = DEFAULT_KEEP },
 		.queue_size_bytes = DEFAULT_QUEUE_BYTES,
 		.compress = LOG_CODEC_ZSTD,
+		.stack_rate = DEFAULT_STACK_RATE,
 		.argc = argc,
 		.argv = argv,
 	};
@@ -223,6 +284,25 @@ static const char *prepare_repeat(struct record_options *values, struct options_
 	return result->error;
 }
 
+/* "off-cpu", "on-cpu", or both with a comma between. */
+static bool parse_stacks(struct record_options *values)
+{
+	const char *at = values->stack_list;
+
+	while (at) {
+		size_t length = strcspn(at, ",");
+
+		if (length == strlen("off-cpu") && strncmp(at, "off-cpu", length) == 0)
+			values->stacks.off_cpu = true;
+		else if (length == strlen("on-cpu") && strncmp(at, "on-cpu", length) == 0)
+			values->stacks.on_cpu = true;
+		else
+			return false;
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	return true;
+}
+
 static const char *parse(struct record_options *values, int argc, char **argv, struct options_result *result)
 {
 	const char *complaint;
@@ -232,6 +312,8 @@ static const char *parse(struct record_options *values, int argc, char **argv, s
 		return result->error;
 	if (result->wants_help || result->wants_version)
 		return NULL;
+	if (!parse_stacks(values))
+		return "--stacks takes off-cpu, on-cpu, or off-cpu,on-cpu";
 	values->command = result->command;
 	if (!values->output)
 		values->output = values->repeat ? REPEAT_PLACE_DEFAULT : LOG_PLACE_DEFAULT;

@@ -13,6 +13,30 @@
 #include "base/word_list.h"
 #include "log/write/log_writer.h"
 
+#define FOREIGN_OPTION_MAX 64
+
+/* Spans of programs that were never changed; the strings are argv's. */
+struct foreign_options {
+	const char *spans[FOREIGN_OPTION_MAX];
+	const char *funcs[FOREIGN_OPTION_MAX];
+	const char *presets[FOREIGN_OPTION_MAX];
+	size_t span_cnt;
+	size_t func_cnt;
+	size_t preset_cnt;
+	uint64_t func_limit;       /* 0: the default */
+	unsigned int func_returns; /* enum foreign_returns */
+};
+
+enum stack_unwind_way {
+	STACK_UNWIND_DWARF = 0,
+	STACK_UNWIND_FRAME_POINTERS = 1,
+};
+
+struct stack_choice {
+	bool off_cpu;
+	bool on_cpu;
+};
+
 struct record_options {
 	struct target_rules targets;
 	const char *output;
@@ -23,6 +47,11 @@ struct record_options {
 	uint64_t duration_ns; /* 0: until stopped */
 	uint64_t ring_size_bytes; /* of all rings together; 0: the default */
 	const char *stream;   /* NULL: none */
+	const char *stack_list; /* as it was given; NULL: none */
+	struct stack_choice stacks;
+	uint64_t stack_rate;  /* samples a second */
+	unsigned int unwind;  /* enum stack_unwind_way */
+	bool is_without_futex_names;
 	bool wants_fast_probes;
 	bool wants_irq;
 	bool wants_check;
@@ -36,6 +65,7 @@ struct record_options {
 	uint64_t repeat;      /* runs of the command, each into a log of its own; 0: one, as ever */
 	const char *base_text;
 	struct word_list base; /* its words; .argv NULL: there is no base */
+	struct foreign_options foreign;
 	int argc; /* what all of this was read from */
 	char **argv;
 	char *const *command; /* NULL: processes are given */

@@ -15,6 +15,7 @@
 #include "attach/fd_name.h"
 #include "attach/invoking_user.h"
 #include "record/capture_start.h"
+#include "record/foreign_spans.h"
 #include "record/log_place.h"
 #include "record/recorder_internal.h"
 #include "record/target_start.h"
@@ -47,12 +48,31 @@ static int open_signals(struct recorder *recorder, struct error *error)
 	return -errno;
 }
 
+/* A process of its own names the code: forked before there is anything that it must not hold, least of all what keeps probes in place. */
+static int open_stacks(struct recorder *recorder, struct error *error)
+{
+	const struct record_options *options = recorder->options;
+
+	if (options->is_without_futex_names && !options->stacks.off_cpu && !options->stacks.on_cpu)
+		return 0;
+	recorder->stacks = code_stacks_new();
+	if (recorder->stacks)
+		return 0;
+	error_set(error, "not enough memory to record stacks");
+	return -ENOMEM;
+}
+
 static int check_kernel(struct recorder *recorder, struct error *error)
 {
 	kernel_features_probe(&recorder->features);
 	if (recorder->options->wants_fast_probes)
 		recorder->features.fast_nop = recorder->features.reckless_nop;
 	return kernel_features_missing(&recorder->features, error, 1) ? -EPERM : 0;
+}
+
+static int open_foreign(struct recorder *recorder, struct error *error)
+{
+	return foreign_spans_open(&recorder->foreign, recorder->options, &recorder->features, error);
 }
 
 static int open_kernel_side(struct recorder *recorder, struct error *error)
@@ -62,6 +82,12 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 		.features = &recorder->features,
 		.wants_interrupts = recorder->options->wants_irq,
 		.rules = &recorder->options->targets,
+		.has_foreign = recorder->foreign,
+		.names_futexes = !recorder->options->is_without_futex_names,
+		.has_stacks_off_cpu = recorder->options->stacks.off_cpu,
+		.has_stacks_on_cpu = recorder->options->stacks.on_cpu,
+		.copies_stacks = recorder->options->unwind == STACK_UNWIND_DWARF,
+		.sample_ns = 1000000000u / recorder->options->stack_rate,
 	};
 	int err;
 
@@ -71,6 +97,8 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 	err = kernel_side_open(&recorder->kernel, &options, error);
 	if (err)
 		return err;
+	if (recorder->foreign)
+		kernel_side_connect(recorder->kernel, recorder->foreign);
 	rings.rings_map_fd = kernel_side_rings_fd(recorder->kernel);
 	err = ring_set_open(&recorder->rings, &rings, error);
 	if (err)
@@ -158,7 +186,11 @@ static int open_service(struct recorder *recorder, struct error *error)
 
 static int read_label(void *context, uint32_t tgid, uint64_t address, struct event_text *label)
 {
-	return program_memory_label(context, tgid, address, label);
+	const struct recorder *recorder = context;
+
+	if (recorder->foreign && foreign_plan_label(recorder->foreign, address, label))
+		return 0;
+	return program_memory_label(recorder->memory, tgid, address, label);
 }
 
 static int open_pipeline(struct recorder *recorder, struct error *error)
@@ -167,6 +199,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.lane_cnt = recorder->ring_cnt,
 		.labels = { .read = read_label },
 		.read_object = fd_name_read,
+		.stacks = recorder->stacks,
 		.log = recorder->log,
 		.stream = recorder->stream,
 		.spans = service_spans(recorder->service),
@@ -178,7 +211,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	};
 
 	recorder->memory = program_memory_new();
-	options.labels.context = recorder->memory;
+	options.labels.context = recorder;
 	recorder->pipeline = recorder->memory ? pipeline_new(&options) : NULL;
 	recorder->watermarks = calloc(recorder->ring_cnt, sizeof(*recorder->watermarks));
 	if (recorder->pipeline && recorder->watermarks)
@@ -193,6 +226,7 @@ static int open_attach(struct recorder *recorder, struct error *error)
 	struct attach_options options = {
 		.features = &recorder->features,
 		.memory = recorder->memory,
+		.foreign = recorder->foreign,
 		.is_every_process = target_rules_want_every_process(rules),
 	};
 	struct attach_watch_options watch = { .targets = recorder->targets, .is_any = rules->is_any, .is_quick = options.is_every_process };
@@ -240,9 +274,9 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		  struct error *error)
 {
 	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
-		target_start_open, open_signals,      check_kernel, open_kernel_side,  open_costs,        open_log,          open_stream,
-		open_service,      open_pipeline,     target_start_tell, open_attach, start_kernel_side, target_start_seed,
-		target_start_attach,
+		target_start_open, open_signals,      open_stacks,       check_kernel, open_foreign,      open_kernel_side,  open_costs,
+		open_log,          open_stream,       open_service,      open_pipeline, target_start_tell, open_attach,       start_kernel_side,
+		target_start_seed, target_start_attach,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;
@@ -268,6 +302,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	capture_read_clocks(&recorder->begin_ns, &recorder->begin_realtime_ns);
 	if (options->command)
 		target_resume(target_set_named(recorder->targets, 0));
+	recorder_look_at_code(recorder);
 	*result = recorder;
 	return 0;
 }
@@ -295,6 +330,8 @@ void recorder_close(struct recorder *recorder)
 	if (recorder->kernel)
 		kernel_side_stop(recorder->kernel);
 	pipeline_free(recorder->pipeline);
+	foreign_plan_free(recorder->foreign);
+	code_stacks_free(recorder->stacks);
 	program_memory_free(recorder->memory);
 	log_writer_abort(recorder->log);
 	if (recorder->stream)

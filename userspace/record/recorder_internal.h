@@ -34,12 +34,14 @@ struct recorder {
 	struct loss_counters losses;
 	struct cost_meter *costs;
 	struct program_memory *memory;
+	struct foreign_plan *foreign; /* NULL: marks of txtrace alone */
 	struct attach *attach;
 	struct attach_watch *watch;
 	struct log_writer *log;
 	char log_path[PATH_MAX];
 	FILE *stream;
 	bool is_stream_broken;
+	struct code_stacks *stacks; /* NULL: none are recorded, and no futex is named */
 	struct pipeline *pipeline;
 	struct service *service;
 	const struct messages *messages;
@@ -70,6 +72,9 @@ int recorder_on_turn(void *context, uint64_t time_ns);
 
 /* For the pipeline: what tracing has cost goes into the file that ends. */
 int recorder_tell_costs(void *context, uint64_t time_ns);
+
+/* What all targets have mapped, for the names of their code. */
+void recorder_look_at_code(struct recorder *recorder);
 
 /* How it goes now. Its summary lacks what only the end can tell. */
 void recorder_look(void *context, struct metrics_figures *figures);

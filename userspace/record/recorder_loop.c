@@ -10,6 +10,7 @@
 
 #include "record/capture_start.h"
 #include "record/kernel_targets.h"
+#include "record/foreign_spans.h"
 #include "record/log_place.h"
 #include "record/own_usage.h"
 #include "record/recorder_internal.h"
@@ -172,6 +173,17 @@ static void show_status(struct recorder *recorder, uint64_t now_ns)
 	status_line_show(&recorder->status, &figures);
 }
 
+static void look_at(void *context, const struct traced_process *process)
+{
+	code_stacks_look(context, process->pid);
+}
+
+void recorder_look_at_code(struct recorder *recorder)
+{
+	if (recorder->stacks)
+		target_set_each(recorder->targets, look_at, recorder->stacks);
+}
+
 /*
  * What the kernel side could not tell of processes is asked for: who is traced and was not announced is announced by the next listing of threads, and who is
  * traced no more has gone from its map.
@@ -228,6 +240,7 @@ static void keep_house(struct recorder *recorder, uint64_t now_ns)
 	log_writer_set_anchor(recorder->log, monotonic_ns, realtime_ns); /* the wall clock may have been set meanwhile */
 	show_status(recorder, now_ns);
 	service_tick(recorder->service, now_ns);
+	foreign_spans_warn(recorder->foreign, recorder->messages);
 }
 
 /* What can't take effect now is named; a mistake in the file changes nothing. */
@@ -290,6 +303,7 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 	};
 	uint64_t end_ns = recorder->options->duration_ns ? recorder->begin_ns + recorder->options->duration_ns : UINT64_MAX;
 	uint64_t until_ns = now_ns + TICK_MS * 1000000u;
+	int wait_ms;
 
 	if (attach_watch_due_ns(recorder->watch) < until_ns)
 		until_ns = attach_watch_due_ns(recorder->watch);
@@ -297,7 +311,8 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 		until_ns = recorder->next_cost_ns;
 	if (end_ns < until_ns)
 		until_ns = end_ns;
-	if (until_ns > now_ns && poll(fds, sizeof(fds) / sizeof(fds[0]), (until_ns - now_ns + 999999) / 1000000) < 0 && errno != EINTR)
+	wait_ms = until_ns > now_ns ? (int)((until_ns - now_ns + 999999) / 1000000) : 0; /* what is due is no reason not to look */
+	if (poll(fds, sizeof(fds) / sizeof(fds[0]), wait_ms) < 0 && errno != EINTR)
 		return -errno;
 	if (fds[2].revents & POLLIN) { /* takes the wake-ups: until the next one the rings are not ready, however full they are */
 		struct epoll_event events[WIRE_RING_MAX];
@@ -325,11 +340,15 @@ static int loop(struct recorder *recorder)
 			err = recorder_drain(recorder);
 		if (!err && !recorder->is_target_gone) {
 			attach_watch_run(recorder->watch, now_ns);
-			if (attach_watch_take_news(recorder->watch))
+			if (attach_watch_take_news(recorder->watch)) {
 				recorder->wants_seed |= target_start_renew(recorder);
+				recorder_look_at_code(recorder);
+			}
 			catch_up(recorder);
 		}
 		keep_house(recorder, now_ns);
+		if (!err)
+			err = pipeline_tick(recorder->pipeline);
 		if (!err)
 			err = flush(recorder, now_ns);
 		if (!err)
@@ -441,6 +460,7 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	err = close_log(recorder, err);
 	service_finish(recorder->service);
 	status_line_clear(&recorder->status);
+	foreign_spans_finish(recorder->foreign, recorder->messages);
 	recorder->result.is_target_alive = target_set_reap(recorder->targets, named_ended, recorder) > 0;
 	if (!recorder->result.is_target_alive && recorder->options->command)
 		target_wait(target_set_named(recorder->targets, 0), &recorder->result.exit_status);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "record/foreign_spans.h"
 #include "record/kernel_targets.h"
 #include "record/recorder_internal.h"
 
@@ -193,9 +194,19 @@ static int refuse_unmarked(struct recorder *recorder, struct error *error)
 		snprintf(who, sizeof(who), "process %d ('%s') has", target_pid(target), target_comm(target));
 	else
 		snprintf(who, sizeof(who), "none of the %zu processes has", cnt);
-	error_set(error, "%s%s txtrace probes; %s %s; add the macros of txtrace.h to the program", who, cnt == 1 ? " no" : "",
-		  cnt == 1 ? "it has" : "they have", *others ? others : "no other USDT probes either");
+	error_set(error, "%s%s txtrace probes; %s %s; add the macros of txtrace.h to the program, or name probes with --span, functions with --func",
+		  who, cnt == 1 ? " no" : "", cnt == 1 ? "it has" : "they have", *others ? others : "no other USDT probes either");
 	return -ENOENT;
+}
+
+/* What was asked for of programs that were never changed. */
+static int check_foreign(struct recorder *recorder, size_t attached_cnt, struct error *error)
+{
+	char others[256];
+
+	probe_providers_text(attach_providers(recorder->attach), others, sizeof(others));
+	return foreign_spans_check(recorder->foreign, (int)attached_cnt, target_pid(target_set_named(recorder->targets, 0)), others, recorder->messages,
+				   error);
 }
 
 /* Those that were named. One that ends meanwhile has a normal end. */
@@ -215,6 +226,8 @@ static int attach_named(struct recorder *recorder, struct error *error)
 	recorder->is_target_gone = ended_cnt == cnt && !target_rules_are_open(&recorder->options->targets);
 	if (target_rules_want_every_process(&recorder->options->targets)) /* what is shared is attached for the first alone; others may come */
 		return 0;
+	if (recorder->foreign && !err && !recorder->is_target_gone)
+		return check_foreign(recorder, attached_cnt, error);
 	if (attached_cnt || ended_cnt)
 		return 0;
 	return err ? err : refuse_unmarked(recorder, error);

@@ -119,13 +119,26 @@ static int add_open_end(struct span_window *window, struct window_thread *thread
 	return add_segment(window, thread, &segment);
 }
 
+/* The first wait for a futex may be told of behind waits for it. */
+static void name_futexes(const struct span_window *window, struct window_thread *thread)
+{
+	for (size_t i = 0; i < thread->cnt; i++) {
+		struct wait_object *object = &thread->segments[i].object;
+
+		if (thread->segments[i].state == WINDOW_BLOCKED && object->kind == WAIT_OBJECT_FUTEX)
+			object->name = fd_names_get(&window->names, fd_names_find(&window->names, object->pid, object->value));
+	}
+}
+
 int span_window_finish(struct span_window *window)
 {
 	struct window_thread *thread;
 	int err = 0;
 
-	for (size_t i = 0; !err && (thread = id_map_next(&window->threads, &i));)
+	for (size_t i = 0; !err && (thread = id_map_next(&window->threads, &i));) {
 		err = add_open_end(window, thread);
+		name_futexes(window, thread);
+	}
 	return err ? err : window_make_places(window);
 }
 

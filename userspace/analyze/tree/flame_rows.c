@@ -45,21 +45,62 @@ static int add_row(struct flame_rows *rows, const struct flame_row *row)
 	return 0;
 }
 
-/* Rows of all below a node, from begin_ns on; *total_ns is increased by their weight. */
-static int add_rows(struct flame_rows *rows, const struct tree_node *node, enum flame_weight weight, uint32_t depth, uint64_t begin_ns,
-		    uint64_t *total_ns)
+/* What rows are made of. */
+struct making {
+	struct flame_rows *rows;
+	enum flame_weight weight;
+	const struct flame_stacks *stacks; /* NULL: none */
+};
+
+/* The rows of functions, from begin_ns on: they refer to the frames' names, which are the stacks'. */
+static int add_frames(struct making *making, const struct tree_node *node, const struct flame_frame *frame, uint32_t depth, uint64_t begin_ns)
 {
+	int err = 0;
+
+	for (const struct flame_frame *child = frame->first_child; child && !err; child = child->next) {
+		struct flame_row row = { .node = node, .function = child->name, .depth = depth, .begin_ns = begin_ns, .self_ns = child->self_ns,
+					 .total_ns = child->total_ns };
+
+		err = add_row(making->rows, &row);
+		if (making->rows->depth <= depth)
+			making->rows->depth = depth + 1;
+		if (!err)
+			err = add_frames(making, node, child, depth + 1, begin_ns);
+		increase(&begin_ns, child->total_ns);
+	}
+	return err;
+}
+
+static int add_code(struct making *making, const struct tree_node *node, uint32_t depth, uint64_t begin_ns, uint64_t self_ns)
+{
+	struct flame_frame *frame = flame_stacks_divide(making->stacks, node, self_ns);
+	int err = frame ? add_frames(making, node, frame, depth, begin_ns) : -ENOMEM;
+
+	flame_frame_free(frame);
+	return err;
+}
+
+/* Rows of all below a node, from begin_ns on; *total_ns is increased by their weight. */
+static int add_rows(struct making *making, const struct tree_node *node, uint32_t depth, uint64_t begin_ns, uint64_t *total_ns)
+{
+	struct flame_rows *rows = making->rows;
 	uint64_t at_ns = begin_ns;
 	int err = 0;
 
 	for (const struct tree_node *child = node->first_child; child && !err; child = child->next) {
-		struct flame_row row = { .node = child, .depth = depth, .begin_ns = at_ns, .self_ns = weigh(child, weight) };
+		struct flame_row row = { .node = child, .depth = depth, .begin_ns = at_ns, .self_ns = weigh(child, making->weight) };
 		size_t idx = rows->cnt;
+		uint64_t code_ns = making->stacks ? row.self_ns : 0;
 
+		if (tree_label_is_stack(child->label))
+			continue;
 		row.total_ns = row.self_ns;
+		row.self_ns -= code_ns;
 		err = add_row(rows, &row);
+		if (!err && code_ns > 0)
+			err = add_code(making, child, depth + 1, at_ns, code_ns);
 		if (!err)
-			err = add_rows(rows, child, weight, depth + 1, at_ns, &row.total_ns);
+			err = add_rows(making, child, depth + 1, add_saturating(at_ns, code_ns), &row.total_ns);
 		if (err)
 			break;
 		rows->rows[idx].total_ns = row.total_ns;
@@ -73,12 +114,13 @@ static int add_rows(struct flame_rows *rows, const struct tree_node *node, enum 
 	return err;
 }
 
-int flame_rows_make(struct flame_rows *rows, const struct span_tree *tree, enum flame_weight weight)
+int flame_rows_make(struct flame_rows *rows, const struct span_tree *tree, enum flame_weight weight, const struct flame_stacks *stacks)
 {
+	struct making making = { .rows = rows, .weight = weight, .stacks = stacks };
 	int err;
 
 	*rows = (struct flame_rows){ 0 };
-	err = add_rows(rows, span_tree_root(tree), weight, 0, 0, &rows->total_ns);
+	err = add_rows(&making, span_tree_root(tree), 0, 0, &rows->total_ns);
 	if (err)
 		flame_rows_release(rows);
 	return err;

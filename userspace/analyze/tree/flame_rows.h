@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A call tree as the rows of a flame graph: a frame for each node, as wide as its own weight and that of all frames below it. Of exact spans
- * only.
+ * only. With stacks of code, the
+ * functions below each node divide its own weight among them.
  */
 #ifndef FLAME_ROWS_H
 #define FLAME_ROWS_H
@@ -9,7 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/tree/flame_stacks.h"
 #include "analyze/tree/span_tree.h"
+
+#define FLAME_DEPTH_MAX (TREE_DEPTH_MAX + FLAME_STACK_DEPTH_MAX)
 
 /* What weighs: the work of self, or parts of it. */
 enum flame_weight {
@@ -24,6 +28,7 @@ extern const char *const flame_weights[]; /* "wall", "on-cpu", …, by the numbe
 
 struct flame_row {
 	const struct tree_node *node;
+	struct txtrace_string function; /* of the code that worked for the spans of the node; bytes NULL: the row is the node's */
 	uint32_t depth;    /* the roots' is 0 */
 	uint64_t begin_ns; /* of all weights, in the order of the tree */
 	uint64_t self_ns;
@@ -38,8 +43,11 @@ struct flame_rows {
 	uint32_t depth; /* levels */
 };
 
-/* Nodes without weight are left out. 0 or -ENOMEM, and then there is nothing to be released. */
-int flame_rows_make(struct flame_rows *rows, const struct span_tree *tree, enum flame_weight weight);
+/*
+ * Nodes without weight are left out. stacks: NULL for none; they must live as long as the rows. 0 or -ENOMEM, and then there is nothing to be
+ * released.
+ */
+int flame_rows_make(struct flame_rows *rows, const struct span_tree *tree, enum flame_weight weight, const struct flame_stacks *stacks);
 void flame_rows_release(struct flame_rows *rows);
 
 #endif

@@ -127,6 +127,15 @@ static struct awaited *await(struct span_tree *tree, uint64_t space, uint64_t id
 	return awaited;
 }
 
+/* The account of a lower bound is not in the picture; nor are its stacks. */
+static void drop_stacks(struct tree_node *children)
+{
+	for (struct tree_node *child = children->first_child; child; child = child->next) {
+		if (tree_label_is_stack(child->label))
+			child->exact = (struct tree_sums){ 0 };
+	}
+}
+
 static int give_up(struct span_tree *tree, struct awaited *awaited)
 {
 	struct tree_node *unknown;
@@ -136,6 +145,7 @@ static int give_up(struct span_tree *tree, struct awaited *awaited)
 		forget_awaited(tree, awaited);
 		return 0;
 	}
+	drop_stacks(&awaited->children);
 	unknown = tree_child(&tree->nodes, &tree->root, TREE_LABEL_UNKNOWN_PARENT);
 
 	/* Where they were in respect of a parent that is not there, nobody can say. */
@@ -334,7 +344,7 @@ static int add_span(struct span_tree *tree, const struct txtrace_span *span)
 {
 	bool is_keyed = span->flags & TXTRACE_SPAN_KEYED;
 	struct arrival arrival = { .span = span };
-	struct tree_node *node;
+	struct tree_node *node = NULL;
 	int err;
 
 	/* Out of the map at once: in a circle of parents it must not become its own ancestor. */
@@ -349,6 +359,8 @@ static int add_span(struct span_tree *tree, const struct txtrace_span *span)
 		err = find_node(tree, &arrival, &node);
 	if (!err)
 		err = put_sums(tree, &arrival, node);
+	if (arrival.awaited && span->flags & TXTRACE_SPAN_LOWER_BOUND)
+		drop_stacks(&arrival.awaited->children);
 	if (!err && arrival.awaited)
 		err = take_children(tree, node, arrival.awaited);
 	if (arrival.awaited)
@@ -381,6 +393,20 @@ int span_tree_add(struct span_tree *tree, const struct txtrace_record *record)
 	else if (record->kind == TXTRACE_RECORD_STAY)
 		err = add_stay(tree, &record->stay);
 	return err ? err : keep_budget(tree);
+}
+
+int span_tree_add_stack(struct span_tree *tree, const struct txtrace_stack *stack, uint32_t number)
+{
+	struct awaited *awaited = await(tree, id_space(stack->span_pid, stack->is_keyed), stack->span);
+	struct tree_node *node = NULL;
+
+	if (awaited)
+		node = tree_child(&tree->nodes, &awaited->children, TREE_LABEL_STACK + number);
+	if (!node)
+		return -ENOMEM;
+	increase(&node->exact.cnt, 1);
+	increase(&node->exact.work_ns, stack->weight_ns);
+	return keep_budget(tree);
 }
 
 /* ---- reading ---- */
@@ -428,7 +454,7 @@ static int pick(struct span_tree *tree, struct tree_node *into, struct tree_node
 		struct txtrace_string label = span_tree_label(tree, child);
 
 		next = child->next;
-		if (child->label < TREE_LABEL_TOO_DEEP && glob_matches(glob, label.bytes, label.length))
+		if (child->label < TREE_LABEL_STACK && glob_matches(glob, label.bytes, label.length))
 			err = tree_move_child(&tree->nodes, into, from, child);
 		else
 			err = pick(tree, into, child, glob);

@@ -32,6 +32,12 @@ void span_tree_free(struct span_tree *tree);
 /* Takes spans and stays; other records are nothing to it. 0 or -ENOMEM; the tree stays usable. */
 int span_tree_add(struct span_tree *tree, const struct txtrace_record *record);
 
+/*
+ * Where the code was while that span was worked for: becomes a child of the span's node, labelled TREE_LABEL_STACK + number, with the weight as its
+ * work. Only of spans that turn out to be exact. number: below TREE_STACK_MAX. 0 or -ENOMEM.
+ */
+int span_tree_add_stack(struct span_tree *tree, const struct txtrace_stack *stack, uint32_t number);
+
 /* What comes from here on is of another capture: ids are other spans'. 0 or -ENOMEM. */
 int span_tree_begin_capture(struct span_tree *tree);
 

@@ -16,8 +16,16 @@
 enum tree_label { /* beyond the numbers of labels */
 	TREE_LABEL_REST = UINT32_MAX,               /* all labels for which there was no memory */
 	TREE_LABEL_UNKNOWN_PARENT = UINT32_MAX - 1, /* no span: below it stand those whose parent is not in the log */
+	TREE_LABEL_STACK = 0x80000000u,             /* and above, up to the next: no span, but a stack of code, by number */
 	TREE_LABEL_TOO_DEEP = UINT32_MAX - 2,       /* no span: what was more than TREE_HEIGHT_MAX levels down */
 };
+
+#define TREE_STACK_MAX (1u << 24)
+
+static inline bool tree_label_is_stack(uint32_t label)
+{
+	return label >= TREE_LABEL_STACK && label < TREE_LABEL_STACK + TREE_STACK_MAX;
+}
 
 #define TREE_HEIGHT_MAX 100 /* of what is put below a node at once */
 #define TREE_DEPTH_MAX 256  /* no node is so deep: a path that was looked up may add to it */

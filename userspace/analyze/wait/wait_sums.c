@@ -10,6 +10,11 @@
 #include "base/id_map.h"
 #include "base/saturating.h"
 
+const char *const wait_fault_names[WAIT_FAULT_COUNT] = {
+	[WAIT_FAULT_UNKNOWN] = "unknown",         [WAIT_FAULT_FILE] = "file",           [WAIT_FAULT_ANONYMOUS] = "anonymous", [WAIT_FAULT_SWAP] = "swap",
+	[WAIT_FAULT_USERFAULTFD] = "userfaultfd", [WAIT_FAULT_MMAP_LOCK] = "mmap_lock", [WAIT_FAULT_MIGRATION] = "migration",
+};
+
 const char *const wait_object_kind_names[WAIT_OBJECT_KIND_COUNT] = {
 	[WAIT_OBJECT_NONE] = "none",    [WAIT_OBJECT_FUTEX] = "futex",   [WAIT_OBJECT_FD] = "fd",           [WAIT_OBJECT_SLEEP] = "sleep",
 	[WAIT_OBJECT_CALL] = "syscall", [WAIT_OBJECT_MEMORY] = "memory", [WAIT_OBJECT_UNKNOWN] = "unknown", [WAIT_OBJECT_REST] = "rest",
@@ -216,10 +221,13 @@ static enum wait_object_kind kind_of_call(const struct syscall_row *call, const 
 		[SYSCALL_ARGUMENT_ADDRESS] = WAIT_OBJECT_FUTEX,
 		[SYSCALL_ARGUMENT_DURATION] = WAIT_OBJECT_SLEEP,
 		[SYSCALL_ARGUMENT_MOMENT] = WAIT_OBJECT_SLEEP,
+		[SYSCALL_ARGUMENT_POLLED] = WAIT_OBJECT_FD,
+		[SYSCALL_ARGUMENT_SETS] = WAIT_OBJECT_FD,
 	};
+	bool may_be_zero = !call || call->argument == SYSCALL_ARGUMENT_FD;
 	uint8_t kind = call ? by_argument[call->argument] : wait->object ? by_reason[wait->reason] : 0;
 
-	return kind && (kind == WAIT_OBJECT_FD || wait->object) ? (enum wait_object_kind)kind : WAIT_OBJECT_CALL;
+	return kind && ((kind == WAIT_OBJECT_FD && may_be_zero) || wait->object) ? (enum wait_object_kind)kind : WAIT_OBJECT_CALL;
 }
 
 struct wait_object wait_object_of(const struct syscall_table *syscalls, const struct wait *wait)
@@ -233,11 +241,16 @@ struct wait_object wait_object_of(const struct syscall_table *syscalls, const st
 		object.kind = WAIT_OBJECT_NONE;
 	} else if (wait->syscall_nr < 0) {
 		object.kind = WAIT_OBJECT_MEMORY;
+		object.value = wait->object < WAIT_FAULT_COUNT ? wait->object : WAIT_FAULT_UNKNOWN;
 	} else {
 		call = syscall_table_get(syscalls, wait->syscall_nr);
 		object.kind = kind_of_call(call, wait);
 		object.value = object.kind == WAIT_OBJECT_CALL ? (uint64_t)wait->syscall_nr : wait->object;
 		object.call = object.kind == WAIT_OBJECT_CALL && call ? call->name : NULL;
+	}
+	if (object.kind == WAIT_OBJECT_FD) {
+		object.value = (uint32_t)wait->object;
+		object.more_cnt = wait->object >> 32 ? (uint32_t)(wait->object >> 32) - 1 : 0;
 	}
 	return object;
 }
@@ -264,7 +277,6 @@ static struct wait_object summed_object(const struct wait_sums *sums, const stru
 	if (object.kind == WAIT_OBJECT_SLEEP)
 		object.value = round_duration(object.value);
 	if (object.kind == WAIT_OBJECT_FD) {
-		object.value = (uint32_t)object.value;
 		*name = fd_names_find(&sums->names, object.pid, object.value);
 		object.name = fd_names_get(&sums->names, *name);
 	}
@@ -275,7 +287,8 @@ static struct wait_object summed_object(const struct wait_sums *sums, const stru
 static int number_of_object(struct wait_sums *sums, const struct wait_object *object, uint32_t name, uint32_t *number)
 {
 	uint64_t value = object->value | (uint64_t)name << 32; /* there is a name only where the value is a descriptor */
-	uint64_t high = (uint64_t)object->pid << 32 | (uint64_t)object->reason << 8 | object->kind;
+	uint64_t more = object->more_cnt < UINT16_MAX ? object->more_cnt : UINT16_MAX;
+	uint64_t high = (uint64_t)object->pid << 32 | more << 16 | (uint64_t)object->reason << 8 | object->kind;
 	void *known = id_map_get(&sums->object_numbers, high, value);
 	struct wait_object *grown;
 
@@ -478,6 +491,17 @@ int wait_sums_add(struct wait_sums *sums, const struct txtrace_record *record)
 	return result > 0 ? add_wait(sums, &wait) : result;
 }
 
+/* Whoever waited first was told of when it was looked at, which may be behind the waits. */
+static void name_futexes(struct wait_sums *sums)
+{
+	for (uint32_t i = 0; i < sums->object_cnt; i++) {
+		struct wait_object *object = &sums->objects[i];
+
+		if (object->kind == WAIT_OBJECT_FUTEX && object->name.length == 0)
+			object->name = fd_names_get(&sums->names, fd_names_find(&sums->names, object->pid, object->value));
+	}
+}
+
 int wait_sums_begin_capture(struct wait_sums *sums)
 {
 	struct wait_finder *finder = new_finder(sums);
@@ -487,6 +511,7 @@ int wait_sums_begin_capture(struct wait_sums *sums)
 	sums->is_full |= wait_finder_is_full(sums->finder);
 	wait_finder_free(sums->finder);
 	sums->finder = finder;
+	name_futexes(sums);
 	id_map_release(&sums->names.numbers);
 	return late_labels_end_all(&sums->labels, party_pool_fixed(PARTY_SPAN));
 }
@@ -511,6 +536,7 @@ int wait_sums_finish(struct wait_sums *sums)
 
 	if (err)
 		return err;
+	name_futexes(sums);
 	sums->sorted = calloc(sums->cells.cnt + 1, sizeof(*sums->sorted));
 	if (!sums->sorted)
 		return -ENOMEM;

@@ -59,14 +59,28 @@ struct party {
 enum wait_object_kind {
 	WAIT_OBJECT_NONE = 0,   /* of a reason alone */
 	WAIT_OBJECT_FUTEX = 1,  /* value: its address */
-	WAIT_OBJECT_FD = 2,     /* value: a file descriptor */
+	WAIT_OBJECT_FD = 2,     /* value: a file descriptor; of several that were waited for, the first */
 	WAIT_OBJECT_SLEEP = 3,  /* value: how long it asked to sleep, in ns, rounded to two digits */
 	WAIT_OBJECT_CALL = 4,   /* value: a system call (no other object is known) */
-	WAIT_OBJECT_MEMORY = 5, /* no system call: a page */
+	WAIT_OBJECT_MEMORY = 5, /* no system call: a page. value: enum wait_fault */
 	WAIT_OBJECT_UNKNOWN = 6, /* the log does not tell */
 	WAIT_OBJECT_REST = 7,   /* all others: the budget was used up */
 	WAIT_OBJECT_KIND_COUNT = 8,
 };
+
+/* What a page fault waited for: the numbers of enum block_fault in txtrace/event.h. */
+enum wait_fault {
+	WAIT_FAULT_UNKNOWN = 0,
+	WAIT_FAULT_FILE = 1,
+	WAIT_FAULT_ANONYMOUS = 2,
+	WAIT_FAULT_SWAP = 3,
+	WAIT_FAULT_USERFAULTFD = 4,
+	WAIT_FAULT_MMAP_LOCK = 5,
+	WAIT_FAULT_MIGRATION = 6,
+	WAIT_FAULT_COUNT = 7,
+};
+
+extern const char *const wait_fault_names[WAIT_FAULT_COUNT]; /* "unknown", "file", …: as JSON has them */
 
 extern const char *const wait_object_kind_names[WAIT_OBJECT_KIND_COUNT]; /* "none", "futex", "fd", "sleep", "syscall", …: as JSON has them */
 
@@ -76,7 +90,8 @@ struct wait_object {
 	enum wait_object_kind kind;
 	uint64_t value;
 	const char *call; /* CALL: the name, static; NULL: the table does not know it */
-	struct txtrace_string name; /* FD: what it refers to at that time; empty: not known */
+	uint32_t more_cnt; /* FD: so many others were waited for, too */
+	struct txtrace_string name; /* FD: what it refers to at that time; FUTEX: the code that waited for it first; empty: not known */
 };
 
 /* What a thread waited for, without rounding, and without a name. */

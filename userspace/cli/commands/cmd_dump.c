@@ -34,8 +34,8 @@ static int take_kind(void *context, const char *value, const char **complaint)
 			return 0;
 		}
 	}
-	*complaint = "span, run, wake, thread, attribute, instant, counter, link, loss, open_span, summary, dropped, continued, stay, object, "
-		     "process or damage";
+	*complaint = "span, run, wake, thread, attribute, instant, counter, link, loss, open_span, summary, dropped, continued, stay, object, stack, "
+		     "frames, process or damage";
 	return -EINVAL;
 }
 
@@ -52,7 +52,7 @@ static int take_to(void *values, const char *value, const char **complaint)
 static const struct option_spec specs[] = {
 	OPTION("kind", 'k', OPTION_CALL, "KIND",
 	       "only records of this kind (may be given several times): span, run, wake, thread, attribute, instant, counter, link, loss, "
-	       "open_span, summary, dropped, continued, stay, object, process, damage",
+	       "open_span, summary, dropped, continued, stay, object, stack, frames, process, damage",
 	       0, .call = take_kind),
 	OPTION("from", 'f', OPTION_CALL, "T",
 	       "leave out what ended before T: a time since the capture began, as in 1.5s, or one of CLOCK_MONOTONIC as it is printed, as in "

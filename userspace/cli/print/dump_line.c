@@ -388,6 +388,30 @@ static void add_process(struct text *text, const struct txtrace_record *record)
 	add_string(text, "command", &process->command);
 }
 
+static void add_stack(struct text *text, const struct txtrace_record *record)
+{
+	const struct txtrace_stack *stack = &record->stack;
+	const char *what = stack->what == TXTRACE_STACK_OFF_CPU ? "off_cpu" : stack->what == TXTRACE_STACK_ON_CPU ? "on_cpu" : NULL;
+
+	add_u64(text, "time_ns", stack->time_ns);
+	add_u64(text, "pid", stack->pid);
+	add_u64(text, "tid", stack->tid);
+	add_named(text, "what", what, stack->what);
+	add_u64(text, "weight_ns", stack->weight_ns);
+	add_u64(text, "stack", stack->stack);
+	add_u64(text, "span", stack->span);
+	add_u64(text, "span_pid", stack->span_pid);
+	add_u64(text, "keyed", stack->is_keyed);
+	add_u64(text, "repeat", stack->is_repeat);
+}
+
+static void add_frames(struct text *text, const struct txtrace_record *record)
+{
+	add_u64(text, "time_ns", record->frames.time_ns);
+	add_u64(text, "stack", record->frames.stack);
+	add_string(text, "names", &record->frames.names);
+}
+
 static void add_damage(struct text *text, const struct txtrace_record *record)
 {
 	const struct txtrace_damage *damage = &record->damage;
@@ -411,6 +435,7 @@ static void (*const kinds[TXTRACE_RECORD_KIND_COUNT])(struct text *text, const s
 	[TXTRACE_RECORD_OBJECT] = add_object,       [TXTRACE_RECORD_DAMAGE] = add_damage,
 	[TXTRACE_RECORD_COST] = add_cost,           [TXTRACE_RECORD_OTHER_RUN] = add_other_run,
 	[TXTRACE_RECORD_PROCESS] = add_process,
+	[TXTRACE_RECORD_STACK] = add_stack,         [TXTRACE_RECORD_FRAMES] = add_frames,
 };
 
 void dump_line_append(struct text *text, const struct txtrace_record *record)

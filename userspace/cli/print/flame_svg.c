@@ -113,6 +113,11 @@ static void append_inscription(struct text *text, const struct text *label, doub
 	text_append(text, length < label->length ? "\xe2\x80\xa6" : "");
 }
 
+static struct txtrace_string name_of_row(const struct span_tree *tree, const struct flame_row *row)
+{
+	return row->function.bytes ? row->function : tree_name(tree, row->node);
+}
+
 static void append_frame(struct text *text, const struct flame_rows *rows, const struct flame_row *row, struct txtrace_string name)
 {
 	double begin = (double)row->begin_ns / (double)rows->total_ns, share = (double)row->total_ns / (double)rows->total_ns;
@@ -125,9 +130,10 @@ static void append_frame(struct text *text, const struct flame_rows *rows, const
 	append_markup(text, text_string(&label), label.length);
 	text_append(text, "\"><title>");
 	append_markup(text, text_string(&label), label.length);
-	text_append_format(text, ": %s, %.2f %%, self %s; %s spans</title><rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%.0f\" fill=\"",
-			   units_format_duration(total, row->total_ns), 100 * share, units_format_duration(self, row->self_ns),
-			   units_format_count(count, row->node->exact.cnt), left, top, width, ROW_HEIGHT - 1);
+	text_append_format(text, ": %s, %.2f %%, self %s; %s%s spans</title>", units_format_duration(total, row->total_ns), 100 * share,
+			   units_format_duration(self, row->self_ns), row->function.bytes ? "code of " : "",
+			   units_format_count(count, row->node->exact.cnt));
+	text_append_format(text, "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%.0f\" fill=\"", left, top, width, ROW_HEIGHT - 1);
 	append_colour(text, name);
 	text_append_format(text, "\"/><text x=\"%.2f\" y=\"%.0f\">", left + 2, top + 13);
 	append_inscription(text, &label, width);
@@ -160,7 +166,7 @@ int flame_svg(FILE *file, const struct flame_rows *rows, const struct span_tree 
 		double width = (double)rows->rows[i].total_ns / (double)rows->total_ns * (WIDTH - 2 * MARGIN);
 
 		if (width >= LEAST_WIDTH)
-			append_frame(&text, rows, &rows->rows[i], tree_name(tree, rows->rows[i].node));
+			append_frame(&text, rows, &rows->rows[i], name_of_row(tree, &rows->rows[i]));
 		fwrite(text_string(&text), 1, text.length, file);
 		text_clear(&text);
 	}
@@ -190,19 +196,19 @@ static void append_folded(struct text *text, struct txtrace_string name)
 
 int flame_folded(FILE *file, const struct flame_rows *rows, const struct span_tree *tree)
 {
-	size_t lengths[TREE_DEPTH_MAX + 1] = { 0 }; /* of the path down to each depth */
+	size_t lengths[FLAME_DEPTH_MAX + 1] = { 0 }; /* of the path down to each depth */
 	struct text path = { 0 };
 	int err;
 
 	for (size_t i = 0; i < rows->cnt; i++) {
 		const struct flame_row *row = &rows->rows[i];
 
-		if (row->depth >= TREE_DEPTH_MAX)
+		if (row->depth >= FLAME_DEPTH_MAX)
 			continue;
 		path.length = lengths[row->depth];
 		if (row->depth > 0)
 			text_append(&path, ";");
-		append_folded(&path, tree_name(tree, row->node));
+		append_folded(&path, name_of_row(tree, row));
 		lengths[row->depth + 1] = path.length;
 		if (row->self_ns > 0)
 			fprintf(file, "%.*s %" PRIu64 "\n", (int)path.length, text_string(&path), row->self_ns);

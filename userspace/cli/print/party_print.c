@@ -59,6 +59,16 @@ const char *wait_reason_name(unsigned int reason)
 	return name ? name : "unknown";
 }
 
+static const char *const fault_words[WAIT_FAULT_COUNT] = {
+	[WAIT_FAULT_UNKNOWN] = "memory",
+	[WAIT_FAULT_FILE] = "a page of a file",
+	[WAIT_FAULT_ANONYMOUS] = "a new page",
+	[WAIT_FAULT_SWAP] = "a page in swap",
+	[WAIT_FAULT_USERFAULTFD] = "a page that another program provides (userfaultfd)",
+	[WAIT_FAULT_MMAP_LOCK] = "the address space, which was being changed",
+	[WAIT_FAULT_MIGRATION] = "a page that was being moved",
+};
+
 void wait_object_append(struct text *text, const struct wait_object *object)
 {
 	char time[UNITS_SIZE];
@@ -66,6 +76,11 @@ void wait_object_append(struct text *text, const struct wait_object *object)
 	switch (object->kind) {
 	case WAIT_OBJECT_FUTEX:
 		text_append_format(text, "futex 0x%" PRIx64, object->value);
+		if (object->name.length > 0) {
+			text_append(text, " (");
+			text_append_clipped(text, object->name.bytes, object->name.length, OBJECT_COLUMNS_MAX);
+			text_append(text, ")");
+		}
 		break;
 	case WAIT_OBJECT_FD:
 		text_append_format(text, "fd %" PRIu32, (uint32_t)object->value);
@@ -73,6 +88,8 @@ void wait_object_append(struct text *text, const struct wait_object *object)
 			text_append(text, ", ");
 			text_append_clipped(text, object->name.bytes, object->name.length, OBJECT_COLUMNS_MAX);
 		}
+		if (object->more_cnt > 0)
+			text_append_format(text, ", and %" PRIu32 " more", object->more_cnt);
 		break;
 	case WAIT_OBJECT_SLEEP:
 		text_append_format(text, "sleep of %s", units_format_duration(time, object->value));
@@ -84,7 +101,7 @@ void wait_object_append(struct text *text, const struct wait_object *object)
 			text_append_format(text, "system call %" PRIu64, object->value);
 		break;
 	case WAIT_OBJECT_MEMORY:
-		text_append(text, "memory");
+		text_append(text, fault_words[object->value]);
 		break;
 	case WAIT_OBJECT_REST:
 		text_append(text, "(all others)");
@@ -120,6 +137,10 @@ void wait_object_json(struct json *json, const struct wait_object *object)
 		json_member_text(json, "address", text_string(&text));
 	if (object->kind == WAIT_OBJECT_FD)
 		json_member_u64(json, "fd", (uint32_t)object->value);
+	if (object->more_cnt > 0)
+		json_member_u64(json, "more_fds", object->more_cnt);
+	if (object->kind == WAIT_OBJECT_MEMORY)
+		json_member_text(json, "fault", wait_fault_names[object->value]);
 	if (object->name.length > 0)
 		json_member_string(json, "name", object->name.bytes, object->name.length);
 	if (object->kind == WAIT_OBJECT_SLEEP)

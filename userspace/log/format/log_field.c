@@ -23,5 +23,7 @@ const struct kind_fields kind_fields[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_OTHER_RUN] = { OTHER_RUN_FIELD_COUNT, { V, C, C, C, C, C, C, S } },
 	[TXTRACE_RECORD_COST] = { COST_FIELD_COUNT, { V, V, V, S, S, S, S, C, V, V, V, V, S, S, S } },
 	[TXTRACE_RECORD_PROCESS] = { PROCESS_FIELD_COUNT, { V, V, C, C, V, V, V, S, S, S } },
+	[TXTRACE_RECORD_STACK] = { STACK_FIELD_COUNT, { V, C, C, V, V, C, C, S, S, C } },
+	[TXTRACE_RECORD_FRAMES] = { FRAMES_FIELD_COUNT, { V, V, V } },
 	[TXTRACE_RECORD_STAY] = { STAY_FIELD_COUNT, { V, C, V, S, C, C, S, C } },
 };

@@ -12,7 +12,7 @@
 #include "txtrace/log.h"
 
 #define FIELD_TIME 0   /* of every kind */
-#define FIELD_THREAD 1 /* of every kind but LOSS, SUMMARY, DROPPED, CONTINUED and COST */
+#define FIELD_THREAD 1 /* of every kind but LOSS, SUMMARY, DROPPED, CONTINUED, COST and FRAMES */
 
 enum span_field {
 	SPAN_END_THREAD = 2,
@@ -210,6 +210,24 @@ enum object_field {
 	OBJECT_OBJECT = 3,
 	OBJECT_NAME = 4,
 	OBJECT_FIELD_COUNT = 5,
+};
+
+enum stack_field {
+	STACK_WHAT = 2,
+	STACK_STACK = 3,
+	STACK_WEIGHT = 4,
+	STACK_KEYED = 5,
+	STACK_SPAN_SLOT = 6,
+	STACK_SPAN = 7,
+	STACK_SPAN_PID = 8,
+	STACK_REPEAT = 9,
+	STACK_FIELD_COUNT = 10,
+};
+
+enum frames_field {
+	FRAMES_STACK = 1,
+	FRAMES_NAMES = 2,
+	FRAMES_FIELD_COUNT = 3,
 };
 
 enum other_run_field {

@@ -480,6 +480,32 @@ static bool unpack_process(struct record_unpacker *unpacker, const uint64_t *fie
 	       unpack_text(unpacker, fields[PROCESS_COMMAND], &process->command);
 }
 
+static bool unpack_stack(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+{
+	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
+	struct txtrace_stack *stack = &record->stack;
+
+	if (!thread)
+		return false;
+	stack->time_ns = unpacker->model.time_ns;
+	stack->tid = thread->tid;
+	stack->pid = thread->pid;
+	stack->what = (uint8_t)fields[STACK_WHAT];
+	stack->stack = fields[STACK_STACK];
+	stack->weight_ns = fields[STACK_WEIGHT];
+	stack->is_keyed = fields[STACK_KEYED] != 0;
+	stack->is_repeat = fields[STACK_REPEAT] != 0;
+	stack->span_pid = thread->pid + (uint32_t)fields[STACK_SPAN_PID];
+	return unpack_current_span(unpacker, thread, fields + STACK_SPAN_SLOT, &stack->span);
+}
+
+static bool unpack_frames(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+{
+	record->frames.time_ns = unpacker->model.time_ns;
+	record->frames.stack = fields[FRAMES_STACK];
+	return unpack_text(unpacker, fields[FRAMES_NAMES], &record->frames.names);
+}
+
 typedef bool (*unpack_fn)(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record);
 
 static const unpack_fn unpacks[LOG_KIND_COUNT] = {
@@ -493,6 +519,7 @@ static const unpack_fn unpacks[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_OBJECT] = unpack_object,       [TXTRACE_RECORD_COST] = unpack_cost,
 	[TXTRACE_RECORD_OTHER_RUN] = unpack_other_run,
 	[TXTRACE_RECORD_PROCESS] = unpack_process,
+	[TXTRACE_RECORD_STACK] = unpack_stack,         [TXTRACE_RECORD_FRAMES] = unpack_frames,
 };
 
 bool record_unpack(struct record_unpacker *unpacker, uint32_t kind, const uint64_t *fields, struct txtrace_record *record)

@@ -31,6 +31,7 @@ enum slot_role {
 	SLOT_WOKEN = 8,        /* span that this thread was in when it was woken */
 	SLOT_WAKING = 9,       /* span that this thread was in when it woke another */
 	SLOT_STAY = 10,        /* span that this thread was in */
+	SLOT_STACK = 11,       /* span that this thread's code worked for */
 };
 
 /* Among so many CPUs the one is looked for that a span's thread has got when the last run there ended. */
@@ -113,6 +114,8 @@ static struct record_strings strings_of(const struct txtrace_record *record)
 		return (struct record_strings){ &record->link.name, { NULL, NULL } };
 	case TXTRACE_RECORD_OBJECT:
 		return (struct record_strings){ NULL, { &record->object.name, NULL } };
+	case TXTRACE_RECORD_FRAMES:
+		return (struct record_strings){ NULL, { &record->frames.names, NULL } };
 	case TXTRACE_RECORD_OTHER_RUN:
 		return (struct record_strings){ &record->other_run.comm, { NULL, NULL } };
 	case TXTRACE_RECORD_COST:
@@ -548,6 +551,26 @@ static void pack_process(struct record_packer *packer, const struct txtrace_reco
 	fields[PROCESS_COMMAND] = pack_text(packer, &process->command);
 }
 
+static void pack_stack(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_stack *stack = &record->stack;
+
+	fields[FIELD_THREAD] = pack_thread(packer, stack->tid, stack->pid);
+	fields[STACK_WHAT] = stack->what;
+	fields[STACK_STACK] = stack->stack;
+	fields[STACK_WEIGHT] = stack->weight_ns;
+	fields[STACK_KEYED] = stack->is_keyed;
+	fields[STACK_REPEAT] = stack->is_repeat;
+	fields[STACK_SPAN_PID] = stack->span_pid - (uint64_t)stack->pid;
+	pack_current_span(packer, SLOT_STACK, fields[FIELD_THREAD], stack->span, fields + STACK_SPAN_SLOT);
+}
+
+static void pack_frames(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	fields[FRAMES_STACK] = record->frames.stack;
+	fields[FRAMES_NAMES] = pack_text(packer, &record->frames.names);
+}
+
 typedef void (*pack_fn)(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields);
 
 static const pack_fn packs[LOG_KIND_COUNT] = {
@@ -561,6 +584,7 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_OBJECT] = pack_object,       [TXTRACE_RECORD_COST] = pack_cost,
 	[TXTRACE_RECORD_OTHER_RUN] = pack_other_run,
 	[TXTRACE_RECORD_PROCESS] = pack_process,
+	[TXTRACE_RECORD_STACK] = pack_stack,         [TXTRACE_RECORD_FRAMES] = pack_frames,
 };
 
 void record_pack(struct record_packer *packer, const struct txtrace_record *record, uint64_t fields[LOG_KNOWN_FIELD_MAX])

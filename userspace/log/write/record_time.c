@@ -1,46 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "log/write/record_time.h"
 
+#include "log/format/log_field.h"
+
+#define AT(member) offsetof(struct txtrace_record, member)
+
+static const uint16_t times[LOG_KIND_COUNT] = {
+	[TXTRACE_RECORD_SPAN] = AT(span.end_ns),
+	[TXTRACE_RECORD_RUN] = AT(run.end_ns),
+	[TXTRACE_RECORD_WAKE] = AT(wake.time_ns),
+	[TXTRACE_RECORD_THREAD] = AT(thread.time_ns),
+	[TXTRACE_RECORD_ATTRIBUTE] = AT(attribute.time_ns),
+	[TXTRACE_RECORD_INSTANT] = AT(instant.time_ns),
+	[TXTRACE_RECORD_COUNTER] = AT(counter.time_ns),
+	[TXTRACE_RECORD_LINK] = AT(link.time_ns),
+	[TXTRACE_RECORD_LOSS] = AT(loss.last_ns),
+	[TXTRACE_RECORD_OPEN_SPAN] = AT(open_span.time_ns),
+	[TXTRACE_RECORD_SUMMARY] = AT(summary.time_ns),
+	[TXTRACE_RECORD_DROPPED] = AT(dropped.time_ns),
+	[TXTRACE_RECORD_CONTINUED] = AT(continued.time_ns),
+	[TXTRACE_RECORD_STAY] = AT(stay.exit_ns),
+	[TXTRACE_RECORD_OBJECT] = AT(object.time_ns),
+	[TXTRACE_RECORD_STACK] = AT(stack.time_ns),
+	[TXTRACE_RECORD_FRAMES] = AT(frames.time_ns),
+	[TXTRACE_RECORD_OTHER_RUN] = AT(other_run.end_ns),
+	[TXTRACE_RECORD_COST] = AT(cost.time_ns),
+	[TXTRACE_RECORD_PROCESS] = AT(process.time_ns),
+};
+
 uint64_t record_time_ns(const struct txtrace_record *record)
 {
-	switch (record->kind) {
-	case TXTRACE_RECORD_SPAN:
-		return record->span.end_ns;
-	case TXTRACE_RECORD_RUN:
-		return record->run.end_ns;
-	case TXTRACE_RECORD_WAKE:
-		return record->wake.time_ns;
-	case TXTRACE_RECORD_THREAD:
-		return record->thread.time_ns;
-	case TXTRACE_RECORD_ATTRIBUTE:
-		return record->attribute.time_ns;
-	case TXTRACE_RECORD_INSTANT:
-		return record->instant.time_ns;
-	case TXTRACE_RECORD_COUNTER:
-		return record->counter.time_ns;
-	case TXTRACE_RECORD_LINK:
-		return record->link.time_ns;
-	case TXTRACE_RECORD_LOSS:
-		return record->loss.last_ns;
-	case TXTRACE_RECORD_OPEN_SPAN:
-		return record->open_span.time_ns;
-	case TXTRACE_RECORD_SUMMARY:
-		return record->summary.time_ns;
-	case TXTRACE_RECORD_DROPPED:
-		return record->dropped.time_ns;
-	case TXTRACE_RECORD_CONTINUED:
-		return record->continued.time_ns;
-	case TXTRACE_RECORD_STAY:
-		return record->stay.exit_ns;
-	case TXTRACE_RECORD_OBJECT:
-		return record->object.time_ns;
-	case TXTRACE_RECORD_OTHER_RUN:
-		return record->other_run.end_ns;
-	case TXTRACE_RECORD_COST:
-		return record->cost.time_ns;
-	case TXTRACE_RECORD_PROCESS:
-		return record->process.time_ns;
-	default:
-		return 0;
-	}
+	size_t at = record->kind < LOG_KIND_COUNT ? times[record->kind] : 0;
+
+	return at ? *(const uint64_t *)((const char *)record + at) : 0;
 }

@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Spans of programs that were never changed: any probe or function begins and ends them. Loaded only if a span is asked for.
+ *
+ * What is open is known here, so that an end finds its span: by thread in its task storage, by number in a map. A thread's functions are a
+ * stack, and the stack pointer tells which of its frames are still there: who left by an exception, a longjmp or a jump that nobody watches is abandoned as
+ * soon as something is seen that happened above its frame. Nothing of the program is touched, and an end that belongs to nothing ends nothing.
+ */
+#include "vmlinux.h"
+#include "compat.h"
+#include "emit.h"
+#include "foreign.h"
+#include "txtrace/foreign.h"
+
+#include <bpf/bpf_tracing.h>
+
+#define ID_BLOCK_BITS 12 /* of the macros' ids bit 12 is always set, of ours never */
+
+struct open_by_thread {
+	uint64_t id;     /* 0: none */
+	uint64_t before; /* what was innermost when it began */
+	uint64_t parent;
+	uint64_t again_cnt; /* begins within it that have not been ended */
+};
+
+/* A function that has been called. */
+struct frame {
+	uint64_t id;
+	uint64_t before;
+	uint64_t stack;      /* the stack pointer at its first instruction: its caller's end of the stack, on x86-64 the return address */
+	uint32_t label_idx;
+	uint32_t is_patient; /* its return is watched by a uretprobe, which comes also where a tail call has taken its place */
+};
+
+struct foreign_thread {
+	uint64_t innermost; /* id of what the thread began last and has not ended; 0: nothing */
+	uint32_t depth;
+	uint32_t padding;
+	struct open_by_thread open[FOREIGN_SPAN_MAX];
+	struct frame frames[FOREIGN_DEPTH_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct foreign_thread);
+} foreign_threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, FOREIGN_SITE_MAX);
+	__type(key, uint32_t);
+	__type(value, struct foreign_site);
+} foreign_sites SEC(".maps");
+
+struct open_key {
+	uint32_t tgid;
+	uint32_t span_idx;
+	uint64_t values[FOREIGN_KEY_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, FOREIGN_OPEN_MAX);
+	__type(key, struct open_key);
+	__type(value, uint64_t);
+} foreign_open SEC(".maps");
+
+/* Of one CPU: how many ids it has given. In a line of its own. */
+struct id_counter {
+	uint64_t cnt;
+	uint64_t padding[7];
+};
+
+static struct id_counter foreign_ids[WIRE_CPU_MAX];
+
+static __always_inline uint64_t make_id(void)
+{
+	uint64_t cpu = bpf_get_smp_processor_id() & (WIRE_CPU_MAX - 1);
+	uint64_t number = __sync_fetch_and_add(&foreign_ids[cpu].cnt, 1) + 1;
+	uint64_t low = number & ((1 << ID_BLOCK_BITS) - 1), high = number >> ID_BLOCK_BITS;
+
+	return (high * WIRE_CPU_MAX + cpu) << (ID_BLOCK_BITS + 1) | low;
+}
+
+/* A begin for which there is no room here: counted as one that found none in the ring. */
+static __always_inline int begin_lost(void)
+{
+	struct emit out = { .cpu = bpf_get_smp_processor_id() };
+
+	out.counters = &counters[out.cpu & (WIRE_CPU_MAX - 1)];
+	__sync_fetch_and_add(&out.counters->sent[WIRE_BEGIN], 1);
+	return emit_lost(&out, WIRE_BEGIN, bpf_ktime_get_ns());
+}
+
+static __always_inline struct foreign_thread *thread_get(void)
+{
+	return bpf_task_storage_get(&foreign_threads, bpf_get_current_task_btf(), 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* ---- values ---- */
+
+static __always_inline uint64_t register_at(const void *ctx, uint16_t offset)
+{
+	uint64_t value = 0;
+
+	if (offset != FOREIGN_NO_REGISTER)
+		bpf_probe_read_kernel(&value, sizeof(value), ctx + offset);
+	return value;
+}
+
+/* 0 and the value, or -1: its memory cannot be read. */
+static __always_inline int value_read(const void *ctx, const struct foreign_value *place, uint64_t *value)
+{
+	uint32_t size = place->size_bytes, unused;
+	uint64_t address;
+
+	*value = (uint64_t)place->offset;
+	if (place->source == FOREIGN_CONSTANT)
+		return 0;
+	if (place->source == FOREIGN_TID) {
+		*value = (uint32_t)bpf_get_current_pid_tgid();
+		return 0;
+	}
+	*value = register_at(ctx, place->register_offset);
+	if (place->source == FOREIGN_MEMORY) {
+		address = *value + (uint64_t)place->offset;
+		if (place->index_offset != FOREIGN_NO_REGISTER)
+			address += register_at(ctx, place->index_offset) << (place->index_shift & 3);
+		*value = 0;
+		if (size > sizeof(*value) || bpf_probe_read_user(value, size, (void *)address))
+			return -1;
+	}
+	unused = (64 - size * 8) & 63;
+	*value <<= unused;
+	*value = place->is_signed ? (uint64_t)((int64_t)*value >> unused) : *value >> unused;
+	return 0;
+}
+
+struct value_short {
+	struct wire_text base;
+	char text[WIRE_TEXT_SHORT];
+};
+
+struct value_long {
+	struct wire_text base;
+	char text[WIRE_TEXT_LONG];
+};
+
+static __always_inline int send_value(struct emit *out, struct wire_text *event, uint64_t id, const struct foreign_value *place, uint64_t value,
+				      long length, const uint32_t size)
+{
+	uint8_t flags = 0;
+
+	if (length < 0)
+		flags = WIRE_IS_UNREADABLE;
+	else if (length >= size)
+		flags = WIRE_IS_TRUNCATED;
+	emit_header(out, &event->header, WIRE_VALUE, flags, bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
+	event->id = id;
+	event->name = place->name;
+	event->value = value;
+	event->type = place->is_string ? ATTR_STRING : place->is_signed ? ATTR_INT : ATTR_UINT;
+	event->text_length = length > 0 ? length - 1 : 0;
+	emit_submit(out, event);
+	return 0;
+}
+
+/* The short size first, as for a tag of the program's. */
+static __always_inline int tag_span(const void *ctx, uint64_t id, const struct foreign_value *place)
+{
+	struct value_short *event;
+	struct value_long *more;
+	struct emit out;
+	uint64_t value;
+	long length = value_read(ctx, place, &value);
+
+	event = emit_reserve(&out, WIRE_VALUE, sizeof(*event));
+	if (!event)
+		return emit_lost(&out, WIRE_VALUE, bpf_ktime_get_ns());
+	if (place->is_string && !length)
+		length = bpf_probe_read_user_str(event->text, sizeof(event->text), (void *)value);
+	if (length < (long)sizeof(event->text))
+		return send_value(&out, &event->base, id, place, value, length, sizeof(event->text));
+	emit_discard(&out, WIRE_VALUE, event);
+	more = emit_reserve(&out, WIRE_VALUE, sizeof(*more));
+	if (!more)
+		return emit_lost(&out, WIRE_VALUE, bpf_ktime_get_ns());
+	length = bpf_probe_read_user_str(more->text, sizeof(more->text), (void *)value);
+	return send_value(&out, &more->base, id, place, value, length, sizeof(more->text));
+}
+
+static __noinline void tag_all(const void *ctx, uint64_t id, const struct foreign_site *site)
+{
+#pragma unroll
+	for (uint32_t i = 0; i < FOREIGN_TAG_MAX; i++)
+		if (i < site->tag_cnt)
+			tag_span(ctx, id, &site->tags[i]);
+}
+
+/* A key is read as well as it goes: what cannot be read is 0, at its end as at its begin. */
+static __always_inline void key_read(const void *ctx, struct open_key *key, uint32_t span_idx, const struct foreign_value *places, uint32_t cnt)
+{
+	key->tgid = bpf_get_current_pid_tgid() >> 32;
+	key->span_idx = span_idx;
+	key->values[0] = key->values[1] = 0;
+	if (cnt > 0)
+		value_read(ctx, &places[0], &key->values[0]);
+	if (cnt > 1)
+		value_read(ctx, &places[1], &key->values[1]);
+}
+
+/* How long the string is, as far as a key goes: one more says that it is longer. */
+static __always_inline uint64_t string_key_length(uint64_t address)
+{
+	char bytes[WIRE_KEY_MAX + 2];
+	long size = bpf_probe_read_user_str(bytes, sizeof(bytes), (void *)address);
+
+	return size > 0 ? size - 1 : 0;
+}
+
+/* ---- what is innermost ---- */
+
+/*
+ * Whatever takes `id` for what was innermost before it takes `before` instead. Rare; like foreign_pop it looks for the thread itself, so that the verifier,
+ * which knows nothing of arguments of global functions, sees it once.
+ */
+__noinline int foreign_forget(uint64_t id, uint64_t before)
+{
+	struct foreign_thread *thread = thread_get();
+
+	if (!thread)
+		return 0;
+	for (int i = 0; i < FOREIGN_SPAN_MAX; i++)
+		if (thread->open[i].id && thread->open[i].before == id)
+			thread->open[i].before = before;
+	for (uint32_t i = 0; i < FOREIGN_DEPTH_MAX; i++) {
+		if (i >= thread->depth)
+			break;
+		if (thread->frames[i].before == id)
+			thread->frames[i].before = before;
+	}
+	return 0;
+}
+
+static __always_inline void innermost_drop(struct foreign_thread *thread, uint64_t id, uint64_t before)
+{
+	if (thread->innermost == id)
+		thread->innermost = before;
+	else
+		foreign_forget(id, before);
+}
+
+/* ---- spans by their probes ---- */
+
+static __always_inline struct foreign_site *site_of_hit(void *ctx)
+{
+	uint32_t idx = bpf_get_attach_cookie(ctx);
+
+	return bpf_map_lookup_elem(&foreign_sites, &idx);
+}
+
+static __always_inline uint64_t parent_of(const void *ctx, struct foreign_thread *thread, const struct foreign_site *site)
+{
+	struct open_key key;
+	uint64_t *id;
+
+	if (site->parent == FOREIGN_PARENT_THREAD)
+		return thread->innermost;
+	if (site->parent != FOREIGN_PARENT_SPAN)
+		return 0;
+	if (!site->parent_key_cnt)
+		return thread->open[site->parent_span_idx & (FOREIGN_SPAN_MAX - 1)].id;
+	key_read(ctx, &key, site->parent_span_idx, site->parent_keys, site->parent_key_cnt);
+	id = bpf_map_lookup_elem(&foreign_open, &key);
+	return id ? *id : 0;
+}
+
+/* false: it is a begin within the span. */
+static __always_inline bool begin_by_thread(struct foreign_thread *thread, const struct foreign_site *site, uint64_t id, uint64_t parent)
+{
+	struct open_by_thread *open = &thread->open[site->span_idx & (FOREIGN_SPAN_MAX - 1)];
+
+	if (open->id && site->counts_again && (site->parent != FOREIGN_PARENT_SPAN || open->parent == parent)) {
+		open->again_cnt++;
+		return false;
+	}
+	if (open->id) { /* its end was not seen: a longjmp out of the code between, or the program has none there */
+		uint64_t old = open->id;
+
+		open->id = 0;
+		innermost_drop(thread, old, open->before);
+		foreign_abandon(old);
+		if (parent == old)
+			parent = open->before;
+	}
+	open->id = id;
+	open->before = thread->innermost;
+	open->parent = parent;
+	open->again_cnt = 0;
+	thread->innermost = id;
+	foreign_begin(id, site->label, parent);
+	return true;
+}
+
+/* false: there is no room for it. */
+static __always_inline bool begin_by_number(const void *ctx, const struct foreign_site *site, uint64_t id, uint64_t parent)
+{
+	struct open_key key;
+	uint64_t *old;
+
+	key_read(ctx, &key, site->span_idx, site->keys, site->key_cnt);
+	old = bpf_map_lookup_elem(&foreign_open, &key);
+	if (old)
+		foreign_abandon(*old);
+	if (bpf_map_update_elem(&foreign_open, &key, &id, BPF_ANY))
+		return false;
+	foreign_begin(id, site->label, parent);
+	return true;
+}
+
+SEC("?uprobe")
+int on_foreign_begin(struct pt_regs *ctx)
+{
+	struct foreign_site *site = site_of_hit(ctx);
+	struct foreign_thread *thread;
+	uint64_t id, parent;
+
+	if (!site || !foreign_is_traced())
+		return 0;
+	if (site->is_key_string) {
+		if (!value_read(ctx, &site->keys[0], &id))
+			foreign_key_begin(id, string_key_length(id), site->label);
+		return 0;
+	}
+	thread = thread_get();
+	if (!thread)
+		return begin_lost();
+	id = make_id();
+	parent = parent_of(ctx, thread, site);
+	if (site->key_cnt) {
+		if (!begin_by_number(ctx, site, id, parent))
+			return begin_lost();
+	} else if (!begin_by_thread(thread, site, id, parent)) {
+		return 0;
+	}
+	if (site->tag_cnt)
+		tag_all(ctx, id, site);
+	return 0;
+}
+
+#define STILL_OPEN (~0ull)
+
+/* The id of the open span that the hit ends, which is open no more; 0: there is none; STILL_OPEN: it ends a begin within it. */
+static __always_inline uint64_t close_by_thread(const struct foreign_site *site)
+{
+	struct foreign_thread *thread = thread_get();
+	struct open_by_thread *open;
+	uint64_t id;
+
+	if (!thread)
+		return 0;
+	open = &thread->open[site->span_idx & (FOREIGN_SPAN_MAX - 1)];
+	if (open->again_cnt) {
+		open->again_cnt--;
+		return STILL_OPEN;
+	}
+	id = open->id;
+	open->id = 0;
+	if (id)
+		innermost_drop(thread, id, open->before);
+	return id;
+}
+
+static __always_inline uint64_t close_by_number(const void *ctx, const struct foreign_site *site)
+{
+	struct open_key key;
+	uint64_t *open, id;
+
+	key_read(ctx, &key, site->span_idx, site->keys, site->key_cnt);
+	open = bpf_map_lookup_elem(&foreign_open, &key);
+	if (!open)
+		return 0;
+	id = *open;
+	bpf_map_delete_elem(&foreign_open, &key);
+	return id;
+}
+
+/* An end without a begin is sent, too, as an end of no span: it is counted where those of the macros are. */
+SEC("?uprobe")
+int on_foreign_end(struct pt_regs *ctx)
+{
+	struct foreign_site *site = site_of_hit(ctx);
+	uint64_t id;
+
+	if (!site || !foreign_is_traced())
+		return 0;
+	if (site->is_key_string) {
+		if (!value_read(ctx, &site->keys[0], &id))
+			foreign_key_end(id, string_key_length(id));
+		return 0;
+	}
+	id = site->key_cnt ? close_by_number(ctx, site) : close_by_thread(site);
+	if (id == STILL_OPEN)
+		return 0;
+	if (id && site->tag_cnt)
+		tag_all(ctx, id, site);
+	return foreign_end(id);
+}
+
+/* ---- functions ---- */
+
+static __always_inline struct frame *top_frame(struct foreign_thread *thread)
+{
+	uint32_t idx = thread->depth - 1;
+
+	if (idx >= FOREIGN_DEPTH_MAX)
+		return 0;
+	barrier_var(idx); /* clang would compute the address before the comparison, which the verifier does not follow */
+	return &thread->frames[idx & (FOREIGN_DEPTH_MAX - 1)];
+}
+
+static __always_inline void frame_pop(struct foreign_thread *thread, struct frame *frame)
+{
+	thread->depth--;
+	innermost_drop(thread, frame->id, frame->before);
+}
+
+enum pop {
+	POP_ENDED = 1,    /* who has exactly this frame returns now */
+	POP_LEFT = 2,     /* a call takes that frame: who had it was left unseen */
+	POP_REPLACED = 3, /* a tail call takes it: the hooked return of who had it comes later */
+	POP_NONE = 4,
+};
+
+/*
+ * Takes off the stack what cannot be there any more when the stack ends at `stack`: frames below it were left unseen. What has just this frame is handled as
+ * `how` says.
+ */
+__noinline int foreign_pop(uint64_t stack, uint32_t how)
+{
+	struct foreign_thread *thread = thread_get();
+
+	if (!thread)
+		return 0;
+	for (int i = 0; i < FOREIGN_DEPTH_MAX; i++) {
+		struct frame *frame = top_frame(thread);
+
+		if (!frame || frame->stack > stack)
+			break;
+		if (frame->stack == stack) {
+			if (how == POP_NONE || (how == POP_REPLACED && frame->is_patient))
+				break;
+			frame_pop(thread, frame);
+			if (how == POP_ENDED)
+				foreign_end(frame->id);
+			else
+				foreign_abandon(frame->id);
+			continue;
+		}
+		frame_pop(thread, frame);
+		foreign_abandon(frame->id);
+	}
+	return 0;
+}
+
+#if defined(__TARGET_ARCH_x86)
+#define CALL_BYTES 8 /* the return address lies on the stack */
+#else
+#define CALL_BYTES 0
+#endif
+
+/* Whether the function whose first instruction was hit has been jumped to by one whose return is hooked: it has that one's return address. */
+static __always_inline bool is_tail_call(struct pt_regs *ctx, uint64_t stack)
+{
+	uint64_t hook = compat_return_hook(bpf_get_current_task_btf()), address = PT_REGS_RET(ctx);
+
+	if (CALL_BYTES)
+		bpf_probe_read_user(&address, sizeof(address), (void *)stack);
+	return hook && address == hook;
+}
+
+static __always_inline int function_entered(struct pt_regs *ctx, const uint32_t is_patient)
+{
+	uint64_t stack = PT_REGS_SP(ctx), parent;
+	struct foreign_thread *thread;
+	struct frame *frame;
+	uint32_t depth;
+
+	if (!foreign_is_traced())
+		return 0;
+	thread = thread_get();
+	if (!thread)
+		return begin_lost();
+	frame = top_frame(thread);
+	if (frame && frame->stack <= stack)
+		foreign_pop(stack, is_tail_call(ctx, stack) ? POP_REPLACED : POP_LEFT);
+	depth = thread->depth;
+	if (depth >= FOREIGN_DEPTH_MAX)
+		return begin_lost();
+	barrier_var(depth);
+	frame = &thread->frames[depth & (FOREIGN_DEPTH_MAX - 1)];
+	parent = thread->innermost;
+	frame->id = make_id();
+	frame->before = parent;
+	frame->stack = stack;
+	frame->label_idx = bpf_get_attach_cookie(ctx);
+	frame->is_patient = is_patient;
+	thread->depth = depth + 1;
+	thread->innermost = frame->id;
+	return foreign_begin(frame->id, FOREIGN_LABEL_BASE + frame->label_idx, parent);
+}
+
+/* The first instruction of a function whose ways out are probed. */
+SEC("?uprobe")
+int on_function_enter(struct pt_regs *ctx)
+{
+	return function_entered(ctx, 0);
+}
+
+/* The first instruction of a function whose return is hooked. */
+SEC("?uprobe")
+int on_function_call(struct pt_regs *ctx)
+{
+	return function_entered(ctx, 1);
+}
+
+/* A way out: a return instruction, or a jump to another function. It is one only if the stack ends where it did at the first instruction. */
+SEC("?uprobe")
+int on_function_leave(struct pt_regs *ctx)
+{
+	struct foreign_thread *thread;
+
+	if (!foreign_is_traced())
+		return 0;
+	thread = thread_get();
+	if (thread && thread->depth)
+		foreign_pop(PT_REGS_SP(ctx), POP_ENDED);
+	return 0;
+}
+
+/* A hooked return: one for each function that a chain of tail calls was in, the last one first. */
+SEC("?uprobe")
+int on_function_return(struct pt_regs *ctx)
+{
+	uint64_t stack = PT_REGS_SP(ctx) - CALL_BYTES;
+	struct foreign_thread *thread;
+	struct frame *frame;
+
+	if (!foreign_is_traced())
+		return 0;
+	thread = thread_get();
+	if (!thread)
+		return 0;
+	foreign_pop(stack, POP_NONE);
+	frame = top_frame(thread);
+	if (!frame || frame->stack != stack || !frame->is_patient || frame->label_idx != (uint32_t)bpf_get_attach_cookie(ctx))
+		return 0;
+	frame_pop(thread, frame);
+	return foreign_end(frame->id);
+}

@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Stacks of code: tests/programs/places.c blocks and runs in functions with known names. The program has exited, and its file is deleted, when they are named.
+# shellcheck source=tests/e2e/e2e.sh
+. tests/e2e/e2e.sh
+need_bpf
+
+machine=$(uname -m)
+
+# Whoever has the compiler that made the programs can make a library.
+make_library() {
+	printf '#include <time.h>\nstatic volatile int steps;\n__attribute__((noinline)) void nap_in_library(void)\n{\n\tstruct timespec t = { 0, 5000000 };\n\n\tnanosleep(&t, 0);\n\tsteps++;\n}\n' >"$tmp/nap.c"
+	gcc -O2 -shared -fPIC -o "$tmp/libnap.so" "$tmp/nap.c"
+}
+
+# trace NAME OPTIONS -- ARGUMENTS of the program
+trace() {
+	local name=$1
+	shift
+	cp "$programs/places" "$tmp/$name.program"
+	local options=()
+	while [ "$1" != -- ]; do options+=("$1") && shift; done
+	shift
+	"$recorder" -q -o "$tmp/$name.txtrace" "${options[@]}" -- "$tmp/$name.program" --library "$tmp/libnap.so" --file "$tmp/$name.mapped" "$@" >"$tmp/$name.out" &
+	local pid=$!
+	wait_for 20 grep -qs . "$tmp/$name.mapped"
+	rm -f "$tmp/$name.program"
+	wait $pid || fail "txtrace-bpf ended with $?" || return
+	"$reader" flame --folded --stacks off-cpu "$tmp/$name.txtrace" >"$tmp/$name.off" 2>"$tmp/$name.said"
+	"$reader" flame --folded --stacks on-cpu "$tmp/$name.txtrace" >"$tmp/$name.on" 2>>"$tmp/$name.said"
+	"$reader" blocked --json --limit 1000 "$tmp/$name.txtrace" >"$tmp/$name.blocked" || fail "blocked failed"
+}
+
+# passes_through NAME PATTERN: a stack does, in that order.
+passes_through() {
+	grep -qE "$2" "$tmp/$1" || fail "no stack is $2:" "$(cut -c 1-300 "$tmp/$1")"
+}
+
+# label;… N -> label N, added up
+by_label() {
+	awk '{ ns = $NF; sub(/(;.*)? [0-9]+$/, ""); sum[$0] += ns } END { for (label in sum) print label, sum[label] }' | sort
+}
+
+sums_are_those_of_the_spans() {
+	by_label <"$tmp/$1.off" >"$tmp/by_code"
+	"$reader" flame --folded --weight blocked "$tmp/$1.txtrace" | by_label >"$tmp/by_span"
+	[ -s "$tmp/by_span" ] && diff "$tmp/by_span" "$tmp/by_code"
+}
+
+stacks_are_complete() {
+	! grep -q '(no stack)' "$tmp/$1.off" || fail "$(grep -F '(no stack)' "$tmp/$1.off")"
+}
+
+# Of the time on a CPU, most was in that function.
+spun_in() {
+	awk -v name="$2" '/^spin;/ { all += $NF; if (index($0, name)) part += $NF } END { print part, "of", all; exit !(all > 0 && part > all / 2) }' "$tmp/$1.on"
+}
+
+# object NAME JQ-FILTER
+has_object() {
+	jq -e "[.objects[] | select($2)] | length > 0" "$tmp/$1.blocked" >/dev/null || fail "none is $2:" "$(jq -c '.objects[] | del(.waiters, .wakers)' "$tmp/$1.blocked")"
+}
+
+polled() { # polled NAME LABEL MORE
+	local fd
+	fd=$(sed -n "s/^$2 //p" "$tmp/$1.out")
+	has_object "$1" ".kind == \"fd\" and .fd == $fd and ((.more_fds // 0) == $3) and ([.waited[]?.name, .waiters[]?.name] | index(\"$2\") != null)"
+}
+
+check "a library is made" make_library
+check "the program is traced" trace dwarf --stacks off-cpu,on-cpu --
+if [ "$machine" = x86_64 ]; then
+	check "off-CPU: through the functions that called, without frame pointers" passes_through dwarf.off '^parent;.*;main;nap_outer;nap_inner;.*nanosleep.*_\[k\]'
+	check "an inlined function is one" passes_through dwarf.off '^inlined;.*;main;nap_around;nap_in_line_\[i\];'
+	check "a library that was loaded late" passes_through dwarf.off '^library;.*;nap_in_library;.*nanosleep'
+	check "code that the program made itself" passes_through dwarf.off '^made;.*;made_code_\[j\];'
+	check "the lock that was waited for" passes_through dwarf.off '^lock;.*;take_the_lock;.*pthread_mutex_lock'
+	check "on-CPU: sampled" passes_through dwarf.on '^spin;.*;main;spin_outer;spin_inner'
+	check "most of the time was where the program says" spun_in dwarf spin_inner
+	check "a futex has the name of the code that waited for it first" has_object dwarf '.kind == "futex" and (.name // "" | startswith("take_the_lock places.c:"))'
+fi
+check "blocked time by code adds up to that of the spans" sums_are_those_of_the_spans dwarf
+check "every block has a stack" stacks_are_complete dwarf
+check "a page fault waits for a page of a file" has_object dwarf '.kind == "memory" and .fault == "file"'
+check "poll of one descriptor" polled dwarf "poll one" 0
+check "poll of several" polled dwarf "poll many" 3
+check "select of several" polled dwarf "select many" 1
+
+check "by frame pointers, too" trace pointers --unwind frame-pointers --stacks off-cpu,on-cpu --
+check "the sums are the same" sums_are_those_of_the_spans pointers
+check "the innermost function is right" spun_in pointers spin_inner
+
+# What a program says of its own code may be anything.
+check "a map of rubbish" trace rubbish --stacks off-cpu -- --map-line "$(printf 'ffffffffffffffff ffffffffffffffff x\nzz\n0 0\n%0999d\n1 \x1b[2J;;;\n' 0)
+"
+check "does no harm to what is right" passes_through rubbish.off '^made;.*;made_code_\[j\];'
+
+check "files stand alone" trace parts --rotate-time 300ms --stacks off-cpu,on-cpu -- --repeat 100
+each_part_has_its_frames() {
+	local part missing
+	[ "$(find "$tmp" -name 'parts*.txtrace' | wc -l)" -gt 1 ] || fail "it was not rotated" || return
+	for part in "$tmp"/parts*.txtrace; do
+		missing=$(comm -23 <("$reader" dump -k stack "$part" | sed 's/.* stack=\([0-9]*\).*/\1/' | sort -u) \
+			<("$reader" dump -k frames "$part" | sed 's/.* stack=\([0-9]*\).*/\1/' | sort -u))
+		[ -z "$missing" ] || fail "$part lacks the frames of $missing" || return
+	done
+}
+check "each file has the frames of its stacks" each_part_has_its_frames
+
+no_names() {
+	"$recorder" -q --no-futex-names -o "$tmp/plain.txtrace" -- "$programs/places" --repeat 1 --spin-ms 1 >"$tmp/plain.out" &&
+		[ -z "$("$reader" dump -k stack,frames "$tmp/plain.txtrace")" ] && ! "$reader" dump -k object "$tmp/plain.txtrace" | grep reason=lock
+}
+check "nothing of it when nobody asks" no_names
+finish

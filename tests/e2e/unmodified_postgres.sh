@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Debian's PostgreSQL 15 as it is, by the probes of its own, under pgbench: as many transactions are traced as pgbench says it made, and their
+# queries, phases and ledgers are theirs.
+# shellcheck source=tests/e2e/e2e.sh
+. tests/e2e/e2e.sh
+need_bpf
+
+binaries=/usr/lib/postgresql/15/bin
+if [ ! -x $binaries/pgbench ] || ! id postgres >/dev/null 2>&1; then
+	echo "ok 1 - PostgreSQL # SKIP postgresql-15 is not installed"
+	echo "1..1"
+	exit 0
+fi
+
+data=$(mktemp -d /tmp/txtrace-postgres.XXXXXX) # not in $tmp, which is root's alone; and the path of a socket has to be short
+server=
+backend=
+trap 'kill -CONT $backend 2>/dev/null; kill -QUIT $server 2>/dev/null; wait; rm -rf "$data"' EXIT
+
+as_postgres() {
+	setpriv --reuid postgres --regid postgres --init-groups env -u LSAN_OPTIONS -u ASAN_OPTIONS PGOPTIONS="${PGOPTIONS-}" "$@"
+}
+
+# A server of our own, with its socket beside its data; nothing waits for a disk.
+start_server() {
+	chown postgres "$data" &&
+		as_postgres $binaries/initdb -D "$data" -A trust --no-sync >"$tmp/initdb" 2>&1 || fail "$(cat "$tmp/initdb")" || return
+	cd "$data" || return
+	as_postgres $binaries/postgres -D "$data" -k "$data" -c listen_addresses= -c fsync=off -c autovacuum=off >"$tmp/server" 2>&1 &
+	cd "$OLDPWD" || return
+	wait_for 60 as_postgres $binaries/pg_isready -q -h "$data" || fail "$(cat "$tmp/server")" || return
+	server=$(head -n 1 "$data/postmaster.pid")
+	as_postgres $binaries/pgbench -i -q -h "$data" postgres >"$tmp/filled" 2>&1 || fail "$(cat "$tmp/filled")"
+}
+
+# The session of pgbench's client: its second one, for the first asks how large the database is, and ends. Held before it does anything.
+holds_second_session() {
+	local pid
+	for pid in $(pgrep -P "$server" -f '^postgres: postgres postgres \[local\]'); do
+		[ "$pid" = "$first" ] && continue
+		if [ -z "$first" ]; then
+			first=$pid
+			return 1
+		fi
+		kill -STOP "$pid" && backend=$pid && return
+	done
+	return 1
+}
+
+# traced NAME OPTION-OF-PGBENCH... -- OPTION-OF-THE-RECORDER...: one session, from its first transaction on.
+traced() {
+	local name=$1 bench=() tracer client
+	shift
+	while [ "$1" != -- ]; do
+		bench+=("$1")
+		shift
+	done
+	shift
+	first=
+	PGOPTIONS="-W 2" as_postgres $binaries/pgbench -n -h "$data" "${bench[@]}" postgres >"$tmp/$name.said" 2>&1 &
+	client=$!
+	wait_for 30 holds_second_session || fail "no session: $(cat "$tmp/$name.said")" || return
+	"$recorder" -q --ring-size 64M -o "$tmp/$name.txtrace" --stream "$tmp/$name.stream" -p "$backend" "$@" 2>"$tmp/$name.err" &
+	tracer=$!
+	wait_for 30 test -s "$tmp/$name.stream" || fail "the recorder does not record: $(cat "$tmp/$name.err")" || return
+	kill -CONT "$backend"
+	wait $client || fail "$(cat "$tmp/$name.said")" || return
+	wait $tracer || fail "the recorder ended with $?: $(cat "$tmp/$name.err")" || return
+	export_log "$tmp/$name.txtrace"
+}
+
+said_by_pgbench() { # said_by_pgbench NAME: how many transactions it made
+	sed -n 's|^number of transactions actually processed: \([0-9]*\)/.*|\1|p' "$tmp/$1.said"
+}
+
+spans_of() { # spans_of NAME LABEL [CONDITION]
+	jq -s "map(select(.type == \"span\" and .label == \"$2\" and (${3-true}))) | length" "$tmp/$1.txtrace.jsonl"
+}
+
+same() { # same WHAT IS WANTED
+	[ -n "$3" ] && [ "$2" = "$3" ] || fail "$1: $2 instead of $3"
+}
+
+as_many_as_said() {
+	local name=$1
+	traced "$@" || return
+	same transactions "$(spans_of "$name" transaction)" "$(said_by_pgbench "$name")" &&
+		same unfinished "$(spans_of "$name" transaction .unfinished)" 0 &&
+		same "out of balance" "$(spans_of "$name" transaction '.on_cpu_ns + .runnable_ns + .blocked_ns + .detached_ns + .unknown_ns != .work_ns')" 0 &&
+		same "marked as losses" "$(jq -s 'map(select(.type == "loss")) | length' "$tmp/$name.txtrace.jsonl")" 0
+}
+
+select_only() {
+	as_many_as_said select -S -t 300 -- \
+		--span 'transaction=postgresql:transaction__start(lxid)..postgresql:transaction__commit|postgresql:transaction__abort,key=tid,tag=lxid' || return
+	same "distinct tags" "$(jq -rs 'map(select(.type == "span") | .tag) | unique | length' "$tmp/select.txtrace.jsonl")" 300
+}
+
+# Seven queries in each transaction: BEGIN, three updates, a select, an insert, END. The phases of those that are planned are its children.
+tpcb_like() {
+	as_many_as_said tpcb -t 150 -- --preset postgresql || return
+	same queries "$(spans_of tpcb query)" $((7 * 150)) && same parsed "$(spans_of tpcb parse)" $((7 * 150)) &&
+		same executed "$(spans_of tpcb execute)" $((7 * 150)) && same planned "$(spans_of tpcb plan)" $((5 * 150)) &&
+		same "phases without a query" "$(spans_of tpcb parse '.parent == "0"')" 0 &&
+		same "unfinished spans" "$(jq -s 'map(select(.type == "span" and .unfinished)) | length' "$tmp/tpcb.txtrace.jsonl")" 0
+}
+
+# A query that fails jumps over its end: it is unfinished, and those behind it are right.
+failures() {
+	printf 'select 1;\nselect 1/0;\n' >"$data/fails.sql"
+	chmod 644 "$data/fails.sql"
+	first=
+	PGOPTIONS="-W 2" as_postgres $binaries/psql -q -h "$data" -f "$data/fails.sql" -f "$data/fails.sql" postgres >"$tmp/fails.said" 2>&1 &
+	local client=$! tracer
+	first=none
+	wait_for 30 holds_second_session || fail "no session" || return
+	"$recorder" -q -o "$tmp/fails.txtrace" --stream "$tmp/fails.stream" -p "$backend" --preset postgresql 2>"$tmp/fails.err" &
+	tracer=$!
+	wait_for 30 test -s "$tmp/fails.stream" || fail "$(cat "$tmp/fails.err")" || return
+	kill -CONT "$backend"
+	wait $client
+	wait $tracer || fail "$(cat "$tmp/fails.err")" || return
+	export_log "$tmp/fails.txtrace"
+	same queries "$(spans_of fails query)" 4 && same "unfinished ones" "$(spans_of fails query .unfinished)" 2 &&
+		same transactions "$(spans_of fails transaction)" 4 &&
+		same "unfinished transactions" "$(spans_of fails transaction .unfinished)" 0
+}
+
+check "a server of our own" start_server
+check "select-only: as many transactions as pgbench says" select_only
+check "tpcb-like, with the preset: transactions, queries and their phases" tpcb_like
+check "a failed query is unfinished, its transaction is not" failures
+finish

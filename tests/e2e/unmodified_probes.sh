@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Spans of another provider's probes, made by sys/sdt.h: arguments of all sizes and kinds in tags, keys by thread, number, two numbers and string, parents.
+# shellcheck source=tests/e2e/e2e.sh
+. tests/e2e/e2e.sh
+need_bpf
+if [ ! -e /usr/include/sys/sdt.h ] && [ ! -e "/usr/include/$(uname -m)-linux-gnu/sys/sdt.h" ]; then
+	echo "ok 1 - probes of other providers # SKIP no sys/sdt.h: systemtap-sdt-dev is not installed"
+	echo "1..1"
+	exit 0
+fi
+gcc -O2 -pthread -o "$tmp/arguments" $e2e/unmodified/arguments.c || exit 1
+
+rounds=6
+
+# spans NAME SPAN...: records them, NAME.spans has a line for each: label tag key parent-label unfinished
+spans() {
+	local name=$1 span options=()
+	shift
+	for span; do
+		options+=(--span "$span")
+	done
+	"$recorder" -q -o "$tmp/$name.txtrace" "${options[@]}" -- "$tmp/arguments" $rounds || fail "ended with $?" || return
+	export_log "$tmp/$name.txtrace"
+	jq -rs 'map(select(.type == "span")) | (map({key: .id, value: .label}) | from_entries) as $labels | sort_by(.begin_ns)[] |
+		[.label, .tag, .key // "", $labels[.parent] // "", .unfinished] | join(" ")' "$tmp/$name.txtrace.jsonl" >"$tmp/$name.spans"
+}
+
+sizes() {
+	local i
+	spans sizes 'sizes=shop:sizes(s8,u8,s16,u16)..shop:sized(s32,u32,s64,text),tag=s8+u8+s16+u16,end-tag=s32+u32+s64+str(text)' || return
+	for ((i = 0; i < rounds; i++)); do
+		printf 'sizes s8=%d,u8=%d,s16=%d,u16=%d,s32=%d,u32=%d,s64=%d,text=round %d   false\n' \
+			$((-i)) $((200 + i)) $((-1000 - i)) $((60000 + i)) $((-100000 - i)) $((4000000000 + i)) $((-5000000000 - i)) $i
+	done | diff - "$tmp/sizes.spans"
+}
+
+over_threads() {
+	local i
+	spans order 'order=shop:order(number,small,medium)..shop:sent(number),key=number,tag=number+small+medium' || return
+	for ((i = 0; i < 4 * rounds; i++)); do
+		echo "order number=$i,small=-1,medium=2   false"
+	done | diff - "$tmp/order.spans" &&
+		jq -e -s 'map(select(.type == "span")) | all(.tid != .end_tid)' "$tmp/order.txtrace.jsonl" >"$tmp/moved" || fail "a span ended on the thread on which it began"
+}
+
+two_numbers() {
+	local i
+	spans item 'item=shop:item(round,shelf)..shop:packed(shelf,round),key=round+shelf,tag=round+shelf' || return
+	for ((i = 0; i < rounds; i++)); do
+		echo "item round=$i,shelf=7   false"
+		echo "item round=$i,shelf=8   false"
+	done | diff - "$tmp/item.spans"
+}
+
+strings() {
+	local i
+	spans request 'request=shop:request..shop:answer,key=str(arg0)' || return
+	for ((i = 0; i < rounds; i++)); do
+		echo "request  $(printf 'key-%d' $i | od -An -tx1 | tr -d ' \n')  false"
+	done | diff - "$tmp/request.spans"
+}
+
+# The item is found by its key, the check by the thread.
+parents() {
+	spans parents 'item=shop:item(round,shelf)..shop:packed(shelf,round),key=round+shelf,tag=shelf' \
+		'check=shop:check(round,shelf)..shop:answer,parent=item(round+shelf)' 'order=shop:order(number)..shop:sent(number),key=number,parent=check' || return
+	[ "$(grep -c '^check   item false' "$tmp/parents.spans")" = $rounds ] && [ "$(grep -c '^order' "$tmp/parents.spans")" = $((4 * rounds)) ] ||
+		fail "$(cat "$tmp/parents.spans")"
+}
+
+# A step that was never ended is cut off where the next one begins, and said to be unfinished.
+begun_again() {
+	spans step 'step=shop:step..shop:stepped,tag=arg0' || return
+	[ "$(grep -c true "$tmp/step.spans")" = $rounds ] && [ "$(grep -c false "$tmp/step.spans")" = $rounds ] || fail "$(cat "$tmp/step.spans")"
+}
+
+# … unless it is one within it, which would have an end of its own.
+begun_inside() {
+	spans inside 'step=shop:step..shop:stepped,again=inside' || return
+	[ "$(wc -l <"$tmp/inside.spans")" = 1 ] || fail "$(cat "$tmp/inside.spans")"
+}
+
+child_of_thread() {
+	spans child 'round=shop:sizes..shop:stepped' 'sized=shop:sized..shop:item,parent=round' 'request=shop:request..shop:answer,parent=thread' \
+		'packed=shop:packed..shop:step,parent=thread' || return
+	[ "$(grep -c '^sized   round false' "$tmp/child.spans")" = $rounds ] && [ "$(grep -c '^request   round false' "$tmp/child.spans")" = $rounds ] ||
+		fail "$(cat "$tmp/child.spans")"
+}
+
+says() { # says PATTERN OPTION...
+	local pattern=$1
+	shift
+	"$recorder" -q -o "$tmp/says.txtrace" "$@" -- "$tmp/arguments" 1 >"$tmp/words" 2>&1
+	grep -qE -- "$pattern" "$tmp/words" || fail "$(cat "$tmp/words")"
+}
+
+check "arguments of all sizes, signed and not, and strings" sizes
+check "a number names a span from thread to thread" over_threads
+check "two numbers name a span, in another order at its end" two_numbers
+check "a string names a span, and the log has it" strings
+check "a parent is found by its key" parents
+check "a begin without an end is cut off by the next begin" begun_again
+check "begins within a span are counted" begun_inside
+check "children find their parents" child_of_thread
+check "a probe that is not there is said" says "nothing that is mapped has the end 'shop:nowhere'" --span 'x=shop:item..shop:nowhere'
+check "an argument that is not there is said" says "the tag 'arg9' of 'shop:item'.*fewer arguments" --span 'x=shop:item..shop:packed,tag=arg9'
+check "an unknown preset is refused" says "there is no preset 'nobody'" --preset nobody
+finish

@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# tests/kernels/boot.sh NAME TEST...
+#
+# Boots the kernel NAME of kernels.table, which fetch.sh has fetched, in QEMU and runs the tests of tests.table inside. Prints what comes out of the
+# guest's console (tests/kernels/guest/init), which stays in build/kernels/NAME/console. Fails if the guest did not get to its end.
+#
+# KVM is never used: where it opens and does not work, a guest hangs.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+name=${1:?which kernel}
+shift
+kernels=$PWD/build/kernels
+folder=$kernels/$name
+read -r _ arch _ < <(grep "^$name " tests/kernels/kernels.table)
+
+# Two CPUs that may run in parallel. The interrupts of an emulated machine take long: their time is not to be kept apart from the threads'.
+case $arch in
+amd64)
+	qemu=(qemu-system-x86_64 -M q35 -cpu max)
+	console="ttyS0 reboot=t tsc=reliable tsc=noirqtime"
+	machine=x86_64
+	;;
+arm64)
+	qemu=(qemu-system-aarch64 -M virt -cpu cortex-a57)
+	console=ttyAMA0
+	machine=aarch64
+	;;
+esac
+build=build root=/ busybox=$kernels/busybox/bin/busybox
+if [ "$machine" != "$(uname -m)" ]; then
+	build=build/$machine-linux-gnu root=$kernels/root-$arch busybox=$kernels/root-$arch/bin/busybox
+fi
+if [ -x "$kernels/qemu/usr/bin/${qemu[0]}" ]; then
+	libraries=$kernels/qemu/usr/lib/$(uname -m)-linux-gnu:$kernels/qemu/lib/$(uname -m)-linux-gnu
+	qemu=(env LD_LIBRARY_PATH="$libraries" "$kernels/qemu/usr/bin/${qemu[0]}" -L "$kernels/qemu/usr/share/qemu" -L "$kernels/qemu/usr/share/seabios" "${qemu[@]:1}")
+fi
+
+# A test's limit is for this machine when it is loaded, and the boot takes its time, too.
+: >"$folder/todo"
+limit=300
+for test; do
+	read -r _ seconds _ < <(grep "^$test " tests/kernels/tests.table)
+	echo "$test $seconds" >>"$folder/todo"
+	limit=$((limit + seconds))
+done
+python3 tests/kernels/guest_image.py --machine $machine --root "$root" --busybox "$busybox" --build $build --todo "$folder/todo" --output "$folder/initramfs" || exit
+
+timeout --kill-after=10 $limit "${qemu[@]}" -accel tcg -m 1024 -smp 2 -kernel "$folder/image" -initrd "$folder/initramfs" \
+	-append "console=$console panic=-1 quiet" -nodefaults -nographic -no-reboot -serial stdio -monitor none </dev/null 2>&1 |
+	tr -d '\r' | tee "$folder/console"
+grep -q '^@@ done' "$folder/console"

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# tests/kernels/fetch.sh NAME
+#
+# What booting the kernel NAME of kernels.table takes, into build/kernels: NAME/image and NAME/release (its .deb stays beside them), qemu/ unless this
+# machine has a QEMU that will do, busybox/; for a foreign machine also what its programs are built with and run on, root-ARCH/. What is there already
+# stays; to have newer kernels, remove the folder. Fails with one sentence.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/kernels/debian.sh
+. tests/kernels/debian.sh
+kernels=build/kernels
+own_arch=$(dpkg --print-architecture 2>/dev/null || uname -m)
+
+# The package that holds the image: before 6.19 the one that the name of the newest depends on, since then one that this depends on.
+image_package() { # image_package META VERSION
+	local version image binary
+	version=$(debian_apt apt-cache madison "$1" | awk -F'|' -v prefix="$2" '{ gsub(/ /, ""); if (prefix == "*" || index($2, prefix) == 1) print $2 }' |
+		sort -V | tail -n 1)
+	[ -n "$version" ] || { echo "Debian has no $1 $2" >&2 && return 1; }
+	image=$(debian_apt apt-cache show "$1=$version" | sed -n 's/^Depends: .*\(linux-image-[0-9][^ ,]*\).*/\1/p' | head -n 1)
+	binary=$(debian_apt apt-cache show "$image" | sed -n 's/^Depends: .*\(linux-binary-[0-9][^ ,]*\).*/\1/p' | head -n 1)
+	echo "${binary:-$image}"
+}
+
+fetch_image() { # fetch_image NAME ARCH VERSION SUITE...
+	local folder=$kernels/$1 package image
+	debian_open "$1" "$2" "$PWD/$kernels/apt/$1/installed" "${@:4}" && package=$(image_package "linux-image-cloud-$2" "$3") || return
+	debian_download "$folder" "$package" || return
+	dpkg-deb --fsys-tarfile "$folder"/*.deb | tar -x -C "$folder" --wildcards './boot/vmlinuz*' './usr/lib/modules/*/vmlinuz' 2>/dev/null
+	image=$(find "$folder/boot" "$folder/usr" -name 'vmlinuz*' -type f 2>/dev/null | head -n 1)
+	[ -n "$image" ] || { echo "there is no kernel in $package" >&2 && return 1; }
+	echo "$package" | sed 's/^linux-[a-z-]*-\([0-9]\)/\1/; s/-unsigned$//' >"$folder/release"
+	mv "$image" "$folder/image" && rm -rf "${folder:?}/boot" "${folder:?}/usr"
+}
+
+# Bookworm's QEMU 7.2 corrupts guests with kernels from 6.12 on; its backports have 10.
+has_good_qemu() { # has_good_qemu COMMAND
+	local version
+	version=$("$1" --version 2>/dev/null | sed -n 's/^QEMU.* version \([0-9]*\).*/\1/p')
+	[ "${version:-0}" -ge 9 ]
+}
+
+fetch_qemu() {
+	local suite
+	suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-none}")
+	debian_open qemu "$own_arch" /var/lib/dpkg/status "$suite" "$suite-backports" &&
+		debian_unpack $kernels/qemu.new -t "$suite-backports" qemu-system-x86 qemu-system-arm && mv $kernels/qemu.new $kernels/qemu
+}
+
+fetch_busybox() {
+	local suite
+	suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-none}")
+	debian_open busybox "$own_arch" /var/lib/dpkg/status "$suite" && debian_download $kernels/busybox.new busybox-static &&
+		dpkg-deb -x $kernels/busybox.new/*.deb $kernels/busybox.new && mv $kernels/busybox.new $kernels/busybox
+}
+
+# The packages that a recorder is linked with, and the tools that the tests call.
+fetch_root() { # fetch_root ARCH
+	local suite
+	suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-none}")
+	debian_open "root-$1" "$1" "$PWD/$kernels/apt/root-$1/installed" "$suite" &&
+		debian_unpack "$kernels/root-$1.new" busybox-static bash coreutils grep sed util-linux python3-minimal libpython3-stdlib jq \
+			libbpf-dev libelf-dev zlib1g-dev libzstd-dev liblz4-dev libprotobuf-c-dev && mv "$kernels/root-$1.new" "$kernels/root-$1"
+}
+
+name=${1:?which kernel}
+read -r _ arch version suites < <(grep "^$name " tests/kernels/kernels.table) || { echo "there is no kernel '$name' in kernels.table" >&2 && exit 1; }
+case $arch in amd64) qemu="qemu-system-x86_64" ;; arm64) qemu="qemu-system-aarch64" ;; esac
+
+rm -rf $kernels/*.new
+# shellcheck disable=SC2086 # suites is a list
+[ -e "$kernels/$name/image" ] || fetch_image "$name" "$arch" "$version" $suites || exit 1
+has_good_qemu $qemu || [ -e $kernels/qemu/usr/bin/$qemu ] || fetch_qemu || exit 1
+if [ "$arch" != "$own_arch" ]; then
+	[ -d "$kernels/root-$arch" ] || fetch_root "$arch" || exit 1
+else
+	[ -d $kernels/busybox ] || fetch_busybox || exit 1
+fi

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the plan (foreign_plan.c), its sites (foreign_sites.c) and its functions (foreign_functions.c) share. */
+#ifndef FOREIGN_INTERNAL_H
+#define FOREIGN_INTERNAL_H
+
+#include "attach/elf_functions.h"
+#include "attach/foreign_plan.h"
+#include "attach/span_spec.h"
+
+#define FOREIGN_WARNING_MAX 64
+#define FOREIGN_LABEL_MAX 65536
+
+struct foreign_plan {
+	struct span_spec *spans;
+	size_t span_cnt;
+	struct func_spec *funcs;
+	size_t func_cnt;
+	size_t function_limit;
+	enum foreign_returns returns;
+	size_t (*point_hits)[2][SPAN_POINT_MAX]; /* per span, begins and ends: sites found */
+	size_t (*func_hits)[SPAN_POINT_MAX];
+
+	char **labels;
+	size_t label_cnt;
+
+	struct foreign_site sites[FOREIGN_SITE_MAX]; /* as they are in the map */
+	size_t site_cnt;
+	int sites_fd;
+	struct probe_spot_program programs[FOREIGN_PROGRAM_CNT];
+
+	struct error warnings[FOREIGN_WARNING_MAX];
+	size_t warning_cnt;
+	size_t told_cnt;
+};
+
+/* One object while its probes are collected. */
+struct foreign_search {
+	struct foreign_plan *plan;
+	const struct foreign_object *object;
+	struct probe_spot *spots;
+	size_t spot_cnt;
+	struct elf_functions functions; /* read when the first one is asked for */
+	bool have_functions;
+	char **cxx_names; /* likewise: of each of them, or NULL */
+	int may_unwind;   /* -1: not looked at yet */
+};
+
+__attribute__((format(printf, 2, 3))) void foreign_warn(struct foreign_plan *plan, const char *format, ...);
+
+/* The address of a label, which is added if it is new; 0: no memory, or too many. */
+uint64_t foreign_label_address(struct foreign_plan *plan, const char *label);
+
+int foreign_add_spot(struct foreign_search *search, const struct probe_spot *spot);
+
+/*
+ * What the BPF programs have to know of a begin or an end at this place: the index of the site, or a negative errno (warned about). arguments: the
+ * note's; NULL: of a function.
+ */
+int foreign_site_make(struct foreign_search *search, size_t span_idx, bool is_end, const struct span_point *point, const char *arguments);
+
+/* Adds the functions of the object: of the spans' points, and of --func. 0 or a negative errno. */
+int foreign_add_functions(struct foreign_search *search);
+
+void foreign_search_release(struct foreign_search *search);
+
+#endif

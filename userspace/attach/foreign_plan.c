@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "attach/foreign_plan.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/foreign_internal.h"
+
+static const struct {
+	const char *name;
+	bool is_return;
+} programs[FOREIGN_PROGRAM_CNT] = {
+	[FOREIGN_PROGRAM_END] = { "on_foreign_end", false },
+	[FOREIGN_PROGRAM_END_RETURN] = { "on_foreign_end", true },
+	[FOREIGN_PROGRAM_LEAVE] = { "on_function_leave", false },
+	[FOREIGN_PROGRAM_RETURN] = { "on_function_return", true },
+	[FOREIGN_PROGRAM_ENTER] = { "on_function_enter", false },
+	[FOREIGN_PROGRAM_CALL] = { "on_function_call", false },
+	[FOREIGN_PROGRAM_BEGIN] = { "on_foreign_begin", false },
+	[FOREIGN_PROGRAM_BEGIN_RETURN] = { "on_foreign_begin", true },
+};
+
+const char *foreign_program_name(enum foreign_program program)
+{
+	return programs[program].name;
+}
+
+bool foreign_program_is_return(enum foreign_program program)
+{
+	return programs[program].is_return;
+}
+
+void foreign_warn(struct foreign_plan *plan, const char *format, ...)
+{
+	char text[sizeof(plan->warnings[0].text)];
+	struct error sentence;
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	error_set(&sentence, "%s", text);
+	for (size_t i = 0; i < plan->warning_cnt; i++)
+		if (strcmp(plan->warnings[i].text, sentence.text) == 0)
+			return;
+	if (plan->warning_cnt < FOREIGN_WARNING_MAX)
+		plan->warnings[plan->warning_cnt++] = sentence;
+}
+
+const char *foreign_plan_next_warning(struct foreign_plan *plan)
+{
+	return plan->told_cnt < plan->warning_cnt ? plan->warnings[plan->told_cnt++].text : NULL;
+}
+
+uint64_t foreign_label_address(struct foreign_plan *plan, const char *label)
+{
+	for (size_t i = 0; i < plan->label_cnt; i++)
+		if (strcmp(plan->labels[i], label) == 0)
+			return FOREIGN_LABEL_BASE + i;
+	if (plan->label_cnt == FOREIGN_LABEL_MAX || !(plan->labels[plan->label_cnt] = strdup(label)))
+		return 0;
+	return FOREIGN_LABEL_BASE + plan->label_cnt++;
+}
+
+bool foreign_plan_label(const struct foreign_plan *plan, uint64_t address, struct event_text *label)
+{
+	uint64_t idx = address - FOREIGN_LABEL_BASE;
+
+	if (address < FOREIGN_LABEL_BASE || idx >= plan->label_cnt)
+		return false;
+	*label = (struct event_text){ .bytes = plan->labels[idx], .length = (uint32_t)strlen(plan->labels[idx]) };
+	return true;
+}
+
+/* ---- what was asked for ---- */
+
+static int parse_all(struct foreign_plan *plan, const struct foreign_plan_options *options, struct error *error)
+{
+	int err = 0;
+
+	for (; !err && plan->span_cnt < options->span_cnt; plan->span_cnt += !err)
+		err = span_spec_parse(&plan->spans[plan->span_cnt], options->spans[plan->span_cnt], error);
+	for (; !err && plan->func_cnt < options->func_cnt; plan->func_cnt += !err)
+		err = func_spec_parse(&plan->funcs[plan->func_cnt], options->funcs[plan->func_cnt], error);
+	return err;
+}
+
+static const struct span_spec *span_of_label(const struct foreign_plan *plan, const char *label)
+{
+	for (size_t i = 0; i < plan->span_cnt; i++)
+		if (strcmp(plan->spans[i].label, label) == 0)
+			return &plan->spans[i];
+	return NULL;
+}
+
+/* A parent is found by its key: by the thread, or by the span's own, unless another one is given. */
+static int check_parent(const struct foreign_plan *plan, struct span_spec *span, struct error *error)
+{
+	const struct span_spec *parent;
+
+	if (span->parent != FOREIGN_PARENT_SPAN)
+		return 0;
+	parent = span_of_label(plan, span->parent_label);
+	if (!parent || parent == span) {
+		error_set(error, "the parent '%s' of the span '%s' is no other --span; --span gives labels, and thread means whatever the thread began last",
+			  span->parent_label, span->label);
+		return -EINVAL;
+	}
+	if (!span->parent_key.cnt && parent->key.cnt)
+		span->parent_key = span->key;
+	if (span->parent_key.cnt != parent->key.cnt || (parent->key.cnt && parent->key.terms[0].is_string)) {
+		error_set(error, "the span '%s' cannot find its parent '%s', which has another key; say which: parent=%s(KEY)", span->label,
+			  span->parent_label, span->parent_label);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_all(const struct foreign_plan *plan, struct error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < plan->span_cnt; i++) {
+		if (span_of_label(plan, plan->spans[i].label) != &plan->spans[i]) {
+			error_set(error, "there are two spans '%s'; a span may have several begins and ends, BEGIN|BEGIN..END|END", plan->spans[i].label);
+			return -EINVAL;
+		}
+		err = check_parent(plan, &plan->spans[i], error);
+	}
+	return err;
+}
+
+int foreign_plan_new(struct foreign_plan **result, const struct foreign_plan_options *options, struct error *error)
+{
+	struct foreign_plan *plan = calloc(1, sizeof(*plan));
+	int err;
+
+	if (options->span_cnt > FOREIGN_SPAN_MAX) {
+		error_set(error, "%zu spans are asked for; at most %d can be recorded at once", options->span_cnt, FOREIGN_SPAN_MAX);
+		free(plan);
+		return -EINVAL;
+	}
+	if (!plan)
+		return -ENOMEM;
+	plan->sites_fd = -1;
+	plan->returns = options->returns;
+	plan->function_limit = options->function_limit ? options->function_limit : FOREIGN_FUNCTION_LIMIT;
+	plan->spans = calloc(options->span_cnt + 1, sizeof(*plan->spans));
+	plan->funcs = calloc(options->func_cnt + 1, sizeof(*plan->funcs));
+	plan->point_hits = calloc(options->span_cnt + 1, sizeof(*plan->point_hits));
+	plan->func_hits = calloc(options->func_cnt + 1, sizeof(*plan->func_hits));
+	plan->labels = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->labels));
+	err = plan->spans && plan->funcs && plan->point_hits && plan->func_hits && plan->labels ? 0 : -ENOMEM;
+	if (!err)
+		err = parse_all(plan, options, error);
+	if (!err)
+		err = check_all(plan, error);
+	if (err) {
+		foreign_plan_free(plan);
+		return err;
+	}
+	*result = plan;
+	return 0;
+}
+
+void foreign_plan_free(struct foreign_plan *plan)
+{
+	if (!plan)
+		return;
+	for (size_t i = 0; plan->spans && i < plan->span_cnt; i++)
+		span_spec_release(&plan->spans[i]);
+	for (size_t i = 0; plan->funcs && i < plan->func_cnt; i++)
+		func_spec_release(&plan->funcs[i]);
+	for (size_t i = 0; plan->labels && i < plan->label_cnt; i++)
+		free(plan->labels[i]);
+	free(plan->spans);
+	free(plan->funcs);
+	free(plan->point_hits);
+	free(plan->func_hits);
+	free(plan->labels);
+	free(plan);
+}
+
+void foreign_plan_connect(struct foreign_plan *plan, int sites_fd, const struct probe_spot_program *loaded)
+{
+	plan->sites_fd = sites_fd;
+	memcpy(plan->programs, loaded, sizeof(plan->programs));
+}
+
+/* ---- objects ---- */
+
+int foreign_add_spot(struct foreign_search *search, const struct probe_spot *spot)
+{
+	if ((search->spot_cnt & (search->spot_cnt - 1)) == 0) {
+		struct probe_spot *grown = reallocarray(search->spots, search->spot_cnt ? 2 * search->spot_cnt : 1, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		search->spots = grown;
+	}
+	search->spots[search->spot_cnt++] = *spot;
+	return 0;
+}
+
+static int add_note(struct foreign_search *search, size_t span_idx, bool is_end, size_t point_idx, const struct elf_note *note)
+{
+	const struct span_spec *span = &search->plan->spans[span_idx];
+	const struct span_point *point = is_end ? &span->ends[point_idx] : &span->begins[point_idx];
+	struct probe_spot spot = {
+		.offset = note->offset,
+		.semaphore_offset = note->semaphore_offset,
+		.program = is_end ? FOREIGN_PROGRAM_END : FOREIGN_PROGRAM_BEGIN,
+	};
+	int site = foreign_site_make(search, span_idx, is_end, point, note->args);
+
+	if (site < 0)
+		return site == -ENOMEM ? site : 0;
+	search->plan->point_hits[span_idx][is_end][point_idx]++;
+	spot.cookie = (uint64_t)site;
+	return foreign_add_spot(search, &spot);
+}
+
+static int add_usdt_points(struct foreign_search *search, size_t span_idx, bool is_end)
+{
+	const struct span_spec *span = &search->plan->spans[span_idx];
+	const struct elf_notes *notes = search->object->notes;
+	int err = 0;
+
+	for (size_t i = 0; i < (is_end ? span->end_cnt : span->begin_cnt); i++) {
+		const struct span_point *point = is_end ? &span->ends[i] : &span->begins[i];
+
+		for (size_t n = 0; point->kind == SPAN_POINT_USDT && !err && n < notes->cnt; n++)
+			if (strcmp(notes->notes[n].provider, point->object) == 0 && strcmp(notes->notes[n].name, point->name) == 0)
+				err = add_note(search, span_idx, is_end, i, &notes->notes[n]);
+	}
+	return err;
+}
+
+static int collect(struct foreign_search *search)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < search->plan->span_cnt; i++) {
+		err = add_usdt_points(search, i, true);
+		if (!err)
+			err = add_usdt_points(search, i, false);
+	}
+	return err ? err : foreign_add_functions(search);
+}
+
+int foreign_plan_attach(struct foreign_plan *plan, const struct foreign_object *object, struct probe_links **links, struct error *error)
+{
+	struct foreign_search search = { .plan = plan, .object = object, .may_unwind = -1 };
+	struct probe_links_options options = { .features = object->features, .pid = object->pid };
+	int result = collect(&search);
+
+	if (result)
+		error_set(error, "cannot look for the probes of \"%s\": %s", object->path, strerror(-result));
+	if (!result && search.spot_cnt)
+		result = probe_links_add(links, &options, plan->programs, FOREIGN_PROGRAM_CNT, object->fd, search.spots, search.spot_cnt, error);
+	if (!result)
+		result = (int)search.spot_cnt;
+	foreign_search_release(&search);
+	return result;
+}
+
+/* ---- what was found ---- */
+
+static const char *point_prefix(const struct span_point *point)
+{
+	return point->kind == SPAN_POINT_USDT ? "" : point->kind == SPAN_POINT_ENTRY ? "uprobe:" : "uretprobe:";
+}
+
+static bool judge_points(struct foreign_plan *plan, size_t span_idx, bool is_end)
+{
+	const struct span_spec *span = &plan->spans[span_idx];
+	bool has_any = false;
+
+	for (size_t i = 0; i < (is_end ? span->end_cnt : span->begin_cnt); i++) {
+		const struct span_point *point = is_end ? &span->ends[i] : &span->begins[i];
+
+		if (plan->point_hits[span_idx][is_end][i])
+			has_any = true;
+		else
+			foreign_warn(plan, "span '%s': nothing that is mapped has the %s '%s%s:%s'", span->label, is_end ? "end" : "begin",
+				     point_prefix(point), point->object, point->name);
+	}
+	return has_any;
+}
+
+size_t foreign_plan_judge(struct foreign_plan *plan)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < plan->span_cnt; i++) {
+		bool has_begin = judge_points(plan, i, false), has_end = judge_points(plan, i, true);
+
+		cnt += has_begin && has_end;
+	}
+	for (size_t i = 0; i < plan->func_cnt; i++)
+		for (size_t symbol = 0; symbol < plan->funcs[i].symbol_cnt; symbol++) {
+			if (!plan->func_hits[i][symbol])
+				foreign_warn(plan, "function '%s:%s': nothing that is mapped has it", plan->funcs[i].binary, plan->funcs[i].symbols[symbol]);
+			cnt += plan->func_hits[i][symbol] > 0;
+		}
+	return cnt;
+}

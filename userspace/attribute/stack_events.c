@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "attribute/stack_events.h"
+
+#define SPAN_MAX 32 /* of one thread at once, from the one entered last; its stacks count for these */
+
+/* A child that the thread is in, too, is charged with the same, and then it is not the parent's own. */
+static bool is_child_there(const struct thread *thread, const struct span *parent)
+{
+	int cnt = 0;
+
+	for (const struct stay *stay = thread->stays; stay && cnt < SPAN_MAX; stay = stay->next_of_thread, cnt++) {
+		const struct span *span = stay->span;
+
+		if (span->parent == parent->id && span->pid == parent->pid && span != parent && !(parent->flags & TXTRACE_SPAN_KEYED))
+			return true;
+	}
+	return false;
+}
+
+/* One for each span of which it is the own time. */
+static int put_stack(struct attribution *attribution, const struct thread *thread, struct txtrace_stack stack)
+{
+	struct txtrace_record record = { .kind = TXTRACE_RECORD_STACK, .stack = stack };
+	int err = 0, cnt = 0;
+
+	record.stack.pid = thread->tgid;
+	record.stack.tid = thread->tid;
+	record.stack.span_pid = thread->tgid;
+	if (!thread->stays)
+		return put_record(attribution, &record);
+	for (const struct stay *stay = thread->stays; stay && !err && cnt < SPAN_MAX; stay = stay->next_of_thread, cnt++) {
+		const struct span *span = stay->span;
+
+		if (is_child_there(thread, span))
+			continue;
+		record.stack.span = span->id;
+		record.stack.span_pid = span->pid;
+		record.stack.is_keyed = span->flags & TXTRACE_SPAN_KEYED;
+		err = put_record(attribution, &record);
+		record.stack.is_repeat = true;
+	}
+	return err;
+}
+
+int put_block_stack(struct attribution *attribution, struct thread *thread, uint64_t time_ns)
+{
+	uint32_t id = thread->block_stack;
+
+	thread->block_stack = 0;
+	if (!id || !thread->run_blocked_ns)
+		return 0;
+	return put_stack(attribution, thread, (struct txtrace_stack){ .time_ns = time_ns, .what = TXTRACE_STACK_OFF_CPU, .stack = id,
+								      .weight_ns = thread->run_blocked_ns });
+}
+
+/* That of a block waits for the end of the block; if the switch was lost, it is nobody's. */
+int attribute_stack(struct attribution *attribution, const struct event *event)
+{
+	struct thread *thread = thread_table_get(&attribution->threads, event->tid);
+
+	if (!thread || thread->tgid != event->tgid || !event->stack.id)
+		return 0;
+	if (event->stack.what == WIRE_STACK_ON_CPU)
+		return put_stack(attribution, thread, (struct txtrace_stack){ .time_ns = event->time_ns, .what = TXTRACE_STACK_ON_CPU,
+									      .stack = event->stack.id, .weight_ns = event->stack.weight_ns });
+	if (event->stack.what == WIRE_STACK_OFF_CPU && thread->state == THREAD_BLOCKED && thread->since_ns == event->stack.begin_ns)
+		thread->block_stack = event->stack.id;
+	return 0;
+}

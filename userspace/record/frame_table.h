@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The places in code that stacks go through, each once: known by file and address in it, so that threads and processes share them; of code without a file by
+ * process and address. Their names come later, from the symbolizer, kallsyms, or the map of a JIT compiler.
+ */
+#ifndef FRAME_TABLE_H
+#define FRAME_TABLE_H
+
+#include <stdbool.h>
+
+#include "attach/code_map.h"
+
+#define FRAME_MAX (1u << 20)            /* further ones are all the same one */
+#define FRAME_NAMES_BYTES_MAX (256u << 20) /* of names; further ones are unknown */
+
+struct frame_table;
+
+struct frame_name {
+	const char *names; /* of functions, the outermost first, separated by newlines; not terminated; never empty */
+	size_t length;
+	uint64_t offset;    /* in the outermost; of a file without symbols, in the file */
+	const char *source; /* of the innermost; "": not known */
+	uint32_t line;
+	bool is_libc;       /* of a library in which programs wait */
+	bool is_known;      /* it is a function's name, not a file's */
+};
+
+struct frame_table *frame_table_new(bool wants_symbols); /* NULL: no memory. Starts the symbolizer's process, if wanted */
+void frame_table_free(struct frame_table *table); /* NULL is allowed */
+
+/* The number of a place; the address is one of the instruction itself, or of the call. 0 or -ENOMEM. */
+int frame_table_add(struct frame_table *table, uint32_t tgid, const struct code_place *place, uint64_t now_ns, uint32_t *number);
+int frame_table_add_kernel(struct frame_table *table, uint64_t address, uint32_t *number);
+uint32_t frame_table_cut(struct frame_table *table); /* that of "what was further out is not known" */
+
+/* Is it of the scheduler, or of what looks at it? */
+bool frame_table_is_schedule(struct frame_table *table, uint64_t kernel_address);
+
+/* Takes what the symbolizer has to say, for up to wait_ns, or until nothing is outstanding. 0 or -ENOMEM. */
+int frame_table_poll(struct frame_table *table, uint64_t wait_ns);
+
+bool frame_table_is_resolved(const struct frame_table *table, uint32_t number);
+struct frame_name frame_table_name(const struct frame_table *table, uint32_t number);
+
+bool frame_table_has_failed(const struct frame_table *table); /* the symbolizer's process died: names may be missing */
+
+#endif
