@@ -5,11 +5,14 @@
  *	trust sample NAME BASE.txtrace... -- NEW.txtrace...    the figures of each run, as text: a set of runs in turn, small enough to be kept
  *	trust judge [EACH [N]] < TEXT                          compares runs of each set with each other, many times
  *
- * Of the set `same`, all are runs of one program: whatever is said to have changed is a false alarm. Of the others NEW has a known change (`changes` below); it is found
+ * Of the set `same`, all are runs of one program: whatever is said to have changed is a false alarm. Of the others NEW has a known change (`changes`
+ * below); it is found
  * if the verdict is "worse: the code", and named rightly if the figure that changed is told, and no figure of the code's that had nothing to do with it.
  *
- * What judge compares is what was recorded, in the order in which it was. "in turn": each series of 2 n successive runs, n pairs, beginning at each run. "drawn": n of the neighbouring
- * pairs at random. "apart": n runs and the n that follow. EACH limits how many comparisons there are of each kind (default 300); N is how many runs a side has (otherwise 8, 10
+ * What judge compares is what was recorded, in the order in which it was. "in turn": each series of 2 n successive runs, n pairs, beginning at each
+ * run. "drawn": n of the neighbouring
+ * pairs at random. "apart": n runs and the n that follow. EACH limits how many comparisons there are of each kind (default 300); N is how many runs
+ * a side has (otherwise 8, 10
  * and 16, one after the other). A line of JSON for each kind.
  */
 #include <errno.h>
@@ -427,7 +430,8 @@ static bool may_show(const struct change *change, const struct run_set *set, con
 	return false;
 }
 
-static void judge_one(struct tally *tally, const struct kept_set *from, const struct change *change, const size_t *runs, const enum compare_side *sides, size_t cnt)
+static void judge_one(struct tally *tally, const struct kept_set *from, const struct change *change, const size_t *runs,
+	const enum compare_side *sides, size_t cnt)
 {
 	struct comparison_options options = COMPARISON_DEFAULTS;
 	struct comparison comparison;
@@ -462,8 +466,10 @@ static void print_tally(const struct tally *tally, const struct kept_set *set, c
 {
 	printf("{\"set\":\"%s\",\"how\":\"%s\",\"runs_a_side\":%zu,\"runs\":%zu,\"comparisons\":%zu,\"figures\":%zu,\"worse\":%zu,\"cant_tell\":%zu,\"any_change\":%zu,\"named\":%zu,"
 	       "\"felt\":%zu,\"astray\":%zu,\"gate\":%zu,\"naive\":%zu,\"naive_moved\":%zu,\"naive_of_one_kind\":%.1f}\n",
-	       set->name, how, pairs, set->run_cnt, tally->cnt, tally->figure_sum / (tally->cnt ? tally->cnt : 1), tally->worse_cnt, tally->cant_tell_cnt, tally->changed_cnt,
-	       tally->named_cnt, tally->felt_cnt, tally->astray_cnt, tally->gate_cnt, tally->naive_cnt, tally->naive_moved_cnt, (double)tally->naive_one_cnt / KIND_CNT);
+	       set->name, how, pairs, set->run_cnt, tally->cnt, tally->figure_sum / (tally->cnt ? tally->cnt : 1), tally->worse_cnt,
+		tally->cant_tell_cnt, tally->changed_cnt,
+	       tally->named_cnt, tally->felt_cnt, tally->astray_cnt, tally->gate_cnt, tally->naive_cnt, tally->naive_moved_cnt,
+		(double)tally->naive_one_cnt / KIND_CNT);
 	fflush(stdout);
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Whether the verdict can be trusted, on kept figures of recorded runs: 320 of the bank under load that comes and goes, and 40 pairs each with 5 % more CPU work, one
-# more fsync, a longer critical section. How they were recorded: tests/bench/trust.sh. What is printed is in docs/ci.md, of more comparisons.
+# more fsync, a longer critical section. How they were recorded: tests/bench/trust_runs.sh. What is printed is in docs/ci.md, of more comparisons.
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh
 

@@ -41,6 +41,7 @@ records() {
 	(cd "$tmp" && "$recorder" -o "$directory" "$@") >"$tmp/out" 2>"$tmp/err"
 	status=$?
 	cat "$tmp/err"
+	# shellcheck disable=SC2053 # it may be a pattern
 	[[ $status = $wanted ]] || fail "the status is $status, not $wanted"
 }
 
@@ -91,19 +92,19 @@ import os, pty, signal, sys, time
 how, mark, command = sys.argv[1], sys.argv[2], sys.argv[3:]
 pid, terminal = pty.fork()
 if pid == 0:
-    os.execv(command[0], command)
+	os.execv(command[0], command)
 end = time.time() + 60
 while time.time() < end and not (os.path.exists(mark) and os.path.getsize(mark)):
-    time.sleep(0.05)
+	time.sleep(0.05)
 if how == "typed":
-    os.write(terminal, b"\x03")
+	os.write(terminal, b"\x03")
 else:
-    os.kill(pid, getattr(signal, "SIG" + how))
+	os.kill(pid, getattr(signal, "SIG" + how))
 try:
-    while said := os.read(terminal, 4096):
-        os.write(1, said)
+	while said := os.read(terminal, 4096):
+		os.write(1, said)
 except OSError:
-    pass
+	pass
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 END
 
@@ -129,8 +130,8 @@ shell_example() {
 	local status
 	rm -rf "$tmp/example" && mkdir -p "$tmp/example/bin" && example >"$tmp/example/example.sh" && cd "$tmp/example" || return
 	ln -s "$recorder" bin/txtrace-bpf && ln -s "$reader" bin/txtrace
-	printf '#!/bin/sh\nexec "%s" --transactions 60 --rate 0\n' "$programs/bank" >server-base
-	printf '#!/bin/sh\nexec "%s" --transactions 60 --rate 0 --hold-us 2000\n' "$programs/bank" >server-new
+	printf '#!/bin/sh\nexec "%s" --transactions 300 --rate 3000\n' "$programs/bank" >server-base
+	printf '#!/bin/sh\nexec "%s" --transactions 300 --rate 3000 --hold-us 2000\n' "$programs/bank" >server-new
 	chmod +x server-*
 	echo 'transfer.on_cpu < +100%' >rules.txt
 	PATH=$PWD/bin:$PATH bash example.sh >said 2>&1

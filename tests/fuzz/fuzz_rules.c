@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rules of a gate. Whatever the text: rules or one sentence; each rule's label and names end, its numbers are numbers, and its own text, parsed alone, is the same rule
+ * Rules of a gate. Whatever the text: rules or one sentence; each rule's label and names end, its numbers are numbers, and its own text, parsed
+ * alone, is the same rule
  * again.
  */
 #include <errno.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A command written in one string, divided into its words as a shell would: at blanks, but not in '…' and "…" or behind a backslash. Nothing is expanded: what a
- * shell would do more about ($, `, ;, |, &, <, >, (, ), *, ?, [, #, ~, {, !, a line's end, NAME=… before a command) is refused unless it is quoted, and $ and ` also in "…".
+ * A command written in one string, divided into its words as a shell would: at blanks, but not in '…' and "…" or behind a backslash. Nothing is
+ * expanded: what a
+ * shell would do more about ($, `, ;, |, &, <, >, (, ), *, ?, [, #, ~, {, !, a line's end, NAME=… before a command) is refused unless it is quoted,
+ * and $ and ` also in "…".
  * No shell is run.
  *
  *	struct word_list words;

@@ -123,11 +123,13 @@ static const struct option_spec specs[] = {
 	       "txtrace diff",
 	       FIELD(repeat), .minimum = 1, .maximum = REPEAT_MAX),
 	OPTION("base", 0, OPTION_STRING, "COMMAND",
-	       "with --repeat: run COMMAND before each, into base-001.txtrace and so on. It is divided at blanks, with quotes as in a shell; no shell runs it",
+	       "with --repeat: run COMMAND before each, into base-001.txtrace and so on. It is divided at blanks, with quotes as in a shell; no shell "
+		"runs it",
 	       FIELD(base_text)),
 	OPTION_GROUP("programs that were never changed"),
 	OPTION("span", 0, OPTION_CALL, "LABEL=BEGIN..END[,key=KEY][,tag=TAG][,parent=PARENT]",
-	       "spans from USDT probes (PROVIDER:PROBE) or functions (uprobe:BINARY:SYMBOL, uretprobe:BINARY:SYMBOL); several with |; see txtrace-bpf(1)", 0,
+	       "spans from USDT probes (PROVIDER:PROBE) or functions (uprobe:BINARY:SYMBOL, uretprobe:BINARY:SYMBOL); several with |; see "
+		"txtrace-bpf(1)", 0,
 	       .call = take_span),
 	OPTION("func", 0, OPTION_CALL, "BINARY:SYMBOL[,…]", "a span for each call of these functions, nested; patterns such as 'Bank::*' too", 0,
 	       .call = take_func),
@@ -207,7 +209,8 @@ static const char *const notes[] = {
 };
 
 static const char *const usages[] = { "-p PID[,PID…]",	 "--comm NAME | --exe PATH | --cgroup PATH | -a", "-- COMMAND [ARGUMENT…]",
-				      "--repeat N [--base COMMAND] -- COMMAND [ARGUMENT…]", "--list PID|FILE", "--check",					 NULL };
+				      "--repeat N [--base COMMAND] -- COMMAND [ARGUMENT…]", "--list PID|FILE",
+					"--check",					 NULL };
 
 static const struct options options = {
 	.program = "txtrace-bpf",

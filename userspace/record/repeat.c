@@ -173,7 +173,8 @@ static void put_aside(const struct repeat *repeat, uint64_t number)
 		if (rename(path, aside) != 0)
 			messages_say(repeat->messages, MESSAGE_ERROR, "aside", "cannot rename '%s': %s; do not compare it", path, strerror(errno));
 		else
-			messages_say(repeat->messages, MESSAGE_WARNING, "aside", "'%s' was put aside as '%s': its pair or its run is not whole", path, aside);
+			messages_say(repeat->messages, MESSAGE_WARNING, "aside", "'%s' was put aside as '%s': its pair or its run is not whole",
+				path, aside);
 	}
 }
 
@@ -229,10 +230,12 @@ static void say_next(const struct repeat *repeat, uint64_t done_cnt)
 	const struct messages *messages = repeat->messages;
 
 	if (repeat->options->base.argv)
-		messages_say(messages, MESSAGE_INFO, "next", "%" PRIu64 " pairs were recorded; next: txtrace diff %s%s%s/base-*.txtrace -- %s%s%s/new-*.txtrace",
+		messages_say(messages, MESSAGE_INFO, "next",
+			"%" PRIu64 " pairs were recorded; next: txtrace diff %s%s%s/base-*.txtrace -- %s%s%s/new-*.txtrace",
 			     done_cnt, quote, directory, quote, quote, directory, quote);
 	else
-		messages_say(messages, MESSAGE_INFO, "next", "%" PRIu64 " runs were recorded; next: txtrace diff BASE… -- %s%s%s/new-*.txtrace", done_cnt, quote,
+		messages_say(messages, MESSAGE_INFO, "next", "%" PRIu64 " runs were recorded; next: txtrace diff BASE… -- %s%s%s/new-*.txtrace",
+			done_cnt, quote,
 			     directory, quote);
 }
 
@@ -243,7 +246,8 @@ static int run_all(struct repeat *repeat)
 	int status = 0;
 
 	if (repeat->first_number > 1)
-		messages_say(repeat->messages, MESSAGE_INFO, "place", "'%s' has runs in it: numbers go on from %" PRIu64, repeat->directory, repeat->first_number);
+		messages_say(repeat->messages, MESSAGE_INFO, "place", "'%s' has runs in it: numbers go on from %" PRIu64, repeat->directory,
+			repeat->first_number);
 	for (; idx < repeat->options->repeat && !status; idx++) {
 		status = has_base ? run_once(repeat, SIDE_BASE, idx) : 0;
 		status = status ? status : run_once(repeat, SIDE_NEW, idx);
@@ -251,7 +255,8 @@ static int run_all(struct repeat *repeat)
 	if (status) {
 		put_aside(repeat, repeat->first_number + --idx);
 		if (repeat->is_stopping)
-			messages_say(repeat->messages, MESSAGE_WARNING, "stop", "stopped by a signal in run %" PRIu64 " of %" PRIu64, idx + 1, repeat->options->repeat);
+			messages_say(repeat->messages, MESSAGE_WARNING, "stop", "stopped by a signal in run %" PRIu64 " of %" PRIu64, idx + 1,
+				repeat->options->repeat);
 	}
 	if (idx)
 		say_next(repeat, idx);
@@ -267,7 +272,8 @@ int repeat_run(const struct record_options *options, const struct messages *mess
 
 	err = open_directory(&repeat);
 	if (err) {
-		messages_say(messages, MESSAGE_ERROR, "start", "cannot put logs into '%s', which is to be a directory (-o): %s", repeat.directory, strerror(-err));
+		messages_say(messages, MESSAGE_ERROR, "start", "cannot put logs into '%s', which is to be a directory (-o): %s", repeat.directory,
+			strerror(-err));
 		return STATUS_NOT_STARTED;
 	}
 	sigemptyset(&repeat.signals);

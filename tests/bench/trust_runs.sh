@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# tests/bench/trust.sh [PAIRS [KEEP]]
+# tests/bench/trust_runs.sh [PAIRS [KEEP]]
 #
 # Whether the verdict of `txtrace diff` can be trusted: records PAIRS pairs (default 160) of runs of the bank, which does the same in each, and a quarter as many of each
 # change, under load that comes and goes; compares them in many ways (tests/cli/trust.c). KEEP: also write the figures of the runs there, as text: what
