@@ -464,12 +464,12 @@ static void judge_one(struct tally *tally, const struct kept_set *from, const st
 
 static void print_tally(const struct tally *tally, const struct kept_set *set, const char *how, size_t pairs)
 {
-	printf("{\"set\":\"%s\",\"how\":\"%s\",\"runs_a_side\":%zu,\"runs\":%zu,\"comparisons\":%zu,\"figures\":%zu,\"worse\":%zu,\"cant_tell\":%zu,\"any_change\":%zu,\"named\":%zu,"
-	       "\"felt\":%zu,\"astray\":%zu,\"gate\":%zu,\"naive\":%zu,\"naive_moved\":%zu,\"naive_of_one_kind\":%.1f}\n",
-	       set->name, how, pairs, set->run_cnt, tally->cnt, tally->figure_sum / (tally->cnt ? tally->cnt : 1), tally->worse_cnt,
-		tally->cant_tell_cnt, tally->changed_cnt,
-	       tally->named_cnt, tally->felt_cnt, tally->astray_cnt, tally->gate_cnt, tally->naive_cnt, tally->naive_moved_cnt,
-		(double)tally->naive_one_cnt / KIND_CNT);
+	printf("{\"set\":\"%s\",\"how\":\"%s\",\"runs_a_side\":%zu,\"runs\":%zu,\"comparisons\":%zu,", set->name, how, pairs, set->run_cnt, tally->cnt);
+	printf("\"figures\":%zu,\"worse\":%zu,", tally->figure_sum / (tally->cnt ? tally->cnt : 1), tally->worse_cnt);
+	printf("\"cant_tell\":%zu,\"any_change\":%zu,", tally->cant_tell_cnt, tally->changed_cnt);
+	printf("\"named\":%zu,\"felt\":%zu,\"astray\":%zu,\"gate\":%zu,", tally->named_cnt, tally->felt_cnt, tally->astray_cnt, tally->gate_cnt);
+	printf("\"naive\":%zu,\"naive_moved\":%zu,\"naive_of_one_kind\":%.1f}\n", tally->naive_cnt, tally->naive_moved_cnt,
+	       (double)tally->naive_one_cnt / KIND_CNT);
 	fflush(stdout);
 }
 
