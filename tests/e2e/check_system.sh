@@ -38,7 +38,7 @@ both() { # both STATUS FILTER COMMAND...
 	verdict "$status" "$filter" "$@" && recording_agrees "$status" "$@"
 }
 
-cp $e2e/without_bpf.py "$outside/without_bpf"
+{ echo '#!/usr/bin/env python3' && cat $e2e/without_bpf.py; } >"$outside/without_bpf"
 chmod 755 "$outside/without_bpf"
 
 a_line_each() {

@@ -3,10 +3,12 @@
 import argparse
 import collections
 import concurrent.futures
+import itertools
 import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -90,6 +92,7 @@ class Target:
 
 class Recorder:
     """A recorder that will be killed; looked at every few ms."""
+    numbers = itertools.count()
 
     def __init__(self, options, kill):
         self.kill = kill
@@ -97,21 +100,25 @@ class Recorder:
         command = [os.path.join(options.build, "txtrace-bpf"), "-q", "--ring-size", "4M", "-o", self.output, "-p", str(kill.pid)]
         command += options.busy_option if kill.is_busy else []
         self.log = open(self.output + ".messages", "w+", encoding="utf-8")
-        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)
+        self.ready = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self.ready.bind(f"\0txtrace-killed-{os.getpid()}-{next(Recorder.numbers)}")
+        environment = dict(os.environ, NOTIFY_SOCKET="@" + self.ready.getsockname()[1:].decode())
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env=environment)
         self.proc = f"/proc/{self.process.pid}"
 
     def look(self):
-        """How long it has worked and waited for a CPU, and whether it has come to its loop, where alone it polls."""
+        """How long it has worked and waited for a CPU, and whether it records: it says so as to a service manager."""
         waited = 0
         for tid in os.listdir(self.proc + "/task"):
             with open(f"{self.proc}/task/{tid}/schedstat", encoding="ascii") as file:
                 waited += sum(int(word) for word in file.read().split()[:2])
         self.kill.waited.append((time.monotonic_ns(), waited))
         if self.kill.recording_ns is None:
-            now_ns = time.monotonic_ns()
-            with open(self.proc + "/wchan", encoding="ascii") as file:
-                if "poll" in file.read():
-                    self.kill.recording_ns = now_ns
+            try:
+                if self.ready.recv(4096) == b"READY=1":
+                    self.kill.recording_ns = time.monotonic_ns()
+            except BlockingIOError:
+                pass
 
     def sleep_until(self, end_ns):
         while True:
@@ -145,6 +152,7 @@ class Recorder:
         self.log.seek(0)
         said = self.log.read()
         self.log.close()
+        self.ready.close()
         os.remove(self.output + ".messages")
         return None if status == -signal.SIGKILL and not said else f"it ended with {status} and said: {said}"
 

@@ -161,10 +161,10 @@ hangup_without_a_file_ends_it() {
 }
 
 messages_are_objects() {
-	start_service && end_service || return
+	start_service && wait_for 30 spans_have_come && end_service || return
 	cat "$tmp/err"
 	jq -e 'has("time") and has("level") and has("message")' "$tmp/err" >/dev/null || return
-	[ "$(jq -r .event "$tmp/err" | sort -u | tr '\n' ' ')" = "cost start stop " ] || return
+	[ "$(jq -r .event "$tmp/err" | grep -vx cost | sort -u | tr '\n' ' ')" = "start stop " ] || return # what tracing cost is said if anything was marked
 	[ "$(jq 'select(.event == "stop") | .sent == .received + .lost and .spans > 0 and .bytes > 0' "$tmp/err")" = true ]
 }
 
@@ -181,6 +181,12 @@ manager_is_told() {
 	end_service && wait $helper || return
 	sed -E 's/[0-9]{3,}/N/' "$tmp/told" | tee "$tmp/states"
 	[ "$(tr '\n' ';' <"$tmp/states")" = "READY=1;RELOADING=1 MONOTONIC_USEC=N;READY=1;STOPPING=1;" ]
+}
+
+# Of a command that it starts it is none.
+command_has_no_manager() {
+	NOTIFY_SOCKET=$tmp/nobody "$recorder" -q -o "$tmp/env.txtrace" -- env 2>/dev/null >"$tmp/env.out"
+	grep -q '^PATH=' "$tmp/env.out" && ! grep NOTIFY_SOCKET "$tmp/env.out"
 }
 
 unit_is_sound() {
@@ -236,6 +242,7 @@ check "options are read again, and what can takes effect" options_are_read_again
 check "without a file of options a hang-up ends recording" hangup_without_a_file_ends_it
 check "messages are objects" messages_are_objects
 check "the service manager is told" manager_is_told
+check "a command that it starts knows of no service manager" command_has_no_manager
 if command -v systemd-analyze >/dev/null; then
 	check "the unit is sound" unit_is_sound
 fi

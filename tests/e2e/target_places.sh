@@ -69,10 +69,10 @@ container() {
 
 container_by_exe() {
 	rm -f "$root/out/truth"
-	"$recorder" -q -o "$tmp/inside.txtrace" --exe "$root/family" 2>"$tmp/inside.err" &
+	"$recorder" --messages json -o "$tmp/inside.txtrace" --exe "$root/family" >"$tmp/inside.out" 2>"$tmp/inside.err" &
 	local tracer=$!
 	others+=("$tracer")
-	wait_for 20 grep -qE '^(7|73|271) ' "/proc/$tracer/syscall" || return
+	wait_for 20 grep -qs '"event":"start","message":"recording"' "$tmp/inside.err" || return
 	in_a_container /family --wait-traced 0 --children 10 --exec 1 --spans 3
 	wait $outer || return
 	kill -INT $tracer && wait $tracer || return

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs a command for which bpf(2) says EPERM, as in a container with a strict profile."""
 import ctypes, os, platform, struct, sys

@@ -18,6 +18,7 @@
 #include "record/foreign_spans.h"
 #include "record/log_place.h"
 #include "record/recorder_internal.h"
+#include "record/service_manager.h"
 #include "record/target_start.h"
 
 static bool is_ignored(int signal)
@@ -177,6 +178,7 @@ static int open_service(struct recorder *recorder, struct error *error)
 		.record = recorder->options,
 		.messages = recorder->messages,
 		.log_path = recorder->log_path,
+		.manager_fd = recorder->manager_fd,
 		.look = recorder_look,
 		.context = recorder,
 	};
@@ -289,6 +291,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	recorder->options = options;
 	recorder->messages = messages;
 	recorder->signal_fd = -1;
+	recorder->manager_fd = service_manager_open(); /* before a command is forked, which shall not hear of it */
 	recorder->exit_status = 2;
 	for (size_t i = 0; !err && i < sizeof(steps) / sizeof(steps[0]); i++)
 		err = steps[i](recorder, error);
@@ -337,6 +340,8 @@ void recorder_close(struct recorder *recorder)
 	if (recorder->stream)
 		fclose(recorder->stream);
 	service_close(recorder->service);
+	if (recorder->manager_fd >= 0)
+		close(recorder->manager_fd);
 	cost_meter_free(recorder->costs);
 	loss_counters_close(&recorder->losses);
 	ring_set_close(recorder->rings);

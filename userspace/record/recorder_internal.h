@@ -44,6 +44,7 @@ struct recorder {
 	struct code_stacks *stacks; /* NULL: none are recorded, and no futex is named */
 	struct pipeline *pipeline;
 	struct service *service;
+	int manager_fd; /* -1: there is no service manager */
 	const struct messages *messages;
 	struct status_line status;
 	int signal_fd;

@@ -18,7 +18,6 @@ struct service {
 	struct service_options options;
 	struct span_metrics *spans;
 	struct metrics_server *server;
-	int manager_fd;
 	uint64_t next_file_ns;
 	uint64_t next_loss_ns;
 	uint64_t told_lost_cnt;
@@ -46,7 +45,6 @@ int service_open(struct service **result, const struct service_options *options,
 		return -ENOMEM;
 	}
 	service->options = *options;
-	service->manager_fd = service_manager_open();
 	if (record->metrics || record->metrics_file) {
 		service->spans = span_metrics_new();
 		if (!service->spans) {
@@ -71,7 +69,7 @@ struct span_metrics *service_spans(struct service *service)
 
 void service_ready(struct service *service)
 {
-	service_manager_tell(service->manager_fd, "READY=1");
+	service_manager_tell(service->options.manager_fd, "READY=1");
 }
 
 int service_fd(const struct service *service)
@@ -164,12 +162,12 @@ void service_reloading(struct service *service, uint64_t now_ns)
 	char state[64];
 
 	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long)(now_ns / 1000));
-	service_manager_tell(service->manager_fd, state);
+	service_manager_tell(service->options.manager_fd, state);
 }
 
 void service_finish(struct service *service)
 {
-	service_manager_tell(service->manager_fd, "STOPPING=1");
+	service_manager_tell(service->options.manager_fd, "STOPPING=1");
 	write_file(service);
 }
 
@@ -179,7 +177,5 @@ void service_close(struct service *service)
 		return;
 	metrics_server_close(service->server);
 	span_metrics_free(service->spans);
-	if (service->manager_fd >= 0)
-		close(service->manager_fd);
 	free(service);
 }
