@@ -3,12 +3,12 @@
 #
 # tests/bench/trust_runs.sh [PAIRS [KEEP]]
 #
-# Whether the verdict of `txtrace diff` can be trusted: records PAIRS pairs (default 160) of runs of the bank, which does the same in each, and a quarter as many of each
+# Whether the verdict of `txtrace diff` can be trusted: records PAIRS pairs (default 100) of runs of the bank, which does the same in each, and a quarter as many of each
 # change, under load that comes and goes; compares them in many ways (tests/cli/trust.c). KEEP: also write the figures of the runs there, as text: what
 # tests/cli/runs/bank.txt.xz is. Takes about 12 minutes.
 set -eu
 cd "$(dirname "$0")/../.."
-pairs=${1:-160} keep=${2:-/dev/null}
+pairs=${1:-100} keep=${2:-/dev/null}
 scratch=$(mktemp -d)
 build/programs/gusts --processes 3 --mean 3 --seed 7 --directory "$scratch" &
 gusts=$!
@@ -28,7 +28,8 @@ changed=$(((pairs + 3) / 4))
 record same "$pairs"
 record cpu $changed --checksum-us 1050
 record fsync $changed --fsyncs 2
-record lock $changed --hold-us 300
+record lock-100 $changed --hold-us 100
+record lock-300 $changed --hold-us 300
 kill $gusts
 cp "$scratch/runs" "$keep"
 echo

@@ -6,14 +6,13 @@
  *	trust judge [EACH [N]] < TEXT                          compares runs of each set with each other, many times
  *
  * Of the set `same`, all are runs of one program: whatever is said to have changed is a false alarm. Of the others NEW has a known change (`changes`
- * below); it is found
- * if the verdict is "worse: the code", and named rightly if the figure that changed is told, and no figure of the code's that had nothing to do with it.
+ * below); it is found if the verdict is "worse: the code", and named rightly if the figure that changed is told (of a lock: both where it is held for
+ * longer, and where that is waited for, with who holds it), and no figure of the code's that had nothing to do with it.
  *
  * What judge compares is what was recorded, in the order in which it was. "in turn": each series of 2 n successive runs, n pairs, beginning at each
- * run. "drawn": n of the neighbouring
- * pairs at random. "apart": n runs and the n that follow. EACH limits how many comparisons there are of each kind (default 300); N is how many runs
- * a side has (otherwise 8, 10
- * and 16, one after the other). A line of JSON for each kind.
+ * run. "drawn": n of the neighbouring pairs at random; of the same program, either of a pair is the base. "apart": n runs and the n that follow. EACH
+ * limits how many comparisons there are of each kind (default 300); N is how many runs a side has (otherwise 8, 10 and 16, one after the other). A
+ * line of JSON for each kind.
  */
 #include <errno.h>
 #include <math.h>
@@ -307,7 +306,8 @@ struct change {
 	const char *set;
 	const char *labels[4]; /* the change may show in the code's figures of these; the first is where it was made */
 	bool (*is_it)(const struct run_set *set, const struct compared_figure *figure);
-	bool (*is_felt)(const struct run_set *set, const struct compared_figure *figure); /* elsewhere */
+	bool (*is_felt)(const struct run_set *set, const struct compared_figure *figure); /* where else it shows */
+	bool is_of_lock;  /* both must be told */
 	const char *rule; /* a gate that looks for it */
 };
 
@@ -350,17 +350,25 @@ static bool is_longer_section(const struct run_set *set, const struct compared_f
 	       (figure->metric.value == SPAN_VALUE_ON_CPU || figure->metric.value == COMPARE_VALUE_SELF_ON_CPU);
 }
 
-static bool is_longer_lock(const struct run_set *set, const struct compared_figure *figure)
+/* Who waits for the lock is told whose work it waits for. */
+static bool is_longer_hold(const struct run_set *set, const struct compared_figure *figure)
 {
-	return is_label(set, figure->label, "lock accounts") && figure->metric.kind == METRIC_VALUE &&
-	       figure->metric.value == SPAN_VALUE_REASON + TXTRACE_BLOCK_LOCK;
+	struct txtrace_string name;
+
+	if (!is_label(set, figure->label, "lock accounts") || figure->metric.kind != METRIC_HELD)
+		return false;
+	run_set_key(set, figure->metric.key, &name); /* a byte each for the reason and the kind of party before it */
+	return name.length == 10 && name.bytes[1] == PARTY_SPAN && memcmp(name.bytes + 2, "transfer", 8) == 0;
 }
 
 static const struct change changes[] = {
-	{ "cpu", { "checksum", "audit" }, is_more_cpu, is_more_cpu_felt, "checksum.on_cpu.p50 < +2%" },
-	{ "fsync", { "journal", "deposit" }, is_more_fsyncs, is_more_fsyncs_felt, "journal.blocks.fsync < +0.1" },
+	{ "cpu", { "checksum", "audit" }, is_more_cpu, is_more_cpu_felt, false, "checksum.on_cpu.p50 < +2%" },
+	{ "fsync", { "journal", "deposit" }, is_more_fsyncs, is_more_fsyncs_felt, false, "journal.blocks.fsync < +0.1" },
 	/* The clearing house is asked within the section. */
-	{ "lock", { "transfer", "lock accounts", "clear", "clearing house" }, is_longer_section, is_longer_lock, "transfer.self_on_cpu < +20%" },
+	{ "lock-100", { "transfer", "lock accounts", "clear", "clearing house" }, is_longer_section, is_longer_hold, true,
+	  "\"lock accounts\".held_by.transfer < +20%" },
+	{ "lock-300", { "transfer", "lock accounts", "clear", "clearing house" }, is_longer_section, is_longer_hold, true,
+	  "\"lock accounts\".held_by.transfer < +20%" },
 };
 #define CHANGE_CNT (sizeof(changes) / sizeof(changes[0]))
 
@@ -453,7 +461,7 @@ static void judge_one(struct tally *tally, const struct kept_set *from, const st
 	tally->worse_cnt += comparison.code == VERDICT_WORSE;
 	tally->cant_tell_cnt += comparison.code == VERDICT_CANT_TELL;
 	tally->changed_cnt += comparison.verdict_cnt[VERDICT_WORSE] + comparison.verdict_cnt[VERDICT_BETTER] > 0;
-	tally->named_cnt += comparison.code == VERDICT_WORSE && is_named && !is_astray;
+	tally->named_cnt += comparison.code == VERDICT_WORSE && is_named && (is_felt || !change->is_of_lock) && !is_astray;
 	tally->felt_cnt += is_felt;
 	tally->astray_cnt += is_astray;
 	tally->gate_cnt += is_regressed(&set, change, &options);
@@ -501,6 +509,7 @@ static void judge_drawn(const struct kept_set *set, const struct change *change,
 	enum compare_side sides[2 * PAIRS_MAX];
 	struct seeded_random random;
 	struct tally tally = { 0 };
+	unsigned is_exchanged;
 
 	seeded_random_init(&random, 1);
 	for (size_t k = 0; k < each && pair_cnt >= pairs; k++) {
@@ -510,9 +519,10 @@ static void judge_drawn(const struct kept_set *set, const struct change *change,
 			if (seeded_random_below(&random, (uint32_t)(pair_cnt - pair)) >= wanted)
 				continue;
 			wanted--;
+			is_exchanged = !change && seeded_random_next(&random) >> 63;
 			for (size_t i = 0; i < 2; i++, at++) {
 				runs[at] = 2 * pair + i;
-				sides[at] = set->runs[2 * pair + i].side;
+				sides[at] = (enum compare_side)(set->runs[2 * pair + i].side ^ is_exchanged);
 			}
 		}
 		judge_one(&tally, set, change, runs, sides, 2 * pairs);
@@ -533,10 +543,9 @@ static void judge_set(struct kept_set *set, size_t each, size_t only)
 			change = &changes[i];
 	}
 	for (size_t i = 0; i < (only ? 1 : sizeof(sizes) / sizeof(sizes[0])); i++) {
-		if (change)
-			judge_drawn(set, change, only ? only : sizes[i], each);
-		else
+		if (!change)
 			judge_in_order(set, "in turn", only ? only : sizes[i], each);
+		judge_drawn(set, change, only ? only : sizes[i], each);
 	}
 	if (!change && !only)
 		judge_in_order(set, "apart", 10, each);

@@ -84,7 +84,7 @@ static bool can_be_tested(const struct comparison *comparison, const struct comp
 
 	if (effect->cnt[0] < 2 || effect->cnt[1] < 2 || fmax(effect->centre[0], effect->centre[1]) < figure->matters)
 		return false;
-	return !(comparison->set->is_windowed && figure->metric.kind == METRIC_WAITS_ON);
+	return !(comparison->set->is_windowed && metric_is_of_run(&figure->metric));
 }
 
 /* ---- all of them together ---- */

@@ -37,6 +37,7 @@ enum extra_kind {
 	EXTRA_SYSCALL = 's', /* + the system call's name: the same */
 	EXTRA_WAITED = 'w',  /* + name: ns waited for spans of that label, or threads of that name; in the span itself */
 	EXTRA_WAITS_ON = 'e', /* + a byte each for the reason and enum party_kind, + name: the same, for one reason and kind */
+	EXTRA_HELD = 'h',     /* the same, for locks: ns that whoever held it was on a CPU meanwhile */
 };
 
 struct label_extra {

@@ -86,7 +86,7 @@ const char verdict_schema[] =
 	"                   \"units_needed\", \"explanation\"],\n"
 	"      \"additionalProperties\": false,\n"
 	"      \"properties\": {\n"
-	"        \"label\": " MAYBE_STRING ",\n        \"kind\": { \"enum\": [\"time\", \"calls\", \"blocks\", \"waits_on\", \"count\", \"lower_bounds\"] },\n"
+	"        \"label\": " MAYBE_STRING ",\n        \"kind\": { \"enum\": [\"time\", \"calls\", \"blocks\", \"waits_on\", \"held_by\", \"count\", \"lower_bounds\"] },\n"
 	"        \"figure\": " STRING ",\n        \"of\": " STRING ",\n        \"reason\": " STRING ",\n"
 	"        \"waker\": { \"type\": \"object\", \"required\": [\"kind\", \"name\"],\n"
 	"                     \"properties\": { \"kind\": " STRING ", \"name\": " MAYBE_STRING " } },\n"
