@@ -159,6 +159,24 @@ static void test_slower_code(void **state)
 	run_set_release(&set);
 }
 
+/* Twice as much of what is next to nothing of its wall time, which the machine makes long: of on-CPU time that does not count. */
+static void test_little_code_that_waits_long(void **state)
+{
+	static const struct world_label labels[] = { { { "a", "a" }, 10, 0, 20000, 2, 1, 1, { NULL } } };
+	struct comparison comparison;
+	struct seeded_random random;
+	struct run_set set;
+
+	(void)state;
+	seeded_random_init(&random, 3);
+	make(&set, labels, 1, (size_t[2]){ 8, 8 }, 0.01, &random);
+	compare(&comparison, &set);
+	assert_int_equal(verdict_of(&comparison, "a", SPAN_VALUE_ON_CPU), VERDICT_WORSE);
+	assert_int_equal(verdict_of(&comparison, "a", COMPARE_VALUE_SELF_ON_CPU), VERDICT_WORSE);
+	comparison_release(&comparison);
+	run_set_release(&set);
+}
+
 static void test_busy_machine(void **state)
 {
 	static const struct world_label labels[] = { { { "a", "a" }, 100, 50, 20, 1, 1, 5, { NULL } } };
@@ -386,6 +404,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_identical),
 		cmocka_unit_test(test_slower_code),
+		cmocka_unit_test(test_little_code_that_waits_long),
 		cmocka_unit_test(test_busy_machine),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_labels_that_come_and_go),

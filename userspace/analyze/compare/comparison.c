@@ -35,6 +35,12 @@ void comparison_part_few_pairs(struct run_set *set, double alpha)
 
 /* ---- each figure by itself ---- */
 
+static bool is_on_cpu(const struct metric *metric)
+{
+	return metric->kind == METRIC_HELD ||
+	       (metric->kind == METRIC_VALUE && (metric->value == SPAN_VALUE_ON_CPU || metric->value == COMPARE_VALUE_SELF_ON_CPU));
+}
+
 static double what_matters(const struct comparison *comparison, const struct compared_figure *figure)
 {
 	const struct comparison_options *options = &comparison->options;
@@ -43,8 +49,7 @@ static double what_matters(const struct comparison *comparison, const struct com
 	if (!metric_is_time(&figure->metric))
 		return fmax(least, 0.01);
 	least = fmax(least, options->min_ns);
-	if (figure->owner == OWNER_CODE && figure->metric.kind == METRIC_VALUE && figure->metric.value != SPAN_VALUE_DETACHED &&
-	    figure->metric.value < SPAN_VALUE_REASON)
+	if (is_on_cpu(&figure->metric))
 		return least;
 	part = options->min_part * label_mean(comparison->set->by_label[figure->label], SIDE_BASE, SPAN_VALUE_WALL);
 	return fmax(least, part);

@@ -28,7 +28,7 @@ extern const char *const verdict_names[]; /* "same", "better", "worse", "can't t
 
 struct comparison_options {
 	double min_relative; /* what matters: at least this share of the figure itself, */
-	double min_part;     /* of what is not the code's, this share of the label's mean wall time, */
+	double min_part;     /* of what is not on-CPU time, this share of the label's mean wall time, */
 	double min_ns;       /* and this much */
 	double alpha;        /* the chance of a false alarm, of all figures together */
 	double confidence;   /* of the intervals */

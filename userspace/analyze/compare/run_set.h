@@ -100,7 +100,7 @@ struct run_set {
 	bool has_percentiles[COMPARE_VALUE_COUNT]; /* of these values */
 
 	uint64_t unlabelled_cnt;  /* spans of labels beyond LABELS_MAX */
-	uint64_t uncounted_cnt;   /* children and waits that found no room to be counted */
+	uint64_t uncounted_cnt;   /* children, waits and holders of locks that found no room */
 	bool is_coarse;           /* percentiles lost precision: memory */
 };
 
