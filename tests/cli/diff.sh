@@ -16,6 +16,13 @@ runs() { # runs NAME COUNT: their names
 	seq -f "$1-%g.txtrace" "$2"
 }
 
+# Logs as they were written once (make_run.py --spans 60; new: commit=1.2 lock=1.3 extra=1 parse_label=lex): six runs a side.
+rules='commit.on_cpu < +5%; tx.calls.fsync <= 0; commit.held_by.flush < +5%; *.runnable < +1ms; "flush".wall < 1ms; anomalies == 0; lower_bounds < 1%'
+cp tests/cli/runs/shop/*.txtrace "$tmp/"
+for i in 1 2 3 4 5 6; do
+	mv "$tmp/base-$i.txtrace" "$tmp/kept-base-$i.txtrace" && mv "$tmp/new-$i.txtrace" "$tmp/kept-new-$i.txtrace"
+done
+
 make_runs base 0 6
 make_runs same 10 6
 make_runs slow 20 6 commit=1.2 lock=1.3
@@ -102,6 +109,12 @@ too_few() {
 	told '.comparison.code == "can'\''t tell" and ([.comparison.figures[] | select(.verdict == "worse")] == []) and .comparison.figures[0].units_needed >= 5' base slow 3 3
 }
 
+check "kept logs: worse, by what, held by whom, a label renamed, one that is new" compare diff_kept 1 kept-base kept-new 6
+check "kept logs: rules" compare diff_kept_rules 1 kept-base kept-new 6 -g "$rules"
+check "kept logs: Markdown" compare diff_kept_markdown 1 kept-base kept-new 6 -g "$rules" -f markdown
+check "kept logs: JUnit XML" compare diff_kept_junit 1 kept-base kept-new 6 -g "$rules" -f junit
+check "kept logs: annotations" compare diff_kept_github 1 kept-base kept-new 6 -g "$rules" -f github
+check "one kept log" expects check_kept 1 check kept-new-1.txtrace 'tx.wall < 20ms; tx.calls.fsync <= 1; commit.blocks.lock == 1; commit.waits_on.flush < 1ms; commit.held_by.flush < 0.1ms; anomalies == 0'
 check "no change: nothing is worse" told '.comparison.code != "worse" and .comparison.machine != "worse"' base same 6 3
 check "the same logs: no difference at all" identical
 check "a fifth more on-CPU and a longer lock: which label, which part, whose lock" compare diff_slow 1 base slow 6

@@ -146,7 +146,7 @@ static void test_slower_code(void **state)
 	assert_int_not_equal(comparison.machine, VERDICT_WORSE);
 	/* What matters most is first: the label that changed; and the interval holds the truth. */
 	assert_true(is_label(&set, comparison.figures[0].label, "a"));
-	explanation_find(&explanation, &set, &comparison.figures[0]);
+	explanation_find(&explanation, &comparison, &comparison.figures[0]);
 	assert_int_equal(explanation.parts[0].value, SPAN_VALUE_ON_CPU);
 	assert_true(explanation.is_own);
 	for (size_t i = 0; i < comparison.figure_cnt; i++) {

@@ -99,7 +99,7 @@ static void figure_json(struct json *json, const struct verdict_view *view, cons
 	else
 		json_null(json);
 	if (figure->verdict == VERDICT_WORSE || figure->verdict == VERDICT_BETTER)
-		words_append_explanation(&text, view->set, figure);
+		words_append_explanation(&text, view->comparison, figure);
 	json_member_text(json, "explanation", text.length > 2 ? text_string(&text) + 2 : NULL);
 	json_object_end(json);
 	text_release(&text);

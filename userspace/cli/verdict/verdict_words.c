@@ -259,11 +259,11 @@ static void append_place(struct text *text, const struct run_set *set, const str
 	}
 }
 
-void words_append_explanation(struct text *text, const struct run_set *set, const struct compared_figure *figure)
+void words_append_explanation(struct text *text, const struct comparison *comparison, const struct compared_figure *figure)
 {
 	struct explanation explanation;
 
-	explanation_find(&explanation, set, figure);
+	explanation_find(&explanation, comparison, figure);
 	if (explanation.part_cnt == 0)
 		return;
 	if (figure->metric.value == SPAN_VALUE_WALL || figure->metric.value == SPAN_VALUE_WORK) {
@@ -276,7 +276,7 @@ void words_append_explanation(struct text *text, const struct run_set *set, cons
 			return;
 		text_append(text, ": ");
 	}
-	append_place(text, set, &explanation);
+	append_place(text, comparison->set, &explanation);
 	for (size_t i = 1; i < explanation.part_cnt && explanation.parts[0].share < ALL; i++) {
 		text_append_format(text, ", %.0f %% ", explanation.parts[i].share * 100);
 		append_value(text, explanation.parts[i].value);
