@@ -6,8 +6,9 @@
  *	trust judge [EACH [N]] < TEXT                          compares runs of each set with each other, many times
  *
  * Of the set `same`, all are runs of one program: whatever is said to have changed is a false alarm. Of the others NEW has a known change (`changes`
- * below); it is found if the verdict is "worse: the code", and named rightly if the figure that changed is told (of a lock: both where it is held for
- * longer, and where that is waited for, with who holds it), and no figure of the code's that had nothing to do with it.
+ * below); it is found if the verdict is "worse: the code", and named rightly if the figure that changed is told as worse (of a lock: both where it is
+ * held for longer, and where that is waited for, with who holds it). It is named alone if no figure of the code's is told besides, worse or better, that
+ * had nothing to do with it.
  *
  * What judge compares is what was recorded, in the order in which it was. "in turn": each series of 2 n successive runs, n pairs, beginning at each
  * run. "drawn": n of the neighbouring pairs at random; of the same program, either of a pair is the base. "apart": n runs and the n that follow. EACH
@@ -306,8 +307,7 @@ struct change {
 	const char *set;
 	const char *labels[4]; /* the change may show in the code's figures of these; the first is where it was made */
 	bool (*is_it)(const struct run_set *set, const struct compared_figure *figure);
-	bool (*is_felt)(const struct run_set *set, const struct compared_figure *figure); /* where else it shows */
-	bool is_of_lock;  /* both must be told */
+	bool (*is_waited_for)(const struct run_set *set, const struct compared_figure *figure); /* of a lock: told, too */
 	const char *rule; /* a gate that looks for it */
 };
 
@@ -334,40 +334,35 @@ static bool is_more_fsyncs(const struct run_set *set, const struct compared_figu
 	return name.length == 5 && memcmp(name.bytes, "fsync", 5) == 0;
 }
 
-static bool is_more_cpu_felt(const struct run_set *set, const struct compared_figure *figure)
-{
-	return is_label(set, figure->label, "audit") && figure->metric.kind == METRIC_VALUE && figure->metric.value == SPAN_VALUE_ON_CPU;
-}
-
-static bool is_more_fsyncs_felt(const struct run_set *set, const struct compared_figure *figure)
-{
-	return is_label(set, figure->label, "deposit") && figure->metric.kind == METRIC_BLOCKS;
-}
-
 static bool is_longer_section(const struct run_set *set, const struct compared_figure *figure)
 {
 	return is_label(set, figure->label, "transfer") && figure->metric.kind == METRIC_VALUE &&
 	       (figure->metric.value == SPAN_VALUE_ON_CPU || figure->metric.value == COMPARE_VALUE_SELF_ON_CPU);
 }
 
-/* Who waits for the lock is told whose work it waits for. */
-static bool is_longer_hold(const struct run_set *set, const struct compared_figure *figure)
+static bool is_held_by_transfer(const struct run_set *set, const struct compared_figure *figure)
 {
 	struct txtrace_string name;
 
-	if (!is_label(set, figure->label, "lock accounts") || figure->metric.kind != METRIC_HELD)
+	if (figure->metric.kind != METRIC_HELD)
 		return false;
 	run_set_key(set, figure->metric.key, &name); /* a byte each for the reason and the kind of party before it */
 	return name.length == 10 && name.bytes[1] == PARTY_SPAN && memcmp(name.bytes + 2, "transfer", 8) == 0;
 }
 
+/* Who waits for the lock is told whose work it waits for. */
+static bool is_longer_hold(const struct run_set *set, const struct compared_figure *figure)
+{
+	return is_label(set, figure->label, "lock accounts") && is_held_by_transfer(set, figure);
+}
+
 static const struct change changes[] = {
-	{ "cpu", { "checksum", "audit" }, is_more_cpu, is_more_cpu_felt, false, "checksum.on_cpu.p50 < +2%" },
-	{ "fsync", { "journal", "deposit" }, is_more_fsyncs, is_more_fsyncs_felt, false, "journal.blocks.fsync < +0.1" },
+	{ "cpu", { "checksum", "audit" }, is_more_cpu, NULL, "checksum.on_cpu.p50 < +2%" },
+	{ "fsync", { "journal", "deposit" }, is_more_fsyncs, NULL, "journal.blocks.fsync < +0.1" },
 	/* The clearing house is asked within the section. */
-	{ "lock-100", { "transfer", "lock accounts", "clear", "clearing house" }, is_longer_section, is_longer_hold, true,
+	{ "lock-100", { "transfer", "lock accounts", "clear", "clearing house" }, is_longer_section, is_longer_hold,
 	  "\"lock accounts\".held_by.transfer < +20%" },
-	{ "lock-300", { "transfer", "lock accounts", "clear", "clearing house" }, is_longer_section, is_longer_hold, true,
+	{ "lock-300", { "transfer", "lock accounts", "clear", "clearing house" }, is_longer_section, is_longer_hold,
 	  "\"lock accounts\".held_by.transfer < +20%" },
 };
 #define CHANGE_CNT (sizeof(changes) / sizeof(changes[0]))
@@ -380,7 +375,7 @@ struct tally {
 	size_t cnt, figure_sum;
 	size_t worse_cnt;   /* exit status 1 */
 	size_t changed_cnt; /* a figure is said to be better or worse, whoever's */
-	size_t named_cnt, felt_cnt, astray_cnt;
+	size_t named_cnt, alone_cnt;
 	size_t gate_cnt; /* a gate found it regressed */
 	size_t cant_tell_cnt;
 	size_t naive_cnt;      /* the p50 of any kind of transaction went up by more than 5 % */
@@ -435,7 +430,7 @@ static bool may_show(const struct change *change, const struct run_set *set, con
 		if (is_label(set, figure->label, change->labels[i]))
 			return true;
 	}
-	return false;
+	return change->is_waited_for && is_held_by_transfer(set, figure); /* also of audits, which take the accounts' locks */
 }
 
 static void judge_one(struct tally *tally, const struct kept_set *from, const struct change *change, const size_t *runs,
@@ -444,7 +439,7 @@ static void judge_one(struct tally *tally, const struct kept_set *from, const st
 	struct comparison_options options = COMPARISON_DEFAULTS;
 	struct comparison comparison;
 	struct run_set set;
-	bool is_named = false, is_felt = false, is_astray = false;
+	bool is_named = false, is_waited_for = false, is_astray = false;
 
 	fill(&set, from, runs, sides, cnt);
 	must(!comparison_init(&comparison, &set, &options), "no memory");
@@ -452,7 +447,7 @@ static void judge_one(struct tally *tally, const struct kept_set *from, const st
 		const struct compared_figure *figure = &comparison.figures[i];
 
 		is_named |= figure->verdict == VERDICT_WORSE && change->is_it(&set, figure);
-		is_felt |= figure->verdict == VERDICT_WORSE && change->is_felt(&set, figure);
+		is_waited_for |= figure->verdict == VERDICT_WORSE && change->is_waited_for && change->is_waited_for(&set, figure);
 		if (figure->owner == OWNER_CODE && (figure->verdict == VERDICT_WORSE || figure->verdict == VERDICT_BETTER))
 			is_astray |= !may_show(change, &set, figure);
 	}
@@ -461,9 +456,9 @@ static void judge_one(struct tally *tally, const struct kept_set *from, const st
 	tally->worse_cnt += comparison.code == VERDICT_WORSE;
 	tally->cant_tell_cnt += comparison.code == VERDICT_CANT_TELL;
 	tally->changed_cnt += comparison.verdict_cnt[VERDICT_WORSE] + comparison.verdict_cnt[VERDICT_BETTER] > 0;
-	tally->named_cnt += comparison.code == VERDICT_WORSE && is_named && (is_felt || !change->is_of_lock) && !is_astray;
-	tally->felt_cnt += is_felt;
-	tally->astray_cnt += is_astray;
+	is_named &= comparison.code == VERDICT_WORSE && (is_waited_for || !change->is_waited_for);
+	tally->named_cnt += is_named;
+	tally->alone_cnt += is_named && !is_astray;
 	tally->gate_cnt += is_regressed(&set, change, &options);
 	count_naive(tally, &set);
 	comparison_release(&comparison);
@@ -475,7 +470,7 @@ static void print_tally(const struct tally *tally, const struct kept_set *set, c
 	printf("{\"set\":\"%s\",\"how\":\"%s\",\"runs_a_side\":%zu,\"runs\":%zu,\"comparisons\":%zu,", set->name, how, pairs, set->run_cnt, tally->cnt);
 	printf("\"figures\":%zu,\"worse\":%zu,", tally->figure_sum / (tally->cnt ? tally->cnt : 1), tally->worse_cnt);
 	printf("\"cant_tell\":%zu,\"any_change\":%zu,", tally->cant_tell_cnt, tally->changed_cnt);
-	printf("\"named\":%zu,\"felt\":%zu,\"astray\":%zu,\"gate\":%zu,", tally->named_cnt, tally->felt_cnt, tally->astray_cnt, tally->gate_cnt);
+	printf("\"named\":%zu,\"alone\":%zu,\"gate\":%zu,", tally->named_cnt, tally->alone_cnt, tally->gate_cnt);
 	printf("\"naive\":%zu,\"naive_moved\":%zu,\"naive_of_one_kind\":%.1f}\n", tally->naive_cnt, tally->naive_moved_cnt,
 	       (double)tally->naive_one_cnt / KIND_CNT);
 	fflush(stdout);
