@@ -63,7 +63,7 @@ ALL_LDFLAGS  := $(SANITIZE_FLAGS) $(if $(findstring undefined,$(SANITIZE)),$(if 
 pkg = $(shell $(PKG_CONFIG) $(1) $(2))
 LOG_LIBS     = $(call pkg,--libs,libzstd liblz4) -pthread
 EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c)
-RECORD_LIBS  = $(call pkg,--libs,libbpf libdw libelf libmicrohttpd) -lz -pthread
+RECORD_LIBS  = $(call pkg,--libs,libbpf libdw libelf libmicrohttpd libseccomp) -lz -pthread
 
 # ---- sources: a folder is a module; a file in it, or in a folder in it, is part of it ----
 

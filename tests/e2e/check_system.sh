@@ -75,7 +75,7 @@ else
 fi
 check "where a filter keeps bpf(2) away" both 2 '."BPF programs".verdict == "missing" and (."BPF programs".advice | contains("seccomp"))' ./without_bpf
 if unshare --mount --pid --fork true 2>/dev/null; then
-	check "in a PID namespace" verdict 2 '.namespaces.verdict == "missing" and (.namespaces.advice | contains("--pid=host"))' unshare --pid --fork --mount-proc
+	check "in a PID namespace" both 2 '.namespaces.verdict == "missing" and (.namespaces.advice | contains("--pid=host"))' unshare --pid --fork --mount-proc
 	check "without BTF" both 2 '.BTF.verdict == "missing"' unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' sh
 fi
 if unshare --user --map-root-user true 2>/dev/null; then

@@ -61,6 +61,16 @@ has_object() {
 	jq -e "[.objects[] | select($2)] | length > 0" "$tmp/$1.blocked" >/dev/null || fail "none is $2:" "$(jq -c '.objects[] | del(.waiters, .wakers)' "$tmp/$1.blocked")"
 }
 
+# As many waits as the thread counted itself; the probe that ends the span looks into the address space, too, and may have waited once more.
+faults_wait_for_the_address_space() {
+	local waited waits
+	"$recorder" -q -o "$tmp/faults.txtrace" -- "$programs/faults" >"$tmp/faults.out" || return
+	waited=$(jq .waited "$tmp/faults.out")
+	waits=$("$reader" blocked --json --limit 1000 "$tmp/faults.txtrace" | jq '[.objects[] | select(.fault == "mmap_lock").waiters[] | select(.name == "faults").count] | add // 0')
+	[ "$waited" -gt 0 ] || fail "no fault waited" || return
+	[ "$waits" -ge "$waited" ] && [ "$waits" -le $((waited + 1)) ] || fail "$waits waits for the address space, the program counted $waited"
+}
+
 polled() { # polled NAME LABEL MORE
 	local fd
 	fd=$(sed -n "s/^$2 //p" "$tmp/$1.out")
@@ -82,6 +92,7 @@ fi
 check "blocked time by code adds up to that of the spans" sums_are_those_of_the_spans dwarf
 check "every block has a stack" stacks_are_complete dwarf
 check "a page fault waits for a page of a file" has_object dwarf '.kind == "memory" and .fault == "file"'
+check "a page fault waits for the address space" faults_wait_for_the_address_space
 check "poll of one descriptor" polled dwarf "poll one" 0
 check "poll of several" polled dwarf "poll many" 3
 check "select of several" polled dwarf "select many" 1

@@ -39,7 +39,7 @@ spans_of() {
 counts() {
 	local cnt
 	cnt=$(grep '"type":"span"' "$1.jsonl" | grep -c "\"label\":\"$2\"")
-	[ "$cnt" = "$3" ] || fail "$cnt spans are called $2, not $3"
+	[ "$cnt" = "$3" ] || fail "$cnt spans are called $2, not $3; there are $(grep -c '"type":"span"' "$1.jsonl")"
 }
 
 # ---- pids ----

@@ -478,22 +478,27 @@ static inline struct truth_options truth_options_parse(const char *what, int arg
 }
 
 /*
- * So that a test needs no sleep: goes on as soon as somebody traces. The short pause behind it is for tracers that set a program's
- * probes one after the other, which takes long on an emulated machine (TXTRACE_EMULATED=1).
+ * So that a test needs no sleep: goes on as soon as somebody traces, and has set all probes. A tracer sets them one after the other, which takes long
+ * on a busy machine and longer on an emulated one (TXTRACE_EMULATED=1); each one that is set counts the semaphore up, so it is awaited that it stays as it is.
  */
 static inline void wait_until_traced(double limit_s)
 {
-	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(limit_s * 1e9);
+	uint64_t settle_ns = getenv("TXTRACE_EMULATED") ? 2000000000 : 100000000;
+	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC), change_ns = start_ns;
+	unsigned int set_cnt = 0;
 
-	while (limit_s > 0 && !TXTRACE_ENABLED()) {
-		if (clock_ns(CLOCK_MONOTONIC) > end_ns) {
+	while (limit_s > 0 && (!set_cnt || clock_ns(CLOCK_MONOTONIC) - change_ns < settle_ns)) {
+		unsigned int now_set_cnt = __atomic_load_n(&txtrace_semaphore, __ATOMIC_RELAXED);
+
+		if (now_set_cnt != set_cnt)
+			change_ns = clock_ns(CLOCK_MONOTONIC);
+		set_cnt = now_set_cnt;
+		if (!set_cnt && clock_ns(CLOCK_MONOTONIC) - start_ns > (uint64_t)(limit_s * 1e9)) {
 			fprintf(stderr, "nobody traced this program within %g s: run it under txtrace-bpf, or with --wait-traced 0\n", limit_s);
 			exit(3);
 		}
 		usleep(5000);
 	}
-	if (limit_s > 0)
-		usleep(getenv("TXTRACE_EMULATED") ? 2000000 : 100000);
 }
 
 /* What comes before the traced part. */

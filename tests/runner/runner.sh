@@ -90,6 +90,33 @@ expect "the whole folder" 1 "18 passed, 9 failed, 4 skipped"
 18 9 4" ]
 check "totals are appended" $?
 
+# What fails in e2e is run once more, and told either way.
+mkdir "$TEST_TMPDIR/e2e"
+cat >"$TEST_TMPDIR/e2e/unlucky.sh" <<'END'
+#!/bin/sh
+# Fails as often as $UNLUCKY says, counted in a file.
+echo run >>"$FAKE_NOTES/unlucky.runs"
+[ "$(wc -l <"$FAKE_NOTES/unlucky.runs")" -gt "$UNLUCKY" ] && echo "ok 1 - in time" || echo "not ok 1 - in time"
+echo 1..1
+END
+chmod +x "$TEST_TMPDIR/e2e/unlucky.sh"
+# unlucky TIMES
+unlucky() {
+	rm -f "$TEST_TMPDIR/unlucky.runs"
+	out=$(UNLUCKY=$1 tests/run "$TEST_TMPDIR/e2e" 2>&1)
+	status=$?
+}
+unlucky 0
+expect "a kernel test that passes" 0 "1 passed, 0 failed, 0 skipped" '^ok  '
+[ "$(wc -l <"$TEST_TMPDIR/unlucky.runs")" = 1 ] && ! grep -q "run twice" <<<"$out"
+check "it runs once" $?
+unlucky 1
+expect "a kernel test that fails once" 0 "1 passed, 0 failed, 0 skipped" '^TWICE .*unlucky.sh .*1 failed' '| not ok 1 - in time' '^ok .*unlucky.sh' '^run twice'
+unlucky 2
+expect "a kernel test that fails" 1 "0 passed, 1 failed, 0 skipped" '^TWICE ' '^FAIL .*unlucky.sh' '^run twice'
+[ "$(wc -l <"$TEST_TMPDIR/unlucky.runs")" = 2 ]
+check "there is no third try" $?
+
 out=$(tests/run "$TEST_TMPDIR/no-such-test" 2>&1)
 [ $? = 2 ] && grep -q "neither a folder nor an executable test" <<<"$out"
 check "a test that is not there is an error" $?

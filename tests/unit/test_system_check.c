@@ -98,7 +98,7 @@ static void each_obstacle_has_its_row(void **state)
 	facts[2].features.lockdown = LOCKDOWN_CONFIDENTIALITY;
 	facts[3].features.has_uprobe_multi = facts[3].features.has_cap_sys_admin = false;
 	facts[4].is_in_user_namespace = true;
-	facts[5].is_in_pid_namespace = true;
+	facts[5].features.is_in_pid_namespace = true;
 	facts[6].features.can_load = false;
 	facts[6].features.load_errno = EPERM;
 	facts[6].has_seccomp = true;

@@ -5,7 +5,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,10 +26,14 @@
 #define PATIENCE_MS 2000
 
 #define RECENT_BATCHES 64 /* so many of the probe's count */
+#define PENDING_MAX 4
+#define TIMING_MS 50 /* so long the recorder waits for the child to turn timing on or off */
 
-enum request { /* a byte */
+enum request { /* a byte; the answer is a number */
 	REQUEST_WAKE = 0,
-	REQUEST_BATCH = 1,
+	REQUEST_BATCH = 1, /* ns */
+	REQUEST_TIME = 2,  /* 1, or 0: it may not */
+	REQUEST_REST = 3,
 };
 
 /* What the child says first. */
@@ -42,7 +46,9 @@ struct report {
 struct cost_trial {
 	int fd; /* our end; -1: ended */
 	pid_t child;
-	bool is_asked;
+	uint8_t pending[PENDING_MAX]; /* enum request: what has not been answered yet, oldest first */
+	size_t pending_cnt;
+	bool is_timed;
 	struct report report;
 	uint64_t batches[RECENT_BATCHES]; /* of the probe, with the program */
 	size_t batch_cnt;
@@ -185,14 +191,31 @@ static void try_tracepoint(const struct cost_trial_options *options, struct cost
 	entry->run_cnt = BATCH_RUNS * BATCHES;
 }
 
+/* The kernel times as long as the descriptor is open; the child's end closes it, too. */
+static bool turn_timing(int *stats_fd, bool is_on)
+{
+	if (is_on && *stats_fd < 0)
+		*stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	if (!is_on && *stats_fd >= 0) {
+		close(*stats_fd);
+		*stats_fd = -1;
+	}
+	return *stats_fd >= 0;
+}
+
 static void answer(int fd, const struct trigger *probe)
 {
 	unsigned char request;
+	int stats_fd = -1;
 
 	while (read(fd, &request, 1) == 1) {
-		uint64_t ns = request == REQUEST_BATCH ? batch_ns(probe) : 0;
+		uint64_t number = 0;
 
-		if (write(fd, &ns, sizeof(ns)) != sizeof(ns))
+		if (request == REQUEST_BATCH)
+			number = batch_ns(probe);
+		else if (request == REQUEST_TIME || request == REQUEST_REST)
+			number = turn_timing(&stats_fd, request == REQUEST_TIME);
+		if (write(fd, &number, sizeof(number)) != sizeof(number))
 			return;
 	}
 }
@@ -229,24 +252,33 @@ static void work_in_child(const struct cost_trial_options *options, int fd)
 		try_probe(options, &probe, &report);
 	if (options->tracepoint)
 		try_tracepoint(options, &report.result.tracepoint);
+	if (options->settle)
+		options->settle(options->context);
 	if (write(fd, &report, sizeof(report)) == sizeof(report))
 		answer(fd, &probe);
 }
 
 /* ---- in the recorder ---- */
 
+static int set_patience(struct cost_trial *trial, int patience_ms)
+{
+	const struct timeval patience = { patience_ms / 1000, patience_ms % 1000 * 1000 };
+
+	return setsockopt(trial->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) ? -errno : 0;
+}
+
 static int receive(struct cost_trial *trial)
 {
-	struct pollfd ready = { .fd = trial->fd, .events = POLLIN };
-	int cnt;
+	ssize_t got = -1;
+	int err = set_patience(trial, PATIENCE_MS);
 
-	do
-		cnt = poll(&ready, 1, PATIENCE_MS);
-	while (cnt < 0 && errno == EINTR);
-	if (cnt <= 0)
-		return cnt ? -errno : -ETIMEDOUT;
-	if (recv(trial->fd, &trial->report, sizeof(trial->report), MSG_WAITALL) != sizeof(trial->report))
-		return -EPIPE;
+	while (!err && got < 0) {
+		got = recv(trial->fd, &trial->report, sizeof(trial->report), MSG_WAITALL);
+		if (got < 0 && errno != EINTR)
+			err = -errno;
+	}
+	if (err || (size_t)got != sizeof(trial->report))
+		return err ? err : -EPIPE;
 	if (trial->report.result.probe.run_cnt) {
 		memcpy(trial->batches, trial->report.batches, sizeof(trial->report.batches));
 		trial->batch_cnt = BATCHES;
@@ -281,16 +313,6 @@ int cost_trial_start(struct cost_trial **result, const struct cost_trial_options
 	return err;
 }
 
-void cost_trial_wake(struct cost_trial *trial, unsigned int cnt)
-{
-	const unsigned char request = REQUEST_WAKE;
-	uint64_t nothing;
-
-	for (unsigned int i = 0; i < cnt; i++)
-		if (send(trial->fd, &request, 1, MSG_NOSIGNAL) != 1 || recv(trial->fd, &nothing, sizeof(nothing), MSG_WAITALL) != sizeof(nothing))
-			return;
-}
-
 /* The oldest goes. */
 static void add_batch(struct cost_trial *trial, uint64_t ns)
 {
@@ -300,28 +322,87 @@ static void add_batch(struct cost_trial *trial, uint64_t ns)
 	trial->report.result.probe.run_cnt += BATCH_RUNS;
 }
 
-static void take_batch(struct cost_trial *trial)
+static void take_answer(struct cost_trial *trial, uint64_t number)
 {
-	uint64_t ns;
+	uint8_t request = trial->pending[0];
 
-	if (!trial->is_asked || recv(trial->fd, &ns, sizeof(ns), MSG_DONTWAIT) != sizeof(ns))
-		return;
-	trial->is_asked = false;
-	add_batch(trial, ns);
+	memmove(trial->pending, trial->pending + 1, --trial->pending_cnt);
+	if (request == REQUEST_BATCH)
+		add_batch(trial, number);
+	else if (request == REQUEST_TIME || request == REQUEST_REST)
+		trial->is_timed = number;
+}
+
+static void take_answers(struct cost_trial *trial)
+{
+	uint64_t number;
+
+	while (trial->pending_cnt && recv(trial->fd, &number, sizeof(number), MSG_DONTWAIT) == sizeof(number))
+		take_answer(trial, number);
+}
+
+static bool ask(struct cost_trial *trial, enum request request)
+{
+	const unsigned char byte = request;
+
+	take_answers(trial);
+	if (trial->pending_cnt == PENDING_MAX || send(trial->fd, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1)
+		return false;
+	trial->pending[trial->pending_cnt++] = byte;
+	return true;
+}
+
+/* For all answers, for so long each. */
+static int wait_for_answers(struct cost_trial *trial, int patience_ms)
+{
+	uint64_t number;
+	int err = set_patience(trial, patience_ms);
+
+	while (!err && trial->pending_cnt) {
+		ssize_t got = recv(trial->fd, &number, sizeof(number), MSG_WAITALL);
+
+		if (got == sizeof(number))
+			take_answer(trial, number);
+		else if (got >= 0 || errno != EINTR)
+			err = got < 0 && errno == EAGAIN ? -ETIMEDOUT : -EPIPE;
+	}
+	return err;
+}
+
+void cost_trial_wake(struct cost_trial *trial, unsigned int cnt)
+{
+	for (unsigned int i = 0; i < cnt; i++)
+		if (!ask(trial, REQUEST_WAKE) || wait_for_answers(trial, PATIENCE_MS))
+			return;
+}
+
+int cost_trial_time(struct cost_trial *trial, bool is_timed)
+{
+	int err;
+
+	if (!ask(trial, is_timed ? REQUEST_TIME : REQUEST_REST))
+		return -EAGAIN;
+	err = wait_for_answers(trial, TIMING_MS);
+	if (err)
+		return err;
+	return trial->is_timed == is_timed ? 0 : -EPERM;
+}
+
+static bool is_pending(const struct cost_trial *trial, enum request request)
+{
+	return memchr(trial->pending, request, trial->pending_cnt) != NULL;
 }
 
 void cost_trial_ask(struct cost_trial *trial)
 {
-	const unsigned char request = REQUEST_BATCH;
-
-	take_batch(trial);
-	if (trial->batch_cnt && !trial->is_asked)
-		trial->is_asked = send(trial->fd, &request, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+	take_answers(trial);
+	if (trial->batch_cnt && !is_pending(trial, REQUEST_BATCH))
+		ask(trial, REQUEST_BATCH);
 }
 
 void cost_trial_result(struct cost_trial *trial, struct cost_trial_result *result)
 {
-	take_batch(trial);
+	take_answers(trial);
 	*result = trial->report.result;
 	if (trial->batch_cnt)
 		result->probe.entry_ps = entry_ps(trial->report.without_ns, median(trial->batches, trial->batch_cnt));
@@ -331,11 +412,9 @@ void cost_trial_end(struct cost_trial *trial)
 {
 	if (!trial || trial->fd < 0)
 		return;
-	take_batch(trial);
-	close(trial->fd);
+	take_answers(trial);
+	close(trial->fd); /* at which the child ends */
 	trial->fd = -1;
-	if (trial->child > 0)
-		kill(trial->child, SIGKILL);
 }
 
 void cost_trial_free(struct cost_trial *trial)

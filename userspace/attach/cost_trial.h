@@ -5,16 +5,19 @@
  *
  *	cost_trial_start(&trial, &options)     some 10 ms
  *	cost_trial_wake(trial, cnt)            the child and we wake each other: for whoever wants switches and wakeups now
+ *	cost_trial_time(trial, true)           the child has the kernel time all BPF programs, until it is told otherwise or ends
  *	cost_trial_ask(trial)                  one more batch of the probe's, 0.2 ms of the child's time; …
  *	cost_trial_result(trial, &result)      … counts in what is asked later. Machines become slower and faster
  *	cost_trial_free(trial)
  *
  * Figures are in ns / 1000, 0: not known. Each is the median of batches, so that what else the machine does meanwhile hardly shows. It is that of a
- * warm cache: in a program that has other things to do it is more rather than less. The child ends with us, however we end.
+ * warm cache: in a program that has other things to do it is more rather than less. The child ends with us, however we end. It, and not the recorder, times
+ * programs, since that takes CAP_SYS_ADMIN: it listens to nobody but us, and to single bytes.
  */
 #ifndef COST_TRIAL_H
 #define COST_TRIAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "attach/kernel_features.h"
@@ -26,6 +29,8 @@ struct cost_trial_options {
 	const struct kernel_features *features;
 	struct bpf_program *probe;      /* empty; for uprobes. NULL: not asked for */
 	struct bpf_program *tracepoint; /* empty; tp_btf/task_rename. NULL: not asked for */
+	void (*settle)(void *context);  /* in the child, once it has attached its probe: to give up what it needs no more. May be NULL */
+	void *context;
 };
 
 struct cost_trial_entry {
@@ -44,6 +49,9 @@ int cost_trial_start(struct cost_trial **trial, const struct cost_trial_options 
 
 /* Back and forth so many times. */
 void cost_trial_wake(struct cost_trial *trial, unsigned int cnt);
+
+/* 0 once it is so; -EPERM: it may not; another negative errno: the child did not answer in time, and what it does is what it is told next. */
+int cost_trial_time(struct cost_trial *trial, bool is_timed);
 
 /* Neither waits; at most one batch is under way, and a new one is asked for only when that has come. */
 void cost_trial_ask(struct cost_trial *trial);

@@ -104,6 +104,16 @@ static int read_by_child(char **names, demangle_fn demangle, const char *const *
 	return err;
 }
 
+static void *open_library(void)
+{
+	return dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+}
+
+void cxx_names_prepare(void)
+{
+	open_library();
+}
+
 int cxx_names_read(char **names, const char *const *mangled, size_t cnt)
 {
 	void *library;
@@ -116,7 +126,7 @@ int cxx_names_read(char **names, const char *const *mangled, size_t cnt)
 		mangled_cnt += is_mangled(mangled[i]);
 	if (!mangled_cnt)
 		return 0;
-	library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+	library = open_library();
 	if (!library)
 		return -ENOENT;
 	*(void **)&demangle = dlsym(library, "__cxa_demangle");

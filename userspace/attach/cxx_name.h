@@ -12,6 +12,9 @@
 #define CXX_NAME_MAX 2048
 #define CXX_NAME_SECONDS_MAX 10
 
+/* Has the library at hand: to be called before the process may map no more code. Stays. */
+void cxx_names_prepare(void);
+
 /*
  * names[i] becomes the name that mangled[i] stands for, to be freed; NULL if that is no mangled one, or cannot be read here. 0, or a negative errno: then
  * all are NULL.

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The functions of an object that a plan asks for, and how their returns are seen. */
+#include "attach/foreign_functions.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "attach/cxx_name.h"
-#include "attach/foreign_internal.h"
+#include "attach/foreign_sites.h"
 #include "attach/function_exits.h"
 #include "attach/proc_maps.h"
 #include "base/glob.h"

@@ -2,12 +2,12 @@
 #include "attach/foreign_plan.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/foreign_internal.h"
+#include "attach/foreign_functions.h"
+#include "attach/foreign_sites.h"
 
 static const struct {
 	const char *name;
@@ -33,36 +33,9 @@ bool foreign_program_is_return(enum foreign_program program)
 	return programs[program].is_return;
 }
 
-void foreign_warn(struct foreign_plan *plan, const char *format, ...)
-{
-	char text[sizeof(plan->warnings[0].text)];
-	struct error sentence;
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	error_set(&sentence, "%s", text);
-	for (size_t i = 0; i < plan->warning_cnt; i++)
-		if (strcmp(plan->warnings[i].text, sentence.text) == 0)
-			return;
-	if (plan->warning_cnt < FOREIGN_WARNING_MAX)
-		plan->warnings[plan->warning_cnt++] = sentence;
-}
-
 const char *foreign_plan_next_warning(struct foreign_plan *plan)
 {
 	return plan->told_cnt < plan->warning_cnt ? plan->warnings[plan->told_cnt++].text : NULL;
-}
-
-uint64_t foreign_label_address(struct foreign_plan *plan, const char *label)
-{
-	for (size_t i = 0; i < plan->label_cnt; i++)
-		if (strcmp(plan->labels[i], label) == 0)
-			return FOREIGN_LABEL_BASE + i;
-	if (plan->label_cnt == FOREIGN_LABEL_MAX || !(plan->labels[plan->label_cnt] = strdup(label)))
-		return 0;
-	return FOREIGN_LABEL_BASE + plan->label_cnt++;
 }
 
 bool foreign_plan_label(const struct foreign_plan *plan, uint64_t address, struct event_text *label)
@@ -191,19 +164,6 @@ void foreign_plan_connect(struct foreign_plan *plan, int sites_fd, const struct 
 }
 
 /* ---- objects ---- */
-
-int foreign_add_spot(struct foreign_search *search, const struct probe_spot *spot)
-{
-	if ((search->spot_cnt & (search->spot_cnt - 1)) == 0) {
-		struct probe_spot *grown = reallocarray(search->spots, search->spot_cnt ? 2 * search->spot_cnt : 1, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		search->spots = grown;
-	}
-	search->spots[search->spot_cnt++] = *spot;
-	return 0;
-}
 
 static int add_note(struct foreign_search *search, size_t span_idx, bool is_end, size_t point_idx, const struct elf_note *note)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where keys, tags and parents are found at a probe: from the user's terms to what the BPF programs read. */
+#include "attach/foreign_sites.h"
+
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
 
-#include "attach/foreign_internal.h"
 #include "attach/usdt_argument.h"
 
 /* Where one site's values are looked for. */

@@ -7,6 +7,7 @@
 #include <linux/version.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 #include "attach/capabilities.h"
 #include "attach/fast_nop_trial.h"
 #include "attach/uprobe_multi.h"
+
+#define INIT_PID_NAMESPACE 0xeffffffcu /* the inode's number that the kernel gives to its first one */
 
 /* The first bytes of a small file, terminated; false if it cannot be read. */
 static bool read_text(const char *path, char *text, size_t size)
@@ -51,6 +54,14 @@ static void probe_privileges(struct kernel_features *features)
 	features->has_cap_bpf = capability_is_effective(CAP_BPF);
 	if (read_text("/proc/sys/kernel/unprivileged_bpf_disabled", text, sizeof(text)))
 		features->is_unprivileged_bpf_disabled = text[0] != '0';
+}
+
+/* Where the machine's own namespace cannot be told, none is assumed. */
+static void probe_namespace(struct kernel_features *features)
+{
+	struct stat status;
+
+	features->is_in_pid_namespace = !stat("/proc/self/ns/pid", &status) && status.st_ino != INIT_PID_NAMESPACE;
 }
 
 /* "none [integrity] confidentiality": the one in brackets holds. */
@@ -195,6 +206,7 @@ void kernel_features_probe(struct kernel_features *features)
 	memset(features, 0, sizeof(*features));
 	probe_release(features);
 	probe_privileges(features);
+	probe_namespace(features);
 	probe_lockdown(features);
 	probe_btf(features);
 	probe_load(features);
@@ -228,6 +240,18 @@ static void explain_uprobe_privilege(const struct kernel_features *features, str
 	error_set(sentence,
 		  "kernel %s has no uprobe_multi (6.6 and later have), without which CAP_BPF and CAP_PERFMON are not enough: run it with sudo, "
 		  "or add the capability CAP_SYS_ADMIN", features->release);
+}
+
+static bool is_in_namespace(const struct kernel_features *features)
+{
+	return features->is_in_pid_namespace;
+}
+
+static void explain_namespace(const struct kernel_features *features, struct error *sentence)
+{
+	(void)features;
+	error_set(sentence, "in this PID namespace processes have other pids than the kernel says, so none would be recognised: run it outside of the "
+			    "container, or share the machine's namespace (--pid=host)");
 }
 
 static bool lacks_btf(const struct kernel_features *features)
@@ -275,6 +299,7 @@ static const struct {
 	void (*explain)(const struct kernel_features *features, struct error *sentence);
 } requirements[] = {
 	{ lacks_privilege, explain_privilege },
+	{ is_in_namespace, explain_namespace },
 	{ lacks_btf, explain_btf },
 	{ is_locked_down, explain_lockdown },
 	{ lacks_load, explain_load },

@@ -44,6 +44,7 @@ struct kernel_features {
 	bool has_cap_bpf;
 	bool has_cap_perfmon;
 	bool is_unprivileged_bpf_disabled;
+	bool is_in_pid_namespace; /* other than the machine's own */
 };
 
 /* Asks all of it; never fails: what cannot be asked is not there. */

@@ -231,6 +231,7 @@ static void close_all(struct probe_link *links, size_t cnt)
 	sigset_t all, before;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGSYS); /* of the thread that causes it */
 	pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are for the thread that called us */
 	while (thread_cnt + 1 < cnt && thread_cnt < CLOSE_THREAD_MAX &&
 	       pthread_create(&threads[thread_cnt], NULL, close_links, &closing) == 0)

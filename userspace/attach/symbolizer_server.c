@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attach/capabilities.h"
 #include "attach/symbolizer.h"
 #include "base/id_map.h"
 
@@ -295,6 +296,8 @@ static void confine(int socket_fd)
 		if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
 			_exit(1);
 	}
+	if (capabilities_keep(0))
+		_exit(1);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "txtrace-symbols");

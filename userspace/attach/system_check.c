@@ -157,7 +157,7 @@ static void check_namespaces(const struct system_facts *facts, struct check_row 
 	if (facts->is_in_user_namespace) {
 		FOUND(row, CHECK_MISSING, "a user namespace, in which capabilities do not count for BPF");
 		ADVISE(row, "run it outside of the container, or in one without a user namespace (--privileged, --userns=host)");
-	} else if (facts->is_in_pid_namespace) {
+	} else if (facts->features.is_in_pid_namespace) {
 		FOUND(row, CHECK_MISSING, "a PID namespace: processes have other pids here than the kernel says");
 		ADVISE(row, "run it outside of the container, or share the machine's namespace (--pid=host)");
 	} else {

@@ -24,7 +24,6 @@ struct system_facts {
 	bool has_cap_sys_ptrace;
 	bool has_cap_sys_resource;
 	bool has_tracefs;         /* mounted */
-	bool is_in_pid_namespace; /* not the machine's own; these two */
 	bool is_in_user_namespace;
 	bool has_seccomp;         /* a filter is in force */
 	uint64_t memlock_bytes;   /* RLIMIT_MEMLOCK; UINT64_MAX: none */

@@ -12,8 +12,7 @@
 #include "attach/system_check.h"
 
 #define TRACEFS_MAGIC_NUMBER 0x74726163
-#define INIT_PID_NAMESPACE 0xeffffffcu  /* inode numbers that the kernel gives to its first ones */
-#define INIT_USER_NAMESPACE 0xeffffffdu
+#define INIT_USER_NAMESPACE 0xeffffffdu /* the inode's number that the kernel gives to its first one */
 
 static int32_t read_number(const char *root, const char *path)
 {
@@ -81,7 +80,6 @@ void system_facts_gather(struct system_facts *facts, const char *root)
 	facts->has_cap_sys_ptrace = capability_is_effective(CAP_SYS_PTRACE);
 	facts->has_cap_sys_resource = capability_is_effective(CAP_SYS_RESOURCE);
 	facts->has_tracefs = is_tracefs(root, "/sys/kernel/tracing") || is_tracefs(root, "/sys/kernel/debug/tracing");
-	facts->is_in_pid_namespace = is_in_namespace("/proc/self/ns/pid", INIT_PID_NAMESPACE);
 	facts->is_in_user_namespace = is_in_namespace("/proc/self/ns/user", INIT_USER_NAMESPACE);
 	facts->has_seccomp = is_filtered();
 	facts->memlock_bytes = !getrlimit(RLIMIT_MEMLOCK, &memlock) && memlock.rlim_cur != RLIM_INFINITY ? memlock.rlim_cur : UINT64_MAX;

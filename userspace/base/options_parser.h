@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the command line (options.c) and files of options (options_file.c) share. */
+/* From the words of an option to its value in the caller's struct: for the command line (options.h) and for files of options (options_file.h). */
 #ifndef OPTIONS_PARSER_H
 #define OPTIONS_PARSER_H
 
@@ -21,10 +21,10 @@ int options_complain_unknown(struct options_parser *parser, const char *name, si
 
 const struct option_spec *options_find(const struct options *options, const char *name, size_t length);
 
-/* Puts a value into the field. NULL for an option without an argument. */
-int options_take(struct options_parser *parser, const struct option_spec *spec, const char *value);
+/* Is it the last of a table, which says nothing? */
+bool options_is_end(const struct option_spec *spec);
 
-/* All that stands in the file. */
-int options_take_file(struct options_parser *parser, const struct option_spec *spec, const char *path);
+/* Puts a value into the field; NULL for an option without an argument. 0 or -EINVAL and a sentence. Not for OPTION_FILE. */
+int options_take(struct options_parser *parser, const struct option_spec *spec, const char *value);
 
 #endif

@@ -14,6 +14,14 @@ enum {
 	STATUS_STOPPED_EARLY = 3,
 };
 
+static struct confinement_tally refused;
+
+static void on_refused_call(int signal, siginfo_t *info, void *context)
+{
+	(void)signal;
+	confinement_refuse(&refused, info, context);
+}
+
 static int list(const char *subject)
 {
 	struct error error = { "" };
@@ -26,12 +34,13 @@ static int list(const char *subject)
 
 static int record(const struct record_options *options, const struct messages *messages)
 {
+	const struct confinement_handler confinement = { on_refused_call, &refused };
 	struct recorder *recorder;
 	struct recorder_result result;
 	struct error error = { "" };
 	int status = STATUS_NOT_STARTED, err;
 
-	if (recorder_open(&recorder, options, messages, &status, &error)) {
+	if (recorder_open(&recorder, options, messages, &confinement, &status, &error)) {
 		messages_say(messages, MESSAGE_ERROR, "start", "%s", error.text);
 		return status;
 	}

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "record/cost_meter.h"
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "attach/cost_trial.h"
 #include "record/kernel_side.h"
@@ -76,7 +75,7 @@ struct cost_meter {
 	bool is_fast;
 	struct cost_trial *trial; /* NULL: what it takes to get to a program is not known */
 	struct metered metered[KIND_CNT];
-	int stats_fd; /* -1: nothing is timed */
+	bool is_timing;
 	bool may_time;
 	uint64_t window_ns; /* when it began */
 	uint64_t next_ns;
@@ -129,12 +128,15 @@ static void read_tally(const struct cost_meter *meter, size_t kind, struct tally
 
 static bool open_window(struct cost_meter *meter, uint64_t now_ns)
 {
-	if (meter->may_time)
-		meter->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
-	if (meter->stats_fd < 0) {
-		meter->may_time = false;
+	int err = meter->may_time ? cost_trial_time(meter->trial, true) : -EPERM;
+
+	if (err) { /* one that is late may be in time the next time */
+		meter->may_time &= err == -ETIMEDOUT || err == -EAGAIN;
+		if (meter->may_time)
+			cost_trial_time(meter->trial, false);
 		return false;
 	}
+	meter->is_timing = true;
 	meter->window_ns = now_ns;
 	for (size_t kind = 0; kind < KIND_CNT; kind++)
 		read_tally(meter, kind, &meter->metered[kind].opened);
@@ -143,7 +145,7 @@ static bool open_window(struct cost_meter *meter, uint64_t now_ns)
 
 static void close_window(struct cost_meter *meter, uint64_t now_ns)
 {
-	if (meter->stats_fd < 0)
+	if (!meter->is_timing)
 		return;
 	for (size_t kind = 0; kind < KIND_CNT; kind++) {
 		struct metered *metered = &meter->metered[kind];
@@ -154,8 +156,8 @@ static void close_window(struct cost_meter *meter, uint64_t now_ns)
 		metered->timed.run_cnt += now.run_cnt - metered->opened.run_cnt;
 		metered->timed.run_ns += now.run_ns - metered->opened.run_ns;
 	}
-	close(meter->stats_fd);
-	meter->stats_fd = -1;
+	cost_trial_time(meter->trial, false);
+	meter->is_timing = false;
 	meter->timing_ns += now_ns - meter->window_ns;
 }
 
@@ -172,7 +174,7 @@ uint64_t cost_meter_tick(struct cost_meter *meter, uint64_t now_ns)
 {
 	if (now_ns < meter->next_ns)
 		return meter->next_ns;
-	if (meter->stats_fd < 0) {
+	if (!meter->is_timing) {
 		meter->next_ns = now_ns + (open_window(meter, now_ns) ? WINDOW_NS : PERIOD_NS);
 	} else if (now_ns - meter->window_ns < WINDOW_MAX_NS && !has_enough(meter)) {
 		meter->next_ns = meter->window_ns + WINDOW_MAX_NS;
@@ -200,6 +202,8 @@ struct cost_meter *cost_meter_new(const struct cost_meter_options *options)
 		.features = options->features,
 		.probe = kernel_side_program(options->kernel, "on_empty_probe"),
 		.tracepoint = kernel_side_program(options->kernel, "on_empty_tracepoint"),
+		.settle = options->settle,
+		.context = options->context,
 	};
 	struct cost_meter *meter = calloc(1, sizeof(*meter));
 
@@ -208,8 +212,6 @@ struct cost_meter *cost_meter_new(const struct cost_meter_options *options)
 	meter->counters = kernel_side_counters(options->kernel);
 	meter->cpu_cnt = options->cpu_cnt < WIRE_CPU_MAX ? options->cpu_cnt : WIRE_CPU_MAX;
 	meter->is_fast = options->features->fast_nop != FAST_NOP_NONE;
-	meter->stats_fd = -1;
-	meter->may_time = true;
 	for (size_t kind = 0; kind < KIND_CNT; kind++) {
 		for (size_t i = 0; i < 2; i++) {
 			const char *name = kinds[kind].programs[i];
@@ -219,6 +221,7 @@ struct cost_meter *cost_meter_new(const struct cost_meter_options *options)
 		}
 	}
 	cost_trial_start(&meter->trial, &trial);
+	meter->may_time = meter->trial != NULL;
 	return meter;
 }
 
@@ -250,8 +253,6 @@ void cost_meter_free(struct cost_meter *meter)
 {
 	if (!meter)
 		return;
-	if (meter->stats_fd >= 0)
-		close(meter->stats_fd);
 	cost_trial_free(meter->trial);
 	free(meter);
 }

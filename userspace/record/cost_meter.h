@@ -4,8 +4,8 @@
  *
  * How often programs ran is known exactly: they count what they send. How long they run is timed by the kernel when asked to, which costs every run of
  * every BPF program of the machine some 50 ns more; so it is asked once a second, for 10 ms, or until the next tick if little happens. Timing cannot see
- * what it takes to get to a program: that is tried beforehand (attach/cost_trial.h). Turning it on and off takes 0.3 ms of the recorder's time. Without
- * CAP_SYS_ADMIN, or when that has been dropped, nothing is timed any more, and what is known stays.
+ * what it takes to get to a program: that is tried beforehand (attach/cost_trial.h). Turning it on and off takes 0.3 ms, of the trial's
+ * process, which alone keeps CAP_SYS_ADMIN for that. Without the capability nothing is timed.
  *
  *	cost_meter_new(), behind the loading of programs
  *	cost_meter_look_idle()         the scheduler's programs are attached, and know no thread yet
@@ -30,6 +30,8 @@ struct cost_meter_options {
 	const struct kernel_features *features;
 	const struct kernel_side *kernel;
 	uint32_t cpu_cnt; /* that may send */
+	void (*settle)(void *context); /* for the trial (attach/cost_trial.h) */
+	void *context;
 };
 
 struct cost_meter *cost_meter_new(const struct cost_meter_options *options); /* NULL: no memory. Takes some 10 ms */

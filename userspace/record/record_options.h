@@ -61,6 +61,7 @@ struct record_options {
 	const char *metrics_file;  /* NULL: none */
 	unsigned int messages;     /* enum message_format */
 	bool is_quiet;
+	bool is_unconfined;
 	const char *list;     /* NULL: record; else a pid or a file: tell what can be traced there */
 	uint64_t repeat;      /* runs of the command, each into a log of its own; 0: one, as ever */
 	const char *base_text;

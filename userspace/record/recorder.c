@@ -16,7 +16,6 @@
 #include "attach/invoking_user.h"
 #include "record/capture_start.h"
 #include "record/foreign_spans.h"
-#include "record/log_place.h"
 #include "record/recorder_internal.h"
 #include "record/service_manager.h"
 #include "record/target_start.h"
@@ -115,6 +114,8 @@ static int open_log(struct recorder *recorder, struct error *error)
 	struct log_writer_options log = {
 		.codec = options->compress,
 		.queue_bytes = options->queue_size_bytes,
+		.enter_thread = recorder_restrain_log,
+		.context = recorder,
 		.is_sync = options->is_sync,
 		.keeps_older = true,
 		.limits = options->limits,
@@ -124,14 +125,13 @@ static int open_log(struct recorder *recorder, struct error *error)
 	bool is_one = target_set_named_cnt(recorder->targets) == 1 && !target_rules_want_every_process(&options->targets);
 	struct text command = { 0 };
 	char text[128];
-	int err = log_place_path(options->output, recorder->log_path, sizeof(recorder->log_path));
+	int err;
 
 	snprintf(text, sizeof(text), "%s, %zu rings", options->command ? "launched" : "attached", recorder->ring_cnt);
 	target_start_describe(recorder, &command);
 	capture_start_fill(&info, is_one ? (uint32_t)target_pid(target_set_named(recorder->targets, 0)) : 0, text_string(&command), text);
 	text_release(&command);
-	if (!err)
-		err = log_writer_open(&recorder->log, recorder->log_path, &info, &log);
+	err = log_writer_open(&recorder->log, recorder->log_path, &info, &log);
 	if (err)
 		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output, strerror(-err));
 	recorder->result.log_path = recorder->log_path;
@@ -251,6 +251,8 @@ static int open_costs(struct recorder *recorder, struct error *error)
 		.features = &recorder->features,
 		.kernel = recorder->kernel,
 		.cpu_cnt = (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
+		.settle = recorder_restrain_trial,
+		.context = recorder,
 	};
 
 	recorder->costs = cost_meter_new(&options);
@@ -272,13 +274,13 @@ static int start_kernel_side(struct recorder *recorder, struct error *error)
 	return 0;
 }
 
-int recorder_open(struct recorder **result, const struct record_options *options, const struct messages *messages, int *exit_status,
-		  struct error *error)
+int recorder_open(struct recorder **result, const struct record_options *options, const struct messages *messages,
+		  const struct confinement_handler *confinement, int *exit_status, struct error *error)
 {
 	static int (*const steps[])(struct recorder *recorder, struct error *error) = {
-		target_start_open, open_signals,      open_stacks,       check_kernel, open_foreign,      open_kernel_side,  open_costs,
-		open_log,          open_stream,       open_service,      open_pipeline, target_start_tell, open_attach,       start_kernel_side,
-		target_start_seed, target_start_attach,
+		target_start_open, open_signals,      open_stacks,       check_kernel, recorder_plan_restraint, open_foreign,
+		open_kernel_side,  open_costs,        open_log,          open_stream,  open_service,            open_pipeline,
+		target_start_tell, open_attach,       start_kernel_side, target_start_seed, target_start_attach,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;
@@ -290,6 +292,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	}
 	recorder->options = options;
 	recorder->messages = messages;
+	recorder->confinement = confinement;
 	recorder->signal_fd = -1;
 	recorder->manager_fd = service_manager_open(); /* before a command is forked, which shall not hear of it */
 	recorder->exit_status = 2;
@@ -306,6 +309,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	if (options->command)
 		target_resume(target_set_named(recorder->targets, 0));
 	recorder_look_at_code(recorder);
+	recorder_restrain(recorder);
 	*result = recorder;
 	return 0;
 }

@@ -11,15 +11,19 @@
 #include "analyze/cost/cost_sums.h"
 #include "base/error.h"
 #include "record/attach_watch.h"
+#include "record/confinement.h"
 #include "record/messages.h"
 #include "record/pipeline.h"
 #include "record/record_options.h"
 
 struct recorder;
 
-/* Up to the point where the target is about to run, traced. On failure a negative errno, a sentence, *exit_status, and nothing is left. */
-int recorder_open(struct recorder **recorder, const struct record_options *options, const struct messages *messages, int *exit_status,
-		  struct error *error);
+/*
+ * Up to the point where the target runs, traced, and the recorder has given up what it needs no more: the process can do nothing but record from then
+ * on. On failure a negative errno, a sentence, *exit_status, and nothing is left.
+ */
+int recorder_open(struct recorder **recorder, const struct record_options *options, const struct messages *messages,
+		  const struct confinement_handler *confinement, int *exit_status, struct error *error);
 
 /*
  * Records until the target ends, the time is up or a signal says so, then removes the probes and finishes the log. 0, or a negative errno and a

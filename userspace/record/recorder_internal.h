@@ -8,9 +8,11 @@
 #include "attach/attach.h"
 #include "attach/file_identity.h"
 #include "record/attach_watch.h"
+#include "record/confinement.h"
 #include "record/cost_meter.h"
 #include "record/kernel_side.h"
 #include "record/pipeline.h"
+#include "record/privileges.h"
 #include "record/record_options.h"
 #include "record/recorder.h"
 #include "record/service.h"
@@ -46,6 +48,9 @@ struct recorder {
 	struct service *service;
 	int manager_fd; /* -1: there is no service manager */
 	const struct messages *messages;
+	const struct confinement_handler *confinement;
+	struct privileges privileges;
+	uint64_t refused_cnt; /* system calls; told so far */
 	struct status_line status;
 	int signal_fd;
 	int signal_cnt;
@@ -79,6 +84,17 @@ void recorder_look_at_code(struct recorder *recorder);
 
 /* How it goes now. Its summary lacks what only the end can tell. */
 void recorder_look(void *context, struct metrics_figures *figures);
+
+/* At the start: what will be given up, and what was never there, which is said. */
+int recorder_plan_restraint(struct recorder *recorder, struct error *error);
+
+/* What is needed no more is given up, for good: in the process that calibrates, in the thread that writes the log (contexts: the recorder), in us. */
+void recorder_restrain_trial(void *context);
+void recorder_restrain_log(void *context);
+void recorder_restrain(struct recorder *recorder);
+
+/* System calls that were refused since it was asked last. */
+void recorder_tell_refused(struct recorder *recorder);
 
 /* For the pipeline: forgets the old program's strings, looks for the new one's probes soon. */
 void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns);

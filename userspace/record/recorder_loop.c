@@ -240,6 +240,7 @@ static void keep_house(struct recorder *recorder, uint64_t now_ns)
 	log_writer_set_anchor(recorder->log, monotonic_ns, realtime_ns); /* the wall clock may have been set meanwhile */
 	show_status(recorder, now_ns);
 	service_tick(recorder->service, now_ns);
+	recorder_tell_refused(recorder);
 	foreign_spans_warn(recorder->foreign, recorder->messages);
 }
 
@@ -461,6 +462,7 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	service_finish(recorder->service);
 	status_line_clear(&recorder->status);
 	foreign_spans_finish(recorder->foreign, recorder->messages);
+	recorder_tell_refused(recorder);
 	recorder->result.is_target_alive = target_set_reap(recorder->targets, named_ended, recorder) > 0;
 	if (!recorder->result.is_target_alive && recorder->options->command)
 		target_wait(target_set_named(recorder->targets, 0), &recorder->result.exit_status);

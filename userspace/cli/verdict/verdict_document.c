@@ -28,23 +28,7 @@ int verdict_status_of(const struct comparison *comparison, const struct gate *ga
 	return comparison->code == VERDICT_WORSE ? VERDICT_STATUS_REGRESSED : VERDICT_STATUS_CANT_TELL;
 }
 
-/* ---- lines ---- */
-
-int document_add_line(struct document_section *section, struct text *text, enum line_kind kind, bool is_detail)
-{
-	struct document_line *grown = reallocarray(section->lines, section->line_cnt + 1, sizeof(*grown));
-	char *copy = text->err ? NULL : strdup(text_string(text));
-
-	if (grown)
-		section->lines = grown;
-	if (!grown || !copy) {
-		free(copy);
-		return -ENOMEM;
-	}
-	grown[section->line_cnt++] = (struct document_line){ copy, kind, is_detail };
-	text_clear(text);
-	return 0;
-}
+/* ---- sections ---- */
 
 static struct document_section *new_section(struct verdict_document *document, const char *title)
 {
@@ -88,12 +72,12 @@ static int add_cases(struct document_section *section, const struct verdict_view
 			}
 			shown++;
 			words_append_case(text, view->set, &gate->rules->rules[rule], one, confidence);
-			err = document_add_line(section, text, kind_of_result(one->result), true);
+			err = document_section_add(section, text, kind_of_result(one->result), true);
 		}
 	}
 	if (hidden > 0 && !err) {
 		text_append_format(text, "and %zu more labels", hidden);
-		err = document_add_line(section, text, LINE_NEUTRAL, true);
+		err = document_section_add(section, text, LINE_NEUTRAL, true);
 	}
 	return err;
 }
@@ -111,13 +95,13 @@ static int add_rules(struct verdict_document *document, const struct verdict_vie
 		text_append_escaped(text, rule->text, strlen(rule->text));
 		if (gate->complaints[i])
 			text_append_format(text, ": %s", gate->complaints[i]);
-		err = document_add_line(section, text, kind_of_result(gate->results[i]), false);
+		err = document_section_add(section, text, kind_of_result(gate->results[i]), false);
 		err = err ? err : add_cases(section, view, i, text);
 		if (gate->unmatched_cnt[i] > 0 && !gate->complaints[i] && !err) {
 			text_append_format(text, "%zu more label%s that match%s can't be held to it: one side has no exact spans of %s", gate->unmatched_cnt[i],
 					   gate->unmatched_cnt[i] == 1 ? "" : "s", gate->unmatched_cnt[i] == 1 ? "es" : "",
 					   gate->unmatched_cnt[i] == 1 ? "it" : "them");
-			err = document_add_line(section, text, LINE_NEUTRAL, true);
+			err = document_section_add(section, text, LINE_NEUTRAL, true);
 		}
 	}
 	drop_if_empty(document);
@@ -184,7 +168,7 @@ static int add_figure(struct document_section *section, const struct verdict_vie
 		words_append_more(text, view->set, figure->units_needed);
 	else
 		words_append_explanation(text, view->comparison, figure);
-	return document_add_line(section, text, kind, is_detail);
+	return document_section_add(section, text, kind, is_detail);
 }
 
 struct figure_section {
@@ -249,7 +233,7 @@ static int add_changes(struct verdict_document *document, const struct verdict_v
 		words_append_label(text, view->set, change->label);
 		text_append_format(text, " (%s spans in %zu of %" PRIu32 " %s)", units_format_count(count, change->span_cnt), change->unit_cnt,
 				   view->set->unit_cnt[change->side], view->set->is_windowed ? "windows" : "runs");
-		err = document_add_line(section, text, LINE_NEUTRAL, false);
+		err = document_section_add(section, text, LINE_NEUTRAL, false);
 	}
 	drop_if_empty(document);
 	return err;
@@ -357,11 +341,8 @@ int verdict_document_init(struct verdict_document *document, const struct verdic
 
 void verdict_document_release(struct verdict_document *document)
 {
-	for (size_t i = 0; i < document->section_cnt; i++) {
-		for (size_t k = 0; k < document->sections[i].line_cnt; k++)
-			free(document->sections[i].lines[k].text);
-		free(document->sections[i].lines);
-	}
+	for (size_t i = 0; i < document->section_cnt; i++)
+		document_section_release(&document->sections[i]);
 	free(document->summary);
 	*document = (struct verdict_document){ 0 };
 }

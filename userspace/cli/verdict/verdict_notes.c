@@ -83,16 +83,16 @@ static int add_about_runs(struct document_section *section, const struct verdict
 		text_append(text, "; ");
 	}
 	append_runs(text, set, SIDE_NEW, view->comparison ? "new" : "");
-	err = document_add_line(section, text, LINE_NEUTRAL, false);
+	err = document_section_add(section, text, LINE_NEUTRAL, false);
 	if (set->is_paired && !err) {
 		text_append(text, "the runs of both sides were recorded in turn: each is compared with its neighbour");
-		err = document_add_line(section, text, LINE_NEUTRAL, false);
+		err = document_section_add(section, text, LINE_NEUTRAL, false);
 	}
 	if (set->is_windowed && !err) {
 		text_append_format(text, "a weaker verdict: with so few runs, windows of them are compared (%" PRIu32 " and %" PRIu32
 				   "); it says that these recordings differ, not that the programs do. 5 runs a side tell that",
 				   set->unit_cnt[0], set->unit_cnt[1]);
-		err = document_add_line(section, text, LINE_UNSURE, false);
+		err = document_section_add(section, text, LINE_UNSURE, false);
 	}
 	if (other && !err) {
 		text_append(text, "not all runs are of one machine: '");
@@ -101,7 +101,7 @@ static int add_about_runs(struct document_section *section, const struct verdict
 		text_append_escaped(text, other->info.host, strlen(other->info.host));
 		text_append(text, ", Linux ");
 		text_append_escaped(text, other->info.kernel, strlen(other->info.kernel));
-		err = document_add_line(section, text, LINE_UNSURE, false);
+		err = document_section_add(section, text, LINE_UNSURE, false);
 	}
 	return err;
 }
@@ -121,7 +121,7 @@ static int add_left_out(struct document_section *section, const struct verdict_v
 		}
 		append_losses(text, &new, view->comparison ? "new" : "");
 	}
-	return document_add_line(section, text, has_loss ? LINE_UNSURE : LINE_NEUTRAL, false);
+	return document_section_add(section, text, has_loss ? LINE_UNSURE : LINE_NEUTRAL, false);
 }
 
 static int add_limits(struct document_section *section, const struct verdict_view *view, struct text *text)
@@ -133,20 +133,20 @@ static int add_limits(struct document_section *section, const struct verdict_vie
 	if (view->incomplete_cnt > 0) {
 		text_append_format(text, "%zu log%s damaged, cut off or not closed: what is missing is not in the figures", view->incomplete_cnt,
 				   view->incomplete_cnt == 1 ? " is" : "s are");
-		err = document_add_line(section, text, LINE_UNSURE, false);
+		err = document_section_add(section, text, LINE_UNSURE, false);
 	}
 	if (set->unlabelled_cnt > 0 && !err) {
 		text_append_format(text, "more than %d labels: %s spans of the others are left out", LABELS_MAX,
 				   units_format_count(count, set->unlabelled_cnt));
-		err = document_add_line(section, text, LINE_UNSURE, false);
+		err = document_section_add(section, text, LINE_UNSURE, false);
 	}
 	if (set->uncounted_cnt > 0 && !err) {
 		text_append_format(text, "not followed, for want of room: %s children, waits or holders of locks", units_format_count(count, set->uncounted_cnt));
-		err = document_add_line(section, text, LINE_UNSURE, false);
+		err = document_section_add(section, text, LINE_UNSURE, false);
 	}
 	if (set->is_coarse && !err) {
 		text_append(text, "memory was used up: percentiles are less precise");
-		err = document_add_line(section, text, LINE_UNSURE, false);
+		err = document_section_add(section, text, LINE_UNSURE, false);
 	}
 	return err;
 }
@@ -163,7 +163,7 @@ int verdict_notes_add(struct document_section *section, const struct verdict_vie
 				   "false alarms, of all figures together: in at most %.3g %% of comparisons of what is the same; a change "
 				   "of less than %.3g %% does not matter",
 				   comparison->options.alpha * 100, comparison->options.min_relative * 100);
-		err = document_add_line(section, text, LINE_NEUTRAL, false);
+		err = document_section_add(section, text, LINE_NEUTRAL, false);
 	}
 	return err;
 }

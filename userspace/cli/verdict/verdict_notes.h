@@ -3,12 +3,9 @@
 #ifndef VERDICT_NOTES_H
 #define VERDICT_NOTES_H
 
-#include "base/text.h"
-#include "cli/verdict/verdict_document.h"
+#include "cli/verdict/document_section.h"
+#include "cli/verdict/verdict_view.h"
 
 int verdict_notes_add(struct document_section *section, const struct verdict_view *view, struct text *text); /* 0 or -ENOMEM */
-
-/* Takes the text, which is empty then. 0 or -ENOMEM. */
-int document_add_line(struct document_section *section, struct text *text, enum line_kind kind, bool is_detail);
 
 #endif

@@ -84,7 +84,7 @@ int log_writer_open(struct log_writer **result, const char *path, const struct t
 	writer->encoder = batch_encoder_new();
 	err = writer->encoder ? log_store_open(&writer->store, path, info, &writer->options) : -ENOMEM;
 	if (!err && options->queue_bytes)
-		err = store_thread_start(&writer->thread, writer->store, options->queue_bytes);
+		err = store_thread_start(&writer->thread, writer->store, options);
 	if (err)
 		free_writer(writer);
 	else

@@ -45,6 +45,8 @@ struct log_writer_options {
 	enum log_codec codec;
 	size_t batch_bytes; /* encoded, before compression, about; 0: 384 KiB */
 	size_t queue_bytes; /* 0: no thread. A batch must fit in: some MiB at the default size of batches */
+	void (*enter_thread)(void *context); /* that thread calls it before open returns; may be NULL */
+	void *context;
 	bool is_sync;       /* waits instead of dropping, and a flush waits until what was added before is on the disk */
 
 	bool keeps_older; /* what was called `path` gets a number (file_series.h) instead of being replaced */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,9 @@ struct label_bytes {
 
 struct store_thread {
 	pthread_t thread;
+	void (*enter)(void *context);
+	void *context;
+	sem_t has_entered;
 	struct log_store *store;
 	struct batch_queue *queue;
 };
@@ -81,6 +85,9 @@ static void *run(void *context)
 	const struct parcel *parcel;
 	size_t size;
 
+	if (thread->enter)
+		thread->enter(thread->context);
+	sem_post(&thread->has_entered);
 	while ((parcel = batch_queue_take(thread->queue, &size))) {
 		open_parcel(thread->store, parcel);
 		batch_queue_release(thread->queue);
@@ -90,7 +97,7 @@ static void *run(void *context)
 
 /* ---- the other side ---- */
 
-int store_thread_start(struct store_thread **result, struct log_store *store, size_t queue_bytes)
+int store_thread_start(struct store_thread **result, struct log_store *store, const struct log_writer_options *options)
 {
 	struct store_thread *thread = calloc(1, sizeof(*thread));
 	sigset_t all, before;
@@ -99,9 +106,13 @@ int store_thread_start(struct store_thread **result, struct log_store *store, si
 	if (!thread)
 		return err;
 	thread->store = store;
-	thread->queue = batch_queue_new(queue_bytes);
+	sem_init(&thread->has_entered, 0, 0);
+	thread->enter = options->enter_thread;
+	thread->context = options->context;
+	thread->queue = batch_queue_new(options->queue_bytes);
 	if (thread->queue) {
 		sigfillset(&all);
+		sigdelset(&all, SIGSYS); /* a refused system call ends nobody who can handle it */
 		pthread_sigmask(SIG_SETMASK, &all, &before);
 		err = -pthread_create(&thread->thread, NULL, run, thread);
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -111,6 +122,8 @@ int store_thread_start(struct store_thread **result, struct log_store *store, si
 		free(thread);
 		return err;
 	}
+	while (sem_wait(&thread->has_entered) && errno == EINTR)
+		;
 	*result = thread;
 	return 0;
 }

@@ -12,7 +12,7 @@
 struct store_thread;
 
 /* The store stays the caller's. All signals are blocked in the thread. */
-int store_thread_start(struct store_thread **thread, struct log_store *store, size_t queue_bytes);
+int store_thread_start(struct store_thread **thread, struct log_store *store, const struct log_writer_options *options);
 
 /*
  * Copies the batch. 0; -EAGAIN: there is no room, nothing was taken; with waits only if the batch would not fit into the empty queue either; or the

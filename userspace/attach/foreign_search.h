@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the plan (foreign_plan.c), its sites (foreign_sites.c) and its functions (foreign_functions.c) share. */
-#ifndef FOREIGN_INTERNAL_H
-#define FOREIGN_INTERNAL_H
+/* The plan within, and one object while its probes are looked for: what is found, and what could not be, is put here. */
+#ifndef FOREIGN_SEARCH_H
+#define FOREIGN_SEARCH_H
 
 #include "attach/elf_functions.h"
 #include "attach/foreign_plan.h"
@@ -51,16 +51,5 @@ __attribute__((format(printf, 2, 3))) void foreign_warn(struct foreign_plan *pla
 uint64_t foreign_label_address(struct foreign_plan *plan, const char *label);
 
 int foreign_add_spot(struct foreign_search *search, const struct probe_spot *spot);
-
-/*
- * What the BPF programs have to know of a begin or an end at this place: the index of the site, or a negative errno (warned about). arguments: the
- * note's; NULL: of a function.
- */
-int foreign_site_make(struct foreign_search *search, size_t span_idx, bool is_end, const struct span_point *point, const char *arguments);
-
-/* Adds the functions of the object: of the spans' points, and of --func. 0 or a negative errno. */
-int foreign_add_functions(struct foreign_search *search);
-
-void foreign_search_release(struct foreign_search *search);
 
 #endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the recorder and its helpers give up, each at its moment. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/capabilities.h"
+#include "attach/cxx_name.h"
+#include "record/log_place.h"
+#include "record/recorder_internal.h"
+
+int recorder_plan_restraint(struct recorder *recorder, struct error *error)
+{
+	const struct record_options *options = recorder->options;
+	const struct privileges_needs needs = {
+		.features = &recorder->features,
+		.log_path = recorder->log_path,
+		.metrics_file = options->metrics_file,
+		.has_command = options->command != NULL,
+	};
+	struct error lacking = { "" };
+	int err = log_place_path(options->output, recorder->log_path, sizeof(recorder->log_path));
+
+	if (err) {
+		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output, strerror(-err));
+		return err;
+	}
+	privileges_plan(&recorder->privileges, &needs);
+	if (privileges_lacking(&recorder->privileges, &lacking))
+		messages_say(recorder->messages, MESSAGE_WARNING, "privileges", "%s", lacking.text);
+	return 0;
+}
+
+/* A process that cannot give up what it has is as good as before, and has nothing to say it with. */
+void recorder_restrain_trial(void *context)
+{
+	const struct recorder *recorder = context;
+
+	if (recorder->options->is_unconfined)
+		return;
+	capabilities_keep(recorder->privileges.timing);
+	confinement_begin_trial();
+}
+
+void recorder_restrain_log(void *context)
+{
+	const struct recorder *recorder = context;
+
+	if (!recorder->options->is_unconfined)
+		capabilities_keep(recorder->privileges.writing);
+}
+
+void recorder_restrain(struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+	const struct confinement_options confinement = {
+		.handler = recorder->confinement,
+		.has_uprobe_multi = recorder->features.has_uprobe_multi,
+		.may_fork = options->foreign.func_cnt || options->foreign.span_cnt,
+		.command_fd = options->command ? target_poll_fd(target_set_named(recorder->targets, 0)) : -1,
+	};
+	int err;
+
+	if (options->is_unconfined)
+		return;
+	if (confinement.may_fork)
+		cxx_names_prepare();
+	err = capabilities_keep(recorder->privileges.recording);
+	if (err)
+		messages_say(recorder->messages, MESSAGE_WARNING, "confinement", "cannot give up capabilities: %s", strerror(-err));
+	err = confinement_begin(&confinement);
+	if (err)
+		messages_say(recorder->messages, MESSAGE_WARNING, "confinement", "the recorder is not confined, seccomp does not work here: %s",
+			     strerror(-err));
+}
+
+void recorder_tell_refused(struct recorder *recorder)
+{
+	const struct confinement_tally *tally = recorder->confinement->tally;
+	uint64_t cnt = __atomic_load_n(&tally->cnt, __ATOMIC_RELAXED);
+	int nr = __atomic_load_n(&tally->last_nr, __ATOMIC_RELAXED);
+	const struct message_field field = { "refused", NULL, cnt - recorder->refused_cnt };
+	char *name;
+
+	if (cnt == recorder->refused_cnt)
+		return;
+	name = confinement_call_name(nr);
+	messages_tell(recorder->messages, MESSAGE_WARNING, "confinement", &field, 1,
+		      "%llu system calls that recording does not take were refused, the last of them %s (%d): please report it; --no-confine lets them be",
+		      (unsigned long long)field.number, name ? name : "one without a name", nr);
+	free(name);
+	recorder->refused_cnt = cnt;
+}
