@@ -261,7 +261,9 @@ static int init(struct trial *trial, const struct permutation *test)
 	trial->seen = calloc(figures, sizeof(double));
 	trial->now = calloc(figures, sizeof(double));
 	trial->as_large = calloc(figures, sizeof(uint64_t));
-	if (!trial->centred || !trial->squares || !trial->pair_cnt || !trial->is_missing || !trial->is_new || !trial->order || !trial->seen || !trial->now || !trial->as_large)
+	if (!trial->centred || !trial->squares || !trial->pair_cnt)
+		return -ENOMEM;
+	if (!trial->is_missing || !trial->is_new || !trial->order || !trial->seen || !trial->now || !trial->as_large)
 		return -ENOMEM;
 	for (size_t i = 0; i < test->figure_cnt; i++) {
 		if (test->is_paired)

@@ -82,8 +82,8 @@ static void append_figure(struct text *text, const struct verdict_view *view, co
 
 static void append_figures(struct text *text, const struct verdict_view *view)
 {
-	text_append(text, "<h2>all figures</h2>\n<p class=\"plain\">The line is no change, the ends are -50 % and +50 %, where what is beyond is cut off; a bar is the "
-			  "interval. Figures that are 0 on both sides are left out.</p>\n<div class=\"wide\"><table>\n"
+	text_append(text, "<h2>all figures</h2>\n<p class=\"plain\">The line is no change, the ends are -50 % and +50 %, where what is beyond is cut "
+			  "off; a bar is the interval. Figures that are 0 on both sides are left out.</p>\n<div class=\"wide\"><table>\n"
 			  "<tr><th>label</th><th>figure</th><th>base -&gt; new</th><th></th><th>verdict</th></tr>\n");
 	for (size_t i = 0; i < view->comparison->figure_cnt; i++) {
 		const struct compared_figure *figure = &view->comparison->figures[i];
