@@ -61,11 +61,11 @@ workflow() {
 import sys, yaml
 page = yaml.safe_load(sys.stdin)
 if "jobs" in page:
-    steps = [step["run"] for step in page["jobs"]["compare"]["steps"] if "run" in step]
-    assert steps[0] == "make", steps
-    steps = steps[1:]
+	steps = [step["run"] for step in page["jobs"]["compare"]["steps"] if "run" in step]
+	assert steps[0] == "make", steps
+	steps = steps[1:]
 else:
-    steps = page["compare"]["script"]
+	steps = page["compare"]["script"]
 print("set -e")
 print("\n".join(steps))'
 }
