@@ -305,7 +305,7 @@ fuzz fuzz-merge:
 
 bench:
 	@tests/setup/install.sh bench
-	@$(MAKE) --no-print-directory -j$(JOBS) all programs benches
+	@$(MAKE) --no-print-directory -j$(JOBS) all programs benches $(BUILD)/cli/trust
 	@tests/bench/run.sh
 
 # ---- installation ----

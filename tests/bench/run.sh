@@ -4,7 +4,9 @@
 set -eu
 cd "$(dirname "$0")/../.."
 [ "$(id -u)" = 0 ] || { echo "bench: the recorder needs root: run sudo make bench" >&2; exit 2; }
+[ "${1:-}" != trust ] || exec tests/bench/trust_runs.sh
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT INT TERM
 python3 tests/bench/measure.py --build build --scratch "$directory" --rounds "${ROUNDS:-15}" "$@"
 [ $# -gt 0 ] || build/bench/attribution_speed
+[ $# -gt 0 ] || tests/bench/trust_runs.sh

@@ -16,6 +16,13 @@ runs() { # runs NAME COUNT: their names
 	seq -f "$1-%g.txtrace" "$2"
 }
 
+# Logs as they were written once (make_run.py --spans 60; new: commit=1.2 lock=1.3 extra=1 parse_label=lex): six runs a side.
+rules='commit.on_cpu < +5%; tx.calls.fsync <= 0; commit.held_by.flush < +5%; *.runnable < +1ms; "flush".wall < 1ms; anomalies == 0; lower_bounds < 1%'
+cp tests/cli/runs/shop/*.txtrace "$tmp/"
+for i in 1 2 3 4 5 6; do
+	mv "$tmp/base-$i.txtrace" "$tmp/kept-base-$i.txtrace" && mv "$tmp/new-$i.txtrace" "$tmp/kept-new-$i.txtrace"
+done
+
 make_runs base 0 6
 make_runs same 10 6
 make_runs slow 20 6 commit=1.2 lock=1.3
@@ -64,6 +71,13 @@ pairs() {
 	run 1 diff --pair never -f json $(runs a 8) -- $(runs b 8) && jq -e '.comparison.units == "runs"' "$tmp/out" >/dev/null
 }
 
+# Five pairs are too few for pairs, and enough for runs: auto takes what can tell; four are too few for either.
+few_pairs() {
+	told '.comparison.units == "runs" and .comparison.code == "worse"' a b 5 1 && told '.comparison.units == "pairs"' a b 4 3 || return
+	# shellcheck disable=SC2046
+	run 3 diff --pair always -f json $(runs a 5) -- $(runs b 5) && jq -e '.comparison.units == "pairs"' "$tmp/out" >/dev/null
+}
+
 repeatable() {
 	# shellcheck disable=SC2046
 	run 1 diff -f json $(runs base 6) -- $(runs slow 6) && mv "$tmp/out" "$tmp/first" && run 1 diff -f json $(runs base 6) -- $(runs slow 6) && cmp "$tmp/first" "$tmp/out" || return
@@ -86,6 +100,42 @@ gates() {
 		gate 0 '*.runnable < +5ms; tx.blocked.lock < +0.5ms; tx.waits_on.flush < +1us' base same 6
 }
 
+# Each kind of rule: what the logs hold, and what they do not.
+each_rule() {
+	gate 0 'commit.on_cpu.p50 < +5%' kept-base kept-base 6 && gate 1 'commit.on_cpu.p50 < +5%' kept-base kept-new 6 || return
+	gate 0 '*.blocked.lock.mean < +0.5ms' kept-base kept-new 6 && gate 1 '*.blocked.lock.mean < +0.05ms' kept-base kept-new 6 || return
+	gate 0 'tx.wall.p99 < 20ms' base slow 6 && gate 1 'tx.wall.p99 < 0.9ms' base slow 6 || return
+	gate 0 'tx.calls.fsync <= 1' kept-base kept-new 6 && gate 1 'tx.calls.fsync <= 0' kept-base kept-new 6 || return
+	gate 0 'tx.blocks.futex <= 1' kept-base kept-new 6 && gate 1 'tx.blocks.disk == 0' kept-base kept-new 6 || return
+	gate 0 'commit.held_by.flush < +5%' kept-base kept-base 6 && gate 1 'commit.held_by.flush < +5%' kept-base kept-new 6 || return
+	gate 0 'commit.waits_on.flush < +0.5ms' kept-base kept-new 6 && gate 1 'commit.waits_on.flush < +10%' kept-base kept-new 6 || return
+	gate 0 'anomalies == 0' kept-base kept-new 6 && gate 1 'anomalies == 0' base bounds 6 || return
+	gate 0 'lower_bounds < 5%' base bounds 6 && gate 1 'lower_bounds < 1%' base bounds 6
+}
+
+# Each figure with its interval: of the label's times, what it waited for, its children, whom it waited for; p99 of the wall time where there are spans enough.
+all_figures() {
+	told '[.comparison.figures[] | select(.label == "commit" and .difference_interval != null and .relative != "") | .figure] | sort == (["wall mean", "wall p50", "wall p99",
+		"on-CPU mean", "on-CPU p50", "self mean", "self on-CPU mean", "runnable mean", "detached mean", "unknown mean", "blocked on lock mean", "waits in futex",
+		"waits (lock) for flush", "on-CPU of the lock'\''s holder flush"] | sort)' base slow 6 1 &&
+		told '[.comparison.figures[] | select(.label == "tx") | .figure] | contains(["calls of parse"])' base slow 6 1
+}
+
+# The other way round: what was new is gone, and what became worse is better.
+backwards() {
+	# shellcheck disable=SC2046
+	run 0 diff $(runs kept-new 6) -- $(runs kept-base 6) || [ $? = 3 ] || return
+	grep -q '^  vanished: fsync ' "$tmp/out" && grep -q '^  perhaps renamed: lex -> parse ' "$tmp/out" && grep -q '^+ commit: wall mean .*-26 %' "$tmp/out" && ! grep -q '^!' "$tmp/out"
+}
+
+# What is to matter: a fifth does not, if it takes a third.
+min_effect() {
+	# shellcheck disable=SC2046
+	run 1 diff --min-effect 10% $(runs base 6) -- $(runs slow 6) && grep -q '^! commit: wall' "$tmp/out" || return
+	# shellcheck disable=SC2046
+	run 0 diff --min-effect 50% -f json $(runs base 6) -- $(runs slow 6) && jq -e '[.comparison.figures[] | select(.verdict == "worse")] == []' "$tmp/out" >"$tmp/held"
+}
+
 in_a_file() {
 	printf '# what must not get slower\ncommit.on_cpu.p50 < +5%%\n\n"tx".wall.p99 < 20ms # not at all\n' >"$tmp/rules.txt"
 	gate 1 rules.txt base slow 6 && grep -q '^! regressed: commit.on_cpu.p50 < +5%$' "$tmp/out" && grep -q '^+ holds: "tx".wall.p99 < 20ms$' "$tmp/out"
@@ -95,6 +145,12 @@ too_few() {
 	told '.comparison.code == "can'\''t tell" and ([.comparison.figures[] | select(.verdict == "worse")] == []) and .comparison.figures[0].units_needed >= 5' base slow 3 3
 }
 
+check "kept logs: worse, by what, held by whom, a label renamed, one that is new" compare diff_kept 1 kept-base kept-new 6
+check "kept logs: rules" compare diff_kept_rules 1 kept-base kept-new 6 -g "$rules"
+check "kept logs: Markdown" compare diff_kept_markdown 1 kept-base kept-new 6 -g "$rules" -f markdown
+check "kept logs: JUnit XML" compare diff_kept_junit 1 kept-base kept-new 6 -g "$rules" -f junit
+check "kept logs: annotations" compare diff_kept_github 1 kept-base kept-new 6 -g "$rules" -f github
+check "one kept log" expects check_kept 1 check kept-new-1.txtrace 'tx.wall < 20ms; tx.calls.fsync <= 1; commit.blocks.lock == 1; commit.waits_on.flush < 1ms; commit.held_by.flush < 0.1ms; anomalies == 0'
 check "no change: nothing is worse" told '.comparison.code != "worse" and .comparison.machine != "worse"' base same 6 3
 check "the same logs: no difference at all" identical
 check "a fifth more on-CPU and a longer lock: which label, which part, whose lock" compare diff_slow 1 base slow 6
@@ -104,10 +160,15 @@ check "a busy machine: it is said, and no regression" only_the_machine
 check "a run a side: windows of them, a weaker verdict" compare diff_windows 1 base slow 1
 check "three runs a side can't tell, and it says how many can" too_few
 check "runs that were recorded in turn are compared in pairs" pairs
+check "few pairs are compared as runs, if those can tell" few_pairs
 check "the same seed gives the same report" repeatable
 check "lower bounds are left out, and counted" compare diff_bounds 1 base bounds 6 -g 'lower_bounds < 1%; tx.on_cpu < +10%'
 check "gates: 0, 1, 2 and 3" gates
+check "each kind of rule holds, and does not" each_rule
 check "rules in a file" in_a_file
+check "every figure of a label" all_figures
+check "the other way round: better, and vanished" backwards
+check "a change is to be so large" min_effect
 check "BASE alone" complains "what is BASE compared with? the logs of NEW stand behind --, see 'txtrace diff --help'" diff base-1.txtrace
 check "NEW alone" complains "BASE is missing, see 'txtrace diff --help'" diff -- base-1.txtrace
 check "an option behind --" complains "behind -- all are logs, and '-g' looks like an option: options stand before it, and a file of that name is './-g'" diff base-1.txtrace -- same-1.txtrace -g x

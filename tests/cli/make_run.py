@@ -59,6 +59,7 @@ class Shop:
         print(f"run begin_ns={begin} end_ns={asleep} pid=10 tid=11 cpu=0 blocked_ns={50 * US} left_as=blocked reason=lock syscall_nr=202 object=0x7f0010")
         self.span(self.changes.get("parse_label", "parse"), begin, parsed, tx, on_cpu=parse)
         print(f'wake time_ns={awake} pid=10 tid=11 waker_pid=10 waker_tid=12 waker_comm="flusher" cpu=1 span={commit} waker_span={flush}')
+        print(f"run begin_ns={asleep} end_ns={awake} pid=10 tid=12 cpu=1 left_as=blocked reason=sleep syscall_nr=35")
         self.span("flush", asleep, awake, 0, 12, flush, on_cpu=lock)
         disk = 0
         for _ in range(int(self.changes.get("extra", 0))):

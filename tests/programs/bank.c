@@ -54,6 +54,8 @@ struct config {
 	uint64_t cpu_percent;
 	uint64_t fsyncs;
 	uint64_t clearing_us;
+	uint64_t checksum_us;
+	uint64_t hold_us;
 	double rate; /* transactions a second; 0: as fast as the queues take them */
 	double seconds; /* 0: until a signal */
 	const char *directory, *latencies; /* latencies: a file; NULL: none */
@@ -262,6 +264,7 @@ static void run_transfer(struct worker *worker, const struct transaction *t)
 	clear(worker, t); /* the mistake to find: a round trip under two locks */
 	bank->accounts[t->from].cents -= t->cents;
 	bank->accounts[t->to].cents += t->cents;
+	churn(worker, bank->config.hold_us);
 	unlock_accounts(bank, t);
 	journal(bank, t, false);
 }
@@ -272,7 +275,7 @@ static void run_audit(struct worker *worker, const struct transaction *t)
 
 	for (unsigned chapter = 0; chapter < 3; chapter++) {
 		txtrace_span_t child = TXTRACE_BEGIN_CHILD("checksum", t->span);
-		churn(worker, 1000);
+		churn(worker, worker->bank->config.checksum_us);
 		TXTRACE_ATTR(child, "chapter", chapter);
 		TXTRACE_END(child);
 	}
@@ -568,7 +571,7 @@ int main(int argc, char **argv)
 	const char *directory = getenv("TMPDIR");
 	sigset_t signals;
 
-	*config = (struct config){ .threads = 4, .rate = 400, .seed = 1, .cpu_percent = 100, .fsyncs = 1, .clearing_us = 300 };
+	*config = (struct config){ .threads = 4, .rate = 400, .seed = 1, .cpu_percent = 100, .fsyncs = 1, .clearing_us = 300, .checksum_us = 1000 };
 	config->directory = directory && *directory ? directory : "/var/tmp";
 	const struct option_spec table[] = {
 		{ .name = "threads", .help = "tellers", .count = &config->threads, .min = 1, .max = TELLER_MAX },
@@ -580,6 +583,8 @@ int main(int argc, char **argv)
 		{ .name = "cpu-percent", .help = "scales the CPU work", .count = &config->cpu_percent, .min = 1, .max = 10000 },
 		{ .name = "fsyncs", .help = "of a durable journal entry", .count = &config->fsyncs, .max = 1000 },
 		{ .name = "latencies", .help = "file for how long each took; default: none", .text = &config->latencies },
+		{ .name = "checksum-us", .help = "CPU work of each of an audit's three checksums", .count = &config->checksum_us, .max = 1e6 },
+		{ .name = "hold-us", .help = "CPU work of a transfer while it holds its locks", .count = &config->hold_us, .max = 1e6 },
 		{ .name = "clearing-us", .help = "what the clearing house takes", .count = &config->clearing_us, .max = 1e6 },
 	};
 	options_parse(table, sizeof(table) / sizeof(table[0]), "bank: a transaction server to trace", argc, argv);

@@ -146,7 +146,7 @@ static void test_slower_code(void **state)
 	assert_int_not_equal(comparison.machine, VERDICT_WORSE);
 	/* What matters most is first: the label that changed; and the interval holds the truth. */
 	assert_true(is_label(&set, comparison.figures[0].label, "a"));
-	explanation_find(&explanation, &set, &comparison.figures[0]);
+	explanation_find(&explanation, &comparison, &comparison.figures[0]);
 	assert_int_equal(explanation.parts[0].value, SPAN_VALUE_ON_CPU);
 	assert_true(explanation.is_own);
 	for (size_t i = 0; i < comparison.figure_cnt; i++) {
@@ -155,6 +155,24 @@ static void test_slower_code(void **state)
 		if (figure->metric.value == SPAN_VALUE_ON_CPU && figure->verdict == VERDICT_WORSE)
 			assert_true(figure->effect.relative_interval.low < 0.2 && figure->effect.relative_interval.high > 0.2);
 	}
+	comparison_release(&comparison);
+	run_set_release(&set);
+}
+
+/* Twice as much of what is next to nothing of its wall time, which the machine makes long: of on-CPU time that does not count. */
+static void test_little_code_that_waits_long(void **state)
+{
+	static const struct world_label labels[] = { { { "a", "a" }, 10, 0, 20000, 2, 1, 1, { NULL } } };
+	struct comparison comparison;
+	struct seeded_random random;
+	struct run_set set;
+
+	(void)state;
+	seeded_random_init(&random, 3);
+	make(&set, labels, 1, (size_t[2]){ 8, 8 }, 0.01, &random);
+	compare(&comparison, &set);
+	assert_int_equal(verdict_of(&comparison, "a", SPAN_VALUE_ON_CPU), VERDICT_WORSE);
+	assert_int_equal(verdict_of(&comparison, "a", COMPARE_VALUE_SELF_ON_CPU), VERDICT_WORSE);
 	comparison_release(&comparison);
 	run_set_release(&set);
 }
@@ -386,6 +404,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_identical),
 		cmocka_unit_test(test_slower_code),
+		cmocka_unit_test(test_little_code_that_waits_long),
 		cmocka_unit_test(test_busy_machine),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_labels_that_come_and_go),

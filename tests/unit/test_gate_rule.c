@@ -48,6 +48,7 @@ static void test_what_rules_mean(void **state)
 		{ "tx.calls.\"db.get\".mean < +0.1", "tx", GATE_CALLS, 0, 0, "db.get", GATE_LESS, GATE_DIFFERENCE, 0.1 },
 		{ "tx.blocks.disk < 2", "tx", GATE_BLOCKS, 0, 0, "disk", GATE_LESS, GATE_ABSOLUTE, 2 },
 		{ "tx.waits_on.flush < 1ms", "tx", GATE_WAITS_ON, 0, 0, "flush", GATE_LESS, GATE_ABSOLUTE, 1e6 },
+		{ "tx.held_by.flush < +1us", "tx", GATE_HELD_BY, 0, 0, "flush", GATE_LESS, GATE_DIFFERENCE, 1e3 },
 		{ "tx.count >= 100", "tx", GATE_COUNT, 0, 0, "", GATE_AT_LEAST, GATE_ABSOLUTE, 100 },
 		{ "anomalies == 0", "anomalies", GATE_ANOMALIES, 0, 0, "", GATE_EQUAL, GATE_ABSOLUTE, 0 },
 		{ "anomalies.begin_twice == 0", "anomalies", GATE_ANOMALIES, 0, 0, "begin_twice", GATE_EQUAL, GATE_ABSOLUTE, 0 },

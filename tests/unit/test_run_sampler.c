@@ -69,7 +69,7 @@ static double extra(const struct run_set *set, const struct label_unit *unit, en
 }
 
 /*
- * tx 0-100 on thread 11: outer 10-60, in it inner 20-50, which sleeps 30-40 for the lock that flush holds, in fsync of nothing; a second tx has
+ * tx 0-100 on thread 11: outer 10-60, in it inner 20-50, which sleeps 30-40 for the lock that flush holds, on a CPU from 34 on; a second tx has
  * nothing below it.
  */
 static void test_figures(void **state)
@@ -77,6 +77,8 @@ static void test_figures(void **state)
 	struct run_set set;
 	struct run_sampler *sampler;
 	const struct label_unit *tx, *outer, *inner;
+	const char held_by_flush[] = { TXTRACE_BLOCK_LOCK, PARTY_SPAN, 'f', 'l', 'u', 's', 'h' };
+	uint32_t held;
 
 	(void)state;
 	assert_int_equal(run_set_init(&set), 0);
@@ -99,6 +101,7 @@ static void test_figures(void **state)
 							.waker_comm = string("w"),
 							.span = 3,
 							.waker_span = 9 } });
+	add(sampler, (struct txtrace_record){ .kind = TXTRACE_RECORD_RUN, .run = { .tid = 12, .pid = PID, .begin_ns = 34, .end_ns = 45 } });
 	span(sampler, 3, 2, "inner", 20, 50, (struct txtrace_ledger){ .on_cpu_ns = 20, .blocked_ns = { 10 } });
 	span(sampler, 9, 0, "flush", 0, 60, (struct txtrace_ledger){ .on_cpu_ns = 60 });
 	span(sampler, 2, 1, "outer", 10, 60, (struct txtrace_ledger){ .on_cpu_ns = 40, .blocked_ns = { 10 } });
@@ -128,6 +131,9 @@ static void test_figures(void **state)
 	is(extra(&set, inner, EXTRA_SYSCALL, "futex"), 1);
 	is(extra(&set, inner, EXTRA_WAITED, "flush"), 10);
 	is(extra(&set, outer, EXTRA_WAITED, "flush"), 0);
+	held = run_set_find_key(&set, EXTRA_HELD, (struct txtrace_string){ held_by_flush, sizeof(held_by_flush) });
+	is(label_unit_extra(inner, held), 6);
+	is(label_unit_extra(outer, held), 0);
 	assert_true(isnan(tx->percentiles[0])); /* the median of two says nothing */
 	assert_int_equal(run_set_find_label(&set, string("inner"))->objects[TXTRACE_BLOCK_LOCK].object.value, 0x40);
 	run_set_release(&set);

@@ -8,6 +8,7 @@
 #include "record/probe_listing.h"
 #include "record/record_options.h"
 #include "record/recorder.h"
+#include "record/repeat.h"
 
 enum {
 	STATUS_NOT_STARTED = 2,
@@ -77,6 +78,8 @@ int main(int argc, char **argv)
 		status = dump((pid_t)options.dump_pid);
 	else if (options.wants_check)
 		status = check_report_print(&options, stdout);
+	else if (options.repeat)
+		status = repeat_run(&options, &messages, record);
 	else
 		status = options.list ? list(options.list) : record(&options, &messages);
 	record_options_release(&options);

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/sched_mode.h"
 #include "base/units.h"
+#include "event/sched_mode.h"
 #include "record/log_place.h"
 #include "record/messages.h"
+#include "record/repeat.h"
 
 #define FIELD(field) offsetof(struct record_options, field)
 
@@ -182,9 +183,19 @@ static const struct option_spec specs[] = {
 	OPTION("trigger-max", 0, OPTION_CALL, "N/h", "spans trigger at most N files an hour; also /s, /m, /d (default 10/h; 0: any number)", 0,
 	       .call = take_trigger_max),
 	OPTION("dump", 0, OPTION_CALL, "PID", "record nothing: let the txtrace-bpf PID, which runs with --flight, write what it has", 0, .call = take_dump),
+	OPTION_GROUP("runs to compare"),
+	OPTION("repeat", 0, OPTION_U64, "N",
+	       "run and record the command N times, into new-001.txtrace and so on in the directory that -o names (default " REPEAT_PLACE_DEFAULT "), for "
+	       "txtrace diff",
+	       FIELD(repeat), .minimum = 1, .maximum = REPEAT_MAX),
+	OPTION("base", 0, OPTION_STRING, "COMMAND",
+	       "with --repeat: run COMMAND before each, into base-001.txtrace and so on. It is divided at blanks, with quotes as in a shell; no shell "
+		"runs it",
+	       FIELD(base_text)),
 	OPTION_GROUP("programs that were never changed"),
 	OPTION("span", 0, OPTION_CALL, "LABEL=BEGIN..END[,key=KEY][,tag=TAG][,parent=PARENT]",
-	       "spans from USDT probes (PROVIDER:PROBE) or functions (uprobe:BINARY:SYMBOL, uretprobe:BINARY:SYMBOL); several with |; see txtrace-bpf(1)", 0,
+	       "spans from USDT probes (PROVIDER:PROBE) or functions (uprobe:BINARY:SYMBOL, uretprobe:BINARY:SYMBOL); several with |; see "
+		"txtrace-bpf(1)", 0,
 	       .call = take_span),
 	OPTION("func", 0, OPTION_CALL, "BINARY:SYMBOL[,…]", "a span for each call of these functions, nested; patterns such as 'Bank::*' too", 0,
 	       .call = take_func),
@@ -252,6 +263,7 @@ static const struct option_example examples[] = {
 	{ "sudo txtrace-bpf -p $(pidof server) -o /var/log/app.txtrace --rotate-time 1h --keep-size 2G", "record on and on, in at most 2 GiB" },
 	{ "sudo txtrace-bpf --exe /usr/sbin/server -f", "trace all processes of a server that run and those to come, with their children, until Ctrl-C" },
 	{ "sudo txtrace-bpf --cgroup /sys/fs/cgroup/system.slice/app.service", "trace a service" },
+	{ "sudo txtrace-bpf --repeat 10 --base './app-before --fast' -- ./app --fast", "ten runs of each in turn, to compare" },
 	{ "txtrace-bpf --list $(pidof server)", "what could be traced there" },
 	{ "sudo txtrace-bpf -p $(pidof server) --flight 64M --trigger 'label=commit and wall>50ms'",
 	  "keep the last 64 MiB in memory, and a file of each slow commit" },
@@ -269,7 +281,7 @@ static const char *const notes[] = {
 };
 
 static const char *const usages[] = { "-p PID[,PID…]",	 "--comm NAME | --exe PATH | --cgroup PATH | -a", "-- COMMAND [ARGUMENT…]",
-				      "--list PID|FILE", "--check", "--dump PID", NULL };
+				      "--repeat N [--base COMMAND] -- COMMAND [ARGUMENT…]", "--list PID|FILE", "--check", "--dump PID", NULL };
 
 static const struct options options = {
 	.program = "txtrace-bpf",
@@ -288,7 +300,6 @@ static const struct options options = {
 static void set_defaults(struct record_options *values, int argc, char **argv)
 {
 	*values = (struct record_options){
-		.output = LOG_PLACE_DEFAULT,
 		.limits = { .rotate_bytes = DEFAULT_ROTATE_BYTES, .keep_cnt = DEFAULT_KEEP },
 		.queue_size_bytes = DEFAULT_QUEUE_BYTES,
 		.compress = LOG_CODEC_ZSTD,
@@ -298,6 +309,23 @@ static void set_defaults(struct record_options *values, int argc, char **argv)
 		.argc = argc,
 		.argv = argv,
 	};
+}
+
+static const char *find_repeat_conflict(const struct record_options *values)
+{
+	const struct log_writer_limits *limits = &values->limits;
+
+	if (!values->repeat)
+		return values->base_text ? "--base is for --repeat; give it, too, to record runs of both in turn" : NULL;
+	if (!values->command)
+		return "--repeat runs a command; give it behind '--' (-- COMMAND)";
+	if (values->stream || values->metrics || values->metrics_file || values->config.path)
+		return "--stream, --metrics, --metrics-file and --config are for one recording, not for --repeat";
+	if (values->flight.max_bytes)
+		return "with --repeat each run has one log, with all of it: leave out --flight";
+	if (limits->rotate_bytes != DEFAULT_ROTATE_BYTES || limits->rotate_ns || limits->keep_cnt != DEFAULT_KEEP || limits->keep_bytes)
+		return "with --repeat each run has one log, which is kept: leave out --rotate-size, --rotate-time, --keep and --keep-size";
+	return NULL;
 }
 
 /* What goes together; NULL, or a sentence. */
@@ -325,7 +353,21 @@ static const char *find_conflict(const struct record_options *values, const stru
 		return "--irq takes interrupts from the time on a CPU, which --sched off does not know; leave one of them away";
 	if (!values->command && !has_target)
 		return "nothing to trace; give a process (-p PID) or a command (-- COMMAND), see txtrace-bpf --help";
-	return NULL;
+	return find_repeat_conflict(values);
+}
+
+/* The words of --base; a run of --repeat has one log, however large. */
+static const char *prepare_repeat(struct record_options *values, struct options_result *result)
+{
+	struct error error = { "" };
+
+	if (!values->repeat)
+		return NULL;
+	values->limits = (struct log_writer_limits){ 0 };
+	if (!values->base_text || !word_list_split(&values->base, values->base_text, &error))
+		return NULL;
+	snprintf(result->error, sizeof(result->error), "the command of --base %s", error.text);
+	return result->error;
 }
 
 /* "off-cpu", "on-cpu", or both with a comma between. */
@@ -360,12 +402,14 @@ static const char *parse(struct record_options *values, int argc, char **argv, s
 	if (!parse_stacks(values))
 		return "--stacks takes off-cpu, on-cpu, or off-cpu,on-cpu";
 	values->command = result->command;
+	if (!values->output)
+		values->output = values->repeat ? REPEAT_PLACE_DEFAULT : LOG_PLACE_DEFAULT;
 	complaint = find_conflict(values, result);
 	if (!complaint && flight_rules_parse(&values->flight, &error)) {
 		snprintf(result->error, sizeof(result->error), "%s", error.text);
 		return result->error;
 	}
-	return complaint;
+	return complaint ? complaint : prepare_repeat(values, result);
 }
 
 bool record_options_parse(struct record_options *values, int argc, char **argv, int *status)
@@ -448,6 +492,7 @@ void record_options_append_unlike(const struct record_options *before, const str
 void record_options_release(struct record_options *values)
 {
 	flight_rules_release(&values->flight);
+	word_list_release(&values->base);
 	free(values->config.text);
 	values->config = (struct option_file){ 0 };
 }

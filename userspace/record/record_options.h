@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/text.h"
+#include "base/word_list.h"
 #include "log/write/log_writer.h"
 #include "record/flight_rules.h"
 #include "record/span_choices.h"
@@ -68,6 +69,9 @@ struct record_options {
 	uint64_t dump_pid;    /* 0: record; else let that recorder write what it has */
 	bool is_unconfined;
 	const char *list;     /* NULL: record; else a pid or a file: tell what can be traced there */
+	uint64_t repeat;      /* runs of the command, each into a log of its own; 0: one, as ever */
+	const char *base_text;
+	struct word_list base; /* its words; .argv NULL: there is no base */
 	struct foreign_options foreign;
 	int argc; /* what all of this was read from */
 	char **argv;

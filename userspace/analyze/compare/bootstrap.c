@@ -34,11 +34,36 @@ static double drawn_mean(const double *values, size_t cnt, struct seeded_random 
 	return sum / (double)cnt;
 }
 
-static int compare_doubles(const void *a, const void *b)
+/*
+ * Quickselect (Hoare): afterwards values[at] is what it would be if all were sorted, what lies before it is no more and what lies behind it no less.
+ * Replicates are drawn at random, so that their middle is as good a pivot as any.
+ */
+static void place(double *values, size_t cnt, size_t at)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	size_t low = 0, high = cnt - 1;
 
-	return (x > y) - (x < y);
+	while (low < high) {
+		double pivot = values[low + (high - low) / 2];
+		size_t i = low, k = high;
+
+		for (;;) {
+			double swapped;
+
+			while (values[i] < pivot)
+				i++;
+			while (values[k] > pivot)
+				k--;
+			if (i >= k)
+				break;
+			swapped = values[i];
+			values[i++] = values[k];
+			values[k--] = swapped;
+		}
+		if (at <= k)
+			high = k;
+		else
+			low = k + 1;
+	}
 }
 
 /* Which share of the replicates lies outside, on each side: less than the nominal one, as few units vary less than what they were drawn from. */
@@ -51,9 +76,12 @@ static void cut(double *replicates, double outside, struct interval *interval)
 {
 	double last = BOOTSTRAP_REPLICATES - 1;
 
-	qsort(replicates, BOOTSTRAP_REPLICATES, sizeof(*replicates), compare_doubles);
-	interval->low = replicates[(size_t)floor(outside * last)];
-	interval->high = replicates[(size_t)ceil((1 - outside) * last)];
+	size_t low = (size_t)floor(outside * last), high = (size_t)ceil((1 - outside) * last);
+
+	place(replicates, BOOTSTRAP_REPLICATES, low);
+	place(replicates + low, BOOTSTRAP_REPLICATES - low, high - low);
+	interval->low = replicates[low];
+	interval->high = replicates[high];
 }
 
 int bootstrap_mean(const double *values, size_t cnt, double confidence, struct seeded_random *random, struct interval *interval)

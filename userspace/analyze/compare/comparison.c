@@ -23,7 +23,23 @@ bool comparison_has_units(const struct run_set *set, double alpha, bool is_one_s
 	return cnt[0] >= 2 && cnt[1] >= 2 && permutation_least_p(cnt, set->is_paired, is_one_sided) <= alpha;
 }
 
+void comparison_part_few_pairs(struct run_set *set, double alpha)
+{
+	bool can_tell = comparison_has_units(set, alpha, false);
+
+	if (!set->is_paired || can_tell)
+		return;
+	set->is_paired = false;
+	set->is_paired = !comparison_has_units(set, alpha, false);
+}
+
 /* ---- each figure by itself ---- */
+
+static bool is_on_cpu(const struct metric *metric)
+{
+	return metric->kind == METRIC_HELD ||
+	       (metric->kind == METRIC_VALUE && (metric->value == SPAN_VALUE_ON_CPU || metric->value == COMPARE_VALUE_SELF_ON_CPU));
+}
 
 static double what_matters(const struct comparison *comparison, const struct compared_figure *figure)
 {
@@ -33,8 +49,7 @@ static double what_matters(const struct comparison *comparison, const struct com
 	if (!metric_is_time(&figure->metric))
 		return fmax(least, 0.01);
 	least = fmax(least, options->min_ns);
-	if (figure->owner == OWNER_CODE && figure->metric.kind == METRIC_VALUE && figure->metric.value != SPAN_VALUE_DETACHED &&
-	    figure->metric.value < SPAN_VALUE_REASON)
+	if (is_on_cpu(&figure->metric))
 		return least;
 	part = options->min_part * label_mean(comparison->set->by_label[figure->label], SIDE_BASE, SPAN_VALUE_WALL);
 	return fmax(least, part);
@@ -74,7 +89,7 @@ static bool can_be_tested(const struct comparison *comparison, const struct comp
 
 	if (effect->cnt[0] < 2 || effect->cnt[1] < 2 || fmax(effect->centre[0], effect->centre[1]) < figure->matters)
 		return false;
-	return !(comparison->set->is_windowed && figure->metric.kind == METRIC_WAITS_ON);
+	return !(comparison->set->is_windowed && metric_is_of_run(&figure->metric));
 }
 
 /* ---- all of them together ---- */

@@ -28,7 +28,7 @@ extern const char *const verdict_names[]; /* "same", "better", "worse", "can't t
 
 struct comparison_options {
 	double min_relative; /* what matters: at least this share of the figure itself, */
-	double min_part;     /* of what is not the code's, this share of the label's mean wall time, */
+	double min_part;     /* of what is not on-CPU time, this share of the label's mean wall time, */
 	double min_ns;       /* and this much */
 	double alpha;        /* the chance of a false alarm, of all figures together */
 	double confidence;   /* of the intervals */
@@ -77,6 +77,9 @@ void comparison_release(struct comparison *comparison);
 
 /* The figure of a label; NULL: it was not compared. */
 const struct compared_figure *comparison_find(const struct comparison *comparison, uint32_t label, const struct metric *metric);
+
+/* Pairs that are too few for any verdict, of runs that apart are enough for one, are taken apart. */
+void comparison_part_few_pairs(struct run_set *set, double alpha);
 
 /* Enough units for a test of any figure at all. */
 bool comparison_has_units(const struct run_set *set, double alpha, bool is_one_sided);

@@ -5,7 +5,7 @@
 
 #define DEGREES_NORMAL 1e6
 #define FRACTION_STEPS 300
-#define BISECTIONS 200
+#define STEPS_MAX 200
 
 double normal_cdf(double z)
 {
@@ -63,22 +63,36 @@ double student_cdf(double t, double degrees)
 	return t > 0 ? 1 - tail : tail;
 }
 
-/* By halves, below 0, where no digits are lost. */
+static double student_density(double t, double degrees)
+{
+	int sign;
+
+	if (degrees >= DEGREES_NORMAL)
+		return exp(-t * t / 2) / sqrt(2 * M_PI);
+	return exp(lgamma_r((degrees + 1) / 2, &sign) - lgamma_r(degrees / 2, &sign) - (degrees + 1) / 2 * log1p(t * t / degrees)) / sqrt(degrees * M_PI);
+}
+
+/* Newton's, below 0, where no digits are lost; by halves where a step would leave what is known to be around it. */
 static double lower_quantile(double share, double degrees)
 {
-	double low = -1, high = 0;
+	double low = -1, high = 0, at, step;
 
 	while (student_cdf(low, degrees) > share && low > -1e300)
 		low *= 2;
-	for (int i = 0; i < BISECTIONS && high - low > 1e-12 * -low; i++) {
-		double middle = (low + high) / 2;
+	at = (low + high) / 2;
+	for (int i = 0; i < STEPS_MAX && high - low > 1e-12 * -low; i++) {
+		double off = student_cdf(at, degrees) - share;
 
-		if (student_cdf(middle, degrees) < share)
-			low = middle;
+		if (off < 0)
+			low = at;
 		else
-			high = middle;
+			high = at;
+		step = off / student_density(at, degrees);
+		if (fabs(step) <= 1e-13 * -at)
+			break;
+		at = at - step > low && at - step < high ? at - step : (low + high) / 2;
 	}
-	return (low + high) / 2;
+	return at;
 }
 
 double student_quantile(double share, double degrees)

@@ -49,20 +49,36 @@ static void divide(struct explanation *explanation, const struct compare_label *
 	}
 }
 
-/* By how much the spans of a child's label made this one's longer: so many more of them, each so much longer. */
-static double brought(const struct compare_label *label, const struct compare_label *child, unsigned int value)
+/* What it was called before; NULL: it is told under the name that it has now. */
+static const struct compare_label *name_before(const struct comparison *comparison, uint32_t label)
 {
-	return label_extra_mean(label, SIDE_NEW, child->call_key) * label_mean(child, SIDE_NEW, value) -
-	       label_extra_mean(label, SIDE_BASE, child->call_key) * label_mean(child, SIDE_BASE, value);
+	for (size_t i = 0; i < comparison->change_cnt; i++) {
+		const struct label_change *change = &comparison->changes[i];
+
+		if (change->label == label && change->renamed != STRING_POOL_NONE)
+			return change->side == SIDE_NEW ? comparison->set->by_label[change->renamed] : NULL;
+	}
+	return comparison->set->by_label[label];
 }
 
-static void locate_on_cpu(struct explanation *explanation, const struct run_set *set, const struct compare_label *label)
+/* By how much the spans of a child's label made this one's longer: so many more of them, each so much longer. */
+static double brought(const struct comparison *comparison, const struct compare_label *label, uint32_t child, unsigned int value)
+{
+	const struct compare_label *now = comparison->set->by_label[child], *before = name_before(comparison, child);
+
+	if (!before)
+		return 0;
+	return label_extra_mean(label, SIDE_NEW, now->call_key) * label_mean(now, SIDE_NEW, value) -
+	       label_extra_mean(label, SIDE_BASE, before->call_key) * label_mean(before, SIDE_BASE, value);
+}
+
+static void locate_on_cpu(struct explanation *explanation, const struct comparison *comparison, const struct compare_label *label)
 {
 	double all = change_of(label, SPAN_VALUE_ON_CPU, false), own = change_of(label, COMPARE_VALUE_SELF_ON_CPU, false), most = 0;
 
 	explanation->is_own = all != 0 && own / all >= MOST;
-	for (uint32_t i = 0; i < set->label_cnt && !explanation->is_own && all != 0; i++) {
-		double share = brought(label, set->by_label[i], COMPARE_VALUE_SELF_ON_CPU) / all;
+	for (uint32_t i = 0; i < comparison->set->label_cnt && !explanation->is_own && all != 0; i++) {
+		double share = brought(comparison, label, i, COMPARE_VALUE_SELF_ON_CPU) / all;
 
 		if (share < MOST || share <= most)
 			continue;
@@ -93,8 +109,9 @@ static double waited_more(const struct run_set *set, const struct compare_label 
 	return sum;
 }
 
-static void locate_wait(struct explanation *explanation, const struct run_set *set, const struct compare_label *label, unsigned int value)
+static void locate_wait(struct explanation *explanation, const struct comparison *comparison, const struct compare_label *label, unsigned int value)
 {
+	const struct run_set *set = comparison->set;
 	unsigned int reason = value - SPAN_VALUE_REASON;
 	double all = change_of(label, value, false), sign = all < 0 ? -1 : 1, most = 0;
 	double own = waited_more(set, label, reason, sign, &explanation->waits_on);
@@ -103,7 +120,7 @@ static void locate_wait(struct explanation *explanation, const struct run_set *s
 	if (own < MOST * fabs(all)) {
 		for (uint32_t i = 0; i < set->label_cnt; i++) {
 			const struct compare_label *child = set->by_label[i];
-			double more = child == label ? 0 : sign * brought(label, child, value);
+			double more = child == label ? 0 : sign * brought(comparison, label, i, value);
 
 			/* Of a child and its own child, which both have it, the lower one: it has it, and is called as often or more. */
 			if (more < MOST * fabs(all) || (most > 0 && label_extra_mean(waiter, SIDE_NEW, child->call_key) <= 0))
@@ -118,9 +135,9 @@ static void locate_wait(struct explanation *explanation, const struct run_set *s
 		explanation->object = &waiter->objects[reason];
 }
 
-void explanation_find(struct explanation *explanation, const struct run_set *set, const struct compared_figure *figure)
+void explanation_find(struct explanation *explanation, const struct comparison *comparison, const struct compared_figure *figure)
 {
-	const struct compare_label *label = set->by_label[figure->label];
+	const struct compare_label *label = comparison->set->by_label[figure->label];
 	const struct metric *metric = &figure->metric;
 	unsigned int largest;
 
@@ -136,9 +153,9 @@ void explanation_find(struct explanation *explanation, const struct run_set *set
 		return;
 	largest = explanation->parts[0].value;
 	if (largest == SPAN_VALUE_ON_CPU)
-		locate_on_cpu(explanation, set, label);
+		locate_on_cpu(explanation, comparison, label);
 	else if (span_value_is_reason(largest))
-		locate_wait(explanation, set, label, largest);
+		locate_wait(explanation, comparison, label, largest);
 }
 
 struct party explanation_party(const struct run_set *set, uint32_t key, unsigned int *reason)

@@ -29,7 +29,7 @@ struct explanation {
 	uint32_t waits_on;  /* a key of EXTRA_WAITS_ON: who ended the waits; STRING_POOL_NONE */
 };
 
-void explanation_find(struct explanation *explanation, const struct run_set *set, const struct compared_figure *figure);
+void explanation_find(struct explanation *explanation, const struct comparison *comparison, const struct compared_figure *figure);
 
 /* Who: of a key of EXTRA_WAITS_ON. */
 struct party explanation_party(const struct run_set *set, uint32_t key, unsigned int *reason);

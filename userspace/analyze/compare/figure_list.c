@@ -97,6 +97,8 @@ static int kind_of_key(const struct run_set *set, uint32_t key)
 		return METRIC_BLOCKS;
 	case EXTRA_WAITS_ON:
 		return METRIC_WAITS_ON;
+	case EXTRA_HELD:
+		return METRIC_HELD;
 	default:
 		return -1;
 	}
@@ -120,7 +122,7 @@ static int add_key(struct comparison *comparison, uint32_t number, uint32_t key)
 
 	if (kind < 0 || (kind == METRIC_CALLS && !is_known_child(comparison->set, key)))
 		return 0;
-	if (kind != METRIC_WAITS_ON && label_extra_mean(label, SIDE_BASE, key) < RARE && label_extra_mean(label, SIDE_NEW, key) < RARE)
+	if (kind != METRIC_WAITS_ON && kind != METRIC_HELD && label_extra_mean(label, SIDE_BASE, key) < RARE && label_extra_mean(label, SIDE_NEW, key) < RARE)
 		return 0;
 	return add(comparison, number, (struct metric){ .kind = (enum metric_kind)kind, .key = key });
 }
@@ -194,7 +196,7 @@ static int compare_ordered(const void *a, const void *b)
 /* Of a figure that tells where a change is, and not only that it arrives: time of the span itself. */
 static bool is_own(const struct metric *metric)
 {
-	return metric->kind == METRIC_WAITS_ON || (metric->kind == METRIC_VALUE && metric->value >= COMPARE_VALUE_SELF);
+	return metric->kind == METRIC_WAITS_ON || metric->kind == METRIC_HELD || (metric->kind == METRIC_VALUE && metric->value >= COMPARE_VALUE_SELF);
 }
 
 void figure_list_sort(struct comparison *comparison)

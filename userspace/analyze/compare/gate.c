@@ -48,12 +48,27 @@ static bool is_reason(const char *name)
 	return false;
 }
 
+/* A label, or, if no span of one held a lock, a thread in no span. */
+static uint32_t find_holder(const struct run_set *set, const char *name)
+{
+	static const enum party_kind kinds[] = { PARTY_SPAN, PARTY_THREAD };
+	uint32_t key = STRING_POOL_NONE;
+
+	for (size_t i = 0; i < 2 && key == STRING_POOL_NONE; i++) {
+		char text[2 + GATE_NAME_MAX] = { TXTRACE_BLOCK_LOCK, (char)kinds[i] };
+
+		strcpy(text + 2, name);
+		key = run_set_find_key(set, EXTRA_HELD, (struct txtrace_string){ text, 2 + strlen(name) });
+	}
+	return key;
+}
+
 /* NULL, or why there is no such figure. */
 static const char *find_metric(const struct run_set *set, const struct gate_rule *rule, struct metric *metric)
 {
 	static const enum metric_kind kinds[] = {
 		[GATE_VALUE] = METRIC_VALUE, [GATE_CALLS] = METRIC_CALLS, [GATE_BLOCKS] = METRIC_BLOCKS, [GATE_WAITS_ON] = METRIC_WAITS_ON,
-		[GATE_COUNT] = METRIC_COUNT, [GATE_LABEL_LOWER_BOUNDS] = METRIC_LOWER_BOUNDS,
+		[GATE_COUNT] = METRIC_COUNT, [GATE_LABEL_LOWER_BOUNDS] = METRIC_LOWER_BOUNDS, [GATE_HELD_BY] = METRIC_HELD,
 	};
 
 	*metric = (struct metric){ .kind = kinds[rule->subject], .value = rule->value, .percentile = rule->percentile, .key = STRING_POOL_NONE };
@@ -73,6 +88,11 @@ static const char *find_metric(const struct run_set *set, const struct gate_rule
 		metric->key = run_set_find_key(set, EXTRA_WAITED, string(rule->name));
 		if (metric->key == STRING_POOL_NONE && !run_set_find_label(set, string(rule->name)))
 			return "no span or thread of that name ended a wait of a span";
+	}
+	if (rule->subject == GATE_HELD_BY) {
+		metric->key = find_holder(set, rule->name);
+		if (metric->key == STRING_POOL_NONE && !run_set_find_label(set, string(rule->name)))
+			return "no span waited for a lock that a span or thread of that name held";
 	}
 	return NULL;
 }
@@ -174,7 +194,7 @@ static void shift(const struct run_set *set, const struct gate_rule *rule, const
 
 static bool is_testable(const struct run_set *set, const struct gate_case *one)
 {
-	return one->effect.cnt[0] >= 2 && one->effect.cnt[1] >= 2 && !(set->is_windowed && one->metric.kind == METRIC_WAITS_ON);
+	return one->effect.cnt[0] >= 2 && one->effect.cnt[1] >= 2 && !(set->is_windowed && metric_is_of_run(&one->metric));
 }
 
 static int estimate(struct gate *gate, size_t idx, const struct run_set *set, const struct comparison_options *options, double *row)

@@ -21,7 +21,7 @@ static const struct {
 	bool takes_name;
 } label_words[] = {
 	{ "calls", GATE_CALLS, true }, { "blocks", GATE_BLOCKS, true }, { "waits_on", GATE_WAITS_ON, true }, { "count", GATE_COUNT, false },
-	{ "lower_bounds", GATE_LABEL_LOWER_BOUNDS, false },
+	{ "held_by", GATE_HELD_BY, true }, { "lower_bounds", GATE_LABEL_LOWER_BOUNDS, false },
 }, log_words[] = {
 	{ "anomalies", GATE_ANOMALIES, false }, { "lower_bounds", GATE_LOWER_BOUNDS, false }, { "lost", GATE_LOST, false },
 	{ "dropped", GATE_DROPPED, false }, { "damaged", GATE_DAMAGED, false },
@@ -253,7 +253,7 @@ static int read_operator(struct rule_parser *parser)
 
 static bool is_time(const struct gate_rule *rule)
 {
-	return rule->subject == GATE_VALUE || rule->subject == GATE_WAITS_ON;
+	return rule->subject == GATE_VALUE || rule->subject == GATE_WAITS_ON || rule->subject == GATE_HELD_BY;
 }
 
 static int apply_unit(struct rule_parser *parser, const char *at, const char *unit)

@@ -31,12 +31,13 @@ enum gate_subject {
 	GATE_WAITS_ON = 3,     /* name: a label, or a thread */
 	GATE_COUNT = 4,        /* spans */
 	GATE_LABEL_LOWER_BOUNDS = 5, /* of one label */
-	GATE_ANOMALIES = 6,    /* from here on, of the whole log. name: one of them, or empty */
-	GATE_LOWER_BOUNDS = 7,
-	GATE_LOST = 8,         /* events */
-	GATE_DROPPED = 9,      /* records */
-	GATE_DAMAGED = 10,     /* parts of the file */
-	GATE_SUBJECT_COUNT = 11,
+	GATE_HELD_BY = 6,      /* name: a label, or a thread */
+	GATE_ANOMALIES = 7,    /* from here on, of the whole log. name: one of them, or empty */
+	GATE_LOWER_BOUNDS = 8,
+	GATE_LOST = 9,         /* events */
+	GATE_DROPPED = 10,     /* records */
+	GATE_DAMAGED = 11,     /* parts of the file */
+	GATE_SUBJECT_COUNT = 12,
 };
 
 enum gate_operator {

@@ -36,7 +36,12 @@ const char *metric_value_name(unsigned int value)
 
 bool metric_is_time(const struct metric *metric)
 {
-	return metric->kind == METRIC_VALUE || metric->kind == METRIC_WAITS_ON;
+	return metric->kind == METRIC_VALUE || metric->kind == METRIC_WAITS_ON || metric->kind == METRIC_HELD;
+}
+
+bool metric_is_of_run(const struct metric *metric)
+{
+	return metric->kind == METRIC_WAITS_ON || metric->kind == METRIC_HELD;
 }
 
 enum metric_owner metric_owner(const struct run_set *set, const struct metric *metric)
@@ -47,7 +52,7 @@ enum metric_owner metric_owner(const struct run_set *set, const struct metric *m
 	if (metric->kind == METRIC_VALUE)
 		return values[metric->value].owner;
 	if (metric->kind != METRIC_WAITS_ON)
-		return metric->kind == METRIC_CALLS || metric->kind == METRIC_BLOCKS ? OWNER_CODE : OWNER_BOTH;
+		return metric->kind == METRIC_CALLS || metric->kind == METRIC_BLOCKS || metric->kind == METRIC_HELD ? OWNER_CODE : OWNER_BOTH;
 	if (metric->key == STRING_POOL_NONE || run_set_key(set, metric->key, &name) != EXTRA_WAITS_ON)
 		return OWNER_BOTH;
 	reason = (unsigned char)name.bytes[0];

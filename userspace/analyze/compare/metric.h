@@ -12,6 +12,7 @@ enum metric_kind {
 	METRIC_WAITS_ON = 3,     /* ns for each span */
 	METRIC_COUNT = 4,        /* spans in a run */
 	METRIC_LOWER_BOUNDS = 5, /* share of spans that are lower bounds */
+	METRIC_HELD = 6,         /* ns for each span that who held the lock was on a CPU, while it was waited for */
 };
 
 /* Whose it is, when it changes. */
@@ -25,10 +26,11 @@ struct metric {
 	enum metric_kind kind;
 	unsigned int value;   /* VALUE */
 	double percentile;    /* VALUE: between 0 and 1; 0: the mean */
-	uint32_t key;         /* CALLS, BLOCKS, WAITS_ON: of the set; STRING_POOL_NONE: no run has it */
+	uint32_t key;         /* CALLS, BLOCKS, WAITS_ON, HELD: of the set; STRING_POOL_NONE: no run has it */
 };
 
 bool metric_is_time(const struct metric *metric);
+bool metric_is_of_run(const struct metric *metric); /* windows of a run have that of all of it */
 enum metric_owner metric_owner(const struct run_set *set, const struct metric *metric);
 
 /* "wall", …, "self_on_cpu"; reasons as "blocked.lock". NULL: none. Static. */

@@ -14,7 +14,9 @@
 struct trial {
 	const struct permutation *test;
 	size_t unit_cnt;
-	double *centred;   /* [figure][unit]: less the figure's mean, missing ones 0 */
+	double *centred;   /* [figure][unit]: less the figure's mean, missing ones 0; paired: [pair][figure], the new side less the base's */
+	double *squares;   /* paired: [figure], the sum of those differences' squares, */
+	double *pair_cnt;  /* and how many there are: however they are dealt */
 	bool *is_missing;  /* [figure]: some unit lacks it */
 	unsigned char *is_new; /* [unit]: the side that it is dealt to; paired: [pair], exchanged or not */
 	size_t *order;     /* figures, the most different first */
@@ -56,32 +58,38 @@ static double unpaired(const struct trial *trial, size_t figure)
 	return welch(sum[0], square[0], cnt[0], sum[1], square[1], cnt[1], trial->test->floors[figure]);
 }
 
-static double paired(const struct trial *trial, size_t figure)
+static double paired(const struct trial *trial, size_t figure, double sum)
 {
-	size_t pair_cnt = trial->test->cnt[0];
-	const double *raw = trial->test->values + figure * trial->unit_cnt;
-	double sum = 0, square = 0, cnt = 0, mean, variance;
+	double cnt = trial->pair_cnt[figure], mean, variance;
 
-	for (size_t i = 0; i < pair_cnt; i++) {
-		double difference = raw[pair_cnt + i] - raw[i];
-
-		if (isnan(difference))
-			continue;
-		sum += trial->is_new[i] ? -difference : difference;
-		square += difference * difference;
-		cnt++;
-	}
 	if (cnt < 2)
 		return 0;
 	mean = sum / cnt;
-	variance = (square - cnt * mean * mean) / (cnt - 1);
+	variance = (trial->squares[figure] - cnt * mean * mean) / (cnt - 1);
 	return mean / (sqrt(variance > 0 ? variance / cnt : 0) + trial->test->floors[figure]);
+}
+
+/* Of all figures at once: their sums do not wait for each other. */
+static void add_pairs(const struct trial *trial, double *sums)
+{
+	size_t cnt = trial->test->figure_cnt;
+
+	memset(sums, 0, cnt * sizeof(*sums));
+	for (size_t pair = 0; pair < trial->test->cnt[0]; pair++) {
+		const double *differences = trial->centred + pair * cnt;
+		double sign = trial->is_new[pair] ? -1 : 1;
+
+		for (size_t i = 0; i < cnt; i++)
+			sums[i] += sign * differences[i];
+	}
 }
 
 static void measure(const struct trial *trial, double *to)
 {
+	if (trial->test->is_paired)
+		add_pairs(trial, to);
 	for (size_t i = 0; i < trial->test->figure_cnt; i++) {
-		double t = trial->test->is_paired ? paired(trial, i) : unpaired(trial, i);
+		double t = trial->test->is_paired ? paired(trial, i, to[i]) : unpaired(trial, i);
 
 		to[i] = trial->test->is_one_sided ? t : fabs(t);
 	}
@@ -193,6 +201,22 @@ static void centre(struct trial *trial, size_t figure)
 		to[i] = isnan(raw[i]) ? 0 : raw[i] - sum / cnt;
 }
 
+static void subtract(struct trial *trial, size_t figure)
+{
+	size_t pair_cnt = trial->test->cnt[0];
+	const double *raw = trial->test->values + figure * trial->unit_cnt;
+
+	for (size_t i = 0; i < pair_cnt; i++) {
+		double difference = raw[pair_cnt + i] - raw[i];
+
+		if (isnan(difference))
+			continue;
+		trial->centred[i * trial->test->figure_cnt + figure] = difference;
+		trial->squares[figure] += difference * difference;
+		trial->pair_cnt[figure]++;
+	}
+}
+
 struct placed {
 	double seen;
 	size_t figure;
@@ -229,16 +253,24 @@ static int init(struct trial *trial, const struct permutation *test)
 
 	*trial = (struct trial){ .test = test, .unit_cnt = units };
 	trial->centred = calloc(figures, (units + 1) * sizeof(double));
+	trial->squares = calloc(figures, sizeof(double));
+	trial->pair_cnt = calloc(figures, sizeof(double));
 	trial->is_missing = calloc(figures, sizeof(bool));
 	trial->is_new = calloc(units + 1, 1);
 	trial->order = calloc(figures, sizeof(size_t));
 	trial->seen = calloc(figures, sizeof(double));
 	trial->now = calloc(figures, sizeof(double));
 	trial->as_large = calloc(figures, sizeof(uint64_t));
-	if (!trial->centred || !trial->is_missing || !trial->is_new || !trial->order || !trial->seen || !trial->now || !trial->as_large)
+	if (!trial->centred || !trial->squares || !trial->pair_cnt)
 		return -ENOMEM;
-	for (size_t i = 0; i < test->figure_cnt; i++)
-		centre(trial, i);
+	if (!trial->is_missing || !trial->is_new || !trial->order || !trial->seen || !trial->now || !trial->as_large)
+		return -ENOMEM;
+	for (size_t i = 0; i < test->figure_cnt; i++) {
+		if (test->is_paired)
+			subtract(trial, i);
+		else
+			centre(trial, i);
+	}
 	for (size_t i = 0; i < units; i++)
 		trial->is_new[i] = !test->is_paired && i >= test->cnt[0];
 	measure(trial, trial->seen);
@@ -248,6 +280,8 @@ static int init(struct trial *trial, const struct permutation *test)
 static void release(struct trial *trial)
 {
 	free(trial->centred);
+	free(trial->squares);
+	free(trial->pair_cnt);
 	free(trial->is_missing);
 	free(trial->is_new);
 	free(trial->order);

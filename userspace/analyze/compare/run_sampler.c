@@ -33,6 +33,7 @@ struct run_sampler {
 	struct child_counts *children;
 	struct wait_counts ended_waits;
 	struct wait_sums *waits;
+	struct lock_holds *holds;
 	struct syscall_table syscalls;
 	struct sample_memory memory;
 	struct seeded_random random;
@@ -62,7 +63,7 @@ static int add_ended_wait(struct run_sampler *sampler, const struct txtrace_wake
 static int init(struct run_sampler *sampler, const char *path, const char *kernel, uint64_t memory_max_bytes)
 {
 	struct wait_sums_options options = {
-		.max_bytes = memory_max_bytes / 2, .is_by_object = true, .kernel = kernel,
+		.max_bytes = memory_max_bytes / 8 * 3, .is_by_object = true, .kernel = kernel,
 	};
 	struct compare_run *run;
 	int err = run_set_add_run(sampler->set, sampler->side, path, sampler->windows.cnt, &run);
@@ -75,7 +76,8 @@ static int init(struct run_sampler *sampler, const char *path, const char *kerne
 	seeded_random_init(&sampler->random, 1 + sampler->run);
 	sampler->children = child_counts_new();
 	sampler->waits = wait_sums_new(&options);
-	return !err && sampler->children && sampler->waits ? 0 : -ENOMEM;
+	sampler->holds = lock_holds_new(memory_max_bytes / 8);
+	return !err && sampler->children && sampler->waits && sampler->holds ? 0 : -ENOMEM;
 }
 
 struct run_sampler *run_sampler_new(struct run_set *set, enum compare_side side, const char *path, const struct run_windows *windows, const char *kernel,
@@ -110,6 +112,7 @@ void run_sampler_free(struct run_sampler *sampler)
 	id_map_release(&sampler->extras);
 	child_counts_free(sampler->children);
 	wait_sums_free(sampler->waits);
+	lock_holds_free(sampler->holds);
 	wait_counts_release(&sampler->ended_waits);
 	free(sampler);
 }
@@ -231,12 +234,14 @@ int run_sampler_add(struct run_sampler *sampler, const struct txtrace_record *re
 	if (err > 0)
 		err = add_ended_wait(sampler, &record->wake, &wait);
 	err = err ? err : wait_sums_add(sampler->waits, record);
+	err = err ? err : lock_holds_add(sampler->holds, record);
 	return err || record->kind != TXTRACE_RECORD_SPAN ? err : add_span(sampler, &record->span);
 }
 
 int run_sampler_begin_capture(struct run_sampler *sampler)
 {
 	struct child_counts *children = child_counts_new();
+	int err;
 
 	if (!children)
 		return -ENOMEM;
@@ -245,7 +250,8 @@ int run_sampler_begin_capture(struct run_sampler *sampler)
 	sampler->children = children;
 	wait_counts_release(&sampler->ended_waits);
 	wait_counts_init(&sampler->ended_waits);
-	return wait_sums_begin_capture(sampler->waits);
+	err = wait_sums_begin_capture(sampler->waits);
+	return err ? err : lock_holds_begin_capture(sampler->holds);
 }
 
 /* ---- to units ---- */
@@ -343,6 +349,7 @@ int run_sampler_finish(struct run_sampler *sampler, const struct txtrace_log_inf
 	struct run_waits waits = {
 		.set = sampler->set,
 		.sums = sampler->waits,
+		.holds = sampler->holds,
 		.wants_objects = sampler->side == SIDE_NEW,
 		.add = add_waits_on,
 		.span_cnt = spans_of,
@@ -350,11 +357,12 @@ int run_sampler_finish(struct run_sampler *sampler, const struct txtrace_log_inf
 	};
 	int err = wait_sums_finish(sampler->waits);
 
+	err = err ? err : lock_holds_finish(sampler->holds);
 	err = err ? err : run_waits_tell(&waits);
 	err = err ? err : finish_slots(sampler);
 	run->info = *info;
 	run->census = *census;
 	sampler->set->unlabelled_cnt += sampler->unlabelled_cnt;
-	sampler->set->uncounted_cnt += sampler->uncounted_cnt + child_counts_left_out(sampler->children);
+	sampler->set->uncounted_cnt += sampler->uncounted_cnt + child_counts_left_out(sampler->children) + lock_holds_left_out(sampler->holds);
 	return err;
 }

@@ -37,6 +37,7 @@ enum extra_kind {
 	EXTRA_SYSCALL = 's', /* + the system call's name: the same */
 	EXTRA_WAITED = 'w',  /* + name: ns waited for spans of that label, or threads of that name; in the span itself */
 	EXTRA_WAITS_ON = 'e', /* + a byte each for the reason and enum party_kind, + name: the same, for one reason and kind */
+	EXTRA_HELD = 'h',     /* the same, for locks: ns that whoever held it was on a CPU meanwhile */
 };
 
 struct label_extra {
@@ -99,7 +100,7 @@ struct run_set {
 	bool has_percentiles[COMPARE_VALUE_COUNT]; /* of these values */
 
 	uint64_t unlabelled_cnt;  /* spans of labels beyond LABELS_MAX */
-	uint64_t uncounted_cnt;   /* children and waits that found no room to be counted */
+	uint64_t uncounted_cnt;   /* children, waits and holders of locks that found no room */
 	bool is_coarse;           /* percentiles lost precision: memory */
 };
 

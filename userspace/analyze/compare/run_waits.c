@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int waits_on_key(struct run_set *set, uint8_t reason, const struct party *waker, uint32_t *key)
+static int waits_on_key(struct run_set *set, enum extra_kind kind, uint8_t reason, const struct party *waker, uint32_t *key)
 {
 	char text[KEY_BYTES_MAX] = { (char)reason, (char)waker->kind };
 	size_t length = waker->name.length < KEY_BYTES_MAX - 2 ? waker->name.length : KEY_BYTES_MAX - 2;
 
 	if (length > 0)
 		memcpy(text + 2, waker->name.bytes, length);
-	return run_set_add_key(set, EXTRA_WAITS_ON, (struct txtrace_string){ text, length + 2 }, key);
+	return run_set_add_key(set, kind, (struct txtrace_string){ text, length + 2 }, key);
 }
 
 /* Of one label and one reason, as the cells come: sorted by label, reason and object. */
@@ -84,6 +84,27 @@ static int note_objects(const struct run_waits *waits, struct wanted *wanted, si
 	return err;
 }
 
+static uint32_t find_label(const struct run_set *set, const struct party *waiter)
+{
+	return waiter->kind == PARTY_SPAN ? string_pool_find(set->labels, waiter->name.bytes, waiter->name.length) : STRING_POOL_NONE;
+}
+
+static int tell_holds(const struct run_waits *waits)
+{
+	struct lock_hold hold;
+	int err = 0;
+
+	for (size_t i = 0; !err && lock_holds_next(waits->holds, &i, &hold);) {
+		uint32_t label = find_label(waits->set, &hold.waiter), key;
+
+		if (label == STRING_POOL_NONE)
+			continue;
+		err = waits_on_key(waits->set, EXTRA_HELD, TXTRACE_BLOCK_LOCK, &hold.holder, &key);
+		err = err ? err : waits->add(waits->context, label, key, (double)hold.on_cpu_ns);
+	}
+	return err;
+}
+
 int run_waits_tell(const struct run_waits *waits)
 {
 	size_t cnt = wait_sums_count(waits->sums), wanted_cnt = 0;
@@ -94,13 +115,12 @@ int run_waits_tell(const struct run_waits *waits)
 		const struct wait_cell *cell = wait_sums_get(waits->sums, i);
 		struct party waiter = wait_sums_party(waits->sums, cell->waiter), waker = wait_sums_party(waits->sums, cell->waker);
 		uint8_t reason = wait_sums_object(waits->sums, cell->object)->reason;
-		uint32_t label, key;
+		uint32_t label = find_label(waits->set, &waiter), key;
 
-		label = waiter.kind == PARTY_SPAN ? string_pool_find(waits->set->labels, waiter.name.bytes, waiter.name.length) : STRING_POOL_NONE;
 		if (label == STRING_POOL_NONE)
 			continue;
 		wanted[wanted_cnt++] = (struct wanted){ label, cell->object, reason, cell->ns };
-		err = waits_on_key(waits->set, reason, &waker, &key);
+		err = waits_on_key(waits->set, EXTRA_WAITS_ON, reason, &waker, &key);
 		err = err ? err : waits->add(waits->context, label, key, (double)cell->ns);
 		if (!err && waker.name.length > 0) {
 			err = run_set_add_key(waits->set, EXTRA_WAITED, waker.name, &key);
@@ -110,5 +130,5 @@ int run_waits_tell(const struct run_waits *waits)
 	if (!err && waits->wants_objects)
 		err = note_objects(waits, wanted, wanted_cnt);
 	free(wanted);
-	return err;
+	return err ? err : tell_holds(waits);
 }

@@ -3,11 +3,13 @@
 #ifndef RUN_WAITS_H
 #define RUN_WAITS_H
 
+#include "analyze/compare/lock_holds.h"
 #include "analyze/compare/run_set.h"
 
 struct run_waits {
 	struct run_set *set;
 	const struct wait_sums *sums; /* finished, by object */
+	const struct lock_holds *holds; /* finished */
 	bool wants_objects;
 	int (*add)(void *context, uint32_t label, uint32_t key, double ns); /* 0 or -ENOMEM */
 	uint64_t (*span_cnt)(void *context, uint32_t label);

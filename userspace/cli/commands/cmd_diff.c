@@ -26,7 +26,7 @@ static const struct option_spec specs[] = {
 	       "in how many of 100 comparisons of what is the same chance may be taken for a change (default 1)", 0,
 	       .call = verdict_option_false_alarms),
 	OPTION("pair", 0, OPTION_CHOICE, "WHEN",
-	       "compare the first run of BASE with the first of NEW, and so on: auto (when they were recorded in turn), always or never "
+	       "compare the first run of BASE with the first of NEW, and so on: auto (when they were recorded in turn, and enough), always or never "
 	       "(default auto)",
 	       offsetof(struct verdict_options, pair), .choices = pairings),
 	OPTION("seed", 0, OPTION_U64, "N", "of the resampling: the same seed and logs give the same report (default 1)",
@@ -73,7 +73,11 @@ static int read_sides(struct cli *cli, const struct verdict_options *values, con
 		return status;
 	if (values->pair == 1 && (cnt[0] != cnt[1] || set->is_windowed))
 		return cli_fail(cli, "only as many runs of BASE as of NEW can be paired, three of each or more; there are %zu and %zu", cnt[0], cnt[1]);
-	return values->pair == 2 || !run_set_pair(set, values->pair == 1) ? CLI_OK : cli_fail(cli, "there is not enough memory");
+	if (values->pair != 2 && run_set_pair(set, values->pair == 1))
+		return cli_fail(cli, "there is not enough memory");
+	if (values->pair == 0)
+		comparison_part_few_pairs(set, values->false_alarms_percent / 100);
+	return CLI_OK;
 }
 
 static int compare(struct cli *cli, const struct verdict_options *values, const struct gate_rules *rules, const struct run_set *set, size_t incomplete_cnt)

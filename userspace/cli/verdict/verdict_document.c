@@ -167,7 +167,7 @@ static int add_figure(struct document_section *section, const struct verdict_vie
 	if (figure->verdict == VERDICT_CANT_TELL)
 		words_append_more(text, view->set, figure->units_needed);
 	else
-		words_append_explanation(text, view->set, figure);
+		words_append_explanation(text, view->comparison, figure);
 	return document_section_add(section, text, kind, is_detail);
 }
 

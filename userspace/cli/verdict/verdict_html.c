@@ -12,9 +12,10 @@
 static const char style[] =
 	"body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#222;background:#fff}"
 	"h1{font-size:1.3em}h2{font-size:1.1em;margin-top:1.6em}ul{list-style:none;padding-left:0}"
+	".summary{padding:.8em 1em;border-left:8px solid #bbb;background:#f6f6f6}"
 	"li{padding:.25em .6em;margin:.2em 0;border-left:4px solid #bbb}"
 	"li.detail{margin-left:1.6em;border-left-width:1px;color:#444}.bad{border-color:#c62828}.good{border-color:#2e7d32}.unsure{border-color:#f9a825}"
-	".summary{padding:.8em 1em;border-left:8px solid #bbb;background:#f6f6f6}table{border-collapse:collapse;font-size:.92em}"
+	".wide{overflow-x:auto}table{border-collapse:collapse;font-size:.92em}svg{color:#546e7a}tr.worse svg{color:#c62828}tr.better svg{color:#2e7d32}"
 	"td,th{padding:.2em .8em .2em 0;text-align:left;white-space:nowrap}tr.worse td:last-child{color:#c62828;font-weight:600}"
 	"tr.better td:last-child{color:#2e7d32;font-weight:600}.plain{color:#777}"
 	"@media(prefers-color-scheme:dark){body{color:#ddd;background:#1b1b1b}.summary{background:#262626}li.detail{color:#aaa}}";
@@ -52,8 +53,8 @@ static void append_picture(struct text *text, const struct effect *effect)
 		return;
 	text_append_format(text, "<svg width=\"%d\" height=\"14\"><line x1=\"%d\" x2=\"%d\" y1=\"0\" y2=\"14\" stroke=\"#999\"/>", PICTURE_WIDTH,
 			   PICTURE_WIDTH / 2, PICTURE_WIDTH / 2);
-	text_append_format(text, "<rect x=\"%.1f\" width=\"%.1f\" y=\"5\" height=\"4\" fill=\"#78909c\"/>", low, fmax(high - low, 1));
-	text_append_format(text, "<circle cx=\"%.1f\" cy=\"7\" r=\"3.5\" fill=\"#37474f\"/></svg>", place(effect->relative));
+	text_append_format(text, "<rect x=\"%.1f\" width=\"%.1f\" y=\"5\" height=\"4\" fill=\"currentColor\" fill-opacity=\".5\"/>", low, fmax(high - low, 1));
+	text_append_format(text, "<circle cx=\"%.1f\" cy=\"7\" r=\"3.5\" fill=\"currentColor\"/></svg>", place(effect->relative));
 }
 
 static void append_figure(struct text *text, const struct verdict_view *view, const struct compared_figure *figure)
@@ -81,11 +82,16 @@ static void append_figure(struct text *text, const struct verdict_view *view, co
 
 static void append_figures(struct text *text, const struct verdict_view *view)
 {
-	text_append(text, "<h2>all figures</h2>\n<p class=\"plain\">The line is no change, the ends are -50 % and +50 %; a bar is the interval.</p>\n<table>\n"
+	text_append(text, "<h2>all figures</h2>\n<p class=\"plain\">The line is no change, the ends are -50 % and +50 %, where what is beyond is cut "
+			  "off; a bar is the interval. Figures that are 0 on both sides are left out.</p>\n<div class=\"wide\"><table>\n"
 			  "<tr><th>label</th><th>figure</th><th>base -&gt; new</th><th></th><th>verdict</th></tr>\n");
-	for (size_t i = 0; i < view->comparison->figure_cnt; i++)
-		append_figure(text, view, &view->comparison->figures[i]);
-	text_append(text, "</table>\n");
+	for (size_t i = 0; i < view->comparison->figure_cnt; i++) {
+		const struct compared_figure *figure = &view->comparison->figures[i];
+
+		if (figure->effect.centre[0] != 0 || figure->effect.centre[1] != 0)
+			append_figure(text, view, figure);
+	}
+	text_append(text, "</table></div>\n");
 }
 
 static int write_html(const struct verdict_view *view, const struct verdict_document *document, const struct screen *screen)
@@ -93,7 +99,7 @@ static int write_html(const struct verdict_view *view, const struct verdict_docu
 	struct text text = { 0 };
 	int err;
 
-	text_append_format(&text, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+	text_append_format(&text, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"
 				  "<title>%s</title>\n<style>%s</style></head><body>\n", view->program,
 			   style);
 	text_append_format(&text, "<h1>%s</h1>\n<p class=\"summary %s\">", view->program, classes[document->kind]);

@@ -36,7 +36,7 @@ static void interval_json(struct json *json, const char *name, const struct inte
 static void metric_json(struct json *json, const struct run_set *set, const struct metric *metric)
 {
 	static const char *const kinds[] = { [METRIC_VALUE] = "time", [METRIC_CALLS] = "calls", [METRIC_BLOCKS] = "blocks", [METRIC_WAITS_ON] = "waits_on",
-					     [METRIC_COUNT] = "count", [METRIC_LOWER_BOUNDS] = "lower_bounds" };
+					     [METRIC_COUNT] = "count", [METRIC_LOWER_BOUNDS] = "lower_bounds", [METRIC_HELD] = "held_by" };
 	struct txtrace_string name = { 0 };
 	struct text text = { 0 };
 	unsigned int reason;
@@ -48,7 +48,9 @@ static void metric_json(struct json *json, const struct run_set *set, const stru
 	if (metric->kind == METRIC_VALUE)
 		json_member_text(json, "of", metric_value_name(metric->value));
 	if (metric->key != STRING_POOL_NONE && metric->kind != METRIC_VALUE && metric->kind != METRIC_COUNT && metric->kind != METRIC_LOWER_BOUNDS) {
-		if (run_set_key(set, metric->key, &name) == EXTRA_WAITS_ON) {
+		enum extra_kind kind = run_set_key(set, metric->key, &name);
+
+		if (kind == EXTRA_WAITS_ON || kind == EXTRA_HELD) {
 			struct party party = explanation_party(set, metric->key, &reason);
 
 			json_member_text(json, "reason", wait_reason_name(reason));
@@ -97,7 +99,7 @@ static void figure_json(struct json *json, const struct verdict_view *view, cons
 	else
 		json_null(json);
 	if (figure->verdict == VERDICT_WORSE || figure->verdict == VERDICT_BETTER)
-		words_append_explanation(&text, view->set, figure);
+		words_append_explanation(&text, view->comparison, figure);
 	json_member_text(json, "explanation", text.length > 2 ? text_string(&text) + 2 : NULL);
 	json_object_end(json);
 	text_release(&text);

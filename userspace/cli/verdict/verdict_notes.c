@@ -141,7 +141,8 @@ static int add_limits(struct document_section *section, const struct verdict_vie
 		err = document_section_add(section, text, LINE_UNSURE, false);
 	}
 	if (set->uncounted_cnt > 0 && !err) {
-		text_append_format(text, "%s children or waits found no room to be counted", units_format_count(count, set->uncounted_cnt));
+		text_append_format(text, "not followed, for want of room: %s children, waits or holders of locks",
+				   units_format_count(count, set->uncounted_cnt));
 		err = document_section_add(section, text, LINE_UNSURE, false);
 	}
 	if (set->is_coarse && !err) {

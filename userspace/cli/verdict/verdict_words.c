@@ -67,7 +67,10 @@ static void append_key(struct text *text, const struct run_set *set, uint32_t ke
 
 	if (key == STRING_POOL_NONE)
 		return; /* whoever knows the name says it */
-	if (run_set_key(set, key, &name) == EXTRA_WAITS_ON) {
+	if (run_set_key(set, key, &name) == EXTRA_HELD) {
+		party = explanation_party(set, key, &reason);
+		append_party(text, &party);
+	} else if (run_set_key(set, key, &name) == EXTRA_WAITS_ON) {
 		party = explanation_party(set, key, &reason);
 		text_append_format(text, "waits (%s) for ", wait_reason_name(reason));
 		append_party(text, &party);
@@ -99,6 +102,10 @@ void words_append_metric(struct text *text, const struct run_set *set, const str
 	case METRIC_WAITS_ON:
 		if (metric->key == STRING_POOL_NONE || run_set_key(set, metric->key, &name) != EXTRA_WAITS_ON)
 			text_append(text, "waits for ");
+		append_key(text, set, metric->key);
+		break;
+	case METRIC_HELD:
+		text_append(text, "on-CPU of the lock's holder ");
 		append_key(text, set, metric->key);
 		break;
 	case METRIC_COUNT:
@@ -252,11 +259,11 @@ static void append_place(struct text *text, const struct run_set *set, const str
 	}
 }
 
-void words_append_explanation(struct text *text, const struct run_set *set, const struct compared_figure *figure)
+void words_append_explanation(struct text *text, const struct comparison *comparison, const struct compared_figure *figure)
 {
 	struct explanation explanation;
 
-	explanation_find(&explanation, set, figure);
+	explanation_find(&explanation, comparison, figure);
 	if (explanation.part_cnt == 0)
 		return;
 	if (figure->metric.value == SPAN_VALUE_WALL || figure->metric.value == SPAN_VALUE_WORK) {
@@ -269,7 +276,7 @@ void words_append_explanation(struct text *text, const struct run_set *set, cons
 			return;
 		text_append(text, ": ");
 	}
-	append_place(text, set, &explanation);
+	append_place(text, comparison->set, &explanation);
 	for (size_t i = 1; i < explanation.part_cnt && explanation.parts[0].share < ALL; i++) {
 		text_append_format(text, ", %.0f %% ", explanation.parts[i].share * 100);
 		append_value(text, explanation.parts[i].value);

@@ -19,7 +19,7 @@ void words_append_effect(struct text *text, const struct metric *metric, const s
 void words_append_figure(struct text *text, const struct metric *metric, double figure);
 
 /* ", all of it blocked on futex 0x7f12 held by flush"; nothing where there is nothing to say. */
-void words_append_explanation(struct text *text, const struct run_set *set, const struct compared_figure *figure);
+void words_append_explanation(struct text *text, const struct comparison *comparison, const struct compared_figure *figure);
 
 /* "about 6 more runs a side would tell", of so many units. */
 void words_append_more(struct text *text, const struct run_set *set, uint32_t units_needed);
