@@ -7,6 +7,7 @@
  *	thread_table    threads, their states replayed
  *	span_table      open spans, and the stays of threads in them
  *	this            all of that together
+ *	span_budget     what open spans may take, and who holds how much
  *	span_close      stays and spans end, and are written
  *	thread_life     threads come and go, and read their clocks
  *	other_events    who else had the CPUs          stack_events  where the code was
@@ -21,11 +22,27 @@
 #include "attribute/thread_table.h"
 #include "base/id_map.h"
 
-/* A process, as long as it has threads. */
+/* A process, as long as it has threads, or keyed spans that it began are open. */
 struct process {
 	uint32_t tgid;
 	uint32_t open_span_cnt; /* keyed ones belong to none */
 	size_t thread_cnt;
+	uint64_t open_bytes; /* that it holds of the budget */
+};
+
+#define REFUSAL_CPUS 64
+
+/* Events of a CPU that were refused and not told yet. */
+struct refusal {
+	uint64_t first_ns, last_ns;
+	uint64_t cnt; /* 0: none */
+	uint32_t cpu;
+};
+
+struct span_budget {
+	uint64_t limit_bytes;
+	uint64_t used_bytes;
+	uint64_t orphaned_bytes; /* of that: keyed spans of processes without threads */
 };
 
 struct attribution {
@@ -33,12 +50,14 @@ struct attribution {
 	void *context;
 	struct thread_table threads;
 	struct span_table spans;
+	struct span_budget budget;
 	struct id_map processes;      /* by tgid */
 	uint64_t now_ns;              /* of the last event */
 	uint64_t span_loss_until_ns;  /* until then span events were lost: what begins before may be damaged */
 	uint64_t key_loss_until_ns;   /* likewise begins of keyed spans, which end others of the same key */
 	uint64_t sched_loss_until_ns; /* likewise switches and wakeups: a replay that was not set right since is not to be trusted */
 	struct attribution_stats stats;
+	struct refusal refusals[REFUSAL_CPUS]; /* by CPU, modulo that number */
 };
 
 static inline struct txtrace_string string_of(const struct event_text *text)

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "attribute/span_budget.h"
+
 /* The two readings of a stay do not belong together: unless something was lost, that is a bug. */
 static void judge_stay(struct attribution *attribution, struct span *span, bool is_sane)
 {
@@ -39,6 +41,7 @@ static void charge_own_stay(struct attribution *attribution, struct stay *stay, 
 
 	if (own->is_reading_lost)
 		mark_lossy(span);
+	budget_leave(attribution, stay);
 	judge_stay(attribution, span, span_leave(&attribution->spans, stay, own->time_ns, own->reading, account));
 }
 
@@ -51,6 +54,7 @@ static void charge_stay_from_outside(struct attribution *attribution, struct sta
 	thread_replay_at(stay->thread, time_ns, &reading);
 	if (attribution->sched_loss_until_ns >= stay->thread->reading_ns && attribution->sched_loss_until_ns)
 		mark_lossy(span);
+	budget_leave(attribution, stay);
 	judge_stay(attribution, span, span_leave(&attribution->spans, stay, time_ns, &reading, account));
 }
 
@@ -148,6 +152,7 @@ int finish_span(struct attribution *attribution, struct span *span, const struct
 	if (own && !(span->flags & TXTRACE_SPAN_KEYED))
 		own->thread->process->open_span_cnt--;
 	err = put_span(attribution, span, time_ns, end_tid, &account);
+	budget_end(attribution, span, own ? own->thread : NULL);
 	span_table_end(&attribution->spans, span);
 	return err;
 }
