@@ -7,6 +7,7 @@
 #include "attribute/attribution_state.h"
 #include "attribute/left_out.h"
 #include "attribute/other_events.h"
+#include "attribute/span_budget.h"
 #include "attribute/span_close.h"
 #include "attribute/span_events.h"
 #include "attribute/stack_events.h"
@@ -24,7 +25,13 @@ struct attribution *attribution_new(attribution_sink sink, void *context)
 	span_table_init(&attribution->spans, &attribution->threads);
 	id_map_init(&attribution->processes);
 	id_map_init(&attribution->waiting);
+	attribution->budget.limit_bytes = ATTRIBUTION_SPAN_BYTES;
 	return attribution;
+}
+
+void attribution_limit_spans(struct attribution *attribution, uint64_t bytes)
+{
+	attribution->budget.limit_bytes = bytes;
 }
 
 void attribution_free(struct attribution *attribution)
@@ -201,7 +208,9 @@ static int put_checkpoints(struct attribution *attribution, bool (*is_wanted)(co
 
 int attribution_checkpoint(struct attribution *attribution, uint64_t time_ns)
 {
-	return put_checkpoints(attribution, lacks_checkpoint, time_ns);
+	int err = budget_tell(attribution);
+
+	return err ? err : put_checkpoints(attribution, lacks_checkpoint, time_ns);
 }
 
 static int compare_tids(const void *a, const void *b)
@@ -262,8 +271,10 @@ int attribution_restate(struct attribution *attribution)
 
 int attribution_finish(struct attribution *attribution, uint64_t end_ns)
 {
-	int err = cut_off_spans(attribution, NULL, end_ns);
+	int err = budget_tell(attribution);
 
+	if (!err)
+		err = cut_off_spans(attribution, NULL, end_ns);
 	return err ? err : put_of_threads(attribution, put_last_run, end_ns);
 }
 
@@ -271,5 +282,6 @@ void attribution_stats(const struct attribution *attribution, struct attribution
 {
 	*stats = attribution->stats;
 	stats->open_span_cnt = attribution->spans.open_cnt;
+	stats->span_bytes = attribution->budget.used_bytes;
 	stats->thread_cnt = attribution->threads.threads.cnt;
 }

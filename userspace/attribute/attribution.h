@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Attribution: from the ordered stream of events to the records of the log. A pure function: no I/O, no clock, no globals; memory follows
- * the open spans and the live threads. docs/attribution.md defines what comes out.
+ * the open spans, up to a limit, and the live threads. docs/attribution.md defines what comes out.
  */
 #ifndef ATTRIBUTION_H
 #define ATTRIBUTION_H
@@ -27,10 +27,18 @@ void attribution_free(struct attribution *attribution);
 /* Before the first event. */
 void attribution_set_filter(struct attribution *attribution, const struct attribution_filter *filter);
 
+#define ATTRIBUTION_SPAN_BYTES (UINT64_C(2) << 30)
+
+/*
+ * All open spans together may take so many bytes; without this call it is the above. What one process may take of it, and what happens beyond it:
+ * attribute/span_budget.h. To be called before anything is fed.
+ */
+void attribution_limit_spans(struct attribution *attribution, uint64_t bytes);
+
 /* Events in the order of their times (equal times: in the order in which they happened). 0, -ENOMEM, or what the sink returned. */
 int attribution_feed(struct attribution *attribution, const struct event *event);
 
-/* Writes an OPEN_SPAN record for each span that is open at time_ns and has had no checkpoint yet. */
+/* Writes an OPEN_SPAN record for each span that is open at time_ns and has had no checkpoint yet, and LOSS records for events that were refused. */
 int attribution_checkpoint(struct attribution *attribution, uint64_t time_ns);
 
 /*
@@ -46,7 +54,9 @@ struct attribution_stats {
 	uint64_t span_cnt; /* finished, the unfinished ones included */
 	uint64_t lower_bound_cnt;
 	uint64_t open_span_cnt; /* now */
+	uint64_t span_bytes;    /* that they take now: attribution_limit_spans() */
 	uint64_t thread_cnt;    /* live now */
+	uint64_t refused_cnt;   /* events for which the open spans left no room: they are lost */
 	uint64_t anomaly_cnt[TXTRACE_ANOMALY_COUNT];
 	uint64_t left_out_cnt[TXTRACE_LEFT_OUT_COUNT]; /* by the filter; they are in span_cnt */
 };

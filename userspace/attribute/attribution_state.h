@@ -8,6 +8,7 @@
  *	span_table      open spans, and the stays of threads in them
  *	this            all of that together
  *	left_out        what is not written, or not yet
+ *	span_budget     what open spans may take, and who holds how much
  *	span_close      stays and spans end, and are written
  *	thread_life     threads come and go, and read their clocks
  *	other_events    who else had the CPUs          stack_events  where the code was
@@ -24,11 +25,27 @@
 #include "base/id_map.h"
 #include "event/sched_mode.h"
 
-/* A process, as long as it has threads. */
+/* A process, as long as it has threads, or keyed spans that it began are open. */
 struct process {
 	uint32_t tgid;
 	uint32_t open_span_cnt; /* keyed ones belong to none */
 	size_t thread_cnt;
+	uint64_t open_bytes; /* that it holds of the budget */
+};
+
+#define REFUSAL_CPUS 64
+
+/* Events of a CPU that were refused and not told yet. */
+struct refusal {
+	uint64_t first_ns, last_ns;
+	uint64_t cnt; /* 0: none */
+	uint32_t cpu;
+};
+
+struct span_budget {
+	uint64_t limit_bytes;
+	uint64_t used_bytes;
+	uint64_t orphaned_bytes; /* of that: keyed spans of processes without threads */
 };
 
 struct attribution {
@@ -36,6 +53,7 @@ struct attribution {
 	void *context;
 	struct thread_table threads;
 	struct span_table spans;
+	struct span_budget budget;
 	struct id_map processes;      /* by tgid */
 	uint64_t now_ns;              /* of the last event */
 	uint64_t span_loss_until_ns;  /* until then span events were lost: what begins before may be damaged */
@@ -46,6 +64,7 @@ struct attribution {
 	struct id_map waiting; /* marks of young spans, by the span's number */
 	size_t waiting_bytes;
 	struct attribution_stats stats;
+	struct refusal refusals[REFUSAL_CPUS]; /* by CPU, modulo that number */
 };
 
 static inline struct txtrace_string string_of(const struct event_text *text)

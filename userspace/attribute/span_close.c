@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "attribute/span_budget.h"
+
 /* The two readings of a stay do not belong together: unless something was lost, that is a bug. */
 static void judge_stay(struct attribution *attribution, struct span *span, bool is_sane)
 {
@@ -41,6 +43,7 @@ static void charge_own_stay(struct attribution *attribution, struct stay *stay, 
 
 	if (own->is_reading_lost)
 		mark_lossy(span);
+	budget_leave(attribution, stay);
 	judge_stay(attribution, span, span_leave(&attribution->spans, stay, own->time_ns, own->reading, account));
 }
 
@@ -53,6 +56,7 @@ static void charge_stay_from_outside(struct attribution *attribution, struct sta
 	thread_replay_at(&attribution->threads, stay->thread, time_ns, &reading);
 	if (attribution->sched_loss_until_ns >= stay->thread->reading_ns && attribution->sched_loss_until_ns)
 		mark_lossy(span);
+	budget_leave(attribution, stay);
 	judge_stay(attribution, span, span_leave(&attribution->spans, stay, time_ns, &reading, account));
 }
 
@@ -153,6 +157,7 @@ int finish_span(struct attribution *attribution, struct span *span, const struct
 	err = settle_marks(attribution, span, time_ns, &is_written);
 	if (!err && is_written)
 		err = put_span(attribution, span, time_ns, end_tid, &account);
+	budget_end(attribution, span, own ? own->thread : NULL);
 	span_table_end(&attribution->spans, span);
 	return err;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "attribute/left_out.h"
+#include "attribute/span_budget.h"
 #include "attribute/thread_life.h"
 
 static bool is_keyed(const struct event *event)
@@ -21,10 +22,14 @@ static struct span *span_of_event(const struct attribution *attribution, const s
 	return span_table_get(&attribution->spans, event->tgid, event->span.id);
 }
 
-static int enter(struct attribution *attribution, struct span *span, const struct own_event *own)
+static int enter(struct attribution *attribution, struct span *span, const struct event *event, const struct own_event *own)
 {
 	if (own->is_reading_lost)
 		mark_lossy(span);
+	if (!budget_enter(attribution, own->thread->process, span)) {
+		mark_lossy(span);
+		return budget_refuse(attribution, event);
+	}
 	return span_enter(&attribution->spans, span, own->thread, own->time_ns, own->reading);
 }
 
@@ -68,15 +73,18 @@ int attribute_begin(struct attribution *attribution, const struct event *event)
 	if (!begin.key) {
 		begin.id = event->span.id;
 		begin.parent = written_parent(attribution, event->tgid, event->span.parent);
-		own.thread->process->open_span_cnt++;
 	}
 	begin.is_left_out = is_label_left_out(attribution, begin.label);
+	if (!budget_begin(attribution, own.thread->process, &begin))
+		return budget_refuse(attribution, event);
+	if (!begin.key)
+		own.thread->process->open_span_cnt++;
 	span = span_table_begin(&attribution->spans, &begin);
 	if (!span)
 		return -ENOMEM;
 	if (may_be_damaged(attribution, event))
 		mark_lossy(span);
-	return event->kind == EVENT_BEGIN_DETACHED ? 0 : enter(attribution, span, &own);
+	return event->kind == EVENT_BEGIN_DETACHED ? 0 : enter(attribution, span, event, &own);
 }
 
 int attribute_enter(struct attribution *attribution, const struct event *event)
@@ -95,7 +103,7 @@ int attribute_enter(struct attribution *attribution, const struct event *event)
 	}
 	stay = span_stay_of(span, own.thread);
 	if (!stay)
-		return enter(attribution, span, &own);
+		return enter(attribution, span, event, &own);
 	stay->depth++;
 	return 0;
 }
@@ -155,11 +163,19 @@ static struct span *marked_span(struct attribution *attribution, const struct ev
 	return span;
 }
 
+static int add_tag(struct attribution *attribution, const struct event *event, struct span *span, const struct event_text *text)
+{
+	if (budget_tag(attribution, span, text))
+		return span_add_tag(span, text);
+	mark_lossy(span);
+	return budget_refuse(attribution, event);
+}
+
 int attribute_tag(struct attribution *attribution, const struct event *event)
 {
 	struct span *span = marked_span(attribution, event, event->mark.id);
 
-	return span ? span_add_tag(span, &event->mark.text) : 0;
+	return span ? add_tag(attribution, event, span, &event->mark.text) : 0;
 }
 
 /* Its value as NAME=VALUE: what could not be read is ?. */
@@ -190,7 +206,7 @@ int attribute_value(struct attribution *attribution, const struct event *event)
 		length += (size_t)snprintf(text + length, 24, format, event->mark.value);
 	}
 	tag.length = (uint32_t)length;
-	return span_add_tag(span, &tag);
+	return add_tag(attribution, event, span, &tag);
 }
 
 int attribute_attr(struct attribution *attribution, const struct event *event)

@@ -8,13 +8,9 @@
 #include "attribute/clocks.h"
 
 #define TAG_MAX 4096
+#define TAG_ROOM_MORE 64
 
 _Static_assert(sizeof(struct span) == 192, "three lines of the cache");
-
-struct span_tag {
-	uint32_t length, room;
-	char bytes[];
-};
 
 void span_table_init(struct span_table *table, struct thread_table *threads)
 {
@@ -227,29 +223,46 @@ struct txtrace_string span_tag(const struct span *span)
 	return span->tag ? (struct txtrace_string){ span->tag->bytes, span->tag->length } : (struct txtrace_string){ 0 };
 }
 
+/* How long the tag is with the text, after a comma: none for the comma alone. */
+static size_t longer_tag(const struct span *span, const struct event_text *text)
+{
+	size_t length = span->tag ? span->tag->length : 0, longer = length + (length ? 1 : 0) + text->length;
+
+	if (length >= TAG_MAX - 1)
+		return length;
+	return longer < TAG_MAX ? longer : TAG_MAX;
+}
+
+/* The room that it needs; 0: it has enough. */
+static size_t larger_room(const struct span *span, size_t length)
+{
+	return span->tag && length <= span->tag->room ? 0 : length + TAG_ROOM_MORE;
+}
+
+size_t span_tag_growth(const struct span *span, const struct event_text *text)
+{
+	size_t room = larger_room(span, longer_tag(span, text));
+
+	return room ? sizeof(*span->tag) + room + SPAN_HEAP_BYTES - span_tag_bytes(span) : 0;
+}
+
 int span_add_tag(struct span *span, const struct event_text *text)
 {
-	size_t length = span->tag ? span->tag->length : 0, comma = length ? 1 : 0, added = text->length;
+	size_t length = span->tag ? span->tag->length : 0, longer = longer_tag(span, text), room = larger_room(span, longer);
 	struct span_tag *tag = span->tag;
 
-	if (length + comma >= TAG_MAX)
-		return 0;
-	if (added > TAG_MAX - length - comma)
-		added = TAG_MAX - length - comma;
-	if (!tag || length + comma + added > tag->room) {
-		size_t room = length + comma + added + 64;
-
+	if (room) {
 		tag = realloc(tag, sizeof(*tag) + room);
 		if (!tag)
 			return -ENOMEM;
 		tag->room = (uint32_t)room;
 		span->tag = tag;
 	}
-	if (comma)
-		tag->bytes[length] = ',';
-	if (added)
-		memcpy(tag->bytes + length + comma, text->bytes, added);
-	tag->length = (uint32_t)(length + comma + added);
+	if (length && length < longer)
+		tag->bytes[length++] = ',';
+	if (length < longer)
+		memcpy(tag->bytes + length, text->bytes, longer - length);
+	tag->length = (uint32_t)longer;
 	return 0;
 }
 

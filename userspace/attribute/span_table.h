@@ -19,6 +19,7 @@
 #include "txtrace/log.h"
 
 #define SPAN_TEXT_INSIDE 32
+#define SPAN_HEAP_BYTES 16 /* of memory that lies elsewhere, besides what was asked for */
 
 struct span;
 
@@ -42,7 +43,10 @@ struct span_account {
 	uint64_t work_ns;
 };
 
-struct span_tag;
+struct span_tag {
+	uint32_t length, room;
+	char bytes[];
+};
 
 struct span {
 	uint64_t id;
@@ -124,6 +128,9 @@ struct txtrace_string span_tag(const struct span *span);
 /* Adds to its tag, after a comma; what exceeds 4 KiB is cut off. 0 or -ENOMEM. */
 int span_add_tag(struct span *span, const struct event_text *text);
 
+/* By how much the memory of its tag grows if that is added. */
+size_t span_tag_growth(const struct span *span, const struct event_text *text);
+
 /* What the span was charged so far; made if there is none. NULL: no memory. */
 struct span_account *span_account(struct span_table *table, struct span *span);
 
@@ -138,6 +145,17 @@ int span_enter(struct span_table *table, struct span *span, struct thread *threa
 
 /* It is no longer; reading as before. Charges the account and frees the stay. False: the two readings do not belong together. */
 bool span_leave(struct span_table *table, struct stay *stay, uint64_t time_ns, const struct thread_reading *reading, struct span_account *account);
+
+/* The memory of what lies elsewhere than in the span: a label and key that are too long; its tag. */
+static inline size_t span_texts_bytes(size_t label_length, size_t key_length)
+{
+	return label_length + key_length <= SPAN_TEXT_INSIDE ? 0 : label_length + key_length + SPAN_HEAP_BYTES;
+}
+
+static inline size_t span_tag_bytes(const struct span *span)
+{
+	return span->tag ? sizeof(*span->tag) + span->tag->room + SPAN_HEAP_BYTES : 0;
+}
 
 /* Charges what the span, which nobody is in, has waited. */
 void span_charge_detached(struct span *span, uint64_t time_ns, struct span_account *account);

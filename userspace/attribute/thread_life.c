@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "attribute/span_budget.h"
+
 static struct process *process_of(struct attribution *attribution, uint32_t tgid)
 {
 	struct process *process = id_map_get(&attribution->processes, 0, tgid);
@@ -28,7 +30,8 @@ static struct thread *add_thread(struct attribution *attribution, uint32_t tid, 
 
 	if (!thread)
 		return NULL;
-	process->thread_cnt++;
+	if (!process->thread_cnt++)
+		budget_start(attribution, process);
 	thread->process = process;
 	return thread;
 }
@@ -43,11 +46,10 @@ int retire_thread(struct attribution *attribution, const struct own_event *own)
 		return err;
 	thread->has_exited = true;
 	thread->process = NULL;
-	if (--process->thread_cnt)
-		return 0;
-	id_map_remove(&attribution->processes, 0, process->tgid);
-	err = cut_off_spans(attribution, process, own->time_ns);
-	free(process);
+	if (process->thread_cnt == 1)
+		err = cut_off_spans(attribution, process, own->time_ns);
+	if (!--process->thread_cnt)
+		budget_stop(attribution, process);
 	return err;
 }
 

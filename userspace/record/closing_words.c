@@ -139,12 +139,30 @@ static void print_processes(const struct recorder_result *result, const struct m
 			     units_format_count(cnt, result->lost_process_cnt));
 }
 
+/* What a process had too much of. */
+static void print_refused(const struct recorder_result *result, const struct messages *messages)
+{
+	uint64_t refused_cnt = result->pipeline.attribution.refused_cnt, beyond_cnt = result->labels.refused_cnt;
+	uint64_t unreadable_cnt = result->labels.unreadable_cnt - beyond_cnt;
+	const struct message_field fields[] = { { "unreadable", NULL, unreadable_cnt }, { "beyond", NULL, beyond_cnt } };
+	char refused[UNITS_SIZE], unreadable[UNITS_SIZE], beyond[UNITS_SIZE];
+
+	if (refused_cnt)
+		messages_say(messages, MESSAGE_WARNING, "refused",
+			     "%s of the lost events found no room: a process had too many spans open; a larger --span-memory helps",
+			     units_format_count(refused, refused_cnt));
+	if (unreadable_cnt || beyond_cnt)
+		messages_tell(messages, MESSAGE_WARNING, "labels", fields, sizeof(fields) / sizeof(fields[0]),
+			      "%s labels or names could not be read from the program, and %s were beyond the limits (65,536 of a process): they are unknown",
+			      units_format_count(unreadable, unreadable_cnt), units_format_count(beyond, beyond_cnt));
+}
+
 /* What should never be, and what the user can do about the rest. */
 static void print_doubts(const struct recorder_result *result, const struct messages *messages)
 {
 	const struct txtrace_summary *summary = &result->summary;
 
-	if (summary->lost_cnt)
+	if (summary->lost_cnt > result->pipeline.attribution.refused_cnt)
 		messages_say(messages, MESSAGE_WARNING, "loss",
 			     "spans that the losses may have touched are marked as lower bounds; a larger --ring-size helps");
 	if (summary->sent_cnt != summary->received_cnt + summary->lost_cnt)
@@ -177,6 +195,7 @@ void closing_words_print(struct recorder *recorder, const struct record_options 
 	else if (result.summary.lost_cnt)
 		print_loss(&result, messages);
 	print_doubts(&result, messages);
+	print_refused(&result, messages);
 	print_processes(&result, messages);
 	print_cost(&result, messages);
 	print_log(&result, options->flight.max_bytes > 0, messages);

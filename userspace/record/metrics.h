@@ -14,6 +14,7 @@ struct metrics_figures {
 	uint64_t start_realtime_ns; /* of the recording */
 	struct txtrace_summary summary; /* as far as it goes now */
 	uint64_t undecodable_cnt;
+	uint64_t refused_cnt; /* of those that are lost in the summary */
 	uint64_t open_span_cnt;
 	uint64_t thread_cnt;
 	uint64_t written_bytes;

@@ -96,6 +96,8 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 	pipeline->options = *options;
 	pipeline->merge = merge_new(options->lane_cnt + 1);
 	pipeline->attribution = attribution_new(put_record, pipeline);
+	if (pipeline->attribution)
+		attribution_limit_spans(pipeline->attribution, options->span_bytes);
 	pipeline->report = label_report_new(0);
 	pipeline->objects = object_names_new(options->read_object, put_record, pipeline);
 	if (options->stacks)

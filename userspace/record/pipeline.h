@@ -24,6 +24,7 @@ struct pipeline;
 
 struct pipeline_options {
 	size_t lane_cnt;            /* of the sources; the pipeline has one more for losses */
+	uint64_t span_bytes;        /* that open spans may take */
 	struct label_source labels;
 	object_reader read_object;  /* what descriptors refer to; NULL: nobody looks */
 	struct code_stacks *stacks; /* the caller's; NULL: no stacks of code come */

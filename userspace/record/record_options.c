@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/attribution.h"
 #include "base/units.h"
 #include "event/sched_mode.h"
 #include "record/log_place.h"
@@ -160,6 +161,9 @@ static const struct option_spec specs[] = {
 	       FIELD(duration_ns), .minimum = 1),
 	OPTION("ring-size", 0, OPTION_SIZE, "SIZE", "memory for events on their way out of the kernel (default 16M for each CPU)",
 	       FIELD(ring_size_bytes), .minimum = 64 << 10),
+	OPTION("span-memory", 0, OPTION_SIZE, "SIZE",
+	       "memory for open spans; one process may take half of it, and what begins beyond is counted as lost (default 2G, taken as it is needed)",
+	       FIELD(span_memory_bytes), .minimum = 1 << 20),
 	OPTION("irq", 0, OPTION_FLAG, NULL,
 	       "tell what interrupts and softirqs take of the time on a CPU, as a part of its own; costs a little at each interrupt of the machine",
 	       FIELD(wants_irq)),
@@ -302,6 +306,7 @@ static void set_defaults(struct record_options *values, int argc, char **argv)
 	*values = (struct record_options){
 		.limits = { .rotate_bytes = DEFAULT_ROTATE_BYTES, .keep_cnt = DEFAULT_KEEP },
 		.queue_size_bytes = DEFAULT_QUEUE_BYTES,
+		.span_memory_bytes = ATTRIBUTION_SPAN_BYTES,
 		.compress = LOG_CODEC_ZSTD,
 		.choices = { .sample_rate = 1 },
 		.flight = FLIGHT_RULES_DEFAULTS,

@@ -48,6 +48,7 @@ struct record_options {
 	bool is_sync;
 	uint64_t duration_ns; /* 0: until stopped */
 	uint64_t ring_size_bytes; /* of all rings together; 0: the default */
+	uint64_t span_memory_bytes;
 	const char *stream;   /* NULL: none */
 	const char *stack_list; /* as it was given; NULL: none */
 	struct stack_choice stacks;

@@ -217,6 +217,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 {
 	struct pipeline_options options = {
 		.lane_cnt = recorder->ring_cnt,
+		.span_bytes = recorder->options->span_memory_bytes,
 		.labels = { .read = read_label },
 		.read_object = fd_name_read,
 		.sched = recorder->options->sched,

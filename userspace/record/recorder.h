@@ -40,6 +40,7 @@ struct recorder_result {
 	struct txtrace_dropped dropped; /* batches that found no room in the queue */
 	uint64_t duration_ns;
 	struct cost_sums costs;
+	struct program_memory_stats labels;
 	size_t site_cnt;     /* probe sites that were attached */
 	struct attach_watch_stats watch;
 	uint64_t process_cnt;      /* that were traced at any time */

@@ -137,8 +137,8 @@ void recorder_summarize(struct recorder *recorder, struct txtrace_summary *summa
 	*summary = (struct txtrace_summary){
 		.time_ns = now_ns,
 		.sent_cnt = losses.sent_cnt,
-		.received_cnt = ring_set_taken_cnt(recorder->rings),
-		.lost_cnt = losses.lost_cnt,
+		.received_cnt = ring_set_taken_cnt(recorder->rings) - stats->attribution.refused_cnt,
+		.lost_cnt = losses.lost_cnt + stats->attribution.refused_cnt,
 		.lost_clocks_cnt = losses.lost_clocks_cnt,
 		.late_cnt = stats->merge.late_cnt,
 	};
@@ -155,6 +155,7 @@ void recorder_look(void *context, struct metrics_figures *figures)
 	recorder_summarize(recorder, &figures->summary, capture_now_ns());
 	figures->start_realtime_ns = recorder->begin_realtime_ns;
 	figures->undecodable_cnt = stats->undecodable_cnt;
+	figures->refused_cnt = stats->attribution.refused_cnt;
 	figures->open_span_cnt = stats->attribution.open_span_cnt;
 	figures->thread_cnt = stats->attribution.thread_cnt;
 	figures->written_bytes = recorder->log ? log_writer_bytes(recorder->log) : recorder->result.log.written_bytes;
@@ -173,7 +174,7 @@ static void show_status(struct recorder *recorder, uint64_t now_ns)
 	loss_counters_totals(&recorder->losses, &losses);
 	figures.span_cnt = stats.attribution.span_cnt;
 	figures.event_cnt = stats.event_cnt;
-	figures.lost_cnt = losses.lost_cnt;
+	figures.lost_cnt = losses.lost_cnt + stats.attribution.refused_cnt;
 	figures.dropped_cnt = log_writer_dropped_records(recorder->log);
 	status_line_show(&recorder->status, &figures);
 }
@@ -406,6 +407,7 @@ static int finish(struct recorder *recorder)
 	recorder->result.costs = *cost_meter_sums(recorder->costs);
 	recorder->result.costs.has_silent_runs = capture_limits_have_silent_runs(recorder->options);
 	recorder->result.summary = summary.summary;
+	program_memory_stats(recorder->memory, &recorder->result.labels);
 	recorder->result.duration_ns = end_ns - recorder->begin_ns;
 	if (err)
 		return err;

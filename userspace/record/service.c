@@ -20,7 +20,8 @@ struct service {
 	struct metrics_server *server;
 	uint64_t next_file_ns;
 	uint64_t next_loss_ns;
-	uint64_t told_lost_cnt;
+	uint64_t told_lost_cnt; /* but for those that were refused */
+	uint64_t told_refused_cnt;
 	uint64_t told_dropped_cnt;
 	bool has_file_failed; /* and it was said */
 };
@@ -122,15 +123,24 @@ static void write_file(struct service *service)
 static void tell_losses(struct service *service)
 {
 	struct metrics_figures figures = { 0 };
-	char lost[UNITS_SIZE], dropped[UNITS_SIZE];
+	char lost[UNITS_SIZE], refused[UNITS_SIZE], dropped[UNITS_SIZE];
+	uint64_t lost_cnt;
 
 	service->options.look(service->options.context, &figures);
-	if (figures.summary.lost_cnt > service->told_lost_cnt) {
-		const struct message_field field = { "lost", NULL, figures.summary.lost_cnt - service->told_lost_cnt };
+	lost_cnt = figures.summary.lost_cnt - figures.refused_cnt;
+	if (lost_cnt > service->told_lost_cnt) {
+		const struct message_field field = { "lost", NULL, lost_cnt - service->told_lost_cnt };
 
 		messages_tell(service->options.messages, MESSAGE_WARNING, "loss", &field, 1,
 			      "%s events were lost: spans that this may have touched are lower bounds; a larger --ring-size helps",
 			      units_format_count(lost, field.number));
+	}
+	if (figures.refused_cnt > service->told_refused_cnt) {
+		const struct message_field field = { "refused", NULL, figures.refused_cnt - service->told_refused_cnt };
+
+		messages_tell(service->options.messages, MESSAGE_WARNING, "refused", &field, 1,
+			      "%s events are not in the log: a process has more spans open than there is room for; a larger --span-memory helps",
+			      units_format_count(refused, field.number));
 	}
 	if (figures.dropped_record_cnt > service->told_dropped_cnt) {
 		const struct message_field field = { "dropped", NULL, figures.dropped_record_cnt - service->told_dropped_cnt };
@@ -139,7 +149,8 @@ static void tell_losses(struct service *service)
 			      "the disk does not keep up: %s records are not in the log; a larger --queue-size or a faster disk helps",
 			      units_format_count(dropped, field.number));
 	}
-	service->told_lost_cnt = figures.summary.lost_cnt;
+	service->told_lost_cnt = lost_cnt;
+	service->told_refused_cnt = figures.refused_cnt;
 	service->told_dropped_cnt = figures.dropped_record_cnt;
 }
 
