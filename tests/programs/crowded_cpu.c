@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 		{ .name = "steps", .help = "of each thread that sleeps", .count = &crowd.step_cnt, .min = 1, .max = 1000000 },
 		{ .name = "do", .help = "mark or rename", .text = &crowd.what },
 	};
-	options_parse(table, sizeof(table) / sizeof(table[0]), "crowded_cpu: threads that take one CPU from each other in the middle of a BPF program", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]), "crowded_cpu: threads that take one CPU from each other", argc, argv);
 	pthread_t sleepers[SLEEPER_CNT];
 	uint64_t busy_cnt;
 
