@@ -7,7 +7,7 @@
 
 #include "base/id_map.h"
 #include "record/fault_ranges.h" /* of which the skeleton has some */
-#include "record/kernel_side.h"
+#include "txtrace/event.h"
 #include "txtrace/log.h"
 #include "txtrace_bpf.skel.h"
 
@@ -29,7 +29,7 @@ struct label_verdict {
 };
 
 struct kernel_filter {
-	struct kernel_side *side;
+	struct txtrace_bpf *bpf;
 	const struct span_choices *choices;
 	struct id_map programs; /* by tgid: the address of its code */
 	struct id_map told;     /* by tgid and address of a label: the same, as it was told to the kernel side */
@@ -51,13 +51,13 @@ int kernel_filter_prepare(struct txtrace_bpf *bpf, const struct span_choices *ch
 	return err;
 }
 
-struct kernel_filter *kernel_filter_new(struct kernel_side *side, const struct span_choices *choices)
+struct kernel_filter *kernel_filter_new(struct txtrace_bpf *bpf, const struct span_choices *choices)
 {
 	struct kernel_filter *filter = calloc(1, sizeof(*filter));
 
 	if (!filter)
 		return NULL;
-	filter->side = side;
+	filter->bpf = bpf;
 	filter->choices = choices;
 	id_map_init(&filter->programs);
 	id_map_init(&filter->told);
@@ -102,7 +102,7 @@ void kernel_filter_see_label(struct kernel_filter *filter, uint32_t tgid, uint64
 		forget_all(&filter->told);
 	verdict.is_wanted = span_choices_want_label(filter->choices, label);
 	if (!id_map_put(&filter->told, tgid, address, program))
-		bpf_map_update_elem(bpf_map__fd(kernel_side_bpf(filter->side)->maps.span_labels), &name, &verdict, BPF_ANY);
+		bpf_map_update_elem(bpf_map__fd(filter->bpf->maps.span_labels), &name, &verdict, BPF_ANY);
 }
 
 void kernel_filter_count(const struct wire_counters *counters, uint32_t cpu_cnt, uint64_t *left_out_cnt)

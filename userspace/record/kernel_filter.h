@@ -10,7 +10,6 @@
 #include "record/span_choices.h"
 
 struct kernel_filter;
-struct kernel_side;
 struct txtrace_bpf;
 struct wire_counters;
 
@@ -18,7 +17,7 @@ struct wire_counters;
 int kernel_filter_prepare(struct txtrace_bpf *bpf, const struct span_choices *choices);
 
 /* NULL: no memory. choices: the caller's. */
-struct kernel_filter *kernel_filter_new(struct kernel_side *side, const struct span_choices *choices);
+struct kernel_filter *kernel_filter_new(struct txtrace_bpf *bpf, const struct span_choices *choices);
 void kernel_filter_free(struct kernel_filter *filter); /* NULL is allowed */
 
 /* In the order of events: the process runs this program; a string of it was read. */

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/kernel_side.h"
 #include "record/fault_ranges.h" /* the skeleton has an array of such */
+#include "txtrace/event.h"
 #include "txtrace_bpf.skel.h"
 
 #define MANY_TARGETS 65536 /* at the same time, where not all of them are named */
@@ -53,26 +53,19 @@ int kernel_targets_prepare(struct txtrace_bpf *bpf, const struct target_rules *r
 	return target_rules_want_every_process(rules) ? bpf_map__set_max_entries(bpf->maps.targets, MANY_TARGETS) : 0;
 }
 
-int kernel_targets_add(struct kernel_side *side, uint32_t tgid, struct error *error)
+int kernel_targets_add(struct txtrace_bpf *bpf, uint32_t tgid, struct error *error)
 {
 	struct target_value value = { .reasons = TARGET_NAMED };
 
-	if (!bpf_map_update_elem(bpf_map__fd(kernel_side_bpf(side)->maps.targets), &tgid, &value, BPF_ANY))
+	if (!bpf_map_update_elem(bpf_map__fd(bpf->maps.targets), &tgid, &value, BPF_ANY))
 		return 0;
 	error_set(error, "cannot make process %u a target: %s", tgid, strerror(errno));
 	return -errno;
 }
 
-void kernel_targets_remove(struct kernel_side *side, uint32_t tgid)
+void kernel_targets_remove(struct txtrace_bpf *bpf, uint32_t tgid)
 {
-	bpf_map_delete_elem(bpf_map__fd(kernel_side_bpf(side)->maps.targets), &tgid);
-}
-
-bool kernel_targets_has(struct kernel_side *side, uint32_t tgid)
-{
-	struct target_value value;
-
-	return !bpf_map_lookup_elem(bpf_map__fd(kernel_side_bpf(side)->maps.targets), &tgid, &value);
+	bpf_map_delete_elem(bpf_map__fd(bpf->maps.targets), &tgid);
 }
 
 static int add_rule(struct bpf_map *map, const void *key, const char *what, struct error *error)
@@ -85,29 +78,29 @@ static int add_rule(struct bpf_map *map, const void *key, const char *what, stru
 	return -errno;
 }
 
-int kernel_targets_add_comm(struct kernel_side *side, const char *comm, struct error *error)
+int kernel_targets_add_comm(struct txtrace_bpf *bpf, const char *comm, struct error *error)
 {
 	char key[COMM_SIZE] = "";
 
 	strncpy(key, comm, sizeof(key) - 1); /* the kernel cuts them there, too */
-	return add_rule(kernel_side_bpf(side)->maps.target_comms, key, "a command's name", error);
+	return add_rule(bpf->maps.target_comms, key, "a command's name", error);
 }
 
-int kernel_targets_add_exe(struct kernel_side *side, const struct file_identity *exe, struct error *error)
+int kernel_targets_add_exe(struct txtrace_bpf *bpf, const struct file_identity *exe, struct error *error)
 {
 	struct file_key key = { .inode = exe->inode, .device = exe->device };
 
-	return add_rule(kernel_side_bpf(side)->maps.target_exes, &key, "an executable", error);
+	return add_rule(bpf->maps.target_exes, &key, "an executable", error);
 }
 
-int kernel_targets_add_cgroup(struct kernel_side *side, const struct cgroup_identity *cgroup, struct error *error)
+int kernel_targets_add_cgroup(struct txtrace_bpf *bpf, const struct cgroup_identity *cgroup, struct error *error)
 {
 	struct cgroup_key key = { .id = cgroup->id, .hierarchy = cgroup->hierarchy };
 
-	return add_rule(kernel_side_bpf(side)->maps.target_cgroups, &key, "a cgroup", error);
+	return add_rule(bpf->maps.target_cgroups, &key, "a cgroup", error);
 }
 
-uint64_t kernel_targets_lost(struct kernel_side *side)
+uint64_t kernel_targets_lost(struct txtrace_bpf *bpf)
 {
-	return kernel_side_bpf(side)->bss->lost_targets;
+	return bpf->bss->lost_targets;
 }

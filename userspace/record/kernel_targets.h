@@ -3,7 +3,6 @@
 #ifndef KERNEL_TARGETS_H
 #define KERNEL_TARGETS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "attach/cgroup_identity.h"
@@ -11,21 +10,19 @@
 #include "attach/target_rules.h"
 #include "base/error.h"
 
-struct kernel_side;
 struct txtrace_bpf;
 
 /* Before loading: what is not asked for is not loaded, or cut away. 0 or a negative errno. */
 int kernel_targets_prepare(struct txtrace_bpf *bpf, const struct target_rules *rules);
 
-int kernel_targets_add(struct kernel_side *side, uint32_t tgid, struct error *error);
-void kernel_targets_remove(struct kernel_side *side, uint32_t tgid);
-bool kernel_targets_has(struct kernel_side *side, uint32_t tgid);
+int kernel_targets_add(struct txtrace_bpf *bpf, uint32_t tgid, struct error *error);
+void kernel_targets_remove(struct txtrace_bpf *bpf, uint32_t tgid);
 
-int kernel_targets_add_comm(struct kernel_side *side, const char *comm, struct error *error);
-int kernel_targets_add_exe(struct kernel_side *side, const struct file_identity *exe, struct error *error);
-int kernel_targets_add_cgroup(struct kernel_side *side, const struct cgroup_identity *cgroup, struct error *error);
+int kernel_targets_add_comm(struct txtrace_bpf *bpf, const char *comm, struct error *error);
+int kernel_targets_add_exe(struct txtrace_bpf *bpf, const struct file_identity *exe, struct error *error);
+int kernel_targets_add_cgroup(struct txtrace_bpf *bpf, const struct cgroup_identity *cgroup, struct error *error);
 
 /* Processes for which there was no room. */
-uint64_t kernel_targets_lost(struct kernel_side *side);
+uint64_t kernel_targets_lost(struct txtrace_bpf *bpf);
 
 #endif

@@ -9,6 +9,7 @@
 #include "log/file/log_file.h"
 
 #define LOG_PLACE_DEFAULT "txtrace.txtrace"
+#define REPEAT_PLACE_DEFAULT "txtrace-runs" /* of --repeat: a directory */
 
 /* `output`, or DEFAULT in it if it is a directory. -ENAMETOOLONG. */
 int log_place_path(const char *output, char *path, size_t size);

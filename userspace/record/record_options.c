@@ -12,8 +12,8 @@
 #include "event/sched_mode.h"
 #include "record/log_place.h"
 #include "record/messages.h"
-#include "record/repeat.h"
 
+#define REPEAT_MAX 100000
 #define FIELD(field) offsetof(struct record_options, field)
 
 #define DEFAULT_ROTATE_BYTES (100u << 20)

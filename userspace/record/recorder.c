@@ -239,7 +239,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		options.filter.wants_label = wants_label;
 		options.filter.context = (void *)&recorder->options->choices;
 	}
-	recorder->filter = kernel_filter_new(recorder->kernel, &recorder->options->choices);
+	recorder->filter = kernel_filter_new(kernel_side_bpf(recorder->kernel), &recorder->options->choices);
 	if (recorder->options->flight.max_bytes)
 		options.flight = recorder->flight = flight_recorder_new(&recorder->options->flight);
 	recorder->pipeline = recorder->memory && recorder->filter && !recorder->flight == !recorder->options->flight.max_bytes ? pipeline_new(&options) : NULL;

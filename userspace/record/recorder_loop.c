@@ -144,7 +144,7 @@ void recorder_summarize(struct recorder *recorder, struct txtrace_summary *summa
 	};
 	memcpy(summary->anomaly_cnt, stats->attribution.anomaly_cnt, sizeof(summary->anomaly_cnt));
 	memcpy(summary->left_out_cnt, stats->attribution.left_out_cnt, sizeof(summary->left_out_cnt));
-	kernel_filter_count(kernel_side_counters(recorder->kernel), WIRE_CPU_MAX, summary->left_out_cnt);
+	kernel_filter_count(kernel_side_counters(recorder->kernel), (uint32_t)kernel_side_cpu_cnt(), summary->left_out_cnt);
 }
 
 void recorder_look(void *context, struct metrics_figures *figures)
@@ -389,7 +389,7 @@ static int finish(struct recorder *recorder)
 	attach_stats(recorder->attach, &stats);
 	recorder->result.site_cnt = stats.probed_cnt;
 	attach_watch_stats(recorder->watch, &recorder->result.watch);
-	recorder->result.lost_process_cnt = kernel_targets_lost(recorder->kernel);
+	recorder->result.lost_process_cnt = kernel_targets_lost(kernel_side_bpf(recorder->kernel));
 	attach_watch_close(recorder->watch);
 	recorder->watch = NULL;
 	attach_close(recorder->attach);

@@ -91,7 +91,7 @@ static int tell_exe(struct recorder *recorder, size_t idx, struct error *error)
 		error_set(error, "'%s' is no file that can be executed", path);
 	else if (err)
 		error_set(error, "cannot find the executable '%s': %s", path, strerror(-err));
-	return err ? err : kernel_targets_add_exe(recorder->kernel, &recorder->exes[idx], error);
+	return err ? err : kernel_targets_add_exe(kernel_side_bpf(recorder->kernel), &recorder->exes[idx], error);
 }
 
 bool target_start_renew(struct recorder *recorder)
@@ -104,7 +104,7 @@ bool target_start_renew(struct recorder *recorder)
 	for (size_t i = 0; i < rules->exe_cnt; i++) {
 		if (file_identity_of_path(&identity, rules->exes[i]) || file_identity_is_same(&identity, &recorder->exes[i]))
 			continue;
-		if (kernel_targets_add_exe(recorder->kernel, &identity, &ignored))
+		if (kernel_targets_add_exe(kernel_side_bpf(recorder->kernel), &identity, &ignored))
 			continue;
 		recorder->exes[i] = identity;
 		attach_path(recorder->attach, rules->exes[i], &ignored);
@@ -133,7 +133,7 @@ static void tell_old_exes(struct recorder *recorder, const char *path)
 		length = pid > 0 ? readlink(link, exe, sizeof(exe) - 1) : -1;
 		exe[length > 0 ? length : 0] = '\0';
 		if (!strcmp(exe, old) && !file_identity_of_exe(&identity, pid))
-			kernel_targets_add_exe(recorder->kernel, &identity, &ignored);
+			kernel_targets_add_exe(kernel_side_bpf(recorder->kernel), &identity, &ignored);
 	}
 	closedir(processes);
 }
@@ -143,7 +143,7 @@ static int tell_cgroup(struct recorder *recorder, const char *path, struct error
 	struct cgroup_identity identity;
 	int err = cgroup_identity_of_path(&identity, path, error);
 
-	return err ? err : kernel_targets_add_cgroup(recorder->kernel, &identity, error);
+	return err ? err : kernel_targets_add_cgroup(kernel_side_bpf(recorder->kernel), &identity, error);
 }
 
 int target_start_tell(struct recorder *recorder, struct error *error)
@@ -152,9 +152,9 @@ int target_start_tell(struct recorder *recorder, struct error *error)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < target_set_named_cnt(recorder->targets); i++)
-		err = kernel_targets_add(recorder->kernel, (uint32_t)target_pid(target_set_named(recorder->targets, i)), error);
+		err = kernel_targets_add(kernel_side_bpf(recorder->kernel), (uint32_t)target_pid(target_set_named(recorder->targets, i)), error);
 	for (size_t i = 0; !err && i < rules->comm_cnt; i++)
-		err = kernel_targets_add_comm(recorder->kernel, rules->comms[i], error);
+		err = kernel_targets_add_comm(kernel_side_bpf(recorder->kernel), rules->comms[i], error);
 	for (size_t i = 0; !err && i < rules->exe_cnt; i++)
 		err = tell_exe(recorder, i, error);
 	for (size_t i = 0; !err && i < rules->exe_cnt; i++)
@@ -169,7 +169,7 @@ static void untarget(void *context, pid_t pid)
 {
 	struct recorder *recorder = context;
 
-	kernel_targets_remove(recorder->kernel, (uint32_t)pid);
+	kernel_targets_remove(kernel_side_bpf(recorder->kernel), (uint32_t)pid);
 }
 
 /* Threads are listed in the order of their numbers: a child whose number is below that of its parent is met before its parent is known. */
