@@ -16,7 +16,7 @@
 #include "record/log_place.h"
 #include "record/own_usage.h"
 #include "record/recorder_internal.h"
-#include "record/target_start.h"
+#include "record/target_exes.h"
 
 /* A link that is made for a process holds on to its first thread: once another one has taken that one's place it never matches again. */
 void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns)
@@ -349,7 +349,7 @@ static int loop(struct recorder *recorder)
 		if (!err && !recorder->is_target_gone) {
 			attach_watch_run(recorder->watch, now_ns);
 			if (attach_watch_take_news(recorder->watch))
-				recorder->wants_seed |= target_start_renew(recorder);
+				recorder->wants_seed |= target_exes_renew(recorder);
 			catch_up(recorder);
 		}
 		keep_house(recorder, now_ns);

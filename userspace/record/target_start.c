@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "record/target_start.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include "record/foreign_spans.h"
 #include "record/kernel_targets.h"
 #include "record/recorder_internal.h"
+#include "record/target_exes.h"
 
 /* ---- opening ---- */
 
@@ -82,62 +82,6 @@ void target_start_describe(const struct recorder *recorder, struct text *text)
 
 /* ---- telling ---- */
 
-static int tell_exe(struct recorder *recorder, size_t idx, struct error *error)
-{
-	const char *path = recorder->options->targets.exes[idx];
-	int err = file_identity_of_path(&recorder->exes[idx], path);
-
-	if (err == -EINVAL)
-		error_set(error, "'%s' is no file that can be executed", path);
-	else if (err)
-		error_set(error, "cannot find the executable '%s': %s", path, strerror(-err));
-	return err ? err : kernel_targets_add_exe(kernel_side_bpf(recorder->kernel), &recorder->exes[idx], error);
-}
-
-bool target_start_renew(struct recorder *recorder)
-{
-	const struct target_rules *rules = &recorder->options->targets;
-	struct file_identity identity;
-	bool is_new = false;
-	struct error ignored; /* the next process that runs it is a chance more */
-
-	for (size_t i = 0; i < rules->exe_cnt; i++) {
-		if (file_identity_of_path(&identity, rules->exes[i]) || file_identity_is_same(&identity, &recorder->exes[i]))
-			continue;
-		if (kernel_targets_add_exe(kernel_side_bpf(recorder->kernel), &identity, &ignored))
-			continue;
-		recorder->exes[i] = identity;
-		attach_path(recorder->attach, rules->exes[i], &ignored);
-		is_new = true;
-	}
-	return is_new;
-}
-
-/* Processes run files that had this name once: "/usr/sbin/server (deleted)". They are meant, too. */
-static void tell_old_exes(struct recorder *recorder, const char *path)
-{
-	char real[PATH_MAX], link[64], exe[PATH_MAX + 16], old[PATH_MAX + 16];
-	DIR *processes = realpath(path, real) ? opendir("/proc") : NULL;
-	struct dirent *entry;
-	struct error ignored;
-
-	if (!processes)
-		return;
-	snprintf(old, sizeof(old), "%s (deleted)", real);
-	while ((entry = readdir(processes))) {
-		struct file_identity identity;
-		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-		ssize_t length;
-
-		snprintf(link, sizeof(link), "/proc/%d/exe", pid);
-		length = pid > 0 ? readlink(link, exe, sizeof(exe) - 1) : -1;
-		exe[length > 0 ? length : 0] = '\0';
-		if (!strcmp(exe, old) && !file_identity_of_exe(&identity, pid))
-			kernel_targets_add_exe(kernel_side_bpf(recorder->kernel), &identity, &ignored);
-	}
-	closedir(processes);
-}
-
 static int tell_cgroup(struct recorder *recorder, const char *path, struct error *error)
 {
 	struct cgroup_identity identity;
@@ -155,10 +99,8 @@ int target_start_tell(struct recorder *recorder, struct error *error)
 		err = kernel_targets_add(kernel_side_bpf(recorder->kernel), (uint32_t)target_pid(target_set_named(recorder->targets, i)), error);
 	for (size_t i = 0; !err && i < rules->comm_cnt; i++)
 		err = kernel_targets_add_comm(kernel_side_bpf(recorder->kernel), rules->comms[i], error);
-	for (size_t i = 0; !err && i < rules->exe_cnt; i++)
-		err = tell_exe(recorder, i, error);
-	for (size_t i = 0; !err && i < rules->exe_cnt; i++)
-		tell_old_exes(recorder, rules->exes[i]);
+	if (!err)
+		err = target_exes_tell(recorder, error);
 	for (size_t i = 0; !err && i < rules->cgroup_cnt; i++)
 		err = tell_cgroup(recorder, rules->cgroups[i], error);
 	return err;

@@ -6,8 +6,6 @@
 #ifndef TARGET_START_H
 #define TARGET_START_H
 
-#include <stdbool.h>
-
 #include "base/error.h"
 
 struct recorder;
@@ -24,9 +22,6 @@ int target_start_seed(struct recorder *recorder, struct error *error);
 
 /* Attaches the probes of all that run; launches the command, which is held if it can be. */
 int target_start_attach(struct recorder *recorder, struct error *error);
-
-/* While it records: a path may lead to another file by now (an upgrade). True: it does, and who runs it has to be looked for. */
-bool target_start_renew(struct recorder *recorder);
 
 /* Who is traced, in words, for the log's header. */
 void target_start_describe(const struct recorder *recorder, struct text *text);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record/target_exes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/kernel_targets.h"
+#include "record/recorder_internal.h"
+
+static int tell_exe(struct recorder *recorder, size_t idx, struct error *error)
+{
+	const char *path = recorder->options->targets.exes[idx];
+	int err = file_identity_of_path(&recorder->exes[idx], path);
+
+	if (err == -EINVAL)
+		error_set(error, "'%s' is no file that can be executed", path);
+	else if (err)
+		error_set(error, "cannot find the executable '%s': %s", path, strerror(-err));
+	return err ? err : kernel_targets_add_exe(kernel_side_bpf(recorder->kernel), &recorder->exes[idx], error);
+}
+
+bool target_exes_renew(struct recorder *recorder)
+{
+	const struct target_rules *rules = &recorder->options->targets;
+	struct file_identity identity;
+	bool is_new = false;
+	struct error ignored; /* the next process that runs it is a chance more */
+
+	for (size_t i = 0; i < rules->exe_cnt; i++) {
+		if (file_identity_of_path(&identity, rules->exes[i]) || file_identity_is_same(&identity, &recorder->exes[i]))
+			continue;
+		if (kernel_targets_add_exe(kernel_side_bpf(recorder->kernel), &identity, &ignored))
+			continue;
+		recorder->exes[i] = identity;
+		attach_path(recorder->attach, rules->exes[i], &ignored);
+		is_new = true;
+	}
+	return is_new;
+}
+
+/* Processes run files that had this name once: "/usr/sbin/server (deleted)". They are meant, too. */
+static void tell_old_exes(struct recorder *recorder, const char *path)
+{
+	char real[PATH_MAX], link[64], exe[PATH_MAX + 16], old[PATH_MAX + 16];
+	DIR *processes = realpath(path, real) ? opendir("/proc") : NULL;
+	struct dirent *entry;
+	struct error ignored;
+
+	if (!processes)
+		return;
+	snprintf(old, sizeof(old), "%s (deleted)", real);
+	while ((entry = readdir(processes))) {
+		struct file_identity identity;
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		ssize_t length;
+
+		snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+		length = pid > 0 ? readlink(link, exe, sizeof(exe) - 1) : -1;
+		exe[length > 0 ? length : 0] = '\0';
+		if (!strcmp(exe, old) && !file_identity_of_exe(&identity, pid))
+			kernel_targets_add_exe(kernel_side_bpf(recorder->kernel), &identity, &ignored);
+	}
+	closedir(processes);
+}
+
+int target_exes_tell(struct recorder *recorder, struct error *error)
+{
+	const struct target_rules *rules = &recorder->options->targets;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < rules->exe_cnt; i++)
+		err = tell_exe(recorder, i, error);
+	for (size_t i = 0; !err && i < rules->exe_cnt; i++)
+		tell_old_exes(recorder, rules->exes[i]);
+	return err;
+}
