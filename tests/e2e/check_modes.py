@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """
 python3 check_modes.py ledger|off TRUTH.jsonl LOG.jsonl

@@ -34,7 +34,7 @@ would_make all programs units
 [ -z "$made" ]
 check "nothing, when nothing has changed" $?
 
-touches "a header: who includes it, directly or not" userspace/base/units.h "CC userspace/base/units.c" "CC userspace/base/options.c" \
+touches "a header: who includes it, directly or not" userspace/base/units.h "CC userspace/base/units.c" "CC userspace/base/options_parser.c" \
 	"AR build/libpure.a" "LINK build/txtrace" "LINK build/txtrace-bpf" "UNIT build/unit/test_units"
 touches "the wire: the BPF programs, their skeleton, the recorder" include/txtrace/event.h "BPF bpf/span.bpf.c" "SKEL build/gen/txtrace_bpf.skel.h" \
 	"CC userspace/event/event_decode.c" "LINK build/txtrace-bpf"

@@ -19,7 +19,9 @@ enum { STATUS_WORKS = 0, STATUS_DOES_NOT = 2 };
 static void try_kernel_side(struct system_facts *facts, const struct record_options *options)
 {
 	struct ring_set_options rings = { 0 };
-	struct kernel_side_options kernel = { .features = &facts->features, .rules = &options->targets };
+	struct kernel_side_options kernel = {
+		.features = &facts->features, .rules = &options->targets, .choices = &options->choices, .sched = options->sched,
+	};
 	struct kernel_side *side = NULL;
 	struct ring_set *set = NULL;
 	struct error ignored;
