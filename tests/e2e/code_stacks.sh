@@ -106,6 +106,22 @@ check "a map of rubbish" trace rubbish --stacks off-cpu -- --map-line "$(printf 
 "
 check "does no harm to what is right" passes_through rubbish.off '^made;.*;made_code_\[j\];'
 
+# The recorder gives up what it does not need once it records; the first stack comes after that.
+starts_late() {
+	"$programs/places" --repeat 3 >"$tmp/late.out" &
+	local program=$! tracer
+	wait_for 20 grep -qx places /proc/$program/comm && kill -STOP $program || return
+	"$recorder" --messages json --stacks off-cpu -o "$tmp/late.txtrace" -p $program 2>"$tmp/late.said" &
+	tracer=$!
+	wait_for 20 grep -q '"event":"start","message":"recording"' "$tmp/late.said" || fail "the tracer does not begin: $(cat "$tmp/late.said")" || return
+	kill -CONT $program
+	wait $program
+	wait $tracer || fail "txtrace-bpf ended with $?" || return
+	"$reader" flame --folded --stacks off-cpu "$tmp/late.txtrace" >"$tmp/late.off"
+}
+check "a program that did nothing before" starts_late
+check "the kernel's functions have names" passes_through late.off '^parent;.*;hrtimer_nanosleep_\[k\]'
+
 check "files stand alone" trace parts --rotate-time 300ms --stacks off-cpu,on-cpu -- --repeat 100
 each_part_has_its_frames() {
 	local part missing

@@ -38,7 +38,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-struct code_stacks *code_stacks_new(void)
+struct code_stacks *code_stacks_new(bool has_kernel_frames)
 {
 	struct code_stacks *stacks = calloc(1, sizeof(*stacks));
 
@@ -46,7 +46,7 @@ struct code_stacks *code_stacks_new(void)
 		return NULL;
 	stacks->map = code_map_new();
 	stacks->unwind = stack_unwind_new();
-	stacks->frames = frame_table_new(true);
+	stacks->frames = frame_table_new(true, has_kernel_frames);
 	stacks->stacks = string_pool_new();
 	stacks->futexes = stacks->frames ? futex_names_new(stacks->frames) : NULL;
 	if (stacks->map && stacks->unwind && stacks->frames && stacks->stacks && stacks->futexes)
@@ -117,7 +117,7 @@ static int user_frames(struct code_stacks *stacks, const struct sent_stack *sent
 	for (size_t i = 0; i < *cnt && !err; i++) {
 		struct code_place place = code_map_find(stacks->map, &moment, from[i] - (i > 0), true); /* the call is before its return */
 
-		err = frame_table_add(stacks->frames, moment.tgid, &place, moment.now_ns, &frames[i]);
+		err = frame_table_add(stacks->frames, moment.tgid, &place, &frames[i]);
 	}
 	if (!is_whole)
 		frames[(*cnt)++] = frame_table_cut(stacks->frames);
@@ -246,6 +246,7 @@ int code_stacks_tick(struct code_stacks *stacks, uint64_t time_ns)
 {
 	int err = frame_table_poll(stacks->frames, 0);
 
+	frame_table_look_again(stacks->frames, false);
 	return err ? err : futex_names_tick(stacks->futexes, time_ns, false, stacks->sink, stacks->context);
 }
 
@@ -297,6 +298,7 @@ int code_stacks_end_file(struct code_stacks *stacks, uint64_t time_ns, uint64_t 
 	struct text text = { 0 };
 	int err = frame_table_poll(stacks->frames, wait_ns);
 
+	frame_table_look_again(stacks->frames, true);
 	if (!err)
 		err = futex_names_tick(stacks->futexes, time_ns, true, stacks->sink, stacks->context);
 	for (size_t i = 0; i < stacks->used_cnt && !err; i++) {

@@ -19,8 +19,8 @@ struct code_stacks;
 
 typedef int (*code_stack_sink)(void *context, const struct txtrace_record *record);
 
-/* Starts the symbolizer's process: before anything is opened that it must not hold. NULL: no memory. */
-struct code_stacks *code_stacks_new(void);
+/* Starts the symbolizer's process: before anything is opened that it must not hold. has_kernel_frames: not only of futexes. NULL: no memory. */
+struct code_stacks *code_stacks_new(bool has_kernel_frames);
 void code_stacks_set_sink(struct code_stacks *stacks, code_stack_sink sink, void *context); /* before anything else */
 void code_stacks_free(struct code_stacks *stacks); /* NULL is allowed */
 

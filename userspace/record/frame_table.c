@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "attach/kernel_symbols.h"
 #include "attach/perf_map.h"
@@ -15,7 +16,8 @@
 #define SPACE_NO_FILE (UINT64_C(1) << 41) /* and the process */
 #define SPACE_UNKNOWN (UINT64_C(1) << 42)
 #define SPACE_CUT (UINT64_C(1) << 43)
-#define JIT_LOOK_NS 1000000000u
+#define JIT_PAUSE_NS 50000000u /* between two readings of a map, and so many times what a reading takes: */
+#define JIT_PAUSE_FACTOR 100
 #define JIT_PROCESS_MAX 256
 
 struct frame {
@@ -31,8 +33,19 @@ struct frame {
 
 struct jit {
 	struct perf_map map;
-	uint64_t look_ns;
+	uint64_t next_look_ns;
+	uint32_t tgid;
+	bool has_unnamed; /* code has been seen since the map was read last that it does not know */
+	bool is_fresh;    /* read a moment ago */
 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
 
 struct frame_table {
 	struct frame *frames;
@@ -44,10 +57,9 @@ struct frame_table {
 	struct id_map jits;    /* tgid -> struct jit */
 	struct symbolizer *symbolizer; /* NULL: none is wanted, or it could not be started */
 	struct kernel_symbols kernel;
-	bool has_kernel;
 };
 
-struct frame_table *frame_table_new(bool wants_symbols)
+struct frame_table *frame_table_new(bool wants_symbols, bool wants_kernel)
 {
 	struct frame_table *table = calloc(1, sizeof(*table));
 
@@ -58,6 +70,8 @@ struct frame_table *frame_table_new(bool wants_symbols)
 	id_map_init(&table->jits);
 	if (wants_symbols && symbolizer_new(&table->symbolizer))
 		table->symbolizer = NULL;
+	if (wants_kernel)
+		kernel_symbols_read(&table->kernel); /* without them the kernel's code has no names */
 	return table;
 }
 
@@ -161,38 +175,86 @@ static void ask_symbolizer(struct frame_table *table, uint32_t number, const str
 		frame->is_resolved = true;
 }
 
-/* A JIT compiler's code: the map is read anew when it does not know an address, now and then. */
-static int name_by_map(struct frame_table *table, uint32_t tgid, struct frame *frame, uint64_t now_ns)
+static struct jit *jit_get(struct frame_table *table, uint32_t tgid)
 {
 	struct jit *jit = id_map_get(&table->jits, tgid, 0);
-	const struct perf_map_entry *entry;
-	struct perf_map fresh;
 
-	if (!jit) {
-		if (table->jits.cnt >= JIT_PROCESS_MAX)
-			return 0;
-		jit = calloc(1, sizeof(*jit));
-		if (!jit || id_map_put(&table->jits, tgid, 0, jit)) {
-			free(jit);
-			return -ENOMEM;
-		}
+	if (jit)
+		return jit;
+	jit = calloc(1, sizeof(*jit));
+	if (!jit || id_map_put(&table->jits, tgid, 0, jit)) {
+		free(jit);
+		return NULL;
 	}
-	entry = perf_map_find(&jit->map, frame->address);
-	if (!entry && (!jit->look_ns || now_ns - jit->look_ns >= JIT_LOOK_NS)) {
-		jit->look_ns = now_ns;
-		if (!perf_map_read(&fresh, (pid_t)tgid)) {
-			perf_map_release(&jit->map);
-			jit->map = fresh;
-			entry = perf_map_find(&jit->map, frame->address);
-		}
+	jit->tgid = tgid;
+	return jit;
+}
+
+/* False: there is none. */
+static bool jit_read(struct jit *jit)
+{
+	uint64_t begin_ns = now_ns(), end_ns;
+	struct perf_map fresh;
+	int err = perf_map_read(&fresh, (pid_t)jit->tgid);
+
+	if (!err) {
+		perf_map_release(&jit->map);
+		jit->map = fresh;
 	}
-	frame->is_resolved = true;
+	end_ns = now_ns();
+	jit->next_look_ns = end_ns + JIT_PAUSE_NS + JIT_PAUSE_FACTOR * (end_ns - begin_ns);
+	jit->has_unnamed = false;
+	return !err;
+}
+
+static bool name_by_map(struct frame_table *table, const struct jit *jit, struct frame *frame)
+{
+	const struct perf_map_entry *entry = perf_map_find(&jit->map, frame->address);
+
 	if (entry)
 		name_suffixed(table, frame, entry->name, strnlen(entry->name, entry->name_length), "_[j]");
+	return entry != NULL;
+}
+
+/* A JIT compiler's code: the map is read anew when it does not know an address, now and then; what it does not know yet is looked for again later. */
+static int name_jit(struct frame_table *table, uint32_t tgid, struct frame *frame)
+{
+	struct jit *jit;
+
+	if (table->jits.cnt >= JIT_PROCESS_MAX && !id_map_get(&table->jits, tgid, 0))
+		return 0;
+	jit = jit_get(table, tgid);
+	if (!jit)
+		return -ENOMEM;
+	frame->is_resolved = true;
+	if (name_by_map(table, jit, frame))
+		return 0;
+	if (now_ns() >= jit->next_look_ns)
+		jit_read(jit);
+	jit->has_unnamed |= !name_by_map(table, jit, frame);
 	return 0;
 }
 
-int frame_table_add(struct frame_table *table, uint32_t tgid, const struct code_place *place, uint64_t now_ns, uint32_t *number)
+void frame_table_look_again(struct frame_table *table, bool is_last)
+{
+	uint64_t time_ns = now_ns();
+	bool has_read = false;
+	struct jit *jit;
+
+	for (size_t i = 0; (jit = id_map_next(&table->jits, &i));) {
+		jit->is_fresh = jit->has_unnamed && (is_last || time_ns >= jit->next_look_ns) && jit_read(jit);
+		has_read |= jit->is_fresh;
+	}
+	for (size_t i = 0; has_read && i < table->cnt; i++) {
+		struct frame *frame = &table->frames[i];
+
+		jit = frame->space & SPACE_NO_FILE && !frame->names ? id_map_get(&table->jits, (uint32_t)frame->space, 0) : NULL;
+		if (jit && jit->is_fresh)
+			name_by_map(table, jit, frame);
+	}
+}
+
+int frame_table_add(struct frame_table *table, uint32_t tgid, const struct code_place *place, uint32_t *number)
 {
 	uint64_t space = place->kind == CODE_FILE ? place->file->number + UINT64_C(1) : place->kind == CODE_NO_FILE ? SPACE_NO_FILE | tgid : SPACE_UNKNOWN;
 	bool is_new;
@@ -204,17 +266,9 @@ int frame_table_add(struct frame_table *table, uint32_t tgid, const struct code_
 	if (place->kind == CODE_FILE)
 		ask_symbolizer(table, *number, place->file);
 	else if (place->kind == CODE_NO_FILE)
-		return name_by_map(table, tgid, frame, now_ns);
+		return name_jit(table, tgid, frame);
 	frame->is_resolved |= place->kind == CODE_UNKNOWN;
 	return 0;
-}
-
-static const struct kernel_symbols *kernel_symbols_of(struct frame_table *table)
-{
-	if (!table->has_kernel)
-		kernel_symbols_read(&table->kernel);
-	table->has_kernel = true;
-	return &table->kernel;
 }
 
 int frame_table_add_kernel(struct frame_table *table, uint64_t address, uint32_t *number)
@@ -225,7 +279,7 @@ int frame_table_add_kernel(struct frame_table *table, uint64_t address, uint32_t
 
 	if (err || !is_new)
 		return err;
-	name = kernel_symbols_find(kernel_symbols_of(table), address);
+	name = kernel_symbols_find(&table->kernel, address);
 	name = name ? name : "[kernel]";
 	name_suffixed(table, &table->frames[*number], name, strlen(name), "_[k]");
 	return 0;
@@ -243,7 +297,7 @@ uint32_t frame_table_cut(struct frame_table *table)
 
 bool frame_table_is_schedule(struct frame_table *table, uint64_t kernel_address)
 {
-	const char *name = kernel_symbols_find(kernel_symbols_of(table), kernel_address);
+	const char *name = kernel_symbols_find(&table->kernel, kernel_address);
 
 	return name && strcmp(name, "__schedule") == 0;
 }

@@ -25,16 +25,20 @@ struct frame_name {
 	bool is_known;      /* it is a function's name, not a file's */
 };
 
-struct frame_table *frame_table_new(bool wants_symbols); /* NULL: no memory. Starts the symbolizer's process, if wanted */
+/* NULL: no memory. Starts the symbolizer's process, and reads the kernel's symbols, which later the recorder may no longer see. */
+struct frame_table *frame_table_new(bool wants_symbols, bool wants_kernel);
 void frame_table_free(struct frame_table *table); /* NULL is allowed */
 
 /* The number of a place; the address is one of the instruction itself, or of the call. 0 or -ENOMEM. */
-int frame_table_add(struct frame_table *table, uint32_t tgid, const struct code_place *place, uint64_t now_ns, uint32_t *number);
+int frame_table_add(struct frame_table *table, uint32_t tgid, const struct code_place *place, uint32_t *number);
 int frame_table_add_kernel(struct frame_table *table, uint64_t address, uint32_t *number);
 uint32_t frame_table_cut(struct frame_table *table); /* that of "what was further out is not known" */
 
 /* Is it of the scheduler, or of what looks at it? */
 bool frame_table_is_schedule(struct frame_table *table, uint64_t kernel_address);
+
+/* Looks again for names of code that JIT compilers had not told of; is_last: at once, or else when it is time. */
+void frame_table_look_again(struct frame_table *table, bool is_last);
 
 /* Takes what the symbolizer has to say, for up to wait_ns, or until nothing is outstanding. 0 or -ENOMEM. */
 int frame_table_poll(struct frame_table *table, uint64_t wait_ns);

@@ -58,7 +58,7 @@ static int open_stacks(struct recorder *recorder, struct error *error)
 
 	if (options->is_without_futex_names && !options->stacks.off_cpu && !options->stacks.on_cpu)
 		return 0;
-	recorder->stacks = code_stacks_new();
+	recorder->stacks = code_stacks_new(options->stacks.off_cpu || options->stacks.on_cpu);
 	if (recorder->stacks)
 		return 0;
 	error_set(error, "not enough memory to record stacks");
