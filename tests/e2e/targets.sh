@@ -282,6 +282,21 @@ by_cgroup() {
 	counts "$tmp/$name.txtrace" child 20
 }
 
+# Who moves in and becomes another program at that moment: the recorder looks at it in the midst of its exec.
+moves_in_and_execs() { # moves_in_and_execs FOLDER
+	local cgroup=$1/txtrace-exec-$$ families=() pid
+	mkdir "$cgroup" || return
+	cgroups=("$cgroup" "${cgroups[@]}")
+	start_tracer "$tmp/moved.txtrace" --cgroup "$cgroup" || return
+	for _ in $(seq 20); do
+		bash -c "echo \$\$ >$cgroup/cgroup.procs; exec \"$programs/family\" --children 2 --spans 3" >"$tmp/moved.out" &
+		families+=($!)
+		sleep 0.02
+	done
+	for pid in "${families[@]}"; do wait "$pid" || fail "who moves in is not traced" || return; done
+	end_tracer && export_log "$tmp/moved.txtrace" && counts "$tmp/moved.txtrace" child 120
+}
+
 check "a list of pids: each has its spans, and what they measured holds" list_of_pids
 check "who runs the same program and is not in the list is left alone" others_are_left_alone
 check "without -f children are left alone" without_f_children_are_left_alone
@@ -306,5 +321,6 @@ for folder in /sys/fs/cgroup/unified /sys/fs/cgroup/pids /sys/fs/cgroup/systemd 
 	fi
 	rmdir "$folder/txtrace-try-$$"
 	check "--cgroup in $folder: who is in it, who comes, nobody else" by_cgroup "$folder"
+	[ ${#cgroups[@]} -gt 2 ] || check "who moves in and execs at once has its labels" moves_in_and_execs "$folder"
 done
 finish

@@ -257,15 +257,18 @@ static void note_mappings(const struct scan *scan)
 	}
 }
 
-/* The maps of one image: an exec between the two readings is no error, but the reading is worth nothing. */
+/*
+ * The maps of one image: an exec between the two readings is no error, but the reading is worth nothing. The first waits for an exec that is under way:
+ * what it finds is so from then on, not from before.
+ */
 static int read_image(struct scan *scan, struct proc_maps *maps)
 {
 	for (int i = 0; i < IMAGE_TRIES; i++) {
 		struct proc_status before, after;
 		int err;
 
-		scan->now_ns = now_ns();
 		err = proc_status_read(&before, scan->pid);
+		scan->now_ns = now_ns();
 		if (!err)
 			err = proc_maps_read(maps, scan->pid);
 		if (err)

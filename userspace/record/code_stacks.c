@@ -191,11 +191,12 @@ int code_stacks_take(struct code_stacks *stacks, const void *record, size_t size
 {
 	const struct wire_header *header = record;
 	const struct wire_thread *thread = record;
+	const struct wire_process *process = record;
 	struct sent_stack sent;
 
 	if (header->kind == WIRE_STACK)
 		return read_stack(record, size, &sent) ? take_stack(stacks, &sent, number) : 0;
-	if (header->kind == WIRE_EXEC) {
+	if (header->kind == WIRE_EXEC || (header->kind == WIRE_PROCESS && size >= sizeof(*process) && process->path_length)) {
 		code_map_exec(stacks->map, header->tgid, header->time_ns);
 		futex_names_forget(stacks->futexes, header->tgid);
 	}

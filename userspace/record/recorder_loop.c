@@ -46,6 +46,8 @@ int recorder_on_process(void *context, const struct event *event)
 	struct recorder *recorder = context;
 	int err = 0;
 
+	if (event->process.path.length) /* an exec, of which nobody else tells while the process has no clocks yet */
+		program_memory_invalidate(recorder->memory, event->tgid, event->time_ns);
 	if (is_copy_of_parent(recorder, event))
 		err = program_memory_note_fork(recorder->memory, event->process.parent_tgid, event->tgid, event->process.start_ns);
 	kernel_filter_see_process(recorder->filter, event);
