@@ -161,23 +161,31 @@ bytes_read_by() { # bytes_read_by PID
 	sed -n 's/^rchar: //p' "/proc/$1/io"
 }
 
-# With -f the recorder hears at once of each program that anybody starts.
+sleeps_of() { # sleeps_of PID
+	sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$1/status"
+}
+
+# With -f the recorder hears of each program that anybody starts: some fifty times a second at most, whatever it is that they start.
 others_programs_are_no_reason_to_look() {
-	local target tracer before after maps
+	local target tracer before after maps sleeps begin_ms took_ms
 	"$programs/crowd" --threads 2 >"$tmp/crowd.out" &
 	target=$!
 	wait_for 30 test -s "$tmp/crowd.out" || return
 	maps=$(wc -c </proc/$target/maps)
 	start_tracer "$tmp/crowd.txtrace" -f -p $target || return
 	before=$(bytes_read_by "$tracer")
-	for i in {1..100}; do
+	sleeps=$(sleeps_of "$tracer") begin_ms=$(date +%s%3N)
+	for i in {1..1000}; do
 		/bin/true
 	done
-	after=$(bytes_read_by "$tracer")
+	took_ms=$(($(date +%s%3N) - begin_ms))
+	after=$(bytes_read_by "$tracer") sleeps=$(($(sleeps_of "$tracer") - sleeps))
 	kill -INT "$tracer"
 	wait "$tracer" || return
 	kill $target
-	[ $((after - before)) -lt $((20 * maps)) ] || fail "100 programs of others: the recorder read $((after - before)) bytes; the target's map has $maps"
+	[ $((after - before)) -lt $((20 * maps)) ] ||
+		fail "1000 programs of others: the recorder read $((after - before)) bytes; the target's map has $maps" || return
+	[ $sleeps -le $((50 + took_ms / 10)) ] || fail "1000 programs of others in $took_ms ms: the recorder woke up $sleeps times"
 }
 
 ends_with_the_last_that_was_named() {

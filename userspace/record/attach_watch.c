@@ -13,6 +13,7 @@
 #define SCAN_NS 400000000u     /* without news of mappings: a tick more, and it is within a second */
 #define SETTLE_NS 3000000u     /* a loader has made the other mappings of a library by then */
 #define SWEEP_NS 10000000000u
+#define REST_NS 20000000u      /* a machine that compiles maps files hundreds of times a second: those are no reason to wake up each time */
 #define DUE_MAX 4096           /* processes that wait to be looked at; with more, all are */
 
 struct due {
@@ -32,6 +33,9 @@ struct attach_watch {
 	bool is_all_due;
 	bool has_news;  /* somebody has mapped something since it was asked last */
 	bool has_stale; /* a process has gone since the last sweep */
+	bool has_concern; /* of what was read last, something may concern a target */
+	bool has_others;  /* something was of others */
+	uint64_t rest_until_ns; /* what is mapped until then is read then */
 	uint64_t next_scan_ns;
 	uint64_t next_sweep_ns;
 	struct attach_watch_stats stats;
@@ -56,15 +60,17 @@ int attach_watch_open(struct attach_watch **out, const struct attach_watch_optio
 	return 0;
 }
 
-int attach_watch_fd(const struct attach_watch *watch)
+int attach_watch_fd(const struct attach_watch *watch, uint64_t now_ns)
 {
-	return watch->maps ? map_watch_fd(watch->maps) : -1;
+	return watch->maps && now_ns >= watch->rest_until_ns ? map_watch_fd(watch->maps) : -1;
 }
 
-uint64_t attach_watch_due_ns(const struct attach_watch *watch)
+uint64_t attach_watch_due_ns(const struct attach_watch *watch, uint64_t now_ns)
 {
 	uint64_t due_ns = watch->maps ? UINT64_MAX : watch->next_scan_ns;
 
+	if (now_ns < watch->rest_until_ns)
+		due_ns = watch->rest_until_ns;
 	for (size_t i = 0; i < watch->due_cnt; i++)
 		if (watch->due[i].next_ns < due_ns)
 			due_ns = watch->due[i].next_ns;
@@ -199,15 +205,18 @@ static int take_news(void *context, const struct map_news *news)
 	struct due *due;
 
 	if (!news->pid) {
-		watch->is_all_due = true;
+		watch->is_all_due = watch->has_concern = true;
 		return 0;
 	}
 	if (news->pid == getpid())
 		return 0;
 	watch->has_news = true;
 	if (!target_set_get(watch->options.targets, (uint32_t)news->pid) &&
-	    (!watch->options.is_any || attach_knows(watch->options.attach, news->dev_major, news->dev_minor, news->inode)))
+	    (!watch->options.is_any || attach_knows(watch->options.attach, news->dev_major, news->dev_minor, news->inode))) {
+		watch->has_others = true;
 		return 0;
+	}
+	watch->has_concern = true;
 	due = due_get(watch, news->pid, now_ns);
 	if (due)
 		due->again_ns = now_ns + SETTLE_NS;
@@ -224,10 +233,18 @@ static void sweep(struct attach_watch *watch, uint64_t now_ns)
 	watch->has_stale = false;
 }
 
+static void read_maps(struct attach_watch *watch, uint64_t now_ns)
+{
+	watch->has_concern = watch->has_others = false;
+	map_watch_read(watch->maps, take_news, watch);
+	if (watch->options.may_rest && watch->has_others && !watch->has_concern)
+		watch->rest_until_ns = now_ns + REST_NS;
+}
+
 void attach_watch_run(struct attach_watch *watch, uint64_t now_ns)
 {
 	if (watch->maps)
-		map_watch_read(watch->maps, take_news, watch);
+		read_maps(watch, now_ns);
 	if (watch->is_all_due || (!watch->maps && now_ns >= watch->next_scan_ns)) {
 		watch->is_all_due = false;
 		watch->next_scan_ns = now_ns + SCAN_NS;

@@ -24,17 +24,18 @@ struct attach_watch_options {
 	struct target_set *targets;
 	bool is_any;               /* whoever has probes, target or not */
 	bool is_quick;             /* processes to come matter: look as soon as something is mapped, not once a tick */
+	bool may_rest;             /* what others map can wait for some milliseconds: no file of a new content is to be noticed before a process of it ends */
 	void (*looked)(void *context, uint32_t pid); /* a target was looked at, because it has mapped something; NULL: nobody wants to know */
 	void *context;
 };
 
 int attach_watch_open(struct attach_watch **watch, const struct attach_watch_options *options);
 
-/* Readable: attach_watch_run(); -1: none. */
-int attach_watch_fd(const struct attach_watch *watch);
+/* Readable: attach_watch_run(); -1: none now. After news of others only, it rests for some milliseconds. */
+int attach_watch_fd(const struct attach_watch *watch, uint64_t now_ns);
 
 /* When to run it at the latest. */
-uint64_t attach_watch_due_ns(const struct attach_watch *watch);
+uint64_t attach_watch_due_ns(const struct attach_watch *watch, uint64_t now_ns);
 
 /* Whatever comes out of a ring: programs and their ends are what matters. */
 void attach_watch_hear(struct attach_watch *watch, const struct wire_process *wire);

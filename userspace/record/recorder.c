@@ -263,6 +263,7 @@ static int open_attach(struct recorder *recorder, struct error *error)
 		.targets = recorder->targets,
 		.is_any = rules->is_any,
 		.is_quick = options.is_every_process,
+		.may_rest = !rules->exe_cnt,
 		.looked = recorder_look_at_code,
 		.context = recorder,
 	};

@@ -308,15 +308,15 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 		{ .fd = recorder->signal_fd, .events = POLLIN },
 		{ .fd = target_set_poll_fd(recorder->targets), .events = POLLIN },
 		{ .fd = ring_set_fd(recorder->rings), .events = POLLIN },
-		{ .fd = attach_watch_fd(recorder->watch), .events = POLLIN },
+		{ .fd = attach_watch_fd(recorder->watch, now_ns), .events = POLLIN },
 		{ .fd = service_fd(recorder->service), .events = POLLIN }, /* poll passes over -1 */
 	};
 	uint64_t end_ns = recorder->options->duration_ns ? recorder->begin_ns + recorder->options->duration_ns : UINT64_MAX;
 	uint64_t until_ns = now_ns + TICK_MS * 1000000u;
 	int wait_ms;
 
-	if (attach_watch_due_ns(recorder->watch) < until_ns)
-		until_ns = attach_watch_due_ns(recorder->watch);
+	if (attach_watch_due_ns(recorder->watch, now_ns) < until_ns)
+		until_ns = attach_watch_due_ns(recorder->watch, now_ns);
 	if (recorder->next_cost_ns < until_ns)
 		until_ns = recorder->next_cost_ns;
 	if (end_ns < until_ns)
