@@ -40,13 +40,14 @@ static const volatile uint8_t syscall_table[SYSCALL_TABLE_SIZE + 1] = {
 #define MODE_BLOCK 0060000
 #define MODE_DIRECTORY 0040000
 
+/* The task's own fields are loads; what is behind a pointer of no type, as a slot of the table is, takes a call of a helper. */
 static __always_inline struct inode *inode_of_fd(struct task_struct *task, uint64_t fd)
 {
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	struct file **slots = BPF_CORE_READ(table, fd);
+	struct fdtable *table = task->files->fdt;
+	struct file **slots = table->fd;
 	struct file *file = 0;
 
-	if (fd >= BPF_CORE_READ(table, max_fds) || bpf_probe_read_kernel(&file, sizeof(file), &slots[fd]) || !file)
+	if (fd >= table->max_fds || bpf_probe_read_kernel(&file, sizeof(file), &slots[fd]) || !file)
 		return 0;
 	return BPF_CORE_READ(file, f_inode);
 }

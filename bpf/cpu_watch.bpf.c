@@ -59,7 +59,7 @@ int on_migrate(uint64_t *ctx)
 {
 	struct task_struct *task = (struct task_struct *)ctx[0];
 	uint32_t cpu = (uint32_t)ctx[1];
-	struct thread_clock *clock = thread_clock_of(task);
+	struct thread_clock *clock = thread_clock_if_any(task);
 	struct cpu_watch *watch;
 
 	if (!clock || phase == WIRE_PHASE_STOPPED)
@@ -81,7 +81,7 @@ SEC("tp_btf/sched_wakeup_new")
 int on_wakeup_new(uint64_t *ctx)
 {
 	struct task_struct *task = (struct task_struct *)ctx[0];
-	struct thread_clock *clock = thread_clock_of(task);
+	struct thread_clock *clock = thread_clock_if_any(task);
 
 	if (!clock || phase == WIRE_PHASE_STOPPED || clock->state != WIRE_THREAD_RUNNABLE)
 		return 0;

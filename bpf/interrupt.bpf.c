@@ -46,7 +46,7 @@ static __always_inline int enter(void)
  */
 static __always_inline void charge(uint64_t since_ns, uint64_t now_ns)
 {
-	struct thread_clock *clock = thread_clock_of(compat_current_task());
+	struct thread_clock *clock = thread_clock_if_any(compat_current_task());
 
 	if (!clock || clock->state != WIRE_THREAD_ON_CPU || phase == WIRE_PHASE_STOPPED)
 		return;

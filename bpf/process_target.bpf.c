@@ -265,7 +265,7 @@ __hidden bool target_rename(struct task_struct *task, const char *comm)
 {
 	struct telling telling = { .comm = comm, .wakes = true };
 
-	if (!(cfg_target_rules & TARGET_COMM) || task->pid != task->tgid || task->tgid == cfg_recorder_tgid || !task->mm)
+	if (!(cfg_target_rules & TARGET_COMM) || task->pid != task->tgid || task->tgid == cfg_recorder_tgid || !BPF_CORE_READ(task, mm))
 		return false;
 	return comm_matches(comm) && join(task, TARGET_COMM, &telling);
 }

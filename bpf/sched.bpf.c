@@ -131,8 +131,8 @@ int on_sched_switch(uint64_t *ctx)
 {
 	struct task_struct *prev = (struct task_struct *)ctx[1];
 	struct task_struct *next = (struct task_struct *)ctx[2];
-	struct thread_clock *out_clock = thread_clock_of(prev);
-	struct thread_clock *in_clock = thread_clock_of(next);
+	struct thread_clock *out_clock = thread_clock_if_any(prev);
+	struct thread_clock *in_clock = thread_clock_if_any(next);
 	struct block block = { .syscall_nr = SYSCALL_NONE };
 	uint8_t left_as = WIRE_LEFT_UNTRACED;
 	uint32_t cpu = bpf_get_smp_processor_id();
@@ -194,7 +194,7 @@ SEC("tp_btf/sched_waking")
 int on_sched_waking(uint64_t *ctx)
 {
 	struct task_struct *wakee = (struct task_struct *)ctx[0];
-	struct thread_clock *clock = thread_clock_of(wakee);
+	struct thread_clock *clock = thread_clock_if_any(wakee);
 	struct cpu_watch *watch = 0;
 	struct task_struct *waker;
 	struct wire_wake *event;

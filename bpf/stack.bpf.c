@@ -296,7 +296,7 @@ int on_sample(void *ctx)
 	struct task_struct *task = compat_current_task();
 	struct look look = { .what = WIRE_STACK_ON_CPU, .object = cfg_sample_ns, .wants_kernel = 1 };
 
-	if (phase != WIRE_PHASE_RECORDING || !thread_clock_of(task))
+	if (phase != WIRE_PHASE_RECORDING || !thread_clock_if_any(task))
 		return 0;
 	send_stack(ctx, task, &look, cfg_copies_stacks);
 	return 0;

@@ -50,14 +50,23 @@ struct table_clocks_map {
 
 extern struct table_clocks_map table_clocks SEC(".maps");
 
-/* NULL: not traced. Most tasks of a machine are not, and every switch asks: those that nobody has stored anything for are known without a call. */
+/* NULL: not traced. */
 static __always_inline struct thread_clock *thread_clock_of(struct task_struct *task)
 {
 	uint64_t key = (uint64_t)task;
 
 	if (!compat_has_task_storage())
 		return bpf_map_lookup_elem(&table_clocks, &key);
-	return compat_has_storage(task) ? bpf_task_storage_get(&thread_clocks, task, 0, 0) : 0;
+	return bpf_task_storage_get(&thread_clocks, task, 0, 0);
+}
+
+/*
+ * The same for programs that meet all tasks of the machine, most of which are not traced: those that nobody has stored anything for are known without a
+ * call. Elsewhere the look would not pay; and for each place where such a pointer is loaded the verifier searches the kernel's types four times.
+ */
+static __always_inline struct thread_clock *thread_clock_if_any(struct task_struct *task)
+{
+	return compat_has_task_storage() && !compat_has_storage(task) ? 0 : thread_clock_of(task);
 }
 
 /* The task is gone, or new: what the table holds at its address is not of it. */

@@ -25,6 +25,8 @@ const volatile int64_t cfg_timer_bases_offset;
 #define COUNT_IN_SOFTIRQ 0x100
 #define COUNT_IN_INTERRUPT 0xff0000
 
+#define TASK_IS_KERNELS 0x00200000 /* PF_KTHREAD, the same since 2.6.27: it never was in user code */
+
 /* This CPU's struct rq; 0: not to be had. */
 static __always_inline struct rq *waker_rq(struct task_struct *current_task)
 {
@@ -84,7 +86,7 @@ static __always_inline uint8_t waker_flags(struct task_struct *current_task, vol
 {
 	const bool is_typed = compat_has_task_storage();
 	void *stack = is_typed ? current_task->stack : BPF_CORE_READ(current_task, stack);
-	struct mm_struct *memory = is_typed ? current_task->mm : BPF_CORE_READ(current_task, mm);
+	bool is_kernels = (is_typed ? current_task->flags : BPF_CORE_READ(current_task, flags)) & TASK_IS_KERNELS;
 	uint64_t offset, frame_end;
 	uint32_t count;
 	struct rq *rq;
@@ -93,7 +95,7 @@ static __always_inline uint8_t waker_flags(struct task_struct *current_task, vol
 	*scratch = frame_end - 1;
 	offset = *scratch - (uint64_t)stack;
 	*scratch = 0;
-	if (offset < THREAD_STACK_BYTES && !(memory && compat_syscall_nr(current_task) < 0))
+	if (offset < THREAD_STACK_BYTES && (is_kernels || compat_syscall_nr(current_task) >= 0))
 		return 0;
 	rq = waker_rq(current_task);
 	if (!waker_preempt_count(current_task, rq, &count))

@@ -216,6 +216,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	void *stack;
 	struct mm_struct *mm;
+	unsigned int flags;
 	unsigned int __state; /* before 5.14: state, see compat.h */
 	unsigned int on_cpu; /* up to 7.2 an int, in 7.3 a __u8: without a sign libbpf makes of the load what the kernel has */
 	unsigned int in_iowait : 1;

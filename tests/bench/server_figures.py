@@ -119,6 +119,7 @@ def peers(bench, account, server, spans):
     command = [bench.recorder_path, "-q", "-o", bench.log, "-p", str(server.pid)]
     choices = [(f"txtrace-bpf --sched {mode}" if mode else "txtrace-bpf", spans + (["--sched", mode] if mode else [])) for mode in sched_modes(bench)]
     if spans:
+        choices += [(f"txtrace-bpf --sched {mode}, no spans", ["-f", "--sched", mode]) for mode in ("timeline", "ledger")]
         choices.append(("  the same, --preset postgresql", ["-f", "--preset", "postgresql"]))
     tools = [Peer(Tool(name, command + options, SAYS_READY, prepare=join), bench.log) for name, options in choices]
     if shutil.which("perf"):
