@@ -68,6 +68,8 @@ struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint6
 	HASH_INDEX_EACH(&table->by_id, hash, slot, number) {
 		struct span *span = pool_item(&table->spans, number);
 
+		__builtin_prefetch(&span->parent);
+		__builtin_prefetch(&span->own_stay);
 		if (span->id == id && span->pid == tgid)
 			return span;
 	}

@@ -34,6 +34,8 @@ struct thread *thread_table_find(struct thread_table *table, uint32_t tid)
 	HASH_INDEX_EACH(&table->by_tid, hash, slot, number) {
 		struct thread *thread = pool_item(&table->threads, number);
 
+		for (size_t line = 64; line < sizeof(*thread); line += 64) /* its events will need all of it: at once, not one after the other */
+			__builtin_prefetch((const char *)thread + line);
 		if (thread->tid == tid) {
 			table->recent[tid % THREAD_RECENT] = (struct recent_thread){ .thread = thread, .tid = tid };
 			return thread;
