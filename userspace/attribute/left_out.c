@@ -19,20 +19,6 @@ struct waiting_marks {
 	struct waiting_mark **end;
 };
 
-bool is_label_left_out(const struct attribution *attribution, const struct event_text *label)
-{
-	const struct attribution_filter *filter = &attribution->filter;
-
-	return filter->wants_label && !filter->wants_label(filter->context, label);
-}
-
-uint64_t written_parent(const struct attribution *attribution, uint32_t tgid, uint64_t parent)
-{
-	const struct span *span = attribution->filter.wants_label && parent ? span_table_get(&attribution->spans, tgid, parent) : NULL;
-
-	return span && span->is_left_out ? span->parent : parent;
-}
-
 static struct txtrace_string *string_of_mark(struct txtrace_record *record, unsigned int idx)
 {
 	struct txtrace_string *strings[2] = { NULL, NULL };
@@ -127,7 +113,7 @@ static bool is_young(const struct attribution *attribution, const struct span *s
 	return elapsed_ns(span->begin_ns, time_ns) < attribution->filter.min_duration_ns;
 }
 
-int put_mark(struct attribution *attribution, struct span *span, const struct txtrace_record *record, uint64_t time_ns)
+int put_filtered_mark(struct attribution *attribution, struct span *span, const struct txtrace_record *record, uint64_t time_ns)
 {
 	int err;
 
@@ -141,7 +127,7 @@ int put_mark(struct attribution *attribution, struct span *span, const struct tx
 	return err ? err : put_record(attribution, record);
 }
 
-int settle_marks(struct attribution *attribution, struct span *span, uint64_t time_ns, bool *is_written)
+int settle_filtered(struct attribution *attribution, struct span *span, uint64_t time_ns, bool *is_written)
 {
 	bool is_short = is_young(attribution, span, time_ns) && !(span->flags & TXTRACE_SPAN_UNFINISHED);
 

@@ -12,18 +12,45 @@
 
 #include "attribute/attribution_state.h"
 
+void release_marks(struct attribution *attribution);
+
+/* ---- the same for each event, which takes nothing as long as nothing is to be left out ---- */
+
+int put_filtered_mark(struct attribution *attribution, struct span *span, const struct txtrace_record *record, uint64_t time_ns);
+int settle_filtered(struct attribution *attribution, struct span *span, uint64_t time_ns, bool *is_written);
+
+static inline bool leaves_out(const struct attribution_filter *filter)
+{
+	return filter->wants_label || filter->min_duration_ns;
+}
+
 /* The label decides at the begin: whether the span is left out. */
-bool is_label_left_out(const struct attribution *attribution, const struct event_text *label);
+static inline bool is_label_left_out(const struct attribution *attribution, const struct event_text *label)
+{
+	const struct attribution_filter *filter = &attribution->filter;
+
+	return filter->wants_label && !filter->wants_label(filter->context, label);
+}
 
 /* The parent that a span is written with: the nearest one above it that is not left out. */
-uint64_t written_parent(const struct attribution *attribution, uint32_t tgid, uint64_t parent);
+static inline uint64_t written_parent(const struct attribution *attribution, uint32_t tgid, uint64_t parent)
+{
+	const struct span *span = attribution->filter.wants_label && parent ? span_table_get(&attribution->spans, tgid, parent) : NULL;
+
+	return span && span->is_left_out ? span->parent : parent;
+}
 
 /* A record about an open span, or about none that is open (NULL). */
-int put_mark(struct attribution *attribution, struct span *span, const struct txtrace_record *record, uint64_t time_ns);
+static inline int put_mark(struct attribution *attribution, struct span *span, const struct txtrace_record *record, uint64_t time_ns)
+{
+	return leaves_out(&attribution->filter) ? put_filtered_mark(attribution, span, record, time_ns) : put_record(attribution, record);
+}
 
 /* The span has ended: is it to be written? Then all that waited has been. */
-int settle_marks(struct attribution *attribution, struct span *span, uint64_t time_ns, bool *is_written);
-
-void release_marks(struct attribution *attribution);
+static inline int settle_marks(struct attribution *attribution, struct span *span, uint64_t time_ns, bool *is_written)
+{
+	*is_written = true;
+	return leaves_out(&attribution->filter) ? settle_filtered(attribution, span, time_ns, is_written) : 0;
+}
 
 #endif

@@ -22,6 +22,14 @@ static struct span *span_of_event(const struct attribution *attribution, const s
 	return span_table_get(&attribution->spans, event->tgid, event->span.id);
 }
 
+/* Mostly a thread works for the span that it has entered last. */
+static struct span *span_of_own_event(const struct attribution *attribution, const struct event *event, const struct thread *thread)
+{
+	bool is_top = !is_keyed(event) && thread->top_span == event->span.id && thread->top_span && !thread->is_top_span_keyed && !thread->is_top_hidden;
+
+	return is_top ? thread->stays->span : span_of_event(attribution, event);
+}
+
 static int enter(struct attribution *attribution, struct span *span, const struct event *event, const struct own_event *own)
 {
 	if (own->is_reading_lost)
@@ -117,7 +125,7 @@ int attribute_leave(struct attribution *attribution, const struct event *event)
 
 	if (err)
 		return err;
-	span = span_of_event(attribution, event);
+	span = span_of_own_event(attribution, event, own.thread);
 	if (!span) {
 		count_anomaly(attribution, TXTRACE_ANOMALY_EXIT_UNKNOWN);
 		return 0;
@@ -141,7 +149,7 @@ int attribute_end(struct attribution *attribution, const struct event *event)
 	err = read_own_event(attribution, event, &own);
 	if (err)
 		return err;
-	span = span_of_event(attribution, event);
+	span = span_of_own_event(attribution, event, own.thread);
 	if (!span) {
 		count_anomaly(attribution, TXTRACE_ANOMALY_END_UNKNOWN);
 		return 0;

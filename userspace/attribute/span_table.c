@@ -22,19 +22,9 @@ void span_table_init(struct span_table *table, struct thread_table *threads)
 	hash_index_init(&table->by_key);
 }
 
-static bool is_text_inside(const struct span *span)
-{
-	return (size_t)span->label_length + span->key_length <= sizeof(span->text.inside);
-}
-
-static const char *text_of(const struct span *span)
-{
-	return is_text_inside(span) ? span->text.inside : span->text.outside;
-}
-
 static void free_texts(struct span *span)
 {
-	if (!is_text_inside(span))
+	if (!span_text_is_inside(span))
 		free(span->text.outside);
 	free(span->tag);
 }
@@ -78,6 +68,8 @@ struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint6
 	HASH_INDEX_EACH(&table->by_id, hash, slot, number) {
 		struct span *span = pool_item(&table->spans, number);
 
+		__builtin_prefetch(&span->parent);
+		__builtin_prefetch(&span->own_stay);
 		if (span->id == id && span->pid == tgid)
 			return span;
 	}
@@ -91,7 +83,7 @@ struct span *span_table_get_keyed(const struct span_table *table, const struct e
 	HASH_INDEX_EACH(&table->by_key, hash, slot, number) {
 		struct span *span = pool_item(&table->spans, number);
 
-		if (span->key_length == key->length && (!key->length || !memcmp(text_of(span) + span->label_length, key->bytes, key->length)))
+		if (span->key_length == key->length && (!key->length || !memcmp(span_text(span) + span->label_length, key->bytes, key->length)))
 			return span;
 	}
 	return NULL;
@@ -117,7 +109,7 @@ static int set_text(struct span *span, const struct span_begin *begin)
 
 	span->label_length = begin->label->length;
 	span->key_length = begin->key ? begin->key->length : 0;
-	if (!is_text_inside(span)) {
+	if (!span_text_is_inside(span)) {
 		text = span->text.outside = malloc((size_t)span->label_length + span->key_length);
 		if (!text)
 			return -ENOMEM;
@@ -206,21 +198,6 @@ void span_table_end(struct span_table *table, struct span *span)
 	if (span->account)
 		pool_give_back(&table->accounts, span->account - 1);
 	pool_give_back(&table->spans, span->number);
-}
-
-struct txtrace_string span_label(const struct span *span)
-{
-	return (struct txtrace_string){ text_of(span), span->label_length };
-}
-
-struct txtrace_string span_key(const struct span *span)
-{
-	return (struct txtrace_string){ text_of(span) + span->label_length, span->key_length };
-}
-
-struct txtrace_string span_tag(const struct span *span)
-{
-	return span->tag ? (struct txtrace_string){ span->tag->bytes, span->tag->length } : (struct txtrace_string){ 0 };
 }
 
 /* How long the tag is with the text, after a comma: none for the comma alone. */
@@ -339,6 +316,7 @@ static void see_top_span(struct thread *thread)
 	const struct stay *stay = thread->stays;
 	const struct span *span;
 
+	thread->is_top_hidden = stay && stay->span->is_left_out;
 	while (stay && stay->span->is_left_out)
 		stay = stay->next_of_thread;
 	span = stay ? stay->span : NULL;
@@ -388,7 +366,7 @@ static void free_stay(struct span_table *table, struct stay *stay)
 	*stay->link_of_thread = stay->next_of_thread;
 	if (stay->next_of_thread)
 		stay->next_of_thread->link_of_thread = stay->link_of_thread;
-	if (stay->link_of_thread == &stay->thread->stays || (stay->thread->stays && stay->thread->stays->span->is_left_out))
+	if (stay->link_of_thread == &stay->thread->stays || stay->thread->is_top_hidden)
 		see_top_span(stay->thread);
 	*stay->link_of_span = stay->next_of_span;
 	if (stay->next_of_span)

@@ -121,10 +121,6 @@ int span_table_list(const struct span_table *table, bool (*is_wanted)(const stru
 /* Takes the span, which nobody is in any more, out of the table and frees it. */
 void span_table_end(struct span_table *table, struct span *span);
 
-struct txtrace_string span_label(const struct span *span);
-struct txtrace_string span_key(const struct span *span);
-struct txtrace_string span_tag(const struct span *span);
-
 /* Adds to its tag, after a comma; what exceeds 4 KiB is cut off. 0 or -ENOMEM. */
 int span_add_tag(struct span *span, const struct event_text *text);
 
@@ -145,6 +141,32 @@ int span_enter(struct span_table *table, struct span *span, struct thread *threa
 
 /* It is no longer; reading as before. Charges the account and frees the stay. False: the two readings do not belong together. */
 bool span_leave(struct span_table *table, struct stay *stay, uint64_t time_ns, const struct thread_reading *reading, struct span_account *account);
+
+static inline bool span_text_is_inside(const struct span *span)
+{
+	return (size_t)span->label_length + span->key_length <= sizeof(span->text.inside);
+}
+
+/* Its label and, behind it, its key. */
+static inline const char *span_text(const struct span *span)
+{
+	return span_text_is_inside(span) ? span->text.inside : span->text.outside;
+}
+
+static inline struct txtrace_string span_label(const struct span *span)
+{
+	return (struct txtrace_string){ span_text(span), span->label_length };
+}
+
+static inline struct txtrace_string span_key(const struct span *span)
+{
+	return (struct txtrace_string){ span_text(span) + span->label_length, span->key_length };
+}
+
+static inline struct txtrace_string span_tag(const struct span *span)
+{
+	return span->tag ? (struct txtrace_string){ span->tag->bytes, span->tag->length } : (struct txtrace_string){ 0 };
+}
 
 /* The memory of what lies elsewhere than in the span: a label and key that are too long; its tag. */
 static inline size_t span_texts_bytes(size_t label_length, size_t key_length)

@@ -27,17 +27,31 @@ static uint32_t hash_of_tid(const struct thread_table *table, uint32_t tid)
 	return hash_of_pair(table->seed, 0, tid);
 }
 
-struct thread *thread_table_get(const struct thread_table *table, uint32_t tid)
+struct thread *thread_table_find(struct thread_table *table, uint32_t tid)
 {
 	uint32_t hash = hash_of_tid(table, tid);
 
 	HASH_INDEX_EACH(&table->by_tid, hash, slot, number) {
 		struct thread *thread = pool_item(&table->threads, number);
 
-		if (thread->tid == tid)
+		for (size_t line = 64; line < sizeof(*thread); line += 64) /* its events will need all of it: at once, not one after the other */
+			__builtin_prefetch((const char *)thread + line);
+		if (thread->tid == tid) {
+			table->recent[tid % THREAD_RECENT] = (struct recent_thread){ .thread = thread, .tid = tid };
 			return thread;
+		}
 	}
 	return NULL;
+}
+
+/* Its tid is no longer its own. */
+static void leave_tid(struct thread_table *table, struct thread *thread)
+{
+	struct recent_thread *recent = &table->recent[thread->tid % THREAD_RECENT];
+
+	if (recent->thread == thread)
+		recent->thread = NULL;
+	hash_index_remove(&table->by_tid, hash_of_tid(table, thread->tid), thread->number);
 }
 
 struct thread *thread_table_next(const struct thread_table *table, size_t *position)
@@ -70,7 +84,7 @@ void thread_table_remove(struct thread_table *table, struct thread *thread)
 {
 	if (thread->reading)
 		thread_table_let_go(table, thread->reading);
-	hash_index_remove(&table->by_tid, hash_of_tid(table, thread->tid), thread->number);
+	leave_tid(table, thread);
 	pool_give_back(&table->threads, thread->number);
 }
 
@@ -80,7 +94,7 @@ int thread_table_rename(struct thread_table *table, struct thread *thread, uint3
 
 	if (err)
 		return err;
-	hash_index_remove(&table->by_tid, hash_of_tid(table, thread->tid), thread->number);
+	leave_tid(table, thread);
 	thread->tid = new_tid;
 	return 0;
 }

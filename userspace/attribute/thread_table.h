@@ -47,6 +47,7 @@ struct thread {
 	bool is_synced;  /* clocks are the kernel's numbers, not only differences */
 	bool has_exited; /* it is in no span and no process any more, and will be switched out for the last time */
 	bool is_top_span_keyed;
+	bool is_top_hidden; /* the span that it has entered last is left out: top_span is one below */
 
 	/* The stay on a CPU that goes on now, or the last. */
 	uint64_t run_begin_ns;
@@ -65,7 +66,16 @@ struct thread {
 	bool has_name; /* it was told, and is in comm */
 } __attribute__((aligned(64)));
 
+#define THREAD_RECENT 256
+
+/* A thread that was asked for lately: what a few threads do is told without a look into the index. */
+struct recent_thread {
+	struct thread *thread; /* NULL: none */
+	uint32_t tid;          /* told here, so that no other thread is read in vain */
+};
+
 struct thread_table {
+	struct recent_thread recent[THREAD_RECENT]; /* by tid, modulo that number */
 	struct hash_index by_tid;
 	struct pool threads;
 	struct pool readings;
@@ -75,8 +85,6 @@ struct thread_table {
 
 void thread_table_init(struct thread_table *table);
 void thread_table_release(struct thread_table *table); /* the stays are the span table's */
-
-struct thread *thread_table_get(const struct thread_table *table, uint32_t tid); /* NULL: not there */
 
 /* Visits all, in no order: for (size_t i = 0; (thread = thread_table_next(table, &i));). */
 struct thread *thread_table_next(const struct thread_table *table, size_t *position);
@@ -108,5 +116,15 @@ void thread_replay_at(const struct thread_table *table, const struct thread *thr
  * account is unknown here.
  */
 struct thread_reading *thread_read_own(struct thread_table *table, struct thread *thread, const struct event *event, bool *is_mismatch);
+
+/* NULL: not there. To find one takes a look into the index; to get it that only if nobody has asked for it lately. */
+struct thread *thread_table_find(struct thread_table *table, uint32_t tid);
+
+static inline struct thread *thread_table_get(struct thread_table *table, uint32_t tid)
+{
+	struct recent_thread *recent = &table->recent[tid % THREAD_RECENT];
+
+	return recent->thread && recent->tid == tid ? recent->thread : thread_table_find(table, tid);
+}
 
 #endif
