@@ -40,7 +40,7 @@ static void append_arguments(struct text *text, const char *args)
 
 	text_append(text, "(");
 	for (size_t i = 0; i < cnt; i++) {
-		text_append_format(text, "%sarg%zu %s in ", i ? ", " : "", i + 1, arguments[i].type);
+		text_append_format(text, "%sarg%zu %s in ", i ? ", " : "", i, arguments[i].type);
 		text_append_escaped(text, arguments[i].operand, arguments[i].operand_length);
 	}
 	text_append(text, ")");
