@@ -35,6 +35,14 @@ sizes() {
 	done | diff - "$tmp/sizes.spans"
 }
 
+# Of 700 letters without a NUL where it ends; the most that is taken is 511.
+counted_strings() {
+	local letters=abcdefghijklmnopqrstuvwxyz i text=
+	for ((i = 0; i < 27; i++)); do text+=$letters; done
+	spans note 'note=shop:note(text,length)..shop:noted,tag=str(text,length)' || return
+	for i in 0 1 62 63 64 65 300 510 511 511; do echo "note text=${text:0:i}   false"; done | diff - "$tmp/note.spans"
+}
+
 over_threads() {
 	local i
 	spans order 'order=shop:order(number,small,medium)..shop:sent(number),key=number,tag=number+small+medium' || return
@@ -96,6 +104,7 @@ says() { # says PATTERN OPTION...
 }
 
 check "arguments of all sizes, signed and not, and strings" sizes
+check "strings whose length is another argument" counted_strings
 check "a number names a span from thread to thread" over_threads
 check "two numbers name a span, in another order at its end" two_numbers
 check "a string names a span, and the log has it" strings
