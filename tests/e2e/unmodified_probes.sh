@@ -103,6 +103,10 @@ says() { # says PATTERN OPTION...
 	grep -qE -- "$pattern" "$tmp/words" || fail "$(cat "$tmp/words")"
 }
 
+says_once() { # says_once PATTERN OPTION...: and nothing else of what is missing
+	says "$@" && [ "$(grep -c 'nothing that is mapped' "$tmp/words")" = 1 ] || fail "$(cat "$tmp/words")"
+}
+
 check "arguments of all sizes, signed and not, and strings" sizes
 check "strings whose length is another argument" counted_strings
 check "a number names a span from thread to thread" over_threads
@@ -114,5 +118,7 @@ check "begins within a span are counted" begun_inside
 check "children find their parents" child_of_thread
 check "a probe that is not there is said" says "nothing that is mapped has the end 'shop:nowhere'" --span 'x=shop:item..shop:nowhere'
 check "an argument that is not there is said" says "the tag 'arg9' of 'shop:item'.*fewer arguments" --span 'x=shop:item..shop:packed,tag=arg9'
-check "an unknown preset is refused" says "there is no preset 'nobody'" --preset nobody
+check "an unknown preset is refused, and those that there are are named" \
+	says "no preset 'nobody'; there is .*hotspot, .*libvirt, .*php, .*postgresql, .*python, .*ruby.*; put yours into" --preset nobody
+check "a preset for another program is said in one sentence" says_once "provider 'php', which 2 spans are asked for" --preset php
 finish

@@ -51,6 +51,7 @@ attached() {
 	"${ruby[@]}" $e2e/unmodified/answer.rb "$tmp/attached" $rounds >"$tmp/attached/said" &
 	program=$!
 	wait_for 60 test -e "$tmp/attached/raises.rb" || fail "the program does not run" || return
+	"$recorder" --list $program >"$tmp/list" && grep -q -- ': --preset ruby$' "$tmp/list" || fail "it is not offered: $(cat "$tmp/list")" || return
 	begin_recording attached --preset ruby -p $program || return
 	touch "$tmp/attached/go"
 	wait $program || fail "the program ended with $?" || return
