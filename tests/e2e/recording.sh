@@ -12,12 +12,17 @@ need_program() {
 	exit 0
 }
 
+has_begun() { # has_begun STREAM: or ended
+	[ -s "$1" ] || ! runs "$tracer"
+}
+
 begin_recording() { # begin_recording NAME OPTION...: in $tracer, until it records
 	local name=$1
 	shift
 	"$recorder" -q -o "$tmp/$name.txtrace" --stream "$tmp/$name.stream" "$@" >"$tmp/$name.err" 2>&1 &
 	tracer=$!
-	wait_for 60 test -s "$tmp/$name.stream" || fail "the recorder does not record: $(cat "$tmp/$name.err")"
+	wait_for 60 has_begun "$tmp/$name.stream"
+	runs "$tracer" && [ -s "$tmp/$name.stream" ] || fail "the recorder does not record: $(cat "$tmp/$name.err")"
 }
 
 end_recording() { # end_recording NAME
