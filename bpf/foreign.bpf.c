@@ -169,27 +169,46 @@ static __always_inline int send_value(struct emit *out, struct wire_text *event,
 	return 0;
 }
 
+/* How much room a string takes, its NUL included, which it need not have; where nobody says how long it is, any. */
+static __always_inline uint64_t string_room(const void *ctx, const struct foreign_value *place)
+{
+	uint64_t length;
+
+	if (place->source == FOREIGN_NOTHING || value_read(ctx, place, &length))
+		return WIRE_TEXT_LONG;
+	return length < WIRE_TEXT_LONG ? length + 1 : WIRE_TEXT_LONG;
+}
+
+static __always_inline long read_string(char *text, const uint32_t size, uint64_t room, uint64_t address)
+{
+	barrier_var(room); /* the verifier wants to see the bound where it is used */
+	if (room > size)
+		room = size;
+	return bpf_probe_read_user_str(text, room, (void *)address);
+}
+
 /* The short size first, as for a tag of the program's. */
-static __always_inline int tag_span(const void *ctx, uint64_t id, const struct foreign_value *place)
+static __always_inline int tag_span(const void *ctx, uint64_t id, const struct foreign_value *place, const struct foreign_value *length_place)
 {
 	struct value_short *event;
 	struct value_long *more;
 	struct emit out;
-	uint64_t value;
+	uint64_t value, room;
 	long length = value_read(ctx, place, &value);
 
 	event = emit_reserve(&out, WIRE_VALUE, sizeof(*event));
 	if (!event)
 		return emit_lost(&out, WIRE_VALUE, bpf_ktime_get_ns());
+	room = string_room(ctx, length_place);
 	if (place->is_string && !length)
-		length = bpf_probe_read_user_str(event->text, sizeof(event->text), (void *)value);
+		length = read_string(event->text, sizeof(event->text), room, value);
 	if (length < (long)sizeof(event->text))
 		return send_value(&out, &event->base, id, place, value, length, sizeof(event->text));
 	emit_discard(&out, WIRE_VALUE, event);
 	more = emit_reserve(&out, WIRE_VALUE, sizeof(*more));
 	if (!more)
 		return emit_lost(&out, WIRE_VALUE, bpf_ktime_get_ns());
-	length = bpf_probe_read_user_str(more->text, sizeof(more->text), (void *)value);
+	length = read_string(more->text, sizeof(more->text), room, value);
 	return send_value(&out, &more->base, id, place, value, length, sizeof(more->text));
 }
 
@@ -200,7 +219,7 @@ static __noinline void tag_all(const void *ctx, uint64_t id, const struct foreig
 #pragma unroll
 	for (uint32_t i = 0; i < FOREIGN_TAG_MAX; i++)
 		if (i < site->tag_cnt)
-			tag_span(ctx, id, &site->tags[i]);
+			tag_span(ctx, id, &site->tags[i], &site->lengths[i]);
 }
 
 /* A key is read as well as it goes: what cannot be read is 0, at its end as at its begin. */

@@ -285,16 +285,16 @@ struct key_with_clocks {
 };
 
 /* What cannot be read is recorded: as unreadable. */
-static __always_inline bool is_key_recorded(const uint8_t kind, uint64_t key, uint32_t length)
+static __always_inline bool is_key_recorded(const uint8_t kind, uint64_t address, uint32_t length, uint64_t label)
 {
-	uint64_t bytes[WIRE_KEY_MAX / 8] = {};
+	struct span_key key = { .length = length };
 
 	barrier_var(length);
 	if (length > WIRE_KEY_MAX)
 		length = WIRE_KEY_MAX;
-	if (bpf_probe_read_user(bytes, length, (void *)key))
+	if (bpf_probe_read_user(key.bytes, length, (void *)address))
 		return true;
-	return span_filter_has_key(bytes, kind == WIRE_KEY_BEGIN);
+	return span_filter_has_key(&key, kind, label);
 }
 
 /* Spans named by bytes are rarer than the others: their events always take the clocks along. */
@@ -307,7 +307,7 @@ static __always_inline int send_key(const uint8_t kind, uint64_t key, uint64_t l
 	uint64_t now_ns;
 	uint8_t flags;
 
-	if (!clock || (cfg_sample_rate > 1 && !is_key_recorded(kind, key, room)))
+	if (!clock || (span_filter_is_on() && !is_key_recorded(kind, key, room, name)))
 		return 0;
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)

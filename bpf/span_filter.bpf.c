@@ -4,6 +4,8 @@
 
 #include <bpf/bpf_core_read.h>
 
+#define EEXIST 17
+
 const volatile uint32_t cfg_sample_rate = 1;
 const volatile bool cfg_filters_labels;
 
@@ -47,6 +49,16 @@ struct {
 	__type(key, struct label_name);
 	__type(value, struct label_verdict);
 } span_labels SEC(".maps");
+
+/* Keyed spans that are open, if labels are filtered: was its begin left out? */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct span_key);
+	__type(value, uint32_t);
+} open_keys SEC(".maps");
+
+static bool are_keys_missing; /* in open_keys: there was no room */
 
 static __always_inline bool leave_out(uint32_t what)
 {
@@ -135,14 +147,57 @@ __hidden bool span_filter_end(uint64_t id)
 	return ended.is_recorded ? true : leave_out(WIRE_LEFT_OUT_EVENT);
 }
 
-__hidden bool span_filter_has_key(const uint64_t *key, bool is_begin)
+static __always_inline bool is_key_chosen(const struct span_key *key)
 {
 	uint64_t hash = 0;
 
+	if (cfg_sample_rate <= 1)
+		return true;
 #pragma unroll
 	for (int i = 0; i < WIRE_KEY_MAX / 8; i++)
-		hash = mix(hash ^ key[i]) + i;
-	if (cfg_sample_rate <= 1 || is_chosen(mix(hash)))
+		hash = mix(hash ^ key->bytes[i]) + i;
+	return is_chosen(mix(hash));
+}
+
+/* A begin while the key is open passes if the first one did: the recorder knows that span, and what a second begin means for it. */
+static __always_inline bool key_begin_passes(const struct span_key *key, uint64_t label)
+{
+	uint32_t passed = 0, left_out = 1, *before;
+
+	if (is_label_wanted(bpf_get_current_task_btf(), label)) {
+		if (bpf_map_update_elem(&open_keys, key, &passed, BPF_ANY))
+			are_keys_missing = true;
 		return true;
-	return leave_out(is_begin ? WIRE_LEFT_OUT_SAMPLE : WIRE_LEFT_OUT_EVENT);
+	}
+	if (!are_keys_missing) {
+		long err = bpf_map_update_elem(&open_keys, key, &left_out, BPF_NOEXIST);
+
+		if (!err)
+			return false;
+		if (err != -EEXIST)
+			are_keys_missing = true;
+	}
+	before = bpf_map_lookup_elem(&open_keys, key);
+	return !before || !*before;
+}
+
+static __always_inline bool key_passes(const struct span_key *key, const uint8_t kind)
+{
+	uint32_t *before = bpf_map_lookup_elem(&open_keys, key);
+	bool passes = !before || !*before;
+
+	if (before && kind == WIRE_KEY_END)
+		bpf_map_delete_elem(&open_keys, key);
+	return passes;
+}
+
+__hidden bool span_filter_has_key(const struct span_key *key, const uint8_t kind, uint64_t label)
+{
+	if (!is_key_chosen(key))
+		return leave_out(kind == WIRE_KEY_BEGIN ? WIRE_LEFT_OUT_SAMPLE : WIRE_LEFT_OUT_EVENT);
+	if (!cfg_filters_labels)
+		return true;
+	if (kind == WIRE_KEY_BEGIN)
+		return key_begin_passes(key, label) || leave_out(WIRE_LEFT_OUT_LABEL);
+	return key_passes(key, kind) || leave_out(WIRE_LEFT_OUT_EVENT);
 }

@@ -9,6 +9,10 @@
  * out stays with the spans around it, and whatever is recorded has a recorded parent.
  *
  * Labels are known by their addresses, once the recorder has read them (span_labels). Until then spans pass, and the recorder leaves them out.
+ *
+ * Of keyed spans that are open it is remembered whether their begin passed, as only that has the label: what follows passes or not as the begin did. What is not
+ * remembered passes, and the recorder decides; a begin that passed and for which there was no room is why no other begin is left out here from then on, lest
+ * events of that span be taken for the other's.
  */
 #ifndef SPAN_FILTER_H
 #define SPAN_FILTER_H
@@ -41,7 +45,13 @@ bool span_filter_has(uint64_t id);
 /* It ends. */
 bool span_filter_end(uint64_t id);
 
-/* key: WIRE_KEY_MAX bytes, filled up with zeros. is_begin: a span that is left out is counted. */
-bool span_filter_has_key(const uint64_t *key, bool is_begin);
+struct span_key {
+	uint64_t bytes[WIRE_KEY_MAX / 8]; /* filled up with zeros */
+	uint32_t length;
+	uint32_t padding;
+};
+
+/* kind: of the event, which is to be left out or not. label: with which a span begins. */
+bool span_filter_has_key(const struct span_key *key, const uint8_t kind, uint64_t label);
 
 #endif

@@ -69,9 +69,10 @@ struct foreign_site {
 	struct foreign_value keys[FOREIGN_KEY_MAX];
 	struct foreign_value parent_keys[FOREIGN_KEY_MAX];
 	struct foreign_value tags[FOREIGN_TAG_MAX];
+	struct foreign_value lengths[FOREIGN_TAG_MAX]; /* of a tag that is a string: its bytes; FOREIGN_NOTHING: up to its NUL */
 };
 
 _Static_assert(sizeof(struct foreign_value) == 32, "foreign_value");
-_Static_assert(sizeof(struct foreign_site) == 296, "foreign_site");
+_Static_assert(sizeof(struct foreign_site) == 424, "foreign_site");
 
 #endif

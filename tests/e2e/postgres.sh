@@ -3,6 +3,8 @@
 #
 # Sourced after e2e.sh and need_bpf: a PostgreSQL server of our own, to be traced. Skips the test where there is none.
 # shellcheck disable=SC2154 # e2e.sh sets tmp
+# shellcheck source=tests/e2e/recording.sh
+. tests/e2e/recording.sh
 
 binaries=/usr/lib/postgresql/15/bin
 if [ ! -x $binaries/pgbench ] || ! id postgres >/dev/null 2>&1; then
@@ -34,12 +36,4 @@ start_server() {
 
 said_by_pgbench() { # said_by_pgbench NAME: how many transactions it made
 	sed -n 's|^number of transactions actually processed: \([0-9]*\)/.*|\1|p' "$tmp/$1.said"
-}
-
-spans_of() { # spans_of NAME LABEL [CONDITION]
-	jq -s "map(select(.type == \"span\" and .label == \"$2\" and (${3-true}))) | length" "$tmp/$1.txtrace.jsonl"
-}
-
-same() { # same WHAT IS WANTED
-	[ -n "$3" ] && [ "$2" = "$3" ] || fail "$1: $2 instead of $3"
 }

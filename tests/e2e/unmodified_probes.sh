@@ -35,6 +35,14 @@ sizes() {
 	done | diff - "$tmp/sizes.spans"
 }
 
+# Of 700 letters without a NUL where it ends; the most that is taken is 511.
+counted_strings() {
+	local letters=abcdefghijklmnopqrstuvwxyz i text=
+	for ((i = 0; i < 27; i++)); do text+=$letters; done
+	spans note 'note=shop:note(text,length)..shop:noted,tag=str(text,length)' || return
+	for i in 0 1 62 63 64 65 300 510 511 511; do echo "note text=${text:0:i}   false"; done | diff - "$tmp/note.spans"
+}
+
 over_threads() {
 	local i
 	spans order 'order=shop:order(number,small,medium)..shop:sent(number),key=number,tag=number+small+medium' || return
@@ -95,7 +103,12 @@ says() { # says PATTERN OPTION...
 	grep -qE -- "$pattern" "$tmp/words" || fail "$(cat "$tmp/words")"
 }
 
+says_once() { # says_once PATTERN OPTION...: and nothing else of what is missing
+	says "$@" && [ "$(grep -c 'nothing that is mapped' "$tmp/words")" = 1 ] || fail "$(cat "$tmp/words")"
+}
+
 check "arguments of all sizes, signed and not, and strings" sizes
+check "strings whose length is another argument" counted_strings
 check "a number names a span from thread to thread" over_threads
 check "two numbers name a span, in another order at its end" two_numbers
 check "a string names a span, and the log has it" strings
@@ -105,5 +118,7 @@ check "begins within a span are counted" begun_inside
 check "children find their parents" child_of_thread
 check "a probe that is not there is said" says "nothing that is mapped has the end 'shop:nowhere'" --span 'x=shop:item..shop:nowhere'
 check "an argument that is not there is said" says "the tag 'arg9' of 'shop:item'.*fewer arguments" --span 'x=shop:item..shop:packed,tag=arg9'
-check "an unknown preset is refused" says "there is no preset 'nobody'" --preset nobody
+check "an unknown preset is refused, and those that there are are named" \
+	says "no preset 'nobody'; there is .*hotspot, .*libvirt, .*php, .*postgresql, .*python, .*ruby.*; put yours into" --preset nobody
+check "a preset for another program is said in one sentence" says_once "provider 'php', which 2 spans are asked for" --preset php
 finish

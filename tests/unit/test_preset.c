@@ -118,6 +118,9 @@ static void ones_own_presets_come_first(void **state)
 	assert_int_equal(preset_read(&preset, "postgresql", &error), 0);
 	assert_string_equal(preset.spans[0], "mine=p:b..p:e");
 	preset_release(&preset);
+	assert_int_equal(preset_read(&preset, "mysql", &error), -ENOENT);
+	assert_non_null(strstr(error.text, "there is no preset 'mysql'"));
+	assert_non_null(strstr(error.text, "postgresql"));
 	unlink(path);
 	for (char *slash; strlen(path) > strlen(folder); rmdir(path)) {
 		slash = strrchr(path, '/');

@@ -91,6 +91,24 @@ static void keys_and_parents_say_where_they_are_found(void **state)
 	span_spec_release(&spec);
 }
 
+static void a_string_may_have_its_length_in_an_argument(void **state)
+{
+	struct span_spec spec;
+	struct error error = { "" };
+
+	(void)state;
+	assert_int_equal(span_spec_parse(&spec, "a=p:b(x,text,bytes)..p:e,tag=str(text,bytes)+who:str(arg3,arg4)+str(text)", &error), 0);
+	assert_string_equal(spec.tags.terms[0].name, "text");
+	assert_true(spec.tags.terms[0].has_length);
+	assert_int_equal(span_term_argument(&spec.tags.terms[0], &spec.begins[0]), 1);
+	assert_int_equal(span_term_length_argument(&spec.tags.terms[0], &spec.begins[0]), 2);
+	assert_string_equal(spec.tags.terms[1].name, "who");
+	assert_int_equal(span_term_length_argument(&spec.tags.terms[1], &spec.begins[0]), 4);
+	assert_true(spec.tags.terms[2].is_string);
+	assert_false(spec.tags.terms[2].has_length);
+	span_spec_release(&spec);
+}
+
 static void a_bad_span_is_refused_where_it_is_bad(void **state)
 {
 	static const struct {
@@ -108,6 +126,11 @@ static void a_bad_span_is_refused_where_it_is_bad(void **state)
 		{ "txn=a:b(x..a:c", "at character 10, '..a:c': expected ',' or ')'" },
 		{ "txn=a:b..a:c,key=", "expected tid, arg0" },
 		{ "txn=a:b..a:c,key=str(arg0", "expected ')'" },
+		{ "txn=a:b..a:c,tag=str(arg0,", "expected the argument that has the string's length" },
+		{ "txn=a:b..a:c,tag=str(arg0,arg1", "expected ')'" },
+		{ "txn=a:b..a:c,tag=str(arg0,many)", "names an argument that not all of its probes have" },
+		{ "txn=a:b..a:c,key=str(arg0,arg1)", "has no length" },
+		{ "txn=a:b..uretprobe:x:y,end-tag=str(retval,arg1)", "no arguments any more" },
 		{ "txn=a:b..a:c,key=who", "names an argument that not all of its probes have" },
 		{ "txn=a:b..a:c,tag=retval", "there is a retval only at a uretprobe" },
 		{ "txn=a:b..uretprobe:x:y,key=arg0", "no arguments any more" },
@@ -210,6 +233,7 @@ int main(void)
 		cmocka_unit_test(the_span_of_the_manual_is_understood),
 		cmocka_unit_test(functions_may_have_commas_bars_and_dots_within_brackets),
 		cmocka_unit_test(keys_and_parents_say_where_they_are_found),
+		cmocka_unit_test(a_string_may_have_its_length_in_an_argument),
 		cmocka_unit_test(a_bad_span_is_refused_where_it_is_bad),
 		cmocka_unit_test(whatever_is_written_there_is_an_answer),
 		cmocka_unit_test(too_long_a_text_is_refused),

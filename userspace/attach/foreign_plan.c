@@ -124,9 +124,10 @@ int foreign_plan_new(struct foreign_plan **result, const struct foreign_plan_opt
 	plan->spans = calloc(options->span_cnt + 1, sizeof(*plan->spans));
 	plan->funcs = calloc(options->func_cnt + 1, sizeof(*plan->funcs));
 	plan->point_hits = calloc(options->span_cnt + 1, sizeof(*plan->point_hits));
+	plan->has_provider = calloc(options->span_cnt + 1, sizeof(*plan->has_provider));
 	plan->func_hits = calloc(options->func_cnt + 1, sizeof(*plan->func_hits));
 	plan->labels = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->labels));
-	err = plan->spans && plan->funcs && plan->point_hits && plan->func_hits && plan->labels ? 0 : -ENOMEM;
+	err = plan->spans && plan->funcs && plan->point_hits && plan->has_provider && plan->func_hits && plan->labels ? 0 : -ENOMEM;
 	if (!err)
 		err = parse_all(plan, options, error);
 	if (!err)
@@ -152,6 +153,7 @@ void foreign_plan_free(struct foreign_plan *plan)
 	free(plan->spans);
 	free(plan->funcs);
 	free(plan->point_hits);
+	free(plan->has_provider);
 	free(plan->func_hits);
 	free(plan->labels);
 	free(plan);
@@ -199,11 +201,20 @@ static int add_usdt_points(struct foreign_search *search, size_t span_idx, bool 
 	return err;
 }
 
+static void look_for_provider(struct foreign_search *search, size_t span_idx)
+{
+	const struct elf_notes *notes = search->object->notes;
+
+	for (size_t n = 0; !search->plan->has_provider[span_idx] && n < notes->cnt; n++)
+		search->plan->has_provider[span_idx] = strcmp(notes->notes[n].provider, search->plan->spans[span_idx].begins[0].object) == 0;
+}
+
 static int collect(struct foreign_search *search)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < search->plan->span_cnt; i++) {
+		look_for_provider(search, i);
 		err = add_usdt_points(search, i, true);
 		if (!err)
 			err = add_usdt_points(search, i, false);
@@ -251,12 +262,44 @@ static bool judge_points(struct foreign_plan *plan, size_t span_idx, bool is_end
 	return has_any;
 }
 
+/* All of its probes are of one provider, of which nothing has any: that is said once for all such spans. */
+static bool misses_provider(const struct foreign_plan *plan, size_t span_idx, const char *provider)
+{
+	const struct span_spec *span = &plan->spans[span_idx];
+
+	if (plan->has_provider[span_idx])
+		return false;
+	for (size_t i = 0; i < span->begin_cnt; i++)
+		if (span->begins[i].kind != SPAN_POINT_USDT || strcmp(span->begins[i].object, provider) != 0)
+			return false;
+	for (size_t i = 0; i < span->end_cnt; i++)
+		if (span->ends[i].kind != SPAN_POINT_USDT || strcmp(span->ends[i].object, provider) != 0)
+			return false;
+	return true;
+}
+
+/* false: its provider is there, or is not the only one. */
+static bool judge_provider(struct foreign_plan *plan, size_t span_idx)
+{
+	const char *provider = plan->spans[span_idx].begins[0].object;
+	size_t cnt = 0;
+
+	if (!misses_provider(plan, span_idx, provider))
+		return false;
+	for (size_t i = 0; i < plan->span_cnt; i++)
+		cnt += misses_provider(plan, i, provider);
+	foreign_warn(plan, "nothing that is mapped has probes of the provider '%s', which %zu span%s asked for: is this the program that was meant?", provider,
+		     cnt, cnt == 1 ? " is" : "s are");
+	return true;
+}
+
 size_t foreign_plan_judge(struct foreign_plan *plan)
 {
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < plan->span_cnt; i++) {
-		bool has_begin = judge_points(plan, i, false), has_end = judge_points(plan, i, true);
+		bool is_missing = judge_provider(plan, i);
+		bool has_begin = !is_missing && judge_points(plan, i, false), has_end = !is_missing && judge_points(plan, i, true);
 
 		cnt += has_begin && has_end;
 	}

@@ -18,6 +18,7 @@ struct foreign_plan {
 	size_t function_limit;
 	enum foreign_returns returns;
 	size_t (*point_hits)[2][SPAN_POINT_MAX]; /* per span, begins and ends: sites found */
+	bool *has_provider; /* per span: something that is mapped has probes of the provider of its first begin, whatever their names */
 	size_t (*func_hits)[SPAN_POINT_MAX];
 
 	char **labels;

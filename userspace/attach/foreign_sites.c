@@ -21,10 +21,17 @@ static const char *why_not(int err)
 	return err == -ENOENT ? "the probe has fewer arguments" : err == -ENOTSUP ? "it lies where it cannot be read" : "its description is damaged";
 }
 
+static int find_argument(const struct place *place, int idx, struct foreign_value *value)
+{
+	if (idx < 0)
+		return -ENOENT;
+	if (place->arguments)
+		return usdt_argument_find(value, place->arguments, (size_t)idx, place->machine);
+	return usdt_argument_of_function(value, (size_t)idx, place->machine);
+}
+
 static int find_value(const struct place *place, const struct span_term *term, struct foreign_value *value)
 {
-	int idx, err = 0;
-
 	*value = (struct foreign_value){ .is_string = term->is_string };
 	if (term->kind == SPAN_TERM_TID) {
 		value->source = FOREIGN_TID;
@@ -35,14 +42,7 @@ static int find_value(const struct place *place, const struct span_term *term, s
 		usdt_return_value(value, place->machine);
 		return 0;
 	}
-	idx = span_term_argument(term, place->point);
-	if (idx < 0)
-		return -ENOENT;
-	if (place->arguments)
-		err = usdt_argument_find(value, place->arguments, (size_t)idx, place->machine);
-	else
-		err = usdt_argument_of_function(value, (size_t)idx, place->machine);
-	return err;
+	return find_argument(place, span_term_argument(term, place->point), value);
 }
 
 static void warn_of(const struct place *place, const char *what, const struct span_term *term, int err)
@@ -69,12 +69,14 @@ static int find_keys(const struct place *place, const struct span_terms *terms, 
 static int find_tags(const struct place *place, const struct span_terms *terms, struct foreign_site *site)
 {
 	for (size_t i = 0; i < terms->cnt; i++) {
-		struct foreign_value *value = &site->tags[site->tag_cnt];
+		struct foreign_value *value = &site->tags[site->tag_cnt], *length = &site->lengths[site->tag_cnt];
 		int err = find_value(place, &terms->terms[i], value);
 
+		if (!err && terms->terms[i].has_length)
+			err = find_argument(place, span_term_length_argument(&terms->terms[i], place->point), length);
 		if (err) {
 			warn_of(place, "tag", &terms->terms[i], err);
-			*value = (struct foreign_value){ 0 };
+			*value = *length = (struct foreign_value){ 0 };
 			continue;
 		}
 		value->name = foreign_label_address(place->search->plan, terms->terms[i].name);

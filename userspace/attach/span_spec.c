@@ -183,6 +183,20 @@ static int argument_number(const char *word)
 	return *end || number >= SPAN_ARGUMENT_MAX ? -1 : (int)number;
 }
 
+/* Behind the address of a string. */
+static bool read_string_end(struct reader *reader, struct span_term *term)
+{
+	if (takes(reader, ",")) {
+		const char *word = read_word(reader, "", "expected the argument that has the string's length");
+		int number = word ? argument_number(word) : 0;
+
+		term->has_length = true;
+		term->length_idx = number < 0 ? 0 : (unsigned int)number;
+		term->length_argument = number < 0 ? word : NULL;
+	}
+	return takes(reader, ")") || complain(reader, "expected ')'");
+}
+
 static bool read_term(struct reader *reader, struct span_term *term, bool has_name)
 {
 	const char *start = reader->at;
@@ -197,8 +211,8 @@ static bool read_term(struct reader *reader, struct span_term *term, bool has_na
 		term->name = word;
 		return read_term(reader, term, has_name);
 	}
-	if (term->is_string && !takes(reader, ")"))
-		return complain(reader, "expected ')'");
+	if (term->is_string && !read_string_end(reader, term))
+		return false;
 	if (!term->name)
 		term->name = word;
 	number = argument_number(word);
@@ -227,6 +241,8 @@ static bool settle_key(struct reader *reader, struct span_terms *key, const char
 {
 	if (key->cnt == 1 && key->terms[0].kind == SPAN_TERM_TID)
 		key->cnt = 0;
+	if (key->cnt && (key->terms[0].has_length || key->terms[key->cnt - 1].has_length))
+		return complain_at(reader, at, "a string that is a key ends with its NUL, it has no length");
 	if (key->cnt > 1 && (key->terms[0].is_string || key->terms[1].is_string))
 		return complain_at(reader, at, "a string is a key alone, not with another part");
 	return true;
@@ -313,12 +329,13 @@ static bool check_terms(struct reader *reader, const struct span_terms *terms, c
 {
 	for (size_t i = 0; i < terms->cnt; i++)
 		for (size_t point = 0; point < cnt; point++) {
-			if (terms->terms[i].kind == SPAN_TERM_ARGUMENT && span_term_argument(&terms->terms[i], &points[point]) < 0)
+			if ((terms->terms[i].kind == SPAN_TERM_ARGUMENT && span_term_argument(&terms->terms[i], &points[point]) < 0) ||
+			    (terms->terms[i].has_length && span_term_length_argument(&terms->terms[i], &points[point]) < 0))
 				return complain_at(reader, reader->text, "a key, tag or parent names an argument that not all of its probes have; name "
 						   "arguments behind the probe, PROVIDER:PROBE(first,second), or use arg0, arg1, …");
 			if (terms->terms[i].kind == SPAN_TERM_RETVAL && points[point].kind != SPAN_POINT_RETURN)
 				return complain_at(reader, reader->text, "there is a retval only at a uretprobe");
-			if (terms->terms[i].kind == SPAN_TERM_ARGUMENT && points[point].kind == SPAN_POINT_RETURN)
+			if ((terms->terms[i].kind == SPAN_TERM_ARGUMENT || terms->terms[i].has_length) && points[point].kind == SPAN_POINT_RETURN)
 				return complain_at(reader, reader->text, "at a uretprobe there are no arguments any more, only retval");
 		}
 	return true;
@@ -426,14 +443,24 @@ void span_spec_release(struct span_spec *spec)
 	memset(spec, 0, sizeof(*spec));
 }
 
-int span_term_argument(const struct span_term *term, const struct span_point *point)
+static int argument_of(const char *name, unsigned int idx, const struct span_point *point)
 {
-	if (!term->argument)
-		return (int)term->idx;
+	if (!name)
+		return (int)idx;
 	for (size_t i = 0; i < point->argument_cnt; i++)
-		if (strcmp(point->arguments[i], term->argument) == 0)
+		if (strcmp(point->arguments[i], name) == 0)
 			return (int)i;
 	return -1;
+}
+
+int span_term_argument(const struct span_term *term, const struct span_point *point)
+{
+	return argument_of(term->argument, term->idx, point);
+}
+
+int span_term_length_argument(const struct span_term *term, const struct span_point *point)
+{
+	return argument_of(term->length_argument, term->length_idx, point);
 }
 
 int func_spec_parse(struct func_spec *spec, const char *text, struct error *error)

@@ -8,7 +8,8 @@
  *	tag     [NAME:]TERM[+[NAME:]TERM…]
  *	parent  thread, LABEL (that the thread has open, or that has the same key), or LABEL(TERM[+TERM])
  *	again   inside: a begin while the span is open is one within it, and has an end of its own; restart, the default: it begins anew
- *	term    tid, arg0 … arg11, retval, str(TERM), or a NAME that the point gives to its argument
+ *	term    tid, arg0 … arg11, retval, or a NAME that the point gives to its argument; str(TERM): the string at this address, up to its NUL; in tags
+ *	        str(TERM,TERM), too: so many bytes of it
  *	func    BINARY:SYMBOL[,SYMBOL…]
  *
  * Commas and bars within brackets belong to a symbol. Pure: nothing is looked up here.
@@ -53,6 +54,9 @@ struct span_term {
 	bool is_string;
 	unsigned int idx;     /* ARGUMENT without a name */
 	const char *argument; /* ARGUMENT: its name in the points; NULL: idx counts */
+	bool has_length;      /* a string, and an argument says how many bytes it has; else it ends with a NUL */
+	unsigned int length_idx; /* likewise */
+	const char *length_argument;
 	const char *name;     /* of a tag */
 };
 
@@ -84,6 +88,7 @@ void span_spec_release(struct span_spec *spec);
 
 /* The argument that a term means at this point: its index, or -1: the point has none of that name. */
 int span_term_argument(const struct span_term *term, const struct span_point *point);
+int span_term_length_argument(const struct span_term *term, const struct span_point *point);
 
 struct func_spec {
 	const char *binary;

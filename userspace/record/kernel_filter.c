@@ -14,6 +14,7 @@
 #define OPEN_SPANS 262144  /* spans that are open and sampled; about 100 bytes each */
 #define ENDED_SPANS 65536
 #define LABELS 65536
+#define OPEN_KEYS 65536    /* keyed spans that are open, if labels are filtered; about 130 bytes each */
 
 /* As in bpf/span_filter.bpf.c. */
 struct label_name {
@@ -48,6 +49,8 @@ int kernel_filter_prepare(struct txtrace_bpf *bpf, const struct span_choices *ch
 	}
 	if (!err && choices->label_cnt)
 		err = bpf_map__set_max_entries(bpf->maps.span_labels, LABELS);
+	if (!err && choices->label_cnt)
+		err = bpf_map__set_max_entries(bpf->maps.open_keys, OPEN_KEYS);
 	return err;
 }
 

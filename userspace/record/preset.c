@@ -2,6 +2,7 @@
 #include "record/preset.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/text.h"
 
 int preset_add(struct preset *preset, bool is_span, const char *line)
 {
@@ -160,6 +163,62 @@ static bool is_name(const char *name)
 	return *name && *name != '.';
 }
 
+/* ---- which there are ---- */
+
+static void add_name(struct preset_names *names, const char *name)
+{
+	size_t at = 0;
+
+	while (at < names->cnt && strcmp(names->names[at], name) < 0)
+		at++;
+	if (names->cnt == PRESET_NAME_MAX || (at < names->cnt && strcmp(names->names[at], name) == 0))
+		return;
+	memmove(&names->names[at + 1], &names->names[at], (names->cnt - at) * sizeof(*names->names));
+	names->names[at] = strdup(name);
+	if (names->names[at])
+		names->cnt++;
+	else
+		memmove(&names->names[at], &names->names[at + 1], (names->cnt - at) * sizeof(*names->names));
+}
+
+void preset_names_read(struct preset_names *names)
+{
+	char path[PATH_MAX];
+
+	*names = (struct preset_names){ .cnt = 0 };
+	for (size_t i = 0; folder_path(i, path, sizeof(path)); i++) {
+		DIR *folder = *path ? opendir(path) : NULL;
+		struct dirent *entry;
+
+		while (folder && (entry = readdir(folder)))
+			if (is_name(entry->d_name))
+				add_name(names, entry->d_name);
+		if (folder)
+			closedir(folder);
+	}
+}
+
+void preset_names_release(struct preset_names *names)
+{
+	while (names->cnt)
+		free(names->names[--names->cnt]);
+}
+
+static void say_what_there_is(const char *name, struct error *error)
+{
+	struct preset_names names;
+	struct text list = { 0 };
+
+	preset_names_read(&names);
+	for (size_t i = 0; i < names.cnt; i++) {
+		text_append(&list, i ? ", " : "");
+		text_append(&list, names.names[i]);
+	}
+	error_set(error, "there is no preset '%s'; there is %s; put yours into ~/.config/txtrace/presets", name, names.cnt ? text_string(&list) : "none");
+	text_release(&list);
+	preset_names_release(&names);
+}
+
 int preset_read(struct preset *preset, const char *name, struct error *error)
 {
 	char folder[PATH_MAX], path[PATH_MAX + 256];
@@ -175,7 +234,7 @@ int preset_read(struct preset *preset, const char *name, struct error *error)
 		if (*folder && access(path, F_OK) == 0)
 			return read_path(preset, path, error);
 	}
-	error_set(error, "there is no preset '%s'; those of txtrace are in share/txtrace/presets, yours in ~/.config/txtrace/presets", name);
+	say_what_there_is(name, error);
 	return -ENOENT;
 }
 

@@ -29,6 +29,17 @@ struct preset {
 	char *text; /* of the file: the lines are in it */
 };
 
+#define PRESET_NAME_MAX 64
+
+/* Those that there are, by name and once each, in the order of their names; more than that many are left out. */
+struct preset_names {
+	char *names[PRESET_NAME_MAX];
+	size_t cnt;
+};
+
+void preset_names_read(struct preset_names *names);
+void preset_names_release(struct preset_names *names);
+
 /* Finds and reads it. 0, or a negative errno and a sentence; then there is nothing to release. */
 int preset_read(struct preset *preset, const char *name, struct error *error);
 

@@ -16,6 +16,7 @@
 #include "attach/target.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "record/preset_offer.h"
 
 /* One listing: its text is written when all went well. */
 struct listing {
@@ -23,6 +24,7 @@ struct listing {
 	const char *executable; /* the first object's */
 	char *begin;            /* two of its probes, for an example; "provider:name" */
 	char *end;
+	struct preset_offer offer;
 	size_t own_cnt; /* probes of txtrace in all objects */
 	size_t pid;     /* 0: a file */
 	const struct proc_maps *maps;
@@ -40,7 +42,7 @@ static void append_arguments(struct text *text, const char *args)
 
 	text_append(text, "(");
 	for (size_t i = 0; i < cnt; i++) {
-		text_append_format(text, "%sarg%zu %s in ", i ? ", " : "", i + 1, arguments[i].type);
+		text_append_format(text, "%sarg%zu %s in ", i ? ", " : "", i, arguments[i].type);
 		text_append_escaped(text, arguments[i].operand, arguments[i].operand_length);
 	}
 	text_append(text, ")");
@@ -123,6 +125,7 @@ static void list_probes(struct listing *listing, const struct elf_notes *notes, 
 		if (is_own(note) != wants_own)
 			continue;
 		listing->own_cnt += wants_own;
+		preset_offer_see(&listing->offer, note->provider);
 		text_append(&listing->text, "    ");
 		append_escaped(&listing->text, note->provider);
 		text_append(&listing->text, ":");
@@ -205,6 +208,7 @@ static void append_hints(struct listing *listing)
 		append_escaped(text, listing->executable);
 		text_append(text, "\n");
 	}
+	preset_offer_append(&listing->offer, text);
 	if (listing->begin && listing->end) {
 		text_append(text, "  spans from two of its probes: --span 'LABEL=");
 		append_escaped(text, listing->begin);
@@ -282,6 +286,7 @@ int probe_listing_print(const char *subject, FILE *out, struct error *error)
 	if (!err && fputs(text_string(&listing.text), out) < 0)
 		err = -EIO;
 	text_release(&listing.text);
+	preset_offer_release(&listing.offer);
 	free(listing.begin);
 	free(listing.end);
 	return err;

@@ -25,6 +25,8 @@ SEMAPHORE(request);
 SEMAPHORE(answer);
 SEMAPHORE(step);
 SEMAPHORE(stepped);
+SEMAPHORE(note);
+SEMAPHORE(noted);
 
 struct order {
 	uint64_t number;
@@ -68,6 +70,20 @@ __attribute__((noinline)) static void take_orders(int round)
 		pthread_join(sender, NULL);
 }
 
+/* So much of a text as is said, which goes on behind it. */
+__attribute__((noinline)) static void take_notes(void)
+{
+	static const int lengths[] = { 0, 1, 62, 63, 64, 65, 300, 510, 600, -1 };
+	static char text[701];
+
+	for (size_t i = 0; i + 1 < sizeof(text); i++)
+		text[i] = (char)('a' + i % 26);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		DTRACE_PROBE2(shop, note, (const char *)text, lengths[i]);
+		DTRACE_PROBE(shop, noted);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 10;
@@ -89,6 +105,7 @@ int main(int argc, char **argv)
 		DTRACE_PROBE1(shop, step, i); /* the first one is never ended */
 		DTRACE_PROBE(shop, stepped);
 	}
+	take_notes();
 	return shop_item_semaphore + shop_packed_semaphore + shop_check_semaphore + shop_request_semaphore + shop_answer_semaphore +
-	       shop_order_semaphore + shop_sent_semaphore + shop_step_semaphore + shop_stepped_semaphore > 100;
+	       shop_order_semaphore + shop_sent_semaphore + shop_step_semaphore + shop_stepped_semaphore + shop_note_semaphore + shop_noted_semaphore > 100;
 }
