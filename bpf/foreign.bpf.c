@@ -418,6 +418,7 @@ int on_foreign_begin(struct pt_regs *ctx)
 SEC("?uprobe")
 int on_foreign_begin_before_5_13(struct pt_regs *ctx)
 {
+	compat_use_thread_stack();
 	return foreign_begun(ctx, false);
 }
 
@@ -596,6 +597,7 @@ int on_function_enter(struct pt_regs *ctx)
 SEC("?uprobe")
 int on_function_enter_before_5_13(struct pt_regs *ctx)
 {
+	compat_use_thread_stack();
 	return function_entered(ctx, 0, false);
 }
 
@@ -610,6 +612,7 @@ int on_function_call(struct pt_regs *ctx)
 SEC("?uprobe")
 int on_function_call_before_5_13(struct pt_regs *ctx)
 {
+	compat_use_thread_stack();
 	return function_entered(ctx, 1, false);
 }
 
