@@ -4,6 +4,7 @@
 #define COMPAT_H
 
 #include "vmlinux.h"
+#include "txtrace/foreign.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
@@ -12,6 +13,7 @@
 /* Set by the recorder before loading, from the kernel's BTF; what is false is cut away by the verifier. */
 extern const volatile bool cfg_has_prev_state;    /* 5.18: sched_switch hands over the state as its fourth argument */
 extern const volatile bool cfg_has_task_pt_regs;  /* 5.15: bpf_task_pt_regs() */
+extern const volatile bool cfg_has_attach_cookie; /* 5.15: bpf_get_attach_cookie() */
 
 /*
  * 5.13: tracing programs may keep things in a task's storage; a field of task_struct came with it. An immediate number, so what is false costs nothing.
@@ -139,6 +141,48 @@ static __always_inline struct task_struct *compat_queue_current(struct task_stru
 	queue = (void *)BPF_CORE_READ(task, se.cfs_rq);
 	rq = queue ? BPF_CORE_READ(queue, rq) : 0;
 	return rq ? BPF_CORE_READ(rq, curr) : 0;
+}
+
+/*
+ * What a hit probe means. Before 5.15 a uprobe has no cookie; what it keeps of whoever attached it is the path under which that one named the file, and
+ * the recorder writes the cookie into that (probe_path.h). Unchanged from 5.0 to 5.14: while a program of a perf uprobe runs, its task leads to the uprobe.
+ */
+struct trace_uprobe___before_5_15 {
+	char *filename;
+} __attribute__((preserve_access_index));
+
+struct uprobe_dispatch_data___before_5_15 {
+	struct trace_uprobe___before_5_15 *tu;
+} __attribute__((preserve_access_index));
+
+struct uprobe_task___before_5_15 {
+	unsigned long vaddr;
+} __attribute__((preserve_access_index));
+
+struct task_struct___before_5_15 {
+	struct uprobe_task___before_5_15 *utask;
+} __attribute__((preserve_access_index));
+
+/* -1: it cannot be read. Not inlined: the frames of its callers are as large as they may be before 6.0. */
+static __noinline int64_t compat_path_cookie(void)
+{
+	struct task_struct___before_5_15 *task = (void *)bpf_get_current_task();
+	struct uprobe_dispatch_data___before_5_15 *hit = (void *)BPF_CORE_READ(task, utask, vaddr);
+	char *path = BPF_CORE_READ(hit, tu, filename);
+	char digits[PROBE_PATH_COOKIE_BITS * 2];
+	int64_t cookie = 0;
+
+	if (bpf_probe_read_kernel(digits, sizeof(digits), path + PROBE_PATH_PREFIX_BYTES))
+		return -1;
+#pragma unroll
+	for (int i = 0; i < PROBE_PATH_COOKIE_BITS; i++)
+		cookie |= (int64_t)PROBE_PATH_BIT(digits[2 * i + 1]) << i;
+	return cookie;
+}
+
+static __always_inline int64_t compat_cookie(void *ctx)
+{
+	return cfg_has_attach_cookie ? (int64_t)bpf_get_attach_cookie(ctx) : compat_path_cookie();
 }
 
 #define THREAD_STACK_BYTES 16384 /* x86-64 and aarch64 without KASAN */

@@ -16,3 +16,4 @@ const volatile bool cfg_has_timeline = true;
 const volatile bool cfg_has_clocks = true;
 const volatile bool cfg_has_prev_state = true;
 const volatile bool cfg_has_task_pt_regs = true;
+const volatile bool cfg_has_attach_cookie = true;

@@ -2,8 +2,8 @@
 /*
  * Spans of programs that were never changed: any probe or function begins and ends them. Loaded only if a span is asked for.
  *
- * What is open is known here, so that an end finds its span: by thread in its task storage, by number in a map. A thread's functions are a
- * stack, and the stack pointer tells which of its frames are still there: who left by an exception, a longjmp or a jump that nobody watches is abandoned as
+ * What is open is known here, so that an end finds its span: by thread in its task storage (before 5.13: in a table), by number in a map. A thread's
+ * functions are a stack, and the stack pointer tells which of its frames are still there: who left by an exception, a longjmp or a jump that nobody watches is abandoned as
  * soon as something is seen that happened above its frame. Nothing of the program is touched, and an end that belongs to nothing ends nothing.
  */
 #include "vmlinux.h"
@@ -48,6 +48,22 @@ struct {
 	__type(value, struct foreign_thread);
 } foreign_threads SEC(".maps");
 
+/* Before 5.13: by the address of the task_struct, see thread_clock.h. Allocated when the recorder starts. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FOREIGN_THREAD_MAX);
+	__type(key, uint64_t);
+	__type(value, struct foreign_thread);
+} foreign_thread_table SEC(".maps");
+
+/* What a thread begins with: too large for a program's frame. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct foreign_thread);
+} foreign_new_thread SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, FOREIGN_SITE_MAX);
@@ -77,10 +93,22 @@ struct id_counter {
 
 static struct id_counter foreign_ids[WIRE_CPU_MAX];
 
-static __always_inline uint64_t make_id(void)
+/*
+ * Before 5.12 there is no instruction that adds and tells the sum, and a program in which there is one is refused, even where it is never reached. None is
+ * needed: before 6.0 nothing preempts a program of a uprobe. So what makes ids is there twice, and the recorder takes the one or the other.
+ */
+static __always_inline uint64_t next_number(struct id_counter *counter, const bool is_preemptible)
+{
+	if (is_preemptible)
+		return __sync_fetch_and_add(&counter->cnt, 1) + 1;
+	counter->cnt++;
+	return counter->cnt;
+}
+
+static __always_inline uint64_t make_id(const bool is_preemptible)
 {
 	uint64_t cpu = bpf_get_smp_processor_id() & (WIRE_CPU_MAX - 1);
-	uint64_t number = __sync_fetch_and_add(&foreign_ids[cpu].cnt, 1) + 1;
+	uint64_t number = next_number(&foreign_ids[cpu], is_preemptible);
 	uint64_t low = number & ((1 << ID_BLOCK_BITS) - 1), high = number >> ID_BLOCK_BITS;
 
 	return (high * WIRE_CPU_MAX + cpu) << (ID_BLOCK_BITS + 1) | low;
@@ -96,9 +124,36 @@ static __always_inline int begin_lost(void)
 	return emit_lost(&out, WIRE_BEGIN, bpf_ktime_get_ns());
 }
 
+/* NULL: it cannot be had, or there is no room. */
+static __always_inline struct foreign_thread *thread_of_table(void)
+{
+	uint64_t key = bpf_get_current_task();
+	struct foreign_thread *thread = bpf_map_lookup_elem(&foreign_thread_table, &key), *initial;
+	uint32_t first = 0;
+
+	if (thread)
+		return thread;
+	initial = bpf_map_lookup_elem(&foreign_new_thread, &first);
+	if (initial)
+		bpf_map_update_elem(&foreign_thread_table, &key, initial, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&foreign_thread_table, &key);
+}
+
 static __always_inline struct foreign_thread *thread_get(void)
 {
+	if (!compat_has_task_storage())
+		return thread_of_table();
 	return bpf_task_storage_get(&foreign_threads, bpf_get_current_task_btf(), 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* Where threads are in the table: nothing of it hits a probe any more. */
+SEC("?tp_btf/sched_process_exit")
+int on_foreign_thread_exit(uint64_t *ctx)
+{
+	uint64_t key = ctx[0];
+
+	bpf_map_delete_elem(&foreign_thread_table, &key);
+	return 0;
 }
 
 /* ---- values ---- */
@@ -234,8 +289,8 @@ static __always_inline void key_read(const void *ctx, struct open_key *key, uint
 		value_read(ctx, &places[1], &key->values[1]);
 }
 
-/* How long the string is, as far as a key goes: one more says that it is longer. */
-static __always_inline uint64_t string_key_length(uint64_t address)
+/* How long the string is, as far as a key goes: one more says that it is longer. Not inlined: see compat_path_cookie(). */
+static __noinline uint64_t string_key_length(uint64_t address)
 {
 	char bytes[WIRE_KEY_MAX + 2];
 	long size = bpf_probe_read_user_str(bytes, sizeof(bytes), (void *)address);
@@ -279,7 +334,7 @@ static __always_inline void innermost_drop(struct foreign_thread *thread, uint64
 
 static __always_inline struct foreign_site *site_of_hit(void *ctx)
 {
-	uint32_t idx = bpf_get_attach_cookie(ctx);
+	uint32_t idx = compat_cookie(ctx); /* if it cannot be read, that of no site */
 
 	return bpf_map_lookup_elem(&foreign_sites, &idx);
 }
@@ -343,14 +398,12 @@ static __always_inline bool begin_by_number(const void *ctx, const struct foreig
 	return true;
 }
 
-SEC("?uprobe")
-int on_foreign_begin(struct pt_regs *ctx)
+static __always_inline int foreign_begun(struct pt_regs *ctx, const bool is_preemptible)
 {
 	struct foreign_site *site = site_of_hit(ctx);
 	struct foreign_thread *thread;
 	uint64_t id, parent;
 
-	compat_use_thread_stack();
 	if (!site || !foreign_is_traced())
 		return 0;
 	if (site->is_key_string) {
@@ -361,7 +414,7 @@ int on_foreign_begin(struct pt_regs *ctx)
 	thread = thread_get();
 	if (!thread)
 		return begin_lost();
-	id = make_id();
+	id = make_id(is_preemptible);
 	parent = parent_of(ctx, thread, site);
 	if (site->key_cnt) {
 		if (!begin_by_number(ctx, site, id, parent))
@@ -372,6 +425,20 @@ int on_foreign_begin(struct pt_regs *ctx)
 	if (site->tag_cnt)
 		tag_all(ctx, id, site);
 	return 0;
+}
+
+SEC("?uprobe")
+int on_foreign_begin(struct pt_regs *ctx)
+{
+	compat_use_thread_stack();
+	return foreign_begun(ctx, true);
+}
+
+SEC("?uprobe")
+int on_foreign_begin_before_5_13(struct pt_regs *ctx)
+{
+	compat_use_thread_stack();
+	return foreign_begun(ctx, false);
 }
 
 #define STILL_OPEN (~0ull)
@@ -499,21 +566,22 @@ __noinline int foreign_pop(uint64_t stack, uint32_t how)
 /* Whether the function whose first instruction was hit has been jumped to by one whose return is hooked: it has that one's return address. */
 static __always_inline bool is_tail_call(struct pt_regs *ctx, uint64_t stack)
 {
-	uint64_t hook = compat_return_hook(bpf_get_current_task_btf()), address = PT_REGS_RET(ctx);
+	uint64_t hook = compat_return_hook((struct task_struct *)bpf_get_current_task()), address = PT_REGS_RET(ctx);
 
 	if (CALL_BYTES)
 		bpf_probe_read_user(&address, sizeof(address), (void *)stack);
 	return hook && address == hook;
 }
 
-static __always_inline int function_entered(struct pt_regs *ctx, const uint32_t is_patient)
+static __always_inline int function_entered(struct pt_regs *ctx, const uint32_t is_patient, const bool is_preemptible)
 {
 	uint64_t stack = PT_REGS_SP(ctx), parent;
 	struct foreign_thread *thread;
 	struct frame *frame;
+	int64_t label_idx = compat_cookie(ctx);
 	uint32_t depth;
 
-	if (!foreign_is_traced())
+	if (label_idx < 0 || !foreign_is_traced())
 		return 0;
 	thread = thread_get();
 	if (!thread)
@@ -527,10 +595,10 @@ static __always_inline int function_entered(struct pt_regs *ctx, const uint32_t 
 	barrier_var(depth);
 	frame = &thread->frames[depth & (FOREIGN_DEPTH_MAX - 1)];
 	parent = thread->innermost;
-	frame->id = make_id();
+	frame->id = make_id(is_preemptible);
 	frame->before = parent;
 	frame->stack = stack;
-	frame->label_idx = bpf_get_attach_cookie(ctx);
+	frame->label_idx = label_idx;
 	frame->is_patient = is_patient;
 	thread->depth = depth + 1;
 	thread->innermost = frame->id;
@@ -542,7 +610,14 @@ SEC("?uprobe")
 int on_function_enter(struct pt_regs *ctx)
 {
 	compat_use_thread_stack();
-	return function_entered(ctx, 0);
+	return function_entered(ctx, 0, true);
+}
+
+SEC("?uprobe")
+int on_function_enter_before_5_13(struct pt_regs *ctx)
+{
+	compat_use_thread_stack();
+	return function_entered(ctx, 0, false);
 }
 
 /* The first instruction of a function whose return is hooked. */
@@ -550,7 +625,14 @@ SEC("?uprobe")
 int on_function_call(struct pt_regs *ctx)
 {
 	compat_use_thread_stack();
-	return function_entered(ctx, 1);
+	return function_entered(ctx, 1, true);
+}
+
+SEC("?uprobe")
+int on_function_call_before_5_13(struct pt_regs *ctx)
+{
+	compat_use_thread_stack();
+	return function_entered(ctx, 1, false);
 }
 
 /* A way out: a return instruction, or a jump to another function. It is one only if the stack ends where it did at the first instruction. */
@@ -575,16 +657,18 @@ int on_function_return(struct pt_regs *ctx)
 	uint64_t stack = PT_REGS_SP(ctx) - CALL_BYTES;
 	struct foreign_thread *thread;
 	struct frame *frame;
+	int64_t label_idx;
 
 	compat_use_thread_stack();
-	if (!foreign_is_traced())
+	label_idx = compat_cookie(ctx);
+	if (label_idx < 0 || !foreign_is_traced())
 		return 0;
 	thread = thread_get();
 	if (!thread)
 		return 0;
 	foreign_pop(stack, POP_NONE);
 	frame = top_frame(thread);
-	if (!frame || frame->stack != stack || !frame->is_patient || frame->label_idx != (uint32_t)bpf_get_attach_cookie(ctx))
+	if (!frame || frame->stack != stack || !frame->is_patient || frame->label_idx != label_idx)
 		return 0;
 	frame_pop(thread, frame);
 	return foreign_end(frame->id);

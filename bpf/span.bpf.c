@@ -90,7 +90,7 @@ static __always_inline int send_span_with_clocks(struct thread_clock *clock, con
 static __always_inline bool is_recorded(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent)
 {
 	if (kind == WIRE_BEGIN || kind == WIRE_BEGIN_DETACHED)
-		return span_filter_begin(bpf_get_current_task_btf(), id, label, parent);
+		return span_filter_begin(id, label, parent);
 	return kind == WIRE_END || kind == WIRE_ABANDON ? span_filter_end(id) : span_filter_has(id);
 }
 

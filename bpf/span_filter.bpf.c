@@ -93,9 +93,10 @@ static __always_inline struct sampled *find(const struct span_name *name)
 	return sampled ? sampled : bpf_map_lookup_elem(&ended_spans, name);
 }
 
-static __always_inline bool is_label_wanted(struct task_struct *task, uint64_t label)
+static __always_inline bool is_label_wanted(uint64_t label)
 {
-	struct label_name name = { .address = label, .tgid = task->tgid };
+	struct label_name name = { .address = label, .tgid = bpf_get_current_pid_tgid() >> 32 };
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	struct label_verdict *verdict;
 
 	if (!cfg_filters_labels)
@@ -104,7 +105,7 @@ static __always_inline bool is_label_wanted(struct task_struct *task, uint64_t l
 	return !verdict || verdict->is_wanted || verdict->code_start != BPF_CORE_READ(task, mm, start_code);
 }
 
-__hidden bool span_filter_begin(struct task_struct *task, uint64_t id, uint64_t label, uint64_t *parent)
+__hidden bool span_filter_begin(uint64_t id, uint64_t label, uint64_t *parent)
 {
 	struct span_name name = name_of(id), above = name_of(*parent);
 	struct sampled *parent_sampled = *parent ? find(&above) : 0;
@@ -114,7 +115,7 @@ __hidden bool span_filter_begin(struct task_struct *task, uint64_t id, uint64_t 
 		return leave_out(WIRE_LEFT_OUT_SAMPLE);
 	if (parent_sampled)
 		*parent = parent_sampled->recorded;
-	if (!is_label_wanted(task, label)) {
+	if (!is_label_wanted(label)) {
 		sampled.recorded = *parent;
 		sampled.is_recorded = 0;
 	}

@@ -37,7 +37,7 @@ static __always_inline bool span_filter_is_on(void)
 }
 
 /* A span begins: is it recorded? *parent becomes the one that it is to be recorded with. */
-bool span_filter_begin(struct task_struct *task, uint64_t id, uint64_t label, uint64_t *parent);
+bool span_filter_begin(uint64_t id, uint64_t label, uint64_t *parent);
 
 /* It is worked for, or something is said of it. */
 bool span_filter_has(uint64_t id);

@@ -20,6 +20,19 @@
 #define FOREIGN_DEPTH_MAX 128 /* a power of two; functions of one thread that are not over yet; deeper calls are counted as lost */
 #define FOREIGN_OPEN_MAX 262144 /* open spans that are named by a number; more are counted as lost */
 
+#define FOREIGN_THREAD_MAX 4096 /* before Linux 5.13: threads with spans at a time; those of more are counted as lost */
+
+/*
+ * Before Linux 5.15 the cookie is in the path under which the file is named to the kernel, which keeps it: "/proc/self/fd", two bytes for each bit from the
+ * lowest to the highest, which lead nowhere else ("//" or "/."), "/7".
+ */
+#define PROBE_PATH_PREFIX "/proc/self/fd"
+#define PROBE_PATH_PREFIX_BYTES 13
+#define PROBE_PATH_COOKIE_BITS 16
+#define PROBE_PATH_ZERO '/'
+#define PROBE_PATH_ONE '.'
+#define PROBE_PATH_BIT(byte) (~(byte) & 1) /* without a branch, for the verifier */
+
 /*
  * Labels and names of values that come from the command line travel as addresses that no program can have: this and the index in the recorder's
  * table.

@@ -20,7 +20,7 @@ traces() {
 	shift
 	"$recorder" -q --ring-size 64M -o "$tmp/$name.txtrace" "${options[@]}" -- "$program" "$@" >"$tmp/$name.truth" || fail "ended with $?" || return
 	export_log "$tmp/$name.txtrace"
-	$e2e/unmodified/check_calls.py "$tmp/$name.truth" "$tmp/$name.txtrace.jsonl"
+	python3 $e2e/unmodified/check_calls.py "$tmp/$name.truth" "$tmp/$name.txtrace.jsonl"
 }
 
 calls() { # calls NAME HOW

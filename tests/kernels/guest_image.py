@@ -16,7 +16,8 @@ import sys
 
 TOOLS = ["/bin/bash", "/usr/bin/python3", "/usr/bin/jq", "/usr/bin/taskset"]
 FOLDERS = ["bin", "dev", "proc", "sys", "tmp", "run", "root", "etc"]
-TESTS = ["tests/e2e", "tests/kernels/guest"]
+TESTS = ["tests/e2e", "tests/e2e/unmodified", "tests/kernels/guest"]
+LOADED_LIBRARIES = ["libgcc_s.so.1"]  # by name, while a program runs: for pthread_exit
 
 
 class Image:
@@ -52,11 +53,13 @@ class Image:
                 linker = line.split(": ")[1].rstrip("]")
                 self.add(linker, os.path.realpath(self.below(linker)))
             elif "(NEEDED)" in line:
-                name = line.split("[")[1].rstrip("]")
-                found = [f"{folder}/{name}" for folder in self.library_folders if os.path.exists(f"{folder}/{name}")]
-                if not found:
-                    sys.exit(f"'{source}' needs '{name}', which is not below '{self.root or '/'}'")
-                self.add(f"/lib/{self.machine}-linux-gnu/{name}", os.path.realpath(found[0]))
+                self.add_library(line.split("[")[1].rstrip("]"), source)
+
+    def add_library(self, name, user):
+        found = [f"{folder}/{name}" for folder in self.library_folders if os.path.exists(f"{folder}/{name}")]
+        if not found:
+            sys.exit(f"'{user}' needs '{name}', which is not below '{self.root or '/'}'")
+        self.add(f"/lib/{self.machine}-linux-gnu/{name}", os.path.realpath(found[0]))
 
     def below(self, path):
         """Links of a root that is not this machine's lead to somewhere in it."""
@@ -102,7 +105,9 @@ def fill(image, options):
     image.add("/txtrace/todo", options.todo)
     for tool in TOOLS:
         image.add(tool, image.below(tool))
-    for path in python_files(glob.glob("tests/e2e/*.py")):
+    for name in LOADED_LIBRARIES:
+        image.add_library(name, "a traced program")
+    for path in python_files(glob.glob("tests/e2e/*.py") + glob.glob("tests/e2e/unmodified/*.py")):
         path = path.replace(f"{os.uname().machine}-linux-gnu", f"{options.machine}-linux-gnu")
         if os.path.exists(image.below(path)):
             image.add(path, image.below(path))

@@ -1,16 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# tests/kernels/run_kernel.sh NAME [--few]
+# tests/kernels/run_kernel.sh NAME [--few | TEST...]
 #
 # Fetches the kernel NAME of kernels.table, boots it and runs the tests of tests.table inside (--few: those for make check). Prints TAP, one case for each
 # case in the guest; a kernel that cannot be fetched is one that is skipped, with the reason. build/kernels/NAME/results keeps "TEST PASSED FAILED
-# SKIPPED SECONDS" for each test, build/kernels/NAME/version what the kernel calls itself.
+# SKIPPED SECONDS" for each test, build/kernels/NAME/version what the kernel calls itself. With TESTs only these are run, and what is kept of the others stays.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 name=${1:?which kernel}
 folder=build/kernels/$name
 mkdir -p build/kernels
+some=("${@:2}")
+[ "${2:-}" != --few ] || some=()
+before=$(if [ ${#some[@]} -gt 0 ]; then cat "$folder/results"; fi 2>/dev/null)
 
 if ! reason=$(tests/kernels/fetch.sh "$name" 2>&1 >/dev/null); then
 	echo "ok 1 - kernel $name # SKIP kernels: $(echo "$reason" | tail -n 1)"
@@ -19,8 +22,8 @@ if ! reason=$(tests/kernels/fetch.sh "$name" 2>&1 >/dev/null); then
 fi
 rm -f "$folder/results" "$folder/version"
 few=${2:-}
-mapfile -t tests < <(awk -v few="$few" '!/^#/ && NF && (few == "" || $3 == "yes") { print $1 }' tests/kernels/tests.table)
-tests/kernels/boot.sh "$name" "${tests[@]}" >"$folder/said" 2>&1
+[ ${#some[@]} -gt 0 ] || mapfile -t some < <(awk -v few="$few" '!/^#/ && NF && (few == "" || $3 == "yes") { print $1 }' tests/kernels/tests.table)
+tests/kernels/boot.sh "$name" "${some[@]}" >"$folder/said" 2>&1
 booted=$?
 
 awk -v name="$name" -v results="$folder/results" -v version="$folder/version" -v booted=$booted '
@@ -47,3 +50,5 @@ awk -v name="$name" -v results="$folder/results" -v version="$folder/version" -v
 		if (booted != 0) { print "not ok " ++n " - " name ": the guest gets to its end"; if (test != "") print test, passed, failed + 1, skipped, 0 >results }
 		print "1.." n + 0
 	}' "$folder/said"
+
+[ -z "$before" ] || awk 'NR == FNR { ran[$1]; next } !($1 in ran)' "$folder/results" - <<<"$before" >>"$folder/results"

@@ -125,6 +125,26 @@ static void another_file_is_not_taken_for_it(void **state)
 	assert_int_equal(fd_name_read(getpid(), (uint32_t)fd, 1, name), -ENOENT);
 }
 
+/* Before Linux 5.14 the kernel does not say the inode there. */
+static void without_the_kernels_number_the_file_is_asked(void **state)
+{
+	char path[] = "/tmp/fd_name_XXXXXX", link[64];
+	int fd = mkstemp(path);
+	uint64_t inode = 0;
+
+	(void)state;
+	assert_true(fd >= 0);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	assert_int_equal(fd_name_inode("pos:\t0\nflags:\t02\nmnt_id:\t9\n", link, &inode), 0);
+	assert_int_equal(inode, inode_of(fd));
+	assert_int_equal(fd_name_inode("pos:\t0\nflags:\t02\nmnt_id:\t9\nino:\t4711\n", link, &inode), 0);
+	assert_int_equal(inode, 4711);
+	assert_int_equal(fd_name_inode("pos:\t0\nino:\tnone\n", link, &inode), -EBADMSG);
+	close(fd);
+	unlink(path);
+	assert_int_equal(fd_name_inode("pos:\t0\n", link, &inode), -ENOENT);
+}
+
 static void tables_of_sockets_are_read(void **state)
 {
 	static const char tcp6[] =
@@ -163,6 +183,7 @@ int main(void)
 		cmocka_unit_test(sockets_have_their_addresses),
 		cmocka_unit_test(unix_sockets_have_their_paths),
 		cmocka_unit_test(another_file_is_not_taken_for_it),
+		cmocka_unit_test(without_the_kernels_number_the_file_is_asked),
 		cmocka_unit_test(tables_of_sockets_are_read),
 	};
 

@@ -214,6 +214,7 @@ static void programs_that_were_left_out_are_losses(void **state)
 	loss_counters_totals(&world->counters, &totals);
 	assert_int_equal(totals.sent_cnt, 6);
 	assert_int_equal(totals.lost_cnt, 6);
+	assert_int_equal(totals.missed_cnt, 6);
 	assert_int_equal(loss_counters_of_kind(&world->counters, WIRE_THREAD), 5);
 }
 

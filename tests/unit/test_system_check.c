@@ -21,7 +21,7 @@
 
 static const struct system_facts good = {
 	.features = { .release = "6.12.0", .version = KERNEL_VERSION(6, 12, 0), .has_btf = true, .can_load = true, .has_uprobe_multi = true,
-		      .has_uprobe_multi_pid = true, .is_root = true, .has_cap_sys_admin = true, .has_cap_bpf = true, .has_cap_perfmon = true },
+		      .has_uprobe_multi_pid = true, .has_cookies = true, .is_root = true, .has_cap_sys_admin = true, .has_cap_bpf = true, .has_cap_perfmon = true },
 	.perf_event_paranoid = 2,
 	.unprivileged_bpf_disabled = 2,
 	.has_cap_sys_ptrace = true,
@@ -132,6 +132,23 @@ static void what_is_less_is_limited(void **state)
 	assert_int_equal(row_of(&facts, "kernel")->verdict, CHECK_LIMITED);
 }
 
+/* Before 5.15 there are no cookies, before 5.13 no storage, and a kernel may not describe its uprobes. */
+static void older_kernels_say_less_of_probes(void **state)
+{
+	struct system_facts facts = good;
+
+	(void)state;
+	facts.features.has_task_storage = true;
+	facts.features.has_cookies = false;
+	assert_int_equal(row_of(&facts, "unmodified programs")->verdict, CHECK_LIMITED);
+	assert_non_null(strstr(row_of(&facts, "unmodified programs")->advice.text, "5.15"));
+	facts.features.has_probe_paths = true;
+	assert_int_equal(row_of(&facts, "unmodified programs")->verdict, CHECK_OK);
+	assert_null(strstr(row_of(&facts, "unmodified programs")->found.text, "threads"));
+	facts.features.has_task_storage = false;
+	assert_non_null(strstr(row_of(&facts, "unmodified programs")->found.text, "4,096 threads"));
+}
+
 /* Nobody says that a feature is not there when it could not be asked. */
 static void what_cannot_be_asked_is_unknown(void **state)
 {
@@ -140,7 +157,7 @@ static void what_cannot_be_asked_is_unknown(void **state)
 				      .perf_event_paranoid = SYSTEM_UNKNOWN, .ring_errno = -1, .load_err = 1, .ring_cnt = 1, .ring_bytes = 1 << 20 };
 
 	(void)state;
-	assert_int_equal(count(&facts, CHECK_UNKNOWN), 3); /* rings, uprobe_multi, fast nops */
+	assert_int_equal(count(&facts, CHECK_UNKNOWN), 4); /* rings, uprobe_multi, fast nops, unmodified programs */
 	assert_int_equal(count(&facts, CHECK_MISSING), 2); /* capabilities, programs */
 	assert_string_equal(row_of(&facts, "perf_event_paranoid")->found.text, "the kernel does not say");
 }
@@ -186,7 +203,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(where_all_works_all_is_ok),       cmocka_unit_test(each_obstacle_has_its_row),
-		cmocka_unit_test(what_is_less_is_limited),         cmocka_unit_test(what_cannot_be_asked_is_unknown),
+		cmocka_unit_test(what_is_less_is_limited),
+		cmocka_unit_test(older_kernels_say_less_of_probes),         cmocka_unit_test(what_cannot_be_asked_is_unknown),
 		cmocka_unit_test(settings_are_read),
 	};
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A host with more sockets than fit in here has them named "socket". */
@@ -118,11 +119,23 @@ static void name_socket(pid_t pid, uint64_t inode, char name[FD_NAME_SIZE])
 
 /* ---- descriptors ---- */
 
-/* The inode of the file that the descriptor is of at this moment: the kernel's own number, which stat() would not tell of every file system. */
+int fd_name_inode(const char *text, const char *link, uint64_t *inode)
+{
+	const char *at = strstr(text, "\nino:");
+	struct statx status;
+
+	if (at)
+		return sscanf(at + 5, "%" SCNu64, inode) == 1 ? 0 : -EBADMSG;
+	if (statx(AT_FDCWD, link, AT_STATX_DONT_SYNC, STATX_INO, &status) < 0) /* waits for no server */
+		return -errno;
+	*inode = status.stx_ino;
+	return 0;
+}
+
+/* The inode of the file that the descriptor is of at this moment. */
 static int read_inode(pid_t pid, uint32_t fd, uint64_t *inode)
 {
 	char path[64], text[1024];
-	const char *at;
 	ssize_t length;
 	int file, err = 0;
 
@@ -137,8 +150,8 @@ static int read_inode(pid_t pid, uint32_t fd, uint64_t *inode)
 	if (err)
 		return err;
 	text[length] = '\0';
-	at = strstr(text, "\nino:");
-	return at && sscanf(at + 5, "%" SCNu64, inode) == 1 ? 0 : -EBADMSG;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%u", pid, fd);
+	return fd_name_inode(text, path, inode);
 }
 
 static int check_inode(pid_t pid, uint32_t fd, uint64_t inode)

@@ -12,20 +12,21 @@
 static const struct {
 	const char *name;
 	bool is_return;
+	const char *old_name; /* before 5.13; NULL: the same */
 } programs[FOREIGN_PROGRAM_CNT] = {
-	[FOREIGN_PROGRAM_END] = { "on_foreign_end", false },
-	[FOREIGN_PROGRAM_END_RETURN] = { "on_foreign_end", true },
-	[FOREIGN_PROGRAM_LEAVE] = { "on_function_leave", false },
-	[FOREIGN_PROGRAM_RETURN] = { "on_function_return", true },
-	[FOREIGN_PROGRAM_ENTER] = { "on_function_enter", false },
-	[FOREIGN_PROGRAM_CALL] = { "on_function_call", false },
-	[FOREIGN_PROGRAM_BEGIN] = { "on_foreign_begin", false },
-	[FOREIGN_PROGRAM_BEGIN_RETURN] = { "on_foreign_begin", true },
+	[FOREIGN_PROGRAM_END] = { "on_foreign_end", false, NULL },
+	[FOREIGN_PROGRAM_END_RETURN] = { "on_foreign_end", true, NULL },
+	[FOREIGN_PROGRAM_LEAVE] = { "on_function_leave", false, NULL },
+	[FOREIGN_PROGRAM_RETURN] = { "on_function_return", true, NULL },
+	[FOREIGN_PROGRAM_ENTER] = { "on_function_enter", false, "on_function_enter_before_5_13" },
+	[FOREIGN_PROGRAM_CALL] = { "on_function_call", false, "on_function_call_before_5_13" },
+	[FOREIGN_PROGRAM_BEGIN] = { "on_foreign_begin", false, "on_foreign_begin_before_5_13" },
+	[FOREIGN_PROGRAM_BEGIN_RETURN] = { "on_foreign_begin", true, "on_foreign_begin_before_5_13" },
 };
 
-const char *foreign_program_name(enum foreign_program program)
+const char *foreign_program_name(enum foreign_program program, const struct kernel_features *features)
 {
-	return programs[program].name;
+	return features->has_task_storage || !programs[program].old_name ? programs[program].name : programs[program].old_name;
 }
 
 bool foreign_program_is_return(enum foreign_program program)

@@ -46,8 +46,8 @@ enum foreign_program {
 	FOREIGN_PROGRAM_CNT,
 };
 
-/* Of its BPF program. */
-const char *foreign_program_name(enum foreign_program program);
+/* Of its BPF program for this kernel. */
+const char *foreign_program_name(enum foreign_program program, const struct kernel_features *features);
 bool foreign_program_is_return(enum foreign_program program);
 
 struct foreign_plan;

@@ -9,6 +9,7 @@
 
 #define FOREIGN_WARNING_MAX 64
 #define FOREIGN_LABEL_MAX 65536
+_Static_assert(FOREIGN_LABEL_MAX <= 1 << PROBE_PATH_COOKIE_BITS, "a label's index is a cookie");
 
 struct foreign_plan {
 	struct span_spec *spans;

@@ -106,10 +106,16 @@ static bool has_member(const struct btf *btf, const struct btf_type *type, const
 	return false;
 }
 
+static bool struct_has_member(const struct btf *btf, const char *name, const char *member)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
+
+	return id > 0 && has_member(btf, btf__type_by_id(btf, (__u32)id), member, 2);
+}
+
 static void probe_btf(struct kernel_features *features)
 {
 	struct btf *btf;
-	int id;
 
 	features->has_btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0;
 	if (!features->has_btf)
@@ -118,21 +124,40 @@ static void probe_btf(struct kernel_features *features)
 	if (!btf)
 		return;
 	features->sched_switch_arg_cnt = argument_cnt(btf, "btf_trace_sched_switch");
-	id = btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT);
-	features->has_task_storage = id > 0 && has_member(btf, btf__type_by_id(btf, (__u32)id), "bpf_storage", 2);
+	features->has_task_storage = struct_has_member(btf, "task_struct", "bpf_storage");
+	features->has_probe_paths = struct_has_member(btf, "task_struct", "utask") && struct_has_member(btf, "uprobe_task", "vaddr") &&
+				    struct_has_member(btf, "uprobe_dispatch_data", "tu") && struct_has_member(btf, "trace_uprobe", "filename");
 	percpu_layout_read(btf, &features->percpu);
 	btf__free(btf);
 }
 
-static int load_empty_program(enum bpf_attach_type attach_type)
+/* helper: that is called with the context; 0: none. */
+static int load_tiny_program(enum bpf_attach_type attach_type, enum bpf_func_id helper)
 {
 	const struct bpf_insn instructions[] = {
+		{ .code = BPF_JMP | BPF_CALL, .imm = (int)helper },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
+	size_t skipped_cnt = helper ? 0 : 1;
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = attach_type);
 
-	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", instructions, sizeof(instructions) / sizeof(instructions[0]), &options);
+	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", instructions + skipped_cnt,
+			     sizeof(instructions) / sizeof(instructions[0]) - skipped_cnt, &options);
+}
+
+static int load_empty_program(enum bpf_attach_type attach_type)
+{
+	return load_tiny_program(attach_type, 0);
+}
+
+static void probe_cookies(struct kernel_features *features)
+{
+	int fd = load_tiny_program(0, BPF_FUNC_get_attach_cookie);
+
+	features->has_cookies = fd >= 0;
+	if (fd >= 0)
+		close(fd);
 }
 
 /*
@@ -210,6 +235,7 @@ void kernel_features_probe(struct kernel_features *features)
 	probe_lockdown(features);
 	probe_btf(features);
 	probe_load(features);
+	probe_cookies(features);
 	probe_uprobe_multi(features);
 	try_fast_nop(features);
 }

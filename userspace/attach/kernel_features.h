@@ -35,6 +35,8 @@ struct kernel_features {
 	bool has_uprobe_multi_pid;    /* its pid filter means the process; the first kernels took it for the thread */
 	uint32_t sched_switch_arg_cnt; /* of the BTF tracepoint: 3, or 4 with prev_state (5.18 and later); 0: unknown, no BTF */
 	bool has_task_storage;        /* tracing programs may keep things with a task: 5.13 and later */
+	bool has_cookies;             /* a program is told which of its probes was hit: 5.15 and later */
+	bool has_probe_paths;         /* it can read under which path that probe was attached, see probe_path.h: before */
 	struct percpu_layout percpu;
 	enum fast_nop fast_nop;       /* the one to use: NONE if a child that the target forks would not survive it */
 	enum fast_nop reckless_nop;   /* the one that the kernel has, whatever becomes of forked children */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/probe_path.h"
 #include "attach/uprobe_multi.h"
 
 #define CLOSE_THREAD_MAX 64
@@ -32,6 +33,7 @@ struct attempt {
 	const struct probe_links_options *options;
 	const struct probe_sites *sites;
 	const char *path; /* that leads to the object, whatever its name is now */
+	int fd;           /* of the object */
 	struct probe_links *links;
 	bool is_fast;
 };
@@ -314,6 +316,7 @@ int probe_links_attach(struct probe_links **links, const struct probe_links_opti
 		.options = options,
 		.sites = sites,
 		.path = path,
+		.fd = fd,
 		.links = calloc(1, sizeof(**links)),
 		.is_fast = have_fast_site(sites),
 	};
@@ -376,13 +379,17 @@ static int spots_multi(const struct attempt *attempt, const struct probe_spot_pr
 
 static int spot_perf(const struct attempt *attempt, const struct probe_spot_program *program, const struct probe_spot *spot)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = spot->semaphore_offset, .bpf_cookie = spot->cookie, .retprobe = program->is_return);
+	bool has_cookies = attempt->options->features->has_cookies;
+	LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = spot->semaphore_offset, .bpf_cookie = has_cookies ? spot->cookie : 0,
+		    .retprobe = program->is_return);
 	struct probe_link *link = links_reserve(attempt->links);
+	char path[PROBE_PATH_SIZE];
 	struct bpf_link *perf;
 
 	if (!link)
 		return -ENOMEM;
-	perf = bpf_program__attach_uprobe_opts(program->prog, -1, attempt->path, spot->offset, &options);
+	perf = bpf_program__attach_uprobe_opts(program->prog, -1, has_cookies ? attempt->path : probe_path_format(path, attempt->fd, spot->cookie),
+					       spot->offset, &options);
 	if (!perf)
 		return -errno;
 	*link = (struct probe_link){ .fd = -1, .perf = perf };
@@ -411,7 +418,7 @@ int probe_links_add(struct probe_links **links, const struct probe_links_options
 		    size_t program_cnt, int fd, const struct probe_spot *spots, size_t spot_cnt, struct error *error)
 {
 	char path[64];
-	struct attempt attempt = { .options = options, .path = path, .links = *links ? *links : calloc(1, sizeof(**links)) };
+	struct attempt attempt = { .options = options, .path = path, .fd = fd, .links = *links ? *links : calloc(1, sizeof(**links)) };
 	size_t before = *links ? (*links)->cnt : 0;
 	int err;
 

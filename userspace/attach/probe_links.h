@@ -65,7 +65,8 @@ struct probe_spot_program {
 
 /*
  * Adds probes on spots of the object open at fd to its links; *links may be NULL and is made then. options->programs do not count. In the order of the
- * programs. 0, or a negative errno and a sentence: then none of them is attached, and *links is as it was. Needs cookies (kernel 5.15).
+ * programs. 0, or a negative errno and a sentence: then none of them is attached, and *links is as it was.
+ * Needs what tells the spots apart: has_cookies or has_probe_paths.
  */
 int probe_links_add(struct probe_links **links, const struct probe_links_options *options, const struct probe_spot_program *programs,
 		    size_t program_cnt, int fd, const struct probe_spot *spots, size_t spot_cnt, struct error *error);

@@ -26,8 +26,8 @@ static void check_kernel(const struct system_facts *facts, struct check_row *row
 		FOUND(row, CHECK_MISSING, "%s", features->release);
 		ADVISE(row, "use 5.10 or later: before, there are no ring buffers, or programs that we need are refused");
 	} else if (features->version < KERNEL_VERSION(5, 15, 0)) {
-		FOUND(row, CHECK_LIMITED, "%s: why a thread blocks is known by its state only", features->release);
-		ADVISE(row, "5.15 and later tell the system call");
+		FOUND(row, CHECK_LIMITED, "%s: system calls are read from where the kernel keeps them unless it was built with KASAN", features->release);
+		ADVISE(row, "5.15 and later tell in any case why a thread blocks");
 	} else {
 		FOUND(row, CHECK_OK, "%s", features->release);
 	}
@@ -133,6 +133,23 @@ static void check_fast_nops(const struct system_facts *facts, struct check_row *
 	}
 }
 
+static void check_foreign(const struct system_facts *facts, struct check_row *row)
+{
+	const struct kernel_features *features = &facts->features;
+
+	if (!features->can_load) {
+		FOUND(row, CHECK_UNKNOWN, "asked with a BPF program, which cannot be loaded");
+	} else if (features->has_cookies) {
+		FOUND(row, CHECK_OK, "--span, --func and --preset work");
+	} else if (features->has_probe_paths) {
+		FOUND(row, CHECK_OK, "--span, --func and --preset work%s",
+		      features->has_task_storage ? "" : "; at most 4,096 threads can have such spans at a time");
+	} else {
+		FOUND(row, CHECK_LIMITED, "the kernel does not tell which probe was hit: no --span, --func and --preset");
+		ADVISE(row, "5.15 and later tell it");
+	}
+}
+
 static void check_rings(const struct system_facts *facts, struct check_row *row)
 {
 	unsigned long long mib = (unsigned long long)(facts->ring_cnt * facts->ring_bytes >> 20);
@@ -211,6 +228,7 @@ static const struct {
 	{ "ring buffers", check_rings },
 	{ "uprobe_multi", check_uprobe_multi },
 	{ "fast nops", check_fast_nops },
+	{ "unmodified programs", check_foreign },
 	{ "process memory", check_memory_access },
 	{ "timing", check_timing },
 	{ "perf_event_paranoid", check_perf },

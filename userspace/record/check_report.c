@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/table.h"
 #include "cli/screen.h"
+#include "record/foreign_spans.h"
 #include "record/kernel_side.h"
 #include "ring/ring_set.h"
 
@@ -21,6 +22,7 @@ static void try_kernel_side(struct system_facts *facts, const struct record_opti
 	struct ring_set_options rings = { 0 };
 	struct kernel_side_options kernel = {
 		.features = &facts->features, .rules = &options->targets, .choices = &options->choices, .sched = options->sched,
+		.has_foreign = foreign_spans_are_wanted(options) && foreign_spans_can_be(&facts->features),
 	};
 	struct kernel_side *side = NULL;
 	struct ring_set *set = NULL;

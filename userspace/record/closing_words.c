@@ -5,6 +5,7 @@
 #include "cli/print/report_print.h"
 #include "cli/screen.h"
 #include "record/log_place.h"
+#include "record/loss_advice.h"
 
 static void print_report(struct recorder *recorder, FILE *out)
 {
@@ -161,10 +162,12 @@ static void print_refused(const struct recorder_result *result, const struct mes
 static void print_doubts(const struct recorder_result *result, const struct messages *messages)
 {
 	const struct txtrace_summary *summary = &result->summary;
+	uint64_t lost_cnt = summary->lost_cnt - result->pipeline.attribution.refused_cnt;
+	struct loss_advice advice;
 
-	if (summary->lost_cnt > result->pipeline.attribution.refused_cnt)
-		messages_say(messages, MESSAGE_WARNING, "loss",
-			     "spans that the losses may have touched are marked as lower bounds; a larger --ring-size helps");
+	if (lost_cnt)
+		messages_say(messages, MESSAGE_WARNING, "loss", "spans that the losses may have touched are marked as lower bounds; %s",
+			     loss_advice_give(&advice, lost_cnt, result->missed_cnt));
 	if (summary->sent_cnt != summary->received_cnt + summary->lost_cnt)
 		messages_say(messages, MESSAGE_ERROR, "bug", "%lld events are unaccounted for: please report this as a bug",
 			     (long long)(summary->sent_cnt - summary->received_cnt - summary->lost_cnt));

@@ -2,7 +2,6 @@
 #include "record/foreign_spans.h"
 
 #include <errno.h>
-#include <linux/version.h>
 
 #include "record/preset.h"
 
@@ -37,6 +36,16 @@ static int collect(const struct record_options *options, struct preset *presets,
 	return err;
 }
 
+bool foreign_spans_are_wanted(const struct record_options *options)
+{
+	return options->foreign.span_cnt || options->foreign.func_cnt || options->foreign.preset_cnt;
+}
+
+bool foreign_spans_can_be(const struct kernel_features *features)
+{
+	return features->has_cookies || features->has_probe_paths;
+}
+
 int foreign_spans_open(struct foreign_plan **plan, const struct record_options *options, const struct kernel_features *features, struct error *error)
 {
 	struct preset presets[FOREIGN_OPTION_MAX + 1] = { 0 };
@@ -44,10 +53,11 @@ int foreign_spans_open(struct foreign_plan **plan, const struct record_options *
 	int err;
 
 	*plan = NULL;
-	if (!options->foreign.span_cnt && !options->foreign.func_cnt && !options->foreign.preset_cnt)
+	if (!foreign_spans_are_wanted(options))
 		return 0;
-	if (features->version < KERNEL_VERSION(5, 15, 0)) {
-		error_set(error, "--span, --func and --preset need Linux 5.15 or later, this is %s; marks of txtrace.h work here", features->release);
+	if (!foreign_spans_can_be(features)) {
+		error_set(error, "--span, --func and --preset need Linux 5.15 or later, or a kernel that describes its uprobes, to tell which probe was hit; "
+				 "kernel %s does not; marks of txtrace.h work here", features->release);
 		return -EOPNOTSUPP;
 	}
 	err = collect(options, presets, &plan_options, error);

@@ -7,6 +7,12 @@
 #include "record/messages.h"
 #include "record/record_options.h"
 
+/* Whether any is asked for. */
+bool foreign_spans_are_wanted(const struct record_options *options);
+
+/* Whether this kernel tells which probe was hit. */
+bool foreign_spans_can_be(const struct kernel_features *features);
+
 /* *plan stays NULL if nothing is asked for. 0 or a negative errno and a sentence. */
 int foreign_spans_open(struct foreign_plan **plan, const struct record_options *options, const struct kernel_features *features, struct error *error);
 

@@ -76,13 +76,27 @@ static void choose_scheduler(struct txtrace_bpf *bpf, enum sched_mode sched)
 static int prepare_foreign(struct kernel_side *side, const struct kernel_side_options *options)
 {
 	struct txtrace_bpf *bpf = side->bpf;
-	struct bpf_map *maps[] = { bpf->maps.foreign_threads, bpf->maps.foreign_sites, bpf->maps.foreign_open };
+	bool has_storage = options->features->has_task_storage;
+	const struct {
+		struct bpf_map *map;
+		bool is_used;
+	} maps[] = {
+		{ bpf->maps.foreign_sites, true },
+		{ bpf->maps.foreign_open, true },
+		{ bpf->maps.foreign_threads, has_storage },
+		{ bpf->maps.foreign_thread_table, !has_storage },
+		{ bpf->maps.foreign_new_thread, !has_storage },
+	};
 	int err = 0;
 
 	for (size_t i = 0; !err && i < sizeof(maps) / sizeof(maps[0]); i++)
-		err = bpf_map__set_autocreate(maps[i], options->has_foreign);
+		err = bpf_map__set_autocreate(maps[i].map, options->has_foreign && maps[i].is_used);
+	if (!err && options->features->version < KERNEL_VERSION(6, 1, 0)) /* a program may not allocate there, and the kernel complains if it could */
+		err = bpf_map__set_map_flags(bpf->maps.foreign_open, 0);
+	if (!err)
+		err = bpf_program__set_autoload(bpf->progs.on_foreign_thread_exit, options->has_foreign && !has_storage);
 	for (int i = 0; !err && options->has_foreign && i < FOREIGN_PROGRAM_CNT; i++) {
-		struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, foreign_program_name(i));
+		struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, foreign_program_name(i, options->features));
 
 		err = probe_program_prepare(program, options->features);
 		if (!err)
@@ -130,6 +144,7 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_preempt_count_offset = options->features->percpu.preempt_count;
 	bpf->rodata->cfg_hrtimer_bases_offset = options->features->percpu.hrtimer_bases;
 	bpf->rodata->cfg_timer_bases_offset = options->features->percpu.timer_bases;
+	bpf->rodata->cfg_has_attach_cookie = options->features->has_cookies;
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
 	prepare_stacks(side, options);
 	choose_scheduler(bpf, options->sched);
@@ -248,12 +263,12 @@ const struct probe_program *kernel_side_programs(const struct kernel_side *side,
 	return side->programs;
 }
 
-void kernel_side_connect(const struct kernel_side *side, struct foreign_plan *plan)
+void kernel_side_connect(const struct kernel_side *side, const struct kernel_features *features, struct foreign_plan *plan)
 {
 	struct probe_spot_program programs[FOREIGN_PROGRAM_CNT];
 
 	for (int i = 0; i < FOREIGN_PROGRAM_CNT; i++) {
-		programs[i].prog = bpf_object__find_program_by_name(side->bpf->obj, foreign_program_name(i));
+		programs[i].prog = bpf_object__find_program_by_name(side->bpf->obj, foreign_program_name(i, features));
 		programs[i].prog_fd = bpf_program__fd(programs[i].prog);
 		programs[i].is_return = foreign_program_is_return(i);
 	}
@@ -266,7 +281,7 @@ int kernel_side_start(struct kernel_side *side, struct error *error)
 		side->bpf->progs.on_sched_switch, side->bpf->progs.on_sched_waking, side->bpf->progs.on_fork,
 		side->bpf->progs.on_rename, side->bpf->progs.on_exit_of_thread, side->bpf->progs.on_exec,
 		side->bpf->progs.on_migrate, side->bpf->progs.on_wakeup_new,
-		side->bpf->progs.on_cgroup_attach,
+		side->bpf->progs.on_cgroup_attach, side->bpf->progs.on_foreign_thread_exit,
 	};
 	int err;
 

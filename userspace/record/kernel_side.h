@@ -54,7 +54,7 @@ struct bpf_program *kernel_side_program(const struct kernel_side *side, const ch
 const struct probe_program *kernel_side_programs(const struct kernel_side *side, size_t *cnt);
 
 /* Of foreign.bpf.c, if it was asked for. */
-void kernel_side_connect(const struct kernel_side *side, struct foreign_plan *plan);
+void kernel_side_connect(const struct kernel_side *side, const struct kernel_features *features, struct foreign_plan *plan);
 
 int kernel_side_start(struct kernel_side *side, struct error *error);
 int kernel_side_seed(struct kernel_side *side, struct error *error); /* again for processes that became targets later */

@@ -15,6 +15,7 @@ struct metrics_figures {
 	struct txtrace_summary summary; /* as far as it goes now */
 	uint64_t undecodable_cnt;
 	uint64_t refused_cnt; /* of those that are lost in the summary */
+	uint64_t missed_cnt;  /* likewise, see loss_advice.h */
 	uint64_t open_span_cnt;
 	uint64_t thread_cnt;
 	uint64_t written_bytes;

@@ -103,7 +103,7 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 	if (err)
 		return err;
 	if (recorder->foreign)
-		kernel_side_connect(recorder->kernel, recorder->foreign);
+		kernel_side_connect(recorder->kernel, &recorder->features, recorder->foreign);
 	rings.rings_map_fd = kernel_side_rings_fd(recorder->kernel);
 	err = ring_set_open(&recorder->rings, &rings, error);
 	if (err)

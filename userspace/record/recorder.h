@@ -41,6 +41,7 @@ struct recorder_result {
 	uint64_t duration_ns;
 	struct cost_sums costs;
 	struct program_memory_stats labels;
+	uint64_t missed_cnt; /* of the lost events: the kernel did not run the program */
 	size_t site_cnt;     /* probe sites that were attached */
 	struct attach_watch_stats watch;
 	uint64_t process_cnt;      /* that were traced at any time */

@@ -136,6 +136,7 @@ void recorder_summarize(struct recorder *recorder, struct txtrace_summary *summa
 
 	pipeline_stats(recorder->pipeline, stats);
 	loss_counters_totals(&recorder->losses, &losses);
+	recorder->result.missed_cnt = losses.missed_cnt;
 	*summary = (struct txtrace_summary){
 		.time_ns = now_ns,
 		.sent_cnt = losses.sent_cnt,
@@ -158,6 +159,7 @@ void recorder_look(void *context, struct metrics_figures *figures)
 	figures->start_realtime_ns = recorder->begin_realtime_ns;
 	figures->undecodable_cnt = stats->undecodable_cnt;
 	figures->refused_cnt = stats->attribution.refused_cnt;
+	figures->missed_cnt = recorder->result.missed_cnt;
 	figures->open_span_cnt = stats->attribution.open_span_cnt;
 	figures->thread_cnt = stats->attribution.thread_cnt;
 	figures->written_bytes = recorder->log ? log_writer_bytes(recorder->log) : recorder->result.log.written_bytes;

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cli/files/output_file.h"
 #include "record/metrics_server.h"
+#include "record/loss_advice.h"
 #include "record/service_manager.h"
 
 #define FILE_NS 10000000000u /* how often the file is written */
@@ -21,6 +22,7 @@ struct service {
 	uint64_t next_file_ns;
 	uint64_t next_loss_ns;
 	uint64_t told_lost_cnt; /* but for those that were refused */
+	uint64_t told_missed_cnt;
 	uint64_t told_refused_cnt;
 	uint64_t told_dropped_cnt;
 	bool has_file_failed; /* and it was said */
@@ -124,6 +126,7 @@ static void tell_losses(struct service *service)
 {
 	struct metrics_figures figures = { 0 };
 	char lost[UNITS_SIZE], refused[UNITS_SIZE], dropped[UNITS_SIZE];
+	struct loss_advice advice;
 	uint64_t lost_cnt;
 
 	service->options.look(service->options.context, &figures);
@@ -132,8 +135,8 @@ static void tell_losses(struct service *service)
 		const struct message_field field = { "lost", NULL, lost_cnt - service->told_lost_cnt };
 
 		messages_tell(service->options.messages, MESSAGE_WARNING, "loss", &field, 1,
-			      "%s events were lost: spans that this may have touched are lower bounds; a larger --ring-size helps",
-			      units_format_count(lost, field.number));
+			      "%s events were lost: spans that this may have touched are lower bounds; %s", units_format_count(lost, field.number),
+			      loss_advice_give(&advice, field.number, figures.missed_cnt - service->told_missed_cnt));
 	}
 	if (figures.refused_cnt > service->told_refused_cnt) {
 		const struct message_field field = { "refused", NULL, figures.refused_cnt - service->told_refused_cnt };
@@ -150,6 +153,7 @@ static void tell_losses(struct service *service)
 			      units_format_count(dropped, field.number));
 	}
 	service->told_lost_cnt = lost_cnt;
+	service->told_missed_cnt = figures.missed_cnt;
 	service->told_refused_cnt = figures.refused_cnt;
 	service->told_dropped_cnt = figures.dropped_record_cnt;
 }

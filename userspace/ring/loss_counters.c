@@ -131,5 +131,6 @@ void loss_counters_totals(const struct loss_counters *counters, struct loss_tota
 	for (size_t i = 0; i < counters->program_cnt; i++) {
 		totals->sent_cnt += counters->programs[i].seen_cnt;
 		totals->lost_cnt += counters->programs[i].seen_cnt;
+		totals->missed_cnt += counters->programs[i].seen_cnt;
 	}
 }

@@ -57,6 +57,7 @@ int loss_counters_read(struct loss_counters *counters, loss_take take, void *con
 struct loss_totals {
 	uint64_t sent_cnt;
 	uint64_t lost_cnt;
+	uint64_t missed_cnt; /* of these: of programs that the kernel left out */
 	uint64_t lost_clocks_cnt;
 };
 

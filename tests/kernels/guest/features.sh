@@ -32,6 +32,20 @@ is_restored() {
 	[ "$before" = "$after" ] || fail "it was $before and is $after"
 }
 
+# What is left out by its label is decided in the kernel.
+chooses() {
+	"$recorder" -q -o "$tmp/chosen.txtrace" "$@" -- "$programs/nested" --output "$tmp/truth" || fail "ended with $?" || return
+	export_log "$tmp/chosen.txtrace"
+	[ "$(grep '"type":"span"' "$tmp/chosen.txtrace.jsonl" | jq -r .label | sort -u | tr '\n' ' ')" = "family middle " ] || fail "$(cat "$tmp/chosen.txtrace.jsonl")"
+}
+
+says_what_works() {
+	"$recorder" --check --span 'x=txtrace:begin..txtrace:end' >"$tmp/check" || fail "$(cat "$tmp/check")" || return
+	grep -q 'ok  *unmodified programs' "$tmp/check" || fail "$(cat "$tmp/check")"
+}
+
 check "the probe's site is what this kernel is fastest with" suits_the_kernel
 check "without a tracer the site is as the compiler made it" is_restored
+check "spans are chosen by their labels" chooses --label family --label middle
+check "--check says that all of it works" says_what_works
 finish

@@ -5,6 +5,7 @@
 . tests/e2e/e2e.sh
 need_bpf
 loop=
+patience=150 # seconds; a recorder that starts on an emulated machine that is busy besides takes 20
 trap 'kill -KILL $loop 2>/dev/null' EXIT
 
 said() { # said VALUE: the last window of the loop
@@ -14,18 +15,18 @@ said() { # said VALUE: the last window of the loop
 start_loop() {
 	"$programs/probe_loop" --mode tagged --steps 500 --window-ms 200 >"$tmp/loop" &
 	loop=$!
-	wait_for 60 said false
+	wait_for $patience said false
 }
 
 kill_recorder() {
 	local round tracer
 	for round in 1 2 3; do
-		"$recorder" -q -o "$tmp/$round.txtrace" -p $loop &
+		"$recorder" -q -o "$tmp/$round.txtrace" -p $loop 2>"$tmp/err" &
 		tracer=$!
-		wait_for 60 said true || fail "round $round: it was never traced" || return
+		wait_for $patience said true || fail "round $round: it was never traced; $(cat "$tmp/err"; tail -n 1 "$tmp/loop")" || return
 		kill -KILL $tracer
 		wait $tracer
-		wait_for 60 said false || fail "round $round: a probe stayed" || return
+		wait_for $patience said false || fail "round $round: a probe stayed" || return
 		runs $loop || fail "round $round: the program is gone" || return
 	done
 }
