@@ -62,7 +62,17 @@ fetch_root() { # fetch_root ARCH
 	suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-none}")
 	debian_open "root-$1" "$1" "$PWD/$kernels/apt/root-$1/installed" "$suite" &&
 		debian_unpack "$kernels/root-$1.new" busybox-static bash coreutils grep sed util-linux python3-minimal libpython3-stdlib jq \
-			libbpf-dev libelf-dev zlib1g-dev libzstd-dev liblz4-dev libprotobuf-c-dev && mv "$kernels/root-$1.new" "$kernels/root-$1"
+			libbpf-dev libelf-dev libdw-dev libmicrohttpd-dev libseccomp-dev zlib1g-dev libzstd-dev liblz4-dev libprotobuf-c-dev &&
+		lead_links_inside "$kernels/root-$1.new" && mv "$kernels/root-$1.new" "$kernels/root-$1"
+}
+
+# A link of that root that begins with a slash leads to a file of this machine.
+lead_links_inside() { # lead_links_inside ROOT
+	local link target
+	find "$1" -type l -lname '/*' | while read -r link; do
+		target=$(readlink "$link")
+		ln -sfn "$(realpath -m --relative-to "$(dirname "$link")" "$1$target")" "$link" || return
+	done
 }
 
 name=${1:?which kernel}
