@@ -5,7 +5,7 @@
 #
 # What booting the kernel NAME of kernels.table takes, into build/kernels: NAME/image and NAME/release (its .deb stays beside them), qemu/ unless this
 # machine has a QEMU that will do, busybox/; for a foreign machine also what its programs are built with and run on, root-ARCH/. What is there already
-# stays; to have newer kernels, remove the folder. Fails with one sentence.
+# stays; to have newer kernels, remove the folder. Fails with one sentence, also where such programs could not be built for want of a compiler.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tests/kernels/debian.sh
@@ -77,7 +77,14 @@ lead_links_inside() { # lead_links_inside ROOT
 
 name=${1:?which kernel}
 read -r _ arch version suites < <(grep "^$name " tests/kernels/kernels.table) || { echo "there is no kernel '$name' in kernels.table" >&2 && exit 1; }
-case $arch in amd64) qemu="qemu-system-x86_64" ;; arm64) qemu="qemu-system-aarch64" ;; esac
+case $arch in
+amd64) qemu=qemu-system-x86_64 compiler=x86_64-linux-gnu-gcc package=gcc-x86-64-linux-gnu ;;
+arm64) qemu=qemu-system-aarch64 compiler=aarch64-linux-gnu-gcc package=gcc-aarch64-linux-gnu ;;
+esac
+if [ "$arch" != "$own_arch" ] && ! command -v "$compiler" >/dev/null; then
+	echo "there is no compiler for $arch (package $package)" >&2
+	exit 1
+fi
 
 rm -rf $kernels/*.new
 # shellcheck disable=SC2086 # suites is a list
