@@ -30,9 +30,9 @@ names_are_right() {
 	done < <(sed -E 's/.* object=(0x[0-9a-f]+) name="(.*)"/\1 \2/' "$tmp/objects")
 }
 
-# What it waits for on purpose: its journal, and the clearing house behind a pipe or socket. A journal in memory need not be waited for.
+# What it waits for on purpose: its journal, and the clearing house behind a pipe or socket.
 names_are_there() {
-	{ grep -q 'reason=disk .*name=".*bank-journal-' "$tmp/objects" || [ "$(stat -f -c %T "$tmp")" = tmpfs ]; } &&
+	{ grep -q 'reason=disk .*name=".*bank-journal-' "$tmp/objects" || is_in_memory "$tmp"; } &&
 		grep -q 'reason=network .*name="unix"' "$tmp/objects" ||
 		fail "$(cat "$tmp/objects" "$tmp/descriptors")"
 }
