@@ -14,6 +14,7 @@
 #
 #   V=1              shows the commands           SANITIZE=address,undefined|thread   builds into build/sanitize-…
 #   CI=true          warnings are errors          CROSS_COMPILE=aarch64-linux-gnu-    builds into build/aarch64-linux-gnu
+#                                                 SYSROOT=FOLDER  with the headers and libraries of that root
 #   OPTIMIZE=-O2     JOBS=2                       CC= CLANG= BPFTOOL= PKG_CONFIG= …   override the tools
 
 .DELETE_ON_ERROR:
@@ -46,6 +47,12 @@ BUILD   := $(SHARED)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))
 GEN     := $(SHARED)/gen
 MACHINE := $(or $(firstword $(subst -, ,$(CROSS_COMPILE))),$(shell uname -m))
 
+# A relative SYSROOT is one from here; pkg-config finds nothing of this machine then.
+ifneq ($(SYSROOT),)
+SYSROOT_FLAG := --sysroot=$(SYSROOT)
+PKG_CONFIG   := PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(MACHINE)-linux-gnu/pkgconfig $(PKG_CONFIG)
+endif
+
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s %s\n' $(1) $(2))
 
@@ -59,9 +66,9 @@ STRATEGY     := vector_loop:256:noalign$(comma)libcall:-1:noalign
 STORES       := -mmemset-strategy=$(STRATEGY) -mmemcpy-strategy=$(STRATEGY)
 STORES       := $(shell $(CC) $(STORES) -x c -S -o - /dev/null >/dev/null 2>&1 && echo '$(STORES)')
 # What goes into the library goes into the programs, too: hidden symbols make code for any address as quick as for a program's own.
-ALL_CFLAGS   := -std=gnu11 $(OPTIMIZE) $(STORES) -g $(WARNINGS) -fno-strict-overflow -fPIC -fvisibility=hidden $(SANITIZE_FLAGS) $(CFLAGS)
+ALL_CFLAGS   := -std=gnu11 $(SYSROOT_FLAG) $(OPTIMIZE) $(STORES) -g $(WARNINGS) -fno-strict-overflow -fPIC -fvisibility=hidden $(SANITIZE_FLAGS) $(CFLAGS)
 # gcc's two shared runtimes do not share log_path: a report would end in the output that a test reads.
-ALL_LDFLAGS  := $(SANITIZE_FLAGS) $(if $(findstring undefined,$(SANITIZE)),$(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)) $(LDFLAGS)
+ALL_LDFLAGS  := $(SYSROOT_FLAG) $(SANITIZE_FLAGS) $(if $(findstring undefined,$(SANITIZE)),$(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)) $(LDFLAGS)
 
 # Asked when something is linked, not when this file is read: the set-up may have yet to install it.
 pkg = $(shell $(PKG_CONFIG) $(1) $(2))
@@ -197,7 +204,7 @@ $(BUILD)/gen/%.o: $(GEN)/%.c $(BUILD)/flags.line
 
 BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(MACHINE)))
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter $(if $(CI),-Werror) -D__TARGET_ARCH_$(BPF_ARCH) \
-	-Iinclude -Ivmlinux -Ibpf -idirafter /usr/include/$(MACHINE)-linux-gnu
+	-Iinclude -Ivmlinux -Ibpf -idirafter $(SYSROOT)/usr/include/$(MACHINE)-linux-gnu
 
 $(eval $(call line,$(SHARED)/bpf.line,$(CLANG) $(BPFTOOL) $(BPF_CFLAGS) $(BPF_OBJECTS)))
 
@@ -218,7 +225,7 @@ $(SKELETON): $(GEN)/txtrace_bpf.o
 # ---- test programs ----
 
 # Targets of the tracer: they see include/txtrace.h and nothing else of ours, and no sanitizer.
-PROGRAM_CFLAGS := -std=gnu11 -O2 -g $(WARNINGS) -D_GNU_SOURCE -Iinclude
+PROGRAM_CFLAGS := -std=gnu11 $(SYSROOT_FLAG) -O2 -g $(WARNINGS) -D_GNU_SOURCE -Iinclude
 $(eval $(call line,$(SHARED)/programs.line,$(CC) $(PROGRAM_CFLAGS)))
 
 $(SHARED)/programs/%: tests/programs/%.c $(SHARED)/programs.line

@@ -8,7 +8,7 @@
 
 const volatile bool cfg_stacks_off_cpu;
 const volatile bool cfg_names_futexes;
-const volatile bool cfg_copies_stacks;        /* rather than follow frame pointers, which most libraries lack; x86-64 */
+const volatile bool cfg_copies_stacks;        /* rather than follow frame pointers, which most libraries lack */
 const volatile uint64_t cfg_sample_ns;        /* that an on-CPU sample stands for */
 const volatile uint64_t cfg_first_look_bytes; /* with more than that unread in its ring, nobody looks at a futex: it is seen again */
 const volatile uint32_t cfg_fault_range_cnt;
@@ -143,7 +143,6 @@ static __always_inline void send_addresses(void *ctx, const struct look *look)
 }
 
 #if defined(__TARGET_ARCH_x86)
-/* By DWARF's numbers. */
 static __always_inline void copy_registers(struct wire_stack *stack, struct task_struct *task)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
@@ -167,6 +166,28 @@ static __always_inline void copy_registers(struct wire_stack *stack, struct task
 	stack->registers[16] = regs->ip;
 	stack->has_registers = 1;
 }
+#elif defined(__TARGET_ARCH_arm64)
+static __always_inline void copy_registers(struct wire_stack *stack, struct task_struct *task)
+{
+	struct user_pt_regs *regs = (void *)bpf_task_pt_regs(task);
+
+	stack->registers[0] = regs->regs[19];
+	stack->registers[1] = regs->regs[20];
+	stack->registers[2] = regs->regs[21];
+	stack->registers[3] = regs->regs[22];
+	stack->registers[4] = regs->regs[23];
+	stack->registers[5] = regs->regs[24];
+	stack->registers[6] = regs->regs[29];
+	stack->registers[7] = regs->sp;
+	stack->registers[8] = regs->regs[25];
+	stack->registers[9] = regs->regs[26];
+	stack->registers[10] = regs->regs[27];
+	stack->registers[11] = regs->regs[28];
+	stack->registers[12] = regs->regs[30];
+	stack->registers[16] = regs->pc;
+	stack->has_registers = 1;
+}
+#endif
 
 /* To the end of its page, and one page more, if that is there. */
 static __always_inline uint32_t copy_bytes(uint8_t *bytes, uint64_t from)
@@ -197,16 +218,13 @@ static __always_inline void send_copy(void *ctx, struct task_struct *task, const
 	copy->stack.byte_cnt = copy_bytes(copy->bytes, copy->stack.registers[WIRE_STACK_REGISTER_SP]);
 	emit_submit(&out, copy);
 }
-#endif
 
 static __always_inline void send_stack(void *ctx, struct task_struct *task, const struct look *look, bool is_copy)
 {
-#if defined(__TARGET_ARCH_x86)
 	if (cfg_has_task_pt_regs && is_copy) {
 		send_copy(ctx, task, look);
 		return;
 	}
-#endif
 	send_addresses(ctx, look);
 }
 

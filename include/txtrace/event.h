@@ -249,12 +249,12 @@ enum wire_stack_what {
 #define WIRE_STACK_KERNEL_MAX 32
 #define WIRE_STACK_USER_MAX 127
 #define WIRE_STACK_BYTES_MAX 8192
-#define WIRE_STACK_REGISTER_COUNT 17 /* of x86-64, as DWARF numbers them; the last is the address of the code */
+#define WIRE_STACK_REGISTER_COUNT 17 /* numbered as userspace/attach/unwind_table.h says; the last is the address of the code */
 #define WIRE_STACK_REGISTER_SP 7
 
 /*
- * STACK: return addresses, innermost first, kernel's and user's; or for x86-64 instead of the user's the registers in user mode and what lies on the
- * stack, from which the recorder finds them. header.time_ns is later than begin_ns.
+ * STACK: return addresses, innermost first, kernel's and user's; or instead of the user's the registers in user mode and what lies on the stack, from
+ * which the recorder finds them. header.time_ns is later than begin_ns.
  */
 struct wire_stack {
 	struct wire_header header;

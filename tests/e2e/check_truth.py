@@ -296,14 +296,22 @@ def check_blocked(problems, where, truth, span):
 
 
 def check_sleep(problems, where, truth, span, runs):
-    """Where one thread slept once, and said for how long, the log has that: to the ns, or less where it slept to a moment that came nearer."""
+    """
+    Where one thread slept once, and said for how long, the log has that to the ns. If it slept to a moment: no more than what was left of it when the
+    thread left its CPU, and nothing only if that moment was an interrupt away.
+    """
     if truth["blocked"] != "sleep" or not truth["asked_ns"] or truth["nvcsw"][1] != 1 or span["unknown_ns"]:
         return
-    asked = [int(run["object"], 16) for run in runs if span["begin_ns"] <= run["end_ns"] <= span["end_ns"] and run.get("reason") == "sleep"]
-    # A family sleeps twice; on a slow machine one of the sleeps is over before the thread has left its CPU.
-    is_part = truth["label"] in ("until", "family")
-    for ns in asked:
-        problems.check(0 < ns <= truth["asked_ns"] if is_part else ns == truth["asked_ns"], where, f"slept for {ns} ns, the program asked for {truth['asked_ns']}")
+    for run in runs:
+        if not span["begin_ns"] <= run["end_ns"] <= span["end_ns"] or run.get("reason") != "sleep":
+            continue
+        ns, asked, left = int(run["object"], 16), truth["asked_ns"], truth["until_ns"] - run["end_ns"]
+        if truth["until_ns"]:
+            problems.check(0 < ns <= left or (ns == 0 and left <= INTERRUPT_NS), where, f"slept for {ns} ns, {left} before the moment that the program asked for")
+        else:
+            # A family sleeps twice; on a slow machine one of the sleeps is over before the thread has left its CPU.
+            is_right = 0 < ns <= asked if truth["label"] == "family" else ns == asked
+            problems.check(is_right, where, f"slept for {ns} ns, the program asked for {asked}")
 
 
 def is_on_cpu(runs, time_ns):

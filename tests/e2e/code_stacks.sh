@@ -5,12 +5,17 @@
 . tests/e2e/e2e.sh
 need_bpf
 
-machine=$(uname -m)
+# Before 5.15 the kernel does not tell a thread's registers.
+tells_registers() {
+	[ "$(printf '%s\n' 5.15 "$(uname -r)" | sort -V | head -n 1)" = 5.15 ]
+}
 
-# Whoever has the compiler that made the programs can make a library.
-make_library() {
-	printf '#include <time.h>\nstatic volatile int steps;\n__attribute__((noinline)) void nap_in_library(void)\n{\n\tstruct timespec t = { 0, 5000000 };\n\n\tnanosleep(&t, 0);\n\tsteps++;\n}\n' >"$tmp/nap.c"
-	gcc -O2 -shared -fPIC -o "$tmp/libnap.so" "$tmp/nap.c"
+# A compiler's map is read while its process lives, and on a slow machine that is over before: then nobody says what is not known.
+made_code='made_code_\[j\]'
+[ -z "${TXTRACE_EMULATED:-}" ] || made_code='(made_code_\[j\]|\[no file\])'
+
+has_begun() { # has_begun NAME PID
+	grep -qs . "$tmp/$1.mapped" || has_ended "$2"
 }
 
 # trace NAME OPTIONS -- ARGUMENTS of the program
@@ -21,9 +26,9 @@ trace() {
 	local options=()
 	while [ "$1" != -- ]; do options+=("$1") && shift; done
 	shift
-	"$recorder" -q -o "$tmp/$name.txtrace" "${options[@]}" -- "$tmp/$name.program" --library "$tmp/libnap.so" --file "$tmp/$name.mapped" "$@" >"$tmp/$name.out" &
+	"$recorder" -q -o "$tmp/$name.txtrace" "${options[@]}" -- "$tmp/$name.program" --library "$programs/nap.so" --file "$tmp/$name.mapped" "$@" >"$tmp/$name.out" &
 	local pid=$!
-	wait_for 20 grep -qs . "$tmp/$name.mapped"
+	wait_for 200 has_begun "$name" $pid
 	rm -f "$tmp/$name.program"
 	wait $pid || fail "txtrace-bpf ended with $?" || return
 	"$reader" flame --folded --stacks off-cpu "$tmp/$name.txtrace" >"$tmp/$name.off" 2>"$tmp/$name.said"
@@ -77,13 +82,12 @@ polled() { # polled NAME LABEL MORE
 	has_object "$1" ".kind == \"fd\" and .fd == $fd and ((.more_fds // 0) == $3) and ([.waited[]?.name, .waiters[]?.name] | index(\"$2\") != null)"
 }
 
-check "a library is made" make_library
 check "the program is traced" trace dwarf --stacks off-cpu,on-cpu --
-if [ "$machine" = x86_64 ]; then
+if tells_registers; then
 	check "off-CPU: through the functions that called, without frame pointers" passes_through dwarf.off '^parent;.*;main;nap_outer;nap_inner;.*nanosleep.*_\[k\]'
 	check "an inlined function is one" passes_through dwarf.off '^inlined;.*;main;nap_around;nap_in_line_\[i\];'
 	check "a library that was loaded late" passes_through dwarf.off '^library;.*;nap_in_library;.*nanosleep'
-	check "code that the program made itself" passes_through dwarf.off '^made;.*;made_code_\[j\];'
+	check "code that the program made itself" passes_through dwarf.off "^made;.*;$made_code;"
 	check "the lock that was waited for" passes_through dwarf.off '^lock;.*;take_the_lock;.*pthread_mutex_lock'
 	check "on-CPU: sampled" passes_through dwarf.on '^spin;.*;main;spin_outer;spin_inner'
 	check "most of the time was where the program says" spun_in dwarf spin_inner
@@ -91,7 +95,7 @@ if [ "$machine" = x86_64 ]; then
 fi
 check "blocked time by code adds up to that of the spans" sums_are_those_of_the_spans dwarf
 check "every block has a stack" stacks_are_complete dwarf
-check "a page fault waits for a page of a file" has_object dwarf '.kind == "memory" and .fault == "file"'
+is_in_memory "$tmp" || check "a page fault waits for a page of a file" has_object dwarf '.kind == "memory" and .fault == "file"'
 check "a page fault waits for the address space" faults_wait_for_the_address_space
 check "poll of one descriptor" polled dwarf "poll one" 0
 check "poll of several" polled dwarf "poll many" 3
@@ -104,16 +108,16 @@ check "the innermost function is right" spun_in pointers spin_inner
 # What a program says of its own code may be anything.
 check "a map of rubbish" trace rubbish --stacks off-cpu -- --map-line "$(printf 'ffffffffffffffff ffffffffffffffff x\nzz\n0 0\n%0999d\n1 \x1b[2J;;;\n' 0)
 "
-check "does no harm to what is right" passes_through rubbish.off '^made;.*;made_code_\[j\];'
+check "does no harm to what is right" passes_through rubbish.off "^made;.*;$made_code;"
 
 # The recorder gives up what it does not need once it records; the first stack comes after that.
 starts_late() {
 	"$programs/places" --repeat 3 >"$tmp/late.out" &
 	local program=$! tracer
-	wait_for 20 grep -qx places /proc/$program/comm && kill -STOP $program || return
+	wait_for 200 grep -qx places /proc/$program/comm && kill -STOP $program || return
 	"$recorder" --messages json --stacks off-cpu -o "$tmp/late.txtrace" -p $program 2>"$tmp/late.said" &
 	tracer=$!
-	wait_for 20 grep -q '"event":"start","message":"recording"' "$tmp/late.said" || fail "the tracer does not begin: $(cat "$tmp/late.said")" || return
+	wait_for 200 grep -q '"event":"start","message":"recording"' "$tmp/late.said" || fail "the tracer does not begin: $(cat "$tmp/late.said")" || return
 	kill -CONT $program
 	wait $program
 	wait $tracer || fail "txtrace-bpf ended with $?" || return

@@ -69,6 +69,11 @@ has_ended() {
 	! runs "$1"
 }
 
+# In memory, as in a guest that has no disk, nobody has to wait for a file.
+is_in_memory() { # is_in_memory FOLDER
+	[ "$(stat -f -c %T "$1")" = tmpfs ]
+}
+
 # export_log LOG: as LOG.jsonl
 export_log() {
 	"$reader" export "$1" --format jsonl >"$1.jsonl"

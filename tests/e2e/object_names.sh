@@ -32,7 +32,8 @@ names_are_right() {
 
 # What it waits for on purpose: its journal, and the clearing house behind a pipe or socket.
 names_are_there() {
-	grep -q 'reason=disk .*name=".*bank-journal-' "$tmp/objects" && grep -q 'reason=network .*name="unix"' "$tmp/objects" ||
+	{ grep -q 'reason=disk .*name=".*bank-journal-' "$tmp/objects" || is_in_memory "$tmp"; } &&
+		grep -q 'reason=network .*name="unix"' "$tmp/objects" ||
 		fail "$(cat "$tmp/objects" "$tmp/descriptors")"
 }
 

@@ -43,12 +43,12 @@ def made_log():
 
 def made_truth():
     """As a program prints it: the real edges lie within the bounds."""
-    sleeper = {"type": "span", "label": "sleeper", "id": "11", "pid": 7, "parent": "0", "blocked": "sleep", "asked_ns": 5 * MS, "starved_ns": 0,
+    sleeper = {"type": "span", "label": "sleeper", "id": "11", "pid": 7, "parent": "0", "blocked": "sleep", "asked_ns": 5 * MS, "until_ns": 0, "starved_ns": 0,
                "begin_ns": [100 * MS - 500, 100 * MS + 500], "end_ns": [108 * MS + 19_500, 108 * MS + 20_500], "wall_ns": [8 * MS + 19_000, 8 * MS + 21_000],
                "work_ns": [8 * MS + 19_000, 8 * MS + 21_000], "detached_ns": [0, 2000], "cpu_ns": [2 * MS - 1000, 2 * MS + 1000],
                "run_delay_ns": [MS + 10_000, MS + 10_000], "stolen_ns": [0, 0], "nvcsw": [1, 1], "nivcsw": [1, 1],
                "stays": [{"tid": 7, "begin_ns": 100 * MS + 500, "end_ns": 108 * MS + 19_500, "nvcsw": 1, "nivcsw": 1}]}
-    mover = {"type": "span", "label": "mover", "id": "12", "pid": 7, "parent": "0", "blocked": None, "asked_ns": 0, "starved_ns": 0,
+    mover = {"type": "span", "label": "mover", "id": "12", "pid": 7, "parent": "0", "blocked": None, "asked_ns": 0, "until_ns": 0, "starved_ns": 0,
              "begin_ns": [120 * MS - 500, 120 * MS + 500], "end_ns": [126 * MS - 500, 126 * MS + 500], "wall_ns": [6 * MS - 1000, 6 * MS + 1000],
              "work_ns": [6 * MS - 3000, 6 * MS + 3000], "detached_ns": [3 * MS - 2000, 3 * MS + 2000], "cpu_ns": [3 * MS - 2000, 3 * MS + 2000],
              "run_delay_ns": [0, 0], "stolen_ns": [0, 0], "nvcsw": [0, 0], "nivcsw": [0, 0],
@@ -133,6 +133,16 @@ WRONG = [
 ]
 
 
+# A sleep to a moment: which one, from when the thread left its CPU, what the log says to have been left of it, and is that right?
+UNTIL = [
+    ("of which as much was left as the log says is accepted", 5 * MS, 5 * MS, True),
+    ("of which more was left than the log says is accepted: the thread left its CPU, then it was looked", 5 * MS + 90_000, 5 * MS, True),
+    ("of which less was left than the log says is noticed", 5 * MS - 1, 5 * MS, False),
+    ("that had come when the thread left its CPU is accepted as unknown", 0, 0, True),
+    ("that was to come and is unknown is noticed", 30 * MS, 0, False),
+]
+
+
 def report(number, is_fine, name, output):
     print(f"{'ok' if is_fine else 'not ok'} {number} - {name}")
     for line in [] if is_fine else output.splitlines():
@@ -158,7 +168,13 @@ def main():
         report(len(WRONG) + 4, status == 0, "what the scheduler calls CPU time before the thread had a CPU is accepted", output)
         status, output = judge(folder, [], made_log())
         report(len(WRONG) + 3, status == 1 and "said nothing" in output, "a program that says nothing proves nothing", output)
-    print(f"1..{len(WRONG) + 4}")
+        for number, (name, left, said, is_right) in enumerate(UNTIL, len(WRONG) + 5):
+            truth, log = made_truth(), made_log()
+            truth[SLEEPER]["until_ns"] = log[3]["end_ns"] + left
+            log[3].update(object=hex(said))
+            status, output = judge(folder, truth, log)
+            report(number, (status == 0) == is_right and (is_right or f"slept for {said} ns, {left} before" in output), f"a sleep to a moment {name}", output)
+    print(f"1..{len(WRONG) + len(UNTIL) + 4}")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ folder=$kernels/$name
 read -r _ arch _ < <(grep "^$name " tests/kernels/kernels.table)
 
 # Two CPUs that may run in parallel. The interrupts of an emulated machine take long: their time is not to be kept apart from the threads'.
+slowness=1
 case $arch in
 amd64)
 	qemu=(qemu-system-x86_64 -M q35 -cpu max)
@@ -26,6 +27,7 @@ arm64)
 	qemu=(qemu-system-aarch64 -M virt -cpu cortex-a57)
 	console=ttyAMA0
 	machine=aarch64
+	slowness=2
 	;;
 esac
 build=build root=/ busybox=$kernels/busybox/bin/busybox
@@ -37,13 +39,13 @@ if [ -x "$kernels/qemu/usr/bin/${qemu[0]}" ]; then
 	qemu=(env LD_LIBRARY_PATH="$libraries" "$kernels/qemu/usr/bin/${qemu[0]}" -L "$kernels/qemu/usr/share/qemu" -L "$kernels/qemu/usr/share/seabios" "${qemu[@]:1}")
 fi
 
-# A test's limit is for this machine when it is loaded, and the boot takes its time, too.
+# A test's limit is for this machine when it is loaded, and for an emulated x86-64; the boot takes its time, too.
 : >"$folder/todo"
 limit=300
 for test; do
 	read -r _ seconds _ < <(grep "^$test " tests/kernels/tests.table)
-	echo "$test $seconds" >>"$folder/todo"
-	limit=$((limit + seconds))
+	echo "$test $((seconds * slowness))" >>"$folder/todo"
+	limit=$((limit + seconds * slowness))
 done
 python3 tests/kernels/guest_image.py --machine $machine --root "$root" --busybox "$busybox" --build $build --todo "$folder/todo" --output "$folder/initramfs" || exit
 

@@ -5,7 +5,7 @@
 #
 # What booting the kernel NAME of kernels.table takes, into build/kernels: NAME/image and NAME/release (its .deb stays beside them), qemu/ unless this
 # machine has a QEMU that will do, busybox/; for a foreign machine also what its programs are built with and run on, root-ARCH/. What is there already
-# stays; to have newer kernels, remove the folder. Fails with one sentence.
+# stays; to have newer kernels, remove the folder. Fails with one sentence, also where such programs could not be built for want of a compiler.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tests/kernels/debian.sh
@@ -62,12 +62,29 @@ fetch_root() { # fetch_root ARCH
 	suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-none}")
 	debian_open "root-$1" "$1" "$PWD/$kernels/apt/root-$1/installed" "$suite" &&
 		debian_unpack "$kernels/root-$1.new" busybox-static bash coreutils grep sed util-linux python3-minimal libpython3-stdlib jq \
-			libbpf-dev libelf-dev zlib1g-dev libzstd-dev liblz4-dev libprotobuf-c-dev && mv "$kernels/root-$1.new" "$kernels/root-$1"
+			libbpf-dev libelf-dev libdw-dev libmicrohttpd-dev libseccomp-dev zlib1g-dev libzstd-dev liblz4-dev libprotobuf-c-dev &&
+		lead_links_inside "$kernels/root-$1.new" && mv "$kernels/root-$1.new" "$kernels/root-$1"
+}
+
+# A link of that root that begins with a slash leads to a file of this machine.
+lead_links_inside() { # lead_links_inside ROOT
+	local link target
+	find "$1" -type l -lname '/*' | while read -r link; do
+		target=$(readlink "$link")
+		ln -sfn "$(realpath -m --relative-to "$(dirname "$link")" "$1$target")" "$link" || return
+	done
 }
 
 name=${1:?which kernel}
 read -r _ arch version suites < <(grep "^$name " tests/kernels/kernels.table) || { echo "there is no kernel '$name' in kernels.table" >&2 && exit 1; }
-case $arch in amd64) qemu="qemu-system-x86_64" ;; arm64) qemu="qemu-system-aarch64" ;; esac
+case $arch in
+amd64) qemu=qemu-system-x86_64 compiler=x86_64-linux-gnu-gcc package=gcc-x86-64-linux-gnu ;;
+arm64) qemu=qemu-system-aarch64 compiler=aarch64-linux-gnu-gcc package=gcc-aarch64-linux-gnu ;;
+esac
+if [ "$arch" != "$own_arch" ] && ! command -v "$compiler" >/dev/null; then
+	echo "there is no compiler for $arch (package $package)" >&2
+	exit 1
+fi
 
 rm -rf $kernels/*.new
 # shellcheck disable=SC2086 # suites is a list

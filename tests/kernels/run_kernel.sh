@@ -3,7 +3,7 @@
 #
 # tests/kernels/run_kernel.sh NAME [--few | TEST...]
 #
-# Fetches the kernel NAME of kernels.table, boots it and runs the tests of tests.table inside (--few: those for make check). Prints TAP, one case for each
+# Fetches the kernel NAME of kernels.table, builds the recorder for its machine if that is not this one, boots it and runs the tests of tests.table inside (--few: those for make check). Prints TAP, one case for each
 # case in the guest; a kernel that cannot be fetched is one that is skipped, with the reason. build/kernels/NAME/results keeps "TEST PASSED FAILED
 # SKIPPED SECONDS" for each test, build/kernels/NAME/version what the kernel calls itself. With TESTs only these are run, and what is kept of the others stays.
 set -u
@@ -21,6 +21,12 @@ if ! reason=$(tests/kernels/fetch.sh "$name" 2>&1 >/dev/null); then
 	exit 0
 fi
 rm -f "$folder/results" "$folder/version"
+if ! tests/kernels/cross_build.sh "$name" >"$folder/built" 2>&1; then
+	echo "not ok 1 - $name: what runs in it is built"
+	tail -n 20 "$folder/built" | sed 's/^/# /'
+	echo "1..1"
+	exit 1
+fi
 few=${2:-}
 [ ${#some[@]} -gt 0 ] || mapfile -t some < <(awk -v few="$few" '!/^#/ && NF && (few == "" || $3 == "yes") { print $1 }' tests/kernels/tests.table)
 tests/kernels/boot.sh "$name" "${some[@]}" >"$folder/said" 2>&1

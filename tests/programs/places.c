@@ -103,16 +103,21 @@ static void nap_in_library(const char *path)
 	nap();
 }
 
-/* nanosleep(rdi, 0), with a frame pointer, as JIT compilers that want to be seen do it. */
+/* nanosleep(its argument, 0), with a frame pointer, as JIT compilers that want to be seen do it. */
 static void nap_in_made_code(const char *map_line)
 {
+#if defined(__x86_64__)
 	static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0x31, 0xf6, 0xb8, 35, 0, 0, 0, 0x0f, 0x05, 0x5d, 0xc3 };
+#else
+	static const uint32_t code[] = { 0xa9bf7bfd, 0x910003fd, 0xd2800001, 0xd2800ca8, 0xd4000001, 0xa8c17bfd, 0xd65f03c0 };
+#endif
 	struct timespec time = { .tv_sec = 0, .tv_nsec = NAP_NS };
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char path[64];
 	FILE *map;
 
 	memcpy(page, code, sizeof(code));
+	__builtin___clear_cache((char *)page, (char *)page + sizeof(code));
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	map = fopen(path, "w");
 	if (!map)

@@ -11,12 +11,13 @@
  * real edges lie between the readings. So everything is known as a pair, no less than the first and no more than the second, and a
  * recording that is right lies within, however loaded the machine. truth_print() writes one line of JSON for a span:
  *
- *	{"type":"span","label":"sleep","id":"17","pid":7,"parent":"0","blocked":"sleep","asked_ns":5000000,"starved_ns":0,
+ *	{"type":"span","label":"sleep","id":"17","pid":7,"parent":"0","blocked":"sleep","asked_ns":5000000,"until_ns":0,"starved_ns":0,
  *	 "begin_ns":[a,b],"end_ns":[a,b],"wall_ns":[a,b],"work_ns":[a,b],"detached_ns":[a,b],
  *	 "cpu_ns":[a,b],"run_delay_ns":[a,b],"stolen_ns":[a,b],"nvcsw":[a,b],"nivcsw":[a,b],
  *	 "stays":[{"tid":7,"begin_ns":…,"end_ns":…,"nvcsw":1,"nivcsw":0}]}
  *
- * "blocked": the one reason for which it blocked, or null. "asked_ns": how long the program asked to be blocked. "starved_ns": how long
+ * "blocked": the one reason for which it blocked, or null. "asked_ns": how long the program asked to be blocked. "until_ns": to which
+ * moment, or 0: for a time. "starved_ns": how long
  * it made sure that it waited for a CPU. "id": null if the program does not know it (scoped spans; keyed ones, which have "key_text"). A stay's
  * switches are exact between its two times, which lie inside the span.
  *
@@ -80,6 +81,7 @@ struct truth {
 	const char *label;
 	const char *blocked; /* NULL: it did not block on purpose */
 	uint64_t asked_ns;   /* how long it asked to be blocked */
+	uint64_t until_ns;   /* 0, or the moment to which it asked to be blocked */
 	uint64_t starved_ns; /* how long it saw itself runnable without a CPU */
 	txtrace_span_t id;
 	txtrace_span_t parent;
@@ -433,8 +435,9 @@ static inline void truth_print(const struct truth *truth)
 	struct bounds detached = bounds_difference(wall, truth_occupied_ns(truth));
 	struct bounds stays = TRUTH_SUM(truth, mono_ns);
 
-	printf("{\"type\":\"span\",\"label\":\"%s\",\"pid\":%d,\"parent\":\"%llu\",\"asked_ns\":%llu,\"starved_ns\":%llu", truth->label,
-	       getpid(), (unsigned long long)truth->parent, (unsigned long long)truth->asked_ns, (unsigned long long)truth->starved_ns);
+	printf("{\"type\":\"span\",\"label\":\"%s\",\"pid\":%d,\"parent\":\"%llu\",\"asked_ns\":%llu,\"until_ns\":%llu,\"starved_ns\":%llu",
+	       truth->label, getpid(), (unsigned long long)truth->parent, (unsigned long long)truth->asked_ns, (unsigned long long)truth->until_ns,
+	       (unsigned long long)truth->starved_ns);
 	if (truth->key)
 		printf(",\"key_text\":\"%s\"", truth->key);
 	printf(truth->is_scoped || truth->key ? ",\"id\":null" : ",\"id\":\"%llu\"", (unsigned long long)truth->id);

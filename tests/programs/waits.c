@@ -91,12 +91,10 @@ static void wait_clock(struct subject *subject)
 /* To a moment rather than for a time. */
 static void wait_until(struct subject *subject)
 {
-	struct timespec time;
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + ASKED_NS;
+	struct timespec time = { .tv_sec = (time_t)(until_ns / 1000000000), .tv_nsec = (long)(until_ns % 1000000000) };
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	time.tv_nsec += ASKED_NS;
-	time.tv_sec += time.tv_nsec / 1000000000;
-	time.tv_nsec %= 1000000000;
+	subject->truth->until_ns = until_ns;
 	SUBJECT_SPAN(subject, "until", -clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL));
 }
 

@@ -13,7 +13,6 @@
 
 #include "attach/code_file.h"
 #include "attach/unwind_table.h"
-#include "unit/skip.h"
 
 #define SECTION_ADDRESS 0x1000
 
@@ -26,6 +25,18 @@ static const uint8_t section[] = {
 	0x41, 0x0e, 16, 0x86, 2,                                         /* +1: CFA = rsp + 16, rbp at CFA - 16 */
 	0x43, 0x0d, 6,                                                   /* +4: CFA = rbp + 16 */
 	0x44, 0x83, 3, 0, 0, 0, 0,                                       /* +8: rbx at CFA - 24 */
+	0, 0, 0, 0,
+};
+
+/* One for aarch64 there: from +4 on 32 bytes of stack, x29 and x30 in them, signed; from +8 on x19 (and x8, which nobody needs); at +16 it takes all back. */
+static const uint8_t aarch64_section[] = {
+	0x10, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 4, 0x78, 30, 1, 0x1b, /* CIE: code 4, data -8, return address 30, pcrel sdata4 */
+	0x0c, 31, 0,                                                     /* CFA = sp */
+	0x20, 0, 0, 0, 0x18, 0, 0, 0,                                    /* FDE of the CIE at 0 */
+	0xe4, 0x0f, 0, 0, 32, 0, 0, 0, 0,                                /* 0x2000 - 0x101c, 32 bytes, no augmentation */
+	0x41, 0x2d, 0x0e, 32, 0x9d, 4, 0x9e, 3,                          /* +4: CFA = sp + 32, x29 at CFA - 32, x30 at CFA - 24 */
+	0x41, 0x93, 2, 0x88, 1,                                          /* +8: x19 at CFA - 16, x8 at CFA - 8 */
+	0x42, 0xdd, 0xde, 0x0e, 0, 0,                                    /* +16: x29, x30 are the caller's again, CFA = sp */
 	0, 0, 0, 0,
 };
 
@@ -54,6 +65,7 @@ static void rules_hold_from_their_instruction_on(void **state)
 	assert_true(unwind_table_find(&table, 0x2000, &row));
 	assert_int_equal(row.frame_register, 7);
 	assert_int_equal(row.frame_offset, 8);
+	assert_int_equal(row.return_register, UNWIND_PC);
 	assert_int_equal(row.rules[16], UNWIND_AT);
 	assert_int_equal(row.offsets[16], -8);
 	assert_int_equal(row.rules[6], UNWIND_SAME);
@@ -72,31 +84,72 @@ static void rules_hold_from_their_instruction_on(void **state)
 	unwind_table_release(&table);
 }
 
-/* Every byte changed in every way that matters, and every length: it ends, and stays within the section (the sanitizer sees to that). */
-static void rubbish_does_no_harm(void **state)
+static void aarch64_returns_by_its_link_register(void **state)
 {
-	uint8_t broken[sizeof(section)];
+	struct unwind_table table = table_of(aarch64_section, sizeof(aarch64_section));
 	struct unwind_row row;
 
 	(void)state;
-	for (size_t at = 0; at < sizeof(section); at++) {
+	assert_int_equal(table.cnt, 1);
+	assert_true(unwind_table_find(&table, 0x2000, &row));
+	assert_int_equal(row.frame_register, UNWIND_SP);
+	assert_int_equal(row.frame_offset, 0);
+	assert_int_equal(row.return_register, UNWIND_LINK);
+	assert_int_equal(row.rules[UNWIND_LINK], UNWIND_SAME);
+
+	assert_true(unwind_table_find(&table, 0x2004, &row));
+	assert_int_equal(row.frame_register, UNWIND_SP);
+	assert_int_equal(row.frame_offset, 32);
+	assert_int_equal(row.rules[UNWIND_FP], UNWIND_AT);
+	assert_int_equal(row.offsets[UNWIND_FP], -32);
+	assert_int_equal(row.rules[UNWIND_LINK], UNWIND_AT);
+	assert_int_equal(row.offsets[UNWIND_LINK], -24);
+	assert_int_equal(row.rules[0], UNWIND_SAME);
+
+	assert_true(unwind_table_find(&table, 0x200c, &row));
+	assert_int_equal(row.rules[0], UNWIND_AT); /* x19 */
+	assert_int_equal(row.offsets[0], -16);
+	assert_int_equal(row.rules[8], UNWIND_SAME); /* x25, and not x8 */
+
+	assert_true(unwind_table_find(&table, 0x2010, &row));
+	assert_int_equal(row.frame_offset, 0);
+	assert_int_equal(row.rules[UNWIND_FP], UNWIND_SAME);
+	assert_int_equal(row.rules[UNWIND_LINK], UNWIND_SAME);
+	assert_int_equal(row.rules[0], UNWIND_AT);
+	unwind_table_release(&table);
+}
+
+/* Every byte changed in every way that matters, and every length: it ends, and stays within the section (the sanitizer sees to that). */
+static void survives(const uint8_t *bytes, size_t section_size)
+{
+	uint8_t broken[128];
+	struct unwind_row row;
+
+	for (size_t at = 0; at < section_size; at++) {
 		for (unsigned int value = 0; value < 256; value += 5) {
 			struct unwind_table table;
 
-			memcpy(broken, section, sizeof(section));
+			memcpy(broken, bytes, section_size);
 			broken[at] = (uint8_t)value;
-			table = table_of(broken, sizeof(broken));
+			table = table_of(broken, section_size);
 			for (uint64_t address = 0x1ff0; address < 0x2030; address += 7)
 				unwind_table_find(&table, address, &row);
 			unwind_table_release(&table);
 		}
 	}
-	for (size_t size = 1; size < sizeof(section); size++) {
-		struct unwind_table table = table_of(section, size);
+	for (size_t size = 1; size < section_size; size++) {
+		struct unwind_table table = table_of(bytes, size);
 
 		unwind_table_find(&table, 0x2010, &row);
 		unwind_table_release(&table);
 	}
+}
+
+static void rubbish_does_no_harm(void **state)
+{
+	(void)state;
+	survives(section, sizeof(section));
+	survives(aarch64_section, sizeof(aarch64_section));
 }
 
 /* The compiler says the same of this very program as the processor: the return address of a function that has just been entered is on top of its stack. */
@@ -107,9 +160,6 @@ static void this_program_has_rules(void **state)
 	struct unwind_row row;
 
 	(void)state;
-#if !defined(__x86_64__)
-	skip_because("frames are found by these rules on x86-64 alone");
-#endif
 	assert_non_null(file);
 	assert_string_equal(file->name, "test_unwind_table");
 	assert_false(file->is_libc);
@@ -129,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_hold_from_their_instruction_on),
+		cmocka_unit_test(aarch64_returns_by_its_link_register),
 		cmocka_unit_test(rubbish_does_no_harm),
 		cmocka_unit_test(this_program_has_rules),
 	};

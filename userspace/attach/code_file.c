@@ -38,7 +38,7 @@ static void read_segments(struct code_file *file)
 	for (uint64_t i = 0; i < header.e_phnum && file->segment_cnt < CODE_FILE_SEGMENT_MAX; i++) {
 		if (!read_exactly(file->fd, &segment, sizeof(segment), header.e_phoff + i * sizeof(segment)))
 			return;
-		if (segment.p_type == PT_GNU_EH_FRAME && header.e_machine == EM_X86_64)
+		if (segment.p_type == PT_GNU_EH_FRAME && (header.e_machine == EM_X86_64 || header.e_machine == EM_AARCH64))
 			file->unwind_address = segment.p_vaddr;
 		if (segment.p_type == PT_LOAD && segment.p_filesz <= UINT64_MAX - segment.p_offset && segment.p_filesz <= UINT64_MAX - segment.p_vaddr)
 			file->segments[file->segment_cnt++] = (struct code_segment){ segment.p_vaddr, segment.p_offset, segment.p_filesz };

@@ -211,6 +211,8 @@ static void probe_fast_nop(struct kernel_features *features)
 		features->reckless_nop = FAST_NOP_5;
 	else if (errno == EPROTO)
 		features->reckless_nop = FAST_NOP_10;
+#else
+	(void)features;
 #endif
 }
 

@@ -5,7 +5,16 @@
 #include <string.h>
 
 #define CACHE_SIZE 4096 /* a power of two */
-#define FRAME_POINTER 6
+
+/* Where a frame pointer points to are the caller's and the return address. On x86-64 they are the frame's end, on aarch64 its begin. */
+#if defined(__x86_64__)
+#define RECORD_ENDS_FRAME true
+#else
+#define RECORD_ENDS_FRAME false
+#endif
+
+/* On aarch64 a return address may be signed, in the bits above those of an address. */
+#define ADDRESS_BITS 48
 
 struct cached_row {
 	uint64_t address;
@@ -58,14 +67,30 @@ static bool read_stack(const struct stack_copy *copy, uint64_t address, uint64_t
 	return true;
 }
 
+static uint64_t without_signature(uint64_t address)
+{
+	return address & ((UINT64_C(1) << ADDRESS_BITS) - 1);
+}
+
+/*
+ * Is the return address still in the link register? So it is before it is saved, and in a function that calls nobody: nowhere but in the innermost frame,
+ * for a call has overwritten it.
+ */
+static bool is_in_link(const struct unwind_row *row, const struct frame *frame)
+{
+	return row->return_register == UNWIND_LINK && row->rules[UNWIND_LINK] == UNWIND_SAME && !frame->is_call;
+}
+
 /* The caller's frame by the rules. False: it can't be found. *is_end: there is none. */
 static bool step_by_rules(const struct stack_copy *copy, const struct unwind_row *row, struct frame *frame, bool *is_end)
 {
+	const uint8_t back = row->return_register;
+	bool is_link = is_in_link(row, frame);
 	struct frame caller = *frame;
 	uint64_t address;
 
-	*is_end = row->rules[UNWIND_PC] == UNWIND_UNDEFINED;
-	if (*is_end || !frame->is_known[row->frame_register])
+	*is_end = row->rules[back] == UNWIND_UNDEFINED;
+	if (*is_end)
 		return false;
 	address = frame->registers[row->frame_register] + (uint64_t)(int64_t)row->frame_offset;
 	if (row->is_plt && (frame->registers[UNWIND_PC] & 15) >= 11)
@@ -76,8 +101,13 @@ static bool step_by_rules(const struct stack_copy *copy, const struct unwind_row
 		else if (row->rules[i] != UNWIND_SAME)
 			caller.is_known[i] = false;
 	}
-	if (row->rules[UNWIND_PC] != UNWIND_AT || !caller.is_known[UNWIND_PC] || address <= frame->registers[UNWIND_SP])
+	if ((row->rules[back] != UNWIND_AT && !is_link) || !caller.is_known[back] || address < frame->registers[UNWIND_SP] ||
+	    (address == frame->registers[UNWIND_SP] && !is_link))
 		return false;
+	if (back == UNWIND_LINK) {
+		caller.registers[UNWIND_PC] = without_signature(caller.registers[UNWIND_LINK]);
+		caller.is_known[UNWIND_PC] = true;
+	}
 	caller.registers[UNWIND_SP] = address;
 	caller.is_known[UNWIND_SP] = true;
 	caller.is_call = true;
@@ -87,16 +117,21 @@ static bool step_by_rules(const struct stack_copy *copy, const struct unwind_row
 
 static bool step_by_frame_pointer(struct code_map *map, const struct stack_copy *copy, struct frame *frame)
 {
-	uint64_t at = frame->registers[FRAME_POINTER], caller, next;
+	uint64_t at = frame->registers[UNWIND_FP], caller, next;
 
-	if (!frame->is_known[FRAME_POINTER] || at < frame->registers[UNWIND_SP] || at & 7 || !read_stack(copy, at, &next) ||
-	    !read_stack(copy, at + 8, &caller) || code_map_find(map, &copy->moment, caller, false).kind == CODE_UNKNOWN || caller < 4096)
+	if (!frame->is_known[UNWIND_FP] || at < frame->registers[UNWIND_SP] || at & 7 || !read_stack(copy, at, &next) ||
+	    !read_stack(copy, at + 8, &caller) || caller < 4096)
+		return false;
+	if (!RECORD_ENDS_FRAME)
+		caller = without_signature(caller);
+	if (code_map_find(map, &copy->moment, caller, false).kind == CODE_UNKNOWN)
 		return false;
 	memset(frame->is_known, 0, sizeof(frame->is_known));
 	frame->registers[UNWIND_PC] = caller;
 	frame->registers[UNWIND_SP] = at + 16;
-	frame->registers[FRAME_POINTER] = next;
-	frame->is_known[UNWIND_PC] = frame->is_known[UNWIND_SP] = frame->is_known[FRAME_POINTER] = true;
+	frame->registers[UNWIND_FP] = next;
+	frame->is_known[UNWIND_PC] = frame->is_known[UNWIND_FP] = true;
+	frame->is_known[UNWIND_SP] = RECORD_ENDS_FRAME;
 	frame->is_call = true;
 	return true;
 }
@@ -122,6 +157,8 @@ size_t stack_unwind_walk(struct stack_unwind *unwind, struct code_map *map, cons
 		place = code_map_find(map, &copy->moment, frame.registers[UNWIND_PC] - frame.is_call, true);
 		if (place.kind == CODE_FILE)
 			row = find_row(unwind, place.file, place.address);
+		if (row && !frame.is_known[row->frame_register] && row->rules[row->return_register] != UNWIND_UNDEFINED)
+			row = NULL;
 		if (row ? !step_by_rules(copy, row, &frame, is_whole) : !step_by_frame_pointer(map, copy, &frame))
 			break;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * From the registers of a thread and a copy of its stack to the addresses of the code that called: by the rules of the mapped files (unwind_table.h),
- * and where those have none, by the frame pointer, if what it points to looks like a frame. x86-64.
+ * and where those have none, by the frame pointer, if what it points to looks like a frame.
  */
 #ifndef STACK_UNWIND_H
 #define STACK_UNWIND_H

@@ -8,6 +8,12 @@
 
 #define REMEMBERED_MAX 8
 
+/* By these an entry tells its machine. */
+#define RETURN_X86_64 16
+#define RETURN_AARCH64 30
+
+#define CFA_NEGATE_SIGNATURE 0x2d /* DW_CFA_AARCH64_negate_ra_state: the return address is signed from here on, or no more */
+
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -176,7 +182,7 @@ static bool read_common(const struct unwind_table *table, size_t offset, struct 
 		skip(&cursor, length);
 	}
 	common->program = cursor;
-	return !cursor.is_bad && common->return_register == UNWIND_PC;
+	return !cursor.is_bad && (common->return_register == RETURN_X86_64 || common->return_register == RETURN_AARCH64);
 }
 
 /* entry: behind its length. Moves it to the function's program. */
@@ -258,10 +264,31 @@ struct machine {
 	bool has_failed;
 };
 
+/* A register's number here; UNWIND_REGISTER_COUNT: one that nobody needs to find a caller. */
+static uint64_t own_number(const struct common *common, uint64_t number)
+{
+	if (common->return_register == RETURN_X86_64)
+		return number < UNWIND_REGISTER_COUNT ? number : UNWIND_REGISTER_COUNT;
+	if (number >= 19 && number <= 24)
+		return number - 19;
+	if (number >= 25 && number <= 28)
+		return number - 25 + 8;
+	if (number == 29)
+		return UNWIND_FP;
+	if (number == 30)
+		return UNWIND_LINK;
+	return number == 31 ? UNWIND_SP : UNWIND_REGISTER_COUNT;
+}
+
+static uint64_t take_register(const struct machine *machine, struct cursor *program)
+{
+	return own_number(machine->common, take_leb(program, false));
+}
+
 static void set_rule(struct machine *machine, uint64_t number, enum unwind_rule rule, int64_t offset)
 {
 	if (number >= UNWIND_REGISTER_COUNT)
-		return; /* one that nobody needs to find a caller */
+		return;
 	if (offset > INT32_MAX || offset < INT32_MIN)
 		rule = UNWIND_STRANGE;
 	machine->row.rules[number] = rule;
@@ -342,36 +369,36 @@ static void step_extended(const struct unwind_table *table, struct machine *mach
 		advance(machine, take(program, 4));
 		break;
 	case DW_CFA_offset_extended:
-		number = take_leb(program, false);
+		number = take_register(machine, program);
 		set_rule(machine, number, UNWIND_AT, factored(machine, take_leb(program, false)));
 		break;
 	case DW_CFA_offset_extended_sf:
-		number = take_leb(program, false);
+		number = take_register(machine, program);
 		set_rule(machine, number, UNWIND_AT, factored(machine, take_leb(program, true)));
 		break;
 	case DW_CFA_restore_extended:
-		restore(machine, take_leb(program, false));
+		restore(machine, take_register(machine, program));
 		break;
 	case DW_CFA_undefined:
-		set_rule(machine, take_leb(program, false), UNWIND_UNDEFINED, 0);
+		set_rule(machine, take_register(machine, program), UNWIND_UNDEFINED, 0);
 		break;
 	case DW_CFA_same_value:
-		set_rule(machine, take_leb(program, false), UNWIND_SAME, 0);
+		set_rule(machine, take_register(machine, program), UNWIND_SAME, 0);
 		break;
 	case DW_CFA_remember_state:
 	case DW_CFA_restore_state:
 		remember(machine, code == DW_CFA_restore_state);
 		break;
 	case DW_CFA_def_cfa:
-		number = take_leb(program, false);
+		number = take_register(machine, program);
 		set_frame(machine, number, (int64_t)take_leb(program, false));
 		break;
 	case DW_CFA_def_cfa_sf:
-		number = take_leb(program, false);
+		number = take_register(machine, program);
 		set_frame(machine, number, factored(machine, take_leb(program, true)));
 		break;
 	case DW_CFA_def_cfa_register:
-		set_frame(machine, take_leb(program, false), machine->row.frame_offset);
+		set_frame(machine, take_register(machine, program), machine->row.frame_offset);
 		break;
 	case DW_CFA_def_cfa_offset:
 		set_frame(machine, machine->row.frame_register, (int64_t)take_leb(program, false));
@@ -385,13 +412,16 @@ static void step_extended(const struct unwind_table *table, struct machine *mach
 	case DW_CFA_register:
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf:
-		set_rule(machine, take_leb(program, false), UNWIND_STRANGE, 0);
+		set_rule(machine, take_register(machine, program), UNWIND_STRANGE, 0);
 		take_leb(program, false);
 		break;
 	case DW_CFA_expression:
 	case DW_CFA_val_expression:
-		set_rule(machine, take_leb(program, false), UNWIND_STRANGE, 0);
+		set_rule(machine, take_register(machine, program), UNWIND_STRANGE, 0);
 		skip(program, take_leb(program, false));
+		break;
+	case CFA_NEGATE_SIGNATURE: /* whoever takes the address leaves the signature away */
+		machine->has_failed |= machine->common->return_register != RETURN_AARCH64;
 		break;
 	case DW_CFA_GNU_args_size:
 		take_leb(program, false);
@@ -412,9 +442,9 @@ static bool run(const struct unwind_table *table, struct machine *machine, struc
 		if ((code & 0xc0) == DW_CFA_advance_loc)
 			advance(machine, low);
 		else if ((code & 0xc0) == DW_CFA_offset)
-			set_rule(machine, low, UNWIND_AT, factored(machine, take_leb(&program, false)));
+			set_rule(machine, own_number(machine->common, low), UNWIND_AT, factored(machine, take_leb(&program, false)));
 		else if ((code & 0xc0) == DW_CFA_restore)
-			restore(machine, low);
+			restore(machine, own_number(machine->common, low));
 		else
 			step_extended(table, machine, &program, code);
 		if (machine->at > machine->wanted) {
@@ -453,6 +483,7 @@ bool unwind_table_find(const struct unwind_table *table, uint64_t address, struc
 		return false;
 	machine.common = &common;
 	machine.row.frame_register = UNWIND_SP;
+	machine.row.return_register = common.return_register == RETURN_AARCH64 ? UNWIND_LINK : UNWIND_PC;
 	machine.at = begin;
 	if (!run(table, &machine, common.program))
 		return false;

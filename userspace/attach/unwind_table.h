@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How to get from a frame of a stack to its caller's, by the .eh_frame of an x86-64 ELF file: what nearly every file has, whether or not its code keeps
+ * How to get from a frame of a stack to its caller's, by the .eh_frame of an ELF file for x86-64 or aarch64: what nearly every file has, whether or not its code keeps
  * frame pointers. Bytes in, rules out; nothing in them is trusted, and what can't be understood ends the walk.
  *
  * Of DWARF's expressions only the one of a PLT is understood: compilers write no others for code of their own.
@@ -12,8 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UNWIND_REGISTER_COUNT 17 /* as DWARF numbers them; 7 is the stack pointer, 16 the return address */
+/*
+ * Registers are numbered as DWARF does for x86-64, whose 16 is the return address. Of aarch64 there are those that a function keeps for its caller, the
+ * link register x30, sp and pc: x19 to x24 as 0 to 5, x29 (the frame pointer) as 6, sp as 7, x25 to x28 as 8 to 11, x30 as 12, pc as 16.
+ */
+#define UNWIND_REGISTER_COUNT 17
+#define UNWIND_FP 6
 #define UNWIND_SP 7
+#define UNWIND_LINK 12 /* aarch64 */
 #define UNWIND_PC 16
 #define UNWIND_FUNCTION_MAX (1u << 20)
 
@@ -28,6 +34,7 @@ enum unwind_rule {
 struct unwind_row {
 	bool is_plt; /* 8 more than that, in the second half of a PLT's entry */
 	uint8_t frame_register;
+	uint8_t return_register; /* its rule tells the return address: UNWIND_PC, on aarch64 UNWIND_LINK */
 	uint8_t rules[UNWIND_REGISTER_COUNT]; /* enum unwind_rule */
 	int32_t frame_offset;
 	int32_t offsets[UNWIND_REGISTER_COUNT];

@@ -217,7 +217,7 @@ static const struct option_spec specs[] = {
 	       "record stacks of the code: off-cpu (where threads block), on-cpu (where they run, sampled), or off-cpu,on-cpu", FIELD(stack_list)),
 	OPTION("stack-rate", 0, OPTION_U64, "N", "sample stacks on CPUs N times a second (default 99)", FIELD(stack_rate), .minimum = 1, .maximum = 10000),
 	OPTION("unwind", 0, OPTION_CHOICE, "HOW",
-	       "find callers by dwarf (the default on x86-64: 8 KiB of stack are copied each time) or by frame-pointers (cheaper; where the code has them)",
+	       "find callers by dwarf (the default: 8 KiB of stack are copied each time) or by frame-pointers (cheaper; where the code has them)",
 	       FIELD(unwind), .choices = unwinds),
 	OPTION("no-futex-names", 0, OPTION_FLAG, NULL, "do not look which code is the first to wait for each futex", FIELD(is_without_futex_names)),
 	OPTION_GROUP("the log"),

@@ -19,7 +19,7 @@ at_least() { # at_least VERSION
 suits_the_kernel() {
 	local bytes wanted='cc*'
 	bytes=$(site) || return
-	[ "$(uname -m)" = x86_64 ] || wanted='000020d4*' # brk
+	[ "$(uname -m)" = x86_64 ] || wanted='a00020d4*' # brk 5
 	at_least 6.18 && wanted='@(cc*|90e8*|900f1f440000488d642480e8*)'
 	at_least 7.3 && wanted='900f1f440000488d642480e8*'
 	# shellcheck disable=SC2053 # a pattern
