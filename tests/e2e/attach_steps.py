@@ -188,6 +188,8 @@ class Suite:
                 single = events if self.mode.is_alone else []
                 if which != "all" and step not in self.opening:
                     single = [events[number % len(events)]]
+                if step == self.opening[0]:  # whose pid is another's by then is whom the user named
+                    single = [event for event in single if event != "reuse"]
                 runs += [Run(self, [event], step) for event in single]
                 if not self.mode.is_alone:
                     runs.append(Run(self, EXECS, step))

@@ -614,6 +614,7 @@ static void meet(struct stepper *stepper, struct victim *victim, const char *kin
 static void give_up(struct stepper *stepper)
 {
 	stepper->has_given_up = true;
+	stepper->idle_cnt = 0;
 	for (int i = 0; i < stepper->victim_cnt; i++)
 		if (!stepper->victims[i].is_reached && stepper->victims[i].pid)
 			kill(stepper->victims[i].pid, SIGTERM);
