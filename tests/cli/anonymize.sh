@@ -61,6 +61,24 @@ header() {
 		(.capture_id | test("^[0-9a-f]{32}$"))' "$tmp/out" >/dev/null || fail "$(jq -c .capture "$tmp/out")"
 }
 
+# What was left out is said of the log that is given away, too, and nothing else of its options; of one that is given on again, still.
+scope_stays() {
+	"$make_log" "$tmp/limited.txtrace" <<-END
+		header pid=1 cpus=1 command="bank" options="attached, 2 rings, --sched ledger, --sample 1/100, --min-duration 5000000ns, --flight, --label alice*, --label pay, --sched off" start_monotonic_ns=5
+		span begin_ns=10 end_ns=1010 pid=1 tid=2 end_tid=2 id=1 label="pay" work_ns=1000 on_cpu_ns=400 runnable_ns=100 lock_ns=500
+		summary time_ns=2000 sent=2 received=2 left_out_sample=198
+	END
+	run 0 info --json limited.txtrace && jq .capture.scope "$tmp/out" >"$tmp/before" || return
+	run 0 anonymize -o once.txtrace limited.txtrace && run 0 anonymize -o twice.txtrace once.txtrace || return
+	for name in once twice; do
+		run 0 info --json $name.txtrace && jq .capture.scope "$tmp/out" | diff "$tmp/before" - || return
+		jq -e '.capture.options | test("^[a-z2-7]{12}, --sched ledger, --sample 1/100, --min-duration 5000000ns, --flight, --label [a-z2-7]{12}$")' "$tmp/out" >/dev/null ||
+			fail "$(jq .capture.options "$tmp/out")" || return
+		run 0 report $name.txtrace && grep -q "; 1 of 100 transactions; only some labels; only spans of 5.00 ms and more; from a flight recorder" "$tmp/out" || return
+	done
+	run 0 anonymize -o whole.txtrace sound.txtrace && run 0 info whole.txtrace && ! grep -q scope "$tmp/out" || fail "a log that lacks nothing says that it does"
+}
+
 salts() {
 	local name
 	for name in a b c d; do
@@ -83,6 +101,7 @@ check "nothing is left of strings that are no text" nothing_is_left export
 check "numbers stay" numbers_stay sound
 check "numbers stay in a log with every kind of record" numbers_stay small
 check "the header keeps what says nothing of anybody" header
+check "what the capture left out is still said, and no name of it" scope_stays
 check "the same salt makes the same pseudonyms, another one or none makes others" salts
 check "the result is as sound as the log" still_sound
 check "an empty salt" complains "option '--salt' takes a secret, not an empty string" anonymize --salt= -o x sound.txtrace

@@ -167,12 +167,32 @@ static void the_header(void **state)
 	anonymizer_free(anonymizer);
 }
 
+/* The words of the scope are the recorder's; what looks like one in a label is the user's. */
+static void the_scope(void **state)
+{
+	struct txtrace_log_info info = { .options = "attached, --sched off, --sample 1/99999999999999999999, --label bob, --flight" }, hostile = { .host = "" };
+	struct anonymizer *anonymizer = anonymizer_new("salt", 4);
+	const char *behind = info.options + PSEUDONYM_LENGTH;
+	char expected[80];
+
+	(void)state;
+	memset(hostile.options, 'x', sizeof(hostile.options) - 1);
+	memcpy(hostile.options, ", --sched ledger, --label ", 26);
+	assert_int_equal(anonymizer_apply_info(anonymizer, &info), 0);
+	snprintf(expected, sizeof(expected), ", --sched off, --sample 1/18446744073709551615, --label %.12s", info.options);
+	assert_string_equal(behind, expected);
+	assert_int_equal(anonymizer_apply_info(anonymizer, &hostile), 0);
+	snprintf(expected, sizeof(expected), ", --sched ledger, --label %.12s", hostile.options);
+	assert_string_equal(hostile.options + PSEUDONYM_LENGTH, expected);
+	anonymizer_free(anonymizer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pseudonyms_are_the_hmac),     cmocka_unit_test(a_tag_keeps_its_structure),
 		cmocka_unit_test(a_tag_never_outgrows_the_format), cmocka_unit_test(every_string_of_a_record),
-		cmocka_unit_test(the_header),
+		cmocka_unit_test(the_header),                  cmocka_unit_test(the_scope),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

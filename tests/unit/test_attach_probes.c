@@ -122,7 +122,7 @@ static void another_process_of_the_same_program_is_left_alone(void **state)
 	assert_true(player_does(&other, "s 100"));
 	if (part.features.has_uprobe_multi_pid)
 		check_counts(&part, 107);
-	attach_forget(attach, traced.pid);
+	attach_forget(attach, traced.pid, UINT64_MAX);
 	assert_true(player_does(&other, "s 1"));
 	player_does(&traced, "s 1");
 	if (part.features.has_uprobe_multi_pid)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/capture_scope.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,22 @@ void capture_scope_read(struct capture_scope *scope, const struct txtrace_log_in
 	};
 	if (!scope->sample_rate)
 		scope->sample_rate = 1;
+}
+
+void capture_scope_append(const struct capture_scope *scope, const char *label, struct text *text)
+{
+	if (!scope->has_ledgers)
+		text_append(text, ", --sched off");
+	else if (!scope->has_timeline)
+		text_append(text, ", --sched ledger");
+	if (scope->sample_rate > 1)
+		text_append_format(text, ", --sample 1/%" PRIu64, scope->sample_rate);
+	if (scope->min_duration_ns)
+		text_append_format(text, ", --min-duration %" PRIu64 "ns", scope->min_duration_ns);
+	if (scope->is_flight)
+		text_append(text, ", --flight");
+	if (scope->has_labels)
+		text_append_format(text, ", --label %s", label);
 }
 
 bool capture_scope_is_limited(const struct capture_scope *scope)

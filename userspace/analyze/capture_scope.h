@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/text.h"
 #include "txtrace/log.h"
 
 struct capture_scope {
@@ -29,5 +30,8 @@ bool summary_has_left_out(const struct txtrace_summary *summary);
 bool capture_scope_has_silent_runs(const struct capture_scope *scope);
 
 void capture_scope_read(struct capture_scope *scope, const struct txtrace_log_info *info);
+
+/* The options of which the same scope is read, with `label` in place of all labels. */
+void capture_scope_append(const struct capture_scope *scope, const char *label, struct text *text);
 
 #endif

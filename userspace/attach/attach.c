@@ -156,7 +156,7 @@ static int add_file(struct attach *attach, const struct proc_mapping *mapping, i
 		close(fd);
 		return 0;
 	}
-	object = object_table_add(object_table_slot(&attach->objects, mapping, owner), mapping, owner);
+	object = object_table_add(object_table_slot(&attach->objects, mapping, owner), mapping, owner, now_ns());
 	result = object ? object_open(attach, object, fd, owner, error) : -ENOMEM;
 	if (object) {
 		object->seen_ns = seen_ns;
@@ -203,7 +203,7 @@ static bool is_known(const struct object *object, const struct scan *scan)
 /* A file that cannot be opened is remembered, and said: it may be the one with the probes. */
 static int add_unreadable(struct scan *scan, struct object **slot, const struct proc_mapping *mapping, int err)
 {
-	struct object *object = object_table_add(slot, mapping, owner_of(scan->attach, scan->pid));
+	struct object *object = object_table_add(slot, mapping, owner_of(scan->attach, scan->pid), now_ns());
 
 	if (!object)
 		return -ENOMEM;
@@ -273,10 +273,12 @@ static int read_image(struct scan *scan, struct proc_maps *maps)
 			err = proc_maps_read(maps, scan->pid);
 		if (err)
 			return err;
-		err = maps->cnt ? proc_status_read(&after, scan->pid) : -ESRCH; /* a zombie has none */
+		err = proc_status_read(&after, scan->pid);
 		if (!err && before.image == after.image) {
 			scan->image = after.image;
-			return 0;
+			if (maps->cnt)
+				return 0;
+			err = -ESRCH; /* a zombie has none; nor has an image that an exec has ended, but then there is another one now */
 		}
 		proc_maps_release(maps);
 		if (err)
@@ -309,29 +311,60 @@ static int scan_maps(struct scan *scan, struct process *process)
 	return scan->attached_cnt ? scan->attached_cnt : scan->err;
 }
 
+/* What could not be opened or attached may have gone with the image. */
+static bool has_left_image(const struct scan *scan)
+{
+	struct proc_status status;
+
+	return scan->err && (proc_status_read(&status, scan->pid) || status.image != scan->image);
+}
+
+static bool has_failed(const void *context, const struct object *object)
+{
+	const struct scan *scan = context;
+
+	return object->pid == owner_of(scan->attach, scan->pid) && !object->links && object->open_ns >= scan->now_ns;
+}
+
+/* One scan; -EAGAIN: it has met another image than the one that it began with, and has left nothing behind but what it could attach. */
+static int scan_once(struct scan *scan, struct process *process)
+{
+	struct attach *attach = scan->attach;
+	const struct attach_stats before = attach->stats;
+	struct proc_maps maps;
+	int result = read_image(scan, &maps);
+
+	if (result) {
+		explain_unreadable(scan->error, scan->pid, result);
+		return result;
+	}
+	scan->maps = &maps;
+	scan->err = 0;
+	scan->before_ns = process->scan_ns ? process->scan_ns : scan->now_ns - SCAN_INTERVAL_NS;
+	result = scan_maps(scan, process);
+	if (result != -ENOMEM && has_left_image(scan)) {
+		object_table_remove_chosen(&attach->objects, has_failed, scan);
+		attach->stats.unreadable_cnt = before.unreadable_cnt;
+		attach->stats.failed_cnt = before.failed_cnt;
+		result = -EAGAIN;
+	}
+	proc_maps_release(&maps);
+	return result;
+}
+
 int attach_scan(struct attach *attach, pid_t pid, struct error *error)
 {
 	struct process *process = process_get(attach, pid);
 	struct scan scan = { .attach = attach, .pid = pid, .error = error };
-	struct proc_maps maps;
-	int result;
+	int result = -EAGAIN;
 
 	if (!process) {
 		error_set(error, "no memory");
 		return -ENOMEM;
 	}
-	result = read_image(&scan, &maps);
-	if (result == -EAGAIN)
-		return 0;
-	if (result) {
-		explain_unreadable(error, pid, result);
-		return result;
-	}
-	scan.maps = &maps;
-	scan.before_ns = process->scan_ns ? process->scan_ns : scan.now_ns - SCAN_INTERVAL_NS;
-	result = scan_maps(&scan, process);
-	proc_maps_release(&maps);
-	return result;
+	for (int i = 0; i < IMAGE_TRIES && result == -EAGAIN; i++)
+		result = scan_once(&scan, process);
+	return result == -EAGAIN ? scan.attached_cnt : result;
 }
 
 /* ---- the rest ---- */
@@ -393,9 +426,16 @@ int attach_command(struct attach *attach, const struct target *target, struct er
 	return scan.attached_cnt ? scan.attached_cnt : scan.err;
 }
 
-static bool is_of_process(const void *pid, const struct object *object)
+struct forgotten {
+	pid_t pid;
+	uint64_t before_ns;
+};
+
+static bool is_forgotten(const void *context, const struct object *object)
 {
-	return object->pid == *(const pid_t *)pid;
+	const struct forgotten *forgotten = context;
+
+	return object->pid == forgotten->pid && object->open_ns < forgotten->before_ns;
 }
 
 static bool is_any(const void *context, const struct object *object)
@@ -405,17 +445,18 @@ static bool is_any(const void *context, const struct object *object)
 	return true;
 }
 
-void attach_forget(struct attach *attach, pid_t pid)
+void attach_forget(struct attach *attach, pid_t pid, uint64_t before_ns)
 {
+	const struct forgotten forgotten = { .pid = pid, .before_ns = before_ns };
 	struct process **slot = process_slot(attach, pid);
 	struct process *process = *slot;
 
-	if (process) {
+	if (process && process->scan_ns < before_ns) {
 		*slot = process->next;
 		free(process);
 	}
 	if (!attach->options.is_every_process)
-		object_table_remove_chosen(&attach->objects, is_of_process, &pid);
+		object_table_remove_chosen(&attach->objects, is_forgotten, &forgotten);
 }
 
 bool attach_knows(struct attach *attach, uint32_t dev_major, uint32_t dev_minor, uint64_t inode)

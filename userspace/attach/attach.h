@@ -54,7 +54,8 @@ int attach_command(struct attach *attach, const struct target *target, struct er
 /*
  * Looks at what the process has mapped and attaches what is new. Returns how many sites were attached, 0 if there is nothing new; -ESRCH: the
  * process has ended; another negative errno and a sentence if there were new sites and none of them could be attached. Objects that cannot
- * be read or attached are remembered and counted, and not tried again while they stay mapped.
+ * be read or attached are remembered and counted, and not tried again while they stay mapped; unless it was an exec that took them away meanwhile:
+ * then what is mapped now is looked at.
  */
 int attach_scan(struct attach *attach, pid_t pid, struct error *error);
 
@@ -81,8 +82,8 @@ int attach_note_program(struct attach *attach, pid_t pid, const struct attach_pr
 /* Forgets objects that nobody maps: those without probes, and those that have been deleted. Takes a scan of each process. */
 void attach_sweep(struct attach *attach);
 
-/* The process has ended: removes what was attached for it alone. */
-void attach_forget(struct attach *attach, pid_t pid);
+/* Removes what was attached for this process alone before that time: UINT64_MAX when it has ended. */
+void attach_forget(struct attach *attach, pid_t pid, uint64_t before_ns);
 
 /* An object that has probes of txtrace. */
 struct attach_object {

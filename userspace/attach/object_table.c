@@ -16,7 +16,7 @@ struct object **object_table_slot(struct object_table *table, const struct proc_
 	return slot;
 }
 
-struct object *object_table_add(struct object **slot, const struct proc_mapping *mapping, pid_t pid)
+struct object *object_table_add(struct object **slot, const struct proc_mapping *mapping, pid_t pid, uint64_t open_ns)
 {
 	struct object *object = calloc(1, sizeof(*object));
 	char *path = strdup(mapping->path);
@@ -30,6 +30,7 @@ struct object *object_table_add(struct object **slot, const struct proc_mapping 
 	object->dev_major = mapping->dev_major;
 	object->dev_minor = mapping->dev_minor;
 	object->pid = pid;
+	object->open_ns = open_ns;
 	object->path = path;
 	object->fd = -1;
 	object->next = *slot;

@@ -21,6 +21,7 @@ struct object {
 	uint32_t dev_minor;
 	pid_t pid;        /* for which it is attached; 0: for every process */
 	uint64_t seen_ns; /* when it was last found mapped */
+	uint64_t open_ns; /* when it was looked at, before anything was attached */
 	int fd;           /* -1: it has no probes of ours, or they could not be attached */
 	dev_t file_dev;   /* of fd, as stat has it: not always the device that the maps have */
 	ino_t file_inode;
@@ -42,7 +43,7 @@ struct object_table {
 struct object **object_table_slot(struct object_table *table, const struct proc_mapping *mapping, pid_t pid);
 
 /* A new one at its slot, without probes; NULL: no memory. */
-struct object *object_table_add(struct object **slot, const struct proc_mapping *mapping, pid_t pid);
+struct object *object_table_add(struct object **slot, const struct proc_mapping *mapping, pid_t pid, uint64_t open_ns);
 
 /* The attached object of the same owner that has the file open already under another number, which its maps had not shown by then; or NULL. */
 struct object **object_table_same_file(struct object_table *table, const struct stat *file, pid_t pid);

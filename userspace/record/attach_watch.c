@@ -106,7 +106,7 @@ void attach_watch_hear(struct attach_watch *watch, const struct wire_process *wi
 	struct due *due;
 
 	if (wire->change == WIRE_PROCESS_LEFT || wire->change == WIRE_PROCESS_EXITED) {
-		attach_forget(watch->options.attach, (pid_t)wire->header.tgid);
+		attach_forget(watch->options.attach, (pid_t)wire->header.tgid, UINT64_MAX);
 		watch->has_stale = true;
 		return;
 	}

@@ -18,13 +18,16 @@
 #include "record/recorder_internal.h"
 #include "record/target_exes.h"
 
-/* A link that is made for a process holds on to its first thread: once another one has taken that one's place it never matches again. */
+/*
+ * A link that is made for a process holds on to its first thread: once another one has taken that one's place it never matches again. What was attached since
+ * then, when the exec was heard and its turn had not come yet, holds on to the right one.
+ */
 void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns)
 {
 	struct recorder *recorder = context;
 
 	if (old_tid != tgid && recorder->attach && recorder->features.has_uprobe_multi_pid)
-		attach_forget(recorder->attach, (pid_t)tgid);
+		attach_forget(recorder->attach, (pid_t)tgid, exec_ns);
 	program_memory_invalidate(recorder->memory, tgid, exec_ns);
 	if (recorder->watch)
 		attach_watch_soon(recorder->watch, (pid_t)tgid);

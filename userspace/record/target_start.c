@@ -158,6 +158,17 @@ static int check_foreign(struct recorder *recorder, size_t attached_cnt, struct 
 				   error);
 }
 
+/* As attach_scan. Of one that has ended meanwhile the pid may be another's by now, who was not meant. */
+static int attach_one(struct recorder *recorder, const struct target *target, struct error *error)
+{
+	int result = attach_scan(recorder->attach, target_pid(target), error);
+
+	if (target_is_running(target))
+		return result;
+	attach_forget(recorder->attach, target_pid(target), UINT64_MAX);
+	return -ESRCH;
+}
+
 /* Those that were named. One that ends meanwhile has a normal end. */
 static int attach_named(struct recorder *recorder, struct error *error)
 {
@@ -165,7 +176,7 @@ static int attach_named(struct recorder *recorder, struct error *error)
 	int err = 0;
 
 	for (size_t i = 0; i < cnt; i++) {
-		int result = attach_scan(recorder->attach, target_pid(target_set_named(recorder->targets, i)), error);
+		int result = attach_one(recorder, target_set_named(recorder->targets, i), error);
 
 		attached_cnt += result > 0;
 		ended_cnt += result == -ESRCH;

@@ -2,9 +2,11 @@
 #include "analyze/files/anonymizer.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/capture_scope.h"
 #include "analyze/files/pseudonym.h"
 #include "analyze/record_parts.h"
 
@@ -72,6 +74,23 @@ static int replace_chars(struct anonymizer *anonymizer, char *chars, size_t size
 	return text->err;
 }
 
+/* What the capture was told to leave out is left: without it, what is missing would look like a zero. The words for it are ours and not the user's. */
+static int replace_options(struct anonymizer *anonymizer, struct txtrace_log_info *info)
+{
+	struct capture_scope scope;
+	struct text text = { 0 };
+	int err;
+
+	capture_scope_read(&scope, info);
+	err = replace_chars(anonymizer, info->options, sizeof(info->options));
+	text_append(&text, info->options);
+	capture_scope_append(&scope, info->options, &text);
+	err = err ? err : text.err;
+	snprintf(info->options, sizeof(info->options), "%s", text_string(&text));
+	text_release(&text);
+	return err;
+}
+
 int anonymizer_apply_info(struct anonymizer *anonymizer, struct txtrace_log_info *info)
 {
 	size_t version = strspn(info->kernel, "0123456789.");
@@ -82,5 +101,5 @@ int anonymizer_apply_info(struct anonymizer *anonymizer, struct txtrace_log_info
 	pseudonym_of_id(anonymizer->pseudonyms, info->boot_id);
 	err = replace_chars(anonymizer, info->host, sizeof(info->host));
 	err = err ? err : replace_chars(anonymizer, info->command, sizeof(info->command));
-	return err ? err : replace_chars(anonymizer, info->options, sizeof(info->options));
+	return err ? err : replace_options(anonymizer, info);
 }

@@ -20,7 +20,8 @@ int anonymizer_apply(struct anonymizer *anonymizer, struct txtrace_record *recor
 
 /*
  * The header of a log: host, command and options become pseudonyms, the ids of the capture and of the boot others; of the kernel its version
- * number is left. What stays are the recorder's name, the pid, the number of CPUs and the clocks. 0 or -ENOMEM.
+ * number is left, of the options what the capture was told to leave out (struct capture_scope). What stays are the recorder's name, the pid, the number of
+ * CPUs and the clocks. 0 or -ENOMEM.
  */
 int anonymizer_apply_info(struct anonymizer *anonymizer, struct txtrace_log_info *info);
 
