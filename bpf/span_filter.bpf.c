@@ -165,7 +165,7 @@ static __always_inline bool key_begin_passes(const struct span_key *key, uint64_
 {
 	uint32_t passed = 0, left_out = 1, *before;
 
-	if (is_label_wanted(bpf_get_current_task_btf(), label)) {
+	if (is_label_wanted(label)) {
 		if (bpf_map_update_elem(&open_keys, key, &passed, BPF_ANY))
 			are_keys_missing = true;
 		return true;
