@@ -109,7 +109,12 @@ static int is_same(const struct intern_strings *intern, uint32_t index, const ch
 {
 	uint32_t begin = intern_strings_begin(intern, index);
 
-	return intern->ends[index] - begin == length && (!length || !memcmp(intern->bytes + begin, bytes, length));
+	if (intern->ends[index] - begin != length)
+		return 0;
+	if (length > 16)
+		return !memcmp(intern->bytes + begin, bytes, length);
+	return load(intern->bytes + begin, length) == load(bytes, length) &&
+	       (length <= 8 || load(intern->bytes + begin + length - 8, 8) == load(bytes + length - 8, 8));
 }
 
 /* The bucket where the string is, or that it would get. */

@@ -108,6 +108,8 @@ int shape_table_init(struct shape_table *table)
 	memset(table, 0, sizeof(*table));
 	for (uint32_t i = 0; i < LOG_KIND_COUNT; i++)
 		make_plan(&table->plans[i], &kind_fields[i]);
+	for (uint32_t i = 0; i <= LOG_KNOWN_FIELD_MAX; i++)
+		table->multipliers[i] = hash_number(hash_number(i + 1) + 1) | 1;
 	table->shapes = malloc(SHAPE_CAPACITY * sizeof(*table->shapes));
 	table->buckets = malloc(SHAPE_BUCKETS * sizeof(*table->buckets));
 	table->ranking = malloc(SHAPE_CAPACITY * sizeof(*table->ranking));
@@ -131,51 +133,61 @@ void shape_table_clear(struct shape_table *table)
 	table->last = table->shapes[0].next = 0;
 }
 
-/* Which fields of this record are collected; the key gets what names its shape. Returns the key's length in words. */
-static inline uint32_t make_key(const struct shape_plan *plan, uint32_t kind, const uint64_t *fields, uint64_t *key)
+struct shape_key {
+	uint64_t words[1 + LOG_KNOWN_FIELD_MAX];
+	uint64_t hash; /* of words that don't wait for each other */
+	uint32_t length;
+};
+
+/* Which fields of this record are collected; the key gets what names its shape. */
+static inline void make_key(const struct shape_table *table, uint32_t kind, const uint64_t *fields, struct shape_key *key)
 {
+	const struct shape_plan *plan = &table->plans[kind];
 	uint32_t collected = plan->values;
 
 	for (uint32_t left = plan->sparse; left; left &= left - 1)
 		collected |= fields[__builtin_ctz(left)] ? left & -left : 0;
-	for (uint32_t i = 0; i < plan->category_cnt; i++)
-		key[1 + i] = fields[plan->categories[i]];
-	key[0] = (uint64_t)collected << 8 | kind;
-	return 1 + plan->category_cnt;
+	key->words[0] = (uint64_t)collected << 8 | kind;
+	key->hash = key->words[0] * table->multipliers[0];
+	for (uint32_t i = 0; i < plan->category_cnt; i++) {
+		uint64_t value = fields[plan->categories[i]];
+
+		key->words[1 + i] = value;
+		key->hash += value * table->multipliers[1 + i];
+	}
+	key->length = 1 + plan->category_cnt;
 }
 
-static void init_shape(struct shape *shape, const uint64_t *key, uint32_t length, const uint64_t *fields)
+static void init_shape(struct shape *shape, const struct shape_key *key, const uint64_t *fields)
 {
 	memset(shape, 0, sizeof(*shape));
-	memcpy(shape->key, key, length * sizeof(*key));
-	shape->kind = (uint8_t)key[0];
-	shape->collected = (uint32_t)(key[0] >> 8);
+	memcpy(shape->key, key->words, key->length * sizeof(key->words[0]));
+	shape->hash = key->hash;
+	shape->kind = (uint8_t)key->words[0];
+	shape->collected = (uint32_t)(key->words[0] >> 8);
 	for (uint32_t i = 0; i < kind_fields[shape->kind].count; i++) {
 		shape->least[i] = shape->collected & 1u << i ? INT64_MAX : (int64_t)fields[i];
 		shape->greatest[i] = shape->collected & 1u << i ? INT64_MIN : (int64_t)fields[i];
 	}
 }
 
-static inline bool has_key(const struct shape *shape, const uint64_t *key, uint32_t length)
+static inline bool has_key(const struct shape *shape, const struct shape_key *key)
 {
-	uint64_t difference = 0;
+	uint64_t difference = shape->hash ^ key->hash;
 
-	for (uint32_t i = 0; i < length; i++)
-		difference |= shape->key[i] ^ key[i];
+	for (uint32_t i = 0; !difference && i < key->length; i++)
+		difference = shape->key[i] ^ key->words[i];
 	return !difference;
 }
 
-static struct shape *look_up(struct shape_table *table, const uint64_t *key, uint32_t length, const uint64_t *fields)
+static struct shape *look_up(struct shape_table *table, const struct shape_key *key, const uint64_t *fields)
 {
-	uint64_t hash = 0;
 	uint32_t at;
 
-	for (uint32_t i = 0; i < length; i++)
-		hash = hash_number(hash ^ key[i]);
-	for (at = (uint32_t)hash % SHAPE_BUCKETS; table->buckets[at]; at = (at + 1) % SHAPE_BUCKETS)
-		if (has_key(&table->shapes[table->buckets[at] - 1], key, length))
+	for (at = (uint32_t)(key->hash >> 40) % SHAPE_BUCKETS; table->buckets[at]; at = (at + 1) % SHAPE_BUCKETS)
+		if (has_key(&table->shapes[table->buckets[at] - 1], key))
 			return &table->shapes[table->buckets[at] - 1];
-	init_shape(&table->shapes[table->count], key, length, fields);
+	init_shape(&table->shapes[table->count], key, fields);
 	table->buckets[at] = (uint16_t)++table->count;
 	return &table->shapes[table->count - 1];
 }
@@ -183,12 +195,12 @@ static struct shape *look_up(struct shape_table *table, const uint64_t *key, uin
 /* Often the shape that followed the last one before follows it again. */
 struct shape *shape_table_find(struct shape_table *table, uint32_t kind, const uint64_t *fields)
 {
-	uint64_t key[1 + LOG_KNOWN_FIELD_MAX];
-	uint32_t length = make_key(&table->plans[kind], kind, fields, key);
 	struct shape *last = &table->shapes[table->last], *shape = &table->shapes[last->next];
+	struct shape_key key;
 
-	if (!table->count || !has_key(shape, key, length))
-		shape = look_up(table, key, length, fields);
+	make_key(table, kind, fields, &key);
+	if (!table->count || !has_key(shape, &key))
+		shape = look_up(table, &key, fields);
 	last->next = table->last = (uint16_t)(shape - table->shapes);
 	return shape;
 }

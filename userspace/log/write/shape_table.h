@@ -13,6 +13,7 @@
 #define SHAPE_CAPACITY 4096u
 
 struct shape {
+	uint64_t hash; /* of the key */
 	uint64_t key[1 + LOG_KNOWN_FIELD_MAX]; /* kind and `collected`, then the other fields' values */
 	uint32_t count;     /* records */
 	uint32_t collected; /* bit set of the fields whose values are collected; the others are the same in all records */
@@ -36,6 +37,7 @@ struct shape_plan {
 
 struct shape_table {
 	struct shape_plan plans[LOG_KIND_COUNT];
+	uint64_t multipliers[1 + LOG_KNOWN_FIELD_MAX]; /* of the words of a key, whose hash is the sum */
 	struct shape *shapes;
 	uint32_t count;
 	uint16_t last;     /* the shape of the last record */
