@@ -10,9 +10,9 @@
  *
  * Labels are known by their addresses, once the recorder has read them (span_labels). Until then spans pass, and the recorder leaves them out.
  *
- * Of keyed spans that are open it is remembered whether their begin passed, as only that has the label: what follows passes or not as the begin did. What is not
- * remembered passes, and the recorder decides; a begin that passed and for which there was no room is why no other begin is left out here from then on, lest
- * events of that span be taken for the other's.
+ * Of keyed spans that are open it is remembered whether their begin passed, as only that has the label: what follows passes or not as the begin did. What is
+ * not remembered passes, and the recorder decides; a begin that passed and for which there was no room is why no other begin is left out here from then on,
+ * lest events of that span be taken for the other's.
  */
 #ifndef SPAN_FILTER_H
 #define SPAN_FILTER_H

@@ -210,8 +210,8 @@ static const struct option_spec specs[] = {
 	       "costs more; "
 	       "auto (the default) hooks where there are no exceptions",
 	       FIELD(foreign.func_returns), .choices = func_returns),
-	OPTION("preset", 0, OPTION_CALL, "NAME|PATH", "spans of a well-known program, from a file: postgresql, python, ruby, php, hotspot, libvirt, libstdcxx", 0,
-	       .call = take_preset),
+	OPTION("preset", 0, OPTION_CALL, "NAME|PATH",
+	       "spans of a well-known program, from a file: postgresql, python, ruby, php, hotspot, libvirt, libstdcxx", 0, .call = take_preset),
 	OPTION_GROUP("where the code is"),
 	OPTION("stacks", 0, OPTION_STRING, "WHEN",
 	       "record stacks of the code: off-cpu (where threads block), on-cpu (where they run, sampled), or off-cpu,on-cpu", FIELD(stack_list)),
