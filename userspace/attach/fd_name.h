@@ -21,9 +21,9 @@
 int fd_name_read(pid_t pid, uint32_t fd, uint64_t inode, char name[FD_NAME_SIZE]);
 
 /*
- * The inode of an open file. text: of its /proc/PID/fdinfo/FD, terminated; link: its /proc/PID/fd/FD. The kernel's own number is in the text since 5.14; before,
- * what statx() says is taken, which is another number on file systems that make theirs up (btrfs, overlays): then the file gets no name. -EBADMSG, or what
- * statx() says.
+ * The inode of an open file. text: of its /proc/PID/fdinfo/FD, terminated; link: its /proc/PID/fd/FD. The kernel's own number is in the text since 5.14;
+ * before, what statx() says is taken, which is another number on file systems that make theirs up (btrfs, overlays): then the file gets no name. -EBADMSG,
+ * or what statx() says.
  */
 int fd_name_inode(const char *text, const char *link, uint64_t *inode);
 

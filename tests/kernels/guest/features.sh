@@ -36,7 +36,8 @@ is_restored() {
 chooses() {
 	"$recorder" -q -o "$tmp/chosen.txtrace" "$@" -- "$programs/nested" --output "$tmp/truth" || fail "ended with $?" || return
 	export_log "$tmp/chosen.txtrace"
-	[ "$(grep '"type":"span"' "$tmp/chosen.txtrace.jsonl" | jq -r .label | sort -u | tr '\n' ' ')" = "family middle " ] || fail "$(cat "$tmp/chosen.txtrace.jsonl")"
+	grep '"type":"span"' "$tmp/chosen.txtrace.jsonl" | jq -r .label | sort -u >"$tmp/labels"
+	[ "$(tr '\n' ' ' <"$tmp/labels")" = "family middle " ] || fail "$(cat "$tmp/labels")"
 }
 
 says_what_works() {

@@ -30,7 +30,8 @@ as_the_marks_say() {
 	jq -r 'select(.label != "named" and .label != "numbered") | "name=" + .label' "$tmp/marks.jsonl" | sort >"$tmp/labels"
 	[ -s "$tmp/labels" ] && tags named <"$tmp/marks.jsonl" | diff "$tmp/labels" - || return
 	tags numbered <"$tmp/marks.jsonl" >"$tmp/numbers"
-	[ "$(wc -l <"$tmp/labels")" = "$(sort -u "$tmp/numbers" | wc -l)" ] && ! grep -vE '^id=([0-9]+),end=\1$' "$tmp/numbers" || fail "$(cat "$tmp/numbers")" || return
+	[ "$(wc -l <"$tmp/labels")" = "$(sort -u "$tmp/numbers" | wc -l)" ] && ! grep -vE '^id=([0-9]+),end=\1$' "$tmp/numbers" ||
+		fail "$(cat "$tmp/numbers")" || return
 	jq -e -s 'all(.unfinished | not) and all(.on_cpu_ns + .runnable_ns + .blocked_ns + .detached_ns + .unknown_ns == .work_ns)' "$tmp/marks.jsonl" >/dev/null ||
 		fail "a span is unfinished, or its ledger does not balance"
 }
@@ -47,7 +48,8 @@ threads_come_and_go() {
 over_threads() {
 	spans moved handoff --output "$tmp/truth" -- --span 'moved=txtrace:begin_detached(id)..txtrace:enter(id),key=id' || return
 	jq -e -s '(map(select(.label == "queued")) | length) as $queued | map(select(.label == "moved")) | length == $queued and $queued > 0 and
-		all(.tid != .end_tid and (.unfinished | not))' "$tmp/moved.jsonl" >/dev/null || fail "$(jq -c '[.label, .tid, .end_tid, .unfinished]' "$tmp/moved.jsonl" | head)"
+		all(.tid != .end_tid and (.unfinished | not))' "$tmp/moved.jsonl" >/dev/null ||
+		fail "$(jq -c '[.label, .tid, .end_tid, .unfinished]' "$tmp/moved.jsonl" | head)"
 }
 
 check "two spans at the same probes, with numbers and strings, are as the marks say" as_the_marks_say
