@@ -152,11 +152,14 @@ def elf(folder):
 # ---- names of code, and rules of frames ----
 
 def code(folder):
-    """The rules are those of tests/unit/test_unwind_table.c: one function at 0x2000 that keeps a frame pointer."""
+    """The rules are those of tests/unit/test_unwind_table.c: one function at 0x2000 that keeps a frame pointer, one for aarch64."""
     rules = bytes.fromhex("14000000 00000000 01 7a5200 01 78 10 01 1b 0c0708 9001 0000"
                           "1c000000 1c000000 e00f0000 20000000 00 410e10 8602 430d06 44 8303 00000000 00000000")
+    aarch64_rules = bytes.fromhex("10000000 00000000 01 7a5200 04 78 1e 01 1b 0c1f00 20000000 18000000 e40f0000 20000000 00"
+                                  "41 2d 0e20 9d04 9e03 41 9302 8801 42 dd de 0e00 00 00000000")
     put(folder, "code", "map", b"\0" + b"1000 100 first\n1000 80 first again\n0x3000 0x8 other\nrubbish\n")
     put(folder, "code", "rules", b"\1" + rules)
+    put(folder, "code", "aarch64_rules", b"\1" + aarch64_rules)
     segments = [struct.pack("<IIQQQQQQ", 1, 5, 0x100, 0x1100, 0, 0x200, 0x200, 16),
                 struct.pack("<IIQQQQQQ", 0x6474e550, 4, 0x100, 0x1100, 0, 8, 8, 4)]
     header = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)

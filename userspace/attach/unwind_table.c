@@ -380,10 +380,8 @@ static void step_extended(const struct unwind_table *table, struct machine *mach
 		restore(machine, take_register(machine, program));
 		break;
 	case DW_CFA_undefined:
-		set_rule(machine, take_register(machine, program), UNWIND_UNDEFINED, 0);
-		break;
 	case DW_CFA_same_value:
-		set_rule(machine, take_register(machine, program), UNWIND_SAME, 0);
+		set_rule(machine, take_register(machine, program), code == DW_CFA_undefined ? UNWIND_UNDEFINED : UNWIND_SAME, 0);
 		break;
 	case DW_CFA_remember_state:
 	case DW_CFA_restore_state:

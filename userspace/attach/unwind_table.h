@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How to get from a frame of a stack to its caller's, by the .eh_frame of an ELF file for x86-64 or aarch64: what nearly every file has, whether or not its code keeps
- * frame pointers. Bytes in, rules out; nothing in them is trusted, and what can't be understood ends the walk.
+ * How to get from a frame of a stack to its caller's, by the .eh_frame of an ELF file for x86-64 or aarch64: what nearly every file has, whether or not
+ * its code keeps frame pointers. Bytes in, rules out; nothing in them is trusted, and what can't be understood ends the walk.
  *
  * Of DWARF's expressions only the one of a PLT is understood: compilers write no others for code of their own.
  */
