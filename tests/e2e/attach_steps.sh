@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What is to be traced is killed, becomes another program, exits or forks between any two steps of attaching, however it was chosen: the recorder ends well, what
 # lives on is traced, so is an innocent program beside it, and no BPF program stays. A moment here is a system call of the recorder's, not a time
-# (target_races.sh). TXTRACE_ALL_STEPS=1 tries every one, otherwise the first and the last of each kind.
+# (target_races.sh). TXTRACE_ALL_STEPS=1 tries every one, otherwise one or two of each kind.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf
