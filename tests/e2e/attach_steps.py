@@ -3,7 +3,7 @@
 python3 attach_steps.py MODE STEPS DIRECTORY
 
 Attaching, with what it attaches to killed, exec'd or ended before each step (tests/programs/stepper.c). MODE is how the targets are chosen (see
-MODES). STEPS: "kinds" tries the first and the last step of each kind, "all" every one. Each run has a victim for each event, whom it meets at that
+MODES). STEPS: "kinds" tries the first step of each kind and one in the middle, and in the other modes some of them; "all" every one. Each run has a victim for each event, whom it meets at that
 step of his own, and beside them an innocent program that is traced by the same recorder; or, in mode "alone", one victim and nobody else.
 
 Prints what went wrong, one line each, and how many combinations of step and event were tried. Exit status 0: nothing went wrong.
@@ -21,6 +21,7 @@ import time
 BUILD, PROGRAMS = os.environ["BUILD"], os.environ["PROGRAMS"]
 DEATHS, EXECS = ["kill", "zombie", "exit", "fork", "reuse"], ["marked", "plain", "thread", "again"]
 ENDS = {"kill": "signal 9", "zombie": "signal 9", "reuse": "signal 9"}  # otherwise: status 0
+FEW = 5  # where the steps are mostly those of "named"
 LIMIT_S = 120
 CLOCK_NS = 1000  # between the clock of a system call and the one of BPF programs
 
@@ -172,13 +173,19 @@ class Suite:
         return dry.steps
 
     def choose(self, steps, which):
+        if self.name == "late":  # nobody is there before it waits
+            steps = steps[steps.index("wait#1"):]
+        if which == "all":
+            return [step for step in steps if not step.startswith("wait#")] + [step for step in steps if step.startswith("wait#")][:5]
         by_kind = collections.defaultdict(list)
         for step in steps:
             by_kind[step.split("#")[0]].append(step)
-        if which == "all":
-            return [step for step in steps if not step.startswith("wait#")] + by_kind["wait"][:5]
-        by_kind = {kind: kinds_steps[:1] if kind in ("wait", "load program") else kinds_steps for kind, kinds_steps in by_kind.items()}
-        return list(dict.fromkeys(step for kinds_steps in by_kind.values() for step in (kinds_steps[0], kinds_steps[-1])))
+        first = [kinds_steps[0] for kinds_steps in by_kind.values()]
+        if self.name == "alone":
+            return first
+        if self.name == "named":
+            return list(dict.fromkeys(first + [kinds_steps[len(kinds_steps) // 2] for kind, kinds_steps in by_kind.items() if kind not in ("wait", "load program")]))
+        return first[::max(1, len(first) // FEW)]
 
     def plan(self, steps, which):
         runs = []

@@ -65,6 +65,38 @@ spans_have_come() {
 	page "$tmp/now" && [ "$(value "$tmp/now" 'txtrace_span_wall_seconds_count{label="loop"}')" -gt 100 ]
 }
 
+# Begun without end by one of two programs, in little room: the number is the same wherever it is told, while it records and when it has ended.
+refused_events_are_the_same_everywhere() {
+	local hostile idle refused seen=x
+	mkfifo "$tmp/hold"
+	"$programs/idle" --wait-traced 60 <"$tmp/hold" >"$tmp/idle.out" &
+	idle=$!
+	"$programs/hostile" --wait-traced 60 --what open --rounds 200 >"$tmp/hostile.out" &
+	hostile=$!
+	helper="$idle $hostile"
+	exec 8>"$tmp/hold"
+	port=$(free_port)
+	"$recorder" -q --sync --ring-size 64M --span-memory 1M -o "$tmp/crowded.txtrace" -p "$idle,$hostile" --metrics "127.0.0.1:$port" --messages json 2>"$tmp/err" 8>&- &
+	tracer=$!
+	wait_for 60 page "$tmp/now" || fail "it serves no metrics: $(cat "$tmp/err")" || return
+	wait "$hostile" || fail "the program ended with $?" || return
+	until [ "$seen" = "$(value "$tmp/now" txtrace_events_received_total)" ] && [ "$(value "$tmp/now" txtrace_traced_threads)" = 1 ]; do
+		seen=$(value "$tmp/now" txtrace_events_received_total)
+		sleep 1.2
+		page "$tmp/now" || return
+	done
+	refused=$(value "$tmp/now" txtrace_events_refused_total)
+	exec 8>&-
+	wait "$tracer" || fail "txtrace-bpf ended with $?" || return
+	wait "$idle" || return
+	tracer='' helper=''
+	"$reader" info --json "$tmp/crowded.txtrace" >"$tmp/crowded.json" && export_log "$tmp/crowded.txtrace" || return
+	jq -r 'select(.event == "refused" and (.refused | not)) | .message' "$tmp/err" | sed 's/ .*//; s/,//g' >"$tmp/closing"
+	echo "scraped $refused; closing words $(cat "$tmp/closing"); log $(jq -c .losses "$tmp/crowded.json")"
+	[ "$refused" -gt 10000 ] && [ "$(value "$tmp/now" txtrace_events_lost_total)" = "$refused" ] && [ "$(cat "$tmp/closing")" = "$refused" ] || return
+	[ "$(jq .losses.lost "$tmp/crowded.json")" = "$refused" ] && [ "$(jq -s '[.[] | select(.type == "loss").span_event_cnt] | add' "$tmp/crowded.txtrace.jsonl")" = "$refused" ]
+}
+
 format_is_prometheus() {
 	sed -n 1,5p "$tmp/first"
 	promtool check metrics <"$tmp/app.prom"
@@ -237,6 +269,7 @@ else
 	number=$((number + 1))
 	echo "ok $number - a Prometheus scrapes them # SKIP there is no Prometheus here"
 fi
+check "events that open spans leave no room for: one number in the metrics, the words and the log" refused_events_are_the_same_everywhere
 check "rude clients hold nothing up" rude_clients_hold_nothing_up
 check "options are read again, and what can takes effect" options_are_read_again
 check "without a file of options a hang-up ends recording" hangup_without_a_file_ends_it
