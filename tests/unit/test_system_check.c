@@ -21,7 +21,8 @@
 
 static const struct system_facts good = {
 	.features = { .release = "6.12.0", .version = KERNEL_VERSION(6, 12, 0), .has_btf = true, .can_load = true, .has_uprobe_multi = true,
-		      .has_uprobe_multi_pid = true, .has_cookies = true, .is_root = true, .has_cap_sys_admin = true, .has_cap_bpf = true, .has_cap_perfmon = true },
+		      .has_uprobe_multi_pid = true, .has_cookies = true, .is_root = true, .has_cap_sys_admin = true,
+		      .has_cap_bpf = true, .has_cap_perfmon = true },
 	.perf_event_paranoid = 2,
 	.unprivileged_bpf_disabled = 2,
 	.has_cap_sys_ptrace = true,
