@@ -14,7 +14,7 @@ said() { # said VALUE: the last window of the loop
 start_loop() {
 	"$programs/probe_loop" --mode tagged --steps 500 --window-ms 200 >"$tmp/loop" &
 	loop=$!
-	wait_for 60 said false
+	wait_for 300 said false
 }
 
 kill_recorder() {
@@ -22,10 +22,10 @@ kill_recorder() {
 	for round in 1 2 3; do
 		"$recorder" -q -o "$tmp/$round.txtrace" -p $loop &
 		tracer=$!
-		wait_for 60 said true || fail "round $round: it was never traced" || return
+		wait_for 300 said true || fail "round $round: it was never traced" || return
 		kill -KILL $tracer
 		wait $tracer
-		wait_for 60 said false || fail "round $round: a probe stayed" || return
+		wait_for 300 said false || fail "round $round: a probe stayed" || return
 		runs $loop || fail "round $round: the program is gone" || return
 	done
 }
