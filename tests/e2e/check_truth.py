@@ -297,8 +297,8 @@ def check_blocked(problems, where, truth, span):
 
 def check_sleep(problems, where, truth, span, runs):
     """
-    Where one thread slept once, and said for how long, the log has that to the ns. If it slept to a moment: no more than what was left of it when the
-    thread left its CPU, and nothing only if that moment was an interrupt away.
+    Where one thread slept once, and said for how long, the log has that to the ns. If it slept to a moment: no less than what was left of it when the
+    thread left its CPU, for it is looked at just before, and nothing only if that moment had come.
     """
     if truth["blocked"] != "sleep" or not truth["asked_ns"] or truth["nvcsw"][1] != 1 or span["unknown_ns"]:
         return
@@ -307,7 +307,7 @@ def check_sleep(problems, where, truth, span, runs):
             continue
         ns, asked, left = int(run["object"], 16), truth["asked_ns"], truth["until_ns"] - run["end_ns"]
         if truth["until_ns"]:
-            problems.check(0 < ns <= left or (ns == 0 and left <= INTERRUPT_NS), where, f"slept for {ns} ns, {left} before the moment that the program asked for")
+            problems.check(left <= ns <= asked, where, f"slept for {ns} ns, {left} before the moment that the program asked for")
         else:
             # A family sleeps twice; on a slow machine one of the sleeps is over before the thread has left its CPU.
             is_right = 0 < ns <= asked if truth["label"] == "family" else ns == asked
