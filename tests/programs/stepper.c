@@ -174,7 +174,7 @@ static void give_up(struct stepper *stepper)
 static void end_open_tracer(struct stepper *stepper)
 {
 	for (int i = 0; i < stepper->victim_cnt; i++)
-		if ((!stepper->victims[i].is_reached && !stepper->has_given_up) || !is_gone(stepper->victims[i].pid))
+		if ((!stepper->victims[i].is_reached && !stepper->has_given_up) || (!stepper->victims[i].stranger && !is_gone(stepper->victims[i].pid)))
 			return;
 	if (!stepper->is_open || stepper->is_interrupted || (stepper->innocent && !is_gone((pid_t)stepper->innocent)))
 		return;
