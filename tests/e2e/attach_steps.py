@@ -33,7 +33,7 @@ MODES = {
     "exe": Mode(["EXES"], DEATHS[:-1] + EXECS, ["--open", "1"]),
     "late": Mode(["EXES"], DEATHS[:-1] + EXECS, ["--open", "1", "--late", "1"]),
     "cgroup": Mode(["--cgroup", "CGROUP", "-p", "INNOCENT"], DEATHS + EXECS, ["--open", "1", "--cgroup", "CGROUP"]),
-    "command": Mode(["--", "MORTAL"], ["kill", "exit"], ["--launched", "1"], True),
+    "command": Mode(["--", "MORTAL"], ["kill"], ["--launched", "1"], True),
 }
 
 
@@ -51,7 +51,7 @@ class Run:
         return os.path.join(self.directory, name)
 
     def fill(self, words):
-        values = {"INNOCENT": str(self.innocent.pid) if self.innocent else "", "MORTAL": self.mortal[0], "CGROUP": self.suite.cgroup}
+        values = {"INNOCENT": str(self.innocent.pid) if self.innocent else "", "MORTAL": self.mortal[0], "CGROUP": self.cgroup}
         filled = []
         for word in words:
             if word == "EXES":
@@ -71,6 +71,9 @@ class Run:
     def go(self):
         mode = self.suite.mode
         os.mkdir(self.directory)
+        self.cgroup = os.path.join(self.suite.cgroup, os.path.basename(self.directory)) if self.suite.cgroup else ""
+        if self.cgroup:  # its own: two runs go on at once
+            os.mkdir(self.cgroup)
         self.marked = [self.path(f"marked.{who}") for who in range(len(self.events))] + [self.path("marked.innocent")]
         self.mortal = [self.path(f"mortal.{who}") for who in range(len(self.events))]
         for original, copies in ("spin", self.marked), ("mortal", self.mortal):
@@ -126,7 +129,7 @@ class Run:
         else:
             fine = ["status 0"] + ["status 137", "status 143"] * (self.suite.name == "command")
             self.check(self.tracer["tracer"] in fine, "it did not end well")
-            self.check(self.tracer["programs"] > 0, "it held no programs")
+            self.check(self.tracer["programs"] > 0 or self.suite.mode.is_alone, "it held no programs")
 
     def judge_log(self):
         verified = subprocess.run([os.path.join(BUILD, "txtrace"), "verify", self.path("log.txtrace")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -166,6 +169,8 @@ class Suite:
     def list_steps(self):
         dry = Run(self, ["none"], "none").go()
         dry.judge()
+        if dry.cgroup:
+            os.rmdir(dry.cgroup)
         if dry.problems:
             sys.exit("\n".join(dry.problems))
         first_load = next((i for i, step in enumerate(dry.steps) if step.startswith("load program")), 0)
@@ -219,6 +224,8 @@ def try_run(run):
         if run.innocent:
             run.innocent.kill()
             run.innocent.wait()
+        if run.cgroup:
+            os.rmdir(run.cgroup)
 
 
 def main():

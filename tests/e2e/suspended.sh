@@ -26,7 +26,10 @@ is_waiting() { # it polls: then everything is set
 }
 
 are_stopped() { # all of its processes and threads
-	! grep -L '^State:.T' $(for pid in $(pgrep -g "$tracer"); do ls -d "/proc/$pid/task/"*/status; done) | grep -q .
+	local pid
+	for pid in $(pgrep -g "$tracer"); do
+		! grep -L '^State:.T' "/proc/$pid/task/"*/status | grep -q . || return
+	done
 }
 
 suspend() {

@@ -17,7 +17,7 @@
  *	none           nothing: a dry run, which lists the steps
  *
  * A step is a system call before it is done: one that names the victim by its pid, a path of /proc or an fd, or one that changes the kernel's side
- * for all. It is named by what it does and how often that was done for this victim: "open maps#2" is the second time. See steps[] of stepper_call.h for the calls.
+ * for all. It is named by what it does and how often that was done for this victim: "open maps#2" is the second time. stepper_call.h has the calls.
  *
  * Prints JSON, one line each:
  *
@@ -174,7 +174,7 @@ static void give_up(struct stepper *stepper)
 static void end_open_tracer(struct stepper *stepper)
 {
 	for (int i = 0; i < stepper->victim_cnt; i++)
-		if ((!stepper->victims[i].is_reached && !stepper->has_given_up) || !is_gone(stepper->victims[i].pid))
+		if ((!stepper->victims[i].is_reached && !stepper->has_given_up) || (!stepper->victims[i].stranger && !is_gone(stepper->victims[i].pid)))
 			return;
 	if (!stepper->is_open || stepper->is_interrupted || (stepper->innocent && !is_gone((pid_t)stepper->innocent)))
 		return;
@@ -384,7 +384,7 @@ static void read_events(struct stepper *stepper)
 static int parse(struct stepper *stepper, int argc, char **argv)
 {
 	const struct option_spec table[] = {
-		{ .name = "victims", .help = "what happens to them: kill, zombie, exit, marked, plain, thread, again, fork, reuse; or none", .text = &stepper->events },
+		{ .name = "victims", .help = "what happens to them: kill, zombie, exit, marked, …; or none", .text = &stepper->events },
 		{ .name = "at", .help = "the step before which it happens, KIND#CNT", .text = &stepper->at },
 		{ .name = "mortal", .help = "the program that they run, with .0, .1, … behind", .text = &stepper->mortal },
 		{ .name = "becomes", .help = "the program that some become, likewise", .text = &stepper->becomes },

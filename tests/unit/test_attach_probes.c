@@ -122,11 +122,15 @@ static void another_process_of_the_same_program_is_left_alone(void **state)
 	assert_true(player_does(&other, "s 100"));
 	if (part.features.has_uprobe_multi_pid)
 		check_counts(&part, 107);
+	attach_forget(attach, traced.pid, 1); /* what has been attached since an exec holds on */
+	assert_true(player_does(&traced, "s 1"));
+	if (part.features.has_uprobe_multi_pid)
+		check_counts(&part, 108);
 	attach_forget(attach, traced.pid, UINT64_MAX);
 	assert_true(player_does(&other, "s 1"));
 	player_does(&traced, "s 1");
 	if (part.features.has_uprobe_multi_pid)
-		check_counts(&part, 108);
+		check_counts(&part, 109);
 	attach_close(attach);
 	player_stop(&traced);
 	player_stop(&other);

@@ -205,6 +205,8 @@ static int attach_launched(struct recorder *recorder, struct error *error)
 	if (cnt < 0)
 		return cnt;
 	cnt = attach_scan(recorder->attach, target_pid(target), error);
+	if (!target_is_running(target)) /* it may have been met when the threads were listed, and nobody waits for it any more */
+		recorder->is_target_gone = !target_rules_are_open(&recorder->options->targets);
 	return cnt < 0 && cnt != -ESRCH ? cnt : 0;
 }
 
