@@ -174,7 +174,7 @@ class Result:
 
     def print(self):
         _, cpu, _ = quartiles([figure["cpu"] for figure in self.base])
-        print(f"  {self.name:<37} {spread(self.added['cpu']):<24} {self.cost() / cpu * 100:6.1f} % {quartiles(self.added['tool'])[1]:7.2f} "
+        print(f"  {self.name:<40} {spread(self.added['cpu']):<24} {self.cost() / cpu * 100:6.1f} % {quartiles(self.added['tool'])[1]:7.2f} "
               f"{quartiles(self.added['nobody'])[1]:7.2f}   {spread(self.ratios['rate']):<22} {spread(self.ratios['p99']):<22}"
               + (f" {quartiles(self.bytes)[1]:9.1f}" if self.bytes else ""), flush=True)
 
@@ -183,7 +183,7 @@ def print_results(results):
     base = [figure for result in results for figure in result.base]
     print(f"  untraced: {spread([figure['rate'] for figure in base], '{:,.0f}')} transactions a second, CPU {spread([figure['cpu'] for figure in base])} µs each, "
           f"p99 {spread([figure['p99'] for figure in base], '{:,.0f}')} µs")
-    print(f"  {'':<37} {'µs of CPU added to each':<24} {'':>8} {'its own':>7} {'nobody':>7}   {'throughput, ratio':<22} {'p99, ratio':<22} {'bytes':>9}")
+    print(f"  {'':<40} {'µs of CPU added to each':<24} {'':>8} {'its own':>7} {'nobody':>7}   {'throughput, ratio':<22} {'p99, ratio':<22} {'bytes':>9}")
     for result in results:
         result.print()
     peer = next((result for result in results if result.name == "perf sched record"), None)
