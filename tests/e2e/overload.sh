@@ -13,7 +13,7 @@ trace_with_small_rings() { # trace_with_small_rings NAME PROGRAM [ARGUMENT...]
 	pid=$!
 	"$recorder" -q --ring-size 64K -o "$tmp/$name.txtrace" -p $pid 2>"$tmp/$name.err" &
 	tracer=$!
-	wait_for 100 test -s "$tmp/$name.txtrace" # the kernel gives up loading programs for who is stopped again and again
+	wait_for 100 test -s "$tmp/$name.txtrace.partial" # the kernel gives up loading programs for who is stopped again and again
 	while runs $pid; do
 		kill -STOP $tracer
 		sleep 0.2
