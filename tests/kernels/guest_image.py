@@ -107,7 +107,7 @@ def fill(image, options):
         image.add(tool, image.below(tool))
     for name in LOADED_LIBRARIES:
         image.add_library(name, "a traced program")
-    for path in python_files(glob.glob("tests/e2e/*.py") + glob.glob("tests/e2e/unmodified/*.py")):
+    for path in python_files(glob.glob("tests/e2e/*.py") + glob.glob("tests/e2e/unmodified/check_*.py")):
         path = path.replace(f"{os.uname().machine}-linux-gnu", f"{options.machine}-linux-gnu")
         if os.path.exists(image.below(path)):
             image.add(path, image.below(path))
