@@ -44,6 +44,19 @@ small_memory() {
 		fail "512 MiB do not do"
 }
 
+# While it waits once, two others take turns, 5 us each: who had the CPU is known from the first turn on.
+long_wait() {
+	awk 'BEGIN {
+		print "header pid=1 cpus=1 command=\"long\" start_monotonic_ns=1"
+		for (i = 0; i < 10000; i++)
+			print "other_run begin_ns=" 1000 + 5000 * i " end_ns=" 6000 + 5000 * i " pid=" 8 + i % 2 " tid=" 8 + i % 2 " comm=\"n\" cpu=0"
+		print "run begin_ns=50001000 end_ns=50001100 pid=1 tid=1 cpu=0 runnable_ns=50000000 left_as=preempted"
+		print "summary time_ns=60000000"
+	}' </dev/null | "$make_log" "$tmp/long.txtrace"
+	run 0 neighbours --json --by thread long.txtrace && jq -e '.rows[0] | .unknown_ns == 0 and [.neighbours[].ns] == [25000000, 25000000]' "$tmp/out" >/dev/null ||
+		fail "$(jq -c '.rows[0]' "$tmp/out")"
+}
+
 # Waits of one capture are not charged to tasks of another one, whose times lie in them.
 two_captures() {
 	{
@@ -79,4 +92,5 @@ check "labels: processes are their threads" processes_are_their_threads label
 check "threads: processes are their threads" processes_are_their_threads thread
 check "two captures are two worlds" two_captures
 check "a small memory says so, and everything adds up" small_memory
+check "who had the CPU is known of a wait of 10,000 turns" long_wait
 finish

@@ -7,7 +7,7 @@
 #include "base/id_map.h"
 
 #define CPU_MAX 4096
-#define STAY_MAX 4096
+#define STAY_MAX 65536
 #define STAY_FIRST 64
 
 /* A ring: stays[(first + i) % size]. */

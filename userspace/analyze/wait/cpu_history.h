@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Who had each CPU lately. Stays are added in the order of the log, by their ends; where two say the same time of one CPU, the first one stands. Of
- * a CPU the last 4,096 stays are known, of CPUs 4,096, and no more stays in all than fit into max_bytes: what is left out is as if nobody had been there.
+ * a CPU the last 65,536 stays are known, of CPUs 4,096, and no more stays in all than fit into max_bytes: what is left out is as if nobody had been there.
  */
 #ifndef CPU_HISTORY_H
 #define CPU_HISTORY_H
