@@ -239,6 +239,8 @@ def main():
             tried += sum(victim["is_reached"] for victim in getattr(run, "victims", []))
             if not is_reached:
                 missed.append("+".join(victim["event"] for victim in run.victims if not victim["is_reached"]) + " before " + run.step)
+    if not tried:
+        problems.append(f"{name}: no step was met")
     print("\n".join(problems))
     print(f"# {name}: {tried} combinations in {len(runs)} runs; not met: {missed}")
     sys.exit(bool(problems))

@@ -19,16 +19,16 @@ tries() { # tries MODE
 	! grep -s "$tmp/$1/" /sys/kernel/tracing/uprobe_events /sys/kernel/debug/tracing/uprobe_events || fail "a uprobe event is left"
 }
 
-by_cgroup() {
+# In the first folder where a cgroup can be made, if there is one.
+make_cgroup() {
 	local folder
 	for folder in /sys/fs/cgroup/unified /sys/fs/cgroup/pids /sys/fs/cgroup/systemd /sys/fs/cgroup; do
 		if [ -w "$folder/cgroup.procs" ] && mkdir "$folder/txtrace-steps-$$" 2>/dev/null; then
 			cgroup=$folder/txtrace-steps-$$
-			break
+			return
 		fi
 	done
-	[ -n "$cgroup" ] || return
-	tries cgroup
+	return 1
 }
 
 check "processes by their pids, and an innocent one" tries named
@@ -36,6 +36,11 @@ check "a process by its pid, and nobody else" tries alone
 check "with its children" tries follow
 check "by the file that it runs" tries exe
 check "by the file that it runs, while it records" tries late
-check "by its cgroup" by_cgroup
+if make_cgroup; then
+	check "by its cgroup" tries cgroup
+else
+	number=$((number + 1))
+	echo "ok $number - by its cgroup # SKIP no cgroup can be made here"
+fi
 check "a command" tries command
 finish
