@@ -4,6 +4,7 @@
 #   make demo        sets the machine up, builds, traces the demo server, prints the report
 #   make check       sets the machine up, builds, runs every test
 #   make check-fast  what of it needs no kernel and no second build
+#   make check-all   also what takes longer than 20 minutes: all steps of attaching, all kernels; run it before a release
 #   make check-kernels   the kernel tests in Debian's kernels, in QEMU; writes the table of docs/kernels.md; KERNELS="5.10 newest" only these
 #   make lint        the rules of the tree
 #   make fuzz        fuzzes every target for FUZZ_SECONDS=60; FUZZ_TARGETS="log batch" only these; fuzz-merge: what was found, into the tree
@@ -106,7 +107,7 @@ BPF_BENCHES     := $(patsubst tests/bench/%.bpf.c,$(BUILD)/bench/%,$(sort $(wild
 FUZZERS         := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CLI_HELPERS     := $(patsubst tests/cli/%.c,$(BUILD)/cli/%,$(sort $(wildcard tests/cli/*.c)))
 
-.PHONY: all lib programs units benches fuzzers help look setup demo check check-fast check-kernels lint bench fuzz fuzz-merge install uninstall clean FORCE
+.PHONY: all lib programs units benches fuzzers help look setup demo check check-fast check-all check-kernels lint bench fuzz fuzz-merge install uninstall clean FORCE
 all: $(BUILD)/txtrace $(BUILD)/txtrace-bpf lib
 lib: $(BUILD)/libtxtrace.a $(BUILD)/libtxtrace.so
 programs: $(PROGRAMS) $(PLUGINS)
@@ -289,10 +290,10 @@ demo:
 	@tests/setup/install.sh demo
 	@tests/demo.sh
 
-check check-fast:
+check check-fast check-all:
 	@tests/setup/install.sh check
 	@tests/setup/trace_processor.sh
-	@JOBS=$(JOBS) tests/run_check.sh $(if $(filter check-fast,$@),--fast)
+	@JOBS=$(JOBS) tests/run_check.sh $(patsubst check-%,--%,$(filter check-%,$@))
 
 # Downloads kernels and a QEMU into build/kernels; installs none of them.
 check-kernels:

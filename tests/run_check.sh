@@ -1,11 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# tests/run_check.sh [--fast]
+# tests/run_check.sh [--fast | --all]
 #
-# What `make check` runs once the set-up is done: the build, every test, then a build with each sanitizer and the tests that it suits. --fast: what
-# needs neither the kernel nor a second build. Prints how long each stage took, and last the sum: N passed, N failed, N skipped. A build that fails
-# is one failure; without the first one nothing can be tested, and it ends there.
+# What `make check` runs once the set-up is done: a build, one with each
+# sanitizer, then every test and, with a sanitizer, those that it suits, in one
+# run of tests/run. --fast: what needs neither the kernel nor a second build.
+# --all: also what takes too long for every change, that is, every moment of
+# attach_steps.sh and every kernel of tests/kernels. Prints how long each stage
+# took and what is left of the limit, and last the sum: N passed, N failed,
+# N skipped. A build that fails is one failure; without the first one nothing can
+# be tested, and it ends there.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -36,14 +41,12 @@ with_tests() {
 	done
 }
 
-run_tests() { # run_tests BUILD TEST|FOLDER...
-	local build=$1 unit
-	shift
-	for unit in "$build"/unit/test_*; do # of a source that is gone
+# Unit tests of sources that are gone
+remove_old_units() { # remove_old_units BUILD
+	local unit
+	for unit in "$1"/unit/test_*; do
 		[ -e "tests/unit/$(basename "${unit%.d}").c" ] || rm -f "$unit"
 	done
-	# shellcheck disable=SC2046 # a list of folders without blanks
-	tests/run --build "$build" --totals "$totals" $(with_tests "$@")
 }
 
 # The unit tests of the modules that start threads, as binaries of build BUILD.
@@ -60,28 +63,54 @@ build_all() { # build_all NAME MAKE-ARGUMENT...
 	return 1
 }
 
-check_fast() {
-	build_all "build" all programs units &&
-		stage "tests" run_tests build build/unit tests/replay tests/golden tests/cli tests/lint tests/runner \
-			tests/lib/library_abi.sh tests/lib/library_install.sh
+# The limit of a test stands for "never": a busy machine needs longer than ours.
+run_tests() { # run_tests TEST|FOLDER|--build FOLDER...
+	tests/run --limit 1500 --jobs "$jobs" --totals "$totals" "$@"
 }
 
-# shellcheck disable=SC2046 # threaded_units is a list of files without blanks
+check_fast() {
+	build_all "build" all programs units || return
+	remove_old_units build
+	# shellcheck disable=SC2046 # a list of folders without blanks
+	stage "tests" run_tests $(with_tests build/unit tests/replay tests/golden tests/cli tests/lint tests/runner \
+		tests/lib/library_abi.sh tests/lib/library_install.sh)
+}
+
+# The kernel in an emulator takes longest, so it begins first.
+# shellcheck disable=SC2046,SC2086 # lists of files and folders without blanks
 check() {
 	local sanitized=build/sanitize-address-undefined threaded=build/sanitize-thread
+	local under_address='' under_thread=''
 	build_all "build" all programs units || return
-	stage "tests" run_tests build build/unit tests/replay tests/golden tests/cli tests/lib tests/lint tests/runner tests/header tests/e2e
-	stage "tests in an older kernel" tests/run --build build --limit 1500 --totals "$totals" tests/kernels/in_check
 	build_all "build with SANITIZE=address,undefined" SANITIZE=address,undefined all units fuzzers &&
-		stage "tests with SANITIZE=address,undefined" run_tests $sanitized $sanitized/unit $sanitized/fuzz tests/replay tests/cli
-	[ -n "$(threaded_units $threaded)" ] && build_all "build with SANITIZE=thread" SANITIZE=thread units &&
-		stage "tests with SANITIZE=thread" run_tests $threaded $(threaded_units $threaded)
+		under_address="--build $sanitized $(with_tests $sanitized/unit $sanitized/fuzz tests/replay tests/cli)"
+	build_all "build with SANITIZE=thread" SANITIZE=thread units &&
+		under_thread="--build $threaded $(threaded_units $threaded)"
+	remove_old_units build
+	remove_old_units $sanitized
+	stage "tests" run_tests $(with_tests tests/kernels/in_check tests/header tests/lint tests/lib tests/cli tests/e2e build/unit tests/replay \
+		tests/golden tests/runner) $under_address $under_thread
 }
 
-if [ "${1:-}" = --fast ]; then check_fast; else check; fi
+check_all() {
+	export TXTRACE_ALL_STEPS=1
+	check
+	stage "tests in other kernels" tests/kernels/all_kernels.sh || echo "0 1 0" >>"$totals"
+}
+
+case ${1:-} in
+--fast) limit_s=60 && check_fast ;;
+--all) limit_s='' && check_all ;;
+*) limit_s=1200 && check ;;
+esac
 
 echo "---- durations"
 cat "$durations"
+if [ -n "$limit_s" ] && [ $SECONDS -le "$limit_s" ]; then
+	printf '%6d s  in all, %d s less than the limit of %d s\n' $SECONDS $((limit_s - SECONDS)) "$limit_s"
+elif [ -n "$limit_s" ]; then
+	printf '%6d s  in all, %d s more than the limit of %d s for two idle cores\n' $SECONDS $((SECONDS - limit_s)) "$limit_s"
+fi
 read -r passed failed skipped < <(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$totals")
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" != 0 ]

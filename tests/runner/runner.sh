@@ -90,32 +90,50 @@ expect "the whole folder" 1 "18 passed, 9 failed, 4 skipped"
 18 9 4" ]
 check "totals are appended" $?
 
-# What fails in e2e is run once more, and told either way.
+# A test that fails once has failed, wherever it lies.
 mkdir "$TEST_TMPDIR/e2e"
 cat >"$TEST_TMPDIR/e2e/unlucky.sh" <<'END'
 #!/bin/sh
-# Fails as often as $UNLUCKY says, counted in a file.
 echo run >>"$FAKE_NOTES/unlucky.runs"
-[ "$(wc -l <"$FAKE_NOTES/unlucky.runs")" -gt "$UNLUCKY" ] && echo "ok 1 - in time" || echo "not ok 1 - in time"
+[ "$(wc -l <"$FAKE_NOTES/unlucky.runs")" -gt 1 ] && echo "ok 1 - in time" || echo "not ok 1 - in time"
 echo 1..1
 END
 chmod +x "$TEST_TMPDIR/e2e/unlucky.sh"
-# unlucky TIMES
-unlucky() {
-	rm -f "$TEST_TMPDIR/unlucky.runs"
-	out=$(UNLUCKY=$1 tests/run "$TEST_TMPDIR/e2e" 2>&1)
-	status=$?
+out=$(tests/run "$TEST_TMPDIR/e2e" 2>&1)
+status=$?
+expect "a kernel test that fails once" 1 "0 passed, 1 failed, 0 skipped" '^FAIL .*unlucky.sh .*1 failed' '| not ok 1 - in time'
+[ "$(wc -l <"$TEST_TMPDIR/unlucky.runs")" = 1 ]
+check "there is no second try" $?
+
+# Who runs beside whom: each test notes when it begins and ends, and a test that runs beside another waits until it has met that one.
+mkdir -p "$TEST_TMPDIR/lanes/e2e"
+# lane_test PATH [COMMAND]
+lane_test() {
+	printf '#!/bin/sh\n%s\necho "begin %s" >>"$FAKE_NOTES/lanes.log"\n%s\necho "end %s" >>"$FAKE_NOTES/lanes.log"\necho "ok 1"\necho 1..1\n' \
+		"${3:-}" "${1##*/}" "${2:-}" "${1##*/}" >"$TEST_TMPDIR/lanes/$1"
+	chmod +x "$TEST_TMPDIR/lanes/$1"
 }
-unlucky 0
-expect "a kernel test that passes" 0 "1 passed, 0 failed, 0 skipped" '^ok  '
-[ "$(wc -l <"$TEST_TMPDIR/unlucky.runs")" = 1 ] && ! grep -q "run twice" <<<"$out"
-check "it runs once" $?
-unlucky 1
-expect "a kernel test that fails once" 0 "1 passed, 0 failed, 0 skipped" '^TWICE .*unlucky.sh .*1 failed' '| not ok 1 - in time' '^ok .*unlucky.sh' '^run twice'
-unlucky 2
-expect "a kernel test that fails" 1 "0 passed, 1 failed, 0 skipped" '^TWICE ' '^FAIL .*unlucky.sh' '^run twice'
-[ "$(wc -l <"$TEST_TMPDIR/unlucky.runs")" = 2 ]
-check "there is no third try" $?
+meets() { # meets NAME: a command that waits until NAME has begun
+	echo "until grep -q 'begin $1' \"\$FAKE_NOTES/lanes.log\"; do sleep 0.01; done"
+}
+lane_test plain_one "$(meets kernel_two)"
+lane_test e2e/kernel_one "$(meets plain_one)"
+lane_test e2e/kernel_two "$(meets kernel_one)"
+lane_test e2e/by_itself "" "# runs alone: it says so"
+out=$(tests/run --limit 60 --jobs 1 "$TEST_TMPDIR/lanes/e2e/by_itself" "$TEST_TMPDIR/lanes" "$TEST_TMPDIR/lanes/e2e/"kernel_* 2>&1)
+status=$?
+expect "kernel tests beside others" 0 "4 passed, 0 failed, 0 skipped"
+[ "$(tail -n 2 "$TEST_TMPDIR/lanes.log")" = "begin by_itself
+end by_itself" ]
+check "a test that runs alone runs after the others" $?
+
+# Tests of several builds in one run.
+mkdir "$TEST_TMPDIR/builds"
+printf '#!/bin/sh\necho "ok 1 - ${BUILD##*/}"\necho "# MEASURED in ${BUILD##*/}"\necho 1..1\n' >"$TEST_TMPDIR/builds/which.sh"
+chmod +x "$TEST_TMPDIR/builds/which.sh"
+out=$(tests/run --build some/one "$TEST_TMPDIR/builds" --build some/other "$TEST_TMPDIR/builds/which.sh" 2>&1)
+status=$?
+expect "two builds" 0 "2 passed, 0 failed, 0 skipped" '^     in one$' '^     in other$'
 
 out=$(tests/run "$TEST_TMPDIR/no-such-test" 2>&1)
 [ $? = 2 ] && grep -q "neither a folder nor an executable test" <<<"$out"
