@@ -79,6 +79,11 @@ export_log() {
 	"$reader" export "$1" --format jsonl >"$1.jsonl"
 }
 
+# A copy of a test program that every user may run: the tree may lie where only its owner may look.
+for_all_users() { # for_all_users PROGRAM: prints the path of the copy
+	install -m 755 "$programs/$1" "$tmp/$1" && echo "$tmp/$1"
+}
+
 # Traces a program that waits for its tracer, from outside, until it ends.
 attach_to() { # attach_to NAME PROGRAM [ARGUMENT...]
 	local name=$1 program=$2 status pid
