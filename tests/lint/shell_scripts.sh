@@ -21,10 +21,13 @@ run_or_sourced() {
 }
 
 python_parses() {
-	local file
-	for file in $(files '*.py'); do
-		python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" >/dev/null 2>&1 || echo "$file does not parse"
-	done
+	files '*.py' | python3 -c '
+import ast, sys
+for file in sys.stdin.read().split():
+	try:
+		ast.parse(open(file, encoding="utf-8").read(), file)
+	except (SyntaxError, ValueError) as error:
+		print(f"{file} does not parse: {error}")'
 }
 
 if command -v shellcheck >/dev/null; then
