@@ -74,7 +74,7 @@ check() {
 	stage "tests in an older kernel" tests/run --build build --limit 1500 --totals "$totals" tests/kernels/in_check
 	build_all "build with SANITIZE=address,undefined" SANITIZE=address,undefined all units fuzzers &&
 		stage "tests with SANITIZE=address,undefined" run_tests $sanitized $sanitized/unit $sanitized/fuzz tests/replay tests/cli
-	[ -n "$(threaded_units $threaded)" ] && build_all "build with SANITIZE=thread" SANITIZE=thread units &&
+	[ -n "$(threaded_units $threaded)" ] && build_all "build with SANITIZE=thread" SANITIZE=thread $(threaded_units $threaded) &&
 		stage "tests with SANITIZE=thread" run_tests $threaded $(threaded_units $threaded)
 }
 
