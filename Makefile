@@ -56,7 +56,8 @@ endif
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s %s\n' $(1) $(2))
 
-# A build with a sanitizer is for its reports, which name functions and lines: compiling takes 60 % of the time so. A fuzzer is to be fast.
+# A build with a sanitizer is for its reports, which name functions and lines. With these flags it takes 60 %
+# of the time. A fuzzer has to be fast.
 OPTIMIZE ?= $(if $(SANITIZE:fuzzer%=),-O1,-O2)
 DEBUG    := $(if $(SANITIZE),-g1,-g)
 # What CPPFLAGS, CFLAGS and LDFLAGS of the environment or the command line say comes last.

@@ -10,8 +10,9 @@ warnings="-Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wvla 
 canary=$TEST_TMPDIR/canary.c
 echo 'static int canary;' >"$canary"
 
-# clang_says FOLDERS INCLUDES: every source of the folders. Most of the time that clang takes for one source is its own start, so the compiler behind the
-# driver gets 50 of them at once, the canary last. Where that does not work, the driver gets them one by one.
+# clang_says FOLDERS INCLUDES: every source of the folders. Most of the time that clang takes for one source is
+# its own start. So the compiler behind the driver gets 50 sources at once, the canary last. Where that does not
+# work, the driver gets them one by one.
 clang_says() {
 	local file command options said
 	# shellcheck disable=SC2206,SC2086 # lists of options

@@ -77,7 +77,8 @@ folder_law() {
 	done
 }
 
-# find_floor PATH: leaves in `floor` the folder within the folder of userspace/ that this file lies in, as in the table.
+# find_floor PATH: leaves in `floor` the folder within the folder of userspace/ that this file lies in, as in
+# the table.
 find_floor() {
 	case $1 in
 	*/*/*) floor=${1#*/} floor=${1%%/*}/${floor%%/*} ;;
@@ -154,8 +155,8 @@ programs_law() {
 	done
 }
 
-# proven_by_build HEADER: whether the build compiled it first in a source, as that source's own header: HEADER's name with .c in its place. Neither has
-# changed since then. The build's options are those below.
+# proven_by_build HEADER: whether the build has compiled it ahead of all else in the source of its name, and
+# neither has changed since then. The build's options are those below.
 proven_by_build() {
 	local source=${1%.h}.c first
 	local object=$BUILD/${source%.c}.o
