@@ -57,7 +57,10 @@ endif
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s %s\n' $(1) $(2))
 
-OPTIMIZE ?= -O2
+# A build with a sanitizer is for its reports, which name functions and lines. With these flags it takes 60 %
+# of the time. A fuzzer has to be fast.
+OPTIMIZE ?= $(if $(SANITIZE:fuzzer%=),-O1,-O2)
+DEBUG    := $(if $(SANITIZE),-g1,-g)
 # What CPPFLAGS, CFLAGS and LDFLAGS of the environment or the command line say comes last.
 ALL_CPPFLAGS := -Iinclude -Iuserspace -I$(GEN) -D_GNU_SOURCE -DTXTRACE_VERSION='"$(VERSION)"' $(CPPFLAGS)
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wvla -Wpointer-arith -Wwrite-strings $(if $(CI),-Werror)
@@ -67,7 +70,7 @@ STRATEGY     := vector_loop:256:noalign$(comma)libcall:-1:noalign
 STORES       := -mmemset-strategy=$(STRATEGY) -mmemcpy-strategy=$(STRATEGY)
 STORES       := $(shell $(CC) $(STORES) -x c -S -o - /dev/null >/dev/null 2>&1 && echo '$(STORES)')
 # What goes into the library goes into the programs, too: hidden symbols make code for any address as quick as for a program's own.
-ALL_CFLAGS   := -std=gnu11 $(SYSROOT_FLAG) $(OPTIMIZE) $(STORES) -g $(WARNINGS) -fno-strict-overflow -fPIC -fvisibility=hidden $(SANITIZE_FLAGS) $(CFLAGS)
+ALL_CFLAGS   := -std=gnu11 $(SYSROOT_FLAG) $(OPTIMIZE) $(STORES) $(DEBUG) $(WARNINGS) -fno-strict-overflow -fPIC -fvisibility=hidden $(SANITIZE_FLAGS) $(CFLAGS)
 # gcc's two shared runtimes do not share log_path: a report would end in the output that a test reads.
 ALL_LDFLAGS  := $(SYSROOT_FLAG) $(SANITIZE_FLAGS) $(if $(findstring undefined,$(SANITIZE)),$(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)) $(LDFLAGS)
 
@@ -82,12 +85,15 @@ RECORD_LIBS  = $(call pkg,--libs,libbpf libdw libelf libmicrohttpd libseccomp) -
 # No module of the first group knows libbpf; ring and attach alone include it.
 PURE_FOLDERS   := base event merge attribute log analyze export cli
 RECORD_FOLDERS := ring attach record
+# What the library's functions can need: of the first group, log and what it may include.
+LIBRARY_FOLDERS := base log
 sources = $(foreach folder,$(1),$(sort $(wildcard userspace/$(folder)/*.c userspace/$(folder)/*/*.c)))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 PROTOS         := $(sort $(wildcard userspace/export/*.proto))
 PROTO_SOURCES  := $(patsubst userspace/export/%.proto,$(GEN)/%.pb-c.c,$(PROTOS))
 PROTO_HEADERS  := $(PROTO_SOURCES:.c=.h)
+LIBRARY_OBJECTS := $(call objects,$(call sources,$(LIBRARY_FOLDERS)))
 PURE_OBJECTS   := $(call objects,$(call sources,$(PURE_FOLDERS))) $(patsubst $(GEN)/%.c,$(BUILD)/gen/%.o,$(PROTO_SOURCES))
 RECORD_OBJECTS := $(call objects,$(call sources,$(RECORD_FOLDERS)))
 MAIN_OBJECTS   := $(call objects,$(call sources,main))
@@ -131,6 +137,7 @@ $(eval $(call line,$(BUILD)/flags.line,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS)))
 $(eval $(call line,$(BUILD)/link.line,$(CC) $(ALL_LDFLAGS)))
 $(eval $(call line,$(BUILD)/pure.line,$(AR) $(PURE_OBJECTS)))
 $(eval $(call line,$(BUILD)/record.line,$(AR) $(RECORD_OBJECTS)))
+$(eval $(call line,$(BUILD)/log.line,$(AR) $(LIBRARY_OBJECTS)))
 
 # The first build looks at the machine; what is missing is said at once, not by whoever stumbles over it.
 $(BUILD)/flags.line $(SHARED)/bpf.line: | $(if $(wildcard $(BUILD)/flags.line),,look)
@@ -151,6 +158,7 @@ $(BUILD)/txtrace-bpf: $(BUILD)/userspace/main/txtrace_bpf.o $(BUILD)/librecord.a
 
 $(BUILD)/libpure.a: $(PURE_OBJECTS) $(BUILD)/pure.line
 $(BUILD)/librecord.a: $(RECORD_OBJECTS) $(BUILD)/record.line
+$(BUILD)/liblog.a: $(LIBRARY_OBJECTS) $(BUILD)/log.line
 $(BUILD)/%.a:
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(inputs)
@@ -170,13 +178,13 @@ LIBRARY_FILE      := libtxtrace.so.$(VERSION)
 
 $(eval $(call line,$(BUILD)/library.line,$(LIBRARY_FUNCTIONS) $(OBJCOPY) $(SONAME) $(LIBRARY_FILE)))
 
-$(BUILD)/libtxtrace.o: $(BUILD)/libpure.a $(BUILD)/library.line $(BUILD)/flags.line
+$(BUILD)/libtxtrace.o: $(BUILD)/liblog.a $(BUILD)/library.line $(BUILD)/flags.line
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(filter-out -fsanitize=%,$(ALL_CFLAGS)) $(if $(findstring -flto,$(ALL_CFLAGS)),$(if $(findstring clang,$(CC)),,-flinker-output=nolto-rel)) \
 		-r -nostdlib -Wl,--build-id=none $(addprefix -Wl$(comma)-u$(comma),$(LIBRARY_FUNCTIONS)) -o $@ $(inputs)
 	$(Q)$(OBJCOPY) --localize-hidden $@
 
-$(BUILD)/libtxtrace.a: $(BUILD)/libtxtrace.o $(BUILD)/pure.line
+$(BUILD)/libtxtrace.a: $(BUILD)/libtxtrace.o $(BUILD)/log.line
 
 # A sanitizer's runtime is the program's business.
 $(BUILD)/$(LIBRARY_FILE): $(BUILD)/libtxtrace.o $(BUILD)/link.line $(BUILD)/library.line

@@ -84,7 +84,7 @@ check() {
 	build_all "build" all programs units || return
 	build_all "build with SANITIZE=address,undefined" SANITIZE=address,undefined all units fuzzers &&
 		under_address="--build $sanitized $(with_tests $sanitized/unit $sanitized/fuzz tests/replay tests/cli)"
-	build_all "build with SANITIZE=thread" SANITIZE=thread units &&
+	build_all "build with SANITIZE=thread" SANITIZE=thread $(threaded_units $threaded) &&
 		under_thread="--build $threaded $(threaded_units $threaded)"
 	remove_old_units build
 	remove_old_units $sanitized

@@ -65,7 +65,7 @@ beside_a_partial() {
 
 wait_for() { # wait_for COMMAND...: until it succeeds
 	local i
-	for ((i = 0; i < 600; i++)); do
+	for ((i = 0; i < 2400; i++)); do
 		"$@" && return
 		sleep 0.05
 	done

@@ -44,47 +44,60 @@ cli/commands:     verdict print files .
 '
 may_use_libbpf=' ring attach record '
 
+# read_table TEXT: its lines "NAME: WORDS" into the array `allowed`, each as " WORDS ".
+read_table() {
+	local name words
+	allowed=()
+	while IFS=: read -r name words; do
+		[ -z "$name" ] || allowed[$name]=" $words "
+	done <<<"$1"
+}
+declare -A allowed
+
 # includes PATTERN...: "file:line:included" for every #include of these files, with < or " before what is included.
 includes() {
 	files "$@" | xargs grep -nHoE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"][^>"]+' /dev/null | sed -E 's/^([^:]+:[0-9]+:).*([<"])/\1\2/'
 }
 
 folder_law() {
-	local file line what folder allowed target
+	local file line what folder target
+	read_table "$law"
 	includes 'userspace/*.c' 'userspace/*.h' | while IFS=: read -r file line what; do
-		folder=$(cut -d/ -f2 <<<"$file")
-		allowed=$(sed -n "s/^$folder://p" <<<"$law")
-		grep -q "^$folder:" <<<"$law" || echo "$file: the folder $folder is not in the table of tests/lint/includes.sh"
+		folder=${file#*/} folder=${folder%%/*}
+		[ -n "${allowed[$folder]:-}" ] || echo "$file: the folder $folder is not in the table of tests/lint/includes.sh"
 		case $what in
 		'"txtrace/'* | '"txtrace.h' | '"gen/'* | *.pb-c.h | *.skel.h | '<'*) continue ;;
 		'"'*/*) target=${what#\"} target=${target%%/*} ;;
 		*) echo "$file:$line: ${what#\"}: say \"folder/file.h\"" && continue ;;
 		esac
-		case " $folder $allowed " in
+		case " $folder ${allowed[$folder]:-} " in
 		*" $target "*) [ -e "userspace/${what#\"}" ] || echo "$file:$line: ${what#\"} does not exist" ;;
 		*) echo "$file:$line: $folder/ must not include ${what#\"}" ;;
 		esac
 	done
 }
 
-# floor PATH: the folder within the folder of userspace/ that this file lies in, as in the table.
-floor() {
+# find_floor PATH: leaves in `floor` the folder within the folder of userspace/ that this file lies in, as in
+# the table.
+find_floor() {
 	case $1 in
-	*/*/*) cut -d/ -f1,2 <<<"$1" ;;
-	*) echo "${1%%/*}/." ;;
+	*/*/*) floor=${1#*/} floor=${1%%/*}/${floor%%/*} ;;
+	*) floor=${1%%/*}/. ;;
 	esac
 }
 
 floors_law() {
-	local file line what mine its
+	local file line what floor mine
+	read_table "$floors"
 	includes 'userspace/log/*.[ch]' 'userspace/analyze/*.[ch]' 'userspace/cli/*.[ch]' | while IFS=: read -r file line what; do
 		file=${file#userspace/} what=${what#\"}
-		mine=$(floor "$file")
-		grep -q "^$mine:" <<<"$floors" || echo "userspace/$file: the folder $mine is not in the table of tests/lint/includes.sh"
+		find_floor "$file"
+		mine=$floor
+		[ -n "${allowed[$mine]:-}" ] || echo "userspace/$file: the folder $mine is not in the table of tests/lint/includes.sh"
 		[ "${what%%/*}" = "${file%%/*}" ] || continue
-		its=$(floor "$what")
-		case " ${mine#*/} $(sed -n "s,^$mine:,,p" <<<"$floors") " in
-		*" ${its#*/} "*) ;;
+		find_floor "$what"
+		case " ${mine#*/} ${allowed[$mine]:-} " in
+		*" ${floor#*/} "*) ;;
 		*) echo "userspace/$file:$line: $mine must not include $what" ;;
 		esac
 	done
@@ -98,7 +111,7 @@ no_commands_in_record() {
 libbpf_law() {
 	local file line what folder
 	includes 'userspace/*.c' 'userspace/*.h' | while IFS=: read -r file line what; do
-		folder=$(cut -d/ -f2 <<<"$file")
+		folder=${file#*/} folder=${folder%%/*}
 		case $what in
 		'<bpf/'* | '<linux/bpf'* | *.skel.h | '<gelf.h' | '<libelf.h' | '<elfutils/'* | '<dwarf.h')
 			case $may_use_libbpf in *" $folder "*) ;; *) echo "$file:$line: $folder/ must not include ${what#?}" ;; esac
@@ -142,10 +155,21 @@ programs_law() {
 	done
 }
 
+# proven_by_build HEADER: whether the build has compiled it ahead of all else in the source of its name, and
+# neither has changed since then. The build's options are those below.
+proven_by_build() {
+	local source=${1%.h}.c first
+	local object=$BUILD/${source%.c}.o
+	[ "$source" -ot "$object" ] && [ "$1" -ot "$object" ] || return
+	first=$(grep -m1 -E '^[[:space:]]*#' "$source")
+	[ "$first" = "#include \"${1#userspace/}\"" ]
+}
+
 headers_stand_alone() {
 	local file
 	for file in $(files 'userspace/*.h' 'include/*.h'); do
 		case $file in include/*) set -- ;; *) set -- -Iuserspace "-I$BUILD/gen" ;; esac
+		! proven_by_build "$file" || continue
 		[ -d "$BUILD/gen" ] || ! grep -qE '^#include "[a-z_]+\.(pb-c|skel)\.h"' "$file" || continue
 		echo "#include \"$file\"" | ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wstrict-prototypes -Iinclude -I. "$@" -fsyntax-only -x c - ||
 			echo "$file does not compile by itself"

@@ -22,11 +22,17 @@ function_sizes() {
 		{ before = $0 }'
 }
 
+# A tab leads to the next column that eight divides.
 line_lengths() {
-	local file
-	for file in $(sources); do
-		expand "$file" | awk -v max=$columns_max -v file="$file" 'length($0) > max { print file ":" NR ": " length($0) " columns, at most " max }'
-	done
+	sources | xargs awk -v max=$columns_max '
+		length($0) * 8 <= max { next }
+		{
+			columns = 0
+			count = split($0, parts, "\t")
+			for (i = 1; i < count; i++) columns += length(parts[i]) + 8 - (columns + length(parts[i])) % 8
+			columns += length(parts[count])
+			if (columns > max) print FILENAME ":" FNR ": " columns " columns, at most " max
+		}'
 }
 
 indentation() {
@@ -36,10 +42,13 @@ indentation() {
 }
 
 last_newline() {
-	local file
-	for file in $(files '*.c' '*.h' '*.cc' '*.cpp' '*.S' '*.sh' '*.md' '*.proto' '*.py' '*.1' '*.table' Makefile); do
-		[ ! -s "$file" ] || [ -z "$(tail -c 1 "$file")" ] || echo "$file does not end with a newline"
-	done
+	files '*.c' '*.h' '*.cc' '*.cpp' '*.S' '*.sh' '*.md' '*.proto' '*.py' '*.1' '*.table' Makefile | python3 -c '
+import sys
+for file in sys.stdin.read().splitlines():
+	with open(file, "rb") as opened:
+		text = opened.read()
+	if text and not text.endswith(b"\n"):
+		print(f"{file} does not end with a newline")'
 }
 
 # The public headers have names of their own: txtrace/event.h.
@@ -52,14 +61,16 @@ snake_case() {
 }
 
 licence_lines() {
-	local file licence
-	for file in $(files '*.c' '*.h' '*.cc' '*.cpp' '*.S' '*.sh' '*.py' '*.proto' '*.table' Makefile tests/run '.ci/*'); do
-		case $file in
-		bpf/* | vmlinux/* | *.bpf.c | include/txtrace/event.h | include/txtrace/foreign.h) licence='GPL-2\.0(-only)? OR BSD-2-Clause' ;;
-		*) licence='BSD-2-Clause' ;;
-		esac
-		head -n 3 "$file" | grep -qE "SPDX-License-Identifier: $licence( \*/| -->)?$" || echo "$file: its first lines lack \"SPDX-License-Identifier: ${licence//\\/}\""
-	done
+	files '*.c' '*.h' '*.cc' '*.cpp' '*.S' '*.sh' '*.py' '*.proto' '*.table' Makefile tests/run '.ci/*' | xargs awk '
+		function licence(file) {
+			if (file ~ /^(bpf|vmlinux)\/|\.bpf\.c$|^include\/txtrace\/(event|foreign)\.h$/) return "GPL-2[.]0(-only)? OR BSD-2-Clause"
+			return "BSD-2-Clause"
+		}
+		FNR <= 3 && $0 ~ ("SPDX-License-Identifier: " licence(FILENAME) "( [*]/| -->)?$") { has[FILENAME] = 1 }
+		END {
+			for (i = 1; i < ARGC; i++)
+				if (!(ARGV[i] in has)) print ARGV[i] ": its first lines lack \"SPDX-License-Identifier: " licence(ARGV[i]) "\""
+		}'
 }
 
 # Words that say that something is not finished, and folders of somebody's machine.

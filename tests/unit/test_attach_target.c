@@ -379,7 +379,7 @@ static void a_held_command_outlives_the_recorder(void **state)
 		assert_int_not_equal(access(path, F_OK), 0);
 	kill(recorder, SIGKILL);
 	assert_int_equal(waitpid(recorder, &status, 0), recorder);
-	for (int i = 0; i < 20000 && access(path, F_OK) != 0; i++)
+	for (int i = 0; i < 120000 && access(path, F_OK) != 0; i++)
 		usleep(1000);
 	assert_int_equal(access(path, F_OK), 0);
 	unlink(path);

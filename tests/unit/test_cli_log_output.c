@@ -184,7 +184,7 @@ static void a_kill_just_before_the_end_leaves_nothing(void **state)
 	struct txtrace_record record = instant(1);
 	struct log_beside beside;
 	struct log_writer *writer;
-	int status, tries = 6000;
+	int status, tries = 12000;
 	pid_t child = fork();
 
 	(void)state;

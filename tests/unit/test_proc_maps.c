@@ -263,7 +263,7 @@ static void a_process_whose_first_thread_has_ended_is_read(void **state)
 		pthread_create(&thread, NULL, wait_for_ever, NULL);
 		pthread_exit(NULL);
 	}
-	for (int i = 0; i < 10000; i++) {
+	for (int i = 0; i < 120000; i++) {
 		err = proc_maps_read(&maps, child);
 		if (err || maps.pid != child)
 			break;
