@@ -71,6 +71,33 @@ storm() {
 	true
 }
 
+maps_no_file() { # maps_no_file PID
+	grep -q stack "/proc/$1/maps" && ! grep -q / "/proc/$1/maps"
+}
+
+polls_or_has_ended() { # polls_or_has_ended PID: it records, or never will
+	grep -qE '^(7|73|271) ' "/proc/$1/syscall" 2>/dev/null || has_ended "$1"
+}
+
+# The recorder looks when the old program has gone and the new one is not mapped yet.
+in_the_midst_of_an_exec() {
+	local pid tracer
+	mkfifo "$tmp/exec.go"
+	exec 8<>"$tmp/exec.go"
+	"$programs/half_exec" -- "$programs/spin" --wait-traced 60 --repeat 3 --output "$tmp/half.truth" <"$tmp/exec.go" 8>&- &
+	pid=$!
+	others=("$pid")
+	wait_for 60 maps_no_file $pid || fail "files are mapped: $(cat /proc/$pid/maps)" || return
+	"$recorder" -q -o "$tmp/half.txtrace" -p $pid 2>"$tmp/race.err" 8>&- &
+	tracer=$!
+	others+=("$tracer")
+	wait_for 60 polls_or_has_ended $tracer || fail "it does not record" || return
+	exec 8>&-
+	wait $tracer || fail "the tracer ended with $?: $(cat "$tmp/race.err")" || return
+	wait $pid || fail "the program ended with $?" || return
+	export_log "$tmp/half.txtrace" && compare half
+}
+
 # ---- what is no target ----
 
 # refuses PATTERN ARGUMENT...
@@ -116,6 +143,7 @@ check "killed at any moment of attaching" at_each_moment KILL
 check "ended at any moment of attaching, with -f" at_each_moment TERM -f
 check "stopped and killed at any moment" at_each_moment STOP -d 200ms
 check "exec at any moment of attaching" execs_meanwhile
+check "in the midst of an exec" in_the_midst_of_an_exec
 check "a storm of children that exec" storm
 check "a list with one pid that does not exist" refuses "$no_pid" -p "$$,$no_pid"
 check "a list with junk" refuses "not '1,x'" -p 1,x
