@@ -9,7 +9,9 @@ need_bpf
 idle=
 tracer=
 disk=$tmp/disk # of 1 MiB, if we may mount one
-trap 'kill -KILL $idle $tracer 2>/dev/null; mountpoint -q "$disk" && umount "$disk"' EXIT
+outside=$(mktemp -d) # where another user may run a program: the tree may lie in a folder that is closed to him
+chmod 755 "$outside"
+trap 'rm -rf "$outside"; kill -KILL $idle $tracer 2>/dev/null; mountpoint -q "$disk" && umount "$disk"' EXIT
 
 # record NAME ITERATIONS MODE [OPTION...]: the loop under the recorder, with rings that hold all its events, its truth in NAME.truth.
 record() {
@@ -104,9 +106,9 @@ a_directory_will_do() {
 }
 
 belong_to_the_user() {
-	mkdir "$tmp/owned"
+	mkdir "$tmp/owned" && cp "$programs/probe_loop" "$outside/" || return
 	SUDO_UID=65534 SUDO_GID=65534 "$recorder" -q --ring-size 256M --compress none --rotate-size 300K --keep 0 -o "$tmp/owned/app" -- \
-		"$programs/probe_loop" --mode attributed --iterations 200000 --steps 200 >/dev/null || fail "it ended with $?" || return
+		"$outside/probe_loop" --mode attributed --iterations 200000 --steps 200 >/dev/null || fail "it ended with $?" || return
 	stat -c '%u %g %a %n' "$tmp"/owned/*
 	[ -e "$tmp/owned/app.000001" ] && [ "$(stat -c '%u %g %a' "$tmp"/owned/* | sort -u)" = "65534 65534 600" ]
 }
