@@ -192,14 +192,21 @@ class Suite:
             return list(dict.fromkeys(first + [kinds_steps[len(kinds_steps) // 2] for kind, kinds_steps in by_kind.items() if kind not in ("wait", "load program")]))
         return first[::max(1, len(first) // FEW)]
 
+    def few(self, step, number):
+        """Of one step's events: while it opens its target all deaths, which end it at once, and one exec; later one of all."""
+        execs = [event for event in self.mode.events if event in EXECS]
+        if step not in self.opening:
+            return [self.mode.events[number % len(self.mode.events)]]
+        return [event for event in self.mode.events if event not in execs] + execs[number % len(execs):][:1] if execs else self.mode.events
+
     def plan(self, steps, which):
         runs = []
         for number, step in enumerate(steps):
             events = self.mode.events
             if step in self.opening or self.mode.is_alone:  # one whose pid is nobody's refuses all
                 single = events if self.mode.is_alone else []
-                if which != "all" and step not in self.opening:
-                    single = [events[number % len(events)]]
+                if which != "all" and self.mode.is_alone:
+                    single = self.few(step, number)
                 if step == self.opening[0]:  # whose pid is another's by then is whom the user named
                     single = [event for event in single if event != "reuse"]
                 runs += [Run(self, [event], step) for event in single]

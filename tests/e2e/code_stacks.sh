@@ -144,7 +144,8 @@ check "each file has the frames of its stacks" each_part_has_its_frames
 
 no_names() {
 	"$recorder" -q --no-futex-names -o "$tmp/plain.txtrace" -- "$programs/places" --repeat 1 --spin-ms 1 >"$tmp/plain.out" &&
-		[ -z "$("$reader" dump -k stack,frames "$tmp/plain.txtrace")" ] && ! "$reader" dump -k object "$tmp/plain.txtrace" | grep reason=lock
+		[ -z "$("$reader" dump -k stack "$tmp/plain.txtrace" && "$reader" dump -k frames "$tmp/plain.txtrace")" ] &&
+		"$reader" dump -k object "$tmp/plain.txtrace" >"$tmp/objects" && ! grep reason=lock "$tmp/objects"
 }
 check "nothing of it when nobody asks" no_names
 finish

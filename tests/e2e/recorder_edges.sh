@@ -7,6 +7,8 @@ need_bpf
 
 loop=
 tracer=
+storm_cnt=10 # recordings of a storm of threads
+[ "${TXTRACE_ALL_STEPS:-0}" = 0 ] || storm_cnt=30
 small=$tmp/small # a disk of 256 KiB, if we may mount one
 trap 'kill -KILL $loop $tracer 2>/dev/null; mountpoint -q "$small" && umount "$small"' EXIT
 
@@ -77,9 +79,9 @@ command_does_not_run_unrecorded() {
 
 # A thread is introduced once, and by then it is not asleep: it has not run yet. The stream tells.
 each_thread_is_introduced_once() {
-	"$programs/thread_storm" --seconds 60 &
+	"$programs/thread_storm" --seconds 6000 &
 	loop=$!
-	for _ in $(seq 30); do
+	for _ in $(seq $storm_cnt); do
 		"$recorder" -q -o "$tmp/storm.txtrace" --stream "$tmp/storm.stream" -p $loop -d 30ms >"$tmp/err" 2>&1 || fail "it ended with $?" || return
 		! grep . "$tmp/err" || return
 		awk '$2 == "thread" && $5 !~ /rename/ { if ($3 in born) { print "again: " $0; bad = 1 } born[$3] = 1 }
@@ -186,10 +188,10 @@ stops_when_the_log_has_no_room() {
 
 a_command_outlives_the_disk() {
 	rm -f "$small"/*
-	"$recorder" -q -o "$small/log.txtrace" -- "$programs/probe_loop" --mode tagged --seconds 4 --output "$tmp/outlives" 2>"$tmp/err"
+	"$recorder" -q -o "$small/log.txtrace" -- "$programs/probe_loop" --mode tagged --iterations 1000000 --output "$tmp/outlives" 2>"$tmp/err"
 	local status=$?
 	one_sentence 'No space left.*partial' && [ $status = 3 ] || fail "the status is $status" || return
-	wait_for 20 grep -q '"count"' "$tmp/outlives"
+	wait_for 200 grep -q '"count"' "$tmp/outlives"
 }
 
 stops_when_the_stream_has_no_room() {

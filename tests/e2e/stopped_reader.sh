@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# runs alone: it fills rings, and what comes after the recorder goes on is to find room
 # A recorder that does not get to read: stopped for five seconds under load, or kept from all but a tenth of what is sent. What is lost is counted to the event,
 # and what comes later is exact.
 # shellcheck source=tests/e2e/e2e.sh

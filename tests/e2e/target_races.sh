@@ -18,14 +18,18 @@ ends_well() {
 	esac
 }
 
-# Moments from the first system call of the recorder to the first span, some milliseconds apart.
-moments="0 0.005 0.01 0.02 0.03 0.04 0.05 0.06 0.07 0.08 0.09 0.1 0.12 0.14 0.17 0.2 0.25 0.3"
+# moments NUMBER: from the first system call of the recorder to the first span, some milliseconds apart. A third of them, or all with TXTRACE_ALL_STEPS=1
+# (attach_steps.sh tries steps instead of times).
+moments() {
+	printf '%s\n' 0 0.005 0.01 0.02 0.03 0.04 0.05 0.06 0.07 0.08 0.09 0.1 0.12 0.14 0.17 0.2 0.25 0.3 |
+		awk -v number="$1" -v all="${TXTRACE_ALL_STEPS:-0}" 'all != 0 || NR % 3 == number'
+}
 
-# at_each_moment SIGNAL OPTION...: the target gets the signal meanwhile
-at_each_moment() {
-	local signal=$1 moment pid status
-	shift
-	for moment in $moments; do
+# at_moments NUMBER SIGNAL OPTION...: the target gets the signal meanwhile
+at_moments() {
+	local number=$1 signal=$2 moment pid status
+	shift 2
+	for moment in $(moments "$number"); do
 		"$programs/probe_loop" --mode begin-end --steps 1000 >/dev/null &
 		pid=$!
 		others=("$pid")
@@ -41,7 +45,7 @@ at_each_moment() {
 # A shell that becomes a program with marks, which becomes one without.
 execs_meanwhile() {
 	local moment pid status
-	for moment in $moments; do
+	for moment in $(moments 1); do
 		sh -c "sleep $moment; exec \"$programs/spin\" --wait-traced 0 --repeat 3 --output \"$tmp/exec.truth\"" &
 		pid=$!
 		others=("$pid")
@@ -69,6 +73,33 @@ storm() {
 	kill -KILL $pid
 	wait $pid 2>/dev/null
 	true
+}
+
+maps_no_file() { # maps_no_file PID
+	grep -q stack "/proc/$1/maps" && ! grep -q / "/proc/$1/maps"
+}
+
+polls_or_has_ended() { # polls_or_has_ended PID: it records, or never will
+	grep -qE '^(7|73|271) ' "/proc/$1/syscall" 2>/dev/null || has_ended "$1"
+}
+
+# The recorder looks when the old program has gone and the new one is not mapped yet.
+in_the_midst_of_an_exec() {
+	local pid tracer
+	mkfifo "$tmp/exec.go"
+	exec 8<>"$tmp/exec.go"
+	"$programs/half_exec" -- "$programs/spin" --wait-traced 60 --repeat 3 --output "$tmp/half.truth" <"$tmp/exec.go" 8>&- &
+	pid=$!
+	others=("$pid")
+	wait_for 60 maps_no_file $pid || fail "files are mapped: $(cat /proc/$pid/maps)" || return
+	"$recorder" -q -o "$tmp/half.txtrace" -p $pid 2>"$tmp/race.err" 8>&- &
+	tracer=$!
+	others+=("$tracer")
+	wait_for 60 polls_or_has_ended $tracer || fail "it does not record" || return
+	exec 8>&-
+	wait $tracer || fail "the tracer ended with $?: $(cat "$tmp/race.err")" || return
+	wait $pid || fail "the program ended with $?" || return
+	export_log "$tmp/half.txtrace" && compare half
 }
 
 # ---- what is no target ----
@@ -112,10 +143,11 @@ thread() {
 no_pid=$(cat /proc/sys/kernel/pid_max)
 ulimit -c 0
 
-check "killed at any moment of attaching" at_each_moment KILL
-check "ended at any moment of attaching, with -f" at_each_moment TERM -f
-check "stopped and killed at any moment" at_each_moment STOP -d 200ms
+check "killed at any moment of attaching" at_moments 0 KILL
+check "ended at any moment of attaching, with -f" at_moments 1 TERM -f
+check "stopped and killed at any moment" at_moments 2 STOP -d 200ms
 check "exec at any moment of attaching" execs_meanwhile
+check "in the midst of an exec" in_the_midst_of_an_exec
 check "a storm of children that exec" storm
 check "a list with one pid that does not exist" refuses "$no_pid" -p "$$,$no_pid"
 check "a list with junk" refuses "not '1,x'" -p 1,x

@@ -17,6 +17,7 @@
 #include "attach/kernel_symbols.h"
 #include "attach/perf_map.h"
 #include "attach/symbolizer.h"
+#include "record/code_stacks.h"
 #include "record/fault_ranges.h"
 #include "txtrace/event.h"
 
@@ -199,6 +200,50 @@ static void functions_are_named_whatever_else_is_asked(void **state)
 }
 
 /* The program's own bytes, with some of them changed: whatever libdw makes of it, each question is answered. */
+/* ---- futexes ---- */
+
+struct told {
+	char name[256];
+	size_t cnt;
+};
+
+static int take_told(void *context, const struct txtrace_record *record)
+{
+	struct told *told = context;
+
+	assert_int_equal(record->kind, TXTRACE_RECORD_OBJECT);
+	snprintf(told->name, sizeof(told->name), "%.*s", (int)record->object.name.length, record->object.name.bytes);
+	told->cnt++;
+	return 0;
+}
+
+/* A file may end before the symbolizer has had the time to answer. */
+static void a_futex_whose_frames_have_no_names_at_the_end_of_a_file_is_told_in_the_next(void **state)
+{
+	const struct {
+		struct wire_stack stack;
+		uint64_t user[1];
+	} wait = {
+		.stack = { .header = { .kind = WIRE_STACK, .size = sizeof(wait), .time_ns = 1000, .tgid = (uint32_t)getpid(), .tid = (uint32_t)getpid() },
+			   .begin_ns = 900, .object = 0x1000, .what = WIRE_STACK_FUTEX, .user_cnt = 1 },
+		.user = { (uintptr_t)test_code_names_known_function },
+	};
+	struct code_stacks *stacks = code_stacks_new(false);
+	struct wire_stack_number number;
+	struct told told = { .cnt = 0 };
+
+	(void)state;
+	assert_non_null(stacks);
+	code_stacks_set_sink(stacks, take_told, &told);
+	assert_int_equal(code_stacks_take(stacks, &wait, sizeof(wait), &number), 0);
+	assert_int_equal(code_stacks_end_file(stacks, 2000, 0, false), 0);
+	if (!told.cnt)
+		assert_int_equal(code_stacks_end_file(stacks, 3000, 60000000000, true), 0);
+	assert_int_equal(told.cnt, 1);
+	assert_memory_equal(told.name, "test_code_names_known_function test_code_names.c:", 49);
+	code_stacks_free(stacks);
+}
+
 static void files_that_lie_are_survived(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -241,6 +286,7 @@ int main(void)
 		cmocka_unit_test(faults_are_told_by_the_functions_they_wait_in),
 		cmocka_unit_test(functions_are_named_whatever_else_is_asked),
 		cmocka_unit_test(files_that_lie_are_survived),
+		cmocka_unit_test(a_futex_whose_frames_have_no_names_at_the_end_of_a_file_is_told_in_the_next),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,6 +182,19 @@ static struct outcome read_outcome(const struct specimen *specimen)
 	return outcome;
 }
 
+/* A specimen that is read without threads shows ThreadSanitizer nothing, and reading it takes a minute there. */
+static bool is_skipped(struct specimen *specimen)
+{
+#ifdef __SANITIZE_THREAD__
+	if (specimen->is_read_once) {
+		discard(specimen);
+		return true;
+	}
+#endif
+	(void)specimen;
+	return false;
+}
+
 static const enum log_codec codecs[] = { LOG_CODEC_NONE, LOG_CODEC_ZSTD, LOG_CODEC_LZ4 };
 
 static void cut_anywhere_it_reads_what_is_whole(void **state)
@@ -192,6 +205,8 @@ static void cut_anywhere_it_reads_what_is_whole(void **state)
 
 		make_specimen(&specimen, codecs[i]);
 		specimen.is_read_once = codecs[i] != LOG_CODEC_ZSTD;
+		if (is_skipped(&specimen))
+			continue;
 		for (size_t length = 0; length < specimen.length; length++) {
 			struct outcome outcome;
 			bool is_between = false;
@@ -225,6 +240,8 @@ static void any_changed_byte_costs_its_batch_only(void **state)
 
 		make_specimen(&specimen, codecs[i / 3]);
 		specimen.is_read_once = i != 3;
+		if (is_skipped(&specimen))
+			continue;
 		for (size_t at = 0; at < specimen.length; at++) {
 			struct outcome outcome;
 

@@ -42,15 +42,27 @@ static int put_stack(struct attribution *attribution, const struct thread *threa
 	return err;
 }
 
-int put_block_stack(struct attribution *attribution, struct thread *thread, uint64_t time_ns)
+static int put_sleep(struct attribution *attribution, struct thread *thread, uint64_t time_ns, uint64_t blocked_ns)
 {
 	uint32_t id = thread->block_stack;
 
 	thread->block_stack = 0;
-	if (!id || !thread->run_blocked_ns)
+	if (!id || !blocked_ns)
 		return 0;
 	return put_stack(attribution, thread, (struct txtrace_stack){ .time_ns = time_ns, .what = TXTRACE_STACK_OFF_CPU, .stack = id,
-								      .weight_ns = thread->run_blocked_ns });
+								      .weight_ns = blocked_ns });
+}
+
+int put_block_stack(struct attribution *attribution, struct thread *thread, uint64_t time_ns)
+{
+	return put_sleep(attribution, thread, time_ns, thread->run_blocked_ns);
+}
+
+int put_hidden_stack(struct attribution *attribution, struct thread *thread, uint64_t time_ns)
+{
+	uint64_t end_ns = thread->block_stack ? thread_sleep_end_ns(thread, time_ns) : 0;
+
+	return end_ns ? put_sleep(attribution, thread, time_ns, elapsed_ns(thread->since_ns, end_ns)) : 0;
 }
 
 /* That of a block waits for the end of the block; if the switch was lost, it is nobody's. */

@@ -40,6 +40,9 @@ static int switch_out(struct attribution *attribution, const struct event *event
 	if (err)
 		return err;
 	was_on_cpu = thread->state == THREAD_ON_CPU;
+	err = put_hidden_stack(attribution, thread, event->time_ns);
+	if (err)
+		return err;
 	thread->block_stack = 0;
 	thread_leave(thread, event->time_ns, event->sched.left_as == WIRE_LEFT_BLOCKED ? THREAD_BLOCKED : THREAD_RUNNABLE,
 		     event->sched.reason);

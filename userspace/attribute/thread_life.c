@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "attribute/span_budget.h"
+#include "attribute/stack_events.h"
 
 static struct process *process_of(struct attribution *attribution, uint32_t tgid)
 {
@@ -101,6 +102,8 @@ int read_own_event(struct attribution *attribution, const struct event *event, s
 {
 	int err = thread_of_own_event(attribution, event, &own->thread);
 
+	if (!err && event->flags & WIRE_NOT_ARRIVED)
+		err = put_hidden_stack(attribution, own->thread, event->time_ns);
 	if (!err)
 		read_clocks(attribution, event, own);
 	return err;

@@ -148,7 +148,7 @@ void thread_start(struct thread *thread, const struct event *event)
 }
 
 /* thread_clock_sleep_end() of bpf/thread_clock.h: 0 is unknown. */
-static uint64_t sleep_end_ns(const struct thread *thread, uint64_t time_ns)
+uint64_t thread_sleep_end_ns(const struct thread *thread, uint64_t time_ns)
 {
 	uint64_t wake_ns = thread->wake_ns > thread->since_ns ? thread->wake_ns : thread->since_ns;
 
@@ -160,7 +160,7 @@ static uint64_t sleep_end_ns(const struct thread *thread, uint64_t time_ns)
 /* thread_clock_settle(): the thread is running at time_ns. */
 static void settle(const struct thread *thread, uint64_t time_ns, struct wire_clocks *clocks)
 {
-	uint64_t since_ns = thread->since_ns, woken_ns = sleep_end_ns(thread, time_ns);
+	uint64_t since_ns = thread->since_ns, woken_ns = thread_sleep_end_ns(thread, time_ns);
 
 	if (thread->state == THREAD_ON_CPU) {
 		clocks->on_cpu_ns += elapsed_ns(since_ns, time_ns);
@@ -201,7 +201,7 @@ void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_
 
 void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
 {
-	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns), woken_ns = sleep_end_ns(thread, time_ns);
+	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns), woken_ns = thread_sleep_end_ns(thread, time_ns);
 
 	thread->run_blocked_ns = thread->run_runnable_ns = thread->run_idle_ns = 0;
 	if (thread->state == THREAD_BLOCKED && thread->reason == BLOCK_THROTTLED) {
@@ -253,7 +253,7 @@ void thread_replay_at(const struct thread_table *table, const struct thread *thr
 		clocks->runnable_ns += spent_ns;
 	} else if (thread->state == THREAD_BLOCKED && !is_perhaps_awake(thread)) {
 		if (thread->wake_ns > thread->since_ns)
-			asleep_ns = elapsed_ns(thread->since_ns, sleep_end_ns(thread, time_ns));
+			asleep_ns = elapsed_ns(thread->since_ns, thread_sleep_end_ns(thread, time_ns));
 		clocks->blocked_ns[thread->reason] += asleep_ns;
 		clocks->runnable_ns += spent_ns - asleep_ns;
 	} else {

@@ -98,6 +98,9 @@ void thread_name(struct thread *thread, const struct event_text *comm);
 /* A stay that holds a reading is over. */
 void thread_table_let_go(struct thread_table *table, struct thread_reading *reading);
 
+/* When its wakeup ended the sleep that it is in, as far as it was told until time_ns; 0: no wakeup has. */
+uint64_t thread_sleep_end_ns(const struct thread *thread, uint64_t time_ns);
+
 /* What the kernel side does at the same moments, in the same arithmetic. */
 void thread_start(struct thread *thread, const struct event *event); /* THREAD */
 void thread_wake(struct thread *thread, uint64_t time_ns);

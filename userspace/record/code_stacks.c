@@ -294,14 +294,14 @@ static int put_frames(struct code_stacks *stacks, uint32_t stack, struct text *t
 	return stacks->sink(stacks->context, &record);
 }
 
-int code_stacks_end_file(struct code_stacks *stacks, uint64_t time_ns, uint64_t wait_ns)
+int code_stacks_end_file(struct code_stacks *stacks, uint64_t time_ns, uint64_t wait_ns, bool is_last)
 {
 	struct text text = { 0 };
 	int err = frame_table_poll(stacks->frames, wait_ns);
 
 	frame_table_look_again(stacks->frames, true);
 	if (!err)
-		err = futex_names_tick(stacks->futexes, time_ns, true, stacks->sink, stacks->context);
+		err = futex_names_tick(stacks->futexes, time_ns, is_last, stacks->sink, stacks->context);
 	for (size_t i = 0; i < stacks->used_cnt && !err; i++) {
 		err = put_frames(stacks, stacks->used[i], &text, time_ns);
 		stacks->is_used[stacks->used[i]] = 0;

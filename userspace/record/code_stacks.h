@@ -39,8 +39,11 @@ int code_stacks_use(struct code_stacks *stacks, uint64_t stack);
 /* Now and then: takes names, tells futexes. 0, -ENOMEM, or what the sink returned. */
 int code_stacks_tick(struct code_stacks *stacks, uint64_t time_ns);
 
-/* The file is about to end: the frames of all stacks in it, waiting for their names for up to wait_ns. Likewise. */
-int code_stacks_end_file(struct code_stacks *stacks, uint64_t time_ns, uint64_t wait_ns);
+/*
+ * The file is about to end: the frames of all stacks in it, waiting for their names for up to wait_ns. Futexes whose frames have no names by then are told
+ * later, with names; if this is the last file, now, as well as they can be. Likewise.
+ */
+int code_stacks_end_file(struct code_stacks *stacks, uint64_t time_ns, uint64_t wait_ns, bool is_last);
 
 /* A new file has begun: the names of all futexes. Likewise. */
 int code_stacks_tell(struct code_stacks *stacks, uint64_t time_ns);

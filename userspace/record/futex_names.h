@@ -19,7 +19,7 @@ void futex_names_free(struct futex_names *names); /* NULL is allowed */
 int futex_names_add(struct futex_names *names, const struct wire_stack *stack, const uint32_t *frames, size_t cnt);
 void futex_names_forget(struct futex_names *names, uint32_t tgid); /* it has another program */
 
-/* Tells those whose frames have names now; all that wait, if it is the last time for the file. 0, or what the sink returned. */
+/* Tells those whose frames have names now; all that wait, if it is the last time. 0, or what the sink returned. */
 int futex_names_tick(struct futex_names *names, uint64_t time_ns, bool is_last, code_stack_sink sink, void *context);
 
 /* Tells all once more. Likewise. */

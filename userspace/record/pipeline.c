@@ -33,9 +33,11 @@ static int put_record(void *context, const struct txtrace_record *record)
 	return err ? err : label_report_add(pipeline->report, record);
 }
 
-static int end_file(struct pipeline *pipeline, uint64_t time_ns, uint64_t wait_ns)
+static int end_file(struct pipeline *pipeline, uint64_t time_ns, bool is_last)
 {
-	return pipeline->options.stacks ? code_stacks_end_file(pipeline->options.stacks, time_ns, wait_ns) : 0;
+	uint64_t wait_ns = is_last ? LAST_FRAMES_WAIT_NS : FRAMES_WAIT_NS;
+
+	return pipeline->options.stacks ? code_stacks_end_file(pipeline->options.stacks, time_ns, wait_ns, is_last) : 0;
 }
 
 /* Between two events: a new file begins with what it needs to be read alone. */
@@ -51,7 +53,7 @@ static int look_after_log(struct pipeline *pipeline)
 	if (!result && pipeline->options.before_turn)
 		result = pipeline->options.before_turn(pipeline->options.context, merge.given_ns);
 	if (!result)
-		result = end_file(pipeline, merge.given_ns, FRAMES_WAIT_NS);
+		result = end_file(pipeline, merge.given_ns, false);
 	if (!result)
 		result = log_writer_turn(pipeline->options.log);
 	if (result <= 0)
@@ -188,7 +190,7 @@ int pipeline_put(struct pipeline *pipeline, const struct txtrace_record *record)
 
 int pipeline_dump(struct pipeline *pipeline, const struct txtrace_record *why, const struct txtrace_record *summary)
 {
-	int err = end_file(pipeline, summary->summary.time_ns, FRAMES_WAIT_NS);
+	int err = end_file(pipeline, summary->summary.time_ns, false);
 
 	if (!err)
 		err = put_record(pipeline, why);
@@ -215,7 +217,7 @@ int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns)
 	merge_stats(pipeline->merge, &merge);
 	end_ns = merge.given_ns > end_ns ? merge.given_ns : end_ns;
 	err = attribution_finish(pipeline->attribution, end_ns);
-	return err ? err : end_file(pipeline, end_ns, LAST_FRAMES_WAIT_NS);
+	return err ? err : end_file(pipeline, end_ns, true);
 }
 
 void pipeline_stats(const struct pipeline *pipeline, struct pipeline_stats *stats)

@@ -158,13 +158,16 @@ static int check_foreign(struct recorder *recorder, size_t attached_cnt, struct 
 				   error);
 }
 
-/* As attach_scan. Of one that has ended meanwhile the pid may be another's by now, who was not meant. */
+/*
+ * As attach_scan, and -EAGAIN: the process runs and has nothing of a program, as in the midst of an exec. The kernel side tells when that is done. The pid
+ * of a process that has ended meanwhile may be another one's by now, which was not meant.
+ */
 static int attach_one(struct recorder *recorder, const struct target *target, struct error *error)
 {
 	int result = attach_scan(recorder->attach, target_pid(target), error);
 
 	if (target_is_running(target))
-		return result;
+		return result == -ESRCH ? -EAGAIN : result;
 	attach_forget(recorder->attach, target_pid(target), UINT64_MAX);
 	return -ESRCH;
 }
@@ -172,7 +175,7 @@ static int attach_one(struct recorder *recorder, const struct target *target, st
 /* Those that were named. One that ends meanwhile has a normal end. */
 static int attach_named(struct recorder *recorder, struct error *error)
 {
-	size_t attached_cnt = 0, ended_cnt = 0, cnt = target_set_named_cnt(recorder->targets);
+	size_t attached_cnt = 0, ended_cnt = 0, exec_cnt = 0, cnt = target_set_named_cnt(recorder->targets);
 	int err = 0;
 
 	for (size_t i = 0; i < cnt; i++) {
@@ -180,15 +183,16 @@ static int attach_named(struct recorder *recorder, struct error *error)
 
 		attached_cnt += result > 0;
 		ended_cnt += result == -ESRCH;
-		if (result < 0 && result != -ESRCH)
+		exec_cnt += result == -EAGAIN;
+		if (result < 0 && result != -ESRCH && result != -EAGAIN)
 			err = result;
 	}
 	recorder->is_target_gone = ended_cnt == cnt && !target_rules_are_open(&recorder->options->targets);
 	if (target_rules_want_every_process(&recorder->options->targets)) /* what is shared is attached for the first alone; others may come */
 		return 0;
-	if (recorder->foreign && !err && !recorder->is_target_gone)
+	if (recorder->foreign && !err && !recorder->is_target_gone && !exec_cnt)
 		return check_foreign(recorder, attached_cnt, error);
-	if (attached_cnt || ended_cnt)
+	if (attached_cnt || ended_cnt || exec_cnt)
 		return 0;
 	return err ? err : refuse_unmarked(recorder, error);
 }
