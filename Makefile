@@ -5,6 +5,7 @@
 #   make check       sets the machine up, builds, runs every test
 #   make check-fast  what of it needs no kernel and no second build
 #   make check-kernels   the kernel tests in Debian's kernels, in QEMU; writes the table of docs/kernels.md; KERNELS="5.10 newest" only these
+#   make check-fresh both commands of README in a fresh Debian root, as root; FRESH_CHECK=check-fast, SUITE=bookworm, KEEP=1: tests/setup/check_fresh.sh
 #   make lint        the rules of the tree
 #   make fuzz        fuzzes every target for FUZZ_SECONDS=60; FUZZ_TARGETS="log batch" only these; fuzz-merge: what was found, into the tree
 #   make bench       sets the machine up, builds, measures
@@ -106,7 +107,7 @@ BPF_BENCHES     := $(patsubst tests/bench/%.bpf.c,$(BUILD)/bench/%,$(sort $(wild
 FUZZERS         := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CLI_HELPERS     := $(patsubst tests/cli/%.c,$(BUILD)/cli/%,$(sort $(wildcard tests/cli/*.c)))
 
-.PHONY: all lib programs units benches fuzzers help look setup demo check check-fast check-kernels lint bench fuzz fuzz-merge install uninstall clean FORCE
+.PHONY: all lib programs units benches fuzzers help look setup demo check check-fast check-kernels check-fresh lint bench fuzz fuzz-merge install uninstall clean FORCE
 all: $(BUILD)/txtrace $(BUILD)/txtrace-bpf lib
 lib: $(BUILD)/libtxtrace.a $(BUILD)/libtxtrace.so
 programs: $(PROGRAMS) $(PLUGINS)
@@ -299,6 +300,10 @@ check-kernels:
 	@tests/setup/install.sh check
 	@$(MAKE) --no-print-directory -j$(JOBS) all programs
 	@tests/kernels/all_kernels.sh $(KERNELS)
+
+# Makes a root with mmdebstrap, and runs make in it.
+check-fresh:
+	@tests/setup/check_fresh.sh
 
 lint:
 	@tests/setup/install.sh check

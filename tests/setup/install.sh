@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# tests/setup/install.sh [--look] build|check|bench|demo|fuzz
+# tests/setup/install.sh [--look] build|check|bench|demo|fuzz|fresh
 #
 # Installs what that needs and this machine lacks, by tests/setup/tools.table, with apt. Says what it will install and asks nothing (sudo may ask for
 # a password on a terminal). With --look it only says what is missing. Does nothing, quickly, when nothing is missing. Exit status 0: all that is
@@ -43,14 +43,16 @@ is_file() {
 	return 1
 }
 
-# The rows of the table for $purpose whose tool is not here, as "thing package required|useful". The set-up for anything includes that for the build.
+# The rows of the table for $purpose whose tool is not here, as "thing package required|useful". The set-up for anything includes that for the build,
+# except for a fresh root, which nothing is built outside of.
 find_missing() {
 	while read -r how what package purposes; do
 		case $how in '' | '#'*) continue ;; esac
 		need=
 		for word in $purposes; do
 			case $word in
-			build | "$purpose") need=required ;;
+			build) [ "$purpose" = fresh ] || need=required ;;
+			"$purpose") need=required ;;
 			"$purpose?") need=useful ;;
 			esac
 		done
@@ -123,8 +125,8 @@ look_only=
 [ "${1:-}" = --look ] && look_only=1 && shift
 purpose=${1:-}
 case $purpose in
-build | check | bench | demo | fuzz) ;;
-*) die "usage: tests/setup/install.sh [--look] build|check|bench|demo|fuzz" ;;
+build | check | bench | demo | fuzz | fresh) ;;
+*) die "usage: tests/setup/install.sh [--look] build|check|bench|demo|fuzz|fresh" ;;
 esac
 
 missing=$(find_missing)
