@@ -150,11 +150,14 @@ within() { # within COMMAND: of a shell, in the clone
 
 failed=0
 stage() { # stage NAME COMMAND: prints and keeps what it prints
-	local begin=$SECONDS status
+	local begin=$SECONDS status out tee
 	echo "---- $1"
-	within "$2" > >(tee "$outputs/$1.out") 2>&1
+	exec {out}> >(tee "$outputs/$1.out")
+	tee=$!
+	within "$2" >&"$out" 2>&1
 	status=$?
-	wait $! # tee
+	exec {out}>&-
+	wait $tee
 	[ $status = 0 ] || failed=1
 	printf '%6d s  %-8s %s%s\n' $((SECONDS - begin)) "$1" "$(grep -E '^[0-9]+ passed, ' "$outputs/$1.out" | tail -n 1)" \
 		"$([ $status = 0 ] || echo "  exit status $status")" >>"$outputs/durations"
