@@ -4,8 +4,9 @@
 # tests/setup/check_fresh.sh
 #
 # What `make check-fresh` runs: README's two commands, on a Debian that has nothing but what README asks for. Makes a root with mmdebstrap, clones HEAD
-# into it, and runs `make demo` and `make check` there as root, in mount and pid namespaces of their own: /proc, /sys and /dev as on a fresh machine,
-# without tracefs, debugfs and bpffs. The network is the machine's; so are the mirror, what apt and npm are told about it, and the certificates.
+# into it, and runs `make demo` and `make check` there as root, in a mount namespace of its own: /proc, /sys and /dev as on a fresh machine, without
+# tracefs, debugfs and bpffs. (Not in a PID namespace, where nothing can be traced.) The network is the machine's; so are the mirror, what apt and npm
+# are told about it, and the certificates.
 #
 #	SUITE=bookworm       the Debian
 #	VARIANT=minbase      mmdebstrap's: what is installed beforehand
@@ -29,11 +30,21 @@ die() {
 	exit 1
 }
 
-# ---- the end: mounts go with their namespace, processes with the first one in theirs ----
+# ---- the end: the mounts go with the last process of their namespace ----
+
+# Whatever runs in that root, in whichever namespace, process group or cgroup.
+is_inhabited() {
+	local process found=1
+	for process in /proc/[0-9]*; do
+		[ "$process/root" -ef "$root/root" ] && kill -KILL "${process#/proc/}" 2>/dev/null && found=0
+	done
+	return "$found"
+}
 
 clean_up() {
 	trap '' INT TERM HUP
-	[ -z "$inside" ] || { kill -KILL "$inside" && wait "$inside"; } 2>/dev/null
+	[ -z "$inside" ] || { kill -TERM "$inside" && wait "$inside"; } 2>/dev/null
+	while [ -d "$root/root" ] && is_inhabited; do sleep 0.1; done
 	[ -n "$root" ] || return
 	if [ -n "${KEEP:-}" ]; then
 		echo "check-fresh: the root is left in $root"
@@ -141,7 +152,7 @@ exec "$@"
 within() { # within COMMAND: of a shell, in the clone
 	local environment
 	mapfile -t environment < <(passed_on)
-	run unshare --mount --pid --fork --kill-child=KILL --propagation private sh -c "$enter" sh "$root/root" \
+	run unshare --mount --propagation private sh -c "$enter" sh "$root/root" \
 		env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb "${environment[@]}" \
 		bash -c 'trap "" HUP; cd /root/txtrace && eval "$1"' bash "$1" </dev/null
 }
