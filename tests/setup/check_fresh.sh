@@ -84,14 +84,14 @@ sources() {
 	esac
 }
 
-# Its path: what runs inside lies in it under /root/txtrace. Not everybody's to look into, since it holds what npm is told.
+# In namespaces of its own, so that no mount and no process is left when it is stopped. The folder is root's alone, since it holds what npm is told.
 make_root() {
 	local folder
 	folder=$(mktemp -d "${FRESH_FOLDER:-/var/tmp}/txtrace-fresh.XXXXXX") || exit 1
 	root=$folder
 	apt_options >"$folder/apt.conf"
 	sources >"$folder/sources.list" || exit 1
-	run mmdebstrap --quiet --variant="${VARIANT:-minbase}" --include=git,make,ca-certificates --aptopt="$folder/apt.conf" \
+	run unshare --mount --pid --fork --kill-child=KILL --propagation private mmdebstrap --quiet --variant="${VARIANT:-minbase}" --include=git,make,ca-certificates --aptopt="$folder/apt.conf" \
 		"$suite" "$folder/root" "$folder/sources.list" || die "mmdebstrap could not make a root of $suite"
 }
 
@@ -181,24 +181,28 @@ check_command() {
 	esac
 }
 
-[ "$(id -u)" = 0 ] || die "it makes a root and traces in it: run 'make check-fresh' as root"
-tests/setup/install.sh fresh || exit 1
-# shellcheck source=tests/kernels/debian.sh
-. tests/kernels/debian.sh
-rm -rf "$outputs"
-mkdir -p "$outputs" || exit 1
-trap clean_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
+# A function, so that the script is read as a whole before it runs.
+main() {
+	[ "$(id -u)" = 0 ] || die "it makes a root and traces in it: run 'make check-fresh' as root"
+	tests/setup/install.sh fresh || exit 1
+	# shellcheck source=tests/kernels/debian.sh
+	. tests/kernels/debian.sh
+	rm -rf "$outputs"
+	mkdir -p "$outputs" || exit 1
+	trap clean_up EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
 
-echo "---- a fresh root of $suite"
-make_root
-bring_network || die "the root could not be connected"
-clone_head
-printf '%6d s  %s\n' $SECONDS "a root of $suite" >"$outputs/durations"
-[ "${FRESH_DEMO-1}" = "" ] || stage demo "make demo"
-stage check "$(check_command)"
+	echo "---- a fresh root of $suite"
+	make_root
+	bring_network || die "the root could not be connected"
+	clone_head
+	printf '%6d s  %s\n' $SECONDS "a root of $suite" >"$outputs/durations"
+	[ "${FRESH_DEMO-1}" = "" ] || stage demo "make demo"
+	stage check "$(check_command)"
 
-echo "---- durations; the outputs are in build/fresh"
-cat "$outputs/durations"
-exit $failed
+	echo "---- durations; the outputs are in build/fresh"
+	cat "$outputs/durations"
+}
+
+main; exit $failed
