@@ -589,6 +589,18 @@ int program_memory_label(struct program_memory *memory, uint32_t tgid, uint64_t 
 	return label_add(memory, tgid, image, address, out);
 }
 
+int program_memory_literal(struct program_memory *memory, uint32_t tgid, uint64_t address, struct event_text *out)
+{
+	struct program *program = address ? program_get(memory, tgid) : NULL;
+	struct image *image = program ? program->oldest : NULL;
+	const struct saved_mapping *mapping = image ? mapping_find(image, address) : NULL;
+
+	*out = (struct event_text){ .bytes = "", .is_unreadable = true };
+	if (image && !mapping && !image->newer)
+		mapping = look(memory, tgid, image, address);
+	return mapping && !mapping->is_writable ? program_memory_label(memory, tgid, address, out) : 0;
+}
+
 void program_memory_stats(const struct program_memory *memory, struct program_memory_stats *stats)
 {
 	*stats = memory->stats;
