@@ -110,7 +110,7 @@ bring_network() {
 }
 
 clone_head() {
-	git -c safe.directory="$PWD" clone --quiet --no-hardlinks --no-local "file://$PWD" "$root/root/root/txtrace" || die "the tree could not be cloned"
+	git -c safe.directory="$PWD" clone --quiet --no-hardlinks --no-local "file://$PWD" "$root/root/srv/txtrace" || die "the tree could not be cloned"
 	[ -z "$(git status --porcelain --untracked-files=no)" ] || echo "check-fresh: this is about HEAD; what is not committed is not in it" >&2
 }
 
@@ -154,7 +154,7 @@ within() { # within COMMAND: of a shell, in the clone
 	mapfile -t environment < <(passed_on)
 	run unshare --mount --propagation private sh -c "$enter" sh "$root/root" \
 		env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb "${environment[@]}" \
-		bash -c 'trap "" HUP; cd /root/txtrace && eval "$1"' bash "$1" </dev/null
+		bash -c 'trap "" HUP; cd /srv/txtrace && eval "$1"' bash "$1" </dev/null
 }
 
 # ---- main ----
