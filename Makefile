@@ -6,6 +6,7 @@
 #   make check-fast  what of it needs no kernel and no second build
 #   make check-all   also what takes longer than 20 minutes: all steps of attaching, all kernels; run it before a release
 #   make check-kernels   the kernel tests in Debian's kernels, in QEMU; writes the table of docs/kernels.md; KERNELS="5.10 newest" only these
+#   make check-fresh both commands of README in a fresh Debian root, as root; FRESH_CHECK=check-fast, SUITE=bookworm, KEEP=1: tests/setup/check_fresh.sh
 #   make lint        the rules of the tree
 #   make fuzz        fuzzes every target for FUZZ_SECONDS=60; FUZZ_TARGETS="log batch" only these; fuzz-merge: what was found, into the tree
 #   make bench       sets the machine up, builds, measures
@@ -113,7 +114,7 @@ BPF_BENCHES     := $(patsubst tests/bench/%.bpf.c,$(BUILD)/bench/%,$(sort $(wild
 FUZZERS         := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CLI_HELPERS     := $(patsubst tests/cli/%.c,$(BUILD)/cli/%,$(sort $(wildcard tests/cli/*.c)))
 
-.PHONY: all lib programs units benches fuzzers help look setup demo check check-fast check-all check-kernels lint bench fuzz fuzz-merge install uninstall clean FORCE
+.PHONY: all lib programs units benches fuzzers help look setup demo check check-fast check-all check-kernels check-fresh lint bench fuzz fuzz-merge install uninstall clean FORCE
 all: $(BUILD)/txtrace $(BUILD)/txtrace-bpf lib
 lib: $(BUILD)/libtxtrace.a $(BUILD)/libtxtrace.so
 programs: $(PROGRAMS) $(PLUGINS)
@@ -308,6 +309,10 @@ check-kernels:
 	@tests/setup/install.sh check
 	@$(MAKE) --no-print-directory -j$(JOBS) all programs
 	@tests/kernels/all_kernels.sh $(KERNELS)
+
+# Makes a root with mmdebstrap, and runs make in it.
+check-fresh:
+	@tests/setup/check_fresh.sh
 
 lint:
 	@tests/setup/install.sh check

@@ -262,7 +262,7 @@ static __always_inline int send_text(const uint8_t kind, const struct text_sourc
 SEC("uprobe")
 int BPF_KPROBE(on_tag, uint64_t id, uint64_t text)
 {
-	struct text_source source = { .id = id, .address = text };
+	struct text_source source = { .id = id, .value = text, .address = text };
 
 	compat_use_thread_stack();
 	return send_text(WIRE_TAG, &source);

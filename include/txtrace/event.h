@@ -223,7 +223,7 @@ struct wire_text {
 	struct wire_header header;
 	uint64_t id;
 	uint64_t name;  /* ATTR: address in the program; VALUE: see txtrace/foreign.h */
-	uint64_t value; /* ATTR, VALUE */
+	uint64_t value; /* ATTR, VALUE; TAG: address of the text */
 	uint32_t type;  /* ATTR, VALUE: enum attr_type */
 	uint32_t text_length;
 	/* WIRE_TEXT_SHORT or WIRE_TEXT_LONG bytes follow; the text has no NUL */

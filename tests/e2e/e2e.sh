@@ -4,7 +4,7 @@
 # Sourced by the tests of this folder: programs of tests/programs, traced by the real txtrace-bpf on this machine's kernel.
 #
 # A case is `check NAME COMMAND...`: it holds when the command succeeds; what the command printed is shown if it does not. A test that cannot run
-# here at all says so by need_bpf before its first case.
+# here at all says so by need_bpf before its first case, or before the first one that needs it.
 
 set -u
 export LC_ALL=C
@@ -24,8 +24,9 @@ need_bpf() {
 	[ -r /sys/kernel/btf/vmlinux ] || reason=${reason:-"the kernel has no BTF"}
 	[ -n "$reason" ] || "$BPFTOOL" prog show >/dev/null 2>&1 || reason="root may not use it here"
 	[ -n "$reason" ] || return 0
-	echo "ok 1 - $(basename "$0" .sh) # SKIP bpf: $reason"
-	echo "1..1"
+	number=$((number + 1))
+	echo "ok $number - $(basename "$0" .sh) # SKIP bpf: $reason"
+	echo "1..$number"
 	exit 0
 }
 

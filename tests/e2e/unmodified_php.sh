@@ -21,8 +21,9 @@ program() { # program NAME [VARIABLE=VALUE]: its sum is 0 + 1 + … + 10
 		fail "ended with $?: $(cat "$tmp/$name.said")" || return
 	grep -qx 'sum=55' "$tmp/$name.said" || fail "$(cat "$tmp/$name.said")" || return
 	export_log "$tmp/$name.txtrace"
-	same requests "$(spans_of "$name" request "(.tag | test(\"^file=.*answer.php,uri=-,method=-\$\")) and (.unfinished | not)")" 1 &&
-		same "unfinished spans" "$(jq -s 'map(select(.type == "span" and .unfinished)) | length' "$tmp/$name.txtrace.jsonl")" 0 && is_whole "$name"
+	same requests "$(spans_of "$name" request "(.tag | test(\"^file=.*answer.php,uri=-,method=-\$\")) and (.unfinished | not)")" 1 ||
+		fail "$(jq -c 'select(.type == "span" and .label == "request") | [.tag, .unfinished]' "$tmp/$name.txtrace.jsonl")" || return
+	same "unfinished spans" "$(jq -s 'map(select(.type == "span" and .unfinished)) | length' "$tmp/$name.txtrace.jsonl")" 0 && is_whole "$name"
 }
 
 # The program itself, each part once, and the one that is not there.

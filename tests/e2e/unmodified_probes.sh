@@ -9,7 +9,7 @@ if [ ! -e /usr/include/sys/sdt.h ] && [ ! -e "/usr/include/$(uname -m)-linux-gnu
 	echo "1..1"
 	exit 0
 fi
-gcc -O2 -pthread -o "$tmp/arguments" $e2e/unmodified/arguments.c || exit 1
+gcc -O2 -pthread -o "$tmp/arguments" $e2e/unmodified/arguments.c && gcc -O2 -Iinclude -o "$tmp/untouched" $e2e/unmodified/untouched.c || exit 1
 
 rounds=6
 
@@ -41,6 +41,19 @@ counted_strings() {
 	for ((i = 0; i < 27; i++)); do text+=$letters; done
 	spans note 'note=shop:note(text,length)..shop:noted,tag=str(text,length)' || return
 	for i in 0 1 62 63 64 65 300 510 511 511; do echo "note text=${text:0:i}   false"; done | diff - "$tmp/note.spans"
+}
+
+# In pages that the program has given back: a literal is in its file, what could have been written since is unknown. The program has ended by then.
+untouched() {
+	"$recorder" -q -o "$tmp/untouched.txtrace" --span 'pass=shop:pass(literal,data,anonymous)..shop:passed,tag=str(literal)+str(data)+str(anonymous)' \
+		-- "$tmp/untouched" || fail "ended with $?" || return
+	export_log "$tmp/untouched.txtrace"
+	jq -r 'select(.type == "span" or .type == "attribute") | "\(.label // .name) \(.tag // .value)"' "$tmp/untouched.txtrace.jsonl" >"$tmp/untouched.spans"
+	diff - "$tmp/untouched.spans" <<-END
+		pass literal=a literal,data=?,anonymous=?
+		text a literal
+		own a literal
+	END
 }
 
 over_threads() {
@@ -109,6 +122,7 @@ says_once() { # says_once PATTERN OPTION...: and nothing else of what is missing
 
 check "arguments of all sizes, signed and not, and strings" sizes
 check "strings whose length is another argument" counted_strings
+check "strings that the kernel cannot copy: literals are read from the file" untouched
 check "a number names a span from thread to thread" over_threads
 check "two numbers name a span, in another order at its end" two_numbers
 check "a string names a span, and the log has it" strings

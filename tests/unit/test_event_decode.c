@@ -239,6 +239,44 @@ static void texts(void **state)
 	assert_int_equal(event.mark.text.length, 0);
 }
 
+static int read_literal(void *context, uint32_t tgid, uint64_t address, struct event_text *text)
+{
+	(void)context;
+	assert_int_equal(tgid, 10);
+	*text = (struct event_text){ .bytes = "literal", .length = 7, .is_unreadable = address != 0x5000 };
+	return address == 0x7000 ? -ENOMEM : 0;
+}
+
+/* What the kernel side could not copy: if it is a string that can be read all the same, it is as if it had been copied. */
+static void a_text_that_was_not_copied(void **state)
+{
+	static const struct label_source with_literals = { .read = read_label, .read_literal = read_literal };
+	static const struct {
+		uint8_t kind;
+		uint8_t type;
+		uint8_t flags;
+		uint64_t value;
+		bool is_readable;
+	} cases[] = {
+		{ WIRE_VALUE, ATTR_STRING, WIRE_IS_UNREADABLE, 0x5000, true },  { WIRE_ATTR, ATTR_STRING, WIRE_IS_UNREADABLE, 0x5000, true },
+		{ WIRE_TAG, 0, WIRE_IS_UNREADABLE, 0x5000, true },              { WIRE_VALUE, ATTR_STRING, WIRE_IS_UNREADABLE, 0x6000, false },
+		{ WIRE_TAG, 0, WIRE_IS_UNREADABLE, 0x7000, false },             { WIRE_TAG, 0, WIRE_IS_UNREADABLE, 0, false },
+		{ WIRE_VALUE, ATTR_UINT, WIRE_IS_UNREADABLE, 0x5000, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wire_text wire = { .type = cases[i].type, .value = cases[i].value };
+		struct event event;
+
+		HEADER(wire, cases[i].kind, cases[i].flags);
+		assert_int_equal(event_decode(&wire, sizeof(wire), &with_literals, &event), 0);
+		assert_int_equal(event.mark.text.is_unreadable, !cases[i].is_readable);
+		assert_int_equal(event.flags, cases[i].is_readable ? 0 : WIRE_IS_UNREADABLE);
+		assert_text(&event.mark.text, cases[i].is_readable ? "literal" : "");
+	}
+}
+
 struct key_with_clocks {
 	struct wire_key keyed;
 	struct wire_clocks clocks;
@@ -410,6 +448,7 @@ int main(void)
 		cmocka_unit_test(labels_that_cannot_be_read),
 		cmocka_unit_test(marks),
 		cmocka_unit_test(texts),
+		cmocka_unit_test(a_text_that_was_not_copied),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(a_loss),
 		cmocka_unit_test(a_process),

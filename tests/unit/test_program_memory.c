@@ -174,6 +174,38 @@ static void labels_are_read_after_the_process_has_ended(void **state)
 }
 
 /* Labels are asked for in the order of the events, which is later than notes are taken. */
+static void assert_no_literal(struct program_memory *memory, pid_t pid, const void *address)
+{
+	struct event_text text = { .length = 1 };
+
+	assert_int_equal(program_memory_literal(memory, (uint32_t)pid, (uintptr_t)address, &text), 0);
+	assert_true(text.is_unreadable);
+	assert_int_equal(text.length, 0);
+}
+
+static void a_literal_is_what_nobody_can_have_changed(void **state)
+{
+	struct program_memory *memory = program_memory_new();
+	pid_t child = child_start();
+	struct event_text text;
+
+	(void)state;
+	assert_no_literal(memory, child, writable);
+	assert_no_literal(memory, child, at_page_end);
+	assert_no_literal(memory, child, never_touched);
+	assert_no_literal(memory, child, NULL);
+	assert_label(memory, child, writable, "a string in writable memory"); /* which is known as a label now */
+	assert_no_literal(memory, child, writable);
+	note_all(memory, child, IMAGE, 1000);
+	child_end(child);
+	assert_no_literal(memory, child, writable);
+	assert_int_equal(program_memory_literal(memory, (uint32_t)child, (uintptr_t)literal, &text), 0);
+	assert_false(text.is_unreadable);
+	assert_int_equal(text.length, strlen(literal));
+	assert_memory_equal(text.bytes, literal, text.length);
+	program_memory_free(memory);
+}
+
 static void an_exec_separates_what_came_before_from_what_comes_after(void **state)
 {
 	struct program_memory *memory = program_memory_new();
@@ -355,6 +387,7 @@ int main(void)
 		cmocka_unit_test(wild_pointers_are_unreadable),
 		cmocka_unit_test(a_string_without_an_end_is_cut_off),
 		cmocka_unit_test(labels_are_read_after_the_process_has_ended),
+		cmocka_unit_test(a_literal_is_what_nobody_can_have_changed),
 		cmocka_unit_test(an_exec_separates_what_came_before_from_what_comes_after),
 		cmocka_unit_test(a_forked_child_has_its_parents_mappings),
 		cmocka_unit_test(a_mapping_that_takes_anothers_place_replaces_it),

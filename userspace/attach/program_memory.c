@@ -475,16 +475,17 @@ static int read_mapped(const struct program_memory *memory, const struct saved_m
 					mapping->end - address);
 }
 
-/* Nobody noted the mapping that holds the address (a plugin that was loaded again elsewhere): looks now, if the program is still the same. */
-static const struct saved_mapping *look(struct program_memory *memory, uint32_t tgid, struct image *image, uint64_t address)
+/* The mapping that holds the address. If nobody noted it (a plugin that was loaded again elsewhere): looks now, if the program is still the same. */
+static const struct saved_mapping *mapping_get(struct program_memory *memory, uint32_t tgid, struct image *image, uint64_t address)
 {
+	const struct saved_mapping *known = mapping_find(image, address);
 	const struct proc_mapping *mapping;
 	struct proc_status status;
 	struct proc_maps maps;
 	int fd;
 
-	if (image->look_cnt >= PROGRAM_LOOK_CNT_MAX)
-		return NULL;
+	if (known || image->newer || image->look_cnt >= PROGRAM_LOOK_CNT_MAX)
+		return known;
 	image->look_cnt++;
 	if (proc_maps_read(&maps, (pid_t)tgid))
 		return NULL;
@@ -503,11 +504,9 @@ static const struct saved_mapping *look(struct program_memory *memory, uint32_t 
 
 static int read_label(struct program_memory *memory, uint32_t tgid, struct image *image, uint64_t address, struct process_string *string)
 {
-	const struct saved_mapping *mapping = mapping_find(image, address);
+	const struct saved_mapping *mapping = mapping_get(memory, tgid, image, address);
 	int err = -EFAULT;
 
-	if (!mapping && !image->newer)
-		mapping = look(memory, tgid, image, address);
 	if (mapping && !mapping->is_writable)
 		err = read_mapped(memory, mapping, address, string);
 	if (err && !image->newer)
@@ -527,12 +526,9 @@ static void label_fill(struct label *label, const struct process_string *string,
 
 static void label_text(const struct label *label, struct event_text *out)
 {
-	*out = (struct event_text){
-		.bytes = label->bytes,
-		.length = label->length,
-		.is_truncated = label->is_truncated,
-		.is_unreadable = label->is_unreadable,
-	};
+	*out = (struct event_text){ .bytes = label->bytes, .length = label->length };
+	out->is_truncated = label->is_truncated;
+	out->is_unreadable = label->is_unreadable;
 }
 
 /* A label that is not in the table yet: reads it and puts it there, also if it cannot be read. */
@@ -587,6 +583,15 @@ int program_memory_label(struct program_memory *memory, uint32_t tgid, uint64_t 
 	}
 	memory->stats.label_cnt++;
 	return label_add(memory, tgid, image, address, out);
+}
+
+int program_memory_literal(struct program_memory *memory, uint32_t tgid, uint64_t address, struct event_text *out)
+{
+	struct program *program = address ? program_get(memory, tgid) : NULL;
+	const struct saved_mapping *mapping = program ? mapping_get(memory, tgid, program->oldest, address) : NULL;
+
+	*out = (struct event_text){ .bytes = "", .is_unreadable = true };
+	return mapping && !mapping->is_writable ? program_memory_label(memory, tgid, address, out) : 0;
 }
 
 void program_memory_stats(const struct program_memory *memory, struct program_memory_stats *stats)

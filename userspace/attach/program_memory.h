@@ -37,6 +37,12 @@ void program_memory_free(struct program_memory *memory);
 int program_memory_label(struct program_memory *memory, uint32_t tgid, uint64_t address, struct event_text *out);
 
 /*
+ * The same for a literal: a string in a read-only mapping of a file, which is later what it was when the program passed it. Elsewhere *out is
+ * unreadable.
+ */
+int program_memory_literal(struct program_memory *memory, uint32_t tgid, uint64_t address, struct event_text *out);
+
+/*
  * The image of a process is what one exec made; it is named by any number that differs between two of them (struct proc_status has one). What is
  * noted of a newer image waits until program_memory_invalidate() makes it the current one: notes come when /proc is read, labels and execs in the
  * order of the events, which is later.

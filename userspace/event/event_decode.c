@@ -140,6 +140,23 @@ static int decode_mark(const struct wire *wire, struct event *event)
 	return 0;
 }
 
+static bool has_string(const struct wire_text *w)
+{
+	return w->header.kind == WIRE_TAG || w->type == ATTR_STRING;
+}
+
+/* What the kernel side could not copy and somebody reads from the program's file after all is as readable as the rest. */
+static void read_literal(const struct wire *wire, const struct wire_text *w, struct event *event)
+{
+	struct event_text text = { 0 };
+
+	if (!event->mark.text.is_unreadable || !has_string(w) || !w->value || !wire->labels->read_literal ||
+	    wire->labels->read_literal(wire->labels->context, event->tgid, w->value, &text) || text.is_unreadable)
+		return;
+	event->mark.text = text;
+	event->flags &= ~WIRE_IS_UNREADABLE;
+}
+
 static int decode_text(const struct wire *wire, struct event *event)
 {
 	const struct wire_text *w = (const void *)wire->bytes;
@@ -151,6 +168,7 @@ static int decode_text(const struct wire *wire, struct event *event)
 	event->mark.type = w->type;
 	read_label(wire, event, w->name, &event->mark.name);
 	event->mark.text = copied_text(event, w + 1, w->text_length);
+	read_literal(wire, w, event);
 	return 0;
 }
 

@@ -8,9 +8,14 @@
 
 #include "event/event.h"
 
-/* Reads a label or name of a process at this address. 0, or a negative errno: the event then has an unreadable one. */
 struct label_source {
+	/* Reads a label or name of a process at this address. 0, or a negative errno: the event then has an unreadable one. */
 	int (*read)(void *context, uint32_t tgid, uint64_t address, struct event_text *label);
+	/*
+	 * The same for a tag or another string that the kernel side could not copy, because the program had not touched its page: only a literal, which is
+	 * what it was when it was passed. NULL: there is nobody who could.
+	 */
+	int (*read_literal)(void *context, uint32_t tgid, uint64_t address, struct event_text *text);
 	void *context;
 };
 

@@ -208,6 +208,13 @@ static int read_label(void *context, uint32_t tgid, uint64_t address, struct eve
 	return err;
 }
 
+static int read_literal(void *context, uint32_t tgid, uint64_t address, struct event_text *text)
+{
+	struct recorder *recorder = context;
+
+	return program_memory_literal(recorder->memory, tgid, address, text);
+}
+
 static bool wants_label(void *context, const struct event_text *label)
 {
 	return span_choices_want_label(context, label);
@@ -218,7 +225,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	struct pipeline_options options = {
 		.lane_cnt = recorder->ring_cnt,
 		.span_bytes = recorder->options->span_memory_bytes,
-		.labels = { .read = read_label },
+		.labels = { .read = read_label, .read_literal = read_literal },
 		.read_object = fd_name_read,
 		.sched = recorder->options->sched,
 		.filter = { .min_duration_ns = recorder->options->choices.min_duration_ns },
