@@ -14,12 +14,12 @@
  *	{"type":"span","label":"sleep","id":"17","pid":7,"parent":"0","blocked":"sleep","asked_ns":5000000,"until_ns":0,"starved_ns":0,
  *	 "begin_ns":[a,b],"end_ns":[a,b],"wall_ns":[a,b],"work_ns":[a,b],"detached_ns":[a,b],
  *	 "cpu_ns":[a,b],"run_delay_ns":[a,b],"stolen_ns":[a,b],"nvcsw":[a,b],"nivcsw":[a,b],
- *	 "stays":[{"tid":7,"begin_ns":…,"end_ns":…,"nvcsw":1,"nivcsw":0}]}
+ *	 "stays":[{"tid":7,"begin_ns":…,"end_ns":…,"around_ns":[a,b],"nvcsw":1,"nivcsw":0}]}
  *
  * "blocked": the one reason for which it blocked, or null. "asked_ns": how long the program asked to be blocked. "until_ns": to which
  * moment, or 0: for a time. "starved_ns": how long
  * it made sure that it waited for a CPU. "id": null if the program does not know it (scoped spans; keyed ones, which have "key_text"). A stay's
- * switches are exact between its two times, which lie inside the span.
+ * switches are exact between its two times, which lie inside the span; "around_ns" are the two that lie around it.
  *
  * Sources: CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID, getrusage(RUSAGE_THREAD), /proc/thread-self/schedstat (run_delay).
  */
@@ -400,9 +400,11 @@ static inline void truth_print_stays(const struct truth *truth)
 {
 	printf(",\"stays\":[");
 	for (unsigned i = 0; i < truth->stay_cnt; i++) {
-		const struct reading *entered = &truth->stays[i].entered, *leaving = &truth->stays[i].leaving;
-		printf("%s{\"tid\":%u,\"begin_ns\":%llu,\"end_ns\":%llu,\"nvcsw\":%llu,\"nivcsw\":%llu}", i ? "," : "",
-		       truth->stays[i].tid, (unsigned long long)entered->mono_ns, (unsigned long long)leaving->mono_ns,
+		const struct stay *stay = &truth->stays[i];
+		const struct reading *entered = &stay->entered, *leaving = &stay->leaving;
+		printf("%s{\"tid\":%u,\"begin_ns\":%llu,\"end_ns\":%llu,\"around_ns\":[%llu,%llu],\"nvcsw\":%llu,\"nivcsw\":%llu}",
+		       i ? "," : "", stay->tid, (unsigned long long)entered->mono_ns, (unsigned long long)leaving->mono_ns,
+		       (unsigned long long)stay->entering.mono_ns, (unsigned long long)stay->left.mono_ns,
 		       (unsigned long long)(leaving->nvcsw - entered->nvcsw),
 		       (unsigned long long)(leaving->nivcsw - entered->nivcsw));
 	}
