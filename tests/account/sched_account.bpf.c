@@ -18,6 +18,7 @@ struct sched_info___account {
 
 struct rq___account {
 	__u64 clock;
+	__u64 clock_task;
 	__u64 prev_irq_time;      /* with CONFIG_IRQ_TIME_ACCOUNTING */
 	__u64 prev_steal_time_rq; /* with CONFIG_PARAVIRT_TIME_ACCOUNTING */
 } __attribute__((preserve_access_index));
@@ -28,6 +29,7 @@ struct cfs_rq___account {
 
 struct sched_entity___account {
 	struct cfs_rq___account *cfs_rq;
+	__u64 exec_start;
 } __attribute__((preserve_access_index));
 
 struct task_struct___account {
@@ -125,6 +127,7 @@ int on_switch(uint64_t *ctx)
 		return 0;
 	sample.tid = BPF_CORE_READ(prev, pid);
 	sample.next_tid = BPF_CORE_READ(next, pid);
+	sample.ended_ns = BPF_CORE_READ(rq, clock_task) - BPF_CORE_READ(prev, se.exec_start);
 	sample.clock_ns = BPF_CORE_READ(rq, clock);
 	sample.arrival_cnt = BPF_CORE_READ(next, sched_info.pcount);
 	sample.delay_ns = BPF_CORE_READ(next, sched_info.run_delay);

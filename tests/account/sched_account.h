@@ -27,7 +27,7 @@ struct account_sample {
 	uint32_t kind;
 	uint32_t tid;      /* SWITCH: who leaves; WAKING: who is woken; 0: idle */
 	uint32_t next_tid; /* SWITCH: who comes; else 0 */
-	uint32_t padding;
+	uint32_t ended_ns; /* SWITCH: how long before clock_ns the account of who leaves had ended: the CPU has looked for other work since */
 };
 
 #endif

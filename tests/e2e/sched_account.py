@@ -7,7 +7,7 @@ The scheduler's figures (CPU time, run delay) and the times of the tracepoints a
 
   removed  What a hypervisor steals, and on some kernels what interrupts take, is not CPU time to the scheduler.
   stale    The scheduler reads its clock, then does a switch by it: the tracepoint comes later. Between a wakeup and the switch that follows at once it
-           does not read it again at all. So a thread that comes has a CPU earlier by its account, and one that goes leaves earlier.
+           does not read it again at all. The account of a thread that leaves ends even before that, if its CPU then looks for other work. So a thread that comes has a CPU earlier by its account, and one that goes leaves earlier.
   uncounted  A wait begins by its account when the thread is in a queue. Its wakeup may be long before that: an interrupt brings it to another CPU.
 """
 import bisect
@@ -65,7 +65,7 @@ class Account:
         self.cpus, self.stays = collections.defaultdict(Cpu), collections.defaultdict(list)
         offsets = clock_offsets(samples)
         wakings, arrivals = {}, {}
-        for time_ns, since_ns, removed_ns, clock_ns, delay_ns, arrival_cnt, cpu, kind, tid, next_tid, _ in samples:
+        for time_ns, since_ns, removed_ns, clock_ns, delay_ns, arrival_cnt, cpu, kind, tid, next_tid, ended_ns in samples:
             self.cpus[cpu].add(time_ns, since_ns, removed_ns)
             if kind == WAKING and tid in tids:
                 wakings[tid] = time_ns
@@ -73,7 +73,7 @@ class Account:
                 continue
             stale_ns = time_ns - clock_ns - offset_at(offsets, time_ns)
             if tid in tids:
-                self.leave(tid, cpu, time_ns, stale_ns)
+                self.leave(tid, cpu, time_ns, stale_ns + ended_ns)
             if next_tid in tids:
                 self.arrive(next_tid, Stay(cpu, time_ns, stale_ns), wakings.get(next_tid, 0), (delay_ns, arrival_cnt), arrivals)
 
