@@ -111,6 +111,7 @@ UNIT_SOURCES    := $(sort $(wildcard tests/unit/test_*.c))
 UNITS           := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
 BENCHES         := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(filter-out %.bpf.c,$(sort $(wildcard tests/bench/*.c))))
 BPF_BENCHES     := $(patsubst tests/bench/%.bpf.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.bpf.c)))
+ACCOUNT         := $(BUILD)/account/sched_account
 FUZZERS         := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CLI_HELPERS     := $(patsubst tests/cli/%.c,$(BUILD)/cli/%,$(sort $(wildcard tests/cli/*.c)))
 
@@ -118,7 +119,7 @@ CLI_HELPERS     := $(patsubst tests/cli/%.c,$(BUILD)/cli/%,$(sort $(wildcard tes
 all: $(BUILD)/txtrace $(BUILD)/txtrace-bpf lib
 lib: $(BUILD)/libtxtrace.a $(BUILD)/libtxtrace.so
 programs: $(PROGRAMS) $(PLUGINS)
-units: $(UNITS) $(CLI_HELPERS) $(BUILD)/replay
+units: $(UNITS) $(CLI_HELPERS) $(ACCOUNT) $(BUILD)/replay
 benches: $(BENCHES)
 fuzzers: $(FUZZERS)
 
@@ -267,6 +268,21 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(if $(IS_FUZZING),,tests/fuzz/corpus_main.c) $(
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(if $(IS_FUZZING),-DWITH_LIBFUZZER -fsanitize=fuzzer) -Itests $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) \
 		$(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) -lm
 
+# What the tests of tests/e2e know of the scheduler's own account.
+$(ACCOUNT): tests/account/sched_account.c $(BUILD)/account/sched_account_bpf.skel.h $(BUILD)/flags.line $(BUILD)/link.line
+	$(call say,HELPER,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CPPFLAGS) -I$(@D) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(RECORD_LIBS)
+
+$(BUILD)/account/%_bpf.skel.h: $(BUILD)/account/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+$(BUILD)/account/%.bpf.o: tests/account/%.bpf.c $(SHARED)/bpf.line
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
+
 # Attributes a recorded stream, without the kernel.
 $(BUILD)/replay: tests/replay/replay.c $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
 	$(call say,LINK,$@)
@@ -380,4 +396,4 @@ uninstall:
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(PURE_OBJECTS) $(RECORD_OBJECTS) $(MAIN_OBJECTS) $(BPF_OBJECTS)) $(addsuffix .d,$(PROGRAMS) $(PLUGINS) $(UNITS) $(CLI_HELPERS) $(FUZZERS) $(BENCHES) $(BUILD)/replay)
+-include $(patsubst %.o,%.d,$(PURE_OBJECTS) $(RECORD_OBJECTS) $(MAIN_OBJECTS) $(BPF_OBJECTS)) $(addsuffix .d,$(PROGRAMS) $(PLUGINS) $(UNITS) $(CLI_HELPERS) $(FUZZERS) $(BENCHES) $(ACCOUNT) $(BUILD)/replay)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-python3 check_truth.py [--lossy] TRUTH.jsonl|- LOG.jsonl
+python3 check_truth.py [--lossy] [--account FILE] TRUTH.jsonl|- LOG.jsonl
 
 Holds a log (`txtrace export --format jsonl`) against what the traced program says of itself (tests/programs/truth.h and marks.c; - for nothing),
 and against itself. Prints what is wrong, one line each, and one line about how near the two accounts are. Exit status 0: nothing is
@@ -11,40 +11,41 @@ Below it, in lines that begin with "# MEASURED ", by how much the figures of the
 --lossy: events were lost, and the log says so. Then spans may be missing and switches too, but what is there and not marked as a lower bound is
 as exact as ever.
 
+--account: what tests/account/sched_account has recorded meanwhile. The program has its CPU time and its run delay from the scheduler, which does not
+count stolen time and counts by a clock that it reads before each switch. The account says how much that is, for each span (sched_account.py).
+
 What is compared exactly: the balance of every ledger, the ends and lengths of every span, detached and overlapping time, the number of
 switches, the ledger against the thread's own timeline, the reasons of blocks. The allowances, all of them:
 
-  CLOCK      1 us: between the clock of the program's system call and the one of the BPF program.
-  SCHEDULER  1 % or 50 us, whichever is more: for figures that the program has from the scheduler (CPU time, run delay), which reads its clock at
-             other moments than we. It does not read it again between a wake-up and the switch that follows at once, so it counts what the
-             way out of an idle state or an interrupt takes as CPU time of the thread that comes or as delay of the one that goes: for CPU time
-             and delay apart, 50 us more for each switch, and for CPU time upwards what the log says to lie between the thread's wake-ups and its ways
-             onto the CPU: a hypervisor that takes the CPU just there takes long. Together they are not touched by that, but delay begins when a woken thread
-             is in a queue, which can be later than its wake-up by what an interrupt to another CPU takes: 50 us more for each time that it
-             blocked, upwards.
-             On an emulated machine (TXTRACE_EMULATED=1) an interrupt takes as long as a small program, and
-             it stands still when the machine that emulates it is busy: 25 ms instead of 50 us.
-  EXCUSED    1 span in 20 of those with one label, 1 of 10 to 20, or 1 for 100 switches, may miss the SCHEDULER allowance, if its thread was switched:
-             a hypervisor may take the CPU just there, or be late with the interrupt that brings a wake-up to another CPU. (Where the program was spinning it knows what was stolen from it, and nothing is excused without a switch.)
+  CLOCK      1 us: between the clock of the program's system call and the one of the BPF program. For CPU time and run delay, 1 us more for each switch:
+             between the scheduler's clock and CLOCK_MONOTONIC.
+  SLEW       1 in 2000 of CPU time and run delay: the kernel lets CLOCK_MONOTONIC run faster or slower by no more than that.
+  SCHEDULER  Only without an account (recorded streams, kernels in an emulator, which have no hypervisor that steals): instead of the above, 1 % or 50 us of CPU
+             time and run delay, whichever is more, and 50 us more for each switch. CPU time may be less than the program says by what the log
+             says to lie between wakeups and the ways onto the CPU, and run delay more, for a wait begins by the scheduler's account only when the thread is in
+             a queue. On an emulated machine (TXTRACE_EMULATED=1) an interrupt takes as long as a small program: 25 ms instead of 50 us.
   UNSEEN     1 switch in 20, at least 3: some machines hide what happens in tasks of their own, so that a thread's way onto the CPU from such a
-             task, or its wake-up by one, is not seen. What the recorder then says is unknown may be any of the parts.
+             task, or its wakeup by one, is not seen. What the recorder then says is unknown may be any of the parts.
 """
+import argparse
+import bisect
 import collections
 import json
 import os
 import sys
 
+import sched_account
+
 CLOCK_NS = 1_000
+SLEW_RELATIVE = 0.0005
 INTERRUPT_NS = 25_000_000 if os.environ.get("TXTRACE_EMULATED") == "1" else 50_000
 SCHEDULER_RELATIVE, SCHEDULER_NS, SCHEDULER_SWITCH_NS = 0.01, INTERRUPT_NS, INTERRUPT_NS
-EXCUSED_SHARE, EXCUSED_SWITCH_SHARE, EXCUSED_FROM = 0.05, 0.01, 10
 UNSEEN_SHARE, UNSEEN_LEAST = 0.05, 3
 
 
 class Problems:
     def __init__(self):
         self.lines = []
-        self.excusable = collections.defaultdict(lambda: collections.defaultdict(list))  # label -> span -> lines
 
     def check(self, is_fine, where, what):
         if not is_fine:
@@ -53,20 +54,6 @@ class Problems:
 
     def equal(self, where, name, got, wanted):
         self.check(got == wanted, where, f"{name} is {got!r}, the program says {wanted!r}")
-
-    def excuse(self, label, where, before):
-        """What has been found since `before` may be excused."""
-        if len(self.lines) > before:
-            self.excusable[label][where] += self.lines[before:]
-            del self.lines[before:]
-
-    def judge_excuses(self, truths):
-        for label, spans in self.excusable.items():
-            cnt = sum(truth["label"] == label for truth in truths)
-            switch_cnt = sum(truth["nvcsw"][1] + truth["nivcsw"][1] for truth in truths if truth["label"] == label)
-            if len(spans) > max(cnt >= EXCUSED_FROM, EXCUSED_SHARE * cnt, EXCUSED_SWITCH_SHARE * switch_cnt * (cnt >= EXCUSED_FROM)):
-                self.lines += [line for lines in spans.values() for line in lines]
-        return sum(len(spans) for spans in self.excusable.values())
 
     def within(self, where, name, got, bounds, slack_low, slack_high):
         least, most = bounds[0] - slack_low, bounds[1] + slack_high
@@ -84,6 +71,9 @@ class Log:
         for span in self.records["span"]:
             span["on_cpu_ns"] += span.get("interrupt_ns", 0)  # what the scheduler counts as one
             self.spans[span["pid"], span["id"]].append(span)
+        self.labelled = collections.defaultdict(list)
+        for span in self.records["span"]:
+            self.labelled[span["label"]].append(span)
         self.runs = collections.defaultdict(list)
         for run in self.records["run"]:
             self.runs[run["tid"]].append(run)
@@ -97,7 +87,7 @@ class Log:
         if "key_text" in truth:
             return [span for span in self.records["span"] if span.get("key_text") == truth["key_text"]]
         least, most = truth["begin_ns"]
-        return [span for span in self.records["span"] if span["label"] == truth["label"] and least <= span["begin_ns"] <= most]
+        return [span for span in self.labelled[truth["label"]] if least <= span["begin_ns"] <= most]
 
 
 def read_jsonl(path):
@@ -173,17 +163,18 @@ def miss_ns(got, bounds):
     return max(0, bounds[0] - got, got - bounds[1])
 
 
-def measure(log, truths):
+def measure(log, truths, comparison):
     """Of each figure, its misses over all spans that are in both accounts, and the widths of what the program knows of it."""
     misses, widths = collections.defaultdict(list), collections.defaultdict(list)
     for truth in truths:
         found = log.find(truth)
         if len(found) != 1 or found[0]["lower_bound"]:
             continue
-        span, on_cpu = found[0], plus(truth["cpu_ns"], truth["stolen_ns"])
+        span, wanted = found[0], scheduler_figures(truth, log, comparison)
         for name, got, bounds in (("wall", span["wall_ns"], truth["wall_ns"]), ("work", span["work_ns"], truth["work_ns"]),
-                                  ("detached", span["detached_ns"], truth["detached_ns"]), ("on-CPU", span["on_cpu_ns"], on_cpu),
-                                  ("on-CPU + runnable", span["on_cpu_ns"] + span["runnable_ns"], plus(on_cpu, truth["run_delay_ns"]))):
+                                  ("detached", span["detached_ns"], truth["detached_ns"]),
+                                  ("on-CPU", span["on_cpu_ns"], wanted.on_cpu_ns),
+                                  ("on-CPU + runnable", span["on_cpu_ns"] + span["runnable_ns"], wanted.active_ns)):
             misses[name].append(miss_ns(got, bounds))
             widths[name].append(bounds[1] - bounds[0])
     return misses, widths
@@ -193,8 +184,8 @@ def part_of(values, share):
     return sorted(values)[min(len(values) - 1, int(share * len(values)))] / 1000
 
 
-def print_accuracy(log, truths):
-    misses, widths = measure(log, truths)
+def print_accuracy(log, truths, comparison):
+    misses, widths = measure(log, truths, comparison)
     if misses:
         print(f"# MEASURED {len(misses['wall'])} spans; us beyond what the program measured: typical, 1 of 100, worst (and how wide its own bounds are, typically)")
     for name, values in misses.items():
@@ -226,7 +217,7 @@ def check_unknown(problems, where, truth, span, log):
     """Something unknown is in a span only where one of its threads came onto a CPU unseen meanwhile."""
     if not span["unknown_ns"]:
         return
-    is_unseen = any(came_unseen(log.runs[stay["tid"]], stay["begin_ns"], stay["end_ns"]) for stay in truth["stays"])
+    is_unseen = any(came_unseen(log.runs[stay["tid"]], *stay.get("around_ns", (stay["begin_ns"], stay["end_ns"]))) for stay in truth["stays"])
     problems.check(is_unseen, where, f"unknown_ns is {span['unknown_ns']}, and every switch was seen")
 
 
@@ -234,8 +225,16 @@ def plus(*bounds):
     return [sum(pair[0] for pair in bounds), sum(pair[1] for pair in bounds)]
 
 
-def scheduler_slack_ns(bounds):
-    return max(SCHEDULER_NS, SCHEDULER_RELATIVE * bounds[1])
+class Figures:
+    """What a span's times must be by the scheduler's account, and what is allowed: [no less than, no more than]."""
+
+    def __init__(self, on_cpu_ns, runnable_ns):
+        self.on_cpu_ns, self.runnable_ns, self.active_ns = on_cpu_ns, runnable_ns, plus(on_cpu_ns, runnable_ns)
+        self.on_cpu_slack = self.runnable_slack = self.active_slack = (0, 0)
+
+
+def switch_cnt(truth):
+    return truth["nvcsw"][1] + truth["nivcsw"][1]
 
 
 def woken_ns(truth, log):
@@ -244,42 +243,37 @@ def woken_ns(truth, log):
                if before["left_as"] == "blocked" and stay["begin_ns"] <= run["begin_ns"] <= stay["end_ns"])
 
 
-def check_on_cpu(problems, where, truth, span, log):
+def figures_without_account(truth, log):
+    figures = Figures(plus(truth["cpu_ns"], truth["stolen_ns"]), truth["run_delay_ns"])
+    on_cpu, runnable, active = (max(SCHEDULER_NS, SCHEDULER_RELATIVE * bounds[1])
+                                for bounds in (figures.on_cpu_ns, figures.runnable_ns, figures.active_ns))
+    switches, blocks = SCHEDULER_SWITCH_NS * switch_cnt(truth), SCHEDULER_SWITCH_NS * truth["nvcsw"][1]
+    figures.on_cpu_slack = (on_cpu + switches + woken_ns(truth, log), on_cpu + switches)
+    figures.runnable_slack = (runnable + switches, runnable + switches + (truth["work_ns"][1] if blocks else 0))
+    figures.active_slack = (active, active + blocks)
+    return figures
+
+
+def scheduler_figures(truth, log, comparison):
+    if not comparison:
+        return figures_without_account(truth, log)
+    difference = comparison.difference(truth["stays"])
+    figures = Figures(plus(truth["cpu_ns"], difference.on_cpu_ns), plus(truth["run_delay_ns"], difference.runnable_ns))
+    slack = CLOCK_NS * (1 + difference.switch_cnt) + SLEW_RELATIVE * figures.active_ns[1] + difference.unsure_ns
+    figures.on_cpu_slack = figures.runnable_slack = figures.active_slack = (slack, slack)
+    return figures
+
+
+def check_scheduler(problems, where, truth, span, wanted):
     """Returns by how much the two accounts differ where nothing is allowed but the difference of their clocks."""
-    switch_cnt = truth["nvcsw"][1] + truth["nivcsw"][1]
-    on_cpu = plus(truth["cpu_ns"], truth["stolen_ns"])
-    slack = scheduler_slack_ns(on_cpu) + SCHEDULER_SWITCH_NS * switch_cnt
-    problems.within(where, "on_cpu_ns", span["on_cpu_ns"], on_cpu, slack + span["unknown_ns"] + woken_ns(truth, log), slack)
-    if switch_cnt:
-        return 0
-    return max(0, on_cpu[0] - span["on_cpu_ns"], span["on_cpu_ns"] - on_cpu[1])
-
-
-def check_runnable(problems, where, truth, span):
-    """The kernel counts from when a woken thread is in a queue, we from when it was woken: so there, only the lower bound holds."""
-    slack = scheduler_slack_ns(truth["run_delay_ns"]) + SCHEDULER_SWITCH_NS * (truth["nvcsw"][1] + truth["nivcsw"][1])
-    woken_ns = span["work_ns"] if truth["nvcsw"][1] else 0
-    problems.within(where, "runnable_ns", span["runnable_ns"], truth["run_delay_ns"], slack + span["unknown_ns"], slack + woken_ns)
-    got = span["runnable_ns"] + span["unknown_ns"]
-    problems.check(got >= truth["starved_ns"] - slack, where, f"runnable_ns is {got}, it starved for {truth['starved_ns']}")
-
-
-def check_active(problems, where, truth, span):
-    """Running or wanting to: all that is not blocked."""
-    active = plus(truth["cpu_ns"], truth["stolen_ns"], truth["run_delay_ns"])
-    slack = scheduler_slack_ns(active) + SCHEDULER_SWITCH_NS * truth["nvcsw"][1]
-    got = span["on_cpu_ns"] + span["runnable_ns"]
-    problems.within(where, "on_cpu_ns and runnable_ns together", got, active, scheduler_slack_ns(active) + span["unknown_ns"], slack)
-
-
-def check_scheduler(problems, where, truth, span, log):
-    before = len(problems.lines)
-    error_ns = check_on_cpu(problems, where, truth, span, log)
-    check_runnable(problems, where, truth, span)
-    check_active(problems, where, truth, span)
-    if truth["nvcsw"][1] + truth["nivcsw"][1]:
-        problems.excuse(truth["label"], where, before)
-    return error_ns
+    unknown = span["unknown_ns"]
+    for name, got, bounds, slack in (("on_cpu_ns", span["on_cpu_ns"], wanted.on_cpu_ns, wanted.on_cpu_slack),
+                                     ("runnable_ns", span["runnable_ns"], wanted.runnable_ns, wanted.runnable_slack),
+                                     ("on_cpu_ns and runnable_ns together", span["on_cpu_ns"] + span["runnable_ns"], wanted.active_ns, wanted.active_slack)):
+        problems.within(where, name, got, bounds, slack[0] + unknown, slack[1])
+    got = span["runnable_ns"] + unknown
+    problems.check(got >= truth["starved_ns"] - wanted.runnable_slack[0], where, f"runnable_ns is {got}, it starved for {truth['starved_ns']}")
+    return 0 if switch_cnt(truth) else miss_ns(span["on_cpu_ns"], wanted.on_cpu_ns)
 
 
 def check_blocked(problems, where, truth, span):
@@ -317,13 +311,22 @@ def check_sleep(problems, where, truth, span, runs):
             problems.check(is_right, where, f"slept for {ns} ns, the program asked for {asked}")
 
 
+def runs_until(runs, begin_ns, end_ns):
+    """Of a thread's stays on a CPU, in order, those that ended between two moments, the moments included."""
+    first = bisect.bisect_left(runs, begin_ns, key=lambda run: run["end_ns"])
+    return runs[first:bisect.bisect_right(runs, end_ns, key=lambda run: run["end_ns"])]
+
+
 def is_on_cpu(runs, time_ns):
-    return any(run["begin_ns"] <= time_ns <= run["end_ns"] for run in runs)
+    at = bisect.bisect_left(runs, time_ns, key=lambda run: run["end_ns"])
+    return at < len(runs) and runs[at]["begin_ns"] <= time_ns
 
 
 def came_unseen(runs, begin_ns, end_ns):
     """At both moments the thread was running, as it says itself: is either of them, or a way onto the CPU between them, not in the log?"""
-    gaps = [before for before, run in zip(runs, runs[1:]) if before["end_ns"] <= end_ns and run["begin_ns"] >= begin_ns and gap_ns(before, run) > 0]
+    first = max(0, bisect.bisect_left(runs, begin_ns, key=lambda run: run["begin_ns"]) - 1)
+    near = runs[first:bisect.bisect_right(runs, end_ns, key=lambda run: run["end_ns"]) + 1]
+    gaps = [before for before, run in zip(near, near[1:]) if before["end_ns"] <= end_ns and run["begin_ns"] >= begin_ns and gap_ns(before, run) > 0]
     return bool(gaps) or not is_on_cpu(runs, begin_ns) or not is_on_cpu(runs, end_ns)
 
 
@@ -332,7 +335,7 @@ def check_stay(problems, where, stay, runs):
     The switches that the kernel counted between two moments are the ends of stays on a CPU that the log has there, to the last one. A stay
     whose beginning was not seen is not in the log.
     """
-    ends = [run for run in runs if stay["begin_ns"] <= run["end_ns"] <= stay["end_ns"]]
+    ends = runs_until(runs, stay["begin_ns"], stay["end_ns"])
     blocked = sum(run["left_as"] == "blocked" for run in ends)
     counts = (("blocks", blocked, stay["nvcsw"]), ("preemptions", len(ends) - blocked, stay["nivcsw"]))
     is_unseen = came_unseen(runs, stay["begin_ns"], stay["end_ns"])
@@ -344,12 +347,14 @@ def check_against_timeline(problems, where, truth, span, runs):
     """Where one thread did it all: its ledger, from the clocks, is what the switches say."""
     if span["tid"] != span["end_tid"] or len(truth["stays"]) != 1 or span["detached_ns"] or span["unknown_ns"]:
         return
-    inside = [(max(run["begin_ns"], span["begin_ns"]), min(run["end_ns"], span["end_ns"])) for run in runs]
+    near = runs_until(runs, span["begin_ns"], float("inf"))
+    near = near[:bisect.bisect_right(near, span["end_ns"], key=lambda run: run["begin_ns"])]
+    inside = [(max(run["begin_ns"], span["begin_ns"]), min(run["end_ns"], span["end_ns"])) for run in near]
     on_cpu = sum(end - begin for begin, end in inside if end > begin)
     problems.check(on_cpu == span["on_cpu_ns"], where, f"on_cpu_ns is {span['on_cpu_ns']}, by the thread's stays on a CPU it is {on_cpu}")
 
 
-def check_span(problems, log, truth, is_lossy):
+def check_span(problems, log, truth, is_lossy, comparison):
     where = f"{truth['label']} {truth['id'] or ''}".rstrip()
     found = log.find(truth)
     if is_lossy and (not found or found[0]["lower_bound"]):
@@ -359,7 +364,7 @@ def check_span(problems, log, truth, is_lossy):
     span = found[0]
     check_identity(problems, where, truth, span)
     check_blocked(problems, where, truth, span)
-    error_ns = check_scheduler(problems, where, truth, span, log)
+    error_ns = check_scheduler(problems, where, truth, span, scheduler_figures(truth, log, comparison))
     if is_lossy:
         return error_ns
     check_unknown(problems, where, truth, span, log)
@@ -379,8 +384,8 @@ def check_labels(problems, log, truths):
         problems.check(not asked or max(longest, default=-1) >= 0, label, "none was blocked for as long as it asked to be")
 
 
-def check_spans(problems, log, truths, is_lossy):
-    errors = [check_span(problems, log, truth, is_lossy) for truth in truths]
+def check_spans(problems, log, truths, is_lossy, comparison):
+    errors = [check_span(problems, log, truth, is_lossy, comparison) for truth in truths]
     if not is_lossy:
         check_labels(problems, log, truths)
     return [error for error in errors if error is not None]
@@ -460,26 +465,45 @@ CHECKS = {"anomalies": check_anomalies, "tag": check_tag, "attribute": check_att
           "keyed": check_keyed, "count": check_count}
 
 
+def compare_account(problems, path, log, truths):
+    """The scheduler's account of the threads that the program tells of; None without one."""
+    if not path:
+        return None
+    stays = [stay for truth in truths for stay in truth["stays"]]
+    first_ns = min((stay["around_ns"][0] for stay in stays), default=0)
+    account = sched_account.Account(path, {stay["tid"] for stay in stays}, first_ns)
+    for tid in sorted({stay["tid"] for stay in stays}):
+        problems.check(account.stays[tid], "account", f"does not know thread {tid}")
+    return sched_account.Comparison(account, log.runs, lambda where, what: problems.check(False, where, what))
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(usage=__doc__.strip().splitlines()[0])
+    parser.add_argument("--lossy", action="store_true")
+    parser.add_argument("--account")
+    parser.add_argument("truth")
+    parser.add_argument("log")
+    return parser.parse_args()
+
+
 def main():
-    is_lossy = "--lossy" in sys.argv
-    paths = [argument for argument in sys.argv[1:] if argument != "--lossy"]
-    if len(paths) != 2:
-        print("usage: " + __doc__.strip().splitlines()[0], file=sys.stderr)
-        return 2
-    truths = [] if paths[0] == "-" else read_jsonl(paths[0])
-    log, problems = Log(read_jsonl(paths[1])), Problems()
-    problems.check(truths or paths[0] == "-", "program", "said nothing about itself")
-    unseen_cnt = check_log(problems, log, is_lossy)
-    errors = check_spans(problems, log, [truth for truth in truths if truth["type"] == "span"], is_lossy)
+    options = parse_arguments()
+    truths = [] if options.truth == "-" else read_jsonl(options.truth)
+    log, problems = Log(read_jsonl(options.log)), Problems()
+    problems.check(truths or options.truth == "-", "program", "said nothing about itself")
+    unseen_cnt = check_log(problems, log, options.lossy)
+    told = [truth for truth in truths if truth["type"] == "span"]
+    comparison = compare_account(problems, options.account, log, told)
+    errors = check_spans(problems, log, told, options.lossy, comparison)
     for truth in truths:
         if truth["type"] != "span":
             CHECKS[truth["type"]](problems, log, truth)
-    excused_cnt = problems.judge_excuses([truth for truth in truths if truth["type"] == "span"])
     for line in problems.lines:
         print(line)
     print(f"{len(truths)} statements, {len(log.records['span'])} spans, {len(log.records['run'])} stays on a CPU: {len(problems.lines)} problems, "
-          f"{excused_cnt} spans excusable, {unseen_cnt} switches unseen" + (f"; on-CPU of unswitched spans differs by up to {max(errors) / 1000:.1f} us" if errors else ""))
-    print_accuracy(log, [truth for truth in truths if truth["type"] == "span"])
+          f"{unseen_cnt} switches unseen" + (f"; on-CPU of unswitched spans differs by up to {max(errors) / 1000:.1f} us" if errors else "") +
+          (f"; {comparison.account.removed_ns() / 1e6:.3f} ms were stolen" if comparison else ""))
+    print_accuracy(log, told, comparison)
     return 1 if problems.lines else 0
 
 

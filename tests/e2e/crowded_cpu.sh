@@ -5,6 +5,7 @@
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf
+need_account
 
 # A name that is set by nobody else than the program; what is not in the stream has to be among the losses, which may be of others, too.
 tells_of_each_name() {

@@ -30,6 +30,41 @@ need_bpf() {
 	exit 0
 }
 
+# From here on, what the scheduler accounts for the threads that this test starts is recorded, and `compare` holds a log against that, too. Where the kernel does
+# not let anybody read it (an emulated machine has nothing that steals), nothing is allowed for stolen time.
+need_account() {
+	"$BUILD/account/sched_account" $$ "$tmp/account" >"$tmp/account.said" 2>&1 &
+	account_pid=$!
+	disown $account_pid # it ends with this shell; a `wait` for all is not for it
+	wait_for 60 account_answers
+	grep -q '^ready' "$tmp/account.said" && return
+	sed 's/^/# /' "$tmp/account.said"
+	account_pid=
+}
+
+account_answers() {
+	grep -q '^ready' "$tmp/account.said" || has_ended "$account_pid"
+}
+
+# account_so_far: sets `account` to the options of check_truth.py that name what is recorded by now
+account_so_far() {
+	local answers
+	account=()
+	[ -n "${account_pid:-}" ] || return 0
+	answers=$(account_answer_cnt)
+	kill -USR1 "$account_pid" && wait_for 60 account_has_answered "$answers" || return
+	grep -q '^written, lost 0$' <(tail -n 1 "$tmp/account.said") || return
+	account=(--account "$tmp/account")
+}
+
+account_answer_cnt() {
+	grep -c '^written' "$tmp/account.said"
+}
+
+account_has_answered() { # account_has_answered CNT: more often than that
+	[ "$(account_answer_cnt)" -gt "$1" ]
+}
+
 # check NAME COMMAND...
 check() {
 	local name=$1
@@ -109,9 +144,10 @@ launch() { # launch NAME PROGRAM [ARGUMENT...]
 
 # compare NAME [--lossy]
 compare() {
-	local name=$1
+	local name=$1 account
 	shift
-	python3 $e2e/check_truth.py "$@" "$tmp/$name.truth" "$tmp/$name.txtrace.jsonl"
+	account_so_far || fail "the scheduler's account cannot be had" || return
+	python3 $e2e/check_truth.py "$@" "${account[@]}" "$tmp/$name.truth" "$tmp/$name.txtrace.jsonl"
 }
 
 # holds attach_to|launch NAME PROGRAM...: traces it and compares.

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+import sched_account
+
 MS = 1_000_000
 SLEEPER, MOVER = 0, 1
 
@@ -47,26 +49,31 @@ def made_truth():
                "begin_ns": [100 * MS - 500, 100 * MS + 500], "end_ns": [108 * MS + 19_500, 108 * MS + 20_500], "wall_ns": [8 * MS + 19_000, 8 * MS + 21_000],
                "work_ns": [8 * MS + 19_000, 8 * MS + 21_000], "detached_ns": [0, 2000], "cpu_ns": [2 * MS - 1000, 2 * MS + 1000],
                "run_delay_ns": [MS + 10_000, MS + 10_000], "stolen_ns": [0, 0], "nvcsw": [1, 1], "nivcsw": [1, 1],
-               "stays": [{"tid": 7, "begin_ns": 100 * MS + 500, "end_ns": 108 * MS + 19_500, "nvcsw": 1, "nivcsw": 1}]}
+               "stays": [{"tid": 7, "begin_ns": 100 * MS + 500, "end_ns": 108 * MS + 19_500, "around_ns": [100 * MS - 500, 108 * MS + 20_500], "nvcsw": 1, "nivcsw": 1}]}
     mover = {"type": "span", "label": "mover", "id": "12", "pid": 7, "parent": "0", "blocked": None, "asked_ns": 0, "until_ns": 0, "starved_ns": 0,
              "begin_ns": [120 * MS - 500, 120 * MS + 500], "end_ns": [126 * MS - 500, 126 * MS + 500], "wall_ns": [6 * MS - 1000, 6 * MS + 1000],
              "work_ns": [6 * MS - 3000, 6 * MS + 3000], "detached_ns": [3 * MS - 2000, 3 * MS + 2000], "cpu_ns": [3 * MS - 2000, 3 * MS + 2000],
              "run_delay_ns": [0, 0], "stolen_ns": [0, 0], "nvcsw": [0, 0], "nivcsw": [0, 0],
-             "stays": [{"tid": 7, "begin_ns": 120 * MS + 500, "end_ns": 121 * MS - 500, "nvcsw": 0, "nivcsw": 0},
-                       {"tid": 8, "begin_ns": 124 * MS + 500, "end_ns": 126 * MS - 500, "nvcsw": 0, "nivcsw": 0}]}
+             "stays": [{"tid": 7, "begin_ns": 120 * MS + 500, "end_ns": 121 * MS - 500, "around_ns": [120 * MS - 500, 121 * MS + 500], "nvcsw": 0, "nivcsw": 0},
+                       {"tid": 8, "begin_ns": 124 * MS + 500, "end_ns": 126 * MS - 500, "around_ns": [124 * MS - 500, 126 * MS + 500], "nvcsw": 0, "nivcsw": 0}]}
     return [sleeper, mover, {"type": "tag", "span": "12", "bytes": b"a=1".hex()}, {"type": "counter", "name": "queue", "values": [1, 2]},
             {"type": "count", "label": "mover", "pid": 7, "cnt": 1}, {"type": "instant", "span": "0", "name": "of nobody", "cnt": 0}]
 
 
-def judge(folder, truth, log):
+def judge(folder, truth, log, account=None):
     """What the oracle says, and whether it accepts."""
     paths = []
+    options = []
+    if account is not None:
+        options = ["--account", os.path.join(folder, "account")]
+        with open(options[1], "wb") as file:
+            file.write(account)
     for name, lines in (("truth", truth), ("log", log)):
         paths.append(os.path.join(folder, name + ".jsonl"))
         with open(paths[-1], "w", encoding="utf-8") as file:
             file.writelines(json.dumps(line) + "\n" for line in lines)
     oracle = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_truth.py")
-    done = subprocess.run([sys.executable, oracle] + paths, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, oracle] + options + paths, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -145,6 +152,51 @@ UNTIL = [
 ]
 
 
+# ---- the scheduler's account ----
+
+SWITCH, WAKING, TICK = 1, 2, 3
+
+
+def made_account(stolen=(), delay_ns=MS + 10_000):
+    """
+    What the scheduler says of the same switches, as sched_account writes it; its clock is 1 ms behind, and it takes 0.01 ms from the wakeup to the queue.
+    stolen: (cpu, from, to, ns), as it is known by ticks. delay_ns: of both waits.
+    """
+    samples = [[time_ns, time_ns, 0, time_ns - MS, delay, cnt, cpu, SWITCH, tid, next_tid, 0]
+               for time_ns, delay, cnt, cpu, tid, next_tid in (
+                   (90 * MS, 0, 1, 0, 0, 7), (101 * MS, 0, 0, 0, 7, 0), (102 * MS, MS, 2, 0, 0, 7), (102 * MS + 500_000, 0, 0, 0, 7, 0),
+                   (107 * MS + 520_000, delay_ns, 3, 0, 0, 7), (140 * MS, 0, 0, 0, 7, 0), (110 * MS, 0, 1, 1, 0, 8), (140 * MS + 1, 0, 0, 1, 8, 0))]
+    samples.append([107 * MS + 500_000, 107 * MS, 0, 0, 0, 0, 0, WAKING, 7, 0, 0])
+    samples += [[end_ns, begin_ns, 0, 0, 0, 0, cpu, TICK, 0, 0, 0] for cpu, begin_ns, end_ns, _ in stolen]
+    for sample in samples:
+        sample[2] = sum(ns for cpu, _, end_ns, ns in stolen if cpu == sample[6] and end_ns <= sample[0])
+    return b"".join(sched_account.SAMPLE.pack(*sample) for sample in sorted(samples))
+
+
+def lose_cpu_time(ns):
+    """The hypervisor had the CPU: the thread's own clock stood still."""
+    def spoil(truth):
+        truth[SLEEPER]["cpu_ns"] = [bound - ns for bound in truth[SLEEPER]["cpu_ns"]]
+    return spoil
+
+
+STOLEN_NS = 400_000
+# What is done to the truth, the account, and a part of what the oracle has to say, or None where it has to accept.
+ACCOUNTS = [
+    ("a log that is right, with an account, is accepted", None, {}, None),
+    ("stolen time is accepted", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 100 * MS + 200_000, 100 * MS + 700_000, STOLEN_NS)]}, None),
+    ("the same without an account of it is noticed", lose_cpu_time(STOLEN_NS), {}, "on_cpu_ns is 2000000"),
+    ("more than was stolen is noticed", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 100 * MS + 200_000, 100 * MS + 700_000, STOLEN_NS // 2)]}, "on_cpu_ns is 2000000"),
+    ("what was stolen and is not in the log is noticed", None, {"stolen": [(0, 100 * MS + 200_000, 100 * MS + 700_000, STOLEN_NS)]}, "on_cpu_ns is 2000000"),
+    ("time stolen on another CPU is no excuse", lose_cpu_time(STOLEN_NS), {"stolen": [(1, 120 * MS, 121 * MS, STOLEN_NS)]}, "on_cpu_ns is 2000000"),
+    ("nor is time stolen before the span", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 95 * MS, 99 * MS, STOLEN_NS)]}, "on_cpu_ns is 2000000"),
+    ("nor after it", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 109 * MS, 112 * MS, STOLEN_NS)]}, "on_cpu_ns is 2000000"),
+    ("nor while the thread slept", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 103 * MS, 105 * MS, STOLEN_NS)]}, "on_cpu_ns is 2000000"),
+    ("10 us from a wakeup to the queue, which the scheduler does not count, are known", None, {"delay_ns": MS + 10_000}, None),
+    ("10 us that it does count are noticed", None, {"delay_ns": MS + 20_000}, "runnable_ns is 1020000"),
+]
+
+
 def report(number, is_fine, name, output):
     print(f"{'ok' if is_fine else 'not ok'} {number} - {name}")
     for line in [] if is_fine else output.splitlines():
@@ -176,7 +228,14 @@ def main():
             log[3].update(object=hex(said))
             status, output = judge(folder, truth, log)
             report(number, (status == 0) == is_right and (is_right or f"slept for {said} ns, {left} before" in output), f"a sleep to a moment {name}", output)
-    print(f"1..{len(WRONG) + len(UNTIL) + 4}")
+        for number, (name, spoil, facts, complaint) in enumerate(ACCOUNTS, len(WRONG) + len(UNTIL) + 5):
+            truth = made_truth()
+            if spoil:
+                spoil(truth)
+            status, output = judge(folder, truth, made_log(), made_account(**facts))
+            is_fine = status == 1 and complaint in output if complaint else status == 0 and " 0 problems" in output
+            report(number, is_fine, f"the scheduler's account: {name}", output)
+    print(f"1..{len(WRONG) + len(UNTIL) + len(ACCOUNTS) + 4}")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf
+need_account
 
 # The rings hold some hundred events, and the tracer is stopped again and again while thousands come.
 trace_with_small_rings() { # trace_with_small_rings NAME PROGRAM [ARGUMENT...]

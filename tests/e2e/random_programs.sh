@@ -4,6 +4,7 @@
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf
+need_account
 
 # shows launch|attach_to NAME PROGRAM...: as `holds`; what was measured goes to the output of the test
 shows() {

@@ -4,6 +4,7 @@
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf
+need_account
 
 # trace MODE PROGRAM [ARGUMENT...]
 trace() {
@@ -22,7 +23,8 @@ of() {
 exact() {
 	trace ledger "$1" || return
 	mapfile -t files < <(of ledger "$1")
-	python3 $e2e/check_modes.py ledger "${files[@]}"
+	account_so_far || fail "the scheduler's account cannot be had" || return
+	python3 $e2e/check_modes.py ledger "${files[@]}" "${account[@]:1}"
 }
 
 wall_only() {

@@ -4,6 +4,7 @@
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf
+need_account
 
 tracer=
 cgroups=()
@@ -54,7 +55,7 @@ list_of_pids() {
 	wait "${pids[@]}" || fail "a program failed" || return
 	export_log "$tmp/list.txtrace" || return
 	cat "$tmp"/list.[123] >"$tmp/list.truth"
-	python3 $e2e/check_truth.py "$tmp/list.truth" "$tmp/list.txtrace.jsonl" || return
+	compare list || return
 	for pid in "${pids[@]}"; do
 		[ "$(spans_of "$tmp/list.txtrace" "$pid")" = 5 ] || fail "process $pid has not 5 spans" || return
 	done

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Samples what the scheduler accounts, where the threads of a family of processes are switched and woken, and once each millisecond. See sched_account.c. */
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "sched_account.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* What is not in vmlinux.h, and no program of the recorder needs. */
+struct sched_info___account {
+	unsigned long pcount;
+	unsigned long long run_delay;
+	unsigned long long last_queued;
+} __attribute__((preserve_access_index));
+
+struct rq___account {
+	__u64 clock;
+	__u64 clock_task;
+	__u64 prev_irq_time;      /* with CONFIG_IRQ_TIME_ACCOUNTING */
+	__u64 prev_steal_time_rq; /* with CONFIG_PARAVIRT_TIME_ACCOUNTING */
+} __attribute__((preserve_access_index));
+
+struct cfs_rq___account {
+	struct rq___account *rq;
+} __attribute__((preserve_access_index));
+
+struct sched_entity___account {
+	struct cfs_rq___account *cfs_rq;
+	__u64 exec_start;
+} __attribute__((preserve_access_index));
+
+struct task_struct___account {
+	int pid;
+	struct sched_entity___account se;
+	struct sched_info___account sched_info;
+} __attribute__((preserve_access_index));
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 << 20);
+} samples SEC(".maps");
+
+/* Has an entry: the thread is of the family whose account is wanted. Children inherit it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, uint32_t);
+} family SEC(".maps");
+
+struct last_look {
+	uint64_t time_ns;
+	uint64_t removed_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct last_look);
+} last_looks SEC(".maps");
+
+uint64_t lost_cnt;
+
+static __always_inline bool is_of_family(struct task_struct *task)
+{
+	return bpf_task_storage_get(&family, task, 0, 0) != 0;
+}
+
+/* Each is one word that only this CPU's account changes, so no lock is needed. */
+static __always_inline uint64_t removed_of(struct rq___account *rq)
+{
+	uint64_t removed_ns = 0;
+
+	if (bpf_core_field_exists(rq->prev_steal_time_rq))
+		removed_ns += BPF_CORE_READ(rq, prev_steal_time_rq);
+	if (bpf_core_field_exists(rq->prev_irq_time))
+		removed_ns += BPF_CORE_READ(rq, prev_irq_time);
+	return removed_ns;
+}
+
+/* The queue of this CPU is that of a task that runs here. */
+static __always_inline struct rq___account *queue_of(struct task_struct___account *task)
+{
+	return BPF_CORE_READ(task, se.cfs_rq, rq);
+}
+
+static __always_inline void emit(struct account_sample *sample, struct rq___account *rq)
+{
+	uint32_t zero = 0;
+	struct last_look *last = bpf_map_lookup_elem(&last_looks, &zero);
+
+	if (!last)
+		return;
+	sample->time_ns = bpf_ktime_get_ns();
+	sample->removed_ns = removed_of(rq);
+	sample->since_ns = last->time_ns;
+	sample->cpu = bpf_get_smp_processor_id();
+	if (sample->kind != ACCOUNT_TICK || sample->removed_ns != last->removed_ns) {
+		if (bpf_ringbuf_output(&samples, sample, sizeof(*sample), BPF_RB_NO_WAKEUP))
+			__sync_fetch_and_add(&lost_cnt, 1);
+		last->removed_ns = sample->removed_ns;
+	}
+	last->time_ns = sample->time_ns;
+}
+
+/*
+ * The queue is locked, so its clock is the one by which this switch is accounted. The kernel counts the switch right after the tracepoint: until then, the next
+ * thread's wait is in last_queued.
+ */
+SEC("tp_btf/sched_switch")
+int on_switch(uint64_t *ctx)
+{
+	struct task_struct *prev_task = (void *)ctx[1], *next_task = (void *)ctx[2];
+	struct task_struct___account *prev = (void *)prev_task, *next = (void *)next_task;
+	struct account_sample sample = { .kind = ACCOUNT_SWITCH };
+	struct rq___account *rq;
+	uint64_t queued_ns;
+
+	if (!is_of_family(prev_task) && !is_of_family(next_task))
+		return 0;
+	rq = queue_of(prev);
+	if (!rq)
+		return 0;
+	sample.tid = BPF_CORE_READ(prev, pid);
+	sample.next_tid = BPF_CORE_READ(next, pid);
+	sample.ended_ns = BPF_CORE_READ(rq, clock_task) - BPF_CORE_READ(prev, se.exec_start);
+	sample.clock_ns = BPF_CORE_READ(rq, clock);
+	sample.arrival_cnt = BPF_CORE_READ(next, sched_info.pcount);
+	sample.delay_ns = BPF_CORE_READ(next, sched_info.run_delay);
+	queued_ns = BPF_CORE_READ(next, sched_info.last_queued);
+	if (queued_ns && queued_ns < sample.clock_ns)
+		sample.delay_ns += sample.clock_ns - queued_ns;
+	emit(&sample, rq);
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int on_waking(uint64_t *ctx)
+{
+	struct task_struct *wakee = (void *)ctx[0];
+	struct account_sample sample = { .kind = ACCOUNT_WAKING };
+	struct rq___account *rq;
+
+	if (!is_of_family(wakee))
+		return 0;
+	rq = queue_of((void *)bpf_get_current_task());
+	if (!rq)
+		return 0;
+	sample.tid = wakee->pid;
+	emit(&sample, rq);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int on_fork(uint64_t *ctx)
+{
+	if (is_of_family((void *)ctx[0]) && !bpf_task_storage_get(&family, (struct task_struct *)ctx[1], 0, BPF_LOCAL_STORAGE_GET_F_CREATE))
+		__sync_fetch_and_add(&lost_cnt, 1);
+	return 0;
+}
+
+SEC("perf_event")
+int on_tick(void *ctx)
+{
+	struct account_sample sample = { .kind = ACCOUNT_TICK };
+	struct rq___account *rq = queue_of((void *)bpf_get_current_task());
+
+	if (rq)
+		emit(&sample, rq);
+	return 0;
+}

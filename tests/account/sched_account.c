@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sched_account PID FILE: writes to the file what the kernel's scheduler accounts (sched_account.h): each switch and wakeup of a thread that the process starts
+ * from now on, or its children, with the clocks by which the scheduler counts, and what a hypervisor stole. Says "ready 0" when it has begun and stays until
+ * SIGTERM. Answers SIGUSR1, when all that happened before is in the file, by "written, lost N": N samples found no room.
+ *
+ * Exit status 3: this kernel does not let a BPF program read that.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sched_account.h"
+#include "sched_account_bpf.skel.h"
+
+#define TICK_HZ 1000
+#define POLL_MS 20
+
+static volatile sig_atomic_t is_stopped, is_asked;
+
+static void on_signal(int signal_nr)
+{
+	if (signal_nr == SIGTERM)
+		is_stopped = true;
+	else
+		is_asked = true;
+}
+
+static int fail(const char *what, int err)
+{
+	fprintf(stderr, "sched_account: cannot %s: %s\n", what, strerror(-err));
+	return 3;
+}
+
+static int write_sample(void *file, void *sample, size_t size)
+{
+	return fwrite(sample, size, 1, file) == 1 ? 0 : -EIO;
+}
+
+/* What the process starts is of its family, too. */
+static int add_family(struct sched_account_bpf *bpf, const char *pid_text)
+{
+	int pid_fd = (int)syscall(SYS_pidfd_open, atoi(pid_text), 0);
+	uint32_t value = 1;
+	int err = pid_fd < 0 ? -errno : bpf_map_update_elem(bpf_map__fd(bpf->maps.family), &pid_fd, &value, BPF_ANY);
+
+	if (pid_fd >= 0)
+		close(pid_fd);
+	return err;
+}
+
+/* Without perf events, or on a CPU that is off, a change is known to lie between two switches only. */
+static void attach_ticks(struct sched_account_bpf *bpf)
+{
+	struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(clock), .config = PERF_COUNT_SW_CPU_CLOCK,
+					 .freq = 1, .sample_freq = TICK_HZ };
+
+	for (int cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
+		int fd = (int)syscall(SYS_perf_event_open, &clock, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+		if (fd >= 0)
+			bpf_program__attach_perf_event(bpf->progs.on_tick, fd);
+	}
+}
+
+static void say(const char *what, uint64_t number)
+{
+	printf("%s %llu\n", what, (unsigned long long)number);
+	fflush(stdout);
+}
+
+static int record(struct sched_account_bpf *bpf, struct ring_buffer *ring, FILE *file)
+{
+	say("ready", 0);
+	while (!is_stopped) {
+		bool was_asked = is_asked;
+		int count = ring_buffer__consume(ring);
+
+		if (count < 0 || fflush(file))
+			return fail("write", count < 0 ? count : -errno);
+		if (was_asked) {
+			is_asked = false;
+			say("written, lost", bpf->bss->lost_cnt);
+		}
+		usleep(POLL_MS * 1000);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	FILE *file = argc == 3 ? fopen(argv[2], "w") : NULL;
+	struct sched_account_bpf *bpf;
+	struct ring_buffer *ring;
+	int err;
+
+	if (!file)
+		return fail("open the file", argc == 3 ? -errno : -EINVAL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	signal(SIGTERM, on_signal);
+	signal(SIGUSR1, on_signal);
+	libbpf_set_print(NULL);
+	bpf = sched_account_bpf__open_and_load();
+	if (!bpf)
+		return fail("load", -errno);
+	err = add_family(bpf, argv[1]);
+	if (err || sched_account_bpf__attach(bpf))
+		return fail("attach", err ? err : -errno);
+	attach_ticks(bpf);
+	ring = ring_buffer__new(bpf_map__fd(bpf->maps.samples), write_sample, file, NULL);
+	return ring ? record(bpf, ring, file) : fail("read", -errno);
+}

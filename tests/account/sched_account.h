@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A sample of what the kernel's scheduler accounts, as sched_account writes them to its file, one after the other. tests/e2e/sched_account.py reads them:
+ * sizes and offsets are the same there.
+ */
+#ifndef SCHED_ACCOUNT_H
+#define SCHED_ACCOUNT_H
+
+enum account_kind {
+	ACCOUNT_SWITCH = 1, /* the CPU goes from one thread to the next */
+	ACCOUNT_WAKING = 2, /* someone wakes a thread */
+	ACCOUNT_TICK = 3,   /* a timer, once each millisecond; only if removed_ns has changed */
+};
+
+/*
+ * removed_ns only grows. It is what the scheduler has taken out of the clock by which it counts CPU time: what the hypervisor stole (the steal clock) and,
+ * on kernels with CONFIG_IRQ_TIME_ACCOUNTING, what interrupts took. A CPU's samples are in order, and removed_ns changes at none but those.
+ */
+struct account_sample {
+	uint64_t time_ns;    /* CLOCK_MONOTONIC */
+	uint64_t since_ns;   /* when it was last looked at on this CPU: until then, removed_ns was what the CPU's previous sample says */
+	uint64_t removed_ns; /* of this CPU, since it was started */
+	uint64_t clock_ns;   /* SWITCH: the scheduler's clock, by which it accounts for this switch */
+	uint64_t delay_ns;   /* SWITCH: how long the next thread has waited for CPUs in its life, this time included (schedstat) */
+	uint32_t arrival_cnt; /* SWITCH: how often the next thread has come onto a CPU before: a number left out is a switch that no program saw */
+	uint32_t cpu;
+	uint32_t kind;
+	uint32_t tid;      /* SWITCH: who leaves; WAKING: who is woken; 0: idle */
+	uint32_t next_tid; /* SWITCH: who comes; else 0 */
+	uint32_t ended_ns; /* SWITCH: how long before clock_ns the account of who leaves had ended: the CPU has looked for other work since */
+};
+
+#endif
