@@ -34,6 +34,7 @@ struct sched_entity___account {
 
 struct task_struct___account {
 	int pid;
+	unsigned int __state; /* since 5.14 */
 	struct sched_entity___account se;
 	struct sched_info___account sched_info;
 } __attribute__((preserve_access_index));
@@ -62,6 +63,14 @@ struct {
 	__type(key, uint32_t);
 	__type(value, struct last_look);
 } last_looks SEC(".maps");
+
+/* Of each CPU: is a switch of the family's not done yet? */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, uint32_t);
+} switching SEC(".maps");
 
 uint64_t lost_cnt;
 
@@ -117,6 +126,7 @@ int on_switch(uint64_t *ctx)
 	struct task_struct *prev_task = (void *)ctx[1], *next_task = (void *)ctx[2];
 	struct task_struct___account *prev = (void *)prev_task, *next = (void *)next_task;
 	struct account_sample sample = { .kind = ACCOUNT_SWITCH };
+	uint32_t zero = 0, *is_switching = bpf_map_lookup_elem(&switching, &zero);
 	struct rq___account *rq;
 	uint64_t queued_ns;
 
@@ -125,6 +135,8 @@ int on_switch(uint64_t *ctx)
 	rq = queue_of(prev);
 	if (!rq)
 		return 0;
+	if (!ctx[0] && bpf_core_field_exists(prev->__state) && BPF_CORE_READ(prev, __state))
+		sample.kind = ACCOUNT_SLEEP;
 	sample.tid = BPF_CORE_READ(prev, pid);
 	sample.next_tid = BPF_CORE_READ(next, pid);
 	sample.ended_ns = BPF_CORE_READ(rq, clock_task) - BPF_CORE_READ(prev, se.exec_start);
@@ -135,14 +147,31 @@ int on_switch(uint64_t *ctx)
 	if (queued_ns && queued_ns < sample.clock_ns)
 		sample.delay_ns += sample.clock_ns - queued_ns;
 	emit(&sample, rq);
+	if (is_switching)
+		*is_switching = 1;
 	return 0;
 }
 
-SEC("tp_btf/sched_waking")
-int on_waking(uint64_t *ctx)
+/* finish_task_switch(), whatever the compiler has made of its name: the next thread's first step. */
+SEC("kprobe")
+int on_switched(void *ctx)
 {
-	struct task_struct *wakee = (void *)ctx[0];
-	struct account_sample sample = { .kind = ACCOUNT_WAKING };
+	uint32_t zero = 0, *is_switching = bpf_map_lookup_elem(&switching, &zero);
+	struct account_sample sample = { .kind = ACCOUNT_SWITCHED };
+	struct rq___account *rq;
+
+	if (!is_switching || !*is_switching)
+		return 0;
+	*is_switching = 0;
+	rq = queue_of((void *)bpf_get_current_task());
+	if (rq)
+		emit(&sample, rq);
+	return 0;
+}
+
+static __always_inline int wake(struct task_struct *wakee, uint32_t kind)
+{
+	struct account_sample sample = { .kind = kind };
 	struct rq___account *rq;
 
 	if (!is_of_family(wakee))
@@ -153,6 +182,18 @@ int on_waking(uint64_t *ctx)
 	sample.tid = wakee->pid;
 	emit(&sample, rq);
 	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int on_waking(uint64_t *ctx)
+{
+	return wake((void *)ctx[0], ACCOUNT_WAKING);
+}
+
+SEC("tp_btf/sched_wakeup")
+int on_woken(uint64_t *ctx)
+{
+	return wake((void *)ctx[0], ACCOUNT_WOKEN);
 }
 
 SEC("tp_btf/sched_process_fork")

@@ -73,6 +73,21 @@ static void attach_ticks(struct sched_account_bpf *bpf)
 	}
 }
 
+/* Where it cannot be had, how long a switch takes is not known: sched_account.py has its own bound then. */
+static void attach_switched(struct sched_account_bpf *bpf)
+{
+	FILE *symbols = fopen("/proc/kallsyms", "r");
+	char line[512], name[128];
+
+	while (symbols && fgets(line, sizeof(line), symbols))
+		if (sscanf(line, "%*s %*s %127s", name) == 1 && !strncmp(name, "finish_task_switch", 18) && !strstr(name, "cold")) {
+			bpf_program__attach_kprobe(bpf->progs.on_switched, false, name);
+			break;
+		}
+	if (symbols)
+		fclose(symbols);
+}
+
 static void say(const char *what, uint64_t number)
 {
 	printf("%s %llu\n", what, (unsigned long long)number);
@@ -117,6 +132,7 @@ int main(int argc, char **argv)
 	if (err || sched_account_bpf__attach(bpf))
 		return fail("attach", err ? err : -errno);
 	attach_ticks(bpf);
+	attach_switched(bpf);
 	ring = ring_buffer__new(bpf_map__fd(bpf->maps.samples), write_sample, file, NULL);
 	return ring ? record(bpf, ring, file) : fail("read", -errno);
 }

@@ -10,6 +10,9 @@ enum account_kind {
 	ACCOUNT_SWITCH = 1, /* the CPU goes from one thread to the next */
 	ACCOUNT_WAKING = 2, /* someone wakes a thread */
 	ACCOUNT_TICK = 3,   /* a timer, once each millisecond; only if removed_ns has changed */
+	ACCOUNT_SWITCHED = 4, /* the CPU's last switch is done: all programs at its tracepoint have run */
+	ACCOUNT_SLEEP = 6,    /* a SWITCH; who leaves goes to sleep, and comes back only when somebody wakes it */
+	ACCOUNT_WOKEN = 5,    /* the thread is in a queue: all programs at the tracepoint of its waking have run */
 };
 
 /*
@@ -25,7 +28,7 @@ struct account_sample {
 	uint32_t arrival_cnt; /* SWITCH: how often the next thread has come onto a CPU before: a number left out is a switch that no program saw */
 	uint32_t cpu;
 	uint32_t kind;
-	uint32_t tid;      /* SWITCH: who leaves; WAKING: who is woken; 0: idle */
+	uint32_t tid;      /* SWITCH: who leaves; WAKING, WOKEN: who is woken; 0: idle */
 	uint32_t next_tid; /* SWITCH: who comes; else 0 */
 	uint32_t ended_ns; /* SWITCH: how long before clock_ns the account of who leaves had ended: the CPU has looked for other work since */
 };

@@ -35,18 +35,18 @@ def check_lengths(problems, log, truths):
 
 
 def main():
-    mode, truth_path, log_path, *account = sys.argv[1:]
+    mode, truth_path, log_path, *options = sys.argv[1:]
     problems = check_truth.Problems()
     log = check_truth.Log(check_truth.read_jsonl(log_path))
     truths = [line for line in check_truth.read_jsonl(truth_path) if line["type"] == "span"]
     problems.check(truths, "the program", "said nothing")
-    comparison = check_truth.compare_account(problems, account[0] if account else None, log, truths)
+    account = check_truth.read_account(problems, options[0] if options else None, truths)
     for kind in ("run", "wake", "other_run"):
         problems.check(not log.records[kind], "the log", f"has {len(log.records[kind])} records of kind {kind}")
     for truth in truths:
         spans = log.find(truth)
         if problems.check(len(spans) == 1, f"span {truth['id']} ({truth['label']})", f"is in the log {len(spans)} times"):
-            check_span(problems, spans[0], truth, mode, check_truth.scheduler_figures(truth, log, comparison))
+            check_span(problems, spans[0], truth, mode, check_truth.scheduler_figures(truth, log, account))
     if mode == "ledger":
         check_lengths(problems, log, truths)
     recorder = log.records["summary"][-1]["recorder"]

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# runs alone: it takes a CPU offline
 # Several recorders at one program, threads by the ten thousand, CPUs that go and come back.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh

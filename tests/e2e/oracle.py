@@ -154,19 +154,22 @@ UNTIL = [
 
 # ---- the scheduler's account ----
 
-SWITCH, WAKING, TICK = 1, 2, 3
+SWITCH, WAKING, TICK, SWITCHED, WOKEN, SLEEP = 1, 2, 3, 4, 5, 6
 
 
-def made_account(stolen=(), delay_ns=MS + 10_000):
+def made_account(stolen=(), delay_ns=MS + 10_000, missing=()):
     """
-    What the scheduler says of the same switches, as sched_account writes it; its clock is 1 ms behind, and it takes 0.01 ms from the wakeup to the queue.
-    stolen: (cpu, from, to, ns), as it is known by ticks. delay_ns: of both waits.
+    What the scheduler says of the same switches, as sched_account writes it. stolen: (cpu, from, to, ns), as it is known by ticks. delay_ns: of both waits.
+    missing: times of switches that the kernel hid.
     """
-    samples = [[time_ns, time_ns, 0, time_ns - MS, delay, cnt, cpu, SWITCH, tid, next_tid, 0]
-               for time_ns, delay, cnt, cpu, tid, next_tid in (
-                   (90 * MS, 0, 1, 0, 0, 7), (101 * MS, 0, 0, 0, 7, 0), (102 * MS, MS, 2, 0, 0, 7), (102 * MS + 500_000, 0, 0, 0, 7, 0),
-                   (107 * MS + 520_000, delay_ns, 3, 0, 0, 7), (140 * MS, 0, 0, 0, 7, 0), (110 * MS, 0, 1, 1, 0, 8), (140 * MS + 1, 0, 0, 1, 8, 0))]
+    switches = [switch for switch in (
+        (90 * MS, 0, 1, 0, 0, 7, SWITCH), (101 * MS, 0, 0, 0, 7, 0, SWITCH), (102 * MS, MS, 2, 0, 0, 7, SWITCH), (102 * MS + 500_000, 0, 0, 0, 7, 0, SLEEP),
+        (107 * MS + 520_000, delay_ns, 3, 0, 0, 7, SWITCH), (140 * MS, 0, 0, 0, 7, 0, SWITCH), (110 * MS, 0, 1, 1, 0, 8, SWITCH), (140 * MS + 1, 0, 0, 1, 8, 0, SWITCH))
+        if switch[0] not in missing]
+    samples = [[time_ns, time_ns, 0, time_ns - MS, delay, cnt, cpu, kind, tid, next_tid, 0] for time_ns, delay, cnt, cpu, tid, next_tid, kind in switches]
+    samples += [[time_ns + 200, time_ns, 0, 0, 0, 0, cpu, SWITCHED, 0, 0, 0] for time_ns, _, _, cpu, _, _, _ in switches]
     samples.append([107 * MS + 500_000, 107 * MS, 0, 0, 0, 0, 0, WAKING, 7, 0, 0])
+    samples.append([107 * MS + 500_200, 107 * MS, 0, 0, 0, 0, 0, WOKEN, 7, 0, 0])
     samples += [[end_ns, begin_ns, 0, 0, 0, 0, cpu, TICK, 0, 0, 0] for cpu, begin_ns, end_ns, _ in stolen]
     for sample in samples:
         sample[2] = sum(ns for cpu, _, end_ns, ns in stolen if cpu == sample[6] and end_ns <= sample[0])
@@ -175,25 +178,40 @@ def made_account(stolen=(), delay_ns=MS + 10_000):
 
 def lose_cpu_time(ns):
     """The hypervisor had the CPU: the thread's own clock stood still."""
-    def spoil(truth):
-        truth[SLEEPER]["cpu_ns"] = [bound - ns for bound in truth[SLEEPER]["cpu_ns"]]
+    def spoil(truth, _):
+        truth[MOVER]["cpu_ns"] = [bound - ns for bound in truth[MOVER]["cpu_ns"]]
+    return spoil
+
+
+def wait_less(_, log):
+    """A wait that began 60 us later, in the timeline as well: both have it for sleep."""
+    log[4].update(blocked_ns=5 * MS + 60_000 - 40_010, runnable_ns=10)
+    move(log[SLEEPER], "runnable_ns", "blocked.sleep", 19_990)
+
+
+def know_less(ns):
+    def spoil(_, log):
+        move(log[SLEEPER], "blocked.sleep", "unknown_ns", ns)
+        log[4].update(blocked_ns=5 * MS - ns)
     return spoil
 
 
 STOLEN_NS = 400_000
-# What is done to the truth, the account, and a part of what the oracle has to say, or None where it has to accept.
+# What is done to truth and log, the account, and a part of what the oracle has to say, or None where it has to accept.
 ACCOUNTS = [
     ("a log that is right, with an account, is accepted", None, {}, None),
-    ("stolen time is accepted", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 100 * MS + 200_000, 100 * MS + 700_000, STOLEN_NS)]}, None),
-    ("the same without an account of it is noticed", lose_cpu_time(STOLEN_NS), {}, "on_cpu_ns is 2000000"),
-    ("more than was stolen is noticed", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 100 * MS + 200_000, 100 * MS + 700_000, STOLEN_NS // 2)]}, "on_cpu_ns is 2000000"),
-    ("what was stolen and is not in the log is noticed", None, {"stolen": [(0, 100 * MS + 200_000, 100 * MS + 700_000, STOLEN_NS)]}, "on_cpu_ns is 2000000"),
-    ("time stolen on another CPU is no excuse", lose_cpu_time(STOLEN_NS), {"stolen": [(1, 120 * MS, 121 * MS, STOLEN_NS)]}, "on_cpu_ns is 2000000"),
-    ("nor is time stolen before the span", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 95 * MS, 99 * MS, STOLEN_NS)]}, "on_cpu_ns is 2000000"),
-    ("nor after it", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 109 * MS, 112 * MS, STOLEN_NS)]}, "on_cpu_ns is 2000000"),
-    ("nor while the thread slept", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 103 * MS, 105 * MS, STOLEN_NS)]}, "on_cpu_ns is 2000000"),
-    ("10 us from a wakeup to the queue, which the scheduler does not count, are known", None, {"delay_ns": MS + 10_000}, None),
-    ("10 us that it does count are noticed", None, {"delay_ns": MS + 20_000}, "runnable_ns is 1020000"),
+    ("stolen time is accepted", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 120 * MS + 200_000, 120 * MS + 700_000, STOLEN_NS)]}, None),
+    ("the same without an account of it is noticed", lose_cpu_time(STOLEN_NS), {}, "on_cpu_ns is 3000000"),
+    ("more than was stolen is noticed", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 120 * MS + 200_000, 120 * MS + 700_000, STOLEN_NS // 2)]}, "on_cpu_ns is 3000000"),
+    ("what was stolen and is not in the log is noticed", None, {"stolen": [(0, 120 * MS + 200_000, 120 * MS + 700_000, STOLEN_NS)]}, "on_cpu_ns is 3000000"),
+    ("time stolen on another CPU is no excuse", lose_cpu_time(STOLEN_NS), {"stolen": [(1, 120 * MS, 121 * MS, STOLEN_NS)]}, "on_cpu_ns is 3000000"),
+    ("nor is time stolen before the span", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 115 * MS, 119 * MS, STOLEN_NS)]}, "on_cpu_ns is 3000000"),
+    ("nor after it", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 129 * MS, 130 * MS, STOLEN_NS)]}, "on_cpu_ns is 3000000"),
+    ("a run delay that is not the program's is noticed", None, {"delay_ns": MS + 20_000}, "the run delay by the account is 1020000"),
+    ("a wait that is taken for sleep is noticed", wait_less, {}, "runnable_ns is 1000010"),
+    ("what is unknown though no switch was hidden is noticed", know_less(MS), {}, "and every switch was there"),
+    ("what is unknown where a switch was hidden is accepted", know_less(10_000), {"missing": [102 * MS + 500_000]}, "none was blocked for as long"),
+    ("more than that is noticed", know_less(MS), {"missing": [90 * MS]}, "and every switch was there"),
 ]
 
 
@@ -229,10 +247,10 @@ def main():
             status, output = judge(folder, truth, log)
             report(number, (status == 0) == is_right and (is_right or f"slept for {said} ns, {left} before" in output), f"a sleep to a moment {name}", output)
         for number, (name, spoil, facts, complaint) in enumerate(ACCOUNTS, len(WRONG) + len(UNTIL) + 5):
-            truth = made_truth()
+            truth, log = made_truth(), made_log()
             if spoil:
-                spoil(truth)
-            status, output = judge(folder, truth, made_log(), made_account(**facts))
+                spoil(truth, log)
+            status, output = judge(folder, truth, log, made_account(**facts))
             is_fine = status == 1 and complaint in output if complaint else status == 0 and " 0 problems" in output
             report(number, is_fine, f"the scheduler's account: {name}", output)
     print(f"1..{len(WRONG) + len(UNTIL) + len(ACCOUNTS) + 4}")
