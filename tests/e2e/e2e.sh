@@ -87,9 +87,9 @@ fail() {
 	return 1
 }
 
-# wait_for LIMIT-IN-SECONDS COMMAND...: tries until it succeeds. For what must come, however late.
+# wait_for LIMIT-IN-SECONDS COMMAND...: tries until it succeeds. For what must come, however late: a busy machine may take ten times the limit.
 wait_for() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + 10 * $1))
 	shift
 	until "$@"; do
 		[ $SECONDS -lt $end ] || return 1
