@@ -22,7 +22,7 @@ BUILD, PROGRAMS = os.environ["BUILD"], os.environ["PROGRAMS"]
 DEATHS, EXECS = ["kill", "zombie", "exit", "fork", "reuse"], ["marked", "plain", "thread", "again"]
 ENDS = {"kill": "signal 9", "zombie": "signal 9", "reuse": "signal 9"}  # otherwise: status 0
 FEW = 5  # where the steps are mostly those of "named"
-LIMIT_S = 120
+LIMIT_S = 900
 CLOCK_NS = 1000  # between the clock of a system call and the one of BPF programs
 
 Mode = collections.namedtuple("Mode", "arguments events options is_alone", defaults=([], False))

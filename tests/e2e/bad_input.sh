@@ -26,12 +26,12 @@ judge() {
 refuses() {
 	local pattern=$1
 	shift
-	timeout 60 "$recorder" -q -o "$tmp/refused.txtrace" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	timeout 600 "$recorder" -q -o "$tmp/refused.txtrace" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
 	judge $? "$pattern"
 }
 
 refuses_output() { # refuses_output PATH
-	timeout 60 "$recorder" -q -o "$1" -- sleep 0 >"$tmp/out" 2>"$tmp/err"
+	timeout 600 "$recorder" -q -o "$1" -- sleep 0 >"$tmp/out" 2>"$tmp/err"
 	judge $? "$(basename "$1")"
 }
 

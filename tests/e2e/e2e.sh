@@ -14,8 +14,9 @@ e2e=tests/e2e
 tmp=$TEST_TMPDIR
 recorder=$BUILD/txtrace-bpf
 reader=$BUILD/txtrace
-programs=$BUILD/programs
-[ -d "$programs" ] || programs=build/programs # a flavour of the build shares them
+# A copy of the test's own: who traces every process that runs a file also sets the probes of another test's process. All users may run it.
+programs=$tmp/programs
+cp -r "$([ -d "$BUILD/programs" ] && echo "$BUILD" || echo build)/programs" "$programs" # a flavour of the build shares them
 number=0
 
 need_bpf() {
@@ -87,9 +88,9 @@ fail() {
 	return 1
 }
 
-# wait_for LIMIT-IN-SECONDS COMMAND...: tries until it succeeds. For what must come, however late.
+# wait_for LIMIT-IN-SECONDS COMMAND...: tries until it succeeds. For what must come, however late: a busy machine may take ten times the limit.
 wait_for() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + 10 * $1))
 	shift
 	until "$@"; do
 		[ $SECONDS -lt $end ] || return 1
@@ -113,11 +114,6 @@ is_in_memory() { # is_in_memory FOLDER
 # export_log LOG: as LOG.jsonl
 export_log() {
 	"$reader" export "$1" --format jsonl >"$1.jsonl"
-}
-
-# A copy of a test program that every user may run: the tree may lie where only its owner may look.
-for_all_users() { # for_all_users PROGRAM: prints the path of the copy
-	install -m 755 "$programs/$1" "$tmp/$1" && echo "$tmp/$1"
 }
 
 # Traces a program that waits for its tracer, from outside, until it ends.

@@ -163,7 +163,7 @@ all_together() {
 		metrics-file = $tmp/together.prom
 		output = $tmp/together.txtrace
 	END
-	timeout 120 "$recorder" --config "$tmp/options" -- "$programs/family" --children 4 --depth 2 --wait-traced 20 --output "$tmp/family.truth" >/dev/null 2>"$tmp/together.said" ||
+	timeout 600 "$recorder" --config "$tmp/options" -- "$programs/family" --children 4 --depth 2 --wait-traced 200 --output "$tmp/family.truth" >/dev/null 2>"$tmp/together.said" ||
 		fail "$(cat "$tmp/together.said")" || return
 	judge "$tmp/together.txtrace" '
 		assert trigger["cause"] == "span" and trigger["label"] == "child", trigger

@@ -35,14 +35,14 @@ beside() { # beside NAME HOSTILE-COMMAND...: and the honest one is exact
 }
 
 commits() { # commits KIND
-	beside "$1" "$programs/hostile" --wait-traced 20 --what "$1" || return
+	beside "$1" "$programs/hostile" --wait-traced 200 --what "$1" || return
 	[ "$(grep -c '"type":"span"' "$tmp/$1.txtrace.jsonl")" -gt 64 ] || fail "the hostile program was not traced"
 }
 
 # With room for a thousand spans: nothing is lost but what was refused to the hostile one. So without these losses the log is what it always is.
 commits_in_little_room() {
 	local span_memory=1M lost refused
-	run_beside little "$programs/hostile" --wait-traced 20 --what open || return
+	run_beside little "$programs/hostile" --wait-traced 200 --what open || return
 	lost=$(sed -n 's/.* received, \([0-9,]*\) lost$/\1/p' "$tmp/little.err")
 	refused=$(sed -n 's/.* \([0-9,]*\) of the lost events found no room: .*/\1/p' "$tmp/little.err")
 	[ -n "$lost" ] && [ "$lost" = "$refused" ] || fail "$(cat "$tmp/little.err")" || return

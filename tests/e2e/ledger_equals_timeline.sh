@@ -13,7 +13,7 @@ without_timeline() { # without_timeline STREAM
 same_ledgers() { # same_ledgers PROGRAM [ARGUMENT...]
 	local program=$1
 	shift
-	timeout 120 "$recorder" -q -o "$tmp/live.txtrace" --stream "$tmp/live.stream" -- "$programs/$program" --wait-traced 20 "$@" --output "$tmp/truth" || return
+	timeout 600 "$recorder" -q -o "$tmp/live.txtrace" --stream "$tmp/live.stream" -- "$programs/$program" --wait-traced 200 "$@" --output "$tmp/truth" || return
 	! grep -q '^[0-9]* loss ' "$tmp/live.stream" || fail "events were lost" || return
 	without_timeline "$tmp/live.stream" >"$tmp/ledger.stream" && "$BUILD/replay" "$tmp/live.stream" >"$tmp/timeline.jsonl" &&
 		"$BUILD/replay" "$tmp/ledger.stream" >"$tmp/ledger.jsonl" && python3 $e2e/check_ledgers.py "$tmp/timeline.jsonl" "$tmp/ledger.jsonl"

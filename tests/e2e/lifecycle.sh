@@ -128,7 +128,7 @@ program_ends_early() {
 		"$programs/probe_loop" --seconds 0.1 --steps 1000 >/dev/null &
 		pid=$!
 		sleep $pause
-		timeout 20 "$recorder" -q -o "$tmp/early.txtrace" -p $pid 2>"$tmp/early.err"
+		timeout 300 "$recorder" -q -o "$tmp/early.txtrace" -p $pid 2>"$tmp/early.err"
 		status=$?
 		wait $pid || fail "the program ended with $?" || return
 		case $status in

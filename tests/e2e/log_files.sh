@@ -106,7 +106,7 @@ a_directory_will_do() {
 belong_to_the_user() {
 	mkdir "$tmp/owned"
 	SUDO_UID=65534 SUDO_GID=65534 "$recorder" -q --ring-size 256M --compress none --rotate-size 300K --keep 0 -o "$tmp/owned/app" -- \
-		"$(for_all_users probe_loop)" --mode attributed --iterations 200000 --steps 200 >/dev/null || fail "it ended with $?" || return
+		"$programs/probe_loop" --mode attributed --iterations 200000 --steps 200 >/dev/null || fail "it ended with $?" || return
 	stat -c '%u %g %a %n' "$tmp"/owned/*
 	[ -e "$tmp/owned/app.000001" ] && [ "$(stat -c '%u %g %a' "$tmp"/owned/* | sort -u)" = "65534 65534 600" ]
 }

@@ -112,7 +112,7 @@ END
 stopped() {
 	local status directory=stop$1
 	rm -f "$tmp"/ran.*
-	(cd "$tmp" && timeout 120 python3 terminal.py "$1" ran.2 "$recorder" -o "$directory" --repeat 9 -- \
+	(cd "$tmp" && timeout 600 python3 terminal.py "$1" ran.2 "$recorder" -o "$directory" --repeat 9 -- \
 		sh -c 'if [ -e ran.1 ]; then echo $$ >ran.2; exec sleep 1000; fi; touch ran.1') >"$tmp/out" 2>&1
 	status=$?
 	cat "$tmp/out"

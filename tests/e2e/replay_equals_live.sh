@@ -10,7 +10,7 @@ records() {
 }
 
 same_records() {
-	"$recorder" -q -o "$tmp/live.txtrace" --stream "$tmp/live.stream" -- "$programs/$1" --wait-traced 20 --repeat 3 --output "$tmp/truth" || return 1
+	"$recorder" -q -o "$tmp/live.txtrace" --stream "$tmp/live.stream" -- "$programs/$1" --wait-traced 200 --repeat 3 --output "$tmp/truth" || return 1
 	"$reader" export "$tmp/live.txtrace" --format jsonl >"$tmp/live.jsonl" || return 1
 	"$BUILD/replay" "$tmp/live.stream" >"$tmp/replayed.jsonl" || return 1
 	records "$tmp/live.jsonl" >"$tmp/a"

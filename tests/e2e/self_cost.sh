@@ -7,6 +7,8 @@ need_bpf
 
 loop=
 trap 'kill -KILL $loop 2>/dev/null' EXIT
+cp "$recorder" "$tmp/txtrace-bpf" # other tests run the other one meanwhile
+recorder=$tmp/txtrace-bpf
 
 # says LOG JQ-FILTER WANTED: of report --cost --json
 says() {
@@ -92,7 +94,7 @@ without_sys_admin() {
 	says "$tmp/less.txtrace" '[.cost.is_whole, .cost.classes.span.run_ns, .cost.classes.span.entry_ns > 0]' '[false,null,true]'
 }
 
-# Processes that run our recorder; others may run theirs.
+# Processes that run our recorder.
 recorders() {
 	find /proc -maxdepth 2 -name exe -lname "$(realpath "$recorder")" 2>/dev/null
 }

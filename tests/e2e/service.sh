@@ -128,11 +128,12 @@ rude_clients_hold_nothing_up() {
 	"$reader" verify "$tmp/app.txtrace"
 }
 
+is_larger_than() { # is_larger_than BYTES FILE
+	[ "$(stat -c %s "$2")" -gt "$1" ]
+}
+
 bytes_grow() {
-	local before
-	before=$(stat -c %s "$tmp/app.txtrace.partial")
-	sleep 1
-	[ "$(stat -c %s "$tmp/app.txtrace.partial")" -gt "$before" ]
+	wait_for 20 is_larger_than "$(stat -c %s "$tmp/app.txtrace.partial")" "$tmp/app.txtrace.partial"
 }
 
 # What Prometheus has seen lies between what the page said before and what it says after.

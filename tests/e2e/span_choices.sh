@@ -11,7 +11,7 @@ rounds=300
 record() {
 	local name=$1
 	shift
-	timeout 120 "$recorder" -q -d 2 "$@" -o "$tmp/$name.txtrace" -- "$programs/bank" >/dev/null || [ $? -lt 124 ] || return
+	timeout 600 "$recorder" -q -d 2 "$@" -o "$tmp/$name.txtrace" -- "$programs/bank" >/dev/null || [ $? -lt 124 ] || return
 	export_log "$tmp/$name.txtrace"
 }
 
@@ -71,13 +71,13 @@ said() {
 }
 
 foretold() {
-	timeout 120 "$recorder" -q --sample 1/4 -o "$tmp/foretold.txtrace" -- "$programs/random" --wait-traced 20 --spans 300 --seed 5 --output "$tmp/foretold.truth" || return
+	timeout 600 "$recorder" -q --sample 1/4 -o "$tmp/foretold.txtrace" -- "$programs/random" --wait-traced 200 --spans 300 --seed 5 --output "$tmp/foretold.truth" || return
 	export_log "$tmp/foretold.txtrace" && python3 $e2e/check_sample.py 4 "$tmp/foretold.truth" "$tmp/foretold.txtrace.jsonl"
 }
 
 # Without a scheduler all that is sent is of spans, and of threads that come and go: were spans left out by the recorder, each would have been sent twice, its begin and its end.
 decided_early() {
-	timeout 120 "$recorder" -q --sched off "${@:2}" -o "$tmp/early.$1.txtrace" -- "$programs/probe_loop" --mode begin-end --rate 20000 --seconds 2 >/dev/null &&
+	timeout 600 "$recorder" -q --sched off "${@:2}" -o "$tmp/early.$1.txtrace" -- "$programs/probe_loop" --mode begin-end --rate 20000 --seconds 2 >/dev/null &&
 		export_log "$tmp/early.$1.txtrace" || return
 	judge "early.$1" '
 		cnt = left_out["label"] + left_out["sample"]
@@ -89,7 +89,7 @@ decided_early() {
 keyed_labels() {
 	local label
 	for label in '*' wanted; do
-		timeout 120 "$recorder" -q --sched off --label "$label" -o "$tmp/keyed.txtrace" -- "$programs/keyed_labels" --rounds $rounds >"$tmp/keyed.said" || return
+		timeout 600 "$recorder" -q --sched off --label "$label" -o "$tmp/keyed.txtrace" -- "$programs/keyed_labels" --rounds $rounds >"$tmp/keyed.said" || return
 		export_log "$tmp/keyed.txtrace" || return
 		jq -rs 'map(select(.type == "span" and .label == "wanted")) | map("\(.key_text) \(.unfinished)") | sort[]' "$tmp/keyed.txtrace.jsonl" >"$tmp/keyed.$label"
 	done

@@ -209,7 +209,7 @@ shows_its_status() {
 	"$programs/probe_loop" --mode begin-end --steps 2000 --rate 2000 --wait-traced 60 >"$tmp/flood.out" &
 	flood=$!
 	all+=("$flood")
-	timeout 60 python3 - "$recorder" "$tmp/status.txtrace" $flood <<-'END' || return
+	timeout 600 python3 - "$recorder" "$tmp/status.txtrace" $flood <<-'END' || return
 		import os, re, select, signal, subprocess, sys, time
 		master, slave = os.openpty()
 		recorder = subprocess.Popen([sys.argv[1], "-o", sys.argv[2], "-p", sys.argv[3]], stdout=subprocess.DEVNULL, stderr=slave, process_group=0)

@@ -82,7 +82,7 @@ container_by_exe() {
 }
 
 lists_both_pids() {
-	in_a_container /spin --wait-traced 20 --output /out/listed
+	in_a_container /spin --wait-traced 200 --output /out/listed
 	wait_for 20 pid_of spin >/dev/null || return
 	local pid
 	pid=$(pid_of spin)

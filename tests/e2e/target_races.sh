@@ -34,7 +34,7 @@ at_moments() {
 		pid=$!
 		others=("$pid")
 		(sleep "$moment" && kill -"$signal" $pid) &
-		timeout 30 "$recorder" -q -o "$tmp/race.txtrace" -p $pid "$@" 2>"$tmp/race.err"
+		timeout 300 "$recorder" -q -o "$tmp/race.txtrace" -p $pid "$@" 2>"$tmp/race.err"
 		status=$?
 		kill -KILL $pid 2>/dev/null
 		wait
@@ -49,7 +49,7 @@ execs_meanwhile() {
 		sh -c "sleep $moment; exec \"$programs/spin\" --wait-traced 0 --repeat 3 --output \"$tmp/exec.truth\"" &
 		pid=$!
 		others=("$pid")
-		timeout 30 "$recorder" -q -f -o "$tmp/race.txtrace" -p $pid 2>"$tmp/race.err"
+		timeout 300 "$recorder" -q -f -o "$tmp/race.txtrace" -p $pid 2>"$tmp/race.err"
 		status=$?
 		wait $pid || fail "the program ended with $?" || return
 		ends_well $status || return
@@ -63,7 +63,7 @@ storm() {
 	pid=$!
 	others=("$pid")
 	for _ in 1 2 3 4 5; do
-		timeout 30 "$recorder" -q -f -d 300ms -o "$tmp/storm.txtrace" -p $pid 2>"$tmp/race.err"
+		timeout 300 "$recorder" -q -f -d 300ms -o "$tmp/storm.txtrace" -p $pid 2>"$tmp/race.err"
 		status=$?
 		[ $status = 0 ] || fail "the tracer ended with $status: $(cat "$tmp/race.err")" || return
 		export_log "$tmp/storm.txtrace" || return
@@ -108,7 +108,7 @@ in_the_midst_of_an_exec() {
 refuses() {
 	local pattern=$1 status
 	shift
-	timeout 60 "$recorder" -q -o "$tmp/refused.txtrace" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	timeout 600 "$recorder" -q -o "$tmp/refused.txtrace" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
 	status=$?
 	cat "$tmp/err"
 	[ $status = 2 ] || fail "the status is $status" || return

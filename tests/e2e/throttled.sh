@@ -34,7 +34,7 @@ trace() {
 	local spinner
 	(
 		echo $BASHPID >"$2"
-		exec "$programs/spin" --wait-traced 20 --repeat 20 --output "$tmp/$1.truth"
+		exec "$programs/spin" --wait-traced 200 --repeat 20 --output "$tmp/$1.truth"
 	) &
 	spinner=$!
 	"$recorder" -q -p $spinner -o "$tmp/$1.txtrace" && wait $spinner && export_log "$tmp/$1.txtrace"

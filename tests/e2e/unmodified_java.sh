@@ -18,7 +18,7 @@ fi
 
 rounds=5
 # Compiled is one method, at once, and said to be.
-java=(env -u LSAN_OPTIONS -u ASAN_OPTIONS java -XX:+DTraceMonitorProbes -Xbatch -XX:+PrintCompilation '-XX:CompileCommand=quiet'
+java=(java -XX:+DTraceMonitorProbes -Xbatch -XX:+PrintCompilation '-XX:CompileCommand=quiet'
 	'-XX:CompileCommand=compileonly,Answer::hot' -cp "$tmp/classes")
 
 compiles() {

@@ -8,7 +8,7 @@
 need_bpf
 need_program php8.2 php8.2-cli
 
-php=(env -u LSAN_OPTIONS -u ASAN_OPTIONS php8.2 -n)
+php=(php8.2 -n)
 rounds=11
 server=
 trap 'kill $server 2>/dev/null; wait' EXIT

@@ -32,7 +32,7 @@ traced() {
 	done
 	shift
 	first=
-	PGOPTIONS="-W 2" as_postgres $binaries/pgbench -n -h "$data" "${bench[@]}" postgres >"$tmp/$name.said" 2>&1 &
+	PGOPTIONS="-W 6" as_postgres $binaries/pgbench -n -h "$data" "${bench[@]}" postgres >"$tmp/$name.said" 2>&1 &
 	client=$!
 	wait_for 30 holds_second_session || fail "no session: $(cat "$tmp/$name.said")" || return
 	"$recorder" -q --ring-size 64M -o "$tmp/$name.txtrace" --stream "$tmp/$name.stream" -p "$backend" "$@" 2>"$tmp/$name.err" &
@@ -73,7 +73,7 @@ failures() {
 	printf 'select 1;\nselect 1/0;\n' >"$data/fails.sql"
 	chmod 644 "$data/fails.sql"
 	first=
-	PGOPTIONS="-W 2" as_postgres $binaries/psql -q -h "$data" -f "$data/fails.sql" -f "$data/fails.sql" postgres >"$tmp/fails.said" 2>&1 &
+	PGOPTIONS="-W 6" as_postgres $binaries/psql -q -h "$data" -f "$data/fails.sql" -f "$data/fails.sql" postgres >"$tmp/fails.said" 2>&1 &
 	local client=$! tracer
 	first=none
 	wait_for 30 holds_second_session || fail "no session" || return

@@ -10,7 +10,7 @@ need_bpf
 need_program ruby3.1 ruby3.1
 
 rounds=9
-ruby=(env -u LSAN_OPTIONS -u ASAN_OPTIONS ruby3.1 --disable-gems)
+ruby=(ruby3.1 --disable-gems)
 
 said() { # said NAME WHAT
 	sed -n "s/^$2=//p" "$tmp/$1/said"

@@ -66,7 +66,7 @@ sessions_before() {
 	local client
 	first=
 	backend=
-	PGOPTIONS="-W 2" as_postgres $binaries/pgbench -n -c $clients -j $clients -t $each -h "$data" postgres >"$tmp/before.said" 2>&1 &
+	PGOPTIONS="-W 6" as_postgres $binaries/pgbench -n -c $clients -j $clients -t $each -h "$data" postgres >"$tmp/before.said" 2>&1 &
 	client=$!
 	wait_for 60 holds_sessions || fail "no sessions: $(cat "$tmp/before.said")" || return
 	start_recorder before -p "$server" -f || return

@@ -34,7 +34,7 @@
 #include "stepper_call.h"
 #include "stepper_victim.h"
 
-#define LIMIT_S 90
+#define LIMIT_S 900 /* stands for never */
 #define UNREACHED_NS (4000 * NS_PER_MS) /* of waiting: then a step that has not been met is not met */
 #define IDLE_CNT 3 /* so often it waits with nothing to do: it has attached what there is */
 #define DRY_NS (1000 * NS_PER_MS)

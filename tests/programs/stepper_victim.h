@@ -84,7 +84,7 @@ static void __attribute__((noreturn)) live(const struct stepper *stepper, const 
 	else if (!strcmp(event, "again"))
 		execl(mortal, mortal, "--", mortal, "--reborn", "1", NULL);
 	else
-		execl(mortal, mortal, "--", becomes, "--wait-traced", "20", "--repeat", "3", "--output", truth, NULL);
+		execl(mortal, mortal, "--", becomes, "--wait-traced", "200", "--repeat", "3", "--output", truth, NULL);
 	must(false, "cannot run the victim");
 	_exit(1);
 }

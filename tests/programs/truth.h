@@ -466,7 +466,7 @@ struct truth_options {
 	const char *output; /* path; NULL: stdout */
 };
 
-#define TRUTH_OPTIONS_DEFAULT { .wait_traced_s = 10, .repeat_cnt = 10 }
+#define TRUTH_OPTIONS_DEFAULT { .wait_traced_s = 120, .repeat_cnt = 10 }
 #define TRUTH_WAIT_SPEC(options)                                                                                                     \
 	{ .name = "wait-traced", .help = "seconds to wait for a tracer; 0: do not wait", .real = &(options)->wait_traced_s, .max = 600 }, \
 	{ .name = "output", .help = "file to print to; default: stdout", .text = &(options)->output }
