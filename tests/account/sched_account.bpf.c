@@ -152,9 +152,9 @@ int on_switch(uint64_t *ctx)
 	return 0;
 }
 
-/* finish_task_switch(), whatever the compiler has made of its name: the next thread's first step. */
-SEC("kprobe")
-int on_switched(void *ctx)
+/* Attached behind everybody else's programs at this tracepoint, and again when somebody has come behind it: see sched_account.c. */
+SEC("tp_btf/sched_switch")
+int on_switched(uint64_t *ctx)
 {
 	uint32_t zero = 0, *is_switching = bpf_map_lookup_elem(&switching, &zero);
 	struct account_sample sample = { .kind = ACCOUNT_SWITCHED };

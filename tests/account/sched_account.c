@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +25,7 @@
 #include "sched_account_bpf.skel.h"
 
 #define TICK_HZ 1000
-#define POLL_MS 20
+#define POLL_MS 5
 
 static volatile sig_atomic_t is_stopped, is_asked;
 
@@ -73,19 +74,33 @@ static void attach_ticks(struct sched_account_bpf *bpf)
 	}
 }
 
-/* Where it cannot be had, how long a switch takes is not known: sched_account.py has its own bound then. */
-static void attach_switched(struct sched_account_bpf *bpf)
-{
-	FILE *symbols = fopen("/proc/kallsyms", "r");
-	char line[512], name[128];
+/* Programs at a tracepoint run in the order in which they were attached, and links have rising ids. */
+struct last_program {
+	struct bpf_program *program;
+	struct bpf_link *link; /* NULL: not attached yet */
+	uint32_t link_id;
+};
 
-	while (symbols && fgets(line, sizeof(line), symbols))
-		if (sscanf(line, "%*s %*s %127s", name) == 1 && !strncmp(name, "finish_task_switch", 18) && !strstr(name, "cold")) {
-			bpf_program__attach_kprobe(bpf->progs.on_switched, false, name);
-			break;
-		}
-	if (symbols)
-		fclose(symbols);
+static bool is_last(const struct last_program *last)
+{
+	uint32_t next_id;
+
+	return last->link && bpf_link_get_next_id(last->link_id, &next_id);
+}
+
+/* Once more, before it goes where it was: no switch is missed. */
+static int attach_last(struct last_program *last)
+{
+	struct bpf_link *link = bpf_program__attach(last->program);
+	struct bpf_link_info info = { 0 };
+	uint32_t length = sizeof(info);
+
+	if (!link || bpf_obj_get_info_by_fd(bpf_link__fd(link), &info, &length))
+		return -errno;
+	bpf_link__destroy(last->link);
+	last->link = link;
+	last->link_id = info.id;
+	return 0;
 }
 
 static void say(const char *what, uint64_t number)
@@ -96,11 +111,19 @@ static void say(const char *what, uint64_t number)
 
 static int record(struct sched_account_bpf *bpf, struct ring_buffer *ring, FILE *file)
 {
-	say("ready", 0);
+	struct last_program last = { .program = bpf->progs.on_switched };
+	bool is_ready = false;
+
 	while (!is_stopped) {
 		bool was_asked = is_asked;
+		int err = is_last(&last) ? 0 : attach_last(&last);
 		int count = ring_buffer__consume(ring);
 
+		if (err)
+			return fail("attach", err);
+		if (!is_ready)
+			say("ready", 0);
+		is_ready = true;
 		if (count < 0 || fflush(file))
 			return fail("write", count < 0 ? count : -errno);
 		if (was_asked) {
@@ -116,6 +139,7 @@ int main(int argc, char **argv)
 {
 	FILE *file = argc == 3 ? fopen(argv[2], "w") : NULL;
 	struct sched_account_bpf *bpf;
+	const struct sched_param priority = { .sched_priority = 1 };
 	struct ring_buffer *ring;
 	int err;
 
@@ -128,11 +152,12 @@ int main(int argc, char **argv)
 	bpf = sched_account_bpf__open_and_load();
 	if (!bpf)
 		return fail("load", -errno);
+	bpf_program__set_autoattach(bpf->progs.on_switched, false);
 	err = add_family(bpf, argv[1]);
 	if (err || sched_account_bpf__attach(bpf))
 		return fail("attach", err ? err : -errno);
 	attach_ticks(bpf);
-	attach_switched(bpf);
+	sched_setscheduler(0, SCHED_FIFO, &priority); /* so that it is behind a recorder before a program is traced, however busy the machine is */
 	ring = ring_buffer__new(bpf_map__fd(bpf->maps.samples), write_sample, file, NULL);
 	return ring ? record(bpf, ring, file) : fail("read", -errno);
 }

@@ -10,7 +10,7 @@ enum account_kind {
 	ACCOUNT_SWITCH = 1, /* the CPU goes from one thread to the next */
 	ACCOUNT_WAKING = 2, /* someone wakes a thread */
 	ACCOUNT_TICK = 3,   /* a timer, once each millisecond; only if removed_ns has changed */
-	ACCOUNT_SWITCHED = 4, /* the CPU's last switch is done: all programs at its tracepoint have run */
+	ACCOUNT_SWITCHED = 4, /* of a SWITCH or SLEEP: the programs at the tracepoint that were attached after ours have run */
 	ACCOUNT_SLEEP = 6,    /* a SWITCH; who leaves goes to sleep, and comes back only when somebody wakes it */
 	ACCOUNT_WOKEN = 5,    /* the thread is in a queue: all programs at the tracepoint of its waking have run */
 };
