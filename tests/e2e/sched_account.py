@@ -82,8 +82,8 @@ class Thread:
         self.stays[-1].end_ns = time_ns
 
     def is_wakeup_hidden(self):
-        """It may be woken when it is about to leave: just before the tracepoint."""
-        return self.is_asleep and self.waking_ns[0] < self.stays[-1].end_ns[0] - EDGE_NS
+        """It may be woken when it is about to leave its CPU, but not before it came there."""
+        return self.is_asleep and self.waking_ns[0] < self.stays[-1].begin_ns[0]
 
     def arrive(self, cpu, time_ns, delay_ns, arrival_cnt):
         stay, is_first = Stay(cpu, time_ns), self.arrival_cnt is None
