@@ -117,7 +117,7 @@ escape_keeps_all() {
 rotates_under_sudo() {
 	mkdir -m 700 "$outside/home" && chown 65534:65534 "$outside/home"
 	SUDO_UID=65534 SUDO_GID=65534 "$recorder" -q -o "$outside/home/app.txtrace" --rotate-size 32K --keep 3 --metrics-file "$outside/home/app.prom" \
-		-- "$programs/probe_loop" --mode tagged --iterations 300000 >"$tmp/out" 2>"$tmp/err" || fail "$(cat "$tmp/err")" || return
+		-- "$outside/probe_loop" --mode tagged --iterations 300000 >"$tmp/out" 2>"$tmp/err" || fail "$(cat "$tmp/err")" || return
 	ls -ln "$outside/home"
 	[ "$(find "$outside/home" -name '*.txtrace' -user 65534 | wc -l)" = 3 ] && [ -s "$outside/home/app.prom" ]
 }

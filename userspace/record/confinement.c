@@ -27,7 +27,7 @@ static const char *const calls[] = {
 	/* files: the log, /proc, what targets have mapped */
 	"openat", "open", "close", "read", "readv", "pread64", "preadv", "write", "writev", "pwrite64", "lseek", "fstat", "newfstatat", "stat", "lstat",
 	"statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents64", "fcntl", "dup", "flock", "fsync", "fdatasync", "ftruncate",
-	"fallocate", "fchmod", "fchown", "umask", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "mkdir", "fstatfs", "statfs",
+	"fallocate", "fchmod", "umask", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "mkdir", "fstatfs", "statfs",
 	"sync_file_range", "fadvise64", "copy_file_range", "sendfile",
 	/* waiting, and the sockets that are there: the metrics', the service manager's, the trial's */
 	"poll", "ppoll", "select", "pselect6", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd2", "pipe2", "timerfd_settime",
