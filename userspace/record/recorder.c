@@ -54,10 +54,11 @@ static int open_signals(struct recorder *recorder, struct error *error)
 static int open_stacks(struct recorder *recorder, struct error *error)
 {
 	const struct record_options *options = recorder->options;
+	const struct symbolizer_settle settle = { recorder_restrain_symbols, recorder };
 
 	if (options->is_without_futex_names && !options->stacks.off_cpu && !options->stacks.on_cpu)
 		return 0;
-	recorder->stacks = code_stacks_new(options->stacks.off_cpu || options->stacks.on_cpu);
+	recorder->stacks = code_stacks_new(options->stacks.off_cpu || options->stacks.on_cpu, &settle);
 	if (recorder->stacks)
 		return 0;
 	error_set(error, "not enough memory to record stacks");
@@ -240,6 +241,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.on_process = recorder_on_process,
 		.on_turn = recorder_on_turn,
 		.before_turn = recorder_tell_costs,
+		.is_hurried = recorder_is_hurried,
 		.context = recorder,
 	};
 

@@ -314,6 +314,18 @@ static bool wants_stop(struct recorder *recorder)
 	return false;
 }
 
+/* Whatever was asked before: the second signal ends it at once, also while nothing is recorded any more. */
+bool recorder_is_hurried(void *context)
+{
+	const struct recorder *recorder = context;
+	struct signalfd_siginfo signal;
+	bool is_hurried = false;
+
+	while (read(recorder->signal_fd, &signal, sizeof(signal)) == sizeof(signal))
+		is_hurried |= signal.ssi_signo != SIGUSR1 && (signal.ssi_signo != SIGHUP || !recorder->options->config.path);
+	return is_hurried;
+}
+
 /* The kernel side has forgotten it by itself, and says so. */
 static void named_ended(void *context, pid_t pid)
 {

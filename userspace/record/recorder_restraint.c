@@ -85,6 +85,14 @@ void recorder_restrain_trial(void *context)
 	confinement_begin_trial();
 }
 
+void recorder_restrain_symbols(void *context)
+{
+	const struct recorder *recorder = context;
+
+	if (!recorder->options->is_unconfined)
+		confinement_begin_symbols(SYMBOLIZER_SOCKET_FD);
+}
+
 void recorder_restrain_log(void *context)
 {
 	const struct recorder *recorder = context;
