@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# A CI service reads commands from the output of its steps: "::error::…" at the begin of a line, blanks aside, "##[…]" and "##vso[…]" anywhere. A label, tag or name of
-# a traced program gives none, in no command's text.
+# A CI service reads commands from the output of its steps: "::error::…" at the
+# begin of a line, blanks aside, "##[…]" and "##vso[…]" anywhere. A label, tag
+# or name of a traced program gives none, in no command's text.
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh
 

@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Who may run the recorder through sudo reaches no file by it that the user could not reach alone: whatever path the user names is opened, made, renamed and removed
-# with the user's own rights. Each case is an attack that worked once, or what must go on working.
+# Who may run the recorder through sudo reaches no file by it that the user
+# could not reach alone: whatever path the user names is opened, made, renamed
+# and removed with the user's own rights. Each case is an attack that worked
+# once, or what must go on working.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf
@@ -13,7 +15,8 @@ chmod 755 "$place"
 trap 'kill -KILL $loop $tracer 2>/dev/null; wait 2>/dev/null; rm -rf "$place"' EXIT
 install -m 755 "$programs/probe_loop" "$place/"
 
-# A user of the machine with a second group, if we may make one and there is sudo; else its numbers alone stand for sudo.
+# A user of the machine with a second group, if we may make one and there is
+# sudo; else its numbers alone stand for sudo.
 user=txtrace-$$
 has_sudo=
 if command -v sudo >/dev/null && [ -d /etc/sudoers.d ] && groupadd "$user-team" 2>/dev/null && useradd -M -G "$user-team" "$user" 2>/dev/null; then
@@ -200,7 +203,8 @@ group_counts() {
 	[ "$(stat -c %u "$place/team/app.txtrace")" = "$uid" ]
 }
 
-# The recorder's threads have the user's rights where files are written, and no capability to get others.
+# The recorder's threads have the user's rights where files are written, and no
+# capability to get others.
 threads_have_little() {
 	$as_caller -q -o "$theirs/caps.txtrace" -- "$place/probe_loop" --mode tagged --seconds 6 >"$tmp/out" 2>"$tmp/err" &
 	wait_for 20 test -s "$theirs/caps.txtrace.partial" || fail "it does not record" || return

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The process that names code reads files that may be anything: it may do next to nothing, nobody else can stop it, and one that hangs holds up no end.
+# The process that names code reads files that may be anything: it may do next
+# to nothing, nobody else can stop it, and one that hangs holds up no end.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf

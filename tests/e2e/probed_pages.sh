@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# A page of the traced file that is not in memory is read by us before the kernel has to, which ext4 warns of. What the kernel would do cannot be seen after the first
-# time; that each place is read before its link is made, can.
+# A page of the traced file that is not in memory is read by us before the
+# kernel has to, which ext4 warns of. What the kernel would do cannot be seen
+# after the first time; that each place is read before its link is made, can.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The limits of the systemd unit are none for the recorder: with the capabilities that it leaves, and no other system calls, everything is recorded.
+# The limits of the systemd unit are none for the recorder: with the
+# capabilities that it leaves, and no other system calls, everything is
+# recorded.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf

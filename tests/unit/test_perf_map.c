@@ -99,7 +99,10 @@ static bool by_a_link(const char *map, const char *folder)
 	return become_nobody() && put(target, 0600) && symlink(target, map) == 0;
 }
 
-/* In a root of its own, whose /tmp leads to what is in the folder for us, and nowhere for itself. */
+/*
+ * In a root of its own, whose /tmp leads to what is in the folder for us, and
+ * nowhere for itself.
+ */
 static bool by_a_link_on_the_way(const char *map, const char *folder)
 {
 	char root[PATH_MAX], link[PATH_MAX], target[PATH_MAX];

@@ -30,9 +30,15 @@ static bool has_all(void)
 	return geteuid() == 0 && (capabilities_held() & wanted) == wanted;
 }
 
-static struct privileges plan(const struct kernel_features *features, const char *log_path, bool has_command, bool has_caller)
+static struct privileges plan(const struct kernel_features *features, const char *log_path, bool has_command,
+			      bool has_caller)
 {
-	const struct privileges_needs needs = { .features = features, .log_path = log_path, .has_command = has_command, .has_caller = has_caller };
+	const struct privileges_needs needs = {
+		.features = features,
+		.log_path = log_path,
+		.has_command = has_command,
+		.has_caller = has_caller,
+	};
 	struct privileges privileges;
 
 	privileges_plan(&privileges, &needs);

@@ -124,18 +124,23 @@ static int read_status(pid_t pid, pid_t *inner_pid, uid_t *uid)
 }
 
 /*
- * A program in namespaces of its own may mount any file that it can name over the map's place, also one that it may not read: so a file of root's is taken only
- * if everybody may read it.
+ * A program in namespaces of its own may mount any file that it can name over
+ * the map's place, also one that it may not read: so a file of root's is taken
+ * only if everybody may read it.
  */
 static bool may_be_taken(const struct stat *status, uid_t uid)
 {
-	return S_ISREG(status->st_mode) && (status->st_uid == uid || (status->st_uid == 0 && status->st_mode & S_IROTH));
+	return S_ISREG(status->st_mode) &&
+	       (status->st_uid == uid || (status->st_uid == 0 && status->st_mode & S_IROTH));
 }
 
 /* As the process would: no link that it has made leads out of its root, or anywhere. */
 static int open_in_root(pid_t pid, const char *path)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
 	char root[64];
 	int root_fd, fd;
 

@@ -132,9 +132,11 @@ static uint32_t filter_pid(const struct probe_links_options *options)
 }
 
 /*
- * Into the page cache, right before the kernel looks at it there: what it has to read from the disk itself, it reads in a way that ext4 warns of once per boot
- * (6.18: ext4_check_map_extents_env below uprobe_register), and such a warning stops a machine that has panic_on_warn. An instruction may go over the end of a
- * page. What cannot be read is the kernel's to refuse.
+ * Into the page cache, right before the kernel looks at it there: what it has
+ * to read from the disk itself, it reads in a way that ext4 warns of once per
+ * boot (6.18: ext4_check_map_extents_env below uprobe_register), and such a
+ * warning stops a machine that has panic_on_warn. An instruction may go over
+ * the end of a page. What cannot be read is the kernel's to refuse.
  */
 static void read_code(const struct attempt *attempt, uint64_t offset)
 {

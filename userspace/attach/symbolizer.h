@@ -29,7 +29,8 @@ struct symbolizer_settle {
 	void *context;
 };
 
-int symbolizer_new(struct symbolizer **symbolizer, const struct symbolizer_settle *settle); /* negative errno: of socketpair, fork */
+/* Negative errno: of socketpair, fork. */
+int symbolizer_new(struct symbolizer **symbolizer, const struct symbolizer_settle *settle);
 void symbolizer_free(struct symbolizer *symbolizer); /* NULL is allowed; ends the process */
 
 struct symbol_query {

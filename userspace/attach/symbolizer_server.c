@@ -23,7 +23,7 @@
 #include "base/id_map.h"
 
 #define NOBODY 65534
-#define OWN_ID_BASE 0x70000000u /* no range of users, containers or services reaches here (systemd: UIDS-GIDS) */
+#define OWN_ID_BASE 0x70000000u /* no range of users, containers or services is here (systemd: UIDS-GIDS) */
 #define MEMORY_MAX (UINT64_C(4) << 30)
 #define NAME_MAX_BYTES 512
 #define UNIT_MAX 65536 /* compilation units that are asked for an address that no index knows */
@@ -276,8 +276,9 @@ static void serve(struct server *server)
 }
 
 /*
- * As nobody, any other process of nobody could stop us. Where our own id means nothing (a user namespace without it) it has to do. What belongs to root is not
- * ours any more in any case.
+ * As nobody, any other process of nobody could stop us. Where our own id means
+ * nothing (a user namespace without it) it has to do. What belongs to root is
+ * not ours any more in any case.
  */
 static int leave_root(void)
 {

@@ -43,8 +43,10 @@ static int drop_capabilities(void)
 }
 
 /*
- * Of this thread alone: glibc's setgroups() would change all threads. setfsuid() tells of no error: it is asked what has become.
- * With the capabilities, which a file system uid other than 0 takes out of effect, the thread loses the way back.
+ * Of this thread alone: glibc's setgroups() would change all threads.
+ * setfsuid() tells of no error: it is asked what has become. With the
+ * capabilities, which a file system uid other than 0 takes out of effect, the
+ * thread loses the way back.
  */
 static int become(const struct invoking_user *user)
 {
@@ -149,5 +151,6 @@ const char *caller_explain(const struct caller *caller, int err)
 {
 	if (!caller_is_other(caller) || (err != -EACCES && err != -EPERM))
 		return strerror(-err);
-	return err == -EACCES ? "Permission denied to the user who called sudo" : "Operation not permitted to the user who called sudo";
+	return err == -EACCES ? "Permission denied to the user who called sudo" :
+				"Operation not permitted to the user who called sudo";
 }

@@ -32,7 +32,10 @@ static int own_descriptor(const char *path)
 	return -1;
 }
 
-/* What a link leads to is not ours to judge by its name: an ordinary file's is replaced, and the link with it. */
+/*
+ * What a link leads to is not ours to judge by its name: an ordinary file's is
+ * replaced, and the link with it.
+ */
 static int look_behind_link(const char *path)
 {
 	struct stat status;

@@ -97,8 +97,9 @@ void text_append_u64(struct text *text, uint64_t value)
 #define ESCAPE_SIZE 16
 
 /*
- * Whether a CI service would find a command here in the output of a step: "::error::…" where a line begins, blanks aside, as any string may begin a line; "##[…]",
- * "##vso[…]" and the like anywhere.
+ * Whether a CI service would find a command here in the output of a step:
+ * "::error::…" where a line begins, blanks aside, as any string may begin a
+ * line; "##[…]", "##vso[…]" and the like anywhere.
  */
 static bool begins_command(const char *string, const char *at, size_t length)
 {
@@ -112,17 +113,20 @@ static bool begins_command(const char *string, const char *at, size_t length)
 }
 
 /*
- * Escapes the character at the start of bytes into out; returns how many bytes it took. string: where the text that they are in begins. *columns: the width of
- * what is in out.
+ * Escapes the character at the start of bytes into out; returns how many bytes
+ * it took. string: where the text that they are in begins. *columns: the width
+ * of what is in out.
  */
-static size_t escape_one(const char *string, const char *bytes, size_t length, bool escapes_quote, char out[static ESCAPE_SIZE], size_t *columns)
+static size_t escape_one(const char *string, const char *bytes, size_t length, bool escapes_quote,
+			 char out[static ESCAPE_SIZE], size_t *columns)
 {
 	static const char letters[] = { ['\t'] = 't', ['\n'] = 'n', ['\r'] = 'r', [0x1b] = 'e' };
 	unsigned char c = (unsigned char)bytes[0];
 	uint32_t point;
 	size_t size = utf8_decode(bytes, length, &point);
 
-	if (point == UTF8_INVALID || c == 0x7f || begins_command(string, bytes, length) || (c < 0x20 && !letters[c < sizeof(letters) ? c : 0])) {
+	if (point == UTF8_INVALID || c == 0x7f || begins_command(string, bytes, length) ||
+	    (c < 0x20 && !letters[c < sizeof(letters) ? c : 0])) {
 		*columns = (size_t)snprintf(out, ESCAPE_SIZE, "\\x%02x", c);
 	} else if (c < 0x20) {
 		*columns = (size_t)snprintf(out, ESCAPE_SIZE, "\\%c", letters[c]);
@@ -138,7 +142,10 @@ static size_t escape_one(const char *string, const char *bytes, size_t length, b
 	return size;
 }
 
-/* How many bytes at the start need no escape: printable ASCII. What may begin a command is looked at one by one. */
+/*
+ * How many bytes at the start need no escape: printable ASCII. What may begin a
+ * command is looked at one by one.
+ */
 static size_t count_plain(const char *bytes, size_t length)
 {
 	size_t i = 0;

@@ -67,8 +67,10 @@ unsigned int utf8_columns(uint32_t code_point)
 }
 
 /*
- * Sorted: controls; Default_Ignorable_Code_Point of Unicode 16, and what Unicode keeps for more of them; formats that nobody sees; blanks, also those that count as
- * letters or symbols. Noncharacters at the end of each plane are computed.
+ * Sorted: controls; Default_Ignorable_Code_Point of Unicode 16, and what
+ * Unicode keeps for more of them; formats that nobody sees; blanks, also those
+ * that count as letters or symbols. Noncharacters at the end of each plane are
+ * computed.
  */
 static const struct utf8_range deceptive[] = {
 	{ 0x0080, 0x00a0, 0 },   { 0x00ad, 0x00ad, 0 },   { 0x034f, 0x034f, 0 },   { 0x061c, 0x061c, 0 },
@@ -82,5 +84,6 @@ static const struct utf8_range deceptive[] = {
 
 bool utf8_is_deceptive(uint32_t code_point)
 {
-	return (code_point & 0xfffe) == 0xfffe || find(deceptive, sizeof(deceptive) / sizeof(deceptive[0]), code_point);
+	return (code_point & 0xfffe) == 0xfffe ||
+	       find(deceptive, sizeof(deceptive) / sizeof(deceptive[0]), code_point);
 }

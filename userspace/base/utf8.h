@@ -19,8 +19,9 @@ size_t utf8_decode(const char *bytes, size_t length, uint32_t *code_point);
 unsigned int utf8_columns(uint32_t code_point);
 
 /*
- * Characters by which a text may look like another: nobody sees them, they look like a blank, they turn around what follows, or they are no
- * characters at all, which XML forbids besides.
+ * Characters by which a text may look like another: nobody sees them, they look
+ * like a blank, they turn around what follows, or they are no characters at
+ * all, which XML forbids besides.
  */
 bool utf8_is_deceptive(uint32_t code_point);
 

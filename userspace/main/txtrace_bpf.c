@@ -82,7 +82,11 @@ static int parse(void *context)
 
 static int act(const struct record_options *options)
 {
-	struct messages messages = { .file = stderr, .format = options->messages, .is_quiet = options->is_quiet };
+	struct messages messages = {
+		.file = stderr,
+		.format = options->messages,
+		.is_quiet = options->is_quiet,
+	};
 
 	if (options->dump_pid)
 		return dump((pid_t)options->dump_pid);
@@ -101,12 +105,14 @@ int main(int argc, char **argv)
 	int result = caller_new(&caller);
 
 	if (result) {
-		fprintf(stderr, "txtrace-bpf: cannot tell who called sudo (SUDO_UID, SUDO_GID): %s\n", strerror(-result));
+		fprintf(stderr, "txtrace-bpf: cannot tell who called sudo (SUDO_UID, SUDO_GID): %s\n",
+			strerror(-result));
 		return STATUS_NOT_STARTED;
 	}
 	result = caller_do(caller, parse, &parsing);
 	if (result < 0) {
-		fprintf(stderr, "txtrace-bpf: cannot take the rights of the user who called sudo: %s\n", strerror(-result));
+		fprintf(stderr, "txtrace-bpf: cannot take the rights of the user who called sudo: %s\n",
+			strerror(-result));
 		parsing.status = STATUS_NOT_STARTED;
 	} else if (result > 0) {
 		options.caller = caller;

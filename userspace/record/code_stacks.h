@@ -21,7 +21,8 @@ struct code_stacks;
 typedef int (*code_stack_sink)(void *context, const struct txtrace_record *record);
 
 /*
- * Starts the symbolizer's process, which settles: before anything is opened that it must not hold. has_kernel_frames: not only of futexes. NULL: no
+ * Starts the symbolizer's process, which settles: before anything is opened
+ * that it must not hold. has_kernel_frames: not only of futexes. NULL: no
  * memory.
  */
 struct code_stacks *code_stacks_new(bool has_kernel_frames, const struct symbolizer_settle *settle);

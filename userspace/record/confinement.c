@@ -26,8 +26,8 @@ static const char *const calls[] = {
 	/* signals; of tgkill and kill see below */
 	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "signalfd4",
 	/* files: the log, /proc, what targets have mapped */
-	"openat", "openat2", "open", "close", "read", "readv", "pread64", "preadv", "write", "writev", "pwrite64", "lseek", "fstat", "newfstatat", "stat", "lstat",
-	"statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents64", "fcntl", "dup", "flock", "fsync", "fdatasync", "ftruncate",
+	"openat", "openat2", "open", "close", "read", "readv", "pread64", "preadv", "write", "writev", "pwrite64", "lseek",
+	"fstat", "newfstatat", "stat", "lstat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents64", "fcntl", "dup", "flock", "fsync", "fdatasync", "ftruncate",
 	"fallocate", "fchmod", "umask", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "mkdir", "fstatfs", "statfs",
 	"sync_file_range", "fadvise64", "copy_file_range", "sendfile",
 	/* waiting, and the sockets that are there: the metrics', the service manager's, the trial's */
@@ -87,12 +87,16 @@ static const struct ruled_call trial_ruled_calls[] = {
 	{ "bpf", 0, 0, BPF_ENABLE_STATS_NR },
 };
 
-/* libdw on files that may be anything, and a demangler. A sanitizer wants its signal stack, and to say what it has found. */
+/*
+ * libdw on files that may be anything, and a demangler. A sanitizer wants its
+ * signal stack, and to say what it has found.
+ */
 static const char *const symbols_calls[] = {
-	"brk", "munmap", "mremap", "madvise", "futex", "getrandom", "sysinfo", "prlimit64", "getrlimit", "sched_getaffinity", "sched_yield", "membarrier",
-	"read", "readv", "pread64", "preadv", "lseek", "close", "fstat", "newfstatat", "stat", "lstat", "statx", "readlink", "readlinkat", "getcwd", "fcntl",
-	"access", "faccessat", "faccessat2", "clock_gettime", "gettimeofday", "getpid", "gettid", "rt_sigreturn", "rt_sigprocmask", "restart_syscall", "exit",
-	"exit_group", "sigaltstack", "uretprobe",
+	"brk", "munmap", "mremap", "madvise", "futex", "getrandom", "sysinfo", "prlimit64", "getrlimit",
+	"sched_getaffinity", "sched_yield", "membarrier", "read", "readv", "pread64", "preadv", "lseek", "close",
+	"fstat", "newfstatat", "stat", "lstat", "statx", "readlink", "readlinkat", "getcwd", "fcntl", "access",
+	"faccessat", "faccessat2", "clock_gettime", "gettimeofday", "getpid", "gettid", "rt_sigreturn",
+	"rt_sigprocmask", "restart_syscall", "exit", "exit_group", "sigaltstack", "uretprobe",
 };
 
 static const struct ruled_call symbols_ruled_calls[] = {

@@ -9,11 +9,13 @@
 static struct metrics_client describe(int fd, const struct sockaddr *address)
 {
 	struct metrics_client client = { .fd = fd, .family = address ? address->sa_family : AF_UNSPEC };
+	const struct sockaddr_in *v4 = (const void *)address;
+	const struct sockaddr_in6 *v6 = (const void *)address;
 
 	if (client.family == AF_INET)
-		memcpy(client.address, &((const struct sockaddr_in *)(const void *)address)->sin_addr, sizeof(struct in_addr));
+		memcpy(client.address, &v4->sin_addr, sizeof(v4->sin_addr));
 	else if (client.family == AF_INET6)
-		memcpy(client.address, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, sizeof(struct in6_addr));
+		memcpy(client.address, &v6->sin6_addr, sizeof(v6->sin6_addr));
 	return client;
 }
 
@@ -24,7 +26,8 @@ static size_t count_alike(const struct metrics_clients *clients, const struct me
 	for (size_t i = 0; i < clients->cnt; i++) {
 		const struct metrics_client *client = &clients->clients[i];
 
-		cnt += client->family == like->family && memcmp(client->address, like->address, sizeof(like->address)) == 0;
+		cnt += client->family == like->family &&
+		       memcmp(client->address, like->address, sizeof(like->address)) == 0;
 	}
 	return cnt;
 }
@@ -57,8 +60,10 @@ static size_t choose(const struct metrics_clients *clients)
 
 static void drop(struct metrics_clients *clients, size_t idx)
 {
+	struct metrics_client *at = &clients->clients[idx];
+
 	clients->cnt--;
-	memmove(&clients->clients[idx], &clients->clients[idx + 1], (clients->cnt - idx) * sizeof(clients->clients[0]));
+	memmove(at, at + 1, (clients->cnt - idx) * sizeof(*at));
 }
 
 void metrics_clients_add(struct metrics_clients *clients, int fd, const struct sockaddr *address)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who is connected to the metrics server. When there are too many, one of them is disconnected, so that connections on which nothing comes can keep
- * nobody out: of the address that has the most of them, one that has nothing to read yet, the oldest.
+ * Who is connected to the metrics server. When there are too many, one of them
+ * is disconnected, so that connections on which nothing comes can keep nobody
+ * out: of the address that has the most of them, one that has nothing to read
+ * yet, the oldest.
  */
 #ifndef METRICS_CLIENTS_H
 #define METRICS_CLIENTS_H
@@ -23,7 +25,10 @@ struct metrics_clients {
 	size_t cnt;
 };
 
-/* One more, which stays; if there are too many, another one is shut down and no longer counted. The descriptors stay the server's. */
+/*
+ * One more, which stays; if there are too many, another one is shut down and no
+ * longer counted. The descriptors stay the server's.
+ */
 void metrics_clients_add(struct metrics_clients *clients, int fd, const struct sockaddr *address);
 
 /* The server closes it. Nothing, if it was shut down before. */

@@ -104,12 +104,14 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 }
 
 /* When a client has come, and before it goes. */
-static void notice(void *context, struct MHD_Connection *connection, void **own, enum MHD_ConnectionNotificationCode code)
+static void notice(void *context, struct MHD_Connection *connection, void **own,
+		   enum MHD_ConnectionNotificationCode code)
 {
 	struct metrics_server *server = context;
-	const union MHD_ConnectionInfo *fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	const union MHD_ConnectionInfo *address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const union MHD_ConnectionInfo *fd, *address;
 
+	fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 	(void)own;
 	if (!fd)
 		return;
@@ -146,7 +148,8 @@ int metrics_server_open(struct metrics_server **result, const char *text, metric
 	errno = 0;
 	server->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG | (address.any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0,
 					  NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, ignore, NULL, MHD_OPTION_SOCK_ADDR,
-					  &address.any, MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_MAX, MHD_OPTION_NOTIFY_CONNECTION, notice, server,
+					  &address.any, MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_MAX,
+					  MHD_OPTION_NOTIFY_CONNECTION, notice, server,
 					  MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)CLIENT_SECONDS_MAX,
 					  MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CLIENT_BYTES_MAX, MHD_OPTION_END);
 	if (!server->daemon) {

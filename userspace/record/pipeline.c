@@ -203,7 +203,10 @@ int pipeline_go_on(struct pipeline *pipeline)
 	return look_after_log(pipeline);
 }
 
-/* Nothing is pressing any more, unless somebody says so: names that are not known then stay unknown. */
+/*
+ * Nothing is pressing any more, unless somebody says so: names that are not
+ * known then stay unknown.
+ */
 static int wait_for_frames(struct pipeline *pipeline)
 {
 	const struct pipeline_options *options = &pipeline->options;

@@ -61,8 +61,9 @@ static bool for_command(const struct privileges_needs *needs, uint64_t held)
 }
 
 /*
- * Whether it is kept by the recorder, and by the thread that writes the log, which attaches nothing and looks at nobody. Where that thread has the caller's
- * rights, it has nothing else.
+ * Whether it is kept by the recorder, and by the thread that writes the log,
+ * which attaches nothing and looks at nobody. Where that thread has the
+ * caller's rights, it has nothing else.
  */
 static const struct {
 	unsigned int capability;

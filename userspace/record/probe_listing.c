@@ -297,7 +297,8 @@ int probe_listing_print(const char *subject, struct caller *caller, FILE *out, s
 	char *rest;
 	long pid = strtol(subject, &rest, 10);
 	bool is_pid = *subject && !*rest && pid > 0 && pid <= INT32_MAX;
-	int err = is_pid ? list_process(&listing, (pid_t)pid, error) : list_file(&listing, subject, caller, error);
+	int err = is_pid ? list_process(&listing, (pid_t)pid, error) :
+			   list_file(&listing, subject, caller, error);
 
 	if (!err && fputs(text_string(&listing.text), out) < 0)
 		err = -EIO;

@@ -8,7 +8,10 @@
 #include "base/caller.h"
 #include "base/error.h"
 
-/* subject: a pid, or the path of a file, which is opened with the caller's rights. 0, or a negative errno and a sentence; then nothing has been printed. */
+/*
+ * subject: a pid, or the path of a file, which is opened with the caller's
+ * rights. 0, or a negative errno and a sentence; then nothing has been printed.
+ */
 int probe_listing_print(const char *subject, struct caller *caller, FILE *out, struct error *error);
 
 #endif

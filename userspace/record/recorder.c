@@ -116,7 +116,10 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 	return err;
 }
 
-/* What log_writer_open() takes. The thread that it starts, which writes the log, has the caller's rights, too. */
+/*
+ * What log_writer_open() takes. The thread that it starts, which writes the
+ * log, has the caller's rights, too.
+ */
 struct log_opening {
 	struct log_writer **writer;
 	const char *path;
@@ -160,7 +163,8 @@ static int open_log(struct recorder *recorder, struct error *error)
 	text_release(&how);
 	err = caller_do(options->caller, make_log, &opening);
 	if (err)
-		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output, recorder_explain_output(recorder, err));
+		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output,
+			  recorder_explain_output(recorder, err));
 	recorder->result.log_path = recorder->log_path;
 	return err;
 }
@@ -189,7 +193,8 @@ static int open_stream(struct recorder *recorder, struct error *error)
 	int err = recorder->options->stream ? caller_do(recorder->options->caller, make_stream, recorder) : 0;
 
 	if (err)
-		error_set(error, "cannot write the stream '%s': %s", recorder->options->stream, recorder_explain_output(recorder, err));
+		error_set(error, "cannot write the stream '%s': %s", recorder->options->stream,
+			  recorder_explain_output(recorder, err));
 	return err;
 }
 

@@ -115,14 +115,18 @@ void recorder_look(void *context, struct metrics_figures *figures);
 /* At the start: what will be given up, and what was never there, which is said. */
 int recorder_plan_restraint(struct recorder *recorder, struct error *error);
 
-/* Closes the log, or leaves what there is of it after an error; with the caller's rights. Nothing if there is none. err, or what closing gives. */
+/*
+ * Closes the log, or leaves what there is of it after an error; with the
+ * caller's rights. Nothing if there is none. err, or what closing gives.
+ */
 int recorder_end_log(struct recorder *recorder, int err);
 
 /* What a person is told of an output of the caller's that cannot be opened. err: negative errno. */
 const char *recorder_explain_output(const struct recorder *recorder, int err);
 
 /*
- * What is needed no more is given up, for good: in the process that calibrates, in the one that names code, in the thread that writes the log (contexts: the
+ * What is needed no more is given up, for good: in the process that calibrates,
+ * in the one that names code, in the thread that writes the log (contexts: the
  * recorder), in us.
  */
 void recorder_restrain_trial(void *context);

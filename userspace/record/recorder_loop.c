@@ -314,7 +314,10 @@ static bool wants_stop(struct recorder *recorder)
 	return false;
 }
 
-/* Whatever was asked before: the second signal ends it at once, also while nothing is recorded any more. */
+/*
+ * Whatever was asked before: the second signal ends it at once, also while
+ * nothing is recorded any more.
+ */
 bool recorder_is_hurried(void *context)
 {
 	const struct recorder *recorder = context;
@@ -322,7 +325,8 @@ bool recorder_is_hurried(void *context)
 	bool is_hurried = false;
 
 	while (read(recorder->signal_fd, &signal, sizeof(signal)) == sizeof(signal))
-		is_hurried |= signal.ssi_signo != SIGUSR1 && (signal.ssi_signo != SIGHUP || !recorder->options->config.path);
+		is_hurried |= signal.ssi_signo != SIGUSR1 &&
+			      (signal.ssi_signo != SIGHUP || !recorder->options->config.path);
 	return is_hurried;
 }
 

@@ -65,7 +65,8 @@ int recorder_plan_restraint(struct recorder *recorder, struct error *error)
 	int err = caller_do(options->caller, find_log_path, recorder);
 
 	if (err) {
-		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output, recorder_explain_output(recorder, err));
+		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output,
+			  recorder_explain_output(recorder, err));
 		return err;
 	}
 	privileges_plan(&recorder->privileges, &needs);

@@ -177,11 +177,14 @@ static void put_aside(const struct repeat *repeat, uint64_t number)
 	struct renaming names = { path, aside };
 
 	for (int side = 0; side < 2; side++) {
-		int result = name_log(repeat, path, "", side, number) || name_log(repeat, aside, "aside-", side, number) ? 1 :
-			     caller_do(repeat->options->caller, rename_aside, &names);
+		int result = 1;
+
+		if (!name_log(repeat, path, "", side, number) && !name_log(repeat, aside, "aside-", side, number))
+			result = caller_do(repeat->options->caller, rename_aside, &names);
 
 		if (result < 0)
-			messages_say(repeat->messages, MESSAGE_ERROR, "aside", "cannot rename '%s': %s; do not compare it", path, strerror(-result));
+			messages_say(repeat->messages, MESSAGE_ERROR, "aside", "cannot rename '%s': %s; do not compare it", path,
+				     strerror(-result));
 		else if (!result)
 			messages_say(repeat->messages, MESSAGE_WARNING, "aside", "'%s' was put aside as '%s': its pair or its run is not whole",
 				path, aside);

@@ -119,10 +119,13 @@ static int replace_file(void *context)
 static void complain(const struct service *service, int err)
 {
 	const struct record_options *record = service->options.record;
-	const char *why = err == -EBUSY ? "it is the log" : caller_is_other(record->caller) && (err == -EACCES || err == -EPERM) ?
-			  caller_explain(record->caller, err) : named_output_explain(err);
+	const char *why = named_output_explain(err);
 	struct error error;
 
+	if (err == -EBUSY)
+		why = "it is the log";
+	else if (err == -EACCES || err == -EPERM)
+		why = caller_explain(record->caller, err);
 	error_set(&error, "cannot write the metrics to '%s': %s", record->metrics_file, why);
 	messages_say(service->options.messages, MESSAGE_WARNING, "metrics", "%s", error.text);
 }

@@ -57,7 +57,8 @@ static int tell_exe(struct recorder *recorder, size_t idx, struct error *error)
 	if (err == -EINVAL)
 		error_set(error, "'%s' is no file that can be executed", path);
 	else if (err)
-		error_set(error, "cannot find the executable '%s': %s", path, caller_explain(recorder->options->caller, err));
+		error_set(error, "cannot find the executable '%s': %s", path,
+			  caller_explain(recorder->options->caller, err));
 	return err ? err : kernel_targets_add_exe(kernel_side_bpf(recorder->kernel), &recorder->exes[idx], error);
 }
 

@@ -112,7 +112,8 @@ static int draw_to_file(struct cli *cli, const struct flame_options *values, con
 			const struct flame_stacks *stacks)
 {
 	struct output_file output;
-	int err = log_input_has_file(input, values->output) ? -EBUSY : output_file_open(&output, values->output, input->path, true);
+	int err = log_input_has_file(input, values->output) ? -EBUSY :
+		  output_file_open(&output, values->output, input->path, true);
 
 	if (!err) {
 		err = draw(output.file, values, input, tree, stacks);

@@ -19,8 +19,9 @@ struct output_file {
 bool file_is_same(const char *path, const char *other);
 
 /*
- * Refuses, with -EBUSY, to replace the file `input_path`. waits: for somebody who reads the pipe; else -ENXIO. Negative errno
- * (base/named_output.h explains it). path must outlive the output.
+ * Refuses, with -EBUSY, to replace the file `input_path`. waits: for somebody
+ * who reads the pipe; else -ENXIO. Negative errno (base/named_output.h explains
+ * it). path must outlive the output.
  */
 int output_file_open(struct output_file *output, const char *path, const char *input_path, bool waits);
 

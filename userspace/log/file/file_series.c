@@ -284,7 +284,8 @@ static int settle_crashed(struct file_series *series)
 
 static int make_partial(struct file_series *series)
 {
-	int fd = openat(series->directory_fd, series->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600), err;
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+	int fd = openat(series->directory_fd, series->partial, flags, 0600), err;
 
 	if (fd < 0)
 		return -errno;

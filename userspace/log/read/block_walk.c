@@ -86,8 +86,9 @@ static size_t find_landmark(const struct block_walk *walk, const uint8_t *bytes,
 }
 
 /*
- * Behind the hole that is at `from`, if there is one: a file may have one of many terabytes. No landmark begins with a zero, so none begins in a hole. A file system
- * that knows none says that all is data.
+ * Behind the hole that is at `from`, if there is one: a file may have one of
+ * many terabytes. No landmark begins with a zero, so none begins in a hole. A
+ * file system that knows none says that all is data.
  */
 static uint64_t pass_hole(const struct block_walk *walk, uint64_t from)
 {

@@ -67,9 +67,11 @@ struct log_writer_options {
 };
 
 /*
- * Makes `path` (mode 0600; until the log is complete it is path.partial, and what is called `path` stays) and writes
- * the header. The times of info are filled in by the caller; its version is this build's in any case. Negative errno; -EBUSY: another recorder is
- * writing path.partial. What a crash left under that name is kept (file_series.h).
+ * Makes `path` (mode 0600; until the log is complete it is path.partial, and
+ * what is called `path` stays) and writes the header. The times of info are
+ * filled in by the caller; its version is this build's in any case. Negative
+ * errno; -EBUSY: another recorder is writing path.partial. What a crash left
+ * under that name is kept (file_series.h).
  */
 int log_writer_open(struct log_writer **writer, const char *path, const struct txtrace_log_info *info,
 		    const struct log_writer_options *options);
