@@ -27,7 +27,8 @@ static const char *const calls[] = {
 	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "signalfd4",
 	/* files: the log, /proc, what targets have mapped */
 	"openat", "openat2", "open", "close", "read", "readv", "pread64", "preadv", "write", "writev", "pwrite64", "lseek",
-	"fstat", "newfstatat", "stat", "lstat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents64", "fcntl", "dup", "flock", "fsync", "fdatasync", "ftruncate",
+	"fstat", "newfstatat", "stat", "lstat", "statx", "access", "faccessat", "faccessat2", "readlink",
+	"readlinkat", "getdents64", "fcntl", "dup", "flock", "fsync", "fdatasync", "ftruncate",
 	"fallocate", "fchmod", "umask", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "mkdir", "fstatfs", "statfs",
 	"sync_file_range", "fadvise64", "copy_file_range", "sendfile",
 	/* waiting, and the sockets that are there: the metrics', the service manager's, the trial's */
