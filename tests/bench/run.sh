@@ -5,6 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 [ "$(id -u)" = 0 ] || { echo "bench: the recorder needs root: run sudo make bench" >&2; exit 2; }
 [ "${1:-}" != trust ] || exec tests/bench/trust_runs.sh
+unset SUDO_UID SUDO_GID # what is measured is root's, whoever called
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT INT TERM
 python3 tests/bench/measure.py --build build --scratch "$directory" --rounds "${ROUNDS:-15}" "$@"

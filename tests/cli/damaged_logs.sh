@@ -124,6 +124,31 @@ head -c 100000 /dev/zero >"$tmp/zeros"
 cp "$txtrace" "$tmp/program"
 mkdir "$tmp/folder"
 
+# A hole has no bytes that have to be looked at: four terabytes of them are behind or within a log.
+holes_are_passed_over() {
+	local command
+	cp "$tmp/crashed.txtrace.partial" "$tmp/tail.txtrace" && truncate -s 4T "$tmp/tail.txtrace" || return
+	cp "$tmp/whole.txtrace" "$tmp/middle.txtrace" && truncate -s 4T "$tmp/middle.txtrace" && cat "$tmp/whole.txtrace" >>"$tmp/middle.txtrace" || return
+	for command in report verify "dump -k span" "repair -o repaired.txtrace"; do
+		rm -f "$tmp/repaired.txtrace"
+		# shellcheck disable=SC2086 # a command and its options
+		(cd "$tmp" && timeout 300 "$txtrace" $command tail.txtrace >out 2>err)
+		[ $? -le 1 ] || fail "$command: $(cat "$tmp/err")" || return
+	done
+	(cd "$tmp" && timeout 300 "$txtrace" dump -k span tail.txtrace >out 2>err)
+	[ "$(labels)" = abcd ] || fail "of the sparse tail: $(labels)" || return
+	(cd "$tmp" && timeout 300 "$txtrace" dump -k span middle.txtrace >out 2>err)
+	cat "$tmp/err"
+	[ "$(labels)" = abcdabcd ] || fail "behind the hole: $(labels)"
+}
+
+can_have_holes() {
+	truncate -s 4T "$tmp/sparse" 2>/dev/null && [ "$(stat -c %b "$tmp/sparse")" -lt 1000 ]
+	local status=$?
+	rm -f "$tmp/sparse"
+	return $status
+}
+
 check "a whole log is read in silence" run 0 report whole.txtrace
 check "a log that was cut off anywhere is read up to there" cut_anywhere
 check "a log that is damaged anywhere loses one batch at most" damage_anywhere
@@ -136,4 +161,7 @@ check "a text" unreadable letter ''
 check "zeros" unreadable zeros ''
 check "another binary" unreadable program ''
 check "a folder" unreadable folder ''
+if can_have_holes; then
+	check "a hole of terabytes is passed over" holes_are_passed_over
+fi
 finish

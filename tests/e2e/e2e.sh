@@ -8,6 +8,7 @@
 
 set -u
 export LC_ALL=C
+unset SUDO_UID SUDO_GID # the tests are root's, whoever called: files are made with the rights of that user otherwise
 export TXTRACE_CONFINEMENT=abort # a recorder that wants a system call that its filter does not know ends, and the test fails
 
 e2e=tests/e2e

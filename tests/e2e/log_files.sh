@@ -104,11 +104,13 @@ a_directory_will_do() {
 }
 
 belong_to_the_user() {
-	mkdir "$tmp/owned"
-	SUDO_UID=65534 SUDO_GID=65534 "$recorder" -q --ring-size 256M --compress none --rotate-size 300K --keep 0 -o "$tmp/owned/app" -- \
-		"$programs/probe_loop" --mode attributed --iterations 200000 --steps 200 >/dev/null || fail "it ended with $?" || return
-	stat -c '%u %g %a %n' "$tmp"/owned/*
-	[ -e "$tmp/owned/app.000001" ] && [ "$(stat -c '%u %g %a' "$tmp"/owned/* | sort -u)" = "65534 65534 600" ]
+	local theirs # nobody may look into the tests' own folder
+	theirs=$(mktemp -d) && install -m 755 "$programs/probe_loop" "$theirs/" && mkdir "$theirs/logs" && chown -R 65534:65534 "$theirs"
+	SUDO_UID=65534 SUDO_GID=65534 "$recorder" -q --ring-size 256M --compress none --rotate-size 300K --keep 0 -o "$theirs/logs/app" -- \
+		"$theirs/probe_loop" --mode attributed --iterations 200000 --steps 200 >/dev/null || fail "it ended with $?" || return
+	stat -c '%u %g %a %n' "$theirs"/logs/* | tee "$tmp/owned"
+	rm -rf "$theirs"
+	grep -q '/app.000001$' "$tmp/owned" && [ "$(cut -d ' ' -f 1-3 "$tmp/owned" | sort -u)" = "65534 65534 600" ]
 }
 
 compresses_as_told() {

@@ -10,7 +10,9 @@ tracer=
 storm_cnt=10 # recordings of a storm of threads
 [ "${TXTRACE_ALL_STEPS:-0}" = 0 ] || storm_cnt=30
 small=$tmp/small # a disk of 256 KiB, if we may mount one
-trap 'kill -KILL $loop $tracer 2>/dev/null; mountpoint -q "$small" && umount "$small"' EXIT
+theirs=$(mktemp -d) # nobody may look into the tests' own folder
+chown 65534:65534 "$theirs"
+trap 'kill -KILL $loop $tracer 2>/dev/null; rm -rf "$theirs"; mountpoint -q "$small" && umount "$small"' EXIT
 
 # A program that marks spans until it is told to stop.
 start_loop() {
@@ -207,15 +209,15 @@ stops_when_the_stream_has_no_room() {
 
 # As sudo sets it up for the user with the number 65534.
 files_are_the_users() {
-	SUDO_UID=65534 SUDO_GID=65534 "$recorder" -q -o "$tmp/owned.txtrace" --stream "$tmp/owned.stream" -- true 2>"$tmp/err"
-	stat -c '%u %g %a %n' "$tmp/owned.txtrace" "$tmp/owned.stream"
-	[ "$(stat -c '%u %g %a' "$tmp/owned.txtrace" "$tmp/owned.stream" | sort -u)" = "65534 65534 600" ]
+	SUDO_UID=65534 SUDO_GID=65534 "$recorder" -q -o "$theirs/owned.txtrace" --stream "$theirs/owned.stream" -- true 2>"$tmp/err"
+	stat -c '%u %g %a %n' "$theirs/owned.txtrace" "$theirs/owned.stream"
+	[ "$(stat -c '%u %g %a' "$theirs/owned.txtrace" "$theirs/owned.stream" | sort -u)" = "65534 65534 600" ]
 }
 
 device_stays_as_it_is() {
 	local before
 	before=$(stat -c '%u %g %a' /dev/null)
-	SUDO_UID=65534 SUDO_GID=65534 "$recorder" -q -o "$tmp/device.txtrace" --stream /dev/null -- true 2>"$tmp/err" || return
+	SUDO_UID=65534 SUDO_GID=65534 "$recorder" -q -o "$theirs/device.txtrace" --stream /dev/null -- true 2>"$tmp/err" || return
 	[ "$(stat -c '%u %g %a' /dev/null)" = "$before" ]
 }
 

@@ -103,6 +103,15 @@ static void nap_in_library(const char *path)
 	nap();
 }
 
+/* Its map is read while it runs: at its end it goes. */
+static void remove_map(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	unlink(path);
+}
+
 /* nanosleep(its argument, 0), with a frame pointer, as JIT compilers that want to be seen do it. */
 static void nap_in_made_code(const char *map_line)
 {
@@ -114,12 +123,17 @@ static void nap_in_made_code(const char *map_line)
 	struct timespec time = { .tv_sec = 0, .tv_nsec = NAP_NS };
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char path[64];
-	FILE *map;
+	FILE *map = NULL;
+	int fd;
 
 	memcpy(page, code, sizeof(code));
 	__builtin___clear_cache((char *)page, (char *)page + sizeof(code));
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
-	map = fopen(path, "w");
+	atexit(remove_map);
+	unlink(path); /* somebody may have put a link there, or an earlier process of this number the file */
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		map = fdopen(fd, "w");
 	if (!map)
 		exit(2);
 	fputs(map_line, map);

@@ -18,6 +18,7 @@
 #include "attach/perf_map.h"
 #include "attach/symbolizer.h"
 #include "record/code_stacks.h"
+#include "record/confinement.h"
 #include "record/fault_ranges.h"
 #include "txtrace/event.h"
 #include "unit/skip.h"
@@ -172,6 +173,15 @@ static uint64_t address_in_file(void *function, int fd)
 	return address;
 }
 
+/* As the recorder has it: what libdw takes is allowed. */
+static void settle(void *context)
+{
+	(void)context;
+	confinement_begin_symbols(SYMBOLIZER_SOCKET_FD);
+}
+
+static const struct symbolizer_settle confined = { settle, NULL };
+
 static void functions_are_named_whatever_else_is_asked(void **state)
 {
 	static const char rubbish[] = "\x7f" "ELF\2\1\1 this is no ELF file, but begins like one, and is long enough to have a header and more";
@@ -182,7 +192,7 @@ static void functions_are_named_whatever_else_is_asked(void **state)
 	(void)state;
 	if (geteuid() == 0 && !can_become_nobody())
 		skip_because("root's rights cannot be given up: there is no other user in this user namespace");
-	assert_int_equal(symbolizer_new(&symbolizer), 0);
+	assert_int_equal(symbolizer_new(&symbolizer, &confined), 0);
 	for (uint32_t i = 0; i < 3; i++) {
 		struct symbol_query query = { .cookie = i, .file = i + 1, .fd = fds[(i + 1) % 3], .address = 0x1000 };
 
@@ -231,7 +241,7 @@ static void a_futex_whose_frames_have_no_names_at_the_end_of_a_file_is_told_in_t
 			   .begin_ns = 900, .object = 0x1000, .what = WIRE_STACK_FUTEX, .user_cnt = 1 },
 		.user = { (uintptr_t)test_code_names_known_function },
 	};
-	struct code_stacks *stacks = code_stacks_new(false);
+	struct code_stacks *stacks = code_stacks_new(false, &confined);
 	struct wire_stack_number number;
 	struct told told = { .cnt = 0 };
 
@@ -269,7 +279,7 @@ static void files_that_lie_are_survived(void **state)
 			bytes[64 + random % (size - 64)] = (uint8_t)(random >> 40);
 		}
 		query.fd = file_of(bytes, size);
-		assert_int_equal(symbolizer_new(&symbolizer), 0);
+		assert_int_equal(symbolizer_new(&symbolizer, &confined), 0);
 		assert_int_equal(symbolizer_ask(symbolizer, &query), 0);
 		assert_int_equal(symbolizer_poll(symbolizer, take_answer, &answers, 60000000000), 0);
 		assert_int_equal(answers.cnt, 1);

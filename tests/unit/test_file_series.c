@@ -25,7 +25,7 @@ static struct file_series *open_series(struct series_folder *folder, const char 
 {
 	struct file_series *series = NULL;
 
-	assert_int_equal(file_series_open(&series, in_folder(folder, name)), 0);
+	assert_int_equal(file_series_open(&series, in_folder(folder, name), true), 0);
 	return series;
 }
 
@@ -291,11 +291,11 @@ static void bad_paths_are_refused(void **state)
 
 	(void)state;
 	make_folder(&folder);
-	assert_int_equal(file_series_open(&series, folder.path), -EISDIR);
-	assert_int_equal(file_series_open(&series, in_folder(&folder, "missing/app")), -ENOENT);
+	assert_int_equal(file_series_open(&series, folder.path, true), -EISDIR);
+	assert_int_equal(file_series_open(&series, in_folder(&folder, "missing/app"), true), -ENOENT);
 	put_text(&folder, "file", "");
-	assert_int_equal(file_series_open(&series, in_folder(&folder, "file/app")), -ENOTDIR);
-	assert_int_equal(file_series_open(&series, ""), -ENOENT);
+	assert_int_equal(file_series_open(&series, in_folder(&folder, "file/app"), true), -ENOTDIR);
+	assert_int_equal(file_series_open(&series, "", true), -ENOENT);
 	memset(name, 'a', NAME_MAX - 4);
 	name[NAME_MAX - 4] = '\0';
 	series = open_series(&folder, name);

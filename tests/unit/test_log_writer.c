@@ -323,36 +323,6 @@ static void a_folder_that_vanishes_is_told_at_the_close(void **state)
 	assert_int_equal(log_writer_close(writer), -ENOENT);
 }
 
-static uid_t owner_under_sudo(const struct place *place, const char *uid, const char *gid)
-{
-	struct stat status;
-
-	setenv("SUDO_UID", uid, 1);
-	setenv("SUDO_GID", gid, 1);
-	assert_int_equal(log_writer_close(open_sample(place->path, LOG_CODEC_NONE, 0)), 0);
-	unsetenv("SUDO_UID");
-	unsetenv("SUDO_GID");
-	assert_int_equal(stat(place->path, &status), 0);
-	return status.st_uid;
-}
-
-static void under_sudo_it_is_the_users(void **state)
-{
-	struct place place;
-
-	(void)state;
-	if (!can_become_nobody())
-		skip_because("not root, or there is no other user in this user namespace");
-	make_place(&place);
-	assert_int_equal(owner_under_sudo(&place, "65534", "65534"), 65534);
-	assert_int_equal(owner_under_sudo(&place, "", "65534"), 0);
-	assert_int_equal(owner_under_sudo(&place, "65534x", "65534"), 0);
-	assert_int_equal(owner_under_sudo(&place, "-5", "65534"), 0);
-	assert_int_equal(owner_under_sudo(&place, "4294967295", "65534"), 0);
-	assert_int_equal(owner_under_sudo(&place, "99999999999999999999999", "65534"), 0);
-	remove_place(&place);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,7 +335,6 @@ int main(void)
 		cmocka_unit_test(a_limit_of_the_file_size_leaves_a_readable_file),
 		cmocka_unit_test(a_full_disk_leaves_a_readable_file),
 		cmocka_unit_test(a_folder_that_vanishes_is_told_at_the_close),
-		cmocka_unit_test(under_sudo_it_is_the_users),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

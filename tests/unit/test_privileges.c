@@ -25,14 +25,20 @@ static const struct kernel_features modern = { .has_uprobe_multi = true }, old;
 
 static bool has_all(void)
 {
-	const uint64_t wanted = ALWAYS | BIT(SYS_ADMIN) | BIT(DAC_OVERRIDE) | BIT(CHOWN) | BIT(FOWNER) | BIT(KILL) | BIT(SETUID);
+	const uint64_t wanted = ALWAYS | BIT(SYS_ADMIN) | BIT(DAC_OVERRIDE) | BIT(KILL) | BIT(SETUID);
 
 	return geteuid() == 0 && (capabilities_held() & wanted) == wanted;
 }
 
-static struct privileges plan(const struct kernel_features *features, const char *log_path, bool has_command)
+static struct privileges plan(const struct kernel_features *features, const char *log_path, bool has_command,
+			      bool has_caller)
 {
-	const struct privileges_needs needs = { .features = features, .log_path = log_path, .has_command = has_command };
+	const struct privileges_needs needs = {
+		.features = features,
+		.log_path = log_path,
+		.has_command = has_command,
+		.has_caller = has_caller,
+	};
 	struct privileges privileges;
 
 	privileges_plan(&privileges, &needs);
@@ -46,8 +52,7 @@ static void little_is_kept_in_a_directory_of_ones_own(void **state)
 	(void)state;
 	if (!has_all())
 		skip_because("not root, with all capabilities");
-	unsetenv("SUDO_UID");
-	privileges = plan(&modern, "/tmp/a.txtrace", false);
+	privileges = plan(&modern, "/tmp/a.txtrace", false, false);
 	assert_int_equal(privileges.recording, ALWAYS);
 	assert_int_equal(privileges.writing, BIT(DAC_READ_SEARCH));
 	assert_int_equal(privileges.timing, BIT(SYS_ADMIN));
@@ -58,10 +63,10 @@ static void perf_uprobes_need_the_large_one(void **state)
 	(void)state;
 	if (!has_all())
 		skip_because("not root, with all capabilities");
-	assert_int_equal(plan(&old, "/tmp/a.txtrace", false).recording, ALWAYS | BIT(SYS_ADMIN));
+	assert_int_equal(plan(&old, "/tmp/a.txtrace", false, false).recording, ALWAYS | BIT(SYS_ADMIN));
 }
 
-static void under_sudo_files_are_given_away(void **state)
+static void under_sudo_files_need_nothing(void **state)
 {
 	char directory[] = "/tmp/txtrace-privileges.XXXXXX", path[64];
 	struct privileges privileges;
@@ -72,15 +77,11 @@ static void under_sudo_files_are_given_away(void **state)
 	assert_non_null(mkdtemp(directory));
 	assert_int_equal(chown(directory, 65534, 65534), 0);
 	snprintf(path, sizeof(path), "%s/a.txtrace", directory);
-	setenv("SUDO_UID", "65534", 1);
-	setenv("SUDO_GID", "65534", 1);
-	privileges = plan(&modern, path, true);
-	assert_int_equal(privileges.recording, ALWAYS | BIT(DAC_OVERRIDE) | BIT(CHOWN) | BIT(KILL));
-	assert_int_equal(privileges.writing, BIT(DAC_READ_SEARCH) | BIT(DAC_OVERRIDE) | BIT(CHOWN));
-	assert_int_equal(chmod(directory, 01777), 0); /* open to all, but what is given away could not be renamed */
-	assert_int_equal(plan(&modern, path, false).recording, ALWAYS | BIT(CHOWN) | BIT(FOWNER));
-	unsetenv("SUDO_UID");
-	unsetenv("SUDO_GID");
+	assert_int_equal(plan(&modern, path, false, false).recording, ALWAYS | BIT(DAC_OVERRIDE));
+	assert_int_equal(plan(&modern, path, false, false).writing, BIT(DAC_READ_SEARCH) | BIT(DAC_OVERRIDE));
+	privileges = plan(&modern, path, true, true);
+	assert_int_equal(privileges.recording, ALWAYS | BIT(KILL));
+	assert_int_equal(privileges.writing, 0);
 	assert_int_equal(rmdir(directory), 0);
 }
 
@@ -121,7 +122,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(little_is_kept_in_a_directory_of_ones_own),
 		cmocka_unit_test(perf_uprobes_need_the_large_one),
-		cmocka_unit_test(under_sudo_files_are_given_away),
+		cmocka_unit_test(under_sudo_files_need_nothing),
 		cmocka_unit_test(what_is_given_up_is_gone),
 		cmocka_unit_test(what_is_lacking_is_said),
 	};

@@ -31,6 +31,24 @@ static void nothing_that_a_terminal_obeys_gets_through(void **state)
 		{ "\xc2\x9b" "31m", 5, "\\u{9b}31m" },           /* CSI in one character */
 		{ "\xe2\x80\xae" "gpj", 6, "\\u{202e}gpj" },      /* right-to-left override */
 		{ "\xe2\x80\x8b", 3, "\\u{200b}" },               /* zero width space */
+		{ "\xd8\x9c", 2, "\\u{61c}" },                    /* Arabic letter mark: turns text around, too */
+		{ "\xe1\xa0\x8e", 3, "\\u{180e}" },               /* Mongolian vowel separator */
+		{ "\xe1\x85\x9f\xe1\x85\xa0", 6, "\\u{115f}\\u{1160}" },     /* Hangul fillers: letters that are blank */
+		{ "\xe3\x85\xa4\xef\xbe\xa0", 6, "\\u{3164}\\u{ffa0}" },
+		{ "\xe2\xa0\x80", 3, "\\u{2800}" },               /* a Braille pattern without dots */
+		{ "\xef\xb8\x80\xef\xb8\x8f", 6, "\\u{fe00}\\u{fe0f}" },     /* variation selectors */
+		{ "\xef\xbf\xbe\xef\xbf\xbf", 6, "\\u{fffe}\\u{ffff}" },     /* no characters: XML forbids them */
+		{ "\xf0\x9f\xbf\xbe\xef\xb7\x90", 7, "\\u{1fffe}\\u{fdd0}" },
+		{ "a\xc2\xa0" "b\xe3\x80\x80", 7, "a\\u{a0}b\\u{3000}" }, /* blanks that are others */
+		{ "\xcd\x8f\xf0\x9d\x85\x99", 6, "\\u{34f}\\u{1d159}" },
+		{ "\xef\xbf\xbd\xd8\xa7", 5, "\xef\xbf\xbd\xd8\xa7" }, /* what is seen stays */
+		{ "::error::x", 10, "\\x3a:error::x" },          /* a command to a CI service, where a line begins */
+		{ "  ::stop", 8, "  \\x3a:stop" },
+		{ ":::", 3, "\\x3a::" },
+		{ "std::vector: #1", 15, "std::vector: #1" },
+		{ ":", 1, ":" },
+		{ "x##[error]", 10, "x#\\x23[error]" },           /* and anywhere */
+		{ "##vso[", 6, "#\\x23vso[" },
 		{ "\xff\xfe", 2, "\\xff\\xfe" },
 		{ "\xe2\x82", 2, "\\xe2\\x82" }, /* cut off */
 	};

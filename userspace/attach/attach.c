@@ -379,16 +379,12 @@ struct command_scan {
 };
 
 /* Once it runs, a scan meets the file under the numbers of its mapping, and finds that it is known. */
-static int add_path(void *context, const char *path)
+static int add_open(struct command_scan *scan, const char *path, int fd)
 {
-	struct command_scan *scan = context;
 	struct proc_mapping mapping = { .path = path };
 	struct stat file;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	int result;
 
-	if (fd < 0)
-		return 0;
 	if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode)) {
 		close(fd);
 		return 0;
@@ -408,11 +404,18 @@ static int add_path(void *context, const char *path)
 	return 0;
 }
 
-int attach_path(struct attach *attach, const char *path, struct error *error)
+static int add_path(void *context, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	return fd < 0 ? 0 : add_open(context, path, fd);
+}
+
+int attach_file(struct attach *attach, const char *path, int fd, struct error *error)
 {
 	struct command_scan scan = { .attach = attach, .error = error };
 
-	add_path(&scan, path);
+	add_open(&scan, path, fd);
 	return scan.attached_cnt ? scan.attached_cnt : scan.err;
 }
 

@@ -59,8 +59,11 @@ int attach_command(struct attach *attach, const struct target *target, struct er
  */
 int attach_scan(struct attach *attach, pid_t pid, struct error *error);
 
-/* One file, for every process (is_every_process): of one that is to come. How many sites, or a negative errno and a sentence. */
-int attach_path(struct attach *attach, const char *path, struct error *error);
+/*
+ * One file, for every process (is_every_process): of one that is to come. fd is
+ * taken over. How many sites, or a negative errno and a sentence.
+ */
+int attach_file(struct attach *attach, const char *path, int fd, struct error *error);
 
 /* For every process: the file with these numbers in the maps is attached, or was looked at a moment ago: a scan would find nothing new in it. */
 bool attach_knows(struct attach *attach, uint32_t dev_major, uint32_t dev_minor, uint64_t inode);

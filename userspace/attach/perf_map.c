@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Moves *at behind the number. */
@@ -121,10 +123,41 @@ static int read_status(pid_t pid, pid_t *inner_pid, uid_t *uid)
 	return 0;
 }
 
+/*
+ * A program in namespaces of its own may mount any file that it can name over
+ * the map's place, also one that it may not read: so a file of root's is taken
+ * only if everybody may read it.
+ */
+static bool may_be_taken(const struct stat *status, uid_t uid)
+{
+	return S_ISREG(status->st_mode) &&
+	       (status->st_uid == uid || (status->st_uid == 0 && status->st_mode & S_IROTH));
+}
+
+/* As the process would: no link that it has made leads out of its root, or anywhere. */
+static int open_in_root(pid_t pid, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	char root[64];
+	int root_fd, fd;
+
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root_fd < 0)
+		return -errno;
+	fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+	fd = fd < 0 ? -errno : fd;
+	close(root_fd);
+	return fd;
+}
+
 /* Opened as what it is first: a pipe or a device would be touched by opening it. */
 static int open_map(pid_t pid, size_t *length)
 {
-	char path[96];
+	char path[64];
 	struct stat status;
 	pid_t inner_pid = pid;
 	uid_t uid = (uid_t)-1;
@@ -132,11 +165,11 @@ static int open_map(pid_t pid, size_t *length)
 
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", pid, inner_pid);
-	handle = open(path, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+	snprintf(path, sizeof(path), "tmp/perf-%d.map", inner_pid);
+	handle = open_in_root(pid, path);
 	if (handle < 0)
-		return -errno;
-	if (fstat(handle, &status) < 0 || !S_ISREG(status.st_mode) || (status.st_uid != uid && status.st_uid != 0)) {
+		return handle;
+	if (fstat(handle, &status) < 0 || !may_be_taken(&status, uid)) {
 		close(handle);
 		return -EPERM;
 	}

@@ -32,8 +32,11 @@ struct perf_map {
 int perf_map_parse(struct perf_map *map, char *text, size_t length);
 
 /*
- * Of a process, in its own mount and pid namespace: the file must be a regular one, and belong to the user of the process, or to root. pid: as we see
- * it. -ENOENT: there is none; -EPERM: somebody else's; -ENOMEM; errors of open and read.
+ * Of a process, in its own root, mount and pid namespace: the file must be a
+ * regular one, and belong to the user of the process, or to root and be
+ * readable by everybody. pid: as we see it. -ENOENT: there is none; -ELOOP: a
+ * symbolic link is on the way; -EPERM: somebody else's, or no file; -ENOMEM;
+ * errors of open and read.
  */
 int perf_map_read(struct perf_map *map, pid_t pid);
 

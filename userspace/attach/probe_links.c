@@ -13,6 +13,7 @@
 #include "attach/probe_path.h"
 #include "attach/uprobe_multi.h"
 
+#define UPROBE_BYTES_MAX 16 /* of an instruction on x86; that of the kernel */
 #define CLOSE_THREAD_MAX 64
 
 /* One of the kernel's links: an fd (uprobe_multi), or libbpf's (perf uprobe). */
@@ -130,6 +131,21 @@ static uint32_t filter_pid(const struct probe_links_options *options)
 	return (uint32_t)options->pid;
 }
 
+/*
+ * Into the page cache, right before the kernel looks at it there: what it has
+ * to read from the disk itself, it reads in a way that ext4 warns of once per
+ * boot (6.18: ext4_check_map_extents_env below uprobe_register), and such a
+ * warning stops a machine that has panic_on_warn. An instruction may go over
+ * the end of a page. What cannot be read is the kernel's to refuse.
+ */
+static void read_code(const struct attempt *attempt, uint64_t offset)
+{
+	char code[UPROBE_BYTES_MAX];
+	ssize_t ignored = pread(attempt->fd, code, sizeof(code), (off_t)offset);
+
+	(void)ignored;
+}
+
 static int attach_multi(const struct attempt *attempt, int prog_fd)
 {
 	struct probe_link *link = links_reserve(attempt->links);
@@ -148,6 +164,8 @@ static int attach_multi(const struct attempt *attempt, int prog_fd)
 			.pid = filter_pid(attempt->options),
 		};
 
+		for (size_t i = 0; i < arrays.cnt; i++)
+			read_code(attempt, arrays.offsets[i]);
 		fd = uprobe_multi_link(prog_fd, &multi);
 		if (fd >= 0) {
 			*link = (struct probe_link){ .fd = fd };
@@ -166,6 +184,7 @@ static int attach_perf(const struct attempt *attempt, const struct probe_program
 
 	if (!link)
 		return -ENOMEM;
+	read_code(attempt, site_offset(attempt, site));
 	perf = bpf_program__attach_uprobe_opts(program->prog, -1, attempt->path, site_offset(attempt, site), &options);
 	if (!perf)
 		return -errno;
@@ -362,6 +381,7 @@ static int spots_multi(const struct attempt *attempt, const struct probe_spot_pr
 	for (size_t i = 0; !fd && i < cnt; i++) {
 		if (spots[i].program != idx)
 			continue;
+		read_code(attempt, spots[i].offset);
 		arrays[multi.cnt] = spots[i].offset;
 		arrays[cnt + multi.cnt] = spots[i].semaphore_offset;
 		arrays[2 * cnt + multi.cnt++] = spots[i].cookie;
@@ -388,6 +408,7 @@ static int spot_perf(const struct attempt *attempt, const struct probe_spot_prog
 
 	if (!link)
 		return -ENOMEM;
+	read_code(attempt, spot->offset);
 	perf = bpf_program__attach_uprobe_opts(program->prog, -1, has_cookies ? attempt->path : probe_path_format(path, attempt->fd, spot->cookie),
 					       spot->offset, &options);
 	if (!perf)

@@ -26,7 +26,7 @@ struct symbolizer {
 	bool has_failed;
 };
 
-int symbolizer_new(struct symbolizer **result)
+int symbolizer_new(struct symbolizer **result, const struct symbolizer_settle *settle)
 {
 	struct symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
 	int fds[2], err;
@@ -47,7 +47,7 @@ int symbolizer_new(struct symbolizer **result)
 		return err;
 	}
 	if (symbolizer->pid == 0) {
-		symbolizer_serve(fds[1]);
+		symbolizer_serve(fds[1], settle);
 		_exit(0);
 	}
 	close(fds[1]);

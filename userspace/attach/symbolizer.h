@@ -5,9 +5,9 @@
  *
  * ELF and DWARF of traced programs may be anything, and the library that reads them (libdw) may fall over it. So this is done by a process of its own,
  * without privilege, without the recorder's descriptors, and with limits; it is asked and answers when it can. If it dies, what it was not able to say
- * stays unknown, and nothing else happens.
+ * stays unknown, and nothing else happens. Where we are root it has a uid and gid of its own, so that no other process can stop or kill it.
  *
- *	symbolizer_new(&symbolizer);           before anything is opened that nobody else may hold
+ *	symbolizer_new(&symbolizer, &settle);  before anything is opened that nobody else may hold
  *	symbolizer_ask(symbolizer, &query);    for each address once
  *	symbolizer_poll(symbolizer, take, context, 0);
  *	symbolizer_free(symbolizer);
@@ -23,7 +23,14 @@
 
 struct symbolizer;
 
-int symbolizer_new(struct symbolizer **symbolizer); /* negative errno: of socketpair, fork */
+/* In its process, once it has opened all that it needs but files: gives up what else it may do. */
+struct symbolizer_settle {
+	void (*settle)(void *context); /* NULL: nothing */
+	void *context;
+};
+
+/* Negative errno: of socketpair, fork. */
+int symbolizer_new(struct symbolizer **symbolizer, const struct symbolizer_settle *settle);
 void symbolizer_free(struct symbolizer *symbolizer); /* NULL is allowed; ends the process */
 
 struct symbol_query {
@@ -73,9 +80,11 @@ struct symbol_reply {
 	/* names, source */
 };
 
+#define SYMBOLIZER_SOCKET_FD 3 /* what the other process has it as */
+
 #define SYMBOL_REPLY_MAX (sizeof(struct symbol_reply) + SYMBOL_TEXT_MAX + 256)
 
 /* The other process: answers until the socket is closed. */
-void symbolizer_serve(int socket_fd);
+void symbolizer_serve(int socket_fd, const struct symbolizer_settle *settle);
 
 #endif

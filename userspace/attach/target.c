@@ -17,7 +17,7 @@
 
 #include "attach/capabilities.h"
 #include "attach/command_path.h"
-#include "attach/invoking_user.h"
+#include "base/invoking_user.h"
 #include "attach/proc_status.h"
 
 #define EXIT_NOT_FOUND 127

@@ -94,31 +94,45 @@ void text_append_u64(struct text *text, uint64_t value)
 	text_append_bytes(text, begin, (size_t)(end - begin));
 }
 
-/* Characters that nobody sees, or that turn what follows around: a label may use them to look like another. */
-static bool is_deceptive(uint32_t point)
-{
-	return (point >= 0x80 && point < 0xa0) || point == 0xad || (point >= 0x200b && point <= 0x200f) ||
-	       (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x206f) || point == 0xfeff ||
-	       (point >= 0xfff9 && point <= 0xfffb) || (point >= 0xe0000 && point <= 0xe0fff);
-}
-
 #define ESCAPE_SIZE 16
 
-/* Escapes the character at the start of bytes into out; returns how many bytes it took. *columns: the width of what is in out. */
-static size_t escape_one(const char *bytes, size_t length, bool escapes_quote, char out[static ESCAPE_SIZE], size_t *columns)
+/*
+ * Whether a CI service would find a command here in the output of a step:
+ * "::error::…" where a line begins, blanks aside, as any string may begin a
+ * line; "##[…]", "##vso[…]" and the like anywhere.
+ */
+static bool begins_command(const char *string, const char *at, size_t length)
+{
+	if (*at == '#')
+		return at > string && at[-1] == '#';
+	if (*at != ':' || length < 2 || at[1] != ':')
+		return false;
+	while (string < at && *string == ' ')
+		string++;
+	return string == at;
+}
+
+/*
+ * Escapes the character at the start of bytes into out; returns how many bytes
+ * it took. string: where the text that they are in begins. *columns: the width
+ * of what is in out.
+ */
+static size_t escape_one(const char *string, const char *bytes, size_t length, bool escapes_quote,
+			 char out[static ESCAPE_SIZE], size_t *columns)
 {
 	static const char letters[] = { ['\t'] = 't', ['\n'] = 'n', ['\r'] = 'r', [0x1b] = 'e' };
 	unsigned char c = (unsigned char)bytes[0];
 	uint32_t point;
 	size_t size = utf8_decode(bytes, length, &point);
 
-	if (point == UTF8_INVALID || c == 0x7f || (c < 0x20 && !letters[c < sizeof(letters) ? c : 0])) {
+	if (point == UTF8_INVALID || c == 0x7f || begins_command(string, bytes, length) ||
+	    (c < 0x20 && !letters[c < sizeof(letters) ? c : 0])) {
 		*columns = (size_t)snprintf(out, ESCAPE_SIZE, "\\x%02x", c);
 	} else if (c < 0x20) {
 		*columns = (size_t)snprintf(out, ESCAPE_SIZE, "\\%c", letters[c]);
 	} else if (c == '\\' || (c == '"' && escapes_quote)) {
 		*columns = (size_t)snprintf(out, ESCAPE_SIZE, "\\%c", c);
-	} else if (is_deceptive(point)) {
+	} else if (utf8_is_deceptive(point)) {
 		*columns = (size_t)snprintf(out, ESCAPE_SIZE, "\\u{%x}", point);
 	} else {
 		memcpy(out, bytes, size);
@@ -128,18 +142,23 @@ static size_t escape_one(const char *bytes, size_t length, bool escapes_quote, c
 	return size;
 }
 
-/* How many bytes at the start need no escape: printable ASCII. */
+/*
+ * How many bytes at the start need no escape: printable ASCII. What may begin a
+ * command is looked at one by one.
+ */
 static size_t count_plain(const char *bytes, size_t length)
 {
 	size_t i = 0;
 
-	while (i < length && bytes[i] >= 0x20 && bytes[i] < 0x7f && bytes[i] != '\\' && bytes[i] != '"')
+	while (i < length && bytes[i] >= 0x20 && bytes[i] < 0x7f && !strchr("\\\":#", bytes[i]))
 		i++;
 	return i;
 }
 
 static void append_escaped(struct text *text, const char *bytes, size_t length, bool escapes_quote)
 {
+	const char *string = bytes;
+
 	while (length > 0) {
 		char escaped[ESCAPE_SIZE];
 		size_t columns, size = count_plain(bytes, length);
@@ -147,7 +166,7 @@ static void append_escaped(struct text *text, const char *bytes, size_t length, 
 		if (size > 0) {
 			text_append_bytes(text, bytes, size);
 		} else {
-			size = escape_one(bytes, length, escapes_quote, escaped, &columns);
+			size = escape_one(string, bytes, length, escapes_quote, escaped, &columns);
 			text_append(text, escaped);
 		}
 		bytes += size;
@@ -169,11 +188,12 @@ void text_append_quoted(struct text *text, const char *bytes, size_t length)
 
 void text_append_clipped(struct text *text, const char *bytes, size_t length, size_t max_columns)
 {
+	const char *string = bytes;
 	size_t used = 0, fitting = text->length; /* where to cut, should more come than fits */
 
 	while (length > 0) {
 		char escaped[ESCAPE_SIZE];
-		size_t columns, size = escape_one(bytes, length, false, escaped, &columns);
+		size_t columns, size = escape_one(string, bytes, length, false, escaped, &columns);
 
 		if (used + columns > max_columns) {
 			if (text->bytes) {

@@ -27,6 +27,13 @@ void text_append(struct text *text, const char *string);
 void text_append_bytes(struct text *text, const char *bytes, size_t length);
 __attribute__((format(printf, 2, 3))) void text_append_format(struct text *text, const char *format, ...);
 void text_append_u64(struct text *text, uint64_t value); /* decimal */
+
+/*
+ * Whatever the bytes are, fit for a terminal, and for the output of a step of a
+ * CI service: control characters, what is no UTF-8, deceptive characters
+ * (utf8.h) and a backslash are escaped, and so is what begins a command there
+ * ("::" behind nothing but blanks, "##").
+ */
 void text_append_escaped(struct text *text, const char *bytes, size_t length);
 void text_append_quoted(struct text *text, const char *bytes, size_t length); /* "…", also " escaped */
 

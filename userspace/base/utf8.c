@@ -42,19 +42,48 @@ static const struct utf8_range ranges[] = {
 	{ 0x20000, 0x3fffd, 2 }, { 0xe0100, 0xe01ef, 0 },
 };
 
-unsigned int utf8_columns(uint32_t code_point)
+static const struct utf8_range *find(const struct utf8_range *in, size_t cnt, uint32_t code_point)
 {
-	size_t low = 0, high = sizeof(ranges) / sizeof(ranges[0]);
+	size_t low = 0, high = cnt;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (code_point > ranges[middle].last)
+		if (code_point > in[middle].last)
 			low = middle + 1;
-		else if (code_point < ranges[middle].first)
+		else if (code_point < in[middle].first)
 			high = middle;
 		else
-			return ranges[middle].columns;
+			return &in[middle];
 	}
-	return 1;
+	return NULL;
+}
+
+unsigned int utf8_columns(uint32_t code_point)
+{
+	const struct utf8_range *range = find(ranges, sizeof(ranges) / sizeof(ranges[0]), code_point);
+
+	return range ? range->columns : 1;
+}
+
+/*
+ * Sorted: controls; Default_Ignorable_Code_Point of Unicode 16, and what
+ * Unicode keeps for more of them; formats that nobody sees; blanks, also those
+ * that count as letters or symbols. Noncharacters at the end of each plane are
+ * computed.
+ */
+static const struct utf8_range deceptive[] = {
+	{ 0x0080, 0x00a0, 0 },   { 0x00ad, 0x00ad, 0 },   { 0x034f, 0x034f, 0 },   { 0x061c, 0x061c, 0 },
+	{ 0x115f, 0x1160, 0 },   { 0x1680, 0x1680, 0 },   { 0x17b4, 0x17b5, 0 },   { 0x180b, 0x180f, 0 },
+	{ 0x2000, 0x200f, 0 },   { 0x2028, 0x202f, 0 },   { 0x205f, 0x206f, 0 },   { 0x2800, 0x2800, 0 },
+	{ 0x3000, 0x3000, 0 },   { 0x3164, 0x3164, 0 },   { 0xfdd0, 0xfdef, 0 },   { 0xfe00, 0xfe0f, 0 },
+	{ 0xfeff, 0xfeff, 0 },   { 0xffa0, 0xffa0, 0 },   { 0xfff0, 0xfffc, 0 },   { 0x13430, 0x1343f, 0 },
+	{ 0x16fe4, 0x16fe4, 0 }, { 0x1bca0, 0x1bca3, 0 }, { 0x1d159, 0x1d159, 0 }, { 0x1d173, 0x1d17a, 0 },
+	{ 0xe0000, 0xe0fff, 0 },
+};
+
+bool utf8_is_deceptive(uint32_t code_point)
+{
+	return (code_point & 0xfffe) == 0xfffe ||
+	       find(deceptive, sizeof(deceptive) / sizeof(deceptive[0]), code_point);
 }

@@ -3,6 +3,7 @@
 #ifndef UTF8_H
 #define UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,5 +17,12 @@ size_t utf8_decode(const char *bytes, size_t length, uint32_t *code_point);
 
 /* Columns that a terminal gives to it: 0 (combining, zero width), 1 or 2 (East Asian wide, emoji). Good enough to line up a table. */
 unsigned int utf8_columns(uint32_t code_point);
+
+/*
+ * Characters by which a text may look like another: nobody sees them, they look
+ * like a blank, they turn around what follows, or they are no characters at
+ * all, which XML forbids besides.
+ */
+bool utf8_is_deceptive(uint32_t code_point);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* txtrace-bpf: records. The privileged one of the two programs. */
 #include <stdio.h>
+#include <string.h>
 
 #include "record/check_report.h"
 #include "record/closing_words.h"
@@ -23,11 +24,11 @@ static void on_refused_call(int signal, siginfo_t *info, void *context)
 	confinement_refuse(&refused, info, context);
 }
 
-static int list(const char *subject)
+static int list(const struct record_options *options)
 {
 	struct error error = { "" };
 
-	if (!probe_listing_print(subject, stdout, &error) && !fflush(stdout))
+	if (!probe_listing_print(options->list, options->caller, stdout, &error) && !fflush(stdout))
 		return 0;
 	fprintf(stderr, "txtrace-bpf: %s\n", error.text);
 	return STATUS_NOT_STARTED;
@@ -64,24 +65,60 @@ static int record(const struct record_options *options, const struct messages *m
 	return err ? STATUS_STOPPED_EARLY : result.exit_status;
 }
 
+/* Opens the file of options, and presets. */
+struct parse {
+	struct record_options *options;
+	int argc;
+	char **argv;
+	int status;
+};
+
+static int parse(void *context)
+{
+	struct parse *parse = context;
+
+	return record_options_parse(parse->options, parse->argc, parse->argv, &parse->status);
+}
+
+static int act(const struct record_options *options)
+{
+	struct messages messages = {
+		.file = stderr,
+		.format = options->messages,
+		.is_quiet = options->is_quiet,
+	};
+
+	if (options->dump_pid)
+		return dump((pid_t)options->dump_pid);
+	if (options->wants_check)
+		return check_report_print(options, stdout);
+	if (options->repeat)
+		return repeat_run(options, &messages, record);
+	return options->list ? list(options) : record(options, &messages);
+}
+
 int main(int argc, char **argv)
 {
 	struct record_options options;
-	struct messages messages = { .file = stderr };
-	int status;
+	struct parse parsing = { .options = &options, .argc = argc, .argv = argv };
+	struct caller *caller;
+	int result = caller_new(&caller);
 
-	if (!record_options_parse(&options, argc, argv, &status))
-		return status;
-	messages.format = options.messages;
-	messages.is_quiet = options.is_quiet;
-	if (options.dump_pid)
-		status = dump((pid_t)options.dump_pid);
-	else if (options.wants_check)
-		status = check_report_print(&options, stdout);
-	else if (options.repeat)
-		status = repeat_run(&options, &messages, record);
-	else
-		status = options.list ? list(options.list) : record(&options, &messages);
-	record_options_release(&options);
-	return status;
+	if (result) {
+		fprintf(stderr, "txtrace-bpf: cannot tell who called sudo (SUDO_UID, SUDO_GID): %s\n",
+			strerror(-result));
+		return STATUS_NOT_STARTED;
+	}
+	result = caller_do(caller, parse, &parsing);
+	if (result < 0) {
+		fprintf(stderr, "txtrace-bpf: cannot take the rights of the user who called sudo: %s\n",
+			strerror(-result));
+		parsing.status = STATUS_NOT_STARTED;
+	} else if (result > 0) {
+		options.caller = caller;
+		parsing.status = act(&options);
+		record_options_release(&options);
+	}
+	caller_free(caller);
+	return parsing.status;
 }

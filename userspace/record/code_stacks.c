@@ -38,7 +38,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-struct code_stacks *code_stacks_new(bool has_kernel_frames)
+struct code_stacks *code_stacks_new(bool has_kernel_frames, const struct symbolizer_settle *settle)
 {
 	struct code_stacks *stacks = calloc(1, sizeof(*stacks));
 
@@ -46,7 +46,7 @@ struct code_stacks *code_stacks_new(bool has_kernel_frames)
 		return NULL;
 	stacks->map = code_map_new();
 	stacks->unwind = stack_unwind_new();
-	stacks->frames = frame_table_new(true, has_kernel_frames);
+	stacks->frames = frame_table_new(settle, has_kernel_frames);
 	stacks->stacks = string_pool_new();
 	stacks->futexes = stacks->frames ? futex_names_new(stacks->frames) : NULL;
 	if (stacks->map && stacks->unwind && stacks->frames && stacks->stacks && stacks->futexes)
@@ -292,6 +292,13 @@ static int put_frames(struct code_stacks *stacks, uint32_t stack, struct text *t
 		return text->err;
 	record.frames.names = (struct txtrace_string){ text_string(text), text->length < CODE_STACK_NAMES_MAX ? text->length : CODE_STACK_NAMES_MAX };
 	return stacks->sink(stacks->context, &record);
+}
+
+int code_stacks_wait(struct code_stacks *stacks, uint64_t wait_ns)
+{
+	int err = frame_table_poll(stacks->frames, wait_ns);
+
+	return err ? err : frame_table_outstanding_cnt(stacks->frames) > 0;
 }
 
 int code_stacks_end_file(struct code_stacks *stacks, uint64_t time_ns, uint64_t wait_ns, bool is_last)

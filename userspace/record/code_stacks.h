@@ -8,6 +8,7 @@
 #ifndef CODE_STACKS_H
 #define CODE_STACKS_H
 
+#include "attach/symbolizer.h"
 #include "event/event_decode.h"
 #include "txtrace/log.h"
 
@@ -19,8 +20,12 @@ struct code_stacks;
 
 typedef int (*code_stack_sink)(void *context, const struct txtrace_record *record);
 
-/* Starts the symbolizer's process: before anything is opened that it must not hold. has_kernel_frames: not only of futexes. NULL: no memory. */
-struct code_stacks *code_stacks_new(bool has_kernel_frames);
+/*
+ * Starts the symbolizer's process, which settles: before anything is opened
+ * that it must not hold. has_kernel_frames: not only of futexes. NULL: no
+ * memory.
+ */
+struct code_stacks *code_stacks_new(bool has_kernel_frames, const struct symbolizer_settle *settle);
 void code_stacks_set_sink(struct code_stacks *stacks, code_stack_sink sink, void *context); /* before anything else */
 void code_stacks_free(struct code_stacks *stacks); /* NULL is allowed */
 
@@ -44,6 +49,9 @@ int code_stacks_tick(struct code_stacks *stacks, uint64_t time_ns);
  * later, with names; if this is the last file, now, as well as they can be. Likewise.
  */
 int code_stacks_end_file(struct code_stacks *stacks, uint64_t time_ns, uint64_t wait_ns, bool is_last);
+
+/* Takes names, for up to wait_ns. 1: some are still to come; 0: none; or -ENOMEM. */
+int code_stacks_wait(struct code_stacks *stacks, uint64_t wait_ns);
 
 /* A new file has begun: the names of all futexes. Likewise. */
 int code_stacks_tell(struct code_stacks *stacks, uint64_t time_ns);

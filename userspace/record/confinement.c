@@ -2,6 +2,7 @@
 #include "record/confinement.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -25,9 +26,10 @@ static const char *const calls[] = {
 	/* signals; of tgkill and kill see below */
 	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "signalfd4",
 	/* files: the log, /proc, what targets have mapped */
-	"openat", "open", "close", "read", "readv", "pread64", "preadv", "write", "writev", "pwrite64", "lseek", "fstat", "newfstatat", "stat", "lstat",
-	"statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents64", "fcntl", "dup", "flock", "fsync", "fdatasync", "ftruncate",
-	"fallocate", "fchmod", "fchown", "umask", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "mkdir", "fstatfs", "statfs",
+	"openat", "openat2", "open", "close", "read", "readv", "pread64", "preadv", "write", "writev", "pwrite64", "lseek",
+	"fstat", "newfstatat", "stat", "lstat", "statx", "access", "faccessat", "faccessat2", "readlink",
+	"readlinkat", "getdents64", "fcntl", "dup", "flock", "fsync", "fdatasync", "ftruncate",
+	"fallocate", "fchmod", "umask", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "mkdir", "fstatfs", "statfs",
 	"sync_file_range", "fadvise64", "copy_file_range", "sendfile",
 	/* waiting, and the sockets that are there: the metrics', the service manager's, the trial's */
 	"poll", "ppoll", "select", "pselect6", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd2", "pipe2", "timerfd_settime",
@@ -84,6 +86,27 @@ static const char *const trial_calls[] = { "read", "write", "close", "exit_group
 static const struct ruled_call trial_ruled_calls[] = {
 	{ "prctl", 0, 0, 15 /* PR_SET_NAME */ },
 	{ "bpf", 0, 0, BPF_ENABLE_STATS_NR },
+};
+
+/*
+ * libdw on files that may be anything, and a demangler. A sanitizer wants its
+ * signal stack, and to say what it has found.
+ */
+static const char *const symbols_calls[] = {
+	"brk", "munmap", "mremap", "madvise", "futex", "getrandom", "sysinfo", "prlimit64", "getrlimit",
+	"sched_getaffinity", "sched_yield", "membarrier", "read", "readv", "pread64", "preadv", "lseek", "close",
+	"fstat", "newfstatat", "stat", "lstat", "statx", "readlink", "readlinkat", "getcwd", "fcntl", "access",
+	"faccessat", "faccessat2", "clock_gettime", "gettimeofday", "getpid", "gettid", "rt_sigreturn",
+	"rt_sigprocmask", "restart_syscall", "exit", "exit_group", "sigaltstack", "uretprobe",
+};
+
+static const struct ruled_call symbols_ruled_calls[] = {
+	{ "mmap", 2, PROT_EXEC, 0 },
+	{ "mprotect", 2, PROT_EXEC, 0 },
+	{ "openat", 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY },
+	{ "open", 1, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY },
+	{ "write", 0, 0, STDERR_FILENO },
+	{ "writev", 0, 0, STDERR_FILENO },
 };
 
 /* ---- filters ---- */
@@ -238,6 +261,19 @@ int confinement_begin_trial(void)
 	for (size_t i = 0; i < sizeof(trial_calls) / sizeof(trial_calls[0]); i++)
 		allow(&filter, trial_calls[i]);
 	allow_ruled(&filter, trial_ruled_calls, sizeof(trial_ruled_calls) / sizeof(trial_ruled_calls[0]));
+	allow_uprobe(&filter);
+	return filter_load(&filter);
+}
+
+int confinement_begin_symbols(int socket_fd)
+{
+	struct filter filter = filter_new(SCMP_ACT_ERRNO(EPERM));
+
+	for (size_t i = 0; i < sizeof(symbols_calls) / sizeof(symbols_calls[0]); i++)
+		allow(&filter, symbols_calls[i]);
+	allow_ruled(&filter, symbols_ruled_calls, sizeof(symbols_ruled_calls) / sizeof(symbols_ruled_calls[0]));
+	allow_if(&filter, "recvmsg", argument_is(0, UINT32_MAX, (uint32_t)socket_fd));
+	allow_if(&filter, "sendto", argument_is(0, UINT32_MAX, (uint32_t)socket_fd));
 	allow_uprobe(&filter);
 	return filter_load(&filter);
 }

@@ -45,6 +45,13 @@ int confinement_begin(const struct confinement_options *options);
 /* The process that calibrates (attach/cost_trial.h): less still. What is not allowed fails with EPERM. */
 int confinement_begin_trial(void);
 
+/*
+ * The process that names code (attach/symbolizer.h): it answers on this socket,
+ * reads the files that come over it and those that it may open to read, and has
+ * memory. What is not allowed fails with EPERM.
+ */
+int confinement_begin_symbols(int socket_fd);
+
 /* The name of a system call, to be freed; NULL: not known. */
 char *confinement_call_name(int nr);
 

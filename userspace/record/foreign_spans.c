@@ -5,15 +5,33 @@
 
 #include "record/preset.h"
 
+struct preset_reading {
+	struct preset *presets;
+	const char *const *names;
+	size_t cnt;
+	struct error *error;
+};
+
+/* With the caller's rights: it may be any path. */
+static int read_presets(void *context)
+{
+	const struct preset_reading *reading = context;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < reading->cnt; i++)
+		err = preset_read(&reading->presets[i], reading->names[i], reading->error);
+	return err;
+}
+
 /* The options' texts, and those of the presets. */
 static int collect(const struct record_options *options, struct preset *presets, struct foreign_plan_options *plan, struct error *error)
 {
 	const struct foreign_options *foreign = &options->foreign;
 	struct preset *all = &presets[foreign->preset_cnt];
-	int err = 0;
+	struct preset_reading reading = { presets, foreign->presets, foreign->preset_cnt, error };
+	int err = foreign->preset_cnt ? caller_do(options->caller, read_presets, &reading) : 0;
 
 	for (size_t i = 0; !err && i < foreign->preset_cnt; i++) {
-		err = preset_read(&presets[i], foreign->presets[i], error);
 		for (size_t n = 0; !err && n < presets[i].span_cnt; n++)
 			err = preset_add(all, true, presets[i].spans[n]);
 		for (size_t n = 0; !err && n < presets[i].func_cnt; n++)

@@ -59,7 +59,7 @@ struct frame_table {
 	struct kernel_symbols kernel;
 };
 
-struct frame_table *frame_table_new(bool wants_symbols, bool wants_kernel)
+struct frame_table *frame_table_new(const struct symbolizer_settle *settle, bool wants_kernel)
 {
 	struct frame_table *table = calloc(1, sizeof(*table));
 
@@ -68,7 +68,7 @@ struct frame_table *frame_table_new(bool wants_symbols, bool wants_kernel)
 	id_map_init(&table->numbers);
 	id_map_init(&table->files);
 	id_map_init(&table->jits);
-	if (wants_symbols && symbolizer_new(&table->symbolizer))
+	if (settle && symbolizer_new(&table->symbolizer, settle))
 		table->symbolizer = NULL;
 	if (wants_kernel)
 		kernel_symbols_read(&table->kernel); /* without them the kernel's code has no names */
@@ -315,6 +315,11 @@ static int take_answer(void *context, const struct symbol_answer *answer)
 int frame_table_poll(struct frame_table *table, uint64_t wait_ns)
 {
 	return table->symbolizer ? symbolizer_poll(table->symbolizer, take_answer, table, wait_ns) : 0;
+}
+
+size_t frame_table_outstanding_cnt(const struct frame_table *table)
+{
+	return table->symbolizer ? symbolizer_outstanding_cnt(table->symbolizer) : 0;
 }
 
 bool frame_table_is_resolved(const struct frame_table *table, uint32_t number)

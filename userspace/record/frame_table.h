@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "attach/code_map.h"
+#include "attach/symbolizer.h"
 
 #define FRAME_MAX (1u << 20)            /* further ones are all the same one */
 #define FRAME_NAMES_BYTES_MAX (256u << 20) /* of names; further ones are unknown */
@@ -25,8 +26,11 @@ struct frame_name {
 	bool is_known;      /* it is a function's name, not a file's */
 };
 
-/* NULL: no memory. Starts the symbolizer's process, and reads the kernel's symbols, which later the recorder may no longer see. */
-struct frame_table *frame_table_new(bool wants_symbols, bool wants_kernel);
+/*
+ * NULL: no memory. Starts the symbolizer's process, unless settle is NULL, and
+ * reads the kernel's symbols, which later the recorder may no longer see.
+ */
+struct frame_table *frame_table_new(const struct symbolizer_settle *settle, bool wants_kernel);
 void frame_table_free(struct frame_table *table); /* NULL is allowed */
 
 /* The number of a place; the address is one of the instruction itself, or of the call. 0 or -ENOMEM. */
@@ -42,6 +46,9 @@ void frame_table_look_again(struct frame_table *table, bool is_last);
 
 /* Takes what the symbolizer has to say, for up to wait_ns, or until nothing is outstanding. 0 or -ENOMEM. */
 int frame_table_poll(struct frame_table *table, uint64_t wait_ns);
+
+/* Names that the symbolizer has not said yet. */
+size_t frame_table_outstanding_cnt(const struct frame_table *table);
 
 bool frame_table_is_resolved(const struct frame_table *table, uint32_t number);
 struct frame_name frame_table_name(const struct frame_table *table, uint32_t number);

@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "record/metrics_clients.h"
 
-#define CLIENTS_MAX 16
+#define CONNECTIONS_MAX 128 /* with those that were shut down and are still to be closed */
 #define CLIENT_SECONDS_MAX 10
 #define CLIENT_BYTES_MAX (16u << 10) /* of a request */
 
@@ -26,6 +27,7 @@ struct metrics_server {
 	struct MHD_Daemon *daemon;
 	metrics_page page;
 	void *context;
+	struct metrics_clients clients;
 };
 
 static bool parse_port(const char *text, in_port_t *port)
@@ -101,6 +103,24 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	return result;
 }
 
+/* When a client has come, and before it goes. */
+static void notice(void *context, struct MHD_Connection *connection, void **own,
+		   enum MHD_ConnectionNotificationCode code)
+{
+	struct metrics_server *server = context;
+	const union MHD_ConnectionInfo *fd, *address;
+
+	fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	(void)own;
+	if (!fd)
+		return;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED)
+		metrics_clients_add(&server->clients, fd->connect_fd, address ? address->client_addr : NULL);
+	else
+		metrics_clients_remove(&server->clients, fd->connect_fd);
+}
+
 /* What a client does wrong is the client's business. */
 static void ignore(void *context, const char *format, va_list arguments)
 {
@@ -128,7 +148,8 @@ int metrics_server_open(struct metrics_server **result, const char *text, metric
 	errno = 0;
 	server->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG | (address.any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0,
 					  NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, ignore, NULL, MHD_OPTION_SOCK_ADDR,
-					  &address.any, MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CLIENTS_MAX,
+					  &address.any, MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_MAX,
+					  MHD_OPTION_NOTIFY_CONNECTION, notice, server,
 					  MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)CLIENT_SECONDS_MAX,
 					  MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CLIENT_BYTES_MAX, MHD_OPTION_END);
 	if (!server->daemon) {

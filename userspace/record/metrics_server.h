@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Serves one page, GET /metrics, to Prometheus. The HTTP is libmicrohttpd's. It has no thread of its own: the recorder's loop waits for metrics_server_fd()
- * among others and calls metrics_server_run(). Clients are untrusted: 16 at a time, ten seconds each.
+ * Serves one page, GET /metrics, to Prometheus. The HTTP is libmicrohttpd's. It
+ * has no thread of its own: the recorder's loop waits for metrics_server_fd()
+ * among others and calls metrics_server_run(). Clients are untrusted: 16 at a
+ * time, ten seconds each; one more takes the place of another
+ * (metrics_clients.h), so that none who asks is kept out.
  */
 #ifndef METRICS_SERVER_H
 #define METRICS_SERVER_H

@@ -8,6 +8,7 @@
 
 #define FRAMES_WAIT_NS 500000000u       /* of a file that ends while recording goes on: the rings fill up meanwhile */
 #define LAST_FRAMES_WAIT_NS 30000000000u
+#define LOOK_NS 100000000u              /* meanwhile, how often it is asked whether somebody is in a hurry */
 
 struct pipeline {
 	struct pipeline_options options;
@@ -35,7 +36,7 @@ static int put_record(void *context, const struct txtrace_record *record)
 
 static int end_file(struct pipeline *pipeline, uint64_t time_ns, bool is_last)
 {
-	uint64_t wait_ns = is_last ? LAST_FRAMES_WAIT_NS : FRAMES_WAIT_NS;
+	uint64_t wait_ns = is_last ? 0 : FRAMES_WAIT_NS; /* at the end wait_for_frames() has waited */
 
 	return pipeline->options.stacks ? code_stacks_end_file(pipeline->options.stacks, time_ns, wait_ns, is_last) : 0;
 }
@@ -204,6 +205,23 @@ int pipeline_go_on(struct pipeline *pipeline)
 	return look_after_log(pipeline);
 }
 
+/*
+ * Nothing is pressing any more, unless somebody says so: names that are not
+ * known then stay unknown.
+ */
+static int wait_for_frames(struct pipeline *pipeline)
+{
+	const struct pipeline_options *options = &pipeline->options;
+	int result = options->stacks ? 1 : 0;
+
+	for (uint64_t waited_ns = 0; result > 0 && waited_ns < LAST_FRAMES_WAIT_NS; waited_ns += LOOK_NS) {
+		if (options->is_hurried && options->is_hurried(options->context))
+			return 0;
+		result = code_stacks_wait(options->stacks, LOOK_NS);
+	}
+	return result < 0 ? result : 0;
+}
+
 int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns)
 {
 	struct merge_stats merge;
@@ -217,6 +235,8 @@ int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns)
 	merge_stats(pipeline->merge, &merge);
 	end_ns = merge.given_ns > end_ns ? merge.given_ns : end_ns;
 	err = attribution_finish(pipeline->attribution, end_ns);
+	if (!err)
+		err = wait_for_frames(pipeline);
 	return err ? err : end_file(pipeline, end_ns, true);
 }
 

@@ -40,6 +40,8 @@ struct pipeline_options {
 	enum sched_mode sched;      /* what the events are going to lack */
 	int (*on_turn)(void *context, uint64_t time_ns);              /* a new file of the log has begun. May be NULL */
 	int (*before_turn)(void *context, uint64_t time_ns); /* a file may end: what is to be in it is put now. May be NULL */
+	/* At the end, while names of code are waited for: somebody wants an end at once. May be NULL. */
+	bool (*is_hurried)(void *context);
 	void *context;
 };
 

@@ -49,40 +49,22 @@ static bool is_closed_to_us(const char *path, uint64_t held)
 
 static bool for_directories(const struct privileges_needs *needs, uint64_t held)
 {
+	if (needs->has_caller) /* who may write there without us, or may not */
+		return false;
 	return is_closed_to_us(needs->log_path, held) || (needs->metrics_file && is_closed_to_us(needs->metrics_file, held));
-}
-
-static bool is_under_sudo(void)
-{
-	return geteuid() == 0 && getenv("SUDO_UID") && getenv("SUDO_GID");
-}
-
-/* Every new file of the log is given to the user who called sudo. */
-static bool for_owner(const struct privileges_needs *needs, uint64_t held)
-{
-	(void)needs;
-	(void)held;
-	return is_under_sudo();
-}
-
-/* In a directory with the sticky bit that is not ours, files that we gave away could not be renamed. */
-static bool for_sticky(const struct privileges_needs *needs, uint64_t held)
-{
-	char directory[PATH_MAX];
-	struct stat status;
-
-	(void)held;
-	directory_of(needs->log_path, directory);
-	return is_under_sudo() && !stat(directory, &status) && status.st_mode & S_ISVTX && status.st_uid != geteuid();
 }
 
 static bool for_command(const struct privileges_needs *needs, uint64_t held)
 {
 	(void)held;
-	return needs->has_command && is_under_sudo();
+	return needs->has_command && needs->has_caller;
 }
 
-/* Whether it is kept by the recorder, and by the thread that writes the log, which attaches nothing and looks at nobody. */
+/*
+ * Whether it is kept by the recorder, and by the thread that writes the log,
+ * which attaches nothing and looks at nobody. Where that thread has the
+ * caller's rights, it has nothing else.
+ */
 static const struct {
 	unsigned int capability;
 	bool (*is_needed)(const struct privileges_needs *needs, uint64_t held);
@@ -95,8 +77,6 @@ static const struct {
 	{ CAP_CHECKPOINT_RESTORE, always, false },
 	{ CAP_DAC_READ_SEARCH, always, true },
 	{ CAP_DAC_OVERRIDE, for_directories, true },
-	{ CAP_CHOWN, for_owner, true },
-	{ CAP_FOWNER, for_sticky, true },
 	{ CAP_KILL, for_command, false },
 };
 
@@ -110,7 +90,7 @@ void privileges_plan(struct privileges *privileges, const struct privileges_need
 		if (!bit || !table[i].is_needed(needs, privileges->held))
 			continue;
 		privileges->recording |= bit;
-		if (table[i].is_for_log)
+		if (table[i].is_for_log && !needs->has_caller)
 			privileges->writing |= bit;
 	}
 }

@@ -23,6 +23,7 @@ struct privileges_needs {
 	const char *log_path;
 	const char *metrics_file; /* NULL: none */
 	bool has_command;         /* that may run as another user */
+	bool has_caller;          /* whose rights open files (base/caller.h): sudo's */
 };
 
 /* Sets of capabilities (attach/capabilities.h). */

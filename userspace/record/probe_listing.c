@@ -25,6 +25,7 @@ struct listing {
 	char *begin;            /* two of its probes, for an example; "provider:name" */
 	char *end;
 	struct preset_offer offer;
+	struct caller *caller;
 	size_t own_cnt; /* probes of txtrace in all objects */
 	size_t pid;     /* 0: a file */
 	const struct proc_maps *maps;
@@ -196,6 +197,15 @@ static int list_mapping(void *context, const struct proc_mapping *mapping)
 	return 0;
 }
 
+/* Reads all presets that there are, with the caller's rights. */
+static int append_offer(void *context)
+{
+	struct listing *listing = context;
+
+	preset_offer_append(&listing->offer, &listing->text);
+	return 0;
+}
+
 static void append_hints(struct listing *listing)
 {
 	struct text *text = &listing->text;
@@ -208,7 +218,7 @@ static void append_hints(struct listing *listing)
 		append_escaped(text, listing->executable);
 		text_append(text, "\n");
 	}
-	preset_offer_append(&listing->offer, text);
+	caller_do(listing->caller, append_offer, listing);
 	if (listing->begin && listing->end) {
 		text_append(text, "  spans from two of its probes: --span 'LABEL=");
 		append_escaped(text, listing->begin);
@@ -253,14 +263,20 @@ static int list_process(struct listing *listing, pid_t pid, struct error *error)
 	return err;
 }
 
-static int list_file(struct listing *listing, const char *path, struct error *error)
+static int open_to_read(void *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int list_file(struct listing *listing, const char *path, struct caller *caller, struct error *error)
+{
+	int fd = caller_do(caller, open_to_read, (void *)(uintptr_t)path), err;
 
 	if (fd < 0) {
-		err = -errno;
-		error_set(error, "cannot open '%s': %s", path, strerror(-err));
-		return err;
+		error_set(error, "cannot open '%s': %s", path, caller_explain(caller, fd));
+		return fd;
 	}
 	listing->executable = path;
 	err = list_object(listing, path, fd, true);
@@ -275,13 +291,14 @@ static int list_file(struct listing *listing, const char *path, struct error *er
 }
 
 /* Digits alone are a pid; a file of such a name is ./NAME. */
-int probe_listing_print(const char *subject, FILE *out, struct error *error)
+int probe_listing_print(const char *subject, struct caller *caller, FILE *out, struct error *error)
 {
-	struct listing listing = { .text = { 0 } };
+	struct listing listing = { .caller = caller };
 	char *rest;
 	long pid = strtol(subject, &rest, 10);
 	bool is_pid = *subject && !*rest && pid > 0 && pid <= INT32_MAX;
-	int err = is_pid ? list_process(&listing, (pid_t)pid, error) : list_file(&listing, subject, error);
+	int err = is_pid ? list_process(&listing, (pid_t)pid, error) :
+			   list_file(&listing, subject, caller, error);
 
 	if (!err && fputs(text_string(&listing.text), out) < 0)
 		err = -EIO;

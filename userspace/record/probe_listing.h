@@ -5,9 +5,13 @@
 
 #include <stdio.h>
 
+#include "base/caller.h"
 #include "base/error.h"
 
-/* subject: a pid, or the path of a file. 0, or a negative errno and a sentence; then nothing has been printed. */
-int probe_listing_print(const char *subject, FILE *out, struct error *error);
+/*
+ * subject: a pid, or the path of a file, which is opened with the caller's
+ * rights. 0, or a negative errno and a sentence; then nothing has been printed.
+ */
+int probe_listing_print(const char *subject, struct caller *caller, FILE *out, struct error *error);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "attach/target_rules.h"
+#include "base/caller.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/text.h"
@@ -74,6 +75,7 @@ struct record_options {
 	const char *base_text;
 	struct word_list base; /* its words; .argv NULL: there is no base */
 	struct foreign_options foreign;
+	struct caller *caller; /* whose rights open the files that are named here; main's, no option */
 	int argc; /* what all of this was read from */
 	char **argv;
 	char *const *command; /* NULL: processes are given */

@@ -8,12 +8,11 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/attach.h"
 #include "attach/fd_name.h"
-#include "attach/invoking_user.h"
+#include "base/named_output.h"
 #include "record/capture_limits.h"
 #include "record/capture_start.h"
 #include "record/foreign_spans.h"
@@ -55,10 +54,11 @@ static int open_signals(struct recorder *recorder, struct error *error)
 static int open_stacks(struct recorder *recorder, struct error *error)
 {
 	const struct record_options *options = recorder->options;
+	const struct symbolizer_settle settle = { recorder_restrain_symbols, recorder };
 
 	if (options->is_without_futex_names && !options->stacks.off_cpu && !options->stacks.on_cpu)
 		return 0;
-	recorder->stacks = code_stacks_new(options->stacks.off_cpu || options->stacks.on_cpu);
+	recorder->stacks = code_stacks_new(options->stacks.off_cpu || options->stacks.on_cpu, &settle);
 	if (recorder->stacks)
 		return 0;
 	error_set(error, "not enough memory to record stacks");
@@ -116,6 +116,24 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 	return err;
 }
 
+/*
+ * What log_writer_open() takes. The thread that it starts, which writes the
+ * log, has the caller's rights, too.
+ */
+struct log_opening {
+	struct log_writer **writer;
+	const char *path;
+	const struct txtrace_log_info *info;
+	const struct log_writer_options *options;
+};
+
+static int make_log(void *context)
+{
+	const struct log_opening *opening = context;
+
+	return log_writer_open(opening->writer, opening->path, opening->info, opening->options);
+}
+
 static int open_log(struct recorder *recorder, struct error *error)
 {
 	const struct record_options *options = recorder->options;
@@ -125,12 +143,14 @@ static int open_log(struct recorder *recorder, struct error *error)
 		.enter_thread = recorder_restrain_log,
 		.context = recorder,
 		.is_sync = options->is_sync,
+		.refuses_unread = true,
 		.keeps_older = true,
 		.limits = options->limits,
 		.flight = { .max_bytes = options->flight.max_bytes, .span_ns = options->flight.span_ns },
 		.result = &recorder->result.log,
 	};
 	struct txtrace_log_info info;
+	struct log_opening opening = { &recorder->log, recorder->log_path, &info, &log };
 	bool is_one = target_set_named_cnt(recorder->targets) == 1 && !target_rules_want_every_process(&options->targets);
 	struct text command = { 0 }, how = { 0 };
 	int err;
@@ -141,44 +161,40 @@ static int open_log(struct recorder *recorder, struct error *error)
 	capture_start_fill(&info, is_one ? (uint32_t)target_pid(target_set_named(recorder->targets, 0)) : 0, text_string(&command), text_string(&how));
 	text_release(&command);
 	text_release(&how);
-	err = log_writer_open(&recorder->log, recorder->log_path, &info, &log);
+	err = caller_do(options->caller, make_log, &opening);
 	if (err)
-		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output, strerror(-err));
+		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output,
+			  recorder_explain_output(recorder, err));
 	recorder->result.log_path = recorder->log_path;
 	return err;
 }
 
-/* Under sudo it belongs to the invoking user, as the log does, unless it is a device or a pipe. */
-static int give_to_invoker(int fd)
+/* To be opened with the caller's rights, as the log. */
+static int make_stream(void *context)
 {
-	struct invoking_user user;
-	struct stat status;
-	int err = fstat(fd, &status) ? -errno : invoking_user_read(&user);
+	struct recorder *recorder = context;
+	const char *path = recorder->options->stream;
+	int fd, err = named_output_special(&fd, path, false);
 
-	if (err)
-		return err;
-	if (user.is_other && S_ISREG(status.st_mode) && fchown(fd, user.uid, user.gid))
-		err = -errno;
-	invoking_user_release(&user);
+	if (!err && fd < 0)
+		fd = named_output_make(path);
+	if (err || fd < 0)
+		return err ? err : fd;
+	recorder->stream = fdopen(fd, "w");
+	if (recorder->stream)
+		return 0;
+	err = -errno;
+	close(fd);
 	return err;
 }
 
 static int open_stream(struct recorder *recorder, struct error *error)
 {
-	const char *path = recorder->options->stream;
-	int fd, err;
+	int err = recorder->options->stream ? caller_do(recorder->options->caller, make_stream, recorder) : 0;
 
-	if (!path)
-		return 0;
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
-	err = fd < 0 ? -errno : give_to_invoker(fd);
-	if (!err && !(recorder->stream = fdopen(fd, "w")))
-		err = -errno;
-	if (!err)
-		return 0;
-	if (fd >= 0)
-		close(fd);
-	error_set(error, "cannot write the stream '%s': %s", path, strerror(-err));
+	if (err)
+		error_set(error, "cannot write the stream '%s': %s", recorder->options->stream,
+			  recorder_explain_output(recorder, err));
 	return err;
 }
 
@@ -237,6 +253,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.on_process = recorder_on_process,
 		.on_turn = recorder_on_turn,
 		.before_turn = recorder_tell_costs,
+		.is_hurried = recorder_is_hurried,
 		.context = recorder,
 	};
 
@@ -407,7 +424,7 @@ void recorder_close(struct recorder *recorder)
 	program_memory_free(recorder->memory);
 	kernel_filter_free(recorder->filter);
 	flight_recorder_free(recorder->flight);
-	log_writer_abort(recorder->log);
+	recorder_end_log(recorder, -ECANCELED);
 	if (recorder->stream)
 		fclose(recorder->stream);
 	service_close(recorder->service);

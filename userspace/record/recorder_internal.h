@@ -106,14 +106,31 @@ void recorder_summarize(struct recorder *recorder, struct txtrace_summary *summa
 /* What a target has mapped, for the names of their code. */
 void recorder_look_at_code(void *recorder, uint32_t pid);
 
+/* For the pipeline, at the end: a signal asks to stop again. */
+bool recorder_is_hurried(void *context);
+
 /* How it goes now. Its summary lacks what only the end can tell. */
 void recorder_look(void *context, struct metrics_figures *figures);
 
 /* At the start: what will be given up, and what was never there, which is said. */
 int recorder_plan_restraint(struct recorder *recorder, struct error *error);
 
-/* What is needed no more is given up, for good: in the process that calibrates, in the thread that writes the log (contexts: the recorder), in us. */
+/*
+ * Closes the log, or leaves what there is of it after an error; with the
+ * caller's rights. Nothing if there is none. err, or what closing gives.
+ */
+int recorder_end_log(struct recorder *recorder, int err);
+
+/* What a person is told of an output of the caller's that cannot be opened. err: negative errno. */
+const char *recorder_explain_output(const struct recorder *recorder, int err);
+
+/*
+ * What is needed no more is given up, for good: in the process that calibrates,
+ * in the one that names code, in the thread that writes the log (contexts: the
+ * recorder), in us.
+ */
 void recorder_restrain_trial(void *context);
+void recorder_restrain_symbols(void *context);
 void recorder_restrain_log(void *context);
 void recorder_restrain(struct recorder *recorder);
 

@@ -254,15 +254,29 @@ static void keep_house(struct recorder *recorder, uint64_t now_ns)
 	foreign_spans_warn(recorder->foreign, recorder->messages);
 }
 
+struct rereading {
+	const struct record_options *before;
+	struct record_options *fresh;
+	struct error *error;
+};
+
+static int read_again(void *context)
+{
+	const struct rereading *rereading = context;
+
+	return record_options_read_again(rereading->before, rereading->fresh, rereading->error);
+}
+
 /* What can't take effect now is named; a mistake in the file changes nothing. */
 static void read_options_again(struct recorder *recorder)
 {
-	struct record_options fresh;
+	struct record_options fresh = { 0 };
 	struct text unlike = { 0 };
-	struct error error;
+	struct error error = { "cannot take the rights of the user who called sudo" };
+	struct rereading rereading = { recorder->options, &fresh, &error };
 
 	service_reloading(recorder->service, capture_now_ns());
-	if (record_options_read_again(recorder->options, &fresh, &error)) {
+	if (caller_do(recorder->options->caller, read_again, &rereading)) {
 		messages_say(recorder->messages, MESSAGE_WARNING, "reload", "the options stay as they were: %s", error.text);
 	} else {
 		log_writer_set_limits(recorder->log, &fresh.limits);
@@ -298,6 +312,22 @@ static bool wants_stop(struct recorder *recorder)
 			target_signal(target_set_named(recorder->targets, 0), signal.ssi_signo);
 	}
 	return false;
+}
+
+/*
+ * Whatever was asked before: the second signal ends it at once, also while
+ * nothing is recorded any more.
+ */
+bool recorder_is_hurried(void *context)
+{
+	const struct recorder *recorder = context;
+	struct signalfd_siginfo signal;
+	bool is_hurried = false;
+
+	while (read(recorder->signal_fd, &signal, sizeof(signal)) == sizeof(signal))
+		is_hurried |= signal.ssi_signo != SIGUSR1 &&
+			      (signal.ssi_signo != SIGHUP || !recorder->options->config.path);
+	return is_hurried;
 }
 
 /* The kernel side has forgotten it by itself, and says so. */
@@ -426,12 +456,7 @@ static int close_log(struct recorder *recorder, int err)
 {
 	recorder->result.dropped = *log_writer_dropped(recorder->log);
 	recorder->result.dropped_record_cnt = log_writer_dropped_records(recorder->log);
-	if (!err)
-		err = log_writer_close(recorder->log);
-	else
-		log_writer_abort(recorder->log);
-	recorder->log = NULL;
-	return err;
+	return recorder_end_log(recorder, err);
 }
 
 static void explain_stop(const struct recorder *recorder, int err, struct error *error)

@@ -6,8 +6,50 @@
 
 #include "attach/capabilities.h"
 #include "attach/cxx_name.h"
+#include "base/named_output.h"
 #include "record/log_place.h"
 #include "record/recorder_internal.h"
+
+static int close_log(void *context)
+{
+	struct recorder *recorder = context;
+
+	return log_writer_close(recorder->log);
+}
+
+static int abort_log(void *context)
+{
+	struct recorder *recorder = context;
+
+	log_writer_abort(recorder->log);
+	return 0;
+}
+
+int recorder_end_log(struct recorder *recorder, int err)
+{
+	if (!recorder->log)
+		return err;
+	if (!err)
+		err = caller_do(recorder->options->caller, close_log, recorder);
+	else
+		caller_do(recorder->options->caller, abort_log, recorder);
+	recorder->log = NULL;
+	return err;
+}
+
+const char *recorder_explain_output(const struct recorder *recorder, int err)
+{
+	if (err == -EACCES || err == -EPERM)
+		return caller_explain(recorder->options->caller, err);
+	return named_output_explain(err);
+}
+
+static int find_log_path(void *context)
+{
+	struct recorder *recorder = context;
+
+	return log_place_path(recorder->options->output, recorder->log_path, sizeof(recorder->log_path));
+}
 
 int recorder_plan_restraint(struct recorder *recorder, struct error *error)
 {
@@ -17,12 +59,14 @@ int recorder_plan_restraint(struct recorder *recorder, struct error *error)
 		.log_path = recorder->log_path,
 		.metrics_file = options->metrics_file,
 		.has_command = options->command != NULL,
+		.has_caller = caller_is_other(options->caller),
 	};
 	struct error lacking = { "" };
-	int err = log_place_path(options->output, recorder->log_path, sizeof(recorder->log_path));
+	int err = caller_do(options->caller, find_log_path, recorder);
 
 	if (err) {
-		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output, strerror(-err));
+		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output,
+			  recorder_explain_output(recorder, err));
 		return err;
 	}
 	privileges_plan(&recorder->privileges, &needs);
@@ -40,6 +84,14 @@ void recorder_restrain_trial(void *context)
 		return;
 	capabilities_keep(recorder->privileges.timing);
 	confinement_begin_trial();
+}
+
+void recorder_restrain_symbols(void *context)
+{
+	const struct recorder *recorder = context;
+
+	if (!recorder->options->is_unconfined)
+		confinement_begin_symbols(SYMBOLIZER_SOCKET_FD);
 }
 
 void recorder_restrain_log(void *context)

@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attach/invoking_user.h"
 #include "base/units.h"
 
 enum {
@@ -84,22 +83,15 @@ static int find_first_number(struct repeat *repeat)
 	return err;
 }
 
-/* Made if it is not there; then it belongs to whom its logs will belong. */
-static int open_directory(struct repeat *repeat)
+/* Made if it is not there. */
+static int open_directory(void *context)
 {
-	struct invoking_user user;
-	int err;
+	struct repeat *repeat = context;
 
 	if (mkdir(repeat->directory, 0755) != 0)
 		return errno == EEXIST ? find_first_number(repeat) : -errno;
 	repeat->first_number = 1;
-	err = invoking_user_read(&user);
-	if (err)
-		return err;
-	if (user.is_other && chown(repeat->directory, user.uid, user.gid) != 0)
-		err = -errno;
-	invoking_user_release(&user);
-	return err;
+	return 0;
 }
 
 /* ---- one run ---- */
@@ -162,17 +154,38 @@ static bool was_stopped(struct repeat *repeat)
 	return repeat->is_stopping;
 }
 
+struct renaming {
+	const char *path;
+	const char *aside;
+};
+
+/* 1: there is no such log. */
+static int rename_aside(void *context)
+{
+	const struct renaming *names = context;
+	struct stat status;
+
+	if (lstat(names->path, &status) != 0)
+		return 1;
+	return rename(names->path, names->aside) != 0 ? -errno : 0;
+}
+
 /* No log of a pair that is not whole is to be compared. */
 static void put_aside(const struct repeat *repeat, uint64_t number)
 {
 	char path[PATH_MAX], aside[PATH_MAX];
+	struct renaming names = { path, aside };
 
 	for (int side = 0; side < 2; side++) {
-		if (name_log(repeat, path, "", side, number) || name_log(repeat, aside, "aside-", side, number) || access(path, F_OK) != 0)
-			continue;
-		if (rename(path, aside) != 0)
-			messages_say(repeat->messages, MESSAGE_ERROR, "aside", "cannot rename '%s': %s; do not compare it", path, strerror(errno));
-		else
+		int result = 1;
+
+		if (!name_log(repeat, path, "", side, number) && !name_log(repeat, aside, "aside-", side, number))
+			result = caller_do(repeat->options->caller, rename_aside, &names);
+
+		if (result < 0)
+			messages_say(repeat->messages, MESSAGE_ERROR, "aside", "cannot rename '%s': %s; do not compare it", path,
+				     strerror(-result));
+		else if (!result)
 			messages_say(repeat->messages, MESSAGE_WARNING, "aside", "'%s' was put aside as '%s': its pair or its run is not whole",
 				path, aside);
 	}
@@ -270,10 +283,10 @@ int repeat_run(const struct record_options *options, const struct messages *mess
 	sigset_t before;
 	int status, err;
 
-	err = open_directory(&repeat);
+	err = caller_do(options->caller, open_directory, &repeat);
 	if (err) {
 		messages_say(messages, MESSAGE_ERROR, "start", "cannot put logs into '%s', which is to be a directory (-o): %s", repeat.directory,
-			strerror(-err));
+			caller_explain(options->caller, err));
 		return STATUS_NOT_STARTED;
 	}
 	sigemptyset(&repeat.signals);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/named_output.h"
 #include "base/units.h"
 #include "cli/files/output_file.h"
 #include "record/metrics_server.h"
@@ -93,32 +94,57 @@ static int write_to(FILE *file, const struct text *text)
 	return fwrite(text_string(text), 1, text->length, file) == text->length ? 0 : -EIO;
 }
 
+struct page_file {
+	const struct service *service;
+	const struct text *text;
+};
+
+/* With the caller's rights. */
+static int replace_file(void *context)
+{
+	const struct page_file *page = context;
+	const struct service_options *options = &page->service->options;
+	struct output_file output;
+	int err = output_file_open(&output, options->record->metrics_file, options->log_path, false);
+
+	if (err)
+		return err;
+	err = write_to(output.file, page->text);
+	if (!err)
+		return output_file_commit(&output);
+	output_file_abort(&output);
+	return err;
+}
+
+static void complain(const struct service *service, int err)
+{
+	const struct record_options *record = service->options.record;
+	const char *why = named_output_explain(err);
+	struct error error;
+
+	if (err == -EBUSY)
+		why = "it is the log";
+	else if (err == -EACCES || err == -EPERM)
+		why = caller_explain(record->caller, err);
+	error_set(&error, "cannot write the metrics to '%s': %s", record->metrics_file, why);
+	messages_say(service->options.messages, MESSAGE_WARNING, "metrics", "%s", error.text);
+}
+
 /* Whoever reads it sees a whole page: this one or the one before. A failure is said once, until it works again. */
 static void write_file(struct service *service)
 {
-	const char *path = service->options.record->metrics_file;
-	struct output_file output;
+	const struct record_options *record = service->options.record;
 	struct text text = { 0 };
+	struct page_file page = { service, &text };
 	int err;
 
-	if (!path || !service->spans)
+	if (!record->metrics_file || !service->spans)
 		return;
 	write_page(service, &text);
-	err = output_file_open(&output, path, service->options.log_path);
-	if (!err) {
-		err = write_to(output.file, &text);
-		if (err)
-			output_file_abort(&output);
-		else
-			err = output_file_commit(&output);
-	}
+	err = caller_do(record->caller, replace_file, &page);
 	text_release(&text);
-	if (err && !service->has_file_failed) {
-		struct error error;
-
-		error_set(&error, "cannot write the metrics to '%s': %s", path, err == -EBUSY ? "it is the log" : strerror(-err));
-		messages_say(service->options.messages, MESSAGE_WARNING, "metrics", "%s", error.text);
-	}
+	if (err && !service->has_file_failed)
+		complain(service, err);
 	service->has_file_failed = err != 0;
 }
 

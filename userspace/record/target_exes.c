@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,16 +13,61 @@
 #include "record/kernel_targets.h"
 #include "record/recorder_internal.h"
 
+/* Of a path that the caller names. */
+struct path_look {
+	const char *path;
+	struct file_identity *identity;
+	char *real; /* PATH_MAX bytes */
+};
+
+static int identify(void *context)
+{
+	const struct path_look *look = context;
+
+	return file_identity_of_path(look->identity, look->path);
+}
+
+static int open_to_read(void *context)
+{
+	const struct path_look *look = context;
+	int fd = open(look->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int resolve(void *context)
+{
+	const struct path_look *look = context;
+
+	return realpath(look->path, look->real) ? 0 : -errno;
+}
+
+static int look_up(const struct recorder *recorder, size_t idx, struct file_identity *identity)
+{
+	struct path_look look = { .path = recorder->options->targets.exes[idx], .identity = identity };
+
+	return caller_do(recorder->options->caller, identify, &look);
+}
+
 static int tell_exe(struct recorder *recorder, size_t idx, struct error *error)
 {
 	const char *path = recorder->options->targets.exes[idx];
-	int err = file_identity_of_path(&recorder->exes[idx], path);
+	int err = look_up(recorder, idx, &recorder->exes[idx]);
 
 	if (err == -EINVAL)
 		error_set(error, "'%s' is no file that can be executed", path);
 	else if (err)
-		error_set(error, "cannot find the executable '%s': %s", path, strerror(-err));
+		error_set(error, "cannot find the executable '%s': %s", path,
+			  caller_explain(recorder->options->caller, err));
 	return err ? err : kernel_targets_add_exe(kernel_side_bpf(recorder->kernel), &recorder->exes[idx], error);
+}
+
+int target_exes_attach(struct recorder *recorder, size_t idx, struct error *error)
+{
+	struct path_look look = { .path = recorder->options->targets.exes[idx] };
+	int fd = caller_do(recorder->options->caller, open_to_read, &look);
+
+	return fd < 0 ? 0 : attach_file(recorder->attach, look.path, fd, error);
 }
 
 bool target_exes_renew(struct recorder *recorder)
@@ -32,12 +78,12 @@ bool target_exes_renew(struct recorder *recorder)
 	struct error ignored; /* the next process that runs it is a chance more */
 
 	for (size_t i = 0; i < rules->exe_cnt; i++) {
-		if (file_identity_of_path(&identity, rules->exes[i]) || file_identity_is_same(&identity, &recorder->exes[i]))
+		if (look_up(recorder, i, &identity) || file_identity_is_same(&identity, &recorder->exes[i]))
 			continue;
 		if (kernel_targets_add_exe(kernel_side_bpf(recorder->kernel), &identity, &ignored))
 			continue;
 		recorder->exes[i] = identity;
-		attach_path(recorder->attach, rules->exes[i], &ignored);
+		target_exes_attach(recorder, i, &ignored);
 		is_new = true;
 	}
 	return is_new;
@@ -47,7 +93,8 @@ bool target_exes_renew(struct recorder *recorder)
 static void tell_old_exes(struct recorder *recorder, const char *path)
 {
 	char real[PATH_MAX], link[64], exe[PATH_MAX + 16], old[PATH_MAX + 16];
-	DIR *processes = realpath(path, real) ? opendir("/proc") : NULL;
+	struct path_look look = { .path = path, .real = real };
+	DIR *processes = caller_do(recorder->options->caller, resolve, &look) ? NULL : opendir("/proc");
 	struct dirent *entry;
 	struct error ignored;
 

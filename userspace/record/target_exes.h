@@ -4,6 +4,7 @@
 #define TARGET_EXES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/error.h"
 
@@ -14,5 +15,11 @@ int target_exes_tell(struct recorder *recorder, struct error *error);
 
 /* While it records: a path may lead to another file by now (an upgrade). True: it does, and who runs it has to be looked for. */
 bool target_exes_renew(struct recorder *recorder);
+
+/*
+ * The probes of the file that this rule names, for those who will run it. How
+ * many sites, 0 if it cannot be read, or a negative errno and a sentence.
+ */
+int target_exes_attach(struct recorder *recorder, size_t idx, struct error *error);
 
 #endif

@@ -82,10 +82,24 @@ void target_start_describe(const struct recorder *recorder, struct text *text)
 
 /* ---- telling ---- */
 
+struct cgroup_look {
+	struct cgroup_identity *identity;
+	const char *path;
+	struct error *error;
+};
+
+static int look_at_cgroup(void *context)
+{
+	const struct cgroup_look *look = context;
+
+	return cgroup_identity_of_path(look->identity, look->path, look->error);
+}
+
 static int tell_cgroup(struct recorder *recorder, const char *path, struct error *error)
 {
 	struct cgroup_identity identity;
-	int err = cgroup_identity_of_path(&identity, path, error);
+	struct cgroup_look look = { &identity, path, error };
+	int err = caller_do(recorder->options->caller, look_at_cgroup, &look);
 
 	return err ? err : kernel_targets_add_cgroup(kernel_side_bpf(recorder->kernel), &identity, error);
 }
@@ -221,7 +235,7 @@ static int attach_exes(struct recorder *recorder, struct error *error)
 	int cnt = 0;
 
 	for (size_t i = 0; cnt >= 0 && i < rules->exe_cnt; i++)
-		cnt = attach_path(recorder->attach, rules->exes[i], error);
+		cnt = target_exes_attach(recorder, i, error);
 	return cnt < 0 ? cnt : 0;
 }
 

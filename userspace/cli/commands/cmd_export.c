@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/named_output.h"
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
 #include "cli/files/log_input.h"
@@ -93,13 +94,13 @@ static int fail_output(struct cli *cli, const char *path, int err)
 {
 	if (err == -EBUSY)
 		return cli_fail(cli, "can't write '%s': it is the log itself", path);
-	return cli_fail(cli, "can't write '%s': %s", path, strerror(-err));
+	return cli_fail(cli, "can't write '%s': %s", path, named_output_explain(err));
 }
 
 static int export_to_file(struct cli *cli, const char *path, struct log_input *input, const struct export_format *format)
 {
 	struct output_file output;
-	int err = log_input_has_file(input, path) ? -EBUSY : output_file_open(&output, path, input->path);
+	int err = log_input_has_file(input, path) ? -EBUSY : output_file_open(&output, path, input->path, true);
 
 	if (err)
 		return fail_output(cli, path, err);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyze/tree/flame_rows.h"
+#include "base/named_output.h"
 #include "cli/files/capture_info.h"
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
@@ -111,7 +112,8 @@ static int draw_to_file(struct cli *cli, const struct flame_options *values, con
 			const struct flame_stacks *stacks)
 {
 	struct output_file output;
-	int err = log_input_has_file(input, values->output) ? -EBUSY : output_file_open(&output, values->output, input->path);
+	int err = log_input_has_file(input, values->output) ? -EBUSY :
+		  output_file_open(&output, values->output, input->path, true);
 
 	if (!err) {
 		err = draw(output.file, values, input, tree, stacks);
@@ -122,7 +124,7 @@ static int draw_to_file(struct cli *cli, const struct flame_options *values, con
 	}
 	if (err == -EBUSY)
 		return cli_fail(cli, "can't write '%s': it is the log itself", values->output);
-	return err ? cli_fail(cli, "can't write '%s': %s", values->output, strerror(-err)) : CLI_OK;
+	return err ? cli_fail(cli, "can't write '%s': %s", values->output, named_output_explain(err)) : CLI_OK;
 }
 
 static int run(struct cli *cli, int argc, char **argv)

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "analyze/record_parts.h"
+#include "base/named_output.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "log/format/log_format.h"
@@ -22,7 +23,7 @@ int log_output_check(const char *path, const struct log_input *input)
 
 static int fail(struct log_output *output, int err)
 {
-	return cli_fail(output->cli, "can't write '%s': %s", output->beside.path, strerror(-err));
+	return cli_fail(output->cli, "can't write '%s': %s", output->beside.path, named_output_explain(err));
 }
 
 int log_output_open(struct log_output *output, struct cli *cli, const char *path, const struct txtrace_log_info *info, enum log_codec codec)

@@ -7,18 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/named_output.h"
+
 bool file_is_same(const char *path, const char *other)
 {
 	struct stat a, b;
 
 	return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-static bool is_special(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
 /* A new file next to path; its mode is that of any new file. */
@@ -49,19 +44,24 @@ static int open_beside(struct output_file *output)
 	return err;
 }
 
-int output_file_open(struct output_file *output, const char *path, const char *input_path)
+int output_file_open(struct output_file *output, const char *path, const char *input_path, bool waits)
 {
-	struct stat status;
+	int fd, err;
 
 	*output = (struct output_file){ .path = path };
 	if (file_is_same(path, input_path))
 		return -EBUSY;
-	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-		return -EISDIR;
-	if (!is_special(path))
+	err = named_output_special(&fd, path, waits);
+	if (err)
+		return err;
+	if (fd < 0)
 		return open_beside(output);
-	output->file = fopen(path, "we");
-	return output->file ? 0 : -errno;
+	output->file = fdopen(fd, "w");
+	if (output->file)
+		return 0;
+	err = -errno;
+	close(fd);
+	return err;
 }
 
 int output_file_commit(struct output_file *output)

@@ -18,8 +18,12 @@ struct output_file {
 /* Both are there, and are one file by two names, or by one. */
 bool file_is_same(const char *path, const char *other);
 
-/* Refuses, with -EBUSY, to replace the file `input_path`. Negative errno. path must outlive the output. */
-int output_file_open(struct output_file *output, const char *path, const char *input_path);
+/*
+ * Refuses, with -EBUSY, to replace the file `input_path`. waits: for somebody
+ * who reads the pipe; else -ENXIO. Negative errno (base/named_output.h explains
+ * it). path must outlive the output.
+ */
+int output_file_open(struct output_file *output, const char *path, const char *input_path, bool waits);
 
 /* Flushes, closes, renames. Negative errno, and then nothing is left. */
 int output_file_commit(struct output_file *output);

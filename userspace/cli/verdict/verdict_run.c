@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "analyze/compare/run_sampler.h"
+#include "base/named_output.h"
 #include "cli/files/log_input.h"
 #include "cli/files/output_file.h"
 #include "cli/verdict/verdict_report.h"
@@ -216,9 +217,9 @@ static int write_to_file(struct cli *cli, const struct verdict_view *view, const
 				return cli_fail(cli, "can't write '%s': it is a log that is read", path);
 		}
 	}
-	err = output_file_open(&output, path, view->set->runs[SIDE_NEW][0].path);
+	err = output_file_open(&output, path, view->set->runs[SIDE_NEW][0].path, true);
 	if (err)
-		return cli_fail(cli, "can't write '%s': %s", path, strerror(-err));
+		return cli_fail(cli, "can't write '%s': %s", path, named_output_explain(err));
 	screen_init(&screen, output.file);
 	err = format->write(view, document, &screen);
 	if (err)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/named_output.h"
 #include "log/file/file_number.h"
 #include "log/format/log_format.h"
 
@@ -19,6 +20,8 @@
 
 struct file_series {
 	int directory_fd; /* -1: direct */
+	int direct_fd;    /* until file_series_begin() hands it out; else -1 */
+	bool is_direct;
 	char *path;
 	const char *name;       /* in path, behind its directory */
 	char *partial;          /* likewise without the directory */
@@ -48,6 +51,8 @@ void file_series_close(struct file_series *series)
 		return;
 	if (series->directory_fd >= 0)
 		close(series->directory_fd);
+	if (series->direct_fd >= 0)
+		close(series->direct_fd);
 	free(series->path);
 	free(series->partial);
 	free(series);
@@ -60,7 +65,7 @@ static struct file_series *new_series(const char *path)
 
 	if (!series)
 		return NULL;
-	series->directory_fd = -1;
+	series->directory_fd = series->direct_fd = -1;
 	series->path = strdup(path);
 	slash = series->path ? strrchr(series->path, '/') : NULL;
 	series->name = slash ? slash + 1 : series->path;
@@ -84,22 +89,23 @@ static int open_directory(struct file_series *series)
 	return series->directory_fd < 0 ? -errno : 0;
 }
 
-int file_series_open(struct file_series **result, const char *path)
+int file_series_open(struct file_series **result, const char *path, bool waits)
 {
 	struct file_series *series;
-	struct stat status;
-	bool is_there = !stat(path, &status);
-	int err = 0;
+	int direct_fd, err = *path ? named_output_special(&direct_fd, path, waits) : -ENOENT;
 
-	if (is_there && S_ISDIR(status.st_mode))
-		return -EISDIR;
+	if (err)
+		return err;
 	series = new_series(path);
-	if (!series)
+	if (!series) {
+		if (direct_fd >= 0)
+			close(direct_fd);
 		return -ENOMEM;
-	if (!*series->name)
-		err = -ENOENT;
-	else if (!is_there || S_ISREG(status.st_mode))
-		err = open_directory(series);
+	}
+	series->is_direct = direct_fd >= 0;
+	series->direct_fd = direct_fd;
+	if (!series->is_direct)
+		err = *series->name ? open_directory(series) : -ENOENT;
 	if (err)
 		file_series_close(series);
 	else
@@ -109,14 +115,16 @@ int file_series_open(struct file_series **result, const char *path)
 
 bool file_series_is_direct(const struct file_series *series)
 {
-	return series->directory_fd < 0;
+	return series->is_direct;
 }
 
 /* ---- names ---- */
 
 static bool is_there(const struct file_series *series, const char *name)
 {
-	return !faccessat(series->directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW);
+	struct stat status;
+
+	return !fstatat(series->directory_fd, name, &status, AT_SYMLINK_NOFOLLOW);
 }
 
 /* Not every file system can rename without replacing, or link. What is left then can't tell a file that comes between the look and the rename. */
@@ -240,29 +248,6 @@ static int give_next_number(struct file_series *series, const char *from, uint64
 
 /* ---- the file that is written ---- */
 
-static bool read_id(const char *name, uint32_t *id)
-{
-	const char *text = getenv(name);
-	unsigned long value;
-	char *end;
-
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	*id = (uint32_t)value;
-	return !errno && !*end && value < UINT32_MAX;
-}
-
-static int give_to_invoker(int fd)
-{
-	uint32_t uid, gid;
-
-	if (geteuid() != 0 || !read_id("SUDO_UID", &uid) || !read_id("SUDO_GID", &gid))
-		return 0;
-	return fchown(fd, uid, gid) ? -errno : 0;
-}
-
 static bool is_still_there(const struct file_series *series, const struct stat *status)
 {
 	struct stat now;
@@ -299,16 +284,14 @@ static int settle_crashed(struct file_series *series)
 
 static int make_partial(struct file_series *series)
 {
-	int fd = openat(series->directory_fd, series->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600), err = 0;
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+	int fd = openat(series->directory_fd, series->partial, flags, 0600), err;
 
 	if (fd < 0)
 		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB))
-		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
-	else
-		err = give_to_invoker(fd);
-	if (!err)
+	if (!flock(fd, LOCK_EX | LOCK_NB))
 		return fd;
+	err = errno == EWOULDBLOCK ? -EBUSY : -errno;
 	close(fd);
 	return err;
 }
@@ -318,8 +301,9 @@ int file_series_begin(struct file_series *series)
 	int result = -EEXIST;
 
 	if (file_series_is_direct(series)) {
-		result = open(series->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-		return result < 0 ? -errno : result;
+		result = series->direct_fd;
+		series->direct_fd = -1;
+		return result;
 	}
 	for (int i = 0; i < BEGIN_TRIES && result == -EEXIST; i++) { /* others may come in between */
 		result = settle_crashed(series);

@@ -19,15 +19,19 @@
 
 struct file_series;
 
-/* -EISDIR: path is a directory. A device or a pipe is direct: it is what is written to, and nothing but begin may be called. */
-int file_series_open(struct file_series **series, const char *path);
+/*
+ * -EISDIR: path is a directory. A device or a pipe is direct: it is opened here
+ * (base/named_output.h), and nothing but begin may be called, once. waits: for
+ * somebody who reads the pipe; else -ENXIO.
+ */
+int file_series_open(struct file_series **series, const char *path, bool waits);
 void file_series_close(struct file_series *series); /* NULL is allowed */
 
 bool file_series_is_direct(const struct file_series *series);
 
 /*
- * Makes the .partial: empty, locked, mode 0600, under sudo (SUDO_UID and SUDO_GID in root's environment) the invoking user's. Returns its descriptor.
- * -EBUSY: somebody else is writing it.
+ * Makes the .partial: empty, locked, mode 0600. Returns its descriptor. -EBUSY:
+ * somebody else is writing it.
  */
 int file_series_begin(struct file_series *series);
 

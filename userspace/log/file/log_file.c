@@ -39,7 +39,7 @@ int log_file_open(struct log_file **result, const char *path, const struct log_f
 		file->keeps_older = options->keeps_older;
 		log_file_set_limits(file, &options->limits);
 	}
-	err = file_series_open(&file->series, path);
+	err = file_series_open(&file->series, path, !options || !options->refuses_unread);
 	if (!err)
 		file->fd = file_series_begin(file->series);
 	if (!err && file->fd < 0)

@@ -15,6 +15,7 @@
 struct log_file;
 
 struct log_file_options {
+	bool refuses_unread;          /* a pipe that nobody reads is -ENXIO; else it is waited for who reads it */
 	bool keeps_older;             /* what was called `path` gets a number instead of being replaced */
 	struct file_series_limits limits; /* for it and the older ones together; only if it keeps those */
 };

@@ -85,13 +85,29 @@ static size_t find_landmark(const struct block_walk *walk, const uint8_t *bytes,
 	return length;
 }
 
+/*
+ * Behind the hole that is at `from`, if there is one: a file may have one of
+ * many terabytes. No landmark begins with a zero, so none begins in a hole. A
+ * file system that knows none says that all is data.
+ */
+static uint64_t pass_hole(const struct block_walk *walk, uint64_t from)
+{
+	off_t data = lseek(walk->fd, (off_t)from, SEEK_DATA);
+
+	if (data < 0)
+		return errno == ENXIO && block_walk_bytes(walk) > from ? block_walk_bytes(walk) : from;
+	return (uint64_t)data;
+}
+
 /* The next sound block or footer at or behind `from`: 1; or 0 and the end of the file; or a negative errno. */
 static int search_from(const struct block_walk *walk, uint64_t from, uint64_t *found)
 {
 	for (;;) {
-		int64_t got = file_read_at(walk->fd, walk->search, SEARCH_BYTES, from);
+		int64_t got;
 		size_t at;
 
+		from = pass_hole(walk, from);
+		got = file_read_at(walk->fd, walk->search, SEARCH_BYTES, from);
 		if (got < 0)
 			return (int)got;
 		at = find_landmark(walk, walk->search, (size_t)got);

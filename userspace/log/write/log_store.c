@@ -135,6 +135,7 @@ static int begin_flight(struct log_store *store, const char *path, const struct 
 int log_store_open(struct log_store **result, const char *path, const struct txtrace_log_info *info, const struct log_writer_options *options)
 {
 	struct log_file_options file = {
+		.refuses_unread = options->refuses_unread,
 		.keeps_older = options->keeps_older,
 		.limits = { .file_cnt = options->limits.keep_cnt, .total_bytes = options->limits.keep_bytes },
 	};

@@ -58,6 +58,7 @@ struct log_writer_options {
 	void *context;
 	bool is_sync;       /* waits instead of dropping, and a flush waits until what was added before is on the disk */
 
+	bool refuses_unread; /* a pipe that nobody reads (-ENXIO), rather than wait for who reads it */
 	bool keeps_older; /* what was called `path` gets a number (file_series.h) instead of being replaced */
 	struct log_writer_limits limits;
 	struct log_writer_flight flight; /* with it, rotation cuts the memory, and what is kept are the files of dumps; with keeps_older */
@@ -66,9 +67,11 @@ struct log_writer_options {
 };
 
 /*
- * Makes `path` (mode 0600, the invoking user's under sudo; until the log is complete it is path.partial, and what is called `path` stays) and writes
- * the header. The times of info are filled in by the caller; its version is this build's in any case. Negative errno; -EBUSY: another recorder is
- * writing path.partial. What a crash left under that name is kept (file_series.h).
+ * Makes `path` (mode 0600; until the log is complete it is path.partial, and
+ * what is called `path` stays) and writes the header. The times of info are
+ * filled in by the caller; its version is this build's in any case. Negative
+ * errno; -EBUSY: another recorder is writing path.partial. What a crash left
+ * under that name is kept (file_series.h).
  */
 int log_writer_open(struct log_writer **writer, const char *path, const struct txtrace_log_info *info,
 		    const struct log_writer_options *options);

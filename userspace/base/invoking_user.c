@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "attach/invoking_user.h"
+#include "base/invoking_user.h"
 
 #include <errno.h>
 #include <grp.h>
