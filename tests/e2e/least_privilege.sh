@@ -61,6 +61,7 @@ caps_of() {
 }
 
 start() { # start [OPTION...]
+	rm -f "$tmp/loop.out" # of the loop before: it is waited for
 	"$programs/probe_loop" --mode begin-end --steps 20000 --window-ms 50 >"$tmp/loop.out" &
 	loop=$!
 	wait_for 20 test -s "$tmp/loop.out"

@@ -47,6 +47,7 @@
 
 #define NS_PER_MS 1000000ull
 #define TRUTH_STAY_MAX 8
+#define SETTLE_NS 500000000 /* from the last probe to a recorder that records: it takes milliseconds on an idle machine */
 
 struct reading {
 	uint64_t mono_ns;
@@ -490,7 +491,7 @@ static inline struct truth_options truth_options_parse(const char *what, int arg
 static inline void wait_until_traced(double limit_s)
 {
 	const unsigned int probe_cnt = own_probe_cnt();
-	const uint64_t settle_ns = probe_cnt || getenv("TXTRACE_EMULATED") ? 2000000000 : 100000000;
+	uint64_t settle_ns = probe_cnt || getenv("TXTRACE_EMULATED") ? 2000000000 : SETTLE_NS;
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC), change_ns = start_ns;
 	unsigned int set_cnt = 0;
 
@@ -499,10 +500,8 @@ static inline void wait_until_traced(double limit_s)
 	while (limit_s > 0 && (!set_cnt || clock_ns(CLOCK_MONOTONIC) - change_ns < settle_ns)) {
 		unsigned int now_set_cnt = __atomic_load_n(&txtrace_semaphore, __ATOMIC_RELAXED);
 
-		if (probe_cnt && now_set_cnt >= probe_cnt && !getenv("TXTRACE_EMULATED")) {
-			own_probe_cnt(); /* maps a file, for which the kernel has to be through with the last probe: it counts first, then sets it */
-			return;
-		}
+		if (probe_cnt && now_set_cnt >= probe_cnt && !getenv("TXTRACE_EMULATED")) /* the last probe is counted before it is set */
+			settle_ns = SETTLE_NS;
 		if (now_set_cnt != set_cnt)
 			change_ns = clock_ns(CLOCK_MONOTONIC);
 		set_cnt = now_set_cnt;
