@@ -2,7 +2,7 @@
 /*
  * sched_account PID FILE: writes to the file what the kernel's scheduler accounts (sched_account.h): each switch and wakeup of a thread that the process starts
  * from now on, or its children, with the clocks by which the scheduler counts, and what a hypervisor stole. Says "ready 0" when it has begun and stays until
- * SIGTERM. Answers SIGUSR1, when all that happened before is in the file, by "written, lost N": N samples found no room.
+ * SIGTERM or the end of the process. Answers SIGUSR1, when all that happened before is in the file, by "written, lost N": N samples found no room.
  *
  * Exit status 3: this kernel does not let a BPF program read that.
  */
@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -49,15 +49,11 @@ static int write_sample(void *file, void *sample, size_t size)
 }
 
 /* What the process starts is of its family, too. */
-static int add_family(struct sched_account_bpf *bpf, const char *pid_text)
+static int add_family(struct sched_account_bpf *bpf, int pid_fd)
 {
-	int pid_fd = (int)syscall(SYS_pidfd_open, atoi(pid_text), 0);
 	uint32_t value = 1;
-	int err = pid_fd < 0 ? -errno : bpf_map_update_elem(bpf_map__fd(bpf->maps.family), &pid_fd, &value, BPF_ANY);
 
-	if (pid_fd >= 0)
-		close(pid_fd);
-	return err;
+	return pid_fd < 0 ? -errno : bpf_map_update_elem(bpf_map__fd(bpf->maps.family), &pid_fd, &value, BPF_ANY);
 }
 
 /* Without perf events, or on a CPU that is off, a change is known to lie between two switches only. */
@@ -109,8 +105,9 @@ static void say(const char *what, uint64_t number)
 	fflush(stdout);
 }
 
-static int record(struct sched_account_bpf *bpf, struct ring_buffer *ring, FILE *file)
+static int record(struct sched_account_bpf *bpf, struct ring_buffer *ring, int pid_fd, FILE *file)
 {
+	struct pollfd ended = { .fd = pid_fd, .events = POLLIN };
 	struct last_program last = { .program = bpf->progs.on_switched };
 	bool is_ready = false;
 
@@ -130,7 +127,7 @@ static int record(struct sched_account_bpf *bpf, struct ring_buffer *ring, FILE 
 			is_asked = false;
 			say("written, lost", bpf->bss->lost_cnt);
 		}
-		usleep(POLL_MS * 1000);
+		is_stopped |= poll(&ended, 1, POLL_MS) > 0;
 	}
 	return 0;
 }
@@ -141,11 +138,10 @@ int main(int argc, char **argv)
 	struct sched_account_bpf *bpf;
 	const struct sched_param priority = { .sched_priority = 1 };
 	struct ring_buffer *ring;
-	int err;
+	int err, pid_fd;
 
 	if (!file)
 		return fail("open the file", argc == 3 ? -errno : -EINVAL);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	signal(SIGTERM, on_signal);
 	signal(SIGUSR1, on_signal);
 	libbpf_set_print(NULL);
@@ -153,11 +149,12 @@ int main(int argc, char **argv)
 	if (!bpf)
 		return fail("load", -errno);
 	bpf_program__set_autoattach(bpf->progs.on_switched, false);
-	err = add_family(bpf, argv[1]);
+	pid_fd = (int)syscall(SYS_pidfd_open, atoi(argv[1]), 0);
+	err = add_family(bpf, pid_fd);
 	if (err || sched_account_bpf__attach(bpf))
 		return fail("attach", err ? err : -errno);
 	attach_ticks(bpf);
 	sched_setscheduler(0, SCHED_FIFO, &priority); /* so that it is behind a recorder before a program is traced, however busy the machine is */
 	ring = ring_buffer__new(bpf_map__fd(bpf->maps.samples), write_sample, file, NULL);
-	return ring ? record(bpf, ring, file) : fail("read", -errno);
+	return ring ? record(bpf, ring, pid_fd, file) : fail("read", -errno);
 }

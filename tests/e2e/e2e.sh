@@ -36,9 +36,8 @@ need_bpf() {
 # not let anybody read it (an emulated machine has nothing that steals), nothing is allowed for stolen time.
 need_account() {
 	[ -z "${TXTRACE_EMULATED:-}" ] || return 0 # nothing is stolen from a guest whose time is made up
-	"$BUILD/account/sched_account" $$ "$tmp/account" >"$tmp/account.said" 2>&1 &
-	account_pid=$!
-	disown $account_pid # it ends with this shell; a `wait` for all is not for it
+	# No child of this shell, whose `wait` for all is not for it. It ends with this shell.
+	account_pid=$("$BUILD/account/sched_account" $$ "$tmp/account" >"$tmp/account.said" 2>&1 & echo $!)
 	wait_for 60 account_answers
 	grep -q '^ready' "$tmp/account.said" && return
 	sed 's/^/# /' "$tmp/account.said"

@@ -174,7 +174,8 @@ reports_at_the_end() {
 # As sudo sets it up for the user with the number 65534; the files are where that user may read them.
 runs_as_invoking_user() {
 	local got
-	got=$(SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody "$recorder" -q -o "$tmp/user.txtrace" -- sh -c 'id -u; id -g; id -G; grep CapEff /proc/self/status' 2>"$tmp/user.err" |
+	mkdir "$tmp/users" && chown 65534:65534 "$tmp/users" || return
+	got=$(SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody "$recorder" -q -o "$tmp/users/user.txtrace" -- sh -c 'id -u; id -g; id -G; grep CapEff /proc/self/status' 2>"$tmp/user.err" |
 		tr -s '\t\n' ' ')
 	echo "$got" && cat "$tmp/user.err"
 	[ "$got" = "65534 65534 65534 CapEff: 0000000000000000 " ]

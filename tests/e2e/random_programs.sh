@@ -21,10 +21,14 @@ random() { # random launch|attach_to SEED THREADS SPANS
 
 # What the first tracer has seen of the old spans is unfinished; the second one knows nothing of them and counts what it sees.
 older_than_the_tracer() {
-	local pid status
-	"$programs/two_tracers" --wait-traced 60 --output "$tmp/second.truth" &
+	local pid first status
+	"$programs/two_tracers" --wait-traced 200 --output "$tmp/second.truth" 2>"$tmp/begun" &
 	pid=$!
-	"$recorder" -q -d 1 -o "$tmp/first.txtrace" -p $pid && "$recorder" -q -o "$tmp/second.txtrace" -p $pid
+	"$recorder" -q -o "$tmp/first.txtrace" -p $pid &
+	first=$!
+	wait_for 20 test -s "$tmp/begun" || kill -KILL $pid
+	kill -INT $first
+	wait $first && "$recorder" -q -o "$tmp/second.txtrace" -p $pid
 	status=$?
 	[ $status = 0 ] || kill -KILL $pid
 	wait $pid || fail "the program ended with $?" || return

@@ -86,7 +86,8 @@ class Thread:
         return self.is_asleep and self.waking_ns[0] < self.stays[-1].begin_ns[0]
 
     def arrive(self, cpu, time_ns, delay_ns, arrival_cnt):
-        stay, is_first = Stay(cpu, time_ns), self.arrival_cnt is None
+        # A thread that has come less often than the one before it is another one, which has its number.
+        stay, is_first = Stay(cpu, time_ns), self.arrival_cnt is None or arrival_cnt <= self.arrival_cnt
         if self.is_on_cpu():
             self.hidden.append((self.stays[-1].begin_ns[0], time_ns[1]))
             self.stays[-1].end_ns = [self.stays[-1].begin_ns[0], time_ns[1]]

@@ -55,6 +55,7 @@ int main(int argc, char **argv)
 	truth_start(&options);
 	witness_init(&witness);
 	begin_old(&old);
+	fprintf(stderr, "the old spans have begun\n");
 	wait_until_untraced();
 	wait_until_traced(options.wait_traced_s);
 	go_on_with_old(&old, &witness, &truth);
