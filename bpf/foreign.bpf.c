@@ -12,6 +12,7 @@
 #include "foreign.h"
 #include "foreign_value.h"
 #include "span_filter.h"
+#include "thread_clock.h"
 #include "txtrace/foreign.h"
 
 #include <bpf/bpf_tracing.h>
@@ -247,6 +248,15 @@ static __always_inline uint64_t parent_of(const void *ctx, struct foreign_thread
 	return id ? *id : 0;
 }
 
+/* What the thread's polls wait for from now on. Not inlined: see compat_path_cookie(). */
+static __noinline void tell_polls(uint32_t told_reason)
+{
+	struct thread_clock *clock = thread_clock_of(compat_current_task());
+
+	if (clock)
+		clock->wait.told_reason = told_reason;
+}
+
 /* false: it is a begin within the span. */
 static __always_inline bool begin_by_thread(struct foreign_thread *thread, const struct foreign_site *site, uint64_t id, uint64_t parent)
 {
@@ -303,6 +313,8 @@ static __always_inline int foreign_begun(struct pt_regs *ctx, const bool is_pree
 			foreign_key_begin(id, string_key_length(id), site->label);
 		return 0;
 	}
+	if (site->told_reason)
+		tell_polls(site->told_reason);
 	thread = thread_get();
 	if (!thread)
 		return begin_lost();
@@ -351,6 +363,9 @@ static __always_inline uint64_t close_by_thread(const struct foreign_site *site)
 	}
 	id = open->id;
 	open->id = 0;
+	/* What ends around others leaves them unseen, and one of them may have told what polls wait for. */
+	if (id && (site->told_reason || thread->innermost != id))
+		tell_polls(0);
 	if (id)
 		innermost_drop(thread, id, open->before);
 	return id;
