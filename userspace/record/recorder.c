@@ -144,7 +144,8 @@ static int open_log(struct recorder *recorder, struct error *error)
 	text_release(&how);
 	err = log_writer_open(&recorder->log, recorder->log_path, &info, &log);
 	if (err)
-		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output, strerror(-err));
+		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output,
+			  err == -EBUSY ? "another recorder writes it" : strerror(-err));
 	recorder->result.log_path = recorder->log_path;
 	return err;
 }
