@@ -18,7 +18,6 @@ struct sched_info___account {
 
 struct rq___account {
 	__u64 clock;
-	__u64 clock_task;
 	__u64 prev_irq_time;      /* with CONFIG_IRQ_TIME_ACCOUNTING */
 	__u64 prev_steal_time_rq; /* with CONFIG_PARAVIRT_TIME_ACCOUNTING */
 } __attribute__((preserve_access_index));
@@ -29,7 +28,6 @@ struct cfs_rq___account {
 
 struct sched_entity___account {
 	struct cfs_rq___account *cfs_rq;
-	__u64 exec_start;
 } __attribute__((preserve_access_index));
 
 struct task_struct___account {
@@ -116,10 +114,7 @@ static __always_inline void emit(struct account_sample *sample, struct rq___acco
 	last->time_ns = sample->time_ns;
 }
 
-/*
- * The queue is locked, so its clock is the one by which this switch is accounted. The kernel counts the switch right after the tracepoint: until then, the next
- * thread's wait is in last_queued.
- */
+/* The kernel counts the switch right after the tracepoint: until then, the next thread's wait is in last_queued. */
 SEC("tp_btf/sched_switch")
 int on_switch(uint64_t *ctx)
 {
@@ -128,7 +123,7 @@ int on_switch(uint64_t *ctx)
 	struct account_sample sample = { .kind = ACCOUNT_SWITCH };
 	uint32_t zero = 0, *is_switching = bpf_map_lookup_elem(&switching, &zero);
 	struct rq___account *rq;
-	uint64_t queued_ns;
+	uint64_t queued_ns, clock_ns;
 
 	if (!is_of_family(prev_task) && !is_of_family(next_task))
 		return 0;
@@ -139,13 +134,12 @@ int on_switch(uint64_t *ctx)
 		sample.kind = ACCOUNT_SLEEP;
 	sample.tid = BPF_CORE_READ(prev, pid);
 	sample.next_tid = BPF_CORE_READ(next, pid);
-	sample.ended_ns = BPF_CORE_READ(rq, clock_task) - BPF_CORE_READ(prev, se.exec_start);
-	sample.clock_ns = BPF_CORE_READ(rq, clock);
 	sample.arrival_cnt = BPF_CORE_READ(next, sched_info.pcount);
 	sample.delay_ns = BPF_CORE_READ(next, sched_info.run_delay);
 	queued_ns = BPF_CORE_READ(next, sched_info.last_queued);
-	if (queued_ns && queued_ns < sample.clock_ns)
-		sample.delay_ns += sample.clock_ns - queued_ns;
+	clock_ns = BPF_CORE_READ(rq, clock); /* by which this switch is accounted: the queue is locked */
+	if (queued_ns && queued_ns < clock_ns)
+		sample.delay_ns += clock_ns - queued_ns;
 	emit(&sample, rq);
 	if (is_switching)
 		*is_switching = 1;

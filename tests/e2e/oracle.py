@@ -166,13 +166,13 @@ def made_account(stolen=(), delay_ns=MS + 10_000, missing=()):
         (90 * MS, 0, 1, 0, 0, 7, SWITCH), (101 * MS, 0, 0, 0, 7, 0, SWITCH), (102 * MS, MS, 2, 0, 0, 7, SWITCH), (102 * MS + 500_000, 0, 0, 0, 7, 0, SLEEP),
         (107 * MS + 520_000, delay_ns, 3, 0, 0, 7, SWITCH), (140 * MS, 0, 0, 0, 7, 0, SWITCH), (110 * MS, 0, 1, 1, 0, 8, SWITCH), (140 * MS + 1, 0, 0, 1, 8, 0, SWITCH))
         if switch[0] not in missing]
-    samples = [[time_ns, time_ns, 0, time_ns - MS, delay, cnt, cpu, kind, tid, next_tid, 0] for time_ns, delay, cnt, cpu, tid, next_tid, kind in switches]
-    samples += [[time_ns + 200, time_ns, 0, 0, 0, 0, cpu, SWITCHED, 0, 0, 0] for time_ns, _, _, cpu, _, _, _ in switches]
-    samples.append([107 * MS + 500_000, 107 * MS, 0, 0, 0, 0, 0, WAKING, 7, 0, 0])
-    samples.append([107 * MS + 500_200, 107 * MS, 0, 0, 0, 0, 0, WOKEN, 7, 0, 0])
-    samples += [[end_ns, begin_ns, 0, 0, 0, 0, cpu, TICK, 0, 0, 0] for cpu, begin_ns, end_ns, _ in stolen]
+    samples = [[time_ns, time_ns, 0, delay, cnt, cpu, kind, tid, next_tid, 0] for time_ns, delay, cnt, cpu, tid, next_tid, kind in switches]
+    samples += [[time_ns + 200, time_ns, 0, 0, 0, cpu, SWITCHED, 0, 0, 0] for time_ns, _, _, cpu, _, _, _ in switches]
+    samples.append([107 * MS + 500_000, 107 * MS, 0, 0, 0, 0, WAKING, 7, 0, 0])
+    samples.append([107 * MS + 500_200, 107 * MS, 0, 0, 0, 0, WOKEN, 7, 0, 0])
+    samples += [[end_ns, begin_ns, 0, 0, 0, cpu, TICK, 0, 0, 0] for cpu, begin_ns, end_ns, _ in stolen]
     for sample in samples:
-        sample[2] = sum(ns for cpu, _, end_ns, ns in stolen if cpu == sample[6] and end_ns <= sample[0])
+        sample[2] = sum(ns for cpu, _, end_ns, ns in stolen if cpu == sample[5] and end_ns <= sample[0])
     return b"".join(sched_account.SAMPLE.pack(*sample) for sample in sorted(samples))
 
 

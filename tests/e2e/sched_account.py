@@ -4,24 +4,23 @@ What the kernel's scheduler accounted while a program was traced, as tests/accou
 thread its stays on a CPU and the waits before them, by the kernel's tracepoints; for each CPU what was removed from the
 scheduler's clock (what a hypervisor stole, and on some kernels what interrupts took).
 
-A recorder's program runs after ours at the same tracepoint, and before the kernel's next step, which is on the account
-as well. So the recorder's time of a switch or wakeup lies between two moments that are known, even where a hypervisor
-takes the CPU between them and nobody counts it. With that, the times of a span are known by the tracepoints: no less
-than, no more than.
+One of our programs runs before the recorder's at the same tracepoint, and one after it. So the recorder's time of a
+switch or wakeup lies between two known times, even where a hypervisor takes the CPU between them and nobody counts it.
+From these times follow bounds for on-CPU and runnable of each span.
 
-The program has its CPU time from the scheduler, which does not count what was removed. Between two switches that is all
-that makes the difference. At a switch the scheduler counts by a clock that it has read before: then only the stays
-within the span are compared.
+The program reads its CPU time from the scheduler, which leaves out what was removed. For a span without a switch, that is
+the only difference. At a switch the scheduler uses a clock that it has read before, so for a span with switches only the
+bounds are compared.
 
-Some machines hide switches even from the kernel's tracepoints. That one is missing is known by the kernel's own counts:
-it counts how often a thread comes onto a CPU, and how often it leaves one; who sleeps comes back only when woken. Of the time in which that was, it is not known
-what the thread did.
+Some machines hide switches even from the kernel's tracepoints. The kernel's counts show that: how often a thread came
+onto a CPU, how often it left one, and that a sleeping thread comes back only after a wakeup. What the thread did in that
+stretch is not known.
 """
 import bisect
 import collections
 import struct
 
-SAMPLE = struct.Struct("=5Q6I")  # struct account_sample
+SAMPLE = struct.Struct("=4Q6I")  # struct account_sample
 SWITCH, WAKING, TICK, SWITCHED, WOKEN, SLEEP = 1, 2, 3, 4, 5, 6
 MARGIN_NS = 1_000_000_000
 EDGE_NS = 50_000  # where the kernel's next step is not on the account: so long it may have taken
@@ -109,7 +108,7 @@ class Account:
     def __init__(self, path, tids, begin_ns=0):
         self.cpus, self.threads = collections.defaultdict(Cpu), collections.defaultdict(Thread)
         switching, waking = {}, {}  # the times that are still open: by CPU, by thread
-        for time_ns, since_ns, removed_ns, _, delay_ns, arrival_cnt, cpu, kind, tid, next_tid, _ in read_samples(path, begin_ns):
+        for time_ns, since_ns, removed_ns, delay_ns, arrival_cnt, cpu, kind, tid, next_tid, _ in read_samples(path, begin_ns):
             self.cpus[cpu].add(time_ns, since_ns, removed_ns)
             if kind == SWITCHED and cpu in switching:
                 switching.pop(cpu)[1] = time_ns
