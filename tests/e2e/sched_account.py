@@ -92,9 +92,9 @@ class Thread:
             self.stays[-1].end_ns = [self.stays[-1].begin_ns[0], time_ns[1]]
         elif not is_first and (arrival_cnt != self.arrival_cnt + 1 or self.is_wakeup_hidden()):
             self.hidden.append((self.stays[-1].end_ns[0], time_ns[1]))
-        if is_first:  # the wait before it is not on the account
-            self.hidden.append((self.stays[-1].end_ns[0] if self.stays else 0, time_ns[1]))
-        else:
+        if self.arrival_cnt is None and self.stays:  # it was running when the account began: how long it has waited is not known
+            self.hidden.append((self.stays[-1].end_ns[0], time_ns[0]))
+        if not is_first:
             left_ns = self.stays[-1].end_ns
             stay.ready_ns = self.waking_ns if self.waking_ns[0] > left_ns[0] else left_ns
             stay.counted_ns = delay_ns - self.delay_ns
