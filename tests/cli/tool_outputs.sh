@@ -10,9 +10,15 @@ make_from sound
 cp "$tmp/sound.txtrace" "$tmp/original"
 mkdir "$tmp/folder"
 
-# A good log, and then so much nothing that the search for more takes its time.
+# A good log, and behind it so much that is no log that the search for more takes its time. Holes are passed over, so each mebibyte has a byte.
 sed 's/^summary.*/abort/' "$logs/sound.txt" | "$make_log" "$tmp/slow.txtrace"
-truncate -s 64G "$tmp/slow.txtrace.partial"
+python3 - "$tmp/slow.txtrace.partial" <<-'END'
+	import os, sys
+	fd = os.open(sys.argv[1], os.O_WRONLY)
+	for mebibyte in range(1, 20001):
+	    os.pwrite(fd, b"x", mebibyte << 20)
+END
+slow_bytes=$(stat -c %s "$tmp/slow.txtrace.partial")
 
 each() { # each COMMAND...: with the name of each tool behind it
 	local tool
@@ -98,7 +104,7 @@ stopped_by() {
 	cd "$OLDPWD" || return
 	[ $status = "$2" ] || fail "the status is $status" || return
 	wait_for has_gone || fail "$(left stopped)" || return
-	[ "$(cat "$tmp/stopped.txtrace")" = old ] && [ "$(stat -c %s "$tmp/slow.txtrace.partial")" = $((64 << 30)) ]
+	[ "$(cat "$tmp/stopped.txtrace")" = old ] && [ "$(stat -c %s "$tmp/slow.txtrace.partial")" = "$slow_bytes" ]
 }
 
 # ---- stopped at any moment ----
