@@ -5,7 +5,8 @@
 #
 # What `make check` runs once the set-up is done: a build, one with each
 # sanitizer, then every test and, with a sanitizer, those that it suits, in one
-# run of tests/run. --fast: what needs neither the kernel nor a second build.
+# run of tests/run. --fast: what needs neither the kernel nor a second build, but
+# for tests with a line `# takes long` among their first ten.
 # --all: also what takes too long for every change, that is, every moment of
 # attach_steps.sh and every kernel of tests/kernels. Prints how long each stage
 # took and what is left of the limit, and last the sum: N passed, N failed,
@@ -41,6 +42,14 @@ with_tests() {
 	done
 }
 
+# Of the tests in these folders, those that do not say that they take long
+short_tests() {
+	local test
+	find "$@" -maxdepth 1 -type f -perm -u+x | sort | while read -r test; do
+		head -n 10 "$test" | grep -qa '^# takes long' || echo "$test"
+	done
+}
+
 # Unit tests of sources that are gone
 remove_old_units() { # remove_old_units BUILD
 	local unit
@@ -71,8 +80,8 @@ run_tests() { # run_tests TEST|FOLDER|--build FOLDER...
 check_fast() {
 	build_all "build" all programs units || return
 	remove_old_units build
-	# shellcheck disable=SC2046 # a list of folders without blanks
-	stage "tests" run_tests $(with_tests build/unit tests/replay tests/golden tests/cli tests/lint tests/runner \
+	# shellcheck disable=SC2046 # a list of files and folders without blanks
+	stage "tests" run_tests $(with_tests build/unit) $(short_tests tests/replay tests/golden tests/cli tests/lint tests/runner \
 		tests/lib/library_abi.sh tests/lib/library_install.sh)
 }
 

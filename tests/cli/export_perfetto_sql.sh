@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The pictures, loaded into Perfetto's own engine: it has every span, state and count of the log, as long as it was, on the right row.
+# takes long: 14 s of a CPU
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh
 

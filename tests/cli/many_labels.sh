@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Labels that differ at every execution cost no more memory than is allowed, and no span goes missing.
+# takes long: 3 s of a CPU
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh
 

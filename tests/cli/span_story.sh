@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # show and critical-path: one span, on a log whose every step can be followed by hand, and on random ones against a second computation.
+# takes long: 9 s of a CPU
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What the commands that write logs do with their files: an input is never touched, an output is there when it is complete, and nothing is left of one
 # that is not.
+# takes long: 6 s of a CPU
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh
 

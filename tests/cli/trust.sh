@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Whether the verdict can be trusted, on kept figures of recorded runs: 200 of the bank under load that comes and goes, and 25 pairs each with 5 % more CPU work, one
 # more fsync, a critical section that is 100 and 300 us longer. How they were recorded: tests/bench/trust_runs.sh. What it prints is in docs/ci.md, of more comparisons.
+# takes long: 20 s of a CPU
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh
 

@@ -31,7 +31,7 @@ it_adds_up() {
 shown() {
 	local name=$1 view=$2
 	shift 2
-	"$reader" "$view" "$@" "$tmp/$name.txtrace" | grep -cE '\binterrupt(_ns)?\b'
+	"$reader" "$view" "$@" "$tmp/$name.txtrace" | sed 's/"interrupt":\(true\|false\)//' | grep -cE '\binterrupt(_ns)?\b' # a wake tells whether it was in one
 }
 
 views=("report" "report --json" "tree" "tree --json" "spans" "spans --json" "dump --kind span" "export -f jsonl" "export -f chrome")

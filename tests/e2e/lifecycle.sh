@@ -39,6 +39,15 @@ start_tracer() { # start_tracer LOG [OPTION...]
 	wait_for 20 last_window_is true || fail "the program is not traced"
 }
 
+# The tracer polls once all is set; what the program marks afterwards is recorded.
+is_recorded() {
+	wait_for 20 is_waiting && goes_on
+}
+
+is_waiting() {
+	grep -qE '^(7|73|271) ' "/proc/$tracer/syscall" 2>/dev/null
+}
+
 goes_on() {
 	wait_for 20 has_windows $(($(wc -l <"$tmp/loop.out") + 3)) || fail "the program stands still"
 }
@@ -54,8 +63,7 @@ span_cnt() {
 # ---- the tracer ends ----
 
 ends_by_signal() { # ends_by_signal NAME
-	start_loop && start_tracer "$tmp/$1.txtrace" || return
-	sleep 0.5
+	start_loop && start_tracer "$tmp/$1.txtrace" && is_recorded || return
 	kill -"$1" "$tracer"
 	wait "$tracer" || fail "the tracer ended with $?" || return
 	wait_for 20 last_window_is false || fail "the program is still traced" || return
@@ -69,9 +77,13 @@ ends_by_time() {
 	goes_on && end_loop && balanced "$tmp/time.txtrace" && [ "$(span_cnt "$tmp/time.txtrace")" -gt 0 ]
 }
 
+is_written() {
+	"$reader" dump -k span -n 1 "$tmp/killed.txtrace.partial" 2>"$tmp/dump.err" | grep -q .
+}
+
 dies_by_kill() {
 	start_loop && start_tracer "$tmp/killed.txtrace" || return
-	sleep 1.5
+	wait_for 20 is_written || fail "nothing is written" || return
 	kill -KILL "$tracer"
 	wait "$tracer"
 	wait_for 20 last_window_is false || fail "the probes stay" || return

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The build uses gcc; clang has other eyes.
+# takes long: 10 s of a CPU
 # shellcheck source=tests/lint/lint.sh
 . tests/lint/lint.sh
 

@@ -2,7 +2,7 @@
 /*
  * Who has the CPU that spans wait for. First a span computes while a process of its own, called "noisy", spins on the same CPU, until that one has had the CPU
  * for 30 ms: the scheduler says for how long exactly. Then two threads, "left" and "right", compute on that CPU, each in a span of its name, until either
- * has had to wait for 20 ms. Prints one line of JSON: {"cpu":…,"noisy_tid":…,"noisy_ns":…,"left_tid":…,"right_tid":…}.
+ * has had to wait for 20 ms. Prints one line of JSON: {"cpu":…,"noisy_tid":…,"noisy_ns":…,"noisy_stays":…,"left_tid":…,"right_tid":…}.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -46,30 +46,34 @@ static pid_t start_noisy(void)
 		;
 }
 
-/* Time on a CPU, or in its queue: the first and the second number of schedstat. */
-static uint64_t schedstat_ns(pid_t pid, pid_t tid, int which)
+/* What the scheduler accounts for a thread. */
+struct schedstat {
+	uint64_t on_cpu_ns, queued_ns, stay_cnt;
+};
+
+static struct schedstat read_schedstat(pid_t pid, pid_t tid)
 {
-	unsigned long long numbers[2] = { 0, 0 };
+	unsigned long long numbers[3] = { 0, 0, 0 };
 	char path[64];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
 	file = fopen(path, "r");
-	must(file && fscanf(file, "%llu %llu", &numbers[0], &numbers[1]) == 2, "cannot read the scheduler's account");
+	must(file && fscanf(file, "%llu %llu %llu", &numbers[0], &numbers[1], &numbers[2]) == 3, "cannot read the scheduler's account");
 	fclose(file);
-	return numbers[which];
+	return (struct schedstat){ numbers[0], numbers[1], numbers[2] };
 }
 
-/* Both read the account while they have the CPU themselves, so the other one's does not move. */
-static uint64_t compute_beside(pid_t noisy)
+/* What the other one had between two readings in the span. Who reads has the CPU, so what is read does not move. */
+static struct schedstat compute_beside(pid_t noisy)
 {
-	uint64_t before_ns = schedstat_ns(noisy, noisy, 0), after_ns = before_ns;
 	txtrace_span_t span = TXTRACE_BEGIN("beside noisy");
+	struct schedstat before = read_schedstat(noisy, noisy), after = before;
 
-	while (after_ns < before_ns + NOISY_NS)
-		after_ns = schedstat_ns(noisy, noisy, 0);
+	while (after.on_cpu_ns < before.on_cpu_ns + NOISY_NS)
+		after = read_schedstat(noisy, noisy);
 	TXTRACE_END(span);
-	return after_ns - before_ns;
+	return (struct schedstat){ .on_cpu_ns = after.on_cpu_ns - before.on_cpu_ns, .stay_cnt = after.stay_cnt - before.stay_cnt };
 }
 
 static pid_t tids[2];
@@ -78,11 +82,11 @@ static pthread_barrier_t both;
 static void compute_until_starved(uint64_t side)
 {
 	pid_t tid = (pid_t)syscall(SYS_gettid);
-	uint64_t until_ns = schedstat_ns(getpid(), tid, 1) + WAITED_NS;
+	uint64_t until_ns = read_schedstat(getpid(), tid).queued_ns + WAITED_NS;
 
 	tids[side] = tid;
 	pthread_barrier_wait(&both);
-	while (schedstat_ns(getpid(), tid, 1) < until_ns)
+	while (read_schedstat(getpid(), tid).queued_ns < until_ns)
 		;
 }
 
@@ -110,14 +114,14 @@ int main(int argc, char **argv)
 {
 	struct truth_options options = truth_options_parse("noisy: spans that share their CPU", argc, argv);
 	pthread_t left, right;
-	uint64_t noisy_ns;
+	struct schedstat had;
 	pid_t noisy;
 	int cpu;
 
 	truth_start(&options);
 	cpu = pin_to_one_cpu();
 	noisy = start_noisy();
-	noisy_ns = compute_beside(noisy);
+	had = compute_beside(noisy);
 	kill(noisy, SIGKILL);
 	waitpid(noisy, NULL, 0);
 	must(!pthread_barrier_init(&both, NULL, 2), "cannot make a barrier");
@@ -125,7 +129,7 @@ int main(int argc, char **argv)
 	must(!pthread_create(&right, NULL, go_right, NULL), "cannot start a thread");
 	pthread_join(left, NULL);
 	pthread_join(right, NULL);
-	printf("{\"cpu\":%d,\"noisy_tid\":%d,\"noisy_ns\":%llu,\"left_tid\":%d,\"right_tid\":%d}\n", cpu, noisy, (unsigned long long)noisy_ns, tids[0],
-	       tids[1]);
+	printf("{\"cpu\":%d,\"noisy_tid\":%d,\"noisy_ns\":%llu,\"noisy_stays\":%llu,\"left_tid\":%d,\"right_tid\":%d}\n", cpu, noisy,
+	       (unsigned long long)had.on_cpu_ns, (unsigned long long)had.stay_cnt, tids[0], tids[1]);
 	return 0;
 }

@@ -7,26 +7,39 @@
 
 #include "truth.h"
 
+/* The probes come one after the other. Returns how long the first one took. */
+static uint64_t wait_for_probes(unsigned int (*set_cnt)(void), double limit_s)
+{
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), change_ns = begin_ns, first_ns = 0;
+	unsigned int before_cnt = 0, cnt;
+
+	while (!before_cnt || clock_ns(CLOCK_MONOTONIC) - change_ns < SETTLE_NS) {
+		cnt = set_cnt();
+		if (cnt != before_cnt) {
+			change_ns = clock_ns(CLOCK_MONOTONIC);
+			first_ns = first_ns ? first_ns : change_ns - begin_ns;
+		}
+		before_cnt = cnt;
+		must(cnt || clock_ns(CLOCK_MONOTONIC) - begin_ns < (uint64_t)(limit_s * 1e9), "nobody traces the plugin");
+		usleep(200);
+	}
+	return first_ns;
+}
+
 static void use_plugin(const char *path, uint64_t span_cnt, double limit_s)
 {
-	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), loaded_ns, end_ns = begin_ns + (uint64_t)(limit_s * 1e9);
 	void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	int (*is_traced)(void);
+	unsigned int (*set_cnt)(void);
 	void (*work)(unsigned long cnt);
 
 	if (!plugin)
 		fprintf(stderr, "%s\n", dlerror());
 	must(plugin, "cannot load the plugin");
-	loaded_ns = clock_ns(CLOCK_MONOTONIC);
-	is_traced = (int (*)(void))(uintptr_t)dlsym(plugin, "plugin_is_traced");
+	set_cnt = (unsigned int (*)(void))(uintptr_t)dlsym(plugin, "plugin_set_cnt");
 	work = (void (*)(unsigned long))(uintptr_t)dlsym(plugin, "plugin_work");
-	must(is_traced && work, "the plugin lacks its functions");
-	while (!is_traced() && clock_ns(CLOCK_MONOTONIC) < end_ns)
-		usleep(200);
-	must(is_traced(), "nobody traces the plugin");
+	must(set_cnt && work, "the plugin lacks its functions");
 	printf("{\"type\":\"plugin\",\"path\":\"%s\",\"waited_ns\":%llu,\"spans\":%llu}\n", path,
-	       (unsigned long long)(clock_ns(CLOCK_MONOTONIC) - loaded_ns), (unsigned long long)span_cnt);
-	usleep(20000); /* the probes come one after the other */
+	       (unsigned long long)wait_for_probes(set_cnt, limit_s), (unsigned long long)span_cnt);
 	work(span_cnt);
 	dlclose(plugin);
 }
@@ -50,7 +63,7 @@ int main(int argc, char **argv)
 		int before = (int)(strstr(plugin, "%d") - plugin);
 
 		snprintf(path, sizeof(path), "%.*s%llu%s", before, plugin, (unsigned long long)i, plugin + before + 2);
-		use_plugin(path, span_cnt, 30);
+		use_plugin(path, span_cnt, 300);
 		TXTRACE_EVENT(0, "a plugin is done");
 	}
 	return 0;

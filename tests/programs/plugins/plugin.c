@@ -2,12 +2,13 @@
 /* A plugin with spans of its own, for plugin_host. */
 #include "txtrace.h"
 
-int plugin_is_traced(void);
+unsigned int plugin_set_cnt(void);
 void plugin_work(unsigned long cnt);
 
-int plugin_is_traced(void)
+/* How many probes have been set. */
+unsigned int plugin_set_cnt(void)
 {
-	return TXTRACE_ENABLED();
+	return __atomic_load_n(&txtrace_semaphore, __ATOMIC_RELAXED);
 }
 
 void plugin_work(unsigned long cnt)
