@@ -66,9 +66,9 @@ list_of_pids() {
 # Somebody else runs the same program: he is none of the list's.
 others_are_left_alone() {
 	local other pid
-	"$programs/probe_loop" --mode begin-end --steps 2000 --window-ms 100 >"$tmp/other.out" &
+	"$programs/probe_loop" --mode begin-end --steps 2000 --rate 5000 --window-ms 100 >"$tmp/other.out" &
 	other=$!
-	"$programs/probe_loop" --mode begin-end --steps 2000 --window-ms 100 >"$tmp/mine.out" &
+	"$programs/probe_loop" --mode begin-end --steps 2000 --rate 5000 --window-ms 100 >"$tmp/mine.out" &
 	pid=$!
 	wait_for 20 test -s "$tmp/other.out"
 	"$recorder" -q -d 1 -o "$tmp/alone.txtrace" -p $pid || return
@@ -204,12 +204,12 @@ ends_with_the_last_that_was_named() {
 present_and_future() {
 	local name=$1 program=$2 pid
 	shift 2
-	"$program" --mode begin-end --steps 200000 --window-ms 50 >"$tmp/$name.present" &
+	"$program" --mode begin-end --steps 2000 --rate 1000 --window-ms 50 >"$tmp/$name.present" &
 	pid=$!
 	wait_for 20 test -s "$tmp/$name.present"
 	start_tracer "$tmp/$name.txtrace" "$@" || return
 	wait_for 20 grep -q '"traced":true' "$tmp/$name.present" || fail "the process that runs is not traced" || return
-	"$program" --mode begin-end --steps 200000 --window-ms 50 --seconds 1 >"$tmp/$name.future"
+	"$program" --mode begin-end --steps 2000 --rate 1000 --window-ms 50 --seconds 1 >"$tmp/$name.future"
 	kill $pid
 	wait $pid
 	end_tracer || return
@@ -252,7 +252,7 @@ upgrade_is_traced() {
 
 by_all() {
 	cp "$programs/probe_loop" "$tmp/of_all"
-	"$tmp/of_all" --mode begin-end --steps 200000 --window-ms 50 >"$tmp/all.present" &
+	"$tmp/of_all" --mode begin-end --steps 2000 --rate 1000 --window-ms 50 >"$tmp/all.present" &
 	local pid=$!
 	wait_for 20 test -s "$tmp/all.present"
 	start_tracer "$tmp/all.txtrace" -a || return
@@ -275,10 +275,10 @@ by_cgroup() {
 	name=$(basename "$1")
 	mkdir "$cgroup" "$cgroup/below" || return
 	cgroups=("$cgroup/below" "$cgroup" "${cgroups[@]}")
-	"$programs/probe_loop" --mode begin-end --steps 200000 --window-ms 50 >"$tmp/$name.inner" &
+	"$programs/probe_loop" --mode begin-end --steps 2000 --rate 1000 --window-ms 50 >"$tmp/$name.inner" &
 	inner=$!
 	echo $inner >"$cgroup/below/cgroup.procs" || return
-	"$programs/probe_loop" --mode begin-end --steps 200000 --window-ms 50 >"$tmp/$name.other" &
+	"$programs/probe_loop" --mode begin-end --steps 2000 --rate 1000 --window-ms 50 >"$tmp/$name.other" &
 	other=$!
 	wait_for 20 test -s "$tmp/$name.other"
 	start_tracer "$tmp/$name.txtrace" --cgroup "$cgroup" || return
