@@ -37,6 +37,10 @@ struct task_struct___account {
 	struct sched_info___account sched_info;
 } __attribute__((preserve_access_index));
 
+struct task_struct___account_before_5_14 {
+	long state;
+} __attribute__((preserve_access_index));
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 64 << 20);
@@ -114,6 +118,13 @@ static __always_inline void emit(struct account_sample *sample, struct rq___acco
 	last->time_ns = sample->time_ns;
 }
 
+static __always_inline bool is_going_to_sleep(struct task_struct___account *task)
+{
+	if (bpf_core_field_exists(task->__state))
+		return BPF_CORE_READ(task, __state);
+	return BPF_CORE_READ((struct task_struct___account_before_5_14 *)task, state);
+}
+
 /* The kernel counts the switch right after the tracepoint: until then, the next thread's wait is in last_queued. */
 SEC("tp_btf/sched_switch")
 int on_switch(uint64_t *ctx)
@@ -130,7 +141,7 @@ int on_switch(uint64_t *ctx)
 	rq = queue_of(prev);
 	if (!rq)
 		return 0;
-	if (!ctx[0] && bpf_core_field_exists(prev->__state) && BPF_CORE_READ(prev, __state))
+	if (!ctx[0] && is_going_to_sleep(prev))
 		sample.kind = ACCOUNT_SLEEP;
 	sample.tid = BPF_CORE_READ(prev, pid);
 	sample.next_tid = BPF_CORE_READ(next, pid);
@@ -138,6 +149,7 @@ int on_switch(uint64_t *ctx)
 	sample.delay_ns = BPF_CORE_READ(next, sched_info.run_delay);
 	queued_ns = BPF_CORE_READ(next, sched_info.last_queued);
 	clock_ns = BPF_CORE_READ(rq, clock); /* by which this switch is accounted: the queue is locked */
+	sample.is_counted = queued_ns != 0;
 	if (queued_ns && queued_ns < clock_ns)
 		sample.delay_ns += clock_ns - queued_ns;
 	emit(&sample, rq);

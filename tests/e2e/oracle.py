@@ -157,19 +157,20 @@ UNTIL = [
 SWITCH, WAKING, TICK, SWITCHED, WOKEN, SLEEP = 1, 2, 3, 4, 5, 6
 
 
-def made_account(stolen=(), delay_ns=MS + 10_000, missing=()):
+def made_account(stolen=(), delay_ns=MS + 10_000, missing=(), uncounted=False, woken_ns=None):
     """
     What the scheduler says of the same switches, as sched_account writes it. stolen: (cpu, from, to, ns), as it is known by ticks. delay_ns: of both waits.
-    missing: times of switches that the kernel hid.
+    missing: times of switches that the kernel hid. uncounted: it does not count the thread's second time on a CPU. woken_ns: the thread is woken then, too.
     """
     switches = [switch for switch in (
-        (90 * MS, 0, 1, 0, 0, 7, SWITCH), (101 * MS, 0, 0, 0, 7, 0, SWITCH), (102 * MS, MS, 2, 0, 0, 7, SWITCH), (102 * MS + 500_000, 0, 0, 0, 7, 0, SLEEP),
-        (107 * MS + 520_000, delay_ns, 3, 0, 0, 7, SWITCH), (140 * MS, 0, 0, 0, 7, 0, SWITCH), (110 * MS, 0, 1, 1, 0, 8, SWITCH), (140 * MS + 1, 0, 0, 1, 8, 0, SWITCH))
+        (90 * MS, 0, 1, 0, 0, 7, SWITCH), (101 * MS, 0, 0, 0, 7, 0, SWITCH), (102 * MS, 0 if uncounted else MS, 2, 0, 0, 7, SWITCH), (102 * MS + 500_000, 0, 0, 0, 7, 0, SLEEP),
+        (107 * MS + 520_000, delay_ns, 2 if uncounted else 3, 0, 0, 7, SWITCH), (140 * MS, 0, 0, 0, 7, 0, SWITCH), (110 * MS, 0, 1, 1, 0, 8, SWITCH), (140 * MS + 1, 0, 0, 1, 8, 0, SWITCH))
         if switch[0] not in missing]
-    samples = [[time_ns, time_ns, 0, delay, cnt, cpu, kind, tid, next_tid, 0] for time_ns, delay, cnt, cpu, tid, next_tid, kind in switches]
+    samples = [[time_ns, time_ns, 0, delay, cnt, cpu, kind, tid, next_tid, not (uncounted and time_ns == 102 * MS)] for time_ns, delay, cnt, cpu, tid, next_tid, kind in switches]
     samples += [[time_ns + 200, time_ns, 0, 0, 0, cpu, SWITCHED, 0, 0, 0] for time_ns, _, _, cpu, _, _, _ in switches]
     samples.append([107 * MS + 500_000, 107 * MS, 0, 0, 0, 0, WAKING, 7, 0, 0])
     samples.append([107 * MS + 500_200, 107 * MS, 0, 0, 0, 0, WOKEN, 7, 0, 0])
+    samples += [[woken_ns, woken_ns, 0, 0, 0, 0, WAKING, 7, 0, 0]] if woken_ns else []
     samples += [[end_ns, begin_ns, 0, 0, 0, cpu, TICK, 0, 0, 0] for cpu, begin_ns, end_ns, _ in stolen]
     for sample in samples:
         sample[2] = sum(ns for cpu, _, end_ns, ns in stolen if cpu == sample[5] and end_ns <= sample[0])
@@ -181,6 +182,11 @@ def lose_cpu_time(ns):
     def spoil(truth, _):
         truth[MOVER]["cpu_ns"] = [bound - ns for bound in truth[MOVER]["cpu_ns"]]
     return spoil
+
+
+def wait_uncounted(truth, _):
+    """The scheduler does not count how long a thread waited that was preempted on its way to sleep."""
+    truth[SLEEPER]["run_delay_ns"] = [bound - MS for bound in truth[SLEEPER]["run_delay_ns"]]
 
 
 def wait_less(_, log):
@@ -208,6 +214,8 @@ ACCOUNTS = [
     ("nor is time stolen before the span", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 115 * MS, 119 * MS, STOLEN_NS)]}, "on_cpu_ns is 3000000"),
     ("nor after it", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 129 * MS, 130 * MS, STOLEN_NS)]}, "on_cpu_ns is 3000000"),
     ("a run delay that is not the program's is noticed", None, {"delay_ns": MS + 20_000}, "the run delay by the account is 1020000"),
+    ("a wait that the scheduler does not count is one all the same", wait_uncounted, {"uncounted": True, "delay_ns": 10_000}, None),
+    ("who was preempted waits from then on, whoever wakes it", None, {"woken_ns": 101 * MS + 500_000}, None),
     ("a wait that is taken for sleep is noticed", wait_less, {}, "runnable_ns is 1000010"),
     ("what is unknown though no switch was hidden is noticed", know_less(MS), {}, "and every switch was there"),
     ("what is unknown where a switch was hidden is accepted", know_less(10_000), {"missing": [102 * MS + 500_000]}, "none was blocked for as long"),

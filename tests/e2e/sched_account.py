@@ -61,11 +61,11 @@ class Cpu:
 
 
 class Thread:
-    """hidden: intervals in which a switch of the thread's is missing. arrivals: how often it has come onto a CPU, as we know."""
+    """hidden: intervals in which a switch of the thread's is missing."""
 
     def __init__(self):
         self.stays, self.hidden, self.waking_ns, self.is_asleep = [], [], [0, 0], False
-        self.arrival_cnt = self.delay_ns = None
+        self.arrival_cnt = self.delay_ns = None  # the number that the scheduler has next; of the last time that it came
 
     def is_on_cpu(self):
         return bool(self.stays) and self.stays[-1].end_ns[0] == FOREVER
@@ -84,21 +84,22 @@ class Thread:
         """It may be woken when it is about to leave its CPU, but not before it came there."""
         return self.is_asleep and self.waking_ns[0] < self.stays[-1].begin_ns[0]
 
-    def arrive(self, cpu, time_ns, delay_ns, arrival_cnt):
+    def arrive(self, cpu, time_ns, delay_ns, arrival_cnt, is_counted):
         # A thread that has come less often than the one before it is another one, which has its number.
-        stay, is_first = Stay(cpu, time_ns), self.arrival_cnt is None or arrival_cnt <= self.arrival_cnt
+        stay, is_first = Stay(cpu, time_ns), self.arrival_cnt is None or arrival_cnt < self.arrival_cnt
         if self.is_on_cpu():
             self.hidden.append((self.stays[-1].begin_ns[0], time_ns[1]))
             self.stays[-1].end_ns = [self.stays[-1].begin_ns[0], time_ns[1]]
-        elif not is_first and (arrival_cnt != self.arrival_cnt + 1 or self.is_wakeup_hidden()):
+        elif not is_first and (arrival_cnt != self.arrival_cnt or self.is_wakeup_hidden()):
             self.hidden.append((self.stays[-1].end_ns[0], time_ns[1]))
         if self.arrival_cnt is None and self.stays:  # it was running when the account began: how long it has waited is not known
             self.hidden.append((self.stays[-1].end_ns[0], time_ns[0]))
         if not is_first:
+            # One that was preempted waits from then on, also if it was about to sleep and is woken meanwhile.
             left_ns = self.stays[-1].end_ns
-            stay.ready_ns = self.waking_ns if self.waking_ns[0] > left_ns[0] else left_ns
+            stay.ready_ns = self.waking_ns if self.is_asleep and self.waking_ns[0] > left_ns[0] else left_ns
             stay.counted_ns = delay_ns - self.delay_ns
-        self.arrival_cnt, self.delay_ns = arrival_cnt, delay_ns
+        self.arrival_cnt, self.delay_ns = arrival_cnt + is_counted, delay_ns
         self.stays.append(stay)
 
 
@@ -108,7 +109,7 @@ class Account:
     def __init__(self, path, tids, begin_ns=0):
         self.cpus, self.threads = collections.defaultdict(Cpu), collections.defaultdict(Thread)
         switching, waking = {}, {}  # the times that are still open: by CPU, by thread
-        for time_ns, since_ns, removed_ns, delay_ns, arrival_cnt, cpu, kind, tid, next_tid, _ in read_samples(path, begin_ns):
+        for time_ns, since_ns, removed_ns, delay_ns, arrival_cnt, cpu, kind, tid, next_tid, is_counted in read_samples(path, begin_ns):
             self.cpus[cpu].add(time_ns, since_ns, removed_ns)
             if kind == SWITCHED and cpu in switching:
                 switching.pop(cpu)[1] = time_ns
@@ -121,7 +122,7 @@ class Account:
                 if tid in tids:
                     self.threads[tid].leave(cpu, moment, kind == SLEEP)
                 if next_tid in tids:
-                    self.threads[next_tid].arrive(cpu, moment, delay_ns, arrival_cnt)
+                    self.threads[next_tid].arrive(cpu, moment, delay_ns, arrival_cnt, is_counted)
 
     def within(self, tid, begin_ns, end_ns):
         """The stays of a thread of which a part lies between two moments."""
