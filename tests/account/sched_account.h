@@ -24,7 +24,7 @@ struct account_sample {
 	uint64_t since_ns;   /* when it was last looked at on this CPU: until then, removed_ns was what the CPU's previous sample says */
 	uint64_t removed_ns; /* of this CPU, since it was started */
 	uint64_t delay_ns;   /* SWITCH: how long the next thread has waited for CPUs in its life, this time included (schedstat) */
-	uint32_t arrival_cnt; /* SWITCH: how often the next thread has come onto a CPU before, as the scheduler counts: one left out is a switch that no program saw */
+	uint32_t arrival_cnt; /* SWITCH: how often the next thread has come onto a CPU before, as the scheduler counts: one left out is a hidden switch */
 	uint32_t cpu;
 	uint32_t kind;
 	uint32_t tid;      /* SWITCH: who leaves; WAKING, WOKEN: who is woken; 0: idle */
