@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sched_account.h"
@@ -41,6 +42,14 @@ static int fail(const char *what, int err)
 {
 	fprintf(stderr, "sched_account: cannot %s: %s\n", what, strerror(-err));
 	return 3;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static int write_sample(void *file, void *sample, size_t size)
@@ -74,14 +83,34 @@ static void attach_ticks(struct sched_account_bpf *bpf)
 struct last_program {
 	struct bpf_program *program;
 	struct bpf_link *link; /* NULL: not attached yet */
-	uint32_t link_id;
+	uint32_t seen_id;      /* links up to this one have been looked at */
+	uint64_t last_ns;      /* when it was seen to be the last one */
 };
 
-static bool is_last(const struct last_program *last)
+static bool is_at_switches(uint32_t link_id)
 {
-	uint32_t next_id;
+	char name[64] = "";
+	struct bpf_link_info info = { 0 };
+	uint32_t length = sizeof(info);
+	int fd = bpf_link_get_fd_by_id(link_id);
+	bool is_known;
 
-	return last->link && bpf_link_get_next_id(last->link_id, &next_id);
+	if (fd < 0)
+		return false; /* it has gone */
+	info.raw_tracepoint.tp_name = (uintptr_t)name;
+	info.raw_tracepoint.tp_name_len = sizeof(name);
+	is_known = !bpf_obj_get_info_by_fd(fd, &info, &length);
+	close(fd);
+	return is_known && info.type == BPF_LINK_TYPE_RAW_TRACEPOINT && !strcmp(name, "sched_switch");
+}
+
+static bool is_last(struct last_program *last)
+{
+	bool is_last = last->link != NULL;
+
+	while (is_last && !bpf_link_get_next_id(last->seen_id, &last->seen_id))
+		is_last = !is_at_switches(last->seen_id);
+	return is_last;
 }
 
 /* Once more, before it goes where it was: no switch is missed. */
@@ -95,7 +124,26 @@ static int attach_last(struct last_program *last)
 		return -errno;
 	bpf_link__destroy(last->link);
 	last->link = link;
-	last->link_id = info.id;
+	last->seen_id = info.id;
+	return 0;
+}
+
+/* What it is not behind for a while is told. */
+static int stay_last(struct last_program *last, FILE *file)
+{
+	struct account_sample unordered = { .kind = ACCOUNT_UNORDERED, .since_ns = last->last_ns };
+	uint64_t before_ns = now_ns();
+	int err;
+
+	if (!is_last(last)) {
+		err = attach_last(last);
+		if (err)
+			return err;
+		before_ns = unordered.time_ns = now_ns();
+		if (fwrite(&unordered, sizeof(unordered), 1, file) != 1)
+			return -EIO;
+	}
+	last->last_ns = before_ns;
 	return 0;
 }
 
@@ -108,12 +156,12 @@ static void say(const char *what, uint64_t number)
 static int record(struct sched_account_bpf *bpf, struct ring_buffer *ring, int pid_fd, FILE *file)
 {
 	struct pollfd ended = { .fd = pid_fd, .events = POLLIN };
-	struct last_program last = { .program = bpf->progs.on_switched };
+	struct last_program last = { .program = bpf->progs.on_switched, .last_ns = now_ns() };
 	bool is_ready = false;
 
 	while (!is_stopped) {
 		bool was_asked = is_asked;
-		int err = is_last(&last) ? 0 : attach_last(&last);
+		int err = stay_last(&last, file);
 		int count = ring_buffer__consume(ring);
 
 		if (err)

@@ -12,6 +12,7 @@ enum account_kind {
 	ACCOUNT_TICK = 3,   /* a timer, once each millisecond; only if removed_ns has changed */
 	ACCOUNT_SWITCHED = 4, /* of a SWITCH or SLEEP: the programs at the tracepoint that were attached after ours have run */
 	ACCOUNT_SLEEP = 6,    /* a SWITCH; who leaves goes to sleep, and comes back only when somebody wakes it */
+	ACCOUNT_UNORDERED = 7, /* from since_ns to time_ns, somebody's program at the tracepoint of switches may have run behind the one that says SWITCHED */
 	ACCOUNT_WOKEN = 5,    /* the thread is in a queue: all programs at the tracepoint of its waking have run */
 };
 

@@ -154,13 +154,14 @@ UNTIL = [
 
 # ---- the scheduler's account ----
 
-SWITCH, WAKING, TICK, SWITCHED, WOKEN, SLEEP = 1, 2, 3, 4, 5, 6
+SWITCH, WAKING, TICK, SWITCHED, WOKEN, SLEEP, UNORDERED = 1, 2, 3, 4, 5, 6, 7
 
 
-def made_account(stolen=(), delay_ns=MS + 10_000, missing=(), uncounted=False, woken_ns=None):
+def made_account(stolen=(), delay_ns=MS + 10_000, missing=(), uncounted=False, woken_ns=None, unordered=()):
     """
     What the scheduler says of the same switches, as sched_account writes it. stolen: (cpu, from, to, ns), as it is known by ticks. delay_ns: of both waits.
     missing: times of switches that the kernel hid. uncounted: it does not count the thread's second time on a CPU. woken_ns: the thread is woken then, too.
+    unordered: (from, to), when somebody may have come behind the account.
     """
     switches = [switch for switch in (
         (90 * MS, 0, 1, 0, 0, 7, SWITCH), (101 * MS, 0, 0, 0, 7, 0, SWITCH), (102 * MS, 0 if uncounted else MS, 2, 0, 0, 7, SWITCH), (102 * MS + 500_000, 0, 0, 0, 7, 0, SLEEP),
@@ -171,6 +172,7 @@ def made_account(stolen=(), delay_ns=MS + 10_000, missing=(), uncounted=False, w
     samples.append([107 * MS + 500_000, 107 * MS, 0, 0, 0, 0, WAKING, 7, 0, 0])
     samples.append([107 * MS + 500_200, 107 * MS, 0, 0, 0, 0, WOKEN, 7, 0, 0])
     samples += [[woken_ns, woken_ns, 0, 0, 0, 0, WAKING, 7, 0, 0]] if woken_ns else []
+    samples += [[end_ns, begin_ns, 0, 0, 0, 0, UNORDERED, 0, 0, 0] for begin_ns, end_ns in unordered]
     samples += [[end_ns, begin_ns, 0, 0, 0, cpu, TICK, 0, 0, 0] for cpu, begin_ns, end_ns, _ in stolen]
     for sample in samples:
         sample[2] = sum(ns for cpu, _, end_ns, ns in stolen if cpu == sample[5] and end_ns <= sample[0])
@@ -187,6 +189,12 @@ def lose_cpu_time(ns):
 def wait_uncounted(truth, _):
     """The scheduler does not count how long a thread waited that was preempted on its way to sleep."""
     truth[SLEEPER]["run_delay_ns"] = [bound - MS for bound in truth[SLEEPER]["run_delay_ns"]]
+
+
+def arrive_late(_, log):
+    """The recorder was behind the account's programs."""
+    log[4].update(begin_ns=log[4]["begin_ns"] + 6000, runnable_ns=log[4]["runnable_ns"] + 6000)
+    move(log[SLEEPER], "on_cpu_ns", "runnable_ns", 6000)
 
 
 def wait_less(_, log):
@@ -216,6 +224,8 @@ ACCOUNTS = [
     ("a run delay that is not the program's is noticed", None, {"delay_ns": MS + 20_000}, "the run delay by the account is 1020000"),
     ("a wait that the scheduler does not count is one all the same", wait_uncounted, {"uncounted": True, "delay_ns": 10_000}, None),
     ("who was preempted waits from then on, whoever wakes it", None, {"woken_ns": 101 * MS + 500_000}, None),
+    ("a switch that is 6 us late is noticed", arrive_late, {}, "on_cpu_ns is"),
+    ("where another program was attached just then, it is accepted", arrive_late, {"unordered": [(107 * MS, 108 * MS)]}, None),
     ("a wait that is taken for sleep is noticed", wait_less, {}, "runnable_ns is 1000010"),
     ("what is unknown though no switch was hidden is noticed", know_less(MS), {}, "and every switch was there"),
     ("what is unknown where a switch was hidden is accepted", know_less(10_000), {"missing": [102 * MS + 500_000]}, "none was blocked for as long"),

@@ -12,6 +12,9 @@ The program reads its CPU time from the scheduler, which leaves out what was rem
 the only difference. At a switch the scheduler uses a clock that it has read before, so for a span with switches only the
 bounds are compared.
 
+Where another program was attached just then, the one after it may not be the last: such a switch may have taken
+EDGE_NS.
+
 Some machines hide switches even from the kernel's tracepoints. The kernel's counts show that: how often a thread came
 onto a CPU, how often it left one, and that a sleeping thread comes back only after a wakeup. What the thread did in that
 stretch is not known.
@@ -21,7 +24,7 @@ import collections
 import struct
 
 SAMPLE = struct.Struct("=4Q6I")  # struct account_sample
-SWITCH, WAKING, TICK, SWITCHED, WOKEN, SLEEP = 1, 2, 3, 4, 5, 6
+SWITCH, WAKING, TICK, SWITCHED, WOKEN, SLEEP, UNORDERED = 1, 2, 3, 4, 5, 6, 7
 MARGIN_NS = 1_000_000_000
 EDGE_NS = 50_000  # where the kernel's next step is not on the account: so long it may have taken
 FOREVER = float("inf")
@@ -109,10 +112,15 @@ class Account:
     def __init__(self, path, tids, begin_ns=0):
         self.cpus, self.threads = collections.defaultdict(Cpu), collections.defaultdict(Thread)
         switching, waking = {}, {}  # the times that are still open: by CPU, by thread
-        for time_ns, since_ns, removed_ns, delay_ns, arrival_cnt, cpu, kind, tid, next_tid, is_counted in read_samples(path, begin_ns):
+        samples = read_samples(path, begin_ns)
+        unordered = [(sample[1], sample[0]) for sample in samples if sample[6] == UNORDERED]
+        for time_ns, since_ns, removed_ns, delay_ns, arrival_cnt, cpu, kind, tid, next_tid, is_counted in samples:
+            if kind == UNORDERED:
+                continue
             self.cpus[cpu].add(time_ns, since_ns, removed_ns)
             if kind == SWITCHED and cpu in switching:
-                switching.pop(cpu)[1] = time_ns
+                moment = switching.pop(cpu)
+                moment[1] = max(time_ns, moment[1]) if any(first <= time_ns <= last for first, last in unordered) else time_ns
             elif kind == WOKEN and tid in waking:
                 waking.pop(tid)[1] = time_ns
             elif kind == WAKING and tid in tids:
