@@ -113,14 +113,16 @@ class Account:
         self.cpus, self.threads = collections.defaultdict(Cpu), collections.defaultdict(Thread)
         switching, waking = {}, {}  # the times that are still open: by CPU, by thread
         samples = read_samples(path, begin_ns)
-        unordered = [(sample[1], sample[0]) for sample in samples if sample[6] == UNORDERED]
+        unordered = collections.deque((sample[1], sample[0]) for sample in samples if sample[6] == UNORDERED)  # from, to: one after the other
         for time_ns, since_ns, removed_ns, delay_ns, arrival_cnt, cpu, kind, tid, next_tid, is_counted in samples:
             if kind == UNORDERED:
                 continue
             self.cpus[cpu].add(time_ns, since_ns, removed_ns)
             if kind == SWITCHED and cpu in switching:
                 moment = switching.pop(cpu)
-                moment[1] = max(time_ns, moment[1]) if any(first <= time_ns <= last for first, last in unordered) else time_ns
+                while unordered and unordered[0][1] < time_ns:
+                    unordered.popleft()
+                moment[1] = max(time_ns, moment[1]) if unordered and unordered[0][0] <= time_ns else time_ns
             elif kind == WOKEN and tid in waking:
                 waking.pop(tid)[1] = time_ns
             elif kind == WAKING and tid in tids:
