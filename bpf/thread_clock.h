@@ -37,19 +37,19 @@ struct open_wait { /* small: whoever starts a thread's clocks has them in its fr
 	uint8_t padding[3];
 };
 
-struct thread_clock {
+struct thread_clock { /* small, too: 5.10 has 512 bytes for the frames of a program and all that it calls */
 	struct wire_clocks clocks; /* up to since_ns */
 	uint64_t since_ns;         /* when the present state began */
 	uint64_t wake_ns;          /* of the wakeup that ended its sleep, or the last one; 0: none since it was last switched in */
 	uint64_t late_wake_ns;     /* of one that came after that, and found it running unseen; 0: none */
 	uint32_t switch_cnt;       /* also tells a reader that it was interrupted by a switch */
 	uint32_t reported_cnt;     /* switch_cnt when a span event last took the clocks along */
-	uint32_t state;            /* enum wire_thread_state */
-	uint32_t reason;           /* BLOCKED: enum block_reason */
-	uint32_t is_seen_running;  /* it does something, though its switch-in was not seen */
-	uint32_t waits_on;         /* number of the CPU that it waits for + 1, see cpu_watch.h; 0: none */
-	uint32_t cpu;              /* that it was last on, or put on */
-	uint32_t has_ended;        /* its end was sent */
+	uint16_t waits_on;         /* number of the CPU that it waits for + 1, see cpu_watch.h; 0: none */
+	uint16_t cpu;              /* that it was last on, or put on */
+	uint8_t state;             /* enum wire_thread_state */
+	uint8_t reason;            /* BLOCKED: enum block_reason */
+	uint8_t is_seen_running;   /* it does something, though its switch-in was not seen */
+	uint8_t has_ended;         /* its end was sent */
 	struct open_wait wait;
 };
 

@@ -80,16 +80,15 @@ faults_wait_for_the_address_space() {
 		fail "$waits waits for the address space, $unknown unknown, the program counted $waited"
 }
 
-polled() { # polled NAME LABEL MORE
-	local fd
-	fd=$(sed -n "s/^$2 //p" "$tmp/$1.out")
-	has_object "$1" ".kind == \"fd\" and .fd == $fd and ((.more_fds // 0) == $3) and ([.waited[]?.name, .waiters[]?.name] | index(\"$2\") != null)"
+# polled NAME LABEL SYSCALL: nothing came, so it is a sleep (what ends a poll: polls.sh)
+polled() {
+	has_object "$1" ".reason == \"sleep\" and .kind == \"syscall\" and .syscall == \"$3\" and ([.waited[]?.name, .waiters[]?.name] | index(\"$2\") != null)"
 }
 
 check "the program is traced" trace dwarf --stacks off-cpu,on-cpu --
 if tells_registers; then
 	check "off-CPU: through the functions that called, without frame pointers" passes_through dwarf.off '^parent;.*;main;nap_outer;nap_inner;.*nanosleep.*_\[k\]'
-	check "an inlined function is one" passes_through dwarf.off '^inlined;.*;main;nap_around;nap_in_line_\[i\];'
+	check "an inlined function is one" passes_through dwarf.off '^parent;inlined;.*;main;nap_around;nap_in_line_\[i\];'
 	check "a library that was loaded late" passes_through dwarf.off '^library;.*;nap_in_library;.*nanosleep'
 	check "code that the program made itself" passes_through dwarf.off "^made;.*;$made_code;"
 	check "the lock that was waited for" passes_through dwarf.off '^lock;.*;take_the_lock;.*pthread_mutex_lock'
@@ -101,9 +100,9 @@ check "blocked time by code adds up to that of the spans" sums_are_those_of_the_
 check "every block has a stack" stacks_are_complete dwarf
 is_in_memory "$tmp" || check "a page fault waits for a page of a file" has_object dwarf '.kind == "memory" and .fault == "file"'
 check "a page fault waits for the address space" faults_wait_for_the_address_space
-check "poll of one descriptor" polled dwarf "poll one" 0
-check "poll of several" polled dwarf "poll many" 3
-check "select of several" polled dwarf "select many" 1
+check "a poll of one descriptor that expires" polled dwarf "poll one" poll
+check "of several" polled dwarf "poll many" poll
+check "a select of several" polled dwarf "select many" pselect6
 
 check "by frame pointers, too" trace pointers --unwind frame-pointers --stacks off-cpu,on-cpu --
 check "the sums are the same" sums_are_those_of_the_spans pointers

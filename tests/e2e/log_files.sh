@@ -174,7 +174,7 @@ one_name_for_one_recorder() {
 	cat "$tmp/err"
 	kill -INT $tracer
 	wait $tracer || fail "the first one ended with $?" || return
-	[ $status = 2 ] && grep -qE "^txtrace-bpf: .*busy.txtrace.*busy" "$tmp/err" && [ "$(wc -l <"$tmp/err")" = 1 ] || return
+	[ $status = 2 ] && grep -qE "^txtrace-bpf: .*busy.txtrace.*another recorder writes it" "$tmp/err" && [ "$(wc -l <"$tmp/err")" = 1 ] || return
 	[ -e "$tmp/busy.txtrace" ] && [ ! -e "$tmp/busy.000001.txtrace" ]
 }
 

@@ -262,7 +262,7 @@ static const struct story stories[] = {
 	{"a child names its parent, and no parent makes a root", children,
 	 "begin(#1, \"parent\", 0)\n"
 	 "begin(#2, \"child\", #1)\n"
-	 "begin(#3, \"of nobody\", 0)\n"
+	 "begin(#3, \"of nobody\", root)\n"
 	 "end(#3)\n"
 	 "end(#2)\n"
 	 "end(#1)\n",
@@ -270,7 +270,7 @@ static const struct story stories[] = {
 	{"a detached span is entered and left by those who work for it", detached,
 	 "begin(#1, \"request\", 0)\n"
 	 "begin_detached(#2, \"queued\", #1)\n"
-	 "begin_detached(#3, \"queued by nobody\", 0)\n"
+	 "begin_detached(#3, \"queued by nobody\", root)\n"
 	 "enter(#2)\n"
 	 "exit(#2)\n"
 	 "enter(#2)\n"

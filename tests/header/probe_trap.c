@@ -68,8 +68,8 @@ static void say_id(uint64_t id)
 {
 	size_t i = 0;
 
-	if (id == 0) {
-		say("0");
+	if (id == 0 || id == UINT64_MAX) {
+		say(id == 0 ? "0" : "root");
 		return;
 	}
 	while (i < trap.id_cnt && trap.ids[i] != id)

@@ -28,8 +28,8 @@ files_are_there() {
 		644 usr/include/txtrace/log_record.h
 		644 usr/lib/somewhere/libtxtrace.a
 		777 usr/lib/somewhere/libtxtrace.so libtxtrace.so.1
-		777 usr/lib/somewhere/libtxtrace.so.1 libtxtrace.so.$version
 		755 usr/lib/somewhere/libtxtrace.so.$version
+		777 usr/lib/somewhere/libtxtrace.so.1 libtxtrace.so.$version
 		644 usr/lib/somewhere/pkgconfig/txtrace.pc
 	EOF
 }
@@ -57,7 +57,7 @@ needs_little() {
 	needs=$(needed "$root$libdir/libtxtrace.so")
 	[ "$needs" = "libc.so.6 liblz4.so.1 libzstd.so.1" ] || fail "it needs: $needs" || return
 	if ldd "$root$libdir/libtxtrace.so" | grep -E 'libbpf|libelf'; then fail "it needs these"; fi
-	readelf -d "$root$libdir/libtxtrace.so" | grep -q 'SONAME.*\[libtxtrace\.so\.0\]'
+	readelf -d "$root$libdir/libtxtrace.so" | grep -q 'SONAME.*\[libtxtrace\.so\.1\]'
 }
 
 shared_shows() {
@@ -108,7 +108,7 @@ use() { # use COMPILER LINKAGE
 	all_static) "$1" -static $language $warnings $(pkg --cflags txtrace) "$tmp/where.c" -x none -o "$tmp/where" $(pkg --static --libs txtrace) ;;
 	esac || return
 	case $2 in
-	shared) needed "$tmp/where" | grep -q 'libtxtrace\.so\.0' ;;
+	shared) needed "$tmp/where" | grep -q 'libtxtrace\.so\.1' ;;
 	static) ! needed "$tmp/where" | grep -q libtxtrace ;;
 	all_static) [ -z "$(needed "$tmp/where")" ] ;;
 	esac || fail "it needs: $(needed "$tmp/where")" || return

@@ -58,7 +58,7 @@ static const struct txtrace_record extreme_records[] = {
 	{ .kind = TXTRACE_RECORD_LOSS, .loss = { MAX64, 0, MAX32, MAX64, MAX64 } },
 	{ .kind = TXTRACE_RECORD_LOSS },
 	{ .kind = TXTRACE_RECORD_OPEN_SPAN,
-	  .open_span = { MAX64, MAX64, 3, 0, MAX32, MAX32, STRING("open"), STRING("key") } },
+	  .open_span = { MAX64, MAX64, 3, 0, MAX32, MAX32, STRING("open"), STRING("key"), 0 } },
 	{ .kind = TXTRACE_RECORD_OPEN_SPAN },
 	{ .kind = TXTRACE_RECORD_SUMMARY,
 	  .summary = { MAX64, MAX64, MAX64, MAX64, MAX64, MAX64, { MAX64, 1, 2, 3, 4, 5, 6, 7, MAX64 }, { 0 } } },
@@ -201,7 +201,7 @@ static inline void random_mark(struct sample_world *world, uint32_t thread, stru
 		break;
 	case 5:
 		*record = (struct txtrace_record){ .kind = TXTRACE_RECORD_OPEN_SPAN,
-						   .open_span = { time_ns, id, id - 1, random_number(world), 100, tid, random_string(world), STRING("") } };
+						   .open_span = { time_ns, id, id - 1, random_number(world), 100, tid, random_string(world), STRING(""), 0 } };
 		break;
 	default:
 		*record = (struct txtrace_record){ .kind = TXTRACE_RECORD_ATTRIBUTE,

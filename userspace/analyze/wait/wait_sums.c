@@ -231,8 +231,7 @@ static enum wait_object_kind kind_of_call(const struct syscall_row *call, const 
 		[SYSCALL_ARGUMENT_RING] = WAIT_OBJECT_FD,
 	};
 	/* A poll whose time was up is a sleep without an object. */
-	bool may_be_zero = wait->reason != TXTRACE_BLOCK_SLEEP &&
-			   (!call || call->argument == SYSCALL_ARGUMENT_FD || call->argument == SYSCALL_ARGUMENT_RING);
+	bool may_be_zero = wait->reason != TXTRACE_BLOCK_SLEEP && (!call || call->argument == SYSCALL_ARGUMENT_FD || call->argument == SYSCALL_ARGUMENT_RING);
 	uint8_t kind = call ? by_argument[call->argument] : wait->object ? by_reason[wait->reason] : 0;
 
 	return kind && ((kind == WAIT_OBJECT_FD && may_be_zero) || wait->object) ? (enum wait_object_kind)kind : WAIT_OBJECT_CALL;
@@ -416,8 +415,7 @@ static int init(struct wait_sums *sums)
 	sums->finder = new_finder(sums);
 	sums->object_size = 16;
 	sums->objects = calloc(sums->object_size, sizeof(*sums->objects));
-	if (sums->options.names_threads)
-		sums->threads = thread_names_new();
+	sums->threads = sums->options.names_threads ? thread_names_new() : NULL;
 	if (err || !sums->finder || !sums->objects || !sums->threads == sums->options.names_threads)
 		return -ENOMEM;
 	sums->objects[0] = (struct wait_object){ .kind = WAIT_OBJECT_REST, .reason = WAIT_REASON_COUNT };
