@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# --nest thread: logs of recorders that gave spans no parents, where each "outer" has a "middle" in it, and that a "leaf".
+# shellcheck source=tests/cli/cli.sh
+. tests/cli/cli.sh
+
+# flat NAME LEAF-NS SEED [FLAGS]: 300 of each; 4 ms in outer alone, 4 in middle alone, give or take 5 %; and $tmp/NAME.sums: LABEL SUM
+flat() {
+	awk -v leaf="$2" -v seed="$3" -v flags="${4:+flags=$4}" -v sums="$tmp/$1.sums" '
+		function around(ns) { return int(ns * (0.95 + 0.1 * rand())) }
+		function span(id, label, begin, length_ns) {
+			sum[label] += length_ns
+			printf "span begin_ns=%.0f end_ns=%.0f pid=1 tid=1 end_tid=1 id=%d label=\"%s\" work_ns=%.0f on_cpu_ns=%.0f %s\n", begin, begin + length_ns, id, label,
+				length_ns, length_ns, flags
+		}
+		BEGIN {
+			srand(seed)
+			print "header pid=1 cpus=1 command=\"flat\" start_monotonic_ns=1"
+			print "thread time_ns=1 pid=1 tid=1 comm=\"main\" seed=1"
+			for (i = 0; i < 300; i++) {
+				begin = 1000 + i * 30000000
+				in_leaf = around(leaf); in_middle = in_leaf + around(4000000)
+				span(3 * i + 3, "leaf", begin + 200, in_leaf)
+				span(3 * i + 2, "middle", begin + 100, in_middle)
+				span(3 * i + 1, "outer", begin, in_middle + around(4000000))
+			}
+			print "summary time_ns=9100000000"
+			for (label in sum)
+				printf "%s %.0f\n", label, sum[label] >sums
+		}' </dev/null | "$make_log" "$tmp/$1.txtrace"
+}
+
+sum_of() { # sum_of NAME LABEL
+	awk -v label="$2" '$1 == label { print $2 }' "$tmp/$1.sums"
+}
+
+top_level_is() { # top_level_is COUNT NS COMMAND...
+	local count=$1 ns=$2
+	shift 2
+	run 0 "$@" && jq -e ".without_parent.exact | .count == $count and .work_ns == $ns" "$tmp/out" >/dev/null || fail "$(jq -c .without_parent.exact "$tmp/out")"
+}
+
+counts_once() {
+	local outer middle leaf
+	outer=$(sum_of base1 outer) middle=$(sum_of base1 middle) leaf=$(sum_of base1 leaf)
+	top_level_is 900 $((outer + middle + leaf)) report --json base1.txtrace && top_level_is 300 "$outer" report --json --nest thread base1.txtrace
+}
+
+is_a_tree() {
+	local outer middle leaf
+	outer=$(sum_of base1 outer) middle=$(sum_of base1 middle) leaf=$(sum_of base1 leaf)
+	run 0 tree --json --nest thread base1.txtrace || return
+	jq -c '[.rows[] | [.label, .depth, .self.work_ns]]' "$tmp/out" >"$tmp/rows"
+	[ "$(cat "$tmp/rows")" = "[[\"outer\",0,$((outer - middle))],[\"middle\",1,$((middle - leaf))],[\"leaf\",2,$leaf]]" ] || fail "$(cat "$tmp/rows")"
+}
+
+# Whoever said that its span is a root meant it.
+roots_stay() {
+	flat roots 2000000 1 root && top_level_is 900 "$(($(sum_of roots outer) + $(sum_of roots middle) + $(sum_of roots leaf)))" report --json --nest thread roots.txtrace
+}
+
+# Without parents all three are slower "in its own code".
+diff_finds_the_cause() {
+	run 1 diff --nest thread base{1..6}.txtrace -- new{1..6}.txtrace || return
+	grep -q '^! leaf: .* in its own code$' "$tmp/out" && grep -q '^! middle: .* in its child leaf$' "$tmp/out" && grep -q '^! outer: .* in its child leaf$' "$tmp/out" ||
+		fail "$(cat "$tmp/out")"
+}
+
+for i in 1 2 3 4 5 6; do
+	flat base$i 2000000 $i
+	flat new$i 3000000 1$i
+done
+check "at the top level, time counts once" counts_once
+check "the tree is that of the threads" is_a_tree
+check "a span that its program began as a root stays one" roots_stay
+check "diff tells where the time is that three labels have more" diff_finds_the_cause
+finish
