@@ -189,7 +189,7 @@ static __always_inline void thread_clock_leave(struct thread_clock *clock, uint6
 	clock->is_seen_running = 0;
 	clock->reason = reason;
 	clock->since_ns = now_ns;
-	*(volatile uint32_t *)&clock->state = state; /* after the rest: a waker that finds it asleep may change the reason */
+	*(volatile uint8_t *)&clock->state = (uint8_t)state; /* after the rest: a waker that finds it asleep may change the reason */
 	clock->switch_cnt++;
 }
 
