@@ -88,6 +88,9 @@ static struct txtrace_record random_record(void)
 		record.open_span.label = random_string();
 		record.open_span.key = random_string();
 		break;
+	case TXTRACE_RECORD_RUN:
+		record.run.has_wait_end = next_random() & 1;
+		break;
 	case TXTRACE_RECORD_OVERLAP:
 		record.overlap.is_keyed = next_random() & 1;
 		break;

@@ -295,6 +295,9 @@ static struct txtrace_record random_record(uint64_t *seed)
 		record.open_span.label = random_string(seed);
 		record.open_span.key = record.open_span.label;
 		break;
+	case TXTRACE_RECORD_RUN:
+		record.run.has_wait_end = random_number(seed) % 2;
+		break;
 	case TXTRACE_RECORD_OVERLAP:
 		record.overlap.is_keyed = random_number(seed) % 2;
 		break;
