@@ -24,7 +24,8 @@
  *     span.
  *   - An argument is evaluated at most once, and not at all when nobody traces. The one exception is the span that a
  *     macro is for (the first argument of TXTRACE_END and the like): its value says whether there is anything to do.
- *   - Span 0 is no span: to end, enter, exit, tag or link it does nothing; as a parent it means none.
+ *   - Span 0 is no span: to end, enter, exit, tag or link it does nothing; as a parent it means none: a root.
+ *   - A span that names no parent is a child of the span that its thread entered last and is still in, if there is one.
  *   - They work in any thread, after fork, and in signal handlers (there is one limit, see txtrace_start_).
  *
  * What tracers rely on (ABI: it does not change)
@@ -43,12 +44,15 @@
  *       tag(id, string)     attr(id, name, enum txtrace_attr_type_, value)     event(id, name)     link(from, to, name)
  *       counter(name, signed value)     key_begin(label, key, length)     key_enter(key, length)
  *       key_exit(key, length)     key_end(key, length)     key_event(key, length, name)
- *   A key may be longer than the 64 bytes that count, a string may have any length.
+ *   A key may be longer than the 64 bytes that count, a string may have any length. `parent` is an id; all ones (TXTRACE_ROOT_)
+ *   say that the span has none; 0 says that none was named, and the rule above finds it (begin_detached: there is none).
  *   Two linkers leave more notes than probes: lld does not merge the groups of -flto=thin objects (two notes then name
  *   one address; with --gc-sections it does), gold keeps the notes of probes that --gc-sections removed (address 0).
  *
  * Changes
  *   0.1.0   the first
+ *   0.2.0   spans nest; TXTRACE_BEGIN_ROOT, TXTRACE_SPAN_ROOT; TXTRACE_BEGIN_CHILD below span 0 begins a root. Before, `parent` was 0 for
+ *           that, too: a tracer cannot tell it from TXTRACE_BEGIN there, and puts the span below the one that its thread is in.
  */
 #ifndef TXTRACE_H
 #define TXTRACE_H
@@ -56,7 +60,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TXTRACE_HEADER_VERSION 100 /* major * 10000 + minor * 100 + patch */
+#define TXTRACE_HEADER_VERSION 200 /* major * 10000 + minor * 100 + patch */
 
 /* A span: never 0, and unique in its process, over all threads and objects. A forked child counts on where its parent was. */
 typedef uint64_t txtrace_span_t;
@@ -298,6 +302,14 @@ TXTRACE_ONE_PER_OBJECT_ uint64_t txtrace_start_(const char *label, uint64_t pare
 
 #define TXTRACE_UNLIKELY_(condition) __builtin_expect(!!(condition), 0)
 
+/* The parent of a span that has none: no id, and not 0, which says that none was named. */
+#define TXTRACE_ROOT_ UINT64_MAX
+
+TXTRACE_INLINE_ uint64_t txtrace_parent_(uint64_t parent)
+{
+	return parent != 0 ? parent : TXTRACE_ROOT_;
+}
+
 TXTRACE_INLINE_ void txtrace_enter_(uint64_t id)
 {
 	if (TXTRACE_UNLIKELY_(id != 0))
@@ -463,18 +475,23 @@ TXTRACE_INLINE_ void txtrace_track_(uint64_t id, const char *name)
 	(TXTRACE_ENABLED() ? txtrace_start_(TXTRACE_LITERAL_(label), parent, is_detached) :				\
 			     TXTRACE_CAST_(txtrace_span_t, 0))
 
-/* Begins a span, below `parent` if that is not 0, and enters it on this thread; detached: no thread has entered it yet. */
+/*
+ * Begins a span and enters it on this thread: below the span that the thread entered last and is still in; without a parent; below `parent`, or
+ * without one if that is 0. Detached: no thread has entered it yet.
+ */
 #define TXTRACE_BEGIN(label) TXTRACE_START_(label, 0, 0)
-#define TXTRACE_BEGIN_CHILD(label, parent) TXTRACE_START_(label, (parent), 0)
-#define TXTRACE_BEGIN_DETACHED(label, parent) TXTRACE_START_(label, (parent), 1)
+#define TXTRACE_BEGIN_ROOT(label) TXTRACE_START_(label, TXTRACE_ROOT_, 0)
+#define TXTRACE_BEGIN_CHILD(label, parent) TXTRACE_START_(label, txtrace_parent_(parent), 0)
+#define TXTRACE_BEGIN_DETACHED(label, parent) TXTRACE_START_(label, txtrace_parent_(parent), 1)
 
 /* This thread works for the span from here; no longer; the span is over, whichever thread says so. */
 #define TXTRACE_ENTER(span) txtrace_enter_(span)
 #define TXTRACE_EXIT(span) txtrace_exit_(span)
 #define TXTRACE_END(span) txtrace_end_(span)
 
-/* A span from here to the end of the block. _AS: `variable` is the span, a constant; _CHILD_AS: below `parent`. */
+/* A span from here to the end of the block. _ROOT: without a parent. _AS: `variable` is the span, a constant; _CHILD_AS: below `parent`. */
 #define TXTRACE_SPAN(label) TXTRACE_SCOPE_(TXTRACE_NAME_(txtrace_scope_at_, __COUNTER__), TXTRACE_BEGIN(label))
+#define TXTRACE_SPAN_ROOT(label) TXTRACE_SCOPE_(TXTRACE_NAME_(txtrace_scope_at_, __COUNTER__), TXTRACE_BEGIN_ROOT(label))
 #define TXTRACE_SPAN_AS(variable, label) TXTRACE_SCOPE_(variable, TXTRACE_BEGIN(label))
 #define TXTRACE_SPAN_CHILD_AS(variable, label, parent) TXTRACE_SCOPE_(variable, TXTRACE_BEGIN_CHILD(label, parent))
 
@@ -524,12 +541,14 @@ TXTRACE_INLINE_ void txtrace_track_(uint64_t id, const char *name)
 
 #define TXTRACE_ENABLED() 0
 #define TXTRACE_BEGIN(label) TXTRACE_NO_SPAN_(label, 0)
+#define TXTRACE_BEGIN_ROOT(label) TXTRACE_NO_SPAN_(label, 0)
 #define TXTRACE_BEGIN_CHILD(label, parent) TXTRACE_NO_SPAN_(label, parent)
 #define TXTRACE_BEGIN_DETACHED(label, parent) TXTRACE_NO_SPAN_(label, parent)
 #define TXTRACE_ENTER(span) TXTRACE_NOTHING_(span)
 #define TXTRACE_EXIT(span) TXTRACE_NOTHING_(span)
 #define TXTRACE_END(span) TXTRACE_NOTHING_(span)
 #define TXTRACE_SPAN(label) TXTRACE_STATIC_ASSERT_(sizeof(TXTRACE_LITERAL_(label)) != 0, "")
+#define TXTRACE_SPAN_ROOT(label) TXTRACE_SPAN(label)
 #define TXTRACE_SPAN_AS(variable, label) TXTRACE_NO_SCOPE_(variable, TXTRACE_BEGIN(label))
 #define TXTRACE_SPAN_CHILD_AS(variable, label, parent) TXTRACE_NO_SCOPE_(variable, TXTRACE_BEGIN_CHILD(label, parent))
 #define TXTRACE_TAG(span, text) TXTRACE_NOTHINGS_(span, text)
