@@ -19,8 +19,7 @@
 #define ID_BLOCK_BITS 12 /* of the macros' ids bit 12 is always set, of ours never */
 
 struct open_by_thread {
-	uint64_t id;     /* 0: none */
-	uint64_t before; /* what was innermost when it began */
+	uint64_t id; /* 0: none */
 	uint64_t parent;
 	uint64_t again_cnt; /* begins within it that have not been ended */
 };
@@ -28,14 +27,12 @@ struct open_by_thread {
 /* A function that has been called. */
 struct frame {
 	uint64_t id;
-	uint64_t before;
 	uint64_t stack;      /* the stack pointer at its first instruction: its caller's end of the stack, on x86-64 the return address */
 	uint32_t label_idx;
 	uint32_t is_patient; /* its return is watched by a uretprobe, which comes also where a tail call has taken its place */
 };
 
 struct foreign_thread {
-	uint64_t innermost; /* id of what the thread began last and has not ended; 0: nothing */
 	uint32_t depth;
 	uint32_t padding;
 	struct open_by_thread open[FOREIGN_SPAN_MAX];
@@ -190,38 +187,6 @@ static __noinline uint64_t string_key_length(uint64_t address)
 	return size > 0 ? size - 1 : 0;
 }
 
-/* ---- what is innermost ---- */
-
-/*
- * Whatever takes `id` for what was innermost before it takes `before` instead. Rare; like foreign_pop it looks for the thread itself, so that the verifier,
- * which knows nothing of arguments of global functions, sees it once.
- */
-__noinline int foreign_forget(uint64_t id, uint64_t before)
-{
-	struct foreign_thread *thread = thread_get();
-
-	if (!thread)
-		return 0;
-	for (int i = 0; i < FOREIGN_SPAN_MAX; i++)
-		if (thread->open[i].id && thread->open[i].before == id)
-			thread->open[i].before = before;
-	for (uint32_t i = 0; i < FOREIGN_DEPTH_MAX; i++) {
-		if (i >= thread->depth)
-			break;
-		if (thread->frames[i].before == id)
-			thread->frames[i].before = before;
-	}
-	return 0;
-}
-
-static __always_inline void innermost_drop(struct foreign_thread *thread, uint64_t id, uint64_t before)
-{
-	if (thread->innermost == id)
-		thread->innermost = before;
-	else
-		foreign_forget(id, before);
-}
-
 /* ---- spans by their probes ---- */
 
 static __always_inline struct foreign_site *site_of_hit(void *ctx)
@@ -231,20 +196,21 @@ static __always_inline struct foreign_site *site_of_hit(void *ctx)
 	return bpf_map_lookup_elem(&foreign_sites, &idx);
 }
 
+/* 0: it names none, and gets the one that the thread is in. */
 static __always_inline uint64_t parent_of(const void *ctx, struct foreign_thread *thread, const struct foreign_site *site)
 {
 	struct open_key key;
 	uint64_t *id;
 
-	if (site->parent == FOREIGN_PARENT_THREAD)
-		return thread->innermost;
-	if (site->parent != FOREIGN_PARENT_SPAN)
+	if (site->parent == FOREIGN_PARENT_THREAD || (site->parent == FOREIGN_PARENT_NONE && !site->key_cnt))
 		return 0;
+	if (site->parent != FOREIGN_PARENT_SPAN)
+		return WIRE_PARENT_ROOT;
 	if (!site->parent_key_cnt)
-		return thread->open[site->parent_span_idx & (FOREIGN_SPAN_MAX - 1)].id;
+		return thread->open[site->parent_span_idx & (FOREIGN_SPAN_MAX - 1)].id ?: WIRE_PARENT_ROOT;
 	key_read(ctx, &key, site->parent_span_idx, site->parent_keys, site->parent_key_cnt);
 	id = bpf_map_lookup_elem(&foreign_open, &key);
-	return id ? *id : 0;
+	return id ? *id : WIRE_PARENT_ROOT;
 }
 
 /* false: it is a begin within the span. */
@@ -259,17 +225,13 @@ static __always_inline bool begin_by_thread(struct foreign_thread *thread, const
 	if (open->id) { /* its end was not seen: a longjmp out of the code between, or the program has none there */
 		uint64_t old = open->id;
 
-		open->id = 0;
-		innermost_drop(thread, old, open->before);
 		foreign_abandon(old);
 		if (parent == old)
-			parent = open->before;
+			parent = 0;
 	}
 	open->id = id;
-	open->before = thread->innermost;
 	open->parent = parent;
 	open->again_cnt = 0;
-	thread->innermost = id;
 	foreign_begin(id, site->label, parent);
 	return true;
 }
@@ -351,8 +313,6 @@ static __always_inline uint64_t close_by_thread(const struct foreign_site *site)
 	}
 	id = open->id;
 	open->id = 0;
-	if (id)
-		innermost_drop(thread, id, open->before);
 	return id;
 }
 
@@ -405,12 +365,6 @@ static __always_inline struct frame *top_frame(struct foreign_thread *thread)
 	return &thread->frames[idx & (FOREIGN_DEPTH_MAX - 1)];
 }
 
-static __always_inline void frame_pop(struct foreign_thread *thread, struct frame *frame)
-{
-	thread->depth--;
-	innermost_drop(thread, frame->id, frame->before);
-}
-
 enum pop {
 	POP_ENDED = 1,    /* who has exactly this frame returns now */
 	POP_LEFT = 2,     /* a call takes that frame: who had it was left unseen */
@@ -436,14 +390,14 @@ __noinline int foreign_pop(uint64_t stack, uint32_t how)
 		if (frame->stack == stack) {
 			if (how == POP_NONE || (how == POP_REPLACED && frame->is_patient))
 				break;
-			frame_pop(thread, frame);
+			thread->depth--;
 			if (how == POP_ENDED)
 				foreign_end(frame->id);
 			else
 				foreign_abandon(frame->id);
 			continue;
 		}
-		frame_pop(thread, frame);
+		thread->depth--;
 		foreign_abandon(frame->id);
 	}
 	return 0;
@@ -467,7 +421,7 @@ static __always_inline bool is_tail_call(struct pt_regs *ctx, uint64_t stack)
 
 static __always_inline int function_entered(struct pt_regs *ctx, const uint32_t is_patient, const bool is_preemptible)
 {
-	uint64_t stack = PT_REGS_SP(ctx), parent;
+	uint64_t stack = PT_REGS_SP(ctx);
 	struct foreign_thread *thread;
 	struct frame *frame;
 	int64_t label_idx = compat_cookie(ctx);
@@ -486,15 +440,12 @@ static __always_inline int function_entered(struct pt_regs *ctx, const uint32_t 
 		return begin_lost();
 	barrier_var(depth);
 	frame = &thread->frames[depth & (FOREIGN_DEPTH_MAX - 1)];
-	parent = thread->innermost;
 	frame->id = make_id(is_preemptible);
-	frame->before = parent;
 	frame->stack = stack;
 	frame->label_idx = label_idx;
 	frame->is_patient = is_patient;
 	thread->depth = depth + 1;
-	thread->innermost = frame->id;
-	return foreign_begin(frame->id, FOREIGN_LABEL_BASE + frame->label_idx, parent);
+	return foreign_begin(frame->id, FOREIGN_LABEL_BASE + frame->label_idx, 0);
 }
 
 /* The first instruction of a function whose ways out are probed. */
@@ -562,6 +513,6 @@ int on_function_return(struct pt_regs *ctx)
 	frame = top_frame(thread);
 	if (!frame || frame->stack != stack || !frame->is_patient || frame->label_idx != label_idx)
 		return 0;
-	frame_pop(thread, frame);
+	thread->depth--;
 	return foreign_end(frame->id);
 }

@@ -5,7 +5,9 @@
 #include "compat.h"
 #include "cpu_watch.h"
 #include "emit.h"
+#include "entered.h"
 #include "process_target.h"
+#include "span_filter.h"
 #include "stack.h"
 #include "thread_clock.h"
 #include "waker.h"
@@ -29,6 +31,14 @@ struct end_with_clocks {
 	struct wire_clocks clocks;
 };
 
+/* It is in no span any more: exited, or exec'd, before which it had another tid, if old_tid is not 0. */
+static __always_inline void leave_all(struct task_struct *task, uint32_t old_tid)
+{
+	entered_forget((uint32_t)task->pid);
+	if (old_tid)
+		entered_forget(old_tid);
+}
+
 /* The task is the current one, and on a CPU: its clocks are read without a race but for preemption, which the count would tell. */
 static __always_inline int send_end(struct task_struct *task, const uint8_t kind, uint64_t id)
 {
@@ -41,6 +51,8 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 	if (!clock || phase == WIRE_PHASE_STOPPED)
 		return 0;
 	clock->has_ended = kind == WIRE_THREAD_EXIT;
+	if (span_filter_is_on())
+		leave_all(task, id);
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
 		return emit_lost(&out, kind, bpf_ktime_get_ns());

@@ -67,7 +67,7 @@ static __always_inline void fill_span(struct wire_span *span, uint64_t id, uint6
 }
 
 static __always_inline int send_span_with_clocks(struct thread_clock *clock, const uint8_t kind, uint64_t id, uint64_t label,
-						 uint64_t parent)
+						 uint64_t parent, uint8_t filter_flags)
 {
 	struct span_with_clocks *event;
 	struct emit out;
@@ -79,7 +79,7 @@ static __always_inline int send_span_with_clocks(struct thread_clock *clock, con
 	if (!event)
 		return emit_lost(&out, kind, bpf_ktime_get_ns());
 	flags = read_clocks(clock, &event->clocks, &now_ns, &switch_cnt);
-	emit_header(&out, &event->span.header, kind, flags, bpf_get_current_pid_tgid(), now_ns);
+	emit_header(&out, &event->span.header, kind, flags | filter_flags, bpf_get_current_pid_tgid(), now_ns);
 	fill_span(&event->span, id, label, parent);
 	if (!(flags & WIRE_NO_CLOCKS))
 		clock->reported_cnt = switch_cnt;
@@ -87,35 +87,38 @@ static __always_inline int send_span_with_clocks(struct thread_clock *clock, con
 	return 0;
 }
 
-static __always_inline bool is_recorded(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent)
+static __always_inline bool is_recorded(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent, uint8_t *flags)
 {
 	if (kind == WIRE_BEGIN || kind == WIRE_BEGIN_DETACHED)
-		return span_filter_begin(id, label, parent);
-	return kind == WIRE_END || kind == WIRE_ABANDON ? span_filter_end(id) : span_filter_has(id);
+		return span_filter_begin(kind, id, label, parent, flags);
+	if (kind == WIRE_ENTER)
+		return span_filter_enter(id);
+	return kind == WIRE_LEAVE ? span_filter_leave(id) : span_filter_end(id);
 }
 
 static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t label, uint64_t parent)
 {
 	struct thread_clock *clock = clock_of_current(compat_current_task());
 	struct wire_span *event;
+	uint8_t filter_flags = 0;
 	struct emit out;
 	uint64_t now_ns;
 
 	if (!clock)
 		return 0;
-	if (span_filter_is_on() && !is_recorded(kind, id, label, &parent))
+	if (span_filter_is_on() && !is_recorded(kind, id, label, &parent, &filter_flags))
 		return 0;
 	if (clocks_moved(clock))
-		return send_span_with_clocks(clock, kind, id, label, parent);
+		return send_span_with_clocks(clock, kind, id, label, parent, filter_flags);
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
 		return emit_lost(&out, kind, bpf_ktime_get_ns());
 	now_ns = bpf_ktime_get_ns();
 	if (clocks_moved(clock)) { /* preempted since we looked */
 		emit_discard(&out, kind, event);
-		return send_span_with_clocks(clock, kind, id, label, parent);
+		return send_span_with_clocks(clock, kind, id, label, parent, filter_flags);
 	}
-	emit_header(&out, &event->header, kind, cfg_has_clocks ? 0 : WIRE_NO_CLOCKS, bpf_get_current_pid_tgid(), now_ns);
+	emit_header(&out, &event->header, kind, filter_flags | (cfg_has_clocks ? 0 : WIRE_NO_CLOCKS), bpf_get_current_pid_tgid(), now_ns);
 	fill_span(event, id, label, parent);
 	emit_submit(&out, event);
 	return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "span_filter.h"
 #include "emit.h"
+#include "entered.h"
 
 #include <bpf/bpf_core_read.h>
 
@@ -10,7 +11,7 @@ const volatile uint32_t cfg_sample_rate = 1;
 const volatile bool cfg_filters_labels;
 
 struct sampled {
-	uint64_t recorded;    /* the parent that its children are recorded with; 0: none */
+	uint64_t recorded;    /* the parent that its children are recorded with, or WIRE_PARENT_ROOT */
 	uint32_t is_recorded; /* itself */
 	uint32_t padding;
 };
@@ -105,23 +106,92 @@ static __always_inline bool is_label_wanted(uint64_t label)
 	return !verdict || verdict->is_wanted || verdict->code_start != BPF_CORE_READ(task, mm, start_code);
 }
 
-__hidden bool span_filter_begin(uint64_t id, uint64_t label, uint64_t *parent)
-{
-	struct span_name name = name_of(id), above = name_of(*parent);
-	struct sampled *parent_sampled = *parent ? find(&above) : 0;
-	struct sampled sampled = { .recorded = id, .is_recorded = 1 };
+#define NOT_LEFT_OUT WIRE_LEFT_OUT_COUNT
 
-	if (cfg_sample_rate > 1 && (*parent ? !parent_sampled : !is_chosen(mix(mix(id) + name.tgid))))
-		return leave_out(WIRE_LEFT_OUT_SAMPLE);
+/* Of a span that names no parent, by what its thread is in. *within: that span's own, if it is recorded, or what spans in it are recorded with. */
+static __always_inline uint32_t judge_nested(uint64_t id, uint32_t tgid, uint64_t *parent, uint64_t *within, uint8_t *flags)
+{
+	bool is_known;
+	const struct entered *top = entered_top(&is_known);
+
+	if (!is_known)
+		return WIRE_LEFT_OUT_NO_ROOM;
+	if (!top) {
+		*parent = *within = WIRE_PARENT_ROOT;
+		return cfg_sample_rate > 1 && !is_chosen(mix(mix(id) + tgid)) ? WIRE_LEFT_OUT_SAMPLE : NOT_LEFT_OUT;
+	}
+	if (top->within == WITHIN_LEFT_OUT)
+		return WIRE_LEFT_OUT_SAMPLE;
+	*within = top->within;
+	*parent = top->within == top->id ? 0 : top->within; /* itself: the recorder knows, and better, as its stacks have no bound */
+	*flags = WIRE_IS_NESTED;
+	return NOT_LEFT_OUT;
+}
+
+/* Of one that names its parent, or says that it has none. */
+static __always_inline uint32_t judge_named(uint64_t id, uint32_t tgid, uint64_t *parent, uint64_t *within)
+{
+	struct span_name above = name_of(*parent);
+	struct sampled *parent_sampled = *parent != WIRE_PARENT_ROOT ? find(&above) : 0;
+
+	if (cfg_sample_rate > 1 && (*parent != WIRE_PARENT_ROOT ? !parent_sampled : !is_chosen(mix(mix(id) + tgid))))
+		return WIRE_LEFT_OUT_SAMPLE;
 	if (parent_sampled)
 		*parent = parent_sampled->recorded;
+	*within = *parent;
+	return NOT_LEFT_OUT;
+}
+
+/*
+ * The thread is in it. On a full stack it is not remembered: that is all right for one that is judged as its parent is, by what is on top; not for
+ * one that is judged by itself, as spans in it would be judged otherwise.
+ */
+static __always_inline bool is_remembered(uint64_t id, uint64_t within, bool is_nested)
+{
+	return entered_push(id, within, false) || is_nested;
+}
+
+__hidden bool span_filter_begin(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent, uint8_t *flags)
+{
+	bool is_detached = kind == WIRE_BEGIN_DETACHED, is_nested = !*parent && !is_detached;
+	struct span_name name = name_of(id);
+	struct sampled sampled = { .recorded = id, .is_recorded = 1 };
+	uint64_t within = WIRE_PARENT_ROOT;
+	uint32_t why;
+
+	if (!*parent && is_detached)
+		*parent = WIRE_PARENT_ROOT;
+	why = is_nested ? judge_nested(id, name.tgid, parent, &within, flags) : judge_named(id, name.tgid, parent, &within);
+	if (why != NOT_LEFT_OUT) {
+		if (!is_detached && why == WIRE_LEFT_OUT_SAMPLE && !is_remembered(id, WITHIN_LEFT_OUT, is_nested))
+			why = WIRE_LEFT_OUT_NO_ROOM;
+		return leave_out(why);
+	}
 	if (!is_label_wanted(label)) {
-		sampled.recorded = *parent;
+		sampled.recorded = within;
 		sampled.is_recorded = 0;
 	}
-	if (bpf_map_update_elem(&open_spans, &name, &sampled, BPF_ANY))
+	if ((!is_detached && !is_remembered(id, sampled.recorded, is_nested)) || bpf_map_update_elem(&open_spans, &name, &sampled, BPF_ANY))
 		return leave_out(WIRE_LEFT_OUT_NO_ROOM);
 	return sampled.is_recorded ? true : leave_out(WIRE_LEFT_OUT_LABEL);
+}
+
+__hidden bool span_filter_enter(uint64_t id)
+{
+	struct span_name name = name_of(id);
+	struct sampled *sampled = id ? bpf_map_lookup_elem(&open_spans, &name) : 0;
+
+	if (sampled || cfg_sample_rate > 1) {
+		entered_share(id, false);
+		entered_push(id, sampled ? sampled->recorded : WITHIN_LEFT_OUT, false);
+	}
+	return span_filter_has(id);
+}
+
+__hidden bool span_filter_leave(uint64_t id)
+{
+	entered_leave(id, false, false);
+	return span_filter_has(id);
 }
 
 __hidden bool span_filter_has(uint64_t id)
@@ -140,6 +210,7 @@ __hidden bool span_filter_end(uint64_t id)
 	struct sampled *sampled = bpf_map_lookup_elem(&open_spans, &name);
 	struct sampled ended;
 
+	entered_leave(id, false, true);
 	if (!sampled)
 		return leave_out(WIRE_LEFT_OUT_EVENT);
 	ended = *sampled;
@@ -148,16 +219,14 @@ __hidden bool span_filter_end(uint64_t id)
 	return ended.is_recorded ? true : leave_out(WIRE_LEFT_OUT_EVENT);
 }
 
-static __always_inline bool is_key_chosen(const struct span_key *key)
+static __always_inline uint64_t hash_of_key(const struct span_key *key)
 {
 	uint64_t hash = 0;
 
-	if (cfg_sample_rate <= 1)
-		return true;
 #pragma unroll
 	for (int i = 0; i < WIRE_KEY_MAX / 8; i++)
 		hash = mix(hash ^ key->bytes[i]) + i;
-	return is_chosen(mix(hash));
+	return mix(hash);
 }
 
 /* A begin while the key is open passes if the first one did: the recorder knows that span, and what a second begin means for it. */
@@ -192,13 +261,30 @@ static __always_inline bool key_passes(const struct span_key *key, const uint8_t
 	return passes;
 }
 
+static __always_inline void follow_key(uint64_t id, const uint8_t kind, uint64_t within)
+{
+	if (kind == WIRE_KEY_BEGIN)
+		entered_renew(id, true);
+	if (kind == WIRE_KEY_BEGIN || kind == WIRE_KEY_ENTER) {
+		entered_push(id, within, true);
+		if (kind == WIRE_KEY_ENTER)
+			entered_share(id, true);
+	} else if (kind != WIRE_KEY_INSTANT) {
+		entered_leave(id, true, kind == WIRE_KEY_END);
+	}
+}
+
 __hidden bool span_filter_has_key(const struct span_key *key, const uint8_t kind, uint64_t label)
 {
-	if (!is_key_chosen(key))
-		return leave_out(kind == WIRE_KEY_BEGIN ? WIRE_LEFT_OUT_SAMPLE : WIRE_LEFT_OUT_EVENT);
-	if (!cfg_filters_labels)
-		return true;
-	if (kind == WIRE_KEY_BEGIN)
-		return key_begin_passes(key, label) || leave_out(WIRE_LEFT_OUT_LABEL);
-	return key_passes(key, kind) || leave_out(WIRE_LEFT_OUT_EVENT);
+	uint64_t hash = hash_of_key(key);
+	bool is_begin = kind == WIRE_KEY_BEGIN, passes = true;
+
+	if (cfg_sample_rate > 1 && !is_chosen(hash)) {
+		follow_key(hash, kind, WITHIN_LEFT_OUT);
+		return leave_out(is_begin ? WIRE_LEFT_OUT_SAMPLE : WIRE_LEFT_OUT_EVENT);
+	}
+	if (cfg_filters_labels)
+		passes = is_begin ? key_begin_passes(key, label) : key_passes(key, kind);
+	follow_key(hash, kind, passes ? WITHIN_NESTED : WIRE_PARENT_ROOT);
+	return passes || leave_out(is_begin ? WIRE_LEFT_OUT_LABEL : WIRE_LEFT_OUT_EVENT);
 }

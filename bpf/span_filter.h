@@ -4,7 +4,7 @@
  * verifier cuts it away.
  *
  * A transaction is recorded as a whole or not at all: of a span without a parent its process and id decide, of a child its parent's decision; of a keyed span
- * the bytes of the key, so that every process decides alike. What is open and sampled is kept in a map, with the id that its children are to have as
+ * the bytes of the key, so that every process decides alike. The parent of a span that names none is what its thread is in (entered.h). What is open and sampled is kept in a map, with the id that its children are to have as
  * their parent: its own, or, of a span whose label is not wanted, that of the nearest one above it that is recorded. So the time of what is left
  * out stays with the spans around it, and whatever is recorded has a recorded parent.
  *
@@ -36,13 +36,15 @@ static __always_inline bool span_filter_is_on(void)
 	return cfg_sample_rate > 1 || cfg_filters_labels;
 }
 
-/* A span begins: is it recorded? *parent becomes the one that it is to be recorded with. */
-bool span_filter_begin(uint64_t id, uint64_t label, uint64_t *parent);
+/* A span begins: is it recorded? *parent becomes the one that it is to be recorded with; *flags gets WIRE_IS_NESTED if that was found here. */
+bool span_filter_begin(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent, uint8_t *flags);
 
-/* It is worked for, or something is said of it. */
+/* Something is said of it. */
 bool span_filter_has(uint64_t id);
 
-/* It ends. */
+/* The thread enters it; leaves it; ends it. */
+bool span_filter_enter(uint64_t id);
+bool span_filter_leave(uint64_t id);
 bool span_filter_end(uint64_t id);
 
 struct span_key {

@@ -83,6 +83,7 @@ enum wire_flag {
 	WIRE_NOT_ARRIVED = 8,     /* with clocks: its last switch-in was not seen, so time goes to `unknown` until it leaves the CPU */
 	WIRE_BY_TIMER = 8,        /* WAKE: the interrupt or softirq runs timers */
 	WIRE_IS_RENAME = 16,      /* THREAD: only the name is new */
+	WIRE_IS_NESTED = 16,      /* BEGIN: no parent was named, and the kernel side has found it */
 	WIRE_IN_SOFTIRQ = 16,     /* WAKE: the interrupt is a softirq, and runs no timer */
 	WIRE_IS_UNREADABLE = 32,  /* the text could not be read from the program's memory; its length is 0 */
 	WIRE_NO_CLOCKS = 64,      /* the thread has no clocks: its account is unknown here */
@@ -186,12 +187,15 @@ struct wire_thread {
 	uint32_t parent_tgid;
 };
 
+/* BEGIN…: the span has no parent. With 0 none was named: BEGIN, then it is what the thread is in; BEGIN_DETACHED, then it has none. */
+#define WIRE_PARENT_ROOT 0xffffffffffffffffull
+
 /* BEGIN, BEGIN_DETACHED, ENTER, LEAVE, END, ABANDON; then clocks if flags say so. Also THREAD_EXIT and EXEC, with id = a = b = 0. */
 struct wire_span {
 	struct wire_header header;
 	uint64_t id;
 	uint64_t label;  /* BEGIN…: address of the label in the program; else 0 */
-	uint64_t parent; /* BEGIN…: id or 0 */
+	uint64_t parent; /* BEGIN…: id, 0 or WIRE_PARENT_ROOT */
 };
 
 /* INSTANT: name; COUNTER: name, value; LINK: id -> other, name */

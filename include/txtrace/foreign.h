@@ -64,9 +64,10 @@ struct foreign_value {
 };
 
 enum foreign_parent {
-	FOREIGN_PARENT_NONE = 0,
-	FOREIGN_PARENT_THREAD = 1, /* what this thread began last and has not ended */
-	FOREIGN_PARENT_SPAN = 2,   /* the open span of a --span, by this thread or by parent_keys */
+	FOREIGN_PARENT_NONE = 0,   /* not named: what the thread is in; of a span that is named by a number: none */
+	FOREIGN_PARENT_THREAD = 1, /* what the thread is in */
+	FOREIGN_PARENT_SPAN = 2,   /* the open span of a --span, by this thread or by parent_keys; if it is not open, none */
+	FOREIGN_PARENT_ROOT = 3,   /* none */
 };
 
 struct foreign_site {

@@ -75,6 +75,7 @@ enum txtrace_record_kind {
 	TXTRACE_RECORD_COST = 19,     /* what tracing cost: one for each kind of event, and one of the recorder itself */
 	TXTRACE_RECORD_PROCESS = 20,  /* a traced process: what it is called, or its end */
 	TXTRACE_RECORD_TRIGGER = 21,  /* why a flight recorder has written what it had */
+	TXTRACE_RECORD_OVERLAP = 22,  /* what of the span that is told next is charged to others, too: for sums over all spans without a parent */
 	/* Kinds to come are numbered from here. */
 	TXTRACE_RECORD_DAMAGE = 24,   /* made by the reader, not in the file: a part of the file that could not be read */
 	TXTRACE_RECORD_KIND_COUNT = 25,
@@ -90,11 +91,16 @@ enum txtrace_span_flag {
 	TXTRACE_SPAN_IMBALANCE = 8,   /* the ledger does not add up: a bug of txtrace */
 	TXTRACE_SPAN_KEYED = 16,      /* named by `key`, not by an id of the program: id was given by the recorder */
 	TXTRACE_SPAN_MOVED = 32,      /* more than one thread worked for it */
+	/* Recorders before 0.2 set none of these four. */
+	TXTRACE_SPAN_ROOT = 64,          /* it has no parent: the program said so, or its thread was in no span */
+	TXTRACE_SPAN_NESTED = 128,       /* the program named no parent: it is what the thread was in */
+	TXTRACE_SPAN_PARENT_KEYED = 256, /* the parent is a keyed span: of any process */
+	TXTRACE_SPAN_PARENT_LOST = 512,  /* parent is 0, as lost events may have ended what the thread was in */
 };
 
 struct txtrace_span {
 	uint64_t id;     /* what the program holds in its txtrace_span_t; unique with pid */
-	uint64_t parent; /* id of the parent in the same process, or 0 */
+	uint64_t parent; /* id of the parent, in the same process unless it is keyed; or 0 */
 	uint32_t pid;
 	uint32_t tid;     /* the thread that began it */
 	uint32_t end_tid; /* the thread that ended it; 0 if none did */
@@ -241,6 +247,7 @@ struct txtrace_open_span {
 	uint32_t tid;
 	struct txtrace_string label;
 	struct txtrace_string key;
+	uint32_t flags; /* KEYED, ROOT, NESTED, PARENT_KEYED, PARENT_LOST of enum txtrace_span_flag; recorders before 0.2: 0 */
 };
 
 /* Anomalies do not disturb other spans; docs/attribution.md defines each. */
@@ -434,6 +441,19 @@ struct txtrace_trigger {
 	struct txtrace_string label; /* SPAN: its label */
 };
 
+/*
+ * Of the ledger of a span without a parent: what spans without a parent that its threads entered later were charged with, too. Stands in front of the
+ * span's own record. The rest is what the span has for itself in a sum that counts no ns of a thread twice.
+ */
+struct txtrace_overlap {
+	uint64_t time_ns; /* the span's end */
+	uint64_t span;    /* its id, … */
+	uint32_t pid;     /* … process, … */
+	uint32_t tid;     /* … and the thread that began it */
+	bool is_keyed;
+	struct txtrace_ledger ledger; /* no part is more than the span's; detached_ns is 0 */
+};
+
 struct txtrace_damage {
 	uint64_t offset_bytes; /* in the file */
 	uint64_t length_bytes; /* that were skipped; to the end of the file, if it is cut off */
@@ -465,6 +485,7 @@ struct txtrace_record {
 		struct txtrace_cost cost;
 		struct txtrace_process process;
 		struct txtrace_trigger trigger;
+		struct txtrace_overlap overlap;
 		struct txtrace_damage damage;
 		uint64_t room[31]; /* for members to come: the size stays; use it for nothing */
 	};

@@ -79,6 +79,17 @@ static const struct field span_fields[] = {
 	LEDGER(detached_ns, "detached_ns"), LEDGER(unknown_ns, "unknown_ns"), LEDGER(interrupt_ns, "interrupt_ns"), { NULL, 0, 0, 0 },
 };
 
+#define OVERLAP(member, name) FIELD(FIELD_U64, ledger.member, overlap, name)
+
+static const struct field overlap_fields[] = {
+	COMMON(overlap), FIELD(FIELD_U64, span, overlap, "span"), FIELD(FIELD_BOOL, is_keyed, overlap, "keyed"), OVERLAP(on_cpu_ns, "on_cpu_ns"),
+	OVERLAP(runnable_ns, "runnable_ns"), OVERLAP(blocked_ns[0], "lock_ns"), OVERLAP(blocked_ns[1], "disk_ns"),
+	OVERLAP(blocked_ns[2], "network_ns"), OVERLAP(blocked_ns[3], "sleep_ns"), OVERLAP(blocked_ns[4], "page_fault_ns"),
+	OVERLAP(blocked_ns[5], "pipe_ns"), OVERLAP(blocked_ns[6], "wait_ns"), OVERLAP(blocked_ns[7], "stopped_ns"),
+	OVERLAP(blocked_ns[8], "other_ns"), OVERLAP(blocked_ns[9], "throttled_ns"), OVERLAP(detached_ns, "detached_ns"),
+	OVERLAP(unknown_ns, "unknown_ns"), OVERLAP(interrupt_ns, "interrupt_ns"), { NULL, 0, 0, 0 },
+};
+
 static const struct field run_fields[] = {
 	FIELD(FIELD_U64, begin_ns, run, "begin_ns"), FIELD(FIELD_U64, end_ns, run, "end_ns"), FIELD(FIELD_U32, pid, run, "pid"),
 	FIELD(FIELD_U32, tid, run, "tid"), FIELD(FIELD_U32, cpu, run, "cpu"), FIELD(FIELD_U64, blocked_ns, run, "blocked_ns"),
@@ -126,7 +137,7 @@ static const struct field loss_fields[] = {
 static const struct field open_span_fields[] = {
 	COMMON(open_span), FIELD(FIELD_U64, begin_ns, open_span, "begin_ns"), FIELD(FIELD_U64, id, open_span, "id"),
 	FIELD(FIELD_U64, parent, open_span, "parent"), FIELD(FIELD_STRING, label, open_span, "label"), FIELD(FIELD_STRING, key, open_span, "key"),
-	{ NULL, 0, 0, 0 },
+	FIELD(FIELD_FLAGS, flags, open_span, "flags"), { NULL, 0, 0, 0 },
 };
 
 #define LEFT_OUT(number, name) FIELD(FIELD_U64, left_out_cnt[number], summary, name)
@@ -151,7 +162,7 @@ static const struct field dropped_fields[] = {
 	DROPPED(3, "wake"), DROPPED(4, "thread"), DROPPED(5, "attribute"), DROPPED(6, "instant"), DROPPED(7, "counter"), DROPPED(8, "link"),
 	DROPPED(9, "loss"), DROPPED(10, "open_span"), DROPPED(11, "summary"), DROPPED(12, "dropped"), DROPPED(13, "continued"),
 	DROPPED(14, "stay"), DROPPED(15, "object"), DROPPED(16, "stack"), DROPPED(17, "frames"),
-	DROPPED(18, "other_run"), DROPPED(19, "cost"), DROPPED(20, "process"), DROPPED(21, "trigger"), { NULL, 0, 0, 0 },
+	DROPPED(18, "other_run"), DROPPED(19, "cost"), DROPPED(20, "process"), DROPPED(21, "trigger"), DROPPED(22, "overlap"), { NULL, 0, 0, 0 },
 };
 
 static const struct field continued_fields[] = {
@@ -223,6 +234,7 @@ static const struct field *const kind_fields[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_PROCESS] = process_fields,
 	[TXTRACE_RECORD_TRIGGER] = trigger_fields,
 	[TXTRACE_RECORD_STACK] = stack_fields,         [TXTRACE_RECORD_FRAMES] = frames_fields,
+	[TXTRACE_RECORD_OVERLAP] = overlap_fields,
 };
 
 static const struct {

@@ -365,7 +365,7 @@ def read_open_span(batch, f):
     thread = batch.threads[f[1]]
     label, key, own = batch.name(f[2]), batch.text(f[3]), batch.span_id(thread, f[5], f[6])
     return dict(time=batch.time, begin=batch.time - f[4] & M, pid=thread.pid, tid=thread.tid, id=own, parent=batch.span_id(thread, f[7], f[8], own),
-                label=label, key=key)
+                label=label, key=key, **({"flags": f[9]} if f[9] else {}))
 
 
 def read_summary(batch, f):
@@ -403,6 +403,11 @@ def read_stack(batch, f):
                 is_repeat=int(f[9] != 0))
 
 
+def read_overlap(batch, f):
+    return dict(common(batch, f), span=read_current_span(batch, batch.threads[f[1]], f[3], f[4]), is_keyed=int(f[2] != 0), on_cpu=f[5],
+                runnable=f[6], blocked=",".join(map(str, f[7:17])), unknown=f[17], interrupt=f[18])
+
+
 def read_frames(batch, f):
     return dict(time=batch.time, stack=f[1], names=batch.text(f[2]))
 
@@ -438,6 +443,7 @@ KINDS = {
     10: ("open_span", read_open_span), 11: ("summary", read_summary), 12: ("dropped", read_dropped), 13: ("continued", read_continued),
     14: ("stay", read_stay), 15: ("object", read_object), 16: ("stack", read_stack), 17: ("frames", read_frames),
     18: ("other_run", read_other_run), 19: ("cost", read_cost), 20: ("process", read_process), 21: ("trigger", read_trigger),
+    22: ("overlap", read_overlap),
 }
 
 

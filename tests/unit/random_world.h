@@ -73,12 +73,20 @@ struct world_thread {
 
 struct world_stay {
 	unsigned int depth; /* 0: not in the span */
+	uint64_t turn;      /* the greater, the later it entered */
 	bool is_unknown;
 	uint64_t parts_ns[PART_COUNT];
 };
 
+#define WORLD_INSIDE_MAX 64
+
 struct world_span {
 	uint64_t id, parent, begin_ns, end_ns;
+	uint64_t parent_begin_ns; /* of the one that its thread was in, as it named none; 0: it named one, or is a root */
+	uint64_t inside_begin_ns[WORLD_INSIDE_MAX]; /* of all that its thread was in then */
+	size_t inside_cnt;
+	uint64_t overlap_ns; /* that roots which its threads entered later were charged with, too */
+	bool names_none;
 	uint32_t tgid, tid, end_tid;
 	int key; /* -1: none */
 	bool is_open, is_unfinished, is_moved;
@@ -110,6 +118,7 @@ struct world {
 	unsigned int cpu_cnt;
 	uint64_t run_begin_ns[WORLD_CPUS]; /* 0: the beginning was not seen */
 	uint64_t next_id;
+	uint64_t turn; /* how often a span was entered */
 
 	struct world_span *spans;
 	size_t span_cnt, span_room;
@@ -162,11 +171,38 @@ static enum part world_part(const struct world_thread *thread)
 }
 
 /* The truth: time passes, and each open span is charged what its threads do, or that it has none. */
+static bool world_is_root(const struct world_span *span)
+{
+	return !span->parent && !span->parent_begin_ns;
+}
+
+/* A thread is in several roots: what passes is that one's which it entered last. */
+static void world_overlap(struct world *world, uint64_t passed_ns)
+{
+	for (int t = 0; t < WORLD_THREADS; t++) {
+		struct world_span *last = NULL;
+
+		for (size_t i = 0; i < world->span_cnt; i++) {
+			struct world_span *span = &world->spans[i], *covered = span;
+
+			if (!span->is_open || !span->stays[t].depth || !world_is_root(span))
+				continue;
+			if (!last || span->stays[t].turn > last->stays[t].turn) {
+				covered = last;
+				last = span;
+			}
+			if (covered)
+				covered->overlap_ns += passed_ns;
+		}
+	}
+}
+
 static void world_pass_time(struct world *world)
 {
 	uint64_t passed_ns = 2 + world_below(world, world_one_in(world, 10) ? 100000 : 300);
 
 	world->now_ns += passed_ns;
+	world_overlap(world, passed_ns);
 	for (size_t i = 0; i < world->span_cnt; i++) {
 		struct world_span *span = &world->spans[i];
 		bool is_detached = true;

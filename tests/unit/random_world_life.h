@@ -347,11 +347,37 @@ static struct world_span *world_find_span(struct world *world, uint32_t tgid, ui
 	return NULL;
 }
 
-static void world_enter(struct world_span *span, int t, uint32_t tid, bool is_known)
+static void world_enter(struct world *world, struct world_span *span, int t, uint32_t tid, bool is_known)
 {
 	span->stays[t].depth = 1;
+	span->stays[t].turn = ++world->turn;
 	span->stays[t].is_unknown = !is_known;
 	span->is_moved |= tid != span->tid;
+}
+
+/* What its thread is in: of a span that names no parent, the one entered last is it. */
+static void world_find_parent(struct world *world, struct world_span *span, int t, const struct event *event)
+{
+	const struct world_span *last = NULL;
+
+	span->names_none = event->kind == EVENT_BEGIN && !event->span.parent;
+	if (event->kind == EVENT_KEY_BEGIN || event->span.parent == WIRE_PARENT_ROOT)
+		span->parent = 0;
+	for (size_t i = 0; i < world->span_cnt; i++) {
+		const struct world_span *other = &world->spans[i];
+
+		if (other == span || !other->is_open || !other->stays[t].depth)
+			continue;
+		if (span->inside_cnt == WORLD_INSIDE_MAX)
+			abort();
+		span->inside_begin_ns[span->inside_cnt++] = other->begin_ns;
+		if (!last || other->stays[t].turn > last->stays[t].turn)
+			last = other;
+	}
+	if (!span->names_none || !last)
+		return;
+	span->parent_begin_ns = last->begin_ns;
+	span->parent = last->key < 0 ? last->id : 0;
 }
 
 /* Its key names another one from here on. */
@@ -388,8 +414,9 @@ static void world_did(struct world *world, int t, const struct event *event, int
 		span = &world->spans[world->span_cnt++];
 		*span = (struct world_span){ .id = event->span.id, .parent = event->span.parent, .begin_ns = world->now_ns, .tgid = event->tgid,
 					     .tid = event->tid, .key = key, .is_open = true, .is_begin_lost = is_lost };
+		world_find_parent(world, span, t, event);
 		if (event->kind != EVENT_BEGIN_DETACHED)
-			world_enter(span, t, event->tid, is_known);
+			world_enter(world, span, t, event->tid, is_known);
 		return;
 	}
 	if (!span) {
@@ -402,7 +429,7 @@ static void world_did(struct world *world, int t, const struct event *event, int
 		if (span->stays[t].depth)
 			span->stays[t].depth++;
 		else
-			world_enter(span, t, event->tid, is_known);
+			world_enter(world, span, t, event->tid, is_known);
 		break;
 	case EVENT_LEAVE:
 	case EVENT_KEY_LEAVE:
@@ -437,7 +464,7 @@ static void world_span_event(struct world *world, int cpu)
 			event.keyed.name = world_label;
 	} else {
 		event.span.id = is_begin && !world_one_in(world, 20) ? ++world->next_id : world_pick_id(world, event.tgid);
-		event.span.parent = is_begin ? world_pick_id(world, event.tgid) : 0;
+		event.span.parent = is_begin && !world_one_in(world, 2) ? world_pick_id(world, event.tgid) : 0;
 		if (is_begin)
 			event.span.label = world_label;
 	}

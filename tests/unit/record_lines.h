@@ -20,8 +20,12 @@ static inline void record_line(FILE *out, const struct txtrace_record *record)
 /* Ids of keyed spans are counted, so they are others when other programs begin some. (Whether an instant's is one, it does not tell.) */
 static inline void record_line_without_keyed_ids(FILE *out, struct txtrace_record record)
 {
+	if (record.kind == TXTRACE_RECORD_SPAN && record.span.flags & TXTRACE_SPAN_PARENT_KEYED)
+		record.span.parent = 0;
 	if (record.kind == TXTRACE_RECORD_SPAN && record.span.flags & TXTRACE_SPAN_KEYED)
 		record.span.id = 0;
+	else if (record.kind == TXTRACE_RECORD_OVERLAP && record.overlap.is_keyed)
+		record.overlap.span = 0;
 	else if (record.kind == TXTRACE_RECORD_STAY && record.stay.is_keyed)
 		record.stay.span = 0;
 	else if (record.kind == TXTRACE_RECORD_INSTANT)

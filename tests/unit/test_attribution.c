@@ -37,7 +37,7 @@ static void print_shortly(FILE *out, const struct txtrace_record *record)
 	if (record->kind == TXTRACE_RECORD_SPAN)
 		fprintf(out, "span %u/%u %llu..%llu %u work %llu on %llu flags %u\n", span->tid, span->pid, (unsigned long long)span->begin_ns,
 			(unsigned long long)span->end_ns, span->end_tid, (unsigned long long)span->work_ns,
-			(unsigned long long)span->ledger.on_cpu_ns, span->flags);
+			(unsigned long long)span->ledger.on_cpu_ns, span->flags & ~(uint32_t)(TXTRACE_SPAN_ROOT | TXTRACE_SPAN_NESTED));
 	else if (record->kind == TXTRACE_RECORD_RUN)
 		fprintf(out, "run %u %llu..%llu\n", run->tid, (unsigned long long)run->begin_ns, (unsigned long long)run->end_ns);
 }

@@ -244,15 +244,23 @@ static void make_lossy(const struct recording *recording, uint64_t *random, stru
 
 /* ---- what must hold ---- */
 
+/* Neither what losses mark, nor how a parent was found. */
+#define COMPARED (TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_IMBALANCE | TXTRACE_SPAN_KEYED | TXTRACE_SPAN_MOVED)
+
 struct tally {
 	size_t lost_cnt, span_cnt, marked_cnt, needless_cnt;
 };
 
+/* Whether an event that was lost may have led to another parent: docs/attribution.md, "Parents". */
+static bool may_be_another(const struct txtrace_span *span)
+{
+	return span->flags & (TXTRACE_SPAN_NESTED | TXTRACE_SPAN_PARENT_LOST | TXTRACE_SPAN_PARENT_KEYED);
+}
+
 static bool is_same(const struct txtrace_span *a, const struct txtrace_span *b)
 {
 	return a->end_ns == b->end_ns && a->end_tid == b->end_tid && a->work_ns == b->work_ns && !memcmp(&a->ledger, &b->ledger, sizeof(a->ledger)) &&
-	       a->parent == b->parent && a->tid == b->tid &&
-	       (a->flags & ~(TXTRACE_SPAN_LOSS | TXTRACE_SPAN_LOWER_BOUND)) == (b->flags & ~(TXTRACE_SPAN_LOSS | TXTRACE_SPAN_LOWER_BOUND));
+	       (a->parent == b->parent || may_be_another(a) || may_be_another(b)) && a->tid == b->tid && (a->flags & COMPARED) == (b->flags & COMPARED);
 }
 
 /* In the result without losses. Ids of keyed spans are counted, so they shift; no two spans of a thread begin at one moment. */

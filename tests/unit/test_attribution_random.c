@@ -23,10 +23,12 @@
 
 struct result {
 	struct txtrace_span spans[SPAN_MAX];
+	struct txtrace_ledger overlaps[SPAN_MAX]; /* told in front of each */
 	size_t span_cnt;
 	struct txtrace_run runs[SPAN_MAX];
 	size_t run_cnt;
 	struct attribution_stats stats;
+	struct txtrace_overlap overlap; /* the last that was told; span 0: its span was, too */
 };
 
 static struct result result;
@@ -35,8 +37,19 @@ static int take_record(void *context, const struct txtrace_record *record)
 {
 	struct result *to = context;
 
+	if (record->kind == TXTRACE_RECORD_OVERLAP)
+		to->overlap = record->overlap;
 	if (record->kind == TXTRACE_RECORD_SPAN) {
 		assert_true(to->span_cnt < SPAN_MAX);
+		to->overlaps[to->span_cnt] = (struct txtrace_ledger){ 0 };
+		if (to->overlap.span) { /* of this one, and of no other */
+			assert_int_equal(to->overlap.span, record->span.id);
+			assert_int_equal(to->overlap.pid, record->span.pid);
+			assert_int_equal(to->overlap.time_ns, record->span.end_ns);
+			assert_int_equal(record->span.parent, 0);
+			to->overlaps[to->span_cnt] = to->overlap.ledger;
+			to->overlap.span = 0;
+		}
 		to->spans[to->span_cnt++] = record->span;
 	} else if (record->kind == TXTRACE_RECORD_RUN) {
 		assert_true(to->run_cnt < SPAN_MAX);
@@ -52,6 +65,7 @@ static void attribute(const struct world_event *events, size_t event_cnt, uint64
 
 	assert_non_null(attribution);
 	to->span_cnt = to->run_cnt = 0;
+	to->overlap.span = 0;
 	for (size_t i = 0; i < event_cnt; i++) {
 		assert_int_equal(attribution_feed(attribution, &events[i].event), 0);
 		if (i % 100 == 99)
@@ -122,13 +136,69 @@ static void span_is_true(struct world *world, const struct txtrace_span *span, c
 		WRONG(world, "the span of %" PRIu64 ": moved or not", truth->begin_ns);
 }
 
+/* Of the truth's, the one whose record says so; NULL: none. */
+static const struct world_span *parent_in_truth(const struct world *world, const struct txtrace_span *span)
+{
+	bool is_keyed = span->flags & TXTRACE_SPAN_PARENT_KEYED;
+
+	for (size_t i = 0; i < result.span_cnt; i++) {
+		const struct txtrace_span *parent = &result.spans[i];
+
+		if (parent->id == span->parent && !!(parent->flags & TXTRACE_SPAN_KEYED) == is_keyed && (is_keyed || parent->pid == span->pid) &&
+		    parent->begin_ns <= span->begin_ns && parent->end_ns >= span->begin_ns)
+			return world_span_at(world, parent->begin_ns);
+	}
+	return NULL;
+}
+
+static bool was_inside(const struct world_span *truth, uint64_t begin_ns)
+{
+	for (size_t i = 0; i < truth->inside_cnt; i++)
+		if (truth->inside_begin_ns[i] == begin_ns)
+			return true;
+	return false;
+}
+
+/*
+ * A parent that was named is that one. Of a span that names none it is the one that the thread entered last; where events were lost, at least one that
+ * the thread was in, or none.
+ */
+static bool is_parent_true(const struct world *world, const struct txtrace_span *span, const struct world_span *truth)
+{
+	bool is_nested = span->flags & TXTRACE_SPAN_NESTED;
+	const struct world_span *parent = is_nested ? parent_in_truth(world, span) : NULL;
+
+	if (!truth->names_none)
+		return !is_nested && span->parent == truth->parent && !(span->flags & TXTRACE_SPAN_PARENT_LOST) &&
+		       !!(span->flags & TXTRACE_SPAN_ROOT) == !truth->parent;
+	if (!world->lost_cnt && !(is_nested ? parent && parent->begin_ns == truth->parent_begin_ns : !truth->parent_begin_ns))
+		return false;
+	return is_nested ? parent && was_inside(truth, parent->begin_ns) :
+			   !span->parent && !(span->flags & TXTRACE_SPAN_ROOT) == !!(span->flags & TXTRACE_SPAN_PARENT_LOST);
+}
+
+/* At the top level no ns of a thread counts twice: what the threads did in roots that they entered later is told, no more and no less. */
+static void overlap_is_true(struct world *world, size_t i, const struct world_span *truth)
+{
+	const struct txtrace_span *span = &result.spans[i];
+	uint64_t overlap_ns = txtrace_ledger_sum_ns(&result.overlaps[i]);
+	bool is_all = overlap_ns == span->work_ns - span->ledger.detached_ns; /* clocks could not be read: then nothing is the span's alone */
+
+	if (overlap_ns != truth->overlap_ns && !(is_all && truth->overlap_ns && overlap_ns > truth->overlap_ns))
+		WRONG(world, "the span of %" PRIu64 " shares %" PRIu64 " ns with other roots, not %" PRIu64, truth->begin_ns, overlap_ns,
+		      truth->overlap_ns);
+	for (int part = 0; part < PART_COUNT; part++)
+		if (ledger_part(&result.overlaps[i], part) > ledger_part(&span->ledger, part))
+			WRONG(world, "the span of %" PRIu64 " shares more than it has of part %d", truth->begin_ns, part);
+}
+
 /* What holds of every span, whatever was lost: it is one that there was, and its ledger balances. */
 static const struct world_span *span_is_sane(struct world *world, const struct txtrace_span *span)
 {
 	const struct world_span *truth = world_span_at(world, span->begin_ns);
 
 	if (!truth || truth->tgid != span->pid || truth->tid != span->tid || (truth->key < 0 && truth->id != span->id) ||
-	    (truth->key >= 0) != !!(span->flags & TXTRACE_SPAN_KEYED) || (truth->key < 0 && truth->parent != span->parent))
+	    (truth->key >= 0) != !!(span->flags & TXTRACE_SPAN_KEYED) || !is_parent_true(world, span, truth))
 		WRONG(world, "there was no such span at %" PRIu64, span->begin_ns);
 	if (txtrace_ledger_sum_ns(&span->ledger) != span->work_ns || span->flags & TXTRACE_SPAN_IMBALANCE)
 		WRONG(world, "the ledger of the span of %" PRIu64 " does not add up", span->begin_ns);
@@ -166,7 +236,7 @@ static void runs_are_true(struct world *world)
 
 static void nothing_lost_means_all_exact(void **state)
 {
-	size_t span_cnt = 0, event_cnt = 0, outside_cnt = 0;
+	size_t span_cnt = 0, event_cnt = 0, outside_cnt = 0, overlap_cnt = 0, nested_cnt = 0;
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 2000; seed++) {
@@ -179,8 +249,12 @@ static void nothing_lost_means_all_exact(void **state)
 			WRONG(&world, "%zu spans, not %zu", result.span_cnt, world.span_cnt);
 		for (size_t i = 0; i < result.span_cnt; i++) {
 			const struct world_span *truth = span_is_sane(&world, &result.spans[i]);
-			uint32_t flags = result.spans[i].flags & ~(TXTRACE_SPAN_KEYED | TXTRACE_SPAN_MOVED);
+			uint32_t flags = result.spans[i].flags &
+					 ~(TXTRACE_SPAN_KEYED | TXTRACE_SPAN_MOVED | TXTRACE_SPAN_ROOT | TXTRACE_SPAN_NESTED | TXTRACE_SPAN_PARENT_KEYED);
 
+			overlap_is_true(&world, i, truth);
+			overlap_cnt += truth->overlap_ns > 0;
+			nested_cnt += truth->parent_begin_ns > 0;
 			span_is_true(&world, &result.spans[i], truth);
 			if (flags != (truth->is_unfinished ? TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOWER_BOUND : 0u))
 				WRONG(&world, "the span of %" PRIu64 " has flags %u", truth->begin_ns, flags);
@@ -197,7 +271,10 @@ static void nothing_lost_means_all_exact(void **state)
 	}
 	print_message("# %zu events, %zu spans, %zu of them ended while somebody was in them\n", event_cnt, span_cnt, outside_cnt);
 	assert_true(span_cnt > 10000);
+	print_message("# %zu of them in the one that their thread was in, %zu of them overlapped\n", nested_cnt, overlap_cnt);
 	assert_true(outside_cnt > 1000);
+	assert_true(nested_cnt > 1000);
+	assert_true(overlap_cnt > 1000);
 }
 
 /* ---- loss ---- */

@@ -227,7 +227,7 @@ static void the_last_line_adds_up(void **state)
 	expect_last_line(&feed, "{\"type\":\"summary\",\"records\":{\"span\":2,\"run\":0,\"wake\":0,\"thread\":0,\"attribute\":0,\"instant\":0,"
 				"\"counter\":0,\"link\":0,\"loss\":2,\"open_span\":0,\"summary\":1,\"dropped\":0,\"continued\":0,"
 				"\"stay\":0,\"object\":0,\"stack\":0,\"frames\":0,\"other_run\":0,"
-				"\"cost\":0,\"process\":0,\"trigger\":0,\"damage\":0},\"lower_bound_cnt\":1,"
+				"\"cost\":0,\"process\":0,\"trigger\":0,\"overlap\":0,\"damage\":0},\"lower_bound_cnt\":1,"
 				"\"lost_span_event_cnt\":4,\"lost_sched_event_cnt\":18446744073709551615,\"dropped_record_cnt\":0,\"damaged_bytes\":0,"
 				"\"damaged_record_cnt\":0,\"first_ns\":40,\"last_ns\":90,\"recorder\":{\"time_ns\":90,\"sent_cnt\":1000,"
 				"\"received_cnt\":986,\"lost_cnt\":14,\"lost_clocks_cnt\":1,\"late_cnt\":2,\"anomalies\":{\"end_unknown\":10,"
@@ -247,7 +247,7 @@ static void a_log_without_its_end_is_not_complete(void **state)
 	expect_last_line(&feed, "{\"type\":\"summary\",\"records\":{\"span\":0,\"run\":0,\"wake\":0,\"thread\":0,\"attribute\":0,\"instant\":0,"
 				"\"counter\":0,\"link\":0,\"loss\":0,\"open_span\":0,\"summary\":0,\"dropped\":0,\"continued\":0,"
 				"\"stay\":0,\"object\":0,\"stack\":0,\"frames\":0,\"other_run\":0,"
-				"\"cost\":0,\"process\":0,\"trigger\":0,\"damage\":1},\"lower_bound_cnt\":0,"
+				"\"cost\":0,\"process\":0,\"trigger\":0,\"overlap\":0,\"damage\":1},\"lower_bound_cnt\":0,"
 				"\"lost_span_event_cnt\":0,\"lost_sched_event_cnt\":0,\"dropped_record_cnt\":0,\"damaged_bytes\":10,\"damaged_record_cnt\":3,"
 				"\"first_ns\":0,\"last_ns\":0,\"recorder\":null,\"read_error\":null,\"complete\":false}\n");
 	feed_release(&feed);

@@ -209,7 +209,7 @@ static void play_beside(struct result *result, bool is_hostile_there)
 		uint64_t time_ns = 10000 + (uint64_t)round * 10000;
 
 		if (is_hostile_there)
-			begin_many(result, time_ns, round * 100, round * 100 + 99);
+			begin_many(result, time_ns, round * 100 + 1, round * 100 + 100);
 		be_honest(result, time_ns + 2000);
 		assert_int_equal(attribution_checkpoint(result->attribution, time_ns + 3000), 0);
 	}
@@ -217,6 +217,8 @@ static void play_beside(struct result *result, bool is_hostile_there)
 		assert_int_equal(stats_of(result).open_span_cnt, 200);
 		assert_int_equal(stats_of(result).refused_cnt, 1800);
 	}
+	else
+		assert_int_equal(stats_of(result).span_bytes, 0);
 	assert_int_equal(stats_of(result).lower_bound_cnt, 0);
 	stop(result, 1000000);
 }
@@ -261,8 +263,10 @@ static void hostile_processes_leave_something(void **state)
 
 static void begin_keys(struct result *result, int tid, int tgid, int first, int last)
 {
-	for (int key = first; key <= last; key++)
+	for (int key = first; key <= last; key++) {
 		feed(result, "3000 key_begin %d/%d 0 - key=\"%d\" name=\"n\"\n", tid, tgid, key);
+		feed(result, "3000 key_leave %d/%d 0 - key=\"%d\"\n", tid, tgid, key); /* or it were in several roots at once, which costs more */
+	}
 }
 
 static void spans_with_keys_count_for_who_began_them(void **state)

@@ -198,6 +198,12 @@ static void move_frames(struct shifting *shifting, struct txtrace_record *record
 	move_time(shifting, &record->frames.time_ns);
 }
 
+static void move_overlap(struct shifting *shifting, struct txtrace_record *record)
+{
+	move_time(shifting, &record->overlap.time_ns);
+	move_thread(shifting, &record->overlap.pid, &record->overlap.tid);
+}
+
 static void (*const moves[TXTRACE_RECORD_KIND_COUNT])(struct shifting *shifting, struct txtrace_record *record) = {
 	[TXTRACE_RECORD_SPAN] = move_span,           [TXTRACE_RECORD_RUN] = move_run,
 	[TXTRACE_RECORD_WAKE] = move_wake,           [TXTRACE_RECORD_THREAD] = move_thread_record,
@@ -210,6 +216,7 @@ static void (*const moves[TXTRACE_RECORD_KIND_COUNT])(struct shifting *shifting,
 	[TXTRACE_RECORD_OTHER_RUN] = move_other_run,
 	[TXTRACE_RECORD_PROCESS] = move_process,     [TXTRACE_RECORD_TRIGGER] = move_trigger,
 	[TXTRACE_RECORD_STACK] = move_stack,         [TXTRACE_RECORD_FRAMES] = move_frames,
+	[TXTRACE_RECORD_OVERLAP] = move_overlap,
 };
 
 int id_shift_apply(const struct id_shift *shift, struct txtrace_record *record)

@@ -134,6 +134,9 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 	case TXTRACE_RECORD_OBJECT:
 		see_time(census, record->object.time_ns);
 		break;
+	case TXTRACE_RECORD_OVERLAP:
+		see_time(census, record->overlap.time_ns);
+		break;
 	case TXTRACE_RECORD_STACK:
 		see_time(census, record->stack.time_ns);
 		break;

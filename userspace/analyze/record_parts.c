@@ -41,6 +41,7 @@ static const struct parts parts[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_PROCESS] = { AT(process.time_ns), .strings = { AT(process.comm), AT(process.exe), AT(process.command) },
 				     .pid = AT(process.pid), .tid = AT(process.pid), .is_known = true },
 	[TXTRACE_RECORD_TRIGGER] = { AT(trigger.time_ns), .strings = { AT(trigger.rule), AT(trigger.label) }, OF_THREAD(trigger) },
+	[TXTRACE_RECORD_OVERLAP] = { AT(overlap.time_ns), OF_THREAD(overlap) },
 	[TXTRACE_RECORD_STAY] = { AT(stay.exit_ns), AT(stay.enter_ns), OF_THREAD(stay) },
 };
 

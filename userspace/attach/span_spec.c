@@ -286,7 +286,9 @@ static bool read_parent(struct reader *reader, struct span_spec *spec)
 		return complain(reader, "expected thread, a label, or LABEL(KEY)");
 	spec->parent_label = keep(reader, at, length);
 	reader->at += length;
-	spec->parent = strcmp(spec->parent_label, "thread") == 0 ? FOREIGN_PARENT_THREAD : FOREIGN_PARENT_SPAN;
+	spec->parent = strcmp(spec->parent_label, "thread") == 0 ? FOREIGN_PARENT_THREAD :
+		       strcmp(spec->parent_label, "none") == 0	 ? FOREIGN_PARENT_ROOT :
+								   FOREIGN_PARENT_SPAN;
 	if (!takes(reader, "("))
 		return true;
 	if (!read_terms(reader, &spec->parent_key, FOREIGN_KEY_MAX, false))

@@ -6,7 +6,7 @@
  *	point   [usdt:]PROVIDER:PROBE[(NAME,…)]    uprobe:BINARY:SYMBOL    uretprobe:BINARY:SYMBOL
  *	key     TERM[+TERM] or TERM[+TERM]/TERM[+TERM] (at the begin / at the end); default tid
  *	tag     [NAME:]TERM[+[NAME:]TERM…]
- *	parent  thread, LABEL (that the thread has open, or that has the same key), or LABEL(TERM[+TERM])
+ *	parent  thread, none, LABEL (that the thread has open, or that has the same key), or LABEL(TERM[+TERM])
  *	again   inside: a begin while the span is open is one within it, and has an end of its own; restart, the default: it begins anew
  *	term    tid, arg0 … arg11, retval, or a NAME that the point gives to its argument; str(TERM): the string at this address, up to its NUL; in tags
  *	        str(TERM,TERM), too: so many bytes of it

@@ -160,6 +160,10 @@ int attribution_feed(struct attribution *attribution, const struct event *event)
 	return handlers[event->kind](attribution, event);
 }
 
+/* What is known from the begin on. */
+#define CHECKPOINT_FLAGS                                                                                                     \
+	(TXTRACE_SPAN_KEYED | TXTRACE_SPAN_ROOT | TXTRACE_SPAN_NESTED | TXTRACE_SPAN_PARENT_KEYED | TXTRACE_SPAN_PARENT_LOST)
+
 static int put_checkpoint(struct attribution *attribution, struct span *span, uint64_t time_ns)
 {
 	struct txtrace_record record;
@@ -176,6 +180,7 @@ static int put_checkpoint(struct attribution *attribution, struct span *span, ui
 		.tid = span->tid,
 		.label = span_label(span),
 		.key = span_key(span),
+		.flags = span->flags & CHECKPOINT_FLAGS,
 	};
 	span->has_checkpoint = true;
 	return put_record(attribution, &record);

@@ -8,7 +8,9 @@
  *	span_table      open spans, and the stays of threads in them
  *	this            all of that together
  *	left_out        what is not written, or not yet
+ *	span_parent     whose child a span is
  *	span_budget     what open spans may take, and who holds how much
+ *	top_level       what spans without a parent are charged with twice
  *	span_close      stays and spans end, and are written
  *	thread_life     threads come and go, and read their clocks
  *	other_events    who else had the CPUs          stack_events  where the code was

@@ -32,14 +32,6 @@ static inline bool is_label_left_out(const struct attribution *attribution, cons
 	return filter->wants_label && !filter->wants_label(filter->context, label);
 }
 
-/* The parent that a span is written with: the nearest one above it that is not left out. */
-static inline uint64_t written_parent(const struct attribution *attribution, uint32_t tgid, uint64_t parent)
-{
-	const struct span *span = attribution->filter.wants_label && parent ? span_table_get(&attribution->spans, tgid, parent) : NULL;
-
-	return span && span->is_left_out ? span->parent : parent;
-}
-
 /* A record about an open span, or about none that is open (NULL). */
 static inline int put_mark(struct attribution *attribution, struct span *span, const struct txtrace_record *record, uint64_t time_ns)
 {

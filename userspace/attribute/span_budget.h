@@ -31,7 +31,11 @@ bool budget_tag(struct attribution *attribution, const struct span *span, const 
 
 /* A span with the stay of one thread, its slots in an index that grows, and its place in a list of all; a stay of a further thread. */
 #define SPAN_PRICE (sizeof(struct span) + sizeof(struct span_account) + sizeof(struct thread_reading) + 5 * sizeof(struct hash_slot))
-#define STAY_PRICE (sizeof(struct stay) + sizeof(struct thread_reading))
+#define STAY_PRICE (sizeof(struct further_stay) + sizeof(struct thread_reading))
+
+/* A stay in a span without a parent, while the thread is in another one, too: with a reading that nobody else needs; once a span, what comes of it. */
+#define COVER_PRICE (sizeof(struct cover) + sizeof(struct thread_reading))
+#define OVERLAP_PRICE (sizeof(struct txtrace_ledger))
 
 /* Who began the span: it has threads, or the span is keyed. */
 struct process *budget_payer(const struct attribution *attribution, const struct span *span);
@@ -84,7 +88,8 @@ static inline void budget_end(struct attribution *attribution, const struct span
 	bool is_at_hand = thread && !(span->flags & TXTRACE_SPAN_KEYED);
 
 	budget_give_back(attribution, is_at_hand ? thread->process : budget_payer(attribution, span),
-			 SPAN_PRICE + span_texts_bytes(span->label_length, span->key_length) + span_tag_bytes(span));
+			 SPAN_PRICE + span_texts_bytes(span->label_length, span->key_length) + span_tag_bytes(span) +
+				 (span->overlap ? OVERLAP_PRICE : 0));
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "attribute/span_budget.h"
+#include "attribute/top_level.h"
 
 /* The two readings of a stay do not belong together: unless something was lost, that is a bug. */
 static void judge_stay(struct attribution *attribution, struct span *span, bool is_sane)
@@ -43,6 +44,7 @@ static void charge_own_stay(struct attribution *attribution, struct stay *stay, 
 
 	if (own->is_reading_lost)
 		mark_lossy(span);
+	top_level_leave(attribution, stay, own->time_ns, own->reading);
 	budget_leave(attribution, stay);
 	judge_stay(attribution, span, span_leave(&attribution->spans, stay, own->time_ns, own->reading, account));
 }
@@ -56,6 +58,7 @@ static void charge_stay_from_outside(struct attribution *attribution, struct sta
 	thread_replay_at(&attribution->threads, stay->thread, time_ns, &reading);
 	if (attribution->sched_loss_until_ns >= stay->thread->reading_ns && attribution->sched_loss_until_ns)
 		mark_lossy(span);
+	top_level_leave(attribution, stay, time_ns, &reading);
 	budget_leave(attribution, stay);
 	judge_stay(attribution, span, span_leave(&attribution->spans, stay, time_ns, &reading, account));
 }
@@ -111,6 +114,25 @@ static int end_stays(struct attribution *attribution, struct span *span, const s
 	return err;
 }
 
+/* In front of the span's own record. */
+static int put_overlap(struct attribution *attribution, const struct span *span, uint64_t end_ns, const struct span_account *account)
+{
+	struct txtrace_record record;
+
+	if (!span->overlap)
+		return 0;
+	record.kind = TXTRACE_RECORD_OVERLAP;
+	record.overlap = (struct txtrace_overlap){
+		.time_ns = end_ns,
+		.span = span->id,
+		.pid = span->pid,
+		.tid = span->tid,
+		.is_keyed = span->flags & TXTRACE_SPAN_KEYED,
+		.ledger = top_level_overlap(attribution, span, &account->ledger),
+	};
+	return put_record(attribution, &record);
+}
+
 static int put_span(struct attribution *attribution, const struct span *span, uint64_t end_ns, uint32_t end_tid, const struct span_account *account)
 {
 	struct txtrace_record record;
@@ -155,6 +177,8 @@ int finish_span(struct attribution *attribution, struct span *span, const struct
 	if (own && !(span->flags & TXTRACE_SPAN_KEYED))
 		own->thread->process->open_span_cnt--;
 	err = settle_marks(attribution, span, time_ns, &is_written);
+	if (!err && is_written)
+		err = put_overlap(attribution, span, time_ns, &account);
 	if (!err && is_written)
 		err = put_span(attribution, span, time_ns, end_tid, &account);
 	budget_end(attribution, span, own ? own->thread : NULL);

@@ -8,7 +8,9 @@
 
 #include "attribute/left_out.h"
 #include "attribute/span_budget.h"
+#include "attribute/span_parent.h"
 #include "attribute/thread_life.h"
+#include "attribute/top_level.h"
 
 static bool is_keyed(const struct event *event)
 {
@@ -38,7 +40,9 @@ static int enter(struct attribution *attribution, struct span *span, const struc
 		mark_lossy(span);
 		return budget_refuse(attribution, event);
 	}
-	return span_enter(&attribution->spans, span, own->thread, own->time_ns, own->reading);
+	if (span_enter(&attribution->spans, span, own->thread, own->time_ns, own->reading))
+		return -ENOMEM;
+	return top_level_enter(attribution, event, own);
 }
 
 /* A key names one span at a time: who begins with it again has lost sight of the first one. Ids are given by txtrace.h, once each: a second one is forged. */
@@ -78,10 +82,9 @@ int attribute_begin(struct attribution *attribution, const struct event *event)
 		if (err || !begin.key)
 			return err;
 	}
-	if (!begin.key) {
+	if (!begin.key)
 		begin.id = event->span.id;
-		begin.parent = written_parent(attribution, event->tgid, event->span.parent);
-	}
+	find_parent(attribution, event, own.thread, &begin);
 	begin.is_left_out = is_label_left_out(attribution, begin.label);
 	if (!budget_begin(attribution, own.thread->process, &begin))
 		return budget_refuse(attribution, event);

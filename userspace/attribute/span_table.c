@@ -16,8 +16,10 @@ void span_table_init(struct span_table *table, struct thread_table *threads)
 {
 	*table = (struct span_table){ .threads = threads, .seed = (uintptr_t)table * 0x2545f4914f6cdd1dULL };
 	pool_init(&table->spans, sizeof(struct span));
-	pool_init(&table->stays, sizeof(struct stay));
+	pool_init(&table->stays, sizeof(struct further_stay));
 	pool_init(&table->accounts, sizeof(struct span_account));
+	pool_init(&table->overlaps, sizeof(struct txtrace_ledger));
+	pool_init(&table->covers, sizeof(struct cover));
 	hash_index_init(&table->by_id);
 	hash_index_init(&table->by_key);
 }
@@ -40,6 +42,8 @@ void span_table_release(struct span_table *table)
 	pool_release(&table->spans);
 	pool_release(&table->stays);
 	pool_release(&table->accounts);
+	pool_release(&table->overlaps);
+	pool_release(&table->covers);
 }
 
 static uint32_t hash_of_id(const struct span_table *table, uint32_t tgid, uint64_t id)
@@ -107,8 +111,8 @@ static int set_text(struct span *span, const struct span_begin *begin)
 {
 	char *text = span->text.inside;
 
-	span->label_length = begin->label->length;
-	span->key_length = begin->key ? begin->key->length : 0;
+	span->label_length = begin->label->length < UINT16_MAX ? (uint16_t)begin->label->length : UINT16_MAX;
+	span->key_length = begin->key ? (uint16_t)begin->key->length : 0;
 	if (!span_text_is_inside(span)) {
 		text = span->text.outside = malloc((size_t)span->label_length + span->key_length);
 		if (!text)
@@ -138,10 +142,11 @@ struct span *span_table_begin(struct span_table *table, const struct span_begin 
 	span->stays = NULL;
 	span->pid = begin->tgid;
 	span->tid = begin->tid;
-	span->flags = begin->key ? TXTRACE_SPAN_KEYED : 0;
+	span->flags = begin->parent_flags | (begin->key ? TXTRACE_SPAN_KEYED : 0);
 	span->hash = begin->key ? hash_of_key(table, begin->key) : hash_of_id(table, begin->tgid, begin->id);
 	span->number = number;
-	span->account = span->stay_cnt = 0;
+	span->account = span->overlap = span->own_cover = 0;
+	span->stay_cnt = 0;
 	span->has_checkpoint = span->has_waiting_marks = false;
 	span->is_left_out = begin->is_left_out;
 	span->parent = begin->parent;
@@ -197,6 +202,8 @@ void span_table_end(struct span_table *table, struct span *span)
 	free_texts(span);
 	if (span->account)
 		pool_give_back(&table->accounts, span->account - 1);
+	if (span->overlap)
+		pool_give_back(&table->overlaps, span->overlap - 1);
 	pool_give_back(&table->spans, span->number);
 }
 
@@ -348,6 +355,7 @@ int span_enter(struct span_table *table, struct span *span, struct thread *threa
 		.depth = 1,
 		.number = number,
 	};
+	*stay_cover(stay) = 0;
 	if (reading)
 		reading->user_cnt++;
 	if (thread->stays)
@@ -379,21 +387,28 @@ static void free_stay(struct span_table *table, struct stay *stay)
 		pool_give_back(&table->stays, stay->number);
 }
 
+bool charge_between(struct txtrace_ledger *ledger, const struct thread_reading *from, uint64_t from_ns, const struct thread_reading *to,
+		    uint64_t to_ns)
+{
+	uint64_t passed_ns = elapsed_ns(from_ns, to_ns);
+
+	if (!from || !to) {
+		ledger->unknown_ns += passed_ns;
+	} else if (from == to) {
+		ledger->on_cpu_ns += passed_ns;
+	} else {
+		return ledger_add_clocks(ledger, &from->clocks, elapsed_ns(from->time_ns, from_ns), &to->clocks, elapsed_ns(to->time_ns, to_ns),
+					 passed_ns);
+	}
+	return true;
+}
+
 bool span_leave(struct span_table *table, struct stay *stay, uint64_t time_ns, const struct thread_reading *reading, struct span_account *account)
 {
 	struct span *span = stay->span;
-	uint64_t stayed_ns = elapsed_ns(stay->enter_ns, time_ns);
-	const struct thread_reading *entered = stay->reading;
-	bool is_sane = true;
+	bool is_sane = charge_between(&account->ledger, stay->reading, stay->enter_ns, reading, time_ns);
 
-	if (reading && entered == reading)
-		account->ledger.on_cpu_ns += stayed_ns;
-	else if (reading && entered)
-		is_sane = ledger_add_clocks(&account->ledger, &entered->clocks, elapsed_ns(entered->time_ns, stay->enter_ns), &reading->clocks,
-					    elapsed_ns(reading->time_ns, time_ns), stayed_ns);
-	else
-		account->ledger.unknown_ns += stayed_ns;
-	account->work_ns += stayed_ns;
+	account->work_ns += elapsed_ns(stay->enter_ns, time_ns);
 	free_stay(table, stay);
 	if (!span->stays)
 		span->detached_since_ns = time_ns;

@@ -37,6 +37,22 @@ struct stay {
 	uint32_t number; /* in the pool; of the one in its span: nothing */
 };
 
+/* A stay that does not lie in its span. */
+struct further_stay {
+	struct stay stay;
+	uint32_t cover;
+};
+
+/* A thread has entered another span without a parent while it stayed in this one, which has none either. */
+struct cover {
+	struct stay *stay;
+	struct cover *below;  /* the thread's next one: of the span that it had entered before */
+	struct cover **link;  /* what points to this one */
+	struct thread_reading *reading; /* as in struct stay, at since_ns */
+	uint64_t since_ns;
+	uint32_t number;      /* in the pool */
+};
+
 /* What a span was charged. */
 struct span_account {
 	struct txtrace_ledger ledger;
@@ -59,15 +75,17 @@ struct span {
 	uint32_t hash;     /* of its id or key */
 	uint32_t number;   /* in the pool */
 	uint32_t account;  /* in the pool of accounts, + 1; 0: nothing was charged yet */
-	uint32_t stay_cnt; /* all that there were; no more than 2 are counted */
+	uint32_t overlap;  /* in the pool of overlaps, + 1; 0: none yet. See top_level.h */
+	uint8_t stay_cnt;  /* all that there were; no more than 2 are counted */
 	bool has_checkpoint;
 	bool is_left_out;       /* the user does not want its label */
 	bool has_waiting_marks;
 
 	uint64_t parent;
 	struct span_tag *tag; /* NULL: none */
-	uint32_t label_length;
-	uint32_t key_length;
+	uint16_t label_length;
+	uint16_t key_length;
+	uint32_t own_cover; /* of own_stay */
 	union {
 		char inside[SPAN_TEXT_INSIDE]; /* label, then key; … */
 		char *outside;                 /* … if they are longer, they lie elsewhere */
@@ -82,6 +100,8 @@ struct span_table {
 	struct pool spans;
 	struct pool stays;
 	struct pool accounts;
+	struct pool overlaps; /* struct txtrace_ledger */
+	struct pool covers;
 	struct thread_table *threads; /* whose readings the stays refer to */
 	uint64_t seed;
 	uint64_t keyed_cnt; /* ids given to keyed spans */
@@ -92,10 +112,11 @@ struct span_begin {
 	uint64_t time_ns;
 	uint64_t id; /* of a keyed span: 0 */
 	uint64_t parent;
+	uint32_t parent_flags; /* ROOT, NESTED, PARENT_KEYED, PARENT_LOST of enum txtrace_span_flag */
 	uint32_t tgid;
 	uint32_t tid;
-	const struct event_text *label;
-	const struct event_text *key; /* NULL: not keyed */
+	const struct event_text *label; /* no more than 65,535 bytes count */
+	const struct event_text *key;   /* NULL: not keyed */
 	bool is_left_out;
 };
 
@@ -133,6 +154,10 @@ struct span_account *span_account(struct span_table *table, struct span *span);
 /* A copy of it. */
 void span_read_account(const struct span_table *table, const struct span *span, struct span_account *account);
 
+/* What the thread's clocks moved from the one moment to the other; a reading as in span_enter(). False: the two do not belong together. */
+bool charge_between(struct txtrace_ledger *ledger, const struct thread_reading *from, uint64_t from_ns, const struct thread_reading *to,
+		    uint64_t to_ns);
+
 /* The thread's stay in the span; NULL: it is not in it. */
 struct stay *span_stay_of(const struct span *span, const struct thread *thread);
 
@@ -141,6 +166,12 @@ int span_enter(struct span_table *table, struct span *span, struct thread *threa
 
 /* It is no longer; reading as before. Charges the account and frees the stay. False: the two readings do not belong together. */
 bool span_leave(struct span_table *table, struct stay *stay, uint64_t time_ns, const struct thread_reading *reading, struct span_account *account);
+
+/* Where the number of a stay's cover stands, + 1; 0: it has none. See top_level.h. */
+static inline uint32_t *stay_cover(struct stay *stay)
+{
+	return stay == &stay->span->own_stay ? &stay->span->own_cover : &((struct further_stay *)stay)->cover;
+}
 
 static inline bool span_text_is_inside(const struct span *span)
 {

@@ -3,6 +3,13 @@
 
 #define SPAN_MAX 32 /* of one thread at once, from the one entered last; its stacks count for these */
 
+/* Ids of keyed spans are others than those of a process. */
+static bool is_same_kind_of_parent(const struct span *child, const struct span *parent)
+{
+	return child->flags & TXTRACE_SPAN_PARENT_KEYED ? parent->flags & TXTRACE_SPAN_KEYED :
+							  !(parent->flags & TXTRACE_SPAN_KEYED) && child->pid == parent->pid;
+}
+
 /* A child that the thread is in, too, is charged with the same, and then it is not the parent's own. */
 static bool is_child_there(const struct thread *thread, const struct span *parent)
 {
@@ -11,7 +18,7 @@ static bool is_child_there(const struct thread *thread, const struct span *paren
 	for (const struct stay *stay = thread->stays; stay && cnt < SPAN_MAX; stay = stay->next_of_thread, cnt++) {
 		const struct span *span = stay->span;
 
-		if (span->parent == parent->id && span->pid == parent->pid && span != parent && !(parent->flags & TXTRACE_SPAN_KEYED))
+		if (span->parent == parent->id && span != parent && is_same_kind_of_parent(span, parent))
 			return true;
 	}
 	return false;

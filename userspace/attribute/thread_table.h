@@ -14,6 +14,7 @@
 #include "event/event.h"
 #include "txtrace/log.h"
 
+struct cover;
 struct stay;
 struct process;
 
@@ -61,6 +62,8 @@ struct thread {
 	uint64_t late_wake_ns; /* of a wakeup after the one that ended its sleep, which found it running unseen; 0: none */
 	struct wire_clocks clocks; /* up to since_ns */
 	struct process *process;
+	struct stay *root_stay; /* of the spans without a parent that it is in, the last entered: see top_level.h; NULL: none */
+	struct cover *covers;   /* of the others, the last entered first */
 	char comm[16];
 	uint8_t comm_length;
 	bool has_name; /* it was told, and is in comm */

@@ -9,7 +9,7 @@
 static const struct stream_names flags =
 	NAMES("clocks", "interrupt", "truncated", "seed", "rename", "unreadable", "no_clocks", "waker_unknown");
 static const struct stream_names flags_with_clocks =
-	NAMES("clocks", "interrupt", "truncated", "not_arrived", "rename", "unreadable", "no_clocks", "waker_unknown");
+	NAMES("clocks", "interrupt", "truncated", "not_arrived", "nested", "unreadable", "no_clocks", "waker_unknown");
 static const struct stream_names flags_of_wake =
 	NAMES("clocks", "interrupt", "truncated", "timer", "softirq", "unreadable", "no_clocks", "waker_unknown");
 
@@ -71,7 +71,7 @@ static const struct stream_field thread_fields[] = {
 
 static const struct stream_field span_fields[] = {
 	{ "id", STREAM_U64, AT(span.id), NULL, 0, true, 0 },
-	{ "parent", STREAM_U64, AT(span.parent), NULL, 0, false, 0 },
+	{ "parent", STREAM_PARENT, AT(span.parent), NULL, 0, false, 0 },
 	{ "label", STREAM_TEXT, AT(span.label), NULL, 0, false, 0 },
 	{ 0 },
 };

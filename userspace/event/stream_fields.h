@@ -9,6 +9,7 @@ enum stream_type {
 	STREAM_U32,
 	STREAM_U64,
 	STREAM_HEX,    /* u64, written in hexadecimal */
+	STREAM_PARENT, /* u64; WIRE_PARENT_ROOT is "root" */
 	STREAM_INT,    /* i64 */
 	STREAM_INT32,
 	STREAM_NAME,   /* u8: an index into names */

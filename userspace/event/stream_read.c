@@ -185,6 +185,13 @@ static int read_value(struct reader *reader, const struct stream_field *field, v
 		err = read_number(reader, 10, UINT32_MAX, " ", &number);
 		*(uint32_t *)to = number;
 		return err;
+	case STREAM_PARENT:
+		if (word_length(reader->at) == 4 && !strncmp(reader->at, "root", 4)) {
+			reader->at += 4;
+			*(uint64_t *)to = WIRE_PARENT_ROOT;
+			return 0;
+		}
+		return read_number(reader, 10, UINT64_MAX, " ", to);
 	case STREAM_U64:
 		return read_number(reader, 10, UINT64_MAX, " ", to);
 	case STREAM_HEX:

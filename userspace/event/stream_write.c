@@ -46,6 +46,7 @@ static bool is_absent(const struct stream_field *field, const void *base)
 	case STREAM_INT32:
 		return (int32_t)u32_at(base, field->offset) == field->absent;
 	case STREAM_U64:
+	case STREAM_PARENT:
 	case STREAM_HEX:
 	case STREAM_INT:
 	case STREAM_THREAD:
@@ -108,6 +109,12 @@ static int write_value(FILE *out, const struct stream_field *field, const void *
 	case STREAM_U32:
 		fprintf(out, "%" PRIu32, u32_at(base, field->offset));
 		break;
+	case STREAM_PARENT:
+		if (u64_at(base, field->offset) == WIRE_PARENT_ROOT) {
+			fputs("root", out);
+			break;
+		}
+		/* fall through */
 	case STREAM_U64:
 		fprintf(out, "%" PRIu64, u64_at(base, field->offset));
 		break;

@@ -108,6 +108,9 @@ static void count_record(struct export_totals *totals, const struct txtrace_reco
 	case TXTRACE_RECORD_OBJECT:
 		count_time(totals, record->object.time_ns, record->object.time_ns);
 		break;
+	case TXTRACE_RECORD_OVERLAP:
+		count_time(totals, record->overlap.time_ns, record->overlap.time_ns);
+		break;
 	case TXTRACE_RECORD_STACK:
 		count_time(totals, record->stack.time_ns, record->stack.time_ns);
 		break;
@@ -168,6 +171,8 @@ static int dispatch(const struct export_format *format, void *state, const struc
 		return CALL(format, stay, state, &record->stay);
 	case TXTRACE_RECORD_OBJECT:
 		return CALL(format, object, state, &record->object);
+	case TXTRACE_RECORD_OVERLAP:
+		return CALL(format, overlap, state, &record->overlap);
 	case TXTRACE_RECORD_STACK:
 		return CALL(format, stack, state, &record->stack);
 	case TXTRACE_RECORD_FRAMES:

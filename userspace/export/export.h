@@ -58,6 +58,7 @@ struct export_format {
 	int (*open_span)(void *state, const struct txtrace_open_span *open_span);
 	int (*loss)(void *state, const struct txtrace_loss *loss);       /* never NULL */
 	int (*stay)(void *state, const struct txtrace_stay *stay);
+	int (*overlap)(void *state, const struct txtrace_overlap *overlap);
 	int (*object)(void *state, const struct txtrace_object *object);
 	int (*stack)(void *state, const struct txtrace_stack *stack);
 	int (*frames)(void *state, const struct txtrace_frames *frames);

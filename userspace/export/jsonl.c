@@ -55,6 +55,17 @@ static int jsonl_open(void **state, FILE *out, const struct txtrace_log_info *in
 	return end_line(json);
 }
 
+/* How it came to its parent, where that is not as usual. */
+static void members_parent(struct json *json, uint32_t flags)
+{
+	if (flags & TXTRACE_SPAN_NESTED)
+		json_member_bool(json, "nested", true);
+	if (flags & TXTRACE_SPAN_PARENT_KEYED)
+		json_member_bool(json, "parent_keyed", true);
+	if (flags & TXTRACE_SPAN_PARENT_LOST)
+		json_member_bool(json, "parent_lost", true);
+}
+
 static int jsonl_span(void *state, const struct txtrace_span *span)
 {
 	struct json *json = state;
@@ -79,6 +90,7 @@ static int jsonl_span(void *state, const struct txtrace_span *span)
 	json_member_bool(json, "imbalance", span->flags & TXTRACE_SPAN_IMBALANCE);
 	json_member_bool(json, "keyed", span->flags & TXTRACE_SPAN_KEYED);
 	json_member_bool(json, "moved", span->flags & TXTRACE_SPAN_MOVED);
+	members_parent(json, span->flags);
 	return end_line(json);
 }
 
@@ -232,6 +244,7 @@ static int jsonl_open_span(void *state, const struct txtrace_open_span *open_spa
 	jsonl_members_key(json, open_span->key);
 	json_member_u64_string(json, "parent", open_span->parent);
 	json_member_u64(json, "begin_ns", open_span->begin_ns);
+	members_parent(json, open_span->flags);
 	return end_line(json);
 }
 
@@ -273,6 +286,20 @@ static int jsonl_continued(void *state, const struct txtrace_continued *continue
 	begin_line(json, "continued");
 	json_member_u64(json, "time_ns", continued->time_ns);
 	json_member_u64(json, "next_part", continued->next_part);
+	return end_line(json);
+}
+
+static int jsonl_overlap(void *state, const struct txtrace_overlap *overlap)
+{
+	struct json *json = state;
+
+	begin_line(json, "overlap");
+	json_member_u64(json, "time_ns", overlap->time_ns);
+	json_member_u64(json, "pid", overlap->pid);
+	json_member_u64(json, "tid", overlap->tid);
+	json_member_u64_string(json, "span", overlap->span);
+	json_member_bool(json, "keyed", overlap->is_keyed);
+	jsonl_members_ledger(json, &overlap->ledger);
 	return end_line(json);
 }
 
@@ -514,6 +541,7 @@ const struct export_format format_jsonl = {
 	.dropped = jsonl_dropped,
 	.continued = jsonl_continued,
 	.stay = jsonl_stay,
+	.overlap = jsonl_overlap,
 	.object = jsonl_object,
 	.stack = jsonl_stack,
 	.frames = jsonl_frames,

@@ -14,6 +14,8 @@
 #define OPEN_SPANS 262144  /* spans that are open and sampled; about 100 bytes each */
 #define ENDED_SPANS 65536
 #define LABELS 65536
+#define ENTERED_STACKS 16384 /* threads that are in spans, or have been; about 850 bytes each */
+#define SHARED_SPANS 65536
 #define OPEN_KEYS 65536    /* keyed spans that are open, if labels are filtered; about 130 bytes each */
 
 /* As in bpf/span_filter.bpf.c. */
@@ -46,6 +48,10 @@ int kernel_filter_prepare(struct txtrace_bpf *bpf, const struct span_choices *ch
 		err = bpf_map__set_max_entries(bpf->maps.open_spans, OPEN_SPANS);
 		if (!err)
 			err = bpf_map__set_max_entries(bpf->maps.ended_spans, ENDED_SPANS);
+		if (!err)
+			err = bpf_map__set_max_entries(bpf->maps.entered_stacks, ENTERED_STACKS);
+		if (!err)
+			err = bpf_map__set_max_entries(bpf->maps.shared_spans, SHARED_SPANS);
 	}
 	if (!err && choices->label_cnt)
 		err = bpf_map__set_max_entries(bpf->maps.span_labels, LABELS);

@@ -150,7 +150,7 @@ static void add_thread(struct pending *parent, const struct txtrace_span *child)
 static int hand_up(struct child_counts *counts, const struct txtrace_span *span, const struct pending *pending, uint32_t call_key, uint32_t child_key)
 {
 	struct pending *parent;
-	int err = find(counts, span->pid, span->parent, &parent);
+	int err = find(counts, span->flags & TXTRACE_SPAN_PARENT_KEYED ? KEYED_SCOPE : span->pid, span->parent, &parent);
 
 	err = err ? err : increase_key(counts, parent, call_key, false, 1);
 	err = err ? err : increase_key(counts, parent, child_key, true, 1);
@@ -177,7 +177,7 @@ static void sum_threads(const struct pending *pending, const struct txtrace_span
 
 int child_counts_end(struct child_counts *counts, const struct txtrace_span *span, uint32_t call_key, uint32_t child_key, struct child_sum *below)
 {
-	bool is_keyed = span->flags & TXTRACE_SPAN_KEYED, is_own_parent = span->parent == span->id && !is_keyed;
+	bool is_keyed = span->flags & TXTRACE_SPAN_KEYED, is_own_parent = span->parent == span->id && !is_keyed && !(span->flags & TXTRACE_SPAN_PARENT_KEYED);
 	struct pending *pending = id_map_remove(&counts->pending, is_keyed ? KEYED_SCOPE : span->pid, span->id);
 	int err = 0;
 

@@ -197,10 +197,14 @@ static void refer(struct log_check *check, uint32_t pid, uint64_t id, enum refer
 		note->flags |= reference;
 }
 
-static void define(struct log_check *check, uint32_t pid, uint64_t id, uint64_t parent)
+#define NO_PROCESS 0 /* as a parent, a keyed span is of none */
+
+static void define(struct log_check *check, uint32_t pid, uint64_t id, uint64_t parent, uint32_t flags)
 {
 	refer(check, pid, id, REFERENCE_DEFINED);
-	refer(check, pid, parent, REFERENCE_PARENT);
+	if (flags & TXTRACE_SPAN_KEYED)
+		refer(check, NO_PROCESS, id, REFERENCE_DEFINED);
+	refer(check, flags & TXTRACE_SPAN_PARENT_KEYED ? NO_PROCESS : pid, parent, REFERENCE_PARENT);
 }
 
 /* A thread is named once, at the first record that needs it. */
@@ -286,7 +290,7 @@ static void check_span(struct log_check *check, const struct txtrace_span *span)
 	check_ledger(check, span);
 	check_flags(check, span);
 	check_thread(check, span->pid, span->tid, "begins a span");
-	define(check, span->pid, span->id, span->parent);
+	define(check, span->pid, span->id, span->parent, span->flags);
 }
 
 static void check_kind(struct log_check *check, const struct txtrace_record *record)
@@ -321,7 +325,8 @@ static void check_kind(struct log_check *check, const struct txtrace_record *rec
 		break;
 	case TXTRACE_RECORD_OPEN_SPAN:
 		check_times(check, record, record->open_span.begin_ns);
-		define(check, record->open_span.pid, record->open_span.id, record->open_span.parent);
+		define(check, record->open_span.pid, record->open_span.id, record->open_span.parent,
+		       record->open_span.flags | (record->open_span.key.length ? TXTRACE_SPAN_KEYED : 0));
 		break;
 	case TXTRACE_RECORD_SUMMARY:
 		add_summary(check, &record->summary);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/root_overlap.h"
 #include "base/saturating.h"
 #include "base/string_pool.h"
 
@@ -26,6 +27,7 @@ struct label_report {
 	struct label_row *recent[RECENT_CNT]; /* by the label's place in memory: a guess, which saves the search */
 	struct log_census census;
 	struct span_sums top_level[2];
+	struct root_overlap overlap;
 };
 
 struct label_report *label_report_new(uint64_t memory_max_bytes)
@@ -191,6 +193,7 @@ static int add_to_rows(struct label_report *report, const struct txtrace_span *s
 {
 	bool is_lower_bound = span->flags & TXTRACE_SPAN_LOWER_BOUND;
 	struct span_figures *figures;
+	struct txtrace_span alone;
 	struct label_row *row;
 	int err = find_row(report, &span->label, &row);
 
@@ -202,13 +205,14 @@ static int add_to_rows(struct label_report *report, const struct txtrace_span *s
 		return err;
 	add_span(&figures->sums, span);
 	if (span->parent == 0)
-		add_span(&report->top_level[is_lower_bound], span);
+		add_span(&report->top_level[is_lower_bound], root_overlap_take_off(&report->overlap, span, &alone));
 	return 0;
 }
 
 int label_report_add(struct label_report *report, const struct txtrace_record *record)
 {
 	log_census_add(&report->census, record);
+	root_overlap_see(&report->overlap, record);
 	return record->kind == TXTRACE_RECORD_SPAN ? add_to_rows(report, &record->span) : 0;
 }
 

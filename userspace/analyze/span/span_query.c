@@ -57,7 +57,7 @@ int span_query_add(struct span_query *query, const struct txtrace_record *record
 	if (record->kind == TXTRACE_RECORD_OPEN_SPAN && !query->is_found && is_match(query, open->id, open->pid, open->key.length > 0)) {
 		struct txtrace_span unfinished = { .id = open->id, .parent = open->parent, .pid = open->pid, .tid = open->tid,
 						   .begin_ns = open->begin_ns, .label = open->label, .key = open->key,
-						   .flags = TXTRACE_SPAN_LOWER_BOUND | TXTRACE_SPAN_UNFINISHED |
+						   .flags = TXTRACE_SPAN_LOWER_BOUND | TXTRACE_SPAN_UNFINISHED | open->flags |
 							    (open->key.length > 0 ? TXTRACE_SPAN_KEYED : 0) };
 
 		query->is_open = true;

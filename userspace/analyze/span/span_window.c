@@ -115,7 +115,7 @@ static int add_open_span(struct span_window *window, const struct txtrace_open_s
 {
 	struct txtrace_span span = { .id = open->id, .parent = open->parent, .pid = open->pid, .tid = open->tid, .begin_ns = open->begin_ns,
 				     .end_ns = window->end_ns, .label = open->label,
-				     .flags = TXTRACE_SPAN_LOWER_BOUND | TXTRACE_SPAN_UNFINISHED | (open->key.length > 0 ? TXTRACE_SPAN_KEYED : 0) };
+				     .flags = TXTRACE_SPAN_LOWER_BOUND | TXTRACE_SPAN_UNFINISHED | open->flags | (open->key.length > 0 ? TXTRACE_SPAN_KEYED : 0) };
 	size_t cnt = window->span_cnt;
 	bool is_there = is_self(window, &span) || id_map_get(&window->open, scope_of_span(&span), span.id); /* each file tells it again */
 	int err = is_there ? 0 : add_span(window, &span);
@@ -265,25 +265,31 @@ static int link_stays(struct span_window *window)
 	return 0;
 }
 
+static uint64_t parent_scope(const struct txtrace_span *span)
+{
+	return scope_of(span->flags & TXTRACE_SPAN_PARENT_KEYED, span->pid);
+}
+
 /* Children of a span, in one list. */
 static int compare_parents(const void *a, const void *b)
 {
 	const struct window_span *x = *(const struct window_span *const *)a, *y = *(const struct window_span *const *)b;
 
-	if (x->span.pid != y->span.pid)
-		return x->span.pid < y->span.pid ? -1 : 1;
+	if (parent_scope(&x->span) != parent_scope(&y->span))
+		return parent_scope(&x->span) < parent_scope(&y->span) ? -1 : 1;
 	return x->span.parent < y->span.parent ? -1 : x->span.parent > y->span.parent;
 }
 
 static size_t first_child(struct window_span *const *by_parent, size_t cnt, const struct txtrace_span *parent)
 {
+	uint64_t scope = scope_of(parent->flags & TXTRACE_SPAN_KEYED, parent->pid);
 	size_t low = 0;
 
 	while (low < cnt) {
 		size_t middle = low + (cnt - low) / 2;
 		const struct txtrace_span *span = &by_parent[middle]->span;
 
-		if (span->pid < parent->pid || (span->pid == parent->pid && span->parent < parent->id))
+		if (parent_scope(span) < scope || (parent_scope(span) == scope && span->parent < parent->id))
 			low = middle + 1;
 		else
 			cnt = middle;
@@ -307,9 +313,10 @@ static int link_children(struct span_window *window)
 	queue[0]->is_inside = true;
 	while (done < cnt) {
 		struct window_span *parent = queue[done++];
-		size_t i = parent->span.flags & TXTRACE_SPAN_KEYED ? window->span_cnt : first_child(by_parent, window->span_cnt, &parent->span);
+		uint64_t scope = scope_of(parent->span.flags & TXTRACE_SPAN_KEYED, parent->span.pid);
+		size_t i = first_child(by_parent, window->span_cnt, &parent->span);
 
-		for (; i < window->span_cnt && by_parent[i]->span.parent == parent->span.id && by_parent[i]->span.pid == parent->span.pid; i++) {
+		for (; i < window->span_cnt && by_parent[i]->span.parent == parent->span.id && parent_scope(&by_parent[i]->span) == scope; i++) {
 			struct window_span *child = by_parent[i];
 
 			/* Begun while the parent was open: ids are used again. */

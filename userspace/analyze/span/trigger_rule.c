@@ -67,6 +67,7 @@ static const struct {
 } flags[] = {
 	{ "unfinished", TXTRACE_SPAN_UNFINISHED }, { "lower_bound", TXTRACE_SPAN_LOWER_BOUND }, { "loss", TXTRACE_SPAN_LOSS },
 	{ "keyed", TXTRACE_SPAN_KEYED },           { "moved", TXTRACE_SPAN_MOVED },
+	{ "root", TXTRACE_SPAN_ROOT },             { "nested", TXTRACE_SPAN_NESTED },
 };
 
 #define FLAG_CNT (sizeof(flags) / sizeof(flags[0]))

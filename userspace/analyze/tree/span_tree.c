@@ -7,17 +7,18 @@
 
 #include "analyze/tree/child_lanes.h"
 #include "analyze/log_census.h"
+#include "analyze/root_overlap.h"
 #include "base/glob.h"
 #include "base/saturating.h"
 #include "base/string_pool.h"
 
 #define PATH_MAX_LEVELS 64
 
-#define KEYED (1ull << 32) /* ids of keyed spans are not those of the program */
+#define KEYED (1ull << 32) /* the space of the ids of keyed spans: they belong to no process */
 
 /* A span that has not come yet, and what is known of it and of its children. */
 struct awaited {
-	uint64_t space; /* in which its id is: pid, and KEYED */
+	uint64_t space; /* in which its id is: pid, or KEYED */
 	uint64_t id;
 	struct span_stays stays;
 	struct tree_node children; /* not a node of the tree: only what is below it */
@@ -27,13 +28,14 @@ struct awaited {
 
 /* One that has come: enough to find its place again. */
 struct recent {
-	uint32_t pid;
 	uint32_t tid;
 	uint32_t label;
 	bool has_threads; /* several; if not, tid worked for it */
 	bool is_lower_bound;
 	bool is_used;
+	uint64_t space;
 	uint64_t id;
+	uint64_t parent_space;
 	uint64_t parent;
 	uint64_t end_ns;
 };
@@ -50,6 +52,7 @@ struct span_tree {
 	struct recent *recent; /* a ring */
 	size_t recent_at;
 	uint64_t given_up_cnt;
+	struct root_overlap overlap;
 	bool has_rest;
 };
 
@@ -102,7 +105,22 @@ void span_tree_free(struct span_tree *tree)
 
 static uint64_t id_space(uint32_t pid, bool is_keyed)
 {
-	return pid | (is_keyed ? KEYED : 0);
+	return is_keyed ? KEYED : pid;
+}
+
+static uint64_t space_of(const struct txtrace_span *span)
+{
+	return id_space(span->pid, span->flags & TXTRACE_SPAN_KEYED);
+}
+
+static uint64_t parent_space_of(const struct txtrace_span *span)
+{
+	return id_space(span->pid, span->flags & TXTRACE_SPAN_PARENT_KEYED);
+}
+
+static bool is_own_parent(const struct txtrace_span *span)
+{
+	return span->parent == span->id && parent_space_of(span) == space_of(span);
 }
 
 static struct awaited *await(struct span_tree *tree, uint64_t space, uint64_t id)
@@ -180,15 +198,16 @@ static void add_recent(struct span_tree *tree, const struct txtrace_span *span, 
 {
 	struct recent *recent = &tree->recent[tree->recent_at];
 
-	if (recent->is_used && id_map_get(&tree->recent_by_id, recent->pid, recent->id) == recent)
-		id_map_remove(&tree->recent_by_id, recent->pid, recent->id);
+	if (recent->is_used && id_map_get(&tree->recent_by_id, recent->space, recent->id) == recent)
+		id_map_remove(&tree->recent_by_id, recent->space, recent->id);
 	*recent = (struct recent){
-		.pid = span->pid, .tid = stays->tid, .label = label, .has_threads = stays->has_threads, .is_used = true,
+		.tid = stays->tid, .label = label, .has_threads = stays->has_threads, .is_used = true,
 		.is_lower_bound = span->flags & TXTRACE_SPAN_LOWER_BOUND,
-		.id = span->id, .parent = span->parent, .end_ns = span->end_ns,
+		.space = space_of(span), .id = span->id, .parent_space = parent_space_of(span), .parent = span->parent,
+		.end_ns = span->end_ns,
 	};
 	/* Without memory, children that come late have an unknown parent. */
-	id_map_put(&tree->recent_by_id, span->pid, span->id, recent);
+	id_map_put(&tree->recent_by_id, recent->space, span->id, recent);
 	tree->recent_at = (tree->recent_at + 1) % SPAN_TREE_RECENT;
 }
 
@@ -202,22 +221,23 @@ static void raise_height(struct tree_node *node, uint32_t height)
  * Below which node a child of `parent_id` belongs, that came already: down the path of labels from the first ancestor that is still awaited, or
  * that has no parent. height: that the child will have.
  */
-static int find_late_place(struct span_tree *tree, uint32_t pid, uint64_t parent_id, uint32_t height, struct tree_node **place)
+static int find_late_place(struct span_tree *tree, uint64_t space, uint64_t parent_id, uint32_t height, struct tree_node **place)
 {
 	uint32_t path[PATH_MAX_LEVELS];
 	struct recent *recent;
 	struct awaited *awaited;
 	size_t cnt = 0;
 
-	while (parent_id && cnt < PATH_MAX_LEVELS && (recent = id_map_get(&tree->recent_by_id, pid, parent_id))) {
+	while (parent_id && cnt < PATH_MAX_LEVELS && (recent = id_map_get(&tree->recent_by_id, space, parent_id))) {
 		path[cnt++] = recent->label;
+		space = recent->parent_space;
 		parent_id = recent->parent;
 	}
 	if (cnt == PATH_MAX_LEVELS) { /* most likely a circle */
 		*place = tree_child(&tree->nodes, &tree->root, TREE_LABEL_UNKNOWN_PARENT);
 		cnt = 0;
 	} else if (parent_id) {
-		awaited = await(tree, pid, parent_id);
+		awaited = await(tree, space, parent_id);
 		*place = awaited ? &awaited->children : NULL;
 	} else {
 		*place = &tree->root;
@@ -264,19 +284,19 @@ struct arrival {
 static int find_node(struct span_tree *tree, const struct arrival *arrival, struct tree_node **node)
 {
 	const struct txtrace_span *span = arrival->span;
-	struct recent *parent = span->parent ? id_map_get(&tree->recent_by_id, span->pid, span->parent) : NULL;
+	struct recent *parent = span->parent ? id_map_get(&tree->recent_by_id, parent_space_of(span), span->parent) : NULL;
 	struct awaited *awaited = NULL;
 	struct tree_node *place = NULL;
 	int err = 0;
 
 	if (!span->parent) {
 		place = &tree->root;
-	} else if (span->parent == span->id) {
+	} else if (is_own_parent(span)) {
 		place = tree_child(&tree->nodes, &tree->root, TREE_LABEL_UNKNOWN_PARENT);
 	} else if (parent) {
-		err = find_late_place(tree, span->pid, span->parent, arrival->height, &place);
+		err = find_late_place(tree, parent_space_of(span), span->parent, arrival->height, &place);
 	} else {
-		awaited = await(tree, span->pid, span->parent);
+		awaited = await(tree, parent_space_of(span), span->parent);
 		place = awaited ? &awaited->children : NULL;
 	}
 	if (err || !place)
@@ -287,7 +307,7 @@ static int find_node(struct span_tree *tree, const struct arrival *arrival, stru
 		return -ENOMEM;
 	if ((*node)->label == TREE_LABEL_REST)
 		tree->has_rest = true;
-	if (parent && span->parent != span->id) {
+	if (parent && !is_own_parent(span)) {
 		enum tree_place late = place_of_late(parent, &arrival->stays);
 
 		(*node)->place_cnt[late]++;
@@ -342,13 +362,12 @@ static int put_sums(struct span_tree *tree, struct arrival *arrival, struct tree
 
 static int add_span(struct span_tree *tree, const struct txtrace_span *span)
 {
-	bool is_keyed = span->flags & TXTRACE_SPAN_KEYED;
 	struct arrival arrival = { .span = span };
 	struct tree_node *node = NULL;
 	int err;
 
 	/* Out of the map at once: in a circle of parents it must not become its own ancestor. */
-	arrival.awaited = id_map_remove(&tree->awaited, id_space(span->pid, is_keyed), span->id);
+	arrival.awaited = id_map_remove(&tree->awaited, space_of(span), span->id);
 	if (arrival.awaited) {
 		arrival.stays = arrival.awaited->stays;
 		arrival.height = is_too_deep(arrival.awaited) ? 0 : arrival.awaited->children.height;
@@ -365,8 +384,7 @@ static int add_span(struct span_tree *tree, const struct txtrace_span *span)
 		err = take_children(tree, node, arrival.awaited);
 	if (arrival.awaited)
 		forget_awaited(tree, arrival.awaited);
-	if (!is_keyed) /* those are nobody's parents */
-		add_recent(tree, span, arrival.label, &arrival.stays);
+	add_recent(tree, span, arrival.label, &arrival.stays);
 	return err;
 }
 
@@ -386,10 +404,12 @@ static int add_stay(struct span_tree *tree, const struct txtrace_stay *stay)
 
 int span_tree_add(struct span_tree *tree, const struct txtrace_record *record)
 {
+	struct txtrace_span alone;
 	int err = 0;
 
+	root_overlap_see(&tree->overlap, record);
 	if (record->kind == TXTRACE_RECORD_SPAN)
-		err = add_span(tree, &record->span);
+		err = add_span(tree, root_overlap_take_off(&tree->overlap, &record->span, &alone));
 	else if (record->kind == TXTRACE_RECORD_STAY)
 		err = add_stay(tree, &record->stay);
 	return err ? err : keep_budget(tree);

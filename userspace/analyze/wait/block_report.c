@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/root_overlap.h"
 #include "base/id_map.h"
 #include "base/saturating.h"
 
@@ -15,6 +16,7 @@ struct last_run {
 struct block_report {
 	struct block_row rows[BLOCK_ROW_COUNT];
 	struct id_map threads; /* (pid, tid) -> struct last_run */
+	struct root_overlap overlap;
 };
 
 struct block_report *block_report_new(void)
@@ -84,11 +86,14 @@ static int add_run(struct block_report *report, const struct txtrace_run *run)
 int block_report_add(struct block_report *report, const struct txtrace_record *record)
 {
 	const struct txtrace_span *span = &record->span;
+	struct txtrace_span alone;
 
+	root_overlap_see(&report->overlap, record);
 	if (record->kind == TXTRACE_RECORD_RUN)
 		return add_run(report, &record->run);
 	if (record->kind != TXTRACE_RECORD_SPAN || span->parent || (span->flags & TXTRACE_SPAN_LOWER_BOUND))
 		return 0;
+	span = root_overlap_take_off(&report->overlap, span, &alone);
 	for (unsigned int i = 0; i < TXTRACE_BLOCK_REASON_COUNT; i++)
 		increase(&report->rows[i].in_spans_ns, span->ledger.blocked_ns[i]);
 	return 0;

@@ -17,7 +17,7 @@ struct block_row {
 	uint64_t cnt;
 	uint64_t sum_ns;
 	struct quantile block_ns;
-	uint64_t in_spans_ns; /* of the ledgers of exact spans without a parent; of UNKNOWN: 0 */
+	uint64_t in_spans_ns; /* of the ledgers of exact spans without a parent, no time twice; of UNKNOWN: 0 */
 };
 
 struct block_report;

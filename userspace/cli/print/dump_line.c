@@ -90,13 +90,17 @@ static void add_ledger(struct text *text, const struct txtrace_ledger *ledger)
 		add_u64(text, "interrupt_ns", ledger->interrupt_ns);
 }
 
+static const struct flag_name span_flags[] = {
+	{ TXTRACE_SPAN_LOWER_BOUND, "lower_bound" }, { TXTRACE_SPAN_UNFINISHED, "unfinished" },
+	{ TXTRACE_SPAN_LOSS, "loss" },               { TXTRACE_SPAN_IMBALANCE, "imbalance" },
+	{ TXTRACE_SPAN_KEYED, "keyed" },             { TXTRACE_SPAN_MOVED, "moved" },
+	{ TXTRACE_SPAN_ROOT, "root" },               { TXTRACE_SPAN_NESTED, "nested" },
+	{ TXTRACE_SPAN_PARENT_KEYED, "parent_keyed" }, { TXTRACE_SPAN_PARENT_LOST, "parent_lost" },
+	{ 0, NULL },
+};
+
 static void add_span(struct text *text, const struct txtrace_record *record)
 {
-	static const struct flag_name flags[] = {
-		{ TXTRACE_SPAN_LOWER_BOUND, "lower_bound" }, { TXTRACE_SPAN_UNFINISHED, "unfinished" }, { TXTRACE_SPAN_LOSS, "loss" },
-		{ TXTRACE_SPAN_IMBALANCE, "imbalance" },     { TXTRACE_SPAN_KEYED, "keyed" },           { TXTRACE_SPAN_MOVED, "moved" },
-		{ 0, NULL },
-	};
 	const struct txtrace_span *span = &record->span;
 
 	add_u64(text, "begin_ns", span->begin_ns);
@@ -109,7 +113,7 @@ static void add_span(struct text *text, const struct txtrace_record *record)
 	add_string(text, "label", &span->label);
 	add_string(text, "tag", &span->tag);
 	add_string(text, "key", &span->key);
-	add_flags(text, span->flags, flags);
+	add_flags(text, span->flags, span_flags);
 	add_u64(text, "wall_ns", span_wall_ns(span));
 	add_u64(text, "work_ns", span->work_ns);
 	add_ledger(text, &span->ledger);
@@ -273,6 +277,8 @@ static void add_open_span(struct text *text, const struct txtrace_record *record
 	add_u64(text, "parent", span->parent);
 	add_string(text, "label", &span->label);
 	add_string(text, "key", &span->key);
+	if (span->flags)
+		add_flags(text, span->flags, span_flags);
 }
 
 static void add_summary(struct text *text, const struct txtrace_record *record)
@@ -309,6 +315,18 @@ static void add_continued(struct text *text, const struct txtrace_record *record
 {
 	add_u64(text, "time_ns", record->continued.time_ns);
 	add_u64(text, "next_part", record->continued.next_part);
+}
+
+static void add_overlap(struct text *text, const struct txtrace_record *record)
+{
+	const struct txtrace_overlap *overlap = &record->overlap;
+
+	add_u64(text, "time_ns", overlap->time_ns);
+	add_u64(text, "pid", overlap->pid);
+	add_u64(text, "tid", overlap->tid);
+	add_u64(text, "span", overlap->span);
+	add_u64(text, "keyed", overlap->is_keyed);
+	add_ledger(text, &overlap->ledger);
 }
 
 static void add_stay(struct text *text, const struct txtrace_record *record)
@@ -454,6 +472,7 @@ static void (*const kinds[TXTRACE_RECORD_KIND_COUNT])(struct text *text, const s
 	[TXTRACE_RECORD_COST] = add_cost,           [TXTRACE_RECORD_OTHER_RUN] = add_other_run,
 	[TXTRACE_RECORD_PROCESS] = add_process,     [TXTRACE_RECORD_TRIGGER] = add_trigger,
 	[TXTRACE_RECORD_STACK] = add_stack,         [TXTRACE_RECORD_FRAMES] = add_frames,
+	[TXTRACE_RECORD_OVERLAP] = add_overlap,
 };
 
 void dump_line_append(struct text *text, const struct txtrace_record *record)

@@ -163,7 +163,8 @@ enum open_span_field {
 	OPEN_SPAN_ID = 6,
 	OPEN_SPAN_PARENT_SLOT = 7,
 	OPEN_SPAN_PARENT = 8,
-	OPEN_SPAN_FIELD_COUNT = 9,
+	OPEN_SPAN_FLAGS = 9, /* since 1.2 */
+	OPEN_SPAN_FIELD_COUNT = 10,
 };
 
 enum summary_field {
@@ -182,7 +183,7 @@ enum dropped_field {
 	DROPPED_SINCE_LAST = 2,
 	DROPPED_BATCHES = 3,
 	DROPPED_RECORDS = 4, /* one for each kind, from kind 1 */
-	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_TRIGGER,
+	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_OVERLAP,
 };
 
 enum continued_field {
@@ -223,6 +224,18 @@ enum stack_field {
 	STACK_SPAN_PID = 8,
 	STACK_REPEAT = 9,
 	STACK_FIELD_COUNT = 10,
+};
+
+enum overlap_field {
+	OVERLAP_KEYED = 2,
+	OVERLAP_SPAN_SLOT = 3,
+	OVERLAP_SPAN = 4,
+	OVERLAP_ON_CPU = 5,
+	OVERLAP_RUNNABLE = 6,
+	OVERLAP_BLOCKED = 7, /* one for each reason */
+	OVERLAP_UNKNOWN = 17,
+	OVERLAP_INTERRUPT = 18,
+	OVERLAP_FIELD_COUNT = 19,
 };
 
 enum frames_field {
@@ -293,7 +306,7 @@ enum trigger_field {
 };
 
 /* Kinds that a file can hold; the reader's own DAMAGE is none. */
-#define LOG_KIND_COUNT (TXTRACE_RECORD_TRIGGER + 1)
+#define LOG_KIND_COUNT (TXTRACE_RECORD_OVERLAP + 1)
 
 /* No kind of this version has more. */
 #define LOG_KNOWN_FIELD_MAX 32

@@ -25,6 +25,7 @@ static const uint16_t kind_bytes[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_STACK] = KIND_BYTES(stack),
 	[TXTRACE_RECORD_PROCESS] = KIND_BYTES(process),
 	[TXTRACE_RECORD_TRIGGER] = KIND_BYTES(trigger),
+	[TXTRACE_RECORD_OVERLAP] = KIND_BYTES(overlap),
 };
 
 static inline size_t record_bytes(const struct txtrace_record *record)

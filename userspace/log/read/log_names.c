@@ -24,6 +24,7 @@ static const char *const record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_COST] = "cost",           [TXTRACE_RECORD_OTHER_RUN] = "other_run",
 	[TXTRACE_RECORD_PROCESS] = "process",     [TXTRACE_RECORD_TRIGGER] = "trigger",
 	[TXTRACE_RECORD_STACK] = "stack",         [TXTRACE_RECORD_FRAMES] = "frames",
+	[TXTRACE_RECORD_OVERLAP] = "overlap",
 };
 
 static const char *const left_out[TXTRACE_LEFT_OUT_COUNT] = {

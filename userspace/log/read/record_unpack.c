@@ -343,6 +343,7 @@ static bool unpack_open_span(struct record_unpacker *unpacker, const uint64_t *f
 	span->begin_ns = span->time_ns - fields[OPEN_SPAN_AGE];
 	span->tid = thread->tid;
 	span->pid = thread->pid;
+	span->flags = (uint32_t)fields[OPEN_SPAN_FLAGS];
 	return unpack_name(unpacker, fields[OPEN_SPAN_LABEL], &span->label) &&
 	       unpack_text(unpacker, fields[OPEN_SPAN_KEY], &span->key) &&
 	       unpack_id(unpacker, thread, fields + OPEN_SPAN_ID_SLOT, 0, &span->id) &&
@@ -517,6 +518,27 @@ static bool unpack_stack(struct record_unpacker *unpacker, const uint64_t *field
 	return unpack_current_span(unpacker, thread, fields + STACK_SPAN_SLOT, &stack->span);
 }
 
+static bool unpack_overlap(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+{
+	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
+	struct txtrace_overlap *overlap = &record->overlap;
+	struct txtrace_ledger *ledger = &overlap->ledger;
+
+	if (!thread)
+		return false;
+	overlap->time_ns = unpacker->model.time_ns;
+	overlap->tid = thread->tid;
+	overlap->pid = thread->pid;
+	overlap->is_keyed = fields[OVERLAP_KEYED] != 0;
+	ledger->on_cpu_ns = fields[OVERLAP_ON_CPU];
+	ledger->runnable_ns = fields[OVERLAP_RUNNABLE];
+	memcpy(ledger->blocked_ns, fields + OVERLAP_BLOCKED, sizeof(ledger->blocked_ns));
+	ledger->detached_ns = 0;
+	ledger->unknown_ns = fields[OVERLAP_UNKNOWN];
+	ledger->interrupt_ns = fields[OVERLAP_INTERRUPT];
+	return unpack_current_span(unpacker, thread, fields + OVERLAP_SPAN_SLOT, &overlap->span);
+}
+
 static bool unpack_frames(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
 {
 	record->frames.time_ns = unpacker->model.time_ns;
@@ -538,6 +560,7 @@ static const unpack_fn unpacks[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_OTHER_RUN] = unpack_other_run,
 	[TXTRACE_RECORD_PROCESS] = unpack_process,     [TXTRACE_RECORD_TRIGGER] = unpack_trigger,
 	[TXTRACE_RECORD_STACK] = unpack_stack,         [TXTRACE_RECORD_FRAMES] = unpack_frames,
+	[TXTRACE_RECORD_OVERLAP] = unpack_overlap,
 };
 
 bool record_unpack(struct record_unpacker *unpacker, uint32_t kind, const uint64_t *fields, struct txtrace_record *record)

@@ -33,6 +33,7 @@ enum slot_role {
 	SLOT_WAKING = 9,       /* span that this thread was in when it woke another */
 	SLOT_STAY = 10,        /* span that this thread was in */
 	SLOT_STACK = 11,       /* span that this thread's code worked for */
+	SLOT_OVERLAP = 12,     /* span that this thread began, and others overlap */
 };
 
 /* Among so many CPUs the one is looked for that a span's thread has got when the last run there ended. */
@@ -436,6 +437,7 @@ static void pack_open_span(struct record_packer *packer, const struct txtrace_re
 	fields[OPEN_SPAN_ID] = pack_slotted(packer, fields[OPEN_SPAN_ID_SLOT], span->id);
 	parent_slot = pick_slot(packer, SLOT_OPEN_PARENT, fields[FIELD_THREAD], 0);
 	pack_parent(packer, fields[FIELD_THREAD], parent_slot, span->id, span->parent, fields + OPEN_SPAN_PARENT_SLOT);
+	fields[OPEN_SPAN_FLAGS] = span->flags;
 }
 
 static void pack_stay(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
@@ -544,6 +546,21 @@ static void pack_frames(struct record_packer *packer, const struct txtrace_recor
 	fields[FRAMES_NAMES] = pack_text(packer, &record->frames.names);
 }
 
+static void pack_overlap(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+{
+	const struct txtrace_overlap *overlap = &record->overlap;
+	const struct txtrace_ledger *ledger = &overlap->ledger;
+
+	fields[FIELD_THREAD] = pack_thread(packer, overlap->tid, overlap->pid);
+	fields[OVERLAP_KEYED] = overlap->is_keyed;
+	pack_current_span(packer, SLOT_OVERLAP, fields[FIELD_THREAD], overlap->span, fields + OVERLAP_SPAN_SLOT);
+	fields[OVERLAP_ON_CPU] = ledger->on_cpu_ns;
+	fields[OVERLAP_RUNNABLE] = ledger->runnable_ns;
+	memcpy(fields + OVERLAP_BLOCKED, ledger->blocked_ns, sizeof(ledger->blocked_ns));
+	fields[OVERLAP_UNKNOWN] = ledger->unknown_ns;
+	fields[OVERLAP_INTERRUPT] = ledger->interrupt_ns;
+}
+
 typedef void (*pack_fn)(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields);
 
 static const pack_fn packs[LOG_KIND_COUNT] = {
@@ -558,6 +575,7 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_OTHER_RUN] = pack_other_run,
 	[TXTRACE_RECORD_PROCESS] = pack_process,     [TXTRACE_RECORD_TRIGGER] = pack_trigger,
 	[TXTRACE_RECORD_STACK] = pack_stack,         [TXTRACE_RECORD_FRAMES] = pack_frames,
+	[TXTRACE_RECORD_OVERLAP] = pack_overlap,
 };
 
 void record_pack(struct record_packer *packer, const struct txtrace_record *record, uint64_t fields[LOG_KNOWN_FIELD_MAX])

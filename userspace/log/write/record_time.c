@@ -27,6 +27,7 @@ static const uint16_t times[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_COST] = AT(cost.time_ns),
 	[TXTRACE_RECORD_PROCESS] = AT(process.time_ns),
 	[TXTRACE_RECORD_TRIGGER] = AT(trigger.time_ns),
+	[TXTRACE_RECORD_OVERLAP] = AT(overlap.time_ns),
 };
 
 uint64_t record_time_ns(const struct txtrace_record *record)
