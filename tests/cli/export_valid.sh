@@ -33,6 +33,7 @@ make_hostile() {
 		open_span time_ns=30 begin_ns=12 pid=1 tid=2 id=7 label="$bytes" key="$bytes"
 		other_run begin_ns=18446744073709551615 end_ns=1 pid=4294967295 tid=1 comm="$bytes" cpu=4294967295 moved_pid=1 moved_tid=4294967295 flags=nobody_known
 		trigger time_ns=35 pid=4294967295 tid=1 cause=255 span=18446744073709551615 keyed=1 missed=18446744073709551615 rule="$bytes" label="$bytes"
+		overlap time_ns=36 pid=4294967295 tid=1 span=18446744073709551615 keyed=1 on_cpu_ns=18446744073709551615 lock_ns=1 throttled_ns=18446744073709551615
 		cost time_ns=40 event="$bytes" events=18446744073709551615 entry=255
 		loss first_ns=0 last_ns=18446744073709551615 cpu=4294967295 span_events=18446744073709551615 sched_events=1
 		dropped time_ns=18446744073709551615 first_ns=18446744073709551615 last_ns=0 batches=18446744073709551615 span=18446744073709551615 run=1

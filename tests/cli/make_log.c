@@ -242,7 +242,8 @@ static const struct {
 	uint64_t number;
 } names[] = {
 	{ "none", 0 }, { "true", 1 }, { "false", 0 },
-	{ "lower_bound", 1 }, { "unfinished", 2 }, { "loss", 4 }, { "imbalance", 8 }, { "keyed", 16 }, { "moved", 32 },
+	{ "lower_bound", 1 }, { "unfinished", 2 }, { "loss", 4 }, { "imbalance", 8 }, { "keyed", 16 }, { "moved", 32 }, { "root", 64 }, { "nested", 128 },
+	{ "parent_keyed", 256 }, { "parent_lost", 512 },
 	{ "interrupt", 1 }, { "waker_unknown", 2 }, { "span_keyed", 4 }, { "waker_span_keyed", 8 }, { "timer", 16 }, { "softirq", 32 },
 	{ "nobody_known", 1 },
 	{ "preempted", 1 }, { "yielded", 2 }, { "blocked", 3 }, { "dead", 4 },

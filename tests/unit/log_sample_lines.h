@@ -108,6 +108,22 @@ static inline void put_open_span(FILE *out, const struct txtrace_open_span *span
 	put_number(out, "parent", span->parent);
 	put_string(out, "label", span->label);
 	put_string(out, "key", span->key);
+	if (span->flags)
+		put_number(out, "flags", span->flags);
+}
+
+static inline void put_overlap(FILE *out, const struct txtrace_overlap *overlap)
+{
+	put_number(out, "time", overlap->time_ns);
+	put_number(out, "pid", overlap->pid);
+	put_number(out, "tid", overlap->tid);
+	put_number(out, "span", overlap->span);
+	put_number(out, "is_keyed", overlap->is_keyed);
+	put_number(out, "on_cpu", overlap->ledger.on_cpu_ns);
+	put_number(out, "runnable", overlap->ledger.runnable_ns);
+	put_numbers(out, "blocked=", overlap->ledger.blocked_ns, TXTRACE_BLOCK_REASON_COUNT);
+	put_number(out, "unknown", overlap->ledger.unknown_ns);
+	put_number(out, "interrupt", overlap->ledger.interrupt_ns);
 }
 
 static inline void put_loss(FILE *out, const struct txtrace_loss *loss)
@@ -249,6 +265,8 @@ static inline void put_mark(FILE *out, const struct txtrace_record *record)
 		put_number(out, "pid", record->stay.pid);
 		put_number(out, "tid", record->stay.tid);
 		put_number(out, "is_keyed", record->stay.is_keyed);
+	} else if (record->kind == TXTRACE_RECORD_OVERLAP) {
+		put_overlap(out, &record->overlap);
 	} else if (record->kind == TXTRACE_RECORD_STACK) {
 		put_common(out, record->stack.time_ns, record->stack.pid, record->stack.tid);
 		put_number(out, "what", record->stack.what);

@@ -14,7 +14,7 @@
 
 #define FOLDER "tests/golden"
 
-enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, WAKES, COSTS, NEIGHBOURS, PROCESSES, CODE_STACKS, FLIGHT };
+enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, WAKES, COSTS, NEIGHBOURS, PROCESSES, CODE_STACKS, FLIGHT, OVERLAPS };
 
 /* What the golden logs hold, and the text beside them. */
 static const struct golden {
@@ -35,6 +35,7 @@ static const struct golden {
 	{ "log-1.1-process-none.txtrace", "log-1.1-process.txt", PROCESSES, LOG_CODEC_NONE, 1 },
 	{ "log-1.1-flight-none.txtrace", "log-1.1-flight.txt", FLIGHT, LOG_CODEC_NONE, 1 },
 	{ "log-1.1-stacks-none.txtrace", "log-1.1-stacks.txt", CODE_STACKS, LOG_CODEC_NONE, 1 },
+	{ "log-1.2-overlap-none.txtrace", "log-1.2-overlap.txt", OVERLAPS, LOG_CODEC_NONE, 2 },
 };
 
 #define GOLDEN_CNT (sizeof(goldens) / sizeof(goldens[0]))
@@ -251,6 +252,32 @@ static const struct txtrace_record flight[] = {
 	{ .kind = TXTRACE_RECORD_DROPPED, .dropped = { .batch_cnt = 1, .record_cnt = { [TXTRACE_RECORD_TRIGGER] = 5 } } },
 };
 
+/* Spans with and without parents, and what one of them shares with others. */
+static const struct txtrace_record overlaps[] = {
+	{ .kind = TXTRACE_RECORD_OPEN_SPAN,
+	  .open_span = { .time_ns = MOMENT(900), .id = 11, .pid = 7, .tid = 7, .begin_ns = MOMENT(500), .label = STRING("loop"), .flags = TXTRACE_SPAN_ROOT } },
+	{ .kind = TXTRACE_RECORD_SPAN,
+	  .span = { .id = 12, .parent = 11, .pid = 7, .tid = 7, .end_tid = 7, .flags = TXTRACE_SPAN_NESTED, .begin_ns = MOMENT(1000),
+		    .end_ns = MOMENT(1400), .work_ns = 400, .ledger = { .on_cpu_ns = 400 }, .label = STRING("read") } },
+	{ .kind = TXTRACE_RECORD_SPAN,
+	  .span = { .id = 13, .parent = 1, .pid = 7, .tid = 7, .end_tid = 7, .flags = TXTRACE_SPAN_NESTED | TXTRACE_SPAN_PARENT_KEYED,
+		    .begin_ns = MOMENT(1600), .end_ns = MOMENT(1700), .work_ns = 100, .ledger = { .on_cpu_ns = 100 }, .label = STRING("in-order") } },
+	{ .kind = TXTRACE_RECORD_SPAN,
+	  .span = { .id = 1, .pid = 7, .tid = 7, .end_tid = 7, .flags = TXTRACE_SPAN_KEYED | TXTRACE_SPAN_ROOT, .begin_ns = MOMENT(1500),
+		    .end_ns = MOMENT(1800), .work_ns = 300, .ledger = { .on_cpu_ns = 250, .blocked_ns = { 50 } }, .label = STRING("order"), .key = STRING("k") } },
+	{ .kind = TXTRACE_RECORD_OVERLAP,
+	  .overlap = { .time_ns = MOMENT(2500), .span = 11, .pid = 7, .tid = 7, .ledger = { .on_cpu_ns = 250, .blocked_ns = { 50 } } } },
+	{ .kind = TXTRACE_RECORD_SPAN,
+	  .span = { .id = 11, .pid = 7, .tid = 7, .end_tid = 7, .flags = TXTRACE_SPAN_ROOT, .begin_ns = MOMENT(500), .end_ns = MOMENT(2500),
+		    .work_ns = 2000, .ledger = { .on_cpu_ns = 1950, .blocked_ns = { 50 } }, .label = STRING("loop") } },
+	{ .kind = TXTRACE_RECORD_SPAN,
+	  .span = { .id = 14, .pid = 7, .tid = 7, .end_tid = 7, .flags = TXTRACE_SPAN_PARENT_LOST, .begin_ns = MOMENT(2600), .end_ns = MOMENT(2700),
+		    .work_ns = 100, .ledger = { .on_cpu_ns = 100 }, .label = STRING("read") } },
+	{ .kind = TXTRACE_RECORD_OVERLAP, .overlap = { .span = 0 } },
+	{ .kind = TXTRACE_RECORD_OVERLAP,
+	  .overlap = { MAX64, MAX64, MAX32, MAX32, true, { MAX64, 1, { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 }, 0, 12, MAX64 } } },
+};
+
 static void put(struct log_writer *writer, FILE *text, const struct txtrace_record *record)
 {
 	if (log_writer_add(writer, record))
@@ -281,6 +308,8 @@ static void put_content(struct log_writer *writer, FILE *text, enum content cont
 		put(writer, text, &example[i]);
 	for (size_t i = 0; content == FLIGHT && i < sizeof(flight) / sizeof(flight[0]); i++)
 		put(writer, text, &flight[i]);
+	for (size_t i = 0; content == OVERLAPS && i < sizeof(overlaps) / sizeof(overlaps[0]); i++)
+		put(writer, text, &overlaps[i]);
 	for (size_t i = 0; content == CODE_STACKS && i < sizeof(code_stacks) / sizeof(code_stacks[0]); i++)
 		put(writer, text, &code_stacks[i]);
 	for (size_t i = 0; content == EXPECTED_VALUES && i < sizeof(expected_values) / sizeof(expected_values[0]); i++)

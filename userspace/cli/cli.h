@@ -27,6 +27,7 @@ struct cli {
 	struct screen out;
 	struct screen messages;
 	int write_errno; /* why output could not be written, where that was seen before the end */
+	unsigned int nest; /* --nest: how log_input_open() opens a log, see log_input.h */
 	bool shows_progress; /* a line without an end stands on the terminal that messages go to */
 };
 

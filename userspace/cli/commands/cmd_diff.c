@@ -5,6 +5,7 @@
 #include "analyze/compare/comparison.h"
 #include "analyze/compare/figure_list.h"
 #include "cli/commands/command.h"
+#include "cli/files/log_input.h"
 #include "cli/verdict/verdict_report.h"
 #include "cli/verdict/verdict_run.h"
 
@@ -34,6 +35,7 @@ static const struct option_spec specs[] = {
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more for one log (default 256M)",
 	       offsetof(struct verdict_options, max_memory_bytes), .minimum = 1 << 20),
 	OPTION("json-schema", 0, OPTION_FLAG, NULL, "print the schema of the JSON report", offsetof(struct verdict_options, wants_schema)),
+	OPTION_NEST(struct verdict_options, nest),
 	OPTION_END,
 };
 
@@ -131,6 +133,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	cli->nest = values.nest;
 	if (values.wants_schema)
 		return verdict_print_schema(cli);
 	status = check_usage(cli, &result);

@@ -13,6 +13,7 @@
 #define NO_FORMAT UINT_MAX
 
 struct export_options {
+	unsigned int nest;
 	unsigned int format;
 	const char *output;
 };
@@ -29,6 +30,7 @@ static const struct option_spec specs[] = {
 	       offsetof(struct export_options, format), .choice_at = format_name),
 	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file, once it is complete (default: standard output)",
 	       offsetof(struct export_options, output)),
+	OPTION_NEST(struct export_options, nest),
 	OPTION_END,
 };
 
@@ -139,6 +141,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	format = choose_format(cli, &values);
 	if (!format)
 		return CLI_FAILED;
+	cli->nest = values.nest;
 	status = log_input_open(&input, cli, result.operands, result.operand_cnt, values.output || !cli->out.is_terminal);
 	if (status)
 		return status;

@@ -12,6 +12,7 @@
 #include "cli/files/output_file.h"
 
 struct flame_options {
+	unsigned int nest;
 	unsigned int weight;
 	unsigned int stacks; /* enum txtrace_stack_what; 0: none */
 	const char *label;
@@ -33,6 +34,7 @@ static const struct option_spec specs[] = {
 	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file instead of standard output", offsetof(struct flame_options, output)),
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more for labels and for spans that have not ended (default 256M)",
 	       offsetof(struct flame_options, max_memory_bytes), .minimum = 1 << 16),
+	OPTION_NEST(struct flame_options, nest),
 	OPTION_END,
 };
 
@@ -147,6 +149,7 @@ static int run(struct cli *cli, int argc, char **argv)
 			return cli_fail(cli, "--stacks %s weighs by %s; leave --weight out", stack_choices[values.stacks], flame_weights[weight]);
 		values.weight = weight;
 	}
+	cli->nest = values.nest;
 	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;

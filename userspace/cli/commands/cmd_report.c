@@ -16,6 +16,7 @@
 #include "cli/print/report_print.h"
 
 struct report_options {
+	unsigned int nest;
 	const char *by; /* NULL: label */
 	struct span_key key;
 	bool is_by_reason;
@@ -52,6 +53,7 @@ static const struct option_spec specs[] = {
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
 	       "use no more for rows and quantiles; rows beyond it are counted together (default 512M)",
 	       offsetof(struct report_options, max_memory_bytes), .minimum = 1 << 16),
+	OPTION_NEST(struct report_options, nest),
 	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all rows", offsetof(struct report_options, wants_json)),
 	OPTION_END,
 };
@@ -194,6 +196,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		return status;
 	if (values.wants_cost && values.is_by_reason)
 		return cli_fail(cli, "--cost is about spans; give it another --by than reason");
+	cli->nest = values.nest;
 	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;

@@ -22,6 +22,7 @@
 #define LIMIT_MAX 1000000
 
 struct spans_options {
+	unsigned int nest;
 	unsigned int sort;
 	uint64_t limit;
 	const char *label;
@@ -34,6 +35,7 @@ static const struct option_spec specs[] = {
 	OPTION("limit", 'n', OPTION_U64, "N", "show N spans (default 20)", offsetof(struct spans_options, limit), .minimum = 1,
 	       .maximum = LIMIT_MAX),
 	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'", offsetof(struct spans_options, label)),
+	OPTION_NEST(struct spans_options, nest),
 	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object", offsetof(struct spans_options, wants_json)),
 	OPTION_END,
 };
@@ -195,6 +197,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	cli->nest = values.nest;
 	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;

@@ -9,6 +9,7 @@
 #include "cli/print/tree_print.h"
 
 struct tree_options {
+	unsigned int nest;
 	struct tree_view view;
 	const char *label;
 	uint64_t max_memory_bytes;
@@ -22,6 +23,7 @@ static const struct option_spec specs[] = {
 	       offsetof(struct tree_options, view.child_max)),
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more for labels and for spans that have not ended (default 256M)",
 	       offsetof(struct tree_options, max_memory_bytes), .minimum = 1 << 16),
+	OPTION_NEST(struct tree_options, nest),
 	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all rows", offsetof(struct tree_options, wants_json)),
 	OPTION_END,
 };
@@ -54,6 +56,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	cli->nest = values.nest;
 	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/thread_nest.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/files/capture_info.h"
@@ -17,6 +18,8 @@
 
 #define THREADS_MAX 3                 /* more are only waiting for the one who takes the records */
 #define THREADS_FROM_BYTES (4u << 20) /* smaller logs are read before threads are there */
+
+const char *const log_nest_choices[] = { [LOG_NEST_NONE] = "none", [LOG_NEST_THREAD] = "thread", NULL };
 
 /* ---- opening ---- */
 
@@ -44,7 +47,9 @@ static int fail_open(struct log_input *input, int err)
 static void forget(struct log_input *input)
 {
 	txtrace_log_close(input->log);
+	thread_nest_free(input->nest);
 	free(input->several);
+	input->nest = NULL;
 	input->log = NULL;
 	input->several = NULL;
 }
@@ -54,6 +59,48 @@ static void begin(struct log_input *input, bool wants_progress)
 	input->info = *txtrace_log_info(input->log);
 	memcpy(input->capture_id, input->info.capture_id, sizeof(input->capture_id));
 	progress_init(&input->progress, input->cli, wants_progress);
+}
+
+/* What is wrong with the log is told by the reading that follows. */
+static int learn_all(struct thread_nest *nest, struct txtrace_log *log)
+{
+	struct txtrace_record record;
+	uint8_t capture_id[16];
+	bool has_begun = false;
+	int err = 0;
+
+	while (!err && txtrace_log_next(log, &record) > 0) {
+		const struct txtrace_log_info *info = txtrace_log_info(log);
+		bool is_another = has_begun && record.kind != TXTRACE_RECORD_DAMAGE && memcmp(info->capture_id, capture_id, sizeof(capture_id)) != 0;
+
+		if (!has_begun || is_another)
+			memcpy(capture_id, info->capture_id, sizeof(capture_id));
+		has_begun |= record.kind != TXTRACE_RECORD_DAMAGE;
+		err = thread_nest_learn(nest, &record, is_another);
+	}
+	thread_nest_settle(nest);
+	return err;
+}
+
+static int learn_nest(struct log_input *input, char *const *paths, int path_cnt)
+{
+	struct txtrace_log *log = NULL;
+	int err = txtrace_log_open_files(&log, (const char *const *)paths, (size_t)path_cnt);
+
+	input->nest = err ? NULL : thread_nest_new(0);
+	if (input->nest) {
+		txtrace_log_set_threads(log, thread_cnt(input));
+		err = learn_all(input->nest, log);
+	} else if (!err) {
+		err = -ENOMEM;
+	}
+	txtrace_log_close(log);
+	if (!err)
+		return CLI_OK;
+	cli_fail(input->cli, "can't find the parents of '%s': %s%s", input->path, strerror(-err),
+		 err == -ENOMEM ? "; 'txtrace slice' makes a smaller log of it" : "");
+	forget(input);
+	return CLI_FAILED;
 }
 
 int log_input_open(struct log_input *input, struct cli *cli, char *const *paths, int path_cnt, bool wants_progress)
@@ -74,7 +121,7 @@ int log_input_open(struct log_input *input, struct cli *cli, char *const *paths,
 	}
 	txtrace_log_set_threads(input->log, thread_cnt(input)); /* where there can be none, it is read without */
 	begin(input, wants_progress);
-	return CLI_OK;
+	return cli->nest == LOG_NEST_THREAD ? learn_nest(input, paths, path_cnt) : CLI_OK;
 }
 
 int log_input_follow(struct log_input *input, struct cli *cli, const char *path, bool *is_too_early)
@@ -154,6 +201,8 @@ bool log_input_next(struct log_input *input, struct txtrace_record *record)
 		tell_damage(input, &record->damage);
 	else
 		see_capture(input);
+	if (input->nest)
+		thread_nest_apply(input->nest, record, input->has_begun_capture);
 	log_census_add(&input->census, record);
 	if (progress_is_due(&input->progress)) {
 		txtrace_log_progress(input->log, &read_bytes, &total_bytes);

@@ -24,6 +24,21 @@
 #include "cli/files/progress.h"
 #include "txtrace/log.h"
 
+/* --nest, and cli->nest: which parents spans have that were recorded without one. */
+enum log_nest {
+	LOG_NEST_NONE = 0,   /* what is in the log */
+	LOG_NEST_THREAD = 1, /* what their threads were in, see analyze/thread_nest.h: the log is read twice */
+};
+
+extern const char *const log_nest_choices[];
+
+/* The entry of an options table; `type` has a member `at`, an unsigned int. */
+#define OPTION_NEST(type, at)                                                                                                       \
+	OPTION("nest", 0, OPTION_CHOICE, "HOW", "parents of spans that were recorded without one, by recorders before 0.2: none, or what their " \
+	       "thread was in (default none)", offsetof(type, at), .choices = log_nest_choices)
+
+struct thread_nest;
+
 struct log_input {
 	struct cli *cli;
 	const char *path; /* as it was given; of several "the first and 2 more" */
@@ -38,6 +53,7 @@ struct log_input {
 	bool has_sought; /* what came before was not read */
 	bool is_quiet; /* may be set after the open: what is missing is not said, as the same file is read again */
 	struct progress progress;
+	struct thread_nest *nest; /* NULL: spans come as they are */
 };
 
 /*

@@ -115,6 +115,7 @@ bool span_choice_load(struct cli *cli, const struct span_choice *choice, const s
 {
 	int err;
 
+	cli->nest = choice->nest;
 	*chosen = (struct chosen_span){ .query = { .pid = (uint32_t)choice->pid, .nth = choice->nth, .is_keyed = choice->is_keyed } };
 	if (units_parse_u64(id_of(operands), &chosen->query.id)) {
 		*status = cli_fail(cli, "'%s' is no id of a span: a number, see 'txtrace spans --json'", id_of(operands));

@@ -8,12 +8,14 @@
 #include "analyze/thread_names.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/files/log_input.h"
 
 /* The options that both have; a member of theirs. */
 struct span_choice {
 	uint64_t pid; /* 0: any */
 	uint64_t nth;
 	uint64_t max_memory_bytes;
+	unsigned int nest;
 	bool is_keyed;
 };
 
@@ -26,6 +28,7 @@ struct span_choice {
 	OPTION("keyed", 'k', OPTION_FLAG, NULL, "a keyed span: its id was given by the recorder", offsetof(type, choice.is_keyed)),       \
 	OPTION("nth", 0, OPTION_U64, "N", "the N-th span with this id, where it was used again (default 1)", offsetof(type, choice.nth),  \
 	       .minimum = 1),                                                                                                            \
+	OPTION_NEST(type, choice.nest),                                                                                                    \
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more for what happened while it was open (default 1G)",                     \
 	       offsetof(type, choice.max_memory_bytes), .minimum = 1 << 20)
 

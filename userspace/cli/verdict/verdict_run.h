@@ -18,6 +18,7 @@ struct verdict_options {
 	size_t write_cnt;
 	uint64_t limit;
 	uint64_t max_memory_bytes;
+	unsigned int nest; /* enum log_nest */
 	uint64_t seed;
 	double min_effect_percent;
 	double false_alarms_percent;
