@@ -96,6 +96,12 @@ static __always_inline bool is_recorded(const uint8_t kind, uint64_t id, uint64_
 	return kind == WIRE_LEAVE ? span_filter_leave(id) : span_filter_end(id);
 }
 
+/* So that the verifier cuts the flags away where there are none. */
+static __always_inline uint8_t flags_if_filtered(uint8_t flags)
+{
+	return span_filter_is_on() ? flags : 0;
+}
+
 static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t label, uint64_t parent)
 {
 	struct thread_clock *clock = clock_of_current(compat_current_task());
@@ -109,16 +115,16 @@ static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t l
 	if (span_filter_is_on() && !is_recorded(kind, id, label, &parent, &filter_flags))
 		return 0;
 	if (clocks_moved(clock))
-		return send_span_with_clocks(clock, kind, id, label, parent, filter_flags);
+		return send_span_with_clocks(clock, kind, id, label, parent, flags_if_filtered(filter_flags));
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
 		return emit_lost(&out, kind, bpf_ktime_get_ns());
 	now_ns = bpf_ktime_get_ns();
 	if (clocks_moved(clock)) { /* preempted since we looked */
 		emit_discard(&out, kind, event);
-		return send_span_with_clocks(clock, kind, id, label, parent, filter_flags);
+		return send_span_with_clocks(clock, kind, id, label, parent, flags_if_filtered(filter_flags));
 	}
-	emit_header(&out, &event->header, kind, filter_flags | (cfg_has_clocks ? 0 : WIRE_NO_CLOCKS), bpf_get_current_pid_tgid(), now_ns);
+	emit_header(&out, &event->header, kind, flags_if_filtered(filter_flags) | (cfg_has_clocks ? 0 : WIRE_NO_CLOCKS), bpf_get_current_pid_tgid(), now_ns);
 	fill_span(event, id, label, parent);
 	emit_submit(&out, event);
 	return 0;

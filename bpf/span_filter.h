@@ -4,7 +4,9 @@
  * verifier cuts it away.
  *
  * A transaction is recorded as a whole or not at all: of a span without a parent its process and id decide, of a child its parent's decision; of a keyed span
- * the bytes of the key, so that every process decides alike. The parent of a span that names none is what its thread is in (entered.h). What is open and sampled is kept in a map, with the id that its children are to have as
+ * the bytes of the key, so that every process decides alike. The parent of a span that names none is what its thread is in (entered.h).
+ *
+ * What is open and sampled is kept in a map, with the id that its children are to have as
  * their parent: its own, or, of a span whose label is not wanted, that of the nearest one above it that is recorded. So the time of what is left
  * out stays with the spans around it, and whatever is recorded has a recorded parent.
  *

@@ -355,31 +355,6 @@ static void world_enter(struct world *world, struct world_span *span, int t, uin
 	span->is_moved |= tid != span->tid;
 }
 
-/* What its thread is in: of a span that names no parent, the one entered last is it. */
-static void world_find_parent(struct world *world, struct world_span *span, int t, const struct event *event)
-{
-	const struct world_span *last = NULL;
-
-	span->names_none = event->kind == EVENT_BEGIN && !event->span.parent;
-	if (event->kind == EVENT_KEY_BEGIN || event->span.parent == WIRE_PARENT_ROOT)
-		span->parent = 0;
-	for (size_t i = 0; i < world->span_cnt; i++) {
-		const struct world_span *other = &world->spans[i];
-
-		if (other == span || !other->is_open || !other->stays[t].depth)
-			continue;
-		if (span->inside_cnt == WORLD_INSIDE_MAX)
-			abort();
-		span->inside_begin_ns[span->inside_cnt++] = other->begin_ns;
-		if (!last || other->stays[t].turn > last->stays[t].turn)
-			last = other;
-	}
-	if (!span->names_none || !last)
-		return;
-	span->parent_begin_ns = last->begin_ns;
-	span->parent = last->key < 0 ? last->id : 0;
-}
-
 /* Its key names another one from here on. */
 static void world_replace_span(struct world *world, struct world_span *span, int t, bool is_known)
 {

@@ -108,9 +108,6 @@ static void count_record(struct export_totals *totals, const struct txtrace_reco
 	case TXTRACE_RECORD_OBJECT:
 		count_time(totals, record->object.time_ns, record->object.time_ns);
 		break;
-	case TXTRACE_RECORD_OVERLAP:
-		count_time(totals, record->overlap.time_ns, record->overlap.time_ns);
-		break;
 	case TXTRACE_RECORD_STACK:
 		count_time(totals, record->stack.time_ns, record->stack.time_ns);
 		break;

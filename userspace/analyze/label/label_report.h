@@ -63,7 +63,7 @@ const struct label_row *label_report_row(const struct label_report *report, size
 
 const struct log_census *label_report_census(const struct label_report *report);
 
-/* All spans, and those without a parent: their work and ledgers without what root_overlap.h takes off, so that no time is counted twice. Lower bounds are [1]. */
+/* All spans, and those without a parent: their work and ledgers less what root_overlap.h takes off: no time counts twice. Lower bounds are [1]. */
 void label_report_totals(const struct label_report *report, struct span_sums totals[2]);
 const struct span_sums *label_report_top_level(const struct label_report *report);
 

@@ -115,7 +115,8 @@ static int add_open_span(struct span_window *window, const struct txtrace_open_s
 {
 	struct txtrace_span span = { .id = open->id, .parent = open->parent, .pid = open->pid, .tid = open->tid, .begin_ns = open->begin_ns,
 				     .end_ns = window->end_ns, .label = open->label,
-				     .flags = TXTRACE_SPAN_LOWER_BOUND | TXTRACE_SPAN_UNFINISHED | open->flags | (open->key.length > 0 ? TXTRACE_SPAN_KEYED : 0) };
+				     .flags = TXTRACE_SPAN_LOWER_BOUND | TXTRACE_SPAN_UNFINISHED | open->flags |
+					      (open->key.length > 0 ? TXTRACE_SPAN_KEYED : 0) };
 	size_t cnt = window->span_cnt;
 	bool is_there = is_self(window, &span) || id_map_get(&window->open, scope_of_span(&span), span.id); /* each file tells it again */
 	int err = is_there ? 0 : add_span(window, &span);
