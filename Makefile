@@ -40,7 +40,7 @@ PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 VERSION    := 0.1.0
 # Of the library: the number of its SONAME. One more when programs that were built before would not work any more (docs/library.md, "Growth").
-ABI        := 0
+ABI        := 1
 
 # A flavour of the build has a folder of its own. What is generated, the BPF programs and the programs that the tests trace do not depend on SANITIZE.
 comma   := ,
@@ -100,7 +100,7 @@ RECORD_OBJECTS := $(call objects,$(call sources,$(RECORD_FOLDERS)))
 MAIN_OBJECTS   := $(call objects,$(call sources,main))
 
 # In this order: libbpf 1.1's linker loses the offset of a map that is declared extern before it is defined.
-BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit thread_clock block_reason cpu_watch interrupt process_target stack sched entered span_filter span foreign empty)
+BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit thread_clock block_reason uring wait_end cpu_watch interrupt process_target stack sched entered span_filter span foreign empty)
 BPF_OBJECTS := $(patsubst %.c,$(SHARED)/%.o,$(BPF_SOURCES))
 SKELETON    := $(GEN)/txtrace_bpf.skel.h
 

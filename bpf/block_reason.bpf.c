@@ -4,6 +4,7 @@
 #include "block_reason.h"
 #include "compat.h"
 #include "emit.h"
+#include "thread_clock.h"
 
 #define BY_FD 15 /* not a reason: the kind of file decides */
 
@@ -16,6 +17,7 @@
 #define ENTRY_MOMENT 0x40
 #define ENTRY_POLLED 0x50
 #define ENTRY_SETS 0x60
+#define ENTRY_RING 0x70
 #define ENTRY_OBJECT_MASK 0x70
 #define ENTRY_REASON_MASK 0x0f
 
@@ -34,38 +36,23 @@ static const volatile uint8_t syscall_table[SYSCALL_TABLE_SIZE + 1] = {
 	TXTRACE_BLOCKING_SYSCALLS(TABLE_ENTRY)
 };
 
-#define MODE_TYPE 0170000
-#define MODE_SOCKET 0140000
-#define MODE_REGULAR 0100000
-#define MODE_BLOCK 0060000
-#define MODE_DIRECTORY 0040000
+/* A ring that a task has registered is told by its place in a table of the task's. */
+#define RING_IS_REGISTERED 16 /* IORING_ENTER_REGISTERED_RING */
+#define RING_MAX 16
 
-/* The task's own fields are loads; what is behind a pointer of no type, as a slot of the table is, takes a call of a helper. */
-static __always_inline struct inode *inode_of_fd(struct task_struct *task, uint64_t fd)
+static __always_inline struct file *file_of_ring(struct task_struct *task, const struct syscall_entry *call)
 {
-	struct fdtable *table = task->files->fdt;
-	struct file **slots = table->fd;
+	struct io_uring_task *rings = 0;
 	struct file *file = 0;
 
-	if (fd >= table->max_fds || bpf_probe_read_kernel(&file, sizeof(file), &slots[fd]) || !file)
+	if (!(call->fourth_argument & RING_IS_REGISTERED))
+		return file_of_fd(task, (uint32_t)call->first_argument);
+	if (!bpf_core_field_exists(task->io_uring) || !bpf_core_field_exists(rings->registered_rings))
 		return 0;
-	return BPF_CORE_READ(file, f_inode);
-}
-
-static __always_inline uint32_t reason_of_inode(struct inode *inode)
-{
-	if (!inode)
-		return BLOCK_OTHER;
-	switch (BPF_CORE_READ(inode, i_mode) & MODE_TYPE) {
-	case MODE_SOCKET:
-		return BLOCK_NETWORK;
-	case MODE_REGULAR:
-	case MODE_BLOCK:
-	case MODE_DIRECTORY:
-		return BLOCK_DISK;
-	default:
-		return BLOCK_PIPE;
-	}
+	rings = BPF_CORE_READ(task, io_uring);
+	bpf_probe_read_kernel(&file, sizeof(file), (void *)rings + bpf_core_field_offset(rings->registered_rings) +
+							   (call->first_argument & (RING_MAX - 1)) * sizeof(file));
+	return file;
 }
 
 #define CLOCK_MONOTONIC_ID 1
@@ -169,6 +156,7 @@ static __always_inline uint64_t object_of(struct task_struct *task, const struct
 {
 	switch (entry & ENTRY_OBJECT_MASK) {
 	case ENTRY_FD:
+	case ENTRY_RING:
 		return (uint32_t)call->first_argument; /* the kernel ignores what is above */
 	case ENTRY_ADDRESS:
 		return call->first_argument;
@@ -185,25 +173,44 @@ static __always_inline uint64_t object_of(struct task_struct *task, const struct
 	}
 }
 
+/* Of several descriptors the first stands for all. */
+static __always_inline struct file *file_of_block(struct task_struct *task, const struct syscall_entry *call, uint32_t argument, uint64_t object)
+{
+	if (argument == ENTRY_RING)
+		return file_of_ring(task, call);
+	if (argument == ENTRY_FD || ((argument == ENTRY_POLLED || argument == ENTRY_SETS) && object))
+		return file_of_fd(task, (uint32_t)object);
+	return 0;
+}
+
+/* What epoll and io_uring keep of a wait is what their file leads to. */
+static __always_inline void describe_wait(struct block *block, uint32_t argument, struct file *file)
+{
+	block->wait_kind = argument == ENTRY_FD ? WAIT_EPOLL : argument == ENTRY_RING ? WAIT_RING : WAIT_POLL;
+	if (block->wait_kind != WAIT_POLL && file)
+		block->wait_on = (uint64_t)BPF_CORE_READ(file, private_data);
+}
+
 __hidden void block_describe(struct task_struct *task, unsigned int state, struct block *block)
 {
-	struct syscall_entry call = compat_syscall(task);
-	struct inode *inode = 0;
+	struct file *file;
 	uint32_t entry;
 
-	block->syscall_nr = call.nr;
-	block->object = block->inode = 0;
+	block->call = compat_syscall(task);
+	block->syscall_nr = block->call.nr;
+	block->object = block->inode = block->wait_on = 0;
 	block->is_address = false;
+	block->wait_kind = WAIT_NONE;
 	block->reason = BLOCK_OTHER;
 	if (state & TASK_STATE_STOPPED) {
 		block->reason = BLOCK_STOPPED;
 		return;
 	}
-	if (call.nr == SYSCALL_NONE) {
+	if (block->call.nr == SYSCALL_NONE) {
 		block->reason = BLOCK_PAGE_FAULT;
 		return;
 	}
-	entry = call.nr >= 0 && call.nr < SYSCALL_TABLE_SIZE ? syscall_table[call.nr & (SYSCALL_TABLE_SIZE - 1)] : 0;
+	entry = block->call.nr >= 0 && block->call.nr < SYSCALL_TABLE_SIZE ? syscall_table[block->call.nr & (SYSCALL_TABLE_SIZE - 1)] : 0;
 	if (!(entry & ENTRY_KNOWN)) {
 		if (BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait))
 			block->reason = BLOCK_DISK;
@@ -211,13 +218,14 @@ __hidden void block_describe(struct task_struct *task, unsigned int state, struc
 	}
 	block->is_address = (entry & ENTRY_OBJECT_MASK) == ENTRY_ADDRESS;
 	block->reason = entry & ENTRY_REASON_MASK;
-	if (!cfg_has_timeline && block->reason != BY_FD)
+	if (!cfg_has_timeline && block->reason != BY_FD && block->reason != BLOCK_POLL)
 		return;
-	block->object = object_of(task, &call, entry);
-	if ((entry & ENTRY_OBJECT_MASK) == ENTRY_FD || ((entry & ENTRY_OBJECT_MASK) >= ENTRY_POLLED && block->object))
-		inode = inode_of_fd(task, (uint32_t)block->object);
-	if (inode)
-		block->inode = BPF_CORE_READ(inode, i_ino);
-	if (block->reason == BY_FD)
-		block->reason = reason_of_inode(inode);
+	block->object = object_of(task, &block->call, entry);
+	file = file_of_block(task, &block->call, entry & ENTRY_OBJECT_MASK, block->object);
+	if (file)
+		block->inode = BPF_CORE_READ(file, f_inode, i_ino);
+	if (block->reason == BLOCK_POLL)
+		describe_wait(block, entry & ENTRY_OBJECT_MASK, file);
+	else if (block->reason == BY_FD)
+		block->reason = reason_of_inode(file ? BPF_CORE_READ(file, f_inode) : 0, BLOCK_PIPE);
 }

@@ -4,6 +4,7 @@
 #define BLOCK_REASON_H
 
 #include "vmlinux.h"
+#include "compat.h"
 #include "txtrace/event.h"
 
 /* Bits of the state that the scheduler hands over; the same numbers since 4.14. */
@@ -18,7 +19,50 @@ struct block {
 	uint64_t object;    /* futex address, fd, how many fds << 32 | the first, ns that a sleep asked for, or 0 */
 	uint64_t inode;     /* of the fd's file, else 0 */
 	bool is_address;    /* object is that of a futex */
+	uint32_t wait_kind; /* enum wait_kind: only its end tells what it is for */
+	uint64_t wait_on;   /* as in struct open_wait */
+	struct syscall_entry call;
 };
+
+/* The task's own fields are loads; what is behind a pointer of no type, as a slot of the table is, takes a call of a helper. */
+static __always_inline struct file *file_of_fd(struct task_struct *task, uint64_t fd)
+{
+	struct fdtable *table = task->files->fdt;
+	struct file **slots = table->fd;
+	struct file *file = 0;
+
+	if (fd >= table->max_fds || bpf_probe_read_kernel(&file, sizeof(file), &slots[fd]))
+		return 0;
+	return file;
+}
+
+#define MAGIC_ANONYMOUS 0x09041934 /* of what has no file: eventfd, signalfd, timerfd, epoll; since 6.16 they say that they are regular files */
+
+#define MODE_TYPE 0170000
+#define MODE_PIPE 0010000
+#define MODE_SOCKET 0140000
+#define MODE_REGULAR 0100000
+#define MODE_BLOCK 0060000
+#define MODE_DIRECTORY 0040000
+
+/* For what is anonymous: `anonymous`. */
+static __always_inline uint32_t reason_of_inode(struct inode *inode, const uint32_t anonymous)
+{
+	if (!inode)
+		return BLOCK_OTHER;
+	if (BPF_CORE_READ(inode, i_sb, s_magic) == MAGIC_ANONYMOUS)
+		return anonymous;
+	switch (BPF_CORE_READ(inode, i_mode) & MODE_TYPE) {
+	case MODE_SOCKET:
+		return BLOCK_NETWORK;
+	case MODE_REGULAR:
+	case MODE_BLOCK:
+	case MODE_DIRECTORY:
+		return BLOCK_DISK;
+	default:
+		return BLOCK_PIPE;
+	}
+}
 
 /* state: of the task as the scheduler told it. Works on the current task and on any other that sleeps. */
 void block_describe(struct task_struct *task, unsigned int state, struct block *block);

@@ -10,6 +10,7 @@
 #include "span_filter.h"
 #include "stack.h"
 #include "thread_clock.h"
+#include "wait_end.h"
 #include "waker.h"
 
 static __always_inline uint64_t pid_tgid_of(struct task_struct *task)
@@ -97,7 +98,7 @@ static __always_inline void fill_block(struct wire_switch *event, const struct b
 }
 
 /* The state is the tracepoint's argument, not the task's field: a waker may already have changed the field. */
-static __always_inline uint8_t why_it_left(uint64_t *ctx, const struct thread_clock *clock, struct block *block)
+static __always_inline uint8_t why_it_left(uint64_t *ctx, struct thread_clock *clock, struct block *block)
 {
 	struct task_struct *prev = (struct task_struct *)ctx[1];
 	unsigned int state = cfg_has_prev_state ? (unsigned int)ctx[3] : compat_task_state(prev);
@@ -107,8 +108,11 @@ static __always_inline uint8_t why_it_left(uint64_t *ctx, const struct thread_cl
 		send_end(prev, WIRE_THREAD_EXIT, 0);
 		target_exit(prev);
 	}
+	clock->wait.kind = WAIT_NONE;
 	if (left_as == WIRE_LEFT_BLOCKED) {
 		block_describe(prev, state, block);
+		if (block->wait_kind)
+			wait_begin(prev, clock, block);
 		if (cfg_has_timeline && block->reason == BLOCK_PAGE_FAULT && cfg_fault_range_cnt)
 			block->object = stack_fault(ctx);
 	} else if (left_as != WIRE_LEFT_DEAD && compat_is_throttled(prev)) {
@@ -202,6 +206,46 @@ int on_sched_switch(uint64_t *ctx)
 	return 0;
 }
 
+static __always_inline void fill_wake(struct wire_wake *event, struct emit *out, struct task_struct *wakee, struct task_struct *waker, uint8_t flags,
+				      uint64_t now_ns)
+{
+	emit_header(out, &event->header, WIRE_WAKE, flags, compat_current_pid_tgid(waker), now_ns);
+	event->wakee_tid = wakee->pid;
+	event->wakee_tgid = wakee->tgid;
+	bpf_get_current_comm(event->waker_comm, sizeof(event->waker_comm));
+}
+
+/* The end of a wait of which only the end tells what it was for. In a frame of its own, which stays small, too: see waker.h. */
+static __noinline int wake_from_wait(struct task_struct *wakee, struct thread_clock *clock)
+{
+	struct task_struct *waker = compat_current_task();
+	uint8_t flags = waker_flags(waker, &clock->wait.scratch);
+	struct wire_wait_end *event;
+	struct cpu_watch *watch;
+	struct emit out;
+	uint64_t now_ns;
+
+	wait_decide(wakee, clock, flags);
+	if (!cfg_has_timeline) {
+		thread_clock_wake(clock, bpf_ktime_get_ns());
+		return 0;
+	}
+	event = emit_reserve(&out, WIRE_WAKE, sizeof(*event));
+	watch = cpu_watch_join(clock, clock->cpu);
+	now_ns = bpf_ktime_get_ns();
+	cpu_watch_begin(watch, now_ns);
+	thread_clock_wake(clock, now_ns);
+	if (!event)
+		return emit_lost(&out, WIRE_WAKE, now_ns);
+	fill_wake(&event->wake, &out, wakee, waker, flags | WIRE_HAS_WAIT_END, now_ns);
+	event->object = clock->wait.object;
+	event->inode = clock->wait.inode;
+	event->reason = clock->reason;
+	__builtin_memset(event->padding, 0, sizeof(event->padding));
+	emit_submit(&out, event);
+	return 0;
+}
+
 SEC("tp_btf/sched_waking")
 int on_sched_waking(uint64_t *ctx)
 {
@@ -216,6 +260,8 @@ int on_sched_waking(uint64_t *ctx)
 
 	if (!clock || phase == WIRE_PHASE_STOPPED)
 		return 0;
+	if (wait_ends(clock))
+		return wake_from_wait(wakee, clock);
 	if (!cfg_has_timeline) {
 		thread_clock_wake(clock, bpf_ktime_get_ns());
 		return 0;
@@ -230,10 +276,7 @@ int on_sched_waking(uint64_t *ctx)
 		return emit_lost(&out, WIRE_WAKE, now_ns);
 	waker = compat_current_task();
 	flags = waker_flags(waker, &event->header.time_ns);
-	emit_header(&out, &event->header, WIRE_WAKE, flags, compat_current_pid_tgid(waker), now_ns);
-	event->wakee_tid = wakee->pid;
-	event->wakee_tgid = wakee->tgid;
-	bpf_get_current_comm(event->waker_comm, sizeof(event->waker_comm));
+	fill_wake(event, &out, wakee, waker, flags, now_ns);
 	emit_submit(&out, event);
 	return 0;
 }
@@ -245,6 +288,7 @@ int seed_threads(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct block block = {};
 	uint32_t state = WIRE_THREAD_ON_CPU;
+	struct thread_clock *clock;
 	unsigned int sleeping;
 
 	if (!task)
@@ -261,7 +305,13 @@ int seed_threads(struct bpf_iter__task *ctx)
 		if (sleeping)
 			block_describe(task, sleeping, &block);
 	}
-	thread_clock_start(task, state, block.reason, WIRE_IS_SEED);
+	clock = thread_clock_start(task, state, block.reason, WIRE_IS_SEED);
+	if (clock && state == WIRE_THREAD_BLOCKED && block.wait_kind) {
+		clock->wait.on = block.wait_on;
+		clock->wait.object = block.object;
+		clock->wait.inode = block.inode;
+		clock->wait.kind = block.wait_kind;
+	}
 	return 0;
 }
 

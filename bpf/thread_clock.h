@@ -13,6 +13,30 @@
 
 #include <bpf/bpf_helpers.h>
 
+enum wait_kind {
+	WAIT_NONE = 0,  /* the switch-out has told all */
+	WAIT_EPOLL = 1,
+	WAIT_POLL = 2,  /* poll, select */
+	WAIT_RING = 3,  /* io_uring */
+};
+
+#define WAIT_FD_MAX 8 /* a power of two */
+
+/* A wait in poll, select, epoll or io_uring, of which only the end tells what it was for: see wait_end.h. */
+struct open_wait {
+	uint64_t on;         /* EPOLL: its struct eventpoll; RING: its struct io_ring_ctx; 0: not known */
+	uint64_t object;     /* as in struct block; from its wakeup on what ended it */
+	uint64_t inode;
+	uint64_t scratch;    /* for waker_flags() */
+	uint32_t kind;       /* enum wait_kind */
+	uint32_t fd_cnt;
+	int32_t fds[WAIT_FD_MAX]; /* POLL: the first of those that are watched */
+	uint32_t reads;           /* which of them are to be read from, a bit for each */
+	uint32_t is_whole;        /* these are all */
+	uint32_t padding;
+	uint32_t told_reason; /* enum block_reason + 1, for waits from now on, whatever ends them; 0: none is told */
+};
+
 struct thread_clock {
 	struct wire_clocks clocks; /* up to since_ns */
 	uint64_t since_ns;         /* when the present state began */
@@ -26,6 +50,7 @@ struct thread_clock {
 	uint32_t waits_on;         /* number of the CPU that it waits for + 1, see cpu_watch.h; 0: none */
 	uint32_t cpu;              /* that it was last on, or put on */
 	uint32_t has_ended;        /* its end was sent */
+	struct open_wait wait;
 };
 
 struct thread_clocks_map {
@@ -162,9 +187,9 @@ static __always_inline void thread_clock_leave(struct thread_clock *clock, uint6
 		clock->wake_ns = clock->late_wake_ns; /* the other one belongs to the sleep before */
 	clock->late_wake_ns = 0;
 	clock->is_seen_running = 0;
-	clock->state = state;
 	clock->reason = reason;
 	clock->since_ns = now_ns;
+	*(volatile uint32_t *)&clock->state = state; /* after the rest: a waker that finds it asleep may change the reason */
 	clock->switch_cnt++;
 }
 

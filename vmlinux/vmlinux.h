@@ -102,6 +102,7 @@ struct __kernel_timespec {
 
 struct super_block {
 	unsigned int s_dev;
+	unsigned long s_magic;
 };
 
 struct inode {
@@ -110,8 +111,22 @@ struct inode {
 	struct super_block *i_sb;
 };
 
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
 struct file {
+	struct path f_path;
 	struct inode *f_inode;
+	void *private_data;
 };
 
 struct fdtable {
@@ -132,9 +147,18 @@ typedef struct {
 	int counter;
 } atomic_t;
 
+typedef struct {
+	unsigned long sig[1];
+} sigset_t;
+
+struct sigpending {
+	sigset_t signal;
+};
+
 struct signal_struct {
 	atomic_t live; /* threads that have not begun to exit */
 	int nr_threads;
+	struct sigpending shared_pending;
 };
 
 struct upid {
@@ -153,6 +177,88 @@ struct linux_binprm {
 
 struct list_head {
 	struct list_head *next, *prev;
+};
+
+/* epoll: a descriptor that is watched, and what those that are ready are in. */
+struct epoll_filefd {
+	struct file *file;
+	int fd;
+} __attribute__((packed));
+
+struct epitem {
+	struct list_head rdllink;
+	struct epoll_filefd ffd;
+};
+
+struct eventpoll {
+	struct list_head rdllist;
+	struct epitem *ovflist;
+};
+
+struct pipe_inode_info {
+	unsigned int head;
+	unsigned int tail;
+	unsigned int max_usage;
+	unsigned int readers;
+	unsigned int writers;
+};
+
+struct eventfd_ctx {
+	__u64 count;
+};
+
+struct timerfd_ctx {
+	__u64 ticks;
+};
+
+struct sk_buff_head {
+	__u32 qlen;
+};
+
+struct sock {
+	struct sk_buff_head sk_receive_queue;
+	__u32 sk_ack_backlog; /* of one that listens: connections that wait */
+	int sk_err;
+	__u8 sk_shutdown; /* before 5.9 a bit field */
+};
+
+struct socket {
+	struct sock *sk;
+};
+
+struct llist_node;
+
+struct llist_head {
+	struct llist_node *first;
+};
+
+struct io_uring_task {
+	struct file *registered_rings[16]; /* since 5.18 */
+	struct llist_head task_list;       /* since 6.1 a list of this kind, of struct io_kiocb by its io_task_work */
+};
+
+struct io_ring_ctx {
+	struct llist_head work_llist; /* since 6.1: the same, of rings that only the task itself completes */
+};
+
+struct io_cqe {
+	unsigned int flags; /* before its end: the fd */
+};
+
+struct llist_node {
+	struct llist_node *next;
+};
+
+struct io_task_work {
+	struct llist_node node;
+};
+
+struct io_kiocb {
+	struct file *file;
+	__u8 opcode;
+	struct io_cqe cqe; /* since 5.19 */
+	struct io_ring_ctx *ctx;
+	struct io_task_work io_task_work;
 };
 
 struct kernfs_node {
@@ -227,8 +333,11 @@ struct task_struct {
 	struct pid *thread_pid;
 	__u64 start_time; /* CLOCK_MONOTONIC, ns */
 	struct signal_struct *signal;
+	sigset_t blocked;
+	struct sigpending pending;
 	struct css_set *cgroups;
 	struct files_struct *files;
+	struct io_uring_task *io_uring;
 	char comm[16];
 };
 

@@ -20,15 +20,16 @@
 enum block_reason {
 	BLOCK_LOCK = 0,       /* futex, flock, semop */
 	BLOCK_DISK = 1,       /* fsync, file reads and writes that had to wait for a device */
-	BLOCK_NETWORK = 2,    /* sockets; poll, select, epoll */
-	BLOCK_SLEEP = 3,      /* nanosleep and its like */
+	BLOCK_NETWORK = 2,    /* sockets */
+	BLOCK_SLEEP = 3,      /* nanosleep and its like; a poll whose time was up, timers */
 	BLOCK_PAGE_FAULT = 4, /* not in a system call: the fault had to wait */
 	BLOCK_PIPE = 5,       /* pipes, ttys, eventfds and other files */
 	BLOCK_WAIT = 6,       /* child processes, signals */
 	BLOCK_STOPPED = 7,    /* job control, ptrace */
 	BLOCK_OTHER = 8,      /* any other system call */
 	BLOCK_THROTTLED = 9,  /* no sleep: its cgroup has used up its CPU time. Ends when it gets a CPU again */
-	BLOCK_REASON_COUNT = 10,
+	BLOCK_POLL = 10,      /* poll, select, epoll, io_uring: ended by an eventfd, a signal, or by what is not known */
+	BLOCK_REASON_COUNT = 11,
 };
 
 /* What a page fault waited for: the object of a block for BLOCK_PAGE_FAULT. Append only. */
@@ -86,6 +87,7 @@ enum wire_flag {
 	WIRE_IS_NESTED = 16,      /* BEGIN: no parent was named, and the kernel side has found it */
 	WIRE_IN_SOFTIRQ = 16,     /* WAKE: the interrupt is a softirq, and runs no timer */
 	WIRE_IS_UNREADABLE = 32,  /* the text could not be read from the program's memory; its length is 0 */
+	WIRE_HAS_WAIT_END = 32,   /* WAKE: it is a struct wire_wait_end */
 	WIRE_NO_CLOCKS = 64,      /* the thread has no clocks: its account is unknown here */
 	WIRE_WAKER_UNKNOWN = 128, /* WAKE: this kernel does not tell whether it came from an interrupt */
 };
@@ -150,6 +152,18 @@ struct wire_wake {
 	uint32_t wakee_tid;
 	uint32_t wakee_tgid;
 	char waker_comm[16]; /* as the kernel has it: may lack the NUL */
+};
+
+/*
+ * WAKE that ends a wait in poll, select, epoll or io_uring: only what ended it tells what it was for. This goes before the reason and the object of the
+ * SWITCH with which it began.
+ */
+struct wire_wait_end {
+	struct wire_wake wake;
+	uint64_t object; /* the fd that ended it; of poll and select 1 << 32 above it; 0: its time was up; else as in the SWITCH */
+	uint64_t inode;  /* of that fd's file; 0: it is no fd, or which one is not known */
+	uint8_t reason;  /* enum block_reason */
+	uint8_t padding[7];
 };
 
 /* OTHER: header.tid had the CPU from since_ns on (or before that already) until header.time_ns. tid 0: idle */
@@ -319,9 +333,10 @@ struct wire_process {
 
 _Static_assert(sizeof(struct wire_stack) == 184, "wire_stack");
 _Static_assert(sizeof(struct wire_header) == 24, "wire_header");
-_Static_assert(sizeof(struct wire_clocks) == 120, "wire_clocks");
+_Static_assert(sizeof(struct wire_clocks) == 128, "wire_clocks");
 _Static_assert(sizeof(struct wire_switch) == 56, "wire_switch");
 _Static_assert(sizeof(struct wire_wake) == 48, "wire_wake");
+_Static_assert(sizeof(struct wire_wait_end) == 72, "wire_wait_end");
 _Static_assert(sizeof(struct wire_other) == 48, "wire_other");
 _Static_assert(sizeof(struct wire_move) == 64, "wire_move");
 _Static_assert(sizeof(struct wire_thread) == 56, "wire_thread");

@@ -27,10 +27,11 @@ enum txtrace_block_reason {
 	TXTRACE_BLOCK_STOPPED = 7,
 	TXTRACE_BLOCK_OTHER = 8,
 	TXTRACE_BLOCK_THROTTLED = 9,
-	TXTRACE_BLOCK_REASON_COUNT = 10,
+	TXTRACE_BLOCK_POLL = 10,
+	TXTRACE_BLOCK_REASON_COUNT = 11,
 };
 
-/* "lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "throttled"; NULL for any other number. Static. */
+/* "lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "throttled", "poll"; NULL for any other number. Static. */
 const char *txtrace_block_reason_name(unsigned int reason);
 
 /* Bytes from the log; not NUL-terminated; may be any bytes at all, so escape them before a terminal or a format sees them. */
@@ -136,6 +137,10 @@ struct txtrace_run {
 	int32_t syscall_nr; /* BLOCKED: -1 in none, -2 unknown */
 	uint64_t object;    /* BLOCKED: futex address, fd, or ns that a sleep asked for, by the reason; else 0 */
 	uint64_t idle_ns;   /* of runnable_ns, how much at its end this CPU is known to have been idle; 0 also: not known */
+	/* What the block before begin_ns was for, where only its end told it. It goes before the reason and object of the RUN before. */
+	bool has_wait_end;
+	uint8_t wait_reason; /* enum txtrace_block_reason */
+	uint64_t wait_object;
 };
 
 enum txtrace_wake_flag {

@@ -5,7 +5,7 @@
  * TXTRACE_BLOCKING_SYSCALLS(CALL): the calls that can block for a reason that they tell. CALL(name, x86-64 number, aarch64 number, reason,
  * what its first argument is). -1: the architecture lacks the call. Reason BY_FD: what the descriptor refers to decides. First argument: FD a
  * descriptor, ADDRESS a futex, DURATION a pointer to how long to sleep; MOMENT: what clock_nanosleep() takes; POLLED: what poll() takes; SETS: what
- * select() takes; NOTHING of interest.
+ * select() takes; RING: of io_uring; NOTHING of interest.
  *
  * TXTRACE_OTHER_SYSCALLS(CALL): all others, whose blocks are `other`. CALL(name, x86-64 number, aarch64 number).
  */
@@ -20,13 +20,13 @@
 	CALL(stat, 4, -1, BLOCK_DISK, NOTHING) \
 	CALL(fstat, 5, 80, BLOCK_DISK, FD) \
 	CALL(lstat, 6, -1, BLOCK_DISK, NOTHING) \
-	CALL(poll, 7, -1, BLOCK_NETWORK, POLLED) \
+	CALL(poll, 7, -1, BLOCK_POLL, POLLED) \
 	CALL(ioctl, 16, 29, BY_FD, FD) \
 	CALL(pread64, 17, 67, BY_FD, FD) \
 	CALL(pwrite64, 18, 68, BY_FD, FD) \
 	CALL(readv, 19, 65, BY_FD, FD) \
 	CALL(writev, 20, 66, BY_FD, FD) \
-	CALL(select, 23, -1, BLOCK_NETWORK, SETS) \
+	CALL(select, 23, -1, BLOCK_POLL, SETS) \
 	CALL(msync, 26, 227, BLOCK_DISK, NOTHING) \
 	CALL(pause, 34, -1, BLOCK_WAIT, NOTHING) \
 	CALL(nanosleep, 35, 101, BLOCK_SLEEP, DURATION) \
@@ -63,7 +63,7 @@
 	CALL(getdents64, 217, 61, BLOCK_DISK, FD) \
 	CALL(semtimedop, 220, 192, BLOCK_LOCK, NOTHING) \
 	CALL(clock_nanosleep, 230, 115, BLOCK_SLEEP, MOMENT) \
-	CALL(epoll_wait, 232, -1, BLOCK_NETWORK, FD) \
+	CALL(epoll_wait, 232, -1, BLOCK_POLL, FD) \
 	CALL(mq_timedsend, 242, 182, BLOCK_PIPE, FD) \
 	CALL(mq_timedreceive, 243, 183, BLOCK_PIPE, FD) \
 	CALL(waitid, 247, 95, BLOCK_WAIT, NOTHING) \
@@ -71,13 +71,13 @@
 	CALL(newfstatat, 262, 79, BLOCK_DISK, NOTHING) \
 	CALL(unlinkat, 263, 35, BLOCK_DISK, NOTHING) \
 	CALL(renameat, 264, 38, BLOCK_DISK, NOTHING) \
-	CALL(pselect6, 270, 72, BLOCK_NETWORK, SETS) \
-	CALL(ppoll, 271, 73, BLOCK_NETWORK, POLLED) \
+	CALL(pselect6, 270, 72, BLOCK_POLL, SETS) \
+	CALL(ppoll, 271, 73, BLOCK_POLL, POLLED) \
 	CALL(splice, 275, 76, BY_FD, FD) \
 	CALL(tee, 276, 77, BY_FD, FD) \
 	CALL(sync_file_range, 277, 84, BLOCK_DISK, FD) \
 	CALL(vmsplice, 278, 75, BY_FD, FD) \
-	CALL(epoll_pwait, 281, 22, BLOCK_NETWORK, FD) \
+	CALL(epoll_pwait, 281, 22, BLOCK_POLL, FD) \
 	CALL(fallocate, 285, 47, BLOCK_DISK, FD) \
 	CALL(accept4, 288, 242, BLOCK_NETWORK, FD) \
 	CALL(preadv, 295, 69, BY_FD, FD) \
@@ -91,10 +91,10 @@
 	CALL(pwritev2, 328, 287, BY_FD, FD) \
 	CALL(statx, 332, 291, BLOCK_DISK, NOTHING) \
 	CALL(io_pgetevents, 333, 292, BLOCK_DISK, NOTHING) \
-	CALL(io_uring_enter, 426, 426, BLOCK_NETWORK, FD) \
+	CALL(io_uring_enter, 426, 426, BLOCK_POLL, RING) \
 	CALL(clone3, 435, 435, BLOCK_WAIT, NOTHING) \
 	CALL(openat2, 437, 437, BLOCK_DISK, NOTHING) \
-	CALL(epoll_pwait2, 441, 441, BLOCK_NETWORK, FD) \
+	CALL(epoll_pwait2, 441, 441, BLOCK_POLL, FD) \
 	CALL(futex_waitv, 449, 449, BLOCK_LOCK, NOTHING) \
 	CALL(futex_wait, 455, 455, BLOCK_LOCK, ADDRESS)
 

@@ -13,7 +13,7 @@ import random
 import sys
 from collections import defaultdict
 
-REASONS = ["lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "throttled"]
+REASONS = ["lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "throttled", "poll"]
 PARTS = ["on_cpu", "runnable", *REASONS, "detached", "unknown"]
 problems = []
 
@@ -450,7 +450,7 @@ def check_reasons(records, report):
         who, before = (run["pid"], run["tid"]), last.get((run["pid"], run["tid"]))
         if run["blocked_ns"]:
             fits = before and before["end_ns"] + run["blocked_ns"] + run["runnable_ns"] == run["begin_ns"] and before["left_as"] == "blocked"
-            blocks[before["reason"] if fits else "unknown"].append(run["blocked_ns"])
+            blocks[run.get("wait_reason", before["reason"] if fits else "unknown")].append(run["blocked_ns"])
         last[who] = run
     in_spans = [0] * len(PARTS)
     for span in spans_of(records):

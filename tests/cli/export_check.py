@@ -51,7 +51,7 @@ def random_log(seed):
             now = begin + run
             left = "blocked reason=disk" if rng.random() < 0.5 else "preempted"
             records.append((now, f"run begin_ns={begin} end_ns={now} pid=10 tid={tid} blocked_ns={blocked} runnable_ns={runnable} "
-                            f"left_as={left}"))
+                            f"left_as={left}" + (" wait_reason=poll wait_object=4" if blocked % 3 == 1 else "")))
             records.append((now, f"counter time_ns={now} pid=10 tid={tid} name=\"c{tid}\" value={rng.randrange(-50, 50)}"))
     print('header pid=10 cpus=2 command="random" start_monotonic_ns=900')
     for _, text in sorted(records, key=lambda record: record[0]):
@@ -142,7 +142,8 @@ def expected_states(records):
     rows, last = [], {}
     for run in (record for record in records if record["type"] == "run"):
         before = last.get((run["pid"], run["tid"]))
-        reason = f": {before['reason']}" if before and before["left_as"] == "blocked" else ""
+        reason = run.get("wait_reason", before["reason"] if before and before["left_as"] == "blocked" else "")
+        reason = f": {reason}" if reason else ""
         ready = run["begin_ns"] - run["runnable_ns"]
         for name, begin, end in ((f"blocked{reason}", ready - run["blocked_ns"], ready), ("runnable", ready, run["begin_ns"]),
                                  ("running", run["begin_ns"], run["end_ns"])):

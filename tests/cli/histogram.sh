@@ -12,7 +12,7 @@ random_histograms() {
 	local of
 	python3 tests/cli/analyses_check.py random 31 "$tmp/truth.json" | "$make_log" "$tmp/random.txtrace" || return
 	run 0 export -f jsonl random.txtrace && mv "$tmp/out" "$tmp/random.jsonl" || return
-	for of in wall work on_cpu runnable blocked detached unknown lock disk network sleep page_fault pipe wait stopped other throttled interrupt; do
+	for of in wall work on_cpu runnable blocked detached unknown lock disk network sleep page_fault pipe wait stopped other throttled poll interrupt; do
 		run 0 histogram --json --of $of random.txtrace && python3 tests/cli/analyses_check.py histogram "$tmp/random.jsonl" "$tmp/out" $of || fail "$of" || return
 	done
 }
@@ -45,5 +45,5 @@ check "random spans: the same in Python" random_histograms
 check "every bound of the buckets" bounds
 check "100,000 labels, in less memory than they would take" many_labels
 check "no such time" complains "option '--of' takes wall, work, on_cpu, runnable, blocked, detached, unknown, lock, disk, network, sleep, page_fault, pipe, wait, stopped, \
-other, throttled or interrupt, not 'cpu'" histogram --of cpu small.txtrace
+other, throttled, poll or interrupt, not 'cpu'" histogram --of cpu small.txtrace
 finish

@@ -75,7 +75,7 @@ static const struct field span_fields[] = {
 	LEDGER(blocked_ns[0], "lock_ns"), LEDGER(blocked_ns[1], "disk_ns"), LEDGER(blocked_ns[2], "network_ns"),
 	LEDGER(blocked_ns[3], "sleep_ns"), LEDGER(blocked_ns[4], "page_fault_ns"), LEDGER(blocked_ns[5], "pipe_ns"),
 	LEDGER(blocked_ns[6], "wait_ns"), LEDGER(blocked_ns[7], "stopped_ns"), LEDGER(blocked_ns[8], "other_ns"),
-	LEDGER(blocked_ns[9], "throttled_ns"),
+	LEDGER(blocked_ns[9], "throttled_ns"), LEDGER(blocked_ns[10], "poll_ns"),
 	LEDGER(detached_ns, "detached_ns"), LEDGER(unknown_ns, "unknown_ns"), LEDGER(interrupt_ns, "interrupt_ns"), { NULL, 0, 0, 0 },
 };
 
@@ -95,7 +95,8 @@ static const struct field run_fields[] = {
 	FIELD(FIELD_U32, tid, run, "tid"), FIELD(FIELD_U32, cpu, run, "cpu"), FIELD(FIELD_U64, blocked_ns, run, "blocked_ns"),
 	FIELD(FIELD_U64, runnable_ns, run, "runnable_ns"), FIELD(FIELD_U8, left_as, run, "left_as"), FIELD(FIELD_U8, reason, run, "reason"),
 	FIELD(FIELD_U32, syscall_nr, run, "syscall_nr"), FIELD(FIELD_U64, object, run, "object"),
-	FIELD(FIELD_U64, idle_ns, run, "idle_ns"), { NULL, 0, 0, 0 },
+	FIELD(FIELD_U64, idle_ns, run, "idle_ns"), FIELD(FIELD_U8, wait_reason, run, "wait_reason"),
+	FIELD(FIELD_U64, wait_object, run, "wait_object"), { NULL, 0, 0, 0 },
 };
 
 static const struct field wake_fields[] = {
@@ -248,7 +249,7 @@ static const struct {
 	{ "nobody_known", 1 },
 	{ "preempted", 1 }, { "yielded", 2 }, { "blocked", 3 }, { "dead", 4 },
 	{ "lock", 0 }, { "disk", 1 }, { "network", 2 }, { "sleep", 3 }, { "page_fault", 4 }, { "pipe", 5 }, { "wait", 6 }, { "stopped", 7 },
-	{ "other", 8 }, { "throttled", 9 }, { "unknown", 0 },
+	{ "other", 8 }, { "throttled", 9 }, { "poll", 10 }, { "unknown", 0 },
 	{ "trap", 1 }, { "call", 2 }, { "tracepoint", 3 },
 	{ "off_cpu", 1 }, { "on_cpu", 2 },
 	{ "bool", 1 }, { "int", 2 }, { "uint", 3 }, { "double", 4 }, { "string", 5 }, { "pointer", 6 },
@@ -407,6 +408,8 @@ static void add_line(struct log_writer *writer, const char *kind, char *rest)
 
 	memset(&record, 0, sizeof(record));
 	fields = find_kind(kind, &record.kind);
+	if (record.kind == TXTRACE_RECORD_RUN)
+		record.run.has_wait_end = strstr(rest, " wait_reason=");
 	parse_fields(rest, fields, (char *)&record);
 	check(log_writer_add(writer, &record), kind);
 }

@@ -12,11 +12,12 @@ import random
 import sys
 from collections import defaultdict
 
-REASONS = ["lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other"]
+REASONS = ["lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "poll"]
 CALLS = {"lock": [(202, 0x1000), (202, 0x2000), (455, 0x1000), (73, 9)], "disk": [(74, 3), (257, 0)], "network": [(45, 7), (0, 7), (7, 0)],
          "sleep": [(230, 5000000), (35, 5040000), (230, 0)], "page_fault": [(-1, 0)], "pipe": [(0, 5)], "wait": [(61, 0)], "stopped": [(0, 0)],
-         "other": [(318, 0), (-2, 0), (500, 0)]}
-NAMES = {202: "futex", 7: "poll", 257: "openat", 61: "wait4", 318: "getrandom", 230: "clock_nanosleep"}
+         "other": [(318, 0), (-2, 0), (500, 0)], "poll": [(232, 4), (7, 0), (7, (3 << 32) + 6), (426, 8)]}
+POLL_CALLS = (7, 232, 426)
+NAMES = {202: "futex", 7: "poll", 257: "openat", 61: "wait4", 318: "getrandom", 230: "clock_nanosleep", 232: "epoll_wait", 426: "io_uring_enter"}
 
 
 # ---- random ----
@@ -70,10 +71,15 @@ class World:
     def leave(self, thread, how):
         text = (f'run begin_ns={thread["since"]} end_ns={self.now} pid={thread["pid"]} tid={thread["tid"]} blocked_ns={thread["blocked"]}'
                 f' runnable_ns={thread["runnable"]} left_as={how}')
+        left_for = self.rng.choice(REASONS)
         if how == "blocked":
-            reason = self.rng.choice(REASONS)
+            reason = left_for
             nr, value = self.rng.choice(CALLS[reason])
             text += f" reason={reason} syscall_nr={nr} object={value}"
+        if thread["blocked"] and thread.get("polls"):  # what ended it told what it was for
+            reason, value = self.rng.choice([("network", 7), ("pipe", (1 << 32) + 5), ("sleep", 0), ("sleep", 9), ("poll", 4)])
+            text += f" wait_reason={reason} wait_object={value}"
+        thread["polls"] = how == "blocked" and left_for == "poll"
         if self.rng.random() < 0.97:  # a stay may be missing: then the reason of the block is
             self.put(text)
         thread.update(state="blocked" if how == "blocked" else "runnable", since=self.now, blocked=0, runnable=0)
@@ -197,6 +203,8 @@ class Log:
                 first = [place for place in wakes[thread] if not last or self.lines[place]["time_ns"] > last["end_ns"]][:1]
                 found = [place for place in first + wakes[thread][-1:] if self.lines[place]["time_ns"] == end]
                 is_told = last and last["left_as"] == "blocked" and last["end_ns"] == end - line["blocked_ns"]
+                if "wait_reason" in line and last:
+                    last = dict(last, reason=line["wait_reason"], object=line["wait_object"])
                 yield line["blocked_ns"], last if is_told else None, found[0] if found else None, line["pid"]
             before[thread] = line
             wakes[thread] = []
@@ -213,8 +221,8 @@ def object_of(run):
         return ("memory", None)
     if number in (202, 455):
         return ("futex", hex(value))
-    if number in (73, 74, 45, 0):
-        return ("fd", value)
+    if number in (73, 74, 45, 0, *POLL_CALLS) and (value or (number != 7 and run["reason"] != "sleep")):
+        return ("fd", value & 0xFFFFFFFF)
     if number in (35, 230) and value:
         return ("sleep", int(str(value)[:2]) * 10 ** (len(str(value)) - 2))
     return ("syscall", number)

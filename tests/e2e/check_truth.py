@@ -341,8 +341,9 @@ def check_sleep(problems, where, truth, span, runs):
     """
     if truth["blocked"] != "sleep" or not truth["asked_ns"] or truth["nvcsw"][1] != 1 or span["unknown_ns"]:
         return
-    for run in runs:
-        if not span["begin_ns"] <= run["end_ns"] <= span["end_ns"] or run.get("reason") != "sleep":
+    for run, after in zip(runs, [*runs[1:], {}]):
+        # One in poll and the like is none before its time is up, and does not say for how long.
+        if not span["begin_ns"] <= run["end_ns"] <= span["end_ns"] or run.get("reason") != "sleep" or "wait_reason" in after:
             continue
         ns, asked, until_ns = int(run["object"], 16), truth["asked_ns"], truth.get("until_ns", 0)
         if until_ns:

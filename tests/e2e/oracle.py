@@ -20,7 +20,7 @@ SLEEPER, MOVER = 0, 1
 def made_span(**fields):
     span = {"type": "span", "pid": 7, "tid": 7, "end_tid": 7, "tag": "", "parent": "0", "unknown_ns": 0, "detached_ns": 0, "lower_bound": False,
             "unfinished": False, "loss": False, "imbalance": False, "keyed": False, "moved": False}
-    span["blocked"] = {name: 0 for name in ("lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "throttled")}
+    span["blocked"] = {name: 0 for name in ("lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "throttled", "poll")}
     span["blocked"].update(fields.pop("blocked", {}))
     span.update(fields, blocked_ns=sum(span["blocked"].values()))
     span["wall_ns"] = span["end_ns"] - span["begin_ns"]

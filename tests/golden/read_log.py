@@ -283,7 +283,8 @@ def read_span(batch, f):
     parts = read_ledger(batch, end_thread, f, own, parent, begin, work)
     blocked = ",".join(str(part) for part in parts[2:12])
     return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, end_tid=end_tid, id=own, parent=parent, flags=f[3], work=work,
-                on_cpu=parts[0], runnable=parts[1], blocked=blocked, detached=parts[12], unknown=parts[13], **({"interrupt": f[30]} if f[30] else {}), label=label, tag=tag, key=key)
+                on_cpu=parts[0], runnable=parts[1], blocked=blocked, detached=parts[12], unknown=parts[13], **({"interrupt": f[30]} if f[30] else {}),
+                **({"poll": f[31]} if f[31] else {}), label=label, tag=tag, key=key)
 
 
 def read_run(batch, f):
@@ -298,9 +299,10 @@ def read_run(batch, f):
     batch.cpu_end[cpu] = thread.left = thread.ready = end
     syscall = f[9] - 2 & 0xFFFFFFFF
     idle = runnable - f[13] & M if f[12] else 0
+    wait_end = {"wait_reason": f[14] - 1 & 0xFF, "wait_object": (batch.objects[f[15] - 1] if f[15] else 0) + f[16] & M} if f[14] else {}
     return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, cpu=f[2], blocked=blocked, runnable=runnable, left_as=f[7],
                 reason=f[8], syscall=syscall - (1 << 32) if syscall >> 31 else syscall, object=(batch.objects[f[10] - 1] if f[10] else 0) + f[11] & M,
-                **({"idle": idle} if idle else {}))
+                **({"idle": idle} if idle else {}), **wait_end)
 
 
 def read_current_span(batch, thread, slot, field):

@@ -27,8 +27,8 @@ files_are_there() {
 		644 usr/include/txtrace/log.h
 		644 usr/include/txtrace/log_record.h
 		644 usr/lib/somewhere/libtxtrace.a
-		777 usr/lib/somewhere/libtxtrace.so libtxtrace.so.0
-		777 usr/lib/somewhere/libtxtrace.so.0 libtxtrace.so.$version
+		777 usr/lib/somewhere/libtxtrace.so libtxtrace.so.1
+		777 usr/lib/somewhere/libtxtrace.so.1 libtxtrace.so.$version
 		755 usr/lib/somewhere/libtxtrace.so.$version
 		644 usr/lib/somewhere/pkgconfig/txtrace.pc
 	EOF

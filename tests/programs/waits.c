@@ -1,76 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * One span for each way to wait. The main thread (the subject) blocks; where somebody has to end the wait, a helper thread first sees
- * that the subject sleeps, lets 5 ms pass and then ends it. So the subject was blocked for at least 5 ms, on a loaded machine too.
- */
+/* One span for each way to wait; poll and the like, which wait for whatever comes, have a program of their own (polls.c). */
 #include <linux/userfaultfd.h>
 #include <poll.h>
-#include <semaphore.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/select.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "truth.h"
+#include "waits.h"
 
-#define ASKED_NS (5 * NS_PER_MS)
 #define FSYNC_CNT 20
 #define PAGE_BYTES 4096
-
-struct subject {
-	struct witness witness;
-	struct truth *truth; /* of this round */
-	atomic_uint_least64_t waiting_cnt; /* the subject is about to wait */
-	uint64_t turn;
-	sem_t semaphore;
-	int fds[2]; /* a pipe, a socket pair, a file, a userfaultfd: by the wait */
-	char *page;
-	pid_t child;
-	char byte;
-};
-
-/*
- * prepare: before the span, 0 or an errno if this machine can't; wait: the span; release: by the helper, 5 ms after the subject fell
- * asleep (NULL: nobody needs to); clean: after the span.
- */
-struct wait {
-	const char *name;
-	const char *reason; /* the name that the log has for it */
-	int (*prepare)(struct subject *subject);
-	void (*wait)(struct subject *subject);
-	void (*release)(struct subject *subject);
-	void (*clean)(struct subject *subject);
-};
-
-/* The subject's span of this round; what comes before `body` tells the helper to watch. */
-#define SUBJECT_SPAN(subject, literal, body)                                                                       \
-	WITNESSED((subject)->truth, &(subject)->witness, literal, {                                                \
-		atomic_store(&(subject)->waiting_cnt, (subject)->turn);                                            \
-		must((body) >= 0, "cannot wait on " literal);                                                      \
-	})
-
-static void close_both(struct subject *subject)
-{
-	close(subject->fds[0]);
-	close(subject->fds[1]);
-}
-
-static void write_byte(struct subject *subject)
-{
-	must(write(subject->fds[1], "x", 1) == 1, "cannot write");
-}
-
-static int prepare_pipe(struct subject *subject)
-{
-	return pipe2(subject->fds, O_CLOEXEC) ? errno : 0;
-}
-
-static int prepare_socket(struct subject *subject)
-{
-	return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, subject->fds) ? errno : 0;
-}
 
 /* ---- sleep ---- */
 
@@ -149,6 +90,7 @@ static int write_durably(struct subject *subject)
 
 static void wait_disk(struct subject *subject)
 {
+	subject->truth->asked_ns = 0; /* how long it takes is not known */
 	SUBJECT_SPAN(subject, "disk", write_durably(subject));
 }
 
@@ -340,81 +282,7 @@ static const struct wait waits[] = {
 };
 #define WAIT_CNT (sizeof(waits) / sizeof(waits[0]))
 
-struct helper {
-	struct subject *subject;
-	const struct wait *wait;
-	pthread_t thread;
-};
-
-static void *run_helper(void *argument)
-{
-	struct helper *helper = argument;
-	struct subject *subject = helper->subject;
-
-	wait_until_count(&subject->waiting_cnt, subject->turn);
-	wait_until_state(getpid(), subject->witness.tid, "SD");
-	sleep_ns(ASKED_NS);
-	helper->wait->release(subject);
-	return NULL;
-}
-
-static void wait_once(struct subject *subject, const struct wait *wait)
-{
-	struct helper helper = { .subject = subject, .wait = wait };
-	int err = wait->prepare ? wait->prepare(subject) : 0;
-
-	if (err) {
-		fprintf(stderr, "%s is left out: %s\n", wait->name, strerror(err));
-		return;
-	}
-	subject->turn++;
-	subject->truth->blocked = wait->reason;
-	subject->truth->asked_ns = wait->wait == wait_disk ? 0 : ASKED_NS;
-	if (wait->release)
-		start_thread(&helper.thread, run_helper, &helper);
-	wait->wait(subject);
-	if (wait->release)
-		pthread_join(helper.thread, NULL);
-	if (wait->clean)
-		wait->clean(subject);
-}
-
-static const struct wait *find_wait(const char *name)
-{
-	for (size_t i = 0; i < WAIT_CNT; i++)
-		if (!strcmp(waits[i].name, name))
-			return &waits[i];
-	fprintf(stderr, "there is no wait named \"%s\"; there are", name);
-	for (size_t i = 0; i < WAIT_CNT; i++)
-		fprintf(stderr, " %s", waits[i].name);
-	fprintf(stderr, "\n");
-	exit(2);
-}
-
 int main(int argc, char **argv)
 {
-	struct truth_options options = TRUTH_OPTIONS_DEFAULT;
-	const char *name = "";
-	const struct option_spec table[] = {
-		TRUTH_OPTION_SPECS(&options),
-		{ .name = "on", .help = "only this wait; a wrong name lists them", .text = &name },
-	};
-	options_parse(table, sizeof(table) / sizeof(table[0]), "waits: a span for each way to block", argc, argv);
-	const struct wait *only = *name ? find_wait(name) : NULL;
-	struct truth *truths = truths_new(options.repeat_cnt * WAIT_CNT);
-	struct subject subject = { .truth = truths };
-	sigset_t signals;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGUSR1);
-	pthread_sigmask(SIG_BLOCK, &signals, NULL);
-	witness_init(&subject.witness);
-	truth_start(&options);
-	for (uint64_t i = 0; i < options.repeat_cnt; i++)
-		for (size_t k = 0; k < WAIT_CNT; k++, subject.truth++)
-			if (!only || only == &waits[k])
-				wait_once(&subject, &waits[k]);
-	truths_print(truths, options.repeat_cnt * WAIT_CNT);
-	free(truths);
-	return 0;
+	return waits_main(waits, WAIT_CNT, "waits: a span for each way to block", argc, argv);
 }

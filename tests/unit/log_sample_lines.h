@@ -44,11 +44,13 @@ static inline void put_span(FILE *out, const struct txtrace_span *span)
 	put_number(out, "work", span->work_ns);
 	put_number(out, "on_cpu", span->ledger.on_cpu_ns);
 	put_number(out, "runnable", span->ledger.runnable_ns);
-	put_numbers(out, "blocked=", span->ledger.blocked_ns, TXTRACE_BLOCK_REASON_COUNT);
+	put_numbers(out, "blocked=", span->ledger.blocked_ns, TXTRACE_BLOCK_POLL);
 	put_number(out, "detached", span->ledger.detached_ns);
 	put_number(out, "unknown", span->ledger.unknown_ns);
 	if (span->ledger.interrupt_ns)
 		put_number(out, "interrupt", span->ledger.interrupt_ns);
+	if (span->ledger.blocked_ns[TXTRACE_BLOCK_POLL])
+		put_number(out, "poll", span->ledger.blocked_ns[TXTRACE_BLOCK_POLL]);
 	put_string(out, "label", span->label);
 	put_string(out, "tag", span->tag);
 	put_string(out, "key", span->key);
@@ -69,6 +71,10 @@ static inline void put_run(FILE *out, const struct txtrace_run *run)
 	put_number(out, "object", run->object);
 	if (run->idle_ns)
 		put_number(out, "idle", run->idle_ns);
+	if (run->has_wait_end) {
+		put_number(out, "wait_reason", run->wait_reason);
+		put_number(out, "wait_object", run->wait_object);
+	}
 }
 
 static inline void put_wake(FILE *out, const struct txtrace_wake *wake)

@@ -14,7 +14,7 @@
 
 #define FOLDER "tests/golden"
 
-enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, WAKES, COSTS, NEIGHBOURS, PROCESSES, CODE_STACKS, FLIGHT, OVERLAPS };
+enum content { EXAMPLE, EXTREME_VALUES, RANDOM_WORLD, EXPECTED_VALUES, WAKES, COSTS, NEIGHBOURS, PROCESSES, CODE_STACKS, FLIGHT, OVERLAPS, POLLS };
 
 /* What the golden logs hold, and the text beside them. */
 static const struct golden {
@@ -36,6 +36,7 @@ static const struct golden {
 	{ "log-1.1-flight-none.txtrace", "log-1.1-flight.txt", FLIGHT, LOG_CODEC_NONE, 1 },
 	{ "log-1.1-stacks-none.txtrace", "log-1.1-stacks.txt", CODE_STACKS, LOG_CODEC_NONE, 1 },
 	{ "log-1.2-overlap-none.txtrace", "log-1.2-overlap.txt", OVERLAPS, LOG_CODEC_NONE, 2 },
+	{ "log-1.2-polls-none.txtrace", "log-1.2-polls.txt", POLLS, LOG_CODEC_NONE, 2 },
 };
 
 #define GOLDEN_CNT (sizeof(goldens) / sizeof(goldens[0]))
@@ -237,6 +238,29 @@ static const struct txtrace_record code_stacks[] = {
 	  .dropped = { MAX64, 0, MAX64, MAX64, { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 } } },
 };
 
+/* Waits whose end told what they were for: by a descriptor, by a time that was up, for an odd reason; and a span that was blocked in a poll. */
+static const struct txtrace_record polls[] = {
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { 7, 7, 0, MOMENT(1000), MOMENT(2000), 0, 0, TXTRACE_LEFT_BLOCKED, TXTRACE_BLOCK_POLL, 232, .object = 4 } },
+	{ .kind = TXTRACE_RECORD_WAKE, .wake = { .time_ns = MOMENT(2500), .tid = 7, .pid = 7, .flags = TXTRACE_WAKE_INTERRUPT } },
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { 7, 7, 0, MOMENT(2600), MOMENT(3000), 500, 100, TXTRACE_LEFT_BLOCKED, TXTRACE_BLOCK_POLL, 7, .object = (uint64_t)3 << 32 | 5,
+		   .has_wait_end = true, .wait_reason = TXTRACE_BLOCK_NETWORK, .wait_object = 9 } },
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { 7, 7, 0, MOMENT(3500), MOMENT(4000), 400, 100, TXTRACE_LEFT_BLOCKED, TXTRACE_BLOCK_POLL, 232, .object = 4,
+		   .has_wait_end = true, .wait_reason = TXTRACE_BLOCK_SLEEP } },
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { 7, 7, 0, MOMENT(4500), MOMENT(5000), 400, 100, TXTRACE_LEFT_PREEMPTED,
+		   .has_wait_end = true, .wait_reason = TXTRACE_BLOCK_POLL, .wait_object = 4 } },
+	{ .kind = TXTRACE_RECORD_SPAN,
+	  .span = { .id = 5, .pid = 7, .tid = 7, .end_tid = 7, .begin_ns = MOMENT(1500), .end_ns = MOMENT(4900), .work_ns = 3400,
+		    .ledger = { .on_cpu_ns = 1800, .runnable_ns = 300,
+				.blocked_ns = { [TXTRACE_BLOCK_NETWORK] = 500, [TXTRACE_BLOCK_SLEEP] = 400, [TXTRACE_BLOCK_POLL] = 400 } },
+		    .label = STRING("serve") } },
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { 7, 7, 0, MOMENT(5000), MOMENT(5000), 0, 0, TXTRACE_LEFT_DEAD, .has_wait_end = true, .wait_reason = 255, .wait_object = MAX64 } },
+};
+
 /* Why a flight recorder wrote, and what had been left out until then. */
 static const struct txtrace_record flight[] = {
 	{ .kind = TXTRACE_RECORD_SPAN,
@@ -317,6 +341,8 @@ static void put_content(struct log_writer *writer, FILE *text, enum content cont
 		put(writer, text, &expected_values[i]);
 	for (size_t i = 0; content == WAKES && i < sizeof(wakes) / sizeof(wakes[0]); i++)
 		put(writer, text, &wakes[i]);
+	for (size_t i = 0; content == POLLS && i < sizeof(polls) / sizeof(polls[0]); i++)
+		put(writer, text, &polls[i]);
 	for (size_t i = 0; content == COSTS && i < sizeof(costs) / sizeof(costs[0]); i++)
 		put(writer, text, &costs[i]);
 	for (size_t i = 0; content == NEIGHBOURS && i < sizeof(neighbours) / sizeof(neighbours[0]); i++)

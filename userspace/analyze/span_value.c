@@ -23,6 +23,7 @@ const char *const span_value_names[] = {
 	[SPAN_VALUE_REASON + TXTRACE_BLOCK_STOPPED] = "stopped",
 	[SPAN_VALUE_REASON + TXTRACE_BLOCK_OTHER] = "other",
 	[SPAN_VALUE_REASON + TXTRACE_BLOCK_THROTTLED] = "throttled",
+	[SPAN_VALUE_REASON + TXTRACE_BLOCK_POLL] = "poll",
 	[SPAN_VALUE_INTERRUPT] = "interrupt",
 	[SPAN_VALUE_COUNT] = NULL,
 };

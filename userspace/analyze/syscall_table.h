@@ -19,6 +19,7 @@ enum syscall_argument {
 	SYSCALL_ARGUMENT_MOMENT = 4,   /* the same */
 	SYSCALL_ARGUMENT_POLLED = 5,   /* the object is the first of several descriptors, and above it, from bit 32 on, how many; 0: not known */
 	SYSCALL_ARGUMENT_SETS = 6,     /* the same */
+	SYSCALL_ARGUMENT_RING = 7,     /* the object is the descriptor of an io_uring */
 };
 
 struct syscall_row {

@@ -113,6 +113,27 @@ static bool struct_has_member(const struct btf *btf, const char *name, const cha
 	return id > 0 && has_member(btf, btf__type_by_id(btf, (__u32)id), member, 2);
 }
 
+static bool has_tracepoint(const struct btf *btf, const char *name)
+{
+	return btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0;
+}
+
+/* Requests can be told from what they were when they have a field that came with that. */
+static uint32_t uring_places(const struct btf *btf)
+{
+	uint32_t places = 0;
+
+	if (!struct_has_member(btf, "io_kiocb", "cqe"))
+		return places;
+	if (has_tracepoint(btf, "btf_trace_io_uring_complete"))
+		places |= URING_PLACE_COMPLETE;
+	if (has_tracepoint(btf, "btf_trace_io_uring_submit_req"))
+		places |= URING_PLACE_SUBMIT_REQ;
+	else if (has_tracepoint(btf, "btf_trace_io_uring_submit_sqe"))
+		places |= URING_PLACE_SUBMIT_SQE;
+	return places;
+}
+
 static void probe_btf(struct kernel_features *features)
 {
 	struct btf *btf;
@@ -127,6 +148,7 @@ static void probe_btf(struct kernel_features *features)
 	features->has_task_storage = struct_has_member(btf, "task_struct", "bpf_storage");
 	features->has_probe_paths = struct_has_member(btf, "task_struct", "utask") && struct_has_member(btf, "uprobe_task", "vaddr") &&
 				    struct_has_member(btf, "uprobe_dispatch_data", "tu") && struct_has_member(btf, "trace_uprobe", "filename");
+	features->uring_places = uring_places(btf);
 	percpu_layout_read(btf, &features->percpu);
 	btf__free(btf);
 }

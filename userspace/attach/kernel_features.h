@@ -25,6 +25,13 @@ enum lockdown {
 	LOCKDOWN_CONFIDENTIALITY = 2, /* BPF programs may not read kernel memory: tracing does not work */
 };
 
+/* Tracepoints that tell an io_uring's requests. */
+enum uring_place {
+	URING_PLACE_COMPLETE = 1,   /* 5.19 and later */
+	URING_PLACE_SUBMIT_REQ = 2, /* 6.4 and later */
+	URING_PLACE_SUBMIT_SQE = 4, /* 5.19 to 6.3 */
+};
+
 struct kernel_features {
 	char release[65];
 	uint32_t version; /* KERNEL_VERSION(major, minor, patch) of linux/version.h */
@@ -37,6 +44,7 @@ struct kernel_features {
 	bool has_task_storage;        /* tracing programs may keep things with a task: 5.13 and later */
 	bool has_cookies;             /* a program is told which of its probes was hit: 5.15 and later */
 	bool has_probe_paths;         /* it can read under which path that probe was attached, see probe_path.h: before */
+	uint32_t uring_places;        /* enum uring_place; 0 also: a kernel without io_uring */
 	struct percpu_layout percpu;
 	enum fast_nop fast_nop;       /* the one to use: NONE if a child that the target forks would not survive it */
 	enum fast_nop reckless_nop;   /* the one that the kernel has, whatever becomes of forked children */

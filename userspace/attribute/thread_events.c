@@ -10,7 +10,7 @@
 
 int put_run(struct attribution *attribution, const struct thread *thread, uint64_t end_ns, const struct event *left)
 {
-	bool is_blocked = left && left->sched.left_as == WIRE_LEFT_BLOCKED;
+	bool is_blocked = left && left->sched.left_as == WIRE_LEFT_BLOCKED, has_wait_end = thread->run_has_wait_end && thread->run_blocked_ns;
 	struct txtrace_record record;
 
 	record.kind = TXTRACE_RECORD_RUN;
@@ -27,6 +27,9 @@ int put_run(struct attribution *attribution, const struct thread *thread, uint64
 		.reason = is_blocked ? left->sched.reason : 0,
 		.syscall_nr = is_blocked ? left->sched.syscall_nr : 0,
 		.object = is_blocked ? left->sched.object : 0,
+		.has_wait_end = has_wait_end,
+		.wait_reason = has_wait_end ? thread->run_wait_reason : 0,
+		.wait_object = has_wait_end ? thread->run_wait_object : 0,
 	};
 	return put_record(attribution, &record);
 }
@@ -118,6 +121,8 @@ int attribute_wake(struct attribution *attribution, const struct event *event)
 	wake->span = top_span(wakee, TXTRACE_WAKE_SPAN_KEYED, &wake->flags);
 	if (!(event->flags & (WIRE_IN_INTERRUPT | WIRE_WAKER_UNKNOWN)))
 		wake->waker_span = top_span(thread_table_get(&attribution->threads, event->tid), TXTRACE_WAKE_WAKER_SPAN_KEYED, &wake->flags);
+	if (event->wake.has_wait_end)
+		thread_end_wait(wakee, event->wake.reason, event->wake.object);
 	thread_wake(wakee, event->time_ns);
 	return put_record(attribution, &record);
 }

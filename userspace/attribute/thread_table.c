@@ -182,6 +182,16 @@ void thread_wake(struct thread *thread, uint64_t time_ns)
 		thread->wake_ns = time_ns;
 }
 
+/* wait_ends() of bpf/wait_end.h. A wakeup that finds another state here was lost its switch, or comes to a thread that runs unseen: it changes nothing. */
+void thread_end_wait(struct thread *thread, uint8_t reason, uint64_t object)
+{
+	if (thread->state != THREAD_BLOCKED || thread->wake_ns > thread->since_ns || thread->reason == BLOCK_THROTTLED)
+		return;
+	thread->reason = reason;
+	thread->wait_object = object;
+	thread->is_wait_told = true;
+}
+
 /* It runs, unseen, and what woke it belongs to the sleep before. */
 static void forget_wake(struct thread *thread)
 {
@@ -197,6 +207,7 @@ void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_
 	thread->state = state;
 	thread->reason = reason;
 	thread->since_ns = time_ns;
+	thread->is_wait_told = false;
 }
 
 void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
@@ -204,6 +215,9 @@ void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
 	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns), woken_ns = thread_sleep_end_ns(thread, time_ns);
 
 	thread->run_blocked_ns = thread->run_runnable_ns = thread->run_idle_ns = 0;
+	thread->run_has_wait_end = thread->state == THREAD_BLOCKED && thread->is_wait_told;
+	thread->run_wait_reason = thread->reason;
+	thread->run_wait_object = thread->wait_object;
 	if (thread->state == THREAD_BLOCKED && thread->reason == BLOCK_THROTTLED) {
 		thread->run_blocked_ns = spent_ns; /* nobody wakes it */
 		thread->clocks.blocked_ns[BLOCK_THROTTLED] += spent_ns;
@@ -292,6 +306,7 @@ static void appear(struct thread *thread, const struct event *event)
 	thread->run_begin_ns = event->time_ns;
 	thread->run_cpu = event->cpu;
 	thread->run_blocked_ns = thread->run_runnable_ns = thread->run_idle_ns = 0;
+	thread->run_has_wait_end = false;
 }
 
 struct thread_reading *thread_read_own(struct thread_table *table, struct thread *thread, const struct event *event, bool *is_mismatch)

@@ -44,7 +44,7 @@ struct thread {
 	struct thread_reading *reading; /* the last that came with clocks; NULL: none */
 	uint64_t reading_ns;            /* of its last event whose clocks are known, if only by that reading */
 	uint8_t state;                  /* enum thread_state */
-	uint8_t reason;
+	uint8_t reason;  /* of its sleep; that of a poll is known when it ends */
 	bool is_synced;  /* clocks are the kernel's numbers, not only differences */
 	bool has_exited; /* it is in no span and no process any more, and will be switched out for the last time */
 	bool is_top_span_keyed;
@@ -55,11 +55,16 @@ struct thread {
 	uint64_t run_blocked_ns;
 	uint64_t run_runnable_ns;
 	uint64_t run_idle_ns; /* of that, at its end, the CPU was idle */
+	uint64_t run_wait_object; /* with run_has_wait_end: what the block before it was for */
+	bool run_has_wait_end;
+	uint8_t run_wait_reason;
+	bool is_wait_told;        /* the wakeup that ended its sleep has set reason and wait_object */
 	uint32_t run_cpu;
 	uint32_t block_stack; /* of the sleep that goes on; 0: not known */
 
 	uint32_t number;       /* in the pool */
 	uint64_t late_wake_ns; /* of a wakeup after the one that ended its sleep, which found it running unseen; 0: none */
+	uint64_t wait_object;
 	struct wire_clocks clocks; /* up to since_ns */
 	struct process *process;
 	struct stay *root_stay; /* of the spans without a parent that it is in, the last entered: see top_level.h; NULL: none */
@@ -107,6 +112,7 @@ uint64_t thread_sleep_end_ns(const struct thread *thread, uint64_t time_ns);
 /* What the kernel side does at the same moments, in the same arithmetic. */
 void thread_start(struct thread *thread, const struct event *event); /* THREAD */
 void thread_wake(struct thread *thread, uint64_t time_ns);
+void thread_end_wait(struct thread *thread, uint8_t reason, uint64_t object); /* before that: the wakeup tells what the wait was for */
 void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_t reason);
 void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu);
 

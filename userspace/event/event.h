@@ -89,6 +89,10 @@ struct event {
 			uint32_t wakee_tid;
 			uint32_t wakee_tgid;
 			struct event_text waker_comm;
+			uint64_t object; /* with has_wait_end: as in struct wire_wait_end */
+			uint64_t inode;
+			uint8_t reason;
+			uint8_t has_wait_end;
 		} wake;
 		struct {
 			uint64_t born_ns;

@@ -100,11 +100,20 @@ static int decode_move(const struct wire *wire, struct event *event)
 
 static int decode_wake(const struct wire *wire, struct event *event)
 {
-	const struct wire_wake *w = (const void *)wire->bytes;
+	const struct wire_wait_end *end = (const void *)wire->bytes;
+	const struct wire_wake *w = &end->wake;
 
 	event->wake.wakee_tid = w->wakee_tid;
 	event->wake.wakee_tgid = w->wakee_tgid;
 	event->wake.waker_comm = comm_text(w->waker_comm);
+	if (!(event->flags & WIRE_HAS_WAIT_END))
+		return 0;
+	if (wire->size < sizeof(*end) || end->reason >= BLOCK_REASON_COUNT)
+		return -EBADMSG;
+	event->wake.object = end->object;
+	event->wake.inode = end->inode;
+	event->wake.reason = end->reason;
+	event->wake.has_wait_end = 1;
 	return 0;
 }
 

@@ -5,18 +5,18 @@
 
 #define NAMES(...) { (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *) }
 
-/* WIRE_IS_SEED, WIRE_NOT_ARRIVED and WIRE_BY_TIMER are the same bit, of different kinds; so are WIRE_IS_RENAME and WIRE_IN_SOFTIRQ. */
+/* Of different kinds the same bits: IS_SEED, NOT_ARRIVED and BY_TIMER; IS_RENAME and IN_SOFTIRQ; IS_UNREADABLE and HAS_WAIT_END. */
 static const struct stream_names flags =
 	NAMES("clocks", "interrupt", "truncated", "seed", "rename", "unreadable", "no_clocks", "waker_unknown");
 static const struct stream_names flags_with_clocks =
 	NAMES("clocks", "interrupt", "truncated", "not_arrived", "nested", "unreadable", "no_clocks", "waker_unknown");
 static const struct stream_names flags_of_wake =
-	NAMES("clocks", "interrupt", "truncated", "timer", "softirq", "unreadable", "no_clocks", "waker_unknown");
+	NAMES("clocks", "interrupt", "truncated", "timer", "softirq", "wait_end", "no_clocks", "waker_unknown");
 
 const struct stream_names stream_reasons =
-	NAMES("lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "throttled");
+	NAMES("lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "throttled", "poll");
 
-_Static_assert(BLOCK_REASON_COUNT == 10, "every reason has a name");
+_Static_assert(BLOCK_REASON_COUNT == 11, "every reason has a name");
 
 static const struct stream_names left_as = NAMES("untraced", "preempted", "yielded", "blocked", "dead");
 static const struct stream_names thread_states = NAMES("unknown", "on_cpu", "runnable", "blocked");
@@ -57,6 +57,9 @@ static const struct stream_field move_fields[] = {
 static const struct stream_field wake_fields[] = {
 	{ "wakee", STREAM_THREAD, AT(wake.wakee_tid), NULL, 0, true, 0 },
 	{ "waker_comm", STREAM_TEXT, AT(wake.waker_comm), NULL, 0, false, 0 },
+	{ "reason", STREAM_NAME, AT(wake.reason), &stream_reasons, 0, false, 0 },
+	{ "object", STREAM_HEX, AT(wake.object), NULL, 0, false, 0 },
+	{ "inode", STREAM_U64, AT(wake.inode), NULL, 0, false, 0 },
 	{ 0 },
 };
 

@@ -383,6 +383,8 @@ static int read_event(struct reader *reader, struct event *event)
 	event->tid = ids[0];
 	event->tgid = ids[1];
 	event->cpu = number;
+	if (event->kind == EVENT_WAKE)
+		event->wake.has_wait_end = event->flags & WIRE_HAS_WAIT_END ? 1 : 0;
 	return read_fields(reader, stream_kind_of(event->kind), event);
 }
 

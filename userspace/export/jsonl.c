@@ -110,6 +110,10 @@ static int jsonl_run(void *state, const struct txtrace_run *run)
 	json_member_text(json, "left_as", left_as_name(run->left_as));
 	if (run->idle_ns)
 		json_member_u64(json, "idle_ns", run->idle_ns);
+	if (run->has_wait_end) {
+		json_member_text(json, "wait_reason", txtrace_block_reason_name(run->wait_reason));
+		jsonl_member_pointer(json, "wait_object", run->wait_object);
+	}
 	if (is_blocked) {
 		json_member_text(json, "reason", txtrace_block_reason_name(run->reason));
 		json_member_i64(json, "syscall_nr", run->syscall_nr);

@@ -152,6 +152,7 @@ const char *state_name(enum thread_state state, unsigned int reason)
 		[TXTRACE_BLOCK_STOPPED] = "blocked: stopped",
 		[TXTRACE_BLOCK_OTHER] = "blocked: other",
 		[TXTRACE_BLOCK_THROTTLED] = "throttled",
+		[TXTRACE_BLOCK_POLL] = "blocked: poll",
 	};
 
 	if (state == STATE_RUNNING)
@@ -183,9 +184,9 @@ unsigned int state_row_run(struct state_row *row, const struct txtrace_run *run,
 			continue;
 		slices[cnt++] = (struct state_slice){
 			.state = (enum thread_state)state,
-			.reason = is_reason_known ? row->reason : TXTRACE_BLOCK_REASON_COUNT,
+			.reason = run->has_wait_end ? run->wait_reason : is_reason_known ? row->reason : TXTRACE_BLOCK_REASON_COUNT,
 			.syscall_nr = row->syscall_nr,
-			.object = row->object,
+			.object = run->has_wait_end ? run->wait_object : row->object,
 			.begin_ns = begin_ns,
 			.end_ns = times[state + 1],
 		};

@@ -82,52 +82,82 @@ static int tell(struct object_names *names, const struct object *object, uint64_
 	return *object->name ? names->sink(names->context, &record) : 0;
 }
 
-static int add(struct object_names *names, const struct event *event, const char *name)
+/* A wait for a descriptor, as an event tells it. */
+struct sight {
+	uint64_t time_ns;
+	uint64_t inode;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t fd; /* of several, the first */
+	uint8_t reason;
+};
+
+static int add(struct object_names *names, const struct sight *sight, const char *name)
 {
 	struct object *object = malloc(sizeof(*object) + strlen(name) + 1);
 
 	if (!object)
 		return -ENOMEM;
 	*object = (struct object){
-		.inode = event->sched.inode,
-		.pid = event->tgid,
-		.tid = event->tid,
-		.fd = (uint32_t)event->sched.object,
-		.reason = event->sched.reason,
+		.inode = sight->inode,
+		.pid = sight->pid,
+		.tid = sight->tid,
+		.fd = sight->fd,
+		.reason = sight->reason,
 	};
 	strcpy(object->name, name);
 	if (id_map_put(&names->objects, object->pid, object->fd, object)) {
 		free(object);
 		return -ENOMEM;
 	}
-	return tell(names, object, event->time_ns);
+	return tell(names, object, sight->time_ns);
 }
 
-static int look(struct object_names *names, const struct event *event, struct object *old)
+static int look(struct object_names *names, const struct sight *sight, struct object *old)
 {
 	uint64_t begin_ns = now_ns();
 	char name[FD_NAME_SIZE];
 
 	if (names->spent_ns > TIME_CREDIT_NS + (begin_ns - names->begin_ns) / TIME_SHARE)
 		return 0;
-	if (names->read((pid_t)event->tgid, (uint32_t)event->sched.object, event->sched.inode, name))
+	if (names->read((pid_t)sight->pid, sight->fd, sight->inode, name))
 		*name = '\0';
 	names->spent_ns += now_ns() - begin_ns;
 	if (old)
 		free(id_map_remove(&names->objects, old->pid, old->fd));
-	return add(names, event, name);
+	return add(names, sight, name);
+}
+
+/* inode 0: it is none. */
+static struct sight sight_of(const struct event *event)
+{
+	struct sight sight = { .time_ns = event->time_ns, .pid = event->tgid, .tid = event->tid };
+
+	if (event->kind == EVENT_SWITCH && event->sched.left_as == WIRE_LEFT_BLOCKED) {
+		sight.inode = event->sched.inode;
+		sight.fd = (uint32_t)event->sched.object;
+		sight.reason = event->sched.reason;
+	} else if (event->kind == EVENT_WAKE && event->wake.has_wait_end) {
+		sight.pid = event->wake.wakee_tgid;
+		sight.tid = event->wake.wakee_tid;
+		sight.inode = event->wake.inode;
+		sight.fd = (uint32_t)event->wake.object;
+		sight.reason = event->wake.reason;
+	}
+	return sight;
 }
 
 int object_names_see(struct object_names *names, const struct event *event)
 {
+	struct sight sight = sight_of(event);
 	struct object *object;
 
-	if (event->kind != EVENT_SWITCH || event->sched.left_as != WIRE_LEFT_BLOCKED || !event->sched.inode)
+	if (!sight.inode)
 		return 0;
-	object = id_map_get(&names->objects, event->tgid, (uint32_t)event->sched.object); /* of several, the first */
-	if (object ? object->inode == event->sched.inode : names->objects.cnt >= OBJECT_MAX)
+	object = id_map_get(&names->objects, sight.pid, sight.fd);
+	if (object ? object->inode == sight.inode : names->objects.cnt >= OBJECT_MAX)
 		return 0;
-	return look(names, event, object);
+	return look(names, &sight, object);
 }
 
 int object_names_tell(struct object_names *names, uint64_t time_ns)

@@ -23,7 +23,7 @@ typedef int (*object_reader)(pid_t pid, uint32_t fd, uint64_t inode, char *name)
 struct object_names *object_names_new(object_reader read, object_sink sink, void *context); /* NULL: no memory */
 void object_names_free(struct object_names *names); /* NULL is allowed */
 
-/* A switch, as it comes: 0, -ENOMEM, or what the sink returned. */
+/* A switch, or a wakeup that tells what its wait was for, as it comes: 0, -ENOMEM, or what the sink returned. */
 int object_names_see(struct object_names *names, const struct event *event);
 
 /* Tells all that are known once more: a new file has begun. */

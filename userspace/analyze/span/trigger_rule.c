@@ -216,7 +216,7 @@ static int read_reason_test(struct reader *reader, unsigned int *number)
 	while (node.what < TXTRACE_BLOCK_REASON_COUNT && strcmp(txtrace_block_reason_name(node.what), reason) != 0)
 		node.what++;
 	if (node.what == TXTRACE_BLOCK_REASON_COUNT)
-		return WRONG(reader, at, "'%s' is no reason: lock, disk, network, sleep, page_fault, pipe, wait, stopped, other or throttled", reason);
+		return WRONG(reader, at, "'%s' is no reason: lock, disk, network, sleep, page_fault, pipe, wait, stopped, other, throttled or poll", reason);
 	return new_node(reader, &node, number);
 }
 

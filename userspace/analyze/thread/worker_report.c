@@ -429,6 +429,8 @@ static int add_sleep(struct worker_report *report, struct worker *worker, const 
 
 	parked.begin_ns = parked.end_ns - run->blocked_ns;
 	parked.reason = is_next ? worker->last_reason : BLOCK_REASON_UNKNOWN;
+	if (run->has_wait_end && run->wait_reason < TXTRACE_BLOCK_REASON_COUNT)
+		parked.reason = run->wait_reason;
 	end_period(worker, worker->last_end_ns);
 	worker->row.period_cnt++;
 	worker->period_begin_ns = parked.end_ns;

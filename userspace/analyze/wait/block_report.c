@@ -55,6 +55,8 @@ static int add_block(struct block_report *report, unsigned int reason, uint64_t 
 /* Where stays are missing in between, the reason is that of another block. */
 static unsigned int reason_before(const struct last_run *last, const struct txtrace_run *run)
 {
+	if (run->has_wait_end && run->wait_reason < TXTRACE_BLOCK_REASON_COUNT)
+		return run->wait_reason;
 	if (!last || last->end_ns + run->blocked_ns + run->runnable_ns != run->begin_ns)
 		return BLOCK_REASON_UNKNOWN;
 	return last->reason;

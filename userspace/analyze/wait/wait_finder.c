@@ -174,6 +174,10 @@ static void describe(struct wait_finder *finder, const struct txtrace_run *run, 
 		wait->reason = thread->reason < TXTRACE_BLOCK_REASON_COUNT ? thread->reason : WAIT_REASON_UNKNOWN;
 		wait->syscall_nr = thread->syscall_nr;
 		wait->object = thread->object;
+		if (run->has_wait_end && run->wait_reason < TXTRACE_BLOCK_REASON_COUNT) {
+			wait->reason = run->wait_reason;
+			wait->object = run->wait_object;
+		}
 	}
 }
 

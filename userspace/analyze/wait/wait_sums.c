@@ -215,6 +215,7 @@ static enum wait_object_kind kind_of_call(const struct syscall_row *call, const 
 		[TXTRACE_BLOCK_DISK] = WAIT_OBJECT_FD,
 		[TXTRACE_BLOCK_NETWORK] = WAIT_OBJECT_FD,
 		[TXTRACE_BLOCK_PIPE] = WAIT_OBJECT_FD,
+		[TXTRACE_BLOCK_POLL] = WAIT_OBJECT_FD,
 	};
 	static const uint8_t by_argument[] = {
 		[SYSCALL_ARGUMENT_FD] = WAIT_OBJECT_FD,
@@ -223,8 +224,11 @@ static enum wait_object_kind kind_of_call(const struct syscall_row *call, const 
 		[SYSCALL_ARGUMENT_MOMENT] = WAIT_OBJECT_SLEEP,
 		[SYSCALL_ARGUMENT_POLLED] = WAIT_OBJECT_FD,
 		[SYSCALL_ARGUMENT_SETS] = WAIT_OBJECT_FD,
+		[SYSCALL_ARGUMENT_RING] = WAIT_OBJECT_FD,
 	};
-	bool may_be_zero = !call || call->argument == SYSCALL_ARGUMENT_FD;
+	/* A poll whose time was up is a sleep without an object. */
+	bool may_be_zero = wait->reason != TXTRACE_BLOCK_SLEEP &&
+			   (!call || call->argument == SYSCALL_ARGUMENT_FD || call->argument == SYSCALL_ARGUMENT_RING);
 	uint8_t kind = call ? by_argument[call->argument] : wait->object ? by_reason[wait->reason] : 0;
 
 	return kind && ((kind == WAIT_OBJECT_FD && may_be_zero) || wait->object) ? (enum wait_object_kind)kind : WAIT_OBJECT_CALL;

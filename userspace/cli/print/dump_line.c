@@ -132,6 +132,10 @@ static void add_run(struct text *text, const struct txtrace_record *record)
 	add_u64(text, "runnable_ns", run->runnable_ns);
 	if (run->idle_ns)
 		add_u64(text, "idle_ns", run->idle_ns);
+	if (run->has_wait_end) {
+		add_named(text, "wait_reason", txtrace_block_reason_name(run->wait_reason), run->wait_reason);
+		add_hex(text, "wait_object", run->wait_object);
+	}
 	add_named(text, "left_as", left_as_name(run->left_as), run->left_as);
 	if (run->left_as != TXTRACE_LEFT_BLOCKED)
 		return;

@@ -25,6 +25,7 @@ const struct ledger_part ledger_parts[LEDGER_PART_COUNT] = {
 	{ "stopped", MEDIUM, "91", BLOCKED(STOPPED) },
 	{ "other", MEDIUM, "93", BLOCKED(OTHER) },
 	{ "throttled", DARK, "31", BLOCKED(THROTTLED) },
+	{ "poll", MEDIUM, "33", BLOCKED(POLL) },
 	[LEDGER_PART_DETACHED] = { "detached", LIGHT, "37", LEDGER(detached_ns), false },
 	[LEDGER_PART_UNKNOWN] = { "unknown", "?", "90", LEDGER(unknown_ns), false },
 	[LEDGER_PART_INTERRUPT] = { "interrupt", QUADRANTS, "92", LEDGER(interrupt_ns), false },

@@ -27,7 +27,7 @@ static bool pick_waits(const struct model *model, uint32_t cpu_cnt, const struct
 	if (!thread->last_end_ns || begin_ns >= thread->last_end_ns)
 		return false;
 	model_expect_waits(model, thread, begin_ns, thread->ready_ns, expected);
-	if (memcmp(parts + PART_BLOCKED, expected + PART_BLOCKED, TXTRACE_BLOCK_REASON_COUNT * sizeof(*parts)) ||
+	if (memcmp(parts + PART_BLOCKED, expected + PART_BLOCKED, LOG_MODEL_REASONS * sizeof(*parts)) ||
 	    parts[PART_RUNNABLE] < expected[PART_RUNNABLE])
 		return false;
 	stay_ns = thread->ready_ns + parts[PART_RUNNABLE] - expected[PART_RUNNABLE];

@@ -6,8 +6,8 @@
 #define V HABIT_VALUE
 
 const struct kind_fields kind_fields[LOG_KIND_COUNT] = {
-	[TXTRACE_RECORD_SPAN] = { SPAN_FIELD_COUNT, { V, C, C, C, C, S, S, C, V, C, S, C, S, S, C, S, S, S, S, S, S, S, S, S, S, S, S, S, S, C, S } },
-	[TXTRACE_RECORD_RUN] = { RUN_FIELD_COUNT, { V, C, C, C, S, S, S, C, C, C, C, S, C, S } },
+	[TXTRACE_RECORD_SPAN] = { SPAN_FIELD_COUNT, { V, C, C, C, C, S, S, C, V, C, S, C, S, S, C, S, S, S, S, S, S, S, S, S, S, S, S, S, S, C, S, S } },
+	[TXTRACE_RECORD_RUN] = { RUN_FIELD_COUNT, { V, C, C, C, S, S, S, C, C, C, C, S, C, S, C, C, S } },
 	[TXTRACE_RECORD_WAKE] = { WAKE_FIELD_COUNT, { V, C, C, C, C, C, C, S, C, S } },
 	[TXTRACE_RECORD_THREAD] = { THREAD_FIELD_COUNT, { V, V, C, S } },
 	[TXTRACE_RECORD_ATTRIBUTE] = { ATTRIBUTE_FIELD_COUNT, { V, C, C, C, C, C, S, S, S } },

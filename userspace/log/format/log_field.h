@@ -30,19 +30,23 @@ enum span_field {
 	SPAN_DERIVED = 14,
 	SPAN_ON_CPU = 15,
 	SPAN_RUNNABLE = 16,
-	SPAN_BLOCKED = 17, /* one for each reason */
+	SPAN_BLOCKED = 17, /* one for each reason of version 1.0 */
 	SPAN_DETACHED = 27,
 	SPAN_UNKNOWN = 28,
 	SPAN_BASIS = 29,
 	SPAN_INTERRUPT = 30, /* since 1.1; with SPAN_DERIVED 0 */
-	SPAN_FIELD_COUNT = 31,
+	SPAN_POLL = 31,      /* likewise: blocked in a poll */
+	SPAN_FIELD_COUNT = 32,
 };
+
+/* The reasons of version 1.0: those below this number. Later ones have fields of their own, which no model of this format knows. */
+#define LOG_MODEL_REASONS (SPAN_DETACHED - SPAN_BLOCKED)
 
 /* The parts of the ledger, in the order of their fields. */
 enum ledger_part {
 	PART_ON_CPU = 0,
 	PART_RUNNABLE = 1,
-	PART_BLOCKED = 2, /* one for each reason */
+	PART_BLOCKED = 2, /* one for each reason of version 1.0 */
 	PART_DETACHED = SPAN_DETACHED - SPAN_ON_CPU,
 	PART_UNKNOWN = SPAN_UNKNOWN - SPAN_ON_CPU,
 	SPAN_PART_COUNT = PART_UNKNOWN + 1, /* of version 1.0: those that have a basis and can be derived */
@@ -77,7 +81,10 @@ enum run_field {
 	RUN_OBJECT_MORE = 11, /* is added to it */
 	RUN_IDLE_FROM = 12, /* since 1.1, as the next one */
 	RUN_IDLE = 13,
-	RUN_FIELD_COUNT = 14,
+	RUN_WAIT_REASON = 14, /* 0: none is told, else it + 1 */
+	RUN_WAIT_OBJECT = 15,
+	RUN_WAIT_OBJECT_MORE = 16, /* is added to it */
+	RUN_FIELD_COUNT = 17,
 };
 
 /* RUN_BEGIN_FROM: what RUN_BEGIN is counted from */

@@ -36,7 +36,7 @@ struct model_waits {
 };
 
 /* The sums of what the spans with this parent say: on-CPU, runnable, blocked. */
-#define MODEL_CHILD_PARTS (2 + TXTRACE_BLOCK_REASON_COUNT)
+#define MODEL_CHILD_PARTS (2 + LOG_MODEL_REASONS)
 #define MODEL_PARENTS_BITS 10
 #define MODEL_PARENTS (1u << MODEL_PARENTS_BITS)
 
@@ -121,7 +121,7 @@ static inline void model_note_run(struct model *model, const struct model_thread
 	if (thread->last_end_ns)
 		waits->last[waits->cnt++ % MODEL_WAITS] =
 			(struct model_wait){ thread->last_end_ns, run->begin_ns - run->runnable_ns, run->begin_ns, waits->part };
-	waits->part = run->left_as == TXTRACE_LEFT_BLOCKED && run->reason < TXTRACE_BLOCK_REASON_COUNT ? PART_BLOCKED + run->reason :
+	waits->part = run->left_as == TXTRACE_LEFT_BLOCKED && run->reason < LOG_MODEL_REASONS ? PART_BLOCKED + run->reason :
 													   PART_RUNNABLE;
 	waits->stay_ns = 0;
 }

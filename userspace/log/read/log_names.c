@@ -10,6 +10,7 @@ static const char *const block_reasons[TXTRACE_BLOCK_REASON_COUNT] = {
 	[TXTRACE_BLOCK_PAGE_FAULT] = "page_fault", [TXTRACE_BLOCK_PIPE] = "pipe",
 	[TXTRACE_BLOCK_WAIT] = "wait",       [TXTRACE_BLOCK_STOPPED] = "stopped",
 	[TXTRACE_BLOCK_OTHER] = "other",     [TXTRACE_BLOCK_THROTTLED] = "throttled",
+	[TXTRACE_BLOCK_POLL] = "poll",
 };
 
 static const char *const record_kinds[TXTRACE_RECORD_KIND_COUNT] = {

@@ -90,7 +90,8 @@ static void unpack_ledger(struct model *model, const uint64_t *fields, const str
 		model_note_child(model, span->parent, parts);
 	ledger->on_cpu_ns = parts[PART_ON_CPU];
 	ledger->runnable_ns = parts[PART_RUNNABLE];
-	memcpy(ledger->blocked_ns, parts + PART_BLOCKED, sizeof(ledger->blocked_ns));
+	memcpy(ledger->blocked_ns, parts + PART_BLOCKED, LOG_MODEL_REASONS * sizeof(*parts));
+	ledger->blocked_ns[TXTRACE_BLOCK_POLL] = fields[SPAN_POLL];
 	ledger->detached_ns = parts[PART_DETACHED];
 	ledger->unknown_ns = parts[PART_UNKNOWN];
 	ledger->interrupt_ns = fields[SPAN_INTERRUPT];
@@ -168,13 +169,25 @@ static bool unpack_run_begin(const struct record_unpacker *unpacker, const struc
 	}
 }
 
+static uint64_t object_number(const struct record_unpacker *unpacker, const uint64_t fields[2])
+{
+	return (fields[0] ? unpacker->objects[fields[0] - 1] : 0) + fields[1];
+}
+
+static void unpack_wait_end(const struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_run *run)
+{
+	run->has_wait_end = fields[RUN_WAIT_REASON] != 0;
+	run->wait_reason = run->has_wait_end ? (uint8_t)(fields[RUN_WAIT_REASON] - 1) : 0;
+	run->wait_object = run->has_wait_end ? object_number(unpacker, fields + RUN_WAIT_OBJECT) : 0;
+}
+
 static bool unpack_run(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
 {
 	uint64_t *cpu_end_ns = model_cpu_end(&unpacker->model, (uint32_t)fields[RUN_CPU]);
 	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_run *run = &record->run;
 
-	if (!thread || fields[RUN_OBJECT] > unpacker->object_cnt ||
+	if (!thread || fields[RUN_OBJECT] > unpacker->object_cnt || fields[RUN_WAIT_OBJECT] > unpacker->object_cnt ||
 	    fields[RUN_IDLE_FROM] > RUN_IDLE_LESS || !unpack_run_begin(unpacker, thread, fields, *cpu_end_ns, &run->begin_ns))
 		return false;
 	run->tid = thread->tid;
@@ -186,8 +199,9 @@ static bool unpack_run(struct record_unpacker *unpacker, const uint64_t *fields,
 	run->left_as = (uint8_t)fields[RUN_LEFT_AS];
 	run->reason = (uint8_t)fields[RUN_REASON];
 	run->syscall_nr = (int32_t)((uint32_t)fields[RUN_SYSCALL] - SYSCALL_BIAS);
-	run->object = (fields[RUN_OBJECT] ? unpacker->objects[fields[RUN_OBJECT] - 1] : 0) + fields[RUN_OBJECT_MORE];
+	run->object = object_number(unpacker, fields + RUN_OBJECT);
 	run->idle_ns = fields[RUN_IDLE_FROM] ? run->runnable_ns - fields[RUN_IDLE] : 0;
+	unpack_wait_end(unpacker, fields, run);
 	if (unpacker->model.waits)
 		model_note_run(&unpacker->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;

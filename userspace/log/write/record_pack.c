@@ -210,7 +210,7 @@ static void pack_ledger(struct record_packer *packer, const struct txtrace_span 
 
 	parts[PART_ON_CPU] = ledger->on_cpu_ns;
 	parts[PART_RUNNABLE] = ledger->runnable_ns;
-	memcpy(parts + PART_BLOCKED, ledger->blocked_ns, sizeof(ledger->blocked_ns));
+	memcpy(parts + PART_BLOCKED, ledger->blocked_ns, LOG_MODEL_REASONS * sizeof(*parts));
 	parts[PART_DETACHED] = ledger->detached_ns;
 	parts[PART_UNKNOWN] = ledger->unknown_ns;
 	fields[SPAN_BASIS] = ledger_basis_pick(&packer->model, packer->cpu_cnt, span, thread, parts, basis);
@@ -224,7 +224,8 @@ static void pack_ledger(struct record_packer *packer, const struct txtrace_span 
 	}
 	fields[SPAN_DERIVED] = 0;
 	fields[SPAN_INTERRUPT] = ledger->interrupt_ns;
-	if (sum == span->work_ns && !ledger->interrupt_ns) {
+	fields[SPAN_POLL] = ledger->blocked_ns[TXTRACE_BLOCK_POLL];
+	if (sum == span->work_ns && !ledger->interrupt_ns && !fields[SPAN_POLL]) {
 		fields[SPAN_DERIVED] = 1 + largest;
 		parts[largest] = 0;
 	}
@@ -293,12 +294,18 @@ static void pack_run_begin(const struct model_thread *thread, const struct model
 }
 
 /* What a thread waits for comes again, but how long it asked to sleep is any number. */
-static void pack_object_of(struct record_packer *packer, const struct txtrace_run *run, uint64_t *fields)
+static void pack_object_of(struct record_packer *packer, uint8_t reason, uint64_t object, uint64_t fields[2])
 {
-	bool is_number = run->reason == TXTRACE_BLOCK_SLEEP;
+	bool is_number = reason == TXTRACE_BLOCK_SLEEP;
 
-	fields[RUN_OBJECT] = run->object && !is_number ? 1 + intern_number(&packer->objects, run->object) : 0;
-	fields[RUN_OBJECT_MORE] = is_number ? run->object : 0;
+	fields[0] = object && !is_number ? 1 + intern_number(&packer->objects, object) : 0;
+	fields[1] = is_number ? object : 0;
+}
+
+static void pack_wait_end(struct record_packer *packer, const struct txtrace_run *run, uint64_t *fields)
+{
+	fields[RUN_WAIT_REASON] = run->has_wait_end ? 1 + (uint64_t)run->wait_reason : 0;
+	pack_object_of(packer, run->wait_reason, run->has_wait_end ? run->wait_object : 0, fields + RUN_WAIT_OBJECT);
 }
 
 static void pack_idle(const struct txtrace_run *run, uint64_t *fields)
@@ -322,7 +329,8 @@ static void pack_run(struct record_packer *packer, const struct txtrace_record *
 	fields[RUN_LEFT_AS] = run->left_as;
 	fields[RUN_REASON] = run->reason;
 	fields[RUN_SYSCALL] = (uint32_t)run->syscall_nr + SYSCALL_BIAS;
-	pack_object_of(packer, run, fields);
+	pack_object_of(packer, run->reason, run->object, fields + RUN_OBJECT);
+	pack_wait_end(packer, run, fields);
 	pack_idle(run, fields);
 	model_note_run(&packer->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "vmlinux.h"
+#include "uring.h"
+#include "block_reason.h"
+#include "compat.h"
+#include "emit.h"
+#include "thread_clock.h"
+#include "wait_end.h"
+
+/* Of requests in flight. */
+enum ring_class {
+	CLASS_DISK = 0,
+	CLASS_NETWORK = 1,
+	CLASS_PIPE = 2,
+	CLASS_SLEEP = 3,
+	CLASS_LOCK = 4,
+	CLASS_POLL = 5,
+	CLASS_COUNT = 6,
+};
+
+struct ring_state {
+	int32_t in_flight_cnt[CLASS_COUNT];
+	uint32_t last_reason; /* of the request that was completed last since the last wait began; URING_NOTHING: none was */
+	uint32_t padding;
+};
+
+/* Of rings that traced threads use, by the address of their struct io_ring_ctx. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, uint64_t);
+	__type(value, struct ring_state);
+} rings_in_use SEC(".maps");
+
+#define BY_FILE 15
+#define LISTED 0x80
+
+/* By IORING_OP_…, the numbers of Linux' interface. What is not here is for nothing that is waited for: BLOCK_POLL. */
+static const volatile uint8_t opcode_reasons[256] = {
+	[1] = LISTED | BY_FILE, [2] = LISTED | BY_FILE, [3] = LISTED | BLOCK_DISK, [4] = LISTED | BY_FILE, [5] = LISTED | BY_FILE, /* readv … */
+	[6] = LISTED | BY_FILE,                                                          /* poll_add */
+	[8] = LISTED | BLOCK_DISK, [9] = LISTED | BLOCK_NETWORK, [10] = LISTED | BLOCK_NETWORK, /* sync_file_range, sendmsg, recvmsg */
+	[11] = LISTED | BLOCK_SLEEP, [13] = LISTED | BLOCK_NETWORK, [15] = LISTED | BLOCK_SLEEP, [16] = LISTED | BLOCK_NETWORK,
+	[17] = LISTED | BLOCK_DISK, [18] = LISTED | BLOCK_DISK, [19] = LISTED | BLOCK_DISK, [21] = LISTED | BLOCK_DISK, /* fallocate … statx */
+	[22] = LISTED | BY_FILE, [23] = LISTED | BY_FILE, [24] = LISTED | BLOCK_DISK,    /* read, write, fadvise */
+	[26] = LISTED | BLOCK_NETWORK, [27] = LISTED | BLOCK_NETWORK, [28] = LISTED | BLOCK_DISK, /* send, recv, openat2 */
+	[30] = LISTED | BY_FILE, [33] = LISTED | BY_FILE, [34] = LISTED | BLOCK_NETWORK, /* splice, tee, shutdown */
+	[35] = LISTED | BLOCK_DISK, [36] = LISTED | BLOCK_DISK, [37] = LISTED | BLOCK_DISK, [38] = LISTED | BLOCK_DISK, [39] = LISTED | BLOCK_DISK,
+	[41] = LISTED | BLOCK_DISK, [42] = LISTED | BLOCK_DISK, [43] = LISTED | BLOCK_DISK, [44] = LISTED | BLOCK_DISK, /* extended attributes */
+	[46] = LISTED | BY_FILE, [47] = LISTED | BLOCK_NETWORK, [48] = LISTED | BLOCK_NETWORK, [49] = LISTED | BY_FILE, /* uring_cmd, send_zc … */
+	[50] = LISTED | BLOCK_WAIT, [51] = LISTED | BLOCK_LOCK, [53] = LISTED | BLOCK_LOCK, /* waitid, futex_wait, futex_waitv */
+	[55] = LISTED | BLOCK_DISK, [58] = LISTED | BLOCK_NETWORK, [60] = LISTED | BY_FILE, [61] = LISTED | BY_FILE,
+};
+
+/* enum block_reason of a request. Not static: verified once. */
+__noinline uint64_t uring_request_reason(uint64_t address)
+{
+	struct io_kiocb *request = (void *)address;
+	uint8_t reason = opcode_reasons[BPF_CORE_READ(request, opcode)];
+	uint64_t of_file;
+
+	if (!reason)
+		return BLOCK_POLL;
+	if (reason != (LISTED | BY_FILE))
+		return reason & ~LISTED;
+	of_file = wait_file_reason((uint64_t)BPF_CORE_READ(request, file));
+	return of_file < BLOCK_REASON_COUNT ? of_file : BLOCK_POLL;
+}
+
+static __always_inline uint32_t class_of_reason(uint32_t reason)
+{
+	switch (reason) {
+	case BLOCK_DISK:
+		return CLASS_DISK;
+	case BLOCK_NETWORK:
+		return CLASS_NETWORK;
+	case BLOCK_PIPE:
+		return CLASS_PIPE;
+	case BLOCK_SLEEP:
+		return CLASS_SLEEP;
+	case BLOCK_LOCK:
+		return CLASS_LOCK;
+	default:
+		return CLASS_POLL;
+	}
+}
+
+/* 5.19: completions tell their request, by a field that came with it. */
+static __always_inline bool has_request(void)
+{
+	struct io_kiocb *request = 0;
+
+	return bpf_core_field_exists(request->cqe.flags);
+}
+
+/* An argument of a tracepoint as a number: to the verifier it is a pointer, which no global function takes. */
+static __always_inline uint64_t address_of_argument(const uint64_t *argument)
+{
+	uint64_t address = 0;
+
+	bpf_probe_read_kernel(&address, sizeof(address), argument);
+	return address;
+}
+
+static __always_inline int submitted(uint64_t address)
+{
+	struct io_kiocb *request = (void *)address;
+	struct ring_state fresh = { .last_reason = URING_NOTHING }, *state;
+	uint64_t ring;
+
+	if (!has_request() || phase == WIRE_PHASE_STOPPED || !thread_clock_if_any(compat_current_task()))
+		return 0;
+	ring = (uint64_t)BPF_CORE_READ(request, ctx);
+	state = bpf_map_lookup_elem(&rings_in_use, &ring);
+	if (!state) {
+		bpf_map_update_elem(&rings_in_use, &ring, &fresh, BPF_NOEXIST);
+		state = bpf_map_lookup_elem(&rings_in_use, &ring);
+	}
+	if (state)
+		__sync_fetch_and_add(&state->in_flight_cnt[class_of_reason(uring_request_reason(address))], 1);
+	return 0;
+}
+
+/* 6.4 gave it this name. */
+SEC("?tp_btf/io_uring_submit_req")
+int on_ring_submit(uint64_t *ctx)
+{
+	return submitted(address_of_argument(ctx));
+}
+
+SEC("?tp_btf/io_uring_submit_sqe")
+int on_ring_submit_before_6_4(uint64_t *ctx)
+{
+	return submitted(address_of_argument(ctx));
+}
+
+#define COMPLETION_HAS_MORE 2 /* IORING_CQE_F_MORE: the request goes on */
+
+SEC("?tp_btf/io_uring_complete")
+int on_ring_complete(uint64_t *ctx)
+{
+	uint64_t ring = address_of_argument(ctx), address = address_of_argument(ctx + 1);
+	struct io_kiocb *request = (void *)address;
+	struct ring_state *state;
+	uint32_t reason;
+
+	if (!has_request() || !request)
+		return 0;
+	state = bpf_map_lookup_elem(&rings_in_use, &ring);
+	if (!state)
+		return 0;
+	reason = uring_request_reason(address);
+	state->last_reason = reason;
+	if (!(BPF_CORE_READ(request, cqe.flags) & COMPLETION_HAS_MORE))
+		__sync_fetch_and_add(&state->in_flight_cnt[class_of_reason(reason)], -1);
+	return 0;
+}
+
+__hidden uint32_t uring_begin_wait(uint64_t ring)
+{
+	static const volatile uint8_t reasons[CLASS_COUNT] = { BLOCK_DISK, BLOCK_NETWORK, BLOCK_PIPE, BLOCK_SLEEP, BLOCK_LOCK, BLOCK_POLL };
+	struct ring_state *state = bpf_map_lookup_elem(&rings_in_use, &ring);
+	uint32_t found = URING_NOTHING;
+
+	if (!state)
+		return BLOCK_POLL;
+	state->last_reason = URING_NOTHING;
+	for (uint32_t i = 0; i < CLASS_COUNT; i++)
+		if (state->in_flight_cnt[i] > 0)
+			found = found == URING_NOTHING ? reasons[i] : BLOCK_POLL;
+	return found == URING_NOTHING ? BLOCK_POLL : found;
+}
+
+/* The request that was put last on a list of those that the thread is to complete. */
+static __always_inline uint64_t request_of(struct llist_node *node)
+{
+	return node ? (uint64_t)node - bpf_core_field_offset(struct io_kiocb, io_task_work) : 0;
+}
+
+__hidden uint32_t uring_end_wait(struct task_struct *wakee, uint64_t address)
+{
+	struct io_ring_ctx *ring = (void *)address;
+	struct io_uring_task *of_task;
+	struct ring_state *state;
+	uint64_t request = 0;
+
+	if (!has_request() || !ring)
+		return URING_NOTHING;
+	if (bpf_core_field_exists(ring->work_llist))
+		request = request_of(BPF_CORE_READ(ring, work_llist.first));
+	of_task = BPF_CORE_READ(wakee, io_uring);
+	if (!request && of_task && bpf_core_field_exists(of_task->task_list))
+		request = request_of(BPF_CORE_READ(of_task, task_list.first));
+	if (request)
+		return uring_request_reason(request);
+	state = bpf_map_lookup_elem(&rings_in_use, &address);
+	return state ? state->last_reason : URING_NOTHING;
+}
