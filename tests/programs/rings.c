@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One span for each thing that a wait in io_uring_enter may be for: what the request is for that ends it. Without liburing: a ring of the system calls' own.
+ * Says "io_uring: REASON" and ends with status 0 and no span where there is none to be had.
+ */
+#include <linux/io_uring.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+
+#include "waits.h"
+
+#define ENTRY_CNT 8
+#define BLOCK_BYTES 4096
+#define READ_CNT 40
+#define FILE_BLOCKS 256
+
+struct ring {
+	int fd;
+	char *submissions; /* what the kernel maps */
+	char *completions;
+	struct io_uring_sqe *entries;
+	struct io_uring_params params;
+};
+
+static struct ring ring;
+static char *aligned_block;
+
+static uint32_t *ring_number(char *base, uint32_t offset)
+{
+	return (uint32_t *)(void *)(base + offset);
+}
+
+static int ring_open(uint32_t flags)
+{
+	size_t bytes;
+
+	ring.params = (struct io_uring_params){ .flags = flags };
+	ring.fd = (int)syscall(SYS_io_uring_setup, ENTRY_CNT, &ring.params);
+	if (ring.fd < 0)
+		return errno;
+	bytes = ring.params.sq_off.array + ENTRY_CNT * sizeof(uint32_t);
+	ring.submissions = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, IORING_OFF_SQ_RING);
+	bytes = ring.params.cq_off.cqes + ring.params.cq_entries * sizeof(struct io_uring_cqe);
+	ring.completions = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, IORING_OFF_CQ_RING);
+	ring.entries = mmap(NULL, ENTRY_CNT * sizeof(*ring.entries), PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, IORING_OFF_SQES);
+	must(ring.submissions != MAP_FAILED && ring.completions != MAP_FAILED && ring.entries != MAP_FAILED, "cannot map a ring");
+	return 0;
+}
+
+static void ring_close(void)
+{
+	munmap(ring.submissions, ring.params.sq_off.array + ENTRY_CNT * sizeof(uint32_t));
+	munmap(ring.completions, ring.params.cq_off.cqes + ring.params.cq_entries * sizeof(struct io_uring_cqe));
+	munmap(ring.entries, ENTRY_CNT * sizeof(*ring.entries));
+	close(ring.fd);
+}
+
+static void ring_put(struct io_uring_sqe entry)
+{
+	uint32_t *tail = ring_number(ring.submissions, ring.params.sq_off.tail);
+	uint32_t idx = *tail & (ENTRY_CNT - 1);
+
+	ring.entries[idx] = entry;
+	ring_number(ring.submissions, ring.params.sq_off.array)[idx] = idx;
+	__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
+}
+
+/* Waits for one completion, and takes all. */
+static int ring_enter(uint32_t submit_cnt)
+{
+	uint32_t *head = ring_number(ring.completions, ring.params.cq_off.head);
+	int result = (int)syscall(SYS_io_uring_enter, ring.fd, submit_cnt, 1, IORING_ENTER_GETEVENTS, NULL, 0);
+
+	__atomic_store_n(head, __atomic_load_n(ring_number(ring.completions, ring.params.cq_off.tail), __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+	return result;
+}
+
+static struct io_uring_sqe receive(int fd)
+{
+	return (struct io_uring_sqe){ .opcode = IORING_OP_RECV, .fd = fd, .addr = (uint64_t)aligned_block, .len = 1 };
+}
+
+static struct io_uring_sqe poll_of(int fd)
+{
+	return (struct io_uring_sqe){ .opcode = IORING_OP_POLL_ADD, .fd = fd, .poll32_events = POLLIN };
+}
+
+/* ---- the waits ---- */
+
+static int prepare_file(struct subject *subject)
+{
+	const char *directory = getenv("TMPDIR");
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/rings-XXXXXX", directory && *directory ? directory : "/var/tmp");
+	subject->fds[0] = mkostemp(path, O_CLOEXEC | O_DIRECT);
+	if (subject->fds[0] < 0)
+		return errno;
+	unlink(path);
+	for (int i = 0; i < FILE_BLOCKS; i++)
+		must(pwrite(subject->fds[0], aligned_block, BLOCK_BYTES, i * BLOCK_BYTES) == BLOCK_BYTES, "cannot write");
+	subject->fds[1] = -1;
+	fsync(subject->fds[0]);
+	return 0;
+}
+
+static int read_file(struct subject *subject)
+{
+	for (int i = 0; i < READ_CNT; i++) {
+		ring_put((struct io_uring_sqe){ .opcode = IORING_OP_READ, .fd = subject->fds[0], .addr = (uint64_t)aligned_block, .len = BLOCK_BYTES,
+						.off = (uint64_t)(i * 37 % FILE_BLOCKS) * BLOCK_BYTES });
+		if (ring_enter(1) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void wait_disk(struct subject *subject)
+{
+	subject->truth->asked_ns = 0;
+	SUBJECT_SPAN(subject, "ring disk", read_file(subject));
+}
+
+static void wait_receive(struct subject *subject)
+{
+	ring_put(receive(subject->fds[0]));
+	SUBJECT_SPAN(subject, "ring receive", ring_enter(1));
+}
+
+static void wait_timeout(struct subject *subject)
+{
+	struct __kernel_timespec time = { .tv_nsec = 2 * ASKED_NS };
+
+	ring_put((struct io_uring_sqe){ .opcode = IORING_OP_TIMEOUT, .fd = -1, .addr = (uint64_t)&time, .len = 1 });
+	SUBJECT_SPAN(subject, "ring timeout", ring_enter(1));
+}
+
+static void wait_polled(struct subject *subject)
+{
+	ring_put(poll_of(subject->fds[0]));
+	SUBJECT_SPAN(subject, "ring poll", ring_enter(1));
+}
+
+static int prepare_eventfd(struct subject *subject)
+{
+	subject->fds[0] = eventfd(0, EFD_CLOEXEC);
+	subject->fds[1] = dup(subject->fds[0]);
+	return 0;
+}
+
+static void write_number(struct subject *subject)
+{
+	must(!eventfd_write(subject->fds[1], 1), "cannot write an eventfd");
+}
+
+/* Two in flight of two kinds; that of the pipe ends it. The other one ends with the socket. */
+static int prepare_two(struct subject *subject)
+{
+	must(!prepare_pipe(subject) && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, subject->more_fds), "cannot make a socket");
+	return 0;
+}
+
+static void wait_two(struct subject *subject)
+{
+	ring_put(receive(subject->more_fds[0]));
+	ring_put(poll_of(subject->fds[0]));
+	SUBJECT_SPAN(subject, "ring two", ring_enter(2));
+}
+
+static void clean_two(struct subject *subject)
+{
+	close(subject->more_fds[1]);
+	ring_enter(0);
+	close(subject->more_fds[0]);
+	close_both(subject);
+}
+
+static const struct wait waits[] = {
+	{ "disk", "disk", prepare_file, wait_disk, NULL, close_both },
+	{ "receive", "network", prepare_socket, wait_receive, write_byte, close_both },
+	{ "timeout", "sleep", NULL, wait_timeout, NULL, NULL },
+	{ "poll-pipe", "pipe", prepare_pipe, wait_polled, write_byte, close_both },
+	{ "poll-socket", "network", prepare_socket, wait_polled, write_byte, close_both },
+	{ "poll-eventfd", "poll", prepare_eventfd, wait_polled, write_number, close_both },
+	{ "two", "pipe", prepare_two, wait_two, write_byte, clean_two },
+};
+
+int main(int argc, char **argv)
+{
+	bool is_deferred = argc > 1 && !strcmp(argv[1], "deferred"), is_disk = argc > 1 + is_deferred && !strcmp(argv[1 + is_deferred], "disk");
+	int word_cnt = is_deferred + is_disk;
+	int err = ring_open(is_deferred ? IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN : 0), status;
+
+	if (err) {
+		fprintf(stderr, "io_uring: %s\n", strerror(err));
+		return 0;
+	}
+	aligned_block = aligned_alloc(BLOCK_BYTES, BLOCK_BYTES);
+	must(aligned_block, "no memory");
+	status = waits_main(is_disk ? waits : waits + 1, is_disk ? 1 : sizeof(waits) / sizeof(waits[0]) - 1,
+			    "rings [deferred] [disk]: a span for each thing that a wait in io_uring is for", argc - word_cnt, argv + word_cnt);
+	ring_close();
+	free(aligned_block);
+	return status;
+}
