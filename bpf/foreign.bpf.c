@@ -12,6 +12,7 @@
 #include "foreign.h"
 #include "foreign_value.h"
 #include "span_filter.h"
+#include "thread_clock.h"
 #include "txtrace/foreign.h"
 
 #include <bpf/bpf_tracing.h>
@@ -22,6 +23,7 @@ struct open_by_thread {
 	uint64_t id; /* 0: none */
 	uint64_t parent;
 	uint64_t again_cnt; /* begins within it that have not been ended */
+	uint64_t order;     /* how many the thread has begun, this one included */
 };
 
 /* A function that has been called. */
@@ -35,6 +37,8 @@ struct frame {
 struct foreign_thread {
 	uint32_t depth;
 	uint32_t padding;
+	uint64_t begin_cnt;
+	uint64_t told_order; /* of the span that tells what polls wait for: it ends with that one, or one that began before; 0: none does */
 	struct open_by_thread open[FOREIGN_SPAN_MAX];
 	struct frame frames[FOREIGN_DEPTH_MAX];
 };
@@ -213,6 +217,15 @@ static __always_inline uint64_t parent_of(const void *ctx, struct foreign_thread
 	return id ? *id : WIRE_PARENT_ROOT;
 }
 
+/* What the thread's polls wait for from now on. Not inlined: see compat_path_cookie(). */
+static __noinline void tell_polls(uint32_t told_reason)
+{
+	struct thread_clock *clock = thread_clock_of(compat_current_task());
+
+	if (clock)
+		clock->wait.told_reason = told_reason;
+}
+
 /* false: it is a begin within the span. */
 static __always_inline bool begin_by_thread(struct foreign_thread *thread, const struct foreign_site *site, uint64_t id, uint64_t parent)
 {
@@ -232,6 +245,9 @@ static __always_inline bool begin_by_thread(struct foreign_thread *thread, const
 	open->id = id;
 	open->parent = parent;
 	open->again_cnt = 0;
+	open->order = ++thread->begin_cnt;
+	if (site->told_reason)
+		thread->told_order = open->order;
 	foreign_begin(id, site->label, parent);
 	return true;
 }
@@ -265,6 +281,8 @@ static __always_inline int foreign_begun(struct pt_regs *ctx, const bool is_pree
 			foreign_key_begin(id, string_key_length(id), site->label);
 		return 0;
 	}
+	if (site->told_reason)
+		tell_polls(site->told_reason);
 	thread = thread_get();
 	if (!thread)
 		return begin_lost();
@@ -313,6 +331,10 @@ static __always_inline uint64_t close_by_thread(const struct foreign_site *site)
 	}
 	id = open->id;
 	open->id = 0;
+	if (id && open->order <= thread->told_order) {
+		tell_polls(0);
+		thread->told_order = 0;
+	}
 	return id;
 }
 

@@ -215,11 +215,14 @@ static __always_inline void fill_wake(struct wire_wake *event, struct emit *out,
 	bpf_get_current_comm(event->waker_comm, sizeof(event->waker_comm));
 }
 
+/* For waker_flags(), where nothing else is at hand: one for each CPU, on which nobody else is here meanwhile. */
+static volatile uint64_t scratch[WIRE_CPU_MAX];
+
 /* The end of a wait of which only the end tells what it was for. In a frame of its own, which stays small, too: see waker.h. */
 static __noinline int wake_from_wait(struct task_struct *wakee, struct thread_clock *clock)
 {
 	struct task_struct *waker = compat_current_task();
-	uint8_t flags = waker_flags(waker, &clock->wait.scratch);
+	uint8_t flags = waker_flags(waker, &scratch[bpf_get_smp_processor_id() & (WIRE_CPU_MAX - 1)]);
 	struct wire_wait_end *event;
 	struct cpu_watch *watch;
 	struct emit out;
@@ -239,7 +242,7 @@ static __noinline int wake_from_wait(struct task_struct *wakee, struct thread_cl
 		return emit_lost(&out, WIRE_WAKE, now_ns);
 	fill_wake(&event->wake, &out, wakee, waker, flags | WIRE_HAS_WAIT_END, now_ns);
 	event->object = clock->wait.object;
-	event->inode = clock->wait.inode;
+	event->inode = wait_inode(wakee, &clock->wait, clock->reason);
 	event->reason = clock->reason;
 	__builtin_memset(event->padding, 0, sizeof(event->padding));
 	emit_submit(&out, event);
@@ -309,7 +312,6 @@ int seed_threads(struct bpf_iter__task *ctx)
 	if (clock && state == WIRE_THREAD_BLOCKED && block.wait_kind) {
 		clock->wait.on = block.wait_on;
 		clock->wait.object = block.object;
-		clock->wait.inode = block.inode;
 		clock->wait.kind = block.wait_kind;
 	}
 	return 0;

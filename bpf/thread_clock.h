@@ -20,21 +20,21 @@ enum wait_kind {
 	WAIT_RING = 3,  /* io_uring */
 };
 
-#define WAIT_FD_MAX 8 /* a power of two */
+#define WAIT_FD_MAX 6
 
 /* A wait in poll, select, epoll or io_uring, of which only the end tells what it was for: see wait_end.h. */
-struct open_wait {
-	uint64_t on;         /* EPOLL: its struct eventpoll; RING: its struct io_ring_ctx; 0: not known */
+struct open_wait { /* small: whoever starts a thread's clocks has them in its frame */
 	uint64_t object;     /* as in struct block; from its wakeup on what ended it */
-	uint64_t inode;
-	uint64_t scratch;    /* for waker_flags() */
-	uint32_t kind;       /* enum wait_kind */
-	uint32_t fd_cnt;
-	int32_t fds[WAIT_FD_MAX]; /* POLL: the first of those that are watched */
-	uint32_t reads;           /* which of them are to be read from, a bit for each */
-	uint32_t is_whole;        /* these are all */
-	uint32_t padding;
-	uint32_t told_reason; /* enum block_reason + 1, for waits from now on, whatever ends them; 0: none is told */
+	union {
+		uint64_t on; /* EPOLL: its struct eventpoll; RING: its struct io_ring_ctx; 0: not known */
+		int32_t fds[WAIT_FD_MAX]; /* POLL: the first of those that are watched */
+	};
+	uint8_t kind;        /* enum wait_kind */
+	uint8_t fd_cnt;
+	uint8_t reads;       /* which of the fds are to be read from, a bit for each */
+	uint8_t is_whole;    /* these are all that are watched */
+	uint8_t told_reason; /* enum block_reason + 1, for waits from now on, whatever ends them; 0: none is told */
+	uint8_t padding[3];
 };
 
 struct thread_clock {

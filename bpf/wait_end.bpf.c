@@ -63,7 +63,7 @@ struct polled_fd {
 
 static __always_inline void note_fd(struct open_wait *wait, uint32_t idx, int32_t fd, uint32_t reads)
 {
-	wait->fds[idx & (WAIT_FD_MAX - 1)] = fd;
+	wait->fds[idx] = fd;
 	wait->reads |= reads ? 1u << idx : 0;
 	wait->fd_cnt = idx + 1;
 }
@@ -148,9 +148,9 @@ __hidden void wait_begin(struct task_struct *task, struct thread_clock *clock, s
 	struct open_wait *wait = &clock->wait;
 	uint32_t cnt;
 
-	wait->on = block->wait_on;
+	if (block->wait_kind != WAIT_POLL)
+		wait->on = block->wait_on;
 	wait->object = block->object;
-	wait->inode = block->inode;
 	wait->fd_cnt = wait->reads = 0;
 	wait->is_whole = true;
 	if (block->wait_kind == WAIT_POLL) {
@@ -314,12 +314,9 @@ static __always_inline void look_at_polled(struct task_struct *wakee, const stru
 	}
 }
 
-static __always_inline void note_end(struct task_struct *wakee, struct open_wait *wait, uint32_t fd)
+static __always_inline void note_end(struct open_wait *wait, uint32_t fd)
 {
-	struct file *file = file_of_fd(wakee, fd);
-
 	wait->object = wait->kind == WAIT_POLL ? 1ull << 32 | fd : fd; /* of poll: one, as its object is told at the begin */
-	wait->inode = file ? BPF_CORE_READ(file, f_inode, i_ino) : 0;
 }
 
 /* A signal that it does not block: to be delivered at the end of the call. */
@@ -360,14 +357,14 @@ static __always_inline uint32_t decide(struct task_struct *wakee, struct thread_
 			return end.reasons[0];
 	}
 	if (end.reasons[0] != WAIT_NOTHING) {
-		note_end(wakee, wait, end.fds[0]);
+		note_end(wait, end.fds[0]);
 		return end.reasons[0];
 	}
 	end.reasons[0] = end_without(wakee, clock, flags, end.reasons[1]);
 	if (end.reasons[0] == BLOCK_SLEEP)
-		wait->object = wait->inode = 0;
+		wait->object = 0;
 	else if (end.reasons[0] == end.reasons[1])
-		note_end(wakee, wait, end.fds[1]);
+		note_end(wait, end.fds[1]);
 	return end.reasons[0];
 }
 

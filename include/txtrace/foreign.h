@@ -79,6 +79,8 @@ struct foreign_site {
 	uint32_t parent_span_idx;
 	uint32_t parent_key_cnt;
 	uint32_t counts_again; /* a begin within the span has to be ended, too, before the span is over; else it ends what was open */
+	uint32_t told_reason;  /* enum block_reason + 1: what polls in the span wait for; 0: whatever ends them */
+	uint32_t padding;
 	uint64_t label;
 	struct foreign_value keys[FOREIGN_KEY_MAX];
 	struct foreign_value parent_keys[FOREIGN_KEY_MAX];
@@ -87,6 +89,6 @@ struct foreign_site {
 };
 
 _Static_assert(sizeof(struct foreign_value) == 32, "foreign_value");
-_Static_assert(sizeof(struct foreign_site) == 424, "foreign_site");
+_Static_assert(sizeof(struct foreign_site) == 432, "foreign_site");
 
 #endif

@@ -89,8 +89,33 @@ failures() {
 		same "unfinished transactions" "$(spans_of fails transaction .unfinished)" 0
 }
 
+# Four sessions that update one row: who waits for it sleeps in epoll, until the backend that has released it sends a signal. That is a lock, and who is
+# to blame is the span in which that backend released it.
+row_locks() {
+	local tracer
+	"$recorder" -q --ring-size 64M -o "$tmp/locks.txtrace" -p "$server" -f --preset "${PRESET:-postgresql}" 2>"$tmp/locks.err" &
+	tracer=$!
+	wait_for 30 test -s "$tmp/locks.txtrace" || fail "the recorder does not record: $(cat "$tmp/locks.err")" || return
+	as_postgres $binaries/pgbench -n -h "$data" -c 4 -j 2 -t 300 postgres >"$tmp/locks.said" 2>&1 || fail "$(cat "$tmp/locks.said")" || return
+	kill -INT $tracer
+	wait $tracer || fail "the recorder ended with $?: $(cat "$tmp/locks.err")" || return
+	export_log "$tmp/locks.txtrace"
+	jq -s '[.[] | select(.type == "span" and .label == "lock-wait" and (.lower_bound | not)) | .blocked] |
+		{lock: map(.lock) | add, rest: map(.network + .poll + .pipe + .sleep) | add}' "$tmp/locks.txtrace.jsonl" >"$tmp/locks"
+	jq -e '.lock > 1000000 and .rest == 0' "$tmp/locks" >/dev/null || fail "lock-wait was blocked, in ns: $(cat "$tmp/locks")" || return
+	same "anomalies of the clocks" "$(jq -s 'map(select(.type == "summary") | .recorder.anomalies.clock_mismatch) | add' "$tmp/locks.txtrace.jsonl")" 0
+}
+
+releasers_are_blamed() {
+	"$reader" blame --json "$tmp/locks.txtrace" >"$tmp/blame.json" || return
+	jq -r '[.pairs[] | select(.waiter.name == "lock-wait")] | (map(select(.waker.kind == "span") | .ns) | add) / (map(.ns) | add) > 0.5' "$tmp/blame.json" |
+		grep -q true || fail "$(jq -c '.pairs[] | select(.waiter.name == "lock-wait")' "$tmp/blame.json")"
+}
+
 check "a server of our own" start_server
 check "select-only: as many transactions as pgbench says" select_only
 check "tpcb-like, with the preset: transactions, queries and their phases" tpcb_like
 check "a failed query is unfinished, its transaction is not" failures
+check "who waits for a row waits for a lock" row_locks
+check "and is blamed on the span that released it" releasers_are_blamed
 finish

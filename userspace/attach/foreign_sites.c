@@ -106,6 +106,7 @@ static int fill_site(const struct place *place, size_t span_idx, bool is_end, st
 	site->key_cnt = (uint32_t)key->cnt;
 	site->is_key_string = key->cnt && key->terms[0].is_string;
 	site->counts_again = span->counts_again;
+	site->told_reason = span->told_reason;
 	site->label = foreign_label_address(place->search->plan, span->label);
 	if (!site->label)
 		return -ENOMEM;

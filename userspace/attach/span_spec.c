@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/stream_fields.h"
+
 /* Where the parser is, and the first thing that it did not like. */
 struct reader {
 	const char *text;
@@ -307,6 +309,18 @@ static bool read_again(struct reader *reader, struct span_spec *spec)
 	return spec->counts_again || takes(reader, "restart") || complain(reader, "expected inside or restart");
 }
 
+static bool read_blocked(struct reader *reader, struct span_spec *spec)
+{
+	size_t length = strcspn(reader->at, ",");
+	int reason = stream_name_find(&stream_reasons, reader->at, length);
+
+	if (reason < 0)
+		return complain(reader, "expected a reason: lock, disk, network, sleep, pipe, wait or other");
+	spec->told_reason = (uint32_t)reason + 1;
+	reader->at += length;
+	return true;
+}
+
 static const struct {
 	const char *name;
 	bool (*read)(struct reader *reader, struct span_spec *spec);
@@ -316,6 +330,7 @@ static const struct {
 	{ "end-tag=", read_end_tag },
 	{ "parent=", read_parent },
 	{ "again=", read_again },
+	{ "blocked=", read_blocked },
 };
 
 static bool read_setting(struct reader *reader, struct span_spec *spec)
@@ -323,7 +338,7 @@ static bool read_setting(struct reader *reader, struct span_spec *spec)
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
 		if (takes(reader, settings[i].name))
 			return settings[i].read(reader, spec);
-	return complain(reader, "expected key=, tag=, end-tag=, parent= or again=");
+	return complain(reader, "expected key=, tag=, end-tag=, parent=, again= or blocked=");
 }
 
 /* A name has to be one of every point at which it is looked up. */
@@ -358,6 +373,8 @@ static bool check_span(struct reader *reader, const struct span_spec *spec)
 		return complain_at(reader, reader->text, "a span that is named by a string has neither tags nor a parent");
 	if (spec->key.cnt && spec->counts_again)
 		return complain_at(reader, reader->text, "again=inside is for spans whose key is tid");
+	if (spec->key.cnt && spec->told_reason)
+		return complain_at(reader, reader->text, "blocked= is for spans whose key is tid");
 	return check_terms(reader, &spec->key, spec->begins, spec->begin_cnt) && check_terms(reader, &spec->end_key, spec->ends, spec->end_cnt) &&
 	       check_terms(reader, &spec->tags, spec->begins, spec->begin_cnt) &&
 	       check_terms(reader, &spec->end_tags, spec->ends, spec->end_cnt) &&

@@ -2,12 +2,13 @@
 /*
  * How spans of a program that was never changed are written, on the command line and in presets; docs/unmodified.md is for its users.
  *
- *	span    LABEL=POINT[|POINT…]..POINT[|POINT…][,key=KEY][,tag=TAG][,end-tag=TAG][,parent=PARENT][,again=inside]
+ *	span    LABEL=POINT[|POINT…]..POINT[|POINT…][,key=KEY][,tag=TAG][,end-tag=TAG][,parent=PARENT][,again=inside][,blocked=REASON]
  *	point   [usdt:]PROVIDER:PROBE[(NAME,…)]    uprobe:BINARY:SYMBOL    uretprobe:BINARY:SYMBOL
  *	key     TERM[+TERM] or TERM[+TERM]/TERM[+TERM] (at the begin / at the end); default tid
  *	tag     [NAME:]TERM[+[NAME:]TERM…]
  *	parent  thread, none, LABEL (that the thread has open, or that has the same key), or LABEL(TERM[+TERM])
  *	again   inside: a begin while the span is open is one within it, and has an end of its own; restart, the default: it begins anew
+ *	blocked what polls (poll, select, epoll, io_uring) wait for in the span: lock, disk, network, …
  *	term    tid, arg0 … arg11, retval, or a NAME that the point gives to its argument; str(TERM): the string at this address, up to its NUL; in tags
  *	        str(TERM,TERM), too: so many bytes of it
  *	func    BINARY:SYMBOL[,SYMBOL…]
@@ -76,6 +77,7 @@ struct span_spec {
 	struct span_terms tags;
 	struct span_terms end_tags;
 	bool counts_again;
+	uint32_t told_reason; /* enum block_reason + 1; 0: none */
 	enum foreign_parent parent;
 	const char *parent_label; /* FOREIGN_PARENT_SPAN */
 	struct span_terms parent_key;
