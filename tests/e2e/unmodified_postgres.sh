@@ -93,9 +93,9 @@ failures() {
 # to blame is the span in which that backend released it.
 row_locks() {
 	local tracer
-	"$recorder" -q --ring-size 64M -o "$tmp/locks.txtrace" -p "$server" -f --preset "${PRESET:-postgresql}" 2>"$tmp/locks.err" &
+	"$recorder" -q --ring-size 64M -o "$tmp/locks.txtrace" --stream "$tmp/locks.stream" -p "$server" -f --preset "${PRESET:-postgresql}" 2>"$tmp/locks.err" &
 	tracer=$!
-	wait_for 30 test -s "$tmp/locks.txtrace" || fail "the recorder does not record: $(cat "$tmp/locks.err")" || return
+	wait_for 30 test -s "$tmp/locks.stream" || fail "the recorder does not record: $(cat "$tmp/locks.err")" || return
 	as_postgres $binaries/pgbench -n -h "$data" -c 4 -j 2 -t 300 postgres >"$tmp/locks.said" 2>&1 || fail "$(cat "$tmp/locks.said")" || return
 	kill -INT $tracer
 	wait $tracer || fail "the recorder ended with $?: $(cat "$tmp/locks.err")" || return
