@@ -7,20 +7,7 @@ need_bpf
 
 # Of the waits that a descriptor ended, all: it has the same number in each (ENDING_FD of tests/programs/polls.c).
 descriptors_are_named() {
-	"$reader" export -f jsonl "$tmp/polls.txtrace" | python3 -c '
-import collections, json, sys
-named, last, wrong = collections.Counter(), {}, []
-for line in map(json.loads, sys.stdin):
-    if line["type"] != "run":
-        continue
-    before, last[line["tid"]] = last.get(line["tid"]), line
-    reason, fd = line.get("wait_reason"), int(line.get("wait_object", "0x0"), 16)
-    if reason in ("network", "pipe") or (reason == "sleep" and fd):
-        named[reason] += 1
-        if fd & 0xffffffff != 50 or fd >> 32 > 1:
-            wrong.append(f"{reason} ended by {fd:#x}, begun as {before}")
-print(*wrong, dict(named), sep="\n")
-sys.exit(bool(wrong) or min(named[reason] for reason in ("network", "pipe", "sleep")) < 10)'
+	python3 $e2e/check_polls.py <"$tmp/polls.txtrace.jsonl"
 }
 
 

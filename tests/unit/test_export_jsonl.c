@@ -42,7 +42,8 @@ static void a_span_has_every_field(void **state)
 			     "\"tag\":\"shard=3,kind=\\\"w\\\"\",\"parent\":\"9007199254740992\",\"begin_ns\":1000,\"end_ns\":1900,"
 			     "\"wall_ns\":900,\"work_ns\":950,\"on_cpu_ns\":100,\"runnable_ns\":20,\"blocked_ns\":45,"
 			     "\"blocked\":{\"lock\":1,\"disk\":2,\"network\":3,\"sleep\":4,\"page_fault\":5,\"pipe\":6,\"wait\":7,"
-			     "\"stopped\":8,\"other\":9,\"throttled\":0,\"poll\":0},\"detached_ns\":700,\"unknown_ns\":85,\"lower_bound\":true,\"unfinished\":false,"
+			     "\"stopped\":8,\"other\":9,\"throttled\":0,"
+			     "\"poll\":0},\"detached_ns\":700,\"unknown_ns\":85,\"lower_bound\":true,\"unfinished\":false,"
 			     "\"loss\":true,\"imbalance\":false,\"keyed\":false,\"moved\":true}\n");
 }
 
