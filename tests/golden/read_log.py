@@ -407,7 +407,7 @@ def read_stack(batch, f):
 
 def read_overlap(batch, f):
     return dict(common(batch, f), span=read_current_span(batch, batch.threads[f[1]], f[3], f[4]), is_keyed=int(f[2] != 0), on_cpu=f[5],
-                runnable=f[6], blocked=",".join(map(str, f[7:17])), unknown=f[17], interrupt=f[18])
+                runnable=f[6], blocked=",".join(map(str, f[7:18])), unknown=f[18], interrupt=f[19])
 
 
 def read_frames(batch, f):

@@ -7,17 +7,19 @@
  *	   └ middle: computes, and its child grandchild sleeps
  *
  *	left ─────────────┤        begins, right begins, left ends, right ends
- *	      right ────────────┤
+ *	      right ────────────┤     its parent is left, though it outlives that
  */
 #include "truth.h"
 
 enum { FAMILY, ELDEST, MIDDLE, GRANDCHILD, YOUNGEST, LEFT, RIGHT, ROLE_CNT };
 
-static void sleep_in_block(struct truth *truth, struct witness *witness)
+/* It names no parent: its parent is the span that the thread is in. */
+static void sleep_in_block(struct truth *truth, struct witness *witness, txtrace_span_t parent)
 {
 	struct stay *stay = truth_add_stay(truth, witness);
 
 	truth->label = "youngest";
+	truth->parent = parent;
 	truth->is_scoped = true;
 	stay->entering = witness_read(witness);
 	{
@@ -41,7 +43,7 @@ static void be_family(struct truth *truths, struct witness *witness)
 
 	WITNESSED_CHILD(&truths[ELDEST], witness, "eldest", family, spin_cpu_ns(witness, 2 * NS_PER_MS));
 	WITNESSED_CHILD(&truths[MIDDLE], witness, "middle", family, be_middle(truths, witness));
-	sleep_in_block(&truths[YOUNGEST], witness);
+	sleep_in_block(&truths[YOUNGEST], witness, family);
 }
 
 static void overlap(struct truth *truths, struct witness *witness)
@@ -58,6 +60,7 @@ static void overlap(struct truth *truths, struct witness *witness)
 	in_right->entering = witness_read(witness);
 	right->id = TXTRACE_BEGIN("right");
 	in_right->entered = witness_read(witness);
+	right->parent = left->id;
 	sleep_ns(2 * NS_PER_MS);
 	in_left->leaving = witness_read(witness);
 	TXTRACE_END(left->id);

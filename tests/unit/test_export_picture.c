@@ -246,8 +246,8 @@ static void a_thread_has_a_row_of_states_and_arrows_from_its_wakers(void **state
 		       "row 6 under 0: lane txtrace\n"
 		       "6: summary end of the log @61 complete=0 lower_bound_cnt=0 lost_span_event_cnt=0 lost_sched_event_cnt=0 "
 		       "dropped_record_cnt=0 damaged_bytes=0 damaged_record_cnt=0 "
-		       "records(22) span=0 run=2 wake=3 thread=1 attribute=0 instant=0 counter=0 link=0 "
-		       "loss=0 open_span=0 summary=0 dropped=0 continued=0 stay=0 object=0 stack=0 frames=0 other_run=0 cost=0 process=0 trigger=0 damage=0\n");
+		       "records(23) span=0 run=2 wake=3 thread=1 attribute=0 instant=0 counter=0 link=0 "
+		       "loss=0 open_span=0 summary=0 dropped=0 continued=0 stay=0 object=0 stack=0 frames=0 other_run=0 cost=0 process=0 trigger=0 overlap=0 damage=0\n");
 }
 
 static void marked(struct feed *feed)
@@ -289,8 +289,8 @@ static void a_span_tells_everything_that_is_known_of_it(void **state)
 		       "row 5 under 0: lane txtrace\n"
 		       "5: summary end of the log @21 complete=0 lower_bound_cnt=1 lost_span_event_cnt=0 lost_sched_event_cnt=0 "
 		       "dropped_record_cnt=0 damaged_bytes=0 damaged_record_cnt=0 "
-		       "records(22) span=2 run=0 wake=0 thread=0 attribute=3 instant=1 counter=2 link=1 "
-		       "loss=0 open_span=0 summary=0 dropped=0 continued=0 stay=0 object=0 stack=0 frames=0 other_run=0 cost=0 process=0 trigger=0 damage=0\n");
+		       "records(23) span=2 run=0 wake=0 thread=0 attribute=3 instant=1 counter=2 link=1 "
+		       "loss=0 open_span=0 summary=0 dropped=0 continued=0 stay=0 object=0 stack=0 frames=0 other_run=0 cost=0 process=0 trigger=0 overlap=0 damage=0\n");
 }
 
 static void a_crash(struct feed *feed)
@@ -323,8 +323,8 @@ static void losses_damage_and_what_never_ended_are_shown(void **state)
 		       "unknown_ns=55 lower_bound=1 unfinished=1 keyed=1\n"
 		       "5: summary end of the log @75 complete=0 lower_bound_cnt=0 lost_span_event_cnt=3 lost_sched_event_cnt=4 "
 		       "dropped_record_cnt=0 damaged_bytes=9 damaged_record_cnt=10 "
-		       "records(22) span=1 run=0 wake=0 thread=0 attribute=0 instant=0 counter=0 link=0 "
-		       "loss=2 open_span=3 summary=0 dropped=0 continued=0 stay=0 object=0 stack=0 frames=0 other_run=0 cost=0 process=0 trigger=0 damage=1\n");
+		       "records(23) span=1 run=0 wake=0 thread=0 attribute=0 instant=0 counter=0 link=0 "
+		       "loss=2 open_span=3 summary=0 dropped=0 continued=0 stay=0 object=0 stack=0 frames=0 other_run=0 cost=0 process=0 trigger=0 overlap=0 damage=1\n");
 }
 
 static void backwards(struct feed *feed)

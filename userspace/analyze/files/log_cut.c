@@ -158,7 +158,7 @@ static bool keeps(const struct log_cut *cut, const struct txtrace_record *record
 	case TXTRACE_RECORD_STAY:
 		return keeps_mark(cut, record, has_note(cut, record->stay.span_pid, record->stay.span, any));
 	case TXTRACE_RECORD_OVERLAP:
-		return has_note(cut, record->overlap.pid, record->overlap.span, CUT_KEPT);
+		return keeps_mark(cut, record, has_note(cut, record->overlap.pid, record->overlap.span, CUT_KEPT));
 	case TXTRACE_RECORD_THREAD:
 		return begins_in_time(cut, record->thread.time_ns);
 	case TXTRACE_RECORD_OBJECT:

@@ -26,6 +26,6 @@ const struct kind_fields kind_fields[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_TRIGGER] = { TRIGGER_FIELD_COUNT, { V, C, C, S, C, C, S, S } },
 	[TXTRACE_RECORD_STACK] = { STACK_FIELD_COUNT, { V, C, C, V, V, C, C, S, S, C } },
 	[TXTRACE_RECORD_FRAMES] = { FRAMES_FIELD_COUNT, { V, V, V } },
-	[TXTRACE_RECORD_OVERLAP] = { OVERLAP_FIELD_COUNT, { V, C, C, C, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S } },
+	[TXTRACE_RECORD_OVERLAP] = { OVERLAP_FIELD_COUNT, { V, C, C, C, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S } },
 	[TXTRACE_RECORD_STAY] = { STAY_FIELD_COUNT, { V, C, V, S, C, C, S, C } },
 };

@@ -240,9 +240,9 @@ enum overlap_field {
 	OVERLAP_ON_CPU = 5,
 	OVERLAP_RUNNABLE = 6,
 	OVERLAP_BLOCKED = 7, /* one for each reason */
-	OVERLAP_UNKNOWN = 17,
-	OVERLAP_INTERRUPT = 18,
-	OVERLAP_FIELD_COUNT = 19,
+	OVERLAP_UNKNOWN = 18,
+	OVERLAP_INTERRUPT = 19,
+	OVERLAP_FIELD_COUNT = 20,
 };
 
 enum frames_field {

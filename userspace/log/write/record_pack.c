@@ -564,6 +564,7 @@ static void pack_overlap(struct record_packer *packer, const struct txtrace_reco
 	pack_current_span(packer, SLOT_OVERLAP, fields[FIELD_THREAD], overlap->span, fields + OVERLAP_SPAN_SLOT);
 	fields[OVERLAP_ON_CPU] = ledger->on_cpu_ns;
 	fields[OVERLAP_RUNNABLE] = ledger->runnable_ns;
+	_Static_assert(OVERLAP_BLOCKED + TXTRACE_BLOCK_REASON_COUNT == OVERLAP_UNKNOWN, "a new reason is a new field at the end");
 	memcpy(fields + OVERLAP_BLOCKED, ledger->blocked_ns, sizeof(ledger->blocked_ns));
 	fields[OVERLAP_UNKNOWN] = ledger->unknown_ns;
 	fields[OVERLAP_INTERRUPT] = ledger->interrupt_ns;
