@@ -100,7 +100,7 @@ static int object_attach(struct attach *attach, struct object *object, int fd, c
 
 	if (result)
 		return result;
-	if (sites.cnt > 0)
+	if (sites.cnt > 0 && options.program_cnt > 0)
 		result = probe_links_attach(&object->links, &options, fd, &sites, error);
 	probe_sites_release(&sites);
 	foreign_cnt = result >= 0 ? object_attach_foreign(attach, object, fd, notes, pid, error) : 0;

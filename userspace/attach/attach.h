@@ -36,8 +36,8 @@ struct attach;
 
 struct attach_options {
 	const struct kernel_features *features; /* these live as long as the attach */
-	const struct probe_program *programs;
-	size_t program_cnt;
+	const struct probe_program *programs; /* for the probes of txtrace.h */
+	size_t program_cnt;                   /* 0: they are left alone */
 	struct program_memory *memory; /* is told about the files in which labels lie; may be NULL */
 	struct foreign_plan *foreign;  /* spans of programs that were never changed; NULL: none */
 	bool is_every_process;         /* probe each process that runs the same files (to follow children), not only those given */

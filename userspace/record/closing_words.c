@@ -159,7 +159,7 @@ static void print_refused(const struct recorder_result *result, const struct mes
 }
 
 /* What should never be, and what the user can do about the rest. */
-static void print_doubts(const struct recorder_result *result, const struct messages *messages)
+static void print_doubts(const struct recorder_result *result, const struct record_options *options, const struct messages *messages)
 {
 	const struct txtrace_summary *summary = &result->summary;
 	uint64_t lost_cnt = summary->lost_cnt - result->pipeline.attribution.refused_cnt;
@@ -183,7 +183,7 @@ static void print_doubts(const struct recorder_result *result, const struct mess
 			     (unsigned long long)result->pipeline.undecodable_cnt, (unsigned long long)summary->late_cnt,
 			     (unsigned long long)summary->anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE],
 			     (unsigned long long)summary->anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH]);
-	if (!result->site_cnt)
+	if (!result->site_cnt && !options->wants_threads)
 		messages_say(messages, MESSAGE_WARNING, "unmarked",
 			     "no probes were found in the program: add the macros of txtrace.h to it, or name others with --span, functions with --func");
 }
@@ -197,7 +197,7 @@ void closing_words_print(struct recorder *recorder, const struct record_options 
 		print_report(recorder, out);
 	else if (result.summary.lost_cnt)
 		print_loss(&result, messages);
-	print_doubts(&result, messages);
+	print_doubts(&result, options, messages);
 	print_refused(&result, messages);
 	print_processes(&result, messages);
 	print_cost(&result, messages);

@@ -167,6 +167,8 @@ static const struct option_spec specs[] = {
 	OPTION("irq", 0, OPTION_FLAG, NULL,
 	       "tell what interrupts and softirqs take of the time on a CPU, as a part of its own; costs a little at each interrupt of the machine",
 	       FIELD(wants_irq)),
+	OPTION("threads", 0, OPTION_FLAG, NULL, "record the threads alone, without spans: for workers, blocked, neighbours and concurrency",
+	       FIELD(wants_threads)),
 	OPTION("sched", 0, OPTION_CHOICE, "MODE",
 	       "what to tell of the scheduler (default timeline); ledger: only the accounts of spans, nothing is written per switch; off: nothing, spans "
 	       "have their wall time",
@@ -333,6 +335,23 @@ static const char *find_repeat_conflict(const struct record_options *values)
 	return NULL;
 }
 
+/* Of the threads alone there are no spans to be chosen, and what is left is the timeline. */
+static const char *find_threads_conflict(const struct record_options *values)
+{
+	const struct foreign_options *foreign = &values->foreign;
+	const struct span_choices *choices = &values->choices;
+
+	if (!values->wants_threads)
+		return NULL;
+	if (foreign->span_cnt || foreign->func_cnt || foreign->preset_cnt)
+		return "--threads records no spans; leave out --span, --func and --preset, or --threads";
+	if (choices->sample_rate > 1 || choices->label_cnt || choices->min_duration_ns)
+		return "--threads records no spans; leave out --sample, --label and --min-duration, or --threads";
+	if (values->sched != SCHED_TIMELINE)
+		return "--threads needs the timeline of the threads; leave out --sched";
+	return NULL;
+}
+
 /* What goes together; NULL, or a sentence. */
 static const char *find_conflict(const struct record_options *values, const struct options_result *result)
 {
@@ -358,6 +377,8 @@ static const char *find_conflict(const struct record_options *values, const stru
 		return "--irq takes interrupts from the time on a CPU, which --sched off does not know; leave one of them away";
 	if (!values->command && !has_target)
 		return "nothing to trace; give a process (-p PID) or a command (-- COMMAND), see txtrace-bpf --help";
+	if (find_threads_conflict(values))
+		return find_threads_conflict(values);
 	return find_repeat_conflict(values);
 }
 

@@ -293,7 +293,8 @@ static int open_attach(struct recorder *recorder, struct error *error)
 	};
 	int err;
 
-	options.programs = kernel_side_programs(recorder->kernel, &options.program_cnt);
+	if (!recorder->options->wants_threads)
+		options.programs = kernel_side_programs(recorder->kernel, &options.program_cnt);
 	err = attach_new(&recorder->attach, &options);
 	watch.attach = recorder->attach;
 	if (!err)

@@ -202,6 +202,8 @@ static int attach_named(struct recorder *recorder, struct error *error)
 			err = result;
 	}
 	recorder->is_target_gone = ended_cnt == cnt && !target_rules_are_open(&recorder->options->targets);
+	if (recorder->options->wants_threads)
+		return err;
 	if (target_rules_want_every_process(&recorder->options->targets)) /* what is shared is attached for the first alone; others may come */
 		return 0;
 	if (recorder->foreign && !err && !recorder->is_target_gone && !exec_cnt)
