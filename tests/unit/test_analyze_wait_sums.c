@@ -111,6 +111,34 @@ static void a_wait_is_charged_when_the_labels_come(void **state)
 	wait_sums_free(sums);
 }
 
+/* A wait in no span is its thread's, by the name that it has then. */
+static void threads_in_no_span_are_named_if_wanted(void **state)
+{
+	const struct wait_sums_options options = { .max_bytes = 1 << 20, .is_by_object = true, .names_threads = true, .kernel = "6.18.5 x86_64" };
+	struct wait_sums *sums = wait_sums_new(&options);
+	const struct wait_cell *cell;
+
+	(void)state;
+	assert_non_null(sums);
+	add(sums, (struct txtrace_record){ .kind = TXTRACE_RECORD_THREAD, .thread = { .tid = 1, .pid = PID, .comm = string("worker") } });
+	stay(sums, 1, 0, 100, 0);
+	wake(sums, 1, 140, 0, 0);
+	stay(sums, 1, 140, 200, 40);
+	stay(sums, 2, 0, 100, 0);
+	wake(sums, 2, 110, 0, 0);
+	stay(sums, 2, 110, 200, 10);
+	assert_int_equal(wait_sums_finish(sums), 0);
+	assert_int_equal(wait_sums_count(sums), 2);
+	cell = wait_sums_get(sums, 0);
+	assert_true(is_party(sums, cell->waiter, PARTY_THREAD, "worker"));
+	assert_int_equal(cell->ns, 40);
+	cell = wait_sums_get(sums, 1);
+	assert_true(is_party(sums, cell->waiter, PARTY_THREAD, ""));
+	assert_int_equal(cell->ns, 10);
+	assert_int_equal(wait_sums_totals(sums)->no_span_ns, 50);
+	wait_sums_free(sums);
+}
+
 /* The id of an ended span is another span's from there, also while a wait of the first is still to be told. */
 static void an_id_that_is_used_again_is_another_span(void **state)
 {
@@ -283,6 +311,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wait_is_charged_when_the_labels_come),
+		cmocka_unit_test(threads_in_no_span_are_named_if_wanted),
 		cmocka_unit_test(an_id_that_is_used_again_is_another_span),
 		cmocka_unit_test(spans_of_one_label_become_one_sum),
 		cmocka_unit_test(a_long_span_holds_no_more_than_the_labels_that_woke_it),

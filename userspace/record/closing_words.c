@@ -3,9 +3,12 @@
 
 #include "base/units.h"
 #include "cli/print/report_print.h"
+#include "cli/print/worker_print.h"
 #include "cli/screen.h"
 #include "record/log_place.h"
 #include "record/loss_advice.h"
+
+#define WORKERS_SHOWN_MAX 30
 
 static void print_report(struct recorder *recorder, FILE *out)
 {
@@ -15,6 +18,19 @@ static void print_report(struct recorder *recorder, FILE *out)
 	screen_init(&screen, out);
 	label_report_sort(report);
 	report_print(report, NULL, &screen, &(struct report_view){ 0 });
+	fflush(out);
+}
+
+/* Of --threads, in place of a report without spans. */
+static void print_workers(struct recorder *recorder, FILE *out)
+{
+	const struct worker_table_options options = { .row_limit = WORKERS_SHOWN_MAX };
+	struct worker_report *workers = recorder_workers(recorder);
+	struct screen screen;
+
+	screen_init(&screen, out);
+	worker_report_finish(workers);
+	worker_table_print(workers, &screen, &options);
 	fflush(out);
 }
 
@@ -67,12 +83,14 @@ static void print_dropped(const struct txtrace_dropped *dropped, const struct me
 }
 
 /* What to do with the files, for people. */
-static void print_next(const struct recorder_result *result, size_t file_cnt, FILE *file)
+static void print_next(const struct recorder_result *result, const struct record_options *options, size_t file_cnt, FILE *file)
 {
 	struct text arguments = { 0 };
 
 	log_place_append_arguments(&arguments, result->log_path, &result->log.names);
-	if (file_cnt > 1)
+	if (options->wants_threads)
+		fprintf(file, "next: txtrace workers %s     txtrace blocked %s\n", text_string(&arguments), text_string(&arguments));
+	else if (file_cnt > 1)
 		fprintf(file, "next: txtrace report %s\n", text_string(&arguments));
 	else
 		fprintf(file, "next: txtrace spans %s     txtrace export %s --format perfetto -o trace.pftrace\n", text_string(&arguments),
@@ -81,8 +99,9 @@ static void print_next(const struct recorder_result *result, size_t file_cnt, FI
 }
 
 /* Which files, and how large. */
-static void print_log(const struct recorder_result *result, bool is_flight, const struct messages *messages)
+static void print_log(const struct recorder_result *result, const struct record_options *options, const struct messages *messages)
 {
+	bool is_flight = options->flight.max_bytes > 0;
 	const struct log_file_names *names = &result->log.names;
 	const struct message_field fields[] = {
 		{ "log", result->log_path, 0 },
@@ -117,7 +136,7 @@ static void print_log(const struct recorder_result *result, bool is_flight, cons
 			     "the oldest of its %llu files were removed to make room: --keep and --keep-size",
 			     (unsigned long long)result->log.file_cnt);
 	if (messages->format == MESSAGES_TEXT && !messages->is_quiet)
-		print_next(result, cnt, messages->file);
+		print_next(result, options, cnt, messages->file);
 	text_release(&files);
 }
 
@@ -193,7 +212,9 @@ void closing_words_print(struct recorder *recorder, const struct record_options 
 	struct recorder_result result;
 
 	recorder_result(recorder, &result);
-	if (!options->is_quiet)
+	if (!options->is_quiet && options->wants_threads)
+		print_workers(recorder, out);
+	if (!options->is_quiet && !options->wants_threads)
 		print_report(recorder, out);
 	else if (result.summary.lost_cnt)
 		print_loss(&result, messages);
@@ -201,5 +222,5 @@ void closing_words_print(struct recorder *recorder, const struct record_options 
 	print_refused(&result, messages);
 	print_processes(&result, messages);
 	print_cost(&result, messages);
-	print_log(&result, options->flight.max_bytes > 0, messages);
+	print_log(&result, options, messages);
 }

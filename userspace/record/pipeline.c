@@ -15,6 +15,7 @@ struct pipeline {
 	struct merge *merge;
 	struct attribution *attribution;
 	struct label_report *report;
+	struct worker_report *workers; /* NULL: nobody wants them */
 	struct object_names *objects;
 	uint64_t undecodable_cnt;
 	uint64_t event_cnt;
@@ -31,6 +32,8 @@ static int put_record(void *context, const struct txtrace_record *record)
 		err = code_stacks_use(pipeline->options.stacks, record->stack.stack);
 	if (!err && pipeline->options.spans && record->kind == TXTRACE_RECORD_SPAN)
 		err = span_metrics_add(pipeline->options.spans, &record->span);
+	if (!err && pipeline->workers)
+		err = worker_report_add(pipeline->workers, record);
 	return err ? err : label_report_add(pipeline->report, record);
 }
 
@@ -102,10 +105,12 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 	if (pipeline->attribution)
 		attribution_limit_spans(pipeline->attribution, options->span_bytes);
 	pipeline->report = label_report_new(0);
+	if (options->wants_threads)
+		pipeline->workers = worker_report_new(NULL, NULL, 0);
 	pipeline->objects = object_names_new(options->read_object, put_record, pipeline);
 	if (options->stacks)
 		code_stacks_set_sink(options->stacks, put_record, pipeline);
-	if (pipeline->merge && pipeline->attribution && pipeline->report && pipeline->objects) {
+	if (pipeline->merge && pipeline->attribution && pipeline->report && pipeline->objects && !pipeline->workers == !options->wants_threads) {
 		attribution_set_filter(pipeline->attribution, &options->filter);
 		return pipeline;
 	}
@@ -120,6 +125,7 @@ void pipeline_free(struct pipeline *pipeline)
 	merge_free(pipeline->merge);
 	attribution_free(pipeline->attribution);
 	label_report_free(pipeline->report);
+	worker_report_free(pipeline->workers);
 	object_names_free(pipeline->objects);
 	free(pipeline);
 }
@@ -251,4 +257,9 @@ void pipeline_stats(const struct pipeline *pipeline, struct pipeline_stats *stat
 struct label_report *pipeline_report(struct pipeline *pipeline)
 {
 	return pipeline->report;
+}
+
+struct worker_report *pipeline_workers(struct pipeline *pipeline)
+{
+	return pipeline->workers;
 }

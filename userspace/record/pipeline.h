@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "analyze/label/label_report.h"
+#include "analyze/thread/worker_report.h"
 #include "attribute/attribution.h"
 #include "event/event_decode.h"
 #include "event/sched_mode.h"
@@ -29,6 +30,7 @@ struct pipeline_options {
 	object_reader read_object;  /* what descriptors refer to; NULL: nobody looks */
 	struct code_stacks *stacks; /* the caller's; NULL: no stacks of code come */
 	struct log_writer *log;     /* the caller's */
+	bool wants_threads;         /* what each thread did is summed up, too */
 	struct span_metrics *spans; /* finished spans are added; NULL: nobody asks for metrics */
 	FILE *stream;               /* each event as text, in the order in which it is attributed; NULL: not */
 
@@ -89,5 +91,8 @@ void pipeline_stats(const struct pipeline *pipeline, struct pipeline_stats *stat
 
 /* What was recorded so far, by label. Owned by the pipeline. */
 struct label_report *pipeline_report(struct pipeline *pipeline);
+
+/* What each thread did; NULL: nobody wanted that. Owned by the pipeline. */
+struct worker_report *pipeline_workers(struct pipeline *pipeline);
 
 #endif

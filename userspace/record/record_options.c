@@ -349,6 +349,10 @@ static const char *find_threads_conflict(const struct record_options *values)
 		return "--threads records no spans; leave out --sample, --label and --min-duration, or --threads";
 	if (values->sched != SCHED_TIMELINE)
 		return "--threads needs the timeline of the threads; leave out --sched";
+	for (size_t i = 0; i < values->flight.text_cnt; i++) {
+		if (strcmp(values->flight.texts[i], "exit"))
+			return "--threads records no spans that could be a trigger; --trigger exit and txtrace-bpf --dump are left, or leave out --threads";
+	}
 	return NULL;
 }
 

@@ -243,6 +243,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.span_bytes = recorder->options->span_memory_bytes,
 		.labels = { .read = read_label, .read_literal = read_literal },
 		.read_object = fd_name_read,
+		.wants_threads = recorder->options->wants_threads,
 		.sched = recorder->options->sched,
 		.filter = { .min_duration_ns = recorder->options->choices.min_duration_ns },
 		.stacks = recorder->stacks,
@@ -405,6 +406,11 @@ void recorder_result(const struct recorder *recorder, struct recorder_result *re
 struct label_report *recorder_report(struct recorder *recorder)
 {
 	return pipeline_report(recorder->pipeline);
+}
+
+struct worker_report *recorder_workers(struct recorder *recorder)
+{
+	return pipeline_workers(recorder->pipeline);
 }
 
 /*

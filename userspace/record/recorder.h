@@ -53,6 +53,7 @@ struct recorder_result {
 /* After the run. */
 void recorder_result(const struct recorder *recorder, struct recorder_result *result);
 struct label_report *recorder_report(struct recorder *recorder);
+struct worker_report *recorder_workers(struct recorder *recorder); /* NULL without --threads */
 
 void recorder_close(struct recorder *recorder); /* NULL is allowed */
 

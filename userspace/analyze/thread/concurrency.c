@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/thread/thread_states.h"
 #include "base/id_map.h"
 #include "base/string_pool.h"
 
@@ -25,6 +26,8 @@ struct concurrency {
 	struct series **series;
 	size_t series_cnt;
 	struct series *rest;
+	struct thread_states *threads;
+	struct series *states[THREAD_STATE_COUNT]; /* NULL: nobody wants threads */
 };
 
 struct concurrency *concurrency_new(uint64_t from_ns, uint64_t to_ns, size_t bucket_cnt)
@@ -38,7 +41,7 @@ struct concurrency *concurrency_new(uint64_t from_ns, uint64_t to_ns, size_t buc
 	concurrency->bucket_cnt = to_ns - from_ns < bucket_cnt ? (size_t)(to_ns - from_ns) : bucket_cnt;
 	id_map_init(&concurrency->by_name);
 	concurrency->names = string_pool_new();
-	concurrency->series = calloc(CONCURRENCY_SERIES_MAX + 1, sizeof(*concurrency->series));
+	concurrency->series = calloc(CONCURRENCY_SERIES_MAX + 1 + THREAD_STATE_COUNT, sizeof(*concurrency->series));
 	if (concurrency->names && concurrency->series)
 		return concurrency;
 	concurrency_free(concurrency);
@@ -61,6 +64,7 @@ void concurrency_free(struct concurrency *concurrency)
 	for (size_t i = 0; i < concurrency->series_cnt; i++)
 		free_series(concurrency->series[i]);
 	free(concurrency->series);
+	thread_states_free(concurrency->threads);
 	id_map_release(&concurrency->by_name);
 	string_pool_free(concurrency->names);
 	free(concurrency);
@@ -101,6 +105,7 @@ static struct series *make_series(struct concurrency *concurrency)
 		free_series(series);
 		return NULL;
 	}
+	series->shown.kind = CONCURRENCY_LABEL;
 	concurrency->series[concurrency->series_cnt++] = series;
 	return series;
 }
@@ -170,7 +175,7 @@ static int add_counter(struct concurrency *concurrency, const struct txtrace_cou
 
 	if (err || !series)
 		return err;
-	series->shown.is_counter = true;
+	series->shown.kind = CONCURRENCY_COUNTER;
 	series->shown.pid = counter->pid;
 	series->shown.cnt++;
 	if (series->has_value)
@@ -186,6 +191,47 @@ int concurrency_add(struct concurrency *concurrency, const struct txtrace_record
 	if (record->kind == TXTRACE_RECORD_SPAN)
 		return add_span(concurrency, &record->span);
 	return record->kind == TXTRACE_RECORD_COUNTER ? add_counter(concurrency, &record->counter) : 0;
+}
+
+/* ---- threads ---- */
+
+static void take_state(void *context, enum thread_state state, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct concurrency *concurrency = context;
+
+	concurrency->states[state]->shown.cnt++;
+	add_level(concurrency, concurrency->states[state], begin_ns, end_ns, 1);
+}
+
+static int begin_threads(struct concurrency *concurrency)
+{
+	static const char *const names[] = { [THREAD_RUNNING] = "running", [THREAD_RUNNABLE] = "runnable", [THREAD_BLOCKED] = "blocked" };
+
+	for (int state = 0; state < THREAD_STATE_COUNT; state++) {
+		struct series *series = make_series(concurrency);
+
+		if (!series)
+			return -ENOMEM;
+		series->shown.kind = CONCURRENCY_THREADS;
+		series->shown.state = (enum thread_state)state;
+		series->shown.name = (struct txtrace_string){ names[state], strlen(names[state]) };
+		concurrency->states[state] = series;
+	}
+	concurrency->threads = thread_states_new(take_state, concurrency);
+	return concurrency->threads ? 0 : -ENOMEM;
+}
+
+int concurrency_add_threads(struct concurrency *concurrency, const struct txtrace_record *record)
+{
+	int err = concurrency->threads ? 0 : begin_threads(concurrency);
+
+	return err ? err : thread_states_add(concurrency->threads, record);
+}
+
+void concurrency_begin_capture(struct concurrency *concurrency)
+{
+	if (concurrency->threads)
+		thread_states_finish(concurrency->threads);
 }
 
 static void finish_series(const struct concurrency *concurrency, struct series *series)
@@ -211,10 +257,12 @@ static int compare_series(const void *a, const void *b)
 	size_t shorter = x->name.length < y->name.length ? x->name.length : y->name.length;
 	int order;
 
-	if (x->is_counter != y->is_counter)
-		return x->is_counter - y->is_counter;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
 	if (x->is_rest != y->is_rest)
 		return x->is_rest - y->is_rest;
+	if (x->kind == CONCURRENCY_THREADS)
+		return (x->state > y->state) - (x->state < y->state);
 	if (x->sum != y->sum)
 		return (x->sum < y->sum) - (x->sum > y->sum);
 	order = shorter ? memcmp(x->name.bytes, y->name.bytes, shorter) : 0;
@@ -226,6 +274,7 @@ static int compare_series(const void *a, const void *b)
 
 void concurrency_finish(struct concurrency *concurrency)
 {
+	concurrency_begin_capture(concurrency);
 	for (size_t i = 0; i < concurrency->series_cnt; i++)
 		finish_series(concurrency, concurrency->series[i]);
 	qsort(concurrency->series, concurrency->series_cnt, sizeof(*concurrency->series), compare_series);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How many spans of each label were open, and what the program's counters were, over time: means over equal parts of a range. Records in any order,
- * series out. Memory is that of the series, which are bounded; spans of labels beyond that are counted together.
+ * How many spans of each label were open, what the program's counters were, and how many threads were running, runnable and blocked, over time: means
+ * over equal parts of a range. Records in any order (of threads in that of the log), series out. Memory is that of the series, which are bounded; spans of labels beyond that are counted together.
  */
 #ifndef CONCURRENCY_H
 #define CONCURRENCY_H
@@ -9,17 +9,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analyze/thread/thread_states.h"
 #include "txtrace/log.h"
 
 #define CONCURRENCY_SERIES_MAX 4096
 #define CONCURRENCY_BUCKET_MAX 1000
 
+enum concurrency_kind {
+	CONCURRENCY_THREADS = 0, /* named by their state: "running", "runnable", "blocked" */
+	CONCURRENCY_LABEL = 1,
+	CONCURRENCY_COUNTER = 2,
+	CONCURRENCY_KIND_COUNT = 3,
+};
+
 struct concurrency_series {
 	struct txtrace_string name; /* owned by the concurrency; empty: unknown label */
 	uint32_t pid;               /* of a counter */
-	bool is_counter;
+	enum concurrency_kind kind;
+	enum thread_state state;    /* of threads */
 	bool is_rest;
-	uint64_t cnt;   /* spans that overlap the range, or steps of the counter */
+	uint64_t cnt;   /* spans that overlap the range, steps of the counter, or stretches of time that threads were in the state */
 	double *means;  /* one for each bucket */
 	double peak;    /* the largest of them */
 	double sum;
@@ -31,9 +40,13 @@ struct concurrency;
 struct concurrency *concurrency_new(uint64_t from_ns, uint64_t to_ns, size_t bucket_cnt);
 void concurrency_free(struct concurrency *concurrency);
 
-int concurrency_add(struct concurrency *concurrency, const struct txtrace_record *record); /* 0 or -ENOMEM */
+int concurrency_add(struct concurrency *concurrency, const struct txtrace_record *record); /* spans and counters. 0 or -ENOMEM */
 
-/* No more records will come. Series are in order: labels first, those with the most open first; then counters. */
+/* Any record, for the threads, and where another capture begins. 0 or -ENOMEM. */
+int concurrency_add_threads(struct concurrency *concurrency, const struct txtrace_record *record);
+void concurrency_begin_capture(struct concurrency *concurrency);
+
+/* No more records will come. Series are in order: threads first, then labels, those with the most open first, then counters. */
 void concurrency_finish(struct concurrency *concurrency);
 size_t concurrency_series_count(const struct concurrency *concurrency);
 const struct concurrency_series *concurrency_series(const struct concurrency *concurrency, size_t idx);

@@ -4,11 +4,20 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/wait/party_pool.h"
 #include "base/saturating.h"
+
+/* Where there are spans, threads outside of them are one party. */
+static uint32_t waiter_of(const struct wait_sums *sums, const struct wait_cell *cell)
+{
+	bool has_spans = wait_sums_totals(sums)->in_span_cnt > 0;
+
+	return has_spans && wait_sums_party(sums, cell->waiter).kind == PARTY_THREAD ? party_pool_fixed(PARTY_NO_SPAN) : cell->waiter;
+}
 
 static uint32_t key_of(const struct wait_sums *sums, const struct wait_cell *cell, enum blocked_by by)
 {
-	return by == BLOCKED_BY_LABEL ? cell->waiter : by == BLOCKED_BY_REASON ? wait_sums_object(sums, cell->object)->reason : cell->object;
+	return by == BLOCKED_BY_LABEL ? waiter_of(sums, cell) : by == BLOCKED_BY_REASON ? wait_sums_object(sums, cell->object)->reason : cell->object;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -48,7 +57,7 @@ static size_t make_shares(struct blocked_share *shares, const struct wait_sums *
 	for (size_t i = 0; i < cell_cnt; i++) {
 		const struct wait_cell *cell = wait_sums_get(sums, i);
 
-		shares[i] = (struct blocked_share){ .row_key = key_of(sums, cell, by), .party = is_waker ? cell->waker : cell->waiter,
+		shares[i] = (struct blocked_share){ .row_key = key_of(sums, cell, by), .party = is_waker ? cell->waker : waiter_of(sums, cell),
 						    .cnt = cell->cnt, .ns = cell->ns, .max_ns = cell->max_ns };
 	}
 	qsort(shares, cell_cnt, sizeof(*shares), compare_keys);

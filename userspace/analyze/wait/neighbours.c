@@ -117,6 +117,11 @@ int neighbours_end_survey(struct neighbours *neighbours)
 	return time_gaps_finish(&neighbours->gaps);
 }
 
+void neighbours_choose(struct neighbours *neighbours, enum neighbours_by by)
+{
+	neighbours->options.by = by;
+}
+
 /* ---- charging ---- */
 
 static int charge(struct wait *wait, const struct neighbour_key *key, uint64_t from_ns, uint64_t to_ns)

@@ -70,6 +70,7 @@ void neighbours_free(struct neighbours *neighbours);
 void neighbours_begin_capture(struct neighbours *neighbours); /* before its first record, in both readings */
 int neighbours_survey(struct neighbours *neighbours, const struct txtrace_record *record); /* 0 or -ENOMEM, as below */
 int neighbours_end_survey(struct neighbours *neighbours);
+void neighbours_choose(struct neighbours *neighbours, enum neighbours_by by); /* instead of options.by; before the second reading */
 int neighbours_add(struct neighbours *neighbours, const struct txtrace_record *record);
 int neighbours_finish(struct neighbours *neighbours);
 

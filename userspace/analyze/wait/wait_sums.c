@@ -6,6 +6,7 @@
 
 #include "analyze/fd_names.h"
 #include "analyze/late_label.h"
+#include "analyze/thread_names.h"
 #include "analyze/wait/party_pool.h"
 #include "base/id_map.h"
 #include "base/saturating.h"
@@ -37,6 +38,7 @@ struct wait_sums {
 	size_t held_size;
 	struct party_pool parties;
 	struct fd_names names;
+	struct thread_names *threads; /* NULL: nobody wants them */
 	struct syscall_table syscalls;
 	struct wait_sums_options options;
 	struct wait_object *objects;
@@ -160,6 +162,8 @@ static int add_sum(struct wait_sums *sums, struct wait_cell key, uint64_t ns)
 	if (!cell && !has_room(sums)) {
 		/* Few enough to be made whatever the budget says. */
 		key.waker = party_pool_fixed(PARTY_REST);
+		if (party_pool_get(&sums->parties, key.waiter & IS_SPAN ? 0 : key.waiter).kind == PARTY_THREAD)
+			key.waiter = party_pool_fixed(PARTY_NO_SPAN);
 		if (key.waiter != party_pool_fixed(PARTY_NO_SPAN) && key.waiter != party_pool_fixed(PARTY_UNSEEN))
 			key.waiter = key.waker;
 		if (sums->options.is_by_object)
@@ -358,13 +362,21 @@ static uint32_t current_side(const struct wait_sums *sums, uint32_t side)
 	return party == LATE_LABEL_NONE ? side : party;
 }
 
+/* Without room for one more name, it is a thread in no span as any other. */
+static int name_waiter(struct wait_sums *sums, const struct wait *wait, uint32_t *waiter)
+{
+	struct txtrace_string name = thread_names_get(sums->threads, wait->pid, wait->tid);
+
+	return has_room(sums) ? party_pool_add(&sums->parties, PARTY_THREAD, name, true, waiter) : 0;
+}
+
 static int add_wait(struct wait_sums *sums, const struct wait *wait)
 {
 	uint32_t name;
 	struct wait_object object = summed_object(sums, wait, &name);
 	struct wait_cell key = { .waiter = party_pool_fixed(PARTY_UNSEEN), .waker = party_pool_fixed(PARTY_UNSEEN) };
 	struct wait_totals *totals = &sums->totals;
-	int err;
+	int err = 0;
 
 	if (wait->wake) {
 		key.waiter = current_side(sums, wait->wake->waiter);
@@ -383,8 +395,9 @@ static int add_wait(struct wait_sums *sums, const struct wait *wait)
 		increase(&totals->no_span_ns, wait->blocked_ns);
 		if (!sums->options.is_by_object)
 			return 0;
+		err = sums->threads ? name_waiter(sums, wait, &key.waiter) : 0;
 	}
-	err = number_of_object(sums, &object, name, &key.object);
+	err = err ? err : number_of_object(sums, &object, name, &key.object);
 	return err ? err : add_sum(sums, key, wait->blocked_ns);
 }
 
@@ -410,7 +423,9 @@ static int init(struct wait_sums *sums)
 	sums->finder = new_finder(sums);
 	sums->object_size = 16;
 	sums->objects = calloc(sums->object_size, sizeof(*sums->objects));
-	if (err || !sums->finder || !sums->objects)
+	if (sums->options.names_threads)
+		sums->threads = thread_names_new();
+	if (err || !sums->finder || !sums->objects || !sums->threads == sums->options.names_threads)
 		return -ENOMEM;
 	sums->objects[0] = (struct wait_object){ .kind = WAIT_OBJECT_REST, .reason = WAIT_REASON_COUNT };
 	sums->object_cnt = 1;
@@ -445,6 +460,7 @@ void wait_sums_free(struct wait_sums *sums)
 	late_labels_release(&sums->labels);
 	party_pool_release(&sums->parties);
 	fd_names_release(&sums->names);
+	thread_names_free(sums->threads);
 	free(sums->held);
 	free(sums->objects);
 	free(sums->sorted);
@@ -489,6 +505,8 @@ int wait_sums_add(struct wait_sums *sums, const struct txtrace_record *record)
 		return add_span(sums, &record->span);
 	if (record->kind == TXTRACE_RECORD_OPEN_SPAN)
 		return add_open_span(sums, &record->open_span);
+	if (record->kind == TXTRACE_RECORD_THREAD && sums->threads)
+		thread_names_add(sums->threads, &record->thread);
 	if (record->kind == TXTRACE_RECORD_OBJECT)
 		return sums->options.is_by_object ? fd_names_add(&sums->names, &record->object) : 0;
 	result = wait_finder_add(sums->finder, record, &wait);

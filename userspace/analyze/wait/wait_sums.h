@@ -28,7 +28,7 @@
 /* Who waits, or ends a wait. */
 enum party_kind {
 	PARTY_SPAN = 0,      /* a span, by its label; empty: the log does not tell it */
-	PARTY_THREAD = 1,    /* ended it: a thread in no span, by its name */
+	PARTY_THREAD = 1,    /* ended it: a thread in no span, by its name; with names_threads also: waited */
 	PARTY_INTERRUPT = 2, /* ended it: an interrupt of a device, or one that the log does not tell more about */
 	PARTY_UNKNOWN = 3,   /* ended it: nobody known; the wakeup says itself that it does not know */
 	PARTY_UNSEEN = 4,    /* the wakeup is not in the log: neither who ended it nor which span waited is known */
@@ -118,6 +118,7 @@ struct wait_totals {
 struct wait_sums_options {
 	uint64_t max_bytes;
 	bool is_by_object;   /* or by reason alone */
+	bool names_threads;  /* who waited in no span is PARTY_THREAD by its name, not PARTY_NO_SPAN; both are in_no_span */
 	const char *kernel;  /* of struct txtrace_log_info: whose system calls these are */
 };
 

@@ -24,7 +24,7 @@ struct blocked_options {
 static const char *const by_names[] = { [BLOCKED_BY_OBJECT] = "object", [BLOCKED_BY_REASON] = "reason", [BLOCKED_BY_LABEL] = "label", NULL };
 
 static const struct option_spec specs[] = {
-	OPTION("by", 'b', OPTION_CHOICE, "BY", "a row for each object (the default), reason, or label that waited",
+	OPTION("by", 'b', OPTION_CHOICE, "BY", "a row for each object (the default), reason, or label that waited; in a log without spans, thread",
 	       offsetof(struct blocked_options, by), .choices = by_names),
 	OPTION("limit", 'n', OPTION_U64, "N", "show N rows, those with the most blocked time; 0: all (default 20)",
 	       offsetof(struct blocked_options, limit)),
@@ -270,7 +270,7 @@ static int show(struct cli *cli, const struct blocked_options *values, const str
 static int run(struct cli *cli, int argc, char **argv)
 {
 	struct blocked_options values = { .limit = 20, .max_memory_bytes = 512 << 20 };
-	struct wait_sums_options sums_options = { .is_by_object = true };
+	struct wait_sums_options sums_options = { .is_by_object = true, .names_threads = true };
 	struct options_result result;
 	struct txtrace_record record;
 	struct wait_sums *sums;

@@ -21,6 +21,7 @@ struct concurrency_options {
 	uint64_t bucket_cnt; /* 0: what is fit */
 	uint64_t limit;
 	const char *label;
+	bool wants_threads;
 	bool wants_json;
 	bool wants_csv;
 };
@@ -32,6 +33,8 @@ static const struct option_spec specs[] = {
 	       offsetof(struct concurrency_options, label)),
 	OPTION("limit", 'n', OPTION_U64, "N", "show the N labels of which most were open, and N counters; 0: all (default 20)",
 	       offsetof(struct concurrency_options, limit)),
+	OPTION("threads", 'T', OPTION_FLAG, NULL, "also how many threads were running, runnable and blocked; of a log without spans that is shown anyway",
+	       offsetof(struct concurrency_options, wants_threads)),
 	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all series", offsetof(struct concurrency_options, wants_json)),
 	OPTION("csv", 0, OPTION_FLAG, NULL, "write CSV, with all series: a line for each part of the time",
 	       offsetof(struct concurrency_options, wants_csv)),
@@ -41,7 +44,7 @@ static const struct option_spec specs[] = {
 static const struct options options = {
 	.program = "txtrace concurrency",
 	.about = "How many spans of each label were open at once, and what the program's counters were, over time: the mean in each part of the time. "
-		 "Reads the log twice.",
+		 "Where there are no spans, how many threads were running, runnable and blocked. Reads the log twice.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
@@ -61,8 +64,10 @@ static void append_name(struct text *text, const struct concurrency_series *seri
 {
 	if (series->is_rest)
 		text_append(text, "(all other labels)");
+	else if (series->kind == CONCURRENCY_THREADS)
+		text_append_format(text, "(threads %s)", series->name.bytes);
 	else if (series->name.length == 0)
-		text_append(text, series->is_counter ? "(no name)" : "(unknown label)");
+		text_append(text, series->kind == CONCURRENCY_COUNTER ? "(no name)" : "(unknown label)");
 	else
 		text_append_clipped(text, series->name.bytes, series->name.length, NAME_COLUMNS_MAX);
 }
@@ -72,6 +77,7 @@ static void add_series(struct table *table, const struct concurrency_series *ser
 	static const char *const levels[] = { " ",
 					      "\xe2\x96\x81", "\xe2\x96\x82", "\xe2\x96\x83", "\xe2\x96\x84",
 					      "\xe2\x96\x85", "\xe2\x96\x86", "\xe2\x96\x87", "\xe2\x96\x88" };
+	static const char *const styles[] = { [CONCURRENCY_THREADS] = "33", [CONCURRENCY_LABEL] = "32", [CONCURRENCY_COUNTER] = "36" };
 	struct text text = { 0 };
 
 	append_name(&text, series);
@@ -85,7 +91,7 @@ static void add_series(struct table *table, const struct concurrency_series *ser
 		/* Nothing looks like nothing only if it is. */
 		text_append(&text, levels[share > 0 ? 1 + (size_t)(share * 7.5) : 0]);
 	}
-	table_cell(table, series->is_counter ? "36" : "32", text_string(&text));
+	table_cell(table, styles[series->kind], text_string(&text));
 	text_release(&text);
 }
 
@@ -96,7 +102,7 @@ static int print_text(struct cli *cli, const struct concurrency_options *values,
 		{ "open spans, counters", TABLE_LEFT, NULL }, { "mean", TABLE_RIGHT, NULL }, { "peak", TABLE_RIGHT, NULL }, { "over time", TABLE_LEFT, NULL },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	uint64_t shown_cnts[2] = { 0, 0 }, hidden_cnt = 0, from_ns = concurrency_begin_ns(concurrency, 0);
+	uint64_t shown_cnts[CONCURRENCY_KIND_COUNT] = { 0 }, hidden_cnt = 0, from_ns = concurrency_begin_ns(concurrency, 0);
 	char begin[UNITS_SIZE], end[UNITS_SIZE], width[UNITS_SIZE];
 	uint64_t to_ns = concurrency_begin_ns(concurrency, bucket_cnt), first_ns = input->census.first_ns;
 	int err;
@@ -104,11 +110,11 @@ static int print_text(struct cli *cli, const struct concurrency_options *values,
 	for (size_t i = 0; i < concurrency_series_count(concurrency); i++) {
 		const struct concurrency_series *series = concurrency_series(concurrency, i);
 
-		if (values->limit && shown_cnts[series->is_counter] == values->limit) {
+		if (values->limit && shown_cnts[series->kind] == values->limit && series->kind != CONCURRENCY_THREADS) {
 			hidden_cnt++;
 			continue;
 		}
-		shown_cnts[series->is_counter]++;
+		shown_cnts[series->kind]++;
 		add_series(table, series, bucket_cnt);
 	}
 	analysis_print_title(cli, input);
@@ -129,17 +135,19 @@ static int print_text(struct cli *cli, const struct concurrency_options *values,
 
 /* ---- for machines ---- */
 
+static const char *const kind_names[] = { [CONCURRENCY_THREADS] = "threads", [CONCURRENCY_LABEL] = "label", [CONCURRENCY_COUNTER] = "counter" };
+
 static void series_json(struct json *json, const struct concurrency_series *series, size_t bucket_cnt)
 {
 	json_object_begin(json);
-	json_member_text(json, "kind", series->is_counter ? "counter" : "label");
+	json_member_text(json, "kind", kind_names[series->kind]);
 	if (series->is_rest || series->name.length == 0)
 		json_member_null(json, "name");
 	else
 		json_member_string(json, "name", series->name.bytes, series->name.length);
 	if (series->is_rest)
 		json_member_bool(json, "is_rest", true);
-	if (series->is_counter)
+	if (series->kind == CONCURRENCY_COUNTER)
 		json_member_u64(json, "pid", series->pid);
 	json_member_u64(json, "count", series->cnt);
 	json_name(json, "means");
@@ -201,9 +209,9 @@ static int print_csv(struct cli *cli, const struct concurrency *concurrency, siz
 		append_csv(&name, series->name);
 		for (size_t j = 0; j < bucket_cnt; j++) {
 			fprintf(cli->out.file, "%" PRIu64 ",%" PRIu64 ",%s,%s,", concurrency_begin_ns(concurrency, j),
-				concurrency_begin_ns(concurrency, j + 1), series->is_counter ? "counter" : series->is_rest ? "rest" : "label",
+				concurrency_begin_ns(concurrency, j + 1), series->is_rest ? "rest" : kind_names[series->kind],
 				text_string(&name));
-			if (series->is_counter)
+			if (series->kind == CONCURRENCY_COUNTER)
 				fprintf(cli->out.file, "%" PRIu32, series->pid);
 			fprintf(cli->out.file, ",%.6g\n", series->means[j]);
 		}
@@ -260,8 +268,12 @@ static int read_again(struct cli *cli, const struct concurrency_options *values,
 		return -EIO;
 	again.is_quiet = true;
 	while (!err && log_input_next(&again, &record)) {
+		if (again.has_begun_capture)
+			concurrency_begin_capture(concurrency);
 		if (is_wanted(values, &record))
 			err = concurrency_add(concurrency, &record);
+		if (!err && values->wants_threads)
+			err = concurrency_add_threads(concurrency, &record);
 	}
 	log_input_close(&again);
 	if (!err)
@@ -309,6 +321,10 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (status)
 		return status;
 	find_range(&input, &values, &range);
+	if (!input.census.record_cnt[TXTRACE_RECORD_SPAN] && input.census.record_cnt[TXTRACE_RECORD_RUN] && !values.label)
+		values.wants_threads = true;
+	if (values.wants_threads && input.census.first_ns < input.census.last_ns)
+		range = (struct range){ input.census.first_ns, input.census.last_ns };
 	if (range.from_ns >= range.to_ns)
 		range = (struct range){ 0, 1 }; /* nothing is in it */
 	concurrency = concurrency_new(range.from_ns, range.to_ns, choose_buckets(cli, &values));

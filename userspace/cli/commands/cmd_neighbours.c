@@ -14,13 +14,15 @@
 
 #define NAME_COLUMNS_MAX 24
 
+#define BY_WHAT_IS_THERE 2 /* label, or thread in a log without spans */
+
 enum neighbours_who {
 	WHO_THREAD = 0,
 	WHO_PROCESS = 1,
 };
 
 struct neighbours_values {
-	unsigned int by;  /* enum neighbours_by */
+	unsigned int by;  /* enum neighbours_by, or BY_WHAT_IS_THERE until the log was read */
 	unsigned int who; /* enum neighbours_who */
 	uint64_t limit;
 	uint64_t top;
@@ -34,7 +36,7 @@ static const char *const bys[] = { [NEIGHBOURS_BY_LABEL] = "label", [NEIGHBOURS_
 static const char *const whos[] = { [WHO_THREAD] = "thread", [WHO_PROCESS] = "process", NULL };
 
 static const struct option_spec specs[] = {
-	OPTION("by", 'b', OPTION_CHOICE, "WHO", "who waited: spans by label, or threads (default label)", FIELD(by), .choices = bys),
+	OPTION("by", 'b', OPTION_CHOICE, "WHO", "who waited: spans by label, or threads (default label; thread where the log has no spans)", FIELD(by), .choices = bys),
 	OPTION("who", 'w', OPTION_CHOICE, "WHO", "who had the CPU: threads, traced ones by the span that they were in; or whole processes (default thread)",
 	       FIELD(who), .choices = whos),
 	OPTION("limit", 'n', OPTION_U64, "N", "show the N that waited the longest; 0: all (default 20)", FIELD(limit)),
@@ -289,7 +291,7 @@ static int read_again(struct cli *cli, const struct options_result *result, stru
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-	struct neighbours_values values = { .limit = 20, .top = 5, .max_memory_bytes = 512 << 20 };
+	struct neighbours_values values = { .by = BY_WHAT_IS_THERE, .limit = 20, .top = 5, .max_memory_bytes = 512 << 20 };
 	struct neighbours_options neighbours_options;
 	struct options_result result;
 	struct neighbours *neighbours;
@@ -301,10 +303,14 @@ static int run(struct cli *cli, int argc, char **argv)
 	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
-	neighbours_options = (struct neighbours_options){ .by = values.by, .wants_processes = values.who == WHO_PROCESS,
+	neighbours_options = (struct neighbours_options){ .wants_processes = values.who == WHO_PROCESS,
 							  .max_bytes = values.max_memory_bytes };
 	neighbours = neighbours_new(&neighbours_options);
 	err = survey(&input, neighbours);
+	if (values.by == BY_WHAT_IS_THERE)
+		values.by = !input.census.record_cnt[TXTRACE_RECORD_SPAN] && input.census.record_cnt[TXTRACE_RECORD_RUN] ? NEIGHBOURS_BY_THREAD : NEIGHBOURS_BY_LABEL;
+	if (!err)
+		neighbours_choose(neighbours, values.by);
 	err = err ? err : read_again(cli, &result, neighbours);
 	if (!err)
 		err = values.wants_json ? print_json(cli, &values, &input, neighbours) : print_text(cli, &values, &input, neighbours);

@@ -6,12 +6,12 @@
 #include "analyze/thread/worker_report.h"
 #include "base/units.h"
 #include "cli/print/analysis_frame.h"
+#include "cli/print/worker_print.h"
 #include "cli/files/capture_info.h"
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
 #include "cli/files/log_input.h"
 
-#define NAME_COLUMNS_MAX 24
 #define LABEL_COLUMNS_MAX 30
 #define TOP_MAX 1000
 
@@ -54,84 +54,12 @@ static const struct options options = {
 	.operand_max = -1,
 };
 
-static uint64_t watched_ns(const struct worker_row *row)
-{
-	return row->to_ns > row->from_ns ? row->to_ns - row->from_ns : 0;
-}
-
 static const char *reason_name(unsigned int reason)
 {
 	return reason == BLOCK_REASON_UNKNOWN ? "unknown" : txtrace_block_reason_name(reason);
 }
 
 /* ---- for people ---- */
-
-static void append_thread(struct text *text, const struct worker_row *row)
-{
-	text_append_clipped(text, row->name, row->name_length, NAME_COLUMNS_MAX);
-	text_append_format(text, "%s%" PRIu32, row->name_length ? " " : "", row->tid);
-}
-
-static void add_time(struct table *table, uint64_t ns)
-{
-	char time[UNITS_SIZE];
-
-	table_cell(table, ns ? TABLE_PLAIN : TABLE_DIM, ns ? units_format_duration(time, ns) : "\xc2\xb7");
-}
-
-static void add_share(struct table *table, uint64_t part_ns, uint64_t whole_ns)
-{
-	char share[UNITS_SIZE];
-
-	table_cell(table, TABLE_PLAIN, part_ns ? units_format_share(share, part_ns, whole_ns) : "");
-}
-
-static void add_worker(struct table *table, const struct worker_row *row, bool has_queue)
-{
-	uint64_t active_ns = row->on_cpu_ns + row->runnable_ns, watched = watched_ns(row);
-	char count[UNITS_SIZE];
-	struct text name = { 0 };
-
-	append_thread(&name, row);
-	table_cell(table, TABLE_BOLD, text_string(&name));
-	text_release(&name);
-	add_time(table, watched);
-	add_time(table, row->on_cpu_ns);
-	add_share(table, row->on_cpu_ns, watched);
-	table_cell(table, TABLE_PLAIN, units_format_count(count, row->period_cnt));
-	add_time(table, row->period_cnt ? active_ns / row->period_cnt : 0);
-	table_cell(table, TABLE_PLAIN, row->stay_cnt ? units_format_count(count, row->stay_cnt) : "");
-	add_time(table, row->in_spans_ns);
-	add_share(table, row->in_spans_ns, watched);
-	if (has_queue)
-		add_time(table, row->parked_ns);
-	table_end_row(table);
-}
-
-static int print_threads(struct cli *cli, const struct workers_options *values, const struct worker_report *report)
-{
-	static const char active[] = "active", spans[] = "in spans";
-	static const struct table_column columns[] = {
-		{ "thread", TABLE_LEFT, NULL },  { "seen for", TABLE_RIGHT, NULL }, { "on-CPU", TABLE_RIGHT, NULL }, { "CPU/wall", TABLE_RIGHT, NULL },
-		{ "times", TABLE_RIGHT, active }, { "mean", TABLE_RIGHT, active },   { "stays", TABLE_RIGHT, spans }, { "time", TABLE_RIGHT, spans },
-		{ "of all", TABLE_RIGHT, spans }, { "idle", TABLE_RIGHT, NULL },
-	};
-	size_t cnt = worker_report_row_count(report), shown_cnt = values->limit && values->limit < cnt ? values->limit : cnt;
-	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]) - !values->queue);
-	int err = 0;
-
-	for (size_t i = 0; i < shown_cnt; i++)
-		add_worker(table, worker_report_row(report, i), values->queue);
-	if (cnt > 0)
-		err = table_print(table, cli->out.file, cli->out.has_colours);
-	else
-		fputs("no threads\n", cli->out.file);
-	table_free(table);
-	if (shown_cnt < cnt)
-		fprintf(cli->out.file, "%zu more threads: 'txtrace workers --limit 0' shows them\n", cnt - shown_cnt);
-	fputc('\n', cli->out.file);
-	return err;
-}
 
 static void append_begin(struct text *text, const struct log_input *input, uint64_t ns)
 {
@@ -153,7 +81,7 @@ static void print_runs(struct cli *cli, const struct log_input *input, const str
 		const struct txtrace_run *run = &top->run;
 
 		text_append(&text, "  ");
-		append_thread(&text, worker_report_find(report, run->pid, run->tid));
+		worker_append_thread(&text, worker_report_find(report, run->pid, run->tid));
 		text_append_format(&text, " ran for %s ", units_format_duration(time, run->end_ns > run->begin_ns ? run->end_ns - run->begin_ns : 0));
 		append_begin(&text, input, run->begin_ns);
 		text_append_format(&text, " on CPU %" PRIu32, run->cpu);
@@ -190,7 +118,7 @@ static void print_parked(struct cli *cli, const struct workers_options *values, 
 		const struct worker_parked *parked = worker_report_parked(report, i);
 
 		text_append(&text, "  ");
-		append_thread(&text, worker_report_find(report, parked->pid, parked->tid));
+		worker_append_thread(&text, worker_report_find(report, parked->pid, parked->tid));
 		text_append_format(&text, " slept for %s ", units_format_duration(time, parked->end_ns - parked->begin_ns));
 		append_begin(&text, input, parked->begin_ns);
 		text_append_format(&text, " (%s), %s of it with %.1f in the queue\n", reason_name(parked->reason),
@@ -202,11 +130,13 @@ static void print_parked(struct cli *cli, const struct workers_options *values, 
 
 static int print_text(struct cli *cli, const struct workers_options *values, const struct log_input *input, const struct worker_report *report)
 {
+	const struct worker_table_options table = { .row_limit = (size_t)values->limit, .has_spans = input->census.record_cnt[TXTRACE_RECORD_SPAN] || values->queue,
+						    .has_queue = values->queue };
 	char count[UNITS_SIZE];
 	int err;
 
 	analysis_print_title(cli, input);
-	err = print_threads(cli, values, report);
+	err = worker_table_print(report, &cli->out, &table);
 	print_runs(cli, input, report);
 	if (values->queue)
 		print_parked(cli, values, input, report);

@@ -408,6 +408,13 @@ static bool has_top_level_row(const struct printer *printer)
 	return sums->cnt > 0;
 }
 
+static bool has_threads(const struct printer *printer)
+{
+	const struct log_census *census = label_report_census(printer->report);
+
+	return census->record_cnt[TXTRACE_RECORD_RUN] && !census->record_cnt[TXTRACE_RECORD_SPAN];
+}
+
 int report_print(const struct label_report *report, const struct txtrace_log_info *info, const struct screen *screen,
 		 const struct report_view *view)
 {
@@ -430,7 +437,7 @@ int report_print(const struct label_report *report, const struct txtrace_log_inf
 		fputc('\n', screen->file);
 		print_split(&printer);
 	} else {
-		fputs("no spans\n", screen->file);
+		fputs(has_threads(&printer) ? "no spans; of the threads 'txtrace workers' and 'txtrace blocked' tell\n" : "no spans\n", screen->file);
 	}
 	if (hidden_cnt > 0)
 		fprintf(screen->file, "\n%s more %s with less work: 'txtrace report --limit 0' shows them\n", units_format_count(count, hidden_cnt),
