@@ -21,9 +21,9 @@ attach() { # attach NAME OPTION...
 	"$programs/unmarked" <"$tmp/$name.go" >"$tmp/$name.truth" &
 	program=$!
 	exec 8<>"$tmp/$name.go"
-	"$recorder" -o "$tmp/$name.txtrace" --threads "${@//PID/$program}" >"$tmp/$name.out" 2>"$tmp/$name.err" &
+	"$recorder" --messages json -o "$tmp/$name.txtrace" --threads "${@//PID/$program}" >"$tmp/$name.out" 2>"$tmp/$name.err" &
 	recorder_pid=$!
-	wait_for 60 grep -q recording "$tmp/$name.err" || fail "$(cat "$tmp/$name.err")"
+	wait_for 60 grep -q '"event":"start"' "$tmp/$name.err" || fail "$(cat "$tmp/$name.err")"
 	echo >&8
 	exec 8>&-
 	wait $program || fail "the program ended with $?"
@@ -122,11 +122,11 @@ check "blocked: each sleep is there, and by whom" the_sleeper_slept pid
 check "blocked: who waited is a thread by its name" who_waited_has_a_name pid
 check "neighbours: threads that share a CPU wait for each other" each_waits_for_the_other pid
 check "concurrency: running, runnable and blocked over time are the sums of all threads" over_time_is_in_all pid
-check "the last words show the threads, and what to do next" the_last_words_fit pid
 check "--exe: the same" attach exe --exe "$(realpath "$programs/unmarked")"
 check "--exe: what it says" all_of_it exe
 check "-- COMMAND: the same" launch_it command "$programs/unmarked" --at-once
 check "-- COMMAND: what it says" all_of_it command
+check "the last words show the threads, and what to do next" the_last_words_fit command
 options=(-f)
 check "-f: the threads of a child" launch_it child sh -c "$programs/unmarked --at-once; true"
 check "-f: what it says" all_of_it child

@@ -97,6 +97,29 @@ static bool needs_others(Elf *elf)
 	return false;
 }
 
+/* The name without its version; NULL: no memory. */
+static const char *plain_name(struct elf_functions *functions, const char *name)
+{
+	size_t length = strcspn(name, "@");
+	char *plain;
+
+	if (!name[length] || !length)
+		return name;
+	if (functions->plain_cnt == functions->plain_size) {
+		size_t size = functions->plain_size ? functions->plain_size * 2 : 64;
+		char **grown = reallocarray(functions->plain_names, size, sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		functions->plain_names = grown;
+		functions->plain_size = size;
+	}
+	plain = strndup(name, length);
+	if (plain)
+		functions->plain_names[functions->plain_cnt++] = plain;
+	return plain;
+}
+
 /* Visits the symbols of a table: those that are functions of this file are added, and those that show that there may be exceptions are noted. */
 static int add_symbols(struct elf_functions *functions, Elf *elf, uint32_t type, const struct segments *segments)
 {
@@ -123,6 +146,9 @@ static int add_symbols(struct elf_functions *functions, Elf *elf, uint32_t type,
 		if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
 			continue;
 		offset = offset_of(segments, symbol.st_value, symbol.st_size);
+		name = offset ? plain_name(functions, name) : name;
+		if (!name)
+			return -ENOMEM;
 		if (offset)
 			functions->functions[functions->cnt++] = (struct elf_function){
 				.name = name, .address = symbol.st_value, .size = symbol.st_size, .offset = offset,
@@ -176,17 +202,35 @@ static int add_debug_file(struct elf_functions *functions, const struct segments
 	return elf && elf_kind(elf) == ELF_K_ELF ? add_symbols(functions, elf, SHT_SYMTAB, segments) : 0;
 }
 
-static int compare_addresses(const void *a, const void *b)
+static int compare_functions(const void *a, const void *b)
 {
 	const struct elf_function *left = a, *right = b;
 
-	return left->address < right->address ? -1 : left->address > right->address;
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	return strcmp(left->name, right->name);
+}
+
+/* In order; what two tables tell, or two versions of one name, is there once. */
+static void put_in_order(struct elf_functions *functions)
+{
+	struct elf_function *all = functions->functions;
+	size_t cnt = 0;
+
+	if (functions->cnt)
+		qsort(all, functions->cnt, sizeof(*all), compare_functions);
+	for (size_t i = 0; i < functions->cnt; i++) {
+		if (!cnt || compare_functions(&all[cnt - 1], &all[i]))
+			all[cnt++] = all[i];
+	}
+	functions->cnt = cnt;
 }
 
 static int read_functions(struct elf_functions *functions, Elf *elf)
 {
 	struct segments segments = { 0 };
 	GElf_Ehdr header;
+	bool has_table;
 	int err;
 
 	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -198,13 +242,14 @@ static int read_functions(struct elf_functions *functions, Elf *elf)
 	err = read_segments(elf, &segments);
 	if (!err)
 		err = add_symbols(functions, elf, SHT_SYMTAB, &segments);
-	if (!err && !functions->cnt)
+	has_table = functions->cnt;
+	if (!err && !has_table)
 		err = add_debug_file(functions, &segments);
-	if (!err && !functions->cnt)
+	functions->is_stripped = !functions->cnt;
+	if (!err && !has_table)
 		err = add_symbols(functions, elf, SHT_DYNSYM, &segments);
 	free(segments.loads);
-	if (functions->cnt)
-		qsort(functions->functions, functions->cnt, sizeof(*functions->functions), compare_addresses);
+	put_in_order(functions);
 	return err;
 }
 
@@ -232,6 +277,9 @@ void elf_functions_release(struct elf_functions *functions)
 			elf_end(functions->files[i]);
 	if (functions->debug_fd >= 0)
 		close(functions->debug_fd);
+	while (functions->plain_cnt)
+		free(functions->plain_names[--functions->plain_cnt]);
+	free(functions->plain_names);
 	free(functions->functions);
 	*functions = (struct elf_functions){ .debug_fd = -1 };
 }

@@ -113,8 +113,16 @@ static void select_functions(const struct foreign_search *search, const char *pa
 	}
 }
 
+static void guess_function(const struct foreign_search *search, const char *pattern, struct name_guess *guess)
+{
+	guess->is_stripped = search->functions.is_stripped;
+	guess->exported_cnt = search->functions.cnt;
+	for (size_t i = 0; !is_pattern(pattern) && i < search->functions.cnt; i++)
+		name_guess_see(guess, pattern, search->functions.functions[i].name);
+}
+
 /* The functions that a pattern means; C++ names are looked at if it is not somebody's plain name. */
-static int find_functions(struct foreign_search *search, const char *pattern, struct function_list *list)
+static int find_functions(struct foreign_search *search, const char *pattern, struct function_list *list, struct name_guess *guess)
 {
 	int err = read_functions(search);
 
@@ -130,6 +138,8 @@ static int find_functions(struct foreign_search *search, const char *pattern, st
 		err = read_cxx_names(search);
 	if (!err && !list->cnt)
 		select_functions(search, pattern, list);
+	if (!err && !list->cnt)
+		guess_function(search, pattern, guess);
 	if (!err && list->cnt > search->plan->function_limit) {
 		foreign_warn(search->plan, "'%s' means %zu functions of \"%s\", more than %zu: none of them is traced; narrow it, or raise --func-limit",
 			     pattern,
@@ -274,7 +284,7 @@ static int add_points(struct foreign_search *search, size_t span_idx, bool is_en
 
 		if (point->kind == SPAN_POINT_USDT || !is_binary(point->object, search->object->path))
 			continue;
-		err = find_functions(search, point->name, &list);
+		err = find_functions(search, point->name, &list, &search->plan->point_guesses[span_idx][is_end][i]);
 		for (size_t n = 0; !err && n < list.cnt; n++)
 			err = add_point(search, span_idx, is_end, i, &search->functions.functions[list.idx[n]]);
 		free(list.idx);
@@ -304,6 +314,17 @@ static uint64_t function_label(struct foreign_search *search, size_t idx)
 	return foreign_label_address(search->plan, label);
 }
 
+/* Functions of several files, or processes, may have one label. */
+static void note_label(struct foreign_plan *plan, uint32_t label)
+{
+	for (size_t i = 0; i < plan->function_label_cnt; i++) {
+		if (plan->function_labels[i] == label)
+			return;
+	}
+	if (plan->function_label_cnt < FOREIGN_LABEL_MAX)
+		plan->function_labels[plan->function_label_cnt++] = label;
+}
+
 static int add_function(struct foreign_search *search, size_t idx, size_t *hits)
 {
 	const struct elf_function *function = &search->functions.functions[idx];
@@ -320,6 +341,7 @@ static int add_function(struct foreign_search *search, size_t idx, size_t *hits)
 		return err == -ENOTSUP ? 0 : err;
 	spot.program = is_hooked ? FOREIGN_PROGRAM_CALL : FOREIGN_PROGRAM_ENTER;
 	(*hits)++;
+	note_label(search->plan, (uint32_t)spot.cookie);
 	return foreign_add_spot(search, &spot);
 }
 
@@ -333,7 +355,7 @@ static int add_funcs(struct foreign_search *search, size_t func_idx)
 	for (size_t i = 0; !err && i < func->symbol_cnt; i++) {
 		struct function_list list;
 
-		err = find_functions(search, func->symbols[i], &list);
+		err = find_functions(search, func->symbols[i], &list, &search->plan->func_guesses[func_idx][i]);
 		for (size_t n = 0; !err && n < list.cnt; n++)
 			err = add_function(search, list.idx[n], &search->plan->func_hits[func_idx][i]);
 		free(list.idx);

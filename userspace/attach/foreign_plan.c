@@ -127,8 +127,12 @@ int foreign_plan_new(struct foreign_plan **result, const struct foreign_plan_opt
 	plan->point_hits = calloc(options->span_cnt + 1, sizeof(*plan->point_hits));
 	plan->has_provider = calloc(options->span_cnt + 1, sizeof(*plan->has_provider));
 	plan->func_hits = calloc(options->func_cnt + 1, sizeof(*plan->func_hits));
+	plan->point_guesses = calloc(options->span_cnt + 1, sizeof(*plan->point_guesses));
+	plan->func_guesses = calloc(options->func_cnt + 1, sizeof(*plan->func_guesses));
+	plan->function_labels = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->function_labels));
 	plan->labels = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->labels));
-	err = plan->spans && plan->funcs && plan->point_hits && plan->has_provider && plan->func_hits && plan->labels ? 0 : -ENOMEM;
+	err = plan->spans && plan->funcs && plan->point_hits && plan->has_provider && plan->func_hits && plan->point_guesses && plan->func_guesses &&
+			      plan->labels && plan->function_labels ? 0 : -ENOMEM;
 	if (!err)
 		err = parse_all(plan, options, error);
 	if (!err)
@@ -141,10 +145,27 @@ int foreign_plan_new(struct foreign_plan **result, const struct foreign_plan_opt
 	return 0;
 }
 
+static void release_guesses(struct foreign_plan *plan)
+{
+	for (size_t i = 0; plan->point_guesses && i < plan->span_cnt; i++) {
+		for (size_t n = 0; n < SPAN_POINT_MAX; n++) {
+			name_guess_release(&plan->point_guesses[i][false][n]);
+			name_guess_release(&plan->point_guesses[i][true][n]);
+		}
+	}
+	for (size_t i = 0; plan->func_guesses && i < plan->func_cnt; i++) {
+		for (size_t n = 0; n < SPAN_POINT_MAX; n++)
+			name_guess_release(&plan->func_guesses[i][n]);
+	}
+	free(plan->point_guesses);
+	free(plan->func_guesses);
+}
+
 void foreign_plan_free(struct foreign_plan *plan)
 {
 	if (!plan)
 		return;
+	release_guesses(plan);
 	for (size_t i = 0; plan->spans && i < plan->span_cnt; i++)
 		span_spec_release(&plan->spans[i]);
 	for (size_t i = 0; plan->funcs && i < plan->func_cnt; i++)
@@ -156,6 +177,7 @@ void foreign_plan_free(struct foreign_plan *plan)
 	free(plan->point_hits);
 	free(plan->has_provider);
 	free(plan->func_hits);
+	free(plan->function_labels);
 	free(plan->labels);
 	free(plan);
 }
@@ -195,9 +217,14 @@ static int add_usdt_points(struct foreign_search *search, size_t span_idx, bool 
 	for (size_t i = 0; i < (is_end ? span->end_cnt : span->begin_cnt); i++) {
 		const struct span_point *point = is_end ? &span->ends[i] : &span->begins[i];
 
-		for (size_t n = 0; point->kind == SPAN_POINT_USDT && !err && n < notes->cnt; n++)
-			if (strcmp(notes->notes[n].provider, point->object) == 0 && strcmp(notes->notes[n].name, point->name) == 0)
+		for (size_t n = 0; point->kind == SPAN_POINT_USDT && !err && n < notes->cnt; n++) {
+			if (strcmp(notes->notes[n].provider, point->object) != 0)
+				continue;
+			if (strcmp(notes->notes[n].name, point->name) == 0)
 				err = add_note(search, span_idx, is_end, i, &notes->notes[n]);
+			else
+				name_guess_see(&search->plan->point_guesses[span_idx][is_end][i], point->name, notes->notes[n].name);
+		}
 	}
 	return err;
 }
@@ -241,14 +268,41 @@ int foreign_plan_attach(struct foreign_plan *plan, const struct foreign_object *
 
 /* ---- what was found ---- */
 
+const char *foreign_plan_asked(const struct foreign_plan *plan, bool is_span, size_t idx)
+{
+	size_t hit_cnt = 0;
+
+	if (!is_span)
+		return idx < plan->function_label_cnt ? plan->labels[plan->function_labels[idx]] : NULL;
+	if (idx >= plan->span_cnt)
+		return NULL;
+	for (size_t i = 0; i < plan->spans[idx].begin_cnt; i++)
+		hit_cnt += plan->point_hits[idx][false][i];
+	return hit_cnt ? plan->spans[idx].label : "";
+}
+
 static const char *point_prefix(const struct span_point *point)
 {
 	return point->kind == SPAN_POINT_USDT ? "" : point->kind == SPAN_POINT_ENTRY ? "uprobe:" : "uretprobe:";
 }
 
+/* ", did you mean …?", or that the file is stripped, or nothing. */
+static const char *hint(const struct name_guess *guess, const char *object, struct error *words)
+{
+	if (guess->best)
+		error_set(words, ", did you mean '%s:%s'?", object, guess->best);
+	else if (guess->is_stripped)
+		error_set(words, "; the file is stripped, and of its functions the %zu that it exports are all that have names: install its debug symbols",
+			  guess->exported_cnt);
+	else
+		return "";
+	return words->text;
+}
+
 static bool judge_points(struct foreign_plan *plan, size_t span_idx, bool is_end)
 {
 	const struct span_spec *span = &plan->spans[span_idx];
+	struct error words;
 	bool has_any = false;
 
 	for (size_t i = 0; i < (is_end ? span->end_cnt : span->begin_cnt); i++) {
@@ -257,8 +311,9 @@ static bool judge_points(struct foreign_plan *plan, size_t span_idx, bool is_end
 		if (plan->point_hits[span_idx][is_end][i])
 			has_any = true;
 		else
-			foreign_warn(plan, "span '%s': nothing that is mapped has the %s '%s%s:%s'", span->label, is_end ? "end" : "begin",
-				     point_prefix(point), point->object, point->name);
+			foreign_warn(plan, "span '%s': nothing that is mapped has the %s '%s%s:%s'%s", span->label, is_end ? "end" : "begin",
+				     point_prefix(point), point->object, point->name,
+				     hint(&plan->point_guesses[span_idx][is_end][i], point->object, &words));
 	}
 	return has_any;
 }
@@ -296,6 +351,7 @@ static bool judge_provider(struct foreign_plan *plan, size_t span_idx)
 
 size_t foreign_plan_judge(struct foreign_plan *plan)
 {
+	struct error words;
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < plan->span_cnt; i++) {
@@ -307,7 +363,8 @@ size_t foreign_plan_judge(struct foreign_plan *plan)
 	for (size_t i = 0; i < plan->func_cnt; i++)
 		for (size_t symbol = 0; symbol < plan->funcs[i].symbol_cnt; symbol++) {
 			if (!plan->func_hits[i][symbol])
-				foreign_warn(plan, "function '%s:%s': nothing that is mapped has it", plan->funcs[i].binary, plan->funcs[i].symbols[symbol]);
+				foreign_warn(plan, "function '%s:%s': nothing that is mapped has it%s", plan->funcs[i].binary,
+					     plan->funcs[i].symbols[symbol], hint(&plan->func_guesses[i][symbol], plan->funcs[i].binary, &words));
 			cnt += plan->func_hits[i][symbol] > 0;
 		}
 	return cnt;

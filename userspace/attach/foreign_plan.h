@@ -85,6 +85,9 @@ bool foreign_plan_label(const struct foreign_plan *plan, uint64_t address, struc
 /* One sentence after the other, NULL behind the last; valid until the plan is freed. */
 const char *foreign_plan_next_warning(struct foreign_plan *plan);
 
+/* The labels of the spans (or functions) that were found in the program, one by one; "" where idx was not found; NULL behind the last. */
+const char *foreign_plan_asked(const struct foreign_plan *plan, bool is_span, size_t idx);
+
 /* Warns of each begin and end of a span and each function that no object had so far. Returns how many spans and functions have probes. */
 size_t foreign_plan_judge(struct foreign_plan *plan);
 

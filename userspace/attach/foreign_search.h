@@ -5,6 +5,7 @@
 
 #include "attach/elf_functions.h"
 #include "attach/foreign_plan.h"
+#include "attach/name_guess.h"
 #include "attach/span_spec.h"
 
 #define FOREIGN_WARNING_MAX 64
@@ -21,9 +22,13 @@ struct foreign_plan {
 	size_t (*point_hits)[2][SPAN_POINT_MAX]; /* per span, begins and ends: sites found */
 	bool *has_provider; /* per span: something that is mapped has probes of the provider of its first begin, whatever their names */
 	size_t (*func_hits)[SPAN_POINT_MAX];
+	struct name_guess (*point_guesses)[2][SPAN_POINT_MAX]; /* where there are no hits: what may have been meant */
+	struct name_guess (*func_guesses)[SPAN_POINT_MAX];
 
 	char **labels;
 	size_t label_cnt;
+	uint32_t *function_labels; /* of the functions that are traced: indexes of labels, each once */
+	size_t function_label_cnt;
 
 	struct foreign_site sites[FOREIGN_SITE_MAX]; /* as they are in the map */
 	size_t site_cnt;

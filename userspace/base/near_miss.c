@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define WORD_MAX 32 /* longer words are not worth a guess */
+#define WORD_MAX 64 /* longer words are not worth a guess */
 
 static unsigned int least(unsigned int a, unsigned int b)
 {

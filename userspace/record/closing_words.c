@@ -5,6 +5,7 @@
 #include "cli/print/report_print.h"
 #include "cli/print/worker_print.h"
 #include "cli/screen.h"
+#include "record/foreign_spans.h"
 #include "record/log_place.h"
 #include "record/loss_advice.h"
 
@@ -202,7 +203,7 @@ static void print_doubts(const struct recorder_result *result, const struct reco
 			     (unsigned long long)result->pipeline.undecodable_cnt, (unsigned long long)summary->late_cnt,
 			     (unsigned long long)summary->anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE],
 			     (unsigned long long)summary->anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH]);
-	if (!result->site_cnt && !options->wants_threads)
+	if (!result->site_cnt && !options->wants_threads && !foreign_spans_are_wanted(options))
 		messages_say(messages, MESSAGE_WARNING, "unmarked",
 			     "no probes were found in the program: add the macros of txtrace.h to it, or name others with --span, functions with --func");
 }
@@ -219,6 +220,7 @@ void closing_words_print(struct recorder *recorder, const struct record_options 
 	else if (result.summary.lost_cnt)
 		print_loss(&result, messages);
 	print_doubts(&result, options, messages);
+	recorder_explain(recorder);
 	print_refused(&result, messages);
 	print_processes(&result, messages);
 	print_cost(&result, messages);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/near_miss.h"
 #include "base/text.h"
 
 int preset_add(struct preset *preset, bool is_span, const char *line)
@@ -207,14 +208,20 @@ void preset_names_release(struct preset_names *names)
 static void say_what_there_is(const char *name, struct error *error)
 {
 	struct preset_names names;
+	struct near_miss near_miss;
 	struct text list = { 0 };
 
 	preset_names_read(&names);
+	near_miss_init(&near_miss, name);
 	for (size_t i = 0; i < names.cnt; i++) {
 		text_append(&list, i ? ", " : "");
 		text_append(&list, names.names[i]);
+		near_miss_offer(&near_miss, names.names[i]);
 	}
-	error_set(error, "there is no preset '%s'; there is %s; put yours into ~/.config/txtrace/presets", name, names.cnt ? text_string(&list) : "none");
+	if (near_miss.best)
+		error_set(error, "there is no preset '%s', did you mean '%s'?", name, near_miss.best);
+	else
+		error_set(error, "there is no preset '%s'; there is %s; put yours into ~/.config/txtrace/presets", name, names.cnt ? text_string(&list) : "none");
 	text_release(&list);
 	preset_names_release(&names);
 }

@@ -16,6 +16,7 @@
 #include "record/capture_limits.h"
 #include "record/capture_start.h"
 #include "record/foreign_spans.h"
+#include "record/no_spans.h"
 #include "record/recorder_internal.h"
 #include "record/service_manager.h"
 #include "record/target_start.h"
@@ -401,6 +402,23 @@ int recorder_open(struct recorder **result, const struct record_options *options
 void recorder_result(const struct recorder *recorder, struct recorder_result *result)
 {
 	*result = recorder->result;
+}
+
+void recorder_explain(const struct recorder *recorder)
+{
+	const struct txtrace_summary *summary = &recorder->result.summary;
+	const struct no_spans facts = {
+		.options = recorder->options,
+		.report = pipeline_report(recorder->pipeline),
+		.foreign = recorder->foreign,
+		.children = recorder->children,
+		.site_cnt = recorder->result.site_cnt,
+		.left_out_cnt = summary->left_out_cnt[TXTRACE_LEFT_OUT_SAMPLE] + summary->left_out_cnt[TXTRACE_LEFT_OUT_LABEL] +
+				summary->left_out_cnt[TXTRACE_LEFT_OUT_SHORT],
+		.stray_end_cnt = summary->anomaly_cnt[TXTRACE_ANOMALY_END_UNKNOWN],
+	};
+
+	no_spans_explain(&facts, recorder->messages);
 }
 
 struct label_report *recorder_report(struct recorder *recorder)

@@ -52,6 +52,8 @@ struct recorder_result {
 
 /* After the run. */
 void recorder_result(const struct recorder *recorder, struct recorder_result *result);
+/* Says why there are no spans, or not all that were asked for. */
+void recorder_explain(const struct recorder *recorder);
 struct label_report *recorder_report(struct recorder *recorder);
 struct worker_report *recorder_workers(struct recorder *recorder); /* NULL without --threads */
 

@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "attach/attach.h"
+#include "attach/child_count.h"
 #include "attach/file_identity.h"
 #include "record/attach_watch.h"
 #include "record/confinement.h"
@@ -48,6 +49,7 @@ struct recorder {
 	struct cost_meter *costs;
 	struct program_memory *memory;
 	struct foreign_plan *foreign; /* NULL: marks of txtrace alone */
+	struct child_count children; /* of the processes that were named, when they were attached to */
 	struct attach *attach;
 	struct attach_watch *watch;
 	struct kernel_filter *filter;

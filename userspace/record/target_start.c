@@ -193,7 +193,10 @@ static int attach_named(struct recorder *recorder, struct error *error)
 	int err = 0;
 
 	for (size_t i = 0; i < cnt; i++) {
-		int result = attach_one(recorder, target_set_named(recorder->targets, i), error);
+		int result;
+
+		child_count_add(&recorder->children, target_pid(target_set_named(recorder->targets, i)));
+		result = attach_one(recorder, target_set_named(recorder->targets, i), error);
 
 		attached_cnt += result > 0;
 		ended_cnt += result == -ESRCH;

@@ -408,11 +408,25 @@ static bool has_top_level_row(const struct printer *printer)
 	return sums->cnt > 0;
 }
 
-static bool has_threads(const struct printer *printer)
+/* As far as the log tells; its recorder has said more. */
+static void print_why_none(const struct printer *printer)
 {
 	const struct log_census *census = label_report_census(printer->report);
+	const struct txtrace_summary *summary = &census->summary;
+	uint64_t left_out_cnt = summary->left_out_cnt[TXTRACE_LEFT_OUT_SAMPLE] + summary->left_out_cnt[TXTRACE_LEFT_OUT_LABEL] +
+				summary->left_out_cnt[TXTRACE_LEFT_OUT_SHORT];
+	uint64_t stray_cnt = summary->anomaly_cnt[TXTRACE_ANOMALY_END_UNKNOWN];
+	bool has_threads = census->record_cnt[TXTRACE_RECORD_RUN], is_choice = census->record_cnt[TXTRACE_RECORD_SPAN];
+	char cnt[UNITS_SIZE];
 
-	return census->record_cnt[TXTRACE_RECORD_RUN] && !census->record_cnt[TXTRACE_RECORD_SPAN];
+	fputs("no spans", printer->screen->file);
+	if (!is_choice && left_out_cnt)
+		fprintf(printer->screen->file, ": %s were left out, as --sample, --label or --min-duration said", units_format_count(cnt, left_out_cnt));
+	else if (!is_choice && stray_cnt)
+		fprintf(printer->screen->file, ": %s ends came of spans that had begun before, or whose begin was not hit", units_format_count(cnt, stray_cnt));
+	else if (!is_choice && has_threads)
+		fputs(": no probe was there, or none was hit; 'txtrace workers' and 'txtrace blocked' tell of its threads", printer->screen->file);
+	fputc('\n', printer->screen->file);
 }
 
 int report_print(const struct label_report *report, const struct txtrace_log_info *info, const struct screen *screen,
@@ -437,7 +451,7 @@ int report_print(const struct label_report *report, const struct txtrace_log_inf
 		fputc('\n', screen->file);
 		print_split(&printer);
 	} else {
-		fputs(has_threads(&printer) ? "no spans; of the threads 'txtrace workers' and 'txtrace blocked' tell\n" : "no spans\n", screen->file);
+		print_why_none(&printer);
 	}
 	if (hidden_cnt > 0)
 		fprintf(screen->file, "\n%s more %s with less work: 'txtrace report --limit 0' shows them\n", units_format_count(count, hidden_cnt),
