@@ -9,6 +9,7 @@
 set -u
 export LC_ALL=C
 unset NO_COLOR
+export TXTRACE_PAGER= # a terminal of a test has nobody who leaves a pager
 
 tmp=$TEST_TMPDIR
 txtrace=$BUILD/txtrace

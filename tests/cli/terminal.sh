@@ -40,10 +40,10 @@ plain() { # without its colours
 }
 
 coloured() {
-	TERM=xterm on_terminal 100 "$txtrace" report small.txtrace || return
+	TERM=xterm on_terminal 100 "$txtrace" report -l '[ctf]*' small.txtrace || return
 	[ "$(escapes)" -gt 10 ] || fail "no colours" || return
-	plain >"$tmp/plain"
-	run 0 report small.txtrace && diff "$tmp/out" "$tmp/plain"
+	plain | sed '/may be touched/,$d' >"$tmp/plain" # a sentence that is too wide is folded
+	run 0 report -l '[ctf]*' small.txtrace && sed '/may be touched/,$d' "$tmp/out" | diff - "$tmp/plain"
 }
 
 not_wanted() { # not_wanted NAME=VALUE

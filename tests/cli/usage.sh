@@ -36,7 +36,7 @@ examples_for_jq() {
 
 without_arguments() {
 	run 2 || return
-	grep -q '^usage: txtrace COMMAND' "$tmp/err" || fail "no usage" || return
+	grep -q '^usage: txtrace \[--no-pager\] COMMAND' "$tmp/err" || fail "no usage" || return
 	[ ! -s "$tmp/out" ]
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The functions of an ELF file: of its symbol table, or, if that was stripped, of its debug file (/usr/lib/debug/.build-id) and those that it exports.
- * Names are without the version that a symbol table may have behind them ("clock_nanosleep@@GLIBC_2.17"). Read through libelf by pread; nothing in the file is trusted.
+ * The functions of an ELF file: of its symbol table, or, if that was stripped, of its debug file (/usr/lib/debug/.build-id) and those that it
+ * exports. Names are without the version that a symbol table may have behind them ("clock_nanosleep@@GLIBC_2.17"). Read through libelf by pread;
+ * nothing in the file is trusted.
  */
 #ifndef ELF_FUNCTIONS_H
 #define ELF_FUNCTIONS_H

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shorten.h"
 #include "base/text.h"
 
+#define SHORT_COLUMNS_MIN 12 /* of a column whose cells are shortened */
 #define GAP 2 /* blanks between columns */
 #define RULE "\xe2\x94\x80"
 
@@ -25,6 +27,7 @@ struct table {
 	const struct table_column *columns;
 	size_t column_cnt;
 	size_t *widths;
+	size_t *tails;      /* of the cells that are wider than their column, while it is printed; NULL: there are none */
 	size_t at_column;   /* of the cell that comes next */
 	size_t cell_width;  /* of its pieces so far */
 	struct text text;   /* of all pieces */
@@ -265,19 +268,44 @@ static void print_pieces(const struct table *table, struct printer *printer, siz
 	}
 }
 
+/* A piece is not NUL-terminated in the text of all. */
+static char *copy_piece(const struct table *table, const struct piece *piece)
+{
+	return strndup(text_string(&table->text) + piece->offset, piece->length);
+}
+
+static void shorten_piece(const struct table *table, size_t idx, size_t column, struct text *shortened)
+{
+	char *whole = copy_piece(table, &table->pieces[idx]);
+
+	if (whole)
+		text_append_shortened(shortened, whole, table->widths[column], table->tails[column]);
+	free(whole);
+}
+
 static void print_cell(const struct table *table, struct printer *printer, size_t idx, size_t end, size_t column)
 {
 	bool is_right = table->columns[column].align == TABLE_RIGHT;
-	size_t padding = table->widths[column];
+	size_t padding, used = 0, width = table->widths[column];
+	struct text shortened = { 0 };
 
 	for (size_t i = idx; i < end; i++)
-		padding -= text_columns(text_string(&table->text) + table->pieces[i].offset, table->pieces[i].length);
+		used += text_columns(text_string(&table->text) + table->pieces[i].offset, table->pieces[i].length);
+	if (used > width && end == idx + 1 && table->tails) {
+		shorten_piece(table, idx, column, &shortened);
+		used = text_columns(text_string(&shortened), shortened.length);
+	}
+	padding = width > used ? width - used : 0;
 	printer->blanks += (column ? GAP : 0) + (is_right ? padding : 0);
-	print_pieces(table, printer, idx, end);
+	if (shortened.length)
+		print_bytes(printer, table->pieces[idx].style, text_string(&shortened), shortened.length);
+	else
+		print_pieces(table, printer, idx, end);
 	printer->blanks += is_right ? 0 : padding;
+	text_release(&shortened);
 }
 
-int table_print(const struct table *table, FILE *file, bool has_colours)
+static int print_all(const struct table *table, FILE *file, bool has_colours)
 {
 	struct printer printer = { .file = file, .has_colours = has_colours };
 	size_t idx = 0, column = 0;
@@ -309,4 +337,123 @@ int table_print(const struct table *table, FILE *file, bool has_colours)
 		idx = end;
 	}
 	return 0;
+}
+
+/* ---- within ---- */
+
+static size_t total_width(const struct table *table)
+{
+	size_t total = table->column_cnt ? (table->column_cnt - 1) * GAP : 0;
+
+	for (size_t i = 0; i < table->column_cnt; i++)
+		total += table->widths[i];
+	return total;
+}
+
+/* How narrow each column may get: those of numbers, sentences (which have no title) and cells of several pieces stay as they are. */
+static void find_least(const struct table *table, size_t *least)
+{
+	size_t column = 0, width = 0, piece_cnt = 0;
+
+	for (size_t i = 0; i < table->column_cnt; i++) {
+		size_t title = table->columns[i].title ? text_columns(table->columns[i].title, strlen(table->columns[i].title)) : 0;
+
+		least[i] = table->columns[i].align == TABLE_RIGHT || !title ? table->widths[i] : title > SHORT_COLUMNS_MIN ? title : SHORT_COLUMNS_MIN;
+	}
+	for (size_t i = 0; i < table->piece_cnt; i++) {
+		const struct piece *piece = &table->pieces[i];
+
+		width += text_columns(text_string(&table->text) + piece->offset, piece->length);
+		piece_cnt++;
+		if (piece->ends_cell && piece_cnt > 1 && width > least[column])
+			least[column] = width;
+		if (piece->ends_cell)
+			column = (column + 1) % table->column_cnt;
+		if (piece->ends_cell || piece->ends_line)
+			width = piece_cnt = 0;
+	}
+}
+
+/* Takes from the widest of those that may give, until all fit or none may. */
+static void narrow(struct table *table, const size_t *least, size_t max_columns)
+{
+	size_t total = total_width(table);
+
+	while (total > max_columns) {
+		size_t widest = table->column_cnt;
+
+		for (size_t i = 0; i < table->column_cnt; i++) {
+			if (table->widths[i] > least[i] && (widest == table->column_cnt || table->widths[i] > table->widths[widest]))
+				widest = i;
+		}
+		if (widest == table->column_cnt)
+			return;
+		table->widths[widest]--;
+		total--;
+	}
+}
+
+/* The cells of a column that are one piece; NULL: no memory. */
+static char **copy_cells(const struct table *table, size_t wanted, size_t *cnt)
+{
+	char **cells = calloc(table->piece_cnt + 1, sizeof(*cells));
+	size_t column = 0;
+	bool is_first = true;
+
+	*cnt = 0;
+	for (size_t i = 0; cells && i < table->piece_cnt; i++) {
+		const struct piece *piece = &table->pieces[i];
+
+		if (piece->ends_cell && is_first && column == wanted && (cells[*cnt] = copy_piece(table, piece)))
+			(*cnt)++;
+		if (piece->ends_cell)
+			column = (column + 1) % table->column_cnt;
+		is_first = piece->ends_cell || piece->ends_line;
+	}
+	return cells;
+}
+
+static int choose_tail(struct table *table, size_t column)
+{
+	size_t cnt;
+	char **cells = copy_cells(table, column, &cnt);
+	int err = cells ? shorten_choose((const char *const *)cells, cnt, &table->widths[column], &table->tails[column]) : -ENOMEM;
+
+	while (cells && cnt)
+		free(cells[--cnt]);
+	free(cells);
+	return err;
+}
+
+int table_print_within(const struct table *table, FILE *file, bool has_colours, size_t max_columns)
+{
+	struct table fitted;
+	size_t *least;
+	int err = 0;
+
+	if (!table || table->err || !max_columns || total_width(table) <= max_columns)
+		return table_print(table, file, has_colours);
+	fitted = *table;
+	least = calloc(table->column_cnt, sizeof(*least));
+	fitted.widths = calloc(table->column_cnt, sizeof(*fitted.widths));
+	fitted.tails = calloc(table->column_cnt, sizeof(*fitted.tails));
+	if (least && fitted.widths && fitted.tails) {
+		memcpy(fitted.widths, table->widths, table->column_cnt * sizeof(*fitted.widths));
+		find_least(table, least);
+		narrow(&fitted, least, max_columns);
+		for (size_t i = 0; !err && i < table->column_cnt; i++)
+			err = fitted.widths[i] < table->widths[i] ? choose_tail(&fitted, i) : 0;
+		err = err ? err : print_all(&fitted, file, has_colours);
+	} else {
+		err = -ENOMEM;
+	}
+	free(least);
+	free(fitted.widths);
+	free(fitted.tails);
+	return err;
+}
+
+int table_print(const struct table *table, FILE *file, bool has_colours)
+{
+	return print_all(table, file, has_colours);
 }

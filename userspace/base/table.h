@@ -57,4 +57,10 @@ void table_line(struct table *table, const char *text);
 /* Groups and titles (if any column has one), rows, lines. 0, -ENOMEM, -EINVAL (a line in the middle of a row). Write errors stay in the file. */
 int table_print(const struct table *table, FILE *file, bool has_colours);
 
+/*
+ * The same within so many columns (0: as wide as it is): cells of left-aligned columns with a title are shortened in the middle, no further than to
+ * 12 columns, and never so that two different ones of a column become the same. What is put together from pieces is not shortened. It may be wider yet.
+ */
+int table_print_within(const struct table *table, FILE *file, bool has_colours, size_t max_columns);
+
 #endif

@@ -15,6 +15,27 @@ void cli_init(struct cli *cli, const char *program, FILE *out, FILE *messages)
 	screen_init(&cli->messages, messages);
 }
 
+void cli_open_terminal(struct cli *cli, const char *pager)
+{
+	if (!cli->out.is_terminal || cli->terminal)
+		return;
+	cli->terminal = terminal_output_new(fileno(cli->out.file), cli->out.columns, cli->out.rows, pager);
+	if (cli->terminal)
+		cli->out.file = terminal_output_file(cli->terminal);
+}
+
+void cli_keep_lines(struct cli *cli)
+{
+	if (cli->terminal)
+		terminal_output_keep_lines(cli->terminal);
+}
+
+void cli_stream(struct cli *cli)
+{
+	if (cli->terminal)
+		terminal_output_stream(cli->terminal);
+}
+
 /* A failed flush drops what it had, so the reason has to be kept: the next one may succeed. */
 static void flush(struct cli *cli)
 {
@@ -31,6 +52,7 @@ int cli_write_failed(struct cli *cli, int err)
 
 void cli_begin_json(struct cli *cli, struct json *json)
 {
+	cli_keep_lines(cli);
 	json_init_file(json, cli->out.file);
 	json->is_pretty = true;
 }
@@ -104,10 +126,19 @@ bool cli_parse(struct cli *cli, const struct options *options, int argc, char **
 
 int cli_finish(struct cli *cli, int status)
 {
+	bool has_failed;
+	int err;
+
 	flush(cli);
-	if (!cli->write_errno && !ferror(cli->out.file))
+	has_failed = ferror(cli->out.file);
+	err = terminal_output_close(cli->terminal);
+	cli->terminal = NULL;
+	if (err)
+		cli_write_failed(cli, err);
+	if (!cli->write_errno && !has_failed)
 		return status;
 	if (cli->write_errno == EPIPE)
 		return CLI_OK;
+	cli->out.file = stdout;
 	return cli_fail(cli, "can't write the output: %s", cli->write_errno ? strerror(cli->write_errno) : "an earlier write failed");
 }

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/options.h"
 #include "cli/screen.h"
+#include "cli/terminal_output.h"
 
 enum cli_status {
 	CLI_OK = 0,
@@ -26,12 +27,20 @@ struct cli {
 	const char *program;
 	struct screen out;
 	struct screen messages;
+	struct terminal_output *terminal; /* NULL: the output goes where it went */
 	int write_errno; /* why output could not be written, where that was seen before the end */
 	unsigned int nest; /* --nest: how log_input_open() opens a log, see log_input.h */
 	bool shows_progress; /* a line without an end stands on the terminal that messages go to */
 };
 
 void cli_init(struct cli *cli, const char *program, FILE *out, FILE *messages);
+
+/* If the output is a terminal: no line is wider than it, and a pager shows what is longer. Without memory, all stays as it is. */
+void cli_open_terminal(struct cli *cli, const char *pager);
+
+/* What programs read: lines stay as they are. What goes on for long: each line at once, and no pager. Before the first output. */
+void cli_keep_lines(struct cli *cli);
+void cli_stream(struct cli *cli);
 
 /* Clears the line of progress.h, if there is one. What is said through this header does so by itself. */
 void cli_hide_progress(struct cli *cli);

@@ -8,6 +8,7 @@
 
 #define DEFAULT_COLUMNS 100
 #define LEAST_COLUMNS 60 /* narrower ones wrap */
+#define DEFAULT_ROWS 24
 
 static bool wants_colours(void)
 {
@@ -21,11 +22,20 @@ void screen_init(struct screen *screen, FILE *file)
 	struct winsize size;
 	int fd = fileno(file);
 
-	*screen = (struct screen){ .file = file, .columns = DEFAULT_COLUMNS };
+	*screen = (struct screen){ .file = file, .columns = DEFAULT_COLUMNS, .rows = DEFAULT_ROWS };
 	screen->is_terminal = fd >= 0 && isatty(fd);
 	if (!screen->is_terminal)
 		return;
 	screen->has_colours = wants_colours();
-	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+	if (ioctl(fd, TIOCGWINSZ, &size) != 0)
+		return;
+	if (size.ws_col > 0)
 		screen->columns = size.ws_col < LEAST_COLUMNS ? LEAST_COLUMNS : size.ws_col;
+	if (size.ws_row > 0)
+		screen->rows = size.ws_row;
+}
+
+int screen_print_table(const struct screen *screen, const struct table *table)
+{
+	return table_print_within(table, screen->file, screen->has_colours, screen->is_terminal ? screen->columns : 0);
 }

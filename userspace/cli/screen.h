@@ -7,13 +7,19 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/table.h"
+
 struct screen {
 	FILE *file;
 	bool is_terminal;
 	bool has_colours; /* a terminal that has them, and NO_COLOR is not set */
 	size_t columns;   /* 100 when it is no terminal */
+	size_t rows;      /* of a terminal */
 };
 
 void screen_init(struct screen *screen, FILE *file);
+
+/* A table, on a terminal no wider than it. As table_print(). */
+int screen_print_table(const struct screen *screen, const struct table *table);
 
 #endif

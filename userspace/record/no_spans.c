@@ -52,7 +52,8 @@ static void name_silent(const struct no_spans *facts, bool has_any, const struct
 	if (function_cnt && (!has_any || function_cnt <= NAMED_MAX))
 		messages_say(messages, MESSAGE_INFO, "never_called", "never called while it was recorded: %s", text_string(&functions));
 	if (span_cnt && (!has_any || (span_cnt <= NAMED_MAX && !facts->options->foreign.preset_cnt)))
-		messages_say(messages, MESSAGE_INFO, "never_begun", "never begun while it was recorded, for their probes were not hit: %s", text_string(&spans));
+		messages_say(messages, MESSAGE_INFO, "never_begun", "never begun while it was recorded, for their probes were not hit: %s",
+			     text_string(&spans));
 	text_release(&functions);
 	text_release(&spans);
 }

@@ -221,7 +221,8 @@ static void say_what_there_is(const char *name, struct error *error)
 	if (near_miss.best)
 		error_set(error, "there is no preset '%s', did you mean '%s'?", name, near_miss.best);
 	else
-		error_set(error, "there is no preset '%s'; there is %s; put yours into ~/.config/txtrace/presets", name, names.cnt ? text_string(&list) : "none");
+		error_set(error, "there is no preset '%s'; there is %s; put yours into ~/.config/txtrace/presets", name,
+			  names.cnt ? text_string(&list) : "none");
 	text_release(&list);
 	preset_names_release(&names);
 }

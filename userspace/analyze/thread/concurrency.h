@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How many spans of each label were open, what the program's counters were, and how many threads were running, runnable and blocked, over time: means
- * over equal parts of a range. Records in any order (of threads in that of the log), series out. Memory is that of the series, which are bounded; spans of labels beyond that are counted together.
+ * over equal parts of a range. Records in any order (of threads in that of the log), series out. Memory is that of the series, which are bounded; spans
+ * of labels beyond that are counted together.
  */
 #ifndef CONCURRENCY_H
 #define CONCURRENCY_H

@@ -362,14 +362,6 @@ static uint32_t current_side(const struct wait_sums *sums, uint32_t side)
 	return party == LATE_LABEL_NONE ? side : party;
 }
 
-/* Without room for one more name, it is a thread in no span as any other. */
-static int name_waiter(struct wait_sums *sums, const struct wait *wait, uint32_t *waiter)
-{
-	struct txtrace_string name = thread_names_get(sums->threads, wait->pid, wait->tid);
-
-	return has_room(sums) ? party_pool_add(&sums->parties, PARTY_THREAD, name, true, waiter) : 0;
-}
-
 static int add_wait(struct wait_sums *sums, const struct wait *wait)
 {
 	uint32_t name;
@@ -395,7 +387,8 @@ static int add_wait(struct wait_sums *sums, const struct wait *wait)
 		increase(&totals->no_span_ns, wait->blocked_ns);
 		if (!sums->options.is_by_object)
 			return 0;
-		err = sums->threads ? name_waiter(sums, wait, &key.waiter) : 0;
+		if (sums->threads && has_room(sums)) /* or it is a thread in no span as any other */
+			err = party_pool_add(&sums->parties, PARTY_THREAD, thread_names_get(sums->threads, wait->pid, wait->tid), true, &key.waiter);
 	}
 	err = err ? err : number_of_object(sums, &object, name, &key.object);
 	return err ? err : add_sum(sums, key, wait->blocked_ns);

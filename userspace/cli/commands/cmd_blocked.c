@@ -99,7 +99,7 @@ static void append_name(const struct view *view, struct text *text, uint32_t key
 		text_append(text, key < WAIT_REASON_COUNT ? wait_reason_name(key) : "(all others)");
 	} else {
 		party = wait_sums_party(view->sums, key);
-		party_append(text, &party, NAME_COLUMNS_MAX);
+		party_append(text, &party);
 	}
 }
 
@@ -110,7 +110,7 @@ static void add_share(const struct view *view, struct table *table, const struct
 	struct text text = { 0 };
 	char part[UNITS_SIZE];
 
-	party_append(&text, &party, NAME_COLUMNS_MAX);
+	party_append(&text, &party);
 	if (share->ns < row_ns)
 		text_append_format(&text, " %s", units_format_share(part, share->ns, row_ns));
 	table_cell(table, TABLE_PLAIN, text_string(&text));
@@ -161,7 +161,7 @@ static int print_rows(const struct view *view, const struct screen *screen, size
 
 	for (size_t i = 0; i < cnt; i++)
 		add_row(view, table, &view->blocked->rows[i], shows_pid);
-	err = table_print(table, screen->file, screen->has_colours);
+	err = screen_print_table(screen, table);
 	table_free(table);
 	return err;
 }
@@ -189,7 +189,7 @@ static int print_text(const struct view *view, const struct screen *screen)
 	foot = table_new(columns, 2);
 	wait_totals_add(foot, view->sums);
 	capture_add_losses(foot, &view->input->census);
-	err = err ? err : table_print(foot, screen->file, screen->has_colours);
+	err = err ? err : screen_print_table(screen, foot);
 	table_free(foot);
 	return err;
 }

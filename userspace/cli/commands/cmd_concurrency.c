@@ -69,7 +69,7 @@ static void append_name(struct text *text, const struct concurrency_series *seri
 	else if (series->name.length == 0)
 		text_append(text, series->kind == CONCURRENCY_COUNTER ? "(no name)" : "(unknown label)");
 	else
-		text_append_clipped(text, series->name.bytes, series->name.length, NAME_COLUMNS_MAX);
+		text_append_escaped(text, series->name.bytes, series->name.length);
 }
 
 static void add_series(struct table *table, const struct concurrency_series *series, size_t bucket_cnt)
@@ -123,7 +123,7 @@ static int print_text(struct cli *cli, const struct concurrency_options *values,
 		fputs("no spans and no counters\n\n", cli->out.file);
 		return analysis_print_losses(cli, input);
 	}
-	err = table_print(table, cli->out.file, cli->out.has_colours);
+	err = screen_print_table(&cli->out, table);
 	table_free(table);
 	fprintf(cli->out.file, "from +%s to +%s, each column %s; bars are as high as the row's peak\n\n",
 		units_format_duration(begin, from_ns > first_ns ? from_ns - first_ns : 0), units_format_duration(end, to_ns > first_ns ? to_ns - first_ns : 0),
@@ -162,6 +162,7 @@ static int print_json(struct cli *cli, const struct log_input *input, const stru
 {
 	struct json json;
 
+	cli_keep_lines(cli);
 	json_init_file(&json, cli->out.file);
 	capture_json_begin(&json, "concurrency", &input->info);
 	json_name(&json, "begins_ns");
@@ -201,6 +202,7 @@ static int print_csv(struct cli *cli, const struct concurrency *concurrency, siz
 {
 	struct text name = { 0 };
 
+	cli_keep_lines(cli);
 	fputs("begin_ns,end_ns,kind,name,pid,mean\n", cli->out.file);
 	for (size_t i = 0; i < concurrency_series_count(concurrency); i++) {
 		const struct concurrency_series *series = concurrency_series(concurrency, i);

@@ -134,12 +134,12 @@ static int print_sums(const struct chosen_span *chosen, const struct critical_pa
 
 			table_cell(table, TABLE_PLAIN, units_format_duration(number, sums[i].ns));
 			table_cell(table, TABLE_PLAIN, units_format_share(number, sums[i].ns, wall_ns));
-			party_append(&text, &party, 30);
+			party_append(&text, &party);
 			table_cell(table, TABLE_BOLD, text_string(&text));
 			table_cell(table, TABLE_PLAIN, state_words[sums[i].state]);
 			text_release(&text);
 		}
-		err = table_print(table, screen->file, screen->has_colours);
+		err = screen_print_table(screen, table);
 		fputc('\n', screen->file);
 	}
 	table_free(table);
@@ -236,7 +236,7 @@ static int print_steps(const struct chosen_span *chosen, const struct critical_p
 			shown++;
 		}
 	}
-	err = err ? err : table_print(table, screen->file, screen->has_colours);
+	err = err ? err : screen_print_table(screen, table);
 	table_free(table);
 	if (hidden_cnt > 0)
 		fprintf(screen->file, "\n%s shorter steps, %s in all, are not shown: --all shows them\n", units_format_count(count, hidden_cnt),

@@ -120,6 +120,7 @@ static int export_to_stdout(struct cli *cli, struct log_input *input, const stru
 
 	if (format->is_binary && cli->out.is_terminal)
 		return cli_fail(cli, "format '%s' is not for a terminal: give a file with --output", format->name);
+	cli_keep_lines(cli);
 	err = export_input(input, format, cli->out.file);
 	if (err && ferror(cli->out.file))
 		err = cli_write_failed(cli, err);

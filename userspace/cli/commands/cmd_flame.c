@@ -159,6 +159,8 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (!err && values.output)
 		status = draw_to_file(cli, &values, &input, tree, &stacks);
 	else if (!err)
+		cli_keep_lines(cli);
+	if (!err && !values.output)
 		err = draw(cli->out.file, &values, &input, tree, &stacks);
 	if (!err && (span_tree_given_up_count(tree) > 0 || span_tree_has_rest(tree)))
 		cli_warn(cli, "the memory was used up: some frames stand below (unknown parent) or (all other labels); --max-memory allows more");

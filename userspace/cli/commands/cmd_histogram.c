@@ -12,7 +12,6 @@
 #include "cli/exit_status.h"
 #include "cli/files/log_input.h"
 
-#define LABEL_COLUMNS_MAX 40
 #define NUMBERS_COLUMNS 42 /* what stands before the bars, with its gaps */
 #define BAR_COLUMNS_MIN 20
 
@@ -104,7 +103,7 @@ static void add_title(struct table *table, const struct histogram_row *row, cons
 	else if (row->label.length == 0)
 		text_append(&text, "(unknown label)");
 	else
-		text_append_clipped(&text, row->label.bytes, row->label.length, LABEL_COLUMNS_MAX);
+		text_append_escaped(&text, row->label.bytes, row->label.length);
 	table_piece(table, TABLE_BOLD, text_string(&text));
 	text_clear(&text);
 	text_append_format(&text, ": %s of %s span%s", of, units_format_count(count, row->cnt), row->cnt == 1 ? "" : "s");
@@ -151,7 +150,7 @@ static int print_text(struct cli *cli, const struct histogram_options *values, c
 	for (size_t i = 0; i < shown_cnt; i++)
 		add_row(table, histogram_row(histogram, i), span_value_names[values->of], bar_columns);
 	if (cnt > 0)
-		err = table_print(table, cli->out.file, cli->out.has_colours);
+		err = screen_print_table(&cli->out, table);
 	else
 		fputs("no spans\n\n", cli->out.file);
 	table_free(table);

@@ -203,7 +203,7 @@ static int print_text(struct cli *cli, const struct log_input *input, const stru
 	table_line(table, "");
 	cost_add_totals(table, costs);
 	capture_add_losses(table, &input->census);
-	err = table_print(table, cli->out.file, cli->out.has_colours);
+	err = screen_print_table(&cli->out, table);
 	table_free(table);
 	return err;
 }

@@ -12,7 +12,6 @@
 #include "cli/files/log_input.h"
 #include "cli/print/analysis_frame.h"
 
-#define NAME_COLUMNS_MAX 24
 
 #define BY_WHAT_IS_THERE 2 /* label, or thread in a log without spans */
 
@@ -36,7 +35,8 @@ static const char *const bys[] = { [NEIGHBOURS_BY_LABEL] = "label", [NEIGHBOURS_
 static const char *const whos[] = { [WHO_THREAD] = "thread", [WHO_PROCESS] = "process", NULL };
 
 static const struct option_spec specs[] = {
-	OPTION("by", 'b', OPTION_CHOICE, "WHO", "who waited: spans by label, or threads (default label; thread where the log has no spans)", FIELD(by), .choices = bys),
+	OPTION("by", 'b', OPTION_CHOICE, "WHO", "who waited: spans by label, or threads (default label; thread where the log has no spans)",
+	       FIELD(by), .choices = bys),
 	OPTION("who", 'w', OPTION_CHOICE, "WHO", "who had the CPU: threads, traced ones by the span that they were in; or whole processes (default thread)",
 	       FIELD(who), .choices = whos),
 	OPTION("limit", 'n', OPTION_U64, "N", "show the N that waited the longest; 0: all (default 20)", FIELD(limit)),
@@ -70,7 +70,7 @@ static const struct options options = {
 static void append_name(struct text *text, const struct txtrace_string *name, const char *otherwise)
 {
 	if (name->length)
-		text_append_clipped(text, name->bytes, name->length, NAME_COLUMNS_MAX);
+		text_append_escaped(text, name->bytes, name->length);
 	else
 		text_append(text, otherwise);
 }
@@ -163,7 +163,7 @@ static int print_rows(struct cli *cli, const struct neighbours_values *values, c
 
 	for (size_t i = 0; i < cnt; i++)
 		add_row(table, &line, neighbours_row(neighbours, i), values);
-	err = table_print(table, cli->out.file, cli->out.has_colours);
+	err = screen_print_table(&cli->out, table);
 	table_free(table);
 	text_release(&line.waiter);
 	text_release(&line.neighbour);
@@ -289,6 +289,11 @@ static int read_again(struct cli *cli, const struct options_result *result, stru
 	return err ? err : neighbours_finish(neighbours);
 }
 
+static bool has_threads_alone(const struct log_census *census)
+{
+	return census->record_cnt[TXTRACE_RECORD_RUN] && !census->record_cnt[TXTRACE_RECORD_SPAN];
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
 	struct neighbours_values values = { .by = BY_WHAT_IS_THERE, .limit = 20, .top = 5, .max_memory_bytes = 512 << 20 };
@@ -308,7 +313,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	neighbours = neighbours_new(&neighbours_options);
 	err = survey(&input, neighbours);
 	if (values.by == BY_WHAT_IS_THERE)
-		values.by = !input.census.record_cnt[TXTRACE_RECORD_SPAN] && input.census.record_cnt[TXTRACE_RECORD_RUN] ? NEIGHBOURS_BY_THREAD : NEIGHBOURS_BY_LABEL;
+		values.by = has_threads_alone(&input.census) ? NEIGHBOURS_BY_THREAD : NEIGHBOURS_BY_LABEL;
 	if (!err)
 		neighbours_choose(neighbours, values.by);
 	err = err ? err : read_again(cli, &result, neighbours);

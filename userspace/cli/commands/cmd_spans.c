@@ -16,8 +16,6 @@
 
 #define INDENT 4
 #define BAR_COLUMNS 20
-#define THREAD_COLUMNS_MAX 16
-#define LABEL_COLUMNS_MAX 30
 #define TAG_COLUMNS_MAX 60
 #define LIMIT_MAX 1000000
 
@@ -84,7 +82,7 @@ static void add_threads(struct table *table, const struct txtrace_span *span, st
 {
 	struct text text = { 0 };
 
-	text_append_clipped(&text, name.bytes, name.length, THREAD_COLUMNS_MAX);
+	text_append_escaped(&text, name.bytes, name.length);
 	text_append_format(&text, "%s%" PRIu32, name.length ? " " : "", span->tid);
 	if (span->end_tid && span->end_tid != span->tid)
 		text_append_format(&text, "\xe2\x86\x92%" PRIu32, span->end_tid);
@@ -137,7 +135,7 @@ static void add_span(struct table *table, const struct txtrace_span *span, struc
 
 	table_cell_format(table, TABLE_BOLD, "%s%s", bound, units_format_duration(time, span_wall_ns(span)));
 	if (span->label.length > 0)
-		text_append_clipped(&text, span->label.bytes, span->label.length, LABEL_COLUMNS_MAX);
+		text_append_escaped(&text, span->label.bytes, span->label.length);
 	else
 		text_append(&text, "(unknown label)");
 	table_cell(table, TABLE_BOLD, text_string(&text));
@@ -160,7 +158,7 @@ static int print_text(struct cli *cli, const struct log_input *input, const stru
 
 	for (size_t i = 0; i < span_top_count(top); i++)
 		add_span(table, span_top_get(top, i), span_top_thread_name(top, i), input->census.first_ns, cli->out.columns);
-	err = table_print(table, cli->out.file, cli->out.has_colours);
+	err = screen_print_table(&cli->out, table);
 	table_free(table);
 	fprintf(cli->out.file, "\n%s of %s spans; %s events lost\n", units_format_count(count, span_top_count(top)),
 		units_format_count(total, input->census.record_cnt[TXTRACE_RECORD_SPAN]),

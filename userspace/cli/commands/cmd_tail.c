@@ -14,7 +14,6 @@
 #include "cli/print/ledger_part.h"
 #include "cli/files/log_input.h"
 
-#define LABEL_COLUMNS_MAX 40
 #define WORD_COUNT_MAX 4
 #define WORD_LEAST_PERCENT 5
 #define TOO_FEW_LISTED 8
@@ -72,7 +71,7 @@ static const struct options options = {
 static void append_label(struct text *text, const struct tail_row *row)
 {
 	if (row->label->label.length > 0)
-		text_append_clipped(text, row->label->label.bytes, row->label->label.length, LABEL_COLUMNS_MAX);
+		text_append_escaped(text, row->label->label.bytes, row->label->label.length);
 	else
 		text_append(text, "(unknown label)");
 }
@@ -225,7 +224,7 @@ static int print_text(struct cli *cli, const struct tail_options *values, const 
 		told_cnt++;
 	}
 	if (told_cnt > 0)
-		err = table_print(table, cli->out.file, cli->out.has_colours);
+		err = screen_print_table(&cli->out, table);
 	table_free(table);
 	if (hidden_cnt > 0)
 		fprintf(cli->out.file, "%" PRIu64 " more labels with less work: 'txtrace tail --limit 0' shows them\n\n", hidden_cnt);

@@ -94,7 +94,7 @@ static int print_checks(struct cli *cli, const struct log_check *check)
 
 	for (unsigned int kind = 0; kind < LOG_CHECK_COUNT; kind++)
 		add_row(table, check, kind);
-	err = table_print(table, cli->out.file, cli->out.has_colours);
+	err = screen_print_table(&cli->out, table);
 	table_free(table);
 	return err;
 }

@@ -12,7 +12,6 @@
 #include "cli/exit_status.h"
 #include "cli/files/log_input.h"
 
-#define LABEL_COLUMNS_MAX 30
 #define TOP_MAX 1000
 
 struct workers_options {
@@ -88,7 +87,7 @@ static void print_runs(struct cli *cli, const struct log_input *input, const str
 		if (top->in_span_ns > 0) {
 			text_append(&text, ", in ");
 			if (top->label_length > 0)
-				text_append_clipped(&text, top->label, top->label_length, LABEL_COLUMNS_MAX);
+				text_append_escaped(&text, top->label, top->label_length);
 			else
 				text_append(&text, "(unknown label)");
 			if (top->in_span_ns < run->end_ns - run->begin_ns)
@@ -130,7 +129,8 @@ static void print_parked(struct cli *cli, const struct workers_options *values, 
 
 static int print_text(struct cli *cli, const struct workers_options *values, const struct log_input *input, const struct worker_report *report)
 {
-	const struct worker_table_options table = { .row_limit = (size_t)values->limit, .has_spans = input->census.record_cnt[TXTRACE_RECORD_SPAN] || values->queue,
+	const struct worker_table_options table = { .row_limit = (size_t)values->limit,
+						    .has_spans = input->census.record_cnt[TXTRACE_RECORD_SPAN] || values->queue,
 						    .has_queue = values->queue };
 	char count[UNITS_SIZE];
 	int err;

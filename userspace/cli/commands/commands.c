@@ -37,7 +37,7 @@ int command_complain_unknown(struct cli *cli, const char *name)
 
 void commands_print_help(FILE *file)
 {
-	fputs("usage: txtrace COMMAND [OPTION\xe2\x80\xa6] FILE\n"
+	fputs("usage: txtrace [--no-pager] COMMAND [OPTION\xe2\x80\xa6] FILE\n"
 	      "\n"
 	      "Reads span logs that txtrace-bpf recorded: where the time of each transaction went. Needs no privilege.\n"
 	      "\n"

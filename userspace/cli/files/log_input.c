@@ -137,6 +137,7 @@ int log_input_follow(struct log_input *input, struct cli *cli, const char *path,
 		forget(input);
 		return CLI_FAILED;
 	}
+	cli_stream(cli);
 	begin(input, false);
 	return CLI_OK;
 }

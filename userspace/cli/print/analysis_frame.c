@@ -19,7 +19,7 @@ int analysis_print_losses(struct cli *cli, const struct log_input *input)
 	int err;
 
 	capture_add_losses(table, &input->census);
-	err = table_print(table, cli->out.file, cli->out.has_colours);
+	err = screen_print_table(&cli->out, table);
 	table_free(table);
 	return err;
 }

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/saturating.h"
+#include "base/shorten.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "cli/files/capture_info.h"
 #include "cli/print/party_print.h"
 
-#define NAME_COLUMNS_MAX 24
 #define TITLE_COLUMNS_MAX 14
 #define CELL_COLUMNS 9 /* "1.23 ms" or "1,234 s", and the gap */
 #define COLUMNS_MAX 16
@@ -23,6 +23,7 @@ struct matrix {
 	size_t waker_cnt;
 	bool has_others;
 	size_t row_cnt;
+	size_t title_columns_max, title_tail; /* how titles are shortened; 0: they are not */
 	struct text titles[COLUMNS_MAX];
 	struct table_column columns[COLUMNS_MAX + 3];
 };
@@ -41,20 +42,47 @@ static const char *group_of(enum party_kind kind)
 }
 
 /* A column has its group above it, and no kind in its title. */
-static void append_title(struct text *text, struct party party)
+static void append_title(const struct matrix *matrix, struct text *text, struct party party)
 {
+	struct text whole = { 0 };
+
 	if (party.name.length > 0)
-		text_append_clipped(text, party.name.bytes, party.name.length, TITLE_COLUMNS_MAX);
+		text_append_escaped(&whole, party.name.bytes, party.name.length);
 	else
-		party_append(text, &party, TITLE_COLUMNS_MAX);
+		party_append(&whole, &party);
+	if (matrix->title_columns_max)
+		text_append_shortened(text, text_string(&whole), matrix->title_columns_max, matrix->title_tail);
+	else
+		text_append(text, text_string(&whole));
+	text_release(&whole);
 }
 
-static size_t title_columns(const struct blame_view *view, uint32_t party)
+/* So that titles that differ do so when they are short. */
+static int choose_titles(struct matrix *matrix)
+{
+	const struct blame *blame = matrix->view->blame;
+	size_t cnt = blame->column_cnt < COLUMNS_MAX ? blame->column_cnt : COLUMNS_MAX;
+	struct text whole[COLUMNS_MAX] = { { 0 } };
+	const char *titles[COLUMNS_MAX] = { NULL };
+	int err;
+
+	for (size_t i = 0; i < cnt; i++) {
+		append_title(matrix, &whole[i], party_of(matrix->view, blame->columns[i].party));
+		titles[i] = text_string(&whole[i]);
+	}
+	matrix->title_columns_max = TITLE_COLUMNS_MAX;
+	err = shorten_choose(titles, cnt, &matrix->title_columns_max, &matrix->title_tail);
+	for (size_t i = 0; i < cnt; i++)
+		text_release(&whole[i]);
+	return err;
+}
+
+static size_t title_columns(const struct matrix *matrix, uint32_t party)
 {
 	struct text text = { 0 };
 	size_t columns;
 
-	append_title(&text, party_of(view, party));
+	append_title(matrix, &text, party_of(matrix->view, party));
 	columns = text_columns(text_string(&text), text.length) + 2;
 	text_release(&text);
 	return columns > CELL_COLUMNS ? columns : CELL_COLUMNS;
@@ -70,7 +98,7 @@ static size_t widest_row(const struct matrix *matrix)
 		size_t columns;
 
 		text_clear(&text);
-		party_append(&text, &party, NAME_COLUMNS_MAX);
+		party_append(&text, &party);
 		columns = text_columns(text_string(&text), text.length);
 		widest = columns > widest ? columns : widest;
 	}
@@ -85,7 +113,7 @@ static void choose_columns(struct matrix *matrix, size_t screen_columns)
 
 	while (matrix->waker_cnt < blame->column_cnt && matrix->waker_cnt < COLUMNS_MAX) {
 		uint32_t waker = blame->columns[matrix->waker_cnt].party;
-		size_t width = title_columns(matrix->view, waker);
+		size_t width = title_columns(matrix, waker);
 
 		if (used + width > screen_columns && matrix->waker_cnt > 0)
 			break;
@@ -117,7 +145,7 @@ static size_t title_matrix(struct matrix *matrix)
 	for (size_t i = 0; i < matrix->waker_cnt; i++) {
 		struct party party = party_of(matrix->view, matrix->wakers[i]);
 
-		append_title(&matrix->titles[i], party);
+		append_title(matrix, &matrix->titles[i], party);
 		matrix->columns[cnt++] = (struct table_column){ text_string(&matrix->titles[i]), TABLE_RIGHT, group_of(party.kind) };
 	}
 	if (matrix->has_others)
@@ -203,7 +231,7 @@ static int fill_matrix(const struct matrix *matrix, struct table *table)
 		struct party party = party_of(matrix->view, blame->rows[i].party);
 
 		text_clear(&name);
-		party_append(&name, &party, NAME_COLUMNS_MAX);
+		party_append(&name, &party);
 		add_row(matrix, table, text_string(&name), &rows[i]);
 	}
 	text_clear(&name);
@@ -222,13 +250,15 @@ static int print_matrix(const struct blame_view *view, const struct screen *scre
 {
 	struct matrix matrix = { .view = view, .row_cnt = row_cnt };
 	struct table *table;
-	int err;
+	int err = 0;
 
+	if (screen->is_terminal)
+		err = choose_titles(&matrix);
 	choose_columns(&matrix, screen->columns);
 	sort_by_kind(&matrix);
 	table = table_new(matrix.columns, title_matrix(&matrix));
-	err = fill_matrix(&matrix, table);
-	err = err ? err : table_print(table, screen->file, screen->has_colours);
+	err = err ? err : fill_matrix(&matrix, table);
+	err = err ? err : screen_print_table(screen, table);
 	table_free(table);
 	for (size_t i = 0; i < COLUMNS_MAX; i++)
 		text_release(&matrix.titles[i]);
@@ -246,9 +276,9 @@ static int print_sentences(const struct blame_view *view, const struct screen *s
 		const struct blame_pair *pair = &view->blame->pairs[i];
 		struct party waiter = party_of(view, pair->waiter), waker = party_of(view, pair->waker);
 
-		party_append(&text, &waiter, NAME_COLUMNS_MAX);
+		party_append(&text, &waiter);
 		text_append_format(&text, " waited %s on ", units_format_duration(time, pair->ns));
-		party_append(&text, &waker, NAME_COLUMNS_MAX);
+		party_append(&text, &waker);
 		if (pair->cnt == 1)
 			text_append(&text, ": once; ");
 		else
@@ -272,7 +302,7 @@ static int print_foot(const struct blame_view *view, const struct screen *screen
 	wait_totals_add(table, view->sums);
 	capture_add_losses(table, view->census);
 	fputc('\n', screen->file);
-	err = table_print(table, screen->file, screen->has_colours);
+	err = screen_print_table(screen, table);
 	table_free(table);
 	return err;
 }

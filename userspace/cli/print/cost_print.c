@@ -67,7 +67,7 @@ static int print_classes(struct cli *cli, const struct cost_sums *sums)
 	for (enum cost_class of = 0; of < COST_CLASS_COUNT; of++)
 		if (sums->classes[of].event_cnt)
 			add_class(table, sums, of);
-	err = table_print(table, cli->out.file, cli->out.has_colours);
+	err = screen_print_table(&cli->out, table);
 	table_free(table);
 	return err;
 }
@@ -105,7 +105,7 @@ static int print_totals(struct cli *cli, const struct cost_sums *sums)
 	int err;
 
 	cost_add_totals(table, sums);
-	err = table_print(table, cli->out.file, cli->out.has_colours);
+	err = screen_print_table(&cli->out, table);
 	table_free(table);
 	return err;
 }
@@ -148,7 +148,7 @@ static void add_row(struct table *table, const struct cost_report *report, const
 	else if (!row->label.length)
 		text_append(&label, "(unknown)");
 	else
-		text_append_clipped(&label, row->label.bytes, row->label.length, 40);
+		text_append_escaped(&label, row->label.bytes, row->label.length);
 	table_cell(table, TABLE_BOLD, text_string(&label));
 	table_cell(table, TABLE_PLAIN, units_format_count(count, row->span_cnt));
 	add_mean(table, hit_cnt(row), row->span_cnt);
@@ -177,7 +177,7 @@ static int print_rows(struct cli *cli, const struct cost_report *report, const s
 	for (size_t i = 0; i < shown; i++)
 		if (cost_report_row(report, i)->span_cnt)
 			add_row(table, report, cost_report_row(report, i));
-	err = table_print(table, cli->out.file, cli->out.has_colours);
+	err = screen_print_table(&cli->out, table);
 	table_free(table);
 	if (shown < cnt)
 		fprintf(cli->out.file, "%s more: --limit 0 shows all\n", units_format_count(count, cnt - shown));

@@ -25,14 +25,14 @@ static const struct {
 	[PARTY_SOFTIRQ] = { "", "(softirq)" },
 };
 
-void party_append(struct text *text, const struct party *party, size_t max_columns)
+void party_append(struct text *text, const struct party *party)
 {
 	if (party->name.length == 0) {
 		text_append(text, party_words[party->kind].nameless);
 		return;
 	}
 	text_append(text, party_words[party->kind].before);
-	text_append_clipped(text, party->name.bytes, party->name.length, max_columns);
+	text_append_escaped(text, party->name.bytes, party->name.length);
 }
 
 void party_members_json(struct json *json, const struct party *party)

@@ -8,7 +8,7 @@
 #include "base/text.h"
 
 /* "checkout", "thread worker-1", "an interrupt", "nobody known": fit for a terminal, the name at most max_columns wide. */
-void party_append(struct text *text, const struct party *party, size_t max_columns);
+void party_append(struct text *text, const struct party *party);
 
 /* {"kind":"span","name":"checkout"}; "name" is null where there is none. */
 void party_json(struct json *json, const char *member, const struct party *party);

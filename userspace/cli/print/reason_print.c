@@ -65,7 +65,7 @@ int reason_print(struct cli *cli, const struct block_report *report, const struc
 			add_row(table, order[i], row);
 	}
 	analysis_print_title(cli, input);
-	err = table_print(table, cli->out.file, cli->out.has_colours);
+	err = screen_print_table(&cli->out, table);
 	table_free(table);
 	fputs("blocks of all threads, in spans or not; in spans: what spans without a parent were charged with\n\n", cli->out.file);
 	return err ? err : analysis_print_losses(cli, input);

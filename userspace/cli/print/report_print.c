@@ -69,7 +69,7 @@ static const char *format_label(struct printer *printer, const struct label_row 
 	else if (row->label.length == 0)
 		append_nameless(printer);
 	else
-		text_append_clipped(&printer->text, row->label.bytes, row->label.length, LABEL_COLUMNS_MAX);
+		text_append_escaped(&printer->text, row->label.bytes, row->label.length);
 	return text_string(&printer->text);
 }
 
@@ -87,7 +87,7 @@ static void add_time(struct table *table, const char *style, bool is_lower_bound
 
 static void print(struct printer *printer, const struct table *table)
 {
-	int err = table_print(table, printer->screen->file, printer->screen->has_colours);
+	int err = screen_print_table(printer->screen, table);
 
 	printer->err = printer->err ? printer->err : err;
 }
@@ -391,7 +391,7 @@ static size_t widest_label(struct printer *printer)
 
 		widest = columns > widest ? columns : widest;
 	}
-	return widest;
+	return widest < LABEL_COLUMNS_MAX ? widest : LABEL_COLUMNS_MAX; /* they are shortened to that if it helps */
 }
 
 /* All spans without parent, as a row: unless one label has them all, and no others, and the row would repeat it. */

@@ -327,7 +327,7 @@ static int print(const struct waterfall *waterfall, const struct screen *screen)
 		else if (line->kind == LINE_SEGMENT)
 			hidden_ns += line->to_ns - line->from_ns;
 	}
-	err = table_print(table, screen->file, screen->has_colours);
+	err = screen_print_table(screen, table);
 	table_free(table);
 	if (waterfall->hidden_cnt > 0)
 		fprintf(screen->file, "\n%s shorter ones are not shown, %s of what its threads did: --all shows them\n",

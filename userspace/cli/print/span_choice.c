@@ -158,7 +158,7 @@ void chosen_span_append_label(const struct chosen_span *chosen, struct text *tex
 
 	if (span != WINDOW_NO_SPAN)
 		party.name = chosen->window.spans[span].span.label;
-	party_append(text, &party, LABEL_COLUMNS_MAX);
+	party_append(text, &party);
 }
 
 static struct party waker_party(const struct chosen_span *chosen, const struct window_segment *wait)
@@ -190,7 +190,7 @@ void chosen_span_append_waker(const struct chosen_span *chosen, struct text *tex
 	if (party.kind == PARTY_UNSEEN)
 		return;
 	if (party.kind != PARTY_THREAD)
-		party_append(text, &party, LABEL_COLUMNS_MAX);
+		party_append(text, &party);
 	if (party.kind == PARTY_SPAN)
 		text_append(text, " (");
 	if (party.kind == PARTY_SPAN || party.kind == PARTY_THREAD) {

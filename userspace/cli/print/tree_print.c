@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/print/tree_print.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/saturating.h"
+#include "base/shorten.h"
 #include "base/units.h"
 #include "cli/print/analysis_frame.h"
 #include "cli/files/capture_info.h"
 #include "cli/print/ledger_part.h"
 
 #define LABEL_COLUMNS_MIN 20
-#define LABEL_COLUMNS_MAX 48
 #define NUMBERS_COLUMNS 62 /* what the columns of numbers take, about; and each of the others that may be there: */
 #define DETACHED_COLUMNS 10
 #define UNKNOWN_COLUMNS 9
@@ -58,7 +60,10 @@ struct tree_printer {
 	const struct span_tree *tree;
 	const struct tree_view *view;
 	struct table *table;
-	size_t label_columns;
+	size_t label_columns; /* 0: labels are shown in full */
+	size_t label_tail;    /* how they are shortened */
+	char **labels;        /* all of them, while that is chosen */
+	size_t label_cnt, label_size;
 	bool has_places;   /* columns that are only there if there is anything in them */
 	bool has_detached;
 	bool has_unknown;
@@ -143,11 +148,14 @@ static void add_numbers(struct tree_printer *printer, const struct tree_node *no
 static void add_label(struct tree_printer *printer, const struct tree_node *node, const char *branch)
 {
 	struct txtrace_string name = tree_name(printer->tree, node);
-	size_t used = text_columns(text_string(&printer->prefix), printer->prefix.length) + text_columns(branch, strlen(branch));
-	size_t left = used + 8 < printer->label_columns ? printer->label_columns - used : 8;
-	struct text text = { 0 };
+	struct text text = { 0 }, whole = { 0 };
 
-	text_append_clipped(&text, name.bytes, name.length, left);
+	text_append_escaped(&whole, name.bytes, name.length);
+	if (printer->label_columns)
+		text_append_shortened(&text, text_string(&whole), printer->label_columns, printer->label_tail);
+	else
+		text_append(&text, text_string(&whole));
+	text_release(&whole);
 	table_piece(printer->table, TABLE_DIM, text_string(&printer->prefix));
 	table_piece(printer->table, TABLE_DIM, branch);
 	table_cell(printer->table, TABLE_BOLD, text_string(&text));
@@ -252,19 +260,51 @@ static int print_foot(struct cli *cli, const struct tree_printer *printer, const
 			  units_format_count(spans, printer->span_cnt), units_format_count(bounds, printer->lower_bound_cnt));
 	capture_add_losses(table, &input->census);
 	add_memory_notes(printer, table);
-	err = table_print(table, cli->out.file, cli->out.has_colours);
+	err = screen_print_table(&cli->out, table);
 	table_free(table);
 	return err;
 }
 
-/* What the numbers leave of the screen. */
-static size_t label_columns(const struct tree_printer *printer, size_t screen_columns)
+static int collect_labels(struct tree_printer *printer, const struct tree_node *node)
+{
+	int err = 0;
+
+	for (const struct tree_node *child = node->first_child; !err && child; child = child->next) {
+		struct txtrace_string name = tree_name(printer->tree, child);
+		struct text text = { 0 };
+
+		if (printer->label_cnt == printer->label_size) {
+			size_t size = printer->label_size ? 2 * printer->label_size : 64;
+			char **grown = reallocarray(printer->labels, size, sizeof(*grown));
+
+			if (!grown)
+				return -ENOMEM;
+			printer->labels = grown;
+			printer->label_size = size;
+		}
+		text_append_escaped(&text, name.bytes, name.length);
+		if (!text.bytes)
+			return -ENOMEM;
+		printer->labels[printer->label_cnt++] = text.bytes;
+		err = collect_labels(printer, child);
+	}
+	return err;
+}
+
+/* What the numbers leave of the screen, for labels of the first levels; labels that differ do so when they are short. */
+static int choose_labels(struct tree_printer *printer, size_t screen_columns)
 {
 	size_t taken = NUMBERS_COLUMNS + printer->has_detached * DETACHED_COLUMNS + printer->has_unknown * UNKNOWN_COLUMNS +
 		       printer->has_interrupt * INTERRUPT_COLUMNS + printer->has_places * PLACES_COLUMNS;
-	size_t left = screen_columns > taken + LABEL_COLUMNS_MIN ? screen_columns - taken : LABEL_COLUMNS_MIN;
+	int err = collect_labels(printer, span_tree_root(printer->tree));
 
-	return left < LABEL_COLUMNS_MAX ? left : LABEL_COLUMNS_MAX;
+	printer->label_columns = screen_columns > taken + LABEL_COLUMNS_MIN ? screen_columns - taken : LABEL_COLUMNS_MIN;
+	if (!err)
+		err = shorten_choose((const char *const *)printer->labels, printer->label_cnt, &printer->label_columns, &printer->label_tail);
+	while (printer->label_cnt)
+		free(printer->labels[--printer->label_cnt]);
+	free(printer->labels);
+	return err;
 }
 
 int tree_print(struct cli *cli, const struct span_tree *tree, const struct log_input *input, const struct tree_view *view)
@@ -274,13 +314,14 @@ int tree_print(struct cli *cli, const struct span_tree *tree, const struct log_i
 	int err = 0;
 
 	survey(&printer, span_tree_root(tree));
-	printer.label_columns = label_columns(&printer, cli->out.columns);
+	if (cli->out.is_terminal)
+		err = choose_labels(&printer, cli->out.columns);
 	analysis_print_title(cli, input);
 	printer.table = table_new(columns, make_columns(&printer, columns));
 	add_rows(&printer, span_tree_root(tree), 0);
-	if (printer.row_cnt > 0)
-		err = table_print(printer.table, cli->out.file, cli->out.has_colours);
-	else
+	if (!err && printer.row_cnt > 0)
+		err = screen_print_table(&cli->out, printer.table);
+	else if (!err)
 		fputs("no spans\n", cli->out.file);
 	table_free(printer.table);
 	err = err ? err : printer.prefix.err;

@@ -6,8 +6,6 @@
 
 #include "base/units.h"
 
-#define NAME_COLUMNS_MAX 24
-
 static uint64_t watched_ns(const struct worker_row *row)
 {
 	return row->to_ns > row->from_ns ? row->to_ns - row->from_ns : 0;
@@ -15,7 +13,7 @@ static uint64_t watched_ns(const struct worker_row *row)
 
 void worker_append_thread(struct text *text, const struct worker_row *row)
 {
-	text_append_clipped(text, row->name, row->name_length, NAME_COLUMNS_MAX);
+	text_append_escaped(text, row->name, row->name_length);
 	text_append_format(text, "%s%" PRIu32, row->name_length ? " " : "", row->tid);
 }
 
@@ -82,7 +80,7 @@ int worker_table_print(const struct worker_report *report, const struct screen *
 	for (size_t i = 0; i < shown_cnt; i++)
 		add_worker(table, worker_report_row(report, i), options);
 	if (cnt > 0)
-		err = table_print(table, screen->file, screen->has_colours);
+		err = screen_print_table(screen, table);
 	else
 		fputs("no threads\n", screen->file);
 	table_free(table);

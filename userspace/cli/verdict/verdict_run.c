@@ -92,6 +92,7 @@ int verdict_option_false_alarms(void *values, const char *value, const char **co
 
 int verdict_print_schema(struct cli *cli)
 {
+	cli_keep_lines(cli);
 	fputs(verdict_schema, cli->out.file);
 	return CLI_OK;
 }
@@ -237,6 +238,8 @@ int verdict_write_reports(struct cli *cli, const struct verdict_options *options
 	view->status = verdict_status_of(view->comparison, view->gate);
 	err = verdict_document_init(&document, view);
 	cli_hide_progress(cli);
+	if (strcmp(verdict_format_at(options->format)->name, "terminal") != 0)
+		cli_keep_lines(cli);
 	err = err ? err : verdict_format_at(options->format)->write(view, &document, &cli->out);
 	for (size_t i = 0; i < options->write_cnt && !err && !status; i++)
 		status = write_to_file(cli, view, &document, options->writes[i]);

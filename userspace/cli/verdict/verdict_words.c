@@ -22,7 +22,7 @@ void words_append_label(struct text *text, const struct run_set *set, uint32_t l
 	if (name.length == 0)
 		text_append(text, "(unknown label)");
 	else
-		text_append_clipped(text, name.bytes, name.length, NAME_COLUMNS);
+		text_append_escaped(text, name.bytes, name.length);
 }
 
 static const char *value_words(unsigned int value)
@@ -56,7 +56,7 @@ static void append_party(struct text *text, const struct party *party)
 	if (party->kind == PARTY_INTERRUPT)
 		text_append(text, "an interrupt");
 	else
-		party_append(text, party, NAME_COLUMNS);
+		party_append(text, party);
 }
 
 static void append_key(struct text *text, const struct run_set *set, uint32_t key)
@@ -75,7 +75,7 @@ static void append_key(struct text *text, const struct run_set *set, uint32_t ke
 		text_append_format(text, "waits (%s) for ", wait_reason_name(reason));
 		append_party(text, &party);
 	} else {
-		text_append_clipped(text, name.bytes, name.length, NAME_COLUMNS);
+		text_append_escaped(text, name.bytes, name.length);
 	}
 }
 

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""on_terminal.py FOLDER COLUMNS ROWS COMMAND...: runs it there on a terminal of that size, prints what the terminal gets, and ends as the command does."""
+import fcntl
+import os
+import pty
+import struct
+import sys
+import termios
+
+folder, columns, rows, command = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    os.chdir(folder)
+    os.execvp(command[0], command)
+while True:
+    try:
+        data = os.read(fd, 65536)
+    except OSError:
+        break
+    if not data:
+        break
+    os.write(1, data.replace(b"\r\n", b"\n"))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
