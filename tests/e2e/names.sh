@@ -124,6 +124,16 @@ left_out() {
 	"$reader" report "$tmp/left.txtrace" | grep -q '^no spans: .* left out' || fail "$("$reader" report "$tmp/left.txtrace")"
 }
 
+# Who writes the log is said, not only that it is busy.
+two_recorders_one_log() {
+	"$recorder" --messages json --threads -o "$tmp/busy.txtrace" -- sleep 30 2>"$tmp/busy.first" &
+	local first=$!
+	wait_for 60 grep -q '"event":"start"' "$tmp/busy.first" && record busy --threads -o "$tmp/busy.txtrace" -- true
+	kill -INT $first
+	wait $first
+	said busy "another recorder writes it"
+}
+
 check "a library with versions, and a program that calls it" make_program
 check "the version of a symbol is no part of the function's name" a_version_is_no_part_of_a_name
 check "a misspelled function: the nearest one is proposed" a_misspelled_function_has_a_guess
@@ -134,4 +144,5 @@ check "a function that was never called is named" what_was_never_called_is_named
 check "no function was called: no spans, and why" nothing_was_called
 check "children that are not followed: said, and what follows them" children_that_are_not_followed_are_told
 check "spans that the options left out are why there are none" left_out
+check "two recorders, one log: who writes it is said" two_recorders_one_log
 finish

@@ -165,7 +165,7 @@ static int open_log(struct recorder *recorder, struct error *error)
 	err = caller_do(options->caller, make_log, &opening);
 	if (err)
 		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output,
-			  recorder_explain_output(recorder, err));
+			  err == -EBUSY ? "another recorder writes it" : recorder_explain_output(recorder, err));
 	recorder->result.log_path = recorder->log_path;
 	return err;
 }
