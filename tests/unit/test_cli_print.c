@@ -47,6 +47,24 @@ static void fill(void *memory, size_t size)
 		((unsigned char *)memory)[i] = (unsigned char)(next_random() >> 24);
 }
 
+/* A bool is 0 or 1. */
+static void make_flags_valid(struct txtrace_record *record)
+{
+	switch (record->kind) {
+	case TXTRACE_RECORD_RUN:
+		record->run.has_wait_end = next_random() & 1;
+		break;
+	case TXTRACE_RECORD_OVERLAP:
+		record->overlap.is_keyed = next_random() & 1;
+		break;
+	case TXTRACE_RECORD_STAY:
+		record->stay.is_keyed = next_random() & 1;
+		break;
+	default:
+		break;
+	}
+}
+
 static struct txtrace_record random_record(void)
 {
 	struct txtrace_record record;
@@ -55,6 +73,7 @@ static struct txtrace_record random_record(void)
 	do
 		record.kind = 1 + next_random() % (TXTRACE_RECORD_KIND_COUNT - 1);
 	while (!txtrace_record_kind_name(record.kind)); /* numbers that are kept for kinds to come */
+	make_flags_valid(&record);
 	switch (record.kind) {
 	case TXTRACE_RECORD_SPAN:
 		record.span.label = random_string();
@@ -87,15 +106,6 @@ static struct txtrace_record random_record(void)
 	case TXTRACE_RECORD_OPEN_SPAN:
 		record.open_span.label = random_string();
 		record.open_span.key = random_string();
-		break;
-	case TXTRACE_RECORD_RUN:
-		record.run.has_wait_end = next_random() & 1;
-		break;
-	case TXTRACE_RECORD_OVERLAP:
-		record.overlap.is_keyed = next_random() & 1;
-		break;
-	case TXTRACE_RECORD_STAY:
-		record.stay.is_keyed = next_random() & 1;
 		break;
 	case TXTRACE_RECORD_OBJECT:
 		record.object.name = random_string();
