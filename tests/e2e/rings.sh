@@ -6,7 +6,7 @@
 need_bpf
 
 why_not() {
-	"$programs/rings" --on timeout 2>&1 >"$tmp/trial" | sed -n 's/^io_uring: //p'
+	"$programs/rings" --wait-traced 0 --on timeout 2>&1 >"$tmp/trial" | sed -n 's/^io_uring: //p'
 	[ "$(printf '%s\n' 5.19 "$(uname -r)" | sort -V | head -n 1)" = 5.19 ] || echo "before Linux 5.19 completions do not tell their request"
 }
 
