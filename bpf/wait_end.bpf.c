@@ -123,23 +123,32 @@ static __always_inline uint32_t note_selected(struct open_wait *wait, const stru
 	return (uint32_t)(object >> 32);
 }
 
+#define WAIT_NOTHING 0xff
+
+/* What descriptors are for together, enum block_reason << 32 (WAIT_NOTHING: there were none), and the first of them: with one more. */
+__noinline uint64_t wait_join(uint64_t found, uint64_t reason, uint64_t fd)
+{
+	if (found >> 32 == WAIT_NOTHING)
+		return reason << 32 | (uint32_t)fd;
+	return found >> 32 == reason ? found : (uint64_t)BLOCK_POLL << 32 | (uint32_t)found;
+}
+
+#define FOUND_NOTHING ((uint64_t)WAIT_NOTHING << 32)
+
 /* What all the descriptors of a poll have in common; BLOCK_POLL: nothing, or they are more than were noted; BLOCK_SLEEP: there are none. */
 static __always_inline uint32_t common_reason(struct task_struct *task, const struct open_wait *wait)
 {
-	uint64_t common = BLOCK_SLEEP, reason;
-	bool has_any = false;
+	uint64_t common = FOUND_NOTHING;
 
 	if (!wait->is_whole)
 		return BLOCK_POLL;
 	for (uint32_t i = 0; i < WAIT_FD_MAX; i++) {
 		if (i >= wait->fd_cnt)
 			break;
-		if (wait->fds[i] < 0)
-			continue;
-		reason = wait_file_reason((uint64_t)file_of_fd(task, (uint32_t)wait->fds[i]));
-		common = !has_any || common == reason ? reason : BLOCK_POLL;
-		has_any = true;
+		if (wait->fds[i] >= 0)
+			common = wait_join(common, wait_file_reason((uint64_t)file_of_fd(task, (uint32_t)wait->fds[i])), 0);
 	}
+	common = common == FOUND_NOTHING ? BLOCK_SLEEP : common >> 32;
 	return common < BLOCK_REASON_COUNT ? common : BLOCK_POLL;
 }
 
@@ -176,8 +185,6 @@ struct ready {
 	struct file *file; /* of the first */
 	uint32_t fd;
 };
-
-#define WAIT_NOTHING 0xff
 
 static __always_inline void see_ready(struct ready *ready, struct epitem *item)
 {
@@ -278,40 +285,50 @@ __noinline uint64_t wait_readiness(uint64_t address, uint64_t reads)
 	return type == MODE_SOCKET ? socket_readiness(BPF_CORE_READ(file, private_data), reads) : MAY_BE_READY;
 }
 
-/* What the end of a poll is about, by what is ready (0) and what may be (1). */
-struct poll_end {
-	uint64_t reasons[2]; /* enum block_reason; WAIT_NOTHING: none is */
-	uint32_t fds[2];     /* the first */
-};
-
-static __always_inline void see_polled(struct poll_end *end, uint32_t which, uint64_t reason, uint32_t fd)
+/*
+ * The same << 32, and what for: enum block_reason. Not static: inlined into a loop over descriptors, its branches would be followed in all combinations,
+ * which took the verifier 0.3 s.
+ */
+__noinline uint64_t wait_polled(uint64_t address, uint64_t reads)
 {
-	if (end->reasons[which] == WAIT_NOTHING) {
-		end->reasons[which] = reason;
-		end->fds[which] = fd;
-	} else if (end->reasons[which] != reason) {
-		end->reasons[which] = BLOCK_POLL;
-	}
+	struct file *file = (void *)address;
+	uint64_t readiness = wait_readiness(address, reads), reason;
+
+	if (readiness == NOT_READY)
+		return (uint64_t)NOT_READY << 32;
+	reason = wait_file_reason(address);
+	if (reason == FILE_IS_EPOLL)
+		reason = wait_epoll_end((uint64_t)BPF_CORE_READ(file, private_data)) >> 32;
+	return readiness << 32 | (reason < BLOCK_REASON_COUNT ? reason : BLOCK_POLL);
 }
 
-static __always_inline void look_at_polled(struct task_struct *wakee, const struct open_wait *wait, struct poll_end *end)
+/* The same as wait_join(), if a descriptor is as ready as `wanted`. */
+__noinline uint64_t wait_join_if(uint64_t found, uint64_t polled, uint64_t wanted, uint64_t fd)
 {
+	return polled >> 32 == wanted ? wait_join(found, (uint32_t)polled, fd) : found;
+}
+
+/* What the end of a poll is about, by what is ready and what may be: as wait_join() has it. */
+struct poll_end {
+	uint64_t ready, may_be;
+};
+
+static __always_inline struct poll_end look_at_polled(struct task_struct *wakee, const struct open_wait *wait)
+{
+	struct poll_end end = { FOUND_NOTHING, FOUND_NOTHING };
+
 	for (uint32_t i = 0; i < WAIT_FD_MAX; i++) {
-		uint64_t file, readiness, reason;
+		uint64_t polled;
 
 		if (i >= wait->fd_cnt)
 			break;
 		if (wait->fds[i] < 0)
 			continue;
-		file = (uint64_t)file_of_fd(wakee, (uint32_t)wait->fds[i]);
-		readiness = wait_readiness(file, wait->reads >> i & 1);
-		if (readiness == NOT_READY)
-			continue;
-		reason = wait_file_reason(file);
-		if (reason == FILE_IS_EPOLL)
-			reason = wait_epoll_end((uint64_t)BPF_CORE_READ((struct file *)file, private_data)) >> 32;
-		see_polled(end, readiness == IS_READY ? 0 : 1, reason < BLOCK_REASON_COUNT ? reason : BLOCK_POLL, (uint32_t)wait->fds[i]);
+		polled = wait_polled((uint64_t)file_of_fd(wakee, (uint32_t)wait->fds[i]), wait->reads >> i & 1);
+		end.ready = wait_join_if(end.ready, polled, IS_READY, (uint32_t)wait->fds[i]);
+		end.may_be = wait_join_if(end.may_be, polled, MAY_BE_READY, (uint32_t)wait->fds[i]);
 	}
+	return end;
 }
 
 static __always_inline void note_end(struct open_wait *wait, uint32_t fd)
@@ -341,31 +358,29 @@ static __always_inline uint32_t end_without(struct task_struct *wakee, const str
 
 static __always_inline uint32_t decide(struct task_struct *wakee, struct thread_clock *clock, uint8_t flags)
 {
-	struct poll_end end = { .reasons = { WAIT_NOTHING, WAIT_NOTHING } };
+	struct poll_end end = { FOUND_NOTHING, FOUND_NOTHING };
 	struct open_wait *wait = &clock->wait;
-	uint64_t ready;
+	uint32_t reason;
 
 	if (wait->kind == WAIT_EPOLL && wait->on) {
-		ready = wait_epoll_end(wait->on);
-		end.reasons[0] = ready >> 32;
-		end.fds[0] = (uint32_t)ready;
+		end.ready = wait_epoll_end(wait->on);
 	} else if (wait->kind == WAIT_POLL) {
-		look_at_polled(wakee, wait, &end);
+		end = look_at_polled(wakee, wait);
 	} else {
-		end.reasons[0] = uring_end_wait(wakee, wait->on);
-		if (end.reasons[0] != WAIT_NOTHING)
-			return end.reasons[0];
+		reason = uring_end_wait(wakee, wait->on);
+		if (reason != WAIT_NOTHING)
+			return reason;
 	}
-	if (end.reasons[0] != WAIT_NOTHING) {
-		note_end(wait, end.fds[0]);
-		return end.reasons[0];
+	if (end.ready >> 32 != WAIT_NOTHING) {
+		note_end(wait, (uint32_t)end.ready);
+		return end.ready >> 32;
 	}
-	end.reasons[0] = end_without(wakee, clock, flags, end.reasons[1]);
-	if (end.reasons[0] == BLOCK_SLEEP)
+	reason = end_without(wakee, clock, flags, end.may_be >> 32);
+	if (reason == BLOCK_SLEEP)
 		wait->object = 0;
-	else if (end.reasons[0] == end.reasons[1])
-		note_end(wait, end.fds[1]);
-	return end.reasons[0];
+	else if (reason == end.may_be >> 32)
+		note_end(wait, (uint32_t)end.may_be);
+	return reason;
 }
 
 __hidden void wait_decide(struct task_struct *wakee, struct thread_clock *clock, uint8_t flags)
