@@ -252,7 +252,7 @@ struct txtrace_open_span {
 	uint32_t tid;
 	struct txtrace_string label;
 	struct txtrace_string key;
-	uint32_t flags; /* KEYED, ROOT, NESTED, PARENT_KEYED, PARENT_LOST of enum txtrace_span_flag; recorders before 0.2: 0 */
+	uint32_t flags; /* KEYED, ROOT, NESTED, PARENT_KEYED, PARENT_LOST of enum txtrace_span_flag; logs of format 1.1 and older: 0 */
 };
 
 /* Anomalies do not disturb other spans; docs/attribution.md defines each. */

@@ -10,24 +10,7 @@ make_from small
 on_terminal() {
 	local columns=$1
 	shift
-	python3 - "$tmp" "$columns" "$@" <<-'END' | tr -d '\r' >"$tmp/out"
-		import fcntl, os, pty, struct, sys, termios
-		folder, columns, command = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
-		pid, fd = pty.fork()
-		if pid == 0:
-		    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-		    os.chdir(folder)
-		    os.execvp(command[0], command)
-		while True:
-		    try:
-		        data = os.read(fd, 65536)
-		    except OSError:
-		        break
-		    if not data:
-		        break
-		    os.write(1, data)
-		sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-	END
+	python3 tests/cli/on_terminal.py "$tmp" "$columns" 40 "$@" | tr -d '\r' >"$tmp/out"
 	return "${PIPESTATUS[0]}"
 }
 

@@ -34,8 +34,8 @@ extern const char *const log_nest_choices[];
 
 /* The entry of an options table; `type` has a member `at`, an unsigned int. */
 #define OPTION_NEST(type, at)                                                                                                       \
-	OPTION("nest", 0, OPTION_CHOICE, "HOW", "parents of spans that were recorded without one, by recorders before 0.2: none, or what their " \
-	       "thread was in (default none)", offsetof(type, at), .choices = log_nest_choices)
+	OPTION("nest", 0, OPTION_CHOICE, "HOW", "for logs of format 1.1 and older: the parents of spans that name none: none, or the span that " \
+	       "their thread was in (default none)", offsetof(type, at), .choices = log_nest_choices)
 
 struct thread_nest;
 
