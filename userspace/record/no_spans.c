@@ -65,10 +65,10 @@ static void explain_none(const struct no_spans *facts, const struct messages *me
 	char cnt[UNITS_SIZE], alike[UNITS_SIZE];
 
 	if (facts->left_out_cnt)
-		messages_say(messages, MESSAGE_INFO, "no_spans", "no spans: %s were left out, as --sample, --label or --min-duration say",
+		messages_say(messages, MESSAGE_INFO, "no_spans", "no spans: %s were left out by --sample, --label or --min-duration",
 			     units_format_count(cnt, facts->left_out_cnt));
 	else if (facts->stray_end_cnt)
-		messages_say(messages, MESSAGE_INFO, "no_spans", "no spans: %s ends came of spans that had begun before, or whose begin was not hit",
+		messages_say(messages, MESSAGE_INFO, "no_spans", "no spans: %s ends belong to spans that began earlier, or whose begin was not hit",
 			     units_format_count(cnt, facts->stray_end_cnt));
 	else if (children->cnt && !follows)
 		messages_say(messages, MESSAGE_INFO, "no_spans", "no spans: %s child%s not traced, %s of them running the same program; -f follows children",
