@@ -154,13 +154,15 @@ static bool is_shown(const struct comparison *comparison, const struct compared_
 	return verdict == VERDICT_CANT_TELL || !is_said(comparison, figure);
 }
 
+/*
+ * Each line names the label, also below another line of it: lines are searched for, sorted and quoted alone. A
+ * section of the code holds all figures of a label that the code made worse: those of the machine say so.
+ */
 static int add_figure(struct document_section *section, const struct verdict_view *view, const struct compared_figure *figure, enum line_kind kind,
 		      bool is_detail, struct text *text)
 {
-	if (!is_detail) {
-		words_append_label(text, view->set, figure->label);
-		text_append(text, ": ");
-	}
+	words_append_label(text, view->set, figure->label);
+	text_append(text, ": ");
 	words_append_metric(text, view->set, &figure->metric);
 	text_append(text, " ");
 	words_append_effect(text, &figure->metric, &figure->effect, view->comparison->options.confidence);
@@ -168,6 +170,8 @@ static int add_figure(struct document_section *section, const struct verdict_vie
 		words_append_more(text, view->set, figure->units_needed);
 	else
 		words_append_explanation(text, view->comparison, figure);
+	if (figure->owner == OWNER_MACHINE && figure->verdict == VERDICT_WORSE && kind == LINE_BAD)
+		text_append(text, "; this is the machine's");
 	return document_section_add(section, text, kind, is_detail);
 }
 
@@ -241,29 +245,41 @@ static int add_changes(struct verdict_document *document, const struct verdict_v
 
 /* ---- the whole ---- */
 
-static size_t labels_with(const struct comparison *comparison, enum verdict verdict, enum metric_owner owner)
+#define LABELS_NAMED 3
+
+/* " in 4 labels (commit, flush, tx and 1 more)": those of which a figure of this owner has the verdict. */
+static void append_labels_with(struct text *text, const struct verdict_view *view, enum verdict verdict,
+			       enum metric_owner owner)
 {
-	uint32_t label = STRING_POOL_NONE;
+	const struct comparison *comparison = view->comparison;
+	uint32_t label = STRING_POOL_NONE, named[LABELS_NAMED];
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < comparison->figure_cnt; i++) {
 		const struct compared_figure *figure = &comparison->figures[i];
 
-		if (figure->verdict != verdict || figure->owner != owner)
+		if (figure->verdict != verdict || figure->owner != owner || figure->label == label)
 			continue;
-		cnt += figure->label != label;
 		label = figure->label;
+		if (cnt < LABELS_NAMED)
+			named[cnt] = label;
+		cnt++;
 	}
-	return cnt;
+	text_append_format(text, " in %zu label%s", cnt, cnt == 1 ? "" : "s");
+	for (size_t i = 0; i < cnt && i < LABELS_NAMED; i++) {
+		text_append(text, i ? ", " : " (");
+		words_append_label(text, view->set, named[i]);
+	}
+	if (cnt > LABELS_NAMED)
+		text_append_format(text, " and %zu more", cnt - LABELS_NAMED);
+	text_append(text, cnt ? ")" : "");
 }
 
 static void sum_up_owner(struct text *text, const struct verdict_view *view, const char *who, enum verdict verdict, enum metric_owner owner)
 {
-	size_t cnt = labels_with(view->comparison, verdict, owner);
-
 	text_append_format(text, "%s: %s", who, verdict_names[verdict]);
 	if (verdict == VERDICT_WORSE || verdict == VERDICT_BETTER)
-		text_append_format(text, " in %zu label%s", cnt, cnt == 1 ? "" : "s");
+		append_labels_with(text, view, verdict, owner);
 	if (verdict == VERDICT_CANT_TELL && view->comparison->figure_cnt == 0)
 		text_append(text, ", as no label has exact spans on both sides");
 	else if (verdict == VERDICT_CANT_TELL && !comparison_has_units(view->set, view->comparison->options.alpha, false))
