@@ -67,6 +67,45 @@ same_as_default() {
 
 is_no_key="option '--by' takes label, thread, process, track, reason, key, key:BYTES or tag:NAME, not"
 
+# Labels of different programs are added up, and that is said: which labels, and which programs.
+mixed_in_one_log() {
+	"$make_log" "$tmp/mixed.txtrace" <<-'END' || return
+		process time_ns=1 pid=10 start_ns=1 seed=1 exe="/opt/shop" command="./shop -t 2"
+		process time_ns=1 pid=20 start_ns=1 seed=1 exe="/opt/bank" command="bank"
+		process time_ns=1 pid=30 start_ns=1 seed=1 exe="/opt/bank" command="bank -v"
+		span begin_ns=1 end_ns=11 pid=10 tid=10 end_tid=10 id=1 label="query" work_ns=10 on_cpu_ns=10
+		span begin_ns=1 end_ns=11 pid=20 tid=20 end_tid=20 id=1 label="query" work_ns=10 on_cpu_ns=10
+		span begin_ns=1 end_ns=12 pid=20 tid=20 end_tid=20 id=2 label="pay" work_ns=11 on_cpu_ns=11
+		span begin_ns=1 end_ns=12 pid=30 tid=30 end_tid=30 id=2 label="pay" work_ns=11 on_cpu_ns=11
+		span begin_ns=1 end_ns=13 pid=40 tid=40 end_tid=40 id=2 label="pay" work_ns=11 on_cpu_ns=11
+		summary time_ns=50
+	END
+	run 0 report mixed.txtrace && grep -q '^programs *query adds up spans of different programs: /opt/shop, /opt/bank$' "$tmp/out" || fail "$(cat "$tmp/out")" || return
+	run 0 report --json mixed.txtrace && [ "$(jq -c .mixed_programs "$tmp/out")" = '[{"label":"query","programs":["/opt/shop","/opt/bank"]}]' ] || return
+	run 0 report --label pay mixed.txtrace && ! grep -q different "$tmp/out" || fail "$(cat "$tmp/out")" || return
+	run 0 report --by process --json mixed.txtrace && [ "$(jq -c .mixed_programs "$tmp/out")" = '[]' ]
+}
+
+# one_log NAME COMMAND: a span of a process of which only the command of the capture is known
+one_log() {
+	"$make_log" "$tmp/$1.txtrace" <<-END
+		header pid=$((++pid)) capture_id="$1" boot_id="b" command="$2" start_monotonic_ns=$pid
+		span begin_ns=$((pid + 1)) end_ns=$((pid + 11)) pid=$pid tid=$pid end_tid=$pid id=$pid label="tx" work_ns=10 on_cpu_ns=10
+		summary time_ns=$((pid + 50))
+	END
+}
+
+mixed_of_logs() {
+	local pid=1000
+	one_log first "/usr/bin/shop -t 2" && one_log second "./shop -t 4" && one_log third "/usr/bin/bank" && one_log fourth "/opt/shop" || return
+	run 0 report first.txtrace second.txtrace && ! grep -q different "$tmp/out" || fail "$(cat "$tmp/out")" || return
+	run 0 report first.txtrace third.txtrace &&
+		grep -q '^programs *tx adds up spans of different programs: /usr/bin/shop, /usr/bin/bank$' "$tmp/out" || fail "$(cat "$tmp/out")" || return
+	run 0 report --json first.txtrace fourth.txtrace && [ "$(jq -c .mixed_programs "$tmp/out")" = '[{"label":"tx","programs":["/usr/bin/shop","/opt/shop"]}]' ]
+}
+
+check "a label of different programs in one log" mixed_in_one_log
+check "a label of logs of different programs" mixed_of_logs
 check "by thread" expects report_thread 0 report --by thread blocks.txtrace
 check "by the value of a tag" expects report_tag 0 report -b tag:shard blocks.txtrace
 check "by reason" expects report_reason 0 report --by reason blocks.txtrace

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/label/span_programs.h"
 #include "analyze/root_overlap.h"
 #include "base/saturating.h"
 #include "base/string_pool.h"
@@ -28,6 +29,7 @@ struct label_report {
 	struct log_census census;
 	struct span_sums top_level[2];
 	struct root_overlap overlap;
+	struct span_programs programs;
 };
 
 struct label_report *label_report_new(uint64_t memory_max_bytes)
@@ -42,6 +44,7 @@ struct label_report *label_report_new(uint64_t memory_max_bytes)
 		free(report);
 		return NULL;
 	}
+	span_programs_init(&report->programs);
 	return report;
 }
 
@@ -66,6 +69,7 @@ void label_report_free(struct label_report *report)
 	free(report->by_label);
 	free(report->sorted);
 	string_pool_free(report->pool);
+	span_programs_release(&report->programs);
 	free(report);
 }
 
@@ -204,15 +208,23 @@ static int add_to_rows(struct label_report *report, const struct txtrace_span *s
 	if (err)
 		return err;
 	add_span(&figures->sums, span);
+	row->programs |= span_programs_of(&report->programs, span->pid);
 	if (span->parent == 0)
 		add_span(&report->top_level[is_lower_bound], root_overlap_take_off(&report->overlap, span, &alone));
 	return 0;
+}
+
+int label_report_begin_capture(struct label_report *report, const char *command)
+{
+	return span_programs_begin_capture(&report->programs, command);
 }
 
 int label_report_add(struct label_report *report, const struct txtrace_record *record)
 {
 	log_census_add(&report->census, record);
 	root_overlap_see(&report->overlap, record);
+	if (record->kind == TXTRACE_RECORD_PROCESS)
+		return span_programs_see(&report->programs, &record->process);
 	return record->kind == TXTRACE_RECORD_SPAN ? add_to_rows(report, &record->span) : 0;
 }
 
@@ -284,6 +296,16 @@ void label_report_totals(const struct label_report *report, struct span_sums tot
 const struct span_sums *label_report_top_level(const struct label_report *report)
 {
 	return report->top_level;
+}
+
+bool label_row_is_mixed(const struct label_row *row)
+{
+	return row->programs & (row->programs - 1);
+}
+
+const char *label_report_program(const struct label_report *report, unsigned int idx)
+{
+	return idx < report->programs.cnt ? report->programs.names[idx] : NULL;
 }
 
 uint64_t label_report_rest_count(const struct label_report *report)

@@ -42,6 +42,7 @@ struct label_row {
 	bool is_rest;                /* not one label: those for which there was no memory */
 	struct span_figures exact;
 	struct span_figures *lower_bounds; /* NULL: none */
+	uint64_t programs; /* which ones its spans are of, a bit each: see label_report_program() */
 };
 
 #define LABEL_REPORT_MEMORY_BYTES (512ull << 20) /* a million labels fit */
@@ -51,6 +52,9 @@ struct label_report;
 /* memory_max_bytes: 0 for LABEL_REPORT_MEMORY_BYTES. NULL: no memory. */
 struct label_report *label_report_new(uint64_t memory_max_bytes);
 void label_report_free(struct label_report *report);
+
+/* The records that follow are of another capture, of this command. 0 or -ENOMEM. */
+int label_report_begin_capture(struct label_report *report, const char *command);
 
 /* 0 or -ENOMEM; the report stays usable. */
 int label_report_add(struct label_report *report, const struct txtrace_record *record);
@@ -66,6 +70,12 @@ const struct log_census *label_report_census(const struct label_report *report);
 /* All spans, and those without a parent: their work and ledgers less what root_overlap.h takes off: no time counts twice. Lower bounds are [1]. */
 void label_report_totals(const struct label_report *report, struct span_sums totals[2]);
 const struct span_sums *label_report_top_level(const struct label_report *report);
+
+/* Whether a row adds up spans of different programs. Spans of which it is not known count for neither. */
+bool label_row_is_mixed(const struct label_row *row);
+
+/* The path or the name of the program that has bit number idx in label_row.programs; NULL: there is none. */
+const char *label_report_program(const struct label_report *report, unsigned int idx);
 
 /* Memory ran out: how many spans went to the row `is_rest`, and whether quantiles lost precision. */
 uint64_t label_report_rest_count(const struct label_report *report);

@@ -102,9 +102,21 @@ static int print(struct cli *cli, const struct report_options *values, const str
 /* Takes every record; a span that is not wanted has no row. */
 typedef int (*record_taker)(void *report, const struct txtrace_record *record, bool is_wanted);
 
-static int take_into_report(void *report, const struct txtrace_record *record, bool is_wanted)
+struct label_taking {
+	struct label_report *report;
+	const struct log_input *input;
+	bool has_begun;
+};
+
+static int take_into_report(void *context, const struct txtrace_record *record, bool is_wanted)
 {
-	return is_wanted ? label_report_add(report, record) : 0;
+	struct label_taking *taking = context;
+	int err = 0;
+
+	if (!taking->has_begun || taking->input->has_begun_capture)
+		err = label_report_begin_capture(taking->report, txtrace_log_info(taking->input->log)->command);
+	taking->has_begun = true;
+	return is_wanted && !err ? label_report_add(taking->report, record) : err;
 }
 
 /* What a span paid for counts for others, also if it is not wanted. */
@@ -159,7 +171,8 @@ static int report_cost(struct cli *cli, const struct report_options *values, str
 static int report_by_key(struct cli *cli, const struct report_options *values, struct log_input *input)
 {
 	struct label_report *report = label_report_new(values->max_memory_bytes);
-	int err = collect(values, input, take_into_report, report);
+	struct label_taking taking = { report, input, false };
+	int err = report ? collect(values, input, take_into_report, &taking) : -ENOMEM;
 
 	if (!err) {
 		label_report_sort(report);

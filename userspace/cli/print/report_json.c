@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
 #include "base/text.h"
 #include "cli/files/capture_info.h"
 #include "cli/print/ledger_part.h"
@@ -108,6 +110,31 @@ static void totals_json(struct json *json, const char *name, const struct span_s
 	json_object_end(json);
 }
 
+/* The rows that add up spans of different programs, and these. */
+static void mixed_json(struct json *json, const struct label_report *report, const struct report_view *view)
+{
+	json_name(json, "mixed_programs");
+	json_array_begin(json);
+	for (size_t i = 0; i < label_report_row_count(report); i++) {
+		const struct label_row *row = label_report_row(report, i);
+		const char *name;
+
+		if (!label_row_is_mixed(row))
+			continue;
+		json_object_begin(json);
+		name_json(json, row, view);
+		json_name(json, "programs");
+		json_array_begin(json);
+		for (unsigned int bit = 0; (name = label_report_program(report, bit)); bit++) {
+			if (row->programs >> bit & 1)
+				json_string(json, name, strlen(name));
+		}
+		json_array_end(json);
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
 int report_json(const struct label_report *report, const struct txtrace_log_info *info, const struct report_view *view, struct json *json)
 {
 	const struct log_census *census = label_report_census(report);
@@ -127,6 +154,7 @@ int report_json(const struct label_report *report, const struct txtrace_log_info
 	label_report_totals(report, totals);
 	totals_json(json, "totals", totals);
 	totals_json(json, "without_parent", label_report_top_level(report));
+	mixed_json(json, report, view);
 	json_member_u64(json, "unfinished", census->unfinished_cnt);
 	json_member_bool(json, "coarse", label_report_is_coarse(report));
 	capture_json_end(json, census);
