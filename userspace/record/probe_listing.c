@@ -14,8 +14,10 @@
 #include "attach/probe_sites.h"
 #include "attach/proc_maps.h"
 #include "attach/target.h"
+#include "base/glob.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "record/function_listing.h"
 #include "record/preset_offer.h"
 
 /* One listing: its text is written when all went well. */
@@ -28,6 +30,8 @@ struct listing {
 	struct caller *caller;
 	size_t own_cnt; /* probes of txtrace in all objects */
 	size_t pid;     /* 0: a file */
+	const char *pattern; /* only what matches; NULL: everything, and how many functions there are */
+	size_t match_cnt;
 	const struct proc_maps *maps;
 };
 
@@ -115,6 +119,20 @@ static void pick_example(struct listing *listing, const struct elf_notes *notes)
 	}
 }
 
+static bool is_listed(struct listing *listing, const struct elf_note *note)
+{
+	char *full;
+	bool is_match;
+
+	if (!listing->pattern || glob_matches(listing->pattern, note->name, strlen(note->name)))
+		return true;
+	if (asprintf(&full, "%s:%s", note->provider, note->name) < 0)
+		return false;
+	is_match = glob_matches(listing->pattern, full, strlen(full));
+	free(full);
+	return is_match;
+}
+
 /* The notes are sorted: sites of one probe follow each other, and may find their arguments in different places. */
 static void list_probes(struct listing *listing, const struct elf_notes *notes, bool wants_own)
 {
@@ -123,8 +141,9 @@ static void list_probes(struct listing *listing, const struct elf_notes *notes, 
 
 		for (next = i + 1; next < notes->cnt && is_same_probe(note, &notes->notes[next]);)
 			next++;
-		if (is_own(note) != wants_own)
+		if (is_own(note) != wants_own || !is_listed(listing, note))
 			continue;
+		listing->match_cnt++;
 		listing->own_cnt += wants_own;
 		preset_offer_see(&listing->offer, note->provider);
 		text_append(&listing->text, "    ");
@@ -179,6 +198,32 @@ static int list_object(struct listing *listing, const char *path, int fd, bool i
 	return 0;
 }
 
+/* What matches, of an object that has any of it. */
+static int search_object(struct listing *listing, const char *path, int fd)
+{
+	struct text others = listing->text; /* of the objects before */
+	size_t cnt = listing->match_cnt;
+	struct elf_notes notes;
+	int err = elf_notes_read(&notes, fd);
+
+	if (err)
+		return err;
+	qsort(notes.notes, notes.cnt, sizeof(*notes.notes), compare_notes);
+	listing->text = (struct text){ 0 };
+	list_probes(listing, &notes, true);
+	list_probes(listing, &notes, false);
+	elf_notes_release(&notes);
+	err = function_listing_append(&listing->text, path, fd, listing->pattern, &listing->match_cnt);
+	if (listing->match_cnt > cnt) {
+		append_escaped(&others, path);
+		text_append(&others, "\n");
+		text_append(&others, text_string(&listing->text));
+	}
+	text_release(&listing->text);
+	listing->text = others;
+	return err;
+}
+
 /* What cannot be opened or is no ELF file is passed over: another object may have what is looked for. */
 static int list_mapping(void *context, const struct proc_mapping *mapping)
 {
@@ -190,7 +235,10 @@ static int list_mapping(void *context, const struct proc_mapping *mapping)
 		text_append_format(&listing->text, "\n  cannot be opened: %s\n", strerror(-fd));
 		return 0;
 	}
-	list_object(listing, mapping->path, fd, !listing->executable);
+	if (listing->pattern)
+		search_object(listing, mapping->path, fd);
+	else
+		list_object(listing, mapping->path, fd, !listing->executable);
 	if (!listing->executable)
 		listing->executable = mapping->path;
 	close(fd);
@@ -256,7 +304,8 @@ static int list_process(struct listing *listing, pid_t pid, struct error *error)
 		listing->pid = (size_t)pid;
 		listing->maps = &maps;
 		proc_maps_each_object(&maps, list_mapping, listing);
-		append_hints(listing);
+		if (!listing->pattern)
+			append_hints(listing);
 		proc_maps_release(&maps);
 	}
 	target_close(target);
@@ -279,27 +328,31 @@ static int list_file(struct listing *listing, const char *path, struct caller *c
 		return fd;
 	}
 	listing->executable = path;
-	err = list_object(listing, path, fd, true);
+	err = listing->pattern ? search_object(listing, path, fd) : list_object(listing, path, fd, true);
 	close(fd);
 	if (err == -ENOEXEC)
 		error_set(error, "'%s' is no ELF file for 64-bit x86 or ARM: give a program, a library or a pid", path);
 	else if (err)
 		error_set(error, "cannot read '%s': %s", path, strerror(-err));
-	else
+	else if (!listing->pattern)
 		append_hints(listing);
 	return err;
 }
 
 /* Digits alone are a pid; a file of such a name is ./NAME. */
-int probe_listing_print(const char *subject, struct caller *caller, FILE *out, struct error *error)
+int probe_listing_print(const char *subject, const char *pattern, struct caller *caller, FILE *out, struct error *error)
 {
-	struct listing listing = { .caller = caller };
+	struct listing listing = { .caller = caller, .pattern = pattern };
 	char *rest;
 	long pid = strtol(subject, &rest, 10);
 	bool is_pid = *subject && !*rest && pid > 0 && pid <= INT32_MAX;
 	int err = is_pid ? list_process(&listing, (pid_t)pid, error) :
 			   list_file(&listing, subject, caller, error);
 
+	if (!err && pattern && !listing.match_cnt) {
+		error_set(error, "no probe and no function of %s%s matches '%s'", is_pid ? "process " : "", subject, pattern);
+		err = -ENOENT;
+	}
 	if (!err && fputs(text_string(&listing.text), out) < 0)
 		err = -EIO;
 	text_release(&listing.text);

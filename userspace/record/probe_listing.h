@@ -10,8 +10,10 @@
 
 /*
  * subject: a pid, or the path of a file, which is opened with the caller's
- * rights. 0, or a negative errno and a sentence; then nothing has been printed.
+ * rights. pattern, if it is not NULL, is a shell pattern: only probes and
+ * functions whose name matches, alone or as "PROVIDER:NAME", "BINARY:NAME";
+ * -ENOENT if none does. 0, or a negative errno and a sentence; then nothing has been printed.
  */
-int probe_listing_print(const char *subject, struct caller *caller, FILE *out, struct error *error);
+int probe_listing_print(const char *subject, const char *pattern, struct caller *caller, FILE *out, struct error *error);
 
 #endif

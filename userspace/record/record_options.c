@@ -152,7 +152,8 @@ static const struct option_spec specs[] = {
 	OPTION("cgroup", 0, OPTION_CALL, "PATH", "trace all processes in this cgroup (v1 or v2) and those below it, also those to come", 0,
 	       .call = take_cgroup),
 	OPTION("all", 'a', OPTION_FLAG, NULL, "trace all processes that have txtrace probes, also those to come", FIELD(targets.is_any)),
-	OPTION("list", 0, OPTION_STRING, "PID|FILE", "record nothing: list what could be traced in this process or file, and how to name it",
+	OPTION("list", 0, OPTION_STRING, "PID|FILE", "record nothing: list what could be traced in this process or file, and how to name it; with a "
+	       "PATTERN behind it, as in 'pthread_*', the probes and functions whose name matches",
 	       FIELD(list)),
 	OPTION_GROUP("how"),
 	OPTION("output", 'o', OPTION_STRING, "FILE",
@@ -271,6 +272,7 @@ static const struct option_example examples[] = {
 	{ "sudo txtrace-bpf --cgroup /sys/fs/cgroup/system.slice/app.service", "trace a service" },
 	{ "sudo txtrace-bpf --repeat 10 --base './app-before --fast' -- ./app --fast", "ten runs of each in turn, to compare" },
 	{ "txtrace-bpf --list $(pidof server)", "what could be traced there" },
+	{ "txtrace-bpf --list $(pidof server) 'pthread_*'", "which of its probes and functions have such a name" },
 	{ "sudo txtrace-bpf -p $(pidof server) --flight 64M --trigger 'label=commit and wall>50ms'",
 	  "keep the last 64 MiB in memory, and a file of each slow commit" },
 	{ "sudo txtrace-bpf -p $(pidof server) --sched ledger --sample 1/100", "accounts of one transaction of a hundred, at the least cost" },
@@ -287,7 +289,7 @@ static const char *const notes[] = {
 };
 
 static const char *const usages[] = { "-p PID[,PID…]",	 "--comm NAME | --exe PATH | --cgroup PATH | -a", "-- COMMAND [ARGUMENT…]",
-				      "--repeat N [--base COMMAND] -- COMMAND [ARGUMENT…]", "--list PID|FILE", "--check", "--dump PID", NULL };
+				      "--repeat N [--base COMMAND] -- COMMAND [ARGUMENT…]", "--list PID|FILE [PATTERN]", "--check", "--dump PID", NULL };
 
 static const struct options options = {
 	.program = "txtrace-bpf",
@@ -299,7 +301,7 @@ static const struct options options = {
 	.specs = specs,
 	.examples = examples,
 	.notes = notes,
-	.operand_max = 0,
+	.operand_max = 1, /* the pattern of --list */
 	.takes_command = true,
 };
 
@@ -429,6 +431,12 @@ static const char *parse(struct record_options *values, int argc, char **argv, s
 		return result->error;
 	if (result->wants_help || result->wants_version)
 		return NULL;
+	if (result->operand_cnt && !values->list) {
+		snprintf(result->error, sizeof(result->error), "unexpected argument '%s', see 'txtrace-bpf --help'",
+			 result->operands[0]);
+		return result->error;
+	}
+	values->list_pattern = result->operand_cnt ? result->operands[0] : NULL;
 	if (!parse_stacks(values))
 		return "--stacks takes off-cpu, on-cpu, or off-cpu,on-cpu";
 	values->command = result->command;

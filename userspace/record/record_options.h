@@ -72,6 +72,7 @@ struct record_options {
 	uint64_t dump_pid;    /* 0: record; else let that recorder write what it has */
 	bool is_unconfined;
 	const char *list;     /* NULL: record; else a pid or a file: tell what can be traced there */
+	const char *list_pattern; /* NULL: all of it */
 	uint64_t repeat;      /* runs of the command, each into a log of its own; 0: one, as ever */
 	const char *base_text;
 	struct word_list base; /* its words; .argv NULL: there is no base */

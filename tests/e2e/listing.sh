@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What --list finds by a pattern, in files and in processes: probes by name and by provider, functions by symbol and by C++ name.
+# shellcheck source=tests/e2e/e2e.sh
+. tests/e2e/e2e.sh
+
+# lists PATTERN SUBJECT: into $tmp/list, the lines of probes and functions alone
+lists() {
+	"$recorder" --list "$2" "$1" >"$tmp/listed" 2>"$tmp/list.err" || fail "it ended with $?: $(cat "$tmp/list.err")" || return
+	sed -n 's/^    //p' "$tmp/listed" >"$tmp/list"
+}
+
+functions_of_a_file() {
+	lists 'mid*' "$programs/calls" && diff - "$tmp/list" <<-END || return
+		calls:middle
+	END
+	[ "$(head -n 1 "$tmp/listed")" = "$programs/calls" ] || fail "$(cat "$tmp/listed")" || return
+	lists 'calls:[mo][iu]*e*' "$programs/calls" && diff - "$tmp/list" <<-END
+		calls:middle
+		calls:outer
+	END
+}
+
+probes_of_a_file() {
+	lists 'be[g]in' "$programs/spin" && [ "$(cat "$tmp/list")" = txtrace:begin ] || fail "$(cat "$tmp/list")" || return
+	lists 'txtrace:en[dt]*' "$programs/spin" && diff - "$tmp/list" <<-END
+		txtrace:end
+		txtrace:enter
+	END
+}
+
+functions_of_a_process() {
+	sleep 100 &
+	local pid=$! status
+	wait_for 20 grep -qs libc "/proc/$pid/maps" && lists 'libc:pthread_mutex_loc*' $pid
+	status=$?
+	kill $pid
+	wait $pid 2>/dev/null
+	[ $status = 0 ] && grep -qx 'libc:pthread_mutex_lock' "$tmp/list" && ! grep -qv '^libc:pthread_mutex_loc' "$tmp/list"
+}
+
+cxx_names() {
+	printf 'namespace bank { int move(int a) { return a + 1; } }\nint main(int c, char **) { return bank::move(c) - 2; }\n' >"$tmp/bank.cc"
+	"${CXX:-g++}" -O0 -o "$tmp/bank" "$tmp/bank.cc" || return
+	lists 'bank::*' "$tmp/bank" && [ "$(cat "$tmp/list")" = 'bank:_ZN4bank4moveEi  bank::move(int)' ] || fail "$(cat "$tmp/list")"
+}
+
+nothing_matches() {
+	"$recorder" --list "$programs/calls" 'no_such_*' >"$tmp/listed" 2>&1
+	[ $? = 2 ] && [ "$(cat "$tmp/listed")" = "txtrace-bpf: no probe and no function of $programs/calls matches 'no_such_*'" ] ||
+		fail "$(cat "$tmp/listed")" || return
+	"$recorder" 'stray' >"$tmp/listed" 2>&1
+	[ $? = 2 ] && grep -q "unexpected argument 'stray'" "$tmp/listed"
+}
+
+check "the functions of a file that match" functions_of_a_file
+check "its probes" probes_of_a_file
+check "those of a process, by the library" functions_of_a_process
+check "C++ functions, as people write them" cxx_names
+check "nothing that matches is said" nothing_matches
+finish
