@@ -61,6 +61,25 @@ binary_is_refused() {
 	[ $? = 2 ] && grep -q "^txtrace: format 'perfetto' is not for a terminal: give a file with --output$" "$tmp/out"
 }
 
+# A picture that takes longer than a second: how far it is, and about how large it will be; nothing of that in a pipe.
+long_export() {
+	awk 'BEGIN {
+		print "header pid=1 cpus=1 command=\"long\" start_monotonic_ns=1"
+		for (i = 1; i <= 1500000; i++)
+			printf "span begin_ns=%d end_ns=%d pid=1 tid=1 end_tid=1 id=%d label=\"tx\" work_ns=10 on_cpu_ns=10\n", i * 100, i * 100 + 10, i
+		print "summary time_ns=160000000"
+	}' | "$make_log" "$tmp/long.txtrace" || return
+	on_terminal 100 "$txtrace" export -o long.json long.txtrace || return
+	python3 - "$tmp/out" "$(stat -c %s "$tmp/long.json")" <<-'END' || return
+		import re, sys
+		shown = re.findall(r"reading \S+ \S+ of \S+ \S+  [0-9.]+ %, about ([0-9.]+) (KiB|MiB|GiB) to write", open(sys.argv[1]).read())
+		assert shown, "it said nothing"
+		bytes = float(shown[-1][0]) * {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}[shown[-1][1]]
+		assert 0.6 < bytes / int(sys.argv[2]) < 1.6, (shown[-1], sys.argv[2])
+	END
+	run 0 export -o long.json long.txtrace && [ ! -s "$tmp/err" ] && [ ! -s "$tmp/out" ]
+}
+
 check "a terminal gets colours, and the same text" coloured
 check "NO_COLOR is obeyed" not_wanted NO_COLOR=1
 check "a dumb terminal gets none" not_wanted TERM=dumb
@@ -68,4 +87,5 @@ check "the report fits 100 columns" fits 100
 check "the report fits 80 columns" fits 80
 check "labels and names do not reach the terminal as they are" no_stranger_speaks
 check "a binary format does not go to a terminal" binary_is_refused
+check "a long export says how far it is, and how large it will be" long_export
 finish

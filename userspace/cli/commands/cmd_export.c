@@ -83,8 +83,10 @@ static int export_input(struct log_input *input, const struct export_format *for
 
 	if (err)
 		return err;
+	input->progress.written = out;
 	while (!err && log_input_next(input, &record))
 		err = export_add(export, &record);
+	input->progress.written = NULL;
 	if (err) {
 		export_abort(export);
 		return err;

@@ -38,12 +38,25 @@ bool progress_is_due_after_long(struct progress *progress)
 	return true;
 }
 
+/* As if the rest were like what has been read. Of a pipe it is not known what was written. */
+static void show_size(const struct progress *progress, uint64_t done_bytes, uint64_t total_bytes)
+{
+	off_t written = progress->written ? ftello(progress->written) : -1;
+	char size[UNITS_SIZE];
+
+	if (written <= 0 || !done_bytes)
+		return;
+	fprintf(progress->cli->messages.file, ", about %s to write",
+		units_format_size(size, (uint64_t)((double)written * (double)total_bytes / (double)done_bytes)));
+}
+
 void progress_show(struct progress *progress, uint64_t done_bytes, uint64_t total_bytes)
 {
 	char done[UNITS_SIZE], total[UNITS_SIZE], share[UNITS_SIZE];
 
 	fprintf(progress->cli->messages.file, "\r\033[Kreading %s of %s  %s", units_format_size(done, done_bytes),
 		units_format_size(total, total_bytes), units_format_share(share, done_bytes, total_bytes));
+	show_size(progress, done_bytes, total_bytes);
 	fflush(progress->cli->messages.file);
 	progress->cli->shows_progress = true;
 }

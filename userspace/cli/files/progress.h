@@ -8,11 +8,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cli/cli.h"
 
 struct progress {
 	struct cli *cli;
+	FILE *written; /* may be set: what is read is written there, and how large that will be is estimated; NULL: not */
 
 	/* private */
 	bool is_wanted;
