@@ -444,6 +444,7 @@ struct txtrace_trigger {
 	uint64_t missed_cnt; /* triggers since the file before that led to none, as there had been too many */
 	struct txtrace_string rule;  /* SPAN: as the user wrote it */
 	struct txtrace_string label; /* SPAN: its label */
+	uint64_t wall_ns;            /* SPAN: its wall time; 0: not known */
 };
 
 /*

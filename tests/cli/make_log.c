@@ -218,7 +218,8 @@ static const struct field process_fields[] = {
 
 static const struct field trigger_fields[] = {
 	COMMON(trigger), FIELD(FIELD_U8, cause, trigger, "cause"), FIELD(FIELD_U64, span, trigger, "span"), FIELD(FIELD_BOOL, is_keyed, trigger, "keyed"),
-	FIELD(FIELD_U64, missed_cnt, trigger, "missed"), FIELD(FIELD_STRING, rule, trigger, "rule"), FIELD(FIELD_STRING, label, trigger, "label"),
+	FIELD(FIELD_U64, missed_cnt, trigger, "missed"), FIELD(FIELD_U64, wall_ns, trigger, "wall_ns"),
+	 FIELD(FIELD_STRING, rule, trigger, "rule"), FIELD(FIELD_STRING, label, trigger, "label"),
 	{ NULL, 0, 0, 0 },
 };
 

@@ -88,8 +88,9 @@ mixed_in_one_log() {
 
 # one_log NAME COMMAND: a span of a process of which only the command of the capture is known
 one_log() {
+	pid=$((pid + 1))
 	"$make_log" "$tmp/$1.txtrace" <<-END
-		header pid=$((++pid)) capture_id="$1" boot_id="b" command="$2" start_monotonic_ns=$pid
+		header pid=$pid capture_id="$1" boot_id="b" command="$2" start_monotonic_ns=$pid
 		span begin_ns=$((pid + 1)) end_ns=$((pid + 11)) pid=$pid tid=$pid end_tid=$pid id=$pid label="tx" work_ns=10 on_cpu_ns=10
 		summary time_ns=$((pid + 50))
 	END

@@ -50,7 +50,13 @@ by_span() {
 	judge "$tmp/span.txtrace" '
 		assert trigger["cause"] == "span" and trigger["label"] == "sleep" and trigger["rule"] == "label=sleep and blocked>1ms", trigger
 		span = [span for span in of("span") if span["id"] == trigger["span"]]
-		assert len(span) == 1 and span[0]["blocked_ns"] > 1000000 and span[0]["end_ns"] == trigger["time_ns"], span'
+		assert len(span) == 1 and span[0]["blocked_ns"] > 1000000 and span[0]["end_ns"] == trigger["time_ns"], span
+		assert trigger["wall_ns"] == span[0]["wall_ns"], trigger' || return
+	grep -qE "trigger 'label=sleep and blocked>1ms': sleep, span [0-9]+ of process [0-9]+, took [0-9.]+ ms" "$tmp/span.said" || fail "$(cat "$tmp/span.said")" || return
+	"$reader" info "$tmp/span.txtrace" | tee "$tmp/span.info" | grep -qE "^trigger +label=sleep and blocked>1ms: sleep, span [0-9]+ of process [0-9]+, took [0-9.]+ ms$" ||
+		fail "$(cat "$tmp/span.info")" || return
+	"$reader" report "$tmp/span.txtrace" | grep -qE "^trigger +label=sleep and blocked>1ms: sleep, span" || fail "the report does not say it" || return
+	"$reader" report --json "$tmp/span.txtrace" | jq -e '.trigger | .cause == "span" and .label == "sleep" and .wall_ns > 1000000'
 }
 
 never() {

@@ -249,6 +249,8 @@ static inline void put_mark(FILE *out, const struct txtrace_record *record)
 		put_number(out, "cause", record->trigger.cause);
 		put_number(out, "is_keyed", record->trigger.is_keyed);
 		put_number(out, "missed", record->trigger.missed_cnt);
+		if (record->trigger.wall_ns)
+			put_number(out, "wall", record->trigger.wall_ns);
 		put_string(out, "rule", record->trigger.rule);
 		put_string(out, "label", record->trigger.label);
 	} else if (record->kind == TXTRACE_RECORD_PROCESS) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/log_census.h"
 
+#include <string.h>
+
 #include "analyze/merge_plan.h"
 #include "base/saturating.h"
 
@@ -79,6 +81,28 @@ void log_census_begin_capture(struct log_census *census)
 	census->has_summary = census->is_continued = false;
 }
 
+/* The census is copied, and the record does not live on: no pointers. */
+static size_t keep_string(char *room, size_t size, const struct txtrace_string *string)
+{
+	size_t length = string->length < size ? string->length : size;
+
+	if (length)
+		memcpy(room, string->bytes, length);
+	return length;
+}
+
+static void add_trigger(struct log_census *census, const struct txtrace_trigger *trigger)
+{
+	see_time(census, trigger->time_ns);
+	census->trigger = *trigger;
+	census->trigger.rule = (struct txtrace_string){
+		NULL, keep_string(census->trigger_rule, sizeof(census->trigger_rule), &trigger->rule)
+	};
+	census->trigger.label = (struct txtrace_string){
+		NULL, keep_string(census->trigger_label, sizeof(census->trigger_label), &trigger->label)
+	};
+}
+
 void log_census_add(struct log_census *census, const struct txtrace_record *record)
 {
 	bool is_known = record->kind < TXTRACE_RECORD_KIND_COUNT;
@@ -153,7 +177,7 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 		see_time(census, record->process.time_ns);
 		break;
 	case TXTRACE_RECORD_TRIGGER:
-		see_time(census, record->trigger.time_ns);
+		add_trigger(census, &record->trigger);
 		break;
 	case TXTRACE_RECORD_DAMAGE:
 		add_damage(census, &record->damage);

@@ -39,6 +39,10 @@ struct log_census {
 	uint64_t damaged_bytes;
 	uint64_t damaged_record_cnt; /* as far as it is known */
 
+	/* Why flight recorders wrote what is read: the last trigger. Its strings are cut off and stand below. */
+	struct txtrace_trigger trigger;
+	char trigger_rule[256], trigger_label[256];
+
 	bool is_continued; /* the capture goes on in a file that is not read */
 	bool has_summary;
 	struct txtrace_summary summary; /* the last one, and those of the captures before */

@@ -448,6 +448,7 @@ static int jsonl_trigger(void *state, const struct txtrace_trigger *trigger)
 	json_member_u64_string(json, "span", trigger->span);
 	json_member_bool(json, "keyed", trigger->is_keyed);
 	json_member_u64(json, "missed_cnt", trigger->missed_cnt);
+	json_member_u64(json, "wall_ns", trigger->wall_ns);
 	jsonl_member_bytes(json, "rule", "rule_hex", trigger->rule);
 	jsonl_member_bytes(json, "label", "label_hex", trigger->label);
 	return end_line(json);

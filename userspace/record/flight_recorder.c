@@ -75,6 +75,7 @@ void flight_recorder_see(struct flight_recorder *flight, const struct txtrace_sp
 		.is_keyed = span->flags & TXTRACE_SPAN_KEYED,
 		.rule = { trigger_rule_text(rule), strlen(trigger_rule_text(rule)) },
 		.label = { flight->label, length },
+		.wall_ns = span->end_ns > span->begin_ns ? span->end_ns - span->begin_ns : 0,
 	};
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,11 +10,35 @@
 
 #define LAG_NS (3 * TICK_MS * 1000000ull) /* what happened this long ago has been attributed, if the machine is not overloaded */
 
+/* Said at once: the file is there later, and another trigger may have come by then. */
+static void tell_trigger(const struct recorder *recorder, const struct txtrace_trigger *trigger)
+{
+	struct text label = { 0 };
+	char duration[UNITS_SIZE];
+
+	if (trigger->cause != TXTRACE_TRIGGER_SPAN)
+		return;
+	text_append_escaped(&label, trigger->label.bytes, trigger->label.length);
+	if (!label.length)
+		text_append(&label, "(unknown label)");
+
+	const struct message_field fields[] = {
+		{ "rule", trigger->rule.bytes, 0 }, { "label", text_string(&label), 0 }, { "span", NULL, trigger->span },
+		{ "pid", NULL, trigger->pid },	    { "wall_ns", NULL, trigger->wall_ns },
+	};
+
+	messages_tell(recorder->messages, MESSAGE_INFO, "trigger", fields, sizeof(fields) / sizeof(fields[0]),
+		      "trigger '%s': %s, %sspan %" PRIu64 " of process %" PRIu32 ", took %s", trigger->rule.bytes, text_string(&label),
+		      trigger->is_keyed ? "keyed " : "", trigger->span, trigger->pid, units_format_duration(duration, trigger->wall_ns));
+	text_release(&label);
+}
+
 static int write_file(struct recorder *recorder, const struct txtrace_record *summary)
 {
 	struct txtrace_record why;
 
 	flight_recorder_take(recorder->flight, &why);
+	tell_trigger(recorder, &why.trigger);
 	return pipeline_dump(recorder->pipeline, &why, summary);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/files/capture_info.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -213,8 +214,43 @@ static void add_damage(struct table *table, const struct log_census *census)
 	text_release(&text);
 }
 
+/* Why a flight recorder wrote the file; of several files, the last one's. */
+static void add_trigger(struct table *table, const struct log_census *census)
+{
+	static const char *const others[] = {
+		[TXTRACE_TRIGGER_UNKNOWN] = "not known", [TXTRACE_TRIGGER_SPAN] = "",
+		[TXTRACE_TRIGGER_REQUEST] = "SIGUSR1, or txtrace-bpf --dump", [TXTRACE_TRIGGER_EXIT] = "the end of the recording",
+	};
+	const struct txtrace_trigger *trigger = &census->trigger;
+	uint64_t cnt = census->record_cnt[TXTRACE_RECORD_TRIGGER];
+	char time[UNITS_SIZE], count[UNITS_SIZE];
+	struct text text = { 0 };
+
+	if (!cnt)
+		return;
+	if (trigger->cause == TXTRACE_TRIGGER_SPAN) {
+		text_append_escaped(&text, census->trigger_rule, trigger->rule.length);
+		text_append(&text, ": ");
+		if (trigger->label.length)
+			text_append_escaped(&text, census->trigger_label, trigger->label.length);
+		else
+			text_append(&text, "(unknown label)");
+		text_append_format(&text, ", %sspan %" PRIu64 " of process %" PRIu32, trigger->is_keyed ? "keyed " : "", trigger->span,
+				   trigger->pid);
+		if (trigger->wall_ns)
+			text_append_format(&text, ", took %s", units_format_duration(time, trigger->wall_ns));
+	} else {
+		text_append(&text, others[trigger->cause <= TXTRACE_TRIGGER_EXIT ? trigger->cause : TXTRACE_TRIGGER_UNKNOWN]);
+	}
+	if (cnt > 1)
+		text_append_format(&text, "; the last of %s", units_format_count(count, cnt));
+	add_row(table, NULL, "trigger", &text);
+	text_release(&text);
+}
+
 void capture_add_losses(struct table *table, const struct log_census *census)
 {
+	add_trigger(table, census);
 	add_events(table, census);
 	add_loss_details(table, census);
 	add_dropped(table, census);
@@ -354,8 +390,35 @@ void capture_json_begin(struct json *json, const char *type, const struct txtrac
 	capture_json(json, info);
 }
 
+/* Only of what a flight recorder wrote. */
+static void trigger_json(struct json *json, const struct log_census *census)
+{
+	static const char *const causes[] = { "unknown", "span", "request", "exit" };
+	const struct txtrace_trigger *trigger = &census->trigger;
+	bool is_known = trigger->cause < sizeof(causes) / sizeof(causes[0]);
+
+	if (!census->record_cnt[TXTRACE_RECORD_TRIGGER])
+		return;
+	json_name(json, "trigger");
+	json_object_begin(json);
+	json_member_text(json, "cause", causes[is_known ? trigger->cause : 0]);
+	if (trigger->cause == TXTRACE_TRIGGER_SPAN) {
+		json_name(json, "rule");
+		json_string(json, census->trigger_rule, trigger->rule.length);
+		json_name(json, "label");
+		json_string(json, census->trigger_label, trigger->label.length);
+		json_member_u64_string(json, "span", trigger->span);
+		json_member_bool(json, "keyed", trigger->is_keyed);
+		json_member_u64(json, "pid", trigger->pid);
+		json_member_u64(json, "tid", trigger->tid);
+		json_member_u64(json, "wall_ns", trigger->wall_ns);
+	}
+	json_object_end(json);
+}
+
 void capture_json_end(struct json *json, const struct log_census *census)
 {
+	trigger_json(json, census);
 	incomplete_json(json, census);
 	json_object_end(json);
 }

@@ -424,6 +424,7 @@ static void add_trigger(struct text *text, const struct txtrace_record *record)
 	add_u64(text, "span", trigger->span);
 	add_u64(text, "keyed", trigger->is_keyed);
 	add_u64(text, "missed", trigger->missed_cnt);
+	add_u64(text, "wall_ns", trigger->wall_ns);
 	add_string(text, "rule", &trigger->rule);
 	add_string(text, "label", &trigger->label);
 }

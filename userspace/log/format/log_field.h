@@ -309,7 +309,8 @@ enum trigger_field {
 	TRIGGER_KEYED = 5,
 	TRIGGER_MISSED = 6,
 	TRIGGER_SPAN = 7,
-	TRIGGER_FIELD_COUNT = 8,
+	TRIGGER_WALL = 8,
+	TRIGGER_FIELD_COUNT = 9,
 };
 
 /* Kinds that a file can hold; the reader's own DAMAGE is none. */

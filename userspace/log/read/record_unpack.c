@@ -378,6 +378,7 @@ static bool unpack_trigger(struct record_unpacker *unpacker, const uint64_t *fie
 	trigger->is_keyed = fields[TRIGGER_KEYED];
 	trigger->missed_cnt = fields[TRIGGER_MISSED];
 	trigger->span = fields[TRIGGER_SPAN];
+	trigger->wall_ns = fields[TRIGGER_WALL];
 	return unpack_text(unpacker, fields[TRIGGER_RULE], &trigger->rule) && unpack_name(unpacker, fields[TRIGGER_LABEL], &trigger->label);
 }
 

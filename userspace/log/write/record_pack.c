@@ -532,6 +532,7 @@ static void pack_trigger(struct record_packer *packer, const struct txtrace_reco
 	fields[TRIGGER_KEYED] = trigger->is_keyed;
 	fields[TRIGGER_MISSED] = trigger->missed_cnt;
 	fields[TRIGGER_SPAN] = trigger->span;
+	fields[TRIGGER_WALL] = trigger->wall_ns;
 }
 
 static void pack_stack(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
