@@ -79,7 +79,10 @@ ALL_LDFLAGS  := $(SYSROOT_FLAG) $(SANITIZE_FLAGS) $(if $(findstring undefined,$(
 pkg = $(shell $(PKG_CONFIG) $(1) $(2))
 LOG_LIBS     = $(call pkg,--libs,libzstd liblz4) -pthread
 EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c)
-RECORD_LIBS  = $(call pkg,--libs,libbpf libdw libelf libmicrohttpd libseccomp) -lz -pthread
+# libiberty is not needed: without it, Rust names stay as the compiler wrote them. It has no pkg-config file.
+LIBIBERTY   := $(shell printf '\043include <libiberty/demangle.h>\nint main(void) { return !rust_demangle_callback; }\n' | \
+	$(CC) $(SYSROOT_FLAG) -x c -o /dev/null - -liberty >/dev/null 2>&1 && echo -liberty)
+RECORD_LIBS  = $(call pkg,--libs,libbpf libdw libelf libmicrohttpd libseccomp) -lz $(LIBIBERTY) -pthread
 
 # ---- sources: a folder is a module; a file in it, or in a folder in it, is part of it ----
 
@@ -165,6 +168,7 @@ $(BUILD)/%.a:
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(inputs)
 
+$(BUILD)/userspace/attach/rust_name.o: ALL_CPPFLAGS += $(if $(LIBIBERTY),-DWITH_LIBIBERTY)
 $(BUILD)/%.o: %.c $(BUILD)/flags.line
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)

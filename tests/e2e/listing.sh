@@ -45,6 +45,21 @@ cxx_names() {
 	lists 'bank::*' "$tmp/bank" && [ "$(cat "$tmp/list")" = 'bank:_ZN4bank4moveEi  bank::move(int)' ] || fail "$(cat "$tmp/list")"
 }
 
+rust_names() {
+	cat >"$tmp/names.c" <<-'END'
+		__attribute__((noinline)) int v0(void) __asm__("_RNvCs1234_7mycrate3pay");
+		__attribute__((noinline)) int legacy(void) __asm__("_ZN7mycrate4fund17h0123456789abcdefE");
+		int v0(void) { return 1; }
+		int legacy(void) { return 2; }
+		int main(void) { return v0() + legacy() - 3; }
+	END
+	"${CC:-gcc}" -O0 -o "$tmp/names" "$tmp/names.c" || return
+	lists 'mycrate::*' "$tmp/names" && diff - "$tmp/list" <<-END
+		names:_RNvCs1234_7mycrate3pay  mycrate::pay
+		names:_ZN7mycrate4fund17h0123456789abcdefE  mycrate::fund
+	END
+}
+
 nothing_matches() {
 	"$recorder" --list "$programs/calls" 'no_such_*' >"$tmp/listed" 2>&1
 	[ $? = 2 ] && [ "$(cat "$tmp/listed")" = "txtrace-bpf: no probe and no function of $programs/calls matches 'no_such_*'" ] ||
@@ -57,5 +72,11 @@ check "the functions of a file that match" functions_of_a_file
 check "its probes" probes_of_a_file
 check "those of a process, by the library" functions_of_a_process
 check "C++ functions, as people write them" cxx_names
+if nm "$recorder" 2>/dev/null | grep -q ' rust_demangle_callback$'; then
+	check "Rust functions, of both kinds, without the hash" rust_names
+else
+	number=$((number + 1))
+	echo "ok $number - Rust functions # SKIP the recorder is built without libiberty"
+fi
 check "nothing that matches is said" nothing_matches
 finish

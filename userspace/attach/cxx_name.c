@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "attach/rust_name.h"
+
 #define MEMORY_MAX (UINT64_C(1) << 30)
 
 typedef char *(*demangle_fn)(const char *mangled, char *room, size_t *size, int *status);
@@ -24,7 +26,7 @@ struct name_header {
 
 static bool is_mangled(const char *name)
 {
-	return strncmp(name, "_Z", 2) == 0 && strlen(name) <= CXX_NAME_MANGLED_MAX;
+	return (strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0) && strlen(name) <= CXX_NAME_MANGLED_MAX;
 }
 
 static void limit_child(void)
@@ -38,14 +40,22 @@ static void limit_child(void)
 #endif
 }
 
+/* demangle: NULL without libstdc++. The name is to be freed; NULL: there is none. */
+static char *read_name(const char *mangled, demangle_fn demangle)
+{
+	char *name = rust_name_read(mangled);
+	int status = -1;
+
+	return name || !demangle ? name : demangle(mangled, NULL, NULL, &status);
+}
+
 static void run_child(int fd, demangle_fn demangle, const char *const *mangled, size_t cnt)
 {
 	FILE *out = fdopen(fd, "w");
 
 	limit_child();
 	for (size_t i = 0; out && i < cnt; i++) {
-		int status = -1;
-		char *name = is_mangled(mangled[i]) ? demangle(mangled[i], NULL, NULL, &status) : NULL;
+		char *name = is_mangled(mangled[i]) ? read_name(mangled[i], demangle) : NULL;
 		struct name_header header = { .idx = (uint32_t)i };
 
 		if (!name)
@@ -127,12 +137,11 @@ int cxx_names_read(char **names, const char *const *mangled, size_t cnt)
 	if (!mangled_cnt)
 		return 0;
 	library = open_library();
-	if (!library)
-		return -ENOENT;
-	*(void **)&demangle = dlsym(library, "__cxa_demangle");
-	if (demangle)
-		err = read_by_child(names, demangle, mangled, cnt);
-	dlclose(library);
+	if (library)
+		*(void **)&demangle = dlsym(library, "__cxa_demangle");
+	err = read_by_child(names, demangle, mangled, cnt);
+	if (library)
+		dlclose(library);
 	return err;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * C++ names as people write them. Done by libstdc++ where it is installed: the recorder is not linked with it. Names of traced programs are hostile, and a
- * short one can be made to grow without end: a child process reads them, with little memory and little time, and what it does not bring stays as it is.
+ * C++ and Rust names as people write them: Rust's by rust_name.h, C++'s by libstdc++ where it is installed, as the
+ * recorder is not linked with it. Names of traced programs are hostile, and a short one can be made to grow without
+ * end: a child process reads them, with little memory and little time, and what it does not bring stays as it is.
  */
 #ifndef CXX_NAME_H
 #define CXX_NAME_H

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "attach/capabilities.h"
+#include "attach/rust_name.h"
 #include "attach/symbolizer.h"
 #include "base/id_map.h"
 
@@ -104,11 +105,11 @@ static size_t plain_length(const char *name)
 
 static void add_name(const struct server *server, struct answer *answer, const char *name)
 {
-	char mangled[4 * NAME_MAX_BYTES], *demangled = NULL;
+	char mangled[4 * NAME_MAX_BYTES], *demangled = rust_name_read(name); /* whose legacy names have dots */
 	size_t length = plain_length(name), used = answer->reply.names_length;
 	int status = -1;
 
-	if (length > 2 && length < sizeof(mangled) && name[0] == '_' && name[1] == 'Z' && server->demangle) {
+	if (!demangled && length > 2 && length < sizeof(mangled) && name[0] == '_' && name[1] == 'Z' && server->demangle) {
 		memcpy(mangled, name, length);
 		mangled[length] = '\0';
 		demangled = server->demangle(mangled, NULL, NULL, &status);
