@@ -61,15 +61,17 @@ binary_is_refused() {
 	[ $? = 2 ] && grep -q "^txtrace: format 'perfetto' is not for a terminal: give a file with --output$" "$tmp/out"
 }
 
-# A picture that takes longer than a second: how far it is, and about how large it will be; nothing of that in a pipe.
+# A picture that takes longer than a second, since it is stopped for as long: how far it is, and about how large it will be; nothing of that in a pipe.
 long_export() {
 	awk 'BEGIN {
 		print "header pid=1 cpus=1 command=\"long\" start_monotonic_ns=1"
-		for (i = 1; i <= 1500000; i++)
+		for (i = 1; i <= 400000; i++)
 			printf "span begin_ns=%d end_ns=%d pid=1 tid=1 end_tid=1 id=%d label=\"tx\" work_ns=10 on_cpu_ns=10\n", i * 100, i * 100 + 10, i
-		print "summary time_ns=160000000"
+		print "summary time_ns=41000000"
 	}' | "$make_log" "$tmp/long.txtrace" || return
-	on_terminal 100 "$txtrace" export -o long.json long.txtrace || return
+	on_terminal 100 sh -c '"$0" export -o long.json long.txtrace &
+		until [ -s long.json ]; do :; done
+		kill -STOP $! && sleep 1.2 && kill -CONT $! && wait $!' "$txtrace" || return
 	python3 - "$tmp/out" "$(stat -c %s "$tmp/long.json")" <<-'END' || return
 		import re, sys
 		shown = re.findall(r"reading \S+ \S+ of \S+ \S+  [0-9.]+ %, about ([0-9.]+) (KiB|MiB|GiB) to write", open(sys.argv[1]).read())
