@@ -376,6 +376,8 @@ enum txtrace_cost_entry {
 	TXTRACE_COST_ENTRY_TRAP = 1,       /* a probe, by a trap */
 	TXTRACE_COST_ENTRY_CALL = 2,       /* a probe, by the call that the kernel makes of a fast nop */
 	TXTRACE_COST_ENTRY_TRACEPOINT = 3, /* a tracepoint of the kernel */
+	TXTRACE_COST_ENTRY_STEP = 4,       /* event "step": what a probe costs more whose instruction is single-stepped */
+	TXTRACE_COST_ENTRY_WITHIN = 5,     /* sent along with an event of another kind, which is charged with all */
 };
 
 /*

@@ -38,10 +38,11 @@ def prices(costs):
     result = {}
     for of in [*CLASSES, "other"]:
         known = {event for events in EVENTS.values() for event in events}
-        mine = [c for c in costs if c["event"] and (c["event"] in EVENTS[of] if of != "other" else c["event"] not in known)]
-        entered = [c for c in mine if c["entry_ps"]]
+        mine = [c for c in costs if c["event"] and c["entry"] != "step" and (c["event"] in EVENTS[of] if of != "other" else c["event"] not in known)]
+        entered = [c for c in mine if c["entry_ps"] or c["entry"] == "within"]
         events = sum(c["event_cnt"] for c in entered)
-        entry = sum(c["event_cnt"] * c["entry_ps"] for c in entered) // events if events else None
+        steps = [c for c in costs if c["entry"] == "step" and of == "span"]
+        entry = sum(c["event_cnt"] * c["entry_ps"] for c in entered + steps) // events if events else None
         timed = sum(c["timed_event_cnt"] for c in mine)
         run = 0
         for c in mine:

@@ -385,7 +385,7 @@ static int jsonl_other_run(void *state, const struct txtrace_other_run *run)
 
 static int jsonl_cost(void *state, const struct txtrace_cost *cost)
 {
-	static const char *const entries[] = { "unknown", "trap", "call", "tracepoint" };
+	static const char *const entries[] = { "unknown", "trap", "call", "tracepoint", "step", "within" };
 	struct json *json = state;
 
 	begin_line(json, "cost");

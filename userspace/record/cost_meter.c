@@ -17,42 +17,62 @@
 #define PERIOD_NS 1000000000u
 #define IDLE_ROUNDS 100
 
-/* Events as recorded streams name them, who sends them, and how that program is reached. */
+#define PROGRAMS_MAX 5
+
+enum reach {
+	BY_TRACEPOINT = 0,
+	BY_PROBE = 1,
+	WITH_ANOTHER = 2, /* in a run that sends an event of another kind, too, and is charged there */
+};
+
+/* Events as recorded streams name them, who sends them, and how these programs are reached. */
 static const struct {
 	const char *event;
 	uint8_t wire_kind;
-	bool is_probe;
-	const char *programs[2];
+	uint8_t reached; /* enum reach */
+	const char *programs[PROGRAMS_MAX];
 } kinds[] = {
-	{ "switch", WIRE_SWITCH, false, { "on_sched_switch" } },
-	{ "wake", WIRE_WAKE, false, { "on_sched_waking" } },
-	{ "other", WIRE_OTHER, false, { NULL } }, /* by on_sched_switch, which is timed above */
-	{ "move", WIRE_MOVE, false, { "on_migrate" } },
-	{ "process", WIRE_PROCESS, false, { NULL } }, /* by several */
-	{ "stack", WIRE_STACK, false, { "on_sample" } }, /* and by on_sched_switch, which is timed above */
-	{ "value", WIRE_VALUE, true, { NULL } }, /* of programs that were never changed: by several, as is the next */
-	{ "abandon", WIRE_ABANDON, true, { NULL } },
-	{ "thread", WIRE_THREAD, false, { "on_fork", "on_rename" } },
-	{ "thread_exit", WIRE_THREAD_EXIT, false, { "on_exit_of_thread" } },
-	{ "exec", WIRE_EXEC, false, { "on_exec" } },
-	{ "begin", WIRE_BEGIN, true, { "on_begin" } },
-	{ "begin_detached", WIRE_BEGIN_DETACHED, true, { "on_begin_detached" } },
-	{ "enter", WIRE_ENTER, true, { "on_enter" } },
-	{ "leave", WIRE_LEAVE, true, { "on_exit" } },
-	{ "end", WIRE_END, true, { "on_end" } },
-	{ "tag", WIRE_TAG, true, { "on_tag" } },
-	{ "attr", WIRE_ATTR, true, { "on_attr" } },
-	{ "instant", WIRE_INSTANT, true, { "on_event" } },
-	{ "counter", WIRE_COUNTER, true, { "on_counter" } },
-	{ "link", WIRE_LINK, true, { "on_link" } },
-	{ "key_begin", WIRE_KEY_BEGIN, true, { "on_key_begin" } },
-	{ "key_enter", WIRE_KEY_ENTER, true, { "on_key_enter" } },
-	{ "key_leave", WIRE_KEY_LEAVE, true, { "on_key_exit" } },
-	{ "key_end", WIRE_KEY_END, true, { "on_key_end" } },
-	{ "key_instant", WIRE_KEY_INSTANT, true, { "on_key_event" } },
+	{ "switch", WIRE_SWITCH, BY_TRACEPOINT, { "on_sched_switch" } },
+	{ "wake", WIRE_WAKE, BY_TRACEPOINT, { "on_sched_waking" } },
+	{ "other", WIRE_OTHER, BY_TRACEPOINT, { NULL } }, /* by on_sched_switch, which is timed above */
+	{ "move", WIRE_MOVE, BY_TRACEPOINT, { "on_migrate" } },
+	{ "process", WIRE_PROCESS, BY_TRACEPOINT, { NULL } }, /* by several */
+	{ "stack", WIRE_STACK, BY_TRACEPOINT, { "on_sample" } }, /* and by on_sched_switch, which is timed above */
+	{ "value", WIRE_VALUE, WITH_ANOTHER, { NULL } }, /* by the programs of foreign begins and ends, as is the next */
+	{ "abandon", WIRE_ABANDON, WITH_ANOTHER, { NULL } },
+	{ "thread", WIRE_THREAD, BY_TRACEPOINT, { "on_fork", "on_rename" } },
+	{ "thread_exit", WIRE_THREAD_EXIT, BY_TRACEPOINT, { "on_exit_of_thread" } },
+	{ "exec", WIRE_EXEC, BY_TRACEPOINT, { "on_exec" } },
+	{ "begin", WIRE_BEGIN, BY_PROBE,
+	  { "on_begin", "on_function_enter", "on_function_enter_before_5_13", "on_function_call", "on_function_call_before_5_13" } },
+	{ "begin_detached", WIRE_BEGIN_DETACHED, BY_PROBE, { "on_begin_detached" } },
+	{ "enter", WIRE_ENTER, BY_PROBE, { "on_enter" } },
+	{ "leave", WIRE_LEAVE, BY_PROBE, { "on_exit" } },
+	{ "end", WIRE_END, BY_PROBE, { "on_end", "on_function_leave", "on_function_return" } },
+	{ "tag", WIRE_TAG, BY_PROBE, { "on_tag" } },
+	{ "attr", WIRE_ATTR, BY_PROBE, { "on_attr" } },
+	{ "instant", WIRE_INSTANT, BY_PROBE, { "on_event" } },
+	{ "counter", WIRE_COUNTER, BY_PROBE, { "on_counter" } },
+	{ "link", WIRE_LINK, BY_PROBE, { "on_link" } },
+	{ "key_begin", WIRE_KEY_BEGIN, BY_PROBE, { "on_key_begin" } },
+	{ "key_enter", WIRE_KEY_ENTER, BY_PROBE, { "on_key_enter" } },
+	{ "key_leave", WIRE_KEY_LEAVE, BY_PROBE, { "on_key_exit" } },
+	{ "key_end", WIRE_KEY_END, BY_PROBE, { "on_key_end" } },
+	{ "key_instant", WIRE_KEY_INSTANT, BY_PROBE, { "on_key_event" } },
 };
 
 #define KIND_CNT (sizeof(kinds) / sizeof(kinds[0]))
+
+/* Programs that send events of the one kind or the other, whatever the probe asks for: their runs are shared out. */
+static const struct {
+	const char *programs[PROGRAMS_MAX];
+	uint8_t wire_kinds[2];
+} shared[] = {
+	{ { "on_foreign_begin", "on_foreign_begin_before_5_13" }, { WIRE_BEGIN, WIRE_KEY_BEGIN } },
+	{ { "on_foreign_end" }, { WIRE_END, WIRE_KEY_END } },
+};
+
+#define SHARED_CNT (sizeof(shared) / sizeof(shared[0]))
 
 struct tally {
 	uint64_t event_cnt;
@@ -60,10 +80,15 @@ struct tally {
 	uint64_t run_ns;
 };
 
+struct program_fds {
+	int fds[PROGRAMS_MAX]; /* negative: none */
+};
+
 struct metered {
-	int prog_fds[2]; /* -1: none */
+	struct program_fds programs;
 	uint64_t idle_run_ps;
 	struct tally opened; /* at the begin of the window */
+	struct tally window; /* since then, once it is closed */
 	struct tally timed;  /* in all windows */
 	struct tally timed_told;
 	uint64_t event_cnt_told;
@@ -75,6 +100,8 @@ struct cost_meter {
 	bool is_fast;
 	struct cost_trial *trial; /* NULL: what it takes to get to a program is not known */
 	struct metered metered[KIND_CNT];
+	struct program_fds shared[SHARED_CNT];
+	struct tally shared_opened[SHARED_CNT];
 	bool is_timing;
 	bool may_time;
 	uint64_t window_ns; /* when it began */
@@ -108,20 +135,23 @@ static uint64_t all_sent_cnt(const struct cost_meter *meter)
 	return cnt;
 }
 
-/* A program's runs and what it sent, read one right behind the other. */
-static void read_tally(const struct cost_meter *meter, size_t kind, struct tally *tally)
+static void read_runs(const struct program_fds *programs, struct tally *tally)
 {
-	const struct metered *metered = &meter->metered[kind];
-
-	*tally = (struct tally){ .event_cnt = sent_cnt(meter, kinds[kind].wire_kind) };
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < PROGRAMS_MAX; i++) {
 		uint64_t run_cnt, run_ns;
 
-		if (metered->prog_fds[i] < 0 || cost_trial_timed(metered->prog_fds[i], &run_cnt, &run_ns))
+		if (programs->fds[i] < 0 || cost_trial_timed(programs->fds[i], &run_cnt, &run_ns))
 			continue;
 		tally->run_cnt += run_cnt;
 		tally->run_ns += run_ns;
 	}
+}
+
+/* Of what the programs ran and sent, each is read right behind the other. */
+static void read_tally(const struct cost_meter *meter, size_t kind, struct tally *tally)
+{
+	*tally = (struct tally){ .event_cnt = sent_cnt(meter, kinds[kind].wire_kind) };
+	read_runs(&meter->metered[kind].programs, tally);
 }
 
 /* ---- windows ---- */
@@ -140,7 +170,43 @@ static bool open_window(struct cost_meter *meter, uint64_t now_ns)
 	meter->window_ns = now_ns;
 	for (size_t kind = 0; kind < KIND_CNT; kind++)
 		read_tally(meter, kind, &meter->metered[kind].opened);
+	for (size_t i = 0; i < SHARED_CNT; i++) {
+		meter->shared_opened[i] = (struct tally){ 0 };
+		read_runs(&meter->shared[i], &meter->shared_opened[i]);
+	}
 	return true;
+}
+
+static struct tally *window_of(struct cost_meter *meter, uint8_t wire_kind)
+{
+	size_t kind = 0;
+
+	while (kinds[kind].wire_kind != wire_kind)
+		kind++;
+	return &meter->metered[kind].window;
+}
+
+/* What the kind's own programs cannot have sent. */
+static uint64_t sent_by_others(const struct tally *window)
+{
+	return window->event_cnt > window->run_cnt ? window->event_cnt - window->run_cnt : 0;
+}
+
+/* To each of the two kinds by the events of it that its own programs did not send. */
+static void share_out(struct cost_meter *meter, size_t idx)
+{
+	struct tally *first = window_of(meter, shared[idx].wire_kinds[0]), *second = window_of(meter, shared[idx].wire_kinds[1]);
+	uint64_t first_cnt = sent_by_others(first), second_cnt = sent_by_others(second), run_cnt, run_ns;
+	struct tally now = { 0 };
+	double part = first_cnt || second_cnt ? (double)second_cnt / (double)(first_cnt + second_cnt) : 0;
+
+	read_runs(&meter->shared[idx], &now);
+	run_cnt = now.run_cnt - meter->shared_opened[idx].run_cnt;
+	run_ns = now.run_ns - meter->shared_opened[idx].run_ns;
+	second->run_cnt += (uint64_t)((double)run_cnt * part);
+	second->run_ns += (uint64_t)((double)run_ns * part);
+	first->run_cnt += run_cnt - (uint64_t)((double)run_cnt * part);
+	first->run_ns += run_ns - (uint64_t)((double)run_ns * part);
 }
 
 static void close_window(struct cost_meter *meter, uint64_t now_ns)
@@ -152,9 +218,18 @@ static void close_window(struct cost_meter *meter, uint64_t now_ns)
 		struct tally now;
 
 		read_tally(meter, kind, &now);
-		metered->timed.event_cnt += now.event_cnt - metered->opened.event_cnt;
-		metered->timed.run_cnt += now.run_cnt - metered->opened.run_cnt;
-		metered->timed.run_ns += now.run_ns - metered->opened.run_ns;
+		metered->window.event_cnt = now.event_cnt - metered->opened.event_cnt;
+		metered->window.run_cnt = now.run_cnt - metered->opened.run_cnt;
+		metered->window.run_ns = now.run_ns - metered->opened.run_ns;
+	}
+	for (size_t i = 0; i < SHARED_CNT; i++)
+		share_out(meter, i);
+	for (size_t kind = 0; kind < KIND_CNT; kind++) {
+		struct metered *metered = &meter->metered[kind];
+
+		metered->timed.event_cnt += metered->window.event_cnt;
+		metered->timed.run_cnt += metered->window.run_cnt;
+		metered->timed.run_ns += metered->window.run_ns;
 	}
 	cost_trial_time(meter->trial, false);
 	meter->is_timing = false;
@@ -196,6 +271,15 @@ void cost_meter_stop(struct cost_meter *meter, uint64_t now_ns)
 
 /* ---- from the beginning ---- */
 
+static void find_programs(const struct kernel_side *kernel, const char *const *names, struct program_fds *programs)
+{
+	for (size_t i = 0; i < PROGRAMS_MAX; i++) {
+		struct bpf_program *program = names[i] ? kernel_side_program(kernel, names[i]) : NULL;
+
+		programs->fds[i] = program ? bpf_program__fd(program) : -1;
+	}
+}
+
 struct cost_meter *cost_meter_new(const struct cost_meter_options *options)
 {
 	struct cost_trial_options trial = {
@@ -212,14 +296,10 @@ struct cost_meter *cost_meter_new(const struct cost_meter_options *options)
 	meter->counters = kernel_side_counters(options->kernel);
 	meter->cpu_cnt = options->cpu_cnt < WIRE_CPU_MAX ? options->cpu_cnt : WIRE_CPU_MAX;
 	meter->is_fast = options->features->fast_nop != FAST_NOP_NONE;
-	for (size_t kind = 0; kind < KIND_CNT; kind++) {
-		for (size_t i = 0; i < 2; i++) {
-			const char *name = kinds[kind].programs[i];
-			struct bpf_program *program = name ? kernel_side_program(options->kernel, name) : NULL;
-
-			meter->metered[kind].prog_fds[i] = program ? bpf_program__fd(program) : -1;
-		}
-	}
+	for (size_t kind = 0; kind < KIND_CNT; kind++)
+		find_programs(options->kernel, kinds[kind].programs, &meter->metered[kind].programs);
+	for (size_t i = 0; i < SHARED_CNT; i++)
+		find_programs(options->kernel, shared[i].programs, &meter->shared[i]);
 	cost_trial_start(&meter->trial, &trial);
 	meter->may_time = meter->trial != NULL;
 	return meter;
@@ -267,15 +347,19 @@ static int put(struct cost_meter *meter, const struct txtrace_record *record, co
 
 static enum txtrace_cost_entry entry_of(const struct cost_meter *meter, size_t kind)
 {
-	if (!kinds[kind].is_probe)
+	if (kinds[kind].reached == BY_TRACEPOINT)
 		return TXTRACE_COST_ENTRY_TRACEPOINT;
+	if (kinds[kind].reached == WITH_ANOTHER)
+		return TXTRACE_COST_ENTRY_WITHIN;
 	return meter->is_fast ? TXTRACE_COST_ENTRY_CALL : TXTRACE_COST_ENTRY_TRAP;
 }
 
 static void fill_events(struct cost_meter *meter, size_t kind, uint64_t event_cnt, const struct cost_trial_result *trial,
 			struct txtrace_cost *cost)
 {
-	const struct cost_trial_entry *entry = kinds[kind].is_probe ? &trial->probe : &trial->tracepoint;
+	const struct cost_trial_entry none = { 0 };
+	const struct cost_trial_entry *entry = kinds[kind].reached == BY_PROBE ? &trial->probe :
+					       kinds[kind].reached == BY_TRACEPOINT ? &trial->tracepoint : &none;
 	struct metered *metered = &meter->metered[kind];
 
 	cost->event = (struct txtrace_string){ kinds[kind].event, strlen(kinds[kind].event) };

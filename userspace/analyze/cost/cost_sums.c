@@ -60,6 +60,14 @@ static void add_recorder(struct cost_sums *sums, const struct txtrace_cost *cost
 	increase(&sums->log_bytes, cost->log_bytes);
 }
 
+/* Spread over the events of spans: which of them were stepped is not known. */
+static void add_steps(struct cost_sums *sums, const struct txtrace_cost *cost)
+{
+	increase(&sums->step_cnt, cost->event_cnt);
+	increase(&sums->classes[COST_SPAN].entry_ps, times(cost->event_cnt, cost->entry_ps));
+	sums->has_unknown_steps |= !cost->entry_ps;
+}
+
 void cost_sums_add(struct cost_sums *sums, const struct txtrace_cost *cost)
 {
 	struct cost_class_sums *of;
@@ -69,9 +77,13 @@ void cost_sums_add(struct cost_sums *sums, const struct txtrace_cost *cost)
 		add_recorder(sums, cost);
 		return;
 	}
+	if (cost->entry == TXTRACE_COST_ENTRY_STEP) {
+		add_steps(sums, cost);
+		return;
+	}
 	of = &sums->classes[class_of(&cost->event)];
 	increase(&of->event_cnt, cost->event_cnt);
-	if (cost->entry_ps) {
+	if (cost->entry_ps || cost->entry == TXTRACE_COST_ENTRY_WITHIN) {
 		increase(&of->entered_cnt, cost->event_cnt);
 		increase(&of->entry_ps, times(cost->event_cnt, cost->entry_ps));
 	}
@@ -118,7 +130,7 @@ void cost_sums_see_capture(struct cost_sums *sums, const struct txtrace_log_info
 
 bool cost_sums_is_whole(const struct cost_sums *sums)
 {
-	if (sums->has_silent_runs)
+	if (sums->has_silent_runs || sums->has_unknown_steps)
 		return false;
 	for (enum cost_class of = 0; of < COST_CLASS_COUNT; of++) {
 		struct cost_price price = cost_sums_price(sums, of);

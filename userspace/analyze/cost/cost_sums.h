@@ -46,6 +46,8 @@ struct cost_sums {
 	uint64_t cpu_ns;
 	uint64_t ring_bytes;
 	uint64_t log_bytes;
+	uint64_t step_cnt; /* instructions that were single-stepped: what that cost is in entry_ps of COST_SPAN */
+	bool has_unknown_steps; /* of some it is not known what they cost */
 	bool has_silent_runs; /* programs also ran and sent nothing, as it was asked for: that is in no figure */
 };
 

@@ -376,7 +376,7 @@ static void add_other_run(struct text *text, const struct txtrace_record *record
 
 static void add_cost(struct text *text, const struct txtrace_record *record)
 {
-	static const char *const entries[] = { "unknown", "trap", "call", "tracepoint" };
+	static const char *const entries[] = { "unknown", "trap", "call", "tracepoint", "step", "within" };
 	const struct txtrace_cost *cost = &record->cost;
 
 	add_u64(text, "time_ns", cost->time_ns);
