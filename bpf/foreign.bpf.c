@@ -95,6 +95,14 @@ struct id_counter {
 
 static struct id_counter foreign_ids[WIRE_CPU_MAX];
 
+struct step_counter foreign_steps[WIRE_CPU_MAX]; /* for the recorder */
+
+static __always_inline void count_step(uint64_t cookie)
+{
+	if (cookie & FOREIGN_COOKIE_STEPPED)
+		__sync_fetch_and_add(&foreign_steps[bpf_get_smp_processor_id() & (WIRE_CPU_MAX - 1)].cnt, 1);
+}
+
 /*
  * Before 5.12 there is no instruction that adds and tells the sum, and a program in which there is one is refused, even where it is never reached. None is
  * needed: before 6.0 nothing preempts a program of a uprobe. So what makes ids is there twice, and the recorder takes the one or the other.
@@ -193,9 +201,9 @@ static __noinline uint64_t string_key_length(uint64_t address)
 
 /* ---- spans by their probes ---- */
 
-static __always_inline struct foreign_site *site_of_hit(void *ctx)
+static __always_inline struct foreign_site *site_of_cookie(int64_t cookie)
 {
-	uint32_t idx = compat_cookie(ctx); /* if it cannot be read, that of no site */
+	uint32_t idx = cookie; /* if it cannot be read, that of no site */
 
 	return bpf_map_lookup_elem(&foreign_sites, &idx);
 }
@@ -270,12 +278,14 @@ static __always_inline bool begin_by_number(const void *ctx, const struct foreig
 
 static __always_inline int foreign_begun(struct pt_regs *ctx, const bool is_preemptible)
 {
-	struct foreign_site *site = site_of_hit(ctx);
+	int64_t cookie = compat_cookie(ctx);
+	struct foreign_site *site = site_of_cookie(cookie);
 	struct foreign_thread *thread;
 	uint64_t id, parent;
 
 	if (!site || !foreign_is_traced())
 		return 0;
+	count_step(cookie);
 	if (site->is_key_string) {
 		if (!value_read(ctx, &site->keys[0], &id))
 			foreign_key_begin(id, string_key_length(id), site->label);
@@ -356,12 +366,14 @@ static __always_inline uint64_t close_by_number(const void *ctx, const struct fo
 SEC("?uprobe")
 int on_foreign_end(struct pt_regs *ctx)
 {
-	struct foreign_site *site = site_of_hit(ctx);
+	int64_t cookie = compat_cookie(ctx);
+	struct foreign_site *site = site_of_cookie(cookie);
 	uint64_t id;
 
 	compat_use_thread_stack();
 	if (!site || !foreign_is_traced())
 		return 0;
+	count_step(cookie);
 	if (site->is_key_string) {
 		if (!value_read(ctx, &site->keys[0], &id))
 			foreign_key_end(id, string_key_length(id));
@@ -451,6 +463,7 @@ static __always_inline int function_entered(struct pt_regs *ctx, const uint32_t 
 
 	if (label_idx < 0 || !foreign_is_traced())
 		return 0;
+	count_step(label_idx);
 	thread = thread_get();
 	if (!thread)
 		return begin_lost();
@@ -509,6 +522,8 @@ int on_function_leave(struct pt_regs *ctx)
 	compat_use_thread_stack();
 	if (!foreign_is_traced())
 		return 0;
+	if (cfg_has_attach_cookie)
+		count_step(bpf_get_attach_cookie(ctx));
 	thread = thread_get();
 	if (thread && thread->depth)
 		foreign_pop(PT_REGS_SP(ctx), POP_ENDED);

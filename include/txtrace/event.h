@@ -373,6 +373,12 @@ struct cpu_watch {
 	uint32_t padding[13]; /* a cache line for each */
 };
 
+/* Of one CPU: hits of traced threads on foreign probes whose instruction was single-stepped. */
+struct step_counter {
+	uint64_t cnt;
+	uint64_t padding[7]; /* a cache line for each */
+};
+
 /*
  * Probes are attached and removed one after the other, so the programs are let loose and stopped all at once by a word that they share with
  * the recorder: otherwise spans would begin whose end is not watched yet, or no more.

@@ -20,6 +20,8 @@
 #define FOREIGN_DEPTH_MAX 128 /* a power of two; functions of one thread that are not over yet; deeper calls are counted as lost */
 #define FOREIGN_OPEN_MAX 262144 /* open spans that are named by a number; more are counted as lost */
 
+#define FOREIGN_COOKIE_STEPPED (1ull << 32) /* besides: the kernel single-steps the instruction. Not where the cookie is in a path */
+
 #define FOREIGN_THREAD_MAX 4096 /* before Linux 5.13: threads with spans at a time; those of more are counted as lost */
 
 /*

@@ -72,6 +72,7 @@ def check_totals(costs, told):
     recorder = [c for c in costs if not c["event"]]
     for member, name in [("recorder_cpu_ns", "cpu_ns"), ("ring_bytes", "ring_bytes"), ("log_bytes", "log_bytes"), ("events", "event_cnt")]:
         same(member, told["cost"][member], sum(c[name] for c in recorder))
+    same("single-stepped", told["cost"]["single_stepped"], sum(c["event_cnt"] for c in costs if c["entry"] == "step"))
     same("observed", told["cost"]["observed_ns"], sum(c["time_ns"] - c["since_ns"] for c in recorder))
     return price
 
@@ -323,7 +324,7 @@ class World:
 
 
 COSTS = [("begin", 120, "trap", 600000), ("end", 100, "trap", 600000), ("key_end", 40, "call", 300000), ("switch", 300, "tracepoint", 25000),
-         ("wake", 90, "tracepoint", 0), ("counter", 50, "trap", 600000), ("exec", 1, "tracepoint", 25000)]
+         ("wake", 90, "tracepoint", 0), ("counter", 50, "trap", 600000), ("exec", 1, "tracepoint", 25000), ("value", 70, "within", 0), ("step", 60, "step", 9000000)]
 
 
 def random_log(seed, truth_path):

@@ -21,6 +21,7 @@
 #include "attach/uprobe_multi.h"
 
 #define BATCH_RUNS 256
+#define STEP_RUNS 64 /* in a batch: each takes many times as long */
 #define BATCHES 16
 #define WARM_UP_RUNS 32
 #define PATIENCE_MS 2000
@@ -90,9 +91,9 @@ static uint64_t median(const uint64_t *values, size_t cnt)
 	return sorted[cnt / 2];
 }
 
-static uint64_t entry_ps(uint64_t without_ns, uint64_t with_ns)
+static uint64_t entry_ps(uint64_t without_ns, uint64_t with_ns, unsigned int run_cnt)
 {
-	return with_ns > without_ns ? (with_ns - without_ns) * 1000 / BATCH_RUNS : 1;
+	return with_ns > without_ns ? (with_ns - without_ns) * 1000 / run_cnt : 1;
 }
 
 /* ---- in the child ---- */
@@ -100,6 +101,7 @@ static uint64_t entry_ps(uint64_t without_ns, uint64_t with_ns)
 /* What makes the program run once. */
 struct trigger {
 	void (*pull)(const struct trigger *trigger, unsigned int cnt);
+	unsigned int run_cnt; /* of a batch */
 	const unsigned char *code;
 };
 
@@ -119,7 +121,7 @@ static uint64_t batch_ns(const struct trigger *trigger)
 {
 	uint64_t begin_ns = now_ns();
 
-	trigger->pull(trigger, BATCH_RUNS);
+	trigger->pull(trigger, trigger->run_cnt);
 	return now_ns() - begin_ns;
 }
 
@@ -175,10 +177,29 @@ static void try_probe(const struct cost_trial_options *options, struct trigger *
 	report->result.probe.empty_run_ps = timed_run_ps(trigger, bpf_program__fd(options->probe));
 }
 
+static void try_step(const struct cost_trial_options *options, struct cost_trial_entry *entry)
+{
+	struct trigger trigger = { .pull = pull_site, .run_cnt = STEP_RUNS };
+	int fd = trial_site_stepped_offset() ? trial_site_open() : -1;
+	const unsigned char *code = fd < 0 ? NULL : trial_site_map(fd);
+	uint64_t batches[BATCHES], without_ns;
+	char path[64];
+
+	if (!code)
+		return;
+	trigger.code = code + trial_site_stepped_offset();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	without_ns = median_batch_ns(&trigger, batches);
+	if (!attach_probe(options, path, trial_site_stepped_offset()))
+		return;
+	entry->entry_ps = entry_ps(without_ns, median_batch_ns(&trigger, batches), STEP_RUNS);
+	entry->run_cnt = STEP_RUNS * BATCHES;
+}
+
 /* Without the program before and behind: the machine may have become slower or faster meanwhile. */
 static void try_tracepoint(const struct cost_trial_options *options, struct cost_trial_entry *entry)
 {
-	struct trigger trigger = { .pull = pull_rename };
+	struct trigger trigger = { .pull = pull_rename, .run_cnt = BATCH_RUNS };
 	uint64_t batches[BATCHES], before_ns = median_batch_ns(&trigger, batches), with_ns;
 	struct bpf_link *link = bpf_program__attach(options->tracepoint);
 
@@ -187,7 +208,7 @@ static void try_tracepoint(const struct cost_trial_options *options, struct cost
 	with_ns = median_batch_ns(&trigger, batches);
 	entry->empty_run_ps = timed_run_ps(&trigger, bpf_program__fd(options->tracepoint));
 	bpf_link__destroy(link);
-	entry->entry_ps = entry_ps((before_ns + median_batch_ns(&trigger, batches)) / 2, with_ns);
+	entry->entry_ps = entry_ps((before_ns + median_batch_ns(&trigger, batches)) / 2, with_ns, BATCH_RUNS);
 	entry->run_cnt = BATCH_RUNS * BATCHES;
 }
 
@@ -243,13 +264,15 @@ static void close_all_but(const int *fds, size_t cnt)
 static void work_in_child(const struct cost_trial_options *options, int fd)
 {
 	const int kept[] = { fd, options->probe ? bpf_program__fd(options->probe) : -1, options->tracepoint ? bpf_program__fd(options->tracepoint) : -1 };
-	struct trigger probe = { .pull = pull_site };
+	struct trigger probe = { .pull = pull_site, .run_cnt = BATCH_RUNS };
 	struct report report = { .without_ns = 0 };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close_all_but(kept, sizeof(kept) / sizeof(kept[0]));
 	if (options->probe)
 		try_probe(options, &probe, &report);
+	if (options->probe && options->wants_step)
+		try_step(options, &report.result.step);
 	if (options->tracepoint)
 		try_tracepoint(options, &report.result.tracepoint);
 	if (options->settle)
@@ -405,7 +428,7 @@ void cost_trial_result(struct cost_trial *trial, struct cost_trial_result *resul
 	take_answers(trial);
 	*result = trial->report.result;
 	if (trial->batch_cnt)
-		result->probe.entry_ps = entry_ps(trial->report.without_ns, median(trial->batches, trial->batch_cnt));
+		result->probe.entry_ps = entry_ps(trial->report.without_ns, median(trial->batches, trial->batch_cnt), BATCH_RUNS);
 }
 
 void cost_trial_end(struct cost_trial *trial)

@@ -28,6 +28,7 @@ struct cost_trial;
 struct cost_trial_options {
 	const struct kernel_features *features;
 	struct bpf_program *probe;      /* empty; for uprobes. NULL: not asked for */
+	bool wants_step;                /* what a probe costs whose instruction is single-stepped is asked for, too */
 	struct bpf_program *tracepoint; /* empty; tp_btf/task_rename. NULL: not asked for */
 	void (*settle)(void *context);  /* in the child, once it has attached its probe: to give up what it needs no more. May be NULL */
 	void *context;
@@ -42,6 +43,7 @@ struct cost_trial_entry {
 struct cost_trial_result {
 	struct cost_trial_entry probe;
 	struct cost_trial_entry tracepoint;
+	struct cost_trial_entry step; /* of the probe on an instruction that is single-stepped; tried at the start only */
 };
 
 /* 0; or a negative errno, and nothing is known. To be called before there are threads; the programs are loaded. */

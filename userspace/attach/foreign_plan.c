@@ -8,6 +8,7 @@
 
 #include "attach/foreign_functions.h"
 #include "attach/foreign_sites.h"
+#include "attach/foreign_steps.h"
 
 static const struct {
 	const char *name;
@@ -131,8 +132,9 @@ int foreign_plan_new(struct foreign_plan **result, const struct foreign_plan_opt
 	plan->func_guesses = calloc(options->func_cnt + 1, sizeof(*plan->func_guesses));
 	plan->function_labels = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->function_labels));
 	plan->labels = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->labels));
+	plan->is_stepped_label = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->is_stepped_label));
 	err = plan->spans && plan->funcs && plan->point_hits && plan->has_provider && plan->func_hits && plan->point_guesses && plan->func_guesses &&
-			      plan->labels && plan->function_labels ? 0 : -ENOMEM;
+			      plan->labels && plan->function_labels && plan->is_stepped_label ? 0 : -ENOMEM;
 	if (!err)
 		err = parse_all(plan, options, error);
 	if (!err)
@@ -178,6 +180,7 @@ void foreign_plan_free(struct foreign_plan *plan)
 	free(plan->has_provider);
 	free(plan->func_hits);
 	free(plan->function_labels);
+	free(plan->is_stepped_label);
 	free(plan->labels);
 	free(plan);
 }
@@ -258,6 +261,8 @@ int foreign_plan_attach(struct foreign_plan *plan, const struct foreign_object *
 
 	if (result)
 		error_set(error, "cannot look for the probes of \"%s\": %s", object->path, strerror(-result));
+	if (!result)
+		foreign_steps_mark(&search);
 	if (!result && search.spot_cnt)
 		result = probe_links_add(links, &options, plan->programs, FOREIGN_PROGRAM_CNT, object->fd, search.spots, search.spot_cnt, error);
 	if (!result)
@@ -347,6 +352,12 @@ static bool judge_provider(struct foreign_plan *plan, size_t span_idx)
 	foreign_warn(plan, "nothing that is mapped has probes of the provider '%s', which %zu span%s asked for: is this the program that was meant?", provider,
 		     cnt, cnt == 1 ? " is" : "s are");
 	return true;
+}
+
+size_t foreign_plan_stepped(const struct foreign_plan *plan, const char **example)
+{
+	*example = plan->stepped_example;
+	return plan->stepped_cnt;
 }
 
 size_t foreign_plan_judge(struct foreign_plan *plan)

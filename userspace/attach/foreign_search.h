@@ -30,6 +30,11 @@ struct foreign_plan {
 	uint32_t *function_labels; /* of the functions that are traced: indexes of labels, each once */
 	size_t function_label_cnt;
 
+	bool *is_stepped_label; /* by label, and by span: one of its probes is on an instruction that the kernel single-steps */
+	bool is_stepped_span[FOREIGN_SPAN_MAX];
+	size_t stepped_cnt;
+	const char *stepped_example; /* one of them */
+
 	struct foreign_site sites[FOREIGN_SITE_MAX]; /* as they are in the map */
 	size_t site_cnt;
 	int sites_fd;

@@ -95,6 +95,7 @@ struct metered {
 };
 
 struct cost_meter {
+	const struct kernel_side *kernel;
 	const struct wire_counters *counters;
 	uint32_t cpu_cnt;
 	bool is_fast;
@@ -110,6 +111,7 @@ struct cost_meter {
 	uint64_t timing_told_ns;
 	uint64_t told_ns;
 	uint64_t event_cnt_told;
+	uint64_t step_cnt_told;
 	uint64_t cpu_told_ns;
 	struct cost_meter_bytes bytes_told;
 	struct cost_sums sums;
@@ -286,6 +288,7 @@ struct cost_meter *cost_meter_new(const struct cost_meter_options *options)
 		.features = options->features,
 		.probe = kernel_side_program(options->kernel, "on_empty_probe"),
 		.tracepoint = kernel_side_program(options->kernel, "on_empty_tracepoint"),
+		.wants_step = options->has_foreign,
 		.settle = options->settle,
 		.context = options->context,
 	};
@@ -293,6 +296,7 @@ struct cost_meter *cost_meter_new(const struct cost_meter_options *options)
 
 	if (!meter)
 		return NULL;
+	meter->kernel = options->kernel;
 	meter->counters = kernel_side_counters(options->kernel);
 	meter->cpu_cnt = options->cpu_cnt < WIRE_CPU_MAX ? options->cpu_cnt : WIRE_CPU_MAX;
 	meter->is_fast = options->features->fast_nop != FAST_NOP_NONE;
@@ -376,6 +380,24 @@ static void fill_events(struct cost_meter *meter, size_t kind, uint64_t event_cn
 	metered->timed_told = metered->timed;
 }
 
+/* What these hits cost more than they are charged as begins and ends. */
+static int tell_steps(struct cost_meter *meter, const struct cost_trial_result *trial, struct txtrace_record *record, cost_sink sink,
+		      void *context)
+{
+	uint64_t step_cnt = kernel_side_step_cnt(meter->kernel), cnt = step_cnt - meter->step_cnt_told;
+	bool is_known = trial->step.entry_ps > trial->probe.entry_ps;
+
+	if (!cnt)
+		return 0;
+	meter->step_cnt_told = step_cnt;
+	record->cost.event = (struct txtrace_string){ "step", strlen("step") };
+	record->cost.event_cnt = cnt;
+	record->cost.entry = TXTRACE_COST_ENTRY_STEP;
+	record->cost.entry_ps = is_known ? trial->step.entry_ps - trial->probe.entry_ps : 0;
+	record->cost.calibration_cnt = trial->step.run_cnt;
+	return put(meter, record, sink, context);
+}
+
 static void fill_recorder(struct cost_meter *meter, const struct cost_meter_bytes *bytes, uint64_t event_cnt, struct txtrace_cost *cost)
 {
 	uint64_t cpu_ns = own_usage_cpu_ns();
@@ -411,12 +433,24 @@ int cost_meter_tell(struct cost_meter *meter, uint64_t time_ns, const struct cos
 		fill_events(meter, kind, event_cnt, &trial, &record.cost);
 		err = put(meter, &record, sink, context);
 	}
+	record = blank;
+	if (!err)
+		err = tell_steps(meter, &trial, &record, sink, context);
 	if (err)
 		return err;
 	record = blank;
 	fill_recorder(meter, bytes, all_cnt, &record.cost);
 	meter->told_ns = time_ns;
 	return put(meter, &record, sink, context);
+}
+
+uint64_t cost_meter_probe_ps(struct cost_meter *meter, bool is_stepped)
+{
+	struct cost_trial_result trial = { 0 };
+
+	if (meter->trial)
+		cost_trial_result(meter->trial, &trial);
+	return is_stepped ? trial.step.entry_ps : trial.probe.entry_ps;
 }
 
 const struct cost_sums *cost_meter_sums(const struct cost_meter *meter)

@@ -16,6 +16,7 @@
 #ifndef COST_METER_H
 #define COST_METER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analyze/cost/cost_sums.h"
@@ -30,6 +31,7 @@ struct cost_meter_options {
 	const struct kernel_features *features;
 	const struct kernel_side *kernel;
 	uint32_t cpu_cnt; /* that may send */
+	bool has_foreign; /* there may be probes on instructions that are single-stepped */
 	void (*settle)(void *context); /* for the trial (attach/cost_trial.h) */
 	void *context;
 };
@@ -56,6 +58,9 @@ typedef int (*cost_sink)(void *context, const struct txtrace_record *record);
 
 /* What was since the last time: a record for each kind of event, and one of the recorder. 0, or what the sink returned. */
 int cost_meter_tell(struct cost_meter *meter, uint64_t time_ns, const struct cost_meter_bytes *bytes, cost_sink sink, void *context);
+
+/* What it takes to get to a program by a probe and back, in ns / 1000, 0: not known. is_stepped: where the kernel single-steps its instruction. */
+uint64_t cost_meter_probe_ps(struct cost_meter *meter, bool is_stepped);
 
 /* All that was told. */
 const struct cost_sums *cost_meter_sums(const struct cost_meter *meter);

@@ -227,6 +227,15 @@ const struct wire_counters *kernel_side_counters(const struct kernel_side *side)
 	return side->bpf->bss->counters;
 }
 
+uint64_t kernel_side_step_cnt(const struct kernel_side *side)
+{
+	uint64_t cnt = 0;
+
+	for (size_t cpu = 0; cpu < kernel_side_cpu_cnt(); cpu++)
+		cnt += __atomic_load_n(&side->bpf->bss->foreign_steps[cpu].cnt, __ATOMIC_RELAXED);
+	return cnt;
+}
+
 /* Numbers may have gaps: libbpf counts those, too. */
 size_t kernel_side_cpu_cnt(void)
 {

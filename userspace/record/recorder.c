@@ -313,6 +313,7 @@ static int open_costs(struct recorder *recorder, struct error *error)
 		.features = &recorder->features,
 		.kernel = recorder->kernel,
 		.cpu_cnt = (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
+		.has_foreign = recorder->foreign != NULL,
 		.settle = recorder_restrain_trial,
 		.context = recorder,
 	};
@@ -388,6 +389,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		return err;
 	}
 	recorder->exit_status = 0;
+	cost_watch_steps(&recorder->cost_watch, recorder->costs, recorder->foreign, recorder->messages);
 	kernel_side_record(recorder->kernel);
 	capture_read_clocks(&recorder->begin_ns, &recorder->begin_realtime_ns);
 	if (options->command)

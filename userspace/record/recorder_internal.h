@@ -11,6 +11,7 @@
 #include "record/attach_watch.h"
 #include "record/confinement.h"
 #include "record/cost_meter.h"
+#include "record/cost_watch.h"
 #include "record/flight_recorder.h"
 #include "record/kernel_filter.h"
 #include "record/kernel_side.h"
@@ -47,6 +48,7 @@ struct recorder {
 	uint64_t *watermarks; /* of the drain before the last */
 	struct loss_counters losses;
 	struct cost_meter *costs;
+	struct cost_watch cost_watch;
 	struct program_memory *memory;
 	struct foreign_plan *foreign; /* NULL: marks of txtrace alone */
 	struct child_count children; /* of the processes that were named, when they were attached to */

@@ -252,6 +252,7 @@ static void keep_house(struct recorder *recorder, uint64_t now_ns)
 	service_tick(recorder->service, now_ns);
 	recorder_tell_refused(recorder);
 	foreign_spans_warn(recorder->foreign, recorder->messages);
+	cost_watch_steps(&recorder->cost_watch, recorder->costs, recorder->foreign, recorder->messages);
 }
 
 struct rereading {

@@ -30,6 +30,7 @@ static const char *entry_text(unsigned int entries)
 {
 	static const char *const texts[] = { "by a trap", "by a call", "by a tracepoint" };
 
+	entries &= ~(1u << TXTRACE_COST_ENTRY_WITHIN);
 	for (unsigned int entry = TXTRACE_COST_ENTRY_TRAP; entry <= TXTRACE_COST_ENTRY_TRACEPOINT; entry++)
 		if (entries == 1u << entry)
 			return texts[entry - 1];
@@ -49,7 +50,10 @@ static void add_class(struct table *table, const struct cost_sums *sums, enum co
 	add_ns(table, price.has_body, price.body_ps);
 	table_cell(table, TABLE_PLAIN, units_format_count(timed, class->timed_event_cnt));
 	table_cell(table, TABLE_PLAIN, price.has_entry ? units_format_count(count, class->calibration_cnt) : NOTHING);
-	table_cell(table, TABLE_DIM, entry_text(class->entries));
+	if (of == COST_SPAN && sums->step_cnt)
+		table_cell_format(table, TABLE_DIM, "%s; %s single-stepped", entry_text(class->entries), units_format_count(count, sums->step_cnt));
+	else
+		table_cell(table, TABLE_DIM, entry_text(class->entries));
 }
 
 static int print_classes(struct cli *cli, const struct cost_sums *sums)
@@ -247,6 +251,7 @@ void cost_totals_json(struct json *json, const struct cost_sums *sums)
 	json_member_u64(json, "recorder_cpu_ns", sums->cpu_ns);
 	json_member_u64(json, "observed_ns", sums->observed_ns);
 	json_member_u64(json, "timing_ns", sums->timing_ns);
+	json_member_u64(json, "single_stepped", sums->step_cnt);
 	json_member_u64(json, "ring_bytes", sums->ring_bytes);
 	json_member_u64(json, "log_bytes", sums->log_bytes);
 	json_name(json, "classes");
