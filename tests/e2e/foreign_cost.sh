@@ -64,14 +64,14 @@ computed_twice() {
 
 # once LINES TEXT: among what the recorder said, so many lines have it
 once() {
-	[ "$(grep -c "$2" "$tmp/said")" = "$1" ] || fail "not $1 lines say '$2': $(cat "$tmp/said")"
+	[ "$(grep -c "$2" "$tmp/told")" = "$1" ] || fail "not $1 lines say '$2': $(cat "$tmp/told")"
 }
 
 # calls MODE OPTION...: the program, launched, with both of its functions recorded unless OPTIONs say otherwise
 calls() {
 	local mode=$1
 	shift
-	"$recorder" -q -o "$tmp/calls.txtrace" "$@" -- "$programs/$program" "$mode" 40000 >"$tmp/program.out" 2>"$tmp/said" || fail "$(cat "$tmp/said")" || return
+	"$recorder" -q -o "$tmp/calls.txtrace" "$@" -- "$programs/$program" "$mode" 40000 >"$tmp/program.out" 2>"$tmp/told" || fail "$(cat "$tmp/told")" || return
 	"$reader" report --cost --json "$tmp/calls.txtrace" >"$tmp/cost.json" && export_log "$tmp/calls.txtrace"
 }
 
@@ -114,11 +114,53 @@ twice() {
 
 # Before the program runs: the message stands in front of the one that recording has begun.
 before_recording() {
-	"$recorder" --messages json -o "$tmp/calls.txtrace" --func $program:stepped -- "$programs/$program" stepped 10 >"$tmp/program.out" 2>"$tmp/said" ||
-		fail "$(cat "$tmp/said")" || return
-	[ "$(jq -r .event "$tmp/said" | grep -nE '^(single_step|start)$' | tr '\n' ' ')" = "1:single_step 2:start " ] || fail "$(cat "$tmp/said")" || return
-	jq -e 'select(.event == "single_step") | .functions == 1 and .example == "stepped" and .step_ns > .entry_ns and .entry_ns > 0' "$tmp/said" >/dev/null ||
-		fail "$(cat "$tmp/said")"
+	"$recorder" --messages json -o "$tmp/calls.txtrace" --func $program:stepped -- "$programs/$program" stepped 10 >"$tmp/program.out" 2>"$tmp/told" ||
+		fail "$(cat "$tmp/told")" || return
+	[ "$(jq -r .event "$tmp/told" | grep -nE '^(single_step|start)$' | tr '\n' ' ')" = "1:single_step 2:start " ] || fail "$(cat "$tmp/told")" || return
+	jq -se 'map(select(.event == "single_step"))[0] | .functions == 1 and .example == "stepped" and .step_ns > .entry_ns and .entry_ns > 0' "$tmp/told" >/dev/null ||
+		fail "$(cat "$tmp/told")"
+}
+
+# field EVENT MEMBER: of what the recorder said as JSON
+field() {
+	jq "select(.event == \"$1\") | .$2" "$tmp/told"
+}
+
+# between EVENT EVENT: milliseconds from the first one to the second
+between() {
+	jq -s 'def ms: (.time | (.[:19] + "Z" | fromdate) * 1000 + (.[20:23] | tonumber));
+		(map(select(.event == "'"$2"'"))[0] | ms) - (map(select(.event == "'"$1"'"))[0] | ms)' "$tmp/told"
+}
+
+# The share that the recorder tells at the end, against the program's CPU time with and without it; both in percent. The warning comes within a second
+# where the machine has a CPU for us; three are allowed.
+heavy() {
+	local without traced truth said
+	without=$("$programs/$program" emulated 200000 10000 | jq .cpu_ns)
+	"$recorder" --messages json -o "$tmp/calls.txtrace" --func $program:emulated --func-returns hook -- "$programs/$program" emulated 200000 10000 \
+		>"$tmp/program.out" 2>"$tmp/told" || fail "$(cat "$tmp/told")" || return
+	[ "$(field tracing_share tracing_ns | wc -l)" = 1 ] || fail "it warned not once: $(cat "$tmp/told")" || return
+	traced=$(jq .cpu_ns "$tmp/program.out")
+	truth=$((100 * (traced - without) / traced))
+	said=$((100 * $(field cost tracing_ns) / $(field cost target_cpu_ns)))
+	[ $((said - truth)) -lt 15 ] && [ $((truth - said)) -lt 15 ] || fail "$said % is said, $truth % is so" || return
+	[ "$(between start tracing_share)" -lt 3000 ] || fail "the warning came late: $(cat "$tmp/told")" || return
+	echo "# MEASURED tracing is $said % of the program's CPU time by the recorder, $truth % by the program; warned after $(between start tracing_share) ms" >&3
+}
+
+# With a call each millisecond or so, nobody is warned.
+light() {
+	starts emulated 0 3000000 || return
+	"$recorder" -o "$tmp/light.txtrace" --func $program:emulated --func-returns hook -d 1 -p "$victim" >/dev/null 2>"$tmp/told"
+	ends
+	once 0 'tracing takes' && once 1 "tracing cost .* of CPU, .* % of the program's: "
+}
+
+# Processes that come and go: what is not known of them makes the share smaller, and it is never more than all.
+short_lived() {
+	"$recorder" --messages json -f -o "$tmp/calls.txtrace" --func $program:emulated --func-returns hook -- \
+		sh -c "for i in \$(seq 30); do '$programs/$program' emulated 2000; done" >"$tmp/program.out" 2>"$tmp/told" || fail "$(cat "$tmp/told")" || return
+	[ "$(field cost 'target_cpu_ns > 0')" = true ] || fail "$(cat "$tmp/told")"
 }
 
 exec 3>&1
@@ -128,7 +170,10 @@ check "… with its ways out probed" run_times on_function_enter on_function_lea
 check "--span: the BPF time is the kernel's" run_times on_foreign_begin on_foreign_end \
 	--span "one=uprobe:$program:emulated..uretprobe:$program:emulated,tag=a:arg0" --func-returns hook
 check "… the sums, computed a second time" computed_twice
-[ "$(uname -m)" = x86_64 ] || finish
+check "a warning when tracing is more than a tenth of the program, and the share at the end" heavy
+check "no warning where it is less" light
+check "programs that come and go" short_lived
+[ "$(uname -m)" = x86_64 ] || { finish; exit; }
 check "what the kernel emulates is not single-stepped" emulated_alone
 check "what it single-steps is warned of and charged" stepped_alone
 check "… and at the ways out of a function" ways_out

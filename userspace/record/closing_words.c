@@ -53,7 +53,9 @@ static void print_cost(const struct recorder_result *result, const struct messag
 		{ "tracing_ns", NULL, total_ns },
 		{ "recorder_cpu_ns", NULL, costs->cpu_ns },
 		{ "ring_bytes", NULL, costs->ring_bytes },
+		{ "target_cpu_ns", NULL, result->share.cpu_ns },
 	};
+	char of_all[UNITS_SIZE + sizeof(", of the program's ")] = "";
 	char total[UNITS_SIZE], each[UNITS_SIZE], body[UNITS_SIZE], events[UNITS_SIZE], share[UNITS_SIZE], bytes[UNITS_SIZE];
 
 	for (enum cost_class of = 0; of < COST_CLASS_COUNT; of++) {
@@ -62,9 +64,11 @@ static void print_cost(const struct recorder_result *result, const struct messag
 	}
 	if (!cnt)
 		return;
+	if (result->share.cpu_ns)
+		snprintf(of_all, sizeof(of_all), ", %s of the program's", units_format_share(share, result->share.tracing_ns, result->share.cpu_ns));
 	messages_tell(messages, MESSAGE_INFO, "cost", fields, sizeof(fields) / sizeof(fields[0]),
-		      "tracing cost %s%s of CPU: %s events, %s each, %s of it in BPF programs; the recorder took %s of a CPU, for %s",
-		      cost_sums_is_whole(costs) ? "about " : "at least ", units_format_duration(total, total_ns), units_format_count(events, cnt),
+		      "tracing cost %s%s of CPU%s: %s events, %s each, %s of it in BPF programs; the recorder took %s of a CPU, for %s",
+		      cost_sums_is_whole(costs) ? "about " : "at least ", units_format_duration(total, total_ns), of_all, units_format_count(events, cnt),
 		      units_format_duration(each, total_ns / cnt), units_format_duration(body, body_ps / 1000 / cnt),
 		      units_format_share(share, costs->cpu_ns, costs->observed_ns), units_format_size(bytes, costs->ring_bytes));
 }

@@ -358,43 +358,63 @@ static enum txtrace_cost_entry entry_of(const struct cost_meter *meter, size_t k
 	return meter->is_fast ? TXTRACE_COST_ENTRY_CALL : TXTRACE_COST_ENTRY_TRAP;
 }
 
-static void fill_events(struct cost_meter *meter, size_t kind, uint64_t event_cnt, const struct cost_trial_result *trial,
-			struct txtrace_cost *cost)
+/* All of the kind's events since the begin. */
+static void fill_all_events(const struct cost_meter *meter, size_t kind, const struct cost_trial_result *trial, struct txtrace_cost *cost)
 {
 	const struct cost_trial_entry none = { 0 };
 	const struct cost_trial_entry *entry = kinds[kind].reached == BY_PROBE ? &trial->probe :
 					       kinds[kind].reached == BY_TRACEPOINT ? &trial->tracepoint : &none;
-	struct metered *metered = &meter->metered[kind];
+	const struct metered *metered = &meter->metered[kind];
 
 	cost->event = (struct txtrace_string){ kinds[kind].event, strlen(kinds[kind].event) };
-	cost->event_cnt = event_cnt - metered->event_cnt_told;
-	cost->timed_event_cnt = metered->timed.event_cnt - metered->timed_told.event_cnt;
-	cost->timed_run_cnt = metered->timed.run_cnt - metered->timed_told.run_cnt;
-	cost->timed_run_ns = metered->timed.run_ns - metered->timed_told.run_ns;
+	cost->event_cnt = sent_cnt(meter, kinds[kind].wire_kind);
+	cost->timed_event_cnt = metered->timed.event_cnt;
+	cost->timed_run_cnt = metered->timed.run_cnt;
+	cost->timed_run_ns = metered->timed.run_ns;
 	cost->entry = (uint8_t)entry_of(meter, kind);
 	cost->entry_ps = entry->entry_ps;
 	cost->empty_run_ps = entry->empty_run_ps;
 	cost->idle_run_ps = metered->idle_run_ps;
 	cost->calibration_cnt = entry->run_cnt;
+}
+
+/* Those since the last time. */
+static void fill_events(struct cost_meter *meter, size_t kind, const struct cost_trial_result *trial, struct txtrace_cost *cost)
+{
+	struct metered *metered = &meter->metered[kind];
+	uint64_t event_cnt;
+
+	fill_all_events(meter, kind, trial, cost);
+	event_cnt = cost->event_cnt;
+	cost->event_cnt -= metered->event_cnt_told;
+	cost->timed_event_cnt -= metered->timed_told.event_cnt;
+	cost->timed_run_cnt -= metered->timed_told.run_cnt;
+	cost->timed_run_ns -= metered->timed_told.run_ns;
 	metered->event_cnt_told = event_cnt;
 	metered->timed_told = metered->timed;
 }
 
-/* What these hits cost more than they are charged as begins and ends. */
+/* What so many hits cost more than they are charged as begins and ends. */
+static void fill_steps(uint64_t step_cnt, const struct cost_trial_result *trial, struct txtrace_cost *cost)
+{
+	bool is_known = trial->step.entry_ps > trial->probe.entry_ps;
+
+	cost->event = (struct txtrace_string){ "step", strlen("step") };
+	cost->event_cnt = step_cnt;
+	cost->entry = TXTRACE_COST_ENTRY_STEP;
+	cost->entry_ps = is_known ? trial->step.entry_ps - trial->probe.entry_ps : 0;
+	cost->calibration_cnt = trial->step.run_cnt;
+}
+
 static int tell_steps(struct cost_meter *meter, const struct cost_trial_result *trial, struct txtrace_record *record, cost_sink sink,
 		      void *context)
 {
 	uint64_t step_cnt = kernel_side_step_cnt(meter->kernel), cnt = step_cnt - meter->step_cnt_told;
-	bool is_known = trial->step.entry_ps > trial->probe.entry_ps;
 
 	if (!cnt)
 		return 0;
 	meter->step_cnt_told = step_cnt;
-	record->cost.event = (struct txtrace_string){ "step", strlen("step") };
-	record->cost.event_cnt = cnt;
-	record->cost.entry = TXTRACE_COST_ENTRY_STEP;
-	record->cost.entry_ps = is_known ? trial->step.entry_ps - trial->probe.entry_ps : 0;
-	record->cost.calibration_cnt = trial->step.run_cnt;
+	fill_steps(cnt, trial, &record->cost);
 	return put(meter, record, sink, context);
 }
 
@@ -425,12 +445,10 @@ int cost_meter_tell(struct cost_meter *meter, uint64_t time_ns, const struct cos
 	if (blank.cost.since_ns > time_ns)
 		blank.cost.since_ns = time_ns;
 	for (size_t kind = 0; !err && kind < KIND_CNT; kind++) {
-		uint64_t event_cnt = sent_cnt(meter, kinds[kind].wire_kind);
-
-		if (event_cnt == meter->metered[kind].event_cnt_told)
+		if (sent_cnt(meter, kinds[kind].wire_kind) == meter->metered[kind].event_cnt_told)
 			continue;
 		record = blank;
-		fill_events(meter, kind, event_cnt, &trial, &record.cost);
+		fill_events(meter, kind, &trial, &record.cost);
 		err = put(meter, &record, sink, context);
 	}
 	record = blank;
@@ -442,6 +460,28 @@ int cost_meter_tell(struct cost_meter *meter, uint64_t time_ns, const struct cos
 	fill_recorder(meter, bytes, all_cnt, &record.cost);
 	meter->told_ns = time_ns;
 	return put(meter, &record, sink, context);
+}
+
+uint64_t cost_meter_estimate_ns(const struct cost_meter *meter)
+{
+	struct cost_trial_result trial = { 0 };
+	struct cost_sums sums = { 0 };
+	struct txtrace_cost cost;
+	uint64_t step_cnt = kernel_side_step_cnt(meter->kernel);
+
+	if (meter->trial)
+		cost_trial_result(meter->trial, &trial);
+	for (size_t kind = 0; kind < KIND_CNT; kind++) {
+		cost = (struct txtrace_cost){ 0 };
+		fill_all_events(meter, kind, &trial, &cost);
+		if (cost.event_cnt)
+			cost_sums_add(&sums, &cost);
+	}
+	cost = (struct txtrace_cost){ 0 };
+	fill_steps(step_cnt, &trial, &cost);
+	if (step_cnt)
+		cost_sums_add(&sums, &cost);
+	return cost_sums_total_ns(&sums);
 }
 
 uint64_t cost_meter_probe_ps(struct cost_meter *meter, bool is_stepped)

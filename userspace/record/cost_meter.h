@@ -62,6 +62,9 @@ int cost_meter_tell(struct cost_meter *meter, uint64_t time_ns, const struct cos
 /* What it takes to get to a program by a probe and back, in ns / 1000, 0: not known. is_stepped: where the kernel single-steps its instruction. */
 uint64_t cost_meter_probe_ps(struct cost_meter *meter, bool is_stepped);
 
+/* What the traced threads have paid since the begin, as far as is known by now; it may become less where prices change. */
+uint64_t cost_meter_estimate_ns(const struct cost_meter *meter);
+
 /* All that was told. */
 const struct cost_sums *cost_meter_sums(const struct cost_meter *meter);
 

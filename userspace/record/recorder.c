@@ -318,8 +318,11 @@ static int open_costs(struct recorder *recorder, struct error *error)
 		.context = recorder,
 	};
 
-	recorder->costs = cost_meter_new(&options);
-	if (recorder->costs)
+	struct cost_watch_options watch = { .plan = recorder->foreign, .targets = recorder->targets, .messages = recorder->messages };
+
+	recorder->costs = watch.meter = cost_meter_new(&options);
+	recorder->cost_watch = cost_watch_new(&watch);
+	if (recorder->costs && recorder->cost_watch)
 		return 0;
 	error_set(error, "not enough memory to record");
 	return -ENOMEM;
@@ -389,9 +392,10 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		return err;
 	}
 	recorder->exit_status = 0;
-	cost_watch_steps(&recorder->cost_watch, recorder->costs, recorder->foreign, recorder->messages);
+	cost_watch_steps(recorder->cost_watch);
 	kernel_side_record(recorder->kernel);
 	capture_read_clocks(&recorder->begin_ns, &recorder->begin_realtime_ns);
+	cost_watch_begin(recorder->cost_watch, recorder->begin_ns);
 	if (options->command)
 		target_resume(target_set_named(recorder->targets, 0));
 	target_set_each(recorder->targets, look_at_code, recorder);
@@ -457,6 +461,7 @@ void recorder_close(struct recorder *recorder)
 	service_close(recorder->service);
 	if (recorder->manager_fd >= 0)
 		close(recorder->manager_fd);
+	cost_watch_free(recorder->cost_watch);
 	cost_meter_free(recorder->costs);
 	loss_counters_close(&recorder->losses);
 	ring_set_close(recorder->rings);

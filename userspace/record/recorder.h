@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "record/attach_watch.h"
 #include "record/confinement.h"
+#include "record/cost_watch.h"
 #include "record/messages.h"
 #include "record/pipeline.h"
 #include "record/record_options.h"
@@ -40,6 +41,7 @@ struct recorder_result {
 	struct txtrace_dropped dropped; /* batches that found no room in the queue */
 	uint64_t duration_ns;
 	struct cost_sums costs;
+	struct cost_share share;
 	struct program_memory_stats labels;
 	uint64_t missed_cnt; /* of the lost events: the kernel did not run the program */
 	size_t site_cnt;     /* probe sites that were attached */

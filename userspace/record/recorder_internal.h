@@ -48,7 +48,7 @@ struct recorder {
 	uint64_t *watermarks; /* of the drain before the last */
 	struct loss_counters losses;
 	struct cost_meter *costs;
-	struct cost_watch cost_watch;
+	struct cost_watch *cost_watch;
 	struct program_memory *memory;
 	struct foreign_plan *foreign; /* NULL: marks of txtrace alone */
 	struct child_count children; /* of the processes that were named, when they were attached to */

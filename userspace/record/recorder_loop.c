@@ -252,7 +252,7 @@ static void keep_house(struct recorder *recorder, uint64_t now_ns)
 	service_tick(recorder->service, now_ns);
 	recorder_tell_refused(recorder);
 	foreign_spans_warn(recorder->foreign, recorder->messages);
-	cost_watch_steps(&recorder->cost_watch, recorder->costs, recorder->foreign, recorder->messages);
+	cost_watch_steps(recorder->cost_watch);
 }
 
 struct rereading {
@@ -382,6 +382,7 @@ static int loop(struct recorder *recorder)
 		err = wait_a_moment(recorder, now_ns);
 		now_ns = capture_now_ns();
 		recorder->next_cost_ns = cost_meter_tick(recorder->costs, now_ns);
+		cost_watch_tick(recorder->cost_watch, now_ns);
 		if (!err)
 			err = recorder_drain(recorder);
 		if (!err && !recorder->is_target_gone) {
@@ -421,6 +422,7 @@ static int finish(struct recorder *recorder)
 	int err;
 
 	cost_meter_stop(recorder->costs, capture_now_ns());
+	cost_watch_end(recorder->cost_watch, capture_now_ns(), &recorder->result.share);
 	kernel_side_silence(recorder->kernel);
 	end_ns = capture_now_ns();
 
