@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two functions of which the kernel emulates the first instruction of the one, and single-steps that of the other when a probe is on it. Calls the one or the
- * other, or both in turn, and computes between the calls if told to. No marks. Says how long it took: {"calls":5,"cpu_ns":1234}.
+ * Two functions: when a probe is on its first instruction, the kernel emulates
+ * that of the one and single-steps that of the other. Calls the one or the other,
+ * or both in turn, and computes between the calls if told to. No marks. Says how
+ * long it took: {"calls":5,"cpu_ns":1234}.
  *
  *	first_instructions emulated|stepped|both CALLS [WORK]
  *
@@ -38,8 +40,10 @@ static void work(unsigned long rounds)
 
 int main(int argc, char **argv)
 {
-	bool does_one = argc > 1 && strcmp(argv[1], "stepped") != 0, does_other = argc > 1 && strcmp(argv[1], "emulated") != 0;
-	unsigned long calls = argc > 2 ? strtoul(argv[2], NULL, 0) : 0, rounds = argc > 3 ? strtoul(argv[3], NULL, 0) : 0;
+	bool does_one = argc > 1 && strcmp(argv[1], "stepped") != 0;
+	bool does_other = argc > 1 && strcmp(argv[1], "emulated") != 0;
+	unsigned long calls = argc > 2 ? strtoul(argv[2], NULL, 0) : 0;
+	unsigned long rounds = argc > 3 ? strtoul(argv[3], NULL, 0) : 0;
 	struct timespec cpu;
 
 	for (unsigned long i = 0; !calls || i < calls; i++) {
@@ -50,6 +54,7 @@ int main(int argc, char **argv)
 		work(rounds);
 	}
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-	printf("{\"calls\":%lu,\"cpu_ns\":%llu}\n", calls, (unsigned long long)cpu.tv_sec * 1000000000ull + (unsigned long long)cpu.tv_nsec);
+	printf("{\"calls\":%lu,\"cpu_ns\":%llu}\n", calls,
+	       (unsigned long long)cpu.tv_sec * 1000000000ull + (unsigned long long)cpu.tv_nsec);
 	return 0;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which instructions are single-stepped. The answers were measured: Linux 6.18, the time of a hit and whether the kernel mapped a page to execute from. */
+/*
+ * Which instructions are single-stepped. The answers were measured on Linux 6.18:
+ * the time of a hit, and whether the kernel mapped a page to execute from.
+ */
 #include "attach/stepped_code.h"
 
 #include <elf.h>
@@ -50,7 +53,9 @@ static void the_kernel_steps_what_it_does_not_emulate(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (stepped_code_is(cases[i].code, cases[i].size, EM_X86_64, KERNEL_VERSION(6, 18, 0)) != cases[i].is_stepped)
+		bool is_stepped = stepped_code_is(cases[i].code, cases[i].size, EM_X86_64, KERNEL_VERSION(6, 18, 0));
+
+		if (is_stepped != cases[i].is_stepped)
 			fail_msg("%s: %s", cases[i].name, cases[i].is_stepped ? "not stepped" : "stepped");
 	}
 }

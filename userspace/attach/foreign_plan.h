@@ -88,7 +88,10 @@ const char *foreign_plan_next_warning(struct foreign_plan *plan);
 /* The labels of the spans (or functions) that were found in the program, one by one; "" where idx was not found; NULL behind the last. */
 const char *foreign_plan_asked(const struct foreign_plan *plan, bool is_span, size_t idx);
 
-/* How many of the functions and spans that have probes so far have one that the kernel single-steps; *example: the label of one of them, or NULL. */
+/*
+ * How many of the functions and spans that have probes so far have one that the
+ * kernel single-steps. *example: the label of one of them, or NULL; the plan's.
+ */
 size_t foreign_plan_stepped(const struct foreign_plan *plan, const char **example);
 
 /* Warns of each begin and end of a span and each function that no object had so far. Returns how many spans and functions have probes. */

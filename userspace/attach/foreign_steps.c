@@ -19,7 +19,7 @@ static void note(struct foreign_plan *plan, const struct probe_spot *spot)
 {
 	bool is_function = spot->program == FOREIGN_PROGRAM_LEAVE || spot->program == FOREIGN_PROGRAM_ENTER ||
 			   spot->program == FOREIGN_PROGRAM_CALL;
-	size_t idx = is_function ? (uint32_t)spot->cookie : plan->sites[(uint32_t)spot->cookie % FOREIGN_SITE_MAX].span_idx;
+	size_t idx = is_function ? (uint32_t)spot->cookie : plan->sites[spot->cookie % FOREIGN_SITE_MAX].span_idx;
 	bool *is_noted = is_function ? &plan->is_stepped_label[idx] : &plan->is_stepped_span[idx];
 
 	if (*is_noted)
@@ -39,7 +39,9 @@ void foreign_steps_mark(struct foreign_search *search)
 	for (size_t i = 0; i < search->spot_cnt; i++) {
 		struct probe_spot *spot = &search->spots[i];
 
-		if (foreign_program_is_return((enum foreign_program)spot->program) || !is_stepped(search->object, spot, header.e_machine))
+		if (foreign_program_is_return((enum foreign_program)spot->program))
+			continue;
+		if (!is_stepped(search->object, spot, header.e_machine))
 			continue;
 		note(search->plan, spot);
 		spot->cookie |= FOREIGN_COOKIE_STEPPED;

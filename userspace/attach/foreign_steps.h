@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which probes of an object sit on instructions that the kernel single-steps: they are counted apart, and warned about. */
+/*
+ * Which probes of an object sit on instructions that the kernel single-steps:
+ * they are counted apart, and warned about.
+ */
 #ifndef FOREIGN_STEPS_H
 #define FOREIGN_STEPS_H
 

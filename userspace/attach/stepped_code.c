@@ -10,7 +10,10 @@ static bool is_nop_of_five(const uint8_t *bytes, size_t size)
 {
 	static const uint8_t nops[][5] = { { 0x0f, 0x1f, 0x44, 0x00, 0x00 }, { 0x66, 0x0f, 0x1f, 0x04, 0x00 } };
 
-	return size >= sizeof(nops[0]) && (memcmp(bytes, nops[0], sizeof(nops[0])) == 0 || memcmp(bytes, nops[1], sizeof(nops[1])) == 0);
+	for (size_t i = 0; i < sizeof(nops) / sizeof(nops[0]); i++)
+		if (size >= sizeof(nops[i]) && memcmp(bytes, nops[i], sizeof(nops[i])) == 0)
+			return true;
+	return false;
 }
 
 /* At `at` is the opcode. */

@@ -10,7 +10,10 @@
 /* Where in the file the nop is that this kind of probe sits on; NONE: the first, which can always be probed. */
 size_t trial_site_offset(enum fast_nop fast_nop);
 
-/* Where in the file an instruction is that the kernel single-steps when a probe is on it; a return is behind it. 0: none is known for this machine. */
+/*
+ * Where in the file an instruction is that the kernel single-steps when a probe
+ * is on it; a return is behind it. 0: none is known for this machine.
+ */
 size_t trial_site_stepped_offset(void);
 
 int trial_site_open(void); /* an fd, or -1 */

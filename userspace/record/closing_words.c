@@ -65,7 +65,8 @@ static void print_cost(const struct recorder_result *result, const struct messag
 	if (!cnt)
 		return;
 	if (result->share.cpu_ns)
-		snprintf(of_all, sizeof(of_all), ", %s of the program's", units_format_share(share, result->share.tracing_ns, result->share.cpu_ns));
+		snprintf(of_all, sizeof(of_all), ", %s of the program's",
+			 units_format_share(share, result->share.tracing_ns, result->share.cpu_ns));
 	messages_tell(messages, MESSAGE_INFO, "cost", fields, sizeof(fields) / sizeof(fields[0]),
 		      "tracing cost %s%s of CPU%s: %s events, %s each, %s of it in BPF programs; the recorder took %s of a CPU, for %s",
 		      cost_sums_is_whole(costs) ? "about " : "at least ", units_format_duration(total, total_ns), of_all, units_format_count(events, cnt),

@@ -63,7 +63,7 @@ static const struct {
 
 #define KIND_CNT (sizeof(kinds) / sizeof(kinds[0]))
 
-/* Programs that send events of the one kind or the other, whatever the probe asks for: their runs are shared out. */
+/* Programs that send events of the one kind or the other, as the probe asks for: their runs are shared out. */
 static const struct {
 	const char *programs[PROGRAMS_MAX];
 	uint8_t wire_kinds[2];
@@ -197,7 +197,8 @@ static uint64_t sent_by_others(const struct tally *window)
 /* To each of the two kinds by the events of it that its own programs did not send. */
 static void share_out(struct cost_meter *meter, size_t idx)
 {
-	struct tally *first = window_of(meter, shared[idx].wire_kinds[0]), *second = window_of(meter, shared[idx].wire_kinds[1]);
+	struct tally *first = window_of(meter, shared[idx].wire_kinds[0]);
+	struct tally *second = window_of(meter, shared[idx].wire_kinds[1]);
 	uint64_t first_cnt = sent_by_others(first), second_cnt = sent_by_others(second), run_cnt, run_ns;
 	struct tally now = { 0 };
 	double part = first_cnt || second_cnt ? (double)second_cnt / (double)(first_cnt + second_cnt) : 0;
@@ -359,7 +360,8 @@ static enum txtrace_cost_entry entry_of(const struct cost_meter *meter, size_t k
 }
 
 /* All of the kind's events since the begin. */
-static void fill_all_events(const struct cost_meter *meter, size_t kind, const struct cost_trial_result *trial, struct txtrace_cost *cost)
+static void fill_all_events(const struct cost_meter *meter, size_t kind, const struct cost_trial_result *trial,
+			    struct txtrace_cost *cost)
 {
 	const struct cost_trial_entry none = { 0 };
 	const struct cost_trial_entry *entry = kinds[kind].reached == BY_PROBE ? &trial->probe :
@@ -379,7 +381,8 @@ static void fill_all_events(const struct cost_meter *meter, size_t kind, const s
 }
 
 /* Those since the last time. */
-static void fill_events(struct cost_meter *meter, size_t kind, const struct cost_trial_result *trial, struct txtrace_cost *cost)
+static void fill_events(struct cost_meter *meter, size_t kind, const struct cost_trial_result *trial,
+			struct txtrace_cost *cost)
 {
 	struct metered *metered = &meter->metered[kind];
 	uint64_t event_cnt;
@@ -406,8 +409,8 @@ static void fill_steps(uint64_t step_cnt, const struct cost_trial_result *trial,
 	cost->calibration_cnt = trial->step.run_cnt;
 }
 
-static int tell_steps(struct cost_meter *meter, const struct cost_trial_result *trial, struct txtrace_record *record, cost_sink sink,
-		      void *context)
+static int tell_steps(struct cost_meter *meter, const struct cost_trial_result *trial, struct txtrace_record *record,
+		      cost_sink sink, void *context)
 {
 	uint64_t step_cnt = kernel_side_step_cnt(meter->kernel), cnt = step_cnt - meter->step_cnt_told;
 

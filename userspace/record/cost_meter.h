@@ -59,10 +59,16 @@ typedef int (*cost_sink)(void *context, const struct txtrace_record *record);
 /* What was since the last time: a record for each kind of event, and one of the recorder. 0, or what the sink returned. */
 int cost_meter_tell(struct cost_meter *meter, uint64_t time_ns, const struct cost_meter_bytes *bytes, cost_sink sink, void *context);
 
-/* What it takes to get to a program by a probe and back, in ns / 1000, 0: not known. is_stepped: where the kernel single-steps its instruction. */
+/*
+ * What it takes to get to a program by a probe and back, in ns / 1000; 0: not
+ * known. is_stepped: where the kernel single-steps its instruction.
+ */
 uint64_t cost_meter_probe_ps(struct cost_meter *meter, bool is_stepped);
 
-/* What the traced threads have paid since the begin, as far as is known by now; it may become less where prices change. */
+/*
+ * What the traced threads have paid since the begin, as far as is known by now.
+ * It may become less where prices change.
+ */
 uint64_t cost_meter_estimate_ns(const struct cost_meter *meter);
 
 /* All that was told. */

@@ -10,7 +10,7 @@
 #include "base/units.h"
 
 #define PERIOD_NS 200000000u
-#define LEAST_CPU_NS 50000000u /* less says nothing: the processes' clocks, and what events cost, are known roughly */
+#define LEAST_CPU_NS 50000000u /* less says nothing: what events cost is known roughly */
 #define TENTH 10
 #define PROCESS_MAX 4096
 
@@ -82,11 +82,11 @@ void cost_watch_steps(struct cost_watch *watch)
 	watch->has_told_steps = true;
 	error_set(&name, "%s", example);
 	if (step_ns && entry_ns)
-		error_set(&price, ": each of these probes takes %s, others %s", units_format_duration(step, step_ns),
-			  units_format_duration(entry, entry_ns));
+		error_set(&price, ": each of these probes takes %s, others %s",
+			  units_format_duration(step, step_ns), units_format_duration(entry, entry_ns));
 	messages_tell(options->messages, MESSAGE_WARNING, "single_step", fields, sizeof(fields) / sizeof(fields[0]),
-		      "the kernel single-steps the begins or ends of %s function%s, of '%s' for one%s", units_format_count(count, cnt),
-		      cnt == 1 ? "" : "s", name.text, price.text);
+		      "the kernel single-steps the begins or ends of %s function%s, of '%s' for one%s",
+		      units_format_count(count, cnt), cnt == 1 ? "" : "s", name.text, price.text);
 }
 
 /* ---- CPU time ---- */
@@ -103,7 +103,7 @@ static bool read_clock(uint32_t pid, uint64_t *cpu_ns)
 	return true;
 }
 
-/* What one began with is counted from where it began to be traced: from its start, if that was after the begin. */
+/* What it used before the begin does not count. */
 static void follow(void *context, const struct traced_process *process)
 {
 	struct cost_watch *watch = context;
@@ -176,12 +176,16 @@ void cost_watch_begin(struct cost_watch *watch, uint64_t now_ns)
 
 static void warn(struct cost_watch *watch, uint64_t tracing_ns, uint64_t cpu_ns)
 {
-	const struct message_field fields[] = { { "tracing_ns", NULL, tracing_ns }, { "target_cpu_ns", NULL, cpu_ns } };
+	const struct message_field fields[] = {
+		{ "tracing_ns", NULL, tracing_ns },
+		{ "target_cpu_ns", NULL, cpu_ns },
+	};
 	char share[UNITS_SIZE];
 
-	messages_tell(watch->options.messages, MESSAGE_WARNING, "tracing_share", fields, sizeof(fields) / sizeof(fields[0]),
-		      "tracing takes about %s of the CPU time of the program, and the log's on-CPU times have it in them: fewer probes, or functions that are "
-		      "called less often, cost less",
+	messages_tell(watch->options.messages, MESSAGE_WARNING, "tracing_share", fields,
+		      sizeof(fields) / sizeof(fields[0]),
+		      "tracing takes about %s of the CPU time of the program, and the log's on-CPU times have it in "
+		      "them: fewer probes, or functions that are called less often, cost less",
 		      units_format_share(share, tracing_ns, cpu_ns));
 	watch->has_told_share = true;
 }
@@ -202,13 +206,15 @@ void cost_watch_tick(struct cost_watch *watch, uint64_t now_ns)
 	tracing_ns = cost_meter_estimate_ns(watch->options.meter) - watch->window.tracing_ns;
 	if (tracing_ns < UINT64_MAX / TENTH && tracing_ns * TENTH > cpu_ns)
 		warn(watch, tracing_ns < cpu_ns ? tracing_ns : cpu_ns, cpu_ns);
-	watch->window = (struct cost_share){ .tracing_ns = watch->window.tracing_ns + tracing_ns, .cpu_ns = watch->cpu_ns };
+	watch->window.tracing_ns += tracing_ns;
+	watch->window.cpu_ns = watch->cpu_ns;
 }
 
 void cost_watch_end(struct cost_watch *watch, uint64_t now_ns, struct cost_share *share)
 {
 	look(watch, now_ns);
-	*share = (struct cost_share){ .tracing_ns = cost_meter_estimate_ns(watch->options.meter), .cpu_ns = watch->is_over_limit ? 0 : watch->cpu_ns };
+	share->tracing_ns = cost_meter_estimate_ns(watch->options.meter);
+	share->cpu_ns = watch->is_over_limit ? 0 : watch->cpu_ns;
 	if (share->tracing_ns > share->cpu_ns)
 		share->tracing_ns = share->cpu_ns;
 }

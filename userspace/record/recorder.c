@@ -318,7 +318,11 @@ static int open_costs(struct recorder *recorder, struct error *error)
 		.context = recorder,
 	};
 
-	struct cost_watch_options watch = { .plan = recorder->foreign, .targets = recorder->targets, .messages = recorder->messages };
+	struct cost_watch_options watch = {
+		.plan = recorder->foreign,
+		.targets = recorder->targets,
+		.messages = recorder->messages,
+	};
 
 	recorder->costs = watch.meter = cost_meter_new(&options);
 	recorder->cost_watch = cost_watch_new(&watch);

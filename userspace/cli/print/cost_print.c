@@ -51,7 +51,8 @@ static void add_class(struct table *table, const struct cost_sums *sums, enum co
 	table_cell(table, TABLE_PLAIN, units_format_count(timed, class->timed_event_cnt));
 	table_cell(table, TABLE_PLAIN, price.has_entry ? units_format_count(count, class->calibration_cnt) : NOTHING);
 	if (of == COST_SPAN && sums->step_cnt)
-		table_cell_format(table, TABLE_DIM, "%s; %s single-stepped", entry_text(class->entries), units_format_count(count, sums->step_cnt));
+		table_cell_format(table, TABLE_DIM, "%s; %s single-stepped", entry_text(class->entries),
+				  units_format_count(count, sums->step_cnt));
 	else
 		table_cell(table, TABLE_DIM, entry_text(class->entries));
 }
