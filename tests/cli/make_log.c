@@ -251,7 +251,7 @@ static const struct {
 	{ "preempted", 1 }, { "yielded", 2 }, { "blocked", 3 }, { "dead", 4 },
 	{ "lock", 0 }, { "disk", 1 }, { "network", 2 }, { "sleep", 3 }, { "page_fault", 4 }, { "pipe", 5 }, { "wait", 6 }, { "stopped", 7 },
 	{ "other", 8 }, { "throttled", 9 }, { "poll", 10 }, { "unknown", 0 },
-	{ "trap", 1 }, { "call", 2 }, { "tracepoint", 3 },
+	{ "trap", 1 }, { "call", 2 }, { "tracepoint", 3 }, { "step", 4 }, { "within", 5 },
 	{ "off_cpu", 1 }, { "on_cpu", 2 },
 	{ "bool", 1 }, { "int", 2 }, { "uint", 3 }, { "double", 4 }, { "string", 5 }, { "pointer", 6 },
 };
