@@ -53,6 +53,7 @@
  *   0.1.0   the first
  *   0.2.0   spans nest; TXTRACE_BEGIN_ROOT, TXTRACE_SPAN_ROOT; TXTRACE_BEGIN_CHILD below span 0 begins a root. Before, `parent` was 0 for
  *           that, too: a tracer cannot tell it from TXTRACE_BEGIN there, and puts the span below the one that its thread is in.
+ *           The first id no longer comes from the time stamp counter: marks work in seccomp's strict mode.
  */
 #ifndef TXTRACE_H
 #define TXTRACE_H
@@ -228,16 +229,39 @@ TXTRACE_INLINE_ uint64_t txtrace_count_up_(uint64_t *word)
 #endif
 }
 
-TXTRACE_INLINE_ uint64_t txtrace_cycles_(void)
-{
 #if defined(__x86_64__)
-	return __builtin_ia32_rdtsc();
-#else
-	uint64_t cycles;
+struct txtrace_time_ {
+	uint64_t seconds;
+	uint64_t ns;
+};
 
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(cycles));
-	return cycles;
+/* clock_gettime(), under a name of our own: this header needs none of the C library's. */
+extern __attribute__((nothrow)) int txtrace_clock_(int clock, struct txtrace_time_ *time) __asm__("clock_gettime");
 #endif
+
+/*
+ * A number that differs from what an object got that was here before. It does not come from the time stamp counter: reading
+ * that kills a program in seccomp's strict mode, and so does a system call. The coarse clock (CLOCK_MONOTONIC_COARSE) needs
+ * neither. It is all there is on a CPU without RDRAND (before 2012): two objects that are loaded to the same address within
+ * one of its ticks, a few milliseconds, get the same number there.
+ */
+TXTRACE_INLINE_ uint64_t txtrace_salt_(void)
+{
+	uint64_t salt = 0;
+
+#if defined(__x86_64__)
+	uint32_t eax = 1, ebx, ecx = 0, edx;
+	struct txtrace_time_ now;
+
+	__asm__ volatile("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
+	if (ecx & (UINT32_C(1) << 30)) /* it has RDRAND, which gives 0 when it fails */
+		__asm__ volatile("rdrand %0" : "=r"(salt) : : "cc");
+	if (txtrace_clock_(6, &now) == 0)
+		salt ^= now.seconds * UINT64_C(1000000000) + now.ns;
+#else
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(salt));
+#endif
+	return salt;
 }
 
 /* Spreads each bit over all of them and loses none (the finaliser of splitmix64). */
@@ -252,7 +276,7 @@ TXTRACE_INLINE_ uint64_t txtrace_mix_(uint64_t x)
 
 /*
  * Takes a block of ids: 4096 from the result on. *blocks, the first id of the next block, advances by twice as much: only
- * numbers in which the bit TXTRACE_ID_BLOCK_ is set are ids. It starts from a hash of its address and of the time, so
+ * numbers in which the bit TXTRACE_ID_BLOCK_ is set are ids. It starts from a hash of its address and of a salt, so
  * that objects that know nothing of each other do not meet; below 2^63, so that it never comes to 0, which is "not
  * started".
  */
@@ -261,7 +285,7 @@ TXTRACE_INLINE_ uint64_t txtrace_take_block_(uint64_t *blocks)
 	uint64_t unset = 0;
 
 	if (__atomic_load_n(blocks, __ATOMIC_RELAXED) == unset) {
-		const uint64_t hash = txtrace_mix_(txtrace_mix_(TXTRACE_ADDRESS_(blocks)) ^ txtrace_cycles_()) >> 1;
+		const uint64_t hash = txtrace_mix_(txtrace_mix_(TXTRACE_ADDRESS_(blocks)) ^ txtrace_mix_(txtrace_salt_())) >> 1;
 		const uint64_t first = (hash & ~(2 * TXTRACE_ID_BLOCK_ - 1)) | TXTRACE_ID_BLOCK_;
 
 		/* If another thread was quicker, it has started. */
