@@ -4,9 +4,9 @@
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh
 
-# flat NAME LEAF-NS SEED [FLAGS]: 300 of each; 4 ms in outer alone, 4 in middle alone, give or take 5 %; and $tmp/NAME.sums: LABEL SUM
+# flat NAME LEAF-NS SEED [FLAGS [OUTER-NS]]: 300 of each; 4 ms in outer alone (or so many ns), 4 in middle alone, give or take 5 %; and $tmp/NAME.sums: LABEL SUM
 flat() {
-	awk -v leaf="$2" -v seed="$3" -v flags="${4:+flags=$4}" -v sums="$tmp/$1.sums" '
+	awk -v leaf="$2" -v outer="${5:-4000000}" -v seed="$3" -v flags="${4:+flags=$4}" -v sums="$tmp/$1.sums" '
 		function around(ns) { return int(ns * (0.95 + 0.1 * rand())) }
 		function span(id, label, begin, length_ns) {
 			sum[label] += length_ns
@@ -22,7 +22,7 @@ flat() {
 				in_leaf = around(leaf); in_middle = in_leaf + around(4000000)
 				span(3 * i + 3, "leaf", begin + 200, in_leaf)
 				span(3 * i + 2, "middle", begin + 100, in_middle)
-				span(3 * i + 1, "outer", begin, in_middle + around(4000000))
+				span(3 * i + 1, "outer", begin, in_middle + around(outer))
 			}
 			print "summary time_ns=9100000000"
 			for (label in sum)
@@ -59,11 +59,22 @@ roots_stay() {
 	flat roots 2000000 1 root && top_level_is 900 "$(($(sum_of roots outer) + $(sum_of roots middle) + $(sum_of roots leaf)))" report --json --nest thread roots.txtrace
 }
 
-# Without parents all three are slower "in its own code".
+# Without parents all three are slower "in its own code". One regression is one entry; the labels around it stand below.
 diff_finds_the_cause() {
 	run 1 diff --nest thread base{1..6}.txtrace -- new{1..6}.txtrace || return
-	grep -q '^! leaf: .* in its own code$' "$tmp/out" && grep -q '^! middle: .* in its child leaf$' "$tmp/out" && grep -q '^! outer: .* in its child leaf$' "$tmp/out" ||
-		fail "$(cat "$tmp/out")"
+	[ "$(grep -c '^!' "$tmp/out")" = 1 ] && grep -q '^! leaf: .* in its own code$' "$tmp/out" && grep -q '^      middle: .* in its child leaf$' "$tmp/out" &&
+		grep -q '^      outer: .* in its child leaf$' "$tmp/out" && [ "$(grep -c '^      \(middle\|outer\): ' "$tmp/out")" = 2 ] &&
+		grep -q '^the code: worse in 1 label (leaf) and in 2 labels that contain it; ' "$tmp/out" || fail "$(cat "$tmp/out")"
+}
+
+# A label around it that is slower itself as well, by more than the child brings, is an entry of its own.
+diff_keeps_what_is_own() {
+	local i
+	for i in 1 2 3 4 5 6; do
+		flat both$i 3000000 2$i "" 6000000
+	done
+	run 1 diff --nest thread base{1..6}.txtrace -- both{1..6}.txtrace || return
+	grep -q '^! leaf: .* in its own code$' "$tmp/out" && grep -q '^! outer: .* in its own code$' "$tmp/out" || fail "$(cat "$tmp/out")"
 }
 
 for i in 1 2 3 4 5 6; do
@@ -74,4 +85,5 @@ check "at the top level, time counts once" counts_once
 check "the tree is that of the threads" is_a_tree
 check "a span that its program began as a root stays one" roots_stay
 check "diff tells where the time is that three labels have more" diff_finds_the_cause
+check "a label that contains a change and has one of its own is told apart" diff_keeps_what_is_own
 finish

@@ -24,6 +24,8 @@ enum verdict {
 	VERDICT_CANT_TELL = 3, /* the noise is larger than what matters */
 };
 
+#define VERDICT_CNT 4
+
 extern const char *const verdict_names[]; /* "same", "better", "worse", "can't tell" */
 
 struct comparison_options {
@@ -64,7 +66,7 @@ struct comparison {
 	struct compared_figure *figures;
 	size_t figure_cnt, figure_size;
 	size_t tested_cnt;
-	size_t verdict_cnt[4];
+	size_t verdict_cnt[VERDICT_CNT];
 	struct label_change *changes;
 	size_t change_cnt;
 	uint32_t units_least; /* a side must have so many for any verdict but "can't tell" */

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/compare/explanation.h"
 #include "base/saturating.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/verdict/label_groups.h"
 #include "cli/verdict/verdict_notes.h"
 #include "cli/verdict/verdict_words.h"
 
@@ -110,20 +112,6 @@ static int add_rules(struct verdict_document *document, const struct verdict_vie
 
 /* ---- figures ---- */
 
-/* Whose a change of a label is: the code's, if any figure of its is. */
-static enum metric_owner owner_of(const struct comparison *comparison, uint32_t label, enum verdict verdict)
-{
-	bool has[3] = { false };
-
-	for (size_t i = 0; i < comparison->figure_cnt; i++) {
-		const struct compared_figure *figure = &comparison->figures[i];
-
-		if (figure->label == label && figure->verdict == verdict)
-			has[figure->owner] = true;
-	}
-	return has[OWNER_CODE] ? OWNER_CODE : has[OWNER_MACHINE] ? OWNER_MACHINE : OWNER_BOTH;
-}
-
 /* The same change, seen once more: the median beside the mean, what the explanation of another figure tells. */
 static bool is_said(const struct comparison *comparison, const struct compared_figure *figure)
 {
@@ -152,6 +140,15 @@ static bool is_shown(const struct comparison *comparison, const struct compared_
 	if (figure->verdict != verdict || (verdict == VERDICT_CANT_TELL && !is_head))
 		return false;
 	return verdict == VERDICT_CANT_TELL || !is_said(comparison, figure);
+}
+
+static bool is_any_shown(const struct comparison *comparison, const struct grouped_label *label, enum verdict verdict)
+{
+	for (size_t i = label->first_idx; i < label->end_idx; i++) {
+		if (is_shown(comparison, &comparison->figures[i], verdict))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -184,26 +181,73 @@ struct figure_section {
 
 #define OWNER_ANY ((enum metric_owner)3)
 
-static int add_figures(struct verdict_document *document, const struct verdict_view *view, const struct figure_section *of, struct text *text)
+/* Is it of a label that contains the change, and does it say no more than that the child has it? */
+static bool is_of_child(const struct comparison *comparison, const struct compared_figure *figure)
+{
+	struct explanation explanation;
+
+	explanation_find(&explanation, comparison, figure);
+	return explanation.part_cnt > 0 && !explanation.is_own && explanation.child != STRING_POOL_NONE;
+}
+
+/* All that is shown of a label; of one that only contains the change of another, the first figure, and those that are its own. */
+static int add_label(struct document_section *section, const struct verdict_view *view, const struct figure_section *of,
+		     const struct grouped_label *label, bool is_contained, struct text *text)
 {
 	const struct comparison *comparison = view->comparison;
-	struct document_section *section = new_section(document, of->title);
-	uint32_t label = STRING_POOL_NONE;
-	uint64_t label_cnt = 0;
+	size_t shown_cnt = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < comparison->figure_cnt && !err; i++) {
+	for (size_t i = label->first_idx; i < label->end_idx && !err; i++) {
 		const struct compared_figure *figure = &comparison->figures[i];
-		bool is_detail = figure->label == label;
 
-		if (!is_shown(comparison, figure, of->verdict) || (of->owner != OWNER_ANY && owner_of(comparison, figure->label, of->verdict) != of->owner))
+		if (!is_shown(comparison, figure, of->verdict) || (is_contained && shown_cnt > 0 && is_of_child(comparison, figure)))
 			continue;
-		label = figure->label;
-		label_cnt += !is_detail;
-		if (!view->limit || label_cnt <= view->limit)
-			err = add_figure(section, view, figure, of->kind, is_detail, text);
-		else
-			section->left_out_cnt += !is_detail;
+		err = add_figure(section, view, figure, of->kind, is_contained || shown_cnt > 0, text);
+		shown_cnt++;
+	}
+	return err;
+}
+
+static int add_containing(struct document_section *section, const struct verdict_view *view, const struct figure_section *of,
+			  const struct label_groups *groups, size_t head_idx, struct text *text)
+{
+	size_t cnt = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < groups->cnt && !err; i++) {
+		if (i == head_idx || groups->labels[i].head_idx != head_idx)
+			continue;
+		cnt++;
+		if (!view->limit || cnt <= view->limit)
+			err = add_label(section, view, of, &groups->labels[i], true, text);
+	}
+	if (view->limit && cnt > view->limit && !err) {
+		text_append_format(text, "and %zu more labels that contain it", cnt - view->limit);
+		err = document_section_add(section, text, of->kind, true);
+	}
+	return err;
+}
+
+static int add_figures(struct verdict_document *document, const struct verdict_view *view, const struct figure_section *of,
+		       const struct label_groups *groups, struct text *text)
+{
+	struct document_section *section = new_section(document, of->title);
+	size_t group_cnt = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < groups->cnt && !err; i++) {
+		const struct grouped_label *label = &groups->labels[i];
+
+		if (label->head_idx != i || (of->owner != OWNER_ANY && label->owner != of->owner) || !is_any_shown(view->comparison, label, of->verdict))
+			continue;
+		if (view->limit && group_cnt >= view->limit) {
+			section->left_out_cnt++;
+			continue;
+		}
+		group_cnt++;
+		err = add_label(section, view, of, label, false, text);
+		err = err ? err : add_containing(section, view, of, groups, i, text);
 	}
 	drop_if_empty(document);
 	return err;
@@ -247,22 +291,23 @@ static int add_changes(struct verdict_document *document, const struct verdict_v
 
 #define LABELS_NAMED 3
 
-/* " in 4 labels (commit, flush, tx and 1 more)": those of which a figure of this owner has the verdict. */
-static void append_labels_with(struct text *text, const struct verdict_view *view, enum verdict verdict,
-			       enum metric_owner owner)
+/* " in 4 labels (commit, flush, tx and 1 more)", " and in 2 labels that contain them": those of which a figure of this owner has the verdict. */
+static void append_labels_with(struct text *text, const struct verdict_view *view, const struct label_groups *groups, enum metric_owner owner)
 {
-	const struct comparison *comparison = view->comparison;
-	uint32_t label = STRING_POOL_NONE, named[LABELS_NAMED];
-	size_t cnt = 0;
+	uint32_t named[LABELS_NAMED];
+	size_t cnt = 0, containing_cnt = 0;
 
-	for (size_t i = 0; i < comparison->figure_cnt; i++) {
-		const struct compared_figure *figure = &comparison->figures[i];
+	for (size_t i = 0; i < groups->cnt; i++) {
+		const struct grouped_label *label = &groups->labels[i];
 
-		if (figure->verdict != verdict || figure->owner != owner || figure->label == label)
+		if (!label->has_owner[owner])
 			continue;
-		label = figure->label;
+		if (label->head_idx != i && groups->labels[label->head_idx].has_owner[owner]) {
+			containing_cnt++;
+			continue;
+		}
 		if (cnt < LABELS_NAMED)
-			named[cnt] = label;
+			named[cnt] = label->label;
 		cnt++;
 	}
 	text_append_format(text, " in %zu label%s", cnt, cnt == 1 ? "" : "s");
@@ -273,13 +318,17 @@ static void append_labels_with(struct text *text, const struct verdict_view *vie
 	if (cnt > LABELS_NAMED)
 		text_append_format(text, " and %zu more", cnt - LABELS_NAMED);
 	text_append(text, cnt ? ")" : "");
+	if (containing_cnt > 0)
+		text_append_format(text, " and in %zu label%s that contain%s %s", containing_cnt, containing_cnt == 1 ? "" : "s",
+				   containing_cnt == 1 ? "s" : "", cnt == 1 ? "it" : "them");
 }
 
-static void sum_up_owner(struct text *text, const struct verdict_view *view, const char *who, enum verdict verdict, enum metric_owner owner)
+static void sum_up_owner(struct text *text, const struct verdict_view *view, const struct label_groups groups[], const char *who, enum verdict verdict,
+			 enum metric_owner owner)
 {
 	text_append_format(text, "%s: %s", who, verdict_names[verdict]);
 	if (verdict == VERDICT_WORSE || verdict == VERDICT_BETTER)
-		append_labels_with(text, view, verdict, owner);
+		append_labels_with(text, view, &groups[verdict], owner);
 	if (verdict == VERDICT_CANT_TELL && view->comparison->figure_cnt == 0)
 		text_append(text, ", as no label has exact spans on both sides");
 	else if (verdict == VERDICT_CANT_TELL && !comparison_has_units(view->set, view->comparison->options.alpha, false))
@@ -287,7 +336,7 @@ static void sum_up_owner(struct text *text, const struct verdict_view *view, con
 				   view->comparison->units_least);
 }
 
-static void append_summary(struct text *text, const struct verdict_view *view)
+static void append_summary(struct text *text, const struct verdict_view *view, const struct label_groups groups[])
 {
 	const struct comparison *comparison = view->comparison;
 	static const struct {
@@ -307,15 +356,15 @@ static void append_summary(struct text *text, const struct verdict_view *view)
 	if (!comparison)
 		return;
 	text_append(text, gate ? "; " : "");
-	sum_up_owner(text, view, "the code", comparison->code, OWNER_CODE);
+	sum_up_owner(text, view, groups, "the code", comparison->code, OWNER_CODE);
 	text_append(text, "; ");
-	sum_up_owner(text, view, "the machine", comparison->machine, OWNER_MACHINE);
+	sum_up_owner(text, view, groups, "the machine", comparison->machine, OWNER_MACHINE);
 	text_append_format(text, "; %zu figures compared: %zu worse, %zu better, %zu same, %zu can't tell", comparison->figure_cnt,
 			   comparison->verdict_cnt[VERDICT_WORSE], comparison->verdict_cnt[VERDICT_BETTER], comparison->verdict_cnt[VERDICT_SAME],
 			   comparison->verdict_cnt[VERDICT_CANT_TELL]);
 }
 
-static int add_comparison(struct verdict_document *document, const struct verdict_view *view, struct text *text)
+static int add_comparison(struct verdict_document *document, const struct verdict_view *view, const struct label_groups groups[], struct text *text)
 {
 	static const struct figure_section sections[] = {
 		{ "worse: the code", VERDICT_WORSE, OWNER_CODE, LINE_BAD },
@@ -327,30 +376,42 @@ static int add_comparison(struct verdict_document *document, const struct verdic
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]) && !err; i++)
-		err = add_figures(document, view, &sections[i], text);
+		err = add_figures(document, view, &sections[i], &groups[sections[i].verdict], text);
 	return err ? err : add_changes(document, view, text);
+}
+
+static int add_sections(struct verdict_document *document, const struct verdict_view *view, const struct label_groups groups[], struct text *text)
+{
+	struct document_section *notes;
+	int err;
+
+	append_summary(text, view, groups);
+	document->summary = text->err ? NULL : strdup(text_string(text));
+	text_clear(text);
+	err = document->summary ? 0 : -ENOMEM;
+	err = err || !view->gate ? err : add_rules(document, view, text);
+	err = err || !view->comparison ? err : add_comparison(document, view, groups, text);
+	if (err)
+		return err;
+	notes = new_section(document, "notes");
+	err = verdict_notes_add(notes, view, text);
+	drop_if_empty(document);
+	return err;
 }
 
 int verdict_document_init(struct verdict_document *document, const struct verdict_view *view)
 {
 	static const enum line_kind kinds[] = { LINE_GOOD, LINE_BAD, LINE_BAD, LINE_UNSURE };
-	struct document_section *notes;
+	struct label_groups groups[VERDICT_CNT] = { 0 };
 	struct text text = { 0 };
 	int err = 0;
 
 	*document = (struct verdict_document){ .kind = kinds[view->status] };
-	append_summary(&text, view);
-	document->summary = text.err ? NULL : strdup(text_string(&text));
-	text_clear(&text);
-	if (!document->summary)
-		err = -ENOMEM;
-	err = err || !view->gate ? err : add_rules(document, view, &text);
-	err = err || !view->comparison ? err : add_comparison(document, view, &text);
-	if (!err) {
-		notes = new_section(document, "notes");
-		err = verdict_notes_add(notes, view, &text);
-		drop_if_empty(document);
-	}
+	for (int i = 0; i < VERDICT_CNT && view->comparison && !err; i++)
+		err = label_groups_init(&groups[i], view->comparison, (enum verdict)i);
+	err = err ? err : add_sections(document, view, groups, &text);
+	for (int i = 0; i < VERDICT_CNT; i++)
+		label_groups_release(&groups[i]);
 	text_release(&text);
 	return err;
 }
