@@ -76,12 +76,30 @@ every_record_is_a_packet() {
 		packets 1 'thread_name: "worker-1"' && packets 1 'counter_value: -1'
 }
 
+# A client's "BEGIN" opens a transaction, which begins within that query, and its "COMMIT" ends it. The picture has the transaction on its
+# thread's row, above the query between the two; those that cross it are elsewhere.
+transaction_is_above_its_queries() {
+	"$make_log" "$tmp/crossing.txtrace" <<-'END' || return
+		header pid=1 cpus=1 command="server" start_monotonic_ns=1
+		thread time_ns=1 pid=1 tid=1 comm="server" seed=1
+		span begin_ns=100 end_ns=200 pid=1 tid=1 end_tid=1 id=2 label="BEGIN" work_ns=100 on_cpu_ns=100
+		span begin_ns=300 end_ns=500 pid=1 tid=1 end_tid=1 id=3 label="UPDATE" work_ns=200 on_cpu_ns=200
+		span begin_ns=150 end_ns=650 pid=1 tid=1 end_tid=1 id=1 label="transaction" work_ns=500 on_cpu_ns=500
+		span begin_ns=600 end_ns=700 pid=1 tid=1 end_tid=1 id=4 label="COMMIT" work_ns=100 on_cpu_ns=100
+		summary time_ns=1000
+	END
+	run 0 export -f chrome -o crossing.chrome crossing.txtrace && jq -r '[.traceEvents[] | select(.cat == "span" and .ph == "X") | .name] | sort | join(" ")' \
+		"$tmp/crossing.chrome" >"$tmp/on_row" || return
+	[ "$(cat "$tmp/on_row")" = "UPDATE transaction" ] || fail "on the thread's row: $(cat "$tmp/on_row")"
+}
+
 make_from export
 check "a log of everything is exported" export_all export 0
 check "hostile strings get into a log" make_hostile
 check "and out of it" export_all hostile 0
 damage hostile
 check "half of that log is exported too" export_all cut 1
+check "a transaction is drawn above its queries" transaction_is_above_its_queries
 check "docs/export.md describes every field of the schema" python3 "$check_py" fields "$schema" docs/export.md
 if python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>"$tmp/no"; then
 	check "every line follows the JSON schema" follows_schema export

@@ -428,6 +428,7 @@ const struct export_format format_chrome = {
 	.help = "Trace Event JSON for Perfetto, chrome://tracing, Speedscope",
 	.suffix = ".json",
 	.open = chrome_open,
+	.survey = picture_survey,
 	.span = picture_span,
 	.run = picture_run,
 	.wake = picture_wake,

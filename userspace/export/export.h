@@ -47,6 +47,7 @@ struct export_format {
 	bool is_binary;     /* not for a terminal */
 
 	int (*open)(void **state, FILE *out, const struct txtrace_log_info *info);
+	int (*survey)(void *state, const struct txtrace_span *span); /* of a first pass, before any other callback; NULL: none is needed */
 	int (*span)(void *state, const struct txtrace_span *span);
 	int (*run)(void *state, const struct txtrace_run *run);
 	int (*wake)(void *state, const struct txtrace_wake *wake);
@@ -89,6 +90,10 @@ int export_log(struct txtrace_log *log, const struct export_format *format, FILE
 struct export;
 
 int export_open(struct export **export, const struct export_format *format, FILE *out, const struct txtrace_log_info *info);
+
+/* Does it want to see all spans before the first export_add()? It does without, but draws better with it. */
+bool export_wants_survey(const struct export *export);
+int export_survey(struct export *export, const struct txtrace_record *record);
 
 /* Negative errno, final: after one, only abort may be called. */
 int export_add(struct export *export, const struct txtrace_record *record);

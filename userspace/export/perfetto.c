@@ -179,6 +179,7 @@ const struct export_format format_perfetto = {
 	.suffix = ".pftrace",
 	.is_binary = true,
 	.open = perfetto_open,
+	.survey = picture_survey,
 	.span = picture_span,
 	.run = picture_run,
 	.wake = picture_wake,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/track_names.h"
+#include "export/crossings.h"
 #include "export/picture_args.h"
 #include "export/picture_rows.h"
 #include "export/span_marks.h"
@@ -16,6 +17,7 @@ struct picture {
 	const struct canvas_ops *ops;
 	void *canvas;
 	struct picture_rows rows;
+	struct crossings *crossings; /* NULL: there was no survey */
 	struct span_marks marks;
 	struct picture_args args;
 	uint64_t flow_cnt;
@@ -60,10 +62,24 @@ void picture_free(void *state)
 	struct picture *picture = state;
 
 	picture_rows_release(&picture->rows);
+	crossings_free(picture->crossings);
 	span_marks_release(&picture->marks);
 	args_release(&picture->args);
 	picture->ops->free(picture->canvas);
 	free(picture);
+}
+
+int picture_survey(void *state, const struct txtrace_span *span)
+{
+	struct picture *picture = state;
+
+	if (!picture->crossings) {
+		picture->crossings = crossings_new();
+		picture->rows.crossings = picture->crossings;
+		if (!picture->crossings)
+			return -ENOMEM;
+	}
+	return crossings_see(picture->crossings, span);
 }
 
 /* ---- shapes ---- */

@@ -89,6 +89,7 @@ struct picture;
 struct picture *picture_new(const struct canvas_ops *ops, void *canvas, const struct txtrace_log_info *info);
 
 /* The callbacks of struct export_format; `picture` is a struct picture. */
+int picture_survey(void *picture, const struct txtrace_span *span);
 int picture_span(void *picture, const struct txtrace_span *span);
 int picture_run(void *picture, const struct txtrace_run *run);
 int picture_wake(void *picture, const struct txtrace_wake *wake);

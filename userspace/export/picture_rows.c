@@ -185,6 +185,11 @@ static int take_lane(struct picture_rows *rows, struct lane_set *set, uint64_t b
 	return announce(rows, row);
 }
 
+static bool leaves_row(const struct picture_rows *rows, const struct txtrace_span *span)
+{
+	return rows->crossings && crossings_has(rows->crossings, span);
+}
+
 int picture_rows_span(struct picture_rows *rows, const struct txtrace_span *span, struct txtrace_string track, uint64_t end_ns, struct picture_row *row)
 {
 	bool has_track = track.length > 0, is_new;
@@ -194,7 +199,7 @@ int picture_rows_span(struct picture_rows *rows, const struct txtrace_span *span
 
 	if (err)
 		return err;
-	err = !has_track && span_is_of_thread(span) ? nest_row_take(&thread->nest, span->begin_ns, end_ns) : 0;
+	err = !has_track && span_is_of_thread(span) && !leaves_row(rows, span) ? nest_row_take(&thread->nest, span->begin_ns, end_ns) : 0;
 	*row = thread->row;
 	if (err)
 		return err < 0 ? err : 0;

@@ -7,6 +7,7 @@
 #ifndef PICTURE_ROWS_H
 #define PICTURE_ROWS_H
 
+#include "export/crossings.h"
 #include "export/key_map.h"
 #include "export/picture.h"
 #include "export/timeline.h"
@@ -23,6 +24,7 @@ struct picture_rows {
 	const struct canvas_ops *ops;
 	void *canvas;
 	const struct txtrace_log_info *info;
+	const struct crossings *crossings; /* spans that leave their thread's row; NULL: there was no survey */
 	struct key_map processes; /* by pid */
 	struct key_map threads;   /* by pid and tid */
 	struct key_map lane_sets; /* by pid and label */

@@ -74,15 +74,39 @@ static const struct export_format *choose_format(struct cli *cli, const struct e
 	return NULL;
 }
 
-/* Everything that can be read goes out. What the export itself failed with is in the result. */
-static int export_input(struct log_input *input, const struct export_format *format, FILE *out)
+/* What is exported: the operands are read twice where the format wants to see all spans first. */
+struct exported {
+	struct log_input input;
+	struct cli *cli;
+	const struct options_result *parsed;
+};
+
+static int survey(struct exported *exported, struct export *export)
 {
+	struct txtrace_record record;
+	struct log_input first;
+	int err = 0;
+
+	if (log_input_open(&first, exported->cli, exported->parsed->operands, exported->parsed->operand_cnt, exported->input.progress.is_wanted))
+		return -EIO;
+	first.is_quiet = true;
+	while (!err && log_input_next(&first, &record))
+		err = export_survey(export, &record);
+	log_input_close(&first);
+	return err;
+}
+
+/* Everything that can be read goes out. What the export itself failed with is in the result. */
+static int export_input(struct exported *exported, const struct export_format *format, FILE *out)
+{
+	struct log_input *input = &exported->input;
 	struct txtrace_record record;
 	struct export *export;
 	int err = export_open(&export, format, out, &input->info);
 
 	if (err)
 		return err;
+	err = export_wants_survey(export) ? survey(exported, export) : 0;
 	input->progress.written = out;
 	while (!err && log_input_next(input, &record))
 		err = export_add(export, &record);
@@ -101,14 +125,16 @@ static int fail_output(struct cli *cli, const char *path, int err)
 	return cli_fail(cli, "can't write '%s': %s", path, named_output_explain(err));
 }
 
-static int export_to_file(struct cli *cli, const char *path, struct log_input *input, const struct export_format *format)
+static int export_to_file(struct exported *exported, const char *path, const struct export_format *format)
 {
+	struct log_input *input = &exported->input;
+	struct cli *cli = exported->cli;
 	struct output_file output;
 	int err = log_input_has_file(input, path) ? -EBUSY : output_file_open(&output, path, input->path, true);
 
 	if (err)
 		return fail_output(cli, path, err);
-	err = export_input(input, format, output.file);
+	err = export_input(exported, format, output.file);
 	if (!err)
 		err = output_file_commit(&output);
 	else
@@ -116,17 +142,18 @@ static int export_to_file(struct cli *cli, const char *path, struct log_input *i
 	return err ? fail_output(cli, path, err) : CLI_OK;
 }
 
-static int export_to_stdout(struct cli *cli, struct log_input *input, const struct export_format *format)
+static int export_to_stdout(struct exported *exported, const struct export_format *format)
 {
+	struct cli *cli = exported->cli;
 	int err;
 
 	if (format->is_binary && cli->out.is_terminal)
 		return cli_fail(cli, "format '%s' is not for a terminal: give a file with --output", format->name);
 	cli_keep_lines(cli);
-	err = export_input(input, format, cli->out.file);
+	err = export_input(exported, format, cli->out.file);
 	if (err && ferror(cli->out.file))
 		err = cli_write_failed(cli, err);
-	return err ? cli_fail(cli, "can't export '%s': %s", input->path, strerror(-err)) : CLI_OK;
+	return err ? cli_fail(cli, "can't export '%s': %s", exported->input.path, strerror(-err)) : CLI_OK;
 }
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -134,7 +161,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	struct export_options values = { .format = NO_FORMAT };
 	const struct export_format *format;
 	struct options_result result;
-	struct log_input input;
+	struct exported exported = { .cli = cli, .parsed = &result };
 	int status, input_status;
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
@@ -145,14 +172,14 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (!format)
 		return CLI_FAILED;
 	cli->nest = values.nest;
-	status = log_input_open(&input, cli, result.operands, result.operand_cnt, values.output || !cli->out.is_terminal);
+	status = log_input_open(&exported.input, cli, result.operands, result.operand_cnt, values.output || !cli->out.is_terminal);
 	if (status)
 		return status;
 	if (values.output)
-		status = export_to_file(cli, values.output, &input, format);
+		status = export_to_file(&exported, values.output, format);
 	else
-		status = export_to_stdout(cli, &input, format);
-	input_status = log_input_close(&input);
+		status = export_to_stdout(&exported, format);
+	input_status = log_input_close(&exported.input);
 	return status ? status : input_status;
 }
 
