@@ -44,7 +44,7 @@ emulated_alone() {
 
 stepped_alone() {
 	calls stepped --func $program:stepped --func-returns hook && stepped_cnt 40000 && once 1 single-step &&
-		once 1 "single-steps the begins or ends of 1 function, of 'stepped' for one: each of these probes takes .* others " &&
+		once 1 "single-steps the probes of 1 function, for example 'stepped': each hit takes .* instead of " &&
 		near_the_truth stepped && twice
 }
 
@@ -55,7 +55,7 @@ ways_out() {
 
 as_spans() {
 	calls stepped --func-returns hook --span "one=uprobe:$program:stepped..uretprobe:$program:stepped" && stepped_cnt 40000 &&
-		once 1 "of 1 function, of 'one' for one" && near_the_truth span && twice
+		once 1 "of 1 function, for example 'one'" && near_the_truth span && twice
 }
 
 twice() {

@@ -268,11 +268,11 @@ static const struct txtrace_record flight[] = {
 		    .ledger = { .on_cpu_ns = 1930, .blocked_ns = { 570 } }, .label = STRING("commit") } },
 	{ .kind = TXTRACE_RECORD_SUMMARY, .summary = { MOMENT(4000), 9, 9, 0, 0, 0, { 0 }, { 100, 20, 3, 0, 480 } } },
 	{ .kind = TXTRACE_RECORD_TRIGGER,
-	  .trigger = { MOMENT(3500), 11, 7, 7, TXTRACE_TRIGGER_SPAN, false, 2, STRING("label=commit and wall>2us"), STRING("commit") } },
+	  .trigger = { MOMENT(3500), 11, 7, 7, TXTRACE_TRIGGER_SPAN, false, 2, STRING("label=commit and wall>2us"), STRING("commit"), 0 } },
 	{ .kind = TXTRACE_RECORD_TRIGGER, .trigger = { .time_ns = MOMENT(5000), .cause = TXTRACE_TRIGGER_REQUEST } },
 	{ .kind = TXTRACE_RECORD_TRIGGER, .trigger = { .time_ns = MOMENT(6000), .cause = TXTRACE_TRIGGER_EXIT } },
 	{ .kind = TXTRACE_RECORD_SUMMARY, .summary = { .left_out_cnt = { MAX64, MAX64, MAX64, MAX64, MAX64 } } },
-	{ .kind = TXTRACE_RECORD_TRIGGER, .trigger = { MAX64, MAX64, MAX32, MAX32, UINT8_MAX, true, MAX64, STRING("\xff\n"), STRING("\0") } },
+	{ .kind = TXTRACE_RECORD_TRIGGER, .trigger = { MAX64, MAX64, MAX32, MAX32, UINT8_MAX, true, MAX64, STRING("\xff\n"), STRING("\0"), 0 } },
 	{ .kind = TXTRACE_RECORD_DROPPED, .dropped = { .batch_cnt = 1, .record_cnt = { [TXTRACE_RECORD_TRIGGER] = 5 } } },
 };
 

@@ -82,10 +82,10 @@ void cost_watch_steps(struct cost_watch *watch)
 	watch->has_told_steps = true;
 	error_set(&name, "%s", example);
 	if (step_ns && entry_ns)
-		error_set(&price, ": each of these probes takes %s, others %s",
+		error_set(&price, ": each hit takes %s instead of %s",
 			  units_format_duration(step, step_ns), units_format_duration(entry, entry_ns));
 	messages_tell(options->messages, MESSAGE_WARNING, "single_step", fields, sizeof(fields) / sizeof(fields[0]),
-		      "the kernel single-steps the begins or ends of %s function%s, of '%s' for one%s",
+		      "the kernel single-steps the probes of %s function%s, for example '%s'%s",
 		      units_format_count(count, cnt), cnt == 1 ? "" : "s", name.text, price.text);
 }
 
@@ -184,8 +184,8 @@ static void warn(struct cost_watch *watch, uint64_t tracing_ns, uint64_t cpu_ns)
 
 	messages_tell(watch->options.messages, MESSAGE_WARNING, "tracing_share", fields,
 		      sizeof(fields) / sizeof(fields[0]),
-		      "tracing takes about %s of the CPU time of the program, and the log's on-CPU times have it in "
-		      "them: fewer probes, or functions that are called less often, cost less",
+		      "tracing takes about %s of the program's CPU time, and the log counts that as on-CPU; to reduce it, "
+		      "trace fewer probes, or functions that are called less often",
 		      units_format_share(share, tracing_ns, cpu_ns));
 	watch->has_told_share = true;
 }

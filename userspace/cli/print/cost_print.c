@@ -159,6 +159,7 @@ static void add_row(struct table *table, const struct cost_report *report, const
 	add_mean(table, hit_cnt(row), row->span_cnt);
 	add_mean(table, row->cnts[COST_SWITCH], row->span_cnt);
 	add_mean(table, row->cnts[COST_WAKE], row->span_cnt);
+	table_cell(table, TABLE_PLAIN, units_format_duration(time, row->on_cpu_ns / row->span_cnt));
 	table_cell(table, is_known ? TABLE_PLAIN : TABLE_DIM, is_known ? units_format_duration(time, added_ns / row->span_cnt) : NOTHING);
 	add_share(table, is_known, added_ns, row->wall_ns);
 	add_share(table, is_known, added_ns, row->on_cpu_ns);
@@ -171,8 +172,8 @@ static int print_rows(struct cli *cli, const struct cost_report *report, const s
 	static const char adds[] = "that added";
 	const struct table_column columns[] = {
 		{ view->by ? view->by : "label", TABLE_LEFT, NULL }, { "spans", TABLE_RIGHT, NULL }, { "hits", TABLE_RIGHT, each },
-		{ "switches", TABLE_RIGHT, each }, { "wakeups", TABLE_RIGHT, each }, { "to each", TABLE_RIGHT, adds },
-		{ "of wall", TABLE_RIGHT, adds }, { "of on-CPU", TABLE_RIGHT, adds },
+		{ "switches", TABLE_RIGHT, each }, { "wakeups", TABLE_RIGHT, each }, { "on-CPU", TABLE_RIGHT, each },
+		{ "to each", TABLE_RIGHT, adds }, { "of wall", TABLE_RIGHT, adds }, { "of on-CPU", TABLE_RIGHT, adds },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	size_t cnt = cost_report_row_cnt(report), shown = view->row_limit && view->row_limit < cnt ? view->row_limit : cnt;
