@@ -215,7 +215,19 @@ struct sk_buff_head {
 	__u32 qlen;
 };
 
+struct sock_common {
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	volatile unsigned char skc_state;
+};
+
 struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_type;
+	__u16 sk_protocol;
 	struct sk_buff_head sk_receive_queue;
 	__u32 sk_ack_backlog; /* of one that listens: connections that wait */
 	int sk_err;
@@ -224,6 +236,22 @@ struct sock {
 
 struct socket {
 	struct sock *sk;
+};
+
+struct sockaddr_un {
+	unsigned short sun_family;
+	char sun_path[108];
+};
+
+struct unix_address {
+	int len;
+	struct sockaddr_un name[0];
+};
+
+struct unix_sock { /* not there where it is a module */
+	struct sock sk;
+	struct unix_address *addr;
+	struct sock *peer;
 };
 
 struct llist_node;

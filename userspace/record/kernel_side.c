@@ -80,6 +80,12 @@ static void choose_uring(struct txtrace_bpf *bpf, uint32_t places)
 	bpf_program__set_autoload(bpf->progs.on_ring_submit_before_6_4, places & URING_PLACE_SUBMIT_SQE);
 }
 
+/* Nobody asks what a descriptor is where no waits are recorded. */
+static void choose_sockets(struct txtrace_bpf *bpf, const struct kernel_side_options *options)
+{
+	bpf_program__set_autoload(bpf->progs.on_socket_look, options->features->has_socket_types && options->sched != SCHED_NONE);
+}
+
 /* They are optional: without them their maps are not made either. */
 static int prepare_foreign(struct kernel_side *side, const struct kernel_side_options *options)
 {
@@ -156,6 +162,7 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
 	prepare_stacks(side, options);
 	choose_scheduler(bpf, options->sched);
+	choose_sockets(bpf, options);
 	choose_uring(bpf, options->sched == SCHED_NONE ? 0 : options->features->uring_places);
 	err = bpf_map__set_autocreate(bpf->maps.thread_clocks, options->features->has_task_storage);
 	if (!err)
