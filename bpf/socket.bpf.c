@@ -65,16 +65,16 @@ static __always_inline void look_at_ports(struct sock *sock)
 static __always_inline void read_unix_name(struct wire_socket_side *side, struct unix_sock *sock)
 {
 	struct unix_address *address = BPF_CORE_READ(sock, addr);
-	int64_t bytes;
+	uint64_t bytes;
+	int length;
 
 	if (!address)
 		return;
-	bytes = BPF_CORE_READ(address, len);
-	bytes -= sizeof(uint16_t); /* the family */
-	if (bytes <= 0)
+	length = BPF_CORE_READ(address, len) - (int)sizeof(uint16_t); /* the family */
+	if (length <= 0)
 		return;
-	if (bytes > WIRE_SOCKET_NAME_BYTES) /* of the longest path, the zero behind it */
-		bytes = WIRE_SOCKET_NAME_BYTES;
+	bytes = length < WIRE_SOCKET_NAME_BYTES ? length : WIRE_SOCKET_NAME_BYTES; /* of the longest path, the zero behind it */
+	bytes = compat_index(bytes, WIRE_SOCKET_NAME_BYTES + 1);
 	if (!bpf_probe_read_kernel(side->name, bytes, (void *)address + bpf_core_field_offset(struct unix_address, name) + sizeof(uint16_t)))
 		side->name_bytes = bytes;
 }

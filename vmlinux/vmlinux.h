@@ -265,12 +265,27 @@ struct io_uring_task {
 	struct llist_head task_list;       /* since 6.1 a list of this kind, of struct io_kiocb by its io_task_work */
 };
 
+struct io_rsrc_node {
+	unsigned long file_ptr;
+};
+
+struct io_rsrc_data {
+	unsigned int nr;
+	struct io_rsrc_node **nodes;
+};
+
+struct io_file_table {
+	struct io_rsrc_data data; /* since 6.13, see compat.h */
+};
+
 struct io_ring_ctx {
+	struct io_file_table file_table; /* files that are registered */
 	struct llist_head work_llist; /* since 6.1: the same, of rings that only the task itself completes */
 };
 
 struct io_cqe {
-	unsigned int flags; /* before its end: the fd */
+	unsigned int flags;
+	int fd; /* until the request has its file */
 };
 
 struct llist_node {
@@ -284,6 +299,7 @@ struct io_task_work {
 struct io_kiocb {
 	struct file *file;
 	__u8 opcode;
+	unsigned int flags; /* since 6.9 a __u64 */
 	struct io_cqe cqe; /* since 5.19 */
 	struct io_ring_ctx *ctx;
 	struct io_task_work io_task_work;

@@ -127,6 +127,8 @@ static uint32_t uring_places(const struct btf *btf)
 		return places;
 	if (has_tracepoint(btf, "btf_trace_io_uring_complete"))
 		places |= URING_PLACE_COMPLETE;
+	if (has_tracepoint(btf, "btf_trace_io_uring_create"))
+		places |= URING_PLACE_CREATE;
 	if (has_tracepoint(btf, "btf_trace_io_uring_submit_req"))
 		places |= URING_PLACE_SUBMIT_REQ;
 	else if (has_tracepoint(btf, "btf_trace_io_uring_submit_sqe"))

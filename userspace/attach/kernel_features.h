@@ -30,6 +30,7 @@ enum uring_place {
 	URING_PLACE_COMPLETE = 1,   /* 5.19 and later */
 	URING_PLACE_SUBMIT_REQ = 2, /* 6.4 and later */
 	URING_PLACE_SUBMIT_SQE = 4, /* 5.19 to 6.3 */
+	URING_PLACE_CREATE = 8,
 };
 
 struct kernel_features {
