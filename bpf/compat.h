@@ -143,6 +143,39 @@ static __always_inline struct task_struct *compat_queue_current(struct task_stru
 	return rq ? BPF_CORE_READ(rq, curr) : 0;
 }
 
+/* Files that are registered with an io_uring, before 6.13. The lowest bits of file_ptr are flags, then as later. */
+struct io_fixed_file___before_6_13 {
+	unsigned long file_ptr;
+} __attribute__((preserve_access_index));
+
+struct io_file_table___before_6_13 {
+	struct io_fixed_file___before_6_13 *files;
+} __attribute__((preserve_access_index));
+
+struct io_ring_ctx___before_6_13 {
+	unsigned int nr_user_files;
+	struct io_file_table___before_6_13 file_table;
+} __attribute__((preserve_access_index));
+
+#define REGISTERED_FILE_FLAGS 7ul
+
+/* The one with this number; NULL: there is none. */
+static __always_inline struct file *compat_registered_file(struct io_ring_ctx *ring, uint32_t number)
+{
+	struct io_ring_ctx___before_6_13 *old = (void *)ring;
+	struct io_rsrc_node *node = 0;
+	unsigned long file = 0;
+
+	if (bpf_core_field_exists(ring->file_table.data.nodes)) {
+		if (number < BPF_CORE_READ(ring, file_table.data.nr))
+			bpf_probe_read_kernel(&node, sizeof(node), BPF_CORE_READ(ring, file_table.data.nodes) + number);
+		file = node ? BPF_CORE_READ(node, file_ptr) : 0;
+	} else if (bpf_core_field_exists(old->file_table.files) && number < BPF_CORE_READ(old, nr_user_files)) {
+		bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(old, file_table.files) + number);
+	}
+	return (void *)(file & ~REGISTERED_FILE_FLAGS);
+}
+
 /*
  * What a hit probe means. Before 5.15 a uprobe has no cookie; what it keeps of whoever attached it is the path under which that one named the file, and
  * the recorder writes the cookie into that (probe_path.h). Unchanged from 5.0 to 5.14: while a program of a perf uprobe runs, its task leads to the uprobe.

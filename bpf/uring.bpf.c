@@ -4,6 +4,7 @@
 #include "block_reason.h"
 #include "compat.h"
 #include "emit.h"
+#include "process_target.h"
 #include "thread_clock.h"
 #include "wait_end.h"
 
@@ -19,6 +20,7 @@ enum ring_class {
 };
 
 struct ring_state {
+	uint64_t stamp; /* no other ring has the same, though it may get the address of one that is closed */
 	int32_t in_flight_cnt[CLASS_COUNT];
 	uint32_t last_reason; /* of the request that was completed last since the last wait began; URING_NOTHING: none was */
 	uint32_t padding;
@@ -31,6 +33,23 @@ struct {
 	__type(key, uint64_t);
 	__type(value, struct ring_state);
 } rings_in_use SEC(".maps");
+
+/*
+ * A request that is counted: so that it is counted down in the same place, and once. What it looks like changes meanwhile (a request gets its file when it
+ * begins, or never), and there are requests that are completed without having been submitted.
+ */
+struct counted_request {
+	uint64_t stamp; /* of its ring */
+	uint64_t class; /* enum ring_class */
+};
+
+/* By the address of their struct io_kiocb. One that is forgotten is counted for as long as its ring is there, or until its address is another one's. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, uint64_t);
+	__type(value, struct counted_request);
+} counted_requests SEC(".maps");
 
 #define BY_FILE 15
 #define LISTED 0x80
@@ -52,19 +71,39 @@ static const volatile uint8_t opcode_reasons[256] = {
 	[55] = LISTED | BLOCK_DISK, [58] = LISTED | BLOCK_NETWORK, [60] = LISTED | BY_FILE, [61] = LISTED | BY_FILE,
 };
 
-/* enum block_reason of a request. Not static: verified once. */
-__noinline uint64_t uring_request_reason(uint64_t address)
+#define REQUEST_FILE_IS_REGISTERED 0x01 /* IOSQE_FIXED_FILE */
+#define REQUEST_IS_SILENT 0x40         /* IOSQE_CQE_SKIP_SUCCESS */
+
+/* What a request is going to be for that has no file yet: the one that its number is of now. The current task submits it. */
+static __always_inline struct file *file_to_be(struct io_kiocb *request)
 {
-	struct io_kiocb *request = (void *)address;
-	uint8_t reason = opcode_reasons[BPF_CORE_READ(request, opcode)];
+	uint32_t number = BPF_CORE_READ(request, cqe.fd);
+
+	if (BPF_CORE_READ(request, flags) & REQUEST_FILE_IS_REGISTERED)
+		return compat_registered_file(BPF_CORE_READ(request, ctx), number);
+	return file_of_fd(compat_current_task(), number);
+}
+
+/* enum block_reason of a request with this opcode and file. Not static: verified once. */
+__noinline uint64_t uring_reason(uint64_t opcode, uint64_t file)
+{
+	uint8_t reason = opcode_reasons[opcode & 0xff];
 	uint64_t of_file;
 
 	if (!reason)
 		return BLOCK_POLL;
 	if (reason != (LISTED | BY_FILE))
 		return reason & ~LISTED;
-	of_file = wait_file_reason((uint64_t)BPF_CORE_READ(request, file));
+	of_file = wait_file_reason(file);
 	return of_file < BLOCK_REASON_COUNT ? of_file : BLOCK_POLL;
+}
+
+/* The same of a request that has its file. */
+static __always_inline uint64_t uring_request_reason(uint64_t address)
+{
+	struct io_kiocb *request = (void *)address;
+
+	return uring_reason(BPF_CORE_READ(request, opcode), (uint64_t)BPF_CORE_READ(request, file));
 }
 
 static __always_inline uint32_t class_of_reason(uint32_t reason)
@@ -102,22 +141,69 @@ static __always_inline uint64_t address_of_argument(const uint64_t *argument)
 	return address;
 }
 
+#define FLAGS_KERNEL_THREAD_OF_PROCESS 0x10 /* PF_IO_WORKER */
+
+/* A ring's own thread submits for its process. It is no thread that the process has started: no tracepoint tells that it begins, so it has no clocks. */
+static __always_inline bool is_traced(struct task_struct *task)
+{
+	uint32_t tgid;
+
+	if (thread_clock_if_any(task))
+		return true;
+	if (!(BPF_CORE_READ(task, flags) & FLAGS_KERNEL_THREAD_OF_PROCESS))
+		return false;
+	tgid = BPF_CORE_READ(task, tgid);
+	return bpf_map_lookup_elem(&targets, &tgid);
+}
+
+static __always_inline struct ring_state *state_of_ring(uint64_t ring)
+{
+	struct ring_state *state = bpf_map_lookup_elem(&rings_in_use, &ring), fresh = { .last_reason = URING_NOTHING };
+
+	if (state)
+		return state;
+	fresh.stamp = bpf_ktime_get_ns();
+	bpf_map_update_elem(&rings_in_use, &ring, &fresh, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&rings_in_use, &ring);
+}
+
+static __always_inline void add_to_class(struct ring_state *state, uint64_t class, int32_t cnt)
+{
+	if (class < CLASS_COUNT)
+		__sync_fetch_and_add(&state->in_flight_cnt[class], cnt);
+}
+
+/* Its address may be that of one whose end was not seen: the completion of a request whose place is taken by an overflow is not told. */
+static __always_inline void count_down(struct ring_state *state, uint64_t address)
+{
+	struct counted_request *counted = bpf_map_lookup_elem(&counted_requests, &address);
+
+	if (!counted)
+		return;
+	if (counted->stamp == state->stamp)
+		add_to_class(state, counted->class, -1);
+	bpf_map_delete_elem(&counted_requests, &address);
+}
+
+/* Nobody waits for one that is not to be completed. */
 static __always_inline int submitted(uint64_t address)
 {
 	struct io_kiocb *request = (void *)address;
-	struct ring_state fresh = { .last_reason = URING_NOTHING }, *state;
-	uint64_t ring;
+	struct counted_request counted;
+	struct ring_state *state;
 
-	if (!has_request() || phase == WIRE_PHASE_STOPPED || !thread_clock_if_any(compat_current_task()))
+	if (!has_request() || phase == WIRE_PHASE_STOPPED || !is_traced(compat_current_task()))
 		return 0;
-	ring = (uint64_t)BPF_CORE_READ(request, ctx);
-	state = bpf_map_lookup_elem(&rings_in_use, &ring);
-	if (!state) {
-		bpf_map_update_elem(&rings_in_use, &ring, &fresh, BPF_NOEXIST);
-		state = bpf_map_lookup_elem(&rings_in_use, &ring);
-	}
-	if (state)
-		__sync_fetch_and_add(&state->in_flight_cnt[class_of_reason(uring_request_reason(address))], 1);
+	state = state_of_ring((uint64_t)BPF_CORE_READ(request, ctx));
+	if (!state)
+		return 0;
+	count_down(state, address);
+	if (BPF_CORE_READ(request, flags) & REQUEST_IS_SILENT)
+		return 0;
+	counted.stamp = state->stamp;
+	counted.class = class_of_reason(uring_reason(BPF_CORE_READ(request, opcode), (uint64_t)file_to_be(request)));
+	if (!bpf_map_update_elem(&counted_requests, &address, &counted, BPF_ANY))
+		add_to_class(state, counted.class, 1);
 	return 0;
 }
 
@@ -134,40 +220,61 @@ int on_ring_submit_before_6_4(uint64_t *ctx)
 	return submitted(address_of_argument(ctx));
 }
 
-#define COMPLETION_HAS_MORE 2 /* IORING_CQE_F_MORE: the request goes on */
+/* A ring may get the address of one that is closed. */
+SEC("?tp_btf/io_uring_create")
+int on_ring_create(uint64_t *ctx)
+{
+	uint64_t ring = address_of_argument(ctx + 1);
 
+	bpf_map_delete_elem(&rings_in_use, &ring);
+	return 0;
+}
+
+/* What all that is in flight is for; BLOCK_POLL: for different things; URING_NOTHING: there is nothing. */
+static __always_inline uint32_t common_reason(const struct ring_state *state)
+{
+	static const volatile uint8_t reasons[CLASS_COUNT] = { BLOCK_DISK, BLOCK_NETWORK, BLOCK_PIPE, BLOCK_SLEEP, BLOCK_LOCK, BLOCK_POLL };
+	uint32_t found = URING_NOTHING;
+
+	for (uint32_t i = 0; i < CLASS_COUNT; i++)
+		if (state->in_flight_cnt[i] > 0)
+			found = found == URING_NOTHING ? reasons[i] : BLOCK_POLL;
+	return found;
+}
+
+/*
+ * A completion is told with its request when it is the last one of that; those before, of a request that goes on, and messages of other rings come without.
+ * A request that fails before it is submitted is completed, too.
+ */
 SEC("?tp_btf/io_uring_complete")
 int on_ring_complete(uint64_t *ctx)
 {
 	uint64_t ring = address_of_argument(ctx), address = address_of_argument(ctx + 1);
-	struct io_kiocb *request = (void *)address;
 	struct ring_state *state;
-	uint32_t reason;
 
-	if (!has_request() || !request)
+	if (!has_request())
 		return 0;
 	state = bpf_map_lookup_elem(&rings_in_use, &ring);
 	if (!state)
 		return 0;
-	reason = uring_request_reason(address);
-	state->last_reason = reason;
-	if (!(BPF_CORE_READ(request, cqe.flags) & COMPLETION_HAS_MORE))
-		__sync_fetch_and_add(&state->in_flight_cnt[class_of_reason(reason)], -1);
+	if (!address) {
+		state->last_reason = common_reason(state);
+		return 0;
+	}
+	state->last_reason = uring_request_reason(address);
+	count_down(state, address);
 	return 0;
 }
 
 __hidden uint32_t uring_begin_wait(uint64_t ring)
 {
-	static const volatile uint8_t reasons[CLASS_COUNT] = { BLOCK_DISK, BLOCK_NETWORK, BLOCK_PIPE, BLOCK_SLEEP, BLOCK_LOCK, BLOCK_POLL };
 	struct ring_state *state = bpf_map_lookup_elem(&rings_in_use, &ring);
-	uint32_t found = URING_NOTHING;
+	uint32_t found;
 
 	if (!state)
 		return BLOCK_POLL;
 	state->last_reason = URING_NOTHING;
-	for (uint32_t i = 0; i < CLASS_COUNT; i++)
-		if (state->in_flight_cnt[i] > 0)
-			found = found == URING_NOTHING ? reasons[i] : BLOCK_POLL;
+	found = common_reason(state);
 	return found == URING_NOTHING ? BLOCK_POLL : found;
 }
 

@@ -215,7 +215,19 @@ struct sk_buff_head {
 	__u32 qlen;
 };
 
+struct sock_common {
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	volatile unsigned char skc_state;
+};
+
 struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_type;
+	__u16 sk_protocol;
 	struct sk_buff_head sk_receive_queue;
 	__u32 sk_ack_backlog; /* of one that listens: connections that wait */
 	int sk_err;
@@ -224,6 +236,22 @@ struct sock {
 
 struct socket {
 	struct sock *sk;
+};
+
+struct sockaddr_un {
+	unsigned short sun_family;
+	char sun_path[108];
+};
+
+struct unix_address {
+	int len;
+	struct sockaddr_un name[0];
+};
+
+struct unix_sock { /* not there where it is a module */
+	struct sock sk;
+	struct unix_address *addr;
+	struct sock *peer;
 };
 
 struct llist_node;
@@ -237,12 +265,27 @@ struct io_uring_task {
 	struct llist_head task_list;       /* since 6.1 a list of this kind, of struct io_kiocb by its io_task_work */
 };
 
+struct io_rsrc_node {
+	unsigned long file_ptr;
+};
+
+struct io_rsrc_data {
+	unsigned int nr;
+	struct io_rsrc_node **nodes;
+};
+
+struct io_file_table {
+	struct io_rsrc_data data; /* since 6.13, see compat.h */
+};
+
 struct io_ring_ctx {
+	struct io_file_table file_table; /* files that are registered */
 	struct llist_head work_llist; /* since 6.1: the same, of rings that only the task itself completes */
 };
 
 struct io_cqe {
-	unsigned int flags; /* before its end: the fd */
+	unsigned int flags;
+	int fd; /* until the request has its file */
 };
 
 struct llist_node {
@@ -256,6 +299,7 @@ struct io_task_work {
 struct io_kiocb {
 	struct file *file;
 	__u8 opcode;
+	unsigned int flags; /* since 6.9 a __u64 */
 	struct io_cqe cqe; /* since 5.19 */
 	struct io_ring_ctx *ctx;
 	struct io_task_work io_task_work;

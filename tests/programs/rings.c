@@ -122,6 +122,34 @@ static void wait_disk(struct subject *subject)
 	SUBJECT_SPAN(subject, "ring disk", read_file(subject));
 }
 
+/* While a worker of the kernel waits for a pipe on our behalf. */
+static int prepare_punted(struct subject *subject)
+{
+	int err = prepare_file(subject);
+
+	if (err)
+		return err;
+	must(!pipe2(subject->more_fds, O_CLOEXEC), "cannot make a pipe");
+	ring_put((struct io_uring_sqe){ .opcode = IORING_OP_READ, .fd = subject->more_fds[0], .addr = (uint64_t)aligned_block, .len = 1, .off = (uint64_t)-1,
+					.flags = IOSQE_ASYNC });
+	must(syscall(SYS_io_uring_enter, ring.fd, 1, 0, 0, NULL, 0) == 1, "cannot submit");
+	return 0;
+}
+
+static void wait_punted(struct subject *subject)
+{
+	subject->truth->asked_ns = 0;
+	SUBJECT_SPAN(subject, "ring disk while a pipe is read", read_file(subject));
+}
+
+static void clean_punted(struct subject *subject)
+{
+	close(subject->more_fds[1]);
+	ring_enter(0);
+	close(subject->more_fds[0]);
+	close_both(subject);
+}
+
 static void wait_receive(struct subject *subject)
 {
 	ring_put(receive(subject->fds[0]));
@@ -176,8 +204,148 @@ static void clean_two(struct subject *subject)
 	close_both(subject);
 }
 
-static const struct wait waits[] = {
+/* ---- what is in flight decides: completions before the last one of a request do not tell which it is ---- */
+
+#define POLL_NUMBER 77
+#define CHAIN_CNT 5
+
+/* A thread of the kernel takes what is submitted: until it has all of it. */
+static void pass_on(void)
+{
+	const uint32_t *head = ring_number(ring.submissions, ring.params.sq_off.head), *tail = ring_number(ring.submissions, ring.params.sq_off.tail);
+	const uint32_t *flags = ring_number(ring.submissions, ring.params.sq_off.flags);
+
+	while (__atomic_load_n(head, __ATOMIC_ACQUIRE) != *tail) {
+		if (__atomic_load_n(flags, __ATOMIC_ACQUIRE) & IORING_SQ_NEED_WAKEUP)
+			syscall(SYS_io_uring_enter, ring.fd, 0, 0, IORING_ENTER_SQ_WAKEUP, NULL, 0);
+		usleep(200);
+	}
+}
+
+/* Waits for so many completions, and takes them. */
+static void take(uint32_t cnt)
+{
+	uint32_t *head = ring_number(ring.completions, ring.params.cq_off.head);
+
+	must(!syscall(SYS_io_uring_enter, ring.fd, 0, cnt, IORING_ENTER_GETEVENTS, NULL, 0), "cannot wait for completions");
+	must(__atomic_load_n(ring_number(ring.completions, ring.params.cq_off.tail), __ATOMIC_ACQUIRE) - *head == cnt, "other completions than expected");
+	__atomic_store_n(head, *head + cnt, __ATOMIC_RELEASE);
+}
+
+/* The subject has a ring of its own and a pipe, and, to be read, a socket with two bytes. */
+static int prepare_counted(struct subject *subject)
+{
+	int err;
+
+	ring_close();
+	err = ring_open(IORING_SETUP_SQPOLL);
+	must(!err, "cannot have a thread of the kernel");
+	must(!prepare_pipe(subject) && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, subject->more_fds), "cannot make a socket");
+	must(write(subject->more_fds[1], "xx", 2) == 2, "cannot write");
+	return 0;
+}
+
+static void clean_counted(struct subject *subject)
+{
+	ring_close();
+	must(!ring_open(0), "cannot open a ring");
+	close(subject->more_fds[0]);
+	close(subject->more_fds[1]);
+	close_both(subject);
+}
+
+static struct io_uring_sqe read_of(int fd)
+{
+	return (struct io_uring_sqe){ .opcode = IORING_OP_READ, .fd = fd, .addr = (uint64_t)aligned_block, .len = 1 };
+}
+
+static int watch_pipe(int fd, uint8_t flags)
+{
+	ring_put((struct io_uring_sqe){ .opcode = IORING_OP_POLL_ADD, .fd = fd, .poll32_events = POLLIN, .len = IORING_POLL_ADD_MULTI,
+					.user_data = POLL_NUMBER, .flags = flags });
+	pass_on();
+	return 0;
+}
+
+static int prepare_watched(struct subject *subject)
+{
+	return prepare_counted(subject) || watch_pipe(subject->fds[0], 0);
+}
+
+/* Known by its number in the ring. */
+static int prepare_registered(struct subject *subject)
+{
+	prepare_counted(subject);
+	must(!syscall(SYS_io_uring_register, ring.fd, IORING_REGISTER_FILES, subject->fds, 2), "cannot register a file");
+	return watch_pipe(0, IOSQE_FIXED_FILE);
+}
+
+/* One that had no file when it was submitted. */
+static int prepare_after_read(struct subject *subject)
+{
+	prepare_counted(subject);
+	ring_put(read_of(subject->more_fds[0]));
+	pass_on();
+	take(1);
+	return watch_pipe(subject->fds[0], 0);
+}
+
+/* One that is completed and was never submitted. Its class is that of what is in flight. */
+static int prepare_after_bad(struct subject *subject)
+{
+	struct io_uring_sqe bad = poll_of(subject->fds[0]);
+
+	prepare_counted(subject);
+	watch_pipe(subject->fds[0], 0);
+	bad.fd = subject->fds[0];
+	bad.off = 1; /* which it does not take */
+	ring_put(bad);
+	pass_on();
+	take(1);
+	return 0;
+}
+
+/*
+ * Several that are never completed, and those behind the first of a chain, which never get their file, since the first one fails: more than requests come
+ * later, which could take their places in the kernel's memory.
+ */
+static int prepare_after_silent(struct subject *subject)
+{
+	struct io_uring_sqe linked = receive(-1);
+
+	prepare_counted(subject);
+	for (int i = 0; i < ENTRY_CNT; i++)
+		ring_put((struct io_uring_sqe){ .opcode = IORING_OP_NOP, .fd = -1, .flags = IOSQE_CQE_SKIP_SUCCESS });
+	pass_on();
+	for (int i = 0; i < CHAIN_CNT; i++) {
+		linked.flags = i < CHAIN_CNT - 1 ? IOSQE_IO_LINK : 0;
+		ring_put(linked);
+		linked = read_of(subject->more_fds[0]);
+	}
+	pass_on();
+	take(CHAIN_CNT);
+	return watch_pipe(subject->fds[0], 0);
+}
+
+static void wait_watched(struct subject *subject)
+{
+	SUBJECT_SPAN(subject, "ring watches a pipe", ring_enter(0));
+}
+
+static const struct wait counted_waits[] = {
+	{ "watched", "pipe", prepare_watched, wait_watched, write_byte, clean_counted },
+	{ "registered", "pipe", prepare_registered, wait_watched, write_byte, clean_counted },
+	{ "after-read", "pipe", prepare_after_read, wait_watched, write_byte, clean_counted },
+	{ "after-bad", "pipe", prepare_after_bad, wait_watched, write_byte, clean_counted },
+	{ "after-silent", "pipe", prepare_after_silent, wait_watched, write_byte, clean_counted },
+};
+
+static const struct wait disk_waits[] = {
 	{ "disk", "disk", prepare_file, wait_disk, NULL, close_both },
+	{ "punted", "disk", prepare_punted, wait_punted, NULL, clean_punted },
+};
+
+static const struct wait waits[] = {
 	{ "receive", "network", prepare_socket, wait_receive, write_byte, close_both },
 	{ "timeout", "sleep", NULL, wait_timeout, NULL, NULL },
 	{ "poll-pipe", "pipe", prepare_pipe, wait_polled, write_byte, close_both },
@@ -186,10 +354,21 @@ static const struct wait waits[] = {
 	{ "two", "pipe", prepare_two, wait_two, write_byte, clean_two },
 };
 
+static int run(const struct wait *table, size_t cnt, int argc, char **argv)
+{
+	return waits_main(table, cnt, "rings [deferred] [disk|counted]: a span for each thing that a wait in io_uring is for", argc, argv);
+}
+
+static bool is_word(int argc, char **argv, int idx, const char *word)
+{
+	return argc > idx && !strcmp(argv[idx], word);
+}
+
 int main(int argc, char **argv)
 {
-	bool is_deferred = argc > 1 && !strcmp(argv[1], "deferred"), is_disk = argc > 1 + is_deferred && !strcmp(argv[1 + is_deferred], "disk");
-	int word_cnt = is_deferred + is_disk;
+	bool is_deferred = is_word(argc, argv, 1, "deferred"), is_disk = is_word(argc, argv, 1 + is_deferred, "disk");
+	bool is_counted = is_word(argc, argv, 1, "counted");
+	int word_cnt = is_deferred + is_disk + is_counted;
 	int err = ring_open(is_deferred ? IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN : 0), status;
 
 	if (err) {
@@ -198,8 +377,14 @@ int main(int argc, char **argv)
 	}
 	aligned_block = aligned_alloc(BLOCK_BYTES, BLOCK_BYTES);
 	must(aligned_block, "no memory");
-	status = waits_main(is_disk ? waits : waits + 1, is_disk ? 1 : sizeof(waits) / sizeof(waits[0]) - 1,
-			    "rings [deferred] [disk]: a span for each thing that a wait in io_uring is for", argc - word_cnt, argv + word_cnt);
+	argc -= word_cnt;
+	argv += word_cnt;
+	if (is_disk)
+		status = run(disk_waits, sizeof(disk_waits) / sizeof(disk_waits[0]), argc, argv);
+	else if (is_counted)
+		status = run(counted_waits, sizeof(counted_waits) / sizeof(counted_waits[0]), argc, argv);
+	else
+		status = run(waits, sizeof(waits) / sizeof(waits[0]), argc, argv);
 	ring_close();
 	free(aligned_block);
 	return status;

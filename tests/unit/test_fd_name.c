@@ -35,7 +35,7 @@ static void assert_name(int fd, const char *expected)
 {
 	char name[FD_NAME_SIZE];
 
-	assert_int_equal(fd_name_read(getpid(), (uint32_t)fd, inode_of(fd), name), 0);
+	assert_int_equal(fd_name_read(NULL, getpid(), (uint32_t)fd, inode_of(fd), name), 0);
 	assert_string_equal(name, expected);
 }
 
@@ -120,9 +120,9 @@ static void another_file_is_not_taken_for_it(void **state)
 	int fd = open("/dev/null", O_RDONLY);
 
 	(void)state;
-	assert_int_equal(fd_name_read(getpid(), (uint32_t)fd, inode_of(fd) + 1, name), -ESTALE);
+	assert_int_equal(fd_name_read(NULL, getpid(), (uint32_t)fd, inode_of(fd) + 1, name), -ESTALE);
 	close(fd);
-	assert_int_equal(fd_name_read(getpid(), (uint32_t)fd, 1, name), -ENOENT);
+	assert_int_equal(fd_name_read(NULL, getpid(), (uint32_t)fd, 1, name), -ENOENT);
 }
 
 /* Before Linux 5.14 the kernel does not say the inode there. */

@@ -18,8 +18,9 @@
 static unsigned int look_cnt;
 static char told[1024];
 
-static int read_name(pid_t pid, uint32_t fd, uint64_t inode, char *name)
+static int read_name(void *context, pid_t pid, uint32_t fd, uint64_t inode, char *name)
 {
+	(void)context;
 	look_cnt++;
 	if (inode == 404)
 		return -ESTALE;
@@ -27,12 +28,12 @@ static int read_name(pid_t pid, uint32_t fd, uint64_t inode, char *name)
 	return 0;
 }
 
-static int read_slowly(pid_t pid, uint32_t fd, uint64_t inode, char *name)
+static int read_slowly(void *context, pid_t pid, uint32_t fd, uint64_t inode, char *name)
 {
 	const struct timespec time = { .tv_nsec = 50000000 };
 
 	nanosleep(&time, NULL);
-	return read_name(pid, fd, inode, name);
+	return read_name(context, pid, fd, inode, name);
 }
 
 static int sink(void *context, const struct txtrace_record *record)
@@ -59,9 +60,11 @@ static void block(struct object_names *names, uint64_t time_ns, uint32_t tid, ui
 
 static int set_up(void **state)
 {
+	const struct object_names_options options = { .read = read_name, .sink = sink };
+
 	look_cnt = 0;
 	told[0] = '\0';
-	*state = object_names_new(read_name, sink, NULL);
+	*state = object_names_new(&options);
 	return *state ? 0 : -1;
 }
 
@@ -124,7 +127,8 @@ static void all_are_told_again(void **state)
 /* The first look takes more than all that is allowed: until a hundred times as much time has gone by there is no other. */
 static void looks_take_little_time(void **state)
 {
-	struct object_names *names = object_names_new(read_slowly, sink, NULL);
+	const struct object_names_options options = { .read = read_slowly, .sink = sink };
+	struct object_names *names = object_names_new(&options);
 
 	(void)state;
 	assert_non_null(names);

@@ -22,7 +22,7 @@
 static const struct system_facts good = {
 	.features = { .release = "6.12.0", .version = KERNEL_VERSION(6, 12, 0), .has_btf = true, .can_load = true, .has_uprobe_multi = true,
 		      .has_uprobe_multi_pid = true, .has_cookies = true, .is_root = true, .has_cap_sys_admin = true,
-		      .has_cap_bpf = true, .has_cap_perfmon = true },
+		      .has_cap_bpf = true, .has_cap_perfmon = true, .has_socket_types = true },
 	.perf_event_paranoid = 2,
 	.unprivileged_bpf_disabled = 2,
 	.has_cap_sys_ptrace = true,
@@ -150,11 +150,24 @@ static void older_kernels_say_less_of_probes(void **state)
 	assert_non_null(strstr(row_of(&facts, "unmodified programs")->found.text, "4,096 threads"));
 }
 
+/* Without CONFIG_INET. */
+static void a_kernel_without_sockets_names_fewer(void **state)
+{
+	struct system_facts facts = good;
+
+	(void)state;
+	assert_int_equal(row_of(&facts, "socket addresses")->verdict, CHECK_OK);
+	facts.features.has_socket_types = false;
+	assert_int_equal(row_of(&facts, "socket addresses")->verdict, CHECK_LIMITED);
+	facts.features.has_btf = false;
+	assert_int_equal(row_of(&facts, "socket addresses")->verdict, CHECK_UNKNOWN);
+}
+
 /* Nobody says that a feature is not there when it could not be asked. */
 static void what_cannot_be_asked_is_unknown(void **state)
 {
 	struct system_facts facts = { .features = { .release = "6.18.0", .version = KERNEL_VERSION(6, 18, 0), .has_btf = true, .load_errno = EPERM,
-						    .reckless_nop = FAST_NOP_5 },
+						    .has_socket_types = true, .reckless_nop = FAST_NOP_5 },
 				      .perf_event_paranoid = SYSTEM_UNKNOWN, .ring_errno = -1, .load_err = 1, .ring_cnt = 1, .ring_bytes = 1 << 20 };
 
 	(void)state;
@@ -206,7 +219,7 @@ int main(void)
 		cmocka_unit_test(where_all_works_all_is_ok),       cmocka_unit_test(each_obstacle_has_its_row),
 		cmocka_unit_test(what_is_less_is_limited),
 		cmocka_unit_test(older_kernels_say_less_of_probes),         cmocka_unit_test(what_cannot_be_asked_is_unknown),
-		cmocka_unit_test(settings_are_read),
+		cmocka_unit_test(a_kernel_without_sockets_names_fewer),     cmocka_unit_test(settings_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,12 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "attach/socket_name.h"
+
 /* A host with more sockets than fit in here has them named "socket". */
 #define TABLE_BYTES_MAX (1u << 20)
 
 static const char *const tables[] = { "tcp", "tcp6", "unix", "udp", "udp6" };
 
-/* ---- sockets ---- */
+/* ---- sockets, by the tables of /proc ---- */
 
 /* "0100007F:1F90": four bytes in the host's order; IPv6: four of these. */
 static bool parse_address(const char *text, char *address, size_t size)
@@ -102,7 +104,7 @@ static char *read_table(pid_t pid, const char *table)
 	return text;
 }
 
-static void name_socket(pid_t pid, uint64_t inode, char name[FD_NAME_SIZE])
+static void name_socket_by_table(pid_t pid, uint64_t inode, char name[FD_NAME_SIZE])
 {
 	int err = -ENOENT;
 
@@ -115,6 +117,21 @@ static void name_socket(pid_t pid, uint64_t inode, char name[FD_NAME_SIZE])
 	}
 	if (err)
 		snprintf(name, FD_NAME_SIZE, "socket");
+}
+
+/* ---- sockets ---- */
+
+static void name_socket(const struct socket_source *sockets, pid_t pid, uint32_t fd, uint64_t inode, char name[FD_NAME_SIZE])
+{
+	struct wire_socket socket;
+	int err = sockets ? sockets->look(sockets->context, pid, fd, inode, &socket) : -EOPNOTSUPP;
+
+	if (!err)
+		socket_name(&socket, name);
+	else if (err == -ESRCH)
+		snprintf(name, FD_NAME_SIZE, "socket"); /* no longer: it is about to be said */
+	else
+		name_socket_by_table(pid, inode, name);
 }
 
 /* ---- descriptors ---- */
@@ -182,7 +199,7 @@ static void strip_anonymous(char *name)
 		strcpy(name, "epoll");
 }
 
-int fd_name_read(pid_t pid, uint32_t fd, uint64_t inode, char name[FD_NAME_SIZE])
+int fd_name_read(const struct socket_source *sockets, pid_t pid, uint32_t fd, uint64_t inode, char name[FD_NAME_SIZE])
 {
 	int err = check_inode(pid, fd, inode);
 	char path[64];
@@ -196,7 +213,7 @@ int fd_name_read(pid_t pid, uint32_t fd, uint64_t inode, char name[FD_NAME_SIZE]
 		return -errno;
 	name[length] = '\0';
 	if (strncmp(name, "socket:[", 8) == 0)
-		name_socket(pid, inode, name);
+		name_socket(sockets, pid, fd, inode, name);
 	strip_anonymous(name);
 	return check_inode(pid, fd, inode);
 }

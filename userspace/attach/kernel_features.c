@@ -127,6 +127,8 @@ static uint32_t uring_places(const struct btf *btf)
 		return places;
 	if (has_tracepoint(btf, "btf_trace_io_uring_complete"))
 		places |= URING_PLACE_COMPLETE;
+	if (has_tracepoint(btf, "btf_trace_io_uring_create"))
+		places |= URING_PLACE_CREATE;
 	if (has_tracepoint(btf, "btf_trace_io_uring_submit_req"))
 		places |= URING_PLACE_SUBMIT_REQ;
 	else if (has_tracepoint(btf, "btf_trace_io_uring_submit_sqe"))
@@ -148,6 +150,8 @@ static void probe_btf(struct kernel_features *features)
 	features->has_task_storage = struct_has_member(btf, "task_struct", "bpf_storage");
 	features->has_probe_paths = struct_has_member(btf, "task_struct", "utask") && struct_has_member(btf, "uprobe_task", "vaddr") &&
 				    struct_has_member(btf, "uprobe_dispatch_data", "tu") && struct_has_member(btf, "trace_uprobe", "filename");
+	features->has_socket_types = struct_has_member(btf, "socket", "sk") && struct_has_member(btf, "sock", "sk_protocol") &&
+				     struct_has_member(btf, "sock_common", "skc_rcv_saddr");
 	features->uring_places = uring_places(btf);
 	percpu_layout_read(btf, &features->percpu);
 	btf__free(btf);

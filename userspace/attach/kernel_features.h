@@ -30,6 +30,7 @@ enum uring_place {
 	URING_PLACE_COMPLETE = 1,   /* 5.19 and later */
 	URING_PLACE_SUBMIT_REQ = 2, /* 6.4 and later */
 	URING_PLACE_SUBMIT_SQE = 4, /* 5.19 to 6.3 */
+	URING_PLACE_CREATE = 8,
 };
 
 struct kernel_features {
@@ -44,6 +45,7 @@ struct kernel_features {
 	bool has_task_storage;        /* tracing programs may keep things with a task: 5.13 and later */
 	bool has_cookies;             /* a program is told which of its probes was hit: 5.15 and later */
 	bool has_probe_paths;         /* it can read under which path that probe was attached, see probe_path.h: before */
+	bool has_socket_types;        /* its BTF describes sockets, so that a program can tell their addresses; not: a kernel without CONFIG_INET */
 	uint32_t uring_places;        /* enum uring_place; 0 also: a kernel without io_uring */
 	struct percpu_layout percpu;
 	enum fast_nop fast_nop;       /* the one to use: NONE if a child that the target forks would not survive it */

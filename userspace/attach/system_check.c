@@ -150,6 +150,18 @@ static void check_foreign(const struct system_facts *facts, struct check_row *ro
 	}
 }
 
+static void check_sockets(const struct system_facts *facts, struct check_row *row)
+{
+	if (!facts->features.has_btf) {
+		FOUND(row, CHECK_UNKNOWN, "asked by the kernel's types, see BTF");
+	} else if (facts->features.has_socket_types) {
+		FOUND(row, CHECK_OK, "a BPF program tells their addresses");
+	} else {
+		FOUND(row, CHECK_LIMITED, "the kernel does not describe its sockets: addresses are those of /proc/PID/net, of about 7,000 sockets at most");
+		ADVISE(row, "use a kernel built with CONFIG_INET=y");
+	}
+}
+
 static void check_rings(const struct system_facts *facts, struct check_row *row)
 {
 	unsigned long long mib = (unsigned long long)(facts->ring_cnt * facts->ring_bytes >> 20);
@@ -229,6 +241,7 @@ static const struct {
 	{ "uprobe_multi", check_uprobe_multi },
 	{ "fast nops", check_fast_nops },
 	{ "unmodified programs", check_foreign },
+	{ "socket addresses", check_sockets },
 	{ "process memory", check_memory_access },
 	{ "timing", check_timing },
 	{ "perf_event_paranoid", check_perf },

@@ -73,11 +73,19 @@ static void choose_scheduler(struct txtrace_bpf *bpf, enum sched_mode sched)
 }
 
 /* Not necessary: without them a wait in io_uring is for what its requests are not told to be for, `poll`. */
-static void choose_uring(struct txtrace_bpf *bpf, uint32_t places)
+static int choose_uring(struct txtrace_bpf *bpf, uint32_t places)
 {
+	bpf_program__set_autoload(bpf->progs.on_ring_create, places & URING_PLACE_CREATE);
 	bpf_program__set_autoload(bpf->progs.on_ring_complete, places & URING_PLACE_COMPLETE);
 	bpf_program__set_autoload(bpf->progs.on_ring_submit, places & URING_PLACE_SUBMIT_REQ);
 	bpf_program__set_autoload(bpf->progs.on_ring_submit_before_6_4, places & URING_PLACE_SUBMIT_SQE);
+	return bpf_map__set_autocreate(bpf->maps.counted_requests, places != 0);
+}
+
+/* Nobody asks what a descriptor is where no waits are recorded. */
+static void choose_sockets(struct txtrace_bpf *bpf, const struct kernel_side_options *options)
+{
+	bpf_program__set_autoload(bpf->progs.on_socket_look, options->features->has_socket_types && options->sched != SCHED_NONE);
 }
 
 /* They are optional: without them their maps are not made either. */
@@ -156,8 +164,10 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
 	prepare_stacks(side, options);
 	choose_scheduler(bpf, options->sched);
-	choose_uring(bpf, options->sched == SCHED_NONE ? 0 : options->features->uring_places);
-	err = bpf_map__set_autocreate(bpf->maps.thread_clocks, options->features->has_task_storage);
+	choose_sockets(bpf, options);
+	err = choose_uring(bpf, options->sched == SCHED_NONE ? 0 : options->features->uring_places);
+	if (!err)
+		err = bpf_map__set_autocreate(bpf->maps.thread_clocks, options->features->has_task_storage);
 	if (!err)
 		err = bpf_map__set_autocreate(bpf->maps.table_clocks, !options->features->has_task_storage);
 	if (!err)
@@ -300,7 +310,7 @@ int kernel_side_start(struct kernel_side *side, struct error *error)
 		side->bpf->progs.on_rename, side->bpf->progs.on_exit_of_thread, side->bpf->progs.on_exec,
 		side->bpf->progs.on_migrate, side->bpf->progs.on_wakeup_new,
 		side->bpf->progs.on_cgroup_attach, side->bpf->progs.on_foreign_thread_exit,
-		side->bpf->progs.on_ring_complete, side->bpf->progs.on_ring_submit, side->bpf->progs.on_ring_submit_before_6_4,
+		side->bpf->progs.on_ring_create, side->bpf->progs.on_ring_complete, side->bpf->progs.on_ring_submit, side->bpf->progs.on_ring_submit_before_6_4,
 	};
 	int err;
 

@@ -24,9 +24,7 @@ struct object {
 
 struct object_names {
 	struct id_map objects; /* by (pid, fd) */
-	object_reader read;
-	object_sink sink;
-	void *context;
+	struct object_names_options options;
 	uint64_t begin_ns;
 	uint64_t spent_ns;
 };
@@ -39,16 +37,14 @@ static uint64_t now_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-struct object_names *object_names_new(object_reader read, object_sink sink, void *context)
+struct object_names *object_names_new(const struct object_names_options *options)
 {
 	struct object_names *names = calloc(1, sizeof(*names));
 
 	if (!names)
 		return NULL;
 	id_map_init(&names->objects);
-	names->read = read;
-	names->sink = sink;
-	names->context = context;
+	names->options = *options;
 	names->begin_ns = now_ns();
 	return names;
 }
@@ -79,7 +75,7 @@ static int tell(struct object_names *names, const struct object *object, uint64_
 		},
 	};
 
-	return *object->name ? names->sink(names->context, &record) : 0;
+	return *object->name ? names->options.sink(names->options.sink_context, &record) : 0;
 }
 
 /* A wait for a descriptor, as an event tells it. */
@@ -120,7 +116,7 @@ static int look(struct object_names *names, const struct sight *sight, struct ob
 
 	if (names->spent_ns > TIME_CREDIT_NS + (begin_ns - names->begin_ns) / TIME_SHARE)
 		return 0;
-	if (names->read((pid_t)sight->pid, sight->fd, sight->inode, name))
+	if (names->options.read(names->options.read_context, (pid_t)sight->pid, sight->fd, sight->inode, name))
 		*name = '\0';
 	names->spent_ns += now_ns() - begin_ns;
 	if (old)

@@ -18,9 +18,16 @@ struct object_names;
 typedef int (*object_sink)(void *context, const struct txtrace_record *record);
 
 /* What `fd` of `pid` is: fd_name_read(), or what a test puts in its place. */
-typedef int (*object_reader)(pid_t pid, uint32_t fd, uint64_t inode, char *name);
+typedef int (*object_reader)(void *context, pid_t pid, uint32_t fd, uint64_t inode, char *name);
 
-struct object_names *object_names_new(object_reader read, object_sink sink, void *context); /* NULL: no memory */
+struct object_names_options {
+	object_reader read;
+	void *read_context;
+	object_sink sink;
+	void *sink_context;
+};
+
+struct object_names *object_names_new(const struct object_names_options *options); /* NULL: no memory */
 void object_names_free(struct object_names *names); /* NULL is allowed */
 
 /* A switch, or a wakeup that tells what its wait was for, as it comes: 0, -ENOMEM, or what the sink returned. */

@@ -96,6 +96,12 @@ static int handle_event(void *context, const void *record, size_t size)
 struct pipeline *pipeline_new(const struct pipeline_options *options)
 {
 	struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
+	struct object_names_options objects = {
+		.read = options->read_object,
+		.read_context = options->context,
+		.sink = put_record,
+		.sink_context = pipeline,
+	};
 
 	if (!pipeline)
 		return NULL;
@@ -107,7 +113,7 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 	pipeline->report = label_report_new(0);
 	if (options->wants_threads)
 		pipeline->workers = worker_report_new(NULL, NULL, 0);
-	pipeline->objects = object_names_new(options->read_object, put_record, pipeline);
+	pipeline->objects = object_names_new(&objects);
 	if (options->stacks)
 		code_stacks_set_sink(options->stacks, put_record, pipeline);
 	if (pipeline->merge && pipeline->attribution && pipeline->report && pipeline->objects && !pipeline->workers == !options->wants_threads) {

@@ -19,6 +19,7 @@
 #include "record/no_spans.h"
 #include "record/recorder_internal.h"
 #include "record/service_manager.h"
+#include "record/socket_look.h"
 #include "record/target_start.h"
 
 static bool is_ignored(int signal)
@@ -232,6 +233,19 @@ static int read_literal(void *context, uint32_t tgid, uint64_t address, struct e
 	return program_memory_literal(recorder->memory, tgid, address, text);
 }
 
+static int look_at_socket(void *context, pid_t pid, uint32_t fd, uint64_t inode, struct wire_socket *socket)
+{
+	return socket_look(context, pid, fd, inode, socket);
+}
+
+static int read_object(void *context, pid_t pid, uint32_t fd, uint64_t inode, char *name)
+{
+	struct recorder *recorder = context;
+	struct socket_source sockets = { .look = look_at_socket, .context = kernel_side_bpf(recorder->kernel) };
+
+	return fd_name_read(&sockets, pid, fd, inode, name);
+}
+
 static bool wants_label(void *context, const struct event_text *label)
 {
 	return span_choices_want_label(context, label);
@@ -243,7 +257,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.lane_cnt = recorder->ring_cnt,
 		.span_bytes = recorder->options->span_memory_bytes,
 		.labels = { .read = read_label, .read_literal = read_literal },
-		.read_object = fd_name_read,
+		.read_object = read_object,
 		.wants_threads = recorder->options->wants_threads,
 		.sched = recorder->options->sched,
 		.filter = { .min_duration_ns = recorder->options->choices.min_duration_ns },
