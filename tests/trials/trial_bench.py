@@ -153,7 +153,7 @@ class Bench:
         ours = recording.workers(*pids)
         self.table.row("on-CPU", ours["on_cpu_ns"], passed[0], "ns", "/proc/PID/task/*/schedstat")
         if ours["unknown_ns"]:
-            self.table.row("  in no known state besides", ours["unknown_ns"], None, "ns", "the kernel hid a switch")
+            self.table.row("  in no known state besides", ours["unknown_ns"], None, "ns", "a switch that the kernel hid, and the last state of each thread")
         self.table.row("runnable", ours["runnable_ns"], passed[1], "ns", "schedstat, run_delay: from the queue on")
         if queued_ns is not None:
             self.table.row("runnable", ours["runnable_ns"], passed[1] + queued_ns, "ns", "the same, and bpftrace: sched_waking to sched_wakeup")
