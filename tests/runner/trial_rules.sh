@@ -17,7 +17,8 @@ check() { # check NAME; the test is read from stdin
 }
 
 check "counts that have to be equal, and are not, differ; times never do" <<'END'
-from trial_table import Table, difference
+from trial_table import Table, difference, time_text
+assert [time_text(ns) for ns in (7, 1400, 99960, 999600, 1234e9)] == ["7 ns", "1.4 us", "100 us", "1,000 us", "1,234 s"]
 table = Table()
 table.row("same", 5, 5, must_equal=True)
 table.row("far", 1000000, 5, "ns")

@@ -39,8 +39,7 @@ class Server:
 
 
 def sets(bench, server, read_calls):
-    beside = bench.off_cpu("redis-server")
-    with bench.record("redis", "-p", str(server.pid)) as recording:
+    with bench.off_cpu("redis-server") as beside, bench.record("redis", "-p", str(server.pid)) as recording:
         server.ask("config", "resetstat")
         synced_before = read_calls()
         account = Account(server.pid)
@@ -48,7 +47,7 @@ def sets(bench, server, read_calls):
         passed = account.passed()
         counted = server.statistics()
         synced = [after - before for after, before in zip(read_calls(), synced_before)]
-        waits = beside.stop() if beside else (None, None, None)
+        waits = beside.stop()
         server.stop()
         recording.wait()
     table = bench.table

@@ -64,7 +64,7 @@ def main():
     for name in options.programs or TRIALS:
         try:
             TRIALS[name](bench)
-        except TrialError as error:
+        except (TrialError, RuntimeError) as error:  # a tool that does not start is a RuntimeError
             missing.append(f"{name}: {error}")
             print(f"  not tried: {error}", flush=True)
     table = bench.table

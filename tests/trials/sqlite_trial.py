@@ -43,14 +43,14 @@ def trial(bench):
     try:
         shell.say("create table t(i integer, s text);\npragma synchronous=full;", "made")
         synced_before = read_calls()
-        beside = bench.off_cpu("sqlite3")
-        with bench.record("sqlite", "-p", str(shell.pid), "--func", FUNCTIONS, "--func", "libc:fdatasync,fsync") as recording:
+        options = ("-p", str(shell.pid), "--func", FUNCTIONS, "--func", "libc:fdatasync,fsync")
+        with bench.off_cpu("sqlite3") as beside, bench.record("sqlite", *options) as recording:
             account = Account(shell.pid)
             before = time.monotonic_ns()
             shell.say(".timer on\n" + "\n".join(f"insert into t values({i}, 'text {i}');" for i in range(INSERTS)) + "\n.timer off", "done")
             elapsed = time.monotonic_ns() - before
             passed = account.passed()
-            waits = beside.stop() if beside else (None, None, None)
+            waits = beside.stop()
     finally:
         shell.process.stdin.close()
         shell.process.wait(60)

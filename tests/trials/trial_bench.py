@@ -44,6 +44,9 @@ END { clear(@left); clear(@state); clear(@woken); clear(@told); }
 """
 
 
+START_S = 300  # a start takes a second or two, unless the machine is busy
+
+
 class Account:
     """What the kernel has accounted of all threads of some processes: ns on a CPU, ns waiting for one."""
 
@@ -72,7 +75,7 @@ class Recording:
         self.bench = bench
         self.log = os.path.join(bench.scratch, f"{name}.txtrace")
         self.messages = os.path.join(bench.scratch, f"{name}.said")
-        self.tool = Tool("txtrace-bpf", [bench.recorder_path, "--ring-size", "64M", "-o", self.log, *options], SAYS_READY)
+        self.tool = Tool("txtrace-bpf", [bench.recorder_path, "--ring-size", "64M", "-o", self.log, *options], SAYS_READY, patience_s=START_S)
         self.process = None
 
     def __enter__(self):
@@ -182,20 +185,33 @@ class Bench:
         return {"LD_PRELOAD": library, "COUNT_CALLS": told}, read
 
     def off_cpu(self, comm):
-        """bpftrace beside the recorder, by the name of the threads; None where it is missing. Its tracefs is its own."""
-        return OffCpu(self, comm) if shutil.which("bpftrace") else None
+        """bpftrace beside the recorder, by the name of the threads; used by `with`. Its tracefs is its own."""
+        return OffCpu(self, comm)
 
 
 class OffCpu:
     def __init__(self, bench, comm):
         self.output = os.path.join(bench.scratch, "bpftrace.log")
+        self.process = None
+        if not shutil.which("bpftrace"):
+            return
         script = OFF_CPU % {"comm": comm}
         mounts = "mount -t tracefs nodev /sys/kernel/tracing && exec bpftrace -e \"$1\""
-        tool = Tool("bpftrace", ["unshare", "-m", "sh", "-c", mounts, "sh", script], "traces")
+        tool = Tool("bpftrace", ["unshare", "-m", "sh", "-c", mounts, "sh", script], "traces", patience_s=START_S)
         self.process = tool.start(self.output)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
     def stop(self):
-        """(waits in state D, their ns, ns from wakeups to the queues)"""
+        """(waits in state D, their ns, ns from wakeups to the queues); three times None without bpftrace."""
+        if not self.process:
+            return None, None, None
         self.process.send_signal(signal.SIGINT)
         self.process.wait(30)
         with open(self.output, encoding="utf-8", errors="replace") as file:

@@ -7,7 +7,7 @@ UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"))
 def time_text(ns):
     for size, unit in UNITS:
         if abs(ns) >= size:
-            return f"{ns / size:.3g} {unit}" if abs(ns) / size < 1000 else f"{ns / size:,.0f} {unit}"
+            return f"{ns / size:.3g} {unit}" if abs(ns) / size < 99.95 else f"{ns / size:,.0f} {unit}"
     return f"{ns:.0f} ns"
 
 
