@@ -10,6 +10,7 @@
 #   make lint        the rules of the tree
 #   make fuzz        fuzzes every target for FUZZ_SECONDS=60; FUZZ_TARGETS="log batch" only these; fuzz-merge: what was found, into the tree
 #   make bench       sets the machine up, builds, measures
+#   make trials      sets the machine up, builds, records real programs, prints txtrace's figures next to independent ones; TRIALS="redis nginx" only these
 #   make setup       installs what the build lacks
 #   make install     DESTDIR= PREFIX=/usr/local LIBDIR=$(PREFIX)/lib; uninstall
 #   make clean
@@ -119,7 +120,7 @@ ACCOUNT         := $(BUILD)/account/sched_account
 FUZZERS         := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CLI_HELPERS     := $(patsubst tests/cli/%.c,$(BUILD)/cli/%,$(sort $(wildcard tests/cli/*.c)))
 
-.PHONY: all lib programs units benches fuzzers help look setup demo check check-fast check-all check-kernels check-fresh lint bench fuzz fuzz-merge install uninstall clean FORCE
+.PHONY: all lib programs units benches fuzzers help look setup demo check check-fast check-all check-kernels check-fresh lint bench trials fuzz fuzz-merge install uninstall clean FORCE
 all: $(BUILD)/txtrace $(BUILD)/txtrace-bpf lib
 lib: $(BUILD)/libtxtrace.a $(BUILD)/libtxtrace.so
 programs: $(PROGRAMS) $(PLUGINS)
@@ -353,6 +354,12 @@ bench:
 	@tests/setup/install.sh bench
 	@$(MAKE) --no-print-directory -j$(JOBS) all programs benches $(BUILD)/cli/trust
 	@tests/bench/run.sh
+
+# Sources of what is marked come from Debian's archive, and are built in build/trials.
+trials:
+	@tests/setup/install.sh trials
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@tests/trials/trials.sh $(TRIALS)
 
 # ---- installation ----
 

@@ -118,6 +118,9 @@ class Bench:
     def paths(self):
         path_figures.paths(self)
 
+    def waits(self):
+        path_figures.waits(self)
+
     def others(self):
         path_figures.others(self)
 
@@ -172,6 +175,7 @@ PARTS = {
     "probes": "a mark that is traced, beside the floor and bpftrace",
     "switches": "a context switch with its wakeup, beside the floor and perf",
     "paths": "each BPF program, as the kernel measures it",
+    "waits": "a context switch, by what it waits for: futex, pipe, socket, read, poll, epoll; BASE=PATH: beside another txtrace-bpf",
     "others": "a process that runs a traced file, and is not traced",
     "attach": "starting: 10,000 marks, 5,000 threads",
     "bank": "a transaction of the bank, beside perf and bpftrace",

@@ -68,13 +68,14 @@ def watch(groups):
 class Case:
     """A program that is recorded with some options while another one, maybe, disturbs it; and which BPF programs to look at."""
 
-    def __init__(self, name, command, looks, *options, beside=None, traces_other=False):
+    def __init__(self, name, command, looks, *options, beside=None, traces_other=False, recorder=None):
         self.name = name
         self.command = command
         self.looks = looks
         self.options = options
         self.beside = beside
         self.traces_other = traces_other
+        self.recorder = recorder  # another one than the tree's
         self.found = {look: [] for look in looks}
         self.bytes = {}
 
@@ -85,13 +86,12 @@ class Case:
         running = [self.start(bench, self.command)] + ([self.start(bench, self.beside)] if self.beside else [])
         if self.traces_other:
             running.insert(0, self.start(bench, ["probe_loop", "--mode", "begin-end", "--rate", "10"]))
-        log = os.path.join(bench.scratch, "tool.log")
         what = "switches" if self.command[0] == "pingpong" else "probes"
         floor = bench.floor("floor", what, running[0].pid)
-        recorder = Tool("txtrace-bpf", [bench.recorder_path, "-q", "-p", str(running[0].pid), "-o", bench.log, *self.options], SAYS_READY)
+        recorder = Tool("txtrace-bpf", [self.recorder or bench.recorder_path, "-q", "-p", str(running[0].pid), "-o", bench.log, *self.options], SAYS_READY)
         try:
             time.sleep(0.2)
-            processes = [(tool, tool.start(log)) for tool in (recorder, floor)]
+            processes = [(tool, tool.start(os.path.join(bench.scratch, f"{tool.name}.log"))) for tool in (recorder, floor)]
             ids = {tool.name: programs_of(process.pid) for tool, process in processes}
             stats = watch(ids)
             self.bytes = bytes_of(ids["txtrace-bpf"])
@@ -126,6 +126,7 @@ def cases(bench):
     result += [Case(f"  --sched {mode}", PINGPONG, SWITCH, "--sched", mode) for mode in modes if mode == "ledger"]
     result += [Case("somebody else's switch and wakeup, untraced", PINGPONG, SWITCH, traces_other=True),
                marks("a begin and an end, with a label", "begin-end", "on_begin", "on_end"),
+               marks("  two spans, one in the other", "nested", "on_begin", "on_end"),
                marks("  a tag of 20 bytes", "tagged", "on_tag"), marks("  an attribute", "attributed", "on_attr"),
                marks("  by key", "keyed", "on_key_begin", "on_key_end"), marks("a counter", "counter", "on_counter")]
     return result
@@ -144,6 +145,23 @@ def paths(bench):
         for look, values in case.found.items():
             if values:
                 row(f"    {look}", values, note=f"{case.bytes.get(look, 0):,} bytes of machine code")
+
+
+WAYS = ["futex"] + [what + how for what in ("pipe", "socket") for how in ("", "-poll", "-epoll")]
+
+
+def waits(bench):
+    """The reason of a poll is found when it ends, in the wakeup's program. BASE=PATH: another txtrace-bpf, in turns with ours."""
+    title("What a switch and a wakeup take by what the threads wait for, ns of a run above an empty one, as the kernel measures them")
+    recorders = [("", bench.recorder_path)] + [(" of BASE", path) for path in [os.environ.get("BASE")] if path]
+    todo = [Case(way + name, [*PINGPONG, "--by", way], SWITCH, recorder=path) for way in WAYS for name, path in recorders]
+    for _ in range(bench.rounds):
+        for case in todo:
+            case.run(bench)
+    for case in todo:
+        switch, wakeup = (case.found[look] for look in SWITCH)
+        row(case.name + ": switch", switch)
+        row("  wakeup", wakeup)
 
 
 def others(bench):

@@ -51,12 +51,13 @@ class Tool:
     """Something that traces a process: started, waited for, stopped."""
     numbers = itertools.count()
 
-    def __init__(self, name, command, is_ready, stop_signal=signal.SIGINT, prepare=None):
+    def __init__(self, name, command, is_ready, stop_signal=signal.SIGINT, prepare=None, patience_s=30):
         self.name = name
         self.command = command
         self.is_ready = is_ready  # SAYS_READY, the text that it prints when it traces, or seconds to wait
         self.stop_signal = stop_signal
         self.prepare = prepare  # called in the new process
+        self.patience_s = patience_s  # how long a start may take
 
     def start(self, log):
         """The process, once it traces; log: the file for what it says."""
@@ -64,7 +65,12 @@ class Tool:
             manager.bind(f"\0txtrace-bench-{os.getpid()}-{next(Tool.numbers)}")
             environment = dict(os.environ, NOTIFY_SOCKET="@" + manager.getsockname()[1:].decode())
             process = subprocess.Popen(self.command, stdout=out, stderr=out, env=environment, preexec_fn=self.prepare)
-            self._wait(process, manager, log)
+            try:
+                self._wait(process, manager, log)
+            except RuntimeError:
+                process.kill()
+                process.wait()
+                raise
         return process
 
     def stop(self, process):
@@ -86,7 +92,7 @@ class Tool:
 
     def _wait_told(self, process, manager, log):
         manager.settimeout(0.1)
-        for _ in range(300):
+        for _ in range(10 * self.patience_s):
             try:
                 if manager.recv(4096) == b"READY=1":
                     return
@@ -100,7 +106,7 @@ class Tool:
         if self.is_ready is SAYS_READY:
             self._wait_told(process, manager, log)
             return
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + self.patience_s
         if not isinstance(self.is_ready, str):
             time.sleep(self.is_ready)
             return

@@ -1,16 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A storm of context switches: two threads, pinned to one CPU, hand a word to each other with futexes. Each hand-over is one switch. Each
- * thread is in one long span, "ping" or "pong". Prints windows (windows.h); its count is hand-overs.
+ * A storm of context switches: two threads, pinned to one CPU, hand a word to each other: with futexes, or, if --by says so, a byte through pipes or
+ * sockets, for which they wait in read, poll or epoll_wait. Each hand-over is one switch. Each thread is in one long span, "ping" or "pong". Prints
+ * windows (windows.h); its count is hand-overs.
  */
 #include <linux/futex.h>
+#include <poll.h>
 #include <sched.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include "windows.h"
+
+enum wait_kind {
+	WAIT_READ,
+	WAIT_POLL,
+	WAIT_EPOLL,
+};
+
+struct way {
+	const char *name;
+	bool is_socket;
+	enum wait_kind wait;
+};
+
+static const struct way ways[] = {
+	{ "pipe", false, WAIT_READ }, { "pipe-poll", false, WAIT_POLL }, { "pipe-epoll", false, WAIT_EPOLL },
+	{ "socket", true, WAIT_READ }, { "socket-poll", true, WAIT_POLL }, { "socket-epoll", true, WAIT_EPOLL },
+};
 
 struct ball {
 	_Atomic uint32_t turn; /* whose turn it is: 0 or 1; 2: the game is over */
 	uint64_t cpu;
+	const struct way *way; /* NULL: by futexes */
+	int read_fds[2];       /* by side */
+	int write_fds[2];      /* to that side */
+	int epoll_fds[2];
 };
 
 struct player {
@@ -28,7 +53,7 @@ static void futex_wait(_Atomic uint32_t *word, uint32_t value)
 	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
-static void play_on(struct window_worker *worker, const struct player *player)
+static void play_by_futex(struct window_worker *worker, const struct player *player)
 {
 	_Atomic uint32_t *turn = &player->ball->turn;
 	uint32_t other = 1 - player->side, seen;
@@ -44,6 +69,67 @@ static void play_on(struct window_worker *worker, const struct player *player)
 	}
 	atomic_store(turn, 2);
 	futex_wake(turn);
+}
+
+/* Whether a byte came: not if the other one has ended. */
+static bool take_byte(const struct ball *ball, uint32_t side)
+{
+	struct pollfd polled = { .fd = ball->read_fds[side], .events = POLLIN };
+	struct epoll_event event;
+	char byte;
+
+	if (ball->way->wait == WAIT_POLL)
+		poll(&polled, 1, -1);
+	else if (ball->way->wait == WAIT_EPOLL)
+		epoll_wait(ball->epoll_fds[side], &event, 1, -1);
+	return read(ball->read_fds[side], &byte, 1) == 1;
+}
+
+static void play_by_file(struct window_worker *worker, const struct player *player)
+{
+	const struct ball *ball = player->ball;
+	uint64_t count = 0;
+
+	while (window_worker_goes_on(worker, count++))
+		if (!take_byte(ball, player->side) || write(ball->write_fds[1 - player->side], "", 1) != 1)
+			break;
+	close(ball->write_fds[1 - player->side]);
+}
+
+static void play_on(struct window_worker *worker, const struct player *player)
+{
+	if (player->ball->way)
+		play_by_file(worker, player);
+	else
+		play_by_futex(worker, player);
+}
+
+/* Two channels, one to each side; the first byte is on its way to side 0. */
+static void open_files(struct ball *ball)
+{
+	for (int side = 0; side < 2; side++) {
+		struct epoll_event event = { .events = EPOLLIN };
+		int fds[2];
+
+		must(!(ball->way->is_socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, fds) : pipe(fds)), "cannot open a pipe or socket");
+		ball->read_fds[side] = fds[0];
+		ball->write_fds[side] = fds[1];
+		ball->epoll_fds[side] = epoll_create1(0);
+		must(ball->epoll_fds[side] >= 0 && !epoll_ctl(ball->epoll_fds[side], EPOLL_CTL_ADD, fds[0], &event), "cannot watch it by epoll");
+	}
+	must(write(ball->write_fds[0], "", 1) == 1, "cannot write");
+}
+
+static const struct way *find_way(const char *name)
+{
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (strcmp(name, ways[i].name) == 0)
+			return &ways[i];
+	if (strcmp(name, "futex") != 0) {
+		fprintf(stderr, "--by takes futex, pipe, pipe-poll, pipe-epoll, socket, socket-poll, socket-epoll, not \"%s\"\n", name);
+		exit(2);
+	}
+	return NULL;
 }
 
 static void *play(void *argument)
@@ -69,15 +155,20 @@ int main(int argc, char **argv)
 {
 	struct window_options options = { .count = 0 };
 	struct truth_options common = TRUTH_OPTIONS_DEFAULT;
+	const char *by = "futex";
 	struct ball ball = { .cpu = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) - 1 };
 	const struct option_spec table[] = {
 		WINDOW_OPTION_SPECS(&options, "switches", "end after so many; 0: no limit"),
 		TRUTH_WAIT_SPEC(&common),
 		{ .name = "cpu", .help = "where both run", .count = &ball.cpu, .max = CPU_SETSIZE - 1 },
+		{ .name = "by", .help = "how they wait: futex (the default), or pipe or socket, with -poll or -epoll behind it", .text = &by },
 	};
 	common.wait_traced_s = 0;
 	options_parse(table, sizeof(table) / sizeof(table[0]), "pingpong: a storm of context switches", argc, argv);
 	options.count = (options.count + 1) / 2; /* of each player */
+	ball.way = find_way(by);
+	if (ball.way)
+		open_files(&ball);
 
 	struct player players[2] = { { &ball, 0 }, { &ball, 1 } };
 	struct window_worker workers[2] = { { .run = play, .context = &players[0] }, { .run = play, .context = &players[1] } };

@@ -38,6 +38,7 @@ LOOP(empty, )
 LOOP(enabled, if (TXTRACE_ENABLED()) __asm__ volatile("" : : : "memory"))
 LOOP(begin_end, txtrace_span_t span = TXTRACE_BEGIN("loop"); TXTRACE_END(span))
 LOOP(scoped, TXTRACE_SPAN("loop"))
+LOOP(nested, TXTRACE_SPAN("loop"); TXTRACE_SPAN("inner"))
 LOOP(handoff, txtrace_span_t span = TXTRACE_BEGIN_DETACHED("loop", 0); TXTRACE_ENTER(span); TXTRACE_EXIT(span); TXTRACE_END(span))
 LOOP(counter, TXTRACE_COUNTER("loop", i))
 LOOP(tagged, txtrace_span_t span = TXTRACE_BEGIN("loop"); TXTRACE_TAG(span, "shard=3,kind=write"); TXTRACE_END(span))
@@ -49,6 +50,7 @@ static const struct mode {
 	void (*run_chunk)(uint64_t steps, uint64_t first);
 } modes[] = {
 	{ "empty", loop_empty }, { "enabled", loop_enabled }, { "begin-end", loop_begin_end }, { "scoped", loop_scoped },
+	{ "nested", loop_nested },
 	{ "handoff", loop_handoff }, { "counter", loop_counter }, { "tagged", loop_tagged }, { "attributed", loop_attributed },
 	{ "keyed", loop_keyed },
 };

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# tests/setup/install.sh [--look] build|check|bench|demo|fuzz|fresh
+# tests/setup/install.sh [--look] build|check|bench|trials|demo|fuzz|fresh
 #
 # Installs what that needs and this machine lacks, by tests/setup/tools.table, with apt. Says what it will install and asks nothing (sudo may ask for
 # a password on a terminal). With --look it only says what is missing. Does nothing, quickly, when nothing is missing. Exit status 0: all that is
@@ -131,8 +131,8 @@ look_only=
 [ "${1:-}" = --look ] && look_only=1 && shift
 purpose=${1:-}
 case $purpose in
-build | check | bench | demo | fuzz | fresh) ;;
-*) die "usage: tests/setup/install.sh [--look] build|check|bench|demo|fuzz|fresh" ;;
+build | check | bench | trials | demo | fuzz | fresh) ;;
+*) die "usage: tests/setup/install.sh [--look] build|check|bench|trials|demo|fuzz|fresh" ;;
 esac
 
 missing=$(find_missing)

@@ -69,6 +69,23 @@ static void functions_may_have_commas_bars_and_dots_within_brackets(void **state
 	func_spec_release(&func);
 }
 
+static void the_binary_may_stand_before_each_function(void **state)
+{
+	struct func_spec func;
+	struct error error = { "" };
+
+	(void)state;
+	assert_int_equal(func_spec_parse(&func, "libc:read,libc:write,libc::open,libcx:close", &error), 0);
+	assert_string_equal(func.binary, "libc");
+	assert_int_equal(func.symbol_cnt, 4);
+	assert_string_equal(func.symbols[0], "read");
+	assert_string_equal(func.symbols[1], "write");
+	assert_string_equal(func.symbols[2], "libc::open"); /* a C++ name */
+	assert_string_equal(func.symbols[3], "libcx:close");
+	func_spec_release(&func);
+	assert_int_equal(func_spec_parse(&func, "libc:read,libc:", &error), -EINVAL);
+}
+
 static void keys_and_parents_say_where_they_are_found(void **state)
 {
 	struct span_spec spec;
@@ -232,6 +249,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_span_of_the_manual_is_understood),
 		cmocka_unit_test(functions_may_have_commas_bars_and_dots_within_brackets),
+		cmocka_unit_test(the_binary_may_stand_before_each_function),
 		cmocka_unit_test(keys_and_parents_say_where_they_are_found),
 		cmocka_unit_test(a_string_may_have_its_length_in_an_argument),
 		cmocka_unit_test(a_bad_span_is_refused_where_it_is_bad),

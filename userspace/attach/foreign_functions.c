@@ -84,6 +84,7 @@ static bool is_same_code(const struct elf_function *a, const struct elf_function
 struct function_list {
 	size_t *idx;
 	size_t cnt;
+	bool is_refused; /* too many, which has been said */
 };
 
 static bool matches_cxx(const char *pattern, const char *name)
@@ -145,6 +146,7 @@ static int find_functions(struct foreign_search *search, const char *pattern, st
 			     pattern,
 			     list->cnt, search->object->path, search->plan->function_limit);
 		list->cnt = 0;
+		list->is_refused = true;
 	} else if (!err && list->cnt > COSTLY_FUNCTION_CNT) {
 		foreign_warn(search->plan, "'%s' means %zu functions of \"%s\": each call of one costs the program microseconds", pattern, list->cnt,
 			     search->object->path);
@@ -358,6 +360,7 @@ static int add_funcs(struct foreign_search *search, size_t func_idx)
 		err = find_functions(search, func->symbols[i], &list, &search->plan->func_guesses[func_idx][i]);
 		for (size_t n = 0; !err && n < list.cnt; n++)
 			err = add_function(search, list.idx[n], &search->plan->func_hits[func_idx][i]);
+		search->plan->func_is_refused[func_idx][i] |= list.is_refused;
 		free(list.idx);
 	}
 	return err;

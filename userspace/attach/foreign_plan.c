@@ -128,13 +128,14 @@ int foreign_plan_new(struct foreign_plan **result, const struct foreign_plan_opt
 	plan->point_hits = calloc(options->span_cnt + 1, sizeof(*plan->point_hits));
 	plan->has_provider = calloc(options->span_cnt + 1, sizeof(*plan->has_provider));
 	plan->func_hits = calloc(options->func_cnt + 1, sizeof(*plan->func_hits));
+	plan->func_is_refused = calloc(options->func_cnt + 1, sizeof(*plan->func_is_refused));
 	plan->point_guesses = calloc(options->span_cnt + 1, sizeof(*plan->point_guesses));
 	plan->func_guesses = calloc(options->func_cnt + 1, sizeof(*plan->func_guesses));
 	plan->function_labels = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->function_labels));
 	plan->labels = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->labels));
 	plan->is_stepped_label = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->is_stepped_label));
-	err = plan->spans && plan->funcs && plan->point_hits && plan->has_provider && plan->func_hits && plan->point_guesses && plan->func_guesses &&
-			      plan->labels && plan->function_labels && plan->is_stepped_label ? 0 : -ENOMEM;
+	err = plan->spans && plan->funcs && plan->point_hits && plan->has_provider && plan->func_hits && plan->func_is_refused && plan->point_guesses &&
+			      plan->func_guesses && plan->labels && plan->function_labels && plan->is_stepped_label ? 0 : -ENOMEM;
 	if (!err)
 		err = parse_all(plan, options, error);
 	if (!err)
@@ -179,6 +180,7 @@ void foreign_plan_free(struct foreign_plan *plan)
 	free(plan->point_hits);
 	free(plan->has_provider);
 	free(plan->func_hits);
+	free(plan->func_is_refused);
 	free(plan->function_labels);
 	free(plan->is_stepped_label);
 	free(plan->labels);
@@ -373,7 +375,7 @@ size_t foreign_plan_judge(struct foreign_plan *plan)
 	}
 	for (size_t i = 0; i < plan->func_cnt; i++)
 		for (size_t symbol = 0; symbol < plan->funcs[i].symbol_cnt; symbol++) {
-			if (!plan->func_hits[i][symbol])
+			if (!plan->func_hits[i][symbol] && !plan->func_is_refused[i][symbol])
 				foreign_warn(plan, "function '%s:%s': nothing that is mapped has it%s", plan->funcs[i].binary,
 					     plan->funcs[i].symbols[symbol], hint(&plan->func_guesses[i][symbol], plan->funcs[i].binary, &words));
 			cnt += plan->func_hits[i][symbol] > 0;

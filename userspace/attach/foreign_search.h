@@ -22,6 +22,7 @@ struct foreign_plan {
 	size_t (*point_hits)[2][SPAN_POINT_MAX]; /* per span, begins and ends: sites found */
 	bool *has_provider; /* per span: something that is mapped has probes of the provider of its first begin, whatever their names */
 	size_t (*func_hits)[SPAN_POINT_MAX];
+	bool (*func_is_refused)[SPAN_POINT_MAX]; /* it means too many functions, which has been said */
 	struct name_guess (*point_guesses)[2][SPAN_POINT_MAX]; /* where there are no hits: what may have been meant */
 	struct name_guess (*func_guesses)[SPAN_POINT_MAX];
 

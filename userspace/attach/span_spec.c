@@ -397,6 +397,15 @@ static bool read_span(struct reader *reader, struct span_spec *spec)
 	return check_span(reader, spec);
 }
 
+/* "BINARY:", which people repeat before each symbol; "BINARY::" is the begin of a C++ name. */
+static void skip_binary(struct reader *reader, const char *binary)
+{
+	size_t length = strlen(binary);
+
+	if (strncmp(reader->at, binary, length) == 0 && reader->at[length] == ':' && reader->at[length + 1] != ':')
+		reader->at += length + 1;
+}
+
 static bool read_func(struct reader *reader, struct func_spec *spec)
 {
 	spec->binary = read_binary(reader);
@@ -405,6 +414,8 @@ static bool read_func(struct reader *reader, struct func_spec *spec)
 	do {
 		if (spec->symbol_cnt == SPAN_POINT_MAX)
 			return complain(reader, "at most 8 functions or patterns; give --func again for more");
+		if (spec->symbol_cnt)
+			skip_binary(reader, spec->binary);
 		spec->symbols[spec->symbol_cnt] = read_symbol(reader, "expected the name of a function");
 		if (!spec->symbols[spec->symbol_cnt++])
 			return false;

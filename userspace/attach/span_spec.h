@@ -11,7 +11,7 @@
  *	blocked what polls (poll, select, epoll, io_uring) wait for in the span: lock, disk, network, …
  *	term    tid, arg0 … arg11, retval, or a NAME that the point gives to its argument; str(TERM): the string at this address, up to its NUL; in tags
  *	        str(TERM,TERM), too: so many bytes of it
- *	func    BINARY:SYMBOL[,SYMBOL…]
+ *	func    BINARY:SYMBOL[,SYMBOL…]; BINARY: may stand before each symbol
  *
  * Commas and bars within brackets belong to a symbol. Pure: nothing is looked up here.
  */

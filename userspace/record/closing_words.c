@@ -154,9 +154,10 @@ static void print_processes(const struct recorder_result *result, const struct m
 
 	if (watch->late_cnt)
 		messages_say(messages, MESSAGE_INFO, "late",
-			     "%s times a program or library that was not known before ran for up to %s before its probes were there: what it marked meanwhile "
+			     "%s program%s or librar%s that had not been met before ran for up to %s before the probes were there: what was marked meanwhile "
 			     "is missing",
-			     units_format_count(cnt, watch->late_cnt), units_format_duration(time, watch->late_max_ns));
+			     units_format_count(cnt, watch->late_cnt), watch->late_cnt == 1 ? "" : "s", watch->late_cnt == 1 ? "y" : "ies",
+			     units_format_duration(time, watch->late_max_ns));
 	if (watch->missed_cnt)
 		messages_say(messages, MESSAGE_INFO, "missed", "%s programs ended before it could be seen whether they have probes",
 			     units_format_count(cnt, watch->missed_cnt));
