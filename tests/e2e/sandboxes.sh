@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# takes long: 15 s of a CPU
 # Targets that others hold or confine: under strict seccomp and under a filter that kills, and under ptrace. None of them is harmed, and their spans are what the
 # programs say.
 # shellcheck source=tests/e2e/e2e.sh

@@ -93,13 +93,16 @@ static void many_threads(uint64_t cnt)
 
 static volatile uint64_t last_number;
 
+/* Their first instruction is one that the kernel need not single-step under a probe. */
 static __attribute__((noinline, noipa, used)) void begin_number(uint64_t number)
 {
+	__asm__ volatile("nop");
 	last_number = number;
 }
 
 static __attribute__((noinline, noipa, used)) void end_number(uint64_t number)
 {
+	__asm__ volatile("nop");
 	last_number = number;
 }
 
@@ -117,6 +120,7 @@ static void many_numbers(uint64_t cnt)
 
 static __attribute__((noinline, noipa, used)) uint64_t go_down(uint64_t depth)
 {
+	__asm__ volatile("nop");
 	last_number = depth;
 	return depth > 1 ? go_down(depth - 1) + last_number : 1;
 }
@@ -131,7 +135,7 @@ static void deep_calls(uint64_t depth)
 /* Nobody wakes it: the time is up at once, and the thread has been off its CPU all the same. */
 static void wait_for_futex(uint32_t *futex)
 {
-	const struct timespec moment = { .tv_nsec = 1000 };
+	const struct timespec moment = { .tv_nsec = 20000 };
 
 	syscall(SYS_futex, futex, FUTEX_WAIT_PRIVATE, 0, &moment, NULL, 0);
 }
