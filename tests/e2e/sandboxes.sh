@@ -15,7 +15,7 @@ trap 'kill -KILL $(jobs -p) 2>/dev/null; wait 2>/dev/null' EXIT
 # Its spans come in pairs, each with its tag, its attribute and its event, and the program has lived.
 sandboxed_is_whole() { # sandboxed_is_whole NAME
 	cat "$tmp/$1.out"
-	grep -qx done "$tmp/$1.out" || fail "the program was ended" || return
+	grep -qx 'done' "$tmp/$1.out" || fail "the program was ended" || return
 	export_log "$tmp/$1.txtrace" && python3 $e2e/check_truth.py - "$tmp/$1.txtrace.jsonl" || return
 	python3 $e2e/check_sandboxes.py sandboxed "$tmp/$1.txtrace.jsonl"
 }
