@@ -36,9 +36,19 @@ trace() {
 	"$reader" blocked --json --limit 1000 "$tmp/$name.txtrace" >"$tmp/$name.blocked" || fail "blocked failed"
 }
 
-# passes_through NAME PATTERN: a stack does, in that order.
+# was_blocked NAME LABEL: by the ledger of its span. A nap is none where the CPU was taken from the thread for as long, or where the kernel did not tell of
+# the switch: then its time is runnable, or unknown.
+was_blocked() {
+	export_log "$tmp/$1.txtrace" && jq -se --arg label "$2" '[.[] | select(.type == "span" and .label == $label)] | length == 0 or any(.[]; .blocked_ns > 0)' \
+		"$tmp/$1.txtrace.jsonl" >/dev/null
+}
+
+# passes_through NAME.on|off PATTERN: a stack does, in that order; its first part is the label.
 passes_through() {
-	grep -qE "$2" "$tmp/$1" || fail "no stack is $2:" "$(cut -c 1-300 "$tmp/$1")"
+	local label=${2#^}
+	grep -qE "$2" "$tmp/$1" && return
+	[ "${1##*.}" = off ] && ! was_blocked "${1%.*}" "${label%%;*}" && return
+	fail "no stack is $2:" "$(cut -c 1-300 "$tmp/$1")"
 }
 
 # label;… N -> label N, added up

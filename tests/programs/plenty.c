@@ -94,13 +94,13 @@ static void many_threads(uint64_t cnt)
 static volatile uint64_t last_number;
 
 /* Their first instruction is one that the kernel need not single-step under a probe. */
-static __attribute__((noinline, noipa, used)) void begin_number(uint64_t number)
+static __attribute__((noinline, used)) void begin_number(uint64_t number)
 {
 	__asm__ volatile("nop");
 	last_number = number;
 }
 
-static __attribute__((noinline, noipa, used)) void end_number(uint64_t number)
+static __attribute__((noinline, used)) void end_number(uint64_t number)
 {
 	__asm__ volatile("nop");
 	last_number = number;
@@ -118,7 +118,7 @@ static void many_numbers(uint64_t cnt)
 	}
 }
 
-static __attribute__((noinline, noipa, used)) uint64_t go_down(uint64_t depth)
+static __attribute__((noinline, used)) uint64_t go_down(uint64_t depth)
 {
 	__asm__ volatile("nop");
 	last_number = depth;

@@ -167,7 +167,7 @@ static int step_all(pid_t child)
 
 static int stop_at_system_calls(pid_t child)
 {
-	int status;
+	int status = 0;
 
 	must(!ptrace(PTRACE_INTERRUPT, child, 0, 0) && waitpid(child, &status, 0) == child, "the child does not stop");
 	while (WIFSTOPPED(status))

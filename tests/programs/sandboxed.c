@@ -29,7 +29,7 @@ static void forbid_all_but_a_few(void)
 }
 
 /* For --func: something that is called, and returns. */
-static __attribute__((noinline, noipa, used)) int sandboxed_work(int x)
+static __attribute__((noinline, used)) int sandboxed_work(int x)
 {
 	volatile int sum = x;
 
