@@ -70,7 +70,7 @@ long_export() {
 		print "summary time_ns=41000000"
 	}' | "$make_log" "$tmp/long.txtrace" || return
 	on_terminal 100 sh -c '"$0" export -o long.json long.txtrace &
-		until [ -s long.json ]; do :; done
+		until set -- long.json.??????; [ -s "$1" ]; do :; done
 		kill -STOP $! && sleep 1.2 && kill -CONT $! && wait $!' "$txtrace" || return
 	python3 - "$tmp/out" "$(stat -c %s "$tmp/long.json")" <<-'END' || return
 		import re, sys
