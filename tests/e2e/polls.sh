@@ -4,6 +4,7 @@
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf
+need_account
 
 # Of the waits that a descriptor ended, all: it has the same number in each (ENDING_FD of tests/programs/polls.c).
 descriptors_are_named() {

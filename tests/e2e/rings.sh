@@ -4,6 +4,7 @@
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf
+need_account
 
 why_not() {
 	"$programs/rings" --wait-traced 0 --on timeout 2>&1 >"$tmp/trial" | sed -n 's/^io_uring: //p'

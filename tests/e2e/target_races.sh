@@ -5,6 +5,7 @@
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf
+need_account
 
 others=()
 trap 'kill -KILL "${others[@]}" 2>/dev/null; wait 2>/dev/null' EXIT
