@@ -28,7 +28,8 @@ prints() { # prints FILE LABELS
 	done
 }
 
-begin() { # begin OPTION...: follows app.txtrace into the file `followed`
+begin() { # begin OPTION...: follows app.txtrace into the file `followed`, which is empty before
+	: >"$tmp/followed"
 	(cd "$tmp" && exec "$txtrace" dump --follow "$@" >"$tmp/followed" 2>"$tmp/err" </dev/null) &
 	follower=$!
 }

@@ -236,10 +236,10 @@ unit_is_sound() {
 refused() { # refused PATTERN OPTION...
 	local pattern=$1
 	shift
-	"$recorder" -q -o "$tmp/refused.txtrace" "$@" -- true 2>"$tmp/err"
+	"$recorder" -q -o "$tmp/refused.txtrace" "$@" -- true 2>"$tmp/refused.err"
 	local status=$?
-	cat "$tmp/err"
-	[ $status = 2 ] && [ "$(wc -l <"$tmp/err")" = 1 ] && grep -qE "$pattern" "$tmp/err" && [ ! -e "$tmp/refused.txtrace" ]
+	cat "$tmp/refused.err"
+	[ $status = 2 ] && [ "$(wc -l <"$tmp/refused.err")" = 1 ] && grep -qE "$pattern" "$tmp/refused.err" && [ ! -e "$tmp/refused.txtrace" ]
 }
 
 bad_addresses_are_refused() {
