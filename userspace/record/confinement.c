@@ -14,6 +14,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "attach/outside_process.h"
+
 #define BPF_ENABLE_STATS_NR 32 /* later than some headers */
 
 /* ---- what is allowed ---- */
@@ -31,9 +33,9 @@ static const char *const calls[] = {
 	"readlinkat", "getdents64", "fcntl", "dup", "flock", "fsync", "fdatasync", "ftruncate",
 	"fallocate", "fchmod", "umask", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "mkdir", "fstatfs", "statfs",
 	"sync_file_range", "fadvise64", "copy_file_range", "sendfile",
-	/* waiting, and the sockets that are there: the metrics', the service manager's, the trial's */
+	/* waiting, and the sockets that are there: of processes of ours, the service manager's */
 	"poll", "ppoll", "select", "pselect6", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd2", "pipe2", "timerfd_settime",
-	"accept4", "accept", "recvfrom", "recvmsg", "sendto", "sendmsg", "shutdown", "setsockopt", "getsockopt", "getsockname", "getpeername",
+	"recvfrom", "recvmsg", "sendto", "sendmsg", "setsockopt",
 	/* who we are, and how the machine is */
 	"uname", "sysinfo", "getrusage", "times", "getrandom", "prlimit64", "getrlimit", "getuid", "geteuid", "getgid", "getegid", "getppid", "capget",
 	"sched_getparam", "sched_getscheduler",
@@ -94,8 +96,8 @@ static const struct ruled_call trial_ruled_calls[] = {
  */
 static const char *const symbols_calls[] = {
 	"brk", "munmap", "mremap", "madvise", "futex", "getrandom", "sysinfo", "prlimit64", "getrlimit",
-	"sched_getaffinity", "sched_yield", "membarrier", "read", "readv", "pread64", "preadv", "lseek", "close",
-	"fstat", "newfstatat", "stat", "lstat", "statx", "readlink", "readlinkat", "getcwd", "fcntl", "access",
+	"sched_getaffinity", "sched_yield", "membarrier", "read", "readv", "pread64", "preadv", "lseek",
+	"fstat", "newfstatat", "stat", "lstat", "statx", "readlink", "readlinkat", "getcwd", "access",
 	"faccessat", "faccessat2", "clock_gettime", "gettimeofday", "getpid", "gettid", "rt_sigreturn",
 	"rt_sigprocmask", "restart_syscall", "exit", "exit_group", "sigaltstack", "uretprobe",
 };
@@ -107,6 +109,25 @@ static const struct ruled_call symbols_ruled_calls[] = {
 	{ "open", 1, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY },
 	{ "write", 0, 0, STDERR_FILENO },
 	{ "writev", 0, 0, STDERR_FILENO },
+};
+
+/*
+ * HTTP with those who connect: on sockets that are there and those that are
+ * accepted. A sanitizer wants the same as above.
+ */
+static const char *const metrics_calls[] = {
+	"poll", "epoll_ctl", "epoll_wait", "epoll_pwait", "accept4", "recvfrom", "sendto", "sendmsg", "writev", "shutdown",
+	"setsockopt", "getsockopt", "getsockname", "brk", "munmap", "mremap", "madvise", "futex", "getrandom",
+	"clock_gettime", "gettimeofday", "time", "getpid", "gettid", "sched_yield", "rt_sigreturn", "rt_sigprocmask",
+	"restart_syscall", "exit", "exit_group", "sigaltstack", "uretprobe",
+};
+
+static const struct ruled_call metrics_ruled_calls[] = {
+	{ "mmap", 2, PROT_EXEC, 0 },
+	{ "mprotect", 2, PROT_EXEC, 0 },
+	{ "ioctl", 1, 0, FIONREAD },
+	{ "ioctl", 1, 0, FIONBIO },
+	{ "write", 0, 0, STDERR_FILENO },
 };
 
 /* ---- filters ---- */
@@ -146,6 +167,17 @@ static void allow_ruled(struct filter *filter, const struct ruled_call *calls_, 
 
 		allow_if(filter, call->call, argument_is(call->argument, call->mask ? call->mask : UINT32_MAX, call->value));
 	}
+}
+
+/* What holds its process to the recorder stays as it is (attach/outside_process.h). */
+static void allow_outside(struct filter *filter)
+{
+	static const int commands[] = { F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC };
+	struct scmp_arg_cmp is_other = { .arg = 0, .op = SCMP_CMP_GT, .datum_a = OUTSIDE_LIFE_FD };
+
+	allow_if(filter, "close", is_other);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		allow_if(filter, "fcntl", argument_is(1, UINT32_MAX, (uint32_t)commands[i]));
 }
 
 /* The system call by which a fast probe enters the kernel; it has no name in older tables. */
@@ -274,6 +306,19 @@ int confinement_begin_symbols(int socket_fd)
 	allow_ruled(&filter, symbols_ruled_calls, sizeof(symbols_ruled_calls) / sizeof(symbols_ruled_calls[0]));
 	allow_if(&filter, "recvmsg", argument_is(0, UINT32_MAX, (uint32_t)socket_fd));
 	allow_if(&filter, "sendto", argument_is(0, UINT32_MAX, (uint32_t)socket_fd));
+	allow_outside(&filter);
+	allow_uprobe(&filter);
+	return filter_load(&filter);
+}
+
+int confinement_begin_metrics(void)
+{
+	struct filter filter = filter_new(SCMP_ACT_ERRNO(EPERM));
+
+	for (size_t i = 0; i < sizeof(metrics_calls) / sizeof(metrics_calls[0]); i++)
+		allow(&filter, metrics_calls[i]);
+	allow_ruled(&filter, metrics_ruled_calls, sizeof(metrics_ruled_calls) / sizeof(metrics_ruled_calls[0]));
+	allow_outside(&filter);
 	allow_uprobe(&filter);
 	return filter_load(&filter);
 }

@@ -52,6 +52,12 @@ int confinement_begin_trial(void);
  */
 int confinement_begin_symbols(int socket_fd);
 
+/*
+ * The process that serves metrics (record/metrics_http.h): it accepts, reads and
+ * writes. What is not allowed fails with EPERM.
+ */
+int confinement_begin_metrics(void);
+
 /* The name of a system call, to be freed; NULL: not known. */
 char *confinement_call_name(int nr);
 

@@ -55,7 +55,7 @@ static int open_signals(struct recorder *recorder, struct error *error)
 static int open_stacks(struct recorder *recorder, struct error *error)
 {
 	const struct record_options *options = recorder->options;
-	const struct symbolizer_settle settle = { recorder_restrain_symbols, recorder };
+	const struct outside_settle settle = { recorder_restrain_symbols, recorder };
 
 	if (options->is_without_futex_names && !options->stacks.off_cpu && !options->stacks.on_cpu)
 		return 0;
@@ -64,6 +64,22 @@ static int open_stacks(struct recorder *recorder, struct error *error)
 		return 0;
 	error_set(error, "not enough memory to record stacks");
 	return -ENOMEM;
+}
+
+/* For the same reason, if metrics are to be served, before that. */
+static int open_service(struct recorder *recorder, struct error *error)
+{
+	struct service_options options = {
+		.record = recorder->options,
+		.messages = recorder->messages,
+		.log_path = recorder->log_path,
+		.manager_fd = recorder->manager_fd,
+		.look = recorder_look,
+		.context = recorder,
+		.metrics = { recorder_restrain_metrics, recorder },
+	};
+
+	return service_open(&recorder->service, &options, error);
 }
 
 static int check_kernel(struct recorder *recorder, struct error *error)
@@ -197,20 +213,6 @@ static int open_stream(struct recorder *recorder, struct error *error)
 		error_set(error, "cannot write the stream '%s': %s", recorder->options->stream,
 			  recorder_explain_output(recorder, err));
 	return err;
-}
-
-static int open_service(struct recorder *recorder, struct error *error)
-{
-	struct service_options options = {
-		.record = recorder->options,
-		.messages = recorder->messages,
-		.log_path = recorder->log_path,
-		.manager_fd = recorder->manager_fd,
-		.look = recorder_look,
-		.context = recorder,
-	};
-
-	return service_open(&recorder->service, &options, error);
 }
 
 static int read_label(void *context, uint32_t tgid, uint64_t address, struct event_text *label)
@@ -369,9 +371,9 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		  const struct confinement_handler *confinement, int *exit_status, struct error *error)
 {
 	static const step steps[] = {
-		target_start_open, open_signals,      open_stacks,       check_kernel, recorder_plan_restraint, open_foreign,
-		open_kernel_side,  open_costs,        open_log,          open_stream,  open_service,            open_pipeline,
-		target_start_tell, open_attach,       start_kernel_side, target_start_seed, target_start_attach,
+		target_start_open, open_signals,  open_stacks,       open_service, check_kernel,      recorder_plan_restraint,
+		open_foreign,      open_kernel_side, open_costs,     open_log,     open_stream,       open_pipeline,
+		target_start_tell, open_attach,   start_kernel_side, target_start_seed, target_start_attach,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;

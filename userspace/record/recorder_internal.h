@@ -130,11 +130,12 @@ const char *recorder_explain_output(const struct recorder *recorder, int err);
 
 /*
  * What is needed no more is given up, for good: in the process that calibrates,
- * in the one that names code, in the thread that writes the log (contexts: the
- * recorder), in us.
+ * in the one that names code, in the one that serves metrics, in the thread that
+ * writes the log (contexts: the recorder), in us.
  */
 void recorder_restrain_trial(void *context);
 void recorder_restrain_symbols(void *context);
+void recorder_restrain_metrics(void *context);
 void recorder_restrain_log(void *context);
 void recorder_restrain(struct recorder *recorder);
 

@@ -91,7 +91,15 @@ void recorder_restrain_symbols(void *context)
 	const struct recorder *recorder = context;
 
 	if (!recorder->options->is_unconfined)
-		confinement_begin_symbols(SYMBOLIZER_SOCKET_FD);
+		confinement_begin_symbols(OUTSIDE_SOCKET_FD);
+}
+
+void recorder_restrain_metrics(void *context)
+{
+	const struct recorder *recorder = context;
+
+	if (!recorder->options->is_unconfined)
+		confinement_begin_metrics();
 }
 
 void recorder_restrain_log(void *context)
