@@ -38,7 +38,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-struct code_stacks *code_stacks_new(bool has_kernel_frames, const struct symbolizer_settle *settle)
+struct code_stacks *code_stacks_new(bool has_kernel_frames, const struct outside_settle *settle)
 {
 	struct code_stacks *stacks = calloc(1, sizeof(*stacks));
 

@@ -25,7 +25,7 @@ typedef int (*code_stack_sink)(void *context, const struct txtrace_record *recor
  * that it must not hold. has_kernel_frames: not only of futexes. NULL: no
  * memory.
  */
-struct code_stacks *code_stacks_new(bool has_kernel_frames, const struct symbolizer_settle *settle);
+struct code_stacks *code_stacks_new(bool has_kernel_frames, const struct outside_settle *settle);
 void code_stacks_set_sink(struct code_stacks *stacks, code_stack_sink sink, void *context); /* before anything else */
 void code_stacks_free(struct code_stacks *stacks); /* NULL is allowed */
 

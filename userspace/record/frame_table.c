@@ -59,7 +59,7 @@ struct frame_table {
 	struct kernel_symbols kernel;
 };
 
-struct frame_table *frame_table_new(const struct symbolizer_settle *settle, bool wants_kernel)
+struct frame_table *frame_table_new(const struct outside_settle *settle, bool wants_kernel)
 {
 	struct frame_table *table = calloc(1, sizeof(*table));
 

@@ -30,7 +30,7 @@ struct frame_name {
  * NULL: no memory. Starts the symbolizer's process, unless settle is NULL, and
  * reads the kernel's symbols, which later the recorder may no longer see.
  */
-struct frame_table *frame_table_new(const struct symbolizer_settle *settle, bool wants_kernel);
+struct frame_table *frame_table_new(const struct outside_settle *settle, bool wants_kernel);
 void frame_table_free(struct frame_table *table); /* NULL is allowed */
 
 /* The number of a place; the address is one of the instruction itself, or of the call. 0 or -ENOMEM. */

@@ -28,6 +28,7 @@ static const struct metric {
 	{ "txtrace_log_dropped_records_total", "counter", "Records for which the disk was too slow.", COUNT, FIGURE(dropped_record_cnt) },
 	{ "txtrace_recorder_cpu_seconds_total", "counter", "CPU time of the recorder itself.", SECONDS, FIGURE(recorder_cpu_ns) },
 	{ "txtrace_recorder_resident_memory_bytes", "gauge", "Memory of the recorder itself.", BYTES, FIGURE(resident_bytes) },
+	{ "txtrace_metrics_server_failures_total", "counter", "Ends of the process that serves metrics.", COUNT, FIGURE(server_failure_cnt) },
 };
 
 static void append_metric(const struct metric *metric, uint64_t value, struct text *text)

@@ -22,6 +22,7 @@ struct metrics_figures {
 	uint64_t dropped_record_cnt;
 	uint64_t recorder_cpu_ns;
 	uint64_t resident_bytes;
+	uint64_t server_failure_cnt;
 };
 
 /* Replaces what is in text. -ENOMEM stays in text->err. */

@@ -56,7 +56,7 @@ static int open_signals(struct recorder *recorder, struct error *error)
 static int open_stacks(struct recorder *recorder, struct error *error)
 {
 	const struct record_options *options = recorder->options;
-	const struct symbolizer_settle settle = { recorder_restrain_symbols, recorder };
+	const struct outside_settle settle = { recorder_restrain_symbols, recorder };
 
 	if (options->is_without_futex_names && !options->stacks.off_cpu && !options->stacks.on_cpu)
 		return 0;
@@ -65,6 +65,31 @@ static int open_stacks(struct recorder *recorder, struct error *error)
 		return 0;
 	error_set(error, "not enough memory to record stacks");
 	return -ENOMEM;
+}
+
+static int open_reader(struct recorder *recorder, struct error *error)
+{
+	int err = confinement_elf_reader(&recorder->elf_reader, recorder->options->is_unconfined);
+
+	if (err)
+		error_set(error, "cannot start the process that reads ELF files: %s", strerror(-err));
+	return err;
+}
+
+/* For the same reason, if metrics are to be served, before that. */
+static int open_service(struct recorder *recorder, struct error *error)
+{
+	struct service_options options = {
+		.record = recorder->options,
+		.messages = recorder->messages,
+		.log_path = recorder->log_path,
+		.manager_fd = recorder->manager_fd,
+		.look = recorder_look,
+		.context = recorder,
+		.metrics = { recorder_restrain_metrics, recorder },
+	};
+
+	return service_open(&recorder->service, &options, error);
 }
 
 static int check_kernel(struct recorder *recorder, struct error *error)
@@ -200,20 +225,6 @@ static int open_stream(struct recorder *recorder, struct error *error)
 	return err;
 }
 
-static int open_service(struct recorder *recorder, struct error *error)
-{
-	struct service_options options = {
-		.record = recorder->options,
-		.messages = recorder->messages,
-		.log_path = recorder->log_path,
-		.manager_fd = recorder->manager_fd,
-		.look = recorder_look,
-		.context = recorder,
-	};
-
-	return service_open(&recorder->service, &options, error);
-}
-
 static int read_label(void *context, uint32_t tgid, uint64_t address, struct event_text *label)
 {
 	struct recorder *recorder = context;
@@ -297,6 +308,7 @@ static int open_attach(struct recorder *recorder, struct error *error)
 		.features = &recorder->features,
 		.memory = recorder->memory,
 		.foreign = recorder->foreign,
+		.reader = recorder->elf_reader,
 		.is_every_process = target_rules_want_every_process(rules),
 	};
 	struct attach_watch_options watch = {
@@ -383,9 +395,9 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		  const struct confinement_handler *confinement, int *exit_status, struct error *error)
 {
 	static const step steps[] = {
-		target_start_open, open_signals,      open_stacks,       check_kernel, recorder_plan_restraint, open_foreign,
-		open_kernel_side,  open_costs,        open_log,          open_stream,  open_service,            open_pipeline,
-		target_start_tell, open_attach,       start_kernel_side, target_start_seed, target_start_attach,
+		target_start_open, open_signals,      open_stacks,       open_reader,  open_service,      check_kernel,
+		recorder_plan_restraint, open_foreign, open_kernel_side, open_costs,   open_log,          open_stream,
+		open_pipeline,     target_start_tell, open_attach,       start_kernel_side, target_start_seed, target_start_attach,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;
@@ -469,6 +481,7 @@ void recorder_close(struct recorder *recorder)
 		kernel_side_stop(recorder->kernel);
 	pipeline_free(recorder->pipeline);
 	foreign_plan_free(recorder->foreign);
+	elf_reader_free(recorder->elf_reader);
 	code_stacks_free(recorder->stacks);
 	program_memory_free(recorder->memory);
 	kernel_filter_free(recorder->filter);
