@@ -32,6 +32,7 @@
 #include "attach/target.h"
 #include "base/error.h"
 
+struct process_reader;
 struct attach;
 
 struct attach_options {
@@ -39,6 +40,7 @@ struct attach_options {
 	const struct probe_program *programs; /* for the probes of txtrace.h */
 	size_t program_cnt;                   /* 0: they are left alone */
 	struct program_memory *memory; /* is told about the files in which labels lie; may be NULL */
+	struct process_reader *reader; /* reads what processes have mapped; NULL: we do */
 	struct foreign_plan *foreign;  /* spans of programs that were never changed; NULL: none */
 	bool is_every_process;         /* probe each process that runs the same files (to follow children), not only those given */
 };

@@ -9,7 +9,7 @@
 #include "attach/cxx_name.h"
 #include "attach/foreign_sites.h"
 #include "attach/function_exits.h"
-#include "attach/proc_maps.h"
+#include "attach/process_reader.h"
 #include "base/glob.h"
 
 #define COSTLY_FUNCTION_CNT 10
@@ -180,7 +180,7 @@ static bool may_unwind(struct foreign_search *search)
 
 	if (search->may_unwind < 0) {
 		search->may_unwind = 1;
-		if (!search->functions.has_unwinder && search->object->pid && !proc_maps_read(&maps, search->object->pid)) {
+		if (!search->functions.has_unwinder && search->object->pid && !process_reader_maps(search->object->reader, &maps, search->object->pid)) {
 			proc_maps_each_object(&maps, look_at_mapping, &mapped);
 			search->may_unwind = mapped.has_unwinder || (!mapped.has_libc && search->functions.needs_others);
 			proc_maps_release(&maps);
