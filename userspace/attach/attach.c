@@ -62,6 +62,14 @@ int attach_new(struct attach **attach, const struct attach_options *options)
 	if (!*attach)
 		return -ENOMEM;
 	(*attach)->options = *options;
+	if (options->closes_aside) {
+		(*attach)->objects.closer = link_closer_new();
+		if (!(*attach)->objects.closer) {
+			free(*attach);
+			*attach = NULL;
+			return -ENOMEM;
+		}
+	}
 	return 0;
 }
 
@@ -552,9 +560,14 @@ const struct probe_providers *attach_providers(const struct attach *attach)
 
 void attach_close(struct attach *attach)
 {
+	struct link_closer *closer;
+
 	if (!attach)
 		return;
+	closer = attach->objects.closer;
+	attach->objects.closer = NULL;
 	object_table_remove_chosen(&attach->objects, is_any, NULL);
+	link_closer_free(closer);
 	for (size_t i = 0; i < PROCESS_BUCKET_CNT; i++)
 		while (attach->processes[i]) {
 			struct process *process = attach->processes[i];

@@ -42,6 +42,7 @@ struct attach_options {
 	struct program_memory *memory; /* is told about the files in which labels lie; may be NULL */
 	struct process_reader *reader; /* reads what processes have mapped; NULL: we do */
 	struct foreign_plan *foreign;  /* spans of programs that were never changed; NULL: none */
+	bool closes_aside;             /* what is removed before attach_close(), in a thread of its own, so that nobody waits for it */
 	bool is_every_process;         /* probe each process that runs the same files (to follow children), not only those given */
 };
 

@@ -327,6 +327,8 @@ static int open_attach(struct recorder *recorder, struct error *error)
 		.memory = recorder->memory,
 		.reader = recorder->reader,
 		.foreign = recorder->foreign,
+		/* Links that only one process hits: what takes its time to go does not count anybody twice. */
+		.closes_aside = recorder->features.has_uprobe_multi_pid,
 		.is_every_process = target_rules_want_every_process(rules),
 	};
 	struct attach_watch_options watch = {
