@@ -111,7 +111,7 @@ calibration_ends() {
 	"$recorder" -q -o "$tmp/killed.txtrace" -p $loop &
 	local tracer=$!
 	wait_for 20 test -s "$tmp/killed.txtrace.partial" || return
-	[ "$(recorders | wc -l)" = 3 ] || fail "$(recorders)" || return
+	[ "$(recorders | wc -l)" = 5 ] || fail "$(recorders)" || return
 	kill -KILL $tracer
 	wait $tracer 2>/dev/null
 	wait_for 20 nobody_is_left || return

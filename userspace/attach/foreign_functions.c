@@ -10,6 +10,7 @@
 #include "attach/elf_reader.h"
 #include "attach/foreign_sites.h"
 #include "attach/proc_maps.h"
+#include "attach/process_reader.h"
 #include "base/glob.h"
 
 #define COSTLY_FUNCTION_CNT 10
@@ -47,7 +48,7 @@ static int read_functions(struct foreign_search *search)
 
 	if (search->have_functions)
 		return 0;
-	err = elf_reader_functions(search->object->reader, &search->functions, search->object->fd);
+	err = elf_reader_functions(search->object->elf_reader, &search->functions, search->object->fd);
 	search->have_functions = !err;
 	return err;
 }
@@ -182,7 +183,7 @@ static bool may_unwind(struct foreign_search *search)
 
 	if (search->may_unwind < 0) {
 		search->may_unwind = 1;
-		if (!search->functions.has_unwinder && search->object->pid && !proc_maps_read(&maps, search->object->pid)) {
+		if (!search->functions.has_unwinder && search->object->pid && !process_reader_maps(search->object->reader, &maps, search->object->pid)) {
 			proc_maps_each_object(&maps, look_at_mapping, &mapped);
 			search->may_unwind = mapped.has_unwinder || (!mapped.has_libc && search->functions.needs_others);
 			proc_maps_release(&maps);

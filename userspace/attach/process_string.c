@@ -59,7 +59,10 @@ static ssize_t read_mem(pid_t pid, void *to, size_t size, uint64_t address)
 	return got ? got : -ESRCH;
 }
 
-/* Within one page. */
+/*
+ * Within one page. By /proc first: who waits for the process' memory there can
+ * be killed, and who does in process_vm_readv can't.
+ */
 static ssize_t read_page(pid_t pid, void *to, size_t size, uint64_t address)
 {
 	struct iovec local = { .iov_base = to, .iov_len = size };
@@ -68,10 +71,11 @@ static ssize_t read_page(pid_t pid, void *to, size_t size, uint64_t address)
 
 	if (!is_touched(pid, address))
 		return -EFAULT;
+	got = read_mem(pid, to, size, address);
+	if (got > 0 || got == -ESRCH || got == -EFAULT)
+		return got;
 	got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
-	if (got > 0 || (got < 0 && (errno == ESRCH || errno == EFAULT)))
-		return got > 0 ? got : -errno;
-	return read_mem(pid, to, size, address);
+	return got < 0 ? -errno : got ? got : -EFAULT;
 }
 
 int process_string_from_memory(struct process_string *string, pid_t pid, uint64_t address)

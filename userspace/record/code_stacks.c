@@ -61,6 +61,12 @@ void code_stacks_set_sink(struct code_stacks *stacks, code_stack_sink sink, void
 	stacks->context = context;
 }
 
+void code_stacks_set_reader(struct code_stacks *stacks, struct process_reader *reader)
+{
+	code_map_set_reader(stacks->map, reader);
+	frame_table_set_reader(stacks->frames, reader);
+}
+
 void code_stacks_free(struct code_stacks *stacks)
 {
 	if (!stacks)

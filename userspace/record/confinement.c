@@ -145,6 +145,24 @@ static const struct ruled_call metrics_ruled_calls[] = {
 	{ "write", 0, 0, STDERR_FILENO },
 };
 
+/*
+ * Looks into other processes, and answers. How openat2 opens can't be seen from
+ * here; there is no call to write with.
+ */
+static const char *const reader_calls[] = {
+	"brk", "munmap", "mremap", "madvise", "futex", "getrandom", "sysinfo", "prlimit64", "getrlimit", "sched_yield",
+	"membarrier", "openat2", "read", "readv", "pread64", "lseek", "close", "fstat", "newfstatat", "stat", "lstat",
+	"statx", "fstatfs", "readlink", "readlinkat", "fcntl", "process_vm_readv", "clock_gettime", "getpid", "gettid",
+	"rt_sigreturn", "rt_sigprocmask", "restart_syscall", "exit", "exit_group", "sigaltstack", "uretprobe",
+};
+
+static const struct ruled_call reader_ruled_calls[] = {
+	{ "mmap", 2, PROT_EXEC, 0 },
+	{ "mprotect", 2, PROT_EXEC, 0 },
+	{ "openat", 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY },
+	{ "open", 1, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY },
+};
+
 /* ---- filters ---- */
 
 struct filter {
@@ -401,6 +419,20 @@ int confinement_begin_metrics(void)
 		allow(&filter, metrics_calls[i]);
 	allow_ruled(&filter, metrics_ruled_calls, sizeof(metrics_ruled_calls) / sizeof(metrics_ruled_calls[0]));
 	allow_outside(&filter);
+	allow_uprobe(&filter);
+	return filter_load(&filter);
+}
+
+int confinement_begin_reader(int socket_fd)
+{
+	static const char *const socket_calls[] = { "recvfrom", "recvmsg", "sendto", "sendmsg" };
+	struct filter filter = filter_new(SCMP_ACT_ERRNO(EPERM));
+
+	for (size_t i = 0; i < sizeof(reader_calls) / sizeof(reader_calls[0]); i++)
+		allow(&filter, reader_calls[i]);
+	allow_ruled(&filter, reader_ruled_calls, sizeof(reader_ruled_calls) / sizeof(reader_ruled_calls[0]));
+	for (size_t i = 0; i < sizeof(socket_calls) / sizeof(socket_calls[0]); i++)
+		allow_if(&filter, socket_calls[i], argument_is(0, UINT32_MAX, (uint32_t)socket_fd));
 	allow_uprobe(&filter);
 	return filter_load(&filter);
 }

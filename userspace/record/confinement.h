@@ -66,6 +66,13 @@ int confinement_begin_metrics(void);
  */
 int confinement_elf_reader(struct elf_reader **reader, bool is_unconfined);
 
+/*
+ * The process that reads what others have mapped and in memory
+ * (attach/process_reader.h): opens files to read, and answers on this socket.
+ * What is not allowed fails with EPERM.
+ */
+int confinement_begin_reader(int socket_fd);
+
 /* The name of a system call, to be freed; NULL: not known. */
 char *confinement_call_name(int nr);
 

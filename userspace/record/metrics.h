@@ -16,6 +16,7 @@ struct metrics_figures {
 	uint64_t undecodable_cnt;
 	uint64_t refused_cnt; /* of those that are lost in the summary */
 	uint64_t missed_cnt;  /* likewise, see loss_advice.h */
+	uint64_t frozen_cnt;  /* processes that are not asked for their memory any more */
 	uint64_t open_span_cnt;
 	uint64_t thread_cnt;
 	uint64_t written_bytes;

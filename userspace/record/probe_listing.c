@@ -301,6 +301,7 @@ static int list_process(struct listing *listing, pid_t pid, struct error *error)
 	if (target_inner_pid(target) != pid)
 		text_append_format(&listing->text, ", which is %d to itself", target_inner_pid(target));
 	text_append(&listing->text, ": ");
+	target_read_command(target, NULL);
 	append_escaped(&listing->text, target_command(target));
 	text_append(&listing->text, "\n");
 	err = proc_maps_read(&maps, pid);

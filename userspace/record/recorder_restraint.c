@@ -102,6 +102,14 @@ void recorder_restrain_metrics(void *context)
 		confinement_begin_metrics();
 }
 
+void recorder_restrain_reader(void *context, int socket_fd)
+{
+	const struct recorder *recorder = context;
+
+	if (!recorder->options->is_unconfined)
+		confinement_begin_reader(socket_fd);
+}
+
 void recorder_restrain_log(void *context)
 {
 	const struct recorder *recorder = context;
