@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +26,13 @@ struct flight {
 	uint64_t time_ns;
 };
 
-static void begin(struct flight *flight, const struct log_writer_flight *limits, size_t queue_bytes)
+static void begin_with(struct flight *flight, const struct log_writer_flight *limits, size_t queue_bytes, void (*enter_thread)(void *context))
 {
 	struct log_writer_options options = {
 		.codec = LOG_CODEC_NONE,
 		.batch_bytes = 4096,
 		.queue_bytes = queue_bytes,
+		.enter_thread = enter_thread,
 		.keeps_older = true,
 		.flight = *limits,
 		.result = &flight->result,
@@ -42,6 +45,11 @@ static void begin(struct flight *flight, const struct log_writer_flight *limits,
 	snprintf(flight->path, sizeof(flight->path), "%s/log.txtrace", flight->folder);
 	assert_int_equal(log_writer_open(&flight->writer, flight->path, &sample_info, &options), 0);
 	flight->time_ns = sample_info.start_monotonic_ns;
+}
+
+static void begin(struct flight *flight, const struct log_writer_flight *limits, size_t queue_bytes)
+{
+	begin_with(flight, limits, queue_bytes, NULL);
 }
 
 static void clean(struct flight *flight)
@@ -146,7 +154,6 @@ static void nothing_is_written_without_a_trigger(void **state)
 	assert_int_equal(rmdir(flight.folder), 0); /* not even a .partial */
 }
 
-/* A piece ends when the writing thread has stored enough of it, so it is larger by what is queued; and it goes as a whole. Less than the limit, that is. */
 #define QUEUE_BYTES (64 << 10)
 
 /* 200,000 records of some 12 bytes do not fit: the last ones are there, without a hole, behind a definition. */
@@ -167,7 +174,7 @@ static void the_last_part_is_written(void **state)
 		look(flight.path, &seen);
 		assert_int_equal(seen.last, 200000);
 		assert_true(seen.first > 1);
-		assert_true(seen.cnt > 5000); /* at least 7 parts of 8 are there, less what the queue can hold */
+		assert_true(seen.cnt > 5000); /* at least 7 parts of 8 are there */
 		assert_true(seen.begins_with_thread);
 		assert_true(seen.ends_with_trigger);
 		assert_true(seen.is_complete);
@@ -178,6 +185,45 @@ static void the_last_part_is_written(void **state)
 		(void)stats;
 		clean(&flight);
 	}
+}
+
+/* From here on the thread gets what the other one, on the same CPU, leaves: as good as nothing. */
+static void starve(void *context)
+{
+	const struct sched_param none = { 0 };
+
+	(void)context;
+	assert_int_equal(pthread_setschedparam(pthread_self(), SCHED_IDLE, &none), 0);
+}
+
+/*
+ * All of it waits in the queue, which has room for many times what is kept, when the file is wanted. Where nothing was stored, nothing tells how large the
+ * pieces are: each of them has to be cut by what went into it.
+ */
+static void a_thread_that_gets_no_cpu_loses_no_more(void **state)
+{
+	const struct log_writer_flight limits = { .max_bytes = 256 << 10 };
+	struct flight flight;
+	cpu_set_t before, one;
+	struct seen seen;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	begin_with(&flight, &limits, 64 << 20, starve);
+	add(&flight, 1, 200000);
+	dump(&flight);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+	assert_int_equal(log_writer_dropped_records(flight.writer), 0);
+	assert_int_equal(log_writer_close(flight.writer), 0);
+	look(flight.path, &seen);
+	assert_int_equal(seen.last, 200000);
+	assert_true(seen.cnt > 5000);
+	assert_true(seen.begins_with_thread);
+	assert_true(seen.ends_with_trigger && seen.is_complete);
+	clean(&flight);
 }
 
 static void files_do_not_overlap_and_are_captures_of_their_own(void **state)
@@ -253,6 +299,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_written_without_a_trigger),
 		cmocka_unit_test(the_last_part_is_written),
+		cmocka_unit_test(a_thread_that_gets_no_cpu_loses_no_more),
 		cmocka_unit_test(files_do_not_overlap_and_are_captures_of_their_own),
 		cmocka_unit_test(memory_stays_within_the_limit),
 		cmocka_unit_test(a_pipe_or_a_missing_folder_is_said_at_once),

@@ -126,6 +126,13 @@ void attach_watch_hear(struct attach_watch *watch, const struct wire_process *wi
 	};
 }
 
+void attach_watch_end(struct attach_watch *watch, pid_t pid, uint64_t end_ns)
+{
+	for (size_t i = 0; i < watch->due_cnt; i++)
+		if (watch->due[i].pid == pid && watch->due[i].program.noted_ns < end_ns)
+			watch->due[i].program.noted_ns = 0;
+}
+
 static void count_late(struct attach_watch *watch, const struct due *due)
 {
 	uint64_t since_ns = due->has_execed ? due->program.noted_ns : due->since_ns;

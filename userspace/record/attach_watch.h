@@ -40,6 +40,9 @@ uint64_t attach_watch_due_ns(const struct attach_watch *watch, uint64_t now_ns);
 /* Whatever comes out of a ring: programs and their ends are what matters. */
 void attach_watch_hear(struct attach_watch *watch, const struct wire_process *wire);
 
+/* By the order of events the process has ended: nothing more comes of what it ran before, and nothing is noted for it any more. */
+void attach_watch_end(struct attach_watch *watch, pid_t pid, uint64_t end_ns);
+
 /* A new program, as it is told by the order of events: one that has come to be by a thread that took over the process. */
 void attach_watch_soon(struct attach_watch *watch, pid_t pid);
 

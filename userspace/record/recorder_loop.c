@@ -57,8 +57,11 @@ int recorder_on_process(void *context, const struct event *event)
 	kernel_filter_see_process(recorder->filter, event);
 	if (!err || err == -ENOMEM) /* a limit that is met there costs labels, and is counted there */
 		err = target_set_see(recorder->targets, event);
-	if (event->process.change == WIRE_PROCESS_EXITED || event->process.change == WIRE_PROCESS_LEFT)
+	if (event->process.change == WIRE_PROCESS_EXITED || event->process.change == WIRE_PROCESS_LEFT) {
 		program_memory_forget(recorder->memory, event->tgid, event->time_ns);
+		if (recorder->watch)
+			attach_watch_end(recorder->watch, (pid_t)event->tgid, event->time_ns);
+	}
 	return err;
 }
 

@@ -36,6 +36,7 @@ struct log_store {
 	_Atomic uint64_t dump_bytes;
 	_Atomic uint64_t dump_first_ns;
 	_Atomic uint64_t kept_bytes;
+	_Atomic uint64_t added_bytes; /* to what is kept, so far */
 	_Atomic uint64_t cut_cnt;
 
 	/* For other threads. A file's bytes are those of `part` once that was set: they are set to 0 before. */
@@ -302,12 +303,14 @@ static void publish_ring(struct log_store *store)
 static int keep_batch(struct log_store *store, const struct log_batch *batch)
 {
 	struct flight_batch kept = { .stored = store->stored, .visit_labels = batch->visit_labels, .labels = batch->labels };
+	uint64_t before_bytes = batch->begins_segment ? 0 : flight_ring_segment_bytes(store->ring);
 	int err = compress_batch(store, batch, &kept.block);
 
 	if (!err)
 		err = flight_ring_add(store->ring, &kept, batch->begins_segment);
 	if (err)
 		return err;
+	atomic_fetch_add_explicit(&store->added_bytes, flight_ring_segment_bytes(store->ring) - before_bytes, memory_order_relaxed);
 	if (batch->begins_segment) {
 		store->file_bytes = 0;
 		atomic_store_explicit(&store->part, store->part + 1, memory_order_release);
@@ -450,6 +453,11 @@ uint64_t log_store_file_bytes(const struct log_store *store, uint32_t part)
 uint64_t log_store_raw_bytes(const struct log_store *store)
 {
 	return atomic_load_explicit(&store->raw_bytes, memory_order_relaxed);
+}
+
+uint64_t log_store_packed_bytes(const struct log_store *store)
+{
+	return store->ring ? atomic_load_explicit(&store->added_bytes, memory_order_relaxed) : log_store_bytes(store);
 }
 
 int log_store_close(struct log_store *store, struct log_writer_result *result)

@@ -45,6 +45,7 @@ uint64_t log_store_bytes(const struct log_store *store); /* in all files */
 uint64_t log_store_file_bytes(const struct log_store *store, uint32_t part); /* in the file of that part; 0: it is not there yet, or has ended */
 void log_store_flight_stats(const struct log_store *store, struct log_flight_stats *stats);
 uint64_t log_store_raw_bytes(const struct log_store *store); /* of the payloads put so far, before compression */
+uint64_t log_store_packed_bytes(const struct log_store *store); /* what they have become, in files or in memory */
 
 /* Writes the index and gives the file its name; after an error, leaves what is there. Both free the store and fill result, if not NULL. */
 int log_store_close(struct log_store *store, struct log_writer_result *result);

@@ -173,15 +173,18 @@ static void visit_encoder(const void *encoder, label_visitor visit, void *contex
 }
 
 
-/* What waits in the queue counts as what it is likely to become: so a file is as large under load as it is else. */
+/*
+ * What waits in the queue counts as what it is likely to become: so a file, or a segment of a flight recorder, is as large under load as it is else.
+ * Before anything was stored, it counts as it is.
+ */
 static uint64_t part_bytes(const struct log_writer *writer)
 {
-	uint64_t file_bytes = log_store_file_bytes(writer->store, writer->part), written_bytes = log_store_bytes(writer->store);
+	uint64_t file_bytes = log_store_file_bytes(writer->store, writer->part), packed_bytes = log_store_packed_bytes(writer->store);
 	uint64_t raw_bytes = log_store_raw_bytes(writer->store), waiting_bytes = writer->raw_bytes - raw_bytes;
 
 	if (waiting_bytes > writer->raw_bytes - writer->part_raw_bytes)
 		waiting_bytes = writer->raw_bytes - writer->part_raw_bytes;
-	return raw_bytes ? file_bytes + (uint64_t)((double)waiting_bytes * (double)written_bytes / (double)raw_bytes) : file_bytes;
+	return file_bytes + (raw_bytes ? (uint64_t)((double)waiting_bytes * (double)packed_bytes / (double)raw_bytes) : waiting_bytes);
 }
 
 static void look_at_part(struct log_writer *writer)
