@@ -225,12 +225,22 @@ static int search_object(struct listing *listing, const char *path, int fd)
 	return err;
 }
 
+/* The process that read it failed: some of it may be missing. */
+static void append_unread(struct listing *listing, const char *path)
+{
+	struct elf_reader_news news;
+
+	if (!elf_reader_take_news(listing->reader, &news))
+		return;
+	append_escaped(&listing->text, path);
+	text_append_format(&listing->text, "\n  cannot be read: %s\n", news.why);
+}
+
 /* What cannot be opened or is no ELF file is passed over: another object may have what is looked for. */
 static int list_mapping(void *context, const struct proc_mapping *mapping)
 {
 	struct listing *listing = context;
 	int fd = proc_mapping_open(mapping, listing->maps->pid);
-	struct elf_reader_news news;
 
 	if (fd < 0) {
 		append_escaped(&listing->text, mapping->path);
@@ -241,10 +251,7 @@ static int list_mapping(void *context, const struct proc_mapping *mapping)
 		search_object(listing, mapping->path, fd);
 	else
 		list_object(listing, mapping->path, fd, !listing->executable);
-	if (elf_reader_take_news(listing->reader, &news)) {
-		append_escaped(&listing->text, mapping->path);
-		text_append_format(&listing->text, "\n  cannot be read: %s\n", news.why);
-	}
+	append_unread(listing, mapping->path);
 	if (!listing->executable)
 		listing->executable = mapping->path;
 	close(fd);
@@ -342,7 +349,9 @@ static int list_file(struct listing *listing, const char *path, struct caller *c
 		error_set(error, "'%s' is no ELF file for 64-bit x86 or ARM: give a program, a library or a pid", path);
 	else if (err)
 		error_set(error, "cannot read '%s': %s", path, elf_reader_take_news(listing->reader, &news) ? news.why : strerror(-err));
-	else if (!listing->pattern)
+	else
+		append_unread(listing, path);
+	if (!err && !listing->pattern)
 		append_hints(listing);
 	return err;
 }
