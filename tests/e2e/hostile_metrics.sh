@@ -29,13 +29,13 @@ page() {
 	curl -sf --max-time 600 "http://127.0.0.1:$port/metrics" >"$tmp/page"
 }
 
-start() { # start [OPTION...]: until it serves metrics
+start() { # until it serves metrics
 	port=$(free_port)
 	rm -f "$tmp"/served*
 	"$programs/probe_loop" --mode tagged --steps 500 --rate 2000 --window-ms 100 >"$tmp/loop.out" &
 	loop=$!
 	wait_for 20 test -s "$tmp/loop.out"
-	"$recorder" -o "$tmp/served.txtrace" --metrics "127.0.0.1:$port" --metrics-file "$tmp/served.prom" -p $loop "$@" 2>"$tmp/err" &
+	"$recorder" -o "$tmp/served.txtrace" --metrics "127.0.0.1:$port" --metrics-file "$tmp/served.prom" -p $loop 2>"$tmp/err" &
 	tracer=$!
 	wait_for 60 page || fail "it serves no metrics: $(cat "$tmp/err")" || return
 	has_server || fail "no process serves metrics"

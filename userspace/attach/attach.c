@@ -77,6 +77,7 @@ static int object_attach_foreign(struct attach *attach, struct object *object, i
 {
 	struct foreign_object foreign = {
 		.features = attach->options.features,
+		.reader = attach->options.reader,
 		.path = object->path,
 		.fd = fd,
 		.notes = notes,
@@ -119,7 +120,7 @@ static int object_attach(struct attach *attach, struct object *object, int fd, c
 static int object_open(struct attach *attach, struct object *object, int fd, pid_t pid, struct error *error)
 {
 	struct elf_notes notes;
-	int result = elf_notes_read(&notes, fd);
+	int result = elf_reader_notes(attach->options.reader, &notes, fd);
 
 	if (result) {
 		attach->stats.unreadable_cnt += result != -ENOEXEC;

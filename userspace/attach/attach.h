@@ -24,6 +24,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/elf_reader.h"
 #include "attach/foreign_plan.h"
 #include "attach/kernel_features.h"
 #include "attach/probe_links.h"
@@ -40,6 +41,7 @@ struct attach_options {
 	size_t program_cnt;                   /* 0: they are left alone */
 	struct program_memory *memory; /* is told about the files in which labels lie; may be NULL */
 	struct foreign_plan *foreign;  /* spans of programs that were never changed; NULL: none */
+	struct elf_reader *reader;     /* of the files; NULL: in this process, for tests */
 	bool is_every_process;         /* probe each process that runs the same files (to follow children), not only those given */
 };
 

@@ -68,8 +68,11 @@ void foreign_plan_free(struct foreign_plan *plan); /* NULL is allowed */
 /* The map of struct foreign_site, and the programs, FOREIGN_PROGRAM_CNT of them, as they were loaded. */
 void foreign_plan_connect(struct foreign_plan *plan, int sites_fd, const struct probe_spot_program *programs);
 
+struct elf_reader;
+
 struct foreign_object {
 	const struct kernel_features *features;
+	struct elf_reader *reader; /* NULL: the file is read in this process, for tests */
 	const char *path; /* the name under which it is mapped */
 	int fd;
 	const struct elf_notes *notes; /* its USDT probes */

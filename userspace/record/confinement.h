@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach/elf_reader.h"
+
 /* Calls that were refused. A signal handler writes it. */
 struct confinement_tally {
 	uint64_t cnt;
@@ -57,6 +59,12 @@ int confinement_begin_symbols(int socket_fd);
  * writes. What is not allowed fails with EPERM.
  */
 int confinement_begin_metrics(void);
+
+/*
+ * Starts the processes that read ELF files (attach/elf_reader.h), with filters:
+ * the first one starts a process for each file, that one reads and answers.
+ */
+int confinement_elf_reader(struct elf_reader **reader, bool is_unconfined);
 
 /* The name of a system call, to be freed; NULL: not known. */
 char *confinement_call_name(int nr);

@@ -66,6 +66,15 @@ static int open_stacks(struct recorder *recorder, struct error *error)
 	return -ENOMEM;
 }
 
+static int open_reader(struct recorder *recorder, struct error *error)
+{
+	int err = confinement_elf_reader(&recorder->elf_reader, recorder->options->is_unconfined);
+
+	if (err)
+		error_set(error, "cannot start the process that reads ELF files: %s", strerror(-err));
+	return err;
+}
+
 /* For the same reason, if metrics are to be served, before that. */
 static int open_service(struct recorder *recorder, struct error *error)
 {
@@ -285,6 +294,7 @@ static int open_attach(struct recorder *recorder, struct error *error)
 		.features = &recorder->features,
 		.memory = recorder->memory,
 		.foreign = recorder->foreign,
+		.reader = recorder->elf_reader,
 		.is_every_process = target_rules_want_every_process(rules),
 	};
 	struct attach_watch_options watch = {
@@ -371,9 +381,9 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		  const struct confinement_handler *confinement, int *exit_status, struct error *error)
 {
 	static const step steps[] = {
-		target_start_open, open_signals,  open_stacks,       open_service, check_kernel,      recorder_plan_restraint,
-		open_foreign,      open_kernel_side, open_costs,     open_log,     open_stream,       open_pipeline,
-		target_start_tell, open_attach,   start_kernel_side, target_start_seed, target_start_attach,
+		target_start_open, open_signals,      open_stacks,       open_reader,  open_service,      check_kernel,
+		recorder_plan_restraint, open_foreign, open_kernel_side, open_costs,   open_log,          open_stream,
+		open_pipeline,     target_start_tell, open_attach,       start_kernel_side, target_start_seed, target_start_attach,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;
@@ -457,6 +467,7 @@ void recorder_close(struct recorder *recorder)
 		kernel_side_stop(recorder->kernel);
 	pipeline_free(recorder->pipeline);
 	foreign_plan_free(recorder->foreign);
+	elf_reader_free(recorder->elf_reader);
 	code_stacks_free(recorder->stacks);
 	program_memory_free(recorder->memory);
 	kernel_filter_free(recorder->filter);

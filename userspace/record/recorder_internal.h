@@ -52,6 +52,7 @@ struct recorder {
 	struct program_memory *memory;
 	struct foreign_plan *foreign; /* NULL: marks of txtrace alone */
 	struct child_count children; /* of the processes that were named, when they were attached to */
+	struct elf_reader *elf_reader;
 	struct attach *attach;
 	struct attach_watch *watch;
 	struct kernel_filter *filter;
@@ -138,6 +139,9 @@ void recorder_restrain_symbols(void *context);
 void recorder_restrain_metrics(void *context);
 void recorder_restrain_log(void *context);
 void recorder_restrain(struct recorder *recorder);
+
+/* Files that could not be read since it was asked last. */
+void recorder_tell_unread(struct recorder *recorder);
 
 /* System calls that were refused since it was asked last. */
 void recorder_tell_refused(struct recorder *recorder);

@@ -134,6 +134,22 @@ void recorder_restrain(struct recorder *recorder)
 			     strerror(-err));
 }
 
+void recorder_tell_unread(struct recorder *recorder)
+{
+	struct elf_reader_news news;
+	struct message_field fields[2] = { { "file", NULL, 0 }, { "unreadable", NULL, 0 } };
+	char others[64] = "";
+
+	if (!elf_reader_take_news(recorder->elf_reader, &news))
+		return;
+	fields[0].text = news.path;
+	fields[1].number = news.file_cnt;
+	if (news.file_cnt > 1)
+		snprintf(others, sizeof(others), " and %llu more", (unsigned long long)news.file_cnt - 1);
+	messages_tell(recorder->messages, MESSAGE_WARNING, "unreadable_file", fields, 2,
+		      "no probes were looked for in '%s'%s: %s", news.path, others, news.why);
+}
+
 void recorder_tell_refused(struct recorder *recorder)
 {
 	const struct confinement_tally *tally = recorder->confinement->tally;
