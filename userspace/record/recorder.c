@@ -415,10 +415,11 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		  const struct confinement_handler *confinement, int *exit_status, struct error *error)
 {
 	static const step steps[] = {
-		target_start_open, open_signals,      open_stacks,       open_reader,  check_kernel, recorder_plan_restraint,
-		open_foreign,      open_kernel_side,  open_costs,        open_log,     open_stream,  open_service,
-		open_pipeline,     target_start_tell, open_attach,       start_kernel_side,          target_start_seed,
-		target_start_attach,
+		target_start_open, open_signals,      open_stacks,       open_reader,
+		check_kernel,      recorder_plan_restraint,              open_foreign,
+		open_kernel_side,  open_costs,        open_log,          open_stream,
+		open_service,      open_pipeline,     target_start_tell, open_attach,
+		start_kernel_side, target_start_seed, target_start_attach,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;
