@@ -17,9 +17,20 @@
 #define QUICK_MS 2        /* most reads are done by then, and nobody looks what the reading process does */
 #define LOOK_MS 20        /* afterwards, how often that is done */
 #define STILL_NS UINT64_C(10000000000) /* in which it neither ends nor is blocked: something else is wrong with it */
+#define REST_CNT 8
+#define REST_NS UINT64_C(50000000)
 #define WORKER_WAIT_NS UINT64_C(2000000000) /* for another one, which a stalled fork() may keep from coming */
 #define FIRST_WAIT_NS UINT64_C(60000000000) /* for the first one: nothing is recorded yet */
 #define AGAIN_NS UINT64_C(1000000000) /* between two wishes for another one */
+
+/* The rest of a page that was read a moment ago. */
+struct known_rest {
+	pid_t pid; /* 0: none */
+	uint64_t address;
+	uint64_t read_ns;
+	size_t length;
+	char bytes[PROCESS_STRING_PAGE_MAX];
+};
 
 struct process_reader {
 	struct process_reader_options options;
@@ -32,6 +43,8 @@ struct process_reader {
 	uint64_t next_wish_ns;
 	bool has_told_end;
 	struct frozen_targets frozen;
+	struct known_rest rests[REST_CNT];
+	size_t rest_idx; /* the next to be replaced */
 };
 
 static uint64_t now_ns(void)
@@ -395,19 +408,56 @@ int process_reader_open(struct process_reader *reader, const struct proc_mapping
 	return err ? err : answer.fd >= 0 ? answer.fd : -EPIPE;
 }
 
+static bool is_known(const struct process_reader *reader, struct process_string *string, pid_t pid, uint64_t address)
+{
+	uint64_t time_ns = now_ns();
+
+	for (size_t i = 0; i < REST_CNT; i++) {
+		const struct known_rest *rest = &reader->rests[i];
+
+		if (rest->pid == pid && address >= rest->address && address - rest->address < rest->length && time_ns - rest->read_ns < REST_NS)
+			return process_string_from_bytes(string, rest->bytes + (address - rest->address), rest->length - (address - rest->address));
+	}
+	return false;
+}
+
+static void keep_rest(struct process_reader *reader, pid_t pid, uint64_t address, const char *bytes, size_t length)
+{
+	struct known_rest *rest = &reader->rests[reader->rest_idx];
+
+	reader->rest_idx = (reader->rest_idx + 1) % REST_CNT;
+	rest->pid = pid;
+	rest->address = address;
+	rest->read_ns = now_ns();
+	rest->length = length < sizeof(rest->bytes) ? length : sizeof(rest->bytes);
+	memcpy(rest->bytes, bytes, rest->length);
+}
+
+void process_reader_forget(struct process_reader *reader, pid_t pid)
+{
+	for (size_t i = 0; i < REST_CNT; i++)
+		if (reader->rests[i].pid == pid)
+			reader->rests[i].pid = 0;
+}
+
 int process_reader_string(struct process_reader *reader, struct process_string *string, pid_t pid, uint64_t address)
 {
+	const size_t before_rest = offsetof(struct reader_string, rest);
 	const struct reader_request request = { .kind = READER_STRING, .pid = pid, .address = address };
 	struct answer answer;
 	int err;
 
 	if (!reader)
 		return process_string_from_memory(string, pid, address);
+	if (is_known(reader, string, pid, address))
+		return 0;
 	err = ask(reader, &request, NULL, &answer);
-	if (!err && answer.reply.length != sizeof(*string))
+	if (!err && answer.reply.length < before_rest)
 		err = -EPIPE;
-	if (!err)
+	if (!err) {
 		memcpy(string, answer.bytes, sizeof(*string));
+		keep_rest(reader, pid, address, answer.bytes + before_rest, answer.reply.length - before_rest);
+	}
 	free(answer.bytes);
 	return err;
 }

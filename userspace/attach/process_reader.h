@@ -59,7 +59,11 @@ int process_reader_maps(struct process_reader *reader, struct proc_maps *maps, p
  */
 int process_reader_open(struct process_reader *reader, const struct proc_mapping *mapping, pid_t pid);
 
-/* As process_string_from_memory(). */
+/*
+ * As process_string_from_memory(). Strings that lie behind it in the same page
+ * are known for a moment, unless the process is said to have another program.
+ */
+void process_reader_forget(struct process_reader *reader, pid_t pid);
 int process_reader_string(struct process_reader *reader, struct process_string *string, pid_t pid, uint64_t address);
 
 /* As perf_map_read(). */
@@ -99,6 +103,12 @@ struct reader_request {
 struct reader_reply {
 	int64_t result;  /* of READER_OPEN 0: an fd comes along; else a negative errno or 0 */
 	uint64_t length; /* bytes that follow */
+};
+
+/* Of READER_STRING. */
+struct reader_string {
+	struct process_string string;
+	char rest[PROCESS_STRING_PAGE_MAX]; /* of its page, from its begin on; as far as the reply reaches */
 };
 
 /* A new process that reads: its socket comes along. */

@@ -252,11 +252,18 @@ static bool read_command(int socket_fd, const struct reader_request *request)
 	return answer(socket_fd, length < 0 ? length : 0, command, length < 0 ? 0 : (size_t)length);
 }
 
+/* What follows comes along: labels lie side by side. */
+static bool read_string(int socket_fd, const struct reader_request *request)
+{
+	struct reader_string reply = { .string = { 0 } };
+	int err = process_string_from_memory(&reply.string, request->pid, request->address);
+	ssize_t rest = err ? 0 : process_string_rest_of_page(reply.rest, request->pid, request->address);
+
+	return answer(socket_fd, err, &reply, offsetof(struct reader_string, rest) + (rest > 0 ? (size_t)rest : 0));
+}
+
 static bool handle(int socket_fd, const struct reader_request *request, const char *path, uid_t trusted_uid)
 {
-	struct process_string string = { 0 };
-	int err;
-
 	switch (request->kind) {
 	case READER_MAPS:
 	case READER_PERF_MAP:
@@ -264,8 +271,7 @@ static bool handle(int socket_fd, const struct reader_request *request, const ch
 	case READER_OPEN:
 		return open_mapping(socket_fd, request, path, trusted_uid);
 	case READER_STRING:
-		err = process_string_from_memory(&string, request->pid, request->address);
-		return answer(socket_fd, err, &string, sizeof(string));
+		return read_string(socket_fd, request);
 	case READER_COMMAND:
 		return read_command(socket_fd, request);
 	}

@@ -102,6 +102,22 @@ int process_string_from_memory(struct process_string *string, pid_t pid, uint64_
 	return 0;
 }
 
+ssize_t process_string_rest_of_page(char bytes[PROCESS_STRING_PAGE_MAX], pid_t pid, uint64_t address)
+{
+	return read_mem(pid, bytes, PROCESS_STRING_PAGE_MAX - address % PROCESS_STRING_PAGE_MAX, address);
+}
+
+bool process_string_from_bytes(struct process_string *string, const char *bytes, size_t length)
+{
+	size_t size = length < sizeof(string->bytes) ? length : sizeof(string->bytes);
+
+	if (size < sizeof(string->bytes) && !memchr(bytes, '\0', size))
+		return false;
+	memcpy(string->bytes, bytes, size);
+	finish(string, size, false);
+	return true;
+}
+
 int process_string_from_file(struct process_string *string, int fd, uint64_t offset, uint64_t room)
 {
 	size_t want = room < sizeof(string->bytes) ? room : sizeof(string->bytes);

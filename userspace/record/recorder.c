@@ -516,7 +516,8 @@ struct worker_report *recorder_workers(struct recorder *recorder)
 
 /*
  * Backwards: the probes first, so that the target is free whatever else fails; then the scheduler's programs; the rings before the maps that they
- * belong to. After a run the log has been closed before: what takes a probe out may wait for any process that has mapped the file. A log that was not closed stays as it is on disk, under its provisional name.
+ * belong to. After a run the log has been closed before: what takes a probe out may wait for any process that has mapped the file.
+ * A log that was not closed stays as it is on disk, under its provisional name.
  */
 void recorder_close(struct recorder *recorder)
 {

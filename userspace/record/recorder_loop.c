@@ -30,6 +30,7 @@ void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t e
 	if (old_tid != tgid && recorder->watch && recorder->features.has_uprobe_multi_pid)
 		attach_forget(recorder->attach, (pid_t)tgid, exec_ns);
 	program_memory_invalidate(recorder->memory, tgid, exec_ns);
+	process_reader_forget(recorder->reader, (pid_t)tgid);
 	if (recorder->watch)
 		attach_watch_soon(recorder->watch, (pid_t)tgid);
 }
@@ -50,6 +51,7 @@ int recorder_on_process(void *context, const struct event *event)
 	struct recorder *recorder = context;
 	int err = 0;
 
+	process_reader_forget(recorder->reader, (pid_t)event->tgid);
 	if (event->process.path.length) /* an exec, of which nobody else tells while the process has no clocks yet */
 		program_memory_invalidate(recorder->memory, event->tgid, event->time_ns);
 	if (is_copy_of_parent(recorder, event))
