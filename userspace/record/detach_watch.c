@@ -94,15 +94,14 @@ static void *look_on(void *context)
 
 	if (is_over_in_time(watch))
 		return NULL;
-	messages_say(watch->messages, MESSAGE_WARNING, "detach",
-		     "the log is closed, but removing the probes waits for a process that has mapped a traced file and locks its memory; "
-		     "meanwhile fork() may wait on the whole machine");
 	if (!name_frozen(watch, &names)) {
 		search(watch);
 		name_frozen(watch, &names);
 	}
-	if (names.length)
-		messages_say(watch->messages, MESSAGE_WARNING, "detach", "these processes let reads of their memory wait: %s; kill them, or what they wait for",
+	if (names.length) /* otherwise it only takes long, as with thousands of probes on an old kernel */
+		messages_say(watch->messages, MESSAGE_WARNING, "detach",
+			     "the log is closed, but removing the probes waits for processes that let reads of their memory wait: %s; "
+			     "kill them, or what they wait for; meanwhile fork() may wait on the whole machine",
 			     text_string(&names));
 	text_release(&names);
 	return NULL;

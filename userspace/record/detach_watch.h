@@ -3,8 +3,8 @@
  * Looks on while the probes are taken out. The kernel takes the lock of the
  * memory of each process that has mapped the file, one after the other: a
  * process that holds its own holds us, and meanwhile fork() waits on the whole
- * machine. When that takes more than two seconds, a thread says so, and which
- * processes let reads of their memory wait.
+ * machine. When that takes more than two seconds, a thread looks for processes
+ * that let reads of their memory wait, and names them.
  */
 #ifndef DETACH_WATCH_H
 #define DETACH_WATCH_H
