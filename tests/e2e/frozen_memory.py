@@ -87,7 +87,7 @@ class Trial:
         self.check(os.path.exists(self.path("log.txtrace")) and not os.path.exists(self.path("log.txtrace.partial")), "the log is not closed")
         self.closed = open(self.path("log.txtrace"), "rb").read()
         self.check("over" not in self.text("frozen.out"), "the lock is not held any more")
-        self.wait_for("what holds it", lambda: "these processes let reads of their memory wait" in self.text("tracer.err"))
+        self.wait_for("what holds it", lambda: "waits for processes that let reads of their memory wait" in self.text("tracer.err"))
         self.check(f"wait: {self.frozen.pid} ('frozen')" in self.text("tracer.err"), "nobody is named")
         self.check(self.tracer.poll() is None, "the recorder has ended")
         if wants_second:
