@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What one socket is, for whoever asks: run on one process by reading an iterator (socket_look.h), so that no lock of the process or of the network is taken,
- * and the tables of /proc/PID/net, which have all sockets of a machine, are not read.
+ * Tells the recorder what one socket is. User space runs this on one process by reading an iterator (socket_look.h). It takes no lock of the
+ * process or of the network, and does not read the tables of /proc/PID/net, which list all sockets of the machine.
  */
 #include "vmlinux.h"
 #include "block_reason.h"
@@ -61,7 +61,7 @@ static __always_inline void look_at_ports(struct sock *sock)
 	found.remote.port = host_order(BPF_CORE_READ(sock, __sk_common.skc_dport));
 }
 
-/* Not longer than it is: behind it is other memory. */
+/* Reads no more bytes than the address has: behind it is other memory. */
 static __always_inline void read_unix_name(struct wire_socket_side *side, struct unix_sock *sock)
 {
 	struct unix_address *address = BPF_CORE_READ(sock, addr);
@@ -122,8 +122,8 @@ static __always_inline struct sock *wanted_sock(struct task_struct *task)
 }
 
 /*
- * Nothing keeps the socket open meanwhile, so its memory may become another one's: then it is no longer what the descriptor leads to afterwards. Before 6.1
- * the iterator cannot be told which process is meant.
+ * Nothing keeps the socket open meanwhile, and its memory may be used again. So the descriptor is followed once more afterwards: if it leads elsewhere,
+ * nothing is told. Before 6.1 the iterator visits all threads.
  */
 SEC("?iter/task")
 int on_socket_look(struct bpf_iter__task *ctx)

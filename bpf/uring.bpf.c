@@ -35,15 +35,15 @@ struct {
 } rings_in_use SEC(".maps");
 
 /*
- * A request that is counted: so that it is counted down in the same place, and once. What it looks like changes meanwhile (a request gets its file when it
- * begins, or never), and there are requests that are completed without having been submitted.
+ * Where a request was counted, so that it is counted down there, and once. Its fields cannot tell: a request gets its file when it begins, or never, and
+ * some requests are completed without having been submitted.
  */
 struct counted_request {
 	uint64_t stamp; /* of its ring */
 	uint64_t class; /* enum ring_class */
 };
 
-/* By the address of their struct io_kiocb. One that is forgotten is counted for as long as its ring is there, or until its address is another one's. */
+/* By the address of struct io_kiocb. A request that is pushed out stays counted until its ring is closed or its address is used again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -143,7 +143,7 @@ static __always_inline uint64_t address_of_argument(const uint64_t *argument)
 
 #define FLAGS_KERNEL_THREAD_OF_PROCESS 0x10 /* PF_IO_WORKER */
 
-/* A ring's own thread submits for its process. It is no thread that the process has started: no tracepoint tells that it begins, so it has no clocks. */
+/* The ring's own thread submits requests for its process. No tracepoint tells that this thread begins, so it has no clocks. */
 static __always_inline bool is_traced(struct task_struct *task)
 {
 	uint32_t tgid;
@@ -173,7 +173,7 @@ static __always_inline void add_to_class(struct ring_state *state, uint64_t clas
 		__sync_fetch_and_add(&state->in_flight_cnt[class], cnt);
 }
 
-/* Its address may be that of one whose end was not seen: the completion of a request whose place is taken by an overflow is not told. */
+/* The address may have been counted before: the kernel does not tell of a completion that finds no place in its ring. */
 static __always_inline void count_down(struct ring_state *state, uint64_t address)
 {
 	struct counted_request *counted = bpf_map_lookup_elem(&counted_requests, &address);
@@ -243,7 +243,7 @@ static __always_inline uint32_t common_reason(const struct ring_state *state)
 }
 
 /*
- * A completion is told with its request when it is the last one of that; those before, of a request that goes on, and messages of other rings come without.
+ * Only the last completion of a request comes with the request. Earlier ones of a multishot request, and messages from other rings, come without.
  * A request that fails before it is submitted is completed, too.
  */
 SEC("?tp_btf/io_uring_complete")

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * io_uring: what a wait in io_uring_enter is for is what its requests are for. Requests of traced threads are counted by ring and reason from their
- * submission to their completion (tracepoints); by what reason a request was counted is remembered, since it has its file only when it begins. Who waits for
- * a ring while all that is in flight is for one reason waits for that; of several, the one that is completed first decides. A request is completed by whoever
- * ends it, who says so before he wakes the thread; or by the thread itself, and then it is in the thread's list of work at the wakeup.
+ * Waits in io_uring_enter are charged to what the requests in flight are for. Requests of traced threads are counted by ring and reason, from their
+ * submission to their completion (tracepoints). The reason in which a request was counted is remembered, since a request has its file only when it begins.
+ * If all requests in flight are for one reason, the wait is for that; of several, the one that is completed first decides. Completions are told before the
+ * thread is woken, or, where the thread completes requests itself, they are in its list of work at the wakeup.
  */
 #ifndef URING_H
 #define URING_H

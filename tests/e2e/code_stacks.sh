@@ -36,18 +36,18 @@ trace() {
 	"$reader" blocked --json --limit 1000 "$tmp/$name.txtrace" >"$tmp/$name.blocked" || fail "blocked failed"
 }
 
-# was_blocked NAME LABEL: by the ledger of its span. A nap is none where the CPU was taken from the thread for as long, or where the kernel did not tell of
-# the switch: then its time is runnable, or unknown.
-was_blocked() {
-	export_log "$tmp/$1.txtrace" && jq -se --arg label "$2" '[.[] | select(.type == "span" and .label == $label)] | length == 0 or any(.[]; .blocked_ns > 0)' \
-		"$tmp/$1.txtrace.jsonl" >/dev/null
+# had_no_nap NAME LABEL: by the ledgers of its spans. A thread from which the CPU was taken for as long as it wanted to sleep has not slept: the time is
+# runnable. If the kernel did not tell of a switch, it is unknown. It is never on-CPU.
+had_no_nap() {
+	export_log "$tmp/$1.txtrace" && jq -se --arg label "$2" '[.[] | select(.type == "span" and .label == $label)] |
+		length > 0 and all(.[]; .blocked_ns == 0 and .on_cpu_ns < .runnable_ns + .unknown_ns)' "$tmp/$1.txtrace.jsonl" >/dev/null
 }
 
 # passes_through NAME.on|off PATTERN: a stack does, in that order; its first part is the label.
 passes_through() {
 	local label=${2#^}
 	grep -qE "$2" "$tmp/$1" && return
-	[ "${1##*.}" = off ] && ! was_blocked "${1%.*}" "${label%%;*}" && return
+	[ "${1##*.}" = off ] && had_no_nap "${1%.*}" "${label%%;*}" && return
 	fail "no stack is $2:" "$(cut -c 1-300 "$tmp/$1")"
 }
 

@@ -75,9 +75,11 @@ class Thread:
 
     def leave(self, cpu, time_ns, is_asleep):
         self.is_asleep = is_asleep
-        if not self.is_on_cpu():
-            begin_ns = self.stays[-1].end_ns[0] if self.stays else 0
+        if not self.is_on_cpu() or self.stays[-1].cpu != cpu:
+            begin_ns = 0 if not self.stays else self.stays[-1].begin_ns[0] if self.is_on_cpu() else self.stays[-1].end_ns[0]
             self.hidden.append((begin_ns, time_ns[1]))
+            if self.is_on_cpu():  # it left that CPU, and came to this one, somewhere in between
+                self.stays[-1].end_ns = [begin_ns, time_ns[1]]
             self.stays.append(Stay(cpu, [begin_ns, time_ns[1]]))
             if self.arrival_cnt is not None:
                 self.arrival_cnt += 1
@@ -93,7 +95,9 @@ class Thread:
         if self.is_on_cpu():
             self.hidden.append((self.stays[-1].begin_ns[0], time_ns[1]))
             self.stays[-1].end_ns = [self.stays[-1].begin_ns[0], time_ns[1]]
-        elif not is_first and (arrival_cnt != self.arrival_cnt or self.is_wakeup_hidden()):
+        elif not is_first and arrival_cnt != self.arrival_cnt:  # it left and came once more, perhaps within what looks like one stay
+            self.hidden.append((self.stays[-1].begin_ns[0], time_ns[1]))
+        elif not is_first and self.is_wakeup_hidden():
             self.hidden.append((self.stays[-1].end_ns[0], time_ns[1]))
         if self.arrival_cnt is None and self.stays:  # it was running when the account began: how long it has waited is not known
             self.hidden.append((self.stays[-1].end_ns[0], time_ns[0]))

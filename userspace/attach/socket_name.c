@@ -28,7 +28,7 @@ static const struct {
 	{ AF_BLUETOOTH, "bluetooth" }, { AF_CAN, "can" },   { AF_ALG, "alg" },
 };
 
-/* Any internet protocol else: ping sockets, and raw ones, whose port is a protocol. */
+/* Other internet protocols are ping sockets ("ip") and raw sockets, whose port is a protocol. */
 static const char *protocol_name(const struct wire_socket *socket)
 {
 	for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++)
@@ -75,7 +75,7 @@ static void print_unix_side(const struct wire_socket_side *side, char text[SIDE_
 	text[bytes] = '\0';
 }
 
-/* A socket that was accepted has the name of the one that listens; whoever connected to it has that one as his other side. */
+/* An accepted socket has the name of the listening socket; for the client, that is the name of the other side. */
 static void name_unix_socket(const struct wire_socket *socket, char name[FD_NAME_SIZE])
 {
 	char local[SIDE_SIZE], remote[SIDE_SIZE];

@@ -216,11 +216,6 @@ int export_open(struct export **export, const struct export_format *format, FILE
 	return 0;
 }
 
-bool export_wants_survey(const struct export *export)
-{
-	return export->format->survey != NULL;
-}
-
 int export_survey(struct export *export, const struct txtrace_record *record)
 {
 	return record->kind == TXTRACE_RECORD_SPAN ? CALL(export->format, survey, export->state, &record->span) : 0;

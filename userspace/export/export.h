@@ -91,8 +91,7 @@ struct export;
 
 int export_open(struct export **export, const struct export_format *format, FILE *out, const struct txtrace_log_info *info);
 
-/* Does it want to see all spans before the first export_add()? It does without, but draws better with it. */
-bool export_wants_survey(const struct export *export);
+/* For a format with a survey(): each record of the log, in a first pass before the first export_add(). It can be left out: the picture is worse then. */
 int export_survey(struct export *export, const struct txtrace_record *record);
 
 /* Negative errno, final: after one, only abort may be called. */

@@ -194,7 +194,7 @@ static uint64_t sent_by_others(const struct tally *window)
 	return window->event_cnt > window->run_cnt ? window->event_cnt - window->run_cnt : 0;
 }
 
-/* To each of the two kinds by the events of it that its own programs did not send. */
+/* Divides the runs between the two kinds, in the ratio of those of their events that no program of their own sent. */
 static void share_out(struct cost_meter *meter, size_t idx)
 {
 	struct tally *first = window_of(meter, shared[idx].wire_kinds[0]);

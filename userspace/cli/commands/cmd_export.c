@@ -74,26 +74,35 @@ static const struct export_format *choose_format(struct cli *cli, const struct e
 	return NULL;
 }
 
-/* What is exported: the operands are read twice where the format wants to see all spans first. */
+/* What is exported. A format that wants to see all spans first reads the same logs once more. */
 struct exported {
-	struct log_input input;
 	struct cli *cli;
-	const struct options_result *parsed;
+	struct log_input input;
+	struct log_input first; /* only with has_first */
+	bool has_first;
 };
 
-static int survey(struct exported *exported, struct export *export)
+/* CLI_OK, or another status: a sentence was said, and nothing is open. */
+static int exported_open(struct exported *exported, const struct export_format *format, const struct options_result *parsed, bool wants_progress)
 {
-	struct txtrace_record record;
-	struct log_input first;
-	int err = 0;
+	int status = log_input_open(&exported->input, exported->cli, parsed->operands, parsed->operand_cnt, wants_progress);
 
-	if (log_input_open(&first, exported->cli, exported->parsed->operands, exported->parsed->operand_cnt, exported->input.progress.is_wanted))
-		return -EIO;
-	first.is_quiet = true;
-	while (!err && log_input_next(&first, &record))
-		err = export_survey(export, &record);
-	log_input_close(&first);
-	return err;
+	if (status || !format->survey)
+		return status;
+	status = log_input_open(&exported->first, exported->cli, parsed->operands, parsed->operand_cnt, wants_progress);
+	if (status) {
+		log_input_close(&exported->input);
+		return status;
+	}
+	exported->has_first = exported->first.is_quiet = true;
+	return CLI_OK;
+}
+
+static int exported_close(struct exported *exported)
+{
+	if (exported->has_first)
+		log_input_close(&exported->first);
+	return log_input_close(&exported->input);
 }
 
 /* Everything that can be read goes out. What the export itself failed with is in the result. */
@@ -106,7 +115,8 @@ static int export_input(struct exported *exported, const struct export_format *f
 
 	if (err)
 		return err;
-	err = export_wants_survey(export) ? survey(exported, export) : 0;
+	while (!err && exported->has_first && log_input_next(&exported->first, &record))
+		err = export_survey(export, &record);
 	input->progress.written = out;
 	while (!err && log_input_next(input, &record))
 		err = export_add(export, &record);
@@ -161,7 +171,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	struct export_options values = { .format = NO_FORMAT };
 	const struct export_format *format;
 	struct options_result result;
-	struct exported exported = { .cli = cli, .parsed = &result };
+	struct exported exported = { .cli = cli };
 	int status, input_status;
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
@@ -172,14 +182,14 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (!format)
 		return CLI_FAILED;
 	cli->nest = values.nest;
-	status = log_input_open(&exported.input, cli, result.operands, result.operand_cnt, values.output || !cli->out.is_terminal);
+	status = exported_open(&exported, format, &result, values.output || !cli->out.is_terminal);
 	if (status)
 		return status;
 	if (values.output)
 		status = export_to_file(&exported, values.output, format);
 	else
 		status = export_to_stdout(&exported, format);
-	input_status = log_input_close(&exported.input);
+	input_status = exported_close(&exported);
 	return status ? status : input_status;
 }
 

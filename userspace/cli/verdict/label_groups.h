@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The labels of a comparison whose figures have one verdict, and which of them only contain the change of another one: a
- * span that takes longer makes each span around it take longer as well. Such labels are told below the one that the
- * explanation of their change names as the child that it is in.
+ * The labels of a comparison with figures of one verdict, in groups. A span that takes longer makes every span around it
+ * take longer as well. If the explanation of a label's change names a child, and that child has changed too, the label
+ * belongs to the child's group: it only contains the change.
  */
 #ifndef LABEL_GROUPS_H
 #define LABEL_GROUPS_H
@@ -13,9 +13,9 @@
 struct grouped_label {
 	uint32_t label;
 	size_t first_idx, end_idx;
-	enum metric_owner owner; /* whose the change is: the code's, if any figure with the verdict is */
+	enum metric_owner owner; /* the code, if any figure with the verdict is the code's */
 	bool has_owner[3];       /* is there a figure of this owner with the verdict? */
-	size_t head_idx;         /* of the group: an index of label_groups.labels; its own, if no other label contains the change */
+	size_t head_idx;         /* in label_groups.labels: the label of the group that has the change itself */
 };
 
 struct label_groups {

@@ -181,27 +181,35 @@ struct figure_section {
 
 #define OWNER_ANY ((enum metric_owner)3)
 
-/* Is it of a label that contains the change, and does it say no more than that the child has it? */
-static bool is_of_child(const struct comparison *comparison, const struct compared_figure *figure)
+/* Does the figure say no more than that a child has the change, which is a label of the same group? */
+static bool is_of_group(const struct comparison *comparison, const struct compared_figure *figure, const struct label_groups *groups, size_t head_idx)
 {
 	struct explanation explanation;
 
 	explanation_find(&explanation, comparison, figure);
-	return explanation.part_cnt > 0 && !explanation.is_own && explanation.child != STRING_POOL_NONE;
+	if (explanation.part_cnt == 0 || explanation.is_own)
+		return false;
+	for (size_t i = 0; i < groups->cnt; i++)
+		if (groups->labels[i].label == explanation.child)
+			return groups->labels[i].head_idx == head_idx;
+	return false;
 }
 
-/* All that is shown of a label; of one that only contains the change of another, the first figure, and those that are its own. */
+/* All that is shown of a label. Of one that only contains the change of its group: the first figure, and those that tell of something else. */
 static int add_label(struct document_section *section, const struct verdict_view *view, const struct figure_section *of,
-		     const struct grouped_label *label, bool is_contained, struct text *text)
+		     const struct label_groups *groups, const struct grouped_label *label, struct text *text)
 {
 	const struct comparison *comparison = view->comparison;
+	bool is_contained = &groups->labels[label->head_idx] != label;
 	size_t shown_cnt = 0;
 	int err = 0;
 
 	for (size_t i = label->first_idx; i < label->end_idx && !err; i++) {
 		const struct compared_figure *figure = &comparison->figures[i];
 
-		if (!is_shown(comparison, figure, of->verdict) || (is_contained && shown_cnt > 0 && is_of_child(comparison, figure)))
+		if (!is_shown(comparison, figure, of->verdict))
+			continue;
+		if (is_contained && shown_cnt > 0 && is_of_group(comparison, figure, groups, label->head_idx))
 			continue;
 		err = add_figure(section, view, figure, of->kind, is_contained || shown_cnt > 0, text);
 		shown_cnt++;
@@ -220,10 +228,10 @@ static int add_containing(struct document_section *section, const struct verdict
 			continue;
 		cnt++;
 		if (!view->limit || cnt <= view->limit)
-			err = add_label(section, view, of, &groups->labels[i], true, text);
+			err = add_label(section, view, of, groups, &groups->labels[i], text);
 	}
 	if (view->limit && cnt > view->limit && !err) {
-		text_append_format(text, "and %zu more labels that contain it", cnt - view->limit);
+		text_append_format(text, "and %zu more label%s", cnt - view->limit, cnt - view->limit == 1 ? " that contains it" : "s that contain it");
 		err = document_section_add(section, text, of->kind, true);
 	}
 	return err;
@@ -246,7 +254,7 @@ static int add_figures(struct verdict_document *document, const struct verdict_v
 			continue;
 		}
 		group_cnt++;
-		err = add_label(section, view, of, label, false, text);
+		err = add_label(section, view, of, groups, label, text);
 		err = err ? err : add_containing(section, view, of, groups, i, text);
 	}
 	drop_if_empty(document);
