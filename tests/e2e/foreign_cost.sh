@@ -78,17 +78,16 @@ between() {
 		(map(select(.event == "'"$2"'"))[0] | ms) - (map(select(.event == "'"$1"'"))[0] | ms)' "$tmp/told"
 }
 
-# The share that the recorder tells at the end, against the program's CPU time with and without it; both in percent. Of two small
-# shares the difference is small whatever they are: so they are within a factor of four, too. The warning comes while the program runs.
+# The share that the recorder tells at the end, against what calls of a probed function took more than those of its twin; both in percent. Of two
+# small shares the difference is small whatever they are: so they are within a factor of four, too. The warning comes while the program runs.
 heavy() {
-	local without traced truth said
-	without=$("$programs/$program" emulated 200000 10000 | jq .cpu_ns)
-	"$recorder" --messages json -o "$tmp/calls.txtrace" --func $program:emulated --func-returns hook -- "$programs/$program" emulated 200000 10000 \
+	local truth said
+	"$recorder" --messages json -o "$tmp/calls.txtrace" --func $program:emulated --func-returns hook -- "$programs/$program" paired 200000 5000 \
 		>"$tmp/program.out" 2>"$tmp/told" || fail "$(cat "$tmp/told")" || return
+	jq -s . "$tmp/told" >"$tmp/told.json" || fail "$(cat "$tmp/told")" || return
 	[ "$(field tracing_share tracing_ns | wc -l)" = 1 ] || fail "it warned not once: $(cat "$tmp/told")" || return
-	traced=$(jq .cpu_ns "$tmp/program.out")
-	truth=$((100 * (traced - without) / traced))
-	said=$((100 * $(field cost tracing_ns) / $(field cost target_cpu_ns)))
+	truth=$(jq '100 * (.called_ns - .twin_ns) / .cpu_ns | round' <(head -n 1 "$tmp/program.out"))
+	said=$(jq -s 'map(select(.event == "cost"))[0] | 100 * .tracing_ns / .target_cpu_ns | round' "$tmp/told")
 	[ $((said - truth)) -lt 15 ] && [ $((truth - said)) -lt 15 ] || fail "$said % is said, $truth % is so" || return
 	[ "$truth" -gt 0 ] && [ "$said" -le $((4 * truth)) ] && [ "$truth" -le $((4 * said)) ] || fail "$said % is said, $truth % is so" || return
 	[ "$(jq -r .event "$tmp/told" | grep -nE '^(tracing_share|cost)$' | cut -d : -f 2 | tr '\n' ' ')" = "tracing_share cost " ] || fail "$(cat "$tmp/told")" || return

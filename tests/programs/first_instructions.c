@@ -5,9 +5,12 @@
  * or both in turn, and computes between the calls if told to. No marks. Says how
  * long it took: {"calls":5,"cpu_ns":1234}.
  *
- *	first_instructions emulated|stepped|both CALLS [WORK]
+ *	first_instructions emulated|stepped|both|paired CALLS [WORK]
  *
  * CALLS 0: until it is ended by a signal. WORK: rounds of a loop behind each call.
+ * paired: calls "emulated" and a function with the same code in turn, in blocks, and
+ * says how long the blocks of each took: {…,"called_ns":900,"twin_ns":300}. Whatever
+ * else happens on the machine hits both alike.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +19,9 @@
 #include <string.h>
 #include <time.h>
 
-int emulated(void), stepped(void);
+#define BLOCK_CALLS 100
+
+int emulated(void), stepped(void), twin(void);
 
 #if defined(__x86_64__)
 #define EMULATED_CODE "push %rbp\n\tpop %rbp\n\tret"
@@ -31,11 +36,43 @@ int emulated(void), stepped(void);
 
 DEFINE("emulated", EMULATED_CODE);
 DEFINE("stepped", STEPPED_CODE);
+DEFINE("twin", EMULATED_CODE);
 
 static void work(unsigned long rounds)
 {
 	for (volatile unsigned long i = 0; i < rounds; i++)
 		;
+}
+
+static unsigned long long cpu_ns(void)
+{
+	struct timespec cpu;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+	return (unsigned long long)cpu.tv_sec * 1000000000ull + (unsigned long long)cpu.tv_nsec;
+}
+
+static unsigned long long block_ns(int (*function)(void), unsigned long rounds)
+{
+	unsigned long long begin_ns = cpu_ns();
+
+	for (int i = 0; i < BLOCK_CALLS; i++) {
+		function();
+		work(rounds);
+	}
+	return cpu_ns() - begin_ns;
+}
+
+static int call_pairs(unsigned long calls, unsigned long rounds)
+{
+	unsigned long long called_ns = 0, twin_ns = 0;
+
+	for (unsigned long i = 0; i < calls / BLOCK_CALLS; i++) {
+		called_ns += block_ns(emulated, rounds);
+		twin_ns += block_ns(twin, rounds);
+	}
+	printf("{\"calls\":%lu,\"cpu_ns\":%llu,\"called_ns\":%llu,\"twin_ns\":%llu}\n", calls, cpu_ns(), called_ns, twin_ns);
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -44,8 +81,9 @@ int main(int argc, char **argv)
 	bool does_other = argc > 1 && strcmp(argv[1], "emulated") != 0;
 	unsigned long calls = argc > 2 ? strtoul(argv[2], NULL, 0) : 0;
 	unsigned long rounds = argc > 3 ? strtoul(argv[3], NULL, 0) : 0;
-	struct timespec cpu;
 
+	if (argc > 1 && !strcmp(argv[1], "paired"))
+		return call_pairs(calls, rounds);
 	for (unsigned long i = 0; !calls || i < calls; i++) {
 		if (does_one)
 			emulated();
@@ -53,8 +91,6 @@ int main(int argc, char **argv)
 			stepped();
 		work(rounds);
 	}
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-	printf("{\"calls\":%lu,\"cpu_ns\":%llu}\n", calls,
-	       (unsigned long long)cpu.tv_sec * 1000000000ull + (unsigned long long)cpu.tv_nsec);
+	printf("{\"calls\":%lu,\"cpu_ns\":%llu}\n", calls, cpu_ns());
 	return 0;
 }

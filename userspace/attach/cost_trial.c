@@ -134,19 +134,23 @@ static uint64_t median_batch_ns(const struct trigger *trigger, uint64_t *batches
 	return median(batches, BATCHES);
 }
 
+/* The kernel times by the wall clock: where we lose the CPU within a run, that batch is far off, and not the median. 0: not known. */
 static uint64_t timed_run_ps(const struct trigger *trigger, int prog_fd)
 {
-	uint64_t cnts[2], ns[2];
-	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME), err;
+	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	uint64_t batches[BATCHES] = { 0 }, cnts[2] = { 0 }, ns[2] = { 0 };
 
 	if (fd < 0)
 		return 0;
-	err = cost_trial_timed(prog_fd, &cnts[0], &ns[0]);
-	trigger->pull(trigger, BATCH_RUNS * BATCHES);
-	if (!err)
-		err = cost_trial_timed(prog_fd, &cnts[1], &ns[1]);
+	for (size_t i = 0; i < BATCHES; i++) {
+		if (cost_trial_timed(prog_fd, &cnts[0], &ns[0]))
+			break;
+		trigger->pull(trigger, trigger->run_cnt);
+		if (!cost_trial_timed(prog_fd, &cnts[1], &ns[1]) && cnts[1] > cnts[0])
+			batches[i] = (ns[1] - ns[0]) * 1000 / (cnts[1] - cnts[0]);
+	}
 	close(fd);
-	return err || cnts[1] <= cnts[0] ? 0 : (ns[1] - ns[0]) * 1000 / (cnts[1] - cnts[0]);
+	return median(batches, BATCHES);
 }
 
 /* The probe goes with the child: removing it takes a while, and nobody has to wait for that. */
