@@ -40,13 +40,13 @@ static const volatile uint8_t syscall_table[SYSCALL_TABLE_SIZE + 1] = {
 #define RING_IS_REGISTERED 16 /* IORING_ENTER_REGISTERED_RING */
 #define RING_MAX 16
 
-static __always_inline struct file *file_of_ring(struct task_struct *task, const struct syscall_entry *call)
+static __always_inline struct file *file_of_ring(struct task_struct *task, struct files_struct *files, const struct syscall_entry *call)
 {
 	struct io_uring_task *rings = 0;
 	struct file *file = 0;
 
 	if (!(call->fourth_argument & RING_IS_REGISTERED))
-		return file_of_fd(task, (uint32_t)call->first_argument);
+		return file_of_fd(files, (uint32_t)call->first_argument);
 	if (!bpf_core_field_exists(task->io_uring) || !bpf_core_field_exists(rings->registered_rings))
 		return 0;
 	rings = BPF_CORE_READ(task, io_uring);
@@ -174,12 +174,12 @@ static __always_inline uint64_t object_of(struct task_struct *task, const struct
 }
 
 /* Of several descriptors the first stands for all. */
-static __always_inline struct file *file_of_block(struct task_struct *task, const struct syscall_entry *call, uint32_t argument, uint64_t object)
+static __always_inline struct file *file_of_block(struct task_struct *task, const struct block *block, uint32_t argument)
 {
 	if (argument == ENTRY_RING)
-		return file_of_ring(task, call);
-	if (argument == ENTRY_FD || ((argument == ENTRY_POLLED || argument == ENTRY_SETS) && object))
-		return file_of_fd(task, (uint32_t)object);
+		return file_of_ring(task, block->files, &block->call);
+	if (argument == ENTRY_FD || ((argument == ENTRY_POLLED || argument == ENTRY_SETS) && block->object))
+		return file_of_fd(block->files, (uint32_t)block->object);
 	return 0;
 }
 
@@ -196,6 +196,7 @@ __hidden void block_describe(struct task_struct *task, unsigned int state, struc
 	struct file *file;
 	uint32_t entry;
 
+	block->files = task->files;
 	block->call = compat_syscall(task);
 	block->syscall_nr = block->call.nr;
 	block->object = block->inode = block->wait_on = 0;
@@ -221,7 +222,7 @@ __hidden void block_describe(struct task_struct *task, unsigned int state, struc
 	if (!cfg_has_timeline && block->reason != BY_FD && block->reason != BLOCK_POLL)
 		return;
 	block->object = object_of(task, &block->call, entry);
-	file = file_of_block(task, &block->call, entry & ENTRY_OBJECT_MASK, block->object);
+	file = file_of_block(task, block, entry & ENTRY_OBJECT_MASK);
 	if (file)
 		block->inode = BPF_CORE_READ(file, f_inode, i_ino);
 	if (block->reason == BLOCK_POLL)

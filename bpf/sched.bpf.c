@@ -112,7 +112,7 @@ static __always_inline uint8_t why_it_left(uint64_t *ctx, struct thread_clock *c
 	if (left_as == WIRE_LEFT_BLOCKED) {
 		block_describe(prev, state, block);
 		if (block->wait_kind)
-			wait_begin(prev, clock, block);
+			wait_begin(clock, block);
 		if (cfg_has_timeline && block->reason == BLOCK_PAGE_FAULT && cfg_fault_range_cnt)
 			block->object = stack_fault(ctx);
 	} else if (left_as != WIRE_LEFT_DEAD && compat_is_throttled(prev)) {
@@ -222,13 +222,14 @@ static volatile uint64_t scratch[WIRE_CPU_MAX];
 static __noinline int wake_from_wait(struct task_struct *wakee, struct thread_clock *clock)
 {
 	struct task_struct *waker = compat_current_task();
+	struct files_struct *files = wakee->files;
 	uint8_t flags = waker_flags(waker, &scratch[bpf_get_smp_processor_id() & (WIRE_CPU_MAX - 1)]);
 	struct wire_wait_end *event;
 	struct cpu_watch *watch;
 	struct emit out;
 	uint64_t now_ns;
 
-	wait_decide(wakee, clock, flags);
+	wait_decide(wakee, files, clock, flags);
 	if (!cfg_has_timeline) {
 		thread_clock_wake(clock, bpf_ktime_get_ns());
 		return 0;
@@ -242,7 +243,7 @@ static __noinline int wake_from_wait(struct task_struct *wakee, struct thread_cl
 		return emit_lost(&out, WIRE_WAKE, now_ns);
 	fill_wake(&event->wake, &out, wakee, waker, flags | WIRE_HAS_WAIT_END, now_ns);
 	event->object = clock->wait.object;
-	event->inode = wait_inode(wakee, &clock->wait, clock->reason);
+	event->inode = wait_inode(files, &clock->wait, clock->reason);
 	event->reason = clock->reason;
 	__builtin_memset(event->padding, 0, sizeof(event->padding));
 	emit_submit(&out, event);

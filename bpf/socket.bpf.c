@@ -111,7 +111,8 @@ static __always_inline void look_at(struct sock *sock)
 /* NULL: the descriptor is no socket, or another file's by now. */
 static __always_inline struct sock *wanted_sock(struct task_struct *task)
 {
-	struct file *file = task->files ? file_of_fd(task, socket_fd) : 0;
+	struct files_struct *files = task->files;
+	struct file *file = files ? file_of_fd(files, socket_fd) : 0;
 	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : 0;
 	struct socket *socket;
 

@@ -81,7 +81,7 @@ static __always_inline struct file *file_to_be(struct io_kiocb *request)
 
 	if (BPF_CORE_READ(request, flags) & REQUEST_FILE_IS_REGISTERED)
 		return compat_registered_file(BPF_CORE_READ(request, ctx), number);
-	return file_of_fd(compat_current_task(), number);
+	return file_of_fd(compat_current_task()->files, number);
 }
 
 /* enum block_reason of a request with this opcode and file. Not static: verified once. */

@@ -136,7 +136,7 @@ __noinline uint64_t wait_join(uint64_t found, uint64_t reason, uint64_t fd)
 #define FOUND_NOTHING ((uint64_t)WAIT_NOTHING << 32)
 
 /* What all the descriptors of a poll have in common; BLOCK_POLL: nothing, or they are more than were noted; BLOCK_SLEEP: there are none. */
-static __always_inline uint32_t common_reason(struct task_struct *task, const struct open_wait *wait)
+static __always_inline uint32_t common_reason(struct files_struct *files, const struct open_wait *wait)
 {
 	uint64_t common = FOUND_NOTHING;
 
@@ -146,13 +146,13 @@ static __always_inline uint32_t common_reason(struct task_struct *task, const st
 		if (i >= wait->fd_cnt)
 			break;
 		if (wait->fds[i] >= 0)
-			common = wait_join(common, wait_file_reason((uint64_t)file_of_fd(task, (uint32_t)wait->fds[i])), 0);
+			common = wait_join(common, wait_file_reason((uint64_t)file_of_fd(files, (uint32_t)wait->fds[i])), 0);
 	}
 	common = common == FOUND_NOTHING ? BLOCK_SLEEP : common >> 32;
 	return common < BLOCK_REASON_COUNT ? common : BLOCK_POLL;
 }
 
-__hidden void wait_begin(struct task_struct *task, struct thread_clock *clock, struct block *block)
+__hidden void wait_begin(struct thread_clock *clock, struct block *block)
 {
 	struct open_wait *wait = &clock->wait;
 	uint32_t cnt;
@@ -166,7 +166,7 @@ __hidden void wait_begin(struct task_struct *task, struct thread_clock *clock, s
 		cnt = block->call.nr == SYSCALL_POLL || block->call.nr == SYSCALL_PPOLL ? note_polled(wait, &block->call) :
 											  note_selected(wait, &block->call, block->object);
 		wait->is_whole = cnt <= wait->fd_cnt;
-		block->reason = common_reason(task, wait);
+		block->reason = common_reason(block->files, wait);
 	} else if (block->wait_kind == WAIT_RING) {
 		block->reason = uring_begin_wait(wait->on);
 	}
@@ -313,7 +313,7 @@ struct poll_end {
 	uint64_t ready, may_be;
 };
 
-static __always_inline struct poll_end look_at_polled(struct task_struct *wakee, const struct open_wait *wait)
+static __always_inline struct poll_end look_at_polled(struct files_struct *files, const struct open_wait *wait)
 {
 	struct poll_end end = { FOUND_NOTHING, FOUND_NOTHING };
 
@@ -324,7 +324,7 @@ static __always_inline struct poll_end look_at_polled(struct task_struct *wakee,
 			break;
 		if (wait->fds[i] < 0)
 			continue;
-		polled = wait_polled((uint64_t)file_of_fd(wakee, (uint32_t)wait->fds[i]), wait->reads >> i & 1);
+		polled = wait_polled((uint64_t)file_of_fd(files, (uint32_t)wait->fds[i]), wait->reads >> i & 1);
 		end.ready = wait_join_if(end.ready, polled, IS_READY, (uint32_t)wait->fds[i]);
 		end.may_be = wait_join_if(end.may_be, polled, MAY_BE_READY, (uint32_t)wait->fds[i]);
 	}
@@ -356,7 +356,7 @@ static __always_inline uint32_t end_without(struct task_struct *wakee, const str
 	return may_be != WAIT_NOTHING && clock->wait.is_whole ? may_be : clock->reason;
 }
 
-static __always_inline uint32_t decide(struct task_struct *wakee, struct thread_clock *clock, uint8_t flags)
+static __always_inline uint32_t decide(struct task_struct *wakee, struct files_struct *files, struct thread_clock *clock, uint8_t flags)
 {
 	struct poll_end end = { FOUND_NOTHING, FOUND_NOTHING };
 	struct open_wait *wait = &clock->wait;
@@ -365,7 +365,7 @@ static __always_inline uint32_t decide(struct task_struct *wakee, struct thread_
 	if (wait->kind == WAIT_EPOLL && wait->on) {
 		end.ready = wait_epoll_end(wait->on);
 	} else if (wait->kind == WAIT_POLL) {
-		end = look_at_polled(wakee, wait);
+		end = look_at_polled(files, wait);
 	} else {
 		reason = uring_end_wait(wakee, wait->on);
 		if (reason != WAIT_NOTHING)
@@ -383,9 +383,9 @@ static __always_inline uint32_t decide(struct task_struct *wakee, struct thread_
 	return reason;
 }
 
-__hidden void wait_decide(struct task_struct *wakee, struct thread_clock *clock, uint8_t flags)
+__hidden void wait_decide(struct task_struct *wakee, struct files_struct *files, struct thread_clock *clock, uint8_t flags)
 {
-	uint32_t reason = decide(wakee, clock, flags);
+	uint32_t reason = decide(wakee, files, clock, flags);
 
 	clock->reason = clock->wait.told_reason ? clock->wait.told_reason - 1 : reason;
 }

@@ -23,16 +23,16 @@
 uint64_t wait_file_reason(uint64_t file);
 #define FILE_IS_EPOLL 0x100
 
-/* The current task falls asleep. Sets block->reason and, where it is not told by itself, notes what the wakeup is to look for. */
-void wait_begin(struct task_struct *task, struct thread_clock *clock, struct block *block);
+/* A task falls asleep, as block_describe() has it. Sets block->reason and, where it is not told by itself, notes what the wakeup is to look for. */
+void wait_begin(struct thread_clock *clock, struct block *block);
 
-/* The task wakes up from a wait of some kind. flags: waker_flags(). Sets clock->reason and clock->wait.object. */
-void wait_decide(struct task_struct *wakee, struct thread_clock *clock, uint8_t flags);
+/* The task, whose files these are, wakes up from a wait of some kind. flags: waker_flags(). Sets clock->reason and clock->wait.object. */
+void wait_decide(struct task_struct *wakee, struct files_struct *files, struct thread_clock *clock, uint8_t flags);
 
 /* The inode of the descriptor that is the object of the wait; 0: it has none, or that cannot be told. */
-static __always_inline uint64_t wait_inode(struct task_struct *wakee, const struct open_wait *wait, uint32_t reason)
+static __always_inline uint64_t wait_inode(struct files_struct *files, const struct open_wait *wait, uint32_t reason)
 {
-	struct file *file = reason == BLOCK_SLEEP && !wait->object ? 0 : file_of_fd(wakee, (uint32_t)wait->object);
+	struct file *file = reason == BLOCK_SLEEP && !wait->object ? 0 : file_of_fd(files, (uint32_t)wait->object);
 
 	return file ? BPF_CORE_READ(file, f_inode, i_ino) : 0;
 }
