@@ -8,7 +8,7 @@
 # run of tests/run. --fast: what needs neither the kernel nor a second build, but
 # for tests with a line `# takes long` among their first ten.
 # --all: also what takes too long for every change, that is, every moment of
-# attach_steps.sh, tests/long and every kernel of tests/kernels. Prints how long each stage
+# attach_steps.sh, 200 and 100 killed recorders, tests/long and every kernel of tests/kernels. Prints how long each stage
 # took and what is left of the limit, and last the sum: N passed, N failed,
 # N skipped. A build that fails is one failure; without the first one nothing can
 # be tested, and it ends there.
@@ -102,7 +102,7 @@ check() {
 }
 
 check_all() {
-	export TXTRACE_ALL_STEPS=1
+	export TXTRACE_ALL_STEPS=1 TXTRACE_KILLS=200
 	check
 	stage "an hour of growth" tests/run --limit 14400 --totals "$totals" tests/long
 	stage "tests in other kernels" tests/kernels/all_kernels.sh || echo "0 1 0" >>"$totals"

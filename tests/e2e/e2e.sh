@@ -76,7 +76,7 @@ check() {
 		echo "ok $number - $name"
 	else
 		echo "not ok $number - $name"
-		sed 's/^/# /' "$tmp/said" | cut -c 1-400 | head -n 60
+		sed 's/^/# /' "$tmp/said" | cut -c 1-400 | head -n 200
 	fi
 }
 

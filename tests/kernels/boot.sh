@@ -4,7 +4,8 @@
 # tests/kernels/boot.sh NAME TEST...
 #
 # Boots the kernel NAME of kernels.table, which fetch.sh has fetched, in QEMU and runs the tests of tests.table inside. Prints what comes out of the
-# guest's console (tests/kernels/guest/init), which stays in build/kernels/NAME/console. Fails if the guest did not get to its end.
+# guest's console (tests/kernels/guest/init), which stays in build/kernels/NAME/console. Fails if the guest did not get to its end. TXTRACE_FEW=1: tests that
+# know it do less.
 #
 # KVM is never used: where it opens and does not work, a guest hangs.
 set -u
@@ -51,6 +52,6 @@ done
 python3 tests/kernels/guest_image.py --machine $machine --root "$root" --busybox "$busybox" --build $build --todo "$folder/todo" --output "$folder/initramfs" || exit
 
 timeout --kill-after=10 $limit "${qemu[@]}" -accel tcg -m 1024 -smp 2 -kernel "$folder/image" -initrd "$folder/initramfs" \
-	-append "console=$console panic=-1 quiet" -nodefaults -nographic -no-reboot -serial stdio -monitor none </dev/null 2>&1 |
+	-append "console=$console panic=-1 quiet${TXTRACE_FEW:+ txtrace_few}" -nodefaults -nographic -no-reboot -serial stdio -monitor none </dev/null 2>&1 |
 	sed -u "s,\\r,,g" | tee "$folder/console"
 grep -q '^@@ done' "$folder/console"

@@ -12,7 +12,10 @@ name=${1:?which kernel}
 folder=build/kernels/$name
 mkdir -p build/kernels
 some=("${@:2}")
-[ "${2:-}" != --few ] || some=()
+if [ "${2:-}" = --few ]; then
+	some=()
+	export TXTRACE_FEW=1
+fi
 before=$(if [ ${#some[@]} -gt 0 ]; then cat "$folder/results"; fi 2>/dev/null)
 
 if ! reason=$(tests/kernels/fetch.sh "$name" 2>&1 >/dev/null); then
