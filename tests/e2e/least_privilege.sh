@@ -85,6 +85,13 @@ is_confined() { # is_confined STATUS-FILE
 		[ "$(sed -n 's/^CapPrm:\t//p' "$1")" = "$(sed -n 's/^CapEff:\t//p' "$1")" ] || fail "$1: $(grep -E '^(Cap|NoNew|Seccomp)' "$1")"
 }
 
+# Its child, which reads of other processes.
+reads_alone() { # reads_alone PID
+	local worker
+	worker=$(tr -d ' ' <"/proc/$1/task/$1/children")
+	is_confined "/proc/$worker/status" && [ "$(caps_of "/proc/$worker/status")" = dac_read_search,sys_ptrace,checkpoint_restore ]
+}
+
 keeps_what_it_needs() {
 	local task got
 	start || return
@@ -101,6 +108,7 @@ keeps_what_it_needs() {
 		got=$(caps_of "/proc/$task/status")
 		case $(cat "/proc/$task/comm") in
 		txtrace-trial) is_confined "/proc/$task/status" && [ "$got" = sys_admin ] ;;
+		txtrace-readers) [ "$got" = dac_read_search,sys_ptrace,checkpoint_restore ] && reads_alone "$task" ;;
 		*) [ -z "$got" ] && grep -q '^NoNewPrivs:.1' "/proc/$task/status" ;;
 		esac || fail "$(cat "/proc/$task/comm") has $got" || return
 	done <"$tmp/children"

@@ -103,6 +103,11 @@ nobody_is_left() {
 	[ -z "$(recorders)" ]
 }
 
+# It, txtrace-symbols, txtrace-elf, txtrace-readers with its txtrace-reader, and txtrace-trial; while a file is read there is one more.
+are_all_there() {
+	[ "$(recorders | wc -l)" = 6 ]
+}
+
 # The process in which the way to a program is calibrated ends with the recorder, however that ends.
 calibration_ends() {
 	"$programs/probe_loop" --mode begin-end --steps 1000 >"$tmp/loop.out" &
@@ -111,7 +116,7 @@ calibration_ends() {
 	"$recorder" -q -o "$tmp/killed.txtrace" -p $loop &
 	local tracer=$!
 	wait_for 20 test -s "$tmp/killed.txtrace.partial" || return
-	[ "$(recorders | wc -l)" = 3 ] || fail "$(recorders)" || return
+	wait_for 20 are_all_there || fail "$(recorders)" || return
 	kill -KILL $tracer
 	wait $tracer 2>/dev/null
 	wait_for 20 nobody_is_left || return

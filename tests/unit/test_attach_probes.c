@@ -165,7 +165,7 @@ static void every_process_of_the_program_is_probed_if_asked(void **state)
 static void launch(bool is_held)
 {
 	char *const command[] = { own_path, (char *)"spans", (char *)"now", (char *)"250", NULL };
-	struct program_memory *memory = program_memory_new();
+	struct program_memory *memory = program_memory_new(NULL);
 	struct error error = { "" };
 	struct event_text label;
 	struct kernel_part part;

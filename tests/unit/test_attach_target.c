@@ -73,6 +73,7 @@ static void a_running_process_is_opened_and_described(void **state)
 	assert_string_equal(target_comm(target), "a) b\n(c");
 	assert_non_null(realpath("/proc/self/exe", own_exe));
 	assert_string_equal(target_exe(target), own_exe);
+	target_read_command(target, NULL);
 	assert_non_null(strstr(target_command(target), "test_attach_target"));
 	assert_int_not_equal(target_start_ticks(target), 0);
 	assert_true(target_is_running(target));

@@ -177,10 +177,10 @@ static uint64_t address_in_file(void *function, int fd)
 static void settle(void *context)
 {
 	(void)context;
-	confinement_begin_symbols(SYMBOLIZER_SOCKET_FD);
+	confinement_begin_symbols(OUTSIDE_SOCKET_FD);
 }
 
-static const struct symbolizer_settle confined = { settle, NULL };
+static const struct outside_settle confined = { settle, NULL };
 
 static void functions_are_named_whatever_else_is_asked(void **state)
 {

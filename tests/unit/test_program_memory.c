@@ -98,7 +98,7 @@ static void assert_unreadable(struct program_memory *memory, pid_t pid, const vo
 
 static void strings_of_a_living_process_are_read(void **state)
 {
-	struct program_memory *memory = program_memory_new();
+	struct program_memory *memory = program_memory_new(NULL);
 	struct program_memory_stats stats;
 	pid_t child = child_start();
 
@@ -123,7 +123,7 @@ static void strings_of_a_living_process_are_read(void **state)
 static void wild_pointers_are_unreadable(void **state)
 {
 	static const uint64_t addresses[] = { 1, 4095, 0x7fffffffffff, 0x800000000000, 0xffffffff81000000, UINT64_MAX - 1, UINT64_MAX };
-	struct program_memory *memory = program_memory_new();
+	struct program_memory *memory = program_memory_new(NULL);
 	struct program_memory_stats stats;
 	pid_t child = child_start();
 
@@ -139,7 +139,7 @@ static void wild_pointers_are_unreadable(void **state)
 
 static void a_string_without_an_end_is_cut_off(void **state)
 {
-	struct program_memory *memory = program_memory_new();
+	struct program_memory *memory = program_memory_new(NULL);
 	pid_t child = child_start();
 	struct event_text text;
 
@@ -159,7 +159,7 @@ static void a_string_without_an_end_is_cut_off(void **state)
 /* The label of a program that exits at once: what was noted while it lived is enough. */
 static void labels_are_read_after_the_process_has_ended(void **state)
 {
-	struct program_memory *memory = program_memory_new();
+	struct program_memory *memory = program_memory_new(NULL);
 	pid_t child = child_start();
 
 	(void)state;
@@ -185,7 +185,7 @@ static void assert_no_literal(struct program_memory *memory, pid_t pid, const vo
 
 static void a_literal_is_what_nobody_can_have_changed(void **state)
 {
-	struct program_memory *memory = program_memory_new();
+	struct program_memory *memory = program_memory_new(NULL);
 	pid_t child = child_start();
 	struct event_text text;
 
@@ -208,7 +208,7 @@ static void a_literal_is_what_nobody_can_have_changed(void **state)
 
 static void an_exec_separates_what_came_before_from_what_comes_after(void **state)
 {
-	struct program_memory *memory = program_memory_new();
+	struct program_memory *memory = program_memory_new(NULL);
 	pid_t child = child_start();
 	struct proc_mapping other = { .start = (uintptr_t)literal & ~4095ull, .end = ((uintptr_t)literal & ~4095ull) + 8192, .inode = 1, .is_readable = true };
 	char text[8192];
@@ -238,7 +238,7 @@ static void an_exec_separates_what_came_before_from_what_comes_after(void **stat
 
 static void a_forked_child_has_its_parents_mappings(void **state)
 {
-	struct program_memory *memory = program_memory_new();
+	struct program_memory *memory = program_memory_new(NULL);
 	pid_t parent = child_start();
 	const pid_t child = 0x7ffffff0; /* as if it had come and gone before anybody looked */
 
@@ -256,7 +256,7 @@ static void a_forked_child_has_its_parents_mappings(void **state)
 
 static void a_mapping_that_takes_anothers_place_replaces_it(void **state)
 {
-	struct program_memory *memory = program_memory_new();
+	struct program_memory *memory = program_memory_new(NULL);
 	const uint32_t pid = 0x7ffffff0;
 	struct proc_mapping first = { .start = 0x10000, .end = 0x14000, .inode = 1, .is_readable = true };
 	struct proc_mapping second = { .start = 0x12000, .end = 0x13000, .inode = 2, .is_readable = true };
@@ -281,7 +281,7 @@ static void a_mapping_that_takes_anothers_place_replaces_it(void **state)
 /* A page that its program fills on demand (userfaultfd), and does not: whoever reads it waits for ever. We do not read it. */
 static void a_program_cannot_make_us_wait(void **state)
 {
-	struct program_memory *memory = program_memory_new();
+	struct program_memory *memory = program_memory_new(NULL);
 	pid_t child;
 	int ready[2];
 	char is_armed = 0;
@@ -311,7 +311,7 @@ static void a_program_cannot_make_us_wait(void **state)
 
 static void a_flood_of_labels_spoils_its_own_program_only(void **state)
 {
-	struct program_memory *memory = program_memory_new();
+	struct program_memory *memory = program_memory_new(NULL);
 	pid_t hostile = child_start(), other = child_start();
 	struct program_memory_stats stats;
 
@@ -332,7 +332,7 @@ static void a_flood_of_labels_spoils_its_own_program_only(void **state)
 
 static void all_programs_together_meet_a_limit_and_give_back_what_they_had(void **state)
 {
-	struct program_memory *memory = program_memory_new();
+	struct program_memory *memory = program_memory_new(NULL);
 	struct proc_mapping mapping = { .start = 0x10000, .end = 0x10000 + 0x100000, .inode = 1, .is_readable = true };
 	struct program_memory_stats stats;
 	struct event_text text;

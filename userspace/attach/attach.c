@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "attach/object_table.h"
-#include "attach/proc_maps.h"
 #include "attach/proc_status.h"
+#include "attach/process_reader.h"
 #include "attach/program_image.h"
 
 #define PROCESS_BUCKET_CNT 1024
@@ -62,6 +62,14 @@ int attach_new(struct attach **attach, const struct attach_options *options)
 	if (!*attach)
 		return -ENOMEM;
 	(*attach)->options = *options;
+	if (options->closes_aside) {
+		(*attach)->objects.closer = link_closer_new();
+		if (!(*attach)->objects.closer) {
+			free(*attach);
+			*attach = NULL;
+			return -ENOMEM;
+		}
+	}
 	return 0;
 }
 
@@ -77,10 +85,12 @@ static int object_attach_foreign(struct attach *attach, struct object *object, i
 {
 	struct foreign_object foreign = {
 		.features = attach->options.features,
+		.elf_reader = attach->options.elf_reader,
 		.path = object->path,
 		.fd = fd,
 		.notes = notes,
 		.pid = pid,
+		.reader = attach->options.reader,
 	};
 
 	return attach->options.foreign ? foreign_plan_attach(attach->options.foreign, &foreign, &object->links, error) : 0;
@@ -119,7 +129,7 @@ static int object_attach(struct attach *attach, struct object *object, int fd, c
 static int object_open(struct attach *attach, struct object *object, int fd, pid_t pid, struct error *error)
 {
 	struct elf_notes notes;
-	int result = elf_notes_read(&notes, fd);
+	int result = elf_reader_notes(attach->options.elf_reader, &notes, fd);
 
 	if (result) {
 		attach->stats.unreadable_cnt += result != -ENOEXEC;
@@ -212,7 +222,7 @@ static int add_unreadable(struct scan *scan, struct object **slot, const struct 
 		return 0;
 	scan->attach->stats.unreadable_cnt++;
 	scan->err = err;
-	error_set(scan->error, "cannot open \"%s\", which process %d has mapped: %s%s", mapping->path, scan->pid, strerror(-err),
+	error_set(scan->error, "cannot open \"%s\", which process %d has mapped: %s%s", mapping->path, scan->pid, process_reader_explain(err),
 		  err == -EACCES || err == -EPERM ? "; run as root, as that process' user, or with the capability CAP_SYS_PTRACE" : "");
 	return 0;
 }
@@ -230,7 +240,7 @@ static int scan_object(void *context, const struct proc_mapping *mapping)
 	}
 	if (*slot)
 		object_table_remove(&attach->objects, slot);
-	fd = proc_mapping_open(mapping, scan->maps->pid);
+	fd = process_reader_open(attach->options.reader, mapping, scan->maps->pid);
 	if (fd < 0)
 		return add_unreadable(scan, slot, mapping, fd);
 	result = add_file(attach, mapping, fd, scan->pid, scan->now_ns, scan->error);
@@ -270,7 +280,7 @@ static int read_image(struct scan *scan, struct proc_maps *maps)
 		err = proc_status_read(&before, scan->pid);
 		scan->now_ns = now_ns();
 		if (!err)
-			err = proc_maps_read(maps, scan->pid);
+			err = process_reader_maps(scan->attach->options.reader, maps, scan->pid);
 		if (err)
 			return err;
 		err = proc_status_read(&after, scan->pid);
@@ -295,7 +305,7 @@ static void explain_unreadable(struct error *error, pid_t pid, int err)
 		error_set(error, "may not see what process %d has mapped: run as root, as that process' user, or with the capability CAP_SYS_PTRACE",
 			  pid);
 	else
-		error_set(error, "cannot read /proc/%d/maps: %s", pid, strerror(-err));
+		error_set(error, "cannot read /proc/%d/maps: %s", pid, process_reader_explain(err));
 }
 
 static int scan_maps(struct scan *scan, struct process *process)
@@ -551,9 +561,14 @@ const struct probe_providers *attach_providers(const struct attach *attach)
 
 void attach_close(struct attach *attach)
 {
+	struct link_closer *closer;
+
 	if (!attach)
 		return;
+	closer = attach->objects.closer;
+	attach->objects.closer = NULL;
 	object_table_remove_chosen(&attach->objects, is_any, NULL);
+	link_closer_free(closer);
 	for (size_t i = 0; i < PROCESS_BUCKET_CNT; i++)
 		while (attach->processes[i]) {
 			struct process *process = attach->processes[i];

@@ -24,6 +24,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/elf_reader.h"
 #include "attach/foreign_plan.h"
 #include "attach/kernel_features.h"
 #include "attach/probe_links.h"
@@ -32,6 +33,7 @@
 #include "attach/target.h"
 #include "base/error.h"
 
+struct process_reader;
 struct attach;
 
 struct attach_options {
@@ -39,7 +41,10 @@ struct attach_options {
 	const struct probe_program *programs; /* for the probes of txtrace.h */
 	size_t program_cnt;                   /* 0: they are left alone */
 	struct program_memory *memory; /* is told about the files in which labels lie; may be NULL */
+	struct process_reader *reader; /* reads what processes have mapped; NULL: we do */
 	struct foreign_plan *foreign;  /* spans of programs that were never changed; NULL: none */
+	struct elf_reader *elf_reader; /* of the files; NULL: in this process, for tests */
+	bool closes_aside;             /* what is removed before attach_close(), in a thread of its own, so that nobody waits for it */
 	bool is_every_process;         /* probe each process that runs the same files (to follow children), not only those given */
 };
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/proc_maps.h"
 #include "attach/proc_status.h"
+#include "attach/process_reader.h"
 #include "base/id_map.h"
 
 struct code_mapping {
@@ -33,6 +33,7 @@ struct process {
 };
 
 struct code_map {
+	struct process_reader *reader;
 	struct id_map processes; /* by tgid */
 	struct id_map files;     /* by device and inode */
 	uint32_t file_cnt;
@@ -47,6 +48,11 @@ struct code_map *code_map_new(void)
 	id_map_init(&map->processes);
 	id_map_init(&map->files);
 	return map;
+}
+
+void code_map_set_reader(struct code_map *map, struct process_reader *reader)
+{
+	map->reader = reader;
 }
 
 void code_map_free(struct code_map *map)
@@ -92,7 +98,7 @@ static struct code_file *file_of(struct code_map *map, const struct proc_mapping
 
 	if (file || map->file_cnt >= CODE_MAP_FILE_MAX)
 		return file;
-	fd = proc_mapping_open(mapping, pid);
+	fd = process_reader_open(map->reader, mapping, pid);
 	if (fd < 0)
 		return NULL;
 	file = code_file_new(map->file_cnt, fd, mapping->path);
@@ -137,7 +143,7 @@ int code_map_look(struct code_map *map, uint32_t tgid, uint64_t now_ns)
 	if (!process)
 		return 0;
 	process->look_ns = now_ns;
-	if (proc_status_read(&status, (pid_t)tgid) || proc_maps_read(&maps, (pid_t)tgid))
+	if (proc_status_read(&status, (pid_t)tgid) || process_reader_maps(map->reader, &maps, (pid_t)tgid))
 		return 0;
 	image = process->now.number && process->now.number != status.image ? &process->next : &process->now;
 	err = maps.cnt > 0 ? take_mappings(map, image, &maps) : 0;

@@ -17,9 +17,11 @@
 #define CODE_MAP_FILE_MAX 256     /* open at once */
 #define CODE_MAP_LOOK_NS 50000000 /* an unknown address lets a process be looked at this often at most */
 
+struct process_reader;
 struct code_map;
 
 struct code_map *code_map_new(void); /* NULL: no memory */
+void code_map_set_reader(struct code_map *map, struct process_reader *reader); /* who reads for it; before that it reads itself */
 void code_map_free(struct code_map *map); /* NULL is allowed */
 
 /* Reads what the process has mapped now. Only -ENOMEM is an error; a process that has gone is known as it was. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/function_exits.h"
+#include "attach/elf_reader.h"
 
 #define BUILD_ID_MAX 64
 
@@ -281,6 +281,8 @@ void elf_functions_release(struct elf_functions *functions)
 		free(functions->plain_names[--functions->plain_cnt]);
 	free(functions->plain_names);
 	free(functions->functions);
+	free(functions->strings);
+	elf_talk_end(functions->talk);
 	*functions = (struct elf_functions){ .debug_fd = -1 };
 }
 

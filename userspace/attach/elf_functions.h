@@ -20,6 +20,8 @@ struct elf_function {
 	uint64_t offset; /* in the file */
 };
 
+struct elf_talk;
+
 struct elf_functions {
 	struct elf_function *functions; /* by address; several may be at one */
 	size_t cnt;
@@ -33,6 +35,8 @@ struct elf_functions {
 	int debug_fd;
 	char **plain_names; /* of those that had a version */
 	size_t plain_cnt, plain_size;
+	char *strings;         /* the names, where another process read them */
+	struct elf_talk *talk; /* with it (elf_reader.h); or NULL */
 };
 
 /* 0 (also if there are none); -ENOEXEC: no 64-bit ELF file of ours; -EBADMSG; -ENOMEM. After an error there is nothing to release. */

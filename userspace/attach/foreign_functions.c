@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "attach/cxx_name.h"
+#include "attach/elf_reader.h"
 #include "attach/foreign_sites.h"
-#include "attach/function_exits.h"
 #include "attach/proc_maps.h"
+#include "attach/process_reader.h"
 #include "base/glob.h"
 
 #define COSTLY_FUNCTION_CNT 10
@@ -47,7 +48,7 @@ static int read_functions(struct foreign_search *search)
 
 	if (search->have_functions)
 		return 0;
-	err = elf_functions_read(&search->functions, search->object->fd);
+	err = elf_reader_functions(search->object->elf_reader, &search->functions, search->object->fd);
 	search->have_functions = !err;
 	return err;
 }
@@ -182,7 +183,7 @@ static bool may_unwind(struct foreign_search *search)
 
 	if (search->may_unwind < 0) {
 		search->may_unwind = 1;
-		if (!search->functions.has_unwinder && search->object->pid && !proc_maps_read(&maps, search->object->pid)) {
+		if (!search->functions.has_unwinder && search->object->pid && !process_reader_maps(search->object->reader, &maps, search->object->pid)) {
 			proc_maps_each_object(&maps, look_at_mapping, &mapped);
 			search->may_unwind = mapped.has_unwinder || (!mapped.has_libc && search->functions.needs_others);
 			proc_maps_release(&maps);
@@ -205,17 +206,9 @@ static const struct elf_function *cold_part(const struct elf_functions *function
 static int read_exits(const struct foreign_search *search, const struct elf_function *function, const struct elf_function *cold,
 		      struct function_exits *exits)
 {
-	uint8_t *code = elf_function_code(&search->functions, function);
-	uint8_t *cold_code = cold ? elf_function_code(&search->functions, cold) : NULL;
-	const struct function_part parts[] = {
-		{ function->offset, function->size, code },
-		{ cold ? cold->offset : 0, cold ? cold->size : 0, cold_code },
-	};
-	int err = !code || (cold && !cold_code) ? -ENOTSUP : function_exits_find(exits, parts, cold ? 2 : 1, search->functions.machine);
+	const struct elf_function *parts[] = { function, cold };
 
-	free(code);
-	free(cold_code);
-	return err;
+	return elf_reader_exits(&search->functions, parts, cold ? 2 : 1, exits);
 }
 
 static bool can_be_hooked(struct foreign_search *search)

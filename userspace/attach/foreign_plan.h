@@ -50,6 +50,7 @@ enum foreign_program {
 const char *foreign_program_name(enum foreign_program program, const struct kernel_features *features);
 bool foreign_program_is_return(enum foreign_program program);
 
+struct process_reader;
 struct foreign_plan;
 
 struct foreign_plan_options {
@@ -68,12 +69,16 @@ void foreign_plan_free(struct foreign_plan *plan); /* NULL is allowed */
 /* The map of struct foreign_site, and the programs, FOREIGN_PROGRAM_CNT of them, as they were loaded. */
 void foreign_plan_connect(struct foreign_plan *plan, int sites_fd, const struct probe_spot_program *programs);
 
+struct elf_reader;
+
 struct foreign_object {
 	const struct kernel_features *features;
+	struct elf_reader *elf_reader; /* NULL: the file is read in this process, for tests */
 	const char *path; /* the name under which it is mapped */
 	int fd;
 	const struct elf_notes *notes; /* its USDT probes */
 	pid_t pid;                     /* 0: every process */
+	struct process_reader *reader; /* reads what it has mapped; NULL: we do */
 };
 
 /* How many probes were added to *links (which may be NULL), or a negative errno and a sentence. */

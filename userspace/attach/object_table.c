@@ -88,9 +88,20 @@ static struct probe_links *object_take(struct object_table *table, struct object
 	return links;
 }
 
+static void close_links(const struct object_table *table, struct probe_links **links, size_t cnt)
+{
+	if (table->closer)
+		link_closer_take(table->closer, links, cnt);
+	else
+		probe_links_close_several(links, cnt);
+}
+
 void object_table_remove(struct object_table *table, struct object **slot)
 {
-	probe_links_close(object_take(table, slot));
+	struct probe_links *links = object_take(table, slot);
+
+	if (links)
+		close_links(table, &links, 1);
 }
 
 void object_table_remove_chosen(struct object_table *table, object_choice is_chosen, const void *context)
@@ -111,11 +122,11 @@ void object_table_remove_chosen(struct object_table *table, object_choice is_cho
 			taken = object_take(table, slot);
 			if (taken && links)
 				links[cnt++] = taken;
-			else
-				probe_links_close(taken);
+			else if (taken)
+				close_links(table, &taken, 1);
 		}
 	}
 	if (links)
-		probe_links_close_several(links, cnt);
+		close_links(table, links, cnt);
 	free(links);
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "attach/link_closer.h"
 #include "attach/probe_links.h"
 #include "attach/proc_maps.h"
 
@@ -33,6 +34,7 @@ struct object {
 #define OBJECT_BUCKET_CNT 4096 /* a power of two */
 
 struct object_table {
+	struct link_closer *closer; /* closes the links of what is removed; NULL: they are closed at once */
 	struct object *buckets[OBJECT_BUCKET_CNT];
 	size_t object_cnt; /* attached now */
 	size_t site_cnt;

@@ -181,13 +181,12 @@ static int open_map(pid_t pid, size_t *length)
 	return err ? err : fd;
 }
 
-int perf_map_read(struct perf_map *map, pid_t pid)
+int perf_map_text(pid_t pid, char **out, size_t *out_length)
 {
 	size_t length = 0, done = 0;
 	int fd = open_map(pid, &length);
 	char *text;
 
-	*map = (struct perf_map){ 0 };
 	if (fd < 0)
 		return fd;
 	text = malloc(length + 1);
@@ -199,7 +198,19 @@ int perf_map_read(struct perf_map *map, pid_t pid)
 		done += got > 0 ? (size_t)got : 0;
 	}
 	close(fd);
-	return text ? perf_map_parse(map, text, done) : -ENOMEM;
+	*out = text;
+	*out_length = done;
+	return text ? 0 : -ENOMEM;
+}
+
+int perf_map_read(struct perf_map *map, pid_t pid)
+{
+	size_t length;
+	char *text;
+	int err = perf_map_text(pid, &text, &length);
+
+	*map = (struct perf_map){ 0 };
+	return err ? err : perf_map_parse(map, text, length);
 }
 
 void perf_map_release(struct perf_map *map)

@@ -40,6 +40,9 @@ int perf_map_parse(struct perf_map *map, char *text, size_t length);
  */
 int perf_map_read(struct perf_map *map, pid_t pid);
 
+/* The bytes alone, allocated. Likewise. */
+int perf_map_text(pid_t pid, char **text, size_t *length);
+
 void perf_map_release(struct perf_map *map);
 
 /* NULL: in none. */

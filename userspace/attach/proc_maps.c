@@ -159,18 +159,26 @@ static int read_all(int fd, char **out)
 	return 0;
 }
 
-static int read_maps(struct proc_maps *maps, pid_t pid)
+int proc_maps_text(void *context, pid_t pid, char **text)
 {
 	char path[64];
-	char *text;
 	int fd, err;
 
+	(void)context;
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
-	err = read_all(fd, &text);
+	err = read_all(fd, text);
 	close(fd);
+	return err;
+}
+
+static int read_maps(struct proc_maps *maps, pid_t pid, proc_maps_source source, void *context)
+{
+	char *text;
+	int err = source(context, pid, &text);
+
 	if (!err)
 		err = parse(maps, text);
 	maps->pid = pid;
@@ -178,7 +186,7 @@ static int read_maps(struct proc_maps *maps, pid_t pid)
 }
 
 /* The first thread may have ended before the others: then the process has no maps by its own pid, but by theirs. */
-static int read_maps_of_threads(struct proc_maps *maps, pid_t pid)
+static int read_maps_of_threads(struct proc_maps *maps, pid_t pid, proc_maps_source source, void *context)
 {
 	char path[64];
 	struct dirent *entry;
@@ -195,7 +203,7 @@ static int read_maps_of_threads(struct proc_maps *maps, pid_t pid)
 		if (tid <= 0 || tid == pid)
 			continue;
 		proc_maps_release(maps);
-		err = read_maps(maps, tid);
+		err = read_maps(maps, tid, source, context);
 		if (err && err != -ESRCH)
 			break;
 	}
@@ -203,11 +211,16 @@ static int read_maps_of_threads(struct proc_maps *maps, pid_t pid)
 	return err == -ESRCH ? 0 : err;
 }
 
+int proc_maps_read_from(struct proc_maps *maps, pid_t pid, proc_maps_source source, void *context)
+{
+	int err = read_maps(maps, pid, source, context);
+
+	return err || maps->cnt ? err : read_maps_of_threads(maps, pid, source, context);
+}
+
 int proc_maps_read(struct proc_maps *maps, pid_t pid)
 {
-	int err = read_maps(maps, pid);
-
-	return err || maps->cnt ? err : read_maps_of_threads(maps, pid);
+	return proc_maps_read_from(maps, pid, proc_maps_text, NULL);
 }
 
 void proc_maps_release(struct proc_maps *maps)

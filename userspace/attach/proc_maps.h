@@ -39,6 +39,15 @@ struct proc_maps {
 /* 0, -ESRCH (gone), -EACCES, -ENOMEM, errors of read. A kernel thread has no mappings. After an error there is nothing to release. */
 int proc_maps_read(struct proc_maps *maps, pid_t pid);
 
+/*
+ * The same with the text from elsewhere. The text of one thread or process,
+ * terminated and allocated; -ESRCH, other errors. proc_maps_text() reads it
+ * here; what it takes as its context does not matter.
+ */
+typedef int (*proc_maps_source)(void *context, pid_t pid, char **text);
+int proc_maps_read_from(struct proc_maps *maps, pid_t pid, proc_maps_source source, void *context);
+int proc_maps_text(void *context, pid_t pid, char **text);
+
 /* The same from the text of such a file; lines that are none are skipped. */
 int proc_maps_parse(struct proc_maps *maps, const char *text, size_t length);
 

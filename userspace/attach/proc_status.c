@@ -77,6 +77,15 @@ static bool last_number(const char *text, const char *name, pid_t *number)
 	return true;
 }
 
+static void read_user(struct proc_status *status, const char *text)
+{
+	const char *at = strstr(text, "\nUid:\t");
+	unsigned int uid;
+
+	if (at && sscanf(at, "\nUid:\t%u", &uid) == 1)
+		status->uid = uid;
+}
+
 int proc_status_read(struct proc_status *status, pid_t pid)
 {
 	char text[4096];
@@ -91,6 +100,7 @@ int proc_status_read(struct proc_status *status, pid_t pid)
 	if (err)
 		return err;
 	status->inner_pid = pid;
+	read_user(status, text);
 	last_number(text, "\nNSpid:", &status->inner_pid);
 	return last_number(text, "\nTgid:", &status->tgid) ? 0 : -EBADMSG;
 }

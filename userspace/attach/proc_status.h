@@ -11,6 +11,7 @@ struct proc_status {
 	pid_t tgid;       /* the process it belongs to; itself, unless it is a thread */
 	pid_t inner_pid;  /* in its own PID namespace */
 	pid_t parent_pid;
+	uid_t uid;        /* who runs it */
 	bool is_kernel_thread;
 	uint64_t start_ticks; /* since boot, in clock ticks */
 	uint64_t image;       /* another number after an exec (as good as certain, with address space randomisation), the same after a fork; never 0 */

@@ -59,7 +59,10 @@ static ssize_t read_mem(pid_t pid, void *to, size_t size, uint64_t address)
 	return got ? got : -ESRCH;
 }
 
-/* Within one page. */
+/*
+ * Within one page. By /proc first: who waits for the process' memory there can
+ * be killed, and who does in process_vm_readv can't.
+ */
 static ssize_t read_page(pid_t pid, void *to, size_t size, uint64_t address)
 {
 	struct iovec local = { .iov_base = to, .iov_len = size };
@@ -68,10 +71,11 @@ static ssize_t read_page(pid_t pid, void *to, size_t size, uint64_t address)
 
 	if (!is_touched(pid, address))
 		return -EFAULT;
+	got = read_mem(pid, to, size, address);
+	if (got > 0 || got == -ESRCH || got == -EFAULT)
+		return got;
 	got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
-	if (got > 0 || (got < 0 && (errno == ESRCH || errno == EFAULT)))
-		return got > 0 ? got : -errno;
-	return read_mem(pid, to, size, address);
+	return got < 0 ? -errno : got ? got : -EFAULT;
 }
 
 int process_string_from_memory(struct process_string *string, pid_t pid, uint64_t address)
@@ -96,6 +100,22 @@ int process_string_from_memory(struct process_string *string, pid_t pid, uint64_
 	}
 	finish(string, got, false);
 	return 0;
+}
+
+ssize_t process_string_rest_of_page(char bytes[PROCESS_STRING_PAGE_MAX], pid_t pid, uint64_t address)
+{
+	return read_mem(pid, bytes, PROCESS_STRING_PAGE_MAX - address % PROCESS_STRING_PAGE_MAX, address);
+}
+
+bool process_string_from_bytes(struct process_string *string, const char *bytes, size_t length)
+{
+	size_t size = length < sizeof(string->bytes) ? length : sizeof(string->bytes);
+
+	if (size < sizeof(string->bytes) && !memchr(bytes, '\0', size))
+		return false;
+	memcpy(string->bytes, bytes, size);
+	finish(string, size, false);
+	return true;
 }
 
 int process_string_from_file(struct process_string *string, int fd, uint64_t offset, uint64_t room)

@@ -4,10 +4,12 @@
 #define PROCESS_STRING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define PROCESS_STRING_MAX 256
+#define PROCESS_STRING_PAGE_MAX 4096 /* of a larger page no more is taken */
 
 struct process_string {
 	uint32_t length;
@@ -20,6 +22,12 @@ struct process_string {
  * can be read there; -ESRCH: the process has ended; -EPERM.
  */
 int process_string_from_memory(struct process_string *string, pid_t pid, uint64_t address);
+
+/* What follows in the same page, which was touched when a string was read there: how many bytes, or a negative errno. */
+ssize_t process_string_rest_of_page(char bytes[PROCESS_STRING_PAGE_MAX], pid_t pid, uint64_t address);
+
+/* The string at the begin of these bytes; false: it goes on behind them. */
+bool process_string_from_bytes(struct process_string *string, const char *bytes, size_t length);
 
 /* From a file; at most room bytes are the mapping's. Behind the end of the file there are zeros, as in memory. 0 or a negative errno. */
 int process_string_from_file(struct process_string *string, int fd, uint64_t offset, uint64_t room);

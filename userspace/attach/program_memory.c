@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "attach/proc_status.h"
-#include "attach/process_string.h"
+#include "attach/process_reader.h"
 
 #define PROGRAM_BUCKET_CNT 4096 /* a power of two */
 #define CHUNK_BYTES 16384
@@ -68,6 +68,7 @@ struct program {
 };
 
 struct program_memory {
+	struct process_reader *reader;
 	struct program *buckets[PROGRAM_BUCKET_CNT];
 	struct mapped_file files[PROGRAM_FILE_CNT_MAX];
 	size_t bytes; /* of strings and tables */
@@ -75,12 +76,13 @@ struct program_memory {
 	struct program_memory_stats stats;
 };
 
-struct program_memory *program_memory_new(void)
+struct program_memory *program_memory_new(struct process_reader *reader)
 {
 	struct program_memory *memory = calloc(1, sizeof(*memory));
 
 	if (!memory)
 		return NULL;
+	memory->reader = reader;
 	for (size_t i = 0; i < PROGRAM_FILE_CNT_MAX; i++)
 		memory->files[i].fd = -1;
 	if (getrandom(&memory->seed, sizeof(memory->seed), GRND_NONBLOCK) < 0)
@@ -88,9 +90,7 @@ struct program_memory *program_memory_new(void)
 	return memory;
 }
 
-/* ---- memory that is counted ---- */
-
-/* Changes the count, unless that would go beyond the limit. */
+/* Of the memory that is counted: changes the count, unless that would go beyond the limit. */
 static bool account(struct program_memory *memory, size_t add, size_t release)
 {
 	if (add > release && memory->bytes + (add - release) > PROGRAM_MEMORY_BYTES_MAX)
@@ -487,12 +487,12 @@ static const struct saved_mapping *mapping_get(struct program_memory *memory, ui
 	if (known || image->newer || image->look_cnt >= PROGRAM_LOOK_CNT_MAX)
 		return known;
 	image->look_cnt++;
-	if (proc_maps_read(&maps, (pid_t)tgid))
+	if (process_reader_maps(memory->reader, &maps, (pid_t)tgid))
 		return NULL;
 	mapping = proc_maps_find(&maps, address);
 	if (mapping && mapping->is_readable && proc_status_read(&status, (pid_t)tgid) == 0 &&
 	    (image->number == 0 || image->number == status.image)) {
-		fd = proc_mapping_open(mapping, maps.pid);
+		fd = process_reader_open(memory->reader, mapping, maps.pid);
 		if (fd >= 0) {
 			mapping_insert(memory, image, mapping, fd);
 			close(fd);
@@ -510,7 +510,7 @@ static int read_label(struct program_memory *memory, uint32_t tgid, struct image
 	if (mapping && !mapping->is_writable)
 		err = read_mapped(memory, mapping, address, string);
 	if (err && !image->newer)
-		err = process_string_from_memory(string, (pid_t)tgid, address);
+		err = process_reader_string(memory->reader, string, (pid_t)tgid, address);
 	if (err && mapping && mapping->is_writable)
 		err = read_mapped(memory, mapping, address, string);
 	return err;

@@ -25,9 +25,11 @@
 #define PROGRAM_FILE_CNT_MAX 1024     /* files open at the same time */
 #define PROGRAM_MEMORY_BYTES_MAX (256u << 20) /* of strings and tables; further strings are unreadable */
 
+struct process_reader;
 struct program_memory;
 
-struct program_memory *program_memory_new(void); /* NULL: no memory */
+/* reader: reads the programs' memory, and lives as long; NULL: we do. NULL: no memory. */
+struct program_memory *program_memory_new(struct process_reader *reader);
 void program_memory_free(struct program_memory *memory);
 
 /*

@@ -6,17 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/id_map.h"
 
+#define MEMORY_MAX (UINT64_C(4) << 30)
 #define IN_FLIGHT_MAX 64 /* the socket holds about as many */
 
 struct symbolizer {
-	int socket_fd; /* -1: the process has ended */
-	pid_t pid;
+	struct outside_process process;
 	struct id_map files_sent; /* number + 1 -> anything */
 	struct symbol_query *queries; /* a ring: first those that were sent */
 	size_t size;
@@ -26,51 +24,36 @@ struct symbolizer {
 	bool has_failed;
 };
 
-int symbolizer_new(struct symbolizer **result, const struct symbolizer_settle *settle)
+int symbolizer_new(struct symbolizer **result, const struct outside_settle *settle)
 {
+	const struct outside_program program = {
+		.name = "txtrace-symbols",
+		.socket_type = SOCK_SEQPACKET,
+		.kept_fd = -1,
+		.memory_max = MEMORY_MAX,
+		.serve = symbolizer_serve,
+		.context = (void *)settle,
+	};
 	struct symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
-	int fds[2], err;
+	int err;
 
 	if (!symbolizer)
 		return -ENOMEM;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0) {
-		err = -errno;
+	err = outside_process_start(&symbolizer->process, &program);
+	if (err) {
 		free(symbolizer);
 		return err;
 	}
-	symbolizer->pid = fork();
-	if (symbolizer->pid < 0) {
-		err = -errno;
-		close(fds[0]);
-		close(fds[1]);
-		free(symbolizer);
-		return err;
-	}
-	if (symbolizer->pid == 0) {
-		symbolizer_serve(fds[1], settle);
-		_exit(0);
-	}
-	close(fds[1]);
-	symbolizer->socket_fd = fds[0];
 	id_map_init(&symbolizer->files_sent);
 	*result = symbolizer;
 	return 0;
-}
-
-static void end_process(struct symbolizer *symbolizer)
-{
-	if (symbolizer->socket_fd < 0)
-		return;
-	close(symbolizer->socket_fd);
-	symbolizer->socket_fd = -1;
-	waitpid(symbolizer->pid, NULL, WNOHANG); /* one that hangs ends with us: the recorder may kill nobody */
 }
 
 void symbolizer_free(struct symbolizer *symbolizer)
 {
 	if (!symbolizer)
 		return;
-	end_process(symbolizer);
+	outside_process_end(&symbolizer->process);
 	id_map_release(&symbolizer->files_sent);
 	free(symbolizer->queries);
 	free(symbolizer);
@@ -78,7 +61,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
 
 int symbolizer_ask(struct symbolizer *symbolizer, const struct symbol_query *query)
 {
-	if (symbolizer->socket_fd < 0)
+	if (symbolizer->process.socket_fd < 0)
 		return -EPIPE;
 	if (symbolizer->cnt == symbolizer->size) {
 		size_t size = symbolizer->size ? symbolizer->size * 2 : 256;
@@ -120,7 +103,7 @@ static bool send_query(struct symbolizer *symbolizer, const struct symbol_query 
 		memcpy(CMSG_DATA(header), &query->fd, sizeof(int));
 		request.has_fd = 1;
 	}
-	if (sendmsg(symbolizer->socket_fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+	if (sendmsg(symbolizer->process.socket_fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
 		symbolizer->has_failed |= errno != EAGAIN && errno != EINTR && errno != ENOBUFS;
 		return false;
 	}
@@ -177,7 +160,7 @@ static int give_up(struct symbolizer *symbolizer, symbol_take take, void *contex
 {
 	int err = 0;
 
-	end_process(symbolizer);
+	outside_process_end(&symbolizer->process);
 	while (!err && symbolizer->cnt > 0) {
 		struct symbol_answer answer = { .cookie = next_query(symbolizer).cookie, .source = "" };
 
@@ -201,12 +184,12 @@ int symbolizer_poll(struct symbolizer *symbolizer, symbol_take take, void *conte
 	int err = 0;
 
 	while (!err && symbolizer->cnt > 0) {
-		struct pollfd ready = { .fd = symbolizer->socket_fd, .events = POLLIN };
+		struct pollfd ready = { .fd = symbolizer->process.socket_fd, .events = POLLIN };
 		ssize_t got;
 
 		if (!symbolizer->has_failed)
 			send_queries(symbolizer);
-		if (symbolizer->has_failed || symbolizer->socket_fd < 0)
+		if (symbolizer->has_failed || symbolizer->process.socket_fd < 0)
 			return give_up(symbolizer, take, context);
 		time_ns = now_ns();
 		if (poll(&ready, 1, time_ns < until_ns ? (int)((until_ns - time_ns) / 1000000 + 1) : 0) <= 0) {
@@ -214,7 +197,7 @@ int symbolizer_poll(struct symbolizer *symbolizer, symbol_take take, void *conte
 				break;
 			continue;
 		}
-		got = recv(symbolizer->socket_fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+		got = recv(symbolizer->process.socket_fd, bytes, sizeof(bytes), MSG_DONTWAIT);
 		if (got > 0)
 			err = take_reply(symbolizer, bytes, (size_t)got, take, context);
 		else if (got == 0 || (errno != EAGAIN && errno != EINTR))

@@ -19,18 +19,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attach/outside_process.h"
+
 #define SYMBOL_TEXT_MAX 4096 /* bytes of an answer's names; what is inlined deeper is left out */
 
 struct symbolizer;
 
-/* In its process, once it has opened all that it needs but files: gives up what else it may do. */
-struct symbolizer_settle {
-	void (*settle)(void *context); /* NULL: nothing */
-	void *context;
-};
-
 /* Negative errno: of socketpair, fork. */
-int symbolizer_new(struct symbolizer **symbolizer, const struct symbolizer_settle *settle);
+int symbolizer_new(struct symbolizer **symbolizer, const struct outside_settle *settle);
 void symbolizer_free(struct symbolizer *symbolizer); /* NULL is allowed; ends the process */
 
 struct symbol_query {
@@ -80,11 +76,9 @@ struct symbol_reply {
 	/* names, source */
 };
 
-#define SYMBOLIZER_SOCKET_FD 3 /* what the other process has it as */
-
 #define SYMBOL_REPLY_MAX (sizeof(struct symbol_reply) + SYMBOL_TEXT_MAX + 256)
 
-/* The other process: answers until the socket is closed. */
-void symbolizer_serve(int socket_fd, const struct symbolizer_settle *settle);
+/* The other process: answers until the socket is closed. context: its outside_settle. */
+void symbolizer_serve(void *context);
 
 #endif

@@ -6,26 +6,17 @@
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "attach/capabilities.h"
 #include "attach/rust_name.h"
 #include "attach/symbolizer.h"
 #include "base/id_map.h"
 
-#define NOBODY 65534
-#define OWN_ID_BASE 0x70000000u /* no range of users, containers or services is here (systemd: UIDS-GIDS) */
-#define MEMORY_MAX (UINT64_C(4) << 30)
 #define NAME_MAX_BYTES 512
 #define UNIT_MAX 65536 /* compilation units that are asked for an address that no index knows */
 
@@ -276,54 +267,12 @@ static void serve(struct server *server)
 	}
 }
 
-/*
- * As nobody, any other process of nobody could stop us. Where our own id means
- * nothing (a user namespace without it) it has to do. What belongs to root is
- * not ours any more in any case.
- */
-static int leave_root(void)
+void symbolizer_serve(void *context)
 {
-	uid_t own = OWN_ID_BASE + (uid_t)getpid();
-
-	setgroups(0, NULL);
-	if (setresgid(own, own, own) && setresgid(NOBODY, NOBODY, NOBODY))
-		return -errno;
-	if (setresuid(own, own, own) && setresuid(NOBODY, NOBODY, NOBODY))
-		return -errno;
-	return 0;
-}
-
-/*
- * Whatever the parent has open is not ours, and nothing of what we read needs a privilege. Memory is limited but under sanitizers, which take
- * what they do not use.
- */
-static void confine(int socket_fd)
-{
-	struct rlimit no_core = { 0, 0 };
-
-	if (socket_fd != SYMBOLIZER_SOCKET_FD && dup2(socket_fd, SYMBOLIZER_SOCKET_FD) < 0)
-		_exit(1);
-	syscall(SYS_close_range, SYMBOLIZER_SOCKET_FD + 1, ~0u, 0);
-	setrlimit(RLIMIT_CORE, &no_core);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(WITH_LIBFUZZER)
-	setrlimit(RLIMIT_AS, &(struct rlimit){ MEMORY_MAX, MEMORY_MAX });
-#endif
-	unsetenv("DEBUGINFOD_URLS");
-	unsetenv("DEBUGINFOD_PROGRESS");
-	if ((geteuid() == 0 && leave_root()) || capabilities_keep(0))
-		_exit(1);
-	prctl(PR_SET_DUMPABLE, 0);
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, "txtrace-symbols");
-}
-
-void symbolizer_serve(int socket_fd, const struct symbolizer_settle *settle)
-{
-	struct server server = { .socket_fd = SYMBOLIZER_SOCKET_FD };
+	const struct outside_settle *settle = context;
+	struct server server = { .socket_fd = OUTSIDE_SOCKET_FD };
 	void *library;
 
-	confine(socket_fd);
 	id_map_init(&server.files);
 	library = dlopen("libstdc++.so.6", RTLD_NOW);
 	if (library)

@@ -19,6 +19,7 @@
 #include "attach/command_path.h"
 #include "base/invoking_user.h"
 #include "attach/proc_status.h"
+#include "attach/process_reader.h"
 
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_EXECUTABLE 126
@@ -28,7 +29,7 @@ struct target {
 	int pidfd;
 	struct proc_status status;
 	char exe[PATH_MAX];
-	char command[1024];
+	char command[PROCESS_READER_COMMAND_MAX];
 
 	/* of a launched child */
 	char *const *argv; /* NULL: opened by pid */
@@ -39,27 +40,6 @@ struct target {
 	bool is_reaped;
 	int wait_status;
 };
-
-static void read_command(struct target *target)
-{
-	char path[64];
-	ssize_t length;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", target->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	length = fd < 0 ? 0 : read(fd, target->command, sizeof(target->command) - 1);
-	if (fd >= 0)
-		close(fd);
-	while (length > 0 && target->command[length - 1] == '\0')
-		length--;
-	for (ssize_t i = 0; i < length; i++)
-		if (target->command[i] == '\0')
-			target->command[i] = ' ';
-	target->command[length > 0 ? length : 0] = '\0';
-	if (length <= 0)
-		snprintf(target->command, sizeof(target->command), "%s", target->status.comm);
-}
 
 /* What the process is called; of one that ends meanwhile, less. */
 static int describe(struct target *target)
@@ -75,7 +55,7 @@ static int describe(struct target *target)
 	snprintf(path, sizeof(path), "/proc/%d/exe", target->pid);
 	length = readlink(path, target->exe, sizeof(target->exe) - 1);
 	target->exe[length > 0 ? length : 0] = '\0';
-	read_command(target);
+	snprintf(target->command, sizeof(target->command), "%s", target->status.comm);
 	return 0;
 }
 
@@ -294,6 +274,14 @@ int target_launch(struct target **out, char *const argv[], struct error *error)
 	join_arguments(target);
 	*out = target;
 	return 0;
+}
+
+void target_read_command(struct target *target, struct process_reader *reader)
+{
+	char command[PROCESS_READER_COMMAND_MAX];
+
+	if (process_reader_command(reader, command, target->pid) > 0)
+		memcpy(target->command, command, sizeof(command));
 }
 
 bool target_can_be_held(const struct target *target)

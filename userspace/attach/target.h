@@ -29,6 +29,7 @@
 
 #include "base/error.h"
 
+struct process_reader;
 struct target;
 
 /*
@@ -68,7 +69,11 @@ pid_t target_inner_pid(const struct target *target); /* what the process itself 
 uint64_t target_start_ticks(const struct target *target); /* since boot, in clock ticks; with the pid it names one process */
 const char *target_comm(const struct target *target);     /* these hold any bytes; they live as long as the target */
 const char *target_exe(const struct target *target);      /* "" if it cannot be told */
-const char *target_command(const struct target *target);  /* the arguments, separated by spaces; cut off if long */
+const char *target_command(const struct target *target);  /* the arguments, separated by spaces; cut off if long; until they were read the comm */
+
+/* Reads the arguments of a process that was opened by its pid. NULL: without a helper. */
+void target_read_command(struct target *target, struct process_reader *reader);
+
 
 /* Readable (poll) when the process has ended. */
 int target_poll_fd(const struct target *target);

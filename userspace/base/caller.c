@@ -128,6 +128,11 @@ bool caller_is_other(const struct caller *caller)
 	return caller && caller->user.is_other;
 }
 
+uid_t caller_uid(const struct caller *caller)
+{
+	return caller_is_other(caller) ? caller->user.uid : 0;
+}
+
 int caller_do(struct caller *caller, caller_work work, void *context)
 {
 	int err = 0;

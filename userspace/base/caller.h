@@ -14,6 +14,7 @@
 #define CALLER_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct caller;
 
@@ -23,6 +24,9 @@ void caller_free(struct caller *caller); /* NULL is allowed */
 
 /* Whether the rights are another user's than ours. NULL: no. */
 bool caller_is_other(const struct caller *caller);
+
+/* Whose they are; 0 if they are our own. */
+uid_t caller_uid(const struct caller *caller);
 
 typedef int (*caller_work)(void *context);
 

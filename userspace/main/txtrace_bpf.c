@@ -2,6 +2,7 @@
 /* txtrace-bpf: records. The privileged one of the two programs. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "record/check_report.h"
 #include "record/closing_words.h"
@@ -59,10 +60,15 @@ static int record(const struct record_options *options, const struct messages *m
 	err = recorder_run(recorder, &error);
 	closing_words_print(recorder, options, stdout, messages);
 	recorder_result(recorder, &result);
-	recorder_close(recorder);
 	if (err)
 		messages_say(messages, MESSAGE_ERROR, "stop", "%s", error.text);
-	return err ? STATUS_STOPPED_EARLY : result.exit_status;
+	status = err ? STATUS_STOPPED_EARLY : result.exit_status;
+	if (recorder_leave_signals(recorder)) {
+		fflush(NULL);
+		_exit(status);
+	}
+	recorder_close(recorder);
+	return status;
 }
 
 /* Opens the file of options, and presets. */

@@ -161,6 +161,10 @@ static void print_processes(const struct recorder_result *result, const struct m
 	if (watch->missed_cnt)
 		messages_say(messages, MESSAGE_INFO, "missed", "%s programs ended before it could be seen whether they have probes",
 			     units_format_count(cnt, watch->missed_cnt));
+	if (result->frozen_cnt)
+		messages_say(messages, MESSAGE_WARNING, "frozen_processes",
+			     "%s processes let reads of their memory wait, and were not asked again: their labels in memory, and programs, may be unknown",
+			     units_format_count(cnt, result->frozen_cnt));
 	if (result->lost_process_cnt)
 		messages_say(messages, MESSAGE_WARNING, "lost_processes", "%s processes were not traced: there were too many at once",
 			     units_format_count(cnt, result->lost_process_cnt));

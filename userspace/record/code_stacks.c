@@ -38,7 +38,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-struct code_stacks *code_stacks_new(bool has_kernel_frames, const struct symbolizer_settle *settle)
+struct code_stacks *code_stacks_new(bool has_kernel_frames, const struct outside_settle *settle)
 {
 	struct code_stacks *stacks = calloc(1, sizeof(*stacks));
 
@@ -59,6 +59,12 @@ void code_stacks_set_sink(struct code_stacks *stacks, code_stack_sink sink, void
 {
 	stacks->sink = sink;
 	stacks->context = context;
+}
+
+void code_stacks_set_reader(struct code_stacks *stacks, struct process_reader *reader)
+{
+	code_map_set_reader(stacks->map, reader);
+	frame_table_set_reader(stacks->frames, reader);
 }
 
 void code_stacks_free(struct code_stacks *stacks)

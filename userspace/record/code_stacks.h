@@ -16,6 +16,7 @@
 #define CODE_STACK_NAMES_MAX 16384      /* bytes of a FRAMES record: the outermost functions of longer ones are left out */
 #define CODE_STACK_FUTEX_MAX 16384
 
+struct process_reader;
 struct code_stacks;
 
 typedef int (*code_stack_sink)(void *context, const struct txtrace_record *record);
@@ -25,8 +26,10 @@ typedef int (*code_stack_sink)(void *context, const struct txtrace_record *recor
  * that it must not hold. has_kernel_frames: not only of futexes. NULL: no
  * memory.
  */
-struct code_stacks *code_stacks_new(bool has_kernel_frames, const struct symbolizer_settle *settle);
+struct code_stacks *code_stacks_new(bool has_kernel_frames, const struct outside_settle *settle);
 void code_stacks_set_sink(struct code_stacks *stacks, code_stack_sink sink, void *context); /* before anything else */
+/* Who reads what processes have mapped; before that we do. */
+void code_stacks_set_reader(struct code_stacks *stacks, struct process_reader *reader);
 void code_stacks_free(struct code_stacks *stacks); /* NULL is allowed */
 
 /*

@@ -4,15 +4,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/filter.h>
 #include <linux/perf_event.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "attach/outside_process.h"
 
 #define BPF_ENABLE_STATS_NR 32 /* later than some headers */
 
@@ -31,9 +37,9 @@ static const char *const calls[] = {
 	"readlinkat", "getdents64", "fcntl", "dup", "flock", "fsync", "fdatasync", "ftruncate",
 	"fallocate", "fchmod", "umask", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "mkdir", "fstatfs", "statfs",
 	"sync_file_range", "fadvise64", "copy_file_range", "sendfile",
-	/* waiting, and the sockets that are there: the metrics', the service manager's, the trial's */
+	/* waiting, and the sockets that are there: of processes of ours, the service manager's */
 	"poll", "ppoll", "select", "pselect6", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd2", "pipe2", "timerfd_settime",
-	"accept4", "accept", "recvfrom", "recvmsg", "sendto", "sendmsg", "shutdown", "setsockopt", "getsockopt", "getsockname", "getpeername",
+	"recvfrom", "recvmsg", "sendto", "sendmsg", "setsockopt", /* of socketpair see below */
 	/* who we are, and how the machine is */
 	"uname", "sysinfo", "getrusage", "times", "getrandom", "prlimit64", "getrlimit", "getuid", "geteuid", "getgid", "getegid", "getppid", "capget",
 	"sched_getparam", "sched_getscheduler",
@@ -55,6 +61,7 @@ static const struct ruled_call ruled_calls[] = {
 	{ "mmap", 2, PROT_EXEC, 0 },
 	{ "mprotect", 2, PROT_EXEC, 0 },
 	{ "clone", 0, CLONE_THREAD, CLONE_THREAD }, /* clone3 hides its flags: glibc takes clone when it is not there */
+	{ "socketpair", 0, 0, AF_UNIX }, /* for whoever reads an ELF file */
 	{ "ioctl", 1, 0, TCGETS },
 	{ "ioctl", 1, 0, TIOCGWINSZ },
 	{ "ioctl", 1, 0, FIONBIO },
@@ -94,8 +101,8 @@ static const struct ruled_call trial_ruled_calls[] = {
  */
 static const char *const symbols_calls[] = {
 	"brk", "munmap", "mremap", "madvise", "futex", "getrandom", "sysinfo", "prlimit64", "getrlimit",
-	"sched_getaffinity", "sched_yield", "membarrier", "read", "readv", "pread64", "preadv", "lseek", "close",
-	"fstat", "newfstatat", "stat", "lstat", "statx", "readlink", "readlinkat", "getcwd", "fcntl", "access",
+	"sched_getaffinity", "sched_yield", "membarrier", "read", "readv", "pread64", "preadv", "lseek",
+	"fstat", "newfstatat", "stat", "lstat", "statx", "readlink", "readlinkat", "getcwd", "access",
 	"faccessat", "faccessat2", "clock_gettime", "gettimeofday", "getpid", "gettid", "rt_sigreturn",
 	"rt_sigprocmask", "restart_syscall", "exit", "exit_group", "sigaltstack", "uretprobe",
 };
@@ -107,6 +114,53 @@ static const struct ruled_call symbols_ruled_calls[] = {
 	{ "open", 1, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY },
 	{ "write", 0, 0, STDERR_FILENO },
 	{ "writev", 0, 0, STDERR_FILENO },
+};
+
+/* The process that has ELF files read starts one for each, and ends it. */
+static const char *const elf_calls[] = {
+	"clone", "wait4", "kill", "set_robust_list", "rseq", "dup2", "dup3", "close_range", "getppid", "setrlimit",
+};
+
+static const struct ruled_call elf_ruled_calls[] = {
+	{ "prctl", 0, 0, PR_SET_PDEATHSIG },
+	{ "prctl", 0, 0, PR_SET_SECCOMP },
+};
+
+/*
+ * HTTP with those who connect: on sockets that are there and those that are
+ * accepted. A sanitizer wants the same as above.
+ */
+static const char *const metrics_calls[] = {
+	"poll", "epoll_ctl", "epoll_wait", "epoll_pwait", "accept4", "recvfrom", "sendto", "sendmsg", "writev", "shutdown",
+	"setsockopt", "getsockopt", "getsockname", "brk", "munmap", "mremap", "madvise", "futex", "getrandom",
+	"clock_gettime", "gettimeofday", "time", "getpid", "gettid", "sched_yield", "rt_sigreturn", "rt_sigprocmask",
+	"restart_syscall", "exit", "exit_group", "sigaltstack", "uretprobe",
+};
+
+static const struct ruled_call metrics_ruled_calls[] = {
+	{ "mmap", 2, PROT_EXEC, 0 },
+	{ "mprotect", 2, PROT_EXEC, 0 },
+	{ "ioctl", 1, 0, FIONREAD },
+	{ "ioctl", 1, 0, FIONBIO },
+	{ "write", 0, 0, STDERR_FILENO },
+};
+
+/*
+ * Looks into other processes, and answers. How openat2 opens can't be seen from
+ * here; there is no call to write with.
+ */
+static const char *const reader_calls[] = {
+	"brk", "munmap", "mremap", "madvise", "futex", "getrandom", "sysinfo", "prlimit64", "getrlimit", "sched_yield",
+	"membarrier", "openat2", "read", "readv", "pread64", "lseek", "close", "fstat", "newfstatat", "stat", "lstat",
+	"statx", "fstatfs", "readlink", "readlinkat", "fcntl", "process_vm_readv", "clock_gettime", "getpid", "gettid",
+	"rt_sigreturn", "rt_sigprocmask", "restart_syscall", "exit", "exit_group", "sigaltstack", "uretprobe",
+};
+
+static const struct ruled_call reader_ruled_calls[] = {
+	{ "mmap", 2, PROT_EXEC, 0 },
+	{ "mprotect", 2, PROT_EXEC, 0 },
+	{ "openat", 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY },
+	{ "open", 1, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY },
 };
 
 /* ---- filters ---- */
@@ -146,6 +200,17 @@ static void allow_ruled(struct filter *filter, const struct ruled_call *calls_, 
 
 		allow_if(filter, call->call, argument_is(call->argument, call->mask ? call->mask : UINT32_MAX, call->value));
 	}
+}
+
+/* What holds its process to the recorder stays as it is (attach/outside_process.h). */
+static void allow_outside(struct filter *filter)
+{
+	static const int commands[] = { F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC };
+	struct scmp_arg_cmp is_other = { .arg = 0, .op = SCMP_CMP_GT, .datum_a = OUTSIDE_LIFE_FD };
+
+	allow_if(filter, "close", is_other);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		allow_if(filter, "fcntl", argument_is(1, UINT32_MAX, (uint32_t)commands[i]));
 }
 
 /* The system call by which a fast probe enters the kernel; it has no name in older tables. */
@@ -274,6 +339,100 @@ int confinement_begin_symbols(int socket_fd)
 	allow_ruled(&filter, symbols_ruled_calls, sizeof(symbols_ruled_calls) / sizeof(symbols_ruled_calls[0]));
 	allow_if(&filter, "recvmsg", argument_is(0, UINT32_MAX, (uint32_t)socket_fd));
 	allow_if(&filter, "sendto", argument_is(0, UINT32_MAX, (uint32_t)socket_fd));
+	allow_outside(&filter);
+	allow_uprobe(&filter);
+	return filter_load(&filter);
+}
+
+/* ---- ELF files ---- */
+
+/* As the kernel takes it. */
+struct program {
+	struct sock_filter instructions[1024];
+	struct sock_fprog program;
+};
+
+/* What naming code takes is what reading files takes. */
+static void allow_symbols(struct filter *filter)
+{
+	for (size_t i = 0; i < sizeof(symbols_calls) / sizeof(symbols_calls[0]); i++)
+		allow(filter, symbols_calls[i]);
+	allow_ruled(filter, symbols_ruled_calls, sizeof(symbols_ruled_calls) / sizeof(symbols_ruled_calls[0]));
+	allow_if(filter, "recvmsg", argument_is(0, UINT32_MAX, OUTSIDE_SOCKET_FD));
+	allow_if(filter, "sendto", argument_is(0, UINT32_MAX, OUTSIDE_SOCKET_FD));
+	allow_outside(filter);
+	allow_uprobe(filter);
+}
+
+/* Made once: that takes longer than to read a file. */
+static void prepare_file(struct program *program)
+{
+	struct filter filter = filter_new(SCMP_ACT_ERRNO(EPERM));
+	int fd = memfd_create("filter", MFD_CLOEXEC);
+	ssize_t size = -1;
+
+	allow_symbols(&filter);
+	if (!filter.err && fd >= 0 && !seccomp_export_bpf(filter.context, fd))
+		size = pread(fd, program->instructions, sizeof(program->instructions), 0);
+	if (size > 0 && size < (ssize_t)sizeof(program->instructions))
+		program->program = (struct sock_fprog){ (unsigned short)((size_t)size / sizeof(program->instructions[0])), program->instructions };
+	close(fd);
+	seccomp_release(filter.context);
+}
+
+static void settle_elf(void *context)
+{
+	struct filter filter;
+
+	prepare_file(context);
+	filter = filter_new(SCMP_ACT_ERRNO(EPERM));
+	allow_symbols(&filter);
+	for (size_t i = 0; i < sizeof(elf_calls) / sizeof(elf_calls[0]); i++)
+		allow(&filter, elf_calls[i]);
+	allow_ruled(&filter, elf_ruled_calls, sizeof(elf_ruled_calls) / sizeof(elf_ruled_calls[0]));
+	if (!filter.err)
+		filter.err = seccomp_rule_add(filter.context, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+	filter_load(&filter);
+}
+
+static void enter_file(void *context)
+{
+	const struct program *program = context;
+
+	if (program->program.len)
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program->program);
+}
+
+int confinement_elf_reader(struct elf_reader **reader, bool is_unconfined)
+{
+	struct program program = { .program = { 0 } }; /* each process has a copy */
+	const struct elf_settle settle = { settle_elf, enter_file, &program }, none = { NULL, NULL, NULL };
+
+	return elf_reader_new(reader, is_unconfined ? &none : &settle);
+}
+
+int confinement_begin_metrics(void)
+{
+	struct filter filter = filter_new(SCMP_ACT_ERRNO(EPERM));
+
+	for (size_t i = 0; i < sizeof(metrics_calls) / sizeof(metrics_calls[0]); i++)
+		allow(&filter, metrics_calls[i]);
+	allow_ruled(&filter, metrics_ruled_calls, sizeof(metrics_ruled_calls) / sizeof(metrics_ruled_calls[0]));
+	allow_outside(&filter);
+	allow_uprobe(&filter);
+	return filter_load(&filter);
+}
+
+int confinement_begin_reader(int socket_fd)
+{
+	static const char *const socket_calls[] = { "recvfrom", "recvmsg", "sendto", "sendmsg" };
+	struct filter filter = filter_new(SCMP_ACT_ERRNO(EPERM));
+
+	for (size_t i = 0; i < sizeof(reader_calls) / sizeof(reader_calls[0]); i++)
+		allow(&filter, reader_calls[i]);
+	allow_ruled(&filter, reader_ruled_calls, sizeof(reader_ruled_calls) / sizeof(reader_ruled_calls[0]));
+	for (size_t i = 0; i < sizeof(socket_calls) / sizeof(socket_calls[0]); i++)
+		allow_if(&filter, socket_calls[i], argument_is(0, UINT32_MAX, (uint32_t)socket_fd));
 	allow_uprobe(&filter);
 	return filter_load(&filter);
 }

@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach/elf_reader.h"
+
 /* Calls that were refused. A signal handler writes it. */
 struct confinement_tally {
 	uint64_t cnt;
@@ -51,6 +53,25 @@ int confinement_begin_trial(void);
  * memory. What is not allowed fails with EPERM.
  */
 int confinement_begin_symbols(int socket_fd);
+
+/*
+ * The process that serves metrics (record/metrics_http.h): it accepts, reads and
+ * writes. What is not allowed fails with EPERM.
+ */
+int confinement_begin_metrics(void);
+
+/*
+ * Starts the processes that read ELF files (attach/elf_reader.h), with filters:
+ * the first one starts a process for each file, that one reads and answers.
+ */
+int confinement_elf_reader(struct elf_reader **reader, bool is_unconfined);
+
+/*
+ * The process that reads what others have mapped and in memory
+ * (attach/process_reader.h): opens files to read, and answers on this socket.
+ * What is not allowed fails with EPERM.
+ */
+int confinement_begin_reader(int socket_fd);
 
 /* The name of a system call, to be freed; NULL: not known. */
 char *confinement_call_name(int nr);

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "attach/kernel_symbols.h"
-#include "attach/perf_map.h"
+#include "attach/process_reader.h"
 #include "attach/symbolizer.h"
 #include "base/id_map.h"
 
@@ -48,6 +48,7 @@ static uint64_t now_ns(void)
 }
 
 struct frame_table {
+	struct process_reader *reader;
 	struct frame *frames;
 	size_t cnt;
 	size_t size;
@@ -59,7 +60,7 @@ struct frame_table {
 	struct kernel_symbols kernel;
 };
 
-struct frame_table *frame_table_new(const struct symbolizer_settle *settle, bool wants_kernel)
+struct frame_table *frame_table_new(const struct outside_settle *settle, bool wants_kernel)
 {
 	struct frame_table *table = calloc(1, sizeof(*table));
 
@@ -73,6 +74,11 @@ struct frame_table *frame_table_new(const struct symbolizer_settle *settle, bool
 	if (wants_kernel)
 		kernel_symbols_read(&table->kernel); /* without them the kernel's code has no names */
 	return table;
+}
+
+void frame_table_set_reader(struct frame_table *table, struct process_reader *reader)
+{
+	table->reader = reader;
 }
 
 void frame_table_free(struct frame_table *table)
@@ -191,11 +197,11 @@ static struct jit *jit_get(struct frame_table *table, uint32_t tgid)
 }
 
 /* False: there is none. */
-static bool jit_read(struct jit *jit)
+static bool jit_read(const struct frame_table *table, struct jit *jit)
 {
 	uint64_t begin_ns = now_ns(), end_ns;
 	struct perf_map fresh;
-	int err = perf_map_read(&fresh, (pid_t)jit->tgid);
+	int err = process_reader_perf_map(table->reader, &fresh, (pid_t)jit->tgid);
 
 	if (!err) {
 		perf_map_release(&jit->map);
@@ -230,7 +236,7 @@ static int name_jit(struct frame_table *table, uint32_t tgid, struct frame *fram
 	if (name_by_map(table, jit, frame))
 		return 0;
 	if (now_ns() >= jit->next_look_ns)
-		jit_read(jit);
+		jit_read(table, jit);
 	jit->has_unnamed |= !name_by_map(table, jit, frame);
 	return 0;
 }
@@ -242,7 +248,7 @@ void frame_table_look_again(struct frame_table *table, bool is_last)
 	struct jit *jit;
 
 	for (size_t i = 0; (jit = id_map_next(&table->jits, &i));) {
-		jit->is_fresh = jit->has_unnamed && (is_last || time_ns >= jit->next_look_ns) && jit_read(jit);
+		jit->is_fresh = jit->has_unnamed && (is_last || time_ns >= jit->next_look_ns) && jit_read(table, jit);
 		has_read |= jit->is_fresh;
 	}
 	for (size_t i = 0; has_read && i < table->cnt; i++) {

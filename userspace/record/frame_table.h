@@ -14,6 +14,7 @@
 #define FRAME_MAX (1u << 20)            /* further ones are all the same one */
 #define FRAME_NAMES_BYTES_MAX (256u << 20) /* of names; further ones are unknown */
 
+struct process_reader;
 struct frame_table;
 
 struct frame_name {
@@ -30,7 +31,9 @@ struct frame_name {
  * NULL: no memory. Starts the symbolizer's process, unless settle is NULL, and
  * reads the kernel's symbols, which later the recorder may no longer see.
  */
-struct frame_table *frame_table_new(const struct symbolizer_settle *settle, bool wants_kernel);
+struct frame_table *frame_table_new(const struct outside_settle *settle, bool wants_kernel);
+/* Who reads the maps of JIT compilers; before that we do. */
+void frame_table_set_reader(struct frame_table *table, struct process_reader *reader);
 void frame_table_free(struct frame_table *table); /* NULL is allowed */
 
 /* The number of a place; the address is one of the instruction itself, or of the call. 0 or -ENOMEM. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "attach/cxx_name.h"
-#include "attach/elf_functions.h"
 #include "base/glob.h"
 
 /* A function's symbol, and what it stands for. */
@@ -86,13 +85,13 @@ static int read_names(const struct elf_functions *functions, struct listed_funct
 	return 0;
 }
 
-int function_listing_append(struct text *text, const char *path, int fd, const char *pattern, size_t *cnt)
+int function_listing_append(struct text *text, struct elf_reader *reader, const char *path, int fd, const char *pattern, size_t *cnt)
 {
 	struct elf_functions functions;
 	struct listed_function *listed;
 	struct text binary = { 0 };
 	char **names;
-	int err = elf_functions_read(&functions, fd);
+	int err = elf_reader_functions(reader, &functions, fd);
 
 	if (err)
 		return err == -ENOMEM ? err : 0;

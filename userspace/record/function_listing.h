@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "attach/elf_reader.h"
 #include "base/text.h"
 
 /* What --func calls a file: "libssl" for /usr/lib/libssl.so.3, "python3.11" for /usr/bin/python3.11. */
@@ -15,6 +16,6 @@ void function_listing_binary(struct text *name, const char *path);
  * its C++ name with or without parameters, or either of them behind "BINARY:". Sorted, each symbol once. *cnt is
  * increased by their number. 0 (also if the file is no ELF file), or -ENOMEM.
  */
-int function_listing_append(struct text *text, const char *path, int fd, const char *pattern, size_t *cnt);
+int function_listing_append(struct text *text, struct elf_reader *reader, const char *path, int fd, const char *pattern, size_t *cnt);
 
 #endif

@@ -4,9 +4,11 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <linux/version.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "record/fault_ranges.h"
@@ -359,6 +361,12 @@ void kernel_side_record(struct kernel_side *side)
 void kernel_side_silence(struct kernel_side *side)
 {
 	__atomic_store_n(&side->bpf->bss->phase, WIRE_PHASE_STOPPED, __ATOMIC_RELEASE);
+}
+
+/* Every program that began before has ended then: they run in read-side sections of RCU, for whose end this command waits. */
+bool kernel_side_is_silent(const struct kernel_side *side)
+{
+	return side->bpf->bss->phase == WIRE_PHASE_STOPPED && !syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 void kernel_side_stop(struct kernel_side *side)

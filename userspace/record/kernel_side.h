@@ -3,7 +3,7 @@
  * The BPF programs, loaded: from here on the rest of the recorder sees rings, counters and a table of programs for the probes.
  *
  * Order: open (loads), kernel_targets (which processes), start (the scheduler's events flow), seed (the threads that are there), then attach the probes
- * with kernel_side_programs(), record. At the end: silence, remove the probes, stop, drain for the last time, close.
+ * with kernel_side_programs(), record. At the end: silence, drain for the last time, remove the probes, stop, close.
  */
 #ifndef KERNEL_SIDE_H
 #define KERNEL_SIDE_H
@@ -61,6 +61,10 @@ int kernel_side_start(struct kernel_side *side, struct error *error);
 int kernel_side_seed(struct kernel_side *side, struct error *error); /* again for processes that became targets later */
 void kernel_side_record(struct kernel_side *side);  /* the probes speak from now on, all at once */
 void kernel_side_silence(struct kernel_side *side); /* nothing does any more: programs that run at this moment finish */
+
+/* After that: waits until these have finished. false: it cannot be known; what comes by kernel_side_stop() is the last. */
+bool kernel_side_is_silent(const struct kernel_side *side);
+
 void kernel_side_stop(struct kernel_side *side);    /* removes the scheduler's programs; waits for those that run */
 
 void kernel_side_close(struct kernel_side *side); /* NULL is allowed */

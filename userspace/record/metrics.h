@@ -16,12 +16,14 @@ struct metrics_figures {
 	uint64_t undecodable_cnt;
 	uint64_t refused_cnt; /* of those that are lost in the summary */
 	uint64_t missed_cnt;  /* likewise, see loss_advice.h */
+	uint64_t frozen_cnt;  /* processes that are not asked for their memory any more */
 	uint64_t open_span_cnt;
 	uint64_t thread_cnt;
 	uint64_t written_bytes;
 	uint64_t dropped_record_cnt;
 	uint64_t recorder_cpu_ns;
 	uint64_t resident_bytes;
+	uint64_t server_failure_cnt;
 };
 
 /* Replaces what is in text. -ENOMEM stays in text->err. */

@@ -3,19 +3,16 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <microhttpd.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/units.h"
-#include "record/metrics_clients.h"
+#include "record/metrics_http.h"
 
-#define CONNECTIONS_MAX 128 /* with those that were shut down and are still to be closed */
-#define CLIENT_SECONDS_MAX 10
-#define CLIENT_BYTES_MAX (16u << 10) /* of a request */
-
-#define PAGE_TYPE "text/plain; version=0.0.4; charset=utf-8"
+#define MEMORY_MAX (UINT64_C(2) << 30) /* of the process: 16 clients may each have to be sent a page */
 
 union address {
 	struct sockaddr any;
@@ -24,10 +21,12 @@ union address {
 };
 
 struct metrics_server {
-	struct MHD_Daemon *daemon;
+	struct outside_process process;
+	int epoll_fd; /* of its socket alone: for what is awaited there, a request or room */
 	metrics_page page;
 	void *context;
-	struct metrics_clients clients;
+	struct text out; /* a page with its length before it */
+	size_t sent;	 /* bytes of it */
 };
 
 static bool parse_port(const char *text, in_port_t *port)
@@ -64,119 +63,184 @@ static bool parse_address(const char *text, union address *address)
 	return inet_pton(AF_INET, host, &address->v4.sin_addr) == 1 && parse_port(colon + 1, &address->v4.sin_port);
 }
 
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned int status, const char *type, const struct text *text)
+static int listen_at(const union address *address)
 {
-	struct MHD_Response *response =
-		MHD_create_response_from_buffer(text->length, (void *)(uintptr_t)text_string(text), MHD_RESPMEM_MUST_COPY);
-	enum MHD_Result result;
+	bool is_v6 = address->any.sa_family == AF_INET6;
+	socklen_t length = is_v6 ? sizeof(address->v6) : sizeof(address->v4);
+	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1, err = 0;
 
-	if (!response)
-		return MHD_NO;
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-	result = MHD_queue_response(connection, status, response);
-	MHD_destroy_response(response);
-	return result;
+	if (fd < 0)
+		return -errno;
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
+	    (is_v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on))) || bind(fd, &address->any, length) || listen(fd, SOMAXCONN))
+		err = -errno;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
 }
 
-static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
-			      const char *upload_data, size_t *upload_data_size, void **request)
+static void expect(const struct metrics_server *server, int operation, uint32_t events)
 {
-	struct metrics_server *server = context;
-	struct text text = { 0 };
-	enum MHD_Result result;
+	struct epoll_event event = { .events = events };
 
-	(void)version;
-	(void)upload_data;
-	(void)upload_data_size;
-	(void)request;
-	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0) {
-		text_append(&text, "only GET\n");
-		result = answer(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", &text);
-	} else if (strcmp(url, "/metrics") != 0) {
-		text_append(&text, "txtrace-bpf: the metrics are at /metrics\n");
-		result = answer(connection, strcmp(url, "/") == 0 ? MHD_HTTP_OK : MHD_HTTP_NOT_FOUND, "text/plain", &text);
-	} else {
-		server->page(server->context, &text);
-		result = text.err ? MHD_NO : answer(connection, MHD_HTTP_OK, PAGE_TYPE, &text);
+	epoll_ctl(server->epoll_fd, operation, server->process.socket_fd, &event);
+}
+
+/* What the process says first. */
+static int hear_outcome(struct metrics_server *server, struct metrics_outcome *outcome)
+{
+	if (recv(server->process.socket_fd, outcome, sizeof(*outcome), MSG_WAITALL) != sizeof(*outcome)) {
+		*outcome = (struct metrics_outcome){ -EPIPE, "the process that serves them ended" };
+		return -EPIPE;
 	}
-	text_release(&text);
-	return result;
+	outcome->why[sizeof(outcome->why) - 1] = '\0';
+	return outcome->err > 0 ? -EPROTO : outcome->err;
 }
 
-/* When a client has come, and before it goes. */
-static void notice(void *context, struct MHD_Connection *connection, void **own,
-		   enum MHD_ConnectionNotificationCode code)
+static int start(struct metrics_server *server, const struct metrics_server_options *options, const union address *address,
+		 struct metrics_outcome *outcome)
 {
-	struct metrics_server *server = context;
-	const union MHD_ConnectionInfo *fd, *address;
+	struct metrics_http http = { .is_v6 = address->any.sa_family == AF_INET6, .settle = options->settle };
+	struct outside_program program = {
+		.name = "txtrace-metrics",
+		.socket_type = SOCK_STREAM,
+		.kept_fd = listen_at(address),
+		.memory_max = MEMORY_MAX,
+		.serve = metrics_http_serve,
+		.context = &http,
+	};
+	int err = program.kept_fd;
 
-	fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	(void)own;
-	if (!fd)
-		return;
-	if (code == MHD_CONNECTION_NOTIFY_STARTED)
-		metrics_clients_add(&server->clients, fd->connect_fd, address ? address->client_addr : NULL);
-	else
-		metrics_clients_remove(&server->clients, fd->connect_fd);
+	if (err >= 0) {
+		err = outside_process_start(&server->process, &program);
+		close(program.kept_fd);
+	}
+	if (err < 0) {
+		strncpy(outcome->why, strerror(-err), sizeof(outcome->why) - 1);
+		return err;
+	}
+	err = hear_outcome(server, outcome);
+	if (err)
+		return err;
+	server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	expect(server, EPOLL_CTL_ADD, EPOLLIN);
+	return 0;
 }
 
-/* What a client does wrong is the client's business. */
-static void ignore(void *context, const char *format, va_list arguments)
-{
-	(void)context;
-	(void)format;
-	(void)arguments;
-}
-
-int metrics_server_open(struct metrics_server **result, const char *text, metrics_page page, void *context, struct error *error)
+int metrics_server_open(struct metrics_server **result, const struct metrics_server_options *options, struct error *error)
 {
 	struct metrics_server *server = calloc(1, sizeof(*server));
+	struct metrics_outcome outcome = { .err = 0 };
 	union address address;
+	int err;
 
 	if (!server) {
 		error_set(error, "not enough memory to serve metrics");
 		return -ENOMEM;
 	}
-	server->page = page;
-	server->context = context;
-	if (!parse_address(text, &address)) {
+	server->process.socket_fd = server->epoll_fd = -1;
+	server->page = options->page;
+	server->context = options->context;
+	if (!parse_address(options->address, &address)) {
 		free(server);
-		error_set(error, "cannot serve metrics at '%s': give an address and a port, such as 127.0.0.1:9464 or [::1]:9464", text);
+		error_set(error, "cannot serve metrics at '%s': give an address and a port, such as 127.0.0.1:9464 or [::1]:9464",
+			  options->address);
 		return -EINVAL;
 	}
-	errno = 0;
-	server->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG | (address.any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0,
-					  NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, ignore, NULL, MHD_OPTION_SOCK_ADDR,
-					  &address.any, MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_MAX,
-					  MHD_OPTION_NOTIFY_CONNECTION, notice, server,
-					  MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)CLIENT_SECONDS_MAX,
-					  MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CLIENT_BYTES_MAX, MHD_OPTION_END);
-	if (!server->daemon) {
-		int err = errno ? -errno : -EADDRNOTAVAIL;
-
-		free(server);
-		error_set(error, "cannot serve metrics at '%s': %s", text, strerror(-err));
-		return err;
+	err = start(server, options, &address, &outcome);
+	if (!err) {
+		*result = server;
+		return 0;
 	}
-	*result = server;
-	return 0;
+	error_set(error, "cannot serve metrics at '%s': %s", options->address, outcome.why);
+	metrics_server_close(server);
+	return err;
 }
 
 int metrics_server_fd(const struct metrics_server *server)
 {
-	return MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+	return server->epoll_fd;
 }
 
+static void give_up(struct metrics_server *server)
+{
+	if (server->epoll_fd >= 0)
+		close(server->epoll_fd);
+	server->epoll_fd = -1;
+	outside_process_end(&server->process);
+	text_release(&server->out);
+}
+
+/* As much as there is room for. */
+static void send_page(struct metrics_server *server)
+{
+	const char *bytes = text_string(&server->out);
+	ssize_t sent = send(server->process.socket_fd, bytes + server->sent, server->out.length - server->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+		give_up(server);
+		return;
+	}
+	server->sent += sent > 0 ? (size_t)sent : 0;
+	if (server->sent == server->out.length) {
+		text_clear(&server->out);
+		server->sent = 0;
+		expect(server, EPOLL_CTL_MOD, EPOLLIN);
+	}
+}
+
+static void answer(struct metrics_server *server)
+{
+	struct text page = { 0 };
+	uint32_t size;
+
+	server->page(server->context, &page);
+	size = (uint32_t)page.length;
+	text_append_bytes(&server->out, (const char *)&size, sizeof(size));
+	text_append_bytes(&server->out, text_string(&page), page.length);
+	if (page.err || server->out.err || page.length > METRICS_PAGE_MAX) {
+		text_release(&server->out);
+		size = 0;
+		text_append_bytes(&server->out, (const char *)&size, sizeof(size));
+	}
+	text_release(&page);
+	if (server->out.err) {
+		give_up(server);
+		return;
+	}
+	expect(server, EPOLL_CTL_MOD, EPOLLOUT);
+	send_page(server);
+}
+
+/* It asks for one page at a time. */
 void metrics_server_run(struct metrics_server *server)
 {
-	MHD_run(server->daemon);
+	char request[2];
+	ssize_t got;
+
+	if (server->process.socket_fd < 0)
+		return;
+	if (server->out.length) {
+		send_page(server);
+		return;
+	}
+	got = recv(server->process.socket_fd, request, sizeof(request), MSG_DONTWAIT);
+	if (got == 1)
+		answer(server);
+	else if (got >= 0 || (errno != EAGAIN && errno != EINTR))
+		give_up(server);
+}
+
+bool metrics_server_is_gone(const struct metrics_server *server)
+{
+	return server->process.socket_fd < 0;
 }
 
 void metrics_server_close(struct metrics_server *server)
 {
 	if (!server)
 		return;
-	MHD_stop_daemon(server->daemon);
+	give_up(server);
 	free(server);
 }

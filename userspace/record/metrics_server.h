@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Serves one page, GET /metrics, to Prometheus. The HTTP is libmicrohttpd's. It
- * has no thread of its own: the recorder's loop waits for metrics_server_fd()
- * among others and calls metrics_server_run(). Clients are untrusted: 16 at a
- * time, ten seconds each; one more takes the place of another
- * (metrics_clients.h), so that none who asks is kept out.
+ * Serves one page, GET /metrics, to Prometheus. A process of its own, without
+ * privilege, speaks with the clients (metrics_http.h); we open the port and
+ * write pages for it. It cannot delay us: what it does not take waits, and if it
+ * ends there are no metrics any more.
  */
 #ifndef METRICS_SERVER_H
 #define METRICS_SERVER_H
 
+#include <stdbool.h>
+
+#include "attach/outside_process.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -17,12 +19,25 @@ struct metrics_server;
 /* The page as it is now, into text. Called from metrics_server_run(). */
 typedef void (*metrics_page)(void *context, struct text *text);
 
-/* address: "127.0.0.1:9464", "[::1]:9464"; "localhost:9464" is refused, as names would be looked up. Negative errno and a sentence. */
-int metrics_server_open(struct metrics_server **server, const char *address, metrics_page page, void *context, struct error *error);
+struct metrics_server_options {
+	const char *address; /* "127.0.0.1:9464", "[::1]:9464"; "localhost:9464" is refused, as names would be looked up */
+	metrics_page page;
+	void *context;
+	struct outside_settle settle;
+};
 
-/* Readable (poll) when there is something to do. */
+/*
+ * Before anything is opened that nobody else may hold; waits until the process
+ * serves. Negative errno and a sentence.
+ */
+int metrics_server_open(struct metrics_server **server, const struct metrics_server_options *options, struct error *error);
+
+/* Readable (poll) when there is something to do; -1: never any more. */
 int metrics_server_fd(const struct metrics_server *server);
-void metrics_server_run(struct metrics_server *server);
+void metrics_server_run(struct metrics_server *server); /* never waits */
+
+/* The process has ended, or talks nonsense: nobody is served any more. */
+bool metrics_server_is_gone(const struct metrics_server *server);
 
 void metrics_server_close(struct metrics_server *server); /* NULL is allowed */
 

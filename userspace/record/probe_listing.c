@@ -8,8 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attach/elf_notes.h"
-#include "attach/function_count.h"
+#include "attach/elf_reader.h"
 #include "attach/probe_argument.h"
 #include "attach/probe_sites.h"
 #include "attach/proc_maps.h"
@@ -17,6 +16,7 @@
 #include "base/glob.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "record/confinement.h"
 #include "record/function_listing.h"
 #include "record/preset_offer.h"
 
@@ -33,6 +33,7 @@ struct listing {
 	const char *pattern; /* only what matches; NULL: everything, and how many functions there are */
 	size_t match_cnt;
 	const struct proc_maps *maps;
+	struct elf_reader *reader;
 };
 
 static void append_escaped(struct text *text, const char *string)
@@ -175,7 +176,7 @@ static int list_object(struct listing *listing, const char *path, int fd, bool i
 	struct elf_notes notes;
 	size_t own, others;
 	char cnt[UNITS_SIZE];
-	int err = elf_notes_read(&notes, fd);
+	int err = elf_reader_notes(listing->reader, &notes, fd);
 
 	if (err)
 		return err;
@@ -188,7 +189,7 @@ static int list_object(struct listing *listing, const char *path, int fd, bool i
 		list_probes(listing, &notes, true);
 		text_append_format(&listing->text, "  %zu other USDT probes\n", others);
 		list_probes(listing, &notes, false);
-		if (!function_count_read(&functions, fd))
+		if (!elf_reader_count(listing->reader, &functions, fd))
 			text_append_format(&listing->text, "  %s functions with a name%s\n", units_format_count(cnt, functions.cnt),
 					   functions.is_exported_only ? " (it is stripped: those that it exports)" : "");
 	}
@@ -204,7 +205,7 @@ static int search_object(struct listing *listing, const char *path, int fd)
 	struct text others = listing->text; /* of the objects before */
 	size_t cnt = listing->match_cnt;
 	struct elf_notes notes;
-	int err = elf_notes_read(&notes, fd);
+	int err = elf_reader_notes(listing->reader, &notes, fd);
 
 	if (err)
 		return err;
@@ -213,7 +214,7 @@ static int search_object(struct listing *listing, const char *path, int fd)
 	list_probes(listing, &notes, true);
 	list_probes(listing, &notes, false);
 	elf_notes_release(&notes);
-	err = function_listing_append(&listing->text, path, fd, listing->pattern, &listing->match_cnt);
+	err = function_listing_append(&listing->text, listing->reader, path, fd, listing->pattern, &listing->match_cnt);
 	if (listing->match_cnt > cnt) {
 		append_escaped(&others, path);
 		text_append(&others, "\n");
@@ -222,6 +223,17 @@ static int search_object(struct listing *listing, const char *path, int fd)
 	text_release(&listing->text);
 	listing->text = others;
 	return err;
+}
+
+/* The process that read it failed: some of it may be missing. */
+static void append_unread(struct listing *listing, const char *path)
+{
+	struct elf_reader_news news;
+
+	if (!elf_reader_take_news(listing->reader, &news))
+		return;
+	append_escaped(&listing->text, path);
+	text_append_format(&listing->text, "\n  cannot be read: %s\n", news.why);
 }
 
 /* What cannot be opened or is no ELF file is passed over: another object may have what is looked for. */
@@ -239,6 +251,7 @@ static int list_mapping(void *context, const struct proc_mapping *mapping)
 		search_object(listing, mapping->path, fd);
 	else
 		list_object(listing, mapping->path, fd, !listing->executable);
+	append_unread(listing, mapping->path);
 	if (!listing->executable)
 		listing->executable = mapping->path;
 	close(fd);
@@ -295,6 +308,7 @@ static int list_process(struct listing *listing, pid_t pid, struct error *error)
 	if (target_inner_pid(target) != pid)
 		text_append_format(&listing->text, ", which is %d to itself", target_inner_pid(target));
 	text_append(&listing->text, ": ");
+	target_read_command(target, NULL);
 	append_escaped(&listing->text, target_command(target));
 	text_append(&listing->text, "\n");
 	err = proc_maps_read(&maps, pid);
@@ -322,6 +336,7 @@ static int open_to_read(void *path)
 static int list_file(struct listing *listing, const char *path, struct caller *caller, struct error *error)
 {
 	int fd = caller_do(caller, open_to_read, (void *)(uintptr_t)path), err;
+	struct elf_reader_news news = { .why = NULL };
 
 	if (fd < 0) {
 		error_set(error, "cannot open '%s': %s", path, caller_explain(caller, fd));
@@ -333,8 +348,10 @@ static int list_file(struct listing *listing, const char *path, struct caller *c
 	if (err == -ENOEXEC)
 		error_set(error, "'%s' is no ELF file for 64-bit x86 or ARM: give a program, a library or a pid", path);
 	else if (err)
-		error_set(error, "cannot read '%s': %s", path, strerror(-err));
-	else if (!listing->pattern)
+		error_set(error, "cannot read '%s': %s", path, elf_reader_take_news(listing->reader, &news) ? news.why : strerror(-err));
+	else
+		append_unread(listing, path);
+	if (!err && !listing->pattern)
 		append_hints(listing);
 	return err;
 }
@@ -346,9 +363,12 @@ int probe_listing_print(const char *subject, const char *pattern, struct caller 
 	char *rest;
 	long pid = strtol(subject, &rest, 10);
 	bool is_pid = *subject && !*rest && pid > 0 && pid <= INT32_MAX;
-	int err = is_pid ? list_process(&listing, (pid_t)pid, error) :
-			   list_file(&listing, subject, caller, error);
+	int err = confinement_elf_reader(&listing.reader, false);
 
+	if (err)
+		error_set(error, "cannot start the process that reads ELF files: %s", strerror(-err));
+	else
+		err = is_pid ? list_process(&listing, (pid_t)pid, error) : list_file(&listing, subject, caller, error);
 	if (!err && pattern && !listing.match_cnt) {
 		error_set(error, "no probe and no function of %s%s matches '%s'", is_pid ? "process " : "", subject, pattern);
 		err = -ENOENT;
@@ -357,6 +377,7 @@ int probe_listing_print(const char *subject, const char *pattern, struct caller 
 		err = -EIO;
 	text_release(&listing.text);
 	preset_offer_release(&listing.offer);
+	elf_reader_free(listing.reader);
 	free(listing.begin);
 	free(listing.end);
 	return err;

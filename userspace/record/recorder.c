@@ -56,7 +56,7 @@ static int open_signals(struct recorder *recorder, struct error *error)
 static int open_stacks(struct recorder *recorder, struct error *error)
 {
 	const struct record_options *options = recorder->options;
-	const struct symbolizer_settle settle = { recorder_restrain_symbols, recorder };
+	const struct outside_settle settle = { recorder_restrain_symbols, recorder };
 
 	if (options->is_without_futex_names && !options->stacks.off_cpu && !options->stacks.on_cpu)
 		return 0;
@@ -65,6 +65,74 @@ static int open_stacks(struct recorder *recorder, struct error *error)
 		return 0;
 	error_set(error, "not enough memory to record stacks");
 	return -ENOMEM;
+}
+
+static int open_elf_reader(struct recorder *recorder, struct error *error)
+{
+	int err = confinement_elf_reader(&recorder->elf_reader, recorder->options->is_unconfined);
+
+	if (err)
+		error_set(error, "cannot start the process that reads ELF files: %s", strerror(-err));
+	return err;
+}
+
+/* For the same reason, if metrics are to be served, before that. */
+static int open_service(struct recorder *recorder, struct error *error)
+{
+	struct service_options options = {
+		.record = recorder->options,
+		.messages = recorder->messages,
+		.log_path = recorder->log_path,
+		.manager_fd = recorder->manager_fd,
+		.look = recorder_look,
+		.context = recorder,
+		.metrics = { recorder_restrain_metrics, recorder },
+	};
+
+	return service_open(&recorder->service, &options, error);
+}
+
+/* A process whose memory cannot be read costs what was to be read of it, and is named; the others go on. */
+static void tell_frozen(void *context, const struct frozen_target *target)
+{
+	const struct recorder *recorder = context;
+	const struct message_field fields[] = {
+		{ "pid", NULL, target ? (uint64_t)target->pid : 0 },
+		{ "comm", target ? target->comm : "", 0 },
+	};
+
+	if (!target)
+		messages_say(recorder->messages, MESSAGE_WARNING, "frozen",
+			     "%d reads of processes' memory never came back: nothing more is read of any process, "
+			     "new programs and labels in memory stay unknown",
+			     PROCESS_READER_STUCK_MAX);
+	else
+		messages_tell(recorder->messages, MESSAGE_WARNING, "frozen", fields, 2,
+			      "process %d ('%s') lets reads of its memory wait: it is not asked again, what is not known of it stays unknown",
+			      target->pid, target->comm);
+}
+
+/* Forked before there is anything of BPF: one that is stuck would keep the probes in place. */
+static int open_process_reader(struct recorder *recorder, struct error *error)
+{
+	const struct process_reader_options options = {
+		.settle = recorder_restrain_reader,
+		.tell = tell_frozen,
+		.context = recorder,
+		.trusted_uid = caller_uid(recorder->options->caller),
+	};
+	int err = process_reader_new(&recorder->reader, &options);
+
+	if (err) {
+		error_set(error, "cannot start the process that reads of others: %s", strerror(-err));
+		return err;
+	}
+	target_set_set_reader(recorder->targets, recorder->reader);
+	if (recorder->stacks)
+		code_stacks_set_reader(recorder->stacks, recorder->reader);
+	for (size_t i = 0; !recorder->options->command && i < target_set_named_cnt(recorder->targets); i++)
+		target_read_command(target_set_named(recorder->targets, i), recorder->reader);
+	return 0;
 }
 
 static int check_kernel(struct recorder *recorder, struct error *error)
@@ -200,20 +268,6 @@ static int open_stream(struct recorder *recorder, struct error *error)
 	return err;
 }
 
-static int open_service(struct recorder *recorder, struct error *error)
-{
-	struct service_options options = {
-		.record = recorder->options,
-		.messages = recorder->messages,
-		.log_path = recorder->log_path,
-		.manager_fd = recorder->manager_fd,
-		.look = recorder_look,
-		.context = recorder,
-	};
-
-	return service_open(&recorder->service, &options, error);
-}
-
 static int read_label(void *context, uint32_t tgid, uint64_t address, struct event_text *label)
 {
 	struct recorder *recorder = context;
@@ -273,7 +327,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.context = recorder,
 	};
 
-	recorder->memory = program_memory_new();
+	recorder->memory = program_memory_new(recorder->reader);
 	options.labels.context = recorder;
 	if (recorder->options->choices.label_cnt) {
 		options.filter.wants_label = wants_label;
@@ -296,7 +350,11 @@ static int open_attach(struct recorder *recorder, struct error *error)
 	struct attach_options options = {
 		.features = &recorder->features,
 		.memory = recorder->memory,
+		.reader = recorder->reader,
 		.foreign = recorder->foreign,
+		.elf_reader = recorder->elf_reader,
+		/* Links that only one process hits: what takes its time to go does not count anybody twice. */
+		.closes_aside = recorder->features.has_uprobe_multi_pid,
 		.is_every_process = target_rules_want_every_process(rules),
 	};
 	struct attach_watch_options watch = {
@@ -383,9 +441,10 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		  const struct confinement_handler *confinement, int *exit_status, struct error *error)
 {
 	static const step steps[] = {
-		target_start_open, open_signals,      open_stacks,       check_kernel, recorder_plan_restraint, open_foreign,
-		open_kernel_side,  open_costs,        open_log,          open_stream,  open_service,            open_pipeline,
-		target_start_tell, open_attach,       start_kernel_side, target_start_seed, target_start_attach,
+		target_start_open, open_signals,      open_stacks,       open_elf_reader, open_process_reader, open_service,
+		check_kernel,      recorder_plan_restraint, open_foreign, open_kernel_side, open_costs,         open_log,
+		open_stream,       open_pipeline,     target_start_tell, open_attach,     start_kernel_side,   target_start_seed,
+		target_start_attach,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;
@@ -457,18 +516,18 @@ struct worker_report *recorder_workers(struct recorder *recorder)
 
 /*
  * Backwards: the probes first, so that the target is free whatever else fails; then the scheduler's programs; the rings before the maps that they
- * belong to. A log that was not closed stays as it is on disk, under its provisional name.
+ * belong to. After a run the log has been closed before: what takes a probe out may wait for any process that has mapped the file.
+ * A log that was not closed stays as it is on disk, under its provisional name.
  */
 void recorder_close(struct recorder *recorder)
 {
 	if (!recorder)
 		return;
 	attach_watch_close(recorder->watch);
-	attach_close(recorder->attach);
-	if (recorder->kernel)
-		kernel_side_stop(recorder->kernel);
+	recorder_detach(recorder);
 	pipeline_free(recorder->pipeline);
 	foreign_plan_free(recorder->foreign);
+	elf_reader_free(recorder->elf_reader);
 	code_stacks_free(recorder->stacks);
 	program_memory_free(recorder->memory);
 	kernel_filter_free(recorder->filter);
@@ -485,6 +544,7 @@ void recorder_close(struct recorder *recorder)
 	ring_set_close(recorder->rings);
 	kernel_side_close(recorder->kernel);
 	target_set_free(recorder->targets);
+	process_reader_free(recorder->reader);
 	if (recorder->signal_fd >= 0)
 		close(recorder->signal_fd);
 	free(recorder->watermarks);

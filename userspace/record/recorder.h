@@ -27,7 +27,7 @@ int recorder_open(struct recorder **recorder, const struct record_options *optio
 		  const struct confinement_handler *confinement, int *exit_status, struct error *error);
 
 /*
- * Records until the target ends, the time is up or a signal says so, then removes the probes and finishes the log. 0, or a negative errno and a
+ * Records until the target ends, the time is up or a signal says so, then finishes the log: the probes do nothing any more. 0, or a negative errno and a
  * sentence: it stopped early, and the log holds what came before.
  */
 int recorder_run(struct recorder *recorder, struct error *error);
@@ -47,6 +47,7 @@ struct recorder_result {
 	size_t site_cnt;     /* probe sites that were attached */
 	struct attach_watch_stats watch;
 	uint64_t process_cnt;      /* that were traced at any time */
+	uint64_t frozen_cnt;       /* processes that let reads of their memory wait, and were not asked again */
 	uint64_t lost_process_cnt; /* that were to be traced, and for which there was no room */
 	int exit_status;     /* the command's; 0 of a process that we did not start */
 	bool is_target_alive;
@@ -59,6 +60,14 @@ void recorder_explain(const struct recorder *recorder);
 struct label_report *recorder_report(struct recorder *recorder);
 struct worker_report *recorder_workers(struct recorder *recorder); /* NULL without --threads */
 
-void recorder_close(struct recorder *recorder); /* NULL is allowed */
+/*
+ * Before the end, when nothing remains but to take out the probes, which may
+ * take long: true: a signal has come again, and the process may end as it is,
+ * the kernel does the rest. Otherwise, if a signal has ended the recording, the
+ * next one ends the process.
+ */
+bool recorder_leave_signals(struct recorder *recorder);
+
+void recorder_close(struct recorder *recorder); /* takes out the probes. NULL is allowed */
 
 #endif

@@ -8,6 +8,7 @@
 #include "attach/attach.h"
 #include "attach/child_count.h"
 #include "attach/file_identity.h"
+#include "attach/process_reader.h"
 #include "record/attach_watch.h"
 #include "record/confinement.h"
 #include "record/cost_meter.h"
@@ -41,6 +42,7 @@ struct recorder {
 	const struct record_options *options;
 	struct start_times start;
 	struct kernel_features features;
+	struct process_reader *reader;
 	struct target_set *targets;
 	struct kernel_side *kernel;
 	struct ring_set *rings;
@@ -52,6 +54,7 @@ struct recorder {
 	struct program_memory *memory;
 	struct foreign_plan *foreign; /* NULL: marks of txtrace alone */
 	struct child_count children; /* of the processes that were named, when they were attached to */
+	struct elf_reader *elf_reader;
 	struct attach *attach;
 	struct attach_watch *watch;
 	struct kernel_filter *filter;
@@ -73,6 +76,7 @@ struct recorder {
 	struct status_line status;
 	int signal_fd;
 	int signal_cnt;
+	bool is_told_to_stop; /* by a signal */
 	bool is_target_gone;
 	int exit_status;
 	uint64_t begin_ns; /* when the probes were let loose: attaching takes its time, too */
@@ -113,6 +117,9 @@ void recorder_look_at_code(void *recorder, uint32_t pid);
 /* For the pipeline, at the end: a signal asks to stop again. */
 bool recorder_is_hurried(void *context);
 
+/* Takes out the probes, and says whom that waits for if it takes long. */
+void recorder_detach(struct recorder *recorder);
+
 /* How it goes now. Its summary lacks what only the end can tell. */
 void recorder_look(void *context, struct metrics_figures *figures);
 
@@ -130,13 +137,18 @@ const char *recorder_explain_output(const struct recorder *recorder, int err);
 
 /*
  * What is needed no more is given up, for good: in the process that calibrates,
- * in the one that names code, in the thread that writes the log (contexts: the
- * recorder), in us.
+ * in the one that names code, in the one that serves metrics, in those that read
+ * of others, in the thread that writes the log (contexts: the recorder), in us.
  */
 void recorder_restrain_trial(void *context);
 void recorder_restrain_symbols(void *context);
+void recorder_restrain_metrics(void *context);
+void recorder_restrain_reader(void *context, int socket_fd);
 void recorder_restrain_log(void *context);
 void recorder_restrain(struct recorder *recorder);
+
+/* Files that could not be read since it was asked last. */
+void recorder_tell_unread(struct recorder *recorder);
 
 /* System calls that were refused since it was asked last. */
 void recorder_tell_refused(struct recorder *recorder);

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "record/capture_limits.h"
 #include "record/capture_start.h"
+#include "record/detach_watch.h"
 #include "record/kernel_targets.h"
 #include "record/foreign_spans.h"
 #include "record/log_place.h"
@@ -26,9 +27,10 @@ void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t e
 {
 	struct recorder *recorder = context;
 
-	if (old_tid != tgid && recorder->attach && recorder->features.has_uprobe_multi_pid)
+	if (old_tid != tgid && recorder->watch && recorder->features.has_uprobe_multi_pid)
 		attach_forget(recorder->attach, (pid_t)tgid, exec_ns);
 	program_memory_invalidate(recorder->memory, tgid, exec_ns);
+	process_reader_forget(recorder->reader, (pid_t)tgid);
 	if (recorder->watch)
 		attach_watch_soon(recorder->watch, (pid_t)tgid);
 }
@@ -49,6 +51,7 @@ int recorder_on_process(void *context, const struct event *event)
 	struct recorder *recorder = context;
 	int err = 0;
 
+	process_reader_forget(recorder->reader, (pid_t)event->tgid);
 	if (event->process.path.length) /* an exec, of which nobody else tells while the process has no clocks yet */
 		program_memory_invalidate(recorder->memory, event->tgid, event->time_ns);
 	if (is_copy_of_parent(recorder, event))
@@ -170,6 +173,7 @@ void recorder_look(void *context, struct metrics_figures *figures)
 	figures->thread_cnt = stats->attribution.thread_cnt;
 	figures->written_bytes = recorder->log ? log_writer_bytes(recorder->log) : recorder->result.log.written_bytes;
 	figures->dropped_record_cnt = recorder->log ? log_writer_dropped_records(recorder->log) : recorder->result.dropped_record_cnt;
+	figures->frozen_cnt = process_reader_frozen(recorder->reader)->cnt;
 	figures->recorder_cpu_ns = own_usage_cpu_ns();
 	figures->resident_bytes = own_usage_memory_bytes();
 }
@@ -254,6 +258,7 @@ static void keep_house(struct recorder *recorder, uint64_t now_ns)
 	show_status(recorder, now_ns);
 	service_tick(recorder->service, now_ns);
 	recorder_tell_refused(recorder);
+	recorder_tell_unread(recorder);
 	foreign_spans_warn(recorder->foreign, recorder->messages);
 	cost_watch_steps(recorder->cost_watch);
 }
@@ -310,8 +315,10 @@ static bool wants_stop(struct recorder *recorder)
 			flight_recorder_request(recorder->flight, capture_now_ns());
 			continue;
 		}
-		if (!recorder->options->command || recorder->signal_cnt++)
+		if (!recorder->options->command || recorder->signal_cnt++) {
+			recorder->is_told_to_stop = true;
 			return true;
+		}
 		if (signal.ssi_signo != SIGINT)
 			target_signal(target_set_named(recorder->targets, 0), signal.ssi_signo);
 	}
@@ -332,6 +339,21 @@ bool recorder_is_hurried(void *context)
 		is_hurried |= signal.ssi_signo != SIGUSR1 &&
 			      (signal.ssi_signo != SIGHUP || !recorder->options->config.path);
 	return is_hurried;
+}
+
+bool recorder_leave_signals(struct recorder *recorder)
+{
+	sigset_t signals;
+
+	if (recorder_is_hurried(recorder))
+		return true;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	if (recorder->is_told_to_stop)
+		sigprocmask(SIG_UNBLOCK, &signals, NULL);
+	return false;
 }
 
 /* The kernel side has forgotten it by itself, and says so. */
@@ -415,7 +437,23 @@ static uint64_t last_ns(const struct recorder *recorder, uint64_t end_ns)
 	return given_ns > end_ns ? given_ns : end_ns;
 }
 
-/* Silence first: removing the probes takes its time, one after the other. Once the programs have gone nothing comes any more. */
+void recorder_detach(struct recorder *recorder)
+{
+	struct detach_watch *watch = NULL;
+
+	if (recorder->attach)
+		watch = detach_watch_new(recorder->messages, recorder->reader);
+	attach_close(recorder->attach);
+	recorder->attach = NULL;
+	if (recorder->kernel)
+		kernel_side_stop(recorder->kernel);
+	detach_watch_free(watch);
+}
+
+/*
+ * Silence first: removing the probes takes its time, one after the other, and any process that has mapped a probed file can make that long. So the log is
+ * finished while they are still there, if the programs can be known to send nothing any more.
+ */
 static int finish(struct recorder *recorder)
 {
 	struct txtrace_record summary = { .kind = TXTRACE_RECORD_SUMMARY };
@@ -435,9 +473,8 @@ static int finish(struct recorder *recorder)
 	recorder->result.lost_process_cnt = kernel_targets_lost(kernel_side_bpf(recorder->kernel));
 	attach_watch_close(recorder->watch);
 	recorder->watch = NULL;
-	attach_close(recorder->attach);
-	recorder->attach = NULL;
-	kernel_side_stop(recorder->kernel);
+	if (!kernel_side_is_silent(recorder->kernel))
+		recorder_detach(recorder);
 	log_writer_drop_no_more(recorder->log);
 	err = recorder_drain(recorder);
 	if (!err)
@@ -451,6 +488,7 @@ static int finish(struct recorder *recorder)
 	recorder->result.costs.has_silent_runs = capture_limits_have_silent_runs(recorder->options);
 	recorder->result.summary = summary.summary;
 	program_memory_stats(recorder->memory, &recorder->result.labels);
+	recorder->result.frozen_cnt = process_reader_frozen(recorder->reader)->cnt;
 	recorder->result.duration_ns = end_ns - recorder->begin_ns;
 	if (err)
 		return err;
@@ -523,6 +561,7 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	status_line_clear(&recorder->status);
 	foreign_spans_finish(recorder->foreign, recorder->messages);
 	recorder_tell_refused(recorder);
+	recorder_tell_unread(recorder);
 	recorder->result.is_target_alive = target_set_reap(recorder->targets, named_ended, recorder) > 0;
 	if (!recorder->result.is_target_alive && recorder->options->command)
 		target_wait(target_set_named(recorder->targets, 0), &recorder->result.exit_status);

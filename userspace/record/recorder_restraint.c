@@ -91,7 +91,23 @@ void recorder_restrain_symbols(void *context)
 	const struct recorder *recorder = context;
 
 	if (!recorder->options->is_unconfined)
-		confinement_begin_symbols(SYMBOLIZER_SOCKET_FD);
+		confinement_begin_symbols(OUTSIDE_SOCKET_FD);
+}
+
+void recorder_restrain_metrics(void *context)
+{
+	const struct recorder *recorder = context;
+
+	if (!recorder->options->is_unconfined)
+		confinement_begin_metrics();
+}
+
+void recorder_restrain_reader(void *context, int socket_fd)
+{
+	const struct recorder *recorder = context;
+
+	if (!recorder->options->is_unconfined)
+		confinement_begin_reader(socket_fd);
 }
 
 void recorder_restrain_log(void *context)
@@ -124,6 +140,22 @@ void recorder_restrain(struct recorder *recorder)
 	if (err)
 		messages_say(recorder->messages, MESSAGE_WARNING, "confinement", "the recorder is not confined, seccomp does not work here: %s",
 			     strerror(-err));
+}
+
+void recorder_tell_unread(struct recorder *recorder)
+{
+	struct elf_reader_news news;
+	struct message_field fields[2] = { { "file", NULL, 0 }, { "unreadable", NULL, 0 } };
+	char others[64] = "";
+
+	if (!elf_reader_take_news(recorder->elf_reader, &news))
+		return;
+	fields[0].text = news.path;
+	fields[1].number = news.file_cnt;
+	if (news.file_cnt > 1)
+		snprintf(others, sizeof(others), " and %llu more", (unsigned long long)news.file_cnt - 1);
+	messages_tell(recorder->messages, MESSAGE_WARNING, "unreadable_file", fields, 2,
+		      "no probes were looked for in '%s'%s: %s", news.path, others, news.why);
 }
 
 void recorder_tell_refused(struct recorder *recorder)

@@ -27,6 +27,7 @@ struct service {
 	uint64_t told_refused_cnt;
 	uint64_t told_dropped_cnt;
 	bool has_file_failed; /* and it was said */
+	bool has_server_failed; /* likewise */
 };
 
 static void write_page(void *context, struct text *text)
@@ -35,6 +36,7 @@ static void write_page(void *context, struct text *text)
 	struct metrics_figures figures = { 0 };
 
 	service->options.look(service->options.context, &figures);
+	figures.server_failure_cnt = service->has_server_failed;
 	metrics_write(&figures, service->spans, text);
 }
 
@@ -42,6 +44,7 @@ int service_open(struct service **result, const struct service_options *options,
 {
 	const struct record_options *record = options->record;
 	struct service *service = calloc(1, sizeof(*service));
+	const struct metrics_server_options server = { record->metrics, write_page, service, options->metrics };
 	int err = 0;
 
 	if (!service) {
@@ -57,7 +60,7 @@ int service_open(struct service **result, const struct service_options *options,
 		}
 	}
 	if (!err && record->metrics)
-		err = metrics_server_open(&service->server, record->metrics, write_page, service, error);
+		err = metrics_server_open(&service->server, &server, error);
 	if (!err) {
 		*result = service;
 		return 0;
@@ -83,8 +86,14 @@ int service_fd(const struct service *service)
 
 void service_run(struct service *service)
 {
-	if (service->server)
-		metrics_server_run(service->server);
+	if (!service->server)
+		return;
+	metrics_server_run(service->server);
+	if (!metrics_server_is_gone(service->server) || service->has_server_failed)
+		return;
+	service->has_server_failed = true;
+	messages_say(service->options.messages, MESSAGE_WARNING, "metrics",
+		     "metrics are served no more: the process txtrace-metrics has ended; recording goes on");
 }
 
 static int write_to(FILE *file, const struct text *text)

@@ -6,6 +6,7 @@
 #ifndef SERVICE_H
 #define SERVICE_H
 
+#include "attach/outside_process.h"
 #include "base/error.h"
 #include "record/messages.h"
 #include "record/metrics.h"
@@ -22,9 +23,14 @@ struct service_options {
 	/* How it goes now. Called from service_run() and service_tick(). */
 	void (*look)(void *context, struct metrics_figures *figures);
 	void *context;
+
+	struct outside_settle metrics; /* in the process that serves them */
 };
 
-/* Negative errno and a sentence. options lives as long. */
+/*
+ * Before anything is opened that the process that serves metrics may not hold.
+ * Negative errno and a sentence. options lives as long.
+ */
 int service_open(struct service **service, const struct service_options *options, struct error *error);
 
 /* The spans are to be added here; NULL: nobody asks for metrics. */

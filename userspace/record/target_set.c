@@ -2,7 +2,6 @@
 #include "record/target_set.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +9,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "attach/process_reader.h"
 #include "base/id_map.h"
-
-#define COMMAND_SIZE 1024
 
 struct entry {
 	struct traced_process process;
@@ -27,6 +25,7 @@ struct named {
 };
 
 struct target_set {
+	struct process_reader *reader;
 	target_sink sink;
 	void *context;
 	struct id_map by_identity; /* pid, start -> entry */
@@ -52,6 +51,11 @@ struct target_set *target_set_new(target_sink sink, void *context)
 		return set;
 	target_set_free(set);
 	return NULL;
+}
+
+void target_set_set_reader(struct target_set *set, struct process_reader *reader)
+{
+	set->reader = reader;
 }
 
 static void entry_free(struct entry *entry)
@@ -145,24 +149,11 @@ static char *read_exe(uint32_t pid)
 	return length > 0 ? strndup(exe, (size_t)length) : NULL;
 }
 
-static char *read_command(uint32_t pid)
+static char *read_command(const struct target_set *set, uint32_t pid)
 {
-	char path[64], command[COMMAND_SIZE];
-	ssize_t length;
-	int fd;
+	char command[PROCESS_READER_COMMAND_MAX];
 
-	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	length = read(fd, command, sizeof(command));
-	close(fd);
-	while (length > 0 && command[length - 1] == '\0')
-		length--;
-	for (ssize_t i = 0; i < length; i++)
-		if (command[i] == '\0')
-			command[i] = ' ';
-	return length > 0 ? strndup(command, (size_t)length) : NULL;
+	return process_reader_command(set->reader, command, (pid_t)pid) > 0 ? strdup(command) : NULL;
 }
 
 static void replace(char **string, char *by)
@@ -172,7 +163,7 @@ static void replace(char **string, char *by)
 }
 
 /* What it is called now; what it was asked to execute, if it has gone already. */
-static void describe(struct entry *entry, const struct wire_process *wire)
+static void describe(const struct target_set *set, struct entry *entry, const struct wire_process *wire)
 {
 	struct traced_process *process = &entry->process;
 	char *exe = read_exe(process->pid);
@@ -180,7 +171,7 @@ static void describe(struct entry *entry, const struct wire_process *wire)
 	if (!exe && wire->path_length)
 		exe = strndup(wire->path, wire->path_length);
 	replace(&process->exe, exe);
-	replace(&process->command, read_command(process->pid));
+	replace(&process->command, read_command(set, process->pid));
 	entry->described_ns = wire->change == WIRE_PROCESS_EXEC ? wire->header.time_ns : 0;
 }
 
@@ -236,7 +227,7 @@ static int hear_join(struct target_set *set, const struct wire_process *wire)
 		if (parent && wire->change == WIRE_PROCESS_FORKED && parent->process.code_start == wire->code_start)
 			inherit(entry, parent);
 		else
-			describe(entry, wire);
+			describe(set, entry, wire);
 	}
 	return id_map_put(&set->by_pid, 0, entry->process.pid, entry);
 }
@@ -248,7 +239,7 @@ static int hear_exec(struct target_set *set, const struct wire_process *wire)
 	if (!entry)
 		return -ENOMEM;
 	remember(&entry->process, wire);
-	describe(entry, wire);
+	describe(set, entry, wire);
 	return 0;
 }
 

@@ -19,11 +19,13 @@
 #include "event/event.h"
 #include "txtrace/log.h"
 
+struct process_reader;
 struct target_set;
 
 typedef int (*target_sink)(void *context, const struct txtrace_record *record);
 
 struct target_set *target_set_new(target_sink sink, void *context); /* NULL: no memory */
+void target_set_set_reader(struct target_set *set, struct process_reader *reader); /* who reads command lines; before that we do */
 void target_set_free(struct target_set *set);                        /* closes those that were added. NULL is allowed */
 
 /* ---- those that were named ---- */
