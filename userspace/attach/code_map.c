@@ -25,6 +25,8 @@ struct image {
 };
 
 struct process {
+	uint32_t tgid;
+	uint64_t used_at; /* in turns of the map */
 	struct image now;
 	struct image next;   /* seen in /proc already; its exec is yet to be told */
 	struct image before; /* the last exec */
@@ -37,6 +39,7 @@ struct code_map {
 	struct id_map processes; /* by tgid */
 	struct id_map files;     /* by device and inode */
 	uint32_t file_cnt;
+	uint64_t turn;
 };
 
 struct code_map *code_map_new(void)
@@ -55,6 +58,14 @@ void code_map_set_reader(struct code_map *map, struct process_reader *reader)
 	map->reader = reader;
 }
 
+static void process_free(struct process *process)
+{
+	free(process->now.mappings);
+	free(process->next.mappings);
+	free(process->before.mappings);
+	free(process);
+}
+
 void code_map_free(struct code_map *map)
 {
 	struct process *process;
@@ -62,12 +73,8 @@ void code_map_free(struct code_map *map)
 
 	if (!map)
 		return;
-	for (size_t i = 0; (process = id_map_next(&map->processes, &i));) {
-		free(process->now.mappings);
-		free(process->next.mappings);
-		free(process->before.mappings);
-		free(process);
-	}
+	for (size_t i = 0; (process = id_map_next(&map->processes, &i));)
+		process_free(process);
 	for (size_t i = 0; (file = id_map_next(&map->files, &i));)
 		code_file_free(file);
 	id_map_release(&map->processes);
@@ -75,17 +82,43 @@ void code_map_free(struct code_map *map)
 	free(map);
 }
 
-static struct process *process_of(struct code_map *map, uint32_t tgid)
+/* NULL: it is not known. */
+static struct process *known_process(struct code_map *map, uint32_t tgid)
 {
 	struct process *process = id_map_get(&map->processes, tgid, 0);
 
-	if (process || map->processes.cnt >= CODE_MAP_PROCESS_MAX)
+	if (process)
+		process->used_at = ++map->turn;
+	return process;
+}
+
+static void drop_oldest(struct code_map *map)
+{
+	struct process *oldest = NULL, *process;
+
+	for (size_t i = 0; (process = id_map_next(&map->processes, &i));)
+		if (!oldest || process->used_at < oldest->used_at)
+			oldest = process;
+	id_map_remove(&map->processes, oldest->tgid, 0);
+	process_free(oldest);
+}
+
+/* NULL: no memory. */
+static struct process *process_of(struct code_map *map, uint32_t tgid)
+{
+	struct process *process = known_process(map, tgid);
+
+	if (process)
 		return process;
+	if (map->processes.cnt >= CODE_MAP_PROCESS_MAX)
+		drop_oldest(map);
 	process = calloc(1, sizeof(*process));
-	if (process && id_map_put(&map->processes, tgid, 0, process)) {
+	if (!process || id_map_put(&map->processes, tgid, 0, process)) {
 		free(process);
 		return NULL;
 	}
+	process->tgid = tgid;
+	process->used_at = ++map->turn;
 	return process;
 }
 
@@ -155,7 +188,7 @@ int code_map_look(struct code_map *map, uint32_t tgid, uint64_t now_ns)
 
 int code_map_fork(struct code_map *map, uint32_t parent_tgid, uint32_t child_tgid)
 {
-	struct process *parent = id_map_get(&map->processes, parent_tgid, 0), *child = parent ? process_of(map, child_tgid) : NULL;
+	struct process *parent = known_process(map, parent_tgid), *child = parent ? process_of(map, child_tgid) : NULL;
 	struct code_mapping *copy;
 
 	if (!child || child == parent || child->now.number)
@@ -172,7 +205,7 @@ int code_map_fork(struct code_map *map, uint32_t parent_tgid, uint32_t child_tgi
 
 void code_map_exec(struct code_map *map, uint32_t tgid, uint64_t exec_ns)
 {
-	struct process *process = id_map_get(&map->processes, tgid, 0);
+	struct process *process = known_process(map, tgid);
 
 	if (!process || exec_ns <= process->exec_ns)
 		return;
@@ -203,7 +236,7 @@ static const struct code_mapping *find_mapping(const struct image *image, uint64
 
 struct code_place code_map_find(struct code_map *map, const struct code_moment *moment, uint64_t address, bool may_look)
 {
-	struct process *process = may_look ? process_of(map, moment->tgid) : id_map_get(&map->processes, moment->tgid, 0);
+	struct process *process = may_look ? process_of(map, moment->tgid) : known_process(map, moment->tgid);
 	struct code_place place = { .kind = CODE_UNKNOWN, .address = address };
 	const struct code_mapping *mapping;
 	const struct image *image;

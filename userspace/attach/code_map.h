@@ -3,7 +3,7 @@
  * Whose code is at an address of a process: the files that it has mapped for execution, read from /proc when the process is looked at, and again when an
  * address comes up that nobody knows. What is known stays known when the process has ended; the files are held open.
  *
- * Bounded: CODE_MAP_*; what is beyond is unknown. Not thread-safe.
+ * Bounded: CODE_MAP_*. Of processes the one goes that was asked for least recently; other things beyond are unknown. Not thread-safe.
  */
 #ifndef CODE_MAP_H
 #define CODE_MAP_H

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Whose code is at an address: of how many processes that is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "attach/code_map.h"
+
+#define CHILD_TGID 10000000u /* above all pids */
+
+static enum code_place_kind kind_in(struct code_map *map, uint32_t tgid)
+{
+	const struct code_moment moment = { .tgid = tgid, .event_ns = 1, .now_ns = 1 };
+
+	return code_map_find(map, &moment, (uint64_t)(uintptr_t)&kind_in, false).kind;
+}
+
+/* Children begin with what their parent has mapped, as of this process. */
+static void who_is_asked_for_is_known(void **state)
+{
+	struct code_map *map = code_map_new();
+	uint32_t self = (uint32_t)getpid();
+
+	(void)state;
+	assert_non_null(map);
+	assert_int_equal(kind_in(map, self), CODE_UNKNOWN);
+	assert_int_equal(code_map_look(map, self, 1), 0);
+	assert_int_equal(kind_in(map, self), CODE_FILE);
+	for (uint32_t i = 0; i < 2 * CODE_MAP_PROCESS_MAX; i++) {
+		assert_int_equal(code_map_fork(map, self, CHILD_TGID + i), 0);
+		assert_int_equal(kind_in(map, CHILD_TGID), CODE_FILE);
+		assert_int_equal(kind_in(map, CHILD_TGID + i), CODE_FILE);
+	}
+	/* Two have been asked for again and again; of the others there are as many as have room. */
+	assert_int_equal(kind_in(map, self), CODE_FILE);
+	assert_int_equal(kind_in(map, CHILD_TGID + CODE_MAP_PROCESS_MAX + 1), CODE_UNKNOWN);
+	assert_int_equal(kind_in(map, CHILD_TGID + CODE_MAP_PROCESS_MAX + 2), CODE_FILE);
+	code_map_free(map);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_asked_for_is_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
