@@ -124,13 +124,16 @@ static __always_inline uint64_t make_id(const bool is_preemptible)
 	return (high * WIRE_CPU_MAX + cpu) << (ID_BLOCK_BITS + 1) | low;
 }
 
-/* A begin for which there is no room here: counted as one that found none in the ring. */
+uint64_t foreign_full_cnt; /* begins for which there was no room here */
+
+/* Such a begin counts as one that found no room in the ring, too. */
 static __always_inline int begin_lost(void)
 {
 	struct emit out = { .cpu = bpf_get_smp_processor_id() };
 
 	out.counters = &counters[out.cpu & (WIRE_CPU_MAX - 1)];
 	__sync_fetch_and_add(&out.counters->sent[WIRE_BEGIN], 1);
+	__sync_fetch_and_add(&foreign_full_cnt, 1);
 	return emit_lost(&out, WIRE_BEGIN, bpf_ktime_get_ns());
 }
 

@@ -14,7 +14,7 @@
 
 #define MEMORY_MAX (UINT64_C(2) << 30)
 #define STRINGS_MAX (UINT64_C(1) << 30)
-#define PATIENCE_NS UINT64_C(10000000000) /* of a machine that is busy */
+#define PATIENCE_NS UINT64_C(20000000000) /* of a machine that is busy: the process itself has 5 s of a CPU */
 #define ERRNO_MAX 4095
 #define PATIENCE_MIN_NS UINT64_C(300000000)
 

@@ -192,12 +192,11 @@ static void print_refused(const struct recorder_result *result, const struct mes
 static void print_doubts(const struct recorder_result *result, const struct record_options *options, const struct messages *messages)
 {
 	const struct txtrace_summary *summary = &result->summary;
-	uint64_t lost_cnt = summary->lost_cnt - result->pipeline.attribution.refused_cnt;
 	struct loss_advice advice;
 
-	if (lost_cnt)
+	if (result->losses.lost_cnt)
 		messages_say(messages, MESSAGE_WARNING, "loss", "spans that the losses may have touched are marked as lower bounds; %s",
-			     loss_advice_give(&advice, lost_cnt, result->missed_cnt));
+			     loss_advice_give(&advice, &result->losses));
 	if (summary->sent_cnt != summary->received_cnt + summary->lost_cnt)
 		messages_say(messages, MESSAGE_ERROR, "bug", "%lld events are unaccounted for: please report this as a bug",
 			     (long long)(summary->sent_cnt - summary->received_cnt - summary->lost_cnt));

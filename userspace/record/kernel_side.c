@@ -239,6 +239,11 @@ const struct wire_counters *kernel_side_counters(const struct kernel_side *side)
 	return side->bpf->bss->counters;
 }
 
+uint64_t kernel_side_full_cnt(const struct kernel_side *side)
+{
+	return __atomic_load_n(&side->bpf->bss->foreign_full_cnt, __ATOMIC_RELAXED);
+}
+
 uint64_t kernel_side_step_cnt(const struct kernel_side *side)
 {
 	uint64_t cnt = 0;

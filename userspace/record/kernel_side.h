@@ -47,6 +47,7 @@ int kernel_side_open(struct kernel_side **side, const struct kernel_side_options
 struct txtrace_bpf *kernel_side_bpf(struct kernel_side *side); /* the skeleton, for what has a file of its own */
 int kernel_side_rings_fd(const struct kernel_side *side);
 const struct wire_counters *kernel_side_counters(const struct kernel_side *side);
+uint64_t kernel_side_full_cnt(const struct kernel_side *side); /* begins that found no room, see bpf/foreign.bpf.c */
 uint64_t kernel_side_step_cnt(const struct kernel_side *side); /* hits of foreign probes that were single-stepped */
 size_t kernel_side_cpu_cnt(void); /* that have counters: as many as there may ever be */
 volatile uint64_t *kernel_side_loss_generation(const struct kernel_side *side);

@@ -5,13 +5,20 @@
 
 #include <stdint.h>
 
-struct loss_advice {
-	char text[192]; /* the end of a sentence */
+struct loss_causes {
+	uint64_t lost_cnt;   /* all of them; those that are not named below found no room in a ring */
+	uint64_t missed_cnt; /* the kernel did not run their program, see ring/loss_counters.h */
+	uint64_t full_cnt;   /* begins that found no room in a table of the kernel side, see bpf/foreign.bpf.c */
 };
 
-/*
- * lost_cnt: lost events; missed_cnt: of them those whose program the kernel did not run, see ring/loss_counters.h. The others found no room. Returns the text.
- */
-const char *loss_advice_give(struct loss_advice *advice, uint64_t lost_cnt, uint64_t missed_cnt);
+/* Those since an earlier moment. */
+struct loss_causes loss_causes_since(const struct loss_causes *now, const struct loss_causes *before);
+
+struct loss_advice {
+	char text[384]; /* the end of a sentence */
+};
+
+/* Returns the text. */
+const char *loss_advice_give(struct loss_advice *advice, const struct loss_causes *causes);
 
 #endif

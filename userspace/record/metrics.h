@@ -7,6 +7,7 @@
 #define METRICS_H
 
 #include "base/text.h"
+#include "record/loss_advice.h"
 #include "record/span_metrics.h"
 #include "txtrace/log.h"
 
@@ -15,7 +16,8 @@ struct metrics_figures {
 	struct txtrace_summary summary; /* as far as it goes now */
 	uint64_t undecodable_cnt;
 	uint64_t refused_cnt; /* of those that are lost in the summary */
-	uint64_t missed_cnt;  /* likewise, see loss_advice.h */
+	struct loss_causes losses; /* without those that were refused */
+	uint64_t lost_process_cnt; /* that were to be traced, and for which there was no room */
 	uint64_t frozen_cnt;  /* processes that are not asked for their memory any more */
 	uint64_t open_span_cnt;
 	uint64_t thread_cnt;

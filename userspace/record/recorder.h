@@ -13,6 +13,7 @@
 #include "record/attach_watch.h"
 #include "record/confinement.h"
 #include "record/cost_watch.h"
+#include "record/loss_advice.h"
 #include "record/messages.h"
 #include "record/pipeline.h"
 #include "record/record_options.h"
@@ -43,7 +44,7 @@ struct recorder_result {
 	struct cost_sums costs;
 	struct cost_share share;
 	struct program_memory_stats labels;
-	uint64_t missed_cnt; /* of the lost events: the kernel did not run the program */
+	struct loss_causes losses; /* without those that were refused */
 	size_t site_cnt;     /* probe sites that were attached */
 	struct attach_watch_stats watch;
 	uint64_t process_cnt;      /* that were traced at any time */

@@ -145,7 +145,11 @@ void recorder_summarize(struct recorder *recorder, struct txtrace_summary *summa
 
 	pipeline_stats(recorder->pipeline, stats);
 	loss_counters_totals(&recorder->losses, &losses);
-	recorder->result.missed_cnt = losses.missed_cnt;
+	recorder->result.losses = (struct loss_causes){
+		.lost_cnt = losses.lost_cnt,
+		.missed_cnt = losses.missed_cnt,
+		.full_cnt = kernel_side_full_cnt(recorder->kernel),
+	};
 	*summary = (struct txtrace_summary){
 		.time_ns = now_ns,
 		.sent_cnt = losses.sent_cnt,
@@ -168,7 +172,8 @@ void recorder_look(void *context, struct metrics_figures *figures)
 	figures->start_realtime_ns = recorder->begin_realtime_ns;
 	figures->undecodable_cnt = stats->undecodable_cnt;
 	figures->refused_cnt = stats->attribution.refused_cnt;
-	figures->missed_cnt = recorder->result.missed_cnt;
+	figures->losses = recorder->result.losses;
+	figures->lost_process_cnt = kernel_targets_lost(kernel_side_bpf(recorder->kernel));
 	figures->open_span_cnt = stats->attribution.open_span_cnt;
 	figures->thread_cnt = stats->attribution.thread_cnt;
 	figures->written_bytes = recorder->log ? log_writer_bytes(recorder->log) : recorder->result.log.written_bytes;

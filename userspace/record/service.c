@@ -22,8 +22,8 @@ struct service {
 	struct metrics_server *server;
 	uint64_t next_file_ns;
 	uint64_t next_loss_ns;
-	uint64_t told_lost_cnt; /* but for those that were refused */
-	uint64_t told_missed_cnt;
+	struct loss_causes told_losses;
+	uint64_t told_lost_process_cnt;
 	uint64_t told_refused_cnt;
 	uint64_t told_dropped_cnt;
 	bool has_file_failed; /* and it was said */
@@ -160,18 +160,18 @@ static void write_file(struct service *service)
 static void tell_losses(struct service *service)
 {
 	struct metrics_figures figures = { 0 };
-	char lost[UNITS_SIZE], refused[UNITS_SIZE], dropped[UNITS_SIZE];
+	char lost[UNITS_SIZE], refused[UNITS_SIZE], dropped[UNITS_SIZE], processes[UNITS_SIZE];
 	struct loss_advice advice;
-	uint64_t lost_cnt;
+	struct loss_causes losses;
 
 	service->options.look(service->options.context, &figures);
-	lost_cnt = figures.summary.lost_cnt - figures.refused_cnt;
-	if (lost_cnt > service->told_lost_cnt) {
-		const struct message_field field = { "lost", NULL, lost_cnt - service->told_lost_cnt };
+	losses = loss_causes_since(&figures.losses, &service->told_losses);
+	if (losses.lost_cnt) {
+		const struct message_field field = { "lost", NULL, losses.lost_cnt };
 
 		messages_tell(service->options.messages, MESSAGE_WARNING, "loss", &field, 1,
 			      "%s events were lost: spans that this may have touched are lower bounds; %s", units_format_count(lost, field.number),
-			      loss_advice_give(&advice, field.number, figures.missed_cnt - service->told_missed_cnt));
+			      loss_advice_give(&advice, &losses));
 	}
 	if (figures.refused_cnt > service->told_refused_cnt) {
 		const struct message_field field = { "refused", NULL, figures.refused_cnt - service->told_refused_cnt };
@@ -187,8 +187,14 @@ static void tell_losses(struct service *service)
 			      "the disk does not keep up: %s records are not in the log; a larger --queue-size or a faster disk helps",
 			      units_format_count(dropped, field.number));
 	}
-	service->told_lost_cnt = lost_cnt;
-	service->told_missed_cnt = figures.missed_cnt;
+	if (figures.lost_process_cnt > service->told_lost_process_cnt) {
+		const struct message_field field = { "processes", NULL, figures.lost_process_cnt - service->told_lost_process_cnt };
+
+		messages_tell(service->options.messages, MESSAGE_WARNING, "lost_processes", &field, 1,
+			      "%s processes are not traced: there are too many at once", units_format_count(processes, field.number));
+	}
+	service->told_losses = figures.losses;
+	service->told_lost_process_cnt = figures.lost_process_cnt;
 	service->told_refused_cnt = figures.refused_cnt;
 	service->told_dropped_cnt = figures.dropped_record_cnt;
 }
