@@ -147,6 +147,13 @@ compare() {
 	python3 $e2e/check_truth.py "$@" "${account[@]}" "$tmp/$name.truth" "$tmp/$name.txtrace.jsonl"
 }
 
+# is_sound LOG.jsonl: by itself and by the account, of a program that tells nothing
+is_sound() {
+	local account
+	account_so_far || fail "the scheduler's account cannot be had" || return
+	python3 $e2e/check_truth.py "${account[@]}" - "$1"
+}
+
 # holds attach_to|launch NAME PROGRAM...: traces it and compares.
 holds() {
 	"$@" && compare "$2"

@@ -4,6 +4,7 @@
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf
+need_account
 
 loop=
 tracer=
@@ -28,7 +29,7 @@ end_loop() {
 }
 
 balanced() {
-	export_log "$1" && python3 $e2e/check_truth.py - "$1.jsonl"
+	export_log "$1" && is_sound "$1.jsonl"
 }
 
 # Beside what is said about losses, which a slow machine may have, and about the cost of tracing a loop of marks.

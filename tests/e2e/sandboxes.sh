@@ -16,7 +16,7 @@ trap 'kill -KILL $(jobs -p) 2>/dev/null; wait 2>/dev/null' EXIT
 sandboxed_is_whole() { # sandboxed_is_whole NAME
 	cat "$tmp/$1.out"
 	grep -qx 'done' "$tmp/$1.out" || fail "the program was ended" || return
-	export_log "$tmp/$1.txtrace" && python3 $e2e/check_truth.py - "$tmp/$1.txtrace.jsonl" || return
+	export_log "$tmp/$1.txtrace" && is_sound "$tmp/$1.txtrace.jsonl" || return
 	python3 $e2e/check_sandboxes.py sandboxed "$tmp/$1.txtrace.jsonl"
 }
 
@@ -53,13 +53,13 @@ held_for_as_long_as_it_was() {
 
 # Ten system calls, a stop before and one behind each: 20 times it left its CPU for that, and for nothing else.
 stopped_at_each_system_call() {
-	ptraced syscalls 50 && python3 $e2e/check_truth.py - "$tmp/syscalls.txtrace.jsonl" || return
+	ptraced syscalls 50 && is_sound "$tmp/syscalls.txtrace.jsonl" || return
 	python3 $e2e/check_sandboxes.py syscalls "$tmp/syscalls.txtrace.jsonl"
 }
 
 # Over the probes, too: each mark is made once, and the program ends well.
 stepped_through_its_marks() {
-	ptraced steps 100 && python3 $e2e/check_truth.py - "$tmp/steps.txtrace.jsonl" || return
+	ptraced steps 100 && is_sound "$tmp/steps.txtrace.jsonl" || return
 	python3 $e2e/check_sandboxes.py steps "$tmp/steps.txtrace.jsonl"
 }
 

@@ -68,7 +68,7 @@ storm() {
 		status=$?
 		[ $status = 0 ] || fail "the tracer ended with $status: $(cat "$tmp/race.err")" || return
 		export_log "$tmp/storm.txtrace" || return
-		python3 $e2e/check_truth.py - "$tmp/storm.txtrace.jsonl" || return
+		is_sound "$tmp/storm.txtrace.jsonl" || return
 		runs $pid || fail "the family died" || return
 	done
 	kill -KILL $pid
