@@ -47,16 +47,18 @@ def held(truth_path, path):
 
 
 def syscalls(path):
-    """A stop before each and one behind it: 20 times it left its CPU for that, and for nothing else."""
-    records, wrong = read(path), []
+    """A stop before each and one behind it: 20 times it left its CPU for that, and for nothing else. What the kernel hid is unknown, in one span of ten."""
+    records, wrong, hidden_cnt = read(path), [], 0
     for span in spans_of(records, "syscalls"):
         reasons = [record.get("reason") for record in records if record["type"] == "run" and record["tid"] == span["tid"] and
                    span["begin_ns"] <= record["end_ns"] <= span["end_ns"] and record["left_as"] == "blocked"]
         others = [reason for reason, ns in span["blocked"].items() if ns and reason != "stopped"]
-        if reasons != ["stopped"] * 20 or others or not is_whole(span):
+        hidden_cnt += span["unknown_ns"] > 0
+        is_all = len(reasons) == 20 or (len(reasons) < 20 and span["unknown_ns"] > 0)
+        if set(reasons) != {"stopped"} or not is_all or others or not is_whole(span):
             wrong.append((span["id"], reasons, others))
-    print(len(spans_of(records, "syscalls")), "spans, wrong:", wrong)
-    return len(spans_of(records, "syscalls")) == 50 and not wrong
+    print(len(spans_of(records, "syscalls")), "spans,", hidden_cnt, "with a hidden switch, wrong:", wrong)
+    return len(spans_of(records, "syscalls")) == 50 and not wrong and hidden_cnt <= 5
 
 
 def steps(path):

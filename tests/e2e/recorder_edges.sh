@@ -65,7 +65,7 @@ keeps_what_a_crash_left() {
 # With few descriptors the probes cannot be attached. How few is tried, so that it holds on other kernels.
 command_does_not_run_unrecorded() {
 	local status limit
-	for limit in 64 60 56 52 48 44 40 36; do
+	for limit in 100 92 84 80 76 72 68 64 60 56 52 48 44 40 36; do
 		rm -f "$tmp/ran"
 		(ulimit -n $limit && exec "$recorder" -q -o "$tmp/few.txtrace" -- "$programs/probe_loop" --iterations 1 --output "$tmp/ran") 2>"$tmp/err"
 		status=$?
