@@ -340,13 +340,26 @@ static int add_function(struct foreign_search *search, size_t idx, size_t *hits)
 	return foreign_add_spot(search, &spot);
 }
 
+/* A library may be meant by what is before ".so", too. */
+static void guess_binary(struct name_guess *guess, const char *typed, const char *path)
+{
+	const char *name = base_name(path), *dot = strstr(name, ".so");
+	char *library = dot && dot > name ? strndup(name, (size_t)(dot - name)) : NULL;
+
+	name_guess_see(guess, typed, library ? library : name);
+	free(library);
+}
+
 static int add_funcs(struct foreign_search *search, size_t func_idx)
 {
 	const struct func_spec *func = &search->plan->funcs[func_idx];
 	int err = 0;
 
-	if (!is_binary(func->binary, search->object->path))
+	if (!is_binary(func->binary, search->object->path)) {
+		guess_binary(&search->plan->func_binaries[func_idx].guess, func->binary, search->object->path);
 		return 0;
+	}
+	search->plan->func_binaries[func_idx].is_mapped = true;
 	for (size_t i = 0; !err && i < func->symbol_cnt; i++) {
 		struct function_list list;
 

@@ -131,11 +131,12 @@ int foreign_plan_new(struct foreign_plan **result, const struct foreign_plan_opt
 	plan->func_is_refused = calloc(options->func_cnt + 1, sizeof(*plan->func_is_refused));
 	plan->point_guesses = calloc(options->span_cnt + 1, sizeof(*plan->point_guesses));
 	plan->func_guesses = calloc(options->func_cnt + 1, sizeof(*plan->func_guesses));
+	plan->func_binaries = calloc(options->func_cnt + 1, sizeof(*plan->func_binaries));
 	plan->function_labels = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->function_labels));
 	plan->labels = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->labels));
 	plan->is_stepped_label = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->is_stepped_label));
 	err = plan->spans && plan->funcs && plan->point_hits && plan->has_provider && plan->func_hits && plan->func_is_refused && plan->point_guesses &&
-			      plan->func_guesses && plan->labels && plan->function_labels && plan->is_stepped_label ? 0 : -ENOMEM;
+			      plan->func_guesses && plan->func_binaries && plan->labels && plan->function_labels && plan->is_stepped_label ? 0 : -ENOMEM;
 	if (!err)
 		err = parse_all(plan, options, error);
 	if (!err)
@@ -160,6 +161,9 @@ static void release_guesses(struct foreign_plan *plan)
 		for (size_t n = 0; n < SPAN_POINT_MAX; n++)
 			name_guess_release(&plan->func_guesses[i][n]);
 	}
+	for (size_t i = 0; plan->func_binaries && i < plan->func_cnt; i++)
+		name_guess_release(&plan->func_binaries[i].guess);
+	free(plan->func_binaries);
 	free(plan->point_guesses);
 	free(plan->func_guesses);
 }
@@ -362,9 +366,30 @@ size_t foreign_plan_stepped(const struct foreign_plan *plan, const char **exampl
 	return plan->stepped_cnt;
 }
 
+/* How many of them are there. */
+static size_t judge_functions(struct foreign_plan *plan, size_t func_idx)
+{
+	const struct func_binary *binary = &plan->func_binaries[func_idx];
+	const struct func_spec *func = &plan->funcs[func_idx];
+	struct error words;
+	size_t cnt = 0;
+
+	if (!binary->is_mapped) {
+		foreign_warn(plan, "functions of '%s': no file that is mapped is called so%s%s%s", func->binary, binary->guess.best ? ", did you mean '" : "",
+			     binary->guess.best ? binary->guess.best : "", binary->guess.best ? "'?" : "");
+		return 0;
+	}
+	for (size_t symbol = 0; symbol < func->symbol_cnt; symbol++) {
+		if (!plan->func_hits[func_idx][symbol] && !plan->func_is_refused[func_idx][symbol])
+			foreign_warn(plan, "function '%s:%s': nothing that is mapped has it%s", func->binary, func->symbols[symbol],
+				     hint(&plan->func_guesses[func_idx][symbol], func->binary, &words));
+		cnt += plan->func_hits[func_idx][symbol] > 0;
+	}
+	return cnt;
+}
+
 size_t foreign_plan_judge(struct foreign_plan *plan)
 {
-	struct error words;
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < plan->span_cnt; i++) {
@@ -374,11 +399,6 @@ size_t foreign_plan_judge(struct foreign_plan *plan)
 		cnt += has_begin && has_end;
 	}
 	for (size_t i = 0; i < plan->func_cnt; i++)
-		for (size_t symbol = 0; symbol < plan->funcs[i].symbol_cnt; symbol++) {
-			if (!plan->func_hits[i][symbol] && !plan->func_is_refused[i][symbol])
-				foreign_warn(plan, "function '%s:%s': nothing that is mapped has it%s", plan->funcs[i].binary,
-					     plan->funcs[i].symbols[symbol], hint(&plan->func_guesses[i][symbol], plan->funcs[i].binary, &words));
-			cnt += plan->func_hits[i][symbol] > 0;
-		}
+		cnt += judge_functions(plan, i);
 	return cnt;
 }

@@ -12,6 +12,12 @@
 #define FOREIGN_LABEL_MAX 65536
 _Static_assert(FOREIGN_LABEL_MAX <= 1 << PROBE_PATH_COOKIE_BITS, "a label's index is a cookie");
 
+/* The file in which a function is to be. */
+struct func_binary {
+	bool is_mapped;
+	struct name_guess guess; /* where none is: what may have been meant */
+};
+
 struct foreign_plan {
 	struct span_spec *spans;
 	size_t span_cnt;
@@ -25,6 +31,7 @@ struct foreign_plan {
 	bool (*func_is_refused)[SPAN_POINT_MAX]; /* it means too many functions, which has been said */
 	struct name_guess (*point_guesses)[2][SPAN_POINT_MAX]; /* where there are no hits: what may have been meant */
 	struct name_guess (*func_guesses)[SPAN_POINT_MAX];
+	struct func_binary *func_binaries; /* per function */
 
 	char **labels;
 	size_t label_cnt;
