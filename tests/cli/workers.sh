@@ -111,8 +111,24 @@ chosen_threads() {
 	run 0 workers --threads 'nobody*' --queue queue chosen.txtrace && grep -q '^no threads$' "$tmp/out" || fail "$(cat "$tmp/out")"
 }
 
+# From 2000 to 5000 its runs tell of 1000 ns; of the other thread's time they tell all.
+unknown_time() {
+	{
+		echo "run begin_ns=1000 end_ns=2000 pid=10 tid=10 left_as=preempted"
+		echo "run begin_ns=5000 end_ns=6000 pid=10 tid=10 runnable_ns=1000 left_as=dead"
+		echo "run begin_ns=1000 end_ns=2000 pid=10 tid=11 left_as=blocked reason=lock"
+		echo "run begin_ns=5000 end_ns=5500 pid=10 tid=11 blocked_ns=2000 runnable_ns=1000 left_as=dead"
+		echo "summary time_ns=9000"
+	} | "$make_log" "$tmp/unknown.txtrace" || return
+	run 0 workers --json unknown.txtrace && jq -ce '[.threads[] | [.tid, .unknown_ns]] == [[10, 2000], [11, 0]]' "$tmp/out" >/dev/null ||
+		fail "$(jq -c '.threads' "$tmp/out")" || return
+	run 0 workers unknown.txtrace && grep -q 'blocked  unknown$' "$tmp/out" && grep -qE '^10 .* 2.00 ..s$' "$tmp/out" || fail "$(cat "$tmp/out")" || return
+	run 0 workers workers.txtrace && ! grep unknown "$tmp/out"
+}
+
 check "what two threads did" expects workers 0 workers --queue queue workers.txtrace
 check "without a queue" expects workers_plain 0 workers --top 1 workers.txtrace
+check "what no run tells is unknown" unknown_time
 check "JSON" expects workers_json 0 workers --json --queue queue workers.txtrace
 check "a counter that is not there" expects workers_other 0 workers --limit 1 --queue other workers.txtrace
 check "a log without threads" expects workers_none 0 workers empty.txtrace

@@ -529,6 +529,14 @@ void worker_report_finish(struct worker_report *report)
 		qsort(report->workers, report->shown_cnt, sizeof(*report->workers), compare_workers);
 }
 
+uint64_t worker_row_unknown_ns(const struct worker_row *row)
+{
+	uint64_t known_ns = add_saturating(row->on_cpu_ns, add_saturating(row->runnable_ns, row->blocked_ns));
+	uint64_t watched_ns = row->to_ns > row->from_ns ? row->to_ns - row->from_ns : 0;
+
+	return watched_ns > known_ns ? watched_ns - known_ns : 0;
+}
+
 size_t worker_report_row_count(const struct worker_report *report)
 {
 	return report->shown_cnt;

@@ -74,6 +74,9 @@ void worker_report_begin_capture(struct worker_report *report);
 /* No more records will come; rows are in order: the most time on a CPU first. */
 void worker_report_finish(struct worker_report *report);
 
+/* What no run tells of the time between the first and the last one. */
+uint64_t worker_row_unknown_ns(const struct worker_row *row);
+
 size_t worker_report_row_count(const struct worker_report *report);
 const struct worker_row *worker_report_row(const struct worker_report *report, size_t idx);
 size_t worker_report_parked_count(const struct worker_report *report);

@@ -168,6 +168,7 @@ static void row_json(struct json *json, const struct worker_row *row)
 	json_member_u64(json, "on_cpu_ns", row->on_cpu_ns);
 	json_member_u64(json, "runnable_ns", row->runnable_ns);
 	json_member_u64(json, "blocked_ns", row->blocked_ns);
+	json_member_u64(json, "unknown_ns", worker_row_unknown_ns(row));
 	json_member_u64(json, "runs", row->run_cnt);
 	json_member_u64(json, "active_periods", row->period_cnt);
 	json_member_u64(json, "longest_active_ns", row->longest_period_ns);
