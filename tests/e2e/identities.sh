@@ -50,6 +50,11 @@ make_cgroup() {
 	return 1
 }
 
+# Its exec is over, which a new name does not tell: it sleeps until it has a tracer.
+waits() { # waits PID: in nanosleep or clock_nanosleep
+	grep -qE '^(35|230|101|115) ' "/proc/$1/syscall" 2>/dev/null
+}
+
 # It waits for a tracer, outside; from the moment that it is in, it has one. A program with threads is moved with all of them.
 moved_in() {
 	local one many
@@ -57,7 +62,7 @@ moved_in() {
 	one=$!
 	"$programs/many_threads" --threads 4 --repeat 4 --output "$tmp/many.truth" &
 	many=$!
-	wait_for 20 grep -qx spin "/proc/$one/comm" && wait_for 20 grep -qx many_threads "/proc/$many/comm" || return
+	wait_for 20 waits $one && wait_for 20 waits $many || return
 	start_tracer "$tmp/in.txtrace" --cgroup "$cgroup" || return
 	echo $one >"$cgroup/cgroup.procs" && echo $many >"$cgroup/cgroup.procs" || return
 	wait $one && wait $many || fail "a program failed" || return
@@ -92,9 +97,9 @@ moved_out() {
 	start_tracer "$tmp/out.txtrace" --cgroup "$cgroup" || return
 	"$programs/spin" --repeat 3 --output "$tmp/out.truth" &
 	stays=$!
-	wait_for 20 grep -qx spin "/proc/$stays/comm" # before that it is our shell, and has yet to exec
+	wait_for 20 waits $stays || return
 	echo $stays >"$cgroup/cgroup.procs" && echo $stays >"$outside/cgroup.procs" || return
-	wait $stays || fail "who was in it for a moment is not traced" || return
+	wait $stays || fail "who was in it for a moment is not traced: $(cat "$tmp/tracer.err")" || return
 	bash -c "echo \$\$ >$cgroup/cgroup.procs; echo \$\$ >$outside/cgroup.procs; exec \"$programs/spin\" --wait-traced 0 --repeat 3 --output \"$tmp/left.truth\"" &
 	leaves=$!
 	wait $leaves || return
@@ -107,7 +112,7 @@ moved_to_and_fro() {
 	local pid mover
 	"$programs/many_threads" --threads 8 --repeat 10 --output "$tmp/fro.truth" &
 	pid=$!
-	wait_for 20 grep -qx many_threads "/proc/$pid/comm"
+	wait_for 20 waits $pid || return
 	start_tracer "$tmp/fro.txtrace" --cgroup "$cgroup" || return
 	echo $pid >"$cgroup/cgroup.procs" || return
 	while echo $pid >"$outside/cgroup.procs" && echo $pid >"$cgroup/cgroup.procs"; do

@@ -25,9 +25,10 @@ events() {
 }
 
 # marks MODE EXPECTED: 6,400 iterations of a loop around marks; EXPECTED are the lines of events() about them
+# Beside the scheduler's events, and the stack of a futex that it may have waited for.
 marks() {
 	"$recorder" -q -o "$tmp/$1.txtrace" -- "$programs/probe_loop" --mode "$1" --iterations 6400 >"$tmp/loop.out" || return
-	diff <(printf '%s\n' "$2") <(events "$tmp/$1.txtrace" | grep -vE '^(switch|wake|thread|thread_exit|exec|other|move|process) ')
+	diff <(printf '%s\n' "$2") <(events "$tmp/$1.txtrace" | grep -vE '^(switch|wake|thread|thread_exit|exec|other|move|process|stack) ')
 }
 
 # hits MODE EVENTS-OF-ALL-SPANS: the same, by label. Whoever was pushed off pays for switches too, so these are not looked at.

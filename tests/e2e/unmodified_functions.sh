@@ -84,7 +84,6 @@ check "a pattern that means too much is refused, and said" said_once
 check "a costly pattern is warned of" warns 'each call of one costs' --func 'calls:*'
 check "a file that is not there is said, and which one may be meant" warns "functions of 'cals': no file that is mapped is called so, did you mean 'calls'?" \
 	--func cals:work
-check "a library that is not there, too" warns "functions of 'lbc': no file that is mapped is called so, did you mean 'libc'?" --func lbc:malloc
 check "a function that is not there is said" warns "'calls:nowhere': nothing that is mapped has it" --func calls:nowhere
 check "bad text is refused where it is bad" refuses "at character 8, 'work..y:z': expected ':'|expected" --span 'label=work..y:z'
 finish
