@@ -84,11 +84,12 @@ self_time() {
 		rows = {row["label"]: row for row in json.load(open(os.environ["report"]))["rows"]}
 		work = {label: sum(span["work_ns"] for span in spans if span["label"] == label) for label in rows}
 		unsure = {label: row for label, row in rows.items() if row["self_is"] != "exact"}
-		assert not unsure, json.dumps([recorder, [span for span in spans if span["lower_bound"]], unsure], indent=1)
+		hidden = any(span["unknown_ns"] for span in spans) # a switch that the kernel hid: what a span had of it is not told from what its child had
+		assert hidden or not unsure, json.dumps([recorder, [span for span in spans if span["lower_bound"]], unsure], indent=1)
 		assert rows["inner"]["self"]["work_ns"] == work["inner"] - work["deep"]
 		roots = work["apart"] + work["zero"] + work["order"] + sum(span["work_ns"] - span["detached_ns"] for span in spans if span["label"] == "job")
 		mine = work["outer"] - work["inner"] - roots
-		assert mine - work["root"] - work["named"] <= rows["outer"]["self"]["work_ns"] < mine, (mine, rows["outer"])
+		assert unsure or mine - work["root"] - work["named"] <= rows["outer"]["self"]["work_ns"] < mine, (mine, rows["outer"])
 		assert sum(row["total"]["work_ns"] for row in rows.values() if row["depth"] == 0) == work["outer"] + sum(span["detached_ns"] for span in spans)'
 }
 
