@@ -68,6 +68,18 @@ by_entry_and_return() {
 	END
 }
 
+# A jump through a register is no way out that can be found: who is told to hook returns sees the end.
+ends_by_a_jump() {
+	local how
+	for how in exits hook; do
+		"$recorder" -o "$tmp/jump.txtrace" --func first_instructions:jumping --func-returns $how -- "$programs/first_instructions" jumping 100 >"$tmp/out" 2>"$tmp/$how" ||
+			fail "ended with $?" || return
+		export_log "$tmp/jump.txtrace" && grep -c '"type":"span".*"lower_bound":true' "$tmp/jump.txtrace.jsonl" >>"$tmp/$how.cut"
+	done
+	[ "$(cat "$tmp/exits.cut" "$tmp/hook.cut" | tr '\n' ' ')" = "100 0 " ] || fail "lower bounds: $(cat "$tmp"/*.cut)" || return
+	grep -q "the end of most calls was not seen of 'jumping'.*--func-returns hook" "$tmp/exits" && ! grep 'was not seen' "$tmp/hook" || fail "$(cat "$tmp/exits")"
+}
+
 check "functions, their returns hooked" calls hook hook
 check "functions, their ways out probed" calls exits exits
 check "functions, however it is best here" calls auto auto
@@ -81,6 +93,7 @@ else
 	echo "ok $number - C++ # SKIP no g++"
 fi
 check "a pattern that means too much is refused, and said" said_once
+check "a function that ends by a jump through a register" ends_by_a_jump
 check "a costly pattern is warned of" warns 'each call of one costs' --func 'calls:*'
 check "a file that is not there is said, and which one may be meant" warns "functions of 'cals': no file that is mapped is called so, did you mean 'calls'?" \
 	--func cals:work

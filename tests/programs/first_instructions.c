@@ -5,12 +5,13 @@
  * or both in turn, and computes between the calls if told to. No marks. Says how
  * long it took: {"calls":5,"cpu_ns":1234}.
  *
- *	first_instructions emulated|stepped|both|paired CALLS [WORK]
+ *	first_instructions emulated|stepped|both|paired|jumping CALLS [WORK]
  *
  * CALLS 0: until it is ended by a signal. WORK: rounds of a loop behind each call.
  * paired: calls "emulated" and a function with the same code in turn, in blocks, and
  * says how long the blocks of each took: {…,"called_ns":900,"twin_ns":300}. Whatever
  * else happens on the machine hits both alike.
+ * jumping: calls a function that ends by a jump through a register.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,14 +22,16 @@
 
 #define BLOCK_CALLS 100
 
-int emulated(void), stepped(void), twin(void);
+int emulated(void), stepped(void), twin(void), jumping(void);
 
 #if defined(__x86_64__)
 #define EMULATED_CODE "push %rbp\n\tpop %rbp\n\tret"
 #define STEPPED_CODE "xor %eax, %eax\n\tret"
+#define JUMPING_CODE "push %rbp\n\tpop %rbp\n\tlea emulated(%rip), %rax\n\tjmp *%rax"
 #else
 #define EMULATED_CODE "nop\n\tret"
 #define STEPPED_CODE "mov x0, #0\n\tret"
+#define JUMPING_CODE "nop\n\tadr x9, emulated\n\tbr x9"
 #endif
 
 #define DEFINE(name, code) \
@@ -37,6 +40,7 @@ int emulated(void), stepped(void), twin(void);
 DEFINE("emulated", EMULATED_CODE);
 DEFINE("stepped", STEPPED_CODE);
 DEFINE("twin", EMULATED_CODE);
+DEFINE("jumping", JUMPING_CODE);
 
 static void work(unsigned long rounds)
 {
@@ -84,6 +88,9 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "paired"))
 		return call_pairs(calls, rounds);
+	if (argc > 1 && !strcmp(argv[1], "jumping"))
+		for (unsigned long i = 0; i < calls; i++)
+			jumping();
 	for (unsigned long i = 0; !calls || i < calls; i++) {
 		if (does_one)
 			emulated();

@@ -7,17 +7,33 @@
 #include "base/units.h"
 
 #define NAMED_MAX 5
+#define CUT_OFF_LEAST 10
 #define ASKED_MAX 1000 /* of more, nobody wants to know which were never called */
 
-static bool has_label(const struct label_report *report, const char *label)
+static const struct label_row *find_row(const struct label_report *report, const char *label)
 {
 	for (size_t i = 0; i < label_report_row_count(report); i++) {
-		const struct txtrace_string *row = &label_report_row(report, i)->label;
+		const struct label_row *row = label_report_row(report, i);
 
-		if (row->length == strlen(label) && !memcmp(row->bytes, label, row->length))
-			return true;
+		if (row->label.length == strlen(label) && !memcmp(row->label.bytes, label, row->label.length))
+			return row;
 	}
-	return false;
+	return NULL;
+}
+
+static void append_name(struct text *text, size_t cnt, const char *label)
+{
+	if (cnt > NAMED_MAX)
+		return;
+	text_append(text, cnt > 1 ? ", '" : "'");
+	text_append_escaped(text, label, strlen(label));
+	text_append(text, "'");
+}
+
+static void append_others(struct text *text, size_t cnt)
+{
+	if (cnt > NAMED_MAX)
+		text_append_format(text, " and %zu more", cnt - NAMED_MAX);
 }
 
 /* "never called: 'a', 'b' and 3 more"; *cnt: how many. */
@@ -27,16 +43,35 @@ static void append_silent(struct text *text, const struct no_spans *facts, bool 
 
 	*cnt = 0;
 	for (size_t i = 0; (label = foreign_plan_asked(facts->foreign, is_span, i)); i++) {
-		if (!*label || has_label(facts->report, label))
-			continue;
-		if ((*cnt)++ < NAMED_MAX) {
-			text_append(text, *cnt > 1 ? ", '" : "'");
-			text_append_escaped(text, label, strlen(label));
-			text_append(text, "'");
-		}
+		if (*label && !find_row(facts->report, label))
+			append_name(text, ++*cnt, label);
 	}
-	if (*cnt > NAMED_MAX)
-		text_append_format(text, " and %zu more", *cnt - NAMED_MAX);
+	append_others(text, *cnt);
+}
+
+static bool is_cut_off(const struct label_row *row)
+{
+	return row && row->lower_bounds && row->lower_bounds->sums.cnt >= CUT_OFF_LEAST && row->lower_bounds->sums.cnt > row->exact.sums.cnt;
+}
+
+/* Of a function that ends by a jump through a register, as compilers make of a call at its end, no way out has a probe. */
+static void name_cut_off(const struct no_spans *facts, const struct messages *messages)
+{
+	struct text names = { 0 };
+	const char *label;
+	size_t cnt = 0;
+
+	if (!facts->foreign || facts->options->foreign.func_returns == FOREIGN_RETURNS_HOOK || foreign_plan_asked(facts->foreign, false, ASKED_MAX))
+		return;
+	for (size_t i = 0; (label = foreign_plan_asked(facts->foreign, false, i)); i++)
+		if (is_cut_off(find_row(facts->report, label)))
+			append_name(&names, ++cnt, label);
+	append_others(&names, cnt);
+	if (cnt)
+		messages_say(messages, MESSAGE_INFO, "cut_off",
+			     "the end of most calls was not seen of %s, as where a function ends by a jump to another one; --func-returns hook sees it, if no exception passes",
+			     text_string(&names));
+	text_release(&names);
 }
 
 /* Where some have spans, those that have none are named if they are few; a preset has many that no program needs. */
@@ -90,4 +125,5 @@ void no_spans_explain(const struct no_spans *facts, const struct messages *messa
 		explain_none(facts, messages);
 	if (choices->sample_rate <= 1 && !choices->label_cnt && !choices->min_duration_ns && !facts->options->flight.max_bytes)
 		name_silent(facts, has_any, messages);
+	name_cut_off(facts, messages);
 }
