@@ -7,7 +7,7 @@
 #define ERROR_H
 
 struct error {
-	char text[320]; /* "": no error; lower case, no full stop */
+	char text[512]; /* "": no error; lower case, no full stop */
 };
 
 /* Replaces the sentence; what does not fit is cut off and ends with "...". error may be NULL. */
