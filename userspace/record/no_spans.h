@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why a recording has no spans, or not all that were asked for, as far as that is known. */
+/* Why a recording has no spans, or not all that were asked for, or mostly lower bounds, as far as that is known. */
 #ifndef NO_SPANS_H
 #define NO_SPANS_H
 
