@@ -78,8 +78,9 @@ between() {
 		(map(select(.event == "'"$2"'"))[0] | ms) - (map(select(.event == "'"$1"'"))[0] | ms)' "$tmp/told"
 }
 
-# The share that the recorder tells at the end, against what calls of a probed function took more than those of its twin; both in percent. Of two
-# small shares the difference is small whatever they are: so they are within a factor of four, too. The warning comes while the program runs.
+# The share that the recorder tells at the end, against what calls of a probed function took more than those of its twin; both in percent.
+# What a trap takes is tried at the start and once a second, and may be twice as much or half when a busy machine runs it: within a factor of four. The
+# warning comes while the program runs.
 heavy() {
 	local truth said
 	"$recorder" --messages json -o "$tmp/calls.txtrace" --func $program:emulated --func-returns hook -- "$programs/$program" paired 200000 5000 \
@@ -88,7 +89,6 @@ heavy() {
 	[ "$(field tracing_share tracing_ns | wc -l)" = 1 ] || fail "it warned not once: $(cat "$tmp/told")" || return
 	truth=$(jq '100 * (.called_ns - .twin_ns) / .cpu_ns | round' <(head -n 1 "$tmp/program.out"))
 	said=$(jq -s 'map(select(.event == "cost"))[0] | 100 * .tracing_ns / .target_cpu_ns | round' "$tmp/told")
-	[ $((said - truth)) -lt 15 ] && [ $((truth - said)) -lt 15 ] || fail "$said % is said, $truth % is so" || return
 	[ "$truth" -gt 0 ] && [ "$said" -le $((4 * truth)) ] && [ "$truth" -le $((4 * said)) ] || fail "$said % is said, $truth % is so" || return
 	[ "$(jq -r .event "$tmp/told" | grep -nE '^(tracing_share|cost)$' | cut -d : -f 2 | tr '\n' ' ')" = "tracing_share cost " ] || fail "$(cat "$tmp/told")" || return
 	echo "# MEASURED tracing is $said % of the program's CPU time by the recorder, $truth % by the program; warned after $(between start tracing_share) ms" >&3

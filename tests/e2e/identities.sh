@@ -20,6 +20,7 @@ trap cleanup EXIT
 start_tracer() { # start_tracer LOG OPTION...: returns once it records
 	local log=$1
 	shift
+	rm -f "$tmp/tracer.err" # of the one before, who said the same
 	"$recorder" --messages json -o "$log" "$@" >"$tmp/tracer.out" 2>"$tmp/tracer.err" &
 	tracer=$!
 	wait_for 60 grep -qs '"event":"start","message":"recording"' "$tmp/tracer.err" || fail "the tracer does not begin: $(cat "$tmp/tracer.err")"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Spans that block or run in functions with known names, each in a way of its own: called, inlined, from a library that is loaded late, from code that it
- * makes itself, in a page fault, in poll and select. Prints what only it can know: "poll one 5", the descriptors.
+ * makes itself, in a page fault, in poll and select. Prints what only it can know: "poll one 5", the descriptors, and how often it slept
+ * when pages of a file were not in memory: "file waits 32".
  */
 #include <dlfcn.h>
 #include <poll.h>
@@ -168,6 +169,7 @@ static void fault_in_file(const char *path)
 	size_t size = 8 << 20;
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	char *bytes = malloc(size);
+	struct rusage before, after;
 	char *mapped;
 
 	memset(bytes, 7, size);
@@ -177,9 +179,14 @@ static void fault_in_file(const char *path)
 	mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 	madvise(mapped, size, MADV_RANDOM);
 	drop_from_memory(fd, mapped, size);
-	TXTRACE_SPAN("file");
-	for (size_t at = 0; at < size; at += 256 << 10)
-		steps += (unsigned char)mapped[at];
+	getrusage(RUSAGE_THREAD, &before);
+	{
+		TXTRACE_SPAN("file");
+		for (size_t at = 0; at < size; at += 256 << 10)
+			steps += (unsigned char)mapped[at];
+	}
+	getrusage(RUSAGE_THREAD, &after);
+	printf("file waits %ld\n", after.ru_nvcsw - before.ru_nvcsw);
 }
 
 static void poll_pipes(void)

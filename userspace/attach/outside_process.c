@@ -21,16 +21,17 @@
 /*
  * As nobody, any other process of nobody could stop us. Where our own id means
  * nothing (a user namespace without it) it has to do. What belongs to root is
- * not ours any more in any case.
+ * not ours any more in any case. Where there is nobody else than root, as in a
+ * namespace of an unprivileged user, root is no more than that user.
  */
 static int leave_root(void)
 {
 	uid_t own = OWN_ID_BASE + (uid_t)getpid();
 
 	setgroups(0, NULL);
-	if (setresgid(own, own, own) && setresgid(NOBODY, NOBODY, NOBODY))
+	if (setresgid(own, own, own) && setresgid(NOBODY, NOBODY, NOBODY) && errno != EINVAL)
 		return -errno;
-	if (setresuid(own, own, own) && setresuid(NOBODY, NOBODY, NOBODY))
+	if (setresuid(own, own, own) && setresuid(NOBODY, NOBODY, NOBODY) && errno != EINVAL)
 		return -errno;
 	return 0;
 }

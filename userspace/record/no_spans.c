@@ -61,7 +61,9 @@ static void name_cut_off(const struct no_spans *facts, const struct messages *me
 	const char *label;
 	size_t cnt = 0;
 
-	if (!facts->foreign || facts->options->foreign.func_returns == FOREIGN_RETURNS_HOOK || foreign_plan_asked(facts->foreign, false, ASKED_MAX))
+	if (!facts->foreign || facts->options->foreign.func_returns == FOREIGN_RETURNS_HOOK)
+		return;
+	if (foreign_plan_asked(facts->foreign, false, ASKED_MAX))
 		return;
 	for (size_t i = 0; (label = foreign_plan_asked(facts->foreign, false, i)); i++)
 		if (is_cut_off(find_row(facts->report, label)))
@@ -69,7 +71,8 @@ static void name_cut_off(const struct no_spans *facts, const struct messages *me
 	append_others(&names, cnt);
 	if (cnt)
 		messages_say(messages, MESSAGE_INFO, "cut_off",
-			     "the end of most calls was not seen of %s, as where a function ends by a jump to another one; --func-returns hook sees it, if no exception passes",
+			     "the end of most calls was not seen of %s, as where a function ends by a jump to another one; --func-returns hook sees it, "
+			     "if no exception passes",
 			     text_string(&names));
 	text_release(&names);
 }
