@@ -5,20 +5,16 @@
 # takes for ever has no probes, and is named; everything else is recorded.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
+# shellcheck source=tests/e2e/outside.sh
+. tests/e2e/outside.sh
 need_bpf
 
 loop=
 late=
 tracer=
 elf=
+log=$tmp/beside.txtrace
 trap 'kill -KILL $elf $loop $late $tracer 2>/dev/null' EXIT
-
-has_elf() {
-	elf=$(tr ' ' '\n' <"/proc/$tracer/task/$tracer/children" | while read -r pid; do
-		! grep -qx txtrace-elf "/proc/$pid/comm" || echo "$pid"
-	done)
-	[ -n "$elf" ]
-}
 
 # start [OPTION...]: until the loop is traced; beside it a shell that starts the programs that it is told
 start() {
@@ -34,25 +30,22 @@ start() {
 		kill $(jobs -p)' "$tmp" &
 	late=$!
 	wait_for 20 test -s "$tmp/loop.out"
-	"$recorder" -q --ring-size 64M -o "$tmp/beside.txtrace" -f -p "$loop,$late" "$@" 2>"$tmp/err" &
+	"$recorder" -q --ring-size 64M -o "$log" -f -p "$loop,$late" "$@" 2>"$tmp/err" &
 	tracer=$!
 	wait_for 60 grep -q '"traced":true' "$tmp/loop.out" || fail "it is not traced: $(cat "$tmp/err")" || return
-	has_elf || fail "no process reads ELF files" || return
+	elf=$(child_of_tracer txtrace-elf) || fail "no process reads ELF files" || return
 	starts first && wait_for 60 grep -q '"traced":true' "$tmp/late.out" || fail "what is started is not traced"
 }
 
-# The log is whole and has everything of the loop.
+# The log has everything of the loop.
 stop() {
 	echo end >"$tmp/hold"
 	wait "$late"
-	kill -TERM "$tracer"
-	wait "$tracer" || fail "it ended with $?: $(cat "$tmp/err")" || return
+	log_is_whole || return
 	kill "$loop"
 	wait "$loop"
-	loop='' late='' tracer='' elf=''
+	loop='' late='' elf=''
 	cat "$tmp/err"
-	"$reader" verify "$tmp/beside.txtrace" && "$reader" info --json "$tmp/beside.txtrace" >"$tmp/info" && jq -c .losses "$tmp/info" &&
-		jq -e '.losses | .lost == 0 and .sent == .received and .sent > 1000' "$tmp/info" >/dev/null
 }
 
 # starts NAME: a program that nobody has read before
@@ -63,33 +56,13 @@ starts() {
 	wait_for 60 test -s "$tmp/late.out" || fail "$1 does not start"
 }
 
-recorded_bytes() {
-	stat -c %s "$tmp/beside.txtrace.partial"
-}
-
-has_grown() { # has_grown BYTES
-	[ "$(recorded_bytes)" -gt "$1" ]
-}
-
-goes_on() {
-	wait_for 30 has_grown "$(recorded_bytes)" && wait_for 30 has_grown "$(recorded_bytes)" || fail "nothing is recorded any more"
-}
-
 is_named() { # is_named NAME
 	grep -q "no probes were looked for in '$tmp/$1'.*: the process that" "$tmp/err"
 }
 
-may_do_little() {
-	local status=/proc/$elf/status
-	grep -E '^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp):' "$status"
-	grep -q '^Seccomp:.2' "$status" && grep -q '^NoNewPrivs:.1' "$status" || return
-	[ "$(grep -cE '^Cap(Inh|Prm|Eff|Amb):.0+$' "$status")" = 4 ] || fail "it has capabilities" || return
-	[ "$(awk '/^Uid:/ { print ($2 >= 1879048192 || $2 == 65534) && $2 == $3 && $3 == $4 && $4 == $5 }' "$status")" = 1 ] || fail "it is root" || return
-	ls -l "/proc/$elf/fd"
-	[ "$(find "/proc/$elf/fd" -mindepth 1 | wc -l)" -le 10 ] && ! find "/proc/$elf/fd" -lname '*bpf*' | grep . || return
-	! find "/proc/$elf/fd" -lname "$tmp/beside*" | grep .
+elf_may_do_little() {
+	may_do_little "$elf" 10
 }
-
 
 # The one that is started meanwhile is named, and the next one traced.
 one_that_is_stopped_costs_its_file() {
@@ -148,7 +121,7 @@ its_functions_are_not_listed() {
 }
 
 check "a process has the files read" start
-check "it has no capability, none of the recorder's files, and a filter" may_do_little
+check "it has no capability, none of the recorder's files, and a filter" elf_may_do_little
 check "one that is stopped costs the file that it was to read" one_that_is_stopped_costs_its_file
 check "one that is killed costs no more than the files that follow" one_that_is_killed_costs_files_alone
 check "it ends with its recorder" goes_with_its_recorder

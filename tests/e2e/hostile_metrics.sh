@@ -5,24 +5,20 @@
 # is stopped, killed or busy with clients that never end.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
+# shellcheck source=tests/e2e/outside.sh
+. tests/e2e/outside.sh
 need_bpf
 
 loop=
 tracer=
 server=
 clients=
+log=$tmp/served.txtrace
 trap 'kill -KILL $server $loop $tracer $clients 2>/dev/null' EXIT
 
 # A port that was free a moment ago.
 free_port() {
 	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
-has_server() {
-	server=$(tr ' ' '\n' <"/proc/$tracer/task/$tracer/children" | while read -r pid; do
-		! grep -qx txtrace-metrics "/proc/$pid/comm" || echo "$pid"
-	done)
-	[ -n "$server" ]
 }
 
 page() {
@@ -35,34 +31,17 @@ start() { # until it serves metrics
 	"$programs/probe_loop" --mode tagged --steps 500 --rate 2000 --window-ms 100 >"$tmp/loop.out" &
 	loop=$!
 	wait_for 20 test -s "$tmp/loop.out"
-	"$recorder" -o "$tmp/served.txtrace" --metrics "127.0.0.1:$port" --metrics-file "$tmp/served.prom" -p $loop 2>"$tmp/err" &
+	"$recorder" -o "$log" --metrics "127.0.0.1:$port" --metrics-file "$tmp/served.prom" -p $loop 2>"$tmp/err" &
 	tracer=$!
 	wait_for 60 page || fail "it serves no metrics: $(cat "$tmp/err")" || return
-	has_server || fail "no process serves metrics"
+	server=$(child_of_tracer txtrace-metrics) || fail "no process serves metrics"
 }
 
-# The log is whole and has everything.
 stop() {
-	kill -TERM "$tracer"
-	wait "$tracer" || fail "it ended with $?: $(cat "$tmp/err")" || return
+	log_is_whole || return
 	kill "$loop"
 	wait "$loop"
-	loop='' tracer='' server=''
-	"$reader" verify "$tmp/served.txtrace" && "$reader" info --json "$tmp/served.txtrace" >"$tmp/info" && jq -c .losses "$tmp/info" &&
-		jq -e '.losses | .lost == 0 and .sent == .received and .sent > 1000' "$tmp/info" >/dev/null
-}
-
-recorded_bytes() {
-	stat -c %s "$tmp/served.txtrace.partial"
-}
-
-has_grown() { # has_grown BYTES
-	[ "$(recorded_bytes)" -gt "$1" ]
-}
-
-# Twice: what was being written when it was asked does not count.
-goes_on() {
-	wait_for 30 has_grown "$(recorded_bytes)" && wait_for 30 has_grown "$(recorded_bytes)" || fail "nothing is recorded any more"
+	loop='' server=''
 }
 
 has_no_library() {
@@ -74,15 +53,8 @@ has_no_library() {
 	grep -q libmicrohttpd "/proc/$server/maps" || fail "the test tests nothing: the process has no library, either"
 }
 
-may_do_little() {
-	local status=/proc/$server/status
-	grep -E '^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp):' "$status"
-	grep -q '^Seccomp:.2' "$status" && grep -q '^NoNewPrivs:.1' "$status" || return
-	[ "$(grep -cE '^Cap(Inh|Prm|Eff|Amb):.0+$' "$status")" = 4 ] || fail "it has capabilities" || return
-	[ "$(awk '/^Uid:/ { print ($2 >= 1879048192 || $2 == 65534) && $2 == $3 && $3 == $4 && $4 == $5 }' "$status")" = 1 ] || fail "it is root" || return
-	ls -l "/proc/$server/fd"
-	[ "$(find "/proc/$server/fd" -mindepth 1 | wc -l)" -le 20 ] && ! find "/proc/$server/fd" -lname '*bpf*' | grep . || return
-	! find "/proc/$server/fd" -lname "$tmp/served*" | grep .
+server_may_do_little() {
+	may_do_little "$server" 20
 }
 
 others_cannot_stop_it() {
@@ -176,7 +148,7 @@ a_taken_address_is_said() {
 
 check "metrics are served" start
 check "the recorder has no library that speaks HTTP" has_no_library
-check "the process that serves has no capability, none of the recorder's files, and a filter" may_do_little
+check "the process that serves has no capability, none of the recorder's files, and a filter" server_may_do_little
 check "no other user can stop it" others_cannot_stop_it
 check "slow clients keep nobody out" slow_clients_keep_nobody_out
 check "a process that is stopped delays no recording" one_that_is_stopped_holds_nothing_up

@@ -4,25 +4,25 @@
 # to nothing, nobody else can stop it, and one that hangs holds up no end.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
+# shellcheck source=tests/e2e/outside.sh
+. tests/e2e/outside.sh
 need_bpf
 
 loop=
 tracer=
 symbolizer=
+log=$tmp/named.txtrace
 trap 'kill -KILL $symbolizer $loop $tracer 2>/dev/null' EXIT
 
 has_symbolizer() {
-	symbolizer=$(tr ' ' '\n' <"/proc/$tracer/task/$tracer/children" | while read -r pid; do
-		! grep -qx txtrace-symbols "/proc/$pid/comm" || echo "$pid"
-	done)
-	[ -n "$symbolizer" ]
+	symbolizer=$(child_of_tracer txtrace-symbols)
 }
 
 start() { # start [stopped]: the process that names code stops before there is anything to name
 	"$programs/probe_loop" --mode tagged --steps 20000 --window-ms 50 >"$tmp/loop.out" &
 	loop=$!
 	wait_for 20 test -s "$tmp/loop.out"
-	"$recorder" -q -o "$tmp/named.txtrace" --stacks off-cpu,on-cpu -p $loop 2>"$tmp/err" &
+	"$recorder" -q -o "$log" --stacks off-cpu,on-cpu -p $loop 2>"$tmp/err" &
 	tracer=$!
 	wait_for 60 has_symbolizer || fail "no process names code: $(cat "$tmp/err")" || return
 	[ "${1:-}" != stopped ] || kill -STOP "$symbolizer"
@@ -35,12 +35,8 @@ end_loop() {
 	loop=
 }
 
-may_do_little() {
-	wait_for 60 grep -q '^Seccomp:.2' "/proc/$symbolizer/status"
-	grep -E '^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp):' "/proc/$symbolizer/status"
-	grep -q '^Seccomp:.2' "/proc/$symbolizer/status" && grep -q '^NoNewPrivs:.1' "/proc/$symbolizer/status" || return
-	[ "$(grep -cE '^Cap(Inh|Prm|Eff|Amb):.0+$' "/proc/$symbolizer/status")" = 4 ] || fail "it has capabilities" || return
-	[ "$(find "/proc/$symbolizer/fd" -mindepth 1 | wc -l)" -le 20 ] && ! find "/proc/$symbolizer/fd" -lname '*bpf*' | grep .
+symbolizer_may_do_little() {
+	may_do_little "$symbolizer" 20
 }
 
 # Of no other process, and of nobody's account.
@@ -80,7 +76,7 @@ one_that_hangs_holds_up_no_end() {
 }
 
 check "a process names code" start
-check "it has no capability, no descriptor of the recorder's, and a filter" may_do_little
+check "it has no capability, no descriptor of the recorder's, and a filter" symbolizer_may_do_little
 check "its user is nobody's" has_an_id_of_its_own
 check "processes of user nobody can neither stop nor kill it" nobody_can_stop_it
 check "one that hangs: the second signal ends the recording at once, and the log is whole" one_that_hangs_holds_up_no_end

@@ -68,6 +68,17 @@ nothing_matches() {
 	[ $? = 2 ] && grep -q "unexpected argument 'stray'" "$tmp/listed"
 }
 
+as_root_of_a_namespace() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups unshare --user --map-root-user "$@"
+}
+
+# Root of a namespace that an unprivileged user has made: there is nobody else, and so no other user for the process that reads the file.
+where_root_is_alone() {
+	cp "$recorder" "$tmp/recorder"
+	as_root_of_a_namespace "$tmp/recorder" --list "$programs/calls" 'mid*' >"$tmp/listed" 2>"$tmp/list.err" || fail "it ended with $?: $(cat "$tmp/list.err")" || return
+	grep -qx '    calls:middle' "$tmp/listed" || fail "$(cat "$tmp/listed")"
+}
+
 check "the functions of a file that match" functions_of_a_file
 check "its probes" probes_of_a_file
 check "those of a process, by the library" functions_of_a_process
@@ -79,4 +90,10 @@ else
 	echo "ok $number - Rust functions # SKIP the recorder is built without libiberty"
 fi
 check "nothing that matches is said" nothing_matches
+if as_root_of_a_namespace true 2>/dev/null; then
+	check "in a user namespace that has root alone" where_root_is_alone
+else
+	number=$((number + 1))
+	echo "ok $number - in a user namespace that has root alone # SKIP no such namespace can be made here"
+fi
 finish
