@@ -71,7 +71,7 @@ class Trial:
         self.wait_for("the lock", lambda: "hangs" in self.text("frozen.out"))
 
     def record(self):
-        named = f"process {self.frozen.pid} ('frozen') lets reads of its memory wait"
+        named = f"process {self.frozen.pid} ('frozen') blocks reads of its memory"
         self.wait_for("its name", lambda: named in self.text("tracer.err"))
         for bank in self.banks:  # of the first the probes in libc cannot be taken out any more, as the frozen process has mapped libc, too
             for _ in range(FLUSHES):
@@ -87,8 +87,8 @@ class Trial:
         self.check(os.path.exists(self.path("log.txtrace")) and not os.path.exists(self.path("log.txtrace.partial")), "the log is not closed")
         self.closed = open(self.path("log.txtrace"), "rb").read()
         self.check("over" not in self.text("frozen.out"), "the lock is not held any more")
-        self.wait_for("what holds it", lambda: "waits for processes that let reads of their memory wait" in self.text("tracer.err"))
-        self.check(f"wait: {self.frozen.pid} ('frozen')" in self.text("tracer.err"), "nobody is named")
+        self.wait_for("what holds it", lambda: "these processes block access to their memory" in self.text("tracer.err"))
+        self.check(f"memory: {self.frozen.pid} ('frozen')" in self.text("tracer.err"), "nobody is named")
         self.check(self.tracer.poll() is None, "the recorder has ended")
         if wants_second:
             self.tracer.send_signal(signal.SIGTERM)

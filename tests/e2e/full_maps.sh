@@ -68,7 +68,7 @@ numbered_spans() {
 	fills numbers $((numbers_max + 5000)) --sched off --span "number=uprobe:$programs/plenty:begin_number..uprobe:$programs/plenty:end_number,key=arg0" || return
 	is spans "$(of numbers number)" "$((numbers_max + 1000)) 0" && is lost "$(of_info numbers losses.lost)" 5000 || return
 	is "ends of nothing" "$(of_info numbers anomalies.end_unknown)" 5000 && grep -q '5,000 lost' "$tmp/numbers.err" &&
-		grep -q "there was no room in the kernel" "$tmp/numbers.err" && ! grep -q -e --ring-size "$tmp/numbers.err"
+		grep -q "a table in the kernel was full" "$tmp/numbers.err" && ! grep -q -e --ring-size "$tmp/numbers.err"
 }
 
 deep_frames() {

@@ -35,7 +35,7 @@ are_stopped() { # all of its processes and threads; what has ended and is not re
 
 suspend() {
 	kill -TSTP -- "-$tracer"
-	wait_for 20 are_stopped || fail "it is not suspended"
+	wait_for 20 are_stopped || fail "it is not suspended: $(pgrep -g "$tracer" | xargs -I{} sh -c 'grep -H "^State" /proc/{}/task/*/status' 2>&1)"
 }
 
 resume() {

@@ -77,7 +77,7 @@ ends_by_a_jump() {
 		export_log "$tmp/jump.txtrace" && grep -c '"type":"span".*"lower_bound":true' "$tmp/jump.txtrace.jsonl" >>"$tmp/$how.cut"
 	done
 	[ "$(cat "$tmp/exits.cut" "$tmp/hook.cut" | tr '\n' ' ')" = "100 0 " ] || fail "lower bounds: $(cat "$tmp"/*.cut)" || return
-	grep -q "the end of most calls was not seen of 'jumping'.*--func-returns hook" "$tmp/exits" && ! grep 'was not seen' "$tmp/hook" || fail "$(cat "$tmp/exits")"
+	grep -q "the ends of most calls of 'jumping' were missed.*--func-returns hook" "$tmp/exits" && ! grep 'were missed' "$tmp/hook" || fail "$(cat "$tmp/exits")"
 }
 
 check "functions, their returns hooked" calls hook hook
@@ -95,7 +95,7 @@ fi
 check "a pattern that means too much is refused, and said" said_once
 check "a function that ends by a jump through a register" ends_by_a_jump
 check "a costly pattern is warned of" warns 'each call of one costs' --func 'calls:*'
-check "a file that is not there is said, and which one may be meant" warns "functions of 'cals': no file that is mapped is called so, did you mean 'calls'?" \
+check "a file that is not there is said, and which one may be meant" warns "functions of 'cals': no mapped file has this name, did you mean 'calls'?" \
 	--func cals:work
 check "a function that is not there is said" warns "'calls:nowhere': nothing that is mapped has it" --func calls:nowhere
 check "bad text is refused where it is bad" refuses "at character 8, 'work..y:z': expected ':'|expected" --span 'label=work..y:z'

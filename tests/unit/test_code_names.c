@@ -177,7 +177,7 @@ static uint64_t address_in_file(void *function, int fd)
 static void settle(void *context)
 {
 	(void)context;
-	confinement_begin_symbols(OUTSIDE_SOCKET_FD);
+	confinement_begin_symbols();
 }
 
 static const struct outside_settle confined = { settle, NULL };

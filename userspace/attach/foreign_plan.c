@@ -375,7 +375,7 @@ static size_t judge_functions(struct foreign_plan *plan, size_t func_idx)
 	size_t cnt = 0;
 
 	if (!binary->is_mapped) {
-		foreign_warn(plan, "functions of '%s': no file that is mapped is called so%s%s%s", func->binary, binary->guess.best ? ", did you mean '" : "",
+		foreign_warn(plan, "functions of '%s': no mapped file has this name%s%s%s", func->binary, binary->guess.best ? ", did you mean '" : "",
 			     binary->guess.best ? binary->guess.best : "", binary->guess.best ? "'?" : "");
 		return 0;
 	}

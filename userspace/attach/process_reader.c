@@ -526,7 +526,7 @@ const char *process_reader_explain(int err)
 {
 	switch (err) {
 	case -ETIMEDOUT:
-		return "a read of the process' memory does not come back";
+		return "a read of the process' memory does not return";
 	case -EPIPE:
 		return "nothing can be read of processes any more";
 	case -EREMOTE:

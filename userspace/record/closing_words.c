@@ -163,10 +163,10 @@ static void print_processes(const struct recorder_result *result, const struct m
 			     units_format_count(cnt, watch->missed_cnt));
 	if (result->frozen_cnt)
 		messages_say(messages, MESSAGE_WARNING, "frozen_processes",
-			     "%s processes let reads of their memory wait, and were not asked again: their labels in memory, and programs, may be unknown",
-			     units_format_count(cnt, result->frozen_cnt));
+			     "%s process%s blocked reads of memory, and what came afterwards may be unknown: labels, and probes of libraries",
+			     units_format_count(cnt, result->frozen_cnt), result->frozen_cnt == 1 ? "" : "es");
 	if (result->lost_process_cnt)
-		messages_say(messages, MESSAGE_WARNING, "lost_processes", "%s processes were not traced: there were too many at once",
+		messages_say(messages, MESSAGE_WARNING, "lost_processes", "%s processes were not traced: too many existed at once",
 			     units_format_count(cnt, result->lost_process_cnt));
 }
 

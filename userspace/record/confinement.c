@@ -330,28 +330,6 @@ int confinement_begin_trial(void)
 	return filter_load(&filter);
 }
 
-int confinement_begin_symbols(int socket_fd)
-{
-	struct filter filter = filter_new(SCMP_ACT_ERRNO(EPERM));
-
-	for (size_t i = 0; i < sizeof(symbols_calls) / sizeof(symbols_calls[0]); i++)
-		allow(&filter, symbols_calls[i]);
-	allow_ruled(&filter, symbols_ruled_calls, sizeof(symbols_ruled_calls) / sizeof(symbols_ruled_calls[0]));
-	allow_if(&filter, "recvmsg", argument_is(0, UINT32_MAX, (uint32_t)socket_fd));
-	allow_if(&filter, "sendto", argument_is(0, UINT32_MAX, (uint32_t)socket_fd));
-	allow_outside(&filter);
-	allow_uprobe(&filter);
-	return filter_load(&filter);
-}
-
-/* ---- ELF files ---- */
-
-/* As the kernel takes it. */
-struct program {
-	struct sock_filter instructions[1024];
-	struct sock_fprog program;
-};
-
 /* What naming code takes is what reading files takes. */
 static void allow_symbols(struct filter *filter)
 {
@@ -363,6 +341,22 @@ static void allow_symbols(struct filter *filter)
 	allow_outside(filter);
 	allow_uprobe(filter);
 }
+
+int confinement_begin_symbols(void)
+{
+	struct filter filter = filter_new(SCMP_ACT_ERRNO(EPERM));
+
+	allow_symbols(&filter);
+	return filter_load(&filter);
+}
+
+/* ---- ELF files ---- */
+
+/* As the kernel takes it. */
+struct program {
+	struct sock_filter instructions[1024];
+	struct sock_fprog program;
+};
 
 /* Made once: that takes longer than to read a file. */
 static void prepare_file(struct program *program)

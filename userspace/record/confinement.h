@@ -48,11 +48,11 @@ int confinement_begin(const struct confinement_options *options);
 int confinement_begin_trial(void);
 
 /*
- * The process that names code (attach/symbolizer.h): it answers on this socket,
- * reads the files that come over it and those that it may open to read, and has
+ * The process that names code (attach/symbolizer.h): it answers on its
+ * socket, reads the files that come over it and those that it may open to read, and has
  * memory. What is not allowed fails with EPERM.
  */
-int confinement_begin_symbols(int socket_fd);
+int confinement_begin_symbols(void);
 
 /*
  * The process that serves metrics (record/metrics_http.h): it accepts, reads and

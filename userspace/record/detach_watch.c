@@ -100,8 +100,8 @@ static void *look_on(void *context)
 	}
 	if (names.length) /* otherwise it only takes long, as with thousands of probes on an old kernel */
 		messages_say(watch->messages, MESSAGE_WARNING, "detach",
-			     "the log is closed, but removing the probes waits for processes that let reads of their memory wait: %s; "
-			     "kill them, or what they wait for; meanwhile fork() may wait on the whole machine",
+			     "the log is closed, but the kernel cannot remove the probes yet: these processes block access to their memory: %s; "
+			     "kill them, or the FUSE server they wait for; until then fork() may stall on the whole machine",
 			     text_string(&names));
 	text_release(&names);
 	return NULL;

@@ -4,7 +4,7 @@
  * memory of each process that has mapped the file, one after the other: a
  * process that holds its own holds us, and meanwhile fork() waits on the whole
  * machine. When that takes more than two seconds, a thread looks for processes
- * that let reads of their memory wait, and names them.
+ * that block reads of their memory, and names them.
  */
 #ifndef DETACH_WATCH_H
 #define DETACH_WATCH_H

@@ -41,6 +41,6 @@ const char *loss_advice_give(struct loss_advice *advice, const struct loss_cause
 		    "the kernel did not run our programs, which it was running already, and no option helps");
 	if (causes->full_cnt)
 		add(advice, !ring_cnt && !causes->missed_cnt, causes->full_cnt,
-		    "there was no room in the kernel: too many spans were open by a number, or too many calls within each other; no option helps");
+		    "a table in the kernel was full: too many numbered spans were open, or calls were nested too deeply; no option helps");
 	return advice->text;
 }

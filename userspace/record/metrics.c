@@ -24,7 +24,7 @@ static const struct metric {
 	{ "txtrace_clocks_lost_total", "counter", "Threads or events without state clocks.", COUNT, FIGURE(summary.lost_clocks_cnt) },
 	{ "txtrace_open_spans", "gauge", "Spans that have begun and not ended.", COUNT, FIGURE(open_span_cnt) },
 	{ "txtrace_traced_threads", "gauge", "Threads that are traced.", COUNT, FIGURE(thread_cnt) },
-	{ "txtrace_frozen_processes_total", "counter", "Processes that let reads of their memory wait, and are not asked again.", COUNT, FIGURE(frozen_cnt) },
+	{ "txtrace_frozen_processes_total", "counter", "Processes that block reads of their memory, and are not asked again.", COUNT, FIGURE(frozen_cnt) },
 	{ "txtrace_log_written_bytes_total", "counter", "Bytes of log, in all files.", BYTES, FIGURE(written_bytes) },
 	{ "txtrace_log_dropped_records_total", "counter", "Records for which the disk was too slow.", COUNT, FIGURE(dropped_record_cnt) },
 	{ "txtrace_recorder_cpu_seconds_total", "counter", "CPU time of the recorder itself.", SECONDS, FIGURE(recorder_cpu_ns) },

@@ -71,8 +71,8 @@ static void name_cut_off(const struct no_spans *facts, const struct messages *me
 	append_others(&names, cnt);
 	if (cnt)
 		messages_say(messages, MESSAGE_INFO, "cut_off",
-			     "the end of most calls was not seen of %s, as where a function ends by a jump to another one; --func-returns hook sees it, "
-			     "if no exception passes",
+			     "the ends of most calls of %s were missed, as happens if a function ends with an indirect jump to another one; "
+			     "--func-returns hook sees it, but must not be used where C++ exceptions pass",
 			     text_string(&names));
 	text_release(&names);
 }

@@ -103,12 +103,12 @@ static void tell_frozen(void *context, const struct frozen_target *target)
 
 	if (!target)
 		messages_say(recorder->messages, MESSAGE_WARNING, "frozen",
-			     "%d reads of processes' memory never came back: nothing more is read of any process, "
+			     "%d reads of processes' memory never returned; nothing more is read from any process: "
 			     "new programs and labels in memory stay unknown",
 			     PROCESS_READER_STUCK_MAX);
 	else
 		messages_tell(recorder->messages, MESSAGE_WARNING, "frozen", fields, 2,
-			      "process %d ('%s') lets reads of its memory wait: it is not asked again, what is not known of it stays unknown",
+			      "process %d ('%s') blocks reads of its memory; it is not asked again: its new libraries and labels stay unknown",
 			      target->pid, target->comm);
 }
 

@@ -48,7 +48,7 @@ struct recorder_result {
 	size_t site_cnt;     /* probe sites that were attached */
 	struct attach_watch_stats watch;
 	uint64_t process_cnt;      /* that were traced at any time */
-	uint64_t frozen_cnt;       /* processes that let reads of their memory wait, and were not asked again */
+	uint64_t frozen_cnt;       /* processes that blocked reads of their memory, and were not asked again */
 	uint64_t lost_process_cnt; /* that were to be traced, and for which there was no room */
 	int exit_status;     /* the command's; 0 of a process that we did not start */
 	bool is_target_alive;

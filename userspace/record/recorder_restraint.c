@@ -91,7 +91,7 @@ void recorder_restrain_symbols(void *context)
 	const struct recorder *recorder = context;
 
 	if (!recorder->options->is_unconfined)
-		confinement_begin_symbols(OUTSIDE_SOCKET_FD);
+		confinement_begin_symbols();
 }
 
 void recorder_restrain_metrics(void *context)

@@ -191,7 +191,7 @@ static void tell_losses(struct service *service)
 		const struct message_field field = { "processes", NULL, figures.lost_process_cnt - service->told_lost_process_cnt };
 
 		messages_tell(service->options.messages, MESSAGE_WARNING, "lost_processes", &field, 1,
-			      "%s processes are not traced: there are too many at once", units_format_count(processes, field.number));
+			      "%s processes are not traced: too many exist at once", units_format_count(processes, field.number));
 	}
 	service->told_losses = figures.losses;
 	service->told_lost_process_cnt = figures.lost_process_cnt;
