@@ -102,7 +102,7 @@ struct options {
 	bool takes_command; /* what comes behind "--" is a command and no operand */
 };
 
-#define OPTIONS_ERROR_SIZE 512
+#define OPTIONS_ERROR_SIZE 640
 
 struct options_result {
 	char **operands; /* these point into argv, which was reordered */
