@@ -86,6 +86,24 @@ mixed_in_one_log() {
 	run 0 report --by process --json mixed.txtrace && [ "$(jq -c .mixed_programs "$tmp/out")" = '[]' ]
 }
 
+# What tracing cost, and what threads waited for, likewise.
+mixed_otherwise() {
+	run 0 report --cost mixed.txtrace && grep -q '^query adds up spans of different programs: /opt/shop, /opt/bank$' "$tmp/out" || fail "$(cat "$tmp/out")" || return
+	run 0 report --cost --json mixed.txtrace &&
+		[ "$(jq -c '[.rows[] | [.name, .programs]]' "$tmp/out")" = '[["pay",["/opt/bank"]],["query",["/opt/shop","/opt/bank"]]]' ] || fail "$(cat "$tmp/out")" || return
+	run 0 report --by reason mixed.txtrace && ! grep -q different "$tmp/out" || fail "$(cat "$tmp/out")" || return
+	"$make_log" "$tmp/blocks_of_two.txtrace" <<-'END' || return
+		process time_ns=1 pid=10 start_ns=1 seed=1 exe="/opt/shop" command="./shop -t 2"
+		process time_ns=1 pid=20 start_ns=1 seed=1 exe="/opt/bank" command="bank"
+		run begin_ns=11 end_ns=15 pid=10 tid=10 blocked_ns=10
+		run begin_ns=11 end_ns=15 pid=20 tid=20 blocked_ns=10
+		summary time_ns=50
+	END
+	run 0 report --by reason blocks_of_two.txtrace &&
+		grep -q '^each row adds up blocks of different programs: /opt/shop, /opt/bank$' "$tmp/out" || fail "$(cat "$tmp/out")" || return
+	run 0 report --by reason --json blocks_of_two.txtrace && [ "$(jq -c .programs "$tmp/out")" = '["/opt/shop","/opt/bank"]' ] || fail "$(cat "$tmp/out")"
+}
+
 # one_log NAME COMMAND: a span of a process of which only the command of the capture is known
 one_log() {
 	pid=$((pid + 1))
@@ -106,6 +124,7 @@ mixed_of_logs() {
 }
 
 check "a label of different programs in one log" mixed_in_one_log
+check "what tracing cost and what was waited for, of different programs" mixed_otherwise
 check "a label of logs of different programs" mixed_of_logs
 check "by thread" expects report_thread 0 report --by thread blocks.txtrace
 check "by the value of a tag" expects report_tag 0 report -b tag:shard blocks.txtrace

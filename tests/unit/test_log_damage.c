@@ -20,6 +20,12 @@
 #define BATCH_CNT 4
 #define RECORDS_PER_BATCH 6
 #define PART_MAX 8
+/* Which byte it is makes no difference to what the threads do, and with ThreadSanitizer all of them take a minute. */
+#ifdef __SANITIZE_THREAD__
+#define STEP 7
+#else
+#define STEP 1
+#endif
 
 /* A log in memory, where its parts begin, and what its batches hold as text. Part 0 is the header; then the batches, the index, the footer. */
 struct specimen {
@@ -207,7 +213,7 @@ static void cut_anywhere_it_reads_what_is_whole(void **state)
 		specimen.is_read_once = codecs[i] != LOG_CODEC_ZSTD;
 		if (is_skipped(&specimen))
 			continue;
-		for (size_t length = 0; length < specimen.length; length++) {
+		for (size_t length = 0; length < specimen.length; length += STEP) {
 			struct outcome outcome;
 			bool is_between = false;
 
@@ -242,7 +248,7 @@ static void any_changed_byte_costs_its_batch_only(void **state)
 		specimen.is_read_once = i != 3;
 		if (is_skipped(&specimen))
 			continue;
-		for (size_t at = 0; at < specimen.length; at++) {
+		for (size_t at = 0; at < specimen.length; at += STEP) {
 			struct outcome outcome;
 
 			specimen.bytes[at] ^= changes[i % 3];

@@ -26,6 +26,7 @@ struct cost_report {
 	uint64_t max_bytes;
 	uint64_t used_bytes;
 	struct cost_sums sums;
+	struct span_programs programs;
 	struct id_map threads; /* by tid: struct cost_history */
 	struct id_map moved;   /* by process and id: struct moved_span */
 	struct string_pool *labels;
@@ -49,6 +50,7 @@ struct cost_report *cost_report_new(uint64_t memory_max_bytes)
 	report->rest.is_rest = true;
 	id_map_init(&report->threads);
 	id_map_init(&report->moved);
+	span_programs_init(&report->programs);
 	report->labels = string_pool_new();
 	if (report->labels)
 		return report;
@@ -83,6 +85,7 @@ void cost_report_free(struct cost_report *report)
 		free_moved(report, moved);
 	id_map_release(&report->threads);
 	id_map_release(&report->moved);
+	span_programs_release(&report->programs);
 	string_pool_free(report->labels);
 	free(report->sorted);
 	free(report->rows);
@@ -347,11 +350,17 @@ static int add_span(struct cost_report *report, const struct txtrace_span *span,
 	if (err)
 		return err;
 	row->span_cnt++;
+	row->programs |= span_programs_of(&report->programs, span->pid);
 	increase(&row->wall_ns, span->end_ns > span->begin_ns ? span->end_ns - span->begin_ns : 0);
 	increase(&row->on_cpu_ns, span->ledger.on_cpu_ns);
 	for (unsigned int i = 0; i < COST_HISTORY_CLASSES; i++)
 		increase(&row->cnts[i], cnts[i]);
 	return 0;
+}
+
+int cost_report_begin_capture(struct cost_report *report, const char *command)
+{
+	return span_programs_begin_capture(&report->programs, command);
 }
 
 int cost_report_add(struct cost_report *report, const struct txtrace_record *record, bool is_wanted)
@@ -365,6 +374,8 @@ int cost_report_add(struct cost_report *report, const struct txtrace_record *rec
 		return add_event(report, record->run.tid, record->run.end_ns, COST_SWITCH, 1);
 	case TXTRACE_RECORD_WAKE:
 		return add_wake(report, &record->wake);
+	case TXTRACE_RECORD_PROCESS:
+		return span_programs_see(&report->programs, &record->process);
 	case TXTRACE_RECORD_THREAD:
 		return add_thread(report, &record->thread);
 	case TXTRACE_RECORD_ATTRIBUTE:
@@ -449,6 +460,11 @@ const struct cost_row *cost_report_row(const struct cost_report *report, size_t 
 void cost_report_see_capture(struct cost_report *report, const struct txtrace_log_info *info)
 {
 	cost_sums_see_capture(&report->sums, info);
+}
+
+const struct span_programs *cost_report_programs(const struct cost_report *report)
+{
+	return &report->programs;
 }
 
 const struct cost_sums *cost_report_sums(const struct cost_report *report)

@@ -15,6 +15,7 @@
 
 #include "analyze/cost/cost_history.h"
 #include "analyze/cost/cost_sums.h"
+#include "analyze/span_programs.h"
 #include "txtrace/log.h"
 
 struct cost_row {
@@ -24,6 +25,7 @@ struct cost_row {
 	uint64_t wall_ns;
 	uint64_t on_cpu_ns;
 	uint64_t cnts[COST_HISTORY_CLASSES]; /* events in them, by enum cost_class */
+	uint64_t programs;                   /* that they are of, as a mask: see cost_report_programs() */
 };
 
 struct cost_report;
@@ -34,6 +36,9 @@ struct cost_report *cost_report_new(uint64_t memory_max_bytes); /* 0: COST_REPOR
 void cost_report_free(struct cost_report *report); /* NULL is allowed */
 
 void cost_report_see_capture(struct cost_report *report, const struct txtrace_log_info *info);
+
+/* Another capture begins; command as in its header. 0 or -ENOMEM. */
+int cost_report_begin_capture(struct cost_report *report, const char *command);
 
 /* is_wanted: of a span, whether it has a row; its events count for others in any case. 0 or -ENOMEM. */
 int cost_report_add(struct cost_report *report, const struct txtrace_record *record, bool is_wanted);
@@ -47,6 +52,7 @@ const struct cost_row *cost_report_row(const struct cost_report *report, size_t 
 /* What the row's events cost in all. */
 uint64_t cost_report_added_ns(const struct cost_report *report, const struct cost_row *row);
 
+const struct span_programs *cost_report_programs(const struct cost_report *report);
 const struct cost_sums *cost_report_sums(const struct cost_report *report);
 uint64_t cost_report_lower_bound_cnt(const struct cost_report *report); /* in no row */
 uint64_t cost_report_uncounted_cnt(const struct cost_report *report);   /* events for which there was no memory */

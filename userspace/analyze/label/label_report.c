@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/label/span_programs.h"
+#include "analyze/span_programs.h"
 #include "analyze/root_overlap.h"
 #include "base/saturating.h"
 #include "base/string_pool.h"
@@ -298,14 +298,9 @@ const struct span_sums *label_report_top_level(const struct label_report *report
 	return report->top_level;
 }
 
-bool label_row_is_mixed(const struct label_row *row)
+const struct span_programs *label_report_programs(const struct label_report *report)
 {
-	return row->programs & (row->programs - 1);
-}
-
-const char *label_report_program(const struct label_report *report, unsigned int idx)
-{
-	return idx < report->programs.cnt ? report->programs.names[idx] : NULL;
+	return &report->programs;
 }
 
 uint64_t label_report_rest_count(const struct label_report *report)

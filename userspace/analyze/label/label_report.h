@@ -42,7 +42,7 @@ struct label_row {
 	bool is_rest;                /* not one label: those for which there was no memory */
 	struct span_figures exact;
 	struct span_figures *lower_bounds; /* NULL: none */
-	uint64_t programs; /* which ones its spans are of, a bit each: see label_report_program() */
+	uint64_t programs; /* which ones its spans are of, as a mask: see label_report_programs() */
 };
 
 #define LABEL_REPORT_MEMORY_BYTES (512ull << 20) /* a million labels fit */
@@ -71,11 +71,8 @@ const struct log_census *label_report_census(const struct label_report *report);
 void label_report_totals(const struct label_report *report, struct span_sums totals[2]);
 const struct span_sums *label_report_top_level(const struct label_report *report);
 
-/* Whether a row adds up spans of different programs. Spans of which it is not known count for neither. */
-bool label_row_is_mixed(const struct label_row *row);
-
-/* The path or the name of the program that has bit number idx in label_row.programs; NULL: there is none. */
-const char *label_report_program(const struct label_report *report, unsigned int idx);
+/* What the bits of label_row.programs stand for. */
+const struct span_programs *label_report_programs(const struct label_report *report);
 
 /* Memory ran out: how many spans went to the row `is_rest`, and whether quantiles lost precision. */
 uint64_t label_report_rest_count(const struct label_report *report);

@@ -17,14 +17,18 @@ struct block_report {
 	struct block_row rows[BLOCK_ROW_COUNT];
 	struct id_map threads; /* (pid, tid) -> struct last_run */
 	struct root_overlap overlap;
+	struct span_programs programs;
+	uint64_t program_mask; /* whose blocks there are */
 };
 
 struct block_report *block_report_new(void)
 {
 	struct block_report *report = calloc(1, sizeof(*report));
 
-	if (report)
-		id_map_init(&report->threads);
+	if (!report)
+		return NULL;
+	id_map_init(&report->threads);
+	span_programs_init(&report->programs);
 	return report;
 }
 
@@ -37,6 +41,7 @@ void block_report_free(struct block_report *report)
 	for (size_t i = 0; (last = id_map_next(&report->threads, &i));)
 		free(last);
 	id_map_release(&report->threads);
+	span_programs_release(&report->programs);
 	for (unsigned int i = 0; i < BLOCK_ROW_COUNT; i++)
 		quantile_release(&report->rows[i].block_ns);
 	free(report);
@@ -67,8 +72,10 @@ static int add_run(struct block_report *report, const struct txtrace_run *run)
 	struct last_run *last = id_map_get(&report->threads, run->pid, run->tid);
 	int err = 0;
 
-	if (run->blocked_ns > 0)
+	if (run->blocked_ns > 0) {
+		report->program_mask |= span_programs_of(&report->programs, run->pid);
 		err = add_block(report, reason_before(last, run), run->blocked_ns);
+	}
 	if (!last && report->threads.cnt < BLOCK_REPORT_THREAD_MAX) {
 		last = malloc(sizeof(*last));
 		if (!last || id_map_put(&report->threads, run->pid, run->tid, last)) {
@@ -85,6 +92,11 @@ static int add_run(struct block_report *report, const struct txtrace_run *run)
 	return err;
 }
 
+int block_report_begin_capture(struct block_report *report, const char *command)
+{
+	return span_programs_begin_capture(&report->programs, command);
+}
+
 int block_report_add(struct block_report *report, const struct txtrace_record *record)
 {
 	const struct txtrace_span *span = &record->span;
@@ -93,6 +105,8 @@ int block_report_add(struct block_report *report, const struct txtrace_record *r
 	root_overlap_see(&report->overlap, record);
 	if (record->kind == TXTRACE_RECORD_RUN)
 		return add_run(report, &record->run);
+	if (record->kind == TXTRACE_RECORD_PROCESS)
+		return span_programs_see(&report->programs, &record->process);
 	if (record->kind != TXTRACE_RECORD_SPAN || span->parent || (span->flags & TXTRACE_SPAN_LOWER_BOUND))
 		return 0;
 	span = root_overlap_take_off(&report->overlap, span, &alone);
@@ -104,4 +118,14 @@ int block_report_add(struct block_report *report, const struct txtrace_record *r
 const struct block_row *block_report_row(const struct block_report *report, unsigned int reason)
 {
 	return &report->rows[reason];
+}
+
+uint64_t block_report_program_mask(const struct block_report *report)
+{
+	return report->program_mask;
+}
+
+const struct span_programs *block_report_programs(const struct block_report *report)
+{
+	return &report->programs;
 }

@@ -6,6 +6,7 @@
 #ifndef BLOCK_REPORT_H
 #define BLOCK_REPORT_H
 
+#include "analyze/span_programs.h"
 #include "analyze/quantile.h"
 #include "txtrace/log.h"
 
@@ -25,9 +26,16 @@ struct block_report;
 struct block_report *block_report_new(void); /* NULL: no memory */
 void block_report_free(struct block_report *report);
 
+/* Another capture begins; command as in its header. 0 or -ENOMEM. */
+int block_report_begin_capture(struct block_report *report, const char *command);
+
 int block_report_add(struct block_report *report, const struct txtrace_record *record); /* 0 or -ENOMEM */
 
 /* By enum txtrace_block_reason, or BLOCK_REASON_UNKNOWN. */
 const struct block_row *block_report_row(const struct block_report *report, unsigned int reason);
+
+/* Whose blocks the rows add up, as a mask of programs that are known. */
+uint64_t block_report_program_mask(const struct block_report *report);
+const struct span_programs *block_report_programs(const struct block_report *report);
 
 #endif

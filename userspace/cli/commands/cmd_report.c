@@ -99,53 +99,68 @@ static int print(struct cli *cli, const struct report_options *values, const str
 	return cli_finish_json(cli, &json);
 }
 
-/* Takes every record; a span that is not wanted has no row. */
-typedef int (*record_taker)(void *report, const struct txtrace_record *record, bool is_wanted);
-
-struct label_taking {
-	struct label_report *report;
-	const struct log_input *input;
-	bool has_begun;
+/* What a report takes: every capture's begin, and every record; a span that is not wanted has no row. */
+struct taker {
+	int (*begin_capture)(void *report, const char *command);
+	int (*add)(void *report, const struct txtrace_record *record, bool is_wanted);
 };
 
-static int take_into_report(void *context, const struct txtrace_record *record, bool is_wanted)
+static int begin_labels(void *report, const char *command)
 {
-	struct label_taking *taking = context;
-	int err = 0;
+	return label_report_begin_capture(report, command);
+}
 
-	if (!taking->has_begun || taking->input->has_begun_capture)
-		err = label_report_begin_capture(taking->report, txtrace_log_info(taking->input->log)->command);
-	taking->has_begun = true;
-	return is_wanted && !err ? label_report_add(taking->report, record) : err;
+static int add_to_labels(void *report, const struct txtrace_record *record, bool is_wanted)
+{
+	return is_wanted ? label_report_add(report, record) : 0;
+}
+
+static int begin_costs(void *report, const char *command)
+{
+	return cost_report_begin_capture(report, command);
 }
 
 /* What a span paid for counts for others, also if it is not wanted. */
-static int take_into_costs(void *report, const struct txtrace_record *record, bool is_wanted)
+static int add_to_costs(void *report, const struct txtrace_record *record, bool is_wanted)
 {
 	return cost_report_add(report, record, is_wanted);
 }
 
+static int begin_blocks(void *report, const char *command)
+{
+	return block_report_begin_capture(report, command);
+}
+
+static int add_to_blocks(void *report, const struct txtrace_record *record, bool is_wanted)
+{
+	return is_wanted ? block_report_add(report, record) : 0;
+}
+
 /* The report sums up by label; for other keys, the label is replaced by the name that the key gives. */
-static int collect(const struct report_options *values, struct log_input *input, record_taker take, void *report)
+static int collect(const struct report_options *values, struct log_input *input, const struct taker *taker, void *report)
 {
 	struct thread_names *threads = thread_names_new();
 	struct track_names *tracks = track_names_new();
 	struct span_names names = { threads, tracks };
 	struct txtrace_record record;
+	bool has_begun = false;
 	struct text buffer = { 0 };
 	int err = report && threads && tracks ? 0 : -ENOMEM;
 
 	while (!err && log_input_next(input, &record)) {
 		bool wanted = is_wanted(values, &record);
 
+		if (!has_begun || input->has_begun_capture)
+			err = taker->begin_capture(report, txtrace_log_info(input->log)->command);
+		has_begun = true;
 		if (record.kind == TXTRACE_RECORD_THREAD)
 			thread_names_add(threads, &record.thread);
-		if (record.kind == TXTRACE_RECORD_ATTRIBUTE && values->by)
+		if (!err && record.kind == TXTRACE_RECORD_ATTRIBUTE && values->by)
 			err = track_names_add(tracks, &record.attribute);
 		if (!err && wanted && record.kind == TXTRACE_RECORD_SPAN && values->by)
 			span_key_name(&values->key, &record.span, &names, &buffer, &record.span.label);
 		if (!err)
-			err = buffer.err ? buffer.err : take(report, &record, wanted);
+			err = buffer.err ? buffer.err : taker->add(report, &record, wanted);
 	}
 	text_release(&buffer);
 	thread_names_free(threads);
@@ -155,9 +170,10 @@ static int collect(const struct report_options *values, struct log_input *input,
 
 static int report_cost(struct cli *cli, const struct report_options *values, struct log_input *input)
 {
+	static const struct taker costs = { begin_costs, add_to_costs };
 	struct cost_report *report = cost_report_new(values->max_memory_bytes);
 	const struct cost_view view = { values->limit, values->by };
-	int err = collect(values, input, take_into_costs, report);
+	int err = collect(values, input, &costs, report);
 
 	if (!err) {
 		cost_report_see_capture(report, &input->info);
@@ -170,9 +186,9 @@ static int report_cost(struct cli *cli, const struct report_options *values, str
 
 static int report_by_key(struct cli *cli, const struct report_options *values, struct log_input *input)
 {
+	static const struct taker labels = { begin_labels, add_to_labels };
 	struct label_report *report = label_report_new(values->max_memory_bytes);
-	struct label_taking taking = { report, input, false };
-	int err = report ? collect(values, input, take_into_report, &taking) : -ENOMEM;
+	int err = collect(values, input, &labels, report);
 
 	if (!err) {
 		label_report_sort(report);
@@ -184,14 +200,10 @@ static int report_by_key(struct cli *cli, const struct report_options *values, s
 
 static int report_by_reason(struct cli *cli, const struct report_options *values, struct log_input *input)
 {
+	static const struct taker blocks = { begin_blocks, add_to_blocks };
 	struct block_report *report = block_report_new();
-	struct txtrace_record record;
-	int err = report ? 0 : -ENOMEM;
+	int err = collect(values, input, &blocks, report);
 
-	while (!err && log_input_next(input, &record)) {
-		if (is_wanted(values, &record))
-			err = block_report_add(report, &record);
-	}
 	if (!err)
 		err = values->wants_json ? reason_json(cli, report, input) : reason_print(cli, report, input);
 	block_report_free(report);

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "cli/files/capture_info.h"
 #include "cli/print/analysis_frame.h"
+#include "cli/print/mixed_programs.h"
 
 #define NOTHING "\xc2\xb7"
 
@@ -141,6 +142,16 @@ static void add_share(struct table *table, bool is_known, uint64_t part, uint64_
 	table_cell(table, is_known ? TABLE_PLAIN : TABLE_DIM, is_known && whole ? units_format_share(share, part, whole) : NOTHING);
 }
 
+static void append_name(struct text *text, const struct cost_row *row)
+{
+	if (row->is_rest)
+		text_append(text, "(all others)");
+	else if (!row->label.length)
+		text_append(text, "(unknown)");
+	else
+		text_append_escaped(text, row->label.bytes, row->label.length);
+}
+
 static void add_row(struct table *table, const struct cost_report *report, const struct cost_row *row)
 {
 	uint64_t added_ns = cost_report_added_ns(report, row);
@@ -148,12 +159,7 @@ static void add_row(struct table *table, const struct cost_report *report, const
 	char count[UNITS_SIZE], time[UNITS_SIZE];
 	struct text label = { 0 };
 
-	if (row->is_rest)
-		text_append(&label, "(all others)");
-	else if (!row->label.length)
-		text_append(&label, "(unknown)");
-	else
-		text_append_escaped(&label, row->label.bytes, row->label.length);
+	append_name(&label, row);
 	table_cell(table, TABLE_BOLD, text_string(&label));
 	table_cell(table, TABLE_PLAIN, units_format_count(count, row->span_cnt));
 	add_mean(table, hit_cnt(row), row->span_cnt);
@@ -190,6 +196,22 @@ static int print_rows(struct cli *cli, const struct cost_report *report, const s
 	return err;
 }
 
+static int print_mixed(struct cli *cli, const struct cost_report *report)
+{
+	struct mixed_programs mixed = { .known = cost_report_programs(report) };
+	struct text name = { 0 };
+	int err;
+
+	for (size_t i = 0; i < cost_report_row_cnt(report); i++) {
+		text_clear(&name);
+		append_name(&name, cost_report_row(report, i));
+		mixed_programs_add(&mixed, text_string(&name), cost_report_row(report, i)->programs);
+	}
+	err = mixed_programs_print(&mixed, "spans", cli->out.file);
+	text_release(&name);
+	return err;
+}
+
 static void print_doubts(struct cli *cli, const struct cost_report *report)
 {
 	uint64_t lower_bound_cnt = cost_report_lower_bound_cnt(report), uncounted_cnt = cost_report_uncounted_cnt(report);
@@ -211,6 +233,8 @@ int cost_print(struct cli *cli, const struct cost_report *report, const struct l
 
 	analysis_print_title(cli, input);
 	err = print_rows(cli, report, view);
+	if (!err)
+		err = print_mixed(cli, report);
 	fputc('\n', cli->out.file);
 	if (!err && sums->record_cnt) {
 		err = print_classes(cli, sums);
@@ -290,6 +314,7 @@ static void row_json(struct json *json, const struct cost_report *report, const 
 	for (unsigned int of = 0; of < COST_HISTORY_CLASSES; of++)
 		json_member_u64(json, cost_class_names[of], row->cnts[of]);
 	json_object_end(json);
+	mixed_programs_json(json, cost_report_programs(report), row->programs);
 	json_name(json, "added_ns");
 	if (cost_report_sums(report)->record_cnt)
 		json_u64(json, cost_report_added_ns(report, row));

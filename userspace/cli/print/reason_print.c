@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "cli/print/analysis_frame.h"
 #include "cli/files/capture_info.h"
+#include "cli/print/mixed_programs.h"
 
 static const double fractions[] = { 0.5, 0.99 };
 #define FRACTION_COUNT (sizeof(fractions) / sizeof(fractions[0]))
@@ -54,6 +55,7 @@ int reason_print(struct cli *cli, const struct block_report *report, const struc
 		{ "p50", TABLE_RIGHT, NULL },       { "p99", TABLE_RIGHT, NULL },    { "max", TABLE_RIGHT, NULL },   { "in spans", TABLE_RIGHT, NULL },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	struct mixed_programs mixed = { .known = block_report_programs(report) };
 	unsigned int order[BLOCK_ROW_COUNT];
 	int err;
 
@@ -67,7 +69,11 @@ int reason_print(struct cli *cli, const struct block_report *report, const struc
 	analysis_print_title(cli, input);
 	err = screen_print_table(&cli->out, table);
 	table_free(table);
-	fputs("blocks of all threads, in spans or not; in spans: what spans without a parent were charged with\n\n", cli->out.file);
+	fputs("blocks of all threads, in spans or not; in spans: what spans without a parent were charged with\n", cli->out.file);
+	mixed_programs_add(&mixed, "each row", block_report_program_mask(report));
+	if (!err)
+		err = mixed_programs_print(&mixed, "blocks", cli->out.file);
+	fputc('\n', cli->out.file);
 	return err ? err : analysis_print_losses(cli, input);
 }
 
@@ -95,6 +101,7 @@ int reason_json(struct cli *cli, const struct block_report *report, const struct
 		json_object_end(&json);
 	}
 	json_array_end(&json);
+	mixed_programs_json(&json, block_report_programs(report), block_report_program_mask(report));
 	capture_json_end(&json, &input->census);
 	return cli_finish_json(cli, &json);
 }

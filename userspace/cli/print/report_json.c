@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/files/capture_info.h"
 #include "cli/print/ledger_part.h"
+#include "cli/print/mixed_programs.h"
 #include "cli/print/report_print.h"
 
 static void sums_json(struct json *json, const char *name, const struct span_sums *sums)
@@ -117,19 +118,12 @@ static void mixed_json(struct json *json, const struct label_report *report, con
 	json_array_begin(json);
 	for (size_t i = 0; i < label_report_row_count(report); i++) {
 		const struct label_row *row = label_report_row(report, i);
-		const char *name;
 
-		if (!label_row_is_mixed(row))
+		if (!span_programs_is_mixed(row->programs))
 			continue;
 		json_object_begin(json);
 		name_json(json, row, view);
-		json_name(json, "programs");
-		json_array_begin(json);
-		for (unsigned int bit = 0; (name = label_report_program(report, bit)); bit++) {
-			if (row->programs >> bit & 1)
-				json_string(json, name, strlen(name));
-		}
-		json_array_end(json);
+		mixed_programs_json(json, label_report_programs(report), row->programs);
 		json_object_end(json);
 	}
 	json_array_end(json);

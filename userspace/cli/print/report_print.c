@@ -6,6 +6,7 @@
 
 #include "cli/files/capture_info.h"
 #include "cli/print/ledger_part.h"
+#include "cli/print/mixed_programs.h"
 #include "base/units.h"
 
 #define LABEL_COLUMNS_MAX 30
@@ -368,37 +369,19 @@ static void add_memory_notes(struct printer *printer, struct table *table)
 	}
 }
 
-#define MIXED_NAMED 3
-
-/* One line: which rows add up spans of different programs, and what these are. */
 static void add_mixed(struct printer *printer, struct table *table)
 {
+	struct mixed_programs mixed = { .known = label_report_programs(printer->report) };
 	struct text line = { 0 };
-	uint64_t programs = 0;
-	size_t cnt = 0, shown = 0;
-	const char *name;
 
 	for (size_t i = 0; i < label_report_row_count(printer->report); i++) {
 		const struct label_row *row = label_report_row(printer->report, i);
 
-		if (!label_row_is_mixed(row))
-			continue;
-		programs |= row->programs;
-		if (cnt++ < MIXED_NAMED)
-			text_append_format(&line, "%s%s", cnt > 1 ? ", " : "", format_label(printer, row));
+		if (span_programs_is_mixed(row->programs))
+			mixed_programs_add(&mixed, format_label(printer, row), row->programs);
 	}
-	if (cnt > MIXED_NAMED)
-		text_append_format(&line, " and %zu more", cnt - MIXED_NAMED);
-	text_append_format(&line, " add%s up spans of different programs: ", cnt == 1 ? "s" : "");
-	for (unsigned int bit = 0; (name = label_report_program(printer->report, bit)); bit++) {
-		if (!(programs >> bit & 1) || shown++ >= MIXED_NAMED)
-			continue;
-		text_append(&line, shown > 1 ? ", " : "");
-		text_append_escaped(&line, name, strlen(name));
-	}
-	if (shown > MIXED_NAMED)
-		text_append_format(&line, " and %zu more", shown - MIXED_NAMED);
-	if (cnt > 0) {
+	mixed_programs_end(&mixed, "spans", &line);
+	if (line.length) {
 		table_cell(table, "33", "programs");
 		table_cell(table, "33", text_string(&line));
 	}

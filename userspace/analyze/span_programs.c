@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "analyze/label/span_programs.h"
+#include "analyze/span_programs.h"
 
 #include <errno.h>
 #include <stdbool.h>

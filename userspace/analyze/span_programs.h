@@ -7,6 +7,7 @@
 #ifndef SPAN_PROGRAMS_H
 #define SPAN_PROGRAMS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/id_map.h"
@@ -34,6 +35,12 @@ int span_programs_see(struct span_programs *programs, const struct txtrace_proce
 
 /* A mask of one program; 0: not known. */
 uint64_t span_programs_search(struct span_programs *programs, uint32_t pid);
+
+/* Of more than one program. */
+static inline bool span_programs_is_mixed(uint64_t mask)
+{
+	return mask & (mask - 1);
+}
 
 static inline uint64_t span_programs_of(struct span_programs *programs, uint32_t pid)
 {
