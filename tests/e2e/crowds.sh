@@ -17,11 +17,7 @@ start_tracer() { # start_tracer NAME OPTION...
 	shift
 	"$recorder" -q -o "$tmp/$name.txtrace" "$@" 2>"$tmp/$name.err" &
 	tracers+=("$!")
-	wait_for 60 is_waiting $! || fail "it does not record: $(cat "$tmp/$name.err")"
-}
-
-is_waiting() { # is_waiting PID
-	grep -qE '^(7|73|271) ' "/proc/$1/syscall" 2>/dev/null
+	wait_for 60 is_recording $! || fail "it does not record: $(cat "$tmp/$name.err")"
 }
 
 end_tracer() { # end_tracer PID NAME

@@ -107,6 +107,11 @@ has_ended() {
 	! runs "$1"
 }
 
+# All is set: the recorder's loop waits for several descriptors at a time (poll, or ppoll), and before that, for its helpers, for one.
+is_recording() { # is_recording PID
+	grep -qE '^(7|73|271) 0x[0-9a-f]+ 0x[2-9a-f]' "/proc/$1/syscall" 2>/dev/null
+}
+
 # In memory, as in a guest that has no disk, nobody has to wait for a file.
 is_in_memory() { # is_in_memory FOLDER
 	[ "$(stat -f -c %T "$1")" = tmpfs ]

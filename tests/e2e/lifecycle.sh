@@ -40,13 +40,9 @@ start_tracer() { # start_tracer LOG [OPTION...]
 	wait_for 20 last_window_is true || fail "the program is not traced"
 }
 
-# The tracer polls once all is set; what the program marks afterwards is recorded.
+# Once all is set, what the program marks is recorded.
 is_recorded() {
-	wait_for 20 is_waiting && goes_on
-}
-
-is_waiting() {
-	grep -qE '^(7|73|271) ' "/proc/$tracer/syscall" 2>/dev/null
+	wait_for 20 is_recording $tracer && goes_on
 }
 
 goes_on() {

@@ -25,10 +25,6 @@ is_untraced() {
 	tail -n 1 "$tmp/windows" | grep -q '"traced":false'
 }
 
-record() { # record PID: it polls, so all is set
-	grep -qE '^(7|73|271) ' "/proc/$1/syscall" 2>/dev/null
-}
-
 start_tracers() { # start_tracers CNT
 	local i pid
 	for i in $(seq "$1"); do
@@ -36,7 +32,7 @@ start_tracers() { # start_tracers CNT
 		tracers+=("$!")
 	done
 	for pid in "${tracers[@]}"; do
-		wait_for 60 record "$pid" || fail "one does not record: $(cat "$tmp/err")" || return
+		wait_for 60 is_recording "$pid" || fail "one does not record: $(cat "$tmp/err")" || return
 		sed -n 's/^prog_id:[[:space:]]*//p' "/proc/$pid"/fdinfo/* 2>/dev/null | sort -u >>"$tmp/ids"
 	done
 	wait_for 60 begins || fail "it is not traced"

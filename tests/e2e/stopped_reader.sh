@@ -12,10 +12,6 @@ flood=
 tracer=
 trap 'kill -KILL $flood $tracer 2>/dev/null; wait 2>/dev/null' EXIT
 
-is_waiting() { # it polls: then everything is set
-	grep -qE '^(7|73|271) ' "/proc/$tracer/syscall" 2>/dev/null
-}
-
 # sent LOG KIND: by the recorder's own count
 sent() {
 	"$reader" export --format jsonl "$1" | jq -s "[.[] | select(.type == \"cost\" and .event == \"$2\") | .event_cnt] | add"
@@ -34,14 +30,14 @@ stopped_for_five_seconds() {
 	flood=$!
 	"$recorder" -q --ring-size 256K -o "$tmp/stopped.txtrace" -p $flood --exe "$tmp/late" 2>"$tmp/err" &
 	tracer=$!
-	wait_for 60 is_waiting || fail "it does not record: $(cat "$tmp/err")" || return
+	wait_for 60 is_recording $tracer || fail "it does not record: $(cat "$tmp/err")" || return
 	sleep 0.5
 	kill -STOP $tracer
 	sleep 5
 	kill -STOP $flood
 	kill -CONT $tracer
 	sleep 0.3
-	wait_for 20 is_waiting || return
+	wait_for 20 is_recording $tracer || return
 	"$tmp/late" --wait-traced 0 --repeat 5 >"$tmp/early.truth" || fail "the late program ended with $?" || return # may meet a reader that is not through
 	"$tmp/late" --wait-traced 0 --repeat 5 --output "$tmp/stopped.truth" || fail "the late program ended with $?" || return
 	kill -CONT $flood
@@ -73,7 +69,7 @@ overloaded_tenfold() {
 	flood=$!
 	"$recorder" -q --ring-size 64K -o "$tmp/tenfold.txtrace" -p $flood 2>"$tmp/err" &
 	tracer=$!
-	wait_for 60 is_waiting || fail "it does not record: $(cat "$tmp/err")" || return
+	wait_for 60 is_recording $tracer || fail "it does not record: $(cat "$tmp/err")" || return
 	while runs $flood; do
 		kill -STOP $tracer
 		sleep 0.5

@@ -22,10 +22,6 @@ kill_all() {
 	flood='' tracer=''
 }
 
-is_waiting() { # it polls: then everything is set
-	grep -qE '^(7|73|271) ' "/proc/$tracer/syscall" 2>/dev/null
-}
-
 are_stopped() { # all of its processes and threads; what has ended and is not reaped yet cannot be
 	local pid
 	for pid in $(pgrep -g "$tracer"); do
@@ -40,7 +36,7 @@ suspend() {
 
 resume() {
 	kill -CONT -- "-$tracer"
-	wait_for 20 is_waiting || fail "it does not go on"
+	wait_for 20 is_recording $tracer || fail "it does not go on"
 }
 
 # start NAME OPTION...: with the flood as its target
@@ -55,7 +51,7 @@ start() {
 	"$recorder" --ring-size "$ring_size" -o "$tmp/$name.txtrace" -p $flood --exe "$tmp/late" "$@" >/dev/null 2>"$tmp/$name.err" &
 	tracer=$!
 	all+=("$tracer")
-	wait_for 60 is_waiting || fail "it does not record: $(cat "$tmp/$name.err")" || return
+	wait_for 60 is_recording $tracer || fail "it does not record: $(cat "$tmp/$name.err")" || return
 	kill -CONT $flood
 	sleep 0.5
 }

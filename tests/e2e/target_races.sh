@@ -80,8 +80,8 @@ maps_no_file() { # maps_no_file PID
 	grep -q stack "/proc/$1/maps" && ! grep -q / "/proc/$1/maps"
 }
 
-polls_or_has_ended() { # polls_or_has_ended PID: it records, or never will
-	grep -qE '^(7|73|271) ' "/proc/$1/syscall" 2>/dev/null || has_ended "$1"
+records_or_has_ended() { # records_or_has_ended PID: it records, or never will
+	is_recording "$1" || has_ended "$1"
 }
 
 # The recorder looks when the old program has gone and the new one is not mapped yet.
@@ -96,7 +96,7 @@ in_the_midst_of_an_exec() {
 	"$recorder" -q -o "$tmp/half.txtrace" -p $pid 2>"$tmp/race.err" 8>&- &
 	tracer=$!
 	others+=("$tracer")
-	wait_for 60 polls_or_has_ended $tracer || fail "it does not record" || return
+	wait_for 60 records_or_has_ended $tracer || fail "it does not record" || return
 	exec 8>&-
 	wait $tracer || fail "the tracer ended with $?: $(cat "$tmp/race.err")" || return
 	wait $pid || fail "the program ended with $?" || return
