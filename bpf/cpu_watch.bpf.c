@@ -67,7 +67,7 @@ int on_migrate(uint64_t *ctx)
 	clock->cpu = cpu;
 	if (compat_task_state(task) & TASK_STATE_WAKING) {
 		watch = cpu_watch_join(clock, cpu);
-		cpu_watch_begin(watch, clock->wake_ns ? clock->wake_ns : bpf_ktime_get_ns());
+		cpu_watch_begin(watch, clock->now.wake_ns ? clock->now.wake_ns : bpf_ktime_get_ns());
 	} else if (clock->waits_on) {
 		send_move(task, clock->waits_on - 1);
 		watch = cpu_watch_join(clock, cpu);
@@ -83,7 +83,7 @@ int on_wakeup_new(uint64_t *ctx)
 	struct task_struct *task = (struct task_struct *)ctx[0];
 	struct thread_clock *clock = thread_clock_if_any(task);
 
-	if (!clock || phase == WIRE_PHASE_STOPPED || clock->state != WIRE_THREAD_RUNNABLE)
+	if (!clock || phase == WIRE_PHASE_STOPPED || clock->now.state != WIRE_THREAD_RUNNABLE)
 		return 0;
 	clock->cpu = compat_task_cpu(task);
 	cpu_watch_begin(cpu_watch_join(clock, clock->cpu), bpf_ktime_get_ns());

@@ -48,15 +48,15 @@ static __always_inline void charge(uint64_t since_ns, uint64_t now_ns)
 {
 	struct thread_clock *clock = thread_clock_if_any(compat_current_task());
 
-	if (!clock || clock->state != WIRE_THREAD_ON_CPU || phase == WIRE_PHASE_STOPPED)
+	if (!clock || clock->now.state != WIRE_THREAD_ON_CPU || phase == WIRE_PHASE_STOPPED)
 		return;
-	if (since_ns < clock->since_ns)
-		since_ns = clock->since_ns;
+	if (since_ns < clock->now.since_ns)
+		since_ns = clock->now.since_ns;
 	if (since_ns >= now_ns)
 		return;
 	__sync_fetch_and_add(&clock->clocks.interrupt_ns, now_ns - since_ns);
 	__sync_fetch_and_add(&clock->clocks.on_cpu_ns, since_ns - now_ns); /* the stay that goes on has more than that */
-	__sync_fetch_and_add(&clock->switch_cnt, 1);
+	__sync_fetch_and_add(&clock->now.switch_cnt, 1);
 }
 
 /* The times are read while this one still counts: what comes after it has times of its own. Whatever began unseen counts for nothing. */

@@ -58,11 +58,11 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 	if (!event)
 		return emit_lost(&out, kind, bpf_ktime_get_ns());
 	thread_clock_see_running(clock);
-	switch_cnt = *(volatile uint32_t *)&clock->switch_cnt;
+	switch_cnt = *(volatile uint32_t *)&clock->now.switch_cnt;
 	now_ns = bpf_ktime_get_ns();
 	thread_clock_read(clock, now_ns, &event->clocks);
 	emit_header(&out, &event->span.header, kind,
-		    thread_clock_flags(clock, *(volatile uint32_t *)&clock->switch_cnt == switch_cnt),
+		    thread_clock_flags(clock, *(volatile uint32_t *)&clock->now.switch_cnt == switch_cnt),
 		    pid_tgid_of(task), now_ns);
 	event->span.id = id;
 	event->span.label = 0;
@@ -134,9 +134,9 @@ static __always_inline void move_clocks(struct task_struct *prev, struct thread_
 	uint64_t now_ns = bpf_ktime_get_ns();
 
 	if (out_clock)
-		thread_clock_leave(out_clock, now_ns, state_behind(left_as), reason);
+		state_clock_leave(&out_clock->now, &out_clock->clocks, now_ns, state_behind(left_as), reason);
 	if (in_clock)
-		thread_clock_arrive(in_clock, now_ns);
+		state_clock_arrive(&in_clock->now, &in_clock->clocks, now_ns);
 	if (left_as == WIRE_LEFT_DEAD)
 		thread_clock_forget(prev);
 }
@@ -177,12 +177,12 @@ int on_sched_switch(uint64_t *ctx)
 		other_ns = cpu_watch_length(watch, now_ns);
 	if (out_clock) {
 		watch_who_left(prev, out_clock, cpu, left_as); /* before the clock tells a waker that it sleeps */
-		thread_clock_leave(out_clock, now_ns, state_behind(left_as), block.reason);
+		state_clock_leave(&out_clock->now, &out_clock->clocks, now_ns, state_behind(left_as), block.reason);
 	}
 	if (in_clock) {
 		cpu_watch_leave(in_clock);
 		in_clock->cpu = cpu;
-		thread_clock_arrive(in_clock, now_ns);
+		state_clock_arrive(&in_clock->now, &in_clock->clocks, now_ns);
 	}
 	if (left_as == WIRE_LEFT_DEAD)
 		thread_clock_forget(prev);
@@ -231,20 +231,20 @@ static __noinline int wake_from_wait(struct task_struct *wakee, struct thread_cl
 
 	wait_decide(wakee, files, clock, flags);
 	if (!cfg_has_timeline) {
-		thread_clock_wake(clock, bpf_ktime_get_ns());
+		state_clock_wake(&clock->now, bpf_ktime_get_ns());
 		return 0;
 	}
 	event = emit_reserve(&out, WIRE_WAKE, sizeof(*event));
 	watch = cpu_watch_join(clock, clock->cpu);
 	now_ns = bpf_ktime_get_ns();
 	cpu_watch_begin(watch, now_ns);
-	thread_clock_wake(clock, now_ns);
+	state_clock_wake(&clock->now, now_ns);
 	if (!event)
 		return emit_lost(&out, WIRE_WAKE, now_ns);
 	fill_wake(&event->wake, &out, wakee, waker, flags | WIRE_HAS_WAIT_END, now_ns);
 	event->object = clock->wait.object;
-	event->inode = wait_inode(files, &clock->wait, clock->reason);
-	event->reason = clock->reason;
+	event->inode = wait_inode(files, &clock->wait, clock->now.reason);
+	event->reason = clock->now.reason;
 	__builtin_memset(event->padding, 0, sizeof(event->padding));
 	emit_submit(&out, event);
 	return 0;
@@ -267,15 +267,15 @@ int on_sched_waking(uint64_t *ctx)
 	if (wait_ends(clock))
 		return wake_from_wait(wakee, clock);
 	if (!cfg_has_timeline) {
-		thread_clock_wake(clock, bpf_ktime_get_ns());
+		state_clock_wake(&clock->now, bpf_ktime_get_ns());
 		return 0;
 	}
 	event = emit_reserve(&out, WIRE_WAKE, sizeof(*event));
-	if (clock->state == WIRE_THREAD_BLOCKED && clock->reason != BLOCK_THROTTLED)
+	if (clock->now.state == WIRE_THREAD_BLOCKED && clock->now.reason != BLOCK_THROTTLED)
 		watch = cpu_watch_join(clock, clock->cpu);
 	now_ns = bpf_ktime_get_ns();
 	cpu_watch_begin(watch, now_ns);
-	thread_clock_wake(clock, now_ns);
+	state_clock_wake(&clock->now, now_ns);
 	if (!event)
 		return emit_lost(&out, WIRE_WAKE, now_ns);
 	waker = compat_current_task();

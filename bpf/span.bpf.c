@@ -30,7 +30,7 @@ static __always_inline struct thread_clock *clock_of_current(struct task_struct 
 /* Has the thread been switched since its last span event, or is its state not what it should be? Then the clocks have to go along. */
 static __always_inline bool clocks_moved(const volatile struct thread_clock *clock)
 {
-	return cfg_has_clocks && (clock->switch_cnt != clock->reported_cnt || clock->state != WIRE_THREAD_ON_CPU);
+	return cfg_has_clocks && (clock->now.switch_cnt != clock->reported_cnt || clock->now.state != WIRE_THREAD_ON_CPU);
 }
 
 /*
@@ -40,7 +40,7 @@ static __always_inline bool clocks_moved(const volatile struct thread_clock *clo
 static __always_inline uint8_t read_clocks(struct thread_clock *clock, struct wire_clocks *reading, uint64_t *now_ns,
 					   uint32_t *switch_cnt)
 {
-	const volatile uint32_t *count = &clock->switch_cnt;
+	const volatile uint32_t *count = &clock->now.switch_cnt;
 
 	thread_clock_see_running(clock);
 #pragma unroll

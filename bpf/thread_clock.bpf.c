@@ -13,12 +13,12 @@ static __always_inline void thread_clock_send(struct emit *out, struct wire_thre
 {
 	uint64_t pid_tgid = (uint64_t)BPF_CORE_READ(task, tgid) << 32 | (uint32_t)BPF_CORE_READ(task, pid);
 
-	emit_header(out, &event->header, WIRE_THREAD, flags, pid_tgid, clock->since_ns);
+	emit_header(out, &event->header, WIRE_THREAD, flags, pid_tgid, clock->now.since_ns);
 	event->born_ns = clock->clocks.born_ns;
 	if (bpf_probe_read_kernel(event->comm, sizeof(event->comm), comm))
 		__builtin_memset(event->comm, 0, sizeof(event->comm));
-	event->state = clock->state;
-	event->reason = clock->reason;
+	event->state = clock->now.state;
+	event->reason = clock->now.reason;
 	event->padding[0] = event->padding[1] = 0;
 	event->parent_tgid = BPF_CORE_READ(task, real_parent, tgid);
 	if (flags & WIRE_IS_SEED)
@@ -43,21 +43,21 @@ static __always_inline struct thread_clock *thread_clock_make(struct task_struct
  */
 __hidden struct thread_clock *thread_clock_start(struct task_struct *task, uint32_t state, uint32_t reason, uint32_t flags)
 {
-	struct thread_clock initial = { .state = state, .reason = reason, .switch_cnt = 1 /* and none reported */, .cpu = compat_task_cpu(task) };
+	struct thread_clock initial = { .now = { .state = state, .reason = reason, .switch_cnt = 1 /* and none reported */ }, .cpu = compat_task_cpu(task) };
 	struct thread_clock *clock;
 	struct wire_thread *event;
 	struct emit out;
 
 	event = emit_reserve(&out, WIRE_THREAD, sizeof(*event));
-	initial.since_ns = bpf_ktime_get_ns();
-	initial.clocks.born_ns = initial.since_ns;
+	initial.now.since_ns = bpf_ktime_get_ns();
+	initial.clocks.born_ns = initial.now.since_ns;
 	clock = thread_clock_make(task, &initial);
 	if (!clock)
 		clock = thread_clock_of(task);
 	if (!clock)
 		__sync_fetch_and_add(&out.counters->lost_clocks, 1);
 	if (!event)
-		emit_lost(&out, WIRE_THREAD, initial.since_ns);
+		emit_lost(&out, WIRE_THREAD, initial.now.since_ns);
 	else if (clock && clock->clocks.born_ns != initial.clocks.born_ns)
 		emit_discard(&out, WIRE_THREAD, event);
 	else
@@ -67,14 +67,14 @@ __hidden struct thread_clock *thread_clock_start(struct task_struct *task, uint3
 
 __hidden void thread_clock_rename(struct task_struct *task, const struct thread_clock *clock, const char *comm)
 {
-	struct thread_clock now = { .clocks.born_ns = clock->clocks.born_ns, .since_ns = 0 };
+	struct thread_clock renamed = { .clocks.born_ns = clock->clocks.born_ns };
 	struct wire_thread *event;
 	struct emit out;
 
 	event = emit_reserve(&out, WIRE_THREAD, sizeof(*event));
-	now.since_ns = bpf_ktime_get_ns();
+	renamed.now.since_ns = bpf_ktime_get_ns();
 	if (event)
-		thread_clock_send(&out, event, task, &now, WIRE_IS_RENAME, comm);
+		thread_clock_send(&out, event, task, &renamed, WIRE_IS_RENAME, comm);
 	else
-		emit_lost(&out, WIRE_THREAD, now.since_ns);
+		emit_lost(&out, WIRE_THREAD, renamed.now.since_ns);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The state clocks of a thread, in its task storage or, before 5.13, in a table: how long it has been on a CPU, runnable, blocked for each
- * reason. They run from the moment it is traced; a thread is traced exactly if it has them. Only the scheduler's switch moves them, so they need no lock: the
- * switches of one task are ordered. A wakeup only leaves its time, and the switch-in that follows splits the sleep there.
+ * reason. They run from the moment it is traced; a thread is traced exactly if it has them. How they move is in state_clock.h. Only the scheduler's switch
+ * moves them, so they need no lock.
  */
 #ifndef THREAD_CLOCK_H
 #define THREAD_CLOCK_H
@@ -10,6 +10,7 @@
 #include "vmlinux.h"
 #include "compat.h"
 #include "emit.h"
+#include "txtrace/state_clock.h"
 
 #include <bpf/bpf_helpers.h>
 
@@ -38,18 +39,13 @@ struct open_wait { /* small: whoever starts a thread's clocks has them in its fr
 };
 
 struct thread_clock { /* small, too: 5.10 has 512 bytes for the frames of a program and all that it calls */
-	struct wire_clocks clocks; /* up to since_ns */
-	uint64_t since_ns;         /* when the present state began */
-	uint64_t wake_ns;          /* of the wakeup that ended its sleep, or the last one; 0: none since it was last switched in */
-	uint64_t late_wake_ns;     /* of one that came after that, and found it running unseen; 0: none */
-	uint32_t switch_cnt;       /* also tells a reader that it was interrupted by a switch */
-	uint32_t reported_cnt;     /* switch_cnt when a span event last took the clocks along */
+	struct wire_clocks clocks; /* up to now.since_ns */
+	struct state_clock now;
+	uint32_t reported_cnt;     /* now.switch_cnt when a span event last took the clocks along */
 	uint16_t waits_on;         /* number of the CPU that it waits for + 1, see cpu_watch.h; 0: none */
 	uint16_t cpu;              /* that it was last on, or put on */
-	uint8_t state;             /* enum wire_thread_state */
-	uint8_t reason;            /* BLOCKED: enum block_reason */
-	uint8_t is_seen_running;   /* it does something, though its switch-in was not seen */
 	uint8_t has_ended;         /* its end was sent */
+	uint8_t padding[7];
 	struct open_wait wait;
 };
 
@@ -118,107 +114,18 @@ struct thread_clock *thread_clock_start(struct task_struct *task, uint32_t state
 /* Sends a WIRE_THREAD with the new name. */
 void thread_clock_rename(struct task_struct *task, const struct thread_clock *clock, const char *comm);
 
-/*
- * When the sleep ended that began at since_ns; 0: unknown. A wakeup can overtake the switch-out that it ends: the waker finds the task asleep while it
- * is still on its way out. Then wake_ns is not after since_ns, and all the time was spent runnable. A wakeup that found the task still
- * running ends no sleep; the one that does comes later and overwrites it. Who is throttled is not asleep: a wakeup finds it running, unseen.
- */
-static __always_inline uint64_t thread_clock_sleep_end(const struct thread_clock *clock, uint64_t now_ns)
-{
-	uint64_t wake_ns = clock->wake_ns;
-
-	if (clock->state != WIRE_THREAD_BLOCKED || clock->reason == BLOCK_THROTTLED || !wake_ns)
-		return 0;
-	if (wake_ns < clock->since_ns)
-		wake_ns = clock->since_ns;
-	return wake_ns > now_ns ? now_ns : wake_ns;
-}
-
-static __always_inline void thread_clock_add_blocked(struct wire_clocks *clocks, uint32_t reason, uint64_t spent_ns)
-{
-	if (reason < BLOCK_REASON_COUNT)
-		clocks->blocked_ns[compat_index(reason, BLOCK_REASON_COUNT)] += spent_ns;
-}
-
-/*
- * The time up to now_ns, at a moment at which the thread is running. If its switch-in was not seen (it was being seeded, or the kernel did not tell:
- * switches away from some tasks are hidden), the time asleep is known, and how the rest divides into runnable and running is not.
- */
-static __always_inline void thread_clock_settle(const struct thread_clock *clock, uint64_t now_ns, struct wire_clocks *clocks)
-{
-	uint64_t since_ns = clock->since_ns, woken_ns;
-
-	if (clock->state == WIRE_THREAD_ON_CPU) {
-		clocks->on_cpu_ns += now_ns - since_ns;
-		return;
-	}
-	woken_ns = thread_clock_sleep_end(clock, now_ns);
-	if (woken_ns) {
-		thread_clock_add_blocked(clocks, clock->reason, woken_ns - since_ns);
-		since_ns = woken_ns;
-	}
-	clocks->unknown_ns += now_ns - since_ns;
-}
-
-/*
- * The first wakeup of a sleep ends it. A later one finds the thread running again, and so does one after it was seen to do something, though its
- * switch-in was not seen: such a wakeup can only be one that overtakes the next switch-out.
- */
-static __always_inline void thread_clock_wake(struct thread_clock *clock, uint64_t now_ns)
-{
-	if (clock->is_seen_running ||
-	    (clock->state == WIRE_THREAD_BLOCKED && (clock->wake_ns > clock->since_ns || clock->reason == BLOCK_THROTTLED)))
-		clock->late_wake_ns = now_ns;
-	else
-		clock->wake_ns = now_ns;
-}
-
 /* The thread does something: to be said before its clocks are read. */
 static __always_inline void thread_clock_see_running(struct thread_clock *clock)
 {
-	if (clock->state != WIRE_THREAD_ON_CPU)
-		clock->is_seen_running = 1;
-}
-
-static __always_inline void thread_clock_leave(struct thread_clock *clock, uint64_t now_ns, uint32_t state, uint32_t reason)
-{
-	thread_clock_settle(clock, now_ns, &clock->clocks);
-	if (clock->state == WIRE_THREAD_BLOCKED || clock->late_wake_ns)
-		clock->wake_ns = clock->late_wake_ns; /* the other one belongs to the sleep before */
-	clock->late_wake_ns = 0;
-	clock->is_seen_running = 0;
-	clock->reason = reason;
-	clock->since_ns = now_ns;
-	*(volatile uint8_t *)&clock->state = (uint8_t)state; /* after the rest: a waker that finds it asleep may change the reason */
-	clock->switch_cnt++;
-}
-
-static __always_inline void thread_clock_arrive(struct thread_clock *clock, uint64_t now_ns)
-{
-	uint64_t since_ns = clock->since_ns, woken_ns = thread_clock_sleep_end(clock, now_ns);
-
-	if (clock->state == WIRE_THREAD_BLOCKED && clock->reason == BLOCK_THROTTLED) {
-		thread_clock_add_blocked(&clock->clocks, BLOCK_THROTTLED, now_ns - since_ns); /* nobody wakes it */
-	} else if (woken_ns) {
-		thread_clock_add_blocked(&clock->clocks, clock->reason, woken_ns - since_ns);
-		clock->clocks.runnable_ns += now_ns - woken_ns;
-	} else if (clock->state == WIRE_THREAD_RUNNABLE) {
-		clock->clocks.runnable_ns += now_ns - since_ns;
-	} else {
-		clock->clocks.unknown_ns += now_ns - since_ns;
-	}
-	clock->state = WIRE_THREAD_ON_CPU;
-	clock->since_ns = now_ns;
-	clock->wake_ns = clock->late_wake_ns = 0;
-	clock->is_seen_running = 0;
-	clock->switch_cnt++;
+	if (clock->now.state != WIRE_THREAD_ON_CPU)
+		clock->now.is_seen_running = 1;
 }
 
 /* The clocks at now_ns of the current thread. */
 static __always_inline void thread_clock_read(const struct thread_clock *clock, uint64_t now_ns, struct wire_clocks *reading)
 {
 	*reading = clock->clocks;
-	thread_clock_settle(clock, now_ns, reading);
+	state_clock_settle(&clock->now, now_ns, reading);
 }
 
 /* Goes with a reading: what it is worth. */
@@ -228,7 +135,7 @@ static __always_inline uint8_t thread_clock_flags(const struct thread_clock *clo
 
 	if (!is_whole || !cfg_has_clocks)
 		flags |= WIRE_NO_CLOCKS;
-	if (clock->state != WIRE_THREAD_ON_CPU && cfg_has_clocks)
+	if (clock->now.state != WIRE_THREAD_ON_CPU && cfg_has_clocks)
 		flags |= WIRE_NOT_ARRIVED;
 	return flags;
 }

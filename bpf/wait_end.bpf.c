@@ -353,7 +353,7 @@ static __always_inline uint32_t end_without(struct task_struct *wakee, const str
 		return BLOCK_POLL;
 	if (flags & WIRE_BY_TIMER || (is_interrupt && is_sure))
 		return BLOCK_SLEEP;
-	return may_be != WAIT_NOTHING && clock->wait.is_whole ? may_be : clock->reason;
+	return may_be != WAIT_NOTHING && clock->wait.is_whole ? may_be : clock->now.reason;
 }
 
 static __always_inline uint32_t decide(struct task_struct *wakee, struct files_struct *files, struct thread_clock *clock, uint8_t flags)
@@ -387,5 +387,5 @@ __hidden void wait_decide(struct task_struct *wakee, struct files_struct *files,
 {
 	uint32_t reason = decide(wakee, files, clock, flags);
 
-	clock->reason = clock->wait.told_reason ? clock->wait.told_reason - 1 : reason;
+	clock->now.reason = clock->wait.told_reason ? clock->wait.told_reason - 1 : reason;
 }

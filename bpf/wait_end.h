@@ -26,7 +26,7 @@ uint64_t wait_file_reason(uint64_t file);
 /* A task falls asleep, as block_describe() has it. Sets block->reason and, where it is not told by itself, notes what the wakeup is to look for. */
 void wait_begin(struct thread_clock *clock, struct block *block);
 
-/* The task, whose files these are, wakes up from a wait of some kind. flags: waker_flags(). Sets clock->reason and clock->wait.object. */
+/* The task, whose files these are, wakes up from a wait of some kind. flags: waker_flags(). Sets clock->now.reason and clock->wait.object. */
 void wait_decide(struct task_struct *wakee, struct files_struct *files, struct thread_clock *clock, uint8_t flags);
 
 /* The inode of the descriptor that is the object of the wait; 0: it has none, or that cannot be told. */
@@ -40,7 +40,7 @@ static __always_inline uint64_t wait_inode(struct files_struct *files, const str
 /* This wakeup is the one that ends such a wait. The same question is asked in user space (thread_table.c). */
 static __always_inline bool wait_ends(const struct thread_clock *clock)
 {
-	return clock->wait.kind && clock->state == WIRE_THREAD_BLOCKED && clock->wake_ns <= clock->since_ns && !clock->is_seen_running;
+	return clock->wait.kind && clock->now.state == WIRE_THREAD_BLOCKED && clock->now.wake_ns <= clock->now.since_ns && !clock->now.is_seen_running;
 }
 
 #endif

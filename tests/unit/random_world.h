@@ -376,7 +376,7 @@ static void world_cut_off(struct world *world, uint32_t tgid)
 	}
 }
 
-/* ---- the clocks, as in bpf/thread_clock.h ---- */
+/* ---- the clocks, as in include/txtrace/state_clock.h, written a second time to check it ---- */
 
 /* When its sleep ended; 0: unknown, or it does not sleep. */
 static uint64_t world_clock_sleep_end(const struct world_thread *thread)

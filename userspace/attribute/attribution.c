@@ -248,7 +248,7 @@ static int put_of_threads(struct attribution *attribution, put_thread_fn put, ui
 /* The stay on a CPU that goes on. */
 static int put_last_run(struct attribution *attribution, const struct thread *thread, uint64_t end_ns)
 {
-	return thread->state == THREAD_ON_CPU && attribution->threads.is_replayed ? put_run(attribution, thread, end_ns, NULL) : 0;
+	return thread->now.state == THREAD_ON_CPU && attribution->threads.is_replayed ? put_run(attribution, thread, end_ns, NULL) : 0;
 }
 
 static int put_known_thread(struct attribution *attribution, const struct thread *thread, uint64_t time_ns)

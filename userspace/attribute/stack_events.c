@@ -67,9 +67,9 @@ int put_block_stack(struct attribution *attribution, struct thread *thread, uint
 
 int put_hidden_stack(struct attribution *attribution, struct thread *thread, uint64_t time_ns)
 {
-	uint64_t end_ns = thread->block_stack ? thread_sleep_end_ns(thread, time_ns) : 0;
+	uint64_t end_ns = thread->block_stack ? state_clock_sleep_end(&thread->now, time_ns) : 0;
 
-	return end_ns ? put_sleep(attribution, thread, time_ns, elapsed_ns(thread->since_ns, end_ns)) : 0;
+	return end_ns ? put_sleep(attribution, thread, time_ns, elapsed_ns(thread->now.since_ns, end_ns)) : 0;
 }
 
 /* That of a block waits for the end of the block; if the switch was lost, it is nobody's. */
@@ -82,7 +82,7 @@ int attribute_stack(struct attribution *attribution, const struct event *event)
 	if (event->stack.what == WIRE_STACK_ON_CPU)
 		return put_stack(attribution, thread, (struct txtrace_stack){ .time_ns = event->time_ns, .what = TXTRACE_STACK_ON_CPU,
 									      .stack = event->stack.id, .weight_ns = event->stack.weight_ns });
-	if (event->stack.what == WIRE_STACK_OFF_CPU && thread->state == THREAD_BLOCKED && thread->since_ns == event->stack.begin_ns)
+	if (event->stack.what == WIRE_STACK_OFF_CPU && thread->now.state == THREAD_BLOCKED && thread->now.since_ns == event->stack.begin_ns)
 		thread->block_stack = event->stack.id;
 	return 0;
 }

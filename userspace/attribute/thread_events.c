@@ -42,7 +42,7 @@ static int switch_out(struct attribution *attribution, const struct event *event
 
 	if (err)
 		return err;
-	was_on_cpu = thread->state == THREAD_ON_CPU;
+	was_on_cpu = thread->now.state == THREAD_ON_CPU;
 	err = put_hidden_stack(attribution, thread, event->time_ns);
 	if (err)
 		return err;
@@ -123,7 +123,7 @@ int attribute_wake(struct attribution *attribution, const struct event *event)
 		wake->waker_span = top_span(thread_table_get(&attribution->threads, event->tid), TXTRACE_WAKE_WAKER_SPAN_KEYED, &wake->flags);
 	if (event->wake.has_wait_end)
 		thread_end_wait(wakee, event->wake.reason, event->wake.object);
-	thread_wake(wakee, event->time_ns);
+	state_clock_wake(&wakee->now, event->time_ns);
 	return put_record(attribution, &record);
 }
 
@@ -192,7 +192,7 @@ static int take_over(struct attribution *attribution, const struct event *event,
 	*thread = thread_table_get(&attribution->threads, (uint32_t)event->span.id);
 	if (!*thread || (*thread)->tgid != event->tgid)
 		return thread_of_event(attribution, event->tid, event->tgid, event->time_ns, thread);
-	(*thread)->state = THREAD_UNKNOWN;
+	(*thread)->now.state = THREAD_UNKNOWN;
 	(*thread)->is_synced = false;
 	return thread_table_rename(&attribution->threads, *thread, event->tid);
 }

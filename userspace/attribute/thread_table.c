@@ -5,7 +5,7 @@
 
 #include "attribute/clocks.h"
 
-_Static_assert(offsetof(struct thread, run_begin_ns) == 64, "lines of the cache");
+_Static_assert(offsetof(struct thread, reading_ns) == 64, "lines of the cache");
 
 void thread_table_init(struct thread_table *table)
 {
@@ -72,7 +72,7 @@ struct thread *thread_table_add(struct thread_table *table, uint32_t tid, uint32
 
 	if (!thread)
 		return NULL;
-	*thread = (struct thread){ .tid = tid, .tgid = tgid, .number = number, .since_ns = time_ns };
+	*thread = (struct thread){ .tid = tid, .tgid = tgid, .number = number, .now.since_ns = time_ns };
 	if (hash_index_put(&table->by_tid, hash_of_tid(table, tid), number)) {
 		pool_give_back(&table->threads, number);
 		return NULL;
@@ -137,103 +137,43 @@ void thread_name(struct thread *thread, const struct event_text *comm)
 void thread_start(struct thread *thread, const struct event *event)
 {
 	thread->clocks = (struct wire_clocks){ .born_ns = event->thread.born_ns };
-	thread->since_ns = event->thread.born_ns;
-	thread->state = event->thread.state;
-	thread->reason = event->thread.reason;
+	thread->now.since_ns = event->thread.born_ns;
+	thread->now.state = event->thread.state;
+	thread->now.reason = event->thread.reason;
 	thread->is_synced = true;
-	if (thread->state == THREAD_ON_CPU) {
-		thread->run_begin_ns = thread->since_ns;
+	if (thread->now.state == THREAD_ON_CPU) {
+		thread->run_begin_ns = thread->now.since_ns;
 		thread->run_cpu = event->cpu;
 	}
-}
-
-/* thread_clock_sleep_end() of bpf/thread_clock.h: 0 is unknown. */
-uint64_t thread_sleep_end_ns(const struct thread *thread, uint64_t time_ns)
-{
-	uint64_t wake_ns = thread->wake_ns > thread->since_ns ? thread->wake_ns : thread->since_ns;
-
-	if (thread->state != THREAD_BLOCKED || thread->reason == BLOCK_THROTTLED || !thread->wake_ns)
-		return 0;
-	return wake_ns < time_ns ? wake_ns : time_ns;
-}
-
-/* thread_clock_settle(): the thread is running at time_ns. */
-static void settle(const struct thread *thread, uint64_t time_ns, struct wire_clocks *clocks)
-{
-	uint64_t since_ns = thread->since_ns, woken_ns = thread_sleep_end_ns(thread, time_ns);
-
-	if (thread->state == THREAD_ON_CPU) {
-		clocks->on_cpu_ns += elapsed_ns(since_ns, time_ns);
-		return;
-	}
-	if (woken_ns) {
-		clocks->blocked_ns[thread->reason] += elapsed_ns(since_ns, woken_ns);
-		since_ns = woken_ns;
-	}
-	clocks->unknown_ns += elapsed_ns(since_ns, time_ns);
-}
-
-/* thread_clock_wake(). In an unknown state it runs, or nobody can tell: no sleep is ended. */
-void thread_wake(struct thread *thread, uint64_t time_ns)
-{
-	if (thread->state == THREAD_BLOCKED && (thread->wake_ns > thread->since_ns || thread->reason == BLOCK_THROTTLED))
-		thread->late_wake_ns = time_ns;
-	else
-		thread->wake_ns = time_ns;
 }
 
 /* wait_ends() of bpf/wait_end.h. A wakeup that finds another state here was lost its switch, or comes to a thread that runs unseen: it changes nothing. */
 void thread_end_wait(struct thread *thread, uint8_t reason, uint64_t object)
 {
-	if (thread->state != THREAD_BLOCKED || thread->wake_ns > thread->since_ns || thread->reason == BLOCK_THROTTLED)
+	if (thread->now.state != THREAD_BLOCKED || thread->now.wake_ns > thread->now.since_ns || thread->now.reason == BLOCK_THROTTLED)
 		return;
-	thread->reason = reason;
+	thread->now.reason = reason;
 	thread->wait_object = object;
 	thread->is_wait_told = true;
 }
 
-/* It runs, unseen, and what woke it belongs to the sleep before. */
-static void forget_wake(struct thread *thread)
-{
-	if (thread->state == THREAD_BLOCKED)
-		thread->wake_ns = thread->late_wake_ns;
-	thread->late_wake_ns = 0;
-}
-
 void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_t reason)
 {
-	settle(thread, time_ns, &thread->clocks);
-	forget_wake(thread);
-	thread->state = state;
-	thread->reason = reason;
-	thread->since_ns = time_ns;
+	state_clock_leave(&thread->now, &thread->clocks, time_ns, state, reason);
 	thread->is_wait_told = false;
 }
 
 void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
 {
-	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns), woken_ns = thread_sleep_end_ns(thread, time_ns);
+	struct state_absence absence;
 
-	thread->run_blocked_ns = thread->run_runnable_ns = thread->run_idle_ns = 0;
-	thread->run_has_wait_end = thread->state == THREAD_BLOCKED && thread->is_wait_told;
-	thread->run_wait_reason = thread->reason;
+	thread->run_has_wait_end = thread->now.state == THREAD_BLOCKED && thread->is_wait_told;
+	thread->run_wait_reason = thread->now.reason;
 	thread->run_wait_object = thread->wait_object;
-	if (thread->state == THREAD_BLOCKED && thread->reason == BLOCK_THROTTLED) {
-		thread->run_blocked_ns = spent_ns; /* nobody wakes it */
-		thread->clocks.blocked_ns[BLOCK_THROTTLED] += spent_ns;
-	} else if (woken_ns) {
-		thread->run_blocked_ns = elapsed_ns(thread->since_ns, woken_ns);
-		thread->run_runnable_ns = spent_ns - thread->run_blocked_ns;
-		thread->clocks.blocked_ns[thread->reason] += thread->run_blocked_ns;
-	} else if (thread->state == THREAD_RUNNABLE) {
-		thread->run_runnable_ns = spent_ns;
-	} else {
-		thread->clocks.unknown_ns += spent_ns;
-	}
-	thread->clocks.runnable_ns += thread->run_runnable_ns;
-	thread->state = THREAD_ON_CPU;
-	thread->since_ns = time_ns;
-	thread->wake_ns = thread->late_wake_ns = 0;
+	absence = state_clock_arrive(&thread->now, &thread->clocks, time_ns);
+	thread->run_blocked_ns = absence.blocked_ns;
+	thread->run_runnable_ns = absence.runnable_ns;
+	thread->run_idle_ns = 0;
 	thread->run_begin_ns = time_ns;
 	thread->run_cpu = cpu;
 }
@@ -249,26 +189,26 @@ void thread_found_idle(struct thread *thread, uint64_t idle_ns)
  */
 static bool is_perhaps_awake(const struct thread *thread)
 {
-	return thread->reason != BLOCK_THROTTLED && thread->wake_ns > thread->reading_ns && thread->wake_ns <= thread->since_ns;
+	return thread->now.reason != BLOCK_THROTTLED && thread->now.wake_ns > thread->reading_ns && thread->now.wake_ns <= thread->now.since_ns;
 }
 
 void thread_replay_at(const struct thread_table *table, const struct thread *thread, uint64_t time_ns, struct thread_reading *reading)
 {
-	uint64_t spent_ns = elapsed_ns(thread->since_ns, time_ns), asleep_ns = spent_ns;
+	uint64_t spent_ns = elapsed_ns(thread->now.since_ns, time_ns), asleep_ns = spent_ns;
 	struct wire_clocks *clocks = &reading->clocks;
 
 	reading->time_ns = time_ns;
 	*clocks = thread->clocks;
 	if (!table->is_replayed) {
 		clocks->unknown_ns += spent_ns;
-	} else if (thread->state == THREAD_ON_CPU) {
+	} else if (thread->now.state == THREAD_ON_CPU) {
 		clocks->on_cpu_ns += spent_ns;
-	} else if (thread->state == THREAD_RUNNABLE) {
+	} else if (thread->now.state == THREAD_RUNNABLE) {
 		clocks->runnable_ns += spent_ns;
-	} else if (thread->state == THREAD_BLOCKED && !is_perhaps_awake(thread)) {
-		if (thread->wake_ns > thread->since_ns)
-			asleep_ns = elapsed_ns(thread->since_ns, thread_sleep_end_ns(thread, time_ns));
-		clocks->blocked_ns[thread->reason] += asleep_ns;
+	} else if (thread->now.state == THREAD_BLOCKED && !is_perhaps_awake(thread)) {
+		if (thread->now.wake_ns > thread->now.since_ns)
+			asleep_ns = elapsed_ns(thread->now.since_ns, state_clock_sleep_end(&thread->now, time_ns));
+		clocks->blocked_ns[thread->now.reason] += asleep_ns;
 		clocks->runnable_ns += spent_ns - asleep_ns;
 	} else {
 		clocks->unknown_ns += spent_ns;
@@ -278,17 +218,17 @@ void thread_replay_at(const struct thread_table *table, const struct thread *thr
 /* It runs, and the kernel side has not noticed. */
 static void run_unnoticed(struct thread *thread, uint64_t time_ns)
 {
-	settle(thread, time_ns, &thread->clocks);
-	forget_wake(thread);
-	thread->state = THREAD_UNKNOWN;
-	thread->since_ns = time_ns;
+	state_clock_settle(&thread->now, time_ns, &thread->clocks);
+	state_clock_forget_wake(&thread->now);
+	thread->now.state = THREAD_UNKNOWN;
+	thread->now.since_ns = time_ns;
 }
 
 /* It has said nothing new, and has been nowhere since it last said something: only time has passed. */
 static bool is_in_step(const struct thread *thread, const struct event *event)
 {
 	return !event->clocks && !(event->flags & (WIRE_NO_CLOCKS | WIRE_HAS_CLOCKS)) && thread->reading && thread->is_synced &&
-	       thread->state == THREAD_ON_CPU && thread->since_ns == thread->reading_ns;
+	       thread->now.state == THREAD_ON_CPU && thread->now.since_ns == thread->reading_ns;
 }
 
 /* Where the clocks of the reading have come to at the event. */
@@ -296,13 +236,13 @@ static void set_right(struct thread *thread, const struct event *event)
 {
 	thread->clocks = thread->reading->clocks;
 	thread->clocks.on_cpu_ns += elapsed_ns(thread->reading->time_ns, event->time_ns);
-	thread->reading_ns = thread->since_ns = event->time_ns;
+	thread->reading_ns = thread->now.since_ns = event->time_ns;
 	thread->is_synced = true;
 }
 
 static void appear(struct thread *thread, const struct event *event)
 {
-	thread->state = THREAD_ON_CPU;
+	thread->now.state = THREAD_ON_CPU;
 	thread->run_begin_ns = event->time_ns;
 	thread->run_cpu = event->cpu;
 	thread->run_blocked_ns = thread->run_runnable_ns = thread->run_idle_ns = 0;
@@ -316,8 +256,8 @@ struct thread_reading *thread_read_own(struct thread_table *table, struct thread
 
 	*is_mismatch = false;
 	if (is_in_step(thread, event)) {
-		thread->clocks.on_cpu_ns += elapsed_ns(thread->since_ns, event->time_ns);
-		thread->reading_ns = thread->since_ns = event->time_ns;
+		thread->clocks.on_cpu_ns += elapsed_ns(thread->now.since_ns, event->time_ns);
+		thread->reading_ns = thread->now.since_ns = event->time_ns;
 		return thread->reading;
 	}
 	if (event->clocks ? !keep_reading(table, thread, event) : !thread->reading || event->flags & WIRE_NO_CLOCKS) {
@@ -326,14 +266,14 @@ struct thread_reading *thread_read_own(struct thread_table *table, struct thread
 		return NULL;
 	}
 	was_synced = thread->is_synced;
-	settle(thread, event->time_ns, &thread->clocks);
+	state_clock_settle(&thread->now, event->time_ns, &thread->clocks);
 	replayed = thread->clocks;
 	set_right(thread, event);
 	*is_mismatch = table->is_replayed && was_synced && (replayed.born_ns != thread->clocks.born_ns || !clocks_equal(&replayed, &thread->clocks));
 	if (is_unnoticed) {
-		forget_wake(thread);
-		thread->state = THREAD_UNKNOWN;
-	} else if (thread->state != THREAD_ON_CPU) {
+		state_clock_forget_wake(&thread->now);
+		thread->now.state = THREAD_UNKNOWN;
+	} else if (thread->now.state != THREAD_ON_CPU) {
 		appear(thread, event);
 	}
 	return thread->reading;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The threads of the stream and their states: the kernel's state clocks (bpf/thread_clock.h) replayed from the switches and wakeups, and set
+ * The threads of the stream and their states: the kernel's state clocks (state_clock.h) replayed from the switches and wakeups, and set
  * right by every reading that a span event carries. By the thread's own events its clocks are exact whatever was lost; between
  * them, asked from outside, they are as good as the switches that came through.
  */
@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "event/event.h"
 #include "txtrace/log.h"
+#include "txtrace/state_clock.h"
 
 struct cover;
 struct stay;
@@ -37,14 +38,12 @@ struct thread_reading {
 struct thread {
 	uint32_t tid;
 	uint32_t tgid;
-	uint64_t since_ns;     /* in its state since then */
-	uint64_t wake_ns;      /* of the wakeup that ended its sleep, or the last one; 0: none since it was last switched in */
+	struct state_clock now; /* its reason: that of a poll is known when it ends */
 	uint64_t top_span;     /* id of the span that it has entered last, of those that it is in; 0: none */
 	struct stay *stays;    /* the spans that it is in, the last entered first */
 	struct thread_reading *reading; /* the last that came with clocks; NULL: none */
-	uint64_t reading_ns;            /* of its last event whose clocks are known, if only by that reading */
-	uint8_t state;                  /* enum thread_state */
-	uint8_t reason;  /* of its sleep; that of a poll is known when it ends */
+
+	uint64_t reading_ns; /* of its last event whose clocks are known, if only by that reading */
 	bool is_synced;  /* clocks are the kernel's numbers, not only differences */
 	bool has_exited; /* it is in no span and no process any more, and will be switched out for the last time */
 	bool is_top_span_keyed;
@@ -62,10 +61,9 @@ struct thread {
 	uint32_t run_cpu;
 	uint32_t block_stack; /* of the sleep that goes on; 0: not known */
 
-	uint32_t number;       /* in the pool */
-	uint64_t late_wake_ns; /* of a wakeup after the one that ended its sleep, which found it running unseen; 0: none */
+	uint32_t number; /* in the pool */
 	uint64_t wait_object;
-	struct wire_clocks clocks; /* up to since_ns */
+	struct wire_clocks clocks; /* up to now.since_ns */
 	struct process *process;
 	struct stay *root_stay; /* of the spans without a parent that it is in, the last entered: see top_level.h; NULL: none */
 	struct cover *covers;   /* of the others, the last entered first */
@@ -106,12 +104,8 @@ void thread_name(struct thread *thread, const struct event_text *comm);
 /* A stay that holds a reading is over. */
 void thread_table_let_go(struct thread_table *table, struct thread_reading *reading);
 
-/* When its wakeup ended the sleep that it is in, as far as it was told until time_ns; 0: no wakeup has. */
-uint64_t thread_sleep_end_ns(const struct thread *thread, uint64_t time_ns);
-
-/* What the kernel side does at the same moments, in the same arithmetic. */
+/* What the kernel side does at the same moments; a wakeup is state_clock_wake(). */
 void thread_start(struct thread *thread, const struct event *event); /* THREAD */
-void thread_wake(struct thread *thread, uint64_t time_ns);
 void thread_end_wait(struct thread *thread, uint8_t reason, uint64_t object); /* before that: the wakeup tells what the wait was for */
 void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_t reason);
 void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu);
