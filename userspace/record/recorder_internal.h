@@ -27,7 +27,7 @@
 #include "ring/ring_set.h"
 
 #define TICK_MS 100               /* the rings are looked at this often, or when they fill up */
-#define HOUSEKEEPING_NS 1000000000u /* clocks, status line */
+#define PERIOD_NS 1000000000u /* clocks, status line */
 #define FLUSH_NS 700000000u       /* with the ticks that an event waits for its turn, it is in the file within a second */
 
 /* How long it took until events were recorded. */
@@ -81,7 +81,7 @@ struct recorder {
 	int exit_status;
 	uint64_t begin_ns; /* when the probes were let loose: attaching takes its time, too */
 	uint64_t begin_realtime_ns;
-	uint64_t next_housekeeping_ns;
+	uint64_t next_periodic_ns;
 	uint64_t next_flush_ns;
 	struct file_identity exes[TARGET_RULE_MAX]; /* what the paths of the rules lead to */
 	uint64_t process_lost_cnt; /* WIRE_PROCESS events, as far as has been looked */

@@ -251,13 +251,13 @@ static int flush(struct recorder *recorder, uint64_t now_ns)
 	return err ? err : flush_stream(recorder);
 }
 
-static void keep_house(struct recorder *recorder, uint64_t now_ns)
+static void do_periodic_work(struct recorder *recorder, uint64_t now_ns)
 {
 	uint64_t monotonic_ns, realtime_ns;
 
-	if (now_ns < recorder->next_housekeeping_ns)
+	if (now_ns < recorder->next_periodic_ns)
 		return;
-	recorder->next_housekeeping_ns = now_ns + HOUSEKEEPING_NS;
+	recorder->next_periodic_ns = now_ns + PERIOD_NS;
 	capture_read_clocks(&monotonic_ns, &realtime_ns);
 	log_writer_set_anchor(recorder->log, monotonic_ns, realtime_ns); /* the wall clock may have been set meanwhile */
 	show_status(recorder, now_ns);
@@ -421,7 +421,7 @@ static int loop(struct recorder *recorder)
 				recorder->wants_seed |= target_exes_renew(recorder);
 			catch_up(recorder);
 		}
-		keep_house(recorder, now_ns);
+		do_periodic_work(recorder, now_ns);
 		if (!err)
 			err = pipeline_tick(recorder->pipeline);
 		if (!err)
@@ -550,7 +550,7 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	int err, finish_err;
 
 	status_line_init(&recorder->status, stderr, recorder->options->is_quiet, recorder->begin_ns);
-	recorder->next_housekeeping_ns = capture_now_ns() + HOUSEKEEPING_NS;
+	recorder->next_periodic_ns = capture_now_ns() + PERIOD_NS;
 	recorder->next_flush_ns = capture_now_ns() + FLUSH_NS;
 	recorder->next_cost_ns = cost_meter_tick(recorder->costs, capture_now_ns());
 	service_ready(recorder->service);
