@@ -27,7 +27,7 @@
 #include "ring/ring_set.h"
 
 #define TICK_MS 100               /* the rings are looked at this often, or when they fill up */
-#define PERIOD_NS 1000000000u /* clocks, status line */
+#define PERIOD_NS 1000000000u     /* clocks, status line */
 #define FLUSH_NS 700000000u       /* with the ticks that an event waits for its turn, it is in the file within a second */
 
 /* How long it took until events were recorded. */
