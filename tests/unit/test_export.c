@@ -117,10 +117,10 @@ static void a_log_goes_through_whole(void **state)
 	assert_non_null(strstr(bytes, "\"command\":\"./bank -t 2\""));
 	assert_non_null(strstr(bytes, "\"sent_cnt\":10,\"received_cnt\":7,\"lost_cnt\":3,"));
 	assert_non_null(strstr(bytes, "\"complete\":true}\n"));
-	assert_int_equal(totals.record_cnt[TXTRACE_RECORD_SPAN], 10);
-	assert_int_equal(totals.lost_span_event_cnt, 3);
-	assert_int_equal(totals.first_ns, 1000);
-	assert_int_equal(totals.last_ns, 5000);
+	assert_int_equal(totals.census.record_cnt[TXTRACE_RECORD_SPAN], 10);
+	assert_int_equal(totals.census.lost_span_event_cnt, 3);
+	assert_int_equal(totals.census.first_ns, 1000);
+	assert_int_equal(totals.census.last_ns, 5000);
 	assert_true(totals.is_complete);
 	free(bytes);
 }
@@ -155,11 +155,11 @@ static void a_log_that_was_cut_off_is_exported_and_said_to_be_incomplete(void **
 			struct export_totals totals;
 			char *bytes = export_path(cut_path, export_format_at(i)->name, &totals);
 
-			assert_true(totals.record_cnt[TXTRACE_RECORD_SPAN] <= 10);
-			assert_true(totals.record_cnt[TXTRACE_RECORD_SPAN] >= last_cnt); /* more bytes, not fewer spans */
-			if (totals.record_cnt[TXTRACE_RECORD_SUMMARY] == 0)
+			assert_true(totals.census.record_cnt[TXTRACE_RECORD_SPAN] <= 10);
+			assert_true(totals.census.record_cnt[TXTRACE_RECORD_SPAN] >= last_cnt); /* more bytes, not fewer spans */
+			if (totals.census.record_cnt[TXTRACE_RECORD_SUMMARY] == 0)
 				assert_false(totals.is_complete);
-			last_cnt = totals.record_cnt[TXTRACE_RECORD_SPAN];
+			last_cnt = totals.census.record_cnt[TXTRACE_RECORD_SPAN];
 			free(bytes);
 		}
 	}

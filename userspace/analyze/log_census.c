@@ -5,6 +5,7 @@
 
 #include "analyze/merge_plan.h"
 #include "base/saturating.h"
+#include "log/format/record_parts.h"
 
 uint64_t span_wall_ns(const struct txtrace_span *span)
 {
@@ -21,16 +22,10 @@ static inline void see_times(struct log_census *census, uint64_t begin_ns, uint6
 	census->has_time = true;
 }
 
-static inline void see_time(struct log_census *census, uint64_t time_ns)
-{
-	see_times(census, time_ns, time_ns);
-}
-
 static void add_span(struct log_census *census, const struct txtrace_span *span)
 {
 	bool is_lower_bound = span->flags & TXTRACE_SPAN_LOWER_BOUND;
 
-	see_times(census, span->begin_ns, span->end_ns);
 	census->lower_bound_cnt += is_lower_bound;
 	census->unfinished_cnt += !!(span->flags & TXTRACE_SPAN_UNFINISHED);
 	census->touched_by_loss_cnt += !!(span->flags & TXTRACE_SPAN_LOSS);
@@ -50,7 +45,6 @@ static void add_loss(struct log_census *census, const struct txtrace_loss *loss)
 		census->first_lost_ns = loss->first_ns;
 	if (is_first || loss->last_ns > census->last_lost_ns)
 		census->last_lost_ns = loss->last_ns;
-	see_times(census, loss->first_ns, loss->last_ns);
 }
 
 static void add_dropped(struct log_census *census, const struct txtrace_dropped *dropped)
@@ -91,9 +85,8 @@ static size_t keep_string(char *room, size_t size, const struct txtrace_string *
 	return length;
 }
 
-static void add_trigger(struct log_census *census, const struct txtrace_trigger *trigger)
+static void keep_trigger(struct log_census *census, const struct txtrace_trigger *trigger)
 {
-	see_time(census, trigger->time_ns);
 	census->trigger = *trigger;
 	census->trigger.rule = (struct txtrace_string){
 		NULL, keep_string(census->trigger_rule, sizeof(census->trigger_rule), &trigger->rule)
@@ -106,6 +99,7 @@ static void add_trigger(struct log_census *census, const struct txtrace_trigger 
 void log_census_add(struct log_census *census, const struct txtrace_record *record)
 {
 	bool is_known = record->kind < TXTRACE_RECORD_KIND_COUNT;
+	uint64_t begin_ns, end_ns;
 
 	census->record_cnt[is_known ? record->kind : 0]++;
 	census->is_continued = record->kind == TXTRACE_RECORD_CONTINUED;
@@ -113,76 +107,31 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 	case TXTRACE_RECORD_SPAN:
 		add_span(census, &record->span);
 		break;
-	case TXTRACE_RECORD_RUN:
-		see_times(census, record->run.begin_ns, record->run.end_ns);
-		break;
-	case TXTRACE_RECORD_WAKE:
-		see_time(census, record->wake.time_ns);
-		break;
-	case TXTRACE_RECORD_THREAD:
-		see_time(census, record->thread.time_ns);
-		break;
-	case TXTRACE_RECORD_ATTRIBUTE:
-		see_time(census, record->attribute.time_ns);
-		break;
-	case TXTRACE_RECORD_INSTANT:
-		see_time(census, record->instant.time_ns);
-		break;
-	case TXTRACE_RECORD_COUNTER:
-		see_time(census, record->counter.time_ns);
-		break;
-	case TXTRACE_RECORD_LINK:
-		see_time(census, record->link.time_ns);
-		break;
 	case TXTRACE_RECORD_LOSS:
 		add_loss(census, &record->loss);
-		break;
-	case TXTRACE_RECORD_OPEN_SPAN:
-		see_times(census, record->open_span.begin_ns, record->open_span.time_ns);
 		break;
 	case TXTRACE_RECORD_SUMMARY:
 		census->has_summary = true;
 		census->summary = census->earlier_summary;
 		merge_summary_add(&census->summary, &record->summary);
-		see_time(census, record->summary.time_ns);
 		break;
 	case TXTRACE_RECORD_DROPPED:
 		add_dropped(census, &record->dropped);
-		break;
-	case TXTRACE_RECORD_CONTINUED:
-		see_time(census, record->continued.time_ns);
-		break;
-	case TXTRACE_RECORD_STAY:
-		see_times(census, record->stay.enter_ns, record->stay.exit_ns);
-		break;
-	case TXTRACE_RECORD_OBJECT:
-		see_time(census, record->object.time_ns);
-		break;
-	case TXTRACE_RECORD_OVERLAP:
-		see_time(census, record->overlap.time_ns);
-		break;
-	case TXTRACE_RECORD_STACK:
-		see_time(census, record->stack.time_ns);
-		break;
-	case TXTRACE_RECORD_FRAMES:
-		see_time(census, record->frames.time_ns);
-		break;
-	case TXTRACE_RECORD_OTHER_RUN:
-		see_times(census, record->other_run.begin_ns, record->other_run.end_ns);
-		break;
+		return; /* it is written later than that was */
 	case TXTRACE_RECORD_COST:
-		see_time(census, record->cost.time_ns);
-		break;
-	case TXTRACE_RECORD_PROCESS:
-		see_time(census, record->process.time_ns);
-		break;
+		see_times(census, record->cost.time_ns, record->cost.time_ns); /* it tells of the time since the one before */
+		return;
 	case TXTRACE_RECORD_TRIGGER:
-		add_trigger(census, &record->trigger);
+		keep_trigger(census, &record->trigger);
 		break;
 	case TXTRACE_RECORD_DAMAGE:
 		add_damage(census, &record->damage);
 		break;
+	default:
+		break;
 	}
+	if (record_times(record, &begin_ns, &end_ns))
+		see_times(census, begin_ns, end_ns);
 }
 
 bool log_census_is_complete(const struct log_census *census)

@@ -36,103 +36,6 @@ const struct export_format *export_format_find(const char *name)
 	return NULL;
 }
 
-/* ---- totals ---- */
-
-static uint64_t add_saturating(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static void count_time(struct export_totals *totals, uint64_t begin_ns, uint64_t end_ns)
-{
-	if (totals->first_ns == 0 || begin_ns < totals->first_ns)
-		totals->first_ns = begin_ns;
-	if (end_ns > totals->last_ns)
-		totals->last_ns = end_ns;
-}
-
-static void count_record(struct export_totals *totals, const struct txtrace_record *record)
-{
-	totals->record_cnt[record->kind]++;
-	switch (record->kind) {
-	case TXTRACE_RECORD_SPAN:
-		totals->lower_bound_cnt += (record->span.flags & TXTRACE_SPAN_LOWER_BOUND) != 0;
-		count_time(totals, record->span.begin_ns, record->span.end_ns);
-		break;
-	case TXTRACE_RECORD_RUN:
-		count_time(totals, record->run.begin_ns, record->run.end_ns);
-		break;
-	case TXTRACE_RECORD_WAKE:
-		count_time(totals, record->wake.time_ns, record->wake.time_ns);
-		break;
-	case TXTRACE_RECORD_THREAD:
-		count_time(totals, record->thread.time_ns, record->thread.time_ns);
-		break;
-	case TXTRACE_RECORD_ATTRIBUTE:
-		count_time(totals, record->attribute.time_ns, record->attribute.time_ns);
-		break;
-	case TXTRACE_RECORD_INSTANT:
-		count_time(totals, record->instant.time_ns, record->instant.time_ns);
-		break;
-	case TXTRACE_RECORD_COUNTER:
-		count_time(totals, record->counter.time_ns, record->counter.time_ns);
-		break;
-	case TXTRACE_RECORD_LINK:
-		count_time(totals, record->link.time_ns, record->link.time_ns);
-		break;
-	case TXTRACE_RECORD_LOSS:
-		totals->lost_span_event_cnt = add_saturating(totals->lost_span_event_cnt, record->loss.span_event_cnt);
-		totals->lost_sched_event_cnt = add_saturating(totals->lost_sched_event_cnt, record->loss.sched_event_cnt);
-		count_time(totals, record->loss.first_ns, record->loss.last_ns);
-		break;
-	case TXTRACE_RECORD_OPEN_SPAN:
-		count_time(totals, record->open_span.begin_ns, record->open_span.time_ns);
-		break;
-	case TXTRACE_RECORD_SUMMARY:
-		totals->summary = record->summary;
-		count_time(totals, record->summary.time_ns, record->summary.time_ns);
-		break;
-	case TXTRACE_RECORD_DROPPED:
-		for (unsigned int kind = 0; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
-			totals->dropped_record_cnt = add_saturating(totals->dropped_record_cnt, record->dropped.record_cnt[kind]);
-		count_time(totals, record->dropped.first_ns, record->dropped.last_ns);
-		break;
-	case TXTRACE_RECORD_CONTINUED:
-		count_time(totals, record->continued.time_ns, record->continued.time_ns);
-		break;
-	case TXTRACE_RECORD_STAY:
-		count_time(totals, record->stay.enter_ns, record->stay.exit_ns);
-		break;
-	case TXTRACE_RECORD_OBJECT:
-		count_time(totals, record->object.time_ns, record->object.time_ns);
-		break;
-	case TXTRACE_RECORD_STACK:
-		count_time(totals, record->stack.time_ns, record->stack.time_ns);
-		break;
-	case TXTRACE_RECORD_FRAMES:
-		count_time(totals, record->frames.time_ns, record->frames.time_ns);
-		break;
-	case TXTRACE_RECORD_OTHER_RUN:
-		count_time(totals, record->other_run.begin_ns, record->other_run.end_ns);
-		break;
-	case TXTRACE_RECORD_COST:
-		count_time(totals, record->cost.time_ns, record->cost.time_ns);
-		break;
-	case TXTRACE_RECORD_PROCESS:
-		count_time(totals, record->process.time_ns, record->process.time_ns);
-		break;
-	case TXTRACE_RECORD_TRIGGER:
-		count_time(totals, record->trigger.time_ns, record->trigger.time_ns);
-		break;
-	case TXTRACE_RECORD_DAMAGE:
-		totals->damaged_bytes = add_saturating(totals->damaged_bytes, record->damage.length_bytes);
-		totals->damaged_record_cnt = add_saturating(totals->damaged_record_cnt, record->damage.record_cnt);
-		break;
-	}
-}
-
 /* ---- one export ---- */
 
 #define CALL(format, member, state, value) ((format)->member ? (format)->member(state, value) : 0)
@@ -225,7 +128,7 @@ int export_add(struct export *export, const struct txtrace_record *record)
 {
 	if (record->kind >= TXTRACE_RECORD_KIND_COUNT)
 		return 0;
-	count_record(&export->totals, record);
+	log_census_add(&export->totals.census, record);
 	errno = 0;
 	return check_out(export->out, dispatch(export->format, export->state, record));
 }
@@ -236,8 +139,8 @@ int export_close(struct export *export, int read_error, struct export_totals *to
 	int err;
 
 	sums->read_error = read_error;
-	sums->is_complete = !read_error && sums->record_cnt[TXTRACE_RECORD_SUMMARY] > 0 &&
-			    sums->record_cnt[TXTRACE_RECORD_DAMAGE] == 0;
+	sums->is_complete = !read_error && sums->census.record_cnt[TXTRACE_RECORD_SUMMARY] > 0 &&
+			    sums->census.record_cnt[TXTRACE_RECORD_DAMAGE] == 0;
 	errno = 0;
 	err = check_out(export->out, export->format->finish(export->state, sums));
 	if (!err && fflush(export->out))

@@ -18,22 +18,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analyze/log_census.h"
 #include "txtrace/log.h"
 
 /* What went through an export. */
 struct export_totals {
-	uint64_t record_cnt[TXTRACE_RECORD_KIND_COUNT]; /* indexed by enum txtrace_record_kind */
-	uint64_t lower_bound_cnt;                       /* of the spans */
-	uint64_t lost_span_event_cnt;                   /* as the LOSS records say */
-	uint64_t lost_sched_event_cnt;
-	uint64_t dropped_record_cnt; /* as the DROPPED records say */
-	uint64_t damaged_bytes; /* as the DAMAGE records say */
-	uint64_t damaged_record_cnt;
-	uint64_t first_ns; /* of all times in the records; 0 if there are none */
-	uint64_t last_ns;
-	struct txtrace_summary summary; /* the last one in the log; all 0 if there is none */
-	int read_error;                 /* negative errno with which reading ended early, or 0 */
-	bool is_complete;               /* the log has its summary, nothing in it was damaged, and it was read to its end */
+	struct log_census census;
+	int read_error;   /* negative errno with which reading ended early, or 0 */
+	bool is_complete; /* the log has its summary, nothing in it was damaged, and it was read to its end */
 };
 
 /*

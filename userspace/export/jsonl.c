@@ -499,20 +499,20 @@ static int jsonl_finish(void *state, const struct export_totals *totals)
 	json_object_begin(json);
 	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
 		if (txtrace_record_kind_name(kind))
-			json_member_u64(json, txtrace_record_kind_name(kind), totals->record_cnt[kind]);
+			json_member_u64(json, txtrace_record_kind_name(kind), totals->census.record_cnt[kind]);
 	json_object_end(json);
-	json_member_u64(json, "lower_bound_cnt", totals->lower_bound_cnt);
-	json_member_u64(json, "lost_span_event_cnt", totals->lost_span_event_cnt);
-	json_member_u64(json, "lost_sched_event_cnt", totals->lost_sched_event_cnt);
-	json_member_u64(json, "dropped_record_cnt", totals->dropped_record_cnt);
-	json_member_u64(json, "damaged_bytes", totals->damaged_bytes);
-	json_member_u64(json, "damaged_record_cnt", totals->damaged_record_cnt);
-	json_member_u64(json, "first_ns", totals->first_ns);
-	json_member_u64(json, "last_ns", totals->last_ns);
+	json_member_u64(json, "lower_bound_cnt", totals->census.lower_bound_cnt);
+	json_member_u64(json, "lost_span_event_cnt", totals->census.lost_span_event_cnt);
+	json_member_u64(json, "lost_sched_event_cnt", totals->census.lost_sched_event_cnt);
+	json_member_u64(json, "dropped_record_cnt", totals->census.dropped_record_cnt);
+	json_member_u64(json, "damaged_bytes", totals->census.damaged_bytes);
+	json_member_u64(json, "damaged_record_cnt", totals->census.damaged_record_cnt);
+	json_member_u64(json, "first_ns", totals->census.first_ns);
+	json_member_u64(json, "last_ns", totals->census.last_ns);
 	json_name(json, "recorder");
-	if (totals->record_cnt[TXTRACE_RECORD_SUMMARY]) {
+	if (totals->census.record_cnt[TXTRACE_RECORD_SUMMARY]) {
 		json_object_begin(json);
-		members_recorder(json, &totals->summary);
+		members_recorder(json, &totals->census.summary);
 		json_object_end(json);
 	} else {
 		json_null(json);

@@ -439,7 +439,7 @@ int picture_finish(void *state, const struct export_totals *totals)
 	int err;
 
 	picture->is_finishing = true;
-	see(picture, totals->last_ns);
+	see(picture, totals->census.last_ns);
 	err = span_marks_drop_all(&picture->marks);
 	if (!err)
 		err = picture_rows_capture(&picture->rows);

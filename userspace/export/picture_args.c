@@ -191,26 +191,26 @@ void args_add_damage(struct picture_args *args, const struct txtrace_damage *dam
 void args_add_totals(struct picture_args *args, const struct export_totals *totals)
 {
 	args_add(args, "complete", ARG_BOOL, totals->is_complete);
-	args_add(args, "lower_bound_cnt", ARG_UINT, totals->lower_bound_cnt);
-	args_add(args, "lost_span_event_cnt", ARG_UINT, totals->lost_span_event_cnt);
-	args_add(args, "lost_sched_event_cnt", ARG_UINT, totals->lost_sched_event_cnt);
-	args_add(args, "dropped_record_cnt", ARG_UINT, totals->dropped_record_cnt);
-	args_add(args, "damaged_bytes", ARG_UINT, totals->damaged_bytes);
-	args_add(args, "damaged_record_cnt", ARG_UINT, totals->damaged_record_cnt);
+	args_add(args, "lower_bound_cnt", ARG_UINT, totals->census.lower_bound_cnt);
+	args_add(args, "lost_span_event_cnt", ARG_UINT, totals->census.lost_span_event_cnt);
+	args_add(args, "lost_sched_event_cnt", ARG_UINT, totals->census.lost_sched_event_cnt);
+	args_add(args, "dropped_record_cnt", ARG_UINT, totals->census.dropped_record_cnt);
+	args_add(args, "damaged_bytes", ARG_UINT, totals->census.damaged_bytes);
+	args_add(args, "damaged_record_cnt", ARG_UINT, totals->census.damaged_record_cnt);
 	args_begin_group(args, "records");
 	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
 		if (txtrace_record_kind_name(kind))
-			args_add(args, txtrace_record_kind_name(kind), ARG_UINT, totals->record_cnt[kind]);
+			args_add(args, txtrace_record_kind_name(kind), ARG_UINT, totals->census.record_cnt[kind]);
 	args_end_group(args);
-	if (totals->record_cnt[TXTRACE_RECORD_SUMMARY]) {
+	if (totals->census.record_cnt[TXTRACE_RECORD_SUMMARY]) {
 		args_begin_group(args, "recorder");
-		args_add(args, "sent_cnt", ARG_UINT, totals->summary.sent_cnt);
-		args_add(args, "received_cnt", ARG_UINT, totals->summary.received_cnt);
-		args_add(args, "lost_cnt", ARG_UINT, totals->summary.lost_cnt);
-		args_add(args, "lost_clocks_cnt", ARG_UINT, totals->summary.lost_clocks_cnt);
-		args_add(args, "late_cnt", ARG_UINT, totals->summary.late_cnt);
+		args_add(args, "sent_cnt", ARG_UINT, totals->census.summary.sent_cnt);
+		args_add(args, "received_cnt", ARG_UINT, totals->census.summary.received_cnt);
+		args_add(args, "lost_cnt", ARG_UINT, totals->census.summary.lost_cnt);
+		args_add(args, "lost_clocks_cnt", ARG_UINT, totals->census.summary.lost_clocks_cnt);
+		args_add(args, "late_cnt", ARG_UINT, totals->census.summary.late_cnt);
 		for (unsigned int anomaly = 0; anomaly < TXTRACE_ANOMALY_COUNT; anomaly++)
-			args_add(args, txtrace_anomaly_name(anomaly), ARG_UINT, totals->summary.anomaly_cnt[anomaly]);
+			args_add(args, txtrace_anomaly_name(anomaly), ARG_UINT, totals->census.summary.anomaly_cnt[anomaly]);
 		args_end_group(args);
 	}
 }

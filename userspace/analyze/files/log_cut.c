@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analyze/record_parts.h"
+#include "log/format/record_parts.h"
 #include "analyze/span_set.h"
 #include "base/glob.h"
 

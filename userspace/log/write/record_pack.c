@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "log/format/ledger_basis.h"
+#include "log/format/record_parts.h"
 #include "log/format/varint.h"
-#include "log/write/record_strings.h"
-#include "log/write/record_time.h"
 #include "log/write/tally_pack.h"
 
 #define THREAD_CAPACITY 16384u
@@ -97,20 +96,18 @@ static bool has_room(const struct intern_strings *intern, size_t bytes)
 
 int record_packer_check(const struct record_packer *packer, const struct txtrace_record *record)
 {
-	const struct record_strings strings = record_strings_of(record);
+	const struct record_parts *of = record_parts_of(record);
 	size_t name_bytes = 0, text_bytes = 0;
 
 	if (record->kind >= LOG_KIND_COUNT || !kind_fields[record->kind].count)
 		return -EINVAL;
-	if (strings.names)
-		name_bytes = strings.names->length;
-	for (unsigned int i = 0; i < 2 && strings.texts[i]; i++) {
-		if (strings.texts[i]->length > LOG_STRING_MAX_BYTES)
+	for (unsigned int i = 0; i < RECORD_STRINGS_MAX && of->strings[i]; i++) {
+		size_t length = ((const struct txtrace_string *)((const char *)record + of->strings[i]))->length;
+
+		if (length > LOG_STRING_MAX_BYTES)
 			return -E2BIG;
-		text_bytes += strings.texts[i]->length;
+		*(i == 0 && !of->is_nameless ? &name_bytes : &text_bytes) += length;
 	}
-	if (name_bytes > LOG_STRING_MAX_BYTES)
-		return -E2BIG;
 	if (!has_room(&packer->names, name_bytes) || !has_room(&packer->texts, text_bytes) ||
 	    packer->threads.count + RECORD_ENTRIES_MAX > packer->threads.capacity ||
 	    packer->objects.count + RECORD_ENTRIES_MAX > packer->objects.capacity ||
@@ -590,7 +587,7 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 
 void record_pack(struct record_packer *packer, const struct txtrace_record *record, uint64_t fields[LOG_KNOWN_FIELD_MAX])
 {
-	uint64_t time_ns = record_time_ns(record);
+	uint64_t time_ns = record_finished_ns(record);
 
 	fields[FIELD_TIME] = time_ns - packer->model.time_ns;
 	packer->model.time_ns = time_ns;
