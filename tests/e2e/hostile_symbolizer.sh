@@ -75,11 +75,24 @@ one_that_hangs_holds_up_no_end() {
 	"$reader" report "$tmp/named.txtrace" | grep '^loop' && "$reader" verify "$tmp/named.txtrace"
 }
 
+# Names are missing then, and that is said.
+one_that_dies_is_told_of() {
+	kill -CONT "$symbolizer" 2>/dev/null
+	end_loop && start || return
+	kill -KILL "$symbolizer"
+	sleep 1
+	end_loop
+	kill -INT "$tracer" 2>/dev/null
+	wait "$tracer" || fail "it ended with $?: $(cat "$tmp/err")" || return
+	tracer=
+	grep -q 'the process that names functions has failed' "$tmp/err" || fail "$(cat "$tmp/err")" || return
+	"$reader" verify "$log"
+}
+
 check "a process names code" start
 check "it has no capability, no descriptor of the recorder's, and a filter" symbolizer_may_do_little
 check "its user is nobody's" has_an_id_of_its_own
 check "processes of user nobody can neither stop nor kill it" nobody_can_stop_it
 check "one that hangs: the second signal ends the recording at once, and the log is whole" one_that_hangs_holds_up_no_end
-kill -CONT "$symbolizer" 2>/dev/null
-end_loop
+check "one that dies: what is missing is told, and the log is whole" one_that_dies_is_told_of
 finish

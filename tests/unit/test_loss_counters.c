@@ -6,9 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <cmocka.h>
+
+#include "base/clock.h"
 
 #include "ring/loss_counters.h"
 
@@ -25,19 +26,11 @@ struct world {
 	size_t lose_while_told; /* so many times, on CPU 0, while a loss is being told */
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* emit_lost() of bpf/emit.h */
 static void lose(struct world *world, size_t cpu, uint8_t kind)
 {
 	struct wire_counters *c = &world->shared[cpu];
-	uint64_t time_ns = now_ns();
+	uint64_t time_ns = clock_now_ns();
 
 	if (c->generation != world->generation) {
 		c->first_lost_ns = time_ns;
@@ -166,7 +159,7 @@ static void a_range_begins_behind_the_look_before(void **state)
 
 	lose(world, 0, WIRE_END);
 	lose(world, 1, WIRE_END);
-	before_ns = now_ns();
+	before_ns = clock_now_ns();
 	world->lose_while_told = 1;
 	look(world);
 	look(world);
@@ -187,7 +180,7 @@ static void programs_that_were_left_out_are_losses(void **state)
 {
 	struct world *world = *state;
 	struct loss_totals totals;
-	uint64_t before_ns = now_ns();
+	uint64_t before_ns = clock_now_ns();
 
 	world->counters.misses = misses_of;
 	loss_counters_watch(&world->counters, 1, WIRE_THREAD);
@@ -203,7 +196,7 @@ static void programs_that_were_left_out_are_losses(void **state)
 	assert_int_equal(world->told[0].sched_event_cnt, 3);
 	assert_int_equal(world->told[0].kinds, 1 << WIRE_THREAD);
 	assert_int_equal(world->told[0].header.cpu, LOSS_CPU_UNKNOWN);
-	assert_true(world->told[0].header.time_ns >= before_ns && world->told[0].last_ns <= now_ns());
+	assert_true(world->told[0].header.time_ns >= before_ns && world->told[0].last_ns <= clock_now_ns());
 	assert_int_equal(world->told[1].sched_event_cnt, 2);
 	assert_true(world->told[1].header.time_ns >= world->told[0].header.time_ns);
 	assert_int_equal(world->told[2].span_event_cnt, 1);

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attach/object_table.h"
 #include "attach/proc_status.h"
 #include "attach/process_reader.h"
 #include "attach/program_image.h"
+#include "base/clock.h"
 
 #define PROCESS_BUCKET_CNT 1024
 #define IMAGE_TRIES 3
@@ -47,14 +47,6 @@ struct scan {
 	int err; /* of the last object that could not be attached */
 	struct error *error;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 int attach_new(struct attach **attach, const struct attach_options *options)
 {
@@ -166,7 +158,7 @@ static int add_file(struct attach *attach, const struct proc_mapping *mapping, i
 		close(fd);
 		return 0;
 	}
-	object = object_table_add(object_table_slot(&attach->objects, mapping, owner), mapping, owner, now_ns());
+	object = object_table_add(object_table_slot(&attach->objects, mapping, owner), mapping, owner, clock_now_ns());
 	result = object ? object_open(attach, object, fd, owner, error) : -ENOMEM;
 	if (object) {
 		object->seen_ns = seen_ns;
@@ -213,7 +205,7 @@ static bool is_known(const struct object *object, const struct scan *scan)
 /* A file that cannot be opened is remembered, and said: it may be the one with the probes. */
 static int add_unreadable(struct scan *scan, struct object **slot, const struct proc_mapping *mapping, int err)
 {
-	struct object *object = object_table_add(slot, mapping, owner_of(scan->attach, scan->pid), now_ns());
+	struct object *object = object_table_add(slot, mapping, owner_of(scan->attach, scan->pid), clock_now_ns());
 
 	if (!object)
 		return -ENOMEM;
@@ -278,7 +270,7 @@ static int read_image(struct scan *scan, struct proc_maps *maps)
 		int err;
 
 		err = proc_status_read(&before, scan->pid);
-		scan->now_ns = now_ns();
+		scan->now_ns = clock_now_ns();
 		if (!err)
 			err = process_reader_maps(scan->attach->options.reader, maps, scan->pid);
 		if (err)
@@ -406,7 +398,7 @@ static int add_open(struct command_scan *scan, const char *path, int fd)
 		close(fd);
 		return 0;
 	}
-	result = add_file(scan->attach, &mapping, fd, scan->pid, now_ns(), scan->error);
+	result = add_file(scan->attach, &mapping, fd, scan->pid, clock_now_ns(), scan->error);
 	if (result < 0)
 		scan->err = result;
 	else
@@ -477,7 +469,7 @@ bool attach_knows(struct attach *attach, uint32_t dev_major, uint32_t dev_minor,
 	struct proc_mapping mapping = { .dev_major = dev_major, .dev_minor = dev_minor, .inode = inode };
 	const struct object *object = *object_table_slot(&attach->objects, &mapping, 0);
 
-	return object && (object->links || object->seen_ns + SCAN_INTERVAL_NS >= now_ns());
+	return object && (object->links || object->seen_ns + SCAN_INTERVAL_NS >= clock_now_ns());
 }
 
 int attach_note_program(struct attach *attach, pid_t pid, const struct attach_program *program)
@@ -506,7 +498,7 @@ static bool is_stale(const void *context, const struct object *object)
 
 void attach_sweep(struct attach *attach)
 {
-	uint64_t sweep_ns = now_ns();
+	uint64_t sweep_ns = clock_now_ns();
 
 	for (size_t i = 0; i < PROCESS_BUCKET_CNT; i++) {
 		for (struct process **slot = &attach->processes[i]; *slot;) {
@@ -522,28 +514,6 @@ void attach_sweep(struct attach *attach)
 		}
 	}
 	object_table_remove_chosen(&attach->objects, is_stale, &sweep_ns);
-}
-
-int attach_each(const struct attach *attach, attach_visit visit, void *context)
-{
-	int result = 0;
-
-	for (size_t i = 0; i < OBJECT_BUCKET_CNT; i++) {
-		for (const struct object *object = attach->objects.buckets[i]; object && !result; object = object->next) {
-			struct attach_object seen = {
-				.path = object->path,
-				.pid = object->pid,
-				.site_cnt = object->site_cnt,
-			};
-
-			if (!object->links)
-				continue;
-			seen.link_cnt = probe_links_cnt(object->links);
-			seen.is_fast = probe_links_are_fast(object->links);
-			result = visit(context, &seen);
-		}
-	}
-	return result;
 }
 
 void attach_stats(const struct attach *attach, struct attach_stats *stats)

@@ -93,19 +93,6 @@ void attach_sweep(struct attach *attach);
 /* Removes what was attached for this process alone before that time: UINT64_MAX when it has ended. */
 void attach_forget(struct attach *attach, pid_t pid, uint64_t before_ns);
 
-/* An object that has probes of txtrace. */
-struct attach_object {
-	const char *path; /* any bytes */
-	pid_t pid;        /* 0: for every process */
-	size_t site_cnt;
-	size_t link_cnt;
-	bool is_fast; /* the probes sit on nops that this kernel turns into calls */
-};
-
-/* Calls visit for each attached object; a non-zero return stops and is the result. */
-typedef int (*attach_visit)(void *context, const struct attach_object *object);
-int attach_each(const struct attach *attach, attach_visit visit, void *context);
-
 struct attach_stats {
 	size_t object_cnt; /* attached now */
 	size_t site_cnt;

@@ -19,6 +19,7 @@
 
 #include "attach/trial_site.h"
 #include "attach/uprobe_multi.h"
+#include "base/clock.h"
 
 #define BATCH_RUNS 256
 #define STEP_RUNS 64 /* in a batch: each takes many times as long */
@@ -58,10 +59,7 @@ struct cost_trial {
 /* The thread's own clock: what others do on its CPU meanwhile is not in it. */
 static uint64_t cpu_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + now.tv_nsec;
+	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 int cost_trial_timed(int prog_fd, uint64_t *run_cnt, uint64_t *run_ns)

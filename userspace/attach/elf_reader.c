@@ -9,8 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define MEMORY_MAX (UINT64_C(2) << 30)
 #define STRINGS_MAX (UINT64_C(1) << 30)
@@ -84,14 +85,6 @@ bool elf_reader_take_news(struct elf_reader *reader, struct elf_reader_news *new
 }
 
 /* ---- conversations ---- */
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* A byte, with the descriptors that belong to it. */
 static int tell_first(const struct elf_reader *reader, const int *fds, size_t fd_cnt)
@@ -177,7 +170,7 @@ static const char *receive(const struct elf_talk *talk, void *to, uint64_t size,
 {
 	for (uint64_t done = 0; done < size;) {
 		struct pollfd ready = { .fd = talk->socket_fd, .events = POLLIN };
-		uint64_t time_ns = now_ns();
+		uint64_t time_ns = clock_now_ns();
 		ssize_t got;
 
 		if (time_ns >= until_ns)
@@ -204,7 +197,7 @@ static bool is_plausible(const struct elf_answer *answer, uint64_t item_size, ui
 /* One question, one answer. 0; the answer's error; -EIO: the process failed, and is gone. */
 static int ask(struct elf_talk *talk, const struct elf_request *request, uint64_t item_size, uint64_t item_max, struct received *received)
 {
-	uint64_t until_ns = now_ns() + talk->reader->patience_ns, items_size;
+	uint64_t until_ns = clock_now_ns() + talk->reader->patience_ns, items_size;
 	struct elf_answer *answer = &received->answer;
 	const char *why;
 

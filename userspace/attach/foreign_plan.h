@@ -3,7 +3,6 @@
  * Spans of programs that were never changed: from what the user asked for to probes in each object that is mapped.
  *
  *	foreign_plan_new(&plan, &options, &error);                   the specifications, parsed and checked against each other
- *	foreign_plan_prepare(plan, side…)                             each program of foreign_program_name(), before it is loaded
  *	foreign_plan_connect(plan, sites_map_fd, programs);
  *	foreign_plan_attach(plan, &object, &links, &error);          for each object: the attach does that
  *	foreign_plan_label(plan, address, &label);                    labels of events

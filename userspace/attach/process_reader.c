@@ -11,8 +11,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define QUICK_MS 2        /* most reads are done by then, and nobody looks what the reading process does */
 #define LOOK_MS 20        /* afterwards, how often that is done */
@@ -46,14 +47,6 @@ struct process_reader {
 	struct known_rest rests[REST_CNT];
 	size_t rest_idx; /* the next to be replaced */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- messages with an fd ---- */
 
@@ -99,7 +92,7 @@ ssize_t process_reader_take_fd(int socket_fd, void *bytes, size_t size, int *fd,
 static bool take_worker(struct process_reader *reader)
 {
 	struct pollfd ready = { .fd = reader->control_fd, .events = POLLIN };
-	uint64_t time_ns = now_ns();
+	uint64_t time_ns = clock_now_ns();
 	struct reader_worker worker;
 	int fd;
 
@@ -123,7 +116,7 @@ static bool take_worker(struct process_reader *reader)
 /* Ends the one that reads, if there is one, and asks for another one. */
 static void wish_worker(struct process_reader *reader)
 {
-	uint64_t time_ns = now_ns();
+	uint64_t time_ns = clock_now_ns();
 
 	if (reader->worker_fd >= 0)
 		close(reader->worker_fd);
@@ -166,7 +159,7 @@ int process_reader_new(struct process_reader **result, const struct process_read
 	}
 	reader->control_fd = fds[0];
 	wish_worker(reader);
-	reader->wait_until_ns = now_ns() + FIRST_WAIT_NS;
+	reader->wait_until_ns = clock_now_ns() + FIRST_WAIT_NS;
 	*result = reader;
 	return 0;
 }
@@ -220,7 +213,7 @@ static void look(const struct process_reader *reader, struct worker_look *seen)
 		seen->is_blocked = state == 'S' || state == 'D';
 	if (read_small("schedstat", reader->worker, text, sizeof(text)) && sscanf(text, "%" SCNu64 " %" SCNu64, &run_ns, &wait_ns) == 2)
 		seen->busy_ns = run_ns + wait_ns;
-	seen->at_ns = now_ns();
+	seen->at_ns = clock_now_ns();
 }
 
 /*
@@ -333,7 +326,7 @@ static void account(struct process_reader *reader, const struct patience *patien
 	look(reader, &fresh); /* by now it waits for the next request, or has been ended */
 	if (reader->worker_fd >= 0)
 		waited_ns += blocked_ns(&patience->last, &fresh);
-	frozen = frozen_targets_wait(&reader->frozen, patience->pid, waited_ns, now_ns());
+	frozen = frozen_targets_wait(&reader->frozen, patience->pid, waited_ns, clock_now_ns());
 	if (frozen && reader->options.tell)
 		reader->options.tell(reader->options.context, frozen);
 }
@@ -345,13 +338,13 @@ static int ask(struct process_reader *reader, const struct reader_request *reque
 	int err = 0;
 
 	*answer = (struct answer){ .fd = -1 };
-	if (frozen_targets_refuse(&reader->frozen, request->pid, now_ns()))
+	if (frozen_targets_refuse(&reader->frozen, request->pid, clock_now_ns()))
 		return -ETIMEDOUT;
 	if (!take_worker(reader)) {
 		wish_worker(reader);
 		return -EPIPE;
 	}
-	patience.left_ns = frozen_targets_left_ns(&reader->frozen, request->pid, now_ns());
+	patience.left_ns = frozen_targets_left_ns(&reader->frozen, request->pid, clock_now_ns());
 	if (!send_request(reader, request, path))
 		err = -EPIPE;
 	if (!err)
@@ -410,7 +403,7 @@ int process_reader_open(struct process_reader *reader, const struct proc_mapping
 
 static bool is_known(const struct process_reader *reader, struct process_string *string, pid_t pid, uint64_t address)
 {
-	uint64_t time_ns = now_ns();
+	uint64_t time_ns = clock_now_ns();
 
 	for (size_t i = 0; i < REST_CNT; i++) {
 		const struct known_rest *rest = &reader->rests[i];
@@ -428,7 +421,7 @@ static void keep_rest(struct process_reader *reader, pid_t pid, uint64_t address
 	reader->rest_idx = (reader->rest_idx + 1) % REST_CNT;
 	rest->pid = pid;
 	rest->address = address;
-	rest->read_ns = now_ns();
+	rest->read_ns = clock_now_ns();
 	rest->length = length < sizeof(rest->bytes) ? length : sizeof(rest->bytes);
 	memcpy(rest->bytes, bytes, rest->length);
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/id_map.h"
 
 #define MEMORY_MAX (UINT64_C(4) << 30)
@@ -169,17 +169,9 @@ static int give_up(struct symbolizer *symbolizer, symbol_take take, void *contex
 	return err;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 int symbolizer_poll(struct symbolizer *symbolizer, symbol_take take, void *context, uint64_t wait_ns)
 {
-	uint64_t until_ns = now_ns() + wait_ns, time_ns;
+	uint64_t until_ns = clock_now_ns() + wait_ns, time_ns;
 	char bytes[SYMBOL_REPLY_MAX];
 	int err = 0;
 
@@ -191,7 +183,7 @@ int symbolizer_poll(struct symbolizer *symbolizer, symbol_take take, void *conte
 			send_queries(symbolizer);
 		if (symbolizer->has_failed || symbolizer->process.socket_fd < 0)
 			return give_up(symbolizer, take, context);
-		time_ns = now_ns();
+		time_ns = clock_now_ns();
 		if (poll(&ready, 1, time_ns < until_ns ? (int)((until_ns - time_ns) / 1000000 + 1) : 0) <= 0) {
 			if (time_ns >= until_ns)
 				break;

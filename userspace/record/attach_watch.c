@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "attach/map_watch.h"
+#include "base/clock.h"
 #include "record/capture_start.h"
 
 #define SCAN_NS 400000000u     /* without news of mappings: a tick more, and it is within a second */
@@ -50,7 +51,7 @@ int attach_watch_open(struct attach_watch **out, const struct attach_watch_optio
 		return -ENOMEM;
 	watch->options = *options;
 	watch->due = calloc(DUE_MAX, sizeof(*watch->due));
-	watch->next_scan_ns = capture_now_ns() + SCAN_NS;
+	watch->next_scan_ns = clock_now_ns() + SCAN_NS;
 	if (!watch->due) {
 		free(watch);
 		*out = NULL;
@@ -92,7 +93,7 @@ static struct due *due_get(struct attach_watch *watch, pid_t pid, uint64_t now_n
 
 void attach_watch_soon(struct attach_watch *watch, pid_t pid)
 {
-	uint64_t now_ns = capture_now_ns();
+	uint64_t now_ns = clock_now_ns();
 	struct due *due = due_get(watch, pid, now_ns);
 
 	if (!due)
@@ -136,7 +137,7 @@ void attach_watch_end(struct attach_watch *watch, pid_t pid, uint64_t end_ns)
 static void count_late(struct attach_watch *watch, const struct due *due)
 {
 	uint64_t since_ns = due->has_execed ? due->program.noted_ns : due->since_ns;
-	uint64_t late_ns = capture_now_ns() - since_ns;
+	uint64_t late_ns = clock_now_ns() - since_ns;
 
 	watch->stats.late_cnt++;
 	if (late_ns > watch->stats.late_max_ns)
@@ -208,7 +209,7 @@ void attach_watch_scan_all(struct attach_watch *watch)
 static int take_news(void *context, const struct map_news *news)
 {
 	struct attach_watch *watch = context;
-	uint64_t now_ns = capture_now_ns();
+	uint64_t now_ns = clock_now_ns();
 	struct due *due;
 
 	if (!news->pid) {
@@ -258,7 +259,7 @@ void attach_watch_run(struct attach_watch *watch, uint64_t now_ns)
 		watch->has_news = true;
 		attach_watch_scan_all(watch);
 	}
-	look_at_due(watch, capture_now_ns());
+	look_at_due(watch, clock_now_ns());
 	sweep(watch, now_ns);
 }
 

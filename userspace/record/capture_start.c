@@ -8,18 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + now.tv_nsec;
-}
-
-uint64_t capture_now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
+#include "base/clock.h"
 
 /* "8f2e…-…" of the kernel; all zero if it can't be read. */
 static void read_boot_id(uint8_t boot_id[16])
@@ -38,10 +27,10 @@ static void read_boot_id(uint8_t boot_id[16])
 /* The wall clock is read between two readings of the monotonic one, of which it takes the middle. */
 void capture_read_clocks(uint64_t *monotonic_ns, uint64_t *realtime_ns)
 {
-	uint64_t before_ns = capture_now_ns();
+	uint64_t before_ns = clock_now_ns();
 
-	*realtime_ns = clock_ns(CLOCK_REALTIME);
-	*monotonic_ns = before_ns + (capture_now_ns() - before_ns) / 2;
+	*realtime_ns = clock_read_ns(CLOCK_REALTIME);
+	*monotonic_ns = before_ns + (clock_now_ns() - before_ns) / 2;
 }
 
 void capture_start_fill(struct txtrace_log_info *info, uint32_t pid, const char *command, const char *options)

@@ -7,9 +7,6 @@
 
 #include "txtrace/log.h"
 
-/* CLOCK_MONOTONIC */
-uint64_t capture_now_ns(void);
-
 /* The same moment on CLOCK_MONOTONIC and CLOCK_REALTIME. */
 void capture_read_clocks(uint64_t *monotonic_ns, uint64_t *realtime_ns);
 

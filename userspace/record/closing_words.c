@@ -170,6 +170,19 @@ static void print_processes(const struct recorder_result *result, const struct m
 			     units_format_count(cnt, result->lost_process_cnt));
 }
 
+/* Stacks and names of functions that the log lacks. */
+static void print_stacks(const struct recorder_result *result, const struct messages *messages)
+{
+	char cnt[UNITS_SIZE], kept[UNITS_SIZE];
+
+	if (result->stacks.no_number_cnt)
+		messages_say(messages, MESSAGE_WARNING, "stacks", "%s stacks are not in the log: it has %s different ones, and no more are kept",
+			     units_format_count(cnt, result->stacks.no_number_cnt), units_format_count(kept, CODE_STACK_MAX));
+	if (result->stacks.has_symbolizer_failed)
+		messages_say(messages, MESSAGE_WARNING, "symbolizer",
+			     "the process that names functions has failed: stacks have addresses where they should have names");
+}
+
 /* What a process had too much of. */
 static void print_refused(const struct recorder_result *result, const struct messages *messages)
 {
@@ -232,6 +245,7 @@ void closing_words_print(struct recorder *recorder, const struct record_options 
 	recorder_explain(recorder);
 	print_refused(&result, messages);
 	print_processes(&result, messages);
+	print_stacks(&result, messages);
 	print_cost(&result, messages);
 	print_log(&result, options, messages);
 }

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "attach/stack_unwind.h"
+#include "base/clock.h"
 #include "base/string_pool.h"
 #include "base/text.h"
 #include "record/frame_table.h"
@@ -29,14 +29,6 @@ struct code_stacks {
 	size_t is_used_size;
 	struct code_stack_stats stats;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 struct code_stacks *code_stacks_new(bool has_kernel_frames, const struct outside_settle *settle)
 {
@@ -107,7 +99,7 @@ static bool read_stack(const void *record, size_t size, struct sent_stack *sent)
 /* Innermost first, as they come. */
 static int user_frames(struct code_stacks *stacks, const struct sent_stack *sent, uint32_t *frames, size_t *cnt)
 {
-	struct code_moment moment = { .tgid = sent->wire->header.tgid, .event_ns = sent->wire->header.time_ns, .now_ns = now_ns() };
+	struct code_moment moment = { .tgid = sent->wire->header.tgid, .event_ns = sent->wire->header.time_ns, .now_ns = clock_now_ns() };
 	uint64_t addresses[WIRE_STACK_USER_MAX];
 	const uint64_t *from = sent->user;
 	bool is_whole = true;
@@ -162,7 +154,6 @@ static int give_number(struct code_stacks *stacks, const struct sent_stack *sent
 	cnt = kernel_cnt + user_cnt;
 	for (size_t i = 0; i < cnt; i++)
 		outer[i] = inner[cnt - 1 - i];
-	stacks->stats.stack_cnt++;
 	number = string_pool_find(stacks->stacks, (const char *)outer, cnt * sizeof(*outer));
 	if (number == STRING_POOL_NONE && string_pool_count(stacks->stacks) >= CODE_STACK_MAX) {
 		stacks->stats.no_number_cnt++;
@@ -213,7 +204,7 @@ int code_stacks_take(struct code_stacks *stacks, const void *record, size_t size
 
 int code_stacks_look(struct code_stacks *stacks, uint32_t tgid)
 {
-	return code_map_look(stacks->map, tgid, now_ns());
+	return code_map_look(stacks->map, tgid, clock_now_ns());
 }
 
 int code_stacks_use(struct code_stacks *stacks, uint64_t stack)

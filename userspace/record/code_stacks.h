@@ -60,9 +60,8 @@ int code_stacks_wait(struct code_stacks *stacks, uint64_t wait_ns);
 int code_stacks_tell(struct code_stacks *stacks, uint64_t time_ns);
 
 struct code_stack_stats {
-	uint64_t stack_cnt;     /* that came for the log */
-	uint64_t no_number_cnt; /* of them: beyond the limit */
-	bool has_symbolizer_failed;
+	uint64_t no_number_cnt;     /* stacks beyond the limit: not in the log */
+	bool has_symbolizer_failed; /* its process died: names are missing */
 };
 
 void code_stacks_stats(const struct code_stacks *stacks, struct code_stack_stats *stats);

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "attach/kernel_symbols.h"
 #include "attach/process_reader.h"
 #include "attach/symbolizer.h"
+#include "base/clock.h"
 #include "base/id_map.h"
 
 #define SPACE_KERNEL (UINT64_C(1) << 40)
@@ -38,14 +38,6 @@ struct jit {
 	bool has_unnamed; /* code has been seen since the map was read last that it does not know */
 	bool is_fresh;    /* read a moment ago */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 struct frame_table {
 	struct process_reader *reader;
@@ -199,7 +191,7 @@ static struct jit *jit_get(struct frame_table *table, uint32_t tgid)
 /* False: there is none. */
 static bool jit_read(const struct frame_table *table, struct jit *jit)
 {
-	uint64_t begin_ns = now_ns(), end_ns;
+	uint64_t begin_ns = clock_now_ns(), end_ns;
 	struct perf_map fresh;
 	int err = process_reader_perf_map(table->reader, &fresh, (pid_t)jit->tgid);
 
@@ -207,7 +199,7 @@ static bool jit_read(const struct frame_table *table, struct jit *jit)
 		perf_map_release(&jit->map);
 		jit->map = fresh;
 	}
-	end_ns = now_ns();
+	end_ns = clock_now_ns();
 	jit->next_look_ns = end_ns + JIT_PAUSE_NS + JIT_PAUSE_FACTOR * (end_ns - begin_ns);
 	jit->has_unnamed = false;
 	return !err;
@@ -235,7 +227,7 @@ static int name_jit(struct frame_table *table, uint32_t tgid, struct frame *fram
 	frame->is_resolved = true;
 	if (name_by_map(table, jit, frame))
 		return 0;
-	if (now_ns() >= jit->next_look_ns)
+	if (clock_now_ns() >= jit->next_look_ns)
 		jit_read(table, jit);
 	jit->has_unnamed |= !name_by_map(table, jit, frame);
 	return 0;
@@ -243,7 +235,7 @@ static int name_jit(struct frame_table *table, uint32_t tgid, struct frame *fram
 
 void frame_table_look_again(struct frame_table *table, bool is_last)
 {
-	uint64_t time_ns = now_ns();
+	uint64_t time_ns = clock_now_ns();
 	bool has_read = false;
 	struct jit *jit;
 

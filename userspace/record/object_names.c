@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "attach/fd_name.h"
+#include "base/clock.h"
 #include "base/id_map.h"
 
 #define OBJECT_MAX 65536        /* descriptors that are remembered; the others stay without names */
@@ -29,14 +29,6 @@ struct object_names {
 	uint64_t spent_ns;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 struct object_names *object_names_new(const struct object_names_options *options)
 {
 	struct object_names *names = calloc(1, sizeof(*names));
@@ -45,7 +37,7 @@ struct object_names *object_names_new(const struct object_names_options *options
 		return NULL;
 	id_map_init(&names->objects);
 	names->options = *options;
-	names->begin_ns = now_ns();
+	names->begin_ns = clock_now_ns();
 	return names;
 }
 
@@ -111,14 +103,14 @@ static int add(struct object_names *names, const struct sight *sight, const char
 
 static int look(struct object_names *names, const struct sight *sight, struct object *old)
 {
-	uint64_t begin_ns = now_ns();
+	uint64_t begin_ns = clock_now_ns();
 	char name[FD_NAME_SIZE];
 
 	if (names->spent_ns > TIME_CREDIT_NS + (begin_ns - names->begin_ns) / TIME_SHARE)
 		return 0;
 	if (names->options.read(names->options.read_context, (pid_t)sight->pid, sight->fd, sight->inode, name))
 		*name = '\0';
-	names->spent_ns += now_ns() - begin_ns;
+	names->spent_ns += clock_now_ns() - begin_ns;
 	if (old)
 		free(id_map_remove(&names->objects, old->pid, old->fd));
 	return add(names, sight, name);

@@ -5,12 +5,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 uint64_t own_usage_cpu_ns(void)
 {
-	struct timespec used = { 0 };
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+	return clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 uint64_t own_usage_memory_bytes(void)

@@ -12,6 +12,7 @@
 
 #include "attach/attach.h"
 #include "attach/fd_name.h"
+#include "base/clock.h"
 #include "base/named_output.h"
 #include "record/capture_limits.h"
 #include "record/capture_start.h"
@@ -338,7 +339,7 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		options.flight = recorder->flight = flight_recorder_new(&recorder->options->flight);
 	recorder->pipeline = recorder->memory && recorder->filter && !recorder->flight == !recorder->options->flight.max_bytes ? pipeline_new(&options) : NULL;
 	recorder->watermarks = calloc(recorder->ring_cnt, sizeof(*recorder->watermarks));
-	if (recorder->pipeline && recorder->watermarks && !pipeline_begin(recorder->pipeline, capture_now_ns()))
+	if (recorder->pipeline && recorder->watermarks && !pipeline_begin(recorder->pipeline, clock_now_ns()))
 		return 0;
 	error_set(error, "not enough memory to record");
 	return -ENOMEM;
@@ -412,7 +413,7 @@ static int start_kernel_side(struct recorder *recorder, struct error *error)
 	if (err)
 		return err;
 	cost_meter_look_idle(recorder->costs);
-	cost_meter_begin(recorder->costs, capture_now_ns());
+	cost_meter_begin(recorder->costs, clock_now_ns());
 	return 0;
 }
 
@@ -426,10 +427,10 @@ typedef int (*step)(struct recorder *recorder, struct error *error);
 static int take_step(struct recorder *recorder, step take, struct error *error)
 {
 	struct start_times *start = &recorder->start;
-	uint64_t begin_ns = capture_now_ns(), spent_us;
+	uint64_t begin_ns = clock_now_ns(), spent_us;
 	int err = take(recorder, error);
 
-	spent_us = (capture_now_ns() - begin_ns) / 1000;
+	spent_us = (clock_now_ns() - begin_ns) / 1000;
 	if (take == open_kernel_side)
 		start->load_us += spent_us;
 	else if (take == target_start_tell || take == start_kernel_side || take == target_start_seed || take == target_start_attach)
@@ -455,7 +456,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		return err;
 	}
 	recorder->options = options;
-	recorder->start.begin_ns = capture_now_ns();
+	recorder->start.begin_ns = clock_now_ns();
 	recorder->messages = messages;
 	recorder->confinement = confinement;
 	recorder->signal_fd = -1;
@@ -477,7 +478,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		target_resume(target_set_named(recorder->targets, 0));
 	target_set_each(recorder->targets, look_at_code, recorder);
 	recorder_restrain(recorder);
-	recorder->start.all_us = (capture_now_ns() - recorder->start.begin_ns) / 1000;
+	recorder->start.all_us = (clock_now_ns() - recorder->start.begin_ns) / 1000;
 	*result = recorder;
 	return 0;
 }

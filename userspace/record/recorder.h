@@ -11,6 +11,7 @@
 #include "analyze/cost/cost_sums.h"
 #include "base/error.h"
 #include "record/attach_watch.h"
+#include "record/code_stacks.h"
 #include "record/confinement.h"
 #include "record/cost_watch.h"
 #include "record/loss_advice.h"
@@ -47,6 +48,7 @@ struct recorder_result {
 	struct loss_causes losses; /* without those that were refused */
 	size_t site_cnt;     /* probe sites that were attached */
 	struct attach_watch_stats watch;
+	struct code_stack_stats stacks;
 	uint64_t process_cnt;      /* that were traced at any time */
 	uint64_t frozen_cnt;       /* processes that blocked reads of their memory, and were not asked again */
 	uint64_t lost_process_cnt; /* that were to be traced, and for which there was no room */

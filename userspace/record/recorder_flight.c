@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "base/clock.h"
 #include "record/capture_start.h"
 #include "record/recorder_internal.h"
 
@@ -71,7 +72,7 @@ int recorder_fly(struct recorder *recorder, uint64_t now_ns)
 	tell_files(recorder, now_ns);
 	if (!flight_recorder_is_due(recorder->flight, now_ns, LAG_NS))
 		return 0;
-	now_ns = capture_now_ns(); /* behind all that was taken meanwhile */
+	now_ns = clock_now_ns(); /* behind all that was taken meanwhile */
 	err = pipeline_checkpoint(recorder->pipeline, now_ns);
 	if (!err)
 		err = recorder_tell_costs(recorder, now_ns);

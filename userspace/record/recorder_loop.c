@@ -10,6 +10,7 @@
 
 #include "base/units.h"
 #include "record/capture_limits.h"
+#include "base/clock.h"
 #include "record/capture_start.h"
 #include "record/detach_watch.h"
 #include "record/kernel_targets.h"
@@ -168,7 +169,7 @@ void recorder_look(void *context, struct metrics_figures *figures)
 	struct recorder *recorder = context;
 	const struct pipeline_stats *stats = &recorder->result.pipeline;
 
-	recorder_summarize(recorder, &figures->summary, capture_now_ns());
+	recorder_summarize(recorder, &figures->summary, clock_now_ns());
 	figures->start_realtime_ns = recorder->begin_realtime_ns;
 	figures->undecodable_cnt = stats->undecodable_cnt;
 	figures->refused_cnt = stats->attribution.refused_cnt;
@@ -289,7 +290,7 @@ static void read_options_again(struct recorder *recorder)
 	struct error error = { "cannot take the rights of the user who called sudo" };
 	struct rereading rereading = { recorder->options, &fresh, &error };
 
-	service_reloading(recorder->service, capture_now_ns());
+	service_reloading(recorder->service, clock_now_ns());
 	if (caller_do(recorder->options->caller, read_again, &rereading)) {
 		messages_say(recorder->messages, MESSAGE_WARNING, "reload", "the options stay as they were: %s", error.text);
 	} else {
@@ -317,7 +318,7 @@ static bool wants_stop(struct recorder *recorder)
 			continue;
 		}
 		if (signal.ssi_signo == SIGUSR1) {
-			flight_recorder_request(recorder->flight, capture_now_ns());
+			flight_recorder_request(recorder->flight, clock_now_ns());
 			continue;
 		}
 		if (!recorder->options->command || recorder->signal_cnt++) {
@@ -403,14 +404,14 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 
 static int loop(struct recorder *recorder)
 {
-	uint64_t now_ns = capture_now_ns();
+	uint64_t now_ns = clock_now_ns();
 	int err = 0;
 
 	while (!err && !recorder->is_target_gone && !wants_stop(recorder)) {
 		if (recorder->options->duration_ns && now_ns - recorder->begin_ns >= recorder->options->duration_ns)
 			break;
 		err = wait_a_moment(recorder, now_ns);
-		now_ns = capture_now_ns();
+		now_ns = clock_now_ns();
 		recorder->next_cost_ns = cost_meter_tick(recorder->costs, now_ns);
 		cost_watch_tick(recorder->cost_watch, now_ns);
 		if (!err)
@@ -467,10 +468,10 @@ static int finish(struct recorder *recorder)
 	uint64_t end_ns;
 	int err;
 
-	cost_meter_stop(recorder->costs, capture_now_ns());
-	cost_watch_end(recorder->cost_watch, capture_now_ns(), &recorder->result.share);
+	cost_meter_stop(recorder->costs, clock_now_ns());
+	cost_watch_end(recorder->cost_watch, clock_now_ns(), &recorder->result.share);
 	kernel_side_silence(recorder->kernel);
-	end_ns = capture_now_ns();
+	end_ns = clock_now_ns();
 
 	attach_stats(recorder->attach, &stats);
 	recorder->result.site_cnt = stats.probed_cnt;
@@ -493,6 +494,8 @@ static int finish(struct recorder *recorder)
 	recorder->result.costs.has_silent_runs = capture_limits_have_silent_runs(recorder->options);
 	recorder->result.summary = summary.summary;
 	program_memory_stats(recorder->memory, &recorder->result.labels);
+	if (recorder->stacks)
+		code_stacks_stats(recorder->stacks, &recorder->result.stacks);
 	recorder->result.frozen_cnt = process_reader_frozen(recorder->reader)->cnt;
 	recorder->result.duration_ns = end_ns - recorder->begin_ns;
 	if (err)
@@ -550,9 +553,9 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	int err, finish_err;
 
 	status_line_init(&recorder->status, stderr, recorder->options->is_quiet, recorder->begin_ns);
-	recorder->next_periodic_ns = capture_now_ns() + PERIOD_NS;
-	recorder->next_flush_ns = capture_now_ns() + FLUSH_NS;
-	recorder->next_cost_ns = cost_meter_tick(recorder->costs, capture_now_ns());
+	recorder->next_periodic_ns = clock_now_ns() + PERIOD_NS;
+	recorder->next_flush_ns = clock_now_ns() + FLUSH_NS;
+	recorder->next_cost_ns = cost_meter_tick(recorder->costs, clock_now_ns());
 	service_ready(recorder->service);
 	tell_start(recorder);
 	err = loop(recorder);

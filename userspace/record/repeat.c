@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/units.h"
 
 enum {
@@ -191,18 +192,10 @@ static void put_aside(const struct repeat *repeat, uint64_t number)
 	}
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 /* 0, or the status that ends it all. */
 static int run_once(struct repeat *repeat, int side, uint64_t idx)
 {
-	uint64_t number = repeat->first_number + idx, begin_ns = now_ns(), took_ns;
+	uint64_t number = repeat->first_number + idx, begin_ns = clock_now_ns(), took_ns;
 	const struct record_options *options = repeat->options;
 	char path[PATH_MAX], duration[UNITS_SIZE];
 	int status = 0;
@@ -216,7 +209,7 @@ static int run_once(struct repeat *repeat, int side, uint64_t idx)
 		return STATUS_NOT_STARTED;
 	}
 	status = wait_for_run(repeat, pid);
-	took_ns = now_ns() - begin_ns;
+	took_ns = clock_now_ns() - begin_ns;
 	const struct message_field fields[] = {
 		{ "log", path, 0 }, { "side", side_names[side], 0 }, { "number", NULL, number }, { "of", NULL, options->repeat }, { "ns", NULL, took_ns },
 		{ "status", NULL, (uint64_t)status },

@@ -5,15 +5,8 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + now.tv_nsec;
-}
+#include "base/clock.h"
 
 uint64_t loss_misses_of_program(int prog_fd)
 {
@@ -27,7 +20,7 @@ int loss_counters_open(struct loss_counters *counters, const struct wire_counter
 {
 	*counters = (struct loss_counters){ .shared = shared, .generation = generation, .cpu_cnt = cpu_cnt, .misses = loss_misses_of_program };
 	counters->seen = calloc(counters->cpu_cnt, sizeof(*counters->seen));
-	counters->look_ns = now_ns();
+	counters->look_ns = clock_now_ns();
 	*generation = 1;
 	return counters->seen ? 0 : -ENOMEM;
 }
@@ -79,7 +72,7 @@ static int read_program(struct loss_counters *counters, struct loss_program *pro
 	cnt -= program->seen_cnt;
 	program->seen_cnt += cnt;
 	loss.kinds = UINT64_C(1) << program->kind;
-	loss.last_ns = now_ns();
+	loss.last_ns = clock_now_ns();
 	*(wire_kind_is_span(program->kind) ? &loss.span_event_cnt : &loss.sched_event_cnt) = cnt;
 	return take(context, &loss);
 }
@@ -89,7 +82,7 @@ int loss_counters_read(struct loss_counters *counters, loss_take take, void *con
 	uint64_t generation = *counters->generation, look_before_ns = counters->look_ns;
 	int err = 0;
 
-	counters->look_ns = now_ns();
+	counters->look_ns = clock_now_ns();
 	__atomic_store_n(counters->generation, generation + 1, __ATOMIC_SEQ_CST);
 	for (size_t i = 0; !err && i < counters->cpu_cnt; i++) {
 		const struct wire_counters *cpu = &counters->shared[i];

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "txtrace/event.h"
 
 #define DEFAULT_RING_BYTES (16u << 20)
@@ -115,14 +115,6 @@ failed:
 	return err;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + now.tv_nsec;
-}
-
 /* *is_empty: it came to the end. The consumer's position is published now and then, so that the writers get their room back soon. */
 static int ring_drain(struct ring_set *set, size_t idx, ring_take take, void *context, bool *is_empty)
 {
@@ -157,7 +149,7 @@ static int ring_drain(struct ring_set *set, size_t idx, ring_take take, void *co
 int ring_set_drain(struct ring_set *set, ring_take take, void *context)
 {
 	for (size_t i = 0; i < set->ring_cnt; i++) {
-		uint64_t begin_ns = now_ns();
+		uint64_t begin_ns = clock_now_ns();
 		bool is_empty;
 		int err = ring_drain(set, i, take, context, &is_empty);
 

@@ -220,8 +220,3 @@ bool wait_finder_is_full(const struct wait_finder *finder)
 {
 	return finder->is_full;
 }
-
-size_t wait_finder_bytes(const struct wait_finder *finder)
-{
-	return finder->threads.cnt * THREAD_BYTES;
-}

@@ -58,6 +58,5 @@ void wait_finder_free(struct wait_finder *finder); /* drops what is kept */
 int wait_finder_add(struct wait_finder *finder, const struct txtrace_record *record, struct wait *wait);
 
 bool wait_finder_is_full(const struct wait_finder *finder); /* a thread found no room */
-size_t wait_finder_bytes(const struct wait_finder *finder);
 
 #endif

@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/files/progress.h"
 
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/units.h"
 
 #define LOOK_EVERY 4096 /* steps between looks at the clock */
 #define SHOW_AFTER_NS 1000000000u
 #define SHOW_EVERY_NS 200000000u
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void progress_init(struct progress *progress, struct cli *cli, bool is_wanted)
 {
 	*progress = (struct progress){ .cli = cli, .is_wanted = is_wanted && cli->messages.is_terminal, .until_look = LOOK_EVERY };
 	if (progress->is_wanted)
-		progress->opened_ns = now_ns();
+		progress->opened_ns = clock_now_ns();
 }
 
 bool progress_is_due_after_long(struct progress *progress)
@@ -31,7 +23,7 @@ bool progress_is_due_after_long(struct progress *progress)
 	if (!progress->is_wanted)
 		return false;
 	progress->until_look = LOOK_EVERY;
-	now = now_ns();
+	now = clock_now_ns();
 	if (now - progress->opened_ns < SHOW_AFTER_NS || now - progress->shown_ns < SHOW_EVERY_NS)
 		return false;
 	progress->shown_ns = now;

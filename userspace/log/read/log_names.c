@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The names of the log's numbers, and the sums of a ledger: what needs no file. */
+#include "base/saturating.h"
 #include "txtrace/log.h"
 
 #define LENGTH_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -61,13 +62,6 @@ const char *txtrace_record_kind_name(unsigned int kind)
 const char *txtrace_anomaly_name(unsigned int anomaly)
 {
 	return anomaly < LENGTH_OF(anomalies) ? anomalies[anomaly] : NULL;
-}
-
-static uint64_t add_saturating(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
 uint64_t txtrace_ledger_blocked_ns(const struct txtrace_ledger *ledger)

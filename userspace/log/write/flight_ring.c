@@ -186,11 +186,6 @@ uint64_t flight_ring_bytes(const struct flight_ring *ring)
 	return ring->bytes;
 }
 
-size_t flight_ring_cnt(const struct flight_ring *ring)
-{
-	return ring->cnt;
-}
-
 uint64_t flight_ring_segment_bytes(const struct flight_ring *ring)
 {
 	return ring->segment_bytes;

@@ -49,7 +49,6 @@ int flight_ring_each(const struct flight_ring *ring, flight_take take, void *con
 void flight_ring_clear(struct flight_ring *ring);
 
 uint64_t flight_ring_bytes(const struct flight_ring *ring);
-size_t flight_ring_cnt(const struct flight_ring *ring);
 uint64_t flight_ring_segment_bytes(const struct flight_ring *ring); /* of the last one */
 uint64_t flight_ring_cut_cnt(const struct flight_ring *ring); /* batches that had to go out of a segment that stayed */
 
