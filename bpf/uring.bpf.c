@@ -293,10 +293,10 @@ __hidden uint32_t uring_end_wait(struct task_struct *wakee, uint64_t address)
 
 	if (!has_request() || !ring)
 		return URING_NOTHING;
-	if (bpf_core_field_exists(ring->work_llist))
+	if (bpf_core_field_exists(ring->work_llist.first))
 		request = request_of(BPF_CORE_READ(ring, work_llist.first));
 	of_task = BPF_CORE_READ(wakee, io_uring);
-	if (!request && of_task && bpf_core_field_exists(of_task->task_list))
+	if (!request && of_task && bpf_core_field_exists(of_task->task_list.first))
 		request = request_of(BPF_CORE_READ(of_task, task_list.first));
 	if (request)
 		return uring_request_reason(request);
