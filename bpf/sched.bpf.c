@@ -51,7 +51,7 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 
 	if (!clock || phase == WIRE_PHASE_STOPPED)
 		return 0;
-	clock->has_ended = kind == WIRE_THREAD_EXIT;
+	clock->now.has_ended = kind == WIRE_THREAD_EXIT;
 	if (span_filter_is_on())
 		leave_all(task, id);
 	event = emit_reserve(&out, kind, sizeof(*event));
@@ -104,7 +104,7 @@ static __always_inline uint8_t why_it_left(uint64_t *ctx, struct thread_clock *c
 	unsigned int state = cfg_has_prev_state ? (unsigned int)ctx[3] : compat_task_state(prev);
 	uint8_t left_as = how_it_left((bool)ctx[0], state);
 
-	if (left_as == WIRE_LEFT_DEAD && !clock->has_ended) {
+	if (left_as == WIRE_LEFT_DEAD && !clock->now.has_ended) {
 		send_end(prev, WIRE_THREAD_EXIT, 0);
 		target_exit(prev);
 	}

@@ -20,7 +20,7 @@ struct state_clock {
 	uint8_t state;           /* enum wire_thread_state; in user space 0 is unknown */
 	uint8_t reason;          /* BLOCKED: enum block_reason */
 	uint8_t is_seen_running; /* it does something, though its switch-in was not seen */
-	uint8_t padding;
+	uint8_t has_ended;       /* kernel side: its end was sent. It is here because there it costs no room */
 };
 
 #ifdef __bpf__
