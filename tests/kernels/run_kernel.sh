@@ -35,29 +35,6 @@ few=${2:-}
 tests/kernels/boot.sh "$name" "${some[@]}" >"$folder/said" 2>&1
 booted=$?
 
-awk -v name="$name" -v results="$folder/results" -v version="$folder/version" -v booted=$booted '
-	/^.*@@ kernel / { sub(/^.*@@ kernel /, ""); print >version; next }
-	/^@@ begin / { test = $3; passed = failed = skipped = planned = 0; next }
-	/^@@ end / {
-		if (planned != passed + failed + skipped) { failed++; print "not ok " ++n " - " name ": " test ": its plan says " planned " cases" }
-		print test, passed, failed, skipped, $5 >results
-		test = ""
-		next
-	}
-	test == "" { next }
-	/^1\.\.[0-9]+/ { split($1, ends, /\.\./); planned = ends[2]; next }
-	/^(not )?ok / {
-		word = $1 == "ok" ? "ok" : "not ok"
-		if (/# SKIP/) skipped++; else if (word == "ok") passed++; else failed++
-		line = $0; sub(/^(not )?ok [0-9]+ - /, "", line)
-		short = test; sub(/.*\//, "", short)
-		print word " " ++n " - " name ": " short ": " line
-		next
-	}
-	/^#/ { print }
-	END {
-		if (booted != 0) { print "not ok " ++n " - " name ": the guest gets to its end"; if (test != "") print test, passed, failed + 1, skipped, 0 >results }
-		print "1.." n + 0
-	}' "$folder/said"
+awk -v name="$name" -v results="$folder/results" -v version="$folder/version" -v booted=$booted -f tests/kernels/read_said.awk "$folder/said"
 
 [ -z "$before" ] || awk 'NR == FNR { ran[$1]; next } !($1 in ran)' "$folder/results" - <<<"$before" >>"$folder/results"

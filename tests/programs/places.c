@@ -5,10 +5,12 @@
  * when pages of a file were not in memory: "file waits 32".
  */
 #include <dlfcn.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "truth.h"
 
@@ -145,12 +147,17 @@ static void nap_in_made_code(const char *map_line)
 	steps++;
 }
 
-/* Whoever writes to the disk may hold pages for a moment longer. */
+/* Whoever writes to the disk may hold pages for a moment longer. A file that is only in memory stays there, and nobody waits for it. */
 static void drop_from_memory(int fd, void *mapped, size_t size)
 {
 	size_t page_cnt = size / (size_t)sysconf(_SC_PAGESIZE), resident_cnt = 1;
 	unsigned char *pages = malloc(page_cnt);
+	struct statfs system;
 
+	if (!fstatfs(fd, &system) && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC)) {
+		free(pages);
+		return;
+	}
 	for (int tries = 0; resident_cnt && tries < 1000; tries++) {
 		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 		resident_cnt = 0;

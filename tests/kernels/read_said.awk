@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What a guest's console said, as TAP of one test with a case for each case in the guest. name: of the kernel; booted: 0 if the guest got to its end; results and
+# version: files that are written, see run_kernel.sh.
+/^.*@@ kernel / { sub(/^.*@@ kernel /, ""); print >version; next }
+/^@@ begin / { test = $3; passed = failed = skipped = planned = 0; next }
+/^@@ end / {
+	if (planned != passed + failed + skipped) { failed++; print "not ok " ++n " - " name ": " test ": its plan says " planned " cases" }
+	else if (!planned || ($4 && !failed)) { failed++; print "not ok " ++n " - " name ": " test ": it ended with " $4 " after " $5 " s" }
+	print test, passed, failed, skipped, $5 >results
+	test = ""
+	next
+}
+test == "" { next }
+/^1\.\.[0-9]+/ { split($1, ends, /\.\./); planned = ends[2]; next }
+/^(not )?ok / {
+	word = $1 == "ok" ? "ok" : "not ok"
+	if (/# SKIP/) skipped++; else if (word == "ok") passed++; else failed++
+	line = $0; sub(/^(not )?ok [0-9]+ - /, "", line)
+	short = test; sub(/.*\//, "", short)
+	print word " " ++n " - " name ": " short ": " line
+	next
+}
+/^#/ { print }
+END {
+	if (booted != 0) { print "not ok " ++n " - " name ": the guest gets to its end"; if (test != "") print test, passed, failed + 1, skipped, 0 >results }
+	print "1.." n + 0
+}
