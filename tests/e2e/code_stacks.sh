@@ -39,7 +39,7 @@ trace() {
 # had_no_nap NAME LABEL: by the ledgers of its spans. A thread from which the CPU was taken for as long as it wanted to sleep has not slept: the time is
 # runnable. If the kernel did not tell of a switch, it is unknown. It is never on-CPU.
 had_no_nap() {
-	export_log "$tmp/$1.txtrace" && jq -se --arg label "$2" '[.[] | select(.type == "span" and .label == $label)] |
+	export_log "$tmp/$1.txtrace" && jq -se --arg wanted "$2" '[.[] | select(.type == "span" and .label == $wanted)] |
 		length > 0 and all(.[]; .blocked_ns == 0 and .on_cpu_ns < .runnable_ns + .unknown_ns)' "$tmp/$1.txtrace.jsonl" >/dev/null
 }
 
