@@ -37,11 +37,13 @@ spans_of() {
 	grep '"type":"span"' "$1.jsonl" | grep -c "\"pid\":$2,"
 }
 
-# counts LOG LABEL NUMBER
+# counts LOG LABEL NUMBER: a process may end before its label is read, on a busy machine. Its spans are there all the same, and the recorder says so.
 counts() {
-	local cnt
+	local cnt nameless
 	cnt=$(grep '"type":"span"' "$1.jsonl" | grep -c "\"label\":\"$2\"")
-	[ "$cnt" = "$3" ] || fail "$cnt spans are called $2, not $3; there are $(grep -c '"type":"span"' "$1.jsonl")"
+	nameless=$(grep '"type":"span"' "$1.jsonl" | grep -c '"label":""')
+	[ "$cnt" -le "$3" ] && [ $((cnt + nameless)) -ge "$3" ] || fail "$cnt spans are called $2, not $3; there are $(grep -c '"type":"span"' "$1.jsonl"), $nameless without a name" || return
+	[ "$nameless" = 0 ] || grep -q '[1-9][0-9,]* labels or names could not be read' "$tmp/tracer.err" || fail "$nameless have no name: $(cat "$tmp/tracer.err")"
 }
 
 # ---- pids ----
@@ -84,7 +86,7 @@ others_are_left_alone() {
 
 # Two processes, one of which was forked by the other: what both measured for one key adds up to one ledger.
 two_processes_one_key() {
-	"$recorder" -q -f -o "$tmp/relay.txtrace" -- "$programs/relay" --repeat 20 --output "$tmp/relay.truth" || return
+	"$recorder" -q -f -o "$tmp/relay.txtrace" -- "$programs/relay" --repeat 20 --output "$tmp/relay.truth" 2>"$tmp/tracer.err" || return
 	export_log "$tmp/relay.txtrace"
 	compare relay && counts "$tmp/relay.txtrace" request 20
 }
@@ -95,7 +97,7 @@ one_key_by_pids() {
 	client=$!
 	wait_for 20 pgrep -P $client >"$tmp/server" || return
 	server=$(cat "$tmp/server")
-	"$recorder" -q -o "$tmp/pair.txtrace" -p $client,"$server" || fail "the tracer ended with $?" || return
+	"$recorder" -q -o "$tmp/pair.txtrace" -p $client,"$server" 2>"$tmp/tracer.err" || fail "the tracer ended with $?" || return
 	wait $client || return
 	export_log "$tmp/pair.txtrace"
 	compare pair && counts "$tmp/pair.txtrace" request 20
@@ -136,7 +138,7 @@ without_f_children_are_left_alone() {
 }
 
 with_f_children_are_charged_for_themselves() {
-	"$recorder" -q -f -o "$tmp/both.txtrace" -- "$programs/fork_exec" --repeat 3 --output "$tmp/both.truth" || return
+	"$recorder" -q -f -o "$tmp/both.txtrace" -- "$programs/fork_exec" --repeat 3 --output "$tmp/both.truth" 2>"$tmp/tracer.err" || return
 	export_log "$tmp/both.txtrace"
 	compare both && counts "$tmp/both.txtrace" "after the exec" 3 && counts "$tmp/both.txtrace" "in the child" 3
 }
