@@ -4,13 +4,14 @@
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf
+need_account
 
 # Some kernels leave switches out of their own tracepoint. Of the times around such a switch no record tells: for each thread, what its records
 # leave out, how often, and how many there are. What they leave out is allowed for below, but there must be little of it.
 hidden_times() { # hidden_times NAME
-	jq -s '[.[] | select(.type == "run")] | group_by(.tid) | map({key: (.[0].tid | tostring), value: (
-		[.[:-1], .[1:]] | transpose | map(.[1].begin_ns - .[0].end_ns - .[1].blocked_ns - .[1].runnable_ns) |
-		{ns: (add // 0), gap_cnt: (map(select(. > 0)) | length), run_cnt: (length + 1)})}) | from_entries' "$tmp/$1.txtrace.jsonl" >"$tmp/$1.hidden" || return
+	local account
+	account_so_far || fail "the scheduler's account cannot be had" || return
+	python3 $e2e/thread_times.py "${account[@]}" "$tmp/$1.txtrace.jsonl" >"$tmp/$1.hidden" || return
 	jq -e 'all(.[]; .gap_cnt * 10 <= .run_cnt + 20)' "$tmp/$1.hidden" >/dev/null || fail "too many records are missing: $(jq -c . "$tmp/$1.hidden")"
 }
 
@@ -51,10 +52,13 @@ launch_it() { # launch_it NAME COMMAND...
 	grep '^{"sleeps"' "$tmp/$name.out" >"$tmp/$name.truth" && read_all "$name"
 }
 
-# says NAME COMMAND EXPRESSION: of jq, with the truth as $t, `hidden(tid)` in ns, and `near(figure; truth; tid)`
+# says NAME COMMAND EXPRESSION: of jq, with the truth as $t, `hidden(tid)` in ns, what `workers` says as $w, and `near(on_cpu_ns; truth; tid)`. A thread's clock leaves
+# out what a hypervisor took.
 says() {
-	jq -e --argjson t "$(cat "$tmp/$1.truth")" --argjson hidden "$(cat "$tmp/$1.hidden")" \
-		"def hidden(tid): \$hidden[tid | tostring].ns // 0; def near(a; b; tid): (a - b | fabs) <= 0.1 * b + 3000000 + hidden(tid); $3" "$tmp/$1.$2" >/dev/null ||
+	jq -e --argjson t "$(cat "$tmp/$1.truth")" --argjson hidden "$(cat "$tmp/$1.hidden")" --slurpfile w "$tmp/$1.workers" \
+		"def hidden(tid): \$hidden[tid | tostring].ns // 0; def stolen(tid): \$hidden[tid | tostring].stolen_ns // 0;
+		def after(tid; time_ns): [0, (\$hidden[tid | tostring].last_ns // 0) - time_ns] | max;
+		def near(a; b; tid): (a - b | fabs) <= 0.1 * b + 3000000 + hidden(tid) + stolen(tid); $3" "$tmp/$1.$2" >/dev/null ||
 		fail "$(cat "$tmp/$1.truth")" "$(cat "$tmp/$1.hidden")" "$(jq -c . "$tmp/$1.$2" | cut -c 1-3000)"
 }
 
@@ -76,11 +80,12 @@ who_waited_has_a_name() {
 		"$reader" blocked --by label "$tmp/$1.txtrace" | grep -q 'thread sleeper'
 }
 
-# The scheduler counts from the enqueue, leaves out what the hypervisor took, and was asked only while the thread worked.
+# The scheduler counts from the enqueue, leaves out what the hypervisor took, and was asked only while the thread worked. All that the log has of a thread is
+# within its life, which goes on for a moment in the kernel after others have been told of its end.
 each_waits_for_the_other() {
 	says "$1" neighbours '.by == "thread" and ([["left", "right"], ["right", "left"]] as $pairs | [.rows[] as $row | $pairs[] |
 		select(.[0] == $row.name) as $pair | $t.threads[$pair[0]] as $v |
-		$row.runnable_ns + hidden($v.tid) >= 0.9 * $v.runnable_ns and $row.runnable_ns <= $v.life_ns - $v.on_cpu_ns and
+		$row.runnable_ns + hidden($v.tid) >= 0.9 * $v.runnable_ns and $row.runnable_ns + ($w[0].threads[] | select(.tid == $v.tid) | .on_cpu_ns) <= $v.life_ns + after($v.tid; $v.joined_ns) and
 		([$row.neighbours[] | select(.name == $pair[1])] | length == 1)] | length == 2 and all)'
 }
 

@@ -30,7 +30,7 @@ struct worker {
 	pthread_t thread;
 	pid_t tid;
 	uint64_t on_cpu_ns, runnable_ns, wall_ns; /* while it worked */
-	uint64_t created_ns, joined_ns;           /* it lived within this */
+	uint64_t created_ns, joined_ns;           /* as others saw it: it ends in the kernel after it was joined */
 };
 
 static uint64_t clock_ns(clockid_t clock)
@@ -127,9 +127,9 @@ int main(int argc, char **argv)
 	}
 	printf("{\"sleeps\": %d, \"sleep_ns\": %u, \"threads\": {", SLEEP_CNT, SLEEP_NS);
 	for (size_t i = 0; i < cnt; i++)
-		printf("%s\"%s\": {\"tid\": %d, \"on_cpu_ns\": %" PRIu64 ", \"runnable_ns\": %" PRIu64 ", \"wall_ns\": %" PRIu64 ", \"life_ns\": %" PRIu64 "}",
+		printf("%s\"%s\": {\"tid\": %d, \"on_cpu_ns\": %" PRIu64 ", \"runnable_ns\": %" PRIu64 ", \"wall_ns\": %" PRIu64 ", \"life_ns\": %" PRIu64 ", \"joined_ns\": %" PRIu64 "}",
 		       i ? ", " : "", workers[i].name, (int)workers[i].tid, workers[i].on_cpu_ns, workers[i].runnable_ns, workers[i].wall_ns,
-		       workers[i].joined_ns - workers[i].created_ns);
+		       workers[i].joined_ns - workers[i].created_ns, workers[i].joined_ns);
 	printf("}}\n");
 	return 0;
 }
