@@ -127,7 +127,8 @@ int main(int argc, char **argv)
 	}
 	printf("{\"sleeps\": %d, \"sleep_ns\": %u, \"threads\": {", SLEEP_CNT, SLEEP_NS);
 	for (size_t i = 0; i < cnt; i++)
-		printf("%s\"%s\": {\"tid\": %d, \"on_cpu_ns\": %" PRIu64 ", \"runnable_ns\": %" PRIu64 ", \"wall_ns\": %" PRIu64 ", \"life_ns\": %" PRIu64 ", \"joined_ns\": %" PRIu64 "}",
+		printf("%s\"%s\": {\"tid\": %d, \"on_cpu_ns\": %" PRIu64 ", \"runnable_ns\": %" PRIu64 ", \"wall_ns\": %" PRIu64
+		       ", \"life_ns\": %" PRIu64 ", \"joined_ns\": %" PRIu64 "}",
 		       i ? ", " : "", workers[i].name, (int)workers[i].tid, workers[i].on_cpu_ns, workers[i].runnable_ns, workers[i].wall_ns,
 		       workers[i].joined_ns - workers[i].created_ns, workers[i].joined_ns);
 	printf("}}\n");

@@ -37,9 +37,9 @@ one() { # one FAKE STATUS SUM [PATTERN...]
 }
 
 one pass 0 "6 passed, 0 failed, 0 skipped" '^ok  .*fake_pass.sh  *6 cases ' '^     7 apples$'
-one fail 1 "1 passed, 1 failed, 0 skipped" '^FAIL .*fake_fail.sh .* 2 cases .*1 failed' '| not ok 2 - wrong' '| # expected 4'
-one exit_status 1 "1 passed, 1 failed, 0 skipped" 'problem: its exit status is 3' '! this went to stderr'
-one crash 1 "1 passed, 1 failed, 0 skipped" 'problem: it was killed by signal 11'
+one fail 1 "1 passed, 1 failed, 0 skipped" '^FAIL .*fake_fail.sh .* 2 cases .*1 failed' '| not ok 2 - wrong' '| # expected 4' '^failed:$' '^    not ok 2 - wrong$' '^        # expected 4$'
+one exit_status 1 "1 passed, 1 failed, 0 skipped" 'problem: its exit status is 3' '! this went to stderr' '^    this went to stderr$'
+one crash 1 "1 passed, 1 failed, 0 skipped" 'problem: it was killed by signal 11' '^FAIL .* 2 cases  *[0-9.]* s  *[0-9.]* s CPU, 1 failed$'
 one hang 1 "1 passed, 1 failed, 0 skipped" 'problem: it ran longer than the limit of 2 s'
 one silent 1 "0 passed, 1 failed, 0 skipped" 'problem: it printed no test case' '| hello'
 one plan 1 "1 passed, 1 failed, 0 skipped" 'problem: its plan says 3 cases, it printed 1'
