@@ -46,6 +46,15 @@ static int compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
+/* The kernel lists its own symbols in order, and those of modules behind them. */
+static bool is_sorted(const struct kernel_symbols *symbols)
+{
+	for (size_t i = 1; i < symbols->cnt; i++)
+		if (compare(&symbols->symbols[i - 1], &symbols->symbols[i]) > 0)
+			return false;
+	return true;
+}
+
 /* Takes the text (terminated) over. */
 static int parse(struct kernel_symbols *symbols, char *text)
 {
@@ -58,7 +67,7 @@ static int parse(struct kernel_symbols *symbols, char *text)
 		err = parse_line(line, &symbol) ? add(symbols, &symbol) : 0;
 	if (err)
 		kernel_symbols_release(symbols);
-	else if (symbols->cnt > 0)
+	else if (!is_sorted(symbols))
 		qsort(symbols->symbols, symbols->cnt, sizeof(symbol), compare);
 	return err;
 }
@@ -136,7 +145,7 @@ int kernel_symbols_each_part(const struct kernel_symbols *symbols, const char *n
 		const char *other = symbols->symbols[i].name;
 		uint64_t begin = symbols->symbols[i].address, end = begin + LAST_PART_BYTES;
 
-		if (strncmp(other, name, length) != 0 || (other[length] && other[length] != '.'))
+		if (other[0] != name[0] || strncmp(other, name, length) != 0 || (other[length] && other[length] != '.'))
 			continue;
 		for (size_t next = i + 1; next < symbols->cnt; next++) {
 			if (symbols->symbols[next].address > begin) {

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attach/kernel_types.h"
+
 /* The tracepoints NAME_entry and NAME_exit, and the programs on_NAME_entry and on_NAME_exit. */
 static const char *const names[] = {
 	"irq_handler", "softirq", /* every kernel */
@@ -35,7 +37,7 @@ static bool has_tracepoint(const struct btf *btf, const char *name, const char *
 
 int interrupt_programs_choose(struct bpf_object *object, struct error *error)
 {
-	struct btf *btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
+	struct btf *btf = btf__parse(KERNEL_TYPES_PATH, NULL);
 	size_t cnt = 0;
 
 	for (size_t i = 0; btf && i < NAME_CNT; i++) {

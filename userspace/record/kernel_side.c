@@ -2,15 +2,19 @@
 #include "record/kernel_side.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <linux/version.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attach/kernel_types.h"
 #include "record/fault_ranges.h"
 #include "record/interrupt_programs.h"
 #include "record/kernel_filter.h"
@@ -196,24 +200,63 @@ static void list_programs(struct kernel_side *side)
 	}
 }
 
+/* Writes the kernel's types that the programs read to where libbpf looks for them when it loads. */
+static int write_types(const struct btf *programs, int fd)
+{
+	struct btf *kernel = btf__parse(KERNEL_TYPES_PATH, NULL), *types = NULL;
+	int err = kernel ? kernel_types_select_for(&types, kernel, programs) : -errno;
+	const void *bytes;
+	uint32_t size;
+
+	btf__free(kernel);
+	bytes = types ? btf__raw_data(types, &size) : NULL;
+	if (!err && !bytes)
+		err = -ENOMEM;
+	if (!err && write(fd, bytes, size) != (ssize_t)size)
+		err = errno ? -errno : -ENOSPC;
+	btf__free(types);
+	return err;
+}
+
+/*
+ * libbpf takes the types from a file that is named before it has read the programs, which say what has to be in it. Given a file, it does not look into
+ * modules: only sockets may be one.
+ */
+static int open_programs(struct kernel_side *side, int *types_fd)
+{
+	char path[32];
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = path);
+	bool has_modules = access("/sys/kernel/btf/unix", F_OK) == 0;
+
+	*types_fd = has_modules ? -1 : memfd_create("types", MFD_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", *types_fd);
+	side->bpf = *types_fd < 0 ? txtrace_bpf__open() : txtrace_bpf__open_opts(&options);
+	if (!side->bpf)
+		return -errno;
+	return *types_fd < 0 ? 0 : write_types(bpf_object__btf(side->bpf->obj), *types_fd);
+}
+
 int kernel_side_open(struct kernel_side **result, const struct kernel_side_options *options, struct error *error)
 {
 	struct kernel_side *side = calloc(1, sizeof(*side));
-	int err = -ENOMEM;
+	int types_fd = -1, err = -ENOMEM;
 
 	if (!side)
 		return err;
 	libbpf_set_print(print_quietly);
-	side->bpf = txtrace_bpf__open();
-	err = side->bpf ? prepare(side, options) : -errno;
+	err = open_programs(side, &types_fd);
+	if (!err)
+		err = prepare(side, options);
 	if (!err && options->wants_interrupts)
 		err = interrupt_programs_choose(side->bpf->obj, error);
+	if (!err)
+		err = txtrace_bpf__load(side->bpf);
+	if (types_fd >= 0)
+		close(types_fd);
 	if (err == -EOPNOTSUPP) {
 		kernel_side_close(side);
 		return err;
 	}
-	if (!err)
-		err = txtrace_bpf__load(side->bpf);
 	if (err) {
 		error_set(error, "the kernel does not accept the BPF programs: %s; TXTRACE_DEBUG_LIBBPF=1 shows why", strerror(-err));
 		kernel_side_close(side);
