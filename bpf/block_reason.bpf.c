@@ -32,7 +32,8 @@
 
 #pragma clang diagnostic ignored "-Winitializer-overrides"
 static const volatile uint8_t syscall_table[SYSCALL_TABLE_SIZE + 1] = {
-#define TABLE_ENTRY(name, x86, arm64, why, first) [TABLE_INDEX(x86, arm64)] = ENTRY_KNOWN | ENTRY_##first | (why),
+#define TABLE_ENTRY(name, x86, arm64, why, first) \
+	[TABLE_INDEX(x86, arm64)] = ENTRY_KNOWN | ENTRY_##first | (why),
 	TXTRACE_BLOCKING_SYSCALLS(TABLE_ENTRY)
 };
 
@@ -40,7 +41,8 @@ static const volatile uint8_t syscall_table[SYSCALL_TABLE_SIZE + 1] = {
 #define RING_IS_REGISTERED 16 /* IORING_ENTER_REGISTERED_RING */
 #define RING_MAX 16
 
-static __always_inline struct file *file_of_ring(struct task_struct *task, struct files_struct *files, const struct syscall_entry *call)
+static __always_inline struct file *file_of_ring(struct task_struct *task, struct files_struct *files,
+						 const struct syscall_entry *call)
 {
 	struct io_uring_task *rings = 0;
 	struct file *file = 0;
@@ -50,8 +52,9 @@ static __always_inline struct file *file_of_ring(struct task_struct *task, struc
 	if (!bpf_core_field_exists(task->io_uring) || !bpf_core_field_exists(rings->registered_rings))
 		return 0;
 	rings = BPF_CORE_READ(task, io_uring);
-	bpf_probe_read_kernel(&file, sizeof(file), (void *)rings + bpf_core_field_offset(rings->registered_rings) +
-							   (call->first_argument & (RING_MAX - 1)) * sizeof(file));
+	bpf_probe_read_kernel(&file, sizeof(file),
+			      (void *)rings + bpf_core_field_offset(rings->registered_rings) +
+				      (call->first_argument & (RING_MAX - 1)) * sizeof(file));
 	return file;
 }
 
@@ -59,7 +62,10 @@ static __always_inline struct file *file_of_ring(struct task_struct *task, struc
 #define TIMER_IS_ABSOLUTE 1
 #define NS_PER_SECOND 1000000000ULL
 
-/* How long it asked to sleep; 0: that can't be read, or the moment is one of a clock that we do not read. Only of the current task. */
+/*
+ * How long it asked to sleep; 0: that can't be read, or the moment is one of a clock that we do not read.
+ * Only of the current task.
+ */
 static __always_inline uint64_t requested_ns(const struct syscall_entry *call, bool is_duration)
 {
 	const void *at = (const void *)(is_duration ? call->first_argument : call->third_argument);
@@ -100,13 +106,17 @@ static __always_inline uint64_t polled_fds(const struct syscall_entry *call)
 	return 0;
 }
 
-/* What follows has no branches: the verifier would have to follow each of them through every turn of the loop. */
+/*
+ * What follows has no branches: the verifier would have to follow each of them through every turn of the
+ * loop.
+ */
 
 static __always_inline uint64_t set_word(uint64_t set, uint32_t idx)
 {
 	uint64_t word = 0;
 
-	bpf_probe_read_user(&word, sizeof(word), (const uint64_t *)set + idx); /* 0 where there is nothing, as without that set */
+	/* 0 where there is nothing, as without that set */
+	bpf_probe_read_user(&word, sizeof(word), (const uint64_t *)set + idx);
 	return word;
 }
 
@@ -137,7 +147,10 @@ static __always_inline uint64_t ones_below(int64_t left)
 	return (-(room >> 63) | ((1ULL << (left & 63)) - 1)) & ((below >> 63) - 1);
 }
 
-/* Of select: what is below fd_cnt in any of its sets. Not static: verified once, and not on every way that leads to it. */
+/*
+ * Of select: what is below fd_cnt in any of its sets. Not static: verified once, and not on every way that
+ * leads to it.
+ */
 __noinline uint64_t block_selected_fds(uint64_t fd_cnt, uint64_t reads, uint64_t writes, uint64_t exceptions)
 {
 	uint64_t first = 0, cnt = 0;
@@ -152,7 +165,8 @@ __noinline uint64_t block_selected_fds(uint64_t fd_cnt, uint64_t reads, uint64_t
 	return cnt << 32 | first; /* if there is none, first is 0, too */
 }
 
-static __always_inline uint64_t object_of(struct task_struct *task, const struct syscall_entry *call, uint32_t entry)
+static __always_inline uint64_t object_of(struct task_struct *task, const struct syscall_entry *call,
+					  uint32_t entry)
 {
 	switch (entry & ENTRY_OBJECT_MASK) {
 	case ENTRY_FD:
@@ -162,19 +176,24 @@ static __always_inline uint64_t object_of(struct task_struct *task, const struct
 		return call->first_argument;
 	case ENTRY_DURATION:
 	case ENTRY_MOMENT:
-		return task == compat_current_task() ? requested_ns(call, (entry & ENTRY_OBJECT_MASK) == ENTRY_DURATION) : 0;
+		return task == compat_current_task()
+			       ? requested_ns(call, (entry & ENTRY_OBJECT_MASK) == ENTRY_DURATION)
+			       : 0;
 	case ENTRY_POLLED:
 		return task == compat_current_task() ? polled_fds(call) : 0;
 	case ENTRY_SETS:
-		return task == compat_current_task() ? block_selected_fds(call->first_argument, call->second_argument, call->third_argument,
-									  call->fourth_argument) : 0;
+		return task == compat_current_task()
+			       ? block_selected_fds(call->first_argument, call->second_argument,
+						    call->third_argument, call->fourth_argument)
+			       : 0;
 	default:
 		return 0;
 	}
 }
 
 /* Of several descriptors the first stands for all. */
-static __always_inline struct file *file_of_block(struct task_struct *task, const struct block *block, uint32_t argument)
+static __always_inline struct file *file_of_block(struct task_struct *task, const struct block *block,
+						  uint32_t argument)
 {
 	if (argument == ENTRY_RING)
 		return file_of_ring(task, block->files, &block->call);
@@ -211,7 +230,9 @@ __hidden void block_describe(struct task_struct *task, unsigned int state, struc
 		block->reason = BLOCK_PAGE_FAULT;
 		return;
 	}
-	entry = block->call.nr >= 0 && block->call.nr < SYSCALL_TABLE_SIZE ? syscall_table[block->call.nr & (SYSCALL_TABLE_SIZE - 1)] : 0;
+	entry = block->call.nr >= 0 && block->call.nr < SYSCALL_TABLE_SIZE
+			? syscall_table[block->call.nr & (SYSCALL_TABLE_SIZE - 1)]
+			: 0;
 	if (!(entry & ENTRY_KNOWN)) {
 		if (BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait))
 			block->reason = BLOCK_DISK;

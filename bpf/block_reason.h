@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Why a task that is about to leave the CPU sleeps: read off its saved registers and its state; no other tracepoint is needed. */
+/*
+ * Why a task that is about to leave the CPU sleeps: read off its saved
+ * registers and its state; no other tracepoint is needed.
+ */
 #ifndef BLOCK_REASON_H
 #define BLOCK_REASON_H
 
@@ -16,7 +19,8 @@
 struct block {
 	int32_t syscall_nr; /* SYSCALL_NONE, SYSCALL_UNKNOWN */
 	uint32_t reason;    /* enum block_reason */
-	uint64_t object;    /* futex address, fd, how many fds << 32 | the first, ns that a sleep asked for, or 0 */
+	/* futex address, fd, how many fds << 32 | the first, ns that a sleep asked for, or 0 */
+	uint64_t object;
 	uint64_t inode;     /* of the fd's file, else 0 */
 	bool is_address;    /* object is that of a futex */
 	uint32_t wait_kind; /* enum wait_kind: only its end tells what it is for */
@@ -26,8 +30,10 @@ struct block {
 };
 
 /*
- * files: the task's own, which is loaded early: the verifier takes 1 ms for each way on which it meets that load (6.18). Fields of typed pointers
- * are loads; what is behind one of no type, as a slot of the table is, takes a call of a helper.
+ * files: the task's own, which is loaded early: the verifier takes 1 ms for
+ * each way on which it meets that load (6.18). Fields of typed pointers are
+ * loads; what is behind one of no type, as a slot of the table is, takes a call
+ * of a helper.
  */
 static __always_inline struct file *file_of_fd(struct files_struct *files, uint64_t fd)
 {
@@ -40,7 +46,8 @@ static __always_inline struct file *file_of_fd(struct files_struct *files, uint6
 	return file;
 }
 
-#define MAGIC_ANONYMOUS 0x09041934 /* of what has no file: eventfd, signalfd, timerfd, epoll; since 6.16 they say that they are regular files */
+/* of what has no file: eventfd, signalfd, timerfd, epoll; since 6.16 they say that they are regular files */
+#define MAGIC_ANONYMOUS 0x09041934
 
 #define MODE_TYPE 0170000
 #define MODE_PIPE 0010000

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Every difference between kernels and architectures that the programs know of, each with the version that made it. */
+/*
+ * Every difference between kernels and architectures that the programs know of,
+ * each with the version that made it.
+ */
 #ifndef COMPAT_H
 #define COMPAT_H
 
@@ -11,13 +14,17 @@
 #include <bpf/bpf_tracing.h>
 
 /* Set by the recorder before loading, from the kernel's BTF; what is false is cut away by the verifier. */
-extern const volatile bool cfg_has_prev_state;    /* 5.18: sched_switch hands over the state as its fourth argument */
+/* 5.18: sched_switch hands over the state as its fourth argument */
+extern const volatile bool cfg_has_prev_state;
 extern const volatile bool cfg_has_task_pt_regs;  /* 5.15: bpf_task_pt_regs() */
 extern const volatile bool cfg_has_attach_cookie; /* 5.15: bpf_get_attach_cookie() */
 
 /*
- * 5.13: tracing programs may keep things in a task's storage; a field of task_struct came with it. An immediate number, so what is false costs nothing.
- * What 5.11 brought (bpf_get_current_task_btf) is asked by it, too. The recorder asks the same question (kernel_features.h), to make the map that is used.
+ * 5.13: tracing programs may keep things in a task's storage; a field of
+ * task_struct came with it. An immediate number, so what is false costs
+ * nothing. What 5.11 brought (bpf_get_current_task_btf) is asked by it, too.
+ * The recorder asks the same question (kernel_features.h), to make the map that
+ * is used.
  */
 struct task_struct___since_5_13 {
 	void *bpf_storage;
@@ -36,32 +43,43 @@ static __always_inline bool compat_has_storage(struct task_struct *task)
 	return ((struct task_struct___since_5_13 *)(void *)task)->bpf_storage;
 }
 
-/* The current task. Before 5.13 it is a mere number to the verifier, so its fields are read by BPF_CORE_READ there. */
+/*
+ * The current task. Before 5.13 it is a mere number to the verifier, so its
+ * fields are read by BPF_CORE_READ there.
+ */
 static __always_inline struct task_struct *compat_current_task(void)
 {
-	return compat_has_task_storage() ? bpf_get_current_task_btf() : (struct task_struct *)bpf_get_current_task();
+	return compat_has_task_storage() ? bpf_get_current_task_btf()
+					 : (struct task_struct *)bpf_get_current_task();
 }
 
 /* current_task: from compat_current_task(). */
 static __always_inline __u64 compat_current_pid_tgid(struct task_struct *current_task)
 {
-	return compat_has_task_storage() ? (__u64)current_task->tgid << 32 | (__u32)current_task->pid : bpf_get_current_pid_tgid();
+	return compat_has_task_storage() ? (__u64)current_task->tgid << 32 | (__u32)current_task->pid
+					 : bpf_get_current_pid_tgid();
 }
 
 /*
- * An index that the verifier believes in: it is checked in the register that is then used. Up to 6.3 a bound is lost to any copy of the number that
- * clang had put on the stack before. What is not below the limit becomes 0.
+ * An index that the verifier believes in: it is checked in the register that is
+ * then used. Up to 6.3 a bound is lost to any copy of the number that clang had
+ * put on the stack before. What is not below the limit becomes 0.
  */
 static __always_inline __u64 compat_index(__u64 index, const __u32 limit)
 {
-	asm volatile("if %[index] < %[limit] goto +1\n\t%[index] = 0" : [index] "+r"(index) : [limit] "i"(limit));
+	asm volatile("if %[index] < %[limit] goto +1\n\t%[index] = 0"
+		     : [index] "+r"(index)
+		     : [limit] "i"(limit));
 	return index;
 }
 
 /*
- * Since 6.13 a program with a frame of 64 bytes or more has a stack of its own on each CPU. That is safe where the kernel does not run a program that runs
- * on the CPU already; programs of uprobes it does run: one that is preempted by a thread that comes to the same probe finds the other's values in its
- * frame. So each of them says this first: a program in which there is a tail call works on the thread's stack. It is never made, and cut away.
+ * Since 6.13 a program with a frame of 64 bytes or more has a stack of its own
+ * on each CPU. That is safe where the kernel does not run a program that runs
+ * on the CPU already; programs of uprobes it does run: one that is preempted by
+ * a thread that comes to the same probe finds the other's values in its frame.
+ * So each of them says this first: a program in which there is a tail call
+ * works on the thread's stack. It is never made, and cut away.
  */
 static __always_inline void compat_use_thread_stack(void)
 {
@@ -97,7 +115,8 @@ static __always_inline unsigned int compat_task_cpu(struct task_struct *task)
 }
 
 /*
- * Has the task's cgroup used up its CPU time? Since 6.18 a task is taken off its queue one by one and says so itself; before, its whole queue is, and
+ * Has the task's cgroup used up its CPU time? Since 6.18 a task is taken off
+ * its queue one by one and says so itself; before, its whole queue is, and
  * counts. Without CONFIG_CFS_BANDWIDTH there is neither.
  */
 struct task_struct___since_6_18 {
@@ -130,7 +149,10 @@ struct cfs_rq___with_rq {
 	struct rq___of_cfs_rq *rq;
 } __attribute__((preserve_access_index));
 
-/* Who has the CPU that a task is queued on; NULL: not known. What it points to may be gone in a moment: to be read with probe reads. */
+/*
+ * Who has the CPU that a task is queued on; NULL: not known. What it points to
+ * may be gone in a moment: to be read with probe reads.
+ */
 static __always_inline struct task_struct *compat_queue_current(struct task_struct *task)
 {
 	struct cfs_rq___with_rq *queue = 0;
@@ -143,7 +165,10 @@ static __always_inline struct task_struct *compat_queue_current(struct task_stru
 	return rq ? BPF_CORE_READ(rq, curr) : 0;
 }
 
-/* Files that are registered with an io_uring, before 6.13. The lowest bits of file_ptr are flags, then as later. */
+/*
+ * Files that are registered with an io_uring, before 6.13. The lowest bits of
+ * file_ptr are flags, then as later.
+ */
 struct io_fixed_file___before_6_13 {
 	unsigned long file_ptr;
 } __attribute__((preserve_access_index));
@@ -168,17 +193,21 @@ static __always_inline struct file *compat_registered_file(struct io_ring_ctx *r
 
 	if (bpf_core_field_exists(ring->file_table.data.nodes)) {
 		if (number < BPF_CORE_READ(ring, file_table.data.nr))
-			bpf_probe_read_kernel(&node, sizeof(node), BPF_CORE_READ(ring, file_table.data.nodes) + number);
+			bpf_probe_read_kernel(&node, sizeof(node),
+					      BPF_CORE_READ(ring, file_table.data.nodes) + number);
 		file = node ? BPF_CORE_READ(node, file_ptr) : 0;
-	} else if (bpf_core_field_exists(old->file_table.files) && number < BPF_CORE_READ(old, nr_user_files)) {
+	} else if (bpf_core_field_exists(old->file_table.files) &&
+		   number < BPF_CORE_READ(old, nr_user_files)) {
 		bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(old, file_table.files) + number);
 	}
 	return (void *)(file & ~REGISTERED_FILE_FLAGS);
 }
 
 /*
- * What a hit probe means. Before 5.15 a uprobe has no cookie; what it keeps of whoever attached it is the path under which that one named the file, and
- * the recorder writes the cookie into that (probe_path.h). Unchanged from 5.0 to 5.14: while a program of a perf uprobe runs, its task leads to the uprobe.
+ * What a hit probe means. Before 5.15 a uprobe has no cookie; what it keeps of
+ * whoever attached it is the path under which that one named the file, and the
+ * recorder writes the cookie into that (probe_path.h). Unchanged from 5.0 to
+ * 5.14: while a program of a perf uprobe runs, its task leads to the uprobe.
  */
 struct trace_uprobe___before_5_15 {
 	char *filename;
@@ -235,7 +264,9 @@ struct syscall_entry {
 /* Where the saved registers are without being told: at the end of the kernel's stack. */
 static __always_inline struct syscall_entry compat_syscall_before_5_15(struct task_struct *task)
 {
-	struct syscall_entry entry = { .nr = SYSCALL_UNKNOWN, .first_argument = 0, .second_argument = 0, .third_argument = 0 };
+	struct syscall_entry entry = {
+		.nr = SYSCALL_UNKNOWN, .first_argument = 0, .second_argument = 0, .third_argument = 0
+	};
 	void *end = BPF_CORE_READ(task, stack) + THREAD_STACK_BYTES;
 
 #if defined(__TARGET_ARCH_x86)
@@ -261,7 +292,10 @@ static __always_inline struct syscall_entry compat_syscall_before_5_15(struct ta
 
 static __always_inline struct syscall_entry compat_syscall(struct task_struct *task)
 {
-	struct syscall_entry entry = { .nr = SYSCALL_UNKNOWN, .first_argument = 0, .second_argument = 0, .third_argument = 0,
+	struct syscall_entry entry = { .nr = SYSCALL_UNKNOWN,
+				       .first_argument = 0,
+				       .second_argument = 0,
+				       .third_argument = 0,
 				       .fourth_argument = 0 };
 
 	if (!cfg_has_task_pt_regs)
@@ -288,7 +322,10 @@ static __always_inline struct syscall_entry compat_syscall(struct task_struct *t
 	return entry;
 }
 
-/* Unchanged since 3.5, but private to the kernel's uprobes; the return address of a hooked function is the first byte of this area. */
+/*
+ * Unchanged since 3.5, but private to the kernel's uprobes; the return address
+ * of a hooked function is the first byte of this area.
+ */
 struct xol_area___of_uprobes {
 	unsigned long vaddr;
 } __attribute__((preserve_access_index));
@@ -335,7 +372,8 @@ static __always_inline long compat_syscall_nr(struct task_struct *task)
 		regs = (void *)bpf_task_pt_regs(task);
 		nr = regs->syscallno;
 	} else {
-		regs = BPF_CORE_READ(task, stack) + THREAD_STACK_BYTES - bpf_core_type_size(struct pt_regs___aarch64);
+		regs = BPF_CORE_READ(task, stack) + THREAD_STACK_BYTES -
+		       bpf_core_type_size(struct pt_regs___aarch64);
 		nr = BPF_CORE_READ(regs, syscallno);
 	}
 #endif

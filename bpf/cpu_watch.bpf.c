@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Who has the CPUs that traced threads wait for, and where they wait, as far as the switches and wakeups of traced threads do not tell. */
+/*
+ * Who has the CPUs that traced threads wait for, and where they wait, as far as the switches and wakeups of
+ * traced threads do not tell.
+ */
 #include "cpu_watch.h"
 #include "block_reason.h"
 
@@ -16,7 +19,8 @@ __hidden int cpu_watch_tell(struct cpu_watch *watch, struct task_struct *prev)
 	watch->since_ns = now_ns;
 	if (!event)
 		return emit_lost(&out, WIRE_OTHER, now_ns);
-	emit_header(&out, &event->header, WIRE_OTHER, 0, (uint64_t)prev->tgid << 32 | (uint32_t)prev->pid, now_ns);
+	emit_header(&out, &event->header, WIRE_OTHER, 0, (uint64_t)prev->tgid << 32 | (uint32_t)prev->pid,
+		    now_ns);
 	event->since_ns = since_ns < now_ns ? since_ns : now_ns;
 	if (bpf_probe_read_kernel(event->comm, sizeof(event->comm), &prev->comm))
 		__builtin_memset(event->comm, 0, sizeof(event->comm));
@@ -39,7 +43,8 @@ static __always_inline void send_move(struct task_struct *task, uint32_t from_cp
 		emit_lost(&out, WIRE_MOVE, now_ns);
 		return;
 	}
-	emit_header(&out, &event->header, WIRE_MOVE, 0, (uint64_t)task->tgid << 32 | (uint32_t)task->pid, now_ns);
+	emit_header(&out, &event->header, WIRE_MOVE, 0, (uint64_t)task->tgid << 32 | (uint32_t)task->pid,
+		    now_ns);
 	event->since_ns = watch->since_ns < now_ns ? watch->since_ns : now_ns;
 	event->from_cpu = from_cpu;
 	event->other_tid = other ? BPF_CORE_READ(other, pid) : 0;
@@ -51,8 +56,8 @@ static __always_inline void send_move(struct task_struct *task, uint32_t from_cp
 }
 
 /*
- * A wakeup chooses a CPU: what is done there from the wakeup on is what is done there now. Else the thread has waited for the other one until now.
- * Threads that run or sleep wait for none.
+ * A wakeup chooses a CPU: what is done there from the wakeup on is what is done there now. Else the thread
+ * has waited for the other one until now. Threads that run or sleep wait for none.
  */
 SEC("tp_btf/sched_migrate_task")
 int on_migrate(uint64_t *ctx)

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which CPUs traced threads wait for. Only on those does a switch between two untraced tasks say who had the CPU (WIRE_OTHER); on all others it
- * costs the look at one number.
+ * Which CPUs traced threads wait for. Only on those does a switch between two
+ * untraced tasks say who had the CPU (WIRE_OTHER); on all others it costs the
+ * look at one number.
  *
- * A thread that is runnable waits for the CPU in whose queue it is: from the wakeup on for the one that the wakeup chooses, then, if the scheduler
- * moves it, for the other (WIRE_MOVE). Its clock says which one that is, so whatever was missed is set right by its next switch. Who had the CPU
- * is known since the watch began; who has it then was there, as no switch passes unseen.
+ * A thread that is runnable waits for the CPU in whose queue it is: from the
+ * wakeup on for the one that the wakeup chooses, then, if the scheduler moves
+ * it, for the other (WIRE_MOVE). Its clock says which one that is, so whatever
+ * was missed is set right by its next switch. Who had the CPU is known since
+ * the watch began; who has it then was there, as no switch passes unseen.
  *
- * The counts are atomic, the rest is written under the locks that the kernel holds where it tells of these moments.
+ * The counts are atomic, the rest is written under the locks that the kernel
+ * holds where it tells of these moments.
  */
 #ifndef CPU_WATCH_H
 #define CPU_WATCH_H
@@ -41,8 +45,9 @@ static __always_inline void cpu_watch_leave(struct thread_clock *clock)
 }
 
 /*
- * The thread waits for this CPU. If a watch begins with it, that is the result, and its since_ns to be set to a time that is read after this: a switch
- * before that time may have been missed, a later one can't be.
+ * The thread waits for this CPU. If a watch begins with it, that is the result,
+ * and its since_ns to be set to a time that is read after this: a switch before
+ * that time may have been missed, a later one can't be.
  */
 static __always_inline struct cpu_watch *cpu_watch_join(struct thread_clock *clock, uint32_t cpu)
 {

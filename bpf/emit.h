@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The way out: a ring buffer per group of CPUs, and per CPU and kind the count of what was sent and what was lost.
+ * The way out: a ring buffer per group of CPUs, and per CPU and kind the count
+ * of what was sent and what was lost.
  *
- *	struct wire_wake *event = emit_reserve(&out, WIRE_WAKE, sizeof(*event));   counts it as sent, or as lost too
- *	uint64_t now_ns = bpf_ktime_get_ns();                                        after the reservation: see txtrace/event.h
+ *	struct wire_wake *event = emit_reserve(&out, WIRE_WAKE, sizeof(*event));   counts it as sent, or as
+ *	lost too
+ *	uint64_t now_ns = bpf_ktime_get_ns();                                        after the reservation:
+ *	see txtrace/event.h
  *	if (event) { …; emit_submit(&out, event); }
  *
  * These are inlined rather than called: they stand on every hot path.
@@ -33,10 +36,12 @@ extern struct wire_counters counters[WIRE_CPU_MAX];
 extern volatile uint64_t loss_generation; /* raised by the reader when it takes the losses */
 extern volatile uint32_t phase;           /* enum wire_phase; the recorder's */
 
-extern const volatile uint32_t cfg_ring_mask;   /* rings in use - 1: a power of two - 1; CPU n writes into ring n & mask */
+/* rings in use - 1: a power of two - 1; CPU n writes into ring n & mask */
+extern const volatile uint32_t cfg_ring_mask;
 extern const volatile bool cfg_has_timeline;   /* switches and wakeups are sent */
 extern const volatile bool cfg_has_clocks;     /* the scheduler's programs are there: clocks mean something */
-extern const volatile uint64_t cfg_wake_bytes;  /* so much unread data wakes the reader up, and so much more again; a power of two */
+/* so much unread data wakes the reader up, and so much more again; a power of two */
+extern const volatile uint64_t cfg_wake_bytes;
 
 struct emit {
 	void *ring;
@@ -59,7 +64,10 @@ static __always_inline int emit_lost(struct emit *out, const uint32_t kind, uint
 	return 0;
 }
 
-/* kind and size are constants. The counts are atomic: a program on a probe can be preempted by another one on the same CPU. */
+/*
+ * kind and size are constants. The counts are atomic: a program on a probe can
+ * be preempted by another one on the same CPU.
+ */
 static __always_inline void *emit_reserve(struct emit *out, const uint32_t kind, const uint32_t size)
 {
 	uint32_t ring_idx;
@@ -80,8 +88,8 @@ static __always_inline void emit_discard(struct emit *out, const uint32_t kind, 
 	__sync_fetch_and_add(&out->counters->sent[kind], -1);
 }
 
-static __always_inline void emit_header(struct emit *out, struct wire_header *header, uint8_t kind, uint8_t flags,
-					uint64_t pid_tgid, uint64_t now_ns)
+static __always_inline void emit_header(struct emit *out, struct wire_header *header, uint8_t kind,
+					uint8_t flags, uint64_t pid_tgid, uint64_t now_ns)
 {
 	header->time_ns = now_ns;
 	header->tid = (uint32_t)pid_tgid;
@@ -93,9 +101,11 @@ static __always_inline void emit_header(struct emit *out, struct wire_header *he
 }
 
 /*
- * The reader looks by itself every so often; it is woken only when the ring passes the threshold or a multiple of it, and only by the record that
- * passes it: a wake-up per record costs more than everything else together. The multiples are for a threshold that nobody saw itself pass,
- * because two records were under way at once, and for a reader that was slow.
+ * The reader looks by itself every so often; it is woken only when the ring
+ * passes the threshold or a multiple of it, and only by the record that passes
+ * it: a wake-up per record costs more than everything else together. The
+ * multiples are for a threshold that nobody saw itself pass, because two
+ * records were under way at once, and for a reader that was slow.
  */
 static __always_inline void emit_submit(struct emit *out, void *record)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Programs that do nothing: what it takes to get to one and back is what every other one costs besides its own run time. */
+/*
+ * Programs that do nothing: what it takes to get to one and back is what every other one costs besides its
+ * own run time.
+ */
 #include "vmlinux.h"
 #include "compat.h"
 

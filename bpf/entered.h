@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What each thread has entered and not left, the last entered on top: with it, a span that names no parent is recorded or left out as the
- * transaction is that it belongs to. Only with --sample and --label; without them nothing here is called.
+ * What each thread has entered and not left, the last entered on top: with it,
+ * a span that names no parent is recorded or left out as the transaction is
+ * that it belongs to. Only with --sample and --label; without them nothing here
+ * is called.
  *
- * Bounds. The stack of a thread has ENTERED_DEPTH places: what is entered on a full one is not remembered, so a span within it is judged by the
- * span on top, and one that says it has no parent is left out (span_filter.bpf.c). A thread for which there is no room in the table is the
- * same: its spans that name no parent are left out. Both are counted. That a span has ended is told to other threads that are in it by a mark, of
- * which the last 65,536 are kept.
+ * Bounds. The stack of a thread has ENTERED_DEPTH places: what is entered on a
+ * full one is not remembered, so a span within it is judged by the span on top,
+ * and one that says it has no parent is left out (span_filter.bpf.c). A thread
+ * for which there is no room in the table is the same: its spans that name no
+ * parent are left out. Both are counted. That a span has ended is told to other
+ * threads that are in it by a mark, of which the last 65,536 are kept.
  */
 #ifndef ENTERED_H
 #define ENTERED_H

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Spans of programs that were never changed: any probe or function begins and ends them. Loaded only if a span is asked for.
+ * Spans of programs that were never changed: any probe or function begins and ends them. Loaded only if a
+ * span is asked for.
  *
- * What is open is known here, so that an end finds its span: by thread in its task storage (before 5.13: in a table), by number in a map. A thread's
- * functions are a stack, and the stack pointer tells which of its frames are still there: who left by an exception, a longjmp or a jump that nobody watches
- * is abandoned as soon as something is seen that happened above its frame. Nothing of the program is touched, and an end that belongs to nothing ends nothing.
+ * What is open is known here, so that an end finds its span: by thread in its task storage (before 5.13: in a
+ * table), by number in a map. A thread's functions are a stack, and the stack pointer tells which of its
+ * frames are still there: who left by an exception, a longjmp or a jump that nobody watches is abandoned as
+ * soon as something is seen that happened above its frame. Nothing of the program is touched, and an end that
+ * belongs to nothing ends nothing.
  */
 #include "vmlinux.h"
 #include "compat.h"
@@ -29,16 +32,25 @@ struct open_by_thread {
 /* A function that has been called. */
 struct frame {
 	uint64_t id;
-	uint64_t stack;      /* the stack pointer at its first instruction: its caller's end of the stack, on x86-64 the return address */
+	/*
+	 * the stack pointer at its first instruction: its caller's end of the stack, on x86-64 the return
+	 * address
+	 */
+	uint64_t stack;
 	uint32_t label_idx;
-	uint32_t is_patient; /* its return is watched by a uretprobe, which comes also where a tail call has taken its place */
+	/* its return is watched by a uretprobe, which comes also where a tail call has taken its place */
+	uint32_t is_patient;
 };
 
 struct foreign_thread {
 	uint32_t depth;
 	uint32_t padding;
 	uint64_t begin_cnt;
-	uint64_t told_order; /* of the span that tells what polls wait for: it ends with that one, or one that began before; 0: none does */
+	/*
+	 * of the span that tells what polls wait for: it ends with that one, or one that began before; 0:
+	 * none does
+	 */
+	uint64_t told_order;
 	struct open_by_thread open[FOREIGN_SPAN_MAX];
 	struct frame frames[FOREIGN_DEPTH_MAX];
 };
@@ -104,8 +116,9 @@ static __always_inline void count_step(uint64_t cookie)
 }
 
 /*
- * Before 5.12 there is no instruction that adds and tells the sum, and a program in which there is one is refused, even where it is never reached. None is
- * needed: before 6.0 nothing preempts a program of a uprobe. So what makes ids is there twice, and the recorder takes the one or the other.
+ * Before 5.12 there is no instruction that adds and tells the sum, and a program in which there is one is
+ * refused, even where it is never reached. None is needed: before 6.0 nothing preempts a program of a uprobe.
+ * So what makes ids is there twice, and the recorder takes the one or the other.
  */
 static __always_inline uint64_t next_number(struct id_counter *counter, const bool is_preemptible)
 {
@@ -156,7 +169,8 @@ static __always_inline struct foreign_thread *thread_get(void)
 {
 	if (!compat_has_task_storage())
 		return thread_of_table();
-	return bpf_task_storage_get(&foreign_threads, bpf_get_current_task_btf(), 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return bpf_task_storage_get(&foreign_threads, bpf_get_current_task_btf(), 0,
+				    BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 /* Where threads are in the table: nothing of it hits a probe any more. */
@@ -182,7 +196,8 @@ static __noinline void tag_all(const void *ctx, uint64_t id, const struct foreig
 }
 
 /* A key is read as well as it goes: what cannot be read is 0, at its end as at its begin. */
-static __always_inline void key_read(const void *ctx, struct open_key *key, uint32_t span_idx, const struct foreign_value *places, uint32_t cnt)
+static __always_inline void key_read(const void *ctx, struct open_key *key, uint32_t span_idx,
+				     const struct foreign_value *places, uint32_t cnt)
 {
 	key->tgid = bpf_get_current_pid_tgid() >> 32;
 	key->span_idx = span_idx;
@@ -193,7 +208,10 @@ static __always_inline void key_read(const void *ctx, struct open_key *key, uint
 		value_read(ctx, &places[1], &key->values[1]);
 }
 
-/* How long the string is, as far as a key goes: one more says that it is longer. Not inlined: see compat_path_cookie(). */
+/*
+ * How long the string is, as far as a key goes: one more says that it is longer. Not inlined: see
+ * compat_path_cookie().
+ */
 static __noinline uint64_t string_key_length(uint64_t address)
 {
 	char bytes[WIRE_KEY_MAX + 2];
@@ -212,7 +230,8 @@ static __always_inline struct foreign_site *site_of_cookie(int64_t cookie)
 }
 
 /* 0: it names none, and gets the one that the thread is in. */
-static __always_inline uint64_t parent_of(const void *ctx, struct foreign_thread *thread, const struct foreign_site *site)
+static __always_inline uint64_t parent_of(const void *ctx, struct foreign_thread *thread,
+					  const struct foreign_site *site)
 {
 	struct open_key key;
 	uint64_t *id;
@@ -238,15 +257,18 @@ static __noinline void tell_polls(uint32_t told_reason)
 }
 
 /* false: it is a begin within the span. */
-static __always_inline bool begin_by_thread(struct foreign_thread *thread, const struct foreign_site *site, uint64_t id, uint64_t parent)
+static __always_inline bool begin_by_thread(struct foreign_thread *thread, const struct foreign_site *site,
+					    uint64_t id, uint64_t parent)
 {
 	struct open_by_thread *open = &thread->open[site->span_idx & (FOREIGN_SPAN_MAX - 1)];
 
-	if (open->id && site->counts_again && (site->parent != FOREIGN_PARENT_SPAN || open->parent == parent)) {
+	if (open->id && site->counts_again &&
+	    (site->parent != FOREIGN_PARENT_SPAN || open->parent == parent)) {
 		open->again_cnt++;
 		return false;
 	}
-	if (open->id) { /* its end was not seen: a longjmp out of the code between, or the program has none there */
+	/* its end was not seen: a longjmp out of the code between, or the program has none there */
+	if (open->id) {
 		uint64_t old = open->id;
 
 		foreign_abandon(old);
@@ -264,7 +286,8 @@ static __always_inline bool begin_by_thread(struct foreign_thread *thread, const
 }
 
 /* false: there is no room for it. */
-static __always_inline bool begin_by_number(const void *ctx, const struct foreign_site *site, uint64_t id, uint64_t parent)
+static __always_inline bool begin_by_number(const void *ctx, const struct foreign_site *site, uint64_t id,
+					    uint64_t parent)
 {
 	struct open_key key;
 	uint64_t *old;
@@ -328,7 +351,10 @@ int on_foreign_begin_before_5_13(struct pt_regs *ctx)
 
 #define STILL_OPEN (~0ull)
 
-/* The id of the open span that the hit ends, which is open no more; 0: there is none; STILL_OPEN: it ends a begin within it. */
+/*
+ * The id of the open span that the hit ends, which is open no more; 0: there is none; STILL_OPEN: it ends a
+ * begin within it.
+ */
 static __always_inline uint64_t close_by_thread(const struct foreign_site *site)
 {
 	struct foreign_thread *thread = thread_get();
@@ -398,7 +424,8 @@ static __always_inline struct frame *top_frame(struct foreign_thread *thread)
 
 	if (idx >= FOREIGN_DEPTH_MAX)
 		return 0;
-	barrier_var(idx); /* clang would compute the address before the comparison, which the verifier does not follow */
+	/* clang would compute the address before the comparison, which the verifier does not follow */
+	barrier_var(idx);
 	return &thread->frames[idx & (FOREIGN_DEPTH_MAX - 1)];
 }
 
@@ -410,8 +437,8 @@ enum pop {
 };
 
 /*
- * Takes off the stack what cannot be there any more when the stack ends at `stack`: frames below it were left unseen. What has just this frame is handled as
- * `how` says.
+ * Takes off the stack what cannot be there any more when the stack ends at `stack`: frames below it were left
+ * unseen. What has just this frame is handled as `how` says.
  */
 __noinline int foreign_pop(uint64_t stack, uint32_t how)
 {
@@ -446,17 +473,22 @@ __noinline int foreign_pop(uint64_t stack, uint32_t how)
 #define CALL_BYTES 0
 #endif
 
-/* Whether the function whose first instruction was hit has been jumped to by one whose return is hooked: it has that one's return address. */
+/*
+ * Whether the function whose first instruction was hit has been jumped to by one whose return is hooked: it
+ * has that one's return address.
+ */
 static __always_inline bool is_tail_call(struct pt_regs *ctx, uint64_t stack)
 {
-	uint64_t hook = compat_return_hook((struct task_struct *)bpf_get_current_task()), address = PT_REGS_RET(ctx);
+	uint64_t hook = compat_return_hook((struct task_struct *)bpf_get_current_task()),
+		 address = PT_REGS_RET(ctx);
 
 	if (CALL_BYTES)
 		bpf_probe_read_user(&address, sizeof(address), (void *)stack);
 	return hook && address == hook;
 }
 
-static __always_inline int function_entered(struct pt_regs *ctx, const uint32_t is_patient, const bool is_preemptible)
+static __always_inline int function_entered(struct pt_regs *ctx, const uint32_t is_patient,
+					    const bool is_preemptible)
 {
 	uint64_t stack = PT_REGS_SP(ctx);
 	struct foreign_thread *thread;
@@ -516,7 +548,10 @@ int on_function_call_before_5_13(struct pt_regs *ctx)
 	return function_entered(ctx, 1, false);
 }
 
-/* A way out: a return instruction, or a jump to another function. It is one only if the stack ends where it did at the first instruction. */
+/*
+ * A way out: a return instruction, or a jump to another function. It is one only if the stack ends where it
+ * did at the first instruction.
+ */
 SEC("?uprobe")
 int on_function_leave(struct pt_regs *ctx)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The way from probes of others to span events: what span.bpf.c does for a mark of the program's, for spans whose ids are made here. Global
- * functions, so that the verifier looks at each of them once, however often and in whatever loops they are called. They do nothing if the thread is
- * not traced. Labels as in txtrace/foreign.h.
+ * The way from probes of others to span events: what span.bpf.c does for a mark
+ * of the program's, for spans whose ids are made here. Global functions, so
+ * that the verifier looks at each of them once, however often and in whatever
+ * loops they are called. They do nothing if the thread is not traced. Labels as
+ * in txtrace/foreign.h.
  */
 #ifndef FOREIGN_H
 #define FOREIGN_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Values that a program has where a probe was hit, by the places that the recorder has found them at (struct foreign_value): read, and sent as tags. */
+/*
+ * Values that a program has where a probe was hit, by the places that the
+ * recorder has found them at (struct foreign_value): read, and sent as tags.
+ */
 #ifndef FOREIGN_VALUE_H
 #define FOREIGN_VALUE_H
 
@@ -56,8 +59,9 @@ struct value_long {
 	char text[WIRE_TEXT_LONG];
 };
 
-static __always_inline int send_value(struct emit *out, struct wire_text *event, uint64_t id, const struct foreign_value *place, uint64_t value,
-				      long length, const uint32_t size)
+static __always_inline int send_value(struct emit *out, struct wire_text *event, uint64_t id,
+				      const struct foreign_value *place, uint64_t value, long length,
+				      const uint32_t size)
 {
 	uint8_t flags = 0;
 
@@ -75,7 +79,10 @@ static __always_inline int send_value(struct emit *out, struct wire_text *event,
 	return 0;
 }
 
-/* How much room a string takes, its NUL included, which it need not have; where nobody says how long it is, any. */
+/*
+ * How much room a string takes, its NUL included, which it need not have; where
+ * nobody says how long it is, any.
+ */
 static __always_inline uint64_t string_room(const void *ctx, const struct foreign_value *place)
 {
 	uint64_t length;
@@ -94,7 +101,8 @@ static __always_inline long read_string(char *text, const uint32_t size, uint64_
 }
 
 /* The short size first, as for a tag of the program's. */
-static __always_inline int tag_span(const void *ctx, uint64_t id, const struct foreign_value *place, const struct foreign_value *length_place)
+static __always_inline int tag_span(const void *ctx, uint64_t id, const struct foreign_value *place,
+				    const struct foreign_value *length_place)
 {
 	struct value_short *event;
 	struct value_long *more;

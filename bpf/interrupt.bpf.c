@@ -2,9 +2,10 @@
 /*
  * What interrupts take of the time that traced threads are on a CPU; loaded with --irq only.
  *
- * Handlers and softirqs nest, and a CPU does one after the other: the time from the first one's begin to the last one's end goes to the thread that is
- * on that CPU, from on_cpu to interrupt. Between two handlers of one interrupt, and before the first and after the last, the kernel's entry code
- * runs: that stays with the thread. Its clocks count as moved, so that its next event takes them along.
+ * Handlers and softirqs nest, and a CPU does one after the other: the time from the first one's begin to the
+ * last one's end goes to the thread that is on that CPU, from on_cpu to interrupt. Between two handlers of
+ * one interrupt, and before the first and after the last, the kernel's entry code runs: that stays with the
+ * thread. Its clocks count as moved, so that its next event takes them along.
  */
 #include "vmlinux.h"
 #include "emit.h"
@@ -41,8 +42,8 @@ static __always_inline int enter(void)
 }
 
 /*
- * A thread whose switch-in was not seen is in no known state: its time is unknown as a whole. Another interrupt may come in between, and charge its own
- * time: so each number is changed at once.
+ * A thread whose switch-in was not seen is in no known state: its time is unknown as a whole. Another
+ * interrupt may come in between, and charge its own time: so each number is changed at once.
  */
 static __always_inline void charge(uint64_t since_ns, uint64_t now_ns)
 {
@@ -55,11 +56,15 @@ static __always_inline void charge(uint64_t since_ns, uint64_t now_ns)
 	if (since_ns >= now_ns)
 		return;
 	__sync_fetch_and_add(&clock->clocks.interrupt_ns, now_ns - since_ns);
-	__sync_fetch_and_add(&clock->clocks.on_cpu_ns, since_ns - now_ns); /* the stay that goes on has more than that */
+	/* the stay that goes on has more than that */
+	__sync_fetch_and_add(&clock->clocks.on_cpu_ns, since_ns - now_ns);
 	__sync_fetch_and_add(&clock->now.switch_cnt, 1);
 }
 
-/* The times are read while this one still counts: what comes after it has times of its own. Whatever began unseen counts for nothing. */
+/*
+ * The times are read while this one still counts: what comes after it has times of its own. Whatever began
+ * unseen counts for nothing.
+ */
 static __always_inline int leave(void)
 {
 	struct interrupt *here = interrupt_here();
@@ -74,16 +79,16 @@ static __always_inline int leave(void)
 	return 0;
 }
 
-#define INTERRUPT(name)                                                                                                            \
-	SEC("?tp_btf/" #name "_entry")                                                                                             \
-	int on_##name##_entry(void *ctx)                                                                                           \
-	{                                                                                                                          \
-		return enter();                                                                                                    \
-	}                                                                                                                          \
-	SEC("?tp_btf/" #name "_exit")                                                                                              \
-	int on_##name##_exit(void *ctx)                                                                                            \
-	{                                                                                                                          \
-		return leave();                                                                                                    \
+#define INTERRUPT(name)											\
+	SEC("?tp_btf/" #name "_entry")									\
+	int on_##name##_entry(void *ctx)								\
+	{												\
+		return enter();										\
+	}												\
+	SEC("?tp_btf/" #name "_exit")									\
+	int on_##name##_exit(void *ctx)									\
+	{												\
+		return leave();										\
 	}
 
 INTERRUPT(irq_handler)

@@ -71,7 +71,8 @@ static __always_inline uint32_t inner_pid_of(struct task_struct *leader)
 static __always_inline struct file_key exe_of(struct task_struct *task)
 {
 	struct inode *inode = BPF_CORE_READ(task, mm, exe_file, f_inode);
-	struct file_key key = { .inode = BPF_CORE_READ(inode, i_ino), .device = BPF_CORE_READ(inode, i_sb, s_dev) };
+	struct file_key key = { .inode = BPF_CORE_READ(inode, i_ino),
+				.device = BPF_CORE_READ(inode, i_sb, s_dev) };
 
 	return key;
 }
@@ -103,7 +104,8 @@ static __always_inline void tell(struct task_struct *task, const struct telling 
 	}
 	if (telling->path)
 		length = bpf_probe_read_kernel_str(event->path, sizeof(event->path), telling->path);
-	emit_header(&out, &event->header, WIRE_PROCESS, telling->flags | (length == sizeof(event->path) ? WIRE_IS_TRUNCATED : 0),
+	emit_header(&out, &event->header, WIRE_PROCESS,
+		    telling->flags | (length == sizeof(event->path) ? WIRE_IS_TRUNCATED : 0),
 		    (uint64_t)tgid << 32 | tgid, now_ns);
 	event->start_ns = BPF_CORE_READ(leader, start_time);
 	event->code_start = BPF_CORE_READ(task, mm, start_code);
@@ -115,7 +117,8 @@ static __always_inline void tell(struct task_struct *task, const struct telling 
 	event->change = telling->change;
 	event->reasons = telling->target ? telling->target->reasons : 0;
 	event->path_length = length > 0 ? length - 1 : 0;
-	if (bpf_probe_read_kernel(event->comm, sizeof(event->comm), telling->comm ? telling->comm : leader->comm))
+	if (bpf_probe_read_kernel(event->comm, sizeof(event->comm),
+				  telling->comm ? telling->comm : leader->comm))
 		__builtin_memset(event->comm, 0, sizeof(event->comm));
 	if (telling->target)
 		telling->target->is_told = 1;
@@ -131,7 +134,8 @@ static __always_inline bool comm_matches(const char *comm)
 {
 	struct comm_key key = {};
 
-	return bpf_probe_read_kernel_str(key.comm, sizeof(key.comm), comm) > 0 && bpf_map_lookup_elem(&target_comms, &key);
+	return bpf_probe_read_kernel_str(key.comm, sizeof(key.comm), comm) > 0 &&
+	       bpf_map_lookup_elem(&target_comms, &key);
 }
 
 static __always_inline bool exe_matches(struct task_struct *task)
@@ -171,7 +175,8 @@ static __noinline bool cgroup_matches(struct task_struct *task)
 		link = (void *)((char *)at - bpf_core_field_offset(link->cgrp_link));
 		cgroup = BPF_CORE_READ(link, cgrp);
 		hierarchy = BPF_CORE_READ(cgroup, root, hierarchy_id);
-		if (hierarchy >= 0 && hierarchy < 64 && cfg_cgroup_hierarchies >> hierarchy & 1 && cgroup_is_target(cgroup, hierarchy))
+		if (hierarchy >= 0 && hierarchy < 64 && cfg_cgroup_hierarchies >> hierarchy & 1 &&
+		    cgroup_is_target(cgroup, hierarchy))
 			return true;
 		at = BPF_CORE_READ(link, cgrp_link.next);
 	}
@@ -189,7 +194,8 @@ static __always_inline uint32_t rules_of(struct task_struct *task)
 	if (BPF_CORE_READ(task, tgid) == cfg_recorder_tgid || !BPF_CORE_READ(task, mm))
 		return 0;
 	leader = BPF_CORE_READ(task, group_leader);
-	if (cfg_target_rules & TARGET_COMM && comm_matches((char *)leader + bpf_core_field_offset(leader->comm)))
+	if (cfg_target_rules & TARGET_COMM &&
+	    comm_matches((char *)leader + bpf_core_field_offset(leader->comm)))
 		reasons |= TARGET_COMM;
 	if (cfg_target_rules & TARGET_EXE && exe_matches(task))
 		reasons |= TARGET_EXE;
@@ -230,7 +236,8 @@ static __always_inline bool is_child_of_target(struct task_struct *task)
 {
 	uint32_t parent_tgid = BPF_CORE_READ(task, group_leader, real_parent, tgid);
 
-	return cfg_follows_children && BPF_CORE_READ(task, tgid) != cfg_recorder_tgid && bpf_map_lookup_elem(&targets, &parent_tgid);
+	return cfg_follows_children && BPF_CORE_READ(task, tgid) != cfg_recorder_tgid &&
+	       bpf_map_lookup_elem(&targets, &parent_tgid);
 }
 
 __hidden bool target_seed(struct task_struct *task)
@@ -265,7 +272,8 @@ __hidden bool target_rename(struct task_struct *task, const char *comm)
 {
 	struct telling telling = { .comm = comm, .wakes = true };
 
-	if (!(cfg_target_rules & TARGET_COMM) || task->pid != task->tgid || task->tgid == cfg_recorder_tgid || !BPF_CORE_READ(task, mm))
+	if (!(cfg_target_rules & TARGET_COMM) || task->pid != task->tgid || task->tgid == cfg_recorder_tgid ||
+	    !BPF_CORE_READ(task, mm))
 		return false;
 	return comm_matches(comm) && join(task, TARGET_COMM, &telling);
 }
@@ -325,7 +333,10 @@ __hidden void target_leave(struct task_struct *task)
 	forget(task, WIRE_PROCESS_LEFT);
 }
 
-/* The kernel counts a thread out before it tells: the last ones may both find that nobody is left, and one of them finds the process in the map. */
+/*
+ * The kernel counts a thread out before it tells: the last ones may both find that nobody is left, and one of
+ * them finds the process in the map.
+ */
 __hidden void target_exit(struct task_struct *task)
 {
 	if (!BPF_CORE_READ(task, signal, live.counter))

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which processes are traced. The map says it; the recorder puts in those that are named, and the rules here those that fork, exec, move or meet a probe.
- * Whoever is in it has its threads' clocks started (thread_clock.h), and a thread is traced exactly if it has clocks: so on the way of an event of a
+ * Which processes are traced. The map says it; the recorder puts in those that
+ * are named, and the rules here those that fork, exec, move or meet a probe.
+ * Whoever is in it has its threads' clocks started (thread_clock.h), and a
+ * thread is traced exactly if it has clocks: so on the way of an event of a
  * traced thread nobody looks here.
  *
- * Every change is sent as a WIRE_PROCESS. Rules that are not asked for cost nothing: the verifier cuts them away.
+ * Every change is sent as a WIRE_PROCESS. Rules that are not asked for cost
+ * nothing: the verifier cuts them away.
  */
 #ifndef PROCESS_TARGET_H
 #define PROCESS_TARGET_H

@@ -40,7 +40,10 @@ static __always_inline void leave_all(struct task_struct *task, uint32_t old_tid
 		entered_forget(old_tid);
 }
 
-/* The task is the current one, and on a CPU: its clocks are read without a race but for preemption, which the count would tell. */
+/*
+ * The task is the current one, and on a CPU: its clocks are read without a race but for preemption, which the
+ * count would tell.
+ */
 static __always_inline int send_end(struct task_struct *task, const uint8_t kind, uint64_t id)
 {
 	struct thread_clock *clock = thread_clock_of(task);
@@ -71,8 +74,12 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 	return 0;
 }
 
-/* The thread that left may wait for a CPU again: for this one, or, if its wakeup has overtaken it, for the one that it was last on. */
-static __always_inline void watch_who_left(struct task_struct *task, struct thread_clock *clock, uint32_t cpu, uint8_t left_as)
+/*
+ * The thread that left may wait for a CPU again: for this one, or, if its wakeup has overtaken it, for the
+ * one that it was last on.
+ */
+static __always_inline void watch_who_left(struct task_struct *task, struct thread_clock *clock, uint32_t cpu,
+					   uint8_t left_as)
 {
 	if (left_as == WIRE_LEFT_PREEMPTED || left_as == WIRE_LEFT_YIELDED ||
 	    (left_as == WIRE_LEFT_BLOCKED && compat_task_state(task) & TASK_STATE_WAKING))
@@ -86,7 +93,8 @@ static __always_inline void fill_other(struct wire_switch *event, uint32_t other
 {
 	event->object = event->inode = 0;
 	event->other_ns = other_ns;
-	if (event->other_ns && prev->pid && bpf_probe_read_kernel(event->other_comm, sizeof(event->other_comm), &prev->comm))
+	if (event->other_ns && prev->pid &&
+	    bpf_probe_read_kernel(event->other_comm, sizeof(event->other_comm), &prev->comm))
 		event->other_ns = 0;
 }
 
@@ -97,7 +105,9 @@ static __always_inline void fill_block(struct wire_switch *event, const struct b
 	event->syscall_nr = block->syscall_nr;
 }
 
-/* The state is the tracepoint's argument, not the task's field: a waker may already have changed the field. */
+/*
+ * The state is the tracepoint's argument, not the task's field: a waker may already have changed the field.
+ */
 static __always_inline uint8_t why_it_left(uint64_t *ctx, struct thread_clock *clock, struct block *block)
 {
 	struct task_struct *prev = (struct task_struct *)ctx[1];
@@ -128,8 +138,8 @@ static __always_inline uint32_t state_behind(uint8_t left_as)
 }
 
 /* All that a switch does without a timeline. */
-static __always_inline void move_clocks(struct task_struct *prev, struct thread_clock *out_clock, struct thread_clock *in_clock, uint8_t left_as,
-					uint32_t reason)
+static __always_inline void move_clocks(struct task_struct *prev, struct thread_clock *out_clock,
+					struct thread_clock *in_clock, uint8_t left_as, uint32_t reason)
 {
 	uint64_t now_ns = bpf_ktime_get_ns();
 
@@ -161,7 +171,8 @@ int on_sched_switch(uint64_t *ctx)
 	if (phase == WIRE_PHASE_STOPPED)
 		return 0;
 	if (!out_clock) {
-		barrier_var(in_clock); /* clang would test both by or-ing the pointers, which the verifier forbids */
+		/* clang would test both by or-ing the pointers, which the verifier forbids */
+		barrier_var(in_clock);
 		if (!in_clock)
 			return cfg_has_timeline && watch->waiting_cnt ? cpu_watch_tell(watch, prev) : 0;
 	}
@@ -176,8 +187,10 @@ int on_sched_switch(uint64_t *ctx)
 	if (!out_clock && watch->waiting_cnt)
 		other_ns = cpu_watch_length(watch, now_ns);
 	if (out_clock) {
-		watch_who_left(prev, out_clock, cpu, left_as); /* before the clock tells a waker that it sleeps */
-		state_clock_leave(&out_clock->now, &out_clock->clocks, now_ns, state_behind(left_as), block.reason);
+		/* before the clock tells a waker that it sleeps */
+		watch_who_left(prev, out_clock, cpu, left_as);
+		state_clock_leave(&out_clock->now, &out_clock->clocks, now_ns, state_behind(left_as),
+				  block.reason);
 	}
 	if (in_clock) {
 		cpu_watch_leave(in_clock);
@@ -206,8 +219,8 @@ int on_sched_switch(uint64_t *ctx)
 	return 0;
 }
 
-static __always_inline void fill_wake(struct wire_wake *event, struct emit *out, struct task_struct *wakee, struct task_struct *waker, uint8_t flags,
-				      uint64_t now_ns)
+static __always_inline void fill_wake(struct wire_wake *event, struct emit *out, struct task_struct *wakee,
+				      struct task_struct *waker, uint8_t flags, uint64_t now_ns)
 {
 	emit_header(out, &event->header, WIRE_WAKE, flags, compat_current_pid_tgid(waker), now_ns);
 	event->wakee_tid = wakee->pid;
@@ -215,10 +228,15 @@ static __always_inline void fill_wake(struct wire_wake *event, struct emit *out,
 	bpf_get_current_comm(event->waker_comm, sizeof(event->waker_comm));
 }
 
-/* For waker_flags(), where nothing else is at hand: one for each CPU, on which nobody else is here meanwhile. */
+/*
+ * For waker_flags(), where nothing else is at hand: one for each CPU, on which nobody else is here meanwhile.
+ */
 static volatile uint64_t scratch[WIRE_CPU_MAX];
 
-/* The end of a wait of which only the end tells what it was for. In a frame of its own, which stays small, too: see waker.h. */
+/*
+ * The end of a wait of which only the end tells what it was for. In a frame of its own, which stays small,
+ * too: see waker.h.
+ */
 static __noinline int wake_from_wait(struct task_struct *wakee, struct thread_clock *clock)
 {
 	struct task_struct *waker = compat_current_task();
@@ -285,7 +303,10 @@ int on_sched_waking(uint64_t *ctx)
 	return 0;
 }
 
-/* The threads that are there already: run after the other programs are attached, and again when a process with several threads becomes a target. */
+/*
+ * The threads that are there already: run after the other programs are attached, and again when a process
+ * with several threads becomes a target.
+ */
 SEC("iter/task")
 int seed_threads(struct bpf_iter__task *ctx)
 {
@@ -348,8 +369,8 @@ int on_rename(uint64_t *ctx)
 }
 
 /*
- * A kernel that can be preempted here (7.3, at the latest) does not run the program for a thread while it is held up in another one on the same CPU.
- * Then the last switch says it.
+ * A kernel that can be preempted here (7.3, at the latest) does not run the program for a thread while it is
+ * held up in another one on the same CPU. Then the last switch says it.
  */
 SEC("tp_btf/sched_process_exit")
 int on_exit_of_thread(uint64_t *ctx)

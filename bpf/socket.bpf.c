@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Tells the recorder what one socket is. User space runs this on one process by reading an iterator (socket_look.h). It takes no lock of the
- * process or of the network, and does not read the tables of /proc/PID/net, which list all sockets of the machine.
+ * Tells the recorder what one socket is. User space runs this on one process by reading an iterator
+ * (socket_look.h). It takes no lock of the process or of the network, and does not read the tables of
+ * /proc/PID/net, which list all sockets of the machine.
  */
 #include "vmlinux.h"
 #include "block_reason.h"
@@ -20,7 +21,9 @@ uint32_t socket_fd;
 
 static struct wire_socket found; /* one looks at a time */
 
-/* Kernels without IPv6 have no such addresses, and families that are modules are not in the kernel's own BTF. */
+/*
+ * Kernels without IPv6 have no such addresses, and families that are modules are not in the kernel's own BTF.
+ */
 struct in6_addr___txtrace {
 	uint8_t bytes[16];
 };
@@ -37,7 +40,8 @@ static __always_inline uint16_t host_order(uint16_t port)
 
 static __always_inline void look_at_inet(struct sock *sock)
 {
-	uint32_t local = BPF_CORE_READ(sock, __sk_common.skc_rcv_saddr), remote = BPF_CORE_READ(sock, __sk_common.skc_daddr);
+	uint32_t local = BPF_CORE_READ(sock, __sk_common.skc_rcv_saddr),
+		 remote = BPF_CORE_READ(sock, __sk_common.skc_daddr);
 
 	__builtin_memcpy(found.local.name, &local, sizeof(local));
 	__builtin_memcpy(found.remote.name, &remote, sizeof(remote));
@@ -46,7 +50,8 @@ static __always_inline void look_at_inet(struct sock *sock)
 
 static __always_inline void look_at_inet6(struct sock *sock)
 {
-	struct sock_common___with_ipv6 *common = (void *)sock + bpf_core_field_offset(struct sock, __sk_common);
+	struct sock_common___with_ipv6 *common = (void *)sock +
+						 bpf_core_field_offset(struct sock, __sk_common);
 
 	if (!bpf_core_field_exists(common->skc_v6_daddr))
 		return;
@@ -73,9 +78,12 @@ static __always_inline void read_unix_name(struct wire_socket_side *side, struct
 	length = BPF_CORE_READ(address, len) - (int)sizeof(uint16_t); /* the family */
 	if (length <= 0)
 		return;
-	bytes = length < WIRE_SOCKET_NAME_BYTES ? length : WIRE_SOCKET_NAME_BYTES; /* of the longest path, the zero behind it */
+	/* of the longest path, the zero behind it */
+	bytes = length < WIRE_SOCKET_NAME_BYTES ? length : WIRE_SOCKET_NAME_BYTES;
 	bytes = compat_index(bytes, WIRE_SOCKET_NAME_BYTES + 1);
-	if (!bpf_probe_read_kernel(side->name, bytes, (void *)address + bpf_core_field_offset(struct unix_address, name) + sizeof(uint16_t)))
+	if (!bpf_probe_read_kernel(side->name, bytes,
+				   (void *)address + bpf_core_field_offset(struct unix_address, name) +
+					   sizeof(uint16_t)))
 		side->name_bytes = bytes;
 }
 
@@ -116,15 +124,16 @@ static __always_inline struct sock *wanted_sock(struct task_struct *task)
 	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : 0;
 	struct socket *socket;
 
-	if (!inode || BPF_CORE_READ(inode, i_ino) != socket_inode || BPF_CORE_READ(inode, i_sb, s_magic) != MAGIC_SOCKETS)
+	if (!inode || BPF_CORE_READ(inode, i_ino) != socket_inode ||
+	    BPF_CORE_READ(inode, i_sb, s_magic) != MAGIC_SOCKETS)
 		return 0;
 	socket = BPF_CORE_READ(file, private_data);
 	return socket ? BPF_CORE_READ(socket, sk) : 0;
 }
 
 /*
- * Nothing keeps the socket open meanwhile, and its memory may be used again. So the descriptor is followed once more afterwards: if it leads elsewhere,
- * nothing is told. Before 6.1 the iterator visits all threads.
+ * Nothing keeps the socket open meanwhile, and its memory may be used again. So the descriptor is followed
+ * once more afterwards: if it leads elsewhere, nothing is told. Before 6.1 the iterator visits all threads.
  */
 SEC("?iter/task")
 int on_socket_look(struct bpf_iter__task *ctx)

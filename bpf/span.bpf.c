@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* One program per probe of include/txtrace.h. They run in the traced thread, on its time: every instruction here is the user's. */
+/*
+ * One program per probe of include/txtrace.h. They run in the traced thread, on its time: every instruction
+ * here is the user's.
+ */
 #include "vmlinux.h"
 #include "compat.h"
 #include "emit.h"
@@ -27,18 +30,23 @@ static __always_inline struct thread_clock *clock_of_current(struct task_struct 
 	return thread_clock_start(task, WIRE_THREAD_ON_CPU, 0, 0);
 }
 
-/* Has the thread been switched since its last span event, or is its state not what it should be? Then the clocks have to go along. */
+/*
+ * Has the thread been switched since its last span event, or is its state not what it should be? Then the
+ * clocks have to go along.
+ */
 static __always_inline bool clocks_moved(const volatile struct thread_clock *clock)
 {
-	return cfg_has_clocks && (clock->now.switch_cnt != clock->reported_cnt || clock->now.state != WIRE_THREAD_ON_CPU);
+	return cfg_has_clocks &&
+	       (clock->now.switch_cnt != clock->reported_cnt || clock->now.state != WIRE_THREAD_ON_CPU);
 }
 
 /*
- * Time and clocks of one moment: if the thread was preempted while they were read, they are read again. Returns the flag that says what the
- * reading is worth; the count that it belongs to is reported once the event is in the ring.
+ * Time and clocks of one moment: if the thread was preempted while they were read, they are read again.
+ * Returns the flag that says what the reading is worth; the count that it belongs to is reported once the
+ * event is in the ring.
  */
-static __always_inline uint8_t read_clocks(struct thread_clock *clock, struct wire_clocks *reading, uint64_t *now_ns,
-					   uint32_t *switch_cnt)
+static __always_inline uint8_t read_clocks(struct thread_clock *clock, struct wire_clocks *reading,
+					   uint64_t *now_ns, uint32_t *switch_cnt)
 {
 	const volatile uint32_t *count = &clock->now.switch_cnt;
 
@@ -66,8 +74,8 @@ static __always_inline void fill_span(struct wire_span *span, uint64_t id, uint6
 	span->parent = parent;
 }
 
-static __always_inline int send_span_with_clocks(struct thread_clock *clock, const uint8_t kind, uint64_t id, uint64_t label,
-						 uint64_t parent, uint8_t filter_flags)
+static __always_inline int send_span_with_clocks(struct thread_clock *clock, const uint8_t kind, uint64_t id,
+						 uint64_t label, uint64_t parent, uint8_t filter_flags)
 {
 	struct span_with_clocks *event;
 	struct emit out;
@@ -79,7 +87,8 @@ static __always_inline int send_span_with_clocks(struct thread_clock *clock, con
 	if (!event)
 		return emit_lost(&out, kind, bpf_ktime_get_ns());
 	flags = read_clocks(clock, &event->clocks, &now_ns, &switch_cnt);
-	emit_header(&out, &event->span.header, kind, flags | filter_flags, bpf_get_current_pid_tgid(), now_ns);
+	emit_header(&out, &event->span.header, kind, flags | filter_flags, bpf_get_current_pid_tgid(),
+		    now_ns);
 	fill_span(&event->span, id, label, parent);
 	if (!(flags & WIRE_NO_CLOCKS))
 		clock->reported_cnt = switch_cnt;
@@ -87,7 +96,8 @@ static __always_inline int send_span_with_clocks(struct thread_clock *clock, con
 	return 0;
 }
 
-static __always_inline bool is_recorded(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent, uint8_t *flags)
+static __always_inline bool is_recorded(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent,
+					uint8_t *flags)
 {
 	if (kind == WIRE_BEGIN || kind == WIRE_BEGIN_DETACHED)
 		return span_filter_begin(kind, id, label, parent, flags);
@@ -124,7 +134,9 @@ static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t l
 		emit_discard(&out, kind, event);
 		return send_span_with_clocks(clock, kind, id, label, parent, flags_if_filtered(filter_flags));
 	}
-	emit_header(&out, &event->header, kind, flags_if_filtered(filter_flags) | (cfg_has_clocks ? 0 : WIRE_NO_CLOCKS), bpf_get_current_pid_tgid(), now_ns);
+	emit_header(&out, &event->header, kind,
+		    flags_if_filtered(filter_flags) | (cfg_has_clocks ? 0 : WIRE_NO_CLOCKS),
+		    bpf_get_current_pid_tgid(), now_ns);
 	fill_span(event, id, label, parent);
 	emit_submit(&out, event);
 	return 0;
@@ -222,8 +234,8 @@ struct text_source {
 	uint64_t address; /* of the text; 0: none */
 };
 
-static __always_inline void fill_text(struct emit *out, struct wire_text *event, const uint8_t kind, const struct text_source *source,
-				      long length, const uint32_t size)
+static __always_inline void fill_text(struct emit *out, struct wire_text *event, const uint8_t kind,
+				      const struct text_source *source, long length, const uint32_t size)
 {
 	uint8_t flags = 0;
 
@@ -294,7 +306,8 @@ struct key_with_clocks {
 };
 
 /* What cannot be read is recorded: as unreadable. */
-static __always_inline bool is_key_recorded(const uint8_t kind, uint64_t address, uint32_t length, uint64_t label)
+static __always_inline bool is_key_recorded(const uint8_t kind, uint64_t address, uint32_t length,
+					    uint64_t label)
 {
 	struct span_key key = { .length = length };
 

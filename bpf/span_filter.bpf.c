@@ -16,7 +16,10 @@ struct sampled {
 	uint32_t padding;
 };
 
-/* The recorder makes them large if they are used. Who is left behind in it (a process that ended) is pushed out in time. */
+/*
+ * The recorder makes them large if they are used. Who is left behind in it (a process that ended) is pushed
+ * out in time.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -39,7 +42,10 @@ struct label_name {
 };
 
 struct label_verdict {
-	uint64_t code_start; /* of the program that the address belongs to: after an exec it is another one, or as good as certain */
+	/*
+	 * of the program that the address belongs to: after an exec it is another one, or as good as certain
+	 */
+	uint64_t code_start;
 	uint32_t is_wanted;
 	uint32_t padding;
 };
@@ -108,8 +114,12 @@ static __always_inline bool is_label_wanted(uint64_t label)
 
 #define NOT_LEFT_OUT WIRE_LEFT_OUT_COUNT
 
-/* Of a span that names no parent, by what its thread is in. *within: that span's own, if it is recorded, or what spans in it are recorded with. */
-static __always_inline uint32_t judge_nested(uint64_t id, uint32_t tgid, uint64_t *parent, uint64_t *within, uint8_t *flags)
+/*
+ * Of a span that names no parent, by what its thread is in. *within: that span's own, if it is recorded, or
+ * what spans in it are recorded with.
+ */
+static __always_inline uint32_t judge_nested(uint64_t id, uint32_t tgid, uint64_t *parent, uint64_t *within,
+					     uint8_t *flags)
 {
 	bool is_known;
 	const struct entered *top = entered_top(&is_known);
@@ -118,12 +128,17 @@ static __always_inline uint32_t judge_nested(uint64_t id, uint32_t tgid, uint64_
 		return WIRE_LEFT_OUT_NO_ROOM;
 	if (!top) {
 		*parent = *within = WIRE_PARENT_ROOT;
-		return cfg_sample_rate > 1 && !is_chosen(mix(mix(id) + tgid)) ? WIRE_LEFT_OUT_SAMPLE : NOT_LEFT_OUT;
+		return cfg_sample_rate > 1 && !is_chosen(mix(mix(id) + tgid)) ? WIRE_LEFT_OUT_SAMPLE
+									      : NOT_LEFT_OUT;
 	}
 	if (top->within == WITHIN_LEFT_OUT)
 		return WIRE_LEFT_OUT_SAMPLE;
 	*within = top->within;
-	*parent = top->within == top->id ? 0 : top->within; /* itself: the recorder knows, and better, as its stacks have no bound */
+	*parent =
+		top->within == top->id
+			? 0
+			/* itself: the recorder knows, and better, as its stacks have no bound */
+			: top->within;
 	*flags = WIRE_IS_NESTED;
 	return NOT_LEFT_OUT;
 }
@@ -134,7 +149,8 @@ static __always_inline uint32_t judge_named(uint64_t id, uint32_t tgid, uint64_t
 	struct span_name above = name_of(*parent);
 	struct sampled *parent_sampled = *parent != WIRE_PARENT_ROOT ? find(&above) : 0;
 
-	if (cfg_sample_rate > 1 && (*parent != WIRE_PARENT_ROOT ? !parent_sampled : !is_chosen(mix(mix(id) + tgid))))
+	if (cfg_sample_rate > 1 &&
+	    (*parent != WIRE_PARENT_ROOT ? !parent_sampled : !is_chosen(mix(mix(id) + tgid))))
 		return WIRE_LEFT_OUT_SAMPLE;
 	if (parent_sampled)
 		*parent = parent_sampled->recorded;
@@ -143,15 +159,17 @@ static __always_inline uint32_t judge_named(uint64_t id, uint32_t tgid, uint64_t
 }
 
 /*
- * The thread is in it. On a full stack it is not remembered: that is all right for one that is judged as its parent is, by what is on top; not for
- * one that is judged by itself, as spans in it would be judged otherwise.
+ * The thread is in it. On a full stack it is not remembered: that is all right for one that is judged as its
+ * parent is, by what is on top; not for one that is judged by itself, as spans in it would be judged
+ * otherwise.
  */
 static __always_inline bool is_remembered(uint64_t id, uint64_t within, bool is_nested)
 {
 	return entered_push(id, within, false) || is_nested;
 }
 
-__hidden bool span_filter_begin(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent, uint8_t *flags)
+__hidden bool span_filter_begin(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent,
+				uint8_t *flags)
 {
 	bool is_detached = kind == WIRE_BEGIN_DETACHED, is_nested = !*parent && !is_detached;
 	struct span_name name = name_of(id);
@@ -161,9 +179,11 @@ __hidden bool span_filter_begin(const uint8_t kind, uint64_t id, uint64_t label,
 
 	if (!*parent && is_detached)
 		*parent = WIRE_PARENT_ROOT;
-	why = is_nested ? judge_nested(id, name.tgid, parent, &within, flags) : judge_named(id, name.tgid, parent, &within);
+	why = is_nested ? judge_nested(id, name.tgid, parent, &within, flags)
+			: judge_named(id, name.tgid, parent, &within);
 	if (why != NOT_LEFT_OUT) {
-		if (!is_detached && why == WIRE_LEFT_OUT_SAMPLE && !is_remembered(id, WITHIN_LEFT_OUT, is_nested))
+		if (!is_detached && why == WIRE_LEFT_OUT_SAMPLE &&
+		    !is_remembered(id, WITHIN_LEFT_OUT, is_nested))
 			why = WIRE_LEFT_OUT_NO_ROOM;
 		return leave_out(why);
 	}
@@ -171,7 +191,8 @@ __hidden bool span_filter_begin(const uint8_t kind, uint64_t id, uint64_t label,
 		sampled.recorded = within;
 		sampled.is_recorded = 0;
 	}
-	if ((!is_detached && !is_remembered(id, sampled.recorded, is_nested)) || bpf_map_update_elem(&open_spans, &name, &sampled, BPF_ANY))
+	if ((!is_detached && !is_remembered(id, sampled.recorded, is_nested)) ||
+	    bpf_map_update_elem(&open_spans, &name, &sampled, BPF_ANY))
 		return leave_out(WIRE_LEFT_OUT_NO_ROOM);
 	return sampled.is_recorded ? true : leave_out(WIRE_LEFT_OUT_LABEL);
 }
@@ -229,7 +250,10 @@ static __always_inline uint64_t hash_of_key(const struct span_key *key)
 	return mix(hash);
 }
 
-/* A begin while the key is open passes if the first one did: the recorder knows that span, and what a second begin means for it. */
+/*
+ * A begin while the key is open passes if the first one did: the recorder knows that span, and what a second
+ * begin means for it.
+ */
 static __always_inline bool key_begin_passes(const struct span_key *key, uint64_t label)
 {
 	uint32_t passed = 0, left_out = 1, *before;

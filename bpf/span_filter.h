@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which spans are recorded: one of so many transactions (--sample), those of certain labels (--label). Without either, nothing here is called and the
+ * Which spans are recorded: one of so many transactions (--sample), those of
+ * certain labels (--label). Without either, nothing here is called and the
  * verifier cuts it away.
  *
- * A transaction is recorded as a whole or not at all: of a span without a parent its process and id decide, of a child its parent's decision; of a keyed span
- * the bytes of the key, so that every process decides alike. The parent of a span that names none is what its thread is in (entered.h).
+ * A transaction is recorded as a whole or not at all: of a span without a
+ * parent its process and id decide, of a child its parent's decision; of a
+ * keyed span the bytes of the key, so that every process decides alike. The
+ * parent of a span that names none is what its thread is in (entered.h).
  *
- * What is open and sampled is kept in a map, with the id that its children are to have as
- * their parent: its own, or, of a span whose label is not wanted, that of the nearest one above it that is recorded. So the time of what is left
- * out stays with the spans around it, and whatever is recorded has a recorded parent.
+ * What is open and sampled is kept in a map, with the id that its children are
+ * to have as their parent: its own, or, of a span whose label is not wanted,
+ * that of the nearest one above it that is recorded. So the time of what is
+ * left out stays with the spans around it, and whatever is recorded has a
+ * recorded parent.
  *
- * Labels are known by their addresses, once the recorder has read them (span_labels). Until then spans pass, and the recorder leaves them out.
+ * Labels are known by their addresses, once the recorder has read them
+ * (span_labels). Until then spans pass, and the recorder leaves them out.
  *
- * Of keyed spans that are open it is remembered whether their begin passed, as only that has the label: what follows passes or not as the begin did. What is
- * not remembered passes, and the recorder decides; a begin that passed and for which there was no room is why no other begin is left out here from then on,
+ * Of keyed spans that are open it is remembered whether their begin passed, as
+ * only that has the label: what follows passes or not as the begin did. What is
+ * not remembered passes, and the recorder decides; a begin that passed and for
+ * which there was no room is why no other begin is left out here from then on,
  * lest events of that span be taken for the other's.
  */
 #ifndef SPAN_FILTER_H
@@ -38,7 +46,10 @@ static __always_inline bool span_filter_is_on(void)
 	return cfg_sample_rate > 1 || cfg_filters_labels;
 }
 
-/* A span begins: is it recorded? *parent becomes the one that it is to be recorded with; *flags gets WIRE_IS_NESTED if that was found here. */
+/*
+ * A span begins: is it recorded? *parent becomes the one that it is to be
+ * recorded with; *flags gets WIRE_IS_NESTED if that was found here.
+ */
 bool span_filter_begin(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent, uint8_t *flags);
 
 /* Something is said of it. */

@@ -8,9 +8,11 @@
 
 const volatile bool cfg_stacks_off_cpu;
 const volatile bool cfg_names_futexes;
-const volatile bool cfg_copies_stacks;        /* rather than follow frame pointers, which most libraries lack */
+/* rather than follow frame pointers, which most libraries lack */
+const volatile bool cfg_copies_stacks;
 const volatile uint64_t cfg_sample_ns;        /* that an on-CPU sample stands for */
-const volatile uint64_t cfg_first_look_bytes; /* with more than that unread in its ring, nobody looks at a futex: it is seen again */
+/* with more than that unread in its ring, nobody looks at a futex: it is seen again */
+const volatile uint64_t cfg_first_look_bytes;
 const volatile uint32_t cfg_fault_range_cnt;
 
 #define FAULT_RANGE_MAX 16
@@ -40,7 +42,10 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
-/* A futex of an address space; exec makes a new one, so the old one's futexes are not taken for the new one's. */
+/*
+ * A futex of an address space; exec makes a new one, so the old one's futexes are not taken for the new
+ * one's.
+ */
 struct futex_key {
 	uint64_t mm;
 	uint64_t address;
@@ -80,7 +85,8 @@ static __always_inline struct scratch *scratch_of_cpu(void)
 	return bpf_map_lookup_elem(&scratches, &zero);
 }
 
-static __always_inline void fill(struct emit *out, struct wire_stack *stack, const struct look *look, uint32_t kernel_cnt, uint32_t user_cnt)
+static __always_inline void fill(struct emit *out, struct wire_stack *stack, const struct look *look,
+				 uint32_t kernel_cnt, uint32_t user_cnt)
 {
 	emit_header(out, &stack->header, WIRE_STACK, 0, bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
 	stack->begin_ns = look->begin_ns;
@@ -112,8 +118,10 @@ static __always_inline void send_addresses(void *ctx, const struct look *look)
 	if (!scratch)
 		return;
 	if (look->wants_kernel)
-		kernel_cnt = address_cnt(bpf_get_stack(ctx, scratch->kernel, sizeof(scratch->kernel), 0), WIRE_STACK_KERNEL_MAX);
-	user_cnt = address_cnt(bpf_get_stack(ctx, scratch->user, WIRE_STACK_USER_MAX * 8, BPF_F_USER_STACK), WIRE_STACK_USER_MAX);
+		kernel_cnt = address_cnt(bpf_get_stack(ctx, scratch->kernel, sizeof(scratch->kernel), 0),
+					 WIRE_STACK_KERNEL_MAX);
+	user_cnt = address_cnt(bpf_get_stack(ctx, scratch->user, WIRE_STACK_USER_MAX * 8, BPF_F_USER_STACK),
+			       WIRE_STACK_USER_MAX);
 	barrier_var(kernel_cnt);
 	if (kernel_cnt > WIRE_STACK_KERNEL_MAX)
 		return;
@@ -196,7 +204,9 @@ static __always_inline uint32_t copy_bytes(uint8_t *bytes, uint64_t from)
 
 	if (bpf_probe_read_user(bytes, first, (const void *)from))
 		return 0;
-	return first + (bpf_probe_read_user(bytes + first, PAGE_BYTES, (const void *)(from + first)) ? 0 : PAGE_BYTES);
+	return first + (bpf_probe_read_user(bytes + first, PAGE_BYTES, (const void *)(from + first))
+				? 0
+				: PAGE_BYTES);
 }
 
 static __always_inline void send_copy(void *ctx, struct task_struct *task, const struct look *look)
@@ -212,14 +222,16 @@ static __always_inline void send_copy(void *ctx, struct task_struct *task, const
 	}
 	fill(&out, &copy->stack, look, 0, 0);
 	if (look->wants_kernel)
-		kernel_cnt = address_cnt(bpf_get_stack(ctx, copy->kernel, sizeof(copy->kernel), 0), WIRE_STACK_KERNEL_MAX);
+		kernel_cnt = address_cnt(bpf_get_stack(ctx, copy->kernel, sizeof(copy->kernel), 0),
+					 WIRE_STACK_KERNEL_MAX);
 	copy->stack.kernel_cnt = kernel_cnt;
 	copy_registers(&copy->stack, task);
 	copy->stack.byte_cnt = copy_bytes(copy->bytes, copy->stack.registers[WIRE_STACK_REGISTER_SP]);
 	emit_submit(&out, copy);
 }
 
-static __always_inline void send_stack(void *ctx, struct task_struct *task, const struct look *look, bool is_copy)
+static __always_inline void send_stack(void *ctx, struct task_struct *task, const struct look *look,
+				       bool is_copy)
 {
 	if (cfg_has_task_pt_regs && is_copy) {
 		send_copy(ctx, task, look);
@@ -244,7 +256,8 @@ static __always_inline bool is_new_futex(struct task_struct *task, uint64_t addr
 	return bpf_map_update_elem(&futexes_seen, &key, &tgid, BPF_ANY) == 0;
 }
 
-__hidden void stack_of_block(void *ctx, struct task_struct *prev, const struct block *block, uint64_t begin_ns)
+__hidden void stack_of_block(void *ctx, struct task_struct *prev, const struct block *block,
+			     uint64_t begin_ns)
 {
 	struct look look = { .begin_ns = begin_ns };
 
@@ -255,7 +268,8 @@ __hidden void stack_of_block(void *ctx, struct task_struct *prev, const struct b
 		look.wants_kernel = 1;
 		send_stack(ctx, prev, &look, cfg_copies_stacks);
 	}
-	if (cfg_names_futexes && block->reason == BLOCK_LOCK && block->is_address && is_new_futex(prev, block->object)) {
+	if (cfg_names_futexes && block->reason == BLOCK_LOCK && block->is_address &&
+	    is_new_futex(prev, block->object)) {
 		look.what = WIRE_STACK_FUTEX;
 		look.object = block->object;
 		look.wants_kernel = 0;
@@ -264,8 +278,9 @@ __hidden void stack_of_block(void *ctx, struct task_struct *prev, const struct b
 }
 
 /*
- * Not __hidden: such a function is verified once, for any arguments, and not again on every way that leads to it. Up to 5.18 that is what lets the
- * switch's program, which has many ways, be loaded at all; later kernels load it faster.
+ * Not __hidden: such a function is verified once, for any arguments, and not again on every way that leads to
+ * it. Up to 5.18 that is what lets the switch's program, which has many ways, be loaded at all; later kernels
+ * load it faster.
  */
 __noinline uint64_t stack_fault_of_frames(uint64_t frame_cnt)
 {
@@ -274,18 +289,25 @@ __noinline uint64_t stack_fault_of_frames(uint64_t frame_cnt)
 
 	if (!scratch)
 		return FAULT_UNKNOWN;
-	/* Without branches: the verifier would have to follow each of them through every turn of the loops. */
+	/*
+	 * Without branches: the verifier would have to follow each of them through every turn of the loops.
+	 */
 	for (uint32_t i = 0; i < FAULT_FRAME_MAX; i++) {
 		uint64_t is_there = ((uint64_t)i - frame_cnt) >> 63;
 
 		for (uint32_t j = 0; j < FAULT_RANGE_MAX; j++) {
 			uint64_t distance = scratch->kernel[i] - cfg_fault_ranges[j].begin;
-			uint64_t is_in = (~distance & (distance - (cfg_fault_ranges[j].end - cfg_fault_ranges[j].begin))) >> 63;
+			uint64_t is_in = (~distance & (distance - (cfg_fault_ranges[j].end -
+								   cfg_fault_ranges[j].begin))) >>
+					 63;
 
 			faults |= (is_in & is_there) << (cfg_fault_ranges[j].fault & 31);
 		}
 	}
-	/* The inner one counts: a file's page may have to wait for memory, and all of them for the address space. */
+	/*
+	 * The inner one counts: a file's page may have to wait for memory, and all of them for the address
+	 * space.
+	 */
 	if (faults & 1u << FAULT_USERFAULTFD)
 		return FAULT_USERFAULTFD;
 	if (faults & 1u << FAULT_MIGRATION)
@@ -305,7 +327,8 @@ __hidden uint64_t stack_fault(void *ctx)
 
 	if (!scratch)
 		return FAULT_UNKNOWN;
-	return stack_fault_of_frames(address_cnt(bpf_get_stack(ctx, scratch->kernel, FAULT_FRAME_MAX * 8, 0), FAULT_FRAME_MAX));
+	return stack_fault_of_frames(
+		address_cnt(bpf_get_stack(ctx, scratch->kernel, FAULT_FRAME_MAX * 8, 0), FAULT_FRAME_MAX));
 }
 
 SEC("?perf_event")

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Where the code of a thread is: when it blocks, sampled while it runs, and who waits for a futex first. The rest is done by the recorder. */
+/*
+ * Where the code of a thread is: when it blocks, sampled while it runs, and who
+ * waits for a futex first. The rest is done by the recorder.
+ */
 #ifndef STACK_H
 #define STACK_H
 
@@ -8,9 +11,13 @@
 
 extern const volatile bool cfg_stacks_off_cpu;   /* of every block */
 extern const volatile bool cfg_names_futexes;    /* of the first wait for a futex */
-extern const volatile uint32_t cfg_fault_range_cnt; /* what page faults wait for is known by these functions of the kernel */
+/* what page faults wait for is known by these functions of the kernel */
+extern const volatile uint32_t cfg_fault_range_cnt;
 
-/* What the fault waits for, by the kernel functions it is in: enum block_fault. ctx: of the scheduler's switch. */
+/*
+ * What the fault waits for, by the kernel functions it is in: enum block_fault.
+ * ctx: of the scheduler's switch.
+ */
 uint64_t stack_fault(void *ctx);
 
 /* The current task, prev, is about to leave: it has been told in an event of begin_ns. */

@@ -8,8 +8,9 @@
 struct thread_clocks_map thread_clocks SEC(".maps");
 struct table_clocks_map table_clocks SEC(".maps");
 
-static __always_inline void thread_clock_send(struct emit *out, struct wire_thread *event, struct task_struct *task,
-					      const struct thread_clock *clock, uint32_t flags, const char *comm)
+static __always_inline void thread_clock_send(struct emit *out, struct wire_thread *event,
+					      struct task_struct *task, const struct thread_clock *clock,
+					      uint32_t flags, const char *comm)
 {
 	uint64_t pid_tgid = (uint64_t)BPF_CORE_READ(task, tgid) << 32 | (uint32_t)BPF_CORE_READ(task, pid);
 
@@ -26,7 +27,8 @@ static __always_inline void thread_clock_send(struct emit *out, struct wire_thre
 	emit_submit(out, event);
 }
 
-static __always_inline struct thread_clock *thread_clock_make(struct task_struct *task, struct thread_clock *initial)
+static __always_inline struct thread_clock *thread_clock_make(struct task_struct *task,
+							      struct thread_clock *initial)
 {
 	uint64_t key = (uint64_t)task;
 
@@ -37,13 +39,17 @@ static __always_inline struct thread_clock *thread_clock_make(struct task_struct
 }
 
 /*
- * The reservation comes before the birth, so that no other event of this thread can have an earlier time than the one that introduces it. The
- * initial value goes in with the creation: the scheduler may look at it at once. The fork and the list of threads may meet here, on two
- * CPUs: the first one introduces the thread.
+ * The reservation comes before the birth, so that no other event of this thread can have an earlier time than
+ * the one that introduces it. The initial value goes in with the creation: the scheduler may look at it at
+ * once. The fork and the list of threads may meet here, on two CPUs: the first one introduces the thread.
  */
-__hidden struct thread_clock *thread_clock_start(struct task_struct *task, uint32_t state, uint32_t reason, uint32_t flags)
+__hidden struct thread_clock *thread_clock_start(struct task_struct *task, uint32_t state, uint32_t reason,
+						 uint32_t flags)
 {
-	struct thread_clock initial = { .now = { .state = state, .reason = reason, .switch_cnt = 1 /* and none reported */ }, .cpu = compat_task_cpu(task) };
+	struct thread_clock initial = {
+		.now = { .state = state, .reason = reason, .switch_cnt = 1 /* and none reported */ },
+		.cpu = compat_task_cpu(task)
+	};
 	struct thread_clock *clock;
 	struct wire_thread *event;
 	struct emit out;
@@ -61,11 +67,13 @@ __hidden struct thread_clock *thread_clock_start(struct task_struct *task, uint3
 	else if (clock && clock->clocks.born_ns != initial.clocks.born_ns)
 		emit_discard(&out, WIRE_THREAD, event);
 	else
-		thread_clock_send(&out, event, task, &initial, clock ? flags : flags | WIRE_NO_CLOCKS, task->comm);
+		thread_clock_send(&out, event, task, &initial, clock ? flags : flags | WIRE_NO_CLOCKS,
+				  task->comm);
 	return clock;
 }
 
-__hidden void thread_clock_rename(struct task_struct *task, const struct thread_clock *clock, const char *comm)
+__hidden void thread_clock_rename(struct task_struct *task, const struct thread_clock *clock,
+				  const char *comm)
 {
 	struct thread_clock renamed = { .clocks.born_ns = clock->clocks.born_ns };
 	struct wire_thread *event;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The state clocks of a thread, in its task storage or, before 5.13, in a table: how long it has been on a CPU, runnable, blocked for each
- * reason. They run from the moment it is traced; a thread is traced exactly if it has them. How they move is in state_clock.h. Only the scheduler's switch
- * moves them, so they need no lock.
+ * The state clocks of a thread, in its task storage or, before 5.13, in a
+ * table: how long it has been on a CPU, runnable, blocked for each reason. They
+ * run from the moment it is traced; a thread is traced exactly if it has them.
+ * How they move is in state_clock.h. Only the scheduler's switch moves them, so
+ * they need no lock.
  */
 #ifndef THREAD_CLOCK_H
 #define THREAD_CLOCK_H
@@ -34,7 +36,8 @@ struct open_wait { /* small: whoever starts a thread's clocks has them in its fr
 	uint8_t fd_cnt;
 	uint8_t reads;       /* which of the fds are to be read from, a bit for each */
 	uint8_t is_whole;    /* these are all that are watched */
-	uint8_t told_reason; /* enum block_reason + 1, for waits from now on, whatever ends them; 0: none is told */
+	/* enum block_reason + 1, for waits from now on, whatever ends them; 0: none is told */
+	uint8_t told_reason;
 	uint8_t padding[3];
 };
 
@@ -47,7 +50,8 @@ struct thread_clock { /* small, too: 5.10 has 512 bytes for the frames of a prog
 	struct open_wait wait;
 };
 
-_Static_assert(sizeof(struct thread_clock) == 208, "with 8 bytes more, programs of --span do not load on 5.10");
+_Static_assert(sizeof(struct thread_clock) == 208,
+	       "with 8 bytes more, programs of --span do not load on 5.10");
 
 struct thread_clocks_map {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -59,8 +63,10 @@ struct thread_clocks_map {
 extern struct thread_clocks_map thread_clocks SEC(".maps");
 
 /*
- * Before 5.13: by the address of the task_struct, which names one thread from its fork to its last switch. All of it is allocated when the recorder
- * starts, since nothing can be where the scheduler works; a thread that finds no room has no clocks and is counted.
+ * Before 5.13: by the address of the task_struct, which names one thread from
+ * its fork to its last switch. All of it is allocated when the recorder starts,
+ * since nothing can be where the scheduler works; a thread that finds no room
+ * has no clocks and is counted.
  */
 struct table_clocks_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -82,8 +88,10 @@ static __always_inline struct thread_clock *thread_clock_of(struct task_struct *
 }
 
 /*
- * The same for programs that meet all tasks of the machine, most of which are not traced: those that nobody has stored anything for are known without a
- * call. Elsewhere the look would not pay; and for each place where such a pointer is loaded the verifier searches the kernel's types four times.
+ * The same for programs that meet all tasks of the machine, most of which are
+ * not traced: those that nobody has stored anything for are known without a
+ * call. Elsewhere the look would not pay; and for each place where such a
+ * pointer is loaded the verifier searches the kernel's types four times.
  */
 static __always_inline struct thread_clock *thread_clock_if_any(struct task_struct *task)
 {
@@ -108,8 +116,12 @@ static __always_inline void thread_clock_drop(struct task_struct *task)
 		thread_clock_forget(task);
 }
 
-/* Starts the clocks of a thread that has none, in this state, and sends a WIRE_THREAD with these flags. NULL: no memory, counted. */
-struct thread_clock *thread_clock_start(struct task_struct *task, uint32_t state, uint32_t reason, uint32_t flags);
+/*
+ * Starts the clocks of a thread that has none, in this state, and sends a
+ * WIRE_THREAD with these flags. NULL: no memory, counted.
+ */
+struct thread_clock *thread_clock_start(struct task_struct *task, uint32_t state, uint32_t reason,
+					uint32_t flags);
 
 /* Sends a WIRE_THREAD with the new name. */
 void thread_clock_rename(struct task_struct *task, const struct thread_clock *clock, const char *comm);
@@ -122,7 +134,8 @@ static __always_inline void thread_clock_see_running(struct thread_clock *clock)
 }
 
 /* The clocks at now_ns of the current thread. */
-static __always_inline void thread_clock_read(const struct thread_clock *clock, uint64_t now_ns, struct wire_clocks *reading)
+static __always_inline void thread_clock_read(const struct thread_clock *clock, uint64_t now_ns,
+					      struct wire_clocks *reading)
 {
 	*reading = clock->clocks;
 	state_clock_settle(&clock->now, now_ns, reading);

@@ -22,7 +22,8 @@ enum ring_class {
 struct ring_state {
 	uint64_t stamp; /* no other ring has the same, though it may get the address of one that is closed */
 	int32_t in_flight_cnt[CLASS_COUNT];
-	uint32_t last_reason; /* of the request that was completed last since the last wait began; URING_NOTHING: none was */
+	/* of the request that was completed last since the last wait began; URING_NOTHING: none was */
+	uint32_t last_reason;
 	uint32_t padding;
 };
 
@@ -35,15 +36,18 @@ struct {
 } rings_in_use SEC(".maps");
 
 /*
- * Where a request was counted, so that it is counted down there, and once. Its fields cannot tell: a request gets its file when it begins, or never, and
- * some requests are completed without having been submitted.
+ * Where a request was counted, so that it is counted down there, and once. Its fields cannot tell: a request
+ * gets its file when it begins, or never, and some requests are completed without having been submitted.
  */
 struct counted_request {
 	uint64_t stamp; /* of its ring */
 	uint64_t class; /* enum ring_class */
 };
 
-/* By the address of struct io_kiocb. A request that is pushed out stays counted until its ring is closed or its address is used again. */
+/*
+ * By the address of struct io_kiocb. A request that is pushed out stays counted until its ring is closed or
+ * its address is used again.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -54,27 +58,75 @@ struct {
 #define BY_FILE 15
 #define LISTED 0x80
 
-/* By IORING_OP_…, the numbers of Linux' interface. What is not here is for nothing that is waited for: BLOCK_POLL. */
+/*
+ * By IORING_OP_…, the numbers of Linux' interface. What is not here is for nothing that is waited for:
+ * BLOCK_POLL.
+ */
 static const volatile uint8_t opcode_reasons[256] = {
-	[1] = LISTED | BY_FILE, [2] = LISTED | BY_FILE, [3] = LISTED | BLOCK_DISK, [4] = LISTED | BY_FILE, [5] = LISTED | BY_FILE, /* readv … */
-	[6] = LISTED | BY_FILE,                                                          /* poll_add */
-	[8] = LISTED | BLOCK_DISK, [9] = LISTED | BLOCK_NETWORK, [10] = LISTED | BLOCK_NETWORK, /* sync_file_range, sendmsg, recvmsg */
-	[11] = LISTED | BLOCK_SLEEP, [13] = LISTED | BLOCK_NETWORK, [15] = LISTED | BLOCK_SLEEP, [16] = LISTED | BLOCK_NETWORK,
-	[17] = LISTED | BLOCK_DISK, [18] = LISTED | BLOCK_DISK, [19] = LISTED | BLOCK_DISK, [21] = LISTED | BLOCK_DISK, /* fallocate … statx */
-	[22] = LISTED | BY_FILE, [23] = LISTED | BY_FILE, [24] = LISTED | BLOCK_DISK,    /* read, write, fadvise */
-	[26] = LISTED | BLOCK_NETWORK, [27] = LISTED | BLOCK_NETWORK, [28] = LISTED | BLOCK_DISK, /* send, recv, openat2 */
-	[30] = LISTED | BY_FILE, [33] = LISTED | BY_FILE, [34] = LISTED | BLOCK_NETWORK, /* splice, tee, shutdown */
-	[35] = LISTED | BLOCK_DISK, [36] = LISTED | BLOCK_DISK, [37] = LISTED | BLOCK_DISK, [38] = LISTED | BLOCK_DISK, [39] = LISTED | BLOCK_DISK,
-	[41] = LISTED | BLOCK_DISK, [42] = LISTED | BLOCK_DISK, [43] = LISTED | BLOCK_DISK, [44] = LISTED | BLOCK_DISK, /* extended attributes */
-	[46] = LISTED | BY_FILE, [47] = LISTED | BLOCK_NETWORK, [48] = LISTED | BLOCK_NETWORK, [49] = LISTED | BY_FILE, /* uring_cmd, send_zc … */
-	[50] = LISTED | BLOCK_WAIT, [51] = LISTED | BLOCK_LOCK, [53] = LISTED | BLOCK_LOCK, /* waitid, futex_wait, futex_waitv */
-	[55] = LISTED | BLOCK_DISK, [58] = LISTED | BLOCK_NETWORK, [60] = LISTED | BY_FILE, [61] = LISTED | BY_FILE,
+	/* readv … */
+	[1] = LISTED | BY_FILE,
+	[2] = LISTED | BY_FILE,
+	[3] = LISTED | BLOCK_DISK,
+	[4] = LISTED | BY_FILE,
+	[5] = LISTED | BY_FILE,
+	[6] = LISTED | BY_FILE, /* poll_add */
+	/* sync_file_range, sendmsg, recvmsg */
+	[8] = LISTED | BLOCK_DISK,
+	[9] = LISTED | BLOCK_NETWORK,
+	[10] = LISTED | BLOCK_NETWORK,
+	[11] = LISTED | BLOCK_SLEEP,
+	[13] = LISTED | BLOCK_NETWORK,
+	[15] = LISTED | BLOCK_SLEEP,
+	[16] = LISTED | BLOCK_NETWORK,
+	/* fallocate … statx */
+	[17] = LISTED | BLOCK_DISK,
+	[18] = LISTED | BLOCK_DISK,
+	[19] = LISTED | BLOCK_DISK,
+	[21] = LISTED | BLOCK_DISK,
+	/* read, write, fadvise */
+	[22] = LISTED | BY_FILE,
+	[23] = LISTED | BY_FILE,
+	[24] = LISTED | BLOCK_DISK,
+	/* send, recv, openat2 */
+	[26] = LISTED | BLOCK_NETWORK,
+	[27] = LISTED | BLOCK_NETWORK,
+	[28] = LISTED | BLOCK_DISK,
+	/* splice, tee, shutdown */
+	[30] = LISTED | BY_FILE,
+	[33] = LISTED | BY_FILE,
+	[34] = LISTED | BLOCK_NETWORK,
+	[35] = LISTED | BLOCK_DISK,
+	[36] = LISTED | BLOCK_DISK,
+	[37] = LISTED | BLOCK_DISK,
+	[38] = LISTED | BLOCK_DISK,
+	[39] = LISTED | BLOCK_DISK,
+	/* extended attributes */
+	[41] = LISTED | BLOCK_DISK,
+	[42] = LISTED | BLOCK_DISK,
+	[43] = LISTED | BLOCK_DISK,
+	[44] = LISTED | BLOCK_DISK,
+	/* uring_cmd, send_zc … */
+	[46] = LISTED | BY_FILE,
+	[47] = LISTED | BLOCK_NETWORK,
+	[48] = LISTED | BLOCK_NETWORK,
+	[49] = LISTED | BY_FILE,
+	/* waitid, futex_wait, futex_waitv */
+	[50] = LISTED | BLOCK_WAIT,
+	[51] = LISTED | BLOCK_LOCK,
+	[53] = LISTED | BLOCK_LOCK,
+	[55] = LISTED | BLOCK_DISK,
+	[58] = LISTED | BLOCK_NETWORK,
+	[60] = LISTED | BY_FILE,
+	[61] = LISTED | BY_FILE,
 };
 
 #define REQUEST_FILE_IS_REGISTERED 0x01 /* IOSQE_FIXED_FILE */
 #define REQUEST_IS_SILENT 0x40         /* IOSQE_CQE_SKIP_SUCCESS */
 
-/* What a request is going to be for that has no file yet: the one that its number is of now. The current task submits it. */
+/*
+ * What a request is going to be for that has no file yet: the one that its number is of now. The current task
+ * submits it.
+ */
 static __always_inline struct file *file_to_be(struct io_kiocb *request)
 {
 	uint32_t number = BPF_CORE_READ(request, cqe.fd);
@@ -132,7 +184,9 @@ static __always_inline bool has_request(void)
 	return bpf_core_field_exists(request->cqe.flags);
 }
 
-/* An argument of a tracepoint as a number: to the verifier it is a pointer, which no global function takes. */
+/*
+ * An argument of a tracepoint as a number: to the verifier it is a pointer, which no global function takes.
+ */
 static __always_inline uint64_t address_of_argument(const uint64_t *argument)
 {
 	uint64_t address = 0;
@@ -143,7 +197,10 @@ static __always_inline uint64_t address_of_argument(const uint64_t *argument)
 
 #define FLAGS_KERNEL_THREAD_OF_PROCESS 0x10 /* PF_IO_WORKER */
 
-/* The ring's own thread submits requests for its process. No tracepoint tells that this thread begins, so it has no clocks. */
+/*
+ * The ring's own thread submits requests for its process. No tracepoint tells that this thread begins, so it
+ * has no clocks.
+ */
 static __always_inline bool is_traced(struct task_struct *task)
 {
 	uint32_t tgid;
@@ -158,7 +215,8 @@ static __always_inline bool is_traced(struct task_struct *task)
 
 static __always_inline struct ring_state *state_of_ring(uint64_t ring)
 {
-	struct ring_state *state = bpf_map_lookup_elem(&rings_in_use, &ring), fresh = { .last_reason = URING_NOTHING };
+	struct ring_state *state = bpf_map_lookup_elem(&rings_in_use, &ring),
+			  fresh = { .last_reason = URING_NOTHING };
 
 	if (state)
 		return state;
@@ -173,7 +231,10 @@ static __always_inline void add_to_class(struct ring_state *state, uint64_t clas
 		__sync_fetch_and_add(&state->in_flight_cnt[class], cnt);
 }
 
-/* The address may have been counted before: the kernel does not tell of a completion that finds no place in its ring. */
+/*
+ * The address may have been counted before: the kernel does not tell of a completion that finds no place in
+ * its ring.
+ */
 static __always_inline void count_down(struct ring_state *state, uint64_t address)
 {
 	struct counted_request *counted = bpf_map_lookup_elem(&counted_requests, &address);
@@ -201,7 +262,8 @@ static __always_inline int submitted(uint64_t address)
 	if (BPF_CORE_READ(request, flags) & REQUEST_IS_SILENT)
 		return 0;
 	counted.stamp = state->stamp;
-	counted.class = class_of_reason(uring_reason(BPF_CORE_READ(request, opcode), (uint64_t)file_to_be(request)));
+	counted.class = class_of_reason(
+		uring_reason(BPF_CORE_READ(request, opcode), (uint64_t)file_to_be(request)));
 	if (!bpf_map_update_elem(&counted_requests, &address, &counted, BPF_ANY))
 		add_to_class(state, counted.class, 1);
 	return 0;
@@ -233,7 +295,8 @@ int on_ring_create(uint64_t *ctx)
 /* What all that is in flight is for; BLOCK_POLL: for different things; URING_NOTHING: there is nothing. */
 static __always_inline uint32_t common_reason(const struct ring_state *state)
 {
-	static const volatile uint8_t reasons[CLASS_COUNT] = { BLOCK_DISK, BLOCK_NETWORK, BLOCK_PIPE, BLOCK_SLEEP, BLOCK_LOCK, BLOCK_POLL };
+	static const volatile uint8_t reasons[CLASS_COUNT] = { BLOCK_DISK,  BLOCK_NETWORK, BLOCK_PIPE,
+							       BLOCK_SLEEP, BLOCK_LOCK,	   BLOCK_POLL };
 	uint32_t found = URING_NOTHING;
 
 	for (uint32_t i = 0; i < CLASS_COUNT; i++)
@@ -243,8 +306,8 @@ static __always_inline uint32_t common_reason(const struct ring_state *state)
 }
 
 /*
- * Only the last completion of a request comes with the request. Earlier ones of a multishot request, and messages from other rings, come without.
- * A request that fails before it is submitted is completed, too.
+ * Only the last completion of a request comes with the request. Earlier ones of a multishot request, and
+ * messages from other rings, come without. A request that fails before it is submitted is completed, too.
  */
 SEC("?tp_btf/io_uring_complete")
 int on_ring_complete(uint64_t *ctx)

@@ -9,8 +9,9 @@
 #include "uring.h"
 
 /* The first eight characters of what the kernel calls an anonymous file. */
-#define NAME(a, b, c, d, e, f, g, h)                                                                                                   \
-	((uint64_t)(a) | (uint64_t)(b) << 8 | (uint64_t)(c) << 16 | (uint64_t)(d) << 24 | (uint64_t)(e) << 32 | (uint64_t)(f) << 40 |  \
+#define NAME(a, b, c, d, e, f, g, h)									\
+	((uint64_t)(a) | (uint64_t)(b) << 8 | (uint64_t)(c) << 16 | (uint64_t)(d) << 24 | \
+		(uint64_t)(e) << 32 | (uint64_t)(f) << 40 | \
 	 (uint64_t)(g) << 48 | (uint64_t)(h) << 56)
 #define NAME_EPOLL NAME('[', 'e', 'v', 'e', 'n', 't', 'p', 'o')
 #define NAME_TIMER NAME('[', 't', 'i', 'm', 'e', 'r', 'f', 'd')
@@ -98,12 +99,14 @@ static __always_inline uint64_t first_word(uint64_t set)
 {
 	uint64_t word = 0;
 
-	bpf_probe_read_user(&word, sizeof(word), (const void *)set); /* 0 where there is nothing, as without that set */
+	/* 0 where there is nothing, as without that set */
+	bpf_probe_read_user(&word, sizeof(word), (const void *)set);
 	return word;
 }
 
 /* Likewise of select(): the only one, or those below 64. */
-static __always_inline uint32_t note_selected(struct open_wait *wait, const struct syscall_entry *call, uint64_t object)
+static __always_inline uint32_t note_selected(struct open_wait *wait, const struct syscall_entry *call,
+					      uint64_t object)
 {
 	uint64_t reads = first_word(call->second_argument);
 	uint64_t word = reads | first_word(call->third_argument) | first_word(call->fourth_argument);
@@ -125,7 +128,10 @@ static __always_inline uint32_t note_selected(struct open_wait *wait, const stru
 
 #define WAIT_NOTHING 0xff
 
-/* What descriptors are for together, enum block_reason << 32 (WAIT_NOTHING: there were none), and the first of them: with one more. */
+/*
+ * What descriptors are for together, enum block_reason << 32 (WAIT_NOTHING: there were none), and the first
+ * of them: with one more.
+ */
 __noinline uint64_t wait_join(uint64_t found, uint64_t reason, uint64_t fd)
 {
 	if (found >> 32 == WAIT_NOTHING)
@@ -135,7 +141,10 @@ __noinline uint64_t wait_join(uint64_t found, uint64_t reason, uint64_t fd)
 
 #define FOUND_NOTHING ((uint64_t)WAIT_NOTHING << 32)
 
-/* What all the descriptors of a poll have in common; BLOCK_POLL: nothing, or they are more than were noted; BLOCK_SLEEP: there are none. */
+/*
+ * What all the descriptors of a poll have in common; BLOCK_POLL: nothing, or they are more than were noted;
+ * BLOCK_SLEEP: there are none.
+ */
 static __always_inline uint32_t common_reason(struct files_struct *files, const struct open_wait *wait)
 {
 	uint64_t common = FOUND_NOTHING;
@@ -146,7 +155,10 @@ static __always_inline uint32_t common_reason(struct files_struct *files, const 
 		if (i >= wait->fd_cnt)
 			break;
 		if (wait->fds[i] >= 0)
-			common = wait_join(common, wait_file_reason((uint64_t)file_of_fd(files, (uint32_t)wait->fds[i])), 0);
+			common = wait_join(common,
+					   wait_file_reason(
+						   (uint64_t)file_of_fd(files, (uint32_t)wait->fds[i])),
+					   0);
 	}
 	common = common == FOUND_NOTHING ? BLOCK_SLEEP : common >> 32;
 	return common < BLOCK_REASON_COUNT ? common : BLOCK_POLL;
@@ -163,8 +175,9 @@ __hidden void wait_begin(struct thread_clock *clock, struct block *block)
 	wait->fd_cnt = wait->reads = 0;
 	wait->is_whole = true;
 	if (block->wait_kind == WAIT_POLL) {
-		cnt = block->call.nr == SYSCALL_POLL || block->call.nr == SYSCALL_PPOLL ? note_polled(wait, &block->call) :
-											  note_selected(wait, &block->call, block->object);
+		cnt = block->call.nr == SYSCALL_POLL || block->call.nr == SYSCALL_PPOLL
+			      ? note_polled(wait, &block->call)
+			      : note_selected(wait, &block->call, block->object);
 		wait->is_whole = cnt <= wait->fd_cnt;
 		block->reason = common_reason(block->files, wait);
 	} else if (block->wait_kind == WAIT_RING) {
@@ -243,7 +256,8 @@ static __always_inline uint64_t pipe_readiness(const struct pipe_inode_info *pip
 {
 	uint32_t used = BPF_CORE_READ(pipe, head) - BPF_CORE_READ(pipe, tail);
 
-	return reads ? used || !BPF_CORE_READ(pipe, writers) : used < BPF_CORE_READ(pipe, max_usage) || !BPF_CORE_READ(pipe, readers);
+	return reads ? used || !BPF_CORE_READ(pipe, writers)
+		     : used < BPF_CORE_READ(pipe, max_usage) || !BPF_CORE_READ(pipe, readers);
 }
 
 static __always_inline uint64_t socket_readiness(const struct socket *socket, uint64_t reads)
@@ -252,8 +266,8 @@ static __always_inline uint64_t socket_readiness(const struct socket *socket, ui
 
 	if (!reads || !sock)
 		return MAY_BE_READY;
-	return BPF_CORE_READ(sock, sk_receive_queue.qlen) || BPF_CORE_READ(sock, sk_ack_backlog) || BPF_CORE_READ(sock, sk_err) ||
-	       BPF_CORE_READ_BITFIELD_PROBED(sock, sk_shutdown);
+	return BPF_CORE_READ(sock, sk_receive_queue.qlen) || BPF_CORE_READ(sock, sk_ack_backlog) ||
+	       BPF_CORE_READ(sock, sk_err) || BPF_CORE_READ_BITFIELD_PROBED(sock, sk_shutdown);
 }
 
 static __always_inline uint64_t anonymous_readiness(struct file *file, uint64_t name)
@@ -269,7 +283,10 @@ static __always_inline uint64_t anonymous_readiness(struct file *file, uint64_t 
 	return MAY_BE_READY;
 }
 
-/* enum readiness of a file that poll or select watches, which at the begin of the wait was not ready; reads: to be read from, else to be written to. */
+/*
+ * enum readiness of a file that poll or select watches, which at the begin of the wait was not ready; reads:
+ * to be read from, else to be written to.
+ */
 __noinline uint64_t wait_readiness(uint64_t address, uint64_t reads)
 {
 	struct file *file = (void *)address;
@@ -282,12 +299,13 @@ __noinline uint64_t wait_readiness(uint64_t address, uint64_t reads)
 		return anonymous_readiness(file, name_of(file));
 	if (type == MODE_PIPE)
 		return pipe_readiness(BPF_CORE_READ(file, private_data), reads);
-	return type == MODE_SOCKET ? socket_readiness(BPF_CORE_READ(file, private_data), reads) : MAY_BE_READY;
+	return type == MODE_SOCKET ? socket_readiness(BPF_CORE_READ(file, private_data), reads)
+				   : MAY_BE_READY;
 }
 
 /*
- * The same << 32, and what for: enum block_reason. Not static: inlined into a loop over descriptors, its branches would be followed in all combinations,
- * which took the verifier 0.3 s.
+ * The same << 32, and what for: enum block_reason. Not static: inlined into a loop over descriptors, its
+ * branches would be followed in all combinations, which took the verifier 0.3 s.
  */
 __noinline uint64_t wait_polled(uint64_t address, uint64_t reads)
 {
@@ -313,7 +331,8 @@ struct poll_end {
 	uint64_t ready, may_be;
 };
 
-static __always_inline struct poll_end look_at_polled(struct files_struct *files, const struct open_wait *wait)
+static __always_inline struct poll_end look_at_polled(struct files_struct *files,
+						      const struct open_wait *wait)
 {
 	struct poll_end end = { FOUND_NOTHING, FOUND_NOTHING };
 
@@ -324,7 +343,8 @@ static __always_inline struct poll_end look_at_polled(struct files_struct *files
 			break;
 		if (wait->fds[i] < 0)
 			continue;
-		polled = wait_polled((uint64_t)file_of_fd(files, (uint32_t)wait->fds[i]), wait->reads >> i & 1);
+		polled = wait_polled((uint64_t)file_of_fd(files, (uint32_t)wait->fds[i]),
+				     wait->reads >> i & 1);
 		end.ready = wait_join_if(end.ready, polled, IS_READY, (uint32_t)wait->fds[i]);
 		end.may_be = wait_join_if(end.may_be, polled, MAY_BE_READY, (uint32_t)wait->fds[i]);
 	}
@@ -333,21 +353,25 @@ static __always_inline struct poll_end look_at_polled(struct files_struct *files
 
 static __always_inline void note_end(struct open_wait *wait, uint32_t fd)
 {
-	wait->object = wait->kind == WAIT_POLL ? 1ull << 32 | fd : fd; /* of poll: one, as its object is told at the begin */
+	/* of poll: one, as its object is told at the begin */
+	wait->object = wait->kind == WAIT_POLL ? 1ull << 32 | fd : fd;
 }
 
 /* A signal that it does not block: to be delivered at the end of the call. */
 static __always_inline bool has_signal(struct task_struct *task)
 {
-	uint64_t pending = BPF_CORE_READ(task, pending.signal.sig[0]) | BPF_CORE_READ(task, signal, shared_pending.signal.sig[0]);
+	uint64_t pending = BPF_CORE_READ(task, pending.signal.sig[0]) |
+			   BPF_CORE_READ(task, signal, shared_pending.signal.sig[0]);
 
 	return pending & ~BPF_CORE_READ(task, blocked.sig[0]);
 }
 
 /* Nothing that the wait was for is known to have come. may_be: what may have; WAIT_NOTHING: nothing. */
-static __always_inline uint32_t end_without(struct task_struct *wakee, const struct thread_clock *clock, uint8_t flags, uint32_t may_be)
+static __always_inline uint32_t end_without(struct task_struct *wakee, const struct thread_clock *clock,
+					    uint8_t flags, uint32_t may_be)
 {
-	bool is_interrupt = flags & WIRE_IN_INTERRUPT && !(flags & WIRE_IN_SOFTIRQ), is_sure = may_be == WAIT_NOTHING && clock->wait.is_whole;
+	bool is_interrupt = flags & WIRE_IN_INTERRUPT && !(flags & WIRE_IN_SOFTIRQ),
+	     is_sure = may_be == WAIT_NOTHING && clock->wait.is_whole;
 
 	if (has_signal(wakee))
 		return BLOCK_POLL;
@@ -356,7 +380,8 @@ static __always_inline uint32_t end_without(struct task_struct *wakee, const str
 	return may_be != WAIT_NOTHING && clock->wait.is_whole ? may_be : clock->now.reason;
 }
 
-static __always_inline uint32_t decide(struct task_struct *wakee, struct files_struct *files, struct thread_clock *clock, uint8_t flags)
+static __always_inline uint32_t decide(struct task_struct *wakee, struct files_struct *files,
+				       struct thread_clock *clock, uint8_t flags)
 {
 	struct poll_end end = { FOUND_NOTHING, FOUND_NOTHING };
 	struct open_wait *wait = &clock->wait;
@@ -383,7 +408,8 @@ static __always_inline uint32_t decide(struct task_struct *wakee, struct files_s
 	return reason;
 }
 
-__hidden void wait_decide(struct task_struct *wakee, struct files_struct *files, struct thread_clock *clock, uint8_t flags)
+__hidden void wait_decide(struct task_struct *wakee, struct files_struct *files, struct thread_clock *clock,
+			  uint8_t flags)
 {
 	uint32_t reason = decide(wakee, files, clock, flags);
 

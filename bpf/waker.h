@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who is at work on this CPU: the current thread, or an interrupt on top of it, and of which sort? No helper tells (up to 6.18). Two things do:
+ * Who is at work on this CPU: the current thread, or an interrupt on top of it,
+ * and of which sort? No helper tells (up to 6.18). Two things do:
  *
- * - An interrupt of the kernel runs on a stack of its own, and a program's frame lies on the stack of whoever called it, as long as it takes less
- *   than 64 bytes (6.13: more than that and it may get a private one). An interrupt of user code stays on the thread's stack: there the thread is in
- *   no system call. That costs next to nothing, and mostly says that it is the thread.
- * - The preempt count says it all. On aarch64 it is a field of the thread. On x86-64 it is a per-CPU variable, whose address kallsyms does not tell where
- *   it has no data symbols; but BTF has the places of all per-CPU variables among each other, and one of them can be reached: a thread's cfs_rq knows the
- *   struct rq of its CPU. The recorder computes the distances (userspace/attach/percpu_layout.h).
+ * - An interrupt of the kernel runs on a stack of its own, and a program's
+ *   frame lies on the stack of whoever called it, as long as it takes less than
+ *   64 bytes (6.13: more than that and it may get a private one). An interrupt
+ *   of user code stays on the thread's stack: there the thread is in no system
+ *   call. That costs next to nothing, and mostly says that it is the thread.
+ * - The preempt count says it all. On aarch64 it is a field of the thread. On
+ *   x86-64 it is a per-CPU variable, whose address kallsyms does not tell where
+ *   it has no data symbols; but BTF has the places of all per-CPU variables
+ *   among each other, and one of them can be reached: a thread's cfs_rq knows
+ *   the struct rq of its CPU. The recorder computes the distances
+ *   (userspace/attach/percpu_layout.h).
  */
 #ifndef WAKER_H
 #define WAKER_H
@@ -16,12 +22,18 @@
 #include "compat.h"
 #include "txtrace/event.h"
 
-/* From this CPU's `runqueues` to other per-CPU variables, in bytes; 0: not known. Set by the recorder before loading. */
+/*
+ * From this CPU's `runqueues` to other per-CPU variables, in bytes; 0: not
+ * known. Set by the recorder before loading.
+ */
 const volatile int64_t cfg_preempt_count_offset;
 const volatile int64_t cfg_hrtimer_bases_offset;
 const volatile int64_t cfg_timer_bases_offset;
 
-/* The preempt count, the same since 2.6: how often in a softirq (only serving one counts by this bit), interrupt, NMI. */
+/*
+ * The preempt count, the same since 2.6: how often in a softirq (only serving
+ * one counts by this bit), interrupt, NMI.
+ */
 #define COUNT_IN_SOFTIRQ 0x100
 #define COUNT_IN_INTERRUPT 0xff0000
 
@@ -39,10 +51,12 @@ static __always_inline struct rq *waker_rq(struct task_struct *current_task)
 	return rq && BPF_CORE_READ(rq, cpu) == (int)bpf_get_smp_processor_id() ? rq : 0;
 }
 
-static __always_inline bool waker_preempt_count(struct task_struct *current_task, struct rq *rq, uint32_t *count)
+static __always_inline bool waker_preempt_count(struct task_struct *current_task, struct rq *rq,
+						uint32_t *count)
 {
 #if defined(__TARGET_ARCH_arm64)
-	*count = BPF_CORE_READ((struct task_struct___aarch64 *)(void *)current_task, thread_info.preempt.count);
+	*count = BPF_CORE_READ((struct task_struct___aarch64 *)(void *)current_task,
+			       thread_info.preempt.count);
 	return true;
 #else
 	return rq && cfg_preempt_count_offset &&
@@ -79,14 +93,16 @@ static __always_inline bool waker_runs_timers(struct rq *rq)
 }
 
 /*
- * Flags of enum wire_flag for a WAKE: 0 is the current thread itself. current_task: from compat_current_task(). scratch: memory to spill a
- * pointer into, which makes it a number to the verifier; overwritten.
+ * Flags of enum wire_flag for a WAKE: 0 is the current thread itself.
+ * current_task: from compat_current_task(). scratch: memory to spill a pointer
+ * into, which makes it a number to the verifier; overwritten.
  */
 static __always_inline uint8_t waker_flags(struct task_struct *current_task, volatile uint64_t *scratch)
 {
 	const bool is_typed = compat_has_task_storage();
 	void *stack = is_typed ? current_task->stack : BPF_CORE_READ(current_task, stack);
-	bool is_kernels = (is_typed ? current_task->flags : BPF_CORE_READ(current_task, flags)) & TASK_IS_KERNELS;
+	bool is_kernels = (is_typed ? current_task->flags : BPF_CORE_READ(current_task, flags)) &
+			  TASK_IS_KERNELS;
 	uint64_t offset, frame_end;
 	uint32_t count;
 	struct rq *rq;

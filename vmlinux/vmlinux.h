@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The few kernel types that bpf/ uses, kept by hand, so that the build needs no BTF and reads nothing of the machine it runs on. libbpf
- * relocates each access to where the running kernel has the field (CO-RE). README.md beside this file says how to add one.
+ * The few kernel types that bpf/ uses, kept by hand, so that the build needs no
+ * BTF and reads nothing of the machine it runs on. libbpf relocates each access
+ * to where the running kernel has the field (CO-RE). README.md beside this file
+ * says how to add one.
  */
 #ifndef __VMLINUX_H__
 #define __VMLINUX_H__
@@ -262,7 +264,8 @@ struct llist_head {
 
 struct io_uring_task {
 	struct file *registered_rings[16]; /* since 5.18 */
-	struct llist_head task_list;       /* since 6.1 a list of this kind, of struct io_kiocb by its io_task_work */
+	/* since 6.1 a list of this kind, of struct io_kiocb by its io_task_work */
+	struct llist_head task_list;
 };
 
 struct io_rsrc_node {
@@ -368,7 +371,8 @@ struct task_struct {
 	struct mm_struct *mm;
 	unsigned int flags;
 	unsigned int __state; /* before 5.14: state, see compat.h */
-	unsigned int on_cpu; /* up to 7.2 an int, in 7.3 a __u8: without a sign libbpf makes of the load what the kernel has */
+	/* up to 7.2 an int, in 7.3 a __u8: without a sign libbpf makes of the load what the kernel has */
+	unsigned int on_cpu;
 	unsigned int in_iowait : 1;
 	pid_t pid;
 	pid_t tgid;

@@ -2,12 +2,16 @@
 /*
  * The wire: what the BPF programs write into the ring buffers.
  *
- * One fixed-size struct per kind of event, padding explicit, sizes asserted, every byte written. The wire lives only between the kernel
- * side and the recorder of the same build, so it carries no version and no endianness. userspace/event/ converts it into `struct event`.
+ * One fixed-size struct per kind of event, padding explicit, sizes asserted,
+ * every byte written. The wire lives only between the kernel side and the
+ * recorder of the same build, so it carries no version and no endianness.
+ * userspace/event/ converts it into `struct event`.
  *
- * Times are CLOCK_MONOTONIC ns. A program reads the time *after* it has reserved its ring space. So once the reader has read time D, and
- * has then drained every ring to its end without meeting a record that is reserved and not yet written, no event with a time <= D
- * can come any more: the merge needs no guess about lateness.
+ * Times are CLOCK_MONOTONIC ns. A program reads the time *after* it has
+ * reserved its ring space. So once the reader has read time D, and has then
+ * drained every ring to its end without meeting a record that is reserved and
+ * not yet written, no event with a time <= D can come any more: the merge needs
+ * no guess about lateness.
  */
 #ifndef TXTRACE_EVENT_H
 #define TXTRACE_EVENT_H
@@ -27,8 +31,10 @@ enum block_reason {
 	BLOCK_WAIT = 6,       /* child processes, signals */
 	BLOCK_STOPPED = 7,    /* job control, ptrace */
 	BLOCK_OTHER = 8,      /* any other system call */
-	BLOCK_THROTTLED = 9,  /* no sleep: its cgroup has used up its CPU time. Ends when it gets a CPU again */
-	BLOCK_POLL = 10,      /* poll, select, epoll, io_uring: ended by an eventfd, a signal, or by what is not known */
+	/* no sleep: its cgroup has used up its CPU time. Ends when it gets a CPU again */
+	BLOCK_THROTTLED = 9,
+	/* poll, select, epoll, io_uring: ended by an eventfd, a signal, or by what is not known */
+	BLOCK_POLL = 10,
 	BLOCK_REASON_COUNT = 11,
 };
 
@@ -50,7 +56,8 @@ enum wire_kind {
 	WIRE_THREAD = 3,  /* a thread is traced from now on, or has a new name */
 	WIRE_THREAD_EXIT = 4,
 	WIRE_EXEC = 5,    /* the process got a new program */
-	WIRE_OTHER = 6,   /* while a traced thread waited for this CPU, an untraced task had it and left it for another one */
+	/* while a traced thread waited for this CPU, an untraced task had it and left it for another one */
+	WIRE_OTHER = 6,
 	WIRE_MOVE = 7,    /* a traced thread that waited for one CPU now waits for another */
 
 	WIRE_BEGIN = 8,
@@ -81,7 +88,8 @@ enum wire_flag {
 	WIRE_IN_INTERRUPT = 2,    /* WAKE: tid is the thread that was interrupted, not the one that woke */
 	WIRE_IS_TRUNCATED = 4,    /* the text was longer than there is room for */
 	WIRE_IS_SEED = 8,         /* THREAD, PROCESS: it ran before the tracer came */
-	WIRE_NOT_ARRIVED = 8,     /* with clocks: its last switch-in was not seen, so time goes to `unknown` until it leaves the CPU */
+	/* with clocks: its last switch-in was not seen, so time goes to `unknown` until it leaves the CPU */
+	WIRE_NOT_ARRIVED = 8,
 	WIRE_BY_TIMER = 8,        /* WAKE: the interrupt or softirq runs timers */
 	WIRE_IS_RENAME = 16,      /* THREAD: only the name is new */
 	WIRE_IS_NESTED = 16,      /* BEGIN: no parent was named, and the kernel side has found it */
@@ -103,17 +111,24 @@ struct wire_header {
 };
 
 /*
- * A reading of a thread's clocks at header.time_ns: how long it has been in each state since born_ns. They always add up:
- * on_cpu + runnable + blocked + unknown + interrupt = time - born. A span event carries them if this thread has been switched since the last span
- * event that it got into a ring; if not, on_cpu alone has moved, by the difference of the two times.
+ * A reading of a thread's clocks at header.time_ns: how long it has been in
+ * each state since born_ns. They always add up: on_cpu + runnable + blocked +
+ * unknown + interrupt = time - born. A span event carries them if this thread
+ * has been switched since the last span event that it got into a ring; if not,
+ * on_cpu alone has moved, by the difference of the two times.
  */
 struct wire_clocks {
-	uint64_t born_ns; /* when these clocks started; together with the tid it names one thread, also when the tid is used again */
+	/*
+	 * when these clocks started; together with the tid it names one thread, also when the tid is used
+	 * again
+	 */
+	uint64_t born_ns;
 	uint64_t on_cpu_ns;
 	uint64_t runnable_ns;
 	uint64_t blocked_ns[BLOCK_REASON_COUNT];
 	uint64_t unknown_ns;
-	uint64_t interrupt_ns; /* with --irq: of the time on a CPU what interrupts took; else that is in on_cpu */
+	/* with --irq: of the time on a CPU what interrupts took; else that is in on_cpu */
+	uint64_t interrupt_ns;
 };
 
 /* SWITCH.left_as: how header.tid left the CPU */
@@ -131,7 +146,9 @@ struct wire_switch {
 	uint32_t next_tgid;
 	union {
 		struct {
-			uint64_t object; /* BLOCKED: futex address, fd, how many fds << 32 | the first of them (poll, select), ns that a sleep asked for, or
+			uint64_t
+				object; /* BLOCKED: futex address, fd, how many fds << 32 |
+					the first of them (poll, select), ns that a sleep asked for, or
 					    enum block_fault, by the reason and call; else 0 */
 			uint64_t inode;  /* BLOCKED on an fd: of its file, as i_ino; else 0 */
 		};
@@ -139,7 +156,8 @@ struct wire_switch {
 	};
 	union {
 		int32_t syscall_nr; /* BLOCKED: -1 if in none, -2 if this kernel does not tell */
-		uint32_t other_ns;  /* UNTRACED: for at least so long the one that left has had the CPU; 0: not known */
+		/* UNTRACED: for at least so long the one that left has had the CPU; 0: not known */
+		uint32_t other_ns;
 	};
 	uint8_t left_as;    /* enum wire_left_as */
 	uint8_t reason;     /* BLOCKED: enum block_reason */
@@ -155,25 +173,36 @@ struct wire_wake {
 };
 
 /*
- * WAKE that ends a wait in poll, select, epoll or io_uring: only what ended it tells what it was for. This goes before the reason and the object of the
+ * WAKE that ends a wait in poll, select, epoll or io_uring: only what ended it
+ * tells what it was for. This goes before the reason and the object of the
  * SWITCH with which it began.
  */
 struct wire_wait_end {
 	struct wire_wake wake;
-	uint64_t object; /* the fd that ended it; of poll and select 1 << 32 above it; 0: its time was up; else as in the SWITCH */
+	/*
+	 * the fd that ended it; of poll and select 1 << 32 above it; 0: its time was up; else as in the
+	 * SWITCH
+	 */
+	uint64_t object;
 	uint64_t inode;  /* of that fd's file; 0: it is no fd, or which one is not known */
 	uint8_t reason;  /* enum block_reason */
 	uint8_t padding[7];
 };
 
-/* OTHER: header.tid had the CPU from since_ns on (or before that already) until header.time_ns. tid 0: idle */
+/*
+ * OTHER: header.tid had the CPU from since_ns on (or before that already) until
+ * header.time_ns. tid 0: idle
+ */
 struct wire_other {
 	struct wire_header header;
 	uint64_t since_ns;
 	char comm[16];
 };
 
-/* MOVE: header.tid waited for from_cpu, which other_tid had from since_ns on (or before that already) until header.time_ns. */
+/*
+ * MOVE: header.tid waited for from_cpu, which other_tid had from since_ns on
+ * (or before that already) until header.time_ns.
+ */
 struct wire_move {
 	struct wire_header header;
 	uint64_t since_ns; /* header.time_ns, if it is not known */
@@ -201,10 +230,16 @@ struct wire_thread {
 	uint32_t parent_tgid;
 };
 
-/* BEGIN…: the span has no parent. With 0 none was named: BEGIN, then it is what the thread is in; BEGIN_DETACHED, then it has none. */
+/*
+ * BEGIN…: the span has no parent. With 0 none was named: BEGIN, then it is what
+ * the thread is in; BEGIN_DETACHED, then it has none.
+ */
 #define WIRE_PARENT_ROOT 0xffffffffffffffffull
 
-/* BEGIN, BEGIN_DETACHED, ENTER, LEAVE, END, ABANDON; then clocks if flags say so. Also THREAD_EXIT and EXEC, with id = a = b = 0. */
+/*
+ * BEGIN, BEGIN_DETACHED, ENTER, LEAVE, END, ABANDON; then clocks if flags say
+ * so. Also THREAD_EXIT and EXEC, with id = a = b = 0.
+ */
 struct wire_span {
 	struct wire_header header;
 	uint64_t id;
@@ -231,7 +266,8 @@ enum attr_type {
 };
 
 /*
- * TAG (text), ATTR and VALUE (name, type, value; STRING: text). Two sizes: a short record for short texts, a long one for the rest; text_length says how
+ * TAG (text), ATTR and VALUE (name, type, value; STRING: text). Two sizes: a
+ * short record for short texts, a long one for the rest; text_length says how
  * much of `text` is filled, and what follows is undefined.
  */
 #define WIRE_TEXT_SHORT 64
@@ -267,12 +303,14 @@ enum wire_stack_what {
 #define WIRE_STACK_KERNEL_MAX 32
 #define WIRE_STACK_USER_MAX 127
 #define WIRE_STACK_BYTES_MAX 8192
-#define WIRE_STACK_REGISTER_COUNT 17 /* numbered as userspace/attach/unwind_table.h says; the last is the address of the code */
+/* numbered as userspace/attach/unwind_table.h says; the last is the address of the code */
+#define WIRE_STACK_REGISTER_COUNT 17
 #define WIRE_STACK_REGISTER_SP 7
 
 /*
- * STACK: return addresses, innermost first, kernel's and user's; or instead of the user's the registers in user mode and what lies on the stack, from
- * which the recorder finds them. header.time_ns is later than begin_ns.
+ * STACK: return addresses, innermost first, kernel's and user's; or instead of
+ * the user's the registers in user mode and what lies on the stack, from which
+ * the recorder finds them. header.time_ns is later than begin_ns.
  */
 struct wire_stack {
 	struct wire_header header;
@@ -317,8 +355,10 @@ enum target_reason {
 
 struct wire_process {
 	struct wire_header header; /* tgid: the process; tid: the same */
-	uint64_t start_ns;         /* of the process, CLOCK_MONOTONIC; together with the pid it names one process */
-	uint64_t code_start;       /* address of the program's code; another one after each exec, as good as certain */
+	/* of the process, CLOCK_MONOTONIC; together with the pid it names one process */
+	uint64_t start_ns;
+	/* address of the program's code; another one after each exec, as good as certain */
+	uint64_t code_start;
 	uint64_t exe_inode;        /* of what it runs, and of that file's file system: major << 20 | minor */
 	uint64_t exe_device;
 	uint32_t parent_tgid;
@@ -328,7 +368,8 @@ struct wire_process {
 	uint8_t reasons;           /* enum target_reason */
 	uint16_t path_length;
 	char comm[16];
-	char path[WIRE_PATH_MAX];  /* EXEC, and JOINED by an exec: what was asked to be executed; behind path_length undefined */
+	/* EXEC, and JOINED by an exec: what was asked to be executed; behind path_length undefined */
+	char path[WIRE_PATH_MAX];
 };
 
 _Static_assert(sizeof(struct wire_stack) == 184, "wire_stack");
@@ -351,11 +392,18 @@ enum wire_left_out {
 	WIRE_LEFT_OUT_SAMPLE = 0,  /* spans of transactions that are not sampled */
 	WIRE_LEFT_OUT_LABEL = 1,   /* spans whose label is not wanted */
 	WIRE_LEFT_OUT_NO_ROOM = 2, /* spans that there was no room to remember */
-	WIRE_LEFT_OUT_EVENT = 3,   /* events of all these spans, but for their begins; also of spans that are not known any more, or never were */
+	/*
+	 * events of all these spans, but for their begins; also of spans that are not known any more, or
+	 * never were
+	 */
+	WIRE_LEFT_OUT_EVENT = 3,
 	WIRE_LEFT_OUT_COUNT = 4,
 };
 
-/* What one CPU sent and lost: kept by the BPF programs, mapped by the reader. received = sent - lost for each kind, always. */
+/*
+ * What one CPU sent and lost: kept by the BPF programs, mapped by the reader.
+ * received = sent - lost for each kind, always.
+ */
 struct wire_counters {
 	uint64_t sent[WIRE_KIND_COUNT];
 	uint64_t lost[WIRE_KIND_COUNT]; /* no room in the ring */
@@ -368,7 +416,11 @@ struct wire_counters {
 
 /* Of one CPU: the kernel side's own, see bpf/cpu_watch.h. */
 struct cpu_watch {
-	uint64_t since_ns;    /* the present task has the CPU, as far as was watched; the greatest number: the watch is about to begin */
+	/*
+	 * the present task has the CPU, as far as was watched; the greatest number: the watch is about to
+	 * begin
+	 */
+	uint64_t since_ns;
 	uint32_t waiting_cnt; /* traced threads that wait for it */
 	uint32_t padding[13]; /* a cache line for each */
 };
@@ -380,8 +432,9 @@ struct step_counter {
 };
 
 /*
- * Probes are attached and removed one after the other, so the programs are let loose and stopped all at once by a word that they share with
- * the recorder: otherwise spans would begin whose end is not watched yet, or no more.
+ * Probes are attached and removed one after the other, so the programs are let
+ * loose and stopped all at once by a word that they share with the recorder:
+ * otherwise spans would begin whose end is not watched yet, or no more.
  */
 enum wire_phase {
 	WIRE_PHASE_STARTING = 0,  /* the threads' clocks run; probes are silent */

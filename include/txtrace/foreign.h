@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Spans of programs that were never changed: what the recorder tells the BPF programs of bpf/foreign.bpf.c. Like txtrace/event.h it lives between
- * the two sides of one build only.
+ * Spans of programs that were never changed: what the recorder tells the BPF
+ * programs of bpf/foreign.bpf.c. Like txtrace/event.h it lives between the two
+ * sides of one build only.
  *
- * A probe's cookie says what a hit means. Of a function: the index of its label. Of a begin or end of a span: the index of a struct foreign_site, which says
- * where the key, the tags and the parent are found; sites of one kind share it, since the same probe has its arguments elsewhere at each site.
+ * A probe's cookie says what a hit means. Of a function: the index of its
+ * label. Of a begin or end of a span: the index of a struct foreign_site, which
+ * says where the key, the tags and the parent are found; sites of one kind
+ * share it, since the same probe has its arguments elsewhere at each site.
  */
 #ifndef TXTRACE_FOREIGN_H
 #define TXTRACE_FOREIGN_H
@@ -17,15 +20,19 @@
 #define FOREIGN_SITE_MAX 2048 /* distinct places of arguments */
 #define FOREIGN_KEY_MAX 2
 #define FOREIGN_TAG_MAX 4
-#define FOREIGN_DEPTH_MAX 128 /* a power of two; functions of one thread that are not over yet; deeper calls are counted as lost */
+/* a power of two; functions of one thread that are not over yet; deeper calls are counted as lost */
+#define FOREIGN_DEPTH_MAX 128
 #define FOREIGN_OPEN_MAX 262144 /* open spans that are named by a number; more are counted as lost */
 
-#define FOREIGN_COOKIE_STEPPED (1ull << 32) /* besides: the kernel single-steps the instruction. Not where the cookie is in a path */
+/* besides: the kernel single-steps the instruction. Not where the cookie is in a path */
+#define FOREIGN_COOKIE_STEPPED (1ull << 32)
 
-#define FOREIGN_THREAD_MAX 4096 /* before Linux 5.13: threads with spans at a time; those of more are counted as lost */
+/* before Linux 5.13: threads with spans at a time; those of more are counted as lost */
+#define FOREIGN_THREAD_MAX 4096
 
 /*
- * Before Linux 5.15 the cookie is in the path under which the file is named to the kernel, which keeps it: "/proc/self/fd", two bytes for each bit from the
+ * Before Linux 5.15 the cookie is in the path under which the file is named to
+ * the kernel, which keeps it: "/proc/self/fd", two bytes for each bit from the
  * lowest to the highest, which lead nowhere else ("//" or "/."), "/7".
  */
 #define PROBE_PATH_PREFIX "/proc/self/fd"
@@ -36,7 +43,8 @@
 #define PROBE_PATH_BIT(byte) (~(byte) & 1) /* without a branch, for the verifier */
 
 /*
- * Labels and names of values that come from the command line travel as addresses that no program can have: this and the index in the recorder's
+ * Labels and names of values that come from the command line travel as
+ * addresses that no program can have: this and the index in the recorder's
  * table.
  */
 #define FOREIGN_LABEL_BASE 0xfffff00000000000ull
@@ -66,9 +74,11 @@ struct foreign_value {
 };
 
 enum foreign_parent {
-	FOREIGN_PARENT_NONE = 0,   /* not named: what the thread is in; of a span that is named by a number: none */
+	/* not named: what the thread is in; of a span that is named by a number: none */
+	FOREIGN_PARENT_NONE = 0,
 	FOREIGN_PARENT_THREAD = 1, /* what the thread is in */
-	FOREIGN_PARENT_SPAN = 2,   /* the open span of a --span, by this thread or by parent_keys; if it is not open, none */
+	/* the open span of a --span, by this thread or by parent_keys; if it is not open, none */
+	FOREIGN_PARENT_SPAN = 2,
 	FOREIGN_PARENT_ROOT = 3,   /* none */
 };
 
@@ -80,14 +90,19 @@ struct foreign_site {
 	uint32_t parent; /* enum foreign_parent */
 	uint32_t parent_span_idx;
 	uint32_t parent_key_cnt;
-	uint32_t counts_again; /* a begin within the span has to be ended, too, before the span is over; else it ends what was open */
-	uint32_t told_reason;  /* enum block_reason + 1: what polls in the span wait for; 0: whatever ends them */
+	/*
+	 * a begin within the span has to be ended, too, before the span is over; else it ends what was open
+	 */
+	uint32_t counts_again;
+	/* enum block_reason + 1: what polls in the span wait for; 0: whatever ends them */
+	uint32_t told_reason;
 	uint32_t padding;
 	uint64_t label;
 	struct foreign_value keys[FOREIGN_KEY_MAX];
 	struct foreign_value parent_keys[FOREIGN_KEY_MAX];
 	struct foreign_value tags[FOREIGN_TAG_MAX];
-	struct foreign_value lengths[FOREIGN_TAG_MAX]; /* of a tag that is a string: its bytes; FOREIGN_NOTHING: up to its NUL */
+	/* of a tag that is a string: its bytes; FOREIGN_NOTHING: up to its NUL */
+	struct foreign_value lengths[FOREIGN_TAG_MAX];
 };
 
 _Static_assert(sizeof(struct foreign_value) == 32, "foreign_value");

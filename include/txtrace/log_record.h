@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * txtrace/log_record.h: what a span log says, record by record. Include txtrace/log.h, which reads them and says what holds for all of this.
+ * txtrace/log_record.h: what a span log says, record by record. Include
+ * txtrace/log.h, which reads them and says what holds for all of this.
  */
 #ifndef TXTRACE_LOG_RECORD_H
 #define TXTRACE_LOG_RECORD_H
@@ -31,23 +32,35 @@ enum txtrace_block_reason {
 	TXTRACE_BLOCK_REASON_COUNT = 11,
 };
 
-/* "lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "throttled", "poll"; NULL for any other number. Static. */
+/*
+ * "lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped",
+ * "other", "throttled", "poll"; NULL for any other number. Static.
+ */
 const char *txtrace_block_reason_name(unsigned int reason);
 
-/* Bytes from the log; not NUL-terminated; may be any bytes at all, so escape them before a terminal or a format sees them. */
+/*
+ * Bytes from the log; not NUL-terminated; may be any bytes at all, so escape
+ * them before a terminal or a format sees them.
+ */
 struct txtrace_string {
 	const char *bytes; /* never NULL when length > 0 */
 	size_t length;
 };
 
-/* Where a span's time went. on_cpu + runnable + blocked[*] + detached + unknown + interrupt = work, exactly, unless the span is a lower bound. */
+/*
+ * Where a span's time went. on_cpu + runnable + blocked[*] + detached + unknown
+ * + interrupt = work, exactly, unless the span is a lower bound.
+ */
 struct txtrace_ledger {
 	uint64_t on_cpu_ns;
 	uint64_t runnable_ns;
 	uint64_t blocked_ns[TXTRACE_BLOCK_REASON_COUNT];
 	uint64_t detached_ns;
 	uint64_t unknown_ns;
-	uint64_t interrupt_ns; /* with --irq: interrupts and softirqs on top of a thread that was on a CPU; else that is in on_cpu_ns */
+	/*
+	 * with --irq: interrupts and softirqs on top of a thread that was on a CPU; else that is in on_cpu_ns
+	 */
+	uint64_t interrupt_ns;
 };
 
 /* The sum of blocked_ns, and of all parts. Saturating: hostile logs may hold any numbers. */
@@ -55,7 +68,8 @@ uint64_t txtrace_ledger_blocked_ns(const struct txtrace_ledger *ledger);
 uint64_t txtrace_ledger_sum_ns(const struct txtrace_ledger *ledger);
 
 enum txtrace_record_kind {
-	TXTRACE_RECORD_SPAN = 1,      /* a span that has ended, or that the capture's or its process' end cut off */
+	/* a span that has ended, or that the capture's or its process' end cut off */
+	TXTRACE_RECORD_SPAN = 1,
 	TXTRACE_RECORD_RUN = 2,       /* one stay of a thread on a CPU */
 	TXTRACE_RECORD_WAKE = 3,      /* a thread was woken: by whom */
 	TXTRACE_RECORD_THREAD = 4,    /* a thread, or its new name */
@@ -64,21 +78,36 @@ enum txtrace_record_kind {
 	TXTRACE_RECORD_COUNTER = 7,   /* TXTRACE_COUNTER */
 	TXTRACE_RECORD_LINK = 8,      /* TXTRACE_LINK */
 	TXTRACE_RECORD_LOSS = 9,      /* events that were lost: how many, when, where */
-	TXTRACE_RECORD_OPEN_SPAN = 10, /* checkpoint: this span had begun and not ended; its SPAN record, if it comes, says all of it again */
+	/*
+	 * checkpoint: this span had begun and not ended; its SPAN record, if it comes, says all of it again
+	 */
+	TXTRACE_RECORD_OPEN_SPAN = 10,
 	TXTRACE_RECORD_SUMMARY = 11,  /* the recorder's own counts, once, at a clean end */
-	TXTRACE_RECORD_DROPPED = 12,  /* records that the recorder could not write: the disk did not keep up */
-	TXTRACE_RECORD_CONTINUED = 13, /* the last record of a file: the capture goes on in the next one. Left out where that one is read next */
+	/* records that the recorder could not write: the disk did not keep up */
+	TXTRACE_RECORD_DROPPED = 12,
+	/*
+	 * the last record of a file: the capture goes on in the next one. Left out where that one is read
+	 * next
+	 */
+	TXTRACE_RECORD_CONTINUED = 13,
 	TXTRACE_RECORD_STAY = 14,     /* a thread worked for a span: from its enter to its exit */
-	TXTRACE_RECORD_OBJECT = 15,   /* what threads wait for: a descriptor's file, a futex' place in the code */
+	/* what threads wait for: a descriptor's file, a futex' place in the code */
+	TXTRACE_RECORD_OBJECT = 15,
 	TXTRACE_RECORD_STACK = 16,    /* where the code of a thread was, while it was blocked or on a CPU */
 	TXTRACE_RECORD_FRAMES = 17,   /* the functions of a stack, by its number */
 	TXTRACE_RECORD_OTHER_RUN = 18, /* who else had a CPU that a traced thread waited for */
-	TXTRACE_RECORD_COST = 19,     /* what tracing cost: one for each kind of event, and one of the recorder itself */
+	/* what tracing cost: one for each kind of event, and one of the recorder itself */
+	TXTRACE_RECORD_COST = 19,
 	TXTRACE_RECORD_PROCESS = 20,  /* a traced process: what it is called, or its end */
 	TXTRACE_RECORD_TRIGGER = 21,  /* why a flight recorder has written what it had */
-	TXTRACE_RECORD_OVERLAP = 22,  /* what of the span that is told next is charged to others, too: for sums over all spans without a parent */
+	/*
+	 * what of the span that is told next is charged to others, too: for sums over all spans without a
+	 * parent
+	 */
+	TXTRACE_RECORD_OVERLAP = 22,
 	/* Kinds to come are numbered from here. */
-	TXTRACE_RECORD_DAMAGE = 24,   /* made by the reader, not in the file: a part of the file that could not be read */
+	/* made by the reader, not in the file: a part of the file that could not be read */
+	TXTRACE_RECORD_DAMAGE = 24,
 	TXTRACE_RECORD_KIND_COUNT = 25,
 };
 
@@ -86,17 +115,21 @@ enum txtrace_record_kind {
 const char *txtrace_record_kind_name(unsigned int kind);
 
 enum txtrace_span_flag {
-	TXTRACE_SPAN_LOWER_BOUND = 1, /* the account is incomplete: the span did not end, or lost events may have touched it */
+	/* the account is incomplete: the span did not end, or lost events may have touched it */
+	TXTRACE_SPAN_LOWER_BOUND = 1,
 	TXTRACE_SPAN_UNFINISHED = 2,  /* it never ended: end_ns is when the capture or its process did */
 	TXTRACE_SPAN_LOSS = 4,        /* lost events overlap it */
 	TXTRACE_SPAN_IMBALANCE = 8,   /* the ledger does not add up: a bug of txtrace */
-	TXTRACE_SPAN_KEYED = 16,      /* named by `key`, not by an id of the program: id was given by the recorder */
+	/* named by `key`, not by an id of the program: id was given by the recorder */
+	TXTRACE_SPAN_KEYED = 16,
 	TXTRACE_SPAN_MOVED = 32,      /* more than one thread worked for it */
 	/* Recorders before 0.2 set none of these four. */
-	TXTRACE_SPAN_ROOT = 64,          /* it has no parent: the program said so, or its thread was in no span */
+	/* it has no parent: the program said so, or its thread was in no span */
+	TXTRACE_SPAN_ROOT = 64,
 	TXTRACE_SPAN_NESTED = 128,       /* the program named no parent: it is what the thread was in */
 	TXTRACE_SPAN_PARENT_KEYED = 256, /* the parent is a keyed span: of any process */
-	TXTRACE_SPAN_PARENT_LOST = 512,  /* parent is 0, as lost events may have ended what the thread was in */
+	/* parent is 0, as lost events may have ended what the thread was in */
+	TXTRACE_SPAN_PARENT_LOST = 512,
 };
 
 struct txtrace_span {
@@ -123,7 +156,10 @@ enum txtrace_left_as {
 	TXTRACE_LEFT_DEAD = 4,
 };
 
-/* Before begin_ns the thread was blocked for blocked_ns (for the reason of its RUN before), then runnable for runnable_ns. */
+/*
+ * Before begin_ns the thread was blocked for blocked_ns (for the reason of its
+ * RUN before), then runnable for runnable_ns.
+ */
 struct txtrace_run {
 	uint32_t tid;
 	uint32_t pid;
@@ -135,9 +171,14 @@ struct txtrace_run {
 	uint8_t left_as; /* enum txtrace_left_as */
 	uint8_t reason;  /* enum txtrace_block_reason, when left_as is BLOCKED */
 	int32_t syscall_nr; /* BLOCKED: -1 in none, -2 unknown */
-	uint64_t object;    /* BLOCKED: futex address, fd, or ns that a sleep asked for, by the reason; else 0 */
-	uint64_t idle_ns;   /* of runnable_ns, how much at its end this CPU is known to have been idle; 0 also: not known */
-	/* What the block before begin_ns was for, where only its end told it. It goes before the reason and object of the RUN before. */
+	/* BLOCKED: futex address, fd, or ns that a sleep asked for, by the reason; else 0 */
+	uint64_t object;
+	/* of runnable_ns, how much at its end this CPU is known to have been idle; 0 also: not known */
+	uint64_t idle_ns;
+	/*
+	 * What the block before begin_ns was for, where only its end told it. It goes before the reason and
+	 * object of the RUN before.
+	 */
 	bool has_wait_end;
 	uint8_t wait_reason; /* enum txtrace_block_reason */
 	uint64_t wait_object;
@@ -145,11 +186,13 @@ struct txtrace_run {
 
 enum txtrace_wake_flag {
 	TXTRACE_WAKE_INTERRUPT = 1,     /* an interrupt or timer did it: waker_tid is 0 */
-	TXTRACE_WAKE_WAKER_UNKNOWN = 2, /* waker_tid is the thread that ran there, which may only have been interrupted */
+	/* waker_tid is the thread that ran there, which may only have been interrupted */
+	TXTRACE_WAKE_WAKER_UNKNOWN = 2,
 	TXTRACE_WAKE_SPAN_KEYED = 4,    /* span is the id of a keyed span */
 	TXTRACE_WAKE_WAKER_SPAN_KEYED = 8,
 	TXTRACE_WAKE_TIMER = 16,        /* the interrupt, or the softirq, was a timer's */
-	TXTRACE_WAKE_SOFTIRQ = 32,      /* the interrupt was a softirq: work that an interrupt or a thread has left to it, mostly packets */
+	/* the interrupt was a softirq: work that an interrupt or a thread has left to it, mostly packets */
+	TXTRACE_WAKE_SOFTIRQ = 32,
 };
 
 struct txtrace_wake {
@@ -161,19 +204,22 @@ struct txtrace_wake {
 	uint32_t cpu; /* where the waker ran */
 	uint32_t flags;
 	struct txtrace_string waker_comm;
-	uint64_t span;       /* the id of the span that the woken thread had entered last, and is in; 0: it is in none */
+	/* the id of the span that the woken thread had entered last, and is in; 0: it is in none */
+	uint64_t span;
 	uint64_t waker_span; /* the same of the waker; 0 also where the waker is no thread, or unknown */
 };
 
 /*
- * A span without such records had one thread in it: end_tid (tid, if that is 0), from begin + detached to its end. All others have one for each stay.
- * They come before the span's own record.
+ * A span without such records had one thread in it: end_tid (tid, if that is
+ * 0), from begin + detached to its end. All others have one for each stay. They
+ * come before the span's own record.
  */
 struct txtrace_stay {
 	uint64_t enter_ns;
 	uint64_t exit_ns;
 	uint64_t span;     /* id */
-	uint32_t span_pid; /* of the span's own record: that of another process than the thread's only if it is keyed */
+	/* of the span's own record: that of another process than the thread's only if it is keyed */
+	uint32_t span_pid;
 	uint32_t pid;      /* of the thread */
 	uint32_t tid;
 	bool is_keyed;     /* the span is */
@@ -252,19 +298,27 @@ struct txtrace_open_span {
 	uint32_t tid;
 	struct txtrace_string label;
 	struct txtrace_string key;
-	uint32_t flags; /* KEYED, ROOT, NESTED, PARENT_KEYED, PARENT_LOST of enum txtrace_span_flag; logs of format 1.1 and older: 0 */
+	/*
+	 * KEYED, ROOT, NESTED, PARENT_KEYED, PARENT_LOST of enum txtrace_span_flag; logs of format 1.1 and
+	 * older: 0
+	 */
+	uint32_t flags;
 };
 
 /* Anomalies do not disturb other spans; docs/attribution.md defines each. */
 enum txtrace_anomaly {
-	TXTRACE_ANOMALY_END_UNKNOWN = 0,    /* end of a span that is not open: ended twice, or begun before the capture */
+	/* end of a span that is not open: ended twice, or begun before the capture */
+	TXTRACE_ANOMALY_END_UNKNOWN = 0,
 	TXTRACE_ANOMALY_ENTER_UNKNOWN = 1,
 	TXTRACE_ANOMALY_EXIT_UNKNOWN = 2,   /* exit of a span that is not open */
 	TXTRACE_ANOMALY_EXIT_UNENTERED = 3, /* exit by a thread that was not in it */
-	TXTRACE_ANOMALY_BEGIN_TWICE = 4,    /* an id or key that is open already: the first goes on, the second is not counted */
-	TXTRACE_ANOMALY_MARK_UNKNOWN = 5,   /* tag, attribute, instant of, or link from, a span that is not open: kept as it is */
+	/* an id or key that is open already: the first goes on, the second is not counted */
+	TXTRACE_ANOMALY_BEGIN_TWICE = 4,
+	/* tag, attribute, instant of, or link from, a span that is not open: kept as it is */
+	TXTRACE_ANOMALY_MARK_UNKNOWN = 5,
 	TXTRACE_ANOMALY_UNFINISHED = 6,     /* open when its process exited or exec'd */
-	TXTRACE_ANOMALY_CLOCK_MISMATCH = 7, /* the kernel's clocks and the replayed switches disagree though nothing was lost: a bug of txtrace */
+	/* the kernel's clocks and the replayed switches disagree though nothing was lost: a bug of txtrace */
+	TXTRACE_ANOMALY_CLOCK_MISMATCH = 7,
 	TXTRACE_ANOMALY_IMBALANCE = 8,      /* a ledger that does not add up: a bug of txtrace */
 	TXTRACE_ANOMALY_COUNT = 9,
 };
@@ -277,7 +331,8 @@ enum txtrace_left_out { /* of the log, because the user wanted it so */
 	TXTRACE_LEFT_OUT_LABEL = 1,   /* spans whose label was not wanted */
 	TXTRACE_LEFT_OUT_SHORT = 2,   /* spans that did not last long enough */
 	TXTRACE_LEFT_OUT_NO_ROOM = 3, /* spans that the sampling had no room to remember */
-	TXTRACE_LEFT_OUT_MARK = 4,    /* what else was said of spans that are left out: ends, tags, attributes, ..., in events or records */
+	/* what else was said of spans that are left out: ends, tags, attributes, ..., in events or records */
+	TXTRACE_LEFT_OUT_MARK = 4,
 	TXTRACE_LEFT_OUT_COUNT = 5,
 };
 
@@ -296,8 +351,9 @@ struct txtrace_summary {
 };
 
 /*
- * The disk did not keep up, and whole batches of records had to go. What they told is missing; the ledgers of the spans that are there are not
- * touched: they were made before.
+ * The disk did not keep up, and whole batches of records had to go. What they
+ * told is missing; the ledgers of the spans that are there are not touched:
+ * they were made before.
  */
 struct txtrace_dropped {
 	uint64_t time_ns;  /* when it is told: not before last_ns */
@@ -313,8 +369,9 @@ struct txtrace_continued {
 };
 
 /*
- * For the `object` of runs of this process. A descriptor refers to that from here on. A futex (reason LOCK) has the code that was the first to wait for it:
- * the record may come behind such runs.
+ * For the `object` of runs of this process. A descriptor refers to that from
+ * here on. A futex (reason LOCK) has the code that was the first to wait for
+ * it: the record may come behind such runs.
  */
 struct txtrace_object {
 	uint64_t time_ns;
@@ -322,22 +379,32 @@ struct txtrace_object {
 	uint32_t pid;
 	uint32_t tid;   /* who waited for it first */
 	uint8_t reason; /* enum txtrace_block_reason: what for */
-	struct txtrace_string name; /* a path, "tcp 10.0.0.1:80 > 10.0.0.2:4711", "pipe:[4711]", "eventfd", …; any bytes */
+	/* a path, "tcp 10.0.0.1:80 > 10.0.0.2:4711", "pipe:[4711]", "eventfd", …; any bytes */
+	struct txtrace_string name;
 };
 
 enum txtrace_stack_what {
-	TXTRACE_STACK_OFF_CPU = 1, /* the thread was blocked there for weight_ns, just before its RUN that begins at time_ns, but for its runnable_ns */
+	/*
+	 * the thread was blocked there for weight_ns, just before its RUN that begins at time_ns, but for its
+	 * runnable_ns
+	 */
+	TXTRACE_STACK_OFF_CPU = 1,
 	TXTRACE_STACK_ON_CPU = 2,  /* a sample: at time_ns it was there; it stands for weight_ns */
 };
 
 struct txtrace_stack {
 	uint64_t time_ns;
 	uint64_t weight_ns;
-	uint64_t span;  /* id of a span that the thread is in: of the one entered last, and in repeats of the others; 0: it is in none */
+	/*
+	 * id of a span that the thread is in: of the one entered last, and in repeats of the others; 0: it is
+	 * in none
+	 */
+	uint64_t span;
 	uint64_t stack; /* of the FRAMES record of this number, which comes later in the same file */
 	uint32_t pid;
 	uint32_t tid;
-	uint32_t span_pid; /* of the span's own record: that of another process than the thread's only if it is keyed */
+	/* of the span's own record: that of another process than the thread's only if it is keyed */
+	uint32_t span_pid;
 	uint8_t what;   /* enum txtrace_stack_what */
 	bool is_keyed;  /* the span is */
 	bool is_repeat; /* the record before says the same, for another span that the thread is in */
@@ -347,16 +414,20 @@ struct txtrace_stack {
 struct txtrace_frames {
 	uint64_t time_ns; /* when it was written */
 	uint64_t stack;
-	struct txtrace_string names; /* of functions, the outermost first, with a newline between two of them; else any bytes */
+	/* of functions, the outermost first, with a newline between two of them; else any bytes */
+	struct txtrace_string names;
 };
 
 enum txtrace_other_run_flag {
-	TXTRACE_OTHER_RUN_NOBODY_KNOWN = 1, /* who had the CPU is not known: the record tells of the move alone */
+	/* who had the CPU is not known: the record tells of the move alone */
+	TXTRACE_OTHER_RUN_NOBODY_KNOWN = 1,
 };
 
 /*
- * While a traced thread was runnable and waited for this CPU, this task had it (a stay, or the part of one that was watched): one that is not traced, or, if
- * moved_tid is not 0, any. Stays of traced threads are runs; that the CPU was idle until the thread got it is in the thread's run.
+ * While a traced thread was runnable and waited for this CPU, this task had it
+ * (a stay, or the part of one that was watched): one that is not traced, or, if
+ * moved_tid is not 0, any. Stays of traced threads are runs; that the CPU was
+ * idle until the thread got it is in the thread's run.
  */
 struct txtrace_other_run {
 	uint64_t begin_ns;
@@ -365,7 +436,8 @@ struct txtrace_other_run {
 	uint32_t pid;
 	uint32_t cpu;
 	uint32_t flags; /* enum txtrace_other_run_flag */
-	uint32_t moved_tid; /* this thread waited for the CPU, and was moved to another one at end_ns; 0: none was */
+	/* this thread waited for the CPU, and was moved to another one at end_ns; 0: none was */
+	uint32_t moved_tid;
 	uint32_t moved_pid;
 	struct txtrace_string comm;
 };
@@ -376,14 +448,19 @@ enum txtrace_cost_entry {
 	TXTRACE_COST_ENTRY_TRAP = 1,       /* a probe, by a trap */
 	TXTRACE_COST_ENTRY_CALL = 2,       /* a probe, by the call that the kernel makes of a fast nop */
 	TXTRACE_COST_ENTRY_TRACEPOINT = 3, /* a tracepoint of the kernel */
-	TXTRACE_COST_ENTRY_STEP = 4,       /* event "step": what a probe costs more whose instruction is single-stepped */
-	TXTRACE_COST_ENTRY_WITHIN = 5,     /* sent along with an event of another kind, which is charged with all */
+	/* event "step": what a probe costs more whose instruction is single-stepped */
+	TXTRACE_COST_ENTRY_STEP = 4,
+	/* sent along with an event of another kind, which is charged with all */
+	TXTRACE_COST_ENTRY_WITHIN = 5,
 };
 
 /*
- * What tracing cost from since_ns to time_ns; of a capture's files each says its own part, so that all of them add up. event names a kind of event, as in
- * recorded streams ("begin", "switch", ...), of which event_cnt were sent, lost ones included: that many times its program did all of its work. Some of the
- * runs were timed. An empty event: the recorder itself. docs/attribution.md, "What tracing cost", says what follows from it.
+ * What tracing cost from since_ns to time_ns; of a capture's files each says
+ * its own part, so that all of them add up. event names a kind of event, as in
+ * recorded streams ("begin", "switch", ...), of which event_cnt were sent, lost
+ * ones included: that many times its program did all of its work. Some of the
+ * runs were timed. An empty event: the recorder itself. docs/attribution.md,
+ * "What tracing cost", says what follows from it.
  */
 struct txtrace_cost {
 	uint64_t time_ns;
@@ -393,13 +470,17 @@ struct txtrace_cost {
 	uint64_t timed_event_cnt; /* those sent while runs were timed */
 	uint64_t timed_run_cnt;   /* runs that were timed: also those that found nothing to send */
 	uint64_t timed_run_ns;    /* how long they took, as timed; of the recorder: how long timing was on */
-	uint64_t entry_ps;        /* calibrated, each: getting to an empty program and back, in ns / 1000; 0: not known, here and below */
+	/*
+	 * calibrated, each: getting to an empty program and back, in ns / 1000; 0: not known, here and below
+	 */
+	uint64_t entry_ps;
 	uint64_t empty_run_ps;    /* calibrated: what timing says of an empty program */
 	uint64_t idle_run_ps;     /* calibrated: of this one, when it finds nothing to send */
 	uint64_t calibration_cnt; /* runs that entry_ps was taken from */
 	uint64_t cpu_ns;          /* of the recorder: its own CPU time */
 	uint64_t ring_bytes;      /* of the recorder: what came out of the ring buffers */
-	uint64_t log_bytes;       /* of the recorder: what had been written when this was told, less what was then */
+	/* of the recorder: what had been written when this was told, less what was then */
+	uint64_t log_bytes;
 	uint8_t entry;            /* enum txtrace_cost_entry */
 };
 
@@ -413,19 +494,25 @@ enum txtrace_process_reason {
 	TXTRACE_PROCESS_ANY = 32,   /* all are */
 };
 
-/* Comes when it begins to be traced, again after each exec, and when it is traced no more; and at the beginning of each part of the log. */
+/*
+ * Comes when it begins to be traced, again after each exec, and when it is
+ * traced no more; and at the beginning of each part of the log.
+ */
 struct txtrace_process {
 	uint64_t time_ns;
-	uint64_t start_ns;   /* when the process was started; with the pid it names one process. 0: not known */
+	/* when the process was started; with the pid it names one process. 0: not known */
+	uint64_t start_ns;
 	uint32_t pid;        /* as the recorder sees it, as in all records */
 	uint32_t parent_pid; /* 0: not known */
-	uint32_t inner_pid;  /* what the process takes for its pid: another one in a container. 0: not known */
+	/* what the process takes for its pid: another one in a container. 0: not known */
+	uint32_t inner_pid;
 	uint8_t reasons;     /* enum txtrace_process_reason */
 	bool is_seed;        /* ran before the capture, or this part of it, began */
 	bool is_exit;        /* it ended here, or has exec'd what is not traced */
 	struct txtrace_string comm;
 	struct txtrace_string exe;     /* its path, as the process sees it; empty: not known, or as before */
-	struct txtrace_string command; /* the arguments, separated by spaces, cut off if long; empty: not known */
+	/* the arguments, separated by spaces, cut off if long; empty: not known */
+	struct txtrace_string command;
 };
 
 enum txtrace_trigger_cause { /* why a flight recorder wrote its memory to a file */
@@ -450,8 +537,10 @@ struct txtrace_trigger {
 };
 
 /*
- * Of the ledger of a span without a parent: what spans without a parent that its threads entered later were charged with, too. Stands in front of the
- * span's own record. The rest is what the span has for itself in a sum that counts no ns of a thread twice.
+ * Of the ledger of a span without a parent: what spans without a parent that
+ * its threads entered later were charged with, too. Stands in front of the
+ * span's own record. The rest is what the span has for itself in a sum that
+ * counts no ns of a thread twice.
  */
 struct txtrace_overlap {
 	uint64_t time_ns; /* the span's end */

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How the state clocks of a thread move. The kernel side runs them at each switch and wakeup (bpf/thread_clock.h); user space runs the same code on the
- * events that it gets (userspace/attribute/thread_table.h), so both come to the same numbers.
+ * How the state clocks of a thread move. The kernel side runs them at each
+ * switch and wakeup (bpf/thread_clock.h); user space runs the same code on the
+ * events that it gets (userspace/attribute/thread_table.h), so both come to the
+ * same numbers.
  *
- * A thread is on a CPU, runnable, or blocked for a reason. Its switches move it from one state to the next, and add the time in the state before to its
- * clocks. A wakeup only leaves its time: the switch-in that follows splits the sleep there. The caller sees to it that nothing else moves the same thread
+ * A thread is on a CPU, runnable, or blocked for a reason. Its switches move it
+ * from one state to the next, and add the time in the state before to its
+ * clocks. A wakeup only leaves its time: the switch-in that follows splits the
+ * sleep there. The caller sees to it that nothing else moves the same thread
  * meanwhile; switches of one task are ordered.
  */
 #ifndef TXTRACE_STATE_CLOCK_H
@@ -14,17 +18,22 @@
 
 struct state_clock {
 	uint64_t since_ns;       /* when the present state began */
-	uint64_t wake_ns;        /* of the wakeup that ended its sleep, or the last one; 0: none since it was last switched in */
+	/* of the wakeup that ended its sleep, or the last one; 0: none since it was last switched in */
+	uint64_t wake_ns;
 	uint64_t late_wake_ns;   /* of one that came after that, and found it running unseen; 0: none */
 	uint32_t switch_cnt;     /* also tells a reader that it was interrupted by a switch */
 	uint8_t state;           /* enum wire_thread_state; in user space 0 is unknown */
 	uint8_t reason;          /* BLOCKED: enum block_reason */
 	uint8_t is_seen_running; /* it does something, though its switch-in was not seen */
-	uint8_t has_ended;       /* kernel side: its end was sent. It is here because there it costs no room */
+	/* kernel side: its end was sent. It is here because there it costs no room */
+	uint8_t has_ended;
 };
 
 #ifdef __bpf__
-/* The verifier wants to see the bound. A clock of the kernel that runs backwards is made up for by the next difference. */
+/*
+ * The verifier wants to see the bound. A clock of the kernel that runs
+ * backwards is made up for by the next difference.
+ */
 #define STATE_CLOCK_INDEX(reason) compat_index(reason, BLOCK_REASON_COUNT)
 #define STATE_CLOCK_ELAPSED(from_ns, to_ns) ((to_ns) - (from_ns))
 #define STATE_CLOCK_INLINE static __always_inline
@@ -36,9 +45,12 @@ struct state_clock {
 #endif
 
 /*
- * When the sleep ended that began at since_ns; 0: unknown. A wakeup can overtake the switch-out that it ends: the waker finds the task asleep while it
- * is still on its way out. Then wake_ns is not after since_ns, and all the time was spent runnable. A wakeup that found the task still
- * running ends no sleep; the one that does comes later and overwrites it. Who is throttled is not asleep: a wakeup finds it running, unseen.
+ * When the sleep ended that began at since_ns; 0: unknown. A wakeup can
+ * overtake the switch-out that it ends: the waker finds the task asleep while
+ * it is still on its way out. Then wake_ns is not after since_ns, and all the
+ * time was spent runnable. A wakeup that found the task still running ends no
+ * sleep; the one that does comes later and overwrites it. Who is throttled is
+ * not asleep: a wakeup finds it running, unseen.
  */
 STATE_CLOCK_INLINE uint64_t state_clock_sleep_end(const struct state_clock *clock, uint64_t now_ns)
 {
@@ -51,17 +63,21 @@ STATE_CLOCK_INLINE uint64_t state_clock_sleep_end(const struct state_clock *cloc
 	return wake_ns > now_ns ? now_ns : wake_ns;
 }
 
-STATE_CLOCK_INLINE void state_clock_add_blocked(struct wire_clocks *clocks, uint32_t reason, uint64_t spent_ns)
+STATE_CLOCK_INLINE void state_clock_add_blocked(struct wire_clocks *clocks, uint32_t reason,
+						uint64_t spent_ns)
 {
 	if (reason < BLOCK_REASON_COUNT)
 		clocks->blocked_ns[STATE_CLOCK_INDEX(reason)] += spent_ns;
 }
 
 /*
- * Adds the time up to now_ns, at a moment at which the thread is running. If its switch-in was not seen (it was being seeded, or the kernel did not tell:
- * switches away from some tasks are hidden), the time asleep is known, and how the rest divides into runnable and running is not.
+ * Adds the time up to now_ns, at a moment at which the thread is running. If
+ * its switch-in was not seen (it was being seeded, or the kernel did not tell:
+ * switches away from some tasks are hidden), the time asleep is known, and how
+ * the rest divides into runnable and running is not.
  */
-STATE_CLOCK_INLINE void state_clock_settle(const struct state_clock *clock, uint64_t now_ns, struct wire_clocks *clocks)
+STATE_CLOCK_INLINE void state_clock_settle(const struct state_clock *clock, uint64_t now_ns,
+					   struct wire_clocks *clocks)
 {
 	uint64_t since_ns = clock->since_ns, woken_ns;
 
@@ -78,13 +94,16 @@ STATE_CLOCK_INLINE void state_clock_settle(const struct state_clock *clock, uint
 }
 
 /*
- * The first wakeup of a sleep ends it. A later one finds the thread running again, and so does one after it was seen to do something, though its
- * switch-in was not seen: such a wakeup can only be one that overtakes the next switch-out.
+ * The first wakeup of a sleep ends it. A later one finds the thread running
+ * again, and so does one after it was seen to do something, though its
+ * switch-in was not seen: such a wakeup can only be one that overtakes the next
+ * switch-out.
  */
 STATE_CLOCK_INLINE void state_clock_wake(struct state_clock *clock, uint64_t now_ns)
 {
 	if (clock->is_seen_running ||
-	    (clock->state == WIRE_THREAD_BLOCKED && (clock->wake_ns > clock->since_ns || clock->reason == BLOCK_THROTTLED)))
+	    (clock->state == WIRE_THREAD_BLOCKED &&
+	     (clock->wake_ns > clock->since_ns || clock->reason == BLOCK_THROTTLED)))
 		clock->late_wake_ns = now_ns;
 	else
 		clock->wake_ns = now_ns;
@@ -99,14 +118,16 @@ STATE_CLOCK_INLINE void state_clock_forget_wake(struct state_clock *clock)
 }
 
 /* It is switched out, and is in this state from now on. */
-STATE_CLOCK_INLINE void state_clock_leave(struct state_clock *clock, struct wire_clocks *clocks, uint64_t now_ns, uint32_t state, uint32_t reason)
+STATE_CLOCK_INLINE void state_clock_leave(struct state_clock *clock, struct wire_clocks *clocks,
+					  uint64_t now_ns, uint32_t state, uint32_t reason)
 {
 	state_clock_settle(clock, now_ns, clocks);
 	state_clock_forget_wake(clock);
 	clock->is_seen_running = 0;
 	clock->reason = (uint8_t)reason;
 	clock->since_ns = now_ns;
-	*(volatile uint8_t *)&clock->state = (uint8_t)state; /* after the rest: a waker that finds it asleep may change the reason */
+	*(volatile uint8_t *)&clock->state = (uint8_t)
+		state; /* after the rest: a waker that finds it asleep may change the reason */
 	clock->switch_cnt++;
 }
 
@@ -117,9 +138,11 @@ struct state_absence {
 };
 
 /* It is switched in. */
-STATE_CLOCK_INLINE struct state_absence state_clock_arrive(struct state_clock *clock, struct wire_clocks *clocks, uint64_t now_ns)
+STATE_CLOCK_INLINE struct state_absence state_clock_arrive(struct state_clock *clock,
+							   struct wire_clocks *clocks, uint64_t now_ns)
 {
-	uint64_t since_ns = clock->since_ns, woken_ns = state_clock_sleep_end(clock, now_ns), spent_ns = STATE_CLOCK_ELAPSED(since_ns, now_ns);
+	uint64_t since_ns = clock->since_ns, woken_ns = state_clock_sleep_end(clock, now_ns),
+		 spent_ns = STATE_CLOCK_ELAPSED(since_ns, now_ns);
 	struct state_absence absence = { 0, 0 };
 
 	if (clock->state == WIRE_THREAD_BLOCKED && clock->reason == BLOCK_THROTTLED) {

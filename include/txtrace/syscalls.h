@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one table of system calls: what the kernel side makes of a block in them, and what readers call them.
+ * The one table of system calls: what the kernel side makes of a block in them,
+ * and what readers call them.
  *
- * TXTRACE_BLOCKING_SYSCALLS(CALL): the calls that can block for a reason that they tell. CALL(name, x86-64 number, aarch64 number, reason,
- * what its first argument is). -1: the architecture lacks the call. Reason BY_FD: what the descriptor refers to decides. First argument: FD a
- * descriptor, ADDRESS a futex, DURATION a pointer to how long to sleep; MOMENT: what clock_nanosleep() takes; POLLED: what poll() takes; SETS: what
- * select() takes; RING: of io_uring; NOTHING of interest.
+ * TXTRACE_BLOCKING_SYSCALLS(CALL): the calls that can block for a reason that
+ * they tell. CALL(name, x86-64 number, aarch64 number, reason, what its first
+ * argument is). -1: the architecture lacks the call. Reason BY_FD: what the
+ * descriptor refers to decides. First argument: FD a descriptor, ADDRESS a
+ * futex, DURATION a pointer to how long to sleep; MOMENT: what
+ * clock_nanosleep() takes; POLLED: what poll() takes; SETS: what select()
+ * takes; RING: of io_uring; NOTHING of interest.
  *
- * TXTRACE_OTHER_SYSCALLS(CALL): all others, whose blocks are `other`. CALL(name, x86-64 number, aarch64 number).
+ * TXTRACE_OTHER_SYSCALLS(CALL): all others, whose blocks are `other`.
+ * CALL(name, x86-64 number, aarch64 number).
  */
 #ifndef TXTRACE_SYSCALLS_H
 #define TXTRACE_SYSCALLS_H

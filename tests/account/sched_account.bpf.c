@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Samples what the scheduler accounts, where the threads of a family of processes are switched and woken, and once each millisecond. See sched_account.c. */
+/*
+ * Samples what the scheduler accounts, where the threads of a family of processes are switched and woken, and
+ * once each millisecond. See sched_account.c.
+ */
 #include "vmlinux.h"
 
 #include <bpf/bpf_core_read.h>
@@ -125,7 +128,10 @@ static __always_inline bool is_going_to_sleep(struct task_struct___account *task
 	return BPF_CORE_READ((struct task_struct___account_before_5_14 *)task, state);
 }
 
-/* The kernel counts the switch right after the tracepoint: until then, the next thread's wait is in last_queued. */
+/*
+ * The kernel counts the switch right after the tracepoint: until then, the next thread's wait is in
+ * last_queued.
+ */
 SEC("tp_btf/sched_switch")
 int on_switch(uint64_t *ctx)
 {
@@ -158,7 +164,10 @@ int on_switch(uint64_t *ctx)
 	return 0;
 }
 
-/* Attached behind everybody else's programs at this tracepoint, and again when somebody has come behind it: see sched_account.c. */
+/*
+ * Attached behind everybody else's programs at this tracepoint, and again when somebody has come behind it:
+ * see sched_account.c.
+ */
 SEC("tp_btf/sched_switch")
 int on_switched(uint64_t *ctx)
 {
@@ -205,7 +214,8 @@ int on_woken(uint64_t *ctx)
 SEC("tp_btf/sched_process_fork")
 int on_fork(uint64_t *ctx)
 {
-	if (is_of_family((void *)ctx[0]) && !bpf_task_storage_get(&family, (struct task_struct *)ctx[1], 0, BPF_LOCAL_STORAGE_GET_F_CREATE))
+	if (is_of_family((void *)ctx[0]) &&
+	    !bpf_task_storage_get(&family, (struct task_struct *)ctx[1], 0, BPF_LOCAL_STORAGE_GET_F_CREATE))
 		__sync_fetch_and_add(&lost_cnt, 1);
 	return 0;
 }

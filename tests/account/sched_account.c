@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sched_account PID FILE: writes to the file what the kernel's scheduler accounts (sched_account.h): each switch and wakeup of a thread that the process starts
- * from now on, or its children, with the clocks by which the scheduler counts, and what a hypervisor stole. Says "ready 0" when it has begun and stays until
- * SIGTERM or the end of the process. Answers SIGUSR1, when all that happened before is in the file, by "written, lost N": N samples found no room.
+ * sched_account PID FILE: writes to the file what the kernel's scheduler accounts (sched_account.h): each
+ * switch and wakeup of a thread that the process starts from now on, or its children, with the clocks by
+ * which the scheduler counts, and what a hypervisor stole. Says "ready 0" when it has begun and stays until
+ * SIGTERM or the end of the process. Answers SIGUSR1, when all that happened before is in the file, by
+ * "written, lost N": N samples found no room.
  *
  * Exit status 3: this kernel does not let a BPF program read that.
  */
@@ -62,14 +64,18 @@ static int add_family(struct sched_account_bpf *bpf, int pid_fd)
 {
 	uint32_t value = 1;
 
-	return pid_fd < 0 ? -errno : bpf_map_update_elem(bpf_map__fd(bpf->maps.family), &pid_fd, &value, BPF_ANY);
+	return pid_fd < 0 ? -errno
+			  : bpf_map_update_elem(bpf_map__fd(bpf->maps.family), &pid_fd, &value, BPF_ANY);
 }
 
 /* Without perf events, or on a CPU that is off, a change is known to lie between two switches only. */
 static void attach_ticks(struct sched_account_bpf *bpf)
 {
-	struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(clock), .config = PERF_COUNT_SW_CPU_CLOCK,
-					 .freq = 1, .sample_freq = TICK_HZ };
+	struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE,
+					 .size = sizeof(clock),
+					 .config = PERF_COUNT_SW_CPU_CLOCK,
+					 .freq = 1,
+					 .sample_freq = TICK_HZ };
 
 	for (int cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
 		int fd = (int)syscall(SYS_perf_event_open, &clock, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -202,7 +208,8 @@ int main(int argc, char **argv)
 	if (err || sched_account_bpf__attach(bpf))
 		return fail("attach", err ? err : -errno);
 	attach_ticks(bpf);
-	sched_setscheduler(0, SCHED_FIFO, &priority); /* so that it is behind a recorder before a program is traced, however busy the machine is */
+	/* so that it is behind a recorder before a program is traced, however busy the machine is */
+	sched_setscheduler(0, SCHED_FIFO, &priority);
 	ring = ring_buffer__new(bpf_map__fd(bpf->maps.samples), write_sample, file, NULL);
 	return ring ? record(bpf, ring, pid_fd, file) : fail("read", -errno);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A sample of what the kernel's scheduler accounts, as sched_account writes them to its file, one after the other. tests/e2e/sched_account.py reads them:
+ * A sample of what the kernel's scheduler accounts, as sched_account writes
+ * them to its file, one after the other. tests/e2e/sched_account.py reads them:
  * sizes and offsets are the same there.
  */
 #ifndef SCHED_ACCOUNT_H
@@ -10,27 +11,49 @@ enum account_kind {
 	ACCOUNT_SWITCH = 1, /* the CPU goes from one thread to the next */
 	ACCOUNT_WAKING = 2, /* someone wakes a thread */
 	ACCOUNT_TICK = 3,   /* a timer, once each millisecond; only if removed_ns has changed */
-	ACCOUNT_SWITCHED = 4, /* of a SWITCH or SLEEP: the programs at the tracepoint that were attached after ours have run */
-	ACCOUNT_SLEEP = 6,    /* a SWITCH; who leaves goes to sleep, and comes back only when somebody wakes it */
-	ACCOUNT_UNORDERED = 7, /* from since_ns to time_ns, somebody's program at the tracepoint of switches may have run behind the one that says SWITCHED */
-	ACCOUNT_WOKEN = 5,    /* the thread is in a queue: all programs at the tracepoint of its waking have run */
+	/* of a SWITCH or SLEEP: the programs at the tracepoint that were attached after ours have run */
+	ACCOUNT_SWITCHED = 4,
+	/* a SWITCH; who leaves goes to sleep, and comes back only when somebody wakes it */
+	ACCOUNT_SLEEP = 6,
+	/*
+	 * from since_ns to time_ns, somebody's program at the tracepoint of switches may have run behind the
+	 * one that says SWITCHED
+	 */
+	ACCOUNT_UNORDERED = 7,
+	/* the thread is in a queue: all programs at the tracepoint of its waking have run */
+	ACCOUNT_WOKEN = 5,
 };
 
 /*
- * removed_ns only grows. It is what the scheduler has taken out of the clock by which it counts CPU time: what the hypervisor stole (the steal clock) and,
- * on kernels with CONFIG_IRQ_TIME_ACCOUNTING, what interrupts took. A CPU's samples are in order, and removed_ns changes at none but those.
+ * removed_ns only grows. It is what the scheduler has taken out of the clock by
+ * which it counts CPU time: what the hypervisor stole (the steal clock) and, on
+ * kernels with CONFIG_IRQ_TIME_ACCOUNTING, what interrupts took. A CPU's
+ * samples are in order, and removed_ns changes at none but those.
  */
 struct account_sample {
 	uint64_t time_ns;    /* CLOCK_MONOTONIC */
-	uint64_t since_ns;   /* when it was last looked at on this CPU: until then, removed_ns was what the CPU's previous sample says */
+	/*
+	 * when it was last looked at on this CPU: until then, removed_ns was what the CPU's previous sample
+	 * says
+	 */
+	uint64_t since_ns;
 	uint64_t removed_ns; /* of this CPU, since it was started */
-	uint64_t delay_ns;   /* SWITCH: how long the next thread has waited for CPUs in its life, this time included (schedstat) */
-	uint32_t arrival_cnt; /* SWITCH: how often the next thread has come onto a CPU before, as the scheduler counts: one left out is a hidden switch */
+	/* SWITCH: how long the next thread has waited for CPUs in its life, this time included (schedstat) */
+	uint64_t delay_ns;
+	/*
+	 * SWITCH: how often the next thread has come onto a CPU before, as the scheduler counts: one left out
+	 * is a hidden switch
+	 */
+	uint32_t arrival_cnt;
 	uint32_t cpu;
 	uint32_t kind;
 	uint32_t tid;      /* SWITCH: who leaves; WAKING, WOKEN: who is woken; 0: idle */
 	uint32_t next_tid; /* SWITCH: who comes; else 0 */
-	uint32_t is_counted; /* SWITCH: 1: the scheduler counts this time, and the wait; not so if the thread was preempted while it was about to sleep */
+	/*
+	 * SWITCH: 1: the scheduler counts this time, and the wait; not so if the thread was preempted while
+	 * it was about to sleep
+	 */
+	uint32_t is_counted;
 };
 
 #endif

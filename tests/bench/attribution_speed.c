@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * attribution_speed [ROUNDS [LOAD]]: how many events a second one core decodes and attributes. The records lie in memory as the rings would hand them over;
- * what comes out is thrown away. Loads: a mix like that of a server; each side of it alone; 50,000 threads that get into 1,000,000 spans at once and out
- * again (growth: all memory is taken for the first time); the same while a million are open (crowd: each thread ends its oldest span, sleeps, begins
- * another; scattered: the same, threads and spans in an order that no cache foresees); and 50,000 threads in one span (shared: each leaves it, sleeps,
- * enters it again). By CPU time; median of the rounds (9), with the quartiles. Then what memory an open span and a thread take, and that a capture that is ten
- * times as long takes no more.
+ * attribution_speed [ROUNDS [LOAD]]: how many events a second one core decodes and attributes. The records
+ * lie in memory as the rings would hand them over; what comes out is thrown away. Loads: a mix like that of a
+ * server; each side of it alone; 50,000 threads that get into 1,000,000 spans at once and out again (growth:
+ * all memory is taken for the first time); the same while a million are open (crowd: each thread ends its
+ * oldest span, sleeps, begins another; scattered: the same, threads and spans in an order that no cache
+ * foresees); and 50,000 threads in one span (shared: each leaves it, sleeps, enters it again). By CPU time;
+ * median of the rounds (9), with the quartiles. Then what memory an open span and a thread take, and that a
+ * capture that is ten times as long takes no more.
  */
 #include <inttypes.h>
 #include <malloc.h>
@@ -58,7 +60,12 @@ static void *append(struct stream *stream, uint8_t kind, uint32_t worker, size_t
 	memset(header, 0, size);
 	stream->now_ns += 100;
 	*header = (struct wire_header){
-		.time_ns = stream->now_ns, .tid = FIRST_TID + worker, .tgid = TGID, .kind = kind, .cpu = stream->workers[worker].cpu, .size = size,
+		.time_ns = stream->now_ns,
+		.tid = FIRST_TID + worker,
+		.tgid = TGID,
+		.kind = kind,
+		.cpu = stream->workers[worker].cpu,
+		.size = size,
 	};
 	stream->size += size;
 	stream->event_cnt++;
@@ -159,7 +166,10 @@ static void add_growth(struct stream *stream)
 			add_end(stream, worker, turn);
 }
 
-/* The measured part begins when a million are open. Threads come in the order of their numbers, or far from each other: by another stride. */
+/*
+ * The measured part begins when a million are open. Threads come in the order of their numbers, or far from
+ * each other: by another stride.
+ */
 static void add_churn(struct stream *stream, size_t event_cnt, uint32_t stride)
 {
 	add_crowd(stream);
@@ -175,7 +185,10 @@ static void add_churn(struct stream *stream, size_t event_cnt, uint32_t stride)
 		}
 }
 
-/* All threads are in one span; the one that is in it for the longest leaves it, and comes again. The measured part begins when all are in. */
+/*
+ * All threads are in one span; the one that is in it for the longest leaves it, and comes again. The measured
+ * part begins when all are in.
+ */
 static void add_shared(struct stream *stream, size_t event_cnt)
 {
 	add_span_event(stream, WIRE_BEGIN_DETACHED, 0, 1, 0);
@@ -192,7 +205,9 @@ static void add_shared(struct stream *stream, size_t event_cnt)
 
 enum load { MIX, SWITCHES, SPANS, GROWTH, CROWD_CHURN, SCATTERED, SHARED, LOAD_COUNT };
 
-static const char *const load_names[] = { "mix", "switches", "spans", "growth", "crowd", "scattered", "shared" };
+static const char *const load_names[] = {
+	"mix", "switches", "spans", "growth", "crowd", "scattered", "shared"
+};
 
 /* mix: 2 switches and a wakeup for each begin or end with clocks moved. */
 static void make_stream(struct stream *stream, enum load load, size_t event_cnt)
@@ -211,7 +226,8 @@ static void make_stream(struct stream *stream, enum load load, size_t event_cnt)
 		add_churn(stream, event_cnt, SCATTER);
 	else if (load == SHARED)
 		add_shared(stream, event_cnt);
-	for (uint32_t worker = 0; stream->event_cnt < event_cnt; worker = (worker + 17) % stream->worker_cnt) {
+	for (uint32_t worker = 0; stream->event_cnt < event_cnt;
+	     worker = (worker + 17) % stream->worker_cnt) {
 		if (load == SWITCHES)
 			add_sleep(stream, worker);
 		else
@@ -268,7 +284,8 @@ static double attribute(const struct stream *stream)
 	if (!err)
 		attribution_stats(attribution, &stats);
 	attribution_free(attribution);
-	if (err || stats.anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH] || stats.anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE])
+	if (err || stats.anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH] ||
+	    stats.anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE])
 		return -1;
 	return (end.tv_sec - begin.tv_sec) + (end.tv_nsec - begin.tv_nsec) / 1e9;
 }
@@ -308,10 +325,11 @@ static bool print_memory(void)
 	in_short = held_after(&shorter, shorter.size);
 	in_long = held_after(&longer, longer.size);
 	if (threads && in_short && in_long) {
-		printf("memory    %.0f bytes per thread of %d, %.0f per open span of %d\n", (double)threads / CROWD, CROWD,
-		       (double)spans / (CROWD * CROWD_SPANS), CROWD * CROWD_SPANS);
-		printf("          %zu bytes after %zu events of %d threads, %zu after %zu\n", in_short, shorter.event_cnt, WORKERS, in_long,
-		       longer.event_cnt);
+		printf("memory    %.0f bytes per thread of %d, %.0f per open span of %d\n",
+		       (double)threads / CROWD, CROWD, (double)spans / (CROWD * CROWD_SPANS),
+		       CROWD * CROWD_SPANS);
+		printf("          %zu bytes after %zu events of %d threads, %zu after %zu\n", in_short,
+		       shorter.event_cnt, WORKERS, in_long, longer.event_cnt);
 	}
 	free(crowd.bytes);
 	free(crowd.workers);
@@ -334,8 +352,9 @@ static void print_speed(const struct stream *stream, const char *name, double *s
 	double events = stream->event_cnt / 1e6;
 
 	qsort(seconds, rounds, sizeof(*seconds), compare);
-	printf("%-8s  %6.1f M events/s  (%.1f to %.1f), %.1f ns per event, %.0f bytes per event\n", name, events / seconds[rounds / 2],
-	       events / seconds[rounds * 3 / 4], events / seconds[rounds / 4], seconds[rounds / 2] * 1e3 / events,
+	printf("%-8s  %6.1f M events/s  (%.1f to %.1f), %.1f ns per event, %.0f bytes per event\n", name,
+	       events / seconds[rounds / 2], events / seconds[rounds * 3 / 4], events / seconds[rounds / 4],
+	       seconds[rounds / 2] * 1e3 / events,
 	       (double)(stream->size - stream->warm_size) / stream->event_cnt);
 }
 
@@ -355,7 +374,8 @@ static bool measure(const bool is_wanted[], int rounds)
 
 		*to = is_wanted[load] ? attribute(&streams[load]) : 0;
 		if (*to < 0) {
-			fprintf(stderr, "attribution_speed: the attribution of '%s' went wrong\n", load_names[load]);
+			fprintf(stderr, "attribution_speed: the attribution of '%s' went wrong\n",
+				load_names[load]);
 			return false;
 		}
 	}
@@ -378,7 +398,8 @@ int main(int argc, char **argv)
 	for (int load = 0; load < LOAD_COUNT; load++)
 		wanted_cnt += is_wanted[load] = argc < 3 || !strcmp(argv[2], load_names[load]);
 	if (rounds < 1 || !wanted_cnt) {
-		fprintf(stderr, "usage: attribution_speed [ROUNDS [mix|switches|spans|growth|crowd|scattered|shared]]\n");
+		fprintf(stderr, "usage: attribution_speed [ROUNDS "
+				"[mix|switches|spans|growth|crowd|scattered|shared]]\n");
 		return 2;
 	}
 	return measure(is_wanted, rounds) && print_memory() ? 0 : 1;

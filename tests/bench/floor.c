@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * floor probes|fast-probes|switches PID: attaches empty BPF programs to the process' txtrace probes (on the same nops, by the same kind of link as the
- * recorder) or to sched_switch, says "ready", and stays until it is ended.
+ * floor probes|fast-probes|switches PID: attaches empty BPF programs to the process' txtrace probes (on the
+ * same nops, by the same kind of link as the recorder) or to sched_switch, says "ready", and stays until it
+ * is ended.
  */
 #include <bpf/libbpf.h>
 #include <stdbool.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * log_codec [LOG...]: what a record costs in a log: bytes, ns to encode, records/s to decode, for each codec, beside fixed structs with zstd.
+ * log_codec [LOG...]: what a record costs in a log: bytes, ns to encode, records/s to decode, for each codec,
+ * beside fixed structs with zstd.
  *
- * On a synthetic storm (two threads that hand each other the CPU: a wakeup and a stay for every switch, with the jitter of a real one), on
- * synthetic servers (threads that block for several reasons and do spans), and on the logs named. CPU time of one thread, median of rounds in
- * which everything is measured in turn.
+ * On a synthetic storm (two threads that hand each other the CPU: a wakeup and a stay for every switch, with
+ * the jitter of a real one), on synthetic servers (threads that block for several reasons and do spans), and
+ * on the logs named. CPU time of one thread, median of rounds in which everything is measured in turn.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -60,7 +61,10 @@ static uint64_t next_random(uint64_t *random)
 	return *random;
 }
 
-/* As noisy as a real ping-pong, which has some 8.2 bits in each interval: a sharp lower edge, a bell, a second mode, seldom an interrupt. */
+/*
+ * As noisy as a real ping-pong, which has some 8.2 bits in each interval: a sharp lower edge, a bell, a
+ * second mode, seldom an interrupt.
+ */
 static uint64_t jitter(uint64_t *random, uint64_t least_ns)
 {
 	uint64_t ns = least_ns + next_random(random) % 80 + next_random(random) % 80;
@@ -72,7 +76,8 @@ static uint64_t jitter(uint64_t *random, uint64_t least_ns)
 
 static void make_storm(struct stream *stream)
 {
-	uint64_t random = 88172645463325252u, time_ns = 3600000000000, woken_ns[2] = { time_ns, time_ns }, left_ns[2] = { time_ns, time_ns };
+	uint64_t random = 88172645463325252u, time_ns = 3600000000000, woken_ns[2] = { time_ns, time_ns },
+		 left_ns[2] = { time_ns, time_ns };
 
 	for (uint32_t i = 0; stream->cnt < RECORDS; i++) {
 		uint32_t me = i % 2, other = 1 - me;
@@ -80,13 +85,23 @@ static void make_storm(struct stream *stream)
 		struct txtrace_record *record = append(stream, TXTRACE_RECORD_WAKE);
 
 		woken_ns[other] = time_ns += jitter(&random, 420);
-		record->wake = (struct txtrace_wake){ .time_ns = time_ns, .tid = 100 + other, .pid = 100, .waker_tid = 100 + me, .waker_pid = 100,
+		record->wake = (struct txtrace_wake){ .time_ns = time_ns,
+						      .tid = 100 + other,
+						      .pid = 100,
+						      .waker_tid = 100 + me,
+						      .waker_pid = 100,
 						      .waker_comm = { "pingpong", 8 } };
 		record = append(stream, TXTRACE_RECORD_RUN);
 		time_ns += jitter(&random, 590);
-		record->run = (struct txtrace_run){ .tid = 100 + me, .pid = 100, .begin_ns = begin_ns, .end_ns = time_ns,
-						    .blocked_ns = woken_ns[me] - left_ns[me], .runnable_ns = begin_ns - woken_ns[me],
-						    .left_as = TXTRACE_LEFT_BLOCKED, .reason = TXTRACE_BLOCK_LOCK, .syscall_nr = 202,
+		record->run = (struct txtrace_run){ .tid = 100 + me,
+						    .pid = 100,
+						    .begin_ns = begin_ns,
+						    .end_ns = time_ns,
+						    .blocked_ns = woken_ns[me] - left_ns[me],
+						    .runnable_ns = begin_ns - woken_ns[me],
+						    .left_as = TXTRACE_LEFT_BLOCKED,
+						    .reason = TXTRACE_BLOCK_LOCK,
+						    .syscall_nr = 202,
 						    .object = 0x55d0c0ffee00 };
 		left_ns[me] = time_ns;
 	}
@@ -122,36 +137,59 @@ static void server_wake(struct server *server, struct stream *stream, uint32_t c
 		if (server->is_running[thread] || server->woken_ns[thread])
 			continue;
 		server->woken_ns[thread] = time_ns;
-		append(stream, TXTRACE_RECORD_WAKE)->wake =
-			(struct txtrace_wake){ .time_ns = time_ns, .tid = 100 + thread, .pid = 100, .cpu = cpu,
-					       .waker_tid = 100 + server->on_cpu[cpu], .waker_pid = 100, .waker_comm = { "server", 6 } };
+		append(stream, TXTRACE_RECORD_WAKE)->wake = (struct txtrace_wake){
+			.time_ns = time_ns,
+			.tid = 100 + thread,
+			.pid = 100,
+			.cpu = cpu,
+			.waker_tid = 100 + server->on_cpu[cpu],
+			.waker_pid = 100,
+			.waker_comm = { "server", 6 }
+		};
 		return;
 	}
 }
 
 static void server_span(struct server *server, struct stream *stream, uint32_t thread, uint64_t time_ns)
 {
-	static const struct txtrace_string labels[] = { { "checkout", 8 }, { "commit", 6 }, { "validate", 8 }, { "lookup", 6 } };
+	static const struct txtrace_string labels[] = {
+		{ "checkout", 8 }, { "commit", 6 }, { "validate", 8 }, { "lookup", 6 }
+	};
 	struct txtrace_span *span = &append(stream, TXTRACE_RECORD_SPAN)->span;
 	uint64_t wall_ns = time_ns - server->span_began_ns[thread];
 
-	*span = (struct txtrace_span){ .id = ((uint64_t)thread << 40) + server->next_id++, .pid = 100, .tid = 100 + thread,
-				       .end_tid = 100 + thread, .begin_ns = time_ns - wall_ns, .end_ns = time_ns, .work_ns = wall_ns };
+	*span = (struct txtrace_span){ .id = ((uint64_t)thread << 40) + server->next_id++,
+				       .pid = 100,
+				       .tid = 100 + thread,
+				       .end_tid = 100 + thread,
+				       .begin_ns = time_ns - wall_ns,
+				       .end_ns = time_ns,
+				       .work_ns = wall_ns };
 	span->label = labels[next_random(&server->random) % 4];
 	span->parent = next_random(&server->random) % 2 ? span->id - 1 : 0;
 	span->ledger.on_cpu_ns = wall_ns / (1 + next_random(&server->random) % 4);
 	if (next_random(&server->random) % 2)
 		span->ledger.runnable_ns = (wall_ns - span->ledger.on_cpu_ns) / 7;
-	span->ledger.blocked_ns[next_random(&server->random) % 3] = wall_ns - span->ledger.on_cpu_ns - span->ledger.runnable_ns;
+	span->ledger.blocked_ns[next_random(&server->random) % 3] = wall_ns - span->ledger.on_cpu_ns -
+								    span->ledger.runnable_ns;
 	server->span_began_ns[thread] = time_ns + some_ns(server, 2000);
 }
 
 static void server_leave(struct server *server, struct stream *stream, uint32_t cpu, uint64_t time_ns)
 {
 	static const struct txtrace_run departures[] = {
-		{ .left_as = TXTRACE_LEFT_BLOCKED, .reason = TXTRACE_BLOCK_NETWORK, .syscall_nr = 45, .object = 7 },
-		{ .left_as = TXTRACE_LEFT_BLOCKED, .reason = TXTRACE_BLOCK_LOCK, .syscall_nr = 202, .object = 0x7f0000000040 },
-		{ .left_as = TXTRACE_LEFT_BLOCKED, .reason = TXTRACE_BLOCK_DISK, .syscall_nr = 74, .object = 5 },
+		{ .left_as = TXTRACE_LEFT_BLOCKED,
+		  .reason = TXTRACE_BLOCK_NETWORK,
+		  .syscall_nr = 45,
+		  .object = 7 },
+		{ .left_as = TXTRACE_LEFT_BLOCKED,
+		  .reason = TXTRACE_BLOCK_LOCK,
+		  .syscall_nr = 202,
+		  .object = 0x7f0000000040 },
+		{ .left_as = TXTRACE_LEFT_BLOCKED,
+		  .reason = TXTRACE_BLOCK_DISK,
+		  .syscall_nr = 74,
+		  .object = 5 },
 		{ .left_as = TXTRACE_LEFT_PREEMPTED, .syscall_nr = -1 },
 	};
 	uint32_t thread = server->on_cpu[cpu];
@@ -211,7 +249,8 @@ static void make_server(struct stream *stream, uint32_t thread_cnt, uint32_t cpu
 		time_ns = server->ends_ns[cpu];
 		server_wake(server, stream, cpu, time_ns - 300 - next_random(&server->random) % 100);
 		if (next_random(&server->random) % 3 == 0)
-			server_span(server, stream, server->on_cpu[cpu], time_ns - 100 - next_random(&server->random) % 100);
+			server_span(server, stream, server->on_cpu[cpu],
+				    time_ns - 100 - next_random(&server->random) % 100);
 		server_leave(server, stream, cpu, time_ns);
 		server_run_next(server, cpu, time_ns);
 	}
@@ -315,7 +354,8 @@ static void check(int err, const char *what)
 	}
 }
 
-static void measure_log(const struct stream *stream, const char *path, enum log_codec codec, unsigned int round, struct result *result)
+static void measure_log(const struct stream *stream, const char *path, enum log_codec codec,
+			unsigned int round, struct result *result)
 {
 	struct log_writer_options options = { .codec = codec };
 	struct txtrace_log_info info = { .cpu_cnt = 2 };
@@ -426,7 +466,8 @@ static void measure(const char *name, const struct stream *stream)
 		measure_structs(stream, round, &results[3]);
 	}
 	unlink(path);
-	printf("\n%s: %zu records, of them %zu stays and %zu spans\n", name, stream->cnt, stream->switch_cnt, stream->span_cnt);
+	printf("\n%s: %zu records, of them %zu stays and %zu spans\n", name, stream->cnt, stream->switch_cnt,
+	       stream->span_cnt);
 	printf("  %-22s %7s %9s %9s %9s %9s\n", "", "B/rec", "B/switch", "B/span", "enc ns", "dec M/s");
 	for (unsigned int codec = 0; codec < 3; codec++)
 		print_result(codecs[codec], stream, &results[codec]);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * log_queue [FOLDER]: what a record costs the thread that records: its own CPU time, without a queue, where it compresses and writes itself, and with one.
- * Then how many records a second get through, by the clock, while nothing is dropped; and what the writer takes of memory.
+ * log_queue [FOLDER]: what a record costs the thread that records: its own CPU time, without a queue, where
+ * it compresses and writes itself, and with one. Then how many records a second get through, by the clock,
+ * while nothing is dropped; and what the writer takes of memory.
  *
- * The records are those of a server: stays, wakeups and spans of eight threads on two CPUs. Medians of rounds in which everything is measured in turn. The
- * log is written to FOLDER (default /dev/shm).
+ * The records are those of a server: stays, wakeups and spans of eight threads on two CPUs. Medians of rounds
+ * in which everything is measured in turn. The log is written to FOLDER (default /dev/shm).
  */
 #include <malloc.h>
 #include <stdio.h>
@@ -45,19 +46,42 @@ static void make_records(struct txtrace_record *records)
 		left_ns[i] = time_ns;
 	for (uint32_t i = 0; i + 3 <= RECORDS; i += 3) {
 		uint32_t me = (uint32_t)(next_random(&random) % THREADS);
-		uint64_t woken_ns = time_ns + 300 + next_random(&random) % 2000, begin_ns = woken_ns + 2000 + next_random(&random) % 8000;
+		uint64_t woken_ns = time_ns + 300 + next_random(&random) % 2000,
+			 begin_ns = woken_ns + 2000 + next_random(&random) % 8000;
 		uint64_t end_ns = begin_ns + 20000 + next_random(&random) % 40000;
 
 		records[i] = (struct txtrace_record){ .kind = TXTRACE_RECORD_WAKE,
-			.wake = { .time_ns = woken_ns, .tid = 100 + me, .pid = 100, .waker_tid = 100 + (me + 1) % THREADS, .waker_pid = 100,
-				  .cpu = i & 1, .waker_comm = { "server", 6 } } };
-		records[i + 1] = (struct txtrace_record){ .kind = TXTRACE_RECORD_SPAN,
-			.span = { .id = i + 1, .pid = 100, .tid = 100 + me, .end_tid = 100 + me, .begin_ns = begin_ns + 500, .end_ns = end_ns - 500,
-				  .work_ns = end_ns - begin_ns - 1000, .ledger = { .on_cpu_ns = end_ns - begin_ns - 1000 }, .label = { "request", 7 } } };
+						      .wake = { .time_ns = woken_ns,
+								.tid = 100 + me,
+								.pid = 100,
+								.waker_tid = 100 + (me + 1) % THREADS,
+								.waker_pid = 100,
+								.cpu = i & 1,
+								.waker_comm = { "server", 6 } } };
+		records[i + 1] = (struct txtrace_record){
+			.kind = TXTRACE_RECORD_SPAN,
+			.span = { .id = i + 1,
+				  .pid = 100,
+				  .tid = 100 + me,
+				  .end_tid = 100 + me,
+				  .begin_ns = begin_ns + 500,
+				  .end_ns = end_ns - 500,
+				  .work_ns = end_ns - begin_ns - 1000,
+				  .ledger = { .on_cpu_ns = end_ns - begin_ns - 1000 },
+				  .label = { "request", 7 } }
+		};
 		records[i + 2] = (struct txtrace_record){ .kind = TXTRACE_RECORD_RUN,
-			.run = { .tid = 100 + me, .pid = 100, .cpu = i & 1, .begin_ns = begin_ns, .end_ns = end_ns, .blocked_ns = woken_ns - left_ns[me],
-				 .runnable_ns = begin_ns - woken_ns, .left_as = TXTRACE_LEFT_BLOCKED, .reason = TXTRACE_BLOCK_NETWORK, .syscall_nr = 45,
-				 .object = 7 } };
+							  .run = { .tid = 100 + me,
+								   .pid = 100,
+								   .cpu = i & 1,
+								   .begin_ns = begin_ns,
+								   .end_ns = end_ns,
+								   .blocked_ns = woken_ns - left_ns[me],
+								   .runnable_ns = begin_ns - woken_ns,
+								   .left_as = TXTRACE_LEFT_BLOCKED,
+								   .reason = TXTRACE_BLOCK_NETWORK,
+								   .syscall_nr = 45,
+								   .object = 7 } };
 		time_ns = left_ns[me] = end_ns;
 	}
 }
@@ -76,8 +100,8 @@ static void check(int err, const char *what)
 	}
 }
 
-static void measure(const struct txtrace_record *records, const char *path, const struct log_writer_options *options, unsigned int round,
-		    struct result *result)
+static void measure(const struct txtrace_record *records, const char *path,
+		    const struct log_writer_options *options, unsigned int round, struct result *result)
 {
 	struct txtrace_log_info info = { .cpu_cnt = 2 };
 	size_t before = mallinfo2().hblkhd + mallinfo2().uordblks;
@@ -92,7 +116,8 @@ static void measure(const struct txtrace_record *records, const char *path, cons
 		check(log_writer_add(writer, &records[i]), "writing");
 	result->own_s[round] = seconds(CLOCK_THREAD_CPUTIME_ID) - own;
 	if (log_writer_dropped(writer)->batch_cnt)
-		fprintf(stderr, "log_queue: %llu records were dropped\n", (unsigned long long)log_writer_dropped_records(writer));
+		fprintf(stderr, "log_queue: %llu records were dropped\n",
+			(unsigned long long)log_writer_dropped_records(writer));
 	check(log_writer_close(writer), "closing");
 	result->wall_s[round] = seconds(CLOCK_MONOTONIC) - wall;
 }
@@ -136,10 +161,12 @@ int main(int argc, char **argv)
 		for (unsigned int i = 0; i < WAY_CNT; i++)
 			measure(records, path, &ways[i].options, round, &results[i]);
 	unlink(path);
-	printf("\n%u records of a server\n  %-14s %22s %22s %10s\n", RECORDS, "", "recording thread ns", "written, million/s", "MiB");
+	printf("\n%u records of a server\n  %-14s %22s %22s %10s\n", RECORDS, "", "recording thread ns",
+	       "written, million/s", "MiB");
 	for (unsigned int i = 0; i < WAY_CNT; i++)
-		printf("  %-14s %22.1f %22.2f %10.1f\n", ways[i].name, median(results[i].own_s) / RECORDS * 1e9,
-		       RECORDS / median(results[i].wall_s) * 1e-6, results[i].memory_bytes / (1 << 20));
+		printf("  %-14s %22.1f %22.2f %10.1f\n", ways[i].name,
+		       median(results[i].own_s) / RECORDS * 1e9, RECORDS / median(results[i].wall_s) * 1e-6,
+		       results[i].memory_bytes / (1 << 20));
 	free(records);
 	return 0;
 }

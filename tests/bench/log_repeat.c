@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A long log out of a short one: its records again and again, each time behind the ones before, until it is so long. Or a part of it: the records of
- * one kind alone. With --kinds the labels become so many times as many, and so, up to a hundred times, processes, threads and CPUs.
+ * A long log out of a short one: its records again and again, each time behind the ones before, until it is
+ * so long. Or a part of it: the records of one kind alone. With --kinds the labels become so many times as
+ * many, and so, up to a hundred times, processes, threads and CPUs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +53,8 @@ static int add(struct repeat *repeat, struct txtrace_record *record)
 		return 0;
 	}
 	if (record->kind == TXTRACE_RECORD_SPAN && repeat->kind_cnt) {
-		int length = snprintf(label, sizeof(label), "%.*s %llu", (int)record->span.label.length, record->span.label.bytes,
+		int length = snprintf(label, sizeof(label), "%.*s %llu", (int)record->span.label.length,
+				      record->span.label.bytes,
 				      (unsigned long long)(repeat->span_cnt++ % repeat->kind_cnt));
 
 		record->span.label = (struct txtrace_string){ label, (size_t)length };
@@ -100,12 +102,19 @@ int main(int argc, char **argv)
 		{ .name = "in", .help = "the log to read", .text = &in },
 		{ .name = "out", .help = "the log to write", .text = &out },
 		{ .name = "only", .help = "all, spans, or sched: stays on CPUs and wakeups", .text = &only },
-		{ .name = "megabytes", .help = "how long it is to become; 0: once is enough", .count = &megabytes, .max = 1e6 },
-		{ .name = "kinds", .help = "how many labels of each; 0: as they are", .count = &repeat.kind_cnt, .max = 1e9 },
+		{ .name = "megabytes",
+		  .help = "how long it is to become; 0: once is enough",
+		  .count = &megabytes,
+		  .max = 1e6 },
+		{ .name = "kinds",
+		  .help = "how many labels of each; 0: as they are",
+		  .count = &repeat.kind_cnt,
+		  .max = 1e9 },
 	};
 	struct txtrace_log *log;
 
-	options_parse(table, sizeof(table) / sizeof(table[0]), "log_repeat: a long log out of a short one", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]), "log_repeat: a long log out of a short one",
+		      argc, argv);
 	repeat.what = parse_what(only);
 	if (txtrace_log_open(&log, in))
 		fail("cannot read", in);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* log_threads LOG...: how fast the records of a log are read, by the number of threads that decode ahead. Medians over interleaved rounds. */
+/*
+ * log_threads LOG...: how fast the records of a log are read, by the number of threads that decode ahead.
+ * Medians over interleaved rounds.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,10 +74,12 @@ int main(int argc, char **argv)
 
 		for (unsigned int round = 0; round < ROUNDS; round++)
 			for (unsigned int threads = 0; threads <= THREADS_MAX; threads++)
-				cnt = read_log(argv[i], threads, &results[threads].wall_s[round], &results[threads].cpu_s[round]);
+				cnt = read_log(argv[i], threads, &results[threads].wall_s[round],
+					       &results[threads].cpu_s[round]);
 		for (unsigned int threads = 0; threads <= THREADS_MAX; threads++)
 			printf("  %u threads ahead: %6.1f M records/s, %5.1f ns of CPU each\n", threads,
-			       (double)cnt / median(results[threads].wall_s) * 1e-6, median(results[threads].cpu_s) / (double)cnt * 1e9);
+			       (double)cnt / median(results[threads].wall_s) * 1e-6,
+			       median(results[threads].cpu_s) / (double)cnt * 1e9);
 	}
 	return 0;
 }

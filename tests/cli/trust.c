@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How far the verdict of `txtrace diff` can be trusted, on recorded runs (docs/ci.md, "How often it is wrong").
+ * How far the verdict of `txtrace diff` can be trusted, on recorded runs (docs/ci.md, "How often it is
+ * wrong").
  *
- *	trust sample NAME BASE.txtrace... -- NEW.txtrace...    the figures of each run, as text: a set of runs in turn, small enough to be kept
- *	trust judge [EACH [N]] < TEXT                          compares runs of each set with each other, many times
+ *	trust sample NAME BASE.txtrace... -- NEW.txtrace...    the figures of each run, as text: a set of runs
+ *	                                                       in turn, small enough to be kept
+ *	trust judge [EACH [N]] < TEXT                          compares runs of each set with each other, many
+ *	                                                       times
  *
- * Of the set `same`, all are runs of one program: whatever is said to have changed is a false alarm. Of the others NEW has a known change (`changes`
- * below); it is found if the verdict is "worse: the code", and named rightly if the figure that changed is told as worse (of a lock: both where it is
- * held for longer, and where that is waited for, with who holds it). It is named alone if no figure of the code's is told besides, worse or better, that
- * had nothing to do with it.
+ * Of the set `same`, all are runs of one program: whatever is said to have changed is a false alarm. Of the
+ * others NEW has a known change (`changes` below); it is found if the verdict is "worse: the code", and named
+ * rightly if the figure that changed is told as worse (of a lock: both where it is held for longer, and where
+ * that is waited for, with who holds it). It is named alone if no figure of the code's is told besides, worse
+ * or better, that had nothing to do with it.
  *
- * What judge compares is what was recorded, in the order in which it was. "in turn": each series of 2 n successive runs, n pairs, beginning at each
- * run. "drawn": n of the neighbouring pairs at random; of the same program, either of a pair is the base. "apart": n runs and the n that follow. EACH
- * limits how many comparisons there are of each kind (default 300); N is how many runs a side has (otherwise 8, 10 and 16, one after the other). A
- * line of JSON for each kind.
+ * What judge compares is what was recorded, in the order in which it was. "in turn": each series of 2 n
+ * successive runs, n pairs, beginning at each run. "drawn": n of the neighbouring pairs at random; of the
+ * same program, either of a pair is the base. "apart": n runs and the n that follow. EACH limits how many
+ * comparisons there are of each kind (default 300); N is how many runs a side has (otherwise 8, 10 and 16,
+ * one after the other). A line of JSON for each kind.
  */
 #include <errno.h>
 #include <math.h>
@@ -51,7 +56,8 @@ static void print_hex(const char *bytes, size_t length)
 
 static void print_unit(const struct run_set *set, uint32_t label, const struct label_unit *unit)
 {
-	printf("unit %u %llu %llu", label, (unsigned long long)unit->cnt, (unsigned long long)unit->lower_bound_cnt);
+	printf("unit %u %llu %llu", label, (unsigned long long)unit->cnt,
+	       (unsigned long long)unit->lower_bound_cnt);
 	for (unsigned int value = 0; value < COMPARE_VALUE_COUNT && unit->cnt; value++) {
 		if (unit->mean[value] > 0)
 			printf(" m%u:%.0f", value, unit->mean[value]);
@@ -80,7 +86,8 @@ static void sample_log(struct run_set *set, enum compare_side side, const char *
 		log_census_add(&census, &record);
 		must(!run_sampler_add(sampler, &record), path);
 	}
-	must(!err && census.has_summary && !run_sampler_finish(sampler, txtrace_log_info(log), &census), path);
+	must(!err && census.has_summary && !run_sampler_finish(sampler, txtrace_log_info(log), &census),
+	     path);
 	run_sampler_free(sampler);
 	txtrace_log_close(log);
 }
@@ -89,7 +96,8 @@ static void print_run(const struct run_set *set, enum compare_side side, uint32_
 {
 	const struct compare_run *of = &set->runs[side][run];
 
-	printf("run %d %llu %llu\n", side, (unsigned long long)of->info.start_monotonic_ns, (unsigned long long)log_census_lost_cnt(&of->census));
+	printf("run %d %llu %llu\n", side, (unsigned long long)of->info.start_monotonic_ns,
+	       (unsigned long long)log_census_lost_cnt(&of->census));
 	for (uint32_t label = 0; label < set->label_cnt; label++) {
 		for (size_t i = 0; i < set->by_label[label]->unit_cnt[side]; i++) {
 			if (set->by_label[label]->units[side][i].unit == run)
@@ -191,7 +199,8 @@ static void take_unit(struct kept_set *set, char *line)
 	unit->unit.lower_bound_cnt = strtoull(strtok(NULL, " "), NULL, 10);
 	unit->unit.percentiles = malloc((percentile_cnt + 1) * sizeof(double));
 	unit->unit.extras = calloc(room, sizeof(*unit->unit.extras));
-	must(unit->unit.percentiles && unit->unit.extras && unit->label < set->label_cnt, "no memory, or an unknown label");
+	must(unit->unit.percentiles && unit->unit.extras && unit->label < set->label_cnt,
+	     "no memory, or an unknown label");
 	for (size_t i = 0; i < percentile_cnt; i++)
 		unit->unit.percentiles[i] = NAN;
 	for (unsigned int value = 0; value < COMPARE_VALUE_COUNT; value++) {
@@ -207,7 +216,8 @@ static void take_unit(struct kept_set *set, char *line)
 		else if (*word == 'p' && number < percentile_cnt)
 			unit->unit.percentiles[number] = value;
 		else if (*word == 'e' && number < set->key_cnt)
-			unit->unit.extras[unit->unit.extra_cnt++] = (struct label_extra){ (uint32_t)number, value };
+			unit->unit.extras[unit->unit.extra_cnt++] = (struct label_extra){ (uint32_t)number,
+											  value };
 		else
 			must(false, "an unknown figure");
 	}
@@ -218,8 +228,11 @@ static void take_run(struct kept_set *set, const char *line)
 	unsigned long long start_ns;
 	int side;
 
-	must(set->run_cnt < RUNS_MAX && sscanf(line, "%d %llu", &side, &start_ns) == 2 && (side == 0 || side == 1), "an unreadable run");
-	set->runs[set->run_cnt++] = (struct kept_run){ .side = (enum compare_side)side, .start_ns = start_ns };
+	must(set->run_cnt < RUNS_MAX && sscanf(line, "%d %llu", &side, &start_ns) == 2 &&
+		     (side == 0 || side == 1),
+	     "an unreadable run");
+	set->runs[set->run_cnt++] = (struct kept_run){ .side = (enum compare_side)side,
+						       .start_ns = start_ns };
 }
 
 static void release_set(struct kept_set *set)
@@ -254,7 +267,8 @@ static int compare_extras(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-static void add_unit(struct run_set *to, const struct kept_set *from, const struct kept_unit *kept, enum compare_side side, uint32_t run)
+static void add_unit(struct run_set *to, const struct kept_set *from, const struct kept_unit *kept,
+		     enum compare_side side, uint32_t run)
 {
 	size_t percentile_cnt = COMPARE_VALUE_COUNT * from->percentile_cnt;
 	struct txtrace_string name = { from->labels[kept->label], from->label_lengths[kept->label] };
@@ -275,13 +289,15 @@ static void add_unit(struct run_set *to, const struct kept_set *from, const stru
 		struct txtrace_string extra = { from->keys[key] + 1, from->key_lengths[key] - 1 };
 
 		unit->extras[i].per_span = kept->unit.extras[i].per_span;
-		must(!run_set_add_key(to, (enum extra_kind)from->keys[key][0], extra, &unit->extras[i].key), "no memory");
+		must(!run_set_add_key(to, (enum extra_kind)from->keys[key][0], extra, &unit->extras[i].key),
+		     "no memory");
 	}
 	qsort(unit->extras, unit->extra_cnt, sizeof(*unit->extras), compare_extras);
 }
 
 /* pairs[i]: the runs 2 i and 2 i + 1 of a comparison; sides: which of them is the base's. */
-static void fill(struct run_set *to, const struct kept_set *from, const size_t *runs, const enum compare_side *sides, size_t cnt)
+static void fill(struct run_set *to, const struct kept_set *from, const size_t *runs,
+		 const enum compare_side *sides, size_t cnt)
 {
 	const size_t run_cnt[2] = { cnt / 2, cnt / 2 };
 
@@ -305,9 +321,11 @@ static void fill(struct run_set *to, const struct kept_set *from, const size_t *
 
 struct change {
 	const char *set;
-	const char *labels[4]; /* the change may show in the code's figures of these; the first is where it was made */
+	/* the change may show in the code's figures of these; the first is where it was made */
+	const char *labels[4];
 	bool (*is_it)(const struct run_set *set, const struct compared_figure *figure);
-	bool (*is_waited_for)(const struct run_set *set, const struct compared_figure *figure); /* of a lock: told, too */
+	/* of a lock: told, too */
+	bool (*is_waited_for)(const struct run_set *set, const struct compared_figure *figure);
 	const char *rule; /* a gate that looks for it */
 };
 
@@ -321,7 +339,8 @@ static bool is_label(const struct run_set *set, uint32_t label, const char *name
 static bool is_more_cpu(const struct run_set *set, const struct compared_figure *figure)
 {
 	return is_label(set, figure->label, "checksum") && figure->metric.kind == METRIC_VALUE &&
-	       (figure->metric.value == SPAN_VALUE_ON_CPU || figure->metric.value == COMPARE_VALUE_SELF_ON_CPU);
+	       (figure->metric.value == SPAN_VALUE_ON_CPU ||
+		figure->metric.value == COMPARE_VALUE_SELF_ON_CPU);
 }
 
 static bool is_more_fsyncs(const struct run_set *set, const struct compared_figure *figure)
@@ -337,7 +356,8 @@ static bool is_more_fsyncs(const struct run_set *set, const struct compared_figu
 static bool is_longer_section(const struct run_set *set, const struct compared_figure *figure)
 {
 	return is_label(set, figure->label, "transfer") && figure->metric.kind == METRIC_VALUE &&
-	       (figure->metric.value == SPAN_VALUE_ON_CPU || figure->metric.value == COMPARE_VALUE_SELF_ON_CPU);
+	       (figure->metric.value == SPAN_VALUE_ON_CPU ||
+		figure->metric.value == COMPARE_VALUE_SELF_ON_CPU);
 }
 
 static bool is_held_by_transfer(const struct run_set *set, const struct compared_figure *figure)
@@ -346,7 +366,8 @@ static bool is_held_by_transfer(const struct run_set *set, const struct compared
 
 	if (figure->metric.kind != METRIC_HELD)
 		return false;
-	run_set_key(set, figure->metric.key, &name); /* a byte each for the reason and the kind of party before it */
+	/* a byte each for the reason and the kind of party before it */
+	run_set_key(set, figure->metric.key, &name);
 	return name.length == 10 && name.bytes[1] == PARTY_SPAN && memcmp(name.bytes + 2, "transfer", 8) == 0;
 }
 
@@ -360,9 +381,15 @@ static const struct change changes[] = {
 	{ "cpu", { "checksum", "audit" }, is_more_cpu, NULL, "checksum.on_cpu.p50 < +2%" },
 	{ "fsync", { "journal", "deposit" }, is_more_fsyncs, NULL, "journal.blocks.fsync < +0.1" },
 	/* The clearing house is asked within the section. */
-	{ "lock-100", { "transfer", "lock accounts", "clear", "clearing house" }, is_longer_section, is_longer_hold,
+	{ "lock-100",
+	  { "transfer", "lock accounts", "clear", "clearing house" },
+	  is_longer_section,
+	  is_longer_hold,
 	  "\"lock accounts\".held_by.transfer < +20%" },
-	{ "lock-300", { "transfer", "lock accounts", "clear", "clearing house" }, is_longer_section, is_longer_hold,
+	{ "lock-300",
+	  { "transfer", "lock accounts", "clear", "clearing house" },
+	  is_longer_section,
+	  is_longer_hold,
 	  "\"lock accounts\".held_by.transfer < +20%" },
 };
 #define CHANGE_CNT (sizeof(changes) / sizeof(changes[0]))
@@ -389,7 +416,9 @@ static void count_naive(struct tally *tally, const struct run_set *set)
 	bool is_up = false, has_moved = false;
 
 	for (size_t i = 0; i < KIND_CNT; i++) {
-		const struct compare_label *label = run_set_find_label(set, (struct txtrace_string){ kinds[i], strlen(kinds[i]) });
+		const struct compare_label *label = run_set_find_label(set,
+								       (struct txtrace_string){
+									       kinds[i], strlen(kinds[i]) });
 		double sum[2] = { 0, 0 };
 
 		for (int side = 0; label && side < 2; side++) {
@@ -405,7 +434,8 @@ static void count_naive(struct tally *tally, const struct run_set *set)
 }
 
 /* The rule that looks for the change; where there is none, all of these rules. */
-static bool is_regressed(const struct run_set *set, const struct change *change, const struct comparison_options *options)
+static bool is_regressed(const struct run_set *set, const struct change *change,
+			 const struct comparison_options *options)
 {
 	struct gate_rules rules = { 0 };
 	struct error error = { "" };
@@ -417,24 +447,27 @@ static bool is_regressed(const struct run_set *set, const struct change *change,
 		if (!change || change == &changes[i])
 			err = gate_rules_parse(&rules, changes[i].rule, "rules", &error);
 	}
-	must(!err && !gate_init(&gate, &rules, set, options, true) && gate.result != GATE_ERROR, "a rule matches nothing");
+	must(!err && !gate_init(&gate, &rules, set, options, true) && gate.result != GATE_ERROR,
+	     "a rule matches nothing");
 	is_regressed = gate.result == GATE_REGRESSED;
 	gate_release(&gate);
 	gate_rules_release(&rules);
 	return is_regressed;
 }
 
-static bool may_show(const struct change *change, const struct run_set *set, const struct compared_figure *figure)
+static bool may_show(const struct change *change, const struct run_set *set,
+		     const struct compared_figure *figure)
 {
 	for (size_t i = 0; i < 4 && change->labels[i]; i++) {
 		if (is_label(set, figure->label, change->labels[i]))
 			return true;
 	}
-	return change->is_waited_for && is_held_by_transfer(set, figure); /* also of audits, which take the accounts' locks */
+	/* also of audits, which take the accounts' locks */
+	return change->is_waited_for && is_held_by_transfer(set, figure);
 }
 
-static void judge_one(struct tally *tally, const struct kept_set *from, const struct change *change, const size_t *runs,
-	const enum compare_side *sides, size_t cnt)
+static void judge_one(struct tally *tally, const struct kept_set *from, const struct change *change,
+		      const size_t *runs, const enum compare_side *sides, size_t cnt)
 {
 	struct comparison_options options = COMPARISON_DEFAULTS;
 	struct comparison comparison;
@@ -447,15 +480,18 @@ static void judge_one(struct tally *tally, const struct kept_set *from, const st
 		const struct compared_figure *figure = &comparison.figures[i];
 
 		is_named |= figure->verdict == VERDICT_WORSE && change->is_it(&set, figure);
-		is_waited_for |= figure->verdict == VERDICT_WORSE && change->is_waited_for && change->is_waited_for(&set, figure);
-		if (figure->owner == OWNER_CODE && (figure->verdict == VERDICT_WORSE || figure->verdict == VERDICT_BETTER))
+		is_waited_for |= figure->verdict == VERDICT_WORSE && change->is_waited_for &&
+				 change->is_waited_for(&set, figure);
+		if (figure->owner == OWNER_CODE &&
+		    (figure->verdict == VERDICT_WORSE || figure->verdict == VERDICT_BETTER))
 			is_astray |= !may_show(change, &set, figure);
 	}
 	tally->cnt++;
 	tally->figure_sum += comparison.tested_cnt;
 	tally->worse_cnt += comparison.code == VERDICT_WORSE;
 	tally->cant_tell_cnt += comparison.code == VERDICT_CANT_TELL;
-	tally->changed_cnt += comparison.verdict_cnt[VERDICT_WORSE] + comparison.verdict_cnt[VERDICT_BETTER] > 0;
+	tally->changed_cnt += comparison.verdict_cnt[VERDICT_WORSE] + comparison.verdict_cnt[VERDICT_BETTER] >
+			      0;
 	is_named &= comparison.code == VERDICT_WORSE && (is_waited_for || !change->is_waited_for);
 	tally->named_cnt += is_named;
 	tally->alone_cnt += is_named && !is_astray;
@@ -467,16 +503,22 @@ static void judge_one(struct tally *tally, const struct kept_set *from, const st
 
 static void print_tally(const struct tally *tally, const struct kept_set *set, const char *how, size_t pairs)
 {
-	printf("{\"set\":\"%s\",\"how\":\"%s\",\"runs_a_side\":%zu,\"runs\":%zu,\"comparisons\":%zu,", set->name, how, pairs, set->run_cnt, tally->cnt);
-	printf("\"figures\":%zu,\"worse\":%zu,", tally->figure_sum / (tally->cnt ? tally->cnt : 1), tally->worse_cnt);
+	printf("{\"set\":\"%s\",\"how\":\"%s\",\"runs_a_side\":%zu,\"runs\":%zu,\"comparisons\":%zu,",
+	       set->name, how, pairs, set->run_cnt, tally->cnt);
+	printf("\"figures\":%zu,\"worse\":%zu,", tally->figure_sum / (tally->cnt ? tally->cnt : 1),
+	       tally->worse_cnt);
 	printf("\"cant_tell\":%zu,\"any_change\":%zu,", tally->cant_tell_cnt, tally->changed_cnt);
-	printf("\"named\":%zu,\"alone\":%zu,\"gate\":%zu,", tally->named_cnt, tally->alone_cnt, tally->gate_cnt);
-	printf("\"naive\":%zu,\"naive_moved\":%zu,\"naive_of_one_kind\":%.1f}\n", tally->naive_cnt, tally->naive_moved_cnt,
-	       (double)tally->naive_one_cnt / KIND_CNT);
+	printf("\"named\":%zu,\"alone\":%zu,\"gate\":%zu,", tally->named_cnt, tally->alone_cnt,
+	       tally->gate_cnt);
+	printf("\"naive\":%zu,\"naive_moved\":%zu,\"naive_of_one_kind\":%.1f}\n", tally->naive_cnt,
+	       tally->naive_moved_cnt, (double)tally->naive_one_cnt / KIND_CNT);
 	fflush(stdout);
 }
 
-/* Successive runs of one program, from the first, the second, … on; apart: the first half of them against the second. */
+/*
+ * Successive runs of one program, from the first, the second, … on; apart: the first half of them against the
+ * second.
+ */
 static void judge_in_order(const struct kept_set *set, const char *how, size_t pairs, size_t each)
 {
 	bool is_apart = strcmp(how, "apart") == 0;
@@ -587,7 +629,8 @@ int main(int argc, char **argv)
 
 	if (argc > 2 && strcmp(argv[1], "sample") == 0)
 		return sample(argc - 2, argv + 2);
-	must(argc > 1 && argc < 5 && strcmp(argv[1], "judge") == 0, "usage: trust sample NAME BASE... -- NEW... | trust judge [EACH [N]]");
+	must(argc > 1 && argc < 5 && strcmp(argv[1], "judge") == 0,
+	     "usage: trust sample NAME BASE... -- NEW... | trust judge [EACH [N]]");
 	each = argc > 2 ? strtoul(argv[2], NULL, 10) : 300;
 	only = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
 	must(each > 0 && only <= PAIRS_MAX, "at least one comparison, of at most 64 runs a side");

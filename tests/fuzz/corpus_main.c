@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_NAME [FILE|FOLDER...]: a fuzz target without libFuzzer: it gets each file once; without arguments all of tests/fuzz/corpus/NAME. Prints TAP; what a
- * target has to say against an input ends the process, and the last line names the input.
+ * fuzz_NAME [FILE|FOLDER...]: a fuzz target without libFuzzer: it gets each file once; without arguments all
+ * of tests/fuzz/corpus/NAME. Prints TAP; what a target has to say against an input ends the process, and the
+ * last line names the input.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A fuzz target is a file fuzz_NAME.c with a LLVMFuzzerTestOneInput(): any bytes in, and what must hold of them whatever they are. libFuzzer makes
- * the bytes (`make fuzz`); corpus_main.c takes them from tests/fuzz/corpus/NAME (`make check`). A law that is broken ends the process.
+ * A fuzz target is a file fuzz_NAME.c with a LLVMFuzzerTestOneInput(): any
+ * bytes in, and what must hold of them whatever they are. libFuzzer makes the
+ * bytes (`make fuzz`); corpus_main.c takes them from tests/fuzz/corpus/NAME
+ * (`make check`). A law that is broken ends the process.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -17,7 +19,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Changes an input into another one, of at most max_size bytes; only libFuzzer calls it, and offers LLVMFuzzerMutate() for it. */
+/*
+ * Changes an input into another one, of at most max_size bytes; only libFuzzer
+ * calls it, and offers LLVMFuzzerMutate() for it.
+ */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 

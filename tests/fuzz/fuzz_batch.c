@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The payload of a batch, without checksums before it: two bytes of record count, then the payload. Its end is the end of the memory, but for the bytes
- * that the decoder is promised. Every record that comes out goes into a batch again, and out of that as it was.
+ * The payload of a batch, without checksums before it: two bytes of record count, then the payload. Its end
+ * is the end of the memory, but for the bytes that the decoder is promised. Every record that comes out goes
+ * into a batch again, and out of that as it was.
  */
 #include <errno.h>
 
@@ -75,7 +76,8 @@ static void decode(const uint8_t *payload, size_t length, uint32_t record_cnt)
 	result = batch_decoder_open(decoder, payload, length, record_cnt);
 	LAW(result == 0 || result == -EBADMSG);
 	while (!result && (result = batch_decoder_next(decoder, &record)) > 0) {
-		LAW(batch_decoder_position(decoder) > position && batch_decoder_position(decoder) <= record_cnt);
+		LAW(batch_decoder_position(decoder) > position &&
+		    batch_decoder_position(decoder) <= record_cnt);
 		position = batch_decoder_position(decoder);
 		law_of_records(&record);
 		err = batch_encoder_add(encoder, &record);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes the checksums of a log right, wherever something stands that looks like a header, a block or a footer: so that what libFuzzer changes gets past
- * them, most of the time. FUZZ_LOG_AT, where it is defined before, is where in an input the log begins.
+ * Makes the checksums of a log right, wherever something stands that looks like
+ * a header, a block or a footer: so that what libFuzzer changes gets past them,
+ * most of the time. FUZZ_LOG_AT, where it is defined before, is where in an
+ * input the log begins.
  */
 #ifndef FUZZ_CHECKSUMS_H
 #define FUZZ_CHECKSUMS_H
@@ -18,9 +20,11 @@ static inline void fix_last_4(uint8_t *bytes, size_t length)
 /* Returns how many bytes the block takes. */
 static inline size_t fix_block(uint8_t *at, size_t left)
 {
-	uint32_t header_bytes = log_get_u32(at + LOG_BLOCK_LENGTH), stored_bytes = log_get_u32(at + LOG_BLOCK_STORED_BYTES);
+	uint32_t header_bytes = log_get_u32(at + LOG_BLOCK_LENGTH),
+		 stored_bytes = log_get_u32(at + LOG_BLOCK_STORED_BYTES);
 
-	if (header_bytes < LOG_BLOCK_HEADER_BYTES || header_bytes > LOG_BLOCK_HEADER_MAX_BYTES || header_bytes > left)
+	if (header_bytes < LOG_BLOCK_HEADER_BYTES || header_bytes > LOG_BLOCK_HEADER_MAX_BYTES ||
+	    header_bytes > left)
 		return 1;
 	if (stored_bytes <= left - header_bytes)
 		log_put_u32(at + LOG_BLOCK_PAYLOAD_CRC, crc32c(at + header_bytes, stored_bytes));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as what names code and finds callers: the first says whether the rest is a JIT compiler's map, a section of unwinding rules, or an ELF file. */
+/*
+ * Any bytes as what names code and finds callers: the first says whether the rest is a JIT compiler's map, a
+ * section of unwinding rules, or an ELF file.
+ */
 #include "attach/code_file.h"
 #include "attach/perf_map.h"
 #include "fuzz/fuzz.h"
@@ -17,7 +20,8 @@ static void look_at_map(const uint8_t *data, size_t size)
 
 		LAW(entry->begin < entry->end && (i == 0 || map.entries[i - 1].end <= entry->begin));
 		LAW(entry->name >= text && entry->name + entry->name_length <= text + size);
-		LAW(perf_map_find(&map, entry->begin) == entry && perf_map_find(&map, entry->end - 1) == entry);
+		LAW(perf_map_find(&map, entry->begin) == entry &&
+		    perf_map_find(&map, entry->end - 1) == entry);
 	}
 	perf_map_release(&map);
 }

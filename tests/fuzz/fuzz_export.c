@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as a log to export, the first one says in which format: whatever is in the log, what comes out is valid in that format. */
+/*
+ * Any bytes as a log to export, the first one says in which format: whatever is in the log, what comes out is
+ * valid in that format.
+ */
 #include "export/export.h"
 
 #define FUZZ_LOG_AT 1u

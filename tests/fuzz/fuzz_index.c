@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any bytes as the index of a log that is sound otherwise. Who checks the index finds something or not; who reads the log sees the same records, as
- * nothing is in the index that the blocks do not say.
+ * Any bytes as the index of a log that is sound otherwise. Who checks the index finds something or not; who
+ * reads the log sees the same records, as nothing is in the index that the blocks do not say.
  */
 #include "analyze/files/block_check.h"
 #include "base/crc32c.h"
@@ -14,10 +14,23 @@
 
 static const struct txtrace_record records[] = {
 	{ .kind = TXTRACE_RECORD_THREAD, .thread = { .time_ns = 500, .tid = 7, .pid = 7, .is_seed = true } },
-	{ .kind = TXTRACE_RECORD_RUN, .run = { .tid = 7, .pid = 7, .begin_ns = 1000, .end_ns = 1500, .left_as = TXTRACE_LEFT_PREEMPTED, .syscall_nr = -1 } },
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { .tid = 7,
+		   .pid = 7,
+		   .begin_ns = 1000,
+		   .end_ns = 1500,
+		   .left_as = TXTRACE_LEFT_PREEMPTED,
+		   .syscall_nr = -1 } },
 	{ .kind = TXTRACE_RECORD_SPAN,
-	  .span = { .id = 5, .pid = 7, .tid = 7, .end_tid = 7, .begin_ns = 1400, .end_ns = 2100, .work_ns = 700,
-		    .ledger = { .on_cpu_ns = 400, .runnable_ns = 300 }, .label = { "pay", 3 } } },
+	  .span = { .id = 5,
+		    .pid = 7,
+		    .tid = 7,
+		    .end_tid = 7,
+		    .begin_ns = 1400,
+		    .end_ns = 2100,
+		    .work_ns = 700,
+		    .ledger = { .on_cpu_ns = 400, .runnable_ns = 300 },
+		    .label = { "pay", 3 } } },
 };
 
 #define RECORD_CNT (sizeof(records) / sizeof(records[0]))
@@ -58,8 +71,11 @@ static void begin_log(struct log_block *block)
 		for (size_t j = 0; j < RECORD_CNT; j++)
 			LAW(!batch_encoder_add(encoder, &records[j]));
 		batch_encoder_finish(encoder, &batch);
-		*block = (struct log_block){ .type = LOG_BLOCK_BATCH, .record_cnt = batch.record_cnt, .sequence = block->sequence,
-					     .first_ns = batch.first_ns, .last_ns = batch.last_ns };
+		*block = (struct log_block){ .type = LOG_BLOCK_BATCH,
+					     .record_cnt = batch.record_cnt,
+					     .sequence = block->sequence,
+					     .first_ns = batch.first_ns,
+					     .last_ns = batch.last_ns };
 		put_block(block, batch.payload, batch.cuts[batch.cut_cnt - 1]);
 		batch_encoder_reset(encoder);
 	}

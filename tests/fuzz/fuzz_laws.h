@@ -15,7 +15,8 @@ static inline void law_of_lines(const char *text, size_t length)
 		uint32_t code_point;
 		size_t taken = utf8_decode(text, length, &code_point);
 
-		LAW(code_point != UTF8_INVALID && code_point >= ' ' && code_point != 0x7f && !(code_point >= 0x80 && code_point < 0xa0));
+		LAW(code_point != UTF8_INVALID && code_point >= ' ' && code_point != 0x7f &&
+		    !(code_point >= 0x80 && code_point < 0xa0));
 		text += taken;
 		length -= taken;
 	}

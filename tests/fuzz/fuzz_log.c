@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as a log. The reader comes to an end, says of every byte range that it skips where it is, and gives records that can be shown. */
+/*
+ * Any bytes as a log. The reader comes to an end, says of every byte range that it skips where it is, and
+ * gives records that can be shown.
+ */
 #include <errno.h>
 
 #include "fuzz/fuzz_checksums.h"

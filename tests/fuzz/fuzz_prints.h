@@ -12,7 +12,8 @@
 #define PRINT_MAX 20000u
 
 struct prints {
-	uint32_t of[PRINT_MAX]; /* checksums of the records as text, in their order; damage is not among them */
+	/* checksums of the records as text, in their order; damage is not among them */
+	uint32_t of[PRINT_MAX];
 	uint32_t cnt;
 	uint64_t damaged_bytes;
 	uint32_t damages; /* checksum of all that was told of them */
@@ -31,7 +32,8 @@ static inline void prints_read(struct prints *prints, struct txtrace_log *log)
 	while (txtrace_log_next(log, &record) > 0) {
 		if (record.kind == TXTRACE_RECORD_DAMAGE) {
 			prints->damaged_bytes += record.damage.length_bytes;
-			prints->damages = crc32c_extend(prints->damages, (const void *)&record.damage, sizeof(record.damage));
+			prints->damages = crc32c_extend(prints->damages, (const void *)&record.damage,
+							sizeof(record.damage));
 			continue;
 		}
 		prints->is_too_long = prints->cnt == PRINT_MAX;

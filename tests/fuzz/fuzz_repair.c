@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any bytes as a log that `txtrace repair` is given. It fails, or what it writes is sound: complete, nothing skipped, an index that fits, no record
- * that was not in the input, and repairing it once more changes no byte.
+ * Any bytes as a log that `txtrace repair` is given. It fails, or what it writes is sound: complete, nothing
+ * skipped, an index that fits, no record that was not in the input, and repairing it once more changes no
+ * byte.
  */
 #include <fcntl.h>
 
@@ -24,7 +25,10 @@ static void read_prints(const char *path, struct prints *prints)
 	txtrace_log_close(log);
 }
 
-/* A pipe is written directly: no file, and no child that would guard it. Returns how long the output is, or -1: there is none. */
+/*
+ * A pipe is written directly: no file, and no child that would guard it. Returns how long the output is, or
+ * -1: there is none.
+ */
 static ssize_t repair(const char *path, uint8_t *output, size_t room)
 {
 	static int ends[2];
@@ -36,7 +40,8 @@ static ssize_t repair(const char *path, uint8_t *output, size_t room)
 
 	if (!nowhere) {
 		nowhere = fopen("/dev/null", "w");
-		LAW(nowhere && !pipe2(ends, O_CLOEXEC | O_NONBLOCK) && fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES) >= PIPE_BYTES);
+		LAW(nowhere && !pipe2(ends, O_CLOEXEC | O_NONBLOCK) &&
+		    fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES) >= PIPE_BYTES);
 		snprintf(to, sizeof(to), "/proc/self/fd/%d", ends[1]);
 	}
 	cli_init(&cli, "txtrace", nowhere, nowhere);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rules of a gate. Whatever the text: rules or one sentence; each rule's label and names end, its numbers are numbers, and its own text, parsed
- * alone, is the same rule
- * again.
+ * Rules of a gate. Whatever the text: rules or one sentence; each rule's label and names end, its numbers are
+ * numbers, and its own text, parsed alone, is the same rule again.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,7 +13,8 @@ static void law_of_one_rule(const struct gate_rule *rule)
 {
 	LAW(rule->text && rule->line >= 1);
 	LAW(memchr(rule->label, '\0', sizeof(rule->label)) && memchr(rule->name, '\0', sizeof(rule->name)));
-	LAW(rule->subject < GATE_SUBJECT_COUNT && rule->operator <= GATE_MORE && rule->limit_kind <= GATE_RELATIVE);
+	LAW(rule->subject < GATE_SUBJECT_COUNT && rule->operator<= GATE_MORE &&
+						  rule->limit_kind <= GATE_RELATIVE);
 	LAW(isfinite(rule->limit) && rule->percentile >= 0 && rule->percentile < 1);
 }
 
@@ -24,9 +24,16 @@ static void law_of_itself(const struct gate_rule *rule)
 	struct error error = { "" };
 
 	LAW(gate_rules_parse(&again, rule->text, "again", &error) == 0 && again.cnt == 1);
-	LAW(strcmp(again.rules[0].text, rule->text) == 0 && strcmp(again.rules[0].label, rule->label) == 0 && strcmp(again.rules[0].name, rule->name) == 0);
-	LAW(again.rules[0].subject == rule->subject && again.rules[0].limit == rule->limit && again.rules[0].percentile == rule->percentile);
-	LAW(again.rules[0].operator == rule->operator && again.rules[0].limit_kind == rule->limit_kind && again.rules[0].is_literal == rule->is_literal);
+	LAW(strcmp(again.rules[0].text, rule->text) == 0 && strcmp(again.rules[0].label, rule->label) == 0 &&
+	    strcmp(again.rules[0].name, rule->name) == 0);
+	LAW(again.rules[0].subject == rule->subject && again.rules[0].limit == rule->limit &&
+	    again.rules[0].percentile == rule->percentile);
+	LAW(again.rules[0]
+		    .
+		    operator== rule->
+		    operator&& again.rules[0]
+		    .limit_kind == rule->limit_kind && again.rules[0]
+		    .is_literal == rule->is_literal);
 	gate_rules_release(&again);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any bytes as a log that is read in other ways than from its begin to its end: first a byte, how many threads decode; one, where to seek, by time or by
- * batch; eight, which. Threads change nothing at all; after a seek come records of the log, in its order.
+ * Any bytes as a log that is read in other ways than from its begin to its end: first a byte, how many
+ * threads decode; one, where to seek, by time or by batch; eight, which. Threads change nothing at all; after
+ * a seek come records of the log, in its order.
  */
 #define FUZZ_LOG_AT 10u
 #include "fuzz/fuzz_checksums.h"
@@ -24,7 +25,8 @@ static void law_of_threads(const struct fuzz_file *file, unsigned int thread_cnt
 	prints_read(&prints, log);
 	txtrace_log_close(log);
 	LAW(prints.cnt == all->cnt && !memcmp(prints.of, all->of, all->cnt * sizeof(all->of[0])));
-	LAW(prints.damages == all->damages && prints.damaged_bytes == all->damaged_bytes && prints.is_complete == all->is_complete);
+	LAW(prints.damages == all->damages && prints.damaged_bytes == all->damaged_bytes &&
+	    prints.is_complete == all->is_complete);
 }
 
 static void law_of_seeks(const struct fuzz_file *file, bool by_time, uint64_t to, const struct prints *all)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What attribution makes of events, whatever they are. Each span's ledger adds up to its work, or it is marked; every record can be shown, and
- * stored.
+ * What attribution makes of events, whatever they are. Each span's ledger adds
+ * up to its work, or it is marked; every record can be shown, and stored.
  */
 #ifndef FUZZ_SPANS_H
 #define FUZZ_SPANS_H
@@ -28,7 +28,8 @@ static inline void law_of_ledgers(struct fuzz_spans *spans, const struct txtrace
 
 	LAW(is_marked || txtrace_ledger_sum_ns(&span->ledger) == span->work_ns);
 	LAW(span->begin_ns <= span->end_ns);
-	LAW(!(span->flags & (TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOSS)) || span->flags & TXTRACE_SPAN_LOWER_BOUND);
+	LAW(!(span->flags & (TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOSS)) ||
+	    span->flags & TXTRACE_SPAN_LOWER_BOUND);
 	spans->unbalanced_cnt += is_marked;
 	spans->lower_bound_cnt += !!(span->flags & TXTRACE_SPAN_LOWER_BOUND);
 	spans->span_cnt++;

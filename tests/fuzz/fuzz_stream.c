@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any text as a recorded stream: each line is an event or is refused with a sentence; what attribution makes of the events keeps its laws. */
+/*
+ * Any text as a recorded stream: each line is an event or is refused with a sentence; what attribution makes
+ * of the events keeps its laws.
+ */
 #include <errno.h>
 
 #include "fuzz/fuzz_spans.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any bytes as records of the wire: two bytes of length, then a record, and so on. A record is an event or is refused; an event can be written into a
- * recorded stream; what attribution makes of the events keeps its laws.
+ * Any bytes as records of the wire: two bytes of length, then a record, and so on. A record is an event or is
+ * refused; an event can be written into a recorded stream; what attribution makes of the events keeps its
+ * laws.
  */
 #include <errno.h>
 
@@ -20,7 +21,8 @@ static int read_label(void *context, uint32_t tgid, uint64_t address, struct eve
 	(void)tgid;
 	if (address % 4 == 3)
 		return -EFAULT;
-	*label = (struct event_text){ .bytes = labels[address % 4], .length = (uint32_t)strlen(labels[address % 4]) };
+	*label = (struct event_text){ .bytes = labels[address % 4],
+				      .length = (uint32_t)strlen(labels[address % 4]) };
 	return 0;
 }
 

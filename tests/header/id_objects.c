@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * id_objects PLUGIN: makes ids in an executable, two shared libraries and a plugin (dlopened, RTLD_LOCAL), each of two translation units, on several
- * threads at once, before and after fork. Exit status 0: in each of the two processes no id came twice, counting those made before the fork.
- * Without a PLUGIN, when linked statically, there is the executable alone.
+ * id_objects PLUGIN: makes ids in an executable, two shared libraries and a plugin (dlopened, RTLD_LOCAL),
+ * each of two translation units, on several threads at once, before and after fork. Exit status 0: in each of
+ * the two processes no id came twice, counting those made before the fork. Without a PLUGIN, when linked
+ * statically, there is the executable alone.
  */
 #include <dlfcn.h>
 #include <pthread.h>

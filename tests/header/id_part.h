@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A source of ids: one translation unit of one object. id_part.c is compiled once for each, with -DPART=its name, and defines
+ * A source of ids: one translation unit of one object. id_part.c is compiled
+ * once for each, with -DPART=its name, and defines
  *     void <part>_make(uint64_t *ids, size_t id_cnt)   begins id_cnt spans and writes down their ids
  *     void <part>_trace(void)                          sets the semaphore of its object, as a tracer would
  */

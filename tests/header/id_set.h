@@ -31,7 +31,8 @@ static int ids_are_unique(const char *when, const uint64_t *ids, size_t id_cnt)
 	}
 	free(sorted);
 	if (zero_cnt || repeat_cnt)
-		printf("# %s: of %zu ids %zu are 0 and %zu are there again\n", when, id_cnt, zero_cnt, repeat_cnt);
+		printf("# %s: of %zu ids %zu are 0 and %zu are there again\n", when, id_cnt, zero_cnt,
+		       repeat_cnt);
 	return !zero_cnt && !repeat_cnt;
 }
 

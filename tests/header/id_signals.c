@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * id_signals: a signal handler makes ids between any two instructions of the making of another, on a thread that has no block of ids yet, in the middle of
- * a block and at its end. Exit status 0: no id came twice. x86-64 only: the trap flag makes a signal of every instruction.
+ * id_signals: a signal handler makes ids between any two instructions of the making of another, on a thread
+ * that has no block of ids yet, in the middle of a block and at its end. Exit status 0: no id came twice.
+ * x86-64 only: the trap flag makes a signal of every instruction.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

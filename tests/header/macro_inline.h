@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Macros in inline functions that several files include: in C as C99 has them (macro_other.c holds the definition), in C++ as usual. */
+/*
+ * Macros in inline functions that several files include: in C as C99 has them
+ * (macro_other.c holds the definition), in C++ as usual.
+ */
 #ifndef MACRO_INLINE_H
 #define MACRO_INLINE_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a tracer sees of each macro. Valid C11 and valid C++17, and compiled as both. Exit status 0: all stories are true. */
+/*
+ * What a tracer sees of each macro. Valid C11 and valid C++17, and compiled as both. Exit status 0: all
+ * stories are true.
+ */
 #include "macro_inline.h"
 #include "story.h"
 

@@ -65,7 +65,10 @@ void templates()
 class server
 {
 public:
-	explicit server(const std::string &name) : span_(TXTRACE_BEGIN("server")) { TXTRACE_TAG(span_, counted(name.c_str())); }
+	explicit server(const std::string &name) : span_(TXTRACE_BEGIN("server"))
+	{
+		TXTRACE_TAG(span_, counted(name.c_str()));
+	}
 	~server() { TXTRACE_END(span_); }
 	server(const server &) = delete;
 	server &operator=(const server &) = delete;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * peer_target: runs every probe, once a round, until its stdin ends. Prints `untraced` and `traced` whenever that has changed, and how many rounds
- * went by untraced with an argument evaluated all the same (which is wrong) when it ends.
+ * peer_target: runs every probe, once a round, until its stdin ends. Prints `untraced` and `traced` whenever
+ * that has changed, and how many rounds went by untraced with an argument evaluated all the same (which is
+ * wrong) when it ends.
  */
 #include <poll.h>
 #include <stdio.h>

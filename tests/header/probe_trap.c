@@ -16,9 +16,11 @@
 
 #if TXTRACE_IS_COMPILED_IN
 
-_Static_assert((int)TXTRACE_ATTR_BOOL_ == ATTR_BOOL && (int)TXTRACE_ATTR_INT_ == ATTR_INT, "the header numbers the types as the wire does");
+_Static_assert((int)TXTRACE_ATTR_BOOL_ == ATTR_BOOL && (int)TXTRACE_ATTR_INT_ == ATTR_INT,
+	       "the header numbers the types as the wire does");
 _Static_assert((int)TXTRACE_ATTR_UINT_ == ATTR_UINT && (int)TXTRACE_ATTR_DOUBLE_ == ATTR_DOUBLE, "the same");
-_Static_assert((int)TXTRACE_ATTR_STRING_ == ATTR_STRING && (int)TXTRACE_ATTR_POINTER_ == ATTR_POINTER, "the same");
+_Static_assert((int)TXTRACE_ATTR_STRING_ == ATTR_STRING && (int)TXTRACE_ATTR_POINTER_ == ATTR_POINTER,
+	       "the same");
 
 #define PROBE_CNT 15
 #define ID_CNT 256
@@ -26,7 +28,11 @@ _Static_assert((int)TXTRACE_ATTR_STRING_ == ATTR_STRING && (int)TXTRACE_ATTR_POI
 static struct trap {
 	struct trap_probe {
 		const char *name;
-		const char *arguments; /* i: an id, s: a string, d: a signed number, k: a key and its length, a: an attribute's type and value */
+		/*
+		 * i: an id, s: a string, d: a signed number, k: a key and its length, a: an attribute's type
+		 * and value
+		 */
+		const char *arguments;
 		uintptr_t site;
 	} probes[PROBE_CNT];
 	uint64_t ids[ID_CNT];
@@ -40,9 +46,14 @@ static struct trap {
 static void find_probes(void)
 {
 	const struct trap_probe probes[PROBE_CNT] = {
-		PROBE(begin, "isi"),     PROBE(begin_detached, "isi"), PROBE(enter, "i"),      PROBE(exit, "i"),      PROBE(end, "i"),
-		PROBE(tag, "is"),        PROBE(attr, "isa"),           PROBE(event, "is"),     PROBE(counter, "sd"),  PROBE(link, "iis"),
-		PROBE(key_begin, "sk"),  PROBE(key_enter, "k"),        PROBE(key_exit, "k"),   PROBE(key_end, "k"),   PROBE(key_event, "ks"),
+		PROBE(begin, "isi"),	PROBE(begin_detached, "isi"),
+		PROBE(enter, "i"),	PROBE(exit, "i"),
+		PROBE(end, "i"),	PROBE(tag, "is"),
+		PROBE(attr, "isa"),	PROBE(event, "is"),
+		PROBE(counter, "sd"),	PROBE(link, "iis"),
+		PROBE(key_begin, "sk"), PROBE(key_enter, "k"),
+		PROBE(key_exit, "k"),	PROBE(key_end, "k"),
+		PROBE(key_event, "ks"),
 	};
 
 	memcpy(trap.probes, probes, sizeof(probes));
@@ -131,7 +142,8 @@ static void say_call(const struct trap_probe *probe, const uint64_t *registers)
 			say("%lld", (long long)value);
 			break;
 		case 'k':
-			say("\"%.*s\", %llu", (int)*registers, (const char *)(uintptr_t)value, (unsigned long long)*registers);
+			say("\"%.*s\", %llu", (int)*registers, (const char *)(uintptr_t)value,
+			    (unsigned long long)*registers);
 			registers++;
 			break;
 		case 'a':
@@ -163,7 +175,8 @@ static uintptr_t read_registers(ucontext_t *context, uint64_t *registers)
 	uintptr_t site = context->uc_mcontext.pc;
 
 	memcpy(registers, context->uc_mcontext.regs, 4 * sizeof(*registers));
-	context->uc_mcontext.pc += sizeof(trap_code); /* this machine stops at the breakpoint, the other one behind it */
+	/* this machine stops at the breakpoint, the other one behind it */
+	context->uc_mcontext.pc += sizeof(trap_code);
 	return site;
 }
 #endif

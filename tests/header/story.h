@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A story is a function that uses macros, and what a tracer sees of it. Each is run untraced, traced and untraced again.
+ * A story is a function that uses macros, and what a tracer sees of it. Each is
+ * run untraced, traced and untraced again.
  *
- * Arguments that must not be evaluated when nobody traces are wrapped into counted().
+ * Arguments that must not be evaluated when nobody traces are wrapped into
+ * counted().
  */
 #ifndef STORY_H
 #define STORY_H
@@ -44,8 +46,8 @@ static int story_is_true(const struct story *story, int is_traced)
 	seen = is_traced ? probe_trap_calls() : "";
 	if (strcmp(seen, calls) == 0 && story_evaluation_cnt == evaluation_cnt)
 		return 1;
-	printf("# \"%s\", %s: expected\n%s# %d evaluations; saw\n%s# %d evaluations\n", story->name, is_traced ? "traced" : "untraced", calls,
-	       evaluation_cnt, seen, story_evaluation_cnt);
+	printf("# \"%s\", %s: expected\n%s# %d evaluations; saw\n%s# %d evaluations\n", story->name,
+	       is_traced ? "traced" : "untraced", calls, evaluation_cnt, seen, story_evaluation_cnt);
 	return 0;
 }
 
@@ -56,7 +58,8 @@ static int check_stories(const struct story *stories, size_t story_cnt)
 	size_t i;
 
 	for (i = 0; i < story_cnt; i++) {
-		if (!story_is_true(&stories[i], 0) || (TXTRACE_IS_COMPILED_IN && !story_is_true(&stories[i], 1)) ||
+		if (!story_is_true(&stories[i], 0) ||
+		    (TXTRACE_IS_COMPILED_IN && !story_is_true(&stories[i], 1)) ||
 		    !story_is_true(&stories[i], 0))
 			false_cnt++;
 	}

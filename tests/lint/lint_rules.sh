@@ -128,9 +128,9 @@ breaks includes "public headers include nothing of ours by quotes" include/txtra
 breaks includes "traced programs include txtrace.h and their own headers" tests/programs/lock.c <<<'#include "base/units.h"'
 breaks includes "every header compiles by itself" userspace/base/strings.h <<<'size_t length(struct strings *strings);'
 
-breaks shape "no source or script has more than 600 lines" userspace/base/strings.c < <(echo "$licence" && lines 600 "int a;")
+breaks shape "no source or script has more than 900 lines" userspace/base/strings.c < <(echo "$licence" && lines 900 "int a;")
 breaks shape "no function has more than 80 lines" userspace/base/strings.c < <(echo "$licence" && echo "int f(void)" && echo "{" && lines 79 "	g();" && echo "}")
-breaks shape "no line has more than 160 columns" userspace/base/strings.c < <(echo "$licence" && printf '\t%0160d\n' 1)
+breaks shape "no line has more than 110 columns" userspace/base/strings.c < <(echo "$licence" && printf '\t%0110d\n' 1)
 breaks shape "tabs indent, and nothing trails" userspace/base/strings.c < <(printf '%s\n%8sint a;\n' "$licence" "")
 breaks shape "tabs indent, and nothing trails" docs/more.md <<<"# More "
 breaks shape "text files end with a newline" docs/more.md < <(printf 'more')

@@ -4,9 +4,9 @@
 # shellcheck source=tests/lint/lint.sh
 . tests/lint/lint.sh
 
-file_lines_max=600
+file_lines_max=900 # where one idea needs them; aim at 600
 function_lines_max=80 # aim at 60
-columns_max=160       # aim at 120
+columns_max=110
 
 file_sizes() {
 	sources | xargs wc -l | awk -v max=$file_lines_max '$2 != "total" && $1 > max { print $2 ": " $1 " lines, at most " max }'
@@ -27,6 +27,7 @@ line_lengths() {
 	sources | xargs awk -v max=$columns_max '
 		length($0) * 8 <= max { next }
 		{
+			gsub(/[\200-\277]/, "") # of a character of several bytes the first one counts
 			columns = 0
 			count = split($0, parts, "\t")
 			for (i = 1; i < count; i++) columns += length(parts[i]) + 8 - (columns + length(parts[i])) % 8

@@ -2,19 +2,22 @@
 /*
  * bank: a small transaction server that shows what txtrace is for.
  *
- *	clients ──> tellers' queue ─────> N tellers ──> accounts (mutexes), journal (pwrite, fsync), clearing house (socket)
+ *	clients ──> tellers' queue ─────> N tellers ──> accounts (mutexes), journal (pwrite, fsync), clearing
+ *	house (socket)
  *	        └─> back office's queue ─> 1 clerk          └──> receipts (pipe) ──> postman
  *
- * Each kind of transaction is slow for a reason of its own, which no profiler and no latency histogram would tell:
+ * Each kind of transaction is slow for a reason of its own, which no profiler and no latency histogram would
+ * tell:
  *
  *	deposit    waits for the disk: its journal entry must be durable
- *	transfer   waits for a lock: payrolls come in batches from one account, which is held during a round trip to the clearing house
+ *	transfer   waits for a lock: payrolls come in batches from one account, which is held during a round
+ *	           trip to the clearing house
  *	withdraw   is quick, but now and then the rate limit makes it sleep: look at its p99
  *	audit      computes
  *	statement  waits in a queue: they come in batches, and the back office has one clerk
  *
- * It runs until SIGTERM or SIGINT, or as long as its options say, finishes what was submitted, and prints one summary line. Exit status: 0,
- * 1 if money was made or lost, 2 for a bad option.
+ * It runs until SIGTERM or SIGINT, or as long as its options say, finishes what was submitted, and prints one
+ * summary line. Exit status: 0, 1 if money was made or lost, 2 for a bad option.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -159,8 +162,8 @@ static void journal(struct bank *bank, const struct transaction *t, bool is_dura
 {
 	txtrace_span_t child = TXTRACE_BEGIN_CHILD("journal", t->span);
 	char line[128];
-	int length = snprintf(line, sizeof(line), "%llu %s %u %u %lld\n", (unsigned long long)t->number, kind_names[t->kind], t->from,
-			      t->to, (long long)t->cents);
+	int length = snprintf(line, sizeof(line), "%llu %s %u %u %lld\n", (unsigned long long)t->number,
+			      kind_names[t->kind], t->from, t->to, (long long)t->cents);
 	uint64_t offset = atomic_fetch_add(&bank->journal_length, (uint64_t)length) % (1 << 20);
 
 	TXTRACE_ATTR(child, "durable", is_durable);
@@ -178,12 +181,16 @@ static void clear(struct worker *worker, const struct transaction *t)
 	int fd = worker->bank->clearing_sockets[worker->idx][0];
 	uint64_t number = t->number;
 
-	if (send(fd, &number, sizeof(number), 0) != sizeof(number) || recv(fd, &number, sizeof(number), 0) != sizeof(number))
+	if (send(fd, &number, sizeof(number), 0) != sizeof(number) ||
+	    recv(fd, &number, sizeof(number), 0) != sizeof(number))
 		TXTRACE_EVENT(child, "clearing failed");
 	TXTRACE_END(child);
 }
 
-/* The receipt is a span of its own, named by its reference: who gets hold of that string can add to it. The postman ends it. */
+/*
+ * The receipt is a span of its own, named by its reference: who gets hold of that string can add to it. The
+ * postman ends it.
+ */
 static void notify(struct bank *bank, const struct transaction *t)
 {
 	txtrace_span_t child = TXTRACE_BEGIN_CHILD("notify", t->span);
@@ -283,7 +290,8 @@ static void run_statement(struct worker *worker, const struct transaction *t)
 }
 
 static void (*const run_kind[KIND_CNT])(struct worker *worker, const struct transaction *t) = {
-	[DEPOSIT] = run_deposit, [TRANSFER] = run_transfer, [WITHDRAW] = run_withdraw, [AUDIT] = run_audit, [STATEMENT] = run_statement,
+	[DEPOSIT] = run_deposit, [TRANSFER] = run_transfer,   [WITHDRAW] = run_withdraw,
+	[AUDIT] = run_audit,	 [STATEMENT] = run_statement,
 };
 
 /* A teller, or the clerk of the back office. */
@@ -387,7 +395,9 @@ static bool submit(struct worker *client, enum kind kind, txtrace_span_t accept)
 {
 	struct bank *bank = client->bank;
 	unsigned account = 1 + (unsigned)(random_next(&client->random) % (ACCOUNT_CNT - 1));
-	struct transaction t = { .kind = kind, .from = kind == TRANSFER ? PAYROLL_ACCOUNT : account, .to = account };
+	struct transaction t = { .kind = kind,
+				 .from = kind == TRANSFER ? PAYROLL_ACCOUNT : account,
+				 .to = account };
 
 	t.number = atomic_fetch_add(&bank->submitted_cnt, 1);
 	if (bank->config.transactions && t.number >= bank->config.transactions)
@@ -427,18 +437,23 @@ static double transactions_per_order(void)
 	return (double)transaction_sum / weight_sum;
 }
 
-/* Orders arrive when they please, not when the bank is ready: exponential gaps on a clock that does not wait. */
+/*
+ * Orders arrive when they please, not when the bank is ready: exponential gaps on a clock that does not wait.
+ */
 static void *run_client(void *argument)
 {
 	struct worker *client = argument;
 	struct bank *bank = client->bank;
-	double gap_ns = bank->config.rate > 0 ? 1e9 * CLIENT_CNT * transactions_per_order() / bank->config.rate : 0;
+	double gap_ns = bank->config.rate > 0
+				? 1e9 * CLIENT_CNT * transactions_per_order() / bank->config.rate
+				: 0;
 	bool is_more = true;
 	struct timespec time;
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	while (is_more && !atomic_load(&bank->is_stopping)) {
-		uint64_t wait_ns = (uint64_t)(-log(random_unit(&client->random)) * gap_ns) + (uint64_t)time.tv_nsec;
+		uint64_t wait_ns = (uint64_t)(-log(random_unit(&client->random)) * gap_ns) +
+				   (uint64_t)time.tv_nsec;
 		time.tv_sec += (time_t)(wait_ns / NS_PER_S);
 		time.tv_nsec = (long)(wait_ns % NS_PER_S);
 		if (gap_ns > 0)
@@ -478,7 +493,8 @@ static int bank_open(struct bank *bank)
 	if (bank->journal_fd < 0)
 		return -errno;
 	unlink(path);
-	return bank->config.latencies && !(bank->latencies = fopen(bank->config.latencies, "we")) ? -errno : 0;
+	return bank->config.latencies && !(bank->latencies = fopen(bank->config.latencies, "we")) ? -errno
+												  : 0;
 }
 
 static void start(pthread_t *thread, const char *name, void *(*run)(void *), void *argument)
@@ -496,7 +512,8 @@ static void start(pthread_t *thread, const char *name, void *(*run)(void *), voi
 static bool bank_summarize(struct bank *bank)
 {
 	uint64_t done_sum = 0, traced_sum = 0;
-	int64_t sum = 0, expected = (int64_t)ACCOUNT_CNT * OPENING_BALANCE + atomic_load(&bank->paid_in_cents);
+	int64_t sum = 0,
+		expected = (int64_t)ACCOUNT_CNT * OPENING_BALANCE + atomic_load(&bank->paid_in_cents);
 
 	for (unsigned i = 0; i < ACCOUNT_CNT; i++)
 		sum += bank->accounts[i].cents;
@@ -504,9 +521,11 @@ static bool bank_summarize(struct bank *bank)
 		done_sum += atomic_load(&bank->done_cnt[i]);
 		traced_sum += atomic_load(&bank->traced_cnt[i]);
 	}
-	printf("bank: transactions=%llu traced=%llu", (unsigned long long)done_sum, (unsigned long long)traced_sum);
+	printf("bank: transactions=%llu traced=%llu", (unsigned long long)done_sum,
+	       (unsigned long long)traced_sum);
 	for (unsigned i = 0; i < KIND_CNT; i++)
-		printf(" %s=%llu traced_%s=%llu", kind_names[i], (unsigned long long)atomic_load(&bank->done_cnt[i]), kind_names[i],
+		printf(" %s=%llu traced_%s=%llu", kind_names[i],
+		       (unsigned long long)atomic_load(&bank->done_cnt[i]), kind_names[i],
 		       (unsigned long long)atomic_load(&bank->traced_cnt[i]));
 	printf(" balances=%s\n", sum == expected ? "conserved" : "wrong");
 	return sum == expected;
@@ -521,8 +540,11 @@ static void bank_run(struct bank *bank, const sigset_t *signals)
 	start(&postman.thread, "postman", run_postman, &postman);
 	start(&clearing_thread, "clearing house", run_clearing_house, bank);
 	for (unsigned i = 0; i <= teller_cnt; i++) {
-		workers[i] = (struct worker){ .bank = bank, .idx = i, .random = random_seed(bank->config.seed, CLIENT_CNT + i),
-			.queue = i < teller_cnt ? &bank->tellers_queue : &bank->back_office_queue };
+		workers[i] = (struct worker){ .bank = bank,
+					      .idx = i,
+					      .random = random_seed(bank->config.seed, CLIENT_CNT + i),
+					      .queue = i < teller_cnt ? &bank->tellers_queue
+								      : &bank->back_office_queue };
 		start(&workers[i].thread, i < teller_cnt ? "teller" : "clerk", work, &workers[i]);
 	}
 	atomic_store(&bank->clients_left, CLIENT_CNT);
@@ -565,7 +587,8 @@ int main(int argc, char **argv)
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	int err = bank_open(&bank);
 	if (err) {
-		fprintf(stderr, "bank: cannot open its journal in \"%s\", its sockets or latencies: %s\n", config->directory, strerror(-err));
+		fprintf(stderr, "bank: cannot open its journal in \"%s\", its sockets or latencies: %s\n",
+			config->directory, strerror(-err));
 		return 1;
 	}
 	bank_run(&bank, &signals);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file of how long each transaction took, for benchmarks: 16 bytes each, when it ended (CLOCK_MONOTONIC) and how long after it was submitted, in ns,
- * as the machine has its numbers. Without a file nothing is measured.
+ * A file of how long each transaction took, for benchmarks: 16 bytes each, when
+ * it ended (CLOCK_MONOTONIC) and how long after it was submitted, in ns, as the
+ * machine has its numbers. Without a file nothing is measured.
  */
 #ifndef BANK_LATENCIES_H
 #define BANK_LATENCIES_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bank's queue of transactions: bounded; any number of threads put and take. A transaction's span travels with it: it was begun
- * detached by who put it, and whoever takes it enters it. Its length is a counter of the trace.
+ * The bank's queue of transactions: bounded; any number of threads put and
+ * take. A transaction's span travels with it: it was begun detached by who put
+ * it, and whoever takes it enters it. Its length is a counter of the trace.
  */
 #ifndef BANK_QUEUE_H
 #define BANK_QUEUE_H

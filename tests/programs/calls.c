@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions and no marks: nested, recursive, left by return, longjmp, tail call and pthread_exit. Knows how often each was called and how often it was left
- * without a return, and prints it: {"label":"outer","calls":5,"skipped":0}. What it computes is checked by itself: a tracer must not change it.
+ * Functions and no marks: nested, recursive, left by return, longjmp, tail call and pthread_exit. Knows how
+ * often each was called and how often it was left without a return, and prints it:
+ * {"label":"outer","calls":5,"skipped":0}. What it computes is checked by itself: a tracer must not change
+ * it.
  *
  *	calls ROUNDS
  */
@@ -13,7 +15,8 @@
 #define FUNCTION __attribute__((noinline)) int
 #define RECURSION_DEPTH 40
 
-int outer(int x), middle(int x), leaf(int x), recurse(int depth), catcher(int x), between(int x), thrower(int x), after(int x);
+int outer(int x), middle(int x), leaf(int x), recurse(int depth), catcher(int x), between(int x),
+	thrower(int x), after(int x);
 int first(int x), second(int x), last_words(int x);
 
 static jmp_buf escape;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Many threads, each asleep in a span, until SIGTERM: how long does it take to attach to them? Says "begun" once all are there. */
+/*
+ * Many threads, each asleep in a span, until SIGTERM: how long does it take to attach to them? Says "begun"
+ * once all are there.
+ */
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -29,7 +32,8 @@ int main(int argc, char **argv)
 	pthread_attr_t attributes;
 	pthread_t thread;
 
-	options_parse(table, sizeof(table) / sizeof(table[0]), "crowd: many threads, each asleep in a span", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]), "crowd: many threads, each asleep in a span",
+		      argc, argv);
 	end_with_parent(SIGTERM);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, 16 << 10 > PTHREAD_STACK_MIN ? 16 << 10 : PTHREAD_STACK_MIN);
@@ -38,7 +42,8 @@ int main(int argc, char **argv)
 		int err = pthread_create(&thread, &attributes, sleep_in_span, &all_are_there);
 
 		if (err) {
-			fprintf(stderr, "crowd: cannot start thread %llu: %s\n", (unsigned long long)i, strerror(err));
+			fprintf(stderr, "crowd: cannot start thread %llu: %s\n", (unsigned long long)i,
+				strerror(err));
 			return 1;
 		}
 	}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads that take one CPU from each other in the middle of a BPF program: one marks spans without a pause, the others sleep for a moment, wake up, get
- * the CPU at once and mark one. Each kind has its label. Prints how many spans of each there are. Or (--do rename) they take names, instead of marking
- * spans: a tracepoint instead of a probe.
+ * Threads that take one CPU from each other in the middle of a BPF program: one marks spans without a pause,
+ * the others sleep for a moment, wake up, get the CPU at once and mark one. Each kind has its label. Prints
+ * how many spans of each there are. Or (--do rename) they take names, instead of marking spans: a tracepoint
+ * instead of a probe.
  */
 #include <sched.h>
 
@@ -67,7 +68,8 @@ static void share_cpu(void)
 
 static void print_count(const char *label, uint64_t cnt)
 {
-	printf("{\"type\":\"count\",\"label\":\"%s\",\"pid\":%d,\"cnt\":%llu}\n", label, getpid(), (unsigned long long)cnt);
+	printf("{\"type\":\"count\",\"label\":\"%s\",\"pid\":%d,\"cnt\":%llu}\n", label, getpid(),
+	       (unsigned long long)cnt);
 }
 
 int main(int argc, char **argv)
@@ -76,10 +78,15 @@ int main(int argc, char **argv)
 	struct crowd crowd = { .step_cnt = 2000, .what = "mark" };
 	const struct option_spec table[] = {
 		TRUTH_OPTION_SPECS(&options),
-		{ .name = "steps", .help = "of each thread that sleeps", .count = &crowd.step_cnt, .min = 1, .max = 1000000 },
+		{ .name = "steps",
+		  .help = "of each thread that sleeps",
+		  .count = &crowd.step_cnt,
+		  .min = 1,
+		  .max = 1000000 },
 		{ .name = "do", .help = "mark or rename", .text = &crowd.what },
 	};
-	options_parse(table, sizeof(table) / sizeof(table[0]), "crowded_cpu: threads that take one CPU from each other", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]),
+		      "crowded_cpu: threads that take one CPU from each other", argc, argv);
 	pthread_t sleepers[SLEEPER_CNT];
 	uint64_t busy_cnt;
 

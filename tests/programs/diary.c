@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program that keeps a diary of its spans in a file that it shares by mmap: whoever kills its tracer reads there what must be in the log. Each
- * worker marks one span after the other, of five kinds; before and after each mark it reads the clock, so both ends of a span are known as pairs.
+ * A program that keeps a diary of its spans in a file that it shares by mmap: whoever kills its tracer reads
+ * there what must be in the log. Each worker marks one span after the other, of five kinds; before and after
+ * each mark it reads the clock, so both ends of a span are known as pairs.
  *
- *	compute   steps of arithmetic            keyed    the same, in a span that is named by "diary-THREAD-NUMBER"
- *	nap       sleeps for 1 ms                detached opened, entered by nobody for 1 ms, then steps of arithmetic
- *	long      open for up to --long-ms, while the worker makes the others; the next one begins before it ends
+ *	compute   steps of arithmetic            keyed    the same, in a span that is named by
+ *	                                                  "diary-THREAD-NUMBER"
+ *	nap       sleeps for 1 ms                detached opened, entered by nobody for 1 ms, then steps of
+ *	                                         arithmetic
+ *	long      open for up to --long-ms, while the worker makes the others; the next one begins before it
+ *	          ends
  *
- * A sentinel sleeps in steps of 10 ms and notes how much too long it slept: how badly the machine starves who wants to run.
+ * A sentinel sleeps in steps of 10 ms and notes how much too long it slept: how badly the machine starves who
+ * wants to run.
  *
- * The file: struct diary_header; then for each worker --capacity entries, of which the first entry_cnt are filled in; then as many naps of the sentinel.
- * Runs until SIGTERM and prints a line of JSON: for each worker how many entries it made, its steps, and the result of its arithmetic, which is
- * known from the steps. So whoever reads it can tell that no tracer has disturbed it.
+ * The file: struct diary_header; then for each worker --capacity entries, of which the first entry_cnt are
+ * filled in; then as many naps of the sentinel. Runs until SIGTERM and prints a line of JSON: for each worker
+ * how many entries it made, its steps, and the result of its arithmetic, which is known from the steps. So
+ * whoever reads it can tell that no tracer has disturbed it.
  */
 #include <sys/mman.h>
 
@@ -50,7 +56,8 @@ struct diary_header {
 	} entries[WORKER_MAX];
 };
 
-_Static_assert(sizeof(struct entry) == 64 && sizeof(struct diary_header) == 64 * (WORKER_MAX + 1), "known to tests/e2e/kill_check.py");
+_Static_assert(sizeof(struct entry) == 64 && sizeof(struct diary_header) == 64 * (WORKER_MAX + 1),
+	       "known to tests/e2e/kill_check.py");
 
 struct config {
 	uint64_t worker_cnt;
@@ -94,7 +101,8 @@ static void begun(struct worker *worker, struct entry *entry, txtrace_span_t id)
 {
 	entry->begin_ns[1] = clock_ns(CLOCK_MONOTONIC);
 	entry->id = id;
-	atomic_store_explicit(&worker->header->entries[worker->idx].cnt, ++worker->entry_cnt, memory_order_release);
+	atomic_store_explicit(&worker->header->entries[worker->idx].cnt, ++worker->entry_cnt,
+			      memory_order_release);
 }
 
 static void ending(struct entry *entry)
@@ -134,7 +142,8 @@ static void nap(struct worker *worker)
 static void keyed(struct worker *worker)
 {
 	char key[KEY_SIZE] = "";
-	size_t length = (size_t)snprintf(key, sizeof(key), "diary-%u-%llu", worker->idx, (unsigned long long)worker->entry_cnt);
+	size_t length = (size_t)snprintf(key, sizeof(key), "diary-%u-%llu", worker->idx,
+					 (unsigned long long)worker->entry_cnt);
 	struct entry *entry = open_entry(worker, KEYED);
 
 	TXTRACE_KEY_BEGIN("keyed", key, length);
@@ -192,7 +201,8 @@ static void *work(void *argument)
 	struct long_span open = { 0 };
 
 	/* Two: a long span takes an entry, too. */
-	for (uint64_t i = worker->idx; !atomic_load(&is_stopping) && worker->entry_cnt + 2 < worker->config->capacity; i++) {
+	for (uint64_t i = worker->idx;
+	     !atomic_load(&is_stopping) && worker->entry_cnt + 2 < worker->config->capacity; i++) {
 		keep_long(worker, &open);
 		kinds[i % 4](worker);
 		sleep_ns(worker->config->pause_us * 1000);
@@ -203,7 +213,8 @@ static void *work(void *argument)
 static void *watch(void *argument)
 {
 	struct diary_header *header = argument;
-	struct nap *naps = (struct nap *)((struct entry *)(header + 1) + header->worker_cnt * header->capacity);
+	struct nap *naps = (struct nap *)((struct entry *)(header + 1) +
+					  header->worker_cnt * header->capacity);
 	uint64_t cnt = 0;
 
 	while (!atomic_load(&is_stopping) && cnt < header->capacity) {
@@ -219,7 +230,8 @@ static void *watch(void *argument)
 
 static struct diary_header *open_diary(const char *path, const struct config *config)
 {
-	size_t size = sizeof(struct diary_header) + config->capacity * (config->worker_cnt * sizeof(struct entry) + sizeof(struct nap));
+	size_t size = sizeof(struct diary_header) +
+		      config->capacity * (config->worker_cnt * sizeof(struct entry) + sizeof(struct nap));
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	struct diary_header *header;
 
@@ -236,8 +248,9 @@ static void print_result(const struct worker *workers, const struct config *conf
 {
 	printf("{\"workers\":[");
 	for (uint64_t i = 0; i < config->worker_cnt; i++)
-		printf("%s{\"entries\":%llu,\"steps\":%llu,\"state\":%llu}", i ? "," : "", (unsigned long long)workers[i].entry_cnt,
-		       (unsigned long long)workers[i].step_cnt, (unsigned long long)workers[i].state);
+		printf("%s{\"entries\":%llu,\"steps\":%llu,\"state\":%llu}", i ? "," : "",
+		       (unsigned long long)workers[i].entry_cnt, (unsigned long long)workers[i].step_cnt,
+		       (unsigned long long)workers[i].state);
 	printf("],\"traced\":%s}\n", TXTRACE_ENABLED() ? "true" : "false");
 }
 
@@ -254,22 +267,40 @@ static void wait_for_the_end(void)
 
 int main(int argc, char **argv)
 {
-	struct config config = { .worker_cnt = 4, .capacity = 1 << 18, .steps = 100000, .pause_us = 10000, .long_ms = 3000 };
+	struct config config = {
+		.worker_cnt = 4, .capacity = 1 << 18, .steps = 100000, .pause_us = 10000, .long_ms = 3000
+	};
 	const char *path = "diary";
 	const struct option_spec table[] = {
 		{ .name = "diary", .help = "the file to keep", .text = &path },
-		{ .name = "workers", .help = "threads that mark spans", .count = &config.worker_cnt, .min = 1, .max = WORKER_MAX },
-		{ .name = "capacity", .help = "entries of each worker; then it ends", .count = &config.capacity, .min = 16, .max = 1 << 24 },
+		{ .name = "workers",
+		  .help = "threads that mark spans",
+		  .count = &config.worker_cnt,
+		  .min = 1,
+		  .max = WORKER_MAX },
+		{ .name = "capacity",
+		  .help = "entries of each worker; then it ends",
+		  .count = &config.capacity,
+		  .min = 16,
+		  .max = 1 << 24 },
 		{ .name = "steps", .help = "of arithmetic in a span", .count = &config.steps, .max = 1e9 },
-		{ .name = "pause-us", .help = "sleep between two spans", .count = &config.pause_us, .max = 1e6 },
-		{ .name = "long-ms", .help = "how long the longest of the long spans are open", .count = &config.long_ms, .min = 1, .max = 1e6 },
+		{ .name = "pause-us",
+		  .help = "sleep between two spans",
+		  .count = &config.pause_us,
+		  .max = 1e6 },
+		{ .name = "long-ms",
+		  .help = "how long the longest of the long spans are open",
+		  .count = &config.long_ms,
+		  .min = 1,
+		  .max = 1e6 },
 	};
 	struct worker workers[WORKER_MAX] = { 0 };
 	struct diary_header *header;
 	pthread_t sentinel;
 	sigset_t signals;
 
-	options_parse(table, sizeof(table) / sizeof(table[0]), "diary: spans, and what must be known of them", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]), "diary: spans, and what must be known of them",
+		      argc, argv);
 	end_with_parent(SIGTERM);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Page faults that have to wait, in a span "faults": each of a page that is not there, while another thread changes the protection of the mapping. Prints how
- * many there were, and how many of them waited, as the kernel's count of voluntary switches of this thread has it: {"type":"faults","faults":N,"waited":N}.
+ * Page faults that have to wait, in a span "faults": each of a page that is not there, while another thread
+ * changes the protection of the mapping. Prints how many there were, and how many of them waited, as the
+ * kernel's count of voluntary switches of this thread has it: {"type":"faults","faults":N,"waited":N}.
  */
 #include <sys/mman.h>
 
@@ -23,7 +24,8 @@ static uint64_t sleep_cnt(void)
 
 static unsigned char *map(size_t bytes, int flags)
 {
-	unsigned char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+	unsigned char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags,
+				     -1, 0);
 
 	must(memory != MAP_FAILED, "cannot map memory");
 	return memory;
@@ -62,7 +64,8 @@ static void fault_while_changed(uint64_t fault_cnt)
 	}
 	atomic_store(&is_over, true);
 	pthread_join(changer, NULL);
-	printf("{\"type\":\"faults\",\"faults\":%llu,\"waited\":%llu}\n", (unsigned long long)fault_cnt, (unsigned long long)waited);
+	printf("{\"type\":\"faults\",\"faults\":%llu,\"waited\":%llu}\n", (unsigned long long)fault_cnt,
+	       (unsigned long long)waited);
 }
 
 int main(int argc, char **argv)
@@ -74,7 +77,8 @@ int main(int argc, char **argv)
 		{ .name = "faults", .help = "how many", .count = &fault_cnt, .min = 1, .max = 100000 },
 	};
 
-	options_parse(table, sizeof(table) / sizeof(table[0]), "faults: page faults that have to wait", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]), "faults: page faults that have to wait", argc,
+		      argv);
 	truth_start(&options);
 	fault_while_changed(fault_cnt);
 	return 0;

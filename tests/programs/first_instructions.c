@@ -35,14 +35,18 @@ int emulated(void), stepped(void), twin(void), jumping(void);
 #endif
 
 #define DEFINE(name, code) \
-	__asm__(".text\n.globl " name "\n.type " name ", %function\n" name ":\n\t" code "\n.size " name ", .-" name "\n")
+	__asm__(".text\n.globl " name "\n.type " name ", %function\n" name ":\n\t" code \
+		"\n.size " name ", .-" name "\n")
 
 DEFINE("emulated", EMULATED_CODE);
 DEFINE("stepped", STEPPED_CODE);
 DEFINE("twin", EMULATED_CODE);
 DEFINE("jumping", JUMPING_CODE);
 
-/* In a register: a loop through memory may take twice as long for a while behind a trap, which is the CPU's doing. */
+/*
+ * In a register: a loop through memory may take twice as long for a while behind a trap, which is the CPU's
+ * doing.
+ */
 static void work(unsigned long rounds)
 {
 	for (unsigned long i = 0; i < rounds; i++)
@@ -76,7 +80,8 @@ static int call_pairs(unsigned long calls, unsigned long rounds)
 		called_ns += block_ns(emulated, rounds);
 		twin_ns += block_ns(twin, rounds);
 	}
-	printf("{\"calls\":%lu,\"cpu_ns\":%llu,\"called_ns\":%llu,\"twin_ns\":%llu}\n", calls, cpu_ns(), called_ns, twin_ns);
+	printf("{\"calls\":%lu,\"cpu_ns\":%llu,\"called_ns\":%llu,\"twin_ns\":%llu}\n", calls, cpu_ns(),
+	       called_ns, twin_ns);
 	return 0;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A process that forks within a span. "before", "around the fork" and "after" are the parent's; the child, which was forked while the
- * tracer watched, makes spans of its own ("in the child"), becomes a new program by exec and makes more ("after the exec"). Nothing that the
- * child does may be charged to the parent, and none of its spans may turn up as the parent's.
+ * A process that forks within a span. "before", "around the fork" and "after" are the parent's; the child,
+ * which was forked while the tracer watched, makes spans of its own ("in the child"), becomes a new program
+ * by exec and makes more ("after the exec"). Nothing that the child does may be charged to the parent, and
+ * none of its spans may turn up as the parent's.
  */
 #include <sys/wait.h>
 
@@ -54,7 +55,10 @@ int main(int argc, char **argv)
 	uint64_t is_new_program = 0;
 	const struct option_spec table[] = {
 		TRUTH_OPTION_SPECS(&options),
-		{ .name = "exec", .help = "1: be what the child becomes", .count = &is_new_program, .max = 1 },
+		{ .name = "exec",
+		  .help = "1: be what the child becomes",
+		  .count = &is_new_program,
+		  .max = 1 },
 	};
 	options_parse(table, sizeof(table) / sizeof(table[0]), "fork_exec: spans around a fork", argc, argv);
 	if (is_new_program) {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A process whose memory nobody can read, of its own making: it maps a file of a FUSE server that it runs itself, dirties it, has the server stop to answer
- * writes, and unmaps it. The kernel then holds the lock of the process' memory until the server answers or ends, and whoever wants to read it waits. Before
- * that it marks spans with labels in memory that nobody has read yet.
+ * A process whose memory nobody can read, of its own making: it maps a file of a FUSE server that it runs
+ * itself, dirties it, has the server stop to answer writes, and unmaps it. The kernel then holds the lock of
+ * the process' memory until the server answers or ends, and whoever wants to read it waits. Before that it
+ * marks spans with labels in memory that nobody has read yet.
  *
- * The mount is in a mount namespace of its own, and in a user namespace, too, with --user-namespace 1: so it goes with the process. All ends when the server
- * does: on SIGKILL, when the first thread ends, or after --limit seconds.
+ * The mount is in a mount namespace of its own, and in a user namespace, too, with --user-namespace 1: so it
+ * goes with the process. All ends when the server does: on SIGKILL, when the first thread ends, or after
+ * --limit seconds.
  *
- * Prints, each with an end of line: "server PID"; "hangs" when the lock is held; "over" when it is not any more.
+ * Prints, each with an end of line: "server PID"; "hangs" when the lock is held; "over" when it is not any
+ * more.
  */
 #include <linux/fuse.h>
 #include <sched.h>
@@ -33,7 +36,9 @@ struct server {
 
 static void answer(const struct server *server, uint64_t unique, int error, const void *bytes, size_t size)
 {
-	struct fuse_out_header header = { .len = (uint32_t)(sizeof(header) + size), .error = -error, .unique = unique };
+	struct fuse_out_header header = { .len = (uint32_t)(sizeof(header) + size),
+					  .error = -error,
+					  .unique = unique };
 	struct iovec parts[] = { { &header, sizeof(header) }, { (void *)bytes, size } };
 
 	must(writev(server->device, parts, size ? 2 : 1) >= 0 || errno == ENOENT, "cannot answer the kernel");
@@ -43,7 +48,10 @@ static struct fuse_attr attributes_of(uint64_t node)
 {
 	bool is_file = node == FILE_NODE;
 
-	return (struct fuse_attr){ .ino = node, .size = is_file ? FILE_BYTES : 0, .mode = is_file ? S_IFREG | 0644 : S_IFDIR | 0755, .nlink = 1 };
+	return (struct fuse_attr){ .ino = node,
+				   .size = is_file ? FILE_BYTES : 0,
+				   .mode = is_file ? S_IFREG | 0644 : S_IFDIR | 0755,
+				   .nlink = 1 };
 }
 
 static void serve_init(const struct server *server, uint64_t unique)
@@ -62,7 +70,9 @@ static void serve_init(const struct server *server, uint64_t unique)
 
 static void serve_lookup(const struct server *server, uint64_t unique)
 {
-	const struct fuse_entry_out out = { .nodeid = FILE_NODE, .entry_valid = 3600, .attr_valid = 3600, .attr = attributes_of(FILE_NODE) };
+	const struct fuse_entry_out out = {
+		.nodeid = FILE_NODE, .entry_valid = 3600, .attr_valid = 3600, .attr = attributes_of(FILE_NODE)
+	};
 
 	answer(server, unique, 0, &out, sizeof(out));
 }
@@ -172,7 +182,8 @@ static int mount_fuse(const char *directory)
 	int device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 
 	must(device >= 0, "cannot open /dev/fuse");
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%u,group_id=%u", device, getuid(), getgid());
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%u,group_id=%u", device, getuid(),
+		 getgid());
 	must(!mount("frozen", directory, "fuse", MS_NOSUID | MS_NODEV, options), "cannot mount");
 	return device;
 }
@@ -243,13 +254,15 @@ static void commit(struct crime *crime)
 	must(write(STDOUT_FILENO, "over\n", 5) == 5, "cannot say so");
 }
 
-static void prepare(struct crime *crime, const char *directory, pid_t *server, bool wants_user, double limit_s)
+static void prepare(struct crime *crime, const char *directory, pid_t *server, bool wants_user,
+		    double limit_s)
 {
 	char path[512];
 	int fd;
 
 	crime->labels = malloc(crime->label_cnt * LABEL_BYTES + 1);
-	crime->hangs = mmap(NULL, sizeof(*crime->hangs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	crime->hangs = mmap(NULL, sizeof(*crime->hangs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			    -1, 0);
 	must(crime->labels && crime->hangs != MAP_FAILED, "no memory");
 	for (uint64_t i = 0; i < crime->label_cnt; i++)
 		snprintf(crime->labels + i * LABEL_BYTES, LABEL_BYTES, "frozen %llu", (unsigned long long)i);
@@ -277,12 +290,21 @@ int main(int argc, char **argv)
 	const struct option_spec table[] = {
 		TRUTH_WAIT_SPEC(&common),
 		{ .name = "directory", .help = "where to mount", .text = &directory },
-		{ .name = "labels", .help = "in memory, each in a span of its own", .count = &crime.label_cnt, .min = 1, .max = 60000 },
+		{ .name = "labels",
+		  .help = "in memory, each in a span of its own",
+		  .count = &crime.label_cnt,
+		  .min = 1,
+		  .max = 60000 },
 		{ .name = "user-namespace", .help = "1: mount as its root", .count = &wants_user, .max = 1 },
-		{ .name = "limit", .help = "seconds after which the server ends by itself", .real = &limit_s, .min = 1, .max = 3600 },
+		{ .name = "limit",
+		  .help = "seconds after which the server ends by itself",
+		  .real = &limit_s,
+		  .min = 1,
+		  .max = 3600 },
 	};
 
-	options_parse(table, sizeof(table) / sizeof(table[0]), "frozen: a process whose memory nobody can read", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]),
+		      "frozen: a process whose memory nobody can read", argc, argv);
 	must(directory, "--directory has to be given");
 	prepare(&crime, directory, &server, wants_user, limit_s);
 	printf("server %d\n", (int)server);

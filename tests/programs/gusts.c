@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Load that comes and goes, for what is measured beside it: each of a few processes computes, walks through memory or writes to the disk for a while, then
- * rests for a while, both at random, some longer than others. Runs until SIGTERM, or as long as --seconds says. Exit status: 0; 1: it could not.
+ * Load that comes and goes, for what is measured beside it: each of a few processes computes, walks through
+ * memory or writes to the disk for a while, then rests for a while, both at random, some longer than others.
+ * Runs until SIGTERM, or as long as --seconds says. Exit status: 0; 1: it could not.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -95,7 +96,8 @@ static void blow(uint64_t seed, double mean, const char *directory)
 				write_block(fd, memory);
 		}
 		rest_seconds = random_seconds(&state, mean);
-		rest = (struct timespec){ (time_t)rest_seconds, (long)((rest_seconds - floor(rest_seconds)) * 1e9) };
+		rest = (struct timespec){ (time_t)rest_seconds,
+					  (long)((rest_seconds - floor(rest_seconds)) * 1e9) };
 		nanosleep(&rest, NULL);
 	}
 }
@@ -108,9 +110,16 @@ int main(int argc, char **argv)
 	sigset_t signals;
 	const struct option_spec table[] = {
 		{ .name = "processes", .help = "how many", .count = &process_cnt, .min = 1, .max = 64 },
-		{ .name = "mean", .help = "seconds that a gust, or a rest, takes in the mean", .real = &mean, .min = 0.001, .max = 1e6 },
+		{ .name = "mean",
+		  .help = "seconds that a gust, or a rest, takes in the mean",
+		  .real = &mean,
+		  .min = 0.001,
+		  .max = 1e6 },
 		{ .name = "seed", .help = "of the random times", .count = &seed, .max = 1e12 },
-		{ .name = "seconds", .help = "end after this time; 0: at SIGTERM", .real = &seconds, .max = 1e6 },
+		{ .name = "seconds",
+		  .help = "end after this time; 0: at SIGTERM",
+		  .real = &seconds,
+		  .max = 1e6 },
 		{ .name = "directory", .help = "of the files that are written", .text = &directory },
 	};
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a process looks like in the midst of an exec, for as long as a test wants: no file is mapped, the process runs on in memory that has no name. When
- * its stdin ends it becomes the program whose words follow --.
+ * What a process looks like in the midst of an exec, for as long as a test wants: no file is mapped, the
+ * process runs on in memory that has no name. When its stdin ends it becomes the program whose words follow
+ * --.
  */
 #include <sys/mman.h>
 
@@ -20,14 +21,16 @@ static struct mapping mappings[MAPPING_MAX];
 
 #if defined(__x86_64__)
 #define CALL(result, nr, a, b, c) \
-	__asm__ volatile("syscall" : "=a"(result) : "0"((long)(nr)), "D"((long)(a)), "S"((long)(b)), "d"((long)(c)) : "rcx", "r11", "memory")
+	__asm__ volatile("syscall" : "=a"(result) : "0"((long)(nr)), "D"((long)(a)), "S"((long)(b)), \
+		"d"((long)(c)) : "rcx", "r11", "memory")
 #else
-#define CALL(result, nr, a, b, c)                                                                                            \
-	do {                                                                                                                 \
-		register long x8 __asm__("x8") = (long)(nr), x0 __asm__("x0") = (long)(a), x1 __asm__("x1") = (long)(b),     \
-			      x2 __asm__("x2") = (long)(c);                                                                  \
-		__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");                                 \
-		(result) = x0;                                                                                               \
+#define CALL(result, nr, a, b, c)									\
+	do {												\
+		register long x8 __asm__("x8") = (long)(nr), x0 __asm__("x0") = (long)(a), \
+			x1 __asm__("x1") = (long)(b), \
+			      x2 __asm__("x2") = (long)(c);						\
+		__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");		\
+		(result) = x0;										\
 	} while (0)
 #endif
 
@@ -74,7 +77,9 @@ int main(int argc, char **argv)
 
 	while (own_cnt < argc && strcmp(argv[own_cnt], "--"))
 		own_cnt++;
-	options_parse(NULL, 0, "half_exec: maps no file until its stdin ends; behind --: what it becomes then", own_cnt, argv);
+	options_parse(NULL, 0,
+		      "half_exec: maps no file until its stdin ends; behind --: what it becomes then",
+		      own_cnt, argv);
 	errno = EINVAL;
 	must(own_cnt + 1 < argc, "no program is given");
 	end_with_parent(SIGKILL);

@@ -3,10 +3,12 @@
  * Spans that change hands between a thread A and a thread B, through a mailbox:
  *
  *	"queued"    A begins it detached; it lies in the mailbox for 3 ms; B enters it, works 2 ms and ends it
- *	"passed"    A begins it, works 2 ms and exits it; 3 ms in the mailbox; B enters it, works, exits it; 3 ms; A enters it, works, ends it
+ *	"passed"    A begins it, works 2 ms and exits it; 3 ms in the mailbox; B enters it, works, exits it; 3
+ *	            ms; A enters it, works, ends it
  *	"orphaned"  A begins it, works 2 ms and exits it; 3 ms later B ends it without ever having entered it
  *
- * While a span lies in the mailbox nobody works for it: detached. What A and B do meanwhile is not its business.
+ * While a span lies in the mailbox nobody works for it: detached. What A and B do meanwhile is not its
+ * business.
  */
 #include "truth.h"
 
@@ -21,7 +23,8 @@ struct scene {
 	struct truth *truths; /* three for each round */
 };
 
-#define WORK_FOR(truth, witness, enter, leave) TRUTH_STAY(truth, witness, enter, spin_cpu_ns(witness, WORK_NS), leave)
+#define WORK_FOR(truth, witness, enter, leave) \
+	TRUTH_STAY(truth, witness, enter, spin_cpu_ns(witness, WORK_NS), leave)
 
 static void put_and_wait(struct scene *scene, struct truth *truth)
 {
@@ -79,8 +82,10 @@ static void *run_b(void *argument)
 
 int main(int argc, char **argv)
 {
-	struct truth_options options = truth_options_parse("handoff: spans that move between two threads", argc, argv);
-	struct scene scene = { .repeat_cnt = options.repeat_cnt, .truths = truths_new(3 * options.repeat_cnt) };
+	struct truth_options options = truth_options_parse("handoff: spans that move between two threads",
+							   argc, argv);
+	struct scene scene = { .repeat_cnt = options.repeat_cnt,
+			       .truths = truths_new(3 * options.repeat_cnt) };
 	struct witness witness;
 	pthread_t b;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What no program should do to its tracer, again and again until it is told to stop (SIGTERM), or for so many rounds: --what names one kind, or all. The probes
- * are called as the macros call them, with arguments that no macro would let through. It may spoil its own spans, and nobody else's.
+ * What no program should do to its tracer, again and again until it is told to stop (SIGTERM), or for so many
+ * rounds: --what names one kind, or all. The probes are called as the macros call them, with arguments that
+ * no macro would let through. It may spoil its own spans, and nobody else's.
  */
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -30,8 +31,16 @@ static uint64_t at(const void *pointer)
 
 static uint64_t wild(uint64_t number)
 {
-	static const uint64_t places[] = { 1, 16, 4096, UINT64_MAX, UINT64_C(1) << 63, (UINT64_C(1) << 47) - 1, UINT64_C(1) << 47, 0xffffffffff600000,
-					   0xffff888000000000, 0xdeadbeefdeadbeef };
+	static const uint64_t places[] = { 1,
+					   16,
+					   4096,
+					   UINT64_MAX,
+					   UINT64_C(1) << 63,
+					   (UINT64_C(1) << 47) - 1,
+					   UINT64_C(1) << 47,
+					   0xffffffffff600000,
+					   0xffff888000000000,
+					   0xdeadbeefdeadbeef };
 
 	return places[number % (sizeof(places) / sizeof(places[0]))];
 }
@@ -77,7 +86,10 @@ static void pass_endless_strings(struct crime *crime)
 static void pass_control_characters(struct crime *crime)
 {
 	static const char *const texts[] = {
-		"\033]0;owned\a\033[2J\033[31m", "a\nspans   0\r\b\b\177\t", "\302\233[31m \302\205 \342\200\256 txt.exe", "\377\376\300\200",
+		"\033]0;owned\a\033[2J\033[31m",
+		"a\nspans   0\r\b\b\177\t",
+		"\302\233[31m \302\205 \342\200\256 txt.exe",
+		"\377\376\300\200",
 	};
 
 	for (uint64_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -152,8 +164,12 @@ static const struct {
 	const char *name;
 	void (*commit)(struct crime *crime);
 } kinds[] = {
-	{ "pointers", pass_wild_pointers }, { "strings", pass_endless_strings }, { "controls", pass_control_characters },
-	{ "ids", pass_colliding_ids },      { "labels", pass_many_labels },      { "forks", pass_forked_ids },
+	{ "pointers", pass_wild_pointers },
+	{ "strings", pass_endless_strings },
+	{ "controls", pass_control_characters },
+	{ "ids", pass_colliding_ids },
+	{ "labels", pass_many_labels },
+	{ "forks", pass_forked_ids },
 	{ "open", leave_open },
 };
 #define KIND_CNT (sizeof(kinds) / sizeof(kinds[0]))
@@ -184,11 +200,14 @@ int main(int argc, char **argv)
 	bool is_known = false;
 	const struct option_spec table[] = {
 		TRUTH_WAIT_SPEC(&common),
-		{ .name = "what", .help = "all, pointers, strings, controls, ids, labels, forks, open", .text = &what },
+		{ .name = "what",
+		  .help = "all, pointers, strings, controls, ids, labels, forks, open",
+		  .text = &what },
 		{ .name = "rounds", .help = "and then end; 0: never", .count = &round_cnt, .max = 1e9 },
 	};
 
-	options_parse(table, sizeof(table) / sizeof(table[0]), "hostile: what no program should do to its tracer", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]),
+		      "hostile: what no program should do to its tracer", argc, argv);
 	for (size_t i = 0; i < KIND_CNT; i++)
 		is_known |= !strcmp(what, "all") || !strcmp(what, kinds[i].name);
 	must(is_known, "there is no such crime");

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program in which nothing happens: once somebody traces it begins a span, says so, and waits for the end of its standard input. Then it ends the
- * span.
+ * A program in which nothing happens: once somebody traces it begins a span, says so, and waits for the end
+ * of its standard input. Then it ends the span.
  */
 #include "truth.h"
 
 int main(int argc, char **argv)
 {
-	struct truth_options options = truth_options_parse("idle: one open span, and nothing else", argc, argv);
+	struct truth_options options = truth_options_parse("idle: one open span, and nothing else", argc,
+							   argv);
 	txtrace_span_t span;
 	char byte;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans that compute for 10 ms each on one CPU while packets arrive there: each turn sends one to itself over the loopback, which the kernel delivers in a
- * softirq on top of the sender. Prints what the others of this folder print, so what the spans had of the CPU is known.
+ * Spans that compute for 10 ms each on one CPU while packets arrive there: each turn sends one to itself over
+ * the loopback, which the kernel delivers in a softirq on top of the sender. Prints what the others of this
+ * folder print, so what the spans had of the CPU is known.
  */
 #include <arpa/inet.h>
 #include <sched.h>
@@ -14,12 +15,15 @@
 
 static int open_socket(void)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { .s_addr = htonl(INADDR_LOOPBACK) } };
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr = { .s_addr = htonl(INADDR_LOOPBACK) } };
 	socklen_t length = sizeof(address);
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
 
-	must(fd >= 0 && !bind(fd, (struct sockaddr *)&address, sizeof(address)) && !getsockname(fd, (struct sockaddr *)&address, &length) &&
-		     !connect(fd, (struct sockaddr *)&address, length), "cannot open a socket");
+	must(fd >= 0 && !bind(fd, (struct sockaddr *)&address, sizeof(address)) &&
+		     !getsockname(fd, (struct sockaddr *)&address, &length) &&
+		     !connect(fd, (struct sockaddr *)&address, length),
+	     "cannot open a socket");
 	return fd;
 }
 
@@ -38,7 +42,8 @@ static void compute_and_send(struct witness *witness, int fd)
 
 int main(int argc, char **argv)
 {
-	struct truth_options options = truth_options_parse("interrupted: spans that compute while packets arrive", argc, argv);
+	struct truth_options options =
+		truth_options_parse("interrupted: spans that compute while packets arrive", argc, argv);
 	struct truth *truths = truths_new(options.repeat_cnt);
 	struct witness witness;
 	int fd = open_socket();

@@ -55,7 +55,8 @@ static void hand_over(struct key *key)
 
 static void one_round(uint64_t round)
 {
-	struct key plain = make_key("plain", round), noise = make_key("noise", round), twice = make_key("twice", round);
+	struct key plain = make_key("plain", round), noise = make_key("noise", round),
+		   twice = make_key("twice", round);
 	struct key reversed = make_key("reversed", round), reused = make_key("reused", round);
 
 	TXTRACE_KEY_BEGIN("wanted", plain.text, plain.length);
@@ -87,11 +88,13 @@ int main(int argc, char **argv)
 		{ .name = "rounds", .help = "how many, 2 ms apart", .count = &rounds, .max = 1e6 },
 	};
 
-	options_parse(table, sizeof(table) / sizeof(table[0]), "keyed_labels: spans named by bytes, wanted and not", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]),
+		      "keyed_labels: spans named by bytes, wanted and not", argc, argv);
 	for (uint64_t i = 0; i < rounds; i++) {
 		one_round(i);
 		nanosleep(&pause, NULL);
 	}
-	printf("wanted=%u whole=%u cut=%u\n", (unsigned int)(4 * rounds), (unsigned int)(3 * rounds), (unsigned int)rounds);
+	printf("wanted=%u whole=%u cut=%u\n", (unsigned int)(4 * rounds), (unsigned int)(3 * rounds),
+	       (unsigned int)rounds);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two spans and a mutex: "holder" takes it, sees that "waiter" sleeps on it, keeps it for another 5 ms and lets go. So waiter was blocked
- * on the lock for at least 5 ms, and holder slept meanwhile.
+ * Two spans and a mutex: "holder" takes it, sees that "waiter" sleeps on it, keeps it for another 5 ms and
+ * lets go. So waiter was blocked on the lock for at least 5 ms, and holder slept meanwhile.
  */
 #include "truth.h"
 
@@ -68,7 +68,9 @@ static void run_waiter(struct scene *scene)
 
 int main(int argc, char **argv)
 {
-	struct truth_options options = truth_options_parse("lock: one span holds a mutex for 5 ms, another waits for it", argc, argv);
+	struct truth_options options =
+		truth_options_parse("lock: one span holds a mutex for 5 ms, another waits for it", argc,
+				    argv);
 	struct scene scene = { .lock = PTHREAD_MUTEX_INITIALIZER, .repeat_cnt = options.repeat_cnt };
 	pthread_t holder;
 

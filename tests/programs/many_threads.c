@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads that come and go: a wave of them runs at once, each makes a few short spans and ends, then the next wave starts, so that thread
- * ids are new all the time. More threads than CPUs: all three of on-CPU, runnable and blocked are there.
+ * Threads that come and go: a wave of them runs at once, each makes a few short spans and ends, then the next
+ * wave starts, so that thread ids are new all the time. More threads than CPUs: all three of on-CPU, runnable
+ * and blocked are there.
  */
 #include "truth.h"
 
@@ -37,9 +38,9 @@ static void *run_member(void *argument)
 }
 
 /*
- * The kernel prepares a probe when it is first hit, and glibc maps and unmaps the stacks of threads, all under the lock of the process' memory map.
- * Many threads at once would queue up there, and tell more of that than of themselves. So the probes are hit before; and small stacks are
- * kept by glibc for the next thread.
+ * The kernel prepares a probe when it is first hit, and glibc maps and unmaps the stacks of threads, all
+ * under the lock of the process' memory map. Many threads at once would queue up there, and tell more of that
+ * than of themselves. So the probes are hit before; and small stacks are kept by glibc for the next thread.
  */
 static void warm_up(void)
 {
@@ -62,7 +63,8 @@ int main(int argc, char **argv)
 		TRUTH_OPTION_SPECS(&options),
 		{ .name = "threads", .help = "in a wave", .count = &thread_cnt, .min = 1, .max = 10000 },
 	};
-	options_parse(table, sizeof(table) / sizeof(table[0]), "many_threads: waves of threads with short spans", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]),
+		      "many_threads: waves of threads with short spans", argc, argv);
 	struct truth *truths = truths_new(options.repeat_cnt * thread_cnt * SPANS_PER_THREAD);
 	pthread_barrier_t start;
 	struct member *members = calloc(thread_cnt, sizeof(*members));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every mark that is not a span's edge, with known values, the nasty ones too: strings that are too long, end where the page ends, never
- * end, or are not there at all; control characters, bytes that are no text. What a bad pointer may do: nothing.
+ * Every mark that is not a span's edge, with known values, the nasty ones too: strings that are too long, end
+ * where the page ends, never end, or are not there at all; control characters, bytes that are no text. What a
+ * bad pointer may do: nothing.
  *
  * Prints one line of JSON for each fact that the log has to hold. Bytes are in hex:
  *
- *	{"type":"tag","span":"7","bytes":"…"}                       exactly this; with "least_bytes", a beginning of it that is at least so long
+ *	{"type":"tag","span":"7","bytes":"…"}                       exactly this; with "least_bytes", a
+ *	                                                            beginning of it that is at least so long
  *	{"type":"attribute","span":"7","name":"…","value_type":"int","value":…}      strings: "bytes"
  *	{"type":"instant","span":"7","name":"…","cnt":2}
  *	{"type":"counter","name":"…","values":[…]}                  in this order
@@ -40,7 +42,8 @@ static char *map_guarded_page(size_t page_bytes)
 {
 	char *pages = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	must(pages != MAP_FAILED && !mprotect(pages + page_bytes, page_bytes, PROT_NONE), "cannot map a page");
+	must(pages != MAP_FAILED && !mprotect(pages + page_bytes, page_bytes, PROT_NONE),
+	     "cannot map a page");
 	return pages;
 }
 
@@ -72,8 +75,10 @@ static void print_tag(const struct tag *tag)
 
 static void do_tags(char *guarded_page, size_t page_bytes)
 {
-	static const char plain[] = "shard=3,kind=write", controls[] = "bell\a esc\033[31m tab\t line\nfeed \"quoted\" back\\slash \177";
-	static const char not_text[] = "\377\376\300\200 half of a sign: \342\202", signs[] = "Überweisung → 5 €";
+	static const char plain[] = "shard=3,kind=write",
+			  controls[] = "bell\a esc\033[31m tab\t line\nfeed \"quoted\" back\\slash \177";
+	static const char not_text[] = "\377\376\300\200 half of a sign: \342\202",
+			  signs[] = "Überweisung → 5 €";
 	char *long_text = malloc(LONG_BYTES + 1), *page_end = guarded_page + page_bytes;
 	char at_63[64], at_64[65];
 
@@ -94,11 +99,14 @@ static void do_tags(char *guarded_page, size_t page_bytes)
 		{ .text = "", .length = 0 },
 		{ .text = at_63, .length = 63 },
 		{ .text = at_64, .length = 64 },
-		{ .text = long_text, .length = LONG_BYTES, .may_be_cut = true, .least_bytes = LONG_LEAST_BYTES },
+		{ .text = long_text,
+		  .length = LONG_BYTES,
+		  .may_be_cut = true,
+		  .least_bytes = LONG_LEAST_BYTES },
 		{ .text = page_end - 19, .length = 18 },
 		{ .text = NULL, .length = 0 },
 		{ .text = (const char *)16, .length = 0 },
-		{ .text = page_end, .length = 0 },                      /* mapped, not readable */
+		{ .text = page_end, .length = 0 },			    /* mapped, not readable */
 		{ .text = (const char *)(UINT64_C(1) << 63), .length = 0 }, /* the kernel's half */
 		{ .text = (const char *)UINT64_MAX, .length = 0 },
 	};
@@ -119,7 +127,8 @@ static void do_tags(char *guarded_page, size_t page_bytes)
 
 static void print_attribute(txtrace_span_t span, const char *name, const char *value_type)
 {
-	printf("{\"type\":\"attribute\",\"span\":\"%llu\",\"name\":\"%s\",\"value_type\":\"%s\"", as_number(span), name, value_type);
+	printf("{\"type\":\"attribute\",\"span\":\"%llu\",\"name\":\"%s\",\"value_type\":\"%s\"",
+	       as_number(span), name, value_type);
 }
 
 static void do_attributes(void)
@@ -186,11 +195,14 @@ static void do_marks(void)
 	TXTRACE_END(none);
 
 	printf("{\"type\":\"instant\",\"span\":\"%llu\",\"name\":\"retry\",\"cnt\":2}\n", as_number(cause));
-	printf("{\"type\":\"instant\",\"span\":\"%llu\",\"name\":\"given \\\"up\\\"\\n\",\"cnt\":1}\n", as_number(effect));
+	printf("{\"type\":\"instant\",\"span\":\"%llu\",\"name\":\"given \\\"up\\\"\\n\",\"cnt\":1}\n",
+	       as_number(effect));
 	printf("{\"type\":\"instant\",\"span\":\"0\",\"name\":\"of nobody\",\"cnt\":0}\n");
-	printf("{\"type\":\"counter\",\"name\":\"extremes\",\"values\":[0,%lld,%lld,-1]}\n", LLONG_MAX, LLONG_MIN);
+	printf("{\"type\":\"counter\",\"name\":\"extremes\",\"values\":[0,%lld,%lld,-1]}\n", LLONG_MAX,
+	       LLONG_MIN);
 	printf("{\"type\":\"counter\",\"name\":\"other\",\"values\":[42]}\n");
-	printf("{\"type\":\"link\",\"from\":\"%llu\",\"to\":\"%llu\",\"name\":\"leads-to\"}\n", as_number(cause), as_number(effect));
+	printf("{\"type\":\"link\",\"from\":\"%llu\",\"to\":\"%llu\",\"name\":\"leads-to\"}\n",
+	       as_number(cause), as_number(effect));
 	printf("{\"type\":\"count\",\"label\":\"cause\",\"pid\":%d,\"cnt\":1}\n", getpid());
 	printf("{\"type\":\"count\",\"label\":\"effect\",\"pid\":%d,\"cnt\":1}\n", getpid());
 }
@@ -204,7 +216,9 @@ static void do_labels(void)
 
 	TXTRACE_END(empty);
 	TXTRACE_END(span);
-	printf("{\"type\":\"count\",\"label\":\"label with \\\"quotes\\\", \\u001b[31mcolour\\n and €\",\"pid\":%d,\"cnt\":1}\n", getpid());
+	printf("{\"type\":\"count\",\"label\":\"label with \\\"quotes\\\", \\u001b[31mcolour\\n and "
+	       "€\",\"pid\":%d,\"cnt\":1}\n",
+	       getpid());
 }
 
 /* ---- keyed spans ---- */
@@ -248,7 +262,8 @@ int main(int argc, char **argv)
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	char *guarded_page = map_guarded_page(page_bytes);
 
-	options_parse(table, sizeof(table) / sizeof(table[0]), "marks: tags, attributes, instants, counters, links, keys", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]),
+		      "marks: tags, attributes, instants, counters, links, keys", argc, argv);
 	truth_start(&options);
 	do_tags(guarded_page, page_bytes);
 	do_attributes();

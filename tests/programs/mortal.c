@@ -8,8 +8,8 @@
  *	SIGUSR2   likewise, by another thread than its first
  *	SIGHUP    it forks and exits; the child goes on for half a second
  *
- * The spans are called "mortal", those of the child "orphan"; with --stranger 1 "stranger". It ends with its parent (the child does not). With --reborn 1
- * it waits for its tracer, makes ten spans "reborn", and exits.
+ * The spans are called "mortal", those of the child "orphan"; with --stranger 1 "stranger". It ends with its
+ * parent (the child does not). With --reborn 1 it waits for its tracer, makes ten spans "reborn", and exits.
  */
 #include "truth.h"
 
@@ -94,7 +94,10 @@ int main(int argc, char **argv)
 	uint64_t is_stranger = 0, is_reborn = 0;
 	const struct option_spec table[] = {
 		{ .name = "stranger", .help = "1: its spans are called so", .count = &is_stranger, .max = 1 },
-		{ .name = "reborn", .help = "1: ten spans that are called so, once it is traced", .count = &is_reborn, .max = 1 },
+		{ .name = "reborn",
+		  .help = "1: ten spans that are called so, once it is traced",
+		  .count = &is_reborn,
+		  .max = 1 },
 	};
 	int own_cnt = 1;
 	sigset_t signals;
@@ -102,7 +105,9 @@ int main(int argc, char **argv)
 	while (own_cnt < argc && strcmp(argv[own_cnt], "--"))
 		own_cnt++;
 	becomes = argv + own_cnt + (own_cnt < argc);
-	options_parse(table, 2, "mortal: short spans until a signal tells how to end; behind --: what to become", own_cnt, argv);
+	options_parse(table, 2,
+		      "mortal: short spans until a signal tells how to end; behind --: what to become",
+		      own_cnt, argv);
 	end_with_parent(SIGKILL);
 	if (is_reborn) {
 		live_again();

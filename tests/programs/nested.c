@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Several spans on one thread at once. What a child does counts for its parent too, and where two spans overlap it counts for both.
+ * Several spans on one thread at once. What a child does counts for its parent too, and where two spans
+ * overlap it counts for both.
  *
  *	family ────────────────────────────────
  *	   ├ eldest: computes    └ youngest: sleeps, in a block of its own
@@ -34,7 +35,8 @@ static void sleep_in_block(struct truth *truth, struct witness *witness, txtrace
 static void be_middle(struct truth *truths, struct witness *witness)
 {
 	spin_cpu_ns(witness, NS_PER_MS);
-	WITNESSED_CHILD(&truths[GRANDCHILD], witness, "grandchild", truths[MIDDLE].id, sleep_ns(2 * NS_PER_MS));
+	WITNESSED_CHILD(&truths[GRANDCHILD], witness, "grandchild", truths[MIDDLE].id,
+			sleep_ns(2 * NS_PER_MS));
 }
 
 static void be_family(struct truth *truths, struct witness *witness)
@@ -79,7 +81,8 @@ static void expect_sleep(struct truth *truth, uint64_t ms)
 
 int main(int argc, char **argv)
 {
-	struct truth_options options = truth_options_parse("nested: spans within and across each other", argc, argv);
+	struct truth_options options = truth_options_parse("nested: spans within and across each other", argc,
+							   argv);
 	struct truth *all = truths_new(options.repeat_cnt * ROLE_CNT);
 	struct witness witness;
 

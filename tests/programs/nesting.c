@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans that name no parent, in two functions that know nothing of each other: each finds the one that its thread is in. And the ways out of that.
+ * Spans that name no parent, in two functions that know nothing of each other: each finds the one that its
+ * thread is in. And the ways out of that.
  *
  *	outer ──────────────────────────────   a function's scoped span
  *	   ├ inner: computes                   another function's, twice
@@ -93,7 +94,9 @@ static void outer_of_sample(struct witness *witness)
 int main(int argc, char **argv)
 {
 	bool is_sample = argc > 1 && strcmp(argv[argc - 1], "--sample") == 0;
-	struct truth_options options = truth_options_parse("nesting: spans within each other that name no parent", argc - is_sample, argv);
+	struct truth_options options =
+		truth_options_parse("nesting: spans within each other that name no parent", argc - is_sample,
+				    argv);
 	struct witness witness;
 
 	witness_init(&witness);

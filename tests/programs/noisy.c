@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who has the CPU that spans wait for. First a span computes while a process of its own, called "noisy", spins on the same CPU, until that one has had the CPU
- * for 30 ms: the scheduler says for how long exactly. Then two threads, "left" and "right", compute on that CPU, each in a span of its name, until either
- * has had to wait for 20 ms. Prints one line of JSON: {"cpu":…,"noisy_tid":…,"noisy_ns":…,"noisy_stays":…,"left_tid":…,"right_tid":…}.
+ * Who has the CPU that spans wait for. First a span computes while a process of its own, called "noisy",
+ * spins on the same CPU, until that one has had the CPU for 30 ms: the scheduler says for how long exactly.
+ * Then two threads, "left" and "right", compute on that CPU, each in a span of its name, until either has had
+ * to wait for 20 ms. Prints one line of JSON:
+ * {"cpu":…,"noisy_tid":…,"noisy_ns":…,"noisy_stays":…,"left_tid":…,"right_tid":…}.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -59,12 +61,16 @@ static struct schedstat read_schedstat(pid_t pid, pid_t tid)
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
 	file = fopen(path, "r");
-	must(file && fscanf(file, "%llu %llu %llu", &numbers[0], &numbers[1], &numbers[2]) == 3, "cannot read the scheduler's account");
+	must(file && fscanf(file, "%llu %llu %llu", &numbers[0], &numbers[1], &numbers[2]) == 3,
+	     "cannot read the scheduler's account");
 	fclose(file);
 	return (struct schedstat){ numbers[0], numbers[1], numbers[2] };
 }
 
-/* What the other one had between two readings in the span. Who reads has the CPU, so what is read does not move. */
+/*
+ * What the other one had between two readings in the span. Who reads has the CPU, so what is read does not
+ * move.
+ */
 static struct schedstat compute_beside(pid_t noisy)
 {
 	txtrace_span_t span = TXTRACE_BEGIN("beside noisy");
@@ -73,7 +79,8 @@ static struct schedstat compute_beside(pid_t noisy)
 	while (after.on_cpu_ns < before.on_cpu_ns + NOISY_NS)
 		after = read_schedstat(noisy, noisy);
 	TXTRACE_END(span);
-	return (struct schedstat){ .on_cpu_ns = after.on_cpu_ns - before.on_cpu_ns, .stay_cnt = after.stay_cnt - before.stay_cnt };
+	return (struct schedstat){ .on_cpu_ns = after.on_cpu_ns - before.on_cpu_ns,
+				   .stay_cnt = after.stay_cnt - before.stay_cnt };
 }
 
 static pid_t tids[2];
@@ -129,7 +136,9 @@ int main(int argc, char **argv)
 	must(!pthread_create(&right, NULL, go_right, NULL), "cannot start a thread");
 	pthread_join(left, NULL);
 	pthread_join(right, NULL);
-	printf("{\"cpu\":%d,\"noisy_tid\":%d,\"noisy_ns\":%llu,\"noisy_stays\":%llu,\"left_tid\":%d,\"right_tid\":%d}\n", cpu, noisy,
-	       (unsigned long long)had.on_cpu_ns, (unsigned long long)had.stay_cnt, tids[0], tids[1]);
+	printf("{\"cpu\":%d,\"noisy_tid\":%d,\"noisy_ns\":%llu,\"noisy_stays\":%llu,\"left_tid\":%d,\"right_"
+	       "tid\":%d}\n",
+	       cpu, noisy, (unsigned long long)had.on_cpu_ns, (unsigned long long)had.stay_cnt, tids[0],
+	       tids[1]);
 	return 0;
 }

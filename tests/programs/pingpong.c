@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A storm of context switches: two threads, pinned to one CPU, hand a word to each other: with futexes, or, if --by says so, a byte through pipes or
- * sockets, for which they wait in read, poll or epoll_wait. Each hand-over is one switch. Each thread is in one long span, "ping" or "pong". Prints
- * windows (windows.h); its count is hand-overs.
+ * A storm of context switches: two threads, pinned to one CPU, hand a word to each other: with futexes, or,
+ * if --by says so, a byte through pipes or sockets, for which they wait in read, poll or epoll_wait. Each
+ * hand-over is one switch. Each thread is in one long span, "ping" or "pong". Prints windows (windows.h); its
+ * count is hand-overs.
  */
 #include <linux/futex.h>
 #include <poll.h>
@@ -25,8 +26,9 @@ struct way {
 };
 
 static const struct way ways[] = {
-	{ "pipe", false, WAIT_READ }, { "pipe-poll", false, WAIT_POLL }, { "pipe-epoll", false, WAIT_EPOLL },
-	{ "socket", true, WAIT_READ }, { "socket-poll", true, WAIT_POLL }, { "socket-epoll", true, WAIT_EPOLL },
+	{ "pipe", false, WAIT_READ },	     { "pipe-poll", false, WAIT_POLL },
+	{ "pipe-epoll", false, WAIT_EPOLL }, { "socket", true, WAIT_READ },
+	{ "socket-poll", true, WAIT_POLL },  { "socket-epoll", true, WAIT_EPOLL },
 };
 
 struct ball {
@@ -111,11 +113,14 @@ static void open_files(struct ball *ball)
 		struct epoll_event event = { .events = EPOLLIN };
 		int fds[2];
 
-		must(!(ball->way->is_socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, fds) : pipe(fds)), "cannot open a pipe or socket");
+		must(!(ball->way->is_socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, fds) : pipe(fds)),
+		     "cannot open a pipe or socket");
 		ball->read_fds[side] = fds[0];
 		ball->write_fds[side] = fds[1];
 		ball->epoll_fds[side] = epoll_create1(0);
-		must(ball->epoll_fds[side] >= 0 && !epoll_ctl(ball->epoll_fds[side], EPOLL_CTL_ADD, fds[0], &event), "cannot watch it by epoll");
+		must(ball->epoll_fds[side] >= 0 &&
+			     !epoll_ctl(ball->epoll_fds[side], EPOLL_CTL_ADD, fds[0], &event),
+		     "cannot watch it by epoll");
 	}
 	must(write(ball->write_fds[0], "", 1) == 1, "cannot write");
 }
@@ -126,7 +131,10 @@ static const struct way *find_way(const char *name)
 		if (strcmp(name, ways[i].name) == 0)
 			return &ways[i];
 	if (strcmp(name, "futex") != 0) {
-		fprintf(stderr, "--by takes futex, pipe, pipe-poll, pipe-epoll, socket, socket-poll, socket-epoll, not \"%s\"\n", name);
+		fprintf(stderr,
+			"--by takes futex, pipe, pipe-poll, pipe-epoll, socket, socket-poll, socket-epoll, "
+			"not \"%s\"\n",
+			name);
 		exit(2);
 	}
 	return NULL;
@@ -161,17 +169,22 @@ int main(int argc, char **argv)
 		WINDOW_OPTION_SPECS(&options, "switches", "end after so many; 0: no limit"),
 		TRUTH_WAIT_SPEC(&common),
 		{ .name = "cpu", .help = "where both run", .count = &ball.cpu, .max = CPU_SETSIZE - 1 },
-		{ .name = "by", .help = "how they wait: futex (the default), or pipe or socket, with -poll or -epoll behind it", .text = &by },
+		{ .name = "by",
+		  .help = "how they wait: futex (the default), or pipe or socket, with -poll or -epoll "
+			  "behind it",
+		  .text = &by },
 	};
 	common.wait_traced_s = 0;
-	options_parse(table, sizeof(table) / sizeof(table[0]), "pingpong: a storm of context switches", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]), "pingpong: a storm of context switches", argc,
+		      argv);
 	options.count = (options.count + 1) / 2; /* of each player */
 	ball.way = find_way(by);
 	if (ball.way)
 		open_files(&ball);
 
 	struct player players[2] = { { &ball, 0 }, { &ball, 1 } };
-	struct window_worker workers[2] = { { .run = play, .context = &players[0] }, { .run = play, .context = &players[1] } };
+	struct window_worker workers[2] = { { .run = play, .context = &players[0] },
+					    { .run = play, .context = &players[1] } };
 	truth_start(&common);
 	windows_run(workers, 2, &options);
 	return 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans that block or run in functions with known names, each in a way of its own: called, inlined, from a library that is loaded late, from code that it
- * makes itself, in a page fault, in poll and select. Prints what only it can know: "poll one 5", the descriptors, and how often it slept
- * when pages of a file were not in memory: "file waits 32".
+ * Spans that block or run in functions with known names, each in a way of its own: called, inlined, from a
+ * library that is loaded late, from code that it makes itself, in a page fault, in poll and select. Prints
+ * what only it can know: "poll one 5", the descriptors, and how often it slept when pages of a file were not
+ * in memory: "file waits 32".
  */
 #include <dlfcn.h>
 #include <linux/magic.h>
@@ -119,9 +120,11 @@ static void remove_map(void)
 static void nap_in_made_code(const char *map_line)
 {
 #if defined(__x86_64__)
-	static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0x31, 0xf6, 0xb8, 35, 0, 0, 0, 0x0f, 0x05, 0x5d, 0xc3 };
+	static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0x31, 0xf6, 0xb8, 35,
+					      0,    0,	  0,	0x0f, 0x05, 0x5d, 0xc3 };
 #else
-	static const uint32_t code[] = { 0xa9bf7bfd, 0x910003fd, 0xd2800001, 0xd2800ca8, 0xd4000001, 0xa8c17bfd, 0xd65f03c0 };
+	static const uint32_t code[] = { 0xa9bf7bfd, 0x910003fd, 0xd2800001, 0xd2800ca8,
+					 0xd4000001, 0xa8c17bfd, 0xd65f03c0 };
 #endif
 	struct timespec time = { .tv_sec = 0, .tv_nsec = NAP_NS };
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -147,7 +150,10 @@ static void nap_in_made_code(const char *map_line)
 	steps++;
 }
 
-/* Whoever writes to the disk may hold pages for a moment longer. A file that is only in memory stays there, and nobody waits for it. */
+/*
+ * Whoever writes to the disk may hold pages for a moment longer. A file that is only in memory stays there,
+ * and nobody waits for it.
+ */
 static void drop_from_memory(int fd, void *mapped, size_t size)
 {
 	size_t page_cnt = size / (size_t)sysconf(_SC_PAGESIZE), resident_cnt = 1;
@@ -234,14 +240,20 @@ int main(int argc, char **argv)
 	const struct option_spec options[] = {
 		{ .name = "library", .help = "to be loaded", .text = &library },
 		{ .name = "file", .help = "to be made and mapped", .text = &file },
-		{ .name = "map-line", .help = "for the map of made code, in front of what is right", .text = &map_line },
+		{ .name = "map-line",
+		  .help = "for the map of made code, in front of what is right",
+		  .text = &map_line },
 		{ .name = "repeat", .help = "naps of each kind", .count = &repeat_cnt, .max = 1e6 },
 		{ .name = "spin-ms", .help = "on a CPU", .count = &spin_ms, .max = 1e6 },
 		{ .name = "linger-ms", .help = "before the end", .count = &linger_ms, .max = 1e6 },
-		{ .name = "wait-traced", .help = "seconds to wait for a tracer; 0: do not", .count = &wait_s, .max = 1e6 },
+		{ .name = "wait-traced",
+		  .help = "seconds to wait for a tracer; 0: do not",
+		  .count = &wait_s,
+		  .max = 1e6 },
 	};
 
-	options_parse(options, sizeof(options) / sizeof(options[0]), "places: blocks and runs in functions with known names", argc, argv);
+	options_parse(options, sizeof(options) / sizeof(options[0]),
+		      "places: blocks and runs in functions with known names", argc, argv);
 	wait_until_traced(wait_s);
 	for (uint64_t i = 0; i < repeat_cnt; i++) {
 		TXTRACE_SPAN("parent");

@@ -5,7 +5,8 @@
  *	spans    spans that are open, begun by one thread and ended by it, in order
  *	keys     spans by key that are open: one in eight is called "noise", the others "wanted"
  *	threads  threads that are in a span, and begin one more in it
- *	numbers  calls of begin_number(), then as many of end_number(): spans for who makes some of them, by their argument
+ *	numbers  calls of begin_number(), then as many of end_number(): spans for who makes some of them, by
+ *	         their argument
  *	depth    calls of go_down() within each other
  *	futexes  futexes that are waited for, each once, until a moment has passed
  *
@@ -173,7 +174,8 @@ int main(int argc, char **argv)
 		{ .name = "count", .help = "how many at once", .count = &cnt, .min = 1, .max = 10000000 },
 	};
 
-	options_parse(table, sizeof(table) / sizeof(table[0]), "plenty: more at once than there is room for", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]), "plenty: more at once than there is room for",
+		      argc, argv);
 	truth_start(&options);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strcmp(kinds[i].name, what))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loads plugins (copies of plugins/plugin.c, given by --plugin with %d for their numbers) one after the other, waits until somebody traces each, and lets it
- * make spans. One line for each: {"type":"plugin","path":…,"waited_ns":N,"spans":N}: how long after dlopen it was traced.
+ * Loads plugins (copies of plugins/plugin.c, given by --plugin with %d for their numbers) one after the
+ * other, waits until somebody traces each, and lets it make spans. One line for each:
+ * {"type":"plugin","path":…,"waited_ns":N,"spans":N}: how long after dlopen it was traced.
  */
 #include <dlfcn.h>
 
@@ -20,7 +21,8 @@ static uint64_t wait_for_probes(unsigned int (*set_cnt)(void), double limit_s)
 			first_ns = first_ns ? first_ns : change_ns - begin_ns;
 		}
 		before_cnt = cnt;
-		must(cnt || clock_ns(CLOCK_MONOTONIC) - begin_ns < (uint64_t)(limit_s * 1e9), "nobody traces the plugin");
+		must(cnt || clock_ns(CLOCK_MONOTONIC) - begin_ns < (uint64_t)(limit_s * 1e9),
+		     "nobody traces the plugin");
 		usleep(200);
 	}
 	return first_ns;
@@ -56,13 +58,15 @@ int main(int argc, char **argv)
 		{ .name = "spans", .help = "that each makes", .count = &span_cnt, .max = 1000000 },
 	};
 
-	options_parse(table, sizeof(table) / sizeof(table[0]), "plugin_host: spans of plugins that are loaded while it is traced", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]),
+		      "plugin_host: spans of plugins that are loaded while it is traced", argc, argv);
 	must(plugin && strstr(plugin, "%d"), "give --plugin PATH with a %d in it");
 	truth_start(&options);
 	for (uint64_t i = 0; i < options.repeat_cnt; i++) {
 		int before = (int)(strstr(plugin, "%d") - plugin);
 
-		snprintf(path, sizeof(path), "%.*s%llu%s", before, plugin, (unsigned long long)i, plugin + before + 2);
+		snprintf(path, sizeof(path), "%.*s%llu%s", before, plugin, (unsigned long long)i,
+			 plugin + before + 2);
 		use_plugin(path, span_cnt, 300);
 		TXTRACE_EVENT(0, "a plugin is done");
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One span for each way in which poll, select and epoll come to an end: what ends the wait is what it was for. The descriptor that does has the number
- * ENDING_FD, whatever else is watched; a log that names another one is wrong.
+ * One span for each way in which poll, select and epoll come to an end: what ends the wait is what it was
+ * for. The descriptor that does has the number ENDING_FD, whatever else is watched; a log that names another
+ * one is wrong.
  */
 #include <poll.h>
 #include <sys/epoll.h>
@@ -53,7 +54,9 @@ static int watch_timer(struct subject *subject)
 /* Nothing comes from these; the write ends stay open. */
 static void watch_silence(struct subject *subject)
 {
-	must(!pipe2(subject->more_fds, O_CLOEXEC) && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, subject->more_fds + 2), "cannot be silent");
+	must(!pipe2(subject->more_fds, O_CLOEXEC) &&
+		     !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, subject->more_fds + 2),
+	     "cannot be silent");
 	subject->more_cnt = 4;
 }
 
@@ -139,7 +142,9 @@ static int or_interrupted(int result)
 
 static void poll_for(struct subject *subject, short events, int timeout_ms)
 {
-	struct pollfd fds[4] = { { .fd = -1 }, { .fd = -1 }, { .fd = -1 }, { .fd = subject->fds[0], .events = events } };
+	struct pollfd fds[4] = {
+		{ .fd = -1 }, { .fd = -1 }, { .fd = -1 }, { .fd = subject->fds[0], .events = events }
+	};
 
 	if (subject->more_cnt) {
 		fds[0] = (struct pollfd){ .fd = subject->more_fds[0], .events = POLLIN };
@@ -197,7 +202,8 @@ static int epoll_of(int fd)
 	struct epoll_event event = { .events = EPOLLIN };
 	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 
-	must(epoll_fd >= 0 && (fd < 0 || !epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event)), "cannot make an epoll");
+	must(epoll_fd >= 0 && (fd < 0 || !epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event)),
+	     "cannot make an epoll");
 	return epoll_fd;
 }
 
@@ -249,7 +255,8 @@ static const struct wait waits[] = {
 	{ "select-pipe", "pipe", watch_pipe, wait_select, write_byte, stop_watching },
 	{ "select-socket", "network", watch_socket, wait_select, write_byte, stop_watching },
 	{ "select-mixed-pipe", "pipe", watch_pipe_among_others, wait_select, write_byte, stop_watching },
-	{ "select-mixed-socket", "network", watch_socket_among_others, wait_select, write_byte, stop_watching },
+	{ "select-mixed-socket", "network", watch_socket_among_others, wait_select, write_byte,
+	  stop_watching },
 	{ "select-timeout", "sleep", watch_nothing_but_silence, wait_select_timeout, NULL, stop_watching },
 	{ "select-signal", "poll", watch_nothing_but_silence, wait_select, release_signal, stop_watching },
 	{ "epoll-pipe", "pipe", watch_pipe, wait_epoll, write_byte, stop_watching },
@@ -268,5 +275,6 @@ int main(int argc, char **argv)
 	struct sigaction action = { .sa_handler = handle_signal };
 
 	sigaction(SIGUSR2, &action, NULL);
-	return waits_main(waits, sizeof(waits) / sizeof(waits[0]), "polls: a span for each way in which a poll ends", argc, argv);
+	return waits_main(waits, sizeof(waits) / sizeof(waits[0]),
+			  "polls: a span for each way in which a poll ends", argc, argv);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shows what the kernel has made of a probe while it is traced: marks --repeat spans and prints the bytes of the probe's site after them, in hex. Untraced
- * (with --wait-traced 0) it prints what the compiler put there.
+ * Shows what the kernel has made of a probe while it is traced: marks --repeat spans and prints the bytes of
+ * the probe's site after them, in hex. Untraced (with --wait-traced 0) it prints what the compiler put there.
  */
 #include "truth.h"
 
@@ -9,7 +9,8 @@
 
 int main(int argc, char **argv)
 {
-	struct truth_options options = truth_options_parse("probe_bytes: what a probe's site looks like", argc, argv);
+	struct truth_options options = truth_options_parse("probe_bytes: what a probe's site looks like",
+							   argc, argv);
 	unsigned char site[SITE_BYTES];
 	const void *at;
 	void (*probe)(uint64_t id) = txtrace_probe_end;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How many probes of txtrace this program's file has: as many as a tracer that has set all of them has counted the semaphore up by. 0: cannot be known.
+ * How many probes of txtrace this program's file has: as many as a tracer that
+ * has set all of them has counted the semaphore up by. 0: cannot be known.
  */
 #ifndef PROBE_COUNT_H
 #define PROBE_COUNT_H
@@ -22,12 +23,14 @@ static inline unsigned int probes_in_notes(const unsigned char *notes, uint64_t 
 	while (size > sizeof(Elf64_Nhdr)) {
 		Elf64_Nhdr header;
 		memcpy(&header, notes, sizeof(header));
-		uint64_t name_size = (header.n_namesz + 3u) & ~3u, length = sizeof(header) + name_size + ((header.n_descsz + 3u) & ~3u);
+		uint64_t name_size = (header.n_namesz + 3u) & ~3u,
+			 length = sizeof(header) + name_size + ((header.n_descsz + 3u) & ~3u);
 
 		if (length > size)
 			break;
 		cnt += header.n_descsz > address_size + sizeof("txtrace") &&
-		       !memcmp(notes + sizeof(header) + name_size + address_size, "txtrace", sizeof("txtrace"));
+		       !memcmp(notes + sizeof(header) + name_size + address_size, "txtrace",
+			       sizeof("txtrace"));
 		notes += length;
 		size -= length;
 	}

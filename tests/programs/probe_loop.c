@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A loop around one kind of mark, for what a mark costs, traced and untraced. Every iteration does --steps dependent steps of arithmetic
- * and then what --mode says; mode "empty" does the arithmetic alone. Prints windows (windows.h); its count is iterations.
+ * A loop around one kind of mark, for what a mark costs, traced and untraced. Every iteration does --steps
+ * dependent steps of arithmetic and then what --mode says; mode "empty" does the arithmetic alone. Prints
+ * windows (windows.h); its count is iterations.
  *
  * --rate limits the iterations a second of each thread: it works in bursts of 1 ms.
  */
@@ -25,13 +26,13 @@ static inline void do_steps(uint64_t step_cnt)
 }
 
 /* Each mode is a function of its own, so that the compiler sees nothing but this one loop. */
-#define LOOP(name, ...)                                                                                            \
-	static __attribute__((noinline)) void loop_##name(uint64_t steps, uint64_t first)                          \
-	{                                                                                                          \
-		for (uint64_t i = first; i < first + CHUNK; i++) {                                                 \
-			do_steps(steps);                                                                           \
-			__VA_ARGS__;                                                                               \
-		}                                                                                                  \
+#define LOOP(name, ...)											\
+	static __attribute__((noinline)) void loop_##name(uint64_t steps, uint64_t first)		\
+	{												\
+		for (uint64_t i = first; i < first + CHUNK; i++) {					\
+			do_steps(steps);								\
+			__VA_ARGS__;									\
+		}											\
 	}
 
 LOOP(empty, )
@@ -39,9 +40,11 @@ LOOP(enabled, if (TXTRACE_ENABLED()) __asm__ volatile("" : : : "memory"))
 LOOP(begin_end, txtrace_span_t span = TXTRACE_BEGIN("loop"); TXTRACE_END(span))
 LOOP(scoped, TXTRACE_SPAN("loop"))
 LOOP(nested, TXTRACE_SPAN("loop"); TXTRACE_SPAN("inner"))
-LOOP(handoff, txtrace_span_t span = TXTRACE_BEGIN_DETACHED("loop", 0); TXTRACE_ENTER(span); TXTRACE_EXIT(span); TXTRACE_END(span))
+LOOP(handoff, txtrace_span_t span = TXTRACE_BEGIN_DETACHED("loop", 0); TXTRACE_ENTER(span);
+	TXTRACE_EXIT(span); TXTRACE_END(span))
 LOOP(counter, TXTRACE_COUNTER("loop", i))
-LOOP(tagged, txtrace_span_t span = TXTRACE_BEGIN("loop"); TXTRACE_TAG(span, "shard=3,kind=write"); TXTRACE_END(span))
+LOOP(tagged, txtrace_span_t span = TXTRACE_BEGIN("loop"); TXTRACE_TAG(span, "shard=3,kind=write");
+	TXTRACE_END(span))
 LOOP(attributed, txtrace_span_t span = TXTRACE_BEGIN("loop"); TXTRACE_ATTR(span, "i", i); TXTRACE_END(span))
 LOOP(keyed, TXTRACE_KEY_BEGIN("loop", &i, sizeof(i)); TXTRACE_KEY_END(&i, sizeof(i)))
 
@@ -49,9 +52,9 @@ static const struct mode {
 	const char *name;
 	void (*run_chunk)(uint64_t steps, uint64_t first);
 } modes[] = {
-	{ "empty", loop_empty }, { "enabled", loop_enabled }, { "begin-end", loop_begin_end }, { "scoped", loop_scoped },
-	{ "nested", loop_nested },
-	{ "handoff", loop_handoff }, { "counter", loop_counter }, { "tagged", loop_tagged }, { "attributed", loop_attributed },
+	{ "empty", loop_empty },     { "enabled", loop_enabled }, { "begin-end", loop_begin_end },
+	{ "scoped", loop_scoped },   { "nested", loop_nested },	  { "handoff", loop_handoff },
+	{ "counter", loop_counter }, { "tagged", loop_tagged },	  { "attributed", loop_attributed },
 	{ "keyed", loop_keyed },
 };
 #define MODE_CNT (sizeof(modes) / sizeof(modes[0]))
@@ -65,7 +68,8 @@ static void *run_loop(void *argument)
 	while (window_worker_goes_on(worker, count)) {
 		loop->run_chunk(loop->steps, count);
 		count += CHUNK;
-		while (loop->rate > 0 && (double)count > (double)(clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1e9 * loop->rate)
+		while (loop->rate > 0 &&
+		       (double)count > (double)(clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1e9 * loop->rate)
 			sleep_ns(NS_PER_MS);
 	}
 	return NULL;
@@ -95,10 +99,22 @@ int main(int argc, char **argv)
 	const struct option_spec table[] = {
 		WINDOW_OPTION_SPECS(&options, "iterations", "of each thread; 0: no limit"),
 		TRUTH_WAIT_SPEC(&common),
-		{ .name = "mode", .help = "what to do in the loop; a wrong name lists the modes", .text = &mode },
-		{ .name = "steps", .help = "of arithmetic in each iteration", .count = &loop.steps, .max = 1e9 },
-		{ .name = "threads", .help = "how many run the loop", .count = &thread_cnt, .min = 1, .max = WORKER_MAX },
-		{ .name = "rate", .help = "iterations a second of each thread; 0: no limit", .real = &loop.rate, .max = 1e9 },
+		{ .name = "mode",
+		  .help = "what to do in the loop; a wrong name lists the modes",
+		  .text = &mode },
+		{ .name = "steps",
+		  .help = "of arithmetic in each iteration",
+		  .count = &loop.steps,
+		  .max = 1e9 },
+		{ .name = "threads",
+		  .help = "how many run the loop",
+		  .count = &thread_cnt,
+		  .min = 1,
+		  .max = WORKER_MAX },
+		{ .name = "rate",
+		  .help = "iterations a second of each thread; 0: no limit",
+		  .real = &loop.rate,
+		  .max = 1e9 },
 	};
 	common.wait_traced_s = 0;
 	options_parse(table, sizeof(table) / sizeof(table[0]), "probe_loop: what a mark costs", argc, argv);

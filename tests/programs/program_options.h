@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Command lines of the test programs: a table says what there is. Every option is `--name VALUE`. A bad one ends the program with a
- * sentence on stderr and status 2; --help prints the table and ends with 0.
+ * Command lines of the test programs: a table says what there is. Every option
+ * is `--name VALUE`. A bad one ends the program with a sentence on stderr and
+ * status 2; --help prints the table and ends with 0.
  */
 #ifndef PROGRAM_OPTIONS_H
 #define PROGRAM_OPTIONS_H
@@ -45,7 +46,8 @@ static inline void options_store(const struct option_spec *spec, const char *val
 	char *rest;
 	double number = strtod(value, &rest);
 	if (rest == value || *rest || !(number >= spec->min && number <= spec->max)) {
-		fprintf(stderr, "--%s takes a number from %.0f to %.0f, not \"%s\"\n", spec->name, spec->min, spec->max, value);
+		fprintf(stderr, "--%s takes a number from %.0f to %.0f, not \"%s\"\n", spec->name, spec->min,
+			spec->max, value);
 		exit(2);
 	}
 	if (spec->count)
@@ -54,7 +56,8 @@ static inline void options_store(const struct option_spec *spec, const char *val
 		*spec->real = number;
 }
 
-static inline void options_parse(const struct option_spec *table, size_t option_cnt, const char *what, int argc, char **argv)
+static inline void options_parse(const struct option_spec *table, size_t option_cnt, const char *what,
+				 int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
 		const struct option_spec *found = NULL;
@@ -66,7 +69,10 @@ static inline void options_parse(const struct option_spec *table, size_t option_
 			if (!strcmp(argv[i] + 2, table[k].name))
 				found = &table[k];
 		if (!found || i + 1 == argc) {
-			fprintf(stderr, found ? "option \"%s\" lacks its value: see --help\n" : "unknown option \"%s\": see --help\n", argv[i]);
+			fprintf(stderr,
+				found ? "option \"%s\" lacks its value: see --help\n"
+				      : "unknown option \"%s\": see --help\n",
+				argv[i]);
 			exit(2);
 		}
 		options_store(found, argv[++i]);

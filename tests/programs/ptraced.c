@@ -2,12 +2,13 @@
 /*
  * A process with spans, and its parent, which has it by ptrace:
  *
- *	--how syscalls  stopped before and behind each system call, as strace does it: ten of them in each span
+ *	--how syscalls  stopped before and behind each system call, as strace does it: ten of them in each
+ *	                span
  *	--how hold      stopped in the middle of each span, and held there for 5 ms
  *	--how steps     stepped through each of its instructions, marks included
  *
- * Of spans that were held, the child prints the truth, with how long it was held by its parent's clock. Of the others it prints nothing: who is stopped at each
- * system call cannot read its clocks in between.
+ * Of spans that were held, the child prints the truth, with how long it was held by its parent's clock. Of
+ * the others it prints nothing: who is stopped at each system call cannot read its clocks in between.
  */
 #include <sched.h>
 #include <sys/mman.h>
@@ -87,7 +88,10 @@ static int be_child(const struct truth_options *options, const char *how)
 
 /* ---- the parent ---- */
 
-/* The child goes on until it is stopped for the tracer's sake; signals are passed on. Returns its status when it has ended. */
+/*
+ * The child goes on until it is stopped for the tracer's sake; signals are passed on. Returns its status when
+ * it has ended.
+ */
 static int let_go(pid_t child, int request, int signal_nr)
 {
 	int status;
@@ -118,7 +122,8 @@ static unsigned long long left_cnt(pid_t child)
 	must(length > 0 && !close(fd), "cannot read the child's status");
 	text[length] = 0;
 	found = strstr(text, "\nvoluntary_");
-	must(found && sscanf(found, "\nvoluntary_ctxt_switches: %llu", &cnt) == 1, "the child's status lacks its switches");
+	must(found && sscanf(found, "\nvoluntary_ctxt_switches: %llu", &cnt) == 1,
+	     "the child's status lacks its switches");
 	return cnt;
 }
 
@@ -129,7 +134,9 @@ static void hold(pid_t child)
 	uint64_t begin_ns;
 	int status;
 
-	must(!ptrace(PTRACE_INTERRUPT, child, 0, 0) && waitpid(child, &status, 0) == child && WIFSTOPPED(status), "the child does not stop");
+	must(!ptrace(PTRACE_INTERRUPT, child, 0, 0) && waitpid(child, &status, 0) == child &&
+		     WIFSTOPPED(status),
+	     "the child does not stop");
 	while (left_cnt(child) == before_cnt)
 		sched_yield();
 	begin_ns = clock_ns(CLOCK_MONOTONIC);
@@ -158,10 +165,13 @@ static int step_all(pid_t child)
 
 	while (!atomic_load(&shared->ready_cnt))
 		must(waitpid(child, &status, WNOHANG) == 0, "the child has ended");
-	must(!ptrace(PTRACE_INTERRUPT, child, 0, 0) && waitpid(child, &status, 0) == child && WIFSTOPPED(status), "the child does not stop");
+	must(!ptrace(PTRACE_INTERRUPT, child, 0, 0) && waitpid(child, &status, 0) == child &&
+		     WIFSTOPPED(status),
+	     "the child does not stop");
 	atomic_store(&shared->held_cnt, 1);
 	while (WIFSTOPPED(status))
-		status = let_go(child, atomic_load(&shared->is_over) ? PTRACE_CONT : PTRACE_SINGLESTEP, signal_of(status));
+		status = let_go(child, atomic_load(&shared->is_over) ? PTRACE_CONT : PTRACE_SINGLESTEP,
+				signal_of(status));
 	return status;
 }
 
@@ -169,7 +179,8 @@ static int stop_at_system_calls(pid_t child)
 {
 	int status = 0;
 
-	must(!ptrace(PTRACE_INTERRUPT, child, 0, 0) && waitpid(child, &status, 0) == child, "the child does not stop");
+	must(!ptrace(PTRACE_INTERRUPT, child, 0, 0) && waitpid(child, &status, 0) == child,
+	     "the child does not stop");
 	while (WIFSTOPPED(status))
 		status = let_go(child, PTRACE_SYSCALL, signal_of(status));
 	return status;
@@ -186,7 +197,8 @@ int main(int argc, char **argv)
 	pid_t child;
 	int status;
 
-	options_parse(table, sizeof(table) / sizeof(table[0]), "ptraced: spans of a process that another one has by ptrace", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]),
+		      "ptraced: spans of a process that another one has by ptrace", argc, argv);
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	must(shared != MAP_FAILED, "no memory");
 	end_with_parent(SIGKILL);
@@ -194,7 +206,10 @@ int main(int argc, char **argv)
 	must(child >= 0, "cannot fork");
 	if (!child)
 		return be_child(&options, how);
-	must(!ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD), "cannot trace the child");
-	status = !strcmp(how, "hold") ? hold_each(child) : !strcmp(how, "steps") ? step_all(child) : stop_at_system_calls(child);
+	must(!ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD),
+	     "cannot trace the child");
+	status = !strcmp(how, "hold")	 ? hold_each(child)
+		 : !strcmp(how, "steps") ? step_all(child)
+					 : stop_at_system_calls(child);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A server that nobody planned: workers take jobs from a queue, and what a job does is drawn from a seed. It says of every span what it measured.
+ * A server that nobody planned: workers take jobs from a queue, and what a job does is drawn from a seed. It
+ * says of every span what it measured.
  *
  *	"plain"      one worker: spins and sleeps
  *	"locked"     the same, and takes a mutex that others want, too
- *	"passed"     worked for by up to six workers, one after the other, with stays in the queue between them; some are begun detached
+ *	"passed"     worked for by up to six workers, one after the other, with stays in the queue between
+ *	             them; some are begun detached
  *	"keyed"      likewise, named by a key
  *	"nested"     children, up to three deep, some of which outlive their parents: a later job ends them
  *	"shared"     several workers are in it at once; the last one out ends it, no longer being in it
@@ -12,7 +14,8 @@
  *	"exits"      a thread is made for it, enters it and exits without leaving it
  *	"ended"      a thread is made for it, enters it and falls asleep; it is ended while that sleeps in it
  *
- * Meanwhile another thread does to its own spans all that must not be done (random_mischief.h), and says how often.
+ * Meanwhile another thread does to its own spans all that must not be done (random_mischief.h), and says how
+ * often.
  */
 #include <semaphore.h>
 
@@ -132,7 +135,9 @@ static void steps(struct scene *scene, struct witness *witness, struct job *job)
 
 /* ---- stories ---- */
 
-/* A plain one that was switched out as often as it slept, and never otherwise, was blocked for nothing else. */
+/*
+ * A plain one that was switched out as often as it slept, and never otherwise, was blocked for nothing else.
+ */
 static void run_alone(struct scene *scene, struct witness *witness, struct job *job)
 {
 	struct truth *truth = job->truth;
@@ -142,7 +147,8 @@ static void run_alone(struct scene *scene, struct witness *witness, struct job *
 		WITNESSED(truth, witness, "plain", steps(scene, witness, job));
 	else
 		WITNESSED(truth, witness, "locked", steps(scene, witness, job));
-	if (job->story == PLAIN && job->sleep_cnt && stay->left.nvcsw - stay->entering.nvcsw == job->sleep_cnt)
+	if (job->story == PLAIN && job->sleep_cnt &&
+	    stay->left.nvcsw - stay->entering.nvcsw == job->sleep_cnt)
 		truth->blocked = "sleep";
 }
 
@@ -158,13 +164,16 @@ static void run_passed(struct scene *scene, struct witness *witness, struct job 
 		job->has_begun = true;
 	}
 	if (job->has_begun && is_last)
-		TRUTH_STAY(truth, witness, TXTRACE_ENTER(truth->id), steps(scene, witness, job), TXTRACE_END(truth->id));
+		TRUTH_STAY(truth, witness, TXTRACE_ENTER(truth->id), steps(scene, witness, job),
+			   TXTRACE_END(truth->id));
 	else if (job->has_begun)
-		TRUTH_STAY(truth, witness, TXTRACE_ENTER(truth->id), steps(scene, witness, job), TXTRACE_EXIT(truth->id));
+		TRUTH_STAY(truth, witness, TXTRACE_ENTER(truth->id), steps(scene, witness, job),
+			   TXTRACE_EXIT(truth->id));
 	else if (is_last)
 		WITNESSED(truth, witness, "passed", steps(scene, witness, job));
 	else
-		TRUTH_STAY(truth, witness, truth->id = TXTRACE_BEGIN("passed"), steps(scene, witness, job), TXTRACE_EXIT(truth->id));
+		TRUTH_STAY(truth, witness, truth->id = TXTRACE_BEGIN("passed"), steps(scene, witness, job),
+			   TXTRACE_EXIT(truth->id));
 	job->has_begun = true;
 }
 
@@ -178,17 +187,22 @@ static void run_keyed(struct scene *scene, struct witness *witness, struct job *
 	truth->label = "keyed";
 	truth->key = job->key;
 	if (job->has_begun && is_last)
-		TRUTH_STAY(truth, witness, KEYED(TXTRACE_KEY_ENTER, job), steps(scene, witness, job), KEYED(TXTRACE_KEY_END, job));
+		TRUTH_STAY(truth, witness, KEYED(TXTRACE_KEY_ENTER, job), steps(scene, witness, job),
+			   KEYED(TXTRACE_KEY_END, job));
 	else if (job->has_begun)
-		TRUTH_STAY(truth, witness, KEYED(TXTRACE_KEY_ENTER, job), steps(scene, witness, job), KEYED(TXTRACE_KEY_EXIT, job));
+		TRUTH_STAY(truth, witness, KEYED(TXTRACE_KEY_ENTER, job), steps(scene, witness, job),
+			   KEYED(TXTRACE_KEY_EXIT, job));
 	else if (is_last)
-		TRUTH_STAY(truth, witness, TXTRACE_KEY_BEGIN("keyed", job->key, job->key_length), steps(scene, witness, job), KEYED(TXTRACE_KEY_END, job));
+		TRUTH_STAY(truth, witness, TXTRACE_KEY_BEGIN("keyed", job->key, job->key_length),
+			   steps(scene, witness, job), KEYED(TXTRACE_KEY_END, job));
 	else
-		TRUTH_STAY(truth, witness, TXTRACE_KEY_BEGIN("keyed", job->key, job->key_length), steps(scene, witness, job), KEYED(TXTRACE_KEY_EXIT, job));
+		TRUTH_STAY(truth, witness, TXTRACE_KEY_BEGIN("keyed", job->key, job->key_length),
+			   steps(scene, witness, job), KEYED(TXTRACE_KEY_EXIT, job));
 	job->has_begun = true;
 }
 
-static void run_child(struct scene *scene, struct witness *witness, struct job *job, txtrace_span_t parent, unsigned depth)
+static void run_child(struct scene *scene, struct witness *witness, struct job *job, txtrace_span_t parent,
+		      unsigned depth)
 {
 	struct truth *truth = &job->children[depth];
 
@@ -213,7 +227,10 @@ static void run_nested(struct scene *scene, struct witness *witness, struct job 
 	TRUTH_STAY(heir, witness, TXTRACE_ENTER(heir->id), steps(scene, witness, job), TXTRACE_END(heir->id));
 }
 
-/* One of those who are in it; each has a random number of its own, as they are at it together. False: it was the last one. */
+/*
+ * One of those who are in it; each has a random number of its own, as they are at it together. False: it was
+ * the last one.
+ */
 static bool run_shared(struct scene *scene, struct witness *witness, struct job *job)
 {
 	struct truth *truth = job->truth;
@@ -319,7 +336,10 @@ static void *sleep_inside(void *argument)
 	return NULL;
 }
 
-/* What the sleeper said of itself last, it still is; its switches are counted while it sleeps. Its stay ends when the span is ended. */
+/*
+ * What the sleeper said of itself last, it still is; its switches are counted while it sleeps. Its stay ends
+ * when the span is ended.
+ */
 static void run_ended(struct witness *witness, struct job *job)
 {
 	struct truth *truth = job->truth;
@@ -398,7 +418,10 @@ static void *run_worker(void *argument)
 
 static void draw_job(struct job *job, struct truth *truths, uint64_t *random, uint64_t number)
 {
-	*job = (struct job){ .truth = truths, .children = truths + 1, .random = draw(random), .story = below(random, STORY_COUNT) };
+	*job = (struct job){ .truth = truths,
+			     .children = truths + 1,
+			     .random = draw(random),
+			     .story = below(random, STORY_COUNT) };
 	job->stays_left = 1 + below(random, 6);
 	job->key_length = snprintf(job->key, sizeof(job->key), "job-%llu", (unsigned long long)number);
 }
@@ -420,19 +443,29 @@ static void run_all(struct scene *scene, unsigned worker_cnt, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-	static struct scene scene = { .lock = PTHREAD_MUTEX_INITIALIZER, .is_filled = PTHREAD_COND_INITIALIZER,
+	static struct scene scene = { .lock = PTHREAD_MUTEX_INITIALIZER,
+				      .is_filled = PTHREAD_COND_INITIALIZER,
 				      .holders = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER } };
 	struct truth_options options = TRUTH_OPTIONS_DEFAULT;
 	uint64_t seed = 1, worker_cnt = 4, random;
 	const struct option_spec table[] = {
 		TRUTH_WAIT_SPEC(&options),
-		{ .name = "spans", .help = "how many transactions", .count = &options.repeat_cnt, .min = 1, .max = 10000 },
+		{ .name = "spans",
+		  .help = "how many transactions",
+		  .count = &options.repeat_cnt,
+		  .min = 1,
+		  .max = 10000 },
 		{ .name = "seed", .help = "what they do", .count = &seed, .max = 1e15 },
-		{ .name = "threads", .help = "how many workers", .count = &worker_cnt, .min = 1, .max = WORKER_MAX },
+		{ .name = "threads",
+		  .help = "how many workers",
+		  .count = &worker_cnt,
+		  .min = 1,
+		  .max = WORKER_MAX },
 	};
 	struct job *jobs;
 
-	options_parse(table, sizeof(table) / sizeof(table[0]), "random: a server that nobody planned", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]), "random: a server that nobody planned", argc,
+		      argv);
 	struct truth *truths = truths_new(options.repeat_cnt * TRUTHS_EACH);
 	jobs = calloc(options.repeat_cnt, sizeof(*jobs));
 	must(jobs, "no memory");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A thread that does to spans all that must not be done, in a random order, to none but its own; and counts what the recorder has to count. Prints one line:
+ * A thread that does to spans all that must not be done, in a random order, to
+ * none but its own; and counts what the recorder has to count. Prints one line:
  *
  *	{"type":"anomalies","counts":{"end_unknown":n,…}}
  */
@@ -99,10 +100,11 @@ static inline void *mischief_run(void *argument)
 
 static inline void mischief_print(const struct mischief *mischief)
 {
-	printf("{\"type\":\"anomalies\",\"counts\":{\"end_unknown\":%u,\"enter_unknown\":%u,\"exit_unknown\":%u,\"exit_unentered\":%u,"
+	printf("{\"type\":\"anomalies\",\"counts\":{\"end_unknown\":%u,\"enter_unknown\":%u,\"exit_unknown\":"
+	       "%u,\"exit_unentered\":%u,"
 	       "\"begin_twice\":%u,\"mark_unknown\":%u,\"unfinished\":0}}\n",
-	       mischief->end_unknown, mischief->enter_unknown, mischief->exit_unknown, mischief->exit_unentered, mischief->begin_twice,
-	       mischief->mark_unknown);
+	       mischief->end_unknown, mischief->enter_unknown, mischief->exit_unknown,
+	       mischief->exit_unentered, mischief->begin_twice, mischief->mark_unknown);
 }
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A client and a server, two processes, that work for one request after the other under its key: "request" is begun by the client, which works 1 ms and
- * leaves it to the server; that works 2 ms and leaves it, too; 2 ms later the client works 1 ms more and ends it. What each measured of itself lies in memory
- * that they share, and the client prints it.
+ * A client and a server, two processes, that work for one request after the other under its key: "request" is
+ * begun by the client, which works 1 ms and leaves it to the server; that works 2 ms and leaves it, too; 2 ms
+ * later the client works 1 ms more and ends it. What each measured of itself lies in memory that they share,
+ * and the client prints it.
  */
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -35,8 +36,8 @@ static void serve(struct request *requests, const struct truth_options *options,
 		const char *key = requests[i].key;
 
 		must_pass(in_fd, false);
-		TRUTH_STAY(&requests[i].truth, &witness, TXTRACE_KEY_ENTER(key, strlen(key)), spin_cpu_ns(&witness, 2 * NS_PER_MS),
-			   TXTRACE_KEY_EXIT(key, strlen(key)));
+		TRUTH_STAY(&requests[i].truth, &witness, TXTRACE_KEY_ENTER(key, strlen(key)),
+			   spin_cpu_ns(&witness, 2 * NS_PER_MS), TXTRACE_KEY_EXIT(key, strlen(key)));
 		must_pass(out_fd, true);
 	}
 	_exit(0);
@@ -49,19 +50,21 @@ static void ask(struct request *request, struct witness *witness, uint64_t numbe
 	snprintf(request->key, sizeof(request->key), "request-%d-%llu", getpid(), (unsigned long long)number);
 	truth->label = "request";
 	truth->key = request->key;
-	TRUTH_STAY(truth, witness, TXTRACE_KEY_BEGIN("request", request->key, strlen(request->key)), spin_cpu_ns(witness, NS_PER_MS),
-		   TXTRACE_KEY_EXIT(request->key, strlen(request->key)));
+	TRUTH_STAY(truth, witness, TXTRACE_KEY_BEGIN("request", request->key, strlen(request->key)),
+		   spin_cpu_ns(witness, NS_PER_MS), TXTRACE_KEY_EXIT(request->key, strlen(request->key)));
 	must_pass(out_fd, true);
 	must_pass(in_fd, false);
 	sleep_ns(ON_THE_WAY_NS);
-	TRUTH_STAY(truth, witness, TXTRACE_KEY_ENTER(request->key, strlen(request->key)), spin_cpu_ns(witness, NS_PER_MS),
-		   TXTRACE_KEY_END(request->key, strlen(request->key)));
+	TRUTH_STAY(truth, witness, TXTRACE_KEY_ENTER(request->key, strlen(request->key)),
+		   spin_cpu_ns(witness, NS_PER_MS), TXTRACE_KEY_END(request->key, strlen(request->key)));
 }
 
 int main(int argc, char **argv)
 {
-	struct truth_options options = truth_options_parse("relay: requests that two processes work for, by their keys", argc, argv);
-	struct request *requests = mmap(NULL, options.repeat_cnt * sizeof(*requests), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct truth_options options =
+		truth_options_parse("relay: requests that two processes work for, by their keys", argc, argv);
+	struct request *requests = mmap(NULL, options.repeat_cnt * sizeof(*requests), PROT_READ | PROT_WRITE,
+					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int to_server[2], to_client[2], status;
 	struct witness witness;
 	pid_t server;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One span for each thing that a wait in io_uring_enter may be for: what the request is for that ends it. Without liburing: a ring of the system calls' own.
- * Says "io_uring: REASON" and ends with status 0 and no span where there is none to be had.
+ * One span for each thing that a wait in io_uring_enter may be for: what the request is for that ends it.
+ * Without liburing: a ring of the system calls' own. Says "io_uring: REASON" and ends with status 0 and no
+ * span where there is none to be had.
  */
 #include <linux/io_uring.h>
 #include <poll.h>
@@ -43,20 +44,26 @@ static int ring_open(uint32_t flags)
 	ring.submissions = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, IORING_OFF_SQ_RING);
 	bytes = ring.params.cq_off.cqes + ring.params.cq_entries * sizeof(struct io_uring_cqe);
 	ring.completions = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, IORING_OFF_CQ_RING);
-	ring.entries = mmap(NULL, ENTRY_CNT * sizeof(*ring.entries), PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, IORING_OFF_SQES);
-	must(ring.submissions != MAP_FAILED && ring.completions != MAP_FAILED && ring.entries != MAP_FAILED, "cannot map a ring");
+	ring.entries = mmap(NULL, ENTRY_CNT * sizeof(*ring.entries), PROT_READ | PROT_WRITE, MAP_SHARED,
+			    ring.fd, IORING_OFF_SQES);
+	must(ring.submissions != MAP_FAILED && ring.completions != MAP_FAILED && ring.entries != MAP_FAILED,
+	     "cannot map a ring");
 	return 0;
 }
 
 static void ring_close(void)
 {
 	munmap(ring.submissions, ring.params.sq_off.array + ENTRY_CNT * sizeof(uint32_t));
-	munmap(ring.completions, ring.params.cq_off.cqes + ring.params.cq_entries * sizeof(struct io_uring_cqe));
+	munmap(ring.completions,
+	       ring.params.cq_off.cqes + ring.params.cq_entries * sizeof(struct io_uring_cqe));
 	munmap(ring.entries, ENTRY_CNT * sizeof(*ring.entries));
 	close(ring.fd);
 }
 
-/* Shows the kernel several at once: with a thread of its own, it takes what it sees at any time, and ends a chain there. */
+/*
+ * Shows the kernel several at once: with a thread of its own, it takes what it sees at any time, and ends a
+ * chain there.
+ */
 static void ring_put_all(const struct io_uring_sqe *entries, uint32_t cnt)
 {
 	uint32_t *tail = ring_number(ring.submissions, ring.params.sq_off.tail);
@@ -79,15 +86,21 @@ static void ring_put(struct io_uring_sqe entry)
 static int ring_enter(uint32_t submit_cnt)
 {
 	uint32_t *head = ring_number(ring.completions, ring.params.cq_off.head);
-	int result = (int)syscall(SYS_io_uring_enter, ring.fd, submit_cnt, 1, IORING_ENTER_GETEVENTS, NULL, 0);
+	int result = (int)syscall(SYS_io_uring_enter, ring.fd, submit_cnt, 1, IORING_ENTER_GETEVENTS, NULL,
+				  0);
 
-	__atomic_store_n(head, __atomic_load_n(ring_number(ring.completions, ring.params.cq_off.tail), __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+	__atomic_store_n(head,
+			 __atomic_load_n(ring_number(ring.completions, ring.params.cq_off.tail),
+					 __ATOMIC_ACQUIRE),
+			 __ATOMIC_RELEASE);
 	return result;
 }
 
 static struct io_uring_sqe receive(int fd)
 {
-	return (struct io_uring_sqe){ .opcode = IORING_OP_RECV, .fd = fd, .addr = (uint64_t)aligned_block, .len = 1 };
+	return (struct io_uring_sqe){
+		.opcode = IORING_OP_RECV, .fd = fd, .addr = (uint64_t)aligned_block, .len = 1
+	};
 }
 
 static struct io_uring_sqe poll_of(int fd)
@@ -108,7 +121,8 @@ static int prepare_file(struct subject *subject)
 		return errno;
 	unlink(path);
 	for (int i = 0; i < FILE_BLOCKS; i++)
-		must(pwrite(subject->fds[0], aligned_block, BLOCK_BYTES, i * BLOCK_BYTES) == BLOCK_BYTES, "cannot write");
+		must(pwrite(subject->fds[0], aligned_block, BLOCK_BYTES, i * BLOCK_BYTES) == BLOCK_BYTES,
+		     "cannot write");
 	subject->fds[1] = -1;
 	fsync(subject->fds[0]);
 	return 0;
@@ -117,7 +131,10 @@ static int prepare_file(struct subject *subject)
 static int read_file(struct subject *subject)
 {
 	for (int i = 0; i < READ_CNT; i++) {
-		ring_put((struct io_uring_sqe){ .opcode = IORING_OP_READ, .fd = subject->fds[0], .addr = (uint64_t)aligned_block, .len = BLOCK_BYTES,
+		ring_put((struct io_uring_sqe){ .opcode = IORING_OP_READ,
+						.fd = subject->fds[0],
+						.addr = (uint64_t)aligned_block,
+						.len = BLOCK_BYTES,
 						.off = (uint64_t)(i * 37 % FILE_BLOCKS) * BLOCK_BYTES });
 		if (ring_enter(1) < 0)
 			return -1;
@@ -139,7 +156,11 @@ static int prepare_punted(struct subject *subject)
 	if (err)
 		return err;
 	must(!pipe2(subject->more_fds, O_CLOEXEC), "cannot make a pipe");
-	ring_put((struct io_uring_sqe){ .opcode = IORING_OP_READ, .fd = subject->more_fds[0], .addr = (uint64_t)aligned_block, .len = 1, .off = (uint64_t)-1,
+	ring_put((struct io_uring_sqe){ .opcode = IORING_OP_READ,
+					.fd = subject->more_fds[0],
+					.addr = (uint64_t)aligned_block,
+					.len = 1,
+					.off = (uint64_t)-1,
 					.flags = IOSQE_ASYNC });
 	must(syscall(SYS_io_uring_enter, ring.fd, 1, 0, 0, NULL, 0) == 1, "cannot submit");
 	return 0;
@@ -169,7 +190,8 @@ static void wait_timeout(struct subject *subject)
 {
 	struct __kernel_timespec time = { .tv_nsec = 2 * ASKED_NS };
 
-	ring_put((struct io_uring_sqe){ .opcode = IORING_OP_TIMEOUT, .fd = -1, .addr = (uint64_t)&time, .len = 1 });
+	ring_put((struct io_uring_sqe){
+		.opcode = IORING_OP_TIMEOUT, .fd = -1, .addr = (uint64_t)&time, .len = 1 });
 	SUBJECT_SPAN(subject, "ring timeout", ring_enter(1));
 }
 
@@ -194,7 +216,8 @@ static void write_number(struct subject *subject)
 /* Two in flight of two kinds; that of the pipe ends it. The other one ends with the socket. */
 static int prepare_two(struct subject *subject)
 {
-	must(!prepare_pipe(subject) && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, subject->more_fds), "cannot make a socket");
+	must(!prepare_pipe(subject) && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, subject->more_fds),
+	     "cannot make a socket");
 	return 0;
 }
 
@@ -213,7 +236,9 @@ static void clean_two(struct subject *subject)
 	close_both(subject);
 }
 
-/* ---- what is in flight decides: completions before the last one of a request do not tell which it is ---- */
+/*
+ * ---- what is in flight decides: completions before the last one of a request do not tell which it is ----
+ */
 
 #define POLL_NUMBER 77
 #define CHAIN_CNT 5
@@ -221,7 +246,8 @@ static void clean_two(struct subject *subject)
 /* A thread of the kernel takes what is submitted: until it has all of it. */
 static void pass_on(void)
 {
-	const uint32_t *head = ring_number(ring.submissions, ring.params.sq_off.head), *tail = ring_number(ring.submissions, ring.params.sq_off.tail);
+	const uint32_t *head = ring_number(ring.submissions, ring.params.sq_off.head),
+		       *tail = ring_number(ring.submissions, ring.params.sq_off.tail);
 	const uint32_t *flags = ring_number(ring.submissions, ring.params.sq_off.flags);
 
 	while (__atomic_load_n(head, __ATOMIC_ACQUIRE) != *tail) {
@@ -236,8 +262,12 @@ static void take(uint32_t cnt)
 {
 	uint32_t *head = ring_number(ring.completions, ring.params.cq_off.head);
 
-	must(!syscall(SYS_io_uring_enter, ring.fd, 0, cnt, IORING_ENTER_GETEVENTS, NULL, 0), "cannot wait for completions");
-	must(__atomic_load_n(ring_number(ring.completions, ring.params.cq_off.tail), __ATOMIC_ACQUIRE) - *head == cnt, "other completions than expected");
+	must(!syscall(SYS_io_uring_enter, ring.fd, 0, cnt, IORING_ENTER_GETEVENTS, NULL, 0),
+	     "cannot wait for completions");
+	must(__atomic_load_n(ring_number(ring.completions, ring.params.cq_off.tail), __ATOMIC_ACQUIRE) -
+			     *head ==
+		     cnt,
+	     "other completions than expected");
 	__atomic_store_n(head, *head + cnt, __ATOMIC_RELEASE);
 }
 
@@ -249,7 +279,8 @@ static int prepare_counted(struct subject *subject)
 	ring_close();
 	err = ring_open(IORING_SETUP_SQPOLL);
 	must(!err, "cannot have a thread of the kernel");
-	must(!prepare_pipe(subject) && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, subject->more_fds), "cannot make a socket");
+	must(!prepare_pipe(subject) && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, subject->more_fds),
+	     "cannot make a socket");
 	must(write(subject->more_fds[1], "xx", 2) == 2, "cannot write");
 	return 0;
 }
@@ -265,13 +296,19 @@ static void clean_counted(struct subject *subject)
 
 static struct io_uring_sqe read_of(int fd)
 {
-	return (struct io_uring_sqe){ .opcode = IORING_OP_READ, .fd = fd, .addr = (uint64_t)aligned_block, .len = 1 };
+	return (struct io_uring_sqe){
+		.opcode = IORING_OP_READ, .fd = fd, .addr = (uint64_t)aligned_block, .len = 1
+	};
 }
 
 static int watch_pipe(int fd, uint8_t flags)
 {
-	ring_put((struct io_uring_sqe){ .opcode = IORING_OP_POLL_ADD, .fd = fd, .poll32_events = POLLIN, .len = IORING_POLL_ADD_MULTI,
-					.user_data = POLL_NUMBER, .flags = flags });
+	ring_put((struct io_uring_sqe){ .opcode = IORING_OP_POLL_ADD,
+					.fd = fd,
+					.poll32_events = POLLIN,
+					.len = IORING_POLL_ADD_MULTI,
+					.user_data = POLL_NUMBER,
+					.flags = flags });
 	pass_on();
 	return 0;
 }
@@ -285,7 +322,8 @@ static int prepare_watched(struct subject *subject)
 static int prepare_registered(struct subject *subject)
 {
 	prepare_counted(subject);
-	must(!syscall(SYS_io_uring_register, ring.fd, IORING_REGISTER_FILES, subject->fds, 2), "cannot register a file");
+	must(!syscall(SYS_io_uring_register, ring.fd, IORING_REGISTER_FILES, subject->fds, 2),
+	     "cannot register a file");
 	return watch_pipe(0, IOSQE_FIXED_FILE);
 }
 
@@ -315,8 +353,8 @@ static int prepare_after_bad(struct subject *subject)
 }
 
 /*
- * Several that are never completed, and those behind the first of a chain, which never get their file, since the first one fails: more than requests come
- * later, which could take their places in the kernel's memory.
+ * Several that are never completed, and those behind the first of a chain, which never get their file, since
+ * the first one fails: more than requests come later, which could take their places in the kernel's memory.
  */
 static int prepare_after_silent(struct subject *subject)
 {
@@ -324,7 +362,8 @@ static int prepare_after_silent(struct subject *subject)
 
 	prepare_counted(subject);
 	for (int i = 0; i < ENTRY_CNT; i++)
-		ring_put((struct io_uring_sqe){ .opcode = IORING_OP_NOP, .fd = -1, .flags = IOSQE_CQE_SKIP_SUCCESS });
+		ring_put((struct io_uring_sqe){
+			.opcode = IORING_OP_NOP, .fd = -1, .flags = IOSQE_CQE_SKIP_SUCCESS });
 	pass_on();
 	for (int i = 1; i < CHAIN_CNT; i++) {
 		chain[i] = read_of(subject->more_fds[0]);
@@ -365,7 +404,10 @@ static const struct wait waits[] = {
 
 static int run(const struct wait *table, size_t cnt, int argc, char **argv)
 {
-	return waits_main(table, cnt, "rings [deferred] [disk|counted]: a span for each thing that a wait in io_uring is for", argc, argv);
+	return waits_main(
+		table, cnt,
+		"rings [deferred] [disk|counted]: a span for each thing that a wait in io_uring is for", argc,
+		argv);
 }
 
 static bool is_word(int argc, char **argv, int idx, const char *word)
@@ -375,10 +417,12 @@ static bool is_word(int argc, char **argv, int idx, const char *word)
 
 int main(int argc, char **argv)
 {
-	bool is_deferred = is_word(argc, argv, 1, "deferred"), is_disk = is_word(argc, argv, 1 + is_deferred, "disk");
+	bool is_deferred = is_word(argc, argv, 1, "deferred"),
+	     is_disk = is_word(argc, argv, 1 + is_deferred, "disk");
 	bool is_counted = is_word(argc, argv, 1, "counted");
 	int word_cnt = is_deferred + is_disk + is_counted;
-	int err = ring_open(is_deferred ? IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN : 0), status;
+	int err = ring_open(is_deferred ? IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN : 0),
+	    status;
 
 	if (err) {
 		fprintf(stderr, "io_uring: %s\n", strerror(err));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans in a sandbox of seccomp's: strict, where a thread may read, write, exit and return from signals, and a filter that kills for all but a few
- * system calls: as many as --repeat says, each with a tag, an attribute, an event and a child. A mark must not make a system call, and the first one must not
- * read the time stamp counter for its id, which strict mode forbids, too: whoever gets to "done" has lived.
+ * Spans in a sandbox of seccomp's: strict, where a thread may read, write, exit and return from signals, and
+ * a filter that kills for all but a few system calls: as many as --repeat says, each with a tag, an
+ * attribute, an event and a child. A mark must not make a system call, and the first one must not read the
+ * time stamp counter for its id, which strict mode forbids, too: whoever gets to "done" has lived.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -11,7 +12,8 @@
 
 #include "truth.h"
 
-#define ALLOW(nr) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define ALLOW(nr) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 static void forbid_all_but_a_few(void)
 {
@@ -25,7 +27,8 @@ static void forbid_all_but_a_few(void)
 	};
 	const struct sock_fprog program = { .len = sizeof(filter) / sizeof(filter[0]), .filter = filter };
 
-	must(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), "there is no seccomp filter");
+	must(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program),
+	     "there is no seccomp filter");
 }
 
 /* For --func: something that is called, and returns. */

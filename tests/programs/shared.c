@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One span, three threads in it at once: two compute, one sleeps. The span is charged for each of them, so its work is longer than its wall
- * time by what overlapped. The first thread begins it before, and ends it after, the three have worked for it.
+ * One span, three threads in it at once: two compute, one sleeps. The span is charged for each of them, so
+ * its work is longer than its wall time by what overlapped. The first thread begins it before, and ends it
+ * after, the three have worked for it.
  */
 #include "truth.h"
 
@@ -22,7 +23,8 @@ struct member {
 };
 
 /* Each thread fills the stay at its own place. */
-static void stay_for_a_while(const struct truth *truth, struct stay *stay, struct witness *witness, bool is_sleeper)
+static void stay_for_a_while(const struct truth *truth, struct stay *stay, struct witness *witness,
+			     bool is_sleeper)
 {
 	stay->tid = witness->tid;
 	stay->entering = witness_read(witness);
@@ -46,7 +48,10 @@ static void begin_shared(struct truth *truth)
 	TRUTH_EDGE(truth->begin_ns, truth->id = TXTRACE_BEGIN_DETACHED("shared", 0));
 }
 
-/* The kernel prepares a probe when it is first hit, under the lock of the process' memory map: three at once would wait for each other there. */
+/*
+ * The kernel prepares a probe when it is first hit, under the lock of the process' memory map: three at once
+ * would wait for each other there.
+ */
 static void warm_up(void)
 {
 	txtrace_span_t span = TXTRACE_BEGIN("warm-up");
@@ -79,7 +84,8 @@ static void *run_member(void *argument)
 
 int main(int argc, char **argv)
 {
-	struct truth_options options = truth_options_parse("shared: three threads in one span at once", argc, argv);
+	struct truth_options options = truth_options_parse("shared: three threads in one span at once", argc,
+							   argv);
 	struct scene scene = { .repeat_cnt = options.repeat_cnt, .truths = truths_new(options.repeat_cnt) };
 	struct member members[THREAD_CNT];
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Waits for sockets of many kinds, 5 ms each, one after the other, until it is killed. Before, it says what they are, as getsockname() and getpeername() have
- * it: one line "DESCRIPTOR NAME" for each, in which what cannot be printed is \xHH, and at last "ready". With --crowd it waits for one alone of as many: the
- * one that /proc/self/net/udp has last. Kinds that this machine does not have are left out, and said on stderr.
+ * Waits for sockets of many kinds, 5 ms each, one after the other, until it is killed. Before, it says what
+ * they are, as getsockname() and getpeername() have it: one line "DESCRIPTOR NAME" for each, in which what
+ * cannot be printed is \xHH, and at last "ready". With --crowd it waits for one alone of as many: the one
+ * that /proc/self/net/udp has last. Kinds that this machine does not have are left out, and said on stderr.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -50,7 +51,8 @@ static void print_path(const struct address *address, char text[SIDE_SIZE])
 	for (size_t i = 0; i < bytes; i++) {
 		unsigned char byte = (unsigned char)(path[i] ? path[i] : '@');
 
-		snprintf(text + strlen(text), SIDE_SIZE - strlen(text), isprint(byte) ? "%c" : "\\x%02x", byte);
+		snprintf(text + strlen(text), SIDE_SIZE - strlen(text), isprint(byte) ? "%c" : "\\x%02x",
+			 byte);
 	}
 }
 
@@ -61,9 +63,13 @@ static void print_side(const struct address *address, char text[SIDE_SIZE])
 	if (address->any.sa_family == AF_UNIX)
 		print_path(address, text);
 	else if (address->any.sa_family == AF_INET)
-		snprintf(text, SIDE_SIZE, "%s:%u", inet_ntop(AF_INET, &address->four.sin_addr, plain, sizeof(plain)), ntohs(address->four.sin_port));
+		snprintf(text, SIDE_SIZE, "%s:%u",
+			 inet_ntop(AF_INET, &address->four.sin_addr, plain, sizeof(plain)),
+			 ntohs(address->four.sin_port));
 	else
-		snprintf(text, SIDE_SIZE, "[%s]:%u", inet_ntop(AF_INET6, &address->six.sin6_addr, plain, sizeof(plain)), ntohs(address->six.sin6_port));
+		snprintf(text, SIDE_SIZE, "[%s]:%u",
+			 inet_ntop(AF_INET6, &address->six.sin6_addr, plain, sizeof(plain)),
+			 ntohs(address->six.sin6_port));
 }
 
 static void tell(int fd, const char *kind)
@@ -124,7 +130,8 @@ static struct address loopback(int family)
 	struct address address = { .length = family == AF_INET ? sizeof(address.four) : sizeof(address.six) };
 
 	if (family == AF_INET)
-		address.four = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+		address.four = (struct sockaddr_in){ .sin_family = AF_INET,
+						     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	else
 		address.six = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_addr = in6addr_loopback };
 	return address;
@@ -132,7 +139,8 @@ static struct address loopback(int family)
 
 static struct address unix_address(const char *name, size_t bytes)
 {
-	struct address address = { .path.sun_family = AF_UNIX, .length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + bytes) };
+	struct address address = { .path.sun_family = AF_UNIX,
+				   .length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + bytes) };
 
 	memcpy(address.path.sun_path, name, bytes);
 	return address;
@@ -168,7 +176,8 @@ static int connected(int family, int type, const struct address *address)
 }
 
 /* Three: who listens, who is accepted, who connects to `remote`, or, NULL, to where it listens. */
-static void stream(const char *kind, const struct address *address, const struct address *remote, int client_family)
+static void stream(const char *kind, const struct address *address, const struct address *remote,
+		   int client_family)
 {
 	int listener = bound(SOCK_STREAM, address), client, server;
 	struct address name = { .length = sizeof(name.path) };
@@ -209,7 +218,8 @@ static void mapped(void)
 
 	if (!is_there(AF_INET6))
 		return;
-	six.six.sin6_addr = (struct in6_addr){ .s6_addr = { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 } };
+	six.six.sin6_addr = (struct in6_addr){ .s6_addr = {
+						       [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 } };
 	stream("tcp", &address, &six, AF_INET6);
 }
 
@@ -225,7 +235,8 @@ static void local(const char *folder)
 	address = unix_address(path, (size_t)length);
 	stream("unix", &address, NULL, AF_UNIX);
 	length = snprintf(path, sizeof(path), "%s/a\nb", folder);
-	memset(path + length, 'l', sizeof(path) - (size_t)length); /* as long as it may be: no zero at its end */
+	/* as long as it may be: no zero at its end */
+	memset(path + length, 'l', sizeof(path) - (size_t)length);
 	address = unix_address(path, sizeof(path));
 	add_and_tell(bound(SOCK_DGRAM, &address), "unix");
 	must(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), "cannot make a pair");
@@ -319,12 +330,16 @@ int main(int argc, char **argv)
 	const struct option_spec table[] = {
 		TRUTH_WAIT_SPEC(&options),
 		{ .name = "crowd", .help = "so many more sockets", .count = &crowd_cnt, .max = 25000 },
-		{ .name = "network", .help = "1: in a network namespace of its own", .count = &has_network, .max = 1 },
+		{ .name = "network",
+		  .help = "1: in a network namespace of its own",
+		  .count = &has_network,
+		  .max = 1 },
 		{ .name = "folder", .help = "where paths are", .text = &folder },
 	};
 	struct rlimit limit;
 
-	options_parse(table, sizeof(table) / sizeof(table[0]), "sockets: waits for sockets of many kinds", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]), "sockets: waits for sockets of many kinds",
+		      argc, argv);
 	if (has_network)
 		enter_network();
 	limit = (struct rlimit){ crowd_cnt + 100, crowd_cnt + 100 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans that do nothing but compute: 5 ms of a CPU by the thread's own clock, however long that takes. --note FILE: what is in FILE (a cgroup's account)
- * before the first span and after the last one, in OUTPUT.before and OUTPUT.after.
+ * Spans that do nothing but compute: 5 ms of a CPU by the thread's own clock, however long that takes. --note
+ * FILE: what is in FILE (a cgroup's account) before the first span and after the last one, in OUTPUT.before
+ * and OUTPUT.after.
  */
 #include "truth.h"
 

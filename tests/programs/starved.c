@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A span that wants a CPU and does not get it: a second process spins on the same one. The span goes on until the kernel says that its
- * thread has waited 5 ms for the CPU (run_delay), so it was runnable for as long, whoever else is on the machine.
+ * A span that wants a CPU and does not get it: a second process spins on the same one. The span goes on until
+ * the kernel says that its thread has waited 5 ms for the CPU (run_delay), so it was runnable for as long,
+ * whoever else is on the machine.
  */
 #include <sched.h>
 #include <sys/wait.h>
@@ -45,7 +46,8 @@ static void compute_until_starved(struct witness *witness)
 
 int main(int argc, char **argv)
 {
-	struct truth_options options = truth_options_parse("starved: a span that shares its CPU with a spinner", argc, argv);
+	struct truth_options options =
+		truth_options_parse("starved: a span that shares its CPU with a spinner", argc, argv);
 	struct truth *truths = truths_new(options.repeat_cnt);
 	struct witness witness;
 

@@ -1,29 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs a tracer under ptrace and stops it just before one of its steps that concern a process that it traces, its victim. While it stands there, the
- * victim is killed, or becomes another program, or exits. Then the tracer goes on to its end.
+ * Runs a tracer under ptrace and stops it just before one of its steps that concern a process that it traces,
+ * its victim. While it stands there, the victim is killed, or becomes another program, or exits. Then the
+ * tracer goes on to its end.
  *
- *	stepper --victims kill,exit --at 'open maps#2' --mortal PATH --becomes PATH --directory DIR -- txtrace-bpf -p VICTIMS …
+ *	stepper --victims kill,exit --at 'open maps#2' --mortal PATH --becomes PATH --directory DIR --
+ *	txtrace-bpf -p VICTIMS …
  *
- * It starts the victims itself (tests/programs/mortal), one for each word of --victims, and puts their pids where VICTIMS stands. The words:
+ * It starts the victims itself (tests/programs/mortal), one for each word of --victims, and puts their pids
+ * where VICTIMS stands. The words:
  *
  *	kill, zombie   SIGKILL, and reaped at once or only at the end
  *	exit           by itself, and reaped
- *	marked, plain  it becomes a program with marks (--becomes with .0, .1, … for the first, second, …, whose truth goes to DIR/PID.truth), or /bin/sleep
+ *	marked, plain  it becomes a program with marks (--becomes with .0, .1, … for the first, second, …,
+ *	               whose truth goes to DIR/PID.truth), or /bin/sleep
  *	thread         as marked, by another thread than its first
  *	again          it becomes itself
  *	fork           it forks and exits, the child goes on
  *	reuse          SIGKILL, and its pid is another's at once
  *	none           nothing: a dry run, which lists the steps
  *
- * A step is a system call before it is done: one that names the victim by its pid, a path of /proc or an fd, or one that changes the kernel's side
- * for all. It is named by what it does and how often that was done for this victim: "open maps#2" is the second time. stepper_call.h has the calls.
+ * A step is a system call before it is done: one that names the victim by its pid, a path of /proc or an fd,
+ * or one that changes the kernel's side for all. It is named by what it does and how often that was done for
+ * this victim: "open maps#2" is the second time. stepper_call.h has the calls.
  *
  * Prints JSON, one line each:
  *
- *	{"step":"open maps#1"}                                                    --victims none: in their order
- *	{"victim":0,"event":"kill","pid":7,"is_reached":true,"ended":"signal 9"}  how it ended: "status 0", "signal 9"
- *	{"tracer":"status 0","programs":30,"programs_left":0}                     BPF programs that it held, and those that are left afterwards
+ *	{"step":"open maps#1"}                                                    --victims none: in their
+ *	order
+ *	{"victim":0,"event":"kill","pid":7,"is_reached":true,"ended":"signal 9"}  how it ended: "status 0",
+ *	"signal 9"
+ *	{"tracer":"status 0","programs":30,"programs_left":0}                     BPF programs that it held,
+ *	and those that are left afterwards
  */
 #include <dirent.h>
 #include <linux/bpf.h>
@@ -128,7 +136,10 @@ static unsigned count_step(struct victim *victim, const char *kind)
 	return 0;
 }
 
-/* What has become another program is held until it is traced, so that all of its spans are to be in the log; the innocent, until all has happened. */
+/*
+ * What has become another program is held until it is traced, so that all of its spans are to be in the log;
+ * the innocent, until all has happened.
+ */
 static void release_held(struct stepper *stepper)
 {
 	bool are_all_over = true;
@@ -153,7 +164,8 @@ static void meet(struct stepper *stepper, struct victim *victim, const char *kin
 	snprintf(step, sizeof(step), "%s#%u", kind, cnt);
 	if (stepper->is_dry && victim == stepper->victims)
 		printf("{\"step\":\"%s\"}\n", step);
-	if (!stepper->is_dry && !victim->is_reached && !stepper->has_given_up && victim->pid && !strcmp(step, stepper->at)) {
+	if (!stepper->is_dry && !victim->is_reached && !stepper->has_given_up && victim->pid &&
+	    !strcmp(step, stepper->at)) {
 		note_programs(stepper);
 		strike(stepper, victim);
 		stepper->idle_cnt = 0;
@@ -174,9 +186,11 @@ static void give_up(struct stepper *stepper)
 static void end_open_tracer(struct stepper *stepper)
 {
 	for (int i = 0; i < stepper->victim_cnt; i++)
-		if ((!stepper->victims[i].is_reached && !stepper->has_given_up) || (!stepper->victims[i].stranger && !is_gone(stepper->victims[i].pid)))
+		if ((!stepper->victims[i].is_reached && !stepper->has_given_up) ||
+		    (!stepper->victims[i].stranger && !is_gone(stepper->victims[i].pid)))
 			return;
-	if (!stepper->is_open || stepper->is_interrupted || (stepper->innocent && !is_gone((pid_t)stepper->innocent)))
+	if (!stepper->is_open || stepper->is_interrupted ||
+	    (stepper->innocent && !is_gone((pid_t)stepper->innocent)))
 		return;
 	stepper->is_interrupted = true;
 	kill(stepper->tracer, SIGINT);
@@ -194,7 +208,8 @@ static void tracer_waits(struct stepper *stepper)
 	}
 	if (++stepper->idle_cnt == IDLE_CNT)
 		release_held(stepper);
-	if (!stepper->has_given_up && now_ns - stepper->waits_since_ns > (stepper->is_dry ? DRY_NS : UNREACHED_NS))
+	if (!stepper->has_given_up &&
+	    now_ns - stepper->waits_since_ns > (stepper->is_dry ? DRY_NS : UNREACHED_NS))
 		give_up(stepper);
 	end_open_tracer(stepper);
 }
@@ -202,7 +217,11 @@ static void tracer_waits(struct stepper *stepper)
 /* Before a system call. */
 static void look(struct stepper *stepper, struct thread *thread, const struct __ptrace_syscall_info *info)
 {
-	struct call call = { .stepper = stepper, .thread = thread, .nr = info->entry.nr, .args = info->entry.args, .victim = NOBODY };
+	struct call call = { .stepper = stepper,
+			     .thread = thread,
+			     .nr = info->entry.nr,
+			     .args = info->entry.args,
+			     .victim = NOBODY };
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 		if (call.nr == (uint64_t)steps[i].nr)
@@ -236,7 +255,8 @@ static void at_system_call(struct stepper *stepper, pid_t tid)
 {
 	struct __ptrace_syscall_info info;
 
-	if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof(info), &info) > 0 && info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof(info), &info) > 0 &&
+	    info.op == PTRACE_SYSCALL_INFO_ENTRY) {
 		if (is_trial(&info, tid)) {
 			ptrace(PTRACE_DETACH, tid, 0, 0);
 			return;
@@ -305,14 +325,16 @@ static char *fill_in(const struct stepper *stepper, char *argument)
 	must(filled, "no memory");
 	length = (size_t)snprintf(filled, room, "%.*s", (int)(place - argument), argument);
 	for (int i = 0; i < stepper->victim_cnt; i++)
-		length += (size_t)snprintf(filled + length, room - length, "%s%d", i ? "," : "", stepper->victims[i].pid);
+		length += (size_t)snprintf(filled + length, room - length, "%s%d", i ? "," : "",
+					   stepper->victims[i].pid);
 	snprintf(filled + length, room - length, "%s", place + strlen("VICTIMS"));
 	return filled;
 }
 
 static void start_tracer(struct stepper *stepper, char **arguments)
 {
-	const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
+	const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+			     PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
 	int status;
 
 	for (char **argument = arguments; *argument; argument++)
@@ -325,7 +347,8 @@ static void start_tracer(struct stepper *stepper, char **arguments)
 		execv(arguments[0], arguments);
 		must(false, "cannot run the tracer");
 	}
-	must(waitpid(stepper->tracer, &status, WUNTRACED) == stepper->tracer && WIFSTOPPED(status), "the tracer does not start");
+	must(waitpid(stepper->tracer, &status, WUNTRACED) == stepper->tracer && WIFSTOPPED(status),
+	     "the tracer does not start");
 	must(!ptrace(PTRACE_SEIZE, stepper->tracer, 0, options), "cannot trace the tracer");
 	kill(stepper->tracer, SIGCONT);
 }
@@ -354,8 +377,8 @@ static void end_victims(struct stepper *stepper)
 			reap(victim);
 		if (victim->stranger)
 			kill(victim->stranger, SIGTERM);
-		printf("{\"victim\":%d,\"event\":\"%s\",\"pid\":%d,\"is_reached\":%s,\"stranger\":%d,", i, victim->event, victim->pid,
-		       victim->is_reached ? "true" : "false", victim->stranger);
+		printf("{\"victim\":%d,\"event\":\"%s\",\"pid\":%d,\"is_reached\":%s,\"stranger\":%d,", i,
+		       victim->event, victim->pid, victim->is_reached ? "true" : "false", victim->stranger);
 		print_end("ended", victim->wait_status);
 		printf("}\n");
 	}
@@ -375,7 +398,9 @@ static void read_events(struct stepper *stepper)
 		while (known < sizeof(events) / sizeof(events[0]) && strcmp(events[known].name, word))
 			known++;
 		errno = EINVAL;
-		must(stepper->victim_cnt < VICTIM_MAX && (stepper->is_dry || known < sizeof(events) / sizeof(events[0])), word);
+		must(stepper->victim_cnt < VICTIM_MAX &&
+			     (stepper->is_dry || known < sizeof(events) / sizeof(events[0])),
+		     word);
 		stepper->victims[stepper->victim_cnt++].event = stepper->is_dry ? "none" : events[known].name;
 	}
 	free(copy);
@@ -384,24 +409,47 @@ static void read_events(struct stepper *stepper)
 static int parse(struct stepper *stepper, int argc, char **argv)
 {
 	const struct option_spec table[] = {
-		{ .name = "victims", .help = "what happens to them: kill, zombie, exit, marked, …; or none", .text = &stepper->events },
+		{ .name = "victims",
+		  .help = "what happens to them: kill, zombie, exit, marked, …; or none",
+		  .text = &stepper->events },
 		{ .name = "at", .help = "the step before which it happens, KIND#CNT", .text = &stepper->at },
-		{ .name = "mortal", .help = "the program that they run, with .0, .1, … behind", .text = &stepper->mortal },
-		{ .name = "becomes", .help = "the program that some become, likewise", .text = &stepper->becomes },
+		{ .name = "mortal",
+		  .help = "the program that they run, with .0, .1, … behind",
+		  .text = &stepper->mortal },
+		{ .name = "becomes",
+		  .help = "the program that some become, likewise",
+		  .text = &stepper->becomes },
 		{ .name = "directory", .help = "where the truths of those go", .text = &stepper->directory },
-		{ .name = "cgroup", .help = "the directory of the cgroup that they are in", .text = &stepper->cgroup },
-		{ .name = "innocent", .help = "a stopped process that goes on once all has happened", .count = &stepper->innocent, .max = 1 << 30 },
-		{ .name = "late", .help = "1: they start when the tracer records", .count = &stepper->is_late, .max = 1 },
-		{ .name = "open", .help = "1: the tracer traces whoever comes, and is interrupted when all have gone", .count = &stepper->is_open, .max = 1 },
-		{ .name = "launched", .help = "1: the tracer starts the only one", .count = &stepper->is_launched, .max = 1 },
+		{ .name = "cgroup",
+		  .help = "the directory of the cgroup that they are in",
+		  .text = &stepper->cgroup },
+		{ .name = "innocent",
+		  .help = "a stopped process that goes on once all has happened",
+		  .count = &stepper->innocent,
+		  .max = 1 << 30 },
+		{ .name = "late",
+		  .help = "1: they start when the tracer records",
+		  .count = &stepper->is_late,
+		  .max = 1 },
+		{ .name = "open",
+		  .help = "1: the tracer traces whoever comes, and is interrupted when all have gone",
+		  .count = &stepper->is_open,
+		  .max = 1 },
+		{ .name = "launched",
+		  .help = "1: the tracer starts the only one",
+		  .count = &stepper->is_launched,
+		  .max = 1 },
 	};
 	int own_cnt = 1;
 
 	while (own_cnt < argc && strcmp(argv[own_cnt], "--"))
 		own_cnt++;
-	options_parse(table, sizeof(table) / sizeof(table[0]), "stepper: runs a tracer and ends its targets at a step of its", own_cnt, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]),
+		      "stepper: runs a tracer and ends its targets at a step of its", own_cnt, argv);
 	errno = EINVAL;
-	must(own_cnt + 1 < argc && stepper->events && stepper->at && stepper->mortal && stepper->becomes && stepper->directory, "an option is missing");
+	must(own_cnt + 1 < argc && stepper->events && stepper->at && stepper->mortal && stepper->becomes &&
+		     stepper->directory,
+	     "an option is missing");
 	return own_cnt + 1;
 }
 
@@ -422,6 +470,7 @@ int main(int argc, char **argv)
 	end_victims(&stepper);
 	printf("{");
 	print_end("tracer", stepper.tracer_status);
-	printf(",\"programs\":%u,\"programs_left\":%u}\n", stepper.program_cnt, count_programs_left(&stepper));
+	printf(",\"programs\":%u,\"programs_left\":%u}\n", stepper.program_cnt,
+	       count_programs_left(&stepper));
 	return 0;
 }

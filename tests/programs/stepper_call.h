@@ -146,8 +146,10 @@ static void on_link_create(struct call *call, const struct multi_attr *attr)
 		on_pid(call, "attach probes", attr->pid);
 		return;
 	}
-	call->victim = attr->attach_type == UPROBE_MULTI && call->thread->victim >= 0 ? call->thread->victim : ALL;
-	snprintf(call->kind, sizeof(call->kind), attr->attach_type == UPROBE_MULTI ? "attach probes" : "attach %u", attr->attach_type);
+	call->victim = attr->attach_type == UPROBE_MULTI && call->thread->victim >= 0 ? call->thread->victim
+										      : ALL;
+	snprintf(call->kind, sizeof(call->kind),
+		 attr->attach_type == UPROBE_MULTI ? "attach probes" : "attach %u", attr->attach_type);
 }
 
 static void on_map_element(struct call *call, const char *verb, uint64_t key_address)

@@ -66,7 +66,10 @@ static void enter_cgroup(const char *directory)
 	must(file && fprintf(file, "%d\n", getpid()) > 0 && !fclose(file), "cannot enter the cgroup");
 }
 
-/* Each has files of its own to run and to become: only then do its semaphores say that it is traced itself. */
+/*
+ * Each has files of its own to run and to become: only then do its semaphores
+ * say that it is traced itself.
+ */
 static void __attribute__((noreturn)) live(const struct stepper *stepper, const char *event, int idx)
 {
 	char truth[512], becomes[512], mortal[512];
@@ -84,7 +87,8 @@ static void __attribute__((noreturn)) live(const struct stepper *stepper, const 
 	else if (!strcmp(event, "again"))
 		execl(mortal, mortal, "--", mortal, "--reborn", "1", NULL);
 	else
-		execl(mortal, mortal, "--", becomes, "--wait-traced", "200", "--repeat", "3", "--output", truth, NULL);
+		execl(mortal, mortal, "--", becomes, "--wait-traced", "200", "--repeat", "3", "--output",
+		      truth, NULL);
 	must(false, "cannot run the victim");
 	_exit(1);
 }
@@ -150,7 +154,9 @@ static void reap(struct victim *victim)
 static pid_t take_pid(const struct stepper *stepper, pid_t pid, int idx)
 {
 	char mortal[512];
-	struct clone_args arguments = { .exit_signal = SIGCHLD, .set_tid = (uintptr_t)&pid, .set_tid_size = 1 };
+	struct clone_args arguments = { .exit_signal = SIGCHLD,
+					.set_tid = (uintptr_t)&pid,
+					.set_tid_size = 1 };
 	pid_t child;
 
 	snprintf(mortal, sizeof(mortal), "%s.%d", stepper->mortal, idx);
@@ -182,8 +188,9 @@ struct event {
 };
 
 static const struct event events[] = {
-	{ "kill", SIGKILL, REAP },    { "zombie", SIGKILL, LEAVE },  { "exit", SIGTERM, REAP }, { "marked", SIGUSR1, BECOME },
-	{ "plain", SIGUSR1, BECOME }, { "thread", SIGUSR2, BECOME }, { "again", SIGUSR1, BECOME },	{ "fork", SIGHUP, REAP },  { "reuse", SIGKILL, REUSE },
+	{ "kill", SIGKILL, REAP },     { "zombie", SIGKILL, LEAVE }, { "exit", SIGTERM, REAP },
+	{ "marked", SIGUSR1, BECOME }, { "plain", SIGUSR1, BECOME }, { "thread", SIGUSR2, BECOME },
+	{ "again", SIGUSR1, BECOME },  { "fork", SIGHUP, REAP },     { "reuse", SIGKILL, REUSE },
 };
 
 static void strike(struct stepper *stepper, struct victim *victim)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A tid that is used again, by the same process: a thread exits inside a span, and the next one gets its number (asked for by the kernel's ns_last_pid, which
- * only root may write; as often as it takes, since others fork, too). The first thread's span is not the second one's, and each has its own account.
+ * A tid that is used again, by the same process: a thread exits inside a span, and the next one gets its
+ * number (asked for by the kernel's ns_last_pid, which only root may write; as often as it takes, since
+ * others fork, too). The first thread's span is not the second one's, and each has its own account.
  */
 #include "truth.h"
 
@@ -49,7 +50,8 @@ static void ask_for_tid(uint32_t tid)
 {
 	FILE *file = fopen("/proc/sys/kernel/ns_last_pid", "w");
 
-	must(file && fprintf(file, "%u", tid - 1) > 0 && !fclose(file), "cannot write /proc/sys/kernel/ns_last_pid");
+	must(file && fprintf(file, "%u", tid - 1) > 0 && !fclose(file),
+	     "cannot write /proc/sys/kernel/ns_last_pid");
 }
 
 /* True: both threads had the same tid. */

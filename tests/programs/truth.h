@@ -1,27 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a program knows about its own spans: the oracle that a recording is held against.
+ * What a program knows about its own spans: the oracle that a recording is held
+ * against.
  *
  *	struct witness witness;                       a thread's instruments
  *	struct truth truth = { .label = "sleep", .blocked = "sleep" };
  *	WITNESSED(&truth, &witness, "sleep", nanosleep(&time, NULL));
  *	truth_print(&truth);
  *
- * A stay is the time that one thread worked for a span, read four times: before and after it enters, before and after it leaves. The span's
- * real edges lie between the readings. So everything is known as a pair, no less than the first and no more than the second, and a
- * recording that is right lies within, however loaded the machine. truth_print() writes one line of JSON for a span:
+ * A stay is the time that one thread worked for a span, read four times: before
+ * and after it enters, before and after it leaves. The span's real edges lie
+ * between the readings. So everything is known as a pair, no less than the
+ * first and no more than the second, and a recording that is right lies within,
+ * however loaded the machine. truth_print() writes one line of JSON for a span:
  *
- *	{"type":"span","label":"sleep","id":"17","pid":7,"parent":"0","blocked":"sleep","asked_ns":5000000,"until_ns":0,"starved_ns":0,
+ *	{"type":"span","label":"sleep","id":"17","pid":7,"parent":"0","blocked":"sleep","asked_ns":5000000,
+ *	 "until_ns":0,"starved_ns":0,
  *	 "begin_ns":[a,b],"end_ns":[a,b],"wall_ns":[a,b],"work_ns":[a,b],"detached_ns":[a,b],
  *	 "cpu_ns":[a,b],"run_delay_ns":[a,b],"stolen_ns":[a,b],"nvcsw":[a,b],"nivcsw":[a,b],
  *	 "stays":[{"tid":7,"begin_ns":…,"end_ns":…,"around_ns":[a,b],"nvcsw":1,"nivcsw":0}]}
  *
- * "blocked": the one reason for which it blocked, or null. "asked_ns": how long the program asked to be blocked. "until_ns": to which
- * moment, or 0: for a time. "starved_ns": how long
- * it made sure that it waited for a CPU. "id": null if the program does not know it (scoped spans; keyed ones, which have "key_text"). A stay's
- * switches are exact between its two times, which lie inside the span; "around_ns" are the two that lie around it.
+ * "blocked": the one reason for which it blocked, or null. "asked_ns": how long
+ * the program asked to be blocked. "until_ns": to which moment, or 0: for a
+ * time. "starved_ns": how long it made sure that it waited for a CPU. "id":
+ * null if the program does not know it (scoped spans; keyed ones, which have
+ * "key_text"). A stay's switches are exact between its two times, which lie
+ * inside the span; "around_ns" are the two that lie around it.
  *
- * Sources: CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID, getrusage(RUSAGE_THREAD), /proc/thread-self/schedstat (run_delay).
+ * Sources: CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID, getrusage(RUSAGE_THREAD),
+ * /proc/thread-self/schedstat (run_delay).
  */
 #ifndef TRUTH_H
 #define TRUTH_H
@@ -47,7 +54,8 @@
 
 #define NS_PER_MS 1000000ull
 #define TRUTH_STAY_MAX 8
-#define SETTLE_NS 500000000 /* from the last probe to a recorder that records: it takes milliseconds on an idle machine */
+/* from the last probe to a recorder that records: it takes milliseconds on an idle machine */
+#define SETTLE_NS 500000000
 
 struct reading {
 	uint64_t mono_ns;
@@ -105,13 +113,17 @@ static inline uint64_t clock_ns(clockid_t clock)
 
 static inline void sleep_ns(uint64_t ns)
 {
-	struct timespec time = { .tv_sec = (time_t)(ns / 1000000000ull), .tv_nsec = (long)(ns % 1000000000ull) };
+	struct timespec time = { .tv_sec = (time_t)(ns / 1000000000ull),
+				 .tv_nsec = (long)(ns % 1000000000ull) };
 
 	while (nanosleep(&time, &time) && errno == EINTR)
 		;
 }
 
-/* Says what failed and ends the program: a test program that cannot do its work must not look as if it had. */
+/*
+ * Says what failed and ends the program: a test program that cannot do its work
+ * must not look as if it had.
+ */
 static inline void must(bool is_fine, const char *what)
 {
 	if (is_fine)
@@ -239,8 +251,9 @@ static inline uint64_t switch_cnt(void)
 }
 
 /*
- * Until this thread has been on a CPU for so long, by the kernel's own account. Where the wall clock ran ahead of the thread's and the thread
- * was not switched, a hypervisor had taken the CPU.
+ * Until this thread has been on a CPU for so long, by the kernel's own account.
+ * Where the wall clock ran ahead of the thread's and the thread was not
+ * switched, a hypervisor had taken the CPU.
  */
 static inline void spin_cpu_ns(struct witness *witness, uint64_t ns)
 {
@@ -268,8 +281,9 @@ static inline struct stay *truth_add_stay(struct truth *truth, const struct witn
 }
 
 /*
- * A thread that exits leaves its spans there: after its last reading, `leaving`, and before somebody has seen it end, now. What it did in between it could not
- * say any more: the way out takes a switch or two.
+ * A thread that exits leaves its spans there: after its last reading,
+ * `leaving`, and before somebody has seen it end, now. What it did in between
+ * it could not say any more: the way out takes a switch or two.
  */
 static inline void stay_ended_with_thread(struct stay *stay)
 {
@@ -284,7 +298,8 @@ static inline void stay_ended_with_thread(struct stay *stay)
 }
 
 /*
- * Until the thread, which is about to fall asleep for long, has left the CPU by itself since it read itself; the reading gets the switches that it has had
+ * Until the thread, which is about to fall asleep for long, has left the CPU by
+ * itself since it read itself; the reading gets the switches that it has had
  * then.
  */
 static inline void wait_until_switched_out(struct stay *stay)
@@ -300,7 +315,8 @@ static inline void wait_until_switched_out(struct stay *stay)
 		must(length > 0, "cannot read the status of a thread");
 		close(fd);
 		text[length] = 0;
-		must(strstr(text, "State:") && strstr(text, "\nvoluntary_") && strstr(text, "nonvoluntary_"), "a thread's status lacks its switches");
+		must(strstr(text, "State:") && strstr(text, "\nvoluntary_") && strstr(text, "nonvoluntary_"),
+		     "a thread's status lacks its switches");
 		sscanf(strstr(text, "State:"), "State: %c", &state);
 		sscanf(strstr(text, "\nvoluntary_"), "\nvoluntary_ctxt_switches: %llu", &nvcsw);
 		sscanf(strstr(text, "nonvoluntary_"), "nonvoluntary_ctxt_switches: %llu", &nivcsw);
@@ -318,7 +334,10 @@ static inline void wait_until_switched_out(struct stay *stay)
 		(bounds).most = clock_ns(CLOCK_MONOTONIC);                              \
 	} while (0)
 
-/* A stay of this thread in a span: `enter` and `leave` are the macros that make it, `body` is what is done in between. */
+/*
+ * A stay of this thread in a span: `enter` and `leave` are the macros that make
+ * it, `body` is what is done in between.
+ */
 #define TRUTH_STAY(truth, witness, enter, body, leave)                                  \
 	do {                                                                            \
 		struct stay *stay_ = truth_add_stay((truth), (witness));                \
@@ -336,8 +355,8 @@ static inline void wait_until_switched_out(struct stay *stay)
 	do {                                                                            \
 		(truth)->label = literal;                                               \
 		(truth)->parent = (parent_id);                                          \
-		TRUTH_STAY(truth, witness,                                              \
-			   (truth)->id = TXTRACE_BEGIN_CHILD(literal, (truth)->parent), body, TXTRACE_END((truth)->id)); \
+		TRUTH_STAY(truth, witness, (truth)->id = TXTRACE_BEGIN_CHILD(literal, (truth)->parent), \
+			   body, TXTRACE_END((truth)->id));                             \
 	} while (0)
 
 #define WITNESSED(truth, witness, literal, body) WITNESSED_CHILD(truth, witness, literal, 0, body)
@@ -346,7 +365,8 @@ static inline void wait_until_switched_out(struct stay *stay)
 
 static inline struct bounds bounds_difference(struct bounds a, struct bounds b)
 {
-	return (struct bounds){ a.least > b.most ? a.least - b.most : 0, a.most > b.least ? a.most - b.least : 0 };
+	return (struct bounds){ a.least > b.most ? a.least - b.most : 0,
+				a.most > b.least ? a.most - b.least : 0 };
 }
 
 /* Of one of the reading's fields, over all stays. */
@@ -387,7 +407,8 @@ static inline struct bounds truth_occupied_ns(const struct truth *truth)
 	struct bounds inner[TRUTH_STAY_MAX], outer[TRUTH_STAY_MAX];
 
 	for (unsigned i = 0; i < truth->stay_cnt; i++) {
-		inner[i] = (struct bounds){ truth->stays[i].entered.mono_ns, truth->stays[i].leaving.mono_ns };
+		inner[i] = (struct bounds){ truth->stays[i].entered.mono_ns,
+					    truth->stays[i].leaving.mono_ns };
 		outer[i] = (struct bounds){ truth->stays[i].entering.mono_ns, truth->stays[i].left.mono_ns };
 	}
 	return (struct bounds){ covered_ns(inner, truth->stay_cnt), covered_ns(outer, truth->stay_cnt) };
@@ -395,7 +416,8 @@ static inline struct bounds truth_occupied_ns(const struct truth *truth)
 
 static inline void print_bounds(const char *name, struct bounds bounds)
 {
-	printf(",\"%s\":[%llu,%llu]", name, (unsigned long long)bounds.least, (unsigned long long)bounds.most);
+	printf(",\"%s\":[%llu,%llu]", name, (unsigned long long)bounds.least,
+	       (unsigned long long)bounds.most);
 }
 
 static inline void truth_print_stays(const struct truth *truth)
@@ -404,9 +426,11 @@ static inline void truth_print_stays(const struct truth *truth)
 	for (unsigned i = 0; i < truth->stay_cnt; i++) {
 		const struct stay *stay = &truth->stays[i];
 		const struct reading *entered = &stay->entered, *leaving = &stay->leaving;
-		printf("%s{\"tid\":%u,\"begin_ns\":%llu,\"end_ns\":%llu,\"around_ns\":[%llu,%llu],\"nvcsw\":%llu,\"nivcsw\":%llu}",
-		       i ? "," : "", stay->tid, (unsigned long long)entered->mono_ns, (unsigned long long)leaving->mono_ns,
-		       (unsigned long long)stay->entering.mono_ns, (unsigned long long)stay->left.mono_ns,
+		printf("%s{\"tid\":%u,\"begin_ns\":%llu,\"end_ns\":%llu,\"around_ns\":[%llu,%llu],\"nvcsw\":%"
+		       "llu,\"nivcsw\":%llu}",
+		       i ? "," : "", stay->tid, (unsigned long long)entered->mono_ns,
+		       (unsigned long long)leaving->mono_ns, (unsigned long long)stay->entering.mono_ns,
+		       (unsigned long long)stay->left.mono_ns,
 		       (unsigned long long)(leaving->nvcsw - entered->nvcsw),
 		       (unsigned long long)(leaving->nivcsw - entered->nivcsw));
 	}
@@ -427,11 +451,15 @@ static inline struct bounds truth_end_ns(const struct truth *truth)
 
 	for (unsigned i = 0; i < truth->stay_cnt; i++)
 		if (truth->stays[i].left.mono_ns > end.most)
-			end = (struct bounds){ truth->stays[i].leaving.mono_ns, truth->stays[i].left.mono_ns };
+			end = (struct bounds){ truth->stays[i].leaving.mono_ns,
+					       truth->stays[i].left.mono_ns };
 	return end;
 }
 
-/* Detached is what of the wall time no thread was in the span; work is all stays together, and the detached time. */
+/*
+ * Detached is what of the wall time no thread was in the span; work is all
+ * stays together, and the detached time.
+ */
 static inline void truth_print(const struct truth *truth)
 {
 	struct bounds begin = truth_begin_ns(truth), end = truth_end_ns(truth);
@@ -439,12 +467,14 @@ static inline void truth_print(const struct truth *truth)
 	struct bounds detached = bounds_difference(wall, truth_occupied_ns(truth));
 	struct bounds stays = TRUTH_SUM(truth, mono_ns);
 
-	printf("{\"type\":\"span\",\"label\":\"%s\",\"pid\":%d,\"parent\":\"%llu\",\"asked_ns\":%llu,\"until_ns\":%llu,\"starved_ns\":%llu",
-	       truth->label, getpid(), (unsigned long long)truth->parent, (unsigned long long)truth->asked_ns, (unsigned long long)truth->until_ns,
-	       (unsigned long long)truth->starved_ns);
+	printf("{\"type\":\"span\",\"label\":\"%s\",\"pid\":%d,\"parent\":\"%llu\",\"asked_ns\":%llu,\"until_"
+	       "ns\":%llu,\"starved_ns\":%llu",
+	       truth->label, getpid(), (unsigned long long)truth->parent, (unsigned long long)truth->asked_ns,
+	       (unsigned long long)truth->until_ns, (unsigned long long)truth->starved_ns);
 	if (truth->key)
 		printf(",\"key_text\":\"%s\"", truth->key);
-	printf(truth->is_scoped || truth->key ? ",\"id\":null" : ",\"id\":\"%llu\"", (unsigned long long)truth->id);
+	printf(truth->is_scoped || truth->key ? ",\"id\":null" : ",\"id\":\"%llu\"",
+	       (unsigned long long)truth->id);
 	printf(truth->blocked ? ",\"blocked\":\"%s\"" : ",\"blocked\":null", truth->blocked);
 	print_bounds("begin_ns", begin);
 	print_bounds("end_ns", end);
@@ -468,11 +498,13 @@ struct truth_options {
 };
 
 #define TRUTH_OPTIONS_DEFAULT { .wait_traced_s = 120, .repeat_cnt = 10 }
-#define TRUTH_WAIT_SPEC(options)                                                                                                     \
-	{ .name = "wait-traced", .help = "seconds to wait for a tracer; 0: do not wait", .real = &(options)->wait_traced_s, .max = 600 }, \
+#define TRUTH_WAIT_SPEC(options)									\
+	{ .name = "wait-traced", .help = "seconds to wait for a tracer; 0: do not wait", \
+	.real = &(options)->wait_traced_s, .max = 600 }, \
 	{ .name = "output", .help = "file to print to; default: stdout", .text = &(options)->output }
-#define TRUTH_OPTION_SPECS(options)                                                                                                  \
-	TRUTH_WAIT_SPEC(options), { .name = "repeat", .help = "how often", .count = &(options)->repeat_cnt, .min = 1, .max = 100000 }
+#define TRUTH_OPTION_SPECS(options)									\
+	TRUTH_WAIT_SPEC(options), { .name = "repeat", .help = "how often", .count = &(options)->repeat_cnt, \
+		.min = 1, .max = 100000 }
 
 /* For programs that have no options of their own. */
 static inline struct truth_options truth_options_parse(const char *what, int argc, char **argv)
@@ -485,8 +517,11 @@ static inline struct truth_options truth_options_parse(const char *what, int arg
 }
 
 /*
- * So that a test needs no sleep: goes on as soon as somebody traces, and has set all probes. A tracer sets them one after the other, and each one that is set
- * counts the semaphore up. One that was told to set only some never gets to the number that the program has: then it is awaited that the count stays as it is.
+ * So that a test needs no sleep: goes on as soon as somebody traces, and has
+ * set all probes. A tracer sets them one after the other, and each one that is
+ * set counts the semaphore up. One that was told to set only some never gets to
+ * the number that the program has: then it is awaited that the count stays as
+ * it is.
  */
 static inline void wait_until_traced(double limit_s)
 {
@@ -500,13 +535,17 @@ static inline void wait_until_traced(double limit_s)
 	while (limit_s > 0 && (!set_cnt || clock_ns(CLOCK_MONOTONIC) - change_ns < settle_ns)) {
 		unsigned int now_set_cnt = __atomic_load_n(&txtrace_semaphore, __ATOMIC_RELAXED);
 
-		if (probe_cnt && now_set_cnt >= probe_cnt && !getenv("TXTRACE_EMULATED")) /* the last probe is counted before it is set */
+		/* the last probe is counted before it is set */
+		if (probe_cnt && now_set_cnt >= probe_cnt && !getenv("TXTRACE_EMULATED"))
 			settle_ns = SETTLE_NS;
 		if (now_set_cnt != set_cnt)
 			change_ns = clock_ns(CLOCK_MONOTONIC);
 		set_cnt = now_set_cnt;
 		if (!set_cnt && clock_ns(CLOCK_MONOTONIC) - start_ns > (uint64_t)(limit_s * 1e9)) {
-			fprintf(stderr, "nobody traced this program within %g s: run it under txtrace-bpf, or with --wait-traced 0\n", limit_s);
+			fprintf(stderr,
+				"nobody traced this program within %g s: run it under txtrace-bpf, or with "
+				"--wait-traced 0\n",
+				limit_s);
 			exit(3);
 		}
 		usleep(5000);

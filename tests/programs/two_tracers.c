@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans that are older than the tracer: they are begun while a first tracer records, and go on when it has gone and a second one comes. What the
- * second one sees of them, it cannot know the beginning of. It says how often such a thing happens; what the program begins under the second tracer is exact.
+ * Spans that are older than the tracer: they are begun while a first tracer records, and go on when it has
+ * gone and a second one comes. What the second one sees of them, it cannot know the beginning of. It says how
+ * often such a thing happens; what the program begins under the second tracer is exact.
  *
  * --output has what the second tracer must record. To the first one, all of the old spans are unfinished.
  */
@@ -47,7 +48,8 @@ static void go_on_with_old(const struct old *old, struct witness *witness, struc
 
 int main(int argc, char **argv)
 {
-	struct truth_options options = truth_options_parse("two_tracers: spans that are older than the tracer", argc, argv);
+	struct truth_options options =
+		truth_options_parse("two_tracers: spans that are older than the tracer", argc, argv);
 	struct truth truth = { .blocked = "sleep", .asked_ns = PLACE_NS };
 	struct witness witness;
 	struct old old;
@@ -60,7 +62,8 @@ int main(int argc, char **argv)
 	wait_until_traced(options.wait_traced_s);
 	go_on_with_old(&old, &witness, &truth);
 	witness_release(&witness);
-	printf("{\"type\":\"anomalies\",\"counts\":{\"enter_unknown\":2,\"exit_unknown\":2,\"end_unknown\":4,\"mark_unknown\":1,\"exit_unentered\":0,"
+	printf("{\"type\":\"anomalies\",\"counts\":{\"enter_unknown\":2,\"exit_unknown\":2,\"end_unknown\":4,"
+	       "\"mark_unknown\":1,\"exit_unentered\":0,"
 	       "\"begin_twice\":0,\"unfinished\":0}}\n");
 	printf("{\"type\":\"count\",\"label\":\"old\",\"pid\":%d,\"cnt\":0}\n", getpid());
 	truths_print(&truth, 1);

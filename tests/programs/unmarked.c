@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads without any marks, each known by its name: one computes, one sleeps, two take one CPU from each other. They begin when a byte comes on the
- * standard input (--at-once: at once). In the end one line of JSON says what each thread's clock and the scheduler say of it.
+ * Threads without any marks, each known by its name: one computes, one sleeps, two take one CPU from each
+ * other. They begin when a byte comes on the standard input (--at-once: at once). In the end one line of JSON
+ * says what each thread's clock and the scheduler say of it.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -30,7 +31,8 @@ struct worker {
 	pthread_t thread;
 	pid_t tid;
 	uint64_t on_cpu_ns, runnable_ns, wall_ns; /* while it worked */
-	uint64_t created_ns, joined_ns;           /* as others saw it: it ends in the kernel after it was joined */
+	/* as others saw it: it ends in the kernel after it was joined */
+	uint64_t created_ns, joined_ns;
 };
 
 static uint64_t clock_ns(clockid_t clock)
@@ -47,7 +49,8 @@ static uint64_t run_delay_ns(void)
 	uint64_t on_cpu_ns = 0, delay_ns = 0;
 	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0 || read(fd, line, sizeof(line) - 1) <= 0 || sscanf(line, "%" SCNu64 " %" SCNu64, &on_cpu_ns, &delay_ns) != 2) {
+	if (fd < 0 || read(fd, line, sizeof(line) - 1) <= 0 ||
+	    sscanf(line, "%" SCNu64 " %" SCNu64, &on_cpu_ns, &delay_ns) != 2) {
 		perror("schedstat");
 		exit(1);
 	}
@@ -127,9 +130,10 @@ int main(int argc, char **argv)
 	}
 	printf("{\"sleeps\": %d, \"sleep_ns\": %u, \"threads\": {", SLEEP_CNT, SLEEP_NS);
 	for (size_t i = 0; i < cnt; i++)
-		printf("%s\"%s\": {\"tid\": %d, \"on_cpu_ns\": %" PRIu64 ", \"runnable_ns\": %" PRIu64 ", \"wall_ns\": %" PRIu64
-		       ", \"life_ns\": %" PRIu64 ", \"joined_ns\": %" PRIu64 "}",
-		       i ? ", " : "", workers[i].name, (int)workers[i].tid, workers[i].on_cpu_ns, workers[i].runnable_ns, workers[i].wall_ns,
+		printf("%s\"%s\": {\"tid\": %d, \"on_cpu_ns\": %" PRIu64 ", \"runnable_ns\": %" PRIu64
+		       ", \"wall_ns\": %" PRIu64 ", \"life_ns\": %" PRIu64 ", \"joined_ns\": %" PRIu64 "}",
+		       i ? ", " : "", workers[i].name, (int)workers[i].tid, workers[i].on_cpu_ns,
+		       workers[i].runnable_ns, workers[i].wall_ns,
 		       workers[i].joined_ns - workers[i].created_ns, workers[i].joined_ns);
 	printf("}}\n");
 	return 0;

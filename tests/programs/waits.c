@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One span for each way to wait; poll and the like, which wait for whatever comes, have a program of their own (polls.c). */
+/*
+ * One span for each way to wait; poll and the like, which wait for whatever comes, have a program of their
+ * own (polls.c).
+ */
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -33,7 +36,8 @@ static void wait_clock(struct subject *subject)
 static void wait_until(struct subject *subject)
 {
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + ASKED_NS;
-	struct timespec time = { .tv_sec = (time_t)(until_ns / 1000000000), .tv_nsec = (long)(until_ns % 1000000000) };
+	struct timespec time = { .tv_sec = (time_t)(until_ns / 1000000000),
+				 .tv_nsec = (long)(until_ns % 1000000000) };
 
 	subject->truth->until_ns = until_ns;
 	SUBJECT_SPAN(subject, "until", -clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL));
@@ -83,7 +87,8 @@ static int write_durably(struct subject *subject)
 
 	memset(block, (int)subject->turn, sizeof(block));
 	for (int i = 0; i < FSYNC_CNT; i++)
-		if (pwrite(subject->fds[0], block, sizeof(block), i * PAGE_BYTES) != PAGE_BYTES || fsync(subject->fds[0]))
+		if (pwrite(subject->fds[0], block, sizeof(block), i * PAGE_BYTES) != PAGE_BYTES ||
+		    fsync(subject->fds[0]))
 			return -1;
 	return 0;
 }
@@ -160,7 +165,8 @@ static void wait_epoll(struct subject *subject)
 	struct epoll_event event = { .events = EPOLLIN };
 	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 
-	must(epoll_fd >= 0 && !epoll_ctl(epoll_fd, EPOLL_CTL_ADD, subject->fds[0], &event), "cannot make an epoll");
+	must(epoll_fd >= 0 && !epoll_ctl(epoll_fd, EPOLL_CTL_ADD, subject->fds[0], &event),
+	     "cannot make an epoll");
 	SUBJECT_SPAN(subject, "epoll", epoll_wait(epoll_fd, &event, 1, -1));
 	close(epoll_fd);
 }
@@ -214,8 +220,11 @@ static int prepare_page_fault(struct subject *subject)
 		return errno;
 	subject->page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	must(subject->page != MAP_FAILED, "cannot map a page");
-	struct uffdio_register range = { .range = { (uint64_t)subject->page, PAGE_BYTES }, .mode = UFFDIO_REGISTER_MODE_MISSING };
-	return ioctl(subject->fds[0], UFFDIO_API, &api) || ioctl(subject->fds[0], UFFDIO_REGISTER, &range) ? errno : 0;
+	struct uffdio_register range = { .range = { (uint64_t)subject->page, PAGE_BYTES },
+					 .mode = UFFDIO_REGISTER_MODE_MISSING };
+	return ioctl(subject->fds[0], UFFDIO_API, &api) || ioctl(subject->fds[0], UFFDIO_REGISTER, &range)
+		       ? errno
+		       : 0;
 }
 
 static void wait_page_fault(struct subject *subject)
@@ -277,7 +286,8 @@ static const struct wait waits[] = {
 	{ "epoll", "network", prepare_socket, wait_epoll, write_byte, close_both },
 	{ "child", "wait", prepare_child, wait_child, write_byte, close_both },
 	{ "signal", "wait", NULL, wait_signal, release_signal, NULL },
-	{ "page-fault", "page_fault", prepare_page_fault, wait_page_fault, release_page_fault, clean_page_fault },
+	{ "page-fault", "page_fault", prepare_page_fault, wait_page_fault, release_page_fault,
+	  clean_page_fault },
 	{ "stopped", "stopped", prepare_stopped, wait_stopped, NULL, clean_stopped },
 };
 #define WAIT_CNT (sizeof(waits) / sizeof(waits[0]))

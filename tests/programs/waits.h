@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Programs with one span for each way to wait, as a table. The main thread (the subject) blocks; where somebody has to end the wait, a helper thread first
- * sees that the subject sleeps, lets 5 ms pass and then ends it. So the subject was blocked for at least 5 ms, on a loaded machine too.
+ * Programs with one span for each way to wait, as a table. The main thread (the
+ * subject) blocks; where somebody has to end the wait, a helper thread first
+ * sees that the subject sleeps, lets 5 ms pass and then ends it. So the subject
+ * was blocked for at least 5 ms, on a loaded machine too.
  */
 #ifndef WAITS_H
 #define WAITS_H
@@ -28,8 +30,9 @@ struct subject {
 };
 
 /*
- * prepare: before the span, 0 or an errno if this machine can't; wait: the span; release: by the helper, 5 ms after the subject fell
- * asleep (NULL: nobody needs to); clean: after the span.
+ * prepare: before the span, 0 or an errno if this machine can't; wait: the
+ * span; release: by the helper, 5 ms after the subject fell asleep (NULL:
+ * nobody needs to); clean: after the span.
  */
 struct wait {
 	const char *name;
@@ -41,10 +44,10 @@ struct wait {
 };
 
 /* The subject's span of this round; what comes before `body` tells the helper to watch. */
-#define SUBJECT_SPAN(subject, literal, body)                                                                       \
-	WITNESSED((subject)->truth, &(subject)->witness, literal, {                                                \
-		atomic_store(&(subject)->waiting_cnt, (subject)->turn);                                            \
-		must((body) >= 0, "cannot wait on " literal);                                                      \
+#define SUBJECT_SPAN(subject, literal, body)								\
+	WITNESSED((subject)->truth, &(subject)->witness, literal, {					\
+		atomic_store(&(subject)->waiting_cnt, (subject)->turn);					\
+		must((body) >= 0, "cannot wait on " literal);						\
 	})
 
 static inline void close_both(struct subject *subject)
@@ -119,7 +122,8 @@ static inline const struct wait *find_wait(const struct wait *waits, size_t wait
 	exit(2);
 }
 
-static inline int waits_main(const struct wait *waits, size_t wait_cnt, const char *help, int argc, char **argv)
+static inline int waits_main(const struct wait *waits, size_t wait_cnt, const char *help, int argc,
+			     char **argv)
 {
 	struct truth_options options = TRUTH_OPTIONS_DEFAULT;
 	const char *name = "";

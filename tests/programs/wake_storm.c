@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A storm of wakeups whose wakers are known: tokens go from thread to thread. Who gets one, works for a span, and gives it to any other thread, by
- * that one's futex or eventfd. Each thread writes down to whom it gave, between which two moments, and in which span: so a block on that
- * futex or eventfd can only have been ended by a thread that was giving to it just then.
+ * A storm of wakeups whose wakers are known: tokens go from thread to thread. Who gets one, works for a span,
+ * and gives it to any other thread, by that one's futex or eventfd. Each thread writes down to whom it gave,
+ * between which two moments, and in which span: so a block on that futex or eventfd can only have been ended
+ * by a thread that was giving to it just then.
  */
 #include "truth.h"
 
@@ -76,10 +77,15 @@ static void give(struct member *from, struct member *to, txtrace_span_t span)
 static struct member *any_other(struct member *member)
 {
 	member->random = member->random * 6364136223846793005u + 1442695040888963407u;
-	return &member->storm->members[(member->idx + 1 + (member->random >> 33) % (member->storm->member_cnt - 1)) % member->storm->member_cnt];
+	return &member->storm->members[(member->idx + 1 +
+					(member->random >> 33) % (member->storm->member_cnt - 1)) %
+				       member->storm->member_cnt];
 }
 
-/* When enough was given, or this one has no room for more, one token goes around once more, and everybody ends. */
+/*
+ * When enough was given, or this one has no room for more, one token goes around once more, and everybody
+ * ends.
+ */
 static void *run_member(void *argument)
 {
 	struct member *member = argument;
@@ -90,10 +96,13 @@ static void *run_member(void *argument)
 	while (!is_last) {
 		take(member);
 		txtrace_span_t span = TXTRACE_BEGIN("turn");
-		is_last = atomic_fetch_add(&storm->give_cnt, 1) >= storm->gives_wanted || member->give_cnt >= GIVES_MAX - 1;
+		is_last = atomic_fetch_add(&storm->give_cnt, 1) >= storm->gives_wanted ||
+			  member->give_cnt >= GIVES_MAX - 1;
 		if (is_last)
 			atomic_store(&storm->give_cnt, storm->gives_wanted);
-		give(member, is_last ? &storm->members[(member->idx + 1) % storm->member_cnt] : any_other(member), span);
+		give(member,
+		     is_last ? &storm->members[(member->idx + 1) % storm->member_cnt] : any_other(member),
+		     span);
 		TXTRACE_END(span);
 	}
 	return NULL;
@@ -101,12 +110,16 @@ static void *run_member(void *argument)
 
 static void print_member(const struct member *member)
 {
-	printf("{\"type\": \"member\", \"tid\": %u, \"object\": \"0x%llx\", \"reason\": \"%s\", \"gives\": [", member->tid,
-	       member->eventfd >= 0 ? (unsigned long long)member->eventfd : (unsigned long long)(uintptr_t)&member->tokens,
+	printf("{\"type\": \"member\", \"tid\": %u, \"object\": \"0x%llx\", \"reason\": \"%s\", \"gives\": [",
+	       member->tid,
+	       member->eventfd >= 0 ? (unsigned long long)member->eventfd
+				    : (unsigned long long)(uintptr_t)&member->tokens,
 	       member->eventfd >= 0 ? "pipe" : "lock");
 	for (uint32_t i = 0; i < member->give_cnt; i++)
-		printf("%s[%u, %llu, %llu, \"%llu\"]", i ? ", " : "", member->storm->members[member->gives[i].to].tid,
-		       (unsigned long long)member->gives[i].least_ns, (unsigned long long)member->gives[i].most_ns,
+		printf("%s[%u, %llu, %llu, \"%llu\"]", i ? ", " : "",
+		       member->storm->members[member->gives[i].to].tid,
+		       (unsigned long long)member->gives[i].least_ns,
+		       (unsigned long long)member->gives[i].most_ns,
 		       (unsigned long long)member->gives[i].span);
 	puts("]}");
 }
@@ -119,10 +132,15 @@ int main(int argc, char **argv)
 	const struct option_spec table[] = {
 		TRUTH_OPTION_SPECS(&options),
 		{ .name = "threads", .help = "how many", .count = &storm.member_cnt, .min = 2, .max = 1000 },
-		{ .name = "tokens", .help = "how many go around at once", .count = &token_cnt, .min = 1, .max = 1000 },
+		{ .name = "tokens",
+		  .help = "how many go around at once",
+		  .count = &token_cnt,
+		  .min = 1,
+		  .max = 1000 },
 	};
 
-	options_parse(table, sizeof(table) / sizeof(table[0]), "wake_storm: threads that wake each other, and know whom", argc, argv);
+	options_parse(table, sizeof(table) / sizeof(table[0]),
+		      "wake_storm: threads that wake each other, and know whom", argc, argv);
 	storm.gives_wanted = options.repeat_cnt;
 	storm.members = calloc(storm.member_cnt, sizeof(*storm.members));
 	must(storm.members, "no memory");
@@ -130,7 +148,10 @@ int main(int argc, char **argv)
 	for (uint64_t i = 0; i < storm.member_cnt; i++) {
 		struct member *member = &storm.members[i];
 
-		*member = (struct member){ .storm = &storm, .idx = (uint32_t)i, .random = i + 1, .gives = calloc(GIVES_MAX, sizeof(struct give)) };
+		*member = (struct member){ .storm = &storm,
+					   .idx = (uint32_t)i,
+					   .random = i + 1,
+					   .gives = calloc(GIVES_MAX, sizeof(struct give)) };
 		member->eventfd = i % 2 ? eventfd(0, EFD_SEMAPHORE) : -1;
 		must(member->gives && (!(i % 2) || member->eventfd >= 0), "no memory");
 		atomic_store(&member->tokens, i % 2 ? 0 : token_cnt > i / 2);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A thread that sleeps in spans, and is woken in ways that are known: "nap" by a timer, "packet" by what another thread, "sender", sends to it through the
- * network of this machine, "pipe" by what "sender" writes. Two threads burn CPU time in user code meanwhile: what interrupts them must not be taken for them.
+ * A thread that sleeps in spans, and is woken in ways that are known: "nap" by a timer, "packet" by what
+ * another thread, "sender", sends to it through the network of this machine, "pipe" by what "sender" writes.
+ * Two threads burn CPU time in user code meanwhile: what interrupts them must not be taken for them.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -55,7 +56,8 @@ static bool connect_sockets(void)
 	sockets[0] = socket(AF_INET, SOCK_DGRAM, 0);
 	sockets[1] = socket(AF_INET, SOCK_DGRAM, 0);
 	return sockets[0] >= 0 && sockets[1] >= 0 && !bind(sockets[0], (struct sockaddr *)&address, length) &&
-	       !getsockname(sockets[0], (struct sockaddr *)&address, &length) && !connect(sockets[1], (struct sockaddr *)&address, length);
+	       !getsockname(sockets[0], (struct sockaddr *)&address, &length) &&
+	       !connect(sockets[1], (struct sockaddr *)&address, length);
 }
 
 static void sleep_in_spans(void)
@@ -85,7 +87,11 @@ int main(int argc, char **argv)
 {
 	uint64_t repeat_cnt = 50;
 	const struct option_spec options[] = {
-		{ .name = "repeat", .help = "rounds of a nap, a packet and a pipe", .count = &repeat_cnt, .min = 1, .max = 100000 },
+		{ .name = "repeat",
+		  .help = "rounds of a nap, a packet and a pipe",
+		  .count = &repeat_cnt,
+		  .min = 1,
+		  .max = 100000 },
 	};
 	pthread_t threads[BURNERS + 1];
 

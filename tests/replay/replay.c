@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * replay STREAM: feeds a recorded stream to the attribution and prints the records as JSON Lines. The capture ends with the last event. What the
- * attribution counts stands in the last line, the summary.
+ * replay STREAM: feeds a recorded stream to the attribution and prints the records as JSON Lines. The capture
+ * ends with the last event. What the attribution counts stands in the last line, the summary.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -46,7 +46,8 @@ static int feed(struct replay *replay, FILE *in)
 		count(replay, &event);
 		result = attribution_feed(replay->attribution, &event);
 		if (result) {
-			error_set(&storage.error, "line %llu: cannot attribute it: %s", (unsigned long long)storage.line_cnt, strerror(-result));
+			error_set(&storage.error, "line %llu: cannot attribute it: %s",
+				  (unsigned long long)storage.line_cnt, strerror(-result));
 			break;
 		}
 	}
@@ -101,6 +102,7 @@ int main(int argc, char **argv)
 	err = replay_file(in);
 	fclose(in);
 	if (err)
-		fprintf(stderr, "replay: '%s': %s\n", argv[1], storage.error.text[0] ? storage.error.text : strerror(-err));
+		fprintf(stderr, "replay: '%s': %s\n", argv[1],
+			storage.error.text[0] ? storage.error.text : strerror(-err));
 	return err ? 1 : 0;
 }

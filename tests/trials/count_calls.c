@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// To be preloaded: counts in the file $COUNT_CALLS, two 64-bit numbers that anybody can read meanwhile, the program's calls of fsync() and
+// To be preloaded: counts in the file $COUNT_CALLS, two 64-bit numbers that anybody can read meanwhile, the
+// program's calls of fsync() and
 // fdatasync(), and the ns that these took by CLOCK_MONOTONIC. So it counts what txtrace counts, without it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -52,7 +53,8 @@ __attribute__((constructor)) static void begin(void)
 {
 	const char *path = getenv("COUNT_CALLS");
 	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-	void *mapped = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *counters, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *mapped = fd < 0 ? MAP_FAILED
+			      : mmap(NULL, sizeof *counters, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (mapped != MAP_FAILED) counters = mapped;
 	if (fd >= 0) close(fd);

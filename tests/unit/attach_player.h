@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The two sides of a test of real probes: the traced program, which is the test itself, started again as "PROGRAM spans …", and a small BPF program
- * that counts the hits of its probes.
+ * The two sides of a test of real probes: the traced program, which is the test
+ * itself, started again as "PROGRAM spans …", and a small BPF program that
+ * counts the hits of its probes.
  */
 #ifndef ATTACH_PLAYER_H
 #define ATTACH_PLAYER_H
@@ -42,7 +43,10 @@ static void make_spans(unsigned int cnt)
 	}
 }
 
-/* "now N": makes N spans and ends. "wait": for each line on stdin, 's N', 'p N' (spans of the plugin), or 'e' (exec "now 5"): does it and answers. */
+/*
+ * "now N": makes N spans and ends. "wait": for each line on stdin, 's N', 'p N'
+ * (spans of the plugin), or 'e' (exec "now 5"): does it and answers.
+ */
 static int run_as_target(int argc, char *argv[])
 {
 	void (*make_plugin_spans)(unsigned int) = NULL;
@@ -122,12 +126,14 @@ static void player_stop(struct player *player)
 /* ---- the BPF program ---- */
 
 static const char counter_source[] =
-	"#include <linux/bpf.h>\n#include <linux/ptrace.h>\n#include <bpf/bpf_helpers.h>\n#include <bpf/bpf_tracing.h>\n"
+	"#include <linux/bpf.h>\n#include <linux/ptrace.h>\n#include <bpf/bpf_helpers.h>\n#include "
+	"<bpf/bpf_tracing.h>\n"
 	"struct { unsigned long long begins, ends, last_label, cookies; } counts;\n"
 	"SEC(\"uprobe\") int on_begin(struct pt_regs *ctx)\n"
 	"{ __sync_fetch_and_add(&counts.begins, 1); counts.last_label = PT_REGS_PARM2(ctx);\n"
 	"  if (HAS_COOKIES) __sync_fetch_and_add(&counts.cookies, bpf_get_attach_cookie(ctx)); return 0; }\n"
-	"SEC(\"uprobe\") int on_end(struct pt_regs *ctx) { __sync_fetch_and_add(&counts.ends, 1); return 0; }\n"
+	"SEC(\"uprobe\") int on_end(struct pt_regs *ctx) { __sync_fetch_and_add(&counts.ends, 1); return 0; "
+	"}\n"
 	"char _license[] SEC(\"license\") = \"GPL\";\n";
 
 struct counts {
@@ -186,7 +192,8 @@ static void compile_counter(void)
 
 	snprintf(path, sizeof(path), "%s/counter.c", folder);
 	write_file(path, counter_source);
-	run("clang -target bpf %s -DHAS_COOKIES=%d -g -O2 -c '%s' -o '%s/counter.o'", architecture, has_cookies(), path, folder);
+	run("clang -target bpf %s -DHAS_COOKIES=%d -g -O2 -c '%s' -o '%s/counter.o'", architecture,
+	    has_cookies(), path, folder);
 }
 
 static void kernel_part_open(struct kernel_part *part, bool use_multi)
@@ -200,8 +207,10 @@ static void kernel_part_open(struct kernel_part *part, bool use_multi)
 	part->object = bpf_object__open_file(path, NULL);
 	assert_non_null(part->object);
 	for (size_t i = 0; i < 2; i++) {
-		part->programs[i] = (struct probe_program){ .probe = names[i][0],
-							    .prog = bpf_object__find_program_by_name(part->object, names[i][1]) };
+		part->programs[i] = (struct probe_program){
+			.probe = names[i][0],
+			.prog = bpf_object__find_program_by_name(part->object, names[i][1])
+		};
 		assert_int_equal(probe_program_prepare(part->programs[i].prog, &part->features), 0);
 	}
 	assert_int_equal(bpf_object__load(part->object), 0);
@@ -214,7 +223,9 @@ static struct counts kernel_part_counts(const struct kernel_part *part)
 	struct counts counts = { 0 };
 	uint32_t zero = 0;
 
-	assert_int_equal(bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(part->object, ".bss"), &zero, &counts), 0);
+	assert_int_equal(bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(part->object, ".bss"), &zero,
+					     &counts),
+			 0);
 	return counts;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Small ELF files made by hand, for tests: a text segment (file 0x1000, address 0x401000), a data segment (file 0x2000, address 0x602000), each of one
- * page, and the sections .note.stapsdt, .stapsdt.base and .shstrtab behind them. A test changes what it likes before it writes the file.
+ * Small ELF files made by hand, for tests: a text segment (file 0x1000, address
+ * 0x401000), a data segment (file 0x2000, address 0x602000), each of one page,
+ * and the sections .note.stapsdt, .stapsdt.base and .shstrtab behind them. A
+ * test changes what it likes before it writes the file.
  */
 #ifndef ELF_IMAGE_H
 #define ELF_IMAGE_H
@@ -63,18 +65,36 @@ static inline void elf_image_init(struct elf_image *image)
 	image->header.e_shentsize = sizeof(Elf64_Shdr);
 	image->header.e_shnum = SECTION_CNT;
 	image->header.e_shstrndx = SECTION_NAMES;
-	segments[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = ELF_TEXT_OFFSET, .p_vaddr = ELF_TEXT_ADDRESS,
-				    .p_filesz = 0x1000, .p_memsz = 0x1000 };
-	segments[1] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_offset = ELF_DATA_OFFSET, .p_vaddr = ELF_DATA_ADDRESS,
-				    .p_filesz = 0x1000, .p_memsz = 0x2000 };
-	sections[SECTION_NOTES] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_NOTE, .sh_offset = ELF_NOTES_OFFSET };
-	sections[SECTION_BASE] = (Elf64_Shdr){ .sh_name = 15, .sh_type = SHT_PROGBITS, .sh_addr = ELF_BASE_ADDRESS, .sh_size = 1 };
-	sections[SECTION_NAMES] = (Elf64_Shdr){ .sh_name = 29, .sh_type = SHT_STRTAB, .sh_offset = ELF_NAMES_OFFSET, .sh_size = sizeof(names) };
+	segments[0] = (Elf64_Phdr){ .p_type = PT_LOAD,
+				    .p_flags = PF_R | PF_X,
+				    .p_offset = ELF_TEXT_OFFSET,
+				    .p_vaddr = ELF_TEXT_ADDRESS,
+				    .p_filesz = 0x1000,
+				    .p_memsz = 0x1000 };
+	segments[1] = (Elf64_Phdr){ .p_type = PT_LOAD,
+				    .p_flags = PF_R | PF_W,
+				    .p_offset = ELF_DATA_OFFSET,
+				    .p_vaddr = ELF_DATA_ADDRESS,
+				    .p_filesz = 0x1000,
+				    .p_memsz = 0x2000 };
+	sections[SECTION_NOTES] = (Elf64_Shdr){ .sh_name = 1,
+						.sh_type = SHT_NOTE,
+						.sh_offset = ELF_NOTES_OFFSET };
+	sections[SECTION_BASE] = (Elf64_Shdr){
+		.sh_name = 15, .sh_type = SHT_PROGBITS, .sh_addr = ELF_BASE_ADDRESS, .sh_size = 1
+	};
+	sections[SECTION_NAMES] = (Elf64_Shdr){
+		.sh_name = 29, .sh_type = SHT_STRTAB, .sh_offset = ELF_NAMES_OFFSET, .sh_size = sizeof(names)
+	};
 	memcpy(image->bytes + ELF_NAMES_OFFSET, names, sizeof(names));
 }
 
-/* Appends a note as the assembler makes it: pc, base, semaphore, then `strings` ("provider\0name\0arguments\0", of that size). */
-static inline void elf_image_add_note(struct elf_image *image, uint64_t pc, uint64_t base, uint64_t semaphore, const char *strings, size_t size)
+/*
+ * Appends a note as the assembler makes it: pc, base, semaphore, then `strings`
+ * ("provider\0name\0arguments\0", of that size).
+ */
+static inline void elf_image_add_note(struct elf_image *image, uint64_t pc, uint64_t base, uint64_t semaphore,
+				      const char *strings, size_t size)
 {
 	Elf64_Shdr *section = &elf_image_sections(image)[SECTION_NOTES];
 	unsigned char *at = image->bytes + ELF_NOTES_OFFSET + section->sh_size;

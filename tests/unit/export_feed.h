@@ -52,18 +52,30 @@ static inline void feed_add(struct feed *feed, struct txtrace_record record)
 }
 
 /* feed_span(&feed, .id = 1, …), and so on for each kind of record */
-#define feed_span(feed, ...) feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_SPAN, .span = { __VA_ARGS__ } })
-#define feed_run(feed, ...) feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_RUN, .run = { __VA_ARGS__ } })
-#define feed_wake(feed, ...) feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_WAKE, .wake = { __VA_ARGS__ } })
-#define feed_thread(feed, ...) feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_THREAD, .thread = { __VA_ARGS__ } })
-#define feed_attribute(feed, ...) feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_ATTRIBUTE, .attribute = { __VA_ARGS__ } })
-#define feed_instant(feed, ...) feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_INSTANT, .instant = { __VA_ARGS__ } })
-#define feed_counter(feed, ...) feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_COUNTER, .counter = { __VA_ARGS__ } })
-#define feed_link(feed, ...) feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_LINK, .link = { __VA_ARGS__ } })
-#define feed_open_span(feed, ...) feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_OPEN_SPAN, .open_span = { __VA_ARGS__ } })
-#define feed_loss(feed, ...) feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_LOSS, .loss = { __VA_ARGS__ } })
-#define feed_damage(feed, ...) feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_DAMAGE, .damage = { __VA_ARGS__ } })
-#define feed_summary(feed, ...) feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_SUMMARY, .summary = { __VA_ARGS__ } })
+#define feed_span(feed, ...) \
+	feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_SPAN, .span = { __VA_ARGS__ } })
+#define feed_run(feed, ...) \
+	feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_RUN, .run = { __VA_ARGS__ } })
+#define feed_wake(feed, ...) \
+	feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_WAKE, .wake = { __VA_ARGS__ } })
+#define feed_thread(feed, ...) \
+	feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_THREAD, .thread = { __VA_ARGS__ } })
+#define feed_attribute(feed, ...) \
+	feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_ATTRIBUTE, .attribute = { __VA_ARGS__ } })
+#define feed_instant(feed, ...) \
+	feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_INSTANT, .instant = { __VA_ARGS__ } })
+#define feed_counter(feed, ...) \
+	feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_COUNTER, .counter = { __VA_ARGS__ } })
+#define feed_link(feed, ...) \
+	feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_LINK, .link = { __VA_ARGS__ } })
+#define feed_open_span(feed, ...) \
+	feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_OPEN_SPAN, .open_span = { __VA_ARGS__ } })
+#define feed_loss(feed, ...) \
+	feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_LOSS, .loss = { __VA_ARGS__ } })
+#define feed_damage(feed, ...) \
+	feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_DAMAGE, .damage = { __VA_ARGS__ } })
+#define feed_summary(feed, ...) \
+	feed_add(feed, (struct txtrace_record){ TXTRACE_RECORD_SUMMARY, .summary = { __VA_ARGS__ } })
 
 static inline void feed_end(struct feed *feed)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For the tests of the writer's files: a writer in a folder, spans with ascending ids, two threads as definitions, and what a file says of all that.
+ * For the tests of the writer's files: a writer in a folder, spans with
+ * ascending ids, two threads as definitions, and what a file says of all that.
  * Include it behind cmocka.h.
  */
 #ifndef LOG_CONTENTS_H
@@ -12,18 +13,25 @@
 
 #define QUEUE_BYTES (1u << 20)
 
-static inline struct log_writer *open_writer(struct series_folder *folder, const struct log_writer_options *options)
+static inline struct log_writer *open_writer(struct series_folder *folder,
+					     const struct log_writer_options *options)
 {
 	struct log_writer *writer = NULL;
 
-	assert_int_equal(log_writer_open(&writer, in_folder(folder, "app.txtrace"), &sample_info, options), 0);
+	assert_int_equal(log_writer_open(&writer, in_folder(folder, "app.txtrace"), &sample_info, options),
+			 0);
 	return writer;
 }
 
 static inline int add_span(struct log_writer *writer, uint64_t id)
 {
 	struct txtrace_record record = { .kind = TXTRACE_RECORD_SPAN,
-					 .span = { .id = id, .pid = 1, .tid = 1, .end_tid = 1, .begin_ns = id * 10, .end_ns = id * 10 + 5 } };
+					 .span = { .id = id,
+						   .pid = 1,
+						   .tid = 1,
+						   .end_tid = 1,
+						   .begin_ns = id * 10,
+						   .end_ns = id * 10 + 5 } };
 
 	record.span.label = (struct txtrace_string){ id % 2 ? "odd" : "even", id % 2 ? 3 : 4 };
 	record.span.work_ns = record.span.ledger.on_cpu_ns = 5;
@@ -32,7 +40,10 @@ static inline int add_span(struct log_writer *writer, uint64_t id)
 
 static inline int add_thread(struct log_writer *writer, uint32_t tid)
 {
-	struct txtrace_record record = { .kind = TXTRACE_RECORD_THREAD, .thread = { .time_ns = 7, .tid = tid, .pid = 1, .comm = { "worker", 6 } } };
+	struct txtrace_record record = {
+		.kind = TXTRACE_RECORD_THREAD,
+		.thread = { .time_ns = 7, .tid = tid, .pid = 1, .comm = { "worker", 6 } }
+	};
 
 	return log_writer_add(writer, &record);
 }

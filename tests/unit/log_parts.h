@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* For tests of logs of several files: parts of captures in a folder, and what is in them as text. Include it behind cmocka.h. */
+/*
+ * For tests of logs of several files: parts of captures in a folder, and what
+ * is in them as text. Include it behind cmocka.h.
+ */
 #ifndef LOG_PARTS_H
 #define LOG_PARTS_H
 
@@ -41,7 +44,8 @@ static inline void free_parts(struct parts *parts)
 
 enum part_end { PART_CONTINUED, PART_SUMMARY, PART_CRASH };
 
-static inline void add_record(struct log_writer *writer, struct parts *parts, const struct txtrace_record *record)
+static inline void add_record(struct log_writer *writer, struct parts *parts,
+			      const struct txtrace_record *record)
 {
 	assert_int_equal(log_writer_add(writer, record), 0);
 	if (record->kind != TXTRACE_RECORD_CONTINUED)
@@ -50,11 +54,13 @@ static inline void add_record(struct log_writer *writer, struct parts *parts, co
 
 static inline void add_end(struct log_writer *writer, struct parts *parts, enum part_end end)
 {
-	struct txtrace_record record = { .kind = TXTRACE_RECORD_SUMMARY, .summary = { .time_ns = parts->world.time_ns } };
+	struct txtrace_record record = { .kind = TXTRACE_RECORD_SUMMARY,
+					 .summary = { .time_ns = parts->world.time_ns } };
 
 	if (end == PART_CONTINUED)
 		record = (struct txtrace_record){ .kind = TXTRACE_RECORD_CONTINUED,
-						  .continued = { parts->world.time_ns, parts->info.part + 1 } };
+						  .continued = { parts->world.time_ns,
+								 parts->info.part + 1 } };
 	if (end != PART_CRASH)
 		add_record(writer, parts, &record);
 }

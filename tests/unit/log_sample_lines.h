@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* For the tests of the log: records as lines of text that show every member. tests/golden/read_log.py writes the same lines. */
+/*
+ * For the tests of the log: records as lines of text that show every member.
+ * tests/golden/read_log.py writes the same lines.
+ */
 #ifndef LOG_SAMPLE_LINES_H
 #define LOG_SAMPLE_LINES_H
 
@@ -152,7 +155,8 @@ static inline void put_summary(FILE *out, const struct txtrace_summary *summary)
 	put_numbers(out, "anomalies=", summary->anomaly_cnt, TXTRACE_ANOMALY_COUNT);
 	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)
 		if (summary->left_out_cnt[i])
-			fprintf(out, " left_out_%s=%llu", txtrace_left_out_name(i), (unsigned long long)summary->left_out_cnt[i]);
+			fprintf(out, " left_out_%s=%llu", txtrace_left_out_name(i),
+				(unsigned long long)summary->left_out_cnt[i]);
 }
 
 /* Kinds that came after version 1.0. */
@@ -172,7 +176,8 @@ static inline void put_dropped(FILE *out, const struct txtrace_dropped *dropped)
 	put_number(out, "batches", dropped->batch_cnt);
 	put_numbers(out, "records=", dropped->record_cnt + 1, TXTRACE_RECORD_OBJECT);
 	if (has_later_kinds(dropped))
-		put_numbers(out, "later=", dropped->record_cnt + TXTRACE_RECORD_OBJECT + 1, TXTRACE_RECORD_DAMAGE - TXTRACE_RECORD_OBJECT - 1);
+		put_numbers(out, "later=", dropped->record_cnt + TXTRACE_RECORD_OBJECT + 1,
+			    TXTRACE_RECORD_DAMAGE - TXTRACE_RECORD_OBJECT - 1);
 }
 
 static inline void put_other_run(FILE *out, const struct txtrace_other_run *run)

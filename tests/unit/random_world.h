@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A small machine with a known truth: threads of several processes on a few CPUs, which run, sleep, are woken, begin and end spans, all at random
- * from a seed. It keeps two accounts that know nothing of each other:
+ * A small machine with a known truth: threads of several processes on a few
+ * CPUs, which run, sleep, are woken, begin and end spans, all at random from a
+ * seed. It keeps two accounts that know nothing of each other:
  *   - the truth: at every step each open span is charged what each of its threads was really doing;
- *   - the events that the BPF programs would have sent (bpf/thread_clock.h, bpf/sched.bpf.c, bpf/span.bpf.c), each with the clocks only if they
+ *   - the events that the BPF programs would have sent (bpf/thread_clock.h, bpf/sched.bpf.c, bpf/span.bpf.c),
+ *   each with the clocks only if they
  *     would have been sent along, and some of them lost if asked for.
- * What the attribution makes of the events must be the truth. Here is what the world is made of; random_world_life.h lets it live.
+ * What the attribution makes of the events must be the truth. Here is what the
+ * world is made of; random_world_life.h lets it live.
  */
 #ifndef RANDOM_WORLD_H
 #define RANDOM_WORLD_H
@@ -52,9 +55,14 @@ struct world_thread {
 	bool is_alive;  /* until it is switched out for the last time */
 	bool is_traced; /* has clocks */
 	bool is_exiting;
-	bool is_unseen;     /* runs, and its clocks do not know: it was being switched in when it was seeded, or the kernel did not tell */
+	/*
+	 * runs, and its clocks do not know: it was being switched in when it was seeded, or the kernel did
+	 * not tell
+	 */
+	bool is_unseen;
 	bool is_unheard;    /* likewise, and it has done nothing yet that would show it: it looks runnable */
-	bool is_ambiguous;  /* sleeps, and was woken shortly before: whether that woke it up only its switch-in tells */
+	/* sleeps, and was woken shortly before: whether that woke it up only its switch-in tells */
+	bool is_ambiguous;
 	uint8_t part;       /* what it does: ON_CPU, RUNNABLE or BLOCKED + reason */
 	uint32_t tid, tgid;
 	uint32_t old_tid; /* in exec, and under the process' tid already: what it had before; else 0 */
@@ -82,7 +90,8 @@ struct world_stay {
 
 struct world_span {
 	uint64_t id, parent, begin_ns, end_ns;
-	uint64_t parent_begin_ns; /* of the one that its thread was in, as it named none; 0: it named one, or is a root */
+	/* of the one that its thread was in, as it named none; 0: it named one, or is a root */
+	uint64_t parent_begin_ns;
 	uint64_t inside_begin_ns[WORLD_INSIDE_MAX]; /* of all that its thread was in then */
 	size_t inside_cnt;
 	uint64_t overlap_ns; /* that roots which its threads entered later were charged with, too */
@@ -264,7 +273,9 @@ static bool is_asleep(const struct world_thread *thread)
 
 static struct event world_event_of(const struct world_thread *thread, uint8_t kind)
 {
-	return (struct event){ .kind = kind, .tid = thread ? thread->tid : 0, .tgid = thread ? thread->tgid : 0 };
+	return (struct event){ .kind = kind,
+			       .tid = thread ? thread->tid : 0,
+			       .tgid = thread ? thread->tgid : 0 };
 }
 
 /* ---- the truth about spans ---- */
@@ -310,8 +321,9 @@ static void world_leave(struct world_span *span, int t, bool is_unknown)
 }
 
 /*
- * Somebody else ends the stay of a thread. If that thread sleeps and it is open yet whether it was woken already, then what it did since it fell
- * asleep cannot be known.
+ * Somebody else ends the stay of a thread. If that thread sleeps and it is open
+ * yet whether it was woken already, then what it did since it fell asleep
+ * cannot be known.
  */
 static void world_leave_from_outside(struct world *world, struct world_span *span, int t)
 {
@@ -336,7 +348,10 @@ static void world_finish_span(struct world *world, struct world_span *span, uint
 	span->end_tid = end_tid;
 }
 
-/* It shows that a thread has been running, since when nobody knows: what it did since it was ready to run was not all waiting. */
+/*
+ * It shows that a thread has been running, since when nobody knows: what it did
+ * since it was ready to run was not all waiting.
+ */
 static void world_hear(struct world *world, int t)
 {
 	struct world_thread *thread = &world->threads[t];
@@ -449,10 +464,14 @@ static bool world_is_lost(struct world *world, uint8_t kind)
 {
 	const struct world_options *options = world->options;
 
-	return options->loss_chance && options->lost_kinds >> kind & 1 && world_one_in(world, options->loss_chance);
+	return options->loss_chance && options->lost_kinds >> kind & 1 &&
+	       world_one_in(world, options->loss_chance);
 }
 
-/* Sends an event at the present moment, from this CPU, or loses it: then the CPU's counters know, as of the moment before. */
+/*
+ * Sends an event at the present moment, from this CPU, or loses it: then the
+ * CPU's counters know, as of the moment before.
+ */
 static struct world_event *world_send(struct world *world, int cpu, const struct event *event)
 {
 	struct world_event *sent;
@@ -469,7 +488,8 @@ static struct world_event *world_send(struct world *world, int cpu, const struct
 		world->lost_cnt++;
 		return NULL;
 	}
-	world->events = world_room(world->events, world->event_cnt, &world->event_room, sizeof(*world->events));
+	world->events = world_room(world->events, world->event_cnt, &world->event_room,
+				   sizeof(*world->events));
 	sent = &world->events[world->event_cnt++];
 	*sent = (struct world_event){ .event = *event };
 	sent->event.time_ns = world->now_ns;
@@ -493,7 +513,8 @@ static void world_tell_losses(struct world *world)
 
 		if (!event.loss.span_event_cnt && !event.loss.sched_event_cnt)
 			continue;
-		world->events = world_room(world->events, world->event_cnt, &world->event_room, sizeof(*world->events));
+		world->events = world_room(world->events, world->event_cnt, &world->event_room,
+					   sizeof(*world->events));
 		event.time_ns = world->losses[cpu].first_ns;
 		event.cpu = cpu;
 		world->events[world->event_cnt++] = (struct world_event){ .event = event };

@@ -23,7 +23,8 @@ static struct event_text world_key(const struct world *world, int key)
 static void world_switch(struct world *world, int cpu, uint8_t left_as, uint8_t reason, int next)
 {
 	int t = world->cpus[cpu];
-	struct world_thread *left = t >= 0 ? &world->threads[t] : NULL, *arrived = next >= 0 ? &world->threads[next] : NULL;
+	struct world_thread *left = t >= 0 ? &world->threads[t] : NULL,
+			    *arrived = next >= 0 ? &world->threads[next] : NULL;
 	struct event event = world_event_of(left, EVENT_SWITCH);
 
 	event.sched.left_as = left && left->is_traced ? left_as : WIRE_LEFT_UNTRACED;
@@ -37,14 +38,18 @@ static void world_switch(struct world *world, int cpu, uint8_t left_as, uint8_t 
 	world_pass_time(world);
 	if (left && left->is_traced) {
 		if (world->run_begin_ns[cpu]) {
-			world->runs = world_room(world->runs, world->run_cnt, &world->run_room, sizeof(*world->runs));
-			world->runs[world->run_cnt++] =
-				(struct world_run){ left->tid, cpu, world->run_begin_ns[cpu], world->now_ns, left_as };
+			world->runs = world_room(world->runs, world->run_cnt, &world->run_room,
+						 sizeof(*world->runs));
+			world->runs[world->run_cnt++] = (struct world_run){ left->tid, cpu,
+									    world->run_begin_ns[cpu],
+									    world->now_ns, left_as };
 		}
 		world_hear(world, t);
 		if (left->clock.state == WIRE_THREAD_BLOCKED && !left->clock.late_wake_ns)
 			left->was_woken = false; /* its only wakeup ended the sleep before this stay */
-		world_clock_leave(left, world->now_ns, left_as == WIRE_LEFT_BLOCKED ? WIRE_THREAD_BLOCKED : WIRE_THREAD_RUNNABLE, reason);
+		world_clock_leave(left, world->now_ns,
+				  left_as == WIRE_LEFT_BLOCKED ? WIRE_THREAD_BLOCKED : WIRE_THREAD_RUNNABLE,
+				  reason);
 		left->is_unseen = false;
 	}
 	if (left)
@@ -130,17 +135,24 @@ static void world_wake(struct world *world, int wakee)
 	world_be_ready(thread, world->now_ns, PART_RUNNABLE);
 }
 
-/* Falls asleep; or is woken before it has left the CPU, which then is no sleep at all. A wakeup can also find it still running, long before. */
+/*
+ * Falls asleep; or is woken before it has left the CPU, which then is no sleep
+ * at all. A wakeup can also find it still running, long before.
+ */
 static void world_block(struct world *world, int cpu)
 {
 	int t = world->cpus[cpu], next = world_next(world);
 	struct world_thread *thread = &world->threads[t];
 	uint8_t reason = world_below(world, BLOCK_THROTTLED);
-	bool is_perhaps_asleep = thread->clock.state == WIRE_THREAD_BLOCKED && thread->clock.wake_ns <= thread->clock.since_ns &&
+	bool is_perhaps_asleep = thread->clock.state == WIRE_THREAD_BLOCKED &&
+				 thread->clock.wake_ns <= thread->clock.since_ns &&
 				 !thread->clock.is_seen_running;
 	bool is_overtaken = !is_perhaps_asleep && world_one_in(world, 8);
 
-	/* If all that is known of it is that it fell asleep, then a wakeup that finds it running would be taken for the end of that sleep. */
+	/*
+	 * If all that is known of it is that it fell asleep, then a wakeup that finds it running would be
+	 * taken for the end of that sleep.
+	 */
 	if (is_overtaken || (!is_perhaps_asleep && world_one_in(world, 8))) {
 		world_send_wake(world, t);
 		thread->was_woken = true;
@@ -155,7 +167,10 @@ static void world_block(struct world *world, int cpu)
 
 /* ---- threads ---- */
 
-/* The tid that an exec has left free is not used again before the exec is told: real kernels go through all other tids first. */
+/*
+ * The tid that an exec has left free is not used again before the exec is told:
+ * real kernels go through all other tids first.
+ */
 static bool world_tid_is_free(const struct world *world, uint32_t tid)
 {
 	for (int t = 0; t < WORLD_THREADS; t++) {
@@ -167,7 +182,10 @@ static bool world_tid_is_free(const struct world *world, uint32_t tid)
 	return true;
 }
 
-/* A slot for a new thread, with a tid; -1: there is no room. Stays of a slot end with its thread, so the slot is clean. */
+/*
+ * A slot for a new thread, with a tid; -1: there is no room. Stays of a slot
+ * end with its thread, so the slot is clean.
+ */
 static int world_new_thread(struct world *world, uint32_t tgid)
 {
 	uint32_t tid = world->options->first_tid + 1 + world_below(world, WORLD_TIDS);
@@ -175,7 +193,9 @@ static int world_new_thread(struct world *world, uint32_t tgid)
 	for (int t = 0; t < WORLD_THREADS; t++) {
 		if (world->threads[t].is_alive || !world_tid_is_free(world, tid))
 			continue;
-		world->threads[t] = (struct world_thread){ .is_alive = true, .tid = tid, .tgid = tgid ? tgid : tid, .part = PART_RUNNABLE };
+		world->threads[t] = (struct world_thread){
+			.is_alive = true, .tid = tid, .tgid = tgid ? tgid : tid, .part = PART_RUNNABLE
+		};
 		return t;
 	}
 	return -1;
@@ -202,11 +222,15 @@ static void world_trace(struct world *world, int t, int cpu, uint8_t state, uint
 	world_send(world, cpu, &event);
 }
 
-/* The clocks of a thread on its CPU go along with an event: always, or if they moved. False: they could not be read. */
+/*
+ * The clocks of a thread on its CPU go along with an event: always, or if they
+ * moved. False: they could not be read.
+ */
 static bool world_send_with_clocks(struct world *world, int cpu, struct event *event, bool is_always)
 {
 	struct world_thread *thread = &world->threads[world->cpus[cpu]];
-	bool has_moved = thread->clock.switch_cnt != thread->clock.reported_cnt || thread->clock.state != WIRE_THREAD_ON_CPU;
+	bool has_moved = thread->clock.switch_cnt != thread->clock.reported_cnt ||
+			 thread->clock.state != WIRE_THREAD_ON_CPU;
 	bool is_failure = has_moved && world_one_in(world, 50);
 	struct world_event *sent;
 
@@ -234,7 +258,8 @@ static bool world_send_with_clocks(struct world *world, int cpu, struct event *e
 static bool world_is_last(const struct world *world, int t)
 {
 	for (int i = 0; i < WORLD_THREADS; i++)
-		if (i != t && world->threads[i].is_alive && !world->threads[i].is_exiting && world->threads[i].tgid == world->threads[t].tgid)
+		if (i != t && world->threads[i].is_alive && !world->threads[i].is_exiting &&
+		    world->threads[i].tgid == world->threads[t].tgid)
 			return false;
 	return true;
 }
@@ -272,7 +297,8 @@ static bool world_is_in_span(const struct world *world, int t)
 }
 
 /*
- * exec by a thread that is not the first one of its process, which is dead: it gets that one's tid. True: some time passes before the event tells so.
+ * exec by a thread that is not the first one of its process, which is dead: it
+ * gets that one's tid. True: some time passes before the event tells so.
  */
 static bool world_begin_exec(struct world *world, int cpu)
 {
@@ -320,7 +346,10 @@ static void world_fork(struct world *world, int cpu)
 
 /* ---- spans ---- */
 
-/* Which span a program means: mostly one of its own that is open, sometimes one that is not. Ids are alike in all processes. */
+/*
+ * Which span a program means: mostly one of its own that is open, sometimes one
+ * that is not. Ids are alike in all processes.
+ */
 static uint64_t world_pick_id(struct world *world, uint32_t tgid)
 {
 	size_t first = world->span_cnt ? world_random(world) % world->span_cnt : 0;
@@ -365,12 +394,16 @@ static void world_replace_span(struct world *world, struct world_span *span, int
 }
 
 /* What the event means, in truth. */
-static void world_did(struct world *world, int t, const struct event *event, int key, bool is_known, bool is_lost)
+static void world_did(struct world *world, int t, const struct event *event, int key, bool is_known,
+		      bool is_lost)
 {
 	static const uint8_t unknown[] = {
-		[EVENT_ENTER] = TXTRACE_ANOMALY_ENTER_UNKNOWN, [EVENT_KEY_ENTER] = TXTRACE_ANOMALY_ENTER_UNKNOWN,
-		[EVENT_LEAVE] = TXTRACE_ANOMALY_EXIT_UNKNOWN, [EVENT_KEY_LEAVE] = TXTRACE_ANOMALY_EXIT_UNKNOWN,
-		[EVENT_END] = TXTRACE_ANOMALY_END_UNKNOWN, [EVENT_KEY_END] = TXTRACE_ANOMALY_END_UNKNOWN,
+		[EVENT_ENTER] = TXTRACE_ANOMALY_ENTER_UNKNOWN,
+		[EVENT_KEY_ENTER] = TXTRACE_ANOMALY_ENTER_UNKNOWN,
+		[EVENT_LEAVE] = TXTRACE_ANOMALY_EXIT_UNKNOWN,
+		[EVENT_KEY_LEAVE] = TXTRACE_ANOMALY_EXIT_UNKNOWN,
+		[EVENT_END] = TXTRACE_ANOMALY_END_UNKNOWN,
+		[EVENT_KEY_END] = TXTRACE_ANOMALY_END_UNKNOWN,
 		[EVENT_KEY_INSTANT] = TXTRACE_ANOMALY_MARK_UNKNOWN,
 	};
 	struct world_span *span = world_find_span(world, event->tgid, event->span.id, key);
@@ -385,10 +418,17 @@ static void world_did(struct world *world, int t, const struct event *event, int
 				return;
 			world_replace_span(world, span, t, is_known);
 		}
-		world->spans = world_room(world->spans, world->span_cnt, &world->span_room, sizeof(*world->spans));
+		world->spans = world_room(world->spans, world->span_cnt, &world->span_room,
+					  sizeof(*world->spans));
 		span = &world->spans[world->span_cnt++];
-		*span = (struct world_span){ .id = event->span.id, .parent = event->span.parent, .begin_ns = world->now_ns, .tgid = event->tgid,
-					     .tid = event->tid, .key = key, .is_open = true, .is_begin_lost = is_lost };
+		*span = (struct world_span){ .id = event->span.id,
+					     .parent = event->span.parent,
+					     .begin_ns = world->now_ns,
+					     .tgid = event->tgid,
+					     .tid = event->tid,
+					     .key = key,
+					     .is_open = true,
+					     .is_begin_lost = is_lost };
 		world_find_parent(world, span, t, event);
 		if (event->kind != EVENT_BEGIN_DETACHED)
 			world_enter(world, span, t, event->tid, is_known);
@@ -424,9 +464,12 @@ static void world_did(struct world *world, int t, const struct event *event, int
 
 static void world_span_event(struct world *world, int cpu)
 {
-	static const uint8_t kinds[] = { EVENT_BEGIN, EVENT_BEGIN, EVENT_BEGIN, EVENT_BEGIN_DETACHED, EVENT_ENTER, EVENT_ENTER,
-					 EVENT_ENTER, EVENT_LEAVE, EVENT_LEAVE, EVENT_END, EVENT_END, EVENT_KEY_BEGIN,
-					 EVENT_KEY_ENTER, EVENT_KEY_LEAVE, EVENT_KEY_END, EVENT_KEY_INSTANT };
+	static const uint8_t kinds[] = {
+		EVENT_BEGIN,	 EVENT_BEGIN,	  EVENT_BEGIN,	 EVENT_BEGIN_DETACHED,
+		EVENT_ENTER,	 EVENT_ENTER,	  EVENT_ENTER,	 EVENT_LEAVE,
+		EVENT_LEAVE,	 EVENT_END,	  EVENT_END,	 EVENT_KEY_BEGIN,
+		EVENT_KEY_ENTER, EVENT_KEY_LEAVE, EVENT_KEY_END, EVENT_KEY_INSTANT
+	};
 	int t = world->cpus[cpu], key = -1;
 	struct event event = world_event_of(&world->threads[t], kinds[world_below(world, sizeof(kinds))]);
 	bool is_begin = event.kind == EVENT_BEGIN || event.kind == EVENT_BEGIN_DETACHED, is_known;
@@ -438,8 +481,10 @@ static void world_span_event(struct world *world, int cpu)
 		if (event.kind == EVENT_KEY_BEGIN || event.kind == EVENT_KEY_INSTANT)
 			event.keyed.name = world_label;
 	} else {
-		event.span.id = is_begin && !world_one_in(world, 20) ? ++world->next_id : world_pick_id(world, event.tgid);
-		event.span.parent = is_begin && !world_one_in(world, 2) ? world_pick_id(world, event.tgid) : 0;
+		event.span.id = is_begin && !world_one_in(world, 20) ? ++world->next_id
+								     : world_pick_id(world, event.tgid);
+		event.span.parent = is_begin && !world_one_in(world, 2) ? world_pick_id(world, event.tgid)
+									: 0;
 		if (is_begin)
 			event.span.label = world_label;
 	}
@@ -456,7 +501,8 @@ static void world_span_event(struct world *world, int cpu)
 static void world_mark(struct world *world, int cpu)
 {
 	static const uint8_t kinds[] = { EVENT_TAG, EVENT_ATTR, EVENT_INSTANT, EVENT_COUNTER, EVENT_LINK };
-	struct event event = world_event_of(&world->threads[world->cpus[cpu]], kinds[world_below(world, sizeof(kinds))]);
+	struct event event = world_event_of(&world->threads[world->cpus[cpu]],
+					    kinds[world_below(world, sizeof(kinds))]);
 	bool is_of_span = event.kind != EVENT_COUNTER;
 
 	event.mark.id = world_pick_id(world, event.tgid);
@@ -535,7 +581,9 @@ static void world_seed(struct world *world, int t)
 	struct world_thread *thread = &world->threads[t];
 	bool is_raced = world_one_in(world, 4);
 	uint8_t reason = thread->part >= PART_BLOCKED ? thread->part - PART_BLOCKED : 0;
-	uint8_t state = thread->part == PART_ON_CPU ? WIRE_THREAD_ON_CPU : thread->part == PART_RUNNABLE ? WIRE_THREAD_RUNNABLE : WIRE_THREAD_BLOCKED;
+	uint8_t state = thread->part == PART_ON_CPU	? WIRE_THREAD_ON_CPU
+			: thread->part == PART_RUNNABLE ? WIRE_THREAD_RUNNABLE
+							: WIRE_THREAD_BLOCKED;
 	int cpu = 0;
 
 	if (is_raced && state == WIRE_THREAD_RUNNABLE)

@@ -17,7 +17,10 @@ static inline void record_line(FILE *out, const struct txtrace_record *record)
 	text_release(&text);
 }
 
-/* Ids of keyed spans are counted, so they are others when other programs begin some. (Whether an instant's is one, it does not tell.) */
+/*
+ * Ids of keyed spans are counted, so they are others when other programs begin
+ * some. (Whether an instant's is one, it does not tell.)
+ */
 static inline void record_line_without_keyed_ids(FILE *out, struct txtrace_record record)
 {
 	if (record.kind == TXTRACE_RECORD_SPAN && record.span.flags & TXTRACE_SPAN_PARENT_KEYED)
@@ -37,7 +40,8 @@ static inline void record_line_without_keyed_ids(FILE *out, struct txtrace_recor
 	record_line(out, &record);
 }
 
-static inline bool record_is_of_threads(const struct txtrace_record *record, uint32_t first_tid, uint32_t last_tid)
+static inline bool record_is_of_threads(const struct txtrace_record *record, uint32_t first_tid,
+					uint32_t last_tid)
 {
 	uint32_t pid, tid;
 

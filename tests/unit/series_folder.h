@@ -74,7 +74,8 @@ static inline const char *list_folder(struct series_folder *folder)
 	folder->listing[0] = '\0';
 	for (int i = 0; i < cnt; i++) {
 		if (strcmp(entries[i]->d_name, ".") != 0 && strcmp(entries[i]->d_name, "..") != 0) {
-			assert_true(strlen(folder->listing) + strlen(entries[i]->d_name) + 2 < sizeof(folder->listing));
+			assert_true(strlen(folder->listing) + strlen(entries[i]->d_name) + 2 <
+				    sizeof(folder->listing));
 			strcat(folder->listing, *folder->listing ? " " : "");
 			strcat(folder->listing, entries[i]->d_name);
 		}
@@ -93,7 +94,8 @@ static inline void remove_folder(struct series_folder *folder)
 	for (int i = 0; i < cnt; i++) {
 		const char *path = in_folder(folder, entries[i]->d_name);
 
-		if (strcmp(entries[i]->d_name, ".") != 0 && strcmp(entries[i]->d_name, "..") != 0 && unlink(path))
+		if (strcmp(entries[i]->d_name, ".") != 0 && strcmp(entries[i]->d_name, "..") != 0 &&
+		    unlink(path))
 			rmdir(path);
 		free(entries[i]);
 	}

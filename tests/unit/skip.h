@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ends a cmocka test as skipped, with the reason that the runner (tests/run) shows; one that begins with "bpf" is a failure in CI. */
+/*
+ * Ends a cmocka test as skipped, with the reason that the runner (tests/run)
+ * shows; one that begins with "bpf" is a failure in CI.
+ */
 #ifndef SKIP_H
 #define SKIP_H
 

@@ -39,7 +39,9 @@ static void pseudonyms_are_the_hmac(void **state)
 		{ STRING("transfer"), "mdgjfg5ftvhr" },
 		{ STRING("\xff\0"), "fkel6hzwn3am" },
 		{ STRING("transfer"), "mdgjfg5ftvhr" },
-		{ STRING("llllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllll"), "ka3hgbuqpx7x" },
+		{ STRING("lllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllll"
+			 "lllllllllllllllll"),
+		  "ka3hgbuqpx7x" },
 		{ STRING(""), "" },
 	};
 	struct pseudonyms *pseudonyms = pseudonyms_new("salt", 4), *others = pseudonyms_new("pepper", 6);
@@ -95,15 +97,27 @@ static void a_tag_never_outgrows_the_format(void **state)
 static void every_string_of_a_record(void **state)
 {
 	struct txtrace_record span = { .kind = TXTRACE_RECORD_SPAN,
-				       .span = { .id = 5, .begin_ns = 7, .label = STRING("transfer"), .tag = STRING("shard=3"), .key = STRING("box") } };
-	struct txtrace_record open_span = { .kind = TXTRACE_RECORD_OPEN_SPAN, .open_span = { .label = STRING("transfer"), .key = STRING("box") } };
-	struct txtrace_record wake = { .kind = TXTRACE_RECORD_WAKE, .wake = { .waker_tid = 3, .waker_comm = STRING("box") } };
+				       .span = { .id = 5,
+						 .begin_ns = 7,
+						 .label = STRING("transfer"),
+						 .tag = STRING("shard=3"),
+						 .key = STRING("box") } };
+	struct txtrace_record open_span = { .kind = TXTRACE_RECORD_OPEN_SPAN,
+					    .open_span = { .label = STRING("transfer"),
+							   .key = STRING("box") } };
+	struct txtrace_record wake = { .kind = TXTRACE_RECORD_WAKE,
+				       .wake = { .waker_tid = 3, .waker_comm = STRING("box") } };
 	struct txtrace_record thread = { .kind = TXTRACE_RECORD_THREAD, .thread = { .comm = STRING("box") } };
-	struct txtrace_record attribute = { .kind = TXTRACE_RECORD_ATTRIBUTE,
-					    .attribute = { .value = 9, .name = STRING("kind"), .string = STRING("write") } };
-	struct txtrace_record instant = { .kind = TXTRACE_RECORD_INSTANT, .instant = { .name = STRING("kind") } };
-	struct txtrace_record counter = { .kind = TXTRACE_RECORD_COUNTER, .counter = { .value = -3, .name = STRING("kind") } };
-	struct txtrace_record link = { .kind = TXTRACE_RECORD_LINK, .link = { .from = 1, .name = STRING("kind") } };
+	struct txtrace_record attribute = {
+		.kind = TXTRACE_RECORD_ATTRIBUTE,
+		.attribute = { .value = 9, .name = STRING("kind"), .string = STRING("write") }
+	};
+	struct txtrace_record instant = { .kind = TXTRACE_RECORD_INSTANT,
+					  .instant = { .name = STRING("kind") } };
+	struct txtrace_record counter = { .kind = TXTRACE_RECORD_COUNTER,
+					  .counter = { .value = -3, .name = STRING("kind") } };
+	struct txtrace_record link = { .kind = TXTRACE_RECORD_LINK,
+				       .link = { .from = 1, .name = STRING("kind") } };
 	struct txtrace_record run = { .kind = TXTRACE_RECORD_RUN, .run = { .object = 0x7ffe } };
 	struct txtrace_record cost = { .kind = TXTRACE_RECORD_COST, .cost = { .event = STRING("begin") } };
 	struct txtrace_record unheard_of = { .kind = TXTRACE_RECORD_DAMAGE };
@@ -145,10 +159,18 @@ static void every_string_of_a_record(void **state)
 
 static void the_header(void **state)
 {
-	static const uint8_t none[16], expected[16] = { 0x27, 0x5e, 0xd0, 0xe1, 0x8d, 0x2f, 0x7c, 0xa1, 0x74, 0xbc, 0xaa, 0x02, 0x4f, 0xd0, 0x4e, 0x57 };
-	struct txtrace_log_info info = { .capture_id = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
-					 .start_realtime_ns = 17, .pid = 42, .cpu_cnt = 2, .host = "box", .kernel = "6.1.0-acme-internal x86_64",
-					 .command = "./transfer --from alice", .recorder = "txtrace-bpf 0.1.0", .options = "-p 42" };
+	static const uint8_t none[16], expected[16] = { 0x27, 0x5e, 0xd0, 0xe1, 0x8d, 0x2f, 0x7c, 0xa1,
+							0x74, 0xbc, 0xaa, 0x02, 0x4f, 0xd0, 0x4e, 0x57 };
+	struct txtrace_log_info info = { .capture_id = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+							 15 },
+					 .start_realtime_ns = 17,
+					 .pid = 42,
+					 .cpu_cnt = 2,
+					 .host = "box",
+					 .kernel = "6.1.0-acme-internal x86_64",
+					 .command = "./transfer --from alice",
+					 .recorder = "txtrace-bpf 0.1.0",
+					 .options = "-p 42" };
 	struct anonymizer *anonymizer = anonymizer_new("salt", 4);
 
 	(void)state;
@@ -170,7 +192,9 @@ static void the_header(void **state)
 /* The words of the scope are the recorder's; what looks like one in a label is the user's. */
 static void the_scope(void **state)
 {
-	struct txtrace_log_info info = { .options = "attached, --sched off, --sample 1/99999999999999999999, --label bob, --flight" }, hostile = { .host = "" };
+	struct txtrace_log_info info = { .options = "attached, --sched off, --sample 1/99999999999999999999, "
+						    "--label bob, --flight" },
+				hostile = { .host = "" };
 	struct anonymizer *anonymizer = anonymizer_new("salt", 4);
 	const char *behind = info.options + PSEUDONYM_LENGTH;
 	char expected[80];
@@ -179,7 +203,8 @@ static void the_scope(void **state)
 	memset(hostile.options, 'x', sizeof(hostile.options) - 1);
 	memcpy(hostile.options, ", --sched ledger, --label ", 26);
 	assert_int_equal(anonymizer_apply_info(anonymizer, &info), 0);
-	snprintf(expected, sizeof(expected), ", --sched off, --sample 1/18446744073709551615, --label %.12s", info.options);
+	snprintf(expected, sizeof(expected), ", --sched off, --sample 1/18446744073709551615, --label %.12s",
+		 info.options);
 	assert_string_equal(behind, expected);
 	assert_int_equal(anonymizer_apply_info(anonymizer, &hostile), 0);
 	snprintf(expected, sizeof(expected), ", --sched ledger, --label %.12s", hostile.options);

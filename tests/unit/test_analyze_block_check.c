@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a log says of its batches is held against them: headers and index are changed, with right checksums, and found out. */
+/*
+ * What a log says of its batches is held against them: headers and index are changed, with right checksums,
+ * and found out.
+ */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,8 +47,10 @@ static void write_log(void)
 
 	assert_int_equal(log_writer_open(&writer, path, &info, &options), 0);
 	for (uint64_t i = 0; i < 3; i++) {
-		const struct txtrace_record record = { .kind = TXTRACE_RECORD_SPAN,
-						       .span = { .id = i, .end_ns = 200 + 100 * i, .label = { i == 1 ? "b" : "a", 1 } } };
+		const struct txtrace_record record = {
+			.kind = TXTRACE_RECORD_SPAN,
+			.span = { .id = i, .end_ns = 200 + 100 * i, .label = { i == 1 ? "b" : "a", 1 } }
+		};
 
 		assert_int_equal(log_writer_add(writer, &record), 0);
 		if (i == 1)
@@ -91,14 +96,19 @@ static void store_image(struct image *image)
 	for (size_t i = 0; i < 3; i++) {
 		uint8_t *header = image->bytes + blocks[i];
 
-		log_put_u32(header + LOG_BLOCK_PAYLOAD_CRC, crc32c(header + LOG_BLOCK_HEADER_BYTES, log_get_u32(header + LOG_BLOCK_STORED_BYTES)));
+		log_put_u32(header + LOG_BLOCK_PAYLOAD_CRC,
+			    crc32c(header + LOG_BLOCK_HEADER_BYTES,
+				   log_get_u32(header + LOG_BLOCK_STORED_BYTES)));
 		log_put_u32(header + LOG_BLOCK_HEADER_CRC, crc32c(header, LOG_BLOCK_HEADER_CRC));
 	}
 	assert_int_equal(write(fd, image->bytes, image->length), image->length);
 	close(fd);
 }
 
-/* The payload of the index: 2 entries; offset, batches, records, first × 2, length; …; 0 others, 2 labels: 2 × "a", 1 × "b". */
+/*
+ * The payload of the index: 2 entries; offset, batches, records, first × 2, length; …; 0 others, 2 labels: 2
+ * × "a", 1 × "b".
+ */
 static uint8_t *index_byte(struct image *image, uint8_t expected, size_t nth)
 {
 	uint8_t *byte = image->bytes + image->index + LOG_BLOCK_HEADER_BYTES + nth;
@@ -142,7 +152,10 @@ static void times_of_a_batch(void **state)
 	load_image(&image);
 	log_put_u64(image.bytes + image.batches[0] + LOG_BLOCK_LAST_NS, 299);
 	store_image(&image);
-	snprintf(what, sizeof(what), "the batch at byte %zu says that its records are from 200 to 299 ns; they are from 200 to 300 ns", image.batches[0]);
+	snprintf(what, sizeof(what),
+		 "the batch at byte %zu says that its records are from 200 to 299 ns; they are from 200 to "
+		 "300 ns",
+		 image.batches[0]);
 	assert_found(LOG_CHECK_BATCHES, what);
 }
 
@@ -160,7 +173,9 @@ static void entries_of_the_index(void **state)
 	changed = image;
 	*index_byte(&changed, 2, first + 1) = 3;
 	store_image(&changed);
-	snprintf(what, sizeof(what), "its entry for byte %zu is wrong: at byte %zu are 2 records from 200 to 300 ns", image.batches[0], image.batches[0]);
+	snprintf(what, sizeof(what),
+		 "its entry for byte %zu is wrong: at byte %zu are 2 records from 200 to 300 ns",
+		 image.batches[0], image.batches[0]);
 	assert_found(LOG_CHECK_INDEX, what);
 
 	changed = image;
@@ -217,8 +232,9 @@ static void the_end_of_the_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_log_as_it_was_written), cmocka_unit_test(times_of_a_batch),    cmocka_unit_test(entries_of_the_index),
-		cmocka_unit_test(labels_of_the_index),     cmocka_unit_test(the_end_of_the_file),
+		cmocka_unit_test(a_log_as_it_was_written), cmocka_unit_test(times_of_a_batch),
+		cmocka_unit_test(entries_of_the_index),	   cmocka_unit_test(labels_of_the_index),
+		cmocka_unit_test(the_end_of_the_file),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);

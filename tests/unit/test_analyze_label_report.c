@@ -24,8 +24,15 @@ static struct txtrace_record span(const char *label, uint64_t parent, uint64_t w
 {
 	return (struct txtrace_record){
 		.kind = TXTRACE_RECORD_SPAN,
-		.span = { .id = 7, .parent = parent, .pid = 1, .tid = 2, .begin_ns = 1000, .end_ns = 1000 + wall_ns, .work_ns = wall_ns,
-			  .ledger = { .on_cpu_ns = wall_ns }, .label = string(label) },
+		.span = { .id = 7,
+			  .parent = parent,
+			  .pid = 1,
+			  .tid = 2,
+			  .begin_ns = 1000,
+			  .end_ns = 1000 + wall_ns,
+			  .work_ns = wall_ns,
+			  .ledger = { .on_cpu_ns = wall_ns },
+			  .label = string(label) },
 	};
 }
 
@@ -39,7 +46,8 @@ static const struct label_row *find(const struct label_report *report, const cha
 	for (size_t i = 0; i < label_report_row_count(report); i++) {
 		const struct label_row *row = label_report_row(report, i);
 
-		if (!row->is_rest && row->label.length == strlen(label) && memcmp(row->label.bytes, label, row->label.length) == 0)
+		if (!row->is_rest && row->label.length == strlen(label) &&
+		    memcmp(row->label.bytes, label, row->label.length) == 0)
 			return row;
 	}
 	fail_msg("no row '%s'", label);
@@ -83,7 +91,9 @@ static void labels_are_counted_apart_and_the_most_work_comes_first(void **state)
 	struct txtrace_record commit = span("commit", 7, 10 * MS);
 
 	(void)state;
-	commit.span.ledger = (struct txtrace_ledger){ .on_cpu_ns = 1 * MS, .runnable_ns = 2 * MS, .detached_ns = 3 * MS };
+	commit.span.ledger = (struct txtrace_ledger){ .on_cpu_ns = 1 * MS,
+						      .runnable_ns = 2 * MS,
+						      .detached_ns = 3 * MS };
 	commit.span.ledger.blocked_ns[TXTRACE_BLOCK_DISK] = 4 * MS;
 	for (uint64_t i = 1; i <= 100; i++)
 		add(report, span("tx", 0, i * 100));

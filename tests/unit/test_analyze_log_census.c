@@ -29,7 +29,8 @@ static void each_kind_is_counted_and_its_times_seen(void **state)
 	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 		log_census_add(&census, &records[i]);
 	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
-		assert_int_equal(census.record_cnt[kind], kind <= TXTRACE_RECORD_SUMMARY && kind != TXTRACE_RECORD_LOSS);
+		assert_int_equal(census.record_cnt[kind],
+				 kind <= TXTRACE_RECORD_SUMMARY && kind != TXTRACE_RECORD_LOSS);
 	assert_int_equal(census.first_ns, 30);
 	assert_int_equal(census.last_ns, 70);
 	assert_true(log_census_is_complete(&census));
@@ -38,11 +39,21 @@ static void each_kind_is_counted_and_its_times_seen(void **state)
 static void losses_add_up(void **state)
 {
 	const struct txtrace_record losses[] = {
-		{ .kind = TXTRACE_RECORD_LOSS, .loss = { .first_ns = 20, .last_ns = 30, .span_event_cnt = 1, .sched_event_cnt = 10 } },
-		{ .kind = TXTRACE_RECORD_LOSS, .loss = { .first_ns = 15, .last_ns = 25, .cpu = 1, .span_event_cnt = 2, .sched_event_cnt = 20 } },
+		{ .kind = TXTRACE_RECORD_LOSS,
+		  .loss = { .first_ns = 20, .last_ns = 30, .span_event_cnt = 1, .sched_event_cnt = 10 } },
+		{ .kind = TXTRACE_RECORD_LOSS,
+		  .loss = { .first_ns = 15,
+			    .last_ns = 25,
+			    .cpu = 1,
+			    .span_event_cnt = 2,
+			    .sched_event_cnt = 20 } },
 	};
-	const struct txtrace_record more = { .kind = TXTRACE_RECORD_SUMMARY, .summary = { .sent_cnt = 100, .received_cnt = 60, .lost_cnt = 40 } };
-	const struct txtrace_record wrong = { .kind = TXTRACE_RECORD_SUMMARY, .summary = { .sent_cnt = 100, .received_cnt = 60, .lost_cnt = 39 } };
+	const struct txtrace_record more = { .kind = TXTRACE_RECORD_SUMMARY,
+					     .summary = {
+						     .sent_cnt = 100, .received_cnt = 60, .lost_cnt = 40 } };
+	const struct txtrace_record wrong = { .kind = TXTRACE_RECORD_SUMMARY,
+					      .summary = {
+						      .sent_cnt = 100, .received_cnt = 60, .lost_cnt = 39 } };
 	struct log_census census = { 0 };
 
 	(void)state;
@@ -66,7 +77,8 @@ static void losses_add_up(void **state)
 static void damage_makes_a_log_incomplete(void **state)
 {
 	const struct txtrace_record summary = { .kind = TXTRACE_RECORD_SUMMARY };
-	const struct txtrace_record damage = { .kind = TXTRACE_RECORD_DAMAGE, .damage = { .length_bytes = 100, .record_cnt = 5 } };
+	const struct txtrace_record damage = { .kind = TXTRACE_RECORD_DAMAGE,
+					       .damage = { .length_bytes = 100, .record_cnt = 5 } };
 	struct log_census census = { 0 };
 
 	(void)state;
@@ -82,7 +94,12 @@ static void a_ledger_that_does_not_add_up_is_counted(void **state)
 {
 	struct txtrace_record balanced = {
 		.kind = TXTRACE_RECORD_SPAN,
-		.span = { .work_ns = 10, .ledger = { .on_cpu_ns = 4, .runnable_ns = 1, .blocked_ns = { 1, 1 }, .detached_ns = 2, .unknown_ns = 1 } },
+		.span = { .work_ns = 10,
+			  .ledger = { .on_cpu_ns = 4,
+				      .runnable_ns = 1,
+				      .blocked_ns = { 1, 1 },
+				      .detached_ns = 2,
+				      .unknown_ns = 1 } },
 	};
 	struct txtrace_record short_by_one = balanced, lower_bound = balanced, flagged = balanced;
 	struct log_census census = { 0 };
@@ -105,8 +122,11 @@ static void a_ledger_that_does_not_add_up_is_counted(void **state)
 static void hostile_records_do_no_harm(void **state)
 {
 	const struct txtrace_record stranger = { .kind = 4000000000u };
-	const struct txtrace_record loss = { .kind = TXTRACE_RECORD_LOSS, .loss = { .span_event_cnt = UINT64_MAX, .sched_event_cnt = UINT64_MAX } };
-	const struct txtrace_record summary = { .kind = TXTRACE_RECORD_SUMMARY, .summary = { .received_cnt = UINT64_MAX, .lost_cnt = 5 } };
+	const struct txtrace_record loss = { .kind = TXTRACE_RECORD_LOSS,
+					     .loss = { .span_event_cnt = UINT64_MAX,
+						       .sched_event_cnt = UINT64_MAX } };
+	const struct txtrace_record summary = { .kind = TXTRACE_RECORD_SUMMARY,
+						.summary = { .received_cnt = UINT64_MAX, .lost_cnt = 5 } };
 	struct log_census census = { 0 };
 
 	(void)state;
@@ -121,7 +141,8 @@ static void hostile_records_do_no_harm(void **state)
 
 static void an_end_before_its_begin_turns_no_range_around(void **state)
 {
-	const struct txtrace_record run = { .kind = TXTRACE_RECORD_RUN, .run = { .begin_ns = 20, .end_ns = 10 } };
+	const struct txtrace_record run = { .kind = TXTRACE_RECORD_RUN,
+					    .run = { .begin_ns = 20, .end_ns = 10 } };
 	struct log_census census = { 0 };
 
 	(void)state;

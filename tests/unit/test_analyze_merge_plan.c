@@ -14,12 +14,15 @@
 #define TODAY 1763725200000000000ull
 
 /* A log of a machine that was booted `boot_age` before TODAY, and that began `after` TODAY. */
-#define SOURCE(capture, boot, boot_age, after, ...)                                                                                      \
-	{ .info = { .version_major = 1, .capture_id = capture, .boot_id = boot, .start_monotonic_ns = (boot_age) + (after),             \
-		    .start_realtime_ns = TODAY + (after), ##__VA_ARGS__ },                                                               \
+#define SOURCE(capture, boot, boot_age, after, ...)							\
+	{ .info = { .version_major = 1, .capture_id = capture, .boot_id = boot, \
+	.start_monotonic_ns = (boot_age) + (after), \
+		    .start_realtime_ns = TODAY + (after), ##__VA_ARGS__ },				\
 	  .clock_ns = TODAY - (boot_age), .begin_ns = (boot_age) + (after) }
-#define HOST_A(capture, after) SOURCE(capture, "boot A", 10 * HOUR, after, .pid = 100, .cpu_cnt = 2, .host = "a", .command = "front")
-#define HOST_B(capture, after) SOURCE(capture, "boot B", 2 * HOUR, after, .pid = 100, .cpu_cnt = 4, .host = "b", .command = "back")
+#define HOST_A(capture, after) \
+	SOURCE(capture, "boot A", 10 * HOUR, after, .pid = 100, .cpu_cnt = 2, .host = "a", .command = "front")
+#define HOST_B(capture, after) \
+	SOURCE(capture, "boot B", 2 * HOUR, after, .pid = 100, .cpu_cnt = 4, .host = "b", .command = "back")
 
 static struct merge_plan plan_all(const struct merge_source *sources, size_t cnt, struct id_shift *shifts)
 {
@@ -63,14 +66,16 @@ static void two_hosts_meet_by_the_wall_clock(void **state)
 	assert_int_equal(plan.info.cpu_cnt, 6);
 	assert_memory_equal(plan.info.boot_id, "boot A", 6);
 	assert_memory_not_equal(plan.info.capture_id, sources[0].info.capture_id, 16);
-	assert_int_equal(plan.info.start_monotonic_ns, 10 * HOUR + 3); /* of the one that began first, on A's clock */
+	/* of the one that began first, on A's clock */
+	assert_int_equal(plan.info.start_monotonic_ns, 10 * HOUR + 3);
 	assert_int_equal(plan.info.start_realtime_ns, TODAY + 3);
 }
 
 /* Captures of one boot share clock and CPUs, and not their pids; files of one capture share all. */
 static void captures_and_files_of_one_host(void **state)
 {
-	const struct merge_source sources[] = { HOST_A("1", 5), HOST_B("2", 6), HOST_A("3", 7), HOST_A("1", 9), HOST_B("4", 1) };
+	const struct merge_source sources[] = { HOST_A("1", 5), HOST_B("2", 6), HOST_A("3", 7),
+						HOST_A("1", 9), HOST_B("4", 1) };
 	struct id_shift shifts[5];
 	struct merge_plan plan = plan_all(sources, 5, shifts);
 	static const uint64_t times[] = { 0, 8 * HOUR, 0, 0, 8 * HOUR };
@@ -117,7 +122,9 @@ static void unknown_is_nobody_s_like(void **state)
 /* Of a file with a damaged header the batches tell the capture: then it is known whose boot it is. */
 static void a_lost_header_is_found_by_its_capture(void **state)
 {
-	const struct merge_source sources[] = { HOST_A("1", 5), HOST_B("2", 6), { .info = { .capture_id = "2" }, .begin_ns = 2 * HOUR } };
+	const struct merge_source sources[] = { HOST_A("1", 5),
+						HOST_B("2", 6),
+						{ .info = { .capture_id = "2" }, .begin_ns = 2 * HOUR } };
 	struct id_shift shifts[3];
 
 	(void)state;
@@ -129,8 +136,10 @@ static void a_lost_header_is_found_by_its_capture(void **state)
 
 static void what_can_not_be_merged(void **state)
 {
-	const struct merge_source unknown[] = { HOST_A("1", 5), { .info = { .version_major = 1, .boot_id = "boot C" } } };
-	const struct merge_source before[] = { HOST_B("1", 0), SOURCE("2", "boot C", 10 * HOUR, -(3 * HOUR)) };
+	const struct merge_source unknown[] = { HOST_A("1", 5),
+						{ .info = { .version_major = 1, .boot_id = "boot C" } } };
+	const struct merge_source before[] = { HOST_B("1", 0),
+					       SOURCE("2", "boot C", 10 * HOUR, -(3 * HOUR)) };
 	const struct merge_source just_after[] = { HOST_B("1", 0), SOURCE("2", "boot C", 10 * HOUR, -HOUR) };
 	struct id_shift shifts[2];
 	struct merge_plan plan = { .shifts = shifts };
@@ -145,9 +154,16 @@ static void what_can_not_be_merged(void **state)
 
 static void summaries_add_up(void **state)
 {
-	const struct txtrace_summary a = { .time_ns = 9, .sent_cnt = 10, .received_cnt = 8, .lost_cnt = 2, .late_cnt = 1, .lost_clocks_cnt = 3,
+	const struct txtrace_summary a = { .time_ns = 9,
+					   .sent_cnt = 10,
+					   .received_cnt = 8,
+					   .lost_cnt = 2,
+					   .late_cnt = 1,
+					   .lost_clocks_cnt = 3,
 					   .anomaly_cnt = { 1, [8] = 4 } };
-	const struct txtrace_summary b = { .time_ns = 7, .sent_cnt = UINT64_MAX, .received_cnt = 5, .lost_cnt = 6, .anomaly_cnt = { 2 } };
+	const struct txtrace_summary b = {
+		.time_ns = 7, .sent_cnt = UINT64_MAX, .received_cnt = 5, .lost_cnt = 6, .anomaly_cnt = { 2 }
+	};
 	struct txtrace_summary sum = { 0 };
 
 	(void)state;
@@ -166,10 +182,14 @@ static void summaries_add_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_log_stays_as_it_is),           cmocka_unit_test(two_hosts_meet_by_the_wall_clock),
-		cmocka_unit_test(captures_and_files_of_one_host),   cmocka_unit_test(files_of_one_capture_keep_its_ids),
-		cmocka_unit_test(unknown_is_nobody_s_like),         cmocka_unit_test(a_lost_header_is_found_by_its_capture),
-		cmocka_unit_test(what_can_not_be_merged),           cmocka_unit_test(summaries_add_up),
+		cmocka_unit_test(one_log_stays_as_it_is),
+		cmocka_unit_test(two_hosts_meet_by_the_wall_clock),
+		cmocka_unit_test(captures_and_files_of_one_host),
+		cmocka_unit_test(files_of_one_capture_keep_its_ids),
+		cmocka_unit_test(unknown_is_nobody_s_like),
+		cmocka_unit_test(a_lost_header_is_found_by_its_capture),
+		cmocka_unit_test(what_can_not_be_merged),
+		cmocka_unit_test(summaries_add_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

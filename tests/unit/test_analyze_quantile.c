@@ -82,7 +82,8 @@ static void every_size_of_number_is_within_0_4_percent(void **state)
 		struct quantile quantile = { 0 };
 		uint64_t base = (1ull << shift) + ((1ull << shift) / 3);
 
-		for (uint64_t i = 0; i < 70; i++) { /* so that neither end is near, and the list has no room */
+		/* so that neither end is near, and the list has no room */
+		for (uint64_t i = 0; i < 70; i++) {
 			add(&quantile, i);
 			add(&quantile, UINT64_MAX - i);
 		}
@@ -120,7 +121,8 @@ static void random_numbers_agree_with_sorting(void **state)
 	for (size_t i = 0; i < sizeof(fractions) / sizeof(fractions[0]); i++) {
 		uint64_t exact = values[(size_t)ceil(fractions[i] * CNT) - 1];
 
-		assert_true(fabs((double)quantile_at(&quantile, fractions[i]) - (double)exact) <= 0.004 * (double)exact);
+		assert_true(fabs((double)quantile_at(&quantile, fractions[i]) - (double)exact) <=
+			    0.004 * (double)exact);
 	}
 	assert_int_equal(quantile.max, values[CNT - 1]);
 	assert_int_equal(quantile.min, values[0]);
@@ -129,7 +131,10 @@ static void random_numbers_agree_with_sorting(void **state)
 	free(values);
 }
 
-/* 65 values make pages; then more of one value than 16 bits count, and of another one in the list before there are pages. */
+/*
+ * 65 values make pages; then more of one value than 16 bits count, and of another one in the list before
+ * there are pages.
+ */
 static void many_of_one_value_are_all_counted(void **state)
 {
 	struct quantile quantile = { 0 };
@@ -189,7 +194,8 @@ static void pages_without_memory_stay_near_too(void **state)
 		assert_int_equal(quantile_add(&quantile, 1024 + i, true, &bytes), 0);
 	bytes = 0;
 	for (int i = 0; i < 200; i++)
-		assert_int_equal(quantile_add(&quantile, 1000000, false, &bytes), 0); /* its page is missing */
+		/* its page is missing */
+		assert_int_equal(quantile_add(&quantile, 1000000, false, &bytes), 0);
 	assert_int_equal(bytes, 0);
 	assert_true(quantile.is_coarse);
 	assert_in_range(quantile_at(&quantile, 0.9), 2032, 2048); /* the upper end of the page below */

@@ -46,9 +46,9 @@ static void the_largest_of_many_come_in_order(void **state)
 static void each_sort_looks_at_its_own_part(void **state)
 {
 	/* Span n has most of the n-th part, and nothing of the others. */
-	static const char *const sorts[] = { "on_cpu", "runnable", "detached", "unknown", "lock",    "disk", "network",
-					     "sleep",  "page_fault", "pipe",   "wait",    "stopped", "other",
-					     "throttled", "work" };
+	static const char *const sorts[] = { "on_cpu", "runnable", "detached", "unknown",    "lock",
+					     "disk",   "network",  "sleep",    "page_fault", "pipe",
+					     "wait",   "stopped",  "other",    "throttled",  "work" };
 	const size_t cnt = sizeof(sorts) / sizeof(sorts[0]);
 
 	(void)state;
@@ -58,10 +58,21 @@ static void each_sort_looks_at_its_own_part(void **state)
 		for (size_t n = 0; n < cnt; n++) {
 			struct txtrace_span span = { .id = n, .begin_ns = n };
 			uint64_t *const parts[] = {
-				&span.ledger.on_cpu_ns,     &span.ledger.runnable_ns,   &span.ledger.detached_ns,   &span.ledger.unknown_ns,
-				&span.ledger.blocked_ns[0], &span.ledger.blocked_ns[1], &span.ledger.blocked_ns[2], &span.ledger.blocked_ns[3],
-				&span.ledger.blocked_ns[4], &span.ledger.blocked_ns[5], &span.ledger.blocked_ns[6], &span.ledger.blocked_ns[7],
-				&span.ledger.blocked_ns[8],   &span.ledger.blocked_ns[9], &span.work_ns,
+				&span.ledger.on_cpu_ns,
+				&span.ledger.runnable_ns,
+				&span.ledger.detached_ns,
+				&span.ledger.unknown_ns,
+				&span.ledger.blocked_ns[0],
+				&span.ledger.blocked_ns[1],
+				&span.ledger.blocked_ns[2],
+				&span.ledger.blocked_ns[3],
+				&span.ledger.blocked_ns[4],
+				&span.ledger.blocked_ns[5],
+				&span.ledger.blocked_ns[6],
+				&span.ledger.blocked_ns[7],
+				&span.ledger.blocked_ns[8],
+				&span.ledger.blocked_ns[9],
+				&span.work_ns,
 			};
 
 			*parts[n] = 5;
@@ -75,15 +86,21 @@ static void each_sort_looks_at_its_own_part(void **state)
 
 static void blocked_is_the_sum_and_begin_the_earliest(void **state)
 {
-	struct txtrace_span spread = { .id = 1, .begin_ns = 3 }, single = { .id = 2, .begin_ns = 1 }, none = { .id = 3, .begin_ns = 2 };
-	struct span_top *blocked = span_top_new(3, sort_of("blocked")), *begin = span_top_new(3, sort_of("begin"));
+	struct txtrace_span spread = { .id = 1, .begin_ns = 3 }, single = { .id = 2, .begin_ns = 1 },
+			    none = { .id = 3, .begin_ns = 2 };
+	struct span_top *blocked = span_top_new(3, sort_of("blocked")),
+			*begin = span_top_new(3, sort_of("begin"));
 
 	(void)state;
 	for (unsigned int i = 0; i < TXTRACE_BLOCK_REASON_COUNT; i++)
 		spread.ledger.blocked_ns[i] = 10;
 	single.ledger.blocked_ns[TXTRACE_BLOCK_DISK] = 89;
-	assert_int_equal(span_top_add(blocked, &none, nobody) | span_top_add(blocked, &single, nobody) | span_top_add(blocked, &spread, nobody), 0);
-	assert_int_equal(span_top_add(begin, &spread, nobody) | span_top_add(begin, &single, nobody) | span_top_add(begin, &none, nobody), 0);
+	assert_int_equal(span_top_add(blocked, &none, nobody) | span_top_add(blocked, &single, nobody) |
+				 span_top_add(blocked, &spread, nobody),
+			 0);
+	assert_int_equal(span_top_add(begin, &spread, nobody) | span_top_add(begin, &single, nobody) |
+				 span_top_add(begin, &none, nobody),
+			 0);
 	span_top_finish(blocked);
 	span_top_finish(begin);
 	assert_int_equal(span_top_get(blocked, 0)->id, 1);
@@ -99,7 +116,9 @@ static void strings_are_copied_and_long_ones_clipped(void **state)
 {
 	struct span_top *top = span_top_new(1, sort_of("wall"));
 	char *text = malloc(10000), comm[] = "worker";
-	struct txtrace_span span = { .end_ns = 5, .label = { text, 5 }, .tag = { text, 10000 }, .key = { NULL, 0 } };
+	struct txtrace_span span = {
+		.end_ns = 5, .label = { text, 5 }, .tag = { text, 10000 }, .key = { NULL, 0 }
+	};
 	struct txtrace_string name = { comm, 6 };
 
 	(void)state;

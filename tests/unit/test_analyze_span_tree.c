@@ -13,11 +13,20 @@
 #include "analyze/tree/span_tree.h"
 
 /* A span of thread 7 that was on a CPU all the time. */
-static struct txtrace_span span(uint64_t id, uint64_t parent, const char *label, uint64_t begin_ns, uint64_t end_ns)
+static struct txtrace_span span(uint64_t id, uint64_t parent, const char *label, uint64_t begin_ns,
+				uint64_t end_ns)
 {
 	return (struct txtrace_span){
-		.id = id, .parent = parent, .pid = 1, .tid = 7, .end_tid = 7, .begin_ns = begin_ns, .end_ns = end_ns, .work_ns = end_ns - begin_ns,
-		.ledger = { .on_cpu_ns = end_ns - begin_ns }, .label = { label, strlen(label) },
+		.id = id,
+		.parent = parent,
+		.pid = 1,
+		.tid = 7,
+		.end_tid = 7,
+		.begin_ns = begin_ns,
+		.end_ns = end_ns,
+		.work_ns = end_ns - begin_ns,
+		.ledger = { .on_cpu_ns = end_ns - begin_ns },
+		.label = { label, strlen(label) },
 	};
 }
 
@@ -85,7 +94,8 @@ static void a_parent_that_could_not_hold_its_children_keeps_its_self(void **stat
 	struct txtrace_span parent = span(1, 0, "tx", 0, 100), child = span(2, 1, "commit", 20, 60);
 
 	(void)state;
-	parent.ledger = (struct txtrace_ledger){ .on_cpu_ns = 30, .runnable_ns = 70 }; /* 40 on a CPU in the child */
+	/* 40 on a CPU in the child */
+	parent.ledger = (struct txtrace_ledger){ .on_cpu_ns = 30, .runnable_ns = 70 };
 	add(tree, child);
 	add(tree, parent);
 	assert_int_equal(span_tree_finish(tree, NULL), 0);
@@ -152,7 +162,8 @@ static void memory_follows_what_is_open(void **state)
 	(void)state;
 	for (uint64_t round = 0; round < 200; round++) {
 		for (uint64_t i = 0; i < 1000; i++)
-			add(tree, span(round * 2000 + 1000 + i, round * 2000 + i + 1, "child", round * 10, round * 10 + 1));
+			add(tree, span(round * 2000 + 1000 + i, round * 2000 + i + 1, "child", round * 10,
+				       round * 10 + 1));
 		for (uint64_t i = 0; i < 1000; i++) {
 			snprintf(label, sizeof(label), "label %u", (unsigned int)(i % 100));
 			add(tree, span(round * 2000 + i + 1, 0, label, round * 10, round * 10 + 5));

@@ -18,9 +18,19 @@
 
 /* 60 ms, of which 35 blocked: 30 by a lock, 5 by a disk. */
 static const struct txtrace_span commit = {
-	.id = 7, .pid = 10, .tid = 11, .begin_ns = 1000, .end_ns = 1000 + 60 * MS, .work_ns = 60 * MS,
-	.ledger = { .on_cpu_ns = 15 * MS, .runnable_ns = 10 * MS, .blocked_ns = { [TXTRACE_BLOCK_LOCK] = 30 * MS, [TXTRACE_BLOCK_DISK] = 5 * MS } },
-	.label = STRING("commit"), .tag = STRING("shard=3,kind=w"), .key = STRING("order 42"), .flags = TXTRACE_SPAN_KEYED,
+	.id = 7,
+	.pid = 10,
+	.tid = 11,
+	.begin_ns = 1000,
+	.end_ns = 1000 + 60 * MS,
+	.work_ns = 60 * MS,
+	.ledger = { .on_cpu_ns = 15 * MS,
+		    .runnable_ns = 10 * MS,
+		    .blocked_ns = { [TXTRACE_BLOCK_LOCK] = 30 * MS, [TXTRACE_BLOCK_DISK] = 5 * MS } },
+	.label = STRING("commit"),
+	.tag = STRING("shard=3,kind=w"),
+	.key = STRING("order 42"),
+	.flags = TXTRACE_SPAN_KEYED,
 };
 
 static const struct {
@@ -92,7 +102,8 @@ static const struct {
 } mistakes[] = {
 	{ "", "at character 1, a test is missing" },
 	{ "label=commit and", "at character 17, a test is missing" },
-	{ "label=commit and wal>50ms", "at character 18, 'wal' is nothing that a span has; did you mean 'wall'?" },
+	{ "label=commit and wal>50ms",
+	  "at character 18, 'wal' is nothing that a span has; did you mean 'wall'?" },
 	{ "label=commit wall>50ms", "at character 14, 'wall>50ms' stands where and, or, or the end belongs" },
 	{ "wall", "at character 5, one of > >= < <= = != and a duration belong here" },
 	{ "wall>", "at character 6, a word is missing" },
@@ -105,8 +116,10 @@ static const struct {
 	{ "wall>1)", "at character 7, ')' stands where" },
 	{ "reason=locks", "at character 8, 'locks' is no reason" },
 	{ "&& wall>1", "at character 1, '&' stands where a test belongs" },
-	{ "((((((((((((((((((((((((((((((((((((wall>1))))))))))))))))))))))))))))))))))))", "at character 33, it goes too deep" },
-	{ "not not not not not not not not not not not not not not not not not not not not not not not not not not not not not not not not not keyed",
+	{ "((((((((((((((((((((((((((((((((((((wall>1))))))))))))))))))))))))))))))))))))",
+	  "at character 33, it goes too deep" },
+	{ "not not not not not not not not not not not not not not not not not not not not not not not not "
+	  "not not not not not not not not not keyed",
 	  "it goes too deep" },
 };
 

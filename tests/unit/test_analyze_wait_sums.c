@@ -21,7 +21,9 @@ static struct txtrace_string string(const char *text)
 
 static struct wait_sums *new_sums(uint64_t max_bytes, bool is_by_object)
 {
-	struct wait_sums_options options = { .max_bytes = max_bytes, .is_by_object = is_by_object, .kernel = "6.18.5 x86_64" };
+	struct wait_sums_options options = { .max_bytes = max_bytes,
+					     .is_by_object = is_by_object,
+					     .kernel = "6.18.5 x86_64" };
 	struct wait_sums *sums = wait_sums_new(&options);
 
 	assert_non_null(sums);
@@ -34,12 +36,20 @@ static void add(struct wait_sums *sums, struct txtrace_record record)
 }
 
 /* The thread leaves the CPU at end_ns to wait for a futex; before begin_ns it was blocked for blocked_ns. */
-static void stay(struct wait_sums *sums, uint32_t tid, uint64_t begin_ns, uint64_t end_ns, uint64_t blocked_ns)
+static void stay(struct wait_sums *sums, uint32_t tid, uint64_t begin_ns, uint64_t end_ns,
+		 uint64_t blocked_ns)
 {
 	add(sums, (struct txtrace_record){
 			  .kind = TXTRACE_RECORD_RUN,
-			  .run = { .tid = tid, .pid = PID, .begin_ns = begin_ns, .end_ns = end_ns, .blocked_ns = blocked_ns,
-				   .left_as = TXTRACE_LEFT_BLOCKED, .reason = TXTRACE_BLOCK_LOCK, .syscall_nr = 202, .object = 0x1000 },
+			  .run = { .tid = tid,
+				   .pid = PID,
+				   .begin_ns = begin_ns,
+				   .end_ns = end_ns,
+				   .blocked_ns = blocked_ns,
+				   .left_as = TXTRACE_LEFT_BLOCKED,
+				   .reason = TXTRACE_BLOCK_LOCK,
+				   .syscall_nr = 202,
+				   .object = 0x1000 },
 		  });
 }
 
@@ -47,25 +57,34 @@ static void wake(struct wait_sums *sums, uint32_t tid, uint64_t time_ns, uint64_
 {
 	add(sums, (struct txtrace_record){
 			  .kind = TXTRACE_RECORD_WAKE,
-			  .wake = { .time_ns = time_ns, .tid = tid, .pid = PID, .waker_tid = 99, .waker_pid = PID, .waker_comm = string("helper"),
-				    .span = span, .waker_span = waker_span },
+			  .wake = { .time_ns = time_ns,
+				    .tid = tid,
+				    .pid = PID,
+				    .waker_tid = 99,
+				    .waker_pid = PID,
+				    .waker_comm = string("helper"),
+				    .span = span,
+				    .waker_span = waker_span },
 		  });
 }
 
 static void end(struct wait_sums *sums, uint64_t id, const char *label)
 {
-	add(sums, (struct txtrace_record){ .kind = TXTRACE_RECORD_SPAN, .span = { .id = id, .pid = PID, .label = string(label) } });
+	add(sums, (struct txtrace_record){ .kind = TXTRACE_RECORD_SPAN,
+					   .span = { .id = id, .pid = PID, .label = string(label) } });
 }
 
 static bool is_party(const struct wait_sums *sums, uint32_t number, enum party_kind kind, const char *name)
 {
 	struct party party = wait_sums_party(sums, number);
 
-	return party.kind == kind && party.name.length == strlen(name) && !memcmp(party.name.bytes, name, party.name.length);
+	return party.kind == kind && party.name.length == strlen(name) &&
+	       !memcmp(party.name.bytes, name, party.name.length);
 }
 
 /* The sum of one span's label with a span's or a thread's; its number of waits comes too. */
-static uint64_t sum(const struct wait_sums *sums, const char *waiter, enum party_kind kind, const char *waker, uint64_t *cnt)
+static uint64_t sum(const struct wait_sums *sums, const char *waiter, enum party_kind kind, const char *waker,
+		    uint64_t *cnt)
 {
 	uint64_t ns = 0;
 
@@ -73,7 +92,8 @@ static uint64_t sum(const struct wait_sums *sums, const char *waiter, enum party
 	for (size_t i = 0; i < wait_sums_count(sums); i++) {
 		const struct wait_cell *cell = wait_sums_get(sums, i);
 
-		if (is_party(sums, cell->waiter, PARTY_SPAN, waiter) && is_party(sums, cell->waker, kind, waker)) {
+		if (is_party(sums, cell->waiter, PARTY_SPAN, waiter) &&
+		    is_party(sums, cell->waker, kind, waker)) {
 			ns += cell->ns;
 			*cnt += cell->cnt;
 		}
@@ -81,12 +101,14 @@ static uint64_t sum(const struct wait_sums *sums, const char *waiter, enum party
 	return ns;
 }
 
-static void expect(const struct wait_sums *sums, const char *waiter, enum party_kind kind, const char *waker, uint64_t cnt, uint64_t ns)
+static void expect(const struct wait_sums *sums, const char *waiter, enum party_kind kind, const char *waker,
+		   uint64_t cnt, uint64_t ns)
 {
 	uint64_t got_cnt, got_ns = sum(sums, waiter, kind, waker, &got_cnt);
 
 	if (got_cnt != cnt || got_ns != ns)
-		fail_msg("%s on %s: %ju waits of %ju ns, not %ju of %ju", waiter, waker, (uintmax_t)got_cnt, (uintmax_t)got_ns, (uintmax_t)cnt, (uintmax_t)ns);
+		fail_msg("%s on %s: %ju waits of %ju ns, not %ju of %ju", waiter, waker, (uintmax_t)got_cnt,
+			 (uintmax_t)got_ns, (uintmax_t)cnt, (uintmax_t)ns);
 }
 
 static void a_wait_is_charged_when_the_labels_come(void **state)
@@ -114,13 +136,16 @@ static void a_wait_is_charged_when_the_labels_come(void **state)
 /* A wait in no span is its thread's, by the name that it has then. */
 static void threads_in_no_span_are_named_if_wanted(void **state)
 {
-	const struct wait_sums_options options = { .max_bytes = 1 << 20, .is_by_object = true, .names_threads = true, .kernel = "6.18.5 x86_64" };
+	const struct wait_sums_options options = {
+		.max_bytes = 1 << 20, .is_by_object = true, .names_threads = true, .kernel = "6.18.5 x86_64"
+	};
 	struct wait_sums *sums = wait_sums_new(&options);
 	const struct wait_cell *cell;
 
 	(void)state;
 	assert_non_null(sums);
-	add(sums, (struct txtrace_record){ .kind = TXTRACE_RECORD_THREAD, .thread = { .tid = 1, .pid = PID, .comm = string("worker") } });
+	add(sums, (struct txtrace_record){ .kind = TXTRACE_RECORD_THREAD,
+					   .thread = { .tid = 1, .pid = PID, .comm = string("worker") } });
 	stay(sums, 1, 0, 100, 0);
 	wake(sums, 1, 140, 0, 0);
 	stay(sums, 1, 140, 200, 40);
@@ -139,7 +164,9 @@ static void threads_in_no_span_are_named_if_wanted(void **state)
 	wait_sums_free(sums);
 }
 
-/* The id of an ended span is another span's from there, also while a wait of the first is still to be told. */
+/*
+ * The id of an ended span is another span's from there, also while a wait of the first is still to be told.
+ */
 static void an_id_that_is_used_again_is_another_span(void **state)
 {
 	struct wait_sums *sums = new_sums(1 << 20, false);
@@ -179,7 +206,10 @@ static void spans_of_one_label_become_one_sum(void **state)
 	wait_sums_free(sums);
 }
 
-/* Somebody's outermost span is open all the time, and is woken by many short ones: what is held follows their labels, not their number. */
+/*
+ * Somebody's outermost span is open all the time, and is woken by many short ones: what is held follows their
+ * labels, not their number.
+ */
 static void a_long_span_holds_no_more_than_the_labels_that_woke_it(void **state)
 {
 	struct wait_sums *sums = new_sums(1 << 20, false);
@@ -212,8 +242,14 @@ static void what_is_not_told_is_not_guessed(void **state)
 	wake(sums, 1, 320, 7, 0);
 	wake(sums, 1, 330, 8, 0); /* found it awake */
 	stay(sums, 1, 330, 400, 20);
-	add(sums, (struct txtrace_record){ .kind = TXTRACE_RECORD_RUN, /* runnable and blocked for longer than there was time */
-					   .run = { .tid = 1, .pid = PID, .begin_ns = 500, .end_ns = 600, .blocked_ns = 400, .runnable_ns = UINT64_MAX } });
+	/* runnable and blocked for longer than there was time */
+	add(sums, (struct txtrace_record){ .kind = TXTRACE_RECORD_RUN,
+					   .run = { .tid = 1,
+						    .pid = PID,
+						    .begin_ns = 500,
+						    .end_ns = 600,
+						    .blocked_ns = 400,
+						    .runnable_ns = UINT64_MAX } });
 	assert_int_equal(wait_sums_finish(sums), 0);
 	assert_int_equal(totals->cnt, 4);
 	assert_int_equal(totals->unseen_cnt, 3);
@@ -296,7 +332,8 @@ static void the_object_is_what_the_system_call_waits_for(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct wait_object object = object_of(cases[i].kernel, cases[i].reason, cases[i].syscall_nr, cases[i].object);
+		struct wait_object object = object_of(cases[i].kernel, cases[i].reason, cases[i].syscall_nr,
+						      cases[i].object);
 
 		if (object.kind != cases[i].kind || object.value != cases[i].value)
 			fail_msg("case %zu: kind %d, value %ju", i, object.kind, (uintmax_t)object.value);

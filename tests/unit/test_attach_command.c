@@ -27,7 +27,8 @@ static int add_link(void *context, const char *path)
 {
 	struct chain *chain = context;
 
-	snprintf(chain->text + strlen(chain->text), sizeof(chain->text) - strlen(chain->text), "%s%s", chain->cnt++ ? " > " : "", path);
+	snprintf(chain->text + strlen(chain->text), sizeof(chain->text) - strlen(chain->text), "%s%s",
+		 chain->cnt++ ? " > " : "", path);
 	return 0;
 }
 

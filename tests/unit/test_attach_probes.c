@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Real probes on the real kernel. The traced program is this one, started again as "PROGRAM spans": it makes as many spans as it is told to, and
- * a small BPF program counts the hits of each probe. So every count has a known answer.
+ * Real probes on the real kernel. The traced program is this one, started again as "PROGRAM spans": it makes
+ * as many spans as it is told to, and a small BPF program counts the hits of each probe. So every count has a
+ * known answer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +26,8 @@
 #include "unit/attach_player.h"
 #include "unit/skip.h"
 
-static struct attach *attach_open(const struct kernel_part *part, struct program_memory *memory, bool is_every_process)
+static struct attach *attach_open(const struct kernel_part *part, struct program_memory *memory,
+				  bool is_every_process)
 {
 	struct attach_options options = {
 		.features = &part->features,
@@ -161,7 +163,10 @@ static void every_process_of_the_program_is_probed_if_asked(void **state)
 	bpf_object__close(part.object);
 }
 
-/* A launched command is held at its exec, so not one span is missed; and its labels are read when it has long ended. */
+/*
+ * A launched command is held at its exec, so not one span is missed; and its labels are read when it has long
+ * ended.
+ */
 static void launch(bool is_held)
 {
 	char *const command[] = { own_path, (char *)"spans", (char *)"now", (char *)"250", NULL };
@@ -184,13 +189,16 @@ static void launch(bool is_held)
 	if (is_held)
 		assert_int_equal(attach_scan(attach, (pid_t)pid, &error), 2);
 	else
-		assert_true(attach_scan(attach, (pid_t)pid, &error) <= 0); /* it may have ended already, or all is known */
+		/* it may have ended already, or all is known */
+		assert_true(attach_scan(attach, (pid_t)pid, &error) <= 0);
 	target_resume(target);
 	assert_int_equal(target_wait(target, &exit_status), 0);
 	assert_int_equal(exit_status, 3);
 	check_counts(&part, 250);
 	if (is_held) {
-		assert_int_equal(program_memory_label(memory, pid, kernel_part_counts(&part).last_label, &label), 0);
+		assert_int_equal(program_memory_label(memory, pid, kernel_part_counts(&part).last_label,
+						      &label),
+				 0);
 		assert_int_equal(label.length, strlen(LABEL));
 		assert_memory_equal(label.bytes, LABEL, label.length);
 	}
@@ -228,7 +236,10 @@ static void also_where_it_cannot_be_held(void **state)
 	set_ptrace_capability(true);
 }
 
-/* exec makes another image of the same process; what was probed in the first one does not hold for the second. */
+/*
+ * exec makes another image of the same process; what was probed in the first one does not hold for the
+ * second.
+ */
 static void an_exec_is_followed(void **state)
 {
 	struct error error;
@@ -252,7 +263,10 @@ static void an_exec_is_followed(void **state)
 	bpf_object__close(part.object);
 }
 
-/* A name with a space, a newline, an escape sequence and " (deleted)", of a file that another one has replaced. */
+/*
+ * A name with a space, a newline, an escape sequence and " (deleted)", of a file that another one has
+ * replaced.
+ */
 static void a_replaced_program_with_an_ugly_name_is_attached_by_what_is_mapped(void **state)
 {
 	char path[PATH_MAX + 64];
@@ -289,8 +303,9 @@ static void a_plugin_that_is_loaded_later_is_attached_by_the_next_scan(void **st
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/plugin.c", folder);
-	write_file(path, "#include \"txtrace.h\"\nvoid make_plugin_spans(unsigned n);\n"
-			 "void make_plugin_spans(unsigned n) { while (n--) { TXTRACE_SPAN(\"plugin\"); } }\n");
+	write_file(path,
+		   "#include \"txtrace.h\"\nvoid make_plugin_spans(unsigned n);\n"
+		   "void make_plugin_spans(unsigned n) { while (n--) { TXTRACE_SPAN(\"plugin\"); } }\n");
 	run("cc -Iinclude -O2 -fPIC -shared '%s' -o '%s/plugin.so'", path, folder);
 	kernel_part_open(&part, true);
 	attach = attach_open(&part, NULL, false);

@@ -31,7 +31,8 @@ static void add_note(struct site_file *file, uint64_t offset, const char *provid
 
 	memcpy(strings, provider, provider_size);
 	memcpy(strings + provider_size, name, name_size);
-	elf_image_add_note(&file->image, ELF_TEXT_ADDRESS + offset, ELF_BASE_ADDRESS, ELF_DATA_ADDRESS, strings, provider_size + name_size + 1);
+	elf_image_add_note(&file->image, ELF_TEXT_ADDRESS + offset, ELF_BASE_ADDRESS, ELF_DATA_ADDRESS,
+			   strings, provider_size + name_size + 1);
 }
 
 static void add_site(struct site_file *file, uint64_t offset, const char *name)
@@ -81,7 +82,10 @@ static void the_fastest_nop_of_the_kernel_is_chosen(void **state)
 	release(&file);
 }
 
-/* A site that has another byte anywhere is not probed behind its first nop, and not at all where there is no nop. */
+/*
+ * A site that has another byte anywhere is not probed behind its first nop, and not at all where there is no
+ * nop.
+ */
 static void every_byte_of_a_site_counts(void **state)
 {
 	(void)state;
@@ -216,13 +220,15 @@ static void each_obstacle_has_its_sentence(void **state)
 {
 	struct kernel_features features[] = { good, good, good, good, good, good };
 	static const char *const parts[] = {
-		"with sudo", "CONFIG_DEBUG_INFO_BTF", "lockdown=integrity", "CONFIG_BPF_SYSCALL", "uprobe_multi", "CONFIG_BPF_EVENTS",
+		"with sudo",	      "CONFIG_DEBUG_INFO_BTF", "lockdown=integrity",
+		"CONFIG_BPF_SYSCALL", "uprobe_multi",	       "CONFIG_BPF_EVENTS",
 	};
 	struct error sentences[8];
 
 	(void)state;
 	assert_int_equal(kernel_features_missing(&good, sentences, 8), 0);
-	features[0].is_root = features[0].has_cap_sys_admin = features[0].has_cap_bpf = features[0].can_load = false;
+	features[0].is_root = features[0].has_cap_sys_admin = features[0].has_cap_bpf = features[0].can_load =
+		false;
 	features[1].has_btf = false;
 	features[2].lockdown = LOCKDOWN_CONFIDENTIALITY;
 	features[2].can_load = false;
@@ -266,7 +272,8 @@ static void this_kernel_is_asked(void **state)
 	if (features.has_uprobe_multi)
 		assert_true(features.version >= KERNEL_VERSION(6, 6, 0));
 	if (features.fast_nop != FAST_NOP_NONE)
-		assert_true(features.version >= KERNEL_VERSION(6, 12, 0)); /* 6.18, and what others have ported back */
+		/* 6.18, and what others have ported back */
+		assert_true(features.version >= KERNEL_VERSION(6, 12, 0));
 	if (features.can_load)
 		assert_int_equal(features.load_errno, 0);
 	else

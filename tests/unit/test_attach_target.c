@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Targets: processes that run already, that are none, that end; and commands that are launched, held, refused, killed. */
+/*
+ * Targets: processes that run already, that are none, that end; and commands that are launched, held,
+ * refused, killed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -168,7 +171,8 @@ static void a_kernel_thread_is_refused(void **state)
 		skip_because("we are in a PID namespace without kernel threads");
 	fclose(file);
 	assert_int_equal(target_open_pid(&target, 2, &error), -EINVAL);
-	assert_string_equal(error.text, "process 2 (\"kthreadd\") is a kernel thread, which has no program to trace");
+	assert_string_equal(error.text,
+			    "process 2 (\"kthreadd\") is a kernel thread, which has no program to trace");
 }
 
 struct thread_story {
@@ -286,10 +290,13 @@ static void a_command_that_cannot_run_is_explained(void **state)
 	(void)state;
 	assert_int_equal(run_to_end(&launched, unknown), -ENOENT);
 	assert_int_equal(launched.exit_status, 127);
-	assert_string_equal(launched.error.text, "cannot run \"no-such-command-anywhere\": it is in no directory of PATH");
+	assert_string_equal(launched.error.text,
+			    "cannot run \"no-such-command-anywhere\": it is in no directory of PATH");
 	assert_int_equal(run_to_end(&launched, missing), -ENOENT);
 	assert_int_equal(launched.exit_status, 127);
-	assert_string_equal(launched.error.text, "cannot run \"/no/such/file\": there is no such file, or its interpreter is missing");
+	assert_string_equal(
+		launched.error.text,
+		"cannot run \"/no/such/file\": there is no such file, or its interpreter is missing");
 
 	snprintf(path, sizeof(path), "%s/not-executable", folder);
 	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
@@ -415,10 +422,13 @@ static void on_signal(int number)
 /* What we block or handle is not the child's; what whoever started us ignores (nohup) is. */
 static void signals_are_reset(void **state)
 {
-	char *const command[] = { (char *)"sh", (char *)"-c",
-				  (char *)"m=$(sed -n 's/^SigBlk:\t//p' /proc/$$/status); i=$(sed -n 's/^SigIgn:\t//p' /proc/$$/status); "
-					  "[ $((0x$m)) = 0 ] && [ $((0x$i & 1)) = 1 ] && [ $((0x$i & 0x1000)) = 0 ]",
-				  NULL };
+	char *const command[] = {
+		(char *)"sh", (char *)"-c",
+		(char *)"m=$(sed -n 's/^SigBlk:\t//p' /proc/$$/status); i=$(sed -n 's/^SigIgn:\t//p' "
+			"/proc/$$/status); "
+			"[ $((0x$m)) = 0 ] && [ $((0x$i & 1)) = 1 ] && [ $((0x$i & 0x1000)) = 0 ]",
+		NULL
+	};
 	struct launched launched;
 	sigset_t blocked, before;
 
@@ -441,9 +451,10 @@ static void signals_are_reset(void **state)
 /* readlink opens nothing itself: whatever it finds was left open by us. */
 static void no_file_of_ours_leaks_into_the_command(void **state)
 {
-	char *const command[] = { (char *)"sh", (char *)"-c",
-				  (char *)"exec readlink /proc/self/fd/3 /proc/self/fd/4 /proc/self/fd/5 /proc/self/fd/6",
-				  NULL };
+	char *const command[] = {
+		(char *)"sh", (char *)"-c",
+		(char *)"exec readlink /proc/self/fd/3 /proc/self/fd/4 /proc/self/fd/5 /proc/self/fd/6", NULL
+	};
 	struct launched launched;
 	char path[PATH_MAX + 32], found[256] = "";
 	int out, saved = fcntl(1, F_DUPFD_CLOEXEC, 0);
@@ -469,8 +480,10 @@ static void no_file_of_ours_leaks_into_the_command(void **state)
 static void a_command_runs_as_the_user_behind_sudo(void **state)
 {
 	char *const command[] = { (char *)"sh", (char *)"-c",
-				  (char *)"[ \"$(id -u)\" = 65534 ] && [ \"$(id -g)\" = 65534 ] && [ \"$(id -G)\" = 65534 ] && [ \"$USER\" = nobody ] && "
-					  "[ \"$LOGNAME\" = nobody ] && [ \"$HOME\" != \"$OLD_HOME\" ] && [ -z \"$SUDO_UID$SUDO_USER\" ] && "
+				  (char *)"[ \"$(id -u)\" = 65534 ] && [ \"$(id -g)\" = 65534 ] && [ \"$(id "
+					  "-G)\" = 65534 ] && [ \"$USER\" = nobody ] && "
+					  "[ \"$LOGNAME\" = nobody ] && [ \"$HOME\" != \"$OLD_HOME\" ] && [ "
+					  "-z \"$SUDO_UID$SUDO_USER\" ] && "
 					  "[ \"$KEPT\" = yes ]",
 				  NULL };
 	struct launched launched;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The attribution as a part of a program: the same in, the same out; who calls it is told of errors; what has gone is forgotten. What it computes is
- * in tests/replay (stories) and test_attribution_random.c (random worlds).
+ * The attribution as a part of a program: the same in, the same out; who calls it is told of errors; what has
+ * gone is forgotten. What it computes is in tests/replay (stories) and test_attribution_random.c (random
+ * worlds).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +25,11 @@ struct lines {
 	size_t length;
 	FILE *out;
 	bool is_whole;                /* every member of every record */
-	uint32_t first_tid, last_tid; /* likewise, but only those of these threads, without ids that others change; 0: spans and runs, the main things */
+	/*
+	 * likewise, but only those of these threads, without ids that others change; 0: spans and runs, the
+	 * main things
+	 */
+	uint32_t first_tid, last_tid;
 	int stop_after, stop_with;
 	unsigned int checkpoint_cnt, imbalance_cnt;
 };
@@ -35,11 +40,13 @@ static void print_shortly(FILE *out, const struct txtrace_record *record)
 	const struct txtrace_run *run = &record->run;
 
 	if (record->kind == TXTRACE_RECORD_SPAN)
-		fprintf(out, "span %u/%u %llu..%llu %u work %llu on %llu flags %u\n", span->tid, span->pid, (unsigned long long)span->begin_ns,
-			(unsigned long long)span->end_ns, span->end_tid, (unsigned long long)span->work_ns,
-			(unsigned long long)span->ledger.on_cpu_ns, span->flags & ~(uint32_t)(TXTRACE_SPAN_ROOT | TXTRACE_SPAN_NESTED));
+		fprintf(out, "span %u/%u %llu..%llu %u work %llu on %llu flags %u\n", span->tid, span->pid,
+			(unsigned long long)span->begin_ns, (unsigned long long)span->end_ns, span->end_tid,
+			(unsigned long long)span->work_ns, (unsigned long long)span->ledger.on_cpu_ns,
+			span->flags & ~(uint32_t)(TXTRACE_SPAN_ROOT | TXTRACE_SPAN_NESTED));
 	else if (record->kind == TXTRACE_RECORD_RUN)
-		fprintf(out, "run %u %llu..%llu\n", run->tid, (unsigned long long)run->begin_ns, (unsigned long long)run->end_ns);
+		fprintf(out, "run %u %llu..%llu\n", run->tid, (unsigned long long)run->begin_ns,
+			(unsigned long long)run->end_ns);
 }
 
 static int take(void *context, const struct txtrace_record *record)
@@ -100,7 +107,8 @@ static void feed_world(struct attribution *attribution, const struct world *worl
 	for (size_t i = 0; i < world->event_cnt; i++) {
 		assert_int_equal(attribution_feed(attribution, &world->events[i].event), 0);
 		if (i % 50 == 49)
-			assert_int_equal(attribution_checkpoint(attribution, world->events[i].event.time_ns), 0);
+			assert_int_equal(attribution_checkpoint(attribution, world->events[i].event.time_ns),
+					 0);
 	}
 	assert_int_equal(attribution_finish(attribution, end_ns), 0);
 }
@@ -110,7 +118,9 @@ static void the_same_stream_makes_the_same_records(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
-		struct world_options options = { .seed = seed, .step_cnt = 300, .first_ns = 1000000, .first_tid = 100, .name = 'k' };
+		struct world_options options = {
+			.seed = seed, .step_cnt = 300, .first_ns = 1000000, .first_tid = 100, .name = 'k'
+		};
 		struct lines first = { .is_whole = true }, second = { .is_whole = true };
 		struct attribution *one = start(&first), *other = start(&second);
 		struct world world;
@@ -132,7 +142,8 @@ static void the_same_stream_makes_the_same_records(void **state)
 
 enum order { BY_TIME, ONE_BY_ONE, IN_TURNS };
 
-static const struct event *next_event(const struct world worlds[2], const size_t at[2], enum order order, size_t turn)
+static const struct event *next_event(const struct world worlds[2], const size_t at[2], enum order order,
+				      size_t turn)
 {
 	const struct event *heads[2] = { NULL, NULL };
 
@@ -170,7 +181,11 @@ static void unrelated_threads_have_no_effect(void **state)
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct world_options options[2] = {
 			{ .seed = seed, .step_cnt = 200, .first_ns = 1000000, .first_tid = 100, .name = 'k' },
-			{ .seed = seed + 1000, .step_cnt = 200, .first_ns = 1000000, .first_tid = 1000, .name = 'q' },
+			{ .seed = seed + 1000,
+			  .step_cnt = 200,
+			  .first_ns = 1000000,
+			  .first_tid = 1000,
+			  .name = 'q' },
 		};
 		struct world worlds[2];
 		char *alone, *texts[3];
@@ -238,7 +253,9 @@ static void any_stream_is_survived(void **state)
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 300; seed++) {
-		struct world_options options = { .seed = seed, .step_cnt = 200, .first_ns = 1000000, .first_tid = 100, .name = 'k' };
+		struct world_options options = {
+			.seed = seed, .step_cnt = 200, .first_ns = 1000000, .first_tid = 100, .name = 'k'
+		};
 		struct lines lines = { 0 };
 		struct attribution *attribution = start(&lines);
 		struct attribution_stats stats;
@@ -291,15 +308,19 @@ static int take_restated(void *context, const struct txtrace_record *record)
 	const struct txtrace_open_span *span = &record->open_span;
 
 	if (record->kind == TXTRACE_RECORD_THREAD)
-		fprintf(out, "%llu thread %u/%u %.*s%s%s\n", (unsigned long long)thread->time_ns, thread->tid, thread->pid, (int)thread->comm.length,
-			thread->comm.bytes, thread->is_seed ? " seed" : "", thread->is_exit ? " exit" : "");
+		fprintf(out, "%llu thread %u/%u %.*s%s%s\n", (unsigned long long)thread->time_ns, thread->tid,
+			thread->pid, (int)thread->comm.length, thread->comm.bytes,
+			thread->is_seed ? " seed" : "", thread->is_exit ? " exit" : "");
 	else if (record->kind == TXTRACE_RECORD_OPEN_SPAN)
-		fprintf(out, "%llu open %llu %.*s\n", (unsigned long long)span->time_ns, (unsigned long long)span->id, (int)span->label.length,
-			span->label.bytes);
+		fprintf(out, "%llu open %llu %.*s\n", (unsigned long long)span->time_ns,
+			(unsigned long long)span->id, (int)span->label.length, span->label.bytes);
 	return 0;
 }
 
-/* For who begins to read here: whoever lives, by its last name, and what is open, checkpoint or not; nothing of what has gone. */
+/*
+ * For who begins to read here: whoever lives, by its last name, and what is open, checkpoint or not; nothing
+ * of what has gone.
+ */
 static void what_lives_is_told_again(void **state)
 {
 	char *text = NULL;
@@ -309,22 +330,26 @@ static void what_lives_is_told_again(void **state)
 
 	(void)state;
 	assert_int_equal(attribution_restate(attribution), 0); /* nothing */
-	assert_int_equal(feed(attribution, "1000 thread 12/10 0 seed born=1000 comm=\"main\" state=on_cpu\n"
-					   "1100 thread 11/10 1 - born=1100 comm=\"main\" state=on_cpu\n"
-					   "1200 thread 13/10 2 - born=1200 comm=\"gone\" state=on_cpu\n"
-					   "1300 thread 11/10 1 rename born=1100 comm=\"second name\"\n"
-					   "2000 begin 12/10 0 - id=5 label=\"first\" born=1000 on_cpu=1000\n"
-					   "2100 begin 11/10 1 - id=6 label=\"over\" born=1100 on_cpu=1000\n"), 0);
+	assert_int_equal(feed(attribution,
+			      "1000 thread 12/10 0 seed born=1000 comm=\"main\" state=on_cpu\n"
+			      "1100 thread 11/10 1 - born=1100 comm=\"main\" state=on_cpu\n"
+			      "1200 thread 13/10 2 - born=1200 comm=\"gone\" state=on_cpu\n"
+			      "1300 thread 11/10 1 rename born=1100 comm=\"second name\"\n"
+			      "2000 begin 12/10 0 - id=5 label=\"first\" born=1000 on_cpu=1000\n"
+			      "2100 begin 11/10 1 - id=6 label=\"over\" born=1100 on_cpu=1000\n"),
+			 0);
 	assert_int_equal(attribution_checkpoint(attribution, 2200), 0);
 	assert_int_equal(feed(attribution, "2300 end 11/10 1 - id=6\n"
 					   "2400 begin 11/10 1 - id=7 label=\"second\"\n"
 					   "2500 thread_exit 13/10 2 - born=1200 on_cpu=1300\n"
-					   "2600 wake 12/10 0 - wakee=99/98\n"), 0); /* of a thread that nobody has told of */
+					   /* of a thread that nobody has told of */
+					   "2600 wake 12/10 0 - wakee=99/98\n"), 0);
 	fputs("again:\n", out);
 	assert_int_equal(attribution_restate(attribution), 0);
 	fclose(out);
-	assert_string_equal(strstr(text, "again:\n"), "again:\n2600 thread 11/10 second name seed\n2600 thread 12/10 main seed\n"
-							   "2600 open 5 first\n2600 open 7 second\n");
+	assert_string_equal(strstr(text, "again:\n"),
+			    "again:\n2600 thread 11/10 second name seed\n2600 thread 12/10 main seed\n"
+			    "2600 open 5 first\n2600 open 7 second\n");
 	attribution_free(attribution);
 	free(text);
 }
@@ -382,7 +407,10 @@ static void what_has_gone_is_forgotten(void **state)
 	free(lines.text);
 }
 
-/* Nothing was said to be lost, and yet a thread has another birth, or has no reading to go on from: who was in a span is not known. */
+/*
+ * Nothing was said to be lost, and yet a thread has another birth, or has no reading to go on from: who was
+ * in a span is not known.
+ */
 static void a_thread_that_vanished_marks_its_spans(void **state)
 {
 	struct lines lines = { 0 };
@@ -393,7 +421,8 @@ static void a_thread_that_vanished_marks_its_spans(void **state)
 	assert_int_equal(feed(attribution,
 			      "4000 thread 11/10 0 - born=4000 comm=\"new\" state=on_cpu\n"
 			      "5000 end 12/10 1 - id=5\n"
-			      "6000 enter 11/10 0 - id=3\n" /* no clocks: it goes on from the old one's reading */
+			      /* no clocks: it goes on from the old one's reading */
+			      "6000 enter 11/10 0 - id=3\n"
 			      "7000 end 12/10 1 - id=3\n"), 0);
 	fflush(lines.out);
 	assert_string_equal(lines.text,
@@ -405,7 +434,10 @@ static void a_thread_that_vanished_marks_its_spans(void **state)
 	free(lines.text);
 }
 
-/* Thread 12 of process 10 execs: it is 10 by now, and its old tid is that of a thread of process 20, which is in a span. */
+/*
+ * Thread 12 of process 10 execs: it is 10 by now, and its old tid is that of a thread of process 20, which is
+ * in a span.
+ */
 static void an_exec_leaves_the_new_bearer_of_the_old_tid_alone(void **state)
 {
 	struct lines lines = { 0 };
@@ -423,14 +455,18 @@ static void an_exec_leaves_the_new_bearer_of_the_old_tid_alone(void **state)
 			      "6000 end 10/10 1 - id=7\n"
 			      "7000 end 12/20 2 - id=7\n"), 0);
 	fflush(lines.out);
-	assert_string_equal(lines.text, "span 10/10 5000..6000 10 work 1000 on 1000 flags 0\nspan 12/20 3000..7000 12 work 4000 on 4000 flags 0\n");
+	assert_string_equal(lines.text, "span 10/10 5000..6000 10 work 1000 on 1000 flags 0\nspan 12/20 "
+					"3000..7000 12 work 4000 on 4000 flags 0\n");
 	attribution_stats(attribution, &stats);
 	assert_int_equal(stats.thread_cnt, 2);
 	stop(attribution, &lines);
 	free(lines.text);
 }
 
-/* The kernel had no memory for its clocks: it is told of at every probe that it hits, and is no thread that could be followed. */
+/*
+ * The kernel had no memory for its clocks: it is told of at every probe that it hits, and is no thread that
+ * could be followed.
+ */
 static void a_thread_without_clocks_is_only_a_name(void **state)
 {
 	struct lines lines = { 0 };
@@ -440,7 +476,8 @@ static void a_thread_without_clocks_is_only_a_name(void **state)
 	(void)state;
 	assert_int_equal(feed(attribution, two_threads), 0);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(feed(attribution, "3000 thread 13/10 0 no_clocks born=3000 state=on_cpu\n"), 0);
+		assert_int_equal(feed(attribution, "3000 thread 13/10 0 no_clocks born=3000 state=on_cpu\n"),
+				 0);
 	attribution_stats(attribution, &stats);
 	assert_int_equal(stats.thread_cnt, 2);
 	assert_int_equal(stats.open_span_cnt, 2);
@@ -456,9 +493,10 @@ static void a_kind_that_does_not_exist_is_refused(void **state)
 	(void)state;
 	for (unsigned int kind = 0; kind <= UINT8_MAX; kind++) {
 		struct event event = { .kind = kind, .time_ns = 1 };
-		bool is_kind = (kind >= EVENT_SWITCH && kind <= EVENT_MOVE) || (kind >= EVENT_BEGIN && kind <= EVENT_KEY_INSTANT) ||
-			       kind == EVENT_PROCESS || kind == EVENT_STACK || kind == EVENT_VALUE || kind == EVENT_ABANDON || kind == EVENT_MODE ||
-			       kind == EVENT_LOSS;
+		bool is_kind = (kind >= EVENT_SWITCH && kind <= EVENT_MOVE) ||
+			       (kind >= EVENT_BEGIN && kind <= EVENT_KEY_INSTANT) || kind == EVENT_PROCESS ||
+			       kind == EVENT_STACK || kind == EVENT_VALUE || kind == EVENT_ABANDON ||
+			       kind == EVENT_MODE || kind == EVENT_LOSS;
 
 		assert_int_equal(attribution_feed(attribution, &event), is_kind ? 0 : -EINVAL);
 	}

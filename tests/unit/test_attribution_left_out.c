@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Spans that the user does not want in the log: they are attributed, not written, and counted; nothing else changes. */
+/*
+ * Spans that the user does not want in the log: they are attributed, not written, and counted; nothing else
+ * changes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,15 +37,18 @@ static int take(void *context, const struct txtrace_record *record)
 	struct written *written = context;
 
 	if (record->kind == TXTRACE_RECORD_SPAN)
-		add(written, "span %llu in %llu, %llu ns\n", (unsigned long long)record->span.id, (unsigned long long)record->span.parent,
-		    (unsigned long long)record->span.work_ns);
+		add(written, "span %llu in %llu, %llu ns\n", (unsigned long long)record->span.id,
+		    (unsigned long long)record->span.parent, (unsigned long long)record->span.work_ns);
 	else if (record->kind == TXTRACE_RECORD_ATTRIBUTE)
-		add(written, "attribute %.*s of %llu is %.*s\n", (int)record->attribute.name.length, record->attribute.name.bytes,
-		    (unsigned long long)record->attribute.span, (int)record->attribute.string.length, record->attribute.string.bytes);
+		add(written, "attribute %.*s of %llu is %.*s\n", (int)record->attribute.name.length,
+		    record->attribute.name.bytes, (unsigned long long)record->attribute.span,
+		    (int)record->attribute.string.length, record->attribute.string.bytes);
 	else if (record->kind == TXTRACE_RECORD_INSTANT)
-		add(written, "instant %.*s of %llu\n", (int)record->instant.name.length, record->instant.name.bytes, (unsigned long long)record->instant.span);
+		add(written, "instant %.*s of %llu\n", (int)record->instant.name.length,
+		    record->instant.name.bytes, (unsigned long long)record->instant.span);
 	else if (record->kind == TXTRACE_RECORD_LINK)
-		add(written, "link %llu to %llu\n", (unsigned long long)record->link.from, (unsigned long long)record->link.to);
+		add(written, "link %llu to %llu\n", (unsigned long long)record->link.from,
+		    (unsigned long long)record->link.to);
 	else if (record->kind == TXTRACE_RECORD_STAY)
 		add(written, "stay in %llu of %u\n", (unsigned long long)record->stay.span, record->stay.tid);
 	else if (record->kind == TXTRACE_RECORD_OPEN_SPAN)
@@ -58,7 +64,8 @@ static bool matches(void *context, const struct event_text *label)
 }
 
 /* What is written of the stream; checkpoint_ns: open spans are told then. Its counts go into stats. */
-static void run(struct written *written, const struct attribution_filter *filter, const char *stream, uint64_t checkpoint_ns, struct attribution_stats *stats)
+static void run(struct written *written, const struct attribution_filter *filter, const char *stream,
+		uint64_t checkpoint_ns, struct attribution_stats *stats)
 {
 	static struct stream_event_storage storage;
 	FILE *in = fmemopen((void *)stream, strlen(stream), "r");
@@ -88,7 +95,10 @@ static void run(struct written *written, const struct attribution_filter *filter
 
 #define THREAD "1000 thread 11/10 0 seed born=1000 comm=\"bank\" state=on_cpu\n"
 
-/* The second child takes 100 ns, the root 5000: with --min-duration 1us the child is left out, and what was said of it. */
+/*
+ * The second child takes 100 ns, the root 5000: with --min-duration 1us the child is left out, and what was
+ * said of it.
+ */
 static const char family[] =
 	THREAD
 	"2000 begin 11/10 0 - id=1 label=\"root\" born=1000 on_cpu=1000\n"
@@ -125,7 +135,10 @@ static void all_is_written_without_a_filter(void **state)
 		assert_int_equal(stats.left_out_cnt[i], 0);
 }
 
-/* Its time is its parent's all the same: 5000 ns. What was said of others while they were young comes once they are old. */
+/*
+ * Its time is its parent's all the same: 5000 ns. What was said of others while they were young comes once
+ * they are old.
+ */
 static void short_spans_are_left_out_with_all_that_was_said_of_them(void **state)
 {
 	const struct attribution_filter filter = { .min_duration_ns = 1000 };
@@ -176,7 +189,10 @@ static void spans_that_are_cut_off_are_kept(void **state)
 	assert_string_equal(written.text, "instant here of 1\nspan 1 in 0, 100 ns\n");
 }
 
-/* A checkpoint of a young span might tell of one that is then left out; the next one tells of it, if it is still there. */
+/*
+ * A checkpoint of a young span might tell of one that is then left out; the next one tells of it, if it is
+ * still there.
+ */
 static void young_spans_have_no_checkpoints(void **state)
 {
 	const struct attribution_filter filter = { .min_duration_ns = 1000 };
@@ -192,8 +208,9 @@ static void young_spans_have_no_checkpoints(void **state)
 }
 
 /*
- * Only labels of "db*": the root and "middle" are left out, and so is what was said of them. The query hangs on nobody, the fetch on the query though
- * "step" was between them. A wakeup is told for the query, not for the step within it.
+ * Only labels of "db*": the root and "middle" are left out, and so is what was said of them. The query hangs
+ * on nobody, the fetch on the query though "step" was between them. A wakeup is told for the query, not for
+ * the step within it.
  */
 static void other_labels_are_left_out_and_children_find_the_next_parent(void **state)
 {
@@ -211,12 +228,15 @@ static void other_labels_are_left_out_and_children_find_the_next_parent(void **s
 		   "2035 switch 11/10 0 - left=blocked reason=lock syscall=202\n"
 		   "2036 wake 0/0 1 interrupt wakee=11/10\n"
 		   "2037 switch 0/0 0 - left=untraced next=11/10 next_is_traced\n"
-		   "2040 begin 11/10 0 - id=5 parent=4 label=\"db fetch\" born=1000 on_cpu=1038 runnable=1 blocked[lock]=1\n"
+		   "2040 begin 11/10 0 - id=5 parent=4 label=\"db fetch\" born=1000 on_cpu=1038 runnable=1 "
+		   "blocked[lock]=1\n"
 		   "2050 end 11/10 0 - id=5\n"
 		   "2060 end 11/10 0 - id=4\n"
 		   "2070 end 11/10 0 - id=3\n"
-		   "2080 key_begin 11/10 0 - key=\"k\" name=\"order\" born=1000 on_cpu=1078 runnable=1 blocked[lock]=1\n"
-		   "2085 key_instant 11/10 0 - key=\"k\" name=\"of order\" born=1000 on_cpu=1083 runnable=1 blocked[lock]=1\n"
+		   "2080 key_begin 11/10 0 - key=\"k\" name=\"order\" born=1000 on_cpu=1078 runnable=1 "
+		   "blocked[lock]=1\n"
+		   "2085 key_instant 11/10 0 - key=\"k\" name=\"of order\" born=1000 on_cpu=1083 runnable=1 "
+		   "blocked[lock]=1\n"
 		   "2090 key_end 11/10 0 - key=\"k\" born=1000 on_cpu=1088 runnable=1 blocked[lock]=1\n"
 		   "2100 end 11/10 0 - id=2\n"
 		   "2110 end 11/10 0 - id=1\n",

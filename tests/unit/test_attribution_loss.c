@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Streams that were recorded on a real kernel (tests/replay/recorded), and stories of keyed spans of several processes, lose events, at random, 10,000 times.
- * Whatever is lost: a span that is not marked as a lower bound is, to the byte, what it is when nothing is lost. How many are marked though nothing of
- * theirs was lost is shown.
+ * Streams that were recorded on a real kernel (tests/replay/recorded), and stories of keyed spans of several
+ * processes, lose events, at random, 10,000 times. Whatever is lost: a span that is not marked as a lower
+ * bound is, to the byte, what it is when nothing is lost. How many are marked though nothing of theirs was
+ * lost is shown.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,8 +84,9 @@ static int take_record(void *context, const struct txtrace_record *record)
 		return 0;
 	assert_true(result->cnt < SPAN_MAX);
 	result->spans[result->cnt] = *span;
-	snprintf(result->texts[result->cnt++], sizeof(result->texts[0]), "%.*s|%.*s|%.*s", (int)span->label.length, span->label.bytes,
-		 (int)span->tag.length, span->tag.bytes, (int)span->key.length, span->key.bytes);
+	snprintf(result->texts[result->cnt++], sizeof(result->texts[0]), "%.*s|%.*s|%.*s",
+		 (int)span->label.length, span->label.bytes, (int)span->tag.length, span->tag.bytes,
+		 (int)span->key.length, span->key.bytes);
 	return 0;
 }
 
@@ -164,7 +166,9 @@ static void lose(struct lossy *lossy, const struct event *event, bool is_early)
 
 	assert_true(event->cpu < CPU_MAX);
 	if (!loss->kind)
-		*loss = (struct event){ .kind = EVENT_LOSS, .cpu = event->cpu, .time_ns = event->time_ns - is_early };
+		*loss = (struct event){ .kind = EVENT_LOSS,
+					.cpu = event->cpu,
+					.time_ns = event->time_ns - is_early };
 	loss->loss.last_ns = event->time_ns;
 	loss->loss.kinds |= UINT64_C(1) << event->kind;
 	loss->loss.span_event_cnt += wire_kind_is_span(event->kind);
@@ -182,8 +186,8 @@ static void tell_losses(struct lossy *lossy)
 }
 
 /*
- * The kernel side sends clocks along if they have moved since the last event that got through. So when an event with clocks is lost, the thread's next one
- * has them.
+ * The kernel side sends clocks along if they have moved since the last event that got through. So when an
+ * event with clocks is lost, the thread's next one has them.
  */
 static void pay_clocks(struct lossy *lossy, struct event *event, bool is_event_lost, size_t number)
 {
@@ -210,7 +214,8 @@ static void pay_clocks(struct lossy *lossy, struct event *event, bool is_event_l
 /* Marks and counters have no clocks. */
 static bool has_clocks(uint8_t kind)
 {
-	return kind == EVENT_THREAD_EXIT || kind == EVENT_EXEC || (kind >= EVENT_BEGIN && kind <= EVENT_END) || kind >= EVENT_KEY_BEGIN;
+	return kind == EVENT_THREAD_EXIT || kind == EVENT_EXEC ||
+	       (kind >= EVENT_BEGIN && kind <= EVENT_END) || kind >= EVENT_KEY_BEGIN;
 }
 
 static int compare_times(const void *a, const void *b)
@@ -239,7 +244,8 @@ static void make_lossy(const struct recording *recording, uint64_t *random, stru
 			tell_losses(lossy);
 	}
 	tell_losses(lossy);
-	qsort(lossy->events, lossy->event_cnt, sizeof(lossy->events[0]), compare_times); /* glibc's is stable; equal times are rare and of no concern */
+	/* glibc's is stable; equal times are rare and of no concern */
+	qsort(lossy->events, lossy->event_cnt, sizeof(lossy->events[0]), compare_times);
 }
 
 /* ---- what must hold ---- */
@@ -259,15 +265,21 @@ static bool may_be_another(const struct txtrace_span *span)
 
 static bool is_same(const struct txtrace_span *a, const struct txtrace_span *b)
 {
-	return a->end_ns == b->end_ns && a->end_tid == b->end_tid && a->work_ns == b->work_ns && !memcmp(&a->ledger, &b->ledger, sizeof(a->ledger)) &&
-	       (a->parent == b->parent || may_be_another(a) || may_be_another(b)) && a->tid == b->tid && (a->flags & COMPARED) == (b->flags & COMPARED);
+	return a->end_ns == b->end_ns && a->end_tid == b->end_tid && a->work_ns == b->work_ns &&
+	       !memcmp(&a->ledger, &b->ledger, sizeof(a->ledger)) &&
+	       (a->parent == b->parent || may_be_another(a) || may_be_another(b)) && a->tid == b->tid &&
+	       (a->flags & COMPARED) == (b->flags & COMPARED);
 }
 
-/* In the result without losses. Ids of keyed spans are counted, so they shift; no two spans of a thread begin at one moment. */
+/*
+ * In the result without losses. Ids of keyed spans are counted, so they shift; no two spans of a thread begin
+ * at one moment.
+ */
 static size_t find(const struct result *truth, const struct txtrace_span *span)
 {
 	for (size_t i = 0; i < truth->cnt; i++)
-		if (truth->spans[i].begin_ns == span->begin_ns && truth->spans[i].tid == span->tid && truth->spans[i].pid == span->pid)
+		if (truth->spans[i].begin_ns == span->begin_ns && truth->spans[i].tid == span->tid &&
+		    truth->spans[i].pid == span->pid)
 			return i;
 	return SIZE_MAX;
 }
@@ -288,7 +300,8 @@ static void check_span(const struct result *truth, const struct result *result, 
 {
 	const struct txtrace_span *span = &result->spans[i];
 	size_t at = find(truth, span);
-	bool is_true = at != SIZE_MAX && is_same(span, &truth->spans[at]) && !strcmp(result->texts[i], truth->texts[at]);
+	bool is_true = at != SIZE_MAX && is_same(span, &truth->spans[at]) &&
+		       !strcmp(result->texts[i], truth->texts[at]);
 
 	tally->span_cnt++;
 	tally->marked_cnt += !!(span->flags & TXTRACE_SPAN_LOSS);
@@ -296,7 +309,9 @@ static void check_span(const struct result *truth, const struct result *result, 
 	if (txtrace_ledger_sum_ns(&span->ledger) != span->work_ns)
 		fail_msg("the ledger of the span of %" PRIu64 " does not add up", span->begin_ns);
 	if (!is_true && !(span->flags & TXTRACE_SPAN_LOWER_BOUND))
-		fail_msg("the span of %" PRIu64 " is not what it was, and not marked: LOSSY_STREAM=FILE keeps the stream", span->begin_ns);
+		fail_msg("the span of %" PRIu64
+			 " is not what it was, and not marked: LOSSY_STREAM=FILE keeps the stream",
+			 span->begin_ns);
 }
 
 static void check(const struct result *truth, const struct result *result, struct tally *tally)
@@ -332,8 +347,9 @@ static void an_unmarked_span_is_what_it_was(void **state)
 		recording_release(&recording);
 	}
 	globfree(&paths);
-	print_message("# MEASURED recorded streams, %d times: %zu events lost; %zu of %zu spans marked, %zu of them as they were all the same\n", ROUNDS,
-		      tally.lost_cnt, tally.marked_cnt, tally.span_cnt, tally.needless_cnt);
+	print_message("# MEASURED recorded streams, %d times: %zu events lost; %zu of %zu spans marked, "
+		      "%zu of them as they were all the same\n",
+		      ROUNDS, tally.lost_cnt, tally.marked_cnt, tally.span_cnt, tally.needless_cnt);
 	assert_true(tally.lost_cnt > ROUNDS);
 	assert_true(tally.marked_cnt > tally.span_cnt / 100);
 	assert_true(tally.marked_cnt < tally.span_cnt * 9 / 10);

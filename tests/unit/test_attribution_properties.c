@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What must not change the records, to the byte: the order in which events come to the merge within its window, and what programs do that they must not do
- * to spans (docs/attribution.md has the list). In random worlds (random_world.h).
+ * What must not change the records, to the byte: the order in which events come to the merge within its
+ * window, and what programs do that they must not do to spans (docs/attribution.md has the list). In random
+ * worlds (random_world.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,11 +29,14 @@ struct lines {
 	bool is_without_mischief;
 };
 
-/* Attributes, instants and links are kept whatever span they name; so of what is done amiss there are some more. */
+/*
+ * Attributes, instants and links are kept whatever span they name; so of what is done amiss there are some
+ * more.
+ */
 static bool is_of_mischief(const struct txtrace_record *record)
 {
-	return record->kind == TXTRACE_RECORD_ATTRIBUTE || record->kind == TXTRACE_RECORD_INSTANT || record->kind == TXTRACE_RECORD_LINK ||
-	       record_is_of_threads(record, STRANGER, STRANGER);
+	return record->kind == TXTRACE_RECORD_ATTRIBUTE || record->kind == TXTRACE_RECORD_INSTANT ||
+	       record->kind == TXTRACE_RECORD_LINK || record_is_of_threads(record, STRANGER, STRANGER);
 }
 
 static int take(void *context, const struct txtrace_record *record)
@@ -54,7 +58,8 @@ static struct attribution *start(struct lines *lines)
 	return attribution;
 }
 
-static void stop(struct attribution *attribution, struct lines *lines, uint64_t end_ns, struct attribution_stats *stats)
+static void stop(struct attribution *attribution, struct lines *lines, uint64_t end_ns,
+		 struct attribution_stats *stats)
 {
 	assert_int_equal(attribution_finish(attribution, end_ns), 0);
 	attribution_stats(attribution, stats);
@@ -78,7 +83,12 @@ static void run_world(struct world *world, uint64_t seed, bool is_tidy)
 {
 	static struct world_options options;
 
-	options = (struct world_options){ .seed = seed, .step_cnt = 300, .first_ns = 1000000, .first_tid = 100, .name = 'k', .is_tidy = is_tidy };
+	options = (struct world_options){ .seed = seed,
+					  .step_cnt = 300,
+					  .first_ns = 1000000,
+					  .first_tid = 100,
+					  .name = 'k',
+					  .is_tidy = is_tidy };
 	world_run(world, &options);
 }
 
@@ -99,8 +109,12 @@ static int feed_one(void *context, const void *record, size_t size)
 	return attribution_feed(context, event);
 }
 
-/* Each CPU is a lane. Up to 20 events at a time are told by the lanes in any order, within a lane in any order; then all have told what there was. */
-static char *records_in_any_order(const struct world *world, uint64_t *random, struct attribution_stats *stats)
+/*
+ * Each CPU is a lane. Up to 20 events at a time are told by the lanes in any order, within a lane in any
+ * order; then all have told what there was.
+ */
+static char *records_in_any_order(const struct world *world, uint64_t *random,
+				  struct attribution_stats *stats)
 {
 	struct lines lines = { 0 };
 	struct attribution *attribution = start(&lines);
@@ -123,7 +137,8 @@ static char *records_in_any_order(const struct world *world, uint64_t *random, s
 		for (size_t i = 0; i < cnt; i++) {
 			const struct event *event = &world->events[order[i]].event;
 
-			assert_int_equal(merge_push(merge, event->cpu, event->time_ns, &event, sizeof(event)), 0);
+			assert_int_equal(merge_push(merge, event->cpu, event->time_ns, &event, sizeof(event)),
+					 0);
 		}
 		for (size_t lane = 0; lane < WORLD_CPUS; lane++)
 			merge_set_watermark(merge, lane, world->events[first + cnt - 1].event.time_ns);
@@ -168,7 +183,8 @@ struct mischief {
 };
 
 /* One more event of the same thread at the same moment, with the same clocks. */
-static void do_also(struct mischief *mischief, const struct event *before, uint8_t kind, enum txtrace_anomaly anomaly)
+static void do_also(struct mischief *mischief, const struct event *before, uint8_t kind,
+		    enum txtrace_anomaly anomaly)
 {
 	struct event event = *before;
 
@@ -248,7 +264,8 @@ static void make_mischief(struct mischief *mischief, const struct event *event)
 		do_as_stranger(mischief, event, what / 16);
 }
 
-static char *records_with_mischief(const struct world *world, struct mischief *mischief, struct attribution_stats *stats)
+static char *records_with_mischief(const struct world *world, struct mischief *mischief,
+				   struct attribution_stats *stats)
 {
 	struct lines lines = { .is_without_mischief = true };
 

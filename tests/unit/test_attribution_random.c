@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Random worlds with a known truth (random_world.h): what the attribution makes of their events must be that truth, also when events are lost. */
+/*
+ * Random worlds with a known truth (random_world.h): what the attribution makes of their events must be that
+ * truth, also when events are lost.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,12 +92,12 @@ static void save(const struct world *world)
 		fclose(out);
 }
 
-#define WRONG(world, format, ...)											\
-	do {														\
-		save(world);												\
-		print_error("seed %" PRIu64 ": " format "\n", (world)->options->seed, ##__VA_ARGS__);			\
-		world_release(world);											\
-		fail();													\
+#define WRONG(world, format, ...)									\
+	do {												\
+		save(world);										\
+		print_error("seed %" PRIu64 ": " format "\n", (world)->options->seed, ##__VA_ARGS__);	\
+		world_release(world);									\
+		fail();											\
 	} while (0)
 
 /* ---- what must hold ---- */
@@ -125,13 +128,17 @@ static uint64_t ledger_part(const struct txtrace_ledger *ledger, int part)
 
 static void span_is_true(struct world *world, const struct txtrace_span *span, const struct world_span *truth)
 {
-	if (span->end_ns != truth->end_ns || span->end_tid != truth->end_tid || span->work_ns != truth->work_ns)
-		WRONG(world, "the span of %" PRIu64 " ended at %" PRIu64 " by %u with %" PRIu64 " ns of work, not %" PRIu64 " by %u with %" PRIu64,
-		      truth->begin_ns, span->end_ns, span->end_tid, span->work_ns, truth->end_ns, truth->end_tid, truth->work_ns);
+	if (span->end_ns != truth->end_ns || span->end_tid != truth->end_tid ||
+	    span->work_ns != truth->work_ns)
+		WRONG(world,
+		      "the span of %" PRIu64 " ended at %" PRIu64 " by %u with %" PRIu64
+		      " ns of work, not %" PRIu64 " by %u with %" PRIu64,
+		      truth->begin_ns, span->end_ns, span->end_tid, span->work_ns, truth->end_ns,
+		      truth->end_tid, truth->work_ns);
 	for (int part = 0; part < PART_COUNT; part++)
 		if (ledger_part(&span->ledger, part) != truth->parts_ns[part])
-			WRONG(world, "the span of %" PRIu64 ": part %d is %" PRIu64 " ns, not %" PRIu64, truth->begin_ns, part,
-			      ledger_part(&span->ledger, part), truth->parts_ns[part]);
+			WRONG(world, "the span of %" PRIu64 ": part %d is %" PRIu64 " ns, not %" PRIu64,
+			      truth->begin_ns, part, ledger_part(&span->ledger, part), truth->parts_ns[part]);
 	if (!!(span->flags & TXTRACE_SPAN_MOVED) != truth->is_moved)
 		WRONG(world, "the span of %" PRIu64 ": moved or not", truth->begin_ns);
 }
@@ -144,8 +151,9 @@ static const struct world_span *parent_in_truth(const struct world *world, const
 	for (size_t i = 0; i < result.span_cnt; i++) {
 		const struct txtrace_span *parent = &result.spans[i];
 
-		if (parent->id == span->parent && !!(parent->flags & TXTRACE_SPAN_KEYED) == is_keyed && (is_keyed || parent->pid == span->pid) &&
-		    parent->begin_ns <= span->begin_ns && parent->end_ns >= span->begin_ns)
+		if (parent->id == span->parent && !!(parent->flags & TXTRACE_SPAN_KEYED) == is_keyed &&
+		    (is_keyed || parent->pid == span->pid) && parent->begin_ns <= span->begin_ns &&
+		    parent->end_ns >= span->begin_ns)
 			return world_span_at(world, parent->begin_ns);
 	}
 	return NULL;
@@ -160,36 +168,46 @@ static bool was_inside(const struct world_span *truth, uint64_t begin_ns)
 }
 
 /*
- * A parent that was named is that one. Of a span that names none it is the one that the thread entered last; where events were lost, at least one that
- * the thread was in, or none.
+ * A parent that was named is that one. Of a span that names none it is the one that the thread entered last;
+ * where events were lost, at least one that the thread was in, or none.
  */
-static bool is_parent_true(const struct world *world, const struct txtrace_span *span, const struct world_span *truth)
+static bool is_parent_true(const struct world *world, const struct txtrace_span *span,
+			   const struct world_span *truth)
 {
 	bool is_nested = span->flags & TXTRACE_SPAN_NESTED;
 	const struct world_span *parent = is_nested ? parent_in_truth(world, span) : NULL;
 
 	if (!truth->names_none)
-		return !is_nested && span->parent == truth->parent && !(span->flags & TXTRACE_SPAN_PARENT_LOST) &&
+		return !is_nested && span->parent == truth->parent &&
+		       !(span->flags & TXTRACE_SPAN_PARENT_LOST) &&
 		       !!(span->flags & TXTRACE_SPAN_ROOT) == !truth->parent;
-	if (!world->lost_cnt && !(is_nested ? parent && parent->begin_ns == truth->parent_begin_ns : !truth->parent_begin_ns))
+	if (!world->lost_cnt &&
+	    !(is_nested ? parent && parent->begin_ns == truth->parent_begin_ns : !truth->parent_begin_ns))
 		return false;
-	return is_nested ? parent && was_inside(truth, parent->begin_ns) :
-			   !span->parent && !(span->flags & TXTRACE_SPAN_ROOT) == !!(span->flags & TXTRACE_SPAN_PARENT_LOST);
+	return is_nested ? parent && was_inside(truth, parent->begin_ns)
+			 : !span->parent && !(span->flags & TXTRACE_SPAN_ROOT) ==
+						    !!(span->flags & TXTRACE_SPAN_PARENT_LOST);
 }
 
-/* At the top level no ns of a thread counts twice: what the threads did in roots that they entered later is told, no more and no less. */
+/*
+ * At the top level no ns of a thread counts twice: what the threads did in roots that they entered later is
+ * told, no more and no less.
+ */
 static void overlap_is_true(struct world *world, size_t i, const struct world_span *truth)
 {
 	const struct txtrace_span *span = &result.spans[i];
 	uint64_t overlap_ns = txtrace_ledger_sum_ns(&result.overlaps[i]);
-	bool is_all = overlap_ns == span->work_ns - span->ledger.detached_ns; /* clocks could not be read: then nothing is the span's alone */
+	/* clocks could not be read: then nothing is the span's alone */
+	bool is_all = overlap_ns == span->work_ns - span->ledger.detached_ns;
 
-	if (overlap_ns != truth->overlap_ns && !(is_all && truth->overlap_ns && overlap_ns > truth->overlap_ns))
-		WRONG(world, "the span of %" PRIu64 " shares %" PRIu64 " ns with other roots, not %" PRIu64, truth->begin_ns, overlap_ns,
-		      truth->overlap_ns);
+	if (overlap_ns != truth->overlap_ns &&
+	    !(is_all && truth->overlap_ns && overlap_ns > truth->overlap_ns))
+		WRONG(world, "the span of %" PRIu64 " shares %" PRIu64 " ns with other roots, not %" PRIu64,
+		      truth->begin_ns, overlap_ns, truth->overlap_ns);
 	for (int part = 0; part < PART_COUNT; part++)
 		if (ledger_part(&result.overlaps[i], part) > ledger_part(&span->ledger, part))
-			WRONG(world, "the span of %" PRIu64 " shares more than it has of part %d", truth->begin_ns, part);
+			WRONG(world, "the span of %" PRIu64 " shares more than it has of part %d",
+			      truth->begin_ns, part);
 }
 
 /* What holds of every span, whatever was lost: it is one that there was, and its ledger balances. */
@@ -197,7 +215,8 @@ static const struct world_span *span_is_sane(struct world *world, const struct t
 {
 	const struct world_span *truth = world_span_at(world, span->begin_ns);
 
-	if (!truth || truth->tgid != span->pid || truth->tid != span->tid || (truth->key < 0 && truth->id != span->id) ||
+	if (!truth || truth->tgid != span->pid || truth->tid != span->tid ||
+	    (truth->key < 0 && truth->id != span->id) ||
 	    (truth->key >= 0) != !!(span->flags & TXTRACE_SPAN_KEYED) || !is_parent_true(world, span, truth))
 		WRONG(world, "there was no such span at %" PRIu64, span->begin_ns);
 	if (txtrace_ledger_sum_ns(&span->ledger) != span->work_ns || span->flags & TXTRACE_SPAN_IMBALANCE)
@@ -207,12 +226,17 @@ static const struct world_span *span_is_sane(struct world *world, const struct t
 
 static void there_are_no_bugs_counted(struct world *world)
 {
-	if (result.stats.anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH] || result.stats.anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE])
-		WRONG(world, "%" PRIu64 " clock mismatches, %" PRIu64 " imbalances", result.stats.anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH],
+	if (result.stats.anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH] ||
+	    result.stats.anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE])
+		WRONG(world, "%" PRIu64 " clock mismatches, %" PRIu64 " imbalances",
+		      result.stats.anomaly_cnt[TXTRACE_ANOMALY_CLOCK_MISMATCH],
 		      result.stats.anomaly_cnt[TXTRACE_ANOMALY_IMBALANCE]);
 }
 
-/* Each stay on a CPU whose beginning and end were told is a record, and there is no other, but those that go on when the capture ends. */
+/*
+ * Each stay on a CPU whose beginning and end were told is a record, and there is no other, but those that go
+ * on when the capture ends.
+ */
 static void runs_are_true(struct world *world)
 {
 	size_t truth_idx = 0, extra_idx = 0, extra_cnt = 0;
@@ -221,17 +245,20 @@ static void runs_are_true(struct world *world)
 		const struct txtrace_run *run = &result.runs[i];
 		const struct world_run *truth = &world->runs[truth_idx];
 
-		if (truth_idx < world->run_cnt && run->tid == truth->tid && run->begin_ns == truth->begin_ns && run->end_ns == truth->end_ns &&
+		if (truth_idx < world->run_cnt && run->tid == truth->tid &&
+		    run->begin_ns == truth->begin_ns && run->end_ns == truth->end_ns &&
 		    run->cpu == truth->cpu && run->left_as == truth->left_as)
 			truth_idx++;
 		else if (run->left_as != TXTRACE_LEFT_UNKNOWN || run->end_ns != world->now_ns)
 			extra_cnt++, extra_idx = i;
 	}
 	if (truth_idx != world->run_cnt)
-		WRONG(world, "the stay on a CPU from %" PRIu64 " to %" PRIu64 " is missing", world->runs[truth_idx].begin_ns, world->runs[truth_idx].end_ns);
+		WRONG(world, "the stay on a CPU from %" PRIu64 " to %" PRIu64 " is missing",
+		      world->runs[truth_idx].begin_ns, world->runs[truth_idx].end_ns);
 	if (extra_cnt > world->doubtful_run_cnt)
-		WRONG(world, "%zu stays on a CPU too many, one of them of %u from %" PRIu64 " to %" PRIu64, extra_cnt, result.runs[extra_idx].tid,
-		      result.runs[extra_idx].begin_ns, result.runs[extra_idx].end_ns);
+		WRONG(world, "%zu stays on a CPU too many, one of them of %u from %" PRIu64 " to %" PRIu64,
+		      extra_cnt, result.runs[extra_idx].tid, result.runs[extra_idx].begin_ns,
+		      result.runs[extra_idx].end_ns);
 }
 
 static void nothing_lost_means_all_exact(void **state)
@@ -240,7 +267,9 @@ static void nothing_lost_means_all_exact(void **state)
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 2000; seed++) {
-		struct world_options options = { .seed = seed, .step_cnt = 300, .first_ns = FIRST_NS, .first_tid = 100, .name = 'k' };
+		struct world_options options = {
+			.seed = seed, .step_cnt = 300, .first_ns = FIRST_NS, .first_tid = 100, .name = 'k'
+		};
 		struct world world;
 
 		world_run(&world, &options);
@@ -250,13 +279,15 @@ static void nothing_lost_means_all_exact(void **state)
 		for (size_t i = 0; i < result.span_cnt; i++) {
 			const struct world_span *truth = span_is_sane(&world, &result.spans[i]);
 			uint32_t flags = result.spans[i].flags &
-					 ~(TXTRACE_SPAN_KEYED | TXTRACE_SPAN_MOVED | TXTRACE_SPAN_ROOT | TXTRACE_SPAN_NESTED | TXTRACE_SPAN_PARENT_KEYED);
+					 ~(TXTRACE_SPAN_KEYED | TXTRACE_SPAN_MOVED | TXTRACE_SPAN_ROOT |
+					   TXTRACE_SPAN_NESTED | TXTRACE_SPAN_PARENT_KEYED);
 
 			overlap_is_true(&world, i, truth);
 			overlap_cnt += truth->overlap_ns > 0;
 			nested_cnt += truth->parent_begin_ns > 0;
 			span_is_true(&world, &result.spans[i], truth);
-			if (flags != (truth->is_unfinished ? TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOWER_BOUND : 0u))
+			if (flags !=
+			    (truth->is_unfinished ? TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOWER_BOUND : 0u))
 				WRONG(&world, "the span of %" PRIu64 " has flags %u", truth->begin_ns, flags);
 			outside_cnt += truth->was_left_from_outside && !truth->is_unfinished;
 		}
@@ -264,14 +295,17 @@ static void nothing_lost_means_all_exact(void **state)
 		there_are_no_bugs_counted(&world);
 		for (int i = 0; i < TXTRACE_ANOMALY_COUNT; i++)
 			if (result.stats.anomaly_cnt[i] != world.anomaly_cnt[i])
-				WRONG(&world, "anomaly %d: %" PRIu64 " times, not %" PRIu64, i, result.stats.anomaly_cnt[i], world.anomaly_cnt[i]);
+				WRONG(&world, "anomaly %d: %" PRIu64 " times, not %" PRIu64, i,
+				      result.stats.anomaly_cnt[i], world.anomaly_cnt[i]);
 		span_cnt += world.span_cnt;
 		event_cnt += world.event_cnt;
 		world_release(&world);
 	}
-	print_message("# %zu events, %zu spans, %zu of them ended while somebody was in them\n", event_cnt, span_cnt, outside_cnt);
+	print_message("# %zu events, %zu spans, %zu of them ended while somebody was in them\n", event_cnt,
+		      span_cnt, outside_cnt);
 	assert_true(span_cnt > 10000);
-	print_message("# %zu of them in the one that their thread was in, %zu of them overlapped\n", nested_cnt, overlap_cnt);
+	print_message("# %zu of them in the one that their thread was in, %zu of them overlapped\n",
+		      nested_cnt, overlap_cnt);
 	assert_true(outside_cnt > 1000);
 	assert_true(nested_cnt > 1000);
 	assert_true(overlap_cnt > 1000);
@@ -279,8 +313,12 @@ static void nothing_lost_means_all_exact(void **state)
 
 /* ---- loss ---- */
 
-/* Kinds of events that change the account of a span that is open; of a keyed one also that another one begins with its key. */
-#define TOUCHING_KINDS (KIND(EVENT_ENTER) | KIND(EVENT_LEAVE) | KIND(EVENT_END) | KIND(EVENT_KEY_ENTER) | KIND(EVENT_KEY_LEAVE) | KIND(EVENT_KEY_END) | \
+/*
+ * Kinds of events that change the account of a span that is open; of a keyed one also that another one begins
+ * with its key.
+ */
+#define TOUCHING_KINDS (KIND(EVENT_ENTER) | KIND(EVENT_LEAVE) | KIND(EVENT_END) | KIND(EVENT_KEY_ENTER) | \
+	KIND(EVENT_KEY_LEAVE) | KIND(EVENT_KEY_END) | \
 			KIND(EVENT_TAG) | KIND(EVENT_THREAD_EXIT) | KIND(EVENT_EXEC))
 
 /* Could what was lost have touched this span? */
@@ -291,7 +329,8 @@ static bool is_near_loss(const struct world *world, const struct txtrace_span *s
 	for (size_t i = 0; i < world->event_cnt; i++) {
 		const struct event *event = &world->events[i].event;
 
-		if (event->kind == EVENT_LOSS && event->loss.kinds & kinds && event->time_ns <= span->end_ns && event->loss.last_ns >= span->begin_ns)
+		if (event->kind == EVENT_LOSS && event->loss.kinds & kinds &&
+		    event->time_ns <= span->end_ns && event->loss.last_ns >= span->begin_ns)
 			return true;
 	}
 	return false;
@@ -315,8 +354,10 @@ static void check_lossy_span(struct world *world, const struct txtrace_span *spa
 		return;
 	else if (!(span->flags & TXTRACE_SPAN_LOSS))
 		WRONG(world, "the span of %" PRIu64 " is a lower bound for no reason", span->begin_ns);
-	else if (!truth->was_left_from_outside && !is_near_loss(world, span) && !ledger_part(&span->ledger, PART_UNKNOWN))
-		WRONG(world, "the span of %" PRIu64 " is marked, and nothing that touched it was lost", span->begin_ns);
+	else if (!truth->was_left_from_outside && !is_near_loss(world, span) &&
+		 !ledger_part(&span->ledger, PART_UNKNOWN))
+		WRONG(world, "the span of %" PRIu64 " is marked, and nothing that touched it was lost",
+		      span->begin_ns);
 }
 
 static void lose(uint32_t lost_kinds, unsigned int seed_cnt, struct tally *tally)
@@ -337,19 +378,24 @@ static void lose(uint32_t lost_kinds, unsigned int seed_cnt, struct tally *tally
 			check_lossy_span(&world, &result.spans[i], tally);
 		for (size_t i = 0; i < world.span_cnt; i++)
 			begun_cnt += !world.spans[i].is_begin_lost;
-		if (result.span_cnt > begun_cnt || (result.span_cnt < begun_cnt && !(lost_kinds & ~SCHED_KINDS)))
+		if (result.span_cnt > begun_cnt ||
+		    (result.span_cnt < begun_cnt && !(lost_kinds & ~SCHED_KINDS)))
 			WRONG(&world, "%zu spans, not %zu", result.span_cnt, begun_cnt);
 		there_are_no_bugs_counted(&world);
 		tally->lost_cnt += world.lost_cnt;
 		world_release(&world);
 	}
-	print_message("# %zu events lost, %zu of %zu spans are marked\n", tally->lost_cnt, tally->marked_cnt, tally->span_cnt);
+	print_message("# %zu events lost, %zu of %zu spans are marked\n", tally->lost_cnt, tally->marked_cnt,
+		      tally->span_cnt);
 	assert_true(tally->lost_cnt > 10000);
 	assert_true(tally->marked_cnt > tally->span_cnt / 100);
 	assert_true(tally->marked_cnt < tally->span_cnt * 99 / 100);
 }
 
-/* A span that no other thread ended stays exact and unmarked, whatever switches and wakeups are lost: its account is made of readings. */
+/*
+ * A span that no other thread ended stays exact and unmarked, whatever switches and wakeups are lost: its
+ * account is made of readings.
+ */
 static void lost_switches_leave_own_spans_exact(void **state)
 {
 	struct tally tally;

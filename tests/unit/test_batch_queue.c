@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pieces come out as they went in, in order, wherever they lie in the ring; there is room for what fits and for no more. */
+/*
+ * Pieces come out as they went in, in order, wherever they lie in the ring; there is room for what fits and
+ * for no more.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +72,8 @@ static void it_is_full_to_the_byte(void **state)
 	assert_false(put_piece(queue, 1, 9));
 	for (uint8_t i = 1; i < 5; i++)
 		take_piece(queue, 16, i);
-	assert_true(put_piece(queue, 4 * (HEAD_BYTES + 16) - HEAD_BYTES, 5)); /* empty, it is one stretch again */
+	/* empty, it is one stretch again */
+	assert_true(put_piece(queue, 4 * (HEAD_BYTES + 16) - HEAD_BYTES, 5));
 	take_piece(queue, 4 * (HEAD_BYTES + 16) - HEAD_BYTES, 5);
 	batch_queue_free(queue);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Intervals by resampling: what they are of constants, how often they hold the truth, and the effects and numbers of runs that come of them. */
+/*
+ * Intervals by resampling: what they are of constants, how often they hold the truth, and the effects and
+ * numbers of runs that come of them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,10 +80,14 @@ static void test_pairs(void **state)
 
 static double normal(struct seeded_random *random)
 {
-	return sqrt(-2 * log(1 - seeded_random_unit(random))) * cos(2 * 3.14159265358979323846 * seeded_random_unit(random));
+	return sqrt(-2 * log(1 - seeded_random_unit(random))) *
+	       cos(2 * 3.14159265358979323846 * seeded_random_unit(random));
 }
 
-/* In how many of 500 draws of so many runs a side the interval of 95 % holds the true difference, of normal and of skewed figures. */
+/*
+ * In how many of 500 draws of so many runs a side the interval of 95 % holds the true difference, of normal
+ * and of skewed figures.
+ */
 static unsigned int covered(size_t cnt, bool is_skewed)
 {
 	struct seeded_random random;
@@ -94,7 +101,8 @@ static unsigned int covered(size_t cnt, bool is_skewed)
 
 		for (int side = 0; side < 2; side++) {
 			for (size_t i = 0; i < cnt; i++)
-				values[side][i] = (is_skewed ? exp(0.5 * normal(&random)) : normal(&random)) + side;
+				values[side][i] = (is_skewed ? exp(0.5 * normal(&random)) : normal(&random)) +
+						  side;
 		}
 		assert_int_equal(bootstrap_difference(&samples, 0.95, &random, &interval), 0);
 		hold_cnt += interval.low <= 1 && interval.high >= 1;
@@ -107,7 +115,9 @@ static void test_coverage(void **state)
 	unsigned int few = covered(5, false), many = covered(12, false), skewed = covered(8, true);
 
 	(void)state;
-	print_message("# intervals of 95 %% that hold the truth, of 500: 5 runs a side %u, 12 runs %u, 8 of skewed figures %u\n", few, many, skewed);
+	print_message("# intervals of 95 %% that hold the truth, of 500: 5 runs a side %u, 12 runs %u, 8 of "
+		      "skewed figures %u\n",
+		      few, many, skewed);
 	assert_true(few >= 455 && many >= 455 && skewed >= 455);
 	assert_true(few <= 498 && many <= 498 && skewed <= 498);
 }
@@ -120,10 +130,14 @@ static void test_is_repeatable(void **state)
 	(void)state;
 	assert_true(first.relative_interval.low == second.relative_interval.low);
 	assert_true(first.relative_interval.high == second.relative_interval.high);
-	assert_true(first.relative_interval.low < first.relative && first.relative < first.relative_interval.high);
+	assert_true(first.relative_interval.low < first.relative &&
+		    first.relative < first.relative_interval.high);
 }
 
-/* A difference of one standard deviation, 5 %, nine of ten: tables say 23 a side (22 without the correction for small samples). Half of it takes 85. */
+/*
+ * A difference of one standard deviation, 5 %, nine of ten: tables say 23 a side (22 without the correction
+ * for small samples). Half of it takes 85.
+ */
 static void test_units_needed(void **state)
 {
 	struct effect effect = { .cnt = { 10, 10 }, .deviation = { 1, 1 }, .centre = { 1, 1 } };
@@ -139,8 +153,9 @@ static void test_units_needed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_constants), cmocka_unit_test(test_ratio),         cmocka_unit_test(test_pairs),
-		cmocka_unit_test(test_coverage),  cmocka_unit_test(test_is_repeatable), cmocka_unit_test(test_units_needed),
+		cmocka_unit_test(test_constants),     cmocka_unit_test(test_ratio),
+		cmocka_unit_test(test_pairs),	      cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_is_repeatable), cmocka_unit_test(test_units_needed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,7 +137,10 @@ static void a_child_has_its_own_thread(void **state)
 	assert_int_equal(caller_do(caller, open_closed, NULL), -EACCES);
 	child = fork();
 	if (child == 0) {
-		status = caller_do(caller, open_closed, NULL) == -EACCES && caller_do(caller, open_closed, NULL) == -EACCES ? 0 : 1;
+		status = caller_do(caller, open_closed, NULL) == -EACCES &&
+					 caller_do(caller, open_closed, NULL) == -EACCES
+				 ? 0
+				 : 1;
 		caller_free(caller);
 		_exit(status);
 	}

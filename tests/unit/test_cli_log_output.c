@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a tool writes: the wall clock of each record, gaps where the input was damaged, and nothing at all after a failure. */
+/*
+ * What a tool writes: the wall clock of each record, gaps where the input was damaged, and nothing at all
+ * after a failure.
+ */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -48,15 +51,22 @@ static void close_cli(struct cli *cli)
 
 static struct txtrace_record instant(uint64_t time_ns)
 {
-	return (struct txtrace_record){ .kind = TXTRACE_RECORD_INSTANT, .instant = { .time_ns = time_ns, .pid = 1, .tid = 1, .name = { "x", 1 } } };
+	return (struct txtrace_record){
+		.kind = TXTRACE_RECORD_INSTANT,
+		.instant = { .time_ns = time_ns, .pid = 1, .tid = 1, .name = { "x", 1 } }
+	};
 }
 
-/* The wall clock is set by a second after the record at 1,000,000; each later reading differs by some ns from the one before. */
+/*
+ * The wall clock is set by a second after the record at 1,000,000; each later reading differs by some ns from
+ * the one before.
+ */
 static void write_input(void)
 {
 	const struct txtrace_log_info info = { .start_monotonic_ns = 1000, .start_realtime_ns = 5000001000 };
 	const struct log_writer_options options = { .codec = LOG_CODEC_NONE };
-	const struct txtrace_record summary = { .kind = TXTRACE_RECORD_SUMMARY, .summary = { .time_ns = 9000000 } };
+	const struct txtrace_record summary = { .kind = TXTRACE_RECORD_SUMMARY,
+						.summary = { .time_ns = 9000000 } };
 	struct log_writer *writer;
 
 	assert_int_equal(log_writer_open(&writer, "in", &info, &options), 0);
@@ -82,7 +92,11 @@ static void the_wall_clock_goes_along(void **state)
 	(void)state;
 	write_input();
 	open_cli(&cli);
-	assert_int_equal(log_copy(&cli, &(struct log_copy){ .inputs = inputs, .input_cnt = 1, .output = "out", .codec = LOG_CODEC_ZSTD }), CLI_OK);
+	assert_int_equal(log_copy(&cli, &(struct log_copy){ .inputs = inputs,
+							    .input_cnt = 1,
+							    .output = "out",
+							    .codec = LOG_CODEC_ZSTD }),
+			 CLI_OK);
 	assert_int_equal(txtrace_log_open(&log, "out"), 0);
 	assert_int_equal(txtrace_log_info(log)->start_monotonic_ns, 1000);
 	assert_int_equal(txtrace_log_info(log)->start_realtime_ns, 5000001000);
@@ -106,11 +120,13 @@ static void the_wall_clock_goes_along(void **state)
 static void a_gap_is_told(void **state)
 {
 	const struct txtrace_log_info info = { .start_monotonic_ns = 1000 };
-	struct txtrace_record first = instant(1), second = instant(2), damage = { .kind = TXTRACE_RECORD_DAMAGE }, record;
+	struct txtrace_record first = instant(1), second = instant(2),
+			      damage = { .kind = TXTRACE_RECORD_DAMAGE }, record;
 	struct log_output output;
 	struct txtrace_log *log;
 	struct cli cli;
-	static const uint32_t kinds[] = { TXTRACE_RECORD_INSTANT, TXTRACE_RECORD_DAMAGE, TXTRACE_RECORD_INSTANT };
+	static const uint32_t kinds[] = { TXTRACE_RECORD_INSTANT, TXTRACE_RECORD_DAMAGE,
+					  TXTRACE_RECORD_INSTANT };
 
 	(void)state;
 	open_cli(&cli);
@@ -189,8 +205,10 @@ static void a_kill_just_before_the_end_leaves_nothing(void **state)
 
 	(void)state;
 	if (child == 0) {
-		if (!log_beside_init(&beside, "out") && !log_writer_open(&writer, log_beside_name(&beside), &info, &options) &&
-		    !log_writer_add(writer, &record) && !log_writer_close(writer) && !access(beside.name, F_OK))
+		if (!log_beside_init(&beside, "out") &&
+		    !log_writer_open(&writer, log_beside_name(&beside), &info, &options) &&
+		    !log_writer_add(writer, &record) && !log_writer_close(writer) &&
+		    !access(beside.name, F_OK))
 			kill(getpid(), SIGKILL);
 		_exit(1);
 	}

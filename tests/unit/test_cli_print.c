@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Records that hold anything at all: what is printed about them is text, has no control characters, and is valid JSON. */
+/*
+ * Records that hold anything at all: what is printed about them is text, has no control characters, and is
+ * valid JSON.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +41,8 @@ static struct txtrace_string random_string(void)
 {
 	size_t length = next_random() % 40;
 
-	return length < 5 ? (struct txtrace_string){ NULL, 0 } : (struct txtrace_string){ noise + next_random() % 200, length };
+	return length < 5 ? (struct txtrace_string){ NULL, 0 }
+			  : (struct txtrace_string){ noise + next_random() % 200, length };
 }
 
 static void fill(void *memory, size_t size)
@@ -165,7 +169,8 @@ static void a_dumped_record_is_one_line_of_text(void **state)
 		text_clear(&text);
 		dump_line_append(&text, &record);
 		assert_int_equal(text.err, 0);
-		assert_memory_equal(text.bytes, txtrace_record_kind_name(record.kind), strlen(txtrace_record_kind_name(record.kind)));
+		assert_memory_equal(text.bytes, txtrace_record_kind_name(record.kind),
+				    strlen(txtrace_record_kind_name(record.kind)));
 		expect_text(text.bytes, text.length, false);
 	}
 	text_release(&text);
@@ -247,7 +252,9 @@ static void expect_bar(const struct txtrace_ledger *ledger, size_t columns, cons
 
 static void a_bar_is_full_and_true_to_a_column(void **state)
 {
-	const struct txtrace_ledger all = { .on_cpu_ns = 1, .runnable_ns = 1, .blocked_ns = { 1 }, .detached_ns = 1, .unknown_ns = 1 };
+	const struct txtrace_ledger all = {
+		.on_cpu_ns = 1, .runnable_ns = 1, .blocked_ns = { 1 }, .detached_ns = 1, .unknown_ns = 1
+	};
 	const struct txtrace_ledger thirds = { .on_cpu_ns = 1, .runnable_ns = 1, .blocked_ns = { 0, 1 } };
 	const struct txtrace_ledger little = { .on_cpu_ns = 999, .runnable_ns = 1 };
 	const struct txtrace_ledger nothing = { 0 };
@@ -258,7 +265,8 @@ static void a_bar_is_full_and_true_to_a_column(void **state)
 	expect_bar(&thirds, 10, ON ON ON ON RUNNABLE RUNNABLE RUNNABLE BLOCKED BLOCKED BLOCKED "\n");
 	expect_bar(&little, 4, ON ON ON ON "\n");
 	expect_bar(&nothing, 4, "\n");
-	memset(&huge, 0xff, sizeof(huge)); /* the sum does not fit, and stops at the largest number: no part has more than all of it */
+	/* the sum does not fit, and stops at the largest number: no part has more than all of it */
+	memset(&huge, 0xff, sizeof(huge));
 	expect_bar(&huge, 3, ON ON ON "\n");
 }
 

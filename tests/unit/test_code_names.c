@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names of code: maps of JIT compilers, kallsyms, what a page fault waits for, and the symbolizer with files that are none. */
+/*
+ * Names of code: maps of JIT compilers, kallsyms, what a page fault waits for, and the symbolizer with files
+ * that are none.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +49,8 @@ static void expect_entry(const struct perf_map *map, uint64_t address, const cha
 
 static void made_code_has_the_name_that_was_told_last(void **state)
 {
-	struct perf_map map = map_of("2000 10 second\n1000 100 first\n1000 80 first again\n0x3000 0x8 with prefix\n10a0 10 inside\n");
+	struct perf_map map = map_of("2000 10 second\n1000 100 first\n1000 80 first again\n0x3000 0x8 with "
+				     "prefix\n10a0 10 inside\n");
 
 	(void)state;
 	expect_entry(&map, 0x0fff, NULL);
@@ -63,7 +67,8 @@ static void made_code_has_the_name_that_was_told_last(void **state)
 static void lines_of_rubbish_are_skipped(void **state)
 {
 	struct perf_map map = map_of("\n \nx 10 a\n10 x a\n10\n10 20\n10 20 \n"
-				     "ffffffffffffffff 10 over the end\n11111111111111111 1 too long\n10 0 empty\n50 10 good\n60 8");
+				     "ffffffffffffffff 10 over the end\n11111111111111111 1 too long\n10 0 "
+				     "empty\n50 10 good\n60 8");
 
 	(void)state;
 	assert_int_equal(map.cnt, 1);
@@ -135,7 +140,8 @@ static int take_answer(void *context, const struct symbol_answer *answer)
 	struct answers *answers = context;
 
 	assert_true(answer->cookie < ANSWER_MAX);
-	snprintf(answers->names[answer->cookie], sizeof(answers->names[0]), "%.*s", (int)answer->names_length, answer->names_length ? answer->names : "");
+	snprintf(answers->names[answer->cookie], sizeof(answers->names[0]), "%.*s", (int)answer->names_length,
+		 answer->names_length ? answer->names : "");
 	snprintf(answers->source[answer->cookie], sizeof(answers->source[0]), "%s", answer->source);
 	answers->cnt++;
 	return 0;
@@ -164,7 +170,8 @@ static uint64_t address_in_file(void *function, int fd)
 	FILE *maps = fopen("/proc/self/maps", "re");
 
 	while (!start && fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%lx-%lx %*s %lx", &begin, &end, &offset) == 3 && (uint64_t)function >= begin && (uint64_t)function < end)
+		if (sscanf(line, "%lx-%lx %*s %lx", &begin, &end, &offset) == 3 &&
+		    (uint64_t)function >= begin && (uint64_t)function < end)
 			start = begin;
 	}
 	fclose(maps);
@@ -184,17 +191,23 @@ static const struct outside_settle confined = { settle, NULL };
 
 static void functions_are_named_whatever_else_is_asked(void **state)
 {
-	static const char rubbish[] = "\x7f" "ELF\2\1\1 this is no ELF file, but begins like one, and is long enough to have a header and more";
-	int fds[] = { open("/proc/self/exe", O_RDONLY | O_CLOEXEC), file_of(rubbish, sizeof(rubbish)), file_of("", 0) };
+	static const char rubbish[] = "\x7f"
+				      "ELF\2\1\1 this is no ELF file, but begins like one, and is long "
+				      "enough to have a header and more";
+	int fds[] = { open("/proc/self/exe", O_RDONLY | O_CLOEXEC), file_of(rubbish, sizeof(rubbish)),
+		      file_of("", 0) };
 	struct answers answers = { .cnt = 0 };
 	struct symbolizer *symbolizer;
 
 	(void)state;
 	if (geteuid() == 0 && !can_become_nobody())
-		skip_because("root's rights cannot be given up: there is no other user in this user namespace");
+		skip_because(
+			"root's rights cannot be given up: there is no other user in this user namespace");
 	assert_int_equal(symbolizer_new(&symbolizer, &confined), 0);
 	for (uint32_t i = 0; i < 3; i++) {
-		struct symbol_query query = { .cookie = i, .file = i + 1, .fd = fds[(i + 1) % 3], .address = 0x1000 };
+		struct symbol_query query = {
+			.cookie = i, .file = i + 1, .fd = fds[(i + 1) % 3], .address = 0x1000
+		};
 
 		if (i == 2)
 			query.address = address_in_file((void *)test_code_names_known_function, fds[0]);
@@ -212,7 +225,9 @@ static void functions_are_named_whatever_else_is_asked(void **state)
 		close(fds[i]);
 }
 
-/* The program's own bytes, with some of them changed: whatever libdw makes of it, each question is answered. */
+/*
+ * The program's own bytes, with some of them changed: whatever libdw makes of it, each question is answered.
+ */
 /* ---- futexes ---- */
 
 struct told {
@@ -225,7 +240,8 @@ static int take_told(void *context, const struct txtrace_record *record)
 	struct told *told = context;
 
 	assert_int_equal(record->kind, TXTRACE_RECORD_OBJECT);
-	snprintf(told->name, sizeof(told->name), "%.*s", (int)record->object.name.length, record->object.name.bytes);
+	snprintf(told->name, sizeof(told->name), "%.*s", (int)record->object.name.length,
+		 record->object.name.bytes);
 	told->cnt++;
 	return 0;
 }
@@ -237,8 +253,15 @@ static void a_futex_whose_frames_have_no_names_at_the_end_of_a_file_is_told_in_t
 		struct wire_stack stack;
 		uint64_t user[1];
 	} wait = {
-		.stack = { .header = { .kind = WIRE_STACK, .size = sizeof(wait), .time_ns = 1000, .tgid = (uint32_t)getpid(), .tid = (uint32_t)getpid() },
-			   .begin_ns = 900, .object = 0x1000, .what = WIRE_STACK_FUTEX, .user_cnt = 1 },
+		.stack = { .header = { .kind = WIRE_STACK,
+				       .size = sizeof(wait),
+				       .time_ns = 1000,
+				       .tgid = (uint32_t)getpid(),
+				       .tid = (uint32_t)getpid() },
+			   .begin_ns = 900,
+			   .object = 0x1000,
+			   .what = WIRE_STACK_FUTEX,
+			   .user_cnt = 1 },
 		.user = { (uintptr_t)test_code_names_known_function },
 	};
 	struct code_stacks *stacks = code_stacks_new(false, &confined);
@@ -248,7 +271,8 @@ static void a_futex_whose_frames_have_no_names_at_the_end_of_a_file_is_told_in_t
 	(void)state;
 	if (geteuid() == 0 && !can_become_nobody()) {
 		code_stacks_free(stacks);
-		skip_because("root's rights cannot be given up: there is no other user in this user namespace");
+		skip_because(
+			"root's rights cannot be given up: there is no other user in this user namespace");
 	}
 	assert_non_null(stacks);
 	code_stacks_set_sink(stacks, take_told, &told);
@@ -276,7 +300,8 @@ static void files_that_lie_are_survived(void **state)
 		struct symbol_query query = { .file = 1, .address = address };
 		uint64_t random = 88172645463325252u + round;
 
-		for (size_t i = 0; i < size / 50; i++) { /* but for the header, or nobody would look further */
+		/* but for the header, or nobody would look further */
+		for (size_t i = 0; i < size / 50; i++) {
 			random ^= random << 13;
 			random ^= random >> 7;
 			random ^= random << 17;

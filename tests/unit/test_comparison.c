@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two sides whose truth is known, compared as a whole: what is the same, what changed and whose that is, what can't be told, labels that came and
- * went, gates.
+ * Two sides whose truth is known, compared as a whole: what is the same, what changed and whose that is, what
+ * can't be told, labels that came and went, gates.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,8 @@ struct world_label {
 
 static double normal(struct seeded_random *random)
 {
-	return sqrt(-2 * log(1 - seeded_random_unit(random))) * cos(2 * 3.14159265358979323846 * seeded_random_unit(random));
+	return sqrt(-2 * log(1 - seeded_random_unit(random))) *
+	       cos(2 * 3.14159265358979323846 * seeded_random_unit(random));
 }
 
 static struct txtrace_string string(const char *text)
@@ -38,9 +39,11 @@ static struct txtrace_string string(const char *text)
 	return (struct txtrace_string){ text, strlen(text) };
 }
 
-static void add_unit(struct run_set *set, const struct world_label *world, int side, uint32_t run, double code, double machine)
+static void add_unit(struct run_set *set, const struct world_label *world, int side, uint32_t run,
+		     double code, double machine)
 {
-	double on_cpu = world->on_cpu * US * code * (side ? world->on_cpu_factor : 1), lock = world->lock * US * code * (side ? world->lock_factor : 1);
+	double on_cpu = world->on_cpu * US * code * (side ? world->on_cpu_factor : 1),
+	       lock = world->lock * US * code * (side ? world->lock_factor : 1);
 	double runnable = world->runnable * US * machine * (side ? world->runnable_factor : 1);
 	struct label_unit *unit;
 	uint32_t label, key;
@@ -51,7 +54,9 @@ static void add_unit(struct run_set *set, const struct world_label *world, int s
 	unit->cnt = 1000;
 	for (unsigned int value = 0; value < COMPARE_VALUE_COUNT; value++)
 		unit->tail[value] = NAN;
-	unit->mean[SPAN_VALUE_WALL] = unit->mean[SPAN_VALUE_WORK] = unit->mean[COMPARE_VALUE_SELF] = on_cpu + lock + runnable;
+	unit->mean[SPAN_VALUE_WALL] = unit->mean[SPAN_VALUE_WORK] = unit->mean[COMPARE_VALUE_SELF] = on_cpu +
+												     lock +
+												     runnable;
 	unit->mean[SPAN_VALUE_ON_CPU] = unit->mean[COMPARE_VALUE_SELF_ON_CPU] = on_cpu;
 	unit->mean[SPAN_VALUE_REASON] = unit->mean[SPAN_VALUE_BLOCKED] = lock;
 	unit->mean[SPAN_VALUE_RUNNABLE] = runnable;
@@ -62,8 +67,12 @@ static void add_unit(struct run_set *set, const struct world_label *world, int s
 	unit->extras[unit->extra_cnt++] = (struct label_extra){ key, 1 };
 }
 
-/* So many runs a side, each with a mood of its own: `noise` of all that is the code's, four times as much of the machine's. */
-static void make(struct run_set *set, const struct world_label *labels, size_t label_cnt, const size_t run_cnt[2], double noise, struct seeded_random *random)
+/*
+ * So many runs a side, each with a mood of its own: `noise` of all that is the code's, four times as much of
+ * the machine's.
+ */
+static void make(struct run_set *set, const struct world_label *labels, size_t label_cnt,
+		 const size_t run_cnt[2], double noise, struct seeded_random *random)
 {
 	assert_int_equal(run_set_init(set), 0);
 	run_set_divide(set, run_cnt);
@@ -76,7 +85,9 @@ static void make(struct run_set *set, const struct world_label *labels, size_t l
 			added->census.has_summary = true;
 			for (size_t i = 0; i < label_cnt; i++) {
 				if (labels[i].name[side])
-					add_unit(set, &labels[i], side, run, exp(mood + noise / 2 * normal(random)), exp(4 * noise * normal(random)));
+					add_unit(set, &labels[i], side, run,
+						 exp(mood + noise / 2 * normal(random)),
+						 exp(4 * noise * normal(random)));
 			}
 		}
 	}
@@ -110,7 +121,8 @@ static enum verdict verdict_of(const struct comparison *comparison, const char *
 
 static void test_identical(void **state)
 {
-	static const struct world_label labels[] = { { { "a", "a" }, 100, 50, 20, SAME, { NULL } }, { { "b", "b" }, 300, 0, 20, SAME, { "a", "a" } } };
+	static const struct world_label labels[] = { { { "a", "a" }, 100, 50, 20, SAME, { NULL } },
+						     { { "b", "b" }, 300, 0, 20, SAME, { "a", "a" } } };
 	struct comparison comparison;
 	struct seeded_random random;
 	struct run_set set;
@@ -129,7 +141,8 @@ static void test_identical(void **state)
 
 static void test_slower_code(void **state)
 {
-	static const struct world_label labels[] = { { { "a", "a" }, 100, 50, 20, 1.2, 1, 1, { NULL } }, { { "b", "b" }, 300, 10, 20, SAME, { NULL } } };
+	static const struct world_label labels[] = { { { "a", "a" }, 100, 50, 20, 1.2, 1, 1, { NULL } },
+						     { { "b", "b" }, 300, 10, 20, SAME, { NULL } } };
 	struct comparison comparison;
 	struct explanation explanation;
 	struct seeded_random random;
@@ -153,13 +166,17 @@ static void test_slower_code(void **state)
 		const struct compared_figure *figure = &comparison.figures[i];
 
 		if (figure->metric.value == SPAN_VALUE_ON_CPU && figure->verdict == VERDICT_WORSE)
-			assert_true(figure->effect.relative_interval.low < 0.2 && figure->effect.relative_interval.high > 0.2);
+			assert_true(figure->effect.relative_interval.low < 0.2 &&
+				    figure->effect.relative_interval.high > 0.2);
 	}
 	comparison_release(&comparison);
 	run_set_release(&set);
 }
 
-/* Twice as much of what is next to nothing of its wall time, which the machine makes long: of on-CPU time that does not count. */
+/*
+ * Twice as much of what is next to nothing of its wall time, which the machine makes long: of on-CPU time
+ * that does not count.
+ */
 static void test_little_code_that_waits_long(void **state)
 {
 	static const struct world_label labels[] = { { { "a", "a" }, 10, 0, 20000, 2, 1, 1, { NULL } } };
@@ -219,7 +236,10 @@ static void test_too_few(void **state)
 	run_set_release(&set);
 }
 
-/* A label renamed, one that vanished, one that is new and like none; children of the renamed one are no change of who calls it. */
+/*
+ * A label renamed, one that vanished, one that is new and like none; children of the renamed one are no
+ * change of who calls it.
+ */
 static void test_labels_that_come_and_go(void **state)
 {
 	static const struct world_label labels[] = {
@@ -240,14 +260,16 @@ static void test_labels_that_come_and_go(void **state)
 	assert_int_equal(comparison.change_cnt, 4);
 	for (size_t i = 0; i < comparison.change_cnt; i++) {
 		const struct label_change *change = &comparison.changes[i];
-		bool is_lex = is_label(&set, change->label, "lex"), is_parse = is_label(&set, change->label, "parse");
+		bool is_lex = is_label(&set, change->label, "lex"),
+		     is_parse = is_label(&set, change->label, "parse");
 
 		seen_cnt += change->span_cnt == 6000;
 		if (is_lex || is_parse)
 			assert_true(is_label(&set, change->renamed, is_lex ? "parse" : "lex"));
 		else
 			assert_int_equal(change->renamed, STRING_POOL_NONE);
-		assert_int_equal(change->side, is_lex || is_label(&set, change->label, "new") ? SIDE_NEW : SIDE_BASE);
+		assert_int_equal(change->side,
+				 is_lex || is_label(&set, change->label, "new") ? SIDE_NEW : SIDE_BASE);
 	}
 	assert_int_equal(seen_cnt, 4);
 	assert_int_equal(comparison.verdict_cnt[VERDICT_WORSE], 0);
@@ -258,14 +280,21 @@ static void test_labels_that_come_and_go(void **state)
 /* ---- how often ---- */
 
 static const struct world_label same_labels[] = {
-	{ { "a", "a" }, 100, 50, 20, SAME, { NULL } }, { { "b", "b" }, 300, 0, 20, SAME, { "a", "a" } }, { { "c", "c" }, 50, 400, 20, SAME, { NULL } },
+	{ { "a", "a" }, 100, 50, 20, SAME, { NULL } },
+	{ { "b", "b" }, 300, 0, 20, SAME, { "a", "a" } },
+	{ { "c", "c" }, 50, 400, 20, SAME, { NULL } },
 };
 
 static const struct world_label slower_labels[] = {
-	{ { "a", "a" }, 100, 50, 20, 1.05, 1, 1, { NULL } }, { { "b", "b" }, 300, 0, 20, SAME, { "a", "a" } }, { { "c", "c" }, 50, 400, 20, SAME, { NULL } },
+	{ { "a", "a" }, 100, 50, 20, 1.05, 1, 1, { NULL } },
+	{ { "b", "b" }, 300, 0, 20, SAME, { "a", "a" } },
+	{ { "c", "c" }, 50, 400, 20, SAME, { NULL } },
 };
 
-/* 1 % of 200 is 2, with a standard deviation of 1.4. And 5 % more, with 1 % of noise, 10 runs a side: found, and named rightly. */
+/*
+ * 1 % of 200 is 2, with a standard deviation of 1.4. And 5 % more, with 1 % of noise, 10 runs a side: found,
+ * and named rightly.
+ */
 static void test_false_alarms_and_power(void **state)
 {
 	unsigned int alarm_cnt = 0, found_cnt = 0, wrong_cnt = 0;
@@ -278,7 +307,8 @@ static void test_false_alarms_and_power(void **state)
 	for (int i = 0; i < 200; i++) {
 		make(&set, same_labels, 3, (size_t[2]){ 6, 6 }, 0.02, &random);
 		compare(&comparison, &set);
-		alarm_cnt += comparison.verdict_cnt[VERDICT_WORSE] > 0 || comparison.verdict_cnt[VERDICT_BETTER] > 0;
+		alarm_cnt += comparison.verdict_cnt[VERDICT_WORSE] > 0 ||
+			     comparison.verdict_cnt[VERDICT_BETTER] > 0;
 		comparison_release(&comparison);
 		run_set_release(&set);
 	}
@@ -291,7 +321,8 @@ static void test_false_alarms_and_power(void **state)
 		comparison_release(&comparison);
 		run_set_release(&set);
 	}
-	print_message("# of 200 comparisons of what is the same, %u found a change; of 60 with 5 %% more on-CPU in one label, %u found it, "
+	print_message("# of 200 comparisons of what is the same, %u found a change; of 60 with 5 %% more "
+		      "on-CPU in one label, %u found it, "
 		      "and %u another one\n",
 		      alarm_cnt, found_cnt, wrong_cnt);
 	assert_in_range(alarm_cnt, 0, 6);
@@ -301,7 +332,8 @@ static void test_false_alarms_and_power(void **state)
 
 /* ---- gates ---- */
 
-static enum gate_result gate_of(const struct run_set *set, const char *text, bool has_base, struct gate_case *first)
+static enum gate_result gate_of(const struct run_set *set, const char *text, bool has_base,
+				struct gate_case *first)
 {
 	struct comparison_options options = COMPARISON_DEFAULTS;
 	struct gate_rules rules = { 0 };
@@ -322,7 +354,8 @@ static enum gate_result gate_of(const struct run_set *set, const char *text, boo
 
 static void test_gates(void **state)
 {
-	static const struct world_label labels[] = { { { "a", "a" }, 100, 50, 20, 1.2, 1, 1, { "b", "b" } }, { { "b", "b" }, 300, 10, 20, SAME, { NULL } } };
+	static const struct world_label labels[] = { { { "a", "a" }, 100, 50, 20, 1.2, 1, 1, { "b", "b" } },
+						     { { "b", "b" }, 300, 10, 20, SAME, { NULL } } };
 	static const struct {
 		const char *rules;
 		enum gate_result result;
@@ -360,7 +393,8 @@ static void test_gates(void **state)
 		enum gate_result result = gate_of(&set, rows[i].rules, true, NULL);
 
 		if (result != rows[i].result)
-			fail_msg("'%s': %s, not %s", rows[i].rules, gate_result_names[result], gate_result_names[rows[i].result]);
+			fail_msg("'%s': %s, not %s", rows[i].rules, gate_result_names[result],
+				 gate_result_names[rows[i].result]);
 	}
 	assert_int_equal(gate_of(&set, "a.on_cpu < +20%", true, &one), GATE_CANT_TELL);
 	assert_true(one.units_needed > 8);
@@ -372,7 +406,10 @@ static void test_gates(void **state)
 	run_set_release(&set);
 }
 
-/* The median of 10,000 spans can't be told if 6,000 more never ended; the mean of 8 runs of which some are above a limit decides by its interval. */
+/*
+ * The median of 10,000 spans can't be told if 6,000 more never ended; the mean of 8 runs of which some are
+ * above a limit decides by its interval.
+ */
 static void test_figures_of_the_new_side(void **state)
 {
 	static const struct world_label labels[] = { { { "a", "a" }, 100, 0, 0, SAME, { NULL } } };

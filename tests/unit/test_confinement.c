@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a confined process may do, and what becomes of it if it wants more. Each in a child of its own, for there is no way back. */
+/*
+ * What a confined process may do, and what becomes of it if it wants more. Each in a child of its own, for
+ * there is no way back.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +63,9 @@ static int status_of(void (*story)(void))
 
 static void begin(int command_fd)
 {
-	const struct confinement_options options = { .handler = &handler, .has_uprobe_multi = true, .command_fd = command_fd };
+	const struct confinement_options options = { .handler = &handler,
+						     .has_uprobe_multi = true,
+						     .command_fd = command_fd };
 
 	EXPECT(confinement_begin(&options) == 0);
 }
@@ -132,10 +137,13 @@ static void holds_all_threads(void)
 /* The command that was launched, and nobody else. */
 static void sends_its_command_signals(void)
 {
-	int command_fd = open("/dev/null", O_RDONLY | O_CLOEXEC), other_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int command_fd = open("/dev/null", O_RDONLY | O_CLOEXEC),
+	    other_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	begin(command_fd);
-	EXPECT(syscall(SYS_pidfd_send_signal, command_fd, SIGTERM, NULL, 0) == -1 && errno == EBADF && tally.cnt == 0); /* the kernel was asked */
+	/* the kernel was asked */
+	EXPECT(syscall(SYS_pidfd_send_signal, command_fd, SIGTERM, NULL, 0) == -1 && errno == EBADF &&
+	       tally.cnt == 0);
 	EXPECT(is_refused(syscall(SYS_pidfd_send_signal, other_fd, SIGTERM, NULL, 0)) && tally.cnt == 1);
 }
 
@@ -196,7 +204,10 @@ static void calls_have_names(void **state)
 	assert_null(confinement_call_name(99999));
 }
 
-/* Sanitizers have calls of their own in children that fork and have threads; where there is no seccomp, there is nothing to hold. */
+/*
+ * Sanitizers have calls of their own in children that fork and have threads; where there is no seccomp, there
+ * is nothing to hold.
+ */
 static int need_seccomp(void **state)
 {
 	(void)state;

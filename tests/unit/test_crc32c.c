@@ -37,7 +37,8 @@ static void both_ways_agree(void **state)
 		bytes[i] = (uint8_t)(i * 131 >> 3 ^ i);
 	for (size_t begin = 0; begin < 9; begin++)
 		for (size_t length = 0; begin + length <= sizeof(bytes); length++)
-			assert_int_equal(crc32c(bytes + begin, length), crc32c_extend_portable(0, bytes + begin, length));
+			assert_int_equal(crc32c(bytes + begin, length),
+					 crc32c_extend_portable(0, bytes + begin, length));
 }
 
 static void parts_give_the_whole(void **state)
@@ -46,8 +47,10 @@ static void parts_give_the_whole(void **state)
 
 	(void)state;
 	for (size_t cut = 0; cut < sizeof(text); cut++) {
-		assert_int_equal(crc32c_extend(crc32c(text, cut), text + cut, sizeof(text) - cut), crc32c(text, sizeof(text)));
-		assert_int_equal(crc32c_extend_portable(crc32c(text, cut), text + cut, sizeof(text) - cut), crc32c(text, sizeof(text)));
+		assert_int_equal(crc32c_extend(crc32c(text, cut), text + cut, sizeof(text) - cut),
+				 crc32c(text, sizeof(text)));
+		assert_int_equal(crc32c_extend_portable(crc32c(text, cut), text + cut, sizeof(text) - cut),
+				 crc32c(text, sizeof(text)));
 	}
 }
 

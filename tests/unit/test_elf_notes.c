@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The USDT notes of ELF files: of this program, whose probes are where its symbols say, and of files made by hand, good and hostile. */
+/*
+ * The USDT notes of ELF files: of this program, whose probes are where its symbols say, and of files made by
+ * hand, good and hostile.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +28,8 @@ static void use_some_marks(void)
 static const struct elf_note *find_note(const struct elf_notes *notes, const char *name)
 {
 	for (size_t i = 0; i < notes->cnt; i++)
-		if (strcmp(notes->notes[i].provider, "txtrace") == 0 && strcmp(notes->notes[i].name, name) == 0)
+		if (strcmp(notes->notes[i].provider, "txtrace") == 0 &&
+		    strcmp(notes->notes[i].name, name) == 0)
 			return &notes->notes[i];
 	return NULL;
 }
@@ -54,9 +58,11 @@ static void the_probes_of_this_program_are_where_its_symbols_are(void **state)
 	assert_int_equal(notes.skipped_cnt, 0);
 
 	assert_non_null(find_note(&notes, "begin"));
-	assert_int_equal(find_note(&notes, "begin")->offset, offset_of(&maps, (const void *)(uintptr_t)txtrace_probe_begin));
+	assert_int_equal(find_note(&notes, "begin")->offset,
+			 offset_of(&maps, (const void *)(uintptr_t)txtrace_probe_begin));
 	assert_int_equal(find_note(&notes, "begin")->semaphore_offset, offset_of(&maps, &txtrace_semaphore));
-	assert_int_equal(find_note(&notes, "counter")->offset, offset_of(&maps, (const void *)(uintptr_t)txtrace_probe_counter));
+	assert_int_equal(find_note(&notes, "counter")->offset,
+			 offset_of(&maps, (const void *)(uintptr_t)txtrace_probe_counter));
 #if defined(__x86_64__)
 	assert_string_equal(find_note(&notes, "begin")->args, "8@%rdi 8@%rsi 8@%rdx");
 	assert_string_equal(find_note(&notes, "counter")->args, "8@%rdi -8@%rsi");
@@ -76,8 +82,10 @@ static void every_field_of_a_note_is_read(void **state)
 
 	(void)state;
 	elf_image_init(&image);
-	elf_image_add_note(&image, ELF_TEXT_ADDRESS + 0x10, ELF_BASE_ADDRESS, 0, STRINGS("postgresql\0transaction__start\0004@%edi"));
-	elf_image_add_note(&image, ELF_TEXT_ADDRESS + 0xfff, ELF_BASE_ADDRESS, ELF_DATA_ADDRESS + 0x20, STRINGS("libc\0setjmp\0"));
+	elf_image_add_note(&image, ELF_TEXT_ADDRESS + 0x10, ELF_BASE_ADDRESS, 0,
+			   STRINGS("postgresql\0transaction__start\0004@%edi"));
+	elf_image_add_note(&image, ELF_TEXT_ADDRESS + 0xfff, ELF_BASE_ADDRESS, ELF_DATA_ADDRESS + 0x20,
+			   STRINGS("libc\0setjmp\0"));
 	fd = elf_image_file(&image, sizeof(image));
 	assert_int_equal(elf_notes_read(&notes, fd), 0);
 	assert_int_equal(notes.machine, EM_X86_64);
@@ -99,7 +107,10 @@ static void every_field_of_a_note_is_read(void **state)
 	close(fd);
 }
 
-/* prelink moved the file by 0x1000 after the notes had been written: the base section moved along, the notes did not. */
+/*
+ * prelink moved the file by 0x1000 after the notes had been written: the base section moved along, the notes
+ * did not.
+ */
 static void prelink_is_corrected(void **state)
 {
 	struct elf_image image;
@@ -108,7 +119,8 @@ static void prelink_is_corrected(void **state)
 
 	(void)state;
 	elf_image_init(&image);
-	elf_image_add_note(&image, ELF_TEXT_ADDRESS - 0x1000, ELF_BASE_ADDRESS - 0x1000, ELF_DATA_ADDRESS - 0x1000 + 8, STRINGS("a\0b\0"));
+	elf_image_add_note(&image, ELF_TEXT_ADDRESS - 0x1000, ELF_BASE_ADDRESS - 0x1000,
+			   ELF_DATA_ADDRESS - 0x1000 + 8, STRINGS("a\0b\0"));
 	fd = elf_image_file(&image, sizeof(image));
 	assert_int_equal(elf_notes_read(&notes, fd), 0);
 	assert_int_equal(notes.cnt, 1);
@@ -150,8 +162,10 @@ static void damaged_notes_are_skipped_and_counted(void **state)
 		{ "an instruction in the data", ELF_DATA_ADDRESS, 0, STRINGS("p\0n\0") },
 		{ "an instruction nowhere", UINT64_MAX, 0, STRINGS("p\0n\0") },
 		{ "a semaphore in the text", ELF_TEXT_ADDRESS, ELF_TEXT_ADDRESS, STRINGS("p\0n\0") },
-		{ "a semaphore half behind the file's part of the data", ELF_TEXT_ADDRESS, ELF_DATA_ADDRESS + 0xfff, STRINGS("p\0n\0") },
-		{ "a semaphore that is not in the file", ELF_TEXT_ADDRESS, ELF_DATA_ADDRESS + 0x1800, STRINGS("p\0n\0") },
+		{ "a semaphore half behind the file's part of the data", ELF_TEXT_ADDRESS,
+		  ELF_DATA_ADDRESS + 0xfff, STRINGS("p\0n\0") },
+		{ "a semaphore that is not in the file", ELF_TEXT_ADDRESS, ELF_DATA_ADDRESS + 0x1800,
+		  STRINGS("p\0n\0") },
 		{ "arguments without an end", ELF_TEXT_ADDRESS, 0, "p\0n\0abcd", 8 },
 		{ "a name without an end", ELF_TEXT_ADDRESS, 0, "p\0nnnnnn", 8 },
 		{ "a provider without an end", ELF_TEXT_ADDRESS, 0, "pppppppp", 8 },
@@ -168,7 +182,8 @@ static void damaged_notes_are_skipped_and_counted(void **state)
 
 		elf_image_init(&image);
 		elf_image_add_note(&image, ELF_TEXT_ADDRESS, ELF_BASE_ADDRESS, 0, STRINGS("good\0one\0"));
-		elf_image_add_note(&image, cases[i].pc, ELF_BASE_ADDRESS, cases[i].semaphore, cases[i].strings, cases[i].size);
+		elf_image_add_note(&image, cases[i].pc, ELF_BASE_ADDRESS, cases[i].semaphore,
+				   cases[i].strings, cases[i].size);
 		fd = elf_image_file(&image, sizeof(image));
 		assert_int_equal(elf_notes_read(&notes, fd), 0);
 		if (notes.cnt != 1 || notes.skipped_cnt != 1)
@@ -221,7 +236,10 @@ static void what_is_no_elf_file_of_ours_is_told(void **state)
 		size_t at;
 		unsigned char value;
 	} changes[] = {
-		{ 0, 'X' }, { EI_CLASS, ELFCLASS32 }, { EI_DATA, ELFDATA2MSB }, { offsetof(Elf64_Ehdr, e_machine), EM_386 },
+		{ 0, 'X' },
+		{ EI_CLASS, ELFCLASS32 },
+		{ EI_DATA, ELFDATA2MSB },
+		{ offsetof(Elf64_Ehdr, e_machine), EM_386 },
 	};
 	struct elf_image image;
 	struct elf_notes notes;
@@ -280,7 +298,8 @@ static void damaged_tables_are_refused(void **state)
 /* A header with 0 sections says that the first section's size is their number. */
 static void a_huge_section_count_is_refused(void **state)
 {
-	static const uint64_t counts[] = { ELF_SECTION_MAX + 1, 1ull << 32, UINT64_MAX, UINT64_MAX / sizeof(Elf64_Shdr) + 2 };
+	static const uint64_t counts[] = { ELF_SECTION_MAX + 1, 1ull << 32, UINT64_MAX,
+					   UINT64_MAX / sizeof(Elf64_Shdr) + 2 };
 	struct elf_image image;
 	struct elf_notes notes;
 	int fd;
@@ -305,7 +324,10 @@ static void a_huge_section_count_is_refused(void **state)
 	close(fd);
 }
 
-/* Whatever the bytes are, the answer is one of those that the header promises, and every note lies within the file. */
+/*
+ * Whatever the bytes are, the answer is one of those that the header promises, and every note lies within the
+ * file.
+ */
 static void check_any_file(const struct elf_image *image, size_t size)
 {
 	struct elf_notes notes;
@@ -330,8 +352,10 @@ static void no_truncation_harms(void **state)
 
 	(void)state;
 	elf_image_init(&image);
-	elf_image_add_note(&image, ELF_TEXT_ADDRESS, ELF_BASE_ADDRESS, ELF_DATA_ADDRESS, STRINGS("provider\0name\0008@%rdi"));
-	for (size_t size = 0; size <= sizeof(image); size += size < 256 || size >= ELF_SECTIONS_OFFSET ? 1 : 97)
+	elf_image_add_note(&image, ELF_TEXT_ADDRESS, ELF_BASE_ADDRESS, ELF_DATA_ADDRESS,
+			   STRINGS("provider\0name\0008@%rdi"));
+	for (size_t size = 0; size <= sizeof(image);
+	     size += size < 256 || size >= ELF_SECTIONS_OFFSET ? 1 : 97)
 		check_any_file(&image, size);
 }
 
@@ -351,7 +375,8 @@ static void no_changed_byte_harms(void **state)
 
 	(void)state;
 	elf_image_init(&image);
-	elf_image_add_note(&image, ELF_TEXT_ADDRESS, ELF_BASE_ADDRESS, ELF_DATA_ADDRESS, STRINGS("provider\0name\0008@%rdi"));
+	elf_image_add_note(&image, ELF_TEXT_ADDRESS, ELF_BASE_ADDRESS, ELF_DATA_ADDRESS,
+			   STRINGS("provider\0name\0008@%rdi"));
 	elf_image_add_note(&image, ELF_TEXT_ADDRESS + 9, ELF_BASE_ADDRESS, 0, STRINGS("p\0n\0"));
 	for (size_t part = 0; part < sizeof(parts) / sizeof(parts[0]); part++) {
 		for (size_t at = parts[part].begin; at < parts[part].end; at++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ELF files that another process reads: the same is found as here, and whatever happens to that process, we go on. */
+/*
+ * ELF files that another process reads: the same is found as here, and whatever happens to that process, we
+ * go on.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +31,8 @@ static struct elf_reader *open_reader(void)
 	struct elf_reader *reader;
 
 	if (geteuid() == 0 && !can_become_nobody())
-		skip_because("root's rights cannot be given up: there is no other user in this user namespace");
+		skip_because(
+			"root's rights cannot be given up: there is no other user in this user namespace");
 	assert_int_equal(confinement_elf_reader(&reader, false), 0);
 	return reader;
 }
@@ -60,7 +64,8 @@ static void functions_are_the_same(void **state)
 	assert_int_equal(there.needs_others, here.needs_others);
 	assert_int_equal(there.is_go, here.is_go);
 	for (size_t i = 0; i < here.cnt; i++) {
-		const struct elf_function *parts_there[] = { &there.functions[i] }, *parts_here[] = { &here.functions[i] };
+		const struct elf_function *parts_there[] = { &there.functions[i] },
+					  *parts_here[] = { &here.functions[i] };
 		struct function_exits exits_there = { 0 }, exits_here = { 0 };
 		int err;
 
@@ -74,7 +79,8 @@ static void functions_are_the_same(void **state)
 		assert_int_equal(elf_reader_exits(&there, parts_there, 1, &exits_there), err);
 		assert_int_equal(exits_there.cnt, exits_here.cnt);
 		if (exits_here.cnt)
-			assert_memory_equal(exits_there.addresses, exits_here.addresses, exits_here.cnt * sizeof(*exits_here.addresses));
+			assert_memory_equal(exits_there.addresses, exits_here.addresses,
+					    exits_here.cnt * sizeof(*exits_here.addresses));
 		exit_cnt += exits_here.cnt;
 		function_exits_release(&exits_there);
 		function_exits_release(&exits_here);
@@ -103,12 +109,22 @@ struct small_file {
 static int make_small_file(void)
 {
 	struct small_file file = {
-		.header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB }, .e_machine = EM_X86_64, .e_phnum = 1,
-			    .e_phentsize = sizeof(Elf64_Phdr), .e_shnum = 3, .e_shentsize = sizeof(Elf64_Shdr), .e_shstrndx = 1,
-			    .e_phoff = offsetof(struct small_file, segment), .e_shoff = offsetof(struct small_file, sections) },
+		.header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB },
+			    .e_machine = EM_X86_64,
+			    .e_phnum = 1,
+			    .e_phentsize = sizeof(Elf64_Phdr),
+			    .e_shnum = 3,
+			    .e_shentsize = sizeof(Elf64_Shdr),
+			    .e_shstrndx = 1,
+			    .e_phoff = offsetof(struct small_file, segment),
+			    .e_shoff = offsetof(struct small_file, sections) },
 		.segment = { .p_type = PT_LOAD, .p_flags = PF_X | PF_W, .p_filesz = sizeof(file) },
-		.sections = { [1] = { .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct small_file, names), .sh_size = 32 },
-			      [2] = { .sh_name = 1, .sh_type = SHT_NOTE, .sh_offset = offsetof(struct small_file, notes),
+		.sections = { [1] = { .sh_type = SHT_STRTAB,
+				      .sh_offset = offsetof(struct small_file, names),
+				      .sh_size = 32 },
+			      [2] = { .sh_name = 1,
+				      .sh_type = SHT_NOTE,
+				      .sh_offset = offsetof(struct small_file, notes),
 				      .sh_size = sizeof(file.notes) } },
 		.names = "\0.note.stapsdt",
 	};
@@ -199,7 +215,8 @@ static void spin(void *context)
 /* An answer that promises more than any file has. */
 static void promise(void *context)
 {
-	struct elf_answer answer = { .machine = EM_X86_64, .item_cnt = UINT64_MAX / sizeof(struct elf_note_item) + 2 };
+	struct elf_answer answer = { .machine = EM_X86_64,
+				     .item_cnt = UINT64_MAX / sizeof(struct elf_note_item) + 2 };
 
 	(void)context;
 	send(OUTSIDE_SOCKET_FD, &answer, sizeof(answer), 0);
@@ -234,7 +251,8 @@ static void expect_failure(void (*enter)(void *context), void *context, const ch
 	int fd = make_small_file();
 
 	if (geteuid() == 0 && !can_become_nobody())
-		skip_because("root's rights cannot be given up: there is no other user in this user namespace");
+		skip_because(
+			"root's rights cannot be given up: there is no other user in this user namespace");
 	assert_int_equal(elf_reader_new(&reader, &settle), 0);
 	assert_int_equal(elf_reader_notes(reader, &notes, fd), -EIO);
 	assert_true(elf_reader_take_news(reader, &news));
@@ -271,7 +289,8 @@ static void crash_at_first(void *context)
 
 static void expect_impatience(void (*last)(void *context))
 {
-	struct sequence *sequence = mmap(NULL, sizeof(*sequence), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct sequence *sequence = mmap(NULL, sizeof(*sequence), PROT_READ | PROT_WRITE,
+					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	const struct elf_settle settle = { .enter = crash_at_first, .context = sequence };
 	struct elf_reader_news news;
 	struct elf_reader *reader;
@@ -279,7 +298,8 @@ static void expect_impatience(void (*last)(void *context))
 	int fd = make_small_file();
 
 	if (geteuid() == 0 && !can_become_nobody())
-		skip_because("root's rights cannot be given up: there is no other user in this user namespace");
+		skip_because(
+			"root's rights cannot be given up: there is no other user in this user namespace");
 	sequence->last = last;
 	assert_int_equal(elf_reader_new(&reader, &settle), 0);
 	for (int i = 0; i < CRASH_CNT; i++)

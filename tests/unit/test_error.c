@@ -33,8 +33,10 @@ static void what_a_terminal_would_obey_is_escaped(void **state)
 		{ "a\nb\tc", "a\\x0ab\\x09c" },
 		{ "\033[31mred", "\\x1b[31mred" },
 		{ "\x7f", "\\x7f" },
-		{ "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80" }, /* umlaut, euro, smile */
-		{ "\xc2\x9b" "31m", "\\xc2\\x9b31m" },                                             /* CSI as a C1 control */
+		/* umlaut, euro, smile */
+		{ "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80" },
+		/* CSI as a C1 control */
+		{ "\xc2\x9b" "31m", "\\xc2\\x9b31m" },
 		{ "\x9b" "31m", "\\x9b31m" },
 		{ "\xe2\x80\xae" "txt", "\\xe2\\x80\\xaetxt" }, /* from right to left */
 		{ "\xff\xc3", "\\xff\\xc3" },

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From the wire to the event: every kind, every text, and records that are cut off or lie about their lengths. */
+/*
+ * From the wire to the event: every kind, every text, and records that are cut off or lie about their
+ * lengths.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +35,10 @@ static int read_label(void *context, uint32_t tgid, uint64_t address, struct eve
 
 static const struct label_source labels = { .read = read_label };
 
-/* A record is decoded out of memory of just its size, so that a sanitizer sees every byte that is read beyond it. */
+/*
+ * A record is decoded out of memory of just its size, so that a sanitizer sees every byte that is read beyond
+ * it.
+ */
 static int decode(const void *record, size_t size, struct event *event)
 {
 	static void *copy;
@@ -46,7 +52,9 @@ static int decode(const void *record, size_t size, struct event *event)
 
 static struct wire_header header(uint8_t kind, uint8_t flags, size_t size)
 {
-	return (struct wire_header){ .time_ns = 1000, .tid = 11, .tgid = 10, .kind = kind, .flags = flags, .cpu = 3, .size = size };
+	return (struct wire_header){
+		.time_ns = 1000, .tid = 11, .tgid = 10, .kind = kind, .flags = flags, .cpu = 3, .size = size
+	};
 }
 
 #define HEADER(record, kind, flags) ((record).header = header(kind, flags, sizeof(record)))
@@ -83,12 +91,21 @@ static void a_switch(void **state)
 	assert_true(event.sched.next_is_traced);
 }
 
-/* Who was pushed off by the traced thread, and who had the CPU that one waits for: other meanings of the same bytes. */
+/*
+ * Who was pushed off by the traced thread, and who had the CPU that one waits for: other meanings of the same
+ * bytes.
+ */
 static void untraced_tasks_have_names(void **state)
 {
-	struct wire_switch wire = { .next_tid = 12, .next_tgid = 10, .other_comm = "noisy", .other_ns = 250, .next_is_traced = 1 };
+	struct wire_switch wire = {
+		.next_tid = 12, .next_tgid = 10, .other_comm = "noisy", .other_ns = 250, .next_is_traced = 1
+	};
 	struct wire_other other = { .since_ns = 700, .comm = "noisy" };
-	struct wire_move move = { .since_ns = 700, .from_cpu = 5, .other_tid = 900, .other_tgid = 901, .other_comm = "exactly-16-bytes" };
+	struct wire_move move = { .since_ns = 700,
+				  .from_cpu = 5,
+				  .other_tid = 900,
+				  .other_tgid = 901,
+				  .other_comm = "exactly-16-bytes" };
 	struct event event;
 
 	(void)state;
@@ -122,7 +139,11 @@ static void untraced_tasks_have_names(void **state)
 static void names_of_threads_end_at_their_nul_or_after_16_bytes(void **state)
 {
 	struct wire_wake wake = { .wakee_tid = 12, .wakee_tgid = 10, .waker_comm = "exactly-16-bytes" };
-	struct wire_thread thread = { .born_ns = 900, .comm = "bank\0garbage", .state = WIRE_THREAD_BLOCKED, .reason = BLOCK_OTHER, .parent_tgid = 7 };
+	struct wire_thread thread = { .born_ns = 900,
+				      .comm = "bank\0garbage",
+				      .state = WIRE_THREAD_BLOCKED,
+				      .reason = BLOCK_OTHER,
+				      .parent_tgid = 7 };
 	struct event event;
 
 	(void)state;
@@ -148,7 +169,8 @@ struct span_with_clocks {
 
 static void spans_with_and_without_clocks(void **state)
 {
-	struct span_with_clocks wire = { .span = { .id = 5, .label = LABEL_AT, .parent = 4 }, .clocks = { .born_ns = 1, .on_cpu_ns = 99 } };
+	struct span_with_clocks wire = { .span = { .id = 5, .label = LABEL_AT, .parent = 4 },
+					 .clocks = { .born_ns = 1, .on_cpu_ns = 99 } };
 	struct event event;
 
 	(void)state;
@@ -158,7 +180,8 @@ static void spans_with_and_without_clocks(void **state)
 	assert_int_equal(event.span.parent, 4);
 	assert_text(&event.span.label, "commit");
 	assert_memory_equal(event.clocks, &wire.clocks, sizeof(wire.clocks));
-	assert_int_equal(decode(&wire, sizeof(wire) - 1, &event), -EBADMSG); /* it promises more than there is */
+	/* it promises more than there is */
+	assert_int_equal(decode(&wire, sizeof(wire) - 1, &event), -EBADMSG);
 
 	wire.span.header.flags = WIRE_HAS_CLOCKS | WIRE_NO_CLOCKS;
 	assert_int_equal(decode(&wire, sizeof(wire), &event), 0);
@@ -209,7 +232,10 @@ struct text_wire {
 
 static void texts(void **state)
 {
-	struct text_wire wire = { .base = { .id = 5, .name = NAME_AT, .type = ATTR_STRING, .value = 7, .text_length = 3 }, .text = "abc" };
+	struct text_wire wire = {
+		.base = { .id = 5, .name = NAME_AT, .type = ATTR_STRING, .value = 7, .text_length = 3 },
+		.text = "abc"
+	};
 	struct event event;
 
 	(void)state;
@@ -247,7 +273,10 @@ static int read_literal(void *context, uint32_t tgid, uint64_t address, struct e
 	return address == 0x7000 ? -ENOMEM : 0;
 }
 
-/* What the kernel side could not copy: if it is a string that can be read all the same, it is as if it had been copied. */
+/*
+ * What the kernel side could not copy: if it is a string that can be read all the same, it is as if it had
+ * been copied.
+ */
 static void a_text_that_was_not_copied(void **state)
 {
 	static const struct label_source with_literals = { .read = read_label, .read_literal = read_literal };
@@ -258,9 +287,12 @@ static void a_text_that_was_not_copied(void **state)
 		uint64_t value;
 		bool is_readable;
 	} cases[] = {
-		{ WIRE_VALUE, ATTR_STRING, WIRE_IS_UNREADABLE, 0x5000, true },  { WIRE_ATTR, ATTR_STRING, WIRE_IS_UNREADABLE, 0x5000, true },
-		{ WIRE_TAG, 0, WIRE_IS_UNREADABLE, 0x5000, true },              { WIRE_VALUE, ATTR_STRING, WIRE_IS_UNREADABLE, 0x6000, false },
-		{ WIRE_TAG, 0, WIRE_IS_UNREADABLE, 0x7000, false },             { WIRE_TAG, 0, WIRE_IS_UNREADABLE, 0, false },
+		{ WIRE_VALUE, ATTR_STRING, WIRE_IS_UNREADABLE, 0x5000, true },
+		{ WIRE_ATTR, ATTR_STRING, WIRE_IS_UNREADABLE, 0x5000, true },
+		{ WIRE_TAG, 0, WIRE_IS_UNREADABLE, 0x5000, true },
+		{ WIRE_VALUE, ATTR_STRING, WIRE_IS_UNREADABLE, 0x6000, false },
+		{ WIRE_TAG, 0, WIRE_IS_UNREADABLE, 0x7000, false },
+		{ WIRE_TAG, 0, WIRE_IS_UNREADABLE, 0, false },
 		{ WIRE_VALUE, ATTR_UINT, WIRE_IS_UNREADABLE, 0x5000, false },
 	};
 
@@ -284,7 +316,8 @@ struct key_with_clocks {
 
 static void keys(void **state)
 {
-	struct key_with_clocks wire = { .keyed = { .name = LABEL_AT, .key_length = 3, .key = "k\0k" }, .clocks = { .born_ns = 1 } };
+	struct key_with_clocks wire = { .keyed = { .name = LABEL_AT, .key_length = 3, .key = "k\0k" },
+					.clocks = { .born_ns = 1 } };
 	struct event event;
 
 	(void)state;
@@ -320,8 +353,16 @@ static void a_loss(void **state)
 static void a_process(void **state)
 {
 	struct wire_process wire = {
-		.start_ns = 5, .code_start = 0x1000, .parent_tgid = 3, .inner_pid = 1, .thread_cnt = 2, .change = WIRE_PROCESS_EXEC,
-		.reasons = TARGET_CHILD | TARGET_EXE, .path_length = 4, .comm = "sixteen bytes ..", .path = "/bin and what was there",
+		.start_ns = 5,
+		.code_start = 0x1000,
+		.parent_tgid = 3,
+		.inner_pid = 1,
+		.thread_cnt = 2,
+		.change = WIRE_PROCESS_EXEC,
+		.reasons = TARGET_CHILD | TARGET_EXE,
+		.path_length = 4,
+		.comm = "sixteen bytes ..",
+		.path = "/bin and what was there",
 	};
 	struct event event;
 
@@ -351,8 +392,10 @@ static void a_process(void **state)
 
 static void numbers_that_mean_nothing_are_refused(void **state)
 {
-	struct wire_switch left = { .left_as = WIRE_LEFT_DEAD + 1 }, why = { .left_as = WIRE_LEFT_BLOCKED, .reason = BLOCK_REASON_COUNT };
-	struct wire_thread doing = { .state = WIRE_THREAD_BLOCKED + 1 }, sleeping = { .reason = BLOCK_REASON_COUNT };
+	struct wire_switch left = { .left_as = WIRE_LEFT_DEAD + 1 },
+			   why = { .left_as = WIRE_LEFT_BLOCKED, .reason = BLOCK_REASON_COUNT };
+	struct wire_thread doing = { .state = WIRE_THREAD_BLOCKED + 1 },
+			   sleeping = { .reason = BLOCK_REASON_COUNT };
 	struct event event;
 
 	(void)state;
@@ -366,21 +409,39 @@ static void numbers_that_mean_nothing_are_refused(void **state)
 	assert_int_equal(decode(&sleeping, sizeof(sleeping), &event), -EBADMSG);
 }
 
-/* The struct of each kind, and a record that is a byte short of it. Kinds that do not exist are refused at any size. */
+/*
+ * The struct of each kind, and a record that is a byte short of it. Kinds that do not exist are refused at
+ * any size.
+ */
 static void records_that_are_cut_off_are_refused(void **state)
 {
 	static const size_t sizes[EVENT_LOSS + 1] = {
 		[WIRE_PROCESS] = sizeof(struct wire_process),
-		[WIRE_SWITCH] = sizeof(struct wire_switch), [WIRE_WAKE] = sizeof(struct wire_wake), [WIRE_THREAD] = sizeof(struct wire_thread),
-		[WIRE_THREAD_EXIT] = sizeof(struct wire_span), [WIRE_EXEC] = sizeof(struct wire_span), [WIRE_BEGIN] = sizeof(struct wire_span),
-		[WIRE_BEGIN_DETACHED] = sizeof(struct wire_span), [WIRE_ENTER] = sizeof(struct wire_span), [WIRE_LEAVE] = sizeof(struct wire_span),
-		[WIRE_OTHER] = sizeof(struct wire_other), [WIRE_MOVE] = sizeof(struct wire_move),
-		[WIRE_END] = sizeof(struct wire_span), [WIRE_TAG] = sizeof(struct wire_text), [WIRE_ATTR] = sizeof(struct wire_text),
-		[WIRE_INSTANT] = sizeof(struct wire_mark), [WIRE_COUNTER] = sizeof(struct wire_mark), [WIRE_LINK] = sizeof(struct wire_mark),
-		[WIRE_KEY_BEGIN] = sizeof(struct wire_key), [WIRE_KEY_ENTER] = sizeof(struct wire_key), [WIRE_KEY_LEAVE] = sizeof(struct wire_key),
-		[WIRE_KEY_END] = sizeof(struct wire_key), [WIRE_KEY_INSTANT] = sizeof(struct wire_key),
+		[WIRE_SWITCH] = sizeof(struct wire_switch),
+		[WIRE_WAKE] = sizeof(struct wire_wake),
+		[WIRE_THREAD] = sizeof(struct wire_thread),
+		[WIRE_THREAD_EXIT] = sizeof(struct wire_span),
+		[WIRE_EXEC] = sizeof(struct wire_span),
+		[WIRE_BEGIN] = sizeof(struct wire_span),
+		[WIRE_BEGIN_DETACHED] = sizeof(struct wire_span),
+		[WIRE_ENTER] = sizeof(struct wire_span),
+		[WIRE_LEAVE] = sizeof(struct wire_span),
+		[WIRE_OTHER] = sizeof(struct wire_other),
+		[WIRE_MOVE] = sizeof(struct wire_move),
+		[WIRE_END] = sizeof(struct wire_span),
+		[WIRE_TAG] = sizeof(struct wire_text),
+		[WIRE_ATTR] = sizeof(struct wire_text),
+		[WIRE_INSTANT] = sizeof(struct wire_mark),
+		[WIRE_COUNTER] = sizeof(struct wire_mark),
+		[WIRE_LINK] = sizeof(struct wire_mark),
+		[WIRE_KEY_BEGIN] = sizeof(struct wire_key),
+		[WIRE_KEY_ENTER] = sizeof(struct wire_key),
+		[WIRE_KEY_LEAVE] = sizeof(struct wire_key),
+		[WIRE_KEY_END] = sizeof(struct wire_key),
+		[WIRE_KEY_INSTANT] = sizeof(struct wire_key),
 		[EVENT_LOSS] = sizeof(struct wire_loss),
-		[WIRE_VALUE] = sizeof(struct wire_text), [WIRE_ABANDON] = sizeof(struct wire_span),
+		[WIRE_VALUE] = sizeof(struct wire_text),
+		[WIRE_ABANDON] = sizeof(struct wire_span),
 	};
 	uint64_t bytes[64] = { 0 };
 	struct event event;
@@ -394,7 +455,8 @@ static void records_that_are_cut_off_are_refused(void **state)
 		if (kind == WIRE_PROCESS)
 			((struct wire_process *)bytes)->change = WIRE_PROCESS_EXITED;
 		for (size_t size = 0; size <= sizeof(bytes); size++)
-			assert_int_equal(decode(bytes, size, &event), wanted && size >= wanted ? 0 : -EBADMSG);
+			assert_int_equal(decode(bytes, size, &event),
+					 wanted && size >= wanted ? 0 : -EBADMSG);
 	}
 }
 

@@ -55,11 +55,22 @@ static int make_log(void **state)
 	struct log_writer *writer;
 	struct txtrace_record span = {
 		.kind = TXTRACE_RECORD_SPAN,
-		.span = { .id = 1, .pid = 100, .tid = 101, .end_tid = 101, .begin_ns = 1000, .end_ns = 2000, .work_ns = 1000,
-			  .ledger.on_cpu_ns = 1000, .label = { "tx", 2 } },
+		.span = { .id = 1,
+			  .pid = 100,
+			  .tid = 101,
+			  .end_tid = 101,
+			  .begin_ns = 1000,
+			  .end_ns = 2000,
+			  .work_ns = 1000,
+			  .ledger.on_cpu_ns = 1000,
+			  .label = { "tx", 2 } },
 	};
-	struct txtrace_record loss = { TXTRACE_RECORD_LOSS, .loss = { .first_ns = 1100, .last_ns = 1200, .span_event_cnt = 3 } };
-	struct txtrace_record summary = { TXTRACE_RECORD_SUMMARY, .summary = { .time_ns = 5000, .sent_cnt = 10, .received_cnt = 7, .lost_cnt = 3 } };
+	struct txtrace_record loss = { TXTRACE_RECORD_LOSS,
+				       .loss = { .first_ns = 1100, .last_ns = 1200, .span_event_cnt = 3 } };
+	struct txtrace_record summary = {
+		TXTRACE_RECORD_SUMMARY,
+		.summary = { .time_ns = 5000, .sent_cnt = 10, .received_cnt = 7, .lost_cnt = 3 }
+	};
 	struct log_writer_options options = { .codec = LOG_CODEC_NONE };
 	int fd = mkstemp(path);
 
@@ -125,7 +136,9 @@ static void a_log_goes_through_whole(void **state)
 	free(bytes);
 }
 
-/* Byte by byte shorter: every format ends properly, no span is made up, and an end that is missing is said. */
+/*
+ * Byte by byte shorter: every format ends properly, no span is made up, and an end that is missing is said.
+ */
 static void a_log_that_was_cut_off_is_exported_and_said_to_be_incomplete(void **state)
 {
 	char cut_path[] = "/tmp/test_export.XXXXXX", *whole;
@@ -156,7 +169,8 @@ static void a_log_that_was_cut_off_is_exported_and_said_to_be_incomplete(void **
 			char *bytes = export_path(cut_path, export_format_at(i)->name, &totals);
 
 			assert_true(totals.census.record_cnt[TXTRACE_RECORD_SPAN] <= 10);
-			assert_true(totals.census.record_cnt[TXTRACE_RECORD_SPAN] >= last_cnt); /* more bytes, not fewer spans */
+			/* more bytes, not fewer spans */
+			assert_true(totals.census.record_cnt[TXTRACE_RECORD_SPAN] >= last_cnt);
 			if (totals.census.record_cnt[TXTRACE_RECORD_SUMMARY] == 0)
 				assert_false(totals.is_complete);
 			last_cnt = totals.census.record_cnt[TXTRACE_RECORD_SPAN];
@@ -240,10 +254,12 @@ static uint64_t random_number(uint64_t *seed)
 static struct txtrace_string random_string(uint64_t *seed)
 {
 	static char bytes[512];
-	size_t length = random_number(seed) % 3 ? random_number(seed) % 8 : random_number(seed) % sizeof(bytes);
+	size_t length = random_number(seed) % 3 ? random_number(seed) % 8
+						: random_number(seed) % sizeof(bytes);
 
 	for (size_t i = 0; i < length; i++)
-		bytes[i] = random_number(seed) % 2 ? (char)random_number(seed) : "ab\xc3\xa9\n\""[random_number(seed) % 6];
+		bytes[i] = random_number(seed) % 2 ? (char)random_number(seed)
+						   : "ab\xc3\xa9\n\""[random_number(seed) % 6];
 	return (struct txtrace_string){ length > 0 ? bytes : NULL, length };
 }
 

@@ -13,7 +13,9 @@
 
 static struct txtrace_span span_of(uint64_t id, uint32_t tid, uint64_t begin_ns, uint64_t end_ns)
 {
-	return (struct txtrace_span){ .id = id, .pid = 1, .tid = tid, .end_tid = tid, .begin_ns = begin_ns, .end_ns = end_ns };
+	return (struct txtrace_span){
+		.id = id, .pid = 1, .tid = tid, .end_tid = tid, .begin_ns = begin_ns, .end_ns = end_ns
+	};
 }
 
 struct drawn {
@@ -36,23 +38,28 @@ static void expect(const struct drawn *spans, size_t cnt)
 		struct txtrace_span span = span_of(i + 1, spans[i].tid, spans[i].begin_ns, spans[i].end_ns);
 
 		if (crossings_has(crossings, &span) != spans[i].leaves)
-			fail_msg("span %zu of %zu: expected that it %s", i, cnt, spans[i].leaves ? "leaves" : "stays");
+			fail_msg("span %zu of %zu: expected that it %s", i, cnt,
+				 spans[i].leaves ? "leaves" : "stays");
 	}
 	crossings_free(crossings);
 }
 
-#define EXPECT(...) expect((const struct drawn[]){ __VA_ARGS__ }, sizeof((const struct drawn[]){ __VA_ARGS__ }) / sizeof(struct drawn))
+#define EXPECT(...)                                   \
+	expect((const struct drawn[]){ __VA_ARGS__ }, \
+	       sizeof((const struct drawn[]){ __VA_ARGS__ }) / sizeof(struct drawn))
 
 static void spans_that_nest_stay(void **state)
 {
 	(void)state;
-	EXPECT({ TID, 10, 20, false }, { TID, 30, 40, false }, { TID, 10, 40, false }, { TID, 40, 50, false }, { TID, 5, 50, false });
+	EXPECT({ TID, 10, 20, false }, { TID, 30, 40, false }, { TID, 10, 40, false }, { TID, 40, 50, false },
+	       { TID, 5, 50, false });
 }
 
 static void the_shorter_one_leaves(void **state)
 {
 	(void)state;
-	EXPECT({ TID, 100, 200, true }, { TID, 300, 500, false }, { TID, 150, 650, false }, { TID, 600, 700, true });
+	EXPECT({ TID, 100, 200, true }, { TID, 300, 500, false }, { TID, 150, 650, false },
+	       { TID, 600, 700, true });
 	EXPECT({ TID, 100, 900, false }, { TID, 850, 950, true });
 	EXPECT({ TID, 100, 200, false }, { TID, 150, 250, true }); /* equally long: the first to end stays */
 }

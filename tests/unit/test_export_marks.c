@@ -26,14 +26,16 @@ static int note(void *context, const struct span_mark *mark)
 	struct dropped *dropped = context;
 	size_t attribute_cnt = 0, link_cnt = 0;
 
-	for (const struct marked_attribute *attribute = mark->attributes; attribute; attribute = attribute->next)
+	for (const struct marked_attribute *attribute = mark->attributes; attribute;
+	     attribute = attribute->next)
 		attribute_cnt++;
 	for (const struct marked_link *link = mark->links; link; link = link->next)
 		link_cnt++;
 	dropped->attribute_cnt += attribute_cnt;
 	if (dropped->length < sizeof(dropped->text) - 64)
-		dropped->length += (size_t)sprintf(dropped->text + dropped->length, "%llu:%zu+%zu%s ", (unsigned long long)mark->span,
-						   attribute_cnt, link_cnt, mark->open ? "o" : "");
+		dropped->length += (size_t)sprintf(dropped->text + dropped->length, "%llu:%zu+%zu%s ",
+						   (unsigned long long)mark->span, attribute_cnt, link_cnt,
+						   mark->open ? "o" : "");
 	return dropped->result;
 }
 

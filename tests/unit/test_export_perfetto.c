@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bytes of a Perfetto trace, read by a few lines of protobuf that know the format's public field numbers and nothing of our code. That the
- * viewer itself understands them is tests/cli/export_perfetto_sql.sh's business.
+ * The bytes of a Perfetto trace, read by a few lines of protobuf that know the format's public field numbers
+ * and nothing of our code. That the viewer itself understands them is tests/cli/export_perfetto_sql.sh's
+ * business.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,14 +102,41 @@ static void expect_bytes(struct field field, const char *expected)
 /* ---- Perfetto, as its public .proto files number it ---- */
 
 enum { TRACE_PACKET = 1 };
-enum { CLOCK_SNAPSHOT = 6, TIMESTAMP = 8, SEQUENCE_ID = 10, TRACK_EVENT = 11, INTERNED_DATA = 12, SEQUENCE_FLAGS = 13, SYSTEM_INFO = 45,
-	TRACK_DESCRIPTOR = 60, TRACE_UUID = 89 };
-enum { CATEGORY_IIDS = 3, DEBUG_ANNOTATIONS = 4, TYPE = 9, NAME_IID = 10, TRACK_UUID = 11, NAME = 23, COUNTER_VALUE = 30, FLOW_IDS = 47 };
+enum {
+	CLOCK_SNAPSHOT = 6,
+	TIMESTAMP = 8,
+	SEQUENCE_ID = 10,
+	TRACK_EVENT = 11,
+	INTERNED_DATA = 12,
+	SEQUENCE_FLAGS = 13,
+	SYSTEM_INFO = 45,
+	TRACK_DESCRIPTOR = 60,
+	TRACE_UUID = 89
+};
+enum {
+	CATEGORY_IIDS = 3,
+	DEBUG_ANNOTATIONS = 4,
+	TYPE = 9,
+	NAME_IID = 10,
+	TRACK_UUID = 11,
+	NAME = 23,
+	COUNTER_VALUE = 30,
+	FLOW_IDS = 47
+};
 enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
 enum { INTERNED_CATEGORIES = 1, INTERNED_EVENT_NAMES = 2, INTERNED_ANNOTATION_NAMES = 3 };
 enum { UUID = 1, TRACK_NAME = 2, PROCESS = 3, THREAD = 4, PARENT_UUID = 5, TRACK_COUNTER = 8 };
-enum { ANNOTATION_IID = 1, BOOL_VALUE = 2, UINT_VALUE = 3, INT_VALUE = 4, DOUBLE_VALUE = 5, STRING_VALUE = 6, POINTER_VALUE = 7,
-	ANNOTATION_NAME = 10, DICT_ENTRIES = 11 };
+enum {
+	ANNOTATION_IID = 1,
+	BOOL_VALUE = 2,
+	UINT_VALUE = 3,
+	INT_VALUE = 4,
+	DOUBLE_VALUE = 5,
+	STRING_VALUE = 6,
+	POINTER_VALUE = 7,
+	ANNOTATION_NAME = 10,
+	DICT_ENTRIES = 11
+};
 enum { INCREMENTAL_STATE_CLEARED = 1 };
 
 static struct field trace_of(const struct feed *feed)
@@ -150,7 +178,8 @@ static struct field find_interned(const struct feed *feed, uint32_t kind, uint64
 	return (struct field){ 0 };
 }
 
-static struct field find_annotation(const struct feed *feed, struct field message, uint32_t number, const char *name)
+static struct field find_annotation(const struct feed *feed, struct field message, uint32_t number,
+				    const char *name)
 {
 	struct field annotation;
 
@@ -158,7 +187,8 @@ static struct field find_annotation(const struct feed *feed, struct field messag
 		struct field text = find(annotation, ANNOTATION_NAME);
 
 		if (!text.number)
-			text = find_interned(feed, INTERNED_ANNOTATION_NAMES, find(annotation, ANNOTATION_IID).value);
+			text = find_interned(feed, INTERNED_ANNOTATION_NAMES,
+					     find(annotation, ANNOTATION_IID).value);
 		if (text.length == strlen(name) && !memcmp(text.bytes, name, text.length))
 			return annotation;
 	}
@@ -176,7 +206,8 @@ static void a_span_is_a_begin_and_an_end_on_its_thread_s_track(void **state)
 	(void)state;
 	feed_begin(&feed, "perfetto");
 	feed_thread(&feed, .time_ns = 1, .pid = 100, .tid = 101, .comm = feed_string("worker"));
-	feed_span(&feed, .id = 5, .pid = 100, .tid = 101, .end_tid = 101, .begin_ns = 1000, .end_ns = 3000, .label = feed_string("transfer"));
+	feed_span(&feed, .id = 5, .pid = 100, .tid = 101, .end_tid = 101, .begin_ns = 1000, .end_ns = 3000,
+		  .label = feed_string("transfer"));
 	feed_end(&feed);
 
 	process = find(find_packet(&feed, TRACK_DESCRIPTOR, 0), TRACK_DESCRIPTOR);
@@ -264,9 +295,12 @@ static void attributes_keep_their_types(void **state)
 		uint32_t field;
 		const char *name;
 	} types[] = {
-		{ TXTRACE_ATTRIBUTE_BOOL, BOOL_VALUE, "b" },     { TXTRACE_ATTRIBUTE_INT, INT_VALUE, "i" },
-		{ TXTRACE_ATTRIBUTE_UINT, UINT_VALUE, "u" },     { TXTRACE_ATTRIBUTE_DOUBLE, DOUBLE_VALUE, "d" },
-		{ TXTRACE_ATTRIBUTE_STRING, STRING_VALUE, "s" }, { TXTRACE_ATTRIBUTE_POINTER, POINTER_VALUE, "p" },
+		{ TXTRACE_ATTRIBUTE_BOOL, BOOL_VALUE, "b" },
+		{ TXTRACE_ATTRIBUTE_INT, INT_VALUE, "i" },
+		{ TXTRACE_ATTRIBUTE_UINT, UINT_VALUE, "u" },
+		{ TXTRACE_ATTRIBUTE_DOUBLE, DOUBLE_VALUE, "d" },
+		{ TXTRACE_ATTRIBUTE_STRING, STRING_VALUE, "s" },
+		{ TXTRACE_ATTRIBUTE_POINTER, POINTER_VALUE, "p" },
 	};
 	static const uint64_t values[] = { 1, (uint64_t)INT64_MIN, UINT64_MAX, 0, 0, 0x7fff00001000 };
 	struct field event, group;
@@ -275,20 +309,25 @@ static void attributes_keep_their_types(void **state)
 	(void)state;
 	feed_begin(&feed, "perfetto");
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		feed_attribute(&feed, .span = 5, .pid = 100, .tid = 101, .type = types[i].type, .name = feed_string(types[i].name),
-			       .value = types[i].type == TXTRACE_ATTRIBUTE_DOUBLE ? bits(-0.5) : values[i], .string = feed_string("text"));
-	feed_span(&feed, .id = 5, .pid = 100, .tid = 101, .end_tid = 101, .begin_ns = 1, .end_ns = 2, .label = feed_string("x"));
+		feed_attribute(&feed, .span = 5, .pid = 100, .tid = 101, .type = types[i].type,
+			       .name = feed_string(types[i].name),
+			       .value = types[i].type == TXTRACE_ATTRIBUTE_DOUBLE ? bits(-0.5) : values[i],
+			       .string = feed_string("text"));
+	feed_span(&feed, .id = 5, .pid = 100, .tid = 101, .end_tid = 101, .begin_ns = 1, .end_ns = 2,
+		  .label = feed_string("x"));
 	feed_end(&feed);
 	event = find_event(&feed, 0);
 	group = find_annotation(&feed, event, DEBUG_ANNOTATIONS, "attributes");
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		struct field value = find(find_annotation(&feed, group, DICT_ENTRIES, types[i].name), types[i].field);
+		struct field value = find(find_annotation(&feed, group, DICT_ENTRIES, types[i].name),
+					  types[i].field);
 
 		assert_int_equal(value.number, types[i].field);
 		if (types[i].type == TXTRACE_ATTRIBUTE_STRING)
 			expect_bytes(value, "text");
 		else
-			assert_true(value.value == (types[i].type == TXTRACE_ATTRIBUTE_DOUBLE ? bits(-0.5) : values[i]));
+			assert_true(value.value ==
+				    (types[i].type == TXTRACE_ATTRIBUTE_DOUBLE ? bits(-0.5) : values[i]));
 	}
 	feed_release(&feed);
 }
@@ -299,9 +338,12 @@ static void linked_spans_share_a_flow(void **state)
 
 	(void)state;
 	feed_begin(&feed, "perfetto");
-	feed_link(&feed, .time_ns = 1, .from = 5, .to = 6, .pid = 100, .tid = 101, .name = feed_string("caused-by"));
-	feed_span(&feed, .id = 5, .pid = 100, .tid = 101, .end_tid = 101, .begin_ns = 1, .end_ns = 2, .label = feed_string("x"));
-	feed_span(&feed, .id = 6, .pid = 100, .tid = 102, .end_tid = 102, .begin_ns = 1, .end_ns = 2, .label = feed_string("y"));
+	feed_link(&feed, .time_ns = 1, .from = 5, .to = 6, .pid = 100, .tid = 101,
+		  .name = feed_string("caused-by"));
+	feed_span(&feed, .id = 5, .pid = 100, .tid = 101, .end_tid = 101, .begin_ns = 1, .end_ns = 2,
+		  .label = feed_string("x"));
+	feed_span(&feed, .id = 6, .pid = 100, .tid = 102, .end_tid = 102, .begin_ns = 1, .end_ns = 2,
+		  .label = feed_string("y"));
 	feed_end(&feed);
 	assert_int_equal(find(find_event(&feed, 0), TYPE).value, INSTANT);
 	assert_int_equal(find(find_event(&feed, 1), FLOW_IDS).value, 1);
@@ -349,7 +391,8 @@ static void any_number_of_names_is_sent(void **state)
 	feed_end(&feed);
 	reader = (struct reader){ (const uint8_t *)feed.bytes, (const uint8_t *)feed.bytes + feed.length };
 	while (read_field(&reader, &packet)) {
-		struct field event = find(packet, TRACK_EVENT), entry = find(find(packet, INTERNED_DATA), INTERNED_EVENT_NAMES);
+		struct field event = find(packet, TRACK_EVENT),
+			     entry = find(find(packet, INTERNED_DATA), INTERNED_EVENT_NAMES);
 
 		cleared_cnt += find(packet, SEQUENCE_FLAGS).value & INCREMENTAL_STATE_CLEARED;
 		if (!event.number || event_cnt == 70000)
@@ -375,20 +418,27 @@ static void hostile_strings_become_valid_text(void **state)
 	assert_non_null(label);
 	memset(label, '\x01', 1 << 20);
 	feed_begin(&feed, "perfetto");
-	feed_instant(&feed, .time_ns = 1, .pid = 100, .tid = 101, .name = { "a\0b\xff\x7f\n\xed\xa0\x80", 9 });
-	feed_span(&feed, .pid = 100, .tid = 101, .end_tid = 101, .begin_ns = 1, .end_ns = UINT64_MAX, .label = { label, 1 << 20 });
-	feed_attribute(&feed, .span = 77, .pid = 100, .tid = 101, .type = TXTRACE_ATTRIBUTE_STRING, .is_truncated = true,
-		       .string = feed_string("cut"));
+	feed_instant(&feed, .time_ns = 1, .pid = 100, .tid = 101,
+		     .name = { "a\0b\xff\x7f\n\xed\xa0\x80", 9 });
+	feed_span(&feed, .pid = 100, .tid = 101, .end_tid = 101, .begin_ns = 1, .end_ns = UINT64_MAX,
+		  .label = { label, 1 << 20 });
+	feed_attribute(&feed, .span = 77, .pid = 100, .tid = 101, .type = TXTRACE_ATTRIBUTE_STRING,
+		       .is_truncated = true, .string = feed_string("cut"));
 	feed_end(&feed);
 
 	event = find_event(&feed, 0);
 	expect_bytes(find_interned(&feed, INTERNED_EVENT_NAMES, find(event, NAME_IID).value),
-		     "a\xe2\x90\x80" "b\xef\xbf\xbd\xe2\x90\xa1\xe2\x90\x8a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"); /* ␀ � ␡ ␊ � � � */
+		     /* ␀ � ␡ ␊ � � � */
+		     "a\xe2\x90\x80"
+		     "b\xef\xbf\xbd\xe2\x90\xa1\xe2\x90\x8a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 	event = find_event(&feed, 1); /* too long to be worth a number */
 	assert_int_equal(find(event, NAME).length, 3 << 20);
 	assert_memory_equal(find(event, NAME).bytes, "\xe2\x90\x81\xe2\x90\x81", 6);
-	assert_true(find(find_packet(&feed, TRACK_EVENT, 2), TIMESTAMP).value == INT64_MAX); /* a viewer's times are signed */
-	expect_bytes(find(find_annotation(&feed, find_event(&feed, 3), DEBUG_ANNOTATIONS, "(no name)"), STRING_VALUE), "cut\xe2\x80\xa6");
+	/* a viewer's times are signed */
+	assert_true(find(find_packet(&feed, TRACK_EVENT, 2), TIMESTAMP).value == INT64_MAX);
+	expect_bytes(find(find_annotation(&feed, find_event(&feed, 3), DEBUG_ANNOTATIONS, "(no name)"),
+			  STRING_VALUE),
+		     "cut\xe2\x80\xa6");
 	feed_release(&feed);
 	free(label);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stories and their pictures: records in, and what a canvas is told to draw. The canvas here writes a line for each row and shape. */
+/*
+ * Stories and their pictures: records in, and what a canvas is told to draw. The canvas here writes a line
+ * for each row and shape.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -108,18 +111,22 @@ static int open_with_args(void **state, FILE *out, const struct txtrace_log_info
 	return open_canvas(state, out, info, true);
 }
 
-#define TEXT_FORMAT(opener)                                                                                                        \
-	{                                                                                                                          \
-		.name = "text", .open = opener, .span = picture_span, .run = picture_run, .wake = picture_wake,                    \
-		.thread = picture_thread, .attribute = picture_attribute, .instant = picture_instant, .counter = picture_counter,  \
-		.link = picture_link, .open_span = picture_open_span, .loss = picture_loss, .damage = picture_damage,              \
-		.finish = picture_finish, .free = picture_free,                                                                    \
+#define TEXT_FORMAT(opener)										\
+	{												\
+		.name = "text", .open = opener, .span = picture_span, .run = picture_run, \
+		.wake = picture_wake, \
+		.thread = picture_thread, .attribute = picture_attribute, .instant = picture_instant, \
+		.counter = picture_counter, \
+		.link = picture_link, .open_span = picture_open_span, .loss = picture_loss, \
+		.damage = picture_damage, \
+		.finish = picture_finish, .free = picture_free,						\
 	}
 
 static const struct export_format plain = TEXT_FORMAT(open_plain);
 static const struct export_format with_args = TEXT_FORMAT(open_with_args);
 
-static void expect_picture(const struct export_format *format, void (*tell)(struct feed *feed), const char *expected)
+static void expect_picture(const struct export_format *format, void (*tell)(struct feed *feed),
+			   const char *expected)
 {
 	struct feed feed = { 0 };
 
@@ -136,9 +143,12 @@ static void expect_picture(const struct export_format *format, void (*tell)(stru
 static void nested_work(struct feed *feed)
 {
 	feed_thread(feed, .time_ns = 1, .pid = 100, .tid = 101, .comm = feed_string("worker"));
-	feed_span(feed, .id = 2, .pid = 100, .tid = 101, .end_tid = 101, .begin_ns = 20, .end_ns = 30, .label = feed_string("fsync"));
-	feed_span(feed, .id = 1, .pid = 100, .tid = 101, .end_tid = 101, .begin_ns = 10, .end_ns = 40, .label = feed_string("transfer"));
-	feed_span(feed, .id = 3, .pid = 100, .tid = 101, .end_tid = 101, .begin_ns = 35, .end_ns = 50, .label = feed_string("crosses"));
+	feed_span(feed, .id = 2, .pid = 100, .tid = 101, .end_tid = 101, .begin_ns = 20, .end_ns = 30,
+		  .label = feed_string("fsync"));
+	feed_span(feed, .id = 1, .pid = 100, .tid = 101, .end_tid = 101, .begin_ns = 10, .end_ns = 40,
+		  .label = feed_string("transfer"));
+	feed_span(feed, .id = 3, .pid = 100, .tid = 101, .end_tid = 101, .begin_ns = 35, .end_ns = 50,
+		  .label = feed_string("crosses"));
 }
 
 static void spans_that_nest_are_on_the_row_of_their_thread(void **state)
@@ -160,9 +170,10 @@ static void handed_over(struct feed *feed)
 	static const uint64_t times[][2] = { { 10, 20 }, { 15, 25 }, { 22, 30 } };
 
 	for (uint64_t i = 0; i < 3; i++)
-		feed_span(feed, .id = 1 + i, .pid = 7, .tid = 8, .end_tid = 9, .flags = TXTRACE_SPAN_MOVED, .begin_ns = times[i][0],
-			  .end_ns = times[i][1], .label = feed_string("job"));
-	feed_span(feed, .id = 9, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = 10, .end_ns = 31, .ledger.detached_ns = 5);
+		feed_span(feed, .id = 1 + i, .pid = 7, .tid = 8, .end_tid = 9, .flags = TXTRACE_SPAN_MOVED,
+			  .begin_ns = times[i][0], .end_ns = times[i][1], .label = feed_string("job"));
+	feed_span(feed, .id = 9, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = 10, .end_ns = 31,
+		  .ledger.detached_ns = 5);
 }
 
 static void spans_that_wander_or_wait_have_lanes_by_label(void **state)
@@ -182,18 +193,23 @@ static void spans_that_wander_or_wait_have_lanes_by_label(void **state)
 		       "6: summary end of the log @31\n");
 }
 
-/* Two on a track that they were given, one of another thread; what crosses needs another lane; then the track is taken back. */
+/*
+ * Two on a track that they were given, one of another thread; what crosses needs another lane; then the track
+ * is taken back.
+ */
 static void named_tracks(struct feed *feed)
 {
 	static const uint64_t times[][3] = { { 8, 10, 20 }, { 9, 22, 30 }, { 8, 25, 35 } };
 
 	for (uint64_t i = 0; i < 3; i++) {
-		feed_attribute(feed, .time_ns = times[i][1], .pid = 7, .span = i + 1, .type = TXTRACE_ATTRIBUTE_STRING, .name = feed_string("track"),
+		feed_attribute(feed, .time_ns = times[i][1], .pid = 7, .span = i + 1,
+			       .type = TXTRACE_ATTRIBUTE_STRING, .name = feed_string("track"),
 			       .string = feed_string("connection 4"));
-		feed_span(feed, .id = i + 1, .pid = 7, .tid = times[i][0], .end_tid = times[i][0], .begin_ns = times[i][1], .end_ns = times[i][2],
-			  .label = feed_string("request"));
+		feed_span(feed, .id = i + 1, .pid = 7, .tid = times[i][0], .end_tid = times[i][0],
+			  .begin_ns = times[i][1], .end_ns = times[i][2], .label = feed_string("request"));
 	}
-	feed_span(feed, .id = 4, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = 40, .end_ns = 41, .label = feed_string("request"));
+	feed_span(feed, .id = 4, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = 40, .end_ns = 41,
+		  .label = feed_string("request"));
 }
 
 static void a_span_that_was_given_a_track_is_on_a_lane_of_that_name(void **state)
@@ -216,12 +232,15 @@ static void a_span_that_was_given_a_track_is_on_a_lane_of_that_name(void **state
 static void a_wait(struct feed *feed)
 {
 	feed_thread(feed, .time_ns = 1, .pid = 7, .tid = 7, .comm = feed_string("main"));
-	feed_run(feed, .pid = 7, .tid = 8, .cpu = 1, .begin_ns = 10, .end_ns = 20, .left_as = TXTRACE_LEFT_BLOCKED,
-		 .reason = TXTRACE_BLOCK_LOCK, .syscall_nr = 202, .object = 4096);
-	feed_wake(feed, .time_ns = 30, .pid = 7, .tid = 8, .waker_pid = 7, .waker_tid = 7, .cpu = 2, .waker_comm = feed_string("main"));
-	feed_run(feed, .pid = 7, .tid = 8, .cpu = 3, .begin_ns = 35, .end_ns = 50, .blocked_ns = 10, .runnable_ns = 5,
-		 .left_as = TXTRACE_LEFT_DEAD);
-	feed_wake(feed, .time_ns = 60, .pid = 7, .tid = 7, .waker_pid = 1, .waker_tid = 2, .waker_comm = feed_string("cron"));
+	feed_run(feed, .pid = 7, .tid = 8, .cpu = 1, .begin_ns = 10, .end_ns = 20,
+		 .left_as = TXTRACE_LEFT_BLOCKED, .reason = TXTRACE_BLOCK_LOCK, .syscall_nr = 202,
+		 .object = 4096);
+	feed_wake(feed, .time_ns = 30, .pid = 7, .tid = 8, .waker_pid = 7, .waker_tid = 7, .cpu = 2,
+		  .waker_comm = feed_string("main"));
+	feed_run(feed, .pid = 7, .tid = 8, .cpu = 3, .begin_ns = 35, .end_ns = 50, .blocked_ns = 10,
+		 .runnable_ns = 5, .left_as = TXTRACE_LEFT_DEAD);
+	feed_wake(feed, .time_ns = 60, .pid = 7, .tid = 7, .waker_pid = 1, .waker_tid = 2,
+		  .waker_comm = feed_string("cron"));
 	feed_wake(feed, .time_ns = 61, .pid = 7, .tid = 7, .flags = TXTRACE_WAKE_INTERRUPT);
 }
 
@@ -244,28 +263,33 @@ static void a_thread_has_a_row_of_states_and_arrows_from_its_wakers(void **state
 		       "5: wake woken @60 waker_tid=2 waker_pid=1 waker_comm=cron waker_cpu=0\n"
 		       "5: wake woken @61 waker_tid=0 waker_pid=0 waker_comm= waker_cpu=0 interrupt=1\n"
 		       "row 6 under 0: lane txtrace\n"
-		       "6: summary end of the log @61 complete=0 lower_bound_cnt=0 lost_span_event_cnt=0 lost_sched_event_cnt=0 "
+		       "6: summary end of the log @61 complete=0 lower_bound_cnt=0 lost_span_event_cnt=0 "
+		       "lost_sched_event_cnt=0 "
 		       "dropped_record_cnt=0 damaged_bytes=0 damaged_record_cnt=0 "
 		       "records(23) span=0 run=2 wake=3 thread=1 attribute=0 instant=0 counter=0 link=0 "
-		       "loss=0 open_span=0 summary=0 dropped=0 continued=0 stay=0 object=0 stack=0 frames=0 other_run=0 cost=0 process=0 "
+		       "loss=0 open_span=0 summary=0 dropped=0 continued=0 stay=0 object=0 stack=0 frames=0 "
+		       "other_run=0 cost=0 process=0 "
 		       "trigger=0 overlap=0 damage=0\n");
 }
 
 static void marked(struct feed *feed)
 {
-	feed_attribute(feed, .time_ns = 12, .span = 1, .pid = 7, .tid = 8, .type = TXTRACE_ATTRIBUTE_INT, .value = (uint64_t)-3,
-		       .name = feed_string("delta"));
-	feed_attribute(feed, .time_ns = 13, .span = 1, .pid = 7, .tid = 8, .type = TXTRACE_ATTRIBUTE_STRING, .is_truncated = true,
-		       .name = feed_string("url"), .string = feed_string("/a"));
-	feed_attribute(feed, .time_ns = 14, .span = 77, .pid = 7, .tid = 8, .type = TXTRACE_ATTRIBUTE_BOOL, .value = 1,
-		       .name = feed_string("orphan"));
-	feed_link(feed, .time_ns = 15, .from = 1, .to = 2, .pid = 7, .tid = 8, .name = feed_string("caused-by"));
+	feed_attribute(feed, .time_ns = 12, .span = 1, .pid = 7, .tid = 8, .type = TXTRACE_ATTRIBUTE_INT,
+		       .value = (uint64_t)-3, .name = feed_string("delta"));
+	feed_attribute(feed, .time_ns = 13, .span = 1, .pid = 7, .tid = 8, .type = TXTRACE_ATTRIBUTE_STRING,
+		       .is_truncated = true, .name = feed_string("url"), .string = feed_string("/a"));
+	feed_attribute(feed, .time_ns = 14, .span = 77, .pid = 7, .tid = 8, .type = TXTRACE_ATTRIBUTE_BOOL,
+		       .value = 1, .name = feed_string("orphan"));
+	feed_link(feed, .time_ns = 15, .from = 1, .to = 2, .pid = 7, .tid = 8,
+		  .name = feed_string("caused-by"));
 	feed_instant(feed, .time_ns = 16, .span = 1, .pid = 7, .tid = 8, .name = feed_string("retry"));
 	feed_counter(feed, .time_ns = 17, .value = 5, .pid = 7, .tid = 8, .name = feed_string("queue"));
 	feed_counter(feed, .time_ns = 18, .value = -5, .pid = 7, .tid = 9, .name = feed_string("queue"));
-	feed_span(feed, .id = 1, .parent = 4, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = 10, .end_ns = 20, .work_ns = 10,
-		  .ledger = { .on_cpu_ns = 1, .runnable_ns = 2, .blocked_ns = { [TXTRACE_BLOCK_DISK] = 7 } }, .label = feed_string("a"),
-		  .tag = feed_string("k=v"), .key = feed_string("K"), .flags = TXTRACE_SPAN_KEYED | TXTRACE_SPAN_LOWER_BOUND | TXTRACE_SPAN_LOSS);
+	feed_span(feed, .id = 1, .parent = 4, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = 10, .end_ns = 20,
+		  .work_ns = 10,
+		  .ledger = { .on_cpu_ns = 1, .runnable_ns = 2, .blocked_ns = { [TXTRACE_BLOCK_DISK] = 7 } },
+		  .label = feed_string("a"), .tag = feed_string("k=v"), .key = feed_string("K"),
+		  .flags = TXTRACE_SPAN_KEYED | TXTRACE_SPAN_LOWER_BOUND | TXTRACE_SPAN_LOSS);
 	feed_span(feed, .id = 2, .pid = 7, .tid = 9, .begin_ns = 10, .end_ns = 21, .label = feed_string("b"));
 }
 
@@ -280,27 +304,36 @@ static void a_span_tells_everything_that_is_known_of_it(void **state)
 		       "row 3 under 1: counter 7 queue\n"
 		       "3: counter queue @17 5\n"
 		       "3: counter queue @18 -5\n"
-		       "2: span a 10-20 flow1 id=1 parent=4 tag=k=v key=K begin_tid=8 work_ns=10 on_cpu_ns=1 runnable_ns=2 blocked_ns=7 "
-		       "blocked(1) disk=7 detached_ns=0 unknown_ns=0 lower_bound=1 loss=1 keyed=1 attributes(2) delta=-3 url=/a...\n"
+		       "2: span a 10-20 flow1 id=1 parent=4 tag=k=v key=K begin_tid=8 work_ns=10 on_cpu_ns=1 "
+		       "runnable_ns=2 blocked_ns=7 "
+		       "blocked(1) disk=7 detached_ns=0 unknown_ns=0 lower_bound=1 loss=1 keyed=1 "
+		       "attributes(2) delta=-3 url=/a...\n"
 		       "row 4 under 1: thread 7/9 \n"
-		       "4: span b 10-21 flow1 id=2 begin_tid=9 end_tid=0 work_ns=0 on_cpu_ns=0 runnable_ns=0 blocked_ns=0 detached_ns=0 "
+		       "4: span b 10-21 flow1 id=2 begin_tid=9 end_tid=0 work_ns=0 on_cpu_ns=0 runnable_ns=0 "
+		       "blocked_ns=0 detached_ns=0 "
 		       "unknown_ns=0 lower_bound=0\n"
 		       /* the span that it belongs to did not come */
 		       "2: attribute attribute @14 span=77 orphan=1\n"
 		       "row 5 under 0: lane txtrace\n"
-		       "5: summary end of the log @21 complete=0 lower_bound_cnt=1 lost_span_event_cnt=0 lost_sched_event_cnt=0 "
+		       "5: summary end of the log @21 complete=0 lower_bound_cnt=1 lost_span_event_cnt=0 "
+		       "lost_sched_event_cnt=0 "
 		       "dropped_record_cnt=0 damaged_bytes=0 damaged_record_cnt=0 "
 		       "records(23) span=2 run=0 wake=0 thread=0 attribute=3 instant=1 counter=2 link=1 "
-		       "loss=0 open_span=0 summary=0 dropped=0 continued=0 stay=0 object=0 stack=0 frames=0 other_run=0 cost=0 process=0 "
+		       "loss=0 open_span=0 summary=0 dropped=0 continued=0 stay=0 object=0 stack=0 frames=0 "
+		       "other_run=0 cost=0 process=0 "
 		       "trigger=0 overlap=0 damage=0\n");
 }
 
 static void a_crash(struct feed *feed)
 {
-	feed_open_span(feed, .time_ns = 50, .id = 1, .begin_ns = 10, .pid = 7, .tid = 8, .label = feed_string("ends"));
-	feed_open_span(feed, .time_ns = 50, .id = 2, .begin_ns = 20, .pid = 7, .tid = 9, .label = feed_string("hangs"), .key = feed_string("K"));
-	feed_open_span(feed, .time_ns = 60, .id = 2, .begin_ns = 20, .pid = 7, .tid = 9, .label = feed_string("hangs"));
-	feed_span(feed, .id = 1, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = 10, .end_ns = 70, .label = feed_string("ends"));
+	feed_open_span(feed, .time_ns = 50, .id = 1, .begin_ns = 10, .pid = 7, .tid = 8,
+		       .label = feed_string("ends"));
+	feed_open_span(feed, .time_ns = 50, .id = 2, .begin_ns = 20, .pid = 7, .tid = 9,
+		       .label = feed_string("hangs"), .key = feed_string("K"));
+	feed_open_span(feed, .time_ns = 60, .id = 2, .begin_ns = 20, .pid = 7, .tid = 9,
+		       .label = feed_string("hangs"));
+	feed_span(feed, .id = 1, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = 10, .end_ns = 70,
+		  .label = feed_string("ends"));
 	feed_loss(feed, .first_ns = 71, .last_ns = 75, .cpu = 1, .span_event_cnt = 3);
 	feed_loss(feed, .first_ns = 72, .last_ns = 73, .cpu = 0, .sched_event_cnt = 4);
 	feed_damage(feed, .offset_bytes = 8, .length_bytes = 9, .record_cnt = 10, .reason = "cut off");
@@ -312,7 +345,8 @@ static void losses_damage_and_what_never_ended_are_shown(void **state)
 	expect_picture(&with_args, a_crash,
 		       "row 1 under 0: process 7 \n"
 		       "row 2 under 1: thread 7/8 \n"
-		       "2: span ends 10-70 id=1 begin_tid=8 work_ns=0 on_cpu_ns=0 runnable_ns=0 blocked_ns=0 detached_ns=0 unknown_ns=0 "
+		       "2: span ends 10-70 id=1 begin_tid=8 work_ns=0 on_cpu_ns=0 runnable_ns=0 blocked_ns=0 "
+		       "detached_ns=0 unknown_ns=0 "
 		       "lower_bound=0\n"
 		       "row 3 under 0: lane lost events\n"
 		       "3: loss lost events 71-75 cpu=1 span_event_cnt=3 sched_event_cnt=0\n"
@@ -321,18 +355,22 @@ static void losses_damage_and_what_never_ended_are_shown(void **state)
 		       "row 5 under 0: lane txtrace\n"
 		       "5: loss damage @75 reason=cut off offset_bytes=8 length_bytes=9 record_cnt=10\n"
 		       "row 6 under 1: thread 7/9 \n"
-		       "6: span hangs 20-75 id=2 key=K begin_tid=9 end_tid=0 work_ns=55 on_cpu_ns=0 runnable_ns=0 blocked_ns=0 detached_ns=0 "
+		       "6: span hangs 20-75 id=2 key=K begin_tid=9 end_tid=0 work_ns=55 on_cpu_ns=0 "
+		       "runnable_ns=0 blocked_ns=0 detached_ns=0 "
 		       "unknown_ns=55 lower_bound=1 unfinished=1 keyed=1\n"
-		       "5: summary end of the log @75 complete=0 lower_bound_cnt=0 lost_span_event_cnt=3 lost_sched_event_cnt=4 "
+		       "5: summary end of the log @75 complete=0 lower_bound_cnt=0 lost_span_event_cnt=3 "
+		       "lost_sched_event_cnt=4 "
 		       "dropped_record_cnt=0 damaged_bytes=9 damaged_record_cnt=10 "
 		       "records(23) span=1 run=0 wake=0 thread=0 attribute=0 instant=0 counter=0 link=0 "
-		       "loss=2 open_span=3 summary=0 dropped=0 continued=0 stay=0 object=0 stack=0 frames=0 other_run=0 cost=0 process=0 "
+		       "loss=2 open_span=3 summary=0 dropped=0 continued=0 stay=0 object=0 stack=0 frames=0 "
+		       "other_run=0 cost=0 process=0 "
 		       "trigger=0 overlap=0 damage=1\n");
 }
 
 static void backwards(struct feed *feed)
 {
-	feed_span(feed, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = 50, .end_ns = 40, .label = feed_string("a"));
+	feed_span(feed, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = 50, .end_ns = 40,
+		  .label = feed_string("a"));
 	feed_loss(feed, .first_ns = 60, .last_ns = 10);
 	feed_run(feed, .pid = 7, .tid = 8, .begin_ns = 30, .end_ns = 20);
 }
@@ -353,7 +391,10 @@ static void an_end_before_its_begin_has_no_length(void **state)
 
 /* ---- limits ---- */
 
-/* Lines that hold it. (A search of the whole text would be checked whole, for each hit, by the address sanitizer.) */
+/*
+ * Lines that hold it. (A search of the whole text would be checked whole, for each hit, by the address
+ * sanitizer.)
+ */
 static size_t count(const struct feed *feed, const char *containing)
 {
 	const char *at = feed->bytes, *end = feed->bytes + feed->length, *newline;
@@ -372,7 +413,8 @@ static void more_threads_than_are_remembered_are_drawn_all_the_same(void **state
 	feed.out = open_memstream(&feed.bytes, &feed.length);
 	assert_int_equal(export_open(&feed.export, &plain, feed.out, &feed_info), 0);
 	for (uint32_t i = 0; i < 300000; i++) {
-		feed_span(&feed, .id = i, .pid = 7, .tid = i, .end_tid = i, .begin_ns = i, .end_ns = i + 1, .label = feed_string("a"));
+		feed_span(&feed, .id = i, .pid = 7, .tid = i, .end_tid = i, .begin_ns = i, .end_ns = i + 1,
+			  .label = feed_string("a"));
 		if (i % 2)
 			feed_thread(&feed, .time_ns = i + 1, .pid = 7, .tid = i, .is_exit = true);
 	}

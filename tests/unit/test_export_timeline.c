@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which row a span is drawn on, and how runs become states. A viewer is simulated: what it would show must be what was meant. */
+/*
+ * Which row a span is drawn on, and how runs become states. A viewer is simulated: what it would show must be
+ * what was meant.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,15 +32,17 @@ static void expect_places(const struct placed *spans, size_t cnt)
 		int got = nest_row_take(&row, spans[i].begin_ns, spans[i].end_ns);
 
 		if (got != spans[i].expected)
-			fail_msg("span %zu [%llu, %llu]: got %d, expected %d", i, (unsigned long long)spans[i].begin_ns,
-				 (unsigned long long)spans[i].end_ns, got, spans[i].expected);
+			fail_msg("span %zu [%llu, %llu]: got %d, expected %d", i,
+				 (unsigned long long)spans[i].begin_ns, (unsigned long long)spans[i].end_ns,
+				 got, spans[i].expected);
 	}
 	nest_row_release(&row);
 	assert_int_equal(plenty.left, 1000000);
 }
 
 #define EXPECT_PLACES(...) \
-	expect_places((const struct placed[]){ __VA_ARGS__ }, sizeof((const struct placed[]){ __VA_ARGS__ }) / sizeof(struct placed))
+	expect_places((const struct placed[]){ __VA_ARGS__ }, \
+		sizeof((const struct placed[]){ __VA_ARGS__ }) / sizeof(struct placed))
 
 static void spans_that_nest_share_the_row(void **state)
 {
@@ -69,7 +74,8 @@ static void of_spans_that_begin_together_only_the_first_stays(void **state)
 static void a_span_of_no_length_disturbs_nobody(void **state)
 {
 	(void)state;
-	EXPECT_PLACES({ 10, 10, 1 }, { 10, 20, 1 }, { 20, 20, 1 }, { 20, 20, 1 }, { 20, 30, 1 }, { 10, 30, 0 }, { 9, 30, 1 });
+	EXPECT_PLACES({ 10, 10, 1 }, { 10, 20, 1 }, { 20, 20, 1 }, { 20, 20, 1 }, { 20, 30, 1 },
+		      { 10, 30, 0 }, { 9, 30, 1 });
 }
 
 static void what_can_not_be_told_goes_elsewhere(void **state)
@@ -173,7 +179,8 @@ static void a_viewer_shows_every_span_as_long_as_it_was(void **state)
 
 		for (size_t i = 0; i < SPAN_CNT; i++) {
 			spans[i].begin_ns = (unsigned int)rand_r(&seed) % range;
-			spans[i].end_ns = spans[i].begin_ns + (unsigned int)rand_r(&seed) % range / (1 + i % 4);
+			spans[i].end_ns = spans[i].begin_ns +
+					  (unsigned int)rand_r(&seed) % range / (1 + i % 4);
 		}
 		qsort(spans, SPAN_CNT, sizeof(spans[0]), compare_ends);
 		nest_row_init(&row, &plenty);
@@ -230,7 +237,8 @@ static void slices_that_overlap_get_lanes_of_their_own(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bool is_new;
 
-		assert_int_equal(lane_set_take(&set, cases[i].begin_ns, cases[i].end_ns, 100 + i, &is_new), cases[i].row);
+		assert_int_equal(lane_set_take(&set, cases[i].begin_ns, cases[i].end_ns, 100 + i, &is_new),
+				 cases[i].row);
 		assert_int_equal(is_new, cases[i].is_new);
 	}
 }
@@ -250,7 +258,8 @@ static void more_slices_at_once_than_lanes_are_drawn_all_the_same(void **state)
 
 /* ---- states ---- */
 
-static void expect_slice(const struct state_slice *slice, const char *name, uint64_t begin_ns, uint64_t end_ns)
+static void expect_slice(const struct state_slice *slice, const char *name, uint64_t begin_ns,
+			 uint64_t end_ns)
 {
 	assert_string_equal(state_name(slice->state, slice->reason), name);
 	assert_int_equal(slice->begin_ns, begin_ns);
@@ -261,14 +270,22 @@ static void a_run_tells_the_wait_before_it(void **state)
 {
 	struct state_slice slices[STATE_COUNT];
 	struct state_row row = { 0 };
-	struct txtrace_run run = { .begin_ns = 1000, .end_ns = 1500, .left_as = TXTRACE_LEFT_BLOCKED, .reason = TXTRACE_BLOCK_DISK,
-				   .syscall_nr = 74, .object = 9 };
+	struct txtrace_run run = { .begin_ns = 1000,
+				   .end_ns = 1500,
+				   .left_as = TXTRACE_LEFT_BLOCKED,
+				   .reason = TXTRACE_BLOCK_DISK,
+				   .syscall_nr = 74,
+				   .object = 9 };
 
 	(void)state;
 	assert_int_equal(state_row_run(&row, &run, slices), 1);
 	expect_slice(&slices[0], "running", 1000, 1500);
 
-	run = (struct txtrace_run){ .begin_ns = 2000, .end_ns = 2100, .blocked_ns = 450, .runnable_ns = 50, .left_as = TXTRACE_LEFT_PREEMPTED };
+	run = (struct txtrace_run){ .begin_ns = 2000,
+				    .end_ns = 2100,
+				    .blocked_ns = 450,
+				    .runnable_ns = 50,
+				    .left_as = TXTRACE_LEFT_PREEMPTED };
 	assert_int_equal(state_row_run(&row, &run, slices), 3);
 	expect_slice(&slices[0], "blocked: disk", 1500, 1950);
 	assert_int_equal(slices[0].syscall_nr, 74);
@@ -304,9 +321,12 @@ static void states_never_overlap_whatever_the_log_says(void **state)
 	struct state_row row = { 0 };
 	struct txtrace_run runs[] = {
 		{ .begin_ns = 1000, .end_ns = 2000 },
-		{ .begin_ns = 2100, .end_ns = 2200, .blocked_ns = UINT64_MAX, .runnable_ns = 1100 }, /* longer than there is room */
-		{ .begin_ns = 1500, .end_ns = 2300 },                                                /* begins in the run before */
-		{ .begin_ns = 2400, .end_ns = 2350, .runnable_ns = 10 },                             /* ends before it begins */
+		/* longer than there is room */
+		{ .begin_ns = 2100, .end_ns = 2200, .blocked_ns = UINT64_MAX, .runnable_ns = 1100 },
+		/* begins in the run before */
+		{ .begin_ns = 1500, .end_ns = 2300 },
+		/* ends before it begins */
+		{ .begin_ns = 2400, .end_ns = 2350, .runnable_ns = 10 },
 		{ .begin_ns = UINT64_MAX, .end_ns = UINT64_MAX, .runnable_ns = 5 },
 	};
 	uint64_t end_ns = 0;

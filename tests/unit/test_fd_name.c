@@ -148,15 +148,17 @@ static void without_the_kernels_number_the_file_is_asked(void **state)
 static void tables_of_sockets_are_read(void **state)
 {
 	static const char tcp6[] =
-		"  sl  local_address    remote_address    st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+		"  sl  local_address    remote_address    st tx_queue rx_queue tr tm->when retrnsmt   uid  "
+		"timeout inode\n"
 		"   0: 00000000000000000000000001000000:0035 00000000000000000000000000000000:0000 0A "
 		"00000000:00000000 00:00000000 00000000   101        0 18122 1 0\n"
 		"   1: 0000000000000000FFFF00000100007F:1F90 0000000000000000FFFF00000100007F:C822 01 "
 		"00000000:00000000 00:00000000 00000000  1000        0 4711 1 0\n";
-	static const char unix_table[] = "Num       RefCount Protocol Flags    Type St Inode Path\n"
-					 "0000000000000000: 00000002 00000000 00010000 0001 01 2301 /run/a b\n"
-					 "0000000000000000: 00000003 00000000 00000000 0001 03 2302\n"
-					 "0000000000000000: 00000003 00000000 00000000 0001 03 2303 @abstract";
+	static const char unix_table[] =
+		"Num       RefCount Protocol Flags    Type St Inode Path\n"
+		"0000000000000000: 00000002 00000000 00010000 0001 01 2301 /run/a b\n"
+		"0000000000000000: 00000003 00000000 00000000 0001 03 2302\n"
+		"0000000000000000: 00000003 00000000 00000000 0001 03 2303 @abstract";
 	char name[FD_NAME_SIZE];
 
 	(void)state;
@@ -172,7 +174,8 @@ static void tables_of_sockets_are_read(void **state)
 	assert_int_equal(fd_name_of_socket("unix", unix_table, 2303, name), 0);
 	assert_string_equal(name, "unix @abstract");
 	assert_int_equal(fd_name_of_socket("unix", "", 1, name), -ENOENT);
-	assert_int_equal(fd_name_of_socket("tcp", "header\n   0: 0100007F:zz 0:0 01\n garbage \n\n", 0, name), -ENOENT);
+	assert_int_equal(fd_name_of_socket("tcp", "header\n   0: 0100007F:zz 0:0 01\n garbage \n\n", 0, name),
+			 -ENOENT);
 }
 
 int main(void)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The files of one log's name: numbers that go on, nothing overwritten, the oldest removed and nothing else, whatever is in the folder. */
+/*
+ * The files of one log's name: numbers that go on, nothing overwritten, the oldest removed and nothing else,
+ * whatever is in the folder.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,10 +80,13 @@ static void a_number_stands_before_the_last_extension(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(file_number_format(cases[i].name, cases[i].number, buffer, sizeof(buffer)), 0);
+		assert_int_equal(file_number_format(cases[i].name, cases[i].number, buffer, sizeof(buffer)),
+				 0);
 		assert_string_equal(buffer, cases[i].numbered);
 		assert_true(file_number_parse(cases[i].name, buffer) == cases[i].number);
-		assert_int_equal(file_number_format(cases[i].name, cases[i].number, buffer, strlen(cases[i].numbered)), -ENAMETOOLONG);
+		assert_int_equal(file_number_format(cases[i].name, cases[i].number, buffer,
+						    strlen(cases[i].numbered)),
+				 -ENAMETOOLONG);
 	}
 	assert_int_equal(file_number_format("/a.b/c", 1, buffer, sizeof(buffer)), 0);
 	assert_string_equal(buffer, "/a.b/c.000001");
@@ -89,9 +95,26 @@ static void a_number_stands_before_the_last_extension(void **state)
 static void other_names_have_no_number(void **state)
 {
 	static const char *const others[] = {
-		"", ".", "app", "app.txtrace", "app.txtrace.partial", "app..txtrace", "app.00001.txtrace", "app.0000001.txtrace", "app.000000.txtrace",
-		"app.000001.txtrac", "app.000001.txtrace2", "app.000001txtrace", "app.00000a.txtrace", "app.-00001.txtrace", "app.+00001.txtrace",
-		"app.000001", "appp.000001.txtrace", "app.1000000000000000000.txtrace", "app.99999999999999999999999999.txtrace", "a",
+		"",
+		".",
+		"app",
+		"app.txtrace",
+		"app.txtrace.partial",
+		"app..txtrace",
+		"app.00001.txtrace",
+		"app.0000001.txtrace",
+		"app.000000.txtrace",
+		"app.000001.txtrac",
+		"app.000001.txtrace2",
+		"app.000001txtrace",
+		"app.00000a.txtrace",
+		"app.-00001.txtrace",
+		"app.+00001.txtrace",
+		"app.000001",
+		"appp.000001.txtrace",
+		"app.1000000000000000000.txtrace",
+		"app.99999999999999999999999999.txtrace",
+		"a",
 	};
 
 	(void)state;
@@ -110,7 +133,8 @@ static void names_follow_the_order_of_time_over_restarts(void **state)
 	RECORD(&folder, "app.txtrace", "a");
 	assert_string_equal(list_folder(&folder), "app.txtrace");
 	RECORD(&folder, "app.txtrace", "b", "c", "d");
-	assert_string_equal(list_folder(&folder), "app.000001.txtrace app.000002.txtrace app.000003.txtrace app.txtrace");
+	assert_string_equal(list_folder(&folder),
+			    "app.000001.txtrace app.000002.txtrace app.000003.txtrace app.txtrace");
 	RECORD(&folder, "app.txtrace", "e");
 	assert_string_equal(text_in(&folder, "app.000001.txtrace"), "a");
 	assert_string_equal(text_in(&folder, "app.000002.txtrace"), "b");
@@ -160,7 +184,9 @@ static void what_crashes_left_takes_its_place(void **state)
 		file_series_close(series); /* and nothing more */
 	}
 	RECORD(&folder, "app.txtrace", "after");
-	assert_string_equal(list_folder(&folder), "app.000001.txtrace app.000002.txtrace app.000003.txtrace app.000004.txtrace app.txtrace");
+	assert_string_equal(
+		list_folder(&folder),
+		"app.000001.txtrace app.000002.txtrace app.000003.txtrace app.000004.txtrace app.txtrace");
 	assert_string_equal(text_in(&folder, "app.000001.txtrace"), "before");
 	assert_string_equal(text_in(&folder, "app.000002.txtrace"), "crash 0");
 	assert_string_equal(text_in(&folder, "app.000004.txtrace"), "crash 2");
@@ -227,8 +253,9 @@ static void numbers_that_are_taken_are_passed_over(void **state)
 	put_text(&folder, "app.000007.txtrace", SERIES_LOG "mine"); /* and a gap before it */
 	assert_int_equal(mkfifo(in_folder(&folder, "app.000008.txtrace"), 0600), 0);
 	RECORD(&folder, "app.txtrace", "a", "b");
-	assert_string_equal(list_folder(&folder), "app.000001.txtrace app.000002.txtrace app.000003.txtrace app.000007.txtrace "
-						  "app.000008.txtrace app.000009.txtrace app.txtrace");
+	assert_string_equal(list_folder(&folder),
+			    "app.000001.txtrace app.000002.txtrace app.000003.txtrace app.000007.txtrace "
+			    "app.000008.txtrace app.000009.txtrace app.txtrace");
 	assert_string_equal(text_in(&folder, "app.000001.txtrace"), "foreign");
 	assert_string_equal(text_in(&folder, "app.000009.txtrace"), "a");
 	remove_folder(&folder);
@@ -351,7 +378,8 @@ static void a_folder_that_may_not_be_written_is_told(void **state)
 
 	(void)state;
 	if (geteuid() == 0 && !can_become_nobody())
-		skip_because("root, who may write anywhere, and there is no other user in this user namespace");
+		skip_because(
+			"root, who may write anywhere, and there is no other user in this user namespace");
 	make_folder(&folder);
 	assert_int_equal(chmod(folder.path, 0555), 0);
 	series = open_series(&folder, "app");
@@ -380,7 +408,8 @@ static bool forbid(unsigned int call, unsigned int err)
 	};
 	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
 
-	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
 /* Numbers two files, of which the first finds its number taken. Exit status 0: as it should be. */
@@ -437,7 +466,8 @@ static void it_looks_where_it_can_not_link_either(void **state)
 
 /* ---- what goes ---- */
 
-static void prune(struct series_folder *folder, const char *name, uint64_t file_cnt, uint64_t total_bytes, uint64_t growing_bytes)
+static void prune(struct series_folder *folder, const char *name, uint64_t file_cnt, uint64_t total_bytes,
+		  uint64_t growing_bytes)
 {
 	struct file_series_limits limits = { file_cnt, total_bytes };
 	struct file_series *series = open_series(folder, name);
@@ -455,12 +485,16 @@ static void the_oldest_go_until_the_rest_fits(void **state)
 	RECORD(&folder, "app.txtrace", "1", "2", "3", "4", "5", "6"); /* of nine bytes each */
 	prune(&folder, "app.txtrace", 0, 0, UINT64_MAX);
 	prune(&folder, "app.txtrace", 6, 54, UINT64_MAX);
-	assert_string_equal(list_folder(&folder), "app.000001.txtrace app.000002.txtrace app.000003.txtrace app.000004.txtrace "
-						  "app.000005.txtrace app.txtrace");
+	assert_string_equal(list_folder(&folder),
+			    "app.000001.txtrace app.000002.txtrace app.000003.txtrace app.000004.txtrace "
+			    "app.000005.txtrace app.txtrace");
 	prune(&folder, "app.txtrace", 5, 0, UINT64_MAX);
-	assert_string_equal(list_folder(&folder), "app.000002.txtrace app.000003.txtrace app.000004.txtrace app.000005.txtrace app.txtrace");
+	assert_string_equal(
+		list_folder(&folder),
+		"app.000002.txtrace app.000003.txtrace app.000004.txtrace app.000005.txtrace app.txtrace");
 	prune(&folder, "app.txtrace", 5, 0, 1); /* with one that is being written */
-	assert_string_equal(list_folder(&folder), "app.000003.txtrace app.000004.txtrace app.000005.txtrace app.txtrace");
+	assert_string_equal(list_folder(&folder),
+			    "app.000003.txtrace app.000004.txtrace app.000005.txtrace app.txtrace");
 	prune(&folder, "app.txtrace", 0, 45, 18);
 	assert_string_equal(list_folder(&folder), "app.000004.txtrace app.000005.txtrace app.txtrace");
 	prune(&folder, "app.txtrace", 1, 0, UINT64_MAX);
@@ -474,7 +508,8 @@ static void the_oldest_go_until_the_rest_fits(void **state)
 
 static void only_logs_are_counted_and_removed(void **state)
 {
-	static const char *const foreign[] = { "app.000001", "app.000002", "app.000004", "app.000005", "app.000006", "app.0000007", "app.00008", "bpp.000001" };
+	static const char *const foreign[] = { "app.000001", "app.000002",  "app.000004", "app.000005",
+					       "app.000006", "app.0000007", "app.00008",  "bpp.000001" };
 	struct series_folder folder;
 
 	(void)state;
@@ -492,7 +527,8 @@ static void only_logs_are_counted_and_removed(void **state)
 	prune(&folder, "app", 1, 0, UINT64_MAX);
 	assert_string_equal(text_in(&folder, "app.000003"), "the only one");
 	prune(&folder, "app", 1, 0, 0);
-	assert_string_equal(list_folder(&folder), "app.0000007 app.000001 app.000002 app.000004 app.000005 app.000006 app.00008 bpp.000001 target");
+	assert_string_equal(list_folder(&folder), "app.0000007 app.000001 app.000002 app.000004 app.000005 "
+						  "app.000006 app.00008 bpp.000001 target");
 	remove_folder(&folder);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The memory of a flight recorder: what stays in it, what goes, and that what is there begins with definitions. */
+/*
+ * The memory of a flight recorder: what stays in it, what goes, and that what is there begins with
+ * definitions.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +29,10 @@ static void add(struct flight_ring *ring, uint32_t bytes, uint64_t second, bool 
 	uint8_t *stored = malloc(bytes);
 	char name[16];
 	struct flight_batch batch = {
-		.block = { .stored_bytes = bytes, .record_cnt = 1, .first_ns = second * SECOND, .last_ns = second * SECOND + 1 },
+		.block = { .stored_bytes = bytes,
+			   .record_cnt = 1,
+			   .first_ns = second * SECOND,
+			   .last_ns = second * SECOND + 1 },
 		.stored = stored,
 		.visit_labels = visit_number,
 		.labels = name,
@@ -47,7 +53,8 @@ static void see_label(void *context, const char *label, size_t length, uint64_t 
 	struct found *found = context;
 
 	assert_int_equal(span_cnt, 3);
-	snprintf(found->text + strlen(found->text), sizeof(found->text) - strlen(found->text), "%.*s ", (int)length, label);
+	snprintf(found->text + strlen(found->text), sizeof(found->text) - strlen(found->text), "%.*s ",
+		 (int)length, label);
 }
 
 static int see(void *context, const struct flight_batch *batch)

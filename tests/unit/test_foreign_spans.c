@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Spans of any probes are refused where the kernel does not tell which probe was hit, in one sentence, and nowhere else. */
+/*
+ * Spans of any probes are refused where the kernel does not tell which probe was hit, in one sentence, and
+ * nowhere else.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,9 +19,12 @@ static const struct record_options one_span = {
 	.foreign = { .spans = { "work=shop:begin..shop:end" }, .span_cnt = 1 },
 };
 
-static int open_with(const struct record_options *options, bool has_cookies, bool has_probe_paths, struct error *error)
+static int open_with(const struct record_options *options, bool has_cookies, bool has_probe_paths,
+		     struct error *error)
 {
-	struct kernel_features features = { .release = "5.10.0-46", .has_cookies = has_cookies, .has_probe_paths = has_probe_paths };
+	struct kernel_features features = { .release = "5.10.0-46",
+					    .has_cookies = has_cookies,
+					    .has_probe_paths = has_probe_paths };
 	struct foreign_plan *plan = NULL;
 	int err = foreign_spans_open(&plan, options, &features, error);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where functions are left: of code written by hand, and of this program and its C library as they were compiled. */
+/*
+ * Where functions are left: of code written by hand, and of this program and its C library as they were
+ * compiled.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,26 +37,35 @@ static void instructions_are_as_long_as_the_manual_says(void **state)
 		{ "\xc2\x08\x00", 3, X86_RETURNS, 0 },                                     /* ret 8 */
 		{ "\x55", 1, X86_GOES_ON, 0 },                                             /* push %rbp */
 		{ "\x48\x89\xe5", 3, X86_GOES_ON, 0 },                                     /* mov %rsp,%rbp */
-		{ "\x48\x8b\x05\x01\x02\x03\x04", 7, X86_GOES_ON, 0 },                     /* mov 0x4030201(%rip),%rax */
+		/* mov 0x4030201(%rip),%rax */
+		{ "\x48\x8b\x05\x01\x02\x03\x04", 7, X86_GOES_ON, 0 },
 		{ "\x48\xb8\x01\x02\x03\x04\x05\x06\x07\x08", 10, X86_GOES_ON, 0 },        /* movabs */
-		{ "\x66\xb8\x01\x02", 4, X86_GOES_ON, 0 },                                 /* mov $0x201,%ax */
-		{ "\xc7\x44\x24\x08\x01\x02\x03\x04", 8, X86_GOES_ON, 0 },                 /* movl $…,8(%rsp) */
+		/* mov $0x201,%ax */
+		{ "\x66\xb8\x01\x02", 4, X86_GOES_ON, 0 },
+		/* movl $…,8(%rsp) */
+		{ "\xc7\x44\x24\x08\x01\x02\x03\x04", 8, X86_GOES_ON, 0 },
 		{ "\xf7\xc7\x01\x02\x03\x04", 6, X86_GOES_ON, 0 },                         /* test $…,%edi */
 		{ "\xf7\xd7", 2, X86_GOES_ON, 0 },                                         /* not %edi */
-		{ "\xf6\x47\x08\x01", 4, X86_GOES_ON, 0 },                                 /* testb $1,8(%rdi) */
-		{ "\x0f\x1f\x84\x00\x00\x00\x00\x00", 8, X86_GOES_ON, 0 },                 /* nopl 0(%rax,%rax,1) */
+		/* testb $1,8(%rdi) */
+		{ "\xf6\x47\x08\x01", 4, X86_GOES_ON, 0 },
+		/* nopl 0(%rax,%rax,1) */
+		{ "\x0f\x1f\x84\x00\x00\x00\x00\x00", 8, X86_GOES_ON, 0 },
 		{ "\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00", 10, X86_GOES_ON, 0 },        /* cs nopw */
 		{ "\xe8\x10\x00\x00\x00", 5, X86_GOES_ON, 0 },                             /* call */
-		{ "\x66\x66\x48\xe8\x10\x00\x00\x00", 8, X86_GOES_ON, 0 },                 /* the call of thread-local storage */
+		/* the call of thread-local storage */
+		{ "\x66\x66\x48\xe8\x10\x00\x00\x00", 8, X86_GOES_ON, 0 },
 		{ "\xe9\x10\x00\x00\x00", 5, X86_JUMPS, 16 },
 		{ "\xeb\xfe", 2, X86_JUMPS, -2 },
 		{ "\x74\x05", 2, X86_JUMPS_SOMETIMES, 5 },
 		{ "\x0f\x84\xfb\xff\xff\xff", 6, X86_JUMPS_SOMETIMES, -5 },
 		{ "\xc5\xf8\x77", 3, X86_GOES_ON, 0 },                                     /* vzeroupper */
-		{ "\xc4\xe2\x79\x18\x44\x24\x08", 7, X86_GOES_ON, 0 },                     /* vbroadcastss 8(%rsp),%xmm0 */
-		{ "\x62\xf1\xfe\x48\x6f\x07", 6, X86_GOES_ON, 0 },                         /* vmovdqu64 (%rdi),%zmm0 */
+		/* vbroadcastss 8(%rsp),%xmm0 */
+		{ "\xc4\xe2\x79\x18\x44\x24\x08", 7, X86_GOES_ON, 0 },
+		/* vmovdqu64 (%rdi),%zmm0 */
+		{ "\x62\xf1\xfe\x48\x6f\x07", 6, X86_GOES_ON, 0 },
 		{ "\xc8\x10\x00\x00", 4, X86_GOES_ON, 0 },                                 /* enter */
-		{ "\xff\xe0", 2, X86_GOES_ON, 0 },                                         /* jmp *%rax: to where is not known */
+		/* jmp *%rax: to where is not known */
+		{ "\xff\xe0", 2, X86_GOES_ON, 0 },
 	};
 	struct x86_instruction instruction;
 
@@ -66,7 +78,9 @@ static void instructions_are_as_long_as_the_manual_says(void **state)
 		assert_int_equal(instruction.target, cases[i].target);
 		for (size_t cut = 0; cut < cases[i].length; cut++)
 			if (i != 1 || cut != 1)
-				assert_int_equal(x86_instruction_read(&instruction, (const uint8_t *)cases[i].bytes, cut), -EBADMSG);
+				assert_int_equal(x86_instruction_read(&instruction,
+								      (const uint8_t *)cases[i].bytes, cut),
+						 -EBADMSG);
 	}
 	assert_int_equal(x86_instruction_read(&instruction, (const uint8_t *)"\x06", 1), -ENOTSUP);
 	assert_int_equal(x86_instruction_read(&instruction, (const uint8_t *)"\x0f\x04", 2), -ENOTSUP);
@@ -74,7 +88,8 @@ static void instructions_are_as_long_as_the_manual_says(void **state)
 
 #define PART(address_, bytes) { (address_), sizeof(bytes) - 1, (const uint8_t *)(bytes) }
 
-static void assert_exits(const struct function_part *parts, size_t cnt, uint16_t machine, const uint64_t *wanted, size_t wanted_cnt)
+static void assert_exits(const struct function_part *parts, size_t cnt, uint16_t machine,
+			 const uint64_t *wanted, size_t wanted_cnt)
 {
 	struct function_exits exits;
 
@@ -88,12 +103,18 @@ static void assert_exits(const struct function_part *parts, size_t cnt, uint16_t
 static void returns_and_jumps_to_elsewhere_are_exits(void **state)
 {
 	/* test %edi,%edi; je +6; call; ret | jmp -7 to the call; jmp far away */
-	static const struct function_part x86[] = { PART(0x1000, "\x85\xff\x74\x06\xe8\x00\x00\x00\x00\xc3\xeb\xf8\xe9\x00\x10\x00\x00") };
+	static const struct function_part x86[] = {
+		PART(0x1000, "\x85\xff\x74\x06\xe8\x00\x00\x00\x00\xc3\xeb\xf8\xe9\x00\x10\x00\x00")
+	};
 	/* a function and its cold part, which jumps back */
-	static const struct function_part two[] = { PART(0x1000, "\x0f\x84\xfa\x0f\x00\x00\xc3"), PART(0x2000, "\x90\xe9\x00\xf0\xff\xff\xc3") };
+	static const struct function_part two[] = { PART(0x1000, "\x0f\x84\xfa\x0f\x00\x00\xc3"),
+						    PART(0x2000, "\x90\xe9\x00\xf0\xff\xff\xc3") };
 	/* sub sp; ret; b out; b in */
-	static const struct function_part arm[] = { PART(0x4000, "\xff\x43\x00\xd1\xc0\x03\x5f\xd6\x00\x10\x00\x14\xfd\xff\xff\x17") };
-	static const uint64_t x86_exits[] = { 0x1009, 0x100c }, two_exits[] = { 0x1006, 0x2006 }, arm_exits[] = { 0x4004, 0x4008 };
+	static const struct function_part arm[] = {
+		PART(0x4000, "\xff\x43\x00\xd1\xc0\x03\x5f\xd6\x00\x10\x00\x14\xfd\xff\xff\x17")
+	};
+	static const uint64_t x86_exits[] = { 0x1009, 0x100c }, two_exits[] = { 0x1006, 0x2006 },
+			      arm_exits[] = { 0x4004, 0x4008 };
 
 	(void)state;
 	assert_exits(x86, 1, EM_X86_64, x86_exits, 2);
@@ -198,11 +219,26 @@ static void a_file_that_is_no_elf_file_is_refused(void **state)
 
 static void cxx_names_are_read_and_shortened(void **state)
 {
-	static const char *const mangled[] = { "_ZN4Bank8transferEii", "_ZNK3FooclEi", "_ZN12_GLOBAL__N_11fEi", "_Z3fooIiEvT_", "main",
-					       "_ZN3FoonwEm", "_ZNK3FoocviEv",
-					       "_ZZ4mainENKUliE_clEi", "_ZlsRSoRK3Foo", "_Znonsense" };
-	static const char *const shortened[] = { "Bank::transfer", "Foo::operator()", "(anonymous namespace)::f", "foo<int>", NULL, "Foo::operator new",
-						 "Foo::operator int", "main::{lambda(int)#1}::operator()", "operator<<", NULL };
+	static const char *const mangled[] = { "_ZN4Bank8transferEii",
+					       "_ZNK3FooclEi",
+					       "_ZN12_GLOBAL__N_11fEi",
+					       "_Z3fooIiEvT_",
+					       "main",
+					       "_ZN3FoonwEm",
+					       "_ZNK3FoocviEv",
+					       "_ZZ4mainENKUliE_clEi",
+					       "_ZlsRSoRK3Foo",
+					       "_Znonsense" };
+	static const char *const shortened[] = { "Bank::transfer",
+						 "Foo::operator()",
+						 "(anonymous namespace)::f",
+						 "foo<int>",
+						 NULL,
+						 "Foo::operator new",
+						 "Foo::operator int",
+						 "main::{lambda(int)#1}::operator()",
+						 "operator<<",
+						 NULL };
 	enum { CNT = sizeof(mangled) / sizeof(mangled[0]) };
 	char *names[CNT];
 

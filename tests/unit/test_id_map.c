@@ -50,7 +50,10 @@ static void both_numbers_count(void **state)
 	id_map_release(&map);
 }
 
-/* Who replaces a value has freed the old one: it must not fail for want of memory, so it must not grow the map. */
+/*
+ * Who replaces a value has freed the old one: it must not fail for want of memory, so it must not grow the
+ * map.
+ */
 static void a_replaced_value_needs_no_memory(void **state)
 {
 	struct id_map map;

@@ -51,8 +51,9 @@ static void commas_and_brackets_are_the_writers_business(void **state)
 	json_u64(&json, 1);
 	json_object_end(&json);
 	json_newline(&json);
-	expect_text(&json, "{\"pid\":42,\"empty\":{},\"list\":[1,[]\n,{\"a\":true,\"b\":null},false],\"none\":null,"
-			   "\"a\\u0000\xef\xbf\xbd\":1}\n");
+	expect_text(&json,
+		    "{\"pid\":42,\"empty\":{},\"list\":[1,[]\n,{\"a\":true,\"b\":null},false],\"none\":null,"
+		    "\"a\\u0000\xef\xbf\xbd\":1}\n");
 }
 
 static void numbers_keep_every_digit(void **state)
@@ -78,8 +79,9 @@ static void numbers_keep_every_digit(void **state)
 	json_u64_scaled(&json, 0, 0);
 	json_u64_scaled(&json, UINT64_MAX, 19);
 	json_array_end(&json);
-	expect_text(&json, "[0,18446744073709551615,-9223372036854775808,-7,\"18446744073709551615\",0.1,"
-			   "0.3333333333333333,-2.5e+300,null,null,12.50,1234.567,0.007,0,1.8446744073709551615]");
+	expect_text(&json,
+		    "[0,18446744073709551615,-9223372036854775808,-7,\"18446744073709551615\",0.1,"
+		    "0.3333333333333333,-2.5e+300,null,null,12.50,1234.567,0.007,0,1.8446744073709551615]");
 }
 
 static void any_bytes_make_a_valid_string(void **state)
@@ -94,17 +96,20 @@ static void any_bytes_make_a_valid_string(void **state)
 		{ "a\"b\\c/", 6, "\"a\\\"b\\\\c/\"" },
 		{ "\b\t\n\f\r", 5, "\"\\b\\t\\n\\f\\r\"" },
 		{ "\0\x01\x1f\x7f", 4, "\"\\u0000\\u0001\\u001f\\u007f\"" },
-		{ "\xc2\x80\xc2\x9b\xc2\xa0", 6, "\"\\u0080\\u009b\xc2\xa0\"" }, /* terminals obey these, too */
+		/* terminals obey these, too */
+		{ "\xc2\x80\xc2\x9b\xc2\xa0", 6, "\"\\u0080\\u009b\xc2\xa0\"" },
 		{ "\x1b[31m", 5, "\"\\u001b[31m\"" },
 		{ "gr\xc3\xbc\xc3\x9f", 6, "\"gr\xc3\xbc\xc3\x9f\"" },
 		{ "\xf0\x9f\x92\xa1", 4, "\"\xf0\x9f\x92\xa1\"" },
 		{ "\xff", 1, "\"\xef\xbf\xbd\"" },                                 /* never a first byte */
 		{ "\x80x", 2, "\"\xef\xbf\xbdx\"" },                               /* a tail without a head */
 		{ "\xc3", 1, "\"\xef\xbf\xbd\"" },                                 /* cut off */
-		{ "\xc3\"", 2, "\"\xef\xbf\xbd\\\"\"" },                           /* the quote is not swallowed */
+		/* the quote is not swallowed */
+		{ "\xc3\"", 2, "\"\xef\xbf\xbd\\\"\"" },
 		{ "\xc0\xaf", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\"" },                 /* overlong */
 		{ "\xed\xa0\x80", 3, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" }, /* surrogate */
-		{ "\xf4\x90\x80\x80", 4, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" }, /* beyond U+10FFFF */
+		/* beyond U+10FFFF */
+		{ "\xf4\x90\x80\x80", 4, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },
 	};
 
 	(void)state;

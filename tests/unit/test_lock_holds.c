@@ -34,20 +34,34 @@ static void add(struct lock_holds *holds, struct txtrace_record record)
 }
 
 /* A stay on a CPU; afterwards the thread waits for a lock, or is preempted. */
-static void stay(struct lock_holds *holds, uint32_t tid, uint64_t begin_ns, uint64_t end_ns, enum txtrace_left_as left_as)
+static void stay(struct lock_holds *holds, uint32_t tid, uint64_t begin_ns, uint64_t end_ns,
+		 enum txtrace_left_as left_as)
 {
 	add(holds, (struct txtrace_record){
 			   .kind = TXTRACE_RECORD_RUN,
-			   .run = { .tid = tid, .pid = PID, .begin_ns = begin_ns, .end_ns = end_ns, .left_as = left_as, .reason = TXTRACE_BLOCK_LOCK },
+			   .run = { .tid = tid,
+				    .pid = PID,
+				    .begin_ns = begin_ns,
+				    .end_ns = end_ns,
+				    .left_as = left_as,
+				    .reason = TXTRACE_BLOCK_LOCK },
 		   });
 }
 
-static void wake_with(struct lock_holds *holds, uint64_t time_ns, uint64_t span, uint64_t holder_span, uint32_t flags)
+static void wake_with(struct lock_holds *holds, uint64_t time_ns, uint64_t span, uint64_t holder_span,
+		      uint32_t flags)
 {
 	add(holds, (struct txtrace_record){
 			   .kind = TXTRACE_RECORD_WAKE,
-			   .wake = { .time_ns = time_ns, .tid = WAITER, .pid = PID, .waker_tid = HOLDER, .waker_pid = PID, .waker_comm = string("helper"),
-				     .span = span, .waker_span = holder_span, .flags = flags },
+			   .wake = { .time_ns = time_ns,
+				     .tid = WAITER,
+				     .pid = PID,
+				     .waker_tid = HOLDER,
+				     .waker_pid = PID,
+				     .waker_comm = string("helper"),
+				     .span = span,
+				     .waker_span = holder_span,
+				     .flags = flags },
 		   });
 }
 
@@ -58,10 +72,12 @@ static void wake(struct lock_holds *holds, uint64_t time_ns, uint64_t span, uint
 
 static void end(struct lock_holds *holds, uint64_t id, const char *label)
 {
-	add(holds, (struct txtrace_record){ .kind = TXTRACE_RECORD_SPAN, .span = { .id = id, .pid = PID, .label = string(label) } });
+	add(holds, (struct txtrace_record){ .kind = TXTRACE_RECORD_SPAN,
+					    .span = { .id = id, .pid = PID, .label = string(label) } });
 }
 
-static void expect_one(struct lock_holds *holds, const char *waiter, enum party_kind kind, const char *holder, uint64_t cnt, uint64_t on_cpu_ns)
+static void expect_one(struct lock_holds *holds, const char *waiter, enum party_kind kind, const char *holder,
+		       uint64_t cnt, uint64_t on_cpu_ns)
 {
 	struct lock_hold hold;
 	size_t position = 0;
@@ -155,7 +171,10 @@ static void who_is_no_thread_and_who_is_in_no_span_holds_up_nobody(void **state)
 	expect_none(holds, 0);
 }
 
-/* Stays of 2 within a wait that began at 100, each 10 after the other, and one more: 5 of it, then the wait is over. */
+/*
+ * Stays of 2 within a wait that began at 100, each 10 after the other, and one more: 5 of it, then the wait
+ * is over.
+ */
 static void add_stays(struct lock_holds *holds, uint64_t cnt)
 {
 	stay(holds, WAITER, 90, 100, TXTRACE_LEFT_BLOCKED);

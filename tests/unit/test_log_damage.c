@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Damage costs the batch that it is in, and is told; the rest is read. A small log of four batches is cut at every byte, has every byte changed,
- * loses and gains bytes and blocks, and shrinks while it is read. With right checksums and any bytes behind them nothing worse happens. All of this is read
- * with and without threads, with the same result, and from the middle on.
+ * Damage costs the batch that it is in, and is told; the rest is read. A small log of four batches is cut at
+ * every byte, has every byte changed, loses and gains bytes and blocks, and shrinks while it is read. With
+ * right checksums and any bytes behind them nothing worse happens. All of this is read with and without
+ * threads, with the same result, and from the middle on.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,21 +21,28 @@
 #define BATCH_CNT 4
 #define RECORDS_PER_BATCH 6
 #define PART_MAX 8
-/* Which byte it is makes no difference to what the threads do, and with ThreadSanitizer all of them take a minute. */
+/*
+ * Which byte it is makes no difference to what the threads do, and with ThreadSanitizer all of them take a
+ * minute.
+ */
 #ifdef __SANITIZE_THREAD__
 #define STEP 7
 #else
 #define STEP 1
 #endif
 
-/* A log in memory, where its parts begin, and what its batches hold as text. Part 0 is the header; then the batches, the index, the footer. */
+/*
+ * A log in memory, where its parts begin, and what its batches hold as text. Part 0 is the header; then the
+ * batches, the index, the footer.
+ */
 struct specimen {
 	uint8_t bytes[65536];
 	size_t length;
 	size_t parts[PART_MAX];
 	char *batches[BATCH_CNT];
 	int fd; /* the file in memory that its changed versions are read from */
-	bool is_read_once; /* without threads, and from the beginning: where another specimen is read in all ways */
+	/* without threads, and from the beginning: where another specimen is read in all ways */
+	bool is_read_once;
 	char path[32];
 };
 
@@ -105,7 +113,10 @@ static void discard(struct specimen *specimen)
 		free(specimen->batches[i]);
 }
 
-/* What a reader makes of the file: which batches came whole, and the damage. Anything else that came fails the test. */
+/*
+ * What a reader makes of the file: which batches came whole, and the damage. Anything else that came fails
+ * the test.
+ */
 struct outcome {
 	int open_err;
 	bool has_batch[BATCH_CNT];
@@ -144,7 +155,10 @@ static char *read_whole(const struct specimen *specimen)
 	return text;
 }
 
-/* What comes from batch 2 on is what the whole reading has of it: damage may be passed over on the way there, no record of it is. */
+/*
+ * What comes from batch 2 on is what the whole reading has of it: damage may be passed over on the way there,
+ * no record of it is.
+ */
 static void check_seek(const struct specimen *specimen, const struct outcome *whole)
 {
 	char *text = read_from(specimen->path, whole->damage_cnt % 2 ? 0 : 2, 2), *begin;
@@ -171,11 +185,13 @@ static struct outcome read_outcome(const struct specimen *specimen)
 	for (at = outcome.text; *at;) {
 		if (!strncmp(at, "damage ", 7)) {
 			if (!outcome.damage_cnt++)
-				snprintf(outcome.first_damage, sizeof(outcome.first_damage), "%.*s", (int)strcspn(at, "\n"), at);
+				snprintf(outcome.first_damage, sizeof(outcome.first_damage), "%.*s",
+					 (int)strcspn(at, "\n"), at);
 			at = strchr(at, '\n') + 1;
 			continue;
 		}
-		while (next < BATCH_CNT && strncmp(at, specimen->batches[next], strlen(specimen->batches[next])))
+		while (next < BATCH_CNT &&
+		       strncmp(at, specimen->batches[next], strlen(specimen->batches[next])))
 			next++;
 		if (next == BATCH_CNT)
 			fail_msg("a record that was not written: %.*s", (int)strcspn(at, "\n"), at);
@@ -188,7 +204,9 @@ static struct outcome read_outcome(const struct specimen *specimen)
 	return outcome;
 }
 
-/* A specimen that is read without threads shows ThreadSanitizer nothing, and reading it takes a minute there. */
+/*
+ * A specimen that is read without threads shows ThreadSanitizer nothing, and reading it takes a minute there.
+ */
 static bool is_skipped(struct specimen *specimen)
 {
 #ifdef __SANITIZE_THREAD__
@@ -220,7 +238,8 @@ static void cut_anywhere_it_reads_what_is_whole(void **state)
 			store(&specimen, specimen.bytes, length);
 			outcome = read_outcome(&specimen);
 			if (length < specimen.parts[1]) {
-				assert_int_equal(outcome.open_err, length ? length < LOG_MAGIC_BYTES ? -EBADMSG : 0 : -ENODATA);
+				assert_int_equal(outcome.open_err,
+						 length ? length < LOG_MAGIC_BYTES ? -EBADMSG : 0 : -ENODATA);
 				assert_int_equal(outcome.batch_cnt, 0);
 				free(outcome.text);
 				continue;
@@ -228,7 +247,8 @@ static void cut_anywhere_it_reads_what_is_whole(void **state)
 			for (unsigned int part = 1; part < PART_MAX; part++)
 				is_between |= length == specimen.parts[part];
 			for (unsigned int batch = 0; batch < BATCH_CNT; batch++)
-				assert_int_equal(outcome.has_batch[batch], length >= specimen.parts[batch + 2]);
+				assert_int_equal(outcome.has_batch[batch],
+						 length >= specimen.parts[batch + 2]);
 			assert_int_equal(outcome.damage_cnt, is_between ? 0 : 1);
 			free(outcome.text);
 		}
@@ -259,7 +279,8 @@ static void any_changed_byte_costs_its_batch_only(void **state)
 			assert_int_equal(outcome.damage_cnt, 1);
 			for (unsigned int batch = 0; batch < BATCH_CNT; batch++)
 				assert_int_equal(outcome.has_batch[batch],
-						 at < specimen.parts[batch + 1] || at >= specimen.parts[batch + 2]);
+						 at < specimen.parts[batch + 1] ||
+							 at >= specimen.parts[batch + 2]);
 			free(outcome.text);
 		}
 		discard(&specimen);
@@ -277,23 +298,26 @@ static void damage_says_where_and_how_much(void **state)
 	specimen.bytes[specimen.parts[2] + LOG_BLOCK_HEADER_BYTES + 3] ^= 1;
 	store(&specimen, specimen.bytes, specimen.length);
 	outcome = read_outcome(&specimen);
-	snprintf(expected, sizeof(expected), "damage offset=%zu length=%zu records=%d the checksum of a batch is wrong", specimen.parts[2],
-		 specimen.parts[3] - specimen.parts[2], RECORDS_PER_BATCH);
+	snprintf(expected, sizeof(expected),
+		 "damage offset=%zu length=%zu records=%d the checksum of a batch is wrong",
+		 specimen.parts[2], specimen.parts[3] - specimen.parts[2], RECORDS_PER_BATCH);
 	assert_string_equal(outcome.first_damage, expected);
 	free(outcome.text);
 
 	specimen.bytes[specimen.parts[2] + LOG_BLOCK_HEADER_BYTES + 3] ^= 1;
 	store(&specimen, specimen.bytes, specimen.parts[4] - 1);
 	outcome = read_outcome(&specimen);
-	snprintf(expected, sizeof(expected), "damage offset=%zu length=%zu records=%d the file ends in the middle of a batch", specimen.parts[3],
-		 specimen.parts[4] - 1 - specimen.parts[3], RECORDS_PER_BATCH);
+	snprintf(expected, sizeof(expected),
+		 "damage offset=%zu length=%zu records=%d the file ends in the middle of a batch",
+		 specimen.parts[3], specimen.parts[4] - 1 - specimen.parts[3], RECORDS_PER_BATCH);
 	assert_string_equal(outcome.first_damage, expected);
 	free(outcome.text);
 	discard(&specimen);
 }
 
 /* Replaces `removed` bytes at `at` by `added`; reads the result. */
-static struct outcome edit(const struct specimen *specimen, size_t at, size_t removed, const uint8_t *added, size_t added_length)
+static struct outcome edit(const struct specimen *specimen, size_t at, size_t removed, const uint8_t *added,
+			   size_t added_length)
 {
 	uint8_t *bytes = malloc(specimen->length + added_length);
 	size_t length = specimen->length - removed + added_length;
@@ -316,7 +340,8 @@ static void missing_bytes_cost_the_batch_that_lost_them(void **state)
 	(void)state;
 	make_specimen(&specimen, LOG_CODEC_ZSTD);
 	for (size_t removed = 1; removed < 60; removed++) {
-		struct outcome outcome = edit(&specimen, specimen.parts[2] + LOG_BLOCK_HEADER_BYTES + 2, removed, specimen.bytes, 0);
+		struct outcome outcome = edit(&specimen, specimen.parts[2] + LOG_BLOCK_HEADER_BYTES + 2,
+					      removed, specimen.bytes, 0);
 
 		assert_int_equal(outcome.batch_cnt, BATCH_CNT - 1);
 		assert_false(outcome.has_batch[1]);
@@ -333,7 +358,8 @@ static void a_missing_batch_is_missed(void **state)
 
 	(void)state;
 	make_specimen(&specimen, LOG_CODEC_ZSTD);
-	outcome = edit(&specimen, specimen.parts[2], specimen.parts[3] - specimen.parts[2], specimen.bytes, 0);
+	outcome = edit(&specimen, specimen.parts[2], specimen.parts[3] - specimen.parts[2], specimen.bytes,
+		       0);
 	assert_int_equal(outcome.batch_cnt, BATCH_CNT - 1);
 	assert_non_null(strstr(outcome.first_damage, "batches are missing before this place"));
 	assert_int_equal(outcome.damage_cnt, 1);
@@ -356,13 +382,17 @@ static void foreign_bytes_are_skipped(void **state)
 		assert_int_equal(outcome.damage_cnt, 1);
 		free(outcome.text);
 	}
-	/* A sound batch of another capture, as a traced program might put into a tag: it is not taken for one of ours. */
+	/*
+	 * A sound batch of another capture, as a traced program might put into a tag: it is not taken for one
+	 * of ours.
+	 */
 	memcpy(foreign, specimen.bytes + specimen.parts[1], specimen.parts[2] - specimen.parts[1]);
 	assert_true(log_block_decode(foreign, sizeof(foreign), &block));
 	block.capture_id[5] ^= 1;
 	log_block_encode(&block, foreign);
 	for (unsigned int part = 1; part <= BATCH_CNT + 1; part++) {
-		struct outcome outcome = edit(&specimen, specimen.parts[part], 0, foreign, specimen.parts[2] - specimen.parts[1]);
+		struct outcome outcome = edit(&specimen, specimen.parts[part], 0, foreign,
+					      specimen.parts[2] - specimen.parts[1]);
 
 		assert_int_equal(outcome.batch_cnt, BATCH_CNT);
 		assert_int_equal(outcome.damage_cnt, 1);
@@ -386,7 +416,10 @@ static void bytes_behind_the_end_are_told(void **state)
 	discard(&specimen);
 }
 
-/* Damage long enough that the search goes over several of its windows, with the next block across a window's edge. */
+/*
+ * Damage long enough that the search goes over several of its windows, with the next block across a window's
+ * edge.
+ */
 static void a_long_search_finds_the_next_block(void **state)
 {
 	struct specimen specimen;
@@ -440,7 +473,10 @@ static void reseal(uint8_t *bytes)
 	log_block_encode(&block, bytes);
 }
 
-/* What a reader makes of such a batch is its own affair, but it comes to an end, and the other batches are read. */
+/*
+ * What a reader makes of such a batch is its own affair, but it comes to an end, and the other batches are
+ * read.
+ */
 static void right_checksums_prove_nothing(void **state)
 {
 	(void)state;
@@ -472,7 +508,9 @@ static void right_checksums_prove_nothing(void **state)
 
 static void claims_are_not_believed(void **state)
 {
-	static const uint32_t sizes[] = { 0, 1, 1000, LOG_PAYLOAD_MAX_BYTES, LOG_PAYLOAD_MAX_BYTES + 1, UINT32_MAX };
+	static const uint32_t sizes[] = {
+		0, 1, 1000, LOG_PAYLOAD_MAX_BYTES, LOG_PAYLOAD_MAX_BYTES + 1, UINT32_MAX
+	};
 	struct specimen specimen;
 
 	(void)state;
@@ -484,7 +522,9 @@ static void claims_are_not_believed(void **state)
 
 		memcpy(saved, batch, sizeof(saved));
 		assert_true(log_block_decode(batch, SIZE_MAX, &block));
-		*(i % 3 == 0 ? &block.stored_bytes : i % 3 == 1 ? &block.raw_bytes : &block.record_cnt) = sizes[i / 3];
+		*(i % 3 == 0   ? &block.stored_bytes
+		  : i % 3 == 1 ? &block.raw_bytes
+			       : &block.record_cnt) = sizes[i / 3];
 		log_block_encode(&block, batch);
 		store(&specimen, specimen.bytes, specimen.length);
 		memcpy(batch, saved, sizeof(saved));
@@ -503,7 +543,9 @@ static void a_file_of_headers_comes_to_an_end(void **state)
 {
 	const uint32_t header_cnt = 60000;
 	uint8_t *bytes = malloc(header_cnt * LOG_BLOCK_HEADER_BYTES);
-	struct log_block block = { .type = LOG_BLOCK_BATCH, .stored_bytes = header_cnt * LOG_BLOCK_HEADER_BYTES / 2, .raw_bytes = 1 };
+	struct log_block block = { .type = LOG_BLOCK_BATCH,
+				   .stored_bytes = header_cnt * LOG_BLOCK_HEADER_BYTES / 2,
+				   .raw_bytes = 1 };
 	struct specimen specimen;
 	struct outcome outcome;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A log that is kept in memory and written on demand: each file stands alone, is complete, begins with definitions, and none repeats another. */
+/*
+ * A log that is kept in memory and written on demand: each file stands alone, is complete, begins with
+ * definitions, and none repeats another.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +29,8 @@ struct flight {
 	uint64_t time_ns;
 };
 
-static void begin_with(struct flight *flight, const struct log_writer_flight *limits, size_t queue_bytes, void (*enter_thread)(void *context))
+static void begin_with(struct flight *flight, const struct log_writer_flight *limits, size_t queue_bytes,
+		       void (*enter_thread)(void *context))
 {
 	struct log_writer_options options = {
 		.codec = LOG_CODEC_NONE,
@@ -40,7 +44,8 @@ static void begin_with(struct flight *flight, const struct log_writer_flight *li
 	const char *folder = getenv("TEST_TMPDIR");
 
 	memset(flight, 0, sizeof(*flight));
-	snprintf(flight->folder, sizeof(flight->folder), "%.1900s/log_flight.XXXXXX", folder ? folder : "/tmp");
+	snprintf(flight->folder, sizeof(flight->folder), "%.1900s/log_flight.XXXXXX",
+		 folder ? folder : "/tmp");
 	assert_non_null(mkdtemp(flight->folder));
 	snprintf(flight->path, sizeof(flight->path), "%s/log.txtrace", flight->folder);
 	assert_int_equal(log_writer_open(&flight->writer, flight->path, &sample_info, &options), 0);
@@ -65,7 +70,11 @@ static void define(struct flight *flight)
 {
 	const struct txtrace_record thread = {
 		.kind = TXTRACE_RECORD_THREAD,
-		.thread = { .time_ns = flight->time_ns, .tid = 7, .pid = 7, .is_seed = true, .comm = STRING("worker") },
+		.thread = { .time_ns = flight->time_ns,
+			    .tid = 7,
+			    .pid = 7,
+			    .is_seed = true,
+			    .comm = STRING("worker") },
 	};
 
 	if (!log_writer_is_due(flight->writer) || log_writer_turn(flight->writer) <= 0)
@@ -83,7 +92,9 @@ static void add(struct flight *flight, unsigned int first, unsigned int cnt)
 
 		snprintf(name, sizeof(name), "number %u", i);
 		flight->time_ns += 1000;
-		record.instant = (struct txtrace_instant){ .time_ns = flight->time_ns, .pid = 7, .tid = 7, .name = { name, strlen(name) } };
+		record.instant = (struct txtrace_instant){
+			.time_ns = flight->time_ns, .pid = 7, .tid = 7, .name = { name, strlen(name) }
+		};
 		assert_int_equal(log_writer_add(flight->writer, &record), 0);
 		define(flight);
 	}
@@ -123,10 +134,12 @@ static void look(const char *path, struct seen *seen)
 		is_first = false;
 		seen->ends_with_trigger = record.kind == TXTRACE_RECORD_TRIGGER;
 		if (record.kind == TXTRACE_RECORD_INSTANT) {
-			unsigned int number = (unsigned int)atoi(record.instant.name.bytes + strlen("number "));
+			unsigned int number = (unsigned int)atoi(record.instant.name.bytes +
+								 strlen("number "));
 
 			if (seen->cnt++)
-				assert_int_equal(number, seen->last + 1); /* nothing is missing in the middle */
+				/* nothing is missing in the middle */
+				assert_int_equal(number, seen->last + 1);
 			else
 				seen->first = number;
 			seen->last = number;
@@ -156,7 +169,9 @@ static void nothing_is_written_without_a_trigger(void **state)
 
 #define QUEUE_BYTES (64 << 10)
 
-/* 200,000 records of some 12 bytes do not fit: the last ones are there, without a hole, behind a definition. */
+/*
+ * 200,000 records of some 12 bytes do not fit: the last ones are there, without a hole, behind a definition.
+ */
 static void the_last_part_is_written(void **state)
 {
 	for (size_t queue_bytes = 0; queue_bytes <= QUEUE_BYTES; queue_bytes += QUEUE_BYTES) {
@@ -197,8 +212,9 @@ static void starve(void *context)
 }
 
 /*
- * All of it waits in the queue, which has room for many times what is kept, when the file is wanted. Where nothing was stored, nothing tells how large the
- * pieces are: each of them has to be cut by what went into it.
+ * All of it waits in the queue, which has room for many times what is kept, when the file is wanted. Where
+ * nothing was stored, nothing tells how large the pieces are: each of them has to be cut by what went into
+ * it.
  */
 static void a_thread_that_gets_no_cpu_loses_no_more(void **state)
 {

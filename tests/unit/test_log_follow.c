@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file that grows byte by byte is followed: no prefix of it gives damage, a wrong record or one twice, and each batch comes as soon as it is there. A
- * capture is followed into its next files. It ends when it is complete, or when nobody holds the file any more.
+ * A file that grows byte by byte is followed: no prefix of it gives damage, a wrong record or one twice, and
+ * each batch comes as soon as it is there. A capture is followed into its next files. It ends when it is
+ * complete, or when nobody holds the file any more.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -132,7 +133,8 @@ static unsigned int batches_in(const struct recorder *recorder)
 	unsigned int cnt = 0;
 	struct log_block block;
 
-	while (log_block_decode(recorder->bytes + at, recorder->length - at, &block) && block.type == LOG_BLOCK_BATCH) {
+	while (log_block_decode(recorder->bytes + at, recorder->length - at, &block) &&
+	       block.type == LOG_BLOCK_BATCH) {
 		at += block.header_bytes + block.stored_bytes;
 		if (at > recorder->written)
 			break;
@@ -166,7 +168,9 @@ static void a_file_that_grows_by_bytes(unsigned int thread_cnt)
 		if (!follower.log) {
 			int err = txtrace_log_follow(&follower.log, recorder.path);
 
-			assert_int_equal(err, length < log_get_u32(recorder.bytes + LOG_HEADER_LENGTH) ? -EAGAIN : 0);
+			assert_int_equal(err, length < log_get_u32(recorder.bytes + LOG_HEADER_LENGTH)
+						      ? -EAGAIN
+						      : 0);
 			if (err) {
 				txtrace_log_close(follower.log);
 				follower.log = NULL;
@@ -222,7 +226,8 @@ static void a_recorder_that_is_killed(void **state)
 		assert_true(txtrace_log_is_at_end(follower.log));
 		assert_false(txtrace_log_is_complete(follower.log));
 		assert_in_range(follower.damage_cnt, 0, 1);
-		assert_int_equal(lines_of(follower.text), batches_in(&recorder) * PART_RECORDS + (batches_in(&recorder) == PART_BATCHES));
+		assert_int_equal(lines_of(follower.text), batches_in(&recorder) * PART_RECORDS +
+								  (batches_in(&recorder) == PART_BATCHES));
 		assert_memory_equal(follower.text, parts.text, follower.length);
 		end_following(&follower);
 		recorder.fd = open(recorder.path, O_RDWR | O_APPEND);
@@ -275,7 +280,8 @@ static void the_file_that_is_being_written_is_found(void **state)
 	struct follower follower;
 	struct recorder recorder;
 	struct parts parts, earlier;
-	char *folder = new_folder(), *complete = make_complete(&parts, folder, PART_SUMMARY), *app = in_folder(folder, "app");
+	char *folder = new_folder(), *complete = make_complete(&parts, folder, PART_SUMMARY),
+	     *app = in_folder(folder, "app");
 
 	(void)state;
 	begin_parts(&earlier, 9);
@@ -320,8 +326,8 @@ static void the_file_that_is_being_written_is_found(void **state)
 }
 
 /*
- * The next part is being written, has been rotated away already, or is the last one, which has the plain name. A follower that is slow still gets all that
- * is on the disk.
+ * The next part is being written, has been rotated away already, or is the last one, which has the plain
+ * name. A follower that is slow still gets all that is on the disk.
  */
 static void a_capture_goes_on_in_other_files(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Logs that a later minor version may write: what this version does not know is skipped, what it knows is read. The payloads are put together
- * here by hand, from docs/log-format.md.
+ * Logs that a later minor version may write: what this version does not know is skipped, what it knows is
+ * read. The payloads are put together here by hand, from docs/log-format.md.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,8 @@ static void pile_header(struct pile *pile, uint16_t major)
 }
 
 /* A block whose header is 16 bytes longer than ours. */
-static void pile_block(struct pile *pile, uint8_t type, uint64_t sequence, const uint8_t *payload, uint32_t length, uint32_t record_cnt)
+static void pile_block(struct pile *pile, uint8_t type, uint64_t sequence, const uint8_t *payload,
+		       uint32_t length, uint32_t record_cnt)
 {
 	struct log_block block = { .type = type, .sequence = sequence, .record_cnt = record_cnt };
 	uint8_t header[LOG_BLOCK_HEADER_BYTES + 16];
@@ -73,8 +74,9 @@ static char *read_pile(const struct pile *pile, unsigned int *damage_cnt)
 }
 
 /*
- * Five records: a kind 200 at 1000, a wake at 1010, a kind 0 at 1015, a kind 200 at 1025, a wake at 1026. Wakes have a field 30 and a field 40 that
- * this version does not know, kind 200 has 64 fields, and there are sections that it does not know.
+ * Five records: a kind 200 at 1000, a wake at 1010, a kind 0 at 1015, a kind 200 at 1025, a wake at 1026.
+ * Wakes have a field 30 and a field 40 that this version does not know, kind 200 has 64 fields, and there are
+ * sections that it does not know.
  */
 #define ZERO_22 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4
 
@@ -125,7 +127,10 @@ static const uint8_t payload[] = {
 	0, 5, 6, 99, 8, 9,
 	/* time of the kind 0 */
 	0, 5,
-	/* times of the kind 200, of which the lowest bit is raw: 1000 is 500, in the half octave from 384 on, which has 7 raw bits more, and 0; 10 */
+	/*
+	 * times of the kind 200, of which the lowest bit is raw: 1000 is 500, in the half octave from 384 on,
+	 * which has 7 raw bits more, and 0; 10
+	 */
 	1, 131, 5,
 	/* the raw bits: 1000 & 255, and 0 */
 	232, 0,
@@ -135,8 +140,10 @@ static const uint8_t payload[] = {
 	1,
 };
 
-static const char expected[] = "wake time=1010 pid=50 tid=70 waker_pid=50 waker_tid=71 cpu=2 flags=0 waker_comm=new span=0 waker_span=0\n"
-			       "wake time=1026 pid=50 tid=70 waker_pid=50 waker_tid=71 cpu=2 flags=0 waker_comm=new span=0 waker_span=0\n";
+static const char expected[] = "wake time=1010 pid=50 tid=70 waker_pid=50 waker_tid=71 cpu=2 flags=0 "
+			       "waker_comm=new span=0 waker_span=0\n"
+			       "wake time=1026 pid=50 tid=70 waker_pid=50 waker_tid=71 cpu=2 flags=0 "
+			       "waker_comm=new span=0 waker_span=0\n";
 
 static void what_is_not_known_is_skipped(void **state)
 {
@@ -147,7 +154,8 @@ static void what_is_not_known_is_skipped(void **state)
 
 	(void)state;
 	pile_header(&pile, LOG_VERSION_MAJOR);
-	pile_block(&pile, 77, 0, noise, sizeof(noise), 3); /* a type of block that this version does not know */
+	/* a type of block that this version does not know */
+	pile_block(&pile, 77, 0, noise, sizeof(noise), 3);
 	pile_block(&pile, LOG_BLOCK_BATCH, 1, payload, sizeof(payload), 5);
 	text = read_pile(&pile, &damage_cnt);
 	assert_string_equal(text, expected);
@@ -155,7 +163,10 @@ static void what_is_not_known_is_skipped(void **state)
 	free(text);
 }
 
-/* Headers that are longer, blocks of unknown types, and an index with more in it than is known: seeks go over all of them. */
+/*
+ * Headers that are longer, blocks of unknown types, and an index with more in it than is known: seeks go over
+ * all of them.
+ */
 static void a_seek_goes_over_what_is_not_known(void **state)
 {
 	static const uint8_t noise[] = { 1, 2, 3, 4, 5 };
@@ -229,7 +240,8 @@ static void a_batch_of_a_newer_major_version_is_told(void **state)
 	begin = pile.length;
 	pile_block(&pile, LOG_BLOCK_BATCH, 0, payload, sizeof(payload), 5);
 	pile.bytes[begin + LOG_BLOCK_MAJOR] = LOG_VERSION_MAJOR + 1;
-	log_put_u32(pile.bytes + begin + LOG_BLOCK_HEADER_BYTES + 12, crc32c(pile.bytes + begin, LOG_BLOCK_HEADER_BYTES + 12));
+	log_put_u32(pile.bytes + begin + LOG_BLOCK_HEADER_BYTES + 12,
+		    crc32c(pile.bytes + begin, LOG_BLOCK_HEADER_BYTES + 12));
 	pile_block(&pile, LOG_BLOCK_BATCH, 1, payload, sizeof(payload), 5);
 	text = read_pile(&pile, &damage_cnt);
 	assert_int_equal(damage_cnt, 1);
@@ -250,7 +262,8 @@ static void an_unknown_codec_costs_its_batch(void **state)
 	begin = pile.length;
 	pile_block(&pile, LOG_BLOCK_BATCH, 0, payload, sizeof(payload), 5);
 	pile.bytes[begin + LOG_BLOCK_CODEC] = 9;
-	log_put_u32(pile.bytes + begin + LOG_BLOCK_HEADER_BYTES + 12, crc32c(pile.bytes + begin, LOG_BLOCK_HEADER_BYTES + 12));
+	log_put_u32(pile.bytes + begin + LOG_BLOCK_HEADER_BYTES + 12,
+		    crc32c(pile.bytes + begin, LOG_BLOCK_HEADER_BYTES + 12));
 	pile_block(&pile, LOG_BLOCK_BATCH, 1, payload, sizeof(payload), 5);
 	text = read_pile(&pile, &damage_cnt);
 	assert_int_equal(damage_cnt, 1);

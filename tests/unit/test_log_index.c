@@ -67,7 +67,9 @@ static void read_totals(const struct log_index *index, struct totals *totals)
 /* Batch i: at 100 i, 3 records, from time 1000 i - 5 to 1000 i + 2000. */
 static void every_batch_is_covered(void **state)
 {
-	static const uint32_t batch_cnts[] = { 0, 1, 2, LOG_INDEX_ENTRY_MAX, LOG_INDEX_ENTRY_MAX + 1, 3 * LOG_INDEX_ENTRY_MAX + 7, 100000 };
+	static const uint32_t batch_cnts[] = {
+		0, 1, 2, LOG_INDEX_ENTRY_MAX, LOG_INDEX_ENTRY_MAX + 1, 3 * LOG_INDEX_ENTRY_MAX + 7, 100000
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(batch_cnts) / sizeof(batch_cnts[0]); i++) {
@@ -84,7 +86,9 @@ static void every_batch_is_covered(void **state)
 		read_totals(&index, &totals);
 		assert_int_equal(totals.batch_cnt, batch_cnt);
 		assert_int_equal(totals.record_cnt, 3 * batch_cnt);
-		assert_in_range(totals.entry_cnt, batch_cnt < LOG_INDEX_ENTRY_MAX ? batch_cnt : LOG_INDEX_ENTRY_MAX / 2, LOG_INDEX_ENTRY_MAX);
+		assert_in_range(totals.entry_cnt,
+				batch_cnt < LOG_INDEX_ENTRY_MAX ? batch_cnt : LOG_INDEX_ENTRY_MAX / 2,
+				LOG_INDEX_ENTRY_MAX);
 		if (batch_cnt) {
 			assert_int_equal(totals.first_ns, 995);
 			assert_int_equal(totals.last_ns, 1000 * (uint64_t)batch_cnt + 2000);
@@ -105,7 +109,8 @@ static void every_span_is_counted(void **state)
 	log_index_add_spans(&index, NULL, 0, 1);
 	for (unsigned int round = 0; round < 2; round++)
 		for (unsigned int i = 0; i < 3000; i++)
-			log_index_add_spans(&index, label, (size_t)snprintf(label, sizeof(label), "label %u", i), 1);
+			log_index_add_spans(&index, label,
+					    (size_t)snprintf(label, sizeof(label), "label %u", i), 1);
 	read_totals(&index, &totals);
 	assert_int_equal(totals.label_cnt, LOG_INDEX_LABEL_MAX);
 	assert_int_equal(totals.span_cnt + totals.other_span_cnt, 6001);

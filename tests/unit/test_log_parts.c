@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The files of a log one after the other: each readable alone, by size, by age, below a cap, after a restart and after a crash. */
+/*
+ * The files of a log one after the other: each readable alone, by size, by age, below a cap, after a restart
+ * and after a crash.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +24,11 @@ static void each_file_stands_alone(void **state)
 {
 	struct log_writer_result result = { 0 };
 	/* Each batch makes a file of more than one byte; nothing is compressed, nothing is queued. */
-	struct log_writer_options options = { .keeps_older = true, .limits.rotate_bytes = 1, .result = &result };
-	static const char *const names[] = { "app.000001.txtrace", "app.000002.txtrace", "app.000003.txtrace", "app.txtrace" };
+	struct log_writer_options options = { .keeps_older = true,
+					      .limits.rotate_bytes = 1,
+					      .result = &result };
+	static const char *const names[] = { "app.000001.txtrace", "app.000002.txtrace", "app.000003.txtrace",
+					     "app.txtrace" };
 	struct series_folder folder;
 	struct log_writer *writer;
 	uint64_t sequence = 0, bytes = 0;
@@ -39,9 +45,11 @@ static void each_file_stands_alone(void **state)
 				turn_if_due(writer);
 		}
 	}
-	assert_string_equal(list_folder(&folder), "app.000001.txtrace app.000002.txtrace app.000003.txtrace app.txtrace.partial");
+	assert_string_equal(list_folder(&folder),
+			    "app.000001.txtrace app.000002.txtrace app.000003.txtrace app.txtrace.partial");
 	assert_int_equal(log_writer_close(writer), 0);
-	assert_string_equal(list_folder(&folder), "app.000001.txtrace app.000002.txtrace app.000003.txtrace app.txtrace");
+	assert_string_equal(list_folder(&folder),
+			    "app.000001.txtrace app.000002.txtrace app.000003.txtrace app.txtrace");
 	for (uint32_t i = 0; i < 4; i++) {
 		struct contents contents = contents_of(&folder, names[i]);
 		struct stat status;
@@ -49,7 +57,8 @@ static void each_file_stands_alone(void **state)
 		assert_int_equal(contents.info.part, i);
 		assert_int_equal(contents.info.first_sequence, sequence);
 		assert_memory_equal(contents.info.capture_id, sample_info.capture_id, 16);
-		assert_true(contents.is_complete && !contents.has_gaps && !contents.cnt[TXTRACE_RECORD_DAMAGE]);
+		assert_true(contents.is_complete && !contents.has_gaps &&
+			    !contents.cnt[TXTRACE_RECORD_DAMAGE]);
 		assert_int_equal(contents.first_id, i * 10 + 1);
 		assert_int_equal(contents.last_id, i * 10 + 10);
 		assert_int_equal(contents.cnt[TXTRACE_RECORD_THREAD], i ? 2 : 0);
@@ -72,7 +81,9 @@ static void each_file_stands_alone(void **state)
 
 static void a_restart_goes_on_and_the_oldest_go(void **state)
 {
-	struct log_writer_options options = { .keeps_older = true, .limits.rotate_bytes = 1, .limits.keep_cnt = 3 };
+	struct log_writer_options options = { .keeps_older = true,
+					      .limits.rotate_bytes = 1,
+					      .limits.keep_cnt = 3 };
 	struct series_folder folder;
 
 	(void)state;
@@ -94,11 +105,16 @@ static void a_restart_goes_on_and_the_oldest_go(void **state)
 	remove_folder(&folder);
 }
 
-/* What is there and what is being written, together, at every moment; and a start that writes nothing costs nothing. */
+/*
+ * What is there and what is being written, together, at every moment; and a start that writes nothing costs
+ * nothing.
+ */
 static void all_files_stay_below_the_cap(void **state)
 {
 	const uint64_t cap = 20000;
-	struct log_writer_options options = { .batch_bytes = 500, .keeps_older = true, .limits.keep_bytes = cap };
+	struct log_writer_options options = { .batch_bytes = 500,
+					      .keeps_older = true,
+					      .limits.keep_bytes = cap };
 	struct series_folder folder;
 	unsigned int file_max = 0;
 
@@ -176,7 +192,9 @@ static void a_file_ends_when_it_is_old(void **state)
 
 static void a_crash_behind_a_rotation_leaves_both(void **state)
 {
-	struct log_writer_options options = { .keeps_older = true, .limits.rotate_bytes = 1, .queue_bytes = QUEUE_BYTES, .is_sync = true };
+	struct log_writer_options options = {
+		.keeps_older = true, .limits.rotate_bytes = 1, .queue_bytes = QUEUE_BYTES, .is_sync = true
+	};
 	struct series_folder folder;
 	int status;
 	pid_t child;
@@ -199,7 +217,8 @@ static void a_crash_behind_a_rotation_leaves_both(void **state)
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFSIGNALED(status));
-	assert_string_equal(list_folder(&folder), "app.000001.txtrace app.000002.txtrace app.txtrace.partial");
+	assert_string_equal(list_folder(&folder),
+			    "app.000001.txtrace app.000002.txtrace app.txtrace.partial");
 	assert_true(contents_of(&folder, "app.000002.txtrace").is_complete);
 	assert_int_equal(contents_of(&folder, "app.txtrace.partial").last_id, 3);
 	assert_false(contents_of(&folder, "app.txtrace.partial").is_complete);

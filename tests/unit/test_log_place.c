@@ -31,8 +31,8 @@ static void a_directory_gets_the_default_name(void **state)
 }
 
 /* Relative names: the folder is the working directory meanwhile. */
-static void assert_told(struct series_folder *folder, const char *name, struct log_file_names names, size_t cnt, const char *words,
-			const char *arguments)
+static void assert_told(struct series_folder *folder, const char *name, struct log_file_names names,
+			size_t cnt, const char *words, const char *arguments)
 {
 	struct text text = { 0 };
 	char path[PATH_MAX];
@@ -58,23 +58,25 @@ static void files_are_named_from_the_oldest(void **state)
 	make_folder(&folder);
 	assert_told(&folder, "a.log", (struct log_file_names){ 0 }, 0, "", "");
 	assert_told(&folder, "a.log", (struct log_file_names){ .is_complete = true }, 1, "'a.log'", "a.log");
-	assert_told(&folder, "a\033.log", (struct log_file_names){ .is_partial = true }, 1, "'a\\e.log.partial'", "a\\e.log.partial");
+	assert_told(&folder, "a\033.log", (struct log_file_names){ .is_partial = true }, 1,
+		    "'a\\e.log.partial'", "a\\e.log.partial");
 	put_text(&folder, "a.000001.log", "of another recording");
 	put_text(&folder, "a.000002.log", "");
 	put_text(&folder, "a.000004.log", "");
-	assert_told(&folder, "a.log", (struct log_file_names){ 2, 4, .is_complete = true }, 3, "'a.000002.log', 'a.000004.log' and 'a.log'",
-		    "a.000002.log a.000004.log a.log");
-	assert_told(&folder, "a.log", (struct log_file_names){ 2, 2, .is_partial = true }, 2, "'a.000002.log' and 'a.log.partial'",
-		    "a.000002.log a.log.partial");
-	assert_told(&folder, "a.log", (struct log_file_names){ .first_number = 2, .last_number = 4 }, 2, "'a.000002.log' and 'a.000004.log'",
-		    "a.000002.log a.000004.log");
+	assert_told(&folder, "a.log", (struct log_file_names){ 2, 4, .is_complete = true }, 3,
+		    "'a.000002.log', 'a.000004.log' and 'a.log'", "a.000002.log a.000004.log a.log");
+	assert_told(&folder, "a.log", (struct log_file_names){ 2, 2, .is_partial = true }, 2,
+		    "'a.000002.log' and 'a.log.partial'", "a.000002.log a.log.partial");
+	assert_told(&folder, "a.log", (struct log_file_names){ .first_number = 2, .last_number = 4 }, 2,
+		    "'a.000002.log' and 'a.000004.log'", "a.000002.log a.000004.log");
 	for (int i = 5; i <= 12; i++) {
 		snprintf(name, sizeof(name), "a.%06d.log", i);
 		put_text(&folder, name, "");
 		snprintf(name, sizeof(name), "a.%06d", i);
 		put_text(&folder, name, "");
 	}
-	assert_told(&folder, "a.log", (struct log_file_names){ 2, 12, .is_complete = true }, 11, "'a.000002.log' to 'a.log'", "a.*log");
+	assert_told(&folder, "a.log", (struct log_file_names){ 2, 12, .is_complete = true }, 11,
+		    "'a.000002.log' to 'a.log'", "a.*log");
 	remove_folder(&folder);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The writer with a thread: the same files as without; errors of the thread are met; and what is dropped, to the record, when the disk does not keep
- * up. The slow disk is a pipe that nobody reads.
+ * The writer with a thread: the same files as without; errors of the thread are met; and what is dropped, to
+ * the record, when the disk does not keep up. The slow disk is a pipe that nobody reads.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,8 +28,13 @@ static void the_thread_changes_nothing(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct log_writer_result result;
-		struct log_writer_options options = { .codec = LOG_CODEC_ZSTD, .batch_bytes = 10000, .queue_bytes = i ? QUEUE_BYTES : 0, .is_sync = true,
-						      .keeps_older = true, .limits.rotate_bytes = 3000, .result = &result };
+		struct log_writer_options options = { .codec = LOG_CODEC_ZSTD,
+						      .batch_bytes = 10000,
+						      .queue_bytes = i ? QUEUE_BYTES : 0,
+						      .is_sync = true,
+						      .keeps_older = true,
+						      .limits.rotate_bytes = 3000,
+						      .result = &result };
 		struct log_writer *writer;
 		uint64_t record_cnt;
 
@@ -37,7 +42,8 @@ static void the_thread_changes_nothing(void **state)
 		writer = open_writer(&folders[i], &options);
 		for (uint64_t id = 1; id <= 100000; id++) {
 			assert_int_equal(add_span(writer, id), 0);
-			if (id % 5000 == 0) { /* the decision to rotate waits for the bytes: so they have to be there */
+			/* the decision to rotate waits for the bytes: so they have to be there */
+			if (id % 5000 == 0) {
 				assert_int_equal(log_writer_flush(writer), 0);
 				turn_if_due(writer);
 			}
@@ -56,13 +62,17 @@ static void the_thread_changes_nothing(void **state)
 
 static void the_index_counts_the_labels(void **state)
 {
-	struct log_writer_options options = { .batch_bytes = 5000, .queue_bytes = QUEUE_BYTES, .is_sync = true };
+	struct log_writer_options options = { .batch_bytes = 5000,
+					      .queue_bytes = QUEUE_BYTES,
+					      .is_sync = true };
 	struct series_folder folder;
 	struct log_writer *writer;
 	static char file[1 << 20];
 	FILE *in;
 	size_t length;
-	static const uint8_t expected[] = { 0, 2, 0xf4, 0x03, 3, 'o', 'd', 'd', 0xf4, 0x03, 4, 'e', 'v', 'e', 'n' }; /* 500 of each */
+	/* 500 of each */
+	static const uint8_t expected[] = { 0,	  2,	0xf4, 0x03, 3,	 'o', 'd', 'd',
+					    0xf4, 0x03, 4,    'e',  'v', 'e', 'n' };
 
 	(void)state;
 	make_folder(&folder);
@@ -74,7 +84,8 @@ static void the_index_counts_the_labels(void **state)
 	length = fread(file, 1, sizeof(file), in);
 	fclose(in);
 	assert_true(length > sizeof(expected) + 24);
-	assert_memory_equal(file + length - 24 - sizeof(expected), expected, sizeof(expected)); /* the end of the index, before the footer */
+	/* the end of the index, before the footer */
+	assert_memory_equal(file + length - 24 - sizeof(expected), expected, sizeof(expected));
 	remove_folder(&folder);
 }
 
@@ -96,12 +107,15 @@ static int add_until_error(struct log_writer *writer)
 static int fill_up(struct series_folder *folder)
 {
 	struct log_writer_result result;
-	struct log_writer_options options = { .codec = LOG_CODEC_ZSTD, .batch_bytes = 2000, .queue_bytes = QUEUE_BYTES, .result = &result };
+	struct log_writer_options options = {
+		.codec = LOG_CODEC_ZSTD, .batch_bytes = 2000, .queue_bytes = QUEUE_BYTES, .result = &result
+	};
 	struct rlimit limit = { 100000, 100000 };
 	struct log_writer *writer = open_writer(folder, &options);
 
 	setrlimit(RLIMIT_FSIZE, &limit); /* SIGXFSZ would end us: the thread has it blocked */
-	if (add_until_error(writer) != -EFBIG || log_writer_flush(writer) != -EFBIG || log_writer_error(writer) != -EFBIG)
+	if (add_until_error(writer) != -EFBIG || log_writer_flush(writer) != -EFBIG ||
+	    log_writer_error(writer) != -EFBIG)
 		return 1;
 	if (log_writer_turn(writer) != -EFBIG || log_writer_close(writer) != -EFBIG)
 		return 2;
@@ -134,7 +148,10 @@ static void a_removed_folder_is_met_by_a_flush(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct log_writer_result result;
-		struct log_writer_options options = { .queue_bytes = i ? QUEUE_BYTES : 0, .is_sync = true, .keeps_older = true, .result = &result };
+		struct log_writer_options options = { .queue_bytes = i ? QUEUE_BYTES : 0,
+						      .is_sync = true,
+						      .keeps_older = true,
+						      .result = &result };
 		struct series_folder folder;
 		struct log_writer *writer;
 
@@ -166,7 +183,8 @@ static void open_slow_disk(struct slow_disk *disk)
 	assert_int_equal(mkfifo(in_folder(&disk->folder, "app.txtrace"), 0600), 0);
 	disk->fd = open(disk->folder.name, O_RDWR);
 	assert_true(disk->fd >= 0);
-	assert_true(fcntl(disk->fd, F_SETPIPE_SZ, 4096) >= 4096); /* the first batch does not fit in: from the start nothing moves */
+	/* the first batch does not fit in: from the start nothing moves */
+	assert_true(fcntl(disk->fd, F_SETPIPE_SZ, 4096) >= 4096);
 }
 
 /* All that came through the pipe becomes a file. */
@@ -210,10 +228,13 @@ static struct contents close_slow_disk(struct slow_disk *disk)
 	return contents;
 }
 
-static void assert_all_is_accounted_for(const struct contents *contents, const struct txtrace_dropped *dropped, uint64_t added_cnt)
+static void assert_all_is_accounted_for(const struct contents *contents,
+					const struct txtrace_dropped *dropped, uint64_t added_cnt)
 {
 	assert_int_equal(contents->cnt[TXTRACE_RECORD_DAMAGE], 0);
-	assert_int_equal(contents->cnt[TXTRACE_RECORD_SPAN] + contents->dropped.record_cnt[TXTRACE_RECORD_SPAN], added_cnt);
+	assert_int_equal(contents->cnt[TXTRACE_RECORD_SPAN] +
+				 contents->dropped.record_cnt[TXTRACE_RECORD_SPAN],
+			 added_cnt);
 	assert_memory_equal(contents->dropped.record_cnt, dropped->record_cnt, sizeof(dropped->record_cnt));
 	assert_int_equal(contents->dropped.batch_cnt, dropped->batch_cnt);
 	assert_int_equal(contents->dropped.first_ns, dropped->first_ns);
@@ -223,7 +244,10 @@ static void assert_all_is_accounted_for(const struct contents *contents, const s
 
 static void what_is_dropped_is_told_to_the_record(void **state)
 {
-	struct log_writer_options options = { .batch_bytes = 20000, .queue_bytes = QUEUE_BYTES / 4, .keeps_older = true, .limits.rotate_bytes = 1000 };
+	struct log_writer_options options = { .batch_bytes = 20000,
+					      .queue_bytes = QUEUE_BYTES / 4,
+					      .keeps_older = true,
+					      .limits.rotate_bytes = 1000 };
 	const struct txtrace_dropped *dropped;
 	struct txtrace_dropped copy;
 	struct contents contents;
@@ -296,7 +320,9 @@ static void definitions_that_were_dropped_come_again(void **state)
 /* Stalls of any length at any place: what is in the log and what is told to be missing are all there was. */
 static void stalls_are_accounted_for(void **state)
 {
-	struct log_writer_options options = { .codec = LOG_CODEC_LZ4, .batch_bytes = 3000, .queue_bytes = 30000 };
+	struct log_writer_options options = { .codec = LOG_CODEC_LZ4,
+					      .batch_bytes = 3000,
+					      .queue_bytes = 30000 };
 	uint32_t random = 7;
 	uint64_t id = 0;
 	struct txtrace_dropped copy;
@@ -310,7 +336,8 @@ static void stalls_are_accounted_for(void **state)
 	while (!log_writer_dropped(writer)->batch_cnt)
 		assert_int_equal(add_span(writer, ++id), 0);
 	let_disk_work(&disk);
-	for (unsigned int i = 0; i < 300; i++) { /* as fast as it goes, against a reader that is quick and slow by turns */
+	/* as fast as it goes, against a reader that is quick and slow by turns */
+	for (unsigned int i = 0; i < 300; i++) {
 		random = random * 1664525 + 1013904223;
 		for (unsigned int j = 0; j < random >> 20; j++)
 			assert_int_equal(add_span(writer, ++id), 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is written to a log is read from it: every kind, every codec, extreme and random values, any division into batches. */
+/*
+ * What is written to a log is read from it: every kind, every codec, extreme and random values, any division
+ * into batches.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +76,8 @@ static void each_kind_stands_alone(void **state)
 	free(expected);
 }
 
-static void random_records_come_back(uint64_t seed, unsigned int record_cnt, enum log_codec codec, size_t batch_bytes)
+static void random_records_come_back(uint64_t seed, unsigned int record_cnt, enum log_codec codec,
+				     size_t batch_bytes)
 {
 	struct sample_world world = new_world(seed);
 	const char *path = sample_path("random");
@@ -100,7 +104,8 @@ static void random_worlds_come_back(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 60; seed++)
-		random_records_come_back(seed, (unsigned int)(seed * 37 % 3000), codecs[seed % 3], seed % 2 ? 0 : 2000);
+		random_records_come_back(seed, (unsigned int)(seed * 37 % 3000), codecs[seed % 3],
+					 seed % 2 ? 0 : 2000);
 	random_records_come_back(61, 150000, LOG_CODEC_ZSTD, 64u << 20);
 }
 
@@ -116,11 +121,21 @@ static void full_tables_close_the_batch(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 40000; i++) {
 		struct txtrace_record run = { .kind = TXTRACE_RECORD_RUN,
-					      .run = { .tid = i, .pid = i / 2, .cpu = i % 7, .begin_ns = i, .end_ns = i + 1, .object = i * 8 } };
-		struct txtrace_record span = { .kind = TXTRACE_RECORD_SPAN, .span = { .id = i, .tid = i, .end_ns = i + 1, .end_tid = i / 3 } };
+					      .run = { .tid = i,
+						       .pid = i / 2,
+						       .cpu = i % 7,
+						       .begin_ns = i,
+						       .end_ns = i + 1,
+						       .object = i * 8 } };
+		struct txtrace_record span = {
+			.kind = TXTRACE_RECORD_SPAN,
+			.span = { .id = i, .tid = i, .end_ns = i + 1, .end_tid = i / 3 }
+		};
 
-		span.span.label = (struct txtrace_string){ label, (size_t)snprintf(label, sizeof(label), "label %u", i) };
-		span.span.tag = (struct txtrace_string){ tag, (size_t)snprintf(tag, sizeof(tag), "tag=%u", i) };
+		span.span.label = (struct txtrace_string){ label, (size_t)snprintf(label, sizeof(label),
+										   "label %u", i) };
+		span.span.tag = (struct txtrace_string){ tag,
+							 (size_t)snprintf(tag, sizeof(tag), "tag=%u", i) };
 		assert_int_equal(log_writer_add(writer, &run), 0);
 		assert_int_equal(log_writer_add(writer, &span), 0);
 		put_record(out, &run);
@@ -223,16 +238,20 @@ static void the_wall_clock_may_be_set(void **state)
 	record.wake.time_ns = sample_info.start_monotonic_ns + 5;
 	assert_int_equal(log_writer_add(writer, &record), 0);
 	assert_int_equal(log_writer_flush(writer), 0);
-	log_writer_set_anchor(writer, sample_info.start_monotonic_ns + 10, sample_info.start_realtime_ns + 10 + 3600000000000);
+	log_writer_set_anchor(writer, sample_info.start_monotonic_ns + 10,
+			      sample_info.start_realtime_ns + 10 + 3600000000000);
 	assert_int_equal(log_writer_add(writer, &record), 0);
 	assert_int_equal(log_writer_close(writer), 0);
 
 	assert_int_equal(txtrace_log_open(&log, path), 0);
-	assert_int_equal(txtrace_log_realtime_ns(log, sample_info.start_monotonic_ns + 7), sample_info.start_realtime_ns + 7);
+	assert_int_equal(txtrace_log_realtime_ns(log, sample_info.start_monotonic_ns + 7),
+			 sample_info.start_realtime_ns + 7);
 	assert_int_equal(txtrace_log_next(log, &record), 1);
-	assert_int_equal(txtrace_log_realtime_ns(log, record.wake.time_ns), sample_info.start_realtime_ns + 5);
+	assert_int_equal(txtrace_log_realtime_ns(log, record.wake.time_ns),
+			 sample_info.start_realtime_ns + 5);
 	assert_int_equal(txtrace_log_next(log, &record), 1);
-	assert_int_equal(txtrace_log_realtime_ns(log, record.wake.time_ns), sample_info.start_realtime_ns + 5 + 3600000000000);
+	assert_int_equal(txtrace_log_realtime_ns(log, record.wake.time_ns),
+			 sample_info.start_realtime_ns + 5 + 3600000000000);
 	txtrace_log_close(log);
 	unlink(path);
 }
@@ -247,7 +266,8 @@ static void wakeups_keep_their_spans(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 300; i++) {
-		struct txtrace_record wake = { .kind = TXTRACE_RECORD_WAKE, .wake = { .time_ns = 1000 + i, .pid = 5, .tid = 6 + i % 3 } };
+		struct txtrace_record wake = { .kind = TXTRACE_RECORD_WAKE,
+					       .wake = { .time_ns = 1000 + i, .pid = 5, .tid = 6 + i % 3 } };
 
 		wake.wake.span = i % 3 == 2 ? 0 : 1000;
 		wake.wake.waker_span = i % 3 == 1 ? 77 : 0;
@@ -279,7 +299,8 @@ static void ledgers_add_up_without_wrapping(void **state)
 	assert_null(txtrace_block_reason_name(TXTRACE_BLOCK_REASON_COUNT));
 	assert_null(txtrace_record_kind_name(0));
 	for (unsigned int i = 1; i < TXTRACE_RECORD_KIND_COUNT; i++)
-		assert_int_equal(txtrace_record_kind_name(i) != NULL, (i < LOG_KIND_COUNT && kind_fields[i].count) || i == TXTRACE_RECORD_DAMAGE);
+		assert_int_equal(txtrace_record_kind_name(i) != NULL,
+				 (i < LOG_KIND_COUNT && kind_fields[i].count) || i == TXTRACE_RECORD_DAMAGE);
 	assert_null(txtrace_record_kind_name(TXTRACE_RECORD_KIND_COUNT));
 	for (unsigned int i = 0; i < TXTRACE_ANOMALY_COUNT; i++)
 		assert_non_null(txtrace_anomaly_name(i));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A seek comes to where a plain reading passes: at any time and any batch, with an index, without, with one that lies, in files of more batches than an
- * index has entries, and where batches are missing.
+ * A seek comes to where a plain reading passes: at any time and any batch, with an index, without, with one
+ * that lies, in files of more batches than an index has entries, and where batches are missing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -148,7 +148,8 @@ static void check_seeks(struct plain *plain, unsigned int seek_cnt)
 		for (unsigned int i = 0; i < seek_cnt; i++) {
 			const struct txtrace_batch *batch = &plain->batches[pick(plain, plain->cnt)];
 
-			check_time(log, plain, first->first_ns + pick(plain, last->last_ns - first->first_ns + 2));
+			check_time(log, plain,
+				   first->first_ns + pick(plain, last->last_ns - first->first_ns + 2));
 			check_time(log, plain, batch->last_ns);
 			check_time(log, plain, batch->last_ns + 1);
 			check_batch(log, plain, pick(plain, last->sequence + 3));
@@ -217,7 +218,16 @@ static void with_more_batches_than_entries(void **state)
 	free_plain(&plain);
 }
 
-enum lie { LIE_OFFSET, LIE_EARLIER, LIE_LATER, LIE_SHIFTED, LIE_NO_ENTRIES, LIE_CUT, LIE_MORE_BEHIND, LIE_COUNT };
+enum lie {
+	LIE_OFFSET,
+	LIE_EARLIER,
+	LIE_LATER,
+	LIE_SHIFTED,
+	LIE_NO_ENTRIES,
+	LIE_CUT,
+	LIE_MORE_BEHIND,
+	LIE_COUNT
+};
 
 /* Another index with right checksums. Nothing behind the entries is looked at, so only the last is right. */
 static uint32_t make_lie(const struct plain *plain, enum lie lie, uint8_t *payload)
@@ -228,7 +238,8 @@ static uint32_t make_lie(const struct plain *plain, enum lie lie, uint8_t *paylo
 	assert_int_equal(log_index_init(&index), 0);
 	for (size_t i = 0; lie != LIE_NO_ENTRIES && i < plain->cnt; i++) {
 		struct txtrace_batch batch = plain->batches[lie == LIE_SHIFTED && i ? i - 1 : i];
-		struct log_index_entry entry = { plain->batches[i].offset_bytes, batch.first_ns, batch.last_ns, batch.record_cnt, 1 };
+		struct log_index_entry entry = { plain->batches[i].offset_bytes, batch.first_ns,
+						 batch.last_ns, batch.record_cnt, 1 };
 
 		entry.offset += lie == LIE_OFFSET;
 		entry.first_ns -= lie == LIE_EARLIER ? 100000 : 0;
@@ -261,7 +272,8 @@ static void with_an_index_that_lies(void **state)
 	make_plain(&plain, 80, 20);
 	length = load(plain.path, &bytes);
 	bytes = realloc(bytes, length + LOG_INDEX_BYTES_MAX + 100);
-	assert_true(log_footer_decode(bytes + length - LOG_FOOTER_BYTES, LOG_FOOTER_BYTES, &index_offset, &index_bytes));
+	assert_true(log_footer_decode(bytes + length - LOG_FOOTER_BYTES, LOG_FOOTER_BYTES, &index_offset,
+				      &index_bytes));
 	assert_true(log_block_decode(bytes + index_offset, length - index_offset, &block));
 	for (unsigned int lie = 0; lie < LIE_COUNT; lie++) {
 		block.raw_bytes = block.stored_bytes = make_lie(&plain, lie, payload);
@@ -331,7 +343,8 @@ static void damage_that_is_met_is_told(void **state)
 	store(plain.path, bytes, length);
 	assert_int_equal(damage_before_last(&plain), 1);
 	bytes[plain.batches[10].offset_bytes + 40] ^= 1;
-	bytes[plain.batches[10].offset_bytes + LOG_BLOCK_HEADER_BYTES] ^= 1; /* in a payload, which nobody reads */
+	/* in a payload, which nobody reads */
+	bytes[plain.batches[10].offset_bytes + LOG_BLOCK_HEADER_BYTES] ^= 1;
 	store(plain.path, bytes, length);
 	assert_int_equal(damage_before_last(&plain), 0);
 	free(bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Logs whose checksums are right and that make no sense all the same. A header is damaged: nothing is taken from one that can't be trusted, and all from
- * one that can. A batch is empty.
+ * Logs whose checksums are right and that make no sense all the same. A header is damaged: nothing is taken
+ * from one that can't be trusted, and all from one that can. A batch is empty.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,7 +95,8 @@ static void a_log_without_its_magic_keeps_to_its_capture(void **state)
 	assert_int_equal(record.kind, TXTRACE_RECORD_DAMAGE);
 	assert_int_equal(record.damage.offset_bytes, 0);
 	assert_int_equal(record.damage.length_bytes, header_length + LOG_BLOCK_HEADER_BYTES);
-	assert_memory_equal(txtrace_log_info(log)->capture_id, original.capture_id, sizeof(original.capture_id));
+	assert_memory_equal(txtrace_log_info(log)->capture_id, original.capture_id,
+			    sizeof(original.capture_id));
 	assert_int_equal(txtrace_log_next(log, &record), 0);
 	txtrace_log_close(log);
 }

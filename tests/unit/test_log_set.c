@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Several files are read as one log, in the order in which they were recorded; what can't be read as one log is refused. */
+/*
+ * Several files are read as one log, in the order in which they were recorded; what can't be read as one log
+ * is refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +46,9 @@ static void touch(const char *folder, const char *name, const char *content)
 	free(path);
 }
 
-/* Names say nothing: the last part has the name that sorts first. What else is in the folder is left alone. */
+/*
+ * Names say nothing: the last part has the name that sorts first. What else is in the folder is left alone.
+ */
 static void a_folder_is_one_log(void **state)
 {
 	struct parts parts;
@@ -162,7 +167,9 @@ static void a_missing_part_is_told(void **state)
 	assert_int_equal(txtrace_log_open(&log, folder), 0);
 	text = read_rest(log, &damage_cnt);
 	assert_int_equal(damage_cnt, 1);
-	assert_non_null(strstr(text, "damage offset=0 length=0 records=0 a part of the capture before this file is missing\n"));
+	assert_non_null(strstr(
+		text,
+		"damage offset=0 length=0 records=0 a part of the capture before this file is missing\n"));
 	assert_false(txtrace_log_is_complete(log));
 	txtrace_log_close(log);
 	free(text);
@@ -246,7 +253,8 @@ static void check_refusal(const char *folder, int err, const char *words)
 static void what_does_not_go_together_is_refused(void **state)
 {
 	struct parts parts, other;
-	char *folder = new_folder(), *a = in_folder(folder, "a"), *b = in_folder(folder, "b"), *c = in_folder(folder, "c");
+	char *folder = new_folder(), *a = in_folder(folder, "a"), *b = in_folder(folder, "b"),
+	     *c = in_folder(folder, "c");
 	const char *const twice[] = { a, a };
 	struct txtrace_log *log;
 
@@ -276,7 +284,10 @@ static void what_does_not_go_together_is_refused(void **state)
 	remove_folder(folder);
 }
 
-/* While a folder is read, the recorder goes on: a file that has another name by now is found, one that was removed is told. */
+/*
+ * While a folder is read, the recorder goes on: a file that has another name by now is found, one that was
+ * removed is told.
+ */
 static void files_are_renamed_and_removed_meanwhile(void **state)
 {
 	struct parts parts;
@@ -343,7 +354,8 @@ static void a_seek_goes_over_files(void **state)
 		assert_int_equal(txtrace_log_next(log, &record), 1);
 		assert_true(txtrace_log_batch(log, &batch));
 		/* The sixth block of a part is its index. */
-		assert_int_equal(batch.sequence, sequence % (PART_BATCHES + 1) == PART_BATCHES ? sequence + 1 : sequence);
+		assert_int_equal(batch.sequence,
+				 sequence % (PART_BATCHES + 1) == PART_BATCHES ? sequence + 1 : sequence);
 		assert_int_equal(txtrace_log_seek_time(log, batch.first_ns), 0);
 		rest = read_rest(log, NULL);
 		assert_true(strlen(rest) <= strlen(whole));

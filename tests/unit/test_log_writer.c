@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The file behind a log: when it gets its name, whose it is, and what is left of it after a crash or on a full disk. */
+/*
+ * The file behind a log: when it gets its name, whose it is, and what is left of it after a crash or on a
+ * full disk.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +19,8 @@
 #include "unit/log_samples.h"
 #include "unit/skip.h"
 
-static const struct txtrace_record a_wake = { .kind = TXTRACE_RECORD_WAKE, .wake = { .time_ns = 5, .tid = 7 } };
+static const struct txtrace_record a_wake = { .kind = TXTRACE_RECORD_WAKE,
+					      .wake = { .time_ns = 5, .tid = 7 } };
 
 /* A folder with a name of its own, and paths in it. */
 struct place {
@@ -304,7 +308,9 @@ static void a_full_disk_leaves_a_readable_file(void **state)
 	make_place(&place);
 	child = fork();
 	if (!child)
-		_exit(mount("none", place.folder, "tmpfs", 0, "size=200k") ? 9 : run_out_of_room(&place, -ENOSPC));
+		_exit(mount("none", place.folder, "tmpfs", 0, "size=200k")
+			      ? 9
+			      : run_out_of_room(&place, -ENOSPC));
 	assert_child_succeeds(child);
 	umount2(place.folder, MNT_DETACH);
 	remove_place(&place);

@@ -16,7 +16,8 @@ static void rings_that_were_full_should_be_larger(void **state)
 	struct loss_advice advice;
 
 	(void)state;
-	assert_string_equal(loss_advice_give(&advice, &(struct loss_causes){ .lost_cnt = 17 }), "a larger --ring-size helps");
+	assert_string_equal(loss_advice_give(&advice, &(struct loss_causes){ .lost_cnt = 17 }),
+			    "a larger --ring-size helps");
 }
 
 static void against_programs_left_out_no_ring_helps(void **state)
@@ -24,7 +25,9 @@ static void against_programs_left_out_no_ring_helps(void **state)
 	struct loss_advice advice;
 
 	(void)state;
-	assert_null(strstr(loss_advice_give(&advice, &(struct loss_causes){ .lost_cnt = 17, .missed_cnt = 17 }), "--ring-size"));
+	assert_null(
+		strstr(loss_advice_give(&advice, &(struct loss_causes){ .lost_cnt = 17, .missed_cnt = 17 }),
+		       "--ring-size"));
 	assert_non_null(strstr(advice.text, "the kernel did not run our programs"));
 }
 
@@ -33,7 +36,8 @@ static void against_full_tables_no_ring_helps(void **state)
 	struct loss_advice advice;
 
 	(void)state;
-	assert_null(strstr(loss_advice_give(&advice, &(struct loss_causes){ .lost_cnt = 17, .full_cnt = 17 }), "--ring-size"));
+	assert_null(strstr(loss_advice_give(&advice, &(struct loss_causes){ .lost_cnt = 17, .full_cnt = 17 }),
+			   "--ring-size"));
 	assert_non_null(strstr(advice.text, "a table in the kernel was full"));
 }
 
@@ -44,7 +48,8 @@ static void of_several_each_is_said(void **state)
 	struct loss_advice advice;
 
 	(void)state;
-	assert_non_null(strstr(loss_advice_give(&advice, &all), "for 764,433 of them a larger --ring-size helps"));
+	assert_non_null(
+		strstr(loss_advice_give(&advice, &all), "for 764,433 of them a larger --ring-size helps"));
 	assert_non_null(strstr(advice.text, "for 1,234,567 of them the kernel did not run"));
 	assert_non_null(strstr(advice.text, "for 1,000 of them a table in the kernel was full"));
 	loss_advice_give(&advice, &most);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Losses as the BPF programs count them, at any moment of a reader's look: each is told once, in a range of time that covers it. */
+/*
+ * Losses as the BPF programs count them, at any moment of a reader's look: each is told once, in a range of
+ * time that covers it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -58,7 +61,8 @@ static int make_world(void **state)
 	struct world *world = calloc(1, sizeof(*world));
 
 	*state = world;
-	return world ? loss_counters_open(&world->counters, world->shared, WIRE_CPU_MAX, &world->generation) : -1;
+	return world ? loss_counters_open(&world->counters, world->shared, WIRE_CPU_MAX, &world->generation)
+		     : -1;
 }
 
 static int free_world(void **state)
@@ -78,7 +82,8 @@ static void look(struct world *world)
 static bool is_covered(const struct world *world, uint64_t time_ns)
 {
 	for (size_t i = 0; i < world->told_cnt; i++)
-		if (world->told[i].header.cpu == 0 && world->told[i].header.time_ns <= time_ns && time_ns <= world->told[i].last_ns)
+		if (world->told[i].header.cpu == 0 && world->told[i].header.time_ns <= time_ns &&
+		    time_ns <= world->told[i].last_ns)
 			return true;
 	return false;
 }
@@ -175,7 +180,10 @@ static uint64_t misses_of(int prog_fd)
 	return fake_misses[prog_fd];
 }
 
-/* The kernel left a program out: as many events, of its kind, at an unknown moment since the look before, on an unknown CPU. */
+/*
+ * The kernel left a program out: as many events, of its kind, at an unknown moment since the look before, on
+ * an unknown CPU.
+ */
 static void programs_that_were_left_out_are_losses(void **state)
 {
 	struct world *world = *state;
@@ -217,9 +225,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nothing_lost_is_nothing_told, make_world, free_world),
 		cmocka_unit_test_setup_teardown(kinds_are_told_apart, make_world, free_world),
 		cmocka_unit_test_setup_teardown(each_look_has_a_range_of_its_own, make_world, free_world),
-		cmocka_unit_test_setup_teardown(what_is_lost_during_a_look_is_covered, make_world, free_world),
-		cmocka_unit_test_setup_teardown(a_range_begins_behind_the_look_before, make_world, free_world),
-		cmocka_unit_test_setup_teardown(programs_that_were_left_out_are_losses, make_world, free_world),
+		cmocka_unit_test_setup_teardown(what_is_lost_during_a_look_is_covered, make_world,
+						free_world),
+		cmocka_unit_test_setup_teardown(a_range_begins_behind_the_look_before, make_world,
+						free_world),
+		cmocka_unit_test_setup_teardown(programs_that_were_left_out_are_losses, make_world,
+						free_world),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The merge: lanes that are nearly in order, out as one stream in order, never before its time and never short of a record. */
+/*
+ * The merge: lanes that are nearly in order, out as one stream in order, never before its time and never
+ * short of a record.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +88,9 @@ static void assert_taken(const uint64_t *times, size_t cnt)
 		assert_int_equal(taken.records[i].time_ns, times[i]);
 }
 
-#define ASSERT_TAKEN(...) assert_taken((const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+#define ASSERT_TAKEN(...)                               \
+	assert_taken((const uint64_t[]){ __VA_ARGS__ }, \
+		     sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 static void nothing_comes_before_its_time(void **state)
 {
@@ -273,7 +278,10 @@ static void random_lanes_come_out_sorted(void **state)
 	}
 }
 
-/* With times that are anything at all, and watermarks that are not kept: nothing is dropped, nothing comes twice, and the late are counted. */
+/*
+ * With times that are anything at all, and watermarks that are not kept: nothing is dropped, nothing comes
+ * twice, and the late are counted.
+ */
 static void whatever_is_pushed_comes_out_once(void **state)
 {
 	(void)state;
@@ -294,7 +302,9 @@ static void whatever_is_pushed_comes_out_once(void **state)
 				set_all_watermarks(merge, LANES, next_random(&random) % 1000);
 				assert_int_equal(merge_run(merge, take, &taken), 0);
 				for (size_t i = 0; i < taken.cnt; i++)
-					given_ns = taken.records[i].time_ns > given_ns ? taken.records[i].time_ns : given_ns;
+					given_ns = taken.records[i].time_ns > given_ns
+							   ? taken.records[i].time_ns
+							   : given_ns;
 			}
 		}
 		set_all_watermarks(merge, LANES, UINT64_MAX);

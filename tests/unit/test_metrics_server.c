@@ -48,18 +48,22 @@ static struct metrics_server *open_server_of(struct sockaddr_in *address, metric
 	struct error error = { "" };
 
 	if (geteuid() == 0 && !can_become_nobody())
-		skip_because("root's rights cannot be given up: there is no other user in this user namespace");
+		skip_because(
+			"root's rights cannot be given up: there is no other user in this user namespace");
 	for (int i = 0; i < 20 && !server; i++) {
 		int fd = socket(AF_INET, SOCK_STREAM, 0);
 		socklen_t length = sizeof(*address);
 		char text[64];
 
-		*address = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+		*address = (struct sockaddr_in){ .sin_family = AF_INET,
+						 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 		assert_int_equal(bind(fd, (const struct sockaddr *)address, sizeof(*address)), 0);
 		assert_int_equal(getsockname(fd, (struct sockaddr *)address, &length), 0);
 		close(fd);
 		snprintf(text, sizeof(text), "127.0.0.1:%u", ntohs(address->sin_port));
-		metrics_server_open(&server, &(struct metrics_server_options){ text, page, NULL, { settle, NULL } }, &error);
+		metrics_server_open(&server,
+				    &(struct metrics_server_options){ text, page, NULL, { settle, NULL } },
+				    &error);
 	}
 	assert_non_null(server);
 	return server;
@@ -84,7 +88,8 @@ static int connect_from(uint32_t last, const struct sockaddr_in *address, const 
 
 static void expect_page(struct metrics_server *server, int fd)
 {
-	struct pollfd ready[] = { { .fd = metrics_server_fd(server), .events = POLLIN }, { .fd = fd, .events = POLLIN } };
+	struct pollfd ready[] = { { .fd = metrics_server_fd(server), .events = POLLIN },
+				  { .fd = fd, .events = POLLIN } };
 	char answer[1024] = "";
 	size_t length = 0;
 
@@ -195,7 +200,8 @@ static void large_pages_come_whole(void **state)
 	struct sockaddr_in address;
 	struct metrics_server *server = open_server_of(&address, write_large_page);
 	int fd = connect_from(1, &address, REQUEST);
-	struct pollfd ready[] = { { .fd = metrics_server_fd(server), .events = POLLIN }, { .fd = fd, .events = POLLIN } };
+	struct pollfd ready[] = { { .fd = metrics_server_fd(server), .events = POLLIN },
+				  { .fd = fd, .events = POLLIN } };
 	struct text expected = { 0 }, got = { 0 };
 
 	(void)state;
@@ -286,7 +292,11 @@ static void a_port_that_is_taken_is_said(void **state)
 	(void)state;
 	snprintf(text, sizeof(text), "127.0.0.1:%u", ntohs(address.sin_port));
 	snprintf(sentence, sizeof(sentence), "cannot serve metrics at '%s': Address already in use", text);
-	assert_int_equal(metrics_server_open(&second, &(struct metrics_server_options){ .address = text, .page = write_page }, &error), -EADDRINUSE);
+	assert_int_equal(metrics_server_open(&second,
+					     &(struct metrics_server_options){ .address = text,
+									       .page = write_page },
+					     &error),
+			 -EADDRINUSE);
 	assert_string_equal(error.text, sentence);
 	metrics_server_close(server);
 }

@@ -36,7 +36,8 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-	static const char *const names[] = { "file", "link", "dangling", "null", "pipe", "to-pipe", "made", "socket" };
+	static const char *const names[] = { "file", "link",	"dangling", "null",
+					     "pipe", "to-pipe", "made",	    "socket" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

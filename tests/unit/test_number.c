@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The numbers of a column: the codes and raw bits that docs/log-format.md says, and every number comes back. */
+/*
+ * The numbers of a column: the codes and raw bits that docs/log-format.md says, and every number comes back.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +63,8 @@ static void other_codes_are_refused(void **state)
 			struct number_class of = number_class_of(code, low);
 
 			assert_int_equal(of.bits == NUMBER_NO_BITS, code >= NUMBER_CODE_COUNT - 2 * low);
-			assert_int_equal(table.classes[code].bits, of.bits > NUMBER_WORD_BITS ? NUMBER_NO_BITS : of.bits);
+			assert_int_equal(table.classes[code].bits,
+					 of.bits > NUMBER_WORD_BITS ? NUMBER_NO_BITS : of.bits);
 			assert_int_equal(table.classes[code].base, of.base);
 			assert_int_equal(table.classes[code].mask, of.mask);
 		}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which descriptors are looked up when, and what the log is told: with a reader of names that does as each story says. */
+/*
+ * Which descriptors are looked up when, and what the log is told: with a reader of names that does as each
+ * story says.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,8 +45,10 @@ static int sink(void *context, const struct txtrace_record *record)
 
 	(void)context;
 	assert_int_equal(record->kind, TXTRACE_RECORD_OBJECT);
-	snprintf(told + length, sizeof(told) - length, "%llu:%u:%u:%llu=%.*s ", (unsigned long long)record->object.time_ns, record->object.pid,
-		 record->object.tid, (unsigned long long)record->object.object, (int)record->object.name.length, record->object.name.bytes);
+	snprintf(told + length, sizeof(told) - length, "%llu:%u:%u:%llu=%.*s ",
+		 (unsigned long long)record->object.time_ns, record->object.pid, record->object.tid,
+		 (unsigned long long)record->object.object, (int)record->object.name.length,
+		 record->object.name.bytes);
 	return 0;
 }
 
@@ -124,7 +129,10 @@ static void all_are_told_again(void **state)
 	assert_int_equal(look_cnt, 2);
 }
 
-/* The first look takes more than all that is allowed: until a hundred times as much time has gone by there is no other. */
+/*
+ * The first look takes more than all that is allowed: until a hundred times as much time has gone by there is
+ * no other.
+ */
 static void looks_take_little_time(void **state)
 {
 	const struct object_names_options options = { .read = read_slowly, .sink = sink };
@@ -144,8 +152,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_file_is_looked_up_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_number_that_is_used_again_is_looked_up_again, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_closed_is_not_told_nor_looked_up_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_number_that_is_used_again_is_looked_up_again, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_is_closed_is_not_told_nor_looked_up_again, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(what_is_no_block_on_a_file_is_left_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(all_are_told_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(looks_take_little_time, set_up, tear_down),

@@ -47,12 +47,15 @@ static const struct option_spec specs[] = {
 	OPTION("verbose", 'v', OPTION_FLAG, NULL, "say more", offsetof(struct values, is_verbose)),
 	OPTION_GROUP("output"),
 	OPTION("output", 'o', OPTION_STRING, "FILE", "write there", offsetof(struct values, output)),
-	OPTION("limit", 'n', OPTION_U64, "N", "how many", offsetof(struct values, limit), .minimum = 1, .maximum = 1000),
+	OPTION("limit", 'n', OPTION_U64, "N", "how many", offsetof(struct values, limit), .minimum = 1,
+	       .maximum = 1000),
 	OPTION("max-size", 0, OPTION_SIZE, "SIZE", "no more", offsetof(struct values, size_bytes)),
-	OPTION("duration", 'd', OPTION_DURATION, "TIME", "how long", offsetof(struct values, duration_ns), .minimum = 1000000),
+	OPTION("duration", 'd', OPTION_DURATION, "TIME", "how long", offsetof(struct values, duration_ns),
+	       .minimum = 1000000),
 	OPTION("sort", 0, OPTION_CHOICE, "KEY", "sort by", offsetof(struct values, sort), .choices = sorts),
 	OPTION("pid", 'p', OPTION_CALL, "PID", "trace it", 0, .call = take_pid),
-	OPTION("secret", 0, OPTION_FLAG, NULL, "not listed", offsetof(struct values, is_quiet), .is_hidden = true),
+	OPTION("secret", 0, OPTION_FLAG, NULL, "not listed", offsetof(struct values, is_quiet),
+	       .is_hidden = true),
 	OPTION_END,
 };
 
@@ -68,7 +71,8 @@ static const struct options options = {
 };
 
 /* Splits a line at blanks and parses it. The words live in `line`. */
-static int parse(const struct options *which, char *line, struct values *values, struct options_result *result)
+static int parse(const struct options *which, char *line, struct values *values,
+		 struct options_result *result)
 {
 	static char *argv[32];
 	int argc = 0;
@@ -84,7 +88,8 @@ static void values_come_joined_or_apart_in_any_order(void **state)
 {
 	static const char *const lines[] = {
 		"log -q -v -o out -n 5 --max-size 1.5K --duration 5ms --sort blocked -p 1 -p 2",
-		"--quiet --verbose --output=out --limit=5 --max-size=1536 -d0.005 --sort=blocked --pid=1 --pid 2 log",
+		("--quiet --verbose --output=out --limit=5 --max-size=1536 -d0.005 --sort=blocked "
+		 "--pid=1 --pid 2 log"),
 		"-qvoout -n5 --max-size 1536B -d 5000us --sort wall --sort blocked -p1 -p2 -- log",
 	};
 
@@ -179,9 +184,11 @@ static void mistakes_get_one_sentence(void **state)
 		{ "-n 5x", "option '--limit' takes a number, not '5x'" },
 		{ "-n 0", "option '--limit' takes at least 1, not '0'" },
 		{ "-n 1001", "option '--limit' takes at most 1,000, not '1001'" },
-		{ "-n 18446744073709551616", "option '--limit' takes at most 1,000, not '18446744073709551616'" },
+		{ "-n 18446744073709551616",
+		  "option '--limit' takes at most 1,000, not '18446744073709551616'" },
 		{ "--max-size 5Q", "option '--max-size' takes a size like 4096, 64K, 16M or 1G, not '5Q'" },
-		{ "--max-size 99999999T", "option '--max-size' takes at most 16,777,215 TiB, not '99999999T'" },
+		{ "--max-size 99999999T",
+		  "option '--max-size' takes at most 16,777,215 TiB, not '99999999T'" },
 		{ "-d soon", "option '--duration' takes a duration like 250us, 5ms, 1.5s or 2m, not 'soon'" },
 		{ "-d 5us", "option '--duration' takes at least 1.00 ms, not '5us'" },
 		{ "--sort wal", "option '--sort' does not know 'wal', did you mean 'wall'?" },

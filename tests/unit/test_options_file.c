@@ -116,13 +116,15 @@ static void mistakes_are_told_with_their_line(void **state)
 		const char *text;
 		const char *error;
 	} cases[] = {
-		{ "quiet\n\nlimit = many\n", "'options.conf', line 3: option '--limit' takes a number, not 'many'" },
+		{ "quiet\n\nlimit = many\n",
+		  "'options.conf', line 3: option '--limit' takes a number, not 'many'" },
 		{ "limit 1001", "'options.conf', line 1: option '--limit' takes at most 1,000, not '1001'" },
 		{ "limt = 4", "'options.conf', line 1: unknown option '--limt', did you mean '--limit'?" },
 		{ "limit", "'options.conf', line 1: option '--limit' needs a value: limit = N" },
 		{ "limit = ", "'options.conf', line 1: option '--limit' needs a value: limit = N" },
 		{ "quiet = yes", "'options.conf', line 1: option '--quiet' takes no value" },
-		{ "config = other", "'options.conf', line 1: option '--config' can stand on the command line only" },
+		{ "config = other",
+		  "'options.conf', line 1: option '--config' can stand on the command line only" },
 		{ "= 4", "'options.conf', line 1: unknown option '--', see 'tool --help'" },
 	};
 
@@ -147,7 +149,8 @@ static void what_is_no_text_is_refused(void **state)
 	(void)state;
 	unlink(PATH);
 	assert_int_equal(parse(NULL, NULL, &values, &result), -22);
-	assert_string_equal(result.error, "can't read the options in 'options.conf': No such file or directory");
+	assert_string_equal(result.error,
+			    "can't read the options in 'options.conf': No such file or directory");
 	write_file("quiet\0limit", 11);
 	assert_int_equal(parse(NULL, NULL, &values, &result), -22);
 	assert_string_equal(result.error, "can't read the options in 'options.conf': it is no text");
@@ -182,7 +185,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_line_is_an_option, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(it_counts_where_it_stands, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(mistakes_are_told_with_their_line, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(mistakes_are_told_with_their_line, enter_folder,
+						leave_folder),
 		cmocka_unit_test_setup_teardown(what_is_no_text_is_refused, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(it_can_be_given_once, enter_folder, leave_folder),
 	};

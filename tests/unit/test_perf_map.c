@@ -34,7 +34,8 @@ typedef bool (*arrangement)(const char *map, const char *folder);
 static bool put(const char *path, mode_t mode)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	bool is_written = fd >= 0 && write(fd, LINE, strlen(LINE)) == (ssize_t)strlen(LINE) && fchmod(fd, mode) == 0;
+	bool is_written = fd >= 0 && write(fd, LINE, strlen(LINE)) == (ssize_t)strlen(LINE) &&
+			  fchmod(fd, mode) == 0;
 
 	if (fd >= 0)
 		close(fd);
@@ -53,14 +54,16 @@ static bool write_to(const char *path, const char *text)
 
 static bool become_nobody(void)
 {
-	return setresgid(NOBODY, NOBODY, NOBODY) == 0 && setresuid(NOBODY, NOBODY, NOBODY) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0;
+	return setresgid(NOBODY, NOBODY, NOBODY) == 0 && setresuid(NOBODY, NOBODY, NOBODY) == 0 &&
+	       prctl(PR_SET_DUMPABLE, 1) == 0;
 }
 
 /* Root in namespaces of its own, where it may mount and change its root. */
 static bool enter_namespaces(void)
 {
-	return become_nobody() && unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && write_to("/proc/self/setgroups", "deny") &&
-	       write_to("/proc/self/uid_map", "0 65534 1") && write_to("/proc/self/gid_map", "0 65534 1");
+	return become_nobody() && unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 &&
+	       write_to("/proc/self/setgroups", "deny") && write_to("/proc/self/uid_map", "0 65534 1") &&
+	       write_to("/proc/self/gid_map", "0 65534 1");
 }
 
 static bool its_own(const char *map, const char *folder)
@@ -87,8 +90,8 @@ static bool of_root_alone_by_a_mount(const char *map, const char *folder)
 	char secret[PATH_MAX];
 
 	snprintf(secret, sizeof(secret), "%s/secret", folder);
-	return put(secret, 0600) && enter_namespaces() && put(map, 0600) && mount(secret, map, NULL, MS_BIND, NULL) == 0 &&
-	       open(map, O_RDONLY | O_CLOEXEC) < 0;
+	return put(secret, 0600) && enter_namespaces() && put(map, 0600) &&
+	       mount(secret, map, NULL, MS_BIND, NULL) == 0 && open(map, O_RDONLY | O_CLOEXEC) < 0;
 }
 
 static bool by_a_link(const char *map, const char *folder)
@@ -110,8 +113,8 @@ static bool by_a_link_on_the_way(const char *map, const char *folder)
 	snprintf(root, sizeof(root), "%s/root", folder);
 	snprintf(link, sizeof(link), "%s/root/tmp", folder);
 	snprintf(target, sizeof(target), "%s/%s", folder, strrchr(map, '/') + 1);
-	return become_nobody() && mkdir(root, 0755) == 0 && symlink(folder, link) == 0 && put(target, 0600) && unshare(CLONE_NEWUSER) == 0 &&
-	       chroot(root) == 0;
+	return become_nobody() && mkdir(root, 0755) == 0 && symlink(folder, link) == 0 && put(target, 0600) &&
+	       unshare(CLONE_NEWUSER) == 0 && chroot(root) == 0;
 }
 
 static void remove_folder(const char *folder)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The permutation test: by hand, against counting all ways differently, and how often it is wrong, and right, where the truth is known. */
+/*
+ * The permutation test: by hand, against counting all ways differently, and how often it is wrong, and right,
+ * where the truth is known.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,10 +24,12 @@ static void near(double value, double wanted)
 		fail_msg("%.12g is not %.12g", value, wanted);
 }
 
-static void test(double *p, const double *values, size_t base_cnt, size_t new_cnt, size_t figure_cnt, bool is_paired, bool is_one_sided)
+static void test(double *p, const double *values, size_t base_cnt, size_t new_cnt, size_t figure_cnt,
+		 bool is_paired, bool is_one_sided)
 {
 	double floors[FIGURES_MAX] = { 0 };
-	struct permutation permutation = { { base_cnt, new_cnt }, figure_cnt, values, floors, is_paired, is_one_sided };
+	struct permutation permutation = { { base_cnt, new_cnt }, figure_cnt, values, floors, is_paired,
+					   is_one_sided };
 	struct seeded_random random;
 
 	for (size_t i = 0; i < figure_cnt; i++)
@@ -33,10 +38,14 @@ static void test(double *p, const double *values, size_t base_cnt, size_t new_cn
 	assert_int_equal(permutation_test(&permutation, &random, p), 0);
 }
 
-/* 1 2 3 against 11 12 13: of the 20 ways to deal six numbers to two hands, this one and its mirror image are the most different. */
+/*
+ * 1 2 3 against 11 12 13: of the 20 ways to deal six numbers to two hands, this one and its mirror image are
+ * the most different.
+ */
 static void test_by_hand(void **state)
 {
-	static const double apart[] = { 1, 2, 3, 11, 12, 13 }, mixed[] = { 1, 12, 3, 11, 2, 13 }, same[] = { 5, 5, 5, 5, 5, 5 };
+	static const double apart[] = { 1, 2, 3, 11, 12, 13 }, mixed[] = { 1, 12, 3, 11, 2, 13 },
+			    same[] = { 5, 5, 5, 5, 5, 5 };
 	double p;
 
 	(void)state;
@@ -76,10 +85,14 @@ static double welch_of(const double *values, unsigned int is_new, size_t cnt)
 
 		square[is_new >> i & 1] += off * off;
 	}
-	return fabs(sum[1] / n[1] - sum[0] / n[0]) / (sqrt(square[0] / (n[0] - 1) / n[0] + square[1] / (n[1] - 1) / n[1]) + 1e-9);
+	return fabs(sum[1] / n[1] - sum[0] / n[0]) /
+	       (sqrt(square[0] / (n[0] - 1) / n[0] + square[1] / (n[1] - 1) / n[1]) + 1e-9);
 }
 
-/* All 10 over 4 ways as bits of a number, and the correction for three figures written down as in the book: sorted, the maximum of those behind. */
+/*
+ * All 10 over 4 ways as bits of a number, and the correction for three figures written down as in the book:
+ * sorted, the maximum of those behind.
+ */
 static void brute_force(const double *values, size_t base_cnt, size_t new_cnt, size_t figure_cnt, double *p)
 {
 	size_t cnt = base_cnt + new_cnt, order[3] = { 0, 1, 2 };
@@ -124,7 +137,8 @@ static void test_against_brute_force(void **state)
 	seeded_random_init(&random, 77);
 	for (int round = 0; round < 20; round++) {
 		for (size_t i = 0; i < 30; i++)
-			values[i] = exp(3 * seeded_random_unit(&random)) + (i % 10 >= 6 ? (double)(i / 10) * 5 : 0);
+			values[i] = exp(3 * seeded_random_unit(&random)) +
+				    (i % 10 >= 6 ? (double)(i / 10) * 5 : 0);
 		test(p, values, 6, 4, 3, false, false);
 		brute_force(values, 6, 4, 3, wanted);
 		for (size_t i = 0; i < 3; i++)
@@ -140,7 +154,10 @@ static void test_missing(void **state)
 
 	(void)state;
 	test(&p, values, 4, 3, 1, false, false);
-	/* Where NAN is dealt to matters not: 35 ways, of which 2 x (the 4 over 1, 3 over 0 …) look like this. Never less than for all seven. */
+	/*
+	 * Where NAN is dealt to matters not: 35 ways, of which 2 x (the 4 over 1, 3 over 0 …) look like this.
+	 * Never less than for all seven.
+	 */
 	assert_true(p >= 2.0 / 35 && p < 0.2);
 }
 
@@ -161,14 +178,16 @@ static void test_units_needed(void **state)
 
 static double normal(struct seeded_random *random)
 {
-	return sqrt(-2 * log(1 - seeded_random_unit(random))) * cos(2 * 3.14159265358979323846 * seeded_random_unit(random));
+	return sqrt(-2 * log(1 - seeded_random_unit(random))) *
+	       cos(2 * 3.14159265358979323846 * seeded_random_unit(random));
 }
 
 /*
- * Runs on a shared machine: of each run the mood (now and then twice as slow), which all figures share, and each figure's own, skewed noise. shift: by
- * how much the first figure of the new side is larger.
+ * Runs on a shared machine: of each run the mood (now and then twice as slow), which all figures share, and
+ * each figure's own, skewed noise. shift: by how much the first figure of the new side is larger.
  */
-static void simulate(struct seeded_random *random, size_t side_cnt, size_t figure_cnt, double noise, double shift, bool is_moody, double *values)
+static void simulate(struct seeded_random *random, size_t side_cnt, size_t figure_cnt, double noise,
+		     double shift, bool is_moody, double *values)
 {
 	for (size_t unit = 0; unit < 2 * side_cnt; unit++) {
 		double mood = is_moody && seeded_random_unit(random) < 0.2 ? 0.7 : 0;
@@ -178,13 +197,15 @@ static void simulate(struct seeded_random *random, size_t side_cnt, size_t figur
 
 			if (is_moody && seeded_random_unit(random) < 0.1)
 				own += 10 * noise * seeded_random_unit(random);
-			values[figure * 2 * side_cnt + unit] = mood * (figure % 2) + own + (figure == 0 && unit >= side_cnt ? shift : 0);
+			values[figure * 2 * side_cnt + unit] = mood * (figure % 2) + own +
+							       (figure == 0 && unit >= side_cnt ? shift : 0);
 		}
 	}
 }
 
 /* How many of so many comparisons have a figure with p <= 1 %; *named: the first one has. */
-static unsigned int alarms(unsigned int rounds, size_t side_cnt, size_t figure_cnt, double shift, bool is_moody, bool is_paired, unsigned int *named)
+static unsigned int alarms(unsigned int rounds, size_t side_cnt, size_t figure_cnt, double shift,
+			   bool is_moody, bool is_paired, unsigned int *named)
 {
 	double values[FIGURES_MAX * UNITS_MAX], p[FIGURES_MAX];
 	struct seeded_random random;
@@ -205,14 +226,19 @@ static unsigned int alarms(unsigned int rounds, size_t side_cnt, size_t figure_c
 	return alarm_cnt;
 }
 
-/* 1 % of 1,000 is 10, with a standard deviation of 3.1; with 5 runs a side the test can't be wrong more often than in 2 of 252. */
+/*
+ * 1 % of 1,000 is 10, with a standard deviation of 3.1; with 5 runs a side the test can't be wrong more often
+ * than in 2 of 252.
+ */
 static void test_false_alarms(void **state)
 {
-	unsigned int named, steady = alarms(1000, 5, 30, 0, false, false, &named), moody = alarms(1000, 5, 30, 0, true, false, &named);
+	unsigned int named, steady = alarms(1000, 5, 30, 0, false, false, &named),
+			    moody = alarms(1000, 5, 30, 0, true, false, &named);
 	unsigned int paired = alarms(1000, 8, 10, 0, true, true, &named);
 
 	(void)state;
-	print_message("# false alarms in 1,000 comparisons of 30 figures that are the same, 5 runs a side: %u; on a moody machine: %u; 8 "
+	print_message("# false alarms in 1,000 comparisons of 30 figures that are the same, 5 runs a side: "
+		      "%u; on a moody machine: %u; 8 "
 		      "pairs, 10 figures: %u\n",
 		      steady, moody, paired);
 	assert_in_range(steady, 0, 19);
@@ -220,13 +246,18 @@ static void test_false_alarms(void **state)
 	assert_in_range(paired, 0, 19);
 }
 
-/* A fifth more, with 2 % of noise in each run, among 30 figures: nearly always found, also with 5 runs, and nothing else is. */
+/*
+ * A fifth more, with 2 % of noise in each run, among 30 figures: nearly always found, also with 5 runs, and
+ * nothing else is.
+ */
 static void test_power(void **state)
 {
 	unsigned int named, others = alarms(200, 5, 30, 0.2, false, false, &named);
 
 	(void)state;
-	print_message("# a shift of 20 %% at 2 %% of noise, 5 runs a side, 30 figures: found in %u of 200, another figure beside it in %u\n", named, others);
+	print_message("# a shift of 20 %% at 2 %% of noise, 5 runs a side, 30 figures: found in %u of 200, "
+		      "another figure beside it in %u\n",
+		      named, others);
 	assert_true(named >= 190);
 	assert_true(others <= 6);
 }

@@ -87,7 +87,10 @@ static bool is_indexed(const struct hash_index *index, uint32_t hash, uint32_t w
 	return false;
 }
 
-/* Few different hashes, at the end of the table and at its beginning: long runs that wrap around, with gaps that close. */
+/*
+ * Few different hashes, at the end of the table and at its beginning: long runs that wrap around, with gaps
+ * that close.
+ */
 static void an_index_finds_what_is_in_it_and_nothing_else(void **state)
 {
 	static bool is_in[ITEMS];
@@ -100,7 +103,8 @@ static void an_index_finds_what_is_in_it_and_nothing_else(void **state)
 	hash_index_init(&index);
 	assert_false(is_indexed(&index, 0, 0));
 	for (int step = 0; step < 60000; step++) {
-		uint32_t item = next_random(&random) % 2000, hash = item % 3 ? UINT32_MAX - item % 50 : item % 20;
+		uint32_t item = next_random(&random) % 2000,
+			 hash = item % 3 ? UINT32_MAX - item % 50 : item % 20;
 
 		assert_int_equal(is_indexed(&index, hash, item), is_in[item]);
 		if (is_in[item])
@@ -112,7 +116,8 @@ static void an_index_finds_what_is_in_it_and_nothing_else(void **state)
 		assert_int_equal(index.cnt, cnt);
 	}
 	for (uint32_t item = 0; item < 2000; item++)
-		assert_int_equal(is_indexed(&index, item % 3 ? UINT32_MAX - item % 50 : item % 20, item), is_in[item]);
+		assert_int_equal(is_indexed(&index, item % 3 ? UINT32_MAX - item % 50 : item % 20, item),
+				 is_in[item]);
 	assert_true(index.mask < 2 * 4096);
 	hash_index_release(&index);
 	assert_false(is_indexed(&index, 0, 0)); /* and can be used again */

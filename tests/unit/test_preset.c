@@ -28,7 +28,8 @@ static int parse(struct preset *preset, const char *text, size_t length, struct 
 
 static void lines_are_spans_functions_and_comments(void **state)
 {
-	static const char text[] = "# a program\n\n  span a=p:b..p:e , tag=x \r\nfunc\tbin:f,g\n#span no=p:b..p:e\nspan last=p:c..p:d";
+	static const char text[] = "# a program\n\n  span a=p:b..p:e , tag=x \r\nfunc\tbin:f,g\n#span "
+				   "no=p:b..p:e\nspan last=p:c..p:d";
 	struct preset preset;
 	struct error error;
 

@@ -95,8 +95,9 @@ static void what_is_given_up_is_gone(void **state)
 		skip_because("not root, with all capabilities");
 	child = fork();
 	if (child == 0) {
-		bool is_right = capabilities_keep(BIT(BPF)) == 0 && capabilities_held() == BIT(BPF) && capability_is_effective(CAP_BPF) &&
-				!capability_is_effective(CAP_SYS_ADMIN) && capabilities_keep(BIT(SYS_ADMIN)) == 0 && capabilities_held() == 0;
+		bool is_right = capabilities_keep(BIT(BPF)) == 0 && capabilities_held() == BIT(BPF) &&
+				capability_is_effective(CAP_BPF) && !capability_is_effective(CAP_SYS_ADMIN) &&
+				capabilities_keep(BIT(SYS_ADMIN)) == 0 && capabilities_held() == 0;
 
 		_exit(is_right ? 0 : 1);
 	}

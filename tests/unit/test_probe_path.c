@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whatever cookie a path says, it leads to the file; and a program that reads it as bpf/compat.h does gets the cookie. */
+/*
+ * Whatever cookie a path says, it leads to the file; and a program that reads it as bpf/compat.h does gets
+ * the cookie.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

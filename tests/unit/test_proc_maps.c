@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a process has mapped: from text as the kernel writes it, of this process, and of files that are no longer where they were. */
+/*
+ * What a process has mapped: from text as the kernel writes it, of this process, and of files that are no
+ * longer where they were.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +30,8 @@ static const char maps_text[] =
 	"55d0c0002000-55d0c0006000 r-xp 00002000 fe:01 131074                     /usr/bin/bank\n"
 	"55d0c0008000-55d0c0009000 rw-p 00007000 fe:01 131074                     /usr/bin/bank\n"
 	"55d0c1000000-55d0c1021000 rw-p 00000000 00:00 0                          [heap]\n"
-	"7f0000000000-7f0000001000 r-xp 00000000 fe:01 99                         /opt/a b/lib x.so (deleted)\n"
+	"7f0000000000-7f0000001000 r-xp 00000000 fe:01 99                         /opt/a b/lib x.so "
+	"(deleted)\n"
 	"7f0000001000-7f0000002000 r-xs 00001000 103:0a 18446744073709551615      /opt/new\\012line\\040.so\n"
 	"7f0000002000-7f0000003000 rw-p 00000000 00:00 0 \n"
 	"7f0000003000-7f0000004000 r-xp 00000000 fe:01 131074                     /usr/bin/bank\n"
@@ -48,14 +52,17 @@ static void each_line_with_a_file_is_a_mapping(void **state)
 	assert_int_equal(maps.mappings[1].dev_major, 0xfe);
 	assert_int_equal(maps.mappings[1].dev_minor, 1);
 	assert_true(maps.mappings[1].is_readable && maps.mappings[1].is_executable);
-	assert_false(maps.mappings[1].is_writable || maps.mappings[1].is_shared || maps.mappings[1].is_deleted);
+	assert_false(maps.mappings[1].is_writable || maps.mappings[1].is_shared ||
+		     maps.mappings[1].is_deleted);
 	assert_string_equal(maps.mappings[1].path, "/usr/bin/bank");
 	assert_true(maps.mappings[2].is_writable);
 
 	assert_string_equal(maps.mappings[3].path, "/opt/a b/lib x.so");
 	assert_true(maps.mappings[3].is_deleted);
 
-	/* A newline is the one character that the kernel escapes; a backslash of the name stands for itself. */
+	/*
+	 * A newline is the one character that the kernel escapes; a backslash of the name stands for itself.
+	 */
 	assert_string_equal(maps.mappings[4].path, "/opt/new\nline\\040.so");
 	assert_true(maps.mappings[4].is_shared);
 	assert_int_equal(maps.mappings[4].inode, UINT64_MAX);
@@ -116,9 +123,24 @@ static void an_object_is_a_file_with_an_executable_mapping(void **state)
 static void lines_that_are_none_are_skipped(void **state)
 {
 	static const char *const lines[] = {
-		"", "\n\n\n", "x", "-", "0-", "1-2", "1-2 ", "1-2 r-x", "1-2 r-xp", "1-2 r-xp 0", "1-2 r-xp 0 fe", "1-2 r-xp 0 fe:1", "1-2 r-xp 0 fe:1 7",
-		"1-2 r-xp 0 fe:1 7 relative", "1-2 r-xp 0 fe:1 0 /no/inode", "2-1 r-xp 0 fe:1 7 /backwards",
-		"fffffffffffffffff-2 r-xp 0 fe:1 7 /number/too/long", "1-2 r-xp 0 fe:1 99999999999999999999 /inode/too/long",
+		"",
+		"\n\n\n",
+		"x",
+		"-",
+		"0-",
+		"1-2",
+		"1-2 ",
+		"1-2 r-x",
+		"1-2 r-xp",
+		"1-2 r-xp 0",
+		"1-2 r-xp 0 fe",
+		"1-2 r-xp 0 fe:1",
+		"1-2 r-xp 0 fe:1 7",
+		"1-2 r-xp 0 fe:1 7 relative",
+		"1-2 r-xp 0 fe:1 0 /no/inode",
+		"2-1 r-xp 0 fe:1 7 /backwards",
+		"fffffffffffffffff-2 r-xp 0 fe:1 7 /number/too/long",
+		"1-2 r-xp 0 fe:1 99999999999999999999 /inode/too/long",
 	};
 
 	(void)state;
@@ -218,7 +240,10 @@ static void a_file_with_an_ugly_name_is_opened(void **state)
 	unlink(path);
 }
 
-/* Whoever may follow map_files gets the file that is mapped; whoever may not is told, and never gets another one. */
+/*
+ * Whoever may follow map_files gets the file that is mapped; whoever may not is told, and never gets another
+ * one.
+ */
 static void a_replaced_file_is_never_taken_for_the_mapped_one(void **state)
 {
 	char path[PATH_MAX + 64], text[64];

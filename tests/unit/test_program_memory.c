@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Strings of other processes by their address: while they live, when they have exec'd, forked or ended, and when they mean harm. */
+/*
+ * Strings of other processes by their address: while they live, when they have exec'd, forked or ended, and
+ * when they mean harm.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +67,9 @@ static void note_all(struct program_memory *memory, pid_t pid, uint64_t image, u
 
 		if (fd < 0)
 			continue;
-		assert_int_equal(program_memory_note_mapping(memory, (uint32_t)pid, image, now_ns, &maps.mappings[i], fd), 0);
+		assert_int_equal(program_memory_note_mapping(memory, (uint32_t)pid, image, now_ns,
+							     &maps.mappings[i], fd),
+				 0);
 		close(fd);
 	}
 	proc_maps_release(&maps);
@@ -122,7 +127,9 @@ static void strings_of_a_living_process_are_read(void **state)
 
 static void wild_pointers_are_unreadable(void **state)
 {
-	static const uint64_t addresses[] = { 1, 4095, 0x7fffffffffff, 0x800000000000, 0xffffffff81000000, UINT64_MAX - 1, UINT64_MAX };
+	static const uint64_t addresses[] = {
+		1, 4095, 0x7fffffffffff, 0x800000000000, 0xffffffff81000000, UINT64_MAX - 1, UINT64_MAX
+	};
 	struct program_memory *memory = program_memory_new(NULL);
 	struct program_memory_stats stats;
 	pid_t child = child_start();
@@ -194,7 +201,8 @@ static void a_literal_is_what_nobody_can_have_changed(void **state)
 	assert_no_literal(memory, child, at_page_end);
 	assert_no_literal(memory, child, never_touched);
 	assert_no_literal(memory, child, NULL);
-	assert_label(memory, child, writable, "a string in writable memory"); /* which is known as a label now */
+	/* which is known as a label now */
+	assert_label(memory, child, writable, "a string in writable memory");
 	assert_no_literal(memory, child, writable);
 	note_all(memory, child, IMAGE, 1000);
 	child_end(child);
@@ -210,7 +218,10 @@ static void an_exec_separates_what_came_before_from_what_comes_after(void **stat
 {
 	struct program_memory *memory = program_memory_new(NULL);
 	pid_t child = child_start();
-	struct proc_mapping other = { .start = (uintptr_t)literal & ~4095ull, .end = ((uintptr_t)literal & ~4095ull) + 8192, .inode = 1, .is_readable = true };
+	struct proc_mapping other = { .start = (uintptr_t)literal & ~4095ull,
+				      .end = ((uintptr_t)literal & ~4095ull) + 8192,
+				      .inode = 1,
+				      .is_readable = true };
 	char text[8192];
 	int fd = memfd_create("other", MFD_CLOEXEC);
 
@@ -222,7 +233,8 @@ static void an_exec_separates_what_came_before_from_what_comes_after(void **stat
 	note_all(memory, child, IMAGE, 1000);
 	child_end(child);
 	/* exec at 2000, seen by a scan at 3000; the events before it have not been handled yet */
-	assert_int_equal(program_memory_note_mapping(memory, (uint32_t)child, IMAGE + 1, 3000, &other, fd), 0);
+	assert_int_equal(program_memory_note_mapping(memory, (uint32_t)child, IMAGE + 1, 3000, &other, fd),
+			 0);
 	assert_label(memory, child, literal, "a literal of this program");
 	program_memory_invalidate(memory, (uint32_t)child, 2000);
 	assert_label(memory, child, literal, "ooooo");
@@ -249,7 +261,8 @@ static void a_forked_child_has_its_parents_mappings(void **state)
 	program_memory_forget(memory, (uint32_t)parent, UINT64_MAX);
 	assert_label(memory, child, literal, "a literal of this program");
 
-	assert_int_equal(program_memory_note_fork(memory, 0x7ffffff1, 0x7ffffff2, 1), 0); /* of a parent that nobody knows */
+	/* of a parent that nobody knows */
+	assert_int_equal(program_memory_note_fork(memory, 0x7ffffff1, 0x7ffffff2, 1), 0);
 	assert_unreadable(memory, 0x7ffffff2, literal);
 	program_memory_free(memory);
 }
@@ -267,18 +280,23 @@ static void a_mapping_that_takes_anothers_place_replaces_it(void **state)
 	assert_int_equal(pwrite(one, "one again", 10, 0x3000), 10);
 	assert_int_equal(pwrite(two, "two", 4, 0), 4);
 	assert_int_equal(program_memory_note_mapping(memory, pid, IMAGE, 1000, &first, one), 0);
-	assert_int_equal(program_memory_note_mapping(memory, pid, IMAGE, 1000, &first, one), 0); /* the next scan */
+	/* the next scan */
+	assert_int_equal(program_memory_note_mapping(memory, pid, IMAGE, 1000, &first, one), 0);
 	assert_label(memory, (pid_t)pid, (const void *)0x10000, "one");
 	assert_int_equal(program_memory_note_mapping(memory, pid, IMAGE, 2000, &second, two), 0);
 	close(one);
 	close(two);
 	assert_label(memory, (pid_t)pid, (const void *)0x12000, "two");
 	assert_label(memory, (pid_t)pid, (const void *)0x10000, "one"); /* was read before */
-	assert_unreadable(memory, (pid_t)pid, (const void *)0x13000);   /* what was left of the first one cannot be told */
+	/* what was left of the first one cannot be told */
+	assert_unreadable(memory, (pid_t)pid, (const void *)0x13000);
 	program_memory_free(memory);
 }
 
-/* A page that its program fills on demand (userfaultfd), and does not: whoever reads it waits for ever. We do not read it. */
+/*
+ * A page that its program fills on demand (userfaultfd), and does not: whoever reads it waits for ever. We do
+ * not read it.
+ */
 static void a_program_cannot_make_us_wait(void **state)
 {
 	struct program_memory *memory = program_memory_new(NULL);
@@ -291,10 +309,12 @@ static void a_program_cannot_make_us_wait(void **state)
 	child = fork();
 	if (child == 0) {
 		struct uffdio_api api = { .api = UFFD_API };
-		struct uffdio_register range = { .range = { .start = (uintptr_t)never_touched, .len = 4096 }, .mode = UFFDIO_REGISTER_MODE_MISSING };
+		struct uffdio_register range = { .range = { .start = (uintptr_t)never_touched, .len = 4096 },
+						 .mode = UFFDIO_REGISTER_MODE_MISSING };
 		int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 
-		is_armed = fd >= 0 && ioctl(fd, UFFDIO_API, &api) == 0 && ioctl(fd, UFFDIO_REGISTER, &range) == 0;
+		is_armed = fd >= 0 && ioctl(fd, UFFDIO_API, &api) == 0 &&
+			   ioctl(fd, UFFDIO_REGISTER, &range) == 0;
 		if (write(ready[1], &is_armed, 1) == 1)
 			for (;;)
 				pause();
@@ -321,7 +341,8 @@ static void a_flood_of_labels_spoils_its_own_program_only(void **state)
 	for (uint64_t i = 1; i < PROGRAM_LABEL_CNT_MAX + 1000; i++)
 		label_of(memory, hostile, (const void *)(uintptr_t)i);
 	program_memory_stats(memory, &stats);
-	assert_int_equal(stats.refused_cnt, 1000); /* a label, the most that there may be, and a thousand more */
+	/* a label, the most that there may be, and a thousand more */
+	assert_int_equal(stats.refused_cnt, 1000);
 	assert_label(memory, hostile, literal, "a literal of this program");
 	assert_label(memory, other, literal, "a literal of this program");
 	child_end(hostile);
@@ -333,7 +354,9 @@ static void a_flood_of_labels_spoils_its_own_program_only(void **state)
 static void all_programs_together_meet_a_limit_and_give_back_what_they_had(void **state)
 {
 	struct program_memory *memory = program_memory_new(NULL);
-	struct proc_mapping mapping = { .start = 0x10000, .end = 0x10000 + 0x100000, .inode = 1, .is_readable = true };
+	struct proc_mapping mapping = {
+		.start = 0x10000, .end = 0x10000 + 0x100000, .inode = 1, .is_readable = true
+	};
 	struct program_memory_stats stats;
 	struct event_text text;
 	int fd = memfd_create("labels", MFD_CLOEXEC);

@@ -37,12 +37,21 @@ static void add(struct run_sampler *sampler, struct txtrace_record record)
 	assert_int_equal(run_sampler_add(sampler, &record), 0);
 }
 
-static void span(struct run_sampler *sampler, uint64_t id, uint64_t parent, const char *label, uint64_t begin_ns, uint64_t end_ns, struct txtrace_ledger ledger)
+static void span(struct run_sampler *sampler, uint64_t id, uint64_t parent, const char *label,
+		 uint64_t begin_ns, uint64_t end_ns, struct txtrace_ledger ledger)
 {
 	add(sampler, (struct txtrace_record){
 			     .kind = TXTRACE_RECORD_SPAN,
-			     .span = { .id = id, .parent = parent, .pid = PID, .tid = 11, .end_tid = 11, .begin_ns = begin_ns, .end_ns = end_ns,
-				       .work_ns = end_ns - begin_ns, .ledger = ledger, .label = string(label) },
+			     .span = { .id = id,
+				       .parent = parent,
+				       .pid = PID,
+				       .tid = 11,
+				       .end_tid = 11,
+				       .begin_ns = begin_ns,
+				       .end_ns = end_ns,
+				       .work_ns = end_ns - begin_ns,
+				       .ledger = ledger,
+				       .label = string(label) },
 		     });
 }
 
@@ -61,7 +70,8 @@ static void is(double value, double wanted)
 		fail_msg("%.9g is not %.9g", value, wanted);
 }
 
-static double extra(const struct run_set *set, const struct label_unit *unit, enum extra_kind kind, const char *name)
+static double extra(const struct run_set *set, const struct label_unit *unit, enum extra_kind kind,
+		    const char *name)
 {
 	uint32_t key = run_set_find_key(set, kind, string(name));
 
@@ -69,8 +79,8 @@ static double extra(const struct run_set *set, const struct label_unit *unit, en
 }
 
 /*
- * tx 0-100 on thread 11: outer 10-60, in it inner 20-50, which sleeps 30-40 for the lock that flush holds, on a CPU from 34 on; a second tx has
- * nothing below it.
+ * tx 0-100 on thread 11: outer 10-60, in it inner 20-50, which sleeps 30-40 for the lock that flush holds, on
+ * a CPU from 34 on; a second tx has nothing below it.
  */
 static void test_figures(void **state)
 {
@@ -101,15 +111,26 @@ static void test_figures(void **state)
 							.waker_comm = string("w"),
 							.span = 3,
 							.waker_span = 9 } });
-	add(sampler, (struct txtrace_record){ .kind = TXTRACE_RECORD_RUN, .run = { .tid = 12, .pid = PID, .begin_ns = 34, .end_ns = 45 } });
-	span(sampler, 3, 2, "inner", 20, 50, (struct txtrace_ledger){ .on_cpu_ns = 20, .blocked_ns = { 10 } });
+	add(sampler,
+	    (struct txtrace_record){ .kind = TXTRACE_RECORD_RUN,
+				     .run = { .tid = 12, .pid = PID, .begin_ns = 34, .end_ns = 45 } });
+	span(sampler, 3, 2, "inner", 20, 50,
+	     (struct txtrace_ledger){ .on_cpu_ns = 20, .blocked_ns = { 10 } });
 	span(sampler, 9, 0, "flush", 0, 60, (struct txtrace_ledger){ .on_cpu_ns = 60 });
-	span(sampler, 2, 1, "outer", 10, 60, (struct txtrace_ledger){ .on_cpu_ns = 40, .blocked_ns = { 10 } });
+	span(sampler, 2, 1, "outer", 10, 60,
+	     (struct txtrace_ledger){ .on_cpu_ns = 40, .blocked_ns = { 10 } });
 	span(sampler, 1, 0, "tx", 0, 100, (struct txtrace_ledger){ .on_cpu_ns = 90, .blocked_ns = { 10 } });
 	span(sampler, 4, 0, "tx", 100, 300, (struct txtrace_ledger){ .on_cpu_ns = 150, .detached_ns = 50 });
 	add(sampler, (struct txtrace_record){ .kind = TXTRACE_RECORD_SPAN,
-					      .span = { .id = 5, .pid = PID, .end_ns = 90000, .flags = TXTRACE_SPAN_LOWER_BOUND, .label = string("tx") } });
-	add(sampler, (struct txtrace_record){ .kind = TXTRACE_RECORD_RUN, .run = { .tid = 11, .pid = PID, .begin_ns = 40, .end_ns = 300, .blocked_ns = 10 } });
+					      .span = { .id = 5,
+							.pid = PID,
+							.end_ns = 90000,
+							.flags = TXTRACE_SPAN_LOWER_BOUND,
+							.label = string("tx") } });
+	add(sampler,
+	    (struct txtrace_record){
+		    .kind = TXTRACE_RECORD_RUN,
+		    .run = { .tid = 11, .pid = PID, .begin_ns = 40, .end_ns = 300, .blocked_ns = 10 } });
 	finish(sampler);
 
 	tx = run_set_find_label(&set, string("tx"))->units[SIDE_NEW];
@@ -131,11 +152,13 @@ static void test_figures(void **state)
 	is(extra(&set, inner, EXTRA_SYSCALL, "futex"), 1);
 	is(extra(&set, inner, EXTRA_WAITED, "flush"), 10);
 	is(extra(&set, outer, EXTRA_WAITED, "flush"), 0);
-	held = run_set_find_key(&set, EXTRA_HELD, (struct txtrace_string){ held_by_flush, sizeof(held_by_flush) });
+	held = run_set_find_key(&set, EXTRA_HELD,
+				(struct txtrace_string){ held_by_flush, sizeof(held_by_flush) });
 	is(label_unit_extra(inner, held), 6);
 	is(label_unit_extra(outer, held), 0);
 	assert_true(isnan(tx->percentiles[0])); /* the median of two says nothing */
-	assert_int_equal(run_set_find_label(&set, string("inner"))->objects[TXTRACE_BLOCK_LOCK].object.value, 0x40);
+	assert_int_equal(run_set_find_label(&set, string("inner"))->objects[TXTRACE_BLOCK_LOCK].object.value,
+			 0x40);
 	run_set_release(&set);
 }
 
@@ -166,7 +189,10 @@ static void test_windows(void **state)
 	run_set_release(&set);
 }
 
-/* Of 1,000 spans of 1 to 1,000 ns the median is the 500th, the 99th percentile the 990th, and the slowest hundredth 995.5 long on the mean. */
+/*
+ * Of 1,000 spans of 1 to 1,000 ns the median is the 500th, the 99th percentile the 990th, and the slowest
+ * hundredth 995.5 long on the mean.
+ */
 static void test_percentiles(void **state)
 {
 	struct run_set set;
@@ -192,7 +218,10 @@ static void test_percentiles(void **state)
 	run_set_release(&set);
 }
 
-/* Hostile: parents that never come, a span that is its own parent, children by the thousand of one, more labels than there is room for. */
+/*
+ * Hostile: parents that never come, a span that is its own parent, children by the thousand of one, more
+ * labels than there is room for.
+ */
 static void test_hostile(void **state)
 {
 	struct run_set set;
@@ -205,7 +234,8 @@ static void test_hostile(void **state)
 	span(sampler, 7, 7, "own", 0, 10, (struct txtrace_ledger){ .on_cpu_ns = UINT64_MAX });
 	for (uint64_t i = 0; i < 5000; i++) {
 		snprintf(label, sizeof(label), "%lu", (unsigned long)i);
-		span(sampler, 100 + i, i % 2 ? 3 : 1000000 + i, label, 20, 10, (struct txtrace_ledger){ .blocked_ns = { UINT64_MAX, UINT64_MAX } });
+		span(sampler, 100 + i, i % 2 ? 3 : 1000000 + i, label, 20, 10,
+		     (struct txtrace_ledger){ .blocked_ns = { UINT64_MAX, UINT64_MAX } });
 	}
 	span(sampler, 3, 0, "all", 0, UINT64_MAX, (struct txtrace_ledger){ 0 });
 	finish(sampler);
@@ -229,7 +259,8 @@ static void test_pairs(void **state)
 		for (int side = 0; side < 2; side++) {
 			for (int i = 0; i < 3; i++) {
 				struct txtrace_log_info info = { .start_monotonic_ns = starts[side][i] };
-				struct run_sampler *sampler = run_sampler_new(&set, (enum compare_side)side, "x", &windows, "", 0);
+				struct run_sampler *sampler = run_sampler_new(&set, (enum compare_side)side,
+									      "x", &windows, "", 0);
 
 				if (!is_in_turn && side && i == 0)
 					info.start_monotonic_ns = 70;
@@ -245,7 +276,8 @@ static void test_pairs(void **state)
 				const struct label_unit *unit = &set.by_label[0]->units[side][i];
 
 				/* 10 and 20, 30 and 40, 50 and 60. */
-				assert_int_equal(unit->unit, (uint32_t)(unit->mean[SPAN_VALUE_WALL] - 1) / 20);
+				assert_int_equal(unit->unit,
+						 (uint32_t)(unit->mean[SPAN_VALUE_WALL] - 1) / 20);
 			}
 		}
 		run_set_release(&set);
@@ -255,7 +287,8 @@ static void test_pairs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_figures), cmocka_unit_test(test_windows), cmocka_unit_test(test_percentiles), cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_figures),	    cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_percentiles), cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_pairs),
 	};
 

@@ -22,7 +22,8 @@ static const struct {
 	{ "_RNvMs_NtC7mycrate3barNtB4_3Foo3new", "<mycrate::bar::Foo>::new" },
 	{ "_RINvC7mycrate4swapmE", "mycrate::swap::<u32>" },
 	{ "_ZN7mycrate3foo17h0123456789abcdefE", "mycrate::foo" },
-	{ "_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE",
+	{ "_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$"
+	  "3bar17h930b740aa94f1d3aE",
 	  "<Test + 'static as foo::Bar<Test>>::bar" },
 	{ "_ZN4bank4moveEi", NULL },
 	{ "main", NULL },

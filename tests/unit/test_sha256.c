@@ -30,7 +30,8 @@ static void digests_of_the_standard(void **state)
 		{ "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" },
 		{ "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
 		  "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1" },
-		{ "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+		{ "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlm"
+		  "nopqrsmnopqrstnopqrstu",
 		  "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1" },
 	};
 	uint8_t digest[SHA256_BYTES];
@@ -91,7 +92,8 @@ static void codes_of_the_rfc(void **state)
 	hmac_sha256(&hmac, "Test Using Larger Than Block-Size Key - Hash Key First", 54, digest);
 	assert_hex(digest, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 	hmac_sha256(&hmac,
-		    "This is a test using a larger than block-size key and a larger than block-size data. The key needs to be hashed before "
+		    "This is a test using a larger than block-size key and a larger than block-size data. "
+		    "The key needs to be hashed before "
 		    "being used by the HMAC algorithm.",
 		    152, digest);
 	assert_hex(digest, "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2");

@@ -27,14 +27,18 @@ static void the_middle_is_left_out(void **state)
 	expect("short", 5, 2, "short");
 	expect("abcdefghij", 7, 3, "abc\xe2\x80\xa6hij");
 	expect("abcdefghij", 7, 0, "abcdef\xe2\x80\xa6");
-	expect("\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 5, 2, "\xe6\x97\xa5\xe2\x80\xa6\xe8\xaa\x9e"); /* two columns each */
+	/* two columns each */
+	expect("\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 5, 2, "\xe6\x97\xa5\xe2\x80\xa6\xe8\xaa\x9e");
 	expect("\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 4, 1, "\xe6\x97\xa5\xe2\x80\xa6");
 }
 
 static void what_differs_stays_different(void **state)
 {
 	static const char *const alike[] = {
-		"app::payments::authorize::step1", "app::payments::authorize::step2", "app::payments::capture::step1", "app::payments::capture::step2",
+		"app::payments::authorize::step1",
+		"app::payments::authorize::step2",
+		"app::payments::capture::step1",
+		"app::payments::capture::step2",
 	};
 	size_t columns = 12, tail;
 	struct text texts[4] = { { 0 } };

@@ -27,14 +27,17 @@ static const struct {
 	struct wire_socket socket;
 	const char *name;
 } stories[] = {
-	{ { AF_INET, SOCK_STREAM, IPPROTO_TCP, 1, SIDE(80, LOCAL), SIDE(51234, REMOTE) }, "tcp 10.0.0.1:80 > 10.0.0.2:51234" },
-	{ { AF_INET, SOCK_STREAM, IPPROTO_TCP, 10, SIDE(80, LOCAL), SIDE(0, "\0\0\0\0") }, "tcp 10.0.0.1:80" },
+	{ { AF_INET, SOCK_STREAM, IPPROTO_TCP, 1, SIDE(80, LOCAL), SIDE(51234, REMOTE) },
+	  "tcp 10.0.0.1:80 > 10.0.0.2:51234" },
+	{ { AF_INET, SOCK_STREAM, IPPROTO_TCP, 10, SIDE(80, LOCAL), SIDE(0, "\0\0\0\0") },
+	  "tcp 10.0.0.1:80" },
 	{ { AF_INET, SOCK_DGRAM, IPPROTO_UDP, 7, SIDE(53, LOCAL), SIDE(0, "\0\0\0\0") }, "udp 10.0.0.1:53" },
 	{ { AF_INET, SOCK_STREAM, 262, 10, SIDE(80, LOCAL), SIDE(0, "\0\0\0\0") }, "mptcp 10.0.0.1:80" },
 	{ { AF_INET, SOCK_RAW, IPPROTO_TCP, 7, SIDE(6, LOCAL), SIDE(0, "\0\0\0\0") }, "raw 10.0.0.1:6" },
 	{ { AF_INET, SOCK_DGRAM, IPPROTO_ICMP, 7, SIDE(9, LOCAL), SIDE(0, "\0\0\0\0") }, "ip 10.0.0.1:9" },
 	{ { AF_INET6, SOCK_STREAM, IPPROTO_TCP, 10, SIDE(80, LOCAL6), SIDE(0, LOCAL6) }, "tcp [::1]:80" },
-	{ { AF_INET6, SOCK_STREAM, IPPROTO_TCP, 1, SIDE(80, MAPPED), SIDE(8080, MAPPED) }, "tcp [::ffff:127.0.0.1]:80 > [::ffff:127.0.0.1]:8080" },
+	{ { AF_INET6, SOCK_STREAM, IPPROTO_TCP, 1, SIDE(80, MAPPED), SIDE(8080, MAPPED) },
+	  "tcp [::ffff:127.0.0.1]:80 > [::ffff:127.0.0.1]:8080" },
 	{ { AF_INET6, SOCK_STREAM, IPPROTO_TCP, 1, SIDE(80, ""), SIDE(8080, "") }, "tcp" },
 	{ { AF_INET6, SOCK_STREAM, IPPROTO_TCP, 1, SIDE(80, LOCAL), SIDE(8080, LOCAL) }, "tcp" },
 	{ { AF_UNIX, SOCK_STREAM, 0, 1, SIDE(0, ""), SIDE(0, "") }, "unix" },
@@ -61,7 +64,9 @@ static void sockets_have_names(void **state)
 /* Longer than it can be: what there is room for is taken. */
 static void a_name_is_cut(void **state)
 {
-	struct wire_socket socket = { .family = AF_UNIX, .local.name_bytes = UINT16_MAX, .remote.name_bytes = WIRE_SOCKET_NAME_BYTES };
+	struct wire_socket socket = { .family = AF_UNIX,
+				      .local.name_bytes = UINT16_MAX,
+				      .remote.name_bytes = WIRE_SOCKET_NAME_BYTES };
 	char name[FD_NAME_SIZE];
 
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The memory of open spans has a limit: who goes beyond it loses what it begins itself, and is told so; whoever is beside it loses nothing. Limits are small
- * here, and given in spans.
+ * The memory of open spans has a limit: who goes beyond it loses what it begins itself, and is told so;
+ * whoever is beside it loses nothing. Limits are small here, and given in spans.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,8 @@ static int take_record(void *context, const struct txtrace_record *record)
 	} else if (record->kind == TXTRACE_RECORD_LOSS) {
 		result->lost_cnt += record->loss.span_event_cnt;
 		result->loss_cnt++;
-		fprintf(result->losses_out, "cpu %u: %llu, %llu..%llu\n", record->loss.cpu, (unsigned long long)record->loss.span_event_cnt,
+		fprintf(result->losses_out, "cpu %u: %llu, %llu..%llu\n", record->loss.cpu,
+			(unsigned long long)record->loss.span_event_cnt,
 			(unsigned long long)record->loss.first_ns, (unsigned long long)record->loss.last_ns);
 		assert_int_equal(record->loss.sched_event_cnt, 0);
 	}
@@ -111,7 +112,8 @@ static void feed_thread(struct result *result, int tid, int tgid)
 static void begin_many(struct result *result, uint64_t time_ns, int first, int last)
 {
 	for (int id = first; id <= last; id++)
-		feed(result, "%llu begin 11/10 3 - id=%d label=\"never ended\" born=1000 on_cpu=%llu\n", (unsigned long long)time_ns + (id - first) * 10, id,
+		feed(result, "%llu begin 11/10 3 - id=%d label=\"never ended\" born=1000 on_cpu=%llu\n",
+		     (unsigned long long)time_ns + (id - first) * 10, id,
 		     (unsigned long long)time_ns + (id - first) * 10 - 1000);
 }
 
@@ -150,7 +152,9 @@ static void a_process_alone_may_take_half(void **state)
 	assert_int_equal(stats_of(&result).anomaly_cnt[TXTRACE_ANOMALY_MARK_UNKNOWN], 1);
 	assert_int_equal(stats_of(&result).anomaly_cnt[TXTRACE_ANOMALY_END_UNKNOWN], 1);
 	stop(&result, 8000);
-	assert_string_equal(result.losses, "cpu 3: 5, 2100..2140\ncpu 70: 1, 3000..3000\ncpu 3: 1, 6000..6000\ncpu 67: 1, 6001..6001\n");
+	assert_string_equal(
+		result.losses,
+		"cpu 3: 5, 2100..2140\ncpu 70: 1, 3000..3000\ncpu 3: 1, 6000..6000\ncpu 67: 1, 6001..6001\n");
 	release(&result);
 }
 
@@ -166,7 +170,8 @@ static void where_spans_end_there_is_room_again(void **state)
 
 		begin_many(&result, time_ns, 1, 15);
 		for (int id = 1; id <= 10; id++)
-			feed(&result, "%llu end 11/10 3 - id=%d\n", (unsigned long long)time_ns + 500 + (unsigned int)id, id);
+			feed(&result, "%llu end 11/10 3 - id=%d\n",
+			     (unsigned long long)time_ns + 500 + (unsigned int)id, id);
 		assert_int_equal(stats_of(&result).span_bytes, 0);
 	}
 	assert_int_equal(stats_of(&result).span_cnt, 500);
@@ -188,9 +193,14 @@ static void where_spans_end_there_is_room_again(void **state)
 /* What process 20 does: two threads, nested spans, one that another thread ends, tags, keys. */
 static void be_honest(struct result *result, uint64_t ns)
 {
-	feed(result, "%llu begin 21/20 1 - id=1 label=\"outer\" born=1000 on_cpu=%llu\n", (unsigned long long)ns, (unsigned long long)ns - 1000);
-	feed(result, "%llu begin 21/20 1 - id=2 parent=1 label=\"a name that is too long to lie in the span itself\"\n", (unsigned long long)ns + 7);
-	feed(result, "%llu enter 22/20 2 - id=1 born=1000 on_cpu=%llu\n", (unsigned long long)ns + 9, (unsigned long long)ns + 9 - 1000);
+	feed(result, "%llu begin 21/20 1 - id=1 label=\"outer\" born=1000 on_cpu=%llu\n",
+	     (unsigned long long)ns, (unsigned long long)ns - 1000);
+	feed(result,
+	     "%llu begin 21/20 1 - id=2 parent=1 label=\"a name that is too long to lie in the span "
+	     "itself\"\n",
+	     (unsigned long long)ns + 7);
+	feed(result, "%llu enter 22/20 2 - id=1 born=1000 on_cpu=%llu\n", (unsigned long long)ns + 9,
+	     (unsigned long long)ns + 9 - 1000);
 	feed(result, "%llu tag 21/20 1 - id=2 text=\"tag\"\n", (unsigned long long)ns + 11);
 	feed(result, "%llu key_begin 22/20 2 - key=\"honest\" name=\"n\"\n", (unsigned long long)ns + 13);
 	feed(result, "%llu end 22/20 2 - id=2\n", (unsigned long long)ns + 17);
@@ -248,7 +258,8 @@ static void hostile_processes_leave_something(void **state)
 		feed_thread(&result, process * 100, process * 100);
 	for (int id = 1; id <= 1000; id++)
 		for (int process = 1; process <= 9; process++)
-			feed(&result, "%d begin %d/%d 0 - id=%d label=\"l\"\n", 2000 + id, process * 100, process * 100, id);
+			feed(&result, "%d begin %d/%d 0 - id=%d label=\"l\"\n", 2000 + id, process * 100,
+			     process * 100, id);
 	assert_int_equal(stats_of(&result).open_span_cnt, 900); /* with ten parts, one is nobody's */
 	feed_thread(&result, 21, 20);
 	for (int id = 1; id <= 50; id++)
@@ -265,7 +276,8 @@ static void begin_keys(struct result *result, int tid, int tgid, int first, int 
 {
 	for (int key = first; key <= last; key++) {
 		feed(result, "3000 key_begin %d/%d 0 - key=\"%d\" name=\"n\"\n", tid, tgid, key);
-		feed(result, "3000 key_leave %d/%d 0 - key=\"%d\"\n", tid, tgid, key); /* or it were in several roots at once, which costs more */
+		/* or it were in several roots at once, which costs more */
+		feed(result, "3000 key_leave %d/%d 0 - key=\"%d\"\n", tid, tgid, key);
 	}
 }
 
@@ -300,7 +312,10 @@ static void spans_with_keys_count_for_who_began_them(void **state)
 	release(&result);
 }
 
-/* Their process has gone, and comes again under its number; they count for all who begin such spans, and for nobody else. */
+/*
+ * Their process has gone, and comes again under its number; they count for all who begin such spans, and for
+ * nobody else.
+ */
 static void spans_with_keys_outlive_their_process(void **state)
 {
 	struct result result;
@@ -399,7 +414,9 @@ static void random_worlds_stay_within_the_limit(void **state)
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 200; seed++) {
-		struct world_options options = { .seed = seed, .step_cnt = 400, .first_ns = 1000000, .first_tid = 100, .name = 'k' };
+		struct world_options options = {
+			.seed = seed, .step_cnt = 400, .first_ns = 1000000, .first_tid = 100, .name = 'k'
+		};
 		uint64_t limit_bytes = (seed % 40 + 2) * SPAN_PRICE;
 		struct result result;
 		struct world world;

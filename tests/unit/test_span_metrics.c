@@ -15,7 +15,11 @@
 static struct txtrace_span span_of(const char *label, uint64_t wall_ns)
 {
 	return (struct txtrace_span){
-		.begin_ns = 1000, .end_ns = 1000 + wall_ns, .work_ns = wall_ns, .label = { label, strlen(label) }, .ledger.on_cpu_ns = wall_ns,
+		.begin_ns = 1000,
+		.end_ns = 1000 + wall_ns,
+		.work_ns = wall_ns,
+		.label = { label, strlen(label) },
+		.ledger.on_cpu_ns = wall_ns,
 	};
 }
 
@@ -76,8 +80,10 @@ static void a_part_counts_spans_that_came_before_it(void **state)
 	span_metrics_add(metrics, &span);
 	text_clear(&text);
 	span_metrics_append(metrics, &text);
-	assert_line(&text, "txtrace_span_part_seconds_bucket{label=\"job\",part=\"blocked_lock\",le=\"0.002\"} 2");
-	assert_line(&text, "txtrace_span_part_seconds_bucket{label=\"job\",part=\"blocked_lock\",le=\"0.005\"} 3");
+	assert_line(&text,
+		    "txtrace_span_part_seconds_bucket{label=\"job\",part=\"blocked_lock\",le=\"0.002\"} 2");
+	assert_line(&text,
+		    "txtrace_span_part_seconds_bucket{label=\"job\",part=\"blocked_lock\",le=\"0.005\"} 3");
 	assert_line(&text, "txtrace_span_part_seconds_count{label=\"job\",part=\"blocked_lock\"} 3");
 	assert_line(&text, "txtrace_span_part_seconds_sum{label=\"job\",part=\"blocked_lock\"} 0.003000000");
 	assert_line(&text, "txtrace_span_part_seconds_sum{label=\"job\",part=\"on_cpu\"} 0.012000000");
@@ -137,7 +143,8 @@ static void a_million_labels_are_few(void **state)
 	span_metrics_append(metrics, &text);
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"label 499\"} 1");
 	assert_line(&text, "txtrace_span_wall_seconds_count{label=\"(other labels)\"} 99500");
-	for (const char *at = text_string(&text); (at = strstr(at, "\ntxtrace_span_wall_seconds_count")); at++)
+	for (const char *at = text_string(&text); (at = strstr(at, "\ntxtrace_span_wall_seconds_count"));
+	     at++)
 		line_cnt++;
 	assert_int_equal(line_cnt, SPAN_METRICS_LABEL_MAX + 1);
 	text_release(&text);

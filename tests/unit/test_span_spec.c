@@ -20,9 +20,12 @@ static void the_span_of_the_manual_is_understood(void **state)
 	struct error error = { "" };
 
 	(void)state;
-	assert_int_equal(span_spec_parse(&spec, "txn=postgresql:transaction__start(lxid)..postgresql:transaction__commit|"
-					       "usdt:postgresql:transaction__abort,key=tid,tag=lxid",
-					 &error), 0);
+	assert_int_equal(
+		span_spec_parse(&spec,
+				"txn=postgresql:transaction__start(lxid)..postgresql:transaction__commit|"
+				"usdt:postgresql:transaction__abort,key=tid,tag=lxid",
+				&error),
+		0);
 	assert_string_equal(spec.label, "txn");
 	assert_int_equal(spec.begin_cnt, 1);
 	assert_int_equal(spec.begins[0].kind, SPAN_POINT_USDT);
@@ -45,9 +48,13 @@ static void functions_may_have_commas_bars_and_dots_within_brackets(void **state
 	struct error error = { "" };
 
 	(void)state;
-	assert_int_equal(span_spec_parse(&spec, "m=uprobe:libbank:bank::move(int, std::pair<a|b, c>).part..uretprobe:/usr/bin/x:f,"
-					       "tag=from:arg0+why:str(arg1),end-tag=retval",
-					 &error), 0);
+	assert_int_equal(
+		span_spec_parse(
+			&spec,
+			"m=uprobe:libbank:bank::move(int, std::pair<a|b, c>).part..uretprobe:/usr/bin/x:f,"
+			"tag=from:arg0+why:str(arg1),end-tag=retval",
+			&error),
+		0);
 	assert_int_equal(spec.begins[0].kind, SPAN_POINT_ENTRY);
 	assert_string_equal(spec.begins[0].object, "libbank");
 	assert_string_equal(spec.begins[0].name, "bank::move(int, std::pair<a|b, c>).part");
@@ -114,7 +121,11 @@ static void a_string_may_have_its_length_in_an_argument(void **state)
 	struct error error = { "" };
 
 	(void)state;
-	assert_int_equal(span_spec_parse(&spec, "a=p:b(x,text,bytes)..p:e,tag=str(text,bytes)+who:str(arg3,arg4)+str(text)", &error), 0);
+	assert_int_equal(
+		span_spec_parse(&spec,
+				"a=p:b(x,text,bytes)..p:e,tag=str(text,bytes)+who:str(arg3,arg4)+str(text)",
+				&error),
+		0);
 	assert_string_equal(spec.tags.terms[0].name, "text");
 	assert_true(spec.tags.terms[0].has_length);
 	assert_int_equal(span_term_argument(&spec.tags.terms[0], &spec.begins[0]), 1);
@@ -170,7 +181,8 @@ static void a_bad_span_is_refused_where_it_is_bad(void **state)
 
 		assert_int_equal(span_spec_parse(&spec, cases[i].text, &error), -EINVAL);
 		if (!strstr(error.text, cases[i].sentence))
-			fail_msg("'%s': \"%s\" does not say \"%s\"", cases[i].text, error.text, cases[i].sentence);
+			fail_msg("'%s': \"%s\" does not say \"%s\"", cases[i].text, error.text,
+				 cases[i].sentence);
 		assert_null(spec.strings);
 	}
 }
@@ -178,7 +190,8 @@ static void a_bad_span_is_refused_where_it_is_bad(void **state)
 /* Any prefix, and any text with one byte changed, is understood or refused with a sentence. */
 static void whatever_is_written_there_is_an_answer(void **state)
 {
-	static const char text[] = "txn=a:b(x,y)|uprobe:c:d<e,f>..g:h(x)|uretprobe:i*:j,key=x/x,tag=n:str(y)+arg2,parent=k(x+tid)";
+	static const char text[] = "txn=a:b(x,y)|uprobe:c:d<e,f>..g:h(x)|uretprobe:i*:j,key=x/"
+				   "x,tag=n:str(y)+arg2,parent=k(x+tid)";
 	static const char bytes[] = ":|.,()=<>+/*x1 \\\xff";
 	char changed[sizeof(text)];
 	struct span_spec spec;
@@ -229,7 +242,8 @@ static void spans_are_checked_against_each_other(void **state)
 	static const char *const nobody[] = { "a=p:b..p:e,parent=b" };
 	static const char *const itself[] = { "a=p:b..p:e,parent=a" };
 	static const char *const other_key[] = { "a=p:b..p:e,key=arg0", "b=p:c..p:d,parent=a" };
-	static const char *const good[] = { "a=p:b..p:e,key=arg0", "b=p:c..p:d,parent=a(arg1)", "c=p:f..p:g,key=arg2,parent=a",
+	static const char *const good[] = { "a=p:b..p:e,key=arg0", "b=p:c..p:d,parent=a(arg1)",
+		"c=p:f..p:g,key=arg2,parent=a",
 					    "d=p:h..p:i,key=arg0,parent=b" };
 	struct error error;
 

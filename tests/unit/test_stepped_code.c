@@ -53,7 +53,8 @@ static void the_kernel_steps_what_it_does_not_emulate(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		bool is_stepped = stepped_code_is(cases[i].code, cases[i].size, EM_X86_64, KERNEL_VERSION(6, 18, 0));
+		bool is_stepped = stepped_code_is(cases[i].code, cases[i].size, EM_X86_64,
+						  KERNEL_VERSION(6, 18, 0));
 
 		if (is_stepped != cases[i].is_stepped)
 			fail_msg("%s: %s", cases[i].name, cases[i].is_stepped ? "not stepped" : "stepped");

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Recorded streams: every event comes back as it was written, and what is no event is refused with its line. */
+/*
+ * Recorded streams: every event comes back as it was written, and what is no event is refused with its line.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,86 +33,238 @@ static const struct {
 	struct event event;
 	const char *line;
 } round_trips[] = {
-	{ { .time_ns = 3000, .tid = 11, .tgid = 10, .kind = EVENT_SWITCH,
-	    .sched = { .left_as = WIRE_LEFT_BLOCKED, .reason = BLOCK_SLEEP, .syscall_nr = 230, .next_tid = 12, .next_tgid = 10, .next_is_traced = true } },
+	{ { .time_ns = 3000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_SWITCH,
+	    .sched = { .left_as = WIRE_LEFT_BLOCKED,
+		       .reason = BLOCK_SLEEP,
+		       .syscall_nr = 230,
+		       .next_tid = 12,
+		       .next_tgid = 10,
+		       .next_is_traced = true } },
 	  "3000 switch 11/10 0 - left=blocked reason=sleep syscall=230 next=12/10 next_is_traced" },
-	{ { .time_ns = 3000, .tid = 11, .tgid = 10, .cpu = 65535, .kind = EVENT_SWITCH,
+	{ { .time_ns = 3000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .cpu = 65535,
+	    .kind = EVENT_SWITCH,
 	    .sched = { .left_as = WIRE_LEFT_BLOCKED, .syscall_nr = 202, .object = 0x7f00deadbeef } },
 	  "3000 switch 11/10 65535 - left=blocked reason=lock syscall=202 object=0x7f00deadbeef" },
-	{ { .time_ns = 1, .tid = 11, .tgid = 10, .kind = EVENT_SWITCH, .sched = { .left_as = WIRE_LEFT_PREEMPTED, .syscall_nr = -1 } },
+	{ { .time_ns = 1,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_SWITCH,
+	    .sched = { .left_as = WIRE_LEFT_PREEMPTED, .syscall_nr = -1 } },
 	  "1 switch 11/10 0 - left=preempted" },
-	{ { .time_ns = 1, .kind = EVENT_SWITCH, .sched = { .syscall_nr = -2, .next_tid = 12, .next_tgid = 10, .next_is_traced = true } },
+	{ { .time_ns = 1,
+	    .kind = EVENT_SWITCH,
+	    .sched = { .syscall_nr = -2, .next_tid = 12, .next_tgid = 10, .next_is_traced = true } },
 	  "1 switch 0/0 0 - left=untraced syscall=-2 next=12/10 next_is_traced" },
-	{ { .time_ns = 9000, .tid = 900, .tgid = 900, .cpu = 1, .kind = EVENT_SWITCH,
-	    .sched = { .syscall_nr = -1, .next_tid = 12, .next_tgid = 10, .next_is_traced = true, .other_ns = 250, .other_comm = TEXT("noisy") } },
+	{ { .time_ns = 9000,
+	    .tid = 900,
+	    .tgid = 900,
+	    .cpu = 1,
+	    .kind = EVENT_SWITCH,
+	    .sched = { .syscall_nr = -1,
+		       .next_tid = 12,
+		       .next_tgid = 10,
+		       .next_is_traced = true,
+		       .other_ns = 250,
+		       .other_comm = TEXT("noisy") } },
 	  "9000 switch 900/900 1 - left=untraced next=12/10 next_is_traced had_cpu=250 comm=\"noisy\"" },
-	{ { .time_ns = 9000, .tid = 900, .tgid = 900, .cpu = 1, .kind = EVENT_OTHER, .other = { .since_ns = 8000, .comm = TEXT("noisy") } },
+	{ { .time_ns = 9000,
+	    .tid = 900,
+	    .tgid = 900,
+	    .cpu = 1,
+	    .kind = EVENT_OTHER,
+	    .other = { .since_ns = 8000, .comm = TEXT("noisy") } },
 	  "9000 other 900/900 1 - since=8000 comm=\"noisy\"" },
-	{ { .time_ns = 9000, .kind = EVENT_OTHER, .other = { .since_ns = 8000 } }, "9000 other 0/0 0 - since=8000" },
-	{ { .time_ns = 9000, .tid = 12, .tgid = 10, .cpu = 1, .kind = EVENT_MOVE,
-	    .move = { .since_ns = 8000, .from_cpu = 3, .other_tid = 901, .other_tgid = 900, .other_comm = TEXT("noisy") } },
+	{ { .time_ns = 9000, .kind = EVENT_OTHER, .other = { .since_ns = 8000 } },
+	  "9000 other 0/0 0 - since=8000" },
+	{ { .time_ns = 9000,
+	    .tid = 12,
+	    .tgid = 10,
+	    .cpu = 1,
+	    .kind = EVENT_MOVE,
+	    .move = { .since_ns = 8000,
+		      .from_cpu = 3,
+		      .other_tid = 901,
+		      .other_tgid = 900,
+		      .other_comm = TEXT("noisy") } },
 	  "9000 move 12/10 1 - since=8000 from=3 other=901/900 comm=\"noisy\"" },
-	{ { .time_ns = 9000, .tid = 12, .tgid = 10, .cpu = 1, .kind = EVENT_MOVE, .move = { .since_ns = 9000, .is_unknown = true } },
+	{ { .time_ns = 9000,
+	    .tid = 12,
+	    .tgid = 10,
+	    .cpu = 1,
+	    .kind = EVENT_MOVE,
+	    .move = { .since_ns = 9000, .is_unknown = true } },
 	  "9000 move 12/10 1 - since=9000 from=0 other=0/0 unknown" },
-	{ { .time_ns = 8000, .cpu = 1, .kind = EVENT_WAKE, .flags = WIRE_IN_INTERRUPT | WIRE_WAKER_UNKNOWN,
+	{ { .time_ns = 8000,
+	    .cpu = 1,
+	    .kind = EVENT_WAKE,
+	    .flags = WIRE_IN_INTERRUPT | WIRE_WAKER_UNKNOWN,
 	    .wake = { .wakee_tid = 11, .wakee_tgid = 10, .waker_comm = TEXT("ksoftirqd/1") } },
 	  "8000 wake 0/0 1 interrupt+waker_unknown wakee=11/10 waker_comm=\"ksoftirqd/1\"" },
-	{ { .time_ns = 8001, .kind = EVENT_WAKE, .flags = WIRE_IN_INTERRUPT | WIRE_BY_TIMER, .wake = { .wakee_tid = 11, .wakee_tgid = 10 } },
+	{ { .time_ns = 8001,
+	    .kind = EVENT_WAKE,
+	    .flags = WIRE_IN_INTERRUPT | WIRE_BY_TIMER,
+	    .wake = { .wakee_tid = 11, .wakee_tgid = 10 } },
 	  "8001 wake 0/0 0 interrupt+timer wakee=11/10" },
-	{ { .time_ns = 8002, .kind = EVENT_WAKE, .flags = WIRE_IN_INTERRUPT | WIRE_IN_SOFTIRQ, .wake = { .wakee_tid = 11, .wakee_tgid = 10 } },
+	{ { .time_ns = 8002,
+	    .kind = EVENT_WAKE,
+	    .flags = WIRE_IN_INTERRUPT | WIRE_IN_SOFTIRQ,
+	    .wake = { .wakee_tid = 11, .wakee_tgid = 10 } },
 	  "8002 wake 0/0 0 interrupt+softirq wakee=11/10" },
-	{ { .time_ns = 1000, .tid = 11, .tgid = 10, .kind = EVENT_THREAD, .flags = WIRE_IS_SEED,
-	    .thread = { .born_ns = 1000, .comm = TEXT("bank"), .state = WIRE_THREAD_BLOCKED, .parent_tgid = 1 } },
+	{ { .time_ns = 1000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_THREAD,
+	    .flags = WIRE_IS_SEED,
+	    .thread = { .born_ns = 1000,
+			.comm = TEXT("bank"),
+			.state = WIRE_THREAD_BLOCKED,
+			.parent_tgid = 1 } },
 	  "1000 thread 11/10 0 seed born=1000 comm=\"bank\" state=blocked reason=lock parent=1" },
-	{ { .time_ns = 1000, .tid = 11, .tgid = 10, .kind = EVENT_THREAD, .flags = WIRE_IS_RENAME, .thread = { .born_ns = 5, .comm = TEXT("x y") } },
+	{ { .time_ns = 1000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_THREAD,
+	    .flags = WIRE_IS_RENAME,
+	    .thread = { .born_ns = 5, .comm = TEXT("x y") } },
 	  "1000 thread 11/10 0 rename born=5 comm=\"x y\"" },
-	{ { .time_ns = 9000, .tid = 11, .tgid = 10, .kind = EVENT_THREAD_EXIT, .flags = WIRE_HAS_CLOCKS, .clocks = &some_clocks },
+	{ { .time_ns = 9000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_THREAD_EXIT,
+	    .flags = WIRE_HAS_CLOCKS,
+	    .clocks = &some_clocks },
 	  "9000 thread_exit 11/10 0 - born=1000 on_cpu=2900 runnable=100 unknown=7 interrupt=30 "
 	  "blocked[lock]=1 blocked[sleep]=5000 blocked[other]=18446744073709551615" },
-	{ { .time_ns = 9000, .tid = 11, .tgid = 10, .kind = EVENT_ENTER, .flags = WIRE_HAS_CLOCKS | WIRE_NOT_ARRIVED, .clocks = &some_clocks,
+	{ { .time_ns = 9000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_ENTER,
+	    .flags = WIRE_HAS_CLOCKS | WIRE_NOT_ARRIVED,
+	    .clocks = &some_clocks,
 	    .span = { .id = 5 } },
 	  "9000 enter 11/10 0 not_arrived id=5 born=1000 on_cpu=2900 runnable=100 unknown=7 interrupt=30 "
 	  "blocked[lock]=1 blocked[sleep]=5000 blocked[other]=18446744073709551615" },
-	{ { .time_ns = 9000, .tid = 10, .tgid = 10, .kind = EVENT_EXEC, .flags = WIRE_HAS_CLOCKS | WIRE_NO_CLOCKS, .span = { .id = 11 } },
+	{ { .time_ns = 9000,
+	    .tid = 10,
+	    .tgid = 10,
+	    .kind = EVENT_EXEC,
+	    .flags = WIRE_HAS_CLOCKS | WIRE_NO_CLOCKS,
+	    .span = { .id = 11 } },
 	  "9000 exec 10/10 0 clocks+no_clocks old_tid=11" },
-	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_BEGIN, .span = { .id = UINT64_MAX, .parent = 4, .label = TEXT("work") } },
+	{ { .time_ns = 2000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_BEGIN,
+	    .span = { .id = UINT64_MAX, .parent = 4, .label = TEXT("work") } },
 	  "2000 begin 11/10 0 - id=18446744073709551615 parent=4 label=\"work\"" },
-	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_BEGIN_DETACHED, .span = { .id = 5, .label = { .is_unreadable = true } } },
+	{ { .time_ns = 2000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_BEGIN_DETACHED,
+	    .span = { .id = 5, .label = { .is_unreadable = true } } },
 	  "2000 begin_detached 11/10 0 - id=5 label=?" },
-	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_ENTER, .span = { .id = 0 } }, "2000 enter 11/10 0 - id=0" },
-	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_LEAVE, .span = { .id = 5 } }, "2000 leave 11/10 0 - id=5" },
-	{ { .time_ns = UINT64_MAX, .tid = UINT32_MAX, .tgid = UINT32_MAX, .kind = EVENT_END, .span = { .id = 5 } },
+	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_ENTER, .span = { .id = 0 } },
+	  "2000 enter 11/10 0 - id=0" },
+	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_LEAVE, .span = { .id = 5 } },
+	  "2000 leave 11/10 0 - id=5" },
+	{ { .time_ns = UINT64_MAX,
+	    .tid = UINT32_MAX,
+	    .tgid = UINT32_MAX,
+	    .kind = EVENT_END,
+	    .span = { .id = 5 } },
 	  "18446744073709551615 end 4294967295/4294967295 0 - id=5" },
-	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_TAG, .flags = WIRE_IS_TRUNCATED,
-	    .mark = { .id = 5, .text = { .bytes = "a=\"1\",\\\n\t\x01\x7f\xff", .length = 12, .is_truncated = true } } },
+	{ { .time_ns = 2000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_TAG,
+	    .flags = WIRE_IS_TRUNCATED,
+	    .mark = { .id = 5,
+		      .text = { .bytes = "a=\"1\",\\\n\t\x01\x7f\xff",
+				.length = 12,
+				.is_truncated = true } } },
 	  "2000 tag 11/10 0 truncated id=5 text=\"a=\\\"1\\\",\\\\\\n\\t\\x01\\x7f\\xff\"~" },
-	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_ATTR, .mark = { .id = 5, .name = TEXT("bytes"), .type = ATTR_UINT, .value = 255 } },
+	{ { .time_ns = 2000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_ATTR,
+	    .mark = { .id = 5, .name = TEXT("bytes"), .type = ATTR_UINT, .value = 255 } },
 	  "2000 attr 11/10 0 - id=5 name=\"bytes\" type=uint value=0xff" },
-	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_ATTR, .mark = { .id = 5, .name = TEXT("n"), .type = UINT32_MAX, .text = TEXT("s") } },
+	{ { .time_ns = 2000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_ATTR,
+	    .mark = { .id = 5, .name = TEXT("n"), .type = UINT32_MAX, .text = TEXT("s") } },
 	  "2000 attr 11/10 0 - id=5 name=\"n\" type=4294967295 text=\"s\"" },
-	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_INSTANT, .mark = { .id = 5, .name = TEXT("") } },
+	{ { .time_ns = 2000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_INSTANT,
+	    .mark = { .id = 5, .name = TEXT("") } },
 	  "2000 instant 11/10 0 - id=5 name=\"\"" },
-	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_COUNTER, .mark = { .value = (uint64_t)INT64_MIN, .name = TEXT("queue") } },
+	{ { .time_ns = 2000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_COUNTER,
+	    .mark = { .value = (uint64_t)INT64_MIN, .name = TEXT("queue") } },
 	  "2000 counter 11/10 0 - name=\"queue\" value=-9223372036854775808" },
-	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_LINK, .mark = { .id = 5, .value = 6, .name = TEXT("caused-by") } },
+	{ { .time_ns = 2000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_LINK,
+	    .mark = { .id = 5, .value = 6, .name = TEXT("caused-by") } },
 	  "2000 link 11/10 0 - id=5 to=6 name=\"caused-by\"" },
-	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_KEY_BEGIN, .flags = WIRE_HAS_CLOCKS, .clocks = &some_clocks,
+	{ { .time_ns = 2000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_KEY_BEGIN,
+	    .flags = WIRE_HAS_CLOCKS,
+	    .clocks = &some_clocks,
 	    .keyed = { .key = { .bytes = "\x00\x01k", .length = 3 }, .name = TEXT("order") } },
-	  "2000 key_begin 11/10 0 - key=\"\\x00\\x01k\" name=\"order\" born=1000 on_cpu=2900 runnable=100 unknown=7 interrupt=30 "
+	  "2000 key_begin 11/10 0 - key=\"\\x00\\x01k\" name=\"order\" born=1000 on_cpu=2900 runnable=100 "
+	  "unknown=7 interrupt=30 "
 	  "blocked[lock]=1 blocked[sleep]=5000 blocked[other]=18446744073709551615" },
-	{ { .time_ns = 2000, .kind = EVENT_KEY_ENTER, .flags = WIRE_IS_UNREADABLE, .keyed = { .key = { .is_unreadable = true } } },
+	{ { .time_ns = 2000,
+	    .kind = EVENT_KEY_ENTER,
+	    .flags = WIRE_IS_UNREADABLE,
+	    .keyed = { .key = { .is_unreadable = true } } },
 	  "2000 key_enter 0/0 0 unreadable key=?" },
-	{ { .time_ns = 2000, .kind = EVENT_KEY_LEAVE, .keyed = { .key = TEXT("k") } }, "2000 key_leave 0/0 0 - key=\"k\"" },
-	{ { .time_ns = 2000, .kind = EVENT_KEY_END, .keyed = { .key = TEXT("k") } }, "2000 key_end 0/0 0 - key=\"k\"" },
-	{ { .time_ns = 2000, .kind = EVENT_KEY_INSTANT, .keyed = { .key = TEXT("k"), .name = TEXT("enqueued") } },
+	{ { .time_ns = 2000, .kind = EVENT_KEY_LEAVE, .keyed = { .key = TEXT("k") } },
+	  "2000 key_leave 0/0 0 - key=\"k\"" },
+	{ { .time_ns = 2000, .kind = EVENT_KEY_END, .keyed = { .key = TEXT("k") } },
+	  "2000 key_end 0/0 0 - key=\"k\"" },
+	{ { .time_ns = 2000,
+	    .kind = EVENT_KEY_INSTANT,
+	    .keyed = { .key = TEXT("k"), .name = TEXT("enqueued") } },
 	  "2000 key_instant 0/0 0 - key=\"k\" name=\"enqueued\"" },
-	{ { .time_ns = 2000, .tid = 10, .tgid = 10, .kind = EVENT_PROCESS, .process = { .start_ns = 7, .parent_tgid = 9, .inner_pid = 1, .reasons = 2,
-	    .change = WIRE_PROCESS_FORKED, .comm = TEXT("sh") } },
+	{ { .time_ns = 2000,
+	    .tid = 10,
+	    .tgid = 10,
+	    .kind = EVENT_PROCESS,
+	    .process = { .start_ns = 7,
+			 .parent_tgid = 9,
+			 .inner_pid = 1,
+			 .reasons = 2,
+			 .change = WIRE_PROCESS_FORKED,
+			 .comm = TEXT("sh") } },
 	  "2000 process 10/10 0 - change=forked reasons=2 start=7 parent=9 inner_pid=1 comm=\"sh\"" },
-	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_VALUE, .mark = { .id = 5, .name = TEXT("lxid"), .type = ATTR_UINT, .value = 255 } },
+	{ { .time_ns = 2000,
+	    .tid = 11,
+	    .tgid = 10,
+	    .kind = EVENT_VALUE,
+	    .mark = { .id = 5, .name = TEXT("lxid"), .type = ATTR_UINT, .value = 255 } },
 	  "2000 value 11/10 0 - id=5 name=\"lxid\" type=uint value=0xff" },
-	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_ABANDON, .span = { .id = 5 } }, "2000 abandon 11/10 0 - id=5" },
-	{ { .time_ns = 2000, .cpu = 3, .kind = EVENT_LOSS, .loss = { .last_ns = 2500, .span_event_cnt = 1, .sched_event_cnt = 20, .kinds = 0x400002 } },
+	{ { .time_ns = 2000, .tid = 11, .tgid = 10, .kind = EVENT_ABANDON, .span = { .id = 5 } },
+	  "2000 abandon 11/10 0 - id=5" },
+	{ { .time_ns = 2000,
+	    .cpu = 3,
+	    .kind = EVENT_LOSS,
+	    .loss = { .last_ns = 2500, .span_event_cnt = 1, .sched_event_cnt = 20, .kinds = 0x400002 } },
 	  "2000 loss 0/0 3 - last=2500 span_events=1 sched_events=20 kinds=0x400002" },
 };
 
@@ -125,7 +279,10 @@ static void assert_text_equal(const struct event_text *a, const struct event_tex
 	assert_int_equal(a->is_unreadable, b->is_unreadable);
 }
 
-/* What an event says, without the addresses of its strings. Kinds use different members: all of them are compared. */
+/*
+ * What an event says, without the addresses of its strings. Kinds use different members: all of them are
+ * compared.
+ */
 static void assert_event_equal(const struct event *a, const struct event *b)
 {
 	struct event x = *a, y = *b;
@@ -245,7 +402,9 @@ static void any_byte_and_the_longest_string_come_back(void **state)
 	char bytes[STREAM_TEXT_MAX];
 	struct event event = {
 		.kind = EVENT_ATTR,
-		.mark = { .type = ATTR_STRING, .name = { bytes, sizeof(bytes), true, false }, .text = { bytes, sizeof(bytes), false, false } },
+		.mark = { .type = ATTR_STRING,
+			  .name = { bytes, sizeof(bytes), true, false },
+			  .text = { bytes, sizeof(bytes), false, false } },
 	};
 	struct event back;
 	size_t length;
@@ -324,7 +483,8 @@ static void what_is_no_event_is_refused_with_its_line(void **state)
 		{ "-1 end 1/1 0 - id=1", "'-1' is no number up to 18446744073709551615" },
 		{ "+1 end 1/1 0 - id=1", "'+1' is no number up to 18446744073709551615" },
 		{ " 1 end 1/1 0 - id=1", "'' is no number up to 18446744073709551615" },
-		{ "18446744073709551616 end 1/1 0 - id=1", "'18446744073709551616' is no number up to 18446744073709551615" },
+		{ "18446744073709551616 end 1/1 0 - id=1",
+		  "'18446744073709551616' is no number up to 18446744073709551615" },
 		{ "1", "it ends early: time, kind, tid/tgid, cpu and flags come first" },
 		{ "1 end", "it ends early: time, kind, tid/tgid, cpu and flags come first" },
 		{ "1 end 1/1 0", "it ends early: time, kind, tid/tgid, cpu and flags come first" },
@@ -343,7 +503,8 @@ static void what_is_no_event_is_refused_with_its_line(void **state)
 		{ "1 end 1/1 0 - id=1 id=1", "id is said twice" },
 		{ "1 end 1/1 0 - id=1 colour=1", "end has no field 'colour'" },
 		{ "1 end 1/1 0 - id=1 on_cpu=5", "clocks lack born=" },
-		{ "1 end 1/1 0 - id=1 born=1 blocked[sleep]=1 blocked[sleep]=1", "blocked[sleep] is said twice" },
+		{ "1 end 1/1 0 - id=1 born=1 blocked[sleep]=1 blocked[sleep]=1",
+		  "blocked[sleep] is said twice" },
 		{ "1 end 1/1 0 - id=1 born=1 blocked[fun]=1", "end has no field 'blocked[fun]'" },
 		{ "1 end 1/1 0 - id=1 born=1 blocked[]=1", "end has no field 'blocked[]'" },
 		{ "1 tag 1/1 0 - id=1 born=1", "tag has no field 'born'" },
@@ -362,7 +523,8 @@ static void what_is_no_event_is_refused_with_its_line(void **state)
 		{ "1 switch 1/1 0 - object=0x", "'' is no number up to 18446744073709551615" },
 		{ "1 switch 1/1 0 - object=0x0x1", "'0x1' is no number up to 18446744073709551615" },
 		{ "1 counter 1/1 0 - name=\"n\" value=--1", "'-1' is no number up to 9223372036854775808" },
-		{ "1 counter 1/1 0 - name=\"n\" value=9223372036854775808", "'9223372036854775808' is no number up to 9223372036854775807" },
+		{ "1 counter 1/1 0 - name=\"n\" value=9223372036854775808",
+		  "'9223372036854775808' is no number up to 9223372036854775807" },
 	};
 	struct event event;
 
@@ -374,7 +536,8 @@ static void what_is_no_event_is_refused_with_its_line(void **state)
 		assert_int_equal(read_bytes(bytes, length, &event), -EBADMSG);
 		assert_memory_equal(storage.error.text, "line 2: ", 8);
 		if (strncmp(storage.error.text + 8, cases[i].sentence, strlen(cases[i].sentence)))
-			fail_msg("'%s': '%s' instead of '%s'", cases[i].line, storage.error.text, cases[i].sentence);
+			fail_msg("'%s': '%s' instead of '%s'", cases[i].line, storage.error.text,
+				 cases[i].sentence);
 	}
 }
 
@@ -400,7 +563,10 @@ static void lines_without_end_and_nul_bytes_are_refused_and_passed_by(void **sta
 	fclose(in);
 }
 
-/* Whatever is done to a line, it is refused, or it is an event: written, read and written again, it stays the same line. */
+/*
+ * Whatever is done to a line, it is refused, or it is an event: written, read and written again, it stays the
+ * same line.
+ */
 static void a_spoiled_line_is_refused_or_means_something(void **state)
 {
 	uint64_t random = 1;
@@ -415,7 +581,8 @@ static void a_spoiled_line_is_refused_or_means_something(void **state)
 
 		memcpy(bytes, line, length);
 		random = random * 6364136223846793005u + 1442695040888963407u;
-		bytes[(random >> 33) % length] = random >> 40 & 1 ? line[(random >> 41) % length] : (char)(random >> 56);
+		bytes[(random >> 33) % length] = random >> 40 & 1 ? line[(random >> 41) % length]
+								  : (char)(random >> 56);
 		if (read_bytes(bytes, length, &event) != 1) {
 			refused++;
 			continue;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the facts of a machine mean: each obstacle has its row, its verdict and its advice; and settings are read from files that may be anything. */
+/*
+ * What the facts of a machine mean: each obstacle has its row, its verdict and its advice; and settings are
+ * read from files that may be anything.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,9 +23,18 @@
 #define ROW_MAX 32
 
 static const struct system_facts good = {
-	.features = { .release = "6.12.0", .version = KERNEL_VERSION(6, 12, 0), .has_btf = true, .can_load = true, .has_uprobe_multi = true,
-		      .has_uprobe_multi_pid = true, .has_cookies = true, .is_root = true, .has_cap_sys_admin = true,
-		      .has_cap_bpf = true, .has_cap_perfmon = true, .has_socket_types = true },
+	.features = { .release = "6.12.0",
+		      .version = KERNEL_VERSION(6, 12, 0),
+		      .has_btf = true,
+		      .can_load = true,
+		      .has_uprobe_multi = true,
+		      .has_uprobe_multi_pid = true,
+		      .has_cookies = true,
+		      .is_root = true,
+		      .has_cap_sys_admin = true,
+		      .has_cap_bpf = true,
+		      .has_cap_perfmon = true,
+		      .has_socket_types = true },
 	.perf_event_paranoid = 2,
 	.unprivileged_bpf_disabled = 2,
 	.has_cap_sys_ptrace = true,
@@ -166,12 +178,21 @@ static void a_kernel_without_sockets_names_fewer(void **state)
 /* Nobody says that a feature is not there when it could not be asked. */
 static void what_cannot_be_asked_is_unknown(void **state)
 {
-	struct system_facts facts = { .features = { .release = "6.18.0", .version = KERNEL_VERSION(6, 18, 0), .has_btf = true, .load_errno = EPERM,
-						    .has_socket_types = true, .reckless_nop = FAST_NOP_5 },
-				      .perf_event_paranoid = SYSTEM_UNKNOWN, .ring_errno = -1, .load_err = 1, .ring_cnt = 1, .ring_bytes = 1 << 20 };
+	struct system_facts facts = { .features = { .release = "6.18.0",
+						    .version = KERNEL_VERSION(6, 18, 0),
+						    .has_btf = true,
+						    .load_errno = EPERM,
+						    .has_socket_types = true,
+						    .reckless_nop = FAST_NOP_5 },
+				      .perf_event_paranoid = SYSTEM_UNKNOWN,
+				      .ring_errno = -1,
+				      .load_err = 1,
+				      .ring_cnt = 1,
+				      .ring_bytes = 1 << 20 };
 
 	(void)state;
-	assert_int_equal(count(&facts, CHECK_UNKNOWN), 4); /* rings, uprobe_multi, fast nops, unmodified programs */
+	/* rings, uprobe_multi, fast nops, unmodified programs */
+	assert_int_equal(count(&facts, CHECK_UNKNOWN), 4);
 	assert_int_equal(count(&facts, CHECK_MISSING), 2); /* capabilities, programs */
 	assert_string_equal(row_of(&facts, "perf_event_paranoid")->found.text, "the kernel does not say");
 }
@@ -216,10 +237,13 @@ static void settings_are_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(where_all_works_all_is_ok),       cmocka_unit_test(each_obstacle_has_its_row),
+		cmocka_unit_test(where_all_works_all_is_ok),
+		cmocka_unit_test(each_obstacle_has_its_row),
 		cmocka_unit_test(what_is_less_is_limited),
-		cmocka_unit_test(older_kernels_say_less_of_probes),         cmocka_unit_test(what_cannot_be_asked_is_unknown),
-		cmocka_unit_test(a_kernel_without_sockets_names_fewer),     cmocka_unit_test(settings_are_read),
+		cmocka_unit_test(older_kernels_say_less_of_probes),
+		cmocka_unit_test(what_cannot_be_asked_is_unknown),
+		cmocka_unit_test(a_kernel_without_sockets_names_fewer),
+		cmocka_unit_test(settings_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,18 +92,20 @@ static void neighbours_of_a_group_have_its_name_above_them(void **state)
 {
 	static const char blocked[] = "blocked on";
 	static const struct table_column grouped[] = {
-		{ "label", TABLE_LEFT, NULL }, { "lock", TABLE_RIGHT, blocked }, { "disk", TABLE_RIGHT, blocked },
-		{ "sleep", TABLE_RIGHT, blocked }, { "x", TABLE_RIGHT, NULL }, { "y", TABLE_RIGHT, "long" },
+		{ "label", TABLE_LEFT, NULL },	  { "lock", TABLE_RIGHT, blocked },
+		{ "disk", TABLE_RIGHT, blocked }, { "sleep", TABLE_RIGHT, blocked },
+		{ "x", TABLE_RIGHT, NULL },	  { "y", TABLE_RIGHT, "long" },
 	};
 	struct table *table = table_new(grouped, 6);
 
 	(void)state;
 	table_cell(table, TABLE_PLAIN, "tx");
 	table_end_row(table);
-	expect_print(table, false,
-		     "       \xe2\x94\x80\xe2\x94\x80 blocked on \xe2\x94\x80\xe2\x94\x80\xe2\x94\x80     long\n"
-		     "label  lock  disk  sleep  x  y\n"
-		     "tx\n");
+	expect_print(
+		table, false,
+		"       \xe2\x94\x80\xe2\x94\x80 blocked on \xe2\x94\x80\xe2\x94\x80\xe2\x94\x80     long\n"
+		"label  lock  disk  sleep  x  y\n"
+		"tx\n");
 	table_free(table);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Strings of strangers become text that a terminal can be shown; patterns match them; equal ones share a number. */
+/*
+ * Strings of strangers become text that a terminal can be shown; patterns match them; equal ones share a
+ * number.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,18 +34,22 @@ static void nothing_that_a_terminal_obeys_gets_through(void **state)
 		{ "\xc2\x9b" "31m", 5, "\\u{9b}31m" },           /* CSI in one character */
 		{ "\xe2\x80\xae" "gpj", 6, "\\u{202e}gpj" },      /* right-to-left override */
 		{ "\xe2\x80\x8b", 3, "\\u{200b}" },               /* zero width space */
-		{ "\xd8\x9c", 2, "\\u{61c}" },                    /* Arabic letter mark: turns text around, too */
+		/* Arabic letter mark: turns text around, too */
+		{ "\xd8\x9c", 2, "\\u{61c}" },
 		{ "\xe1\xa0\x8e", 3, "\\u{180e}" },               /* Mongolian vowel separator */
-		{ "\xe1\x85\x9f\xe1\x85\xa0", 6, "\\u{115f}\\u{1160}" },     /* Hangul fillers: letters that are blank */
+		/* Hangul fillers: letters that are blank */
+		{ "\xe1\x85\x9f\xe1\x85\xa0", 6, "\\u{115f}\\u{1160}" },
 		{ "\xe3\x85\xa4\xef\xbe\xa0", 6, "\\u{3164}\\u{ffa0}" },
 		{ "\xe2\xa0\x80", 3, "\\u{2800}" },               /* a Braille pattern without dots */
 		{ "\xef\xb8\x80\xef\xb8\x8f", 6, "\\u{fe00}\\u{fe0f}" },     /* variation selectors */
-		{ "\xef\xbf\xbe\xef\xbf\xbf", 6, "\\u{fffe}\\u{ffff}" },     /* no characters: XML forbids them */
+		/* no characters: XML forbids them */
+		{ "\xef\xbf\xbe\xef\xbf\xbf", 6, "\\u{fffe}\\u{ffff}" },
 		{ "\xf0\x9f\xbf\xbe\xef\xb7\x90", 7, "\\u{1fffe}\\u{fdd0}" },
 		{ "a\xc2\xa0" "b\xe3\x80\x80", 7, "a\\u{a0}b\\u{3000}" }, /* blanks that are others */
 		{ "\xcd\x8f\xf0\x9d\x85\x99", 6, "\\u{34f}\\u{1d159}" },
 		{ "\xef\xbf\xbd\xd8\xa7", 5, "\xef\xbf\xbd\xd8\xa7" }, /* what is seen stays */
-		{ "::error::x", 10, "\\x3a:error::x" },          /* a command to a CI service, where a line begins */
+		/* a command to a CI service, where a line begins */
+		{ "::error::x", 10, "\\x3a:error::x" },
 		{ "  ::stop", 8, "  \\x3a:stop" },
 		{ ":::", 3, "\\x3a::" },
 		{ "std::vector: #1", 15, "std::vector: #1" },
@@ -77,7 +84,8 @@ static void long_text_is_clipped_by_columns(void **state)
 		{ "checkout", 7, "checko\xe2\x80\xa6" },
 		{ "checkout", 1, "\xe2\x80\xa6" },
 		{ "checkout", 0, "" },
-		{ "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 6, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e" }, /* three, two wide each */
+		/* three, two wide each */
+		{ "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 6, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e" },
 		{ "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 5, "\xe6\x97\xa5\xe6\x9c\xac\xe2\x80\xa6" },
 		{ "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 4, "\xe6\x97\xa5\xe2\x80\xa6" },
 		{ "ab\x01", 5, "ab\xe2\x80\xa6" }, /* no half of an escape */
@@ -128,18 +136,33 @@ static void patterns_match_like_a_shells(void **state)
 		const char *bytes;
 		bool matches;
 	} cases[] = {
-		{ "commit", "commit", true },     { "commit", "commits", false },  { "commit*", "commits", true },
-		{ "*", "", true },                { "", "", true },                { "", "a", false },
-		{ "?", "", false },               { "a?c", "abc", true },          { "*.lock", "tx.lock", true },
-		{ "*a*b*", "xxaxxbxx", true },    { "*a*b*", "xxbxxaxx", false },  { "tx[0-9]", "tx7", true },
-		{ "tx[!0-9]", "tx7", false },     { "tx[!0-9]", "txa", true },     { "[]]", "]", true },
-		{ "[a-", "[a-", true },           { "\\*", "*", true },            { "\\*", "a", false },
-		{ "a\\", "a\\", true },           { "*aab", "aaaab", true },       { "**", "x", true },
+		{ "commit", "commit", true },
+		{ "commit", "commits", false },
+		{ "commit*", "commits", true },
+		{ "*", "", true },
+		{ "", "", true },
+		{ "", "a", false },
+		{ "?", "", false },
+		{ "a?c", "abc", true },
+		{ "*.lock", "tx.lock", true },
+		{ "*a*b*", "xxaxxbxx", true },
+		{ "*a*b*", "xxbxxaxx", false },
+		{ "tx[0-9]", "tx7", true },
+		{ "tx[!0-9]", "tx7", false },
+		{ "tx[!0-9]", "txa", true },
+		{ "[]]", "]", true },
+		{ "[a-", "[a-", true },
+		{ "\\*", "*", true },
+		{ "\\*", "a", false },
+		{ "a\\", "a\\", true },
+		{ "*aab", "aaaab", true },
+		{ "**", "x", true },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (glob_matches(cases[i].pattern, cases[i].bytes, strlen(cases[i].bytes)) != cases[i].matches)
+		if (glob_matches(cases[i].pattern, cases[i].bytes, strlen(cases[i].bytes)) !=
+		    cases[i].matches)
 			fail_msg("'%s' against '%s'", cases[i].pattern, cases[i].bytes);
 	}
 	assert_true(glob_matches("a*c", "a\0c", 3));

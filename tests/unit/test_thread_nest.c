@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Random worlds, recorded by a recorder that gives no parents: read with --nest thread, spans have those that a newer recorder gives them. */
+/*
+ * Random worlds, recorded by a recorder that gives no parents: read with --nest thread, spans have those that
+ * a newer recorder gives them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,13 +71,17 @@ static void nest_again(struct log *log)
 	thread_nest_free(nest);
 }
 
-/* A thread other than the first execs: it gets the tid of the process, and its stays up to there are told with that one. */
+/*
+ * A thread other than the first execs: it gets the tid of the process, and its stays up to there are told
+ * with that one.
+ */
 static bool has_changed_tid(const struct world *world, uint32_t pid)
 {
 	for (size_t i = 0; i < world->event_cnt; i++) {
 		const struct event *event = &world->events[i].event;
 
-		if (event->kind == EVENT_EXEC && event->tgid == pid && event->span.id && event->span.id != event->tid)
+		if (event->kind == EVENT_EXEC && event->tgid == pid && event->span.id &&
+		    event->span.id != event->tid)
 			return true;
 	}
 	return false;
@@ -86,7 +93,12 @@ static void spans_have_the_parents_that_a_newer_recorder_gives_them(void **state
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 500; seed++) {
-		struct world_options options = { .seed = seed, .step_cnt = 300, .first_ns = 1000000, .first_tid = 100, .name = 'k', .is_tidy = true };
+		struct world_options options = { .seed = seed,
+						 .step_cnt = 300,
+						 .first_ns = 1000000,
+						 .first_tid = 100,
+						 .name = 'k',
+						 .is_tidy = true };
 		struct world world;
 
 		world_run(&world, &options);
@@ -94,13 +106,17 @@ static void spans_have_the_parents_that_a_newer_recorder_gives_them(void **state
 		read_again = with_parents;
 		nest_again(&read_again);
 		for (size_t i = 0; i < read_again.cnt; i++) {
-			const struct txtrace_span *is = &read_again.records[i].span, *should_be = &with_parents.records[i].span;
+			const struct txtrace_span *is = &read_again.records[i].span,
+						  *should_be = &with_parents.records[i].span;
 
-			if (read_again.records[i].kind != TXTRACE_RECORD_SPAN || has_changed_tid(&world, is->pid))
+			if (read_again.records[i].kind != TXTRACE_RECORD_SPAN ||
+			    has_changed_tid(&world, is->pid))
 				continue;
 			if (is->parent != should_be->parent || is->flags != should_be->flags)
-				fail_msg("seed %llu: the parent of the span of %llu is %llu, not %llu", (unsigned long long)seed,
-					 (unsigned long long)is->begin_ns, (unsigned long long)is->parent, (unsigned long long)should_be->parent);
+				fail_msg("seed %llu: the parent of the span of %llu is %llu, not %llu",
+					 (unsigned long long)seed, (unsigned long long)is->begin_ns,
+					 (unsigned long long)is->parent,
+					 (unsigned long long)should_be->parent);
 			span_cnt++;
 			nested_cnt += !!(is->flags & TXTRACE_SPAN_NESTED);
 		}
@@ -112,8 +128,10 @@ static void spans_have_the_parents_that_a_newer_recorder_gives_them(void **state
 
 static struct txtrace_record span_of(uint64_t id, uint64_t begin_ns, uint64_t end_ns)
 {
-	return (struct txtrace_record){ .kind = TXTRACE_RECORD_SPAN, .span = { .id = id, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = begin_ns,
-									       .end_ns = end_ns } };
+	return (struct txtrace_record){
+		.kind = TXTRACE_RECORD_SPAN,
+		.span = { .id = id, .pid = 7, .tid = 8, .end_tid = 8, .begin_ns = begin_ns, .end_ns = end_ns }
+	};
 }
 
 static void learn(struct thread_nest *nest, struct txtrace_record record, bool begins_capture)
@@ -131,7 +149,8 @@ static uint64_t parent_of(struct thread_nest *nest, struct txtrace_record record
 static void what_knows_where_it_belongs_stays(void **state)
 {
 	struct thread_nest *nest = thread_nest_new(0);
-	struct txtrace_record root = span_of(2, 110, 120), detached = span_of(3, 110, 150), named = span_of(4, 160, 170), lossy = span_of(9, 100, 300);
+	struct txtrace_record root = span_of(2, 110, 120), detached = span_of(3, 110, 150),
+			      named = span_of(4, 160, 170), lossy = span_of(9, 100, 300);
 
 	(void)state;
 	assert_non_null(nest);
@@ -152,7 +171,8 @@ static void what_knows_where_it_belongs_stays(void **state)
 	assert_int_equal(parent_of(nest, named, false), 77);
 	assert_int_equal(parent_of(nest, span_of(5, 180, 190), false), 1);
 	assert_int_equal(parent_of(nest, span_of(1, 100, 200), false), 0);
-	assert_int_equal(parent_of(nest, span_of(5, 180, 190), true), 0); /* what it was in may have been over */
+	/* what it was in may have been over */
+	assert_int_equal(parent_of(nest, span_of(5, 180, 190), true), 0);
 	thread_nest_free(nest);
 }
 

@@ -23,8 +23,10 @@ static void take(void *context, enum thread_state state, uint64_t begin_ns, uint
 
 static struct txtrace_record run_record(uint32_t tid, uint64_t begin_ns, uint64_t end_ns, uint8_t left_as)
 {
-	return (struct txtrace_record){ .kind = TXTRACE_RECORD_RUN,
-					.run = { .pid = 1, .tid = tid, .begin_ns = begin_ns, .end_ns = end_ns, .left_as = left_as } };
+	return (struct txtrace_record){
+		.kind = TXTRACE_RECORD_RUN,
+		.run = { .pid = 1, .tid = tid, .begin_ns = begin_ns, .end_ns = end_ns, .left_as = left_as }
+	};
 }
 
 static void add(struct thread_states *states, struct txtrace_record record)
@@ -65,9 +67,13 @@ static void what_has_not_ended_goes_on_until_the_end(void **state)
 	add(states, run_record(3, 0, 100, TXTRACE_LEFT_PREEMPTED));
 	add(states, run_record(4, 0, 100, TXTRACE_LEFT_DEAD));
 	add(states, run_record(5, 0, 100, TXTRACE_LEFT_BLOCKED));   /* is killed */
-	add(states, (struct txtrace_record){ .kind = TXTRACE_RECORD_WAKE, .wake = { .pid = 1, .tid = 2, .time_ns = 600 } });
-	add(states, (struct txtrace_record){ .kind = TXTRACE_RECORD_THREAD, .thread = { .pid = 1, .tid = 5, .time_ns = 700, .is_exit = true } });
-	add(states, (struct txtrace_record){ .kind = TXTRACE_RECORD_SUMMARY, .summary = { .time_ns = 1100 } });
+	add(states, (struct txtrace_record){ .kind = TXTRACE_RECORD_WAKE,
+					     .wake = { .pid = 1, .tid = 2, .time_ns = 600 } });
+	add(states,
+	    (struct txtrace_record){ .kind = TXTRACE_RECORD_THREAD,
+				     .thread = { .pid = 1, .tid = 5, .time_ns = 700, .is_exit = true } });
+	add(states,
+	    (struct txtrace_record){ .kind = TXTRACE_RECORD_SUMMARY, .summary = { .time_ns = 1100 } });
 	thread_states_finish(states);
 	expect(&sums, 500, 500 + 1000, 1000 + 500);
 	thread_states_finish(states); /* what has ended is not told again */
@@ -108,9 +114,12 @@ static void means_are_over_parts_of_the_time(void **state)
 	assert_int_equal(concurrency_series_count(concurrency), THREAD_STATE_COUNT);
 	for (size_t i = 0; i < THREAD_STATE_COUNT; i++)
 		assert_int_equal(concurrency_series(concurrency, i)->state, i);
-	assert_true(concurrency_series(concurrency, THREAD_RUNNING)->means[0] == 1 && concurrency_series(concurrency, THREAD_RUNNING)->means[1] == 1.5);
-	assert_true(concurrency_series(concurrency, THREAD_RUNNABLE)->means[0] == 0 && concurrency_series(concurrency, THREAD_RUNNABLE)->means[1] == 0.5);
-	assert_true(concurrency_series(concurrency, THREAD_BLOCKED)->means[0] == 1 && concurrency_series(concurrency, THREAD_BLOCKED)->means[1] == 0);
+	assert_true(concurrency_series(concurrency, THREAD_RUNNING)->means[0] == 1 &&
+		    concurrency_series(concurrency, THREAD_RUNNING)->means[1] == 1.5);
+	assert_true(concurrency_series(concurrency, THREAD_RUNNABLE)->means[0] == 0 &&
+		    concurrency_series(concurrency, THREAD_RUNNABLE)->means[1] == 0.5);
+	assert_true(concurrency_series(concurrency, THREAD_BLOCKED)->means[0] == 1 &&
+		    concurrency_series(concurrency, THREAD_BLOCKED)->means[1] == 0);
 	concurrency_free(concurrency);
 }
 

@@ -16,27 +16,42 @@
 
 #define SECTION_ADDRESS 0x1000
 
-/* One function at 0x2000, 32 bytes long: pushes rbp at +1, takes its value from rsp at +4, and rbx at -24 from +8 on. */
+/*
+ * One function at 0x2000, 32 bytes long: pushes rbp at +1, takes its value from rsp at +4, and rbx at -24
+ * from +8 on.
+ */
 static const uint8_t section[] = {
-	0x14, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, /* CIE: code 1, data -8, return address 16, pcrel sdata4 */
-	0x0c, 7, 8, 0x90, 1, 0, 0,                                       /* CFA = rsp + 8, return address at CFA - 8 */
+	/* CIE: code 1, data -8, return address 16, pcrel sdata4 */
+	0x14, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b,
+	/* CFA = rsp + 8, return address at CFA - 8 */
+	0x0c, 7, 8, 0x90, 1, 0, 0,
 	0x1c, 0, 0, 0, 0x1c, 0, 0, 0,                                    /* FDE of the CIE at 0 */
-	0xe0, 0x0f, 0, 0, 32, 0, 0, 0, 0,                                /* 0x2000 - 0x1020, 32 bytes, no augmentation */
-	0x41, 0x0e, 16, 0x86, 2,                                         /* +1: CFA = rsp + 16, rbp at CFA - 16 */
+	/* 0x2000 - 0x1020, 32 bytes, no augmentation */
+	0xe0, 0x0f, 0, 0, 32, 0, 0, 0, 0,
+	/* +1: CFA = rsp + 16, rbp at CFA - 16 */
+	0x41, 0x0e, 16, 0x86, 2,
 	0x43, 0x0d, 6,                                                   /* +4: CFA = rbp + 16 */
 	0x44, 0x83, 3, 0, 0, 0, 0,                                       /* +8: rbx at CFA - 24 */
 	0, 0, 0, 0,
 };
 
-/* One for aarch64 there: from +4 on 32 bytes of stack, x29 and x30 in them, signed; from +8 on x19 (and x8, which nobody needs); at +16 it takes all back. */
+/*
+ * One for aarch64 there: from +4 on 32 bytes of stack, x29 and x30 in them, signed; from +8 on x19 (and x8,
+ * which nobody needs); at +16 it takes all back.
+ */
 static const uint8_t aarch64_section[] = {
-	0x10, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 4, 0x78, 30, 1, 0x1b, /* CIE: code 4, data -8, return address 30, pcrel sdata4 */
+	/* CIE: code 4, data -8, return address 30, pcrel sdata4 */
+	0x10, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 4, 0x78, 30, 1, 0x1b,
 	0x0c, 31, 0,                                                     /* CFA = sp */
 	0x20, 0, 0, 0, 0x18, 0, 0, 0,                                    /* FDE of the CIE at 0 */
-	0xe4, 0x0f, 0, 0, 32, 0, 0, 0, 0,                                /* 0x2000 - 0x101c, 32 bytes, no augmentation */
-	0x41, 0x2d, 0x0e, 32, 0x9d, 4, 0x9e, 3,                          /* +4: CFA = sp + 32, x29 at CFA - 32, x30 at CFA - 24 */
-	0x41, 0x93, 2, 0x88, 1,                                          /* +8: x19 at CFA - 16, x8 at CFA - 8 */
-	0x42, 0xdd, 0xde, 0x0e, 0, 0,                                    /* +16: x29, x30 are the caller's again, CFA = sp */
+	/* 0x2000 - 0x101c, 32 bytes, no augmentation */
+	0xe4, 0x0f, 0, 0, 32, 0, 0, 0, 0,
+	/* +4: CFA = sp + 32, x29 at CFA - 32, x30 at CFA - 24 */
+	0x41, 0x2d, 0x0e, 32, 0x9d, 4, 0x9e, 3,
+	/* +8: x19 at CFA - 16, x8 at CFA - 8 */
+	0x41, 0x93, 2, 0x88, 1,
+	/* +16: x29, x30 are the caller's again, CFA = sp */
+	0x42, 0xdd, 0xde, 0x0e, 0, 0,
 	0, 0, 0, 0,
 };
 
@@ -119,7 +134,10 @@ static void aarch64_returns_by_its_link_register(void **state)
 	unwind_table_release(&table);
 }
 
-/* Every byte changed in every way that matters, and every length: it ends, and stays within the section (the sanitizer sees to that). */
+/*
+ * Every byte changed in every way that matters, and every length: it ends, and stays within the section (the
+ * sanitizer sees to that).
+ */
 static void survives(const uint8_t *bytes, size_t section_size)
 {
 	uint8_t broken[128];
@@ -152,7 +170,10 @@ static void rubbish_does_no_harm(void **state)
 	survives(aarch64_section, sizeof(aarch64_section));
 }
 
-/* The compiler says the same of this very program as the processor: the return address of a function that has just been entered is on top of its stack. */
+/*
+ * The compiler says the same of this very program as the processor: the return address of a function that has
+ * just been entered is on top of its stack.
+ */
 static void this_program_has_rules(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

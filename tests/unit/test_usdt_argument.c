@@ -25,12 +25,32 @@ static const struct {
 	/* postgresql, hotspot, ruby */
 	{ EM_X86_64, "4@%ebx", 0, 0, { FOREIGN_REGISTER, 4, 0, 0, 40, NONE, 0, 0, 0, 0 } },
 	{ EM_X86_64, "4@60(%rax)", 0, 0, { FOREIGN_MEMORY, 4, 0, 0, 80, NONE, 0, 0, 60, 0 } },
-	{ EM_X86_64, "4@(%r12) 4@4(%r12) 2@12(%r12) 1@14(%r12) -4@%r13d", 0, 0, { FOREIGN_MEMORY, 4, 0, 0, 24, NONE, 0, 0, 0, 0 } },
-	{ EM_X86_64, "4@(%r12) 4@4(%r12) 2@12(%r12) 1@14(%r12) -4@%r13d", 2, 0, { FOREIGN_MEMORY, 2, 0, 0, 24, NONE, 0, 0, 12, 0 } },
-	{ EM_X86_64, "4@(%r12) 4@4(%r12) 2@12(%r12) 1@14(%r12) -4@%r13d", 4, 0, { FOREIGN_REGISTER, 4, 1, 0, 16, NONE, 0, 0, 0, 0 } },
+	{ EM_X86_64,
+	  "4@(%r12) 4@4(%r12) 2@12(%r12) 1@14(%r12) -4@%r13d",
+	  0,
+	  0,
+	  { FOREIGN_MEMORY, 4, 0, 0, 24, NONE, 0, 0, 0, 0 } },
+	{ EM_X86_64,
+	  "4@(%r12) 4@4(%r12) 2@12(%r12) 1@14(%r12) -4@%r13d",
+	  2,
+	  0,
+	  { FOREIGN_MEMORY, 2, 0, 0, 24, NONE, 0, 0, 12, 0 } },
+	{ EM_X86_64,
+	  "4@(%r12) 4@4(%r12) 2@12(%r12) 1@14(%r12) -4@%r13d",
+	  4,
+	  0,
+	  { FOREIGN_REGISTER, 4, 1, 0, 16, NONE, 0, 0, 0, 0 } },
 	{ EM_X86_64, "8@-144(%rbp)", 0, 0, { FOREIGN_MEMORY, 8, 0, 0, 32, NONE, 0, 0, -144, 0 } },
-	{ EM_X86_64, "8@%r13 -4@%r14d 8@%rdi -4@$-1 1@%r15b", 3, 0, { FOREIGN_CONSTANT, 4, 1, 0, NONE, NONE, 0, 0, -1, 0 } },
-	{ EM_X86_64, "8@%r13 -4@%r14d 8@%rdi -4@$-1 1@%r15b", 4, 0, { FOREIGN_REGISTER, 1, 0, 0, 0, NONE, 0, 0, 0, 0 } },
+	{ EM_X86_64,
+	  "8@%r13 -4@%r14d 8@%rdi -4@$-1 1@%r15b",
+	  3,
+	  0,
+	  { FOREIGN_CONSTANT, 4, 1, 0, NONE, NONE, 0, 0, -1, 0 } },
+	{ EM_X86_64,
+	  "8@%r13 -4@%r14d 8@%rdi -4@$-1 1@%r15b",
+	  4,
+	  0,
+	  { FOREIGN_REGISTER, 1, 0, 0, 0, NONE, 0, 0, 0, 0 } },
 	{ EM_X86_64, "1@%dil", 0, 0, { FOREIGN_REGISTER, 1, 0, 0, 112, NONE, 0, 0, 0, 0 } },
 	{ EM_X86_64, "-4@112(%rsp)", 0, 0, { FOREIGN_MEMORY, 4, 1, 0, 152, NONE, 0, 0, 112, 0 } },
 	/* others that compilers write */
@@ -73,8 +93,9 @@ static void arguments_are_found_where_the_note_says(void **state)
 		int err = usdt_argument_find(&value, cases[i].arguments, cases[i].idx, cases[i].machine);
 
 		if (err != cases[i].err || (!err && memcmp(&value, &cases[i].value, sizeof(value)) != 0))
-			fail_msg("argument %zu of \"%s\": %d, source %d, register %d, index %d, offset %ld", cases[i].idx, cases[i].arguments, err,
-				 value.source, value.register_offset, value.index_offset, (long)value.offset);
+			fail_msg("argument %zu of \"%s\": %d, source %d, register %d, index %d, offset %ld",
+				 cases[i].idx, cases[i].arguments, err, value.source, value.register_offset,
+				 value.index_offset, (long)value.offset);
 	}
 }
 

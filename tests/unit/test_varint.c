@@ -67,7 +67,8 @@ static void zigzag_puts_the_sign_last(void **state)
 	assert_int_equal(zigzag(INT64_MAX), UINT64_MAX - 1);
 	assert_int_equal(zigzag((uint64_t)INT64_MIN), UINT64_MAX);
 	for (unsigned int shift = 0; shift < 64; shift++)
-		assert_int_equal(unzigzag(zigzag(UINT64_C(0xf00dfeedcafe1234) << shift)), UINT64_C(0xf00dfeedcafe1234) << shift);
+		assert_int_equal(unzigzag(zigzag(UINT64_C(0xf00dfeedcafe1234) << shift)),
+				 UINT64_C(0xf00dfeedcafe1234) << shift);
 }
 
 int main(void)

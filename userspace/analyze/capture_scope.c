@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands behind the option, or NULL. What comes behind ", --label" are the user's words, whatever they look like. */
+/*
+ * What stands behind the option, or NULL. What comes behind ", --label" are the user's words, whatever they
+ * look like.
+ */
 static const char *find(const char *options, const char *option)
 {
 	const char *label = strstr(options, ", --label "), *at = strstr(options, option);
@@ -17,7 +20,8 @@ static bool is_value(const char *value, const char *wanted)
 {
 	size_t length = strlen(wanted);
 
-	return value && strncmp(value, wanted, length) == 0 && (value[length] == '\0' || value[length] == ',');
+	return value && strncmp(value, wanted, length) == 0 &&
+	       (value[length] == '\0' || value[length] == ',');
 }
 
 /* Saturating, like all that a hostile header may say. */
@@ -60,7 +64,8 @@ void capture_scope_append(const struct capture_scope *scope, const char *label, 
 
 bool capture_scope_is_limited(const struct capture_scope *scope)
 {
-	return !scope->has_timeline || !scope->has_ledgers || scope->is_flight || scope->sample_rate > 1 || scope->min_duration_ns || scope->has_labels;
+	return !scope->has_timeline || !scope->has_ledgers || scope->is_flight || scope->sample_rate > 1 ||
+	       scope->min_duration_ns || scope->has_labels;
 }
 
 bool capture_scope_has_silent_runs(const struct capture_scope *scope)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a capture was told to leave out, read from the options in its header, where the recorder says it (", --sched ledger, …"). A log of which
- * it can't be told has all of it.
+ * What a capture was told to leave out, read from the options in its header,
+ * where the recorder says it (", --sched ledger, …"). A log of which it can't
+ * be told has all of it.
  */
 #ifndef CAPTURE_SCOPE_H
 #define CAPTURE_SCOPE_H
@@ -26,7 +27,10 @@ bool capture_scope_is_limited(const struct capture_scope *scope);
 /* Whether anything was left out, as far as the recorder has counted. */
 bool summary_has_left_out(const struct txtrace_summary *summary);
 
-/* Whether programs ran in the kernel that sent nothing: for switches without a timeline, for spans that are left out. What they took is in no figure. */
+/*
+ * Whether programs ran in the kernel that sent nothing: for switches without a
+ * timeline, for spans that are left out. What they took is in no figure.
+ */
 bool capture_scope_has_silent_runs(const struct capture_scope *scope);
 
 void capture_scope_read(struct capture_scope *scope, const struct txtrace_log_info *info);

@@ -31,7 +31,9 @@ int fd_names_add(struct fd_names *names, const struct txtrace_object *object)
 		return 0;
 	}
 	err = string_pool_add(names->names, object->name.bytes, length, &number);
-	return err ? err : id_map_put(&names->numbers, object->pid, object->object, (void *)(uintptr_t)(number + 1));
+	return err ? err
+		   : id_map_put(&names->numbers, object->pid, object->object,
+				(void *)(uintptr_t)(number + 1));
 }
 
 uint32_t fd_names_find(const struct fd_names *names, uint32_t pid, uint64_t fd)

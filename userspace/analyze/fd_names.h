@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What descriptors refer to now, as the object records tell: the last of each counts. Memory up to a budget; what comes later has no name. */
+/*
+ * What descriptors refer to now, as the object records tell: the last of each
+ * counts. Memory up to a budget; what comes later has no name.
+ */
 #ifndef FD_NAMES_H
 #define FD_NAMES_H
 

@@ -204,19 +204,19 @@ static void move_overlap(struct shifting *shifting, struct txtrace_record *recor
 	move_thread(shifting, &record->overlap.pid, &record->overlap.tid);
 }
 
-static void (*const moves[TXTRACE_RECORD_KIND_COUNT])(struct shifting *shifting, struct txtrace_record *record) = {
-	[TXTRACE_RECORD_SPAN] = move_span,           [TXTRACE_RECORD_RUN] = move_run,
-	[TXTRACE_RECORD_WAKE] = move_wake,           [TXTRACE_RECORD_THREAD] = move_thread_record,
+static void (*const moves[TXTRACE_RECORD_KIND_COUNT])(struct shifting *shifting,
+						      struct txtrace_record *record) = {
+	[TXTRACE_RECORD_SPAN] = move_span,	     [TXTRACE_RECORD_RUN] = move_run,
+	[TXTRACE_RECORD_WAKE] = move_wake,	     [TXTRACE_RECORD_THREAD] = move_thread_record,
 	[TXTRACE_RECORD_ATTRIBUTE] = move_attribute, [TXTRACE_RECORD_INSTANT] = move_instant,
 	[TXTRACE_RECORD_COUNTER] = move_counter,     [TXTRACE_RECORD_LINK] = move_link,
-	[TXTRACE_RECORD_LOSS] = move_loss,           [TXTRACE_RECORD_OPEN_SPAN] = move_open_span,
+	[TXTRACE_RECORD_LOSS] = move_loss,	     [TXTRACE_RECORD_OPEN_SPAN] = move_open_span,
 	[TXTRACE_RECORD_SUMMARY] = move_summary,     [TXTRACE_RECORD_DROPPED] = move_dropped,
 	[TXTRACE_RECORD_CONTINUED] = move_continued, [TXTRACE_RECORD_STAY] = move_stay,
-	[TXTRACE_RECORD_OBJECT] = move_object,       [TXTRACE_RECORD_COST] = move_cost,
-	[TXTRACE_RECORD_OTHER_RUN] = move_other_run,
-	[TXTRACE_RECORD_PROCESS] = move_process,     [TXTRACE_RECORD_TRIGGER] = move_trigger,
-	[TXTRACE_RECORD_STACK] = move_stack,         [TXTRACE_RECORD_FRAMES] = move_frames,
-	[TXTRACE_RECORD_OVERLAP] = move_overlap,
+	[TXTRACE_RECORD_OBJECT] = move_object,	     [TXTRACE_RECORD_COST] = move_cost,
+	[TXTRACE_RECORD_OTHER_RUN] = move_other_run, [TXTRACE_RECORD_PROCESS] = move_process,
+	[TXTRACE_RECORD_TRIGGER] = move_trigger,     [TXTRACE_RECORD_STACK] = move_stack,
+	[TXTRACE_RECORD_FRAMES] = move_frames,	     [TXTRACE_RECORD_OVERLAP] = move_overlap,
 };
 
 int id_shift_apply(const struct id_shift *shift, struct txtrace_record *record)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Moves the records of one log beside those of others: times onto another clock, processes and threads into a range of numbers of their own, and
- * so with CPUs. Span ids stay as they are: they are unique only with their process, and that has a number of its own.
+ * Moves the records of one log beside those of others: times onto another
+ * clock, processes and threads into a range of numbers of their own, and so
+ * with CPUs. Span ids stay as they are: they are unique only with their
+ * process, and that has a number of its own.
  */
 #ifndef ID_SHIFT_H
 #define ID_SHIFT_H
@@ -15,12 +17,16 @@
 
 struct id_shift {
 	uint64_t time_ns;   /* added to all times, modulo 2^64 */
-	uint32_t pid_range; /* ID_SHIFT_PIDS times this is added to pids and tids, but not to a 0 that stands for "nobody" */
+	/* ID_SHIFT_PIDS times this is added to pids and tids, but not to a 0 that stands for "nobody" */
+	uint32_t pid_range;
 	uint32_t cpu_range;
 	bool is_alone; /* no other log is there: any pid, tid and CPU will do */
 };
 
-/* 0; or -ERANGE: the record has a pid, tid or CPU that is none of Linux', so that it could be taken for another log's. */
+/*
+ * 0; or -ERANGE: the record has a pid, tid or CPU that is none of Linux', so
+ * that it could be taken for another log's.
+ */
 int id_shift_apply(const struct id_shift *shift, struct txtrace_record *record);
 
 #endif

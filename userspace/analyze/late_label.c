@@ -74,7 +74,8 @@ static int add(struct late_labels *labels, uint64_t scope, uint64_t id, struct l
 }
 
 /* *span: NULL if there is no room. */
-static int get(struct late_labels *labels, bool is_keyed, uint32_t pid, uint64_t id, bool is_growing, struct late_span **span)
+static int get(struct late_labels *labels, bool is_keyed, uint32_t pid, uint64_t id, bool is_growing,
+	       struct late_span **span)
 {
 	uint64_t scope = scope_of(is_keyed, pid);
 
@@ -91,7 +92,8 @@ static void free_if_done(struct late_labels *labels, struct late_span *span)
 	free(span);
 }
 
-int late_labels_hold(struct late_labels *labels, bool is_keyed, uint32_t pid, uint64_t id, bool is_growing, uint32_t *number)
+int late_labels_hold(struct late_labels *labels, bool is_keyed, uint32_t pid, uint64_t id, bool is_growing,
+		     uint32_t *number)
 {
 	struct late_span *span;
 	int err = get(labels, is_keyed, pid, id, is_growing, &span);
@@ -123,7 +125,8 @@ static int name(struct late_labels *labels, struct late_span *span, uint32_t par
 	return labels->named(labels->context, span->number, party);
 }
 
-int late_labels_name(struct late_labels *labels, bool is_keyed, uint32_t pid, uint64_t id, bool is_growing, uint32_t party)
+int late_labels_name(struct late_labels *labels, bool is_keyed, uint32_t pid, uint64_t id, bool is_growing,
+		     uint32_t party)
 {
 	struct late_span *span;
 	int err = get(labels, is_keyed, pid, id, is_growing, &span);

@@ -15,10 +15,12 @@ uint64_t span_wall_ns(const struct txtrace_span *span)
 /* Hostile logs may have an end before its begin. */
 static inline void see_times(struct log_census *census, uint64_t begin_ns, uint64_t end_ns)
 {
-	uint64_t least_ns = begin_ns < end_ns ? begin_ns : end_ns, greatest_ns = begin_ns < end_ns ? end_ns : begin_ns;
+	uint64_t least_ns = begin_ns < end_ns ? begin_ns : end_ns,
+		 greatest_ns = begin_ns < end_ns ? end_ns : begin_ns;
 
 	census->first_ns = !census->has_time || least_ns < census->first_ns ? least_ns : census->first_ns;
-	census->last_ns = greatest_ns > census->last_ns ? greatest_ns : census->last_ns; /* 0 before the first */
+	/* 0 before the first */
+	census->last_ns = greatest_ns > census->last_ns ? greatest_ns : census->last_ns;
 	census->has_time = true;
 }
 
@@ -31,7 +33,8 @@ static void add_span(struct log_census *census, const struct txtrace_span *span)
 	census->touched_by_loss_cnt += !!(span->flags & TXTRACE_SPAN_LOSS);
 	census->keyed_cnt += !!(span->flags & TXTRACE_SPAN_KEYED);
 	census->moved_cnt += !!(span->flags & TXTRACE_SPAN_MOVED);
-	if ((span->flags & TXTRACE_SPAN_IMBALANCE) || (!is_lower_bound && txtrace_ledger_sum_ns(&span->ledger) != span->work_ns))
+	if ((span->flags & TXTRACE_SPAN_IMBALANCE) ||
+	    (!is_lower_bound && txtrace_ledger_sum_ns(&span->ledger) != span->work_ns))
 		census->unbalanced_cnt++;
 }
 
@@ -119,7 +122,8 @@ void log_census_add(struct log_census *census, const struct txtrace_record *reco
 		add_dropped(census, &record->dropped);
 		return; /* it is written later than that was */
 	case TXTRACE_RECORD_COST:
-		see_times(census, record->cost.time_ns, record->cost.time_ns); /* it tells of the time since the one before */
+		/* it tells of the time since the one before */
+		see_times(census, record->cost.time_ns, record->cost.time_ns);
 		return;
 	case TXTRACE_RECORD_TRIGGER:
 		keep_trigger(census, &record->trigger);
@@ -151,5 +155,6 @@ bool log_census_is_balanced(const struct log_census *census)
 {
 	const struct txtrace_summary *summary = &census->summary;
 
-	return !census->has_summary || summary->sent_cnt == add_saturating(summary->received_cnt, summary->lost_cnt);
+	return !census->has_summary ||
+	       summary->sent_cnt == add_saturating(summary->received_cnt, summary->lost_cnt);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is in a log: counts of each kind, the time that it covers, what was lost and damaged, and whether it is all there. */
+/*
+ * What is in a log: counts of each kind, the time that it covers, what was lost
+ * and damaged, and whether it is all there.
+ */
 #ifndef LOG_CENSUS_H
 #define LOG_CENSUS_H
 
@@ -10,7 +13,8 @@
 
 /* All zero before the first record. Sums saturate: hostile logs may hold any numbers. */
 struct log_census {
-	uint64_t record_cnt[TXTRACE_RECORD_KIND_COUNT]; /* indexed by enum txtrace_record_kind; [0]: kinds that we do not know */
+	/* indexed by enum txtrace_record_kind; [0]: kinds that we do not know */
+	uint64_t record_cnt[TXTRACE_RECORD_KIND_COUNT];
 	uint64_t first_ns; /* of all times in the records; both 0 if there are none */
 	uint64_t last_ns;
 	bool has_time;
@@ -21,7 +25,8 @@ struct log_census {
 	uint64_t touched_by_loss_cnt;
 	uint64_t keyed_cnt;
 	uint64_t moved_cnt;
-	uint64_t unbalanced_cnt; /* no lower bound, and the ledger does not add up to work: a bug of txtrace */
+	/* no lower bound, and the ledger does not add up to work: a bug of txtrace */
+	uint64_t unbalanced_cnt;
 
 	/* What the loss records say. */
 	uint64_t lost_span_event_cnt;
@@ -39,7 +44,9 @@ struct log_census {
 	uint64_t damaged_bytes;
 	uint64_t damaged_record_cnt; /* as far as it is known */
 
-	/* Why flight recorders wrote what is read: the last trigger. Its strings are cut off and stand below. */
+	/*
+	 * Why flight recorders wrote what is read: the last trigger. Its strings are cut off and stand below.
+	 */
 	struct txtrace_trigger trigger;
 	char trigger_rule[256], trigger_label[256];
 
@@ -58,7 +65,10 @@ void log_census_begin_capture(struct log_census *census);
 
 void log_census_add(struct log_census *census, const struct txtrace_record *record);
 
-/* The recorder closed it, or went on with the next file, and nothing in it is damaged. What was dropped is missing, but never was in it. */
+/*
+ * The recorder closed it, or went on with the next file, and nothing in it is
+ * damaged. What was dropped is missing, but never was in it.
+ */
 bool log_census_is_complete(const struct log_census *census);
 
 /* What the recorder says it lost, or what the loss records say, if that is more (a log without a summary). */

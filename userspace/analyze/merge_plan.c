@@ -13,7 +13,10 @@ static bool is_same_id(const uint8_t a[16], const uint8_t b[16])
 	return memcmp(a, b, 16) == 0 && memcmp(a, unknown, 16) != 0;
 }
 
-/* The first source of the same capture, or of the same boot, as this one; it itself if there is none before it. */
+/*
+ * The first source of the same capture, or of the same boot, as this one; it itself if there is none before
+ * it.
+ */
 static size_t first_of_capture(const struct merge_source *sources, size_t idx)
 {
 	size_t first = 0;
@@ -34,7 +37,8 @@ static size_t first_of_boot(const struct merge_source *sources, size_t idx)
 	return first;
 }
 
-static enum merge_refusal place(const struct merge_source *sources, size_t idx, const struct id_shift *shifts, uint64_t *time_ns)
+static enum merge_refusal place(const struct merge_source *sources, size_t idx, const struct id_shift *shifts,
+				uint64_t *time_ns)
 {
 	size_t boot = first_of_boot(sources, idx);
 
@@ -55,7 +59,8 @@ static void join(char *to, size_t size, const char *what)
 	size_t length = strlen(to), more = strlen(what);
 	const char *found = more > 0 ? strstr(to, what) : to;
 
-	while (found && more > 0 && !((found == to || found[-1] == ' ') && (found[more] == ',' || !found[more])))
+	while (found && more > 0 &&
+	       !((found == to || found[-1] == ' ') && (found[more] == ',' || !found[more])))
 		found = strstr(found + 1, what);
 	if (found)
 		return;
@@ -126,9 +131,13 @@ enum merge_refusal merge_plan_make(struct merge_plan *plan, const struct merge_s
 		struct id_shift *shift = &plan->shifts[i];
 		enum merge_refusal refusal;
 
-		*shift = (struct id_shift){ .pid_range = capture < i ? plan->shifts[capture].pid_range : (uint32_t)plan->capture_cnt++,
-					    .cpu_range = boot < i ? plan->shifts[boot].cpu_range : (uint32_t)boot_cnt++ };
-		refusal = plan->capture_cnt > ID_SHIFT_RANGES ? MERGE_TOO_MANY : place(sources, i, plan->shifts, &shift->time_ns);
+		*shift = (struct id_shift){ .pid_range = capture < i ? plan->shifts[capture].pid_range
+								     : (uint32_t)plan->capture_cnt++,
+					    .cpu_range = boot < i ? plan->shifts[boot].cpu_range
+								  : (uint32_t)boot_cnt++ };
+		refusal = plan->capture_cnt > ID_SHIFT_RANGES
+				  ? MERGE_TOO_MANY
+				  : place(sources, i, plan->shifts, &shift->time_ns);
 		if (refusal) {
 			plan->refused = i;
 			return refusal;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How several logs become one: on which clock, with which ids, under which header.
+ * How several logs become one: on which clock, with which ids, under which
+ * header.
  *
- * Clock: that of the first log's machine. Logs of the same boot have it already. Those of another one are moved so that the wall clocks agree, by one
+ * Clock: that of the first log's machine. Logs of the same boot have it
+ * already. Those of another one are moved so that the wall clocks agree, by one
  * distance for all their times, so that no duration and no order changes.
  *
- * Ids: a span is named by its process and its id. Each capture beyond the first has its pids and tids in a range of its own, number × 4,194,304
- * higher (Linux has no pid as high as that), so that the same pid and id of two captures differ. Files of one capture, as rotation leaves them,
- * share their range. CPUs have ranges of 8,192, one for each boot of a machine.
+ * Ids: a span is named by its process and its id. Each capture beyond the first
+ * has its pids and tids in a range of its own, number × 4,194,304 higher (Linux
+ * has no pid as high as that), so that the same pid and id of two captures
+ * differ. Files of one capture, as rotation leaves them, share their range.
+ * CPUs have ranges of 8,192, one for each boot of a machine.
  */
 #ifndef MERGE_PLAN_H
 #define MERGE_PLAN_H
@@ -18,15 +22,18 @@
 #include "txtrace/log.h"
 
 struct merge_source {
-	struct txtrace_log_info info; /* version_major 0: it is lost, and only the capture id may be known, from the batches */
-	uint64_t clock_ns;            /* what its wall clock had ahead of its CLOCK_MONOTONIC, modulo 2^64; 0: unknown */
+	/* version_major 0: it is lost, and only the capture id may be known, from the batches */
+	struct txtrace_log_info info;
+	/* what its wall clock had ahead of its CLOCK_MONOTONIC, modulo 2^64; 0: unknown */
+	uint64_t clock_ns;
 	uint64_t begin_ns;            /* when it began, or, if that is lost, its first record */
 };
 
 enum merge_refusal {
 	MERGE_ACCEPTED = 0,
 	MERGE_CLOCK_UNKNOWN,  /* another machine, and no wall clock to go by */
-	MERGE_BEFORE_BOOT,    /* it began before the first log's machine was booted: its times would be negative */
+	/* it began before the first log's machine was booted: its times would be negative */
+	MERGE_BEFORE_BOOT,
 	MERGE_TOO_MANY,       /* captures */
 };
 

@@ -16,7 +16,10 @@ struct quantile_value {
 	uint64_t cnt;
 };
 
-/* PAGE_BUCKETS counts each, or NULL. A page is narrow until one of its counts has no room in it: most never are wide, as most labels are rare. */
+/*
+ * PAGE_BUCKETS counts each, or NULL. A page is narrow until one of its counts has no room in it: most never
+ * are wide, as most labels are rare.
+ */
 struct quantile_pages {
 	union {
 		uint16_t *narrow;
@@ -27,8 +30,8 @@ struct quantile_pages {
 _Static_assert(PAGE_CNT <= 64, "is_wide");
 
 /*
- * Page 0 has the values 0 to 127, page p > 0 those from 2^(p+6) up to 2^(p+7), in steps of 2^(p-1): a bucket's width is at most 2^-7 of its
- * values, and from 128 to 255 still 1.
+ * Page 0 has the values 0 to 127, page p > 0 those from 2^(p+6) up to 2^(p+7), in steps of 2^(p-1): a
+ * bucket's width is at most 2^-7 of its values, and from 128 to 255 still 1.
  */
 static uint32_t bucket_of(uint64_t value)
 {
@@ -87,7 +90,8 @@ static void list_add_nearest(struct quantile *quantile, unsigned int at, uint64_
 {
 	if (quantile->list_cnt == 0)
 		return;
-	if (at == quantile->list_cnt || (at > 0 && value - quantile->list[at - 1].value < quantile->list[at].value - value))
+	if (at == quantile->list_cnt ||
+	    (at > 0 && value - quantile->list[at - 1].value < quantile->list[at].value - value))
 		at--;
 	quantile->list[at].cnt++;
 }
@@ -144,7 +148,8 @@ static int widen_page(struct quantile_pages *pages, unsigned int page, size_t *g
 }
 
 /* In a page that there is. */
-static int count(struct quantile_pages *pages, unsigned int page, unsigned int bucket, uint64_t cnt, size_t *grown_bytes)
+static int count(struct quantile_pages *pages, unsigned int page, unsigned int bucket, uint64_t cnt,
+		 size_t *grown_bytes)
 {
 	uint16_t *narrow = pages->pages[page].narrow;
 	int err = 0;
@@ -180,7 +185,8 @@ static int make_pages(struct quantile *quantile, size_t *grown_bytes)
 
 		err = make_page(quantile, idx / PAGE_BUCKETS, &made_bytes);
 		if (!err)
-			err = count(quantile->pages, idx / PAGE_BUCKETS, idx % PAGE_BUCKETS, quantile->list[i].cnt, &made_bytes);
+			err = count(quantile->pages, idx / PAGE_BUCKETS, idx % PAGE_BUCKETS,
+				    quantile->list[i].cnt, &made_bytes);
 	}
 	if (err) {
 		free_pages(quantile->pages);
@@ -250,7 +256,8 @@ static int list_add(struct quantile *quantile, uint64_t value, bool may_grow, si
 		if (err)
 			return err;
 	}
-	memmove(&quantile->list[at + 1], &quantile->list[at], (quantile->list_cnt - at) * sizeof(*quantile->list));
+	memmove(&quantile->list[at + 1], &quantile->list[at],
+		(quantile->list_cnt - at) * sizeof(*quantile->list));
 	quantile->list[at] = (struct quantile_value){ value, 1 };
 	quantile->list_cnt++;
 	return 0;
@@ -285,7 +292,8 @@ static bool find_rank(const struct quantile *quantile, uint64_t rank, uint64_t *
 		is_found = true;
 	}
 	for (unsigned int page = 0; quantile->pages && page < PAGE_CNT && seen < rank; page++) {
-		for (unsigned int i = 0; has_page(quantile->pages, page) && i < PAGE_BUCKETS && seen < rank; i++) {
+		for (unsigned int i = 0; has_page(quantile->pages, page) && i < PAGE_BUCKETS && seen < rank;
+		     i++) {
 			uint64_t cnt = count_at(quantile->pages, page, i);
 
 			if (!cnt)

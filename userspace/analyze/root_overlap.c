@@ -18,13 +18,15 @@ static void take_off(uint64_t *part_ns, uint64_t by_ns, uint64_t *taken_ns)
 	*taken_ns += by_ns;
 }
 
-const struct txtrace_span *root_overlap_take_off(const struct root_overlap *overlap, const struct txtrace_span *span, struct txtrace_span *alone)
+const struct txtrace_span *root_overlap_take_off(const struct root_overlap *overlap,
+						 const struct txtrace_span *span, struct txtrace_span *alone)
 {
 	const struct txtrace_overlap *of = &overlap->last;
 	const struct txtrace_ledger *shared = &of->ledger;
 	uint64_t taken_ns = 0;
 
-	if (!overlap->is_known || of->span != span->id || of->pid != span->pid || of->time_ns != span->end_ns || span->parent ||
+	if (!overlap->is_known || of->span != span->id || of->pid != span->pid ||
+	    of->time_ns != span->end_ns || span->parent ||
 	    of->is_keyed != !!(span->flags & TXTRACE_SPAN_KEYED))
 		return span;
 	*alone = *span;

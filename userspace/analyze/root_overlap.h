@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For sums over all spans without a parent: what such a span has for itself. A thread may be in several of them at once, and each is charged; in a sum
- * the time is that of the one that it entered last. The log says in front of a span's record what of its ledger belongs to others in that way.
+ * For sums over all spans without a parent: what such a span has for itself. A
+ * thread may be in several of them at once, and each is charged; in a sum the
+ * time is that of the one that it entered last. The log says in front of a
+ * span's record what of its ledger belongs to others in that way.
  *
  *	root_overlap_see(&overlap, &record);                    each record, in its order
  *	span = root_overlap_take_off(&overlap, span, &alone);   a span: itself, or a copy with less
@@ -22,6 +24,7 @@ struct root_overlap {
 void root_overlap_see(struct root_overlap *overlap, const struct txtrace_record *record);
 
 /* The span, or *alone, if something was said of it. Its work is less, too; its wall time stays. */
-const struct txtrace_span *root_overlap_take_off(const struct root_overlap *overlap, const struct txtrace_span *span, struct txtrace_span *alone);
+const struct txtrace_span *root_overlap_take_off(const struct root_overlap *overlap,
+						 const struct txtrace_span *span, struct txtrace_span *alone);
 
 #endif

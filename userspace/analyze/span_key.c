@@ -13,11 +13,21 @@ static const struct {
 	const char *name;
 	struct span_key key;
 } plain_keys[] = {
-	{ "label", { .kind = SPAN_KEY_LABEL, .singular = "label", .plural = "labels", .nameless = "(unknown label)" } },
+	{ "label",
+	  { .kind = SPAN_KEY_LABEL,
+	    .singular = "label",
+	    .plural = "labels",
+	    .nameless = "(unknown label)" } },
 	{ "thread", { .kind = SPAN_KEY_THREAD, .singular = "thread", .plural = "threads", .nameless = "" } },
-	{ "process", { .kind = SPAN_KEY_PROCESS, .singular = "process", .plural = "processes", .nameless = "" } },
+	{ "process",
+	  { .kind = SPAN_KEY_PROCESS, .singular = "process", .plural = "processes", .nameless = "" } },
 	{ "track", { .kind = SPAN_KEY_TRACK, .singular = "track", .plural = "tracks", .nameless = "" } },
-	{ "key", { .kind = SPAN_KEY_KEY, .singular = "key", .plural = "keys", .nameless = "(no key)", .is_bytes = true } },
+	{ "key",
+	  { .kind = SPAN_KEY_KEY,
+	    .singular = "key",
+	    .plural = "keys",
+	    .nameless = "(no key)",
+	    .is_bytes = true } },
 };
 
 static int parse_prefix(struct span_key *key, const char *text)
@@ -45,7 +55,9 @@ int span_key_parse(struct span_key *key, const char *text, const char **complain
 		return parse_prefix(key, text + 4);
 	}
 	if (strncmp(text, "tag:", 4) == 0 && text[4] && !strpbrk(text + 4, ",=")) {
-		*key = (struct span_key){ .kind = SPAN_KEY_TAG, .tag = text + 4, .singular = "value", .plural = "values" };
+		*key = (struct span_key){
+			.kind = SPAN_KEY_TAG, .tag = text + 4, .singular = "value", .plural = "values"
+		};
 		return 0;
 	}
 	return -EINVAL;
@@ -70,15 +82,16 @@ static struct txtrace_string value_of(const struct txtrace_string *tag, const ch
 		const char *piece = tag->bytes + at, *comma = memchr(piece, ',', tag->length - at);
 		size_t length = comma ? (size_t)(comma - piece) : tag->length - at;
 
-		if (length > name_length && piece[name_length] == '=' && memcmp(piece, name, name_length) == 0)
+		if (length > name_length && piece[name_length] == '=' &&
+		    memcmp(piece, name, name_length) == 0)
 			value = (struct txtrace_string){ piece + name_length + 1, length - name_length - 1 };
 		at += length + 1;
 	}
 	return value;
 }
 
-void span_key_name(const struct span_key *key, const struct txtrace_span *span, const struct span_names *names, struct text *buffer,
-		   struct txtrace_string *name)
+void span_key_name(const struct span_key *key, const struct txtrace_span *span,
+		   const struct span_names *names, struct text *buffer, struct txtrace_string *name)
 {
 	switch (key->kind) {
 	case SPAN_KEY_LABEL:

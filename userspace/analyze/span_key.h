@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What spans can be summed up by: label, thread, process, track, the first bytes of their key, the value of a tag. A key gives each span the
- * name of its row; equal names are one row, the empty one is for spans that have none.
+ * What spans can be summed up by: label, thread, process, track, the first
+ * bytes of their key, the value of a tag. A key gives each span the name of its
+ * row; equal names are one row, the empty one is for spans that have none.
  *
  *	struct span_key key;
  *
@@ -24,7 +25,8 @@ enum span_key_kind {
 	SPAN_KEY_PROCESS = 2, /* "name pid" */
 	SPAN_KEY_TRACK = 3,   /* the one that it was given; else its thread */
 	SPAN_KEY_KEY = 4,     /* key, or key:N: its first N bytes */
-	SPAN_KEY_TAG = 5,     /* tag:NAME: what stands behind NAME= in the tag; the last one, if it is there twice */
+	/* tag:NAME: what stands behind NAME= in the tag; the last one, if it is there twice */
+	SPAN_KEY_TAG = 5,
 };
 
 struct span_key {
@@ -48,7 +50,7 @@ struct span_names {
 };
 
 /* *name points into the span, the buffer, or what names the tracks. */
-void span_key_name(const struct span_key *key, const struct txtrace_span *span, const struct span_names *names, struct text *buffer,
-		   struct txtrace_string *name);
+void span_key_name(const struct span_key *key, const struct txtrace_span *span,
+		   const struct span_names *names, struct text *buffer, struct txtrace_string *name);
 
 #endif

@@ -94,7 +94,10 @@ uint64_t span_programs_search(struct span_programs *programs, uint32_t pid)
 	char **name = id_map_get(&programs->by_pid, 0, pid);
 
 	programs->recent_pid = pid;
-	/* If the log has records of processes, the capture's command is that of one of them; others may run anything. */
+	/*
+	 * If the log has records of processes, the capture's command is that of one of them; others may run
+	 * anything.
+	 */
 	programs->recent = name || programs->by_pid.cnt ? mask_of(programs, name) : programs->of_capture;
 	return programs->recent;
 }

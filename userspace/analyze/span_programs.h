@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which program a process runs, as the records of processes tell, or else the command of the capture. Programs
- * have numbers: a set of them is a bit mask. Two names are of one program if both are absolute paths and equal,
- * or if one is not and their last parts are equal: a command may be spelled without its path.
+ * Which program a process runs, as the records of processes tell, or else the
+ * command of the capture. Programs have numbers: a set of them is a bit mask.
+ * Two names are of one program if both are absolute paths and equal, or if one
+ * is not and their last parts are equal: a command may be spelled without its
+ * path.
  */
 #ifndef SPAN_PROGRAMS_H
 #define SPAN_PROGRAMS_H

@@ -53,7 +53,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
 /* Its slot, or the free one where it belongs. */
 static struct span_note *find(const struct span_set *set, uint32_t pid, uint64_t id)
 {
-	uint64_t hash = mix(mix(id ^ set->seed, 0x9e3779b97f4a7c15u) ^ pid ^ set->seed >> 32, 0xe7037ed1a0b428dbu);
+	uint64_t hash = mix(mix(id ^ set->seed, 0x9e3779b97f4a7c15u) ^ pid ^ set->seed >> 32,
+			    0xe7037ed1a0b428dbu);
 	size_t i = hash & (set->slot_cnt - 1);
 
 	while (set->slots[i].is_used && (set->slots[i].id != id || set->slots[i].pid != pid))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * System calls by number: what they are called, and what the `object` of a block in them is. One lookup is one step; the table is
+ * System calls by number: what they are called, and what the `object` of a
+ * block in them is. One lookup is one step; the table is
  * include/txtrace/syscalls.h.
  */
 #ifndef SYSCALL_TABLE_H
@@ -17,7 +18,11 @@ enum syscall_argument {
 	SYSCALL_ARGUMENT_ADDRESS = 2,
 	SYSCALL_ARGUMENT_DURATION = 3, /* the object is the ns that a sleep asked for; 0: not known */
 	SYSCALL_ARGUMENT_MOMENT = 4,   /* the same */
-	SYSCALL_ARGUMENT_POLLED = 5,   /* the object is the first of several descriptors, and above it, from bit 32 on, how many; 0: not known */
+	/*
+	 * the object is the first of several descriptors, and above it, from bit 32 on, how many; 0: not
+	 * known
+	 */
+	SYSCALL_ARGUMENT_POLLED = 5,
 	SYSCALL_ARGUMENT_SETS = 6,     /* the same */
 	SYSCALL_ARGUMENT_RING = 7,     /* the object is the descriptor of an io_uring */
 };

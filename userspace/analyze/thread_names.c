@@ -8,7 +8,10 @@
 #define SET_SIZE 8
 #define NAME_MAX_BYTES 64
 
-/* Sets of eight, the one heard of last in front, the last one goes: bounded, and no thread can push out those of other sets. */
+/*
+ * Sets of eight, the one heard of last in front, the last one goes: bounded, and no thread can push out those
+ * of other sets.
+ */
 struct thread_name {
 	uint32_t pid;
 	uint32_t tid;
@@ -43,7 +46,8 @@ void thread_names_add(struct thread_names *names, const struct txtrace_thread *t
 
 	if (length == 0)
 		return;
-	while (name < set + SET_SIZE - 1 && name->length > 0 && (name->pid != thread->pid || name->tid != thread->tid))
+	while (name < set + SET_SIZE - 1 && name->length > 0 &&
+	       (name->pid != thread->pid || name->tid != thread->tid))
 		name++;
 	memmove(set + 1, set, (size_t)(name - set) * sizeof(*set));
 	set->pid = thread->pid;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What each thread is called, as the thread records tell. A name is 64 bytes at most; the threads that were heard of last are
- * known, 65,536 of them.
+ * What each thread is called, as the thread records tell. A name is 64 bytes at
+ * most; the threads that were heard of last are known, 65,536 of them.
  */
 #ifndef THREAD_NAMES_H
 #define THREAD_NAMES_H

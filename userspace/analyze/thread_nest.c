@@ -10,7 +10,8 @@
 #define KEYED_SCOPE (UINT64_C(1) << 32) /* above every pid */
 
 /* The span says itself where it belongs. */
-#define SPANS_OWN_PARENT_FLAGS (TXTRACE_SPAN_KEYED | TXTRACE_SPAN_ROOT | TXTRACE_SPAN_NESTED | TXTRACE_SPAN_PARENT_LOST)
+#define SPANS_OWN_PARENT_FLAGS \
+	(TXTRACE_SPAN_KEYED | TXTRACE_SPAN_ROOT | TXTRACE_SPAN_NESTED | TXTRACE_SPAN_PARENT_LOST)
 
 /* A thread was in a span; or, with is_begin, a span began that asks for its parent, which is then `to_ns`. */
 struct item {
@@ -99,8 +100,13 @@ static int learn_stay(struct thread_nest *nest, const struct txtrace_stay *stay)
 {
 	uint64_t scope = scope_of(stay->is_keyed, stay->span_pid);
 	struct pending *pending = id_map_get(&nest->pending, scope, stay->span);
-	struct item item = { .from_ns = stay->enter_ns, .to_ns = stay->exit_ns, .id = stay->span, .pid = stay->pid, .tid = stay->tid,
-			     .before = pending ? pending->last_item : NO_ITEM, .is_keyed = stay->is_keyed };
+	struct item item = { .from_ns = stay->enter_ns,
+			     .to_ns = stay->exit_ns,
+			     .id = stay->span,
+			     .pid = stay->pid,
+			     .tid = stay->tid,
+			     .before = pending ? pending->last_item : NO_ITEM,
+			     .is_keyed = stay->is_keyed };
 
 	if (!pending) {
 		pending = malloc(sizeof(*pending));
@@ -122,7 +128,8 @@ static bool see_stays(struct thread_nest *nest, const struct txtrace_span *span,
 		struct item *item = &nest->items[i];
 
 		item->is_doubtful = span->flags & TXTRACE_SPAN_LOSS;
-		has_entered |= item->from_ns == span->begin_ns && item->tid == span->tid && item->pid == span->pid;
+		has_entered |= item->from_ns == span->begin_ns && item->tid == span->tid &&
+			       item->pid == span->pid;
 	}
 	return has_entered;
 }
@@ -130,8 +137,13 @@ static bool see_stays(struct thread_nest *nest, const struct txtrace_span *span,
 /* The one stay of a span that needs no record of it. */
 static int learn_only_stay(struct thread_nest *nest, const struct txtrace_span *span)
 {
-	struct item item = { .from_ns = span->begin_ns + span->ledger.detached_ns, .to_ns = span->end_ns, .id = span->id, .pid = span->pid,
-			     .tid = span->end_tid ? span->end_tid : span->tid, .before = NO_ITEM, .is_keyed = span->flags & TXTRACE_SPAN_KEYED,
+	struct item item = { .from_ns = span->begin_ns + span->ledger.detached_ns,
+			     .to_ns = span->end_ns,
+			     .id = span->id,
+			     .pid = span->pid,
+			     .tid = span->end_tid ? span->end_tid : span->tid,
+			     .before = NO_ITEM,
+			     .is_keyed = span->flags & TXTRACE_SPAN_KEYED,
 			     .is_doubtful = span->flags & TXTRACE_SPAN_LOSS };
 
 	return add_item(nest, &item);
@@ -144,10 +156,17 @@ static bool asks(const struct txtrace_span *span)
 
 static int learn_span(struct thread_nest *nest, const struct txtrace_span *span)
 {
-	struct pending *pending = id_map_remove(&nest->pending, scope_of(span->flags & TXTRACE_SPAN_KEYED, span->pid), span->id);
-	struct item begin = { .from_ns = span->begin_ns, .id = span->id, .pid = span->pid, .tid = span->tid, .is_begin = true };
+	struct pending *pending = id_map_remove(&nest->pending,
+						scope_of(span->flags & TXTRACE_SPAN_KEYED, span->pid),
+						span->id);
+	struct item begin = { .from_ns = span->begin_ns,
+			      .id = span->id,
+			      .pid = span->pid,
+			      .tid = span->tid,
+			      .is_begin = true };
 	bool is_alone = !span->end_tid || span->end_tid == span->tid;
-	bool has_entered = pending ? see_stays(nest, span, pending->last_item) : is_alone && !span->ledger.detached_ns;
+	bool has_entered = pending ? see_stays(nest, span, pending->last_item)
+				   : is_alone && !span->ledger.detached_ns;
 	int err = 0;
 
 	if (!pending)
@@ -206,8 +225,8 @@ static bool is_of_thread(const struct item *item, const struct item *other)
 }
 
 /*
- * The stays of a thread that are not over yet lie on a stack, linked by `before`; one that is over, and not on top, goes when it comes to be. *begin is
- * answered, if there is an answer.
+ * The stays of a thread that are not over yet lie on a stack, linked by `before`; one that is over, and not
+ * on top, goes when it comes to be. *begin is answered, if there is an answer.
  */
 static bool answer(struct item *items, uint32_t *top, struct item *begin)
 {
@@ -251,10 +270,13 @@ void thread_nest_settle(struct thread_nest *nest)
 		qsort(items, kept, sizeof(*items), compare_ids);
 }
 
-static void take_parent(const struct thread_nest *nest, uint32_t pid, uint64_t id, uint64_t begin_ns, uint64_t *parent, uint32_t *flags)
+static void take_parent(const struct thread_nest *nest, uint32_t pid, uint64_t id, uint64_t begin_ns,
+			uint64_t *parent, uint32_t *flags)
 {
 	const struct item wanted = { .capture = nest->capture, .pid = pid, .id = id, .from_ns = begin_ns };
-	const struct item *found = nest->cnt ? bsearch(&wanted, nest->items, nest->cnt, sizeof(wanted), compare_ids) : NULL;
+	const struct item *found = nest->cnt ? bsearch(&wanted, nest->items, nest->cnt, sizeof(wanted),
+						       compare_ids)
+					     : NULL;
 
 	if (!found)
 		return;
@@ -270,6 +292,7 @@ void thread_nest_apply(struct thread_nest *nest, struct txtrace_record *record, 
 	nest->capture += begins_capture;
 	if (record->kind == TXTRACE_RECORD_SPAN && asks(span))
 		take_parent(nest, span->pid, span->id, span->begin_ns, &span->parent, &span->flags);
-	else if (record->kind == TXTRACE_RECORD_OPEN_SPAN && !open->parent && !open->flags && !open->key.length)
+	else if (record->kind == TXTRACE_RECORD_OPEN_SPAN && !open->parent && !open->flags &&
+		 !open->key.length)
 		take_parent(nest, open->pid, open->id, open->begin_ns, &open->parent, &open->flags);
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parents for logs of recorders that gave none: of a span that has no parent, the one that its thread had entered last when it began, and was still in.
- * The log is read twice, since a span is told when it ends, and its parent's end comes later:
+ * Parents for logs of recorders that gave none: of a span that has no parent,
+ * the one that its thread had entered last when it began, and was still in. The
+ * log is read twice, since a span is told when it ends, and its parent's end
+ * comes later:
  *
  *	nest = thread_nest_new(0);
  *	thread_nest_learn(nest, &record, begins_capture);     each record, in its order
  *	thread_nest_settle(nest);
  *	thread_nest_apply(nest, &record, begins_capture);     each record again: spans get their parents
  *
- * What says itself where it belongs stays as it is: spans with a parent, keyed ones, those of newer recorders. So does a span that was begun detached, which
- * names its parent or has none. A span that lost events touched is nobody's parent by this.
+ * What says itself where it belongs stays as it is: spans with a parent, keyed
+ * ones, those of newer recorders. So does a span that was begun detached, which
+ * names its parent or has none. A span that lost events touched is nobody's
+ * parent by this.
  */
 #ifndef THREAD_NEST_H
 #define THREAD_NEST_H

@@ -56,7 +56,8 @@ void track_names_free(struct track_names *tracks)
 
 bool track_is_given(const struct txtrace_attribute *attribute)
 {
-	return attribute->type == TXTRACE_ATTRIBUTE_STRING && attribute->name.length == 5 && !memcmp(attribute->name.bytes, "track", 5);
+	return attribute->type == TXTRACE_ATTRIBUTE_STRING && attribute->name.length == 5 &&
+	       !memcmp(attribute->name.bytes, "track", 5);
 }
 
 static void forget_taken(struct track_names *tracks)
@@ -96,7 +97,8 @@ int track_names_add(struct track_names *tracks, const struct txtrace_attribute *
 	return 0;
 }
 
-bool track_names_take(struct track_names *tracks, const struct txtrace_span *span, struct txtrace_string *name)
+bool track_names_take(struct track_names *tracks, const struct txtrace_span *span,
+		      struct txtrace_string *name)
 {
 	struct given_track *young, *old;
 

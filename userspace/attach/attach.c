@@ -73,7 +73,8 @@ static pid_t owner_of(const struct attach *attach, pid_t pid)
 }
 
 /* The probes of spans of programs that were never changed. */
-static int object_attach_foreign(struct attach *attach, struct object *object, int fd, const struct elf_notes *notes, pid_t pid, struct error *error)
+static int object_attach_foreign(struct attach *attach, struct object *object, int fd,
+				 const struct elf_notes *notes, pid_t pid, struct error *error)
 {
 	struct foreign_object foreign = {
 		.features = attach->options.features,
@@ -85,11 +86,14 @@ static int object_attach_foreign(struct attach *attach, struct object *object, i
 		.reader = attach->options.reader,
 	};
 
-	return attach->options.foreign ? foreign_plan_attach(attach->options.foreign, &foreign, &object->links, error) : 0;
+	return attach->options.foreign
+		       ? foreign_plan_attach(attach->options.foreign, &foreign, &object->links, error)
+		       : 0;
 }
 
 /* Attaches what the notes say to the object, which keeps the fd then. How many sites, or a negative errno. */
-static int object_attach(struct attach *attach, struct object *object, int fd, const struct elf_notes *notes, pid_t pid, struct error *error)
+static int object_attach(struct attach *attach, struct object *object, int fd, const struct elf_notes *notes,
+			 pid_t pid, struct error *error)
 {
 	struct probe_links_options options = {
 		.features = attach->options.features,
@@ -117,7 +121,10 @@ static int object_attach(struct attach *attach, struct object *object, int fd, c
 	return result;
 }
 
-/* Reads the object's file and attaches its probes: how many sites, or a negative errno. What is no ELF file has none. */
+/*
+ * Reads the object's file and attaches its probes: how many sites, or a negative errno. What is no ELF file
+ * has none.
+ */
 static int object_open(struct attach *attach, struct object *object, int fd, pid_t pid, struct error *error)
 {
 	struct elf_notes notes;
@@ -136,10 +143,11 @@ static int object_open(struct attach *attach, struct object *object, int fd, pid
 }
 
 /*
- * A file that is mapped under a number that is not known, or will be. The fd is taken over. How many sites were attached to it, or a negative
- * errno.
+ * A file that is mapped under a number that is not known, or will be. The fd is taken over. How many sites
+ * were attached to it, or a negative errno.
  */
-static int add_file(struct attach *attach, const struct proc_mapping *mapping, int fd, pid_t pid, uint64_t seen_ns, struct error *error)
+static int add_file(struct attach *attach, const struct proc_mapping *mapping, int fd, pid_t pid,
+		    uint64_t seen_ns, struct error *error)
 {
 	pid_t owner = owner_of(attach, pid);
 	struct object **slot;
@@ -158,7 +166,8 @@ static int add_file(struct attach *attach, const struct proc_mapping *mapping, i
 		close(fd);
 		return 0;
 	}
-	object = object_table_add(object_table_slot(&attach->objects, mapping, owner), mapping, owner, clock_now_ns());
+	object = object_table_add(object_table_slot(&attach->objects, mapping, owner), mapping, owner,
+				  clock_now_ns());
 	result = object ? object_open(attach, object, fd, owner, error) : -ENOMEM;
 	if (object) {
 		object->seen_ns = seen_ns;
@@ -194,8 +203,8 @@ static struct process *process_get(struct attach *attach, pid_t pid)
 }
 
 /*
- * A number of an inode can be used again by another file (a plugin that was rebuilt): what has no probes, and was not mapped the last time, is
- * looked at again. What is attached is held open, so its number is its own.
+ * A number of an inode can be used again by another file (a plugin that was rebuilt): what has no probes, and
+ * was not mapped the last time, is looked at again. What is attached is held open, so its number is its own.
  */
 static bool is_known(const struct object *object, const struct scan *scan)
 {
@@ -203,9 +212,11 @@ static bool is_known(const struct object *object, const struct scan *scan)
 }
 
 /* A file that cannot be opened is remembered, and said: it may be the one with the probes. */
-static int add_unreadable(struct scan *scan, struct object **slot, const struct proc_mapping *mapping, int err)
+static int add_unreadable(struct scan *scan, struct object **slot, const struct proc_mapping *mapping,
+			  int err)
 {
-	struct object *object = object_table_add(slot, mapping, owner_of(scan->attach, scan->pid), clock_now_ns());
+	struct object *object = object_table_add(slot, mapping, owner_of(scan->attach, scan->pid),
+						 clock_now_ns());
 
 	if (!object)
 		return -ENOMEM;
@@ -214,8 +225,11 @@ static int add_unreadable(struct scan *scan, struct object **slot, const struct 
 		return 0;
 	scan->attach->stats.unreadable_cnt++;
 	scan->err = err;
-	error_set(scan->error, "cannot open \"%s\", which process %d has mapped: %s%s", mapping->path, scan->pid, process_reader_explain(err),
-		  err == -EACCES || err == -EPERM ? "; run as root, as that process' user, or with the capability CAP_SYS_PTRACE" : "");
+	error_set(scan->error, "cannot open \"%s\", which process %d has mapped: %s%s", mapping->path,
+		  scan->pid, process_reader_explain(err),
+		  err == -EACCES || err == -EPERM
+			  ? "; run as root, as that process' user, or with the capability CAP_SYS_PTRACE"
+			  : "");
 	return 0;
 }
 
@@ -243,7 +257,10 @@ static int scan_object(void *context, const struct proc_mapping *mapping)
 	return result == -ESRCH || result == -ENOMEM ? result : 0;
 }
 
-/* Tells the memory where the strings of attached objects lie. A limit that is met there costs labels, and is counted there. */
+/*
+ * Tells the memory where the strings of attached objects lie. A limit that is met there costs labels, and is
+ * counted there.
+ */
 static void note_mappings(const struct scan *scan)
 {
 	struct attach *attach = scan->attach;
@@ -252,16 +269,18 @@ static void note_mappings(const struct scan *scan)
 		return;
 	for (size_t i = 0; i < scan->maps->cnt; i++) {
 		const struct proc_mapping *mapping = &scan->maps->mappings[i];
-		const struct object *object = *object_table_slot(&attach->objects, mapping, owner_of(attach, scan->pid));
+		const struct object *object = *object_table_slot(&attach->objects, mapping,
+								 owner_of(attach, scan->pid));
 
 		if (object && object->fd >= 0)
-			program_memory_note_mapping(attach->options.memory, (uint32_t)scan->pid, scan->image, scan->now_ns, mapping, object->fd);
+			program_memory_note_mapping(attach->options.memory, (uint32_t)scan->pid, scan->image,
+						    scan->now_ns, mapping, object->fd);
 	}
 }
 
 /*
- * The maps of one image: an exec between the two readings is no error, but the reading is worth nothing. The first waits for an exec that is under way:
- * what it finds is so from then on, not from before.
+ * The maps of one image: an exec between the two readings is no error, but the reading is worth nothing. The
+ * first waits for an exec that is under way: what it finds is so from then on, not from before.
  */
 static int read_image(struct scan *scan, struct proc_maps *maps)
 {
@@ -280,7 +299,11 @@ static int read_image(struct scan *scan, struct proc_maps *maps)
 			scan->image = after.image;
 			if (maps->cnt)
 				return 0;
-			err = -ESRCH; /* a zombie has none; nor has an image that an exec has ended, but then there is another one now */
+			/*
+			 * a zombie has none; nor has an image that an exec has ended, but then there is
+			 * another one now
+			 */
+			err = -ESRCH;
 		}
 		proc_maps_release(maps);
 		if (err)
@@ -294,7 +317,9 @@ static void explain_unreadable(struct error *error, pid_t pid, int err)
 	if (err == -ESRCH)
 		error_set(error, "process %d has ended", pid);
 	else if (err == -EACCES || err == -EPERM)
-		error_set(error, "may not see what process %d has mapped: run as root, as that process' user, or with the capability CAP_SYS_PTRACE",
+		error_set(error,
+			  "may not see what process %d has mapped: run as root, as that process' user, or "
+			  "with the capability CAP_SYS_PTRACE",
 			  pid);
 	else
 		error_set(error, "cannot read /proc/%d/maps: %s", pid, process_reader_explain(err));
@@ -325,10 +350,14 @@ static bool has_failed(const void *context, const struct object *object)
 {
 	const struct scan *scan = context;
 
-	return object->pid == owner_of(scan->attach, scan->pid) && !object->links && object->open_ns >= scan->now_ns;
+	return object->pid == owner_of(scan->attach, scan->pid) && !object->links &&
+	       object->open_ns >= scan->now_ns;
 }
 
-/* One scan; -EAGAIN: it has met another image than the one that it began with, and has left nothing behind but what it could attach. */
+/*
+ * One scan; -EAGAIN: it has met another image than the one that it began with, and has left nothing behind
+ * but what it could attach.
+ */
 static int scan_once(struct scan *scan, struct process *process)
 {
 	struct attach *attach = scan->attach;
@@ -474,7 +503,9 @@ bool attach_knows(struct attach *attach, uint32_t dev_major, uint32_t dev_minor,
 
 int attach_note_program(struct attach *attach, pid_t pid, const struct attach_program *program)
 {
-	struct proc_mapping mapping = { .dev_major = program->dev_major, .dev_minor = program->dev_minor, .inode = program->inode };
+	struct proc_mapping mapping = { .dev_major = program->dev_major,
+					.dev_minor = program->dev_minor,
+					.inode = program->inode };
 	const struct object *object = *object_table_slot(&attach->objects, &mapping, owner_of(attach, pid));
 
 	if (!object)
@@ -482,7 +513,8 @@ int attach_note_program(struct attach *attach, pid_t pid, const struct attach_pr
 	if (!attach->options.memory || object->fd < 0)
 		return 0;
 	mapping.path = object->path;
-	return program_image_note(attach->options.memory, (uint32_t)pid, program->noted_ns, program->code_start, &mapping, object->fd);
+	return program_image_note(attach->options.memory, (uint32_t)pid, program->noted_ns,
+				  program->code_start, &mapping, object->fd);
 }
 
 /* What no process maps any more: a file that has no name either, or one without probes. */

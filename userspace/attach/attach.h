@@ -6,15 +6,19 @@
  *	for each program: probe_program_prepare(prog, &features); then load
  *	target_open_pid() or target_launch()
  *	attach_new(&attach, &options);
- *	attach_command(attach, target, &error);                   launched: the files it will run, if it cannot be held
+ *	attach_command(attach, target, &error);                   launched: the files it will run, if it
+ *	                                                          cannot be held
  *	target_go(target, …);                                     launched
- *	attach_scan(attach, pid, &error);                         everything it has mapped; again when it has exec'd, and from time to time
+ *	attach_scan(attach, pid, &error);                         everything it has mapped; again when it has
+ *	                                                          exec'd, and from time to time
  *	target_resume(target);                                    launched
  *	…
- *	attach_close(attach);                                     before the programs are unloaded and the rings drained for the last time
+ *	attach_close(attach);                                     before the programs are unloaded and the
+ *	                                                          rings drained for the last time
  *
- * Objects (executables, shared libraries, plugins) are known by device and inode, and opened by what is mapped. One that was looked at is not
- * read again while it stays mapped, so a scan costs one reading of /proc/PID/maps.
+ * Objects (executables, shared libraries, plugins) are known by device and
+ * inode, and opened by what is mapped. One that was looked at is not read again
+ * while it stays mapped, so a scan costs one reading of /proc/PID/maps.
  */
 #ifndef ATTACH_H
 #define ATTACH_H
@@ -44,23 +48,30 @@ struct attach_options {
 	struct process_reader *reader; /* reads what processes have mapped; NULL: we do */
 	struct foreign_plan *foreign;  /* spans of programs that were never changed; NULL: none */
 	struct elf_reader *elf_reader; /* of the files; NULL: in this process, for tests */
-	bool closes_aside;             /* what is removed before attach_close(), in a thread of its own, so that nobody waits for it */
-	bool is_every_process;         /* probe each process that runs the same files (to follow children), not only those given */
+	/* what is removed before attach_close(), in a thread of its own, so that nobody waits for it */
+	bool closes_aside;
+	/* probe each process that runs the same files (to follow children), not only those given */
+	bool is_every_process;
 };
 
 int attach_new(struct attach **attach, const struct attach_options *options);
 
 /*
- * The files that a launched target will run, by their names; nothing if it can be held at its exec, for then attach_scan sees what it really runs before
- * it does. Returns how many sites were attached, or a negative errno and a sentence.
+ * The files that a launched target will run, by their names; nothing if it can
+ * be held at its exec, for then attach_scan sees what it really runs before it
+ * does. Returns how many sites were attached, or a negative errno and a
+ * sentence.
  */
 int attach_command(struct attach *attach, const struct target *target, struct error *error);
 
 /*
- * Looks at what the process has mapped and attaches what is new. Returns how many sites were attached, 0 if there is nothing new; -ESRCH: the
- * process has ended; another negative errno and a sentence if there were new sites and none of them could be attached. Objects that cannot
- * be read or attached are remembered and counted, and not tried again while they stay mapped; unless it was an exec that took them away meanwhile:
- * then what is mapped now is looked at.
+ * Looks at what the process has mapped and attaches what is new. Returns how
+ * many sites were attached, 0 if there is nothing new; -ESRCH: the process has
+ * ended; another negative errno and a sentence if there were new sites and none
+ * of them could be attached. Objects that cannot be read or attached are
+ * remembered and counted, and not tried again while they stay mapped; unless it
+ * was an exec that took them away meanwhile: then what is mapped now is looked
+ * at.
  */
 int attach_scan(struct attach *attach, pid_t pid, struct error *error);
 
@@ -70,12 +81,16 @@ int attach_scan(struct attach *attach, pid_t pid, struct error *error);
  */
 int attach_file(struct attach *attach, const char *path, int fd, struct error *error);
 
-/* For every process: the file with these numbers in the maps is attached, or was looked at a moment ago: a scan would find nothing new in it. */
+/*
+ * For every process: the file with these numbers in the maps is attached, or
+ * was looked at a moment ago: a scan would find nothing new in it.
+ */
 bool attach_knows(struct attach *attach, uint32_t dev_major, uint32_t dev_minor, uint64_t inode);
 
 /*
- * Of a process that ended before its maps could be read: notes for its labels where its executable was, which is known if that is attached. 0, or a negative
- * errno; -ENOENT: the executable was never looked at.
+ * Of a process that ended before its maps could be read: notes for its labels
+ * where its executable was, which is known if that is attached. 0, or a
+ * negative errno; -ENOENT: the executable was never looked at.
  */
 struct attach_program {
 	uint64_t inode; /* of the executable, as in the maps */
@@ -87,7 +102,10 @@ struct attach_program {
 
 int attach_note_program(struct attach *attach, pid_t pid, const struct attach_program *program);
 
-/* Forgets objects that nobody maps: those without probes, and those that have been deleted. Takes a scan of each process. */
+/*
+ * Forgets objects that nobody maps: those without probes, and those that have
+ * been deleted. Takes a scan of each process.
+ */
 void attach_sweep(struct attach *attach);
 
 /* Removes what was attached for this process alone before that time: UINT64_MAX when it has ended. */
@@ -104,7 +122,10 @@ struct attach_stats {
 
 void attach_stats(const struct attach *attach, struct attach_stats *stats);
 
-/* What all objects that were looked at have of other providers' probes: for "has no txtrace probes; it has …". */
+/*
+ * What all objects that were looked at have of other providers' probes: for
+ * "has no txtrace probes; it has …".
+ */
 const struct probe_providers *attach_providers(const struct attach *attach);
 
 /* Removes all probes. NULL is allowed. */

@@ -46,7 +46,8 @@ uint64_t capabilities_held(void)
 int capabilities_keep(uint64_t kept)
 {
 	kept &= capabilities_held();
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); /* goes with the inheritable ones in any case */
+	/* goes with the inheritable ones in any case */
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	return write_sets(kept, kept);
 }
 

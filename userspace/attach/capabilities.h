@@ -23,10 +23,16 @@ bool capability_is_effective(unsigned int capability);
 /* Those that the calling thread has, or could put in effect by itself. */
 uint64_t capabilities_held(void);
 
-/* Of the calling thread: these are in effect, and of the others none can be had any more. What is not held is not asked for. 0 or a negative errno. */
+/*
+ * Of the calling thread: these are in effect, and of the others none can be had
+ * any more. What is not held is not asked for. 0 or a negative errno.
+ */
 int capabilities_keep(uint64_t kept);
 
-/* Whether the thread may change what is in this directory if these are in effect alone. The thread has all in effect again then that it holds. */
+/*
+ * Whether the thread may change what is in this directory if these are in
+ * effect alone. The thread has all in effect again then that it holds.
+ */
 bool capabilities_suffice_to_change(uint64_t these, const char *directory);
 
 #endif

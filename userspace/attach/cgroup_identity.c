@@ -63,7 +63,8 @@ static char *options_of_device(dev_t device)
 	while (file && !options && getline(&line, &size, file) > 0) {
 		char *last = strrchr(line, ' ');
 
-		if (last && sscanf(line, "%*d %*d %u:%u", &dev_major, &dev_minor) == 2 && makedev(dev_major, dev_minor) == device)
+		if (last && sscanf(line, "%*d %*d %u:%u", &dev_major, &dev_minor) == 2 &&
+		    makedev(dev_major, dev_minor) == device)
 			options = strdup(last + 1);
 	}
 	free(line);
@@ -101,13 +102,19 @@ static int identify(struct cgroup_identity *identity, int fd, const char *path, 
 		return err;
 	}
 	if (system.f_type != CGROUP2_SUPER_MAGIC && system.f_type != CGROUP_SUPER_MAGIC) {
-		error_set(error, "'%s' is no cgroup: give its folder, below the place where cgroups are mounted (see findmnt -t cgroup,cgroup2)", path);
+		error_set(error,
+			  "'%s' is no cgroup: give its folder, below the place where cgroups are mounted "
+			  "(see findmnt -t cgroup,cgroup2)",
+			  path);
 		return -EINVAL;
 	}
 	if (system.f_type == CGROUP_SUPER_MAGIC)
 		hierarchy = hierarchy_of_device(folder.st_dev);
 	if (hierarchy < 0) {
-		error_set(error, "cannot tell which cgroup hierarchy '%s' belongs to (see /proc/self/cgroup and /proc/self/mountinfo)", path);
+		error_set(error,
+			  "cannot tell which cgroup hierarchy '%s' belongs to (see /proc/self/cgroup and "
+			  "/proc/self/mountinfo)",
+			  path);
 		return -EINVAL;
 	}
 	*identity = (struct cgroup_identity){ .id = folder.st_ino, .hierarchy = (uint32_t)hierarchy };
@@ -121,7 +128,8 @@ int cgroup_identity_of_path(struct cgroup_identity *identity, const char *path, 
 
 	if (fd < 0) {
 		err = -errno;
-		error_set(error, "there is no cgroup '%s': %s; give its folder, as /sys/fs/cgroup/NAME", path, strerror(-err));
+		error_set(error, "there is no cgroup '%s': %s; give its folder, as /sys/fs/cgroup/NAME", path,
+			  strerror(-err));
 		return err;
 	}
 	err = identify(identity, fd, path, error);

@@ -24,7 +24,8 @@ static void add_children(struct child_count *count, const char *path, const stru
 
 	while (file && fscanf(file, "%d", &child) == 1) {
 		count->cnt++;
-		count->alike_cnt += program && read_program(child, &status) && status.st_dev == program->st_dev && status.st_ino == program->st_ino;
+		count->alike_cnt += program && read_program(child, &status) &&
+				    status.st_dev == program->st_dev && status.st_ino == program->st_ino;
 	}
 	if (file)
 		fclose(file);

@@ -11,7 +11,10 @@ struct child_count {
 	size_t alike_cnt; /* of them: run the same file as their parent, and so have its probes */
 };
 
-/* Adds those of this process. Of one that ends meanwhile, or on a kernel that does not list children, there are none. */
+/*
+ * Adds those of this process. Of one that ends meanwhile, or on a kernel that
+ * does not list children, there are none.
+ */
 void child_count_add(struct child_count *count, pid_t pid);
 
 #endif

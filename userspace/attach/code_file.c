@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EH_FRAME_HDR_BYTES 8 /* version, three encodings, and where .eh_frame is, as 4 bytes relative to their own place */
+/* version, three encodings, and where .eh_frame is, as 4 bytes relative to their own place */
+#define EH_FRAME_HDR_BYTES 8
 #define EH_FRAME_PCREL_SDATA4 0x1b
 
 static bool read_exactly(int fd, void *to, size_t size, uint64_t offset)
@@ -32,22 +33,28 @@ static void read_segments(struct code_file *file)
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
 
-	if (!read_exactly(file->fd, &header, sizeof(header), 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_phentsize != sizeof(segment))
+	if (!read_exactly(file->fd, &header, sizeof(header), 0) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_phentsize != sizeof(segment))
 		return;
 	for (uint64_t i = 0; i < header.e_phnum && file->segment_cnt < CODE_FILE_SEGMENT_MAX; i++) {
 		if (!read_exactly(file->fd, &segment, sizeof(segment), header.e_phoff + i * sizeof(segment)))
 			return;
-		if (segment.p_type == PT_GNU_EH_FRAME && (header.e_machine == EM_X86_64 || header.e_machine == EM_AARCH64))
+		if (segment.p_type == PT_GNU_EH_FRAME &&
+		    (header.e_machine == EM_X86_64 || header.e_machine == EM_AARCH64))
 			file->unwind_address = segment.p_vaddr;
-		if (segment.p_type == PT_LOAD && segment.p_filesz <= UINT64_MAX - segment.p_offset && segment.p_filesz <= UINT64_MAX - segment.p_vaddr)
-			file->segments[file->segment_cnt++] = (struct code_segment){ segment.p_vaddr, segment.p_offset, segment.p_filesz };
+		if (segment.p_type == PT_LOAD && segment.p_filesz <= UINT64_MAX - segment.p_offset &&
+		    segment.p_filesz <= UINT64_MAX - segment.p_vaddr)
+			file->segments[file->segment_cnt++] = (struct code_segment){ segment.p_vaddr,
+										     segment.p_offset,
+										     segment.p_filesz };
 	}
 }
 
 static bool is_libc(const char *name)
 {
-	static const char *const beginnings[] = { "libc.so", "libc-2.", "libpthread", "ld-linux", "ld-musl", "libc.musl", "libstdc++.so", "libc++.so" };
+	static const char *const beginnings[] = { "libc.so", "libc-2.",	  "libpthread",	  "ld-linux",
+						  "ld-musl", "libc.musl", "libstdc++.so", "libc++.so" };
 
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
 		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
@@ -102,7 +109,8 @@ static bool read_segment_from(const struct code_file *file, uint64_t address, ui
 
 		if (address < segment->address || before >= segment->size)
 			continue;
-		*size = segment->size - before < CODE_FILE_UNWIND_MAX ? (size_t)(segment->size - before) : CODE_FILE_UNWIND_MAX;
+		*size = segment->size - before < CODE_FILE_UNWIND_MAX ? (size_t)(segment->size - before)
+								      : CODE_FILE_UNWIND_MAX;
 		*bytes = malloc(*size);
 		if (*bytes && read_exactly(file->fd, *bytes, *size, segment->offset + before))
 			return true;
@@ -124,9 +132,11 @@ static void read_unwind(struct code_file *file)
 		const struct code_segment *segment = &file->segments[i];
 		uint64_t before = file->unwind_address - segment->address;
 
-		if (!file->unwind_address || file->unwind_address < segment->address || before >= segment->size)
+		if (!file->unwind_address || file->unwind_address < segment->address ||
+		    before >= segment->size)
 			continue;
-		if (!read_exactly(file->fd, header, sizeof(header), segment->offset + before) || header[0] != 1 || header[1] != EH_FRAME_PCREL_SDATA4)
+		if (!read_exactly(file->fd, header, sizeof(header), segment->offset + before) ||
+		    header[0] != 1 || header[1] != EH_FRAME_PCREL_SDATA4)
 			return;
 		memcpy(&distance, header + 4, sizeof(distance));
 		address = file->unwind_address + 4 + (uint64_t)(int64_t)distance;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file whose code a traced process has mapped: held open, so that it can be read when the process and its name are gone. What is needed of the ELF
- * file is read by pread, once; it may be anything.
+ * A file whose code a traced process has mapped: held open, so that it can be
+ * read when the process and its name are gone. What is needed of the ELF file
+ * is read by pread, once; it may be anything.
  */
 #ifndef CODE_FILE_H
 #define CODE_FILE_H
@@ -26,7 +27,8 @@ struct code_file {
 	uint32_t number; /* the owner's */
 	int fd;
 	char name[CODE_FILE_NAME_SIZE]; /* the last part of its path, cut off if it is longer; any bytes */
-	bool is_libc;    /* or another library in which programs wait: the C library, its threads, the C++ library */
+	/* or another library in which programs wait: the C library, its threads, the C++ library */
+	bool is_libc;
 	struct code_segment segments[CODE_FILE_SEGMENT_MAX];
 	size_t segment_cnt; /* 0: no ELF file of ours */
 	uint64_t unwind_address; /* of .eh_frame_hdr; 0: none */

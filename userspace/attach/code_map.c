@@ -149,7 +149,9 @@ static struct code_file *file_of(struct code_map *map, const struct proc_mapping
 
 static int take_mappings(struct code_map *map, struct image *image, const struct proc_maps *maps)
 {
-	struct code_mapping *mappings = calloc(maps->cnt < CODE_MAP_MAPPING_MAX ? maps->cnt + 1 : CODE_MAP_MAPPING_MAX, sizeof(*mappings));
+	struct code_mapping *mappings = calloc(maps->cnt < CODE_MAP_MAPPING_MAX ? maps->cnt + 1
+										: CODE_MAP_MAPPING_MAX,
+					       sizeof(*mappings));
 
 	if (!mappings)
 		return -ENOMEM;
@@ -160,7 +162,9 @@ static int take_mappings(struct code_map *map, struct image *image, const struct
 		const struct proc_mapping *mapping = &maps->mappings[i];
 
 		if (mapping->is_executable)
-			mappings[image->cnt++] = (struct code_mapping){ mapping->start, mapping->end, mapping->offset, file_of(map, mapping, maps->pid) };
+			mappings[image->cnt++] = (struct code_mapping){ mapping->start, mapping->end,
+									mapping->offset,
+									file_of(map, mapping, maps->pid) };
 	}
 	return 0;
 }
@@ -188,7 +192,8 @@ int code_map_look(struct code_map *map, uint32_t tgid, uint64_t now_ns)
 
 int code_map_fork(struct code_map *map, uint32_t parent_tgid, uint32_t child_tgid)
 {
-	struct process *parent = known_process(map, parent_tgid), *child = parent ? process_of(map, child_tgid) : NULL;
+	struct process *parent = known_process(map, parent_tgid),
+		       *child = parent ? process_of(map, child_tgid) : NULL;
 	struct code_mapping *copy;
 
 	if (!child || child == parent || child->now.number)
@@ -234,7 +239,8 @@ static const struct code_mapping *find_mapping(const struct image *image, uint64
 	return NULL;
 }
 
-struct code_place code_map_find(struct code_map *map, const struct code_moment *moment, uint64_t address, bool may_look)
+struct code_place code_map_find(struct code_map *map, const struct code_moment *moment, uint64_t address,
+				bool may_look)
 {
 	struct process *process = may_look ? process_of(map, moment->tgid) : known_process(map, moment->tgid);
 	struct code_place place = { .kind = CODE_UNKNOWN, .address = address };
@@ -245,11 +251,13 @@ struct code_place code_map_find(struct code_map *map, const struct code_moment *
 		return place;
 	image = moment->event_ns < process->exec_ns ? &process->before : &process->now;
 	mapping = find_mapping(image, address);
-	if (!mapping && may_look && image == &process->now && (!process->look_ns || moment->now_ns - process->look_ns >= CODE_MAP_LOOK_NS)) {
+	if (!mapping && may_look && image == &process->now &&
+	    (!process->look_ns || moment->now_ns - process->look_ns >= CODE_MAP_LOOK_NS)) {
 		code_map_look(map, moment->tgid, moment->now_ns);
 		mapping = find_mapping(image, address);
 	}
-	if (mapping && mapping->file && code_file_address(mapping->file, mapping->offset + (address - mapping->begin), &place.address)) {
+	if (mapping && mapping->file &&
+	    code_file_address(mapping->file, mapping->offset + (address - mapping->begin), &place.address)) {
 		place.kind = CODE_FILE;
 		place.file = mapping->file;
 	} else if (!mapping && image->number) {

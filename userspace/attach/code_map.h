@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whose code is at an address of a process: the files that it has mapped for execution, read from /proc when the process is looked at, and again when an
- * address comes up that nobody knows. What is known stays known when the process has ended; the files are held open.
+ * Whose code is at an address of a process: the files that it has mapped for
+ * execution, read from /proc when the process is looked at, and again when an
+ * address comes up that nobody knows. What is known stays known when the
+ * process has ended; the files are held open.
  *
- * Bounded: CODE_MAP_*. Of processes the one goes that was asked for least recently; other things beyond are unknown. Not thread-safe.
+ * Bounded: CODE_MAP_*. Of processes the one goes that was asked for least
+ * recently; other things beyond are unknown. Not thread-safe.
  */
 #ifndef CODE_MAP_H
 #define CODE_MAP_H
@@ -21,10 +24,14 @@ struct process_reader;
 struct code_map;
 
 struct code_map *code_map_new(void); /* NULL: no memory */
-void code_map_set_reader(struct code_map *map, struct process_reader *reader); /* who reads for it; before that it reads itself */
+/* who reads for it; before that it reads itself */
+void code_map_set_reader(struct code_map *map, struct process_reader *reader);
 void code_map_free(struct code_map *map); /* NULL is allowed */
 
-/* Reads what the process has mapped now. Only -ENOMEM is an error; a process that has gone is known as it was. */
+/*
+ * Reads what the process has mapped now. Only -ENOMEM is an error; a process
+ * that has gone is known as it was.
+ */
 int code_map_look(struct code_map *map, uint32_t tgid, uint64_t now_ns);
 
 /* The child begins with the parent's memory. */
@@ -36,7 +43,8 @@ void code_map_exec(struct code_map *map, uint32_t tgid, uint64_t exec_ns);
 enum code_place_kind {
 	CODE_UNKNOWN = 0,
 	CODE_FILE = 1,
-	CODE_NO_FILE = 2, /* the process is known, and no file is there: made by the program itself, or by the kernel (vdso) */
+	/* the process is known, and no file is there: made by the program itself, or by the kernel (vdso) */
+	CODE_NO_FILE = 2,
 };
 
 struct code_place {
@@ -53,6 +61,7 @@ struct code_moment {
 };
 
 /* may_look: /proc may be read for it. */
-struct code_place code_map_find(struct code_map *map, const struct code_moment *moment, uint64_t address, bool may_look);
+struct code_place code_map_find(struct code_map *map, const struct code_moment *moment, uint64_t address,
+				bool may_look);
 
 #endif

@@ -76,7 +76,10 @@ static bool is_env(const char *path)
 	return strcmp(slash ? slash + 1 : path, "env") == 0;
 }
 
-/* Calls visit for the interpreter of a script's first line ("#!" has been cut off) and puts the path of what runs next there. */
+/*
+ * Calls visit for the interpreter of a script's first line ("#!" has been cut off) and puts the path of what
+ * runs next there.
+ */
 static int visit_interpreter(char *line, command_path_visit visit, void *context, char *path, size_t size)
 {
 	char *interpreter;

@@ -132,7 +132,10 @@ static uint64_t median_batch_ns(const struct trigger *trigger, uint64_t *batches
 	return median(batches, BATCHES);
 }
 
-/* The kernel times by the wall clock: where we lose the CPU within a run, that batch is far off, and not the median. 0: not known. */
+/*
+ * The kernel times by the wall clock: where we lose the CPU within a run, that batch is far off, and not the
+ * median. 0: not known.
+ */
 static uint64_t timed_run_ps(const struct trigger *trigger, int prog_fd)
 {
 	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
@@ -162,7 +165,8 @@ static bool attach_probe(const struct cost_trial_options *options, const char *p
 	return bpf_program__attach_uprobe_opts(options->probe, -1, path, offset, &perf) != NULL;
 }
 
-static void try_probe(const struct cost_trial_options *options, struct trigger *trigger, struct report *report)
+static void try_probe(const struct cost_trial_options *options, struct trigger *trigger,
+		      struct report *report)
 {
 	int fd = trial_site_open();
 	uint64_t batches[BATCHES];
@@ -266,7 +270,8 @@ static void close_all_but(const int *fds, size_t cnt)
 
 static void work_in_child(const struct cost_trial_options *options, int fd)
 {
-	const int kept[] = { fd, options->probe ? bpf_program__fd(options->probe) : -1, options->tracepoint ? bpf_program__fd(options->tracepoint) : -1 };
+	const int kept[] = { fd, options->probe ? bpf_program__fd(options->probe) : -1,
+			     options->tracepoint ? bpf_program__fd(options->tracepoint) : -1 };
 	struct trigger probe = { .pull = pull_site, .run_cnt = BATCH_RUNS };
 	struct report report = { .without_ns = 0 };
 
@@ -431,7 +436,8 @@ void cost_trial_result(struct cost_trial *trial, struct cost_trial_result *resul
 	take_answers(trial);
 	*result = trial->report.result;
 	if (trial->batch_cnt)
-		result->probe.entry_ps = entry_ps(trial->report.without_ns, median(trial->batches, trial->batch_cnt), BATCH_RUNS);
+		result->probe.entry_ps = entry_ps(trial->report.without_ns,
+						  median(trial->batches, trial->batch_cnt), BATCH_RUNS);
 }
 
 void cost_trial_end(struct cost_trial *trial)

@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What it costs to get to a program of ours and back: measured on empty programs, in a child of our own, by the attachment and the nop that are really used.
- * The kernel's statistics of BPF programs tell how long a program runs, and not this.
+ * What it costs to get to a program of ours and back: measured on empty
+ * programs, in a child of our own, by the attachment and the nop that are
+ * really used. The kernel's statistics of BPF programs tell how long a program
+ * runs, and not this.
  *
  *	cost_trial_start(&trial, &options)     some 10 ms
- *	cost_trial_wake(trial, cnt)            the child and we wake each other: for whoever wants switches and wakeups now
- *	cost_trial_time(trial, true)           the child has the kernel time all BPF programs, until it is told otherwise or ends
+ *	cost_trial_wake(trial, cnt)            the child and we wake each other: for whoever wants switches
+ *	                                       and wakeups now
+ *	cost_trial_time(trial, true)           the child has the kernel time all BPF programs, until it is
+ *	                                       told otherwise or ends
  *	cost_trial_ask(trial)                  one more batch of the probe's, 0.2 ms of the child's time; …
- *	cost_trial_result(trial, &result)      … counts in what is asked later. Machines become slower and faster
+ *	cost_trial_result(trial, &result)      … counts in what is asked later. Machines become slower and
+ *	                                       faster
  *	cost_trial_free(trial)
  *
- * Figures are in ns / 1000, 0: not known. Each is the median of batches, so that what else the machine does meanwhile hardly shows. It is that of a
- * warm cache: in a program that has other things to do it is more rather than less. The child ends with us, however we end. It, and not the recorder, times
- * programs, since that takes CAP_SYS_ADMIN: it listens to nobody but us, and to single bytes.
+ * Figures are in ns / 1000, 0: not known. Each is the median of batches, so
+ * that what else the machine does meanwhile hardly shows. It is that of a warm
+ * cache: in a program that has other things to do it is more rather than less.
+ * The child ends with us, however we end. It, and not the recorder, times
+ * programs, since that takes CAP_SYS_ADMIN: it listens to nobody but us, and to
+ * single bytes.
  */
 #ifndef COST_TRIAL_H
 #define COST_TRIAL_H
@@ -28,9 +36,11 @@ struct cost_trial;
 struct cost_trial_options {
 	const struct kernel_features *features;
 	struct bpf_program *probe;      /* empty; for uprobes. NULL: not asked for */
-	bool wants_step;                /* what a probe costs whose instruction is single-stepped is asked for, too */
+	/* what a probe costs whose instruction is single-stepped is asked for, too */
+	bool wants_step;
 	struct bpf_program *tracepoint; /* empty; tp_btf/task_rename. NULL: not asked for */
-	void (*settle)(void *context);  /* in the child, once it has attached its probe: to give up what it needs no more. May be NULL */
+	/* in the child, once it has attached its probe: to give up what it needs no more. May be NULL */
+	void (*settle)(void *context);
 	void *context;
 };
 
@@ -43,23 +53,33 @@ struct cost_trial_entry {
 struct cost_trial_result {
 	struct cost_trial_entry probe;
 	struct cost_trial_entry tracepoint;
-	struct cost_trial_entry step; /* of the probe on an instruction that is single-stepped; tried at the start only */
+	/* of the probe on an instruction that is single-stepped; tried at the start only */
+	struct cost_trial_entry step;
 };
 
-/* 0; or a negative errno, and nothing is known. To be called before there are threads; the programs are loaded. */
+/*
+ * 0; or a negative errno, and nothing is known. To be called before there are
+ * threads; the programs are loaded.
+ */
 int cost_trial_start(struct cost_trial **trial, const struct cost_trial_options *options);
 
 /* Back and forth so many times. */
 void cost_trial_wake(struct cost_trial *trial, unsigned int cnt);
 
-/* 0 once it is so; -EPERM: it may not; another negative errno: the child did not answer in time, and what it does is what it is told next. */
+/*
+ * 0 once it is so; -EPERM: it may not; another negative errno: the child did
+ * not answer in time, and what it does is what it is told next.
+ */
 int cost_trial_time(struct cost_trial *trial, bool is_timed);
 
 /* Neither waits; at most one batch is under way, and a new one is asked for only when that has come. */
 void cost_trial_ask(struct cost_trial *trial);
 void cost_trial_result(struct cost_trial *trial, struct cost_trial_result *result);
 
-/* NULL is allowed in both. Its probe goes with the child, which takes the kernel some 50 ms: free waits for that, end does not. */
+/*
+ * NULL is allowed in both. Its probe goes with the child, which takes the
+ * kernel some 50 ms: free waits for that, end does not.
+ */
 void cost_trial_end(struct cost_trial *trial);
 void cost_trial_free(struct cost_trial *trial);
 

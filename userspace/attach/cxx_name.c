@@ -26,7 +26,8 @@ struct name_header {
 
 static bool is_mangled(const char *name)
 {
-	return (strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0) && strlen(name) <= CXX_NAME_MANGLED_MAX;
+	return (strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0) &&
+	       strlen(name) <= CXX_NAME_MANGLED_MAX;
 }
 
 static void limit_child(void)
@@ -77,8 +78,8 @@ static void take_names(FILE *in, char **names, size_t cnt)
 	char bytes[CXX_NAME_MAX + 1];
 	struct name_header header;
 
-	while (fread(&header, sizeof(header), 1, in) == 1 && header.idx < cnt && header.length <= CXX_NAME_MAX &&
-	       fread(bytes, header.length, 1, in) == 1) {
+	while (fread(&header, sizeof(header), 1, in) == 1 && header.idx < cnt &&
+	       header.length <= CXX_NAME_MAX && fread(bytes, header.length, 1, in) == 1) {
 		bytes[header.length] = '\0';
 		if (!names[header.idx])
 			names[header.idx] = strdup(bytes);
@@ -168,7 +169,10 @@ static char *parenthesis_before(char *name, char *end)
 	return NULL;
 }
 
-/* Behind the last blank that is in no brackets: what is before it is the return type. An operator's name may have a blank of its own. */
+/*
+ * Behind the last blank that is in no brackets: what is before it is the return type. An operator's name may
+ * have a blank of its own.
+ */
 static char *name_start(char *name)
 {
 	char *operator = strstr(name, "operator");

@@ -68,7 +68,8 @@ static bool has_section(Elf *elf, const char *wanted)
 	if (elf_getshdrstrndx(elf, &names))
 		return false;
 	while ((section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name)
+								  : NULL;
 
 		if (name && strcmp(name, wanted) == 0)
 			return true;
@@ -79,14 +80,17 @@ static bool has_section(Elf *elf, const char *wanted)
 /* Whether what the file is linked with is the C library alone, as far as is told. */
 static bool needs_others(Elf *elf)
 {
-	static const char *const own[] = { "libc.so", "libm.so", "libpthread.so", "libdl.so", "librt.so", "ld-linux" };
+	static const char *const own[] = { "libc.so",  "libm.so",  "libpthread.so",
+					   "libdl.so", "librt.so", "ld-linux" };
 	GElf_Shdr header;
 	Elf_Scn *section = find_section(elf, SHT_DYNAMIC, &header);
 	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
 	GElf_Dyn entry;
 
 	for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
-		const char *name = entry.d_tag == DT_NEEDED ? elf_strptr(elf, header.sh_link, entry.d_un.d_val) : own[0];
+		const char *name = entry.d_tag == DT_NEEDED
+					   ? elf_strptr(elf, header.sh_link, entry.d_un.d_val)
+					   : own[0];
 		size_t n = 0;
 
 		while (name && n < sizeof(own) / sizeof(own[0]) && strncmp(name, own[n], strlen(own[n])) != 0)
@@ -120,8 +124,12 @@ static const char *plain_name(struct elf_functions *functions, const char *name)
 	return plain;
 }
 
-/* Visits the symbols of a table: those that are functions of this file are added, and those that show that there may be exceptions are noted. */
-static int add_symbols(struct elf_functions *functions, Elf *elf, uint32_t type, const struct segments *segments)
+/*
+ * Visits the symbols of a table: those that are functions of this file are added, and those that show that
+ * there may be exceptions are noted.
+ */
+static int add_symbols(struct elf_functions *functions, Elf *elf, uint32_t type,
+		       const struct segments *segments)
 {
 	GElf_Shdr header;
 	Elf_Scn *section = find_section(elf, type, &header);
@@ -142,7 +150,8 @@ static int add_symbols(struct elf_functions *functions, Elf *elf, uint32_t type,
 
 		if (!name || !*name)
 			continue;
-		functions->has_unwinder |= strncmp(name, "_Unwind_R", 9) == 0 || strncmp(name, "__cxa_throw", 11) == 0;
+		functions->has_unwinder |= strncmp(name, "_Unwind_R", 9) == 0 ||
+					   strncmp(name, "__cxa_throw", 11) == 0;
 		if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
 			continue;
 		offset = offset_of(segments, symbol.st_value, symbol.st_size);
@@ -151,7 +160,10 @@ static int add_symbols(struct elf_functions *functions, Elf *elf, uint32_t type,
 			return -ENOMEM;
 		if (offset)
 			functions->functions[functions->cnt++] = (struct elf_function){
-				.name = name, .address = symbol.st_value, .size = symbol.st_size, .offset = offset,
+				.name = name,
+				.address = symbol.st_value,
+				.size = symbol.st_size,
+				.offset = offset,
 			};
 	}
 	return 0;
@@ -168,14 +180,16 @@ static bool debug_path(Elf *elf, char *path, size_t size)
 		size_t name_at, bytes_at, at = 0;
 		GElf_Nhdr note;
 
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE || !(data = elf_getdata(section, NULL)))
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
+		    !(data = elf_getdata(section, NULL)))
 			continue;
 		while ((at = gelf_getnote(data, at, &note, &name_at, &bytes_at))) {
 			const uint8_t *id = (const uint8_t *)data->d_buf + bytes_at;
 			int length = 0;
 
-			if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 || memcmp((char *)data->d_buf + name_at, "GNU", 4) != 0 ||
-			    note.n_descsz < 2 || note.n_descsz > BUILD_ID_MAX)
+			if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
+			    memcmp((char *)data->d_buf + name_at, "GNU", 4) != 0 || note.n_descsz < 2 ||
+			    note.n_descsz > BUILD_ID_MAX)
 				continue;
 			length = snprintf(path, size, "/usr/lib/debug/.build-id/%02x/", id[0]);
 			for (size_t i = 1; i < note.n_descsz; i++)
@@ -233,11 +247,13 @@ static int read_functions(struct elf_functions *functions, Elf *elf)
 	bool has_table;
 	int err;
 
-	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header.e_ident[EI_DATA] != ELFDATA2LSB || (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64))
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+	    (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64))
 		return -ENOEXEC;
 	functions->machine = header.e_machine;
-	functions->is_go = has_section(elf, ".gopclntab") || has_section(elf, ".go.buildinfo") || has_section(elf, ".data.rel.ro.gopclntab");
+	functions->is_go = has_section(elf, ".gopclntab") || has_section(elf, ".go.buildinfo") ||
+			   has_section(elf, ".data.rel.ro.gopclntab");
 	functions->needs_others = needs_others(elf);
 	err = read_segments(elf, &segments);
 	if (!err)
@@ -293,7 +309,8 @@ uint8_t *elf_function_code(const struct elf_functions *functions, const struct e
 	if (!function->size || function->size > FUNCTION_BYTES_MAX)
 		return NULL;
 	code = malloc(function->size);
-	if (code && pread(functions->fd, code, function->size, (off_t)function->offset) != (ssize_t)function->size) {
+	if (code &&
+	    pread(functions->fd, code, function->size, (off_t)function->offset) != (ssize_t)function->size) {
 		free(code);
 		return NULL;
 	}

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The functions of an ELF file: of its symbol table, or, if that was stripped, of its debug file (/usr/lib/debug/.build-id) and those that it
- * exports. Names are without the version that a symbol table may have behind them ("clock_nanosleep@@GLIBC_2.17"). Read through libelf by pread;
- * nothing in the file is trusted.
+ * The functions of an ELF file: of its symbol table, or, if that was stripped,
+ * of its debug file (/usr/lib/debug/.build-id) and those that it exports. Names
+ * are without the version that a symbol table may have behind them
+ * ("clock_nanosleep@@GLIBC_2.17"). Read through libelf by pread; nothing in the
+ * file is trusted.
  */
 #ifndef ELF_FUNCTIONS_H
 #define ELF_FUNCTIONS_H
@@ -28,7 +30,8 @@ struct elf_functions {
 	uint16_t machine;
 	bool is_go;        /* stacks of Go move: a hooked return address ends the program */
 	bool has_unwinder; /* exceptions can start in this file: it has or calls the unwinder */
-	bool is_stripped;  /* neither a symbol table nor a debug file: those that it exports are all that is known */
+	/* neither a symbol table nor a debug file: those that it exports are all that is known */
+	bool is_stripped;
 	bool needs_others; /* it is linked with more than the C library, or with nobody knows what */
 	int fd;            /* the caller's */
 	void *files[2];    /* libelf's: the names lie in there */
@@ -39,7 +42,10 @@ struct elf_functions {
 	struct elf_talk *talk; /* with it (elf_reader.h); or NULL */
 };
 
-/* 0 (also if there are none); -ENOEXEC: no 64-bit ELF file of ours; -EBADMSG; -ENOMEM. After an error there is nothing to release. */
+/*
+ * 0 (also if there are none); -ENOEXEC: no 64-bit ELF file of ours; -EBADMSG;
+ * -ENOMEM. After an error there is nothing to release.
+ */
 int elf_functions_read(struct elf_functions *functions, int fd);
 void elf_functions_release(struct elf_functions *functions);
 

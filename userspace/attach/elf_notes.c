@@ -74,7 +74,8 @@ static int load(const struct elf_file *file, void *out, uint64_t size, uint64_t 
 static bool is_supported(const Elf64_Ehdr *header)
 {
 	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       header->e_ident[EI_DATA] == ELFDATA2LSB && (header->e_machine == EM_X86_64 || header->e_machine == EM_AARCH64);
+	       header->e_ident[EI_DATA] == ELFDATA2LSB &&
+	       (header->e_machine == EM_X86_64 || header->e_machine == EM_AARCH64);
 }
 
 static int load_segments(struct elf_file *file)
@@ -152,30 +153,38 @@ static int file_open(struct elf_file *file, int fd)
 	return err;
 }
 
-static bool section_is(const struct elf_file *file, const Elf64_Shdr *section, uint32_t type, const char *name)
+static bool section_is(const struct elf_file *file, const Elf64_Shdr *section, uint32_t type,
+		       const char *name)
 {
-	return section->sh_type == type && section->sh_name < file->names_size && strcmp(file->names + section->sh_name, name) == 0;
+	return section->sh_type == type && section->sh_name < file->names_size &&
+	       strcmp(file->names + section->sh_name, name) == 0;
 }
 
 /* Where in the file lies what is loaded at the address; 0: nowhere. */
-static uint64_t file_offset(const struct elf_file *file, uint64_t address, uint64_t size, uint32_t segment_flag)
+static uint64_t file_offset(const struct elf_file *file, uint64_t address, uint64_t size,
+			    uint32_t segment_flag)
 {
 	for (size_t i = 0; i < file->segment_cnt; i++) {
 		const Elf64_Phdr *segment = &file->segments[i];
 		uint64_t within = address - segment->p_vaddr;
 		uint64_t offset;
 
-		if (segment->p_type != PT_LOAD || !(segment->p_flags & segment_flag) || address < segment->p_vaddr ||
-		    within >= segment->p_filesz || segment->p_filesz - within < size)
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & segment_flag) ||
+		    address < segment->p_vaddr || within >= segment->p_filesz ||
+		    segment->p_filesz - within < size)
 			continue;
-		if (__builtin_add_overflow(segment->p_offset, within, &offset) || offset > file->size || file->size - offset < size)
+		if (__builtin_add_overflow(segment->p_offset, within, &offset) || offset > file->size ||
+		    file->size - offset < size)
 			return 0;
 		return offset;
 	}
 	return 0;
 }
 
-/* The address that the linker gave to .stapsdt.base; what moved the file's addresses later (prelink) moved that with them. */
+/*
+ * The address that the linker gave to .stapsdt.base; what moved the file's addresses later (prelink) moved
+ * that with them.
+ */
 static void find_base(struct elf_file *file)
 {
 	for (size_t i = 0; i < file->section_cnt && !file->base; i++)
@@ -206,7 +215,8 @@ static bool note_strings(struct elf_note *note, const char *bytes, size_t size)
 	return note->provider[0] && note->name[0];
 }
 
-static bool note_decode(const struct elf_file *file, struct elf_note *note, const char *description, size_t size)
+static bool note_decode(const struct elf_file *file, struct elf_note *note, const char *description,
+			size_t size)
 {
 	struct note_addresses addresses;
 
@@ -221,7 +231,9 @@ static bool note_decode(const struct elf_file *file, struct elf_note *note, cons
 			addresses.semaphore += file->base - addresses.base;
 	}
 	note->offset = file_offset(file, addresses.pc, 1, PF_X);
-	note->semaphore_offset = addresses.semaphore ? file_offset(file, addresses.semaphore, sizeof(uint16_t), PF_W) : 0;
+	note->semaphore_offset = addresses.semaphore
+					 ? file_offset(file, addresses.semaphore, sizeof(uint16_t), PF_W)
+					 : 0;
 	return note->offset && (!addresses.semaphore || note->semaphore_offset);
 }
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The USDT probes of an ELF file: the notes in its .note.stapsdt sections (systemtap's format, version 3).
+ * The USDT probes of an ELF file: the notes in its .note.stapsdt sections
+ * (systemtap's format, version 3).
  *
- * Reads 64-bit little-endian files for x86-64 and aarch64, by pread alone (a file that shrinks meanwhile is an error, never a SIGBUS), and
- * trusts nothing in them: what lies outside the file, is not terminated or is too large is skipped and counted.
+ * Reads 64-bit little-endian files for x86-64 and aarch64, by pread alone (a
+ * file that shrinks meanwhile is an error, never a SIGBUS), and trusts nothing
+ * in them: what lies outside the file, is not terminated or is too large is
+ * skipped and counted.
  */
 #ifndef ELF_NOTES_H
 #define ELF_NOTES_H
@@ -34,9 +37,11 @@ struct elf_notes {
 };
 
 /*
- * Reads the notes of the file open at fd; its position is neither used nor moved. A file without probes gives 0 and cnt 0.
- * -ENOEXEC: no ELF file, or none of ours (32 bit, big endian, another machine); -EBADMSG: an ELF file whose tables are damaged;
- * -ENOMEM; errors of pread. After an error there is nothing to release.
+ * Reads the notes of the file open at fd; its position is neither used nor
+ * moved. A file without probes gives 0 and cnt 0. -ENOEXEC: no ELF file, or
+ * none of ours (32 bit, big endian, another machine); -EBADMSG: an ELF file
+ * whose tables are damaged; -ENOMEM; errors of pread. After an error there is
+ * nothing to release.
  */
 int elf_notes_read(struct elf_notes *notes, int fd);
 

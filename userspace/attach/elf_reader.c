@@ -153,7 +153,9 @@ static int talk_begin(struct elf_talk *talk, struct elf_reader *reader, int fd)
 		return 0;
 	}
 	close(sockets[0]);
-	return fail(reader, fd, err == -EAGAIN ? "the process that has ELF files read does not answer" : "the process that has ELF files read has ended");
+	return fail(reader, fd,
+		    err == -EAGAIN ? "the process that has ELF files read does not answer"
+				   : "the process that has ELF files read has ended");
 }
 
 void elf_talk_end(struct elf_talk *talk)
@@ -190,12 +192,15 @@ static bool is_plausible(const struct elf_answer *answer, uint64_t item_size, ui
 	bool is_known = answer->machine == EM_X86_64 || answer->machine == EM_AARCH64 || !answer->machine;
 
 	if (answer->err)
-		return answer->err < 0 && answer->err >= -ERRNO_MAX && !answer->item_cnt && !answer->strings_size;
-	return is_known && answer->strings_size <= STRINGS_MAX && (!item_size || answer->item_cnt <= item_max);
+		return answer->err < 0 && answer->err >= -ERRNO_MAX && !answer->item_cnt &&
+		       !answer->strings_size;
+	return is_known && answer->strings_size <= STRINGS_MAX &&
+	       (!item_size || answer->item_cnt <= item_max);
 }
 
 /* One question, one answer. 0; the answer's error; -EIO: the process failed, and is gone. */
-static int ask(struct elf_talk *talk, const struct elf_request *request, uint64_t item_size, uint64_t item_max, struct received *received)
+static int ask(struct elf_talk *talk, const struct elf_request *request, uint64_t item_size,
+	       uint64_t item_max, struct received *received)
 {
 	uint64_t until_ns = clock_now_ns() + talk->reader->patience_ns, items_size;
 	struct elf_answer *answer = &received->answer;
@@ -241,12 +246,14 @@ static bool is_inside(const struct elf_talk *talk, uint64_t offset, uint64_t siz
 
 /* ---- notes ---- */
 
-static bool take_note(const struct elf_talk *talk, const struct received *received, const struct elf_note_item *item, struct elf_note *note)
+static bool take_note(const struct elf_talk *talk, const struct received *received,
+		      const struct elf_note_item *item, struct elf_note *note)
 {
 	uint64_t size = received->answer.strings_size;
 
-	if (item->provider >= size || item->name >= size || item->args >= size || !is_inside(talk, item->offset, 1) ||
-	    !is_inside(talk, item->semaphore_offset, sizeof(uint16_t)) || !item->offset)
+	if (item->provider >= size || item->name >= size || item->args >= size ||
+	    !is_inside(talk, item->offset, 1) || !is_inside(talk, item->semaphore_offset, sizeof(uint16_t)) ||
+	    !item->offset)
 		return false;
 	*note = (struct elf_note){
 		.provider = received->strings + item->provider,
@@ -263,7 +270,9 @@ static int take_notes(struct elf_talk *talk, struct received *received, struct e
 	const struct elf_note_item *items = (const void *)received->bytes;
 	const struct elf_answer *answer = &received->answer;
 
-	*notes = (struct elf_notes){ .skipped_cnt = answer->skipped_cnt, .machine = answer->machine, .strings = (char *)received->bytes };
+	*notes = (struct elf_notes){ .skipped_cnt = answer->skipped_cnt,
+				     .machine = answer->machine,
+				     .strings = (char *)received->bytes };
 	notes->notes = calloc(answer->item_cnt + 1, sizeof(*notes->notes));
 	if (!notes->notes || !answer->machine) {
 		elf_notes_release(notes);
@@ -317,7 +326,8 @@ int elf_reader_count(struct elf_reader *reader, struct function_count *count, in
 	if (!err)
 		err = ask(&talk, &request, 0, 0, &received);
 	if (!err) {
-		*count = (struct function_count){ received.answer.item_cnt, received.answer.flags & ELF_ANSWER_IS_EXPORTED_ONLY };
+		*count = (struct function_count){ received.answer.item_cnt,
+						  received.answer.flags & ELF_ANSWER_IS_EXPORTED_ONLY };
 		free(received.bytes);
 	}
 	talk_close(&talk);
@@ -343,11 +353,14 @@ static int take_functions(struct elf_talk *talk, struct received *received, stru
 	for (size_t i = 0; i < answer->item_cnt; i++) {
 		const struct elf_function_item *item = &items[i];
 
-		if (!answer->machine || item->name >= answer->strings_size || !item->offset || (i && item->address < items[i - 1].address))
+		if (!answer->machine || item->name >= answer->strings_size || !item->offset ||
+		    (i && item->address < items[i - 1].address))
 			return nonsense(talk);
-		if (is_inside(talk, item->offset, item->size ? item->size : 1)) /* or it is the file that has it elsewhere */
-			functions->functions[functions->cnt++] =
-				(struct elf_function){ received->strings + item->name, item->address, item->size, item->offset };
+		/* or it is the file that has it elsewhere */
+		if (is_inside(talk, item->offset, item->size ? item->size : 1))
+			functions->functions[functions->cnt++] = (struct elf_function){
+				received->strings + item->name, item->address, item->size, item->offset
+			};
 	}
 	return 0;
 }
@@ -367,7 +380,8 @@ int elf_reader_functions(struct elf_reader *reader, struct elf_functions *functi
 		return -ENOMEM;
 	err = talk_begin(talk, reader, fd);
 	if (!err)
-		err = ask(talk, &request, sizeof(struct elf_function_item), 2 * (uint64_t)ELF_FUNCTION_MAX, &received);
+		err = ask(talk, &request, sizeof(struct elf_function_item), 2 * (uint64_t)ELF_FUNCTION_MAX,
+			  &received);
 	if (!err)
 		err = take_functions(talk, &received, functions);
 	if (err)
@@ -377,14 +391,15 @@ int elf_reader_functions(struct elf_reader *reader, struct elf_functions *functi
 
 /* ---- exits ---- */
 
-static int exits_here(const struct elf_functions *functions, const struct elf_function *const *parts, size_t part_cnt,
-		      struct function_exits *exits)
+static int exits_here(const struct elf_functions *functions, const struct elf_function *const *parts,
+		      size_t part_cnt, struct function_exits *exits)
 {
 	struct function_part read[ELF_PART_MAX] = { { 0 } };
 	int err = 0;
 
 	for (size_t i = 0; i < part_cnt; i++) {
-		read[i] = (struct function_part){ parts[i]->offset, parts[i]->size, elf_function_code(functions, parts[i]) };
+		read[i] = (struct function_part){ parts[i]->offset, parts[i]->size,
+						  elf_function_code(functions, parts[i]) };
 		err = read[i].code ? err : -ENOTSUP;
 	}
 	if (!err)
@@ -397,13 +412,14 @@ static int exits_here(const struct elf_functions *functions, const struct elf_fu
 static bool is_in_part(const struct elf_request *request, uint64_t offset)
 {
 	for (size_t i = 0; i < request->part_cnt; i++)
-		if (offset >= request->parts[i].offset && offset - request->parts[i].offset < request->parts[i].size)
+		if (offset >= request->parts[i].offset &&
+		    offset - request->parts[i].offset < request->parts[i].size)
 			return true;
 	return false;
 }
 
-int elf_reader_exits(const struct elf_functions *functions, const struct elf_function *const *parts, size_t part_cnt,
-		     struct function_exits *exits)
+int elf_reader_exits(const struct elf_functions *functions, const struct elf_function *const *parts,
+		     size_t part_cnt, struct function_exits *exits)
 {
 	struct elf_request request = {
 		.question = ELF_QUESTION_EXITS,

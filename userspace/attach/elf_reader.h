@@ -2,10 +2,10 @@
 /*
  * ELF files of traced programs, which may be anything, are read by processes
  * without privilege (txtrace-elf): one for each file, which has that file and a
- * socket, and a deadline. We open the file, and believe of an answer no more than
- * that it is well formed: all counts, offsets and strings are checked against the
- * file's size. A process that crashes, takes too long or talks nonsense is
- * killed, and its file counts as unreadable.
+ * socket, and a deadline. We open the file, and believe of an answer no more
+ * than that it is well formed: all counts, offsets and strings are checked
+ * against the file's size. A process that crashes, takes too long or talks
+ * nonsense is killed, and its file counts as unreadable.
  *
  * Each process that fails halves the time that later ones get, so that many bad
  * files cannot stop the recorder for long.
@@ -34,7 +34,8 @@
 
 struct elf_reader;
 
-int elf_reader_new(struct elf_reader **reader, const struct elf_settle *settle); /* negative errno: of socketpair, pipe, fork */
+/* negative errno: of socketpair, pipe, fork */
+int elf_reader_new(struct elf_reader **reader, const struct elf_settle *settle);
 void elf_reader_free(struct elf_reader *reader); /* NULL is allowed; ends the processes */
 
 /* Each as the function that reads; -EIO: the process failed. */
@@ -43,8 +44,8 @@ int elf_reader_count(struct elf_reader *reader, struct function_count *count, in
 
 /* Keeps the process until elf_functions_release(), for elf_reader_exits(). */
 int elf_reader_functions(struct elf_reader *reader, struct elf_functions *functions, int fd);
-int elf_reader_exits(const struct elf_functions *functions, const struct elf_function *const *parts, size_t part_cnt,
-		     struct function_exits *exits);
+int elf_reader_exits(const struct elf_functions *functions, const struct elf_function *const *parts,
+		     size_t part_cnt, struct function_exits *exits);
 
 struct elf_reader_news {
 	uint64_t file_cnt; /* that could not be read since it was asked last */

@@ -54,7 +54,8 @@ static void tell_notes(struct reply *reply)
 	reply->answer.skipped_cnt = notes.skipped_cnt;
 	for (size_t i = 0; i < notes.cnt; i++) {
 		const struct elf_note *note = &notes.notes[i];
-		struct elf_note_item item = { .offset = note->offset, .semaphore_offset = note->semaphore_offset };
+		struct elf_note_item item = { .offset = note->offset,
+					      .semaphore_offset = note->semaphore_offset };
 
 		item.provider = (uint32_t)add_string(reply, note->provider);
 		item.name = (uint32_t)add_string(reply, note->name);
@@ -72,11 +73,15 @@ static void tell_functions(struct reply *reply)
 	if (reply->answer.err)
 		return;
 	reply->answer.machine = functions.machine;
-	reply->answer.flags = (functions.is_go ? ELF_ANSWER_IS_GO : 0) | (functions.has_unwinder ? ELF_ANSWER_HAS_UNWINDER : 0) |
-			      (functions.is_stripped ? ELF_ANSWER_IS_STRIPPED : 0) | (functions.needs_others ? ELF_ANSWER_NEEDS_OTHERS : 0);
+	reply->answer.flags = (functions.is_go ? ELF_ANSWER_IS_GO : 0) |
+			      (functions.has_unwinder ? ELF_ANSWER_HAS_UNWINDER : 0) |
+			      (functions.is_stripped ? ELF_ANSWER_IS_STRIPPED : 0) |
+			      (functions.needs_others ? ELF_ANSWER_NEEDS_OTHERS : 0);
 	for (size_t i = 0; i < functions.cnt; i++) {
 		const struct elf_function *function = &functions.functions[i];
-		struct elf_function_item item = { .address = function->address, .size = function->size, .offset = function->offset };
+		struct elf_function_item item = { .address = function->address,
+						  .size = function->size,
+						  .offset = function->offset };
 
 		item.name = add_string(reply, function->name);
 		add_item(reply, &item, sizeof(item));
@@ -162,7 +167,9 @@ static void answer(const struct elf_request *request)
 	text_release(&reply.strings);
 }
 
-/* The time that the file may take is the kernel's to watch: whoever took this process over cannot change it. */
+/*
+ * The time that the file may take is the kernel's to watch: whoever took this process over cannot change it.
+ */
 static void read_file(const struct elf_settle *settle, const int fds[ELF_FD_CNT], pid_t first)
 {
 	const struct rlimit time = { CPU_SECONDS_MAX, CPU_SECONDS_MAX };
@@ -191,7 +198,9 @@ static int hear(int fds[ELF_FD_CNT])
 		char room[CMSG_SPACE(ELF_FD_CNT * sizeof(int))];
 	} control;
 	struct iovec data = { &(char){ 0 }, 1 };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct msghdr message = {
+		.msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+	};
 	struct cmsghdr *header;
 	ssize_t got;
 
@@ -201,7 +210,8 @@ static int hear(int fds[ELF_FD_CNT])
 	if (got <= 0)
 		return -1;
 	header = CMSG_FIRSTHDR(&message);
-	if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof(int[ELF_FD_CNT])))
+	if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS ||
+	    header->cmsg_len != CMSG_LEN(sizeof(int[ELF_FD_CNT])))
 		return 0;
 	memcpy(fds, CMSG_DATA(header), sizeof(int[ELF_FD_CNT]));
 	return ELF_FD_CNT;

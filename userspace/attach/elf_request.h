@@ -15,7 +15,8 @@
 enum elf_question {
 	ELF_QUESTION_NOTES = 1,     /* elf_notes_read() */
 	ELF_QUESTION_FUNCTIONS = 2, /* elf_functions_read() */
-	ELF_QUESTION_EXITS = 3,     /* function_exits_find() of parts of the file; what is told are places in the file, too */
+	/* function_exits_find() of parts of the file; what is told are places in the file, too */
+	ELF_QUESTION_EXITS = 3,
 	ELF_QUESTION_COUNT = 4,     /* function_count_read(): item_cnt */
 };
 

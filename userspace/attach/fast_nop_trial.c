@@ -34,7 +34,10 @@ static int wait_for(pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : VERDICT_DIED;
 }
 
-/* The process with the nop in use, and its child. No core, and no line in the kernel's log: the signals are handled. */
+/*
+ * The process with the nop in use, and its child. No core, and no line in the kernel's log: the signals are
+ * handled.
+ */
 static int try_in_child(int fd, size_t nop_offset)
 {
 	const unsigned char *code = trial_site_map(fd);
@@ -43,7 +46,8 @@ static int try_in_child(int fd, size_t nop_offset)
 	if (!code)
 		return VERDICT_UNTRIED;
 	trial_site_run(code, SITE_RUNS);
-	if (code[nop_offset] != CALL_OPCODE && code[nop_offset + 5] != CALL_OPCODE) /* a call may follow a move of the stack */
+	/* a call may follow a move of the stack */
+	if (code[nop_offset] != CALL_OPCODE && code[nop_offset + 5] != CALL_OPCODE)
 		return VERDICT_UNTRIED;
 	child = fork();
 	if (!child) {

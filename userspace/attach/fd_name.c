@@ -29,7 +29,8 @@ static bool parse_address(const char *text, char *address, size_t size)
 	uint32_t bytes[4];
 	unsigned int port;
 
-	if ((digits != 8 && digits != 32) || text[digits] != ':' || sscanf(text + digits + 1, "%4X", &port) != 1)
+	if ((digits != 8 && digits != 32) || text[digits] != ':' ||
+	    sscanf(text + digits + 1, "%4X", &port) != 1)
 		return false;
 	for (size_t i = 0; i < words; i++)
 		if (sscanf(text + 8 * i, "%8" SCNx32, &bytes[i]) != 1)
@@ -46,8 +47,10 @@ static bool is_internet_socket(const char *line, const char *table, uint64_t ino
 	char local_text[64], remote_text[64], local[80], remote[80];
 	uint64_t found;
 
-	if (sscanf(line, " %*d: %63s %63s %*x %*s %*s %*s %*u %*d %" SCNu64, local_text, remote_text, &found) != 3 || found != inode ||
-	    !parse_address(local_text, local, sizeof(local)) || !parse_address(remote_text, remote, sizeof(remote)))
+	if (sscanf(line, " %*d: %63s %63s %*x %*s %*s %*s %*u %*d %" SCNu64, local_text, remote_text,
+		   &found) != 3 ||
+	    found != inode || !parse_address(local_text, local, sizeof(local)) ||
+	    !parse_address(remote_text, remote, sizeof(remote)))
 		return false;
 	if (strcmp(remote + strlen(remote) - 2, ":0") == 0)
 		snprintf(name, FD_NAME_SIZE, "%.3s %s", table, local);
@@ -121,7 +124,8 @@ static void name_socket_by_table(pid_t pid, uint64_t inode, char name[FD_NAME_SI
 
 /* ---- sockets ---- */
 
-static void name_socket(const struct socket_source *sockets, pid_t pid, uint32_t fd, uint64_t inode, char name[FD_NAME_SIZE])
+static void name_socket(const struct socket_source *sockets, pid_t pid, uint32_t fd, uint64_t inode,
+			char name[FD_NAME_SIZE])
 {
 	struct wire_socket socket;
 	int err = sockets ? sockets->look(sockets->context, pid, fd, inode, &socket) : -EOPNOTSUPP;
@@ -199,7 +203,8 @@ static void strip_anonymous(char *name)
 		strcpy(name, "epoll");
 }
 
-int fd_name_read(const struct socket_source *sockets, pid_t pid, uint32_t fd, uint64_t inode, char name[FD_NAME_SIZE])
+int fd_name_read(const struct socket_source *sockets, pid_t pid, uint32_t fd, uint64_t inode,
+		 char name[FD_NAME_SIZE])
 {
 	int err = check_inode(pid, fd, inode);
 	char path[64];

@@ -31,7 +31,10 @@ static int mount_of(int fd, int *mount_id)
 	return err;
 }
 
-/* "36 35 98:0 /mnt1 /mnt2 rw,noatime …": the third is the file system's device. Lines are as long as paths are. */
+/*
+ * "36 35 98:0 /mnt1 /mnt2 rw,noatime …": the third is the file system's device. Lines are as long as paths
+ * are.
+ */
 static int device_of_mount(pid_t pid, int mount_id, uint64_t *device)
 {
 	unsigned int dev_major, dev_minor;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which file a path or a running program is, in the kernel's own numbers: those of the inode and of the file system that a BPF program sees. The device
- * that stat tells is another one on some file systems (btrfs, overlayfs), so it is looked up in mountinfo.
+ * Which file a path or a running program is, in the kernel's own numbers: those
+ * of the inode and of the file system that a BPF program sees. The device that
+ * stat tells is another one on some file systems (btrfs, overlayfs), so it is
+ * looked up in mountinfo.
  */
 #ifndef FILE_IDENTITY_H
 #define FILE_IDENTITY_H

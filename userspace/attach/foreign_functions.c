@@ -29,7 +29,8 @@ static bool is_binary(const char *pattern, const char *path)
 	const char *dot = strstr(name, ".so");
 
 	return strcmp(pattern, name) == 0 || glob_matches(pattern, name, strlen(name)) ||
-	       (dot && strlen(pattern) == (size_t)(dot - name) && memcmp(pattern, name, (size_t)(dot - name)) == 0);
+	       (dot && strlen(pattern) == (size_t)(dot - name) &&
+		memcmp(pattern, name, (size_t)(dot - name)) == 0);
 }
 
 static bool is_pattern(const char *text)
@@ -39,7 +40,8 @@ static bool is_pattern(const char *text)
 
 static bool matches(const char *pattern, const char *name)
 {
-	return strcmp(pattern, name) == 0 || (is_pattern(pattern) && glob_matches(pattern, name, strlen(name)));
+	return strcmp(pattern, name) == 0 ||
+	       (is_pattern(pattern) && glob_matches(pattern, name, strlen(name)));
 }
 
 static int read_functions(struct foreign_search *search)
@@ -59,7 +61,8 @@ static int read_cxx_names(struct foreign_search *search)
 	const struct elf_functions *functions = &search->functions;
 	const char **mangled = calloc(functions->cnt + 1, sizeof(*mangled));
 
-	search->cxx_names = search->cxx_names ? search->cxx_names : calloc(functions->cnt + 1, sizeof(*search->cxx_names));
+	search->cxx_names = search->cxx_names ? search->cxx_names
+					      : calloc(functions->cnt + 1, sizeof(*search->cxx_names));
 	if (!mangled || !search->cxx_names) {
 		free(mangled);
 		return -ENOMEM;
@@ -100,7 +103,8 @@ static bool matches_cxx(const char *pattern, const char *name)
 }
 
 /* One of several names of the same code is enough. */
-static void select_functions(const struct foreign_search *search, const char *pattern, struct function_list *list)
+static void select_functions(const struct foreign_search *search, const char *pattern,
+			     struct function_list *list)
 {
 	const struct elf_function *functions = search->functions.functions;
 
@@ -108,7 +112,8 @@ static void select_functions(const struct foreign_search *search, const char *pa
 	for (size_t i = 0; i < search->functions.cnt; i++) {
 		const char *cxx_name = search->cxx_names ? search->cxx_names[i] : NULL;
 
-		if (is_part(functions[i].name) || (list->cnt && is_same_code(&functions[list->idx[list->cnt - 1]], &functions[i])))
+		if (is_part(functions[i].name) ||
+		    (list->cnt && is_same_code(&functions[list->idx[list->cnt - 1]], &functions[i])))
 			continue;
 		if (matches(pattern, functions[i].name) || (cxx_name && matches_cxx(pattern, cxx_name)))
 			list->idx[list->cnt++] = i;
@@ -124,7 +129,8 @@ static void guess_function(const struct foreign_search *search, const char *patt
 }
 
 /* The functions that a pattern means; C++ names are looked at if it is not somebody's plain name. */
-static int find_functions(struct foreign_search *search, const char *pattern, struct function_list *list, struct name_guess *guess)
+static int find_functions(struct foreign_search *search, const char *pattern, struct function_list *list,
+			  struct name_guess *guess)
 {
 	int err = read_functions(search);
 
@@ -143,14 +149,17 @@ static int find_functions(struct foreign_search *search, const char *pattern, st
 	if (!err && !list->cnt)
 		guess_function(search, pattern, guess);
 	if (!err && list->cnt > search->plan->function_limit) {
-		foreign_warn(search->plan, "'%s' means %zu functions of \"%s\", more than %zu: none of them is traced; narrow it, or raise --func-limit",
-			     pattern,
-			     list->cnt, search->object->path, search->plan->function_limit);
+		foreign_warn(search->plan,
+			     "'%s' means %zu functions of \"%s\", more than %zu: none of them is traced; "
+			     "narrow it, or raise --func-limit",
+			     pattern, list->cnt, search->object->path, search->plan->function_limit);
 		list->cnt = 0;
 		list->is_refused = true;
 	} else if (!err && list->cnt > COSTLY_FUNCTION_CNT) {
-		foreign_warn(search->plan, "'%s' means %zu functions of \"%s\": each call of one costs the program microseconds", pattern, list->cnt,
-			     search->object->path);
+		foreign_warn(
+			search->plan,
+			"'%s' means %zu functions of \"%s\": each call of one costs the program microseconds",
+			pattern, list->cnt, search->object->path);
 	}
 	return err;
 }
@@ -169,7 +178,8 @@ static int look_at_mapping(void *context, const struct proc_mapping *mapping)
 	const char *name = base_name(mapping->path);
 	struct mapped *mapped = context;
 
-	mapped->has_libc |= strncmp(name, "libc.", 5) == 0 || strncmp(name, "libc-", 5) == 0 || strncmp(name, "ld-musl", 7) == 0;
+	mapped->has_libc |= strncmp(name, "libc.", 5) == 0 || strncmp(name, "libc-", 5) == 0 ||
+			    strncmp(name, "ld-musl", 7) == 0;
 	for (size_t i = 0; i < sizeof(unwinders) / sizeof(unwinders[0]); i++)
 		mapped->has_unwinder |= strncmp(name, unwinders[i], strlen(unwinders[i])) == 0;
 	return 0;
@@ -183,9 +193,11 @@ static bool may_unwind(struct foreign_search *search)
 
 	if (search->may_unwind < 0) {
 		search->may_unwind = 1;
-		if (!search->functions.has_unwinder && search->object->pid && !process_reader_maps(search->object->reader, &maps, search->object->pid)) {
+		if (!search->functions.has_unwinder && search->object->pid &&
+		    !process_reader_maps(search->object->reader, &maps, search->object->pid)) {
 			proc_maps_each_object(&maps, look_at_mapping, &mapped);
-			search->may_unwind = mapped.has_unwinder || (!mapped.has_libc && search->functions.needs_others);
+			search->may_unwind = mapped.has_unwinder ||
+					     (!mapped.has_libc && search->functions.needs_others);
 			proc_maps_release(&maps);
 		}
 	}
@@ -193,18 +205,20 @@ static bool may_unwind(struct foreign_search *search)
 }
 
 /* The part of a function that is rarely run; NULL: it has none. */
-static const struct elf_function *cold_part(const struct elf_functions *functions, const struct elf_function *function)
+static const struct elf_function *cold_part(const struct elf_functions *functions,
+					    const struct elf_function *function)
 {
 	size_t length = strlen(function->name);
 
 	for (size_t i = 0; i < functions->cnt; i++)
-		if (strncmp(functions->functions[i].name, function->name, length) == 0 && strcmp(functions->functions[i].name + length, ".cold") == 0)
+		if (strncmp(functions->functions[i].name, function->name, length) == 0 &&
+		    strcmp(functions->functions[i].name + length, ".cold") == 0)
 			return &functions->functions[i];
 	return NULL;
 }
 
-static int read_exits(const struct foreign_search *search, const struct elf_function *function, const struct elf_function *cold,
-		      struct function_exits *exits)
+static int read_exits(const struct foreign_search *search, const struct elf_function *function,
+		      const struct elf_function *cold, struct function_exits *exits)
 {
 	const struct elf_function *parts[] = { function, cold };
 
@@ -218,9 +232,13 @@ static bool can_be_hooked(struct foreign_search *search)
 	return search->plan->returns == FOREIGN_RETURNS_HOOK || !may_unwind(search);
 }
 
-/* Probes on the return address of the function, or on its ways out. 0; -ENOTSUP: neither can be done, which is said; other errors. */
-static int add_return(struct foreign_search *search, const struct elf_function *function, struct probe_spot spot, enum foreign_program at_exits,
-		      enum foreign_program at_return, bool *is_hooked)
+/*
+ * Probes on the return address of the function, or on its ways out. 0; -ENOTSUP: neither can be done, which
+ * is said; other errors.
+ */
+static int add_return(struct foreign_search *search, const struct elf_function *function,
+		      struct probe_spot spot, enum foreign_program at_exits, enum foreign_program at_return,
+		      bool *is_hooked)
 {
 	struct function_exits exits;
 	int err;
@@ -232,9 +250,13 @@ static int add_return(struct foreign_search *search, const struct elf_function *
 	}
 	err = read_exits(search, function, cold_part(&search->functions, function), &exits);
 	if (err == -ENOTSUP)
-		foreign_warn(search->plan, "'%s' of \"%s\" is not traced: its code is not understood, and a hook on its return could end the program: %s",
+		foreign_warn(search->plan,
+			     "'%s' of \"%s\" is not traced: its code is not understood, and a hook on its "
+			     "return could end the program: %s",
 			     function->name, search->object->path,
-			     search->functions.is_go ? "Go moves stacks" : "an exception cannot pass it (--func-returns hook if there are none)");
+			     search->functions.is_go
+				     ? "Go moves stacks"
+				     : "an exception cannot pass it (--func-returns hook if there are none)");
 	if (err)
 		return err;
 	spot.program = at_exits;
@@ -248,11 +270,13 @@ static int add_return(struct foreign_search *search, const struct elf_function *
 
 /* ---- points of spans ---- */
 
-static int add_point(struct foreign_search *search, size_t span_idx, bool is_end, size_t point_idx, const struct elf_function *function)
+static int add_point(struct foreign_search *search, size_t span_idx, bool is_end, size_t point_idx,
+		     const struct elf_function *function)
 {
 	const struct span_spec *span = &search->plan->spans[span_idx];
 	const struct span_point *point = is_end ? &span->ends[point_idx] : &span->begins[point_idx];
-	struct probe_spot spot = { .offset = function->offset, .program = is_end ? FOREIGN_PROGRAM_END : FOREIGN_PROGRAM_BEGIN };
+	struct probe_spot spot = { .offset = function->offset,
+				   .program = is_end ? FOREIGN_PROGRAM_END : FOREIGN_PROGRAM_BEGIN };
 	int site = foreign_site_make(search, span_idx, is_end, point, NULL), err;
 	bool is_hooked;
 
@@ -263,7 +287,8 @@ static int add_point(struct foreign_search *search, size_t span_idx, bool is_end
 		err = foreign_add_spot(search, &spot);
 	else
 		err = add_return(search, function, spot, (enum foreign_program)spot.program,
-				 is_end ? FOREIGN_PROGRAM_END_RETURN : FOREIGN_PROGRAM_BEGIN_RETURN, &is_hooked);
+				 is_end ? FOREIGN_PROGRAM_END_RETURN : FOREIGN_PROGRAM_BEGIN_RETURN,
+				 &is_hooked);
 	search->plan->point_hits[span_idx][is_end][point_idx] += !err;
 	return err == -ENOTSUP ? 0 : err;
 }
@@ -279,9 +304,11 @@ static int add_points(struct foreign_search *search, size_t span_idx, bool is_en
 
 		if (point->kind == SPAN_POINT_USDT || !is_binary(point->object, search->object->path))
 			continue;
-		err = find_functions(search, point->name, &list, &search->plan->point_guesses[span_idx][is_end][i]);
+		err = find_functions(search, point->name, &list,
+				     &search->plan->point_guesses[span_idx][is_end][i]);
 		for (size_t n = 0; !err && n < list.cnt; n++)
-			err = add_point(search, span_idx, is_end, i, &search->functions.functions[list.idx[n]]);
+			err = add_point(search, span_idx, is_end, i,
+					&search->functions.functions[list.idx[n]]);
 		free(list.idx);
 	}
 	return err;
@@ -356,14 +383,16 @@ static int add_funcs(struct foreign_search *search, size_t func_idx)
 	int err = 0;
 
 	if (!is_binary(func->binary, search->object->path)) {
-		guess_binary(&search->plan->func_binaries[func_idx].guess, func->binary, search->object->path);
+		guess_binary(&search->plan->func_binaries[func_idx].guess, func->binary,
+			     search->object->path);
 		return 0;
 	}
 	search->plan->func_binaries[func_idx].is_mapped = true;
 	for (size_t i = 0; !err && i < func->symbol_cnt; i++) {
 		struct function_list list;
 
-		err = find_functions(search, func->symbols[i], &list, &search->plan->func_guesses[func_idx][i]);
+		err = find_functions(search, func->symbols[i], &list,
+				     &search->plan->func_guesses[func_idx][i]);
 		for (size_t n = 0; !err && n < list.cnt; n++)
 			err = add_function(search, list.idx[n], &search->plan->func_hits[func_idx][i]);
 		search->plan->func_is_refused[func_idx][i] |= list.is_refused;
@@ -383,7 +412,10 @@ static int compare_spots(const void *a, const void *b)
 	return left->cookie < right->cookie ? -1 : left->cookie > right->cookie;
 }
 
-/* A function that two patterns mean has one span; of its ways out one is enough, for they do not ask whose they are. */
+/*
+ * A function that two patterns mean has one span; of its ways out one is enough, for they do not ask whose
+ * they are.
+ */
 static void drop_doubles(struct foreign_search *search)
 {
 	size_t cnt = 0;
@@ -392,9 +424,11 @@ static void drop_doubles(struct foreign_search *search)
 		qsort(search->spots, search->spot_cnt, sizeof(*search->spots), compare_spots);
 	for (size_t i = 0; i < search->spot_cnt; i++) {
 		const struct probe_spot *last = cnt ? &search->spots[cnt - 1] : NULL;
-		bool is_of_function = search->spots[i].program >= FOREIGN_PROGRAM_LEAVE && search->spots[i].program <= FOREIGN_PROGRAM_CALL;
+		bool is_of_function = search->spots[i].program >= FOREIGN_PROGRAM_LEAVE &&
+				      search->spots[i].program <= FOREIGN_PROGRAM_CALL;
 
-		if (last && last->program == search->spots[i].program && last->offset == search->spots[i].offset &&
+		if (last && last->program == search->spots[i].program &&
+		    last->offset == search->spots[i].offset &&
 		    (is_of_function || last->cookie == search->spots[i].cookie))
 			continue;
 		search->spots[cnt++] = search->spots[i];

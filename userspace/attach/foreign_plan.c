@@ -27,7 +27,8 @@ static const struct {
 
 const char *foreign_program_name(enum foreign_program program, const struct kernel_features *features)
 {
-	return features->has_task_storage || !programs[program].old_name ? programs[program].name : programs[program].old_name;
+	return features->has_task_storage || !programs[program].old_name ? programs[program].name
+									 : programs[program].old_name;
 }
 
 bool foreign_program_is_return(enum foreign_program program)
@@ -46,13 +47,15 @@ bool foreign_plan_label(const struct foreign_plan *plan, uint64_t address, struc
 
 	if (address < FOREIGN_LABEL_BASE || idx >= plan->label_cnt)
 		return false;
-	*label = (struct event_text){ .bytes = plan->labels[idx], .length = (uint32_t)strlen(plan->labels[idx]) };
+	*label = (struct event_text){ .bytes = plan->labels[idx],
+				      .length = (uint32_t)strlen(plan->labels[idx]) };
 	return true;
 }
 
 /* ---- what was asked for ---- */
 
-static int parse_all(struct foreign_plan *plan, const struct foreign_plan_options *options, struct error *error)
+static int parse_all(struct foreign_plan *plan, const struct foreign_plan_options *options,
+		     struct error *error)
 {
 	int err = 0;
 
@@ -80,15 +83,19 @@ static int check_parent(const struct foreign_plan *plan, struct span_spec *span,
 		return 0;
 	parent = span_of_label(plan, span->parent_label);
 	if (!parent || parent == span) {
-		error_set(error, "the parent '%s' of the span '%s' is no other --span; --span gives labels, and thread means whatever the thread began last",
+		error_set(error,
+			  "the parent '%s' of the span '%s' is no other --span; --span gives labels, and "
+			  "thread means whatever the thread began last",
 			  span->parent_label, span->label);
 		return -EINVAL;
 	}
 	if (!span->parent_key.cnt && parent->key.cnt)
 		span->parent_key = span->key;
 	if (span->parent_key.cnt != parent->key.cnt || (parent->key.cnt && parent->key.terms[0].is_string)) {
-		error_set(error, "the span '%s' cannot find its parent '%s', which has another key; say which: parent=%s(KEY)", span->label,
-			  span->parent_label, span->parent_label);
+		error_set(error,
+			  "the span '%s' cannot find its parent '%s', which has another key; say which: "
+			  "parent=%s(KEY)",
+			  span->label, span->parent_label, span->parent_label);
 		return -EINVAL;
 	}
 	return 0;
@@ -100,7 +107,10 @@ static int check_all(const struct foreign_plan *plan, struct error *error)
 
 	for (size_t i = 0; !err && i < plan->span_cnt; i++) {
 		if (span_of_label(plan, plan->spans[i].label) != &plan->spans[i]) {
-			error_set(error, "there are two spans '%s'; a span may have several begins and ends, BEGIN|BEGIN..END|END", plan->spans[i].label);
+			error_set(error,
+				  "there are two spans '%s'; a span may have several begins and ends, "
+				  "BEGIN|BEGIN..END|END",
+				  plan->spans[i].label);
 			return -EINVAL;
 		}
 		err = check_parent(plan, &plan->spans[i], error);
@@ -108,13 +118,15 @@ static int check_all(const struct foreign_plan *plan, struct error *error)
 	return err;
 }
 
-int foreign_plan_new(struct foreign_plan **result, const struct foreign_plan_options *options, struct error *error)
+int foreign_plan_new(struct foreign_plan **result, const struct foreign_plan_options *options,
+		     struct error *error)
 {
 	struct foreign_plan *plan = calloc(1, sizeof(*plan));
 	int err;
 
 	if (options->span_cnt > FOREIGN_SPAN_MAX) {
-		error_set(error, "%zu spans are asked for; at most %d can be recorded at once", options->span_cnt, FOREIGN_SPAN_MAX);
+		error_set(error, "%zu spans are asked for; at most %d can be recorded at once",
+			  options->span_cnt, FOREIGN_SPAN_MAX);
 		free(plan);
 		return -EINVAL;
 	}
@@ -135,8 +147,12 @@ int foreign_plan_new(struct foreign_plan **result, const struct foreign_plan_opt
 	plan->function_labels = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->function_labels));
 	plan->labels = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->labels));
 	plan->is_stepped_label = calloc(FOREIGN_LABEL_MAX, sizeof(*plan->is_stepped_label));
-	err = plan->spans && plan->funcs && plan->point_hits && plan->has_provider && plan->func_hits && plan->func_is_refused && plan->point_guesses &&
-			      plan->func_guesses && plan->func_binaries && plan->labels && plan->function_labels && plan->is_stepped_label ? 0 : -ENOMEM;
+	err = plan->spans && plan->funcs && plan->point_hits && plan->has_provider && plan->func_hits &&
+			      plan->func_is_refused && plan->point_guesses && plan->func_guesses &&
+			      plan->func_binaries && plan->labels && plan->function_labels &&
+			      plan->is_stepped_label
+		      ? 0
+		      : -ENOMEM;
 	if (!err)
 		err = parse_all(plan, options, error);
 	if (!err)
@@ -199,7 +215,8 @@ void foreign_plan_connect(struct foreign_plan *plan, int sites_fd, const struct 
 
 /* ---- objects ---- */
 
-static int add_note(struct foreign_search *search, size_t span_idx, bool is_end, size_t point_idx, const struct elf_note *note)
+static int add_note(struct foreign_search *search, size_t span_idx, bool is_end, size_t point_idx,
+		    const struct elf_note *note)
 {
 	const struct span_spec *span = &search->plan->spans[span_idx];
 	const struct span_point *point = is_end ? &span->ends[point_idx] : &span->begins[point_idx];
@@ -232,7 +249,8 @@ static int add_usdt_points(struct foreign_search *search, size_t span_idx, bool 
 			if (strcmp(notes->notes[n].name, point->name) == 0)
 				err = add_note(search, span_idx, is_end, i, &notes->notes[n]);
 			else
-				name_guess_see(&search->plan->point_guesses[span_idx][is_end][i], point->name, notes->notes[n].name);
+				name_guess_see(&search->plan->point_guesses[span_idx][is_end][i], point->name,
+					       notes->notes[n].name);
 		}
 	}
 	return err;
@@ -243,7 +261,8 @@ static void look_for_provider(struct foreign_search *search, size_t span_idx)
 	const struct elf_notes *notes = search->object->notes;
 
 	for (size_t n = 0; !search->plan->has_provider[span_idx] && n < notes->cnt; n++)
-		search->plan->has_provider[span_idx] = strcmp(notes->notes[n].provider, search->plan->spans[span_idx].begins[0].object) == 0;
+		search->plan->has_provider[span_idx] =
+			strcmp(notes->notes[n].provider, search->plan->spans[span_idx].begins[0].object) == 0;
 }
 
 static int collect(struct foreign_search *search)
@@ -259,7 +278,8 @@ static int collect(struct foreign_search *search)
 	return err ? err : foreign_add_functions(search);
 }
 
-int foreign_plan_attach(struct foreign_plan *plan, const struct foreign_object *object, struct probe_links **links, struct error *error)
+int foreign_plan_attach(struct foreign_plan *plan, const struct foreign_object *object,
+			struct probe_links **links, struct error *error)
 {
 	struct foreign_search search = { .plan = plan, .object = object, .may_unwind = -1 };
 	struct probe_links_options options = { .features = object->features, .pid = object->pid };
@@ -270,7 +290,8 @@ int foreign_plan_attach(struct foreign_plan *plan, const struct foreign_object *
 	if (!result)
 		foreign_steps_mark(&search);
 	if (!result && search.spot_cnt)
-		result = probe_links_add(links, &options, plan->programs, FOREIGN_PROGRAM_CNT, object->fd, search.spots, search.spot_cnt, error);
+		result = probe_links_add(links, &options, plan->programs, FOREIGN_PROGRAM_CNT, object->fd,
+					 search.spots, search.spot_cnt, error);
 	if (!result)
 		result = (int)search.spot_cnt;
 	foreign_search_release(&search);
@@ -294,7 +315,9 @@ const char *foreign_plan_asked(const struct foreign_plan *plan, bool is_span, si
 
 static const char *point_prefix(const struct span_point *point)
 {
-	return point->kind == SPAN_POINT_USDT ? "" : point->kind == SPAN_POINT_ENTRY ? "uprobe:" : "uretprobe:";
+	return point->kind == SPAN_POINT_USDT	 ? ""
+	       : point->kind == SPAN_POINT_ENTRY ? "uprobe:"
+						 : "uretprobe:";
 }
 
 /* ", did you mean …?", or that the file is stripped, or nothing. */
@@ -303,7 +326,9 @@ static const char *hint(const struct name_guess *guess, const char *object, stru
 	if (guess->best)
 		error_set(words, ", did you mean '%s:%s'?", object, guess->best);
 	else if (guess->is_stripped)
-		error_set(words, "; the file is stripped, and of its functions the %zu that it exports are all that have names: install its debug symbols",
+		error_set(words,
+			  "; the file is stripped, and of its functions the %zu that it exports are all that "
+			  "have names: install its debug symbols",
 			  guess->exported_cnt);
 	else
 		return "";
@@ -322,8 +347,9 @@ static bool judge_points(struct foreign_plan *plan, size_t span_idx, bool is_end
 		if (plan->point_hits[span_idx][is_end][i])
 			has_any = true;
 		else
-			foreign_warn(plan, "span '%s': nothing that is mapped has the %s '%s%s:%s'%s", span->label, is_end ? "end" : "begin",
-				     point_prefix(point), point->object, point->name,
+			foreign_warn(plan, "span '%s': nothing that is mapped has the %s '%s%s:%s'%s",
+				     span->label, is_end ? "end" : "begin", point_prefix(point),
+				     point->object, point->name,
 				     hint(&plan->point_guesses[span_idx][is_end][i], point->object, &words));
 	}
 	return has_any;
@@ -355,8 +381,10 @@ static bool judge_provider(struct foreign_plan *plan, size_t span_idx)
 		return false;
 	for (size_t i = 0; i < plan->span_cnt; i++)
 		cnt += misses_provider(plan, i, provider);
-	foreign_warn(plan, "nothing that is mapped has probes of the provider '%s', which %zu span%s asked for: is this the program that was meant?", provider,
-		     cnt, cnt == 1 ? " is" : "s are");
+	foreign_warn(plan,
+		     "nothing that is mapped has probes of the provider '%s', which %zu span%s asked for: is "
+		     "this the program that was meant?",
+		     provider, cnt, cnt == 1 ? " is" : "s are");
 	return true;
 }
 
@@ -375,13 +403,15 @@ static size_t judge_functions(struct foreign_plan *plan, size_t func_idx)
 	size_t cnt = 0;
 
 	if (!binary->is_mapped) {
-		foreign_warn(plan, "functions of '%s': no mapped file has this name%s%s%s", func->binary, binary->guess.best ? ", did you mean '" : "",
+		foreign_warn(plan, "functions of '%s': no mapped file has this name%s%s%s", func->binary,
+			     binary->guess.best ? ", did you mean '" : "",
 			     binary->guess.best ? binary->guess.best : "", binary->guess.best ? "'?" : "");
 		return 0;
 	}
 	for (size_t symbol = 0; symbol < func->symbol_cnt; symbol++) {
 		if (!plan->func_hits[func_idx][symbol] && !plan->func_is_refused[func_idx][symbol])
-			foreign_warn(plan, "function '%s:%s': nothing that is mapped has it%s", func->binary, func->symbols[symbol],
+			foreign_warn(plan, "function '%s:%s': nothing that is mapped has it%s", func->binary,
+				     func->symbols[symbol],
 				     hint(&plan->func_guesses[func_idx][symbol], func->binary, &words));
 		cnt += plan->func_hits[func_idx][symbol] > 0;
 	}
@@ -394,7 +424,8 @@ size_t foreign_plan_judge(struct foreign_plan *plan)
 
 	for (size_t i = 0; i < plan->span_cnt; i++) {
 		bool is_missing = judge_provider(plan, i);
-		bool has_begin = !is_missing && judge_points(plan, i, false), has_end = !is_missing && judge_points(plan, i, true);
+		bool has_begin = !is_missing && judge_points(plan, i, false),
+		     has_end = !is_missing && judge_points(plan, i, true);
 
 		cnt += has_begin && has_end;
 	}

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans of programs that were never changed: from what the user asked for to probes in each object that is mapped.
+ * Spans of programs that were never changed: from what the user asked for to
+ * probes in each object that is mapped.
  *
- *	foreign_plan_new(&plan, &options, &error);                   the specifications, parsed and checked against each other
+ *	foreign_plan_new(&plan, &options, &error);                   the specifications, parsed and checked
+ *	                                                             against each other
  *	foreign_plan_connect(plan, sites_map_fd, programs);
  *	foreign_plan_attach(plan, &object, &links, &error);          for each object: the attach does that
  *	foreign_plan_label(plan, address, &label);                    labels of events
- *	foreign_plan_next_warning(plan)                               what could not be done, and what will be costly
+ *	foreign_plan_next_warning(plan)                               what could not be done, and what will be
+ *	                                                              costly
  *
- * How the return of a function is seen: by a hook on its return address (uretprobe) where no exception can come by, for an exception that meets a hook ends
- * the program, and where nothing moves the stack (Go); else by probes on its ways out, if its code is understood; else not at all, with a warning.
+ * How the return of a function is seen: by a hook on its return address
+ * (uretprobe) where no exception can come by, for an exception that meets a
+ * hook ends the program, and where nothing moves the stack (Go); else by probes
+ * on its ways out, if its code is understood; else not at all, with a warning.
  */
 #ifndef FOREIGN_PLAN_H
 #define FOREIGN_PLAN_H
@@ -62,7 +67,8 @@ struct foreign_plan_options {
 };
 
 /* 0; -EINVAL and a sentence; -ENOMEM. */
-int foreign_plan_new(struct foreign_plan **plan, const struct foreign_plan_options *options, struct error *error);
+int foreign_plan_new(struct foreign_plan **plan, const struct foreign_plan_options *options,
+		     struct error *error);
 void foreign_plan_free(struct foreign_plan *plan); /* NULL is allowed */
 
 /* The map of struct foreign_site, and the programs, FOREIGN_PROGRAM_CNT of them, as they were loaded. */
@@ -81,7 +87,8 @@ struct foreign_object {
 };
 
 /* How many probes were added to *links (which may be NULL), or a negative errno and a sentence. */
-int foreign_plan_attach(struct foreign_plan *plan, const struct foreign_object *object, struct probe_links **links, struct error *error);
+int foreign_plan_attach(struct foreign_plan *plan, const struct foreign_object *object,
+			struct probe_links **links, struct error *error);
 
 /* The text of a label that is one of the plan's; false: it is not. */
 bool foreign_plan_label(const struct foreign_plan *plan, uint64_t address, struct event_text *label);
@@ -89,7 +96,10 @@ bool foreign_plan_label(const struct foreign_plan *plan, uint64_t address, struc
 /* One sentence after the other, NULL behind the last; valid until the plan is freed. */
 const char *foreign_plan_next_warning(struct foreign_plan *plan);
 
-/* The labels of the spans (or functions) that were found in the program, one by one; "" where idx was not found; NULL behind the last. */
+/*
+ * The labels of the spans (or functions) that were found in the program, one by
+ * one; "" where idx was not found; NULL behind the last.
+ */
 const char *foreign_plan_asked(const struct foreign_plan *plan, bool is_span, size_t idx);
 
 /*
@@ -98,7 +108,10 @@ const char *foreign_plan_asked(const struct foreign_plan *plan, bool is_span, si
  */
 size_t foreign_plan_stepped(const struct foreign_plan *plan, const char **example);
 
-/* Warns of each begin and end of a span and each function that no object had so far. Returns how many spans and functions have probes. */
+/*
+ * Warns of each begin and end of a span and each function that no object had so
+ * far. Returns how many spans and functions have probes.
+ */
 size_t foreign_plan_judge(struct foreign_plan *plan);
 
 #endif

@@ -37,7 +37,9 @@ uint64_t foreign_label_address(struct foreign_plan *plan, const char *label)
 int foreign_add_spot(struct foreign_search *search, const struct probe_spot *spot)
 {
 	if ((search->spot_cnt & (search->spot_cnt - 1)) == 0) {
-		struct probe_spot *grown = reallocarray(search->spots, search->spot_cnt ? 2 * search->spot_cnt : 1, sizeof(*grown));
+		struct probe_spot *grown = reallocarray(search->spots,
+							search->spot_cnt ? 2 * search->spot_cnt : 1,
+							sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;

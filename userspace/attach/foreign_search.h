@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The plan within, and one object while its probes are looked for: what is found, and what could not be, is put here. */
+/*
+ * The plan within, and one object while its probes are looked for: what is
+ * found, and what could not be, is put here.
+ */
 #ifndef FOREIGN_SEARCH_H
 #define FOREIGN_SEARCH_H
 
@@ -26,10 +29,15 @@ struct foreign_plan {
 	size_t function_limit;
 	enum foreign_returns returns;
 	size_t (*point_hits)[2][SPAN_POINT_MAX]; /* per span, begins and ends: sites found */
-	bool *has_provider; /* per span: something that is mapped has probes of the provider of its first begin, whatever their names */
+	/*
+	 * per span: something that is mapped has probes of the provider of its first begin, whatever their
+	 * names
+	 */
+	bool *has_provider;
 	size_t (*func_hits)[SPAN_POINT_MAX];
 	bool (*func_is_refused)[SPAN_POINT_MAX]; /* it means too many functions, which has been said */
-	struct name_guess (*point_guesses)[2][SPAN_POINT_MAX]; /* where there are no hits: what may have been meant */
+	/* where there are no hits: what may have been meant */
+	struct name_guess (*point_guesses)[2][SPAN_POINT_MAX];
 	struct name_guess (*func_guesses)[SPAN_POINT_MAX];
 	struct func_binary *func_binaries; /* per function */
 
@@ -38,7 +46,8 @@ struct foreign_plan {
 	uint32_t *function_labels; /* of the functions that are traced: indexes of labels, each once */
 	size_t function_label_cnt;
 
-	bool *is_stepped_label; /* by label, and by span: one of its probes is on an instruction that the kernel single-steps */
+	/* by label, and by span: one of its probes is on an instruction that the kernel single-steps */
+	bool *is_stepped_label;
 	bool is_stepped_span[FOREIGN_SPAN_MAX];
 	size_t stepped_cnt;
 	const char *stepped_example; /* one of them */

@@ -18,7 +18,9 @@ struct place {
 
 static const char *why_not(int err)
 {
-	return err == -ENOENT ? "the probe has fewer arguments" : err == -ENOTSUP ? "it lies where it cannot be read" : "its description is damaged";
+	return err == -ENOENT	 ? "the probe has fewer arguments"
+	       : err == -ENOTSUP ? "it lies where it cannot be read"
+				 : "its description is damaged";
 }
 
 static int find_argument(const struct place *place, int idx, struct foreign_value *value)
@@ -47,12 +49,14 @@ static int find_value(const struct place *place, const struct span_term *term, s
 
 static void warn_of(const struct place *place, const char *what, const struct span_term *term, int err)
 {
-	foreign_warn(place->search->plan, "span '%s': the %s '%s' of '%s:%s' (\"%s\") cannot be had: %s", place->span->label, what, term->name,
-		     place->point->object, place->point->name, place->arguments ? place->arguments : "a function", why_not(err));
+	foreign_warn(place->search->plan, "span '%s': the %s '%s' of '%s:%s' (\"%s\") cannot be had: %s",
+		     place->span->label, what, term->name, place->point->object, place->point->name,
+		     place->arguments ? place->arguments : "a function", why_not(err));
 }
 
 /* Without its key a probe is of no use. */
-static int find_keys(const struct place *place, const struct span_terms *terms, const char *what, struct foreign_value *values)
+static int find_keys(const struct place *place, const struct span_terms *terms, const char *what,
+		     struct foreign_value *values)
 {
 	for (size_t i = 0; i < terms->cnt && i < FOREIGN_KEY_MAX; i++) {
 		int err = find_value(place, &terms->terms[i], &values[i]);
@@ -69,11 +73,13 @@ static int find_keys(const struct place *place, const struct span_terms *terms, 
 static int find_tags(const struct place *place, const struct span_terms *terms, struct foreign_site *site)
 {
 	for (size_t i = 0; i < terms->cnt; i++) {
-		struct foreign_value *value = &site->tags[site->tag_cnt], *length = &site->lengths[site->tag_cnt];
+		struct foreign_value *value = &site->tags[site->tag_cnt],
+				     *length = &site->lengths[site->tag_cnt];
 		int err = find_value(place, &terms->terms[i], value);
 
 		if (!err && terms->terms[i].has_length)
-			err = find_argument(place, span_term_length_argument(&terms->terms[i], place->point), length);
+			err = find_argument(place, span_term_length_argument(&terms->terms[i], place->point),
+					    length);
 		if (err) {
 			warn_of(place, "tag", &terms->terms[i], err);
 			*value = *length = (struct foreign_value){ 0 };
@@ -113,7 +119,9 @@ static int fill_site(const struct place *place, size_t span_idx, bool is_end, st
 	err = find_keys(place, key, "key", site->keys);
 	if (!err && !is_end && span->parent) {
 		site->parent = span->parent;
-		site->parent_span_idx = span->parent == FOREIGN_PARENT_SPAN ? span_idx_of(place->search->plan, span->parent_label) : 0;
+		site->parent_span_idx = span->parent == FOREIGN_PARENT_SPAN
+						? span_idx_of(place->search->plan, span->parent_label)
+						: 0;
 		site->parent_key_cnt = (uint32_t)span->parent_key.cnt;
 		err = find_keys(place, &span->parent_key, "parent", site->parent_keys);
 	}
@@ -130,7 +138,8 @@ static int put_site(struct foreign_plan *plan, const struct foreign_site *site)
 	if (idx < plan->site_cnt)
 		return (int)idx;
 	if (idx == FOREIGN_SITE_MAX) {
-		foreign_warn(plan, "there is room for %d distinct probe sites; the rest is not traced", FOREIGN_SITE_MAX);
+		foreign_warn(plan, "there is room for %d distinct probe sites; the rest is not traced",
+			     FOREIGN_SITE_MAX);
 		return -ENOSPC;
 	}
 	if (plan->sites_fd >= 0 && bpf_map_update_elem(plan->sites_fd, &idx, site, BPF_ANY))
@@ -139,7 +148,8 @@ static int put_site(struct foreign_plan *plan, const struct foreign_site *site)
 	return (int)idx;
 }
 
-int foreign_site_make(struct foreign_search *search, size_t span_idx, bool is_end, const struct span_point *point, const char *arguments)
+int foreign_site_make(struct foreign_search *search, size_t span_idx, bool is_end,
+		      const struct span_point *point, const char *arguments)
 {
 	struct place place = {
 		.search = search,

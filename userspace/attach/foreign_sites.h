@@ -6,9 +6,11 @@
 #include "attach/foreign_search.h"
 
 /*
- * What the BPF programs have to know of a begin or an end at this place: the index of the site, or a negative errno (warned about). arguments: the
- * note's; NULL: of a function.
+ * What the BPF programs have to know of a begin or an end at this place: the
+ * index of the site, or a negative errno (warned about). arguments: the note's;
+ * NULL: of a function.
  */
-int foreign_site_make(struct foreign_search *search, size_t span_idx, bool is_end, const struct span_point *point, const char *arguments);
+int foreign_site_make(struct foreign_search *search, size_t span_idx, bool is_end,
+		      const struct span_point *point, const char *arguments);
 
 #endif

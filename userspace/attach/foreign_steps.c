@@ -19,7 +19,8 @@ static void note(struct foreign_plan *plan, const struct probe_spot *spot)
 {
 	bool is_function = spot->program == FOREIGN_PROGRAM_LEAVE || spot->program == FOREIGN_PROGRAM_ENTER ||
 			   spot->program == FOREIGN_PROGRAM_CALL;
-	size_t idx = is_function ? (uint32_t)spot->cookie : plan->sites[spot->cookie % FOREIGN_SITE_MAX].span_idx;
+	size_t idx = is_function ? (uint32_t)spot->cookie
+				 : plan->sites[spot->cookie % FOREIGN_SITE_MAX].span_idx;
 	bool *is_noted = is_function ? &plan->is_stepped_label[idx] : &plan->is_stepped_span[idx];
 
 	if (*is_noted)

@@ -72,7 +72,8 @@ uint64_t frozen_targets_left_ns(const struct frozen_targets *set, pid_t pid, uin
 	return spent_ns < all_ns ? all_ns - spent_ns : 0;
 }
 
-static const struct frozen_target *freeze(struct frozen_targets *set, pid_t pid, const struct proc_status *status, uint64_t now_ns)
+static const struct frozen_target *freeze(struct frozen_targets *set, pid_t pid,
+					  const struct proc_status *status, uint64_t now_ns)
 {
 	struct frozen_target *grown = reallocarray(set->targets, set->cnt + 1, sizeof(*grown));
 
@@ -80,12 +81,15 @@ static const struct frozen_target *freeze(struct frozen_targets *set, pid_t pid,
 		return NULL;
 	set->targets = grown;
 	grown = &set->targets[set->cnt++];
-	*grown = (struct frozen_target){ .pid = pid, .uid = status->uid, .start_ticks = status->start_ticks, .since_ns = now_ns };
+	*grown = (struct frozen_target){
+		.pid = pid, .uid = status->uid, .start_ticks = status->start_ticks, .since_ns = now_ns
+	};
 	memcpy(grown->comm, status->comm, sizeof(grown->comm));
 	return grown;
 }
 
-const struct frozen_target *frozen_targets_wait(struct frozen_targets *set, pid_t pid, uint64_t more_ns, uint64_t now_ns)
+const struct frozen_target *frozen_targets_wait(struct frozen_targets *set, pid_t pid, uint64_t more_ns,
+						uint64_t now_ns)
 {
 	struct proc_status status = { .comm = "?" };
 	struct slow_target *slow;
@@ -100,6 +104,8 @@ const struct frozen_target *frozen_targets_wait(struct frozen_targets *set, pid_
 		slow = &set->slow[set->slow_idx];
 		set->slow_idx = (set->slow_idx + 1) % FROZEN_SLOW_MAX;
 	}
-	*slow = (struct slow_target){ .pid = pid, .start_ticks = status.start_ticks, .waited_ns = all_ns, .at_ns = now_ns };
+	*slow = (struct slow_target){
+		.pid = pid, .start_ticks = status.start_ticks, .waited_ns = all_ns, .at_ns = now_ns
+	};
 	return NULL;
 }

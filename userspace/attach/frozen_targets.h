@@ -6,8 +6,8 @@
  *
  * Each process may keep us waiting for FROZEN_WAIT_NS, some time ago counting
  * less; then it is frozen, and is not asked again. Of a user of whose processes
- * FROZEN_OF_USER_MAX have come to that within FROZEN_USER_NS none is asked until
- * that is over, so that whoever makes processes gains nothing by it.
+ * FROZEN_OF_USER_MAX have come to that within FROZEN_USER_NS none is asked
+ * until that is over, so that whoever makes processes gains nothing by it.
  */
 #ifndef FROZEN_TARGETS_H
 #define FROZEN_TARGETS_H
@@ -18,7 +18,8 @@
 #include <sys/types.h>
 
 #define FROZEN_WAIT_NS UINT64_C(1000000000)
-#define FROZEN_FORGIVE_SHIFT 4 /* a process that makes us wait less than a sixteenth of the time is not frozen */
+/* a process that makes us wait less than a sixteenth of the time is not frozen */
+#define FROZEN_FORGIVE_SHIFT 4
 #define FROZEN_OF_USER_MAX 4
 #define FROZEN_USER_NS UINT64_C(600000000000)
 #define FROZEN_SLOW_MAX 64 /* processes that have made us wait, and are not frozen: the last ones */
@@ -55,6 +56,7 @@ bool frozen_targets_refuse(const struct frozen_targets *set, pid_t pid, uint64_t
 uint64_t frozen_targets_left_ns(const struct frozen_targets *set, pid_t pid, uint64_t now_ns);
 
 /* It has kept us waiting. The new entry if it is frozen by that, or NULL. */
-const struct frozen_target *frozen_targets_wait(struct frozen_targets *set, pid_t pid, uint64_t waited_ns, uint64_t now_ns);
+const struct frozen_target *frozen_targets_wait(struct frozen_targets *set, pid_t pid, uint64_t waited_ns,
+						uint64_t now_ns);
 
 #endif

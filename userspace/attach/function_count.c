@@ -12,7 +12,8 @@ static size_t count_functions(Elf_Scn *section, const GElf_Shdr *header)
 	GElf_Sym symbol;
 
 	for (size_t i = 0; i < symbol_cnt && gelf_getsym(data, (int)i, &symbol); i++)
-		cnt += GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF && symbol.st_size;
+		cnt += GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF &&
+		       symbol.st_size;
 	return cnt;
 }
 
@@ -24,7 +25,8 @@ int function_count_read(struct function_count *count, int fd)
 
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return -ENOEXEC;
-	elf = elf_begin(fd, ELF_C_READ, NULL); /* by read: a file that shrinks meanwhile is an error, never a SIGBUS */
+	/* by read: a file that shrinks meanwhile is an error, never a SIGBUS */
+	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF) {
 		elf_end(elf);
 		return -ENOEXEC;

@@ -43,8 +43,10 @@ static int read_x86(struct search *search, const struct function_part *part, uin
 		if (err)
 			return -ENOTSUP;
 		begins[at] = 1;
-		if (instruction.flow == X86_RETURNS || (instruction.flow == X86_JUMPS &&
-							!is_inside(search, part->address + at + instruction.length + (uint64_t)instruction.target)))
+		if (instruction.flow == X86_RETURNS ||
+		    (instruction.flow == X86_JUMPS &&
+		     !is_inside(search,
+				part->address + at + instruction.length + (uint64_t)instruction.target)))
 			err = add_exit(search, part->address + at);
 	}
 	return err;
@@ -60,7 +62,8 @@ static int check_x86(const struct function_part *part, const uint8_t *begins)
 
 		x86_instruction_read(&instruction, part->code + at, part->size - at);
 		target = at + instruction.length + (uint64_t)instruction.target;
-		if ((instruction.flow == X86_JUMPS || instruction.flow == X86_JUMPS_SOMETIMES) && target < part->size && !begins[target])
+		if ((instruction.flow == X86_JUMPS || instruction.flow == X86_JUMPS_SOMETIMES) &&
+		    target < part->size && !begins[target])
 			return -ENOTSUP;
 	}
 	return 0;
@@ -100,7 +103,8 @@ static int find_arm(struct search *search, const struct function_part *part)
 	return err;
 }
 
-int function_exits_find(struct function_exits *exits, const struct function_part *parts, size_t part_cnt, uint16_t machine)
+int function_exits_find(struct function_exits *exits, const struct function_part *parts, size_t part_cnt,
+			uint16_t machine)
 {
 	struct search search = { .exits = exits, .parts = parts, .part_cnt = part_cnt };
 	int err = 0;
@@ -112,7 +116,9 @@ int function_exits_find(struct function_exits *exits, const struct function_part
 		if (!parts[i].size || parts[i].size > FUNCTION_BYTES_MAX)
 			err = -ENOTSUP;
 		else
-			err = machine == EM_X86_64 ? find_x86(&search, &parts[i]) : machine == EM_AARCH64 ? find_arm(&search, &parts[i]) : -ENOTSUP;
+			err = machine == EM_X86_64    ? find_x86(&search, &parts[i])
+			      : machine == EM_AARCH64 ? find_arm(&search, &parts[i])
+						      : -ENOTSUP;
 	}
 	if (err)
 		function_exits_release(exits);

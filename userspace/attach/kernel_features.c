@@ -62,7 +62,8 @@ static void probe_namespace(struct kernel_features *features)
 {
 	struct stat status;
 
-	features->is_in_pid_namespace = !stat("/proc/self/ns/pid", &status) && status.st_ino != INIT_PID_NAMESPACE;
+	features->is_in_pid_namespace = !stat("/proc/self/ns/pid", &status) &&
+					status.st_ino != INIT_PID_NAMESPACE;
 }
 
 /* "none [integrity] confidentiality": the one in brackets holds. */
@@ -101,7 +102,8 @@ static bool has_member(const struct btf *btf, const struct btf_type *type, const
 
 		if (member && !strcmp(member, name))
 			return true;
-		if (member && !*member && inner && btf_is_composite(inner) && depth && has_member(btf, inner, name, depth - 1))
+		if (member && !*member && inner && btf_is_composite(inner) && depth &&
+		    has_member(btf, inner, name, depth - 1))
 			return true;
 	}
 	return false;
@@ -139,17 +141,31 @@ static uint32_t uring_places(const struct btf *btf)
 
 /* What the types below are asked for, and the tracepoints. */
 static const char *const asked_types[] = {
-	"task_struct", "uprobe_task", "uprobe_dispatch_data", "trace_uprobe", "socket", "sock", "sock_common", "io_kiocb", "btf_trace_sched_switch",
-	"btf_trace_io_uring_complete", "btf_trace_io_uring_create", "btf_trace_io_uring_submit_req", "btf_trace_io_uring_submit_sqe",
+	"task_struct",
+	"uprobe_task",
+	"uprobe_dispatch_data",
+	"trace_uprobe",
+	"socket",
+	"sock",
+	"sock_common",
+	"io_kiocb",
+	"btf_trace_sched_switch",
+	"btf_trace_io_uring_complete",
+	"btf_trace_io_uring_create",
+	"btf_trace_io_uring_submit_req",
+	"btf_trace_io_uring_submit_sqe",
 };
 
 static void probe_types(struct kernel_features *features, const struct btf *btf)
 {
 	features->sched_switch_arg_cnt = argument_cnt(btf, "btf_trace_sched_switch");
 	features->has_task_storage = struct_has_member(btf, "task_struct", "bpf_storage");
-	features->has_probe_paths = struct_has_member(btf, "task_struct", "utask") && struct_has_member(btf, "uprobe_task", "vaddr") &&
-				    struct_has_member(btf, "uprobe_dispatch_data", "tu") && struct_has_member(btf, "trace_uprobe", "filename");
-	features->has_socket_types = struct_has_member(btf, "socket", "sk") && struct_has_member(btf, "sock", "sk_protocol") &&
+	features->has_probe_paths = struct_has_member(btf, "task_struct", "utask") &&
+				    struct_has_member(btf, "uprobe_task", "vaddr") &&
+				    struct_has_member(btf, "uprobe_dispatch_data", "tu") &&
+				    struct_has_member(btf, "trace_uprobe", "filename");
+	features->has_socket_types = struct_has_member(btf, "socket", "sk") &&
+				     struct_has_member(btf, "sock", "sk_protocol") &&
 				     struct_has_member(btf, "sock_common", "skc_rcv_saddr");
 	features->uring_places = uring_places(btf);
 }
@@ -202,8 +218,9 @@ static void probe_cookies(struct kernel_features *features)
 }
 
 /*
- * Links that cannot be made, refused for a reason that tells: "/" is no file (EBADF; a kernel without the feature says EINVAL before it looks), and
- * pid -1 is a bad argument (EINVAL) to a kernel that filters by process, and an unknown thread (ESRCH) to one that filters by thread.
+ * Links that cannot be made, refused for a reason that tells: "/" is no file (EBADF; a kernel without the
+ * feature says EINVAL before it looks), and pid -1 is a bad argument (EINVAL) to a kernel that filters by
+ * process, and an unknown thread (ESRCH) to one that filters by thread.
  */
 static void probe_uprobe_multi(struct kernel_features *features)
 {
@@ -238,8 +255,9 @@ static void probe_load(struct kernel_features *features)
 }
 
 /*
- * The system call by which a fast nop enters the kernel refuses callers other than a nop's call, and the errno tells which nop it is: ENXIO from the
- * first kernels, EPROTO since the 10-byte nop took the place of the 5-byte one; ENOSYS: there is none.
+ * The system call by which a fast nop enters the kernel refuses callers other than a nop's call, and the
+ * errno tells which nop it is: ENXIO from the first kernels, EPROTO since the 10-byte nop took the place of
+ * the 5-byte one; ENOSYS: there is none.
  */
 static void probe_fast_nop(struct kernel_features *features)
 {
@@ -264,7 +282,8 @@ static void try_fast_nop(struct kernel_features *features)
 	probe_fast_nop(features);
 	if (prog_fd < 0)
 		return;
-	if (features->reckless_nop != FAST_NOP_NONE && fast_nop_survives_fork(prog_fd, features->reckless_nop))
+	if (features->reckless_nop != FAST_NOP_NONE &&
+	    fast_nop_survives_fork(prog_fd, features->reckless_nop))
 		features->fast_nop = features->reckless_nop;
 	close(prog_fd);
 }
@@ -296,7 +315,8 @@ static bool lacks_privilege(const struct kernel_features *features)
 static void explain_privilege(const struct kernel_features *features, struct error *sentence)
 {
 	(void)features;
-	error_set(sentence, "recording needs root: run it with sudo, or give the program the capabilities CAP_BPF and CAP_PERFMON");
+	error_set(sentence, "recording needs root: run it with sudo, or give the program the capabilities "
+			    "CAP_BPF and CAP_PERFMON");
 }
 
 static bool lacks_uprobe_privilege(const struct kernel_features *features)
@@ -307,8 +327,10 @@ static bool lacks_uprobe_privilege(const struct kernel_features *features)
 static void explain_uprobe_privilege(const struct kernel_features *features, struct error *sentence)
 {
 	error_set(sentence,
-		  "kernel %s has no uprobe_multi (6.6 and later have), without which CAP_BPF and CAP_PERFMON are not enough: run it with sudo, "
-		  "or add the capability CAP_SYS_ADMIN", features->release);
+		  "kernel %s has no uprobe_multi (6.6 and later have), without which CAP_BPF and CAP_PERFMON "
+		  "are not enough: run it with sudo, "
+		  "or add the capability CAP_SYS_ADMIN",
+		  features->release);
 }
 
 static bool is_in_namespace(const struct kernel_features *features)
@@ -319,7 +341,8 @@ static bool is_in_namespace(const struct kernel_features *features)
 static void explain_namespace(const struct kernel_features *features, struct error *sentence)
 {
 	(void)features;
-	error_set(sentence, "in this PID namespace processes have other pids than the kernel says, so none would be recognised: run it outside of the "
+	error_set(sentence, "in this PID namespace processes have other pids than the kernel says, so none "
+			    "would be recognised: run it outside of the "
 			    "container, or share the machine's namespace (--pid=host)");
 }
 
@@ -331,8 +354,10 @@ static bool lacks_btf(const struct kernel_features *features)
 static void explain_btf(const struct kernel_features *features, struct error *sentence)
 {
 	error_set(sentence,
-		  "kernel %s has no BTF (\"/sys/kernel/btf/vmlinux\" cannot be read): use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of "
-		  "Debian, Ubuntu and Fedora are, and mount sysfs", features->release);
+		  "kernel %s has no BTF (\"/sys/kernel/btf/vmlinux\" cannot be read): use a kernel built "
+		  "with CONFIG_DEBUG_INFO_BTF=y, as those of "
+		  "Debian, Ubuntu and Fedora are, and mount sysfs",
+		  features->release);
 }
 
 static bool is_locked_down(const struct kernel_features *features)
@@ -343,7 +368,8 @@ static bool is_locked_down(const struct kernel_features *features)
 static void explain_lockdown(const struct kernel_features *features, struct error *sentence)
 {
 	(void)features;
-	error_set(sentence, "the kernel is locked down (confidentiality), so BPF programs may not read its memory: boot with "
+	error_set(sentence, "the kernel is locked down (confidentiality), so BPF programs may not read its "
+			    "memory: boot with "
 			    "lockdown=integrity or lockdown=none");
 }
 
@@ -354,12 +380,16 @@ static bool lacks_load(const struct kernel_features *features)
 
 static void explain_load(const struct kernel_features *features, struct error *sentence)
 {
-	const char *advice = features->load_errno == ENOSYS ? "use a kernel built with CONFIG_BPF_SYSCALL=y" :
-			     features->load_errno == EPERM  ? "in a container, start it with CAP_SYS_ADMIN, CAP_SYS_RESOURCE and a seccomp profile "
-							      "that allows bpf(2)" :
-							      "use a kernel built with CONFIG_BPF_EVENTS=y and CONFIG_UPROBE_EVENTS=y";
+	const char *advice =
+		features->load_errno == ENOSYS ? "use a kernel built with CONFIG_BPF_SYSCALL=y"
+		: features->load_errno == EPERM
+			? "in a container, start it with CAP_SYS_ADMIN, CAP_SYS_RESOURCE and a seccomp "
+			  "profile "
+			  "that allows bpf(2)"
+			: "use a kernel built with CONFIG_BPF_EVENTS=y and CONFIG_UPROBE_EVENTS=y";
 
-	error_set(sentence, "kernel %s refuses to load a BPF program (%s): %s", features->release, strerror(features->load_errno), advice);
+	error_set(sentence, "kernel %s refuses to load a BPF program (%s): %s", features->release,
+		  strerror(features->load_errno), advice);
 }
 
 /* Worst first. */

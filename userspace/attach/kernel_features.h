@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What this kernel offers and what we may do: asked once at the start, by trying where a version number would lie (backports).
+ * What this kernel offers and what we may do: asked once at the start, by
+ * trying where a version number would lie (backports).
  */
 #ifndef KERNEL_FEATURES_H
 #define KERNEL_FEATURES_H
@@ -16,7 +17,10 @@
 enum fast_nop {
 	FAST_NOP_NONE = 0,
 	FAST_NOP_5 = 1,  /* x86-64, from 6.18 on */
-	FAST_NOP_10 = 2, /* x86-64, the kernels after those: a call in the place of a 5-byte nop could write into the red zone */
+	/*
+	 * x86-64, the kernels after those: a call in the place of a 5-byte nop could write into the red zone
+	 */
+	FAST_NOP_10 = 2,
 };
 
 enum lockdown {
@@ -40,15 +44,23 @@ struct kernel_features {
 	bool can_load;                /* a BPF program was accepted; false: load_errno says why not */
 	int load_errno;
 	bool has_uprobe_multi;        /* 6.6 and later */
-	bool has_uprobe_multi_pid;    /* its pid filter means the process; the first kernels took it for the thread */
-	uint32_t sched_switch_arg_cnt; /* of the BTF tracepoint: 3, or 4 with prev_state (5.18 and later); 0: unknown, no BTF */
+	/* its pid filter means the process; the first kernels took it for the thread */
+	bool has_uprobe_multi_pid;
+	/* of the BTF tracepoint: 3, or 4 with prev_state (5.18 and later); 0: unknown, no BTF */
+	uint32_t sched_switch_arg_cnt;
 	bool has_task_storage;        /* tracing programs may keep things with a task: 5.13 and later */
 	bool has_cookies;             /* a program is told which of its probes was hit: 5.15 and later */
-	bool has_probe_paths;         /* it can read under which path that probe was attached, see probe_path.h: before */
-	bool has_socket_types;        /* its BTF describes sockets, so that a program can tell their addresses; not: a kernel without CONFIG_INET */
+	/* it can read under which path that probe was attached, see probe_path.h: before */
+	bool has_probe_paths;
+	/*
+	 * its BTF describes sockets, so that a program can tell their addresses; not: a kernel without
+	 * CONFIG_INET
+	 */
+	bool has_socket_types;
 	uint32_t uring_places;        /* enum uring_place; 0 also: a kernel without io_uring */
 	struct percpu_layout percpu;
-	enum fast_nop fast_nop;       /* the one to use: NONE if a child that the target forks would not survive it */
+	/* the one to use: NONE if a child that the target forks would not survive it */
+	enum fast_nop fast_nop;
 	enum fast_nop reckless_nop;   /* the one that the kernel has, whatever becomes of forked children */
 	enum lockdown lockdown;
 	bool is_root; /* effective uid 0 */
@@ -63,8 +75,9 @@ struct kernel_features {
 void kernel_features_probe(struct kernel_features *features);
 
 /*
- * What stands in the way of recording, worst first: one sentence each, what is missing and what to do. Fills up to `max` of them and returns how
- * many there are; 0: recording can work.
+ * What stands in the way of recording, worst first: one sentence each, what is
+ * missing and what to do. Fills up to `max` of them and returns how many there
+ * are; 0: recording can work.
  */
 size_t kernel_features_missing(const struct kernel_features *features, struct error *sentences, size_t max);
 

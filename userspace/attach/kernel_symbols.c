@@ -17,7 +17,8 @@ static bool parse_line(char *line, struct kernel_symbol *symbol)
 
 	errno = 0;
 	symbol->address = strtoull(line, &behind, 16);
-	if (behind == line || errno || symbol->address == 0 || behind[0] != ' ' || !strchr("tTwW", behind[1]) || !behind[1] || behind[2] != ' ')
+	if (behind == line || errno || symbol->address == 0 || behind[0] != ' ' ||
+	    !strchr("tTwW", behind[1]) || !behind[1] || behind[2] != ' ')
 		return false;
 	symbol->name = behind + 3;
 	behind[3 + strcspn(behind + 3, " \t")] = '\0';
@@ -27,7 +28,9 @@ static bool parse_line(char *line, struct kernel_symbol *symbol)
 static int add(struct kernel_symbols *symbols, const struct kernel_symbol *symbol)
 {
 	if ((symbols->cnt & (symbols->cnt - 1)) == 0) {
-		struct kernel_symbol *grown = reallocarray(symbols->symbols, symbols->cnt ? symbols->cnt * 2 : 1, sizeof(*grown));
+		struct kernel_symbol *grown = reallocarray(symbols->symbols,
+							   symbols->cnt ? symbols->cnt * 2 : 1,
+							   sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
@@ -136,7 +139,8 @@ const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t a
 	return low > 0 ? symbols->symbols[low - 1].name : NULL;
 }
 
-int kernel_symbols_each_part(const struct kernel_symbols *symbols, const char *name, kernel_part_visit visit, void *context)
+int kernel_symbols_each_part(const struct kernel_symbols *symbols, const char *name, kernel_part_visit visit,
+			     void *context)
 {
 	size_t length = strlen(name);
 	int result = 0;
@@ -145,7 +149,8 @@ int kernel_symbols_each_part(const struct kernel_symbols *symbols, const char *n
 		const char *other = symbols->symbols[i].name;
 		uint64_t begin = symbols->symbols[i].address, end = begin + LAST_PART_BYTES;
 
-		if (other[0] != name[0] || strncmp(other, name, length) != 0 || (other[length] && other[length] != '.'))
+		if (other[0] != name[0] || strncmp(other, name, length) != 0 ||
+		    (other[length] && other[length] != '.'))
 			continue;
 		for (size_t next = i + 1; next < symbols->cnt; next++) {
 			if (symbols->symbols[next].address > begin) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which function of the kernel an address is in: /proc/kallsyms, read once. A function reaches to the next symbol. Where the kernel hides its
- * addresses (kptr_restrict) there are no symbols, and nothing has a name.
+ * Which function of the kernel an address is in: /proc/kallsyms, read once. A
+ * function reaches to the next symbol. Where the kernel hides its addresses
+ * (kptr_restrict) there are no symbols, and nothing has a name.
  */
 #ifndef KERNEL_SYMBOLS_H
 #define KERNEL_SYMBOLS_H
@@ -14,7 +15,8 @@
 
 struct kernel_symbol {
 	uint64_t address;
-	const char *name; /* of the struct kernel_symbols; text symbols alone; may be any bytes but white space */
+	/* of the struct kernel_symbols; text symbols alone; may be any bytes but white space */
+	const char *name;
 };
 
 struct kernel_symbols {
@@ -35,10 +37,12 @@ void kernel_symbols_release(struct kernel_symbols *symbols);
 const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address);
 
 /*
- * Calls visit for each part of the function of that name: the compiler may have split it, or made variants (NAME.cold, NAME.isra.0). A non-zero return
- * stops and is the result.
+ * Calls visit for each part of the function of that name: the compiler may have
+ * split it, or made variants (NAME.cold, NAME.isra.0). A non-zero return stops
+ * and is the result.
  */
 typedef int (*kernel_part_visit)(void *context, uint64_t begin, uint64_t end);
-int kernel_symbols_each_part(const struct kernel_symbols *symbols, const char *name, kernel_part_visit visit, void *context);
+int kernel_symbols_each_part(const struct kernel_symbols *symbols, const char *name, kernel_part_visit visit,
+			     void *context);
 
 #endif

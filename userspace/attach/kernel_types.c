@@ -21,7 +21,10 @@ static bool is_asked_by_name(const struct btf_type *type)
 	return btf_is_composite(type) || btf_is_any_enum(type) || btf_is_typedef(type);
 }
 
-/* With what is needed to know its size and where its members are. Structs within structs are no more than a few levels deep. */
+/*
+ * With what is needed to know its size and where its members are. Structs within structs are no more than a
+ * few levels deep.
+ */
 static void want(struct selection *selection, uint32_t id)
 {
 	const struct btf_type *type = btf__type_by_id(selection->kernel, id), *target;
@@ -67,7 +70,9 @@ static int copy(struct btf *result, struct selection *selection)
 	uint32_t copied_cnt = 0;
 
 	for (uint32_t id = 1; id < selection->cnt; id++) {
-		int new_id = selection->new_ids[id] ? btf__add_type(result, selection->kernel, btf__type_by_id(selection->kernel, id)) : 0;
+		int new_id = selection->new_ids[id] ? btf__add_type(result, selection->kernel,
+								    btf__type_by_id(selection->kernel, id))
+						    : 0;
 
 		if (new_id < 0)
 			return new_id;
@@ -90,7 +95,8 @@ static int select_types(struct btf **result, const struct btf *kernel, const str
 		err = -ENOMEM;
 	for (uint32_t id = 1; !err && id < selection.cnt; id++) {
 		const struct btf_type *type = btf__type_by_id(kernel, id);
-		const char *name = is_asked_by_name(type) ? btf__name_by_offset(kernel, type->name_off) : NULL;
+		const char *name = is_asked_by_name(type) ? btf__name_by_offset(kernel, type->name_off)
+							  : NULL;
 
 		if (name && *name && string_pool_find(names, name, strlen(name)) != STRING_POOL_NONE)
 			want(&selection, id);
@@ -129,11 +135,13 @@ int kernel_types_select_for(struct btf **result, const struct btf *kernel, const
 	*result = NULL;
 	for (uint32_t id = 1; !err && id < btf__type_cnt(object); id++) {
 		const struct btf_type *type = btf__type_by_id(object, id);
-		const char *name = is_asked_by_name(type) ? btf__name_by_offset(object, type->name_off) : NULL;
+		const char *name = is_asked_by_name(type) ? btf__name_by_offset(object, type->name_off)
+							  : NULL;
 		const char *flavor = name ? strstr(name, "___") : NULL;
 
 		if (name && *name)
-			err = string_pool_add(pool, name, flavor ? (size_t)(flavor - name) : strlen(name), &number);
+			err = string_pool_add(pool, name, flavor ? (size_t)(flavor - name) : strlen(name),
+					      &number);
 	}
 	if (!err)
 		err = select_types(result, kernel, pool);

@@ -107,11 +107,13 @@ static int tell(const struct perf_event_header *header, map_visit visit, void *c
 
 	if (header->type == PERF_RECORD_LOST)
 		return visit(context, &news);
-	if (header->type != PERF_RECORD_MMAP2 || header->size <= sizeof(*record) || !record->inode || (int32_t)record->pid <= 0)
+	if (header->type != PERF_RECORD_MMAP2 || header->size <= sizeof(*record) || !record->inode ||
+	    (int32_t)record->pid <= 0)
 		return 0;
 	if (!memchr(record->path, '\0', header->size - sizeof(*record)))
 		return 0;
-	news = (struct map_news){ (pid_t)record->pid, record->inode, record->dev_major, record->dev_minor, record->path };
+	news = (struct map_news){ (pid_t)record->pid, record->inode, record->dev_major, record->dev_minor,
+				  record->path };
 	return visit(context, &news);
 }
 

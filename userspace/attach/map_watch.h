@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Hears of every executable mapping of a file that any process makes: of the program and the libraries at an exec, of a plugin at dlopen. By perf's
- * records of them (PERF_RECORD_MMAP2 of a dummy event on each CPU), so nothing is polled, and a process that maps nothing costs nothing.
+ * Hears of every executable mapping of a file that any process makes: of the
+ * program and the libraries at an exec, of a plugin at dlopen. By perf's
+ * records of them (PERF_RECORD_MMAP2 of a dummy event on each CPU), so nothing
+ * is polled, and a process that maps nothing costs nothing.
  *
- * Needs CAP_PERFMON (or root). Where it cannot be had, /proc has to be looked at from time to time.
+ * Needs CAP_PERFMON (or root). Where it cannot be had, /proc has to be looked
+ * at from time to time.
  */
 #ifndef MAP_WATCH_H
 #define MAP_WATCH_H
@@ -14,7 +17,10 @@
 
 struct map_watch;
 
-/* is_quick: readable at each mapping; else when there are many, and to be read from time to time. 0 or a negative errno. */
+/*
+ * is_quick: readable at each mapping; else when there are many, and to be read
+ * from time to time. 0 or a negative errno.
+ */
 int map_watch_open(struct map_watch **watch, bool is_quick);
 
 int map_watch_fd(const struct map_watch *watch); /* readable (poll): map_watch_read() */

@@ -8,7 +8,9 @@
 
 void name_guess_see(struct name_guess *guess, const char *typed, const char *word)
 {
-	struct near_miss near_miss = { .typed = typed, .best = guess->best, .best_distance = guess->distance };
+	struct near_miss near_miss = { .typed = typed,
+				       .best = guess->best,
+				       .best_distance = guess->distance };
 	char *copy;
 
 	near_miss_offer(&near_miss, word);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why a name that was asked for was not found: the nearest of the names that there are, and whether a file has lost its names. */
+/*
+ * Why a name that was asked for was not found: the nearest of the names that
+ * there are, and whether a file has lost its names.
+ */
 #ifndef NAME_GUESS_H
 #define NAME_GUESS_H
 

@@ -16,7 +16,8 @@ struct object **object_table_slot(struct object_table *table, const struct proc_
 	return slot;
 }
 
-struct object *object_table_add(struct object **slot, const struct proc_mapping *mapping, pid_t pid, uint64_t open_ns)
+struct object *object_table_add(struct object **slot, const struct proc_mapping *mapping, pid_t pid,
+				uint64_t open_ns)
 {
 	struct object *object = calloc(1, sizeof(*object));
 	char *path = strdup(mapping->path);
@@ -42,7 +43,8 @@ struct object **object_table_same_file(struct object_table *table, const struct 
 {
 	for (size_t i = 0; i < OBJECT_BUCKET_CNT; i++)
 		for (struct object **slot = &table->buckets[i]; *slot; slot = &(*slot)->next)
-			if ((*slot)->fd >= 0 && (*slot)->file_inode == file->st_ino && (*slot)->file_dev == file->st_dev && (*slot)->pid == pid)
+			if ((*slot)->fd >= 0 && (*slot)->file_inode == file->st_ino &&
+			    (*slot)->file_dev == file->st_dev && (*slot)->pid == pid)
 				return slot;
 	return NULL;
 }
@@ -69,7 +71,10 @@ void object_table_attached(struct object_table *table, struct object *object, in
 	table->link_cnt += probe_links_cnt(object->links);
 }
 
-/* Takes the object out of the table, and frees it but for its links, which are the caller's to close; NULL: it has none. */
+/*
+ * Takes the object out of the table, and frees it but for its links, which are the caller's to close; NULL:
+ * it has none.
+ */
 static struct probe_links *object_take(struct object_table *table, struct object **slot)
 {
 	struct object *object = *slot;

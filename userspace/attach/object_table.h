@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The objects (executables, libraries, plugins) that were looked at, by the numbers of their mappings: those with probes, attached, and those without. For
- * attach.c alone.
+ * The objects (executables, libraries, plugins) that were looked at, by the
+ * numbers of their mappings: those with probes, attached, and those without.
+ * For attach.c alone.
  */
 #ifndef OBJECT_TABLE_H
 #define OBJECT_TABLE_H
@@ -45,13 +46,18 @@ struct object_table {
 struct object **object_table_slot(struct object_table *table, const struct proc_mapping *mapping, pid_t pid);
 
 /* A new one at its slot, without probes; NULL: no memory. */
-struct object *object_table_add(struct object **slot, const struct proc_mapping *mapping, pid_t pid, uint64_t open_ns);
+struct object *object_table_add(struct object **slot, const struct proc_mapping *mapping, pid_t pid,
+				uint64_t open_ns);
 
-/* The attached object of the same owner that has the file open already under another number, which its maps had not shown by then; or NULL. */
+/*
+ * The attached object of the same owner that has the file open already under
+ * another number, which its maps had not shown by then; or NULL.
+ */
 struct object **object_table_same_file(struct object_table *table, const struct stat *file, pid_t pid);
 
 /* Gives an object the numbers of the mapping, and its place. */
-void object_table_rename(struct object_table *table, struct object **slot, const struct proc_mapping *mapping);
+void object_table_rename(struct object_table *table, struct object **slot,
+			 const struct proc_mapping *mapping);
 
 /* The object takes over what was attached for it. */
 void object_table_attached(struct object_table *table, struct object *object, int fd, size_t site_cnt);

@@ -39,7 +39,9 @@ static int leave_root(void)
 /* Out of the way first: each may have another one's number. */
 static void keep_descriptors(int socket_fd, int kept_fd, int life_fd)
 {
-	const int wanted[][2] = { { socket_fd, OUTSIDE_SOCKET_FD }, { kept_fd, OUTSIDE_KEPT_FD }, { life_fd, OUTSIDE_LIFE_FD } };
+	const int wanted[][2] = { { socket_fd, OUTSIDE_SOCKET_FD },
+				  { kept_fd, OUTSIDE_KEPT_FD },
+				  { life_fd, OUTSIDE_LIFE_FD } };
 	int away[3];
 
 	for (int i = 0; i < 3; i++)

@@ -8,8 +8,8 @@
  *
  * It ends with the recorder, or when the recorder says so, whatever it is doing
  * and also while it is stopped: by a pipe, at whose end the kernel kills it. By
- * then the recorder itself may kill nobody of another uid, neither by kill(2) nor
- * by PR_SET_PDEATHSIG.
+ * then the recorder itself may kill nobody of another uid, neither by kill(2)
+ * nor by PR_SET_PDEATHSIG.
  */
 #ifndef OUTSIDE_PROCESS_H
 #define OUTSIDE_PROCESS_H

@@ -14,7 +14,8 @@ static const char *name_of(const struct btf *btf, uint32_t name_offset)
 }
 
 /* The variable's place in the section, its type in *type; -1: not there. */
-static int64_t place_of(const struct btf *btf, const struct btf_type *section, const char *wanted, uint32_t *type)
+static int64_t place_of(const struct btf *btf, const struct btf_type *section, const char *wanted,
+			uint32_t *type)
 {
 	const struct btf_var_secinfo *places = btf_var_secinfos(section);
 
@@ -51,7 +52,8 @@ static int64_t member_offset(const struct btf *btf, uint32_t id, const char *wan
 }
 
 /* Of a variable, or of a member of it; 0: not there. */
-static int64_t distance(const struct btf *btf, const struct btf_type *section, int64_t from, const char *variable, const char *member)
+static int64_t distance(const struct btf *btf, const struct btf_type *section, int64_t from,
+			const char *variable, const char *member)
 {
 	uint32_t type;
 	int64_t place = place_of(btf, section, variable, &type), within = 0;

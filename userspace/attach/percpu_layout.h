@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the kernel's per-CPU variables lie among each other: BTF tells their places in the section that each CPU has a copy of. So who has the address of
- * one of a CPU's variables has those of the others, without any symbols. bpf/waker.h uses it.
+ * Where the kernel's per-CPU variables lie among each other: BTF tells their
+ * places in the section that each CPU has a copy of. So who has the address of
+ * one of a CPU's variables has those of the others, without any symbols.
+ * bpf/waker.h uses it.
  */
 #ifndef PERCPU_LAYOUT_H
 #define PERCPU_LAYOUT_H

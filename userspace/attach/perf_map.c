@@ -22,7 +22,10 @@ static bool take_hexadecimal(const char **at, const char *end, uint64_t *number)
 	begin = *at;
 	for (*number = 0; *at < end; ++*at) {
 		char c = **at;
-		unsigned int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
+		unsigned int digit = c >= '0' && c <= '9'   ? c - '0'
+				     : c >= 'a' && c <= 'f' ? c - 'a' + 10
+				     : c >= 'A' && c <= 'F' ? c - 'A' + 10
+							    : 16;
 
 		if (digit == 16)
 			break;
@@ -38,8 +41,8 @@ static bool parse_line(const char *line, size_t length, struct perf_map_entry *e
 	const char *at = line, *end = line + length;
 	uint64_t size;
 
-	if (!take_hexadecimal(&at, end, &entry->begin) || !take_hexadecimal(&at, end, &size) || at == end || size == 0 ||
-	    size > UINT64_MAX - entry->begin)
+	if (!take_hexadecimal(&at, end, &entry->begin) || !take_hexadecimal(&at, end, &size) || at == end ||
+	    size == 0 || size > UINT64_MAX - entry->begin)
 		return false;
 	entry->end = entry->begin + size;
 	entry->name = at;
@@ -56,7 +59,10 @@ static int compare(const void *left, const void *right)
 	return a->order < b->order ? -1 : 1;
 }
 
-/* What begins later in memory ends what reaches over it; of two that begin at the same place, the later line is right. */
+/*
+ * What begins later in memory ends what reaches over it; of two that begin at the same place, the later line
+ * is right.
+ */
 static void cut_overlaps(struct perf_map *map)
 {
 	size_t cnt = 0;
@@ -82,7 +88,9 @@ int perf_map_parse(struct perf_map *map, char *text, size_t length)
 		size_t line = newline ? (size_t)(newline - text) - at : length - at;
 
 		if (map->cnt == size) {
-			struct perf_map_entry *grown = reallocarray(map->entries, size = size ? size * 2 : 256, sizeof(*grown));
+			struct perf_map_entry *grown = reallocarray(map->entries,
+								    size = size ? size * 2 : 256,
+								    sizeof(*grown));
 
 			if (!grown) {
 				perf_map_release(map);

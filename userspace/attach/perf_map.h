@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The functions that a JIT compiler has made, as it tells them in /tmp/perf-PID.map: lines of address, size (both hexadecimal) and name. The program
- * writes that file, so it may be anything; what is no such line is skipped, and what was told last is right.
+ * The functions that a JIT compiler has made, as it tells them in
+ * /tmp/perf-PID.map: lines of address, size (both hexadecimal) and name. The
+ * program writes that file, so it may be anything; what is no such line is
+ * skipped, and what was told last is right.
  */
 #ifndef PERF_MAP_H
 #define PERF_MAP_H

@@ -32,7 +32,11 @@ static void parse_type(struct probe_argument *argument, const char *text, size_t
 	if (at != length || (size != 1 && size != 2 && size != 4 && size != 8 && size != 16))
 		snprintf(argument->type, sizeof(argument->type), "?");
 	else
-		snprintf(argument->type, sizeof(argument->type), "%c%zu", is_float ? 'f' : is_signed ? 'i' : 'u', size * 8);
+		snprintf(argument->type, sizeof(argument->type), "%c%zu",
+			 is_float    ? 'f'
+			 : is_signed ? 'i'
+				     : 'u',
+			 size * 8);
 }
 
 size_t probe_arguments_parse(const char *args, struct probe_argument arguments[PROBE_ARGUMENT_MAX])

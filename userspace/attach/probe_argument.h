@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The arguments of a USDT probe as its note tells them, in words: "8@%rdi -4@-20(%rbp) 8f@%xmm0" is "u64, i32, f64". */
+/*
+ * The arguments of a USDT probe as its note tells them, in words: "8@%rdi
+ * -4@-20(%rbp) 8f@%xmm0" is "u64, i32, f64".
+ */
 #ifndef PROBE_ARGUMENT_H
 #define PROBE_ARGUMENT_H
 
@@ -9,7 +12,8 @@
 
 struct probe_argument {
 	char type[8];        /* "u64", "i32", "f64", …; "?" if the note says what is none */
-	const char *operand; /* where it is, as the note says it: "%rdi", "-20(%rbp)", "[sp, 24]", "$5"; points into the note */
+	/* where it is, as the note says it: "%rdi", "-20(%rbp)", "[sp, 24]", "$5"; points into the note */
+	const char *operand;
 	size_t operand_length;
 };
 

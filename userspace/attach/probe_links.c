@@ -118,15 +118,16 @@ static int arrays_fill(struct site_arrays *arrays, const struct attempt *attempt
 }
 
 /*
- * 0 is every process; the programs look, too. The kernel knows a process by the memory of its first thread, which has none any more once it has
- * ended, though others live on: then nothing would match.
+ * 0 is every process; the programs look, too. The kernel knows a process by the memory of its first thread,
+ * which has none any more once it has ended, though others live on: then nothing would match.
  */
 static uint32_t filter_pid(const struct probe_links_options *options)
 {
 	char path[64], exe[2];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", options->pid);
-	if (!options->features->has_uprobe_multi_pid || (readlink(path, exe, sizeof(exe)) < 0 && errno == ENOENT))
+	if (!options->features->has_uprobe_multi_pid ||
+	    (readlink(path, exe, sizeof(exe)) < 0 && errno == ENOENT))
 		return 0;
 	return (uint32_t)options->pid;
 }
@@ -176,16 +177,19 @@ static int attach_multi(const struct attempt *attempt, int prog_fd)
 	return fd < 0 ? fd : 0;
 }
 
-static int attach_perf(const struct attempt *attempt, const struct probe_program *program, const struct probe_site *site)
+static int attach_perf(const struct attempt *attempt, const struct probe_program *program,
+		       const struct probe_site *site)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = site->semaphore_offset, .bpf_cookie = program->cookie);
+	LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = site->semaphore_offset,
+		    .bpf_cookie = program->cookie);
 	struct probe_link *link = links_reserve(attempt->links);
 	struct bpf_link *perf;
 
 	if (!link)
 		return -ENOMEM;
 	read_code(attempt, site_offset(attempt, site));
-	perf = bpf_program__attach_uprobe_opts(program->prog, -1, attempt->path, site_offset(attempt, site), &options);
+	perf = bpf_program__attach_uprobe_opts(program->prog, -1, attempt->path, site_offset(attempt, site),
+					       &options);
 	if (!perf)
 		return -errno;
 	*link = (struct probe_link){ .fd = -1, .perf = perf };
@@ -241,8 +245,8 @@ static void *close_links(void *argument)
 }
 
 /*
- * The kernel waits for a grace period at each link that is closed, some 50 ms. Threads wait for theirs together: measured, 15 links of one object
- * take 65 ms instead of 800 (6.18, two CPUs).
+ * The kernel waits for a grace period at each link that is closed, some 50 ms. Threads wait for theirs
+ * together: measured, 15 links of one object take 65 ms instead of 800 (6.18, two CPUs).
  */
 static void close_all(struct probe_link *links, size_t cnt)
 {
@@ -310,10 +314,14 @@ static void explain(struct error *error, const struct attempt *attempt, int err)
 	if (err == -ESRCH)
 		error_set(error, "process %d has ended", attempt->options->pid);
 	else if ((err == -EACCES || err == -EPERM) && !features->has_uprobe_multi)
-		error_set(error, "kernel %s does not let us attach probes (%s): run as root or with the capability CAP_SYS_ADMIN", features->release,
-			  strerror(-err));
+		error_set(error,
+			  "kernel %s does not let us attach probes (%s): run as root or with the capability "
+			  "CAP_SYS_ADMIN",
+			  features->release, strerror(-err));
 	else if (err == -EACCES || err == -EPERM)
-		error_set(error, "the kernel does not let us attach probes (%s): run as root or with the capabilities CAP_BPF and CAP_PERFMON",
+		error_set(error,
+			  "the kernel does not let us attach probes (%s): run as root or with the "
+			  "capabilities CAP_BPF and CAP_PERFMON",
 			  strerror(-err));
 	else if (err == -EMFILE || err == -ENFILE)
 		error_set(error, "no file descriptor is left for the probes: raise the limit with ulimit -n");
@@ -321,14 +329,18 @@ static void explain(struct error *error, const struct attempt *attempt, int err)
 		error_set(error, "the kernel refuses the probes: %s", strerror(-err));
 }
 
-/* Whether the error may come from where the probes sit, rather than from the process, the privilege or the memory. */
+/*
+ * Whether the error may come from where the probes sit, rather than from the process, the privilege or the
+ * memory.
+ */
 static bool is_about_the_site(int err)
 {
-	return err != -ESRCH && err != -EPERM && err != -EACCES && err != -ENOMEM && err != -EMFILE && err != -ENFILE;
+	return err != -ESRCH && err != -EPERM && err != -EACCES && err != -ENOMEM && err != -EMFILE &&
+	       err != -ENFILE;
 }
 
-int probe_links_attach(struct probe_links **links, const struct probe_links_options *options, int fd, const struct probe_sites *sites,
-		       struct error *error)
+int probe_links_attach(struct probe_links **links, const struct probe_links_options *options, int fd,
+		       const struct probe_sites *sites, struct error *error)
 {
 	char path[64];
 	struct attempt attempt = {
@@ -364,7 +376,8 @@ int probe_links_attach(struct probe_links **links, const struct probe_links_opti
 
 /* ---- spots ---- */
 
-static int spots_multi(const struct attempt *attempt, const struct probe_spot_program *program, size_t idx, const struct probe_spot *spots, size_t cnt)
+static int spots_multi(const struct attempt *attempt, const struct probe_spot_program *program, size_t idx,
+		       const struct probe_spot *spots, size_t cnt)
 {
 	struct probe_link *link = links_reserve(attempt->links);
 	uint64_t *arrays = calloc(3 * cnt + 1, sizeof(*arrays));
@@ -397,11 +410,12 @@ static int spots_multi(const struct attempt *attempt, const struct probe_spot_pr
 	return fd < 0 ? fd : 0;
 }
 
-static int spot_perf(const struct attempt *attempt, const struct probe_spot_program *program, const struct probe_spot *spot)
+static int spot_perf(const struct attempt *attempt, const struct probe_spot_program *program,
+		     const struct probe_spot *spot)
 {
 	bool has_cookies = attempt->options->features->has_cookies;
-	LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = spot->semaphore_offset, .bpf_cookie = has_cookies ? spot->cookie : 0,
-		    .retprobe = program->is_return);
+	LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = spot->semaphore_offset,
+		    .bpf_cookie = has_cookies ? spot->cookie : 0, .retprobe = program->is_return);
 	struct probe_link *link = links_reserve(attempt->links);
 	char path[PROBE_PATH_SIZE];
 	struct bpf_link *perf;
@@ -409,7 +423,10 @@ static int spot_perf(const struct attempt *attempt, const struct probe_spot_prog
 	if (!link)
 		return -ENOMEM;
 	read_code(attempt, spot->offset);
-	perf = bpf_program__attach_uprobe_opts(program->prog, -1, has_cookies ? attempt->path : probe_path_format(path, attempt->fd, spot->cookie),
+	perf = bpf_program__attach_uprobe_opts(program->prog, -1,
+					       has_cookies
+						       ? attempt->path
+						       : probe_path_format(path, attempt->fd, spot->cookie),
 					       spot->offset, &options);
 	if (!perf)
 		return -errno;
@@ -418,8 +435,8 @@ static int spot_perf(const struct attempt *attempt, const struct probe_spot_prog
 	return 0;
 }
 
-static int attach_spots(const struct attempt *attempt, const struct probe_spot_program *programs, size_t program_cnt, const struct probe_spot *spots,
-			size_t cnt)
+static int attach_spots(const struct attempt *attempt, const struct probe_spot_program *programs,
+			size_t program_cnt, const struct probe_spot *spots, size_t cnt)
 {
 	int err = 0;
 
@@ -435,11 +452,15 @@ static int attach_spots(const struct attempt *attempt, const struct probe_spot_p
 	return err;
 }
 
-int probe_links_add(struct probe_links **links, const struct probe_links_options *options, const struct probe_spot_program *programs,
-		    size_t program_cnt, int fd, const struct probe_spot *spots, size_t spot_cnt, struct error *error)
+int probe_links_add(struct probe_links **links, const struct probe_links_options *options,
+		    const struct probe_spot_program *programs, size_t program_cnt, int fd,
+		    const struct probe_spot *spots, size_t spot_cnt, struct error *error)
 {
 	char path[64];
-	struct attempt attempt = { .options = options, .path = path, .fd = fd, .links = *links ? *links : calloc(1, sizeof(**links)) };
+	struct attempt attempt = { .options = options,
+				   .path = path,
+				   .fd = fd,
+				   .links = *links ? *links : calloc(1, sizeof(**links)) };
 	size_t before = *links ? (*links)->cnt : 0;
 	int err;
 

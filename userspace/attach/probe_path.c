@@ -6,7 +6,9 @@
 #include "txtrace/foreign.h"
 
 _Static_assert(sizeof(PROBE_PATH_PREFIX) - 1 == PROBE_PATH_PREFIX_BYTES, "PROBE_PATH_PREFIX_BYTES");
-_Static_assert(PROBE_PATH_SIZE >= PROBE_PATH_PREFIX_BYTES + 2 * PROBE_PATH_COOKIE_BITS + sizeof("/2147483647"), "PROBE_PATH_SIZE");
+_Static_assert(PROBE_PATH_SIZE >=
+		       PROBE_PATH_PREFIX_BYTES + 2 * PROBE_PATH_COOKIE_BITS + sizeof("/2147483647"),
+	       "PROBE_PATH_SIZE");
 
 const char *probe_path_format(char path[PROBE_PATH_SIZE], int fd, uint64_t cookie)
 {

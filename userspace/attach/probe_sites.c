@@ -39,8 +39,8 @@ static const char *find_name(const char *name)
 }
 
 /*
- * Fills fast_offset; false if there is no nop at the site: a probe in the middle of an instruction, which a forged note could ask for, would change what
- * the program does.
+ * Fills fast_offset; false if there is no nop at the site: a probe in the middle of an instruction, which a
+ * forged note could ask for, would change what the program does.
  */
 static bool choose_nop(struct probe_site *site, uint16_t machine, int fd, enum fast_nop fast_nop)
 {
@@ -49,7 +49,8 @@ static bool choose_nop(struct probe_site *site, uint16_t machine, int fd, enum f
 
 	site->fast_offset = site->offset;
 	if (machine == EM_AARCH64)
-		return length >= (ssize_t)sizeof(aarch64_nop) && memcmp(bytes, aarch64_nop, sizeof(aarch64_nop)) == 0;
+		return length >= (ssize_t)sizeof(aarch64_nop) &&
+		       memcmp(bytes, aarch64_nop, sizeof(aarch64_nop)) == 0;
 	if (length == (ssize_t)sizeof(bytes) && memcmp(bytes, x86_site, sizeof(bytes)) == 0)
 		site->fast_offset += x86_nop_offsets[fast_nop];
 	return length > 0 && bytes[0] == x86_site[0];
@@ -128,7 +129,8 @@ static void providers_count(struct probe_providers *providers, const char *name)
 
 static int compare_names(const void *left, const void *right)
 {
-	const struct elf_note *a = *(const struct elf_note *const *)left, *b = *(const struct elf_note *const *)right;
+	const struct elf_note *a = *(const struct elf_note *const *)left,
+			      *b = *(const struct elf_note *const *)right;
 	int providers = strcmp(a->provider, b->provider);
 
 	return providers ? providers : strcmp(a->name, b->name);
@@ -160,8 +162,9 @@ void probe_providers_text(const struct probe_providers *providers, char *text, s
 	for (size_t i = 0; i < providers->cnt && used < size; i++) {
 		const struct probe_provider *provider = &providers->providers[i];
 
-		used += (size_t)snprintf(text + used, size - used, "%s%s (%zu probe%s)", i ? ", " : "", provider->name,
-					 provider->probe_cnt, provider->probe_cnt == 1 ? "" : "s");
+		used += (size_t)snprintf(text + used, size - used, "%s%s (%zu probe%s)", i ? ", " : "",
+					 provider->name, provider->probe_cnt,
+					 provider->probe_cnt == 1 ? "" : "s");
 	}
 	if (providers->others_cnt && used < size)
 		snprintf(text + used, size - used, ", and %zu probes of others", providers->others_cnt);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where one object (an executable or a shared library) can be probed: the sites of txtrace's own probes, at the instruction that this
- * kernel probes fastest, and a count of the probes of others.
+ * Where one object (an executable or a shared library) can be probed: the sites
+ * of txtrace's own probes, at the instruction that this kernel probes fastest,
+ * and a count of the probes of others.
  *
- * A site on x86-64 is `nop; nop5; nop10; ret`, and the note points at the 1-byte nop. Only where the file holds exactly these bytes is another
- * nop than the first one probed.
+ * A site on x86-64 is `nop; nop5; nop10; ret`, and the note points at the
+ * 1-byte nop. Only where the file holds exactly these bytes is another nop than
+ * the first one probed.
  */
 #ifndef PROBE_SITES_H
 #define PROBE_SITES_H
@@ -34,7 +36,8 @@ struct probe_sites {
 const char *probe_name(size_t idx);
 
 /* Picks the sites out of the notes of the file open at fd. 0 or -ENOMEM. */
-int probe_sites_find(struct probe_sites *sites, const struct elf_notes *notes, int fd, enum fast_nop fast_nop);
+int probe_sites_find(struct probe_sites *sites, const struct elf_notes *notes, int fd,
+		     enum fast_nop fast_nop);
 void probe_sites_release(struct probe_sites *sites);
 
 /* The providers of an object's other probes, and how many each has. */
@@ -46,15 +49,22 @@ struct probe_provider {
 #define PROBE_PROVIDER_MAX 16
 
 struct probe_providers {
-	struct probe_provider providers[PROBE_PROVIDER_MAX]; /* objects in the order in which they were added, in each by name */
+	/* objects in the order in which they were added, in each by name */
+	struct probe_provider providers[PROBE_PROVIDER_MAX];
 	size_t cnt;
 	size_t others_cnt; /* probes of providers for which there was no room */
 };
 
-/* Adds an object's probes that are not txtrace's to what is there. One that has several sites in the object counts once. 0 or -ENOMEM. */
+/*
+ * Adds an object's probes that are not txtrace's to what is there. One that has
+ * several sites in the object counts once. 0 or -ENOMEM.
+ */
 int probe_providers_add(struct probe_providers *providers, const struct elf_notes *notes);
 
-/* "postgresql (57 probes), libc (12 probes)"; "" if there are none. Always terminated; cut off if it is longer. */
+/*
+ * "postgresql (57 probes), libc (12 probes)"; "" if there are none. Always
+ * terminated; cut off if it is longer.
+ */
 void probe_providers_text(const struct probe_providers *providers, char *text, size_t size);
 
 #endif

@@ -42,7 +42,10 @@ static bool take_permissions(const char **text, struct proc_mapping *mapping)
 	return true;
 }
 
-/* The kernel writes a newline as \012 and nothing else in octal: a backslash that is part of the name stands as it is. */
+/*
+ * The kernel writes a newline as \012 and nothing else in octal: a backslash that is part of the name stands
+ * as it is.
+ */
 static void unescape(char *path)
 {
 	char *to = path;
@@ -185,7 +188,10 @@ static int read_maps(struct proc_maps *maps, pid_t pid, proc_maps_source source,
 	return err;
 }
 
-/* The first thread may have ended before the others: then the process has no maps by its own pid, but by theirs. */
+/*
+ * The first thread may have ended before the others: then the process has no maps by its own pid, but by
+ * theirs.
+ */
 static int read_maps_of_threads(struct proc_maps *maps, pid_t pid, proc_maps_source source, void *context)
 {
 	char path[64];
@@ -254,7 +260,8 @@ bool proc_mapping_same_file(const struct proc_mapping *a, const struct proc_mapp
 
 static int compare_files(const void *left, const void *right)
 {
-	const struct proc_mapping *a = *(const struct proc_mapping *const *)left, *b = *(const struct proc_mapping *const *)right;
+	const struct proc_mapping *a = *(const struct proc_mapping *const *)left,
+				  *b = *(const struct proc_mapping *const *)right;
 
 	if (a->inode != b->inode)
 		return a->inode < b->inode ? -1 : 1;
@@ -305,7 +312,10 @@ static int open_regular(const char *path, struct stat *status)
 	return fd;
 }
 
-/* By name: the inode's number tells another file. (Not the device's: file systems with subvolumes or layers show another one to stat.) */
+/*
+ * By name: the inode's number tells another file. (Not the device's: file systems with subvolumes or layers
+ * show another one to stat.)
+ */
 static int open_by_path(const struct proc_mapping *mapping, const char *path)
 {
 	struct stat status;
@@ -318,7 +328,10 @@ static int open_by_path(const struct proc_mapping *mapping, const char *path)
 	return fd;
 }
 
-/* Its own root first: in a container the same path is another file. Without CAP_SYS_PTRACE that is closed to us, but the file itself may not be. */
+/*
+ * Its own root first: in a container the same path is another file. Without CAP_SYS_PTRACE that is closed to
+ * us, but the file itself may not be.
+ */
 static int open_in_roots(const struct proc_mapping *mapping, pid_t pid, const char *suffix)
 {
 	char root[32], *path;
@@ -348,7 +361,8 @@ int proc_mapping_open(const struct proc_mapping *mapping, pid_t pid)
 	char path[128];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, mapping->start, mapping->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, mapping->start,
+		 mapping->end);
 	fd = open_regular(path, &status);
 	return fd >= 0 || fd == -EINVAL ? fd : open_by_name(mapping, pid);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The files that a process has mapped: /proc/PID/maps, and how to open each of them by what is mapped rather than by name, so that deleted
- * and replaced files and those of other mount namespaces are found.
+ * The files that a process has mapped: /proc/PID/maps, and how to open each of
+ * them by what is mapped rather than by name, so that deleted and replaced
+ * files and those of other mount namespaces are found.
  */
 #ifndef PROC_MAPS_H
 #define PROC_MAPS_H
@@ -25,18 +26,23 @@ struct proc_mapping {
 	bool is_executable;
 	bool is_shared;
 	bool is_deleted;  /* the path ends with " (deleted)", which has been cut off */
-	const char *path; /* in the process' mount namespace; any bytes may be in it; belongs to the struct proc_maps */
+	/* in the process' mount namespace; any bytes may be in it; belongs to the struct proc_maps */
+	const char *path;
 };
 
 /* File-backed mappings alone, in the order of their addresses. */
 struct proc_maps {
 	struct proc_mapping *mappings;
 	size_t cnt;
-	pid_t pid; /* through which it was read: the process, or one of its threads if the first one has ended already */
+	/* through which it was read: the process, or one of its threads if the first one has ended already */
+	pid_t pid;
 	char *text;
 };
 
-/* 0, -ESRCH (gone), -EACCES, -ENOMEM, errors of read. A kernel thread has no mappings. After an error there is nothing to release. */
+/*
+ * 0, -ESRCH (gone), -EACCES, -ENOMEM, errors of read. A kernel thread has no
+ * mappings. After an error there is nothing to release.
+ */
 int proc_maps_read(struct proc_maps *maps, pid_t pid);
 
 /*
@@ -60,15 +66,18 @@ const struct proc_mapping *proc_maps_find(const struct proc_maps *maps, uint64_t
 bool proc_mapping_same_file(const struct proc_mapping *a, const struct proc_mapping *b);
 
 /*
- * Calls visit once for each file that has an executable mapping, with the first of those. A non-zero return stops and is the result.
+ * Calls visit once for each file that has an executable mapping, with the first
+ * of those. A non-zero return stops and is the result.
  */
 typedef int (*proc_object_visit)(void *context, const struct proc_mapping *mapping);
 int proc_maps_each_object(const struct proc_maps *maps, proc_object_visit visit, void *context);
 
 /*
- * Opens the mapped file for reading (pid: that of the struct proc_maps): by /proc/PID/map_files, which needs CAP_SYS_ADMIN or
- * CAP_CHECKPOINT_RESTORE; else by its path in the process' root, or in ours, if the file there has the same inode number. Returns an fd
- * (close-on-exec). -ESTALE: the path leads to another file now; -EINVAL: not a regular file; other errors of open.
+ * Opens the mapped file for reading (pid: that of the struct proc_maps): by
+ * /proc/PID/map_files, which needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE;
+ * else by its path in the process' root, or in ours, if the file there has the
+ * same inode number. Returns an fd (close-on-exec). -ESTALE: the path leads to
+ * another file now; -EINVAL: not a regular file; other errors of open.
  */
 int proc_mapping_open(const struct proc_mapping *mapping, pid_t pid);
 

@@ -36,7 +36,10 @@ static uint64_t mix(uint64_t number)
 	return number ^ (number >> 29);
 }
 
-/* "PID (COMM) STATE PPID …": the comm may hold anything, parentheses and newlines too, but not what follows it. */
+/*
+ * "PID (COMM) STATE PPID …": the comm may hold anything, parentheses and newlines too, but not what follows
+ * it.
+ */
 static int parse_stat(struct proc_status *status, const char *text)
 {
 	const char *begin = strchr(text, '('), *end = strrchr(text, ')');
@@ -47,15 +50,20 @@ static int parse_stat(struct proc_status *status, const char *text)
 		return -EBADMSG;
 	snprintf(status->comm, sizeof(status->comm), "%.*s", (int)(end - begin - 1), begin + 1);
 	if (sscanf(end + 1,
-		   " %*c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64 " %*u %*d %*u %" SCNu64 " %" SCNu64 " %" SCNu64,
-		   &status->parent_pid, &flags, &status->start_ticks, &code_start, &code_end, &stack_start) < 3)
+		   " %*c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64
+		   " %*u %*d %*u %" SCNu64 " %" SCNu64 " %" SCNu64,
+		   &status->parent_pid, &flags, &status->start_ticks, &code_start, &code_end,
+		   &stack_start) < 3)
 		return -EBADMSG;
 	status->image = (mix(mix(code_start) ^ code_end) ^ stack_start) | 1;
 	status->is_kernel_thread = flags & KERNEL_THREAD_FLAG;
 	return 0;
 }
 
-/* The value behind "\nNAME:\t"; of several the last, which is the innermost namespace's. A comm cannot forge one: its newlines are escaped here. */
+/*
+ * The value behind "\nNAME:\t"; of several the last, which is the innermost namespace's. A comm cannot forge
+ * one: its newlines are escaped here.
+ */
 static bool last_number(const char *text, const char *name, pid_t *number)
 {
 	const char *at = strstr(text, name);

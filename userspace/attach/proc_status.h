@@ -14,7 +14,11 @@ struct proc_status {
 	uid_t uid;        /* who runs it */
 	bool is_kernel_thread;
 	uint64_t start_ticks; /* since boot, in clock ticks */
-	uint64_t image;       /* another number after an exec (as good as certain, with address space randomisation), the same after a fork; never 0 */
+	/*
+	 * another number after an exec (as good as certain, with address space randomisation), the same after
+	 * a fork; never 0
+	 */
+	uint64_t image;
 	char comm[64];        /* any bytes */
 };
 

@@ -17,7 +17,8 @@
 
 #define QUICK_MS 2        /* most reads are done by then, and nobody looks what the reading process does */
 #define LOOK_MS 20        /* afterwards, how often that is done */
-#define STILL_NS UINT64_C(10000000000) /* in which it neither ends nor is blocked: something else is wrong with it */
+/* in which it neither ends nor is blocked: something else is wrong with it */
+#define STILL_NS UINT64_C(10000000000)
 #define REST_CNT 8
 #define REST_NS UINT64_C(50000000)
 #define WORKER_WAIT_NS UINT64_C(2000000000) /* for another one, which a stalled fork() may keep from coming */
@@ -62,7 +63,9 @@ ssize_t process_reader_send_fd(int socket_fd, const void *bytes, size_t size, in
 	if (fd >= 0) {
 		message.msg_control = &control;
 		message.msg_controllen = sizeof(control);
-		control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(fd)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
+		control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(fd)),
+						   .cmsg_level = SOL_SOCKET,
+						   .cmsg_type = SCM_RIGHTS };
 		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
 	}
 	return sendmsg(socket_fd, &message, MSG_NOSIGNAL);
@@ -75,7 +78,9 @@ ssize_t process_reader_take_fd(int socket_fd, void *bytes, size_t size, int *fd,
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
 	struct iovec data = { bytes, size };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct msghdr message = {
+		.msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+	};
 	const struct cmsghdr *header;
 	ssize_t got = recvmsg(socket_fd, &message, MSG_CMSG_CLOEXEC | flags);
 
@@ -98,10 +103,13 @@ static bool take_worker(struct process_reader *reader)
 
 	if (reader->worker_fd >= 0 || !reader->is_asked_for)
 		return reader->worker_fd >= 0;
-	if (poll(&ready, 1, time_ns < reader->wait_until_ns ? (int)((reader->wait_until_ns - time_ns) / 1000000) : 0) <= 0)
+	if (poll(&ready, 1,
+		 time_ns < reader->wait_until_ns ? (int)((reader->wait_until_ns - time_ns) / 1000000) : 0) <=
+	    0)
 		return false;
 	reader->is_asked_for = false;
-	if (process_reader_take_fd(reader->control_fd, &worker, sizeof(worker), &fd, MSG_DONTWAIT) != sizeof(worker))
+	if (process_reader_take_fd(reader->control_fd, &worker, sizeof(worker), &fd, MSG_DONTWAIT) !=
+	    sizeof(worker))
 		return false;
 	reader->worker = worker.pid;
 	reader->worker_fd = fd;
@@ -209,9 +217,11 @@ static void look(const struct process_reader *reader, struct worker_look *seen)
 	const char *behind;
 
 	*seen = (struct worker_look){ .is_blocked = true };
-	if (read_small("stat", reader->worker, text, sizeof(text)) && (behind = strrchr(text, ')')) && sscanf(behind + 1, " %c", &state) == 1)
+	if (read_small("stat", reader->worker, text, sizeof(text)) && (behind = strrchr(text, ')')) &&
+	    sscanf(behind + 1, " %c", &state) == 1)
 		seen->is_blocked = state == 'S' || state == 'D';
-	if (read_small("schedstat", reader->worker, text, sizeof(text)) && sscanf(text, "%" SCNu64 " %" SCNu64, &run_ns, &wait_ns) == 2)
+	if (read_small("schedstat", reader->worker, text, sizeof(text)) &&
+	    sscanf(text, "%" SCNu64 " %" SCNu64, &run_ns, &wait_ns) == 2)
 		seen->busy_ns = run_ns + wait_ns;
 	seen->at_ns = clock_now_ns();
 }
@@ -238,7 +248,10 @@ struct patience {
 	struct worker_look last; /* at_ns 0: nobody has looked yet */
 };
 
-/* Something can be read now: 0. -ETIMEDOUT: it was blocked for too long; -EPIPE: it does not go on, and nobody knows why. */
+/*
+ * Something can be read now: 0. -ETIMEDOUT: it was blocked for too long; -EPIPE: it does not go on, and
+ * nobody knows why.
+ */
 static int wait_a_moment(const struct process_reader *reader, struct patience *patience)
 {
 	struct pollfd ready = { .fd = reader->worker_fd, .events = POLLIN };
@@ -286,28 +299,36 @@ struct answer {
 	int fd;      /* -1: none */
 };
 
-static bool send_request(const struct process_reader *reader, const struct reader_request *request, const char *path)
+static bool send_request(const struct process_reader *reader, const struct reader_request *request,
+			 const char *path)
 {
-	struct iovec parts[] = { { (void *)request, sizeof(*request) }, { (void *)path, request->path_length } };
+	struct iovec parts[] = { { (void *)request, sizeof(*request) },
+				 { (void *)path, request->path_length } };
 	struct msghdr message = { .msg_iov = parts, .msg_iovlen = request->path_length ? 2 : 1 };
 
-	return sendmsg(reader->worker_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)(sizeof(*request) + request->path_length);
+	return sendmsg(reader->worker_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+	       (ssize_t)(sizeof(*request) + request->path_length);
 }
 
-static int receive_answer(const struct process_reader *reader, struct patience *patience, struct answer *answer)
+static int receive_answer(const struct process_reader *reader, struct patience *patience,
+			  struct answer *answer)
 {
 	int err = wait_a_moment(reader, patience);
-	ssize_t got = err ? 0 : process_reader_take_fd(reader->worker_fd, &answer->reply, sizeof(answer->reply), &answer->fd, MSG_DONTWAIT);
+	ssize_t got = err ? 0
+			  : process_reader_take_fd(reader->worker_fd, &answer->reply, sizeof(answer->reply),
+						   &answer->fd, MSG_DONTWAIT);
 
 	if (!err && got <= 0)
 		err = -EPIPE;
 	if (!err)
-		err = receive(reader, patience, (char *)&answer->reply + got, sizeof(answer->reply) - (size_t)got);
+		err = receive(reader, patience, (char *)&answer->reply + got,
+			      sizeof(answer->reply) - (size_t)got);
 	if (!err && answer->reply.length > 2 * PROC_MAPS_BYTES_MAX)
 		err = -EPIPE;
 	if (!err && answer->reply.length) {
 		answer->bytes = malloc(answer->reply.length + 1);
-		err = answer->bytes ? receive(reader, patience, answer->bytes, answer->reply.length) : -ENOMEM;
+		err = answer->bytes ? receive(reader, patience, answer->bytes, answer->reply.length)
+				    : -ENOMEM;
 		if (!err)
 			answer->bytes[answer->reply.length] = '\0';
 	}
@@ -332,7 +353,8 @@ static void account(struct process_reader *reader, const struct patience *patien
 }
 
 /* 0 and an answer, whose bytes are to be freed; a negative errno, of the read or of ours. */
-static int ask(struct process_reader *reader, const struct reader_request *request, const char *path, struct answer *answer)
+static int ask(struct process_reader *reader, const struct reader_request *request, const char *path,
+	       struct answer *answer)
 {
 	struct patience patience = { .pid = request->pid, .left_ns = FROZEN_WAIT_NS };
 	int err = 0;
@@ -401,20 +423,24 @@ int process_reader_open(struct process_reader *reader, const struct proc_mapping
 	return err ? err : answer.fd >= 0 ? answer.fd : -EPIPE;
 }
 
-static bool is_known(const struct process_reader *reader, struct process_string *string, pid_t pid, uint64_t address)
+static bool is_known(const struct process_reader *reader, struct process_string *string, pid_t pid,
+		     uint64_t address)
 {
 	uint64_t time_ns = clock_now_ns();
 
 	for (size_t i = 0; i < REST_CNT; i++) {
 		const struct known_rest *rest = &reader->rests[i];
 
-		if (rest->pid == pid && address >= rest->address && address - rest->address < rest->length && time_ns - rest->read_ns < REST_NS)
-			return process_string_from_bytes(string, rest->bytes + (address - rest->address), rest->length - (address - rest->address));
+		if (rest->pid == pid && address >= rest->address && address - rest->address < rest->length &&
+		    time_ns - rest->read_ns < REST_NS)
+			return process_string_from_bytes(string, rest->bytes + (address - rest->address),
+							 rest->length - (address - rest->address));
 	}
 	return false;
 }
 
-static void keep_rest(struct process_reader *reader, pid_t pid, uint64_t address, const char *bytes, size_t length)
+static void keep_rest(struct process_reader *reader, pid_t pid, uint64_t address, const char *bytes,
+		      size_t length)
 {
 	struct known_rest *rest = &reader->rests[reader->rest_idx];
 
@@ -433,7 +459,8 @@ void process_reader_forget(struct process_reader *reader, pid_t pid)
 			reader->rests[i].pid = 0;
 }
 
-int process_reader_string(struct process_reader *reader, struct process_string *string, pid_t pid, uint64_t address)
+int process_reader_string(struct process_reader *reader, struct process_string *string, pid_t pid,
+			  uint64_t address)
 {
 	const size_t before_rest = offsetof(struct reader_string, rest);
 	const struct reader_request request = { .kind = READER_STRING, .pid = pid, .address = address };
@@ -449,7 +476,8 @@ int process_reader_string(struct process_reader *reader, struct process_string *
 		err = -EPIPE;
 	if (!err) {
 		memcpy(string, answer.bytes, sizeof(*string));
-		keep_rest(reader, pid, address, answer.bytes + before_rest, answer.reply.length - before_rest);
+		keep_rest(reader, pid, address, answer.bytes + before_rest,
+			  answer.reply.length - before_rest);
 	}
 	free(answer.bytes);
 	return err;
@@ -497,7 +525,8 @@ static ssize_t ask_command(struct process_reader *reader, char *command, pid_t p
 	return err ? err : (ssize_t)length;
 }
 
-ssize_t process_reader_command(struct process_reader *reader, char command[PROCESS_READER_COMMAND_MAX], pid_t pid)
+ssize_t process_reader_command(struct process_reader *reader, char command[PROCESS_READER_COMMAND_MAX],
+			       pid_t pid)
 {
 	ssize_t length = reader ? ask_command(reader, command, pid) : read_command(command, pid);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reads what other processes have in memory, have mapped, and are called, in a
- * process of its own and with a deadline: a hostile program can have such a read
- * never come back. That process has no descriptor of BPF, which would keep
+ * process of its own and with a deadline: a hostile program can have such a
+ * read never come back. That process has no descriptor of BPF, which would keep
  * probes in place as long as it lives; it is forked before there are any.
  *
  * A read that takes too long fails with -ETIMEDOUT, its process is killed and
@@ -40,7 +40,10 @@ struct process_reader;
 struct process_reader_options {
 	/* In each process that reads: gives up what else it may do. NULL: nothing. */
 	void (*settle)(void *context, int socket_fd);
-	/* A process is frozen from now on; NULL: nothing can be read any more. Each is told once. May be NULL. */
+	/*
+	 * A process is frozen from now on; NULL: nothing can be read any more. Each is told once. May be
+	 * NULL.
+	 */
 	void (*tell)(void *context, const struct frozen_target *target);
 	void *context;
 	uid_t trusted_uid; /* whose FUSE servers are trusted as root's are; root's: nobody's else */
@@ -48,7 +51,8 @@ struct process_reader_options {
 
 /* Negative errno: of socketpair, fork; -ENOMEM. */
 int process_reader_new(struct process_reader **reader, const struct process_reader_options *options);
-void process_reader_free(struct process_reader *reader); /* NULL is allowed; ends the processes, or leaves them to end */
+/* NULL is allowed; ends the processes, or leaves them to end */
+void process_reader_free(struct process_reader *reader);
 
 /* As proc_maps_read(). These, and those below: -ETIMEDOUT, -EPIPE. */
 int process_reader_maps(struct process_reader *reader, struct proc_maps *maps, pid_t pid);
@@ -64,13 +68,18 @@ int process_reader_open(struct process_reader *reader, const struct proc_mapping
  * are known for a moment, unless the process is said to have another program.
  */
 void process_reader_forget(struct process_reader *reader, pid_t pid);
-int process_reader_string(struct process_reader *reader, struct process_string *string, pid_t pid, uint64_t address);
+int process_reader_string(struct process_reader *reader, struct process_string *string, pid_t pid,
+			  uint64_t address);
 
 /* As perf_map_read(). */
 int process_reader_perf_map(struct process_reader *reader, struct perf_map *map, pid_t pid);
 
-/* What the process was called with, arguments separated by spaces, cut off and terminated. Its length, 0 if it has none. */
-ssize_t process_reader_command(struct process_reader *reader, char command[PROCESS_READER_COMMAND_MAX], pid_t pid);
+/*
+ * What the process was called with, arguments separated by spaces, cut off and
+ * terminated. Its length, 0 if it has none.
+ */
+ssize_t process_reader_command(struct process_reader *reader, char command[PROCESS_READER_COMMAND_MAX],
+			       pid_t pid);
 
 /* Those that are frozen. */
 const struct frozen_targets *process_reader_frozen(const struct process_reader *reader);
@@ -116,13 +125,19 @@ struct reader_worker {
 	int32_t pid; /* 0: there are too many stuck ones */
 };
 
-/* The process that forks those that read, and kills and reaps them: until the socket is closed. A byte asks for another one. */
+/*
+ * The process that forks those that read, and kills and reaps them: until the
+ * socket is closed. A byte asks for another one.
+ */
 void process_reader_serve(int control_fd, pid_t parent, const struct process_reader_options *options);
 
 /* A process that reads: until the socket is closed. */
 void process_reader_work(int socket_fd, const struct process_reader_options *options);
 
-/* Sends or receives a message of one fd (-1: none) with these bytes. What sendmsg and recvmsg return, flags are theirs. */
+/*
+ * Sends or receives a message of one fd (-1: none) with these bytes. What
+ * sendmsg and recvmsg return, flags are theirs.
+ */
 ssize_t process_reader_send_fd(int socket_fd, const void *bytes, size_t size, int fd);
 ssize_t process_reader_take_fd(int socket_fd, void *bytes, size_t size, int *fd, int flags);
 

@@ -60,12 +60,16 @@ static uint64_t first_held(uint64_t held, unsigned int wanted, unsigned int othe
 	return held & (held & CAPABILITY_BIT(wanted) ? CAPABILITY_BIT(wanted) : CAPABILITY_BIT(otherwise));
 }
 
-/* To read what others have mapped, and their memory. Without the first one, CAP_PERFMON does for what is mapped (6.13). */
+/*
+ * To read what others have mapped, and their memory. Without the first one, CAP_PERFMON does for what is
+ * mapped (6.13).
+ */
 static uint64_t needed_capabilities(void)
 {
 	uint64_t held = capabilities_held();
 
-	return first_held(held, CAP_SYS_PTRACE, CAP_PERFMON) | first_held(held, CAP_CHECKPOINT_RESTORE, CAP_SYS_ADMIN) |
+	return first_held(held, CAP_SYS_PTRACE, CAP_PERFMON) |
+	       first_held(held, CAP_CHECKPOINT_RESTORE, CAP_SYS_ADMIN) |
 	       (held & CAPABILITY_BIT(CAP_DAC_READ_SEARCH));
 }
 
@@ -106,7 +110,8 @@ static void new_worker(struct nursery *nursery)
 	pid_t parent = getpid();
 	int fds[2] = { -1, -1 };
 
-	if (nursery->stuck_cnt < PROCESS_READER_STUCK_MAX && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds)) {
+	if (nursery->stuck_cnt < PROCESS_READER_STUCK_MAX &&
+	    !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds)) {
 		nursery->worker = fork();
 		if (nursery->worker == 0) {
 			let_go(fds[1], "txtrace-reader", parent);
@@ -160,10 +165,13 @@ static bool answer(int fd, int64_t result, const void *bytes, size_t length)
 {
 	const struct reader_reply reply = { .result = result, .length = result < 0 ? 0 : length };
 
-	return send_all(fd, (const char *)&reply, sizeof(reply)) && (!reply.length || send_all(fd, bytes, length));
+	return send_all(fd, (const char *)&reply, sizeof(reply)) &&
+	       (!reply.length || send_all(fd, bytes, length));
 }
 
-/* One that we have mounted ourselves shows in our own table; what shows there with this user was made by it. */
+/*
+ * One that we have mounted ourselves shows in our own table; what shows there with this user was made by it.
+ */
 static bool is_mounted_by(dev_t device, uid_t uid)
 {
 	FILE *mounts = fopen("/proc/self/mountinfo", "re");
@@ -176,7 +184,8 @@ static bool is_mounted_by(dev_t device, uid_t uid)
 		unsigned int dev_major, dev_minor;
 		const char *type = strstr(line, " - ");
 
-		if (sscanf(line, "%*d %*d %u:%u", &dev_major, &dev_minor) != 2 || !type || makedev(dev_major, dev_minor) != device)
+		if (sscanf(line, "%*d %*d %u:%u", &dev_major, &dev_minor) != 2 || !type ||
+		    makedev(dev_major, dev_minor) != device)
 			continue;
 		is_found = strncmp(type, " - virtiofs ", 12) == 0 || strstr(type, wanted);
 	}
@@ -201,7 +210,8 @@ static bool is_trusted(int fd, uid_t uid)
 	       is_mounted_by(makedev(status.stx_dev_major, status.stx_dev_minor), uid);
 }
 
-static bool open_mapping(int socket_fd, const struct reader_request *request, const char *path, uid_t trusted_uid)
+static bool open_mapping(int socket_fd, const struct reader_request *request, const char *path,
+			 uid_t trusted_uid)
 {
 	const struct proc_mapping mapping = {
 		.start = request->start,
@@ -259,7 +269,8 @@ static bool read_string(int socket_fd, const struct reader_request *request)
 	int err = process_string_from_memory(&reply.string, request->pid, request->address);
 	ssize_t rest = err ? 0 : process_string_rest_of_page(reply.rest, request->pid, request->address);
 
-	return answer(socket_fd, err, &reply, offsetof(struct reader_string, rest) + (rest > 0 ? (size_t)rest : 0));
+	return answer(socket_fd, err, &reply,
+		      offsetof(struct reader_string, rest) + (rest > 0 ? (size_t)rest : 0));
 }
 
 static bool handle(int socket_fd, const struct reader_request *request, const char *path, uid_t trusted_uid)

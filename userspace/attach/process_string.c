@@ -86,7 +86,8 @@ int process_string_from_memory(struct process_string *string, pid_t pid, uint64_
 	while (got < sizeof(string->bytes)) {
 		uint64_t in_page = page_bytes - (address + got) % page_bytes;
 		size_t want = sizeof(string->bytes) - got;
-		ssize_t more = read_page(pid, string->bytes + got, want < in_page ? want : in_page, address + got);
+		ssize_t more = read_page(pid, string->bytes + got, want < in_page ? want : in_page,
+					 address + got);
 
 		if (more < 0 && got == 0)
 			return (int)more;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A NUL-terminated string out of a process' memory, or out of a file that is mapped there: bounded, and without disturbing the process. */
+/*
+ * A NUL-terminated string out of a process' memory, or out of a file that is
+ * mapped there: bounded, and without disturbing the process.
+ */
 #ifndef PROCESS_STRING_H
 #define PROCESS_STRING_H
 
@@ -18,18 +21,25 @@ struct process_string {
 };
 
 /*
- * From memory, and only from pages that the process has touched: to read another one could make the kernel wait for the process. 0; -EFAULT: nothing
+ * From memory, and only from pages that the process has touched: to read
+ * another one could make the kernel wait for the process. 0; -EFAULT: nothing
  * can be read there; -ESRCH: the process has ended; -EPERM.
  */
 int process_string_from_memory(struct process_string *string, pid_t pid, uint64_t address);
 
-/* What follows in the same page, which was touched when a string was read there: how many bytes, or a negative errno. */
+/*
+ * What follows in the same page, which was touched when a string was read
+ * there: how many bytes, or a negative errno.
+ */
 ssize_t process_string_rest_of_page(char bytes[PROCESS_STRING_PAGE_MAX], pid_t pid, uint64_t address);
 
 /* The string at the begin of these bytes; false: it goes on behind them. */
 bool process_string_from_bytes(struct process_string *string, const char *bytes, size_t length);
 
-/* From a file; at most room bytes are the mapping's. Behind the end of the file there are zeros, as in memory. 0 or a negative errno. */
+/*
+ * From a file; at most room bytes are the mapping's. Behind the end of the file
+ * there are zeros, as in memory. 0 or a negative errno.
+ */
 int process_string_from_file(struct process_string *string, int fd, uint64_t offset, uint64_t room);
 
 #endif

@@ -26,7 +26,8 @@ static int read_segments(int fd, Elf64_Phdr segments[SEGMENT_MAX])
 
 	if (err)
 		return err;
-	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(*segments))
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_phentsize != sizeof(*segments))
 		return -ENOEXEC;
 	if (header.e_phnum > SEGMENT_MAX)
 		return -EBADMSG;
@@ -40,13 +41,14 @@ static uint64_t lowest_code(const Elf64_Phdr *segments, int cnt)
 	uint64_t lowest = UINT64_MAX;
 
 	for (int i = 0; i < cnt; i++)
-		if (segments[i].p_type == PT_LOAD && segments[i].p_flags & PF_X && segments[i].p_vaddr < lowest)
+		if (segments[i].p_type == PT_LOAD && segments[i].p_flags & PF_X &&
+		    segments[i].p_vaddr < lowest)
 			lowest = segments[i].p_vaddr;
 	return lowest;
 }
 
-int program_image_note(struct program_memory *memory, uint32_t tgid, uint64_t now_ns, uint64_t code_start, const struct proc_mapping *mapping,
-		       int fd)
+int program_image_note(struct program_memory *memory, uint32_t tgid, uint64_t now_ns, uint64_t code_start,
+		       const struct proc_mapping *mapping, int fd)
 {
 	Elf64_Phdr segments[SEGMENT_MAX];
 	int cnt = read_segments(fd, segments), err = 0;
@@ -60,7 +62,8 @@ int program_image_note(struct program_memory *memory, uint32_t tgid, uint64_t no
 		const Elf64_Phdr *segment = &segments[i];
 		struct proc_mapping part = *mapping;
 
-		if (segment->p_type != PT_LOAD || segment->p_flags & PF_W || !(segment->p_flags & PF_R) || segment->p_offset > INT64_MAX)
+		if (segment->p_type != PT_LOAD || segment->p_flags & PF_W || !(segment->p_flags & PF_R) ||
+		    segment->p_offset > INT64_MAX)
 			continue;
 		part.start = (segment->p_vaddr + bias) & ~PAGE_MASK;
 		part.offset = segment->p_offset & ~PAGE_MASK;

@@ -183,7 +183,9 @@ static void image_free(struct program_memory *memory, struct image *image)
 		account(memory, 0, sizeof(*chunk));
 		free(chunk);
 	}
-	account(memory, 0, image->mapping_capacity * sizeof(*image->mappings) + image->label_capacity * sizeof(*image->labels) + sizeof(*image));
+	account(memory, 0,
+		image->mapping_capacity * sizeof(*image->mappings) +
+			image->label_capacity * sizeof(*image->labels) + sizeof(*image));
 	free(image->mappings);
 	free(image->labels);
 	free(image);
@@ -221,7 +223,8 @@ static const struct saved_mapping *mapping_find(const struct image *image, uint6
 {
 	size_t idx = mapping_idx(image, address);
 
-	return idx < image->mapping_cnt && image->mappings[idx].start <= address ? &image->mappings[idx] : NULL;
+	return idx < image->mapping_cnt && image->mappings[idx].start <= address ? &image->mappings[idx]
+										 : NULL;
 }
 
 static bool mappings_grow(struct program_memory *memory, struct image *image)
@@ -232,7 +235,8 @@ static bool mappings_grow(struct program_memory *memory, struct image *image)
 
 	if (image->mapping_cnt < image->mapping_capacity)
 		return true;
-	if (capacity > PROGRAM_MAPPING_CNT_MAX || !account(memory, capacity * size, image->mapping_capacity * size))
+	if (capacity > PROGRAM_MAPPING_CNT_MAX ||
+	    !account(memory, capacity * size, image->mapping_capacity * size))
 		return false;
 	grown = reallocarray(image->mappings, capacity, size);
 	if (!grown) {
@@ -244,16 +248,19 @@ static bool mappings_grow(struct program_memory *memory, struct image *image)
 	return true;
 }
 
-static bool is_noted(const struct program_memory *memory, const struct image *image, const struct proc_mapping *mapping)
+static bool is_noted(const struct program_memory *memory, const struct image *image,
+		     const struct proc_mapping *mapping)
 {
 	const struct saved_mapping *saved = mapping_find(image, mapping->start);
 
-	return saved && saved->start == mapping->start && saved->end == mapping->end && saved->offset == mapping->offset &&
-	       saved->is_writable == mapping->is_writable && (int)saved->file_idx == file_find(memory, mapping);
+	return saved && saved->start == mapping->start && saved->end == mapping->end &&
+	       saved->offset == mapping->offset && saved->is_writable == mapping->is_writable &&
+	       (int)saved->file_idx == file_find(memory, mapping);
 }
 
 /* What was mapped there before is no longer. */
-static int mapping_insert(struct program_memory *memory, struct image *image, const struct proc_mapping *mapping, int fd)
+static int mapping_insert(struct program_memory *memory, struct image *image,
+			  const struct proc_mapping *mapping, int fd)
 {
 	size_t first = mapping_idx(image, mapping->start), behind = first;
 	int file_idx;
@@ -267,7 +274,8 @@ static int mapping_insert(struct program_memory *memory, struct image *image, co
 		return file_idx;
 	while (behind < image->mapping_cnt && image->mappings[behind].start < mapping->end)
 		file_drop(memory, image->mappings[behind++].file_idx);
-	memmove(&image->mappings[first + 1], &image->mappings[behind], (image->mapping_cnt - behind) * sizeof(*image->mappings));
+	memmove(&image->mappings[first + 1], &image->mappings[behind],
+		(image->mapping_cnt - behind) * sizeof(*image->mappings));
 	image->mapping_cnt = image->mapping_cnt + 1 - (behind - first);
 	image->mappings[first] = (struct saved_mapping){
 		.start = mapping->start,
@@ -313,7 +321,10 @@ static struct program *program_get(struct program_memory *memory, uint32_t tgid)
 	return (*slot)->oldest ? *slot : NULL;
 }
 
-/* The image of that number, made if it is new: the newest then. The first that is noted of a program is what was there all along. */
+/*
+ * The image of that number, made if it is new: the newest then. The first that is noted of a program is what
+ * was there all along.
+ */
 static struct image *program_image(struct program_memory *memory, struct program *program, uint64_t number)
 {
 	struct image *image = program->oldest;
@@ -329,8 +340,8 @@ static struct image *program_image(struct program_memory *memory, struct program
 	return image;
 }
 
-int program_memory_note_mapping(struct program_memory *memory, uint32_t tgid, uint64_t image_number, uint64_t now_ns,
-				const struct proc_mapping *mapping, int fd)
+int program_memory_note_mapping(struct program_memory *memory, uint32_t tgid, uint64_t image_number,
+				uint64_t now_ns, const struct proc_mapping *mapping, int fd)
 {
 	struct program *program = program_get(memory, tgid);
 	struct image *image = program ? program_image(memory, program, image_number) : NULL;
@@ -342,7 +353,8 @@ int program_memory_note_mapping(struct program_memory *memory, uint32_t tgid, ui
 }
 
 /* A copy of what is known of the parent's memory. */
-static int copy_image(struct program_memory *memory, struct image *image, const struct image *from, uint64_t fork_ns)
+static int copy_image(struct program_memory *memory, struct image *image, const struct image *from,
+		      uint64_t fork_ns)
 {
 	if (!account(memory, from->mapping_cnt * sizeof(*from->mappings), 0))
 		return -ENOMEM;
@@ -354,13 +366,15 @@ static int copy_image(struct program_memory *memory, struct image *image, const 
 	memcpy(image->mappings, from->mappings, from->mapping_cnt * sizeof(*from->mappings));
 	image->mapping_cnt = image->mapping_capacity = from->mapping_cnt;
 	image->number = from->number;
-	image->noted_ns = fork_ns; /* whenever the parent was looked at: what the child has exec'd since is newer */
+	/* whenever the parent was looked at: what the child has exec'd since is newer */
+	image->noted_ns = fork_ns;
 	for (size_t i = 0; i < image->mapping_cnt; i++)
 		memory->files[image->mappings[i].file_idx].ref_cnt++;
 	return 0;
 }
 
-int program_memory_note_fork(struct program_memory *memory, uint32_t parent_tgid, uint32_t child_tgid, uint64_t fork_ns)
+int program_memory_note_fork(struct program_memory *memory, uint32_t parent_tgid, uint32_t child_tgid,
+			     uint64_t fork_ns)
 {
 	const struct program *parent = *program_slot(memory, parent_tgid);
 	const struct image *from = parent ? parent->oldest : NULL;
@@ -437,7 +451,8 @@ static uint64_t hash_address(const struct program_memory *memory, uint64_t addre
 }
 
 /* Where the label is, or would be; the table is not empty. */
-static struct label *label_slot(const struct program_memory *memory, struct label *labels, size_t capacity, uint64_t address)
+static struct label *label_slot(const struct program_memory *memory, struct label *labels, size_t capacity,
+				uint64_t address)
 {
 	size_t idx = hash_address(memory, address) & (capacity - 1);
 
@@ -469,14 +484,19 @@ static bool labels_grow(struct program_memory *memory, struct image *image)
 	return true;
 }
 
-static int read_mapped(const struct program_memory *memory, const struct saved_mapping *mapping, uint64_t address, struct process_string *string)
+static int read_mapped(const struct program_memory *memory, const struct saved_mapping *mapping,
+		       uint64_t address, struct process_string *string)
 {
-	return process_string_from_file(string, memory->files[mapping->file_idx].fd, mapping->offset + (address - mapping->start),
-					mapping->end - address);
+	return process_string_from_file(string, memory->files[mapping->file_idx].fd,
+					mapping->offset + (address - mapping->start), mapping->end - address);
 }
 
-/* The mapping that holds the address. If nobody noted it (a plugin that was loaded again elsewhere): looks now, if the program is still the same. */
-static const struct saved_mapping *mapping_get(struct program_memory *memory, uint32_t tgid, struct image *image, uint64_t address)
+/*
+ * The mapping that holds the address. If nobody noted it (a plugin that was loaded again elsewhere): looks
+ * now, if the program is still the same.
+ */
+static const struct saved_mapping *mapping_get(struct program_memory *memory, uint32_t tgid,
+					       struct image *image, uint64_t address)
 {
 	const struct saved_mapping *known = mapping_find(image, address);
 	const struct proc_mapping *mapping;
@@ -502,7 +522,8 @@ static const struct saved_mapping *mapping_get(struct program_memory *memory, ui
 	return mapping_find(image, address);
 }
 
-static int read_label(struct program_memory *memory, uint32_t tgid, struct image *image, uint64_t address, struct process_string *string)
+static int read_label(struct program_memory *memory, uint32_t tgid, struct image *image, uint64_t address,
+		      struct process_string *string)
 {
 	const struct saved_mapping *mapping = mapping_get(memory, tgid, image, address);
 	int err = -EFAULT;
@@ -532,7 +553,8 @@ static void label_text(const struct label *label, struct event_text *out)
 }
 
 /* A label that is not in the table yet: reads it and puts it there, also if it cannot be read. */
-static int label_add(struct program_memory *memory, uint32_t tgid, struct image *image, uint64_t address, struct event_text *out)
+static int label_add(struct program_memory *memory, uint32_t tgid, struct image *image, uint64_t address,
+		     struct event_text *out)
 {
 	struct process_string string = { 0 };
 	struct label *label;
@@ -558,7 +580,8 @@ static int label_add(struct program_memory *memory, uint32_t tgid, struct image 
 	return 0;
 }
 
-int program_memory_label(struct program_memory *memory, uint32_t tgid, uint64_t address, struct event_text *out)
+int program_memory_label(struct program_memory *memory, uint32_t tgid, uint64_t address,
+			 struct event_text *out)
 {
 	struct program *program;
 	struct image *image;
@@ -576,7 +599,8 @@ int program_memory_label(struct program_memory *memory, uint32_t tgid, uint64_t 
 		return -ENOMEM;
 	}
 	image = program->oldest;
-	label = image->label_capacity ? label_slot(memory, image->labels, image->label_capacity, address) : NULL;
+	label = image->label_capacity ? label_slot(memory, image->labels, image->label_capacity, address)
+				      : NULL;
 	if (label && label->address) {
 		label_text(label, out);
 		return 0;
@@ -585,10 +609,12 @@ int program_memory_label(struct program_memory *memory, uint32_t tgid, uint64_t 
 	return label_add(memory, tgid, image, address, out);
 }
 
-int program_memory_literal(struct program_memory *memory, uint32_t tgid, uint64_t address, struct event_text *out)
+int program_memory_literal(struct program_memory *memory, uint32_t tgid, uint64_t address,
+			   struct event_text *out)
 {
 	struct program *program = address ? program_get(memory, tgid) : NULL;
-	const struct saved_mapping *mapping = program ? mapping_get(memory, tgid, program->oldest, address) : NULL;
+	const struct saved_mapping *mapping = program ? mapping_get(memory, tgid, program->oldest, address)
+						      : NULL;
 
 	*out = (struct event_text){ .bytes = "", .is_unreadable = true };
 	return mapping && !mapping->is_writable ? program_memory_label(memory, tgid, address, out) : 0;

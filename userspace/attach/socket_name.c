@@ -37,7 +37,8 @@ static const char *protocol_name(const struct wire_socket *socket)
 	return socket->type == SOCK_RAW ? "raw" : "ip";
 }
 
-static bool print_internet_side(const struct wire_socket *socket, const struct wire_socket_side *side, char text[SIDE_SIZE])
+static bool print_internet_side(const struct wire_socket *socket, const struct wire_socket_side *side,
+				char text[SIDE_SIZE])
 {
 	char plain[INET6_ADDRSTRLEN];
 	bool is_four = socket->family == AF_INET;
@@ -75,7 +76,10 @@ static void print_unix_side(const struct wire_socket_side *side, char text[SIDE_
 	text[bytes] = '\0';
 }
 
-/* An accepted socket has the name of the listening socket; for the client, that is the name of the other side. */
+/*
+ * An accepted socket has the name of the listening socket; for the client, that is the name of the other
+ * side.
+ */
 static void name_unix_socket(const struct wire_socket *socket, char name[FD_NAME_SIZE])
 {
 	char local[SIDE_SIZE], remote[SIDE_SIZE];

@@ -91,7 +91,8 @@ static const char *read_symbol(struct reader *reader, const char *complaint)
 		depth += depth_change(*reader->at);
 	}
 	if (depth) {
-		complain_at(reader, start, "the brackets of this symbol do not match; its mangled name has none");
+		complain_at(reader, start,
+			    "the brackets of this symbol do not match; its mangled name has none");
 		return NULL;
 	}
 	if (reader->at != start)
@@ -106,7 +107,8 @@ static const char *read_binary(struct reader *reader)
 	const char *start = reader->at, *end = strchr(start, ':');
 
 	if (!end || end == start) {
-		complain(reader, "expected BINARY:SYMBOL; BINARY is the name of a program or library, or a pattern such as '*'");
+		complain(reader, "expected BINARY:SYMBOL; BINARY is the name of a program or library, or a "
+				 "pattern such as '*'");
 		return NULL;
 	}
 	reader->at = end + 1;
@@ -133,7 +135,8 @@ static bool read_argument_names(struct reader *reader, struct span_point *point)
 	do {
 		if (point->argument_cnt == SPAN_ARGUMENT_MAX)
 			return complain(reader, "a probe has at most 12 arguments");
-		point->arguments[point->argument_cnt] = read_word(reader, "", "expected the name of an argument");
+		point->arguments[point->argument_cnt] = read_word(reader, "",
+								  "expected the name of an argument");
 		if (!point->arguments[point->argument_cnt++])
 			return false;
 	} while (takes(reader, ","));
@@ -152,7 +155,8 @@ static bool read_point(struct reader *reader, struct span_point *point)
 	}
 	takes(reader, "usdt:");
 	point->kind = SPAN_POINT_USDT;
-	point->object = read_word(reader, "-", "expected PROVIDER:PROBE, uprobe:BINARY:SYMBOL or uretprobe:BINARY:SYMBOL");
+	point->object = read_word(reader, "-",
+				  "expected PROVIDER:PROBE, uprobe:BINARY:SYMBOL or uretprobe:BINARY:SYMBOL");
 	if (!point->object)
 		return false;
 	if (!takes(reader, ":"))
@@ -189,7 +193,8 @@ static int argument_number(const char *word)
 static bool read_string_end(struct reader *reader, struct span_term *term)
 {
 	if (takes(reader, ",")) {
-		const char *word = read_word(reader, "", "expected the argument that has the string's length");
+		const char *word = read_word(reader, "",
+					     "expected the argument that has the string's length");
 		int number = word ? argument_number(word) : 0;
 
 		term->has_length = true;
@@ -206,7 +211,8 @@ static bool read_term(struct reader *reader, struct span_term *term, bool has_na
 	int number;
 
 	term->is_string = takes(reader, "str(");
-	word = read_word(reader, "", "expected tid, arg0 to arg11, retval, str(…), or the name of an argument");
+	word = read_word(reader, "",
+			 "expected tid, arg0 to arg11, retval, str(…), or the name of an argument");
 	if (!word)
 		return false;
 	if (has_name && !term->name && !term->is_string && takes(reader, ":")) {
@@ -218,7 +224,9 @@ static bool read_term(struct reader *reader, struct span_term *term, bool has_na
 	if (!term->name)
 		term->name = word;
 	number = argument_number(word);
-	term->kind = strcmp(word, "tid") == 0 ? SPAN_TERM_TID : strcmp(word, "retval") == 0 ? SPAN_TERM_RETVAL : SPAN_TERM_ARGUMENT;
+	term->kind = strcmp(word, "tid") == 0	   ? SPAN_TERM_TID
+		     : strcmp(word, "retval") == 0 ? SPAN_TERM_RETVAL
+						   : SPAN_TERM_ARGUMENT;
 	term->idx = number < 0 ? 0 : (unsigned int)number;
 	term->argument = term->kind == SPAN_TERM_ARGUMENT && number < 0 ? word : NULL;
 	if (term->kind == SPAN_TERM_TID && term->is_string)
@@ -230,7 +238,9 @@ static bool read_terms(struct reader *reader, struct span_terms *terms, size_t m
 {
 	do {
 		if (terms->cnt == max)
-			return complain(reader, have_names ? "a span may have 4 tags at its begin and 4 at its end" : "a key may have 2 parts");
+			return complain(reader,
+					have_names ? "a span may have 4 tags at its begin and 4 at its end"
+						   : "a key may have 2 parts");
 		if (!read_term(reader, &terms->terms[terms->cnt], have_names))
 			return false;
 		terms->cnt++;
@@ -238,7 +248,10 @@ static bool read_terms(struct reader *reader, struct span_terms *terms, size_t m
 	return true;
 }
 
-/* What a thread is named by is known without being looked up; what a string names is known to the log by its bytes, in every process. */
+/*
+ * What a thread is named by is known without being looked up; what a string names is known to the log by its
+ * bytes, in every process.
+ */
 static bool settle_key(struct reader *reader, struct span_terms *key, const char *at)
 {
 	if (key->cnt == 1 && key->terms[0].kind == SPAN_TERM_TID)
@@ -264,7 +277,8 @@ static bool read_key(struct reader *reader, struct span_spec *spec)
 	}
 	if (!settle_key(reader, &spec->key, at) || !settle_key(reader, &spec->end_key, at))
 		return false;
-	if (spec->key.cnt != spec->end_key.cnt || (spec->key.cnt && spec->key.terms[0].is_string != spec->end_key.terms[0].is_string))
+	if (spec->key.cnt != spec->end_key.cnt ||
+	    (spec->key.cnt && spec->key.terms[0].is_string != spec->end_key.terms[0].is_string))
 		return complain_at(reader, at, "the key at the end has to be like that at the begin");
 	return true;
 }
@@ -306,7 +320,8 @@ static bool read_parent(struct reader *reader, struct span_spec *spec)
 static bool read_again(struct reader *reader, struct span_spec *spec)
 {
 	spec->counts_again = takes(reader, "inside");
-	return spec->counts_again || takes(reader, "restart") || complain(reader, "expected inside or restart");
+	return spec->counts_again || takes(reader, "restart") ||
+	       complain(reader, "expected inside or restart");
 }
 
 static bool read_blocked(struct reader *reader, struct span_spec *spec)
@@ -342,18 +357,29 @@ static bool read_setting(struct reader *reader, struct span_spec *spec)
 }
 
 /* A name has to be one of every point at which it is looked up. */
-static bool check_terms(struct reader *reader, const struct span_terms *terms, const struct span_point *points, size_t cnt)
+static bool check_terms(struct reader *reader, const struct span_terms *terms,
+			const struct span_point *points, size_t cnt)
 {
 	for (size_t i = 0; i < terms->cnt; i++)
 		for (size_t point = 0; point < cnt; point++) {
-			if ((terms->terms[i].kind == SPAN_TERM_ARGUMENT && span_term_argument(&terms->terms[i], &points[point]) < 0) ||
-			    (terms->terms[i].has_length && span_term_length_argument(&terms->terms[i], &points[point]) < 0))
-				return complain_at(reader, reader->text, "a key, tag or parent names an argument that not all of its probes have; name "
-						   "arguments behind the probe, PROVIDER:PROBE(first,second), or use arg0, arg1, …");
-			if (terms->terms[i].kind == SPAN_TERM_RETVAL && points[point].kind != SPAN_POINT_RETURN)
-				return complain_at(reader, reader->text, "there is a retval only at a uretprobe");
-			if ((terms->terms[i].kind == SPAN_TERM_ARGUMENT || terms->terms[i].has_length) && points[point].kind == SPAN_POINT_RETURN)
-				return complain_at(reader, reader->text, "at a uretprobe there are no arguments any more, only retval");
+			if ((terms->terms[i].kind == SPAN_TERM_ARGUMENT &&
+			     span_term_argument(&terms->terms[i], &points[point]) < 0) ||
+			    (terms->terms[i].has_length &&
+			     span_term_length_argument(&terms->terms[i], &points[point]) < 0))
+				return complain_at(reader, reader->text,
+						   "a key, tag or parent names an argument that not all of "
+						   "its probes have; name "
+						   "arguments behind the probe, "
+						   "PROVIDER:PROBE(first,second), or use arg0, arg1, …");
+			if (terms->terms[i].kind == SPAN_TERM_RETVAL &&
+			    points[point].kind != SPAN_POINT_RETURN)
+				return complain_at(reader, reader->text,
+						   "there is a retval only at a uretprobe");
+			if ((terms->terms[i].kind == SPAN_TERM_ARGUMENT || terms->terms[i].has_length) &&
+			    points[point].kind == SPAN_POINT_RETURN)
+				return complain_at(
+					reader, reader->text,
+					"at a uretprobe there are no arguments any more, only retval");
 		}
 	return true;
 }
@@ -368,14 +394,18 @@ static bool check_span(struct reader *reader, const struct span_spec *spec)
 	for (size_t i = 0; i < spec->begin_cnt; i++)
 		for (size_t j = 0; j < spec->end_cnt; j++)
 			if (is_same_point(&spec->begins[i], &spec->ends[j]))
-				return complain_at(reader, reader->text, "a probe cannot be both a begin and an end");
-	if (spec->key.cnt && spec->key.terms[0].is_string && (spec->tags.cnt || spec->end_tags.cnt || spec->parent))
-		return complain_at(reader, reader->text, "a span that is named by a string has neither tags nor a parent");
+				return complain_at(reader, reader->text,
+						   "a probe cannot be both a begin and an end");
+	if (spec->key.cnt && spec->key.terms[0].is_string &&
+	    (spec->tags.cnt || spec->end_tags.cnt || spec->parent))
+		return complain_at(reader, reader->text,
+				   "a span that is named by a string has neither tags nor a parent");
 	if (spec->key.cnt && spec->counts_again)
 		return complain_at(reader, reader->text, "again=inside is for spans whose key is tid");
 	if (spec->key.cnt && spec->told_reason)
 		return complain_at(reader, reader->text, "blocked= is for spans whose key is tid");
-	return check_terms(reader, &spec->key, spec->begins, spec->begin_cnt) && check_terms(reader, &spec->end_key, spec->ends, spec->end_cnt) &&
+	return check_terms(reader, &spec->key, spec->begins, spec->begin_cnt) &&
+	       check_terms(reader, &spec->end_key, spec->ends, spec->end_cnt) &&
 	       check_terms(reader, &spec->tags, spec->begins, spec->begin_cnt) &&
 	       check_terms(reader, &spec->end_tags, spec->ends, spec->end_cnt) &&
 	       check_terms(reader, &spec->parent_key, spec->begins, spec->begin_cnt);
@@ -402,7 +432,8 @@ static void skip_binary(struct reader *reader, const char *binary)
 {
 	size_t length = strlen(binary);
 
-	if (strncmp(reader->at, binary, length) == 0 && reader->at[length] == ':' && reader->at[length + 1] != ':')
+	if (strncmp(reader->at, binary, length) == 0 && reader->at[length] == ':' &&
+	    reader->at[length + 1] != ':')
 		reader->at += length + 1;
 }
 
@@ -413,7 +444,8 @@ static bool read_func(struct reader *reader, struct func_spec *spec)
 		return false;
 	do {
 		if (spec->symbol_cnt == SPAN_POINT_MAX)
-			return complain(reader, "at most 8 functions or patterns; give --func again for more");
+			return complain(reader,
+					"at most 8 functions or patterns; give --func again for more");
 		if (spec->symbol_cnt)
 			skip_binary(reader, spec->binary);
 		spec->symbols[spec->symbol_cnt] = read_symbol(reader, "expected the name of a function");
@@ -429,7 +461,8 @@ static int reader_open(struct reader *reader, const char *text, char **strings, 
 
 	*strings = NULL;
 	if (length > SPAN_SPEC_BYTES_MAX) {
-		error_set(error, "a span may be written in %d bytes, not in %zu: '%.40s…'", SPAN_SPEC_BYTES_MAX, length, text);
+		error_set(error, "a span may be written in %d bytes, not in %zu: '%.40s…'",
+			  SPAN_SPEC_BYTES_MAX, length, text);
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < length; i++)
@@ -447,7 +480,8 @@ static int explain(const struct reader *reader, const char *option, struct error
 	size_t place = (size_t)(reader->complaint_at - reader->text);
 
 	if (*reader->complaint_at)
-		error_set(error, "--%s '%s': at character %zu, '%.24s': %s", option, reader->text, place + 1, reader->complaint_at, reader->complaint);
+		error_set(error, "--%s '%s': at character %zu, '%.24s': %s", option, reader->text, place + 1,
+			  reader->complaint_at, reader->complaint);
 	else
 		error_set(error, "--%s '%s': at its end: %s", option, reader->text, reader->complaint);
 	return -EINVAL;

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How spans of a program that was never changed are written, on the command line and in presets; docs/unmodified.md is for its users.
+ * How spans of a program that was never changed are written, on the command
+ * line and in presets; docs/unmodified.md is for its users.
  *
- *	span    LABEL=POINT[|POINT…]..POINT[|POINT…][,key=KEY][,tag=TAG][,end-tag=TAG][,parent=PARENT][,again=inside][,blocked=REASON]
+ *	span    LABEL=POINT[|POINT…]..POINT[|POINT…][,key=KEY][,tag=TAG][,end-tag=TAG][,parent=PARENT]
+ *		[,again=inside][,blocked=REASON]
  *	point   [usdt:]PROVIDER:PROBE[(NAME,…)]    uprobe:BINARY:SYMBOL    uretprobe:BINARY:SYMBOL
  *	key     TERM[+TERM] or TERM[+TERM]/TERM[+TERM] (at the begin / at the end); default tid
  *	tag     [NAME:]TERM[+[NAME:]TERM…]
- *	parent  thread, none, LABEL (that the thread has open, or that has the same key), or LABEL(TERM[+TERM])
- *	again   inside: a begin while the span is open is one within it, and has an end of its own; restart, the default: it begins anew
+ *	parent  thread, none, LABEL (that the thread has open, or that has the same key), or
+ *	        LABEL(TERM[+TERM])
+ *	again   inside: a begin while the span is open is one within it, and has an end of its own; restart,
+ *	        the default: it begins anew
  *	blocked what polls (poll, select, epoll, io_uring) wait for in the span: lock, disk, network, …
- *	term    tid, arg0 … arg11, retval, or a NAME that the point gives to its argument; str(TERM): the string at this address, up to its NUL; in tags
+ *	term    tid, arg0 … arg11, retval, or a NAME that the point gives to its argument; str(TERM): the
+ *	        string at this address, up to its NUL; in tags
  *	        str(TERM,TERM), too: so many bytes of it
  *	func    BINARY:SYMBOL[,SYMBOL…]; BINARY: may stand before each symbol
  *
- * Commas and bars within brackets belong to a symbol. Pure: nothing is looked up here.
+ * Commas and bars within brackets belong to a symbol. Pure: nothing is looked
+ * up here.
  */
 #ifndef SPAN_SPEC_H
 #define SPAN_SPEC_H
@@ -55,7 +61,8 @@ struct span_term {
 	bool is_string;
 	unsigned int idx;     /* ARGUMENT without a name */
 	const char *argument; /* ARGUMENT: its name in the points; NULL: idx counts */
-	bool has_length;      /* a string, and an argument says how many bytes it has; else it ends with a NUL */
+	/* a string, and an argument says how many bytes it has; else it ends with a NUL */
+	bool has_length;
 	unsigned int length_idx; /* likewise */
 	const char *length_argument;
 	const char *name;     /* of a tag */
@@ -84,7 +91,10 @@ struct span_spec {
 	char *strings; /* all of the above */
 };
 
-/* 0; -EINVAL and a sentence that quotes the text and points at the place; -ENOMEM. After an error there is nothing to release. */
+/*
+ * 0; -EINVAL and a sentence that quotes the text and points at the place;
+ * -ENOMEM. After an error there is nothing to release.
+ */
 int span_spec_parse(struct span_spec *spec, const char *text, struct error *error);
 void span_spec_release(struct span_spec *spec);
 

@@ -6,7 +6,10 @@
 
 #define CACHE_SIZE 4096 /* a power of two */
 
-/* Where a frame pointer points to are the caller's and the return address. On x86-64 they are the frame's end, on aarch64 its begin. */
+/*
+ * Where a frame pointer points to are the caller's and the return address. On x86-64 they are the frame's
+ * end, on aarch64 its begin.
+ */
 #if defined(__x86_64__)
 #define RECORD_ENDS_FRAME true
 #else
@@ -44,7 +47,8 @@ void stack_unwind_free(struct stack_unwind *unwind)
 	free(unwind);
 }
 
-static const struct unwind_row *find_row(struct stack_unwind *unwind, struct code_file *file, uint64_t address)
+static const struct unwind_row *find_row(struct stack_unwind *unwind, struct code_file *file,
+					 uint64_t address)
 {
 	uint64_t hash = (address ^ (uint64_t)file->number << 40) * 0x9e3779b97f4a7c15ULL;
 	struct cached_row *cached = &unwind->rows[hash >> 52 & (CACHE_SIZE - 1)];
@@ -73,16 +77,18 @@ static uint64_t without_signature(uint64_t address)
 }
 
 /*
- * Is the return address still in the link register? So it is before it is saved, and in a function that calls nobody: nowhere but in the innermost frame,
- * for a call has overwritten it.
+ * Is the return address still in the link register? So it is before it is saved, and in a function that calls
+ * nobody: nowhere but in the innermost frame, for a call has overwritten it.
  */
 static bool is_in_link(const struct unwind_row *row, const struct frame *frame)
 {
-	return row->return_register == UNWIND_LINK && row->rules[UNWIND_LINK] == UNWIND_SAME && !frame->is_call;
+	return row->return_register == UNWIND_LINK && row->rules[UNWIND_LINK] == UNWIND_SAME &&
+	       !frame->is_call;
 }
 
 /* The caller's frame by the rules. False: it can't be found. *is_end: there is none. */
-static bool step_by_rules(const struct stack_copy *copy, const struct unwind_row *row, struct frame *frame, bool *is_end)
+static bool step_by_rules(const struct stack_copy *copy, const struct unwind_row *row, struct frame *frame,
+			  bool *is_end)
 {
 	const uint8_t back = row->return_register;
 	bool is_link = is_in_link(row, frame);
@@ -97,12 +103,13 @@ static bool step_by_rules(const struct stack_copy *copy, const struct unwind_row
 		address += 8;
 	for (int i = 0; i < UNWIND_REGISTER_COUNT; i++) {
 		if (row->rules[i] == UNWIND_AT)
-			caller.is_known[i] = read_stack(copy, address + (uint64_t)(int64_t)row->offsets[i], &caller.registers[i]);
+			caller.is_known[i] = read_stack(copy, address + (uint64_t)(int64_t)row->offsets[i],
+							&caller.registers[i]);
 		else if (row->rules[i] != UNWIND_SAME)
 			caller.is_known[i] = false;
 	}
-	if ((row->rules[back] != UNWIND_AT && !is_link) || !caller.is_known[back] || address < frame->registers[UNWIND_SP] ||
-	    (address == frame->registers[UNWIND_SP] && !is_link))
+	if ((row->rules[back] != UNWIND_AT && !is_link) || !caller.is_known[back] ||
+	    address < frame->registers[UNWIND_SP] || (address == frame->registers[UNWIND_SP] && !is_link))
 		return false;
 	if (back == UNWIND_LINK) {
 		caller.registers[UNWIND_PC] = without_signature(caller.registers[UNWIND_LINK]);
@@ -119,8 +126,8 @@ static bool step_by_frame_pointer(struct code_map *map, const struct stack_copy 
 {
 	uint64_t at = frame->registers[UNWIND_FP], caller, next;
 
-	if (!frame->is_known[UNWIND_FP] || at < frame->registers[UNWIND_SP] || at & 7 || !read_stack(copy, at, &next) ||
-	    !read_stack(copy, at + 8, &caller) || caller < 4096)
+	if (!frame->is_known[UNWIND_FP] || at < frame->registers[UNWIND_SP] || at & 7 ||
+	    !read_stack(copy, at, &next) || !read_stack(copy, at + 8, &caller) || caller < 4096)
 		return false;
 	if (!RECORD_ENDS_FRAME)
 		caller = without_signature(caller);
@@ -136,8 +143,8 @@ static bool step_by_frame_pointer(struct code_map *map, const struct stack_copy 
 	return true;
 }
 
-size_t stack_unwind_walk(struct stack_unwind *unwind, struct code_map *map, const struct stack_copy *copy, uint64_t *addresses, size_t max,
-			 bool *is_whole)
+size_t stack_unwind_walk(struct stack_unwind *unwind, struct code_map *map, const struct stack_copy *copy,
+			 uint64_t *addresses, size_t max, bool *is_whole)
 {
 	struct frame frame = { .is_call = false };
 	size_t cnt = 0;
@@ -157,9 +164,11 @@ size_t stack_unwind_walk(struct stack_unwind *unwind, struct code_map *map, cons
 		place = code_map_find(map, &copy->moment, frame.registers[UNWIND_PC] - frame.is_call, true);
 		if (place.kind == CODE_FILE)
 			row = find_row(unwind, place.file, place.address);
-		if (row && !frame.is_known[row->frame_register] && row->rules[row->return_register] != UNWIND_UNDEFINED)
+		if (row && !frame.is_known[row->frame_register] &&
+		    row->rules[row->return_register] != UNWIND_UNDEFINED)
 			row = NULL;
-		if (row ? !step_by_rules(copy, row, &frame, is_whole) : !step_by_frame_pointer(map, copy, &frame))
+		if (row ? !step_by_rules(copy, row, &frame, is_whole)
+			: !step_by_frame_pointer(map, copy, &frame))
 			break;
 	}
 	return cnt;

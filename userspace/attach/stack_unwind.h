@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From the registers of a thread and a copy of its stack to the addresses of the code that called: by the rules of the mapped files (unwind_table.h),
- * and where those have none, by the frame pointer, if what it points to looks like a frame.
+ * From the registers of a thread and a copy of its stack to the addresses of
+ * the code that called: by the rules of the mapped files (unwind_table.h), and
+ * where those have none, by the frame pointer, if what it points to looks like
+ * a frame.
  */
 #ifndef STACK_UNWIND_H
 #define STACK_UNWIND_H
@@ -21,10 +23,11 @@ struct stack_copy {
 };
 
 /*
- * The address of the code, then return addresses, innermost first: how many; at most max. *is_whole: the last one is where the thread began; if
- * not, the copy ended, or somebody's rules are not known.
+ * The address of the code, then return addresses, innermost first: how many; at
+ * most max. *is_whole: the last one is where the thread began; if not, the copy
+ * ended, or somebody's rules are not known.
  */
-size_t stack_unwind_walk(struct stack_unwind *unwind, struct code_map *map, const struct stack_copy *copy, uint64_t *addresses, size_t max,
-			 bool *is_whole);
+size_t stack_unwind_walk(struct stack_unwind *unwind, struct code_map *map, const struct stack_copy *copy,
+			 uint64_t *addresses, size_t max, bool *is_whole);
 
 #endif

@@ -8,7 +8,8 @@
 
 static bool is_nop_of_five(const uint8_t *bytes, size_t size)
 {
-	static const uint8_t nops[][5] = { { 0x0f, 0x1f, 0x44, 0x00, 0x00 }, { 0x66, 0x0f, 0x1f, 0x04, 0x00 } };
+	static const uint8_t nops[][5] = { { 0x0f, 0x1f, 0x44, 0x00, 0x00 },
+					   { 0x66, 0x0f, 0x1f, 0x04, 0x00 } };
 
 	for (size_t i = 0; i < sizeof(nops) / sizeof(nops[0]); i++)
 		if (size >= sizeof(nops[i]) && memcmp(bytes, nops[i], sizeof(nops[i])) == 0)
@@ -28,7 +29,9 @@ static bool is_branch(const uint8_t *bytes, size_t size, size_t at)
 
 static bool is_emulated(const uint8_t *bytes, size_t size)
 {
-	static const uint8_t prefixes[] = { 0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3 };
+	static const uint8_t prefixes[] = {
+		0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3
+	};
 	bool is_short = false;
 	size_t at = 0;
 

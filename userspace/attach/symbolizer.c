@@ -114,8 +114,10 @@ static bool send_query(struct symbolizer *symbolizer, const struct symbol_query 
 
 static void send_queries(struct symbolizer *symbolizer)
 {
-	while (symbolizer->sent_cnt < symbolizer->cnt && symbolizer->sent_cnt < IN_FLIGHT_MAX && !symbolizer->has_failed &&
-	       send_query(symbolizer, &symbolizer->queries[(symbolizer->begin + symbolizer->sent_cnt) % symbolizer->size]))
+	while (symbolizer->sent_cnt < symbolizer->cnt && symbolizer->sent_cnt < IN_FLIGHT_MAX &&
+	       !symbolizer->has_failed &&
+	       send_query(symbolizer, &symbolizer->queries[(symbolizer->begin + symbolizer->sent_cnt) %
+							   symbolizer->size]))
 		symbolizer->sent_cnt++;
 }
 
@@ -130,7 +132,8 @@ static struct symbol_query next_query(struct symbolizer *symbolizer)
 }
 
 /* Answers come in the order of the queries. What comes from the other process is not trusted either. */
-static int take_reply(struct symbolizer *symbolizer, const char *bytes, size_t size, symbol_take take, void *context)
+static int take_reply(struct symbolizer *symbolizer, const char *bytes, size_t size, symbol_take take,
+		      void *context)
 {
 	struct symbol_reply reply;
 	char source[256];
@@ -184,7 +187,8 @@ int symbolizer_poll(struct symbolizer *symbolizer, symbol_take take, void *conte
 		if (symbolizer->has_failed || symbolizer->process.socket_fd < 0)
 			return give_up(symbolizer, take, context);
 		time_ns = clock_now_ns();
-		if (poll(&ready, 1, time_ns < until_ns ? (int)((until_ns - time_ns) / 1000000 + 1) : 0) <= 0) {
+		if (poll(&ready, 1, time_ns < until_ns ? (int)((until_ns - time_ns) / 1000000 + 1) : 0) <=
+		    0) {
 			if (time_ns >= until_ns)
 				break;
 			continue;

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of the functions at addresses of files: from DWARF, with what was inlined there, and from symbol tables; also from separate debug files
+ * Names of the functions at addresses of files: from DWARF, with what was
+ * inlined there, and from symbol tables; also from separate debug files
  * (/usr/lib/debug/.build-id), never from the network.
  *
- * ELF and DWARF of traced programs may be anything, and the library that reads them (libdw) may fall over it. So this is done by a process of its own,
- * without privilege, without the recorder's descriptors, and with limits; it is asked and answers when it can. If it dies, what it was not able to say
- * stays unknown, and nothing else happens. Where we are root it has a uid and gid of its own, so that no other process can stop or kill it.
+ * ELF and DWARF of traced programs may be anything, and the library that reads
+ * them (libdw) may fall over it. So this is done by a process of its own,
+ * without privilege, without the recorder's descriptors, and with limits; it is
+ * asked and answers when it can. If it dies, what it was not able to say stays
+ * unknown, and nothing else happens. Where we are root it has a uid and gid of
+ * its own, so that no other process can stop or kill it.
  *
  *	symbolizer_new(&symbolizer, &settle);  before anything is opened that nobody else may hold
  *	symbolizer_ask(symbolizer, &query);    for each address once
@@ -39,7 +43,10 @@ struct symbol_query {
 /* Keeps the query until it can be sent. 0, -ENOMEM, -EPIPE: the process has ended. */
 int symbolizer_ask(struct symbolizer *symbolizer, const struct symbol_query *query);
 
-/* Functions by name, the outermost first: one that is there, and then what was inlined into it, separated by newlines. Names may be any bytes. */
+/*
+ * Functions by name, the outermost first: one that is there, and then what was
+ * inlined into it, separated by newlines. Names may be any bytes.
+ */
 struct symbol_answer {
 	uint64_t cookie;
 	const char *names; /* not terminated; length 0: not known */
@@ -52,13 +59,15 @@ struct symbol_answer {
 typedef int (*symbol_take)(void *context, const struct symbol_answer *answer);
 
 /*
- * Sends what can be sent, and gives what has been answered, for up to wait_ns; returns as soon as nothing is outstanding. 0, or what take returned. When
- * the process has ended, each outstanding query is answered without names.
+ * Sends what can be sent, and gives what has been answered, for up to wait_ns;
+ * returns as soon as nothing is outstanding. 0, or what take returned. When the
+ * process has ended, each outstanding query is answered without names.
  */
 int symbolizer_poll(struct symbolizer *symbolizer, symbol_take take, void *context, uint64_t wait_ns);
 
 size_t symbolizer_outstanding_cnt(const struct symbolizer *symbolizer);
-bool symbolizer_has_failed(const struct symbolizer *symbolizer); /* the process ended before it was asked to */
+/* the process ended before it was asked to */
+bool symbolizer_has_failed(const struct symbolizer *symbolizer);
 
 /* ---- between the two processes ---- */
 

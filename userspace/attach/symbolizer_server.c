@@ -36,7 +36,8 @@ struct answer {
 };
 
 /* By build id alone: a name in the file might lead anywhere. */
-static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *file, const char *link, GElf_Word crc, char **path)
+static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+			  const char *file, const char *link, GElf_Word crc, char **path)
 {
 	const unsigned char *id;
 	GElf_Addr address;
@@ -50,7 +51,8 @@ static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dw
 	(void)file;
 	(void)link;
 	(void)crc;
-	if (*data || length < 3 || length > 64) /* the second time it is what a debug file refers to that is wanted */
+	/* the second time it is what a debug file refers to that is wanted */
+	if (*data || length < 3 || length > 64)
 		return -1;
 	*data = module;
 	for (int i = 0; i < length; i++)
@@ -86,7 +88,10 @@ static Dwfl_Module *open_module(Dwfl **dwfl, int fd)
 	return module;
 }
 
-/* A compiler's variant of a function (NAME.cold, NAME.isra.0) has the function's name, and so has a version of a symbol (NAME@@VERSION). */
+/*
+ * A compiler's variant of a function (NAME.cold, NAME.isra.0) has the function's name, and so has a version
+ * of a symbol (NAME@@VERSION).
+ */
 static size_t plain_length(const char *name)
 {
 	size_t length = strcspn(name, ".@");
@@ -96,11 +101,13 @@ static size_t plain_length(const char *name)
 
 static void add_name(const struct server *server, struct answer *answer, const char *name)
 {
-	char mangled[4 * NAME_MAX_BYTES], *demangled = rust_name_read(name); /* whose legacy names have dots */
+	/* whose legacy names have dots */
+	char mangled[4 * NAME_MAX_BYTES], *demangled = rust_name_read(name);
 	size_t length = plain_length(name), used = answer->reply.names_length;
 	int status = -1;
 
-	if (!demangled && length > 2 && length < sizeof(mangled) && name[0] == '_' && name[1] == 'Z' && server->demangle) {
+	if (!demangled && length > 2 && length < sizeof(mangled) && name[0] == '_' && name[1] == 'Z' &&
+	    server->demangle) {
 		memcpy(mangled, name, length);
 		mangled[length] = '\0';
 		demangled = server->demangle(mangled, NULL, NULL, &status);
@@ -127,7 +134,8 @@ static const char *name_of_die(Dwarf_Die *die)
 	Dwarf_Attribute attribute;
 	const char *name = NULL;
 
-	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) || dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
+	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
 		name = dwarf_formstring(&attribute);
 	return name ? name : dwarf_diename(die);
 }
@@ -148,8 +156,12 @@ static Dwarf_Die *unit_at(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *b
 	return NULL;
 }
 
-/* What was inlined there, the outermost first, behind the function that is there. *function: that one's name, if DWARF has it. */
-static void add_inlined(const struct server *server, struct answer *answer, Dwarf_Die *unit, Dwarf_Addr address, const char *symbol)
+/*
+ * What was inlined there, the outermost first, behind the function that is there. *function: that one's name,
+ * if DWARF has it.
+ */
+static void add_inlined(const struct server *server, struct answer *answer, Dwarf_Die *unit,
+			Dwarf_Addr address, const char *symbol)
 {
 	Dwarf_Die *around = NULL, *scopes = NULL;
 	const char *function = symbol;
@@ -164,7 +176,9 @@ static void add_inlined(const struct server *server, struct answer *answer, Dwar
 	if (function)
 		add_name(server, answer, function);
 	for (int i = cnt - 1; i >= 0; i--) {
-		const char *name = dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine ? name_of_die(&scopes[i]) : NULL;
+		const char *name = dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine
+					   ? name_of_die(&scopes[i])
+					   : NULL;
 
 		if (name)
 			add_name(server, answer, name);
@@ -176,7 +190,8 @@ static void add_inlined(const struct server *server, struct answer *answer, Dwar
 static void add_source(struct answer *answer, Dwarf_Die *unit, Dwarf_Addr address)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
-	const char *path = line ? dwarf_linesrc(line, NULL, NULL) : NULL, *slash = path ? strrchr(path, '/') : NULL;
+	const char *path = line ? dwarf_linesrc(line, NULL, NULL) : NULL,
+		   *slash = path ? strrchr(path, '/') : NULL;
 	int number = 0;
 
 	if (!path || dwarf_lineno(line, &number) || number <= 0)
@@ -186,7 +201,8 @@ static void add_source(struct answer *answer, Dwarf_Die *unit, Dwarf_Addr addres
 	answer->reply.source_length = (uint16_t)strlen(answer->source);
 }
 
-static void describe(const struct server *server, Dwfl_Module *module, Dwarf_Addr address, struct answer *answer)
+static void describe(const struct server *server, Dwfl_Module *module, Dwarf_Addr address,
+		     struct answer *answer)
 {
 	GElf_Sym symbol;
 	GElf_Off offset = 0;
@@ -214,7 +230,9 @@ static bool take_request(int socket_fd, struct symbol_request *request, int *fd)
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
 	struct iovec data = { request, sizeof(*request) };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct msghdr message = {
+		.msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+	};
 	struct cmsghdr *header;
 	ssize_t got;
 

@@ -6,7 +6,10 @@
 #include <string.h>
 
 const char *const check_verdict_names[] = {
-	[CHECK_OK] = "ok", [CHECK_LIMITED] = "limited", [CHECK_MISSING] = "missing", [CHECK_UNKNOWN] = "unknown",
+	[CHECK_OK] = "ok",
+	[CHECK_LIMITED] = "limited",
+	[CHECK_MISSING] = "missing",
+	[CHECK_UNKNOWN] = "unknown",
 };
 
 /* Says what is found, and sets the verdict; the advice follows where there is one. */
@@ -24,9 +27,13 @@ static void check_kernel(const struct system_facts *facts, struct check_row *row
 
 	if (features->version < KERNEL_VERSION(5, 10, 0)) {
 		FOUND(row, CHECK_MISSING, "%s", features->release);
-		ADVISE(row, "use 5.10 or later: before, there are no ring buffers, or programs that we need are refused");
+		ADVISE(row, "use 5.10 or later: before, there are no ring buffers, or programs that we need "
+			    "are refused");
 	} else if (features->version < KERNEL_VERSION(5, 15, 0)) {
-		FOUND(row, CHECK_LIMITED, "%s: system calls are read from where the kernel keeps them unless it was built with KASAN", features->release);
+		FOUND(row, CHECK_LIMITED,
+		      "%s: system calls are read from where the kernel keeps them unless it was built with "
+		      "KASAN",
+		      features->release);
 		ADVISE(row, "5.15 and later tell in any case why a thread blocks");
 	} else {
 		FOUND(row, CHECK_OK, "%s", features->release);
@@ -50,7 +57,8 @@ static void check_lockdown(const struct system_facts *facts, struct check_row *r
 		ADVISE(row, "boot with lockdown=integrity or lockdown=none");
 		return;
 	}
-	FOUND(row, CHECK_OK, "%s", facts->features.lockdown == LOCKDOWN_INTEGRITY ? "integrity, which does not hinder" : "none");
+	FOUND(row, CHECK_OK, "%s",
+	      facts->features.lockdown == LOCKDOWN_INTEGRITY ? "integrity, which does not hinder" : "none");
 }
 
 static void check_capabilities(const struct system_facts *facts, struct check_row *row)
@@ -60,12 +68,16 @@ static void check_capabilities(const struct system_facts *facts, struct check_ro
 	if (!may_record(features)) {
 		FOUND(row, CHECK_MISSING, "no CAP_SYS_ADMIN%s%s", features->has_cap_bpf ? "" : ", no CAP_BPF",
 		      features->has_cap_perfmon ? "" : ", no CAP_PERFMON");
-		ADVISE(row, "use sudo, or give the program CAP_BPF and CAP_PERFMON (%s)", "setcap cap_bpf,cap_perfmon+ep txtrace-bpf");
+		ADVISE(row, "use sudo, or give the program CAP_BPF and CAP_PERFMON (%s)",
+		       "setcap cap_bpf,cap_perfmon+ep txtrace-bpf");
 	} else if (!features->has_uprobe_multi && !features->has_cap_sys_admin) {
-		FOUND(row, CHECK_MISSING, "CAP_BPF and CAP_PERFMON, which this kernel does not let attach probes");
-		ADVISE(row, "use sudo, or add CAP_SYS_ADMIN: only with uprobe_multi (6.6 and later) these two are enough");
+		FOUND(row, CHECK_MISSING,
+		      "CAP_BPF and CAP_PERFMON, which this kernel does not let attach probes");
+		ADVISE(row, "use sudo, or add CAP_SYS_ADMIN: only with uprobe_multi (6.6 and later) these "
+			    "two are enough");
 	} else if (!features->has_cap_sys_admin) {
-		FOUND(row, CHECK_LIMITED, "CAP_BPF and CAP_PERFMON: enough, but how long our programs run is not known");
+		FOUND(row, CHECK_LIMITED,
+		      "CAP_BPF and CAP_PERFMON: enough, but how long our programs run is not known");
 		ADVISE(row, "with CAP_SYS_ADMIN the cost of tracing is told in full");
 	} else {
 		FOUND(row, CHECK_OK, "CAP_SYS_ADMIN");
@@ -77,11 +89,14 @@ static void check_memory_access(const struct system_facts *facts, struct check_r
 	if (facts->has_cap_sys_ptrace) {
 		FOUND(row, CHECK_OK, "labels can be read from any process");
 	} else if (facts->ptrace_scope > 0) {
-		FOUND(row, CHECK_LIMITED, "kernel.yama.ptrace_scope is %d and there is no CAP_SYS_PTRACE: labels of running processes cannot be read",
+		FOUND(row, CHECK_LIMITED,
+		      "kernel.yama.ptrace_scope is %d and there is no CAP_SYS_PTRACE: labels of running "
+		      "processes cannot be read",
 		      (int)facts->ptrace_scope);
 		ADVISE(row, "add CAP_SYS_PTRACE");
 	} else {
-		FOUND(row, CHECK_LIMITED, "no CAP_SYS_PTRACE: labels can be read from processes of the same user only");
+		FOUND(row, CHECK_LIMITED,
+		      "no CAP_SYS_PTRACE: labels can be read from processes of the same user only");
 		ADVISE(row, "add CAP_SYS_PTRACE to trace those of others");
 	}
 }
@@ -92,17 +107,23 @@ static void check_load(const struct system_facts *facts, struct check_row *row)
 	int err = !features->can_load ? features->load_errno : facts->load_err < 0 ? -facts->load_err : 0;
 
 	if (!err) {
-		FOUND(row, CHECK_OK, facts->load_err ? "the kernel loads BPF programs" : "the kernel accepts and attaches ours");
+		FOUND(row, CHECK_OK,
+		      facts->load_err ? "the kernel loads BPF programs"
+				      : "the kernel accepts and attaches ours");
 		return;
 	}
-	FOUND(row, CHECK_MISSING, "the kernel refuses %s: %s", features->can_load ? "our programs" : "any BPF program", strerror(err));
+	FOUND(row, CHECK_MISSING, "the kernel refuses %s: %s",
+	      features->can_load ? "our programs" : "any BPF program", strerror(err));
 	if (!may_record(features))
 		ADVISE(row, "see capabilities");
 	else if (err == EPERM && facts->is_in_user_namespace)
 		ADVISE(row, "capabilities within a user namespace do not count: run it outside");
 	else if (err == EPERM || err == ENOSYS)
-		ADVISE(row, "%s", facts->has_seccomp ? "a seccomp filter is in force: in a container, allow bpf(2) and perf_event_open(2)" :
-						       "use a kernel built with CONFIG_BPF_SYSCALL=y, and no security module that forbids bpf(2)");
+		ADVISE(row, "%s",
+		       facts->has_seccomp ? "a seccomp filter is in force: in a container, allow bpf(2) and "
+					    "perf_event_open(2)"
+					  : "use a kernel built with CONFIG_BPF_SYSCALL=y, and no security "
+					    "module that forbids bpf(2)");
 	else
 		ADVISE(row, "TXTRACE_DEBUG_LIBBPF=1 shows why when recording is tried");
 }
@@ -113,9 +134,13 @@ static void check_uprobe_multi(const struct system_facts *facts, struct check_ro
 		FOUND(row, CHECK_UNKNOWN, "asked with a BPF program, which cannot be loaded");
 	} else if (facts->features.has_uprobe_multi) {
 		FOUND(row, CHECK_OK, "all probes of an object in one link%s",
-		      facts->features.has_uprobe_multi_pid ? ", for one process" : "; they fire in every process that runs the file");
+		      facts->features.has_uprobe_multi_pid
+			      ? ", for one process"
+			      : "; they fire in every process that runs the file");
 	} else {
-		FOUND(row, CHECK_OK, "not in this kernel (6.6 and later have it): perf uprobes are used, which take CAP_SYS_ADMIN");
+		FOUND(row, CHECK_OK,
+		      "not in this kernel (6.6 and later have it): perf uprobes are used, which take "
+		      "CAP_SYS_ADMIN");
 	}
 }
 
@@ -124,12 +149,16 @@ static void check_fast_nops(const struct system_facts *facts, struct check_row *
 	if (facts->features.fast_nop != FAST_NOP_NONE) {
 		FOUND(row, CHECK_OK, "used: a probe is a call of the kernel");
 	} else if (facts->features.reckless_nop != FAST_NOP_NONE && !facts->features.has_uprobe_multi) {
-		FOUND(row, CHECK_UNKNOWN, "this kernel has them; tried with a BPF program, which cannot be attached");
+		FOUND(row, CHECK_UNKNOWN,
+		      "this kernel has them; tried with a BPF program, which cannot be attached");
 	} else if (facts->features.reckless_nop != FAST_NOP_NONE) {
-		FOUND(row, CHECK_LIMITED, "not used: on this kernel a child that the program forks dies at its next mark; a probe is a trap");
+		FOUND(row, CHECK_LIMITED,
+		      "not used: on this kernel a child that the program forks dies at its next mark; a "
+		      "probe is a trap");
 		ADVISE(row, "--fast-probes halves the cost for programs that never fork");
 	} else {
-		FOUND(row, CHECK_OK, "none in this kernel (x86-64, 6.18 and later have them): a probe is a trap");
+		FOUND(row, CHECK_OK,
+		      "none in this kernel (x86-64, 6.18 and later have them): a probe is a trap");
 	}
 }
 
@@ -143,9 +172,11 @@ static void check_foreign(const struct system_facts *facts, struct check_row *ro
 		FOUND(row, CHECK_OK, "--span, --func and --preset work");
 	} else if (features->has_probe_paths) {
 		FOUND(row, CHECK_OK, "--span, --func and --preset work%s",
-		      features->has_task_storage ? "" : "; at most 4,096 threads can have such spans at a time");
+		      features->has_task_storage ? ""
+						 : "; at most 4,096 threads can have such spans at a time");
 	} else {
-		FOUND(row, CHECK_LIMITED, "the kernel does not tell which probe was hit: no --span, --func and --preset");
+		FOUND(row, CHECK_LIMITED,
+		      "the kernel does not tell which probe was hit: no --span, --func and --preset");
 		ADVISE(row, "5.15 and later tell it");
 	}
 }
@@ -157,7 +188,9 @@ static void check_sockets(const struct system_facts *facts, struct check_row *ro
 	} else if (facts->features.has_socket_types) {
 		FOUND(row, CHECK_OK, "a BPF program tells their addresses");
 	} else {
-		FOUND(row, CHECK_LIMITED, "the kernel does not describe its sockets: addresses are those of /proc/PID/net, of about 7,000 sockets at most");
+		FOUND(row, CHECK_LIMITED,
+		      "the kernel does not describe its sockets: addresses are those of /proc/PID/net, of "
+		      "about 7,000 sockets at most");
 		ADVISE(row, "use a kernel built with CONFIG_INET=y");
 	}
 }
@@ -167,17 +200,22 @@ static void check_rings(const struct system_facts *facts, struct check_row *row)
 	unsigned long long mib = (unsigned long long)(facts->ring_cnt * facts->ring_bytes >> 20);
 
 	if (facts->ring_errno > 0) {
-		FOUND(row, CHECK_MISSING, "%llu rings of %llu KiB cannot be made: %s", (unsigned long long)facts->ring_cnt,
-		      (unsigned long long)facts->ring_bytes >> 10, strerror(facts->ring_errno));
-		if (facts->features.version < KERNEL_VERSION(5, 11, 0) && facts->memlock_bytes < facts->ring_cnt * facts->ring_bytes &&
+		FOUND(row, CHECK_MISSING, "%llu rings of %llu KiB cannot be made: %s",
+		      (unsigned long long)facts->ring_cnt, (unsigned long long)facts->ring_bytes >> 10,
+		      strerror(facts->ring_errno));
+		if (facts->features.version < KERNEL_VERSION(5, 11, 0) &&
+		    facts->memlock_bytes < facts->ring_cnt * facts->ring_bytes &&
 		    !facts->has_cap_sys_resource)
-			ADVISE(row, "before 5.11 they count as locked memory: ulimit -l unlimited, or CAP_SYS_RESOURCE");
+			ADVISE(row, "before 5.11 they count as locked memory: ulimit -l unlimited, or "
+				    "CAP_SYS_RESOURCE");
 		else
 			ADVISE(row, "try a smaller --ring-size, or raise the memory limit of the cgroup");
 	} else if (facts->ring_errno < 0) {
-		FOUND(row, CHECK_UNKNOWN, "%llu rings, %llu MiB in all; not tried", (unsigned long long)facts->ring_cnt, mib);
+		FOUND(row, CHECK_UNKNOWN, "%llu rings, %llu MiB in all; not tried",
+		      (unsigned long long)facts->ring_cnt, mib);
 	} else {
-		FOUND(row, CHECK_OK, "%llu rings, %llu MiB in all, can be made", (unsigned long long)facts->ring_cnt, mib);
+		FOUND(row, CHECK_OK, "%llu rings, %llu MiB in all, can be made",
+		      (unsigned long long)facts->ring_cnt, mib);
 	}
 }
 
@@ -185,9 +223,11 @@ static void check_namespaces(const struct system_facts *facts, struct check_row 
 {
 	if (facts->is_in_user_namespace) {
 		FOUND(row, CHECK_MISSING, "a user namespace, in which capabilities do not count for BPF");
-		ADVISE(row, "run it outside of the container, or in one without a user namespace (--privileged, --userns=host)");
+		ADVISE(row, "run it outside of the container, or in one without a user namespace "
+			    "(--privileged, --userns=host)");
 	} else if (facts->features.is_in_pid_namespace) {
-		FOUND(row, CHECK_MISSING, "a PID namespace: processes have other pids here than the kernel says");
+		FOUND(row, CHECK_MISSING,
+		      "a PID namespace: processes have other pids here than the kernel says");
 		ADVISE(row, "run it outside of the container, or share the machine's namespace (--pid=host)");
 	} else {
 		FOUND(row, CHECK_OK, "the machine's own");
@@ -223,7 +263,8 @@ static void check_timing(const struct system_facts *facts, struct check_row *row
 		FOUND(row, CHECK_OK, "the kernel times our programs, for txtrace report --cost");
 		return;
 	}
-	FOUND(row, CHECK_LIMITED, "the kernel does not time our programs: what tracing costs is known in part");
+	FOUND(row, CHECK_LIMITED,
+	      "the kernel does not time our programs: what tracing costs is known in part");
 	ADVISE(row, "add CAP_SYS_ADMIN");
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What works on this machine and what does not, and what to do about it: `txtrace-bpf --check`. The facts are gathered once; what they mean is a pure
+ * What works on this machine and what does not, and what to do about it:
+ * `txtrace-bpf --check`. The facts are gathered once; what they mean is a pure
  * function of them, a table with a row for each subject.
  */
 #ifndef SYSTEM_CHECK_H
@@ -33,7 +34,10 @@ struct system_facts {
 	int load_err;             /* of all programs: 0, a negative errno, or 1: not tried */
 };
 
-/* root: "", or a folder that stands for "/", whose proc/sys and sys are read; whatever else is asked is asked of the kernel. */
+/*
+ * root: "", or a folder that stands for "/", whose proc/sys and sys are read;
+ * whatever else is asked is asked of the kernel.
+ */
 void system_facts_gather(struct system_facts *facts, const char *root);
 
 enum check_verdict {

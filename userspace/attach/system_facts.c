@@ -79,8 +79,11 @@ void system_facts_gather(struct system_facts *facts, const char *root)
 	facts->ptrace_scope = read_number(root, "/proc/sys/kernel/yama/ptrace_scope");
 	facts->has_cap_sys_ptrace = capability_is_effective(CAP_SYS_PTRACE);
 	facts->has_cap_sys_resource = capability_is_effective(CAP_SYS_RESOURCE);
-	facts->has_tracefs = is_tracefs(root, "/sys/kernel/tracing") || is_tracefs(root, "/sys/kernel/debug/tracing");
+	facts->has_tracefs = is_tracefs(root, "/sys/kernel/tracing") ||
+			     is_tracefs(root, "/sys/kernel/debug/tracing");
 	facts->is_in_user_namespace = is_in_namespace("/proc/self/ns/user", INIT_USER_NAMESPACE);
 	facts->has_seccomp = is_filtered();
-	facts->memlock_bytes = !getrlimit(RLIMIT_MEMLOCK, &memlock) && memlock.rlim_cur != RLIM_INFINITY ? memlock.rlim_cur : UINT64_MAX;
+	facts->memlock_bytes = !getrlimit(RLIMIT_MEMLOCK, &memlock) && memlock.rlim_cur != RLIM_INFINITY
+				       ? memlock.rlim_cur
+				       : UINT64_MAX;
 }

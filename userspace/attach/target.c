@@ -83,7 +83,10 @@ static void target_free(struct target *target)
 	free(target);
 }
 
-/* pidfd_err: why there is no pidfd, or 0. The pidfd was made first, so a process that is described here and still runs is the one it means. */
+/*
+ * pidfd_err: why there is no pidfd, or 0. The pidfd was made first, so a process that is described here and
+ * still runs is the one it means.
+ */
 static int check_process(struct target *target, int pidfd_err, struct error *error)
 {
 	pid_t pid = target->pid;
@@ -98,16 +101,18 @@ static int check_process(struct target *target, int pidfd_err, struct error *err
 		return err;
 	}
 	if (target->status.tgid != pid) {
-		error_set(error, "%d is a thread of process %d (\"%s\"): give the process, %d", pid, target->status.tgid, target->status.comm,
-			  target->status.tgid);
+		error_set(error, "%d is a thread of process %d (\"%s\"): give the process, %d", pid,
+			  target->status.tgid, target->status.comm, target->status.tgid);
 		return -EINVAL;
 	}
 	if (target->status.is_kernel_thread) {
-		error_set(error, "process %d (\"%s\") is a kernel thread, which has no program to trace", pid, target->status.comm);
+		error_set(error, "process %d (\"%s\") is a kernel thread, which has no program to trace", pid,
+			  target->status.comm);
 		return -EINVAL;
 	}
 	if (pidfd_err) {
-		error_set(error, "cannot open process %d (\"%s\"): %s", pid, target->status.comm, strerror(-pidfd_err));
+		error_set(error, "cannot open process %d (\"%s\"): %s", pid, target->status.comm,
+			  strerror(-pidfd_err));
 		return pidfd_err;
 	}
 	if (!target_is_running(target)) {
@@ -148,14 +153,18 @@ int target_open_pid(struct target **out, pid_t pid, struct error *error)
 	return 0;
 }
 
-/* exec resets what is handled; what is ignored, and what is blocked, would be inherited. Handlers are reset before any signal can reach them. */
+/*
+ * exec resets what is handled; what is ignored, and what is blocked, would be inherited. Handlers are reset
+ * before any signal can reach them.
+ */
 static void reset_signals(void)
 {
 	struct sigaction action;
 	sigset_t none;
 
 	for (int number = 1; number < NSIG; number++) {
-		if (sigaction(number, NULL, &action) < 0 || (action.sa_handler == SIG_IGN && number != SIGPIPE))
+		if (sigaction(number, NULL, &action) < 0 ||
+		    (action.sa_handler == SIG_IGN && number != SIGPIPE))
 			continue;
 		memset(&action, 0, sizeof(action));
 		action.sa_handler = SIG_DFL;
@@ -166,7 +175,8 @@ static void reset_signals(void)
 }
 
 /* The child from here on; only what is safe after fork. */
-static void __attribute__((noreturn)) run_child(char *const argv[], const struct invoking_user *user, int go_fd, int failure_fd)
+static void __attribute__((noreturn))
+run_child(char *const argv[], const struct invoking_user *user, int go_fd, int failure_fd)
 {
 	ssize_t got;
 	char go;
@@ -189,7 +199,8 @@ static void __attribute__((noreturn)) run_child(char *const argv[], const struct
 }
 
 /* All signals are blocked around the fork, so that no handler of ours runs in the child. */
-static pid_t fork_child(char *const argv[], const struct invoking_user *user, const int go[2], const int failure[2])
+static pid_t fork_child(char *const argv[], const struct invoking_user *user, const int go[2],
+			const int failure[2])
 {
 	sigset_t all, before;
 	pid_t pid;
@@ -233,10 +244,14 @@ static int fork_target(struct target *target, const struct invoking_user *user)
 	return target->pidfd < 0 ? -errno : 0;
 }
 
-/* A setuid program would run without its privileges under a tracer that lacks the capability: then it is not held. */
+/*
+ * A setuid program would run without its privileges under a tracer that lacks the capability: then it is not
+ * held.
+ */
 static bool seize(const struct target *target)
 {
-	return capability_is_effective(CAP_SYS_PTRACE) && ptrace(PTRACE_SEIZE, target->pid, 0, PTRACE_O_TRACEEXEC) == 0;
+	return capability_is_effective(CAP_SYS_PTRACE) &&
+	       ptrace(PTRACE_SEIZE, target->pid, 0, PTRACE_O_TRACEEXEC) == 0;
 }
 
 static void join_arguments(struct target *target)
@@ -244,7 +259,8 @@ static void join_arguments(struct target *target)
 	size_t used = 0;
 
 	for (size_t i = 0; target->argv[i] && used < sizeof(target->command); i++)
-		used += (size_t)snprintf(target->command + used, sizeof(target->command) - used, "%s%s", i ? " " : "", target->argv[i]);
+		used += (size_t)snprintf(target->command + used, sizeof(target->command) - used, "%s%s",
+					 i ? " " : "", target->argv[i]);
 }
 
 int target_launch(struct target **out, char *const argv[], struct error *error)
@@ -255,7 +271,8 @@ int target_launch(struct target **out, char *const argv[], struct error *error)
 
 	*out = NULL;
 	if (err) {
-		error_set(error, "cannot tell which user runs \"%s\" (SUDO_UID, SUDO_GID): %s", argv[0], strerror(-err));
+		error_set(error, "cannot tell which user runs \"%s\" (SUDO_UID, SUDO_GID): %s", argv[0],
+			  strerror(-err));
 		free(target);
 		return err;
 	}
@@ -298,7 +315,10 @@ static void reap(struct target *target)
 	}
 }
 
-/* Follows the seized child to its exec, or to its end. Signals that come meanwhile are passed on, stops are left to last. */
+/*
+ * Follows the seized child to its exec, or to its end. Signals that come meanwhile are passed on, stops are
+ * left to last.
+ */
 static void follow_to_exec(struct target *target)
 {
 	int status;
@@ -332,11 +352,16 @@ static void explain_failure(const struct target *target, int err, struct error *
 	if (err == -ENOENT && !strchr(name, '/'))
 		error_set(error, "cannot run \"%s\": it is in no directory of PATH", name);
 	else if (err == -ENOENT)
-		error_set(error, "cannot run \"%s\": there is no such file, or its interpreter is missing", name);
+		error_set(error, "cannot run \"%s\": there is no such file, or its interpreter is missing",
+			  name);
 	else if (err == -EACCES && !strchr(name, '/'))
-		error_set(error, "cannot run \"%s\": the user who runs it may execute it in no directory of PATH (see ls -l)", name);
+		error_set(error,
+			  "cannot run \"%s\": the user who runs it may execute it in no directory of PATH "
+			  "(see ls -l)",
+			  name);
 	else if (err == -EACCES)
-		error_set(error, "cannot run \"%s\": the user who runs it may not execute it (see ls -l)", name);
+		error_set(error, "cannot run \"%s\": the user who runs it may not execute it (see ls -l)",
+			  name);
 	else
 		error_set(error, "cannot run \"%s\": %s", name, strerror(-err));
 }
@@ -444,7 +469,8 @@ int target_wait(struct target *target, int *exit_status)
 	*exit_status = 0;
 	if (target->argv) {
 		reap(target);
-		*exit_status = WIFSIGNALED(target->wait_status) ? 128 + WTERMSIG(target->wait_status) : WEXITSTATUS(target->wait_status);
+		*exit_status = WIFSIGNALED(target->wait_status) ? 128 + WTERMSIG(target->wait_status)
+								: WEXITSTATUS(target->wait_status);
 		return 0;
 	}
 	while (poll(&ended, 1, -1) < 0)

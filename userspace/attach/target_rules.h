@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which processes are traced, as the user says it: some by name (pids), others by a rule that holds for processes that run now and for those to come.
- * A child follows its parent only with follows_children.
+ * Which processes are traced, as the user says it: some by name (pids), others
+ * by a rule that holds for processes that run now and for those to come. A
+ * child follows its parent only with follows_children.
  */
 #ifndef TARGET_RULES_H
 #define TARGET_RULES_H
@@ -27,7 +28,10 @@ struct target_rules {
 	bool is_any; /* whoever meets a probe */
 };
 
-/* Besides those that are named, others become targets while it records; it goes on when those that are named have ended. */
+/*
+ * Besides those that are named, others become targets while it records; it goes
+ * on when those that are named have ended.
+ */
 static inline bool target_rules_are_open(const struct target_rules *rules)
 {
 	return rules->comm_cnt || rules->exe_cnt || rules->cgroup_cnt || rules->is_any;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A probe site of our own, the same instructions as that of include/txtrace.h, in a file of memory: for trials in children of ours. */
+/*
+ * A probe site of our own, the same instructions as that of include/txtrace.h,
+ * in a file of memory: for trials in children of ours.
+ */
 #ifndef TRIAL_SITE_H
 #define TRIAL_SITE_H
 
@@ -7,7 +10,10 @@
 
 #include "attach/kernel_features.h"
 
-/* Where in the file the nop is that this kind of probe sits on; NONE: the first, which can always be probed. */
+/*
+ * Where in the file the nop is that this kind of probe sits on; NONE: the
+ * first, which can always be probed.
+ */
 size_t trial_site_offset(enum fast_nop fast_nop);
 
 /*

@@ -12,7 +12,8 @@
 #define RETURN_X86_64 16
 #define RETURN_AARCH64 30
 
-#define CFA_NEGATE_SIGNATURE 0x2d /* DW_CFA_AARCH64_negate_ra_state: the return address is signed from here on, or no more */
+/* DW_CFA_AARCH64_negate_ra_state: the return address is signed from here on, or no more */
+#define CFA_NEGATE_SIGNATURE 0x2d
 
 struct cursor {
 	const uint8_t *at;
@@ -116,7 +117,10 @@ static uint64_t take_address(const struct unwind_table *table, struct cursor *cu
 	return value;
 }
 
-/* The entry at the offset, behind its length. *next: that of the entry behind it. False: the section ends here. */
+/*
+ * The entry at the offset, behind its length. *next: that of the entry behind it. False: the section ends
+ * here.
+ */
 static bool entry_at(const struct unwind_table *table, size_t offset, struct cursor *entry, size_t *next)
 {
 	struct cursor cursor = { .at = table->section + offset, .end = table->section + table->size };
@@ -182,11 +186,13 @@ static bool read_common(const struct unwind_table *table, size_t offset, struct 
 		skip(&cursor, length);
 	}
 	common->program = cursor;
-	return !cursor.is_bad && (common->return_register == RETURN_X86_64 || common->return_register == RETURN_AARCH64);
+	return !cursor.is_bad &&
+	       (common->return_register == RETURN_X86_64 || common->return_register == RETURN_AARCH64);
 }
 
 /* entry: behind its length. Moves it to the function's program. */
-static bool read_function(const struct unwind_table *table, struct cursor *entry, struct common *common, uint64_t *begin, uint64_t *end)
+static bool read_function(const struct unwind_table *table, struct cursor *entry, struct common *common,
+			  uint64_t *begin, uint64_t *end)
 {
 	size_t here = (size_t)(entry->at - table->section);
 	uint64_t back = take(entry, 4), length;
@@ -220,7 +226,9 @@ static int list_functions(struct unwind_table *table)
 		if (!read_function(table, &entry, &common, &function.begin, &function.end))
 			continue;
 		if (table->cnt == size) {
-			struct unwind_function *grown = reallocarray(table->functions, size = size ? size * 2 : 64, sizeof(*grown));
+			struct unwind_function *grown = reallocarray(table->functions,
+								     size = size ? size * 2 : 64,
+								     sizeof(*grown));
 
 			if (!grown)
 				return -ENOMEM;
@@ -237,7 +245,9 @@ int unwind_table_init(struct unwind_table *table, uint8_t *section, size_t size,
 {
 	int err;
 
-	*table = (struct unwind_table){ .section = section, .size = size < UINT32_MAX ? size : 0, .address = address };
+	*table = (struct unwind_table){ .section = section,
+					.size = size < UINT32_MAX ? size : 0,
+					.address = address };
 	err = list_functions(table);
 	if (err)
 		unwind_table_release(table);
@@ -312,7 +322,8 @@ static int64_t factored(const struct machine *machine, uint64_t number)
 /* "sp + 8 + ((pc & 15) >= 11) * 8" is what linkers write for a PLT. */
 static void take_frame_expression(struct machine *machine, struct cursor *program)
 {
-	static const uint8_t plt[] = { DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and, DW_OP_lit11, DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus };
+	static const uint8_t plt[] = { DW_OP_breg7, 8,	      DW_OP_breg16, 0,	       DW_OP_lit15, DW_OP_and,
+				       DW_OP_lit11, DW_OP_ge, DW_OP_lit3,   DW_OP_shl, DW_OP_plus };
 	uint64_t length = take_leb(program, false);
 	const uint8_t *begin = program->at;
 
@@ -349,7 +360,8 @@ static void advance(struct machine *machine, uint64_t delta)
 }
 
 /* Instructions that tell of one register, or of none. */
-static void step_extended(const struct unwind_table *table, struct machine *machine, struct cursor *program, uint8_t code)
+static void step_extended(const struct unwind_table *table, struct machine *machine, struct cursor *program,
+			  uint8_t code)
 {
 	uint64_t number;
 
@@ -381,7 +393,8 @@ static void step_extended(const struct unwind_table *table, struct machine *mach
 		break;
 	case DW_CFA_undefined:
 	case DW_CFA_same_value:
-		set_rule(machine, take_register(machine, program), code == DW_CFA_undefined ? UNWIND_UNDEFINED : UNWIND_SAME, 0);
+		set_rule(machine, take_register(machine, program),
+			 code == DW_CFA_undefined ? UNWIND_UNDEFINED : UNWIND_SAME, 0);
 		break;
 	case DW_CFA_remember_state:
 	case DW_CFA_restore_state:
@@ -440,7 +453,8 @@ static bool run(const struct unwind_table *table, struct machine *machine, struc
 		if ((code & 0xc0) == DW_CFA_advance_loc)
 			advance(machine, low);
 		else if ((code & 0xc0) == DW_CFA_offset)
-			set_rule(machine, own_number(machine->common, low), UNWIND_AT, factored(machine, take_leb(&program, false)));
+			set_rule(machine, own_number(machine->common, low), UNWIND_AT,
+				 factored(machine, take_leb(&program, false)));
 		else if ((code & 0xc0) == DW_CFA_restore)
 			restore(machine, own_number(machine->common, low));
 		else
@@ -477,7 +491,8 @@ bool unwind_table_find(const struct unwind_table *table, uint64_t address, struc
 	uint64_t begin, end;
 	size_t next;
 
-	if (!function || !entry_at(table, function->entry, &entry, &next) || !read_function(table, &entry, &common, &begin, &end))
+	if (!function || !entry_at(table, function->entry, &entry, &next) ||
+	    !read_function(table, &entry, &common, &begin, &end))
 		return false;
 	machine.common = &common;
 	machine.row.frame_register = UNWIND_SP;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How to get from a frame of a stack to its caller's, by the .eh_frame of an ELF file for x86-64 or aarch64: what nearly every file has, whether or not
- * its code keeps frame pointers. Bytes in, rules out; nothing in them is trusted, and what can't be understood ends the walk.
+ * How to get from a frame of a stack to its caller's, by the .eh_frame of an
+ * ELF file for x86-64 or aarch64: what nearly every file has, whether or not
+ * its code keeps frame pointers. Bytes in, rules out; nothing in them is
+ * trusted, and what can't be understood ends the walk.
  *
- * Of DWARF's expressions only the one of a PLT is understood: compilers write no others for code of their own.
+ * Of DWARF's expressions only the one of a PLT is understood: compilers write
+ * no others for code of their own.
  */
 #ifndef UNWIND_TABLE_H
 #define UNWIND_TABLE_H
@@ -13,8 +16,10 @@
 #include <stdint.h>
 
 /*
- * Registers are numbered as DWARF does for x86-64, whose 16 is the return address. Of aarch64 there are those that a function keeps for its caller, the
- * link register x30, sp and pc: x19 to x24 as 0 to 5, x29 (the frame pointer) as 6, sp as 7, x25 to x28 as 8 to 11, x30 as 12, pc as 16.
+ * Registers are numbered as DWARF does for x86-64, whose 16 is the return
+ * address. Of aarch64 there are those that a function keeps for its caller, the
+ * link register x30, sp and pc: x19 to x24 as 0 to 5, x29 (the frame pointer)
+ * as 6, sp as 7, x25 to x28 as 8 to 11, x30 as 12, pc as 16.
  */
 #define UNWIND_REGISTER_COUNT 17
 #define UNWIND_FP 6
@@ -58,7 +63,10 @@ struct unwind_table {
 int unwind_table_init(struct unwind_table *table, uint8_t *section, size_t size, uint64_t address);
 void unwind_table_release(struct unwind_table *table);
 
-/* address: of the instruction, as the file has it. False: it is in no function, or its rules can't be understood. */
+/*
+ * address: of the instruction, as the file has it. False: it is in no function,
+ * or its rules can't be understood.
+ */
 bool unwind_table_find(const struct unwind_table *table, uint64_t address, struct unwind_row *row);
 
 #endif

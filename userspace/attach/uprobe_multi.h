@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * BPF_LINK_CREATE for BPF_TRACE_UPROBE_MULTI (kernel 6.6 and later), said to the kernel directly: the headers and the libbpf of a stable
- * distribution are older than the feature. The layout is kernel ABI and does not change.
+ * BPF_LINK_CREATE for BPF_TRACE_UPROBE_MULTI (kernel 6.6 and later), said to
+ * the kernel directly: the headers and the libbpf of a stable distribution are
+ * older than the feature. The layout is kernel ABI and does not change.
  */
 #ifndef UPROBE_MULTI_H
 #define UPROBE_MULTI_H

@@ -11,8 +11,8 @@
 #define ARGUMENT_BYTES_MAX 64 /* of one argument's text */
 
 /*
- * The names of a register, by how much of it they mean, and where it is in struct pt_regs: that of the machine on which the recorder runs, which is the
- * kernel's ABI and does not change.
+ * The names of a register, by how much of it they mean, and where it is in struct pt_regs: that of the
+ * machine on which the recorder runs, which is the kernel's ABI and does not change.
  */
 struct x86_register {
 	const char *names[4]; /* 64, 32, 16, 8 bits; bits 8 to 15 (ah) cannot be read */
@@ -56,7 +56,8 @@ static int x86_register_read(const char **at)
 		length++;
 	for (size_t i = 0; i < sizeof(x86_registers) / sizeof(x86_registers[0]); i++)
 		for (size_t n = 0; n < 4 && x86_registers[i].names[n]; n++)
-			if (strlen(x86_registers[i].names[n]) == length && memcmp(*at, x86_registers[i].names[n], length) == 0) {
+			if (strlen(x86_registers[i].names[n]) == length &&
+			    memcmp(*at, x86_registers[i].names[n], length) == 0) {
 				*at += length;
 				return x86_registers[i].offset;
 			}
@@ -68,7 +69,8 @@ static bool number_read(const char **at, int64_t *number)
 {
 	char *end;
 
-	if (!isdigit((unsigned char)**at) && !((**at == '-' || **at == '+') && isdigit((unsigned char)(*at)[1])))
+	if (!isdigit((unsigned char)**at) &&
+	    !((**at == '-' || **at == '+') && isdigit((unsigned char)(*at)[1])))
 		return false;
 	errno = 0;
 	*number = strtoll(*at, &end, 0);
@@ -91,7 +93,8 @@ static int x86_memory_read(struct argument *argument)
 		offset = x86_register_read(&argument->at);
 		if (offset < 0)
 			return -ENOTSUP;
-		if (offset == 128) /* relative to the instruction behind, whose length nobody tells, or to a symbol */
+		/* relative to the instruction behind, whose length nobody tells, or to a symbol */
+		if (offset == 128)
 			return -ENOTSUP;
 		value->register_offset = (uint16_t)offset;
 	}
@@ -103,7 +106,8 @@ static int x86_memory_read(struct argument *argument)
 		value->index_offset = (uint16_t)offset;
 		if (*argument->at == ',') {
 			argument->at++;
-			if (!number_read(&argument->at, &scale) || (scale != 1 && scale != 2 && scale != 4 && scale != 8))
+			if (!number_read(&argument->at, &scale) ||
+			    (scale != 1 && scale != 2 && scale != 4 && scale != 8))
 				return -EBADMSG;
 		}
 		value->index_shift = (uint32_t)__builtin_ctz((unsigned int)scale);
@@ -214,14 +218,18 @@ static int size_read(struct argument *argument)
 		return -EBADMSG;
 	if (*argument->at == 'f')
 		return -ENOTSUP;
-	if (*argument->at++ != '@' || (size != 1 && size != 2 && size != 4 && size != 8 && size != -1 && size != -2 && size != -4 && size != -8))
+	if (*argument->at++ != '@' || (size != 1 && size != 2 && size != 4 && size != 8 && size != -1 &&
+				       size != -2 && size != -4 && size != -8))
 		return -EBADMSG;
 	argument->value->size_bytes = (uint8_t)(size < 0 ? -size : size);
 	argument->value->is_signed = size < 0;
 	return 0;
 }
 
-/* Arguments are separated by blanks, and those of aarch64 have blanks in brackets. Returns where the next one begins. */
+/*
+ * Arguments are separated by blanks, and those of aarch64 have blanks in brackets. Returns where the next one
+ * begins.
+ */
 static const char *argument_end(const char *at)
 {
 	bool is_inside = false;

@@ -10,23 +10,35 @@
 
 /*
  * What follows an opcode, a letter for each:
- *	.  nothing                      M  ModRM                   B  ModRM and a byte       Z  ModRM and 4 bytes (2 with prefix 66)
- *	b  a byte                       w  2 bytes                 e  3 bytes                z  4 bytes (2 with prefix 66)
- *	v  4, 2 or 8 bytes (mov)        o  8 bytes (mov)           j  a jump by a byte       J  a jump by 4 bytes
+ *	.  nothing                      M  ModRM                   B  ModRM and a byte       Z  ModRM and 4
+ *	bytes (2 with prefix 66)
+ *	b  a byte                       w  2 bytes                 e  3 bytes                z  4 bytes (2
+ *	with prefix 66)
+ *	v  4, 2 or 8 bytes (mov)        o  8 bytes (mov)           j  a jump by a byte       J  a jump by 4
+ *	bytes
  *	3  ModRM; a byte if it is test  4  ModRM; likewise, 4 bytes
- *	P  it is a prefix               R  a REX prefix            F  0F: another map        V  VEX     E  EVEX     x  there is none
+ *	P  it is a prefix               R  a REX prefix            F  0F: another map        V  VEX     E
+ *	EVEX     x  there is none
  */
 static const char one_byte_map[256 + 1] =
-	"MMMMbzxx" "MMMMbzxF" "MMMMbzxx" "MMMMbzxx" "MMMMbzPx" "MMMMbzPx" "MMMMbzPx" "MMMMbzPx"  /* 00 to 3f */
-	"RRRRRRRR" "RRRRRRRR" "........" "........" "xxEMPPPP" "zZbB...." "jjjjjjjj" "jjjjjjjj"  /* 40 to 7f */
-	"BZxBMMMM" "MMMMMMMM" "........" "..x....." "oooo...." "bz......" "bbbbbbbb" "vvvvvvvv"  /* 80 to bf */
-	"BBw.VVBZ" "e.w..bx." "MMMMxxx." "MMMMMMMM" "jjjjbbbb" "JJxj...." "P.PP..34" "......MM"; /* c0 to ff */
+	/* 00 to 3f */
+	"MMMMbzxx" "MMMMbzxF" "MMMMbzxx" "MMMMbzxx" "MMMMbzPx" "MMMMbzPx" "MMMMbzPx" "MMMMbzPx"
+	/* 40 to 7f */
+	"RRRRRRRR" "RRRRRRRR" "........" "........" "xxEMPPPP" "zZbB...." "jjjjjjjj" "jjjjjjjj"
+	/* 80 to bf */
+	"BZxBMMMM" "MMMMMMMM" "........" "..x....." "oooo...." "bz......" "bbbbbbbb" "vvvvvvvv"
+	/* c0 to ff */
+	"BBw.VVBZ" "e.w..bx." "MMMMxxx." "MMMMMMMM" "jjjjbbbb" "JJxj...." "P.PP..34" "......MM";
 
 static const char two_byte_map[256 + 1] =
-	"MMMMx..." "..x.xMxx" "MMMMMMMM" "MMMMMMMM" "MMMMxxxx" "MMMMMMMM" "......x." "xxxxxxxx"  /* 00 to 3f */
-	"MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "BBBBMMM." "MMxxMMMM"  /* 40 to 7f */
-	"JJJJJJJJ" "JJJJJJJJ" "MMMMMMMM" "MMMMMMMM" "...MBMxx" "...MBMMM" "MMMMMMMM" "MMBMMMMM"  /* 80 to bf */
-	"MMBMBBBM" "........" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM"; /* c0 to ff */
+	/* 00 to 3f */
+	"MMMMx..." "..x.xMxx" "MMMMMMMM" "MMMMMMMM" "MMMMxxxx" "MMMMMMMM" "......x." "xxxxxxxx"
+	/* 40 to 7f */
+	"MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "BBBBMMM." "MMxxMMMM"
+	/* 80 to bf */
+	"JJJJJJJJ" "JJJJJJJJ" "MMMMMMMM" "MMMMMMMM" "...MBMxx" "...MBMMM" "MMMMMMMM" "MMBMMMMM"
+	/* c0 to ff */
+	"MMBMBBBM" "........" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM" "MMMMMMMM";
 
 struct cursor {
 	const uint8_t *bytes;
@@ -90,7 +102,8 @@ static int skip_test_group(struct cursor *cursor, size_t cnt)
 	return reg < 0 ? reg : reg < 2 ? skip(cursor, cnt) : 0;
 }
 
-static int read_jump(struct cursor *cursor, struct x86_instruction *instruction, size_t size, enum x86_flow flow)
+static int read_jump(struct cursor *cursor, struct x86_instruction *instruction, size_t size,
+		     enum x86_flow flow)
 {
 	int32_t wide;
 	int8_t narrow;
@@ -141,7 +154,10 @@ static int skip_operands(struct cursor *cursor, char shape)
 	}
 }
 
-/* Behind VEX and EVEX there is no prefix any more, and an opcode of one of the maps 0F, 0F 38, 0F 3A, and others that have ModRM alone. */
+/*
+ * Behind VEX and EVEX there is no prefix any more, and an opcode of one of the maps 0F, 0F 38, 0F 3A, and
+ * others that have ModRM alone.
+ */
 static int skip_vector(struct cursor *cursor, int map)
 {
 	int opcode = next_byte(cursor);

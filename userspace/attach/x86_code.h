@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How long an x86-64 instruction is, and whether it leaves the function. No more of it is understood, and nothing is guessed: what is not in the tables of
- * the architecture's manual has no length.
+ * How long an x86-64 instruction is, and whether it leaves the function. No
+ * more of it is understood, and nothing is guessed: what is not in the tables
+ * of the architecture's manual has no length.
  */
 #ifndef X86_CODE_H
 #define X86_CODE_H
@@ -22,7 +23,10 @@ struct x86_instruction {
 	int64_t target; /* jumps: relative to the end of the instruction */
 };
 
-/* The instruction at `bytes`, of which `size` are there. 0; -ENOTSUP: none that is known; -EBADMSG: it goes on behind the end. */
+/*
+ * The instruction at `bytes`, of which `size` are there. 0; -ENOTSUP: none that
+ * is known; -EBADMSG: it goes on behind the end.
+ */
 int x86_instruction_read(struct x86_instruction *instruction, const uint8_t *bytes, size_t size);
 
 #endif

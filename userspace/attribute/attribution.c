@@ -56,10 +56,14 @@ void attribution_set_filter(struct attribution *attribution, const struct attrib
 
 #define KIND(kind) (UINT64_C(1) << (kind))
 
-/* That others begin, and most of what is said about spans, changes nothing in the record of one that is open. A tag does. */
-#define SPAN_KINDS                                                                                                          \
-	(KIND(EVENT_THREAD_EXIT) | KIND(EVENT_EXEC) | KIND(EVENT_ENTER) | KIND(EVENT_LEAVE) | KIND(EVENT_END) | KIND(EVENT_TAG) | \
-	 KIND(EVENT_KEY_ENTER) | KIND(EVENT_KEY_LEAVE) | KIND(EVENT_KEY_END) | KIND(EVENT_VALUE) | KIND(EVENT_ABANDON))
+/*
+ * That others begin, and most of what is said about spans, changes nothing in the record of one that is open.
+ * A tag does.
+ */
+#define SPAN_KINDS											\
+	(KIND(EVENT_THREAD_EXIT) | KIND(EVENT_EXEC) | KIND(EVENT_ENTER) | KIND(EVENT_LEAVE) | \
+	 KIND(EVENT_END) | KIND(EVENT_TAG) | KIND(EVENT_KEY_ENTER) | KIND(EVENT_KEY_LEAVE) |  \
+	 KIND(EVENT_KEY_END) | KIND(EVENT_VALUE) | KIND(EVENT_ABANDON))
 
 static bool may_touch(const struct event *event, uint64_t kinds)
 {
@@ -82,9 +86,9 @@ static void extend(uint64_t *until_ns, uint64_t last_ns)
 }
 
 /*
- * A lost span event may have been of any open span; a lost begin with a key ends the span that has this key. A lost switch damages only what is read off
- * the replay, which is judged where that happens: the kernel's own readings stay exact. Whatever else would have set the replay right does no more than
- * that.
+ * A lost span event may have been of any open span; a lost begin with a key ends the span that has this key.
+ * A lost switch damages only what is read off the replay, which is judged where that happens: the kernel's
+ * own readings stay exact. Whatever else would have set the replay right does no more than that.
  */
 static int attribute_loss(struct attribution *attribution, const struct event *event)
 {
@@ -161,8 +165,9 @@ int attribution_feed(struct attribution *attribution, const struct event *event)
 }
 
 /* What is known from the begin on. */
-#define CHECKPOINT_FLAGS                                                                                                     \
-	(TXTRACE_SPAN_KEYED | TXTRACE_SPAN_ROOT | TXTRACE_SPAN_NESTED | TXTRACE_SPAN_PARENT_KEYED | TXTRACE_SPAN_PARENT_LOST)
+#define CHECKPOINT_FLAGS										\
+	(TXTRACE_SPAN_KEYED | TXTRACE_SPAN_ROOT | TXTRACE_SPAN_NESTED | TXTRACE_SPAN_PARENT_KEYED | \
+		TXTRACE_SPAN_PARENT_LOST)
 
 static int put_checkpoint(struct attribution *attribution, struct span *span, uint64_t time_ns)
 {
@@ -199,7 +204,8 @@ static bool is_any(const struct span *span, uint32_t tgid)
 	return true;
 }
 
-static int put_checkpoints(struct attribution *attribution, bool (*is_wanted)(const struct span *span, uint32_t tgid), uint64_t time_ns)
+static int put_checkpoints(struct attribution *attribution,
+			   bool (*is_wanted)(const struct span *span, uint32_t tgid), uint64_t time_ns)
 {
 	struct span **list;
 	size_t cnt;
@@ -230,7 +236,8 @@ typedef int (*put_thread_fn)(struct attribution *attribution, const struct threa
 /* Of each thread, in a fixed order. */
 static int put_of_threads(struct attribution *attribution, put_thread_fn put, uint64_t time_ns)
 {
-	struct thread **list = malloc((attribution->threads.threads.cnt + (size_t)1) * sizeof(*list)), *thread;
+	struct thread **list = malloc((attribution->threads.threads.cnt + (size_t)1) * sizeof(*list)),
+		      *thread;
 	size_t cnt = 0;
 	int err = 0;
 
@@ -248,7 +255,9 @@ static int put_of_threads(struct attribution *attribution, put_thread_fn put, ui
 /* The stay on a CPU that goes on. */
 static int put_last_run(struct attribution *attribution, const struct thread *thread, uint64_t end_ns)
 {
-	return thread->now.state == THREAD_ON_CPU && attribution->threads.is_replayed ? put_run(attribution, thread, end_ns, NULL) : 0;
+	return thread->now.state == THREAD_ON_CPU && attribution->threads.is_replayed
+		       ? put_run(attribution, thread, end_ns, NULL)
+		       : 0;
 }
 
 static int put_known_thread(struct attribution *attribution, const struct thread *thread, uint64_t time_ns)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Attribution: from the ordered stream of events to the records of the log. A pure function: no I/O, no clock, no globals; memory follows
- * the open spans, up to a limit, and the live threads. docs/attribution.md defines what comes out.
+ * Attribution: from the ordered stream of events to the records of the log. A
+ * pure function: no I/O, no clock, no globals; memory follows the open spans,
+ * up to a limit, and the live threads. docs/attribution.md defines what comes
+ * out.
  */
 #ifndef ATTRIBUTION_H
 #define ATTRIBUTION_H
@@ -11,13 +13,17 @@
 
 struct attribution;
 
-/* Takes each record as it is finished; its strings live until the call returns. A non-zero return stops the feed and is its result. */
+/*
+ * Takes each record as it is finished; its strings live until the call returns.
+ * A non-zero return stops the feed and is its result.
+ */
 typedef int (*attribution_sink)(void *context, const struct txtrace_record *record);
 
 /* What is not to be written, though it is attributed. All zero: all is. */
 struct attribution_filter {
 	uint64_t min_duration_ns; /* spans that end sooner, unless they are cut off */
-	bool (*wants_label)(void *context, const struct event_text *label); /* others are left out; NULL: none are */
+	/* others are left out; NULL: none are */
+	bool (*wants_label)(void *context, const struct event_text *label);
 	void *context;
 };
 
@@ -30,20 +36,29 @@ void attribution_set_filter(struct attribution *attribution, const struct attrib
 #define ATTRIBUTION_SPAN_BYTES (UINT64_C(2) << 30)
 
 /*
- * All open spans together may take so many bytes; without this call it is the above. What one process may take of it, and what happens beyond it:
+ * All open spans together may take so many bytes; without this call it is the
+ * above. What one process may take of it, and what happens beyond it:
  * attribute/span_budget.h. To be called before anything is fed.
  */
 void attribution_limit_spans(struct attribution *attribution, uint64_t bytes);
 
-/* Events in the order of their times (equal times: in the order in which they happened). 0, -ENOMEM, or what the sink returned. */
+/*
+ * Events in the order of their times (equal times: in the order in which they
+ * happened). 0, -ENOMEM, or what the sink returned.
+ */
 int attribution_feed(struct attribution *attribution, const struct event *event);
 
-/* Writes an OPEN_SPAN record for each span that is open at time_ns and has had no checkpoint yet, and LOSS records for events that were refused. */
+/*
+ * Writes an OPEN_SPAN record for each span that is open at time_ns and has had
+ * no checkpoint yet, and LOSS records for events that were refused.
+ */
 int attribution_checkpoint(struct attribution *attribution, uint64_t time_ns);
 
 /*
- * Writes again what a reader needs who knows nothing of the records before: a THREAD for each thread that lives and was told of, as one that ran
- * before, and an OPEN_SPAN for each span that is open; all at the time of the last event. Not from within the sink.
+ * Writes again what a reader needs who knows nothing of the records before: a
+ * THREAD for each thread that lives and was told of, as one that ran before,
+ * and an OPEN_SPAN for each span that is open; all at the time of the last
+ * event. Not from within the sink.
  */
 int attribution_restate(struct attribution *attribution);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ground that the parts of the attribution stand on: its state, and how a record goes out. Nobody outside this folder includes it. Each part knows only
+ * The ground that the parts of the attribution stand on: its state, and how a
+ * record goes out. Nobody outside this folder includes it. Each part knows only
  * those before it in this list:
  *
  *	clocks          differences of readings
@@ -58,9 +59,11 @@ struct attribution {
 	struct span_budget budget;
 	struct id_map processes;      /* by tgid */
 	uint64_t now_ns;              /* of the last event */
-	uint64_t span_loss_until_ns;  /* until then span events were lost: what begins before may be damaged */
+	/* until then span events were lost: what begins before may be damaged */
+	uint64_t span_loss_until_ns;
 	uint64_t key_loss_until_ns;   /* likewise begins of keyed spans, which end others of the same key */
-	uint64_t sched_loss_until_ns; /* likewise switches and wakeups: a replay that was not set right since is not to be trusted */
+	/* likewise switches and wakeups: a replay that was not set right since is not to be trusted */
+	uint64_t sched_loss_until_ns;
 	uint8_t sched; /* enum sched_mode */
 	struct attribution_filter filter;
 	struct id_map waiting; /* marks of young spans, by the span's number */

@@ -5,7 +5,8 @@
 
 bool clocks_equal(const struct wire_clocks *a, const struct wire_clocks *b)
 {
-	return a->on_cpu_ns + a->interrupt_ns == b->on_cpu_ns + b->interrupt_ns && a->runnable_ns == b->runnable_ns && a->unknown_ns == b->unknown_ns &&
+	return a->on_cpu_ns + a->interrupt_ns == b->on_cpu_ns + b->interrupt_ns &&
+	       a->runnable_ns == b->runnable_ns && a->unknown_ns == b->unknown_ns &&
 	       !memcmp(a->blocked_ns, b->blocked_ns, sizeof(a->blocked_ns));
 }
 
@@ -19,14 +20,15 @@ static bool part(uint64_t from_ns, uint64_t to_ns, uint64_t *difference_ns, uint
 	return true;
 }
 
-bool ledger_add_clocks(struct txtrace_ledger *ledger, const struct wire_clocks *from, uint64_t from_on_cpu_ns, const struct wire_clocks *to,
-		       uint64_t to_on_cpu_ns, uint64_t wall_ns)
+bool ledger_add_clocks(struct txtrace_ledger *ledger, const struct wire_clocks *from, uint64_t from_on_cpu_ns,
+		       const struct wire_clocks *to, uint64_t to_on_cpu_ns, uint64_t wall_ns)
 {
 	struct wire_clocks passed;
 	uint64_t left_ns = wall_ns;
 	bool is_sane = from->born_ns == to->born_ns;
 
-	is_sane &= part(from->on_cpu_ns + from_on_cpu_ns, to->on_cpu_ns + to_on_cpu_ns, &passed.on_cpu_ns, &left_ns);
+	is_sane &= part(from->on_cpu_ns + from_on_cpu_ns, to->on_cpu_ns + to_on_cpu_ns, &passed.on_cpu_ns,
+			&left_ns);
 	is_sane &= part(from->runnable_ns, to->runnable_ns, &passed.runnable_ns, &left_ns);
 	is_sane &= part(from->interrupt_ns, to->interrupt_ns, &passed.interrupt_ns, &left_ns);
 	is_sane &= part(from->unknown_ns, to->unknown_ns, &passed.unknown_ns, &left_ns);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arithmetic on readings of a thread's state clocks (struct wire_clocks), and how their differences go into a ledger. */
+/*
+ * Arithmetic on readings of a thread's state clocks (struct wire_clocks), and
+ * how their differences go into a ledger.
+ */
 #ifndef CLOCKS_H
 #define CLOCKS_H
 
@@ -14,15 +17,20 @@ static inline uint64_t elapsed_ns(uint64_t from_ns, uint64_t to_ns)
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* Do both readings show the same, apart from when they were born, and from what of the time on a CPU interrupts took, which no event tells? */
+/*
+ * Do both readings show the same, apart from when they were born, and from what
+ * of the time on a CPU interrupts took, which no event tells?
+ */
 bool clocks_equal(const struct wire_clocks *a, const struct wire_clocks *b);
 
 /*
- * Adds what passed between two readings to the ledger, which must come to wall_ns in sum. From each reading the thread was on its CPU for another
- * on_cpu ns: that is the moment which is meant. If the sum is another (a clock ran backwards, or the readings belong to different threads), nothing is known
+ * Adds what passed between two readings to the ledger, which must come to
+ * wall_ns in sum. From each reading the thread was on its CPU for another
+ * on_cpu ns: that is the moment which is meant. If the sum is another (a clock
+ * ran backwards, or the readings belong to different threads), nothing is known
  * of that time: all of it goes to unknown, and the result is false.
  */
-bool ledger_add_clocks(struct txtrace_ledger *ledger, const struct wire_clocks *from, uint64_t from_on_cpu_ns, const struct wire_clocks *to,
-		       uint64_t to_on_cpu_ns, uint64_t wall_ns);
+bool ledger_add_clocks(struct txtrace_ledger *ledger, const struct wire_clocks *from, uint64_t from_on_cpu_ns,
+		       const struct wire_clocks *to, uint64_t to_on_cpu_ns, uint64_t wall_ns);
 
 #endif

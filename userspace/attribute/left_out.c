@@ -89,7 +89,9 @@ static int wait_with(struct attribution *attribution, struct span *span, const s
 /* Writes what waits, or counts it. */
 static int let_go(struct attribution *attribution, struct span *span, bool is_written)
 {
-	struct waiting_marks *marks = span->has_waiting_marks ? id_map_remove(&attribution->waiting, 0, span->number) : NULL;
+	struct waiting_marks *marks = span->has_waiting_marks
+					      ? id_map_remove(&attribution->waiting, 0, span->number)
+					      : NULL;
 	int err = 0;
 
 	span->has_waiting_marks = false;
@@ -113,7 +115,8 @@ static bool is_young(const struct attribution *attribution, const struct span *s
 	return elapsed_ns(span->begin_ns, time_ns) < attribution->filter.min_duration_ns;
 }
 
-int put_filtered_mark(struct attribution *attribution, struct span *span, const struct txtrace_record *record, uint64_t time_ns)
+int put_filtered_mark(struct attribution *attribution, struct span *span, const struct txtrace_record *record,
+		      uint64_t time_ns)
 {
 	int err;
 

@@ -35,7 +35,8 @@ int put_run_before(struct attribution *attribution, const struct event *event, c
 		.comm = string_of(&event->sched.other_comm),
 	};
 
-	if (event->sched.other_ns > event->time_ns || (!event->tid && event->sched.other_ns <= next->run_runnable_ns))
+	if (event->sched.other_ns > event->time_ns ||
+	    (!event->tid && event->sched.other_ns <= next->run_runnable_ns))
 		return 0;
 	return put_other_run(attribution, &run);
 }

@@ -38,7 +38,8 @@ static int put_stay(struct attribution *attribution, const struct stay *stay, ui
 }
 
 /* The thread says itself that it leaves. */
-static void charge_own_stay(struct attribution *attribution, struct stay *stay, const struct own_event *own, struct span_account *account)
+static void charge_own_stay(struct attribution *attribution, struct stay *stay, const struct own_event *own,
+			    struct span_account *account)
 {
 	struct span *span = stay->span;
 
@@ -46,11 +47,13 @@ static void charge_own_stay(struct attribution *attribution, struct stay *stay, 
 		mark_lossy(span);
 	top_level_leave(attribution, stay, own->time_ns, own->reading);
 	budget_leave(attribution, stay);
-	judge_stay(attribution, span, span_leave(&attribution->spans, stay, own->time_ns, own->reading, account));
+	judge_stay(attribution, span,
+		   span_leave(&attribution->spans, stay, own->time_ns, own->reading, account));
 }
 
 /* It says nothing: its clocks are read off the replay. */
-static void charge_stay_from_outside(struct attribution *attribution, struct stay *stay, uint64_t time_ns, struct span_account *account)
+static void charge_stay_from_outside(struct attribution *attribution, struct stay *stay, uint64_t time_ns,
+				     struct span_account *account)
 {
 	struct span *span = stay->span;
 	struct thread_reading reading;
@@ -87,11 +90,12 @@ static bool is_told_by_span(const struct stay *stay, uint32_t end_tid)
 {
 	const struct span *span = stay->span;
 
-	return span->stay_cnt == 1 && stay->thread->tid == (end_tid ? end_tid : span->tid) && stay->thread->tgid == span->pid;
+	return span->stay_cnt == 1 && stay->thread->tid == (end_tid ? end_tid : span->tid) &&
+	       stay->thread->tgid == span->pid;
 }
 
-static int end_stay(struct attribution *attribution, struct stay *stay, const struct own_event *own, uint64_t time_ns, uint32_t end_tid,
-		    struct span_account *account)
+static int end_stay(struct attribution *attribution, struct stay *stay, const struct own_event *own,
+		    uint64_t time_ns, uint32_t end_tid, struct span_account *account)
 {
 	int err = is_told_by_span(stay, end_tid) ? 0 : put_stay(attribution, stay, time_ns);
 
@@ -103,8 +107,8 @@ static int end_stay(struct attribution *attribution, struct stay *stay, const st
 }
 
 /* Of the one who ends it first. */
-static int end_stays(struct attribution *attribution, struct span *span, const struct own_event *own, uint64_t time_ns, uint32_t end_tid,
-		     struct span_account *account)
+static int end_stays(struct attribution *attribution, struct span *span, const struct own_event *own,
+		     uint64_t time_ns, uint32_t end_tid, struct span_account *account)
 {
 	struct stay *stay = own ? span_stay_of(span, own->thread) : NULL;
 	int err = stay ? end_stay(attribution, stay, own, time_ns, end_tid, account) : 0;
@@ -115,7 +119,8 @@ static int end_stays(struct attribution *attribution, struct span *span, const s
 }
 
 /* In front of the span's own record. */
-static int put_overlap(struct attribution *attribution, const struct span *span, uint64_t end_ns, const struct span_account *account)
+static int put_overlap(struct attribution *attribution, const struct span *span, uint64_t end_ns,
+		       const struct span_account *account)
 {
 	struct txtrace_record record;
 
@@ -133,7 +138,8 @@ static int put_overlap(struct attribution *attribution, const struct span *span,
 	return put_record(attribution, &record);
 }
 
-static int put_span(struct attribution *attribution, const struct span *span, uint64_t end_ns, uint32_t end_tid, const struct span_account *account)
+static int put_span(struct attribution *attribution, const struct span *span, uint64_t end_ns,
+		    uint32_t end_tid, const struct span_account *account)
 {
 	struct txtrace_record record;
 
@@ -156,7 +162,8 @@ static int put_span(struct attribution *attribution, const struct span *span, ui
 	return put_record(attribution, &record);
 }
 
-int finish_span(struct attribution *attribution, struct span *span, const struct own_event *own, uint64_t time_ns, uint32_t end_tid)
+int finish_span(struct attribution *attribution, struct span *span, const struct own_event *own,
+		uint64_t time_ns, uint32_t end_tid)
 {
 	struct span_account account;
 	bool is_written;

@@ -25,14 +25,17 @@ static struct span *span_of_event(const struct attribution *attribution, const s
 }
 
 /* Mostly a thread works for the span that it has entered last. */
-static struct span *span_of_own_event(const struct attribution *attribution, const struct event *event, const struct thread *thread)
+static struct span *span_of_own_event(const struct attribution *attribution, const struct event *event,
+				      const struct thread *thread)
 {
-	bool is_top = !is_keyed(event) && thread->top_span == event->span.id && thread->top_span && !thread->is_top_span_keyed && !thread->is_top_hidden;
+	bool is_top = !is_keyed(event) && thread->top_span == event->span.id && thread->top_span &&
+		      !thread->is_top_span_keyed && !thread->is_top_hidden;
 
 	return is_top ? thread->stays->span : span_of_event(attribution, event);
 }
 
-static int enter(struct attribution *attribution, struct span *span, const struct event *event, const struct own_event *own)
+static int enter(struct attribution *attribution, struct span *span, const struct event *event,
+		 const struct own_event *own)
 {
 	if (own->is_reading_lost)
 		mark_lossy(span);
@@ -45,7 +48,10 @@ static int enter(struct attribution *attribution, struct span *span, const struc
 	return top_level_enter(attribution, event, own);
 }
 
-/* A key names one span at a time: who begins with it again has lost sight of the first one. Ids are given by txtrace.h, once each: a second one is forged. */
+/*
+ * A key names one span at a time: who begins with it again has lost sight of the first one. Ids are given by
+ * txtrace.h, once each: a second one is forged.
+ */
 static int begin_twice(struct attribution *attribution, struct span *span, const struct own_event *own)
 {
 	count_anomaly(attribution, TXTRACE_ANOMALY_BEGIN_TWICE);
@@ -58,7 +64,8 @@ static int begin_twice(struct attribution *attribution, struct span *span, const
 /* Lost events may have ended it again, or said something about it. */
 static bool may_be_damaged(const struct attribution *attribution, const struct event *event)
 {
-	return event->time_ns <= attribution->span_loss_until_ns || (is_keyed(event) && event->time_ns <= attribution->key_loss_until_ns);
+	return event->time_ns <= attribution->span_loss_until_ns ||
+	       (is_keyed(event) && event->time_ns <= attribution->key_loss_until_ns);
 }
 
 int attribute_begin(struct attribution *attribution, const struct event *event)
@@ -157,14 +164,18 @@ int attribute_end(struct attribution *attribution, const struct event *event)
 		count_anomaly(attribution, TXTRACE_ANOMALY_END_UNKNOWN);
 		return 0;
 	}
-	if (event->kind == EVENT_ABANDON) { /* it ended some time before: until now is the most that it can have taken */
+	/* it ended some time before: until now is the most that it can have taken */
+	if (event->kind == EVENT_ABANDON) {
 		count_anomaly(attribution, TXTRACE_ANOMALY_UNFINISHED);
 		span->flags |= TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOWER_BOUND;
 	}
 	return finish_span(attribution, span, &own, event->time_ns, event->tid);
 }
 
-/* What is said about a span that is not open is kept all the same: the link to an ended span is one that a reader can follow. */
+/*
+ * What is said about a span that is not open is kept all the same: the link to an ended span is one that a
+ * reader can follow.
+ */
 static struct span *marked_span(struct attribution *attribution, const struct event *event, uint64_t id)
 {
 	struct span *span = span_table_get(&attribution->spans, event->tgid, id);
@@ -174,7 +185,8 @@ static struct span *marked_span(struct attribution *attribution, const struct ev
 	return span;
 }
 
-static int add_tag(struct attribution *attribution, const struct event *event, struct span *span, const struct event_text *text)
+static int add_tag(struct attribution *attribution, const struct event *event, struct span *span,
+		   const struct event_text *text)
 {
 	if (budget_tag(attribution, span, text))
 		return span_add_tag(span, text);
@@ -245,8 +257,8 @@ int attribute_attr(struct attribution *attribution, const struct event *event)
 	return put_mark(attribution, span, &record, event->time_ns);
 }
 
-static int put_instant(struct attribution *attribution, const struct event *event, struct span *span, uint64_t id,
-		       const struct event_text *name)
+static int put_instant(struct attribution *attribution, const struct event *event, struct span *span,
+		       uint64_t id, const struct event_text *name)
 {
 	struct txtrace_record record;
 
@@ -263,7 +275,8 @@ static int put_instant(struct attribution *attribution, const struct event *even
 
 int attribute_instant(struct attribution *attribution, const struct event *event)
 {
-	return put_instant(attribution, event, marked_span(attribution, event, event->mark.id), event->mark.id, &event->mark.name);
+	return put_instant(attribution, event, marked_span(attribution, event, event->mark.id),
+			   event->mark.id, &event->mark.name);
 }
 
 int attribute_key_instant(struct attribution *attribution, const struct event *event)
@@ -309,6 +322,7 @@ int attribute_link(struct attribution *attribution, const struct event *event)
 		.tid = event->tid,
 		.name = string_of(&event->mark.name),
 	};
-	span = marked_span(attribution, event, event->mark.id); /* what it leads to may be over, or yet to come */
+	/* what it leads to may be over, or yet to come */
+	span = marked_span(attribution, event, event->mark.id);
 	return put_mark(attribution, span, &record, event->time_ns);
 }

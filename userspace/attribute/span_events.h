@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the program tells: spans begin, are entered, left and ended; and what is said about them. A handler takes one kind of event (or the same of keyed
+ * What the program tells: spans begin, are entered, left and ended; and what is
+ * said about them. A handler takes one kind of event (or the same of keyed
  * spans); 0, -ENOMEM, or what the sink returned.
  */
 #ifndef SPAN_EVENTS_H

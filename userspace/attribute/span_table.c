@@ -87,7 +87,8 @@ struct span *span_table_get_keyed(const struct span_table *table, const struct e
 	HASH_INDEX_EACH(&table->by_key, hash, slot, number) {
 		struct span *span = pool_item(&table->spans, number);
 
-		if (span->key_length == key->length && (!key->length || !memcmp(span_text(span) + span->label_length, key->bytes, key->length)))
+		if (span->key_length == key->length &&
+		    (!key->length || !memcmp(span_text(span) + span->label_length, key->bytes, key->length)))
 			return span;
 	}
 	return NULL;
@@ -99,7 +100,8 @@ struct span *span_table_next(const struct span_table *table, size_t *position)
 
 	while (*position < slot_cnt) {
 		size_t slot = (*position)++;
-		uint32_t item = slot < id_slot_cnt ? table->by_id.slots[slot].item : table->by_key.slots[slot - id_slot_cnt].item;
+		uint32_t item = slot < id_slot_cnt ? table->by_id.slots[slot].item
+						   : table->by_key.slots[slot - id_slot_cnt].item;
 
 		if (item)
 			return pool_item(&table->spans, item - 1);
@@ -179,8 +181,8 @@ static int compare_begin(const void *a, const void *b)
 	return left->id < right->id ? -1 : left->id > right->id;
 }
 
-int span_table_list(const struct span_table *table, bool (*is_wanted)(const struct span *span, uint32_t tgid), uint32_t tgid,
-		    struct span ***list, size_t *cnt)
+int span_table_list(const struct span_table *table, bool (*is_wanted)(const struct span *span, uint32_t tgid),
+		    uint32_t tgid, struct span ***list, size_t *cnt)
 {
 	struct span *span;
 
@@ -232,7 +234,8 @@ size_t span_tag_growth(const struct span *span, const struct event_text *text)
 
 int span_add_tag(struct span *span, const struct event_text *text)
 {
-	size_t length = span->tag ? span->tag->length : 0, longer = longer_tag(span, text), room = larger_room(span, longer);
+	size_t length = span->tag ? span->tag->length : 0, longer = longer_tag(span, text),
+	       room = larger_room(span, longer);
 	struct span_tag *tag = span->tag;
 
 	if (room) {
@@ -331,7 +334,8 @@ static void see_top_span(struct thread *thread)
 	thread->is_top_span_keyed = span && span->flags & TXTRACE_SPAN_KEYED;
 }
 
-int span_enter(struct span_table *table, struct span *span, struct thread *thread, uint64_t time_ns, struct thread_reading *reading)
+int span_enter(struct span_table *table, struct span *span, struct thread *thread, uint64_t time_ns,
+	       struct thread_reading *reading)
 {
 	uint32_t number;
 	struct stay *stay;
@@ -387,8 +391,8 @@ static void free_stay(struct span_table *table, struct stay *stay)
 		pool_give_back(&table->stays, stay->number);
 }
 
-bool charge_between(struct txtrace_ledger *ledger, const struct thread_reading *from, uint64_t from_ns, const struct thread_reading *to,
-		    uint64_t to_ns)
+bool charge_between(struct txtrace_ledger *ledger, const struct thread_reading *from, uint64_t from_ns,
+		    const struct thread_reading *to, uint64_t to_ns)
 {
 	uint64_t passed_ns = elapsed_ns(from_ns, to_ns);
 
@@ -397,13 +401,14 @@ bool charge_between(struct txtrace_ledger *ledger, const struct thread_reading *
 	} else if (from == to) {
 		ledger->on_cpu_ns += passed_ns;
 	} else {
-		return ledger_add_clocks(ledger, &from->clocks, elapsed_ns(from->time_ns, from_ns), &to->clocks, elapsed_ns(to->time_ns, to_ns),
-					 passed_ns);
+		return ledger_add_clocks(ledger, &from->clocks, elapsed_ns(from->time_ns, from_ns),
+					 &to->clocks, elapsed_ns(to->time_ns, to_ns), passed_ns);
 	}
 	return true;
 }
 
-bool span_leave(struct span_table *table, struct stay *stay, uint64_t time_ns, const struct thread_reading *reading, struct span_account *account)
+bool span_leave(struct span_table *table, struct stay *stay, uint64_t time_ns,
+		const struct thread_reading *reading, struct span_account *account)
 {
 	struct span *span = stay->span;
 	bool is_sane = charge_between(&account->ledger, stay->reading, stay->enter_ns, reading, time_ns);

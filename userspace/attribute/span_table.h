@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The open spans, and the stays of threads in them. A span's account is the sum of its stays, each the difference of two readings of the
- * thread's clocks, and of the time in which nobody was in it: detached.
+ * The open spans, and the stays of threads in them. A span's account is the sum
+ * of its stays, each the difference of two readings of the thread's clocks, and
+ * of the time in which nobody was in it: detached.
  *
- * There may be millions. So a span is three lines of the cache: what an event asks for, what its record says besides, and the stay of the one thread that
- * most spans have. What most never need lies elsewhere: further stays, long texts, tags, and an account (only a span that has been charged before its
- * end has one).
+ * There may be millions. So a span is three lines of the cache: what an event
+ * asks for, what its record says besides, and the stay of the one thread that
+ * most spans have. What most never need lies elsewhere: further stays, long
+ * texts, tags, and an account (only a span that has been charged before its end
+ * has one).
  */
 #ifndef SPAN_TABLE_H
 #define SPAN_TABLE_H
@@ -28,10 +31,12 @@ struct stay {
 	struct thread *thread; /* NULL: this one, in its span, is not in use */
 	struct span *span;
 	struct stay *next_of_thread;
-	struct stay **link_of_thread; /* what points to this one: a thread may be in very many spans, and very many in one */
+	/* what points to this one: a thread may be in very many spans, and very many in one */
+	struct stay **link_of_thread;
 	struct stay *next_of_span;
 	struct stay **link_of_span;
-	struct thread_reading *reading; /* its clocks when it entered go on from there; NULL: it entered without clocks */
+	/* its clocks when it entered go on from there; NULL: it entered without clocks */
+	struct thread_reading *reading;
 	uint64_t enter_ns;
 	uint32_t depth;  /* entered so many times more than left */
 	uint32_t number; /* in the pool; of the one in its span: nothing */
@@ -123,8 +128,10 @@ struct span_begin {
 void span_table_init(struct span_table *table, struct thread_table *threads);
 void span_table_release(struct span_table *table); /* with all spans and stays in it */
 
-struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint64_t id);           /* NULL: not open */
-struct span *span_table_get_keyed(const struct span_table *table, const struct event_text *key); /* NULL: not open */
+/* NULL: not open */
+struct span *span_table_get(const struct span_table *table, uint32_t tgid, uint64_t id);
+/* NULL: not open */
+struct span *span_table_get_keyed(const struct span_table *table, const struct event_text *key);
 
 /* It will be asked for in a moment: what that needs is fetched meanwhile. */
 void span_table_expect(const struct span_table *table, uint32_t tgid, uint64_t id);
@@ -136,8 +143,8 @@ struct span *span_table_next(const struct span_table *table, size_t *position);
 struct span *span_table_begin(struct span_table *table, const struct span_begin *begin);
 
 /* An array of the open spans that are wanted, in the order in which they began; to be freed. 0 or -ENOMEM. */
-int span_table_list(const struct span_table *table, bool (*is_wanted)(const struct span *span, uint32_t tgid), uint32_t tgid,
-		    struct span ***list, size_t *cnt);
+int span_table_list(const struct span_table *table, bool (*is_wanted)(const struct span *span, uint32_t tgid),
+		    uint32_t tgid, struct span ***list, size_t *cnt);
 
 /* Takes the span, which nobody is in any more, out of the table and frees it. */
 void span_table_end(struct span_table *table, struct span *span);
@@ -154,18 +161,29 @@ struct span_account *span_account(struct span_table *table, struct span *span);
 /* A copy of it. */
 void span_read_account(const struct span_table *table, const struct span *span, struct span_account *account);
 
-/* What the thread's clocks moved from the one moment to the other; a reading as in span_enter(). False: the two do not belong together. */
-bool charge_between(struct txtrace_ledger *ledger, const struct thread_reading *from, uint64_t from_ns, const struct thread_reading *to,
-		    uint64_t to_ns);
+/*
+ * What the thread's clocks moved from the one moment to the other; a reading as
+ * in span_enter(). False: the two do not belong together.
+ */
+bool charge_between(struct txtrace_ledger *ledger, const struct thread_reading *from, uint64_t from_ns,
+		    const struct thread_reading *to, uint64_t to_ns);
 
 /* The thread's stay in the span; NULL: it is not in it. */
 struct stay *span_stay_of(const struct span *span, const struct thread *thread);
 
-/* The thread is in the span from now on; reading: its own at this moment goes on from there, NULL if there is none. 0 or -ENOMEM. */
-int span_enter(struct span_table *table, struct span *span, struct thread *thread, uint64_t time_ns, struct thread_reading *reading);
+/*
+ * The thread is in the span from now on; reading: its own at this moment goes
+ * on from there, NULL if there is none. 0 or -ENOMEM.
+ */
+int span_enter(struct span_table *table, struct span *span, struct thread *thread, uint64_t time_ns,
+	       struct thread_reading *reading);
 
-/* It is no longer; reading as before. Charges the account and frees the stay. False: the two readings do not belong together. */
-bool span_leave(struct span_table *table, struct stay *stay, uint64_t time_ns, const struct thread_reading *reading, struct span_account *account);
+/*
+ * It is no longer; reading as before. Charges the account and frees the stay.
+ * False: the two readings do not belong together.
+ */
+bool span_leave(struct span_table *table, struct stay *stay, uint64_t time_ns,
+		const struct thread_reading *reading, struct span_account *account);
 
 /* Where the number of a stay's cover stands, + 1; 0: it has none. See top_level.h. */
 static inline uint32_t *stay_cover(struct stay *stay)
@@ -196,13 +214,15 @@ static inline struct txtrace_string span_key(const struct span *span)
 
 static inline struct txtrace_string span_tag(const struct span *span)
 {
-	return span->tag ? (struct txtrace_string){ span->tag->bytes, span->tag->length } : (struct txtrace_string){ 0 };
+	return span->tag ? (struct txtrace_string){ span->tag->bytes, span->tag->length }
+			 : (struct txtrace_string){ 0 };
 }
 
 /* The memory of what lies elsewhere than in the span: a label and key that are too long; its tag. */
 static inline size_t span_texts_bytes(size_t label_length, size_t key_length)
 {
-	return label_length + key_length <= SPAN_TEXT_INSIDE ? 0 : label_length + key_length + SPAN_HEAP_BYTES;
+	return label_length + key_length <= SPAN_TEXT_INSIDE ? 0
+							     : label_length + key_length + SPAN_HEAP_BYTES;
 }
 
 static inline size_t span_tag_bytes(const struct span *span)

@@ -6,8 +6,9 @@
 /* Ids of keyed spans are others than those of a process. */
 static bool is_same_kind_of_parent(const struct span *child, const struct span *parent)
 {
-	return child->flags & TXTRACE_SPAN_PARENT_KEYED ? parent->flags & TXTRACE_SPAN_KEYED :
-							  !(parent->flags & TXTRACE_SPAN_KEYED) && child->pid == parent->pid;
+	return child->flags & TXTRACE_SPAN_PARENT_KEYED
+		       ? parent->flags & TXTRACE_SPAN_KEYED
+		       : !(parent->flags & TXTRACE_SPAN_KEYED) && child->pid == parent->pid;
 }
 
 /* A child that the thread is in, too, is charged with the same, and then it is not the parent's own. */
@@ -15,7 +16,8 @@ static bool is_child_there(const struct thread *thread, const struct span *paren
 {
 	int cnt = 0;
 
-	for (const struct stay *stay = thread->stays; stay && cnt < SPAN_MAX; stay = stay->next_of_thread, cnt++) {
+	for (const struct stay *stay = thread->stays; stay && cnt < SPAN_MAX;
+	     stay = stay->next_of_thread, cnt++) {
 		const struct span *span = stay->span;
 
 		if (span->parent == parent->id && span != parent && is_same_kind_of_parent(span, parent))
@@ -35,7 +37,8 @@ static int put_stack(struct attribution *attribution, const struct thread *threa
 	record.stack.span_pid = thread->tgid;
 	if (!thread->stays)
 		return put_record(attribution, &record);
-	for (const struct stay *stay = thread->stays; stay && !err && cnt < SPAN_MAX; stay = stay->next_of_thread, cnt++) {
+	for (const struct stay *stay = thread->stays; stay && !err && cnt < SPAN_MAX;
+	     stay = stay->next_of_thread, cnt++) {
 		const struct span *span = stay->span;
 
 		if (is_child_there(thread, span))
@@ -49,15 +52,19 @@ static int put_stack(struct attribution *attribution, const struct thread *threa
 	return err;
 }
 
-static int put_sleep(struct attribution *attribution, struct thread *thread, uint64_t time_ns, uint64_t blocked_ns)
+static int put_sleep(struct attribution *attribution, struct thread *thread, uint64_t time_ns,
+		     uint64_t blocked_ns)
 {
 	uint32_t id = thread->block_stack;
 
 	thread->block_stack = 0;
 	if (!id || !blocked_ns)
 		return 0;
-	return put_stack(attribution, thread, (struct txtrace_stack){ .time_ns = time_ns, .what = TXTRACE_STACK_OFF_CPU, .stack = id,
-								      .weight_ns = blocked_ns });
+	return put_stack(attribution, thread,
+			 (struct txtrace_stack){ .time_ns = time_ns,
+						 .what = TXTRACE_STACK_OFF_CPU,
+						 .stack = id,
+						 .weight_ns = blocked_ns });
 }
 
 int put_block_stack(struct attribution *attribution, struct thread *thread, uint64_t time_ns)
@@ -80,9 +87,13 @@ int attribute_stack(struct attribution *attribution, const struct event *event)
 	if (!thread || thread->tgid != event->tgid || !event->stack.id)
 		return 0;
 	if (event->stack.what == WIRE_STACK_ON_CPU)
-		return put_stack(attribution, thread, (struct txtrace_stack){ .time_ns = event->time_ns, .what = TXTRACE_STACK_ON_CPU,
-									      .stack = event->stack.id, .weight_ns = event->stack.weight_ns });
-	if (event->stack.what == WIRE_STACK_OFF_CPU && thread->now.state == THREAD_BLOCKED && thread->now.since_ns == event->stack.begin_ns)
+		return put_stack(attribution, thread,
+				 (struct txtrace_stack){ .time_ns = event->time_ns,
+							 .what = TXTRACE_STACK_ON_CPU,
+							 .stack = event->stack.id,
+							 .weight_ns = event->stack.weight_ns });
+	if (event->stack.what == WIRE_STACK_OFF_CPU && thread->now.state == THREAD_BLOCKED &&
+	    thread->now.since_ns == event->stack.begin_ns)
 		thread->block_stack = event->stack.id;
 	return 0;
 }

@@ -10,7 +10,10 @@ int attribute_stack(struct attribution *attribution, const struct event *event);
 /* The thread has got a CPU: tells where it was blocked, if that is known. */
 int put_block_stack(struct attribution *attribution, struct thread *thread, uint64_t time_ns);
 
-/* Likewise, when nobody told that it got one, and it has run all the same: its sleep ended with its wakeup. */
+/*
+ * Likewise, when nobody told that it got one, and it has run all the same: its
+ * sleep ended with its wakeup.
+ */
 int put_hidden_stack(struct attribution *attribution, struct thread *thread, uint64_t time_ns);
 
 #endif

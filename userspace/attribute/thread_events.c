@@ -8,9 +8,11 @@
 #include "attribute/stack_events.h"
 #include "attribute/thread_life.h"
 
-int put_run(struct attribution *attribution, const struct thread *thread, uint64_t end_ns, const struct event *left)
+int put_run(struct attribution *attribution, const struct thread *thread, uint64_t end_ns,
+	    const struct event *left)
 {
-	bool is_blocked = left && left->sched.left_as == WIRE_LEFT_BLOCKED, has_wait_end = thread->run_has_wait_end && thread->run_blocked_ns;
+	bool is_blocked = left && left->sched.left_as == WIRE_LEFT_BLOCKED,
+	     has_wait_end = thread->run_has_wait_end && thread->run_blocked_ns;
 	struct txtrace_record record;
 
 	record.kind = TXTRACE_RECORD_RUN;
@@ -47,7 +49,8 @@ static int switch_out(struct attribution *attribution, const struct event *event
 	if (err)
 		return err;
 	thread->block_stack = 0;
-	thread_leave(thread, event->time_ns, event->sched.left_as == WIRE_LEFT_BLOCKED ? THREAD_BLOCKED : THREAD_RUNNABLE,
+	thread_leave(thread, event->time_ns,
+		     event->sched.left_as == WIRE_LEFT_BLOCKED ? THREAD_BLOCKED : THREAD_RUNNABLE,
 		     event->sched.reason);
 	if (was_on_cpu)
 		err = put_run(attribution, thread, event->time_ns, event);
@@ -72,7 +75,8 @@ int attribute_switch(struct attribution *attribution, const struct event *event)
 		err = switch_out(attribution, event);
 	if (err || !event->sched.next_is_traced)
 		return err;
-	err = thread_of_event(attribution, event->sched.next_tid, event->sched.next_tgid, event->time_ns, &next);
+	err = thread_of_event(attribution, event->sched.next_tid, event->sched.next_tgid, event->time_ns,
+			      &next);
 	if (err)
 		return err;
 	thread_arrive(next, event->time_ns, event->cpu);
@@ -92,8 +96,10 @@ static uint64_t top_span(const struct thread *thread, uint32_t keyed_flag, uint3
 
 static uint32_t wake_flags(const struct event *event)
 {
-	return (event->flags & WIRE_IN_INTERRUPT ? TXTRACE_WAKE_INTERRUPT : 0) | (event->flags & WIRE_WAKER_UNKNOWN ? TXTRACE_WAKE_WAKER_UNKNOWN : 0) |
-	       (event->flags & WIRE_BY_TIMER ? TXTRACE_WAKE_TIMER : 0) | (event->flags & WIRE_IN_SOFTIRQ ? TXTRACE_WAKE_SOFTIRQ : 0);
+	return (event->flags & WIRE_IN_INTERRUPT ? TXTRACE_WAKE_INTERRUPT : 0) |
+	       (event->flags & WIRE_WAKER_UNKNOWN ? TXTRACE_WAKE_WAKER_UNKNOWN : 0) |
+	       (event->flags & WIRE_BY_TIMER ? TXTRACE_WAKE_TIMER : 0) |
+	       (event->flags & WIRE_IN_SOFTIRQ ? TXTRACE_WAKE_SOFTIRQ : 0);
 }
 
 int attribute_wake(struct attribution *attribution, const struct event *event)
@@ -102,7 +108,8 @@ int attribute_wake(struct attribution *attribution, const struct event *event)
 	struct txtrace_record record;
 	struct txtrace_wake *wake = &record.wake;
 	struct thread *wakee;
-	int err = thread_of_event(attribution, event->wake.wakee_tid, event->wake.wakee_tgid, event->time_ns, &wakee);
+	int err = thread_of_event(attribution, event->wake.wakee_tid, event->wake.wakee_tgid, event->time_ns,
+				  &wakee);
 
 	if (err)
 		return err;
@@ -120,7 +127,8 @@ int attribute_wake(struct attribution *attribution, const struct event *event)
 		wake->waker_comm = string_of(&event->wake.waker_comm);
 	wake->span = top_span(wakee, TXTRACE_WAKE_SPAN_KEYED, &wake->flags);
 	if (!(event->flags & (WIRE_IN_INTERRUPT | WIRE_WAKER_UNKNOWN)))
-		wake->waker_span = top_span(thread_table_get(&attribution->threads, event->tid), TXTRACE_WAKE_WAKER_SPAN_KEYED, &wake->flags);
+		wake->waker_span = top_span(thread_table_get(&attribution->threads, event->tid),
+					    TXTRACE_WAKE_WAKER_SPAN_KEYED, &wake->flags);
 	if (event->wake.has_wait_end)
 		thread_end_wait(wakee, event->wake.reason, event->wake.object);
 	state_clock_wake(&wakee->now, event->time_ns);
@@ -150,7 +158,8 @@ int attribute_thread(struct attribution *attribution, const struct event *event)
 	struct thread *thread = thread_table_get(&attribution->threads, event->tid);
 	int err = 0;
 
-	if (event->flags & (WIRE_IS_RENAME | WIRE_NO_CLOCKS)) { /* without clocks it is not traced: there is nothing but its name */
+	/* without clocks it is not traced: there is nothing but its name */
+	if (event->flags & (WIRE_IS_RENAME | WIRE_NO_CLOCKS)) {
 		if (thread && thread->tgid == event->tgid)
 			thread_name(thread, &event->thread.comm);
 		return put_thread(attribution, event, false);
@@ -175,12 +184,15 @@ int attribute_thread_exit(struct attribution *attribution, const struct event *e
 		err = put_thread(attribution, event, true);
 	if (!err)
 		err = retire_thread(attribution, &own);
-	return err || attribution->threads.is_replayed ? err : forget_thread(attribution, own.thread, event->time_ns); /* no switch will tell */
+	/* no switch will tell */
+	return err || attribution->threads.is_replayed
+		       ? err
+		       : forget_thread(attribution, own.thread, event->time_ns);
 }
 
 /*
- * The thread that exec'd took over the tid of the process a while ago: what happened to it since was taken for the other one's, and by now its old tid
- * may be somebody else's.
+ * The thread that exec'd took over the tid of the process a while ago: what happened to it since was taken
+ * for the other one's, and by now its old tid may be somebody else's.
  */
 static int take_over(struct attribution *attribution, const struct event *event, struct thread **thread)
 {
@@ -197,7 +209,10 @@ static int take_over(struct attribution *attribution, const struct event *event,
 	return thread_table_rename(&attribution->threads, *thread, event->tid);
 }
 
-/* The process has a new program: the old one's spans are cut off. The thread that exec'd goes on, as the only one, under the process' id. */
+/*
+ * The process has a new program: the old one's spans are cut off. The thread that exec'd goes on, as the only
+ * one, under the process' id.
+ */
 int attribute_exec(struct attribution *attribution, const struct event *event)
 {
 	struct own_event own;
@@ -217,7 +232,11 @@ int attribute_exec(struct attribution *attribution, const struct event *event)
 
 int attribute_process(struct attribution *attribution, const struct event *event)
 {
-	struct thread *thread = event->process.change == WIRE_PROCESS_LEFT ? thread_table_get(&attribution->threads, event->tgid) : NULL;
+	struct thread *thread = event->process.change == WIRE_PROCESS_LEFT
+					? thread_table_get(&attribution->threads, event->tgid)
+					: NULL;
 
-	return thread && thread->tgid == event->tgid && thread->has_exited ? forget_thread(attribution, thread, event->time_ns) : 0;
+	return thread && thread->tgid == event->tgid && thread->has_exited
+		       ? forget_thread(attribution, thread, event->time_ns)
+		       : 0;
 }

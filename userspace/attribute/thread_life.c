@@ -24,7 +24,8 @@ static struct process *process_of(struct attribution *attribution, uint32_t tgid
 	return process;
 }
 
-static struct thread *add_thread(struct attribution *attribution, uint32_t tid, uint32_t tgid, uint64_t time_ns)
+static struct thread *add_thread(struct attribution *attribution, uint32_t tid, uint32_t tgid,
+				 uint64_t time_ns)
 {
 	struct process *process = process_of(attribution, tgid);
 	struct thread *thread = process ? thread_table_add(&attribution->threads, tid, tgid, time_ns) : NULL;
@@ -76,7 +77,8 @@ int replace_thread(struct attribution *attribution, struct thread **thread, uint
 	return err ? err : *thread ? 0 : -ENOMEM;
 }
 
-int thread_of_event(struct attribution *attribution, uint32_t tid, uint32_t tgid, uint64_t time_ns, struct thread **thread)
+int thread_of_event(struct attribution *attribution, uint32_t tid, uint32_t tgid, uint64_t time_ns,
+		    struct thread **thread)
 {
 	*thread = thread_table_get(&attribution->threads, tid);
 	if (!*thread)
@@ -86,15 +88,16 @@ int thread_of_event(struct attribution *attribution, uint32_t tid, uint32_t tgid
 	return *thread ? 0 : -ENOMEM;
 }
 
-static int thread_of_own_event(struct attribution *attribution, const struct event *event, struct thread **thread)
+static int thread_of_own_event(struct attribution *attribution, const struct event *event,
+			       struct thread **thread)
 {
 	int err = thread_of_event(attribution, event->tid, event->tgid, event->time_ns, thread);
 	bool is_other;
 
 	if (err)
 		return err;
-	is_other = (*thread)->has_exited ||
-		   (event->clocks && (*thread)->is_synced && (*thread)->clocks.born_ns != event->clocks->born_ns);
+	is_other = (*thread)->has_exited || (event->clocks && (*thread)->is_synced &&
+					     (*thread)->clocks.born_ns != event->clocks->born_ns);
 	return is_other ? replace_thread(attribution, thread, event->tgid, event->time_ns) : 0;
 }
 

@@ -9,7 +9,8 @@ _Static_assert(offsetof(struct thread, reading_ns) == 64, "lines of the cache");
 
 void thread_table_init(struct thread_table *table)
 {
-	*table = (struct thread_table){ .seed = (uintptr_t)table * 0x2545f4914f6cdd1dULL, .is_replayed = true };
+	*table = (struct thread_table){ .seed = (uintptr_t)table * 0x2545f4914f6cdd1dULL,
+					.is_replayed = true };
 	pool_init(&table->threads, sizeof(struct thread));
 	pool_init(&table->readings, sizeof(struct thread_reading));
 	hash_index_init(&table->by_tid);
@@ -34,10 +35,12 @@ struct thread *thread_table_find(struct thread_table *table, uint32_t tid)
 	HASH_INDEX_EACH(&table->by_tid, hash, slot, number) {
 		struct thread *thread = pool_item(&table->threads, number);
 
-		for (size_t line = 64; line < sizeof(*thread); line += 64) /* its events will need all of it: at once, not one after the other */
+		/* its events will need all of it: at once, not one after the other */
+		for (size_t line = 64; line < sizeof(*thread); line += 64)
 			__builtin_prefetch((const char *)thread + line);
 		if (thread->tid == tid) {
-			table->recent[tid % THREAD_RECENT] = (struct recent_thread){ .thread = thread, .tid = tid };
+			table->recent[tid % THREAD_RECENT] = (struct recent_thread){ .thread = thread,
+										     .tid = tid };
 			return thread;
 		}
 	}
@@ -128,7 +131,8 @@ static bool keep_reading(struct thread_table *table, struct thread *thread, cons
 
 void thread_name(struct thread *thread, const struct event_text *comm)
 {
-	thread->comm_length = (uint8_t)(comm->length < sizeof(thread->comm) ? comm->length : sizeof(thread->comm));
+	thread->comm_length = (uint8_t)(comm->length < sizeof(thread->comm) ? comm->length
+									    : sizeof(thread->comm));
 	if (thread->comm_length)
 		memcpy(thread->comm, comm->bytes, thread->comm_length);
 	thread->has_name = true;
@@ -147,10 +151,14 @@ void thread_start(struct thread *thread, const struct event *event)
 	}
 }
 
-/* wait_ends() of bpf/wait_end.h. A wakeup that finds another state here was lost its switch, or comes to a thread that runs unseen: it changes nothing. */
+/*
+ * wait_ends() of bpf/wait_end.h. A wakeup that finds another state here was lost its switch, or comes to a
+ * thread that runs unseen: it changes nothing.
+ */
 void thread_end_wait(struct thread *thread, uint8_t reason, uint64_t object)
 {
-	if (thread->now.state != THREAD_BLOCKED || thread->now.wake_ns > thread->now.since_ns || thread->now.reason == BLOCK_THROTTLED)
+	if (thread->now.state != THREAD_BLOCKED || thread->now.wake_ns > thread->now.since_ns ||
+	    thread->now.reason == BLOCK_THROTTLED)
 		return;
 	thread->now.reason = reason;
 	thread->wait_object = object;
@@ -184,15 +192,18 @@ void thread_found_idle(struct thread *thread, uint64_t idle_ns)
 }
 
 /*
- * A wakeup before it fell asleep may have ended this sleep, having overtaken the switch-out, or may have found it still running: only the switch-in
- * will tell. One before its own last event surely found it running.
+ * A wakeup before it fell asleep may have ended this sleep, having overtaken the switch-out, or may have
+ * found it still running: only the switch-in will tell. One before its own last event surely found it
+ * running.
  */
 static bool is_perhaps_awake(const struct thread *thread)
 {
-	return thread->now.reason != BLOCK_THROTTLED && thread->now.wake_ns > thread->reading_ns && thread->now.wake_ns <= thread->now.since_ns;
+	return thread->now.reason != BLOCK_THROTTLED && thread->now.wake_ns > thread->reading_ns &&
+	       thread->now.wake_ns <= thread->now.since_ns;
 }
 
-void thread_replay_at(const struct thread_table *table, const struct thread *thread, uint64_t time_ns, struct thread_reading *reading)
+void thread_replay_at(const struct thread_table *table, const struct thread *thread, uint64_t time_ns,
+		      struct thread_reading *reading)
 {
 	uint64_t spent_ns = elapsed_ns(thread->now.since_ns, time_ns), asleep_ns = spent_ns;
 	struct wire_clocks *clocks = &reading->clocks;
@@ -207,7 +218,8 @@ void thread_replay_at(const struct thread_table *table, const struct thread *thr
 		clocks->runnable_ns += spent_ns;
 	} else if (thread->now.state == THREAD_BLOCKED && !is_perhaps_awake(thread)) {
 		if (thread->now.wake_ns > thread->now.since_ns)
-			asleep_ns = elapsed_ns(thread->now.since_ns, state_clock_sleep_end(&thread->now, time_ns));
+			asleep_ns = elapsed_ns(thread->now.since_ns,
+					       state_clock_sleep_end(&thread->now, time_ns));
 		clocks->blocked_ns[thread->now.reason] += asleep_ns;
 		clocks->runnable_ns += spent_ns - asleep_ns;
 	} else {
@@ -227,8 +239,9 @@ static void run_unnoticed(struct thread *thread, uint64_t time_ns)
 /* It has said nothing new, and has been nowhere since it last said something: only time has passed. */
 static bool is_in_step(const struct thread *thread, const struct event *event)
 {
-	return !event->clocks && !(event->flags & (WIRE_NO_CLOCKS | WIRE_HAS_CLOCKS)) && thread->reading && thread->is_synced &&
-	       thread->now.state == THREAD_ON_CPU && thread->now.since_ns == thread->reading_ns;
+	return !event->clocks && !(event->flags & (WIRE_NO_CLOCKS | WIRE_HAS_CLOCKS)) && thread->reading &&
+	       thread->is_synced && thread->now.state == THREAD_ON_CPU &&
+	       thread->now.since_ns == thread->reading_ns;
 }
 
 /* Where the clocks of the reading have come to at the event. */
@@ -249,7 +262,8 @@ static void appear(struct thread *thread, const struct event *event)
 	thread->run_has_wait_end = false;
 }
 
-struct thread_reading *thread_read_own(struct thread_table *table, struct thread *thread, const struct event *event, bool *is_mismatch)
+struct thread_reading *thread_read_own(struct thread_table *table, struct thread *thread,
+				       const struct event *event, bool *is_mismatch)
 {
 	struct wire_clocks replayed;
 	bool is_unnoticed = event->flags & WIRE_HAS_CLOCKS && event->flags & WIRE_NOT_ARRIVED, was_synced;
@@ -260,7 +274,8 @@ struct thread_reading *thread_read_own(struct thread_table *table, struct thread
 		thread->reading_ns = thread->now.since_ns = event->time_ns;
 		return thread->reading;
 	}
-	if (event->clocks ? !keep_reading(table, thread, event) : !thread->reading || event->flags & WIRE_NO_CLOCKS) {
+	if (event->clocks ? !keep_reading(table, thread, event)
+			  : !thread->reading || event->flags & WIRE_NO_CLOCKS) {
 		if (is_unnoticed)
 			run_unnoticed(thread, event->time_ns);
 		return NULL;
@@ -269,7 +284,9 @@ struct thread_reading *thread_read_own(struct thread_table *table, struct thread
 	state_clock_settle(&thread->now, event->time_ns, &thread->clocks);
 	replayed = thread->clocks;
 	set_right(thread, event);
-	*is_mismatch = table->is_replayed && was_synced && (replayed.born_ns != thread->clocks.born_ns || !clocks_equal(&replayed, &thread->clocks));
+	*is_mismatch = table->is_replayed && was_synced &&
+		       (replayed.born_ns != thread->clocks.born_ns ||
+			!clocks_equal(&replayed, &thread->clocks));
 	if (is_unnoticed) {
 		state_clock_forget_wake(&thread->now);
 		thread->now.state = THREAD_UNKNOWN;

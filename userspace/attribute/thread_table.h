@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The threads of the stream and their states: the kernel's state clocks (state_clock.h) replayed from the switches and wakeups, and set
- * right by every reading that a span event carries. By the thread's own events its clocks are exact whatever was lost; between
- * them, asked from outside, they are as good as the switches that came through.
+ * The threads of the stream and their states: the kernel's state clocks
+ * (state_clock.h) replayed from the switches and wakeups, and set right by
+ * every reading that a span event carries. By the thread's own events its
+ * clocks are exact whatever was lost; between them, asked from outside, they
+ * are as good as the switches that came through.
  */
 #ifndef THREAD_TABLE_H
 #define THREAD_TABLE_H
@@ -26,7 +28,10 @@ enum thread_state {
 	THREAD_BLOCKED = WIRE_THREAD_BLOCKED,
 };
 
-/* What a thread said of its clocks. Until it has been switched, its later readings are this one with more time on the CPU: they share it. */
+/*
+ * What a thread said of its clocks. Until it has been switched, its later
+ * readings are this one with more time on the CPU: they share it.
+ */
 struct thread_reading {
 	struct wire_clocks clocks;
 	uint64_t time_ns;
@@ -45,7 +50,8 @@ struct thread {
 
 	uint64_t reading_ns; /* of its last event whose clocks are known, if only by that reading */
 	bool is_synced;  /* clocks are the kernel's numbers, not only differences */
-	bool has_exited; /* it is in no span and no process any more, and will be switched out for the last time */
+	/* it is in no span and no process any more, and will be switched out for the last time */
+	bool has_exited;
 	bool is_top_span_keyed;
 	bool is_top_hidden; /* the span that it has entered last is left out: top_span is one below */
 
@@ -65,7 +71,8 @@ struct thread {
 	uint64_t wait_object;
 	struct wire_clocks clocks; /* up to now.since_ns */
 	struct process *process;
-	struct stay *root_stay; /* of the spans without a parent that it is in, the last entered: see top_level.h; NULL: none */
+	/* of the spans without a parent that it is in, the last entered: see top_level.h; NULL: none */
+	struct stay *root_stay;
 	struct cover *covers;   /* of the others, the last entered first */
 	char comm[16];
 	uint8_t comm_length;
@@ -86,7 +93,11 @@ struct thread_table {
 	struct pool threads;
 	struct pool readings;
 	uint64_t seed;
-	bool is_replayed; /* the stream has the switches and wakeups; else nobody knows what a thread does between its own events */
+	/*
+	 * the stream has the switches and wakeups; else nobody knows what a thread does between its own
+	 * events
+	 */
+	bool is_replayed;
 };
 
 void thread_table_init(struct thread_table *table);
@@ -95,9 +106,12 @@ void thread_table_release(struct thread_table *table); /* the stays are the span
 /* Visits all, in no order: for (size_t i = 0; (thread = thread_table_next(table, &i));). */
 struct thread *thread_table_next(const struct thread_table *table, size_t *position);
 
-struct thread *thread_table_add(struct thread_table *table, uint32_t tid, uint32_t tgid, uint64_t time_ns); /* unknown state; NULL: no memory */
-void thread_table_remove(struct thread_table *table, struct thread *thread); /* frees it; it is in no span any more */
-int thread_table_rename(struct thread_table *table, struct thread *thread, uint32_t new_tid); /* an exec'ing thread takes the leader's tid */
+/* unknown state; NULL: no memory */
+struct thread *thread_table_add(struct thread_table *table, uint32_t tid, uint32_t tgid, uint64_t time_ns);
+/* frees it; it is in no span any more */
+void thread_table_remove(struct thread_table *table, struct thread *thread);
+/* an exec'ing thread takes the leader's tid */
+int thread_table_rename(struct thread_table *table, struct thread *thread, uint32_t new_tid);
 
 void thread_name(struct thread *thread, const struct event_text *comm);
 
@@ -106,7 +120,8 @@ void thread_table_let_go(struct thread_table *table, struct thread_reading *read
 
 /* What the kernel side does at the same moments; a wakeup is state_clock_wake(). */
 void thread_start(struct thread *thread, const struct event *event); /* THREAD */
-void thread_end_wait(struct thread *thread, uint8_t reason, uint64_t object); /* before that: the wakeup tells what the wait was for */
+/* before that: the wakeup tells what the wait was for */
+void thread_end_wait(struct thread *thread, uint8_t reason, uint64_t object);
 void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_t reason);
 void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu);
 
@@ -114,16 +129,23 @@ void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu);
 void thread_found_idle(struct thread *thread, uint64_t idle_ns);
 
 /* The clocks at time_ns, as replayed: a reading that nobody holds. What is not replayed is unknown. */
-void thread_replay_at(const struct thread_table *table, const struct thread *thread, uint64_t time_ns, struct thread_reading *reading);
+void thread_replay_at(const struct thread_table *table, const struct thread *thread, uint64_t time_ns,
+		      struct thread_reading *reading);
 
 /*
- * The reading that an event of the thread itself goes on from, and the replay set right by it. *is_mismatch: it differs from the replay although that
- * was in step: events were lost, or there is a bug. NULL: the event tells nothing and nothing came before it (or there is no memory to keep it); the
- * account is unknown here.
+ * The reading that an event of the thread itself goes on from, and the replay
+ * set right by it. *is_mismatch: it differs from the replay although that was
+ * in step: events were lost, or there is a bug. NULL: the event tells nothing
+ * and nothing came before it (or there is no memory to keep it); the account is
+ * unknown here.
  */
-struct thread_reading *thread_read_own(struct thread_table *table, struct thread *thread, const struct event *event, bool *is_mismatch);
+struct thread_reading *thread_read_own(struct thread_table *table, struct thread *thread,
+				       const struct event *event, bool *is_mismatch);
 
-/* NULL: not there. To find one takes a look into the index; to get it that only if nobody has asked for it lately. */
+/*
+ * NULL: not there. To find one takes a look into the index; to get it that only
+ * if nobody has asked for it lately.
+ */
 struct thread *thread_table_find(struct thread_table *table, uint32_t tid);
 
 static inline struct thread *thread_table_get(struct thread_table *table, uint32_t tid)

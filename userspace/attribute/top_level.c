@@ -17,7 +17,10 @@ static struct cover *cover_of(const struct attribution *attribution, struct stay
 	return number ? pool_item(&attribution->spans.covers, number - 1) : NULL;
 }
 
-/* Whether there is room for the span's overlap, and for the cover of the thread's stay in it; if so, it is taken. */
+/*
+ * Whether there is room for the span's overlap, and for the cover of the thread's stay in it; if so, it is
+ * taken.
+ */
 static bool has_room(struct attribution *attribution, const struct thread *thread, const struct span *span)
 {
 	struct process *payer = span->overlap ? NULL : budget_payer(attribution, span);
@@ -47,7 +50,8 @@ static int make_overlap(struct attribution *attribution, struct span *span)
 	return 0;
 }
 
-static int begin_cover(struct attribution *attribution, const struct event *event, const struct own_event *own)
+static int begin_cover(struct attribution *attribution, const struct event *event,
+		       const struct own_event *own)
 {
 	struct thread *thread = own->thread;
 	struct stay *stay = thread->root_stay;
@@ -61,8 +65,12 @@ static int begin_cover(struct attribution *attribution, const struct event *even
 	cover = make_overlap(attribution, stay->span) ? NULL : pool_take(&attribution->spans.covers, &number);
 	if (!cover)
 		return -ENOMEM;
-	*cover = (struct cover){ .stay = stay, .below = thread->covers, .link = &thread->covers, .reading = own->reading,
-				 .since_ns = own->time_ns, .number = number };
+	*cover = (struct cover){ .stay = stay,
+				 .below = thread->covers,
+				 .link = &thread->covers,
+				 .reading = own->reading,
+				 .since_ns = own->time_ns,
+				 .number = number };
 	if (own->reading)
 		own->reading->user_cnt++;
 	if (thread->covers)
@@ -85,12 +93,14 @@ int top_level_enter(struct attribution *attribution, const struct event *event, 
 	return err;
 }
 
-static void end_cover(struct attribution *attribution, struct cover *cover, uint64_t time_ns, const struct thread_reading *reading)
+static void end_cover(struct attribution *attribution, struct cover *cover, uint64_t time_ns,
+		      const struct thread_reading *reading)
 {
 	struct stay *stay = cover->stay;
 
 	/* That readings do not belong together is judged where the stay ends. */
-	(void)charge_between(pool_item(&attribution->spans.overlaps, stay->span->overlap - 1), cover->reading, cover->since_ns, reading, time_ns);
+	(void)charge_between(pool_item(&attribution->spans.overlaps, stay->span->overlap - 1), cover->reading,
+			     cover->since_ns, reading, time_ns);
 	*cover->link = cover->below;
 	if (cover->below)
 		cover->below->link = cover->link;
@@ -101,7 +111,8 @@ static void end_cover(struct attribution *attribution, struct cover *cover, uint
 	budget_give_back(attribution, stay->thread->process, COVER_PRICE);
 }
 
-void top_level_leave(struct attribution *attribution, struct stay *stay, uint64_t time_ns, const struct thread_reading *reading)
+void top_level_leave(struct attribution *attribution, struct stay *stay, uint64_t time_ns,
+		     const struct thread_reading *reading)
 {
 	struct thread *thread = stay->thread;
 	struct cover *cover = cover_of(attribution, stay);
@@ -116,17 +127,21 @@ void top_level_leave(struct attribution *attribution, struct stay *stay, uint64_
 	}
 }
 
-/* Clocks that could not be read at an end of the span, or of what overlaps it, are unknown in the one and not in the other. */
+/*
+ * Clocks that could not be read at an end of the span, or of what overlaps it, are unknown in the one and not
+ * in the other.
+ */
 static bool is_part_of(const struct txtrace_ledger *overlap, const struct txtrace_ledger *ledger)
 {
 	for (unsigned int i = 0; i < TXTRACE_BLOCK_REASON_COUNT; i++)
 		if (overlap->blocked_ns[i] > ledger->blocked_ns[i])
 			return false;
-	return overlap->on_cpu_ns <= ledger->on_cpu_ns && overlap->runnable_ns <= ledger->runnable_ns && overlap->unknown_ns <= ledger->unknown_ns &&
-	       overlap->interrupt_ns <= ledger->interrupt_ns;
+	return overlap->on_cpu_ns <= ledger->on_cpu_ns && overlap->runnable_ns <= ledger->runnable_ns &&
+	       overlap->unknown_ns <= ledger->unknown_ns && overlap->interrupt_ns <= ledger->interrupt_ns;
 }
 
-struct txtrace_ledger top_level_overlap(const struct attribution *attribution, const struct span *span, const struct txtrace_ledger *ledger)
+struct txtrace_ledger top_level_overlap(const struct attribution *attribution, const struct span *span,
+					const struct txtrace_ledger *ledger)
 {
 	struct txtrace_ledger overlap = { 0 };
 

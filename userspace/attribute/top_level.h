@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What spans without a parent are charged with twice. A thread can be in several of them: one that was begun detached is entered within another; a span
- * says that it has no parent; a key is entered. Each is charged, but sums over all of them must count no ns of a thread twice: there it is the
- * one's that the thread entered last. So what the others are charged with meanwhile is kept as their overlap, and goes into their records.
+ * What spans without a parent are charged with twice. A thread can be in
+ * several of them: one that was begun detached is entered within another; a
+ * span says that it has no parent; a key is entered. Each is charged, but sums
+ * over all of them must count no ns of a thread twice: there it is the one's
+ * that the thread entered last. So what the others are charged with meanwhile
+ * is kept as their overlap, and goes into their records.
  *
- * Of a thread's stays in such spans the one entered last is its root_stay; each of the others has a cover, which begins when the next one is entered, and
- * ends when none above it is left, or when it ends itself. Each step takes the same time, however many there are.
+ * Of a thread's stays in such spans the one entered last is its root_stay; each
+ * of the others has a cover, which begins when the next one is entered, and
+ * ends when none above it is left, or when it ends itself. Each step takes the
+ * same time, however many there are.
  */
 #ifndef TOP_LEVEL_H
 #define TOP_LEVEL_H
@@ -17,9 +22,11 @@
 int top_level_enter(struct attribution *attribution, const struct event *event, const struct own_event *own);
 
 /* The stay is about to end, at a reading as in span_leave(). */
-void top_level_leave(struct attribution *attribution, struct stay *stay, uint64_t time_ns, const struct thread_reading *reading);
+void top_level_leave(struct attribution *attribution, struct stay *stay, uint64_t time_ns,
+		     const struct thread_reading *reading);
 
 /* The overlap of a span that nobody is in any more, whose ledger is this. */
-struct txtrace_ledger top_level_overlap(const struct attribution *attribution, const struct span *span, const struct txtrace_ledger *ledger);
+struct txtrace_ledger top_level_overlap(const struct attribution *attribution, const struct span *span,
+					const struct txtrace_ledger *ledger);
 
 #endif

@@ -6,7 +6,10 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Of a clock that is always there: CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID. */
+/*
+ * Of a clock that is always there: CLOCK_MONOTONIC, CLOCK_REALTIME,
+ * CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID.
+ */
 static inline uint64_t clock_read_ns(clockid_t clock)
 {
 	struct timespec now = { 0 };

@@ -11,7 +11,10 @@
 #endif
 #endif
 
-/* What four bits that fall out of the register add to it: 0x82f63b78 reduced 0 to 15 times. 64 bytes instead of a table built at run time. */
+/*
+ * What four bits that fall out of the register add to it: 0x82f63b78 reduced 0 to 15 times. 64 bytes instead
+ * of a table built at run time.
+ */
 static const uint32_t nibbles[16] = {
 	0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
 	0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
@@ -32,7 +35,8 @@ uint32_t crc32c_extend_portable(uint32_t crc, const void *data, size_t length)
 
 #if defined(__x86_64__)
 
-__attribute__((target("sse4.2"))) static uint32_t extend_by_hardware(uint32_t crc, const uint8_t *bytes, size_t length)
+__attribute__((target("sse4.2"))) static uint32_t extend_by_hardware(uint32_t crc, const uint8_t *bytes,
+								     size_t length)
 {
 	uint64_t state = (uint32_t)~crc;
 
@@ -54,7 +58,8 @@ static int has_hardware(void)
 
 #elif defined(__aarch64__)
 
-__attribute__((target("+crc"))) static uint32_t extend_by_hardware(uint32_t crc, const uint8_t *bytes, size_t length)
+__attribute__((target("+crc"))) static uint32_t extend_by_hardware(uint32_t crc, const uint8_t *bytes,
+								   size_t length)
 {
 	uint32_t state = ~crc;
 
@@ -90,7 +95,8 @@ static int has_hardware(void)
 
 uint32_t crc32c_extend(uint32_t crc, const void *data, size_t length)
 {
-	return has_hardware() ? extend_by_hardware(crc, data, length) : crc32c_extend_portable(crc, data, length);
+	return has_hardware() ? extend_by_hardware(crc, data, length)
+			      : crc32c_extend_portable(crc, data, length);
 }
 
 uint32_t crc32c(const void *data, size_t length)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CRC-32C (Castagnoli; the one of iSCSI and ext4: reflected polynomial 0x82f63b78, initial and final xor of all ones), with the CPU's
- * instruction where it has one. crc32c("123456789", 9) = 0xe3069283.
+ * CRC-32C (Castagnoli; the one of iSCSI and ext4: reflected polynomial
+ * 0x82f63b78, initial and final xor of all ones), with the CPU's instruction
+ * where it has one. crc32c("123456789", 9) = 0xe3069283.
  */
 #ifndef CRC32C_H
 #define CRC32C_H

@@ -55,6 +55,7 @@ void error_set(struct error *error, const char *format, ...)
 	va_start(arguments, format);
 	length = vsnprintf(raw, sizeof(raw), format, arguments);
 	va_end(arguments);
-	if (!copy_escaped(error->text, sizeof(error->text) - strlen("..."), raw) || length >= (int)sizeof(raw))
+	if (!copy_escaped(error->text, sizeof(error->text) - strlen("..."), raw) ||
+	    length >= (int)sizeof(raw))
 		strcat(error->text, "...");
 }

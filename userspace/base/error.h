@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One sentence about what went wrong, for a human: made where it is known, printed at the edge. It is safe to print: control characters
- * and bytes that are no UTF-8 are written as \xNN, whatever the strings that went into it were.
+ * One sentence about what went wrong, for a human: made where it is known,
+ * printed at the edge. It is safe to print: control characters and bytes that
+ * are no UTF-8 are written as \xNN, whatever the strings that went into it
+ * were.
  */
 #ifndef ERROR_H
 #define ERROR_H

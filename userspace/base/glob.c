@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/glob.h"
 
-/* Matches one byte against the set at pattern ('[' is behind us); *end is set behind its ']'. NULL in *end: it is no set. */
+/*
+ * Matches one byte against the set at pattern ('[' is behind us); *end is set behind its ']'. NULL in *end:
+ * it is no set.
+ */
 static bool matches_set(const char *pattern, unsigned char byte, const char **end)
 {
 	bool is_negated = *pattern == '!' || *pattern == '^', is_in = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shell patterns over bytes: * any bytes, ? one byte, [a-z] [!a-z] a set, \ takes the next byte as it is. Never slower than
- * length * pattern.
+ * Shell patterns over bytes: * any bytes, ? one byte, [a-z] [!a-z] a set, \
+ * takes the next byte as it is. Never slower than length * pattern.
  */
 #ifndef GLOB_H
 #define GLOB_H

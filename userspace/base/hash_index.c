@@ -35,7 +35,8 @@ static void place(struct hash_index *index, struct hash_slot slot)
 
 static int grow(struct hash_index *index)
 {
-	struct hash_index bigger = { .mask = index->mask ? index->mask * 2 + 1 : FIRST_SLOTS - 1, .cnt = index->cnt };
+	struct hash_index bigger = { .mask = index->mask ? index->mask * 2 + 1 : FIRST_SLOTS - 1,
+				     .cnt = index->cnt };
 
 	if (index->mask >= UINT32_MAX / 2)
 		return -ENOMEM;

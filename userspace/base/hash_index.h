@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers of items by the hash of what they are looked up by. The index knows neither items nor keys: it tells which items have the hash, mostly one or
- * none, and the caller compares. Eight bytes for each slot, so that an index of a million items stays near the processor. Open addressing, at most half
- * full; grows and never shrinks.
+ * Numbers of items by the hash of what they are looked up by. The index knows
+ * neither items nor keys: it tells which items have the hash, mostly one or
+ * none, and the caller compares. Eight bytes for each slot, so that an index of
+ * a million items stays near the processor. Open addressing, at most half full;
+ * grows and never shrinks.
  *
  *	HASH_INDEX_EACH(index, hash, slot, item)
  *		if (is_it(item)) ...
@@ -27,17 +29,19 @@ struct hash_index {
 void hash_index_init(struct hash_index *index);
 void hash_index_release(struct hash_index *index);
 
-int hash_index_put(struct hash_index *index, uint32_t hash, uint32_t item); /* which is not in it. 0 or -ENOMEM */
+/* which is not in it. 0 or -ENOMEM */
+int hash_index_put(struct hash_index *index, uint32_t hash, uint32_t item);
 void hash_index_remove(struct hash_index *index, uint32_t hash, uint32_t item); /* which is in it */
 
 /* The slots with that hash; while one visits them, nothing may be put or removed. */
-#define HASH_INDEX_EACH(index, wanted, slot, number)                                                              \
-	for (uint32_t slot = (wanted) & (index)->mask, number; (number = (index)->slots[slot].item);              \
-	     slot = (slot + 1) & (index)->mask)                                                                   \
+#define HASH_INDEX_EACH(index, wanted, slot, number)							\
+	for (uint32_t slot = (wanted) & (index)->mask, number; (number = (index)->slots[slot].item);	\
+	     slot = (slot + 1) & (index)->mask)								\
 		if (number--, (index)->slots[slot].hash == (wanted))
 
 /*
- * Two numbers, mixed. Numbers are often given out in a row: eight neighbours by `low` are neighbours in the index, too, on one line of the cache. Who can
+ * Two numbers, mixed. Numbers are often given out in a row: eight neighbours by
+ * `low` are neighbours in the index, too, on one line of the cache. Who can
  * choose the numbers must not know the seed.
  */
 static inline uint32_t hash_of_pair(uint64_t seed, uint64_t high, uint64_t low)

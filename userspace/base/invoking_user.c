@@ -60,7 +60,8 @@ static int read_one_group(struct invoking_user *user)
 
 static bool is_replaced(const struct invoking_user *user, const char *variable)
 {
-	static const char *const names[] = { "HOME=", "USER=", "LOGNAME=", "SUDO_UID=", "SUDO_GID=", "SUDO_USER=", "SUDO_COMMAND=" };
+	static const char *const names[] = { "HOME=",	  "USER=",	"LOGNAME=",	"SUDO_UID=",
+					     "SUDO_GID=", "SUDO_USER=", "SUDO_COMMAND=" };
 
 	for (size_t i = 0; user->is_other && i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(variable, names[i], strlen(names[i])) == 0)
@@ -93,7 +94,8 @@ static int read_account(struct invoking_user *user)
 
 	if (!account)
 		return read_one_group(user);
-	if (asprintf(&user->strings[0], "HOME=%s", account->pw_dir) < 0 || asprintf(&user->strings[1], "USER=%s", account->pw_name) < 0 ||
+	if (asprintf(&user->strings[0], "HOME=%s", account->pw_dir) < 0 ||
+	    asprintf(&user->strings[1], "USER=%s", account->pw_name) < 0 ||
 	    asprintf(&user->strings[2], "LOGNAME=%s", account->pw_name) < 0)
 		return -ENOMEM;
 	return read_groups(user, account->pw_name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who asked for the command to be run: the user behind sudo, or whoever we are. All that may allocate is done before the fork, so that the child has
- * system calls to make and no more.
+ * Who asked for the command to be run: the user behind sudo, or whoever we are.
+ * All that may allocate is done before the fork, so that the child has system
+ * calls to make and no more.
  */
 #ifndef INVOKING_USER_H
 #define INVOKING_USER_H

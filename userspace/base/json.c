@@ -93,7 +93,8 @@ static uint64_t level_bit(const struct json *json)
 
 static void indent(struct json *json)
 {
-	static const char blanks[2 * JSON_DEPTH_MAX + 1] = "                                                                ";
+	static const char blanks[2 * JSON_DEPTH_MAX + 1] =
+		"                                                                ";
 
 	if (!json->is_pretty)
 		return;
@@ -176,7 +177,9 @@ void json_array_end(struct json *json)
 /* Stretches that need no escape go out in one piece. */
 static void put_quoted(struct json *json, const char *bytes, size_t length)
 {
-	static const char letters[] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r' };
+	static const char letters[] = {
+		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'
+	};
 	size_t plain = 0, i = 0;
 
 	if (length == 0) { /* bytes may be NULL */
@@ -190,7 +193,8 @@ static void put_quoted(struct json *json, const char *bytes, size_t length)
 		size_t size = c < 0x80 ? 1 : utf8_decode(bytes + i, length - i, &point);
 		char escape[16];
 
-		if (point != UTF8_INVALID && c >= 0x20 && c != '"' && c != '\\' && (point < 0x7f || point > 0x9f)) {
+		if (point != UTF8_INVALID && c >= 0x20 && c != '"' && c != '\\' &&
+		    (point < 0x7f || point > 0x9f)) {
 			i += size;
 			continue;
 		}
@@ -202,7 +206,8 @@ static void put_quoted(struct json *json, const char *bytes, size_t length)
 		else if (c < sizeof(letters) && letters[c])
 			put(json, (const char[]){ '\\', letters[c] }, 2);
 		else
-			put(json, escape, (size_t)snprintf(escape, sizeof(escape), "\\u%04x", (unsigned int)point));
+			put(json, escape,
+			    (size_t)snprintf(escape, sizeof(escape), "\\u%04x", (unsigned int)point));
 		i += size;
 		plain = i;
 	}

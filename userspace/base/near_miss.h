@@ -11,7 +11,10 @@ struct near_miss {
 
 void near_miss_init(struct near_miss *near_miss, const char *typed);
 
-/* Offers one word, which must outlive the near_miss. Nearest: few letters inserted, dropped, changed or swapped; or what was typed begins it. */
+/*
+ * Offers one word, which must outlive the near_miss. Nearest: few letters
+ * inserted, dropped, changed or swapped; or what was typed begins it.
+ */
 void near_miss_offer(struct near_miss *near_miss, const char *word);
 
 #endif

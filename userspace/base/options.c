@@ -22,8 +22,10 @@ static int take_with_value(struct options_parser *parser, const struct option_sp
 	if (!joined && parser->next_idx < parser->argc)
 		joined = parser->argv[parser->next_idx++];
 	if (!joined)
-		return options_complain(parser, "option '--%s' needs a value: --%s %s", spec->name, spec->name, spec->argument);
-	return spec->type == OPTION_FILE ? options_take_file(parser, spec, joined) : options_take(parser, spec, joined);
+		return options_complain(parser, "option '--%s' needs a value: --%s %s", spec->name,
+					spec->name, spec->argument);
+	return spec->type == OPTION_FILE ? options_take_file(parser, spec, joined)
+					 : options_take(parser, spec, joined);
 }
 
 /* ---- words ---- */
@@ -60,9 +62,11 @@ static int parse_short(struct options_parser *parser, const char *word)
 			return 0;
 		}
 		if (!spec && strlen(word) > 2 && options_find(parser->options, word + 1, strlen(word + 1)))
-			return options_complain(parser, "unknown option '%s', did you mean '-%s'?", word, word);
+			return options_complain(parser, "unknown option '%s', did you mean '-%s'?", word,
+						word);
 		if (!spec)
-			return options_complain(parser, "unknown option '-%c', see '%s --help'", *letter, parser->options->program);
+			return options_complain(parser, "unknown option '-%c', see '%s --help'", *letter,
+						parser->options->program);
 		if (spec->argument)
 			return take_with_value(parser, spec, letter[1] ? letter + 1 : NULL);
 		err = options_take(parser, spec, NULL);
@@ -78,11 +82,12 @@ static int check_operands(struct options_parser *parser)
 	const struct options_result *result = parser->result;
 
 	if (result->operand_cnt < options->operand_min)
-		return options_complain(parser, "%s is missing, see '%s --help'", options->operand ? options->operand : "an argument",
-				options->program);
+		return options_complain(parser, "%s is missing, see '%s --help'",
+					options->operand ? options->operand : "an argument",
+					options->program);
 	if (options->operand_max >= 0 && result->operand_cnt > options->operand_max)
-		return options_complain(parser, "unexpected argument '%s', see '%s --help'", result->operands[options->operand_max],
-				options->program);
+		return options_complain(parser, "unexpected argument '%s', see '%s --help'",
+					result->operands[options->operand_max], options->program);
 	return 0;
 }
 
@@ -100,10 +105,16 @@ static void take_rest(struct options_parser *parser)
 		result->operands[result->operand_cnt++] = parser->argv[parser->next_idx++];
 }
 
-int options_parse(const struct options *options, int argc, char **argv, void *values, struct options_result *result)
+int options_parse(const struct options *options, int argc, char **argv, void *values,
+		  struct options_result *result)
 {
 	struct options_parser parser = {
-		.options = options, .argv = argv, .argc = argc, .next_idx = 1, .values = values, .result = result,
+		.options = options,
+		.argv = argv,
+		.argc = argc,
+		.next_idx = 1,
+		.values = values,
+		.result = result,
 	};
 
 	memset(result, 0, sizeof(*result));

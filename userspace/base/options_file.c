@@ -58,7 +58,10 @@ static void cut_blanks(char *word)
 		word[--length] = '\0';
 }
 
-/* "name", "name value" or "name = value". A '#' begins a comment only where a word could begin, so that values may hold it. */
+/*
+ * "name", "name value" or "name = value". A '#' begins a comment only where a word could begin, so that
+ * values may hold it.
+ */
 static int take_line(struct options_parser *parser, char *line)
 {
 	char *name = skip_blanks(line), *value;
@@ -75,11 +78,14 @@ static int take_line(struct options_parser *parser, char *line)
 	if (!spec)
 		return options_complain_unknown(parser, name, length);
 	if (spec->type == OPTION_FILE)
-		return options_complain(parser, "option '--%s' can stand on the command line only", spec->name);
+		return options_complain(parser, "option '--%s' can stand on the command line only",
+					spec->name);
 	if (!spec->argument)
-		return *value ? options_complain(parser, "option '--%s' takes no value", spec->name) : options_take(parser, spec, NULL);
+		return *value ? options_complain(parser, "option '--%s' takes no value", spec->name)
+			      : options_take(parser, spec, NULL);
 	if (!*value)
-		return options_complain(parser, "option '--%s' needs a value: %s = %s", spec->name, spec->name, spec->argument);
+		return options_complain(parser, "option '--%s' needs a value: %s = %s", spec->name,
+					spec->name, spec->argument);
 	return options_take(parser, spec, value);
 }
 
@@ -98,7 +104,8 @@ int options_take_file(struct options_parser *parser, const struct option_spec *s
 	if (!err && strlen(field->text) != length)
 		err = -EILSEQ;
 	if (err == -ESPIPE || err == -EILSEQ)
-		return options_complain(parser, "can't read the options in '%s': it is no %s", path, err == -ESPIPE ? "file" : "text");
+		return options_complain(parser, "can't read the options in '%s': it is no %s", path,
+					err == -ESPIPE ? "file" : "text");
 	if (err)
 		return options_complain(parser, "can't read the options in '%s': %s", path, strerror(-err));
 	field->path = path;
@@ -112,5 +119,6 @@ int options_take_file(struct options_parser *parser, const struct option_spec *s
 	if (!err)
 		return 0;
 	memcpy(sentence, parser->result->error, sizeof(sentence));
-	return options_complain(parser, "'%s', line %u: %.*s", path, number, OPTIONS_ERROR_SIZE - 1, sentence);
+	return options_complain(parser, "'%s', line %u: %.*s", path, number, OPTIONS_ERROR_SIZE - 1,
+				sentence);
 }

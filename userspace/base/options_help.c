@@ -50,7 +50,8 @@ static void print_option(FILE *file, const struct option_spec *spec, size_t help
 
 	used = (size_t)snprintf(help, sizeof(help), "%s", spec->help);
 	for (size_t i = 0; spec->type == OPTION_CHOICE && option_choice(spec, i) && used < sizeof(help); i++)
-		used += (size_t)snprintf(help + used, sizeof(help) - used, "%s%s", i ? ", " : ": ", option_choice(spec, i));
+		used += (size_t)snprintf(help + used, sizeof(help) - used, "%s%s", i ? ", " : ": ",
+					 option_choice(spec, i));
 	fprintf(file, "  %s", names);
 	if (2 + width + 2 > help_column)
 		fprintf(file, "\n%*s", (int)help_column, "");
@@ -62,12 +63,15 @@ static void print_option(FILE *file, const struct option_spec *spec, size_t help
 static void print_options(const struct options *options, FILE *file)
 {
 	static const struct option_spec help = OPTION("help", 'h', OPTION_FLAG, NULL, "print this text", 0);
-	static const struct option_spec version = OPTION("version", 0, OPTION_FLAG, NULL, "print the version", 0);
+	static const struct option_spec version = OPTION("version", 0, OPTION_FLAG, NULL, "print the version",
+							 0);
 	size_t help_column = 2 + strlen("    --version") + 2;
 	char names[96];
 
 	for (const struct option_spec *spec = options->specs; spec->name || spec->help; spec++) {
-		size_t width = spec->name && !spec->is_hidden ? 2 + format_names(spec, names, sizeof(names)) + 2 : 0;
+		size_t width = spec->name && !spec->is_hidden
+				       ? 2 + format_names(spec, names, sizeof(names)) + 2
+				       : 0;
 
 		if (width > help_column && width <= HELP_COLUMN_MAX)
 			help_column = width;
@@ -89,7 +93,8 @@ void options_print_help(const struct options *options, FILE *file)
 	const char *before = "usage: ";
 
 	for (const char *const *usage = options->usages; usage && *usage; usage++) {
-		fprintf(file, "%s%s [OPTION\xe2\x80\xa6]%s%s\n", before, options->program, **usage ? " " : "", *usage);
+		fprintf(file, "%s%s [OPTION\xe2\x80\xa6]%s%s\n", before, options->program, **usage ? " " : "",
+			*usage);
 		before = "       ";
 	}
 	if (options->about) {
@@ -99,7 +104,8 @@ void options_print_help(const struct options *options, FILE *file)
 	print_options(options, file);
 	if (options->examples)
 		fputs("\nexamples:\n", file);
-	for (const struct option_example *example = options->examples; example && example->command; example++) {
+	for (const struct option_example *example = options->examples; example && example->command;
+	     example++) {
 		fprintf(file, "  %s\n      ", example->command);
 		print_wrapped(file, example->help, 6, 6);
 	}

@@ -48,8 +48,10 @@ int options_complain_unknown(struct options_parser *parser, const char *name, si
 	if (parser->options->version)
 		near_miss_offer(&near_miss, "version");
 	if (near_miss.best)
-		return options_complain(parser, "unknown option '--%s', did you mean '--%s'?", typed, near_miss.best);
-	return options_complain(parser, "unknown option '--%s', see '%s --help'", typed, parser->options->program);
+		return options_complain(parser, "unknown option '--%s', did you mean '--%s'?", typed,
+					near_miss.best);
+	return options_complain(parser, "unknown option '--%s', see '%s --help'", typed,
+				parser->options->program);
 }
 
 /* ---- values ---- */
@@ -65,7 +67,10 @@ static void list_choices(const struct option_spec *spec, char *text, size_t size
 
 	text[0] = '\0';
 	for (size_t i = 0; option_choice(spec, i) && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : option_choice(spec, i + 1) ? ", " : " or ",
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+					 i == 0			      ? ""
+					 : option_choice(spec, i + 1) ? ", "
+								      : " or ",
 					 option_choice(spec, i));
 }
 
@@ -83,7 +88,8 @@ static int take_choice(struct options_parser *parser, const struct option_spec *
 		near_miss_offer(&near_miss, option_choice(spec, i));
 	}
 	if (near_miss.best)
-		return options_complain(parser, "option '--%s' does not know '%s', did you mean '%s'?", spec->name, value, near_miss.best);
+		return options_complain(parser, "option '--%s' does not know '%s', did you mean '%s'?",
+					spec->name, value, near_miss.best);
 	list_choices(spec, list, sizeof(list));
 	return options_complain(parser, "option '--%s' takes %s, not '%s'", spec->name, list, value);
 }
@@ -97,7 +103,8 @@ struct number_type {
 static const struct number_type number_types[] = {
 	[OPTION_U64] = { units_parse_u64, units_format_count, "a number" },
 	[OPTION_SIZE] = { units_parse_size, units_format_size, "a size like 4096, 64K, 16M or 1G" },
-	[OPTION_DURATION] = { units_parse_duration, units_format_duration, "a duration like 250us, 5ms, 1.5s or 2m" },
+	[OPTION_DURATION] = { units_parse_duration, units_format_duration,
+			      "a duration like 250us, 5ms, 1.5s or 2m" },
 };
 
 static int take_number(struct options_parser *parser, const struct option_spec *spec, const char *value)
@@ -108,13 +115,14 @@ static int take_number(struct options_parser *parser, const struct option_spec *
 	int err = type->parse(value, &number);
 
 	if (err == -EINVAL)
-		return options_complain(parser, "option '--%s' takes %s, not '%s'", spec->name, type->noun, value);
+		return options_complain(parser, "option '--%s' takes %s, not '%s'", spec->name, type->noun,
+					value);
 	if (err || (spec->maximum && number > spec->maximum))
 		return options_complain(parser, "option '--%s' takes at most %s, not '%s'", spec->name,
 				type->format(limit, spec->maximum ? spec->maximum : UINT64_MAX), value);
 	if (number < spec->minimum)
-		return options_complain(parser, "option '--%s' takes at least %s, not '%s'", spec->name, type->format(limit, spec->minimum),
-				value);
+		return options_complain(parser, "option '--%s' takes at least %s, not '%s'", spec->name,
+					type->format(limit, spec->minimum), value);
 	*(uint64_t *)((char *)parser->values + spec->offset) = number;
 	return 0;
 }
@@ -127,8 +135,10 @@ static int take_call(struct options_parser *parser, const struct option_spec *sp
 	if (!err)
 		return 0;
 	if (value && complaint)
-		return options_complain(parser, "option '--%s' takes %s, not '%s'", spec->name, complaint, value);
-	return options_complain(parser, "option '--%s' failed: %s", spec->name, complaint ? complaint : strerror(-err));
+		return options_complain(parser, "option '--%s' takes %s, not '%s'", spec->name, complaint,
+					value);
+	return options_complain(parser, "option '--%s' failed: %s", spec->name,
+				complaint ? complaint : strerror(-err));
 }
 
 int options_take(struct options_parser *parser, const struct option_spec *spec, const char *value)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Items of one size that come and go by the million. An item has a number, so that tables can refer to it in four bytes, and lies where it lies until it
- * is given back. Items lie side by side in blocks, each as large as all before it together. Memory follows the most items that there were at once; it is
- * freed with the pool.
+ * Items of one size that come and go by the million. An item has a number, so
+ * that tables can refer to it in four bytes, and lies where it lies until it is
+ * given back. Items lie side by side in blocks, each as large as all before it
+ * together. Memory follows the most items that there were at once; it is freed
+ * with the pool.
  */
 #ifndef POOL_H
 #define POOL_H

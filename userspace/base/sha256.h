@@ -26,6 +26,7 @@ struct hmac_sha256 {
 };
 
 void hmac_sha256_init(struct hmac_sha256 *hmac, const void *key, size_t length);
-void hmac_sha256(const struct hmac_sha256 *hmac, const void *bytes, size_t length, uint8_t digest[SHA256_BYTES]);
+void hmac_sha256(const struct hmac_sha256 *hmac, const void *bytes, size_t length,
+		 uint8_t digest[SHA256_BYTES]);
 
 #endif

@@ -87,7 +87,8 @@ static int stay_distinct(const char *const *strings, size_t cnt, size_t columns,
 	if (result > 0 && cnt)
 		qsort(pairs, cnt, sizeof(*pairs), compare_pairs);
 	for (size_t i = 1; result > 0 && i < cnt; i++) {
-		if (!strcmp(pairs[i - 1].shortened, pairs[i].shortened) && strcmp(pairs[i - 1].full, pairs[i].full))
+		if (!strcmp(pairs[i - 1].shortened, pairs[i].shortened) &&
+		    strcmp(pairs[i - 1].full, pairs[i].full))
 			result = 0;
 	}
 	for (size_t i = 0; pairs && i < cnt; i++)

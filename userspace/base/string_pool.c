@@ -96,7 +96,8 @@ static uint32_t *find_slot(const struct string_pool *pool, const char *bytes, si
 	while (pool->slots[idx]) {
 		const struct pooled_string *string = &pool->strings[pool->slots[idx] - 1];
 
-		if (string->hash == hash && string->length == length && (length == 0 || memcmp(string->bytes, bytes, length) == 0))
+		if (string->hash == hash && string->length == length &&
+		    (length == 0 || memcmp(string->bytes, bytes, length) == 0))
 			break;
 		idx = (idx + 1) & (pool->slot_cnt - 1);
 	}
@@ -208,5 +209,6 @@ uint32_t string_pool_count(const struct string_pool *pool)
 
 size_t string_pool_bytes(const struct string_pool *pool)
 {
-	return sizeof(*pool) + pool->size * sizeof(*pool->strings) + pool->slot_cnt * sizeof(*pool->slots) + pool->block_bytes;
+	return sizeof(*pool) + pool->size * sizeof(*pool->strings) + pool->slot_cnt * sizeof(*pool->slots) +
+	       pool->block_bytes;
 }

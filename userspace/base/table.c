@@ -27,7 +27,8 @@ struct table {
 	const struct table_column *columns;
 	size_t column_cnt;
 	size_t *widths;
-	size_t *tails;      /* of the cells that are wider than their column, while it is printed; NULL: there are none */
+	/* of the cells that are wider than their column, while it is printed; NULL: there are none */
+	size_t *tails;
 	size_t at_column;   /* of the cell that comes next */
 	size_t cell_width;  /* of its pieces so far */
 	struct text text;   /* of all pieces */
@@ -228,7 +229,8 @@ static void print_groups(const struct table *table, struct printer *printer)
 	for (size_t i = 0; i < table->column_cnt; i = end) {
 		const char *group = table->columns[i].group;
 
-		for (end = i + 1; group && end < table->column_cnt && table->columns[end].group == group; end++)
+		for (end = i + 1; group && end < table->column_cnt && table->columns[end].group == group;
+		     end++)
 			;
 		printer->blanks += i ? GAP : 0;
 		if (group)
@@ -283,14 +285,16 @@ static void shorten_piece(const struct table *table, size_t idx, size_t column, 
 	free(whole);
 }
 
-static void print_cell(const struct table *table, struct printer *printer, size_t idx, size_t end, size_t column)
+static void print_cell(const struct table *table, struct printer *printer, size_t idx, size_t end,
+		       size_t column)
 {
 	bool is_right = table->columns[column].align == TABLE_RIGHT;
 	size_t padding, used = 0, width = table->widths[column];
 	struct text shortened = { 0 };
 
 	for (size_t i = idx; i < end; i++)
-		used += text_columns(text_string(&table->text) + table->pieces[i].offset, table->pieces[i].length);
+		used += text_columns(text_string(&table->text) + table->pieces[i].offset,
+				     table->pieces[i].length);
 	if (used > width && end == idx + 1 && table->tails) {
 		shorten_piece(table, idx, column, &shortened);
 		used = text_columns(text_string(&shortened), shortened.length);
@@ -350,15 +354,22 @@ static size_t total_width(const struct table *table)
 	return total;
 }
 
-/* How narrow each column may get: those of numbers, sentences (which have no title) and cells of several pieces stay as they are. */
+/*
+ * How narrow each column may get: those of numbers, sentences (which have no title) and cells of several
+ * pieces stay as they are.
+ */
 static void find_least(const struct table *table, size_t *least)
 {
 	size_t column = 0, width = 0, piece_cnt = 0;
 
 	for (size_t i = 0; i < table->column_cnt; i++) {
-		size_t title = table->columns[i].title ? text_columns(table->columns[i].title, strlen(table->columns[i].title)) : 0;
+		size_t title = table->columns[i].title ? text_columns(table->columns[i].title,
+								      strlen(table->columns[i].title))
+						       : 0;
 
-		least[i] = table->columns[i].align == TABLE_RIGHT || !title ? table->widths[i] : title > SHORT_COLUMNS_MIN ? title : SHORT_COLUMNS_MIN;
+		least[i] = table->columns[i].align == TABLE_RIGHT || !title ? table->widths[i]
+			   : title > SHORT_COLUMNS_MIN			    ? title
+									    : SHORT_COLUMNS_MIN;
 	}
 	for (size_t i = 0; i < table->piece_cnt; i++) {
 		const struct piece *piece = &table->pieces[i];
@@ -383,7 +394,8 @@ static void narrow(struct table *table, const size_t *least, size_t max_columns)
 		size_t widest = table->column_cnt;
 
 		for (size_t i = 0; i < table->column_cnt; i++) {
-			if (table->widths[i] > least[i] && (widest == table->column_cnt || table->widths[i] > table->widths[widest]))
+			if (table->widths[i] > least[i] &&
+			    (widest == table->column_cnt || table->widths[i] > table->widths[widest]))
 				widest = i;
 		}
 		if (widest == table->column_cnt)
@@ -404,7 +416,8 @@ static char **copy_cells(const struct table *table, size_t wanted, size_t *cnt)
 	for (size_t i = 0; cells && i < table->piece_cnt; i++) {
 		const struct piece *piece = &table->pieces[i];
 
-		if (piece->ends_cell && is_first && column == wanted && (cells[*cnt] = copy_piece(table, piece)))
+		if (piece->ends_cell && is_first && column == wanted &&
+		    (cells[*cnt] = copy_piece(table, piece)))
 			(*cnt)++;
 		if (piece->ends_cell)
 			column = (column + 1) % table->column_cnt;
@@ -417,7 +430,9 @@ static int choose_tail(struct table *table, size_t column)
 {
 	size_t cnt;
 	char **cells = copy_cells(table, column, &cnt);
-	int err = cells ? shorten_choose((const char *const *)cells, cnt, &table->widths[column], &table->tails[column]) : -ENOMEM;
+	int err = cells ? shorten_choose((const char *const *)cells, cnt, &table->widths[column],
+					 &table->tails[column])
+			: -ENOMEM;
 
 	while (cells && cnt)
 		free(cells[--cnt]);

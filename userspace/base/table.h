@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A table for a terminal: cells are collected, columns become as wide as their widest cell, then all of it is printed.
+ * A table for a terminal: cells are collected, columns become as wide as their
+ * widest cell, then all of it is printed.
  *
- *	static const struct table_column columns[] = { { "label", TABLE_LEFT, NULL }, { "count", TABLE_RIGHT, NULL } };
+ *	static const struct table_column columns[] = { { "label", TABLE_LEFT, NULL }, { "count", TABLE_RIGHT,
+ *	NULL } };
  *	struct table *table = table_new(columns, 2);
  *
  *	table_cell(table, TABLE_BOLD, "checkout");
@@ -11,8 +13,8 @@
  *	err = table_print(table, stdout, has_colours);
  *	table_free(table);
  *
- * Cells are UTF-8 that is fit for a terminal (text_append_escaped()); they may hold no escape sequences. Errors stick until
- * table_print() tells them.
+ * Cells are UTF-8 that is fit for a terminal (text_append_escaped()); they may
+ * hold no escape sequences. Errors stick until table_print() tells them.
  */
 #ifndef TABLE_H
 #define TABLE_H
@@ -39,13 +41,19 @@ struct table_column {
 
 struct table;
 
-struct table *table_new(const struct table_column *columns, size_t column_cnt); /* NULL: no memory; the other calls take that */
+/* NULL: no memory; the other calls take that */
+struct table *table_new(const struct table_column *columns, size_t column_cnt);
 void table_free(struct table *table);
 
-void table_cell(struct table *table, const char *style, const char *text); /* style must outlive the table; text is copied */
-__attribute__((format(printf, 3, 4))) void table_cell_format(struct table *table, const char *style, const char *format, ...);
+/* style must outlive the table; text is copied */
+void table_cell(struct table *table, const char *style, const char *text);
+__attribute__((format(printf, 3, 4))) void table_cell_format(struct table *table, const char *style,
+							     const char *format, ...);
 
-/* A cell, or a line, that is put together from pieces of different styles: all but the last piece with this. */
+/*
+ * A cell, or a line, that is put together from pieces of different styles: all
+ * but the last piece with this.
+ */
 void table_piece(struct table *table, const char *style, const char *text);
 
 /* Ends the row early: the rest of it stays empty. A no-op between rows. */
@@ -54,12 +62,17 @@ void table_end_row(struct table *table);
 /* Text that is in no column, and may be several lines; pieces since the last row belong to it. */
 void table_line(struct table *table, const char *text);
 
-/* Groups and titles (if any column has one), rows, lines. 0, -ENOMEM, -EINVAL (a line in the middle of a row). Write errors stay in the file. */
+/*
+ * Groups and titles (if any column has one), rows, lines. 0, -ENOMEM, -EINVAL
+ * (a line in the middle of a row). Write errors stay in the file.
+ */
 int table_print(const struct table *table, FILE *file, bool has_colours);
 
 /*
- * The same within so many columns (0: as wide as it is): cells of left-aligned columns with a title are shortened in the middle, no further than to
- * 12 columns, and never so that two different ones of a column become the same. What is put together from pieces is not shortened. It may be wider yet.
+ * The same within so many columns (0: as wide as it is): cells of left-aligned
+ * columns with a title are shortened in the middle, no further than to 12
+ * columns, and never so that two different ones of a column become the same.
+ * What is put together from pieces is not shortened. It may be wider yet.
  */
 int table_print_within(const struct table *table, FILE *file, bool has_colours, size_t max_columns);
 

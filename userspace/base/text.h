@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Text that grows. Errors stick: after -ENOMEM every append does nothing and text.err says so. All zero is an empty text.
+ * Text that grows. Errors stick: after -ENOMEM every append does nothing and
+ * text.err says so. All zero is an empty text.
  *
- * "Escaped" is fit for a terminal and can be read back by eye: control characters, what is no UTF-8, and invisible or direction-changing
- * characters come out as \n, \t, \r, \e, \xNN or \u{NNNN}; a backslash is doubled.
+ * "Escaped" is fit for a terminal and can be read back by eye: control
+ * characters, what is no UTF-8, and invisible or direction-changing characters
+ * come out as \n, \t, \r, \e, \xNN or \u{NNNN}; a backslash is doubled.
  */
 #ifndef TEXT_H
 #define TEXT_H

@@ -49,7 +49,10 @@ static const char *parse_digits(const char *text, uint64_t *value)
 	return c;
 }
 
-/* Integers throughout, so that 0.1s is 100000000 ns and not one less. Digits behind the point that exceed the unit are dropped. */
+/*
+ * Integers throughout, so that 0.1s is 100000000 ns and not one less. Digits behind the point that exceed the
+ * unit are dropped.
+ */
 static int parse(const char *text, const struct unit *units, bool may_have_fraction, uint64_t *value)
 {
 	uint64_t whole, fraction = 0, scale = 1, part;
@@ -75,7 +78,8 @@ static int parse(const char *text, const struct unit *units, bool may_have_fract
 	for (const struct unit *unit = units; unit->name; unit++) {
 		if (strcmp(unit->name, rest) != 0)
 			continue;
-		if (__builtin_mul_overflow(fraction, unit->factor, &part) || __builtin_mul_overflow(whole, unit->factor, value) ||
+		if (__builtin_mul_overflow(fraction, unit->factor, &part) ||
+		    __builtin_mul_overflow(whole, unit->factor, value) ||
 		    __builtin_add_overflow(*value, part / scale, value))
 			return -ERANGE;
 		return 0;
@@ -138,7 +142,9 @@ static char *format_with(char *buffer, uint64_t value, const struct unit *unit)
 
 char *units_format_duration(char buffer[static UNITS_SIZE], uint64_t ns)
 {
-	static const struct unit units[] = { { "s", 1000000000 }, { "ms", 1000000 }, { "\xc2\xb5s", 1000 }, { "ns", 1 } };
+	static const struct unit units[] = {
+		{ "s", 1000000000 }, { "ms", 1000000 }, { "\xc2\xb5s", 1000 }, { "ns", 1 }
+	};
 
 	if (ns == 0)
 		return strcpy(buffer, "0");
@@ -148,7 +154,11 @@ char *units_format_duration(char buffer[static UNITS_SIZE], uint64_t ns)
 char *units_format_size(char buffer[static UNITS_SIZE], uint64_t bytes)
 {
 	static const struct unit units[] = {
-		{ "TiB", 1ull << 40 }, { "GiB", 1ull << 30 }, { "MiB", 1ull << 20 }, { "KiB", 1ull << 10 }, { "B", 1 },
+		{ "TiB", 1ull << 40 },
+		{ "GiB", 1ull << 30 },
+		{ "MiB", 1ull << 20 },
+		{ "KiB", 1ull << 10 },
+		{ "B", 1 },
 	};
 
 	return format_with(buffer, bytes, units);

@@ -5,7 +5,12 @@ size_t utf8_decode(const char *bytes, size_t length, uint32_t *code_point)
 {
 	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *b = (const unsigned char *)bytes;
-	size_t size = b[0] < 0x80 ? 1 : b[0] < 0xc0 ? 0 : b[0] < 0xe0 ? 2 : b[0] < 0xf0 ? 3 : b[0] < 0xf8 ? 4 : 0;
+	size_t size = b[0] < 0x80   ? 1
+		      : b[0] < 0xc0 ? 0
+		      : b[0] < 0xe0 ? 2
+		      : b[0] < 0xf0 ? 3
+		      : b[0] < 0xf8 ? 4
+				    : 0;
 	uint32_t point;
 
 	*code_point = UTF8_INVALID;

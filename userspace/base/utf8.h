@@ -10,12 +10,16 @@
 #define UTF8_INVALID UINT32_MAX
 
 /*
- * Reads the code point at the start of bytes (length > 0) and returns how many bytes it took: 1 to 4. Bytes that are no UTF-8 (stray,
- * overlong, surrogate, beyond U+10FFFF, cut off) give UTF8_INVALID, one byte at a time.
+ * Reads the code point at the start of bytes (length > 0) and returns how many
+ * bytes it took: 1 to 4. Bytes that are no UTF-8 (stray, overlong, surrogate,
+ * beyond U+10FFFF, cut off) give UTF8_INVALID, one byte at a time.
  */
 size_t utf8_decode(const char *bytes, size_t length, uint32_t *code_point);
 
-/* Columns that a terminal gives to it: 0 (combining, zero width), 1 or 2 (East Asian wide, emoji). Good enough to line up a table. */
+/*
+ * Columns that a terminal gives to it: 0 (combining, zero width), 1 or 2 (East
+ * Asian wide, emoji). Good enough to line up a table.
+ */
 unsigned int utf8_columns(uint32_t code_point);
 
 /*

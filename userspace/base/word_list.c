@@ -21,7 +21,10 @@ static int refuse(struct splitter *splitter, char byte)
 	if (byte == '\n')
 		error_set(splitter->error, "has several lines; quote the line's end, or say sh -c '…'");
 	else
-		error_set(splitter->error, "has a '%c' in it, which a shell would know what to do with; quote it, or say sh -c '…'", byte);
+		error_set(splitter->error,
+			  "has a '%c' in it, which a shell would know what to do with; quote it, or say sh "
+			  "-c '…'",
+			  byte);
 	return -EINVAL;
 }
 
@@ -32,7 +35,8 @@ static int take_quoted(struct splitter *splitter)
 	for (; *splitter->next && *splitter->next != quote; splitter->next++) {
 		if (quote == '"' && strchr(quoted_shell_bytes, *splitter->next))
 			return refuse(splitter, *splitter->next);
-		if (quote == '"' && *splitter->next == '\\' && splitter->next[1] && strchr(escapable, splitter->next[1]))
+		if (quote == '"' && *splitter->next == '\\' && splitter->next[1] &&
+		    strchr(escapable, splitter->next[1]))
 			splitter->next++;
 		*splitter->to++ = *splitter->next;
 	}
@@ -54,7 +58,9 @@ static bool is_assignment(const char *word, size_t length)
 {
 	const char *equal = memchr(word, '=', length);
 
-	return equal && equal > word && strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") >= (size_t)(equal - word);
+	return equal && equal > word &&
+	       strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") >=
+		       (size_t)(equal - word);
 }
 
 static int take_word(struct splitter *splitter)
@@ -97,7 +103,8 @@ static int split(struct word_list *words, struct splitter *splitter)
 		words->argv[words->cnt++] = splitter->to;
 		err = take_word(splitter);
 		if (!err && words->cnt == 1 && is_assignment(begin, (size_t)(splitter->next - begin))) {
-			error_set(splitter->error, "begins with a variable of a shell; say env NAME=… COMMAND");
+			error_set(splitter->error,
+				  "begins with a variable of a shell; say env NAME=… COMMAND");
 			err = -EINVAL;
 		}
 	}
@@ -115,7 +122,8 @@ int word_list_split(struct word_list *words, const char *text, struct error *err
 	int err;
 
 	/* A word takes a byte and the blank behind it at least. */
-	*words = (struct word_list){ .argv = calloc(length / 2 + 2, sizeof(char *)), .bytes = malloc(length + 2) };
+	*words = (struct word_list){ .argv = calloc(length / 2 + 2, sizeof(char *)),
+				     .bytes = malloc(length + 2) };
 	if (!words->argv || !words->bytes) {
 		word_list_release(words);
 		error_set(error, "is too long: there is not enough memory");

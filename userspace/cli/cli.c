@@ -109,8 +109,8 @@ void cli_warn(struct cli *cli, const char *format, ...)
 	va_end(arguments);
 }
 
-bool cli_parse(struct cli *cli, const struct options *options, int argc, char **argv, void *values, struct options_result *result,
-	       int *status)
+bool cli_parse(struct cli *cli, const struct options *options, int argc, char **argv, void *values,
+	       struct options_result *result, int *status)
 {
 	*status = CLI_OK;
 	if (options_parse(options, argc, argv, values, result)) {
@@ -140,5 +140,6 @@ int cli_finish(struct cli *cli, int status)
 	if (cli->write_errno == EPIPE)
 		return CLI_OK;
 	cli->out.file = stdout;
-	return cli_fail(cli, "can't write the output: %s", cli->write_errno ? strerror(cli->write_errno) : "an earlier write failed");
+	return cli_fail(cli, "can't write the output: %s",
+			cli->write_errno ? strerror(cli->write_errno) : "an earlier write failed");
 }

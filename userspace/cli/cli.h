@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The frame around the commands: where they write, how they complain, and what their exit status means.
+ * The frame around the commands: where they write, how they complain, and what
+ * their exit status means.
  *
  *	struct cli cli;
  *
@@ -19,7 +20,8 @@
 
 enum cli_status {
 	CLI_OK = 0,
-	CLI_INCOMPLETE = 1, /* the log was read, and shown, as far as it can be read: damaged, cut off, or not closed */
+	/* the log was read, and shown, as far as it can be read: damaged, cut off, or not closed */
+	CLI_INCOMPLETE = 1,
 	CLI_FAILED = 2,     /* usage, an unreadable log, output that can't be written */
 };
 
@@ -35,10 +37,16 @@ struct cli {
 
 void cli_init(struct cli *cli, const char *program, FILE *out, FILE *messages);
 
-/* If the output is a terminal: no line is wider than it, and a pager shows what is longer. Without memory, all stays as it is. */
+/*
+ * If the output is a terminal: no line is wider than it, and a pager shows what
+ * is longer. Without memory, all stays as it is.
+ */
 void cli_open_terminal(struct cli *cli, const char *pager);
 
-/* What programs read: lines stay as they are. What goes on for long: each line at once, and no pager. Before the first output. */
+/*
+ * What programs read: lines stay as they are. What goes on for long: each line
+ * at once, and no pager. Before the first output.
+ */
 void cli_keep_lines(struct cli *cli);
 void cli_stream(struct cli *cli);
 
@@ -51,11 +59,17 @@ __attribute__((format(printf, 2, 3))) int cli_fail(struct cli *cli, const char *
 /* The same, for what is no failure. */
 __attribute__((format(printf, 2, 3))) void cli_warn(struct cli *cli, const char *format, ...);
 
-/* Parses a command's arguments; complains or prints help where that is due. true: go on; false: *status says how to end. */
-bool cli_parse(struct cli *cli, const struct options *options, int argc, char **argv, void *values, struct options_result *result,
-	       int *status);
+/*
+ * Parses a command's arguments; complains or prints help where that is due.
+ * true: go on; false: *status says how to end.
+ */
+bool cli_parse(struct cli *cli, const struct options *options, int argc, char **argv, void *values,
+	       struct options_result *result, int *status);
 
-/* Output could not be written, with this negative errno; for whoever sees it before cli_finish(), which tells. Returns 0. */
+/*
+ * Output could not be written, with this negative errno; for whoever sees it
+ * before cli_finish(), which tells. Returns 0.
+ */
 int cli_write_failed(struct cli *cli, int err);
 
 /* Begins a JSON document on the output, indented. */
@@ -65,8 +79,9 @@ void cli_begin_json(struct cli *cli, struct json *json);
 int cli_finish_json(struct cli *cli, struct json *json);
 
 /*
- * Flushes the output and returns the exit status: `status`, or CLI_FAILED with a sentence when output could not be written. A reader that
- * went away (a closed pipe) is no failure: CLI_OK.
+ * Flushes the output and returns the exit status: `status`, or CLI_FAILED with
+ * a sentence when output could not be written. A reader that went away (a
+ * closed pipe) is no failure: CLI_OK.
  */
 int cli_finish(struct cli *cli, int status);
 

@@ -37,5 +37,6 @@ void screen_init(struct screen *screen, FILE *file)
 
 int screen_print_table(const struct screen *screen, const struct table *table)
 {
-	return table_print_within(table, screen->file, screen->has_colours, screen->is_terminal ? screen->columns : 0);
+	return table_print_within(table, screen->file, screen->has_colours,
+				  screen->is_terminal ? screen->columns : 0);
 }

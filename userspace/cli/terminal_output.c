@@ -36,7 +36,8 @@ static bool is_installed(const char *program)
 	while (at && *at) {
 		size_t length = strcspn(at, ":");
 
-		if (snprintf(path, sizeof(path), "%.*s/%s", (int)length, at, program) < (int)sizeof(path) && access(path, X_OK) == 0)
+		if (snprintf(path, sizeof(path), "%.*s/%s", (int)length, at, program) < (int)sizeof(path) &&
+		    access(path, X_OK) == 0)
 			return true;
 		at += length + (at[length] == ':');
 	}
@@ -101,7 +102,9 @@ static int write_all(int fd, const char *bytes, size_t length)
 
 static int write_held(struct terminal_output *terminal)
 {
-	int err = terminal->held.err ? terminal->held.err : write_all(terminal->fd, text_string(&terminal->held), terminal->held.length);
+	int err = terminal->held.err
+			  ? terminal->held.err
+			  : write_all(terminal->fd, text_string(&terminal->held), terminal->held.length);
 
 	text_clear(&terminal->held);
 	terminal->held_line_cnt = 0;
@@ -143,7 +146,10 @@ static size_t next_character(const char *bytes, size_t length, size_t *columns)
 	return size;
 }
 
-/* How much of the text fits, up to a blank if there is one behind the first `least` columns; what has no room at all gets one character. */
+/*
+ * How much of the text fits, up to a blank if there is one behind the first `least` columns; what has no room
+ * at all gets one character.
+ */
 static size_t fitting_bytes(const char *bytes, size_t length, size_t columns, size_t least)
 {
 	size_t used = 0, at = 0, blank = 0, width;
@@ -172,7 +178,8 @@ static size_t leading_blanks(const char *bytes, size_t length)
 
 static int put_folded(struct terminal_output *terminal, const char *bytes, size_t length)
 {
-	size_t indent = leading_blanks(bytes, length) + CONTINUED_INDENT, room = terminal->columns, fitting, blanks;
+	size_t indent = leading_blanks(bytes, length) + CONTINUED_INDENT, room = terminal->columns, fitting,
+	       blanks;
 	struct text folded = { 0 };
 	int err;
 
@@ -206,7 +213,9 @@ static int add_lines(struct terminal_output *terminal, const char *bytes, size_t
 		size_t part = (size_t)(newline - bytes);
 
 		text_append_bytes(&terminal->line, bytes, part);
-		err = terminal->line.err ? terminal->line.err : put_folded(terminal, text_string(&terminal->line), terminal->line.length);
+		err = terminal->line.err
+			      ? terminal->line.err
+			      : put_folded(terminal, text_string(&terminal->line), terminal->line.length);
 		text_clear(&terminal->line);
 		bytes += part + 1;
 		length -= part + 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The decoded event: what the merge orders and the attribution eats. No addresses of the traced program are left in it: labels and names are
- * strings. event_decode() makes it from the wire, stream_read() from a recorded stream.
+ * The decoded event: what the merge orders and the attribution eats. No
+ * addresses of the traced program are left in it: labels and names are strings.
+ * event_decode() makes it from the wire, stream_read() from a recorded stream.
  */
 #ifndef EVENT_H
 #define EVENT_H
@@ -36,7 +37,8 @@ enum event_kind {
 	EVENT_KEY_END = WIRE_KEY_END,
 	EVENT_KEY_INSTANT = WIRE_KEY_INSTANT,
 	EVENT_PROCESS = WIRE_PROCESS,
-	EVENT_MODE = WIRE_MODE, /* made by the recorder, before all others: what the stream is going to lack. Without it: nothing */
+	/* made by the recorder, before all others: what the stream is going to lack. Without it: nothing */
+	EVENT_MODE = WIRE_MODE,
 	EVENT_VALUE = WIRE_VALUE,
 	EVENT_ABANDON = WIRE_ABANDON,
 	EVENT_LOSS = WIRE_KIND_COUNT, /* made by the reader of the rings, at the time of the first loss */
@@ -59,7 +61,8 @@ struct event {
 	uint16_t cpu;
 	uint8_t kind;                     /* enum event_kind */
 	uint8_t flags;                    /* enum wire_flag */
-	const struct wire_clocks *clocks; /* NULL: only on_cpu moved since this thread's last span event; see wire_clocks */
+	/* NULL: only on_cpu moved since this thread's last span event; see wire_clocks */
+	const struct wire_clocks *clocks;
 	union {
 		struct {
 			uint32_t next_tid;

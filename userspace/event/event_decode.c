@@ -12,8 +12,8 @@ struct wire {
 
 bool wire_kind_is_span(uint8_t kind)
 {
-	return kind >= WIRE_THREAD_EXIT && kind != WIRE_OTHER && kind != WIRE_MOVE && kind != WIRE_PROCESS && kind != WIRE_STACK && kind != WIRE_MODE &&
-	       kind < WIRE_KIND_COUNT;
+	return kind >= WIRE_THREAD_EXIT && kind != WIRE_OTHER && kind != WIRE_MOVE && kind != WIRE_PROCESS &&
+	       kind != WIRE_STACK && kind != WIRE_MODE && kind < WIRE_KIND_COUNT;
 }
 
 static struct event_text comm_text(const char comm[16])
@@ -22,7 +22,8 @@ static struct event_text comm_text(const char comm[16])
 }
 
 /* Written where it belongs: to hand it over by value costs as much as to read it. The text is all 0. */
-static void read_label(const struct wire *wire, const struct event *event, uint64_t address, struct event_text *text)
+static void read_label(const struct wire *wire, const struct event *event, uint64_t address,
+		       struct event_text *text)
 {
 	if (address && wire->labels->read(wire->labels->context, event->tgid, address, text))
 		*text = (struct event_text){ .is_unreadable = true };
@@ -154,13 +155,17 @@ static bool has_string(const struct wire_text *w)
 	return w->header.kind == WIRE_TAG || w->type == ATTR_STRING;
 }
 
-/* What the kernel side could not copy and somebody reads from the program's file after all is as readable as the rest. */
+/*
+ * What the kernel side could not copy and somebody reads from the program's file after all is as readable as
+ * the rest.
+ */
 static void read_literal(const struct wire *wire, const struct wire_text *w, struct event *event)
 {
 	struct event_text text = { 0 };
 
 	if (!event->mark.text.is_unreadable || !has_string(w) || !w->value || !wire->labels->read_literal ||
-	    wire->labels->read_literal(wire->labels->context, event->tgid, w->value, &text) || text.is_unreadable)
+	    wire->labels->read_literal(wire->labels->context, event->tgid, w->value, &text) ||
+	    text.is_unreadable)
 		return;
 	event->mark.text = text;
 	event->flags &= ~WIRE_IS_UNREADABLE;
@@ -196,7 +201,8 @@ static int decode_process(const struct wire *wire, struct event *event)
 {
 	const struct wire_process *w = (const void *)wire->bytes;
 
-	if (w->path_length > sizeof(w->path) || w->change < WIRE_PROCESS_JOINED || w->change > WIRE_PROCESS_EXITED)
+	if (w->path_length > sizeof(w->path) || w->change < WIRE_PROCESS_JOINED ||
+	    w->change > WIRE_PROCESS_EXITED)
 		return -EBADMSG;
 	event->process.start_ns = w->start_ns;
 	event->process.code_start = w->code_start;
@@ -270,8 +276,8 @@ int event_decode(const void *record, size_t size, const struct label_source *lab
 	const struct wire_header *header = record;
 	struct wire wire = { .bytes = record, .size = size, .labels = labels };
 
-	if (size < sizeof(*header) || header->kind >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[header->kind].decode ||
-	    size < kinds[header->kind].size)
+	if (size < sizeof(*header) || header->kind >= sizeof(kinds) / sizeof(kinds[0]) ||
+	    !kinds[header->kind].decode || size < kinds[header->kind].size)
 		return -EBADMSG;
 	memset(event, 0, sizeof(*event));
 	event->time_ns = header->time_ns;

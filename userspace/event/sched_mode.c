@@ -3,4 +3,7 @@
 
 #include <stddef.h>
 
-const char *const sched_mode_names[] = { [SCHED_TIMELINE] = "timeline", [SCHED_LEDGER] = "ledger", [SCHED_NONE] = "off", [SCHED_MODE_COUNT] = NULL };
+const char *const sched_mode_names[] = { [SCHED_TIMELINE] = "timeline",
+					 [SCHED_LEDGER] = "ledger",
+					 [SCHED_NONE] = "off",
+					 [SCHED_MODE_COUNT] = NULL };

@@ -3,26 +3,36 @@
 
 #include <string.h>
 
-#define NAMES(...) { (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *) }
+#define NAMES(...)                                                                    \
+	{                                                                             \
+		(const char *const[]){ __VA_ARGS__ },                                 \
+			sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *) \
+	}
 
-/* Of different kinds the same bits: IS_SEED, NOT_ARRIVED and BY_TIMER; IS_RENAME and IN_SOFTIRQ; IS_UNREADABLE and HAS_WAIT_END. */
-static const struct stream_names flags =
-	NAMES("clocks", "interrupt", "truncated", "seed", "rename", "unreadable", "no_clocks", "waker_unknown");
-static const struct stream_names flags_with_clocks =
-	NAMES("clocks", "interrupt", "truncated", "not_arrived", "nested", "unreadable", "no_clocks", "waker_unknown");
-static const struct stream_names flags_of_wake =
-	NAMES("clocks", "interrupt", "truncated", "timer", "softirq", "wait_end", "no_clocks", "waker_unknown");
+/*
+ * Of different kinds the same bits: IS_SEED, NOT_ARRIVED and BY_TIMER; IS_RENAME and IN_SOFTIRQ;
+ * IS_UNREADABLE and HAS_WAIT_END.
+ */
+static const struct stream_names flags = NAMES("clocks", "interrupt", "truncated", "seed", "rename",
+					       "unreadable", "no_clocks", "waker_unknown");
+static const struct stream_names flags_with_clocks = NAMES("clocks", "interrupt", "truncated", "not_arrived",
+							   "nested", "unreadable", "no_clocks",
+							   "waker_unknown");
+static const struct stream_names flags_of_wake = NAMES("clocks", "interrupt", "truncated", "timer", "softirq",
+						       "wait_end", "no_clocks", "waker_unknown");
 
-const struct stream_names stream_reasons =
-	NAMES("lock", "disk", "network", "sleep", "page_fault", "pipe", "wait", "stopped", "other", "throttled", "poll");
+const struct stream_names stream_reasons = NAMES("lock", "disk", "network", "sleep", "page_fault", "pipe",
+						 "wait", "stopped", "other", "throttled", "poll");
 
 _Static_assert(BLOCK_REASON_COUNT == 11, "every reason has a name");
 
 static const struct stream_names left_as = NAMES("untraced", "preempted", "yielded", "blocked", "dead");
 static const struct stream_names thread_states = NAMES("unknown", "on_cpu", "runnable", "blocked");
-static const struct stream_names process_changes = NAMES("unknown", "joined", "forked", "exec", "left", "exited");
+static const struct stream_names process_changes = NAMES("unknown", "joined", "forked", "exec", "left",
+							 "exited");
 static const struct stream_names sched_modes = NAMES("timeline", "ledger", "off");
-static const struct stream_names attr_types = NAMES("none", "bool", "int", "uint", "double", "string", "pointer");
+static const struct stream_names attr_types = NAMES("none", "bool", "int", "uint", "double", "string",
+						    "pointer");
 
 #define AT(member) offsetof(struct event, member)
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table behind recorded streams: what each kind of event is called and which fields it has. Reader and writer both go by it. */
+/*
+ * The table behind recorded streams: what each kind of event is called and
+ * which fields it has. Reader and writer both go by it.
+ */
 #ifndef STREAM_FIELDS_H
 #define STREAM_FIELDS_H
 
@@ -31,7 +34,8 @@ struct stream_field {
 	const struct stream_names *names;
 	int64_t absent;    /* the value that is not written, and that a field has which is not there */
 	bool is_shown;     /* written even then */
-	size_t blocked_at; /* offset of a u8, or 0: written even then if the u8 says that a thread is blocked */
+	/* offset of a u8, or 0: written even then if the u8 says that a thread is blocked */
+	size_t blocked_at;
 };
 
 struct stream_kind {

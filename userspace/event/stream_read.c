@@ -14,8 +14,9 @@ struct reader {
 };
 
 /* Says what is wrong with the line; -EBADMSG. */
-#define BAD(reader, format, ...)										\
-	(error_set(&(reader)->storage->error, "line %" PRIu64 ": " format, (reader)->storage->line_cnt, ##__VA_ARGS__), -EBADMSG)
+#define BAD(reader, format, ...)									\
+	(error_set(&(reader)->storage->error, "line %" PRIu64 ": " format, (reader)->storage->line_cnt, \
+		##__VA_ARGS__), -EBADMSG)
 
 /* 1: a line; 0: the end. What follows the room is skipped, so that reading can go on behind it. */
 static int read_line(FILE *in, struct stream_event_storage *storage)
@@ -59,7 +60,8 @@ static int read_number(struct reader *reader, int base, uint64_t max, const char
 	errno = 0;
 	*number = strtoull(reader->at, &end, base);
 	if (!length || end != reader->at + length || errno || *number > max || (*end && !strchr(ends, *end)))
-		return BAD(reader, "'%.*s' is no number up to %llu", (int)word_length(reader->at), reader->at, (unsigned long long)max);
+		return BAD(reader, "'%.*s' is no number up to %llu", (int)word_length(reader->at), reader->at,
+			   (unsigned long long)max);
 	reader->at = end;
 	return 0;
 }
@@ -151,7 +153,9 @@ static int read_text(struct reader *reader, struct event_text *text)
 	text->length = to - text->bytes;
 	text->is_truncated = *reader->at == '~';
 	reader->at += text->is_truncated;
-	return text->length <= STREAM_TEXT_MAX ? 0 : BAD(reader, "a string is longer than %d bytes", STREAM_TEXT_MAX);
+	return text->length <= STREAM_TEXT_MAX
+		       ? 0
+		       : BAD(reader, "a string is longer than %d bytes", STREAM_TEXT_MAX);
 }
 
 static int read_name(struct reader *reader, const struct stream_field *field, void *to)
@@ -227,7 +231,8 @@ static void set_absent(const struct stream_field *field, struct event *event)
 }
 
 /* Finds the field of this name; *idx is its place. */
-static const struct stream_field *find_field(const struct stream_field *fields, const char *name, size_t length, unsigned int *idx)
+static const struct stream_field *find_field(const struct stream_field *fields, const char *name,
+					     size_t length, unsigned int *idx)
 {
 	for (*idx = 0; fields[*idx].name; ++*idx)
 		if (strlen(fields[*idx].name) == length && !memcmp(fields[*idx].name, name, length))
@@ -266,7 +271,8 @@ static uint64_t *find_blocked(struct wire_clocks *clocks, const char *name, size
 	return &clocks->blocked_ns[reason];
 }
 
-static int read_field(struct reader *reader, const struct stream_kind *kind, struct event *event, struct seen *seen)
+static int read_field(struct reader *reader, const struct stream_kind *kind, struct event *event,
+		      struct seen *seen)
 {
 	static const struct stream_field blocked = { .name = "blocked", .type = STREAM_U64 };
 	struct wire_clocks *clocks = &reader->storage->clocks;
@@ -295,7 +301,8 @@ static int read_field(struct reader *reader, const struct stream_kind *kind, str
 		return err;
 	reader->at += length;
 	if ((*reader->at == '=') == (field->type == STREAM_YES))
-		return BAD(reader, "%s %s", field->name, field->type == STREAM_YES ? "has no value" : "lacks =value");
+		return BAD(reader, "%s %s", field->name,
+			   field->type == STREAM_YES ? "has no value" : "lacks =value");
 	reader->at += *reader->at == '=';
 	return read_value(reader, field, to);
 }
@@ -376,9 +383,10 @@ static int read_event(struct reader *reader, struct event *event)
 
 	memset(event, 0, sizeof(*event));
 	err = read_number(reader, 10, UINT64_MAX, " ", &event->time_ns);
-	if (err || (err = skip_blank(reader)) || (err = read_kind(reader, event)) || (err = skip_blank(reader)) ||
-	    (err = read_thread(reader, ids)) || (err = skip_blank(reader)) ||
-	    (err = read_number(reader, 10, UINT16_MAX, " ", &number)) || (err = skip_blank(reader)) || (err = read_flags(reader, event)))
+	if (err || (err = skip_blank(reader)) || (err = read_kind(reader, event)) ||
+	    (err = skip_blank(reader)) || (err = read_thread(reader, ids)) || (err = skip_blank(reader)) ||
+	    (err = read_number(reader, 10, UINT16_MAX, " ", &number)) || (err = skip_blank(reader)) ||
+	    (err = read_flags(reader, event)))
 		return err;
 	event->tid = ids[0];
 	event->tgid = ids[1];

@@ -132,7 +132,8 @@ static int write_value(FILE *out, const struct stream_field *field, const void *
 	case STREAM_NAME32:
 		return write_name(out, field->names, u32_at(base, field->offset), true);
 	case STREAM_THREAD:
-		fprintf(out, "%" PRIu32 "/%" PRIu32, u32_at(base, field->offset), u32_at(base, field->offset + sizeof(uint32_t)));
+		fprintf(out, "%" PRIu32 "/%" PRIu32, u32_at(base, field->offset),
+			u32_at(base, field->offset + sizeof(uint32_t)));
 		break;
 	case STREAM_TEXT:
 		return write_text(out, text_at(base, field->offset));
@@ -191,7 +192,8 @@ int stream_write_event(FILE *out, const struct event *event)
 
 	if (!kind || (event->clocks && !kind->has_clocks))
 		return -EINVAL;
-	fprintf(out, "%" PRIu64 " %s %" PRIu32 "/%" PRIu32 " %u ", event->time_ns, kind->name, event->tid, event->tgid, event->cpu);
+	fprintf(out, "%" PRIu64 " %s %" PRIu32 "/%" PRIu32 " %u ", event->time_ns, kind->name, event->tid,
+		event->tgid, event->cpu);
 	write_flags(out, event);
 	err = write_fields(out, kind->fields, event);
 	if (!err && event->clocks)

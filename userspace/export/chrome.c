@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Chrome's Trace Event JSON: read by Perfetto, chrome://tracing, Speedscope and others. Times are in µs with the ns behind the point. Viewers
- * hold them as doubles, in which the ns of a machine that has been up for months get lost: so they count from the hour before the capture.
+ * Chrome's Trace Event JSON: read by Perfetto, chrome://tracing, Speedscope and others. Times are in µs with
+ * the ns behind the point. Viewers hold them as doubles, in which the ns of a machine that has been up for
+ * months get lost: so they count from the hour before the capture.
  *
- * A slice on a thread is a complete event ("X"). A row is a (pid, tid) there, so a thread's states get a tid of their own, above all that Linux
- * gives out; lanes are asynchronous events ("b", "e"), one id each.
+ * A slice on a thread is a complete event ("X"). A row is a (pid, tid) there, so a thread's states get a tid
+ * of their own, above all that Linux gives out; lanes are asynchronous events ("b", "e"), one id each.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +20,8 @@
 
 #define FIRST_OWN_TID (1u << 30) /* Linux ends at 2^22 */
 #define OWN_PID (1u << 30)       /* of what belongs to no process */
-#define FLOW_MAX 65536           /* whose second end has not come; beyond it arrows are left out, and the links' instants tell */
+/* whose second end has not come; beyond it arrows are left out, and the links' instants tell */
+#define FLOW_MAX 65536
 
 struct chrome {
 	struct json json;
@@ -41,10 +43,14 @@ static uint64_t pid_of(const struct picture_row *row)
 	return row->pid == NO_PROCESS ? OWN_PID : row->pid;
 }
 
-/* Tid 0, which viewers take for the main thread, and those from 2^30 on are no thread's: they get a number that collides with nothing. */
+/*
+ * Tid 0, which viewers take for the main thread, and those from 2^30 on are no thread's: they get a number
+ * that collides with nothing.
+ */
 static uint64_t tid_of(const struct picture_row *row)
 {
-	return row->kind == ROW_THREAD && row->tid > 0 && row->tid < FIRST_OWN_TID ? row->tid : FIRST_OWN_TID + row->id;
+	return row->kind == ROW_THREAD && row->tid > 0 && row->tid < FIRST_OWN_TID ? row->tid
+										   : FIRST_OWN_TID + row->id;
 }
 
 /* Each event on a line of its own. */
@@ -200,7 +206,8 @@ static const char *color_of(const struct shape *shape)
 	};
 
 	for (size_t i = 0; i < sizeof(colors) / sizeof(colors[0]); i++) {
-		if (shape->name.length == strlen(colors[i].name) && !memcmp(shape->name.bytes, colors[i].name, shape->name.length))
+		if (shape->name.length == strlen(colors[i].name) &&
+		    !memcmp(shape->name.bytes, colors[i].name, shape->name.length))
 			return colors[i].color;
 	}
 	return "thread_state_sleeping";
@@ -208,7 +215,8 @@ static const char *color_of(const struct shape *shape)
 
 /* ---- rows ---- */
 
-static int name_row(struct chrome *chrome, const char *what, uint64_t pid, uint64_t tid, struct txtrace_string name)
+static int name_row(struct chrome *chrome, const char *what, uint64_t pid, uint64_t tid,
+		    struct txtrace_string name)
 {
 	struct json *json = begin_event(chrome, "M", pid, tid);
 	struct picture_arg arg = { .name = { "name", 4 }, .type = ARG_STRING, .string = name };
@@ -240,14 +248,18 @@ static int chrome_row(void *canvas, const struct picture_row *row)
 		return row->name.length > 0 ? name_row(chrome, "process_name", pid, 0, row->name) : 0;
 	case ROW_THREAD:
 		err = sort_row(chrome, pid, tid, 2 * (uint64_t)row->tid);
-		return err || row->name.length == 0 ? err : name_row(chrome, "thread_name", pid, tid, row->name);
+		return err || row->name.length == 0 ? err
+						    : name_row(chrome, "thread_name", pid, tid, row->name);
 	case ROW_STATES: /* right below its thread */
 		snprintf(text, sizeof(text), "state of %" PRIu32, row->tid);
-		err = name_row(chrome, "thread_name", pid, tid, (struct txtrace_string){ text, strlen(text) });
+		err = name_row(chrome, "thread_name", pid, tid,
+			       (struct txtrace_string){ text, strlen(text) });
 		return err ? err : sort_row(chrome, pid, tid, 2 * (uint64_t)row->tid + 1);
 	case ROW_LANE: /* named by what is drawn on it */
-		return row->pid == NO_PROCESS ?
-			       name_row(chrome, "process_name", pid, 0, (struct txtrace_string){ "txtrace", strlen("txtrace") }) : 0;
+		return row->pid == NO_PROCESS
+			       ? name_row(chrome, "process_name", pid, 0,
+					  (struct txtrace_string){ "txtrace", strlen("txtrace") })
+			       : 0;
 	case ROW_COUNTER:
 		return 0;
 	}
@@ -267,7 +279,8 @@ static void begin_shape(struct chrome *chrome, const char *phase, const struct s
 		member_id(json, shape->row->id);
 }
 
-static int draw_flow_end(struct chrome *chrome, const char *phase, uint64_t number, const struct flow_end *end)
+static int draw_flow_end(struct chrome *chrome, const char *phase, uint64_t number,
+			 const struct flow_end *end)
 {
 	struct json *json = begin_event(chrome, phase, end->pid, end->tid);
 
@@ -280,10 +293,15 @@ static int draw_flow_end(struct chrome *chrome, const char *phase, uint64_t numb
 	return end_event(json);
 }
 
-/* An arrow can only begin at a slice that began before the one where it ends; both are known once the second has come. */
+/*
+ * An arrow can only begin at a slice that began before the one where it ends; both are known once the second
+ * has come.
+ */
 static int draw_flow(struct chrome *chrome, uint64_t number, const struct shape *shape)
 {
-	struct flow_end here = { .time_ns = shape->begin_ns, .pid = pid_of(shape->row), .tid = tid_of(shape->row) };
+	struct flow_end here = { .time_ns = shape->begin_ns,
+				 .pid = pid_of(shape->row),
+				 .tid = tid_of(shape->row) };
 	struct flow_end *there;
 	bool is_new, is_first;
 	int err;
@@ -331,7 +349,9 @@ static int chrome_draw(void *canvas, const struct shape *shape)
 {
 	struct chrome *chrome = canvas;
 	struct json *json = &chrome->json;
-	struct picture_arg value = { .name = { "value", 5 }, .type = ARG_INT, .value = (uint64_t)shape->value };
+	struct picture_arg value = { .name = { "value", 5 },
+				     .type = ARG_INT,
+				     .value = (uint64_t)shape->value };
 
 	switch (shape->kind) {
 	case SHAPE_SLICE:

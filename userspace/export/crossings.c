@@ -64,7 +64,8 @@ static void forget_oldest(struct seen_thread *thread)
 /* The other began first and ended within the span. */
 static bool is_crossed(const struct seen_span *other, const struct txtrace_span *span)
 {
-	return other->begin_ns < span->begin_ns && other->end_ns > span->begin_ns && other->end_ns < span->end_ns;
+	return other->begin_ns < span->begin_ns && other->end_ns > span->begin_ns &&
+	       other->end_ns < span->end_ns;
 }
 
 int crossings_see(struct crossings *crossings, const struct txtrace_span *span)

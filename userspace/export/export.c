@@ -100,7 +100,8 @@ static int check_out(FILE *out, int err)
 	return err;
 }
 
-int export_open(struct export **export, const struct export_format *format, FILE *out, const struct txtrace_log_info *info)
+int export_open(struct export **export, const struct export_format *format, FILE *out,
+		const struct txtrace_log_info *info)
 {
 	struct export *new = calloc(1, sizeof(*new));
 	int err;
@@ -121,7 +122,9 @@ int export_open(struct export **export, const struct export_format *format, FILE
 
 int export_survey(struct export *export, const struct txtrace_record *record)
 {
-	return record->kind == TXTRACE_RECORD_SPAN ? CALL(export->format, survey, export->state, &record->span) : 0;
+	return record->kind == TXTRACE_RECORD_SPAN
+		       ? CALL(export->format, survey, export->state, &record->span)
+		       : 0;
 }
 
 int export_add(struct export *export, const struct txtrace_record *record)
@@ -162,7 +165,8 @@ void export_abort(struct export *export)
 	free(export);
 }
 
-int export_log(struct txtrace_log *log, const struct export_format *format, FILE *out, struct export_totals *totals)
+int export_log(struct txtrace_log *log, const struct export_format *format, FILE *out,
+	       struct export_totals *totals)
 {
 	struct export *export;
 	struct txtrace_record record;

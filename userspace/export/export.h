@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Export: a log in somebody else's format. One file per format; each fills in one `struct export_format`, which is one line of the table in
- * export.c. A format is a stream: it sees each record once, in the log's order, and holds memory for open spans and live threads, not for
- * the length of the log. What was lost and what was damaged are callbacks that every format has: no picture without its holes.
+ * Export: a log in somebody else's format. One file per format; each fills in
+ * one `struct export_format`, which is one line of the table in export.c. A
+ * format is a stream: it sees each record once, in the log's order, and holds
+ * memory for open spans and live threads, not for the length of the log. What
+ * was lost and what was damaged are callbacks that every format has: no picture
+ * without its holes.
  *
  *	const struct export_format *format = export_format_find("jsonl");
  *	struct export_totals totals;
@@ -29,8 +32,10 @@ struct export_totals {
 };
 
 /*
- * A format. `state` is what open() made. Each callback returns 0 or a negative errno, which ends the export; a callback that is NULL leaves
- * records of its kind out. Strings may hold any bytes: a format writes what is valid in it whatever they are.
+ * A format. `state` is what open() made. Each callback returns 0 or a negative
+ * errno, which ends the export; a callback that is NULL leaves records of its
+ * kind out. Strings may hold any bytes: a format writes what is valid in it
+ * whatever they are.
  */
 struct export_format {
 	const char *name;   /* as after --format */
@@ -39,7 +44,8 @@ struct export_format {
 	bool is_binary;     /* not for a terminal */
 
 	int (*open)(void **state, FILE *out, const struct txtrace_log_info *info);
-	int (*survey)(void *state, const struct txtrace_span *span); /* of a first pass, before any other callback; NULL: none is needed */
+	/* of a first pass, before any other callback; NULL: none is needed */
+	int (*survey)(void *state, const struct txtrace_span *span);
 	int (*span)(void *state, const struct txtrace_span *span);
 	int (*run)(void *state, const struct txtrace_run *run);
 	int (*wake)(void *state, const struct txtrace_wake *wake);
@@ -62,7 +68,8 @@ struct export_format {
 	int (*dropped)(void *state, const struct txtrace_dropped *dropped); /* never NULL */
 	int (*continued)(void *state, const struct txtrace_continued *continued);
 	int (*damage)(void *state, const struct txtrace_damage *damage); /* never NULL */
-	int (*finish)(void *state, const struct export_totals *totals);  /* writes what is left, and the end; not called after an error */
+	/* writes what is left, and the end; not called after an error */
+	int (*finish)(void *state, const struct export_totals *totals);
 	void (*free)(void *state);
 };
 
@@ -73,23 +80,36 @@ const struct export_format *export_format_find(const char *name);
 const struct export_format *export_format_at(size_t index);
 
 /*
- * Writes everything that can be read from the log to `out`, and flushes it. 0, or a negative errno: if totals->read_error is set, reading
- * failed (txtrace_log_strerror() has the sentence; the output was ended properly and says that it is incomplete), else writing did.
+ * Writes everything that can be read from the log to `out`, and flushes it. 0,
+ * or a negative errno: if totals->read_error is set, reading failed
+ * (txtrace_log_strerror() has the sentence; the output was ended properly and
+ * says that it is incomplete), else writing did.
  */
-int export_log(struct txtrace_log *log, const struct export_format *format, FILE *out, struct export_totals *totals);
+int export_log(struct txtrace_log *log, const struct export_format *format, FILE *out,
+	       struct export_totals *totals);
 
-/* The same in steps, for records that come from elsewhere. `info` and `out` must live as long as the export. */
+/*
+ * The same in steps, for records that come from elsewhere. `info` and `out`
+ * must live as long as the export.
+ */
 struct export;
 
-int export_open(struct export **export, const struct export_format *format, FILE *out, const struct txtrace_log_info *info);
+int export_open(struct export **export, const struct export_format *format, FILE *out,
+		const struct txtrace_log_info *info);
 
-/* For a format with a survey(): each record of the log, in a first pass before the first export_add(). It can be left out: the picture is worse then. */
+/*
+ * For a format with a survey(): each record of the log, in a first pass before
+ * the first export_add(). It can be left out: the picture is worse then.
+ */
 int export_survey(struct export *export, const struct txtrace_record *record);
 
 /* Negative errno, final: after one, only abort may be called. */
 int export_add(struct export *export, const struct txtrace_record *record);
 
-/* Ends and flushes the output, tells the totals (NULL is allowed), frees the export in any case. read_error: 0 or why records are missing. */
+/*
+ * Ends and flushes the output, tells the totals (NULL is allowed), frees the
+ * export in any case. read_error: 0 or why records are missing.
+ */
 int export_close(struct export *export, int read_error, struct export_totals *totals);
 
 /* Frees the export; what was written stays as it is. NULL is allowed. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* JSON Lines: every record with every field, one object a line. docs/export.md and docs/export.schema.json describe it. */
+/*
+ * JSON Lines: every record with every field, one object a line. docs/export.md and docs/export.schema.json
+ * describe it.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -339,7 +342,9 @@ static int jsonl_object(void *state, const struct txtrace_object *object)
 static int jsonl_stack(void *state, const struct txtrace_stack *stack)
 {
 	struct json *json = state;
-	const char *what = stack->what == TXTRACE_STACK_OFF_CPU ? "off_cpu" : stack->what == TXTRACE_STACK_ON_CPU ? "on_cpu" : NULL;
+	const char *what = stack->what == TXTRACE_STACK_OFF_CPU	 ? "off_cpu"
+			   : stack->what == TXTRACE_STACK_ON_CPU ? "on_cpu"
+								 : NULL;
 
 	begin_line(json, "stack");
 	json_member_u64(json, "time_ns", stack->time_ns);
@@ -396,7 +401,8 @@ static int jsonl_cost(void *state, const struct txtrace_cost *cost)
 	json_member_u64(json, "timed_event_cnt", cost->timed_event_cnt);
 	json_member_u64(json, "timed_run_cnt", cost->timed_run_cnt);
 	json_member_u64(json, "timed_run_ns", cost->timed_run_ns);
-	json_member_text(json, "entry", cost->entry < sizeof(entries) / sizeof(entries[0]) ? entries[cost->entry] : NULL);
+	json_member_text(json, "entry",
+			 cost->entry < sizeof(entries) / sizeof(entries[0]) ? entries[cost->entry] : NULL);
 	json_member_u64(json, "entry_ps", cost->entry_ps);
 	json_member_u64(json, "empty_run_ps", cost->empty_run_ps);
 	json_member_u64(json, "idle_run_ps", cost->idle_run_ps);
@@ -499,7 +505,8 @@ static int jsonl_finish(void *state, const struct export_totals *totals)
 	json_object_begin(json);
 	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
 		if (txtrace_record_kind_name(kind))
-			json_member_u64(json, txtrace_record_kind_name(kind), totals->census.record_cnt[kind]);
+			json_member_u64(json, txtrace_record_kind_name(kind),
+					totals->census.record_cnt[kind]);
 	json_object_end(json);
 	json_member_u64(json, "lower_bound_cnt", totals->census.lower_bound_cnt);
 	json_member_u64(json, "lost_span_event_cnt", totals->census.lost_span_event_cnt);

@@ -39,7 +39,8 @@ void jsonl_member_hex(struct json *json, const char *name, const void *bytes, si
 	free(hex);
 }
 
-void jsonl_member_bytes(struct json *json, const char *name, const char *hex_name, struct txtrace_string string)
+void jsonl_member_bytes(struct json *json, const char *name, const char *hex_name,
+			struct txtrace_string string)
 {
 	json_member_string(json, name, string.bytes, string.length);
 	if (!is_utf8(string.bytes, string.length))

@@ -11,8 +11,12 @@
 
 void jsonl_member_hex(struct json *json, const char *name, const void *bytes, size_t length);
 
-/* JSON holds no bytes that are not UTF-8: such a string comes twice, readable as `name` and exact as `hex_name`. */
-void jsonl_member_bytes(struct json *json, const char *name, const char *hex_name, struct txtrace_string string);
+/*
+ * JSON holds no bytes that are not UTF-8: such a string comes twice, readable
+ * as `name` and exact as `hex_name`.
+ */
+void jsonl_member_bytes(struct json *json, const char *name, const char *hex_name,
+			struct txtrace_string string);
 
 void jsonl_member_pointer(struct json *json, const char *name, uint64_t value);
 

@@ -54,14 +54,16 @@ static uint64_t hash_key(const struct key_map *map, const void *key, size_t key_
 	return hash;
 }
 
-static struct key_map_node **find_link(const struct key_map *map, uint64_t hash, const void *key, size_t key_length)
+static struct key_map_node **find_link(const struct key_map *map, uint64_t hash, const void *key,
+				       size_t key_length)
 {
 	struct key_map_node **link = &map->buckets[hash & (map->bucket_cnt - 1)];
 
 	for (; *link; link = &(*link)->next) {
 		struct key_map_node *node = *link;
 
-		if (node->hash == hash && node->key_length == key_length && !memcmp(node->value + map->value_bytes, key, key_length))
+		if (node->hash == hash && node->key_length == key_length &&
+		    !memcmp(node->value + map->value_bytes, key, key_length))
 			break;
 	}
 	return link;

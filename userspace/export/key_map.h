@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hash table from byte strings to values of one size. Owns copies of the keys; a value stays where it is until it is removed. The hash is
- * seeded at random, so that keys chosen by somebody else can't make it slow.
+ * A hash table from byte strings to values of one size. Owns copies of the
+ * keys; a value stays where it is until it is removed. The hash is seeded at
+ * random, so that keys chosen by somebody else can't make it slow.
  */
 #ifndef KEY_MAP_H
 #define KEY_MAP_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Perfetto's own format: protobuf, track events (perfetto.proto). The begin and the end of a slice are written together, each with its time: the
- * viewer sorts. Its time is CLOCK_MONOTONIC, as in the log; a clock snapshot tells the wall clock.
+ * Perfetto's own format: protobuf, track events (perfetto.proto). The begin and the end of a slice are
+ * written together, each with its time: the viewer sorts. Its time is CLOCK_MONOTONIC, as in the log; a clock
+ * snapshot tells the wall clock.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -140,7 +141,9 @@ static int write_system(struct packet_writer *writer, const struct txtrace_log_i
 	utsname.sysname = packet_text(writer, (struct txtrace_string){ "Linux", strlen("Linux") }, false);
 	utsname.release = packet_text(writer, (struct txtrace_string){ info->kernel, release }, false);
 	if (blank)
-		utsname.machine = packet_text(writer, (struct txtrace_string){ blank + 1, length - release - 1 }, false);
+		utsname.machine = packet_text(writer,
+					      (struct txtrace_string){ blank + 1, length - release - 1 },
+					      false);
 	system.utsname = &utsname;
 	system.has_num_cpus = true;
 	system.num_cpus = info->cpu_cnt;

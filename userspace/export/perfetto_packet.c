@@ -18,14 +18,19 @@
 struct interning {
 	struct string_pool *pool;
 	uint64_t base; /* number of the first string in the pool */
-	/* Those that are new in this packet. EventCategory, EventName and DebugAnnotationName are the same message by different names. */
+	/*
+	 * Those that are new in this packet. EventCategory, EventName and DebugAnnotationName are the same
+	 * message by different names.
+	 */
 	Perfetto__EventName entries[INTERNED_PER_PACKET_MAX];
 	Perfetto__EventName *pointers[INTERNED_PER_PACKET_MAX];
 	size_t entry_cnt;
 };
 
-_Static_assert(sizeof(Perfetto__EventName) == sizeof(Perfetto__EventCategory), "interned entries have one layout");
-_Static_assert(sizeof(Perfetto__EventName) == sizeof(Perfetto__DebugAnnotationName), "interned entries have one layout");
+_Static_assert(sizeof(Perfetto__EventName) == sizeof(Perfetto__EventCategory),
+	       "interned entries have one layout");
+_Static_assert(sizeof(Perfetto__EventName) == sizeof(Perfetto__DebugAnnotationName),
+	       "interned entries have one layout");
 
 static const ProtobufCMessageDescriptor *const intern_descriptors[INTERN_KIND_COUNT] = {
 	[INTERN_CATEGORY] = &perfetto__event_category__descriptor,
@@ -138,7 +143,8 @@ Perfetto__TracePacket *packet_begin(struct packet_writer *writer, uint64_t time_
 	packet->has_sequence_flags = true;
 	packet->sequence_flags = PERFETTO__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE;
 	if (is_anew)
-		packet->sequence_flags |= PERFETTO__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_INCREMENTAL_STATE_CLEARED;
+		packet->sequence_flags |=
+			PERFETTO__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_INCREMENTAL_STATE_CLEARED;
 	packet->has_first_packet_on_sequence = !writer->has_begun;
 	packet->first_packet_on_sequence = !writer->has_begun;
 	writer->has_begun = true;
@@ -158,7 +164,8 @@ Perfetto__TrackDescriptor *packet_track(struct packet_writer *writer)
 	return &writer->track;
 }
 
-Perfetto__TrackEvent *packet_event(struct packet_writer *writer, Perfetto__TrackEvent__Type type, uint64_t track)
+Perfetto__TrackEvent *packet_event(struct packet_writer *writer, Perfetto__TrackEvent__Type type,
+				   uint64_t track)
 {
 	Perfetto__TrackEvent *event = &writer->event;
 
@@ -242,7 +249,8 @@ static uint64_t intern(struct packet_writer *writer, enum intern_kind kind, stru
 	uint32_t cnt = string_pool_count(interning->pool), number;
 	Perfetto__EventName *entry;
 
-	if (writer->err || string.length > INTERNED_NAME_MAX || interning->entry_cnt == INTERNED_PER_PACKET_MAX)
+	if (writer->err || string.length > INTERNED_NAME_MAX ||
+	    interning->entry_cnt == INTERNED_PER_PACKET_MAX)
 		return 0;
 	if (string_pool_add(interning->pool, string.bytes, string.length, &number)) {
 		writer->err = -ENOMEM;
@@ -299,7 +307,8 @@ static bool make_room(struct packet_writer *writer, size_t cnt)
 	return writer->arg_size > 0;
 }
 
-static void set_value(struct packet_writer *writer, Perfetto__DebugAnnotation *to, const struct picture_arg *arg)
+static void set_value(struct packet_writer *writer, Perfetto__DebugAnnotation *to,
+		      const struct picture_arg *arg)
 {
 	switch (arg->type) {
 	case ARG_BOOL:
@@ -369,7 +378,8 @@ static void add_interned(struct packet_writer *writer)
 	struct interning *names = &writer->interning[INTERN_EVENT_NAME];
 	struct interning *arg_names = &writer->interning[INTERN_ARG_NAME];
 
-	if (!writer->packet.track_event || categories->entry_cnt + names->entry_cnt + arg_names->entry_cnt == 0)
+	if (!writer->packet.track_event ||
+	    categories->entry_cnt + names->entry_cnt + arg_names->entry_cnt == 0)
 		return;
 	perfetto__interned_data__init(data);
 	data->n_event_categories = categories->entry_cnt;
@@ -415,7 +425,8 @@ int packet_write(struct packet_writer *writer)
 	perfetto__trace_packet__pack(&writer->packet, writer->bytes);
 	header_size = put_packet_header(header, size);
 	errno = 0;
-	if (fwrite(header, 1, header_size, writer->out) != header_size || fwrite(writer->bytes, 1, size, writer->out) != size)
+	if (fwrite(header, 1, header_size, writer->out) != header_size ||
+	    fwrite(writer->bytes, 1, size, writer->out) != size)
 		writer->err = errno ? -errno : -EIO;
 	return writer->err;
 }

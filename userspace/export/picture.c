@@ -100,8 +100,8 @@ static int draw(struct picture *picture, struct shape *shape)
 	return picture->ops->draw(picture->canvas, shape);
 }
 
-static int draw_instant(struct picture *picture, const struct picture_row *row, const char *category, struct txtrace_string name,
-			uint64_t time_ns)
+static int draw_instant(struct picture *picture, const struct picture_row *row, const char *category,
+			struct txtrace_string name, uint64_t time_ns)
 {
 	struct shape shape = {
 		.kind = SHAPE_INSTANT,
@@ -136,7 +136,8 @@ static struct txtrace_string track_of(const struct span_mark *mark)
 {
 	struct txtrace_string track = no_name;
 
-	for (const struct marked_attribute *marked = mark ? mark->attributes : NULL; marked; marked = marked->next)
+	for (const struct marked_attribute *marked = mark ? mark->attributes : NULL; marked;
+	     marked = marked->next)
 		if (track_is_given(&marked->attribute))
 			track = marked->attribute.string;
 	return track;
@@ -211,14 +212,20 @@ int picture_run(void *state, const struct txtrace_run *run)
 	return err;
 }
 
-/* An arrow from the waker's row of states to that of the woken thread, if the waker is a thread that has rows. */
+/*
+ * An arrow from the waker's row of states to that of the woken thread, if the waker is a thread that has
+ * rows.
+ */
 int picture_wake(void *state, const struct txtrace_wake *wake)
 {
 	struct picture *picture = state;
 	struct drawn_thread *thread, *waker;
 	uint64_t flow = ++picture->flow_cnt;
-	bool has_waker = wake->waker_tid && picture_rows_know_thread(&picture->rows, wake->waker_pid, wake->waker_tid);
-	struct shape shape = { .kind = SHAPE_INSTANT, .category = "wake", .begin_ns = wake->time_ns, .end_ns = wake->time_ns };
+	bool has_waker = wake->waker_tid &&
+			 picture_rows_know_thread(&picture->rows, wake->waker_pid, wake->waker_tid);
+	struct shape shape = {
+		.kind = SHAPE_INSTANT, .category = "wake", .begin_ns = wake->time_ns, .end_ns = wake->time_ns
+	};
 	int err;
 
 	see(picture, wake->time_ns);
@@ -279,7 +286,8 @@ int picture_instant(void *state, const struct txtrace_instant *instant)
 	args_clear(&picture->args);
 	if (instant->span)
 		args_add(&picture->args, "span", ARG_ID, instant->span);
-	return draw_instant(picture, &thread->row, "instant", or_else(instant->name, NO_NAME), instant->time_ns);
+	return draw_instant(picture, &thread->row, "instant", or_else(instant->name, NO_NAME),
+			    instant->time_ns);
 }
 
 int picture_counter(void *state, const struct txtrace_counter *counter)
@@ -303,7 +311,10 @@ int picture_counter(void *state, const struct txtrace_counter *counter)
 			     });
 }
 
-/* An instant that says which way the link points, and an arrow between the spans, for a viewer in the order of their begins. */
+/*
+ * An instant that says which way the link points, and an arrow between the spans, for a viewer in the order
+ * of their begins.
+ */
 int picture_link(void *state, const struct txtrace_link *link)
 {
 	struct picture *picture = state;
@@ -386,7 +397,8 @@ int picture_damage(void *state, const struct txtrace_damage *damage)
 }
 
 /* The log ended, and the span had begun and not ended: nothing is known of where its time went. */
-static int draw_open_span(struct picture *picture, const struct txtrace_open_span *open, const struct span_mark *mark)
+static int draw_open_span(struct picture *picture, const struct txtrace_open_span *open,
+			  const struct span_mark *mark)
 {
 	uint64_t wall_ns = picture->last_ns > open->begin_ns ? picture->last_ns - open->begin_ns : 0;
 	struct txtrace_span span = {
@@ -394,7 +406,8 @@ static int draw_open_span(struct picture *picture, const struct txtrace_open_spa
 		.parent = open->parent,
 		.pid = open->pid,
 		.tid = open->tid,
-		.flags = TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOWER_BOUND | (open->key.length > 0 ? TXTRACE_SPAN_KEYED : 0),
+		.flags = TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOWER_BOUND |
+			 (open->key.length > 0 ? TXTRACE_SPAN_KEYED : 0),
 		.begin_ns = open->begin_ns,
 		.end_ns = picture->last_ns,
 		.work_ns = wall_ns,
@@ -449,6 +462,7 @@ int picture_finish(void *state, const struct export_totals *totals)
 	args_add_totals(&picture->args, totals);
 	if (picture->undrawn_open_span_cnt)
 		args_add(&picture->args, "undrawn_open_span_cnt", ARG_UINT, picture->undrawn_open_span_cnt);
-	err = draw_instant(picture, &picture->rows.capture, "summary", literal("end of the log"), picture->last_ns);
+	err = draw_instant(picture, &picture->rows.capture, "summary", literal("end of the log"),
+			   picture->last_ns);
 	return err ? err : picture->ops->finish(picture->canvas);
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The picture of a log: which rows it has and what is drawn on them, the same for every viewer. A format gives a canvas, two functions that
- * write rows and shapes in its own words, and names the picture's functions as its own callbacks.
+ * The picture of a log: which rows it has and what is drawn on them, the same
+ * for every viewer. A format gives a canvas, two functions that write rows and
+ * shapes in its own words, and names the picture's functions as its own
+ * callbacks.
  *
- * Rows: one for each process, below it one for each thread with the spans that it worked through from begin to end, one beside it with the
- * thread's states (running, runnable, blocked: why), rows by name for spans that were given a track, rows by label for those that wander between
- * threads, wait, or cross others, and one for
- * each counter. Losses and damage have rows that belong to no process.
+ * Rows: one for each process, below it one for each thread with the spans that
+ * it worked through from begin to end, one beside it with the thread's states
+ * (running, runnable, blocked: why), rows by name for spans that were given a
+ * track, rows by label for those that wander between threads, wait, or cross
+ * others, and one for each counter. Losses and damage have rows that belong to
+ * no process.
  */
 #ifndef PICTURE_H
 #define PICTURE_H
@@ -77,7 +81,8 @@ struct shape {
 
 /* Strings live until the call returns. 0 or a negative errno, which ends the export. */
 struct canvas_ops {
-	int (*row)(void *canvas, const struct picture_row *row); /* before the first shape on it; again when its name gets known or changes */
+	/* before the first shape on it; again when its name gets known or changes */
+	int (*row)(void *canvas, const struct picture_row *row);
 	int (*draw)(void *canvas, const struct shape *shape);
 	int (*finish)(void *canvas);
 	void (*free)(void *canvas);

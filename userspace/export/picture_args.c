@@ -90,7 +90,8 @@ static void add_ledger(struct picture_args *args, const struct txtrace_ledger *l
 	args_begin_group(args, "blocked");
 	for (unsigned int reason = 0; reason < TXTRACE_BLOCK_REASON_COUNT; reason++) {
 		if (ledger->blocked_ns[reason])
-			args_add(args, txtrace_block_reason_name(reason), ARG_UINT, ledger->blocked_ns[reason]);
+			args_add(args, txtrace_block_reason_name(reason), ARG_UINT,
+				 ledger->blocked_ns[reason]);
 	}
 	args_end_group(args);
 	args_add(args, "detached_ns", ARG_UINT, ledger->detached_ns);
@@ -129,7 +130,8 @@ void args_add_span(struct picture_args *args, const struct txtrace_span *span, c
 
 void args_add_attribute(struct picture_args *args, const struct txtrace_attribute *attribute)
 {
-	bool is_known = attribute->type >= TXTRACE_ATTRIBUTE_BOOL && attribute->type <= TXTRACE_ATTRIBUTE_POINTER;
+	bool is_known = attribute->type >= TXTRACE_ATTRIBUTE_BOOL &&
+			attribute->type <= TXTRACE_ATTRIBUTE_POINTER;
 
 	append(args, (struct picture_arg){
 			     .name = attribute->name.length > 0 ? attribute->name : literal(NO_NAME),
@@ -200,7 +202,8 @@ void args_add_totals(struct picture_args *args, const struct export_totals *tota
 	args_begin_group(args, "records");
 	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_KIND_COUNT; kind++)
 		if (txtrace_record_kind_name(kind))
-			args_add(args, txtrace_record_kind_name(kind), ARG_UINT, totals->census.record_cnt[kind]);
+			args_add(args, txtrace_record_kind_name(kind), ARG_UINT,
+				 totals->census.record_cnt[kind]);
 	args_end_group(args);
 	if (totals->census.record_cnt[TXTRACE_RECORD_SUMMARY]) {
 		args_begin_group(args, "recorder");
@@ -210,7 +213,8 @@ void args_add_totals(struct picture_args *args, const struct export_totals *tota
 		args_add(args, "lost_clocks_cnt", ARG_UINT, totals->census.summary.lost_clocks_cnt);
 		args_add(args, "late_cnt", ARG_UINT, totals->census.summary.late_cnt);
 		for (unsigned int anomaly = 0; anomaly < TXTRACE_ANOMALY_COUNT; anomaly++)
-			args_add(args, txtrace_anomaly_name(anomaly), ARG_UINT, totals->census.summary.anomaly_cnt[anomaly]);
+			args_add(args, txtrace_anomaly_name(anomaly), ARG_UINT,
+				 totals->census.summary.anomaly_cnt[anomaly]);
 		args_end_group(args);
 	}
 }

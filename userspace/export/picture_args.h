@@ -29,7 +29,8 @@ void args_end_group(struct picture_args *args); /* one that stayed empty disappe
 /* Everything that a record says and the shape does not show. mark may be NULL. */
 void args_add_span(struct picture_args *args, const struct txtrace_span *span, const struct span_mark *mark);
 void args_add_attribute(struct picture_args *args, const struct txtrace_attribute *attribute);
-void args_add_state(struct picture_args *args, const struct state_slice *slice, const struct txtrace_run *run);
+void args_add_state(struct picture_args *args, const struct state_slice *slice,
+		    const struct txtrace_run *run);
 void args_add_wake(struct picture_args *args, const struct txtrace_wake *wake);
 void args_add_loss(struct picture_args *args, const struct txtrace_loss *loss);
 void args_add_dropped(struct picture_args *args, const struct txtrace_dropped *dropped);

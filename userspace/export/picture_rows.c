@@ -30,9 +30,12 @@ static void release_thread(void *value)
 	nest_row_release(&thread->nest);
 }
 
-void picture_rows_init(struct picture_rows *rows, const struct canvas_ops *ops, void *canvas, const struct txtrace_log_info *info)
+void picture_rows_init(struct picture_rows *rows, const struct canvas_ops *ops, void *canvas,
+		       const struct txtrace_log_info *info)
 {
-	*rows = (struct picture_rows){ .ops = ops, .canvas = canvas, .info = info, .nest_budget.left = NEST_MAX };
+	*rows = (struct picture_rows){
+		.ops = ops, .canvas = canvas, .info = info, .nest_budget.left = NEST_MAX
+	};
 	key_map_init(&rows->processes, sizeof(struct process), NULL);
 	key_map_init(&rows->threads, sizeof(struct drawn_thread), release_thread);
 	key_map_init(&rows->lane_sets, sizeof(struct lane_set), NULL);
@@ -73,7 +76,8 @@ static int find_process(struct picture_rows *rows, uint32_t pid, struct txtrace_
 	if (!process)
 		return -ENOMEM;
 	if (pid == rows->info->pid && command[0])
-		announced.name = (struct txtrace_string){ command, strnlen(command, sizeof(rows->info->command)) };
+		announced.name = (struct txtrace_string){ command,
+							  strnlen(command, sizeof(rows->info->command)) };
 	if (is_new || (announced.name.length > 0 && !process->has_name)) {
 		announced.id = process->row;
 		err = announce(rows, &announced);
@@ -109,7 +113,8 @@ static struct drawn_thread *add_thread(struct picture_rows *rows, uint32_t pid, 
 	return key_map_add(&rows->threads, &key, sizeof(key), is_new);
 }
 
-int picture_rows_thread(struct picture_rows *rows, uint32_t pid, uint32_t tid, struct txtrace_string name, struct drawn_thread **found)
+int picture_rows_thread(struct picture_rows *rows, uint32_t pid, uint32_t tid, struct txtrace_string name,
+			struct drawn_thread **found)
 {
 	struct drawn_thread *thread;
 	uint64_t process;
@@ -123,7 +128,9 @@ int picture_rows_thread(struct picture_rows *rows, uint32_t pid, uint32_t tid, s
 		return -ENOMEM;
 	if (is_new) {
 		nest_row_init(&thread->nest, &rows->nest_budget);
-		thread->row = (struct picture_row){ .parent = process, .kind = ROW_THREAD, .pid = pid, .tid = tid };
+		thread->row = (struct picture_row){
+			.parent = process, .kind = ROW_THREAD, .pid = pid, .tid = tid
+		};
 	}
 	if (is_new || name.length > 0) {
 		thread->row.name = name;
@@ -155,7 +162,8 @@ int picture_rows_states(struct picture_rows *rows, uint32_t pid, uint32_t tid, s
 /* ---- rows by name ---- */
 
 /* The value for pid and name; NULL: no memory. */
-static void *add_by_name(struct key_map *map, size_t max, uint32_t pid, struct txtrace_string name, bool *is_new)
+static void *add_by_name(struct key_map *map, size_t max, uint32_t pid, struct txtrace_string name,
+			 bool *is_new)
 {
 	size_t length = sizeof(pid) + name.length;
 	char *key = malloc(length);
@@ -173,7 +181,8 @@ static void *add_by_name(struct key_map *map, size_t max, uint32_t pid, struct t
 	return value;
 }
 
-static int take_lane(struct picture_rows *rows, struct lane_set *set, uint64_t begin_ns, uint64_t end_ns, struct picture_row *row)
+static int take_lane(struct picture_rows *rows, struct lane_set *set, uint64_t begin_ns, uint64_t end_ns,
+		     struct picture_row *row)
 {
 	bool is_new;
 
@@ -190,7 +199,8 @@ static bool leaves_row(const struct picture_rows *rows, const struct txtrace_spa
 	return rows->crossings && crossings_has(rows->crossings, span);
 }
 
-int picture_rows_span(struct picture_rows *rows, const struct txtrace_span *span, struct txtrace_string track, uint64_t end_ns, struct picture_row *row)
+int picture_rows_span(struct picture_rows *rows, const struct txtrace_span *span, struct txtrace_string track,
+		      uint64_t end_ns, struct picture_row *row)
 {
 	bool has_track = track.length > 0, is_new;
 	struct drawn_thread *thread;
@@ -199,20 +209,26 @@ int picture_rows_span(struct picture_rows *rows, const struct txtrace_span *span
 
 	if (err)
 		return err;
-	err = !has_track && span_is_of_thread(span) && !leaves_row(rows, span) ? nest_row_take(&thread->nest, span->begin_ns, end_ns) : 0;
+	err = !has_track && span_is_of_thread(span) && !leaves_row(rows, span)
+		      ? nest_row_take(&thread->nest, span->begin_ns, end_ns)
+		      : 0;
 	*row = thread->row;
 	if (err)
 		return err < 0 ? err : 0;
-	set = add_by_name(has_track ? &rows->tracks : &rows->lane_sets, LANE_SET_MAX, span->pid, has_track ? track : span->label, &is_new);
+	set = add_by_name(has_track ? &rows->tracks : &rows->lane_sets, LANE_SET_MAX, span->pid,
+			  has_track ? track : span->label, &is_new);
 	if (!set)
 		return -ENOMEM;
-	*row = (struct picture_row){ .parent = thread->row.parent, .pid = span->pid, .name = has_track ? track : span->label };
+	*row = (struct picture_row){ .parent = thread->row.parent,
+				     .pid = span->pid,
+				     .name = has_track ? track : span->label };
 	if (row->name.length == 0)
 		row->name = (struct txtrace_string){ NO_LABEL, strlen(NO_LABEL) };
 	return take_lane(rows, set, span->begin_ns, end_ns, row);
 }
 
-int picture_rows_counter(struct picture_rows *rows, uint32_t pid, struct txtrace_string name, struct picture_row *row)
+int picture_rows_counter(struct picture_rows *rows, uint32_t pid, struct txtrace_string name,
+			 struct picture_row *row)
 {
 	uint64_t process, *id;
 	bool is_new;
@@ -223,7 +239,9 @@ int picture_rows_counter(struct picture_rows *rows, uint32_t pid, struct txtrace
 	id = add_by_name(&rows->counters, COUNTER_MAX, pid, name, &is_new);
 	if (!id)
 		return -ENOMEM;
-	*row = (struct picture_row){ .id = *id, .parent = process, .kind = ROW_COUNTER, .pid = pid, .name = name };
+	*row = (struct picture_row){
+		.id = *id, .parent = process, .kind = ROW_COUNTER, .pid = pid, .name = name
+	};
 	if (row->name.length == 0)
 		row->name = (struct txtrace_string){ NO_NAME, strlen(NO_NAME) };
 	if (is_new)
@@ -242,6 +260,8 @@ int picture_rows_capture(struct picture_rows *rows)
 {
 	if (rows->capture.id)
 		return 0;
-	rows->capture = (struct picture_row){ .kind = ROW_LANE, .pid = NO_PROCESS, .name = { "txtrace", strlen("txtrace") } };
+	rows->capture = (struct picture_row){ .kind = ROW_LANE,
+					      .pid = NO_PROCESS,
+					      .name = { "txtrace", strlen("txtrace") } };
 	return announce(rows, &rows->capture);
 }

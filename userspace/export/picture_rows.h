@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rows that a picture has so far: each is announced to the canvas when it is first asked for. They are remembered within fixed limits,
- * however long the log is: beyond them rows of threads that have ended are forgotten first, and what is asked for again is announced anew,
- * so that a picture gets more rows than it needs, never a wrong one.
+ * The rows that a picture has so far: each is announced to the canvas when it
+ * is first asked for. They are remembered within fixed limits, however long the
+ * log is: beyond them rows of threads that have ended are forgotten first, and
+ * what is asked for again is announced anew, so that a picture gets more rows
+ * than it needs, never a wrong one.
  */
 #ifndef PICTURE_ROWS_H
 #define PICTURE_ROWS_H
@@ -24,7 +26,8 @@ struct picture_rows {
 	const struct canvas_ops *ops;
 	void *canvas;
 	const struct txtrace_log_info *info;
-	const struct crossings *crossings; /* spans that leave their thread's row; NULL: there was no survey */
+	/* spans that leave their thread's row; NULL: there was no survey */
+	const struct crossings *crossings;
 	struct key_map processes; /* by pid */
 	struct key_map threads;   /* by pid and tid */
 	struct key_map lane_sets; /* by pid and label */
@@ -36,22 +39,29 @@ struct picture_rows {
 	uint64_t cnt;
 };
 
-/* All strings are only looked at. What the functions below fill in or return is good until the next call of any of them. 0, or -errno. */
-void picture_rows_init(struct picture_rows *rows, const struct canvas_ops *ops, void *canvas, const struct txtrace_log_info *info);
+/*
+ * All strings are only looked at. What the functions below fill in or return is
+ * good until the next call of any of them. 0, or -errno.
+ */
+void picture_rows_init(struct picture_rows *rows, const struct canvas_ops *ops, void *canvas,
+		       const struct txtrace_log_info *info);
 void picture_rows_release(struct picture_rows *rows);
 
 bool picture_rows_know_thread(const struct picture_rows *rows, uint32_t pid, uint32_t tid);
 
 /* name: what the record says that the thread is called; length 0: nothing. */
-int picture_rows_thread(struct picture_rows *rows, uint32_t pid, uint32_t tid, struct txtrace_string name, struct drawn_thread **thread);
+int picture_rows_thread(struct picture_rows *rows, uint32_t pid, uint32_t tid, struct txtrace_string name,
+			struct drawn_thread **thread);
 
 /* The same; its row of states is announced too. */
 int picture_rows_states(struct picture_rows *rows, uint32_t pid, uint32_t tid, struct drawn_thread **thread);
 
 /* The row for a span that has come to its end. track: what the program has given it; length 0: nothing. */
-int picture_rows_span(struct picture_rows *rows, const struct txtrace_span *span, struct txtrace_string track, uint64_t end_ns, struct picture_row *row);
+int picture_rows_span(struct picture_rows *rows, const struct txtrace_span *span, struct txtrace_string track,
+		      uint64_t end_ns, struct picture_row *row);
 
-int picture_rows_counter(struct picture_rows *rows, uint32_t pid, struct txtrace_string name, struct picture_row *row);
+int picture_rows_counter(struct picture_rows *rows, uint32_t pid, struct txtrace_string name,
+			 struct picture_row *row);
 int picture_rows_loss(struct picture_rows *rows, uint64_t begin_ns, uint64_t end_ns, struct picture_row *row);
 
 /* For what concerns the whole capture: rows->capture. */

@@ -25,7 +25,8 @@ static void release_mark(void *value)
 	free(mark->open);
 }
 
-void span_marks_init(struct span_marks *marks, size_t bytes_max, int (*drop)(void *context, const struct span_mark *mark), void *context)
+void span_marks_init(struct span_marks *marks, size_t bytes_max,
+		     int (*drop)(void *context, const struct span_mark *mark), void *context)
 {
 	*marks = (struct span_marks){ .bytes_max = bytes_max, .drop = drop, .context = context };
 	key_map_init(&marks->by_span, sizeof(struct span_mark), release_mark);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the log says about a span before the span itself comes, at its end: attributes, links, and the checkpoint of an open span. Kept with
- * copies of all strings until somebody takes it, within a budget of bytes: beyond it the oldest go, and so do those that nobody took before
- * the log ended, to a callback, so that none disappears.
+ * What the log says about a span before the span itself comes, at its end:
+ * attributes, links, and the checkpoint of an open span. Kept with copies of
+ * all strings until somebody takes it, within a budget of bytes: beyond it the
+ * oldest go, and so do those that nobody took before the log ended, to a
+ * callback, so that none disappears.
  */
 #ifndef SPAN_MARKS_H
 #define SPAN_MARKS_H
@@ -41,8 +43,12 @@ struct span_marks {
 	void *context;
 };
 
-/* drop is told of each mark that goes untaken; its result, if not 0, is the result of the call that made it go. */
-void span_marks_init(struct span_marks *marks, size_t bytes_max, int (*drop)(void *context, const struct span_mark *mark), void *context);
+/*
+ * drop is told of each mark that goes untaken; its result, if not 0, is the
+ * result of the call that made it go.
+ */
+void span_marks_init(struct span_marks *marks, size_t bytes_max,
+		     int (*drop)(void *context, const struct span_mark *mark), void *context);
 void span_marks_release(struct span_marks *marks); /* drops nothing */
 
 /* 0, -ENOMEM, or what drop returned. */

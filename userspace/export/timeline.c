@@ -8,8 +8,9 @@
 #define FIRST_NEST_CNT 8
 
 static const char *const left_as_names[] = {
-	[TXTRACE_LEFT_UNKNOWN] = "unknown", [TXTRACE_LEFT_PREEMPTED] = "preempted", [TXTRACE_LEFT_YIELDED] = "yielded",
-	[TXTRACE_LEFT_BLOCKED] = "blocked", [TXTRACE_LEFT_DEAD] = "dead",
+	[TXTRACE_LEFT_UNKNOWN] = "unknown", [TXTRACE_LEFT_PREEMPTED] = "preempted",
+	[TXTRACE_LEFT_YIELDED] = "yielded", [TXTRACE_LEFT_BLOCKED] = "blocked",
+	[TXTRACE_LEFT_DEAD] = "dead",
 };
 
 static const char *const attribute_type_names[] = {
@@ -87,10 +88,14 @@ int nest_row_take(struct nest_row *row, uint64_t begin_ns, uint64_t end_ns)
 		return 0;
 	if (row->cnt > 0 && end_ns < row->nests[row->cnt - 1].end_ns)
 		return 0;
-	while (first > 0 && row->nests[first - 1].end_ns > begin_ns && row->nests[first - 1].begin_ns > begin_ns)
+	while (first > 0 && row->nests[first - 1].end_ns > begin_ns &&
+	       row->nests[first - 1].begin_ns > begin_ns)
 		first--;
 	if (first > 0 && row->nests[first - 1].end_ns > begin_ns) {
-		/* It began within a stretch: that is fine only in one that ends with it, behind what has ended there before. */
+		/*
+		 * It began within a stretch: that is fine only in one that ends with it, behind what has
+		 * ended there before.
+		 */
 		const struct nest *around = &row->nests[first - 1];
 
 		if (around->end_ns != end_ns)
@@ -111,12 +116,14 @@ int nest_row_take(struct nest_row *row, uint64_t begin_ns, uint64_t end_ns)
 
 bool span_is_of_thread(const struct txtrace_span *span)
 {
-	return !(span->flags & TXTRACE_SPAN_MOVED) && span->ledger.detached_ns == 0 && (span->end_tid == span->tid || span->end_tid == 0);
+	return !(span->flags & TXTRACE_SPAN_MOVED) && span->ledger.detached_ns == 0 &&
+	       (span->end_tid == span->tid || span->end_tid == 0);
 }
 
 /* ---- rows of slices that do not nest ---- */
 
-uint64_t lane_set_take(struct lane_set *set, uint64_t begin_ns, uint64_t end_ns, uint64_t new_row, bool *is_new)
+uint64_t lane_set_take(struct lane_set *set, uint64_t begin_ns, uint64_t end_ns, uint64_t new_row,
+		       bool *is_new)
 {
 	struct lane *best = NULL, *latest = &set->lanes[0];
 
@@ -167,7 +174,8 @@ static uint64_t subtract_saturating(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-unsigned int state_row_run(struct state_row *row, const struct txtrace_run *run, struct state_slice slices[STATE_COUNT])
+unsigned int state_row_run(struct state_row *row, const struct txtrace_run *run,
+			   struct state_slice slices[STATE_COUNT])
 {
 	uint64_t times[STATE_COUNT + 1]; /* slice n lies between n and n + 1 */
 	bool is_reason_known = row->has_run && row->left_as == TXTRACE_LEFT_BLOCKED;
@@ -184,7 +192,9 @@ unsigned int state_row_run(struct state_row *row, const struct txtrace_run *run,
 			continue;
 		slices[cnt++] = (struct state_slice){
 			.state = (enum thread_state)state,
-			.reason = run->has_wait_end ? run->wait_reason : is_reason_known ? row->reason : TXTRACE_BLOCK_REASON_COUNT,
+			.reason = run->has_wait_end ? run->wait_reason
+				  : is_reason_known ? row->reason
+						    : TXTRACE_BLOCK_REASON_COUNT,
 			.syscall_nr = row->syscall_nr,
 			.object = run->has_wait_end ? run->wait_object : row->object,
 			.begin_ns = begin_ns,

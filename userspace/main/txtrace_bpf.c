@@ -29,7 +29,8 @@ static int list(const struct record_options *options)
 {
 	struct error error = { "" };
 
-	if (!probe_listing_print(options->list, options->list_pattern, options->caller, stdout, &error) && !fflush(stdout))
+	if (!probe_listing_print(options->list, options->list_pattern, options->caller, stdout, &error) &&
+	    !fflush(stdout))
 		return 0;
 	fprintf(stderr, "txtrace-bpf: %s\n", error.text);
 	return STATUS_NOT_STARTED;

@@ -70,11 +70,14 @@ int merge_push(struct merge *merge, size_t lane_idx, uint64_t time_ns, const voi
 	struct lane *lane = &merge->lanes[lane_idx];
 	size_t room = (size + 7) & ~(size_t)7;
 
-	if (reserve((void **)&lane->entries, &lane->entry_room, lane->entry_cnt + 1, sizeof(*lane->entries)) ||
+	if (reserve((void **)&lane->entries, &lane->entry_room, lane->entry_cnt + 1,
+		    sizeof(*lane->entries)) ||
 	    reserve((void **)&lane->bytes, &lane->byte_room, lane->byte_cnt + room, 1))
 		return -ENOMEM;
 	memcpy(lane->bytes + lane->byte_cnt, record, size);
-	lane->entries[lane->entry_cnt++] = (struct entry){ .time_ns = time_ns, .offset = lane->byte_cnt, .size = size };
+	lane->entries[lane->entry_cnt++] = (struct entry){ .time_ns = time_ns,
+							   .offset = lane->byte_cnt,
+							   .size = size };
 	lane->byte_cnt += room;
 	merge->pushed_cnt++;
 	if (time_ns < merge->given_ns)
@@ -93,7 +96,8 @@ static void sort(struct lane *lane)
 {
 	struct entry *entries = lane->entries;
 
-	for (size_t i = lane->sorted_cnt > lane->head ? lane->sorted_cnt : lane->head; i < lane->entry_cnt; i++) {
+	for (size_t i = lane->sorted_cnt > lane->head ? lane->sorted_cnt : lane->head; i < lane->entry_cnt;
+	     i++) {
 		struct entry entry = entries[i];
 		size_t j = i;
 
@@ -104,7 +108,10 @@ static void sort(struct lane *lane)
 	lane->sorted_cnt = lane->entry_cnt;
 }
 
-/* Forgets what was given out. Bytes are in the order of pushing, entries in that of time: only when all have gone can the bytes go simply. */
+/*
+ * Forgets what was given out. Bytes are in the order of pushing, entries in that of time: only when all have
+ * gone can the bytes go simply.
+ */
 static void compact(struct lane *lane)
 {
 	size_t left = lane->entry_cnt - lane->head, first = lane->byte_cnt;
@@ -133,7 +140,10 @@ static uint64_t head_time(const struct lane *lane)
 	return lane->entries[lane->head].time_ns;
 }
 
-/* The lane with the earliest head, and up to when it may go on before another one's turn comes. NULL: there is nothing. */
+/*
+ * The lane with the earliest head, and up to when it may go on before another one's turn comes. NULL: there
+ * is nothing.
+ */
 static struct lane *choose(struct merge *merge, uint64_t *until_ns)
 {
 	struct lane *best = NULL;

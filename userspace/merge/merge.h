@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The merge: records from several lanes, each nearly in the order of time, out as one stream in the order of time.
+ * The merge: records from several lanes, each nearly in the order of time, out
+ * as one stream in the order of time.
  *
- * This is the seam behind which sources of events stand (the kernel's ring buffers, a recorded stream, later others): a source has a
- * lane, pushes its records with their times, and says from time to time up to when it has told everything (its watermark). The merge gives
- * out what lies at or before the least watermark. What a source pushes behind what was given out already is late: counted, and given
- * out at once, never dropped. Equal times: lane order, and within a lane the order of pushing.
+ * This is the seam behind which sources of events stand (the kernel's ring
+ * buffers, a recorded stream, later others): a source has a lane, pushes its
+ * records with their times, and says from time to time up to when it has told
+ * everything (its watermark). The merge gives out what lies at or before the
+ * least watermark. What a source pushes behind what was given out already is
+ * late: counted, and given out at once, never dropped. Equal times: lane order,
+ * and within a lane the order of pushing.
  */
 #ifndef MERGE_H
 #define MERGE_H
@@ -24,7 +28,10 @@ int merge_push(struct merge *merge, size_t lane, uint64_t time_ns, const void *r
 /* The lane has told everything up to and at this time. Never goes back. */
 void merge_set_watermark(struct merge *merge, size_t lane, uint64_t time_ns);
 
-/* A non-zero return stops the run and is its result; the record counts as taken. The record lives until the call returns, aligned to 8. */
+/*
+ * A non-zero return stops the run and is its result; the record counts as
+ * taken. The record lives until the call returns, aligned to 8.
+ */
 typedef int (*merge_take)(void *context, const void *record, size_t size);
 
 /* Gives out what is at or before the least watermark, in order. */

@@ -14,7 +14,8 @@
 #define SCAN_NS 400000000u     /* without news of mappings: a tick more, and it is within a second */
 #define SETTLE_NS 3000000u     /* a loader has made the other mappings of a library by then */
 #define SWEEP_NS 10000000000u
-#define REST_NS 20000000u      /* a machine that compiles maps files hundreds of times a second: those are no reason to wake up each time */
+/* a machine that compiles maps files hundreds of times a second: those are no reason to wake up each time */
+#define REST_NS 20000000u
 #define DUE_MAX 4096           /* processes that wait to be looked at; with more, all are */
 
 struct due {
@@ -155,7 +156,8 @@ static void look_at(struct attach_watch *watch, const struct due *due)
 	if (cnt > 0)
 		count_late(watch, due);
 	if (cnt == -ESRCH && due->program.noted_ns)
-		watch->stats.missed_cnt += attach_note_program(watch->options.attach, due->pid, &due->program) == -ENOENT;
+		watch->stats.missed_cnt += attach_note_program(watch->options.attach, due->pid,
+							       &due->program) == -ENOENT;
 }
 
 static void look_at_due(struct attach_watch *watch, uint64_t now_ns)
@@ -220,7 +222,8 @@ static int take_news(void *context, const struct map_news *news)
 		return 0;
 	watch->has_news = true;
 	if (!target_set_get(watch->options.targets, (uint32_t)news->pid) &&
-	    (!watch->options.is_any || attach_knows(watch->options.attach, news->dev_major, news->dev_minor, news->inode))) {
+	    (!watch->options.is_any ||
+	     attach_knows(watch->options.attach, news->dev_major, news->dev_minor, news->inode))) {
 		watch->has_others = true;
 		return 0;
 	}

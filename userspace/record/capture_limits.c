@@ -24,5 +24,6 @@ void capture_limits_append(struct text *text, const struct record_options *optio
 
 bool capture_limits_have_silent_runs(const struct record_options *options)
 {
-	return options->sched == SCHED_LEDGER || options->choices.sample_rate > 1 || options->choices.label_cnt;
+	return options->sched == SCHED_LEDGER || options->choices.sample_rate > 1 ||
+	       options->choices.label_cnt;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a log is going to lack because it was asked for so: said in its header (analyze/capture_scope.h reads it). */
+/*
+ * What a log is going to lack because it was asked for so: said in its header
+ * (analyze/capture_scope.h reads it).
+ */
 #ifndef CAPTURE_LIMITS_H
 #define CAPTURE_LIMITS_H
 
@@ -8,7 +11,10 @@
 #include "base/text.h"
 #include "record/record_options.h"
 
-/* ", --sched ledger, --sample 1/100, --min-duration 5000000ns, --flight, --label a*, --label b"; nothing if it lacks nothing. */
+/*
+ * ", --sched ledger, --sample 1/100, --min-duration 5000000ns, --flight,
+ * --label a*, --label b"; nothing if it lacks nothing.
+ */
 void capture_limits_append(struct text *text, const struct record_options *options);
 
 /* As capture_scope_has_silent_runs(). */

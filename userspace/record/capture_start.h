@@ -11,6 +11,7 @@
 void capture_read_clocks(uint64_t *monotonic_ns, uint64_t *realtime_ns);
 
 /* Fills in machine, kernel, clocks and a new capture id. command and options are cut off if they are long. */
-void capture_start_fill(struct txtrace_log_info *info, uint32_t pid, const char *command, const char *options);
+void capture_start_fill(struct txtrace_log_info *info, uint32_t pid, const char *command,
+			const char *options);
 
 #endif

@@ -21,7 +21,10 @@ static void try_kernel_side(struct system_facts *facts, const struct record_opti
 {
 	struct ring_set_options rings = { 0 };
 	struct kernel_side_options kernel = {
-		.features = &facts->features, .rules = &options->targets, .choices = &options->choices, .sched = options->sched,
+		.features = &facts->features,
+		.rules = &options->targets,
+		.choices = &options->choices,
+		.sched = options->sched,
 		.has_foreign = foreign_spans_are_wanted(options) && foreign_spans_can_be(&facts->features),
 	};
 	struct kernel_side *side = NULL;
@@ -49,7 +52,10 @@ static void try_kernel_side(struct system_facts *facts, const struct record_opti
 
 static int print_table(const struct check_row *rows, size_t cnt, bool works, FILE *out)
 {
-	static const char *const styles[] = { [CHECK_OK] = "32", [CHECK_LIMITED] = "33", [CHECK_MISSING] = "1;31", [CHECK_UNKNOWN] = TABLE_DIM };
+	static const char *const styles[] = { [CHECK_OK] = "32",
+					      [CHECK_LIMITED] = "33",
+					      [CHECK_MISSING] = "1;31",
+					      [CHECK_UNKNOWN] = TABLE_DIM };
 	static const struct table_column columns[] = {
 		{ NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL },
 	};
@@ -60,7 +66,8 @@ static int print_table(const struct check_row *rows, size_t cnt, bool works, FIL
 	for (size_t i = 0; i < cnt; i++) {
 		table_cell(table, styles[rows[i].verdict], check_verdict_names[rows[i].verdict]);
 		table_cell(table, TABLE_BOLD, rows[i].subject);
-		table_cell_format(table, TABLE_PLAIN, "%s%s%s", rows[i].found.text, *rows[i].advice.text ? ": " : "", rows[i].advice.text);
+		table_cell_format(table, TABLE_PLAIN, "%s%s%s", rows[i].found.text,
+				  *rows[i].advice.text ? ": " : "", rows[i].advice.text);
 	}
 	table_line(table, "");
 	table_line(table, works ? "recording works here" : "recording does not work here");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `txtrace-bpf --check`: what works here, what does not, and what to do. Makes the rings and loads the programs for a moment, to be sure. */
+/*
+ * `txtrace-bpf --check`: what works here, what does not, and what to do. Makes
+ * the rings and loads the programs for a moment, to be sure.
+ */
 #ifndef CHECK_REPORT_H
 #define CHECK_REPORT_H
 

@@ -21,7 +21,8 @@ struct code_stacks {
 	struct stack_unwind *unwind;
 	struct frame_table *frames;
 	struct futex_names *futexes;
-	struct string_pool *stacks; /* frames' numbers, the outermost first, as bytes; a stack's number is that of the pool + 1 */
+	/* frames' numbers, the outermost first, as bytes; a stack's number is that of the pool + 1 */
+	struct string_pool *stacks;
 	uint32_t *used;             /* in the file that is being written */
 	size_t used_cnt;
 	size_t used_size;
@@ -85,8 +86,9 @@ static bool read_stack(const void *record, size_t size, struct sent_stack *sent)
 {
 	const struct wire_stack *wire = record;
 
-	if (size < sizeof(*wire) || wire->kernel_cnt > WIRE_STACK_KERNEL_MAX || wire->user_cnt > WIRE_STACK_USER_MAX ||
-	    wire->byte_cnt > WIRE_STACK_BYTES_MAX || sizeof(*wire) + (wire->kernel_cnt + (size_t)wire->user_cnt) * sizeof(uint64_t) > size ||
+	if (size < sizeof(*wire) || wire->kernel_cnt > WIRE_STACK_KERNEL_MAX ||
+	    wire->user_cnt > WIRE_STACK_USER_MAX || wire->byte_cnt > WIRE_STACK_BYTES_MAX ||
+	    sizeof(*wire) + (wire->kernel_cnt + (size_t)wire->user_cnt) * sizeof(uint64_t) > size ||
 	    (wire->has_registers && sizeof(struct wire_stack_copy) > size))
 		return false;
 	sent->wire = wire;
@@ -97,9 +99,12 @@ static bool read_stack(const void *record, size_t size, struct sent_stack *sent)
 }
 
 /* Innermost first, as they come. */
-static int user_frames(struct code_stacks *stacks, const struct sent_stack *sent, uint32_t *frames, size_t *cnt)
+static int user_frames(struct code_stacks *stacks, const struct sent_stack *sent, uint32_t *frames,
+		       size_t *cnt)
 {
-	struct code_moment moment = { .tgid = sent->wire->header.tgid, .event_ns = sent->wire->header.time_ns, .now_ns = clock_now_ns() };
+	struct code_moment moment = { .tgid = sent->wire->header.tgid,
+				      .event_ns = sent->wire->header.time_ns,
+				      .now_ns = clock_now_ns() };
 	uint64_t addresses[WIRE_STACK_USER_MAX];
 	const uint64_t *from = sent->user;
 	bool is_whole = true;
@@ -109,11 +114,13 @@ static int user_frames(struct code_stacks *stacks, const struct sent_stack *sent
 	if (sent->bytes) {
 		struct stack_copy copy = { moment, sent->wire->registers, sent->bytes, sent->wire->byte_cnt };
 
-		*cnt = stack_unwind_walk(stacks->unwind, stacks->map, &copy, addresses, WIRE_STACK_USER_MAX, &is_whole);
+		*cnt = stack_unwind_walk(stacks->unwind, stacks->map, &copy, addresses, WIRE_STACK_USER_MAX,
+					 &is_whole);
 		from = addresses;
 	}
 	for (size_t i = 0; i < *cnt && !err; i++) {
-		struct code_place place = code_map_find(stacks->map, &moment, from[i] - (i > 0), true); /* the call is before its return */
+		/* the call is before its return */
+		struct code_place place = code_map_find(stacks->map, &moment, from[i] - (i > 0), true);
 
 		err = frame_table_add(stacks->frames, moment.tgid, &place, &frames[i]);
 	}
@@ -123,13 +130,15 @@ static int user_frames(struct code_stacks *stacks, const struct sent_stack *sent
 }
 
 /* Without those of the scheduler, and of the program that took the stack. */
-static int kernel_frames(struct code_stacks *stacks, const struct sent_stack *sent, uint32_t *frames, size_t *cnt)
+static int kernel_frames(struct code_stacks *stacks, const struct sent_stack *sent, uint32_t *frames,
+			 size_t *cnt)
 {
 	size_t first = 0;
 	int err = 0;
 
 	for (size_t i = 0; i < sent->wire->kernel_cnt; i++) {
-		if (sent->wire->what == WIRE_STACK_OFF_CPU && frame_table_is_schedule(stacks->frames, sent->kernel[i])) {
+		if (sent->wire->what == WIRE_STACK_OFF_CPU &&
+		    frame_table_is_schedule(stacks->frames, sent->kernel[i])) {
 			first = i + 1;
 			break;
 		}
@@ -166,7 +175,8 @@ static int give_number(struct code_stacks *stacks, const struct sent_stack *sent
 	return err;
 }
 
-static int take_stack(struct code_stacks *stacks, const struct sent_stack *sent, struct wire_stack_number *number)
+static int take_stack(struct code_stacks *stacks, const struct sent_stack *sent,
+		      struct wire_stack_number *number)
 {
 	const struct wire_stack *wire = sent->wire;
 	uint32_t frames[FRAME_CNT_MAX + 1];
@@ -177,14 +187,18 @@ static int take_stack(struct code_stacks *stacks, const struct sent_stack *sent,
 		err = user_frames(stacks, sent, frames, &cnt);
 		return err ? err : futex_names_add(stacks->futexes, wire, frames, cnt);
 	}
-	*number = (struct wire_stack_number){ .header = wire->header, .begin_ns = wire->begin_ns, .weight_ns = wire->object, .what = wire->what };
+	*number = (struct wire_stack_number){ .header = wire->header,
+					      .begin_ns = wire->begin_ns,
+					      .weight_ns = wire->object,
+					      .what = wire->what };
 	number->header.kind = EVENT_STACK;
 	number->header.size = sizeof(*number);
 	err = give_number(stacks, sent, &number->id);
 	return err ? err : 1;
 }
 
-int code_stacks_take(struct code_stacks *stacks, const void *record, size_t size, struct wire_stack_number *number)
+int code_stacks_take(struct code_stacks *stacks, const void *record, size_t size,
+		     struct wire_stack_number *number)
 {
 	const struct wire_header *header = record;
 	const struct wire_thread *thread = record;
@@ -193,11 +207,13 @@ int code_stacks_take(struct code_stacks *stacks, const void *record, size_t size
 
 	if (header->kind == WIRE_STACK)
 		return read_stack(record, size, &sent) ? take_stack(stacks, &sent, number) : 0;
-	if (header->kind == WIRE_EXEC || (header->kind == WIRE_PROCESS && size >= sizeof(*process) && process->path_length)) {
+	if (header->kind == WIRE_EXEC ||
+	    (header->kind == WIRE_PROCESS && size >= sizeof(*process) && process->path_length)) {
 		code_map_exec(stacks->map, header->tgid, header->time_ns);
 		futex_names_forget(stacks->futexes, header->tgid);
 	}
-	if (header->kind == WIRE_THREAD && size >= sizeof(*thread) && header->tid == header->tgid && thread->parent_tgid)
+	if (header->kind == WIRE_THREAD && size >= sizeof(*thread) && header->tid == header->tgid &&
+	    thread->parent_tgid)
 		return code_map_fork(stacks->map, thread->parent_tgid, header->tgid);
 	return 0;
 }
@@ -267,7 +283,8 @@ static void append_names(struct text *text, const struct frame_name *name)
 
 static int put_frames(struct code_stacks *stacks, uint32_t stack, struct text *text, uint64_t time_ns)
 {
-	struct txtrace_record record = { .kind = TXTRACE_RECORD_FRAMES, .frames = { .time_ns = time_ns, .stack = stack } };
+	struct txtrace_record record = { .kind = TXTRACE_RECORD_FRAMES,
+					 .frames = { .time_ns = time_ns, .stack = stack } };
 	uint32_t frames[FRAME_CNT_MAX + 1];
 	size_t bytes, cnt, skipped = 0;
 	const char *from = string_pool_get(stacks->stacks, stack - 1, &bytes);
@@ -287,7 +304,9 @@ static int put_frames(struct code_stacks *stacks, uint32_t stack, struct text *t
 	} while (text->length > CODE_STACK_NAMES_MAX && skipped < cnt);
 	if (text->err)
 		return text->err;
-	record.frames.names = (struct txtrace_string){ text_string(text), text->length < CODE_STACK_NAMES_MAX ? text->length : CODE_STACK_NAMES_MAX };
+	record.frames.names = (struct txtrace_string){ text_string(text), text->length < CODE_STACK_NAMES_MAX
+										  ? text->length
+										  : CODE_STACK_NAMES_MAX };
 	return stacks->sink(stacks->context, &record);
 }
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stacks of code that the kernel side sends: from addresses or copies to frames, numbers for those that are the same, and their functions as FRAMES
- * records at the end of each file. And the names of futexes: the code that waited first, as OBJECT records.
+ * The stacks of code that the kernel side sends: from addresses or copies to
+ * frames, numbers for those that are the same, and their functions as FRAMES
+ * records at the end of each file. And the names of futexes: the code that
+ * waited first, as OBJECT records.
  *
- * Addresses become files' own when they come, so that the process may end; names are asked for at once, and waited for at the end only.
+ * Addresses become files' own when they come, so that the process may end;
+ * names are asked for at once, and waited for at the end only.
  */
 #ifndef CODE_STACKS_H
 #define CODE_STACKS_H
@@ -13,7 +16,8 @@
 #include "txtrace/log.h"
 
 #define CODE_STACK_MAX (1u << 18)       /* different ones; further ones have no number */
-#define CODE_STACK_NAMES_MAX 16384      /* bytes of a FRAMES record: the outermost functions of longer ones are left out */
+/* bytes of a FRAMES record: the outermost functions of longer ones are left out */
+#define CODE_STACK_NAMES_MAX 16384
 #define CODE_STACK_FUTEX_MAX 16384
 
 struct process_reader;
@@ -27,16 +31,19 @@ typedef int (*code_stack_sink)(void *context, const struct txtrace_record *recor
  * memory.
  */
 struct code_stacks *code_stacks_new(bool has_kernel_frames, const struct outside_settle *settle);
-void code_stacks_set_sink(struct code_stacks *stacks, code_stack_sink sink, void *context); /* before anything else */
+/* before anything else */
+void code_stacks_set_sink(struct code_stacks *stacks, code_stack_sink sink, void *context);
 /* Who reads what processes have mapped; before that we do. */
 void code_stacks_set_reader(struct code_stacks *stacks, struct process_reader *reader);
 void code_stacks_free(struct code_stacks *stacks); /* NULL is allowed */
 
 /*
- * A record of the wire as soon as it is there, before its turn: the process may be gone by then. 1: it was a stack for the log, and *number goes on
- * in its place; 0: it goes on itself, or, if it is a stack, is done with. -ENOMEM.
+ * A record of the wire as soon as it is there, before its turn: the process may
+ * be gone by then. 1: it was a stack for the log, and *number goes on in its
+ * place; 0: it goes on itself, or, if it is a stack, is done with. -ENOMEM.
  */
-int code_stacks_take(struct code_stacks *stacks, const void *record, size_t size, struct wire_stack_number *number);
+int code_stacks_take(struct code_stacks *stacks, const void *record, size_t size,
+		     struct wire_stack_number *number);
 
 /* Looks at what a process has mapped. 0 or -ENOMEM. */
 int code_stacks_look(struct code_stacks *stacks, uint32_t tgid);
@@ -48,8 +55,10 @@ int code_stacks_use(struct code_stacks *stacks, uint64_t stack);
 int code_stacks_tick(struct code_stacks *stacks, uint64_t time_ns);
 
 /*
- * The file is about to end: the frames of all stacks in it, waiting for their names for up to wait_ns. Futexes whose frames have no names by then are told
- * later, with names; if this is the last file, now, as well as they can be. Likewise.
+ * The file is about to end: the frames of all stacks in it, waiting for their
+ * names for up to wait_ns. Futexes whose frames have no names by then are told
+ * later, with names; if this is the last file, now, as well as they can be.
+ * Likewise.
  */
 int code_stacks_end_file(struct code_stacks *stacks, uint64_t time_ns, uint64_t wait_ns, bool is_last);
 

@@ -27,24 +27,115 @@
 /* By name: a kernel or libseccomp that does not know one does without it. */
 static const char *const calls[] = {
 	/* memory, threads, time */
-	"brk", "munmap", "mremap", "madvise", "futex", "set_robust_list", "rseq", "exit", "exit_group", "sched_yield", "sched_getaffinity", "gettid",
-	"getpid", "clock_gettime", "clock_nanosleep", "nanosleep", "gettimeofday", "restart_syscall", "membarrier",
+	"brk",
+	"munmap",
+	"mremap",
+	"madvise",
+	"futex",
+	"set_robust_list",
+	"rseq",
+	"exit",
+	"exit_group",
+	"sched_yield",
+	"sched_getaffinity",
+	"gettid",
+	"getpid",
+	"clock_gettime",
+	"clock_nanosleep",
+	"nanosleep",
+	"gettimeofday",
+	"restart_syscall",
+	"membarrier",
 	/* signals; of tgkill and kill see below */
-	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "signalfd4",
+	"rt_sigaction",
+	"rt_sigprocmask",
+	"rt_sigreturn",
+	"sigaltstack",
+	"signalfd4",
 	/* files: the log, /proc, what targets have mapped */
-	"openat", "openat2", "open", "close", "read", "readv", "pread64", "preadv", "write", "writev", "pwrite64", "lseek",
-	"fstat", "newfstatat", "stat", "lstat", "statx", "access", "faccessat", "faccessat2", "readlink",
-	"readlinkat", "getdents64", "fcntl", "dup", "flock", "fsync", "fdatasync", "ftruncate",
-	"fallocate", "fchmod", "umask", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "mkdir", "fstatfs", "statfs",
-	"sync_file_range", "fadvise64", "copy_file_range", "sendfile",
+	"openat",
+	"openat2",
+	"open",
+	"close",
+	"read",
+	"readv",
+	"pread64",
+	"preadv",
+	"write",
+	"writev",
+	"pwrite64",
+	"lseek",
+	"fstat",
+	"newfstatat",
+	"stat",
+	"lstat",
+	"statx",
+	"access",
+	"faccessat",
+	"faccessat2",
+	"readlink",
+	"readlinkat",
+	"getdents64",
+	"fcntl",
+	"dup",
+	"flock",
+	"fsync",
+	"fdatasync",
+	"ftruncate",
+	"fallocate",
+	"fchmod",
+	"umask",
+	"rename",
+	"renameat",
+	"renameat2",
+	"link",
+	"linkat",
+	"unlink",
+	"unlinkat",
+	"mkdir",
+	"fstatfs",
+	"statfs",
+	"sync_file_range",
+	"fadvise64",
+	"copy_file_range",
+	"sendfile",
 	/* waiting, and the sockets that are there: of processes of ours, the service manager's */
-	"poll", "ppoll", "select", "pselect6", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd2", "pipe2", "timerfd_settime",
-	"recvfrom", "recvmsg", "sendto", "sendmsg", "setsockopt", /* of socketpair see below */
+	"poll",
+	"ppoll",
+	"select",
+	"pselect6",
+	"epoll_create1",
+	"epoll_ctl",
+	"epoll_wait",
+	"epoll_pwait",
+	"eventfd2",
+	"pipe2",
+	"timerfd_settime",
+	"recvfrom",
+	"recvmsg",
+	"sendto",
+	"sendmsg",
+	"setsockopt", /* of socketpair see below */
 	/* who we are, and how the machine is */
-	"uname", "sysinfo", "getrusage", "times", "getrandom", "prlimit64", "getrlimit", "getuid", "geteuid", "getgid", "getegid", "getppid", "capget",
-	"sched_getparam", "sched_getscheduler",
+	"uname",
+	"sysinfo",
+	"getrusage",
+	"times",
+	"getrandom",
+	"prlimit64",
+	"getrlimit",
+	"getuid",
+	"geteuid",
+	"getgid",
+	"getegid",
+	"getppid",
+	"capget",
+	"sched_getparam",
+	"sched_getscheduler",
 	/* the target's memory, and its end */
-	"process_vm_readv", "wait4", "waitid",
+	"process_vm_readv",
+	"wait4",
+	"waitid",
 	/* how a probe in a library that we, too, have mapped enters and leaves the kernel: nobody's choice */
 	"uretprobe",
 };
@@ -60,7 +151,8 @@ struct ruled_call {
 static const struct ruled_call ruled_calls[] = {
 	{ "mmap", 2, PROT_EXEC, 0 },
 	{ "mprotect", 2, PROT_EXEC, 0 },
-	{ "clone", 0, CLONE_THREAD, CLONE_THREAD }, /* clone3 hides its flags: glibc takes clone when it is not there */
+	/* clone3 hides its flags: glibc takes clone when it is not there */
+	{ "clone", 0, CLONE_THREAD, CLONE_THREAD },
 	{ "socketpair", 0, 0, AF_UNIX }, /* for whoever reads an ELF file */
 	{ "ioctl", 1, 0, TCGETS },
 	{ "ioctl", 1, 0, TIOCGWINSZ },
@@ -87,8 +179,12 @@ static const struct ruled_call perf_calls[] = {
 	{ "bpf", 0, 0, BPF_RAW_TRACEPOINT_OPEN },
 };
 
-/* Reads a byte, runs its probe, answers; turns the timing of programs on and off. A sanitizer asks for the signal stack before it lets a process end. */
-static const char *const trial_calls[] = { "read", "write", "close", "exit_group", "clock_gettime", "restart_syscall", "sigaltstack", "uretprobe" };
+/*
+ * Reads a byte, runs its probe, answers; turns the timing of programs on and off. A sanitizer asks for the
+ * signal stack before it lets a process end.
+ */
+static const char *const trial_calls[] = { "read",	    "write",	       "close",	      "exit_group",
+					   "clock_gettime", "restart_syscall", "sigaltstack", "uretprobe" };
 
 static const struct ruled_call trial_ruled_calls[] = {
 	{ "prctl", 0, 0, 15 /* PR_SET_NAME */ },
@@ -118,7 +214,8 @@ static const struct ruled_call symbols_ruled_calls[] = {
 
 /* The process that has ELF files read starts one for each, and ends it. */
 static const char *const elf_calls[] = {
-	"clone", "wait4", "kill", "set_robust_list", "rseq", "dup2", "dup3", "close_range", "getppid", "setrlimit",
+	"clone", "wait4", "kill",	 "set_robust_list", "rseq",
+	"dup2",	 "dup3",  "close_range", "getppid",	    "setrlimit",
 };
 
 static const struct ruled_call elf_ruled_calls[] = {
@@ -131,10 +228,13 @@ static const struct ruled_call elf_ruled_calls[] = {
  * accepted. A sanitizer wants the same as above.
  */
 static const char *const metrics_calls[] = {
-	"poll", "epoll_ctl", "epoll_wait", "epoll_pwait", "accept4", "recvfrom", "sendto", "sendmsg", "writev", "shutdown",
-	"setsockopt", "getsockopt", "getsockname", "brk", "munmap", "mremap", "madvise", "futex", "getrandom",
-	"clock_gettime", "gettimeofday", "time", "getpid", "gettid", "sched_yield", "rt_sigreturn", "rt_sigprocmask",
-	"restart_syscall", "exit", "exit_group", "sigaltstack", "uretprobe",
+	"poll",		"epoll_ctl",	  "epoll_wait",	     "epoll_pwait", "accept4",
+	"recvfrom",	"sendto",	  "sendmsg",	     "writev",	    "shutdown",
+	"setsockopt",	"getsockopt",	  "getsockname",     "brk",	    "munmap",
+	"mremap",	"madvise",	  "futex",	     "getrandom",   "clock_gettime",
+	"gettimeofday", "time",		  "getpid",	     "gettid",	    "sched_yield",
+	"rt_sigreturn", "rt_sigprocmask", "restart_syscall", "exit",	    "exit_group",
+	"sigaltstack",	"uretprobe",
 };
 
 static const struct ruled_call metrics_ruled_calls[] = {
@@ -150,10 +250,19 @@ static const struct ruled_call metrics_ruled_calls[] = {
  * here; there is no call to write with.
  */
 static const char *const reader_calls[] = {
-	"brk", "munmap", "mremap", "madvise", "futex", "getrandom", "sysinfo", "prlimit64", "getrlimit", "sched_yield",
-	"membarrier", "openat2", "read", "readv", "pread64", "lseek", "close", "fstat", "newfstatat", "stat", "lstat",
-	"statx", "fstatfs", "readlink", "readlinkat", "fcntl", "process_vm_readv", "clock_gettime", "getpid", "gettid",
-	"rt_sigreturn", "rt_sigprocmask", "restart_syscall", "exit", "exit_group", "sigaltstack", "uretprobe",
+	"brk",		 "munmap",	   "mremap",
+	"madvise",	 "futex",	   "getrandom",
+	"sysinfo",	 "prlimit64",	   "getrlimit",
+	"sched_yield",	 "membarrier",	   "openat2",
+	"read",		 "readv",	   "pread64",
+	"lseek",	 "close",	   "fstat",
+	"newfstatat",	 "stat",	   "lstat",
+	"statx",	 "fstatfs",	   "readlink",
+	"readlinkat",	 "fcntl",	   "process_vm_readv",
+	"clock_gettime", "getpid",	   "gettid",
+	"rt_sigreturn",	 "rt_sigprocmask", "restart_syscall",
+	"exit",		 "exit_group",	   "sigaltstack",
+	"uretprobe",
 };
 
 static const struct ruled_call reader_ruled_calls[] = {
@@ -190,7 +299,9 @@ static void allow_if(struct filter *filter, const char *name, struct scmp_arg_cm
 
 static struct scmp_arg_cmp argument_is(unsigned int argument, uint64_t mask, uint64_t value)
 {
-	return (struct scmp_arg_cmp){ .arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = value };
+	return (struct scmp_arg_cmp){
+		.arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = value
+	};
 }
 
 static void allow_ruled(struct filter *filter, const struct ruled_call *calls_, size_t cnt)
@@ -198,7 +309,8 @@ static void allow_ruled(struct filter *filter, const struct ruled_call *calls_, 
 	for (size_t i = 0; i < cnt; i++) {
 		const struct ruled_call *call = &calls_[i];
 
-		allow_if(filter, call->call, argument_is(call->argument, call->mask ? call->mask : UINT32_MAX, call->value));
+		allow_if(filter, call->call,
+			 argument_is(call->argument, call->mask ? call->mask : UINT32_MAX, call->value));
 	}
 }
 
@@ -234,7 +346,8 @@ static struct filter filter_new(uint32_t otherwise)
 		filter.err = seccomp_attr_set(filter.context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM));
 	if (!filter.err)
 		filter.err = seccomp_attr_set(filter.context, SCMP_FLTATR_CTL_TSYNC, 1);
-	if (!filter.err && seccomp_api_get() >= 4) /* or older kernels would slow us down for the sake of a mitigation that is not about filters */
+	/* or older kernels would slow us down for the sake of a mitigation that is not about filters */
+	if (!filter.err && seccomp_api_get() >= 4)
 		seccomp_attr_set(filter.context, SCMP_FLTATR_CTL_SSB, 1);
 	if (!filter.err)
 		seccomp_attr_set(filter.context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
@@ -288,7 +401,8 @@ void confinement_refuse(struct confinement_tally *tally, const siginfo_t *info, 
 
 static int handle(const struct confinement_handler *handler)
 {
-	struct sigaction action = { .sa_sigaction = handler->handle, .sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER };
+	struct sigaction action = { .sa_sigaction = handler->handle,
+				    .sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER };
 	const char *wish = getenv("TXTRACE_CONFINEMENT");
 
 	handler->tally->aborts = wish && strcmp(wish, "abort") == 0;
@@ -307,7 +421,8 @@ int confinement_begin(const struct confinement_options *options)
 	if (!options->has_uprobe_multi)
 		allow_ruled(&filter, perf_calls, sizeof(perf_calls) / sizeof(perf_calls[0]));
 	if (options->command_fd >= 0)
-		allow_if(&filter, "pidfd_send_signal", argument_is(0, UINT32_MAX, (uint32_t)options->command_fd));
+		allow_if(&filter, "pidfd_send_signal",
+			 argument_is(0, UINT32_MAX, (uint32_t)options->command_fd));
 	if (options->may_fork)
 		allow(&filter, "clone");
 	allow_if(&filter, "tgkill", argument_is(0, UINT32_MAX, (uint32_t)getpid()));
@@ -335,7 +450,8 @@ static void allow_symbols(struct filter *filter)
 {
 	for (size_t i = 0; i < sizeof(symbols_calls) / sizeof(symbols_calls[0]); i++)
 		allow(filter, symbols_calls[i]);
-	allow_ruled(filter, symbols_ruled_calls, sizeof(symbols_ruled_calls) / sizeof(symbols_ruled_calls[0]));
+	allow_ruled(filter, symbols_ruled_calls,
+		    sizeof(symbols_ruled_calls) / sizeof(symbols_ruled_calls[0]));
 	allow_if(filter, "recvmsg", argument_is(0, UINT32_MAX, OUTSIDE_SOCKET_FD));
 	allow_if(filter, "sendto", argument_is(0, UINT32_MAX, OUTSIDE_SOCKET_FD));
 	allow_outside(filter);
@@ -369,7 +485,9 @@ static void prepare_file(struct program *program)
 	if (!filter.err && fd >= 0 && !seccomp_export_bpf(filter.context, fd))
 		size = pread(fd, program->instructions, sizeof(program->instructions), 0);
 	if (size > 0 && size < (ssize_t)sizeof(program->instructions))
-		program->program = (struct sock_fprog){ (unsigned short)((size_t)size / sizeof(program->instructions[0])), program->instructions };
+		program->program = (struct sock_fprog){ (unsigned short)((size_t)size /
+									 sizeof(program->instructions[0])),
+							program->instructions };
 	close(fd);
 	seccomp_release(filter.context);
 }
@@ -411,7 +529,8 @@ int confinement_begin_metrics(void)
 
 	for (size_t i = 0; i < sizeof(metrics_calls) / sizeof(metrics_calls[0]); i++)
 		allow(&filter, metrics_calls[i]);
-	allow_ruled(&filter, metrics_ruled_calls, sizeof(metrics_ruled_calls) / sizeof(metrics_ruled_calls[0]));
+	allow_ruled(&filter, metrics_ruled_calls,
+		    sizeof(metrics_ruled_calls) / sizeof(metrics_ruled_calls[0]));
 	allow_outside(&filter);
 	allow_uprobe(&filter);
 	return filter_load(&filter);

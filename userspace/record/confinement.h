@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Once the target is traced, the recorder confines itself, for good and with all its threads, to the system calls that recording takes: no_new_privs and a
- * seccomp filter. It can then run no other program, become nobody else, trace nobody by ptrace, open no connection, map no new code, and of bpf(2) it has
+ * Once the target is traced, the recorder confines itself, for good and with
+ * all its threads, to the system calls that recording takes: no_new_privs and a
+ * seccomp filter. It can then run no other program, become nobody else, trace
+ * nobody by ptrace, open no connection, map no new code, and of bpf(2) it has
  * what attaches probes, and maps.
  *
- * A call that is not among them fails with EPERM and is counted: it costs what it was for, not the recording. For tests, TXTRACE_CONFINEMENT=abort in the
- * environment has it end the program instead, with a sentence. Where there is no seccomp nothing is confined, and -ENOSYS or -EINVAL says so.
+ * A call that is not among them fails with EPERM and is counted: it costs what
+ * it was for, not the recording. For tests, TXTRACE_CONFINEMENT=abort in the
+ * environment has it end the program instead, with a sentence. Where there is
+ * no seccomp nothing is confined, and -ENOSYS or -EINVAL says so.
  *
  * What is allowed is a table in confinement.c.
  */
@@ -48,15 +52,15 @@ int confinement_begin(const struct confinement_options *options);
 int confinement_begin_trial(void);
 
 /*
- * The process that names code (attach/symbolizer.h): it answers on its
- * socket, reads the files that come over it and those that it may open to read, and has
+ * The process that names code (attach/symbolizer.h): it answers on its socket,
+ * reads the files that come over it and those that it may open to read, and has
  * memory. What is not allowed fails with EPERM.
  */
 int confinement_begin_symbols(void);
 
 /*
- * The process that serves metrics (record/metrics_http.h): it accepts, reads and
- * writes. What is not allowed fails with EPERM.
+ * The process that serves metrics (record/metrics_http.h): it accepts, reads
+ * and writes. What is not allowed fails with EPERM.
  */
 int confinement_begin_metrics(void);
 

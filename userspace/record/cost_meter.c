@@ -37,14 +37,19 @@ static const struct {
 	{ "other", WIRE_OTHER, BY_TRACEPOINT, { NULL } }, /* by on_sched_switch, which is timed above */
 	{ "move", WIRE_MOVE, BY_TRACEPOINT, { "on_migrate" } },
 	{ "process", WIRE_PROCESS, BY_TRACEPOINT, { NULL } }, /* by several */
-	{ "stack", WIRE_STACK, BY_TRACEPOINT, { "on_sample" } }, /* and by on_sched_switch, which is timed above */
-	{ "value", WIRE_VALUE, WITH_ANOTHER, { NULL } }, /* by the programs of foreign begins and ends, as is the next */
+	/* and by on_sched_switch, which is timed above */
+	{ "stack", WIRE_STACK, BY_TRACEPOINT, { "on_sample" } },
+	/* by the programs of foreign begins and ends, as is the next */
+	{ "value", WIRE_VALUE, WITH_ANOTHER, { NULL } },
 	{ "abandon", WIRE_ABANDON, WITH_ANOTHER, { NULL } },
 	{ "thread", WIRE_THREAD, BY_TRACEPOINT, { "on_fork", "on_rename" } },
 	{ "thread_exit", WIRE_THREAD_EXIT, BY_TRACEPOINT, { "on_exit_of_thread" } },
 	{ "exec", WIRE_EXEC, BY_TRACEPOINT, { "on_exec" } },
-	{ "begin", WIRE_BEGIN, BY_PROBE,
-	  { "on_begin", "on_function_enter", "on_function_enter_before_5_13", "on_function_call", "on_function_call_before_5_13" } },
+	{ "begin",
+	  WIRE_BEGIN,
+	  BY_PROBE,
+	  { "on_begin", "on_function_enter", "on_function_enter_before_5_13", "on_function_call",
+	    "on_function_call_before_5_13" } },
 	{ "begin_detached", WIRE_BEGIN_DETACHED, BY_PROBE, { "on_begin_detached" } },
 	{ "enter", WIRE_ENTER, BY_PROBE, { "on_enter" } },
 	{ "leave", WIRE_LEAVE, BY_PROBE, { "on_exit" } },
@@ -63,7 +68,9 @@ static const struct {
 
 #define KIND_CNT (sizeof(kinds) / sizeof(kinds[0]))
 
-/* Programs that send events of the one kind or the other, as the probe asks for: their runs are shared out. */
+/*
+ * Programs that send events of the one kind or the other, as the probe asks for: their runs are shared out.
+ */
 static const struct {
 	const char *programs[PROGRAMS_MAX];
 	uint8_t wire_kinds[2];
@@ -194,7 +201,10 @@ static uint64_t sent_by_others(const struct tally *window)
 	return window->event_cnt > window->run_cnt ? window->event_cnt - window->run_cnt : 0;
 }
 
-/* Divides the runs between the two kinds, in the ratio of those of their events that no program of their own sent. */
+/*
+ * Divides the runs between the two kinds, in the ratio of those of their events that no program of their own
+ * sent.
+ */
 static void share_out(struct cost_meter *meter, size_t idx)
 {
 	struct tally *first = window_of(meter, shared[idx].wire_kinds[0]);
@@ -274,7 +284,8 @@ void cost_meter_stop(struct cost_meter *meter, uint64_t now_ns)
 
 /* ---- from the beginning ---- */
 
-static void find_programs(const struct kernel_side *kernel, const char *const *names, struct program_fds *programs)
+static void find_programs(const struct kernel_side *kernel, const char *const *names,
+			  struct program_fds *programs)
 {
 	for (size_t i = 0; i < PROGRAMS_MAX; i++) {
 		struct bpf_program *program = names[i] ? kernel_side_program(kernel, names[i]) : NULL;
@@ -360,12 +371,13 @@ static enum txtrace_cost_entry entry_of(const struct cost_meter *meter, size_t k
 }
 
 /* All of the kind's events since the begin. */
-static void fill_all_events(const struct cost_meter *meter, size_t kind, const struct cost_trial_result *trial,
-			    struct txtrace_cost *cost)
+static void fill_all_events(const struct cost_meter *meter, size_t kind,
+			    const struct cost_trial_result *trial, struct txtrace_cost *cost)
 {
 	const struct cost_trial_entry none = { 0 };
-	const struct cost_trial_entry *entry = kinds[kind].reached == BY_PROBE ? &trial->probe :
-					       kinds[kind].reached == BY_TRACEPOINT ? &trial->tracepoint : &none;
+	const struct cost_trial_entry *entry = kinds[kind].reached == BY_PROBE	      ? &trial->probe
+					       : kinds[kind].reached == BY_TRACEPOINT ? &trial->tracepoint
+										      : &none;
 	const struct metered *metered = &meter->metered[kind];
 
 	cost->event = (struct txtrace_string){ kinds[kind].event, strlen(kinds[kind].event) };
@@ -409,8 +421,8 @@ static void fill_steps(uint64_t step_cnt, const struct cost_trial_result *trial,
 	cost->calibration_cnt = trial->step.run_cnt;
 }
 
-static int tell_steps(struct cost_meter *meter, const struct cost_trial_result *trial, struct txtrace_record *record,
-		      cost_sink sink, void *context)
+static int tell_steps(struct cost_meter *meter, const struct cost_trial_result *trial,
+		      struct txtrace_record *record, cost_sink sink, void *context)
 {
 	uint64_t step_cnt = kernel_side_step_cnt(meter->kernel), cnt = step_cnt - meter->step_cnt_told;
 
@@ -421,7 +433,8 @@ static int tell_steps(struct cost_meter *meter, const struct cost_trial_result *
 	return put(meter, record, sink, context);
 }
 
-static void fill_recorder(struct cost_meter *meter, const struct cost_meter_bytes *bytes, uint64_t event_cnt, struct txtrace_cost *cost)
+static void fill_recorder(struct cost_meter *meter, const struct cost_meter_bytes *bytes, uint64_t event_cnt,
+			  struct txtrace_cost *cost)
 {
 	uint64_t cpu_ns = own_usage_cpu_ns();
 
@@ -436,9 +449,12 @@ static void fill_recorder(struct cost_meter *meter, const struct cost_meter_byte
 	meter->event_cnt_told = event_cnt;
 }
 
-int cost_meter_tell(struct cost_meter *meter, uint64_t time_ns, const struct cost_meter_bytes *bytes, cost_sink sink, void *context)
+int cost_meter_tell(struct cost_meter *meter, uint64_t time_ns, const struct cost_meter_bytes *bytes,
+		    cost_sink sink, void *context)
 {
-	struct txtrace_record blank = { .kind = TXTRACE_RECORD_COST, .cost = { .time_ns = time_ns, .since_ns = meter->told_ns } }, record;
+	struct txtrace_record blank = { .kind = TXTRACE_RECORD_COST,
+					.cost = { .time_ns = time_ns, .since_ns = meter->told_ns } },
+			      record;
 	struct cost_trial_result trial = { 0 };
 	uint64_t all_cnt = all_sent_cnt(meter);
 	int err = 0;

@@ -2,10 +2,13 @@
 /*
  * Measures what recording costs, and tells the log (TXTRACE_RECORD_COST).
  *
- * How often programs ran is known exactly: they count what they send. How long they run is timed by the kernel when asked to, which costs every run of
- * every BPF program of the machine some 50 ns more; so it is asked once a second, for 10 ms, or until the next tick if little happens. Timing cannot see
- * what it takes to get to a program: that is tried beforehand (attach/cost_trial.h). Turning it on and off takes 0.3 ms, of the trial's
- * process, which alone keeps CAP_SYS_ADMIN for that. Without the capability nothing is timed.
+ * How often programs ran is known exactly: they count what they send. How long
+ * they run is timed by the kernel when asked to, which costs every run of every
+ * BPF program of the machine some 50 ns more; so it is asked once a second, for
+ * 10 ms, or until the next tick if little happens. Timing cannot see what it
+ * takes to get to a program: that is tried beforehand (attach/cost_trial.h).
+ * Turning it on and off takes 0.3 ms, of the trial's process, which alone keeps
+ * CAP_SYS_ADMIN for that. Without the capability nothing is timed.
  *
  *	cost_meter_new(), behind the loading of programs
  *	cost_meter_look_idle()         the scheduler's programs are attached, and know no thread yet
@@ -36,7 +39,8 @@ struct cost_meter_options {
 	void *context;
 };
 
-struct cost_meter *cost_meter_new(const struct cost_meter_options *options); /* NULL: no memory. Takes some 10 ms */
+/* NULL: no memory. Takes some 10 ms */
+struct cost_meter *cost_meter_new(const struct cost_meter_options *options);
 void cost_meter_free(struct cost_meter *meter); /* NULL is allowed */
 
 void cost_meter_look_idle(struct cost_meter *meter);
@@ -56,8 +60,12 @@ struct cost_meter_bytes {
 
 typedef int (*cost_sink)(void *context, const struct txtrace_record *record);
 
-/* What was since the last time: a record for each kind of event, and one of the recorder. 0, or what the sink returned. */
-int cost_meter_tell(struct cost_meter *meter, uint64_t time_ns, const struct cost_meter_bytes *bytes, cost_sink sink, void *context);
+/*
+ * What was since the last time: a record for each kind of event, and one of the
+ * recorder. 0, or what the sink returned.
+ */
+int cost_meter_tell(struct cost_meter *meter, uint64_t time_ns, const struct cost_meter_bytes *bytes,
+		    cost_sink sink, void *context);
 
 /*
  * What it takes to get to a program by a probe and back, in ns / 1000; 0: not

@@ -65,7 +65,8 @@ void cost_watch_steps(struct cost_watch *watch)
 {
 	const struct cost_watch_options *options = &watch->options;
 	const char *example = NULL;
-	size_t cnt = watch->has_told_steps || !options->plan ? 0 : foreign_plan_stepped(options->plan, &example);
+	size_t cnt = watch->has_told_steps || !options->plan ? 0
+							     : foreign_plan_stepped(options->plan, &example);
 	uint64_t step_ns = cnt ? cost_meter_probe_ps(options->meter, true) / 1000 : 0;
 	uint64_t entry_ns = cnt ? cost_meter_probe_ps(options->meter, false) / 1000 : 0;
 	const struct message_field fields[] = {
@@ -84,7 +85,8 @@ void cost_watch_steps(struct cost_watch *watch)
 	if (step_ns && entry_ns)
 		error_set(&price, ": each hit takes %s instead of %s",
 			  units_format_duration(step, step_ns), units_format_duration(entry, entry_ns));
-	messages_tell(options->messages, MESSAGE_WARNING, "single_step", fields, sizeof(fields) / sizeof(fields[0]),
+	messages_tell(options->messages, MESSAGE_WARNING, "single_step", fields,
+		      sizeof(fields) / sizeof(fields[0]),
 		      "the kernel single-steps the probes of %s function%s, for example '%s'%s",
 		      units_format_count(count, cnt), cnt == 1 ? "" : "s", name.text, price.text);
 }
@@ -122,7 +124,9 @@ static void follow(void *context, const struct traced_process *process)
 		}
 		watch->followed[watch->followed_cnt++] = followed;
 	}
-	*followed = (struct followed){ .pid = process->pid, .start_ns = process->start_ns, .read_ns = watch->now_ns };
+	*followed = (struct followed){ .pid = process->pid,
+				       .start_ns = process->start_ns,
+				       .read_ns = watch->now_ns };
 	if (process->start_ns < watch->begin_ns)
 		read_clock(followed->pid, &followed->cpu_ns);
 	watch->met_cnt++;
@@ -184,7 +188,8 @@ static void warn(struct cost_watch *watch, uint64_t tracing_ns, uint64_t cpu_ns)
 
 	messages_tell(watch->options.messages, MESSAGE_WARNING, "tracing_share", fields,
 		      sizeof(fields) / sizeof(fields[0]),
-		      "tracing takes about %s of the program's CPU time, and the log counts that as on-CPU; to reduce it, "
+		      "tracing takes about %s of the program's CPU time, and the log counts that as on-CPU; "
+		      "to reduce it, "
 		      "trace fewer probes, or functions that are called less often",
 		      units_format_share(share, tracing_ns, cpu_ns));
 	watch->has_told_share = true;

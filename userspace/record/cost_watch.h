@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Warns of what tracing costs: before recording, of functions that are
- * single-stepped; while it records, once, when tracing takes more than a tenth of
- * the CPU time of the traced processes.
+ * single-stepped; while it records, once, when tracing takes more than a tenth
+ * of the CPU time of the traced processes.
  *
- * The CPU time is that of the processes' clocks, read five times a second. What a
- * process used between the last reading and its end is not known: it is taken to
- * have had one CPU all that time, so the share is rather too small than too large.
+ * The CPU time is that of the processes' clocks, read five times a second. What
+ * a process used between the last reading and its end is not known: it is taken
+ * to have had one CPU all that time, so the share is rather too small than too
+ * large.
  */
 #ifndef COST_WATCH_H
 #define COST_WATCH_H

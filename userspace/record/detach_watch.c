@@ -61,7 +61,8 @@ static size_t name_frozen(const struct detach_watch *watch, struct text *text)
 		if (proc_status_read(&status, target->pid) || status.start_ticks != target->start_ticks)
 			continue;
 		if (cnt++ < NAMED_MAX)
-			text_append_format(text, "%s%d ('%s')", cnt > 1 ? ", " : "", target->pid, target->comm);
+			text_append_format(text, "%s%d ('%s')", cnt > 1 ? ", " : "", target->pid,
+					   target->comm);
 	}
 	if (cnt > NAMED_MAX)
 		text_append_format(text, " and %zu more", cnt - NAMED_MAX);
@@ -100,8 +101,10 @@ static void *look_on(void *context)
 	}
 	if (names.length) /* otherwise it only takes long, as with thousands of probes on an old kernel */
 		messages_say(watch->messages, MESSAGE_WARNING, "detach",
-			     "the log is closed, but the kernel cannot remove the probes yet: these processes block access to their memory: %s; "
-			     "kill them, or the FUSE server they wait for; until then fork() may stall on the whole machine",
+			     "the log is closed, but the kernel cannot remove the probes yet: these "
+			     "processes block access to their memory: %s; "
+			     "kill them, or the FUSE server they wait for; until then fork() may stall on "
+			     "the whole machine",
 			     text_string(&names));
 	text_release(&names);
 	return NULL;

@@ -14,7 +14,10 @@
 
 struct detach_watch;
 
-/* The reader is the watch's meanwhile. NULL: nobody looks on (no memory, no thread, or there is no reader). */
+/*
+ * The reader is the watch's meanwhile. NULL: nobody looks on (no memory, no
+ * thread, or there is no reader).
+ */
 struct detach_watch *detach_watch_new(const struct messages *messages, struct process_reader *reader);
 
 /* It is over. NULL is allowed. */

@@ -33,7 +33,8 @@ static int check_recorder(pid_t pid, bool *understands)
 
 int dump_request_send(pid_t pid, struct error *error)
 {
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0); /* from here on it is this one, whatever becomes of its pid */
+	/* from here on it is this one, whatever becomes of its pid */
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	bool understands = false;
 	int err = fd < 0 ? -errno : check_recorder(pid, &understands);
 

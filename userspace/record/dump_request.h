@@ -7,7 +7,10 @@
 
 #include "base/error.h"
 
-/* 0, or a negative errno and a sentence. A process that would not understand it gets no signal: it would die of it. */
+/*
+ * 0, or a negative errno and a sentence. A process that would not understand it
+ * gets no signal: it would die of it.
+ */
 int dump_request_send(pid_t pid, struct error *error);
 
 #endif

@@ -12,8 +12,10 @@ static const struct {
 	{ "filemap_fault", FAULT_FILE },
 	{ "do_swap_page", FAULT_SWAP },
 	{ "shmem_fault", FAULT_FILE },
-	{ "uprobe_notify_resume", FAULT_MMAP_LOCK }, /* no fault, but a probe that has to look into the address space */
-	{ "lock_mm_and_find_vma", FAULT_MMAP_LOCK }, /* 6.5; before, the architecture's code took the lock itself */
+	/* no fault, but a probe that has to look into the address space */
+	{ "uprobe_notify_resume", FAULT_MMAP_LOCK },
+	/* 6.5; before, the architecture's code took the lock itself */
+	{ "lock_mm_and_find_vma", FAULT_MMAP_LOCK },
 	{ "do_anonymous_page", FAULT_ANONYMOUS },
 	{ "do_huge_pmd_anonymous_page", FAULT_ANONYMOUS },
 	{ "do_wp_page", FAULT_ANONYMOUS }, /* a copy of a page that was shared */

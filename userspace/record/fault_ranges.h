@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the kernel waits for what in a page fault: the functions that every such wait goes through, by their place in memory, so that the kernel side can tell
- * one from another by the return addresses alone. Names differ little between kernels; a kernel that lacks one, or hides them all, leaves it unknown.
+ * Where the kernel waits for what in a page fault: the functions that every
+ * such wait goes through, by their place in memory, so that the kernel side can
+ * tell one from another by the return addresses alone. Names differ little
+ * between kernels; a kernel that lacks one, or hides them all, leaves it
+ * unknown.
  */
 #ifndef FAULT_RANGES_H
 #define FAULT_RANGES_H

@@ -55,7 +55,8 @@ static bool is_allowed(struct flight_recorder *flight, uint64_t time_ns)
 
 void flight_recorder_see(struct flight_recorder *flight, const struct txtrace_span *span)
 {
-	const struct trigger_rule *rule = flight->trigger.cause ? NULL : flight_rules_find(flight->rules, span);
+	const struct trigger_rule *rule = flight->trigger.cause ? NULL
+								: flight_rules_find(flight->rules, span);
 	size_t length = span->label.length < LABEL_MAX ? span->label.length : LABEL_MAX;
 
 	if (!rule)
@@ -82,13 +83,15 @@ void flight_recorder_see(struct flight_recorder *flight, const struct txtrace_sp
 void flight_recorder_request(struct flight_recorder *flight, uint64_t now_ns)
 {
 	if (!flight->trigger.cause)
-		flight->trigger = (struct txtrace_trigger){ .time_ns = now_ns, .cause = TXTRACE_TRIGGER_REQUEST };
+		flight->trigger = (struct txtrace_trigger){ .time_ns = now_ns,
+							    .cause = TXTRACE_TRIGGER_REQUEST };
 }
 
 bool flight_recorder_end(struct flight_recorder *flight, uint64_t now_ns)
 {
 	if (!flight->trigger.cause && flight->rules->at_exit)
-		flight->trigger = (struct txtrace_trigger){ .time_ns = now_ns, .cause = TXTRACE_TRIGGER_EXIT };
+		flight->trigger = (struct txtrace_trigger){ .time_ns = now_ns,
+							    .cause = TXTRACE_TRIGGER_EXIT };
 	return flight->trigger.cause;
 }
 

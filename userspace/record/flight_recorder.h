@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When the flight recorder writes what it has: on the first span for which a rule holds, or on request; --trigger-after later. What
- * triggers meanwhile leads to the same file. Time comes from outside.
+ * When the flight recorder writes what it has: on the first span for which a
+ * rule holds, or on request; --trigger-after later. What triggers meanwhile
+ * leads to the same file. Time comes from outside.
  */
 #ifndef FLIGHT_RECORDER_H
 #define FLIGHT_RECORDER_H
@@ -10,7 +11,8 @@
 
 struct flight_recorder;
 
-struct flight_recorder *flight_recorder_new(const struct flight_rules *rules); /* the caller's; NULL: no memory */
+/* the caller's; NULL: no memory */
+struct flight_recorder *flight_recorder_new(const struct flight_rules *rules);
 void flight_recorder_free(struct flight_recorder *flight);                     /* NULL is allowed */
 
 /* A span is written. */

@@ -56,7 +56,10 @@ int flight_rules_take_max(struct flight_rules *rules, const char *value)
 	static const struct {
 		const char *unit;
 		uint64_t ns;
-	} units[] = { { "/s", 1000000000u }, { "/m", 60000000000u }, { "/h", 3600000000000u }, { "/d", 86400000000000u } };
+	} units[] = { { "/s", 1000000000u },
+		      { "/m", 60000000000u },
+		      { "/h", 3600000000000u },
+		      { "/d", 86400000000000u } };
 	char *end;
 	unsigned long cnt;
 
@@ -105,7 +108,8 @@ void flight_rules_release(struct flight_rules *rules)
 		trigger_rule_free(rules->rules[--rules->rule_cnt]);
 }
 
-const struct trigger_rule *flight_rules_find(const struct flight_rules *rules, const struct txtrace_span *span)
+const struct trigger_rule *flight_rules_find(const struct flight_rules *rules,
+					     const struct txtrace_span *span)
 {
 	for (size_t i = 0; i < rules->rule_cnt; i++)
 		if (trigger_rule_holds(rules->rules[i], span))

@@ -34,11 +34,15 @@ int flight_rules_take_size(struct flight_rules *rules, const char *value);
 /* "10/h", also s, m, d; "0": any number. -EINVAL. */
 int flight_rules_take_max(struct flight_rules *rules, const char *value);
 
-/* Reads the texts; the word exit is one of its own. Without any, the end of the recording is a trigger. -EINVAL or -ENOMEM, and a sentence. */
+/*
+ * Reads the texts; the word exit is one of its own. Without any, the end of the
+ * recording is a trigger. -EINVAL or -ENOMEM, and a sentence.
+ */
 int flight_rules_parse(struct flight_rules *rules, struct error *error);
 void flight_rules_release(struct flight_rules *rules);
 
 /* The rule that holds for the span; NULL: none. */
-const struct trigger_rule *flight_rules_find(const struct flight_rules *rules, const struct txtrace_span *span);
+const struct trigger_rule *flight_rules_find(const struct flight_rules *rules,
+					     const struct txtrace_span *span);
 
 #endif

@@ -24,7 +24,8 @@ static int read_presets(void *context)
 }
 
 /* The options' texts, and those of the presets. */
-static int collect(const struct record_options *options, struct preset *presets, struct foreign_plan_options *plan, struct error *error)
+static int collect(const struct record_options *options, struct preset *presets,
+		   struct foreign_plan_options *plan, struct error *error)
 {
 	const struct foreign_options *foreign = &options->foreign;
 	struct preset *all = &presets[foreign->preset_cnt];
@@ -42,7 +43,8 @@ static int collect(const struct record_options *options, struct preset *presets,
 	for (size_t i = 0; !err && i < foreign->func_cnt; i++)
 		err = preset_add(all, false, foreign->funcs[i]);
 	if (err == -E2BIG)
-		error_set(error, "at most %d spans and functions can be asked for at once, presets' included", PRESET_LINE_MAX);
+		error_set(error, "at most %d spans and functions can be asked for at once, presets' included",
+			  PRESET_LINE_MAX);
 	*plan = (struct foreign_plan_options){
 		.spans = all->spans,
 		.span_cnt = all->span_cnt,
@@ -64,7 +66,8 @@ bool foreign_spans_can_be(const struct kernel_features *features)
 	return features->has_cookies || features->has_probe_paths;
 }
 
-int foreign_spans_open(struct foreign_plan **plan, const struct record_options *options, const struct kernel_features *features, struct error *error)
+int foreign_spans_open(struct foreign_plan **plan, const struct record_options *options,
+		       const struct kernel_features *features, struct error *error)
 {
 	struct preset presets[FOREIGN_OPTION_MAX + 1] = { 0 };
 	struct foreign_plan_options plan_options;
@@ -74,8 +77,11 @@ int foreign_spans_open(struct foreign_plan **plan, const struct record_options *
 	if (!foreign_spans_are_wanted(options))
 		return 0;
 	if (!foreign_spans_can_be(features)) {
-		error_set(error, "--span, --func and --preset need Linux 5.15 or later, or a kernel that describes its uprobes, to tell which probe was hit; "
-				 "kernel %s does not; marks of txtrace.h work here", features->release);
+		error_set(error,
+			  "--span, --func and --preset need Linux 5.15 or later, or a kernel that describes "
+			  "its uprobes, to tell which probe was hit; "
+			  "kernel %s does not; marks of txtrace.h work here",
+			  features->release);
 		return -EOPNOTSUPP;
 	}
 	err = collect(options, presets, &plan_options, error);
@@ -96,15 +102,16 @@ void foreign_spans_warn(struct foreign_plan *plan, const struct messages *messag
 		messages_say(messages, MESSAGE_WARNING, "probes", "%s", sentence);
 }
 
-int foreign_spans_check(struct foreign_plan *plan, int site_cnt, pid_t pid, const char *others, const struct messages *messages,
-			struct error *error)
+int foreign_spans_check(struct foreign_plan *plan, int site_cnt, pid_t pid, const char *others,
+			const struct messages *messages, struct error *error)
 {
 	size_t found_cnt = foreign_plan_judge(plan);
 
 	foreign_spans_warn(plan, messages);
 	if (found_cnt || site_cnt)
 		return 0;
-	error_set(error, "process %d has nothing of what --span, --func or --preset ask for; it has %s", pid, *others ? others : "no USDT probes");
+	error_set(error, "process %d has nothing of what --span, --func or --preset ask for; it has %s", pid,
+		  *others ? others : "no USDT probes");
 	return -ENOENT;
 }
 

@@ -98,12 +98,14 @@ void frame_table_free(struct frame_table *table)
 }
 
 /* Its names, and where the innermost stands. Without memory, or beyond the limit, it has none. */
-static void set_names(struct frame_table *table, struct frame *frame, const char *names, size_t length, const char *source, uint32_t line)
+static void set_names(struct frame_table *table, struct frame *frame, const char *names, size_t length,
+		      const char *source, uint32_t line)
 {
 	size_t source_size = strlen(source) + 1;
 
 	frame->is_resolved = true;
-	if (length == 0 || length > UINT32_MAX || table->names_bytes + length + source_size > FRAME_NAMES_BYTES_MAX)
+	if (length == 0 || length > UINT32_MAX ||
+	    table->names_bytes + length + source_size > FRAME_NAMES_BYTES_MAX)
 		return;
 	frame->names = malloc(length + source_size);
 	if (!frame->names)
@@ -116,7 +118,8 @@ static void set_names(struct frame_table *table, struct frame *frame, const char
 }
 
 /* *number of the place; *is_new: it has yet to be named. */
-static int find_or_add(struct frame_table *table, uint64_t space, uint64_t address, uint32_t *number, bool *is_new)
+static int find_or_add(struct frame_table *table, uint64_t space, uint64_t address, uint32_t *number,
+		       bool *is_new)
 {
 	uintptr_t known = (uintptr_t)id_map_get(&table->numbers, space, address);
 
@@ -147,11 +150,13 @@ static int find_or_add(struct frame_table *table, uint64_t space, uint64_t addre
 	return 0;
 }
 
-static void name_suffixed(struct frame_table *table, struct frame *frame, const char *name, size_t length, const char *suffix)
+static void name_suffixed(struct frame_table *table, struct frame *frame, const char *name, size_t length,
+			  const char *suffix)
 {
 	char text[PERF_MAP_NAME_MAX + 8];
 
-	snprintf(text, sizeof(text), "%.*s%s", (int)(length < PERF_MAP_NAME_MAX ? length : PERF_MAP_NAME_MAX), name, suffix);
+	snprintf(text, sizeof(text), "%.*s%s", (int)(length < PERF_MAP_NAME_MAX ? length : PERF_MAP_NAME_MAX),
+		 name, suffix);
 	for (char *at = text; *at; at++)
 		*at = *at == '\n' ? '?' : *at;
 	set_names(table, frame, text, strlen(text), "", 0);
@@ -160,7 +165,9 @@ static void name_suffixed(struct frame_table *table, struct frame *frame, const 
 static void ask_symbolizer(struct frame_table *table, uint32_t number, const struct code_file *file)
 {
 	struct frame *frame = &table->frames[number];
-	struct symbol_query query = { .cookie = number, .file = file->number, .fd = file->fd, .address = frame->address };
+	struct symbol_query query = {
+		.cookie = number, .file = file->number, .fd = file->fd, .address = frame->address
+	};
 
 	if (!id_map_get(&table->files, file->number, 0)) {
 		char *name = strdup(file->name);
@@ -214,7 +221,10 @@ static bool name_by_map(struct frame_table *table, const struct jit *jit, struct
 	return entry != NULL;
 }
 
-/* A JIT compiler's code: the map is read anew when it does not know an address, now and then; what it does not know yet is looked for again later. */
+/*
+ * A JIT compiler's code: the map is read anew when it does not know an address, now and then; what it does
+ * not know yet is looked for again later.
+ */
 static int name_jit(struct frame_table *table, uint32_t tgid, struct frame *frame)
 {
 	struct jit *jit;
@@ -240,23 +250,30 @@ void frame_table_look_again(struct frame_table *table, bool is_last)
 	struct jit *jit;
 
 	for (size_t i = 0; (jit = id_map_next(&table->jits, &i));) {
-		jit->is_fresh = jit->has_unnamed && (is_last || time_ns >= jit->next_look_ns) && jit_read(table, jit);
+		jit->is_fresh = jit->has_unnamed && (is_last || time_ns >= jit->next_look_ns) &&
+				jit_read(table, jit);
 		has_read |= jit->is_fresh;
 	}
 	for (size_t i = 0; has_read && i < table->cnt; i++) {
 		struct frame *frame = &table->frames[i];
 
-		jit = frame->space & SPACE_NO_FILE && !frame->names ? id_map_get(&table->jits, (uint32_t)frame->space, 0) : NULL;
+		jit = frame->space & SPACE_NO_FILE && !frame->names
+			      ? id_map_get(&table->jits, (uint32_t)frame->space, 0)
+			      : NULL;
 		if (jit && jit->is_fresh)
 			name_by_map(table, jit, frame);
 	}
 }
 
-int frame_table_add(struct frame_table *table, uint32_t tgid, const struct code_place *place, uint32_t *number)
+int frame_table_add(struct frame_table *table, uint32_t tgid, const struct code_place *place,
+		    uint32_t *number)
 {
-	uint64_t space = place->kind == CODE_FILE ? place->file->number + UINT64_C(1) : place->kind == CODE_NO_FILE ? SPACE_NO_FILE | tgid : SPACE_UNKNOWN;
+	uint64_t space = place->kind == CODE_FILE      ? place->file->number + UINT64_C(1)
+			 : place->kind == CODE_NO_FILE ? SPACE_NO_FILE | tgid
+						       : SPACE_UNKNOWN;
 	bool is_new;
-	int err = find_or_add(table, space, place->kind == CODE_UNKNOWN ? 0 : place->address, number, &is_new);
+	int err = find_or_add(table, space, place->kind == CODE_UNKNOWN ? 0 : place->address, number,
+			      &is_new);
 	struct frame *frame = err ? NULL : &table->frames[*number];
 
 	if (err || (!is_new && (place->kind != CODE_NO_FILE || frame->names)))
@@ -328,7 +345,11 @@ bool frame_table_is_resolved(const struct frame_table *table, uint32_t number)
 struct frame_name frame_table_name(const struct frame_table *table, uint32_t number)
 {
 	const struct frame *frame = &table->frames[number];
-	struct frame_name name = { .offset = frame->offset, .line = frame->line, .source = "", .is_libc = frame->is_libc, .is_known = frame->names };
+	struct frame_name name = { .offset = frame->offset,
+				   .line = frame->line,
+				   .source = "",
+				   .is_libc = frame->is_libc,
+				   .is_known = frame->names };
 
 	if (frame->names) {
 		name.names = frame->names;
@@ -337,7 +358,9 @@ struct frame_name frame_table_name(const struct frame_table *table, uint32_t num
 		return name;
 	}
 	name.offset = frame->address;
-	name.names = frame->space == SPACE_CUT ? "[cut off]" : frame->space & SPACE_NO_FILE ? "[no file]" : "[unknown]";
+	name.names = frame->space == SPACE_CUT	    ? "[cut off]"
+		     : frame->space & SPACE_NO_FILE ? "[no file]"
+						    : "[unknown]";
 	if (frame->space < SPACE_KERNEL) {
 		const char *file = id_map_get(&table->files, frame->space - 1, 0);
 

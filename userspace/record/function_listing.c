@@ -85,7 +85,8 @@ static int read_names(const struct elf_functions *functions, struct listed_funct
 	return 0;
 }
 
-int function_listing_append(struct text *text, struct elf_reader *reader, const char *path, int fd, const char *pattern, size_t *cnt)
+int function_listing_append(struct text *text, struct elf_reader *reader, const char *path, int fd,
+			    const char *pattern, size_t *cnt)
 {
 	struct elf_functions functions;
 	struct listed_function *listed;
@@ -102,7 +103,8 @@ int function_listing_append(struct text *text, struct elf_reader *reader, const 
 	if (!err)
 		qsort(listed, functions.cnt, sizeof(*listed), compare);
 	for (size_t i = 0; !err && i < functions.cnt; i++) {
-		if ((i && !compare(&listed[i - 1], &listed[i])) || !matches(pattern, text_string(&binary), &listed[i]))
+		if ((i && !compare(&listed[i - 1], &listed[i])) ||
+		    !matches(pattern, text_string(&binary), &listed[i]))
 			continue;
 		append(text, text_string(&binary), &listed[i]);
 		++*cnt;

@@ -54,7 +54,8 @@ void futex_names_free(struct futex_names *names)
 	free(names);
 }
 
-int futex_names_add(struct futex_names *names, const struct wire_stack *stack, const uint32_t *frames, size_t cnt)
+int futex_names_add(struct futex_names *names, const struct wire_stack *stack, const uint32_t *frames,
+		    size_t cnt)
 {
 	uint64_t address = stack->object;
 	struct futex *futex = id_map_get(&names->futexes, stack->header.tgid, address);
@@ -101,16 +102,21 @@ void futex_names_forget(struct futex_names *names, uint32_t tgid)
 	}
 }
 
-/* They wait on behalf of who called them, also where they are part of the program: linked statically, or inlined. */
+/*
+ * They wait on behalf of who called them, also where they are part of the program: linked statically, or
+ * inlined.
+ */
 static bool is_waiting_room(const char *name, size_t length)
 {
 	static const char *const beginnings[] = {
-		"pthread_", "__pthread_", "___pthread_", "__lll_", "lll_", "futex", "__futex", "__GI_", "__new_sem_", "sem_", "__old_sem_", "syscall",
-		"__gthread", "__cond_", "__clone", "std::", "void std::", "bool std::",
+		"pthread_",  "__pthread_", "___pthread_", "__lll_", "lll_",	  "futex",
+		"__futex",   "__GI_",	   "__new_sem_",  "sem_",   "__old_sem_", "syscall",
+		"__gthread", "__cond_",	   "__clone",	  "std::",  "void std::", "bool std::",
 	};
 
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
-		if (length >= strlen(beginnings[i]) && memcmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+		if (length >= strlen(beginnings[i]) &&
+		    memcmp(name, beginnings[i], strlen(beginnings[i])) == 0)
 			return true;
 	}
 	return false;
@@ -145,7 +151,8 @@ static void make_name(const struct futex_names *names, struct futex *futex)
 
 		if (frame.is_libc || function.length == 0 || *frame.names == '[')
 			continue;
-		text_append_bytes(&text, function.bytes, function.length < NAME_MAX ? function.length : NAME_MAX);
+		text_append_bytes(&text, function.bytes,
+				  function.length < NAME_MAX ? function.length : NAME_MAX);
 		if (*frame.source && function.bytes + function.length == frame.names + frame.length)
 			text_append_format(&text, " %s:%" PRIu32, frame.source, frame.line);
 		else if (function.bytes == frame.names)
@@ -160,7 +167,11 @@ static int tell(const struct futex *futex, uint64_t time_ns, code_stack_sink sin
 {
 	struct txtrace_record record = {
 		.kind = TXTRACE_RECORD_OBJECT,
-		.object = { .time_ns = time_ns, .object = futex->address, .pid = futex->pid, .tid = futex->tid, .reason = TXTRACE_BLOCK_LOCK },
+		.object = { .time_ns = time_ns,
+			    .object = futex->address,
+			    .pid = futex->pid,
+			    .tid = futex->tid,
+			    .reason = TXTRACE_BLOCK_LOCK },
 	};
 
 	if (!futex->name)
@@ -178,7 +189,8 @@ static bool is_ready(const struct futex_names *names, const struct futex *futex)
 	return true;
 }
 
-int futex_names_tick(struct futex_names *names, uint64_t time_ns, bool is_last, code_stack_sink sink, void *context)
+int futex_names_tick(struct futex_names *names, uint64_t time_ns, bool is_last, code_stack_sink sink,
+		     void *context)
 {
 	struct futex *futex;
 	int err = 0;

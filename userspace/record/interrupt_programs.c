@@ -10,10 +10,20 @@
 
 /* The tracepoints NAME_entry and NAME_exit, and the programs on_NAME_entry and on_NAME_exit. */
 static const char *const names[] = {
-	"irq_handler", "softirq", /* every kernel */
-	"local_timer", "reschedule", "call_function", "call_function_single", "irq_work", "x86_platform_ipi", "error_apic", "spurious_apic",
-	"threshold_apic", "deferred_error_apic", "thermal_apic", /* x86 */
-	"ipi", /* aarch64 */
+	"irq_handler",
+	"softirq", /* every kernel */
+	"local_timer",
+	"reschedule",
+	"call_function",
+	"call_function_single",
+	"irq_work",
+	"x86_platform_ipi",
+	"error_apic",
+	"spurious_apic",
+	"threshold_apic",
+	"deferred_error_apic",
+	"thermal_apic", /* x86 */
+	"ipi",		/* aarch64 */
 };
 
 #define NAME_CNT (sizeof(names) / sizeof(names[0]))
@@ -59,14 +69,16 @@ static int attach(struct bpf_program *program, struct bpf_link **links, size_t *
 	struct bpf_link *link = bpf_program__attach(program);
 
 	if (!link) {
-		error_set(error, "cannot attach '%s' to the interrupts: %s", bpf_program__name(program), strerror(errno));
+		error_set(error, "cannot attach '%s' to the interrupts: %s", bpf_program__name(program),
+			  strerror(errno));
 		return -errno;
 	}
 	links[(*cnt)++] = link;
 	return 0;
 }
 
-int interrupt_programs_attach(struct bpf_object *object, struct bpf_link **links, size_t *cnt, struct error *error)
+int interrupt_programs_attach(struct bpf_object *object, struct bpf_link **links, size_t *cnt,
+			      struct error *error)
 {
 	int err = 0;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The programs of --irq (bpf/interrupt.bpf.c): which of them this kernel has tracepoints for. They come in pairs, an entry and an exit. What a kernel has no
- * tracepoint for stays in the threads' time on a CPU.
+ * The programs of --irq (bpf/interrupt.bpf.c): which of them this kernel has
+ * tracepoints for. They come in pairs, an entry and an exit. What a kernel has
+ * no tracepoint for stays in the threads' time on a CPU.
  */
 #ifndef INTERRUPT_PROGRAMS_H
 #define INTERRUPT_PROGRAMS_H
@@ -12,13 +13,18 @@
 
 #define INTERRUPT_PROGRAM_MAX 32
 
-/* Before the object is loaded: those that are to be. 0, or a negative errno and a sentence where there is none at all. */
+/*
+ * Before the object is loaded: those that are to be. 0, or a negative errno and
+ * a sentence where there is none at all.
+ */
 int interrupt_programs_choose(struct bpf_object *object, struct error *error);
 
 /*
- * Attaches those that were loaded; an exit before its entry, so that no entry is left open. links: room for INTERRUPT_PROGRAM_MAX, *cnt of them are then the
- * caller's to destroy, also after a failure.
+ * Attaches those that were loaded; an exit before its entry, so that no entry
+ * is left open. links: room for INTERRUPT_PROGRAM_MAX, *cnt of them are then
+ * the caller's to destroy, also after a failure.
  */
-int interrupt_programs_attach(struct bpf_object *object, struct bpf_link **links, size_t *cnt, struct error *error);
+int interrupt_programs_attach(struct bpf_object *object, struct bpf_link **links, size_t *cnt,
+			      struct error *error);
 
 #endif

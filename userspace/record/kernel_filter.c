@@ -35,7 +35,8 @@ struct kernel_filter {
 	struct txtrace_bpf *bpf;
 	const struct span_choices *choices;
 	struct id_map programs; /* by tgid: the address of its code */
-	struct id_map told;     /* by tgid and address of a label: the same, as it was told to the kernel side */
+	/* by tgid and address of a label: the same, as it was told to the kernel side */
+	struct id_map told;
 };
 
 int kernel_filter_prepare(struct txtrace_bpf *bpf, const struct span_choices *choices)
@@ -85,11 +86,13 @@ void kernel_filter_free(struct kernel_filter *filter)
 /* Without memory for it the kernel side is told nothing of this program: spans pass. */
 void kernel_filter_see_process(struct kernel_filter *filter, const struct event *event)
 {
-	bool is_gone = event->process.change == WIRE_PROCESS_EXITED || event->process.change == WIRE_PROCESS_LEFT;
+	bool is_gone = event->process.change == WIRE_PROCESS_EXITED ||
+		       event->process.change == WIRE_PROCESS_LEFT;
 
 	if (!filter->choices->label_cnt)
 		return;
-	if (is_gone || !event->process.code_start || id_map_put(&filter->programs, 0, event->tgid, (void *)(uintptr_t)event->process.code_start))
+	if (is_gone || !event->process.code_start ||
+	    id_map_put(&filter->programs, 0, event->tgid, (void *)(uintptr_t)event->process.code_start))
 		id_map_remove(&filter->programs, 0, event->tgid);
 }
 
@@ -99,7 +102,8 @@ static void forget_all(struct id_map *map)
 	id_map_init(map);
 }
 
-void kernel_filter_see_label(struct kernel_filter *filter, uint32_t tgid, uint64_t address, const struct event_text *label)
+void kernel_filter_see_label(struct kernel_filter *filter, uint32_t tgid, uint64_t address,
+			     const struct event_text *label)
 {
 	void *program = filter->choices->label_cnt ? id_map_get(&filter->programs, 0, tgid) : NULL;
 	const struct label_name name = { .address = address, .tgid = tgid };
@@ -125,5 +129,6 @@ void kernel_filter_count(const struct wire_counters *counters, uint32_t cpu_cnt,
 
 	for (uint32_t cpu = 0; cpu < cpu_cnt && cpu < WIRE_CPU_MAX; cpu++)
 		for (unsigned int i = 0; i < WIRE_LEFT_OUT_COUNT; i++)
-			left_out_cnt[kinds[i]] += __atomic_load_n(&counters[cpu].left_out[i], __ATOMIC_RELAXED);
+			left_out_cnt[kinds[i]] += __atomic_load_n(&counters[cpu].left_out[i],
+								  __ATOMIC_RELAXED);
 }

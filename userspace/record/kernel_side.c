@@ -36,7 +36,10 @@ struct kernel_side {
 	uint64_t sample_ns; /* 0: none */
 };
 
-/* The probes of include/txtrace.h and who handles them. In the order of attaching: what ends a span before what begins one. */
+/*
+ * The probes of include/txtrace.h and who handles them. In the order of attaching: what ends a span before
+ * what begins one.
+ */
 static const struct {
 	const char *probe;
 	const char *program;
@@ -67,7 +70,10 @@ static int print_quietly(enum libbpf_print_level level, const char *format, va_l
 	return vfprintf(stderr, format, arguments);
 }
 
-/* What is not asked for is not loaded, or cut away by the verifier. Threads and processes are known in any case. */
+/*
+ * What is not asked for is not loaded, or cut away by the verifier. Threads and processes are known in any
+ * case.
+ */
 static void choose_scheduler(struct txtrace_bpf *bpf, enum sched_mode sched)
 {
 	bpf->rodata->cfg_has_timeline = sched == SCHED_TIMELINE;
@@ -91,7 +97,8 @@ static int choose_uring(struct txtrace_bpf *bpf, uint32_t places)
 /* Nobody asks what a descriptor is where no waits are recorded. */
 static void choose_sockets(struct txtrace_bpf *bpf, const struct kernel_side_options *options)
 {
-	bpf_program__set_autoload(bpf->progs.on_socket_look, options->features->has_socket_types && options->sched != SCHED_NONE);
+	bpf_program__set_autoload(bpf->progs.on_socket_look,
+				  options->features->has_socket_types && options->sched != SCHED_NONE);
 }
 
 /* They are optional: without them their maps are not made either. */
@@ -113,12 +120,16 @@ static int prepare_foreign(struct kernel_side *side, const struct kernel_side_op
 
 	for (size_t i = 0; !err && i < sizeof(maps) / sizeof(maps[0]); i++)
 		err = bpf_map__set_autocreate(maps[i].map, options->has_foreign && maps[i].is_used);
-	if (!err && options->features->version < KERNEL_VERSION(6, 1, 0)) /* a program may not allocate there, and the kernel complains if it could */
+	/* a program may not allocate there, and the kernel complains if it could */
+	if (!err && options->features->version < KERNEL_VERSION(6, 1, 0))
 		err = bpf_map__set_map_flags(bpf->maps.foreign_open, 0);
 	if (!err)
-		err = bpf_program__set_autoload(bpf->progs.on_foreign_thread_exit, options->has_foreign && !has_storage);
+		err = bpf_program__set_autoload(bpf->progs.on_foreign_thread_exit,
+						options->has_foreign && !has_storage);
 	for (int i = 0; !err && options->has_foreign && i < FOREIGN_PROGRAM_CNT; i++) {
-		struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, foreign_program_name(i, options->features));
+		struct bpf_program *program =
+			bpf_object__find_program_by_name(bpf->obj,
+							 foreign_program_name(i, options->features));
 
 		err = probe_program_prepare(program, options->features);
 		if (!err)
@@ -136,7 +147,8 @@ static void prepare_faults(struct txtrace_bpf *bpf)
 	if (kernel_symbols_read(&symbols))
 		return;
 	bpf->rodata->cfg_fault_range_cnt = fault_ranges_find(ranges, &symbols);
-	_Static_assert(sizeof(bpf->rodata->cfg_fault_ranges) == sizeof(ranges), "the kernel side has the same ranges");
+	_Static_assert(sizeof(bpf->rodata->cfg_fault_ranges) == sizeof(ranges),
+		       "the kernel side has the same ranges");
 	memcpy((void *)bpf->rodata->cfg_fault_ranges, ranges, sizeof(ranges));
 	kernel_symbols_release(&symbols);
 }
@@ -183,14 +195,16 @@ static int prepare(struct kernel_side *side, const struct kernel_side_options *o
 	if (!err)
 		err = probe_program_prepare(bpf->progs.on_empty_probe, options->features);
 	for (size_t i = 0; !err && i < sizeof(probes) / sizeof(probes[0]); i++)
-		err = probe_program_prepare(bpf_object__find_program_by_name(bpf->obj, probes[i].program), options->features);
+		err = probe_program_prepare(bpf_object__find_program_by_name(bpf->obj, probes[i].program),
+					    options->features);
 	return err ? err : prepare_foreign(side, options);
 }
 
 static void list_programs(struct kernel_side *side)
 {
 	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
-		struct bpf_program *program = bpf_object__find_program_by_name(side->bpf->obj, probes[i].program);
+		struct bpf_program *program = bpf_object__find_program_by_name(side->bpf->obj,
+									       probes[i].program);
 
 		side->programs[side->program_cnt++] = (struct probe_program){
 			.probe = probes[i].probe,
@@ -219,8 +233,8 @@ static int write_types(const struct btf *programs, int fd)
 }
 
 /*
- * libbpf takes the types from a file that is named before it has read the programs, which say what has to be in it. Given a file, it does not look into
- * modules: only sockets may be one.
+ * libbpf takes the types from a file that is named before it has read the programs, which say what has to be
+ * in it. Given a file, it does not look into modules: only sockets may be one.
  */
 static int open_programs(struct kernel_side *side, int *types_fd)
 {
@@ -236,7 +250,8 @@ static int open_programs(struct kernel_side *side, int *types_fd)
 	return *types_fd < 0 ? 0 : write_types(bpf_object__btf(side->bpf->obj), *types_fd);
 }
 
-int kernel_side_open(struct kernel_side **result, const struct kernel_side_options *options, struct error *error)
+int kernel_side_open(struct kernel_side **result, const struct kernel_side_options *options,
+		     struct error *error)
 {
 	struct kernel_side *side = calloc(1, sizeof(*side));
 	int types_fd = -1, err = -ENOMEM;
@@ -258,7 +273,9 @@ int kernel_side_open(struct kernel_side **result, const struct kernel_side_optio
 		return err;
 	}
 	if (err) {
-		error_set(error, "the kernel does not accept the BPF programs: %s; TXTRACE_DEBUG_LIBBPF=1 shows why", strerror(-err));
+		error_set(error,
+			  "the kernel does not accept the BPF programs: %s; TXTRACE_DEBUG_LIBBPF=1 shows why",
+			  strerror(-err));
 		kernel_side_close(side);
 		return err;
 	}
@@ -310,8 +327,8 @@ volatile uint64_t *kernel_side_loss_generation(const struct kernel_side *side)
 }
 
 /*
- * Kernels that can be preempted on tracepoints (7.3, at the latest) leave a program out while the CPU is in it. Not where the scheduler holds its locks;
- * and the end of a thread is told again by its last switch.
+ * Kernels that can be preempted on tracepoints (7.3, at the latest) leave a program out while the CPU is in
+ * it. Not where the scheduler holds its locks; and the end of a thread is told again by its last switch.
  */
 void kernel_side_watch_losses(const struct kernel_side *side, struct loss_counters *losses)
 {
@@ -341,12 +358,14 @@ const struct probe_program *kernel_side_programs(const struct kernel_side *side,
 	return side->programs;
 }
 
-void kernel_side_connect(const struct kernel_side *side, const struct kernel_features *features, struct foreign_plan *plan)
+void kernel_side_connect(const struct kernel_side *side, const struct kernel_features *features,
+			 struct foreign_plan *plan)
 {
 	struct probe_spot_program programs[FOREIGN_PROGRAM_CNT];
 
 	for (int i = 0; i < FOREIGN_PROGRAM_CNT; i++) {
-		programs[i].prog = bpf_object__find_program_by_name(side->bpf->obj, foreign_program_name(i, features));
+		programs[i].prog = bpf_object__find_program_by_name(side->bpf->obj,
+								    foreign_program_name(i, features));
 		programs[i].prog_fd = bpf_program__fd(programs[i].prog);
 		programs[i].is_return = foreign_program_is_return(i);
 	}
@@ -356,27 +375,34 @@ void kernel_side_connect(const struct kernel_side *side, const struct kernel_fea
 int kernel_side_start(struct kernel_side *side, struct error *error)
 {
 	struct bpf_program *programs[] = {
-		side->bpf->progs.on_sched_switch, side->bpf->progs.on_sched_waking, side->bpf->progs.on_fork,
-		side->bpf->progs.on_rename, side->bpf->progs.on_exit_of_thread, side->bpf->progs.on_exec,
-		side->bpf->progs.on_migrate, side->bpf->progs.on_wakeup_new,
-		side->bpf->progs.on_cgroup_attach, side->bpf->progs.on_foreign_thread_exit,
-		side->bpf->progs.on_ring_create, side->bpf->progs.on_ring_complete, side->bpf->progs.on_ring_submit, side->bpf->progs.on_ring_submit_before_6_4,
+		side->bpf->progs.on_sched_switch,   side->bpf->progs.on_sched_waking,
+		side->bpf->progs.on_fork,	    side->bpf->progs.on_rename,
+		side->bpf->progs.on_exit_of_thread, side->bpf->progs.on_exec,
+		side->bpf->progs.on_migrate,	    side->bpf->progs.on_wakeup_new,
+		side->bpf->progs.on_cgroup_attach,  side->bpf->progs.on_foreign_thread_exit,
+		side->bpf->progs.on_ring_create,    side->bpf->progs.on_ring_complete,
+		side->bpf->progs.on_ring_submit,    side->bpf->progs.on_ring_submit_before_6_4,
 	};
 	int err;
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-		struct bpf_link *link = bpf_program__autoload(programs[i]) ? bpf_program__attach(programs[i]) : NULL;
+		struct bpf_link *link = bpf_program__autoload(programs[i]) ? bpf_program__attach(programs[i])
+									   : NULL;
 
 		if (!bpf_program__autoload(programs[i]))
 			continue;
 		if (!link) {
-			error_set(error, "cannot attach '%s' to the scheduler: %s", bpf_program__name(programs[i]), strerror(errno));
+			error_set(error, "cannot attach '%s' to the scheduler: %s",
+				  bpf_program__name(programs[i]), strerror(errno));
 			return -errno;
 		}
 		side->links[side->link_cnt++] = link;
 	}
-	err = interrupt_programs_attach(side->bpf->obj, side->interrupt_links, &side->interrupt_link_cnt, error);
-	return err || !side->sample_ns ? err : sample_events_open(&side->samples, side->bpf->progs.on_sample, side->sample_ns, error);
+	err = interrupt_programs_attach(side->bpf->obj, side->interrupt_links, &side->interrupt_link_cnt,
+					error);
+	return err || !side->sample_ns ? err
+				       : sample_events_open(&side->samples, side->bpf->progs.on_sample,
+							    side->sample_ns, error);
 }
 
 /* Reading the iterator to its end runs the program on every thread of the system. */
@@ -411,10 +437,14 @@ void kernel_side_silence(struct kernel_side *side)
 	__atomic_store_n(&side->bpf->bss->phase, WIRE_PHASE_STOPPED, __ATOMIC_RELEASE);
 }
 
-/* Every program that began before has ended then: they run in read-side sections of RCU, for whose end this command waits. */
+/*
+ * Every program that began before has ended then: they run in read-side sections of RCU, for whose end this
+ * command waits.
+ */
 bool kernel_side_is_silent(const struct kernel_side *side)
 {
-	return side->bpf->bss->phase == WIRE_PHASE_STOPPED && !syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	return side->bpf->bss->phase == WIRE_PHASE_STOPPED &&
+	       !syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 void kernel_side_stop(struct kernel_side *side)

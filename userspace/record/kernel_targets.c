@@ -44,13 +44,17 @@ static uint64_t hierarchies_of(const struct target_rules *rules)
 
 int kernel_targets_prepare(struct txtrace_bpf *bpf, const struct target_rules *rules)
 {
-	bpf->rodata->cfg_target_rules = (rules->comm_cnt ? TARGET_COMM : 0) | (rules->exe_cnt ? TARGET_EXE : 0) |
-					(rules->cgroup_cnt ? TARGET_CGROUP : 0) | (rules->is_any ? TARGET_ANY : 0);
+	bpf->rodata->cfg_target_rules = (rules->comm_cnt ? TARGET_COMM : 0) |
+					(rules->exe_cnt ? TARGET_EXE : 0) |
+					(rules->cgroup_cnt ? TARGET_CGROUP : 0) |
+					(rules->is_any ? TARGET_ANY : 0);
 	bpf->rodata->cfg_follows_children = rules->follows_children;
 	bpf->rodata->cfg_cgroup_hierarchies = hierarchies_of(rules);
 	bpf->rodata->cfg_recorder_tgid = getpid();
 	bpf_program__set_autoload(bpf->progs.on_cgroup_attach, rules->cgroup_cnt > 0);
-	return target_rules_want_every_process(rules) ? bpf_map__set_max_entries(bpf->maps.targets, MANY_TARGETS) : 0;
+	return target_rules_want_every_process(rules)
+		       ? bpf_map__set_max_entries(bpf->maps.targets, MANY_TARGETS)
+		       : 0;
 }
 
 int kernel_targets_add(struct txtrace_bpf *bpf, uint32_t tgid, struct error *error)
@@ -93,7 +97,8 @@ int kernel_targets_add_exe(struct txtrace_bpf *bpf, const struct file_identity *
 	return add_rule(bpf->maps.target_exes, &key, "an executable", error);
 }
 
-int kernel_targets_add_cgroup(struct txtrace_bpf *bpf, const struct cgroup_identity *cgroup, struct error *error)
+int kernel_targets_add_cgroup(struct txtrace_bpf *bpf, const struct cgroup_identity *cgroup,
+			      struct error *error)
 {
 	struct cgroup_key key = { .id = cgroup->id, .hierarchy = cgroup->hierarchy };
 

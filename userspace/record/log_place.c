@@ -19,7 +19,10 @@ int log_place_path(const char *output, char *path, size_t size)
 	size_t length = strlen(output);
 	const char *between = is_directory && length && output[length - 1] != '/' ? "/" : "";
 
-	return (size_t)snprintf(path, size, "%s%s%s", output, between, is_directory ? LOG_PLACE_DEFAULT : "") < size ? 0 : -ENAMETOOLONG;
+	return (size_t)snprintf(path, size, "%s%s%s", output, between,
+				is_directory ? LOG_PLACE_DEFAULT : "") < size
+		       ? 0
+		       : -ENAMETOOLONG;
 }
 
 /* The files one by one: the numbered ones that are there, then the last. */
@@ -43,12 +46,15 @@ static bool next_name(struct walk *walk)
 	if (walk->number == UINT64_MAX || (!names->is_complete && !names->is_partial))
 		return false;
 	walk->number = UINT64_MAX;
-	return (size_t)snprintf(walk->name, sizeof(walk->name), "%s%s", walk->path, names->is_complete ? "" : ".partial") < sizeof(walk->name);
+	return (size_t)snprintf(walk->name, sizeof(walk->name), "%s%s", walk->path,
+				names->is_complete ? "" : ".partial") < sizeof(walk->name);
 }
 
 static struct walk begin_walk(const char *path, const struct log_file_names *names)
 {
-	return (struct walk){ .path = path, .names = names, .number = names->last_number ? names->first_number : 0 };
+	return (struct walk){ .path = path,
+			      .names = names,
+			      .number = names->last_number ? names->first_number : 0 };
 }
 
 size_t log_place_cnt(const char *path, const struct log_file_names *names)

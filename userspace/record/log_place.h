@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the log is: the path that -o means, and afterwards the files that the recording left there, in words. */
+/*
+ * Where the log is: the path that -o means, and afterwards the files that the
+ * recording left there, in words.
+ */
 #ifndef LOG_PLACE_H
 #define LOG_PLACE_H
 
@@ -17,10 +20,16 @@ int log_place_path(const char *output, char *path, size_t size);
 /* How many files there are. */
 size_t log_place_cnt(const char *path, const struct log_file_names *names);
 
-/* "'app.000001.txtrace', 'app.000002.txtrace' and 'app.txtrace'", the oldest first; of more than ten: "'first' to 'last'" */
+/*
+ * "'app.000001.txtrace', 'app.000002.txtrace' and 'app.txtrace'", the oldest
+ * first; of more than ten: "'first' to 'last'"
+ */
 void log_place_append(struct text *text, const char *path, const struct log_file_names *names);
 
-/* The same as arguments of a command; of more than ten, if the name has an extension, the pattern of all files of that name. */
+/*
+ * The same as arguments of a command; of more than ten, if the name has an
+ * extension, the pattern of all files of that name.
+ */
 void log_place_append_arguments(struct text *text, const char *path, const struct log_file_names *names);
 
 #endif

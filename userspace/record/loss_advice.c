@@ -25,7 +25,8 @@ static void add(struct loss_advice *advice, bool is_only, uint64_t cnt, const ch
 	if (is_only)
 		snprintf(advice->text + used, room, "%s", why);
 	else
-		snprintf(advice->text + used, room, "%sfor %s of them %s", used ? ", " : "", units_format_count(number, cnt), why);
+		snprintf(advice->text + used, room, "%sfor %s of them %s", used ? ", " : "",
+			 units_format_count(number, cnt), why);
 }
 
 const char *loss_advice_give(struct loss_advice *advice, const struct loss_causes *causes)
@@ -41,6 +42,7 @@ const char *loss_advice_give(struct loss_advice *advice, const struct loss_cause
 		    "the kernel did not run our programs, which it was running already, and no option helps");
 	if (causes->full_cnt)
 		add(advice, !ring_cnt && !causes->missed_cnt, causes->full_cnt,
-		    "a table in the kernel was full: too many numbered spans were open, or calls were nested too deeply; no option helps");
+		    "a table in the kernel was full: too many numbered spans were open, or calls were nested "
+		    "too deeply; no option helps");
 	return advice->text;
 }

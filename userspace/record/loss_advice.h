@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the user can do about events that were lost on their way out of the kernel: that follows what lost them. */
+/*
+ * What the user can do about events that were lost on their way out of the
+ * kernel: that follows what lost them.
+ */
 #ifndef LOSS_ADVICE_H
 #define LOSS_ADVICE_H
 
@@ -8,7 +11,8 @@
 struct loss_causes {
 	uint64_t lost_cnt;   /* all of them; those that are not named below found no room in a ring */
 	uint64_t missed_cnt; /* the kernel did not run their program, see ring/loss_counters.h */
-	uint64_t full_cnt;   /* begins that found no room in a table of the kernel side, see bpf/foreign.bpf.c */
+	/* begins that found no room in a table of the kernel side, see bpf/foreign.bpf.c */
+	uint64_t full_cnt;
 };
 
 /* Those since an earlier moment. */

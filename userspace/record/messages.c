@@ -29,8 +29,8 @@ static void append_time(struct json *json)
 	json_member_text(json, "time", text);
 }
 
-static void say_json(FILE *file, enum message_level level, const char *event, const struct message_field *fields, size_t field_cnt,
-		     const char *sentence)
+static void say_json(FILE *file, enum message_level level, const char *event,
+		     const struct message_field *fields, size_t field_cnt, const char *sentence)
 {
 	struct json json;
 
@@ -48,13 +48,14 @@ static void say_json(FILE *file, enum message_level level, const char *event, co
 	}
 	json_object_end(&json);
 	json_newline(&json);
-	fwrite(json.bytes, 1, json.length, file); /* in one piece: others may write to the same terminal or pipe */
+	/* in one piece: others may write to the same terminal or pipe */
+	fwrite(json.bytes, 1, json.length, file);
 	fflush(file);
 	json_release(&json);
 }
 
-static void say(const struct messages *messages, enum message_level level, const char *event, const struct message_field *fields,
-		size_t field_cnt, const char *format, va_list arguments)
+static void say(const struct messages *messages, enum message_level level, const char *event,
+		const struct message_field *fields, size_t field_cnt, const char *format, va_list arguments)
 {
 	char *sentence;
 
@@ -69,7 +70,8 @@ static void say(const struct messages *messages, enum message_level level, const
 	free(sentence);
 }
 
-void messages_say(const struct messages *messages, enum message_level level, const char *event, const char *format, ...)
+void messages_say(const struct messages *messages, enum message_level level, const char *event,
+		  const char *format, ...)
 {
 	va_list arguments;
 
@@ -78,8 +80,8 @@ void messages_say(const struct messages *messages, enum message_level level, con
 	va_end(arguments);
 }
 
-void messages_tell(const struct messages *messages, enum message_level level, const char *event, const struct message_field *fields,
-		   size_t field_cnt, const char *format, ...)
+void messages_tell(const struct messages *messages, enum message_level level, const char *event,
+		   const struct message_field *fields, size_t field_cnt, const char *format, ...)
 {
 	va_list arguments;
 

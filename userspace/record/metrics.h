@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a running recorder tells Prometheus: the spans (span_metrics.h) and how recording itself goes, as one page in its text format 0.0.4. docs/service.md
+ * What a running recorder tells Prometheus: the spans (span_metrics.h) and how
+ * recording itself goes, as one page in its text format 0.0.4. docs/service.md
  * lists the names.
  */
 #ifndef METRICS_H
@@ -29,6 +30,7 @@ struct metrics_figures {
 };
 
 /* Replaces what is in text. -ENOMEM stays in text->err. */
-void metrics_write(const struct metrics_figures *figures, const struct span_metrics *spans, struct text *text);
+void metrics_write(const struct metrics_figures *figures, const struct span_metrics *spans,
+		   struct text *text);
 
 #endif

@@ -71,7 +71,8 @@ void metrics_clients_add(struct metrics_clients *clients, int fd, const struct s
 	if (clients->cnt == METRICS_CLIENT_MAX) {
 		size_t idx = choose(clients);
 
-		shutdown(clients->clients[idx].fd, SHUT_RDWR); /* the server then finds its end, and closes it */
+		/* the server then finds its end, and closes it */
+		shutdown(clients->clients[idx].fd, SHUT_RDWR);
 		drop(clients, idx);
 	}
 	clients->clients[clients->cnt++] = describe(fd, address);

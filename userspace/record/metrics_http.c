@@ -25,7 +25,8 @@
 #define LIBRARY_FILE "libmicrohttpd.so.12"
 #define FUNCTIONS(TAKE) \
 	TAKE(start_daemon) TAKE(run) TAKE(get_daemon_info) TAKE(get_timeout) TAKE(get_connection_info) \
-	TAKE(create_response_from_buffer) TAKE(add_response_header) TAKE(queue_response) TAKE(destroy_response)
+	TAKE(create_response_from_buffer) TAKE(add_response_header) TAKE(queue_response) \
+	TAKE(destroy_response)
 
 struct library {
 #define POINTER(name) __typeof__(&MHD_##name) name;
@@ -80,11 +81,12 @@ static char *ask_for_page(uint32_t *size)
 
 /* ---- requests ---- */
 
-static enum MHD_Result answer(const struct server *server, struct MHD_Connection *connection, unsigned int status, const char *type,
-			      const void *bytes, size_t size)
+static enum MHD_Result answer(const struct server *server, struct MHD_Connection *connection,
+			      unsigned int status, const char *type, const void *bytes, size_t size)
 {
 	const struct library *library = &server->library;
-	struct MHD_Response *response = library->create_response_from_buffer(size, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
+	struct MHD_Response *response = library->create_response_from_buffer(size, (void *)(uintptr_t)bytes,
+									     MHD_RESPMEM_MUST_COPY);
 	enum MHD_Result result;
 
 	if (!response)
@@ -95,13 +97,15 @@ static enum MHD_Result answer(const struct server *server, struct MHD_Connection
 	return result;
 }
 
-static enum MHD_Result answer_text(const struct server *server, struct MHD_Connection *connection, unsigned int status, const char *text)
+static enum MHD_Result answer_text(const struct server *server, struct MHD_Connection *connection,
+				   unsigned int status, const char *text)
 {
 	return answer(server, connection, status, "text/plain", text, strlen(text));
 }
 
-static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
-			      const char *upload_data, size_t *upload_data_size, void **request)
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+			      const char *method, const char *version, const char *upload_data,
+			      size_t *upload_data_size, void **request)
 {
 	const struct server *server = context;
 	enum MHD_Result result;
@@ -115,7 +119,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return answer_text(server, connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");
 	if (strcmp(url, "/metrics") != 0)
-		return answer_text(server, connection, strcmp(url, "/") == 0 ? MHD_HTTP_OK : MHD_HTTP_NOT_FOUND,
+		return answer_text(server, connection,
+				   strcmp(url, "/") == 0 ? MHD_HTTP_OK : MHD_HTTP_NOT_FOUND,
 				   "txtrace-bpf: the metrics are at /metrics\n");
 	page = ask_for_page(&size);
 	result = size ? answer(server, connection, MHD_HTTP_OK, PAGE_TYPE, page, size) : MHD_NO;
@@ -162,8 +167,8 @@ static void start(struct server *server, bool is_v6, struct metrics_outcome *out
 	server->daemon = server->library.start_daemon(
 		MHD_USE_EPOLL | MHD_USE_ERROR_LOG | (is_v6 ? MHD_USE_IPv6 : 0), 0, NULL, NULL, handle, server,
 		MHD_OPTION_EXTERNAL_LOGGER, ignore, NULL, MHD_OPTION_LISTEN_SOCKET, OUTSIDE_KEPT_FD,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_MAX, MHD_OPTION_NOTIFY_CONNECTION, notice, server,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)CLIENT_SECONDS_MAX,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_MAX, MHD_OPTION_NOTIFY_CONNECTION,
+		notice, server, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)CLIENT_SECONDS_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CLIENT_BYTES_MAX, MHD_OPTION_END);
 	if (server->daemon)
 		return;
@@ -175,7 +180,8 @@ static void start(struct server *server, bool is_v6, struct metrics_outcome *out
 static void run(struct server *server)
 {
 	struct pollfd fds[] = {
-		{ .fd = server->library.get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, .events = POLLIN },
+		{ .fd = server->library.get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd,
+		  .events = POLLIN },
 		{ .fd = OUTSIDE_SOCKET_FD, .events = POLLIN },
 	};
 
@@ -183,7 +189,8 @@ static void run(struct server *server)
 		MHD_UNSIGNED_LONG_LONG timeout_ms;
 		bool has_timeout = server->library.get_timeout(server->daemon, &timeout_ms) == MHD_YES;
 
-		if (poll(fds, 2, has_timeout ? (int)(timeout_ms < 1000 ? timeout_ms : 1000) : -1) < 0 && errno != EINTR)
+		if (poll(fds, 2, has_timeout ? (int)(timeout_ms < 1000 ? timeout_ms : 1000) : -1) < 0 &&
+		    errno != EINTR)
 			return;
 		server->library.run(server->daemon);
 	}
@@ -200,6 +207,7 @@ void metrics_http_serve(void *context)
 	tzset(); /* reads a file, and is called for each date that is written */
 	if (http->settle.settle)
 		http->settle.settle(http->settle.context);
-	if (send(OUTSIDE_SOCKET_FD, &outcome, sizeof(outcome), MSG_NOSIGNAL) == sizeof(outcome) && !outcome.err)
+	if (send(OUTSIDE_SOCKET_FD, &outcome, sizeof(outcome), MSG_NOSIGNAL) == sizeof(outcome) &&
+	    !outcome.err)
 		run(&server);
 }

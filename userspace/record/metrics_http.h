@@ -3,8 +3,8 @@
  * The process that speaks HTTP with whoever asks for metrics. It knows no
  * figure: for each request it asks the recorder for the page, and waits for it.
  * The HTTP is libmicrohttpd's, which only this process loads. Clients are
- * untrusted: 16 at a time, ten seconds each; one more takes the place of another
- * (metrics_clients.h), so that none who asks is kept out.
+ * untrusted: 16 at a time, ten seconds each; one more takes the place of
+ * another (metrics_clients.h), so that none who asks is kept out.
  *
  * On its socket, a stream, it says first, once, whether it serves:
  *

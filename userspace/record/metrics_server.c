@@ -57,22 +57,26 @@ static bool parse_address(const char *text, union address *address)
 	host[length] = '\0';
 	if (is_v6) {
 		address->v6.sin6_family = AF_INET6;
-		return inet_pton(AF_INET6, host, &address->v6.sin6_addr) == 1 && parse_port(colon + 1, &address->v6.sin6_port);
+		return inet_pton(AF_INET6, host, &address->v6.sin6_addr) == 1 &&
+		       parse_port(colon + 1, &address->v6.sin6_port);
 	}
 	address->v4.sin_family = AF_INET;
-	return inet_pton(AF_INET, host, &address->v4.sin_addr) == 1 && parse_port(colon + 1, &address->v4.sin_port);
+	return inet_pton(AF_INET, host, &address->v4.sin_addr) == 1 &&
+	       parse_port(colon + 1, &address->v4.sin_port);
 }
 
 static int listen_at(const union address *address)
 {
 	bool is_v6 = address->any.sa_family == AF_INET6;
 	socklen_t length = is_v6 ? sizeof(address->v6) : sizeof(address->v4);
-	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1, err = 0;
+	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1,
+	    err = 0;
 
 	if (fd < 0)
 		return -errno;
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
-	    (is_v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on))) || bind(fd, &address->any, length) || listen(fd, SOMAXCONN))
+	    (is_v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on))) ||
+	    bind(fd, &address->any, length) || listen(fd, SOMAXCONN))
 		err = -errno;
 	if (!err)
 		return fd;
@@ -98,8 +102,8 @@ static int hear_outcome(struct metrics_server *server, struct metrics_outcome *o
 	return outcome->err > 0 ? -EPROTO : outcome->err;
 }
 
-static int start(struct metrics_server *server, const struct metrics_server_options *options, const union address *address,
-		 struct metrics_outcome *outcome)
+static int start(struct metrics_server *server, const struct metrics_server_options *options,
+		 const union address *address, struct metrics_outcome *outcome)
 {
 	struct metrics_http http = { .is_v6 = address->any.sa_family == AF_INET6, .settle = options->settle };
 	struct outside_program program = {
@@ -128,7 +132,8 @@ static int start(struct metrics_server *server, const struct metrics_server_opti
 	return 0;
 }
 
-int metrics_server_open(struct metrics_server **result, const struct metrics_server_options *options, struct error *error)
+int metrics_server_open(struct metrics_server **result, const struct metrics_server_options *options,
+			struct error *error)
 {
 	struct metrics_server *server = calloc(1, sizeof(*server));
 	struct metrics_outcome outcome = { .err = 0 };
@@ -144,7 +149,9 @@ int metrics_server_open(struct metrics_server **result, const struct metrics_ser
 	server->context = options->context;
 	if (!parse_address(options->address, &address)) {
 		free(server);
-		error_set(error, "cannot serve metrics at '%s': give an address and a port, such as 127.0.0.1:9464 or [::1]:9464",
+		error_set(error,
+			  "cannot serve metrics at '%s': give an address and a port, such as 127.0.0.1:9464 "
+			  "or [::1]:9464",
 			  options->address);
 		return -EINVAL;
 	}
@@ -176,7 +183,8 @@ static void give_up(struct metrics_server *server)
 static void send_page(struct metrics_server *server)
 {
 	const char *bytes = text_string(&server->out);
-	ssize_t sent = send(server->process.socket_fd, bytes + server->sent, server->out.length - server->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+	ssize_t sent = send(server->process.socket_fd, bytes + server->sent,
+			    server->out.length - server->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 	if (sent < 0 && errno != EAGAIN && errno != EINTR) {
 		give_up(server);

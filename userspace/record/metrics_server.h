@@ -2,8 +2,8 @@
 /*
  * Serves one page, GET /metrics, to Prometheus. A process of its own, without
  * privilege, speaks with the clients (metrics_http.h); we open the port and
- * write pages for it. It cannot delay us: what it does not take waits, and if it
- * ends there are no metrics any more.
+ * write pages for it. It cannot delay us: what it does not take waits, and if
+ * it ends there are no metrics any more.
  */
 #ifndef METRICS_SERVER_H
 #define METRICS_SERVER_H
@@ -20,7 +20,8 @@ struct metrics_server;
 typedef void (*metrics_page)(void *context, struct text *text);
 
 struct metrics_server_options {
-	const char *address; /* "127.0.0.1:9464", "[::1]:9464"; "localhost:9464" is refused, as names would be looked up */
+	/* "127.0.0.1:9464", "[::1]:9464"; "localhost:9464" is refused, as names would be looked up */
+	const char *address;
 	metrics_page page;
 	void *context;
 	struct outside_settle settle;
@@ -30,7 +31,8 @@ struct metrics_server_options {
  * Before anything is opened that nobody else may hold; waits until the process
  * serves. Negative errno and a sentence.
  */
-int metrics_server_open(struct metrics_server **server, const struct metrics_server_options *options, struct error *error);
+int metrics_server_open(struct metrics_server **server, const struct metrics_server_options *options,
+			struct error *error);
 
 /* Readable (poll) when there is something to do; -1: never any more. */
 int metrics_server_fd(const struct metrics_server *server);

@@ -51,10 +51,14 @@ static void append_silent(struct text *text, const struct no_spans *facts, bool 
 
 static bool is_cut_off(const struct label_row *row)
 {
-	return row && row->lower_bounds && row->lower_bounds->sums.cnt >= CUT_OFF_LEAST && row->lower_bounds->sums.cnt > row->exact.sums.cnt;
+	return row && row->lower_bounds && row->lower_bounds->sums.cnt >= CUT_OFF_LEAST &&
+	       row->lower_bounds->sums.cnt > row->exact.sums.cnt;
 }
 
-/* Of a function that ends by a jump through a register, as compilers make of a call at its end, no way out has a probe. */
+/*
+ * Of a function that ends by a jump through a register, as compilers make of a call at its end, no way out
+ * has a probe.
+ */
 static void name_cut_off(const struct no_spans *facts, const struct messages *messages)
 {
 	struct text names = { 0 };
@@ -71,26 +75,33 @@ static void name_cut_off(const struct no_spans *facts, const struct messages *me
 	append_others(&names, cnt);
 	if (cnt)
 		messages_say(messages, MESSAGE_INFO, "cut_off",
-			     "the ends of most calls of %s were missed, as happens if a function ends with an indirect jump to another one; "
+			     "the ends of most calls of %s were missed, as happens if a function ends with "
+			     "an indirect jump to another one; "
 			     "--func-returns hook sees it, but must not be used where C++ exceptions pass",
 			     text_string(&names));
 	text_release(&names);
 }
 
-/* Where some have spans, those that have none are named if they are few; a preset has many that no program needs. */
+/*
+ * Where some have spans, those that have none are named if they are few; a preset has many that no program
+ * needs.
+ */
 static void name_silent(const struct no_spans *facts, bool has_any, const struct messages *messages)
 {
 	struct text functions = { 0 }, spans = { 0 };
 	size_t function_cnt = 0, span_cnt = 0;
 
-	if (!facts->foreign || label_report_row_count(facts->report) > ASKED_MAX || foreign_plan_asked(facts->foreign, false, ASKED_MAX))
+	if (!facts->foreign || label_report_row_count(facts->report) > ASKED_MAX ||
+	    foreign_plan_asked(facts->foreign, false, ASKED_MAX))
 		return;
 	append_silent(&functions, facts, false, &function_cnt);
 	append_silent(&spans, facts, true, &span_cnt);
 	if (function_cnt && (!has_any || function_cnt <= NAMED_MAX))
-		messages_say(messages, MESSAGE_INFO, "never_called", "never called while it was recorded: %s", text_string(&functions));
+		messages_say(messages, MESSAGE_INFO, "never_called", "never called while it was recorded: %s",
+			     text_string(&functions));
 	if (span_cnt && (!has_any || (span_cnt <= NAMED_MAX && !facts->options->foreign.preset_cnt)))
-		messages_say(messages, MESSAGE_INFO, "never_begun", "never begun while it was recorded, for their probes were not hit: %s",
+		messages_say(messages, MESSAGE_INFO, "never_begun",
+			     "never begun while it was recorded, for their probes were not hit: %s",
 			     text_string(&spans));
 	text_release(&functions);
 	text_release(&spans);
@@ -103,18 +114,27 @@ static void explain_none(const struct no_spans *facts, const struct messages *me
 	char cnt[UNITS_SIZE], alike[UNITS_SIZE];
 
 	if (facts->left_out_cnt)
-		messages_say(messages, MESSAGE_INFO, "no_spans", "no spans: %s were left out by --sample, --label or --min-duration",
+		messages_say(messages, MESSAGE_INFO, "no_spans",
+			     "no spans: %s were left out by --sample, --label or --min-duration",
 			     units_format_count(cnt, facts->left_out_cnt));
 	else if (facts->stray_end_cnt)
-		messages_say(messages, MESSAGE_INFO, "no_spans", "no spans: %s ends belong to spans that began earlier, or whose begin was not hit",
-			     units_format_count(cnt, facts->stray_end_cnt));
+		messages_say(
+			messages, MESSAGE_INFO, "no_spans",
+			"no spans: %s ends belong to spans that began earlier, or whose begin was not hit",
+			units_format_count(cnt, facts->stray_end_cnt));
 	else if (children->cnt && !follows)
-		messages_say(messages, MESSAGE_INFO, "no_spans", "no spans: %s child%s not traced, %s of them running the same program; -f follows children",
-			     units_format_count(cnt, children->cnt), children->cnt == 1 ? " was" : "ren were", units_format_count(alike, children->alike_cnt));
+		messages_say(messages, MESSAGE_INFO, "no_spans",
+			     "no spans: %s child%s not traced, %s of them running the same program; -f "
+			     "follows children",
+			     units_format_count(cnt, children->cnt), children->cnt == 1 ? " was" : "ren were",
+			     units_format_count(alike, children->alike_cnt));
 	else if (facts->site_cnt && !follows)
-		messages_say(messages, MESSAGE_INFO, "no_spans", "no spans: no probe was hit while it was recorded; children are traced with -f only");
+		messages_say(
+			messages, MESSAGE_INFO, "no_spans",
+			"no spans: no probe was hit while it was recorded; children are traced with -f only");
 	else if (facts->site_cnt)
-		messages_say(messages, MESSAGE_INFO, "no_spans", "no spans: no probe was hit while it was recorded");
+		messages_say(messages, MESSAGE_INFO, "no_spans",
+			     "no spans: no probe was hit while it was recorded");
 }
 
 void no_spans_explain(const struct no_spans *facts, const struct messages *messages)
@@ -126,7 +146,8 @@ void no_spans_explain(const struct no_spans *facts, const struct messages *messa
 		return;
 	if (!has_any)
 		explain_none(facts, messages);
-	if (choices->sample_rate <= 1 && !choices->label_cnt && !choices->min_duration_ns && !facts->options->flight.max_bytes)
+	if (choices->sample_rate <= 1 && !choices->label_cnt && !choices->min_duration_ns &&
+	    !facts->options->flight.max_bytes)
 		name_silent(facts, has_any, messages);
 	name_cut_off(facts, messages);
 }

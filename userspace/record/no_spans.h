@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why a recording has no spans, or not all that were asked for, or mostly lower bounds, as far as that is known. */
+/*
+ * Why a recording has no spans, or not all that were asked for, or mostly lower
+ * bounds, as far as that is known.
+ */
 #ifndef NO_SPANS_H
 #define NO_SPANS_H
 
@@ -13,7 +16,8 @@ struct no_spans {
 	const struct record_options *options;
 	const struct label_report *report;
 	const struct foreign_plan *foreign; /* NULL: marks alone */
-	struct child_count children;        /* that the processes had when their probes were attached, and that were not followed */
+	/* that the processes had when their probes were attached, and that were not followed */
+	struct child_count children;
 	size_t site_cnt;                    /* probe sites that were attached */
 	uint64_t left_out_cnt;              /* spans that the options left out */
 	uint64_t stray_end_cnt;             /* ends of spans that had not begun */

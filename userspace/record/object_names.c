@@ -108,7 +108,8 @@ static int look(struct object_names *names, const struct sight *sight, struct ob
 
 	if (names->spent_ns > TIME_CREDIT_NS + (begin_ns - names->begin_ns) / TIME_SHARE)
 		return 0;
-	if (names->options.read(names->options.read_context, (pid_t)sight->pid, sight->fd, sight->inode, name))
+	if (names->options.read(names->options.read_context, (pid_t)sight->pid, sight->fd, sight->inode,
+				name))
 		*name = '\0';
 	names->spent_ns += clock_now_ns() - begin_ns;
 	if (old)

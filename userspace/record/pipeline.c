@@ -6,7 +6,8 @@
 
 #include "event/stream.h"
 
-#define FRAMES_WAIT_NS 500000000u       /* of a file that ends while recording goes on: the rings fill up meanwhile */
+/* of a file that ends while recording goes on: the rings fill up meanwhile */
+#define FRAMES_WAIT_NS 500000000u
 #define LAST_FRAMES_WAIT_NS 30000000000u
 #define LOOK_NS 100000000u              /* meanwhile, how often it is asked whether somebody is in a hurry */
 
@@ -41,7 +42,9 @@ static int end_file(struct pipeline *pipeline, uint64_t time_ns, bool is_last)
 {
 	uint64_t wait_ns = is_last ? 0 : FRAMES_WAIT_NS; /* at the end wait_for_frames() has waited */
 
-	return pipeline->options.stacks ? code_stacks_end_file(pipeline->options.stacks, time_ns, wait_ns, is_last) : 0;
+	return pipeline->options.stacks
+		       ? code_stacks_end_file(pipeline->options.stacks, time_ns, wait_ns, is_last)
+		       : 0;
 }
 
 /* Between two events: a new file begins with what it needs to be read alone. */
@@ -53,7 +56,8 @@ static int look_after_log(struct pipeline *pipeline)
 	if (!log_writer_is_due(pipeline->options.log))
 		return 0;
 	merge_stats(pipeline->merge, &merge);
-	result = attribution_checkpoint(pipeline->attribution, merge.given_ns); /* what the file names of open spans is in it */
+	/* what the file names of open spans is in it */
+	result = attribution_checkpoint(pipeline->attribution, merge.given_ns);
 	if (!result && pipeline->options.before_turn)
 		result = pipeline->options.before_turn(pipeline->options.context, merge.given_ns);
 	if (!result)
@@ -67,7 +71,9 @@ static int look_after_log(struct pipeline *pipeline)
 		result = object_names_tell(pipeline->objects, merge.given_ns);
 	if (!result && pipeline->options.on_turn)
 		result = pipeline->options.on_turn(pipeline->options.context, merge.given_ns);
-	return result || !pipeline->options.stacks ? result : code_stacks_tell(pipeline->options.stacks, merge.given_ns);
+	return result || !pipeline->options.stacks
+		       ? result
+		       : code_stacks_tell(pipeline->options.stacks, merge.given_ns);
 }
 
 static int handle_event(void *context, const void *record, size_t size)
@@ -89,7 +95,8 @@ static int handle_event(void *context, const void *record, size_t size)
 	if (!err && event.kind == EVENT_PROCESS && pipeline->options.on_process)
 		err = pipeline->options.on_process(pipeline->options.context, &event);
 	if (event.kind == EVENT_EXEC && pipeline->options.on_exec)
-		pipeline->options.on_exec(pipeline->options.context, event.tgid, (uint32_t)event.span.id, event.time_ns);
+		pipeline->options.on_exec(pipeline->options.context, event.tgid, (uint32_t)event.span.id,
+					  event.time_ns);
 	return err ? err : look_after_log(pipeline);
 }
 
@@ -116,7 +123,8 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 	pipeline->objects = object_names_new(&objects);
 	if (options->stacks)
 		code_stacks_set_sink(options->stacks, put_record, pipeline);
-	if (pipeline->merge && pipeline->attribution && pipeline->report && pipeline->objects && !pipeline->workers == !options->wants_threads) {
+	if (pipeline->merge && pipeline->attribution && pipeline->report && pipeline->objects &&
+	    !pipeline->workers == !options->wants_threads) {
 		attribution_set_filter(pipeline->attribution, &options->filter);
 		return pipeline;
 	}
@@ -138,7 +146,9 @@ void pipeline_free(struct pipeline *pipeline)
 
 int pipeline_begin(struct pipeline *pipeline, uint64_t time_ns)
 {
-	const struct event event = { .kind = EVENT_MODE, .time_ns = time_ns, .mode = { .sched = pipeline->options.sched } };
+	const struct event event = { .kind = EVENT_MODE,
+				     .time_ns = time_ns,
+				     .mode = { .sched = pipeline->options.sched } };
 
 	if (pipeline->options.sched == SCHED_TIMELINE)
 		return 0;
@@ -157,7 +167,8 @@ int pipeline_push(struct pipeline *pipeline, size_t lane, const void *record, si
 		pipeline->undecodable_cnt++;
 		return 0;
 	}
-	result = pipeline->options.stacks ? code_stacks_take(pipeline->options.stacks, record, size, &number) : 0;
+	result = pipeline->options.stacks ? code_stacks_take(pipeline->options.stacks, record, size, &number)
+					  : 0;
 	if (result > 0)
 		return merge_push(pipeline->merge, lane, header->time_ns, &number, sizeof(number));
 	if (result < 0 || header->kind == WIRE_STACK)
@@ -167,13 +178,15 @@ int pipeline_push(struct pipeline *pipeline, size_t lane, const void *record, si
 
 int pipeline_push_loss(struct pipeline *pipeline, const struct wire_loss *loss)
 {
-	return merge_push(pipeline->merge, pipeline->options.lane_cnt, loss->header.time_ns, loss, sizeof(*loss));
+	return merge_push(pipeline->merge, pipeline->options.lane_cnt, loss->header.time_ns, loss,
+			  sizeof(*loss));
 }
 
 void pipeline_set_watermark(struct pipeline *pipeline, size_t lane, uint64_t time_ns)
 {
 	merge_set_watermark(pipeline->merge, lane, time_ns);
-	merge_set_watermark(pipeline->merge, pipeline->options.lane_cnt, UINT64_MAX); /* losses never hold the others up */
+	/* losses never hold the others up */
+	merge_set_watermark(pipeline->merge, pipeline->options.lane_cnt, UINT64_MAX);
 }
 
 int pipeline_run(struct pipeline *pipeline)
@@ -201,7 +214,8 @@ int pipeline_put(struct pipeline *pipeline, const struct txtrace_record *record)
 	return put_record(pipeline, record);
 }
 
-int pipeline_dump(struct pipeline *pipeline, const struct txtrace_record *why, const struct txtrace_record *summary)
+int pipeline_dump(struct pipeline *pipeline, const struct txtrace_record *why,
+		  const struct txtrace_record *summary)
 {
 	int err = end_file(pipeline, summary->summary.time_ns, false);
 

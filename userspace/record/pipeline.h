@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What happens to an event behind the rings: merged by time, decoded, attributed, written to the log and added to the report. One thread, no
+ * What happens to an event behind the rings: merged by time, decoded,
+ * attributed, written to the log and added to the report. One thread, no
  * privilege, no kernel: fed from anything that has lanes.
  */
 #ifndef PIPELINE_H
@@ -32,16 +33,22 @@ struct pipeline_options {
 	struct log_writer *log;     /* the caller's */
 	bool wants_threads;         /* what each thread did is summed up, too */
 	struct span_metrics *spans; /* finished spans are added; NULL: nobody asks for metrics */
-	FILE *stream;               /* each event as text, in the order in which it is attributed; NULL: not */
+	/* each event as text, in the order in which it is attributed; NULL: not */
+	FILE *stream;
 
-	/* The process has a new program: what was known of its memory is void. old_tid: that of the thread that exec'd, until then. May be NULL. */
+	/*
+	 * The process has a new program: what was known of its memory is void. old_tid: that of the thread
+	 * that exec'd, until then. May be NULL.
+	 */
 	void (*on_exec)(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns);
 	int (*on_process)(void *context, const struct event *event); /* EVENT_PROCESS. May be NULL */
 	struct attribution_filter filter;
 	struct flight_recorder *flight; /* sees the spans that are written; NULL: there is none */
 	enum sched_mode sched;      /* what the events are going to lack */
-	int (*on_turn)(void *context, uint64_t time_ns);              /* a new file of the log has begun. May be NULL */
-	int (*before_turn)(void *context, uint64_t time_ns); /* a file may end: what is to be in it is put now. May be NULL */
+	/* a new file of the log has begun. May be NULL */
+	int (*on_turn)(void *context, uint64_t time_ns);
+	/* a file may end: what is to be in it is put now. May be NULL */
+	int (*before_turn)(void *context, uint64_t time_ns);
 	/* At the end, while names of code are waited for: somebody wants an end at once. May be NULL. */
 	bool (*is_hurried)(void *context);
 	void *context;
@@ -68,8 +75,12 @@ int pipeline_begin(struct pipeline *pipeline, uint64_t time_ns);
 /* A record that no event makes, straight into the log and the report. */
 int pipeline_put(struct pipeline *pipeline, const struct txtrace_record *record);
 
-/* Of a flight recorder: writes what it keeps, and behind it why, and the summary. The names of the code that it tells of are in it. */
-int pipeline_dump(struct pipeline *pipeline, const struct txtrace_record *why, const struct txtrace_record *summary);
+/*
+ * Of a flight recorder: writes what it keeps, and behind it why, and the
+ * summary. The names of the code that it tells of are in it.
+ */
+int pipeline_dump(struct pipeline *pipeline, const struct txtrace_record *why,
+		  const struct txtrace_record *summary);
 
 /* After that, unless nothing more comes: what the next file needs to be read alone. */
 int pipeline_go_on(struct pipeline *pipeline);

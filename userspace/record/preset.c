@@ -49,12 +49,16 @@ static int parse_line(struct preset *preset, char *line, const char *path, int n
 	word = strcspn(line, " \t");
 	is_span = word == 4 && memcmp(line, "span", 4) == 0;
 	if ((!is_span && !(word == 4 && memcmp(line, "func", 4) == 0)) || !line[word]) {
-		error_set(error, "the preset '%s', line %d: '%.40s' is neither 'span LABEL=BEGIN..END' nor 'func BINARY:SYMBOL'", path, number, line);
+		error_set(error,
+			  "the preset '%s', line %d: '%.40s' is neither 'span LABEL=BEGIN..END' nor 'func "
+			  "BINARY:SYMBOL'",
+			  path, number, line);
 		return -EINVAL;
 	}
 	err = preset_add(preset, is_span, trim(line + word));
 	if (err)
-		error_set(error, "the preset '%s' has more than %d spans or functions", path, PRESET_LINE_MAX);
+		error_set(error, "the preset '%s' has more than %d spans or functions", path,
+			  PRESET_LINE_MAX);
 	return err ? -EINVAL : 0;
 }
 
@@ -221,8 +225,9 @@ static void say_what_there_is(const char *name, struct error *error)
 	if (near_miss.best)
 		error_set(error, "there is no preset '%s', did you mean '%s'?", name, near_miss.best);
 	else
-		error_set(error, "there is no preset '%s'; there is %s; put yours into ~/.config/txtrace/presets", name,
-			  names.cnt ? text_string(&list) : "none");
+		error_set(error,
+			  "there is no preset '%s'; there is %s; put yours into ~/.config/txtrace/presets",
+			  name, names.cnt ? text_string(&list) : "none");
 	text_release(&list);
 	preset_names_release(&names);
 }
@@ -234,7 +239,10 @@ int preset_read(struct preset *preset, const char *name, struct error *error)
 	if (strchr(name, '/'))
 		return read_path(preset, name, error);
 	if (!is_name(name) || strlen(name) > 128) {
-		error_set(error, "'%.64s' cannot be the name of a preset: letters, digits, '.', '_' and '-' make one, a path has a slash", name);
+		error_set(error,
+			  "'%.64s' cannot be the name of a preset: letters, digits, '.', '_' and '-' make "
+			  "one, a path has a slash",
+			  name);
 		return -EINVAL;
 	}
 	for (size_t i = 0; folder_path(i, folder, sizeof(folder)); i++) {

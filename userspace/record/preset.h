@@ -6,8 +6,10 @@
  *	span txn=postgresql:transaction__start..postgresql:transaction__commit|postgresql:transaction__abort
  *	func BINARY:SYMBOL
  *
- * Empty lines and lines that begin with # are skipped; what is behind span and func is as in the options. --preset NAME is looked for in
- * $XDG_CONFIG_HOME/txtrace/presets (else ~/.config), /etc/txtrace/presets, and beside the program, share/txtrace/presets; a name with a slash is a path.
+ * Empty lines and lines that begin with # are skipped; what is behind span and
+ * func is as in the options. --preset NAME is looked for in
+ * $XDG_CONFIG_HOME/txtrace/presets (else ~/.config), /etc/txtrace/presets, and
+ * beside the program, share/txtrace/presets; a name with a slash is a path.
  * Files are hostile: bounded, text alone, regular.
  */
 #ifndef PRESET_H
@@ -31,7 +33,10 @@ struct preset {
 
 #define PRESET_NAME_MAX 64
 
-/* Those that there are, by name and once each, in the order of their names; more than that many are left out. */
+/*
+ * Those that there are, by name and once each, in the order of their names;
+ * more than that many are left out.
+ */
 struct preset_names {
 	char *names[PRESET_NAME_MAX];
 	size_t cnt;

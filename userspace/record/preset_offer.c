@@ -60,7 +60,8 @@ void preset_offer_append(const struct preset_offer *offer, struct text *text)
 	preset_names_read(&names);
 	for (size_t i = 0; i < names.cnt; i++)
 		if (is_for(offer, names.names[i]))
-			text_append_format(text, "  spans that are written down already: --preset %s\n", names.names[i]);
+			text_append_format(text, "  spans that are written down already: --preset %s\n",
+					   names.names[i]);
 	preset_names_release(&names);
 }
 

@@ -44,14 +44,17 @@ static bool is_closed_to_us(const char *path, uint64_t held)
 	char directory[PATH_MAX];
 
 	directory_of(path, directory);
-	return !capabilities_suffice_to_change(held & ~(CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_DAC_READ_SEARCH)), directory);
+	return !capabilities_suffice_to_change(held & ~(CAPABILITY_BIT(CAP_DAC_OVERRIDE) |
+							CAPABILITY_BIT(CAP_DAC_READ_SEARCH)),
+					       directory);
 }
 
 static bool for_directories(const struct privileges_needs *needs, uint64_t held)
 {
 	if (needs->has_caller) /* who may write there without us, or may not */
 		return false;
-	return is_closed_to_us(needs->log_path, held) || (needs->metrics_file && is_closed_to_us(needs->metrics_file, held));
+	return is_closed_to_us(needs->log_path, held) ||
+	       (needs->metrics_file && is_closed_to_us(needs->metrics_file, held));
 }
 
 static bool for_command(const struct privileges_needs *needs, uint64_t held)
@@ -107,7 +110,8 @@ static const struct {
 } uses[] = {
 	{ CAPABILITY_BIT(CAP_SYS_PTRACE), "CAP_SYS_PTRACE",
 	  "labels of other users' processes come from files alone, and their descriptors have no names" },
-	{ CAPABILITY_BIT(CAP_CHECKPOINT_RESTORE) | ADMIN, "CAP_CHECKPOINT_RESTORE", "programs in containers, or deleted, are not found" },
+	{ CAPABILITY_BIT(CAP_CHECKPOINT_RESTORE) | ADMIN, "CAP_CHECKPOINT_RESTORE",
+	  "programs in containers, or deleted, are not found" },
 	{ ADMIN, "CAP_SYS_ADMIN", "how long BPF programs run is not known" },
 };
 
@@ -117,7 +121,8 @@ bool privileges_lacking(const struct privileges *privileges, struct error *sente
 
 	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
 		if (!(privileges->held & uses[i].any_of))
-			text_append_format(&text, "%swithout %s %s", text.length ? "; " : "", uses[i].name, uses[i].lack);
+			text_append_format(&text, "%swithout %s %s", text.length ? "; " : "", uses[i].name,
+					   uses[i].lack);
 	if (text.length)
 		error_set(sentence, "recording, in less detail: %s", text_string(&text));
 	text_release(&text);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the recorder may do, and when it gives that up. It starts with what it was given (root, or some capabilities) and keeps, once the target is traced,
+ * What the recorder may do, and when it gives that up. It starts with what it
+ * was given (root, or some capabilities) and keeps, once the target is traced,
  * what recording goes on to need and nothing else:
  *
- *	privileges_plan()      at the start, before there are threads: what will be kept, for which of the options
+ *	privileges_plan()      at the start, before there are threads: what will be kept, for which of the
+ *	                       options
  *	privileges_lacking()   a sentence: what does not work without capabilities that we do not have
  *	capabilities_keep()    in each thread, for good: one of the sets
  *
- * Which capability is kept for what is a table in privileges.c, and in txtrace-bpf(1).
+ * Which capability is kept for what is a table in privileges.c, and in
+ * txtrace-bpf(1).
  */
 #ifndef PRIVILEGES_H
 #define PRIVILEGES_H

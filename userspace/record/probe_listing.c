@@ -76,7 +76,10 @@ static bool is_same_probe(const struct elf_note *a, const struct elf_note *b)
 	return !strcmp(a->provider, b->provider) && !strcmp(a->name, b->name);
 }
 
-/* The word at the end of a probe's name: "start" of "buffer__read__start"; the name up to it is *prefix bytes. */
+/*
+ * The word at the end of a probe's name: "start" of "buffer__read__start"; the name up to it is *prefix
+ * bytes.
+ */
 static bool has_last_word(const char *name, const char *const *words, size_t *prefix)
 {
 	for (; *words; words++) {
@@ -113,7 +116,8 @@ static void pick_example(struct listing *listing, const struct elf_notes *notes)
 		for (size_t k = 0; k < notes->cnt && !listing->begin; k++) {
 			const struct elf_note *end = &notes->notes[k];
 
-			if (!strcmp(begin->provider, end->provider) && has_last_word(end->name, ends, &end_prefix) && prefix == end_prefix &&
+			if (!strcmp(begin->provider, end->provider) &&
+			    has_last_word(end->name, ends, &end_prefix) && prefix == end_prefix &&
 			    !strncmp(begin->name, end->name, prefix))
 				set_example(listing, begin, end);
 		}
@@ -134,7 +138,10 @@ static bool is_listed(struct listing *listing, const struct elf_note *note)
 	return is_match;
 }
 
-/* The notes are sorted: sites of one probe follow each other, and may find their arguments in different places. */
+/*
+ * The notes are sorted: sites of one probe follow each other, and may find their arguments in different
+ * places.
+ */
 static void list_probes(struct listing *listing, const struct elf_notes *notes, bool wants_own)
 {
 	for (size_t i = 0, next; i < notes->cnt; i = next) {
@@ -164,7 +171,8 @@ static size_t count_probes(const struct elf_notes *notes, bool wants_own)
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < notes->cnt; i++)
-		if (is_own(&notes->notes[i]) == wants_own && (!i || !is_same_probe(&notes->notes[i], &notes->notes[i - 1])))
+		if (is_own(&notes->notes[i]) == wants_own &&
+		    (!i || !is_same_probe(&notes->notes[i], &notes->notes[i - 1])))
 			cnt++;
 	return cnt;
 }
@@ -185,13 +193,17 @@ static int list_object(struct listing *listing, const char *path, int fd, bool i
 	others = count_probes(&notes, false);
 	if (is_first || own || others) {
 		append_escaped(&listing->text, path);
-		text_append_format(&listing->text, "\n  %zu txtrace probes%s\n", own, own ? ": traced as they are" : "");
+		text_append_format(&listing->text, "\n  %zu txtrace probes%s\n", own,
+				   own ? ": traced as they are" : "");
 		list_probes(listing, &notes, true);
 		text_append_format(&listing->text, "  %zu other USDT probes\n", others);
 		list_probes(listing, &notes, false);
 		if (!elf_reader_count(listing->reader, &functions, fd))
-			text_append_format(&listing->text, "  %s functions with a name%s\n", units_format_count(cnt, functions.cnt),
-					   functions.is_exported_only ? " (it is stripped: those that it exports)" : "");
+			text_append_format(&listing->text, "  %s functions with a name%s\n",
+					   units_format_count(cnt, functions.cnt),
+					   functions.is_exported_only
+						   ? " (it is stripped: those that it exports)"
+						   : "");
 	}
 	if (!listing->begin)
 		pick_example(listing, &notes);
@@ -214,7 +226,8 @@ static int search_object(struct listing *listing, const char *path, int fd)
 	list_probes(listing, &notes, true);
 	list_probes(listing, &notes, false);
 	elf_notes_release(&notes);
-	err = function_listing_append(&listing->text, listing->reader, path, fd, listing->pattern, &listing->match_cnt);
+	err = function_listing_append(&listing->text, listing->reader, path, fd, listing->pattern,
+				      &listing->match_cnt);
 	if (listing->match_cnt > cnt) {
 		append_escaped(&others, path);
 		text_append(&others, "\n");
@@ -346,9 +359,12 @@ static int list_file(struct listing *listing, const char *path, struct caller *c
 	err = listing->pattern ? search_object(listing, path, fd) : list_object(listing, path, fd, true);
 	close(fd);
 	if (err == -ENOEXEC)
-		error_set(error, "'%s' is no ELF file for 64-bit x86 or ARM: give a program, a library or a pid", path);
+		error_set(error,
+			  "'%s' is no ELF file for 64-bit x86 or ARM: give a program, a library or a pid",
+			  path);
 	else if (err)
-		error_set(error, "cannot read '%s': %s", path, elf_reader_take_news(listing->reader, &news) ? news.why : strerror(-err));
+		error_set(error, "cannot read '%s': %s", path,
+			  elf_reader_take_news(listing->reader, &news) ? news.why : strerror(-err));
 	else
 		append_unread(listing, path);
 	if (!err && !listing->pattern)
@@ -357,7 +373,8 @@ static int list_file(struct listing *listing, const char *path, struct caller *c
 }
 
 /* Digits alone are a pid; a file of such a name is ./NAME. */
-int probe_listing_print(const char *subject, const char *pattern, struct caller *caller, FILE *out, struct error *error)
+int probe_listing_print(const char *subject, const char *pattern, struct caller *caller, FILE *out,
+			struct error *error)
 {
 	struct listing listing = { .caller = caller, .pattern = pattern };
 	char *rest;
@@ -368,9 +385,11 @@ int probe_listing_print(const char *subject, const char *pattern, struct caller 
 	if (err)
 		error_set(error, "cannot start the process that reads ELF files: %s", strerror(-err));
 	else
-		err = is_pid ? list_process(&listing, (pid_t)pid, error) : list_file(&listing, subject, caller, error);
+		err = is_pid ? list_process(&listing, (pid_t)pid, error)
+			     : list_file(&listing, subject, caller, error);
 	if (!err && pattern && !listing.match_cnt) {
-		error_set(error, "no probe and no function of %s%s matches '%s'", is_pid ? "process " : "", subject, pattern);
+		error_set(error, "no probe and no function of %s%s matches '%s'", is_pid ? "process " : "",
+			  subject, pattern);
 		err = -ENOENT;
 	}
 	if (!err && fputs(text_string(&listing.text), out) < 0)

@@ -84,15 +84,24 @@ struct record_options {
 };
 
 /*
- * Parses, and checks what goes together. true: go on; false: it has printed help, the version or a complaint, and *status says how to end.
+ * Parses, and checks what goes together. true: go on; false: it has printed
+ * help, the version or a complaint, and *status says how to end.
  */
 bool record_options_parse(struct record_options *values, int argc, char **argv, int *status);
 
-/* Reads the command line and the file of options again. fresh is to be released in any case. -EINVAL and a sentence. */
-int record_options_read_again(const struct record_options *options, struct record_options *fresh, struct error *error);
+/*
+ * Reads the command line and the file of options again. fresh is to be released
+ * in any case. -EINVAL and a sentence.
+ */
+int record_options_read_again(const struct record_options *options, struct record_options *fresh,
+			      struct error *error);
 
-/* Appends the names of options that are not the same in both, but for those that take effect while recording goes on. */
-void record_options_append_unlike(const struct record_options *options, const struct record_options *fresh, struct text *names);
+/*
+ * Appends the names of options that are not the same in both, but for those
+ * that take effect while recording goes on.
+ */
+void record_options_append_unlike(const struct record_options *options, const struct record_options *fresh,
+				  struct text *names);
 
 void record_options_release(struct record_options *options);
 

@@ -31,8 +31,8 @@ static bool is_ignored(int signal)
 }
 
 /*
- * Signals become readable rather than interrupting: blocked only after a child was forked, which keeps its own. A hang-up that is ignored stays so
- * (nohup); to be readable it would only have to be blocked.
+ * Signals become readable rather than interrupting: blocked only after a child was forked, which keeps its
+ * own. A hang-up that is ignored stays so (nohup); to be readable it would only have to be blocked.
  */
 static int open_signals(struct recorder *recorder, struct error *error)
 {
@@ -44,7 +44,8 @@ static int open_signals(struct recorder *recorder, struct error *error)
 	if (!is_ignored(SIGHUP))
 		sigaddset(&signals, SIGHUP);
 	if (recorder->options->flight.max_bytes)
-		sigaddset(&signals, SIGUSR1); /* blocked: by this txtrace-bpf --dump knows who understands it */
+		/* blocked: by this txtrace-bpf --dump knows who understands it */
+		sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	recorder->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (recorder->signal_fd >= 0)
@@ -53,7 +54,10 @@ static int open_signals(struct recorder *recorder, struct error *error)
 	return -errno;
 }
 
-/* A process of its own names the code: forked before there is anything that it must not hold, least of all what keeps probes in place. */
+/*
+ * A process of its own names the code: forked before there is anything that it must not hold, least of all
+ * what keeps probes in place.
+ */
 static int open_stacks(struct recorder *recorder, struct error *error)
 {
 	const struct record_options *options = recorder->options;
@@ -104,12 +108,14 @@ static void tell_frozen(void *context, const struct frozen_target *target)
 
 	if (!target)
 		messages_say(recorder->messages, MESSAGE_WARNING, "frozen",
-			     "%d reads of processes' memory never returned; nothing more is read from any process: "
+			     "%d reads of processes' memory never returned; nothing more is read from any "
+			     "process: "
 			     "new programs and labels in memory stay unknown",
 			     PROCESS_READER_STUCK_MAX);
 	else
 		messages_tell(recorder->messages, MESSAGE_WARNING, "frozen", fields, 2,
-			      "process %d ('%s') blocks reads of its memory; it is not asked again: its new libraries and labels stay unknown",
+			      "process %d ('%s') blocks reads of its memory; it is not asked again: its new "
+			      "libraries and labels stay unknown",
 			      target->pid, target->comm);
 }
 
@@ -180,8 +186,8 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 	if (err)
 		return err;
 	recorder->ring_cnt = rings.ring_cnt;
-	err = loss_counters_open(&recorder->losses, kernel_side_counters(recorder->kernel), kernel_side_cpu_cnt(),
-				 kernel_side_loss_generation(recorder->kernel));
+	err = loss_counters_open(&recorder->losses, kernel_side_counters(recorder->kernel),
+				 kernel_side_cpu_cnt(), kernel_side_loss_generation(recorder->kernel));
 	if (!err)
 		kernel_side_watch_losses(recorder->kernel, &recorder->losses);
 	return err;
@@ -222,20 +228,25 @@ static int open_log(struct recorder *recorder, struct error *error)
 	};
 	struct txtrace_log_info info;
 	struct log_opening opening = { &recorder->log, recorder->log_path, &info, &log };
-	bool is_one = target_set_named_cnt(recorder->targets) == 1 && !target_rules_want_every_process(&options->targets);
+	bool is_one = target_set_named_cnt(recorder->targets) == 1 &&
+		      !target_rules_want_every_process(&options->targets);
 	struct text command = { 0 }, how = { 0 };
 	int err;
 
-	text_append_format(&how, "%s, %zu rings", options->command ? "launched" : "attached", recorder->ring_cnt);
+	text_append_format(&how, "%s, %zu rings", options->command ? "launched" : "attached",
+			   recorder->ring_cnt);
 	capture_limits_append(&how, options);
 	target_start_describe(recorder, &command);
-	capture_start_fill(&info, is_one ? (uint32_t)target_pid(target_set_named(recorder->targets, 0)) : 0, text_string(&command), text_string(&how));
+	capture_start_fill(&info, is_one ? (uint32_t)target_pid(target_set_named(recorder->targets, 0)) : 0,
+			   text_string(&command), text_string(&how));
 	text_release(&command);
 	text_release(&how);
 	err = caller_do(options->caller, make_log, &opening);
 	if (err)
-		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output,
-			  err == -EBUSY ? "another recorder writes it" : recorder_explain_output(recorder, err));
+		error_set(error, "cannot write the log '%s': %s; choose another file with -o",
+			  options->output,
+			  err == -EBUSY ? "another recorder writes it"
+					: recorder_explain_output(recorder, err));
 	recorder->result.log_path = recorder->log_path;
 	return err;
 }
@@ -296,7 +307,8 @@ static int look_at_socket(void *context, pid_t pid, uint32_t fd, uint64_t inode,
 static int read_object(void *context, pid_t pid, uint32_t fd, uint64_t inode, char *name)
 {
 	struct recorder *recorder = context;
-	struct socket_source sockets = { .look = look_at_socket, .context = kernel_side_bpf(recorder->kernel) };
+	struct socket_source sockets = { .look = look_at_socket,
+					 .context = kernel_side_bpf(recorder->kernel) };
 
 	return fd_name_read(&sockets, pid, fd, inode, name);
 }
@@ -337,7 +349,10 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 	recorder->filter = kernel_filter_new(kernel_side_bpf(recorder->kernel), &recorder->options->choices);
 	if (recorder->options->flight.max_bytes)
 		options.flight = recorder->flight = flight_recorder_new(&recorder->options->flight);
-	recorder->pipeline = recorder->memory && recorder->filter && !recorder->flight == !recorder->options->flight.max_bytes ? pipeline_new(&options) : NULL;
+	recorder->pipeline = recorder->memory && recorder->filter &&
+					     !recorder->flight == !recorder->options->flight.max_bytes
+				     ? pipeline_new(&options)
+				     : NULL;
 	recorder->watermarks = calloc(recorder->ring_cnt, sizeof(*recorder->watermarks));
 	if (recorder->pipeline && recorder->watermarks && !pipeline_begin(recorder->pipeline, clock_now_ns()))
 		return 0;
@@ -354,7 +369,9 @@ static int open_attach(struct recorder *recorder, struct error *error)
 		.reader = recorder->reader,
 		.foreign = recorder->foreign,
 		.elf_reader = recorder->elf_reader,
-		/* Links that only one process hits: what takes its time to go does not count anybody twice. */
+		/*
+		 * Links that only one process hits: what takes its time to go does not count anybody twice.
+		 */
 		.closes_aside = recorder->features.has_uprobe_multi_pid,
 		.is_every_process = target_rules_want_every_process(rules),
 	};
@@ -405,7 +422,10 @@ static int open_costs(struct recorder *recorder, struct error *error)
 	return -ENOMEM;
 }
 
-/* The scheduler's events have to flow before the threads are listed, and both before the first span can begin. */
+/*
+ * The scheduler's events have to flow before the threads are listed, and both before the first span can
+ * begin.
+ */
 static int start_kernel_side(struct recorder *recorder, struct error *error)
 {
 	int err = kernel_side_start(recorder->kernel, error);
@@ -433,19 +453,22 @@ static int take_step(struct recorder *recorder, step take, struct error *error)
 	spent_us = (clock_now_ns() - begin_ns) / 1000;
 	if (take == open_kernel_side)
 		start->load_us += spent_us;
-	else if (take == target_start_tell || take == start_kernel_side || take == target_start_seed || take == target_start_attach)
+	else if (take == target_start_tell || take == start_kernel_side || take == target_start_seed ||
+		 take == target_start_attach)
 		start->attach_us += spent_us;
 	return err;
 }
 
-int recorder_open(struct recorder **result, const struct record_options *options, const struct messages *messages,
-		  const struct confinement_handler *confinement, int *exit_status, struct error *error)
+int recorder_open(struct recorder **result, const struct record_options *options,
+		  const struct messages *messages, const struct confinement_handler *confinement,
+		  int *exit_status, struct error *error)
 {
 	static const step steps[] = {
-		target_start_open, open_signals,      open_stacks,       open_elf_reader, open_process_reader, open_service,
-		check_kernel,      recorder_plan_restraint, open_foreign, open_kernel_side, open_costs,         open_log,
-		open_stream,       open_pipeline,     target_start_tell, open_attach,     start_kernel_side,   target_start_seed,
-		target_start_attach,
+		target_start_open,   open_signals,	open_stacks,	     open_elf_reader,
+		open_process_reader, open_service,	check_kernel,	     recorder_plan_restraint,
+		open_foreign,	     open_kernel_side,	open_costs,	     open_log,
+		open_stream,	     open_pipeline,	target_start_tell,   open_attach,
+		start_kernel_side,   target_start_seed, target_start_attach,
 	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = recorder ? 0 : -ENOMEM;
@@ -460,7 +483,8 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	recorder->messages = messages;
 	recorder->confinement = confinement;
 	recorder->signal_fd = -1;
-	recorder->manager_fd = service_manager_open(); /* before a command is forked, which shall not hear of it */
+	/* before a command is forked, which shall not hear of it */
+	recorder->manager_fd = service_manager_open();
 	recorder->exit_status = 2;
 	for (size_t i = 0; !err && i < sizeof(steps) / sizeof(steps[0]); i++)
 		err = take_step(recorder, steps[i], error);
@@ -497,7 +521,8 @@ void recorder_explain(const struct recorder *recorder)
 		.foreign = recorder->foreign,
 		.children = recorder->children,
 		.site_cnt = recorder->result.site_cnt,
-		.left_out_cnt = summary->left_out_cnt[TXTRACE_LEFT_OUT_SAMPLE] + summary->left_out_cnt[TXTRACE_LEFT_OUT_LABEL] +
+		.left_out_cnt = summary->left_out_cnt[TXTRACE_LEFT_OUT_SAMPLE] +
+				summary->left_out_cnt[TXTRACE_LEFT_OUT_LABEL] +
 				summary->left_out_cnt[TXTRACE_LEFT_OUT_SHORT],
 		.stray_end_cnt = summary->anomaly_cnt[TXTRACE_ANOMALY_END_UNKNOWN],
 	};
@@ -516,9 +541,10 @@ struct worker_report *recorder_workers(struct recorder *recorder)
 }
 
 /*
- * Backwards: the probes first, so that the target is free whatever else fails; then the scheduler's programs; the rings before the maps that they
- * belong to. After a run the log has been closed before: what takes a probe out may wait for any process that has mapped the file.
- * A log that was not closed stays as it is on disk, under its provisional name.
+ * Backwards: the probes first, so that the target is free whatever else fails; then the scheduler's programs;
+ * the rings before the maps that they belong to. After a run the log has been closed before: what takes a
+ * probe out may wait for any process that has mapped the file. A log that was not closed stays as it is on
+ * disk, under its provisional name.
  */
 void recorder_close(struct recorder *recorder)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The recorder: target, kernel side, rings, pipeline and log, opened in that order and closed in the other; between them a loop that waits, drains,
- * and looks after the target.
+ * The recorder: target, kernel side, rings, pipeline and log, opened in that
+ * order and closed in the other; between them a loop that waits, drains, and
+ * looks after the target.
  */
 #ifndef RECORDER_H
 #define RECORDER_H
@@ -22,15 +23,18 @@
 struct recorder;
 
 /*
- * Up to the point where the target runs, traced, and the recorder has given up what it needs no more: the process can do nothing but record from then
- * on. On failure a negative errno, a sentence, *exit_status, and nothing is left.
+ * Up to the point where the target runs, traced, and the recorder has given up
+ * what it needs no more: the process can do nothing but record from then on. On
+ * failure a negative errno, a sentence, *exit_status, and nothing is left.
  */
-int recorder_open(struct recorder **recorder, const struct record_options *options, const struct messages *messages,
-		  const struct confinement_handler *confinement, int *exit_status, struct error *error);
+int recorder_open(struct recorder **recorder, const struct record_options *options,
+		  const struct messages *messages, const struct confinement_handler *confinement,
+		  int *exit_status, struct error *error);
 
 /*
- * Records until the target ends, the time is up or a signal says so, then finishes the log: the probes do nothing any more. 0, or a negative errno and a
- * sentence: it stopped early, and the log holds what came before.
+ * Records until the target ends, the time is up or a signal says so, then
+ * finishes the log: the probes do nothing any more. 0, or a negative errno and
+ * a sentence: it stopped early, and the log holds what came before.
  */
 int recorder_run(struct recorder *recorder, struct error *error);
 
@@ -50,7 +54,8 @@ struct recorder_result {
 	struct attach_watch_stats watch;
 	struct code_stack_stats stacks;
 	uint64_t process_cnt;      /* that were traced at any time */
-	uint64_t frozen_cnt;       /* processes that blocked reads of their memory, and were not asked again */
+	/* processes that blocked reads of their memory, and were not asked again */
+	uint64_t frozen_cnt;
 	uint64_t lost_process_cnt; /* that were to be traced, and for which there was no room */
 	int exit_status;     /* the command's; 0 of a process that we did not start */
 	bool is_target_alive;

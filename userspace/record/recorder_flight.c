@@ -9,7 +9,8 @@
 #include "record/capture_start.h"
 #include "record/recorder_internal.h"
 
-#define LAG_NS (3 * TICK_MS * 1000000ull) /* what happened this long ago has been attributed, if the machine is not overloaded */
+/* what happened this long ago has been attributed, if the machine is not overloaded */
+#define LAG_NS (3 * TICK_MS * 1000000ull)
 
 /* Said at once: the file is there later, and another trigger may have come by then. */
 static void tell_trigger(const struct recorder *recorder, const struct txtrace_trigger *trigger)
@@ -24,13 +25,15 @@ static void tell_trigger(const struct recorder *recorder, const struct txtrace_t
 		text_append(&label, "(unknown label)");
 
 	const struct message_field fields[] = {
-		{ "rule", trigger->rule.bytes, 0 }, { "label", text_string(&label), 0 }, { "span", NULL, trigger->span },
-		{ "pid", NULL, trigger->pid },	    { "wall_ns", NULL, trigger->wall_ns },
+		{ "rule", trigger->rule.bytes, 0 },    { "label", text_string(&label), 0 },
+		{ "span", NULL, trigger->span },       { "pid", NULL, trigger->pid },
+		{ "wall_ns", NULL, trigger->wall_ns },
 	};
 
 	messages_tell(recorder->messages, MESSAGE_INFO, "trigger", fields, sizeof(fields) / sizeof(fields[0]),
-		      "trigger '%s': %s, %sspan %" PRIu64 " of process %" PRIu32 ", took %s", trigger->rule.bytes, text_string(&label),
-		      trigger->is_keyed ? "keyed " : "", trigger->span, trigger->pid, units_format_duration(duration, trigger->wall_ns));
+		      "trigger '%s': %s, %sspan %" PRIu64 " of process %" PRIu32 ", took %s",
+		      trigger->rule.bytes, text_string(&label), trigger->is_keyed ? "keyed " : "",
+		      trigger->span, trigger->pid, units_format_duration(duration, trigger->wall_ns));
 	text_release(&label);
 }
 
@@ -52,15 +55,21 @@ static void tell_files(struct recorder *recorder, uint64_t now_ns)
 
 	log_writer_flight_stats(recorder->log, &stats);
 	if (stats.dump_cnt != recorder->told_dump_cnt) {
-		const struct message_field fields[] = { { "log", recorder->log_path, 0 }, { "bytes", NULL, stats.dump_bytes } };
+		const struct message_field fields[] = { { "log", recorder->log_path, 0 },
+							{ "bytes", NULL, stats.dump_bytes } };
 
 		recorder->told_dump_cnt = stats.dump_cnt;
-		messages_tell(recorder->messages, MESSAGE_INFO, "dump", fields, sizeof(fields) / sizeof(fields[0]), "wrote %s, from %s ago on, to '%s'",
+		messages_tell(recorder->messages, MESSAGE_INFO, "dump", fields,
+			      sizeof(fields) / sizeof(fields[0]), "wrote %s, from %s ago on, to '%s'",
 			      units_format_size(bytes, stats.dump_bytes),
-			      units_format_duration(duration, now_ns > stats.dump_first_ns ? now_ns - stats.dump_first_ns : 0), recorder->log_path);
+			      units_format_duration(duration, now_ns > stats.dump_first_ns
+								      ? now_ns - stats.dump_first_ns
+								      : 0),
+			      recorder->log_path);
 	}
 	if (missed_cnt && !recorder->told_missed_cnt)
-		messages_say(recorder->messages, MESSAGE_WARNING, "triggers", "a trigger led to no file, as there had been too many: see --trigger-max");
+		messages_say(recorder->messages, MESSAGE_WARNING, "triggers",
+			     "a trigger led to no file, as there had been too many: see --trigger-max");
 	recorder->told_missed_cnt = missed_cnt;
 }
 
@@ -79,7 +88,9 @@ int recorder_fly(struct recorder *recorder, uint64_t now_ns)
 	if (err)
 		return err;
 	recorder_summarize(recorder, &summary.summary, now_ns);
-	/* What was sent and has not been taken yet is in none of the counts: it is not in this file either. */
+	/*
+	 * What was sent and has not been taken yet is in none of the counts: it is not in this file either.
+	 */
 	summary.summary.sent_cnt = summary.summary.received_cnt + summary.summary.lost_cnt;
 	err = write_file(recorder, &summary);
 	return err ? err : pipeline_go_on(recorder->pipeline);

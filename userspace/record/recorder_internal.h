@@ -28,7 +28,8 @@
 
 #define TICK_MS 100               /* the rings are looked at this often, or when they fill up */
 #define PERIOD_NS 1000000000u     /* clocks, status line */
-#define FLUSH_NS 700000000u       /* with the ticks that an event waits for its turn, it is in the file within a second */
+/* with the ticks that an event waits for its turn, it is in the file within a second */
+#define FLUSH_NS 700000000u
 
 /* How long it took until events were recorded. */
 struct start_times {
@@ -102,7 +103,10 @@ int recorder_on_turn(void *context, uint64_t time_ns);
 /* For the pipeline: what tracing has cost goes into the file that ends. */
 int recorder_tell_costs(void *context, uint64_t time_ns);
 
-/* What is in the flight recorder's memory goes into a file, if its time has come; and what is to be said of that. 0 or a negative errno. */
+/*
+ * What is in the flight recorder's memory goes into a file, if its time has
+ * come; and what is to be said of that. 0 or a negative errno.
+ */
 int recorder_fly(struct recorder *recorder, uint64_t now_ns);
 
 /* The same at the end; summary: that of the recording. */
@@ -137,8 +141,9 @@ const char *recorder_explain_output(const struct recorder *recorder, int err);
 
 /*
  * What is needed no more is given up, for good: in the process that calibrates,
- * in the one that names code, in the one that serves metrics, in those that read
- * of others, in the thread that writes the log (contexts: the recorder), in us.
+ * in the one that names code, in the one that serves metrics, in those that
+ * read of others, in the thread that writes the log (contexts: the recorder),
+ * in us.
  */
 void recorder_restrain_trial(void *context);
 void recorder_restrain_symbols(void *context);

@@ -21,8 +21,9 @@
 #include "record/target_exes.h"
 
 /*
- * A link that is made for a process holds on to its first thread: once another one has taken that one's place it never matches again. What was attached since
- * then, when the exec was heard and its turn had not come yet, holds on to the right one.
+ * A link that is made for a process holds on to its first thread: once another one has taken that one's place
+ * it never matches again. What was attached since then, when the exec was heard and its turn had not come
+ * yet, holds on to the right one.
  */
 void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns)
 {
@@ -36,15 +37,18 @@ void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t e
 		attach_watch_soon(recorder->watch, (pid_t)tgid);
 }
 
-/* A child has its parent's memory until it execs; of one that joins later, the parent must be known to run the same program. */
+/*
+ * A child has its parent's memory until it execs; of one that joins later, the parent must be known to run
+ * the same program.
+ */
 static bool is_copy_of_parent(const struct recorder *recorder, const struct event *event)
 {
 	const struct traced_process *parent = target_set_get(recorder->targets, event->process.parent_tgid);
 
 	if (event->process.change == WIRE_PROCESS_FORKED)
 		return true;
-	return event->process.change == WIRE_PROCESS_JOINED && !(event->flags & WIRE_IS_SEED) && !event->process.path.length && parent &&
-	       parent->code_start == event->process.code_start;
+	return event->process.change == WIRE_PROCESS_JOINED && !(event->flags & WIRE_IS_SEED) &&
+	       !event->process.path.length && parent && parent->code_start == event->process.code_start;
 }
 
 int recorder_on_process(void *context, const struct event *event)
@@ -53,10 +57,12 @@ int recorder_on_process(void *context, const struct event *event)
 	int err = 0;
 
 	process_reader_forget(recorder->reader, (pid_t)event->tgid);
-	if (event->process.path.length) /* an exec, of which nobody else tells while the process has no clocks yet */
+	/* an exec, of which nobody else tells while the process has no clocks yet */
+	if (event->process.path.length)
 		program_memory_invalidate(recorder->memory, event->tgid, event->time_ns);
 	if (is_copy_of_parent(recorder, event))
-		err = program_memory_note_fork(recorder->memory, event->process.parent_tgid, event->tgid, event->process.start_ns);
+		err = program_memory_note_fork(recorder->memory, event->process.parent_tgid, event->tgid,
+					       event->process.start_ns);
 	kernel_filter_see_process(recorder->filter, event);
 	if (!err || err == -ENOMEM) /* a limit that is met there costs labels, and is counted there */
 		err = target_set_see(recorder->targets, event);
@@ -75,7 +81,10 @@ int recorder_on_turn(void *context, uint64_t time_ns)
 	return target_set_tell(recorder->targets, time_ns);
 }
 
-/* Processes are heard of at once, whenever their turn comes in the log: what they have mapped, and are called, may soon be gone. */
+/*
+ * Processes are heard of at once, whenever their turn comes in the log: what they have mapped, and are
+ * called, may soon be gone.
+ */
 static int hear_process(struct recorder *recorder, const struct wire_process *wire, size_t size)
 {
 	int err = target_set_hear(recorder->targets, wire, size);
@@ -84,7 +93,8 @@ static int hear_process(struct recorder *recorder, const struct wire_process *wi
 		return err;
 	if (recorder->watch)
 		attach_watch_hear(recorder->watch, wire);
-	if (wire->change == WIRE_PROCESS_JOINED && wire->thread_cnt > 1 && !(wire->header.flags & WIRE_IS_SEED))
+	if (wire->change == WIRE_PROCESS_JOINED && wire->thread_cnt > 1 &&
+	    !(wire->header.flags & WIRE_IS_SEED))
 		recorder->wants_seed = true;
 	return err;
 }
@@ -122,8 +132,9 @@ static int take_loss(void *context, const struct wire_loss *loss)
 }
 
 /*
- * Takes what is in the rings and handles what is old enough: up to where the rings had been emptied by the drain before. So a loss, which is read
- * behind the drain, is known before anything that it may touch is finished.
+ * Takes what is in the rings and handles what is old enough: up to where the rings had been emptied by the
+ * drain before. So a loss, which is read behind the drain, is known before anything that it may touch is
+ * finished.
  */
 int recorder_drain(struct recorder *recorder)
 {
@@ -161,7 +172,8 @@ void recorder_summarize(struct recorder *recorder, struct txtrace_summary *summa
 	};
 	memcpy(summary->anomaly_cnt, stats->attribution.anomaly_cnt, sizeof(summary->anomaly_cnt));
 	memcpy(summary->left_out_cnt, stats->attribution.left_out_cnt, sizeof(summary->left_out_cnt));
-	kernel_filter_count(kernel_side_counters(recorder->kernel), (uint32_t)kernel_side_cpu_cnt(), summary->left_out_cnt);
+	kernel_filter_count(kernel_side_counters(recorder->kernel), (uint32_t)kernel_side_cpu_cnt(),
+			    summary->left_out_cnt);
 }
 
 void recorder_look(void *context, struct metrics_figures *figures)
@@ -177,8 +189,10 @@ void recorder_look(void *context, struct metrics_figures *figures)
 	figures->lost_process_cnt = kernel_targets_lost(kernel_side_bpf(recorder->kernel));
 	figures->open_span_cnt = stats->attribution.open_span_cnt;
 	figures->thread_cnt = stats->attribution.thread_cnt;
-	figures->written_bytes = recorder->log ? log_writer_bytes(recorder->log) : recorder->result.log.written_bytes;
-	figures->dropped_record_cnt = recorder->log ? log_writer_dropped_records(recorder->log) : recorder->result.dropped_record_cnt;
+	figures->written_bytes = recorder->log ? log_writer_bytes(recorder->log)
+					       : recorder->result.log.written_bytes;
+	figures->dropped_record_cnt = recorder->log ? log_writer_dropped_records(recorder->log)
+						    : recorder->result.dropped_record_cnt;
 	figures->frozen_cnt = process_reader_frozen(recorder->reader)->cnt;
 	figures->recorder_cpu_ns = own_usage_cpu_ns();
 	figures->resident_bytes = own_usage_memory_bytes();
@@ -188,7 +202,8 @@ static void show_status(struct recorder *recorder, uint64_t now_ns)
 {
 	struct pipeline_stats stats;
 	struct loss_totals losses;
-	struct status_figures figures = { .time_ns = now_ns, .written_bytes = log_writer_bytes(recorder->log) };
+	struct status_figures figures = { .time_ns = now_ns,
+					  .written_bytes = log_writer_bytes(recorder->log) };
 
 	pipeline_stats(recorder->pipeline, &stats);
 	loss_counters_totals(&recorder->losses, &losses);
@@ -208,8 +223,8 @@ void recorder_look_at_code(void *context, uint32_t pid)
 }
 
 /*
- * What the kernel side could not tell of processes is asked for: who is traced and was not announced is announced by the next listing of threads, and who is
- * traced no more has gone from its map.
+ * What the kernel side could not tell of processes is asked for: who is traced and was not announced is
+ * announced by the next listing of threads, and who is traced no more has gone from its map.
  */
 static void catch_up(struct recorder *recorder)
 {
@@ -260,7 +275,8 @@ static void do_periodic_work(struct recorder *recorder, uint64_t now_ns)
 		return;
 	recorder->next_periodic_ns = now_ns + PERIOD_NS;
 	capture_read_clocks(&monotonic_ns, &realtime_ns);
-	log_writer_set_anchor(recorder->log, monotonic_ns, realtime_ns); /* the wall clock may have been set meanwhile */
+	/* the wall clock may have been set meanwhile */
+	log_writer_set_anchor(recorder->log, monotonic_ns, realtime_ns);
 	show_status(recorder, now_ns);
 	service_tick(recorder->service, now_ns);
 	recorder_tell_refused(recorder);
@@ -292,7 +308,8 @@ static void read_options_again(struct recorder *recorder)
 
 	service_reloading(recorder->service, clock_now_ns());
 	if (caller_do(recorder->options->caller, read_again, &rereading)) {
-		messages_say(recorder->messages, MESSAGE_WARNING, "reload", "the options stay as they were: %s", error.text);
+		messages_say(recorder->messages, MESSAGE_WARNING, "reload",
+			     "the options stay as they were: %s", error.text);
 	} else {
 		log_writer_set_limits(recorder->log, &fresh.limits);
 		record_options_append_unlike(recorder->options, &fresh, &unlike);
@@ -305,8 +322,9 @@ static void read_options_again(struct recorder *recorder)
 }
 
 /*
- * The first Ctrl-C goes to a launched command too, from the terminal: recording goes on until it has ended. SIGTERM comes to us alone and is
- * passed on. The second signal of any kind stops recording at once, and so does the first when the target is not our child.
+ * The first Ctrl-C goes to a launched command too, from the terminal: recording goes on until it has ended.
+ * SIGTERM comes to us alone and is passed on. The second signal of any kind stops recording at once, and so
+ * does the first when the target is not our child.
  */
 static bool wants_stop(struct recorder *recorder)
 {
@@ -378,7 +396,8 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 		{ .fd = attach_watch_fd(recorder->watch, now_ns), .events = POLLIN },
 		{ .fd = service_fd(recorder->service), .events = POLLIN }, /* poll passes over -1 */
 	};
-	uint64_t end_ns = recorder->options->duration_ns ? recorder->begin_ns + recorder->options->duration_ns : UINT64_MAX;
+	uint64_t end_ns = recorder->options->duration_ns ? recorder->begin_ns + recorder->options->duration_ns
+							 : UINT64_MAX;
 	uint64_t until_ns = now_ns + TICK_MS * 1000000u;
 	int wait_ms;
 
@@ -388,17 +407,20 @@ static int wait_a_moment(struct recorder *recorder, uint64_t now_ns)
 		until_ns = recorder->next_cost_ns;
 	if (end_ns < until_ns)
 		until_ns = end_ns;
-	wait_ms = until_ns > now_ns ? (int)((until_ns - now_ns + 999999) / 1000000) : 0; /* what is due is no reason not to look */
+	/* what is due is no reason not to look */
+	wait_ms = until_ns > now_ns ? (int)((until_ns - now_ns + 999999) / 1000000) : 0;
 	if (poll(fds, sizeof(fds) / sizeof(fds[0]), wait_ms) < 0 && errno != EINTR)
 		return -errno;
-	if (fds[2].revents & POLLIN) { /* takes the wake-ups: until the next one the rings are not ready, however full they are */
+	/* takes the wake-ups: until the next one the rings are not ready, however full they are */
+	if (fds[2].revents & POLLIN) {
 		struct epoll_event events[WIRE_RING_MAX];
 
 		epoll_wait(ring_set_fd(recorder->rings), events, WIRE_RING_MAX, 0);
 	}
 	if (fds[1].revents && !target_set_reap(recorder->targets, named_ended, recorder))
 		recorder->is_target_gone = !target_rules_are_open(&recorder->options->targets);
-	service_run(recorder->service); /* also for the sake of clients that say nothing: they have a time limit */
+	/* also for the sake of clients that say nothing: they have a time limit */
+	service_run(recorder->service);
 	return 0;
 }
 
@@ -408,7 +430,8 @@ static int loop(struct recorder *recorder)
 	int err = 0;
 
 	while (!err && !recorder->is_target_gone && !wants_stop(recorder)) {
-		if (recorder->options->duration_ns && now_ns - recorder->begin_ns >= recorder->options->duration_ns)
+		if (recorder->options->duration_ns &&
+		    now_ns - recorder->begin_ns >= recorder->options->duration_ns)
 			break;
 		err = wait_a_moment(recorder, now_ns);
 		now_ns = clock_now_ns();
@@ -457,8 +480,9 @@ void recorder_detach(struct recorder *recorder)
 }
 
 /*
- * Silence first: removing the probes takes its time, one after the other, and any process that has mapped a probed file can make that long. So the log is
- * finished while they are still there, if the programs can be known to send nothing any more.
+ * Silence first: removing the probes takes its time, one after the other, and any process that has mapped a
+ * probed file can make that long. So the log is finished while they are still there, if the programs can be
+ * known to send nothing any more.
  */
 static int finish(struct recorder *recorder)
 {
@@ -500,7 +524,8 @@ static int finish(struct recorder *recorder)
 	recorder->result.duration_ns = end_ns - recorder->begin_ns;
 	if (err)
 		return err;
-	return recorder->flight ? recorder_land(recorder, &summary) : pipeline_put(recorder->pipeline, &summary);
+	return recorder->flight ? recorder_land(recorder, &summary)
+				: pipeline_put(recorder->pipeline, &summary);
 }
 
 /* err: what happened until now. */
@@ -542,10 +567,12 @@ static void tell_start(const struct recorder *recorder)
 	char bytes[UNITS_SIZE];
 
 	if (recorder->flight)
-		messages_say(recorder->messages, MESSAGE_INFO, "flight", "keeps the last part of the log in memory, at most %s, until there is a trigger",
+		messages_say(recorder->messages, MESSAGE_INFO, "flight",
+			     "keeps the last part of the log in memory, at most %s, until there is a trigger",
 			     units_format_size(bytes, recorder->options->flight.max_bytes));
 	if (recorder->messages->format == MESSAGES_JSON)
-		messages_tell(recorder->messages, MESSAGE_INFO, "start", fields, sizeof(fields) / sizeof(fields[0]), "recording");
+		messages_tell(recorder->messages, MESSAGE_INFO, "start", fields,
+			      sizeof(fields) / sizeof(fields[0]), "recording");
 }
 
 int recorder_run(struct recorder *recorder, struct error *error)

@@ -65,8 +65,8 @@ int recorder_plan_restraint(struct recorder *recorder, struct error *error)
 	int err = caller_do(options->caller, find_log_path, recorder);
 
 	if (err) {
-		error_set(error, "cannot write the log '%s': %s; choose another file with -o", options->output,
-			  recorder_explain_output(recorder, err));
+		error_set(error, "cannot write the log '%s': %s; choose another file with -o",
+			  options->output, recorder_explain_output(recorder, err));
 		return err;
 	}
 	privileges_plan(&recorder->privileges, &needs);
@@ -135,11 +135,12 @@ void recorder_restrain(struct recorder *recorder)
 		cxx_names_prepare();
 	err = capabilities_keep(recorder->privileges.recording);
 	if (err)
-		messages_say(recorder->messages, MESSAGE_WARNING, "confinement", "cannot give up capabilities: %s", strerror(-err));
+		messages_say(recorder->messages, MESSAGE_WARNING, "confinement",
+			     "cannot give up capabilities: %s", strerror(-err));
 	err = confinement_begin(&confinement);
 	if (err)
-		messages_say(recorder->messages, MESSAGE_WARNING, "confinement", "the recorder is not confined, seccomp does not work here: %s",
-			     strerror(-err));
+		messages_say(recorder->messages, MESSAGE_WARNING, "confinement",
+			     "the recorder is not confined, seccomp does not work here: %s", strerror(-err));
 }
 
 void recorder_tell_unread(struct recorder *recorder)
@@ -170,7 +171,8 @@ void recorder_tell_refused(struct recorder *recorder)
 		return;
 	name = confinement_call_name(nr);
 	messages_tell(recorder->messages, MESSAGE_WARNING, "confinement", &field, 1,
-		      "%llu system calls that recording does not take were refused, the last of them %s (%d): please report it; --no-confine lets them be",
+		      "%llu system calls that recording does not take were refused, the last of them %s "
+		      "(%d): please report it; --no-confine lets them be",
 		      (unsigned long long)field.number, name ? name : "one without a name", nr);
 	free(name);
 	recorder->refused_cnt = cnt;

@@ -40,9 +40,11 @@ struct repeat {
 
 /* ---- names ---- */
 
-static int name_log(const struct repeat *repeat, char path[PATH_MAX], const char *prefix, int side, uint64_t number)
+static int name_log(const struct repeat *repeat, char path[PATH_MAX], const char *prefix, int side,
+		    uint64_t number)
 {
-	int length = snprintf(path, PATH_MAX, "%s/%s%s-%03" PRIu64 ".txtrace", repeat->directory, prefix, side_names[side], number);
+	int length = snprintf(path, PATH_MAX, "%s/%s%s-%03" PRIu64 ".txtrace", repeat->directory, prefix,
+			      side_names[side], number);
 
 	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
@@ -58,7 +60,8 @@ static uint64_t number_of(const char *name)
 	for (int side = 0; side < 2; side++) {
 		size_t length = strlen(side_names[side]);
 
-		if (strncmp(name, side_names[side], length) != 0 || name[length] != '-' || name[length + 1] < '0' || name[length + 1] > '9')
+		if (strncmp(name, side_names[side], length) != 0 || name[length] != '-' ||
+		    name[length + 1] < '0' || name[length + 1] > '9')
 			continue;
 		errno = 0;
 		number = strtoull(name + length + 1, &end, 10);
@@ -121,8 +124,8 @@ static pid_t start_run(struct repeat *repeat, int side, const char *path)
 }
 
 /*
- * Until it has ended. What a terminal sends came to all of us; what was sent to us alone is passed on, SIGINT as SIGTERM, since a recorder takes a first
- * SIGINT for a terminal's and leaves it to the command.
+ * Until it has ended. What a terminal sends came to all of us; what was sent to us alone is passed on, SIGINT
+ * as SIGTERM, since a recorder takes a first SIGINT for a terminal's and leaves it to the command.
  */
 static int wait_for_run(struct repeat *repeat, pid_t pid)
 {
@@ -180,15 +183,17 @@ static void put_aside(const struct repeat *repeat, uint64_t number)
 	for (int side = 0; side < 2; side++) {
 		int result = 1;
 
-		if (!name_log(repeat, path, "", side, number) && !name_log(repeat, aside, "aside-", side, number))
+		if (!name_log(repeat, path, "", side, number) &&
+		    !name_log(repeat, aside, "aside-", side, number))
 			result = caller_do(repeat->options->caller, rename_aside, &names);
 
 		if (result < 0)
-			messages_say(repeat->messages, MESSAGE_ERROR, "aside", "cannot rename '%s': %s; do not compare it", path,
-				     strerror(-result));
+			messages_say(repeat->messages, MESSAGE_ERROR, "aside",
+				     "cannot rename '%s': %s; do not compare it", path, strerror(-result));
 		else if (!result)
-			messages_say(repeat->messages, MESSAGE_WARNING, "aside", "'%s' was put aside as '%s': its pair or its run is not whole",
-				path, aside);
+			messages_say(repeat->messages, MESSAGE_WARNING, "aside",
+				     "'%s' was put aside as '%s': its pair or its run is not whole", path,
+				     aside);
 	}
 }
 
@@ -205,24 +210,29 @@ static int run_once(struct repeat *repeat, int side, uint64_t idx)
 		return STATUS_STOPPED;
 	pid = name_log(repeat, path, "", side, number) ? -ENAMETOOLONG : start_run(repeat, side, path);
 	if (pid < 0) {
-		messages_say(repeat->messages, MESSAGE_ERROR, "start", "cannot start the run of '%s': %s", path, strerror((int)-pid));
+		messages_say(repeat->messages, MESSAGE_ERROR, "start", "cannot start the run of '%s': %s",
+			     path, strerror((int)-pid));
 		return STATUS_NOT_STARTED;
 	}
 	status = wait_for_run(repeat, pid);
 	took_ns = clock_now_ns() - begin_ns;
 	const struct message_field fields[] = {
-		{ "log", path, 0 }, { "side", side_names[side], 0 }, { "number", NULL, number }, { "of", NULL, options->repeat }, { "ns", NULL, took_ns },
-		{ "status", NULL, (uint64_t)status },
+		{ "log", path, 0 },	    { "side", side_names[side], 0 },
+		{ "number", NULL, number }, { "of", NULL, options->repeat },
+		{ "ns", NULL, took_ns },    { "status", NULL, (uint64_t)status },
 	};
 	if (repeat->is_stopping)
 		return STATUS_STOPPED;
 	if (status)
-		messages_tell(repeat->messages, MESSAGE_ERROR, "run", fields, sizeof(fields) / sizeof(fields[0]),
-			      "run %" PRIu64 " of %" PRIu64 ", %s, ended with status %d: no more runs", idx + 1, options->repeat, side_names[side], status);
+		messages_tell(repeat->messages, MESSAGE_ERROR, "run", fields,
+			      sizeof(fields) / sizeof(fields[0]),
+			      "run %" PRIu64 " of %" PRIu64 ", %s, ended with status %d: no more runs",
+			      idx + 1, options->repeat, side_names[side], status);
 	else
-		messages_tell(repeat->messages, MESSAGE_INFO, "run", fields, sizeof(fields) / sizeof(fields[0]),
-			      "run %" PRIu64 " of %" PRIu64 ", %s: '%s', %s", idx + 1, options->repeat, side_names[side], path,
-			      units_format_duration(duration, took_ns));
+		messages_tell(repeat->messages, MESSAGE_INFO, "run", fields,
+			      sizeof(fields) / sizeof(fields[0]),
+			      "run %" PRIu64 " of %" PRIu64 ", %s: '%s', %s", idx + 1, options->repeat,
+			      side_names[side], path, units_format_duration(duration, took_ns));
 	return status;
 }
 
@@ -232,17 +242,20 @@ static int run_once(struct repeat *repeat, int side, uint64_t idx)
 static void say_next(const struct repeat *repeat, uint64_t done_cnt)
 {
 	bool is_plain = repeat->directory[strcspn(repeat->directory, " \t\n'\"\\$`*?[;|&<>()#~!{")] == '\0';
-	const char *quote = is_plain ? "" : "'", *directory = strchr(repeat->directory, '\'') ? "DIR" : repeat->directory;
+	const char *quote = is_plain ? "" : "'",
+		   *directory = strchr(repeat->directory, '\'') ? "DIR" : repeat->directory;
 	const struct messages *messages = repeat->messages;
 
 	if (repeat->options->base.argv)
 		messages_say(messages, MESSAGE_INFO, "next",
-			"%" PRIu64 " pairs were recorded; next: txtrace diff %s%s%s/base-*.txtrace -- %s%s%s/new-*.txtrace",
+			     "%" PRIu64 " pairs were recorded; next: txtrace diff %s%s%s/base-*.txtrace -- "
+					"%s%s%s/new-*.txtrace",
 			     done_cnt, quote, directory, quote, quote, directory, quote);
 	else
-		messages_say(messages, MESSAGE_INFO, "next", "%" PRIu64 " runs were recorded; next: txtrace diff BASE… -- %s%s%s/new-*.txtrace",
-			done_cnt, quote,
-			     directory, quote);
+		messages_say(messages, MESSAGE_INFO, "next",
+			     "%" PRIu64
+			     " runs were recorded; next: txtrace diff BASE… -- %s%s%s/new-*.txtrace",
+			     done_cnt, quote, directory, quote);
 }
 
 static int run_all(struct repeat *repeat)
@@ -252,8 +265,9 @@ static int run_all(struct repeat *repeat)
 	int status = 0;
 
 	if (repeat->first_number > 1)
-		messages_say(repeat->messages, MESSAGE_INFO, "place", "'%s' has runs in it: numbers go on from %" PRIu64, repeat->directory,
-			repeat->first_number);
+		messages_say(repeat->messages, MESSAGE_INFO, "place",
+			     "'%s' has runs in it: numbers go on from %" PRIu64, repeat->directory,
+			     repeat->first_number);
 	for (; idx < repeat->options->repeat && !status; idx++) {
 		status = has_base ? run_once(repeat, SIDE_BASE, idx) : 0;
 		status = status ? status : run_once(repeat, SIDE_NEW, idx);
@@ -261,8 +275,9 @@ static int run_all(struct repeat *repeat)
 	if (status) {
 		put_aside(repeat, repeat->first_number + --idx);
 		if (repeat->is_stopping)
-			messages_say(repeat->messages, MESSAGE_WARNING, "stop", "stopped by a signal in run %" PRIu64 " of %" PRIu64, idx + 1,
-				repeat->options->repeat);
+			messages_say(repeat->messages, MESSAGE_WARNING, "stop",
+				     "stopped by a signal in run %" PRIu64 " of %" PRIu64, idx + 1,
+				     repeat->options->repeat);
 	}
 	if (idx)
 		say_next(repeat, idx);
@@ -271,21 +286,25 @@ static int run_all(struct repeat *repeat)
 
 int repeat_run(const struct record_options *options, const struct messages *messages, repeat_record record)
 {
-	struct repeat repeat = { .options = options, .messages = messages, .record = record, .directory = options->output };
+	struct repeat repeat = {
+		.options = options, .messages = messages, .record = record, .directory = options->output
+	};
 	struct sigaction hang_up;
 	sigset_t before;
 	int status, err;
 
 	err = caller_do(options->caller, open_directory, &repeat);
 	if (err) {
-		messages_say(messages, MESSAGE_ERROR, "start", "cannot put logs into '%s', which is to be a directory (-o): %s", repeat.directory,
-			caller_explain(options->caller, err));
+		messages_say(messages, MESSAGE_ERROR, "start",
+			     "cannot put logs into '%s', which is to be a directory (-o): %s",
+			     repeat.directory, caller_explain(options->caller, err));
 		return STATUS_NOT_STARTED;
 	}
 	sigemptyset(&repeat.signals);
 	sigaddset(&repeat.signals, SIGINT);
 	sigaddset(&repeat.signals, SIGTERM);
-	if (sigaction(SIGHUP, NULL, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) /* nohup: blocked, it would come after all */
+	/* nohup: blocked, it would come after all */
+	if (sigaction(SIGHUP, NULL, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN)
 		sigaddset(&repeat.signals, SIGHUP);
 	sigaddset(&repeat.signals, SIGCHLD);
 	signal(SIGCHLD, SIG_DFL); /* whoever ignores it never learns how a child ended */

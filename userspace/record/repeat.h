@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs of a command, one after the other, each recorded into a log of its own: DIR/new-001.txtrace, DIR/new-002.txtrace, …; with a base command in turn,
- * DIR/base-001.txtrace, DIR/new-001.txtrace, DIR/base-002.txtrace, …. Numbers go on from those that are there. Each run is a process of its own,
- * forked from this one, which has no threads and has opened nothing.
+ * Runs of a command, one after the other, each recorded into a log of its own:
+ * DIR/new-001.txtrace, DIR/new-002.txtrace, …; with a base command in turn,
+ * DIR/base-001.txtrace, DIR/new-001.txtrace, DIR/base-002.txtrace, …. Numbers
+ * go on from those that are there. Each run is a process of its own, forked
+ * from this one, which has no threads and has opened nothing.
  *
- * A run whose command fails, or that is stopped, ends it all; its log, and that of the base run before it, is renamed to aside-…, so that no pattern of
- * logs to compare matches it.
+ * A run whose command fails, or that is stopped, ends it all; its log, and that
+ * of the base run before it, is renamed to aside-…, so that no pattern of logs
+ * to compare matches it.
  */
 #ifndef REPEAT_H
 #define REPEAT_H

@@ -14,7 +14,8 @@ struct sample_events {
 	struct bpf_link *links[]; /* each owns its event */
 };
 
-int sample_events_open(struct sample_events **result, struct bpf_program *program, uint64_t period_ns, struct error *error)
+int sample_events_open(struct sample_events **result, struct bpf_program *program, uint64_t period_ns,
+		       struct error *error)
 {
 	struct perf_event_attr attributes = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -24,7 +25,8 @@ int sample_events_open(struct sample_events **result, struct bpf_program *progra
 		.exclude_idle = 1,
 	};
 	long cpu_cnt = sysconf(_SC_NPROCESSORS_CONF);
-	struct sample_events *events = calloc(1, sizeof(*events) + (size_t)cpu_cnt * sizeof(events->links[0]));
+	struct sample_events *events = calloc(1,
+					      sizeof(*events) + (size_t)cpu_cnt * sizeof(events->links[0]));
 	int err = events ? 0 : -ENOMEM;
 
 	for (int cpu = 0; !err && cpu < cpu_cnt; cpu++) {

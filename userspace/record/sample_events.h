@@ -11,8 +11,12 @@
 struct bpf_program;
 struct sample_events;
 
-/* Every period_ns of a CPU's time that is not idle. CPUs that are off are left out. 0, or a negative errno and a sentence. */
-int sample_events_open(struct sample_events **events, struct bpf_program *program, uint64_t period_ns, struct error *error);
+/*
+ * Every period_ns of a CPU's time that is not idle. CPUs that are off are left
+ * out. 0, or a negative errno and a sentence.
+ */
+int sample_events_open(struct sample_events **events, struct bpf_program *program, uint64_t period_ns,
+		       struct error *error);
 void sample_events_close(struct sample_events *events); /* NULL is allowed */
 
 #endif

@@ -44,7 +44,8 @@ int service_open(struct service **result, const struct service_options *options,
 {
 	const struct record_options *record = options->record;
 	struct service *service = calloc(1, sizeof(*service));
-	const struct metrics_server_options server = { record->metrics, write_page, service, options->metrics };
+	const struct metrics_server_options server = { record->metrics, write_page, service,
+						       options->metrics };
 	int err = 0;
 
 	if (!service) {
@@ -139,7 +140,10 @@ static void complain(const struct service *service, int err)
 	messages_say(service->options.messages, MESSAGE_WARNING, "metrics", "%s", error.text);
 }
 
-/* Whoever reads it sees a whole page: this one or the one before. A failure is said once, until it works again. */
+/*
+ * Whoever reads it sees a whole page: this one or the one before. A failure is said once, until it works
+ * again.
+ */
 static void write_file(struct service *service)
 {
 	const struct record_options *record = service->options.record;
@@ -170,28 +174,35 @@ static void tell_losses(struct service *service)
 		const struct message_field field = { "lost", NULL, losses.lost_cnt };
 
 		messages_tell(service->options.messages, MESSAGE_WARNING, "loss", &field, 1,
-			      "%s events were lost: spans that this may have touched are lower bounds; %s", units_format_count(lost, field.number),
-			      loss_advice_give(&advice, &losses));
+			      "%s events were lost: spans that this may have touched are lower bounds; %s",
+			      units_format_count(lost, field.number), loss_advice_give(&advice, &losses));
 	}
 	if (figures.refused_cnt > service->told_refused_cnt) {
-		const struct message_field field = { "refused", NULL, figures.refused_cnt - service->told_refused_cnt };
+		const struct message_field field = { "refused", NULL,
+						     figures.refused_cnt - service->told_refused_cnt };
 
 		messages_tell(service->options.messages, MESSAGE_WARNING, "refused", &field, 1,
-			      "%s events are not in the log: a process has more spans open than there is room for; a larger --span-memory helps",
+			      "%s events are not in the log: a process has more spans open than there is "
+			      "room for; a larger --span-memory helps",
 			      units_format_count(refused, field.number));
 	}
 	if (figures.dropped_record_cnt > service->told_dropped_cnt) {
-		const struct message_field field = { "dropped", NULL, figures.dropped_record_cnt - service->told_dropped_cnt };
+		const struct message_field field = { "dropped", NULL,
+						     figures.dropped_record_cnt - service->told_dropped_cnt };
 
 		messages_tell(service->options.messages, MESSAGE_WARNING, "dropped", &field, 1,
-			      "the disk does not keep up: %s records are not in the log; a larger --queue-size or a faster disk helps",
+			      "the disk does not keep up: %s records are not in the log; a larger "
+			      "--queue-size or a faster disk helps",
 			      units_format_count(dropped, field.number));
 	}
 	if (figures.lost_process_cnt > service->told_lost_process_cnt) {
-		const struct message_field field = { "processes", NULL, figures.lost_process_cnt - service->told_lost_process_cnt };
+		const struct message_field field = {
+			"processes", NULL, figures.lost_process_cnt - service->told_lost_process_cnt
+		};
 
 		messages_tell(service->options.messages, MESSAGE_WARNING, "lost_processes", &field, 1,
-			      "%s processes are not traced: too many exist at once", units_format_count(processes, field.number));
+			      "%s processes are not traced: too many exist at once",
+			      units_format_count(processes, field.number));
 	}
 	service->told_losses = figures.losses;
 	service->told_lost_process_cnt = figures.lost_process_cnt;
@@ -207,7 +218,8 @@ void service_tick(struct service *service, uint64_t now_ns)
 	}
 	if (!service->next_loss_ns) /* short recordings have their say at the end */
 		service->next_loss_ns = now_ns + LOSS_NS;
-	if (now_ns >= service->next_loss_ns && !isatty(fileno(service->options.messages->file))) { /* a terminal has the status line */
+	/* a terminal has the status line */
+	if (now_ns >= service->next_loss_ns && !isatty(fileno(service->options.messages->file))) {
 		service->next_loss_ns = now_ns + LOSS_NS;
 		tell_losses(service);
 	}
@@ -217,7 +229,8 @@ void service_reloading(struct service *service, uint64_t now_ns)
 {
 	char state[64];
 
-	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long)(now_ns / 1000));
+	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%llu",
+		 (unsigned long long)(now_ns / 1000));
 	service_manager_tell(service->options.manager_fd, state);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a recorder has that runs on and on without anybody looking: metrics for Prometheus, over HTTP or in a file, and a word to the service manager. All
- * of it may be off, and then costs nothing. One thread: the recorder's.
+ * What a recorder has that runs on and on without anybody looking: metrics for
+ * Prometheus, over HTTP or in a file, and a word to the service manager. All of
+ * it may be off, and then costs nothing. One thread: the recorder's.
  */
 #ifndef SERVICE_H
 #define SERVICE_H

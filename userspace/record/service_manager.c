@@ -21,7 +21,8 @@ static int connect_to(const char *path)
 	if (path[0] == '@')
 		address.sun_path[0] = '\0';
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length))) {
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address,
+			       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length))) {
 		close(fd);
 		return -1;
 	}

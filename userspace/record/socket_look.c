@@ -10,7 +10,9 @@
 #include "txtrace/event.h"
 #include "txtrace_bpf.skel.h"
 
-/* The begin of the kernel's union bpf_iter_link_info; kernels before 6.1 take it, and ask for every thread. */
+/*
+ * The begin of the kernel's union bpf_iter_link_info; kernels before 6.1 take it, and ask for every thread.
+ */
 struct task_iterator {
 	uint32_t tid;
 };
@@ -18,7 +20,8 @@ struct task_iterator {
 static int open_iterator(struct bpf_program *program, pid_t pid, struct bpf_link **link)
 {
 	struct task_iterator one = { .tid = (uint32_t)pid };
-	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = (union bpf_iter_link_info *)&one, .link_info_len = sizeof(one));
+	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = (union bpf_iter_link_info *)&one,
+		    .link_info_len = sizeof(one));
 	int fd;
 
 	*link = bpf_program__attach_iter(program, &options);

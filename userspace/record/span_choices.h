@@ -14,7 +14,8 @@
 struct span_choices {
 	uint64_t sample_rate; /* transactions: one of so many; 1: all */
 	uint64_t min_duration_ns;
-	const char *labels[LABEL_GLOB_MAX]; /* shell patterns, the command line's; a label has to match one of them */
+	/* shell patterns, the command line's; a label has to match one of them */
+	const char *labels[LABEL_GLOB_MAX];
 	size_t label_cnt;                   /* 0: any will do */
 };
 

@@ -11,7 +11,10 @@
 #include "base/string_pool.h"
 #include "base/utf8.h"
 
-/* The bounds: 10 µs, 20 µs, 50 µs, …, 20 s, and none. More would be more series without being more to look at. */
+/*
+ * The bounds: 10 µs, 20 µs, 50 µs, …, 20 s, and none. More would be more series without being more to look
+ * at.
+ */
 #define FIRST_BOUND 13 /* as histogram_bucket_begin_ns() numbers them */
 #define BOUND_COUNT 20
 #define BUCKET_COUNT (BOUND_COUNT + 1)
@@ -32,7 +35,8 @@ struct label_metrics {
 
 struct span_metrics {
 	struct string_pool *labels;
-	struct label_metrics *rows[SPAN_METRICS_LABEL_MAX + 1]; /* by the label's number; the last is that of all others */
+	/* by the label's number; the last is that of all others */
+	struct label_metrics *rows[SPAN_METRICS_LABEL_MAX + 1];
 };
 
 struct span_metrics *span_metrics_new(void)
@@ -69,7 +73,8 @@ static void add_to(struct bucket_sums *sums, uint64_t ns)
 	increase(&sums->cnt, 1);
 }
 
-static int row_of(struct span_metrics *metrics, const struct txtrace_string *label, struct label_metrics **row)
+static int row_of(struct span_metrics *metrics, const struct txtrace_string *label,
+		  struct label_metrics **row)
 {
 	uint32_t number = string_pool_find(metrics->labels, label->bytes, label->length);
 	int err;
@@ -111,7 +116,10 @@ int span_metrics_add(struct span_metrics *metrics, const struct txtrace_span *sp
 
 /* ---- writing ---- */
 
-/* Any bytes become a value between quotes: UTF-8, with \\, \" and \n escaped, without other control characters. */
+/*
+ * Any bytes become a value between quotes: UTF-8, with \\, \" and \n escaped, without other control
+ * characters.
+ */
 static void append_value(struct text *text, const char *bytes, size_t length)
 {
 	for (size_t i = 0, step; i < length; i += step) {
@@ -135,7 +143,10 @@ static void append_part(struct text *text, const struct ledger_part *part)
 {
 	if (part->is_blocked) {
 		text_append(text, "blocked_");
-		text_append(text, txtrace_block_reason_name((unsigned int)((part->offset - offsetof(struct txtrace_ledger, blocked_ns)) / sizeof(uint64_t))));
+		text_append(text, txtrace_block_reason_name(
+					  (unsigned int)((part->offset -
+							  offsetof(struct txtrace_ledger, blocked_ns)) /
+							 sizeof(uint64_t))));
 		return;
 	}
 	for (const char *letter = part->title; *letter; letter++)
@@ -143,7 +154,8 @@ static void append_part(struct text *text, const struct ledger_part *part)
 }
 
 /* `label="…"`, and `,part="…"` if there is one. */
-static void append_labels(const struct span_metrics *metrics, struct text *text, size_t number, const struct ledger_part *part)
+static void append_labels(const struct span_metrics *metrics, struct text *text, size_t number,
+			  const struct ledger_part *part)
 {
 	const char *label = "(other labels)";
 	size_t length = strlen(label);
@@ -162,26 +174,31 @@ static void append_labels(const struct span_metrics *metrics, struct text *text,
 
 static void append_seconds(struct text *text, uint64_t ns)
 {
-	text_append_format(text, "%llu.%09llu", (unsigned long long)(ns / NS_PER_SECOND), (unsigned long long)(ns % NS_PER_SECOND));
+	text_append_format(text, "%llu.%09llu", (unsigned long long)(ns / NS_PER_SECOND),
+			   (unsigned long long)(ns % NS_PER_SECOND));
 }
 
 /* absent_cnt: spans that had nothing of it, which nobody added. */
-static void append_histogram(const struct bucket_sums *sums, uint64_t absent_cnt, const char *name, const char *labels, struct text *text)
+static void append_histogram(const struct bucket_sums *sums, uint64_t absent_cnt, const char *name,
+			     const char *labels, struct text *text)
 {
 	uint64_t cnt = absent_cnt;
 
 	for (size_t i = 0; i < BOUND_COUNT; i++) {
 		cnt = add_saturating(cnt, sums->bucket_cnt[i]);
 		text_append_format(text, "%s_bucket{%s,le=\"%g\"} %llu\n", name, labels,
-				   (double)histogram_bucket_begin_ns(FIRST_BOUND + i) / NS_PER_SECOND, (unsigned long long)cnt);
+				   (double)histogram_bucket_begin_ns(FIRST_BOUND + i) / NS_PER_SECOND,
+				   (unsigned long long)cnt);
 	}
 	cnt = add_saturating(cnt, sums->bucket_cnt[BOUND_COUNT]);
-	text_append_format(text, "%s_bucket{%s,le=\"+Inf\"} %llu\n%s_sum{%s} ", name, labels, (unsigned long long)cnt, name, labels);
+	text_append_format(text, "%s_bucket{%s,le=\"+Inf\"} %llu\n%s_sum{%s} ", name, labels,
+			   (unsigned long long)cnt, name, labels);
 	append_seconds(text, sums->sum_ns);
 	text_append_format(text, "\n%s_count{%s} %llu\n", name, labels, (unsigned long long)cnt);
 }
 
-static void append_parts(const struct span_metrics *metrics, size_t number, struct text *labels, struct text *text)
+static void append_parts(const struct span_metrics *metrics, size_t number, struct text *labels,
+			 struct text *text)
 {
 	const struct label_metrics *row = metrics->rows[number];
 
@@ -190,8 +207,8 @@ static void append_parts(const struct span_metrics *metrics, size_t number, stru
 			continue;
 		text_clear(labels);
 		append_labels(metrics, labels, number, &ledger_parts[part]);
-		append_histogram(&row->parts[part], row->wall.cnt - row->parts[part].cnt, "txtrace_span_part_seconds", text_string(labels),
-				 text);
+		append_histogram(&row->parts[part], row->wall.cnt - row->parts[part].cnt,
+				 "txtrace_span_part_seconds", text_string(labels), text);
 	}
 }
 
@@ -206,14 +223,16 @@ void span_metrics_append(const struct span_metrics *metrics, struct text *text)
 			continue;
 		text_clear(&labels);
 		append_labels(metrics, &labels, i, NULL);
-		append_histogram(&metrics->rows[i]->wall, 0, "txtrace_span_wall_seconds", text_string(&labels), text);
+		append_histogram(&metrics->rows[i]->wall, 0, "txtrace_span_wall_seconds",
+				 text_string(&labels), text);
 	}
 	text_append(text, "# HELP txtrace_span_part_seconds Where the time of a span went.\n"
 			  "# TYPE txtrace_span_part_seconds histogram\n");
 	for (size_t i = 0; i <= SPAN_METRICS_LABEL_MAX; i++)
 		if (metrics->rows[i])
 			append_parts(metrics, i, &labels, text);
-	text_append(text, "# HELP txtrace_span_lower_bounds_total Spans whose account is incomplete; they are in no histogram.\n"
+	text_append(text, "# HELP txtrace_span_lower_bounds_total Spans whose account is incomplete; they "
+			  "are in no histogram.\n"
 			  "# TYPE txtrace_span_lower_bounds_total counter\n");
 	for (size_t i = 0; i <= SPAN_METRICS_LABEL_MAX; i++) {
 		if (!metrics->rows[i])

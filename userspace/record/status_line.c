@@ -7,7 +7,9 @@
 
 void status_line_init(struct status_line *line, FILE *file, bool is_quiet, uint64_t now_ns)
 {
-	*line = (struct status_line){ .file = file, .is_on = !is_quiet && isatty(fileno(file)), .begin_ns = now_ns };
+	*line = (struct status_line){ .file = file,
+				      .is_on = !is_quiet && isatty(fileno(file)),
+				      .begin_ns = now_ns };
 	line->last.time_ns = now_ns;
 }
 
@@ -18,7 +20,8 @@ static uint64_t per_second(uint64_t before, uint64_t now, uint64_t passed_ns)
 
 void status_line_show(struct status_line *line, const struct status_figures *now)
 {
-	char elapsed[UNITS_SIZE], spans[UNITS_SIZE], events[UNITS_SIZE], bytes[UNITS_SIZE], lost[UNITS_SIZE], dropped[UNITS_SIZE];
+	char elapsed[UNITS_SIZE], spans[UNITS_SIZE], events[UNITS_SIZE], bytes[UNITS_SIZE], lost[UNITS_SIZE],
+		dropped[UNITS_SIZE];
 	uint64_t passed_ns = now->time_ns - line->last.time_ns;
 
 	if (!line->is_on)

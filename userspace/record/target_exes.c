@@ -59,7 +59,8 @@ static int tell_exe(struct recorder *recorder, size_t idx, struct error *error)
 	else if (err)
 		error_set(error, "cannot find the executable '%s': %s", path,
 			  caller_explain(recorder->options->caller, err));
-	return err ? err : kernel_targets_add_exe(kernel_side_bpf(recorder->kernel), &recorder->exes[idx], error);
+	return err ? err
+		   : kernel_targets_add_exe(kernel_side_bpf(recorder->kernel), &recorder->exes[idx], error);
 }
 
 int target_exes_attach(struct recorder *recorder, size_t idx, struct error *error)

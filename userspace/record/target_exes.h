@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The executables whose processes are targets (--exe): what file a path means, and those that it meant before. */
+/*
+ * The executables whose processes are targets (--exe): what file a path means,
+ * and those that it meant before.
+ */
 #ifndef TARGET_EXES_H
 #define TARGET_EXES_H
 
@@ -13,7 +16,10 @@ struct recorder;
 /* Tells the kernel side which files they are. 0, or a negative errno and a sentence. */
 int target_exes_tell(struct recorder *recorder, struct error *error);
 
-/* While it records: a path may lead to another file by now (an upgrade). True: it does, and who runs it has to be looked for. */
+/*
+ * While it records: a path may lead to another file by now (an upgrade). True:
+ * it does, and who runs it has to be looked for.
+ */
 bool target_exes_renew(struct recorder *recorder);
 
 /*

@@ -14,7 +14,8 @@
 
 struct entry {
 	struct traced_process process;
-	uint64_t described_ns; /* of the exec that exe and command are of; 0: of the image that it had at first */
+	/* of the exec that exe and command are of; 0: of the image that it had at first */
+	uint64_t described_ns;
 	uint32_t join_cnt;     /* how often it was heard to join, less how often it was seen to leave */
 	bool is_seed;
 };
@@ -222,9 +223,11 @@ static int hear_join(struct target_set *set, const struct wire_process *wire)
 	entry->is_seed = wire->header.flags & WIRE_IS_SEED;
 	entry->process.since_ns = wire->header.time_ns;
 	set->stats.joined_cnt++;
-	if (!entry->described_ns || entry->described_ns < wire->header.time_ns) { /* else its exec was heard before, from another ring */
+	/* else its exec was heard before, from another ring */
+	if (!entry->described_ns || entry->described_ns < wire->header.time_ns) {
 		remember(&entry->process, wire);
-		if (parent && wire->change == WIRE_PROCESS_FORKED && parent->process.code_start == wire->code_start)
+		if (parent && wire->change == WIRE_PROCESS_FORKED &&
+		    parent->process.code_start == wire->code_start)
 			inherit(entry, parent);
 		else
 			describe(set, entry, wire);
@@ -300,17 +303,24 @@ static void forget(struct target_set *set, struct entry *entry)
 	entry_free(entry);
 }
 
-/* exe and command are those of the last exec that was heard: of another one that followed at once, only what it was called with is known. */
-static void fill_names(const struct target_set *set, const struct entry *entry, const struct event *event, struct txtrace_process *told)
+/*
+ * exe and command are those of the last exec that was heard: of another one that followed at once, only what
+ * it was called with is known.
+ */
+static void fill_names(const struct target_set *set, const struct entry *entry, const struct event *event,
+		       struct txtrace_process *told)
 {
 	const struct entry *parent = id_map_get(&set->by_pid, 0, event->process.parent_tgid);
-	bool is_described = event->process.change == WIRE_PROCESS_EXEC ? entry->described_ns == event->time_ns :
-									  entry->described_ns < event->time_ns;
+	bool is_described = event->process.change == WIRE_PROCESS_EXEC ? entry->described_ns == event->time_ns
+								       : entry->described_ns < event->time_ns;
 
-	told->exe = is_described ? string_of(entry->process.exe) : (struct txtrace_string){ event->process.path.bytes, event->process.path.length };
+	told->exe = is_described ? string_of(entry->process.exe)
+				 : (struct txtrace_string){ event->process.path.bytes,
+							    event->process.path.length };
 	if (is_described)
 		told->command = string_of(entry->process.command);
-	if (is_described || event->process.change != WIRE_PROCESS_FORKED || !parent || parent->process.code_start != event->process.code_start)
+	if (is_described || event->process.change != WIRE_PROCESS_FORKED || !parent ||
+	    parent->process.code_start != event->process.code_start)
 		return;
 	told->exe = string_of(parent->process.exe); /* it was forked, and ran what its parent runs */
 	told->command = string_of(parent->process.command);
@@ -319,7 +329,8 @@ static void fill_names(const struct target_set *set, const struct entry *entry, 
 int target_set_see(struct target_set *set, const struct event *event)
 {
 	struct entry *entry = entry_get(set, event->tgid, event->process.start_ns);
-	bool is_end = event->process.change == WIRE_PROCESS_EXITED || event->process.change == WIRE_PROCESS_LEFT;
+	bool is_end = event->process.change == WIRE_PROCESS_EXITED ||
+		      event->process.change == WIRE_PROCESS_LEFT;
 	struct txtrace_process told = {
 		.time_ns = event->time_ns,
 		.parent_pid = event->process.parent_tgid,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The processes that are traced: who, why, since when, what it is called, until when. The kernel side decides (bpf/process_target.h) and says so in a
+ * The processes that are traced: who, why, since when, what it is called, until
+ * when. The kernel side decides (bpf/process_target.h) and says so in a
  * WIRE_PROCESS for each change; the set hears it twice:
  *
  *	target_set_hear()   when it comes out of a ring, to look in /proc for what will soon be gone
  *	target_set_see()    when its turn has come among all events, to tell the log
  *
- * Those that the user named are held open besides, so that their end is known whatever else is lost.
+ * Those that the user named are held open besides, so that their end is known
+ * whatever else is lost.
  */
 #ifndef TARGET_SET_H
 #define TARGET_SET_H
@@ -25,8 +27,10 @@ struct target_set;
 typedef int (*target_sink)(void *context, const struct txtrace_record *record);
 
 struct target_set *target_set_new(target_sink sink, void *context); /* NULL: no memory */
-void target_set_set_reader(struct target_set *set, struct process_reader *reader); /* who reads command lines; before that we do */
-void target_set_free(struct target_set *set);                        /* closes those that were added. NULL is allowed */
+/* who reads command lines; before that we do */
+void target_set_set_reader(struct target_set *set, struct process_reader *reader);
+/* closes those that were added. NULL is allowed */
+void target_set_free(struct target_set *set);
 
 /* ---- those that were named ---- */
 

@@ -110,7 +110,8 @@ int target_start_tell(struct recorder *recorder, struct error *error)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < target_set_named_cnt(recorder->targets); i++)
-		err = kernel_targets_add(kernel_side_bpf(recorder->kernel), (uint32_t)target_pid(target_set_named(recorder->targets, i)), error);
+		err = kernel_targets_add(kernel_side_bpf(recorder->kernel),
+					 (uint32_t)target_pid(target_set_named(recorder->targets, i)), error);
 	for (size_t i = 0; !err && i < rules->comm_cnt; i++)
 		err = kernel_targets_add_comm(kernel_side_bpf(recorder->kernel), rules->comms[i], error);
 	if (!err)
@@ -120,7 +121,10 @@ int target_start_tell(struct recorder *recorder, struct error *error)
 	return err;
 }
 
-/* Its pid may be another's by now, who was not meant. From the moment on at which the events flow, the kernel side forgets it by itself. */
+/*
+ * Its pid may be another's by now, who was not meant. From the moment on at which the events flow, the kernel
+ * side forgets it by itself.
+ */
 static void untarget(void *context, pid_t pid)
 {
 	struct recorder *recorder = context;
@@ -128,7 +132,10 @@ static void untarget(void *context, pid_t pid)
 	kernel_targets_remove(kernel_side_bpf(recorder->kernel), (uint32_t)pid);
 }
 
-/* Threads are listed in the order of their numbers: a child whose number is below that of its parent is met before its parent is known. */
+/*
+ * Threads are listed in the order of their numbers: a child whose number is below that of its parent is met
+ * before its parent is known.
+ */
 int target_start_seed(struct recorder *recorder, struct error *error)
 {
 	size_t known_cnt;
@@ -140,7 +147,8 @@ int target_start_seed(struct recorder *recorder, struct error *error)
 		err = kernel_side_seed(recorder->kernel, error);
 		if (!err)
 			err = recorder_drain(recorder);
-	} while (!err && recorder->options->targets.follows_children && target_set_cnt(recorder->targets) > known_cnt);
+	} while (!err && recorder->options->targets.follows_children &&
+		 target_set_cnt(recorder->targets) > known_cnt);
 	return err;
 }
 
@@ -157,8 +165,11 @@ static int refuse_unmarked(struct recorder *recorder, struct error *error)
 		snprintf(who, sizeof(who), "process %d ('%s') has", target_pid(target), target_comm(target));
 	else
 		snprintf(who, sizeof(who), "none of the %zu processes has", cnt);
-	error_set(error, "%s%s txtrace probes; %s %s; add the macros of txtrace.h to the program, or name probes with --span, functions with --func",
-		  who, cnt == 1 ? " no" : "", cnt == 1 ? "it has" : "they have", *others ? others : "no other USDT probes either");
+	error_set(error,
+		  "%s%s txtrace probes; %s %s; add the macros of txtrace.h to the program, or name probes "
+		  "with --span, functions with --func",
+		  who, cnt == 1 ? " no" : "", cnt == 1 ? "it has" : "they have",
+		  *others ? others : "no other USDT probes either");
 	return -ENOENT;
 }
 
@@ -168,13 +179,15 @@ static int check_foreign(struct recorder *recorder, size_t attached_cnt, struct 
 	char others[256];
 
 	probe_providers_text(attach_providers(recorder->attach), others, sizeof(others));
-	return foreign_spans_check(recorder->foreign, (int)attached_cnt, target_pid(target_set_named(recorder->targets, 0)), others, recorder->messages,
-				   error);
+	return foreign_spans_check(recorder->foreign, (int)attached_cnt,
+				   target_pid(target_set_named(recorder->targets, 0)), others,
+				   recorder->messages, error);
 }
 
 /*
- * As attach_scan, and -EAGAIN: the process runs and has nothing of a program, as in the midst of an exec. The kernel side tells when that is done. The pid
- * of a process that has ended meanwhile may be another one's by now, which was not meant.
+ * As attach_scan, and -EAGAIN: the process runs and has nothing of a program, as in the midst of an exec. The
+ * kernel side tells when that is done. The pid of a process that has ended meanwhile may be another one's by
+ * now, which was not meant.
  */
 static int attach_one(struct recorder *recorder, const struct target *target, struct error *error)
 {
@@ -207,7 +220,8 @@ static int attach_named(struct recorder *recorder, struct error *error)
 	recorder->is_target_gone = ended_cnt == cnt && !target_rules_are_open(&recorder->options->targets);
 	if (recorder->options->wants_threads)
 		return err;
-	if (target_rules_want_every_process(&recorder->options->targets)) /* what is shared is attached for the first alone; others may come */
+	/* what is shared is attached for the first alone; others may come */
+	if (target_rules_want_every_process(&recorder->options->targets))
 		return 0;
 	if (recorder->foreign && !err && !recorder->is_target_gone && !exec_cnt)
 		return check_foreign(recorder, attached_cnt, error);
@@ -228,7 +242,8 @@ static int attach_launched(struct recorder *recorder, struct error *error)
 	if (cnt < 0)
 		return cnt;
 	cnt = attach_scan(recorder->attach, target_pid(target), error);
-	if (!target_is_running(target)) /* it may have been met when the threads were listed, and nobody waits for it any more */
+	/* it may have been met when the threads were listed, and nobody waits for it any more */
+	if (!target_is_running(target))
 		recorder->is_target_gone = !target_rules_are_open(&recorder->options->targets);
 	return cnt < 0 && cnt != -ESRCH ? cnt : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From what the user said (attach/target_rules.h) to targets with probes: the steps of recorder_open() that are about targets, in the order in which they
+ * From what the user said (attach/target_rules.h) to targets with probes: the
+ * steps of recorder_open() that are about targets, in the order in which they
  * are taken. Each returns 0, or a negative errno and a sentence.
  */
 #ifndef TARGET_START_H
@@ -17,7 +18,10 @@ int target_start_open(struct recorder *recorder, struct error *error);
 /* Tells the kernel side who is a target; has to come before the scheduler's events flow. */
 int target_start_tell(struct recorder *recorder, struct error *error);
 
-/* The scheduler's events flow: starts the clocks of the threads that are there. Who has ended meanwhile is no target any more. */
+/*
+ * The scheduler's events flow: starts the clocks of the threads that are there.
+ * Who has ended meanwhile is no target any more.
+ */
 int target_start_seed(struct recorder *recorder, struct error *error);
 
 /* Attaches the probes of all that run; launches the command, which is held if it can be. */

@@ -16,9 +16,13 @@ uint64_t loss_misses_of_program(int prog_fd)
 	return bpf_obj_get_info_by_fd(prog_fd, &info, &length) ? 0 : info.recursion_misses;
 }
 
-int loss_counters_open(struct loss_counters *counters, const struct wire_counters *shared, size_t cpu_cnt, volatile uint64_t *generation)
+int loss_counters_open(struct loss_counters *counters, const struct wire_counters *shared, size_t cpu_cnt,
+		       volatile uint64_t *generation)
 {
-	*counters = (struct loss_counters){ .shared = shared, .generation = generation, .cpu_cnt = cpu_cnt, .misses = loss_misses_of_program };
+	*counters = (struct loss_counters){ .shared = shared,
+					    .generation = generation,
+					    .cpu_cnt = cpu_cnt,
+					    .misses = loss_misses_of_program };
 	counters->seen = calloc(counters->cpu_cnt, sizeof(*counters->seen));
 	counters->look_ns = clock_now_ns();
 	*generation = 1;
@@ -34,7 +38,8 @@ void loss_counters_close(struct loss_counters *counters)
 void loss_counters_watch(struct loss_counters *counters, int prog_fd, uint32_t kind)
 {
 	if (counters->program_cnt < LOSS_PROGRAM_MAX)
-		counters->programs[counters->program_cnt++] = (struct loss_program){ .prog_fd = prog_fd, .kind = kind };
+		counters->programs[counters->program_cnt++] = (struct loss_program){ .prog_fd = prog_fd,
+										     .kind = kind };
 }
 
 /* What has been lost since the look before. */
@@ -50,8 +55,9 @@ static void add_up(const struct wire_counters *cpu, uint64_t *seen, struct wire_
 }
 
 /*
- * The time of the first loss since the look before. The CPU notes the first of each generation, so that is it, if it is of the generation that
- * ended with this look, and not one that the look before has counted already. Otherwise it was written over a moment ago.
+ * The time of the first loss since the look before. The CPU notes the first of each generation, so that is
+ * it, if it is of the generation that ended with this look, and not one that the look before has counted
+ * already. Otherwise it was written over a moment ago.
  */
 static uint64_t first_lost_ns(const struct wire_counters *cpu, uint64_t generation, uint64_t look_before_ns)
 {
@@ -62,10 +68,14 @@ static uint64_t first_lost_ns(const struct wire_counters *cpu, uint64_t generati
 }
 
 /* One that cannot be read any more says 0: that is not less than before. */
-static int read_program(struct loss_counters *counters, struct loss_program *program, uint64_t look_before_ns, loss_take take, void *context)
+static int read_program(struct loss_counters *counters, struct loss_program *program, uint64_t look_before_ns,
+			loss_take take, void *context)
 {
 	uint64_t cnt = counters->misses(program->prog_fd);
-	struct wire_loss loss = { .header = { .kind = EVENT_LOSS, .cpu = LOSS_CPU_UNKNOWN, .size = sizeof(loss), .time_ns = look_before_ns } };
+	struct wire_loss loss = { .header = { .kind = EVENT_LOSS,
+					      .cpu = LOSS_CPU_UNKNOWN,
+					      .size = sizeof(loss),
+					      .time_ns = look_before_ns } };
 
 	if (cnt <= program->seen_cnt)
 		return 0;

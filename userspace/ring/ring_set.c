@@ -58,7 +58,8 @@ static int ring_map(struct ring_set *set, struct ring *ring)
 	if (memory == MAP_FAILED)
 		return -errno;
 	ring->consumer = memory;
-	memory = mmap(NULL, set->page_bytes + 2 * set->ring_bytes, PROT_READ, MAP_SHARED, ring->fd, set->page_bytes);
+	memory = mmap(NULL, set->page_bytes + 2 * set->ring_bytes, PROT_READ, MAP_SHARED, ring->fd,
+		      set->page_bytes);
 	if (memory == MAP_FAILED)
 		return -errno;
 	ring->producer_page = memory;
@@ -109,13 +110,16 @@ int ring_set_open(struct ring_set **result, const struct ring_set_options *optio
 	*result = set;
 	return 0;
 failed:
-	error_set(error, "cannot make %zu ring buffers of %zu KiB: %s; try a smaller --ring-size", options->ring_cnt,
-		  options->ring_bytes >> 10, strerror(-err));
+	error_set(error, "cannot make %zu ring buffers of %zu KiB: %s; try a smaller --ring-size",
+		  options->ring_cnt, options->ring_bytes >> 10, strerror(-err));
 	ring_set_close(set);
 	return err;
 }
 
-/* *is_empty: it came to the end. The consumer's position is published now and then, so that the writers get their room back soon. */
+/*
+ * *is_empty: it came to the end. The consumer's position is published now and then, so that the writers get
+ * their room back soon.
+ */
 static int ring_drain(struct ring_set *set, size_t idx, ring_take take, void *context, bool *is_empty)
 {
 	struct ring *ring = &set->rings[idx];

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ring buffers into which the BPF programs write, read in place: no call, no allocation and no system call per record.
+ * The ring buffers into which the BPF programs write, read in place: no call,
+ * no allocation and no system call per record.
  *
- * Every ring knows a watermark: when it was last found empty up to its end, the time at which that look began. All events up to then have been
- * taken (txtrace/event.h says why). A record that is reserved and not yet written stops the ring there; its watermark then stays.
+ * Every ring knows a watermark: when it was last found empty up to its end, the
+ * time at which that look began. All events up to then have been taken
+ * (txtrace/event.h says why). A record that is reserved and not yet written
+ * stops the ring there; its watermark then stays.
  */
 #ifndef RING_SET_H
 #define RING_SET_H
@@ -23,10 +26,16 @@ struct ring_set_options {
 
 int ring_set_open(struct ring_set **set, const struct ring_set_options *options, struct error *error);
 
-/* So many rings and bytes suit so many CPUs; the user may have asked for a total of bytes (0: the default, 16 MiB a ring). */
+/*
+ * So many rings and bytes suit so many CPUs; the user may have asked for a
+ * total of bytes (0: the default, 16 MiB a ring).
+ */
 void ring_set_plan(struct ring_set_options *options, size_t cpu_cnt, size_t total_bytes);
 
-/* The record lives until the call returns. A non-zero return stops the drain and is its result; the record counts as taken. */
+/*
+ * The record lives until the call returns. A non-zero return stops the drain
+ * and is its result; the record counts as taken.
+ */
 typedef int (*ring_take)(void *context, size_t ring, const void *record, size_t size);
 
 /* Takes everything that is there. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Probes of another provider, with arguments of all sizes and kinds, as sys/sdt.h makes them; with a semaphore, so that they are silent until somebody
- * raises it. Spans are named by thread, by number over two threads, by two numbers, and by string; the program says which there are.
+ * Probes of another provider, with arguments of all sizes and kinds, as sys/sdt.h makes them; with a
+ * semaphore, so that they are silent until somebody raises it. Spans are named by thread, by number over two
+ * threads, by two numbers, and by string; the program says which there are.
  *
  *	arguments ROUNDS
  */
@@ -47,7 +48,8 @@ __attribute__((noinline)) static void show_sizes(int i, const char *text)
 	if (shop_sizes_semaphore)
 		DTRACE_PROBE4(shop, sizes, s8, u8, s16, u16);
 	if (shop_sized_semaphore)
-		DTRACE_PROBE4(shop, sized, (int32_t)-100000 - i, (uint32_t)4000000000u + (uint32_t)i, (int64_t)-5000000000 - i, text);
+		DTRACE_PROBE4(shop, sized, (int32_t)-100000 - i, (uint32_t)4000000000u + (uint32_t)i,
+			      (int64_t)-5000000000 - i, text);
 }
 
 /* An order is taken by one thread and sent by the other. */
@@ -63,7 +65,9 @@ __attribute__((noinline)) static void take_orders(int round)
 	pthread_t sender;
 
 	for (int i = 0; i < 4; i++) {
-		orders[i] = (struct order){ .number = (uint64_t)round * 4 + (uint64_t)i, .small = -1, .medium = 2, .large = -3 };
+		orders[i] = (struct order){
+			.number = (uint64_t)round * 4 + (uint64_t)i, .small = -1, .medium = 2, .large = -3
+		};
 		DTRACE_PROBE3(shop, order, orders[i].number, orders[i].small, orders[i].medium);
 	}
 	if (pthread_create(&sender, NULL, send_orders, NULL) == 0)
@@ -106,6 +110,9 @@ int main(int argc, char **argv)
 		DTRACE_PROBE(shop, stepped);
 	}
 	take_notes();
-	return shop_item_semaphore + shop_packed_semaphore + shop_check_semaphore + shop_request_semaphore + shop_answer_semaphore +
-	       shop_order_semaphore + shop_sent_semaphore + shop_step_semaphore + shop_stepped_semaphore + shop_note_semaphore + shop_noted_semaphore > 100;
+	return shop_item_semaphore + shop_packed_semaphore + shop_check_semaphore + shop_request_semaphore +
+		       shop_answer_semaphore + shop_order_semaphore + shop_sent_semaphore +
+		       shop_step_semaphore + shop_stepped_semaphore + shop_note_semaphore +
+		       shop_noted_semaphore >
+	       100;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Methods, templates and overloads that are left by exceptions. Prints what is true of them, as tests/programs/calls.c does. */
+/*
+ * Methods, templates and overloads that are left by exceptions. Prints what is true of them, as
+ * tests/programs/calls.c does.
+ */
 #include <cstdio>
 #include <stdexcept>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * thrower FOLDER ROUNDS: throws one exception after the other until FOLDER/go is there, so that its tracer can say when it has arrived; then, on a second
- * thread, ROUNDS of its own, each through ten calls, and each third one again from where it was caught.
+ * thrower FOLDER ROUNDS: throws one exception after the other until FOLDER/go is there, so that its tracer
+ * can say when it has arrived; then, on a second thread, ROUNDS of its own, each through ten calls, and each
+ * third one again from where it was caught.
  */
 #include <cstdio>
 #include <cstdlib>

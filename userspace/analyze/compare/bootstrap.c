@@ -35,8 +35,9 @@ static double drawn_mean(const double *values, size_t cnt, struct seeded_random 
 }
 
 /*
- * Quickselect (Hoare): afterwards values[at] is what it would be if all were sorted, what lies before it is no more and what lies behind it no less.
- * Replicates are drawn at random, so that their middle is as good a pivot as any.
+ * Quickselect (Hoare): afterwards values[at] is what it would be if all were sorted, what lies before it is
+ * no more and what lies behind it no less. Replicates are drawn at random, so that their middle is as good a
+ * pivot as any.
  */
 static void place(double *values, size_t cnt, size_t at)
 {
@@ -66,7 +67,10 @@ static void place(double *values, size_t cnt, size_t at)
 	}
 }
 
-/* Which share of the replicates lies outside, on each side: less than the nominal one, as few units vary less than what they were drawn from. */
+/*
+ * Which share of the replicates lies outside, on each side: less than the nominal one, as few units vary less
+ * than what they were drawn from.
+ */
 static double outside_share(double confidence, double degrees, double cnt)
 {
 	return normal_cdf(sqrt(cnt / (cnt - 1)) * student_quantile((1 - confidence) / 2, degrees));
@@ -84,7 +88,8 @@ static void cut(double *replicates, double outside, struct interval *interval)
 	interval->high = replicates[high];
 }
 
-int bootstrap_mean(const double *values, size_t cnt, double confidence, struct seeded_random *random, struct interval *interval)
+int bootstrap_mean(const double *values, size_t cnt, double confidence, struct seeded_random *random,
+		   struct interval *interval)
 {
 	double *replicates;
 
@@ -107,13 +112,16 @@ static double welch_degrees(const struct two_samples *samples)
 	double parts[2], below = 0;
 
 	for (int side = 0; side < 2; side++) {
-		parts[side] = sample_variance(samples->values[side], samples->cnt[side]) / (double)samples->cnt[side];
+		parts[side] = sample_variance(samples->values[side], samples->cnt[side]) /
+			      (double)samples->cnt[side];
 		below += parts[side] * parts[side] / (double)(samples->cnt[side] - 1);
 	}
-	return below > 0 ? (parts[0] + parts[1]) * (parts[0] + parts[1]) / below : (double)(samples->cnt[0] + samples->cnt[1] - 2);
+	return below > 0 ? (parts[0] + parts[1]) * (parts[0] + parts[1]) / below
+			 : (double)(samples->cnt[0] + samples->cnt[1] - 2);
 }
 
-static int bootstrap_pairs(const struct two_samples *samples, double confidence, struct seeded_random *random, struct interval *interval)
+static int bootstrap_pairs(const struct two_samples *samples, double confidence, struct seeded_random *random,
+			   struct interval *interval)
 {
 	size_t cnt = samples->cnt[0];
 	double *differences = malloc((cnt + 1) * sizeof(*differences));
@@ -128,7 +136,8 @@ static int bootstrap_pairs(const struct two_samples *samples, double confidence,
 	return err;
 }
 
-int bootstrap_difference(const struct two_samples *samples, double confidence, struct seeded_random *random, struct interval *interval)
+int bootstrap_difference(const struct two_samples *samples, double confidence, struct seeded_random *random,
+			 struct interval *interval)
 {
 	size_t fewer = samples->cnt[0] < samples->cnt[1] ? samples->cnt[0] : samples->cnt[1];
 	double *replicates;
@@ -142,7 +151,8 @@ int bootstrap_difference(const struct two_samples *samples, double confidence, s
 	if (!replicates)
 		return -ENOMEM;
 	for (size_t i = 0; i < BOOTSTRAP_REPLICATES; i++)
-		replicates[i] = drawn_mean(samples->values[1], samples->cnt[1], random) - drawn_mean(samples->values[0], samples->cnt[0], random);
+		replicates[i] = drawn_mean(samples->values[1], samples->cnt[1], random) -
+				drawn_mean(samples->values[0], samples->cnt[0], random);
 	cut(replicates, outside_share(confidence, welch_degrees(samples), (double)fewer), interval);
 	free(replicates);
 	return 0;

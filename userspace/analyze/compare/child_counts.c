@@ -100,13 +100,16 @@ static int grow(struct pending *pending)
 	return 0;
 }
 
-static int increase_key(struct child_counts *counts, struct pending *pending, uint32_t key, bool is_direct, uint32_t by)
+static int increase_key(struct child_counts *counts, struct pending *pending, uint32_t key, bool is_direct,
+			uint32_t by)
 {
 	int err = 0;
 
 	for (uint16_t i = 0; i < pending->entry_cnt; i++) {
 		if (pending->entries[i].key == key) {
-			pending->entries[i].cnt = pending->entries[i].cnt > UINT32_MAX - by ? UINT32_MAX : pending->entries[i].cnt + by;
+			pending->entries[i].cnt = pending->entries[i].cnt > UINT32_MAX - by
+							  ? UINT32_MAX
+							  : pending->entries[i].cnt + by;
 			return 0;
 		}
 	}
@@ -121,7 +124,8 @@ static int increase_key(struct child_counts *counts, struct pending *pending, ui
 	return err;
 }
 
-int child_counts_add(struct child_counts *counts, bool is_keyed, uint32_t pid, uint64_t id, const uint32_t *keys, size_t key_cnt)
+int child_counts_add(struct child_counts *counts, bool is_keyed, uint32_t pid, uint64_t id,
+		     const uint32_t *keys, size_t key_cnt)
 {
 	struct pending *pending;
 	int err = find(counts, is_keyed ? KEYED_SCOPE : pid, id, &pending);
@@ -143,27 +147,32 @@ static void add_thread(struct pending *parent, const struct txtrace_span *child)
 		return;
 	if (i == parent->thread_cnt)
 		parent->threads[parent->thread_cnt++] = (struct thread_sum){ .tid = child->end_tid };
-	increase(&parent->threads[i].work_ns, txtrace_ledger_sum_ns(&child->ledger) - child->ledger.detached_ns);
+	increase(&parent->threads[i].work_ns,
+		 txtrace_ledger_sum_ns(&child->ledger) - child->ledger.detached_ns);
 	increase(&parent->threads[i].on_cpu_ns, child->ledger.on_cpu_ns);
 }
 
-static int hand_up(struct child_counts *counts, const struct txtrace_span *span, const struct pending *pending, uint32_t call_key, uint32_t child_key)
+static int hand_up(struct child_counts *counts, const struct txtrace_span *span,
+		   const struct pending *pending, uint32_t call_key, uint32_t child_key)
 {
 	struct pending *parent;
-	int err = find(counts, span->flags & TXTRACE_SPAN_PARENT_KEYED ? KEYED_SCOPE : span->pid, span->parent, &parent);
+	int err = find(counts, span->flags & TXTRACE_SPAN_PARENT_KEYED ? KEYED_SCOPE : span->pid,
+		       span->parent, &parent);
 
 	err = err ? err : increase_key(counts, parent, call_key, false, 1);
 	err = err ? err : increase_key(counts, parent, child_key, true, 1);
 	for (uint16_t i = 0; pending && !err && i < pending->entry_cnt; i++) {
 		if (!pending->entries[i].is_direct)
-			err = increase_key(counts, parent, pending->entries[i].key, false, pending->entries[i].cnt);
+			err = increase_key(counts, parent, pending->entries[i].key, false,
+					   pending->entries[i].cnt);
 	}
 	if (!err)
 		add_thread(parent, span);
 	return err;
 }
 
-static void sum_threads(const struct pending *pending, const struct txtrace_span *span, struct child_sum *below)
+static void sum_threads(const struct pending *pending, const struct txtrace_span *span,
+			struct child_sum *below)
 {
 	for (uint16_t i = 0; i < pending->thread_cnt; i++) {
 		const struct thread_sum *thread = &pending->threads[i];
@@ -175,10 +184,14 @@ static void sum_threads(const struct pending *pending, const struct txtrace_span
 	}
 }
 
-int child_counts_end(struct child_counts *counts, const struct txtrace_span *span, uint32_t call_key, uint32_t child_key, struct child_sum *below)
+int child_counts_end(struct child_counts *counts, const struct txtrace_span *span, uint32_t call_key,
+		     uint32_t child_key, struct child_sum *below)
 {
-	bool is_keyed = span->flags & TXTRACE_SPAN_KEYED, is_own_parent = span->parent == span->id && !is_keyed && !(span->flags & TXTRACE_SPAN_PARENT_KEYED);
-	struct pending *pending = id_map_remove(&counts->pending, is_keyed ? KEYED_SCOPE : span->pid, span->id);
+	bool is_keyed = span->flags & TXTRACE_SPAN_KEYED,
+	     is_own_parent = span->parent == span->id && !is_keyed &&
+			     !(span->flags & TXTRACE_SPAN_PARENT_KEYED);
+	struct pending *pending = id_map_remove(&counts->pending, is_keyed ? KEYED_SCOPE : span->pid,
+						span->id);
 	int err = 0;
 
 	*below = (struct child_sum){ 0 };

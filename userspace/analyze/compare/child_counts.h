@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What goes on in each span below itself: how many child spans of each label, how many waits of each kind, and how much of its work was that of
- * children. Children end before their parents, mostly: what they had is handed up when they end, and told when the span's own record comes. What comes
- * later is counted as left out.
+ * What goes on in each span below itself: how many child spans of each label,
+ * how many waits of each kind, and how much of its work was that of children.
+ * Children end before their parents, mostly: what they had is handed up when
+ * they end, and told when the span's own record comes. What comes later is
+ * counted as left out.
  *
  *	child_counts_add_wait(counts, &wait, keys, cnt);
  *	child_counts_end(counts, &span, label_key, direct_key, &below);     for each SPAN record
  *
- * Memory follows the open spans. Should PENDING_MAX be open, or named as parents that never come, all is forgotten, and counted as left out.
+ * Memory follows the open spans. Should PENDING_MAX be open, or named as
+ * parents that never come, all is forgotten, and counted as left out.
  */
 #ifndef CHILD_COUNTS_H
 #define CHILD_COUNTS_H
@@ -41,10 +44,15 @@ struct child_counts *child_counts_new(void); /* NULL: no memory */
 void child_counts_free(struct child_counts *counts);
 
 /* One more of each of these keys, in a span whose record has not come. 0 or -ENOMEM. */
-int child_counts_add(struct child_counts *counts, bool is_keyed, uint32_t pid, uint64_t id, const uint32_t *keys, size_t key_cnt);
+int child_counts_add(struct child_counts *counts, bool is_keyed, uint32_t pid, uint64_t id,
+		     const uint32_t *keys, size_t key_cnt);
 
-/* The span's record: *below is what it had; its parent gets all of it and one more of call_key and child_key. 0 or -ENOMEM. */
-int child_counts_end(struct child_counts *counts, const struct txtrace_span *span, uint32_t call_key, uint32_t child_key, struct child_sum *below);
+/*
+ * The span's record: *below is what it had; its parent gets all of it and one
+ * more of call_key and child_key. 0 or -ENOMEM.
+ */
+int child_counts_end(struct child_counts *counts, const struct txtrace_span *span, uint32_t call_key,
+		     uint32_t child_key, struct child_sum *below);
 
 /* Children and waits that are in no span's counts. */
 uint64_t child_counts_left_out(const struct child_counts *counts);

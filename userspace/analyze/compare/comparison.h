@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two sides, compared: every figure of every label that both have, which of them changed, by how much, and how sure that is. docs/ci.md defines it.
+ * Two sides, compared: every figure of every label that both have, which of
+ * them changed, by how much, and how sure that is. docs/ci.md defines it.
  *
  *	struct comparison comparison;
  *
@@ -37,7 +38,11 @@ struct comparison_options {
 	uint64_t seed;
 };
 
-#define COMPARISON_DEFAULTS { .min_relative = 0.02, .min_part = 0.005, .min_ns = 1000, .alpha = 0.01, .confidence = 0.95, .seed = 1 }
+#define COMPARISON_DEFAULTS                                                                                 \
+	{                                                                                                   \
+		.min_relative = 0.02, .min_part = 0.005, .min_ns = 1000, .alpha = 0.01, .confidence = 0.95, \
+		.seed = 1                                                                                   \
+	}
 
 struct compared_figure {
 	uint32_t label;
@@ -46,8 +51,10 @@ struct compared_figure {
 	enum verdict verdict;
 	struct effect effect;
 	double matters;      /* a smaller difference does not */
-	double p;            /* corrected for all that was tested; NAN: was not tested, as it can't matter or can't be told */
-	uint32_t units_needed; /* CANT_TELL: a side, about; 0: more would not help, the spans of a run are too few */
+	/* corrected for all that was tested; NAN: was not tested, as it can't matter or can't be told */
+	double p;
+	/* CANT_TELL: a side, about; 0: more would not help, the spans of a run are too few */
+	uint32_t units_needed;
 	double weight;       /* by which it is sorted */
 };
 
@@ -74,11 +81,14 @@ struct comparison {
 	enum verdict machine; /* of the machine's */
 };
 
-int comparison_init(struct comparison *comparison, const struct run_set *set, const struct comparison_options *options); /* 0 or -ENOMEM */
+/* 0 or -ENOMEM */
+int comparison_init(struct comparison *comparison, const struct run_set *set,
+		    const struct comparison_options *options);
 void comparison_release(struct comparison *comparison);
 
 /* The figure of a label; NULL: it was not compared. */
-const struct compared_figure *comparison_find(const struct comparison *comparison, uint32_t label, const struct metric *metric);
+const struct compared_figure *comparison_find(const struct comparison *comparison, uint32_t label,
+					      const struct metric *metric);
 
 /* Pairs that are too few for any verdict, of runs that apart are enough for one, are taken apart. */
 void comparison_part_few_pairs(struct run_set *set, double alpha);

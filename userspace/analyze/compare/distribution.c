@@ -12,7 +12,10 @@ double normal_cdf(double z)
 	return 0.5 * erfc(-z / sqrt(2));
 }
 
-/* The continued fraction of the incomplete beta function, by Lentz' method: converges quickly for x < (a + 1) / (a + b + 2). */
+/*
+ * The continued fraction of the incomplete beta function, by Lentz' method: converges quickly for x < (a + 1)
+ * / (a + b + 2).
+ */
 static double beta_fraction(double x, double a, double b)
 {
 	const double tiny = 1e-300;
@@ -47,7 +50,8 @@ static double beta_share(double x, double a, double b)
 
 	if (x <= 0 || x >= 1)
 		return x >= 1;
-	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) + b * log1p(-x));
+	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) +
+		    b * log1p(-x));
 	if (x < (a + 1) / (a + b + 2))
 		return front * beta_fraction(x, a, b) / a;
 	return 1 - front * beta_fraction(1 - x, b, a) / b;
@@ -69,10 +73,15 @@ static double student_density(double t, double degrees)
 
 	if (degrees >= DEGREES_NORMAL)
 		return exp(-t * t / 2) / sqrt(2 * M_PI);
-	return exp(lgamma_r((degrees + 1) / 2, &sign) - lgamma_r(degrees / 2, &sign) - (degrees + 1) / 2 * log1p(t * t / degrees)) / sqrt(degrees * M_PI);
+	return exp(lgamma_r((degrees + 1) / 2, &sign) - lgamma_r(degrees / 2, &sign) -
+		   (degrees + 1) / 2 * log1p(t * t / degrees)) /
+	       sqrt(degrees * M_PI);
 }
 
-/* Newton's, below 0, where no digits are lost; by halves where a step would leave what is known to be around it. */
+/*
+ * Newton's, below 0, where no digits are lost; by halves where a step would leave what is known to be around
+ * it.
+ */
 static double lower_quantile(double share, double degrees)
 {
 	double low = -1, high = 0, at, step;
@@ -97,7 +106,9 @@ static double lower_quantile(double share, double degrees)
 
 double student_quantile(double share, double degrees)
 {
-	return share < 0.5 ? lower_quantile(share, degrees) : share > 0.5 ? -lower_quantile(1 - share, degrees) : 0;
+	return share < 0.5   ? lower_quantile(share, degrees)
+	       : share > 0.5 ? -lower_quantile(1 - share, degrees)
+			     : 0;
 }
 
 double normal_quantile(double share)

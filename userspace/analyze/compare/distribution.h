@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The normal distribution and Student's t: how much lies below a value, and below which value a share lies. To 9 digits. */
+/*
+ * The normal distribution and Student's t: how much lies below a value, and
+ * below which value a share lies. To 9 digits.
+ */
 #ifndef DISTRIBUTION_H
 #define DISTRIBUTION_H
 

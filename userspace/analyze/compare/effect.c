@@ -37,7 +37,8 @@ static void gather(struct effect *effect, double *const values[2], const size_t 
 
 static void find_deviations(struct effect *effect, double *values[2])
 {
-	double mean[2] = { sample_mean(values[0], effect->cnt[0]), sample_mean(values[1], effect->cnt[1]) }, sum = 0;
+	double mean[2] = { sample_mean(values[0], effect->cnt[0]), sample_mean(values[1], effect->cnt[1]) },
+	       sum = 0;
 
 	if (!effect->is_paired) {
 		for (int side = 0; side < 2; side++)
@@ -49,7 +50,9 @@ static void find_deviations(struct effect *effect, double *values[2])
 
 		sum += off * off;
 	}
-	effect->deviation[0] = effect->deviation[1] = effect->cnt[0] > 1 ? sqrt(sum / (double)(effect->cnt[0] - 1) / 2) : 0;
+	effect->deviation[0] = effect->deviation[1] = effect->cnt[0] > 1
+							      ? sqrt(sum / (double)(effect->cnt[0] - 1) / 2)
+							      : 0;
 }
 
 /* From the scale of the comparison to what is shown. */
@@ -61,16 +64,19 @@ static void convert(struct effect *effect, double scaled, struct interval interv
 		effect->relative = expm1(scaled);
 		effect->relative_interval = (struct interval){ expm1(interval.low), expm1(interval.high) };
 		effect->difference = effect->relative * base;
-		effect->difference_interval = (struct interval){ effect->relative_interval.low * base, effect->relative_interval.high * base };
+		effect->difference_interval = (struct interval){ effect->relative_interval.low * base,
+								 effect->relative_interval.high * base };
 		return;
 	}
 	effect->difference = scaled;
 	effect->difference_interval = interval;
 	effect->relative = base > 0 ? scaled / base : NAN;
-	effect->relative_interval = (struct interval){ base > 0 ? interval.low / base : NAN, base > 0 ? interval.high / base : NAN };
+	effect->relative_interval = (struct interval){ base > 0 ? interval.low / base : NAN,
+						       base > 0 ? interval.high / base : NAN };
 }
 
-int effect_init(struct effect *effect, double *const values[2], const size_t cnt[2], bool is_paired, double confidence, struct seeded_random *random)
+int effect_init(struct effect *effect, double *const values[2], const size_t cnt[2], bool is_paired,
+		double confidence, struct seeded_random *random)
 {
 	double *room = malloc((cnt[0] + cnt[1] + 1) * sizeof(*room)), *kept[2] = { room, room + cnt[0] };
 	struct interval interval = { NAN, NAN };
@@ -86,7 +92,9 @@ int effect_init(struct effect *effect, double *const values[2], const size_t cnt
 	err = bootstrap_difference(&samples, confidence, random, &interval);
 	for (int side = 0; side < 2; side++) {
 		mean[side] = sample_mean(kept[side], effect->cnt[side]);
-		effect->centre[side] = effect->cnt[side] == 0 ? NAN : effect->is_ratio ? exp(mean[side]) : mean[side];
+		effect->centre[side] = effect->cnt[side] == 0 ? NAN
+				       : effect->is_ratio     ? exp(mean[side])
+							      : mean[side];
 	}
 	find_deviations(effect, kept);
 	convert(effect, effect->cnt[0] && effect->cnt[1] ? mean[1] - mean[0] : NAN, interval);
@@ -104,7 +112,8 @@ double effect_scaled(const struct effect *effect, double difference)
 /* With t for the normal distribution: few units need more. */
 static bool is_enough(const struct effect *effect, size_t cnt, double scaled_difference, double alpha)
 {
-	double variance = effect->deviation[0] * effect->deviation[0] + effect->deviation[1] * effect->deviation[1];
+	double variance = effect->deviation[0] * effect->deviation[0] +
+			  effect->deviation[1] * effect->deviation[1];
 	double degrees = (double)(cnt - 1) * (effect->is_paired ? 1 : 2);
 	double steps = student_quantile(1 - alpha / 2, degrees) + student_quantile(POWER, degrees);
 

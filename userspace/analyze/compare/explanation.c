@@ -9,8 +9,8 @@
 
 static bool is_part(unsigned int value)
 {
-	return value == SPAN_VALUE_ON_CPU || value == SPAN_VALUE_RUNNABLE || value == SPAN_VALUE_DETACHED || value == SPAN_VALUE_UNKNOWN ||
-	       value == SPAN_VALUE_INTERRUPT || span_value_is_reason(value);
+	return value == SPAN_VALUE_ON_CPU || value == SPAN_VALUE_RUNNABLE || value == SPAN_VALUE_DETACHED ||
+	       value == SPAN_VALUE_UNKNOWN || value == SPAN_VALUE_INTERRUPT || span_value_is_reason(value);
 }
 
 static double change_of(const struct compare_label *label, unsigned int value, bool is_of_slowest)
@@ -22,7 +22,8 @@ static double change_of(const struct compare_label *label, unsigned int value, b
 
 static void insert(struct explanation *explanation, struct explained_part part)
 {
-	size_t to = explanation->part_cnt < EXPLAINED_PARTS_MAX ? explanation->part_cnt++ : EXPLAINED_PARTS_MAX;
+	size_t to = explanation->part_cnt < EXPLAINED_PARTS_MAX ? explanation->part_cnt++
+								: EXPLAINED_PARTS_MAX;
 
 	for (; to > 0 && explanation->parts[to - 1].share < part.share; to--) {
 		if (to < EXPLAINED_PARTS_MAX)
@@ -61,10 +62,14 @@ static const struct compare_label *name_before(const struct comparison *comparis
 	return comparison->set->by_label[label];
 }
 
-/* By how much the spans of a child's label made this one's longer: so many more of them, each so much longer. */
-static double brought(const struct comparison *comparison, const struct compare_label *label, uint32_t child, unsigned int value)
+/*
+ * By how much the spans of a child's label made this one's longer: so many more of them, each so much longer.
+ */
+static double brought(const struct comparison *comparison, const struct compare_label *label, uint32_t child,
+		      unsigned int value)
 {
-	const struct compare_label *now = comparison->set->by_label[child], *before = name_before(comparison, child);
+	const struct compare_label *now = comparison->set->by_label[child],
+				   *before = name_before(comparison, child);
 
 	if (!before)
 		return 0;
@@ -72,9 +77,11 @@ static double brought(const struct comparison *comparison, const struct compare_
 	       label_extra_mean(label, SIDE_BASE, before->call_key) * label_mean(before, SIDE_BASE, value);
 }
 
-static void locate_on_cpu(struct explanation *explanation, const struct comparison *comparison, const struct compare_label *label)
+static void locate_on_cpu(struct explanation *explanation, const struct comparison *comparison,
+			  const struct compare_label *label)
 {
-	double all = change_of(label, SPAN_VALUE_ON_CPU, false), own = change_of(label, COMPARE_VALUE_SELF_ON_CPU, false), most = 0;
+	double all = change_of(label, SPAN_VALUE_ON_CPU, false),
+	       own = change_of(label, COMPARE_VALUE_SELF_ON_CPU, false), most = 0;
 
 	explanation->is_own = all != 0 && own / all >= MOST;
 	for (uint32_t i = 0; i < comparison->set->label_cnt && !explanation->is_own && all != 0; i++) {
@@ -88,7 +95,8 @@ static void locate_on_cpu(struct explanation *explanation, const struct comparis
 }
 
 /* How much more a label waited for a reason, by whom it was ended: the sum, and the largest. */
-static double waited_more(const struct run_set *set, const struct compare_label *label, unsigned int reason, double sign, uint32_t *waits_on)
+static double waited_more(const struct run_set *set, const struct compare_label *label, unsigned int reason,
+			  double sign, uint32_t *waits_on)
 {
 	double sum = 0, most = 0;
 
@@ -99,7 +107,8 @@ static double waited_more(const struct run_set *set, const struct compare_label 
 
 		if (run_set_key(set, key, &name) != EXTRA_WAITS_ON || (unsigned char)name.bytes[0] != reason)
 			continue;
-		change = sign * (label_extra_mean(label, SIDE_NEW, key) - label_extra_mean(label, SIDE_BASE, key));
+		change = sign *
+			 (label_extra_mean(label, SIDE_NEW, key) - label_extra_mean(label, SIDE_BASE, key));
 		sum += change;
 		if (change > most) {
 			most = change;
@@ -109,7 +118,8 @@ static double waited_more(const struct run_set *set, const struct compare_label 
 	return sum;
 }
 
-static void locate_wait(struct explanation *explanation, const struct comparison *comparison, const struct compare_label *label, unsigned int value)
+static void locate_wait(struct explanation *explanation, const struct comparison *comparison,
+			const struct compare_label *label, unsigned int value)
 {
 	const struct run_set *set = comparison->set;
 	unsigned int reason = value - SPAN_VALUE_REASON;
@@ -122,8 +132,12 @@ static void locate_wait(struct explanation *explanation, const struct comparison
 			const struct compare_label *child = set->by_label[i];
 			double more = child == label ? 0 : sign * brought(comparison, label, i, value);
 
-			/* Of a child and its own child, which both have it, the lower one: it has it, and is called as often or more. */
-			if (more < MOST * fabs(all) || (most > 0 && label_extra_mean(waiter, SIDE_NEW, child->call_key) <= 0))
+			/*
+			 * Of a child and its own child, which both have it, the lower one: it has it, and is
+			 * called as often or more.
+			 */
+			if (more < MOST * fabs(all) ||
+			    (most > 0 && label_extra_mean(waiter, SIDE_NEW, child->call_key) <= 0))
 				continue;
 			most = more;
 			waiter = child;
@@ -131,11 +145,13 @@ static void locate_wait(struct explanation *explanation, const struct comparison
 		}
 		waited_more(set, waiter, reason, sign, &explanation->waits_on);
 	}
-	if (waiter->objects && waiter->objects[reason].per_span > 0 && waiter->objects[reason].share >= OBJECT_SHARE_MIN)
+	if (waiter->objects && waiter->objects[reason].per_span > 0 &&
+	    waiter->objects[reason].share >= OBJECT_SHARE_MIN)
 		explanation->object = &waiter->objects[reason];
 }
 
-void explanation_find(struct explanation *explanation, const struct comparison *comparison, const struct compared_figure *figure)
+void explanation_find(struct explanation *explanation, const struct comparison *comparison,
+		      const struct compared_figure *figure)
 {
 	const struct compare_label *label = comparison->set->by_label[figure->label];
 	const struct metric *metric = &figure->metric;
@@ -144,7 +160,8 @@ void explanation_find(struct explanation *explanation, const struct comparison *
 	*explanation = (struct explanation){ .child = STRING_POOL_NONE, .waits_on = STRING_POOL_NONE };
 	if (metric->kind != METRIC_VALUE)
 		return;
-	explanation->is_of_slowest = metric->percentile >= 0.99 && !isnan(change_of(label, SPAN_VALUE_WALL, true));
+	explanation->is_of_slowest = metric->percentile >= 0.99 &&
+				     !isnan(change_of(label, SPAN_VALUE_WALL, true));
 	if (metric->value == SPAN_VALUE_WALL || metric->value == SPAN_VALUE_WORK)
 		divide(explanation, label, figure->effect.difference);
 	else if (is_part(metric->value))
@@ -164,5 +181,6 @@ struct party explanation_party(const struct run_set *set, uint32_t key, unsigned
 
 	run_set_key(set, key, &name);
 	*reason = (unsigned char)name.bytes[0];
-	return (struct party){ (enum party_kind)(unsigned char)name.bytes[1], { name.bytes + 2, name.length - 2 } };
+	return (struct party){ (enum party_kind)(unsigned char)name.bytes[1],
+			       { name.bytes + 2, name.length - 2 } };
 }

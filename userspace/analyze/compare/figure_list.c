@@ -11,8 +11,10 @@ static const struct {
 	unsigned int value;
 	double percentile;
 } wanted[] = {
-	{ SPAN_VALUE_WALL, 0.99 }, { SPAN_VALUE_WALL, 0 }, { SPAN_VALUE_WALL, 0.5 }, { SPAN_VALUE_ON_CPU, 0 }, { SPAN_VALUE_ON_CPU, 0.5 },
-	{ COMPARE_VALUE_SELF_ON_CPU, 0 }, { COMPARE_VALUE_SELF, 0 }, { SPAN_VALUE_RUNNABLE, 0 }, { SPAN_VALUE_DETACHED, 0 }, { SPAN_VALUE_UNKNOWN, 0 },
+	{ SPAN_VALUE_WALL, 0.99 }, { SPAN_VALUE_WALL, 0 },     { SPAN_VALUE_WALL, 0.5 },
+	{ SPAN_VALUE_ON_CPU, 0 },  { SPAN_VALUE_ON_CPU, 0.5 }, { COMPARE_VALUE_SELF_ON_CPU, 0 },
+	{ COMPARE_VALUE_SELF, 0 }, { SPAN_VALUE_RUNNABLE, 0 }, { SPAN_VALUE_DETACHED, 0 },
+	{ SPAN_VALUE_UNKNOWN, 0 },
 };
 
 #define WANTED_CNT (sizeof(wanted) / sizeof(wanted[0]))
@@ -45,7 +47,8 @@ static int add(struct comparison *comparison, uint32_t label, struct metric metr
 }
 
 /* Whether most units have enough spans for it. */
-static bool has_percentile(const struct run_set *set, const struct compare_label *label, const struct metric *metric)
+static bool has_percentile(const struct run_set *set, const struct compare_label *label,
+			   const struct metric *metric)
 {
 	size_t known_cnt = 0;
 
@@ -62,7 +65,9 @@ static int add_values(struct comparison *comparison, uint32_t number)
 	int err = 0;
 
 	for (size_t i = 0; i < WANTED_CNT && !err; i++) {
-		struct metric metric = { .kind = METRIC_VALUE, .value = wanted[i].value, .percentile = wanted[i].percentile };
+		struct metric metric = { .kind = METRIC_VALUE,
+					 .value = wanted[i].value,
+					 .percentile = wanted[i].percentile };
 
 		if (metric.percentile == 0 || has_percentile(comparison->set, label, &metric))
 			err = add(comparison, number, metric);
@@ -71,10 +76,13 @@ static int add_values(struct comparison *comparison, uint32_t number)
 		unsigned int value = SPAN_VALUE_REASON + i;
 
 		if (label_mean(label, SIDE_BASE, value) > 0 || label_mean(label, SIDE_NEW, value) > 0)
-			err = add(comparison, number, (struct metric){ .kind = METRIC_VALUE, .value = value });
+			err = add(comparison, number,
+				  (struct metric){ .kind = METRIC_VALUE, .value = value });
 	}
-	if (!err && (label_mean(label, SIDE_BASE, SPAN_VALUE_INTERRUPT) > 0 || label_mean(label, SIDE_NEW, SPAN_VALUE_INTERRUPT) > 0))
-		err = add(comparison, number, (struct metric){ .kind = METRIC_VALUE, .value = SPAN_VALUE_INTERRUPT });
+	if (!err && (label_mean(label, SIDE_BASE, SPAN_VALUE_INTERRUPT) > 0 ||
+		     label_mean(label, SIDE_NEW, SPAN_VALUE_INTERRUPT) > 0))
+		err = add(comparison, number,
+			  (struct metric){ .kind = METRIC_VALUE, .value = SPAN_VALUE_INTERRUPT });
 	return err;
 }
 
@@ -104,7 +112,10 @@ static int kind_of_key(const struct run_set *set, uint32_t key)
 	}
 }
 
-/* A child that one side does not know is a label that came or went, which is told as such: marks that were added are no change of the program. */
+/*
+ * A child that one side does not know is a label that came or went, which is told as such: marks that were
+ * added are no change of the program.
+ */
 static bool is_known_child(const struct run_set *set, uint32_t key)
 {
 	const struct compare_label *child;
@@ -122,7 +133,8 @@ static int add_key(struct comparison *comparison, uint32_t number, uint32_t key)
 
 	if (kind < 0 || (kind == METRIC_CALLS && !is_known_child(comparison->set, key)))
 		return 0;
-	if (kind != METRIC_WAITS_ON && kind != METRIC_HELD && label_extra_mean(label, SIDE_BASE, key) < RARE && label_extra_mean(label, SIDE_NEW, key) < RARE)
+	if (kind != METRIC_WAITS_ON && kind != METRIC_HELD &&
+	    label_extra_mean(label, SIDE_BASE, key) < RARE && label_extra_mean(label, SIDE_NEW, key) < RARE)
 		return 0;
 	return add(comparison, number, (struct metric){ .kind = (enum metric_kind)kind, .key = key });
 }
@@ -196,7 +208,8 @@ static int compare_ordered(const void *a, const void *b)
 /* Of a figure that tells where a change is, and not only that it arrives: time of the span itself. */
 static bool is_own(const struct metric *metric)
 {
-	return metric->kind == METRIC_WAITS_ON || metric->kind == METRIC_HELD || (metric->kind == METRIC_VALUE && metric->value >= COMPARE_VALUE_SELF);
+	return metric->kind == METRIC_WAITS_ON || metric->kind == METRIC_HELD ||
+	       (metric->kind == METRIC_VALUE && metric->value >= COMPARE_VALUE_SELF);
 }
 
 void figure_list_sort(struct comparison *comparison)
@@ -218,7 +231,8 @@ void figure_list_sort(struct comparison *comparison)
 		const struct compare_label *label = comparison->set->by_label[order[i].figure.label];
 
 		order[i].label_weight = weights[order[i].figure.label];
-		order[i].label_time = label_mean(label, SIDE_BASE, SPAN_VALUE_WALL) * (double)label_span_cnt(label, SIDE_BASE);
+		order[i].label_time = label_mean(label, SIDE_BASE, SPAN_VALUE_WALL) *
+				      (double)label_span_cnt(label, SIDE_BASE);
 	}
 	if (order && weights) { /* else they stay in the order in which they were made */
 		qsort(order, cnt, sizeof(*order), compare_ordered);

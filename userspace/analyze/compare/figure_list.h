@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which figures of a comparison there are: those of each label that both sides have, with percentiles where runs have enough spans; and their order. */
+/*
+ * Which figures of a comparison there are: those of each label that both sides
+ * have, with percentiles where runs have enough spans; and their order.
+ */
 #ifndef FIGURE_LIST_H
 #define FIGURE_LIST_H
 

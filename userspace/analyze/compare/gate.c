@@ -11,7 +11,11 @@
 #include "base/glob.h"
 
 const char *const gate_result_names[] = {
-	[GATE_HOLDS] = "holds", [GATE_REGRESSED] = "regressed", [GATE_CANT_TELL] = "can't tell", [GATE_ERROR] = "error", NULL,
+	[GATE_HOLDS] = "holds",
+	[GATE_REGRESSED] = "regressed",
+	[GATE_CANT_TELL] = "can't tell",
+	[GATE_ERROR] = "error",
+	NULL,
 };
 
 int gate_want(const struct gate_rules *rules, struct run_set *set)
@@ -36,7 +40,8 @@ static bool matches(const struct gate_rule *rule, const struct compare_label *la
 {
 	if (!rule->is_literal)
 		return glob_matches(rule->label, label->name.bytes, label->name.length);
-	return label->name.length == strlen(rule->label) && memcmp(label->name.bytes, rule->label, label->name.length) == 0;
+	return label->name.length == strlen(rule->label) &&
+	       memcmp(label->name.bytes, rule->label, label->name.length) == 0;
 }
 
 static bool is_reason(const char *name)
@@ -67,22 +72,31 @@ static uint32_t find_holder(const struct run_set *set, const char *name)
 static const char *find_metric(const struct run_set *set, const struct gate_rule *rule, struct metric *metric)
 {
 	static const enum metric_kind kinds[] = {
-		[GATE_VALUE] = METRIC_VALUE, [GATE_CALLS] = METRIC_CALLS, [GATE_BLOCKS] = METRIC_BLOCKS, [GATE_WAITS_ON] = METRIC_WAITS_ON,
-		[GATE_COUNT] = METRIC_COUNT, [GATE_LABEL_LOWER_BOUNDS] = METRIC_LOWER_BOUNDS, [GATE_HELD_BY] = METRIC_HELD,
+		[GATE_VALUE] = METRIC_VALUE,   [GATE_CALLS] = METRIC_CALLS,
+		[GATE_BLOCKS] = METRIC_BLOCKS, [GATE_WAITS_ON] = METRIC_WAITS_ON,
+		[GATE_COUNT] = METRIC_COUNT,   [GATE_LABEL_LOWER_BOUNDS] = METRIC_LOWER_BOUNDS,
+		[GATE_HELD_BY] = METRIC_HELD,
 	};
 
-	*metric = (struct metric){ .kind = kinds[rule->subject], .value = rule->value, .percentile = rule->percentile, .key = STRING_POOL_NONE };
+	*metric = (struct metric){ .kind = kinds[rule->subject],
+				   .value = rule->value,
+				   .percentile = rule->percentile,
+				   .key = STRING_POOL_NONE };
 	if (rule->subject == GATE_CALLS) {
 		metric->key = run_set_find_key(set, EXTRA_CALLS, string(rule->name));
 		if (metric->key == STRING_POOL_NONE)
 			metric->key = run_set_find_key(set, EXTRA_SYSCALL, string(rule->name));
-		return metric->key == STRING_POOL_NONE ? "no span has that label, and no span waited in a system call of that name" : NULL;
+		return metric->key == STRING_POOL_NONE
+			       ? "no span has that label, and no span waited in a system call of that name"
+			       : NULL;
 	}
 	if (rule->subject == GATE_BLOCKS) {
 		metric->key = run_set_find_key(set, EXTRA_REASON, string(rule->name));
 		if (metric->key == STRING_POOL_NONE)
 			metric->key = run_set_find_key(set, EXTRA_SYSCALL, string(rule->name));
-		return metric->key == STRING_POOL_NONE && !is_reason(rule->name) ? "no span waited in a system call of that name, and it is no reason" : NULL;
+		return metric->key == STRING_POOL_NONE && !is_reason(rule->name)
+			       ? "no span waited in a system call of that name, and it is no reason"
+			       : NULL;
 	}
 	if (rule->subject == GATE_WAITS_ON) {
 		metric->key = run_set_find_key(set, EXTRA_WAITED, string(rule->name));
@@ -134,15 +148,17 @@ static int match_labels(struct gate *gate, size_t idx, const struct run_set *set
 		if (!matches(rule, label))
 			continue;
 		one.label = i;
-		if (has_spans(rule, label, SIDE_NEW) && (!gate_is_change(rule) || has_spans(rule, label, SIDE_BASE)))
+		if (has_spans(rule, label, SIDE_NEW) &&
+		    (!gate_is_change(rule) || has_spans(rule, label, SIDE_BASE)))
 			err = add_case(gate, one);
 		else
 			gate->unmatched_cnt[idx]++;
 	}
 	if (gate->case_cnt == before_cnt && !gate->complaints[idx])
-		gate->complaints[idx] = gate->unmatched_cnt[idx] == 0 ? "no label matches" :
-				       gate_is_change(rule)          ? "only one side has exact spans with such a label" :
-								      "there are no exact spans with such a label";
+		gate->complaints[idx] = gate->unmatched_cnt[idx] == 0 ? "no label matches"
+					: gate_is_change(rule)
+						? "only one side has exact spans with such a label"
+						: "there are no exact spans with such a label";
 	return err;
 }
 
@@ -154,9 +170,13 @@ static int find_cases(struct gate *gate, const struct run_set *set, bool has_bas
 		const struct gate_rule *rule = &gate->rules->rules[i];
 
 		if (gate_is_of_log(rule->subject))
-			err = add_case(gate, (struct gate_case){ .rule = i, .label = STRING_POOL_NONE, .p = NAN, .interval = { NAN, NAN } });
+			err = add_case(gate, (struct gate_case){ .rule = i,
+								 .label = STRING_POOL_NONE,
+								 .p = NAN,
+								 .interval = { NAN, NAN } });
 		else if (gate_is_change(rule) && !has_base)
-			gate->complaints[i] = "it is about a change, and there is no base: txtrace diff takes it";
+			gate->complaints[i] =
+				"it is about a change, and there is no base: txtrace diff takes it";
 		else
 			err = match_labels(gate, i, set);
 	}
@@ -177,10 +197,11 @@ static bool is_upper(enum gate_operator operator)
 }
 
 /*
- * To the row of a test that finds what is above the limit: the new side's units, less the limit; what must be above one is turned round. What
- * can't be: a limit of -100 % and less.
+ * To the row of a test that finds what is above the limit: the new side's units, less the limit; what must be
+ * above one is turned round. What can't be: a limit of -100 % and less.
  */
-static void shift(const struct run_set *set, const struct gate_rule *rule, const struct effect *effect, double *row)
+static void shift(const struct run_set *set, const struct gate_rule *rule, const struct effect *effect,
+		  double *row)
 {
 	double by = effect_scaled(effect, limit_of(rule, effect)), sign = is_upper(rule->operator) ? 1 : -1;
 	size_t cnt = (size_t)set->unit_cnt[0] + set->unit_cnt[1];
@@ -194,10 +215,12 @@ static void shift(const struct run_set *set, const struct gate_rule *rule, const
 
 static bool is_testable(const struct run_set *set, const struct gate_case *one)
 {
-	return one->effect.cnt[0] >= 2 && one->effect.cnt[1] >= 2 && !(set->is_windowed && metric_is_of_run(&one->metric));
+	return one->effect.cnt[0] >= 2 && one->effect.cnt[1] >= 2 &&
+	       !(set->is_windowed && metric_is_of_run(&one->metric));
 }
 
-static int estimate(struct gate *gate, size_t idx, const struct run_set *set, const struct comparison_options *options, double *row)
+static int estimate(struct gate *gate, size_t idx, const struct run_set *set,
+		    const struct comparison_options *options, double *row)
 {
 	struct gate_case *one = &gate->cases[idx];
 	const struct compare_label *label = set->by_label[one->label];
@@ -211,7 +234,9 @@ static int estimate(struct gate *gate, size_t idx, const struct run_set *set, co
 	return effect_init(&one->effect, values, cnt, set->is_paired, options->confidence, &random);
 }
 
-static int test_changes(struct gate *gate, const struct run_set *set, const struct comparison_options *options, double *rows, double *floors, size_t *tested)
+static int test_changes(struct gate *gate, const struct run_set *set,
+			const struct comparison_options *options, double *rows, double *floors,
+			size_t *tested)
 {
 	size_t width = (size_t)set->unit_cnt[0] + set->unit_cnt[1], cnt = 0;
 	struct seeded_random random;
@@ -237,7 +262,9 @@ static int test_changes(struct gate *gate, const struct run_set *set, const stru
 	p = malloc((cnt + 1) * sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	test = (struct permutation){ { set->unit_cnt[0], set->unit_cnt[1] }, cnt, rows, floors, set->is_paired, true };
+	test = (struct permutation){
+		{ set->unit_cnt[0], set->unit_cnt[1] }, cnt, rows, floors, set->is_paired, true
+	};
 	seeded_random_init(&random, options->seed);
 	err = err || cnt == 0 ? err : permutation_test(&test, &random, p);
 	for (size_t i = 0; i < cnt && !err; i++)
@@ -246,7 +273,8 @@ static int test_changes(struct gate *gate, const struct run_set *set, const stru
 	return err;
 }
 
-static void need_more(struct gate_case *one, const struct gate_rule *rule, const struct run_set *set, const struct comparison_options *options)
+static void need_more(struct gate_case *one, const struct gate_rule *rule, const struct run_set *set,
+		      const struct comparison_options *options)
 {
 	const struct effect *effect = &one->effect;
 	size_t least = permutation_units_needed(options->alpha, set->is_paired, true), needed = least;
@@ -255,11 +283,13 @@ static void need_more(struct gate_case *one, const struct gate_rule *rule, const
 	if (effect->cnt[0] >= 2 && effect->cnt[1] >= 2 && goal > 0)
 		needed = effect_units_needed(effect, effect_scaled(effect, goal), options->alpha);
 	one->units_needed = (uint32_t)(needed > least ? needed : least);
-	if (one->metric.percentile > 0 && (effect->cnt[0] < set->unit_cnt[0] || effect->cnt[1] < set->unit_cnt[1]))
+	if (one->metric.percentile > 0 &&
+	    (effect->cnt[0] < set->unit_cnt[0] || effect->cnt[1] < set->unit_cnt[1]))
 		one->spans_needed = spans_needed(one->metric.percentile);
 }
 
-static void judge_change(struct gate_case *one, const struct gate_rule *rule, const struct run_set *set, const struct comparison_options *options)
+static void judge_change(struct gate_case *one, const struct gate_rule *rule, const struct run_set *set,
+			 const struct comparison_options *options)
 {
 	const struct effect *effect = &one->effect;
 	double limit = limit_of(rule, effect);
@@ -294,7 +324,8 @@ static void judge_change(struct gate_case *one, const struct gate_rule *rule, co
 
 /* ---- all of it ---- */
 
-static int judge_changes(struct gate *gate, const struct run_set *set, const struct comparison_options *options)
+static int judge_changes(struct gate *gate, const struct run_set *set,
+			 const struct comparison_options *options)
 {
 	size_t width = (size_t)set->unit_cnt[0] + set->unit_cnt[1], cnt = gate->case_cnt + 1;
 	double *rows = malloc(cnt * (width + 1) * sizeof(*rows)), *floors = malloc(cnt * sizeof(*floors));
@@ -315,7 +346,9 @@ static int judge_changes(struct gate *gate, const struct run_set *set, const str
 
 static enum gate_result worse(enum gate_result a, enum gate_result b)
 {
-	static const int ranks[] = { [GATE_HOLDS] = 0, [GATE_CANT_TELL] = 1, [GATE_REGRESSED] = 2, [GATE_ERROR] = 3 };
+	static const int ranks[] = {
+		[GATE_HOLDS] = 0, [GATE_CANT_TELL] = 1, [GATE_REGRESSED] = 2, [GATE_ERROR] = 3
+	};
 
 	return ranks[a] >= ranks[b] ? a : b;
 }
@@ -325,14 +358,16 @@ static void sum_up(struct gate *gate)
 	for (size_t i = 0; i < gate->rules->cnt; i++)
 		gate->results[i] = gate->complaints[i] ? GATE_ERROR : GATE_HOLDS;
 	for (size_t i = 0; i < gate->case_cnt; i++)
-		gate->results[gate->cases[i].rule] = worse(gate->results[gate->cases[i].rule], gate->cases[i].result);
+		gate->results[gate->cases[i].rule] = worse(gate->results[gate->cases[i].rule],
+							   gate->cases[i].result);
 	for (size_t i = 0; i < gate->rules->cnt; i++) {
 		gate->result = worse(gate->result, gate->results[i]);
 		gate->cnt[gate->results[i]]++;
 	}
 }
 
-int gate_init(struct gate *gate, const struct gate_rules *rules, const struct run_set *set, const struct comparison_options *options, bool has_base)
+int gate_init(struct gate *gate, const struct gate_rules *rules, const struct run_set *set,
+	      const struct comparison_options *options, bool has_base)
 {
 	int err;
 
@@ -346,7 +381,8 @@ int gate_init(struct gate *gate, const struct gate_rules *rules, const struct ru
 	err = err || !has_base ? err : judge_changes(gate, set, options);
 	for (size_t i = 0; i < gate->case_cnt && !err; i++) {
 		if (!gate_is_change(&rules->rules[gate->cases[i].rule]))
-			err = gate_figure_judge(&gate->cases[i], &rules->rules[gate->cases[i].rule], set, options);
+			err = gate_figure_judge(&gate->cases[i], &rules->rules[gate->cases[i].rule], set,
+						options);
 	}
 	if (!err)
 		sum_up(gate);

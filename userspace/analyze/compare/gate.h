@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rules of a gate, applied. Of a change, "holds" means that the interval of the figure lies below the limit, "regressed" that a permutation test
- * (one-sided, corrected for all figures that the gate looks at) puts it above the limit, and all else is "can't tell": docs/ci.md. A figure itself is
- * compared as it was measured where there is one run; of several, if they do not agree, by the interval of their mean.
+ * The rules of a gate, applied. Of a change, "holds" means that the interval of
+ * the figure lies below the limit, "regressed" that a permutation test
+ * (one-sided, corrected for all figures that the gate looks at) puts it above
+ * the limit, and all else is "can't tell": docs/ci.md. A figure itself is
+ * compared as it was measured where there is one run; of several, if they do
+ * not agree, by the interval of their mean.
  */
 #ifndef GATE_H
 #define GATE_H
@@ -48,8 +51,12 @@ struct gate {
 /* Notes the percentiles that rules want. 0 or -E2BIG. */
 int gate_want(const struct gate_rules *rules, struct run_set *set);
 
-/* has_base: false for absolute rules on one side, SIDE_NEW; a rule on a change is then an error. 0 or -ENOMEM. */
-int gate_init(struct gate *gate, const struct gate_rules *rules, const struct run_set *set, const struct comparison_options *options, bool has_base);
+/*
+ * has_base: false for absolute rules on one side, SIDE_NEW; a rule on a change
+ * is then an error. 0 or -ENOMEM.
+ */
+int gate_init(struct gate *gate, const struct gate_rules *rules, const struct run_set *set,
+	      const struct comparison_options *options, bool has_base);
 void gate_release(struct gate *gate);
 
 #endif

@@ -82,17 +82,20 @@ static bool is_open(const struct gate_case *one, const struct label_unit *unit)
 {
 	double all = (double)unit->cnt + (double)unit->lower_bound_cnt;
 
-	return one->metric.percentile > 0 && (double)unit->lower_bound_cnt > (1 - one->metric.percentile) * all;
+	return one->metric.percentile > 0 &&
+	       (double)unit->lower_bound_cnt > (1 - one->metric.percentile) * all;
 }
 
-static double figure_of(const struct run_set *set, const struct gate_case *one, const struct gate_rule *rule, const struct label_unit *unit)
+static double figure_of(const struct run_set *set, const struct gate_case *one, const struct gate_rule *rule,
+			const struct label_unit *unit)
 {
 	if (rule->subject == GATE_LABEL_LOWER_BOUNDS && !rule->is_share)
 		return (double)unit->lower_bound_cnt;
 	return metric_of(set, &one->metric, unit);
 }
 
-static int judge_by_mean(struct gate_case *one, const struct gate_rule *rule, const double *figures, size_t cnt, const struct comparison_options *options)
+static int judge_by_mean(struct gate_case *one, const struct gate_rule *rule, const double *figures,
+			 size_t cnt, const struct comparison_options *options)
 {
 	struct effect effect = { .cnt = { cnt, cnt } };
 	struct seeded_random random;
@@ -105,20 +108,24 @@ static int judge_by_mean(struct gate_case *one, const struct gate_rule *rule, co
 		return err;
 	if (fits(one->interval.low, rule) && fits(one->interval.high, rule)) {
 		one->result = GATE_HOLDS;
-	} else if (!fits(one->interval.low, rule) && !fits(one->interval.high, rule) && rule->operator != GATE_EQUAL) {
+	} else if (!fits(one->interval.low, rule) && !fits(one->interval.high, rule) &&
+		   rule->operator!= GATE_EQUAL) {
 		one->result = GATE_REGRESSED;
-	} else if (rule->operator == GATE_EQUAL) {
+	} else if (rule->operator== GATE_EQUAL) {
 		one->result = GATE_REGRESSED; /* a run is not equal */
 	} else {
 		one->result = GATE_CANT_TELL;
 		effect.deviation[0] = sqrt(sample_variance(figures, cnt));
-		one->units_needed = off > 0 ? (uint32_t)effect_units_needed(&effect, off, 1 - options->confidence) : 0;
+		one->units_needed = off > 0 ? (uint32_t)effect_units_needed(&effect, off,
+									    1 - options->confidence)
+					    : 0;
 		one->units_needed = one->units_needed > cnt ? one->units_needed : (uint32_t)cnt + 1;
 	}
 	return 0;
 }
 
-static int judge_figures(struct gate_case *one, const struct gate_rule *rule, const double *figures, size_t cnt, const struct comparison_options *options)
+static int judge_figures(struct gate_case *one, const struct gate_rule *rule, const double *figures,
+			 size_t cnt, const struct comparison_options *options)
 {
 	size_t fit_cnt = 0;
 
@@ -129,7 +136,8 @@ static int judge_figures(struct gate_case *one, const struct gate_rule *rule, co
 	return fit_cnt == cnt || fit_cnt == 0 ? 0 : judge_by_mean(one, rule, figures, cnt, options);
 }
 
-int gate_figure_judge(struct gate_case *one, const struct gate_rule *rule, const struct run_set *set, const struct comparison_options *options)
+int gate_figure_judge(struct gate_case *one, const struct gate_rule *rule, const struct run_set *set,
+		      const struct comparison_options *options)
 {
 	int side = side_of_runs(set, SIDE_NEW), err = 0;
 	const struct compare_label *label;
@@ -156,7 +164,8 @@ int gate_figure_judge(struct gate_case *one, const struct gate_rule *rule, const
 	if (cnt > 0)
 		err = judge_figures(one, rule, figures, cnt, options);
 	free(figures);
-	if (cnt == 0 || (one->metric.percentile > 0 && cnt < label->unit_cnt[side] && one->result == GATE_HOLDS)) {
+	if (cnt == 0 ||
+	    (one->metric.percentile > 0 && cnt < label->unit_cnt[side] && one->result == GATE_HOLDS)) {
 		one->result = GATE_CANT_TELL;
 		one->spans_needed = spans_needed(one->metric.percentile);
 	}

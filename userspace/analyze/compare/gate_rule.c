@@ -20,10 +20,12 @@ static const struct {
 	enum gate_subject subject;
 	bool takes_name;
 } label_words[] = {
-	{ "calls", GATE_CALLS, true }, { "blocks", GATE_BLOCKS, true }, { "waits_on", GATE_WAITS_ON, true }, { "count", GATE_COUNT, false },
+	{ "calls", GATE_CALLS, true }, { "blocks", GATE_BLOCKS, true }, { "waits_on", GATE_WAITS_ON, true },
+	{ "count", GATE_COUNT, false },
 	{ "held_by", GATE_HELD_BY, true }, { "lower_bounds", GATE_LABEL_LOWER_BOUNDS, false },
 }, log_words[] = {
-	{ "anomalies", GATE_ANOMALIES, false }, { "lower_bounds", GATE_LOWER_BOUNDS, false }, { "lost", GATE_LOST, false },
+	{ "anomalies", GATE_ANOMALIES, false }, { "lower_bounds", GATE_LOWER_BOUNDS, false }, { "lost",
+	GATE_LOST, false },
 	{ "dropped", GATE_DROPPED, false }, { "damaged", GATE_DAMAGED, false },
 };
 
@@ -37,7 +39,8 @@ struct rule_parser {
 	struct error *error;
 };
 
-__attribute__((format(printf, 3, 4))) static int complain(struct rule_parser *parser, const char *at, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int complain(struct rule_parser *parser, const char *at,
+							  const char *format, ...)
 {
 	char sentence[256];
 	va_list arguments;
@@ -45,7 +48,8 @@ __attribute__((format(printf, 3, 4))) static int complain(struct rule_parser *pa
 	va_start(arguments, format);
 	vsnprintf(sentence, sizeof(sentence), format, arguments);
 	va_end(arguments);
-	error_set(parser->error, "%s, line %zu, column %zu: %s", parser->source, parser->line, (size_t)(at - parser->begin) + 1, sentence);
+	error_set(parser->error, "%s, line %zu, column %zu: %s", parser->source, parser->line,
+		  (size_t)(at - parser->begin) + 1, sentence);
 	return -EINVAL;
 }
 
@@ -66,7 +70,9 @@ static int read_quoted(struct rule_parser *parser, char *to)
 		if (*parser->at == '\\' && parser->at + 1 < parser->end && strchr("\"\\", parser->at[1]))
 			parser->at++;
 		if (length == GATE_NAME_MAX - 1)
-			return complain(parser, begin, "the name is too long, at most %d bytes can be compared", GATE_NAME_MAX - 1);
+			return complain(parser, begin,
+					"the name is too long, at most %d bytes can be compared",
+					GATE_NAME_MAX - 1);
 		to[length++] = *parser->at;
 	}
 	if (parser->at == parser->end)
@@ -92,7 +98,9 @@ static int read_name(struct rule_parser *parser, const char *what, char *to, boo
 		return read_quoted(parser, to);
 	while (parser->at < parser->end && is_of_name(*parser->at)) {
 		if (length == GATE_NAME_MAX - 1)
-			return complain(parser, begin, "the name is too long, at most %d bytes can be compared", GATE_NAME_MAX - 1);
+			return complain(parser, begin,
+					"the name is too long, at most %d bytes can be compared",
+					GATE_NAME_MAX - 1);
 		to[length++] = *parser->at++;
 	}
 	to[length] = '\0';
@@ -129,7 +137,9 @@ static int unknown_word(struct rule_parser *parser, const char *at, const char *
 		near_miss_offer(&near_miss, label_words[i].word);
 	if (near_miss.best)
 		return complain(parser, at, "unknown figure '%s', did you mean '%s'?", word, near_miss.best);
-	return complain(parser, at, "unknown figure '%s'; a label with a dot stands in quotes: \"a.b\".wall.mean < 20ms", word);
+	return complain(parser, at,
+			"unknown figure '%s'; a label with a dot stands in quotes: \"a.b\".wall.mean < 20ms",
+			word);
 }
 
 static int read_statistic(struct rule_parser *parser)
@@ -139,14 +149,16 @@ static int read_statistic(struct rule_parser *parser)
 	char word[32] = "", *end = word;
 	size_t length = 0;
 
-	while (parser->at < parser->end && length < sizeof(word) - 1 && (isalnum((unsigned char)*parser->at) || *parser->at == '.'))
+	while (parser->at < parser->end && length < sizeof(word) - 1 &&
+	       (isalnum((unsigned char)*parser->at) || *parser->at == '.'))
 		word[length++] = *parser->at++;
 	if (strcmp(word, "mean") == 0)
 		return 0;
 	if (rule->subject == GATE_VALUE && word[0] == 'p' && isdigit((unsigned char)word[1]))
 		rule->percentile = strtod(word + 1, &end) / 100;
 	if (*end || end == word || rule->percentile <= 0 || rule->percentile >= 1)
-		return complain(parser, at, "'%s' is no statistic: mean%s", word, rule->subject == GATE_VALUE ? ", or a percentile, such as p50 or p99.9" : "");
+		return complain(parser, at, "'%s' is no statistic: mean%s", word,
+				rule->subject == GATE_VALUE ? ", or a percentile, such as p50 or p99.9" : "");
 	return 0;
 }
 
@@ -166,7 +178,8 @@ static int read_reason(struct rule_parser *parser)
 		parser->rule->value = (unsigned int)value;
 		parser->at = ahead.at;
 	} else if (strcmp(reason, "mean") != 0 && !(reason[0] == 'p' && isdigit((unsigned char)reason[1]))) {
-		return complain(parser, parser->at + 1, "'%s' is no reason to be blocked, and no statistic", reason);
+		return complain(parser, parser->at + 1, "'%s' is no reason to be blocked, and no statistic",
+				reason);
 	}
 	return 0;
 }
@@ -211,7 +224,8 @@ static int read_subject(struct rule_parser *parser)
 	if (err)
 		return err;
 	for (size_t i = 0; i < sizeof(log_words) / sizeof(log_words[0]) && !is_quoted; i++) {
-		bool ends = parser->at == parser->end || *parser->at != '.' || log_words[i].subject == GATE_ANOMALIES;
+		bool ends = parser->at == parser->end || *parser->at != '.' ||
+			    log_words[i].subject == GATE_ANOMALIES;
 
 		if (!ends || strcmp(rule->label, log_words[i].word) != 0)
 			continue;
@@ -219,7 +233,8 @@ static int read_subject(struct rule_parser *parser)
 		at = parser->at + 1;
 		if (take(parser, '.'))
 			err = read_name(parser, "an anomaly", rule->name, &is_quoted);
-		for (unsigned int anomaly = 0; rule->name[0] && !err && anomaly <= TXTRACE_ANOMALY_COUNT; anomaly++) {
+		for (unsigned int anomaly = 0; rule->name[0] && !err && anomaly <= TXTRACE_ANOMALY_COUNT;
+		     anomaly++) {
 			if (anomaly == TXTRACE_ANOMALY_COUNT)
 				err = complain(parser, at, "unknown anomaly '%s'", rule->name);
 			else if (strcmp(txtrace_anomaly_name(anomaly), rule->name) == 0)
@@ -228,7 +243,8 @@ static int read_subject(struct rule_parser *parser)
 		return err;
 	}
 	if (!take(parser, '.'))
-		return complain(parser, parser->at, "which figure of '%s'? such as %s.wall.p99", rule->label, is_quoted ? "\"\xe2\x80\xa6\"" : rule->label);
+		return complain(parser, parser->at, "which figure of '%s'? such as %s.wall.p99", rule->label,
+				is_quoted ? "\"\xe2\x80\xa6\"" : rule->label);
 	return read_label_figure(parser);
 }
 
@@ -241,7 +257,8 @@ static int read_operator(struct rule_parser *parser)
 		size_t length = strlen(gate_operators[i]);
 		bool is_longer = length == 1 && parser->at + 1 < parser->end && parser->at[1] == '=';
 
-		if ((size_t)(parser->end - parser->at) < length || strncmp(parser->at, gate_operators[i], length) != 0 || is_longer)
+		if ((size_t)(parser->end - parser->at) < length ||
+		    strncmp(parser->at, gate_operators[i], length) != 0 || is_longer)
 			continue;
 		parser->at += length;
 		parser->rule->operator = (enum gate_operator)i;
@@ -282,8 +299,11 @@ static int apply_unit(struct rule_parser *parser, const char *at, const char *un
 		return 0;
 	}
 	if (*unit)
-		return complain(parser, at, "unknown unit '%s'%s", unit, is_time(rule) ? ": ns, us, ms, s, or, of a change, %" : "");
-	return is_time(rule) && rule->limit != 0 ? complain(parser, at, "a time has a unit: ns, us, ms or s; a change may be in %%") : 0;
+		return complain(parser, at, "unknown unit '%s'%s", unit,
+				is_time(rule) ? ": ns, us, ms, s, or, of a change, %" : "");
+	return is_time(rule) && rule->limit != 0
+		       ? complain(parser, at, "a time has a unit: ns, us, ms or s; a change may be in %%")
+		       : 0;
 }
 
 static int read_limit(struct rule_parser *parser)
@@ -306,7 +326,8 @@ static int read_limit(struct rule_parser *parser)
 	if (*end || end == digits || !isfinite(rule->limit))
 		return complain(parser, at, "'%s' is no number", digits);
 	if (gate_is_of_log(rule->subject) && rule->limit_kind != GATE_ABSOLUTE)
-		return complain(parser, at, "of the whole log there are no changes: give a limit without a sign");
+		return complain(parser, at,
+				"of the whole log there are no changes: give a limit without a sign");
 	return apply_unit(parser, at + length, word + length);
 }
 
@@ -330,8 +351,12 @@ static int parse_rule(struct rule_parser *parser)
 	err = err ? err : read_limit(parser);
 	skip_blanks(parser);
 	if (!err && parser->rule->operator == GATE_EQUAL && gate_is_change(parser->rule))
-		return complain(parser, parser->begin, "a change can't be held to ==: give a limit with < or >");
-	return err || parser->at == parser->end ? err : complain(parser, parser->at, "the rule has ended before this; ; or a new line begins another one");
+		return complain(parser, parser->begin,
+				"a change can't be held to ==: give a limit with < or >");
+	return err || parser->at == parser->end
+		       ? err
+		       : complain(parser, parser->at,
+				  "the rule has ended before this; ; or a new line begins another one");
 }
 
 static int add_rule(struct gate_rules *rules, struct rule_parser *parser)
@@ -345,14 +370,17 @@ static int add_rule(struct gate_rules *rules, struct rule_parser *parser)
 		return -ENOMEM;
 	rules->rules = grown;
 	parser->rule = &grown[rules->cnt];
-	*parser->rule = (struct gate_rule){ .line = parser->line, .text = strndup(parser->at, (size_t)(parser->end - parser->at)) };
+	*parser->rule = (struct gate_rule){ .line = parser->line,
+					    .text = strndup(parser->at, (size_t)(parser->end - parser->at)) };
 	if (!parser->rule->text)
 		return -ENOMEM;
 	rules->cnt++;
 	return parse_rule(parser);
 }
 
-/* Where the rule ends that begins here: at a `;`, a comment or the end of the line, none of which is quoted. */
+/*
+ * Where the rule ends that begins here: at a `;`, a comment or the end of the line, none of which is quoted.
+ */
 static const char *end_of_rule(const char *at)
 {
 	bool is_quoted = false;
@@ -373,7 +401,12 @@ int gate_rules_parse(struct gate_rules *rules, const char *text, const char *sou
 	int err = 0;
 
 	while (*text && !err) {
-		struct rule_parser parser = { .source = source, .begin = line_begin, .at = text, .end = end_of_rule(text), .line = line, .error = error };
+		struct rule_parser parser = { .source = source,
+					      .begin = line_begin,
+					      .at = text,
+					      .end = end_of_rule(text),
+					      .line = line,
+					      .error = error };
 
 		text = parser.end;
 		skip_blanks(&parser);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rules of a gate: what must hold of a log, or of what is new beside a base.
+ * The rules of a gate: what must hold of a log, or of what is new beside a
+ * base.
  *
  *	commit.on_cpu.p50 < +5%            a change, relative to the base
  *	*.blocked.lock.mean < +0.5ms       a change, absolute
@@ -8,7 +9,8 @@
  *	tx.calls.fsync <= 1                how many child spans, or waits, of a kind for each span
  *	anomalies == 0; lower_bounds < 1%  of the whole log
  *
- * A line or a `;` ends a rule, `#` begins a comment. A label is a shell pattern; one with dots, blanks or quotes stands in "…", where * and ? mean
+ * A line or a `;` ends a rule, `#` begins a comment. A label is a shell
+ * pattern; one with dots, blanks or quotes stands in "…", where * and ? mean
  * themselves, and \" and \\ what they do in C.
  */
 #ifndef GATE_RULE_H
@@ -77,7 +79,8 @@ struct gate_rules {
 };
 
 /*
- * Adds the rules of a text. 0, -ENOMEM, or -EINVAL and *error, which points at the place: "rule 2, column 8: …". source: what the text is called.
+ * Adds the rules of a text. 0, -ENOMEM, or -EINVAL and *error, which points at
+ * the place: "rule 2, column 8: …". source: what the text is called.
  */
 int gate_rules_parse(struct gate_rules *rules, const char *text, const char *source, struct error *error);
 void gate_rules_release(struct gate_rules *rules);

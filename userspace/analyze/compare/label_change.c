@@ -9,14 +9,16 @@
 #define TIME_RATIO 1.5
 #define PAIRS_MAX 1000 /* vanished times new: more are not looked through */
 
-const struct compare_label *label_parent(const struct run_set *set, const struct compare_label *label, enum compare_side side)
+const struct compare_label *label_parent(const struct run_set *set, const struct compare_label *label,
+					 enum compare_side side)
 {
 	const struct compare_label *best = NULL;
 	double most = 0;
 
 	for (size_t i = 0; i < set->label_cnt; i++) {
 		const struct compare_label *other = set->by_label[i];
-		double calls = label_extra_mean(other, side, label->child_key) * (double)label_span_cnt(other, side);
+		double calls = label_extra_mean(other, side, label->child_key) *
+			       (double)label_span_cnt(other, side);
 
 		if (calls > most) {
 			most = calls;
@@ -37,7 +39,8 @@ static double per_run(const struct run_set *set, const struct compare_label *lab
 }
 
 /* Whatever children and waits it has, the other one has, about as many. */
-static bool has_same_calls(const struct run_set *set, const struct compare_label *gone, const struct compare_label *added)
+static bool has_same_calls(const struct run_set *set, const struct compare_label *gone,
+			   const struct compare_label *added)
 {
 	for (size_t i = 0; i < set->label_cnt; i++) {
 		double before = label_extra_mean(gone, SIDE_BASE, set->by_label[i]->child_key);
@@ -50,16 +53,20 @@ static bool has_same_calls(const struct run_set *set, const struct compare_label
 }
 
 /* How unlike they are; INFINITY: they are not one. */
-static double unlikeness(const struct run_set *set, const struct label_change *gone, const struct label_change *added)
+static double unlikeness(const struct run_set *set, const struct label_change *gone,
+			 const struct label_change *added)
 {
 	static const unsigned int values[] = { SPAN_VALUE_WALL, SPAN_VALUE_ON_CPU, SPAN_VALUE_BLOCKED };
 	const struct compare_label *a = set->by_label[gone->label], *b = set->by_label[added->label];
-	double wall = fmax(label_mean(a, SIDE_BASE, SPAN_VALUE_WALL), label_mean(b, SIDE_NEW, SPAN_VALUE_WALL)), sum = 0;
+	double wall = fmax(label_mean(a, SIDE_BASE, SPAN_VALUE_WALL),
+			   label_mean(b, SIDE_NEW, SPAN_VALUE_WALL)),
+	       sum = 0;
 
 	if (!is_near(per_run(set, a, SIDE_BASE), per_run(set, b, SIDE_NEW), COUNT_RATIO))
 		return INFINITY;
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		double before = label_mean(a, SIDE_BASE, values[i]), after = label_mean(b, SIDE_NEW, values[i]);
+		double before = label_mean(a, SIDE_BASE, values[i]),
+		       after = label_mean(b, SIDE_NEW, values[i]);
 
 		if (!is_near(before, after, TIME_RATIO) && fabs(after - before) > 0.1 * wall)
 			return INFINITY;
@@ -143,8 +150,9 @@ int label_changes_find(struct comparison *comparison)
 		if (has[0] == has[1])
 			continue;
 		cnt[side]++;
-		comparison->changes[comparison->change_cnt++] =
-			(struct label_change){ i, side, spans_of(label, side), label->unit_cnt[side], STRING_POOL_NONE };
+		comparison->changes[comparison->change_cnt++] = (struct label_change){
+			i, side, spans_of(label, side), label->unit_cnt[side], STRING_POOL_NONE
+		};
 	}
 	qsort(comparison->changes, comparison->change_cnt, sizeof(*comparison->changes), compare_changes);
 	return cnt[0] * cnt[1] <= PAIRS_MAX ? find_renamed(comparison, cnt[0] * cnt[1]) : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Labels that one side lacks. A vanished and a new one are perhaps one that was renamed when they are as frequent, as long, below the same parent and call
+ * Labels that one side lacks. A vanished and a new one are perhaps one that was
+ * renamed when they are as frequent, as long, below the same parent and call
  * the same children.
  */
 #ifndef LABEL_CHANGE_H
@@ -11,6 +12,7 @@
 int label_changes_find(struct comparison *comparison); /* 0 or -ENOMEM */
 
 /* The label that most spans of this one are children of; NULL: of none. */
-const struct compare_label *label_parent(const struct run_set *set, const struct compare_label *label, enum compare_side side);
+const struct compare_label *label_parent(const struct run_set *set, const struct compare_label *label,
+					 enum compare_side side);
 
 #endif

@@ -7,7 +7,8 @@
 
 #define TAIL_SPANS_MIN 5
 
-static int add_percentiles(struct label_sample *sample, const struct run_set *set, const struct sampled_span *span, struct sample_memory *memory)
+static int add_percentiles(struct label_sample *sample, const struct run_set *set,
+			   const struct sampled_span *span, struct sample_memory *memory)
 {
 	int err = 0;
 
@@ -21,7 +22,8 @@ static int add_percentiles(struct label_sample *sample, const struct run_set *se
 	}
 	for (unsigned int value = 0; value < COMPARE_VALUE_COUNT && !err; value++) {
 		if (set->has_percentiles[value])
-			err = quantile_add(&sample->quantiles[value], span->value_ns[value], memory->used_bytes < memory->max_bytes, &memory->used_bytes);
+			err = quantile_add(&sample->quantiles[value], span->value_ns[value],
+					   memory->used_bytes < memory->max_bytes, &memory->used_bytes);
 	}
 	return err;
 }
@@ -45,7 +47,8 @@ static bool has_room(struct label_sample *sample, struct sample_memory *memory)
 }
 
 /* Each span is as likely in it as any other (Vitter's algorithm R). */
-static void keep_some(struct label_sample *sample, const struct sampled_span *span, struct sample_memory *memory, struct seeded_random *random)
+static void keep_some(struct label_sample *sample, const struct sampled_span *span,
+		      struct sample_memory *memory, struct seeded_random *random)
 {
 	uint64_t place;
 
@@ -58,8 +61,8 @@ static void keep_some(struct label_sample *sample, const struct sampled_span *sp
 		sample->sample[place] = *span;
 }
 
-int label_sample_add(struct label_sample *sample, const struct run_set *set, const struct sampled_span *span, struct sample_memory *memory,
-		     struct seeded_random *random)
+int label_sample_add(struct label_sample *sample, const struct run_set *set, const struct sampled_span *span,
+		     struct sample_memory *memory, struct seeded_random *random)
 {
 	sample->cnt++;
 	for (unsigned int value = 0; value < COMPARE_VALUE_COUNT; value++)
@@ -78,7 +81,8 @@ void label_sample_release(struct label_sample *sample)
 
 static int compare_wall(const void *a, const void *b)
 {
-	uint64_t x = ((const struct sampled_span *)a)->value_ns[SPAN_VALUE_WALL], y = ((const struct sampled_span *)b)->value_ns[SPAN_VALUE_WALL];
+	uint64_t x = ((const struct sampled_span *)a)->value_ns[SPAN_VALUE_WALL],
+		 y = ((const struct sampled_span *)b)->value_ns[SPAN_VALUE_WALL];
 
 	return (x < y) - (x > y);
 }
@@ -101,7 +105,8 @@ static void describe_tail(const struct label_sample *sample, struct label_unit *
 	}
 }
 
-static int find_percentiles(const struct label_sample *sample, const struct run_set *set, struct label_unit *unit, bool *is_coarse)
+static int find_percentiles(const struct label_sample *sample, const struct run_set *set,
+			    struct label_unit *unit, bool *is_coarse)
 {
 	size_t cnt = set->percentile_cnt;
 
@@ -112,16 +117,19 @@ static int find_percentiles(const struct label_sample *sample, const struct run_
 		const struct quantile *quantile = sample->quantiles ? &sample->quantiles[value] : NULL;
 
 		for (size_t i = 0; i < cnt; i++) {
-			bool is_known = quantile && set->has_percentiles[value] && quantile->cnt >= spans_needed(set->percentiles[i]);
+			bool is_known = quantile && set->has_percentiles[value] &&
+					quantile->cnt >= spans_needed(set->percentiles[i]);
 
-			unit->percentiles[value * cnt + i] = is_known ? (double)quantile_at(quantile, set->percentiles[i]) : NAN;
+			unit->percentiles[value * cnt + i] =
+				is_known ? (double)quantile_at(quantile, set->percentiles[i]) : NAN;
 		}
 		*is_coarse |= quantile && quantile->is_coarse;
 	}
 	return 0;
 }
 
-int label_sample_finish(const struct label_sample *sample, const struct run_set *set, struct label_unit *unit, bool *is_coarse)
+int label_sample_finish(const struct label_sample *sample, const struct run_set *set, struct label_unit *unit,
+			bool *is_coarse)
 {
 	unit->cnt = sample->cnt;
 	unit->lower_bound_cnt = sample->lower_bound_cnt;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The spans of one label in one unit, as they come: sums, percentiles, and a sample of whole ledgers that tells what makes the slow ones slow. */
+/*
+ * The spans of one label in one unit, as they come: sums, percentiles, and a
+ * sample of whole ledgers that tells what makes the slow ones slow.
+ */
 #ifndef LABEL_SAMPLE_H
 #define LABEL_SAMPLE_H
 
@@ -29,11 +32,12 @@ struct sample_memory {
 };
 
 /* All zero is empty. 0 or -ENOMEM. */
-int label_sample_add(struct label_sample *sample, const struct run_set *set, const struct sampled_span *span, struct sample_memory *memory,
-		     struct seeded_random *random);
+int label_sample_add(struct label_sample *sample, const struct run_set *set, const struct sampled_span *span,
+		     struct sample_memory *memory, struct seeded_random *random);
 void label_sample_release(struct label_sample *sample);
 
 /* What it comes to. 0 or -ENOMEM. *is_coarse: set if percentiles lost precision. */
-int label_sample_finish(const struct label_sample *sample, const struct run_set *set, struct label_unit *unit, bool *is_coarse);
+int label_sample_finish(const struct label_sample *sample, const struct run_set *set, struct label_unit *unit,
+			bool *is_coarse);
 
 #endif

@@ -112,9 +112,11 @@ void lock_holds_free(struct lock_holds *holds)
 
 static bool has_room(const struct lock_holds *holds)
 {
-	return holds->threads.cnt * (sizeof(struct hold_thread) + 4 * sizeof(struct id_map_slot)) + holds->stay_bytes +
-		       holds->sums.cnt * (sizeof(struct hold_sum) + 4 * sizeof(struct id_map_slot)) + holds->unnamed_cnt * sizeof(struct ended_hold) +
-		       late_labels_bytes(&holds->labels) + string_pool_bytes(holds->parties.strings) <
+	return holds->threads.cnt * (sizeof(struct hold_thread) + 4 * sizeof(struct id_map_slot)) +
+		       holds->stay_bytes +
+		       holds->sums.cnt * (sizeof(struct hold_sum) + 4 * sizeof(struct id_map_slot)) +
+		       holds->unnamed_cnt * sizeof(struct ended_hold) + late_labels_bytes(&holds->labels) +
+		       string_pool_bytes(holds->parties.strings) <
 	       holds->max_bytes;
 }
 
@@ -169,7 +171,8 @@ static int sweep(struct lock_holds *holds)
 	while (*link && !err) {
 		struct ended_hold *ended = *link;
 
-		if (party_of(holds, ended->waiter) == LATE_LABEL_NONE || party_of(holds, ended->holder) == LATE_LABEL_NONE) {
+		if (party_of(holds, ended->waiter) == LATE_LABEL_NONE ||
+		    party_of(holds, ended->holder) == LATE_LABEL_NONE) {
 			link = &ended->next;
 			continue;
 		}
@@ -242,7 +245,8 @@ static int add_stay(struct lock_holds *holds, struct hold_thread *thread, const 
 
 static uint64_t overlap(uint64_t begin_ns, uint64_t end_ns, const struct ended_hold *of)
 {
-	uint64_t from_ns = begin_ns > of->from_ns ? begin_ns : of->from_ns, to_ns = end_ns < of->to_ns ? end_ns : of->to_ns;
+	uint64_t from_ns = begin_ns > of->from_ns ? begin_ns : of->from_ns,
+		 to_ns = end_ns < of->to_ns ? end_ns : of->to_ns;
 
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
@@ -256,14 +260,16 @@ static int tell(struct lock_holds *holds, struct hold_thread *thread, const stru
 		struct ended_hold *ended = thread->ended;
 
 		thread->ended = ended->next;
-		if (ended->to_ns < run->begin_ns || ended->to_ns > run->end_ns || ended->from_ns < thread->forgotten_ns) {
+		if (ended->to_ns < run->begin_ns || ended->to_ns > run->end_ns ||
+		    ended->from_ns < thread->forgotten_ns) {
 			holds->left_out_cnt += ended->from_ns < thread->forgotten_ns;
 			free_ended(holds, ended);
 			continue;
 		}
 		ended->on_cpu_ns = overlap(run->begin_ns, run->end_ns, ended);
 		for (uint32_t i = 0; i < thread->stay_cnt; i++)
-			increase(&ended->on_cpu_ns, overlap(thread->stays[i].begin_ns, thread->stays[i].end_ns, ended));
+			increase(&ended->on_cpu_ns,
+				 overlap(thread->stays[i].begin_ns, thread->stays[i].end_ns, ended));
 		if (ended->on_cpu_ns > ended->to_ns - ended->from_ns)
 			ended->on_cpu_ns = ended->to_ns - ended->from_ns;
 		ended->next = holds->unnamed;
@@ -313,9 +319,11 @@ static int hold_sides(struct lock_holds *holds, const struct txtrace_wake *wake,
 	if (err)
 		return err;
 	if (wake->waker_span)
-		err = hold_side(holds, wake->flags & TXTRACE_WAKE_WAKER_SPAN_KEYED, wake->waker_pid, wake->waker_span, &ended->holder);
+		err = hold_side(holds, wake->flags & TXTRACE_WAKE_WAKER_SPAN_KEYED, wake->waker_pid,
+				wake->waker_span, &ended->holder);
 	else
-		err = party_pool_add(&holds->parties, PARTY_THREAD, wake->waker_comm, has_room(holds), &ended->holder);
+		err = party_pool_add(&holds->parties, PARTY_THREAD, wake->waker_comm, has_room(holds),
+				     &ended->holder);
 	if (err)
 		release_side(holds, ended->waiter);
 	return err;
@@ -332,7 +340,8 @@ static int add_wake(struct lock_holds *holds, const struct txtrace_wake *wake)
 	if (since_ns == 0 || wake->time_ns < since_ns)
 		return 0;
 	waiter->waits_since_ns = 0;
-	if (!wake->span || !wake->waker_tid || wake->flags & (TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_WAKER_UNKNOWN))
+	if (!wake->span || !wake->waker_tid ||
+	    wake->flags & (TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_WAKER_UNKNOWN))
 		return 0;
 	err = thread_of(holds, wake->waker_pid, wake->waker_tid, &holder);
 	if (err)
@@ -364,7 +373,9 @@ static int add_span(struct lock_holds *holds, const struct txtrace_span *span)
 	if (!late_labels_is_held(&holds->labels, span->flags & TXTRACE_SPAN_KEYED, span->pid, span->id))
 		return 0;
 	err = party_pool_add(&holds->parties, PARTY_SPAN, span->label, has_room(holds), &party);
-	return err ? err : late_labels_end(&holds->labels, span->flags & TXTRACE_SPAN_KEYED, span->pid, span->id, party);
+	return err ? err
+		   : late_labels_end(&holds->labels, span->flags & TXTRACE_SPAN_KEYED, span->pid, span->id,
+				     party);
 }
 
 int lock_holds_add(struct lock_holds *holds, const struct txtrace_record *record)
@@ -407,7 +418,8 @@ bool lock_holds_next(const struct lock_holds *holds, size_t *position, struct lo
 
 	if (!sum)
 		return false;
-	*hold = (struct lock_hold){ party_pool_get(&holds->parties, sum->waiter), party_pool_get(&holds->parties, sum->holder), sum->cnt, sum->on_cpu_ns };
+	*hold = (struct lock_hold){ party_pool_get(&holds->parties, sum->waiter),
+				    party_pool_get(&holds->parties, sum->holder), sum->cnt, sum->on_cpu_ns };
 	return true;
 }
 

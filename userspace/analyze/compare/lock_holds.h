@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What holders of locks did while others waited for them: of each wait of a span for a lock, how long the thread that ended it was on a CPU while it
- * lasted. A wait is long because the section is (that is the code's), or because its holder had to wait itself, for a CPU as a rule (that is the
- * machine's); this is the first part, and hardly depends on what else the machine does.
+ * What holders of locks did while others waited for them: of each wait of a
+ * span for a lock, how long the thread that ended it was on a CPU while it
+ * lasted. A wait is long because the section is (that is the code's), or
+ * because its holder had to wait itself, for a CPU as a rule (that is the
+ * machine's); this is the first part, and hardly depends on what else the
+ * machine does.
  *
  *	struct lock_holds *holds = lock_holds_new(max_bytes);
  *
@@ -11,9 +14,12 @@
  *	while (lock_holds_next(holds, &position, &hold))
  *		use(&hold);
  *
- * A wait is told when the stay on a CPU in which its end lies is: what the holder did is known then. Labels come later still. Memory follows the
- * threads, the open spans and what was waited for, up to a budget; waits beyond it, and those in which the holder left the CPU more than
- * LOCK_HOLDS_STAYS times, are counted as left out. Of a holder whose stays are not in the log nothing is told.
+ * A wait is told when the stay on a CPU in which its end lies is: what the
+ * holder did is known then. Labels come later still. Memory follows the
+ * threads, the open spans and what was waited for, up to a budget; waits beyond
+ * it, and those in which the holder left the CPU more than LOCK_HOLDS_STAYS
+ * times, are counted as left out. Of a holder whose stays are not in the log
+ * nothing is told.
  */
 #ifndef LOCK_HOLDS_H
 #define LOCK_HOLDS_H
@@ -34,7 +40,8 @@ struct lock_holds;
 struct lock_holds *lock_holds_new(size_t max_bytes); /* NULL: no memory */
 void lock_holds_free(struct lock_holds *holds);
 
-int lock_holds_add(struct lock_holds *holds, const struct txtrace_record *record); /* any; 0 or -ENOMEM, as below */
+/* any; 0 or -ENOMEM, as below */
+int lock_holds_add(struct lock_holds *holds, const struct txtrace_record *record);
 int lock_holds_begin_capture(struct lock_holds *holds); /* ids and threads begin anew */
 int lock_holds_finish(struct lock_holds *holds);        /* nothing comes after it */
 

@@ -53,7 +53,10 @@ enum metric_owner metric_owner(const struct run_set *set, const struct metric *m
 	if (metric->kind == METRIC_VALUE)
 		return values[metric->value].owner;
 	if (metric->kind != METRIC_WAITS_ON)
-		return metric->kind == METRIC_CALLS || metric->kind == METRIC_BLOCKS || metric->kind == METRIC_HELD ? OWNER_CODE : OWNER_BOTH;
+		return metric->kind == METRIC_CALLS || metric->kind == METRIC_BLOCKS ||
+				       metric->kind == METRIC_HELD
+			       ? OWNER_CODE
+			       : OWNER_BOTH;
 	if (metric->key == STRING_POOL_NONE || run_set_key(set, metric->key, &name) != EXTRA_WAITS_ON)
 		return OWNER_BOTH;
 	reason = (unsigned char)name.bytes[0];
@@ -79,10 +82,12 @@ double metric_of(const struct run_set *set, const struct metric *metric, const s
 	if (metric->percentile == 0)
 		return unit->mean[metric->value];
 	percentile = run_set_percentile(set, metric->percentile);
-	return percentile < 0 ? NAN : unit->percentiles[metric->value * set->percentile_cnt + (size_t)percentile];
+	return percentile < 0 ? NAN
+			      : unit->percentiles[metric->value * set->percentile_cnt + (size_t)percentile];
 }
 
-void metric_fill(const struct run_set *set, const struct metric *metric, const struct compare_label *label, enum compare_side side, double *to)
+void metric_fill(const struct run_set *set, const struct metric *metric, const struct compare_label *label,
+		 enum compare_side side, double *to)
 {
 	for (uint32_t i = 0; i < set->unit_cnt[side]; i++)
 		to[i] = metric_of(set, metric, NULL);

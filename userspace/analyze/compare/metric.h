@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is compared of a label: a time of its spans, how many children or waits they have, how long they wait for whom; its figure in each unit. */
+/*
+ * What is compared of a label: a time of its spans, how many children or waits
+ * they have, how long they wait for whom; its figure in each unit.
+ */
 #ifndef METRIC_H
 #define METRIC_H
 
@@ -12,7 +15,8 @@ enum metric_kind {
 	METRIC_WAITS_ON = 3,     /* ns for each span */
 	METRIC_COUNT = 4,        /* spans in a run */
 	METRIC_LOWER_BOUNDS = 5, /* share of spans that are lower bounds */
-	METRIC_HELD = 6,         /* ns for each span that who held the lock was on a CPU, while it was waited for */
+	/* ns for each span that who held the lock was on a CPU, while it was waited for */
+	METRIC_HELD = 6,
 };
 
 /* Whose it is, when it changes. */
@@ -40,11 +44,13 @@ const char *metric_value_name(unsigned int value);
 double metric_of(const struct run_set *set, const struct metric *metric, const struct label_unit *unit);
 
 /* The figure of each unit of a side, values[set->unit_cnt[side]]. */
-void metric_fill(const struct run_set *set, const struct metric *metric, const struct compare_label *label, enum compare_side side, double *values);
+void metric_fill(const struct run_set *set, const struct metric *metric, const struct compare_label *label,
+		 enum compare_side side, double *values);
 
 /* Of a span, over all units of a side, weighted by their spans. */
 double label_mean(const struct compare_label *label, enum compare_side side, unsigned int value);
-double label_tail(const struct compare_label *label, enum compare_side side, unsigned int value); /* of the slowest; NAN: not known */
+/* of the slowest; NAN: not known */
+double label_tail(const struct compare_label *label, enum compare_side side, unsigned int value);
 double label_extra_mean(const struct compare_label *label, enum compare_side side, uint32_t key);
 uint64_t label_span_cnt(const struct compare_label *label, enum compare_side side);
 uint64_t label_lower_bound_cnt(const struct compare_label *label, enum compare_side side);

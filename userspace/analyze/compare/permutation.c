@@ -14,7 +14,11 @@
 struct trial {
 	const struct permutation *test;
 	size_t unit_cnt;
-	double *centred;   /* [figure][unit]: less the figure's mean, missing ones 0; paired: [pair][figure], the new side less the base's */
+	/*
+	 * [figure][unit]: less the figure's mean, missing ones 0; paired: [pair][figure], the new side less
+	 * the base's
+	 */
+	double *centred;
 	double *squares;   /* paired: [figure], the sum of those differences' squares, */
 	double *pair_cnt;  /* and how many there are: however they are dealt */
 	bool *is_missing;  /* [figure]: some unit lacks it */
@@ -28,7 +32,8 @@ struct trial {
 
 /* ---- how different ---- */
 
-static double welch(double sum, double square, double cnt, double other_sum, double other_square, double other_cnt, double floor_)
+static double welch(double sum, double square, double cnt, double other_sum, double other_square,
+		    double other_cnt, double floor_)
 {
 	double mean, other_mean, variance, other_variance;
 
@@ -45,7 +50,8 @@ static double welch(double sum, double square, double cnt, double other_sum, dou
 
 static double unpaired(const struct trial *trial, size_t figure)
 {
-	const double *values = trial->centred + figure * trial->unit_cnt, *raw = trial->test->values + figure * trial->unit_cnt;
+	const double *values = trial->centred + figure * trial->unit_cnt,
+		     *raw = trial->test->values + figure * trial->unit_cnt;
 	double sum[2] = { 0 }, square[2] = { 0 }, cnt[2] = { 0 };
 
 	for (size_t i = 0; i < trial->unit_cnt; i++) {
@@ -263,7 +269,8 @@ static int init(struct trial *trial, const struct permutation *test)
 	trial->as_large = calloc(figures, sizeof(uint64_t));
 	if (!trial->centred || !trial->squares || !trial->pair_cnt)
 		return -ENOMEM;
-	if (!trial->is_missing || !trial->is_new || !trial->order || !trial->seen || !trial->now || !trial->as_large)
+	if (!trial->is_missing || !trial->is_new || !trial->order || !trial->seen || !trial->now ||
+	    !trial->as_large)
 		return -ENOMEM;
 	for (size_t i = 0; i < test->figure_cnt; i++) {
 		if (test->is_paired)

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which of many figures differ between two sides: a permutation test that corrects for there being many (Westfall and Young's step-down maxT; Ge,
- * Dudoit and Speed, Resampling-based multiple testing for microarray data analysis, 2003, box 2). If the sides were the same, it would not matter
- * which unit (a run) is on which of them; so all ways to deal the units to the sides are tried, of all figures at once, and p is the share of them in
- * which any figure looks at least as different as this one does. It assumes no distribution, needs no independence between figures, and keeps the
- * chance of one false alarm or more, among all figures, below p.
+ * Which of many figures differ between two sides: a permutation test that
+ * corrects for there being many (Westfall and Young's step-down maxT; Ge,
+ * Dudoit and Speed, Resampling-based multiple testing for microarray data
+ * analysis, 2003, box 2). If the sides were the same, it would not matter which
+ * unit (a run) is on which of them; so all ways to deal the units to the sides
+ * are tried, of all figures at once, and p is the share of them in which any
+ * figure looks at least as different as this one does. It assumes no
+ * distribution, needs no independence between figures, and keeps the chance of
+ * one false alarm or more, among all figures, below p.
  *
- * Few units can be dealt in few ways: with 4 and 4 units no p is below 2/70, whatever the figures say.
+ * Few units can be dealt in few ways: with 4 and 4 units no p is below 2/70,
+ * whatever the figures say.
  */
 #ifndef PERMUTATION_H
 #define PERMUTATION_H
@@ -22,8 +27,13 @@ struct permutation {
 	size_t cnt[2];      /* units of the base, of the new side */
 	size_t figure_cnt;
 	const double *values; /* [figure][unit], the base's units first; NAN: this unit has none */
-	const double *floors; /* [figure]: added to the standard error, so that a figure that hardly varies does not make a mountain of nothing */
-	bool is_paired;     /* unit i of both sides belong together: they are exchanged with each other only */
+	/*
+	 * [figure]: added to the standard error, so that a figure that hardly varies does not make a mountain
+	 * of nothing
+	 */
+	const double *floors;
+	/* unit i of both sides belong together: they are exchanged with each other only */
+	bool is_paired;
 	bool is_one_sided;  /* only more on the new side counts */
 };
 

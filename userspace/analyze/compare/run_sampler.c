@@ -26,7 +26,8 @@ struct run_sampler {
 	enum compare_side side;
 	struct run_windows windows;
 	uint32_t run; /* its index in the set */
-	uint32_t width;               /* samples of a label: its windows, and where there are several, the whole run */
+	/* samples of a label: its windows, and where there are several, the whole run */
+	uint32_t width;
 	struct label_sample *samples; /* [label * width + window] */
 	uint32_t slot_cnt;
 	struct id_map extras; /* by slot and key */
@@ -45,9 +46,12 @@ static int add_key(struct run_sampler *sampler, enum extra_kind kind, const char
 	return run_set_add_key(sampler->set, kind, (struct txtrace_string){ name, strlen(name) }, key);
 }
 
-static int add_ended_wait(struct run_sampler *sampler, const struct txtrace_wake *wake, const struct ended_wait *wait)
+static int add_ended_wait(struct run_sampler *sampler, const struct txtrace_wake *wake,
+			  const struct ended_wait *wait)
 {
-	const struct syscall_row *call = wait->syscall_nr >= 0 ? syscall_table_get(&sampler->syscalls, wait->syscall_nr) : NULL;
+	const struct syscall_row *call = wait->syscall_nr >= 0
+						 ? syscall_table_get(&sampler->syscalls, wait->syscall_nr)
+						 : NULL;
 	uint32_t keys[2];
 	size_t cnt = 0;
 	int err = 0;
@@ -57,7 +61,9 @@ static int add_ended_wait(struct run_sampler *sampler, const struct txtrace_wake
 	err = add_key(sampler, EXTRA_REASON, txtrace_block_reason_name(wait->reason), &keys[cnt++]);
 	if (!err && call)
 		err = add_key(sampler, EXTRA_SYSCALL, call->name, &keys[cnt++]);
-	return err ? err : child_counts_add(sampler->children, wake->flags & TXTRACE_WAKE_SPAN_KEYED, wake->pid, wake->span, keys, cnt);
+	return err ? err
+		   : child_counts_add(sampler->children, wake->flags & TXTRACE_WAKE_SPAN_KEYED, wake->pid,
+				      wake->span, keys, cnt);
 }
 
 static int init(struct run_sampler *sampler, const char *path, const char *kernel, uint64_t memory_max_bytes)
@@ -80,7 +86,8 @@ static int init(struct run_sampler *sampler, const char *path, const char *kerne
 	return !err && sampler->children && sampler->waits && sampler->holds ? 0 : -ENOMEM;
 }
 
-struct run_sampler *run_sampler_new(struct run_set *set, enum compare_side side, const char *path, const struct run_windows *windows, const char *kernel,
+struct run_sampler *run_sampler_new(struct run_set *set, enum compare_side side, const char *path,
+				    const struct run_windows *windows, const char *kernel,
 				    uint64_t memory_max_bytes)
 {
 	struct run_sampler *sampler = calloc(1, sizeof(*sampler));
@@ -123,7 +130,8 @@ static uint32_t window_at(const struct run_windows *windows, uint64_t time_ns)
 {
 	uint64_t length_ns = windows->last_ns > windows->first_ns ? windows->last_ns - windows->first_ns : 0;
 	uint64_t from_ns = time_ns > windows->first_ns ? time_ns - windows->first_ns : 0;
-	uint64_t window = from_ns < length_ns ? (uint64_t)((double)from_ns / (double)length_ns * windows->cnt) : windows->cnt - 1;
+	uint64_t window = from_ns < length_ns ? (uint64_t)((double)from_ns / (double)length_ns * windows->cnt)
+					      : windows->cnt - 1;
 
 	return window < windows->cnt ? (uint32_t)window : windows->cnt - 1;
 }
@@ -179,22 +187,26 @@ static struct sampled_span values_of(const struct txtrace_span *span, const stru
 
 	for (unsigned int value = 0; value < SPAN_VALUE_COUNT; value++)
 		values.value_ns[value] = span_value_ns(span, value);
-	values.value_ns[COMPARE_VALUE_SELF] = less(less(span->work_ns, span->ledger.detached_ns), below->work_ns);
+	values.value_ns[COMPARE_VALUE_SELF] = less(less(span->work_ns, span->ledger.detached_ns),
+						   below->work_ns);
 	values.value_ns[COMPARE_VALUE_SELF_ON_CPU] = less(span->ledger.on_cpu_ns, below->on_cpu_ns);
 	return values;
 }
 
-static int add_exact(struct run_sampler *sampler, const struct txtrace_span *span, uint32_t slot, const struct child_sum *below)
+static int add_exact(struct run_sampler *sampler, const struct txtrace_span *span, uint32_t slot,
+		     const struct child_sum *below)
 {
 	struct sampled_span values = values_of(span, below);
-	int err = label_sample_add(&sampler->samples[slot], sampler->set, &values, &sampler->memory, &sampler->random);
+	int err = label_sample_add(&sampler->samples[slot], sampler->set, &values, &sampler->memory,
+				   &sampler->random);
 
 	for (size_t i = 0; i < below->entry_cnt && !err; i++)
 		err = add_extra(sampler, slot, below->entries[i].key, below->entries[i].cnt);
 	return err;
 }
 
-static int add_to_slot(struct run_sampler *sampler, const struct txtrace_span *span, uint32_t slot, const struct child_sum *below)
+static int add_to_slot(struct run_sampler *sampler, const struct txtrace_span *span, uint32_t slot,
+		       const struct child_sum *below)
 {
 	if (!(span->flags & TXTRACE_SPAN_LOWER_BOUND))
 		return add_exact(sampler, span, slot, below);
@@ -204,7 +216,9 @@ static int add_to_slot(struct run_sampler *sampler, const struct txtrace_span *s
 
 static int add_span(struct run_sampler *sampler, const struct txtrace_span *span)
 {
-	struct txtrace_string name = { span->label.bytes, span->label.length < NAME_BYTES_MAX ? span->label.length : NAME_BYTES_MAX };
+	struct txtrace_string name = { span->label.bytes, span->label.length < NAME_BYTES_MAX
+								  ? span->label.length
+								  : NAME_BYTES_MAX };
 	struct child_sum below;
 	const struct compare_label *of;
 	uint32_t label, slot;
@@ -223,7 +237,9 @@ static int add_span(struct run_sampler *sampler, const struct txtrace_span *span
 		return err;
 	slot = label * sampler->width + window_at(&sampler->windows, span->end_ns);
 	err = add_to_slot(sampler, span, slot, &below);
-	return err || sampler->width == 1 ? err : add_to_slot(sampler, span, label * sampler->width + sampler->windows.cnt, &below);
+	return err || sampler->width == 1
+		       ? err
+		       : add_to_slot(sampler, span, label * sampler->width + sampler->windows.cnt, &below);
 }
 
 int run_sampler_add(struct run_sampler *sampler, const struct txtrace_record *record)
@@ -288,7 +304,8 @@ static int finish_slot(struct run_sampler *sampler, uint32_t slot, struct extra_
 	if (sample->cnt == 0 && sample->lower_bound_cnt == 0)
 		return 0;
 	is_whole = window == sampler->windows.cnt; /* where runs are not divided, none is */
-	unit = run_set_add_unit(sampler->set, slot / sampler->width, is_whole ? side_of_runs(sampler->set, sampler->side) : (int)sampler->side,
+	unit = run_set_add_unit(sampler->set, slot / sampler->width,
+				is_whole ? side_of_runs(sampler->set, sampler->side) : (int)sampler->side,
 				is_whole ? sampler->run : run->first_unit + window);
 	if (!unit)
 		return -ENOMEM;
@@ -325,7 +342,9 @@ static uint64_t spans_of(void *context, uint32_t label)
 	struct run_sampler *sampler = context;
 	uint32_t whole = label * sampler->width + sampler->width - 1;
 
-	return whole < sampler->slot_cnt ? sampler->samples[whole].cnt + sampler->samples[whole].lower_bound_cnt : 0;
+	return whole < sampler->slot_cnt
+		       ? sampler->samples[whole].cnt + sampler->samples[whole].lower_bound_cnt
+		       : 0;
 }
 
 /* Waits are summed up over the run: each window of it gets the run's figure. */
@@ -343,7 +362,8 @@ static int add_waits_on(void *context, uint32_t label, uint32_t key, double ns)
 	return err;
 }
 
-int run_sampler_finish(struct run_sampler *sampler, const struct txtrace_log_info *info, const struct log_census *census)
+int run_sampler_finish(struct run_sampler *sampler, const struct txtrace_log_info *info,
+		       const struct log_census *census)
 {
 	struct compare_run *run = &sampler->set->runs[sampler->side][sampler->run];
 	struct run_waits waits = {
@@ -363,6 +383,7 @@ int run_sampler_finish(struct run_sampler *sampler, const struct txtrace_log_inf
 	run->info = *info;
 	run->census = *census;
 	sampler->set->unlabelled_cnt += sampler->unlabelled_cnt;
-	sampler->set->uncounted_cnt += sampler->uncounted_cnt + child_counts_left_out(sampler->children) + lock_holds_left_out(sampler->holds);
+	sampler->set->uncounted_cnt += sampler->uncounted_cnt + child_counts_left_out(sampler->children) +
+				       lock_holds_left_out(sampler->holds);
 	return err;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A log, read once, to the figures of its units in a run_set: of each label the means of its ledger's parts and of its self time, percentiles,
- * how many child spans and waits it has, and whom it waited for. Spans that are lower bounds are counted and left out.
+ * A log, read once, to the figures of its units in a run_set: of each label the
+ * means of its ledger's parts and of its self time, percentiles, how many child
+ * spans and waits it has, and whom it waited for. Spans that are lower bounds
+ * are counted and left out.
  *
  *	struct run_sampler *sampler = run_sampler_new(set, side, path, &window);
  *
@@ -27,12 +29,14 @@ struct run_windows {
 #define RUN_SAMPLER_MEMORY_BYTES (256ull << 20)
 
 /* memory_max_bytes: 0 for the above. kernel: of the log. NULL: no memory. */
-struct run_sampler *run_sampler_new(struct run_set *set, enum compare_side side, const char *path, const struct run_windows *windows, const char *kernel,
+struct run_sampler *run_sampler_new(struct run_set *set, enum compare_side side, const char *path,
+				    const struct run_windows *windows, const char *kernel,
 				    uint64_t memory_max_bytes);
 void run_sampler_free(struct run_sampler *sampler);
 
 int run_sampler_add(struct run_sampler *sampler, const struct txtrace_record *record); /* 0 or -ENOMEM */
 int run_sampler_begin_capture(struct run_sampler *sampler);
-int run_sampler_finish(struct run_sampler *sampler, const struct txtrace_log_info *info, const struct log_census *census);
+int run_sampler_finish(struct run_sampler *sampler, const struct txtrace_log_info *info,
+		       const struct log_census *census);
 
 #endif

@@ -79,10 +79,12 @@ void run_set_divide(struct run_set *set, const size_t run_cnt[2])
 	for (int side = 0; side < 2; side++)
 		set->window_cnt[side] = !set->is_windowed || run_cnt[side] >= WINDOWS_WANTED
 						? 1
-						: WINDOWS_WANTED / (run_cnt[side] ? (uint32_t)run_cnt[side] : 1);
+						: WINDOWS_WANTED /
+							  (run_cnt[side] ? (uint32_t)run_cnt[side] : 1);
 }
 
-int run_set_add_run(struct run_set *set, enum compare_side side, const char *path, uint32_t window_cnt, struct compare_run **run)
+int run_set_add_run(struct run_set *set, enum compare_side side, const char *path, uint32_t window_cnt,
+		    struct compare_run **run)
 {
 	struct compare_run *grown = reallocarray(set->runs[side], set->run_cnt[side] + 1, sizeof(*grown));
 	char *copy = strdup(path);
@@ -94,7 +96,9 @@ int run_set_add_run(struct run_set *set, enum compare_side side, const char *pat
 		return -ENOMEM;
 	}
 	*run = &grown[set->run_cnt[side]++];
-	**run = (struct compare_run){ .path = copy, .first_unit = set->unit_cnt[side], .unit_cnt = window_cnt };
+	**run = (struct compare_run){ .path = copy,
+				      .first_unit = set->unit_cnt[side],
+				      .unit_cnt = window_cnt };
 	set->unit_cnt[side] += window_cnt;
 	return 0;
 }
@@ -237,12 +241,14 @@ static bool is_alternating(const struct run_set *set, struct started *order)
 
 			if (memcmp(info->boot_id, set->runs[0][0].info.boot_id, sizeof(info->boot_id)) != 0)
 				return false;
-			order[cnt++] = (struct started){ info->start_monotonic_ns, (enum compare_side)side, (uint32_t)i };
+			order[cnt++] = (struct started){ info->start_monotonic_ns, (enum compare_side)side,
+							 (uint32_t)i };
 		}
 	}
 	qsort(order, cnt, sizeof(*order), compare_started);
 	for (size_t i = 0; i < cnt; i++) {
-		if ((i % 2 && order[i].side == order[i - 1].side) || (i > 0 && order[i].start_ns == order[i - 1].start_ns))
+		if ((i % 2 && order[i].side == order[i - 1].side) ||
+		    (i > 0 && order[i].start_ns == order[i - 1].start_ns))
 			return false;
 	}
 	return true;

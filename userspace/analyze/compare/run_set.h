@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What two sides of a comparison, a base and what is new, are made of: runs (a log each), which are divided into units. A unit is what varies by itself: a
- * whole run; where a side has two runs or fewer, a window of a run, which says less (units of one run have the machine's mood in common). Of each unit there
- * are figures of each label: run_sampler.h fills them in, a log at a time, so that memory follows labels and units and not spans.
+ * What two sides of a comparison, a base and what is new, are made of: runs (a
+ * log each), which are divided into units. A unit is what varies by itself: a
+ * whole run; where a side has two runs or fewer, a window of a run, which says
+ * less (units of one run have the machine's mood in common). Of each unit there
+ * are figures of each label: run_sampler.h fills them in, a log at a time, so
+ * that memory follows labels and units and not spans.
  */
 #ifndef RUN_SET_H
 #define RUN_SET_H
@@ -24,7 +27,8 @@ enum compare_side {
 
 /* Times of a span beyond those of span_value.h. */
 enum compare_value {
-	COMPARE_VALUE_SELF = SPAN_VALUE_COUNT,            /* its work, less that of child spans on a thread that began or ended it */
+	/* its work, less that of child spans on a thread that began or ended it */
+	COMPARE_VALUE_SELF = SPAN_VALUE_COUNT,
 	COMPARE_VALUE_SELF_ON_CPU = SPAN_VALUE_COUNT + 1, /* the same, on-CPU alone */
 	COMPARE_VALUE_COUNT = SPAN_VALUE_COUNT + 2,
 };
@@ -35,8 +39,10 @@ enum extra_kind {
 	EXTRA_CHILDREN = 'd', /* + label: child spans, direct ones alone */
 	EXTRA_REASON = 'r',  /* + the reason's name: waits, also in child spans */
 	EXTRA_SYSCALL = 's', /* + the system call's name: the same */
-	EXTRA_WAITED = 'w',  /* + name: ns waited for spans of that label, or threads of that name; in the span itself */
-	EXTRA_WAITS_ON = 'e', /* + a byte each for the reason and enum party_kind, + name: the same, for one reason and kind */
+	/* + name: ns waited for spans of that label, or threads of that name; in the span itself */
+	EXTRA_WAITED = 'w',
+	/* + a byte each for the reason and enum party_kind, + name: the same, for one reason and kind */
+	EXTRA_WAITS_ON = 'e',
 	EXTRA_HELD = 'h',     /* the same, for locks: ns that whoever held it was on a CPU meanwhile */
 };
 
@@ -54,7 +60,8 @@ struct label_unit {
 	uint64_t cnt; /* exact spans; figures are of these */
 	uint64_t lower_bound_cnt;
 	double mean[COMPARE_VALUE_COUNT];
-	double tail[COMPARE_VALUE_COUNT]; /* means of the spans whose wall time is at or above the 99th percentile, of a sample; NAN: too few */
+	/* means of the spans whose wall time is at or above the 99th percentile, of a sample; NAN: too few */
+	double tail[COMPARE_VALUE_COUNT];
 	double *percentiles; /* [value][percentile], of values that are asked for; NAN: too few spans */
 	struct label_extra *extras; /* by key */
 	size_t extra_cnt;
@@ -71,7 +78,10 @@ struct waited_object {
 struct compare_label {
 	struct txtrace_string name; /* owned by the set */
 	uint32_t call_key, child_key;
-	struct label_unit *units[4]; /* by enum compare_side; whole runs by side_of_runs(), which are the same where runs are not divided */
+	/*
+	 * by enum compare_side; whole runs by side_of_runs(), which are the same where runs are not divided
+	 */
+	struct label_unit *units[4];
 	size_t unit_cnt[4], unit_size[4];
 	struct waited_object *objects; /* [reason], of the new side; NULL: none */
 };
@@ -114,11 +124,15 @@ int run_set_percentile(const struct run_set *set, double percentile); /* its ind
 /* How many spans a unit must have for it: 5 at or above it. */
 uint64_t spans_needed(double percentile);
 
-/* Of a comparison: decides, by how many runs there will be, whether they are divided. Before they are sampled. */
+/*
+ * Of a comparison: decides, by how many runs there will be, whether they are
+ * divided. Before they are sampled.
+ */
 void run_set_divide(struct run_set *set, const size_t run_cnt[2]);
 
 /* Adds a run; *run lives until the next. */
-int run_set_add_run(struct run_set *set, enum compare_side side, const char *path, uint32_t window_cnt, struct compare_run **run);
+int run_set_add_run(struct run_set *set, enum compare_side side, const char *path, uint32_t window_cnt,
+		    struct compare_run **run);
 
 /* The label's number; LABELS_MAX: there is no room. 0 or -ENOMEM. */
 int run_set_label(struct run_set *set, struct txtrace_string name, uint32_t *number);
@@ -145,8 +159,9 @@ enum extra_kind run_set_key(const struct run_set *set, uint32_t key, struct txtr
 double label_unit_extra(const struct label_unit *unit, uint32_t key); /* 0: none */
 
 /*
- * Pairs the runs if both sides have as many, all are of one boot, and in the order of their start each two neighbours (1st and 2nd, 3rd and 4th, …)
- * are of both sides. Runs are put in that order. 0 or -ENOMEM.
+ * Pairs the runs if both sides have as many, all are of one boot, and in the
+ * order of their start each two neighbours (1st and 2nd, 3rd and 4th, …) are of
+ * both sides. Runs are put in that order. 0 or -ENOMEM.
  */
 int run_set_pair(struct run_set *set, bool is_forced);
 

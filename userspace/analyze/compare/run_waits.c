@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int waits_on_key(struct run_set *set, enum extra_kind kind, uint8_t reason, const struct party *waker, uint32_t *key)
+static int waits_on_key(struct run_set *set, enum extra_kind kind, uint8_t reason, const struct party *waker,
+			uint32_t *key)
 {
 	char text[KEY_BYTES_MAX] = { (char)reason, (char)waker->kind };
 	size_t length = waker->name.length < KEY_BYTES_MAX - 2 ? waker->name.length : KEY_BYTES_MAX - 2;
@@ -79,14 +80,18 @@ static int note_objects(const struct run_waits *waits, struct wanted *wanted, si
 			if (one.ns > best.ns)
 				best = one;
 		}
-		err = best.ns > 0 && best.reason < TXTRACE_BLOCK_REASON_COUNT ? note_object(waits, &best, all_ns) : 0;
+		err = best.ns > 0 && best.reason < TXTRACE_BLOCK_REASON_COUNT
+			      ? note_object(waits, &best, all_ns)
+			      : 0;
 	}
 	return err;
 }
 
 static uint32_t find_label(const struct run_set *set, const struct party *waiter)
 {
-	return waiter->kind == PARTY_SPAN ? string_pool_find(set->labels, waiter->name.bytes, waiter->name.length) : STRING_POOL_NONE;
+	return waiter->kind == PARTY_SPAN
+		       ? string_pool_find(set->labels, waiter->name.bytes, waiter->name.length)
+		       : STRING_POOL_NONE;
 }
 
 static int tell_holds(const struct run_waits *waits)
@@ -113,7 +118,8 @@ int run_waits_tell(const struct run_waits *waits)
 
 	for (size_t i = 0; i < cnt && !err; i++) {
 		const struct wait_cell *cell = wait_sums_get(waits->sums, i);
-		struct party waiter = wait_sums_party(waits->sums, cell->waiter), waker = wait_sums_party(waits->sums, cell->waker);
+		struct party waiter = wait_sums_party(waits->sums, cell->waiter),
+			     waker = wait_sums_party(waits->sums, cell->waker);
 		uint8_t reason = wait_sums_object(waits->sums, cell->object)->reason;
 		uint32_t label = find_label(waits->set, &waiter), key;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The waits of one run, from wait_sums, to figures of labels: how long each waited, for what reason, on whom; and what most of it was for. */
+/*
+ * The waits of one run, from wait_sums, to figures of labels: how long each
+ * waited, for what reason, on whom; and what most of it was for.
+ */
 #ifndef RUN_WAITS_H
 #define RUN_WAITS_H
 
@@ -16,7 +19,10 @@ struct run_waits {
 	void *context;
 };
 
-/* Calls add() for what labels of the set waited; with objects, notes those of this run in the set where it waited longer than in runs before. */
+/*
+ * Calls add() for what labels of the set waited; with objects, notes those of
+ * this run in the set where it waited longer than in runs before.
+ */
 int run_waits_tell(const struct run_waits *waits);
 
 #endif

@@ -16,14 +16,16 @@ void wait_counts_release(struct wait_counts *counts)
 /* In place of a pointer; never NULL. */
 static void *pack(const struct txtrace_run *run)
 {
-	uintptr_t call = run->syscall_nr >= 0 && run->syscall_nr < NO_SYSCALL ? (uintptr_t)run->syscall_nr : NO_SYSCALL;
+	uintptr_t call = run->syscall_nr >= 0 && run->syscall_nr < NO_SYSCALL ? (uintptr_t)run->syscall_nr
+									      : NO_SYSCALL;
 
 	return (void *)(call << 16 | (uintptr_t)run->reason << 8 | 1);
 }
 
 static int add_run(struct wait_counts *counts, const struct txtrace_run *run)
 {
-	if (run->left_as != TXTRACE_LEFT_BLOCKED || run->reason >= TXTRACE_BLOCK_REASON_COUNT || counts->asleep.cnt >= WAIT_COUNTS_THREADS_MAX) {
+	if (run->left_as != TXTRACE_LEFT_BLOCKED || run->reason >= TXTRACE_BLOCK_REASON_COUNT ||
+	    counts->asleep.cnt >= WAIT_COUNTS_THREADS_MAX) {
 		id_map_remove(&counts->asleep, run->pid, run->tid);
 		return 0;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which waits a wakeup ended, told at the wakeup, when the span that waited is still open (wait_finder.h tells a wait, with how long it was, when its
- * thread has left the CPU again, and its span may be over).
+ * Which waits a wakeup ended, told at the wakeup, when the span that waited is
+ * still open (wait_finder.h tells a wait, with how long it was, when its thread
+ * has left the CPU again, and its span may be over).
  */
 #ifndef WAIT_COUNTS_H
 #define WAIT_COUNTS_H

@@ -30,7 +30,10 @@ static uint32_t total(const struct cost_history_mark *mark)
 	return sum;
 }
 
-/* From the newest back: a mark stays if without it the gap would be more than one in `share` of what came since. Returns how many stay; moves: they do. */
+/*
+ * From the newest back: a mark stays if without it the gap would be more than one in `share` of what came
+ * since. Returns how many stay; moves: they do.
+ */
 static size_t choose(struct cost_history *history, uint64_t share, bool moves)
 {
 	size_t last = history->cnt - 1, to = history->cnt - 1;
@@ -108,7 +111,8 @@ int cost_history_add(struct cost_history *history, uint64_t time_ns, unsigned in
 		if (err)
 			return err;
 		at = marks_until(history, time_ns);
-		memmove(&history->marks[at + 1], &history->marks[at], (history->cnt - at) * sizeof(*history->marks));
+		memmove(&history->marks[at + 1], &history->marks[at],
+			(history->cnt - at) * sizeof(*history->marks));
 		if (at)
 			history->marks[at] = history->marks[at - 1];
 		else
@@ -121,12 +125,14 @@ int cost_history_add(struct cost_history *history, uint64_t time_ns, unsigned in
 	return 0;
 }
 
-void cost_history_count(const struct cost_history *history, uint64_t from_ns, uint64_t to_ns, uint64_t cnts[COST_HISTORY_CLASSES])
+void cost_history_count(const struct cost_history *history, uint64_t from_ns, uint64_t to_ns,
+			uint64_t cnts[COST_HISTORY_CLASSES])
 {
 	size_t before = from_ns ? marks_until(history, from_ns - 1) : 0, until = marks_until(history, to_ns);
 
 	if (until <= before)
 		return;
 	for (unsigned int class = 0; class < COST_HISTORY_CLASSES; class++)
-		cnts[class] += (uint32_t)(history->marks[until - 1].cnts[class] - (before ? history->marks[before - 1].cnts[class] : 0));
+		cnts[class] += (uint32_t)(history->marks[until - 1].cnts[class] -
+					  (before ? history->marks[before - 1].cnts[class] : 0));
 }

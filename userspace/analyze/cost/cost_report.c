@@ -60,7 +60,8 @@ struct cost_report *cost_report_new(uint64_t memory_max_bytes)
 
 static size_t moved_bytes(const struct moved_span *moved)
 {
-	return sizeof(*moved) + 2 * sizeof(struct id_map_slot) + moved->exit_capacity * sizeof(*moved->exit_tids);
+	return sizeof(*moved) + 2 * sizeof(struct id_map_slot) +
+	       moved->exit_capacity * sizeof(*moved->exit_tids);
 }
 
 static void free_moved(struct cost_report *report, struct moved_span *moved)
@@ -118,7 +119,8 @@ static int history_of(struct cost_report *report, uint32_t tid, struct cost_hist
 	return err;
 }
 
-static int add_event(struct cost_report *report, uint32_t tid, uint64_t time_ns, enum cost_class class, int by)
+static int add_event(struct cost_report *report, uint32_t tid, uint64_t time_ns, enum cost_class class,
+		     int by)
 {
 	size_t limit = is_full(report) ? 0 : COST_HISTORY_LIMIT;
 	struct cost_history *history;
@@ -154,7 +156,8 @@ static int add_thread(struct cost_report *report, const struct txtrace_thread *t
 		return history_of(report, thread->tid, &history);
 	history = id_map_remove(&report->threads, 0, thread->tid);
 	if (history) {
-		report->used_bytes -= cost_history_bytes(history) + sizeof(*history) + 2 * sizeof(struct id_map_slot);
+		report->used_bytes -= cost_history_bytes(history) + sizeof(*history) +
+				      2 * sizeof(struct id_map_slot);
 		cost_history_release(history);
 		free(history);
 	}
@@ -233,7 +236,8 @@ static int add_stay(struct cost_report *report, const struct txtrace_stay *stay)
 }
 
 /* A stay that ended with its span, which another thread ended: its thread did nothing. */
-static int take_back_exits(struct cost_report *report, const struct txtrace_span *span, struct moved_span *moved, enum cost_class class)
+static int take_back_exits(struct cost_report *report, const struct txtrace_span *span,
+			   struct moved_span *moved, enum cost_class class)
 {
 	int err = 0;
 
@@ -254,8 +258,8 @@ static bool has_exit(const struct moved_span *moved, uint64_t time_ns, uint32_t 
 	return false;
 }
 
-static int add_moved(struct cost_report *report, const struct txtrace_span *span, struct moved_span *moved, enum cost_class class,
-		     uint64_t cnts[COST_HISTORY_CLASSES])
+static int add_moved(struct cost_report *report, const struct txtrace_span *span, struct moved_span *moved,
+		     enum cost_class class, uint64_t cnts[COST_HISTORY_CLASSES])
 {
 	bool is_begun_inside = moved->enter_ns == span->begin_ns && moved->enter_tid == span->tid;
 	uint32_t tag_tid = span->end_tid ? span->end_tid : span->tid;
@@ -273,8 +277,12 @@ static int add_moved(struct cost_report *report, const struct txtrace_span *span
 	return err;
 }
 
-/* One thread was in it, from its begin or later to its end: the rule of docs/attribution.md, "The other records". */
-static int add_single(struct cost_report *report, const struct txtrace_span *span, enum cost_class class, uint64_t cnts[COST_HISTORY_CLASSES])
+/*
+ * One thread was in it, from its begin or later to its end: the rule of docs/attribution.md, "The other
+ * records".
+ */
+static int add_single(struct cost_report *report, const struct txtrace_span *span, enum cost_class class,
+		      uint64_t cnts[COST_HISTORY_CLASSES])
 {
 	uint32_t tid = span->end_tid ? span->end_tid : span->tid;
 	uint64_t enter_ns = add_saturating(span->begin_ns, span->ledger.detached_ns);
@@ -418,7 +426,8 @@ static uint64_t event_cnt(const struct cost_row *row)
 static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct cost_row *left = *(struct cost_row *const *)a, *right = *(struct cost_row *const *)b;
-	uint64_t left_ns = cost_report_added_ns(context, left), right_ns = cost_report_added_ns(context, right);
+	uint64_t left_ns = cost_report_added_ns(context, left),
+		 right_ns = cost_report_added_ns(context, right);
 	size_t length = left->label.length < right->label.length ? left->label.length : right->label.length;
 	int order;
 
@@ -429,7 +438,9 @@ static int compare_rows(const void *a, const void *b, void *context)
 	if (left_ns != right_ns)
 		return left_ns < right_ns ? 1 : -1;
 	order = length ? memcmp(left->label.bytes, right->label.bytes, length) : 0;
-	return order ? order : (left->label.length > right->label.length) - (left->label.length < right->label.length);
+	return order ? order
+		     : (left->label.length > right->label.length) -
+			       (left->label.length < right->label.length);
 }
 
 void cost_report_sort(struct cost_report *report)

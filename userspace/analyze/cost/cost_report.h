@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What tracing added to the spans of each label: the events that their threads paid for while they were in them, as the log tells, times what one of each
- * class cost. docs/attribution.md, "What tracing cost", defines each count. Records in, rows out; no I/O.
+ * What tracing added to the spans of each label: the events that their threads
+ * paid for while they were in them, as the log tells, times what one of each
+ * class cost. docs/attribution.md, "What tracing cost", defines each count.
+ * Records in, rows out; no I/O.
  *
- * Memory follows the labels, the live threads and the spans that moved between threads and are open, up to a limit; beyond it labels are counted together, and
- * events of new threads are not counted, which is told.
+ * Memory follows the labels, the live threads and the spans that moved between
+ * threads and are open, up to a limit; beyond it labels are counted together,
+ * and events of new threads are not counted, which is told.
  */
 #ifndef COST_REPORT_H
 #define COST_REPORT_H
@@ -32,7 +35,8 @@ struct cost_report;
 
 #define COST_REPORT_MEMORY_BYTES (512ull << 20)
 
-struct cost_report *cost_report_new(uint64_t memory_max_bytes); /* 0: COST_REPORT_MEMORY_BYTES. NULL: no memory */
+/* 0: COST_REPORT_MEMORY_BYTES. NULL: no memory */
+struct cost_report *cost_report_new(uint64_t memory_max_bytes);
 void cost_report_free(struct cost_report *report); /* NULL is allowed */
 
 void cost_report_see_capture(struct cost_report *report, const struct txtrace_log_info *info);
@@ -55,7 +59,9 @@ uint64_t cost_report_added_ns(const struct cost_report *report, const struct cos
 const struct span_programs *cost_report_programs(const struct cost_report *report);
 const struct cost_sums *cost_report_sums(const struct cost_report *report);
 uint64_t cost_report_lower_bound_cnt(const struct cost_report *report); /* in no row */
-uint64_t cost_report_uncounted_cnt(const struct cost_report *report);   /* events for which there was no memory */
-bool cost_report_is_coarse(const struct cost_report *report);            /* memory ran out: what long spans paid for may be too much */
+/* events for which there was no memory */
+uint64_t cost_report_uncounted_cnt(const struct cost_report *report);
+/* memory ran out: what long spans paid for may be too much */
+bool cost_report_is_coarse(const struct cost_report *report);
 
 #endif

@@ -15,16 +15,22 @@ static const struct {
 	const char *event;
 	enum cost_class of;
 } events[] = {
-	{ "begin", COST_SPAN },     { "begin_detached", COST_SPAN }, { "enter", COST_SPAN },     { "leave", COST_SPAN },   { "end", COST_SPAN },
-	{ "key_begin", COST_KEY },  { "key_enter", COST_KEY },       { "key_leave", COST_KEY },  { "key_end", COST_KEY },  { "key_instant", COST_KEY },
-	{ "tag", COST_TEXT },       { "attr", COST_TEXT },           { "instant", COST_MARK },   { "counter", COST_MARK }, { "link", COST_MARK },
-	{ "switch", COST_SWITCH },  { "wake", COST_WAKE },
+	{ "begin", COST_SPAN },	   { "begin_detached", COST_SPAN },
+	{ "enter", COST_SPAN },	   { "leave", COST_SPAN },
+	{ "end", COST_SPAN },	   { "key_begin", COST_KEY },
+	{ "key_enter", COST_KEY }, { "key_leave", COST_KEY },
+	{ "key_end", COST_KEY },   { "key_instant", COST_KEY },
+	{ "tag", COST_TEXT },	   { "attr", COST_TEXT },
+	{ "instant", COST_MARK },  { "counter", COST_MARK },
+	{ "link", COST_MARK },	   { "switch", COST_SWITCH },
+	{ "wake", COST_WAKE },
 };
 
 static enum cost_class class_of(const struct txtrace_string *event)
 {
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		if (strlen(events[i].event) == event->length && memcmp(events[i].event, event->bytes, event->length) == 0)
+		if (strlen(events[i].event) == event->length &&
+		    memcmp(events[i].event, event->bytes, event->length) == 0)
 			return events[i].of;
 	return COST_OTHER;
 }
@@ -41,13 +47,17 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* The runs that sent something, without those that found nothing to send, and without what timing says of an empty one. */
+/*
+ * The runs that sent something, without those that found nothing to send, and without what timing says of an
+ * empty one.
+ */
 static uint64_t body_ps(const struct txtrace_cost *cost)
 {
 	uint64_t idle_cnt = less(cost->timed_run_cnt, cost->timed_event_cnt);
 	uint64_t idle_ps = times(idle_cnt, cost->idle_run_ps ? cost->idle_run_ps : cost->empty_run_ps);
 
-	return less(times(cost->timed_run_ns, 1000), add_saturating(idle_ps, times(cost->timed_event_cnt, cost->empty_run_ps)));
+	return less(times(cost->timed_run_ns, 1000),
+		    add_saturating(idle_ps, times(cost->timed_event_cnt, cost->empty_run_ps)));
 }
 
 static void add_recorder(struct cost_sums *sums, const struct txtrace_cost *cost)
@@ -97,7 +107,8 @@ void cost_sums_add(struct cost_sums *sums, const struct txtrace_cost *cost)
 struct cost_price cost_sums_price(const struct cost_sums *sums, enum cost_class of)
 {
 	const struct cost_class_sums *class = &sums->classes[of];
-	struct cost_price price = { .has_entry = class->entered_cnt > 0, .has_body = class->timed_event_cnt > 0 };
+	struct cost_price price = { .has_entry = class->entered_cnt > 0,
+				    .has_body = class->timed_event_cnt > 0 };
 
 	price.entry_ps = price.has_entry ? class->entry_ps / class->entered_cnt : 0;
 	price.body_ps = price.has_body ? class->body_ps / class->timed_event_cnt : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What tracing cost, from the log's records of it (docs/attribution.md, "What tracing cost"): what one event of each class cost, on what that rests, and
+ * What tracing cost, from the log's records of it (docs/attribution.md, "What
+ * tracing cost"): what one event of each class cost, on what that rests, and
  * what all came to. Sums saturate. Small, no memory of its own.
  */
 #ifndef COST_SUMS_H
@@ -46,9 +47,11 @@ struct cost_sums {
 	uint64_t cpu_ns;
 	uint64_t ring_bytes;
 	uint64_t log_bytes;
-	uint64_t step_cnt; /* instructions that were single-stepped: what that cost is in entry_ps of COST_SPAN */
+	/* instructions that were single-stepped: what that cost is in entry_ps of COST_SPAN */
+	uint64_t step_cnt;
 	bool has_unknown_steps; /* of some it is not known what they cost */
-	bool has_silent_runs; /* programs also ran and sent nothing, as it was asked for: that is in no figure */
+	/* programs also ran and sent nothing, as it was asked for: that is in no figure */
+	bool has_silent_runs;
 };
 
 /* All zero to begin with. */
@@ -73,7 +76,10 @@ uint64_t cost_sums_total_ns(const struct cost_sums *sums);
 /* From the header of the log: whether there were runs that nothing tells of. */
 void cost_sums_see_capture(struct cost_sums *sums, const struct txtrace_log_info *info);
 
-/* Whether the total is all that there was: each class that has events has both parts, and no program ran silently. */
+/*
+ * Whether the total is all that there was: each class that has events has both
+ * parts, and no program ran silently.
+ */
 bool cost_sums_is_whole(const struct cost_sums *sums);
 
 #endif

@@ -74,7 +74,10 @@ static int replace_chars(struct anonymizer *anonymizer, char *chars, size_t size
 	return text->err;
 }
 
-/* What the capture was told to leave out is left: without it, what is missing would look like a zero. The words for it are ours and not the user's. */
+/*
+ * What the capture was told to leave out is left: without it, what is missing would look like a zero. The
+ * words for it are ours and not the user's.
+ */
 static int replace_options(struct anonymizer *anonymizer, struct txtrace_log_info *info)
 {
 	struct capture_scope scope;

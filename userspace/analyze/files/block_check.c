@@ -48,8 +48,9 @@ static bool read_entry(const uint8_t **at, const uint8_t *end, struct entry *ent
 {
 	uint64_t offset, first, length;
 
-	if (!leb128_get(at, end, &offset) || !leb128_get(at, end, &entry->batch_cnt) || !leb128_get(at, end, &entry->record_cnt) ||
-	    !leb128_get(at, end, &first) || !leb128_get(at, end, &length))
+	if (!leb128_get(at, end, &offset) || !leb128_get(at, end, &entry->batch_cnt) ||
+	    !leb128_get(at, end, &entry->record_cnt) || !leb128_get(at, end, &first) ||
+	    !leb128_get(at, end, &length))
 		return false;
 	entry->offset += offset;
 	entry->first_ns += unzigzag(first);
@@ -57,7 +58,8 @@ static bool read_entry(const uint8_t **at, const uint8_t *end, struct entry *ent
 	return true;
 }
 
-static bool read_label(const uint8_t **at, const uint8_t *end, uint64_t *span_cnt, struct txtrace_string *label)
+static bool read_label(const uint8_t **at, const uint8_t *end, uint64_t *span_cnt,
+		       struct txtrace_string *label)
 {
 	uint64_t length;
 
@@ -68,8 +70,12 @@ static bool read_label(const uint8_t **at, const uint8_t *end, uint64_t *span_cn
 	return true;
 }
 
-/* Where the labels begin: behind all entries, and the number of spans with other labels, and their own. False: it makes no sense. */
-static bool find_labels(const struct blocks *blocks, const uint8_t **at, uint64_t *other_cnt, uint64_t *label_cnt)
+/*
+ * Where the labels begin: behind all entries, and the number of spans with other labels, and their own.
+ * False: it makes no sense.
+ */
+static bool find_labels(const struct blocks *blocks, const uint8_t **at, uint64_t *other_cnt,
+			uint64_t *label_cnt)
 {
 	struct entry entry = { 0 };
 
@@ -78,7 +84,8 @@ static bool find_labels(const struct blocks *blocks, const uint8_t **at, uint64_
 		if (!read_entry(at, blocks->end, &entry))
 			return false;
 	}
-	return leb128_get(at, blocks->end, other_cnt) && leb128_get(at, blocks->end, label_cnt) && *label_cnt <= (uint64_t)(blocks->end - *at);
+	return leb128_get(at, blocks->end, other_cnt) && leb128_get(at, blocks->end, label_cnt) &&
+	       *label_cnt <= (uint64_t)(blocks->end - *at);
 }
 
 static int remember_labels(struct blocks *blocks)
@@ -106,7 +113,8 @@ static int read_index(struct blocks *blocks)
 	uint32_t length;
 	int result;
 
-	if (bytes < LOG_FOOTER_BYTES || !block_file_has_footer(blocks->file, bytes - LOG_FOOTER_BYTES, &offset, &length))
+	if (bytes < LOG_FOOTER_BYTES ||
+	    !block_file_has_footer(blocks->file, bytes - LOG_FOOTER_BYTES, &offset, &length))
 		return 0;
 	result = block_file_load(blocks->file, offset);
 	block = block_file_block(blocks->file);
@@ -129,7 +137,10 @@ static int read_index(struct blocks *blocks)
 
 /* ---- batches ---- */
 
-/* Whether the header's times are the least and the greatest one; of records that this version does not know they may be less or more. */
+/*
+ * Whether the header's times are the least and the greatest one; of records that this version does not know
+ * they may be less or more.
+ */
 static bool has_right_times(const struct log_block *block, const struct entry *found)
 {
 	if (found->record_cnt == 0)
@@ -193,7 +204,8 @@ static void compare_with_index(struct blocks *blocks, const struct entry *batch)
 	}
 	if (sum->batch_cnt >= entry->batch_cnt && memcmp(entry, sum, sizeof(*sum)) != 0) {
 		log_check_complain(blocks->check, LOG_CHECK_INDEX,
-				   "its entry for byte %" PRIu64 " is wrong: at byte %" PRIu64 " are %" PRIu64 " records from %" PRIu64 " to %" PRIu64 " ns",
+				   "its entry for byte %" PRIu64 " is wrong: at byte %" PRIu64 " are %" PRIu64
+				   " records from %" PRIu64 " to %" PRIu64 " ns",
 				   entry->offset, sum->offset, sum->record_cnt, sum->first_ns, sum->last_ns);
 		*sum = *entry; /* go on with the next */
 	}
@@ -210,10 +222,12 @@ static int check_batch(struct blocks *blocks, uint64_t offset)
 	log_check_count(blocks->check, LOG_CHECK_BATCHES);
 	if (!has_right_times(block, &found))
 		log_check_complain(blocks->check, LOG_CHECK_BATCHES,
-				   "the batch at byte %" PRIu64 " says that its records are from %" PRIu64 " to %" PRIu64 " ns; they are from %" PRIu64
-				   " to %" PRIu64 " ns", offset, block->first_ns, block->last_ns, found.first_ns, found.last_ns);
+				   "the batch at byte %" PRIu64 " says that its records are from %" PRIu64
+				   " to %" PRIu64 " ns; they are from %" PRIu64 " to %" PRIu64 " ns",
+				   offset, block->first_ns, block->last_ns, found.first_ns, found.last_ns);
 	if (blocks->index)
-		compare_with_index(blocks, &(struct entry){ offset, 1, block->record_cnt, block->first_ns, block->last_ns });
+		compare_with_index(blocks, &(struct entry){ offset, 1, block->record_cnt, block->first_ns,
+							    block->last_ns });
 	return 0;
 }
 
@@ -230,8 +244,11 @@ static void check_labels(struct blocks *blocks, const uint8_t *at, uint64_t labe
 			return;
 		}
 		log_check_count(blocks->check, LOG_CHECK_INDEX);
-		if (blocks->span_cnts[string_pool_find(blocks->labels, label.bytes, label.length)] != span_cnt)
-			log_check_complain(blocks->check, LOG_CHECK_INDEX, "it counts %" PRIu64 " spans with label %" PRIu64 ", the log has others",
+		if (blocks->span_cnts[string_pool_find(blocks->labels, label.bytes, label.length)] !=
+		    span_cnt)
+			log_check_complain(blocks->check, LOG_CHECK_INDEX,
+					   "it counts %" PRIu64 " spans with label %" PRIu64
+					   ", the log has others",
 					   span_cnt, i + 1);
 	}
 }
@@ -254,7 +271,9 @@ static void check_index(struct blocks *blocks, bool has_one)
 		}
 		check_labels(blocks, at, label_cnt);
 		if (other_cnt != blocks->other_cnt)
-			log_check_complain(blocks->check, LOG_CHECK_INDEX, "it counts %" PRIu64 " spans with other labels, the log has %" PRIu64,
+			log_check_complain(blocks->check, LOG_CHECK_INDEX,
+					   "it counts %" PRIu64
+					   " spans with other labels, the log has %" PRIu64,
 					   other_cnt, blocks->other_cnt);
 	}
 }

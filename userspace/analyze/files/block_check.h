@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the file says of its records without their being read: the times in the headers of batches, and the index. For logs that are not damaged; what it
+ * What the file says of its records without their being read: the times in the
+ * headers of batches, and the index. For logs that are not damaged; what it
  * finds goes into the checks "batches" and "index".
  */
 #ifndef BLOCK_CHECK_H

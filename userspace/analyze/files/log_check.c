@@ -47,9 +47,12 @@ struct log_check {
 const char *log_check_name(enum log_check_kind kind)
 {
 	static const char *const names[LOG_CHECK_COUNT] = {
-		[LOG_CHECK_DAMAGE] = "damage",   [LOG_CHECK_BATCHES] = "batches", [LOG_CHECK_BALANCE] = "balance", [LOG_CHECK_WORK] = "work",
-		[LOG_CHECK_FLAGS] = "flags",     [LOG_CHECK_TIMES] = "times",     [LOG_CHECK_ORDER] = "order",     [LOG_CHECK_PARENTS] = "parents",
-		[LOG_CHECK_MARKS] = "marks",     [LOG_CHECK_THREADS] = "threads", [LOG_CHECK_INDEX] = "index",     [LOG_CHECK_SUMMARY] = "summary",
+		[LOG_CHECK_DAMAGE] = "damage",	 [LOG_CHECK_BATCHES] = "batches",
+		[LOG_CHECK_BALANCE] = "balance", [LOG_CHECK_WORK] = "work",
+		[LOG_CHECK_FLAGS] = "flags",	 [LOG_CHECK_TIMES] = "times",
+		[LOG_CHECK_ORDER] = "order",	 [LOG_CHECK_PARENTS] = "parents",
+		[LOG_CHECK_MARKS] = "marks",	 [LOG_CHECK_THREADS] = "threads",
+		[LOG_CHECK_INDEX] = "index",	 [LOG_CHECK_SUMMARY] = "summary",
 	};
 
 	return names[kind];
@@ -90,7 +93,8 @@ static void checked(struct log_check *check, enum log_check_kind kind)
 	check->results[kind].checked_cnt++;
 }
 
-static void keep_problem(struct log_check *check, enum log_check_kind kind, uint64_t record_number, const char *format, va_list arguments)
+static void keep_problem(struct log_check *check, enum log_check_kind kind, uint64_t record_number,
+			 const char *format, va_list arguments)
 {
 	uint64_t idx = check->results[kind].problem_cnt++;
 	struct log_check_problem *problem;
@@ -98,11 +102,14 @@ static void keep_problem(struct log_check *check, enum log_check_kind kind, uint
 	if (idx >= check->problem_max)
 		return;
 	problem = &check->problems[kind * check->problem_max + idx];
-	*problem = (struct log_check_problem){ .kind = kind, .record_number = record_number, .time_ns = record_number ? check->record_ns : 0 };
+	*problem = (struct log_check_problem){ .kind = kind,
+					       .record_number = record_number,
+					       .time_ns = record_number ? check->record_ns : 0 };
 	vsnprintf(problem->what, sizeof(problem->what), format, arguments);
 }
 
-__attribute__((format(printf, 3, 4))) static void complain(struct log_check *check, enum log_check_kind kind, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void complain(struct log_check *check, enum log_check_kind kind,
+							   const char *format, ...)
 {
 	va_list arguments;
 
@@ -125,8 +132,10 @@ void log_check_complain(struct log_check *check, enum log_check_kind kind, const
 	va_end(arguments);
 }
 
-__attribute__((format(printf, 4, 5))) static void complain_of_span(struct log_check *check, enum log_check_kind kind,
-								     const struct txtrace_span *span, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void complain_of_span(struct log_check *check,
+								   enum log_check_kind kind,
+								   const struct txtrace_span *span,
+								   const char *format, ...)
 {
 	char what[LOG_CHECK_WHAT_SIZE / 2];
 	va_list arguments;
@@ -145,39 +154,48 @@ static void check_ledger(struct log_check *check, const struct txtrace_span *spa
 
 	if (span->flags & TXTRACE_SPAN_IMBALANCE) {
 		checked(check, LOG_CHECK_BALANCE);
-		complain_of_span(check, LOG_CHECK_BALANCE, span, "the recorder found that its ledger does not add up");
+		complain_of_span(check, LOG_CHECK_BALANCE, span,
+				 "the recorder found that its ledger does not add up");
 		return;
 	}
 	if (span->flags & TXTRACE_SPAN_LOWER_BOUND)
 		return;
 	checked(check, LOG_CHECK_BALANCE);
 	if (sum_ns != span->work_ns)
-		complain_of_span(check, LOG_CHECK_BALANCE, span, "its ledger sums up to %" PRIu64 " ns, its work is %" PRIu64 " ns", sum_ns,
+		complain_of_span(check, LOG_CHECK_BALANCE, span,
+				 "its ledger sums up to %" PRIu64 " ns, its work is %" PRIu64 " ns", sum_ns,
 				 span->work_ns);
 	if (span->end_ns < span->begin_ns)
 		return;
 	checked(check, LOG_CHECK_WORK);
 	if (span->work_ns < wall_ns)
-		complain_of_span(check, LOG_CHECK_WORK, span, "its work is %" PRIu64 " ns, less than its wall time of %" PRIu64 " ns",
+		complain_of_span(check, LOG_CHECK_WORK, span,
+				 "its work is %" PRIu64 " ns, less than its wall time of %" PRIu64 " ns",
 				 span->work_ns, wall_ns);
 	else if (span->work_ns > wall_ns && !(span->flags & TXTRACE_SPAN_MOVED))
-		complain_of_span(check, LOG_CHECK_WORK, span, "one thread worked for it, %" PRIu64 " ns in a wall time of %" PRIu64 " ns",
+		complain_of_span(check, LOG_CHECK_WORK, span,
+				 "one thread worked for it, %" PRIu64 " ns in a wall time of %" PRIu64 " ns",
 				 span->work_ns, wall_ns);
 }
 
 static void check_flags(struct log_check *check, const struct txtrace_span *span)
 {
-	bool is_lower_bound = span->flags & TXTRACE_SPAN_LOWER_BOUND, is_unfinished = span->flags & TXTRACE_SPAN_UNFINISHED;
+	bool is_lower_bound = span->flags & TXTRACE_SPAN_LOWER_BOUND,
+	     is_unfinished = span->flags & TXTRACE_SPAN_UNFINISHED;
 
 	checked(check, LOG_CHECK_FLAGS);
 	if (is_unfinished && !is_lower_bound)
-		complain_of_span(check, LOG_CHECK_FLAGS, span, "it is unfinished and not marked as a lower bound");
+		complain_of_span(check, LOG_CHECK_FLAGS, span,
+				 "it is unfinished and not marked as a lower bound");
 	else if (span->flags & TXTRACE_SPAN_LOSS && !is_lower_bound)
-		complain_of_span(check, LOG_CHECK_FLAGS, span, "losses touched it and it is not marked as a lower bound");
+		complain_of_span(check, LOG_CHECK_FLAGS, span,
+				 "losses touched it and it is not marked as a lower bound");
 	else if (is_unfinished && span->end_tid)
-		complain_of_span(check, LOG_CHECK_FLAGS, span, "it is unfinished and thread %" PRIu32 " ended it", span->end_tid);
+		complain_of_span(check, LOG_CHECK_FLAGS, span,
+				 "it is unfinished and thread %" PRIu32 " ended it", span->end_tid);
 	else if (!is_unfinished && !span->end_tid)
-		complain_of_span(check, LOG_CHECK_FLAGS, span, "no thread ended it and it is not marked as unfinished");
+		complain_of_span(check, LOG_CHECK_FLAGS, span,
+				 "no thread ended it and it is not marked as unfinished");
 	else if (span->key.length > 0 && !(span->flags & TXTRACE_SPAN_KEYED))
 		complain_of_span(check, LOG_CHECK_FLAGS, span, "it has a key and is not marked as keyed");
 }
@@ -219,7 +237,9 @@ static void check_thread(struct log_check *check, uint32_t pid, uint32_t tid, co
 	if (!note)
 		return;
 	note->flags = THREAD_MISSED;
-	complain(check, LOG_CHECK_THREADS, "thread %" PRIu32 " of process %" PRIu32 " %s, and no record before tells of it", tid, pid, does);
+	complain(check, LOG_CHECK_THREADS,
+		 "thread %" PRIu32 " of process %" PRIu32 " %s, and no record before tells of it", tid, pid,
+		 does);
 }
 
 static void tell_thread(struct log_check *check, const struct txtrace_thread *thread)
@@ -235,7 +255,8 @@ static void tell_thread(struct log_check *check, const struct txtrace_thread *th
 /* Checkpoints, losses, what was dropped, triggers and the summary are written when they become known. */
 static bool has_an_order(uint32_t kind)
 {
-	return kind != TXTRACE_RECORD_OPEN_SPAN && kind != TXTRACE_RECORD_LOSS && kind != TXTRACE_RECORD_DROPPED && kind != TXTRACE_RECORD_TRIGGER &&
+	return kind != TXTRACE_RECORD_OPEN_SPAN && kind != TXTRACE_RECORD_LOSS &&
+	       kind != TXTRACE_RECORD_DROPPED && kind != TXTRACE_RECORD_TRIGGER &&
 	       kind != TXTRACE_RECORD_SUMMARY;
 }
 
@@ -243,20 +264,21 @@ static void check_times(struct log_check *check, const struct txtrace_record *re
 {
 	checked(check, LOG_CHECK_TIMES);
 	if (begin_ns > check->record_ns)
-		complain(check, LOG_CHECK_TIMES, "a record of kind %s ends %" PRIu64 " ns before it begins", txtrace_record_kind_name(record->kind),
-			 begin_ns - check->record_ns);
+		complain(check, LOG_CHECK_TIMES, "a record of kind %s ends %" PRIu64 " ns before it begins",
+			 txtrace_record_kind_name(record->kind), begin_ns - check->record_ns);
 }
 
 static void check_order(struct log_check *check, const struct txtrace_record *record)
 {
 	if (check->summary_cnt > 0 && record->kind != TXTRACE_RECORD_SUMMARY)
-		complain(check, LOG_CHECK_SUMMARY, "a record of kind %s follows the summary", txtrace_record_kind_name(record->kind));
+		complain(check, LOG_CHECK_SUMMARY, "a record of kind %s follows the summary",
+			 txtrace_record_kind_name(record->kind));
 	if (!has_an_order(record->kind))
 		return;
 	checked(check, LOG_CHECK_ORDER);
 	if (check->record_ns < check->ordered_ns)
-		complain(check, LOG_CHECK_ORDER, "a record of kind %s stands %" PRIu64 " ns too late", txtrace_record_kind_name(record->kind),
-			 check->ordered_ns - check->record_ns);
+		complain(check, LOG_CHECK_ORDER, "a record of kind %s stands %" PRIu64 " ns too late",
+			 txtrace_record_kind_name(record->kind), check->ordered_ns - check->record_ns);
 	else
 		check->ordered_ns = check->record_ns;
 }
@@ -275,14 +297,15 @@ static void add_summary(struct log_check *check, const struct txtrace_summary *s
 		complain(check, LOG_CHECK_SUMMARY, "there is more than one summary");
 	else if (summary->sent_cnt != add_saturating(summary->received_cnt, summary->lost_cnt))
 		complain(check, LOG_CHECK_SUMMARY,
-			 "%" PRIu64 " events were sent, %" PRIu64 " received and %" PRIu64 " lost: that does not add up", summary->sent_cnt,
-			 summary->received_cnt, summary->lost_cnt);
+			 "%" PRIu64 " events were sent, %" PRIu64 " received and %" PRIu64
+			 " lost: that does not add up",
+			 summary->sent_cnt, summary->received_cnt, summary->lost_cnt);
 }
 
 static void add_damage(struct log_check *check, const struct txtrace_damage *damage)
 {
-	complain(check, LOG_CHECK_DAMAGE, "at byte %" PRIu64 ": %s; %" PRIu64 " bytes are skipped", damage->offset_bytes, damage->reason,
-		 damage->length_bytes);
+	complain(check, LOG_CHECK_DAMAGE, "at byte %" PRIu64 ": %s; %" PRIu64 " bytes are skipped",
+		 damage->offset_bytes, damage->reason, damage->length_bytes);
 }
 
 static void check_span(struct log_check *check, const struct txtrace_span *span)
@@ -368,8 +391,9 @@ void log_check_add(struct log_check *check, const struct txtrace_record *record)
 /* ---- the end ---- */
 
 /*
- * A forked process may go on with a span of its parent: that span is in the log, under the process that began it. Ids are no small numbers, so
- * the same one elsewhere is the same span. Returns the ids that were looked for, those found being DEFINED; NULL: no memory.
+ * A forked process may go on with a span of its parent: that span is in the log, under the process that began
+ * it. Ids are no small numbers, so the same one elsewhere is the same span. Returns the ids that were looked
+ * for, those found being DEFINED; NULL: no memory.
  */
 static struct span_set *look_elsewhere(const struct log_check *check)
 {
@@ -392,7 +416,9 @@ static struct span_set *look_elsewhere(const struct log_check *check)
 
 static const char *who_names(unsigned int flags)
 {
-	return flags & REFERENCE_ATTRIBUTE ? "an attribute" : flags & REFERENCE_INSTANT ? "an instant" : "a link";
+	return flags & REFERENCE_ATTRIBUTE ? "an attribute"
+	       : flags & REFERENCE_INSTANT ? "an instant"
+					   : "a link";
 }
 
 static int compare_notes(const void *a, const void *b)
@@ -405,7 +431,8 @@ static int compare_notes(const void *a, const void *b)
 }
 
 /* Those that are nowhere, by process and id: the set has no order. *cnt of them; NULL: no memory. */
-static struct span_note **collect_unresolved(const struct log_check *check, const struct span_set *elsewhere, size_t *cnt)
+static struct span_note **collect_unresolved(const struct log_check *check, const struct span_set *elsewhere,
+					     size_t *cnt)
 {
 	struct span_note **list = NULL, **grown, *note;
 	size_t size = 0;
@@ -444,14 +471,18 @@ static void find_unresolved(struct log_check *check)
 		const struct span_note *note = list[i];
 
 		if (note->flags & REFERENCE_PARENT)
-			complain(check, LOG_CHECK_PARENTS, "span %" PRIu64 " of process %" PRIu32 " is a parent, and is not in the log", note->id,
-				 note->pid);
+			complain(check, LOG_CHECK_PARENTS,
+				 "span %" PRIu64 " of process %" PRIu32 " is a parent, and is not in the log",
+				 note->id, note->pid);
 		if (note->flags & REFERENCE_MARKS)
-			complain(check, LOG_CHECK_MARKS, "span %" PRIu64 " of process %" PRIu32 " is named by %s, and is not in the log", note->id,
-				 note->pid, who_names(note->flags));
+			complain(check, LOG_CHECK_MARKS,
+				 "span %" PRIu64 " of process %" PRIu32
+				 " is named by %s, and is not in the log",
+				 note->id, note->pid, who_names(note->flags));
 	}
 	if (!elsewhere || (cnt > 0 && !list))
-		check->results[LOG_CHECK_PARENTS].unchecked = check->results[LOG_CHECK_MARKS].unchecked = "there is not enough memory";
+		check->results[LOG_CHECK_PARENTS].unchecked = check->results[LOG_CHECK_MARKS].unchecked =
+			"there is not enough memory";
 	free(list);
 	span_set_free(elsewhere);
 }
@@ -463,7 +494,8 @@ static void check_has_summary(struct log_check *check)
 	if (check->is_continued)
 		check->is_part = true;
 	else
-		complain(check, LOG_CHECK_SUMMARY, "there is none: recording did not end cleanly, or is still going on");
+		complain(check, LOG_CHECK_SUMMARY,
+			 "there is none: recording did not end cleanly, or is still going on");
 }
 
 static void excuse(struct log_check *check)
@@ -472,20 +504,26 @@ static void excuse(struct log_check *check)
 	static const char *const slice = "it is a slice: they may have been left out on purpose";
 	const struct txtrace_summary *summary = &check->summary;
 	const uint64_t *anomaly_cnt = summary->anomaly_cnt;
-	bool has_gaps = check->results[LOG_CHECK_DAMAGE].problem_cnt > 0 || (check->summary_cnt == 0 && !check->is_continued);
+	bool has_gaps = check->results[LOG_CHECK_DAMAGE].problem_cnt > 0 ||
+			(check->summary_cnt == 0 && !check->is_continued);
 	const char *missing = has_gaps ? "parts of the log are missing" : NULL, *strange = NULL;
-	bool has_untold_losses = summary->lost_cnt > add_saturating(check->lost_span_event_cnt, check->lost_sched_event_cnt);
+	bool has_untold_losses = summary->lost_cnt >
+				 add_saturating(check->lost_span_event_cnt, check->lost_sched_event_cnt);
 	bool has_lost_spans = check->lost_span_event_cnt > 0 || has_untold_losses;
 	bool has_lost_threads = check->lost_sched_event_cnt > 0 || has_untold_losses;
-	const char *dropped = check->dropped_cnt > 0 ? "the disk did not keep up, and records were dropped" : missing;
+	const char *dropped = check->dropped_cnt > 0 ? "the disk did not keep up, and records were dropped"
+						     : missing;
 	const char *lost = has_lost_spans ? "events were lost" : dropped;
 
 	if (anomaly_cnt[TXTRACE_ANOMALY_END_UNKNOWN] || anomaly_cnt[TXTRACE_ANOMALY_ENTER_UNKNOWN] ||
 	    anomaly_cnt[TXTRACE_ANOMALY_EXIT_UNKNOWN] || anomaly_cnt[TXTRACE_ANOMALY_MARK_UNKNOWN])
 		strange = "the program named spans that were not open, as the summary counts";
-	check->results[LOG_CHECK_PARENTS].excuse = check->results[LOG_CHECK_MARKS].excuse = check->is_slice ? slice :
-												 check->is_part ? part :
-												 lost ? lost : strange;
+	check->results[LOG_CHECK_PARENTS].excuse = check->results[LOG_CHECK_MARKS].excuse = check->is_slice
+												    ? slice
+											    : check->is_part
+												    ? part
+											    : lost ? lost
+												   : strange;
 	check->results[LOG_CHECK_THREADS].excuse = check->is_slice ? slice :
 						    check->is_part ? part :
 						    has_lost_threads ? "events were lost" : dropped;
@@ -499,7 +537,8 @@ void log_check_finish(struct log_check *check)
 
 	check->record_number = check->record_ns = 0;
 	if (span_set_is_full(check->spans))
-		check->results[LOG_CHECK_PARENTS].unchecked = check->results[LOG_CHECK_MARKS].unchecked = full;
+		check->results[LOG_CHECK_PARENTS].unchecked = check->results[LOG_CHECK_MARKS].unchecked =
+			full;
 	else
 		find_unresolved(check);
 	if (span_set_is_full(check->threads))

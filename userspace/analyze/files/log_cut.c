@@ -60,7 +60,8 @@ static bool is_in_range(const struct log_cut *cut, const struct txtrace_record *
 {
 	uint64_t begin_ns = record_began_ns(record), end_ns = record_finished_ns(record);
 
-	return begins_in_time(cut, begin_ns) && (end_ns > cut->options.from_ns || begin_ns >= cut->options.from_ns);
+	return begins_in_time(cut, begin_ns) &&
+	       (end_ns > cut->options.from_ns || begin_ns >= cut->options.from_ns);
 }
 
 static bool has_label(const struct log_cut *cut, const struct txtrace_string *label)
@@ -99,7 +100,9 @@ static void add_note(struct log_cut *cut, uint32_t pid, uint64_t id, unsigned in
 		note->flags |= notes;
 }
 
-/* Spans that lie within the range need no note, unless it is the label that makes out what belongs to them. */
+/*
+ * Spans that lie within the range need no note, unless it is the label that makes out what belongs to them.
+ */
 static void look_at_span(struct log_cut *cut, const struct txtrace_record *record)
 {
 	const struct txtrace_span *span = &record->span;
@@ -107,8 +110,8 @@ static void look_at_span(struct log_cut *cut, const struct txtrace_record *recor
 
 	if (note)
 		note->flags &= ~CUT_OPEN;
-	if (keeps_span(cut, record) &&
-	    (cut->options.label || span->begin_ns < cut->options.from_ns || !begins_in_time(cut, span->end_ns)))
+	if (keeps_span(cut, record) && (cut->options.label || span->begin_ns < cut->options.from_ns ||
+					!begins_in_time(cut, span->end_ns)))
 		add_note(cut, span->pid, span->id, CUT_KEPT);
 }
 
@@ -118,8 +121,8 @@ void log_cut_look(struct log_cut *cut, const struct txtrace_record *record)
 
 	if (record->kind == TXTRACE_RECORD_SPAN)
 		look_at_span(cut, record);
-	else if (record->kind == TXTRACE_RECORD_OPEN_SPAN && begins_in_time(cut, open->begin_ns) && has_label(cut, &open->label) &&
-		 has_pid(cut, record))
+	else if (record->kind == TXTRACE_RECORD_OPEN_SPAN && begins_in_time(cut, open->begin_ns) &&
+		 has_label(cut, &open->label) && has_pid(cut, record))
 		add_note(cut, open->pid, open->id, CUT_OPEN);
 }
 
@@ -149,7 +152,8 @@ static bool keeps(const struct log_cut *cut, const struct txtrace_record *record
 	case TXTRACE_RECORD_OPEN_SPAN:
 		return keeps_open_span(cut, record);
 	case TXTRACE_RECORD_ATTRIBUTE:
-		return keeps_mark(cut, record, has_note(cut, record->attribute.pid, record->attribute.span, any));
+		return keeps_mark(cut, record,
+				  has_note(cut, record->attribute.pid, record->attribute.span, any));
 	case TXTRACE_RECORD_INSTANT:
 		return keeps_mark(cut, record, has_note(cut, record->instant.pid, record->instant.span, any));
 	case TXTRACE_RECORD_LINK:
@@ -158,7 +162,8 @@ static bool keeps(const struct log_cut *cut, const struct txtrace_record *record
 	case TXTRACE_RECORD_STAY:
 		return keeps_mark(cut, record, has_note(cut, record->stay.span_pid, record->stay.span, any));
 	case TXTRACE_RECORD_OVERLAP:
-		return keeps_mark(cut, record, has_note(cut, record->overlap.pid, record->overlap.span, CUT_KEPT));
+		return keeps_mark(cut, record,
+				  has_note(cut, record->overlap.pid, record->overlap.span, CUT_KEPT));
 	case TXTRACE_RECORD_THREAD:
 		return begins_in_time(cut, record->thread.time_ns);
 	case TXTRACE_RECORD_OBJECT:

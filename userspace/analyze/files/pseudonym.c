@@ -35,7 +35,8 @@ void pseudonyms_free(struct pseudonyms *pseudonyms)
 	free(pseudonyms);
 }
 
-static void make(const struct pseudonyms *pseudonyms, const char *bytes, size_t length, char pseudonym[PSEUDONYM_LENGTH])
+static void make(const struct pseudonyms *pseudonyms, const char *bytes, size_t length,
+		 char pseudonym[PSEUDONYM_LENGTH])
 {
 	static const char digits[] = "abcdefghijklmnopqrstuvwxyz234567";
 	uint8_t code[SHA256_BYTES];

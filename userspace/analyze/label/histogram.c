@@ -87,7 +87,8 @@ static int grow(struct histogram *histogram)
 	return 0;
 }
 
-static int make_row(struct histogram *histogram, const struct txtrace_string *label, struct histogram_row **row)
+static int make_row(struct histogram *histogram, const struct txtrace_string *label,
+		    struct histogram_row **row)
 {
 	uint32_t number;
 	int err = histogram->row_cnt == histogram->row_size ? grow(histogram) : 0;
@@ -104,10 +105,12 @@ static int make_row(struct histogram *histogram, const struct txtrace_string *la
 	return 0;
 }
 
-static int find_row(struct histogram *histogram, const struct txtrace_string *label, struct histogram_row **row)
+static int find_row(struct histogram *histogram, const struct txtrace_string *label,
+		    struct histogram_row **row)
 {
 	uint32_t number = string_pool_find(histogram->labels, label->bytes, label->length);
-	size_t used_bytes = histogram->row_cnt * (sizeof(**row) + 2 * sizeof(*row)) + string_pool_bytes(histogram->labels);
+	size_t used_bytes = histogram->row_cnt * (sizeof(**row) + 2 * sizeof(*row)) +
+			    string_pool_bytes(histogram->labels);
 
 	if (number != STRING_POOL_NONE) {
 		*row = histogram->by_label[number];
@@ -145,7 +148,8 @@ int histogram_add(struct histogram *histogram, const struct txtrace_span *span)
 
 static int compare_rows(const void *a, const void *b)
 {
-	const struct histogram_row *x = *(struct histogram_row *const *)a, *y = *(struct histogram_row *const *)b;
+	const struct histogram_row *x = *(struct histogram_row *const *)a,
+				   *y = *(struct histogram_row *const *)b;
 	size_t shorter = x->label.length < y->label.length ? x->label.length : y->label.length;
 	int order;
 
@@ -157,7 +161,8 @@ static int compare_rows(const void *a, const void *b)
 
 void histogram_sort(struct histogram *histogram)
 {
-	struct histogram_row **sorted = reallocarray(histogram->sorted, histogram->row_cnt + 1, sizeof(*sorted));
+	struct histogram_row **sorted = reallocarray(histogram->sorted, histogram->row_cnt + 1,
+						     sizeof(*sorted));
 
 	if (!sorted) /* then they stay in the order in which they came */
 		return;

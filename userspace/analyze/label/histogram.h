@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A histogram of one of the times of spans for each label. Buckets are 0, then [1, 2), [2, 5), [5, 10), [10, 20), … ns. Spans in, rows out. Memory is
+ * A histogram of one of the times of spans for each label. Buckets are 0, then
+ * [1, 2), [2, 5), [5, 10), [10, 20), … ns. Spans in, rows out. Memory is
  * bounded: labels that come when it is used up are counted together.
  */
 #ifndef HISTOGRAM_H
@@ -37,7 +38,10 @@ void histogram_sort(struct histogram *histogram);
 size_t histogram_row_count(const struct histogram *histogram);
 const struct histogram_row *histogram_row(const struct histogram *histogram, size_t idx);
 
-/* Bucket idx holds times from begin(idx) up to, but not including, begin(idx + 1); the last one all from its begin on. */
+/*
+ * Bucket idx holds times from begin(idx) up to, but not including, begin(idx +
+ * 1); the last one all from its begin on.
+ */
 uint64_t histogram_bucket_begin_ns(size_t idx);
 size_t histogram_bucket_of(uint64_t ns);
 

@@ -25,7 +25,8 @@ struct label_report {
 	size_t row_cnt;            /* without rest */
 	size_t row_size;
 	struct label_row *rest;
-	struct label_row *recent[RECENT_CNT]; /* by the label's place in memory: a guess, which saves the search */
+	/* by the label's place in memory: a guess, which saves the search */
+	struct label_row *recent[RECENT_CNT];
 	struct log_census census;
 	struct span_sums top_level[2];
 	struct root_overlap overlap;
@@ -173,12 +174,14 @@ static int search_row(struct label_report *report, const struct txtrace_string *
 static int find_row(struct label_report *report, const struct txtrace_string *label, struct label_row **row)
 {
 	*row = *recent_row(report, label);
-	if (*row && label->length && (*row)->label.length == label->length && !memcmp((*row)->label.bytes, label->bytes, label->length))
+	if (*row && label->length && (*row)->label.length == label->length &&
+	    !memcmp((*row)->label.bytes, label->bytes, label->length))
 		return 0;
 	return search_row(report, label, row);
 }
 
-static int find_figures(struct label_report *report, struct label_row *row, bool is_lower_bound, struct span_figures **figures)
+static int find_figures(struct label_report *report, struct label_row *row, bool is_lower_bound,
+			struct span_figures **figures)
 {
 	*figures = &row->exact;
 	if (!is_lower_bound)
@@ -204,13 +207,15 @@ static int add_to_rows(struct label_report *report, const struct txtrace_span *s
 	if (!err)
 		err = find_figures(report, row, is_lower_bound, &figures);
 	if (!err)
-		err = quantile_add(&figures->wall_ns, span_wall_ns(span), has_memory(report), &report->row_bytes);
+		err = quantile_add(&figures->wall_ns, span_wall_ns(span), has_memory(report),
+				   &report->row_bytes);
 	if (err)
 		return err;
 	add_span(&figures->sums, span);
 	row->programs |= span_programs_of(&report->programs, span->pid);
 	if (span->parent == 0)
-		add_span(&report->top_level[is_lower_bound], root_overlap_take_off(&report->overlap, span, &alone));
+		add_span(&report->top_level[is_lower_bound],
+			 root_overlap_take_off(&report->overlap, span, &alone));
 	return 0;
 }
 
@@ -232,7 +237,8 @@ int label_report_add(struct label_report *report, const struct txtrace_record *r
 
 static uint64_t row_work_ns(const struct label_row *row)
 {
-	return add_saturating(row->exact.sums.work_ns, row->lower_bounds ? row->lower_bounds->sums.work_ns : 0);
+	return add_saturating(row->exact.sums.work_ns,
+			      row->lower_bounds ? row->lower_bounds->sums.work_ns : 0);
 }
 
 static int compare_labels(const struct txtrace_string *a, const struct txtrace_string *b)
@@ -315,7 +321,8 @@ bool label_report_is_coarse(const struct label_report *report)
 	for (size_t i = 0; i < label_report_row_count(report); i++) {
 		const struct label_row *row = i == report->row_cnt ? report->rest : report->by_label[i];
 
-		if (row->exact.wall_ns.is_coarse || (row->lower_bounds && row->lower_bounds->wall_ns.is_coarse))
+		if (row->exact.wall_ns.is_coarse ||
+		    (row->lower_bounds && row->lower_bounds->wall_ns.is_coarse))
 			return true;
 	}
 	return false;

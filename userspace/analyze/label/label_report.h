@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The report by label: how many spans, how long they took, and where their time went. Records in, rows out; no I/O.
+ * The report by label: how many spans, how long they took, and where their time
+ * went. Records in, rows out; no I/O.
  *
  *	struct label_report *report = label_report_new(0);
  *
- *	label_report_add(report, &record);              each record of a log, or of a running capture, of any kind
+ *	label_report_add(report, &record);              each record of a log, or of a running capture, of any
+ *	                                                kind
  *	label_report_sort(report);
  *	for (size_t i = 0; i < label_report_row_count(report); i++)
  *		use(label_report_row(report, i));
  *	label_report_free(report);
  *
- * Lower bounds are kept apart from the exact spans in every figure. Memory is bounded: labels that come when it is used up are counted
- * together, as one row, and quantiles of the others lose precision; both is told.
+ * Lower bounds are kept apart from the exact spans in every figure. Memory is
+ * bounded: labels that come when it is used up are counted together, as one
+ * row, and quantiles of the others lose precision; both is told.
  */
 #ifndef LABEL_REPORT_H
 #define LABEL_REPORT_H
@@ -59,7 +62,10 @@ int label_report_begin_capture(struct label_report *report, const char *command)
 /* 0 or -ENOMEM; the report stays usable. */
 int label_report_add(struct label_report *report, const struct txtrace_record *record);
 
-/* Puts the rows in order: the most work first, exact and lower bounds together. Rows come in any order before. */
+/*
+ * Puts the rows in order: the most work first, exact and lower bounds together.
+ * Rows come in any order before.
+ */
 void label_report_sort(struct label_report *report);
 
 size_t label_report_row_count(const struct label_report *report);
@@ -67,7 +73,10 @@ const struct label_row *label_report_row(const struct label_report *report, size
 
 const struct log_census *label_report_census(const struct label_report *report);
 
-/* All spans, and those without a parent: their work and ledgers less what root_overlap.h takes off: no time counts twice. Lower bounds are [1]. */
+/*
+ * All spans, and those without a parent: their work and ledgers less what
+ * root_overlap.h takes off: no time counts twice. Lower bounds are [1].
+ */
 void label_report_totals(const struct label_report *report, struct span_sums totals[2]);
 const struct span_sums *label_report_top_level(const struct label_report *report);
 

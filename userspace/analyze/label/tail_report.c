@@ -128,7 +128,8 @@ int64_t tail_more_ns(const struct tail_row *row)
 
 enum tail_verdict tail_verdict(const struct tail_row *row)
 {
-	if (!row->has_enough || row->middle.sums.cnt < TAIL_LEAST_SPANS || row->tail.sums.cnt < TAIL_LEAST_SPANS)
+	if (!row->has_enough || row->middle.sums.cnt < TAIL_LEAST_SPANS ||
+	    row->tail.sums.cnt < TAIL_LEAST_SPANS)
 		return TAIL_TOO_FEW;
 	return row->tail.from_ns > row->middle.to_ns && tail_more_ns(row) > 0 ? TAIL_TOLD : TAIL_NONE;
 }

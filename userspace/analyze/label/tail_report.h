@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What makes the slow spans of a label slow: the mean ledger of those at or above a high percentile of wall time, against that of those around
- * the median. Needs two passes over the spans, as the percentiles have to be known first; docs/attribution.md, "Tails", has the definitions.
+ * What makes the slow spans of a label slow: the mean ledger of those at or
+ * above a high percentile of wall time, against that of those around the
+ * median. Needs two passes over the spans, as the percentiles have to be known
+ * first; docs/attribution.md, "Tails", has the definitions.
  *
  *	label_report_add(labels, &record); …            first pass
  *	label_report_sort(labels);
@@ -57,7 +59,10 @@ enum tail_verdict {
 
 enum tail_verdict tail_verdict(const struct tail_row *row);
 
-/* The mean of a part of the ledger in the tail, less that in the middle; means are rounded down. Parts: the members of the ledger in order. */
+/*
+ * The mean of a part of the ledger in the tail, less that in the middle; means
+ * are rounded down. Parts: the members of the ledger in order.
+ */
 #define TAIL_PART_COUNT (sizeof(struct txtrace_ledger) / sizeof(uint64_t))
 int64_t tail_part_more_ns(const struct tail_row *row, size_t part);
 int64_t tail_more_ns(const struct tail_row *row); /* the sum over all parts */

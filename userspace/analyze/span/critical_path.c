@@ -22,7 +22,8 @@ struct walk {
 	uint64_t now_ns;
 };
 
-static int add_step(struct walk *walk, uint64_t from_ns, enum window_state state, const struct window_segment *wait)
+static int add_step(struct walk *walk, uint64_t from_ns, enum window_state state,
+		    const struct window_segment *wait)
 {
 	const struct frame *frame = &walk->frames[walk->depth];
 	struct critical_path *path = walk->path;
@@ -39,8 +40,14 @@ static int add_step(struct walk *walk, uint64_t from_ns, enum window_state state
 		path->size = size;
 	}
 	step = &path->steps[path->cnt++];
-	*step = (struct path_step){ .from_ns = from_ns, .to_ns = walk->now_ns, .pid = frame->pid, .tid = frame->tid, .state = state,
-				    .depth = walk->depth, .wait = wait, .kept = frame->kept };
+	*step = (struct path_step){ .from_ns = from_ns,
+				    .to_ns = walk->now_ns,
+				    .pid = frame->pid,
+				    .tid = frame->tid,
+				    .state = state,
+				    .depth = walk->depth,
+				    .wait = wait,
+				    .kept = frame->kept };
 	step->span = span_window_place(walk->window, frame->pid, frame->tid, walk->now_ns, &since_ns);
 	if (since_ns > step->from_ns && since_ns < step->to_ns)
 		step->from_ns = since_ns; /* it worked for something else before: another step */
@@ -54,7 +61,8 @@ static const struct window_thread *waker_of(const struct walk *walk, const struc
 	const struct window_segment *running;
 	const struct window_thread *waker;
 
-	if (!wait->has_wake || wait->wake.flags & (TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_WAKER_UNKNOWN) || wait->wake.time_ns != walk->now_ns)
+	if (!wait->has_wake || wait->wake.flags & (TXTRACE_WAKE_INTERRUPT | TXTRACE_WAKE_WAKER_UNKNOWN) ||
+	    wait->wake.time_ns != walk->now_ns)
 		return NULL;
 	waker = span_window_thread(walk->window, wait->wake.waker_pid, wait->wake.waker_tid);
 	running = waker ? window_thread_before(waker, walk->now_ns) : NULL;
@@ -80,7 +88,9 @@ static int follow(struct walk *walk, const struct window_segment *wait, uint64_t
 static int step_back(struct walk *walk)
 {
 	const struct frame *frame = &walk->frames[walk->depth];
-	const struct window_segment *segment = frame->thread ? window_thread_before(frame->thread, walk->now_ns) : NULL;
+	const struct window_segment *segment = frame->thread
+						       ? window_thread_before(frame->thread, walk->now_ns)
+						       : NULL;
 	uint64_t from_ns;
 
 	if (!segment || segment->to_ns <= frame->until_ns)
@@ -99,11 +109,14 @@ static void start(struct walk *walk)
 	const struct txtrace_span *span = &walk->window->span;
 	struct frame *frame = &walk->frames[0];
 
-	*frame = (struct frame){ .pid = span->pid, .tid = span->end_tid ? span->end_tid : span->tid, .until_ns = walk->window->begin_ns };
+	*frame = (struct frame){ .pid = span->pid,
+				 .tid = span->end_tid ? span->end_tid : span->tid,
+				 .until_ns = walk->window->begin_ns };
 	for (size_t i = 0; i < walk->window->stay_cnt; i++) {
 		const struct window_stay *stay = &walk->window->stays[i];
 
-		if (stay->span == walk->window->self && stay->exit_ns == walk->window->end_ns && (!span->end_tid || stay->tid == span->end_tid)) {
+		if (stay->span == walk->window->self && stay->exit_ns == walk->window->end_ns &&
+		    (!span->end_tid || stay->tid == span->end_tid)) {
 			frame->pid = stay->pid;
 			frame->tid = stay->tid;
 		}

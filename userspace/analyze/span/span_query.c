@@ -47,17 +47,25 @@ int span_query_add(struct span_query *query, const struct txtrace_record *record
 	const struct txtrace_open_span *open = &record->open_span;
 	const struct txtrace_span *span = &record->span;
 
-	if (record->kind == TXTRACE_RECORD_SPAN && is_match(query, span->id, span->pid, span->flags & TXTRACE_SPAN_KEYED)) {
+	if (record->kind == TXTRACE_RECORD_SPAN &&
+	    is_match(query, span->id, span->pid, span->flags & TXTRACE_SPAN_KEYED)) {
 		if (++query->match_cnt != query->nth)
 			return 0;
 		query->is_found = true;
 		query->is_open = false;
 		return keep(query, span);
 	}
-	if (record->kind == TXTRACE_RECORD_OPEN_SPAN && !query->is_found && is_match(query, open->id, open->pid, open->key.length > 0)) {
-		struct txtrace_span unfinished = { .id = open->id, .parent = open->parent, .pid = open->pid, .tid = open->tid,
-						   .begin_ns = open->begin_ns, .label = open->label, .key = open->key,
-						   .flags = TXTRACE_SPAN_LOWER_BOUND | TXTRACE_SPAN_UNFINISHED | open->flags |
+	if (record->kind == TXTRACE_RECORD_OPEN_SPAN && !query->is_found &&
+	    is_match(query, open->id, open->pid, open->key.length > 0)) {
+		struct txtrace_span unfinished = { .id = open->id,
+						   .parent = open->parent,
+						   .pid = open->pid,
+						   .tid = open->tid,
+						   .begin_ns = open->begin_ns,
+						   .label = open->label,
+						   .key = open->key,
+						   .flags = TXTRACE_SPAN_LOWER_BOUND |
+							    TXTRACE_SPAN_UNFINISHED | open->flags |
 							    (open->key.length > 0 ? TXTRACE_SPAN_KEYED : 0) };
 
 		query->is_open = true;

@@ -42,7 +42,10 @@ struct span_top {
 	size_t size;
 };
 
-/* Does a come before b in the result? Total, so that the result does not depend on the order in which spans came. */
+/*
+ * Does a come before b in the result? Total, so that the result does not depend on the order in which spans
+ * came.
+ */
 static bool is_before(const struct entry *a, const struct entry *b)
 {
 	if (a->key != b->key)
@@ -131,7 +134,8 @@ static int own_strings(struct entry *entry)
 	clip(&span->tag);
 	clip(&span->key);
 	clip(&entry->thread_name);
-	entry->strings = malloc(span->label.length + span->tag.length + span->key.length + entry->thread_name.length + 1);
+	entry->strings = malloc(span->label.length + span->tag.length + span->key.length +
+				entry->thread_name.length + 1);
 	if (!entry->strings)
 		return -ENOMEM;
 	used = copy_string(entry->strings, &span->label);

@@ -18,10 +18,14 @@ static uint64_t scope_of_span(const struct txtrace_span *span)
 	return scope_of(span->flags & TXTRACE_SPAN_KEYED, span->pid);
 }
 
-int span_window_init(struct span_window *window, const struct span_query *query, bool wants_all_threads, size_t max_bytes, const char *kernel)
+int span_window_init(struct span_window *window, const struct span_query *query, bool wants_all_threads,
+		     size_t max_bytes, const char *kernel)
 {
-	*window = (struct span_window){ .span = query->span, .begin_ns = query->span.begin_ns, .end_ns = query->span.end_ns,
-					.wants_all_threads = wants_all_threads, .max_bytes = max_bytes };
+	*window = (struct span_window){ .span = query->span,
+					.begin_ns = query->span.begin_ns,
+					.end_ns = query->span.end_ns,
+					.wants_all_threads = wants_all_threads,
+					.max_bytes = max_bytes };
 	id_map_init(&window->threads);
 	id_map_init(&window->open);
 	syscall_table_init(&window->syscalls, kernel);
@@ -29,7 +33,8 @@ int span_window_init(struct span_window *window, const struct span_query *query,
 		window->end_ns = window->begin_ns;
 	window->strings = string_pool_new();
 	window->finder = wait_finder_new(max_bytes / FINDER_SHARE, NULL);
-	return !fd_names_init(&window->names, max_bytes / 16) && window->strings && window->finder ? 0 : -ENOMEM;
+	return !fd_names_init(&window->names, max_bytes / 16) && window->strings && window->finder ? 0
+												   : -ENOMEM;
 }
 
 void span_window_release(struct span_window *window)
@@ -53,7 +58,8 @@ void span_window_release(struct span_window *window)
 
 bool window_take(struct span_window *window, size_t bytes)
 {
-	if (window->bytes + bytes + string_pool_bytes(window->strings) > window->max_bytes / FINDER_SHARE * (FINDER_SHARE - 1)) {
+	if (window->bytes + bytes + string_pool_bytes(window->strings) >
+	    window->max_bytes / FINDER_SHARE * (FINDER_SHARE - 1)) {
 		window->is_full = true;
 		return false;
 	}
@@ -89,7 +95,8 @@ int window_own(struct span_window *window, struct txtrace_string *string)
 
 static bool is_self(const struct span_window *window, const struct txtrace_span *span)
 {
-	return span->id == window->span.id && scope_of_span(span) == scope_of_span(&window->span) && span->begin_ns == window->span.begin_ns;
+	return span->id == window->span.id && scope_of_span(span) == scope_of_span(&window->span) &&
+	       span->begin_ns == window->span.begin_ns;
 }
 
 static int add_span(struct span_window *window, const struct txtrace_span *span)
@@ -97,7 +104,8 @@ static int add_span(struct span_window *window, const struct txtrace_span *span)
 	struct window_span *kept;
 	int err;
 
-	if (span->end_ns < window->begin_ns || span->begin_ns > window->end_ns || span->end_ns < span->begin_ns)
+	if (span->end_ns < window->begin_ns || span->begin_ns > window->end_ns ||
+	    span->end_ns < span->begin_ns)
 		return 0;
 	if (!window_take(window, 2 * sizeof(*kept)) && !is_self(window, span))
 		return 0;
@@ -113,12 +121,18 @@ static int add_span(struct span_window *window, const struct txtrace_span *span)
 /* A span that may never end: it is there until its own record comes, or the log ends. */
 static int add_open_span(struct span_window *window, const struct txtrace_open_span *open)
 {
-	struct txtrace_span span = { .id = open->id, .parent = open->parent, .pid = open->pid, .tid = open->tid, .begin_ns = open->begin_ns,
-				     .end_ns = window->end_ns, .label = open->label,
-				     .flags = TXTRACE_SPAN_LOWER_BOUND | TXTRACE_SPAN_UNFINISHED | open->flags |
-					      (open->key.length > 0 ? TXTRACE_SPAN_KEYED : 0) };
+	struct txtrace_span span = { .id = open->id,
+				     .parent = open->parent,
+				     .pid = open->pid,
+				     .tid = open->tid,
+				     .begin_ns = open->begin_ns,
+				     .end_ns = window->end_ns,
+				     .label = open->label,
+				     .flags = TXTRACE_SPAN_LOWER_BOUND | TXTRACE_SPAN_UNFINISHED |
+					      open->flags | (open->key.length > 0 ? TXTRACE_SPAN_KEYED : 0) };
 	size_t cnt = window->span_cnt;
-	bool is_there = is_self(window, &span) || id_map_get(&window->open, scope_of_span(&span), span.id); /* each file tells it again */
+	/* each file tells it again */
+	bool is_there = is_self(window, &span) || id_map_get(&window->open, scope_of_span(&span), span.id);
 	int err = is_there ? 0 : add_span(window, &span);
 
 	if (err || window->span_cnt == cnt)
@@ -139,15 +153,21 @@ static int add_stay(struct span_window *window, const struct txtrace_stay *stay)
 {
 	struct window_stay *kept;
 
-	if (stay->exit_ns < window->begin_ns || stay->enter_ns > window->end_ns || stay->exit_ns < stay->enter_ns)
+	if (stay->exit_ns < window->begin_ns || stay->enter_ns > window->end_ns ||
+	    stay->exit_ns < stay->enter_ns)
 		return 0;
 	if (!window_take(window, 4 * sizeof(*kept)))
 		return 0;
 	kept = window_one_more((void **)&window->stays, &window->stay_cnt, &window->stay_size, sizeof(*kept));
 	if (!kept)
 		return -ENOMEM;
-	*kept = (struct window_stay){ .pid = stay->pid, .tid = stay->tid, .enter_ns = stay->enter_ns, .exit_ns = stay->exit_ns,
-				      .scope = scope_of(stay->is_keyed, stay->span_pid), .id = stay->span, .span = WINDOW_NO_SPAN };
+	*kept = (struct window_stay){ .pid = stay->pid,
+				      .tid = stay->tid,
+				      .enter_ns = stay->enter_ns,
+				      .exit_ns = stay->exit_ns,
+				      .scope = scope_of(stay->is_keyed, stay->span_pid),
+				      .id = stay->span,
+				      .span = WINDOW_NO_SPAN };
 	return 0;
 }
 
@@ -187,11 +207,19 @@ int span_window_add_spans(struct span_window *window, const struct txtrace_recor
 	case TXTRACE_RECORD_STAY:
 		return add_stay(window, &record->stay);
 	case TXTRACE_RECORD_ATTRIBUTE:
-		return record->attribute.pid == window->span.pid && is_in_time(window, record->attribute.time_ns) ? add_mark(window, record) : 0;
+		return record->attribute.pid == window->span.pid &&
+				       is_in_time(window, record->attribute.time_ns)
+			       ? add_mark(window, record)
+			       : 0;
 	case TXTRACE_RECORD_INSTANT:
-		return record->instant.span && is_in_time(window, record->instant.time_ns) ? add_mark(window, record) : 0;
+		return record->instant.span && is_in_time(window, record->instant.time_ns)
+			       ? add_mark(window, record)
+			       : 0;
 	case TXTRACE_RECORD_LINK:
-		return link->pid == window->span.pid && (link->from == window->span.id || link->to == window->span.id) ? add_mark(window, record) : 0;
+		return link->pid == window->span.pid &&
+				       (link->from == window->span.id || link->to == window->span.id)
+			       ? add_mark(window, record)
+			       : 0;
 	default:
 		return 0;
 	}
@@ -201,7 +229,8 @@ int span_window_add_spans(struct span_window *window, const struct txtrace_recor
 
 static int compare_spans(const void *a, const void *b)
 {
-	const struct txtrace_span *x = &((const struct window_span *)a)->span, *y = &((const struct window_span *)b)->span;
+	const struct txtrace_span *x = &((const struct window_span *)a)->span,
+				  *y = &((const struct window_span *)b)->span;
 	uint64_t x_scope = scope_of_span(x), y_scope = scope_of_span(y);
 
 	if (x_scope != y_scope)
@@ -223,17 +252,20 @@ static size_t find_span(const struct span_window *window, uint64_t scope, uint64
 		const struct txtrace_span *span = &window->spans[middle].span;
 		uint64_t its_scope = scope_of_span(span);
 
-		if (its_scope < scope || (its_scope == scope && (span->id < id || (span->id == id && span->begin_ns <= time_ns))))
+		if (its_scope < scope ||
+		    (its_scope == scope && (span->id < id || (span->id == id && span->begin_ns <= time_ns))))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == 0 || window->spans[low - 1].span.id != id || scope_of_span(&window->spans[low - 1].span) != scope)
+	if (low == 0 || window->spans[low - 1].span.id != id ||
+	    scope_of_span(&window->spans[low - 1].span) != scope)
 		return WINDOW_NO_SPAN;
 	return window->spans[low - 1].span.end_ns >= time_ns ? low - 1 : WINDOW_NO_SPAN;
 }
 
-size_t span_window_find(const struct span_window *window, bool is_keyed, uint32_t pid, uint64_t id, uint64_t time_ns)
+size_t span_window_find(const struct span_window *window, bool is_keyed, uint32_t pid, uint64_t id,
+			uint64_t time_ns)
 {
 	return find_span(window, scope_of(is_keyed, pid), id, time_ns);
 }
@@ -252,8 +284,12 @@ static int link_stays(struct span_window *window)
 	/* The others had one thread in them, until their end. */
 	for (size_t i = 0; i < window->span_cnt; i++) {
 		const struct txtrace_span *span = &window->spans[i].span;
-		struct txtrace_stay stay = { .enter_ns = span->begin_ns + span->ledger.detached_ns, .exit_ns = span->end_ns, .span = span->id,
-					     .span_pid = span->pid, .pid = span->pid, .tid = span->end_tid ? span->end_tid : span->tid,
+		struct txtrace_stay stay = { .enter_ns = span->begin_ns + span->ledger.detached_ns,
+					     .exit_ns = span->end_ns,
+					     .span = span->id,
+					     .span_pid = span->pid,
+					     .pid = span->pid,
+					     .tid = span->end_tid ? span->end_tid : span->tid,
 					     .is_keyed = span->flags & TXTRACE_SPAN_KEYED };
 		size_t cnt = window->stay_cnt;
 		int err = window->spans[i].has_stays ? 0 : add_stay(window, &stay);
@@ -274,7 +310,8 @@ static uint64_t parent_scope(const struct txtrace_span *span)
 /* Children of a span, in one list. */
 static int compare_parents(const void *a, const void *b)
 {
-	const struct window_span *x = *(const struct window_span *const *)a, *y = *(const struct window_span *const *)b;
+	const struct window_span *x = *(const struct window_span *const *)a,
+				 *y = *(const struct window_span *const *)b;
 
 	if (parent_scope(&x->span) != parent_scope(&y->span))
 		return parent_scope(&x->span) < parent_scope(&y->span) ? -1 : 1;
@@ -301,7 +338,8 @@ static size_t first_child(struct window_span *const *by_parent, size_t cnt, cons
 /* Each span is visited once, so parents that go in a circle end. */
 static int link_children(struct span_window *window)
 {
-	struct window_span **by_parent = calloc(2 * window->span_cnt + 1, sizeof(struct window_span *)), **queue;
+	struct window_span **by_parent = calloc(2 * window->span_cnt + 1, sizeof(struct window_span *)),
+			   **queue;
 	size_t done = 0, cnt = 0;
 
 	if (!by_parent)
@@ -317,11 +355,14 @@ static int link_children(struct span_window *window)
 		uint64_t scope = scope_of(parent->span.flags & TXTRACE_SPAN_KEYED, parent->span.pid);
 		size_t i = first_child(by_parent, window->span_cnt, &parent->span);
 
-		for (; i < window->span_cnt && by_parent[i]->span.parent == parent->span.id && parent_scope(&by_parent[i]->span) == scope; i++) {
+		for (; i < window->span_cnt && by_parent[i]->span.parent == parent->span.id &&
+		       parent_scope(&by_parent[i]->span) == scope;
+		     i++) {
 			struct window_span *child = by_parent[i];
 
 			/* Begun while the parent was open: ids are used again. */
-			if (child->is_inside || !child->span.parent || child->span.begin_ns < parent->span.begin_ns ||
+			if (child->is_inside || !child->span.parent ||
+			    child->span.begin_ns < parent->span.begin_ns ||
 			    child->span.begin_ns > parent->span.end_ns)
 				continue;
 			child->is_inside = true;
@@ -359,7 +400,8 @@ static int link_threads(struct span_window *window)
 		const struct window_stay *stay = &window->stays[i];
 		struct window_thread *thread;
 
-		if (stay->span == WINDOW_NO_SPAN || !window->spans[stay->span].is_inside || id_map_get(&window->threads, stay->pid, stay->tid) ||
+		if (stay->span == WINDOW_NO_SPAN || !window->spans[stay->span].is_inside ||
+		    id_map_get(&window->threads, stay->pid, stay->tid) ||
 		    !window_take(window, sizeof(*thread) + 4 * sizeof(struct id_map_slot)))
 			continue;
 		thread = calloc(1, sizeof(*thread));

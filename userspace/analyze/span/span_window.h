@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All that a log tells of the time of one span: the spans and stays of threads that overlap it, what its threads (or all) did then, and what
- * was said about it. The log is read three times:
+ * All that a log tells of the time of one span: the spans and stays of threads
+ * that overlap it, what its threads (or all) did then, and what was said about
+ * it. The log is read three times:
  *
  *	pass 1: span_query_add() each record; span_query_found()            which span it is
  *	pass 2: span_window_add_spans() each; span_window_link()            spans, stays, marks
  *	pass 3: span_window_add_threads() each; span_window_finish()        what threads did
  *
- * Memory follows what is in that time, up to a budget: beyond it, is_full is set and the rest is missing.
+ * Memory follows what is in that time, up to a budget: beyond it, is_full is
+ * set and the rest is missing.
  */
 #ifndef SPAN_WINDOW_H
 #define SPAN_WINDOW_H
@@ -39,12 +41,16 @@ int span_query_init(struct span_query *query);
 void span_query_release(struct span_query *query);
 int span_query_add(struct span_query *query, const struct txtrace_record *record);
 
-/* A checkpoint counts if nothing else came; such a span ends at last_ns, the end of the log. false: there is no such span. */
+/*
+ * A checkpoint counts if nothing else came; such a span ends at last_ns, the
+ * end of the log. false: there is no such span.
+ */
 bool span_query_found(struct span_query *query, uint64_t last_ns);
 
 struct window_span {
 	struct txtrace_span span; /* label and tag: in the pool; key: empty */
-	size_t parent; /* index of its parent, if it is the span in question or below it; else WINDOW_NO_SPAN */
+	/* index of its parent, if it is the span in question or below it; else WINDOW_NO_SPAN */
+	size_t parent;
 	uint32_t depth; /* 0: the span in question */
 	bool is_inside; /* it is that span, or below it */
 	bool has_stays;
@@ -102,7 +108,8 @@ struct span_window {
 	size_t stay_cnt, stay_size;
 	struct window_place *places; /* by thread and time */
 	size_t place_cnt;
-	struct txtrace_record *marks; /* attributes, instants and links of the span and those below; strings in the pool */
+	/* attributes, instants and links of the span and those below; strings in the pool */
+	struct txtrace_record *marks;
 	size_t mark_cnt, mark_size;
 	struct id_map threads; /* struct window_thread by process and thread: of the spans inside, or all */
 	bool wants_all_threads;
@@ -118,7 +125,8 @@ struct span_window {
 };
 
 /* The query's span; wants_all_threads: not only those that were in it or below. 0 or -ENOMEM. */
-int span_window_init(struct span_window *window, const struct span_query *query, bool wants_all_threads, size_t max_bytes, const char *kernel);
+int span_window_init(struct span_window *window, const struct span_query *query, bool wants_all_threads,
+		     size_t max_bytes, const char *kernel);
 void span_window_release(struct span_window *window);
 
 int span_window_add_spans(struct span_window *window, const struct txtrace_record *record);
@@ -126,15 +134,21 @@ int span_window_link(struct span_window *window);
 int span_window_add_threads(struct span_window *window, const struct txtrace_record *record);
 int span_window_finish(struct span_window *window);
 
-const struct window_thread *span_window_thread(const struct span_window *window, uint32_t pid, uint32_t tid); /* NULL: nothing is known of it */
+/* NULL: nothing is known of it */
+const struct window_thread *span_window_thread(const struct span_window *window, uint32_t pid, uint32_t tid);
 
 /* The last segment that begins before time_ns; NULL: there is none. It may end before time_ns, too. */
 const struct window_segment *window_thread_before(const struct window_thread *thread, uint64_t time_ns);
 
-/* The span that the thread was in just before time_ns (the one entered last), and since when that holds; WINDOW_NO_SPAN: none. */
-size_t span_window_place(const struct span_window *window, uint32_t pid, uint32_t tid, uint64_t time_ns, uint64_t *since_ns);
+/*
+ * The span that the thread was in just before time_ns (the one entered last),
+ * and since when that holds; WINDOW_NO_SPAN: none.
+ */
+size_t span_window_place(const struct span_window *window, uint32_t pid, uint32_t tid, uint64_t time_ns,
+			 uint64_t *since_ns);
 
 /* The span with this id at this time; WINDOW_NO_SPAN: it is not in the log. */
-size_t span_window_find(const struct span_window *window, bool is_keyed, uint32_t pid, uint64_t id, uint64_t time_ns);
+size_t span_window_find(const struct span_window *window, bool is_keyed, uint32_t pid, uint64_t id,
+			uint64_t time_ns);
 
 #endif

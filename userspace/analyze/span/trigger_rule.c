@@ -59,15 +59,21 @@ struct trigger_rule {
 
 /* ---- names ---- */
 
-static const char *const text_names[] = { [TEXT_LABEL] = "label", [TEXT_TAG] = "tag", [TEXT_KEY] = "key", NULL };
+static const char *const text_names[] = {
+	[TEXT_LABEL] = "label", [TEXT_TAG] = "tag", [TEXT_KEY] = "key", NULL
+};
 
 static const struct {
 	const char *name;
 	uint32_t flag;
 } flags[] = {
-	{ "unfinished", TXTRACE_SPAN_UNFINISHED }, { "lower_bound", TXTRACE_SPAN_LOWER_BOUND }, { "loss", TXTRACE_SPAN_LOSS },
-	{ "keyed", TXTRACE_SPAN_KEYED },           { "moved", TXTRACE_SPAN_MOVED },
-	{ "root", TXTRACE_SPAN_ROOT },             { "nested", TXTRACE_SPAN_NESTED },
+	{ "unfinished", TXTRACE_SPAN_UNFINISHED },
+	{ "lower_bound", TXTRACE_SPAN_LOWER_BOUND },
+	{ "loss", TXTRACE_SPAN_LOSS },
+	{ "keyed", TXTRACE_SPAN_KEYED },
+	{ "moved", TXTRACE_SPAN_MOVED },
+	{ "root", TXTRACE_SPAN_ROOT },
+	{ "nested", TXTRACE_SPAN_NESTED },
 };
 
 #define FLAG_CNT (sizeof(flags) / sizeof(flags[0]))
@@ -75,9 +81,10 @@ static const struct {
 static const struct {
 	const char *sign;
 	enum compare compare;
-} compares[] = { /* longer ones first */
-	{ "!=", COMPARE_UNEQUAL }, { ">=", COMPARE_MORE_EQUAL }, { "<=", COMPARE_LESS_EQUAL }, { "=", COMPARE_EQUAL },
-	{ ">", COMPARE_MORE }, { "<", COMPARE_LESS },
+} compares[] = {
+	/* longer ones first */
+	{ "!=", COMPARE_UNEQUAL }, { ">=", COMPARE_MORE_EQUAL }, { "<=", COMPARE_LESS_EQUAL },
+	{ "=", COMPARE_EQUAL },	   { ">", COMPARE_MORE },	 { "<", COMPARE_LESS },
 };
 
 /* ---- reading ---- */
@@ -130,7 +137,8 @@ static int new_node(struct reader *reader, const struct node *node, unsigned int
 	struct trigger_rule *rule = reader->rule;
 
 	if (rule->node_cnt == NODE_MAX)
-		return WRONG(reader, reader->at, "it becomes too long: no more than %d tests and words between them", NODE_MAX);
+		return WRONG(reader, reader->at,
+			     "it becomes too long: no more than %d tests and words between them", NODE_MAX);
 	*number = rule->node_cnt++;
 	rule->nodes[*number] = *node;
 	return 0;
@@ -151,8 +159,12 @@ static int wrong_name(struct reader *reader, const char *at, size_t length)
 		near_miss_offer(&near_miss, flags[i].name);
 	near_miss_offer(&near_miss, "reason");
 	if (near_miss.best)
-		return WRONG(reader, at, "'%s' is nothing that a span has; did you mean '%s'?", typed, near_miss.best);
-	return WRONG(reader, at, "'%s' is nothing that a span has: label, tag, key, reason, wall, on_cpu, runnable, blocked, … or unfinished, …", typed);
+		return WRONG(reader, at, "'%s' is nothing that a span has; did you mean '%s'?", typed,
+			     near_miss.best);
+	return WRONG(reader, at,
+		     "'%s' is nothing that a span has: label, tag, key, reason, wall, on_cpu, runnable, "
+		     "blocked, … or unfinished, …",
+		     typed);
 }
 
 static int read_compare(struct reader *reader, bool has_order, enum compare *compare)
@@ -162,12 +174,14 @@ static int read_compare(struct reader *reader, bool has_order, enum compare *com
 		if (strncmp(reader->at, compares[i].sign, strlen(compares[i].sign)) != 0)
 			continue;
 		if (!has_order && compares[i].compare > COMPARE_UNEQUAL)
-			return WRONG(reader, reader->at, "there is '%s', but a text can only be = or !=", compares[i].sign);
+			return WRONG(reader, reader->at,
+				     "there is '%s', but a text can only be = or !=", compares[i].sign);
 		*compare = compares[i].compare;
 		reader->at += strlen(compares[i].sign);
 		return 0;
 	}
-	return WRONG(reader, reader->at, "%s belong here", has_order ? "one of > >= < <= = != and a duration" : "= or != and a word");
+	return WRONG(reader, reader->at, "%s belong here",
+		     has_order ? "one of > >= < <= = != and a duration" : "= or != and a word");
 }
 
 /* A word or a quoted text, as a string in rule->words. */
@@ -213,10 +227,14 @@ static int read_reason_test(struct reader *reader, unsigned int *number)
 		err = read_text(reader, &reason);
 	if (err)
 		return err;
-	while (node.what < TXTRACE_BLOCK_REASON_COUNT && strcmp(txtrace_block_reason_name(node.what), reason) != 0)
+	while (node.what < TXTRACE_BLOCK_REASON_COUNT &&
+	       strcmp(txtrace_block_reason_name(node.what), reason) != 0)
 		node.what++;
 	if (node.what == TXTRACE_BLOCK_REASON_COUNT)
-		return WRONG(reader, at, "'%s' is no reason: lock, disk, network, sleep, page_fault, pipe, wait, stopped, other, throttled or poll", reason);
+		return WRONG(reader, at,
+			     "'%s' is no reason: lock, disk, network, sleep, page_fault, pipe, wait, "
+			     "stopped, other, throttled or poll",
+			     reason);
 	return new_node(reader, &node, number);
 }
 
@@ -250,7 +268,8 @@ static int read_test(struct reader *reader, unsigned int *number)
 		return read_reason_test(reader, number);
 	for (size_t i = 0; i < FLAG_CNT; i++)
 		if (is_word(at, length, flags[i].name))
-			return new_node(reader, &(struct node){ .kind = NODE_FLAG, .what = flags[i].flag }, number);
+			return new_node(reader, &(struct node){ .kind = NODE_FLAG, .what = flags[i].flag },
+					number);
 	for (unsigned int i = 0; span_value_names[i]; i++)
 		if (is_word(at, length, span_value_names[i]))
 			return read_value_test(reader, i, number);
@@ -294,8 +313,8 @@ static int read_term(struct reader *reader, unsigned int *number)
 	return 0;
 }
 
-static int read_list(struct reader *reader, const char *word, enum node_kind kind, int (*read_item)(struct reader *reader, unsigned int *number),
-		     unsigned int *number)
+static int read_list(struct reader *reader, const char *word, enum node_kind kind,
+		     int (*read_item)(struct reader *reader, unsigned int *number), unsigned int *number)
 {
 	int err = read_item(reader, number);
 
@@ -338,7 +357,8 @@ int trigger_rule_parse(struct trigger_rule **result, const char *text, struct er
 	err = read_rule(&reader, &rule->root);
 	skip_blanks(&reader);
 	if (!err && *reader.at)
-		err = WRONG(&reader, reader.at, "'%.16s' stands where and, or, or the end belongs", reader.at);
+		err = WRONG(&reader, reader.at, "'%.16s' stands where and, or, or the end belongs",
+			    reader.at);
 	if (err)
 		trigger_rule_free(rule);
 	else
@@ -383,9 +403,12 @@ static bool compares_so(uint64_t value, enum compare compare, uint64_t with)
 
 static bool text_matches(const struct node *node, const struct txtrace_span *span)
 {
-	const struct txtrace_string *texts[] = { [TEXT_LABEL] = &span->label, [TEXT_TAG] = &span->tag, [TEXT_KEY] = &span->key };
+	const struct txtrace_string *texts[] = {
+		[TEXT_LABEL] = &span->label, [TEXT_TAG] = &span->tag, [TEXT_KEY] = &span->key
+	};
 
-	return glob_matches(node->pattern, texts[node->what]->bytes, texts[node->what]->length) == (node->compare == COMPARE_EQUAL);
+	return glob_matches(node->pattern, texts[node->what]->bytes, texts[node->what]->length) ==
+	       (node->compare == COMPARE_EQUAL);
 }
 
 /* Of equal ones the first. */

@@ -7,15 +7,20 @@
  *	reason=disk and blocked>5ms
  *	unfinished or lock>1s
  *
- * rule = all { "or" all };  all = term { "and" term };  term = "not" term | "(" rule ")" | test. A test is
+ * rule = all { "or" all }; all = term { "and" term }; term = "not" term | "("
+ * rule ")" | test. A test is
  *
- *	label, tag, key  = or !=, and a shell pattern, in quotes ("", '') if it has blanks, parentheses or quotes; compared as bytes
- *	reason           = or !=, and a reason: that for which the span was blocked for longest is it; of a span that never was, none is
+ *	label, tag, key  = or !=, and a shell pattern, in quotes ("", '') if it has blanks, parentheses or
+ *	                 quotes; compared as bytes
+ *	reason           = or !=, and a reason: that for which the span was blocked for longest is it; of a
+ *	                 span that never was, none is
  *	wall, work, on_cpu, runnable, blocked, detached, unknown, interrupt, and each reason by its name
- *	                 > >= < <= = !=, and a duration as in options: 250us, 50ms, 1.5s; a bare number is seconds
+ *	                 > >= < <= = !=, and a duration as in options: 250us, 50ms, 1.5s; a bare number is
+ *	                 seconds
  *	unfinished, lower_bound, loss, keyed, moved, root, nested   alone: the span has this flag
  *
- * Pure: no I/O. A rule takes some 5 KiB and its text; testing allocates nothing.
+ * Pure: no I/O. A rule takes some 5 KiB and its text; testing allocates
+ * nothing.
  */
 #ifndef TRIGGER_RULE_H
 #define TRIGGER_RULE_H

@@ -31,10 +31,13 @@ static void put_place(struct span_window *window, const struct window_stay *of, 
 	if (last && last->pid == of->pid && last->tid == of->tid && last->from_ns == from_ns)
 		last->span = span;
 	else
-		window->places[window->place_cnt++] = (struct window_place){ of->pid, of->tid, from_ns, span };
+		window->places[window->place_cnt++] = (struct window_place){ of->pid, of->tid, from_ns,
+									     span };
 }
 
-/* Leaves all that have ended by until_ns, from the top: each uncovers the last one below that is still there. */
+/*
+ * Leaves all that have ended by until_ns, from the top: each uncovers the last one below that is still there.
+ */
 static void leave(struct span_window *window, struct stack *stack, uint64_t until_ns)
 {
 	while (stack->cnt > 0 && stack->stays[stack->cnt - 1]->exit_ns <= until_ns) {
@@ -42,7 +45,8 @@ static void leave(struct span_window *window, struct stack *stack, uint64_t unti
 
 		while (stack->cnt > 0 && stack->stays[stack->cnt - 1]->exit_ns <= left->exit_ns)
 			stack->cnt--;
-		put_place(window, left, left->exit_ns, stack->cnt > 0 ? stack->stays[stack->cnt - 1]->span : WINDOW_NO_SPAN);
+		put_place(window, left, left->exit_ns,
+			  stack->cnt > 0 ? stack->stays[stack->cnt - 1]->span : WINDOW_NO_SPAN);
 	}
 }
 
@@ -72,7 +76,8 @@ int window_make_places(struct span_window *window)
 	return 0;
 }
 
-size_t span_window_place(const struct span_window *window, uint32_t pid, uint32_t tid, uint64_t time_ns, uint64_t *since_ns)
+size_t span_window_place(const struct span_window *window, uint32_t pid, uint32_t tid, uint64_t time_ns,
+			 uint64_t *since_ns)
 {
 	size_t low = 0, high = window->place_cnt;
 	const struct window_place *place;
@@ -81,7 +86,9 @@ size_t span_window_place(const struct span_window *window, uint32_t pid, uint32_
 		size_t middle = low + (high - low) / 2;
 
 		place = &window->places[middle];
-		if (place->pid < pid || (place->pid == pid && (place->tid < tid || (place->tid == tid && place->from_ns < time_ns))))
+		if (place->pid < pid ||
+		    (place->pid == pid &&
+		     (place->tid < tid || (place->tid == tid && place->from_ns < time_ns))))
 			low = middle + 1;
 		else
 			high = middle;

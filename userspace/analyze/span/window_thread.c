@@ -10,7 +10,8 @@ static int thread_of(struct span_window *window, uint32_t pid, uint32_t tid, str
 	int err;
 
 	*thread = id_map_get(&window->threads, pid, tid);
-	if (*thread || !window->wants_all_threads || !window_take(window, sizeof(**thread) + 4 * sizeof(struct id_map_slot)))
+	if (*thread || !window->wants_all_threads ||
+	    !window_take(window, sizeof(**thread) + 4 * sizeof(struct id_map_slot)))
 		return 0;
 	*thread = calloc(1, sizeof(**thread));
 	if (!*thread)
@@ -26,7 +27,8 @@ static int thread_of(struct span_window *window, uint32_t pid, uint32_t tid, str
 }
 
 /* Clipped to the window and to what is there already: a forged log may say anything. */
-static int add_segment(struct span_window *window, struct window_thread *thread, const struct window_segment *segment)
+static int add_segment(struct span_window *window, struct window_thread *thread,
+		       const struct window_segment *segment)
 {
 	uint64_t done_ns = thread->cnt > 0 ? thread->segments[thread->cnt - 1].to_ns : 0;
 	struct window_segment clipped = *segment, *kept;
@@ -48,28 +50,37 @@ static struct wait_object object_of(const struct span_window *window, const stru
 	struct wait_object object = wait_object_of(&window->syscalls, wait);
 
 	if (object.kind == WAIT_OBJECT_FD)
-		object.name = fd_names_get(&window->names, fd_names_find(&window->names, object.pid, object.value));
+		object.name = fd_names_get(&window->names,
+					   fd_names_find(&window->names, object.pid, object.value));
 	return object;
 }
 
 static int add_wait(struct span_window *window, struct window_thread *thread, const struct wait *wait)
 {
-	struct window_segment segment = { .from_ns = wait->begin_ns, .to_ns = wait->end_ns, .state = WINDOW_BLOCKED,
-					  .object = object_of(window, wait), .has_wake = wait->wake };
+	struct window_segment segment = { .from_ns = wait->begin_ns,
+					  .to_ns = wait->end_ns,
+					  .state = WINDOW_BLOCKED,
+					  .object = object_of(window, wait),
+					  .has_wake = wait->wake };
 
 	if (wait->wake)
 		segment.wake = wait->wake->wake;
 	return add_segment(window, thread, &segment);
 }
 
-static int add_run(struct span_window *window, struct window_thread *thread, const struct txtrace_run *run, const struct wait *wait)
+static int add_run(struct span_window *window, struct window_thread *thread, const struct txtrace_run *run,
+		   const struct wait *wait)
 {
-	struct window_segment segment = { .from_ns = run->begin_ns - run->runnable_ns, .to_ns = run->begin_ns, .state = WINDOW_RUNNABLE };
+	struct window_segment segment = { .from_ns = run->begin_ns - run->runnable_ns,
+					  .to_ns = run->begin_ns,
+					  .state = WINDOW_RUNNABLE };
 	int err = wait ? add_wait(window, thread, wait) : 0;
 
 	if (!err && run->runnable_ns <= run->begin_ns)
 		err = add_segment(window, thread, &segment);
-	segment = (struct window_segment){ .from_ns = run->begin_ns, .to_ns = run->end_ns, .state = WINDOW_ON_CPU, .cpu = run->cpu };
+	segment = (struct window_segment){
+		.from_ns = run->begin_ns, .to_ns = run->end_ns, .state = WINDOW_ON_CPU, .cpu = run->cpu
+	};
 	if (!err)
 		err = add_segment(window, thread, &segment);
 	thread->last = *run;
@@ -103,8 +114,12 @@ int span_window_add_threads(struct span_window *window, const struct txtrace_rec
 static int add_open_end(struct span_window *window, struct window_thread *thread)
 {
 	const struct txtrace_run *last = &thread->last;
-	struct wait wait = { .pid = thread->pid, .tid = thread->tid, .begin_ns = last->end_ns, .reason = last->reason,
-			     .syscall_nr = last->syscall_nr, .object = last->object };
+	struct wait wait = { .pid = thread->pid,
+			     .tid = thread->tid,
+			     .begin_ns = last->end_ns,
+			     .reason = last->reason,
+			     .syscall_nr = last->syscall_nr,
+			     .object = last->object };
 	struct window_segment segment = { .from_ns = last->end_ns, .state = WINDOW_BLOCKED, .is_open = true };
 	int err;
 
@@ -115,7 +130,9 @@ static int add_open_end(struct span_window *window, struct window_thread *thread
 	err = add_segment(window, thread, &segment);
 	if (err || !thread->woken_ns)
 		return err;
-	segment = (struct window_segment){ .from_ns = thread->woken_ns, .to_ns = window->end_ns, .state = WINDOW_RUNNABLE };
+	segment = (struct window_segment){ .from_ns = thread->woken_ns,
+					   .to_ns = window->end_ns,
+					   .state = WINDOW_RUNNABLE };
 	return add_segment(window, thread, &segment);
 }
 
@@ -126,7 +143,8 @@ static void name_futexes(const struct span_window *window, struct window_thread 
 		struct wait_object *object = &thread->segments[i].object;
 
 		if (thread->segments[i].state == WINDOW_BLOCKED && object->kind == WAIT_OBJECT_FUTEX)
-			object->name = fd_names_get(&window->names, fd_names_find(&window->names, object->pid, object->value));
+			object->name = fd_names_get(&window->names, fd_names_find(&window->names, object->pid,
+										  object->value));
 	}
 }
 

@@ -11,7 +11,10 @@
 
 struct series {
 	struct concurrency_series shown;
-	double *steps;       /* of a label: by how much the level changes at the begin of each bucket, on top of the parts in means */
+	/*
+	 * of a label: by how much the level changes at the begin of each bucket, on top of the parts in means
+	 */
+	double *steps;
 	uint64_t last_ns;    /* of a counter: from here on it is value */
 	double value;
 	bool has_value;
@@ -41,7 +44,8 @@ struct concurrency *concurrency_new(uint64_t from_ns, uint64_t to_ns, size_t buc
 	concurrency->bucket_cnt = to_ns - from_ns < bucket_cnt ? (size_t)(to_ns - from_ns) : bucket_cnt;
 	id_map_init(&concurrency->by_name);
 	concurrency->names = string_pool_new();
-	concurrency->series = calloc(CONCURRENCY_SERIES_MAX + 1 + THREAD_STATE_COUNT, sizeof(*concurrency->series));
+	concurrency->series = calloc(CONCURRENCY_SERIES_MAX + 1 + THREAD_STATE_COUNT,
+				     sizeof(*concurrency->series));
 	if (concurrency->names && concurrency->series)
 		return concurrency;
 	concurrency_free(concurrency);
@@ -111,7 +115,8 @@ static struct series *make_series(struct concurrency *concurrency)
 }
 
 /* *found stays NULL for counters beyond the bound. */
-static int find_series(struct concurrency *concurrency, const struct txtrace_string *name, uint64_t space, struct series **found)
+static int find_series(struct concurrency *concurrency, const struct txtrace_string *name, uint64_t space,
+		       struct series **found)
 {
 	uint32_t number = string_pool_find(concurrency->names, name->bytes, name->length);
 	bool is_full = concurrency->series_cnt >= CONCURRENCY_SERIES_MAX;
@@ -126,14 +131,20 @@ static int find_series(struct concurrency *concurrency, const struct txtrace_str
 		*found = concurrency->rest;
 		return 0;
 	}
-	if (string_pool_add(concurrency->names, name->bytes, name->length, &number) || !(*found = make_series(concurrency)))
+	if (string_pool_add(concurrency->names, name->bytes, name->length, &number) ||
+	    !(*found = make_series(concurrency)))
 		return -ENOMEM;
-	(*found)->shown.name.bytes = string_pool_get(concurrency->names, number, &(*found)->shown.name.length);
+	(*found)->shown.name.bytes = string_pool_get(concurrency->names, number,
+						     &(*found)->shown.name.length);
 	return id_map_put(&concurrency->by_name, space, number, *found);
 }
 
-/* Adds a level between two times in the range: parts of the buckets at both ends, and a step up and down for those between them. */
-static void add_level(const struct concurrency *concurrency, struct series *series, uint64_t begin_ns, uint64_t end_ns, double level)
+/*
+ * Adds a level between two times in the range: parts of the buckets at both ends, and a step up and down for
+ * those between them.
+ */
+static void add_level(const struct concurrency *concurrency, struct series *series, uint64_t begin_ns,
+		      uint64_t end_ns, double level)
 {
 	size_t first, last;
 
@@ -147,7 +158,8 @@ static void add_level(const struct concurrency *concurrency, struct series *seri
 		series->shown.means[first] += level * (double)(end_ns - begin_ns);
 		return;
 	}
-	series->shown.means[first] += level * (double)(concurrency_begin_ns(concurrency, first + 1) - begin_ns);
+	series->shown.means[first] += level *
+				      (double)(concurrency_begin_ns(concurrency, first + 1) - begin_ns);
 	series->shown.means[last] += level * (double)(end_ns - concurrency_begin_ns(concurrency, last));
 	series->steps[first + 1] += level;
 	series->steps[last] -= level;
@@ -205,7 +217,9 @@ static void take_state(void *context, enum thread_state state, uint64_t begin_ns
 
 static int begin_threads(struct concurrency *concurrency)
 {
-	static const char *const names[] = { [THREAD_RUNNING] = "running", [THREAD_RUNNABLE] = "runnable", [THREAD_BLOCKED] = "blocked" };
+	static const char *const names[] = {
+		[THREAD_RUNNING] = "running", [THREAD_RUNNABLE] = "runnable", [THREAD_BLOCKED] = "blocked"
+	};
 
 	for (int state = 0; state < THREAD_STATE_COUNT; state++) {
 		struct series *series = make_series(concurrency);
@@ -241,7 +255,8 @@ static void finish_series(const struct concurrency *concurrency, struct series *
 	if (series->has_value)
 		add_level(concurrency, series, series->last_ns, concurrency->to_ns, series->value);
 	for (size_t i = 0; i < concurrency->bucket_cnt; i++) {
-		double width = (double)(concurrency_begin_ns(concurrency, i + 1) - concurrency_begin_ns(concurrency, i));
+		double width = (double)(concurrency_begin_ns(concurrency, i + 1) -
+					concurrency_begin_ns(concurrency, i));
 
 		level += series->steps[i];
 		series->shown.means[i] = series->shown.means[i] / width + level;
@@ -253,7 +268,8 @@ static void finish_series(const struct concurrency *concurrency, struct series *
 
 static int compare_series(const void *a, const void *b)
 {
-	const struct concurrency_series *x = &(*(struct series *const *)a)->shown, *y = &(*(struct series *const *)b)->shown;
+	const struct concurrency_series *x = &(*(struct series *const *)a)->shown,
+					*y = &(*(struct series *const *)b)->shown;
 	size_t shorter = x->name.length < y->name.length ? x->name.length : y->name.length;
 	int order;
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How many spans of each label were open, what the program's counters were, and how many threads were running, runnable and blocked, over time: means
- * over equal parts of a range. Records in any order (of threads in that of the log), series out. Memory is that of the series, which are bounded; spans
- * of labels beyond that are counted together.
+ * How many spans of each label were open, what the program's counters were, and
+ * how many threads were running, runnable and blocked, over time: means over
+ * equal parts of a range. Records in any order (of threads in that of the log),
+ * series out. Memory is that of the series, which are bounded; spans of labels
+ * beyond that are counted together.
  */
 #ifndef CONCURRENCY_H
 #define CONCURRENCY_H
@@ -29,7 +31,11 @@ struct concurrency_series {
 	enum concurrency_kind kind;
 	enum thread_state state;    /* of threads */
 	bool is_rest;
-	uint64_t cnt;   /* spans that overlap the range, steps of the counter, or stretches of time that threads were in the state */
+	/*
+	 * spans that overlap the range, steps of the counter, or stretches of time that threads were in the
+	 * state
+	 */
+	uint64_t cnt;
 	double *means;  /* one for each bucket */
 	double peak;    /* the largest of them */
 	double sum;
@@ -41,18 +47,23 @@ struct concurrency;
 struct concurrency *concurrency_new(uint64_t from_ns, uint64_t to_ns, size_t bucket_cnt);
 void concurrency_free(struct concurrency *concurrency);
 
-int concurrency_add(struct concurrency *concurrency, const struct txtrace_record *record); /* spans and counters. 0 or -ENOMEM */
+/* spans and counters. 0 or -ENOMEM */
+int concurrency_add(struct concurrency *concurrency, const struct txtrace_record *record);
 
 /* Any record, for the threads, and where another capture begins. 0 or -ENOMEM. */
 int concurrency_add_threads(struct concurrency *concurrency, const struct txtrace_record *record);
 void concurrency_begin_capture(struct concurrency *concurrency);
 
-/* No more records will come. Series are in order: threads first, then labels, those with the most open first, then counters. */
+/*
+ * No more records will come. Series are in order: threads first, then labels,
+ * those with the most open first, then counters.
+ */
 void concurrency_finish(struct concurrency *concurrency);
 size_t concurrency_series_count(const struct concurrency *concurrency);
 const struct concurrency_series *concurrency_series(const struct concurrency *concurrency, size_t idx);
 
-size_t concurrency_bucket_count(const struct concurrency *concurrency); /* as was asked for, but none is shorter than 1 ns */
+/* as was asked for, but none is shorter than 1 ns */
+size_t concurrency_bucket_count(const struct concurrency *concurrency);
 
 /* Bucket idx is from begin(idx) to begin(idx + 1). */
 uint64_t concurrency_begin_ns(const struct concurrency *concurrency, size_t idx);

@@ -7,7 +7,10 @@
 
 #include "base/id_map.h"
 
-/* From time_ns on it was value; until then it had been above 0 for positive_ns in all, and value times time was area. */
+/*
+ * From time_ns on it was value; until then it had been above 0 for positive_ns in all, and value times time
+ * was area.
+ */
 struct queue_point {
 	uint64_t time_ns;
 	int64_t value;
@@ -75,7 +78,8 @@ int queue_history_add(struct queue_history *history, const struct txtrace_counte
 	struct queue_process *process;
 	struct queue_point point = { .time_ns = counter->time_ns };
 
-	if (counter->name.length != history->name_length || memcmp(counter->name.bytes, history->name, history->name_length) != 0)
+	if (counter->name.length != history->name_length ||
+	    memcmp(counter->name.bytes, history->name, history->name_length) != 0)
 		return 0;
 	history->cnt++;
 	process = id_map_get(&history->processes, 0, counter->pid);
@@ -100,10 +104,13 @@ uint64_t queue_history_count(const struct queue_history *history)
 	return history->cnt;
 }
 
-/* The sums at a time: those of the last point that is not after it, gone on. Before the first: nothing yet. */
+/*
+ * The sums at a time: those of the last point that is not after it, gone on. Before the first: nothing yet.
+ */
 static struct queue_point sums_at(const struct queue_process *process, uint64_t time_ns)
 {
-	uint64_t first = process->cnt > QUEUE_HISTORY_POINTS ? process->cnt - QUEUE_HISTORY_POINTS : 0, low = first, high = process->cnt;
+	uint64_t first = process->cnt > QUEUE_HISTORY_POINTS ? process->cnt - QUEUE_HISTORY_POINTS : 0,
+		 low = first, high = process->cnt;
 
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
@@ -116,7 +123,8 @@ static struct queue_point sums_at(const struct queue_process *process, uint64_t 
 	return low > first ? go_on(point_at(process, low - 1), time_ns) : *point_at(process, first);
 }
 
-uint64_t queue_history_positive_ns(const struct queue_history *history, uint32_t pid, uint64_t from_ns, uint64_t to_ns, double *mean_depth)
+uint64_t queue_history_positive_ns(const struct queue_history *history, uint32_t pid, uint64_t from_ns,
+				   uint64_t to_ns, double *mean_depth)
 {
 	const struct queue_process *process = id_map_get(&history->processes, 0, pid);
 	struct queue_point from, to;

@@ -50,7 +50,8 @@ void thread_states_free(struct thread_states *states)
 	free(states);
 }
 
-static void tell(const struct thread_states *states, enum thread_state state, uint64_t begin_ns, uint64_t end_ns)
+static void tell(const struct thread_states *states, enum thread_state state, uint64_t begin_ns,
+		 uint64_t end_ns)
 {
 	if (begin_ns < end_ns)
 		states->take(states->context, state, begin_ns, end_ns);
@@ -81,7 +82,8 @@ static int note_left(struct thread_states *states, const struct txtrace_run *run
 		}
 	}
 	if (thread)
-		*thread = (struct left_thread){ .left_ns = run->end_ns, .is_blocked = run->left_as == TXTRACE_LEFT_BLOCKED };
+		*thread = (struct left_thread){ .left_ns = run->end_ns,
+						.is_blocked = run->left_as == TXTRACE_LEFT_BLOCKED };
 	return 0;
 }
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From when to when each thread was running, runnable or blocked, as its RUN records tell; behind the last one, as that says how it left the CPU,
- * until the capture ends. A thread that never ran in the capture is in none of them. docs/attribution.md, "Workers".
+ * From when to when each thread was running, runnable or blocked, as its RUN
+ * records tell; behind the last one, as that says how it left the CPU, until
+ * the capture ends. A thread that never ran in the capture is in none of them.
+ * docs/attribution.md, "Workers".
  *
  *	thread_states_add() for each record, thread_states_finish()
  *
- * Memory follows the live threads, up to THREAD_STATES_MAX; of others only what their records say themselves is told.
+ * Memory follows the live threads, up to THREAD_STATES_MAX; of others only what
+ * their records say themselves is told.
  */
 #ifndef THREAD_STATES_H
 #define THREAD_STATES_H
@@ -21,7 +24,9 @@ enum thread_state {
 	THREAD_STATE_COUNT = 3,
 };
 
-typedef void (*thread_states_take)(void *context, enum thread_state state, uint64_t begin_ns, uint64_t end_ns); /* begin < end */
+/* begin < end */
+typedef void (*thread_states_take)(void *context, enum thread_state state, uint64_t begin_ns,
+				   uint64_t end_ns);
 
 struct thread_states;
 

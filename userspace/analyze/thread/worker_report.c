@@ -158,7 +158,8 @@ static bool is_worker(const struct worker_report *report, const struct worker *w
 /* ---- parked ---- */
 
 /* It was no part of a span: that is certain now. */
-static void count_parked(struct worker_report *report, struct worker *worker, const struct worker_parked *parked)
+static void count_parked(struct worker_report *report, struct worker *worker,
+			 const struct worker_parked *parked)
 {
 	size_t at = report->top_parked_cnt;
 
@@ -173,10 +174,14 @@ static void count_parked(struct worker_report *report, struct worker *worker, co
 
 static void measure_queue(const struct worker_report *report, struct worker_parked *parked)
 {
-	parked->queued_ns = queue_history_positive_ns(report->queue, parked->pid, parked->begin_ns, parked->end_ns, &parked->mean_depth);
+	parked->queued_ns = queue_history_positive_ns(report->queue, parked->pid, parked->begin_ns,
+						      parked->end_ns, &parked->mean_depth);
 }
 
-/* A span that ended in the sleep, or that it was in. Those that the thread was in when it had woken do not matter. */
+/*
+ * A span that ended in the sleep, or that it was in. Those that the thread was in when it had woken do not
+ * matter.
+ */
 static void leave_out_stretches(const struct worker *worker, struct worker_parked *parked)
 {
 	for (size_t i = worker->stretch_cnt; i-- > 0 && worker->stretches[i].end_ns > parked->begin_ns;) {
@@ -241,14 +246,16 @@ static int add_stretch(struct worker_report *report, struct worker *worker, stru
 	size_t size = worker->stretch_size ? worker->stretch_size * 2 : 8;
 	struct stretch *grown;
 
-	while (worker->stretch_cnt > 0 && worker->stretches[worker->stretch_cnt - 1].end_ns >= stay.begin_ns) {
+	while (worker->stretch_cnt > 0 &&
+	       worker->stretches[worker->stretch_cnt - 1].end_ns >= stay.begin_ns) {
 		struct stretch *last = &worker->stretches[--worker->stretch_cnt];
 
 		worker->row.in_spans_ns -= last->end_ns - last->begin_ns;
 		stay.begin_ns = last->begin_ns < stay.begin_ns ? last->begin_ns : stay.begin_ns;
 		stay.end_ns = last->end_ns > stay.end_ns ? last->end_ns : stay.end_ns;
 	}
-	if (worker->stretch_cnt == 0 && stay.begin_ns < worker->sealed_ns) { /* what is there already is counted already, mostly */
+	/* what is there already is counted already, mostly */
+	if (worker->stretch_cnt == 0 && stay.begin_ns < worker->sealed_ns) {
 		stay.begin_ns = worker->sealed_ns;
 		stay.end_ns = stay.end_ns > stay.begin_ns ? stay.end_ns : stay.begin_ns;
 		report->is_coarse = true;
@@ -256,7 +263,8 @@ static int add_stretch(struct worker_report *report, struct worker *worker, stru
 	if (worker->stretch_cnt == WORKER_STRETCH_MAX) { /* the older half stays as it is, whatever comes */
 		worker->stretch_cnt = WORKER_STRETCH_MAX / 2;
 		worker->sealed_ns = worker->stretches[worker->stretch_cnt - 1].end_ns;
-		memmove(worker->stretches, worker->stretches + WORKER_STRETCH_MAX / 2, worker->stretch_cnt * sizeof(*worker->stretches));
+		memmove(worker->stretches, worker->stretches + WORKER_STRETCH_MAX / 2,
+			worker->stretch_cnt * sizeof(*worker->stretches));
 	}
 	if (worker->stretch_cnt == worker->stretch_size) {
 		grown = reallocarray(worker->stretches, size, sizeof(*grown));
@@ -270,7 +278,8 @@ static int add_stretch(struct worker_report *report, struct worker *worker, stru
 	return 0;
 }
 
-static int add_stay(struct worker_report *report, uint32_t pid, uint32_t tid, uint64_t enter_ns, uint64_t exit_ns)
+static int add_stay(struct worker_report *report, uint32_t pid, uint32_t tid, uint64_t enter_ns,
+		    uint64_t exit_ns)
 {
 	struct stretch stay = { enter_ns, exit_ns > enter_ns ? exit_ns : enter_ns };
 	struct worker *worker;
@@ -303,7 +312,10 @@ static int note_stay(struct worker_report *report, const struct txtrace_stay *st
 
 /* ---- long runs ---- */
 
-/* The span that covers most of the run gives it its label; of equal ones the one that ended first, which is the innermost. */
+/*
+ * The span that covers most of the run gives it its label; of equal ones the one that ended first, which is
+ * the innermost.
+ */
 static void label_run(struct worker_run *top, const struct recent_span *span)
 {
 	uint64_t begin_ns = span->stay.begin_ns > top->run.begin_ns ? span->stay.begin_ns : top->run.begin_ns;
@@ -326,7 +338,8 @@ static void rank_run(struct worker_report *report, const struct worker *worker, 
 	struct worker_run top = { .run = *run };
 	size_t at = report->top_run_cnt;
 
-	if (report->top_cnt == 0 || !is_reported(report, worker) || (at == report->top_cnt && run_ns(&report->top_runs[at - 1].run) >= run_ns(run)))
+	if (report->top_cnt == 0 || !is_reported(report, worker) ||
+	    (at == report->top_cnt && run_ns(&report->top_runs[at - 1].run) >= run_ns(run)))
 		return;
 	for (size_t i = 0; i < worker->recent_cnt; i++)
 		label_run(&top, &worker->recent[i]);
@@ -337,7 +350,9 @@ static void rank_run(struct worker_report *report, const struct worker *worker, 
 		report->top_run_cnt++;
 }
 
-/* The longest spans that ended since the thread's last run are kept: the run that they were in comes later. */
+/*
+ * The longest spans that ended since the thread's last run are kept: the run that they were in comes later.
+ */
 static int note_recent(struct worker *worker, const struct recent_span *span)
 {
 	size_t at = worker->recent_cnt;
@@ -353,9 +368,11 @@ static int note_recent(struct worker *worker, const struct recent_span *span)
 			    worker->recent[at].stay.end_ns - worker->recent[at].stay.begin_ns)
 				at = i;
 		}
-		if (span->stay.end_ns - span->stay.begin_ns <= worker->recent[at].stay.end_ns - worker->recent[at].stay.begin_ns)
+		if (span->stay.end_ns - span->stay.begin_ns <=
+		    worker->recent[at].stay.end_ns - worker->recent[at].stay.begin_ns)
 			return 0;
-		memmove(worker->recent + at, worker->recent + at + 1, (RECENT_MAX - 1 - at) * sizeof(*worker->recent));
+		memmove(worker->recent + at, worker->recent + at + 1,
+			(RECENT_MAX - 1 - at) * sizeof(*worker->recent));
 		at = RECENT_MAX - 1;
 	} else {
 		worker->recent_cnt++;
@@ -364,7 +381,8 @@ static int note_recent(struct worker *worker, const struct recent_span *span)
 	return 0;
 }
 
-static int label_runs(struct worker_report *report, const struct txtrace_span *span, const struct span_stays *stays)
+static int label_runs(struct worker_report *report, const struct txtrace_span *span,
+		      const struct span_stays *stays)
 {
 	struct recent_span recent = { .stay = { stays->enter_ns, stays->exit_ns } };
 	struct worker *worker;
@@ -375,7 +393,8 @@ static int label_runs(struct worker_report *report, const struct txtrace_span *s
 	err = find_worker(report, stays->pid, stays->tid, &worker);
 	if (err || !worker)
 		return err;
-	recent.label_length = span->label.length < WORKER_LABEL_BYTES ? span->label.length : WORKER_LABEL_BYTES;
+	recent.label_length = span->label.length < WORKER_LABEL_BYTES ? span->label.length
+								      : WORKER_LABEL_BYTES;
 	if (recent.label_length > 0)
 		memcpy(recent.label, span->label.bytes, recent.label_length);
 	for (size_t i = 0; i < report->top_run_cnt; i++) {
@@ -423,9 +442,12 @@ static void end_period(struct worker *worker, uint64_t end_ns)
 		worker->row.longest_period_ns = ns;
 }
 
-static int add_sleep(struct worker_report *report, struct worker *worker, const struct txtrace_run *run, bool is_next)
+static int add_sleep(struct worker_report *report, struct worker *worker, const struct txtrace_run *run,
+		     bool is_next)
 {
-	struct worker_parked parked = { .pid = run->pid, .tid = run->tid, .end_ns = run->begin_ns - run->runnable_ns };
+	struct worker_parked parked = { .pid = run->pid,
+					.tid = run->tid,
+					.end_ns = run->begin_ns - run->runnable_ns };
 
 	parked.begin_ns = parked.end_ns - run->blocked_ns;
 	parked.reason = is_next ? worker->last_reason : BLOCK_REASON_UNKNOWN;
@@ -464,7 +486,9 @@ static int add_run(struct worker_report *report, const struct txtrace_run *run)
 	rank_run(report, worker, run);
 	worker->recent_cnt = 0;
 	worker->last_end_ns = run->end_ns;
-	worker->last_reason = run->left_as == TXTRACE_LEFT_BLOCKED && run->reason < TXTRACE_BLOCK_REASON_COUNT ? run->reason : BLOCK_REASON_UNKNOWN;
+	worker->last_reason = run->left_as == TXTRACE_LEFT_BLOCKED && run->reason < TXTRACE_BLOCK_REASON_COUNT
+				      ? run->reason
+				      : BLOCK_REASON_UNKNOWN;
 	return err;
 }
 
@@ -491,11 +515,13 @@ int worker_report_add(struct worker_report *report, const struct txtrace_record 
 
 static int compare_workers(const void *a, const void *b)
 {
-	const struct worker_row *x = &(*(struct worker *const *)a)->row, *y = &(*(struct worker *const *)b)->row;
+	const struct worker_row *x = &(*(struct worker *const *)a)->row,
+				*y = &(*(struct worker *const *)b)->row;
 
 	if (x->on_cpu_ns != y->on_cpu_ns)
 		return (x->on_cpu_ns < y->on_cpu_ns) - (x->on_cpu_ns > y->on_cpu_ns);
-	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid) : (x->tid > y->tid) - (x->tid < y->tid);
+	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid)
+				: (x->tid > y->tid) - (x->tid < y->tid);
 }
 
 /* The threads that are not asked for go behind the others. */
@@ -515,7 +541,8 @@ void worker_report_finish(struct worker_report *report)
 {
 	for (size_t i = 0; i < report->worker_cnt; i++) {
 		struct worker *worker = report->workers[i];
-		struct txtrace_string name = thread_names_get(report->names, worker->row.pid, worker->row.tid);
+		struct txtrace_string name = thread_names_get(report->names, worker->row.pid,
+							      worker->row.tid);
 
 		end_period(worker, worker->last_end_ns);
 		for (size_t j = 0; is_worker(report, worker) && j < worker->parked_cnt; j++)

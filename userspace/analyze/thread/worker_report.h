@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What each thread did: on a CPU, runnable, blocked; in spans and outside; how long it ran without a break; and for how long it slept, outside of all
- * spans, while the program's queue had something for it. Records in, rows out. docs/attribution.md, "Workers", has the definitions.
+ * What each thread did: on a CPU, runnable, blocked; in spans and outside; how
+ * long it ran without a break; and for how long it slept, outside of all spans,
+ * while the program's queue had something for it. Records in, rows out.
+ * docs/attribution.md, "Workers", has the definitions.
  */
 #ifndef WORKER_REPORT_H
 #define WORKER_REPORT_H
@@ -59,16 +61,21 @@ struct worker_run {
 struct worker_report;
 
 /*
- * queue: the counter's name, or NULL. threads: a shell pattern; only threads whose name matches are reported, and all of them are workers. NULL: all
- * are reported, and workers are those that were in a span. Both live as long as the report. top_cnt: so many of the longest runs and sleeps are kept. NULL:
- * no memory.
+ * queue: the counter's name, or NULL. threads: a shell pattern; only threads
+ * whose name matches are reported, and all of them are workers. NULL: all are
+ * reported, and workers are those that were in a span. Both live as long as the
+ * report. top_cnt: so many of the longest runs and sleeps are kept. NULL: no
+ * memory.
  */
 struct worker_report *worker_report_new(const char *queue, const char *threads, size_t top_cnt);
 void worker_report_free(struct worker_report *report);
 
 int worker_report_add(struct worker_report *report, const struct txtrace_record *record); /* 0 or -ENOMEM */
 
-/* What comes from here on is of another capture: ids are other spans'. A thread with the same pid and tid goes on in the same row. */
+/*
+ * What comes from here on is of another capture: ids are other spans'. A thread
+ * with the same pid and tid goes on in the same row.
+ */
 void worker_report_begin_capture(struct worker_report *report);
 
 /* No more records will come; rows are in order: the most time on a CPU first. */
@@ -80,13 +87,19 @@ uint64_t worker_row_unknown_ns(const struct worker_row *row);
 size_t worker_report_row_count(const struct worker_report *report);
 const struct worker_row *worker_report_row(const struct worker_report *report, size_t idx);
 size_t worker_report_parked_count(const struct worker_report *report);
-const struct worker_parked *worker_report_parked(const struct worker_report *report, size_t idx); /* the longest first */
+/* the longest first */
+const struct worker_parked *worker_report_parked(const struct worker_report *report, size_t idx);
 size_t worker_report_run_count(const struct worker_report *report);
-const struct worker_run *worker_report_run(const struct worker_report *report, size_t idx); /* the longest first */
+/* the longest first */
+const struct worker_run *worker_report_run(const struct worker_report *report, size_t idx);
 
-const struct worker_row *worker_report_find(const struct worker_report *report, uint32_t pid, uint32_t tid); /* NULL: not there */
-uint64_t worker_report_hidden_count(const struct worker_report *report); /* runs of threads beyond WORKER_THREAD_MAX */
-bool worker_report_is_coarse(const struct worker_report *report); /* time in spans, or parked, is only about right: too much was open at once */
-uint64_t worker_report_queue_count(const struct worker_report *report); /* times that the queue's length was told */
+/* NULL: not there */
+const struct worker_row *worker_report_find(const struct worker_report *report, uint32_t pid, uint32_t tid);
+/* runs of threads beyond WORKER_THREAD_MAX */
+uint64_t worker_report_hidden_count(const struct worker_report *report);
+/* time in spans, or parked, is only about right: too much was open at once */
+bool worker_report_is_coarse(const struct worker_report *report);
+/* times that the queue's length was told */
+uint64_t worker_report_queue_count(const struct worker_report *report);
 
 #endif

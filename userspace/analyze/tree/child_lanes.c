@@ -49,7 +49,9 @@ void span_stays_complete(struct span_stays *stays, const struct txtrace_span *sp
 {
 	if (stays->cnt > 0)
 		return;
-	*stays = (struct span_stays){ .pid = span->pid, .tid = span->end_tid ? span->end_tid : span->tid, .exit_ns = span->end_ns };
+	*stays = (struct span_stays){ .pid = span->pid,
+				      .tid = span->end_tid ? span->end_tid : span->tid,
+				      .exit_ns = span->end_ns };
 	stays->enter_ns = span->begin_ns + span->ledger.detached_ns;
 }
 
@@ -87,7 +89,8 @@ static int make_lane(struct child_lanes *lanes, uint32_t pid, uint32_t tid, stru
 	return 0;
 }
 
-static int make_label(struct child_lanes *lanes, struct child_lane *lane, struct tree_node *node, struct lane_label **made)
+static int make_label(struct child_lanes *lanes, struct child_lane *lane, struct tree_node *node,
+		      struct lane_label **made)
 {
 	struct lane_label **link = &lane->labels, *label;
 
@@ -113,7 +116,10 @@ static int make_label(struct child_lanes *lanes, struct child_lane *lane, struct
 	return 0;
 }
 
-/* The child does not touch a sibling on the thread, nor does its stay lie across the end of a stay of the parent. */
+/*
+ * The child does not touch a sibling on the thread, nor does its stay lie across the end of a stay of the
+ * parent.
+ */
 static bool fits_lane(const struct child_lane *lane, const struct span_stays *stays)
 {
 	bool is_past = stays->exit_ns <= lane->exit_ns;
@@ -123,13 +129,15 @@ static bool fits_lane(const struct child_lane *lane, const struct span_stays *st
 	return is_past ? stays->enter_ns >= lane->enter_ns : stays->enter_ns >= lane->exit_ns;
 }
 
-static void gather(struct child_lane *lane, struct lane_label *label, const struct txtrace_span *child, const struct span_stays *stays)
+static void gather(struct child_lane *lane, struct lane_label *label, const struct txtrace_span *child,
+		   const struct span_stays *stays)
 {
 	struct txtrace_ledger charge = child->ledger;
 
 	charge.detached_ns = 0; /* nobody was in it: it is in no one else's account */
 	lane->end_ns = stays->exit_ns;
-	if (stays->exit_ns <= lane->exit_ns) { /* the child was still open when the parent's stay, in which it lies, had ended */
+	/* the child was still open when the parent's stay, in which it lies, had ended */
+	if (stays->exit_ns <= lane->exit_ns) {
 		ledger_add(&lane->shared, &charge);
 		label->shared_cnt++;
 		return;
@@ -141,7 +149,8 @@ static void gather(struct child_lane *lane, struct lane_label *label, const stru
 	label->open_cnt++;
 }
 
-int child_lanes_add(struct child_lanes *lanes, const struct txtrace_span *child, const struct span_stays *stays, struct tree_node *node)
+int child_lanes_add(struct child_lanes *lanes, const struct txtrace_span *child,
+		    const struct span_stays *stays, struct tree_node *node)
 {
 	struct lane_label *label = NULL;
 	struct child_lane *lane = NULL;
@@ -183,7 +192,8 @@ static void settle(struct child_lane *lane, enum tree_place place)
 	lane->has_open = false;
 }
 
-int child_lanes_stay(struct child_lanes *lanes, uint32_t pid, uint32_t tid, uint64_t enter_ns, uint64_t exit_ns)
+int child_lanes_stay(struct child_lanes *lanes, uint32_t pid, uint32_t tid, uint64_t enter_ns,
+		     uint64_t exit_ns)
 {
 	struct child_lane *lane;
 	int err = make_lane(lanes, pid, tid, &lane);
@@ -202,7 +212,8 @@ int child_lanes_stay(struct child_lanes *lanes, uint32_t pid, uint32_t tid, uint
 	return 0;
 }
 
-void child_lanes_judge(struct child_lanes *lanes, const struct txtrace_span *span, struct txtrace_ledger *shared)
+void child_lanes_judge(struct child_lanes *lanes, const struct txtrace_span *span,
+		       struct txtrace_ledger *shared)
 {
 	struct txtrace_ledger left = span->ledger;
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What was charged to a span and to its children as well, found out as a log tells it: children and stays of threads first, the span itself last.
- * docs/attribution.md, "Self and total", has the rules; they are here. One struct child_lanes to each span that has not come yet.
+ * What was charged to a span and to its children as well, found out as a log
+ * tells it: children and stays of threads first, the span itself last.
+ * docs/attribution.md, "Self and total", has the rules; they are here. One
+ * struct child_lanes to each span that has not come yet.
  *
- * A lane is a thread. Children that one thread worked for gather in it until the span's own stay of that thread comes: then they were in it, or not.
+ * A lane is a thread. Children that one thread worked for gather in it until
+ * the span's own stay of that thread comes: then they were in it, or not.
  */
 #ifndef CHILD_LANES_H
 #define CHILD_LANES_H
@@ -39,17 +42,24 @@ struct child_lanes {
 	bool has_doubt; /* some children are divided or unsure */
 };
 
-/* A child has ended, with these stays, complete; node: where it is counted, which stays where it is. 0 or -ENOMEM. */
-int child_lanes_add(struct child_lanes *lanes, const struct txtrace_span *child, const struct span_stays *stays, struct tree_node *node);
+/*
+ * A child has ended, with these stays, complete; node: where it is counted,
+ * which stays where it is. 0 or -ENOMEM.
+ */
+int child_lanes_add(struct child_lanes *lanes, const struct txtrace_span *child,
+		    const struct span_stays *stays, struct tree_node *node);
 
 /* The span itself had a thread in it, which leaves it now. 0 or -ENOMEM. */
-int child_lanes_stay(struct child_lanes *lanes, uint32_t pid, uint32_t tid, uint64_t enter_ns, uint64_t exit_ns);
+int child_lanes_stay(struct child_lanes *lanes, uint32_t pid, uint32_t tid, uint64_t enter_ns,
+		     uint64_t exit_ns);
 
 /*
- * The span itself comes, all of its stays have been told: counts each child's place at its node, and adds to *shared what of the span's ledger is
- * theirs, too.
+ * The span itself comes, all of its stays have been told: counts each child's
+ * place at its node, and adds to *shared what of the span's ledger is theirs,
+ * too.
  */
-void child_lanes_judge(struct child_lanes *lanes, const struct txtrace_span *span, struct txtrace_ledger *shared);
+void child_lanes_judge(struct child_lanes *lanes, const struct txtrace_span *span,
+		       struct txtrace_ledger *shared);
 
 void child_lanes_release(struct child_lanes *lanes);
 

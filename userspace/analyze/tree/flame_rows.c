@@ -53,12 +53,17 @@ struct making {
 };
 
 /* The rows of functions, from begin_ns on: they refer to the frames' names, which are the stacks'. */
-static int add_frames(struct making *making, const struct tree_node *node, const struct flame_frame *frame, uint32_t depth, uint64_t begin_ns)
+static int add_frames(struct making *making, const struct tree_node *node, const struct flame_frame *frame,
+		      uint32_t depth, uint64_t begin_ns)
 {
 	int err = 0;
 
 	for (const struct flame_frame *child = frame->first_child; child && !err; child = child->next) {
-		struct flame_row row = { .node = node, .function = child->name, .depth = depth, .begin_ns = begin_ns, .self_ns = child->self_ns,
+		struct flame_row row = { .node = node,
+					 .function = child->name,
+					 .depth = depth,
+					 .begin_ns = begin_ns,
+					 .self_ns = child->self_ns,
 					 .total_ns = child->total_ns };
 
 		err = add_row(making->rows, &row);
@@ -71,7 +76,8 @@ static int add_frames(struct making *making, const struct tree_node *node, const
 	return err;
 }
 
-static int add_code(struct making *making, const struct tree_node *node, uint32_t depth, uint64_t begin_ns, uint64_t self_ns)
+static int add_code(struct making *making, const struct tree_node *node, uint32_t depth, uint64_t begin_ns,
+		    uint64_t self_ns)
 {
 	struct flame_frame *frame = flame_stacks_divide(making->stacks, node, self_ns);
 	int err = frame ? add_frames(making, node, frame, depth, begin_ns) : -ENOMEM;
@@ -81,14 +87,18 @@ static int add_code(struct making *making, const struct tree_node *node, uint32_
 }
 
 /* Rows of all below a node, from begin_ns on; *total_ns is increased by their weight. */
-static int add_rows(struct making *making, const struct tree_node *node, uint32_t depth, uint64_t begin_ns, uint64_t *total_ns)
+static int add_rows(struct making *making, const struct tree_node *node, uint32_t depth, uint64_t begin_ns,
+		    uint64_t *total_ns)
 {
 	struct flame_rows *rows = making->rows;
 	uint64_t at_ns = begin_ns;
 	int err = 0;
 
 	for (const struct tree_node *child = node->first_child; child && !err; child = child->next) {
-		struct flame_row row = { .node = child, .depth = depth, .begin_ns = at_ns, .self_ns = weigh(child, making->weight) };
+		struct flame_row row = { .node = child,
+					 .depth = depth,
+					 .begin_ns = at_ns,
+					 .self_ns = weigh(child, making->weight) };
 		size_t idx = rows->cnt;
 		uint64_t code_ns = making->stacks ? row.self_ns : 0;
 
@@ -100,7 +110,8 @@ static int add_rows(struct making *making, const struct tree_node *node, uint32_
 		if (!err && code_ns > 0)
 			err = add_code(making, child, depth + 1, at_ns, code_ns);
 		if (!err)
-			err = add_rows(making, child, depth + 1, add_saturating(at_ns, code_ns), &row.total_ns);
+			err = add_rows(making, child, depth + 1, add_saturating(at_ns, code_ns),
+				       &row.total_ns);
 		if (err)
 			break;
 		rows->rows[idx].total_ns = row.total_ns;
@@ -114,7 +125,8 @@ static int add_rows(struct making *making, const struct tree_node *node, uint32_
 	return err;
 }
 
-int flame_rows_make(struct flame_rows *rows, const struct span_tree *tree, enum flame_weight weight, const struct flame_stacks *stacks)
+int flame_rows_make(struct flame_rows *rows, const struct span_tree *tree, enum flame_weight weight,
+		    const struct flame_stacks *stacks)
 {
 	struct making making = { .rows = rows, .weight = weight, .stacks = stacks };
 	int err;

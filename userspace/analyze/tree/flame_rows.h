@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A call tree as the rows of a flame graph: a frame for each node, as wide as its own weight and that of all frames below it. Of exact spans
- * only. With stacks of code, the
- * functions below each node divide its own weight among them.
+ * A call tree as the rows of a flame graph: a frame for each node, as wide as
+ * its own weight and that of all frames below it. Of exact spans only. With
+ * stacks of code, the functions below each node divide its own weight among
+ * them.
  */
 #ifndef FLAME_ROWS_H
 #define FLAME_ROWS_H
@@ -28,7 +29,8 @@ extern const char *const flame_weights[]; /* "wall", "on-cpu", …, by the numbe
 
 struct flame_row {
 	const struct tree_node *node;
-	struct txtrace_string function; /* of the code that worked for the spans of the node; bytes NULL: the row is the node's */
+	/* of the code that worked for the spans of the node; bytes NULL: the row is the node's */
+	struct txtrace_string function;
 	uint32_t depth;    /* the roots' is 0 */
 	uint64_t begin_ns; /* of all weights, in the order of the tree */
 	uint64_t self_ns;
@@ -44,10 +46,11 @@ struct flame_rows {
 };
 
 /*
- * Nodes without weight are left out. stacks: NULL for none; they must live as long as the rows. 0 or -ENOMEM, and then there is nothing to be
- * released.
+ * Nodes without weight are left out. stacks: NULL for none; they must live as
+ * long as the rows. 0 or -ENOMEM, and then there is nothing to be released.
  */
-int flame_rows_make(struct flame_rows *rows, const struct span_tree *tree, enum flame_weight weight, const struct flame_stacks *stacks);
+int flame_rows_make(struct flame_rows *rows, const struct span_tree *tree, enum flame_weight weight,
+		    const struct flame_stacks *stacks);
 void flame_rows_release(struct flame_rows *rows);
 
 #endif

@@ -55,7 +55,8 @@ int flame_stacks_add(struct flame_stacks *stacks, const struct txtrace_frames *f
 	struct txtrace_string *names = known ? &stacks->names[known - 1] : NULL;
 	char *copy;
 
-	if (!names || names->length > 0 || frames->names.length == 0 || stacks->bytes + frames->names.length > stacks->bytes_max)
+	if (!names || names->length > 0 || frames->names.length == 0 ||
+	    stacks->bytes + frames->names.length > stacks->bytes_max)
 		return 0;
 	copy = malloc(frames->names.length);
 	if (!copy)
@@ -73,7 +74,8 @@ static struct flame_frame *child_of(struct flame_frame *parent, struct txtrace_s
 	struct flame_frame *child;
 
 	for (child = parent->first_child; child; child = child->next) {
-		if (child->name.length == name.length && (name.length == 0 || memcmp(child->name.bytes, name.bytes, name.length) == 0))
+		if (child->name.length == name.length &&
+		    (name.length == 0 || memcmp(child->name.bytes, name.bytes, name.length) == 0))
 			return child;
 	}
 	child = calloc(1, sizeof(*child));
@@ -122,7 +124,8 @@ static uint64_t scale(uint64_t part, uint64_t whole, uint64_t to)
 	return (uint64_t)((unsigned __int128)part * to / whole);
 }
 
-static int divide(struct flame_frame *root, const struct flame_stacks *stacks, const struct tree_node *node, uint64_t self_ns)
+static int divide(struct flame_frame *root, const struct flame_stacks *stacks, const struct tree_node *node,
+		  uint64_t self_ns)
 {
 	uint64_t sum = weight_below(node), before = 0;
 	bool is_scaled = sum > self_ns || (stacks->what == TXTRACE_STACK_ON_CPU && sum > 0);
@@ -138,7 +141,8 @@ static int divide(struct flame_frame *root, const struct flame_stacks *stacks, c
 		if (is_scaled)
 			ns = scale(until, sum, self_ns) - scale(before, sum, self_ns);
 		before = until;
-		if (child->label - TREE_LABEL_STACK < stacks->cnt && stacks->names[child->label - TREE_LABEL_STACK].length > 0)
+		if (child->label - TREE_LABEL_STACK < stacks->cnt &&
+		    stacks->names[child->label - TREE_LABEL_STACK].length > 0)
 			names = stacks->names[child->label - TREE_LABEL_STACK];
 		if (ns > 0)
 			err = add_weight(root, names, ns);
@@ -158,11 +162,14 @@ static void sort_children(struct flame_frame *frame)
 		sort_children(child);
 		while (*link) {
 			const struct flame_frame *other = *link;
-			size_t shorter = other->name.length < child->name.length ? other->name.length : child->name.length;
+			size_t shorter = other->name.length < child->name.length ? other->name.length
+										 : child->name.length;
 			int order = shorter ? memcmp(other->name.bytes, child->name.bytes, shorter) : 0;
 
-			order = order ? order : (other->name.length > shorter) - (child->name.length > shorter);
-			if (other->total_ns < child->total_ns || (other->total_ns == child->total_ns && order > 0))
+			order = order ? order
+				      : (other->name.length > shorter) - (child->name.length > shorter);
+			if (other->total_ns < child->total_ns ||
+			    (other->total_ns == child->total_ns && order > 0))
 				break;
 			link = &(*link)->next;
 		}
@@ -172,7 +179,8 @@ static void sort_children(struct flame_frame *frame)
 	frame->first_child = sorted;
 }
 
-struct flame_frame *flame_stacks_divide(const struct flame_stacks *stacks, const struct tree_node *node, uint64_t self_ns)
+struct flame_frame *flame_stacks_divide(const struct flame_stacks *stacks, const struct tree_node *node,
+					uint64_t self_ns)
 {
 	struct flame_frame *root = calloc(1, sizeof(*root));
 

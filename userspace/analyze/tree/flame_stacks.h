@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks of code for a flame graph: their numbers, their functions, and how a span's own time is divided among them. docs/attribution.md, "Flame graphs".
+ * Stacks of code for a flame graph: their numbers, their functions, and how a
+ * span's own time is divided among them. docs/attribution.md, "Flame graphs".
  */
 #ifndef FLAME_STACKS_H
 #define FLAME_STACKS_H
@@ -42,10 +43,13 @@ struct flame_frame {
 };
 
 /*
- * Divides self_ns of a span's node among the stacks below it: what they weigh, if that is no more, and the rest has no stack; else, and always if they
- * are samples, in the ratio of their weights. So the frames' own times add up to self_ns. *root has no name. NULL: no memory.
+ * Divides self_ns of a span's node among the stacks below it: what they weigh,
+ * if that is no more, and the rest has no stack; else, and always if they are
+ * samples, in the ratio of their weights. So the frames' own times add up to
+ * self_ns. *root has no name. NULL: no memory.
  */
-struct flame_frame *flame_stacks_divide(const struct flame_stacks *stacks, const struct tree_node *node, uint64_t self_ns);
+struct flame_frame *flame_stacks_divide(const struct flame_stacks *stacks, const struct tree_node *node,
+					uint64_t self_ns);
 void flame_frame_free(struct flame_frame *root); /* NULL is allowed */
 
 #endif

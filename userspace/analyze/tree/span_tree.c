@@ -180,7 +180,10 @@ static size_t used_bytes(const struct span_tree *tree)
 	return tree->nodes.bytes + tree->awaited_bytes + string_pool_bytes(tree->labels);
 }
 
-/* Half of the memory is for the tree; what is awaited may take all that the tree has left, and then the oldest go. */
+/*
+ * Half of the memory is for the tree; what is awaited may take all that the tree has left, and then the
+ * oldest go.
+ */
 static int keep_budget(struct span_tree *tree)
 {
 	int err = 0;
@@ -194,16 +197,23 @@ static int keep_budget(struct span_tree *tree)
 
 /* ---- who has come ---- */
 
-static void add_recent(struct span_tree *tree, const struct txtrace_span *span, uint32_t label, const struct span_stays *stays)
+static void add_recent(struct span_tree *tree, const struct txtrace_span *span, uint32_t label,
+		       const struct span_stays *stays)
 {
 	struct recent *recent = &tree->recent[tree->recent_at];
 
 	if (recent->is_used && id_map_get(&tree->recent_by_id, recent->space, recent->id) == recent)
 		id_map_remove(&tree->recent_by_id, recent->space, recent->id);
 	*recent = (struct recent){
-		.tid = stays->tid, .label = label, .has_threads = stays->has_threads, .is_used = true,
+		.tid = stays->tid,
+		.label = label,
+		.has_threads = stays->has_threads,
+		.is_used = true,
 		.is_lower_bound = span->flags & TXTRACE_SPAN_LOWER_BOUND,
-		.space = space_of(span), .id = span->id, .parent_space = parent_space_of(span), .parent = span->parent,
+		.space = space_of(span),
+		.id = span->id,
+		.parent_space = parent_space_of(span),
+		.parent = span->parent,
 		.end_ns = span->end_ns,
 	};
 	/* Without memory, children that come late have an unknown parent. */
@@ -218,17 +228,19 @@ static void raise_height(struct tree_node *node, uint32_t height)
 }
 
 /*
- * Below which node a child of `parent_id` belongs, that came already: down the path of labels from the first ancestor that is still awaited, or
- * that has no parent. height: that the child will have.
+ * Below which node a child of `parent_id` belongs, that came already: down the path of labels from the first
+ * ancestor that is still awaited, or that has no parent. height: that the child will have.
  */
-static int find_late_place(struct span_tree *tree, uint64_t space, uint64_t parent_id, uint32_t height, struct tree_node **place)
+static int find_late_place(struct span_tree *tree, uint64_t space, uint64_t parent_id, uint32_t height,
+			   struct tree_node **place)
 {
 	uint32_t path[PATH_MAX_LEVELS];
 	struct recent *recent;
 	struct awaited *awaited;
 	size_t cnt = 0;
 
-	while (parent_id && cnt < PATH_MAX_LEVELS && (recent = id_map_get(&tree->recent_by_id, space, parent_id))) {
+	while (parent_id && cnt < PATH_MAX_LEVELS &&
+	       (recent = id_map_get(&tree->recent_by_id, space, parent_id))) {
 		path[cnt++] = recent->label;
 		space = recent->parent_space;
 		parent_id = recent->parent;
@@ -252,7 +264,8 @@ static int find_late_place(struct span_tree *tree, uint64_t space, uint64_t pare
 /* Its parent has ended. */
 static enum tree_place place_of_late(const struct recent *parent, const struct span_stays *stays)
 {
-	if (stays->enter_ns >= parent->end_ns || (!parent->has_threads && !stays->has_threads && parent->tid != stays->tid))
+	if (stays->enter_ns >= parent->end_ns ||
+	    (!parent->has_threads && !stays->has_threads && parent->tid != stays->tid))
 		return TREE_APART;
 	return TREE_UNSURE;
 }
@@ -284,7 +297,9 @@ struct arrival {
 static int find_node(struct span_tree *tree, const struct arrival *arrival, struct tree_node **node)
 {
 	const struct txtrace_span *span = arrival->span;
-	struct recent *parent = span->parent ? id_map_get(&tree->recent_by_id, parent_space_of(span), span->parent) : NULL;
+	struct recent *parent = span->parent
+					? id_map_get(&tree->recent_by_id, parent_space_of(span), span->parent)
+					: NULL;
 	struct awaited *awaited = NULL;
 	struct tree_node *place = NULL;
 	int err = 0;
@@ -311,7 +326,8 @@ static int find_node(struct span_tree *tree, const struct arrival *arrival, stru
 		enum tree_place late = place_of_late(parent, &arrival->stays);
 
 		(*node)->place_cnt[late]++;
-		place->is_at_most |= late == TREE_UNSURE && !parent->is_lower_bound; /* it is the parent's node */
+		/* it is the parent's node */
+		place->is_at_most |= late == TREE_UNSURE && !parent->is_lower_bound;
 	}
 	if (!awaited)
 		return 0;
@@ -351,7 +367,8 @@ static int put_sums(struct span_tree *tree, struct arrival *arrival, struct tree
 		return 0;
 	tree->awaited_bytes -= lanes->bytes;
 	if (arrival->awaited->stays.cnt == 0)
-		err = child_lanes_stay(lanes, arrival->stays.pid, arrival->stays.tid, arrival->stays.enter_ns, arrival->stays.exit_ns);
+		err = child_lanes_stay(lanes, arrival->stays.pid, arrival->stays.tid, arrival->stays.enter_ns,
+				       arrival->stays.exit_ns);
 	tree->awaited_bytes += lanes->bytes;
 	if (err)
 		return err;
@@ -461,7 +478,8 @@ static int compare_nodes(const struct tree_node *a, const struct tree_node *b, c
 	order = shorter ? memcmp(x.bytes, y.bytes, shorter) : 0;
 	if (order)
 		return order;
-	return x.length != y.length ? (x.length > y.length) - (x.length < y.length) : (a->label > b->label) - (a->label < b->label);
+	return x.length != y.length ? (x.length > y.length) - (x.length < y.length)
+				    : (a->label > b->label) - (a->label < b->label);
 }
 
 /* Takes out of `from` what matches, and puts it below `into`. */

@@ -43,8 +43,9 @@ bool ledger_fits(const struct txtrace_ledger *part, const struct txtrace_ledger 
 		if (part->blocked_ns[i] > whole->blocked_ns[i])
 			return false;
 	}
-	return part->on_cpu_ns <= whole->on_cpu_ns && part->runnable_ns <= whole->runnable_ns && part->detached_ns <= whole->detached_ns &&
-	       part->unknown_ns <= whole->unknown_ns && part->interrupt_ns <= whole->interrupt_ns;
+	return part->on_cpu_ns <= whole->on_cpu_ns && part->runnable_ns <= whole->runnable_ns &&
+	       part->detached_ns <= whole->detached_ns && part->unknown_ns <= whole->unknown_ns &&
+	       part->interrupt_ns <= whole->interrupt_ns;
 }
 
 struct txtrace_ledger tree_self(const struct tree_sums *sums)
@@ -270,7 +271,8 @@ int tree_move_children(struct tree_nodes *nodes, struct tree_node *into, struct 
 	return err;
 }
 
-int tree_move_child(struct tree_nodes *nodes, struct tree_node *into, struct tree_node *from, struct tree_node *child)
+int tree_move_child(struct tree_nodes *nodes, struct tree_node *into, struct tree_node *from,
+		    struct tree_node *child)
 {
 	struct tree_node **link = &from->first_child;
 
@@ -319,7 +321,8 @@ static struct tree_node *sort_list(struct tree_node *list, size_t cnt, const str
 	return merge_lists(sort_list(list, cnt / 2, order), sort_list(second, cnt - cnt / 2, order), order);
 }
 
-void tree_sort(struct tree_node *node, int (*compare)(const struct tree_node *a, const struct tree_node *b, const void *context),
+void tree_sort(struct tree_node *node,
+	       int (*compare)(const struct tree_node *a, const struct tree_node *b, const void *context),
 	       const void *context)
 {
 	struct order order = { compare, context };

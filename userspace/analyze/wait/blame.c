@@ -18,7 +18,8 @@ static void add_to_pair(struct blame_pair *pair, const struct wait_cell *cell, u
 /* Cells of the same two parties come one after the other when they are sorted by them. */
 static int compare_parties(const void *a, const void *b)
 {
-	const struct wait_cell *x = *(const struct wait_cell *const *)a, *y = *(const struct wait_cell *const *)b;
+	const struct wait_cell *x = *(const struct wait_cell *const *)a,
+			       *y = *(const struct wait_cell *const *)b;
 
 	if (x->waiter != y->waiter)
 		return x->waiter < y->waiter ? -1 : 1;
@@ -65,7 +66,8 @@ static int make_pairs(struct blame *blame, const struct wait_sums *sums)
 
 		if (wait_sums_party(sums, cells[i]->waiter).kind == PARTY_UNSEEN) {
 			pair = &blame->unseen;
-		} else if (blame->pair_cnt > 0 && pair[-1].waiter == cells[i]->waiter && pair[-1].waker == cells[i]->waker) {
+		} else if (blame->pair_cnt > 0 && pair[-1].waiter == cells[i]->waiter &&
+			   pair[-1].waker == cells[i]->waker) {
 			pair--;
 		} else {
 			*pair = (struct blame_pair){ .waiter = cells[i]->waiter, .waker = cells[i]->waker };
@@ -79,7 +81,8 @@ static int make_pairs(struct blame *blame, const struct wait_sums *sums)
 }
 
 /* Adds up all pairs by one of their parties. by_party: room for each, all 0. */
-static size_t make_sides(const struct blame *blame, bool is_waker, struct blame_side *by_party, size_t party_cnt)
+static size_t make_sides(const struct blame *blame, bool is_waker, struct blame_side *by_party,
+			 size_t party_cnt)
 {
 	size_t cnt = 0;
 
@@ -92,7 +95,9 @@ static size_t make_sides(const struct blame *blame, bool is_waker, struct blame_
 	}
 	for (size_t i = 0; i < party_cnt; i++) {
 		if (by_party[i].cnt > 0)
-			by_party[cnt++] = (struct blame_side){ .party = (uint32_t)i, .cnt = by_party[i].cnt, .ns = by_party[i].ns };
+			by_party[cnt++] = (struct blame_side){ .party = (uint32_t)i,
+							       .cnt = by_party[i].cnt,
+							       .ns = by_party[i].ns };
 	}
 	qsort(by_party, cnt, sizeof(*by_party), compare_sides);
 	return cnt;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From the sums of waits (by reason) to the matrix: which labels waited (rows), on whom (columns), and the pairs. Largest first everywhere. */
+/*
+ * From the sums of waits (by reason) to the matrix: which labels waited (rows),
+ * on whom (columns), and the pairs. Largest first everywhere.
+ */
 #ifndef BLAME_H
 #define BLAME_H
 
@@ -21,7 +24,10 @@ struct blame_side {
 	uint64_t ns;
 };
 
-/* The pairs add up to the rows, to the columns, and to the time that spans waited (wait_totals.in_span_ns). */
+/*
+ * The pairs add up to the rows, to the columns, and to the time that spans
+ * waited (wait_totals.in_span_ns).
+ */
 struct blame {
 	struct blame_pair *pairs;
 	size_t pair_cnt;

@@ -86,7 +86,9 @@ static int add_run(struct block_report *report, const struct txtrace_run *run)
 	if (!last)
 		return err;
 	last->end_ns = run->end_ns;
-	last->reason = run->left_as == TXTRACE_LEFT_BLOCKED && run->reason < TXTRACE_BLOCK_REASON_COUNT ? run->reason : BLOCK_REASON_UNKNOWN;
+	last->reason = run->left_as == TXTRACE_LEFT_BLOCKED && run->reason < TXTRACE_BLOCK_REASON_COUNT
+			       ? run->reason
+			       : BLOCK_REASON_UNKNOWN;
 	if (run->left_as == TXTRACE_LEFT_DEAD)
 		free(id_map_remove(&report->threads, run->pid, run->tid));
 	return err;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How threads were blocked, by reason, over all of them, in a span or not. A block is told by two stays on a CPU: the one before it says why it
- * began, the one behind it how long it was. Records in, rows out; no I/O.
+ * How threads were blocked, by reason, over all of them, in a span or not. A
+ * block is told by two stays on a CPU: the one before it says why it began, the
+ * one behind it how long it was. Records in, rows out; no I/O.
  */
 #ifndef BLOCK_REPORT_H
 #define BLOCK_REPORT_H
@@ -18,7 +19,8 @@ struct block_row {
 	uint64_t cnt;
 	uint64_t sum_ns;
 	struct quantile block_ns;
-	uint64_t in_spans_ns; /* of the ledgers of exact spans without a parent, no time twice; of UNKNOWN: 0 */
+	/* of the ledgers of exact spans without a parent, no time twice; of UNKNOWN: 0 */
+	uint64_t in_spans_ns;
 };
 
 struct block_report;

@@ -12,12 +12,16 @@ static uint32_t waiter_of(const struct wait_sums *sums, const struct wait_cell *
 {
 	bool has_spans = wait_sums_totals(sums)->in_span_cnt > 0;
 
-	return has_spans && wait_sums_party(sums, cell->waiter).kind == PARTY_THREAD ? party_pool_fixed(PARTY_NO_SPAN) : cell->waiter;
+	return has_spans && wait_sums_party(sums, cell->waiter).kind == PARTY_THREAD
+		       ? party_pool_fixed(PARTY_NO_SPAN)
+		       : cell->waiter;
 }
 
 static uint32_t key_of(const struct wait_sums *sums, const struct wait_cell *cell, enum blocked_by by)
 {
-	return by == BLOCKED_BY_LABEL ? waiter_of(sums, cell) : by == BLOCKED_BY_REASON ? wait_sums_object(sums, cell->object)->reason : cell->object;
+	return by == BLOCKED_BY_LABEL	 ? waiter_of(sums, cell)
+	       : by == BLOCKED_BY_REASON ? wait_sums_object(sums, cell->object)->reason
+					 : cell->object;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -50,15 +54,19 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /* One share for each party of each row: by row, the largest first. */
-static size_t make_shares(struct blocked_share *shares, const struct wait_sums *sums, enum blocked_by by, bool is_waker)
+static size_t make_shares(struct blocked_share *shares, const struct wait_sums *sums, enum blocked_by by,
+			  bool is_waker)
 {
 	size_t cell_cnt = wait_sums_count(sums), cnt = 0;
 
 	for (size_t i = 0; i < cell_cnt; i++) {
 		const struct wait_cell *cell = wait_sums_get(sums, i);
 
-		shares[i] = (struct blocked_share){ .row_key = key_of(sums, cell, by), .party = is_waker ? cell->waker : waiter_of(sums, cell),
-						    .cnt = cell->cnt, .ns = cell->ns, .max_ns = cell->max_ns };
+		shares[i] = (struct blocked_share){ .row_key = key_of(sums, cell, by),
+						    .party = is_waker ? cell->waker : waiter_of(sums, cell),
+						    .cnt = cell->cnt,
+						    .ns = cell->ns,
+						    .max_ns = cell->max_ns };
 	}
 	qsort(shares, cell_cnt, sizeof(*shares), compare_keys);
 	for (size_t i = 0; i < cell_cnt; i++) {
@@ -87,7 +95,9 @@ static void make_rows(struct blocked *blocked, size_t waiter_cnt, size_t waker_c
 
 		if (!row || row->key != share->row_key) {
 			row = &blocked->rows[blocked->row_cnt++];
-			*row = (struct blocked_row){ .key = share->row_key, .waiters = share, .wakers = &blocked->shares[1][waker] };
+			*row = (struct blocked_row){ .key = share->row_key,
+						     .waiters = share,
+						     .wakers = &blocked->shares[1][waker] };
 			for (; waker < waker_cnt && blocked->shares[1][waker].row_key == row->key; waker++)
 				row->waker_cnt++;
 		}
@@ -112,7 +122,8 @@ static void add_reasons(struct blocked *blocked, const struct wait_sums *sums, e
 	for (size_t i = 0; i < wait_sums_count(sums); i++) {
 		const struct wait_cell *cell = wait_sums_get(sums, i);
 		struct blocked_row key = { .key = key_of(sums, cell, by) };
-		struct blocked_row *row = bsearch(&key, blocked->rows, blocked->row_cnt, sizeof(key), compare_row_keys);
+		struct blocked_row *row = bsearch(&key, blocked->rows, blocked->row_cnt, sizeof(key),
+						  compare_row_keys);
 
 		if (row)
 			increase(&row->reason_ns[wait_sums_object(sums, cell->object)->reason], cell->ns);

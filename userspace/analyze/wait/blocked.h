@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From the sums of waits (by object) to rows by object, reason or label, each with who waited and who ended the waits. Largest first everywhere. */
+/*
+ * From the sums of waits (by object) to rows by object, reason or label, each
+ * with who waited and who ended the waits. Largest first everywhere.
+ */
 #ifndef BLOCKED_H
 #define BLOCKED_H
 
@@ -21,7 +24,11 @@ struct blocked_share {
 };
 
 struct blocked_row {
-	uint32_t key; /* a number of wait_sums_object(), a reason (WAIT_REASON_COUNT: all others), or a number of wait_sums_party() */
+	/*
+	 * a number of wait_sums_object(), a reason (WAIT_REASON_COUNT: all others), or a number of
+	 * wait_sums_party()
+	 */
+	uint32_t key;
 	uint64_t cnt;
 	uint64_t ns;
 	uint64_t max_ns;
@@ -38,7 +45,8 @@ struct blocked {
 	struct blocked_share *shares[2]; /* of all rows: waiters, wakers */
 };
 
-int blocked_init(struct blocked *blocked, const struct wait_sums *sums, enum blocked_by by); /* of finished sums. 0 or -ENOMEM */
+/* of finished sums. 0 or -ENOMEM */
+int blocked_init(struct blocked *blocked, const struct wait_sums *sums, enum blocked_by by);
 void blocked_release(struct blocked *blocked);
 
 #endif

@@ -62,7 +62,8 @@ static const struct cpu_stay *stay_at(const struct cpu *cpu, size_t idx)
 /* Twice the room, if that may be; else the oldest stay goes. */
 static int make_room(struct cpu_history *history, struct cpu *cpu)
 {
-	size_t size = cpu->size ? cpu->size * 2 : STAY_FIRST, more_bytes = (size - cpu->size) * sizeof(*cpu->stays);
+	size_t size = cpu->size ? cpu->size * 2 : STAY_FIRST,
+	       more_bytes = (size - cpu->size) * sizeof(*cpu->stays);
 	struct cpu_stay *stays;
 
 	if (cpu->cnt < cpu->size)
@@ -117,7 +118,8 @@ int cpu_history_add(struct cpu_history *history, uint32_t cpu_number, const stru
 	return 0;
 }
 
-int cpu_history_look(const struct cpu_history *history, uint32_t cpu_number, uint64_t from_ns, uint64_t to_ns, cpu_history_take take, void *context)
+int cpu_history_look(const struct cpu_history *history, uint32_t cpu_number, uint64_t from_ns, uint64_t to_ns,
+		     cpu_history_take take, void *context)
 {
 	const struct cpu *cpu = id_map_get(&history->cpus, 0, cpu_number);
 	int err = 0;

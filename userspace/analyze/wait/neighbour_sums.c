@@ -26,7 +26,8 @@ struct cell {
 enum { ROW_REST = 0 };
 enum { IDLE = 0, OTHERS = 1 };
 
-int neighbour_sums_init(struct neighbour_sums *sums, const struct neighbours_options *options, struct string_pool *names)
+int neighbour_sums_init(struct neighbour_sums *sums, const struct neighbours_options *options,
+			struct string_pool *names)
 {
 	*sums = (struct neighbour_sums){ .options = options, .names = names };
 	id_map_init(&sums->row_of);
@@ -40,8 +41,12 @@ int neighbour_sums_init(struct neighbour_sums *sums, const struct neighbours_opt
 		return -ENOMEM;
 	sums->rows[ROW_REST] = (struct sum_row){ .is_rest = true, .name = NO_NAME, .label = NO_NAME };
 	sums->row_cnt = 1;
-	sums->neighbours[IDLE] = (struct neighbour_key){ .kind = NEIGHBOUR_IDLE, .name = NO_NAME, .label = NO_NAME };
-	sums->neighbours[OTHERS] = (struct neighbour_key){ .kind = NEIGHBOUR_OTHERS, .name = NO_NAME, .label = NO_NAME };
+	sums->neighbours[IDLE] = (struct neighbour_key){ .kind = NEIGHBOUR_IDLE,
+							 .name = NO_NAME,
+							 .label = NO_NAME };
+	sums->neighbours[OTHERS] = (struct neighbour_key){ .kind = NEIGHBOUR_OTHERS,
+							   .name = NO_NAME,
+							   .label = NO_NAME };
 	sums->neighbour_cnt = 2;
 	return 0;
 }
@@ -91,14 +96,16 @@ int neighbour_sums_note_process(struct neighbour_sums *sums, uint32_t pid, uint3
 {
 	bool is_known = id_map_get(&sums->process_names, 0, pid);
 
-	if (!sums->options->wants_processes || name == NO_NAME || (is_known && pid != tid) || (!is_known && !spend(sums, ENTRY_BYTES)))
+	if (!sums->options->wants_processes || name == NO_NAME || (is_known && pid != tid) ||
+	    (!is_known && !spend(sums, ENTRY_BYTES)))
 		return 0;
 	return id_map_put(&sums->process_names, 0, pid, (void *)((uintptr_t)name + 1));
 }
 
 /* ---- rows ---- */
 
-static int row_of(struct neighbour_sums *sums, uint64_t high, uint64_t low, const struct sum_row *fresh, size_t *row)
+static int row_of(struct neighbour_sums *sums, uint64_t high, uint64_t low, const struct sum_row *fresh,
+		  size_t *row)
 {
 	uintptr_t known = (uintptr_t)id_map_get(&sums->row_of, high, low);
 
@@ -126,7 +133,8 @@ int neighbour_sums_label_row(struct neighbour_sums *sums, uint32_t label, size_t
 	return label == NO_NAME ? 0 : row_of(sums, 0, label, &fresh, row);
 }
 
-int neighbour_sums_thread_row(struct neighbour_sums *sums, uint32_t pid, uint32_t tid, uint32_t name, size_t *row)
+int neighbour_sums_thread_row(struct neighbour_sums *sums, uint32_t pid, uint32_t tid, uint32_t name,
+			      size_t *row)
 {
 	const struct sum_row fresh = { .pid = pid, .tid = tid, .name = name, .label = NO_NAME };
 	int err = row_of(sums, pid, tid, &fresh, row);
@@ -162,7 +170,8 @@ static int number_of(struct neighbour_sums *sums, const struct neighbour_key *ke
 	if (sums->neighbour_cnt >= UINT32_MAX || !spend(sums, sizeof(*key) + ENTRY_BYTES))
 		return 0;
 	if (sums->neighbour_cnt == sums->neighbour_size) {
-		struct neighbour_key *more = reallocarray(sums->neighbours, sums->neighbour_size * 2, sizeof(*more));
+		struct neighbour_key *more = reallocarray(sums->neighbours, sums->neighbour_size * 2,
+							  sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
@@ -192,7 +201,8 @@ static struct cell *new_cell(struct neighbour_sums *sums, size_t row, uint32_t n
 }
 
 /* A cell of a row for all that have no cell of their own is always to be had. */
-int neighbour_sums_charge(struct neighbour_sums *sums, size_t row, const struct neighbour_key *to, uint64_t ns)
+int neighbour_sums_charge(struct neighbour_sums *sums, size_t row, const struct neighbour_key *to,
+			  uint64_t ns)
 {
 	struct neighbour_key key = *to;
 	struct cell *cell;
@@ -285,11 +295,14 @@ static int compare_rows(const void *a, const void *b)
 	order = compare_strings(&left->label, &right->label);
 	if (order)
 		return order;
-	return left->pid != right->pid ? (left->pid < right->pid ? -1 : 1) : left->tid < right->tid ? -1 : left->tid > right->tid;
+	return left->pid != right->pid	? (left->pid < right->pid ? -1 : 1)
+	       : left->tid < right->tid ? -1
+					: left->tid > right->tid;
 }
 
 /* Figures that contradict each other (a log may say anything) leave nobody who is known. */
-static int show_row(const struct neighbour_sums *sums, const struct sum_row *row, struct neighbours_row *shown)
+static int show_row(const struct neighbour_sums *sums, const struct sum_row *row,
+		    struct neighbours_row *shown)
 {
 	uint64_t known_ns = 0;
 

@@ -54,11 +54,12 @@ struct neighbours *neighbours_new(const struct neighbours_options *options)
 	id_map_init(&neighbours->moves);
 	time_gaps_init(&neighbours->gaps);
 	neighbours->names = string_pool_new();
-	neighbours->stays = neighbours->names ? stay_index_new(neighbours->names, options->max_bytes / 2) : NULL;
+	neighbours->stays = neighbours->names ? stay_index_new(neighbours->names, options->max_bytes / 2)
+					      : NULL;
 	neighbours->history = cpu_history_new(options->max_bytes / 4);
 	neighbours->thread_names = thread_names_new();
-	if (neighbour_sums_init(&neighbours->sums, &neighbours->options, neighbours->names) || !neighbours->stays || !neighbours->history ||
-	    !neighbours->thread_names) {
+	if (neighbour_sums_init(&neighbours->sums, &neighbours->options, neighbours->names) ||
+	    !neighbours->stays || !neighbours->history || !neighbours->thread_names) {
 		neighbours_free(neighbours);
 		return NULL;
 	}
@@ -145,8 +146,12 @@ static int charge(struct wait *wait, const struct neighbour_key *key, uint64_t f
 	return err;
 }
 
-/* The stay that the thread entered last of those that it is in at this moment, and until when nothing changes about that. */
-static const struct indexed_stay *innermost(const struct indexed_stay *const *stays, size_t cnt, uint64_t at_ns, uint64_t *until_ns)
+/*
+ * The stay that the thread entered last of those that it is in at this moment, and until when nothing changes
+ * about that.
+ */
+static const struct indexed_stay *innermost(const struct indexed_stay *const *stays, size_t cnt,
+					    uint64_t at_ns, uint64_t *until_ns)
 {
 	const struct indexed_stay *found = NULL;
 
@@ -165,8 +170,10 @@ static const struct indexed_stay *innermost(const struct indexed_stay *const *st
 static int charge_task(struct wait *wait, struct neighbour_key *key, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct indexed_stay *stays[STAY_MAX];
-	size_t cnt = wait->neighbours->options.wants_processes ?
-			     0 : stay_index_find(wait->neighbours->stays, key->pid, key->tid, from_ns, to_ns, stays, STAY_MAX);
+	size_t cnt = wait->neighbours->options.wants_processes
+			     ? 0
+			     : stay_index_find(wait->neighbours->stays, key->pid, key->tid, from_ns, to_ns,
+					       stays, STAY_MAX);
 	int err = 0;
 
 	while (!err && from_ns < to_ns) {
@@ -183,12 +190,16 @@ static int charge_task(struct wait *wait, struct neighbour_key *key, uint64_t fr
 static int take_stay(void *context, const struct cpu_stay *stay)
 {
 	struct wait *wait = context;
-	struct neighbour_key key = { .kind = stay->tid ? NEIGHBOUR_TASK : NEIGHBOUR_IDLE, .pid = stay->pid, .tid = stay->tid,
-				     .name = stay->name, .label = NO_NAME };
+	struct neighbour_key key = { .kind = stay->tid ? NEIGHBOUR_TASK : NEIGHBOUR_IDLE,
+				     .pid = stay->pid,
+				     .tid = stay->tid,
+				     .name = stay->name,
+				     .label = NO_NAME };
 
 	if (stay->tid == wait->run->tid && stay->pid == wait->run->pid)
 		return 0; /* the log contradicts itself */
-	return stay->tid ? charge_task(wait, &key, stay->begin_ns, stay->end_ns) : charge(wait, &key, stay->begin_ns, stay->end_ns);
+	return stay->tid ? charge_task(wait, &key, stay->begin_ns, stay->end_ns)
+			 : charge(wait, &key, stay->begin_ns, stay->end_ns);
 }
 
 /* The wait for each CPU that the thread waited for, one after the other; on the last one it ran. */
@@ -196,7 +207,8 @@ static int charge_wait(struct wait *wait, const struct moves *moves)
 {
 	const struct neighbour_key idle = { .kind = NEIGHBOUR_IDLE, .name = NO_NAME, .label = NO_NAME };
 	const struct txtrace_run *run = wait->run;
-	uint64_t from_ns = run->begin_ns - run->runnable_ns, idle_ns = run->idle_ns < run->runnable_ns ? run->idle_ns : run->runnable_ns;
+	uint64_t from_ns = run->begin_ns - run->runnable_ns,
+		 idle_ns = run->idle_ns < run->runnable_ns ? run->idle_ns : run->runnable_ns;
 	uint64_t idle_from_ns = run->begin_ns - idle_ns;
 	struct cpu_history *history = wait->neighbours->history;
 	int err = 0;
@@ -243,7 +255,8 @@ static int add_wait(struct neighbours *neighbours, const struct txtrace_run *run
 	    time_gaps_find(&neighbours->gaps, from_ns, run->begin_ns))
 		return 0;
 	if (neighbours->options.by == NEIGHBOURS_BY_LABEL) {
-		wait.stay_cnt = stay_index_find(neighbours->stays, run->pid, run->tid, from_ns, run->begin_ns, wait.stays, STAY_MAX);
+		wait.stay_cnt = stay_index_find(neighbours->stays, run->pid, run->tid, from_ns, run->begin_ns,
+						wait.stays, STAY_MAX);
 		if (!wait.stay_cnt)
 			return 0;
 	}
@@ -253,7 +266,9 @@ static int add_wait(struct neighbours *neighbours, const struct txtrace_run *run
 /* In a gap it may have left the CPU and come back, or to another one. */
 static int add_run(struct neighbours *neighbours, const struct txtrace_run *run)
 {
-	struct cpu_stay stay = { .begin_ns = run->begin_ns, .end_ns = run->end_ns, .pid = run->pid, .tid = run->tid };
+	struct cpu_stay stay = {
+		.begin_ns = run->begin_ns, .end_ns = run->end_ns, .pid = run->pid, .tid = run->tid
+	};
 	struct cpu_stay idle = { .begin_ns = run->begin_ns - run->idle_ns, .end_ns = run->begin_ns };
 	const struct time_gap *gap = time_gaps_find(&neighbours->gaps, run->begin_ns, run->end_ns);
 	int err = name_of_thread(neighbours, run->pid, run->tid, &stay.name);
@@ -297,7 +312,9 @@ static int note_move(struct neighbours *neighbours, const struct txtrace_other_r
 
 static int add_other_run(struct neighbours *neighbours, const struct txtrace_other_run *run)
 {
-	struct cpu_stay stay = { .begin_ns = run->begin_ns, .end_ns = run->end_ns, .pid = run->pid, .tid = run->tid };
+	struct cpu_stay stay = {
+		.begin_ns = run->begin_ns, .end_ns = run->end_ns, .pid = run->pid, .tid = run->tid
+	};
 	int err = run->moved_tid ? note_move(neighbours, run) : 0;
 
 	if (err || run->flags & TXTRACE_OTHER_RUN_NOBODY_KNOWN)
@@ -315,7 +332,10 @@ static int add_span(struct neighbours *neighbours, const struct txtrace_span *sp
 
 	if (neighbours->options.by != NEIGHBOURS_BY_LABEL || span->flags & TXTRACE_SPAN_LOWER_BOUND)
 		return 0;
-	err = neighbour_sums_label_row(&neighbours->sums, string_pool_find(neighbours->names, span->label.bytes, span->label.length), &row);
+	err = neighbour_sums_label_row(&neighbours->sums,
+				       string_pool_find(neighbours->names, span->label.bytes,
+							span->label.length),
+				       &row);
 	if (!err)
 		neighbour_sums_add_runnable(&neighbours->sums, row, span->ledger.runnable_ns);
 	return err;

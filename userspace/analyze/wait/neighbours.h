@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who had the CPU: the runnable time of each span label (or thread), by who ran meanwhile on the CPU that was waited for. docs/attribution.md,
- * "Neighbours", defines the figures. It takes the log twice: the first reading tells when which thread was in which span, and where the log has gaps.
+ * Who had the CPU: the runnable time of each span label (or thread), by who ran
+ * meanwhile on the CPU that was waited for. docs/attribution.md, "Neighbours",
+ * defines the figures. It takes the log twice: the first reading tells when
+ * which thread was in which span, and where the log has gaps.
  *
  *	struct neighbours *neighbours = neighbours_new(&options);
  *
- *	neighbours_survey() for each record, neighbours_end_survey(), neighbours_add() for each record again, neighbours_finish()
+ *	neighbours_survey() for each record, neighbours_end_survey(), neighbours_add() for each record again,
+ *	neighbours_finish()
  *	for (size_t i = 0; i < neighbours_row_count(neighbours); i++)
  *		use(neighbours_row(neighbours, i));
  *
- * A row's cells and its unknown time add up to its runnable time. Memory: up to max_bytes, about; what is new beyond it goes into one row, or one cell of
- * a row, "others", and waits in spans that could not be kept are unknown; neighbours_is_full() tells.
+ * A row's cells and its unknown time add up to its runnable time. Memory: up to
+ * max_bytes, about; what is new beyond it goes into one row, or one cell of a
+ * row, "others", and waits in spans that could not be kept are unknown;
+ * neighbours_is_full() tells.
  */
 #ifndef NEIGHBOURS_H
 #define NEIGHBOURS_H
@@ -45,7 +50,8 @@ struct neighbour {
 	enum neighbour_kind kind;
 	uint32_t pid;
 	uint32_t tid; /* 0: of a whole process */
-	struct txtrace_string name;  /* of the thread; of a process, that of its first thread, or of one of the others */
+	/* of the thread; of a process, that of its first thread, or of one of the others */
+	struct txtrace_string name;
 	bool is_in_span;             /* it was in a span, the one entered last being of this label */
 	struct txtrace_string label;
 	uint64_t ns;
@@ -68,9 +74,11 @@ struct neighbours *neighbours_new(const struct neighbours_options *options); /* 
 void neighbours_free(struct neighbours *neighbours);
 
 void neighbours_begin_capture(struct neighbours *neighbours); /* before its first record, in both readings */
-int neighbours_survey(struct neighbours *neighbours, const struct txtrace_record *record); /* 0 or -ENOMEM, as below */
+/* 0 or -ENOMEM, as below */
+int neighbours_survey(struct neighbours *neighbours, const struct txtrace_record *record);
 int neighbours_end_survey(struct neighbours *neighbours);
-void neighbours_choose(struct neighbours *neighbours, enum neighbours_by by); /* instead of options.by; before the second reading */
+/* instead of options.by; before the second reading */
+void neighbours_choose(struct neighbours *neighbours, enum neighbours_by by);
 int neighbours_add(struct neighbours *neighbours, const struct txtrace_record *record);
 int neighbours_finish(struct neighbours *neighbours);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the two halves of the neighbours share: who waited, found in the log (neighbours.c), and the sums over that (neighbour_sums.c). */
+/*
+ * What the two halves of the neighbours share: who waited, found in the log
+ * (neighbours.c), and the sums over that (neighbour_sums.c).
+ */
 #ifndef NEIGHBOURS_INTERNAL_H
 #define NEIGHBOURS_INTERNAL_H
 
@@ -33,7 +36,8 @@ struct neighbour_sums {
 	struct neighbours_row *shown;
 };
 
-int neighbour_sums_init(struct neighbour_sums *sums, const struct neighbours_options *options, struct string_pool *names);
+int neighbour_sums_init(struct neighbour_sums *sums, const struct neighbours_options *options,
+			struct string_pool *names);
 void neighbour_sums_release(struct neighbour_sums *sums);
 
 /* A name's number; NO_NAME if it is empty, or new and there is no room. 0 or -ENOMEM, as all below. */
@@ -44,10 +48,12 @@ int neighbour_sums_note_process(struct neighbour_sums *sums, uint32_t pid, uint3
 
 /* The row of a label (or NO_NAME), or of a thread that is called so. */
 int neighbour_sums_label_row(struct neighbour_sums *sums, uint32_t label, size_t *row);
-int neighbour_sums_thread_row(struct neighbour_sums *sums, uint32_t pid, uint32_t tid, uint32_t name, size_t *row);
+int neighbour_sums_thread_row(struct neighbour_sums *sums, uint32_t pid, uint32_t tid, uint32_t name,
+			      size_t *row);
 
 void neighbour_sums_add_runnable(struct neighbour_sums *sums, size_t row, uint64_t ns);
-int neighbour_sums_charge(struct neighbour_sums *sums, size_t row, const struct neighbour_key *to, uint64_t ns);
+int neighbour_sums_charge(struct neighbour_sums *sums, size_t row, const struct neighbour_key *to,
+			  uint64_t ns);
 
 /* Makes the rows to be shown. */
 int neighbour_sums_finish(struct neighbour_sums *sums);

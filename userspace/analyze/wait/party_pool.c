@@ -7,9 +7,9 @@
 #define NAME_MAX_BYTES 256
 
 const char *const party_kind_names[PARTY_KIND_COUNT] = {
-	[PARTY_SPAN] = "span",     [PARTY_THREAD] = "thread",   [PARTY_INTERRUPT] = "interrupt", [PARTY_UNKNOWN] = "unknown",
-	[PARTY_UNSEEN] = "unseen", [PARTY_NO_SPAN] = "no_span", [PARTY_REST] = "rest",         [PARTY_TIMER] = "timer",
-	[PARTY_SOFTIRQ] = "softirq",
+	[PARTY_SPAN] = "span",	     [PARTY_THREAD] = "thread", [PARTY_INTERRUPT] = "interrupt",
+	[PARTY_UNKNOWN] = "unknown", [PARTY_UNSEEN] = "unseen", [PARTY_NO_SPAN] = "no_span",
+	[PARTY_REST] = "rest",	     [PARTY_TIMER] = "timer",	[PARTY_SOFTIRQ] = "softirq",
 };
 
 int party_pool_init(struct party_pool *pool)
@@ -40,7 +40,8 @@ uint32_t party_pool_fixed(enum party_kind kind)
 	return (uint32_t)kind;
 }
 
-int party_pool_add(struct party_pool *pool, enum party_kind kind, struct txtrace_string name, bool is_growing, uint32_t *number)
+int party_pool_add(struct party_pool *pool, enum party_kind kind, struct txtrace_string name, bool is_growing,
+		   uint32_t *number)
 {
 	char bytes[1 + NAME_MAX_BYTES] = { (char)kind };
 	size_t length = name.length < NAME_MAX_BYTES ? name.length : NAME_MAX_BYTES;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers for those who wait and who end waits (struct party), equal ones the same. The kinds without a name have theirs from the start. */
+/*
+ * Numbers for those who wait and who end waits (struct party), equal ones the
+ * same. The kinds without a name have theirs from the start.
+ */
 #ifndef PARTY_POOL_H
 #define PARTY_POOL_H
 
@@ -16,8 +19,12 @@ void party_pool_release(struct party_pool *pool);
 /* Of a kind without a name, or of PARTY_SPAN without label. */
 uint32_t party_pool_fixed(enum party_kind kind);
 
-/* The number, made if it is new and is_growing, else that of PARTY_REST. Names are clipped at 256 bytes. 0 or -ENOMEM. */
-int party_pool_add(struct party_pool *pool, enum party_kind kind, struct txtrace_string name, bool is_growing, uint32_t *number);
+/*
+ * The number, made if it is new and is_growing, else that of PARTY_REST. Names
+ * are clipped at 256 bytes. 0 or -ENOMEM.
+ */
+int party_pool_add(struct party_pool *pool, enum party_kind kind, struct txtrace_string name, bool is_growing,
+		   uint32_t *number);
 struct party party_pool_get(const struct party_pool *pool, uint32_t number);
 
 #endif

@@ -10,7 +10,10 @@
 #define STAY_BYTES (sizeof(struct indexed_stay) + sizeof(uint32_t))
 #define ENTRY_BYTES 48 /* in a map, about */
 
-/* Stays of a thread: stays[first] and following, sorted by enter; last_exit_ns of the middle one of a range is the last exit in that range. */
+/*
+ * Stays of a thread: stays[first] and following, sorted by enter; last_exit_ns of the middle one of a range
+ * is the last exit in that range.
+ */
 struct thread_stays {
 	size_t first;
 	size_t cnt;
@@ -141,7 +144,9 @@ static uint64_t span_scope(const struct stay_index *stays, uint32_t pid, bool is
 
 static int add_stay(struct stay_index *stays, const struct txtrace_stay *record)
 {
-	struct indexed_stay stay = { .enter_ns = record->enter_ns, .exit_ns = record->exit_ns, .label = STAY_INDEX_NO_LABEL };
+	struct indexed_stay stay = { .enter_ns = record->enter_ns,
+				     .exit_ns = record->exit_ns,
+				     .label = STAY_INDEX_NO_LABEL };
 	uint64_t scope = span_scope(stays, record->span_pid, record->is_keyed);
 	size_t cnt = stays->cnt;
 	uintptr_t before = (uintptr_t)id_map_get(&stays->open, scope, record->span);
@@ -178,14 +183,17 @@ static int add_span(struct stay_index *stays, const struct txtrace_span *span)
 {
 	uint64_t scope = span_scope(stays, span->pid, span->flags & TXTRACE_SPAN_KEYED);
 	uintptr_t last = (uintptr_t)id_map_remove(&stays->open, scope, span->id);
-	struct indexed_stay stay = { .enter_ns = span->begin_ns + span->ledger.detached_ns, .exit_ns = span->end_ns,
-				  .is_exact = !(span->flags & TXTRACE_SPAN_LOWER_BOUND) };
+	struct indexed_stay stay = { .enter_ns = span->begin_ns + span->ledger.detached_ns,
+				     .exit_ns = span->end_ns,
+				     .is_exact = !(span->flags & TXTRACE_SPAN_LOWER_BOUND) };
 	int err = label_of(stays, &span->label, &stay.label);
 
 	if (err)
 		return err;
 	if (!last)
-		return stay.enter_ns < stay.exit_ns ? append(stays, &stay, span->pid, span->end_tid ? span->end_tid : span->tid) : 0;
+		return stay.enter_ns < stay.exit_ns
+			       ? append(stays, &stay, span->pid, span->end_tid ? span->end_tid : span->tid)
+			       : 0;
 	for (uint32_t i = (uint32_t)(last - 1); i != NO_STAY; i = stays->next_of_span[i]) {
 		stays->stays[i].label = stay.label;
 		stays->stays[i].is_exact = stay.is_exact;
@@ -269,8 +277,8 @@ static void search(const struct indexed_stay *stays, size_t cnt, struct search *
 	search(middle + 1, cnt - cnt / 2 - 1, for_what);
 }
 
-size_t stay_index_find(const struct stay_index *stays, uint32_t pid, uint32_t tid, uint64_t from_ns, uint64_t to_ns,
-		       const struct indexed_stay **found, size_t cnt)
+size_t stay_index_find(const struct stay_index *stays, uint32_t pid, uint32_t tid, uint64_t from_ns,
+		       uint64_t to_ns, const struct indexed_stay **found, size_t cnt)
 {
 	const struct thread_stays *thread = id_map_get(&stays->threads, in_capture(stays, pid), tid);
 	struct search for_what = { .from_ns = from_ns, .to_ns = to_ns, .found = found, .room = cnt };

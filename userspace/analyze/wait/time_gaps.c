@@ -51,7 +51,8 @@ static void halve(struct time_gaps *gaps)
 	if (gaps->cnt < GAP_MAX)
 		return;
 	for (size_t i = 0; i < gaps->cnt / 2; i++)
-		gaps->gaps[i] = (struct time_gap){ gaps->gaps[2 * i].first_ns, gaps->gaps[2 * i + 1].last_ns };
+		gaps->gaps[i] = (struct time_gap){ gaps->gaps[2 * i].first_ns,
+						   gaps->gaps[2 * i + 1].last_ns };
 	gaps->cnt /= 2;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When a log does not tell everything: lost events of the scheduler, dropped records, damage. All of a log's, so this takes a reading of its own.
- * More than 65,536 gaps grow together.
+ * When a log does not tell everything: lost events of the scheduler, dropped
+ * records, damage. All of a log's, so this takes a reading of its own. More
+ * than 65,536 gaps grow together.
  */
 #ifndef TIME_GAPS_H
 #define TIME_GAPS_H
@@ -28,7 +29,8 @@ void time_gaps_init(struct time_gaps *gaps);
 void time_gaps_release(struct time_gaps *gaps);
 
 int time_gaps_add(struct time_gaps *gaps, const struct txtrace_record *record); /* 0 or -ENOMEM */
-int time_gaps_finish(struct time_gaps *gaps);                                    /* after the last record; the same */
+/* after the last record; the same */
+int time_gaps_finish(struct time_gaps *gaps);
 
 /* The first gap that overlaps this time, its ends included; NULL: none does. */
 const struct time_gap *time_gaps_find(const struct time_gaps *gaps, uint64_t from_ns, uint64_t to_ns);

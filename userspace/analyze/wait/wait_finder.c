@@ -16,7 +16,10 @@ struct waiting_thread {
 	bool has_left;
 	bool is_blocked; /* so it left */
 
-	/* Wakeups since: the first one after it left, which ends a block, and the last one, which does if the thread was on a CPU meanwhile unseen. */
+	/*
+	 * Wakeups since: the first one after it left, which ends a block, and the last one, which does if the
+	 * thread was on a CPU meanwhile unseen.
+	 */
 	bool has_first, has_last;
 	struct wait_wake first, last;
 };
@@ -155,9 +158,11 @@ static struct wait_wake *wake_at(struct wait_finder *finder, uint64_t time_ns)
 	return wake;
 }
 
-static void describe(struct wait_finder *finder, const struct txtrace_run *run, const struct waiting_thread *thread, struct wait *wait)
+static void describe(struct wait_finder *finder, const struct txtrace_run *run,
+		     const struct waiting_thread *thread, struct wait *wait)
 {
-	bool is_sane = run->runnable_ns <= run->begin_ns && run->blocked_ns <= run->begin_ns - run->runnable_ns;
+	bool is_sane = run->runnable_ns <= run->begin_ns &&
+		       run->blocked_ns <= run->begin_ns - run->runnable_ns;
 
 	*wait = (struct wait){
 		.pid = run->pid,
@@ -171,7 +176,8 @@ static void describe(struct wait_finder *finder, const struct txtrace_run *run, 
 		return;
 	wait->wake = wake_at(finder, wait->end_ns);
 	if (thread->has_left && thread->is_blocked && thread->left_ns == wait->begin_ns) {
-		wait->reason = thread->reason < TXTRACE_BLOCK_REASON_COUNT ? thread->reason : WAIT_REASON_UNKNOWN;
+		wait->reason = thread->reason < TXTRACE_BLOCK_REASON_COUNT ? thread->reason
+									   : WAIT_REASON_UNKNOWN;
 		wait->syscall_nr = thread->syscall_nr;
 		wait->object = thread->object;
 		if (run->has_wait_end && run->wait_reason < TXTRACE_BLOCK_REASON_COUNT) {

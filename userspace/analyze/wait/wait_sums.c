@@ -12,13 +12,16 @@
 #include "base/saturating.h"
 
 const char *const wait_fault_names[WAIT_FAULT_COUNT] = {
-	[WAIT_FAULT_UNKNOWN] = "unknown",         [WAIT_FAULT_FILE] = "file",           [WAIT_FAULT_ANONYMOUS] = "anonymous", [WAIT_FAULT_SWAP] = "swap",
-	[WAIT_FAULT_USERFAULTFD] = "userfaultfd", [WAIT_FAULT_MMAP_LOCK] = "mmap_lock", [WAIT_FAULT_MIGRATION] = "migration",
+	[WAIT_FAULT_UNKNOWN] = "unknown",	  [WAIT_FAULT_FILE] = "file",
+	[WAIT_FAULT_ANONYMOUS] = "anonymous",	  [WAIT_FAULT_SWAP] = "swap",
+	[WAIT_FAULT_USERFAULTFD] = "userfaultfd", [WAIT_FAULT_MMAP_LOCK] = "mmap_lock",
+	[WAIT_FAULT_MIGRATION] = "migration",
 };
 
 const char *const wait_object_kind_names[WAIT_OBJECT_KIND_COUNT] = {
-	[WAIT_OBJECT_NONE] = "none",    [WAIT_OBJECT_FUTEX] = "futex",   [WAIT_OBJECT_FD] = "fd",           [WAIT_OBJECT_SLEEP] = "sleep",
-	[WAIT_OBJECT_CALL] = "syscall", [WAIT_OBJECT_MEMORY] = "memory", [WAIT_OBJECT_UNKNOWN] = "unknown", [WAIT_OBJECT_REST] = "rest",
+	[WAIT_OBJECT_NONE] = "none",	   [WAIT_OBJECT_FUTEX] = "futex",  [WAIT_OBJECT_FD] = "fd",
+	[WAIT_OBJECT_SLEEP] = "sleep",	   [WAIT_OBJECT_CALL] = "syscall", [WAIT_OBJECT_MEMORY] = "memory",
+	[WAIT_OBJECT_UNKNOWN] = "unknown", [WAIT_OBJECT_REST] = "rest",
 };
 
 /* A side of a cell: the number of a party, or of a span whose label is not known yet. */
@@ -53,7 +56,8 @@ struct wait_sums {
 
 static size_t used_bytes(const struct wait_sums *sums)
 {
-	return sums->cells.cnt * (sizeof(struct cell) + 4 * sizeof(struct id_map_slot)) + sums->held_size * sizeof(*sums->held) +
+	return sums->cells.cnt * (sizeof(struct cell) + 4 * sizeof(struct id_map_slot)) +
+	       sums->held_size * sizeof(*sums->held) +
 	       sums->object_cnt * (2 * sizeof(struct wait_object) + 4 * sizeof(struct id_map_slot)) +
 	       string_pool_bytes(sums->parties.strings) + late_labels_bytes(&sums->labels);
 }
@@ -143,7 +147,9 @@ static int new_cell(struct wait_sums *sums, const struct wait_cell *key, struct 
 	*cell = err ? NULL : calloc(1, sizeof(**cell));
 	if (!*cell)
 		return -ENOMEM;
-	(*cell)->sum = (struct wait_cell){ .object = key->object, .waiter = key->waiter, .waker = key->waker };
+	(*cell)->sum = (struct wait_cell){ .object = key->object,
+					   .waiter = key->waiter,
+					   .waker = key->waker };
 	err = id_map_put(&sums->cells, sides(key), key->object, *cell);
 	if (err) {
 		free(*cell);
@@ -162,9 +168,11 @@ static int add_sum(struct wait_sums *sums, struct wait_cell key, uint64_t ns)
 	if (!cell && !has_room(sums)) {
 		/* Few enough to be made whatever the budget says. */
 		key.waker = party_pool_fixed(PARTY_REST);
-		if (party_pool_get(&sums->parties, key.waiter & IS_SPAN ? 0 : key.waiter).kind == PARTY_THREAD)
+		if (party_pool_get(&sums->parties, key.waiter & IS_SPAN ? 0 : key.waiter).kind ==
+		    PARTY_THREAD)
 			key.waiter = party_pool_fixed(PARTY_NO_SPAN);
-		if (key.waiter != party_pool_fixed(PARTY_NO_SPAN) && key.waiter != party_pool_fixed(PARTY_UNSEEN))
+		if (key.waiter != party_pool_fixed(PARTY_NO_SPAN) &&
+		    key.waiter != party_pool_fixed(PARTY_UNSEEN))
 			key.waiter = key.waker;
 		if (sums->options.is_by_object)
 			key.object = 0;
@@ -187,7 +195,8 @@ static int rename_side(struct wait_sums *sums, struct cell *cell, int side, uint
 	*side_of(cell, side) = party;
 	same = id_map_get(&sums->cells, sides(&cell->sum), cell->sum.object);
 	if (!same)
-		return id_map_put(&sums->cells, sides(&cell->sum), cell->sum.object, cell); /* where the one removed was: needs no memory */
+		/* where the one removed was: needs no memory */
+		return id_map_put(&sums->cells, sides(&cell->sum), cell->sum.object, cell);
 	add_to(&same->sum, cell->sum.cnt, cell->sum.ns, cell->sum.max_ns);
 	unlink_cell(cell, !side);
 	free(cell);
@@ -231,10 +240,13 @@ static enum wait_object_kind kind_of_call(const struct syscall_row *call, const 
 		[SYSCALL_ARGUMENT_RING] = WAIT_OBJECT_FD,
 	};
 	/* A poll whose time was up is a sleep without an object. */
-	bool may_be_zero = wait->reason != TXTRACE_BLOCK_SLEEP && (!call || call->argument == SYSCALL_ARGUMENT_FD || call->argument == SYSCALL_ARGUMENT_RING);
+	bool may_be_zero = wait->reason != TXTRACE_BLOCK_SLEEP &&
+			   (!call || call->argument == SYSCALL_ARGUMENT_FD ||
+			    call->argument == SYSCALL_ARGUMENT_RING);
 	uint8_t kind = call ? by_argument[call->argument] : wait->object ? by_reason[wait->reason] : 0;
 
-	return kind && ((kind == WAIT_OBJECT_FD && may_be_zero) || wait->object) ? (enum wait_object_kind)kind : WAIT_OBJECT_CALL;
+	return kind && ((kind == WAIT_OBJECT_FD && may_be_zero) || wait->object) ? (enum wait_object_kind)kind
+										 : WAIT_OBJECT_CALL;
 }
 
 struct wait_object wait_object_of(const struct syscall_table *syscalls, const struct wait *wait)
@@ -291,11 +303,14 @@ static struct wait_object summed_object(const struct wait_sums *sums, const stru
 }
 
 /* 0 is the number of all others. */
-static int number_of_object(struct wait_sums *sums, const struct wait_object *object, uint32_t name, uint32_t *number)
+static int number_of_object(struct wait_sums *sums, const struct wait_object *object, uint32_t name,
+			    uint32_t *number)
 {
-	uint64_t value = object->value | (uint64_t)name << 32; /* there is a name only where the value is a descriptor */
+	/* there is a name only where the value is a descriptor */
+	uint64_t value = object->value | (uint64_t)name << 32;
 	uint64_t more = object->more_cnt < UINT16_MAX ? object->more_cnt : UINT16_MAX;
-	uint64_t high = (uint64_t)object->pid << 32 | more << 16 | (uint64_t)object->reason << 8 | object->kind;
+	uint64_t high = (uint64_t)object->pid << 32 | more << 16 | (uint64_t)object->reason << 8 |
+			object->kind;
 	void *known = id_map_get(&sums->object_numbers, high, value);
 	struct wait_object *grown;
 
@@ -326,17 +341,20 @@ static int keep_wake(void *context, struct wait_wake *kept)
 	kept->waiter = party_pool_fixed(PARTY_NO_SPAN);
 	kept->waker = party_pool_fixed(PARTY_UNKNOWN);
 	if (wake->span) {
-		err = late_labels_hold(&sums->labels, wake->flags & TXTRACE_WAKE_SPAN_KEYED, wake->pid, wake->span, has_room(sums), &kept->waiter);
-		kept->waiter = kept->waiter == LATE_LABEL_NONE ? party_pool_fixed(PARTY_REST) : kept->waiter | IS_SPAN;
+		err = late_labels_hold(&sums->labels, wake->flags & TXTRACE_WAKE_SPAN_KEYED, wake->pid,
+				       wake->span, has_room(sums), &kept->waiter);
+		kept->waiter = kept->waiter == LATE_LABEL_NONE ? party_pool_fixed(PARTY_REST)
+							       : kept->waiter | IS_SPAN;
 	}
 	if (err || wake->flags & TXTRACE_WAKE_WAKER_UNKNOWN)
 		return err;
 	if (wake->flags & TXTRACE_WAKE_INTERRUPT) {
 		kept->waker = party_pool_fixed(party_of_interrupt(wake->flags));
 	} else if (wake->waker_span) {
-		err = late_labels_hold(&sums->labels, wake->flags & TXTRACE_WAKE_WAKER_SPAN_KEYED, wake->waker_pid, wake->waker_span, has_room(sums),
-				       &kept->waker);
-		kept->waker = kept->waker == LATE_LABEL_NONE ? party_pool_fixed(PARTY_REST) : kept->waker | IS_SPAN;
+		err = late_labels_hold(&sums->labels, wake->flags & TXTRACE_WAKE_WAKER_SPAN_KEYED,
+				       wake->waker_pid, wake->waker_span, has_room(sums), &kept->waker);
+		kept->waker = kept->waker == LATE_LABEL_NONE ? party_pool_fixed(PARTY_REST)
+							     : kept->waker | IS_SPAN;
 	} else if (wake->waker_tid || comm.length > 0) {
 		err = party_pool_add(&sums->parties, PARTY_THREAD, comm, has_room(sums), &kept->waker);
 	}
@@ -365,7 +383,8 @@ static int add_wait(struct wait_sums *sums, const struct wait *wait)
 {
 	uint32_t name;
 	struct wait_object object = summed_object(sums, wait, &name);
-	struct wait_cell key = { .waiter = party_pool_fixed(PARTY_UNSEEN), .waker = party_pool_fixed(PARTY_UNSEEN) };
+	struct wait_cell key = { .waiter = party_pool_fixed(PARTY_UNSEEN),
+				 .waker = party_pool_fixed(PARTY_UNSEEN) };
 	struct wait_totals *totals = &sums->totals;
 	int err = 0;
 
@@ -387,7 +406,9 @@ static int add_wait(struct wait_sums *sums, const struct wait *wait)
 		if (!sums->options.is_by_object)
 			return 0;
 		if (sums->threads && has_room(sums)) /* or it is a thread in no span as any other */
-			err = party_pool_add(&sums->parties, PARTY_THREAD, thread_names_get(sums->threads, wait->pid, wait->tid), true, &key.waiter);
+			err = party_pool_add(&sums->parties, PARTY_THREAD,
+					     thread_names_get(sums->threads, wait->pid, wait->tid), true,
+					     &key.waiter);
 	}
 	err = err ? err : number_of_object(sums, &object, name, &key.object);
 	return err ? err : add_sum(sums, key, wait->blocked_ns);
@@ -472,7 +493,9 @@ static int add_span(struct wait_sums *sums, const struct txtrace_span *span)
 	if (!late_labels_is_held(&sums->labels, span->flags & TXTRACE_SPAN_KEYED, span->pid, span->id))
 		return 0;
 	err = add_label(sums, span->label, &party);
-	return err ? err : late_labels_end(&sums->labels, span->flags & TXTRACE_SPAN_KEYED, span->pid, span->id, party);
+	return err ? err
+		   : late_labels_end(&sums->labels, span->flags & TXTRACE_SPAN_KEYED, span->pid, span->id,
+				     party);
 }
 
 /* It says the label of a span whose end may never come. */
@@ -484,7 +507,9 @@ static int add_open_span(struct wait_sums *sums, const struct txtrace_open_span 
 	if (span->label.length == 0)
 		return 0;
 	err = add_label(sums, span->label, &party);
-	return err ? err : late_labels_name(&sums->labels, span->key.length > 0, span->pid, span->id, has_room(sums), party);
+	return err ? err
+		   : late_labels_name(&sums->labels, span->key.length > 0, span->pid, span->id,
+				      has_room(sums), party);
 }
 
 int wait_sums_add(struct wait_sums *sums, const struct txtrace_record *record)
@@ -511,7 +536,8 @@ static void name_futexes(struct wait_sums *sums)
 		struct wait_object *object = &sums->objects[i];
 
 		if (object->kind == WAIT_OBJECT_FUTEX && object->name.length == 0)
-			object->name = fd_names_get(&sums->names, fd_names_find(&sums->names, object->pid, object->value));
+			object->name = fd_names_get(&sums->names,
+						    fd_names_find(&sums->names, object->pid, object->value));
 	}
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who waited for what, and who ended it: the waits of a log (wait_finder.h), summed up in one pass by what was waited for, the label of the
- * span that waited, and the label of the span (or the name of the thread, …) that ended the wait. docs/attribution.md, "Waits".
+ * Who waited for what, and who ended it: the waits of a log (wait_finder.h),
+ * summed up in one pass by what was waited for, the label of the span that
+ * waited, and the label of the span (or the name of the thread, …) that ended
+ * the wait. docs/attribution.md, "Waits".
  *
  *	struct wait_sums *sums = wait_sums_new(&options);
  *
@@ -11,9 +13,11 @@
  *	for (size_t i = 0; i < wait_sums_count(sums); i++)
  *		use(wait_sums_get(sums, i));
  *
- * The label of a span is known when its record comes, at its end (or its checkpoint), so what open spans waited for is held by their ids
- * until then: memory follows the open spans, the live threads and the different sums, up to a budget. Beyond it, what is new goes to
- * "all others", which each reader shows as such.
+ * The label of a span is known when its record comes, at its end (or its
+ * checkpoint), so what open spans waited for is held by their ids until then:
+ * memory follows the open spans, the live threads and the different sums, up to
+ * a budget. Beyond it, what is new goes to "all others", which each reader
+ * shows as such.
  */
 #ifndef WAIT_SUMS_H
 #define WAIT_SUMS_H
@@ -29,9 +33,11 @@
 enum party_kind {
 	PARTY_SPAN = 0,      /* a span, by its label; empty: the log does not tell it */
 	PARTY_THREAD = 1,    /* ended it: a thread in no span, by its name; with names_threads also: waited */
-	PARTY_INTERRUPT = 2, /* ended it: an interrupt of a device, or one that the log does not tell more about */
+	/* ended it: an interrupt of a device, or one that the log does not tell more about */
+	PARTY_INTERRUPT = 2,
 	PARTY_UNKNOWN = 3,   /* ended it: nobody known; the wakeup says itself that it does not know */
-	PARTY_UNSEEN = 4,    /* the wakeup is not in the log: neither who ended it nor which span waited is known */
+	/* the wakeup is not in the log: neither who ended it nor which span waited is known */
+	PARTY_UNSEEN = 4,
 	PARTY_NO_SPAN = 5,   /* waited: a thread in no span */
 	PARTY_REST = 6,      /* all others: the budget was used up */
 	PARTY_TIMER = 7,     /* ended it: a timer */
@@ -39,7 +45,10 @@ enum party_kind {
 	PARTY_KIND_COUNT = 9,
 };
 
-/* "span", "thread", "interrupt", "unknown", "unseen", "no_span", "rest", "timer", "softirq": as JSON has them. */
+/*
+ * "span", "thread", "interrupt", "unknown", "unseen", "no_span", "rest",
+ * "timer", "softirq": as JSON has them.
+ */
 extern const char *const party_kind_names[PARTY_KIND_COUNT];
 
 /* Of a wake that says it was an interrupt. */
@@ -82,16 +91,22 @@ enum wait_fault {
 
 extern const char *const wait_fault_names[WAIT_FAULT_COUNT]; /* "unknown", "file", …: as JSON has them */
 
-extern const char *const wait_object_kind_names[WAIT_OBJECT_KIND_COUNT]; /* "none", "futex", "fd", "sleep", "syscall", …: as JSON has them */
+/* "none", "futex", "fd", "sleep", "syscall", …: as JSON has them */
+extern const char *const wait_object_kind_names[WAIT_OBJECT_KIND_COUNT];
 
 struct wait_object {
-	uint32_t pid; /* of the thread that waited: of another process, the same number is another object. 0: all of a reason, or REST */
+	/*
+	 * of the thread that waited: of another process, the same number is another object. 0: all of a
+	 * reason, or REST
+	 */
+	uint32_t pid;
 	uint8_t reason; /* WAIT_REASON_COUNT: of REST */
 	enum wait_object_kind kind;
 	uint64_t value;
 	const char *call; /* CALL: the name, static; NULL: the table does not know it */
 	uint32_t more_cnt; /* FD: so many others were waited for, too */
-	struct txtrace_string name; /* FD: what it refers to at that time; FUTEX: the code that waited for it first; empty: not known */
+	/* FD: what it refers to at that time; FUTEX: the code that waited for it first; empty: not known */
+	struct txtrace_string name;
 };
 
 /* What a thread waited for, without rounding, and without a name. */
@@ -118,7 +133,8 @@ struct wait_totals {
 struct wait_sums_options {
 	uint64_t max_bytes;
 	bool is_by_object;   /* or by reason alone */
-	bool names_threads;  /* who waited in no span is PARTY_THREAD by its name, not PARTY_NO_SPAN; both are in_no_span */
+	/* who waited in no span is PARTY_THREAD by its name, not PARTY_NO_SPAN; both are in_no_span */
+	bool names_threads;
 	const char *kernel;  /* of struct txtrace_log_info: whose system calls these are */
 };
 
@@ -132,7 +148,10 @@ int wait_sums_add(struct wait_sums *sums, const struct txtrace_record *record); 
 /* What follows is of another capture: ids and threads begin anew. 0 or -ENOMEM. */
 int wait_sums_begin_capture(struct wait_sums *sums);
 
-/* The log has ended: what is still held by ids has no label. Add nothing after this; then the sums can be asked, the largest first. 0 or -ENOMEM. */
+/*
+ * The log has ended: what is still held by ids has no label. Add nothing after
+ * this; then the sums can be asked, the largest first. 0 or -ENOMEM.
+ */
 int wait_sums_finish(struct wait_sums *sums);
 size_t wait_sums_count(const struct wait_sums *sums);
 const struct wait_cell *wait_sums_get(const struct wait_sums *sums, size_t idx);
@@ -142,6 +161,7 @@ size_t wait_sums_object_count(const struct wait_sums *sums);
 struct party wait_sums_party(const struct wait_sums *sums, uint32_t number);
 const struct wait_object *wait_sums_object(const struct wait_sums *sums, uint32_t number);
 const struct wait_totals *wait_sums_totals(const struct wait_sums *sums);
-bool wait_sums_is_full(const struct wait_sums *sums); /* the budget was used up: something went to "all others", or to unseen */
+/* the budget was used up: something went to "all others", or to unseen */
+bool wait_sums_is_full(const struct wait_sums *sums);
 
 #endif

@@ -19,7 +19,8 @@ static const struct option_spec specs[] = {
 	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file, once it is complete (required)",
 	       offsetof(struct anonymize_options, output)),
 	OPTION("salt", 0, OPTION_STRING, "SECRET",
-	       "the same secret makes the same pseudonyms of the same strings, in any log; keep it to yourself: who has it can try out guesses. "
+	       "the same secret makes the same pseudonyms of the same strings, in any log; keep it to "
+	       "yourself: who has it can try out guesses. "
 	       "Without this option it is random, and nobody has it",
 	       offsetof(struct anonymize_options, salt)),
 	OPTION_END,
@@ -27,15 +28,19 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace anonymize",
-	.about = "A log to give away: labels, tags, keys, names and strings of attributes, names of instants, counters and links, commands "
-		 "of threads and the host are replaced by pseudonyms such as 'mdgjfg5ftvhr', the same for the same string wherever it "
-		 "stands. Of a tag like 'shard=3,kind=write' the commas and equals signs stay. Numbers stay as well: times, ids, ledgers, "
+	.about = "A log to give away: labels, tags, keys, names and strings of attributes, names of "
+		 "instants, counters and links, commands "
+		 "of threads and the host are replaced by pseudonyms such as 'mdgjfg5ftvhr', the same for "
+		 "the same string wherever it "
+		 "stands. Of a tag like 'shard=3,kind=write' the commas and equals signs stay. Numbers stay "
+		 "as well: times, ids, ledgers, "
 		 "numbers in attributes and counters, addresses.",
 	.usages = (const char *const[]){ "[--salt SECRET] -o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace anonymize -o public.txtrace bank.txtrace", "For a bug report." },
-		{ "txtrace anonymize --salt \"$(cat secret)\" -o monday.txtrace bank.txtrace", "Labels can be compared with those of other days." },
+		{ "txtrace anonymize --salt \"$(cat secret)\" -o monday.txtrace bank.txtrace",
+		  "Labels can be compared with those of other days." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_tool_notes,
@@ -63,7 +68,8 @@ static struct anonymizer *open_anonymizer(struct cli *cli, const char *salt)
 	struct anonymizer *anonymizer;
 
 	if (!salt && getrandom(random, sizeof(random), 0) != sizeof(random)) {
-		cli_fail(cli, "can't get random numbers for a salt: %s; give one with --salt", strerror(errno));
+		cli_fail(cli, "can't get random numbers for a salt: %s; give one with --salt",
+			 strerror(errno));
 		return NULL;
 	}
 	anonymizer = salt ? anonymizer_new(salt, strlen(salt)) : anonymizer_new(random, sizeof(random));
@@ -90,10 +96,16 @@ static int run(struct cli *cli, int argc, char **argv)
 	anonymizer = open_anonymizer(cli, values.salt);
 	if (!anonymizer)
 		return CLI_FAILED;
-	status = log_copy(cli, &(struct log_copy){ .inputs = result.operands, .input_cnt = result.operand_cnt, .output = values.output, .codec = LOG_CODEC_ZSTD,
-						    .change_info = change_info, .change = change, .context = anonymizer });
+	status = log_copy(cli, &(struct log_copy){ .inputs = result.operands,
+						   .input_cnt = result.operand_cnt,
+						   .output = values.output,
+						   .codec = LOG_CODEC_ZSTD,
+						   .change_info = change_info,
+						   .change = change,
+						   .context = anonymizer });
 	anonymizer_free(anonymizer);
 	return status;
 }
 
-const struct command command_anonymize = { "anonymize", "a log to give away: pseudonyms for all names", &options, run };
+const struct command command_anonymize = { "anonymize", "a log to give away: pseudonyms for all names",
+					   &options, run };

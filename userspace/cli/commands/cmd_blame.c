@@ -14,24 +14,29 @@ struct blame_options {
 };
 
 static const struct option_spec specs[] = {
-	OPTION("limit", 'n', OPTION_U64, "N", "show N labels and N sentences, the heaviest; 0: all (default 10)",
+	OPTION("limit", 'n', OPTION_U64, "N",
+	       "show N labels and N sentences, the heaviest; 0: all (default 10)",
 	       offsetof(struct blame_options, limit)),
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
 	       "use no more for what is summed up; what is new beyond it is counted together (default 512M)",
 	       offsetof(struct blame_options, max_memory_bytes), .minimum = 1 << 16),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all pairs", offsetof(struct blame_options, wants_json)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all pairs",
+	       offsetof(struct blame_options, wants_json)),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace blame",
-	.about = "Who made whom wait: the blocked time of each label, by the label of the span (or the thread, or interrupt) that ended each wait. "
+	.about = "Who made whom wait: the blocked time of each label, by the label of the span (or the "
+		 "thread, or interrupt) that ended each wait. "
 		 "A wait is charged once, to the span that its thread had entered last.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace blame bank.txtrace", "The matrix, and what is in it in words." },
-		{ "txtrace blame --json bank.txtrace | jq '.pairs[] | select(.waiter.name == \"checkout\")'", "Whom one label waited for." },
+		{ "txtrace blame --json bank.txtrace | jq '.pairs[] | select(.waiter.name == "
+		  "\"checkout\")'",
+		  "Whom one label waited for." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_notes,
@@ -40,7 +45,8 @@ static const struct options options = {
 	.operand_max = -1,
 };
 
-static int show(struct cli *cli, const struct blame_options *values, const struct log_input *input, const struct wait_sums *sums)
+static int show(struct cli *cli, const struct blame_options *values, const struct log_input *input,
+		const struct wait_sums *sums)
 {
 	struct blame blame;
 	struct blame_view view = { sums, &blame, &input->info, &input->census, values->limit };
@@ -75,7 +81,8 @@ static int run(struct cli *cli, int argc, char **argv)
 	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
-	sums_options = (struct wait_sums_options){ .max_bytes = values.max_memory_bytes, .kernel = input.info.kernel };
+	sums_options = (struct wait_sums_options){ .max_bytes = values.max_memory_bytes,
+						   .kernel = input.info.kernel };
 	sums = wait_sums_new(&sums_options);
 	err = sums ? 0 : -ENOMEM;
 	while (!err && log_input_next(&input, &record)) {

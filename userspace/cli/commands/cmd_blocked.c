@@ -21,23 +21,30 @@ struct blocked_options {
 	bool wants_json;
 };
 
-static const char *const by_names[] = { [BLOCKED_BY_OBJECT] = "object", [BLOCKED_BY_REASON] = "reason", [BLOCKED_BY_LABEL] = "label", NULL };
+static const char *const by_names[] = {
+	[BLOCKED_BY_OBJECT] = "object", [BLOCKED_BY_REASON] = "reason", [BLOCKED_BY_LABEL] = "label", NULL
+};
 
 static const struct option_spec specs[] = {
-	OPTION("by", 'b', OPTION_CHOICE, "BY", "a row for each object (the default), reason, or label that waited; in a log without spans, thread",
+	OPTION("by", 'b', OPTION_CHOICE, "BY",
+	       "a row for each object (the default), reason, or label that waited; in a log without spans, "
+	       "thread",
 	       offsetof(struct blocked_options, by), .choices = by_names),
-	OPTION("limit", 'n', OPTION_U64, "N", "show N rows, those with the most blocked time; 0: all (default 20)",
+	OPTION("limit", 'n', OPTION_U64, "N",
+	       "show N rows, those with the most blocked time; 0: all (default 20)",
 	       offsetof(struct blocked_options, limit)),
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
 	       "use no more for what is summed up; what is new beyond it is counted together (default 512M)",
 	       offsetof(struct blocked_options, max_memory_bytes), .minimum = 1 << 16),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all rows", offsetof(struct blocked_options, wants_json)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all rows",
+	       offsetof(struct blocked_options, wants_json)),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace blocked",
-	.about = "What threads waited for, by cost: the futex, file descriptor, sleep or system call, how often and how long, which label waited "
+	.about = "What threads waited for, by cost: the futex, file descriptor, sleep or system call, how "
+		 "often and how long, which label waited "
 		 "most for it, and who ended the waits.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
@@ -76,7 +83,9 @@ static bool has_several_processes(const struct wait_sums *sums)
 	return false;
 }
 
-/* "lock, futex 0x1000", "sleep of 5.00 ms", "other, getrandom"; before it the process, if there are several. */
+/*
+ * "lock, futex 0x1000", "sleep of 5.00 ms", "other, getrandom"; before it the process, if there are several.
+ */
 static void append_object(const struct view *view, struct text *text, uint32_t number, bool shows_pid)
 {
 	const struct wait_object *object = wait_sums_object(view->sums, number);
@@ -104,7 +113,8 @@ static void append_name(const struct view *view, struct text *text, uint32_t key
 }
 
 /* "checkout 70 %": the largest share, and how much of the row it is. */
-static void add_share(const struct view *view, struct table *table, const struct blocked_share *share, uint64_t row_ns)
+static void add_share(const struct view *view, struct table *table, const struct blocked_share *share,
+		      uint64_t row_ns)
 {
 	struct party party = wait_sums_party(view->sums, share->party);
 	struct text text = { 0 };
@@ -117,7 +127,8 @@ static void add_share(const struct view *view, struct table *table, const struct
 	text_release(&text);
 }
 
-static void add_row(const struct view *view, struct table *table, const struct blocked_row *row, bool shows_pid)
+static void add_row(const struct view *view, struct table *table, const struct blocked_row *row,
+		    bool shows_pid)
 {
 	struct text text = { 0 };
 	char number[UNITS_SIZE];
@@ -143,16 +154,22 @@ static int print_rows(const struct view *view, const struct screen *screen, size
 	/* What may be wide comes last. */
 	static const struct table_column columns[][7] = {
 		[BLOCKED_BY_OBJECT] = {
-			{ "blocked", TABLE_RIGHT, NULL }, { "waits", TABLE_RIGHT, NULL }, { "mean", TABLE_RIGHT, NULL }, { "max", TABLE_RIGHT, NULL },
-			{ "who waited most", TABLE_LEFT, NULL }, { "who ended it most", TABLE_LEFT, NULL }, { "waited for", TABLE_LEFT, NULL },
+			{ "blocked", TABLE_RIGHT, NULL }, { "waits", TABLE_RIGHT, NULL }, { "mean",
+			TABLE_RIGHT, NULL }, { "max", TABLE_RIGHT, NULL },
+			{ "who waited most", TABLE_LEFT, NULL }, { "who ended it most", TABLE_LEFT, NULL },
+			{ "waited for", TABLE_LEFT, NULL },
 		},
 		[BLOCKED_BY_REASON] = {
-			{ "blocked", TABLE_RIGHT, NULL }, { "waits", TABLE_RIGHT, NULL }, { "mean", TABLE_RIGHT, NULL }, { "max", TABLE_RIGHT, NULL },
-			{ "who waited most", TABLE_LEFT, NULL }, { "who ended it most", TABLE_LEFT, NULL }, { "reason", TABLE_LEFT, NULL },
+			{ "blocked", TABLE_RIGHT, NULL }, { "waits", TABLE_RIGHT, NULL }, { "mean",
+			TABLE_RIGHT, NULL }, { "max", TABLE_RIGHT, NULL },
+			{ "who waited most", TABLE_LEFT, NULL }, { "who ended it most", TABLE_LEFT, NULL },
+			{ "reason", TABLE_LEFT, NULL },
 		},
 		[BLOCKED_BY_LABEL] = {
-			{ "blocked", TABLE_RIGHT, NULL }, { "waits", TABLE_RIGHT, NULL }, { "mean", TABLE_RIGHT, NULL }, { "max", TABLE_RIGHT, NULL },
-			{ "who ended it most", TABLE_LEFT, NULL }, { "label", TABLE_LEFT, NULL }, { "reasons", TABLE_LEFT, NULL },
+			{ "blocked", TABLE_RIGHT, NULL }, { "waits", TABLE_RIGHT, NULL }, { "mean",
+			TABLE_RIGHT, NULL }, { "max", TABLE_RIGHT, NULL },
+			{ "who ended it most", TABLE_LEFT, NULL }, { "label", TABLE_LEFT, NULL },
+			{ "reasons", TABLE_LEFT, NULL },
 		},
 	};
 	struct table *table = table_new(columns[view->by], 7);
@@ -168,8 +185,10 @@ static int print_rows(const struct view *view, const struct screen *screen, size
 
 static int print_text(const struct view *view, const struct screen *screen)
 {
-	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL } };
-	size_t all_cnt = view->blocked->row_cnt, cnt = view->limit && view->limit < all_cnt ? view->limit : all_cnt;
+	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL },
+						       { NULL, TABLE_LEFT, NULL } };
+	size_t all_cnt = view->blocked->row_cnt,
+	       cnt = view->limit && view->limit < all_cnt ? view->limit : all_cnt;
 	struct table *foot;
 	struct text title = { 0 };
 	char count[UNITS_SIZE];
@@ -183,7 +202,8 @@ static int print_text(const struct view *view, const struct screen *screen)
 	else
 		fprintf(screen->file, "%s\n", capture_no_waits(&view->input->info, "nobody waited"));
 	if (cnt < all_cnt)
-		fprintf(screen->file, "\n%s more with less blocked time: 'txtrace blocked --limit 0' shows them\n",
+		fprintf(screen->file,
+			"\n%s more with less blocked time: 'txtrace blocked --limit 0' shows them\n",
 			units_format_count(count, all_cnt - cnt));
 	fputc('\n', screen->file);
 	foot = table_new(columns, 2);
@@ -196,7 +216,8 @@ static int print_text(const struct view *view, const struct screen *screen)
 
 /* ---- for machines ---- */
 
-static void shares_json(const struct view *view, struct json *json, const char *name, const struct blocked_share *shares, size_t cnt)
+static void shares_json(const struct view *view, struct json *json, const char *name,
+			const struct blocked_share *shares, size_t cnt)
 {
 	json_name(json, name);
 	json_array_begin(json);
@@ -224,7 +245,8 @@ static void row_json(const struct view *view, struct json *json, const struct bl
 		party = wait_sums_party(view->sums, row->key);
 		party_members_json(json, &party);
 	} else {
-		json_member_text(json, "reason", row->key < WAIT_REASON_COUNT ? wait_reason_name(row->key) : NULL);
+		json_member_text(json, "reason",
+				 row->key < WAIT_REASON_COUNT ? wait_reason_name(row->key) : NULL);
 	}
 	json_member_u64(json, "count", row->cnt);
 	json_member_u64(json, "ns", row->ns);
@@ -239,7 +261,9 @@ static void row_json(const struct view *view, struct json *json, const struct bl
 
 static int print_json(const struct view *view, struct cli *cli)
 {
-	static const char *const names[] = { [BLOCKED_BY_OBJECT] = "objects", [BLOCKED_BY_REASON] = "reasons", [BLOCKED_BY_LABEL] = "labels" };
+	static const char *const names[] = { [BLOCKED_BY_OBJECT] = "objects",
+					     [BLOCKED_BY_REASON] = "reasons",
+					     [BLOCKED_BY_LABEL] = "labels" };
 	struct json json;
 
 	cli_begin_json(cli, &json);
@@ -254,7 +278,8 @@ static int print_json(const struct view *view, struct cli *cli)
 	return cli_finish_json(cli, &json);
 }
 
-static int show(struct cli *cli, const struct blocked_options *values, const struct log_input *input, const struct wait_sums *sums)
+static int show(struct cli *cli, const struct blocked_options *values, const struct log_input *input,
+		const struct wait_sums *sums)
 {
 	struct blocked blocked;
 	struct view view = { sums, &blocked, input, (enum blocked_by)values->by, values->limit };

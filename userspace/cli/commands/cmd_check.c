@@ -8,24 +8,32 @@
 #include "cli/verdict/verdict_run.h"
 
 static const struct option_spec specs[] = {
-	OPTION("format", 'f', OPTION_CHOICE, "FORMAT", "print the report as terminal, markdown, junit, github, json or html (default terminal)",
+	OPTION("format", 'f', OPTION_CHOICE, "FORMAT",
+	       "print the report as terminal, markdown, junit, github, json or html (default terminal)",
 	       offsetof(struct verdict_options, format), .choice_at = verdict_format_name_at),
-	OPTION("write", 'w', OPTION_CALL, "FORMAT=FILE", "also write a report to a file; may be given again", 0, .call = verdict_option_write),
-	OPTION("limit", 'n', OPTION_U64, "N", "show N labels of a rule, the worst; 0: all (default 10)", offsetof(struct verdict_options, limit)),
-	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more (default 256M)", offsetof(struct verdict_options, max_memory_bytes), .minimum = 1 << 20),
-	OPTION("json-schema", 0, OPTION_FLAG, NULL, "print the schema of the JSON report", offsetof(struct verdict_options, wants_schema)),
+	OPTION("write", 'w', OPTION_CALL, "FORMAT=FILE", "also write a report to a file; may be given again",
+	       0, .call = verdict_option_write),
+	OPTION("limit", 'n', OPTION_U64, "N", "show N labels of a rule, the worst; 0: all (default 10)",
+	       offsetof(struct verdict_options, limit)),
+	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more (default 256M)",
+	       offsetof(struct verdict_options, max_memory_bytes), .minimum = 1 << 20),
+	OPTION("json-schema", 0, OPTION_FLAG, NULL, "print the schema of the JSON report",
+	       offsetof(struct verdict_options, wants_schema)),
 	OPTION_NEST(struct verdict_options, nest),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace check",
-	.about = "Holds a log to rules about its figures. Rules about changes take a base: txtrace diff --gate.",
+	.about = "Holds a log to rules about its figures. Rules about changes take a base: txtrace diff "
+		 "--gate.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6 RULES", "--json-schema", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace check server.txtrace rules.txt", "Rules in a file." },
-		{ "txtrace check server.txtrace 'tx.wall.p99 < 20ms; tx.calls.fsync <= 1; anomalies == 0'", "Rules as they stand." },
+		{ "txtrace check server.txtrace 'tx.wall.p99 < 20ms; tx.calls.fsync <= 1; anomalies "
+		  "== 0'",
+		  "Rules as they stand." },
 		{ NULL, NULL },
 	},
 	.notes = verdict_status_notes,
@@ -34,14 +42,20 @@ static const struct options options = {
 	.operand_max = -1,
 };
 
-static int check(struct cli *cli, const struct verdict_options *values, const struct gate_rules *rules, const struct run_set *set, size_t incomplete_cnt)
+static int check(struct cli *cli, const struct verdict_options *values, const struct gate_rules *rules,
+		 const struct run_set *set, size_t incomplete_cnt)
 {
 	struct comparison_options how = COMPARISON_DEFAULTS;
 	struct gate gate;
-	struct verdict_view view = { .program = "txtrace check", .version = TXTRACE_VERSION, .set = set, .gate = &gate, .limit = values->limit,
+	struct verdict_view view = { .program = "txtrace check",
+				     .version = TXTRACE_VERSION,
+				     .set = set,
+				     .gate = &gate,
+				     .limit = values->limit,
 				     .incomplete_cnt = incomplete_cnt };
 	int err = gate_init(&gate, rules, set, &how, false);
-	int status = err ? cli_fail(cli, "can't check: %s", strerror(-err)) : verdict_write_reports(cli, values, &view);
+	int status = err ? cli_fail(cli, "can't check: %s", strerror(-err))
+			 : verdict_write_reports(cli, values, &view);
 
 	gate_release(&gate);
 	return status;
@@ -62,14 +76,19 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (values.wants_schema)
 		return verdict_print_schema(cli);
 	if (result.operand_cnt < 2)
-		return cli_fail(cli, "%s missing, see 'txtrace check --help'", result.operand_cnt ? "RULES is" : "FILE and RULES are");
+		return cli_fail(cli, "%s missing, see 'txtrace check --help'",
+				result.operand_cnt ? "RULES is" : "FILE and RULES are");
 	status = verdict_read_rules(cli, result.operands[result.operand_cnt - 1], &rules);
 	if (!status) {
 		err = run_set_init(&set);
 		err = err ? err : gate_want(&rules, &set);
-		status = err ? cli_fail(cli, err == -E2BIG ? "the rules ask for too many different percentiles" : "there is not enough memory") : CLI_OK;
+		status = err ? cli_fail(cli, err == -E2BIG
+						     ? "the rules ask for too many different percentiles"
+						     : "there is not enough memory")
+			     : CLI_OK;
 		status = status ? status
-				: verdict_read_run(cli, &set, SIDE_NEW, result.operands, result.operand_cnt - 1, values.max_memory_bytes,
+				: verdict_read_run(cli, &set, SIDE_NEW, result.operands,
+						   result.operand_cnt - 1, values.max_memory_bytes,
 						   &incomplete_cnt);
 		status = status ? status : check(cli, &values, &rules, &set, incomplete_cnt);
 		run_set_release(&set);

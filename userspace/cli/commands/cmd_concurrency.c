@@ -27,15 +27,22 @@ struct concurrency_options {
 };
 
 static const struct option_spec specs[] = {
-	OPTION("buckets", 'b', OPTION_U64, "N", "divide the time into N equal parts (default as fits the screen, 100 for --json and --csv)",
-	       offsetof(struct concurrency_options, bucket_cnt), .minimum = 1, .maximum = CONCURRENCY_BUCKET_MAX),
-	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'; counters are there all the same",
+	OPTION("buckets", 'b', OPTION_U64, "N",
+	       "divide the time into N equal parts (default as fits the screen, 100 for --json and --csv)",
+	       offsetof(struct concurrency_options, bucket_cnt), .minimum = 1,
+	       .maximum = CONCURRENCY_BUCKET_MAX),
+	OPTION("label", 'l', OPTION_STRING, "GLOB",
+	       "only spans with such a label, as in 'tx.*'; counters are there all the same",
 	       offsetof(struct concurrency_options, label)),
-	OPTION("limit", 'n', OPTION_U64, "N", "show the N labels of which most were open, and N counters; 0: all (default 20)",
+	OPTION("limit", 'n', OPTION_U64, "N",
+	       "show the N labels of which most were open, and N counters; 0: all (default 20)",
 	       offsetof(struct concurrency_options, limit)),
-	OPTION("threads", 'T', OPTION_FLAG, NULL, "also how many threads were running, runnable and blocked; of a log without spans that is shown anyway",
+	OPTION("threads", 'T', OPTION_FLAG, NULL,
+	       "also how many threads were running, runnable and blocked; of a log without spans that is "
+	       "shown anyway",
 	       offsetof(struct concurrency_options, wants_threads)),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all series", offsetof(struct concurrency_options, wants_json)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all series",
+	       offsetof(struct concurrency_options, wants_json)),
 	OPTION("csv", 0, OPTION_FLAG, NULL, "write CSV, with all series: a line for each part of the time",
 	       offsetof(struct concurrency_options, wants_csv)),
 	OPTION_END,
@@ -43,8 +50,10 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace concurrency",
-	.about = "How many spans of each label were open at once, and what the program's counters were, over time: the mean in each part of the time. "
-		 "Where there are no spans, how many threads were running, runnable and blocked. Reads the log twice.",
+	.about = "How many spans of each label were open at once, and what the program's counters were, over "
+		 "time: the mean in each part of the time. "
+		 "Where there are no spans, how many threads were running, runnable and blocked. Reads the "
+		 "log twice.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
@@ -75,9 +84,17 @@ static void append_name(struct text *text, const struct concurrency_series *seri
 static void add_series(struct table *table, const struct concurrency_series *series, size_t bucket_cnt)
 {
 	static const char *const levels[] = { " ",
-					      "\xe2\x96\x81", "\xe2\x96\x82", "\xe2\x96\x83", "\xe2\x96\x84",
-					      "\xe2\x96\x85", "\xe2\x96\x86", "\xe2\x96\x87", "\xe2\x96\x88" };
-	static const char *const styles[] = { [CONCURRENCY_THREADS] = "33", [CONCURRENCY_LABEL] = "32", [CONCURRENCY_COUNTER] = "36" };
+					      "\xe2\x96\x81",
+					      "\xe2\x96\x82",
+					      "\xe2\x96\x83",
+					      "\xe2\x96\x84",
+					      "\xe2\x96\x85",
+					      "\xe2\x96\x86",
+					      "\xe2\x96\x87",
+					      "\xe2\x96\x88" };
+	static const char *const styles[] = {
+		[CONCURRENCY_THREADS] = "33", [CONCURRENCY_LABEL] = "32", [CONCURRENCY_COUNTER] = "36"
+	};
 	struct text text = { 0 };
 
 	append_name(&text, series);
@@ -95,14 +112,18 @@ static void add_series(struct table *table, const struct concurrency_series *ser
 	text_release(&text);
 }
 
-static int print_text(struct cli *cli, const struct concurrency_options *values, const struct log_input *input,
-		      const struct concurrency *concurrency, size_t bucket_cnt)
+static int print_text(struct cli *cli, const struct concurrency_options *values,
+		      const struct log_input *input, const struct concurrency *concurrency, size_t bucket_cnt)
 {
 	static const struct table_column columns[] = {
-		{ "open spans, counters", TABLE_LEFT, NULL }, { "mean", TABLE_RIGHT, NULL }, { "peak", TABLE_RIGHT, NULL }, { "over time", TABLE_LEFT, NULL },
+		{ "open spans, counters", TABLE_LEFT, NULL },
+		{ "mean", TABLE_RIGHT, NULL },
+		{ "peak", TABLE_RIGHT, NULL },
+		{ "over time", TABLE_LEFT, NULL },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	uint64_t shown_cnts[CONCURRENCY_KIND_COUNT] = { 0 }, hidden_cnt = 0, from_ns = concurrency_begin_ns(concurrency, 0);
+	uint64_t shown_cnts[CONCURRENCY_KIND_COUNT] = { 0 }, hidden_cnt = 0,
+		 from_ns = concurrency_begin_ns(concurrency, 0);
 	char begin[UNITS_SIZE], end[UNITS_SIZE], width[UNITS_SIZE];
 	uint64_t to_ns = concurrency_begin_ns(concurrency, bucket_cnt), first_ns = input->census.first_ns;
 	int err;
@@ -110,7 +131,8 @@ static int print_text(struct cli *cli, const struct concurrency_options *values,
 	for (size_t i = 0; i < concurrency_series_count(concurrency); i++) {
 		const struct concurrency_series *series = concurrency_series(concurrency, i);
 
-		if (values->limit && shown_cnts[series->kind] == values->limit && series->kind != CONCURRENCY_THREADS) {
+		if (values->limit && shown_cnts[series->kind] == values->limit &&
+		    series->kind != CONCURRENCY_THREADS) {
 			hidden_cnt++;
 			continue;
 		}
@@ -126,16 +148,21 @@ static int print_text(struct cli *cli, const struct concurrency_options *values,
 	err = screen_print_table(&cli->out, table);
 	table_free(table);
 	fprintf(cli->out.file, "from +%s to +%s, each column %s; bars are as high as the row's peak\n\n",
-		units_format_duration(begin, from_ns > first_ns ? from_ns - first_ns : 0), units_format_duration(end, to_ns > first_ns ? to_ns - first_ns : 0),
+		units_format_duration(begin, from_ns > first_ns ? from_ns - first_ns : 0),
+		units_format_duration(end, to_ns > first_ns ? to_ns - first_ns : 0),
 		units_format_duration(width, (to_ns - from_ns) / bucket_cnt));
 	if (hidden_cnt > 0)
-		fprintf(cli->out.file, "%" PRIu64 " more labels or counters: 'txtrace concurrency --limit 0' shows them\n\n", hidden_cnt);
+		fprintf(cli->out.file,
+			"%" PRIu64 " more labels or counters: 'txtrace concurrency --limit 0' shows them\n\n",
+			hidden_cnt);
 	return err ? err : analysis_print_losses(cli, input);
 }
 
 /* ---- for machines ---- */
 
-static const char *const kind_names[] = { [CONCURRENCY_THREADS] = "threads", [CONCURRENCY_LABEL] = "label", [CONCURRENCY_COUNTER] = "counter" };
+static const char *const kind_names[] = {
+	[CONCURRENCY_THREADS] = "threads", [CONCURRENCY_LABEL] = "label", [CONCURRENCY_COUNTER] = "counter"
+};
 
 static void series_json(struct json *json, const struct concurrency_series *series, size_t bucket_cnt)
 {
@@ -158,7 +185,8 @@ static void series_json(struct json *json, const struct concurrency_series *seri
 	json_object_end(json);
 }
 
-static int print_json(struct cli *cli, const struct log_input *input, const struct concurrency *concurrency, size_t bucket_cnt)
+static int print_json(struct cli *cli, const struct log_input *input, const struct concurrency *concurrency,
+		      size_t bucket_cnt)
 {
 	struct json json;
 
@@ -210,9 +238,10 @@ static int print_csv(struct cli *cli, const struct concurrency *concurrency, siz
 		text_clear(&name);
 		append_csv(&name, series->name);
 		for (size_t j = 0; j < bucket_cnt; j++) {
-			fprintf(cli->out.file, "%" PRIu64 ",%" PRIu64 ",%s,%s,", concurrency_begin_ns(concurrency, j),
-				concurrency_begin_ns(concurrency, j + 1), series->is_rest ? "rest" : kind_names[series->kind],
-				text_string(&name));
+			fprintf(cli->out.file, "%" PRIu64 ",%" PRIu64 ",%s,%s,",
+				concurrency_begin_ns(concurrency, j),
+				concurrency_begin_ns(concurrency, j + 1),
+				series->is_rest ? "rest" : kind_names[series->kind], text_string(&name));
 			if (series->kind == CONCURRENCY_COUNTER)
 				fprintf(cli->out.file, "%" PRIu32, series->pid);
 			fprintf(cli->out.file, ",%.6g\n", series->means[j]);
@@ -230,7 +259,8 @@ static bool is_wanted(const struct concurrency_options *values, const struct txt
 
 	if (record->kind == TXTRACE_RECORD_COUNTER)
 		return true;
-	return record->kind == TXTRACE_RECORD_SPAN && (!values->label || glob_matches(values->label, label->bytes, label->length));
+	return record->kind == TXTRACE_RECORD_SPAN &&
+	       (!values->label || glob_matches(values->label, label->bytes, label->length));
 }
 
 struct range {
@@ -259,8 +289,8 @@ static void find_range(struct log_input *input, const struct concurrency_options
 		range->to_ns++;
 }
 
-static int read_again(struct cli *cli, const struct concurrency_options *values, const struct options_result *result,
-		      struct concurrency *concurrency)
+static int read_again(struct cli *cli, const struct concurrency_options *values,
+		      const struct options_result *result, struct concurrency *concurrency)
 {
 	struct txtrace_record record;
 	struct log_input again;
@@ -296,8 +326,8 @@ static size_t choose_buckets(const struct cli *cli, const struct concurrency_opt
 	return cnt < CONCURRENCY_BUCKET_MAX ? cnt : CONCURRENCY_BUCKET_MAX;
 }
 
-static int show(struct cli *cli, const struct concurrency_options *values, const struct log_input *input, const struct concurrency *concurrency,
-		size_t bucket_cnt)
+static int show(struct cli *cli, const struct concurrency_options *values, const struct log_input *input,
+		const struct concurrency *concurrency, size_t bucket_cnt)
 {
 	if (values->wants_csv)
 		return print_csv(cli, concurrency, bucket_cnt);
@@ -323,7 +353,8 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (status)
 		return status;
 	find_range(&input, &values, &range);
-	if (!input.census.record_cnt[TXTRACE_RECORD_SPAN] && input.census.record_cnt[TXTRACE_RECORD_RUN] && !values.label)
+	if (!input.census.record_cnt[TXTRACE_RECORD_SPAN] && input.census.record_cnt[TXTRACE_RECORD_RUN] &&
+	    !values.label)
 		values.wants_threads = true;
 	if (values.wants_threads && input.census.first_ns < input.census.last_ns)
 		range = (struct range){ input.census.first_ns, input.census.last_ns };
@@ -337,4 +368,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return log_input_end(&input, err, "show the concurrency of");
 }
 
-const struct command command_concurrency = { "concurrency", "open spans and counters over time", &options, run };
+const struct command command_concurrency = { "concurrency", "open spans and counters over time", &options,
+					     run };

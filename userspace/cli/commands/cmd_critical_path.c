@@ -26,20 +26,25 @@ struct path_options {
 
 static const struct option_spec specs[] = {
 	SPAN_CHOICE_OPTIONS(struct path_options),
-	OPTION("limit", 'n', OPTION_U64, "N", "show the N longest steps (default 100)", offsetof(struct path_options, limit), .minimum = 1),
+	OPTION("limit", 'n', OPTION_U64, "N", "show the N longest steps (default 100)",
+	       offsetof(struct path_options, limit), .minimum = 1),
 	OPTION("all", 'a', OPTION_FLAG, NULL, "show all steps", offsetof(struct path_options, is_all)),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all steps", offsetof(struct path_options, wants_json)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all steps",
+	       offsetof(struct path_options, wants_json)),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace critical-path",
-	.about = "What the end of a span waited for, from its begin on: where its thread was blocked, what the thread did that woke it, and so on "
-		 "through all threads. The steps follow each other without a gap: together they are the span's wall time.",
+	.about = "What the end of a span waited for, from its begin on: where its thread was blocked, what "
+		 "the thread did that woke it, and so on "
+		 "through all threads. The steps follow each other without a gap: together they are the "
+		 "span's wall time.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6 ID", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
-		{ "txtrace critical-path bank.txtrace 4711", "Why the span with the id 4711 took as long as it did." },
+		{ "txtrace critical-path bank.txtrace 4711",
+		  "Why the span with the id 4711 took as long as it did." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_notes,
@@ -85,14 +90,17 @@ static int compare_sums(const void *a, const void *b)
 	return x->ns != y->ns ? (x->ns > y->ns ? -1 : 1) : compare_groups(a, b);
 }
 
-static size_t make_sums(const struct span_window *window, const struct critical_path *path, struct path_sum *sums)
+static size_t make_sums(const struct span_window *window, const struct critical_path *path,
+			struct path_sum *sums)
 {
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < path->cnt; i++) {
 		const struct path_step *step = &path->steps[i];
 
-		sums[i] = (struct path_sum){ .has_span = step->span != WINDOW_NO_SPAN, .state = step->state, .ns = length(step) };
+		sums[i] = (struct path_sum){ .has_span = step->span != WINDOW_NO_SPAN,
+					     .state = step->state,
+					     .ns = length(step) };
 		if (sums[i].has_span)
 			sums[i].label = window->spans[step->span].span.label;
 	}
@@ -114,10 +122,14 @@ static const char *const state_words[] = {
 	[WINDOW_UNKNOWN] = "not in the log",
 };
 
-static int print_sums(const struct chosen_span *chosen, const struct critical_path *path, const struct screen *screen)
+static int print_sums(const struct chosen_span *chosen, const struct critical_path *path,
+		      const struct screen *screen)
 {
 	static const struct table_column columns[] = {
-		{ "of the path", TABLE_RIGHT, NULL }, { "", TABLE_RIGHT, NULL }, { "for", TABLE_LEFT, NULL }, { "", TABLE_LEFT, NULL },
+		{ "of the path", TABLE_RIGHT, NULL },
+		{ "", TABLE_RIGHT, NULL },
+		{ "for", TABLE_LEFT, NULL },
+		{ "", TABLE_LEFT, NULL },
 	};
 	struct path_sum *sums = calloc(path->cnt + 1, sizeof(*sums));
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
@@ -129,7 +141,8 @@ static int print_sums(const struct chosen_span *chosen, const struct critical_pa
 	if (sums) {
 		cnt = make_sums(&chosen->window, path, sums);
 		for (size_t i = 0; i < cnt && i < SUMS_SHOWN_MAX; i++) {
-			struct party party = { .kind = sums[i].has_span ? PARTY_SPAN : PARTY_NO_SPAN, .name = sums[i].label };
+			struct party party = { .kind = sums[i].has_span ? PARTY_SPAN : PARTY_NO_SPAN,
+					       .name = sums[i].label };
 			struct text text = { 0 };
 
 			table_cell(table, TABLE_PLAIN, units_format_duration(number, sums[i].ns));
@@ -183,7 +196,8 @@ static void add_step(const struct chosen_span *chosen, struct table *table, cons
 	text_clear(&text);
 	chosen_span_append_label(chosen, &text, step->span);
 	table_cell(table, TABLE_BOLD, text_string(&text));
-	table_cell(table, step->state == WINDOW_UNKNOWN ? TABLE_PLAIN : ledger_parts[step->state].style, state_words[step->state]);
+	table_cell(table, step->state == WINDOW_UNKNOWN ? TABLE_PLAIN : ledger_parts[step->state].style,
+		   state_words[step->state]);
 	text_clear(&text);
 	append_why(chosen, &text, step);
 	table_cell(table, TABLE_PLAIN, text_string(&text));
@@ -216,11 +230,13 @@ static int find_least(const struct critical_path *path, size_t limit, uint64_t *
 	return 0;
 }
 
-static int print_steps(const struct chosen_span *chosen, const struct critical_path *path, const struct screen *screen, size_t limit)
+static int print_steps(const struct chosen_span *chosen, const struct critical_path *path,
+		       const struct screen *screen, size_t limit)
 {
 	static const struct table_column columns[] = {
-		{ "from", TABLE_RIGHT, NULL },      { "for", TABLE_RIGHT, NULL },        { "thread", TABLE_LEFT, NULL },
-		{ "works for", TABLE_LEFT, NULL }, { "and is", TABLE_LEFT, NULL }, { "why", TABLE_LEFT, NULL },
+		{ "from", TABLE_RIGHT, NULL },	{ "for", TABLE_RIGHT, NULL },
+		{ "thread", TABLE_LEFT, NULL }, { "works for", TABLE_LEFT, NULL },
+		{ "and is", TABLE_LEFT, NULL }, { "why", TABLE_LEFT, NULL },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	uint64_t least_ns, hidden_ns = 0, hidden_cnt = 0;
@@ -239,14 +255,16 @@ static int print_steps(const struct chosen_span *chosen, const struct critical_p
 	err = err ? err : screen_print_table(screen, table);
 	table_free(table);
 	if (hidden_cnt > 0)
-		fprintf(screen->file, "\n%s shorter steps, %s in all, are not shown: --all shows them\n", units_format_count(count, hidden_cnt),
-			units_format_duration(time, hidden_ns));
+		fprintf(screen->file, "\n%s shorter steps, %s in all, are not shown: --all shows them\n",
+			units_format_count(count, hidden_cnt), units_format_duration(time, hidden_ns));
 	if (path->is_cut)
-		fputs("\ntoo many threads wait one for the other: the last of them is not followed\n", screen->file);
+		fputs("\ntoo many threads wait one for the other: the last of them is not followed\n",
+		      screen->file);
 	return err;
 }
 
-static int print_text(const struct chosen_span *chosen, const struct critical_path *path, const struct screen *screen, size_t limit)
+static int print_text(const struct chosen_span *chosen, const struct critical_path *path,
+		      const struct screen *screen, size_t limit)
 {
 	int err;
 
@@ -259,7 +277,8 @@ static int print_text(const struct chosen_span *chosen, const struct critical_pa
 
 /* ---- for machines ---- */
 
-static void wait_json(const struct chosen_span *chosen, struct json *json, const char *name, const struct window_segment *wait)
+static void wait_json(const struct chosen_span *chosen, struct json *json, const char *name,
+		      const struct window_segment *wait)
 {
 	json_name(json, name);
 	if (!wait) {
@@ -277,7 +296,9 @@ static void wait_json(const struct chosen_span *chosen, struct json *json, const
 
 static void step_json(const struct chosen_span *chosen, struct json *json, const struct path_step *step)
 {
-	const struct txtrace_span *span = step->span == WINDOW_NO_SPAN ? NULL : &chosen->window.spans[step->span].span;
+	const struct txtrace_span *span = step->span == WINDOW_NO_SPAN
+						  ? NULL
+						  : &chosen->window.spans[step->span].span;
 
 	json_object_begin(json);
 	json_member_u64(json, "from_ns", step->from_ns);
@@ -305,7 +326,8 @@ static int print_json(struct cli *cli, const struct chosen_span *chosen, const s
 	cli_begin_json(cli, &json);
 	capture_json_begin(&json, "critical-path", &chosen->info);
 	json_name(&json, "span");
-	span_json(&json, &chosen->window.span, thread_names_get(chosen->names, chosen->window.span.pid, chosen->window.span.tid));
+	span_json(&json, &chosen->window.span,
+		  thread_names_get(chosen->names, chosen->window.span.pid, chosen->window.span.tid));
 	json_name(&json, "steps");
 	json_array_begin(&json);
 	for (size_t i = 0; i < path->cnt; i++)
@@ -330,8 +352,9 @@ static int run(struct cli *cli, int argc, char **argv)
 		return status;
 	err = critical_path_init(&path, &chosen.window);
 	if (!err) {
-		err = values.wants_json ? print_json(cli, &chosen, &path) :
-					  print_text(&chosen, &path, &cli->out, values.is_all ? 0 : values.limit);
+		err = values.wants_json
+			      ? print_json(cli, &chosen, &path)
+			      : print_text(&chosen, &path, &cli->out, values.is_all ? 0 : values.limit);
 		critical_path_release(&path);
 	}
 	status = err ? cli_fail(cli, "can't find the critical path: %s", strerror(-err)) : chosen.status;
@@ -339,4 +362,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-const struct command command_critical_path = { "critical-path", "what the end of one span waited for", &options, run };
+const struct command command_critical_path = { "critical-path", "what the end of one span waited for",
+					       &options, run };

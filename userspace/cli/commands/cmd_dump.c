@@ -34,7 +34,8 @@ static int take_kind(void *context, const char *value, const char **complaint)
 			return 0;
 		}
 	}
-	*complaint = "span, run, wake, thread, attribute, instant, counter, link, loss, open_span, summary, dropped, continued, stay, object, stack, "
+	*complaint = "span, run, wake, thread, attribute, instant, counter, link, loss, open_span, summary, "
+		     "dropped, continued, stay, object, stack, "
 		     "frames, process, trigger or damage";
 	return -EINVAL;
 }
@@ -51,30 +52,38 @@ static int take_to(void *values, const char *value, const char **complaint)
 
 static const struct option_spec specs[] = {
 	OPTION("kind", 'k', OPTION_CALL, "KIND",
-	       "only records of this kind (may be given several times): span, run, wake, thread, attribute, instant, counter, link, loss, "
-	       "open_span, summary, dropped, continued, stay, object, stack, frames, process, trigger, damage",
+	       "only records of this kind (may be given several times): span, run, wake, thread, attribute, "
+	       "instant, counter, link, loss, "
+	       "open_span, summary, dropped, continued, stay, object, stack, frames, process, trigger, "
+	       "damage",
 	       0, .call = take_kind),
 	OPTION("from", 'f', OPTION_CALL, "T",
-	       "leave out what ended before T: a time since the capture began, as in 1.5s, or one of CLOCK_MONOTONIC as it is printed, as in "
+	       "leave out what ended before T: a time since the capture began, as in 1.5s, or one of "
+	       "CLOCK_MONOTONIC as it is printed, as in "
 	       "6098565896422abs",
 	       0, .call = take_from),
 	OPTION("to", 't', OPTION_CALL, "T", "leave out what ended at T or later", 0, .call = take_to),
 	OPTION("follow", 0, OPTION_FLAG, NULL,
-	       "of a file that is still being written, or is about to be FILE: go on until the capture ends, in the files that follow as well",
+	       "of a file that is still being written, or is about to be FILE: go on until the capture ends, "
+	       "in the files that follow as well",
 	       offsetof(struct dump_options, follow)),
-	OPTION("limit", 'n', OPTION_U64, "N", "stop after N lines; 0: never (the default)", offsetof(struct dump_options, limit)),
+	OPTION("limit", 'n', OPTION_U64, "N", "stop after N lines; 0: never (the default)",
+	       offsetof(struct dump_options, limit)),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace dump",
-	.about = "Every record as a line of text with all its fields, in the order of the log: a span stands where it ended. Times are "
+	.about = "Every record as a line of text with all its fields, in the order of the log: a span stands "
+		 "where it ended. Times are "
 		 "CLOCK_MONOTONIC ns. Strings are quoted; control characters in them are escaped.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", "--follow FILE", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
-		{ "txtrace dump -k span -k attribute bank.txtrace | grep 'tid=4711'", "What one thread did." },
-		{ "txtrace dump --follow -k span bank.txtrace", "What the recorder writes, as it comes." },
+		{ "txtrace dump -k span -k attribute bank.txtrace | grep 'tid=4711'",
+		  "What one thread did." },
+		{ "txtrace dump --follow -k span bank.txtrace",
+		  "What the recorder writes, as it comes." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_notes,
@@ -102,8 +111,10 @@ static bool is_wanted(struct dumping *dumping, const struct txtrace_record *reco
 	uint64_t time_ns = record_finished_ns(record);
 	struct txtrace_batch batch;
 
-	if (record->kind != TXTRACE_RECORD_DAMAGE && dumping->to_ns < UINT64_MAX && time_ns >= dumping->to_ns) {
-		dumping->is_done = txtrace_log_batch(dumping->input.log, &batch) && batch.first_ns >= dumping->to_ns;
+	if (record->kind != TXTRACE_RECORD_DAMAGE && dumping->to_ns < UINT64_MAX &&
+	    time_ns >= dumping->to_ns) {
+		dumping->is_done = txtrace_log_batch(dumping->input.log, &batch) &&
+				   batch.first_ns >= dumping->to_ns;
 		return false;
 	}
 	if (record->kind != TXTRACE_RECORD_DAMAGE && time_ns < dumping->from_ns)
@@ -132,7 +143,8 @@ static bool dump_some(struct dumping *dumping, uint64_t max_cnt, int *err)
 	struct txtrace_record record;
 
 	for (uint64_t i = 0; i < max_cnt; i++) {
-		if (*err || dumping->is_done || dumping->cli->write_errno || !log_input_next(&dumping->input, &record))
+		if (*err || dumping->is_done || dumping->cli->write_errno ||
+		    !log_input_next(&dumping->input, &record))
 			return false;
 		if (is_wanted(dumping, &record))
 			*err = print(dumping, &record);
@@ -207,7 +219,8 @@ static int follow_file(struct dumping *dumping, const char *path, const sigset_t
 			cli_write_failed(dumping->cli, -errno);
 		if (err || dumping->is_done || dumping->cli->write_errno || dumping->input.is_at_end)
 			break;
-		if (is_stopped(stops, has_more ? 0 : POLL_EVERY_NS) || (!has_more && is_output_gone(dumping->cli)))
+		if (is_stopped(stops, has_more ? 0 : POLL_EVERY_NS) ||
+		    (!has_more && is_output_gone(dumping->cli)))
 			break;
 	}
 	return end(dumping, err);
@@ -238,7 +251,10 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
 	if (values.follow && result.operand_cnt > 1)
-		return cli_fail(cli, "'%s' is one too many: only one file can be followed, and the files that follow it", result.operands[1]);
+		return cli_fail(
+			cli,
+			"'%s' is one too many: only one file can be followed, and the files that follow it",
+			result.operands[1]);
 	if (values.follow)
 		return follow(&dumping, result.operands[0]);
 	status = log_input_open(&dumping.input, cli, result.operands, result.operand_cnt, false);

@@ -26,9 +26,11 @@ static const char *format_name(size_t idx)
 }
 
 static const struct option_spec specs[] = {
-	OPTION("format", 'f', OPTION_CHOICE, "FORMAT", "of the output; without it, by the end of the output's name",
+	OPTION("format", 'f', OPTION_CHOICE, "FORMAT",
+	       "of the output; without it, by the end of the output's name",
 	       offsetof(struct export_options, format), .choice_at = format_name),
-	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file, once it is complete (default: standard output)",
+	OPTION("output", 'o', OPTION_STRING, "OUT",
+	       "write this file, once it is complete (default: standard output)",
 	       offsetof(struct export_options, output)),
 	OPTION_NEST(struct export_options, nest),
 	OPTION_END,
@@ -36,13 +38,18 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace export",
-	.about = "The log in another format: JSON Lines with every record for your own tools, or a picture for ui.perfetto.dev "
+	.about = "The log in another format: JSON Lines with every record for your own tools, or a picture "
+		 "for ui.perfetto.dev "
 		 "(perfetto, protobuf) and chrome://tracing (chrome, JSON).",
-	.usages = (const char *const[]){ "--format FORMAT FILE\xe2\x80\xa6", "-o OUT FILE\xe2\x80\xa6", NULL },
+	.usages = (const char *const[]){ "--format FORMAT FILE\xe2\x80\xa6", "-o OUT FILE\xe2\x80\xa6",
+					 NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
-		{ "txtrace export -f jsonl bank.txtrace | jq 'select(.type == \"span\" and .wall_ns > 5e6)'", "Spans longer than 5 ms." },
-		{ "txtrace export -f perfetto -o bank.pftrace bank.txtrace", "A picture; open it at https://ui.perfetto.dev." },
+		{ "txtrace export -f jsonl bank.txtrace | jq 'select(.type == \"span\" and .wall_ns "
+		  "> 5e6)'",
+		  "Spans longer than 5 ms." },
+		{ "txtrace export -f perfetto -o bank.pftrace bank.txtrace",
+		  "A picture; open it at https://ui.perfetto.dev." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_notes,
@@ -68,7 +75,9 @@ static const struct export_format *choose_format(struct cli *cli, const struct e
 			return export_format_at(i);
 	}
 	if (values->output)
-		cli_fail(cli, "the name '%s' does not tell the format, give --format, see 'txtrace help export'", values->output);
+		cli_fail(cli,
+			 "the name '%s' does not tell the format, give --format, see 'txtrace help export'",
+			 values->output);
 	else
 		cli_fail(cli, "which format? give --format, see 'txtrace help export'");
 	return NULL;
@@ -83,13 +92,16 @@ struct exported {
 };
 
 /* CLI_OK, or another status: a sentence was said, and nothing is open. */
-static int exported_open(struct exported *exported, const struct export_format *format, const struct options_result *parsed, bool wants_progress)
+static int exported_open(struct exported *exported, const struct export_format *format,
+			 const struct options_result *parsed, bool wants_progress)
 {
-	int status = log_input_open(&exported->input, exported->cli, parsed->operands, parsed->operand_cnt, wants_progress);
+	int status = log_input_open(&exported->input, exported->cli, parsed->operands, parsed->operand_cnt,
+				    wants_progress);
 
 	if (status || !format->survey)
 		return status;
-	status = log_input_open(&exported->first, exported->cli, parsed->operands, parsed->operand_cnt, wants_progress);
+	status = log_input_open(&exported->first, exported->cli, parsed->operands, parsed->operand_cnt,
+				wants_progress);
 	if (status) {
 		log_input_close(&exported->input);
 		return status;
@@ -140,7 +152,8 @@ static int export_to_file(struct exported *exported, const char *path, const str
 	struct log_input *input = &exported->input;
 	struct cli *cli = exported->cli;
 	struct output_file output;
-	int err = log_input_has_file(input, path) ? -EBUSY : output_file_open(&output, path, input->path, true);
+	int err = log_input_has_file(input, path) ? -EBUSY
+						  : output_file_open(&output, path, input->path, true);
 
 	if (err)
 		return fail_output(cli, path, err);
@@ -158,7 +171,8 @@ static int export_to_stdout(struct exported *exported, const struct export_forma
 	int err;
 
 	if (format->is_binary && cli->out.is_terminal)
-		return cli_fail(cli, "format '%s' is not for a terminal: give a file with --output", format->name);
+		return cli_fail(cli, "format '%s' is not for a terminal: give a file with --output",
+				format->name);
 	cli_keep_lines(cli);
 	err = export_input(exported, format, cli->out.file);
 	if (err && ferror(cli->out.file))

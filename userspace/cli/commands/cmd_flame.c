@@ -21,18 +21,25 @@ struct flame_options {
 	bool is_folded;
 };
 
-static const char *const stack_choices[] = { "none", [TXTRACE_STACK_OFF_CPU] = "off-cpu", [TXTRACE_STACK_ON_CPU] = "on-cpu", NULL };
+static const char *const stack_choices[] = {
+	"none", [TXTRACE_STACK_OFF_CPU] = "off-cpu", [TXTRACE_STACK_ON_CPU] = "on-cpu", NULL
+};
 
 static const struct option_spec specs[] = {
-	OPTION("weight", 'w', OPTION_CHOICE, "PART", "what frames are as wide as (default wall)", offsetof(struct flame_options, weight),
-	       .choices = flame_weights),
+	OPTION("weight", 'w', OPTION_CHOICE, "PART", "what frames are as wide as (default wall)",
+	       offsetof(struct flame_options, weight), .choices = flame_weights),
 	OPTION("stacks", 's', OPTION_CHOICE, "WHEN",
-	       "with the code below the spans: off-cpu, as wide as it was blocked, or on-cpu, as it ran, if that was recorded",
+	       "with the code below the spans: off-cpu, as wide as it was blocked, or on-cpu, as it ran, if "
+	       "that was recorded",
 	       offsetof(struct flame_options, stacks), .choices = stack_choices),
-	OPTION("label", 'l', OPTION_STRING, "GLOB", "begin at spans with such a label, as in 'tx.*'", offsetof(struct flame_options, label)),
-	OPTION("folded", 0, OPTION_FLAG, NULL, "write folded stacks, 'label;label ns', for other tools", offsetof(struct flame_options, is_folded)),
-	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file instead of standard output", offsetof(struct flame_options, output)),
-	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more for labels and for spans that have not ended (default 256M)",
+	OPTION("label", 'l', OPTION_STRING, "GLOB", "begin at spans with such a label, as in 'tx.*'",
+	       offsetof(struct flame_options, label)),
+	OPTION("folded", 0, OPTION_FLAG, NULL, "write folded stacks, 'label;label ns', for other tools",
+	       offsetof(struct flame_options, is_folded)),
+	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file instead of standard output",
+	       offsetof(struct flame_options, output)),
+	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
+	       "use no more for labels and for spans that have not ended (default 256M)",
 	       offsetof(struct flame_options, max_memory_bytes), .minimum = 1 << 16),
 	OPTION_NEST(struct flame_options, nest),
 	OPTION_END,
@@ -40,15 +47,19 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace flame",
-	.about = "A flame graph of the call tree: one SVG file that needs nothing else, for a browser. A frame is a label below its parents' "
+	.about = "A flame graph of the call tree: one SVG file that needs nothing else, for a browser. A "
+		 "frame is a label below its parents' "
 		 "labels, as wide as what it and its children kept for themselves.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace flame -o bank.svg bank.txtrace", "Where the wall time went." },
-		{ "txtrace flame --weight blocked --label transfer -o waits.svg bank.txtrace", "What transfers waited for." },
-		{ "txtrace flame --stacks off-cpu -o blocked.svg bank.txtrace", "In which code spans were blocked." },
-		{ "txtrace flame --folded bank.txtrace | sort -k2 -t' ' -n | tail", "The stacks alone." },
+		{ "txtrace flame --weight blocked --label transfer -o waits.svg bank.txtrace",
+		  "What transfers waited for." },
+		{ "txtrace flame --stacks off-cpu -o blocked.svg bank.txtrace",
+		  "In which code spans were blocked." },
+		{ "txtrace flame --folded bank.txtrace | sort -k2 -t' ' -n | tail",
+		  "The stacks alone." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_notes,
@@ -73,7 +84,8 @@ static int add_code(struct flame_stacks *stacks, struct span_tree *tree, const s
 	return err ? err : span_tree_add_stack(tree, &record->stack, number);
 }
 
-static int read_tree(struct log_input *input, const struct flame_options *values, struct span_tree *tree, struct flame_stacks *stacks)
+static int read_tree(struct log_input *input, const struct flame_options *values, struct span_tree *tree,
+		     struct flame_stacks *stacks)
 {
 	struct txtrace_record record;
 	int err = tree ? 0 : -ENOMEM;
@@ -91,8 +103,8 @@ static int read_tree(struct log_input *input, const struct flame_options *values
 	return err ? err : span_tree_finish(tree, values->label);
 }
 
-static int draw(FILE *file, const struct flame_options *values, const struct log_input *input, const struct span_tree *tree,
-		const struct flame_stacks *stacks)
+static int draw(FILE *file, const struct flame_options *values, const struct log_input *input,
+		const struct span_tree *tree, const struct flame_stacks *stacks)
 {
 	struct text title = { 0 };
 	struct flame_rows rows;
@@ -110,8 +122,8 @@ static int draw(FILE *file, const struct flame_options *values, const struct log
 	return err;
 }
 
-static int draw_to_file(struct cli *cli, const struct flame_options *values, const struct log_input *input, const struct span_tree *tree,
-			const struct flame_stacks *stacks)
+static int draw_to_file(struct cli *cli, const struct flame_options *values, const struct log_input *input,
+			const struct span_tree *tree, const struct flame_stacks *stacks)
 {
 	struct output_file output;
 	int err = log_input_has_file(input, values->output) ? -EBUSY :
@@ -126,7 +138,8 @@ static int draw_to_file(struct cli *cli, const struct flame_options *values, con
 	}
 	if (err == -EBUSY)
 		return cli_fail(cli, "can't write '%s': it is the log itself", values->output);
-	return err ? cli_fail(cli, "can't write '%s': %s", values->output, named_output_explain(err)) : CLI_OK;
+	return err ? cli_fail(cli, "can't write '%s': %s", values->output, named_output_explain(err))
+		   : CLI_OK;
 }
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -146,7 +159,8 @@ static int run(struct cli *cli, int argc, char **argv)
 		unsigned int weight = values.stacks == TXTRACE_STACK_OFF_CPU ? FLAME_BLOCKED : FLAME_ON_CPU;
 
 		if (values.weight != FLAME_WALL && values.weight != weight)
-			return cli_fail(cli, "--stacks %s weighs by %s; leave --weight out", stack_choices[values.stacks], flame_weights[weight]);
+			return cli_fail(cli, "--stacks %s weighs by %s; leave --weight out",
+					stack_choices[values.stacks], flame_weights[weight]);
 		values.weight = weight;
 	}
 	cli->nest = values.nest;
@@ -154,7 +168,9 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (status)
 		return status;
 	tree = span_tree_new(values.max_memory_bytes);
-	flame_stacks_init(&stacks, (uint8_t)values.stacks, (size_t)(values.max_memory_bytes ? values.max_memory_bytes : SPAN_TREE_MEMORY_BYTES));
+	flame_stacks_init(&stacks, (uint8_t)values.stacks,
+			  (size_t)(values.max_memory_bytes ? values.max_memory_bytes
+							   : SPAN_TREE_MEMORY_BYTES));
 	err = read_tree(&input, &values, tree, &stacks);
 	if (!err && values.output)
 		status = draw_to_file(cli, &values, &input, tree, &stacks);
@@ -163,9 +179,11 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (!err && !values.output)
 		err = draw(cli->out.file, &values, &input, tree, &stacks);
 	if (!err && (span_tree_given_up_count(tree) > 0 || span_tree_has_rest(tree)))
-		cli_warn(cli, "the memory was used up: some frames stand below (unknown parent) or (all other labels); --max-memory allows more");
+		cli_warn(cli, "the memory was used up: some frames stand below (unknown parent) or (all "
+			      "other labels); --max-memory allows more");
 	if (!err && values.stacks && stacks.cnt == 0)
-		cli_warn(cli, "no such stacks are in the log; record with txtrace-bpf --stacks %s", stack_choices[values.stacks]);
+		cli_warn(cli, "no such stacks are in the log; record with txtrace-bpf --stacks %s",
+			 stack_choices[values.stacks]);
 	span_tree_free(tree);
 	flame_stacks_release(&stacks);
 	if (err)
@@ -174,4 +192,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status ? status : input_status;
 }
 
-const struct command command_flame = { "flame", "a flame graph of the call tree, as SVG or folded stacks", &options, run };
+const struct command command_flame = { "flame", "a flame graph of the call tree, as SVG or folded stacks",
+				       &options, run };

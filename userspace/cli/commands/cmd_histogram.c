@@ -24,20 +24,24 @@ struct histogram_options {
 };
 
 static const struct option_spec specs[] = {
-	OPTION("of", 0, OPTION_CHOICE, "TIME", "of which of a span's times (default wall)", offsetof(struct histogram_options, of),
-	       .choices = span_value_names),
-	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'", offsetof(struct histogram_options, label)),
+	OPTION("of", 0, OPTION_CHOICE, "TIME", "of which of a span's times (default wall)",
+	       offsetof(struct histogram_options, of), .choices = span_value_names),
+	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'",
+	       offsetof(struct histogram_options, label)),
 	OPTION("limit", 'n', OPTION_U64, "N", "show the N labels with the most of it; 0: all (default 10)",
 	       offsetof(struct histogram_options, limit)),
-	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more for labels; those beyond it are counted together (default 256M)",
+	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
+	       "use no more for labels; those beyond it are counted together (default 256M)",
 	       offsetof(struct histogram_options, max_memory_bytes), .minimum = 1 << 16),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all labels", offsetof(struct histogram_options, wants_json)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all labels",
+	       offsetof(struct histogram_options, wants_json)),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace histogram",
-	.about = "How long spans took, by label: how many of them between 1, 2, 5, 10, 20, \xe2\x80\xa6 ns. Also of the parts of their ledgers.",
+	.about = "How long spans took, by label: how many of them between 1, 2, 5, 10, 20, \xe2\x80\xa6 ns. "
+		 "Also of the parts of their ledgers.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
@@ -55,7 +59,8 @@ static bool is_wanted(const struct histogram_options *values, const struct txtra
 {
 	const struct txtrace_string *label = &record->span.label;
 
-	return record->kind == TXTRACE_RECORD_SPAN && (!values->label || glob_matches(values->label, label->bytes, label->length));
+	return record->kind == TXTRACE_RECORD_SPAN &&
+	       (!values->label || glob_matches(values->label, label->bytes, label->length));
 }
 
 /* The first and last bucket with anything in it. */
@@ -106,9 +111,11 @@ static void add_title(struct table *table, const struct histogram_row *row, cons
 		text_append_escaped(&text, row->label.bytes, row->label.length);
 	table_piece(table, TABLE_BOLD, text_string(&text));
 	text_clear(&text);
-	text_append_format(&text, ": %s of %s span%s", of, units_format_count(count, row->cnt), row->cnt == 1 ? "" : "s");
+	text_append_format(&text, ": %s of %s span%s", of, units_format_count(count, row->cnt),
+			   row->cnt == 1 ? "" : "s");
 	if (row->lower_bound_cnt > 0)
-		text_append_format(&text, ", without %s lower bound%s", units_format_count(bounds, row->lower_bound_cnt),
+		text_append_format(&text, ", without %s lower bound%s",
+				   units_format_count(bounds, row->lower_bound_cnt),
 				   row->lower_bound_cnt == 1 ? "" : "s");
 	table_line(table, text_string(&text));
 	text_release(&text);
@@ -125,24 +132,35 @@ static void add_row(struct table *table, const struct histogram_row *row, const 
 		for (size_t i = first; i <= last; i++)
 			most = row->bucket_cnt[i] > most ? row->bucket_cnt[i] : most;
 		for (size_t i = first; i <= last; i++) {
-			table_cell(table, TABLE_PLAIN, units_format_duration(from, histogram_bucket_begin_ns(i)));
-			table_cell(table, TABLE_PLAIN, i + 1 < HISTOGRAM_BUCKET_COUNT ? units_format_duration(to, histogram_bucket_begin_ns(i + 1)) : "");
+			table_cell(table, TABLE_PLAIN,
+				   units_format_duration(from, histogram_bucket_begin_ns(i)));
+			table_cell(table, TABLE_PLAIN,
+				   i + 1 < HISTOGRAM_BUCKET_COUNT
+					   ? units_format_duration(to, histogram_bucket_begin_ns(i + 1))
+					   : "");
 			table_cell(table, TABLE_PLAIN, units_format_count(count, row->bucket_cnt[i]));
-			table_cell(table, TABLE_DIM, row->bucket_cnt[i] ? units_format_share(share, row->bucket_cnt[i], row->cnt) : "");
+			table_cell(table, TABLE_DIM,
+				   row->bucket_cnt[i]
+					   ? units_format_share(share, row->bucket_cnt[i], row->cnt)
+					   : "");
 			add_bar(table, row->bucket_cnt[i], most, bar_columns);
 		}
 	}
 	table_line(table, "");
 }
 
-static int print_text(struct cli *cli, const struct histogram_options *values, const struct log_input *input, const struct histogram *histogram)
+static int print_text(struct cli *cli, const struct histogram_options *values, const struct log_input *input,
+		      const struct histogram *histogram)
 {
 	static const struct table_column columns[] = {
 		{ "from", TABLE_RIGHT, NULL }, { "to", TABLE_RIGHT, NULL }, { "spans", TABLE_RIGHT, NULL },
 		{ "share", TABLE_RIGHT, NULL }, { "", TABLE_LEFT, NULL },
 	};
-	size_t cnt = histogram_row_count(histogram), shown_cnt = values->limit && values->limit < cnt ? values->limit : cnt;
-	size_t bar_columns = cli->out.columns > NUMBERS_COLUMNS + BAR_COLUMNS_MIN ? cli->out.columns - NUMBERS_COLUMNS : BAR_COLUMNS_MIN;
+	size_t cnt = histogram_row_count(histogram),
+	       shown_cnt = values->limit && values->limit < cnt ? values->limit : cnt;
+	size_t bar_columns = cli->out.columns > NUMBERS_COLUMNS + BAR_COLUMNS_MIN
+				     ? cli->out.columns - NUMBERS_COLUMNS
+				     : BAR_COLUMNS_MIN;
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	int err = 0;
 
@@ -155,7 +173,9 @@ static int print_text(struct cli *cli, const struct histogram_options *values, c
 		fputs("no spans\n\n", cli->out.file);
 	table_free(table);
 	if (shown_cnt < cnt)
-		fprintf(cli->out.file, "%zu more labels with less of it: 'txtrace histogram --limit 0' shows them\n\n", cnt - shown_cnt);
+		fprintf(cli->out.file,
+			"%zu more labels with less of it: 'txtrace histogram --limit 0' shows them\n\n",
+			cnt - shown_cnt);
 	return err ? err : analysis_print_losses(cli, input);
 }
 
@@ -177,7 +197,8 @@ static void row_json(struct json *json, const struct histogram_row *row)
 	json_member_u64(json, "sum_ns", row->sum_ns);
 	json_name(json, "buckets");
 	json_array_begin(json);
-	for (size_t i = range_of(row, &first, &last) ? first : HISTOGRAM_BUCKET_COUNT; i < HISTOGRAM_BUCKET_COUNT && i <= last; i++) {
+	for (size_t i = range_of(row, &first, &last) ? first : HISTOGRAM_BUCKET_COUNT;
+	     i < HISTOGRAM_BUCKET_COUNT && i <= last; i++) {
 		json_object_begin(json);
 		json_member_u64(json, "from_ns", histogram_bucket_begin_ns(i));
 		if (i + 1 < HISTOGRAM_BUCKET_COUNT)
@@ -191,7 +212,8 @@ static void row_json(struct json *json, const struct histogram_row *row)
 	json_object_end(json);
 }
 
-static int print_json(struct cli *cli, const struct histogram_options *values, const struct log_input *input, const struct histogram *histogram)
+static int print_json(struct cli *cli, const struct histogram_options *values, const struct log_input *input,
+		      const struct histogram *histogram)
 {
 	struct json json;
 
@@ -229,10 +251,12 @@ static int run(struct cli *cli, int argc, char **argv)
 	}
 	if (!err) {
 		histogram_sort(histogram);
-		err = values.wants_json ? print_json(cli, &values, &input, histogram) : print_text(cli, &values, &input, histogram);
+		err = values.wants_json ? print_json(cli, &values, &input, histogram)
+					: print_text(cli, &values, &input, histogram);
 	}
 	histogram_free(histogram);
 	return log_input_end(&input, err, "make histograms of");
 }
 
-const struct command command_histogram = { "histogram", "how many spans took how long, by label", &options, run };
+const struct command command_histogram = { "histogram", "how many spans took how long, by label", &options,
+					   run };

@@ -15,13 +15,15 @@ struct info_options {
 };
 
 static const struct option_spec specs[] = {
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object", offsetof(struct info_options, wants_json)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object",
+	       offsetof(struct info_options, wants_json)),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace info",
-	.about = "What a log is: whose, from where, when, how it was recorded, how much of what is in it, and what was lost or is "
+	.about = "What a log is: whose, from where, when, how it was recorded, how much of what is in it, "
+		 "and what was lost or is "
 		 "damaged.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
@@ -83,7 +85,8 @@ static void add_header(struct table *table, const struct txtrace_log_info *info)
 	text_release(&text);
 }
 
-static void add_times(struct table *table, const struct txtrace_log_info *info, const struct log_census *census)
+static void add_times(struct table *table, const struct txtrace_log_info *info,
+		      const struct log_census *census)
 {
 	struct text text = { 0 };
 	char duration[UNITS_SIZE];
@@ -95,7 +98,8 @@ static void add_times(struct table *table, const struct txtrace_log_info *info, 
 		capture_append_time(&text, info, census->first_ns);
 		text_append(&text, " to ");
 		capture_append_time(&text, info, census->last_ns);
-		text_append_format(&text, ": %s", units_format_duration(duration, census->last_ns - census->first_ns));
+		text_append_format(&text, ": %s",
+				   units_format_duration(duration, census->last_ns - census->first_ns));
 	} else {
 		text_append(&text, "none: there are no records");
 	}
@@ -111,12 +115,13 @@ static void add_size(struct table *table, uint64_t file_bytes, const struct log_
 
 	for (unsigned int kind = 0; kind < TXTRACE_RECORD_DAMAGE; kind++)
 		record_cnt += census->record_cnt[kind];
-	text_append_format(&text, "%s, %s record%s", units_format_size(size, file_bytes), units_format_count(count, record_cnt),
-			   record_cnt == 1 ? "" : "s");
+	text_append_format(&text, "%s, %s record%s", units_format_size(size, file_bytes),
+			   units_format_count(count, record_cnt), record_cnt == 1 ? "" : "s");
 	if (record_cnt > 0)
 		text_append_format(&text, "; %.1f bytes per record", (double)file_bytes / (double)record_cnt);
 	if (span_cnt > 0)
-		text_append_format(&text, ", %.1f per span with all that belongs to it", (double)file_bytes / (double)span_cnt);
+		text_append_format(&text, ", %.1f per span with all that belongs to it",
+				   (double)file_bytes / (double)span_cnt);
 	add(table, "size", text_string(&text));
 	text_release(&text);
 }
@@ -140,27 +145,33 @@ static void add_counts(struct table *table, const struct log_census *census)
 		uint64_t cnt = *(const uint64_t *)((const char *)census + span_kinds[i].offset);
 
 		if (cnt > 0)
-			text_append_format(&text, "%s%s %s", text.length ? ", " : " (", units_format_count(count, cnt), span_kinds[i].name);
+			text_append_format(&text, "%s%s %s", text.length ? ", " : " (",
+					   units_format_count(count, cnt), span_kinds[i].name);
 	}
 	text_append(&text, text.length ? ")" : "");
 	for (unsigned int kind = TXTRACE_RECORD_SPAN; kind < TXTRACE_RECORD_DAMAGE; kind++) {
 		if (!txtrace_record_kind_name(kind))
 			continue;
 		table_cell(table, TABLE_DIM, txtrace_record_kind_name(kind));
-		table_cell_format(table, TABLE_PLAIN, "%s%s", units_format_count(count, census->record_cnt[kind]),
+		table_cell_format(table, TABLE_PLAIN, "%s%s",
+				  units_format_count(count, census->record_cnt[kind]),
 				  kind == TXTRACE_RECORD_SPAN ? text_string(&text) : "");
 	}
 	text_release(&text);
 }
 
-/* "part 2", "parts 0 to 7", of the capture that the files are of; nothing of a capture that is in one file. */
+/*
+ * "part 2", "parts 0 to 7", of the capture that the files are of; nothing of a capture that is in one file.
+ */
 static void append_parts(struct text *text, const struct log_input *input)
 {
 	uint32_t first = input->info.part, last = txtrace_log_info(input->log)->part;
 	size_t capture_cnt = txtrace_log_capture_cnt(input->log);
 
 	if (capture_cnt > 1)
-		text_append_format(text, "%zu captures, read one after the other; what follows here is of the first", capture_cnt);
+		text_append_format(
+			text, "%zu captures, read one after the other; what follows here is of the first",
+			capture_cnt);
 	else if (first != last)
 		text_append_format(text, "parts %" PRIu32 " to %" PRIu32, first, last);
 	else if (first > 0 || input->census.is_continued)
@@ -177,7 +188,8 @@ static void add_files(struct table *table, const struct log_input *input)
 	if (cnt == 1) {
 		add(table, "file", txtrace_log_file(input->log, 0));
 	} else {
-		text_append_format(&text, "%zu, from '%s' to '%s'", cnt, txtrace_log_file(input->log, 0), txtrace_log_file(input->log, cnt - 1));
+		text_append_format(&text, "%zu, from '%s' to '%s'", cnt, txtrace_log_file(input->log, 0),
+				   txtrace_log_file(input->log, cnt - 1));
 		add(table, "files", text_string(&text));
 		text_clear(&text);
 	}
@@ -189,7 +201,8 @@ static void add_files(struct table *table, const struct log_input *input)
 
 static int print_text(struct cli *cli, const struct log_input *input, const struct cost_sums *costs)
 {
-	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL } };
+	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL },
+						       { NULL, TABLE_LEFT, NULL } };
 	const struct txtrace_log_info *info = &input->info;
 	struct table *table = table_new(columns, 2);
 	int err;

@@ -22,20 +22,25 @@ struct merge_options {
 };
 
 static const struct option_spec specs[] = {
-	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file, once it is complete (required)", offsetof(struct merge_options, output)),
+	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file, once it is complete (required)",
+	       offsetof(struct merge_options, output)),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace merge",
-	.about = "Several logs as one, in the order of their times: of several processes or hosts. A directory is one log, made of all files in it. Times "
-		 "are moved to the clock of the first log, for another host by the wall clock. The second capture has pids and tids that are 4,194,304 "
-		 "higher, the third twice that, …, so that equal ids stay apart; CPUs of the second host begin at 8192. Losses and summaries are "
+	.about = "Several logs as one, in the order of their times: of several processes or hosts. A "
+		 "directory is one log, made of all files in it. Times "
+		 "are moved to the clock of the first log, for another host by the wall clock. The second "
+		 "capture has pids and tids that are 4,194,304 "
+		 "higher, the third twice that, …, so that equal ids stay apart; CPUs of the second host "
+		 "begin at 8192. Losses and summaries are "
 		 "added up.",
 	.usages = (const char *const[]){ "-o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
-		{ "txtrace merge -o all.txtrace front.txtrace back.txtrace", "What both servers did, side by side." },
+		{ "txtrace merge -o all.txtrace front.txtrace back.txtrace",
+		  "What both servers did, side by side." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_tool_notes,
@@ -51,7 +56,11 @@ struct source {
 	struct txtrace_record record; /* its next one, if has_record; as it stands in the log */
 	bool has_record;
 	bool has_damage;   /* before that, something is missing */
-	uint64_t key_ns;   /* where the record belongs in the result: of one source it never falls, though times of checkpoints and losses stand ahead */
+	/*
+	 * where the record belongs in the result: of one source it never falls, though times of checkpoints
+	 * and losses stand ahead
+	 */
+	uint64_t key_ns;
 	uint64_t clock_ns; /* as in struct merge_source */
 	bool has_stepped;
 	bool has_summary;
@@ -70,10 +79,14 @@ struct merging {
 
 /* ---- reading ---- */
 
-/* Checkpoints, losses and the summary are written when they become known, which is later than what their time says, or earlier. */
+/*
+ * Checkpoints, losses and the summary are written when they become known, which is later than what their time
+ * says, or earlier.
+ */
 static bool has_place_of_its_own(const struct txtrace_record *record)
 {
-	return record->kind != TXTRACE_RECORD_OPEN_SPAN && record->kind != TXTRACE_RECORD_LOSS && record->kind != TXTRACE_RECORD_SUMMARY;
+	return record->kind != TXTRACE_RECORD_OPEN_SPAN && record->kind != TXTRACE_RECORD_LOSS &&
+	       record->kind != TXTRACE_RECORD_SUMMARY;
 }
 
 static void read_next(struct source *source)
@@ -86,14 +99,18 @@ static void read_next(struct source *source)
 			return;
 		if (source->record.kind != TXTRACE_RECORD_DAMAGE)
 			break;
-		source->has_damage |= !source->input.census.has_summary; /* what follows a summary is only the index */
+		/* what follows a summary is only the index */
+		source->has_damage |= !source->input.census.has_summary;
 	}
 	time_ns = record_finished_ns(&source->record) + source->shift.time_ns;
 	if (has_place_of_its_own(&source->record) && time_ns > source->key_ns)
 		source->key_ns = time_ns;
 }
 
-/* The result goes by the first log's clock as it is set; of the others' only how it was in the beginning counts, and a change is told. */
+/*
+ * The result goes by the first log's clock as it is set; of the others' only how it was in the beginning
+ * counts, and a change is told.
+ */
 static void look_at_clock(struct source *source, bool is_first_log)
 {
 	uint64_t clock_ns = txtrace_log_realtime_ns(source->input.log, 0);
@@ -104,9 +121,12 @@ static void look_at_clock(struct source *source, bool is_first_log)
 		source->clock_ns = clock_ns;
 	} else if (!source->has_stepped && (step_ns > CLOCK_STEP_NS || step_ns < -CLOCK_STEP_NS)) {
 		source->has_stepped = true;
-		cli_warn(source->input.cli, "the wall clock of '%s' was set %s by %s while it was recorded: its times go by how it was before",
+		cli_warn(source->input.cli,
+			 "the wall clock of '%s' was set %s by %s while it was recorded: its times go by how "
+			 "it was before",
 			 source->input.path, step_ns > 0 ? "forward" : "back",
-			 units_format_duration(step, step_ns > 0 ? (uint64_t)step_ns : 0 - (uint64_t)step_ns));
+			 units_format_duration(step,
+					       step_ns > 0 ? (uint64_t)step_ns : 0 - (uint64_t)step_ns));
 	}
 }
 
@@ -114,15 +134,23 @@ static void look_at_clock(struct source *source, bool is_first_log)
 
 static int refuse(const struct merging *merging, enum merge_refusal refusal)
 {
-	const char *path = merging->sources[merging->plan.refused].input.path, *first = merging->sources[0].input.path;
+	const char *path = merging->sources[merging->plan.refused].input.path,
+		   *first = merging->sources[0].input.path;
 
 	switch (refusal) {
 	case MERGE_CLOCK_UNKNOWN:
-		return cli_fail(merging->cli, "can't merge '%s': it is not known how its clock and that of '%s' compare", path, first);
+		return cli_fail(merging->cli,
+				"can't merge '%s': it is not known how its clock and that of '%s' compare",
+				path, first);
 	case MERGE_BEFORE_BOOT:
-		return cli_fail(merging->cli, "can't merge '%s': it began before the machine of '%s' was booted; give the older one first", path, first);
+		return cli_fail(merging->cli,
+				"can't merge '%s': it began before the machine of '%s' was booted; give the "
+				"older one first",
+				path, first);
 	case MERGE_TOO_MANY:
-		return cli_fail(merging->cli, "can't merge '%s': %u captures are the most that have room beside each other", path, ID_SHIFT_RANGES);
+		return cli_fail(merging->cli,
+				"can't merge '%s': %u captures are the most that have room beside each other",
+				path, ID_SHIFT_RANGES);
 	case MERGE_ACCEPTED:
 		break;
 	}
@@ -146,8 +174,10 @@ static int plan(struct merging *merging)
 
 		read_next(source);
 		source->clock_ns = txtrace_log_realtime_ns(source->input.log, 0);
-		sources[i] = (struct merge_source){ .info = *txtrace_log_info(source->input.log), .clock_ns = source->clock_ns };
-		sources[i].begin_ns = sources[i].info.version_major ? sources[i].info.start_monotonic_ns : source->key_ns;
+		sources[i] = (struct merge_source){ .info = *txtrace_log_info(source->input.log),
+						    .clock_ns = source->clock_ns };
+		sources[i].begin_ns = sources[i].info.version_major ? sources[i].info.start_monotonic_ns
+								    : source->key_ns;
 	}
 	merging->plan.shifts = shifts;
 	refusal = merge_plan_make(&merging->plan, sources, merging->cnt);
@@ -233,7 +263,8 @@ static const struct txtrace_summary *summary_of(const struct merging *merging, u
 	for (size_t i = 0; i < merging->cnt; i++) {
 		const struct source *source = &merging->sources[i];
 
-		if (source->has_summary && source->shift.pid_range == pid_range && (!last || source->summary.time_ns >= last->time_ns))
+		if (source->has_summary && source->shift.pid_range == pid_range &&
+		    (!last || source->summary.time_ns >= last->time_ns))
 			last = &source->summary;
 	}
 	return last;
@@ -281,15 +312,19 @@ static int merge(struct merging *merging, const char *path)
 	if (merging->cnt > 1)
 		merging->plan.info.part = 0, merging->plan.info.first_sequence = 0;
 	if (status == CLI_OK)
-		status = log_output_open(&merging->output, merging->cli, path, &merging->plan.info, LOG_CODEC_ZSTD);
+		status = log_output_open(&merging->output, merging->cli, path, &merging->plan.info,
+					 LOG_CODEC_ZSTD);
 	if (status)
 		return status;
 	err = merge_records(merging);
 	if (err == -ERANGE) {
 		source = next_source(merging);
 		log_output_abort(&merging->output);
-		return cli_fail(merging->cli, "can't merge '%s': it has numbers of processes, threads or CPUs that Linux does not have, as merged "
-					      "logs do; merge what it was made of", source->input.path);
+		return cli_fail(merging->cli,
+				"can't merge '%s': it has numbers of processes, threads or CPUs that Linux "
+				"does not have, as merged "
+				"logs do; merge what it was made of",
+				source->input.path);
 	}
 	return log_output_close(&merging->output, err, merging->from_cnt);
 }

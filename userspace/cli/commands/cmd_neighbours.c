@@ -35,13 +35,19 @@ static const char *const bys[] = { [NEIGHBOURS_BY_LABEL] = "label", [NEIGHBOURS_
 static const char *const whos[] = { [WHO_THREAD] = "thread", [WHO_PROCESS] = "process", NULL };
 
 static const struct option_spec specs[] = {
-	OPTION("by", 'b', OPTION_CHOICE, "WHO", "who waited: spans by label, or threads (default label; thread where the log has no spans)",
+	OPTION("by", 'b', OPTION_CHOICE, "WHO",
+	       "who waited: spans by label, or threads (default label; thread where the log has no spans)",
 	       FIELD(by), .choices = bys),
-	OPTION("who", 'w', OPTION_CHOICE, "WHO", "who had the CPU: threads, traced ones by the span that they were in; or whole processes (default thread)",
+	OPTION("who", 'w', OPTION_CHOICE, "WHO",
+	       "who had the CPU: threads, traced ones by the span that they were in; or whole processes "
+	       "(default thread)",
 	       FIELD(who), .choices = whos),
-	OPTION("limit", 'n', OPTION_U64, "N", "show the N that waited the longest; 0: all (default 20)", FIELD(limit)),
-	OPTION("top", 't', OPTION_U64, "N", "and for each the N that had the CPU the longest; 0: all (default 5)", FIELD(top)),
-	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more, about; what is new beyond it is counted together, or unknown (default 512M)",
+	OPTION("limit", 'n', OPTION_U64, "N", "show the N that waited the longest; 0: all (default 20)",
+	       FIELD(limit)),
+	OPTION("top", 't', OPTION_U64, "N",
+	       "and for each the N that had the CPU the longest; 0: all (default 5)", FIELD(top)),
+	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
+	       "use no more, about; what is new beyond it is counted together, or unknown (default 512M)",
 	       FIELD(max_memory_bytes), .minimum = 1 << 16),
 	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all of them", FIELD(wants_json)),
 	OPTION_END,
@@ -49,14 +55,19 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace neighbours",
-	.about = "Who had the CPU: the runnable time of each label, by the threads that ran meanwhile on the CPU that was waited for, whether they are "
-		 "traced or not. Idle is the time that a wakeup took until the thread ran on a CPU that nobody had. Of the unknown time nobody is known.",
+	.about = "Who had the CPU: the runnable time of each label, by the threads that ran meanwhile on the "
+		 "CPU that was waited for, whether they are "
+		 "traced or not. Idle is the time that a wakeup took until the thread ran on a CPU that "
+		 "nobody had. Of the unknown time nobody is known.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace neighbours bank.txtrace", "The noisy neighbours of each label." },
-		{ "txtrace neighbours --by thread --who process bank.txtrace", "Which processes kept each thread waiting." },
-		{ "txtrace neighbours --json bank.txtrace | jq '.rows[] | select(.label == \"commit\").neighbours[0]'", "The worst one of a label." },
+		{ "txtrace neighbours --by thread --who process bank.txtrace",
+		  "Which processes kept each thread waiting." },
+		{ "txtrace neighbours --json bank.txtrace | jq '.rows[] | select(.label == "
+		  "\"commit\").neighbours[0]'",
+		  "The worst one of a label." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_notes,
@@ -95,7 +106,8 @@ static void append_neighbour(struct text *text, const struct neighbour *cell)
 		text_append(text, "(all others)");
 	} else {
 		append_name(text, &cell->name, "");
-		text_append_format(text, "%s%" PRIu32, cell->name.length ? " " : "", cell->tid ? cell->tid : cell->pid);
+		text_append_format(text, "%s%" PRIu32, cell->name.length ? " " : "",
+				   cell->tid ? cell->tid : cell->pid);
 	}
 }
 
@@ -104,7 +116,8 @@ struct line {
 };
 
 /* The waiter stands on its first line only. */
-static void add_line(struct table *table, struct line *line, const struct neighbours_row *row, uint64_t pid, uint64_t ns)
+static void add_line(struct table *table, struct line *line, const struct neighbours_row *row, uint64_t pid,
+		     uint64_t ns)
 {
 	bool is_first = line->waiter.length > 0;
 	char time[UNITS_SIZE], share[UNITS_SIZE];
@@ -124,7 +137,8 @@ static void add_line(struct table *table, struct line *line, const struct neighb
 	text_clear(&line->label);
 }
 
-static void add_row(struct table *table, struct line *line, const struct neighbours_row *row, const struct neighbours_values *values)
+static void add_row(struct table *table, struct line *line, const struct neighbours_row *row,
+		    const struct neighbours_values *values)
 {
 	size_t cnt = values->top && values->top < row->cell_cnt ? values->top : row->cell_cnt;
 	uint64_t rest_ns = 0;
@@ -150,12 +164,15 @@ static void add_row(struct table *table, struct line *line, const struct neighbo
 	}
 }
 
-static int print_rows(struct cli *cli, const struct neighbours_values *values, const struct neighbours *neighbours, size_t cnt)
+static int print_rows(struct cli *cli, const struct neighbours_values *values,
+		      const struct neighbours *neighbours, size_t cnt)
 {
 	static const char who[] = "who had the CPU";
 	static const struct table_column columns[] = {
-		{ "who waited", TABLE_LEFT, NULL }, { "runnable", TABLE_RIGHT, NULL }, { "name", TABLE_LEFT, who }, { "process", TABLE_RIGHT, who },
-		{ "in span", TABLE_LEFT, who },     { "for", TABLE_RIGHT, who },       { "share", TABLE_RIGHT, NULL },
+		{ "who waited", TABLE_LEFT, NULL }, { "runnable", TABLE_RIGHT, NULL },
+		{ "name", TABLE_LEFT, who },	    { "process", TABLE_RIGHT, who },
+		{ "in span", TABLE_LEFT, who },	    { "for", TABLE_RIGHT, who },
+		{ "share", TABLE_RIGHT, NULL },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	struct line line = { 0 };
@@ -171,27 +188,34 @@ static int print_rows(struct cli *cli, const struct neighbours_values *values, c
 	return err;
 }
 
-static int print_text(struct cli *cli, const struct neighbours_values *values, const struct log_input *input, const struct neighbours *neighbours)
+static int print_text(struct cli *cli, const struct neighbours_values *values, const struct log_input *input,
+		      const struct neighbours *neighbours)
 {
-	size_t all_cnt = neighbours_row_count(neighbours), cnt = values->limit && values->limit < all_cnt ? values->limit : all_cnt;
+	size_t all_cnt = neighbours_row_count(neighbours),
+	       cnt = values->limit && values->limit < all_cnt ? values->limit : all_cnt;
 	int err = 0;
 
 	analysis_print_title(cli, input);
 	if (cnt > 0)
 		err = print_rows(cli, values, neighbours, cnt);
 	else
-		fprintf(cli->out.file, "no %s waited for a CPU\n", values->by == NEIGHBOURS_BY_LABEL ? "exact span" : "thread");
+		fprintf(cli->out.file, "no %s waited for a CPU\n",
+			values->by == NEIGHBOURS_BY_LABEL ? "exact span" : "thread");
 	if (cnt < all_cnt)
-		fprintf(cli->out.file, "%zu more: 'txtrace neighbours --limit 0' shows them\n", all_cnt - cnt);
+		fprintf(cli->out.file, "%zu more: 'txtrace neighbours --limit 0' shows them\n",
+			all_cnt - cnt);
 	if (neighbours_is_full(neighbours))
-		fputs("the memory is used up: some waits are unknown, some names counted together; --max-memory gives more\n", cli->out.file);
+		fputs("the memory is used up: some waits are unknown, some names counted together; "
+		      "--max-memory gives more\n",
+		      cli->out.file);
 	fputc('\n', cli->out.file);
 	return err ? err : analysis_print_losses(cli, input);
 }
 
 /* ---- for machines ---- */
 
-static void member_name(struct json *json, const char *name, const struct txtrace_string *string, bool is_there)
+static void member_name(struct json *json, const char *name, const struct txtrace_string *string,
+			bool is_there)
 {
 	if (is_there)
 		json_member_string(json, name, string->bytes, string->length);
@@ -201,7 +225,9 @@ static void member_name(struct json *json, const char *name, const struct txtrac
 
 static void neighbour_json(struct json *json, const struct neighbour *cell)
 {
-	static const char *const kinds[] = { [NEIGHBOUR_TASK] = "task", [NEIGHBOUR_IDLE] = "idle", [NEIGHBOUR_OTHERS] = "others" };
+	static const char *const kinds[] = {
+		[NEIGHBOUR_TASK] = "task", [NEIGHBOUR_IDLE] = "idle", [NEIGHBOUR_OTHERS] = "others"
+	};
 
 	json_object_begin(json);
 	json_member_text(json, "kind", kinds[cell->kind]);
@@ -238,7 +264,8 @@ static void row_json(struct json *json, const struct neighbours_row *row, unsign
 	json_object_end(json);
 }
 
-static int print_json(struct cli *cli, const struct neighbours_values *values, const struct log_input *input, const struct neighbours *neighbours)
+static int print_json(struct cli *cli, const struct neighbours_values *values, const struct log_input *input,
+		      const struct neighbours *neighbours)
 {
 	struct json json;
 
@@ -296,7 +323,9 @@ static bool has_threads_alone(const struct log_census *census)
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-	struct neighbours_values values = { .by = BY_WHAT_IS_THERE, .limit = 20, .top = 5, .max_memory_bytes = 512 << 20 };
+	struct neighbours_values values = {
+		.by = BY_WHAT_IS_THERE, .limit = 20, .top = 5, .max_memory_bytes = 512 << 20
+	};
 	struct neighbours_options neighbours_options;
 	struct options_result result;
 	struct neighbours *neighbours;
@@ -318,9 +347,11 @@ static int run(struct cli *cli, int argc, char **argv)
 		neighbours_choose(neighbours, values.by);
 	err = err ? err : read_again(cli, &result, neighbours);
 	if (!err)
-		err = values.wants_json ? print_json(cli, &values, &input, neighbours) : print_text(cli, &values, &input, neighbours);
+		err = values.wants_json ? print_json(cli, &values, &input, neighbours)
+					: print_text(cli, &values, &input, neighbours);
 	neighbours_free(neighbours);
 	return log_input_end(&input, err, "tell the neighbours of");
 }
 
-const struct command command_neighbours = { "neighbours", "who had the CPU while spans waited for one", &options, run };
+const struct command command_neighbours = { "neighbours", "who had the CPU while spans waited for one",
+					    &options, run };

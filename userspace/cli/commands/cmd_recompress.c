@@ -8,10 +8,13 @@ struct recompress_options {
 	const char *output;
 };
 
-static const char *const codecs[] = { [LOG_CODEC_NONE] = "none", [LOG_CODEC_ZSTD] = "zstd", [LOG_CODEC_LZ4] = "lz4", NULL };
+static const char *const codecs[] = {
+	[LOG_CODEC_NONE] = "none", [LOG_CODEC_ZSTD] = "zstd", [LOG_CODEC_LZ4] = "lz4", NULL
+};
 
 static const struct option_spec specs[] = {
-	OPTION("codec", 'c', OPTION_CHOICE, "CODEC", "zstd, the smallest (the default); lz4, which is faster to read; or none",
+	OPTION("codec", 'c', OPTION_CHOICE, "CODEC",
+	       "zstd, the smallest (the default); lz4, which is faster to read; or none",
 	       offsetof(struct recompress_options, codec), .choices = codecs),
 	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file, once it is complete (required)",
 	       offsetof(struct recompress_options, output)),
@@ -20,12 +23,14 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace recompress",
-	.about = "The same log, encoded again, with another compression: every record as it was. A log that was flushed often, or written by "
+	.about = "The same log, encoded again, with another compression: every record as it was. A log that "
+		 "was flushed often, or written by "
 		 "an older version, becomes smaller too.",
 	.usages = (const char *const[]){ "[--codec CODEC] -o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
-		{ "txtrace recompress --codec none -o plain.txtrace bank.txtrace", "For a file system that compresses by itself." },
+		{ "txtrace recompress --codec none -o plain.txtrace bank.txtrace",
+		  "For a file system that compresses by itself." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_tool_notes,
@@ -45,7 +50,11 @@ static int run(struct cli *cli, int argc, char **argv)
 	status = log_copy_check_output(cli, "recompress", values.output);
 	if (status)
 		return status;
-	return log_copy(cli, &(struct log_copy){ .inputs = result.operands, .input_cnt = result.operand_cnt, .output = values.output, .codec = values.codec });
+	return log_copy(cli, &(struct log_copy){ .inputs = result.operands,
+						 .input_cnt = result.operand_cnt,
+						 .output = values.output,
+						 .codec = values.codec });
 }
 
-const struct command command_recompress = { "recompress", "the same log, with another compression", &options, run };
+const struct command command_recompress = { "recompress", "the same log, with another compression", &options,
+					    run };

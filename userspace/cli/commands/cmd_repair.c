@@ -21,26 +21,31 @@ struct repair_options {
 };
 
 static const struct option_spec specs[] = {
-	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file, once it is complete (required)", offsetof(struct repair_options, output)),
+	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file, once it is complete (required)",
+	       offsetof(struct repair_options, output)),
 	OPTION_END,
 };
 
 static const char *const notes[] = {
 	"OUT is written beside and takes its name when it is complete; the input is never changed.",
-	"Exit status: 0 nothing was missing but the index; 1 OUT holds what there was, and its readers are told what is missing; 2 there is no OUT: "
+	"Exit status: 0 nothing was missing but the index; 1 OUT holds what there was, and its readers are "
+	"told what is missing; 2 there is no OUT: "
 	"wrong usage, a log that can't be read, or an OUT that can't be written.",
 	NULL,
 };
 
 static const struct options options = {
 	.program = "txtrace repair",
-	.about = "A log with an index out of one that crashed or is damaged: its good batches, byte by byte, with the ids and clocks of the "
-		 "capture. What is gone stays gone: where batches are missing, readers of OUT are told so, and a log whose recorder did not "
+	.about = "A log with an index out of one that crashed or is damaged: its good batches, byte by byte, "
+		 "with the ids and clocks of the "
+		 "capture. What is gone stays gone: where batches are missing, readers of OUT are told so, "
+		 "and a log whose recorder did not "
 		 "end cleanly still has no summary.",
 	.usages = (const char *const[]){ "-o OUT FILE", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
-		{ "txtrace repair -o bank.txtrace bank.txtrace.partial", "After the recorder was killed." },
+		{ "txtrace repair -o bank.txtrace bank.txtrace.partial",
+		  "After the recorder was killed." },
 		{ NULL, NULL },
 	},
 	.notes = notes,
@@ -67,10 +72,13 @@ static bool is_of_capture(const struct repair *repair)
 {
 	const struct txtrace_log_info *info = txtrace_log_info(repair->input.log);
 
-	return memcmp(block_file_block(repair->blocks)->capture_id, info->capture_id, sizeof(info->capture_id)) == 0;
+	return memcmp(block_file_block(repair->blocks)->capture_id, info->capture_id,
+		      sizeof(info->capture_id)) == 0;
 }
 
-/* Copies sound blocks up to `to`. Where there is none it stands still: the reader will tell where it goes on. */
+/*
+ * Copies sound blocks up to `to`. Where there is none it stands still: the reader will tell where it goes on.
+ */
 static int copy_to(struct repair *repair, uint64_t to)
 {
 	uint64_t index_offset;
@@ -87,7 +95,8 @@ static int copy_to(struct repair *repair, uint64_t to)
 			result = is_of_capture(repair) ? block_copy_add(repair->copy) : 0;
 		if (result <= 0)
 			return result;
-		repair->at += block_file_block(repair->blocks)->header_bytes + (uint64_t)block_file_block(repair->blocks)->stored_bytes;
+		repair->at += block_file_block(repair->blocks)->header_bytes +
+			      (uint64_t)block_file_block(repair->blocks)->stored_bytes;
 		repair->is_cut = false;
 	}
 	return 0;
@@ -133,12 +142,13 @@ static int copy_all(struct repair *repair, struct txtrace_record *record, bool h
 /* ---- the file ---- */
 
 /*
- * The first record. Where the file's header is damaged, it is the first batch that knows the capture: what is damaged before it is skipped now, as nothing
- * can be written yet.
+ * The first record. Where the file's header is damaged, it is the first batch that knows the capture: what is
+ * damaged before it is skipped now, as nothing can be written yet.
  */
 static bool read_first(struct repair *repair, struct txtrace_record *record)
 {
-	bool has_record = log_input_next(&repair->input, record), has_header = txtrace_log_info(repair->input.log)->version_major > 0;
+	bool has_record = log_input_next(&repair->input, record),
+	     has_header = txtrace_log_info(repair->input.log)->version_major > 0;
 
 	while (has_record && !has_header && record->kind == TXTRACE_RECORD_DAMAGE) {
 		repair->at = record->damage.offset_bytes + record->damage.length_bytes;
@@ -168,7 +178,8 @@ static int open_copy(struct repair *repair, const char *path, const struct txtra
 		info.start_realtime_ns = txtrace_log_realtime_ns(repair->input.log, info.start_monotonic_ns);
 	}
 	err = log_beside_init(&repair->beside, path);
-	return err ? err : block_copy_open(&repair->copy, log_beside_name(&repair->beside), repair->blocks, &info);
+	return err ? err
+		   : block_copy_open(&repair->copy, log_beside_name(&repair->beside), repair->blocks, &info);
 }
 
 /* Behind a summary nothing comes: if the end is damaged then it is the index. */
@@ -203,8 +214,9 @@ static void tell(struct repair *repair, const char *path, const struct block_cop
 	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
 		return;
 	text_append_escaped(&escaped, path, strlen(path));
-	fprintf(repair->cli->out.file, "%s records in %s batches, %s, are in '%s'\n", units_format_count(records, stats->record_cnt),
-		units_format_count(batches, stats->batch_cnt), units_format_size(size, (uint64_t)status.st_size), text_string(&escaped));
+	fprintf(repair->cli->out.file, "%s records in %s batches, %s, are in '%s'\n",
+		units_format_count(records, stats->record_cnt), units_format_count(batches, stats->batch_cnt),
+		units_format_size(size, (uint64_t)status.st_size), text_string(&escaped));
 	text_release(&escaped);
 }
 
@@ -261,4 +273,6 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-const struct command command_repair = { "repair", "an index for a log that crashed, the good batches of a damaged one", &options, run };
+const struct command command_repair = { "repair",
+					"an index for a log that crashed, the good batches of a damaged one",
+					&options, run };

@@ -43,34 +43,43 @@ static int set_by(void *options, const char *value, const char **complaint)
 
 static const struct option_spec specs[] = {
 	OPTION("by", 'b', OPTION_CALL, "KEY",
-	       "what rows are: label (the default), thread, process, track, reason, key, key:BYTES (its first ones), tag:NAME (its value)", 0,
-	       .call = set_by),
-	OPTION("cost", 0, OPTION_FLAG, NULL, "what tracing itself added to these spans: an estimate, and what it rests on",
+	       "what rows are: label (the default), thread, process, track, reason, key, key:BYTES (its "
+	       "first ones), tag:NAME (its value)",
+	       0, .call = set_by),
+	OPTION("cost", 0, OPTION_FLAG, NULL,
+	       "what tracing itself added to these spans: an estimate, and what it rests on",
 	       offsetof(struct report_options, wants_cost)),
-	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'", offsetof(struct report_options, label)),
+	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'",
+	       offsetof(struct report_options, label)),
 	OPTION("limit", 'n', OPTION_U64, "N", "show the N rows with the most work; 0: all (default 100)",
 	       offsetof(struct report_options, limit)),
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
 	       "use no more for rows and quantiles; rows beyond it are counted together (default 512M)",
 	       offsetof(struct report_options, max_memory_bytes), .minimum = 1 << 16),
 	OPTION_NEST(struct report_options, nest),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all rows", offsetof(struct report_options, wants_json)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all rows",
+	       offsetof(struct report_options, wants_json)),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace report",
-	.about = "Where the time went, by label: how many spans, how long they took, and the mean split of their work into on-CPU, "
-		 "runnable, blocked by reason, detached and unknown. Lower bounds (spans whose account is incomplete) are counted "
+	.about = "Where the time went, by label: how many spans, how long they took, and the mean split of "
+		 "their work into on-CPU, "
+		 "runnable, blocked by reason, detached and unknown. Lower bounds (spans whose account is "
+		 "incomplete) are counted "
 		 "apart, in the column '>='.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace report bank.txtrace", "The whole log." },
-		{ "txtrace report --by tag:shard --label 'tx*' bank.txtrace", "Transactions, by what their tags say of the shard." },
-		{ "txtrace report --by reason bank.txtrace", "What all threads waited for, and how long." },
+		{ "txtrace report --by tag:shard --label 'tx*' bank.txtrace",
+		  "Transactions, by what their tags say of the shard." },
+		{ "txtrace report --by reason bank.txtrace",
+		  "What all threads waited for, and how long." },
 		{ "txtrace report --cost bank.txtrace", "How much of it is tracing." },
-		{ "txtrace report --json bank.txtrace | jq '.labels[] | [.label, .wall_ns.p99]'", "For a machine." },
+		{ "txtrace report --json bank.txtrace | jq '.labels[] | [.label, .wall_ns.p99]'",
+		  "For a machine." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_notes,
@@ -83,10 +92,12 @@ static bool is_wanted(const struct report_options *values, const struct txtrace_
 {
 	const struct txtrace_string *label = &record->span.label;
 
-	return record->kind != TXTRACE_RECORD_SPAN || !values->label || glob_matches(values->label, label->bytes, label->length);
+	return record->kind != TXTRACE_RECORD_SPAN || !values->label ||
+	       glob_matches(values->label, label->bytes, label->length);
 }
 
-static int print(struct cli *cli, const struct report_options *values, const struct label_report *report, const struct log_input *input)
+static int print(struct cli *cli, const struct report_options *values, const struct label_report *report,
+		 const struct log_input *input)
 {
 	struct report_view view = { values->limit, values->by, values->by ? &values->key : NULL };
 	const struct txtrace_log_info *info = &input->info;
@@ -137,7 +148,8 @@ static int add_to_blocks(void *report, const struct txtrace_record *record, bool
 }
 
 /* The report sums up by label; for other keys, the label is replaced by the name that the key gives. */
-static int collect(const struct report_options *values, struct log_input *input, const struct taker *taker, void *report)
+static int collect(const struct report_options *values, struct log_input *input, const struct taker *taker,
+		   void *report)
 {
 	struct thread_names *threads = thread_names_new();
 	struct track_names *tracks = track_names_new();
@@ -178,7 +190,8 @@ static int report_cost(struct cli *cli, const struct report_options *values, str
 	if (!err) {
 		cost_report_see_capture(report, &input->info);
 		cost_report_sort(report);
-		err = values->wants_json ? cost_json(cli, report, input, &view) : cost_print(cli, report, input, &view);
+		err = values->wants_json ? cost_json(cli, report, input, &view)
+					 : cost_print(cli, report, input, &view);
 	}
 	cost_report_free(report);
 	return err;
@@ -228,8 +241,11 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (values.wants_cost)
 		err = report_cost(cli, &values, &input);
 	else
-		err = values.is_by_reason ? report_by_reason(cli, &values, &input) : report_by_key(cli, &values, &input);
+		err = values.is_by_reason ? report_by_reason(cli, &values, &input)
+					  : report_by_key(cli, &values, &input);
 	return log_input_end(&input, err, "report on");
 }
 
-const struct command command_report = { "report", "where the time went, by label, thread, tag, reason, \xe2\x80\xa6", &options, run };
+const struct command command_report = { "report",
+					"where the time went, by label, thread, tag, reason, \xe2\x80\xa6",
+					&options, run };

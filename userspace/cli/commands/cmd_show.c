@@ -15,21 +15,24 @@ struct show_options {
 
 static const struct option_spec specs[] = {
 	SPAN_CHOICE_OPTIONS(struct show_options),
-	OPTION("limit", 'n', OPTION_U64, "N", "show the N longest lines of the waterfall (default 100)", offsetof(struct show_options, limit),
-	       .minimum = 1),
+	OPTION("limit", 'n', OPTION_U64, "N", "show the N longest lines of the waterfall (default 100)",
+	       offsetof(struct show_options, limit), .minimum = 1),
 	OPTION("all", 'a', OPTION_FLAG, NULL, "show all lines", offsetof(struct show_options, is_all)),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object", offsetof(struct show_options, wants_json)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object",
+	       offsetof(struct show_options, wants_json)),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace show",
-	.about = "One span as a waterfall: what each of its threads did in it, each block with its reason, its object and who ended it, its "
+	.about = "One span as a waterfall: what each of its threads did in it, each block with its reason, "
+		 "its object and who ended it, its "
 		 "children, and what was said about it. Times are from its begin.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6 ID", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
-		{ "txtrace spans --json -n 1 bank.txtrace | jq -r '.spans[].id'", "The id of the slowest span." },
+		{ "txtrace spans --json -n 1 bank.txtrace | jq -r '.spans[].id'",
+		  "The id of the slowest span." },
 		{ "txtrace show bank.txtrace 4711", "What happened in the span with the id 4711." },
 		{ NULL, NULL },
 	},

@@ -32,30 +32,39 @@ static int take_to(void *values, const char *value, const char **complaint)
 
 static const struct option_spec specs[] = {
 	OPTION("from", 'f', OPTION_CALL, "T",
-	       "leave out what ended before T: a time since the capture began, as in 1.5s, or one of CLOCK_MONOTONIC as 'txtrace dump' prints them, as in "
+	       "leave out what ended before T: a time since the capture began, as in 1.5s, or one of "
+	       "CLOCK_MONOTONIC as 'txtrace dump' prints them, as in "
 	       "6098565896422abs",
 	       0, .call = take_from),
 	OPTION("to", 't', OPTION_CALL, "T", "leave out what began at T or later", 0, .call = take_to),
-	OPTION("label", 'l', OPTION_STRING, "GLOB", "of the spans, only those with such a label, as in 'tx.*', and what is said about them",
+	OPTION("label", 'l', OPTION_STRING, "GLOB",
+	       "of the spans, only those with such a label, as in 'tx.*', and what is said about them",
 	       offsetof(struct slice_options, label)),
-	OPTION("pid", 'p', OPTION_U64, "PID", "only what is about this process", offsetof(struct slice_options, pid), .minimum = 1,
-	       .maximum = UINT32_MAX),
+	OPTION("pid", 'p', OPTION_U64, "PID", "only what is about this process",
+	       offsetof(struct slice_options, pid), .minimum = 1, .maximum = UINT32_MAX),
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more to remember spans (default 256M)",
 	       offsetof(struct slice_options, max_memory_bytes), .minimum = 1 << 16),
-	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file, once it is complete (required)", offsetof(struct slice_options, output)),
+	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file, once it is complete (required)",
+	       offsetof(struct slice_options, output)),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace slice",
-	.about = "A part of a log: the records that overlap a range of time, each as it was, with the threads that they name. A span that "
-		 "reaches out of the range is there as a whole, with its attributes, instants and links. The summary is that of the whole "
+	.about = "A part of a log: the records that overlap a range of time, each as it was, with the "
+		 "threads that they name. A span that "
+		 "reaches out of the range is there as a whole, with its attributes, instants and links. The "
+		 "summary is that of the whole "
 		 "capture.",
-	.usages = (const char *const[]){ "[--from T] [--to T] [--label GLOB] [--pid PID] -o OUT FILE\xe2\x80\xa6", NULL },
-	.specs = specs,
-	.examples = (const struct option_example[]){
-		{ "txtrace slice --from 12s --to 12.5s -o stall.txtrace bank.txtrace", "Half a second of it." },
-		{ "txtrace slice --label 'tx.*' -o tx.txtrace bank.txtrace", "Transactions, and not what they are made of." },
+	.usages = (const char *const[]){
+		"[--from T] [--to T] [--label GLOB] [--pid PID] -o OUT FILE\xe2\x80\xa6", NULL },
+.specs = specs,
+.examples =
+	(const struct option_example[]){
+		{ "txtrace slice --from 12s --to 12.5s -o stall.txtrace bank.txtrace",
+		  "Half a second of it." },
+		{ "txtrace slice --label 'tx.*' -o tx.txtrace bank.txtrace",
+		  "Transactions, and not what they are made of." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_tool_notes,
@@ -106,7 +115,9 @@ static int change_slice_info(void *context, struct txtrace_log_info *info)
 	const struct slicing *slicing = context;
 	const struct slice_options *values = slicing->values;
 
-	return values->from.text || values->to.text || values->label || values->pid ? change_info(values, info) : 0;
+	return values->from.text || values->to.text || values->label || values->pid
+		       ? change_info(values, info)
+		       : 0;
 }
 
 /* ---- the records ---- */
@@ -118,7 +129,10 @@ static int choose(void *context, struct txtrace_record *record)
 	return log_cut_keeps(slicing->cut, record);
 }
 
-/* The first reading, in which nothing is said: the second one will. Returns CLI_OK, or CLI_FAILED and a sentence was said. */
+/*
+ * The first reading, in which nothing is said: the second one will. Returns CLI_OK, or CLI_FAILED and a
+ * sentence was said.
+ */
 static int look(struct cli *cli, const struct options_result *result, struct log_cut *cut)
 {
 	struct txtrace_record record;
@@ -135,18 +149,27 @@ static int look(struct cli *cli, const struct options_result *result, struct log
 		log_cut_look(cut, &record);
 	log_input_close(&input);
 	if (log_cut_is_blurred(cut))
-		cli_warn(cli, "there are more spans than fit into memory: attributes, instants and links within the range are kept whatever their "
+		cli_warn(cli, "there are more spans than fit into memory: attributes, instants and links "
+			      "within the range are kept whatever their "
 			      "span is; --max-memory allows more");
 	return CLI_OK;
 }
 
-static int slice(struct cli *cli, const struct slice_options *values, struct log_input *input, const struct options_result *result)
+static int slice(struct cli *cli, const struct slice_options *values, struct log_input *input,
+		 const struct options_result *result)
 {
-	struct log_cut_options cut_options = { .label = values->label, .has_pid = values->pid, .pid = (uint32_t)values->pid,
+	struct log_cut_options cut_options = { .label = values->label,
+					       .has_pid = values->pid,
+					       .pid = (uint32_t)values->pid,
 					       .max_bytes = values->max_memory_bytes };
 	struct slicing slicing = { .values = values };
-	struct log_copy copy = { .inputs = result->operands, .input_cnt = result->operand_cnt, .output = values->output,
-				 .codec = LOG_CODEC_ZSTD, .change_info = change_slice_info, .change = choose, .context = &slicing };
+	struct log_copy copy = { .inputs = result->operands,
+				 .input_cnt = result->operand_cnt,
+				 .output = values->output,
+				 .codec = LOG_CODEC_ZSTD,
+				 .change_info = change_slice_info,
+				 .change = choose,
+				 .context = &slicing };
 	int status = log_output_check(values->output, input);
 
 	if (status == CLI_OK)
@@ -157,8 +180,8 @@ static int slice(struct cli *cli, const struct slice_options *values, struct log
 	if (status == CLI_OK)
 		status = moment_resolve(&values->to, input, LOG_CUT_NO_END, &cut_options.to_ns);
 	if (status == CLI_OK && cut_options.from_ns >= cut_options.to_ns)
-		status = cli_fail(cli, "there is nothing between --from %s and --to %s", values->from.text ? values->from.text : "the beginning",
-				  values->to.text);
+		status = cli_fail(cli, "there is nothing between --from %s and --to %s",
+				  values->from.text ? values->from.text : "the beginning", values->to.text);
 	if (status) {
 		log_input_close(input);
 		return status;
@@ -188,4 +211,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status == CLI_OK ? slice(cli, &values, &input, &result) : status;
 }
 
-const struct command command_slice = { "slice", "a part of it: a range of time, some labels, a process", &options, run };
+const struct command command_slice = { "slice", "a part of it: a range of time, some labels, a process",
+				       &options, run };

@@ -28,24 +28,29 @@ struct spans_options {
 };
 
 static const struct option_spec specs[] = {
-	OPTION("sort", 's', OPTION_CHOICE, "BY", "those with the most of it come first; for begin, the earliest",
+	OPTION("sort", 's', OPTION_CHOICE, "BY",
+	       "those with the most of it come first; for begin, the earliest",
 	       offsetof(struct spans_options, sort), .choice_at = span_top_sort),
-	OPTION("limit", 'n', OPTION_U64, "N", "show N spans (default 20)", offsetof(struct spans_options, limit), .minimum = 1,
-	       .maximum = LIMIT_MAX),
-	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'", offsetof(struct spans_options, label)),
+	OPTION("limit", 'n', OPTION_U64, "N", "show N spans (default 20)",
+	       offsetof(struct spans_options, limit), .minimum = 1, .maximum = LIMIT_MAX),
+	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'",
+	       offsetof(struct spans_options, label)),
 	OPTION_NEST(struct spans_options, nest),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object", offsetof(struct spans_options, wants_json)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object",
+	       offsetof(struct spans_options, wants_json)),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace spans",
-	.about = "The slowest spans, each with its tag, key and thread, and the split of its work. Lower bounds are marked by '>='.",
+	.about = "The slowest spans, each with its tag, key and thread, and the split of its work. Lower "
+		 "bounds are marked by '>='.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace spans bank.txtrace", "The 20 that took longest." },
-		{ "txtrace spans -n 5 --sort lock --label 'tx*' bank.txtrace", "The 5 transactions that waited longest for locks." },
+		{ "txtrace spans -n 5 --sort lock --label 'tx*' bank.txtrace",
+		  "The 5 transactions that waited longest for locks." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_notes,
@@ -66,7 +71,8 @@ static int collect(const struct spans_options *values, struct log_input *input, 
 		if (record.kind == TXTRACE_RECORD_THREAD)
 			thread_names_add(names, &record.thread);
 		else if (record.kind == TXTRACE_RECORD_SPAN &&
-			 (!values->label || glob_matches(values->label, span->label.bytes, span->label.length)))
+			 (!values->label ||
+			  glob_matches(values->label, span->label.bytes, span->label.length)))
 			err = span_top_add(top, span, thread_names_get(names, span->pid, span->tid));
 	}
 	if (!err)
@@ -125,8 +131,8 @@ static void add_split(struct table *table, const struct txtrace_span *span, size
 }
 
 /* One row, and its split below it. */
-static void add_span(struct table *table, const struct txtrace_span *span, struct txtrace_string thread_name, uint64_t first_ns,
-		     size_t columns)
+static void add_span(struct table *table, const struct txtrace_span *span, struct txtrace_string thread_name,
+		     uint64_t first_ns, size_t columns)
 {
 	const char *bound = span->flags & TXTRACE_SPAN_LOWER_BOUND ? ">=" : "";
 	char time[UNITS_SIZE];
@@ -140,7 +146,8 @@ static void add_span(struct table *table, const struct txtrace_span *span, struc
 		text_append(&text, "(unknown label)");
 	table_cell(table, TABLE_BOLD, text_string(&text));
 	add_threads(table, span, thread_name);
-	table_cell_format(table, TABLE_PLAIN, "+%" PRIu64 ".%06" PRIu64, offset_ns / 1000000000, offset_ns / 1000 % 1000000);
+	table_cell_format(table, TABLE_PLAIN, "+%" PRIu64 ".%06" PRIu64, offset_ns / 1000000000,
+			  offset_ns / 1000 % 1000000);
 	add_tag(table, span);
 	add_split(table, span, columns);
 	text_release(&text);
@@ -149,18 +156,21 @@ static void add_span(struct table *table, const struct txtrace_span *span, struc
 static int print_text(struct cli *cli, const struct log_input *input, const struct span_top *top)
 {
 	static const struct table_column columns[] = {
-		{ "wall", TABLE_RIGHT, NULL },     { "label", TABLE_LEFT, NULL }, { "thread", TABLE_LEFT, NULL },
-		{ "begin, s", TABLE_RIGHT, NULL }, { "tag", TABLE_LEFT, NULL },
+		{ "wall", TABLE_RIGHT, NULL },	{ "label", TABLE_LEFT, NULL },
+		{ "thread", TABLE_LEFT, NULL }, { "begin, s", TABLE_RIGHT, NULL },
+		{ "tag", TABLE_LEFT, NULL },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	char count[UNITS_SIZE], total[UNITS_SIZE], lost[UNITS_SIZE];
 	int err;
 
 	for (size_t i = 0; i < span_top_count(top); i++)
-		add_span(table, span_top_get(top, i), span_top_thread_name(top, i), input->census.first_ns, cli->out.columns);
+		add_span(table, span_top_get(top, i), span_top_thread_name(top, i), input->census.first_ns,
+			 cli->out.columns);
 	err = screen_print_table(&cli->out, table);
 	table_free(table);
-	fprintf(cli->out.file, "\n%s of %s spans; %s events lost\n", units_format_count(count, span_top_count(top)),
+	fprintf(cli->out.file, "\n%s of %s spans; %s events lost\n",
+		units_format_count(count, span_top_count(top)),
 		units_format_count(total, input->census.record_cnt[TXTRACE_RECORD_SPAN]),
 		units_format_count(lost, log_census_lost_cnt(&input->census)));
 	return err;
@@ -168,7 +178,8 @@ static int print_text(struct cli *cli, const struct log_input *input, const stru
 
 /* ---- for machines ---- */
 
-static int print_json(struct cli *cli, const struct spans_options *values, const struct log_input *input, const struct span_top *top)
+static int print_json(struct cli *cli, const struct spans_options *values, const struct log_input *input,
+		      const struct span_top *top)
 {
 	struct json json;
 
@@ -202,7 +213,8 @@ static int run(struct cli *cli, int argc, char **argv)
 	top = span_top_new(values.limit, values.sort);
 	err = collect(&values, &input, top);
 	if (!err)
-		err = values.wants_json ? print_json(cli, &values, &input, top) : print_text(cli, &input, top);
+		err = values.wants_json ? print_json(cli, &values, &input, top)
+					: print_text(cli, &input, top);
 	span_top_free(top);
 	return log_input_end(&input, err, "list the spans of");
 }

@@ -39,25 +39,32 @@ static int set_percentile(void *options, const char *value, const char **complai
 }
 
 static const struct option_spec specs[] = {
-	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'", offsetof(struct tail_options, label)),
-	OPTION("limit", 'n', OPTION_U64, "N", "show the N labels with the most work; 0: all (default 20)", offsetof(struct tail_options, limit)),
-	OPTION("percentile", 0, OPTION_CALL, "P", "the slow spans are those at or above the P-th percentile (default 99)", 0,
+	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'",
+	       offsetof(struct tail_options, label)),
+	OPTION("limit", 'n', OPTION_U64, "N", "show the N labels with the most work; 0: all (default 20)",
+	       offsetof(struct tail_options, limit)),
+	OPTION("percentile", 0, OPTION_CALL, "P",
+	       "the slow spans are those at or above the P-th percentile (default 99)", 0,
 	       .call = set_percentile),
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more for labels and percentiles (default 512M)",
 	       offsetof(struct tail_options, max_memory_bytes), .minimum = 1 << 16),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all labels", offsetof(struct tail_options, wants_json)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all labels",
+	       offsetof(struct tail_options, wants_json)),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace tail",
-	.about = "What makes the slow spans of each label slow: the mean split of those whose wall time is at or above the 99th percentile, less that of "
-		 "those between the 40th and the 60th, in time and as a share of the difference. Reads the log twice.",
+	.about = "What makes the slow spans of each label slow: the mean split of those whose wall time is "
+		 "at or above the 99th percentile, less that of "
+		 "those between the 40th and the 60th, in time and as a share of the difference. Reads the "
+		 "log twice.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace tail bank.txtrace", "Why the 99th percentile is what it is." },
-		{ "txtrace tail --label commit --percentile 99.9 bank.txtrace", "The slowest thousandth of the commits." },
+		{ "txtrace tail --label commit --percentile 99.9 bank.txtrace",
+		  "The slowest thousandth of the commits." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_notes,
@@ -109,7 +116,8 @@ static void append_words(struct text *text, const struct tail_options *values, c
 	char high[UNITS_SIZE], gap[UNITS_SIZE];
 
 	append_label(text, row);
-	text_append_format(text, ": p%g is %s, %s above p50", values->percentile, units_format_duration(high, row->high_ns),
+	text_append_format(text, ": p%g is %s, %s above p50", values->percentile,
+			   units_format_duration(high, row->high_ns),
 			   units_format_duration(gap, row->high_ns - row->median_ns));
 	for (size_t i = 0; i < part_cnt && word_cnt < WORD_COUNT_MAX; i++) {
 		const struct ledger_part *part = &ledger_parts[order[i]];
@@ -117,7 +125,8 @@ static void append_words(struct text *text, const struct tail_options *values, c
 
 		if (percent < WORD_LEAST_PERCENT)
 			break;
-		text_append_format(text, "%s%.0f %% %s%s", word_cnt ? ", " : ": ", percent, part->is_blocked ? "blocked on " : "", part->title);
+		text_append_format(text, "%s%.0f %% %s%s", word_cnt ? ", " : ": ", percent,
+				   part->is_blocked ? "blocked on " : "", part->title);
 		word_cnt++;
 	}
 }
@@ -126,7 +135,8 @@ static void add_signed(struct table *table, int64_t ns)
 {
 	char time[UNITS_SIZE];
 
-	table_cell_format(table, TABLE_PLAIN, "%s%s", ns < 0 ? "-" : "+", units_format_duration(time, (uint64_t)(ns < 0 ? -ns : ns)));
+	table_cell_format(table, TABLE_PLAIN, "%s%s", ns < 0 ? "-" : "+",
+			  units_format_duration(time, (uint64_t)(ns < 0 ? -ns : ns)));
 }
 
 static void add_parts(struct table *table, const struct tail_row *row)
@@ -139,11 +149,14 @@ static void add_parts(struct table *table, const struct tail_row *row)
 		const struct ledger_part *part = &ledger_parts[order[i]];
 
 		table_cell_format(table, part->style, "  %s", part->title);
-		table_cell(table, TABLE_PLAIN, units_format_duration(time, tail_mean_ns(&row->middle, order[i])));
-		table_cell(table, TABLE_PLAIN, units_format_duration(time, tail_mean_ns(&row->tail, order[i])));
+		table_cell(table, TABLE_PLAIN,
+			   units_format_duration(time, tail_mean_ns(&row->middle, order[i])));
+		table_cell(table, TABLE_PLAIN,
+			   units_format_duration(time, tail_mean_ns(&row->tail, order[i])));
 		add_signed(table, tail_part_more_ns(row, order[i]));
 		percent = share_percent(row, order[i]);
-		table_cell_format(table, part->style, "%.1f %%", percent > -0.05 && percent < 0 ? 0 : percent);
+		table_cell_format(table, part->style, "%.1f %%",
+				  percent > -0.05 && percent < 0 ? 0 : percent);
 		table_end_row(table);
 	}
 }
@@ -163,7 +176,8 @@ static void add_label(struct table *table, const struct tail_options *values, co
 		table_line(table, "");
 		add_parts(table, row);
 		text_clear(&text);
-		text_append_format(&text, "  means of %s slow spans, and of %s in the middle", units_format_count(slow, row->tail.sums.cnt),
+		text_append_format(&text, "  means of %s slow spans, and of %s in the middle",
+				   units_format_count(slow, row->tail.sums.cnt),
 				   units_format_count(middle, row->middle.sums.cnt));
 		table_line(table, text_string(&text));
 	}
@@ -172,7 +186,8 @@ static void add_label(struct table *table, const struct tail_options *values, co
 }
 
 /* One line for all labels that have too few spans. */
-static void print_too_few(struct cli *cli, const struct tail_options *values, const struct tail_report *report)
+static void print_too_few(struct cli *cli, const struct tail_options *values,
+			  const struct tail_report *report)
 {
 	char count[UNITS_SIZE];
 	struct text text = { 0 };
@@ -190,19 +205,23 @@ static void print_too_few(struct cli *cli, const struct tail_options *values, co
 		text_append_format(&text, " (%s)", units_format_count(count, row->label->exact.sums.cnt));
 	}
 	if (cnt > TOO_FEW_LISTED)
-		text_append_format(&text, ", and %s more labels", units_format_count(count, cnt - TOO_FEW_LISTED));
+		text_append_format(&text, ", and %s more labels",
+				   units_format_count(count, cnt - TOO_FEW_LISTED));
 	if (cnt > 0)
-		fprintf(cli->out.file, "too few spans, %s are needed: %s\n\n", units_format_count(count, tail_spans_needed(values->percentile / 100)),
+		fprintf(cli->out.file, "too few spans, %s are needed: %s\n\n",
+			units_format_count(count, tail_spans_needed(values->percentile / 100)),
 			text_string(&text));
 	text_release(&text);
 }
 
-static int print_text(struct cli *cli, const struct tail_options *values, const struct log_input *input, const struct tail_report *report)
+static int print_text(struct cli *cli, const struct tail_options *values, const struct log_input *input,
+		      const struct tail_report *report)
 {
 	char title[32];
 	const struct table_column columns[] = {
-		{ "mean split", TABLE_LEFT, NULL }, { "p40 to p60", TABLE_RIGHT, NULL }, { title, TABLE_RIGHT, NULL },
-		{ "more", TABLE_RIGHT, NULL },      { "share", TABLE_RIGHT, NULL },
+		{ "mean split", TABLE_LEFT, NULL }, { "p40 to p60", TABLE_RIGHT, NULL },
+		{ title, TABLE_RIGHT, NULL },	    { "more", TABLE_RIGHT, NULL },
+		{ "share", TABLE_RIGHT, NULL },
 	};
 	uint64_t told_cnt = 0, hidden_cnt = 0;
 	struct table *table;
@@ -227,7 +246,9 @@ static int print_text(struct cli *cli, const struct tail_options *values, const 
 		err = screen_print_table(&cli->out, table);
 	table_free(table);
 	if (hidden_cnt > 0)
-		fprintf(cli->out.file, "%" PRIu64 " more labels with less work: 'txtrace tail --limit 0' shows them\n\n", hidden_cnt);
+		fprintf(cli->out.file,
+			"%" PRIu64 " more labels with less work: 'txtrace tail --limit 0' shows them\n\n",
+			hidden_cnt);
 	print_too_few(cli, values, report);
 	return err ? err : analysis_print_losses(cli, input);
 }
@@ -261,13 +282,15 @@ static const char *part_name(size_t part)
 
 	if (part < 2)
 		return part == 0 ? "on_cpu" : "runnable";
-	return part < 2 + TXTRACE_BLOCK_REASON_COUNT ? txtrace_block_reason_name((unsigned int)part - 2) : ends[part - 2 - TXTRACE_BLOCK_REASON_COUNT];
+	return part < 2 + TXTRACE_BLOCK_REASON_COUNT ? txtrace_block_reason_name((unsigned int)part - 2)
+						     : ends[part - 2 - TXTRACE_BLOCK_REASON_COUNT];
 }
 
 /* Without --irq nobody has any. */
 static bool is_told(const struct tail_row *row, size_t part)
 {
-	return part != LEDGER_PART_INTERRUPT || tail_mean_ns(&row->middle, part) || tail_mean_ns(&row->tail, part);
+	return part != LEDGER_PART_INTERRUPT || tail_mean_ns(&row->middle, part) ||
+	       tail_mean_ns(&row->tail, part);
 }
 
 static void row_json(struct json *json, const struct tail_row *row)
@@ -309,7 +332,8 @@ static void row_json(struct json *json, const struct tail_row *row)
 	json_object_end(json);
 }
 
-static int print_json(struct cli *cli, const struct tail_options *values, const struct log_input *input, const struct tail_report *report)
+static int print_json(struct cli *cli, const struct tail_options *values, const struct log_input *input,
+		      const struct tail_report *report)
 {
 	struct json json;
 
@@ -332,7 +356,8 @@ static bool is_wanted(const struct tail_options *values, const struct txtrace_re
 {
 	const struct txtrace_string *label = &record->span.label;
 
-	return record->kind == TXTRACE_RECORD_SPAN && (!values->label || glob_matches(values->label, label->bytes, label->length));
+	return record->kind == TXTRACE_RECORD_SPAN &&
+	       (!values->label || glob_matches(values->label, label->bytes, label->length));
 }
 
 static int measure(struct log_input *input, const struct tail_options *values, struct label_report *labels)
@@ -349,7 +374,8 @@ static int measure(struct log_input *input, const struct tail_options *values, s
 	return err;
 }
 
-static int read_again(struct cli *cli, const struct tail_options *values, const struct options_result *result, struct tail_report *report)
+static int read_again(struct cli *cli, const struct tail_options *values, const struct options_result *result,
+		      struct tail_report *report)
 {
 	struct txtrace_record record;
 	struct log_input again;
@@ -386,7 +412,8 @@ static int run(struct cli *cli, int argc, char **argv)
 		err = report ? read_again(cli, &values, &result, report) : -ENOMEM;
 	}
 	if (!err)
-		err = values.wants_json ? print_json(cli, &values, &input, report) : print_text(cli, &values, &input, report);
+		err = values.wants_json ? print_json(cli, &values, &input, report)
+					: print_text(cli, &values, &input, report);
 	tail_report_free(report);
 	label_report_free(labels);
 	return log_input_end(&input, err, "tell the tails of");

@@ -17,26 +17,34 @@ struct tree_options {
 };
 
 static const struct option_spec specs[] = {
-	OPTION("label", 'l', OPTION_STRING, "GLOB", "begin the tree at spans with such a label, as in 'tx.*'", offsetof(struct tree_options, label)),
-	OPTION("depth", 'd', OPTION_U64, "N", "show N levels; 0: all (default 0)", offsetof(struct tree_options, view.depth_max)),
-	OPTION("limit", 'n', OPTION_U64, "N", "show the N labels with the most work below each; 0: all (default 20)",
+	OPTION("label", 'l', OPTION_STRING, "GLOB", "begin the tree at spans with such a label, as in 'tx.*'",
+	       offsetof(struct tree_options, label)),
+	OPTION("depth", 'd', OPTION_U64, "N", "show N levels; 0: all (default 0)",
+	       offsetof(struct tree_options, view.depth_max)),
+	OPTION("limit", 'n', OPTION_U64, "N",
+	       "show the N labels with the most work below each; 0: all (default 20)",
 	       offsetof(struct tree_options, view.child_max)),
-	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more for labels and for spans that have not ended (default 256M)",
+	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
+	       "use no more for labels and for spans that have not ended (default 256M)",
 	       offsetof(struct tree_options, max_memory_bytes), .minimum = 1 << 16),
 	OPTION_NEST(struct tree_options, nest),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all rows", offsetof(struct tree_options, wants_json)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all rows",
+	       offsetof(struct tree_options, wants_json)),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace tree",
-	.about = "The call tree: spans by label along the path of their parents, with the sum of their wall times and what each kept for itself: its "
-		 "own work without what was charged to its children as well. Where the log does not tell that, the row says '<=', at most.",
+	.about = "The call tree: spans by label along the path of their parents, with the sum of their wall "
+		 "times and what each kept for itself: its "
+		 "own work without what was charged to its children as well. Where the log does not tell "
+		 "that, the row says '<=', at most.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace tree bank.txtrace", "The whole tree." },
-		{ "txtrace tree --label transfer --depth 2 bank.txtrace", "Transfers, and what they consist of." },
+		{ "txtrace tree --label transfer --depth 2 bank.txtrace",
+		  "Transfers, and what they consist of." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_notes,
@@ -71,9 +79,11 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (!err)
 		err = span_tree_finish(tree, values.label);
 	if (!err)
-		err = values.wants_json ? tree_print_json(cli, tree, &input) : tree_print(cli, tree, &input, &values.view);
+		err = values.wants_json ? tree_print_json(cli, tree, &input)
+					: tree_print(cli, tree, &input, &values.view);
 	span_tree_free(tree);
 	return log_input_end(&input, err, "make the tree of");
 }
 
-const struct command command_tree = { "tree", "self and total of each label, along the path of its parents", &options, run };
+const struct command command_tree = { "tree", "self and total of each label, along the path of its parents",
+				      &options, run };

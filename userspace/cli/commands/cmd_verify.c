@@ -20,24 +20,30 @@ struct verify_options {
 };
 
 static const struct option_spec specs[] = {
-	OPTION("limit", 'n', OPTION_U64, "N", "of the problems that a check finds, list the first N (default 10)",
+	OPTION("limit", 'n', OPTION_U64, "N",
+	       "of the problems that a check finds, list the first N (default 10)",
 	       offsetof(struct verify_options, limit), .maximum = LIMIT_MAX),
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
-	       "use no more to remember spans and threads; where that is not enough, references are not checked (default 256M, for 6 million spans)",
+	       "use no more to remember spans and threads; where that is not enough, references are not "
+	       "checked (default 256M, for 6 million spans)",
 	       offsetof(struct verify_options, max_memory_bytes), .minimum = 1 << 16),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object", offsetof(struct verify_options, wants_json)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object",
+	       offsetof(struct verify_options, wants_json)),
 	OPTION_END,
 };
 
 static const char *const notes[] = {
-	"Exit status: 0 the log is sound; 1 it is not; 2 wrong usage, a log that can't be read, or output that can't be written.",
+	"Exit status: 0 the log is sound; 1 it is not; 2 wrong usage, a log that can't be read, or output "
+	"that can't be written.",
 	NULL,
 };
 
 static const struct options options = {
 	.program = "txtrace verify",
-	.about = "Whether a log is what it says it is: checksums, index, ledgers that add up to the nanosecond, flags, times and order of the records, "
-		 "parents, spans and threads that records refer to, and the recorder's own counts. A problem that lost events explain, or a "
+	.about = "Whether a log is what it says it is: checksums, index, ledgers that add up to the "
+		 "nanosecond, flags, times and order of the records, "
+		 "parents, spans and threads that records refer to, and the recorder's own counts. A problem "
+		 "that lost events explain, or a "
 		 "program that misused its marks, is told and does not count.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
@@ -87,7 +93,10 @@ static void add_row(struct table *table, const struct log_check *check, enum log
 static int print_checks(struct cli *cli, const struct log_check *check)
 {
 	static const struct table_column columns[] = {
-		{ "check", TABLE_LEFT, NULL }, { "looked at", TABLE_RIGHT, NULL }, { "problems", TABLE_RIGHT, NULL }, { NULL, TABLE_LEFT, NULL },
+		{ "check", TABLE_LEFT, NULL },
+		{ "looked at", TABLE_RIGHT, NULL },
+		{ "problems", TABLE_RIGHT, NULL },
+		{ NULL, TABLE_LEFT, NULL },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	int err;
@@ -111,14 +120,16 @@ static void print_problems(struct cli *cli, const struct log_check *check)
 		if (listed++ == 0)
 			fprintf(cli->out.file, "\n%s\n", log_check_name(problem->kind));
 		if (problem->record_number > 0)
-			fprintf(cli->out.file, "  record %" PRIu64 ": %s\n", problem->record_number, problem->what);
+			fprintf(cli->out.file, "  record %" PRIu64 ": %s\n", problem->record_number,
+				problem->what);
 		else
 			fprintf(cli->out.file, "  %s\n", problem->what);
 		next = log_check_problem(check, i + 1);
 		if (next && next->kind == problem->kind)
 			continue;
 		if (listed < problem_cnt)
-			fprintf(cli->out.file, "  and %s more\n", units_format_count(number, problem_cnt - listed));
+			fprintf(cli->out.file, "  and %s more\n",
+				units_format_count(number, problem_cnt - listed));
 		listed = 0;
 	}
 }
@@ -135,8 +146,8 @@ static int print_text(struct cli *cli, const struct log_input *input, const stru
 	if (log_check_is_sound(check))
 		fprintf(cli->out.file, "\n'%s' is sound\n", text_string(&path));
 	else
-		fprintf(cli->out.file, "\n'%s' is not sound: %s problem%s\n", text_string(&path), units_format_count(count, problem_cnt),
-			problem_cnt == 1 ? "" : "s");
+		fprintf(cli->out.file, "\n'%s' is not sound: %s problem%s\n", text_string(&path),
+			units_format_count(count, problem_cnt), problem_cnt == 1 ? "" : "s");
 	err = err ? err : path.err;
 	text_release(&path);
 	return err;
@@ -249,7 +260,8 @@ static int verify(struct cli *cli, const struct verify_options *values, struct l
 	err = values->wants_json ? print_json(cli, input, check) : print_text(cli, input, check);
 	log_check_free(check);
 	if (input->err)
-		return cli_fail(cli, "can't read on in '%s': %s", input->path, txtrace_log_strerror(input->log, input->err));
+		return cli_fail(cli, "can't read on in '%s': %s", input->path,
+				txtrace_log_strerror(input->log, input->err));
 	return err ? cli_fail(cli, "can't verify '%s': %s", input->path, strerror(-err)) : status;
 }
 
@@ -271,4 +283,6 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-const struct command command_verify = { "verify", "whether it is sound: checksums, ledgers, order, references", &options, run };
+const struct command command_verify = { "verify",
+					"whether it is sound: checksums, ledgers, order, references",
+					&options, run };

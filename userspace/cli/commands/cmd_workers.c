@@ -23,28 +23,37 @@ struct workers_options {
 };
 
 static const struct option_spec specs[] = {
-	OPTION("queue", 'q', OPTION_STRING, "NAME", "the counter (TXTRACE_COUNTER) that has the length of the program's queue",
+	OPTION("queue", 'q', OPTION_STRING, "NAME",
+	       "the counter (TXTRACE_COUNTER) that has the length of the program's queue",
 	       offsetof(struct workers_options, queue)),
-	OPTION("threads", 'T', OPTION_STRING, "GLOB", "the threads with such a name are the workers; leave out others (default: all are shown, and "
-	       "workers are those that ever entered a span)", offsetof(struct workers_options, threads)),
-	OPTION("limit", 'n', OPTION_U64, "N", "show the N threads with the most time on a CPU; 0: all (default 30)",
+	OPTION("threads", 'T', OPTION_STRING, "GLOB",
+	       "the threads with such a name are the workers; leave out others (default: all are shown, and "
+	       "workers are those that ever entered a span)",
+	       offsetof(struct workers_options, threads)),
+	OPTION("limit", 'n', OPTION_U64, "N",
+	       "show the N threads with the most time on a CPU; 0: all (default 30)",
 	       offsetof(struct workers_options, limit)),
-	OPTION("top", 't', OPTION_U64, "N", "list the N longest runs, and the N longest idle sleeps (default 5)", offsetof(struct workers_options, top),
-	       .maximum = TOP_MAX),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all threads", offsetof(struct workers_options, wants_json)),
+	OPTION("top", 't', OPTION_U64, "N",
+	       "list the N longest runs, and the N longest idle sleeps (default 5)",
+	       offsetof(struct workers_options, top), .maximum = TOP_MAX),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all threads",
+	       offsetof(struct workers_options, wants_json)),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace workers",
-	.about = "What each thread did: how long it was on a CPU, how long it was active between two sleeps, how much of its time it was in spans. With "
+	.about = "What each thread did: how long it was on a CPU, how long it was active between two sleeps, "
+		 "how much of its time it was in spans. With "
 		 "--queue, also for how long workers slept, outside of spans, while the queue was not empty.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace workers bank.txtrace", "All threads, and the longest runs." },
-		{ "txtrace workers --queue 'open orders' bank.txtrace", "Who slept while there was work." },
-		{ "txtrace workers --queue 'open orders' --threads 'worker*' bank.txtrace", "Of these threads, also those that never had any." },
+		{ "txtrace workers --queue 'open orders' bank.txtrace",
+		  "Who slept while there was work." },
+		{ "txtrace workers --queue 'open orders' --threads 'worker*' bank.txtrace",
+		  "Of these threads, also those that never had any." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_notes,
@@ -64,7 +73,10 @@ static void append_begin(struct text *text, const struct log_input *input, uint6
 {
 	char time[UNITS_SIZE];
 
-	text_append_format(text, "at +%s", units_format_duration(time, ns > input->census.first_ns ? ns - input->census.first_ns : 0));
+	text_append_format(text, "at +%s",
+			   units_format_duration(time, ns > input->census.first_ns
+							       ? ns - input->census.first_ns
+							       : 0));
 }
 
 /* "worker-1 4201 ran for 35.2 ms at +200 ms on CPU 1, in audit" */
@@ -81,7 +93,10 @@ static void print_runs(struct cli *cli, const struct log_input *input, const str
 
 		text_append(&text, "  ");
 		worker_append_thread(&text, worker_report_find(report, run->pid, run->tid));
-		text_append_format(&text, " ran for %s ", units_format_duration(time, run->end_ns > run->begin_ns ? run->end_ns - run->begin_ns : 0));
+		text_append_format(&text, " ran for %s ",
+				   units_format_duration(time, run->end_ns > run->begin_ns
+								       ? run->end_ns - run->begin_ns
+								       : 0));
 		append_begin(&text, input, run->begin_ns);
 		text_append_format(&text, " on CPU %" PRIu32, run->cpu);
 		if (top->in_span_ns > 0) {
@@ -91,7 +106,8 @@ static void print_runs(struct cli *cli, const struct log_input *input, const str
 			else
 				text_append(&text, "(unknown label)");
 			if (top->in_span_ns < run->end_ns - run->begin_ns)
-				text_append_format(&text, " for %s", units_format_duration(time, top->in_span_ns));
+				text_append_format(&text, " for %s",
+						   units_format_duration(time, top->in_span_ns));
 		}
 		text_append(&text, "\n");
 	}
@@ -100,7 +116,8 @@ static void print_runs(struct cli *cli, const struct log_input *input, const str
 }
 
 /* "worker-3 4203 slept for 12.0 ms at +1.20 s (lock); the queue was 4.2 long for 10.0 ms of it" */
-static void print_parked(struct cli *cli, const struct workers_options *values, const struct log_input *input, const struct worker_report *report)
+static void print_parked(struct cli *cli, const struct workers_options *values, const struct log_input *input,
+			 const struct worker_report *report)
 {
 	struct text text = { 0 };
 	char time[UNITS_SIZE], queued[UNITS_SIZE];
@@ -118,20 +135,25 @@ static void print_parked(struct cli *cli, const struct workers_options *values, 
 
 		text_append(&text, "  ");
 		worker_append_thread(&text, worker_report_find(report, parked->pid, parked->tid));
-		text_append_format(&text, " slept for %s ", units_format_duration(time, parked->end_ns - parked->begin_ns));
+		text_append_format(&text, " slept for %s ",
+				   units_format_duration(time, parked->end_ns - parked->begin_ns));
 		append_begin(&text, input, parked->begin_ns);
-		text_append_format(&text, " (%s), %s of it with %.1f in the queue\n", reason_name(parked->reason),
+		text_append_format(&text, " (%s), %s of it with %.1f in the queue\n",
+				   reason_name(parked->reason),
 				   units_format_duration(queued, parked->queued_ns), parked->mean_depth);
 	}
 	fprintf(cli->out.file, "%s\n", text_string(&text));
 	text_release(&text);
 }
 
-static int print_text(struct cli *cli, const struct workers_options *values, const struct log_input *input, const struct worker_report *report)
+static int print_text(struct cli *cli, const struct workers_options *values, const struct log_input *input,
+		      const struct worker_report *report)
 {
-	const struct worker_table_options table = { .row_limit = (size_t)values->limit,
-						    .has_spans = input->census.record_cnt[TXTRACE_RECORD_SPAN] || values->queue,
-						    .has_queue = values->queue };
+	const struct worker_table_options table = {
+		.row_limit = (size_t)values->limit,
+		.has_spans = input->census.record_cnt[TXTRACE_RECORD_SPAN] || values->queue,
+		.has_queue = values->queue
+	};
 	char count[UNITS_SIZE];
 	int err;
 
@@ -141,9 +163,12 @@ static int print_text(struct cli *cli, const struct workers_options *values, con
 	if (values->queue)
 		print_parked(cli, values, input, report);
 	if (worker_report_hidden_count(report) > 0)
-		fprintf(cli->out.file, "too many threads: %s runs of others are left out\n\n", units_format_count(count, worker_report_hidden_count(report)));
+		fprintf(cli->out.file, "too many threads: %s runs of others are left out\n\n",
+			units_format_count(count, worker_report_hidden_count(report)));
 	if (worker_report_is_coarse(report))
-		fputs("some threads were in very long spans: their time in spans is at least, and their idle time at most, what is shown\n\n", cli->out.file);
+		fputs("some threads were in very long spans: their time in spans is at least, and their idle "
+		      "time at most, what is shown\n\n",
+		      cli->out.file);
 	return err ? err : analysis_print_losses(cli, input);
 }
 
@@ -221,7 +246,8 @@ static void parked_json(struct json *json, const struct worker_report *report)
 	json_array_end(json);
 }
 
-static int print_json(struct cli *cli, const struct workers_options *values, const struct log_input *input, const struct worker_report *report)
+static int print_json(struct cli *cli, const struct workers_options *values, const struct log_input *input,
+		      const struct worker_report *report)
 {
 	struct json json;
 
@@ -265,10 +291,12 @@ static int run(struct cli *cli, int argc, char **argv)
 	}
 	if (!err) {
 		worker_report_finish(report);
-		err = values.wants_json ? print_json(cli, &values, &input, report) : print_text(cli, &values, &input, report);
+		err = values.wants_json ? print_json(cli, &values, &input, report)
+					: print_text(cli, &values, &input, report);
 	}
 	worker_report_free(report);
 	return log_input_end(&input, err, "report on the threads of");
 }
 
-const struct command command_workers = { "workers", "what each thread did, who was idle while there was work", &options, run };
+const struct command command_workers = { "workers", "what each thread did, who was idle while there was work",
+					 &options, run };

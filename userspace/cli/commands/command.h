@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A command of txtrace: one file cmd_<name>.c, one entry in commands.c. Its arguments, help text and examples are its options table;
- * docs/txtrace.1 has a section of the same name.
+ * A command of txtrace: one file cmd_<name>.c, one entry in commands.c. Its
+ * arguments, help text and examples are its options table; docs/txtrace.1 has a
+ * section of the same name.
  */
 #ifndef COMMAND_H
 #define COMMAND_H
@@ -12,7 +13,8 @@ struct command {
 	const char *name;
 	const char *summary; /* a phrase for the list of commands */
 	const struct options *options;
-	int (*run)(struct cli *cli, int argc, char **argv); /* argv[0]: the command's name; returns enum cli_status */
+	/* argv[0]: the command's name; returns enum cli_status */
+	int (*run)(struct cli *cli, int argc, char **argv);
 };
 
 extern const struct command command_report;

@@ -6,10 +6,19 @@
 #include "cli/commands/command.h"
 
 const struct command *const commands[] = {
-	&command_report, &command_tree, &command_tail, &command_histogram, &command_flame, &command_workers,
-	&command_concurrency, &command_spans, &command_blocked, &command_blame, &command_neighbours, &command_show, &command_critical_path,
-	&command_diff, &command_check, &command_info, &command_dump, &command_export, &command_verify, &command_repair, &command_slice, &command_merge,
-	&command_recompress, &command_anonymize, &command_help, NULL,
+	&command_report,	&command_tree,
+	&command_tail,		&command_histogram,
+	&command_flame,		&command_workers,
+	&command_concurrency,	&command_spans,
+	&command_blocked,	&command_blame,
+	&command_neighbours,	&command_show,
+	&command_critical_path, &command_diff,
+	&command_check,		&command_info,
+	&command_dump,		&command_export,
+	&command_verify,	&command_repair,
+	&command_slice,		&command_merge,
+	&command_recompress,	&command_anonymize,
+	&command_help,		NULL,
 };
 
 const struct command *command_find(const char *name)
@@ -39,17 +48,21 @@ void commands_print_help(FILE *file)
 {
 	fputs("usage: txtrace [--no-pager] COMMAND [OPTION\xe2\x80\xa6] FILE\n"
 	      "\n"
-	      "Reads span logs that txtrace-bpf recorded: where the time of each transaction went. Needs no privilege.\n"
+	      "Reads span logs that txtrace-bpf recorded: where the time of each transaction went. Needs no "
+	      "privilege.\n"
 	      "\n"
 	      "commands:\n",
 	      file);
 	for (const struct command *const *command = commands; *command; command++)
 		fprintf(file, "  %-14s %s\n", (*command)->name, (*command)->summary);
 	fputs("\n"
-	      "'txtrace help COMMAND' has the options and examples of each; txtrace(1) explains what they print.\n"
+	      "'txtrace help COMMAND' has the options and examples of each; txtrace(1) explains what they "
+	      "print.\n"
 	      "\n"
-	      "exit status: 0 the log was read; 1 it was read as far as it goes, but is damaged, cut off or was not closed;\n"
-	      "2 wrong usage, a log that can't be read, or output that can't be written. diff and check have their own.\n",
+	      "exit status: 0 the log was read; 1 it was read as far as it goes, but is damaged, cut off or "
+	      "was not closed;\n"
+	      "2 wrong usage, a log that can't be read, or output that can't be written. diff and check have "
+	      "their own.\n",
 	      file);
 }
 
@@ -70,7 +83,8 @@ int commands_run(struct cli *cli, int argc, char **argv)
 		return CLI_OK;
 	}
 	if (argv[1][0] == '-')
-		return cli_fail(cli, "unknown option '%s', a command comes first: see 'txtrace --help'", argv[1]);
+		return cli_fail(cli, "unknown option '%s', a command comes first: see 'txtrace --help'",
+				argv[1]);
 	command = command_find(argv[1]);
 	return command ? command->run(cli, argc - 1, argv + 1) : command_complain_unknown(cli, argv[1]);
 }

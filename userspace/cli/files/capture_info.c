@@ -11,7 +11,8 @@
 #define WARNING "1;31"
 
 /* Hostile logs may hold any clocks: what is no time of this era is "unknown". */
-static bool wall_clock(const struct txtrace_log_info *info, uint64_t monotonic_ns, struct tm *tm, unsigned int *ms)
+static bool wall_clock(const struct txtrace_log_info *info, uint64_t monotonic_ns, struct tm *tm,
+		       unsigned int *ms)
 {
 	int64_t ns = (int64_t)(info->start_realtime_ns + (monotonic_ns - info->start_monotonic_ns));
 	time_t seconds = ns / 1000000000;
@@ -37,7 +38,9 @@ void capture_append_time(struct text *text, const struct txtrace_log_info *info,
 /* From the start of the capture to the last time in it. */
 static uint64_t duration_ns(const struct txtrace_log_info *info, const struct log_census *census)
 {
-	return census->has_time && census->last_ns > info->start_monotonic_ns ? census->last_ns - info->start_monotonic_ns : 0;
+	return census->has_time && census->last_ns > info->start_monotonic_ns
+		       ? census->last_ns - info->start_monotonic_ns
+		       : 0;
 }
 
 void capture_append_scope(struct text *text, const struct txtrace_log_info *info)
@@ -51,16 +54,19 @@ void capture_append_scope(struct text *text, const struct txtrace_log_info *info
 	else if (!scope.has_timeline)
 		text_append(text, "; no timeline (--sched ledger)");
 	if (scope.sample_rate > 1)
-		text_append_format(text, "; 1 of %s transactions", units_format_count(number, scope.sample_rate));
+		text_append_format(text, "; 1 of %s transactions",
+				   units_format_count(number, scope.sample_rate));
 	if (scope.has_labels)
 		text_append(text, "; only some labels");
 	if (scope.min_duration_ns)
-		text_append_format(text, "; only spans of %s and more", units_format_duration(number, scope.min_duration_ns));
+		text_append_format(text, "; only spans of %s and more",
+				   units_format_duration(number, scope.min_duration_ns));
 	if (scope.is_flight)
 		text_append(text, "; from a flight recorder");
 }
 
-void capture_append_title(struct text *text, const struct txtrace_log_info *info, const struct log_census *census)
+void capture_append_title(struct text *text, const struct txtrace_log_info *info,
+			  const struct log_census *census)
 {
 	char duration[UNITS_SIZE];
 
@@ -102,13 +108,18 @@ static void add_events(struct table *table, const struct log_census *census)
 
 	units_format_count(lost, log_census_lost_cnt(census));
 	if (census->has_summary)
-		text_append_format(&text, "%s sent, %s received, %s lost", units_format_count(sent, summary->sent_cnt),
+		text_append_format(&text, "%s sent, %s received, %s lost",
+				   units_format_count(sent, summary->sent_cnt),
 				   units_format_count(received, summary->received_cnt), lost);
 	else
-		text_append_format(&text, "%s lost as far as the log goes: it was not closed, so the recorder's own count is missing", lost);
+		text_append_format(&text,
+				   "%s lost as far as the log goes: it was not closed, so the recorder's own "
+				   "count is missing",
+				   lost);
 	add_row(table, log_census_lost_cnt(census) ? WARNING : TABLE_PLAIN, "events", &text);
 	text_clear(&text);
-	text_append(&text, "sent is not received + lost: the recorder's counts do not add up, please report it");
+	text_append(&text,
+		    "sent is not received + lost: the recorder's counts do not add up, please report it");
 	if (!log_census_is_balanced(census))
 		add_row(table, WARNING, "", &text);
 	text_release(&text);
@@ -119,11 +130,14 @@ static void add_loss_details(struct table *table, const struct log_census *censu
 	char span[UNITS_SIZE], sched[UNITS_SIZE], first[UNITS_SIZE], last[UNITS_SIZE], touched[UNITS_SIZE];
 	struct text text = { 0 };
 
-	text_append_format(&text, "%s of spans, %s of the scheduler, from +%s to +%s; %s span%s may be touched and %s",
-			   units_format_count(span, census->lost_span_event_cnt), units_format_count(sched, census->lost_sched_event_cnt),
-			   relative(first, census, census->first_lost_ns), relative(last, census, census->last_lost_ns),
-			   units_format_count(touched, census->touched_by_loss_cnt), census->touched_by_loss_cnt == 1 ? "" : "s",
-			   census->touched_by_loss_cnt == 1 ? "is a lower bound" : "are lower bounds");
+	text_append_format(
+		&text, "%s of spans, %s of the scheduler, from +%s to +%s; %s span%s may be touched and %s",
+		units_format_count(span, census->lost_span_event_cnt),
+		units_format_count(sched, census->lost_sched_event_cnt),
+		relative(first, census, census->first_lost_ns), relative(last, census, census->last_lost_ns),
+		units_format_count(touched, census->touched_by_loss_cnt),
+		census->touched_by_loss_cnt == 1 ? "" : "s",
+		census->touched_by_loss_cnt == 1 ? "is a lower bound" : "are lower bounds");
 	if (census->record_cnt[TXTRACE_RECORD_LOSS] > 0)
 		add_row(table, WARNING, "", &text);
 	text_release(&text);
@@ -135,9 +149,11 @@ static void add_dropped(struct table *table, const struct log_census *census)
 	struct text text = { 0 };
 
 	text_append_format(&text, "%s span%s, %s other records, +%s to +%s: the disk did not keep up",
-			   units_format_count(spans, census->dropped_span_cnt), census->dropped_span_cnt == 1 ? "" : "s",
+			   units_format_count(spans, census->dropped_span_cnt),
+			   census->dropped_span_cnt == 1 ? "" : "s",
 			   units_format_count(records, census->dropped_record_cnt - census->dropped_span_cnt),
-			   relative(first, census, census->first_dropped_ns), relative(last, census, census->last_dropped_ns));
+			   relative(first, census, census->first_dropped_ns),
+			   relative(last, census, census->last_dropped_ns));
 	if (census->record_cnt[TXTRACE_RECORD_DROPPED] > 0)
 		add_row(table, WARNING, "dropped", &text);
 	text_release(&text);
@@ -157,8 +173,10 @@ static void add_count(struct table *table, const char *name, uint64_t cnt, const
 static void add_left_out(struct table *table, const struct log_census *census)
 {
 	static const char *const names[TXTRACE_LEFT_OUT_COUNT] = {
-		[TXTRACE_LEFT_OUT_SAMPLE] = "spans not sampled",       [TXTRACE_LEFT_OUT_LABEL] = "of other labels",
-		[TXTRACE_LEFT_OUT_SHORT] = "too short",                [TXTRACE_LEFT_OUT_NO_ROOM] = "without room to remember them",
+		[TXTRACE_LEFT_OUT_SAMPLE] = "spans not sampled",
+		[TXTRACE_LEFT_OUT_LABEL] = "of other labels",
+		[TXTRACE_LEFT_OUT_SHORT] = "too short",
+		[TXTRACE_LEFT_OUT_NO_ROOM] = "without room to remember them",
 		[TXTRACE_LEFT_OUT_MARK] = "other events of such spans",
 	};
 	struct text text = { 0 };
@@ -166,7 +184,9 @@ static void add_left_out(struct table *table, const struct log_census *census)
 
 	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)
 		if (census->summary.left_out_cnt[i])
-			text_append_format(&text, "%s%s %s", text.length ? ", " : "", units_format_count(count, census->summary.left_out_cnt[i]), names[i]);
+			text_append_format(&text, "%s%s %s", text.length ? ", " : "",
+					   units_format_count(count, census->summary.left_out_cnt[i]),
+					   names[i]);
 	if (text.length > 0)
 		add_row(table, TABLE_PLAIN, "left out", &text);
 	text_release(&text);
@@ -181,7 +201,8 @@ static void add_anomalies(struct table *table, const struct log_census *census)
 		uint64_t cnt = census->summary.anomaly_cnt[i];
 
 		if (cnt > 0)
-			text_append_format(&text, "%s%s %s", text.length ? ", " : "", units_format_count(count, cnt), txtrace_anomaly_name(i));
+			text_append_format(&text, "%s%s %s", text.length ? ", " : "",
+					   units_format_count(count, cnt), txtrace_anomaly_name(i));
 	}
 	if (text.length > 0)
 		add_row(table, "33", "anomalies", &text);
@@ -193,7 +214,8 @@ void capture_append_missing(struct text *text, const struct log_census *census)
 	char count[UNITS_SIZE];
 
 	if (census->damaged_record_cnt > 0)
-		text_append_format(text, "at least %s record%s", units_format_count(count, census->damaged_record_cnt),
+		text_append_format(text, "at least %s record%s",
+				   units_format_count(count, census->damaged_record_cnt),
 				   census->damaged_record_cnt == 1 ? "" : "s");
 	else
 		text_append(text, "an unknown number of records");
@@ -205,8 +227,8 @@ static void add_damage(struct table *table, const struct log_census *census)
 	char bytes[UNITS_SIZE], parts[UNITS_SIZE];
 	struct text text = { 0 };
 
-	text_append_format(&text, "%s part%s of the file, %s: ", units_format_count(parts, damage_cnt), damage_cnt == 1 ? "" : "s",
-			   units_format_size(bytes, census->damaged_bytes));
+	text_append_format(&text, "%s part%s of the file, %s: ", units_format_count(parts, damage_cnt),
+			   damage_cnt == 1 ? "" : "s", units_format_size(bytes, census->damaged_bytes));
 	capture_append_missing(&text, census);
 	text_append(&text, " missing");
 	if (damage_cnt > 0)
@@ -218,8 +240,10 @@ static void add_damage(struct table *table, const struct log_census *census)
 static void add_trigger(struct table *table, const struct log_census *census)
 {
 	static const char *const others[] = {
-		[TXTRACE_TRIGGER_UNKNOWN] = "not known", [TXTRACE_TRIGGER_SPAN] = "",
-		[TXTRACE_TRIGGER_REQUEST] = "SIGUSR1, or txtrace-bpf --dump", [TXTRACE_TRIGGER_EXIT] = "the end of the recording",
+		[TXTRACE_TRIGGER_UNKNOWN] = "not known",
+		[TXTRACE_TRIGGER_SPAN] = "",
+		[TXTRACE_TRIGGER_REQUEST] = "SIGUSR1, or txtrace-bpf --dump",
+		[TXTRACE_TRIGGER_EXIT] = "the end of the recording",
 	};
 	const struct txtrace_trigger *trigger = &census->trigger;
 	uint64_t cnt = census->record_cnt[TXTRACE_RECORD_TRIGGER];
@@ -235,12 +259,13 @@ static void add_trigger(struct table *table, const struct log_census *census)
 			text_append_escaped(&text, census->trigger_label, trigger->label.length);
 		else
 			text_append(&text, "(unknown label)");
-		text_append_format(&text, ", %sspan %" PRIu64 " of process %" PRIu32, trigger->is_keyed ? "keyed " : "", trigger->span,
-				   trigger->pid);
+		text_append_format(&text, ", %sspan %" PRIu64 " of process %" PRIu32,
+				   trigger->is_keyed ? "keyed " : "", trigger->span, trigger->pid);
 		if (trigger->wall_ns)
 			text_append_format(&text, ", took %s", units_format_duration(time, trigger->wall_ns));
 	} else {
-		text_append(&text, others[trigger->cause <= TXTRACE_TRIGGER_EXIT ? trigger->cause : TXTRACE_TRIGGER_UNKNOWN]);
+		text_append(&text, others[trigger->cause <= TXTRACE_TRIGGER_EXIT ? trigger->cause
+										 : TXTRACE_TRIGGER_UNKNOWN]);
 	}
 	if (cnt > 1)
 		text_append_format(&text, "; the last of %s", units_format_count(count, cnt));
@@ -254,9 +279,11 @@ void capture_add_losses(struct table *table, const struct log_census *census)
 	add_events(table, census);
 	add_loss_details(table, census);
 	add_dropped(table, census);
-	add_count(table, "clocks", census->summary.lost_clocks_cnt, "threads or events had no state clocks: their account is unknown");
+	add_count(table, "clocks", census->summary.lost_clocks_cnt,
+		  "threads or events had no state clocks: their account is unknown");
 	add_count(table, "late", census->summary.late_cnt, "events came too late to be put in order");
-	add_count(table, "unbalanced", census->unbalanced_cnt, "ledgers do not add up: a bug of txtrace, please report it");
+	add_count(table, "unbalanced", census->unbalanced_cnt,
+		  "ledgers do not add up: a bug of txtrace, please report it");
 	add_left_out(table, census);
 	add_anomalies(table, census);
 	add_damage(table, census);
@@ -278,7 +305,9 @@ const char *capture_no_waits(const struct txtrace_log_info *info, const char *se
 	struct capture_scope scope;
 
 	capture_scope_read(&scope, info);
-	return scope.has_timeline ? sentence : "who waited is not known: the log was recorded without a timeline (--sched)";
+	return scope.has_timeline
+		       ? sentence
+		       : "who waited is not known: the log was recorded without a timeline (--sched)";
 }
 
 /* Only of a capture that lacks something. */

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The name under which an output is made until it is complete: of use with what writes NAME.partial and renames it to NAME (log_file.h). Nobody else has
- * that name, so that `repair -o app.txtrace app.txtrace.partial` does not put its own input aside.
+ * The name under which an output is made until it is complete: of use with what
+ * writes NAME.partial and renames it to NAME (log_file.h). Nobody else has that
+ * name, so that `repair -o app.txtrace app.txtrace.partial` does not put its
+ * own input aside.
  *
- * A child process waits for the end of this one, and removes NAME.partial and NAME if that came before the output had its own name or was given up: so
- * Ctrl-C or a kill -9 leaves nothing. Without a child (no more processes allowed) such a file stays.
+ * A child process waits for the end of this one, and removes NAME.partial and
+ * NAME if that came before the output had its own name or was given up: so
+ * Ctrl-C or a kill -9 leaves nothing. Without a child (no more processes
+ * allowed) such a file stays.
  */
 #ifndef LOG_BESIDE_H
 #define LOG_BESIDE_H

@@ -21,12 +21,15 @@ int log_copy_warn_newer(const struct log_input *input)
 
 	if (info->version_minor <= LOG_VERSION_MINOR)
 		return CLI_OK;
-	cli_warn(input->cli, "'%s' was written by a newer version of txtrace (format %u.%u): what this one does not know of it is left out",
+	cli_warn(input->cli,
+		 "'%s' was written by a newer version of txtrace (format %u.%u): what this one does not know "
+		 "of it is left out",
 		 input->path, info->version_major, info->version_minor);
 	return CLI_INCOMPLETE;
 }
 
-static int copy_record(const struct log_copy *copy, const struct log_input *input, struct log_output *output, struct txtrace_record *record)
+static int copy_record(const struct log_copy *copy, const struct log_input *input, struct log_output *output,
+		       struct txtrace_record *record)
 {
 	int result = 1;
 

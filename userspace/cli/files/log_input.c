@@ -41,7 +41,8 @@ static int fail_open(struct log_input *input, int err)
 {
 	const char *path = txtrace_log_path(input->log);
 
-	return cli_fail(input->cli, "can't read '%s': %s", path ? path : input->path, txtrace_log_strerror(input->log, err));
+	return cli_fail(input->cli, "can't read '%s': %s", path ? path : input->path,
+			txtrace_log_strerror(input->log, err));
 }
 
 static void forget(struct log_input *input)
@@ -71,7 +72,8 @@ static int learn_all(struct thread_nest *nest, struct txtrace_log *log)
 
 	while (!err && txtrace_log_next(log, &record) > 0) {
 		const struct txtrace_log_info *info = txtrace_log_info(log);
-		bool is_another = has_begun && record.kind != TXTRACE_RECORD_DAMAGE && memcmp(info->capture_id, capture_id, sizeof(capture_id)) != 0;
+		bool is_another = has_begun && record.kind != TXTRACE_RECORD_DAMAGE &&
+				  memcmp(info->capture_id, capture_id, sizeof(capture_id)) != 0;
 
 		if (!has_begun || is_another)
 			memcpy(capture_id, info->capture_id, sizeof(capture_id));
@@ -103,7 +105,8 @@ static int learn_nest(struct log_input *input, char *const *paths, int path_cnt)
 	return CLI_FAILED;
 }
 
-int log_input_open(struct log_input *input, struct cli *cli, char *const *paths, int path_cnt, bool wants_progress)
+int log_input_open(struct log_input *input, struct cli *cli, char *const *paths, int path_cnt,
+		   bool wants_progress)
 {
 	int err;
 
@@ -119,7 +122,8 @@ int log_input_open(struct log_input *input, struct cli *cli, char *const *paths,
 		forget(input);
 		return CLI_FAILED;
 	}
-	txtrace_log_set_threads(input->log, thread_cnt(input)); /* where there can be none, it is read without */
+	/* where there can be none, it is read without */
+	txtrace_log_set_threads(input->log, thread_cnt(input));
 	begin(input, wants_progress);
 	return cli->nest == LOG_NEST_THREAD ? learn_nest(input, paths, path_cnt) : CLI_OK;
 }
@@ -148,7 +152,8 @@ int log_input_seek(struct log_input *input, uint64_t time_ns)
 
 	input->has_sought = true;
 	if (err)
-		return cli_fail(input->cli, "can't read '%s': %s", input->path, txtrace_log_strerror(input->log, err));
+		return cli_fail(input->cli, "can't read '%s': %s", input->path,
+				txtrace_log_strerror(input->log, err));
 	return CLI_OK;
 }
 
@@ -161,9 +166,10 @@ static void tell_damage(struct log_input *input, const struct txtrace_damage *da
 	if (input->is_quiet || input->census.record_cnt[TXTRACE_RECORD_DAMAGE] >= DAMAGE_LINES_MAX)
 		return;
 	if (damage->record_cnt > 0)
-		snprintf(records, sizeof(records), " with %s records", units_format_count(count, damage->record_cnt));
-	cli_warn(input->cli, "'%s' is damaged at byte %" PRIu64 ": %s; %" PRIu64 " bytes%s are skipped", txtrace_log_path(input->log),
-		 damage->offset_bytes,
+		snprintf(records, sizeof(records), " with %s records",
+			 units_format_count(count, damage->record_cnt));
+	cli_warn(input->cli, "'%s' is damaged at byte %" PRIu64 ": %s; %" PRIu64 " bytes%s are skipped",
+		 txtrace_log_path(input->log), damage->offset_bytes,
 		 damage->reason ? damage->reason : "unknown reason", damage->length_bytes, records);
 }
 
@@ -218,8 +224,11 @@ int log_input_check_one_capture(const struct log_input *input)
 
 	if (cnt <= 1)
 		return CLI_OK;
-	return cli_fail(input->cli, "'%s' is of %zu captures: this works on one capture, and 'txtrace merge' makes one log of those that are each given by "
-			       "a file or a directory of its own", input->path, cnt);
+	return cli_fail(input->cli,
+			"'%s' is of %zu captures: this works on one capture, and 'txtrace merge' makes one "
+			"log of those that are each given by "
+			"a file or a directory of its own",
+			input->path, cnt);
 }
 
 bool log_input_has_file(const struct log_input *input, const char *path)
@@ -246,26 +255,36 @@ static void tell_parts(struct log_input *input)
 	uint32_t part = input->info.part;
 
 	if (is_one && (part > 0 || lacks_end))
-		cli_warn(input->cli, "'%s' is part %u of its capture; what comes %s it is in other files: give them, too, or their directory",
-			 input->path, part, !lacks_end ? "before" : part > 0 ? "before and after" : "after");
+		cli_warn(input->cli,
+			 "'%s' is part %u of its capture; what comes %s it is in other files: give them, "
+			 "too, or their directory",
+			 input->path, part,
+			 !lacks_end ? "before"
+			 : part > 0 ? "before and after"
+				    : "after");
 	if (!is_one && part > 0)
-		cli_warn(input->cli, "'%s' begins with part %u of its capture; what comes before is in other files, or was removed", input->path,
-			 part);
+		cli_warn(input->cli,
+			 "'%s' begins with part %u of its capture; what comes before is in other files, or "
+			 "was removed",
+			 input->path, part);
 	if (!is_one && lacks_end)
-		cli_warn(input->cli, "'%s' ends with part %u of its capture; what comes after it is in other files", input->path,
-			 txtrace_log_info(input->log)->part);
+		cli_warn(input->cli,
+			 "'%s' ends with part %u of its capture; what comes after it is in other files",
+			 input->path, txtrace_log_info(input->log)->part);
 }
 
 /* A summary that was passed over is not missed. */
 static bool has_end(const struct log_input *input)
 {
-	return input->census.has_summary || input->census.is_continued || (input->has_sought && txtrace_log_is_complete(input->log));
+	return input->census.has_summary || input->census.is_continued ||
+	       (input->has_sought && txtrace_log_is_complete(input->log));
 }
 
 static int tell_missing(struct log_input *input)
 {
 	const struct log_census *census = &input->census;
-	bool is_complete = log_census_is_complete(census) || (input->has_sought && txtrace_log_is_complete(input->log));
+	bool is_complete = log_census_is_complete(census) ||
+			   (input->has_sought && txtrace_log_is_complete(input->log));
 	uint64_t damage_cnt = census->record_cnt[TXTRACE_RECORD_DAMAGE];
 	char parts[UNITS_SIZE], bytes[UNITS_SIZE];
 	struct text missing = { 0 };
@@ -275,15 +294,19 @@ static int tell_missing(struct log_input *input)
 		cli_warn(input->cli, "can't read on in '%s': %s; what was read before is shown", input->path,
 			 txtrace_log_strerror(input->log, input->err));
 	if (damage_cnt > 0)
-		cli_warn(input->cli, "'%s' has %s damaged part%s, %s: %s missing from what is shown", input->path,
-			 units_format_count(parts, damage_cnt), damage_cnt == 1 ? "" : "s", units_format_size(bytes, census->damaged_bytes),
-			 text_string(&missing));
+		cli_warn(input->cli, "'%s' has %s damaged part%s, %s: %s missing from what is shown",
+			 input->path, units_format_count(parts, damage_cnt), damage_cnt == 1 ? "" : "s",
+			 units_format_size(bytes, census->damaged_bytes), text_string(&missing));
 	tell_parts(input);
 	if (!has_end(input))
-		cli_warn(input->cli, "'%s' has no summary: recording did not end cleanly, or is still going on, and its end is missing",
+		cli_warn(input->cli,
+			 "'%s' has no summary: recording did not end cleanly, or is still going on, and its "
+			 "end is missing",
 			 input->path);
 	else if (census->unclosed_capture_cnt > 0)
-		cli_warn(input->cli, "'%s' has captures without a summary: their recording did not end cleanly, and their end is missing",
+		cli_warn(input->cli,
+			 "'%s' has captures without a summary: their recording did not end cleanly, and "
+			 "their end is missing",
 			 input->path);
 	text_release(&missing);
 	return !input->err && !damage_cnt && is_complete ? CLI_OK : CLI_INCOMPLETE;

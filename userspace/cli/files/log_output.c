@@ -26,7 +26,8 @@ static int fail(struct log_output *output, int err)
 	return cli_fail(output->cli, "can't write '%s': %s", output->beside.path, named_output_explain(err));
 }
 
-int log_output_open(struct log_output *output, struct cli *cli, const char *path, const struct txtrace_log_info *info, enum log_codec codec)
+int log_output_open(struct log_output *output, struct cli *cli, const char *path,
+		    const struct txtrace_log_info *info, enum log_codec codec)
 {
 	struct log_writer_options options = { .codec = codec };
 	int err;
@@ -43,7 +44,10 @@ int log_output_open(struct log_output *output, struct cli *cli, const char *path
 	return CLI_OK;
 }
 
-/* Two readings of both clocks differ by the time between them: a recorder's, taken each second, are not split over that. */
+/*
+ * Two readings of both clocks differ by the time between them: a recorder's, taken each second, are not split
+ * over that.
+ */
 static bool is_same_clock(uint64_t a, uint64_t b)
 {
 	return a - b + CLOCK_TOLERANCE_NS <= 2 * CLOCK_TOLERANCE_NS;
@@ -98,8 +102,9 @@ static void tell(struct log_output *output, uint64_t from_cnt)
 	if (stat(output->beside.path, &status) != 0 || !S_ISREG(status.st_mode))
 		return;
 	text_append_escaped(&path, output->beside.path, strlen(output->beside.path));
-	fprintf(output->cli->out.file, "%s of %s records, %s, are in '%s'\n", units_format_count(written, output->record_cnt),
-		units_format_count(from, from_cnt), units_format_size(size, (uint64_t)status.st_size), text_string(&path));
+	fprintf(output->cli->out.file, "%s of %s records, %s, are in '%s'\n",
+		units_format_count(written, output->record_cnt), units_format_count(from, from_cnt),
+		units_format_size(size, (uint64_t)status.st_size), text_string(&path));
 	text_release(&path);
 }
 
@@ -136,7 +141,9 @@ int log_output_close(struct log_output *output, int err, uint64_t from_cnt)
 	tell(output, from_cnt);
 	if (!output->too_long_cnt)
 		return CLI_OK;
-	cli_warn(output->cli, "%llu records have strings longer than a log may hold, and are left out: that log was not written by txtrace",
+	cli_warn(output->cli,
+		 "%llu records have strings longer than a log may hold, and are left out: that log was not "
+		 "written by txtrace",
 		 (unsigned long long)output->too_long_cnt);
 	return CLI_INCOMPLETE;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A time on the command line: since the capture began (1.5s), or of CLOCK_MONOTONIC as 'txtrace dump' prints it (6098565896422abs). */
+/*
+ * A time on the command line: since the capture began (1.5s), or of
+ * CLOCK_MONOTONIC as 'txtrace dump' prints it (6098565896422abs).
+ */
 #ifndef MOMENT_H
 #define MOMENT_H
 
@@ -11,10 +14,18 @@ struct moment {
 	bool is_absolute; /* of CLOCK_MONOTONIC; else since the capture began */
 };
 
-/* For an OPTION_CALL: 0, or a negative errno and *complaint says what it must be. value has to outlive the moment. */
+/*
+ * For an OPTION_CALL: 0, or a negative errno and *complaint says what it must
+ * be. value has to outlive the moment.
+ */
 int moment_take(struct moment *moment, const char *value, const char **complaint);
 
-/* The time of CLOCK_MONOTONIC, or `otherwise` if none was given. Returns CLI_OK, or CLI_FAILED and a sentence was said: the log does not know when it began. */
-int moment_resolve(const struct moment *moment, const struct log_input *input, uint64_t otherwise, uint64_t *ns);
+/*
+ * The time of CLOCK_MONOTONIC, or `otherwise` if none was given. Returns
+ * CLI_OK, or CLI_FAILED and a sentence was said: the log does not know when it
+ * began.
+ */
+int moment_resolve(const struct moment *moment, const struct log_input *input, uint64_t otherwise,
+		   uint64_t *ns);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file that is there when it is complete: written beside under a name of its own, then renamed. What is no regular file (a
- * pipe, /dev/null) is written as it is.
+ * A file that is there when it is complete: written beside under a name of its
+ * own, then renamed. What is no regular file (a pipe, /dev/null) is written as
+ * it is.
  */
 #ifndef OUTPUT_FILE_H
 #define OUTPUT_FILE_H

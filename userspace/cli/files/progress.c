@@ -11,7 +11,9 @@
 
 void progress_init(struct progress *progress, struct cli *cli, bool is_wanted)
 {
-	*progress = (struct progress){ .cli = cli, .is_wanted = is_wanted && cli->messages.is_terminal, .until_look = LOOK_EVERY };
+	*progress = (struct progress){ .cli = cli,
+				       .is_wanted = is_wanted && cli->messages.is_terminal,
+				       .until_look = LOOK_EVERY };
 	if (progress->is_wanted)
 		progress->opened_ns = clock_now_ns();
 }
@@ -39,15 +41,17 @@ static void show_size(const struct progress *progress, uint64_t done_bytes, uint
 	if (written <= 0 || !done_bytes)
 		return;
 	fprintf(progress->cli->messages.file, ", about %s to write",
-		units_format_size(size, (uint64_t)((double)written * (double)total_bytes / (double)done_bytes)));
+		units_format_size(size,
+				  (uint64_t)((double)written * (double)total_bytes / (double)done_bytes)));
 }
 
 void progress_show(struct progress *progress, uint64_t done_bytes, uint64_t total_bytes)
 {
 	char done[UNITS_SIZE], total[UNITS_SIZE], share[UNITS_SIZE];
 
-	fprintf(progress->cli->messages.file, "\r\033[Kreading %s of %s  %s", units_format_size(done, done_bytes),
-		units_format_size(total, total_bytes), units_format_share(share, done_bytes, total_bytes));
+	fprintf(progress->cli->messages.file, "\r\033[Kreading %s of %s  %s",
+		units_format_size(done, done_bytes), units_format_size(total, total_bytes),
+		units_format_share(share, done_bytes, total_bytes));
 	show_size(progress, done_bytes, total_bytes);
 	fflush(progress->cli->messages.file);
 	progress->cli->shows_progress = true;

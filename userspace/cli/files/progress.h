@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * "reading 12.0 MiB of 1.21 GiB  1.0 %": on a terminal, once a second has gone by, a few times a second. Whatever the command says
- * meanwhile takes its place; cli_hide_progress() clears it in the end.
+ * "reading 12.0 MiB of 1.21 GiB 1.0 %": on a terminal, once a second has gone
+ * by, a few times a second. Whatever the command says meanwhile takes its
+ * place; cli_hide_progress() clears it in the end.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -14,7 +15,8 @@
 
 struct progress {
 	struct cli *cli;
-	FILE *written; /* may be set: what is read is written there, and how large that will be is estimated; NULL: not */
+	/* may be set: what is read is written there, and how large that will be is estimated; NULL: not */
+	FILE *written;
 
 	/* private */
 	bool is_wanted;

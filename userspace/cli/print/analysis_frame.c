@@ -14,7 +14,8 @@ void analysis_print_title(struct cli *cli, const struct log_input *input)
 
 int analysis_print_losses(struct cli *cli, const struct log_input *input)
 {
-	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL } };
+	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL },
+						       { NULL, TABLE_LEFT, NULL } };
 	struct table *table = table_new(columns, 2);
 	int err;
 

@@ -16,7 +16,10 @@
 #define CELL_COLUMNS 9 /* "1.23 ms" or "1,234 s", and the gap */
 #define COLUMNS_MAX 16
 
-/* The columns of the matrix: the heaviest that fit, those of one kind beside each other; what is in no other is "others". */
+/*
+ * The columns of the matrix: the heaviest that fit, those of one kind beside each other; what is in no other
+ * is "others".
+ */
 struct matrix {
 	const struct blame_view *view;
 	uint32_t wakers[COLUMNS_MAX];
@@ -51,7 +54,8 @@ static void append_title(const struct matrix *matrix, struct text *text, struct 
 	else
 		party_append(&whole, &party);
 	if (matrix->title_columns_max)
-		text_append_shortened(text, text_string(&whole), matrix->title_columns_max, matrix->title_tail);
+		text_append_shortened(text, text_string(&whole), matrix->title_columns_max,
+				      matrix->title_tail);
 	else
 		text_append(text, text_string(&whole));
 	text_release(&whole);
@@ -130,7 +134,9 @@ static void sort_by_kind(struct matrix *matrix)
 		uint32_t waker = matrix->wakers[i];
 		size_t to = i;
 
-		for (; to > 0 && party_of(matrix->view, matrix->wakers[to - 1]).kind > party_of(matrix->view, waker).kind; to--)
+		for (; to > 0 && party_of(matrix->view, matrix->wakers[to - 1]).kind >
+					 party_of(matrix->view, waker).kind;
+		     to--)
 			matrix->wakers[to] = matrix->wakers[to - 1];
 		matrix->wakers[to] = waker;
 	}
@@ -146,7 +152,8 @@ static size_t title_matrix(struct matrix *matrix)
 		struct party party = party_of(matrix->view, matrix->wakers[i]);
 
 		append_title(matrix, &matrix->titles[i], party);
-		matrix->columns[cnt++] = (struct table_column){ text_string(&matrix->titles[i]), TABLE_RIGHT, group_of(party.kind) };
+		matrix->columns[cnt++] = (struct table_column){ text_string(&matrix->titles[i]), TABLE_RIGHT,
+								group_of(party.kind) };
 	}
 	if (matrix->has_others)
 		matrix->columns[cnt++] = (struct table_column){ "others", TABLE_RIGHT, NULL };
@@ -207,7 +214,8 @@ static struct row_sums *sum_rows(const struct matrix *matrix)
 	return rows;
 }
 
-static void add_row(const struct matrix *matrix, struct table *table, const char *name, const struct row_sums *row)
+static void add_row(const struct matrix *matrix, struct table *table, const char *name,
+		    const struct row_sums *row)
 {
 	table_cell(table, TABLE_BOLD, name);
 	add_time(table, TABLE_PLAIN, row->all_ns, true);
@@ -282,7 +290,8 @@ static int print_sentences(const struct blame_view *view, const struct screen *s
 		if (pair->cnt == 1)
 			text_append(&text, ": once; ");
 		else
-			text_append_format(&text, ": %s times, the longest %s; ", units_format_count(count, pair->cnt),
+			text_append_format(&text, ": %s times, the longest %s; ",
+					   units_format_count(count, pair->cnt),
 					   units_format_duration(longest, pair->max_ns));
 		wait_reasons_append(&text, pair->reason_ns);
 		text_append(&text, "\n");
@@ -295,7 +304,8 @@ static int print_sentences(const struct blame_view *view, const struct screen *s
 
 static int print_foot(const struct blame_view *view, const struct screen *screen)
 {
-	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL } };
+	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL },
+						       { NULL, TABLE_LEFT, NULL } };
 	struct table *table = table_new(columns, 2);
 	int err;
 
@@ -309,7 +319,8 @@ static int print_foot(const struct blame_view *view, const struct screen *screen
 
 int blame_print(const struct blame_view *view, const struct screen *screen)
 {
-	size_t all_cnt = view->blame->row_cnt, row_cnt = view->limit && view->limit < all_cnt ? view->limit : all_cnt;
+	size_t all_cnt = view->blame->row_cnt,
+	       row_cnt = view->limit && view->limit < all_cnt ? view->limit : all_cnt;
 	struct text title = { 0 };
 	int err = 0;
 
@@ -321,7 +332,8 @@ int blame_print(const struct blame_view *view, const struct screen *screen)
 	} else {
 		err = print_matrix(view, screen, row_cnt);
 		fputc('\n', screen->file);
-		err = err ? err : print_sentences(view, screen, view->limit ? view->limit : view->blame->pair_cnt);
+		err = err ? err
+			  : print_sentences(view, screen, view->limit ? view->limit : view->blame->pair_cnt);
 	}
 	return err ? err : print_foot(view, screen);
 }

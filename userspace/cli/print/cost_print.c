@@ -13,8 +13,12 @@
 #define NOTHING "\xc2\xb7"
 
 static const char *const class_titles[COST_CLASS_COUNT] = {
-	[COST_SPAN] = "begin, enter, exit, end", [COST_KEY] = "the same by key", [COST_TEXT] = "tag, attribute",
-	[COST_MARK] = "instant, counter, link",  [COST_SWITCH] = "switch",       [COST_WAKE] = "wakeup",
+	[COST_SPAN] = "begin, enter, exit, end",
+	[COST_KEY] = "the same by key",
+	[COST_TEXT] = "tag, attribute",
+	[COST_MARK] = "instant, counter, link",
+	[COST_SWITCH] = "switch",
+	[COST_WAKE] = "wakeup",
 	[COST_OTHER] = "thread, exec",
 };
 
@@ -24,7 +28,8 @@ static void add_ns(struct table *table, bool is_known, uint64_t ps)
 {
 	char time[UNITS_SIZE];
 
-	table_cell(table, is_known ? TABLE_PLAIN : TABLE_DIM, is_known ? units_format_duration(time, ps / 1000) : "unknown");
+	table_cell(table, is_known ? TABLE_PLAIN : TABLE_DIM,
+		   is_known ? units_format_duration(time, ps / 1000) : "unknown");
 }
 
 static const char *entry_text(unsigned int entries)
@@ -50,7 +55,8 @@ static void add_class(struct table *table, const struct cost_sums *sums, enum co
 	add_ns(table, price.has_entry, price.entry_ps);
 	add_ns(table, price.has_body, price.body_ps);
 	table_cell(table, TABLE_PLAIN, units_format_count(timed, class->timed_event_cnt));
-	table_cell(table, TABLE_PLAIN, price.has_entry ? units_format_count(count, class->calibration_cnt) : NOTHING);
+	table_cell(table, TABLE_PLAIN,
+		   price.has_entry ? units_format_count(count, class->calibration_cnt) : NOTHING);
 	if (of == COST_SPAN && sums->step_cnt)
 		table_cell_format(table, TABLE_DIM, "%s; %s single-stepped", entry_text(class->entries),
 				  units_format_count(count, sums->step_cnt));
@@ -63,9 +69,10 @@ static int print_classes(struct cli *cli, const struct cost_sums *sums)
 	static const char one[] = "one costs";
 	static const char basis[] = "taken from so many runs";
 	static const struct table_column columns[] = {
-		{ "events", TABLE_LEFT, NULL },        { "sent", TABLE_RIGHT, NULL },    { "in all", TABLE_RIGHT, one },
-		{ "to get there", TABLE_RIGHT, one },  { "BPF", TABLE_RIGHT, one },      { "timed", TABLE_RIGHT, basis },
-		{ "calibrated", TABLE_RIGHT, basis },  { "reached", TABLE_LEFT, NULL },
+		{ "events", TABLE_LEFT, NULL },	      { "sent", TABLE_RIGHT, NULL },
+		{ "in all", TABLE_RIGHT, one },	      { "to get there", TABLE_RIGHT, one },
+		{ "BPF", TABLE_RIGHT, one },	      { "timed", TABLE_RIGHT, basis },
+		{ "calibrated", TABLE_RIGHT, basis }, { "reached", TABLE_LEFT, NULL },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	int err;
@@ -88,17 +95,22 @@ static void add_total(struct table *table, const char *name, const struct text *
 
 void cost_add_totals(struct table *table, const struct cost_sums *sums)
 {
-	char total[UNITS_SIZE], events[UNITS_SIZE], cpu[UNITS_SIZE], share[UNITS_SIZE], ring[UNITS_SIZE], log[UNITS_SIZE];
+	char total[UNITS_SIZE], events[UNITS_SIZE], cpu[UNITS_SIZE], share[UNITS_SIZE], ring[UNITS_SIZE],
+		log[UNITS_SIZE];
 	struct text text = { 0 };
 
 	if (!sums->record_cnt)
 		return;
-	text_append_format(&text, "%s%s of CPU for %s events, an estimate", cost_sums_is_whole(sums) ? "" : "at least ",
-			   units_format_duration(total, cost_sums_total_ns(sums)), units_format_count(events, sums->event_cnt));
+	text_append_format(&text, "%s%s of CPU for %s events, an estimate",
+			   cost_sums_is_whole(sums) ? "" : "at least ",
+			   units_format_duration(total, cost_sums_total_ns(sums)),
+			   units_format_count(events, sums->event_cnt));
 	add_total(table, "tracing cost", &text);
 	text_clear(&text);
-	text_append_format(&text, "%s, %s of a CPU; %s through the rings, %s written", units_format_duration(cpu, sums->cpu_ns),
-			   units_format_share(share, sums->cpu_ns, sums->observed_ns), units_format_size(ring, sums->ring_bytes),
+	text_append_format(&text, "%s, %s of a CPU; %s through the rings, %s written",
+			   units_format_duration(cpu, sums->cpu_ns),
+			   units_format_share(share, sums->cpu_ns, sums->observed_ns),
+			   units_format_size(ring, sums->ring_bytes),
 			   units_format_size(log, sums->log_bytes));
 	add_total(table, "the recorder", &text);
 	text_release(&text);
@@ -106,7 +118,8 @@ void cost_add_totals(struct table *table, const struct cost_sums *sums)
 
 static int print_totals(struct cli *cli, const struct cost_sums *sums)
 {
-	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL } };
+	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL },
+						       { NULL, TABLE_LEFT, NULL } };
 	struct table *table = table_new(columns, 2);
 	int err;
 
@@ -139,7 +152,8 @@ static void add_share(struct table *table, bool is_known, uint64_t part, uint64_
 {
 	char share[UNITS_SIZE];
 
-	table_cell(table, is_known ? TABLE_PLAIN : TABLE_DIM, is_known && whole ? units_format_share(share, part, whole) : NOTHING);
+	table_cell(table, is_known ? TABLE_PLAIN : TABLE_DIM,
+		   is_known && whole ? units_format_share(share, part, whole) : NOTHING);
 }
 
 static void append_name(struct text *text, const struct cost_row *row)
@@ -166,7 +180,8 @@ static void add_row(struct table *table, const struct cost_report *report, const
 	add_mean(table, row->cnts[COST_SWITCH], row->span_cnt);
 	add_mean(table, row->cnts[COST_WAKE], row->span_cnt);
 	table_cell(table, TABLE_PLAIN, units_format_duration(time, row->on_cpu_ns / row->span_cnt));
-	table_cell(table, is_known ? TABLE_PLAIN : TABLE_DIM, is_known ? units_format_duration(time, added_ns / row->span_cnt) : NOTHING);
+	table_cell(table, is_known ? TABLE_PLAIN : TABLE_DIM,
+		   is_known ? units_format_duration(time, added_ns / row->span_cnt) : NOTHING);
 	add_share(table, is_known, added_ns, row->wall_ns);
 	add_share(table, is_known, added_ns, row->on_cpu_ns);
 	text_release(&label);
@@ -177,12 +192,19 @@ static int print_rows(struct cli *cli, const struct cost_report *report, const s
 	static const char each[] = "for each span";
 	static const char adds[] = "that added";
 	const struct table_column columns[] = {
-		{ view->by ? view->by : "label", TABLE_LEFT, NULL }, { "spans", TABLE_RIGHT, NULL }, { "hits", TABLE_RIGHT, each },
-		{ "switches", TABLE_RIGHT, each }, { "wakeups", TABLE_RIGHT, each }, { "on-CPU", TABLE_RIGHT, each },
-		{ "to each", TABLE_RIGHT, adds }, { "of wall", TABLE_RIGHT, adds }, { "of on-CPU", TABLE_RIGHT, adds },
+		{ view->by ? view->by : "label", TABLE_LEFT, NULL },
+		{ "spans", TABLE_RIGHT, NULL },
+		{ "hits", TABLE_RIGHT, each },
+		{ "switches", TABLE_RIGHT, each },
+		{ "wakeups", TABLE_RIGHT, each },
+		{ "on-CPU", TABLE_RIGHT, each },
+		{ "to each", TABLE_RIGHT, adds },
+		{ "of wall", TABLE_RIGHT, adds },
+		{ "of on-CPU", TABLE_RIGHT, adds },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	size_t cnt = cost_report_row_cnt(report), shown = view->row_limit && view->row_limit < cnt ? view->row_limit : cnt;
+	size_t cnt = cost_report_row_cnt(report),
+	       shown = view->row_limit && view->row_limit < cnt ? view->row_limit : cnt;
 	char count[UNITS_SIZE];
 	int err;
 
@@ -192,7 +214,8 @@ static int print_rows(struct cli *cli, const struct cost_report *report, const s
 	err = screen_print_table(&cli->out, table);
 	table_free(table);
 	if (shown < cnt)
-		fprintf(cli->out.file, "%s more: --limit 0 shows all\n", units_format_count(count, cnt - shown));
+		fprintf(cli->out.file, "%s more: --limit 0 shows all\n",
+			units_format_count(count, cnt - shown));
 	return err;
 }
 
@@ -214,19 +237,23 @@ static int print_mixed(struct cli *cli, const struct cost_report *report)
 
 static void print_doubts(struct cli *cli, const struct cost_report *report)
 {
-	uint64_t lower_bound_cnt = cost_report_lower_bound_cnt(report), uncounted_cnt = cost_report_uncounted_cnt(report);
+	uint64_t lower_bound_cnt = cost_report_lower_bound_cnt(report),
+		 uncounted_cnt = cost_report_uncounted_cnt(report);
 	char count[UNITS_SIZE];
 
 	if (lower_bound_cnt)
-		fprintf(cli->out.file, "%s lower bound%s not among the spans\n", units_format_count(count, lower_bound_cnt),
-			lower_bound_cnt == 1 ? " is" : "s are");
+		fprintf(cli->out.file, "%s lower bound%s not among the spans\n",
+			units_format_count(count, lower_bound_cnt), lower_bound_cnt == 1 ? " is" : "s are");
 	if (uncounted_cnt)
-		fprintf(cli->out.file, "there was no memory to count %s events: --max-memory\n", units_format_count(count, uncounted_cnt));
+		fprintf(cli->out.file, "there was no memory to count %s events: --max-memory\n",
+			units_format_count(count, uncounted_cnt));
 	if (cost_report_is_coarse(report))
-		fputs("memory ran out: what long spans paid for may be too much: --max-memory\n", cli->out.file);
+		fputs("memory ran out: what long spans paid for may be too much: --max-memory\n",
+		      cli->out.file);
 }
 
-int cost_print(struct cli *cli, const struct cost_report *report, const struct log_input *input, const struct cost_view *view)
+int cost_print(struct cli *cli, const struct cost_report *report, const struct log_input *input,
+	       const struct cost_view *view)
 {
 	const struct cost_sums *sums = cost_report_sums(report);
 	int err;
@@ -238,13 +265,18 @@ int cost_print(struct cli *cli, const struct cost_report *report, const struct l
 	fputc('\n', cli->out.file);
 	if (!err && sums->record_cnt) {
 		err = print_classes(cli, sums);
-		fputs("An estimate: the hits, switches and wakeups of the spans that the log tells of, times what one cost here. Getting to a program and\n"
-		      "back was calibrated on one that does nothing, in a process of the recorder's; run times of BPF programs were measured while the\n"
-		      "capture ran, a part of the time.\n\n", cli->out.file);
+		fputs("An estimate: the hits, switches and wakeups of the spans that the log tells of, times "
+		      "what one cost here. Getting to a program and\n"
+		      "back was calibrated on one that does nothing, in a process of the recorder's; run "
+		      "times of BPF programs were measured while the\n"
+		      "capture ran, a part of the time.\n\n",
+		      cli->out.file);
 		if (!err)
 			err = print_totals(cli, sums);
 	} else if (!err) {
-		fputs("What an event cost is not in this log: its recorder did not measure it, or was stopped before it could tell.\n", cli->out.file);
+		fputs("What an event cost is not in this log: its recorder did not measure it, or was "
+		      "stopped before it could tell.\n",
+		      cli->out.file);
 	}
 	print_doubts(cli, report);
 	fputc('\n', cli->out.file);
@@ -323,7 +355,8 @@ static void row_json(struct json *json, const struct cost_report *report, const 
 	json_object_end(json);
 }
 
-int cost_json(struct cli *cli, const struct cost_report *report, const struct log_input *input, const struct cost_view *view)
+int cost_json(struct cli *cli, const struct cost_report *report, const struct log_input *input,
+	      const struct cost_view *view)
 {
 	struct json json;
 

@@ -17,8 +17,10 @@ struct cost_view {
 };
 
 /* 0 or a negative errno. */
-int cost_print(struct cli *cli, const struct cost_report *report, const struct log_input *input, const struct cost_view *view);
-int cost_json(struct cli *cli, const struct cost_report *report, const struct log_input *input, const struct cost_view *view);
+int cost_print(struct cli *cli, const struct cost_report *report, const struct log_input *input,
+	       const struct cost_view *view);
+int cost_json(struct cli *cli, const struct cost_report *report, const struct log_input *input,
+	      const struct cost_view *view);
 
 /* Rows of a table of two columns (name, what): what tracing came to; nothing if the log does not say. */
 void cost_add_totals(struct table *table, const struct cost_sums *sums);

@@ -65,8 +65,9 @@ static void add_flags(struct text *text, uint32_t flags, const struct flag_name 
 static const char *left_as_name(unsigned int left_as)
 {
 	static const char *const names[] = {
-		[TXTRACE_LEFT_UNKNOWN] = "unknown", [TXTRACE_LEFT_PREEMPTED] = "preempted", [TXTRACE_LEFT_YIELDED] = "yielded",
-		[TXTRACE_LEFT_BLOCKED] = "blocked", [TXTRACE_LEFT_DEAD] = "dead",
+		[TXTRACE_LEFT_UNKNOWN] = "unknown", [TXTRACE_LEFT_PREEMPTED] = "preempted",
+		[TXTRACE_LEFT_YIELDED] = "yielded", [TXTRACE_LEFT_BLOCKED] = "blocked",
+		[TXTRACE_LEFT_DEAD] = "dead",
 	};
 
 	return left_as < sizeof(names) / sizeof(names[0]) ? names[left_as] : NULL;
@@ -299,7 +300,8 @@ static void add_summary(struct text *text, const struct txtrace_record *record)
 		add_u64(text, txtrace_anomaly_name(i), summary->anomaly_cnt[i]);
 	for (unsigned int i = 0; i < TXTRACE_LEFT_OUT_COUNT; i++)
 		if (summary->left_out_cnt[i])
-			text_append_format(text, " left_out_%s=%" PRIu64, txtrace_left_out_name(i), summary->left_out_cnt[i]);
+			text_append_format(text, " left_out_%s=%" PRIu64, txtrace_left_out_name(i),
+					   summary->left_out_cnt[i]);
 }
 
 static void add_dropped(struct text *text, const struct txtrace_record *record)
@@ -360,7 +362,8 @@ static void add_object(struct text *text, const struct txtrace_record *record)
 
 static void add_other_run(struct text *text, const struct txtrace_record *record)
 {
-	static const struct flag_name flags[] = { { TXTRACE_OTHER_RUN_NOBODY_KNOWN, "nobody_known" }, { 0, NULL } };
+	static const struct flag_name flags[] = { { TXTRACE_OTHER_RUN_NOBODY_KNOWN, "nobody_known" },
+						  { 0, NULL } };
 	const struct txtrace_other_run *run = &record->other_run;
 
 	add_u64(text, "begin_ns", run->begin_ns);
@@ -386,7 +389,9 @@ static void add_cost(struct text *text, const struct txtrace_record *record)
 	add_u64(text, "timed_events", cost->timed_event_cnt);
 	add_u64(text, "timed_runs", cost->timed_run_cnt);
 	add_u64(text, "timed_run_ns", cost->timed_run_ns);
-	add_named(text, "entry", cost->entry < sizeof(entries) / sizeof(entries[0]) ? entries[cost->entry] : NULL, cost->entry);
+	add_named(text, "entry",
+		  cost->entry < sizeof(entries) / sizeof(entries[0]) ? entries[cost->entry] : NULL,
+		  cost->entry);
 	add_u64(text, "entry_ps", cost->entry_ps);
 	add_u64(text, "empty_run_ps", cost->empty_run_ps);
 	add_u64(text, "idle_run_ps", cost->idle_run_ps);
@@ -432,7 +437,9 @@ static void add_trigger(struct text *text, const struct txtrace_record *record)
 static void add_stack(struct text *text, const struct txtrace_record *record)
 {
 	const struct txtrace_stack *stack = &record->stack;
-	const char *what = stack->what == TXTRACE_STACK_OFF_CPU ? "off_cpu" : stack->what == TXTRACE_STACK_ON_CPU ? "on_cpu" : NULL;
+	const char *what = stack->what == TXTRACE_STACK_OFF_CPU	 ? "off_cpu"
+			   : stack->what == TXTRACE_STACK_ON_CPU ? "on_cpu"
+								 : NULL;
 
 	add_u64(text, "time_ns", stack->time_ns);
 	add_u64(text, "pid", stack->pid);
@@ -465,18 +472,19 @@ static void add_damage(struct text *text, const struct txtrace_record *record)
 	text_append_quoted(text, reason, strlen(reason));
 }
 
-static void (*const kinds[TXTRACE_RECORD_KIND_COUNT])(struct text *text, const struct txtrace_record *record) = {
-	[TXTRACE_RECORD_SPAN] = add_span,           [TXTRACE_RECORD_RUN] = add_run,
-	[TXTRACE_RECORD_WAKE] = add_wake,           [TXTRACE_RECORD_THREAD] = add_thread,
+static void (*const kinds[TXTRACE_RECORD_KIND_COUNT])(struct text *text,
+						      const struct txtrace_record *record) = {
+	[TXTRACE_RECORD_SPAN] = add_span,	    [TXTRACE_RECORD_RUN] = add_run,
+	[TXTRACE_RECORD_WAKE] = add_wake,	    [TXTRACE_RECORD_THREAD] = add_thread,
 	[TXTRACE_RECORD_ATTRIBUTE] = add_attribute, [TXTRACE_RECORD_INSTANT] = add_instant,
-	[TXTRACE_RECORD_COUNTER] = add_counter,     [TXTRACE_RECORD_LINK] = add_link,
-	[TXTRACE_RECORD_LOSS] = add_loss,           [TXTRACE_RECORD_OPEN_SPAN] = add_open_span,
-	[TXTRACE_RECORD_SUMMARY] = add_summary,     [TXTRACE_RECORD_DROPPED] = add_dropped,
+	[TXTRACE_RECORD_COUNTER] = add_counter,	    [TXTRACE_RECORD_LINK] = add_link,
+	[TXTRACE_RECORD_LOSS] = add_loss,	    [TXTRACE_RECORD_OPEN_SPAN] = add_open_span,
+	[TXTRACE_RECORD_SUMMARY] = add_summary,	    [TXTRACE_RECORD_DROPPED] = add_dropped,
 	[TXTRACE_RECORD_CONTINUED] = add_continued, [TXTRACE_RECORD_STAY] = add_stay,
-	[TXTRACE_RECORD_OBJECT] = add_object,       [TXTRACE_RECORD_DAMAGE] = add_damage,
-	[TXTRACE_RECORD_COST] = add_cost,           [TXTRACE_RECORD_OTHER_RUN] = add_other_run,
-	[TXTRACE_RECORD_PROCESS] = add_process,     [TXTRACE_RECORD_TRIGGER] = add_trigger,
-	[TXTRACE_RECORD_STACK] = add_stack,         [TXTRACE_RECORD_FRAMES] = add_frames,
+	[TXTRACE_RECORD_OBJECT] = add_object,	    [TXTRACE_RECORD_DAMAGE] = add_damage,
+	[TXTRACE_RECORD_COST] = add_cost,	    [TXTRACE_RECORD_OTHER_RUN] = add_other_run,
+	[TXTRACE_RECORD_PROCESS] = add_process,	    [TXTRACE_RECORD_TRIGGER] = add_trigger,
+	[TXTRACE_RECORD_STACK] = add_stack,	    [TXTRACE_RECORD_FRAMES] = add_frames,
 	[TXTRACE_RECORD_OVERLAP] = add_overlap,
 };
 

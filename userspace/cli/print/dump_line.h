@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A record as a line: its kind, then name=value for every field. Strings are quoted and escaped, so it is always one line. */
+/*
+ * A record as a line: its kind, then name=value for every field. Strings are
+ * quoted and escaped, so it is always one line.
+ */
 #ifndef DUMP_LINE_H
 #define DUMP_LINE_H
 

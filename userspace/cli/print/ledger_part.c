@@ -39,7 +39,8 @@ uint64_t ledger_part_ns(const struct txtrace_ledger *ledger, size_t part)
 /* ---- the bar ---- */
 
 /* Shares of the columns by largest remainder: they add up, and no part is off by a column. */
-static void share_columns(const struct txtrace_ledger *ledger, size_t columns, size_t shares[LEDGER_PART_COUNT])
+static void share_columns(const struct txtrace_ledger *ledger, size_t columns,
+			  size_t shares[LEDGER_PART_COUNT])
 {
 	uint64_t sum_ns = txtrace_ledger_sum_ns(ledger);
 	double remainders[LEDGER_PART_COUNT];
@@ -104,15 +105,18 @@ static size_t order_parts(const struct txtrace_ledger *ledger, size_t order[LEDG
 	return cnt;
 }
 
-void ledger_list(struct text *text, const struct txtrace_ledger *ledger, uint64_t sum_ns, uint64_t cnt, size_t indent, size_t columns)
+void ledger_list(struct text *text, const struct txtrace_ledger *ledger, uint64_t sum_ns, uint64_t cnt,
+		 size_t indent, size_t columns)
 {
 	size_t order[LEDGER_PART_COUNT], part_cnt = order_parts(ledger, order), used = indent;
 	char share[UNITS_SIZE], time[UNITS_SIZE], part[3 * UNITS_SIZE];
 
 	for (size_t i = 0; i < part_cnt; i++) {
 		uint64_t ns = ledger_part_ns(ledger, order[i]);
-		size_t length = (size_t)snprintf(part, sizeof(part), "%s %s %s%s", ledger_parts[order[i]].title,
-						 units_format_share(share, ns, sum_ns), units_format_duration(time, cnt ? ns / cnt : 0),
+		size_t length = (size_t)snprintf(part, sizeof(part), "%s %s %s%s",
+						 ledger_parts[order[i]].title,
+						 units_format_share(share, ns, sum_ns),
+						 units_format_duration(time, cnt ? ns / cnt : 0),
 						 i + 1 < part_cnt ? "," : "");
 		size_t width = text_columns(part, length);
 

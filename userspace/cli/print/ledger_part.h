@@ -14,7 +14,8 @@
 
 struct ledger_part {
 	const char *title; /* of a column */
-	const char *glyph; /* in a bar, one column wide: tells the kinds of parts apart where there are no colours */
+	/* in a bar, one column wide: tells the kinds of parts apart where there are no colours */
+	const char *glyph;
 	const char *style; /* SGR parameters */
 	size_t offset;     /* of the ns in struct txtrace_ledger */
 	bool is_blocked;
@@ -32,23 +33,32 @@ extern const struct ledger_part ledger_parts[LEDGER_PART_COUNT];
 
 uint64_t ledger_part_ns(const struct txtrace_ledger *ledger, size_t part);
 
-/* A bar of `columns` glyphs, as pieces of the next cell of a table. Each part has its share, rounded so that the bar is always full. */
+/*
+ * A bar of `columns` glyphs, as pieces of the next cell of a table. Each part
+ * has its share, rounded so that the bar is always full.
+ */
 void ledger_bar(struct table *table, const struct txtrace_ledger *ledger, size_t columns);
 
 /*
- * "lock 30.5 % 400 µs, on-CPU 12.0 % 160 µs": the largest first; parts of nothing are left out. Shares are of sum_ns, times are
- * divided by cnt (for a mean). The text begins in column `indent` of a line; lines that would be wider than `columns` are continued there.
+ * "lock 30.5 % 400 µs, on-CPU 12.0 % 160 µs": the largest first; parts of
+ * nothing are left out. Shares are of sum_ns, times are divided by cnt (for a
+ * mean). The text begins in column `indent` of a line; lines that would be
+ * wider than `columns` are continued there.
  */
-void ledger_list(struct text *text, const struct txtrace_ledger *ledger, uint64_t sum_ns, uint64_t cnt, size_t indent, size_t columns);
+void ledger_list(struct text *text, const struct txtrace_ledger *ledger, uint64_t sum_ns, uint64_t cnt,
+		 size_t indent, size_t columns);
 
 /*
- * Members of the object that is open: "on_cpu_ns", "runnable_ns", "blocked_ns", "blocked":{reason:ns}, "detached_ns", "unknown_ns"; "interrupt_ns", if
- * there is any. */
+ * Members of the object that is open: "on_cpu_ns", "runnable_ns", "blocked_ns",
+ * "blocked":{reason:ns}, "detached_ns", "unknown_ns"; "interrupt_ns", if there
+ * is any.
+ */
 void ledger_json(struct json *json, const struct txtrace_ledger *ledger);
 
 /*
- * In percent: "on_cpu", "runnable", "blocked", "blocked_by":{reason:percent}, "detached", "unknown", and "interrupt" if there is any; null of
- * nothing. */
+ * In percent: "on_cpu", "runnable", "blocked", "blocked_by":{reason:percent},
+ * "detached", "unknown", and "interrupt" if there is any; null of nothing.
+ */
 void ledger_json_percent(struct json *json, const struct txtrace_ledger *ledger);
 
 #endif

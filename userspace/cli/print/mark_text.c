@@ -58,7 +58,8 @@ void mark_append(struct text *text, const struct txtrace_record *record)
 
 	if (record->kind == TXTRACE_RECORD_INSTANT) {
 		text_append(text, "instant ");
-		text_append_clipped(text, record->instant.name.bytes, record->instant.name.length, STRING_COLUMNS_MAX);
+		text_append_clipped(text, record->instant.name.bytes, record->instant.name.length,
+				    STRING_COLUMNS_MAX);
 	} else if (record->kind == TXTRACE_RECORD_LINK) {
 		text_append(text, "link ");
 		text_append_clipped(text, link->name.bytes, link->name.length, STRING_COLUMNS_MAX);
@@ -67,7 +68,8 @@ void mark_append(struct text *text, const struct txtrace_record *record)
 		text_append_clipped(text, attribute->name.bytes, attribute->name.length, STRING_COLUMNS_MAX);
 		text_append(text, " = ");
 		if (attribute->type == TXTRACE_ATTRIBUTE_STRING)
-			text_append_clipped(text, attribute->string.bytes, attribute->string.length, STRING_COLUMNS_MAX);
+			text_append_clipped(text, attribute->string.bytes, attribute->string.length,
+					    STRING_COLUMNS_MAX);
 		else
 			append_value(text, attribute);
 	}

@@ -15,7 +15,10 @@ uint32_t mark_tid(const struct txtrace_record *record);
 /* "bytes = 7", "instant retry", "link caused-by: from 1 to 5". Escaped. */
 void mark_append(struct text *text, const struct txtrace_record *record);
 
-/* An object: "kind", "time_ns", "pid", "tid", "span" (or "from" and "to"), "name", and "value" of an attribute, as text. */
+/*
+ * An object: "kind", "time_ns", "pid", "tid", "span" (or "from" and "to"),
+ * "name", and "value" of an attribute, as text.
+ */
 void mark_json(struct json *json, const struct txtrace_record *record);
 
 #endif

@@ -34,7 +34,9 @@ void mixed_programs_end(struct mixed_programs *mixed, const char *what, struct t
 		text_append(sentence, text_string(&mixed->rows));
 		if (mixed->row_cnt > NAMED_MAX)
 			text_append_format(sentence, " and %zu more", mixed->row_cnt - NAMED_MAX);
-		text_append_format(sentence, " add%s up %s of different programs: ", mixed->row_cnt == 1 ? "s" : "", what);
+		text_append_format(sentence,
+				   " add%s up %s of different programs: ", mixed->row_cnt == 1 ? "s" : "",
+				   what);
 		append_programs(sentence, mixed->known, mixed->programs);
 	}
 	sentence->err = sentence->err ? sentence->err : mixed->rows.err;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which rows of a report add up what different programs did, and which programs these are: for its reader, and as JSON. */
+/*
+ * Which rows of a report add up what different programs did, and which programs
+ * these are: for its reader, and as JSON.
+ */
 #ifndef MIXED_PROGRAMS_H
 #define MIXED_PROGRAMS_H
 
@@ -19,10 +22,16 @@ struct mixed_programs {
 	uint64_t programs;
 };
 
-/* name: of a row, as it is shown; programs: what it adds up, as a mask. Rows of one program, or of none that is known, are passed over. */
+/*
+ * name: of a row, as it is shown; programs: what it adds up, as a mask. Rows of
+ * one program, or of none that is known, are passed over.
+ */
 void mixed_programs_add(struct mixed_programs *mixed, const char *name, uint64_t programs);
 
-/* Appends "pay, get and 2 more add up spans of different programs: /opt/shop, /opt/bank"; nothing if no row is mixed. what: "spans". Releases mixed. */
+/*
+ * Appends "pay, get and 2 more add up spans of different programs: /opt/shop,
+ * /opt/bank"; nothing if no row is mixed. what: "spans". Releases mixed.
+ */
 void mixed_programs_end(struct mixed_programs *mixed, const char *what, struct text *sentence);
 
 /* The same as a line of its own. 0 or -ENOMEM. */

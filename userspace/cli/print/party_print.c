@@ -78,7 +78,8 @@ void wait_object_append(struct text *text, const struct wait_object *object)
 		text_append_format(text, "futex 0x%" PRIx64, object->value);
 		if (object->name.length > 0) {
 			text_append(text, " (");
-			text_append_clipped(text, object->name.bytes, object->name.length, OBJECT_COLUMNS_MAX);
+			text_append_clipped(text, object->name.bytes, object->name.length,
+					    OBJECT_COLUMNS_MAX);
 			text_append(text, ")");
 		}
 		break;
@@ -86,7 +87,8 @@ void wait_object_append(struct text *text, const struct wait_object *object)
 		text_append_format(text, "fd %" PRIu32, (uint32_t)object->value);
 		if (object->name.length > 0) {
 			text_append(text, ", ");
-			text_append_clipped(text, object->name.bytes, object->name.length, OBJECT_COLUMNS_MAX);
+			text_append_clipped(text, object->name.bytes, object->name.length,
+					    OBJECT_COLUMNS_MAX);
 		}
 		if (object->more_cnt > 0)
 			text_append_format(text, ", and %" PRIu32 " more", object->more_cnt);
@@ -172,7 +174,8 @@ void wait_reasons_append(struct text *text, const uint64_t reason_ns[WAIT_REASON
 		unsigned int best = WAIT_REASON_COUNT;
 
 		for (unsigned int reason = 0; reason < WAIT_REASON_COUNT; reason++) {
-			if (!is_shown[reason] && reason_ns[reason] > 0 && (best == WAIT_REASON_COUNT || reason_ns[reason] > reason_ns[best]))
+			if (!is_shown[reason] && reason_ns[reason] > 0 &&
+			    (best == WAIT_REASON_COUNT || reason_ns[reason] > reason_ns[best]))
 				best = reason;
 		}
 		if (best == WAIT_REASON_COUNT)
@@ -186,13 +189,14 @@ void wait_reasons_append(struct text *text, const uint64_t reason_ns[WAIT_REASON
 	}
 }
 
-static void add_line(struct table *table, const char *style, const char *name, uint64_t cnt, uint64_t ns, const char *what)
+static void add_line(struct table *table, const char *style, const char *name, uint64_t cnt, uint64_t ns,
+		     const char *what)
 {
 	char time[UNITS_SIZE], count[UNITS_SIZE];
 
 	table_cell(table, style, name);
-	table_cell_format(table, style, "%s in %s wait%s%s", units_format_duration(time, ns), units_format_count(count, cnt), cnt == 1 ? "" : "s",
-			  what);
+	table_cell_format(table, style, "%s in %s wait%s%s", units_format_duration(time, ns),
+			  units_format_count(count, cnt), cnt == 1 ? "" : "s", what);
 }
 
 void wait_totals_add(struct table *table, const struct wait_sums *sums)
@@ -204,10 +208,14 @@ void wait_totals_add(struct table *table, const struct wait_sums *sums)
 	add_line(table, TABLE_PLAIN, "  in spans", totals->in_span_cnt, totals->in_span_ns, "");
 	add_line(table, TABLE_PLAIN, "  in no span", totals->no_span_cnt, totals->no_span_ns, "");
 	add_line(table, style, "  unknown", totals->unseen_cnt, totals->unseen_ns,
-		 totals->unseen_cnt ? "; the wakeup is not in the log: who ended it, and in which span, is not known" : "");
+		 totals->unseen_cnt
+			 ? "; the wakeup is not in the log: who ended it, and in which span, is not known"
+			 : "");
 	if (wait_sums_is_full(sums)) {
 		table_cell(table, "33", "memory");
-		table_cell(table, "33", "used up: what came later is counted as all others, or unknown; --max-memory allows more");
+		table_cell(table, "33",
+			   "used up: what came later is counted as all others, or unknown; --max-memory "
+			   "allows more");
 	}
 }
 

@@ -51,8 +51,10 @@ static void add_row(struct table *table, unsigned int reason, const struct block
 int reason_print(struct cli *cli, const struct block_report *report, const struct log_input *input)
 {
 	static const struct table_column columns[] = {
-		{ "blocked on", TABLE_LEFT, NULL }, { "blocks", TABLE_RIGHT, NULL }, { "total", TABLE_RIGHT, NULL }, { "mean", TABLE_RIGHT, NULL },
-		{ "p50", TABLE_RIGHT, NULL },       { "p99", TABLE_RIGHT, NULL },    { "max", TABLE_RIGHT, NULL },   { "in spans", TABLE_RIGHT, NULL },
+		{ "blocked on", TABLE_LEFT, NULL }, { "blocks", TABLE_RIGHT, NULL },
+		{ "total", TABLE_RIGHT, NULL },	    { "mean", TABLE_RIGHT, NULL },
+		{ "p50", TABLE_RIGHT, NULL },	    { "p99", TABLE_RIGHT, NULL },
+		{ "max", TABLE_RIGHT, NULL },	    { "in spans", TABLE_RIGHT, NULL },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	struct mixed_programs mixed = { .known = block_report_programs(report) };
@@ -69,7 +71,9 @@ int reason_print(struct cli *cli, const struct block_report *report, const struc
 	analysis_print_title(cli, input);
 	err = screen_print_table(&cli->out, table);
 	table_free(table);
-	fputs("blocks of all threads, in spans or not; in spans: what spans without a parent were charged with\n", cli->out.file);
+	fputs("blocks of all threads, in spans or not; in spans: what spans without a parent were charged "
+	      "with\n",
+	      cli->out.file);
 	mixed_programs_add(&mixed, "each row", block_report_program_mask(report));
 	if (!err)
 		err = mixed_programs_print(&mixed, "blocks", cli->out.file);

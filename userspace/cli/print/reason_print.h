@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The report by reason to be blocked, as people read it and as JSON. -ENOMEM; what could not be written is left to cli_finish(). */
+/*
+ * The report by reason to be blocked, as people read it and as JSON. -ENOMEM;
+ * what could not be written is left to cli_finish().
+ */
 #ifndef REASON_PRINT_H
 #define REASON_PRINT_H
 

@@ -129,7 +129,8 @@ static void mixed_json(struct json *json, const struct label_report *report, con
 	json_array_end(json);
 }
 
-int report_json(const struct label_report *report, const struct txtrace_log_info *info, const struct report_view *view, struct json *json)
+int report_json(const struct label_report *report, const struct txtrace_log_info *info,
+		const struct report_view *view, struct json *json)
 {
 	const struct log_census *census = label_report_census(report);
 	struct span_sums totals[2];

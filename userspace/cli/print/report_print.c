@@ -83,7 +83,8 @@ static void add_time(struct table *table, const char *style, bool is_lower_bound
 {
 	char time[UNITS_SIZE];
 
-	table_cell_format(table, ns ? style : TABLE_DIM, "%s%s", is_lower_bound && ns ? ">=" : "", units_format_duration(time, ns));
+	table_cell_format(table, ns ? style : TABLE_DIM, "%s%s", is_lower_bound && ns ? ">=" : "",
+			  units_format_duration(time, ns));
 }
 
 static void print(struct printer *printer, const struct table *table)
@@ -115,8 +116,10 @@ static void add_wall_row(struct printer *printer, struct table *table, const str
 static void print_wall(struct printer *printer)
 {
 	static const struct table_column columns[] = {
-		{ "wall time", TABLE_LEFT, NULL }, { "spans", TABLE_RIGHT, NULL }, { ">=", TABLE_RIGHT, NULL },  { "p50", TABLE_RIGHT, NULL },
-		{ "p90", TABLE_RIGHT, NULL },      { "p99", TABLE_RIGHT, NULL },   { "max", TABLE_RIGHT, NULL }, { "total", TABLE_RIGHT, NULL },
+		{ "wall time", TABLE_LEFT, NULL }, { "spans", TABLE_RIGHT, NULL },
+		{ ">=", TABLE_RIGHT, NULL },	   { "p50", TABLE_RIGHT, NULL },
+		{ "p90", TABLE_RIGHT, NULL },	   { "p99", TABLE_RIGHT, NULL },
+		{ "max", TABLE_RIGHT, NULL },	   { "total", TABLE_RIGHT, NULL },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 
@@ -162,7 +165,8 @@ static struct split_row split_row_at(const struct printer *printer, size_t idx)
 }
 
 /* Sums of each part over all rows, and the columns that each would take, with its gap. */
-static void measure_parts(const struct printer *printer, double sums[LEDGER_PART_COUNT], size_t widths[LEDGER_PART_COUNT])
+static void measure_parts(const struct printer *printer, double sums[LEDGER_PART_COUNT],
+			  size_t widths[LEDGER_PART_COUNT])
 {
 	char time[UNITS_SIZE];
 
@@ -173,7 +177,8 @@ static void measure_parts(const struct printer *printer, double sums[LEDGER_PART
 			struct split_row row = split_row_at(printer, i);
 			uint64_t ns = ledger_part_ns(&row.sums->ledger, part);
 			const char *text = units_format_duration(time, mean(ns, row.sums->cnt));
-			size_t width = text_columns(text, strlen(text)) + (row.is_lower_bound ? strlen(">=") : 0);
+			size_t width = text_columns(text, strlen(text)) +
+				       (row.is_lower_bound ? strlen(">=") : 0);
 
 			sums[part] += (double)ns;
 			widths[part] = width > widths[part] ? width : widths[part];
@@ -188,7 +193,8 @@ static size_t next_part(const struct split_columns *split, const double sums[LED
 	size_t best = LEDGER_PART_COUNT;
 
 	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
-		if (!split->is_shown[part] && sums[part] > 0 && (best == LEDGER_PART_COUNT || sums[part] > sums[best]))
+		if (!split->is_shown[part] && sums[part] > 0 &&
+		    (best == LEDGER_PART_COUNT || sums[part] > sums[best]))
 			best = part;
 	}
 	return best;
@@ -197,7 +203,8 @@ static size_t next_part(const struct split_columns *split, const double sums[LED
 /* On-CPU and runnable always, the others, if there is anything, by their weight as long as they fit. */
 static void choose_columns(const struct printer *printer, struct split_columns *split)
 {
-	size_t widths[LEDGER_PART_COUNT], used = printer->label_columns, rest_width = strlen("  1.23 ms"), waiting_cnt = 0, next;
+	size_t widths[LEDGER_PART_COUNT], used = printer->label_columns, rest_width = strlen("  1.23 ms"),
+					  waiting_cnt = 0, next;
 	double sums[LEDGER_PART_COUNT];
 
 	for (size_t i = 0; i < printer->row_cnt; i++) {
@@ -234,7 +241,9 @@ static void title_columns(struct split_columns *split)
 	for (size_t i = 0; i < split->cnt; i++) {
 		const struct ledger_part *part = &ledger_parts[split->parts[i]];
 
-		split->titles[split->title_cnt++] = (struct table_column){ part->title, TABLE_RIGHT, part->is_blocked ? blocked : NULL };
+		split->titles[split->title_cnt++] = (struct table_column){ part->title, TABLE_RIGHT,
+									   part->is_blocked ? blocked
+											    : NULL };
 	}
 	if (split->has_rest)
 		split->titles[split->title_cnt++] = (struct table_column){ "rest", TABLE_RIGHT, NULL };
@@ -267,16 +276,19 @@ static void add_share(struct table *table, const char *style, uint64_t part_ns, 
 }
 
 /* Two lines: the times, and below them the shares with the bar. */
-static void add_split_rows(struct printer *printer, struct table *table, const struct split_columns *split, const struct split_row *row)
+static void add_split_rows(struct printer *printer, struct table *table, const struct split_columns *split,
+			   const struct split_row *row)
 {
 	const struct txtrace_ledger *ledger = &row->sums->ledger;
 	struct txtrace_ledger rest = rest_of(split, ledger);
-	uint64_t sum_ns = txtrace_ledger_sum_ns(ledger), rest_ns = txtrace_ledger_sum_ns(&rest), cnt = row->sums->cnt;
+	uint64_t sum_ns = txtrace_ledger_sum_ns(ledger), rest_ns = txtrace_ledger_sum_ns(&rest),
+		 cnt = row->sums->cnt;
 
 	table_cell(table, TABLE_BOLD, row->row ? format_label(printer, row->row) : "(top level)");
 	add_time(table, TABLE_PLAIN, row->is_lower_bound, mean(row->sums->work_ns, cnt));
 	for (size_t i = 0; i < split->cnt; i++)
-		add_part(table, ledger_parts[split->parts[i]].style, row->is_lower_bound, mean(ledger_part_ns(ledger, split->parts[i]), cnt));
+		add_part(table, ledger_parts[split->parts[i]].style, row->is_lower_bound,
+			 mean(ledger_part_ns(ledger, split->parts[i]), cnt));
 	if (split->has_rest)
 		add_part(table, TABLE_PLAIN, row->is_lower_bound, mean(rest_ns, cnt));
 	if (sum_ns == 0)
@@ -286,7 +298,8 @@ static void add_split_rows(struct printer *printer, struct table *table, const s
 	table_cell(table, TABLE_PLAIN, "");
 	table_cell(table, TABLE_PLAIN, "");
 	for (size_t i = 0; i < split->cnt; i++)
-		add_share(table, ledger_parts[split->parts[i]].style, ledger_part_ns(ledger, split->parts[i]), sum_ns);
+		add_share(table, ledger_parts[split->parts[i]].style, ledger_part_ns(ledger, split->parts[i]),
+			  sum_ns);
 	if (split->has_rest)
 		add_share(table, TABLE_PLAIN, rest_ns, sum_ns);
 	table_end_row(table);
@@ -324,9 +337,9 @@ static void print_split(struct printer *printer)
 	}
 	print(printer, table);
 	table_free(table);
-	fprintf(printer->screen->file, "%s on-CPU  %s runnable  %s blocked  %s detached  %s unknown", ledger_parts[0].glyph,
-		ledger_parts[1].glyph, ledger_parts[2].glyph, ledger_parts[LEDGER_PART_DETACHED].glyph,
-		ledger_parts[LEDGER_PART_UNKNOWN].glyph);
+	fprintf(printer->screen->file, "%s on-CPU  %s runnable  %s blocked  %s detached  %s unknown",
+		ledger_parts[0].glyph, ledger_parts[1].glyph, ledger_parts[2].glyph,
+		ledger_parts[LEDGER_PART_DETACHED].glyph, ledger_parts[LEDGER_PART_UNKNOWN].glyph);
 	if (has_interrupts(printer))
 		fprintf(printer->screen->file, "  %s interrupt", ledger_parts[LEDGER_PART_INTERRUPT].glyph);
 	fputc('\n', printer->screen->file);
@@ -345,11 +358,15 @@ static void add_totals(struct printer *printer, struct table *table)
 	label_report_totals(printer->report, totals);
 	table_cell(table, TABLE_PLAIN, "spans");
 	text_clear(&printer->text);
-	text_append_format(&printer->text, "%s of %s%s %s", units_format_count(spans, totals[0].cnt + totals[1].cnt),
-			   has_rest ? "more than " : "", units_format_count(labels, label_cnt), label_cnt == 1 ? singular(printer) : plural(printer));
+	text_append_format(&printer->text, "%s of %s%s %s",
+			   units_format_count(spans, totals[0].cnt + totals[1].cnt),
+			   has_rest ? "more than " : "", units_format_count(labels, label_cnt),
+			   label_cnt == 1 ? singular(printer) : plural(printer));
 	if (totals[1].cnt > 0)
-		text_append_format(&printer->text, "; %s of them lower bounds (>=), counted apart: %s unfinished",
-				   units_format_count(bounds, totals[1].cnt), units_format_count(unfinished, census->unfinished_cnt));
+		text_append_format(&printer->text,
+				   "; %s of them lower bounds (>=), counted apart: %s unfinished",
+				   units_format_count(bounds, totals[1].cnt),
+				   units_format_count(unfinished, census->unfinished_cnt));
 	table_cell(table, TABLE_PLAIN, text_string(&printer->text));
 }
 
@@ -359,12 +376,17 @@ static void add_memory_notes(struct printer *printer, struct table *table)
 
 	if (label_report_rest_count(printer->report) > 0) {
 		table_cell(table, "33", "memory");
-		table_cell_format(table, "33", "too many %s: %s spans are counted together; 'txtrace report --max-memory' allows more",
-				  plural(printer), units_format_count(count, label_report_rest_count(printer->report)));
+		table_cell_format(table, "33",
+				  "too many %s: %s spans are counted together; 'txtrace report --max-memory' "
+				  "allows more",
+				  plural(printer),
+				  units_format_count(count, label_report_rest_count(printer->report)));
 	}
 	if (label_report_is_coarse(printer->report)) {
 		table_cell(table, "33", "memory");
-		table_cell_format(table, "33", "used up: p50, p90 and p99 of some %s are coarse; 'txtrace report --max-memory' allows more",
+		table_cell_format(table, "33",
+				  "used up: p50, p90 and p99 of some %s are coarse; 'txtrace report "
+				  "--max-memory' allows more",
 				  plural(printer));
 	}
 }
@@ -391,7 +413,8 @@ static void add_mixed(struct printer *printer, struct table *table)
 
 static void print_foot(struct printer *printer)
 {
-	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL } };
+	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL },
+						       { NULL, TABLE_LEFT, NULL } };
 	struct table *table = table_new(columns, 2);
 
 	add_totals(printer, table);
@@ -413,10 +436,14 @@ static size_t widest_label(struct printer *printer)
 
 		widest = columns > widest ? columns : widest;
 	}
-	return widest < LABEL_COLUMNS_MAX ? widest : LABEL_COLUMNS_MAX; /* they are shortened to that if it helps */
+	/* they are shortened to that if it helps */
+	return widest < LABEL_COLUMNS_MAX ? widest : LABEL_COLUMNS_MAX;
 }
 
-/* All spans without parent, as a row: unless one label has them all, and no others, and the row would repeat it. */
+/*
+ * All spans without parent, as a row: unless one label has them all, and no others, and the row would repeat
+ * it.
+ */
 static bool has_top_level_row(const struct printer *printer)
 {
 	const struct span_sums *sums = &label_report_top_level(printer->report)[0];
@@ -435,26 +462,35 @@ static void print_why_none(const struct printer *printer)
 {
 	const struct log_census *census = label_report_census(printer->report);
 	const struct txtrace_summary *summary = &census->summary;
-	uint64_t left_out_cnt = summary->left_out_cnt[TXTRACE_LEFT_OUT_SAMPLE] + summary->left_out_cnt[TXTRACE_LEFT_OUT_LABEL] +
+	uint64_t left_out_cnt = summary->left_out_cnt[TXTRACE_LEFT_OUT_SAMPLE] +
+				summary->left_out_cnt[TXTRACE_LEFT_OUT_LABEL] +
 				summary->left_out_cnt[TXTRACE_LEFT_OUT_SHORT];
 	uint64_t stray_cnt = summary->anomaly_cnt[TXTRACE_ANOMALY_END_UNKNOWN];
-	bool has_threads = census->record_cnt[TXTRACE_RECORD_RUN], is_choice = census->record_cnt[TXTRACE_RECORD_SPAN];
+	bool has_threads = census->record_cnt[TXTRACE_RECORD_RUN],
+	     is_choice = census->record_cnt[TXTRACE_RECORD_SPAN];
 	char cnt[UNITS_SIZE];
 
 	fputs("no spans", printer->screen->file);
 	if (!is_choice && left_out_cnt)
-		fprintf(printer->screen->file, ": %s were left out by --sample, --label or --min-duration", units_format_count(cnt, left_out_cnt));
+		fprintf(printer->screen->file, ": %s were left out by --sample, --label or --min-duration",
+			units_format_count(cnt, left_out_cnt));
 	else if (!is_choice && stray_cnt)
-		fprintf(printer->screen->file, ": %s ends belong to spans that began earlier, or whose begin was not hit", units_format_count(cnt, stray_cnt));
+		fprintf(printer->screen->file,
+			": %s ends belong to spans that began earlier, or whose begin was not hit",
+			units_format_count(cnt, stray_cnt));
 	else if (!is_choice && has_threads)
-		fputs(": no probe was there, or none was hit; 'txtrace workers' and 'txtrace blocked' tell of its threads", printer->screen->file);
+		fputs(": no probe was there, or none was hit; 'txtrace workers' and 'txtrace blocked' tell "
+		      "of its threads",
+		      printer->screen->file);
 	fputc('\n', printer->screen->file);
 }
 
-int report_print(const struct label_report *report, const struct txtrace_log_info *info, const struct screen *screen,
-		 const struct report_view *view)
+int report_print(const struct label_report *report, const struct txtrace_log_info *info,
+		 const struct screen *screen, const struct report_view *view)
 {
-	struct printer printer = { .report = report, .screen = screen, .view = view, .row_cnt = label_report_row_count(report) };
+	struct printer printer = {
+		.report = report, .screen = screen, .view = view, .row_cnt = label_report_row_count(report)
+	};
 	size_t hidden_cnt = 0;
 	char count[UNITS_SIZE];
 
@@ -476,8 +512,8 @@ int report_print(const struct label_report *report, const struct txtrace_log_inf
 		print_why_none(&printer);
 	}
 	if (hidden_cnt > 0)
-		fprintf(screen->file, "\n%s more %s with less work: 'txtrace report --limit 0' shows them\n", units_format_count(count, hidden_cnt),
-			plural(&printer));
+		fprintf(screen->file, "\n%s more %s with less work: 'txtrace report --limit 0' shows them\n",
+			units_format_count(count, hidden_cnt), plural(&printer));
 	print_foot(&printer);
 	printer.err = printer.err ? printer.err : printer.text.err;
 	text_release(&printer.text);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The report by label as people read it, and as JSON. Sort the report before (label_report_sort()).
+ * The report by label as people read it, and as JSON. Sort the report before
+ * (label_report_sort()).
  *
- * Write errors stay in the file, to be looked at where it is flushed; -ENOMEM is returned.
+ * Write errors stay in the file, to be looked at where it is flushed; -ENOMEM
+ * is returned.
  */
 #ifndef REPORT_PRINT_H
 #define REPORT_PRINT_H
@@ -23,10 +25,11 @@ struct report_view {
 };
 
 /* info may be NULL: then nothing is said of the capture as a whole. */
-int report_print(const struct label_report *report, const struct txtrace_log_info *info, const struct screen *screen,
-		 const struct report_view *view);
+int report_print(const struct label_report *report, const struct txtrace_log_info *info,
+		 const struct screen *screen, const struct report_view *view);
 
 /* One object, with all rows. Returns json->err. */
-int report_json(const struct label_report *report, const struct txtrace_log_info *info, const struct report_view *view, struct json *json);
+int report_json(const struct label_report *report, const struct txtrace_log_info *info,
+		const struct report_view *view, struct json *json);
 
 #endif

@@ -5,7 +5,8 @@
 #include "cli/print/show_print.h"
 #include "cli/print/span_json.h"
 
-static void segment_json(const struct chosen_span *chosen, struct json *json, const struct window_segment *segment)
+static void segment_json(const struct chosen_span *chosen, struct json *json,
+			 const struct window_segment *segment)
 {
 	json_object_begin(json);
 	json_member_u64(json, "from_ns", segment->from_ns);

@@ -55,7 +55,9 @@ static int add_line(struct waterfall *waterfall, const struct line *line)
 		waterfall->size = size;
 	}
 	waterfall->lines[waterfall->cnt] = *line;
-	waterfall->lines[waterfall->cnt++].stay_ns = line->stay == WINDOW_NO_SPAN ? UINT64_MAX : waterfall->window->stays[line->stay].enter_ns;
+	waterfall->lines[waterfall->cnt++].stay_ns = line->stay == WINDOW_NO_SPAN
+							     ? UINT64_MAX
+							     : waterfall->window->stays[line->stay].enter_ns;
 	return 0;
 }
 
@@ -64,14 +66,17 @@ static int add_stay_lines(struct waterfall *waterfall, size_t stay_idx)
 {
 	const struct window_stay *stay = &waterfall->window->stays[stay_idx];
 	const struct window_thread *thread = span_window_thread(waterfall->window, stay->pid, stay->tid);
-	const struct window_segment *segment = thread ? window_thread_before(thread, stay->enter_ns + 1) : NULL;
+	const struct window_segment *segment = thread ? window_thread_before(thread, stay->enter_ns + 1)
+						      : NULL;
 	uint64_t done_ns = stay->enter_ns;
 	struct line line = { .kind = LINE_SEGMENT, .stay = stay_idx };
 	int err = 0;
 
 	if (!segment && thread)
 		segment = thread->segments;
-	for (; segment && segment < thread->segments + thread->cnt && segment->from_ns < stay->exit_ns && !err; segment++) {
+	for (;
+	     segment && segment < thread->segments + thread->cnt && segment->from_ns < stay->exit_ns && !err;
+	     segment++) {
 		if (segment->to_ns <= stay->enter_ns)
 			continue;
 		line.from_ns = done_ns;
@@ -100,13 +105,16 @@ static size_t stay_at(const struct waterfall *waterfall, uint32_t pid, uint32_t 
 		size_t middle = low + (high - low) / 2;
 
 		stay = &waterfall->window->stays[waterfall->own_stays[middle]];
-		if (stay->pid < pid || (stay->pid == pid && (stay->tid < tid || (stay->tid == tid && stay->enter_ns <= time_ns))))
+		if (stay->pid < pid || (stay->pid == pid &&
+					(stay->tid < tid || (stay->tid == tid && stay->enter_ns <= time_ns))))
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	stay = low > 0 ? &waterfall->window->stays[waterfall->own_stays[low - 1]] : NULL;
-	return stay && stay->pid == pid && stay->tid == tid && stay->exit_ns >= time_ns ? waterfall->own_stays[low - 1] : WINDOW_NO_SPAN;
+	return stay && stay->pid == pid && stay->tid == tid && stay->exit_ns >= time_ns
+		       ? waterfall->own_stays[low - 1]
+		       : WINDOW_NO_SPAN;
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -144,7 +152,10 @@ static int collect(struct waterfall *waterfall)
 		err = add_stay_lines(waterfall, waterfall->own_stays[i]);
 	for (size_t i = 0; i < window->span_cnt && !err; i++) {
 		const struct window_span *child = &window->spans[i];
-		struct line line = { .kind = LINE_CHILD, .from_ns = child->span.begin_ns, .to_ns = child->span.end_ns, .child = child };
+		struct line line = { .kind = LINE_CHILD,
+				     .from_ns = child->span.begin_ns,
+				     .to_ns = child->span.end_ns,
+				     .child = child };
 
 		if (!child->is_inside || i == window->self)
 			continue;
@@ -152,7 +163,9 @@ static int collect(struct waterfall *waterfall)
 		err = add_line(waterfall, &line);
 	}
 	for (size_t i = 0; i < window->mark_cnt && !err; i++) {
-		struct line line = { .kind = LINE_MARK, .from_ns = mark_time_ns(&window->marks[i]), .mark = &window->marks[i] };
+		struct line line = { .kind = LINE_MARK,
+				     .from_ns = mark_time_ns(&window->marks[i]),
+				     .mark = &window->marks[i] };
 
 		line.to_ns = line.from_ns;
 		line.stay = stay_at(waterfall, mark_pid(line.mark), mark_tid(line.mark), line.from_ns);
@@ -197,7 +210,10 @@ static int hide_short_ones(struct waterfall *waterfall, size_t limit)
 
 static const char *glyph_of(const struct line *line)
 {
-	static const size_t parts[] = { [WINDOW_ON_CPU] = 0, [WINDOW_RUNNABLE] = 1, [WINDOW_BLOCKED] = 2, [WINDOW_UNKNOWN] = LEDGER_PART_UNKNOWN };
+	static const size_t parts[] = { [WINDOW_ON_CPU] = 0,
+					[WINDOW_RUNNABLE] = 1,
+					[WINDOW_BLOCKED] = 2,
+					[WINDOW_UNKNOWN] = LEDGER_PART_UNKNOWN };
 
 	if (line->kind == LINE_CHILD)
 		return "\xe2\x94\x81";
@@ -213,11 +229,15 @@ static void append_bar(const struct waterfall *waterfall, struct text *text, con
 	size_t columns = waterfall->bar_columns, from = 0, to = columns;
 
 	if (wall_ns > 0) {
-		from = line->from_ns <= waterfall->window->begin_ns ? 0 :
-			       (size_t)((double)(line->from_ns - waterfall->window->begin_ns) / wall_ns * (double)columns);
-		to = line->to_ns >= waterfall->window->end_ns ?
-			     columns :
-			     (size_t)((double)(line->to_ns - waterfall->window->begin_ns) / wall_ns * (double)columns + 0.5);
+		from = line->from_ns <= waterfall->window->begin_ns
+			       ? 0
+			       : (size_t)((double)(line->from_ns - waterfall->window->begin_ns) / wall_ns *
+					  (double)columns);
+		to = line->to_ns >= waterfall->window->end_ns
+			     ? columns
+			     : (size_t)((double)(line->to_ns - waterfall->window->begin_ns) / wall_ns *
+						(double)columns +
+					0.5);
 	}
 	from = from >= columns ? columns - 1 : from;
 	to = to <= from ? from + 1 : to;
@@ -225,7 +245,8 @@ static void append_bar(const struct waterfall *waterfall, struct text *text, con
 		text_append(text, i >= from && i < to ? glyph_of(line) : " ");
 }
 
-static void append_wait(const struct waterfall *waterfall, struct text *text, const struct window_segment *segment)
+static void append_wait(const struct waterfall *waterfall, struct text *text,
+			const struct window_segment *segment)
 {
 	text_append(text, "blocked: ");
 	wait_what_append(text, &segment->object);
@@ -247,8 +268,10 @@ static void append_what(const struct waterfall *waterfall, struct text *text, co
 		const struct txtrace_span *span = &line->child->span;
 		uint64_t sum_ns = txtrace_ledger_sum_ns(&span->ledger);
 
-		chosen_span_append_label(waterfall->chosen, text, (size_t)(line->child - waterfall->window->spans));
-		text_append_format(text, ", id %" PRIu64 "%s", span->id, span->flags & TXTRACE_SPAN_LOWER_BOUND ? ", a lower bound" : "");
+		chosen_span_append_label(waterfall->chosen, text,
+					 (size_t)(line->child - waterfall->window->spans));
+		text_append_format(text, ", id %" PRIu64 "%s", span->id,
+				   span->flags & TXTRACE_SPAN_LOWER_BOUND ? ", a lower bound" : "");
 		if (sum_ns > 0) {
 			text_append(text, ": ");
 			ledger_list(text, &span->ledger, sum_ns, 1, 0, SIZE_MAX);
@@ -274,10 +297,13 @@ static void add_columns(const struct waterfall *waterfall, struct table *table, 
 	if (line->from_ns >= begin_ns)
 		table_cell(table, TABLE_PLAIN, units_format_duration(time, line->from_ns - begin_ns));
 	else
-		table_cell_format(table, TABLE_PLAIN, "-%s", units_format_duration(time, begin_ns - line->from_ns));
-	table_cell(table, TABLE_PLAIN, line->kind == LINE_MARK ? "" : units_format_duration(time, line->to_ns - line->from_ns));
+		table_cell_format(table, TABLE_PLAIN, "-%s",
+				  units_format_duration(time, begin_ns - line->from_ns));
+	table_cell(table, TABLE_PLAIN,
+		   line->kind == LINE_MARK ? "" : units_format_duration(time, line->to_ns - line->from_ns));
 	append_bar(waterfall, &text, line);
-	table_cell(table, line->segment ? ledger_parts[line->segment->state].style : TABLE_PLAIN, text_string(&text));
+	table_cell(table, line->segment ? ledger_parts[line->segment->state].style : TABLE_PLAIN,
+		   text_string(&text));
 	text_clear(&text);
 	for (uint32_t i = 1; i < indent && i < INDENT_MAX; i++)
 		text_append(&text, "  ");
@@ -310,7 +336,10 @@ static void add_heading(const struct waterfall *waterfall, struct table *table, 
 static int print(const struct waterfall *waterfall, const struct screen *screen)
 {
 	static const struct table_column columns[] = {
-		{ "from", TABLE_RIGHT, NULL }, { "for", TABLE_RIGHT, NULL }, { "", TABLE_LEFT, NULL }, { "what", TABLE_LEFT, NULL },
+		{ "from", TABLE_RIGHT, NULL },
+		{ "for", TABLE_RIGHT, NULL },
+		{ "", TABLE_LEFT, NULL },
+		{ "what", TABLE_LEFT, NULL },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	uint64_t hidden_ns = 0;
@@ -330,8 +359,10 @@ static int print(const struct waterfall *waterfall, const struct screen *screen)
 	err = screen_print_table(screen, table);
 	table_free(table);
 	if (waterfall->hidden_cnt > 0)
-		fprintf(screen->file, "\n%s shorter ones are not shown, %s of what its threads did: --all shows them\n",
-			units_format_count(count, waterfall->hidden_cnt), units_format_duration(time, hidden_ns));
+		fprintf(screen->file,
+			"\n%s shorter ones are not shown, %s of what its threads did: --all shows them\n",
+			units_format_count(count, waterfall->hidden_cnt),
+			units_format_duration(time, hidden_ns));
 	return err;
 }
 

@@ -22,14 +22,18 @@ struct span_choice {
 #define SPAN_CHOICE_DEFAULTS { .nth = 1, .max_memory_bytes = 1 << 30 }
 
 /* Entries of an options table; `type` has a member `choice`. */
-#define SPAN_CHOICE_OPTIONS(type)                                                                                                          \
-	OPTION("pid", 'p', OPTION_U64, "PID", "of this process; ids are unique in one only", offsetof(type, choice.pid), .minimum = 1,       \
-	       .maximum = UINT32_MAX),                                                                                                   \
-	OPTION("keyed", 'k', OPTION_FLAG, NULL, "a keyed span: its id was given by the recorder", offsetof(type, choice.is_keyed)),       \
-	OPTION("nth", 0, OPTION_U64, "N", "the N-th span with this id, where it was used again (default 1)", offsetof(type, choice.nth),  \
-	       .minimum = 1),                                                                                                            \
-	OPTION_NEST(type, choice.nest),                                                                                                    \
-	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more for what happened while it was open (default 1G)",                     \
+#define SPAN_CHOICE_OPTIONS(type)									\
+	OPTION("pid", 'p', OPTION_U64, "PID", "of this process; ids are unique in one only", offsetof(type, \
+		choice.pid), .minimum = 1, \
+	       .maximum = UINT32_MAX),									\
+	OPTION("keyed", 'k', OPTION_FLAG, NULL, "a keyed span: its id was given by the recorder", \
+		offsetof(type, choice.is_keyed)), \
+	OPTION("nth", 0, OPTION_U64, "N", "the N-th span with this id, where it was used again (default 1)", \
+		offsetof(type, choice.nth), \
+	       .minimum = 1),										\
+	OPTION_NEST(type, choice.nest),									\
+	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", \
+		"use no more for what happened while it was open (default 1G)", \
 	       offsetof(type, choice.max_memory_bytes), .minimum = 1 << 20)
 
 struct chosen_span {
@@ -41,22 +45,35 @@ struct chosen_span {
 	int status; /* what the log deserves, when all else went well */
 };
 
-/* operands: FILE… and ID. true: *chosen is filled, to be released; false: a sentence was said, and *status says how to end. */
-bool span_choice_load(struct cli *cli, const struct span_choice *choice, const struct options_result *operands, bool wants_all_threads,
+/*
+ * operands: FILE… and ID. true: *chosen is filled, to be released; false: a
+ * sentence was said, and *status says how to end.
+ */
+bool span_choice_load(struct cli *cli, const struct span_choice *choice,
+		      const struct options_result *operands, bool wants_all_threads,
 		      struct chosen_span *chosen, int *status);
 void chosen_span_release(struct chosen_span *chosen);
 
 /* "worker-1 4201", or the number alone. */
-void chosen_span_append_thread(const struct chosen_span *chosen, struct text *text, uint32_t pid, uint32_t tid);
+void chosen_span_append_thread(const struct chosen_span *chosen, struct text *text, uint32_t pid,
+			       uint32_t tid);
 
 /* "flush", "(no span)", by the index in the window. */
 void chosen_span_append_label(const struct chosen_span *chosen, struct text *text, size_t span);
 
-/* Who ended a wait: "flush (worker-2 12)", "worker-2 12", "(timer)", "(nobody known)"; nothing if the wakeup is not in the log. */
-void chosen_span_append_waker(const struct chosen_span *chosen, struct text *text, const struct window_segment *wait);
+/*
+ * Who ended a wait: "flush (worker-2 12)", "worker-2 12", "(timer)", "(nobody
+ * known)"; nothing if the wakeup is not in the log.
+ */
+void chosen_span_append_waker(const struct chosen_span *chosen, struct text *text,
+			      const struct window_segment *wait);
 
-/* The same as members "waker" ({"kind", "name"}) and "waker_tid", "waker_pid", "waker_span" of the open object. */
-void chosen_span_waker_json(const struct chosen_span *chosen, struct json *json, const struct window_segment *wait);
+/*
+ * The same as members "waker" ({"kind", "name"}) and "waker_tid", "waker_pid",
+ * "waker_span" of the open object.
+ */
+void chosen_span_waker_json(const struct chosen_span *chosen, struct json *json,
+			    const struct window_segment *wait);
 
 /* "checkout", its id, tag and ledger: the lines above what is shown. */
 void chosen_span_print_header(const struct chosen_span *chosen, const struct screen *screen);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A span as a JSON object, with the members that `txtrace export --format jsonl` gives it, and "thread_name". */
+/*
+ * A span as a JSON object, with the members that `txtrace export --format
+ * jsonl` gives it, and "thread_name".
+ */
 #ifndef SPAN_JSON_H
 #define SPAN_JSON_H
 

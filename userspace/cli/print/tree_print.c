@@ -13,7 +13,8 @@
 #include "cli/print/ledger_part.h"
 
 #define LABEL_COLUMNS_MIN 20
-#define NUMBERS_COLUMNS 62 /* what the columns of numbers take, about; and each of the others that may be there: */
+/* what the columns of numbers take, about; and each of the others that may be there: */
+#define NUMBERS_COLUMNS 62
 #define DETACHED_COLUMNS 10
 #define UNKNOWN_COLUMNS 9
 #define INTERRUPT_COLUMNS 11
@@ -23,7 +24,10 @@
 #define AT_MOST "<="
 
 static const char *const place_names[TREE_PLACE_COUNT] = {
-	[TREE_SHARED] = "shared", [TREE_APART] = "apart", [TREE_DIVIDED] = "divided", [TREE_UNSURE] = "unsure",
+	[TREE_SHARED] = "shared",
+	[TREE_APART] = "apart",
+	[TREE_DIVIDED] = "divided",
+	[TREE_UNSURE] = "unsure",
 };
 
 struct txtrace_string tree_name(const struct span_tree *tree, const struct tree_node *node)
@@ -87,7 +91,8 @@ static void survey(struct tree_printer *printer, const struct tree_node *node)
 		printer->has_detached |= self.detached_ns > 0;
 		printer->has_unknown |= self.unknown_ns > 0;
 		printer->has_interrupt |= self.interrupt_ns > 0;
-		printer->has_places |= child->place_cnt[TREE_APART] || child->place_cnt[TREE_DIVIDED] || child->place_cnt[TREE_UNSURE];
+		printer->has_places |= child->place_cnt[TREE_APART] || child->place_cnt[TREE_DIVIDED] ||
+				       child->place_cnt[TREE_UNSURE];
 		survey(printer, child);
 	}
 }
@@ -109,7 +114,8 @@ static void add_places(struct tree_printer *printer, const struct tree_node *nod
 
 	for (unsigned int place = TREE_APART; place < TREE_PLACE_COUNT; place++) {
 		if (node->place_cnt[place] > 0)
-			text_append_format(&text, "%s%s %s", text.length ? ", " : "", units_format_count(count, node->place_cnt[place]),
+			text_append_format(&text, "%s%s %s", text.length ? ", " : "",
+					   units_format_count(count, node->place_cnt[place]),
 					   place_names[place]);
 	}
 	table_cell(printer->table, TABLE_DIM, text_string(&text));
@@ -152,7 +158,8 @@ static void add_label(struct tree_printer *printer, const struct tree_node *node
 
 	text_append_escaped(&whole, name.bytes, name.length);
 	if (printer->label_columns)
-		text_append_shortened(&text, text_string(&whole), printer->label_columns, printer->label_tail);
+		text_append_shortened(&text, text_string(&whole), printer->label_columns,
+				      printer->label_tail);
 	else
 		text_append(&text, text_string(&whole));
 	text_release(&whole);
@@ -168,8 +175,8 @@ static void add_hidden(struct tree_printer *printer, uint64_t hidden_cnt, uint64
 	char count[UNITS_SIZE];
 
 	table_piece(printer->table, TABLE_DIM, text_string(&printer->prefix));
-	table_cell_format(printer->table, TABLE_DIM, "%s%s more with less work", depth ? "\xe2\x94\x94\xe2\x94\x80 " : "",
-			  units_format_count(count, hidden_cnt));
+	table_cell_format(printer->table, TABLE_DIM, "%s%s more with less work",
+			  depth ? "\xe2\x94\x94\xe2\x94\x80 " : "", units_format_count(count, hidden_cnt));
 	table_end_row(printer->table);
 }
 
@@ -189,7 +196,10 @@ static void add_rows(struct tree_printer *printer, const struct tree_node *node,
 			add_hidden(printer, node->child_cnt - shown_cnt, depth);
 			return;
 		}
-		add_label(printer, child, depth == 0 ? "" : is_last ? "\xe2\x94\x94\xe2\x94\x80 " : "\xe2\x94\x9c\xe2\x94\x80 ");
+		add_label(printer, child,
+			  depth == 0 ? ""
+			  : is_last  ? "\xe2\x94\x94\xe2\x94\x80 "
+				     : "\xe2\x94\x9c\xe2\x94\x80 ");
 		if (is_span(child))
 			add_numbers(printer, child);
 		else
@@ -236,18 +246,22 @@ static void add_memory_notes(const struct tree_printer *printer, struct table *t
 
 	if (span_tree_given_up_count(printer->tree) > 0) {
 		table_cell(table, "33", "memory");
-		table_cell_format(table, "33", "used up: %s parents were given up, their children are below (unknown parent); --max-memory allows more",
+		table_cell_format(table, "33",
+				  "used up: %s parents were given up, their children are below (unknown "
+				  "parent); --max-memory allows more",
 				  units_format_count(count, span_tree_given_up_count(printer->tree)));
 	}
 	if (span_tree_has_rest(printer->tree)) {
 		table_cell(table, "33", "memory");
-		table_cell(table, "33", "used up: some labels are counted together; --max-memory allows more");
+		table_cell(table, "33",
+			   "used up: some labels are counted together; --max-memory allows more");
 	}
 }
 
 static int print_foot(struct cli *cli, const struct tree_printer *printer, const struct log_input *input)
 {
-	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL }, { NULL, TABLE_LEFT, NULL } };
+	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL },
+						       { NULL, TABLE_LEFT, NULL } };
 	struct table *table = table_new(columns, 2);
 	char spans[UNITS_SIZE], bounds[UNITS_SIZE];
 	int err;
@@ -256,8 +270,10 @@ static int print_foot(struct cli *cli, const struct tree_printer *printer, const
 		fputs(AT_MOST " at most: some children may be in it, in part\n", cli->out.file);
 	fputc('\n', cli->out.file);
 	table_cell(table, TABLE_PLAIN, "spans");
-	table_cell_format(table, TABLE_PLAIN, "%s, and %s lower bounds (>=), which are in no figure of the others",
-			  units_format_count(spans, printer->span_cnt), units_format_count(bounds, printer->lower_bound_cnt));
+	table_cell_format(table, TABLE_PLAIN,
+			  "%s, and %s lower bounds (>=), which are in no figure of the others",
+			  units_format_count(spans, printer->span_cnt),
+			  units_format_count(bounds, printer->lower_bound_cnt));
 	capture_add_losses(table, &input->census);
 	add_memory_notes(printer, table);
 	err = screen_print_table(&cli->out, table);
@@ -291,23 +307,30 @@ static int collect_labels(struct tree_printer *printer, const struct tree_node *
 	return err;
 }
 
-/* What the numbers leave of the screen, for labels of the first levels; labels that differ do so when they are short. */
+/*
+ * What the numbers leave of the screen, for labels of the first levels; labels that differ do so when they
+ * are short.
+ */
 static int choose_labels(struct tree_printer *printer, size_t screen_columns)
 {
-	size_t taken = NUMBERS_COLUMNS + printer->has_detached * DETACHED_COLUMNS + printer->has_unknown * UNKNOWN_COLUMNS +
-		       printer->has_interrupt * INTERRUPT_COLUMNS + printer->has_places * PLACES_COLUMNS;
+	size_t taken = NUMBERS_COLUMNS + printer->has_detached * DETACHED_COLUMNS +
+		       printer->has_unknown * UNKNOWN_COLUMNS + printer->has_interrupt * INTERRUPT_COLUMNS +
+		       printer->has_places * PLACES_COLUMNS;
 	int err = collect_labels(printer, span_tree_root(printer->tree));
 
-	printer->label_columns = screen_columns > taken + LABEL_COLUMNS_MIN ? screen_columns - taken : LABEL_COLUMNS_MIN;
+	printer->label_columns = screen_columns > taken + LABEL_COLUMNS_MIN ? screen_columns - taken
+									    : LABEL_COLUMNS_MIN;
 	if (!err)
-		err = shorten_choose((const char *const *)printer->labels, printer->label_cnt, &printer->label_columns, &printer->label_tail);
+		err = shorten_choose((const char *const *)printer->labels, printer->label_cnt,
+				     &printer->label_columns, &printer->label_tail);
 	while (printer->label_cnt)
 		free(printer->labels[--printer->label_cnt]);
 	free(printer->labels);
 	return err;
 }
 
-int tree_print(struct cli *cli, const struct span_tree *tree, const struct log_input *input, const struct tree_view *view)
+int tree_print(struct cli *cli, const struct span_tree *tree, const struct log_input *input,
+	       const struct tree_view *view)
 {
 	struct tree_printer printer = { .tree = tree, .view = view };
 	struct table_column columns[COLUMN_MAX];
@@ -390,7 +413,8 @@ static void node_json(struct json *json, const struct span_tree *tree, const str
 }
 
 /* Flat, as deep trees are no friends of readers of JSON: a row names that of its parent. */
-static void rows_json(struct json *json, const struct span_tree *tree, const struct tree_node *node, uint64_t depth, uint64_t *row)
+static void rows_json(struct json *json, const struct span_tree *tree, const struct tree_node *node,
+		      uint64_t depth, uint64_t *row)
 {
 	uint64_t parent_row = *row; /* of the node, plus 1 */
 

@@ -32,7 +32,8 @@ static void add_share(struct table *table, uint64_t part_ns, uint64_t whole_ns)
 	table_cell(table, TABLE_PLAIN, part_ns ? units_format_share(share, part_ns, whole_ns) : "");
 }
 
-static void add_worker(struct table *table, const struct worker_row *row, const struct worker_table_options *options, bool has_unknown)
+static void add_worker(struct table *table, const struct worker_row *row,
+		       const struct worker_table_options *options, bool has_unknown)
 {
 	uint64_t active_ns = row->on_cpu_ns + row->runnable_ns, watched = watched_ns(row);
 	char count[UNITS_SIZE];
@@ -71,17 +72,24 @@ static bool any_unknown(const struct worker_report *report, size_t cnt)
 	return false;
 }
 
-int worker_table_print(const struct worker_report *report, const struct screen *screen, const struct worker_table_options *options)
+int worker_table_print(const struct worker_report *report, const struct screen *screen,
+		       const struct worker_table_options *options)
 {
 	static const char active[] = "active", spans[] = "in spans";
 	static const struct table_column always[] = {
-		{ "thread", TABLE_LEFT, NULL },   { "seen for", TABLE_RIGHT, NULL }, { "on-CPU", TABLE_RIGHT, NULL },
-		{ "CPU/wall", TABLE_RIGHT, NULL }, { "times", TABLE_RIGHT, active },  { "mean", TABLE_RIGHT, active },
+		{ "thread", TABLE_LEFT, NULL },	  { "seen for", TABLE_RIGHT, NULL },
+		{ "on-CPU", TABLE_RIGHT, NULL },  { "CPU/wall", TABLE_RIGHT, NULL },
+		{ "times", TABLE_RIGHT, active }, { "mean", TABLE_RIGHT, active },
 	};
-	static const struct table_column with_spans[] = { { "stays", TABLE_RIGHT, spans }, { "time", TABLE_RIGHT, spans }, { "of all", TABLE_RIGHT, spans } };
-	static const struct table_column without_spans[] = { { "runnable", TABLE_RIGHT, NULL }, { "blocked", TABLE_RIGHT, NULL } };
-	static const struct table_column unknown = { "unknown", TABLE_RIGHT, NULL }, idle = { "idle", TABLE_RIGHT, NULL };
-	size_t cnt = worker_report_row_count(report), shown_cnt = options->row_limit && options->row_limit < cnt ? options->row_limit : cnt;
+	static const struct table_column with_spans[] = { { "stays", TABLE_RIGHT, spans },
+							  { "time", TABLE_RIGHT, spans },
+							  { "of all", TABLE_RIGHT, spans } };
+	static const struct table_column without_spans[] = { { "runnable", TABLE_RIGHT, NULL },
+							     { "blocked", TABLE_RIGHT, NULL } };
+	static const struct table_column unknown = { "unknown", TABLE_RIGHT, NULL },
+					 idle = { "idle", TABLE_RIGHT, NULL };
+	size_t cnt = worker_report_row_count(report),
+	       shown_cnt = options->row_limit && options->row_limit < cnt ? options->row_limit : cnt;
 	bool has_unknown = any_unknown(report, shown_cnt);
 	struct table_column columns[COLUMN_MAX];
 	size_t column_cnt = sizeof(always) / sizeof(*always);
@@ -89,7 +97,8 @@ int worker_table_print(const struct worker_report *report, const struct screen *
 	int err = 0;
 
 	memcpy(columns, always, sizeof(always));
-	memcpy(columns + column_cnt, options->has_spans ? with_spans : without_spans, options->has_spans ? sizeof(with_spans) : sizeof(without_spans));
+	memcpy(columns + column_cnt, options->has_spans ? with_spans : without_spans,
+	       options->has_spans ? sizeof(with_spans) : sizeof(without_spans));
 	column_cnt += (options->has_spans ? sizeof(with_spans) : sizeof(without_spans)) / sizeof(*columns);
 	if (has_unknown)
 		columns[column_cnt++] = unknown;
@@ -104,7 +113,8 @@ int worker_table_print(const struct worker_report *report, const struct screen *
 		fputs("no threads\n", screen->file);
 	table_free(table);
 	if (shown_cnt < cnt)
-		fprintf(screen->file, "%zu more threads: 'txtrace workers --limit 0' shows them\n", cnt - shown_cnt);
+		fprintf(screen->file, "%zu more threads: 'txtrace workers --limit 0' shows them\n",
+			cnt - shown_cnt);
 	fputc('\n', screen->file);
 	return err;
 }

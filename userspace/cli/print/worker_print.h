@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What each thread did, as a table: for txtrace workers, and for a recorder's last words about threads without spans. */
+/*
+ * What each thread did, as a table: for txtrace workers, and for a recorder's
+ * last words about threads without spans.
+ */
 #ifndef WORKER_PRINT_H
 #define WORKER_PRINT_H
 
@@ -21,6 +24,7 @@ struct worker_table_options {
 void worker_append_thread(struct text *text, const struct worker_row *row);
 
 /* Of a finished report; an empty line ends it. 0 or -ENOMEM. */
-int worker_table_print(const struct worker_report *report, const struct screen *screen, const struct worker_table_options *options);
+int worker_table_print(const struct worker_report *report, const struct screen *screen,
+		       const struct worker_table_options *options);
 
 #endif

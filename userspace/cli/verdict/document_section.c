@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int document_section_add(struct document_section *section, struct text *text, enum line_kind kind, bool is_detail)
+int document_section_add(struct document_section *section, struct text *text, enum line_kind kind,
+			 bool is_detail)
 {
 	struct document_line *grown = reallocarray(section->lines, section->line_cnt + 1, sizeof(*grown));
 	char *copy = text->err ? NULL : strdup(text_string(text));

@@ -29,7 +29,8 @@ struct document_section {
 };
 
 /* Takes the text, which is empty then. 0 or -ENOMEM. */
-int document_section_add(struct document_section *section, struct text *text, enum line_kind kind, bool is_detail);
+int document_section_add(struct document_section *section, struct text *text, enum line_kind kind,
+			 bool is_detail);
 
 void document_section_release(struct document_section *section);
 

@@ -19,7 +19,9 @@ static size_t count_labels(const struct comparison *comparison)
 
 static enum metric_owner owner_of(const struct grouped_label *label)
 {
-	return label->has_owner[OWNER_CODE] ? OWNER_CODE : label->has_owner[OWNER_MACHINE] ? OWNER_MACHINE : OWNER_BOTH;
+	return label->has_owner[OWNER_CODE]	 ? OWNER_CODE
+	       : label->has_owner[OWNER_MACHINE] ? OWNER_MACHINE
+						 : OWNER_BOTH;
 }
 
 /* Figures of one label stand together. */
@@ -30,9 +32,13 @@ static void collect(struct label_groups *groups, const struct comparison *compar
 
 	for (size_t i = 0; i < comparison->figure_cnt; i = label->end_idx) {
 		label = &groups->labels[groups->cnt];
-		*label = (struct grouped_label){ .label = comparison->figures[i].label, .first_idx = i, .end_idx = i };
+		*label = (struct grouped_label){ .label = comparison->figures[i].label,
+						 .first_idx = i,
+						 .end_idx = i };
 		has_any = false;
-		for (; label->end_idx < comparison->figure_cnt && comparison->figures[label->end_idx].label == label->label; label->end_idx++) {
+		for (; label->end_idx < comparison->figure_cnt &&
+		       comparison->figures[label->end_idx].label == label->label;
+		     label->end_idx++) {
 			const struct compared_figure *figure = &comparison->figures[label->end_idx];
 
 			if (figure->verdict != groups->verdict)
@@ -48,8 +54,12 @@ static void collect(struct label_groups *groups, const struct comparison *compar
 	}
 }
 
-/* The child that the first of the label's figures that can be explained is in; STRING_POOL_NONE: it is in no child, or that is not known. */
-static uint32_t child_with_change(const struct comparison *comparison, const struct grouped_label *label, enum verdict verdict)
+/*
+ * The child that the first of the label's figures that can be explained is in; STRING_POOL_NONE: it is in no
+ * child, or that is not known.
+ */
+static uint32_t child_with_change(const struct comparison *comparison, const struct grouped_label *label,
+				  enum verdict verdict)
 {
 	for (size_t i = label->first_idx; i < label->end_idx; i++) {
 		struct explanation explanation;
@@ -63,18 +73,23 @@ static uint32_t child_with_change(const struct comparison *comparison, const str
 	return STRING_POOL_NONE;
 }
 
-static void find_children(struct label_groups *groups, const struct comparison *comparison, const size_t *idx_of)
+static void find_children(struct label_groups *groups, const struct comparison *comparison,
+			  const size_t *idx_of)
 {
 	for (size_t i = 0; i < groups->cnt; i++) {
 		struct grouped_label *label = &groups->labels[i];
 		uint32_t child = child_with_change(comparison, label, groups->verdict);
 
-		if (child != STRING_POOL_NONE && idx_of[child] != NONE && groups->labels[idx_of[child]].owner == label->owner)
+		if (child != STRING_POOL_NONE && idx_of[child] != NONE &&
+		    groups->labels[idx_of[child]].owner == label->owner)
 			label->head_idx = idx_of[child];
 	}
 }
 
-/* A child that only contains the change itself leads on to its own child. Of labels that contain each other the first is the head. */
+/*
+ * A child that only contains the change itself leads on to its own child. Of labels that contain each other
+ * the first is the head.
+ */
 static void find_heads(struct label_groups *groups)
 {
 	for (size_t i = 0; i < groups->cnt; i++) {

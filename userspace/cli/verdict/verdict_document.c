@@ -19,7 +19,9 @@
 int verdict_status_of(const struct comparison *comparison, const struct gate *gate)
 {
 	static const int of_gate[] = {
-		[GATE_HOLDS] = VERDICT_STATUS_HOLDS, [GATE_REGRESSED] = VERDICT_STATUS_REGRESSED, [GATE_CANT_TELL] = VERDICT_STATUS_CANT_TELL,
+		[GATE_HOLDS] = VERDICT_STATUS_HOLDS,
+		[GATE_REGRESSED] = VERDICT_STATUS_REGRESSED,
+		[GATE_CANT_TELL] = VERDICT_STATUS_CANT_TELL,
 		[GATE_ERROR] = VERDICT_STATUS_FAILED,
 	};
 
@@ -55,7 +57,8 @@ static enum line_kind kind_of_result(enum gate_result result)
 }
 
 /* Cases that are worst for the rule first; the rest is counted. */
-static int add_cases(struct document_section *section, const struct verdict_view *view, size_t rule, struct text *text)
+static int add_cases(struct document_section *section, const struct verdict_view *view, size_t rule,
+		     struct text *text)
 {
 	const struct gate *gate = view->gate;
 	double confidence = view->comparison ? view->comparison->options.confidence : 0.95;
@@ -100,8 +103,11 @@ static int add_rules(struct verdict_document *document, const struct verdict_vie
 		err = document_section_add(section, text, kind_of_result(gate->results[i]), false);
 		err = err ? err : add_cases(section, view, i, text);
 		if (gate->unmatched_cnt[i] > 0 && !gate->complaints[i] && !err) {
-			text_append_format(text, "%zu more label%s that match%s can't be held to it: one side has no exact spans of %s", gate->unmatched_cnt[i],
-					   gate->unmatched_cnt[i] == 1 ? "" : "s", gate->unmatched_cnt[i] == 1 ? "es" : "",
+			text_append_format(text,
+					   "%zu more label%s that match%s can't be held to it: one side has "
+					   "no exact spans of %s",
+					   gate->unmatched_cnt[i], gate->unmatched_cnt[i] == 1 ? "" : "s",
+					   gate->unmatched_cnt[i] == 1 ? "es" : "",
 					   gate->unmatched_cnt[i] == 1 ? "it" : "them");
 			err = document_section_add(section, text, LINE_NEUTRAL, true);
 		}
@@ -112,14 +118,17 @@ static int add_rules(struct verdict_document *document, const struct verdict_vie
 
 /* ---- figures ---- */
 
-/* The same change, seen once more: the median beside the mean, what the explanation of another figure tells. */
+/*
+ * The same change, seen once more: the median beside the mean, what the explanation of another figure tells.
+ */
 static bool is_said(const struct comparison *comparison, const struct compared_figure *figure)
 {
 	struct metric other = { .kind = METRIC_VALUE, .value = figure->metric.value };
 	const struct compared_figure *told;
 	struct txtrace_string name;
 
-	if (figure->metric.kind == METRIC_WAITS_ON && run_set_key(comparison->set, figure->metric.key, &name) == EXTRA_WAITS_ON)
+	if (figure->metric.kind == METRIC_WAITS_ON &&
+	    run_set_key(comparison->set, figure->metric.key, &name) == EXTRA_WAITS_ON)
 		other.value = SPAN_VALUE_REASON + (unsigned char)name.bytes[0];
 	else if (figure->metric.kind == METRIC_VALUE && figure->metric.value == COMPARE_VALUE_SELF)
 		other.value = SPAN_VALUE_WALL;
@@ -132,9 +141,12 @@ static bool is_said(const struct comparison *comparison, const struct compared_f
 }
 
 /* Of what can't be told, the times that people look for. */
-static bool is_shown(const struct comparison *comparison, const struct compared_figure *figure, enum verdict verdict)
+static bool is_shown(const struct comparison *comparison, const struct compared_figure *figure,
+		     enum verdict verdict)
 {
-	bool is_head = figure->metric.kind == METRIC_VALUE && (figure->metric.value == SPAN_VALUE_WALL || figure->metric.value == SPAN_VALUE_ON_CPU) &&
+	bool is_head = figure->metric.kind == METRIC_VALUE &&
+		       (figure->metric.value == SPAN_VALUE_WALL ||
+			figure->metric.value == SPAN_VALUE_ON_CPU) &&
 		       figure->metric.percentile != 0.5;
 
 	if (figure->verdict != verdict || (verdict == VERDICT_CANT_TELL && !is_head))
@@ -142,7 +154,8 @@ static bool is_shown(const struct comparison *comparison, const struct compared_
 	return verdict == VERDICT_CANT_TELL || !is_said(comparison, figure);
 }
 
-static bool is_any_shown(const struct comparison *comparison, const struct grouped_label *label, enum verdict verdict)
+static bool is_any_shown(const struct comparison *comparison, const struct grouped_label *label,
+			 enum verdict verdict)
 {
 	for (size_t i = label->first_idx; i < label->end_idx; i++) {
 		if (is_shown(comparison, &comparison->figures[i], verdict))
@@ -152,11 +165,12 @@ static bool is_any_shown(const struct comparison *comparison, const struct group
 }
 
 /*
- * Each line names the label, also below another line of it: lines are searched for, sorted and quoted alone. A
- * section of the code holds all figures of a label that the code made worse: those of the machine say so.
+ * Each line names the label, also below another line of it: lines are searched for, sorted and quoted alone.
+ * A section of the code holds all figures of a label that the code made worse: those of the machine say so.
  */
-static int add_figure(struct document_section *section, const struct verdict_view *view, const struct compared_figure *figure, enum line_kind kind,
-		      bool is_detail, struct text *text)
+static int add_figure(struct document_section *section, const struct verdict_view *view,
+		      const struct compared_figure *figure, enum line_kind kind, bool is_detail,
+		      struct text *text)
 {
 	words_append_label(text, view->set, figure->label);
 	text_append(text, ": ");
@@ -182,7 +196,8 @@ struct figure_section {
 #define OWNER_ANY ((enum metric_owner)3)
 
 /* Does the figure say no more than that a child has the change, which is a label of the same group? */
-static bool is_of_group(const struct comparison *comparison, const struct compared_figure *figure, const struct label_groups *groups, size_t head_idx)
+static bool is_of_group(const struct comparison *comparison, const struct compared_figure *figure,
+			const struct label_groups *groups, size_t head_idx)
 {
 	struct explanation explanation;
 
@@ -195,9 +210,13 @@ static bool is_of_group(const struct comparison *comparison, const struct compar
 	return false;
 }
 
-/* All that is shown of a label. Of one that only contains the change of its group: the first figure, and those that tell of something else. */
-static int add_label(struct document_section *section, const struct verdict_view *view, const struct figure_section *of,
-		     const struct label_groups *groups, const struct grouped_label *label, struct text *text)
+/*
+ * All that is shown of a label. Of one that only contains the change of its group: the first figure, and
+ * those that tell of something else.
+ */
+static int add_label(struct document_section *section, const struct verdict_view *view,
+		     const struct figure_section *of, const struct label_groups *groups,
+		     const struct grouped_label *label, struct text *text)
 {
 	const struct comparison *comparison = view->comparison;
 	bool is_contained = &groups->labels[label->head_idx] != label;
@@ -217,8 +236,9 @@ static int add_label(struct document_section *section, const struct verdict_view
 	return err;
 }
 
-static int add_containing(struct document_section *section, const struct verdict_view *view, const struct figure_section *of,
-			  const struct label_groups *groups, size_t head_idx, struct text *text)
+static int add_containing(struct document_section *section, const struct verdict_view *view,
+			  const struct figure_section *of, const struct label_groups *groups, size_t head_idx,
+			  struct text *text)
 {
 	size_t cnt = 0;
 	int err = 0;
@@ -231,14 +251,15 @@ static int add_containing(struct document_section *section, const struct verdict
 			err = add_label(section, view, of, groups, &groups->labels[i], text);
 	}
 	if (view->limit && cnt > view->limit && !err) {
-		text_append_format(text, "and %zu more label%s", cnt - view->limit, cnt - view->limit == 1 ? " that contains it" : "s that contain it");
+		text_append_format(text, "and %zu more label%s", cnt - view->limit,
+				   cnt - view->limit == 1 ? " that contains it" : "s that contain it");
 		err = document_section_add(section, text, of->kind, true);
 	}
 	return err;
 }
 
-static int add_figures(struct verdict_document *document, const struct verdict_view *view, const struct figure_section *of,
-		       const struct label_groups *groups, struct text *text)
+static int add_figures(struct verdict_document *document, const struct verdict_view *view,
+		       const struct figure_section *of, const struct label_groups *groups, struct text *text)
 {
 	struct document_section *section = new_section(document, of->title);
 	size_t group_cnt = 0;
@@ -247,7 +268,8 @@ static int add_figures(struct verdict_document *document, const struct verdict_v
 	for (size_t i = 0; i < groups->cnt && !err; i++) {
 		const struct grouped_label *label = &groups->labels[i];
 
-		if (label->head_idx != i || (of->owner != OWNER_ANY && label->owner != of->owner) || !is_any_shown(view->comparison, label, of->verdict))
+		if (label->head_idx != i || (of->owner != OWNER_ANY && label->owner != of->owner) ||
+		    !is_any_shown(view->comparison, label, of->verdict))
 			continue;
 		if (view->limit && group_cnt >= view->limit) {
 			section->left_out_cnt++;
@@ -287,8 +309,10 @@ static int add_changes(struct verdict_document *document, const struct verdict_v
 			text_append(text, " -> ");
 		}
 		words_append_label(text, view->set, change->label);
-		text_append_format(text, " (%s spans in %zu of %" PRIu32 " %s)", units_format_count(count, change->span_cnt), change->unit_cnt,
-				   view->set->unit_cnt[change->side], view->set->is_windowed ? "windows" : "runs");
+		text_append_format(text, " (%s spans in %zu of %" PRIu32 " %s)",
+				   units_format_count(count, change->span_cnt), change->unit_cnt,
+				   view->set->unit_cnt[change->side],
+				   view->set->is_windowed ? "windows" : "runs");
 		err = document_section_add(section, text, LINE_NEUTRAL, false);
 	}
 	drop_if_empty(document);
@@ -299,8 +323,12 @@ static int add_changes(struct verdict_document *document, const struct verdict_v
 
 #define LABELS_NAMED 3
 
-/* " in 4 labels (commit, flush, tx and 1 more)", " and in 2 labels that contain them": those of which a figure of this owner has the verdict. */
-static void append_labels_with(struct text *text, const struct verdict_view *view, const struct label_groups *groups, enum metric_owner owner)
+/*
+ * " in 4 labels (commit, flush, tx and 1 more)", " and in 2 labels that contain them": those of which a
+ * figure of this owner has the verdict.
+ */
+static void append_labels_with(struct text *text, const struct verdict_view *view,
+			       const struct label_groups *groups, enum metric_owner owner)
 {
 	uint32_t named[LABELS_NAMED];
 	size_t cnt = 0, containing_cnt = 0;
@@ -327,11 +355,13 @@ static void append_labels_with(struct text *text, const struct verdict_view *vie
 		text_append_format(text, " and %zu more", cnt - LABELS_NAMED);
 	text_append(text, cnt ? ")" : "");
 	if (containing_cnt > 0)
-		text_append_format(text, " and in %zu label%s that contain%s %s", containing_cnt, containing_cnt == 1 ? "" : "s",
-				   containing_cnt == 1 ? "s" : "", cnt == 1 ? "it" : "them");
+		text_append_format(text, " and in %zu label%s that contain%s %s", containing_cnt,
+				   containing_cnt == 1 ? "" : "s", containing_cnt == 1 ? "s" : "",
+				   cnt == 1 ? "it" : "them");
 }
 
-static void sum_up_owner(struct text *text, const struct verdict_view *view, const struct label_groups groups[], const char *who, enum verdict verdict,
+static void sum_up_owner(struct text *text, const struct verdict_view *view,
+			 const struct label_groups groups[], const char *who, enum verdict verdict,
 			 enum metric_owner owner)
 {
 	text_append_format(text, "%s: %s", who, verdict_names[verdict]);
@@ -339,23 +369,30 @@ static void sum_up_owner(struct text *text, const struct verdict_view *view, con
 		append_labels_with(text, view, &groups[verdict], owner);
 	if (verdict == VERDICT_CANT_TELL && view->comparison->figure_cnt == 0)
 		text_append(text, ", as no label has exact spans on both sides");
-	else if (verdict == VERDICT_CANT_TELL && !comparison_has_units(view->set, view->comparison->options.alpha, false))
-		text_append_format(text, ", as %zu and %zu runs are too few: it takes %" PRIu32 " a side", view->set->run_cnt[0], view->set->run_cnt[1],
+	else if (verdict == VERDICT_CANT_TELL &&
+		 !comparison_has_units(view->set, view->comparison->options.alpha, false))
+		text_append_format(text, ", as %zu and %zu runs are too few: it takes %" PRIu32 " a side",
+				   view->set->run_cnt[0], view->set->run_cnt[1],
 				   view->comparison->units_least);
 }
 
-static void append_summary(struct text *text, const struct verdict_view *view, const struct label_groups groups[])
+static void append_summary(struct text *text, const struct verdict_view *view,
+			   const struct label_groups groups[])
 {
 	const struct comparison *comparison = view->comparison;
 	static const struct {
 		enum gate_result result;
 		const char *words;
-	} others[] = { { GATE_REGRESSED, "regressed" }, { GATE_CANT_TELL, "can't be told" }, { GATE_ERROR, "without anything that matches" } };
+	} others[] = { { GATE_REGRESSED, "regressed" },
+		       { GATE_CANT_TELL, "can't be told" },
+		       { GATE_ERROR, "without anything that matches" } };
 	const struct gate *gate = view->gate;
 
 	if (gate)
-		text_append_format(text, "gate: %s (of %zu rule%s %zu hold%s", gate_result_names[gate->result], gate->rules->cnt,
-				   gate->rules->cnt == 1 ? "" : "s", gate->cnt[GATE_HOLDS], gate->cnt[GATE_HOLDS] == 1 ? "s" : "");
+		text_append_format(text, "gate: %s (of %zu rule%s %zu hold%s",
+				   gate_result_names[gate->result], gate->rules->cnt,
+				   gate->rules->cnt == 1 ? "" : "s", gate->cnt[GATE_HOLDS],
+				   gate->cnt[GATE_HOLDS] == 1 ? "s" : "");
 	for (size_t i = 0; gate && i < sizeof(others) / sizeof(others[0]); i++) {
 		if (gate->cnt[others[i].result] > 0)
 			text_append_format(text, ", %zu %s", gate->cnt[others[i].result], others[i].words);
@@ -367,12 +404,14 @@ static void append_summary(struct text *text, const struct verdict_view *view, c
 	sum_up_owner(text, view, groups, "the code", comparison->code, OWNER_CODE);
 	text_append(text, "; ");
 	sum_up_owner(text, view, groups, "the machine", comparison->machine, OWNER_MACHINE);
-	text_append_format(text, "; %zu figures compared: %zu worse, %zu better, %zu same, %zu can't tell", comparison->figure_cnt,
-			   comparison->verdict_cnt[VERDICT_WORSE], comparison->verdict_cnt[VERDICT_BETTER], comparison->verdict_cnt[VERDICT_SAME],
+	text_append_format(text, "; %zu figures compared: %zu worse, %zu better, %zu same, %zu can't tell",
+			   comparison->figure_cnt, comparison->verdict_cnt[VERDICT_WORSE],
+			   comparison->verdict_cnt[VERDICT_BETTER], comparison->verdict_cnt[VERDICT_SAME],
 			   comparison->verdict_cnt[VERDICT_CANT_TELL]);
 }
 
-static int add_comparison(struct verdict_document *document, const struct verdict_view *view, const struct label_groups groups[], struct text *text)
+static int add_comparison(struct verdict_document *document, const struct verdict_view *view,
+			  const struct label_groups groups[], struct text *text)
 {
 	static const struct figure_section sections[] = {
 		{ "worse: the code", VERDICT_WORSE, OWNER_CODE, LINE_BAD },
@@ -388,7 +427,8 @@ static int add_comparison(struct verdict_document *document, const struct verdic
 	return err ? err : add_changes(document, view, text);
 }
 
-static int add_sections(struct verdict_document *document, const struct verdict_view *view, const struct label_groups groups[], struct text *text)
+static int add_sections(struct verdict_document *document, const struct verdict_view *view,
+			const struct label_groups groups[], struct text *text)
 {
 	struct document_section *notes;
 	int err;

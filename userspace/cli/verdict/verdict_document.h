@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a comparison, or the check of a log, comes to, in words: a summary, and sections of lines, what matters first. Reports (verdict_report.h) only
- * lay it out, each for its place. Texts are UTF-8 without control characters, whatever labels hold (text_append_escaped()); what else a format minds
- * is its own business.
+ * What a comparison, or the check of a log, comes to, in words: a summary, and
+ * sections of lines, what matters first. Reports (verdict_report.h) only lay it
+ * out, each for its place. Texts are UTF-8 without control characters, whatever
+ * labels hold (text_append_escaped()); what else a format minds is its own
+ * business.
  */
 #ifndef VERDICT_DOCUMENT_H
 #define VERDICT_DOCUMENT_H
@@ -21,7 +23,8 @@ struct verdict_document {
 	size_t section_cnt;
 };
 
-int verdict_document_init(struct verdict_document *document, const struct verdict_view *view); /* 0 or -ENOMEM */
+/* 0 or -ENOMEM */
+int verdict_document_init(struct verdict_document *document, const struct verdict_view *view);
 void verdict_document_release(struct verdict_document *document);
 
 #endif

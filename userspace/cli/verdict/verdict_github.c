@@ -4,7 +4,10 @@
 #include "base/text.h"
 #include "cli/verdict/verdict_report.h"
 
-/* A workflow command is a line: what could end it, or begin another one, is encoded. In a property, so is what could end that. */
+/*
+ * A workflow command is a line: what could end it, or begin another one, is encoded. In a property, so is
+ * what could end that.
+ */
 static void append_encoded(struct text *text, const char *string, bool is_property)
 {
 	for (; *string; string++) {
@@ -18,7 +21,9 @@ static void append_encoded(struct text *text, const char *string, bool is_proper
 /* The lines of a kind in a section are annotations; details go with the line that they belong to. */
 static void append_lines(struct text *text, const struct document_section *section)
 {
-	static const char *const commands[] = { [LINE_BAD] = "error", [LINE_UNSURE] = "warning", [LINE_NEUTRAL] = "notice", [LINE_GOOD] = NULL };
+	static const char *const commands[] = {
+		[LINE_BAD] = "error", [LINE_UNSURE] = "warning", [LINE_NEUTRAL] = "notice", [LINE_GOOD] = NULL
+	};
 
 	for (size_t i = 0; i < section->line_cnt; i++) {
 		const struct document_line *line = &section->lines[i];
@@ -37,9 +42,13 @@ static void append_lines(struct text *text, const struct document_section *secti
 	}
 }
 
-static int write_github(const struct verdict_view *view, const struct verdict_document *document, const struct screen *screen)
+static int write_github(const struct verdict_view *view, const struct verdict_document *document,
+			const struct screen *screen)
 {
-	static const char *const commands[] = { [LINE_BAD] = "error", [LINE_UNSURE] = "warning", [LINE_NEUTRAL] = "notice", [LINE_GOOD] = "notice" };
+	static const char *const commands[] = { [LINE_BAD] = "error",
+						[LINE_UNSURE] = "warning",
+						[LINE_NEUTRAL] = "notice",
+						[LINE_GOOD] = "notice" };
 	struct text text = { 0 };
 	int err;
 
@@ -56,4 +65,5 @@ static int write_github(const struct verdict_view *view, const struct verdict_do
 	return err;
 }
 
-const struct verdict_format verdict_format_github = { "github", "annotations of a GitHub workflow", write_github };
+const struct verdict_format verdict_format_github = { "github", "annotations of a GitHub workflow",
+						      write_github };

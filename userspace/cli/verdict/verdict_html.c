@@ -10,17 +10,24 @@
 #define PICTURE_SPAN 0.5 /* a picture shows -50 % to +50 % */
 
 static const char style[] =
-	"body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#222;background:#fff}"
+	"body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 "
+	"1em;color:#222;background:#fff}"
 	"h1{font-size:1.3em}h2{font-size:1.1em;margin-top:1.6em}ul{list-style:none;padding-left:0}"
 	".summary{padding:.8em 1em;border-left:8px solid #bbb;background:#f6f6f6}"
 	"li{padding:.25em .6em;margin:.2em 0;border-left:4px solid #bbb}"
-	"li.detail{margin-left:1.6em;border-left-width:1px;color:#444}.bad{border-color:#c62828}.good{border-color:#2e7d32}.unsure{border-color:#f9a825}"
-	".wide{overflow-x:auto}table{border-collapse:collapse;font-size:.92em}svg{color:#546e7a}tr.worse svg{color:#c62828}tr.better svg{color:#2e7d32}"
-	"td,th{padding:.2em .8em .2em 0;text-align:left;white-space:nowrap}tr.worse td:last-child{color:#c62828;font-weight:600}"
+	"li.detail{margin-left:1.6em;border-left-width:1px;color:#444}.bad{border-color:#c62828}.good{border-"
+	"color:#2e7d32}.unsure{border-color:#f9a825}"
+	".wide{overflow-x:auto}table{border-collapse:collapse;font-size:.92em}svg{color:#546e7a}tr.worse "
+	"svg{color:#c62828}tr.better svg{color:#2e7d32}"
+	"td,th{padding:.2em .8em .2em 0;text-align:left;white-space:nowrap}tr.worse "
+	"td:last-child{color:#c62828;font-weight:600}"
 	"tr.better td:last-child{color:#2e7d32;font-weight:600}.plain{color:#777}"
-	"@media(prefers-color-scheme:dark){body{color:#ddd;background:#1b1b1b}.summary{background:#262626}li.detail{color:#aaa}}";
+	"@media(prefers-color-scheme:dark){body{color:#ddd;background:#1b1b1b}.summary{background:#262626}li."
+	"detail{color:#aaa}}";
 
-static const char *const classes[] = { [LINE_BAD] = "bad", [LINE_GOOD] = "good", [LINE_UNSURE] = "unsure", [LINE_NEUTRAL] = "plain" };
+static const char *const classes[] = {
+	[LINE_BAD] = "bad", [LINE_GOOD] = "good", [LINE_UNSURE] = "unsure", [LINE_NEUTRAL] = "plain"
+};
 
 static void append_section(struct text *text, const struct document_section *section)
 {
@@ -28,7 +35,8 @@ static void append_section(struct text *text, const struct document_section *sec
 	markup_append(text, section->title);
 	text_append(text, "</h2>\n<ul>\n");
 	for (size_t i = 0; i < section->line_cnt; i++) {
-		text_append_format(text, "<li class=\"%s%s\">", classes[section->lines[i].kind], section->lines[i].is_detail ? " detail" : "");
+		text_append_format(text, "<li class=\"%s%s\">", classes[section->lines[i].kind],
+				   section->lines[i].is_detail ? " detail" : "");
 		markup_append(text, section->lines[i].text);
 		text_append(text, "</li>\n");
 	}
@@ -51,15 +59,25 @@ static void append_picture(struct text *text, const struct effect *effect)
 
 	if (isnan(effect->relative) || isnan(effect->relative_interval.low))
 		return;
-	text_append_format(text, "<svg width=\"%d\" height=\"14\"><line x1=\"%d\" x2=\"%d\" y1=\"0\" y2=\"14\" stroke=\"#999\"/>", PICTURE_WIDTH,
-			   PICTURE_WIDTH / 2, PICTURE_WIDTH / 2);
-	text_append_format(text, "<rect x=\"%.1f\" width=\"%.1f\" y=\"5\" height=\"4\" fill=\"currentColor\" fill-opacity=\".5\"/>", low, fmax(high - low, 1));
-	text_append_format(text, "<circle cx=\"%.1f\" cy=\"7\" r=\"3.5\" fill=\"currentColor\"/></svg>", place(effect->relative));
+	text_append_format(text,
+			   "<svg width=\"%d\" height=\"14\"><line x1=\"%d\" x2=\"%d\" y1=\"0\" y2=\"14\" "
+			   "stroke=\"#999\"/>",
+			   PICTURE_WIDTH, PICTURE_WIDTH / 2, PICTURE_WIDTH / 2);
+	text_append_format(text,
+			   "<rect x=\"%.1f\" width=\"%.1f\" y=\"5\" height=\"4\" fill=\"currentColor\" "
+			   "fill-opacity=\".5\"/>",
+			   low, fmax(high - low, 1));
+	text_append_format(text, "<circle cx=\"%.1f\" cy=\"7\" r=\"3.5\" fill=\"currentColor\"/></svg>",
+			   place(effect->relative));
 }
 
-static void append_figure(struct text *text, const struct verdict_view *view, const struct compared_figure *figure)
+static void append_figure(struct text *text, const struct verdict_view *view,
+			  const struct compared_figure *figure)
 {
-	static const char *const rows[] = { [VERDICT_SAME] = "same", [VERDICT_BETTER] = "better", [VERDICT_WORSE] = "worse", [VERDICT_CANT_TELL] = "unsure" };
+	static const char *const rows[] = { [VERDICT_SAME] = "same",
+					    [VERDICT_BETTER] = "better",
+					    [VERDICT_WORSE] = "worse",
+					    [VERDICT_CANT_TELL] = "unsure" };
 	struct text words = { 0 };
 
 	text_append_format(text, "<tr class=\"%s\"><td>", rows[figure->verdict]);
@@ -82,9 +100,13 @@ static void append_figure(struct text *text, const struct verdict_view *view, co
 
 static void append_figures(struct text *text, const struct verdict_view *view)
 {
-	text_append(text, "<h2>all figures</h2>\n<p class=\"plain\">The line is no change, the ends are -50 % and +50 %, where what is beyond is cut "
-			  "off; a bar is the interval. Figures that are 0 on both sides are left out.</p>\n<div class=\"wide\"><table>\n"
-			  "<tr><th>label</th><th>figure</th><th>base -&gt; new</th><th></th><th>verdict</th></tr>\n");
+	text_append(
+		text,
+		"<h2>all figures</h2>\n<p class=\"plain\">The line is no change, the ends are -50 % and +50 "
+		"%, where what is beyond is cut "
+		"off; a bar is the interval. Figures that are 0 on both sides are left out.</p>\n<div "
+		"class=\"wide\"><table>\n"
+		"<tr><th>label</th><th>figure</th><th>base -&gt; new</th><th></th><th>verdict</th></tr>\n");
 	for (size_t i = 0; i < view->comparison->figure_cnt; i++) {
 		const struct compared_figure *figure = &view->comparison->figures[i];
 
@@ -94,15 +116,19 @@ static void append_figures(struct text *text, const struct verdict_view *view)
 	text_append(text, "</table></div>\n");
 }
 
-static int write_html(const struct verdict_view *view, const struct verdict_document *document, const struct screen *screen)
+static int write_html(const struct verdict_view *view, const struct verdict_document *document,
+		      const struct screen *screen)
 {
 	struct text text = { 0 };
 	int err;
 
-	text_append_format(&text, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"
-				  "<title>%s</title>\n<style>%s</style></head><body>\n", view->program,
-			   style);
-	text_append_format(&text, "<h1>%s</h1>\n<p class=\"summary %s\">", view->program, classes[document->kind]);
+	text_append_format(&text,
+			   "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
+			   "name=\"viewport\" content=\"width=device-width\">"
+			   "<title>%s</title>\n<style>%s</style></head><body>\n",
+			   view->program, style);
+	text_append_format(&text, "<h1>%s</h1>\n<p class=\"summary %s\">", view->program,
+			   classes[document->kind]);
 	markup_append(&text, document->summary);
 	text_append(&text, "</p>\n");
 	for (size_t i = 0; i < document->section_cnt; i++)

@@ -11,7 +11,8 @@
 
 static void label_json(struct json *json, const struct run_set *set, const char *member, uint32_t label)
 {
-	struct txtrace_string name = label == STRING_POOL_NONE ? (struct txtrace_string){ 0 } : set->by_label[label]->name;
+	struct txtrace_string name = label == STRING_POOL_NONE ? (struct txtrace_string){ 0 }
+							       : set->by_label[label]->name;
 
 	if (name.length > 0)
 		json_member_string(json, member, name.bytes, name.length);
@@ -35,8 +36,12 @@ static void interval_json(struct json *json, const char *name, const struct inte
 /* "wall.p99", "calls.fsync.mean": as in a rule, without the label. */
 static void metric_json(struct json *json, const struct run_set *set, const struct metric *metric)
 {
-	static const char *const kinds[] = { [METRIC_VALUE] = "time", [METRIC_CALLS] = "calls", [METRIC_BLOCKS] = "blocks", [METRIC_WAITS_ON] = "waits_on",
-					     [METRIC_COUNT] = "count", [METRIC_LOWER_BOUNDS] = "lower_bounds", [METRIC_HELD] = "held_by" };
+	static const char *const kinds[] = {
+		[METRIC_VALUE] = "time",    [METRIC_CALLS] = "calls",
+		[METRIC_BLOCKS] = "blocks", [METRIC_WAITS_ON] = "waits_on",
+		[METRIC_COUNT] = "count",   [METRIC_LOWER_BOUNDS] = "lower_bounds",
+		[METRIC_HELD] = "held_by"
+	};
 	struct txtrace_string name = { 0 };
 	struct text text = { 0 };
 	unsigned int reason;
@@ -47,7 +52,8 @@ static void metric_json(struct json *json, const struct run_set *set, const stru
 	text_release(&text);
 	if (metric->kind == METRIC_VALUE)
 		json_member_text(json, "of", metric_value_name(metric->value));
-	if (metric->key != STRING_POOL_NONE && metric->kind != METRIC_VALUE && metric->kind != METRIC_COUNT && metric->kind != METRIC_LOWER_BOUNDS) {
+	if (metric->key != STRING_POOL_NONE && metric->kind != METRIC_VALUE && metric->kind != METRIC_COUNT &&
+	    metric->kind != METRIC_LOWER_BOUNDS) {
 		enum extra_kind kind = run_set_key(set, metric->key, &name);
 
 		if (kind == EXTRA_WAITS_ON || kind == EXTRA_HELD) {
@@ -80,9 +86,12 @@ static void effect_json(struct json *json, const struct effect *effect)
 	json_array_end(json);
 }
 
-static void figure_json(struct json *json, const struct verdict_view *view, const struct compared_figure *figure)
+static void figure_json(struct json *json, const struct verdict_view *view,
+			const struct compared_figure *figure)
 {
-	static const char *const owners[] = { [OWNER_CODE] = "code", [OWNER_MACHINE] = "machine", [OWNER_BOTH] = "both" };
+	static const char *const owners[] = {
+		[OWNER_CODE] = "code", [OWNER_MACHINE] = "machine", [OWNER_BOTH] = "both"
+	};
 	struct text text = { 0 };
 
 	json_object_begin(json);
@@ -111,7 +120,8 @@ static void change_json(struct json *json, const struct verdict_view *view, cons
 	json_member_text(json, "change", change->side == SIDE_BASE ? "vanished" : "new");
 	label_json(json, view->set, "label", change->label);
 	json_member_u64(json, "spans", change->span_cnt);
-	label_json(json, view->set, change->side == SIDE_BASE ? "perhaps_renamed_to" : "perhaps_renamed_from", change->renamed);
+	label_json(json, view->set, change->side == SIDE_BASE ? "perhaps_renamed_to" : "perhaps_renamed_from",
+		   change->renamed);
 	json_object_end(json);
 }
 
@@ -132,7 +142,8 @@ static void case_json(struct json *json, const struct verdict_view *view, const 
 		json_member_double(json, "p", one->p);
 		json_object_end(json);
 	}
-	words_append_case(&text, view->set, rule, one, view->comparison ? view->comparison->options.confidence : 0.95);
+	words_append_case(&text, view->set, rule, one,
+			  view->comparison ? view->comparison->options.confidence : 0.95);
 	json_member_text(json, "words", text_string(&text));
 	json_object_end(json);
 	text_release(&text);
@@ -196,7 +207,10 @@ static void comparison_json(struct json *json, const struct verdict_view *view)
 	json_object_begin(json);
 	json_member_text(json, "code", verdict_names[comparison->code]);
 	json_member_text(json, "machine", verdict_names[comparison->machine]);
-	json_member_text(json, "units", view->set->is_windowed ? "windows" : view->set->is_paired ? "pairs" : "runs");
+	json_member_text(json, "units",
+			 view->set->is_windowed ? "windows"
+			 : view->set->is_paired ? "pairs"
+						: "runs");
 	json_member_double(json, "false_alarms", comparison->options.alpha);
 	json_member_double(json, "confidence", comparison->options.confidence);
 	json_member_double(json, "min_effect", comparison->options.min_relative);
@@ -215,7 +229,8 @@ static void comparison_json(struct json *json, const struct verdict_view *view)
 	json_object_end(json);
 }
 
-static int write_json(const struct verdict_view *view, const struct verdict_document *document, const struct screen *screen)
+static int write_json(const struct verdict_view *view, const struct verdict_document *document,
+		      const struct screen *screen)
 {
 	struct json json;
 	int err;
@@ -236,4 +251,5 @@ static int write_json(const struct verdict_view *view, const struct verdict_docu
 	return err == -ENOMEM ? err : 0; /* what could not be written is seen in the file */
 }
 
-const struct verdict_format verdict_format_json = { "json", "one object; --json-schema prints its schema", write_json };
+const struct verdict_format verdict_format_json = { "json", "one object; --json-schema prints its schema",
+						    write_json };

@@ -11,7 +11,10 @@ static const struct {
 	const char *element;
 	bool is_empty;
 } elements[] = {
-	[GATE_HOLDS] = { NULL, true }, [GATE_REGRESSED] = { "failure", false }, [GATE_CANT_TELL] = { "skipped", false }, [GATE_ERROR] = { "error", false },
+	[GATE_HOLDS] = { NULL, true },
+	[GATE_REGRESSED] = { "failure", false },
+	[GATE_CANT_TELL] = { "skipped", false },
+	[GATE_ERROR] = { "error", false },
 };
 
 static void append_words(struct text *to, const struct verdict_view *view, size_t rule)
@@ -37,7 +40,8 @@ static void append_case(struct text *text, const struct verdict_view *view, size
 	struct text words = { 0 }, name = { 0 }, first = { 0 };
 
 	append_words(&words, view, rule);
-	text_append_escaped(&name, view->gate->rules->rules[rule].text, strlen(view->gate->rules->rules[rule].text));
+	text_append_escaped(&name, view->gate->rules->rules[rule].text,
+			    strlen(view->gate->rules->rules[rule].text));
 	text_append_bytes(&first, text_string(&words), strcspn(text_string(&words), "\n"));
 	text_append(text, "    <testcase classname=\"txtrace.gate\" name=\"");
 	markup_append(text, text_string(&name));
@@ -61,11 +65,13 @@ static void append_case(struct text *text, const struct verdict_view *view, size
 }
 
 /* Without rules the comparison as a whole is the one case. */
-static void append_whole(struct text *text, const struct verdict_view *view, const struct verdict_document *document)
+static void append_whole(struct text *text, const struct verdict_view *view,
+			 const struct verdict_document *document)
 {
 	text_append(text, "    <testcase classname=\"txtrace.diff\" name=\"the code is not worse\">\n");
 	if (view->status == VERDICT_STATUS_REGRESSED || view->status == VERDICT_STATUS_CANT_TELL) {
-		text_append_format(text, "      <%s message=\"", view->status == VERDICT_STATUS_REGRESSED ? "failure" : "skipped");
+		text_append_format(text, "      <%s message=\"",
+				   view->status == VERDICT_STATUS_REGRESSED ? "failure" : "skipped");
 		markup_append(text, document->summary);
 		text_append(text, "\"/>\n");
 	}
@@ -80,18 +86,24 @@ static void append_whole(struct text *text, const struct verdict_view *view, con
 	text_append(text, "</system-out>\n    </testcase>\n");
 }
 
-static int write_junit(const struct verdict_view *view, const struct verdict_document *document, const struct screen *screen)
+static int write_junit(const struct verdict_view *view, const struct verdict_document *document,
+		       const struct screen *screen)
 {
 	const struct gate *gate = view->gate;
-	size_t cnt = gate ? gate->rules->cnt : 1, failure_cnt = gate ? gate->cnt[GATE_REGRESSED] : view->status == VERDICT_STATUS_REGRESSED;
-	size_t skipped_cnt = gate ? gate->cnt[GATE_CANT_TELL] : view->status == VERDICT_STATUS_CANT_TELL, error_cnt = gate ? gate->cnt[GATE_ERROR] : 0;
+	size_t cnt = gate ? gate->rules->cnt : 1,
+	       failure_cnt = gate ? gate->cnt[GATE_REGRESSED] : view->status == VERDICT_STATUS_REGRESSED;
+	size_t skipped_cnt = gate ? gate->cnt[GATE_CANT_TELL] : view->status == VERDICT_STATUS_CANT_TELL,
+	       error_cnt = gate ? gate->cnt[GATE_ERROR] : 0;
 	struct text text = { 0 };
 	int err;
 
 	text_append(&text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-	text_append_format(&text, "<testsuites name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n", view->program, cnt, failure_cnt, error_cnt);
-	text_append_format(&text, "  <testsuite name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", view->program, cnt, failure_cnt,
-			   error_cnt, skipped_cnt);
+	text_append_format(&text, "<testsuites name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n",
+			   view->program, cnt, failure_cnt, error_cnt);
+	text_append_format(
+		&text,
+		"  <testsuite name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
+		view->program, cnt, failure_cnt, error_cnt, skipped_cnt);
 	for (size_t i = 0; gate && i < gate->rules->cnt; i++)
 		append_case(&text, view, i);
 	if (!gate)
@@ -103,4 +115,5 @@ static int write_junit(const struct verdict_view *view, const struct verdict_doc
 	return err;
 }
 
-const struct verdict_format verdict_format_junit = { "junit", "JUnit XML: each rule a test case", write_junit };
+const struct verdict_format verdict_format_junit = { "junit", "JUnit XML: each rule a test case",
+						     write_junit };

@@ -23,17 +23,22 @@ static void append_escaped(struct text *text, const char *string)
 			text_append(text, "&#35;");
 		else if (*string == ':' && string[1] == '/')
 			text_append(text, "&#58;");
-		else if (strchr("\\`*_{}[]|!~$", *string) || (*string == '.' && isalpha((unsigned char)string[1])))
+		else if (strchr("\\`*_{}[]|!~$", *string) ||
+			 (*string == '.' && isalpha((unsigned char)string[1])))
 			text_append_format(text, "\\%s", byte);
 		else
 			text_append(text, byte);
 	}
 }
 
-static int write_markdown(const struct verdict_view *view, const struct verdict_document *document, const struct screen *screen)
+static int write_markdown(const struct verdict_view *view, const struct verdict_document *document,
+			  const struct screen *screen)
 {
 	static const char *const marks[] = {
-		[LINE_BAD] = "\xe2\x9d\x8c", [LINE_GOOD] = "\xe2\x9c\x85", [LINE_UNSURE] = "\xe2\x9d\x94", [LINE_NEUTRAL] = "\xe2\x80\xa2",
+		[LINE_BAD] = "\xe2\x9d\x8c",
+		[LINE_GOOD] = "\xe2\x9c\x85",
+		[LINE_UNSURE] = "\xe2\x9d\x94",
+		[LINE_NEUTRAL] = "\xe2\x80\xa2",
 	};
 	struct text text = { 0 };
 	int err;
@@ -62,4 +67,5 @@ static int write_markdown(const struct verdict_view *view, const struct verdict_
 	return err;
 }
 
-const struct verdict_format verdict_format_markdown = { "markdown", "for a comment on a pull request", write_markdown };
+const struct verdict_format verdict_format_markdown = { "markdown", "for a comment on a pull request",
+							write_markdown };

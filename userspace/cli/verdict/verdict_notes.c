@@ -31,11 +31,13 @@ static struct side_sums sum_side(const struct run_set *set, enum compare_side si
 	return sums;
 }
 
-static void append_runs(struct text *text, const struct run_set *set, enum compare_side side, const char *name)
+static void append_runs(struct text *text, const struct run_set *set, enum compare_side side,
+			const char *name)
 {
 	char count[UNITS_SIZE];
 
-	text_append_format(text, "%s%s%zu run%s (", name, *name ? " " : "", set->run_cnt[side], set->run_cnt[side] == 1 ? "" : "s");
+	text_append_format(text, "%s%s%zu run%s (", name, *name ? " " : "", set->run_cnt[side],
+			   set->run_cnt[side] == 1 ? "" : "s");
 	for (size_t i = 0; i < set->run_cnt[side] && i < PATHS_SHOWN; i++) {
 		text_append(text, i ? ", " : "");
 		text_append_escaped(text, set->runs[side][i].path, strlen(set->runs[side][i].path));
@@ -48,12 +50,14 @@ static void append_losses(struct text *text, const struct side_sums *sums, const
 {
 	char counts[2][UNITS_SIZE];
 
-	text_append_format(text, "%s%s%s of %s spans", name, *name ? " " : "", units_format_count(counts[0], sums->lower_bound_cnt),
+	text_append_format(text, "%s%s%s of %s spans", name, *name ? " " : "",
+			   units_format_count(counts[0], sums->lower_bound_cnt),
 			   units_format_count(counts[1], sums->span_cnt));
 	if (sums->lost_cnt > 0)
 		text_append_format(text, ", %s events lost", units_format_count(counts[0], sums->lost_cnt));
 	if (sums->dropped_cnt > 0)
-		text_append_format(text, ", %s records dropped", units_format_count(counts[0], sums->dropped_cnt));
+		text_append_format(text, ", %s records dropped",
+				   units_format_count(counts[0], sums->dropped_cnt));
 }
 
 /* The first run that is of another host or kernel than the first of all; NULL: none is. */
@@ -72,7 +76,8 @@ static const struct compare_run *stranger(const struct run_set *set)
 	return NULL;
 }
 
-static int add_about_runs(struct document_section *section, const struct verdict_view *view, struct text *text)
+static int add_about_runs(struct document_section *section, const struct verdict_view *view,
+			  struct text *text)
 {
 	const struct run_set *set = view->set;
 	const struct compare_run *other = stranger(set);
@@ -85,13 +90,18 @@ static int add_about_runs(struct document_section *section, const struct verdict
 	append_runs(text, set, SIDE_NEW, view->comparison ? "new" : "");
 	err = document_section_add(section, text, LINE_NEUTRAL, false);
 	if (set->is_paired && !err) {
-		text_append(text, "the runs of both sides were recorded in turn: each is compared with its neighbour");
+		text_append(
+			text,
+			"the runs of both sides were recorded in turn: each is compared with its neighbour");
 		err = document_section_add(section, text, LINE_NEUTRAL, false);
 	}
 	if (set->is_windowed && !err) {
-		text_append_format(text, "a weaker verdict: with so few runs, windows of them are compared (%" PRIu32 " and %" PRIu32
-				   "); it says that these recordings differ, not that the programs do. 5 runs a side tell that",
-				   set->unit_cnt[0], set->unit_cnt[1]);
+		text_append_format(
+			text,
+			"a weaker verdict: with so few runs, windows of them are compared (%" PRIu32
+			" and %" PRIu32 "); it says that these recordings differ, not that the programs do. "
+					"5 runs a side tell that",
+			set->unit_cnt[0], set->unit_cnt[1]);
 		err = document_section_add(section, text, LINE_UNSURE, false);
 	}
 	if (other && !err) {
@@ -109,7 +119,8 @@ static int add_about_runs(struct document_section *section, const struct verdict
 static int add_left_out(struct document_section *section, const struct verdict_view *view, struct text *text)
 {
 	struct side_sums base = sum_side(view->set, SIDE_BASE), new = sum_side(view->set, SIDE_NEW);
-	bool has_loss = base.lower_bound_cnt || base.lost_cnt || base.dropped_cnt || new.lower_bound_cnt || new.lost_cnt || new.dropped_cnt;
+	bool has_loss = base.lower_bound_cnt || base.lost_cnt || base.dropped_cnt || new.lower_bound_cnt ||
+			new.lost_cnt || new.dropped_cnt;
 
 	if (!has_loss) {
 		text_append(text, "no span is a lower bound, 0 events lost");
@@ -131,17 +142,20 @@ static int add_limits(struct document_section *section, const struct verdict_vie
 	int err = 0;
 
 	if (view->incomplete_cnt > 0) {
-		text_append_format(text, "%zu log%s damaged, cut off or not closed: what is missing is not in the figures", view->incomplete_cnt,
-				   view->incomplete_cnt == 1 ? " is" : "s are");
+		text_append_format(
+			text,
+			"%zu log%s damaged, cut off or not closed: what is missing is not in the figures",
+			view->incomplete_cnt, view->incomplete_cnt == 1 ? " is" : "s are");
 		err = document_section_add(section, text, LINE_UNSURE, false);
 	}
 	if (set->unlabelled_cnt > 0 && !err) {
-		text_append_format(text, "more than %d labels: %s spans of the others are left out", LABELS_MAX,
-				   units_format_count(count, set->unlabelled_cnt));
+		text_append_format(text, "more than %d labels: %s spans of the others are left out",
+				   LABELS_MAX, units_format_count(count, set->unlabelled_cnt));
 		err = document_section_add(section, text, LINE_UNSURE, false);
 	}
 	if (set->uncounted_cnt > 0 && !err) {
-		text_append_format(text, "not followed, for want of room: %s children, waits or holders of locks",
+		text_append_format(text,
+				   "not followed, for want of room: %s children, waits or holders of locks",
 				   units_format_count(count, set->uncounted_cnt));
 		err = document_section_add(section, text, LINE_UNSURE, false);
 	}
@@ -161,7 +175,8 @@ int verdict_notes_add(struct document_section *section, const struct verdict_vie
 	err = err ? err : add_limits(section, view, text);
 	if (comparison && !err) {
 		text_append_format(text,
-				   "false alarms, of all figures together: in at most %.3g %% of comparisons of what is the same; a change "
+				   "false alarms, of all figures together: in at most %.3g %% of comparisons "
+				   "of what is the same; a change "
 				   "of less than %.3g %% does not matter",
 				   comparison->options.alpha * 100, comparison->options.min_relative * 100);
 		err = document_section_add(section, text, LINE_NEUTRAL, false);

@@ -6,7 +6,13 @@
 #include <string.h>
 
 static const struct verdict_format *const formats[] = {
-	&verdict_format_terminal, &verdict_format_markdown, &verdict_format_junit, &verdict_format_github, &verdict_format_json, &verdict_format_html, NULL,
+	&verdict_format_terminal,
+	&verdict_format_markdown,
+	&verdict_format_junit,
+	&verdict_format_github,
+	&verdict_format_json,
+	&verdict_format_html,
+	NULL,
 };
 
 const struct verdict_format *verdict_format_at(size_t idx)

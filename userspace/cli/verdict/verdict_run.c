@@ -18,12 +18,15 @@
 #define RULES_BYTES_MAX (1 << 20)
 
 const char *const verdict_status_notes[] = {
-	"RULES is a file, or, if it has <, = or > in it, the rules themselves, divided by ';'. A rule is LABEL.FIGURE[.mean|.pN] OPERATOR "
+	"RULES is a file, or, if it has <, = or > in it, the rules themselves, divided by ';'. A rule is "
+	"LABEL.FIGURE[.mean|.pN] OPERATOR "
 	"LIMIT, such as "
-	"'commit.on_cpu.p50 < +5%' (a change), '*.blocked.lock.mean < +0.5ms', 'tx.wall.p99 < 20ms' (the figure itself), 'tx.calls.fsync "
+	"'commit.on_cpu.p50 < +5%' (a change), '*.blocked.lock.mean < +0.5ms', 'tx.wall.p99 < 20ms' (the "
+	"figure itself), 'tx.calls.fsync "
 	"<= 1', 'anomalies == 0', "
 	"'lower_bounds < 1%'. txtrace(1) has all of them.",
-	"Exit status: 0 it holds, or nothing of the code is worse; 1 it regressed; 2 wrong usage, a log that can't be read, a rule that "
+	"Exit status: 0 it holds, or nothing of the code is worse; 1 it regressed; 2 wrong usage, a log that "
+	"can't be read, a rule that "
 	"matches nothing, output that "
 	"can't be written; 3 can't tell: there is too much noise, or there are too few runs or spans.",
 	NULL,
@@ -58,7 +61,8 @@ int verdict_option_write(void *values, const char *value, const char **complaint
 {
 	struct verdict_options *options = values;
 
-	*complaint = "FORMAT=FILE with the format terminal, markdown, junit, github, json or html, at most 16 times";
+	*complaint = "FORMAT=FILE with the format terminal, markdown, junit, github, json or html, at most "
+		     "16 times";
 	if (!format_of(value) || options->write_cnt == WRITES_MAX)
 		return -EINVAL;
 	options->writes[options->write_cnt++] = value;
@@ -70,7 +74,8 @@ static int parse_percent(const char *value, double *percent)
 	char *end;
 	double number = strtod(value, &end);
 
-	if (end == value || strspn(value, "0123456789.") != (size_t)(end - value) || (*end && strcmp(end, "%") != 0))
+	if (end == value || strspn(value, "0123456789.") != (size_t)(end - value) ||
+	    (*end && strcmp(end, "%") != 0))
 		return -EINVAL;
 	if (number <= 0 || number > 50)
 		return -ERANGE;
@@ -139,7 +144,8 @@ int verdict_read_rules(struct cli *cli, const char *text, struct gate_rules *rul
 	if (err == -EILSEQ)
 		return cli_fail(cli, "can't read the rules '%s': that is no text", text);
 	if (err)
-		return cli_fail(cli, "can't read the rules '%s': %s; rules themselves have <, = or > in them", text, strerror(-err));
+		return cli_fail(cli, "can't read the rules '%s': %s; rules themselves have <, = or > in them",
+				text, strerror(-err));
 	err = gate_rules_parse(rules, is_inline ? text : content, is_inline ? "the rules" : text, &error);
 	free(content);
 	if (err)
@@ -181,8 +187,8 @@ static int sample(struct log_input *input, struct run_sampler *sampler)
 	return err ? err : run_sampler_finish(sampler, &input->info, &input->census);
 }
 
-int verdict_read_run(struct cli *cli, struct run_set *set, enum compare_side side, char *const *paths, int path_cnt, uint64_t max_memory_bytes,
-		     size_t *incomplete_cnt)
+int verdict_read_run(struct cli *cli, struct run_set *set, enum compare_side side, char *const *paths,
+		     int path_cnt, uint64_t max_memory_bytes, size_t *incomplete_cnt)
 {
 	struct run_windows windows = { .cnt = set->window_cnt[side] ? set->window_cnt[side] : 1 };
 	struct run_sampler *sampler;
@@ -204,7 +210,8 @@ int verdict_read_run(struct cli *cli, struct run_set *set, enum compare_side sid
 
 /* ---- reports ---- */
 
-static int write_to_file(struct cli *cli, const struct verdict_view *view, const struct verdict_document *document, const char *write)
+static int write_to_file(struct cli *cli, const struct verdict_view *view,
+			 const struct verdict_document *document, const char *write)
 {
 	const char *path = strchr(write, '=') + 1;
 	const struct verdict_format *format = format_of(write);
@@ -248,7 +255,8 @@ int verdict_write_reports(struct cli *cli, const struct verdict_options *options
 		return cli_fail(cli, "can't write the report: %s", strerror(-err));
 	for (size_t i = 0; view->gate && i < view->gate->rules->cnt; i++) {
 		if (view->gate->complaints[i])
-			cli_warn(cli, "the rule '%s' matches nothing: %s", view->gate->rules->rules[i].text, view->gate->complaints[i]);
+			cli_warn(cli, "the rule '%s' matches nothing: %s", view->gate->rules->rules[i].text,
+				 view->gate->complaints[i]);
 	}
 	return status ? status : view->status;
 }

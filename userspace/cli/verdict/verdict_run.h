@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What diff and check have in common: their options, reading logs into a run_set, reading rules, writing the reports. */
+/*
+ * What diff and check have in common: their options, reading logs into a
+ * run_set, reading rules, writing the reports.
+ */
 #ifndef VERDICT_RUN_H
 #define VERDICT_RUN_H
 
@@ -36,14 +39,19 @@ int verdict_option_false_alarms(void *values, const char *value, const char **co
 int verdict_print_schema(struct cli *cli);
 
 /*
- * Rules: a text with <, = or > is rules, everything else is the name of a file of them. CLI_OK, or CLI_FAILED and a sentence was said. rules are to be
+ * Rules: a text with <, = or > is rules, everything else is the name of a file
+ * of them. CLI_OK, or CLI_FAILED and a sentence was said. rules are to be
  * released in both cases.
  */
 int verdict_read_rules(struct cli *cli, const char *text, struct gate_rules *rules);
 
-/* Reads one run: a file or a directory, or several files as one. *incomplete_cnt is increased if it is not all there. CLI_OK or CLI_FAILED, as above. */
-int verdict_read_run(struct cli *cli, struct run_set *set, enum compare_side side, char *const *paths, int path_cnt, uint64_t max_memory_bytes,
-		     size_t *incomplete_cnt);
+/*
+ * Reads one run: a file or a directory, or several files as one.
+ * *incomplete_cnt is increased if it is not all there. CLI_OK or CLI_FAILED, as
+ * above.
+ */
+int verdict_read_run(struct cli *cli, struct run_set *set, enum compare_side side, char *const *paths,
+		     int path_cnt, uint64_t max_memory_bytes, size_t *incomplete_cnt);
 
 /* All reports. Returns the exit status. */
 int verdict_write_reports(struct cli *cli, const struct verdict_options *options, struct verdict_view *view);

@@ -7,7 +7,10 @@ static const struct {
 	const char *mark; /* tells the kinds apart where there are no colours */
 	const char *style;
 } kinds[] = {
-	[LINE_BAD] = { "!", "31" }, [LINE_GOOD] = { "+", "32" }, [LINE_UNSURE] = { "?", "33" }, [LINE_NEUTRAL] = { " ", NULL },
+	[LINE_BAD] = { "!", "31" },
+	[LINE_GOOD] = { "+", "32" },
+	[LINE_UNSURE] = { "?", "33" },
+	[LINE_NEUTRAL] = { " ", NULL },
 };
 
 static void print_styled(const struct screen *screen, const char *style, const char *text)
@@ -18,7 +21,8 @@ static void print_styled(const struct screen *screen, const char *style, const c
 		fputs(text, screen->file);
 }
 
-static int write_terminal(const struct verdict_view *view, const struct verdict_document *document, const struct screen *screen)
+static int write_terminal(const struct verdict_view *view, const struct verdict_document *document,
+			  const struct screen *screen)
 {
 	(void)view;
 	print_styled(screen, kinds[document->kind].style, document->summary);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a verdict is about: the runs, what they came to, and how much of it is shown. All of it stays its owners'. */
+/*
+ * What a verdict is about: the runs, what they came to, and how much of it is
+ * shown. All of it stays its owners'.
+ */
 #ifndef VERDICT_VIEW_H
 #define VERDICT_VIEW_H
 

@@ -46,7 +46,8 @@ static const char *value_words(unsigned int value)
 static void append_value(struct text *text, unsigned int value)
 {
 	if (span_value_is_reason(value))
-		text_append_format(text, "blocked on %s", txtrace_block_reason_name(value - SPAN_VALUE_REASON));
+		text_append_format(text, "blocked on %s",
+				   txtrace_block_reason_name(value - SPAN_VALUE_REASON));
 	else
 		text_append(text, value_words(value));
 }
@@ -96,7 +97,10 @@ void words_append_metric(struct text *text, const struct run_set *set, const str
 		append_key(text, set, metric->key);
 		break;
 	case METRIC_BLOCKS:
-		text_append(text, metric->key != STRING_POOL_NONE && run_set_key(set, metric->key, &name) == EXTRA_SYSCALL ? "waits in " : "waits for ");
+		text_append(text, metric->key != STRING_POOL_NONE &&
+						  run_set_key(set, metric->key, &name) == EXTRA_SYSCALL
+					  ? "waits in "
+					  : "waits for ");
 		append_key(text, set, metric->key);
 		break;
 	case METRIC_WAITS_ON:
@@ -166,9 +170,11 @@ static void append_signed(struct text *text, const struct metric *metric, double
 	words_append_figure(text, metric, fabs(value));
 }
 
-void words_append_effect(struct text *text, const struct metric *metric, const struct effect *effect, double confidence)
+void words_append_effect(struct text *text, const struct metric *metric, const struct effect *effect,
+			 double confidence)
 {
-	const struct interval *interval = isnan(effect->relative) ? &effect->difference_interval : &effect->relative_interval;
+	const struct interval *interval = isnan(effect->relative) ? &effect->difference_interval
+								  : &effect->relative_interval;
 	bool is_relative = !isnan(effect->relative);
 
 	if (metric_is_time(metric)) {
@@ -218,7 +224,8 @@ static void append_wait(struct text *text, const struct run_set *set, const stru
 {
 	unsigned int reason = explanation->parts[0].value - SPAN_VALUE_REASON;
 	const struct waited_object *object = explanation->object;
-	bool has_name = object && object->object.kind != WAIT_OBJECT_NONE && object->object.kind != WAIT_OBJECT_UNKNOWN;
+	bool has_name = object && object->object.kind != WAIT_OBJECT_NONE &&
+			object->object.kind != WAIT_OBJECT_UNKNOWN;
 
 	text_append(text, "blocked on ");
 	if (!has_name || object->object.kind != WAIT_OBJECT_FUTEX)
@@ -259,7 +266,8 @@ static void append_place(struct text *text, const struct run_set *set, const str
 	}
 }
 
-void words_append_explanation(struct text *text, const struct comparison *comparison, const struct compared_figure *figure)
+void words_append_explanation(struct text *text, const struct comparison *comparison,
+			      const struct compared_figure *figure)
 {
 	struct explanation explanation;
 
@@ -270,9 +278,11 @@ void words_append_explanation(struct text *text, const struct comparison *compar
 		append_share(text, &explanation.parts[0]);
 	} else {
 		/* The figure says already what it is: only where it is. */
-		if (figure->metric.value == SPAN_VALUE_ON_CPU && !explanation.is_own && explanation.child == STRING_POOL_NONE)
+		if (figure->metric.value == SPAN_VALUE_ON_CPU && !explanation.is_own &&
+		    explanation.child == STRING_POOL_NONE)
 			return;
-		if (figure->metric.value == SPAN_VALUE_RUNNABLE || figure->metric.value == SPAN_VALUE_DETACHED || figure->metric.value == SPAN_VALUE_UNKNOWN)
+		if (figure->metric.value == SPAN_VALUE_RUNNABLE ||
+		    figure->metric.value == SPAN_VALUE_DETACHED || figure->metric.value == SPAN_VALUE_UNKNOWN)
 			return;
 		text_append(text, ": ");
 	}
@@ -287,30 +297,36 @@ void words_append_explanation(struct text *text, const struct comparison *compar
 
 void words_append_more(struct text *text, const struct run_set *set, uint32_t units_needed)
 {
-	size_t fewer = set->run_cnt[0] && set->run_cnt[0] < set->run_cnt[1] ? set->run_cnt[0] : set->run_cnt[1];
+	size_t fewer = set->run_cnt[0] && set->run_cnt[0] < set->run_cnt[1] ? set->run_cnt[0]
+									    : set->run_cnt[1];
 
 	if (units_needed == 0)
 		return;
 	if (units_needed >= EFFECT_UNITS_MAX)
 		text_append_format(text, "; %d runs a side would not tell either", EFFECT_UNITS_MAX);
 	else if (set->is_windowed)
-		text_append_format(text, "; windows of so few runs do not tell, %" PRIu32 " runs a side may", units_needed < 5 ? 5 : units_needed);
+		text_append_format(text, "; windows of so few runs do not tell, %" PRIu32 " runs a side may",
+				   units_needed < 5 ? 5 : units_needed);
 	else if (units_needed > fewer)
-		text_append_format(text, "; about %zu more run%s a side would tell", (size_t)units_needed - fewer, units_needed == fewer + 1 ? "" : "s");
+		text_append_format(text, "; about %zu more run%s a side would tell",
+				   (size_t)units_needed - fewer, units_needed == fewer + 1 ? "" : "s");
 	else
 		text_append(text, "; a few more runs a side would tell");
 }
 
 /* ---- rules ---- */
 
-static void append_unsure(struct text *text, const struct run_set *set, const struct gate_rule *rule, const struct gate_case *one)
+static void append_unsure(struct text *text, const struct run_set *set, const struct gate_rule *rule,
+			  const struct gate_case *one)
 {
 	char count[UNITS_SIZE];
 
 	if (one->lower_bound_cnt > 0)
-		text_append_format(text, "; %s spans are lower bounds: they may have taken any time", units_format_count(count, one->lower_bound_cnt));
+		text_append_format(text, "; %s spans are lower bounds: they may have taken any time",
+				   units_format_count(count, one->lower_bound_cnt));
 	else if (one->spans_needed > 0)
-		text_append_format(text, "; a percentile like this takes %s spans in each run", units_format_count(count, one->spans_needed));
+		text_append_format(text, "; a percentile like this takes %s spans in each run",
+				   units_format_count(count, one->spans_needed));
 	else if (gate_is_of_log(rule->subject))
 		text_append(text, "; a log does not tell: it has no summary, or no spans");
 	else
@@ -327,7 +343,8 @@ static void append_log_figure(struct text *text, const struct gate_rule *rule, d
 		text_append_format(text, "%.10g", figure);
 }
 
-void words_append_case(struct text *text, const struct run_set *set, const struct gate_rule *rule, const struct gate_case *one, double confidence)
+void words_append_case(struct text *text, const struct run_set *set, const struct gate_rule *rule,
+		       const struct gate_case *one, double confidence)
 {
 	if (gate_is_of_log(rule->subject)) {
 		append_log_figure(text, rule, one->figure);

@@ -13,18 +13,21 @@ void words_append_label(struct text *text, const struct run_set *set, uint32_t l
 void words_append_metric(struct text *text, const struct run_set *set, const struct metric *metric);
 
 /* "12.1 -> 15.0 ms (+24 %, 95 % CI +18 .. +31)" */
-void words_append_effect(struct text *text, const struct metric *metric, const struct effect *effect, double confidence);
+void words_append_effect(struct text *text, const struct metric *metric, const struct effect *effect,
+			 double confidence);
 
 /* One figure as it is counted: "15.0 ms", "1.02", "0.4 %". */
 void words_append_figure(struct text *text, const struct metric *metric, double figure);
 
 /* ", all of it blocked on futex 0x7f12 held by flush"; nothing where there is nothing to say. */
-void words_append_explanation(struct text *text, const struct comparison *comparison, const struct compared_figure *figure);
+void words_append_explanation(struct text *text, const struct comparison *comparison,
+			      const struct compared_figure *figure);
 
 /* "about 6 more runs a side would tell", of so many units. */
 void words_append_more(struct text *text, const struct run_set *set, uint32_t units_needed);
 
 /* What became of a rule on one label (or the log). */
-void words_append_case(struct text *text, const struct run_set *set, const struct gate_rule *rule, const struct gate_case *one, double confidence);
+void words_append_case(struct text *text, const struct run_set *set, const struct gate_rule *rule,
+		       const struct gate_case *one, double confidence);
 
 #endif

@@ -14,7 +14,8 @@ struct block_copy {
 	struct block_file *from;
 	struct log_file *file;
 	struct log_index index;
-	struct log_block last;    /* its header, of the last one that was copied: the index goes by its clocks */
+	/* its header, of the last one that was copied: the index goes by its clocks */
+	struct log_block last;
 	uint64_t next_expected;   /* sequence in the old file */
 	uint64_t next_sequence;   /* in the new one */
 	struct block_copy_stats stats;
@@ -64,7 +65,8 @@ static int write_header(struct block_copy *copy, const struct txtrace_log_info *
 	return err;
 }
 
-int block_copy_open(struct block_copy **result, const char *path, struct block_file *from, const struct txtrace_log_info *info)
+int block_copy_open(struct block_copy **result, const char *path, struct block_file *from,
+		    const struct txtrace_log_info *info)
 {
 	struct block_copy *copy = calloc(1, sizeof(*copy));
 	int err;
@@ -90,8 +92,8 @@ int block_copy_open(struct block_copy **result, const char *path, struct block_f
 /* ---- batches ---- */
 
 /*
- * Whether all records make sense; only then are the labels counted. So the batch is gone over twice: a span of a batch that is left out has no place in the
- * index.
+ * Whether all records make sense; only then are the labels counted. So the batch is gone over twice: a span
+ * of a batch that is left out has no place in the index.
  */
 static int go_over(struct block_copy *copy)
 {
@@ -102,7 +104,8 @@ static int go_over(struct block_copy *copy)
 		result = block_file_unpack(copy->from);
 		while (!result && (result = block_file_next(copy->from, &record)) > 0) {
 			if (pass > 0 && record.kind == TXTRACE_RECORD_SPAN)
-				log_index_add_spans(&copy->index, record.span.label.bytes, record.span.label.length, 1);
+				log_index_add_spans(&copy->index, record.span.label.bytes,
+						    record.span.label.length, 1);
 			result = 0;
 		}
 		if (result)
@@ -131,7 +134,8 @@ static int write_block(struct block_copy *copy, const struct log_block *block)
 	memcpy(header, block_file_header(copy->from), block->header_bytes);
 	log_put_u64(header + LOG_BLOCK_SEQUENCE, copy->next_sequence++);
 	log_put_u32(header + block->header_bytes - 4, crc32c(header, block->header_bytes - 4));
-	return log_file_write(copy->file, header, block->header_bytes, block_file_payload(copy->from), block->stored_bytes);
+	return log_file_write(copy->file, header, block->header_bytes, block_file_payload(copy->from),
+			      block->stored_bytes);
 }
 
 static int add_batch(struct block_copy *copy, const struct log_block *block)
@@ -166,7 +170,8 @@ int block_copy_add(struct block_copy *copy)
 	case LOG_BLOCK_BATCH:
 		return add_batch(copy, block);
 	case LOG_BLOCK_INDEX:
-		find_place(copy, block); /* a new one will stand at the end; but its sequence tells what is missing before it */
+		/* a new one will stand at the end; but its sequence tells what is missing before it */
+		find_place(copy, block);
 		return 1;
 	default: /* a newer version's */
 		err = write_block(copy, block);
@@ -178,7 +183,8 @@ int block_copy_add(struct block_copy *copy)
 
 static int write_index(struct block_copy *copy)
 {
-	uint8_t header[LOG_BLOCK_HEADER_BYTES], footer[LOG_FOOTER_BYTES], *payload = malloc(LOG_INDEX_BYTES_MAX);
+	uint8_t header[LOG_BLOCK_HEADER_BYTES], footer[LOG_FOOTER_BYTES],
+		*payload = malloc(LOG_INDEX_BYTES_MAX);
 	uint64_t offset = log_file_bytes(copy->file);
 	struct log_block block = copy->last;
 	uint32_t length;

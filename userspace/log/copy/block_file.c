@@ -18,7 +18,8 @@ struct block_file {
 	struct batch_decoder *decoder;
 	struct log_block block;
 	uint8_t *header; /* LOG_HEADER_MAX_BYTES: of the file, or of the block */
-	uint8_t *stored; /* LOG_PAYLOAD_MAX_BYTES: they are there once for all, and the kernel gives what is used of them */
+	/* LOG_PAYLOAD_MAX_BYTES: they are there once for all, and the kernel gives what is used of them */
+	uint8_t *stored;
 	uint8_t *raw;
 };
 
@@ -96,15 +97,18 @@ int block_file_load(struct block_file *file, uint64_t offset)
 
 	if (got < 0)
 		return (int)got;
-	if (!log_block_decode(file->header, (size_t)got, &file->block) || file->block.major > LOG_VERSION_MAJOR)
+	if (!log_block_decode(file->header, (size_t)got, &file->block) ||
+	    file->block.major > LOG_VERSION_MAJOR)
 		return 0;
 	got = read_at(file, file->stored, file->block.stored_bytes, offset + file->block.header_bytes);
 	if (got < 0)
 		return (int)got;
-	return got == file->block.stored_bytes && crc32c(file->stored, (size_t)got) == file->block.payload_crc;
+	return got == file->block.stored_bytes &&
+	       crc32c(file->stored, (size_t)got) == file->block.payload_crc;
 }
 
-bool block_file_has_footer(struct block_file *file, uint64_t offset, uint64_t *index_offset, uint32_t *index_bytes)
+bool block_file_has_footer(struct block_file *file, uint64_t offset, uint64_t *index_offset,
+			   uint32_t *index_bytes)
 {
 	uint8_t footer[LOG_FOOTER_BYTES];
 	int64_t got = read_at(file, footer, sizeof(footer), offset);
@@ -137,7 +141,8 @@ const uint8_t *block_file_payload(const struct block_file *file)
 int block_file_unpack(struct block_file *file)
 {
 	const struct log_block *block = &file->block;
-	int err = codec_decompress(file->codec, block->codec, file->stored, block->stored_bytes, file->raw, block->raw_bytes);
+	int err = codec_decompress(file->codec, block->codec, file->stored, block->stored_bytes, file->raw,
+				   block->raw_bytes);
 
 	if (err || block->type != LOG_BLOCK_BATCH)
 		return err;

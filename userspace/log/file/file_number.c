@@ -7,7 +7,10 @@
 
 #define DIGITS_MIN 6
 
-/* Where its extension begins, dot included; its end, if it has none. The dot of a hidden file begins no extension. */
+/*
+ * Where its extension begins, dot included; its end, if it has none. The dot of a hidden file begins no
+ * extension.
+ */
 static const char *extension_of(const char *name)
 {
 	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name, *dot = strrchr(base, '.');
@@ -18,7 +21,8 @@ static const char *extension_of(const char *name)
 int file_number_format(const char *name, uint64_t number, char *buffer, size_t size)
 {
 	const char *extension = extension_of(name);
-	int length = snprintf(buffer, size, "%.*s.%0*llu%s", (int)(extension - name), name, DIGITS_MIN, (unsigned long long)number, extension);
+	int length = snprintf(buffer, size, "%.*s.%0*llu%s", (int)(extension - name), name, DIGITS_MIN,
+			      (unsigned long long)number, extension);
 
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
@@ -34,7 +38,8 @@ uint64_t file_number_parse(const char *name, const char *other)
 		return 0;
 	digit_cnt = strspn(digits, "0123456789");
 	end = digits + digit_cnt;
-	if (digit_cnt < DIGITS_MIN || digit_cnt > 18 || (digit_cnt > DIGITS_MIN && *digits == '0') || strcmp(end, extension) != 0)
+	if (digit_cnt < DIGITS_MIN || digit_cnt > 18 || (digit_cnt > DIGITS_MIN && *digits == '0') ||
+	    strcmp(end, extension) != 0)
 		return 0;
 	for (; digits < end; digits++)
 		number = number * 10 + (uint64_t)(*digits - '0');

@@ -127,7 +127,10 @@ static bool is_there(const struct file_series *series, const char *name)
 	return !fstatat(series->directory_fd, name, &status, AT_SYMLINK_NOFOLLOW);
 }
 
-/* Not every file system can rename without replacing, or link. What is left then can't tell a file that comes between the look and the rename. */
+/*
+ * Not every file system can rename without replacing, or link. What is left then can't tell a file that comes
+ * between the look and the rename.
+ */
 static int rename_to_free(const struct file_series *series, const char *from, const char *to)
 {
 	int fd = series->directory_fd;
@@ -158,7 +161,8 @@ static bool is_log(const struct file_series *series, const char *name, uint64_t 
 	fd = openat(series->directory_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return false;
-	is_ours = pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && !memcmp(magic, LOG_MAGIC, sizeof(magic));
+	is_ours = pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+		  !memcmp(magic, LOG_MAGIC, sizeof(magic));
 	close(fd);
 	*bytes = (uint64_t)status.st_size;
 	return is_ours;
@@ -184,7 +188,8 @@ static int note_older(struct older_files *older, uint64_t number, uint64_t bytes
 
 static int by_number(const void *a, const void *b)
 {
-	uint64_t left = ((const struct older_file *)a)->number, right = ((const struct older_file *)b)->number;
+	uint64_t left = ((const struct older_file *)a)->number,
+		 right = ((const struct older_file *)b)->number;
 
 	return left < right ? -1 : left > right;
 }
@@ -232,7 +237,8 @@ static int give_next_number(struct file_series *series, const char *from, uint64
 
 	while (!err) {
 		*number = series->next_number;
-		err = *number > FILE_NUMBER_MAX ? -EOVERFLOW : file_number_format(series->name, *number, to, sizeof(to));
+		err = *number > FILE_NUMBER_MAX ? -EOVERFLOW
+						: file_number_format(series->name, *number, to, sizeof(to));
 		if (err)
 			break;
 		err = rename_to_free(series, from, to);
@@ -252,13 +258,16 @@ static bool is_still_there(const struct file_series *series, const struct stat *
 {
 	struct stat now;
 
-	return !fstatat(series->directory_fd, series->partial, &now, AT_SYMLINK_NOFOLLOW) && now.st_ino == status->st_ino && now.st_dev == status->st_dev;
+	return !fstatat(series->directory_fd, series->partial, &now, AT_SYMLINK_NOFOLLOW) &&
+	       now.st_ino == status->st_ino && now.st_dev == status->st_dev;
 }
 
 /* What a crash left; a live recorder holds a lock on it. Nothing of an empty one is worth keeping. */
 static int settle_crashed(struct file_series *series)
 {
-	int fd = openat(series->directory_fd, series->partial, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), err = 0;
+	int fd = openat(series->directory_fd, series->partial,
+			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK),
+	    err = 0;
 	uint64_t number, bytes;
 	struct stat status;
 
@@ -322,7 +331,8 @@ void file_series_discard(struct file_series *series)
 
 int file_series_replace(struct file_series *series)
 {
-	return renameat(series->directory_fd, series->partial, series->directory_fd, series->name) ? -errno : 0;
+	return renameat(series->directory_fd, series->partial, series->directory_fd, series->name) ? -errno
+												   : 0;
 }
 
 /* The one that was the newest until now, if there is one. */
@@ -378,18 +388,20 @@ static void forget_number(struct file_series *series, uint64_t number)
 
 static bool is_too_much(const struct file_series_limits *limits, uint64_t file_cnt, uint64_t total_bytes)
 {
-	return (limits->file_cnt && file_cnt > limits->file_cnt) || (limits->total_bytes && total_bytes > limits->total_bytes);
+	return (limits->file_cnt && file_cnt > limits->file_cnt) ||
+	       (limits->total_bytes && total_bytes > limits->total_bytes);
 }
 
-static void remove_oldest(struct file_series *series, const struct file_series_limits *limits, const struct older_files *older, uint64_t file_cnt,
-			  uint64_t total_bytes)
+static void remove_oldest(struct file_series *series, const struct file_series_limits *limits,
+			  const struct older_files *older, uint64_t file_cnt, uint64_t total_bytes)
 {
 	char name[NAME_SIZE];
 
 	for (size_t i = 0; i < older->cnt && is_too_much(limits, file_cnt, total_bytes); i++) {
 		const struct older_file *file = &older->list[i];
 
-		if (file_number_format(series->name, file->number, name, sizeof(name)) || unlinkat(series->directory_fd, name, 0))
+		if (file_number_format(series->name, file->number, name, sizeof(name)) ||
+		    unlinkat(series->directory_fd, name, 0))
 			continue;
 		file_cnt--;
 		total_bytes -= file->bytes;
@@ -398,7 +410,8 @@ static void remove_oldest(struct file_series *series, const struct file_series_l
 	}
 }
 
-int file_series_prune(struct file_series *series, const struct file_series_limits *limits, uint64_t growing_bytes)
+int file_series_prune(struct file_series *series, const struct file_series_limits *limits,
+		      uint64_t growing_bytes)
 {
 	bool is_growing = growing_bytes != UINT64_MAX;
 	struct older_files older = { 0 };
@@ -412,7 +425,8 @@ int file_series_prune(struct file_series *series, const struct file_series_limit
 	has_newest = is_log(series, series->name, &newest_bytes);
 	series->older_bytes = older.bytes + (has_newest ? newest_bytes : 0);
 	if (!err)
-		remove_oldest(series, limits, &older, older.cnt + has_newest + is_growing, series->older_bytes + (is_growing ? growing_bytes : 0));
+		remove_oldest(series, limits, &older, older.cnt + has_newest + is_growing,
+			      series->older_bytes + (is_growing ? growing_bytes : 0));
 	free(older.list);
 	return err;
 }

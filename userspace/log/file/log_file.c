@@ -95,13 +95,15 @@ static int make_room(struct log_file *file)
 	const struct file_series_limits limits = limits_of(file);
 	uint64_t total_bytes = file_series_older_bytes(file->series) + file->bytes;
 
-	if (!file->keeps_older || (file->has_pruned && (!limits.total_bytes || total_bytes <= limits.total_bytes)))
+	if (!file->keeps_older ||
+	    (file->has_pruned && (!limits.total_bytes || total_bytes <= limits.total_bytes)))
 		return 0;
 	file->has_pruned = true;
 	return file_series_prune(file->series, &limits, file->bytes);
 }
 
-int log_file_write(struct log_file *file, const void *head, size_t head_bytes, const void *body, size_t body_bytes)
+int log_file_write(struct log_file *file, const void *head, size_t head_bytes, const void *body,
+		   size_t body_bytes)
 {
 	struct iovec parts[] = { { (void *)head, head_bytes }, { (void *)body, body_bytes } };
 	int err = write_all(file->fd, parts, body_bytes ? 2 : 1);
@@ -166,7 +168,8 @@ int log_file_turn(struct log_file *file)
 	return file->fd < 0 ? file->fd : 0;
 }
 
-static void tell_names(const struct log_file *file, struct log_file_names *names, bool is_complete, bool is_partial)
+static void tell_names(const struct log_file *file, struct log_file_names *names, bool is_complete,
+		       bool is_partial)
 {
 	if (!names)
 		return;
@@ -190,7 +193,8 @@ int log_file_complete(struct log_file *file, struct log_file_names *names)
 	if (!log_file_is_direct(file))
 		err = end_partial(file, file->keeps_older ? file_series_finish : file_series_replace);
 	if (!err && file->keeps_older)
-		file_series_prune(file->series, &limits, UINT64_MAX); /* it is safe: what can't be removed now will be by the next one */
+		/* it is safe: what can't be removed now will be by the next one */
+		file_series_prune(file->series, &limits, UINT64_MAX);
 	tell_names(file, names, !err, err && is_still_partial(file));
 	free_file(file);
 	return err;

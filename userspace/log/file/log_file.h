@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The file that a log is written to: `path.partial`, which gets its name when it is complete (file_series.h). A path that is a device or a pipe is
- * written to directly. Errors are negative errno.
+ * The file that a log is written to: `path.partial`, which gets its name when
+ * it is complete (file_series.h). A path that is a device or a pipe is written
+ * to directly. Errors are negative errno.
  */
 #ifndef LOG_FILE_H
 #define LOG_FILE_H
@@ -15,19 +16,27 @@
 struct log_file;
 
 struct log_file_options {
-	bool refuses_unread;          /* a pipe that nobody reads is -ENXIO; else it is waited for who reads it */
+	/* a pipe that nobody reads is -ENXIO; else it is waited for who reads it */
+	bool refuses_unread;
 	bool keeps_older;             /* what was called `path` gets a number instead of being replaced */
 	struct file_series_limits limits; /* for it and the older ones together; only if it keeps those */
 };
 
-/* NULL: replaces what is there. -EBUSY: path.partial is being written by another recorder. -EISDIR: path is a directory. */
+/*
+ * NULL: replaces what is there. -EBUSY: path.partial is being written by
+ * another recorder. -EISDIR: path is a directory.
+ */
 int log_file_open(struct log_file **file, const char *path, const struct log_file_options *options);
 
 /* Other limits, for what is removed from now on. From any thread. */
 void log_file_set_limits(struct log_file *file, const struct file_series_limits *limits);
 
-/* All of it, or an error: then the bytes that did get out are taken back where that is possible, so that the file ends where it ended before. */
-int log_file_write(struct log_file *file, const void *head, size_t head_bytes, const void *body, size_t body_bytes);
+/*
+ * All of it, or an error: then the bytes that did get out are taken back where
+ * that is possible, so that the file ends where it ended before.
+ */
+int log_file_write(struct log_file *file, const void *head, size_t head_bytes, const void *body,
+		   size_t body_bytes);
 
 /* What was written is on the disk. */
 int log_file_sync(struct log_file *file);
@@ -50,8 +59,10 @@ struct log_file_names {
 };
 
 /*
- * Frees it in any case, and tells what is left if names is not NULL. Complete takes its name; after an error path.partial stays. Abandon leaves
- * path.partial; discard removes it, as there is nothing in it worth keeping. NULL is allowed.
+ * Frees it in any case, and tells what is left if names is not NULL. Complete
+ * takes its name; after an error path.partial stays. Abandon leaves
+ * path.partial; discard removes it, as there is nothing in it worth keeping.
+ * NULL is allowed.
  */
 int log_file_complete(struct log_file *file, struct log_file_names *names);
 void log_file_abandon(struct log_file *file, struct log_file_names *names);

@@ -41,8 +41,8 @@ size_t codec_bound(size_t raw_bytes)
 	return zstd > lz4 ? zstd : lz4;
 }
 
-static int64_t compress_zstd(struct codec *codec, const uint8_t *raw, const uint32_t *cuts, uint32_t cut_cnt, uint8_t *stored,
-			     size_t stored_capacity)
+static int64_t compress_zstd(struct codec *codec, const uint8_t *raw, const uint32_t *cuts, uint32_t cut_cnt,
+			     uint8_t *stored, size_t stored_capacity)
 {
 	ZSTD_outBuffer out = { stored, stored_capacity, 0 };
 	uint32_t raw_bytes = cuts[cut_cnt - 1];
@@ -70,8 +70,8 @@ static int64_t compress_zstd(struct codec *codec, const uint8_t *raw, const uint
 	return (int64_t)out.pos;
 }
 
-int64_t codec_compress(struct codec *codec, enum log_codec how, const uint8_t *raw, const uint32_t *cuts, uint32_t cut_cnt,
-		       uint8_t *stored, size_t stored_capacity)
+int64_t codec_compress(struct codec *codec, enum log_codec how, const uint8_t *raw, const uint32_t *cuts,
+		       uint32_t cut_cnt, uint8_t *stored, size_t stored_capacity)
 {
 	uint32_t raw_bytes = cuts[cut_cnt - 1];
 	int length;
@@ -85,13 +85,15 @@ int64_t codec_compress(struct codec *codec, enum log_codec how, const uint8_t *r
 	case LOG_CODEC_ZSTD:
 		return compress_zstd(codec, raw, cuts, cut_cnt, stored, stored_capacity);
 	case LOG_CODEC_LZ4:
-		length = LZ4_compress_default((const char *)raw, (char *)stored, (int)raw_bytes, (int)stored_capacity);
+		length = LZ4_compress_default((const char *)raw, (char *)stored, (int)raw_bytes,
+					      (int)stored_capacity);
 		return length > 0 ? length : -EIO;
 	}
 	return -EINVAL;
 }
 
-int codec_decompress(struct codec *codec, uint8_t how, const uint8_t *stored, size_t stored_bytes, uint8_t *raw, size_t raw_bytes)
+int codec_decompress(struct codec *codec, uint8_t how, const uint8_t *stored, size_t stored_bytes,
+		     uint8_t *raw, size_t raw_bytes)
 {
 	switch (how) {
 	case LOG_CODEC_NONE:
@@ -105,10 +107,15 @@ int codec_decompress(struct codec *codec, uint8_t how, const uint8_t *stored, si
 			codec->zstd_decompressor = ZSTD_createDCtx();
 		if (!codec->zstd_decompressor)
 			return -ENOMEM;
-		return ZSTD_decompressDCtx(codec->zstd_decompressor, raw, raw_bytes, stored, stored_bytes) == raw_bytes ? 0 : -EBADMSG;
+		return ZSTD_decompressDCtx(codec->zstd_decompressor, raw, raw_bytes, stored, stored_bytes) ==
+				       raw_bytes
+			       ? 0
+			       : -EBADMSG;
 	case LOG_CODEC_LZ4:
-		return LZ4_decompress_safe((const char *)stored, (char *)raw, (int)stored_bytes, (int)raw_bytes) == (int)raw_bytes ?
-			       0 : -EBADMSG;
+		return LZ4_decompress_safe((const char *)stored, (char *)raw, (int)stored_bytes,
+					   (int)raw_bytes) == (int)raw_bytes
+			       ? 0
+			       : -EBADMSG;
 	default:
 		return -EPROTONOSUPPORT;
 	}

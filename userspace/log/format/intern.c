@@ -90,7 +90,8 @@ static uint64_t load(const char *bytes, uint32_t length)
 		memcpy(&half, bytes + length - 4, 4);
 		word |= (uint64_t)half << 32;
 	} else if (length) {
-		word = (uint8_t)bytes[0] | (uint64_t)(uint8_t)bytes[length / 2] << 8 | (uint64_t)(uint8_t)bytes[length - 1] << 16;
+		word = (uint8_t)bytes[0] | (uint64_t)(uint8_t)bytes[length / 2] << 8 |
+		       (uint64_t)(uint8_t)bytes[length - 1] << 16;
 	}
 	return word;
 }
@@ -118,7 +119,8 @@ static int is_same(const struct intern_strings *intern, uint32_t index, const ch
 }
 
 /* The bucket where the string is, or that it would get. */
-static uint32_t bucket_of(const struct intern_strings *intern, uint64_t hash, const char *bytes, uint32_t length)
+static uint32_t bucket_of(const struct intern_strings *intern, uint64_t hash, const char *bytes,
+			  uint32_t length)
 {
 	uint32_t at = (uint32_t)hash & intern->bucket_mask;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers for things: the first key gets 0, the next new one 1, and so on. Memory is taken once, at the init; the caller looks at count
- * before it adds to a full one.
+ * Numbers for things: the first key gets 0, the next new one 1, and so on.
+ * Memory is taken once, at the init; the caller looks at count before it adds
+ * to a full one.
  */
 #ifndef INTERN_H
 #define INTERN_H
@@ -34,13 +35,16 @@ struct intern_strings {
 	uint32_t bucket_mask;
 };
 
-int intern_strings_init(struct intern_strings *intern, uint32_t capacity, uint32_t byte_capacity); /* 0 or -ENOMEM */
+/* 0 or -ENOMEM */
+int intern_strings_init(struct intern_strings *intern, uint32_t capacity, uint32_t byte_capacity);
 void intern_strings_release(struct intern_strings *intern);
 void intern_strings_clear(struct intern_strings *intern);
-uint32_t intern_string(struct intern_strings *intern, const char *bytes, uint32_t length); /* needs byte_cnt + length <= byte_capacity */
+/* needs byte_cnt + length <= byte_capacity */
+uint32_t intern_string(struct intern_strings *intern, const char *bytes, uint32_t length);
 
 #define INTERN_NONE UINT32_MAX
-uint32_t intern_find_string(const struct intern_strings *intern, const char *bytes, uint32_t length); /* or INTERN_NONE */
+/* or INTERN_NONE */
+uint32_t intern_find_string(const struct intern_strings *intern, const char *bytes, uint32_t length);
 
 static inline uint32_t intern_strings_begin(const struct intern_strings *intern, uint32_t index)
 {

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* How many bits numbers that are given apart from a basis take, about; far too many if one is less than the basis. */
+/*
+ * How many bits numbers that are given apart from a basis take, about; far too many if one is less than the
+ * basis.
+ */
 static unsigned int bits_apart(const uint64_t *parts, const uint64_t *basis)
 {
 	unsigned int bits = 0;
@@ -15,11 +18,11 @@ static unsigned int bits_apart(const uint64_t *parts, const uint64_t *basis)
 }
 
 /*
- * By the waits of the thread, if these say why it was blocked. If they tell all but when it got the CPU that it is on, that follows, and is a
- * moment that is known for another reason, perhaps.
+ * By the waits of the thread, if these say why it was blocked. If they tell all but when it got the CPU that
+ * it is on, that follows, and is a moment that is known for another reason, perhaps.
  */
-static bool pick_waits(const struct model *model, uint32_t cpu_cnt, const struct model_thread *thread, uint64_t begin_ns, const uint64_t *parts,
-		       uint64_t *basis, uint64_t *field)
+static bool pick_waits(const struct model *model, uint32_t cpu_cnt, const struct model_thread *thread,
+		       uint64_t begin_ns, const uint64_t *parts, uint64_t *basis, uint64_t *field)
 {
 	uint64_t expected[SPAN_PART_COUNT] = { 0 }, stay_ns;
 	const struct model_waits *waits = &model->waits[thread - model->threads];
@@ -34,7 +37,8 @@ static bool pick_waits(const struct model *model, uint32_t cpu_cnt, const struct
 	*field = SPAN_BASIS_READY;
 	if (stay_ns != thread->ready_ns && stay_ns == waits->stay_ns)
 		*field = SPAN_BASIS_TOLD;
-	for (uint32_t cpu = 0; cpu < cpu_cnt && stay_ns != thread->ready_ns && *field == SPAN_BASIS_READY; cpu++)
+	for (uint32_t cpu = 0; cpu < cpu_cnt && stay_ns != thread->ready_ns && *field == SPAN_BASIS_READY;
+	     cpu++)
 		if (model->cpu_end_ns[cpu] == stay_ns)
 			*field = SPAN_BASIS_CPU + cpu;
 	memcpy(basis, expected, sizeof(expected));
@@ -43,12 +47,13 @@ static bool pick_waits(const struct model *model, uint32_t cpu_cnt, const struct
 	return true;
 }
 
-uint64_t ledger_basis_pick(struct model *model, uint32_t cpu_cnt, const struct txtrace_span *span, const struct model_thread *thread,
-			   const uint64_t *parts, uint64_t *basis)
+uint64_t ledger_basis_pick(struct model *model, uint32_t cpu_cnt, const struct txtrace_span *span,
+			   const struct model_thread *thread, const uint64_t *parts, uint64_t *basis)
 {
 	uint64_t children[SPAN_PART_COUNT] = { 0 }, field = SPAN_BASIS_ZERO;
 
-	if (parts[PART_ON_CPU] == span->work_ns || pick_waits(model, cpu_cnt, thread, span->begin_ns, parts, basis, &field))
+	if (parts[PART_ON_CPU] == span->work_ns ||
+	    pick_waits(model, cpu_cnt, thread, span->begin_ns, parts, basis, &field))
 		return field;
 	model_expect_children(model, span->id, children);
 	if (bits_apart(parts, children) >= bits_apart(parts, basis))

@@ -6,10 +6,11 @@
 #include "log/format/log_model.h"
 
 /*
- * Returns the SPAN_BASIS, and adds it to basis, which is all 0. parts: the ledger; thread: that ended the span; cpu_cnt: among how many CPUs the one is
+ * Returns the SPAN_BASIS, and adds it to basis, which is all 0. parts: the
+ * ledger; thread: that ended the span; cpu_cnt: among how many CPUs the one is
  * looked for that the thread is on.
  */
-uint64_t ledger_basis_pick(struct model *model, uint32_t cpu_cnt, const struct txtrace_span *span, const struct model_thread *thread,
-			   const uint64_t *parts, uint64_t *basis);
+uint64_t ledger_basis_pick(struct model *model, uint32_t cpu_cnt, const struct txtrace_span *span,
+			   const struct model_thread *thread, const uint64_t *parts, uint64_t *basis);
 
 #endif

@@ -6,7 +6,8 @@
 #define V HABIT_VALUE
 
 const struct kind_fields kind_fields[LOG_KIND_COUNT] = {
-	[TXTRACE_RECORD_SPAN] = { SPAN_FIELD_COUNT, { V, C, C, C, C, S, S, C, V, C, S, C, S, S, C, S, S, S, S, S, S, S, S, S, S, S, S, S, S, C, S, S } },
+	[TXTRACE_RECORD_SPAN] = { SPAN_FIELD_COUNT, { V, C, C, C, C, S, S, C, V, C, S, C, S, S, C, S,
+						      S, S, S, S, S, S, S, S, S, S, S, S, S, C, S, S } },
 	[TXTRACE_RECORD_RUN] = { RUN_FIELD_COUNT, { V, C, C, C, S, S, S, C, C, C, C, S, C, S, C, C, S } },
 	[TXTRACE_RECORD_WAKE] = { WAKE_FIELD_COUNT, { V, C, C, C, C, C, C, S, C, S } },
 	[TXTRACE_RECORD_THREAD] = { THREAD_FIELD_COUNT, { V, V, C, S } },
@@ -16,8 +17,10 @@ const struct kind_fields kind_fields[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_LINK] = { LINK_FIELD_COUNT, { V, C, C, C, S, C, S } },
 	[TXTRACE_RECORD_LOSS] = { LOSS_FIELD_COUNT, { V, V, C, V, V } },
 	[TXTRACE_RECORD_OPEN_SPAN] = { OPEN_SPAN_FIELD_COUNT, { V, C, C, S, V, C, S, C, S, C } },
-	[TXTRACE_RECORD_SUMMARY] = { SUMMARY_FIELD_COUNT, { V, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S } },
-	[TXTRACE_RECORD_DROPPED] = { DROPPED_FIELD_COUNT, { V, V, V, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S } },
+	[TXTRACE_RECORD_SUMMARY] = { SUMMARY_FIELD_COUNT,
+				     { V, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S } },
+	[TXTRACE_RECORD_DROPPED] = { DROPPED_FIELD_COUNT, { V, V, V, S, S, S, S, S, S, S, S, S, S,
+							    S, S, S, S, S, S, S, S, S, S, S, S, S } },
 	[TXTRACE_RECORD_CONTINUED] = { CONTINUED_FIELD_COUNT, { V, V } },
 	[TXTRACE_RECORD_OBJECT] = { OBJECT_FIELD_COUNT, { V, C, C, V, V } },
 	[TXTRACE_RECORD_OTHER_RUN] = { OTHER_RUN_FIELD_COUNT, { V, C, C, C, C, C, C, S } },
@@ -26,6 +29,7 @@ const struct kind_fields kind_fields[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_TRIGGER] = { TRIGGER_FIELD_COUNT, { V, C, C, S, C, C, S, S, S } },
 	[TXTRACE_RECORD_STACK] = { STACK_FIELD_COUNT, { V, C, C, V, V, C, C, S, S, C } },
 	[TXTRACE_RECORD_FRAMES] = { FRAMES_FIELD_COUNT, { V, V, V } },
-	[TXTRACE_RECORD_OVERLAP] = { OVERLAP_FIELD_COUNT, { V, C, C, C, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S } },
+	[TXTRACE_RECORD_OVERLAP] = { OVERLAP_FIELD_COUNT,
+				     { V, C, C, C, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S, S } },
 	[TXTRACE_RECORD_STAY] = { STAY_FIELD_COUNT, { V, C, V, S, C, C, S, C } },
 };

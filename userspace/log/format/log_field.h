@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fields of each kind of record (docs/log-format.md, "Records"): their order is the format. How the writer stores each is its own choice,
- * told by the batch's shapes.
+ * The fields of each kind of record (docs/log-format.md, "Records"): their
+ * order is the format. How the writer stores each is its own choice, told by
+ * the batch's shapes.
  */
 #ifndef LOG_FIELD_H
 #define LOG_FIELD_H
@@ -39,7 +40,10 @@ enum span_field {
 	SPAN_FIELD_COUNT = 32,
 };
 
-/* The reasons of version 1.0: those below this number. Later ones have fields of their own, which no model of this format knows. */
+/*
+ * The reasons of version 1.0: those below this number. Later ones have fields
+ * of their own, which no model of this format knows.
+ */
 #define LOG_MODEL_REASONS (SPAN_DETACHED - SPAN_BLOCKED)
 
 /* The parts of the ledger, in the order of their fields. */
@@ -56,7 +60,8 @@ enum ledger_part {
 enum span_basis {
 	SPAN_BASIS_ZERO = 0,
 	SPAN_BASIS_CHILDREN = 1, /* the sums of its children */
-	SPAN_BASIS_READY = 2,    /* the waits of its thread, the last of which ended at once when the thread was ready */
+	/* the waits of its thread, the last of which ended at once when the thread was ready */
+	SPAN_BASIS_READY = 2,
 	SPAN_BASIS_TOLD = 3,     /* …, when a span before told */
 	SPAN_BASIS_CPU = 4,      /* and above: …, when the last run on this CPU ended */
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The numbers of docs/log-format.md: magics, offsets, limits. Nothing here may change without a new version of the format. */
+/*
+ * The numbers of docs/log-format.md: magics, offsets, limits. Nothing here may
+ * change without a new version of the format.
+ */
 #ifndef LOG_FORMAT_H
 #define LOG_FORMAT_H
 
@@ -21,7 +24,10 @@ enum log_codec {
 	LOG_CODEC_LZ4 = 2,
 };
 
-/* The file header: see "File header". Its strings follow at LOG_HEADER_STRINGS, its CRC is its last 4 bytes. */
+/*
+ * The file header: see "File header". Its strings follow at LOG_HEADER_STRINGS,
+ * its CRC is its last 4 bytes.
+ */
 enum log_header_offset {
 	LOG_HEADER_MAJOR = 8,
 	LOG_HEADER_MINOR = 10,
@@ -86,8 +92,9 @@ enum log_block_type {
 #define LOG_KIND_MAX 256u
 
 /*
- * Sections of a batch's payload. A column has two, codes and raw bits: the common one of a field, LOG_SECTION_COLUMNS + kind * 128 + field * 2 and
- * that + 1; one of a shape's own, LOG_SECTION_OWN + number * 2 and that + 1.
+ * Sections of a batch's payload. A column has two, codes and raw bits: the
+ * common one of a field, LOG_SECTION_COLUMNS + kind * 128 + field * 2 and that
+ * + 1; one of a shape's own, LOG_SECTION_OWN + number * 2 and that + 1.
  */
 enum log_section {
 	LOG_SECTION_THREADS = 1,
@@ -106,7 +113,8 @@ enum log_section {
 enum log_field_code {
 	FIELD_VARIABLE = 0,       /* from the field's common column */
 	FIELD_VARIABLE_FROM = 1,  /* from the common column, plus the number that follows (zigzag) */
-	FIELD_OWN_FROM = 2,       /* from a column of the shape's own, the next by number, plus the number that follows (zigzag) */
+	/* from a column of the shape's own, the next by number, plus the number that follows (zigzag) */
+	FIELD_OWN_FROM = 2,
 	FIELD_CONSTANT_LARGE = 3, /* always the number that follows */
 	FIELD_CONSTANT = 4,
 };

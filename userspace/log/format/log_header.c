@@ -9,7 +9,10 @@ struct header_string {
 	size_t capacity;
 };
 
-#define STRING(member) { offsetof(struct txtrace_log_info, member), sizeof(((struct txtrace_log_info *)0)->member) }
+#define STRING(member)                                                                                    \
+	{                                                                                                 \
+		offsetof(struct txtrace_log_info, member), sizeof(((struct txtrace_log_info *)0)->member) \
+	}
 
 static const struct header_string header_strings[] = {
 	STRING(host), STRING(kernel), STRING(command), STRING(recorder), STRING(options),
@@ -61,7 +64,8 @@ static bool decode_strings(const uint8_t *bytes, size_t length, struct txtrace_l
 		at += 2;
 		if (length - at < string_length)
 			return false;
-		kept = string_length < header_strings[i].capacity ? string_length : header_strings[i].capacity - 1;
+		kept = string_length < header_strings[i].capacity ? string_length
+								  : header_strings[i].capacity - 1;
 		memcpy(string, bytes + at, kept);
 		string[kept] = '\0';
 		at += string_length;
@@ -74,13 +78,15 @@ static bool has_right_crc(const uint8_t *bytes, size_t length, uint32_t header_l
 {
 	uint32_t crc = crc32c(LOG_MAGIC, LOG_MAGIC_BYTES);
 
-	if (header_length > length || header_length < LOG_HEADER_MIN_BYTES || header_length > LOG_HEADER_MAX_BYTES)
+	if (header_length > length || header_length < LOG_HEADER_MIN_BYTES ||
+	    header_length > LOG_HEADER_MAX_BYTES)
 		return false;
 	crc = crc32c_extend(crc, bytes + LOG_MAGIC_BYTES, header_length - LOG_MAGIC_BYTES - 4);
 	return crc == log_get_u32(bytes + header_length - 4);
 }
 
-enum log_header_state log_header_decode(const uint8_t *bytes, size_t length, struct txtrace_log_info *info, uint32_t *header_length)
+enum log_header_state log_header_decode(const uint8_t *bytes, size_t length, struct txtrace_log_info *info,
+					uint32_t *header_length)
 {
 	bool has_magic = length >= LOG_MAGIC_BYTES && !memcmp(bytes, LOG_MAGIC, LOG_MAGIC_BYTES);
 	uint32_t claimed;
@@ -139,8 +145,8 @@ bool log_block_decode(const uint8_t *bytes, size_t length, struct log_block *blo
 	if (length < LOG_BLOCK_HEADER_BYTES || memcmp(bytes, LOG_SYNC, LOG_MAGIC_BYTES))
 		return false;
 	header_bytes = log_get_u32(bytes + LOG_BLOCK_LENGTH);
-	if (header_bytes < LOG_BLOCK_HEADER_BYTES || header_bytes > LOG_BLOCK_HEADER_MAX_BYTES || header_bytes > length ||
-	    crc32c(bytes, header_bytes - 4) != log_get_u32(bytes + header_bytes - 4))
+	if (header_bytes < LOG_BLOCK_HEADER_BYTES || header_bytes > LOG_BLOCK_HEADER_MAX_BYTES ||
+	    header_bytes > length || crc32c(bytes, header_bytes - 4) != log_get_u32(bytes + header_bytes - 4))
 		return false;
 	*block = (struct log_block){
 		.major = bytes[LOG_BLOCK_MAJOR],

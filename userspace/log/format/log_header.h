@@ -8,7 +8,10 @@
 #include "log/format/log_format.h"
 #include "txtrace/log.h"
 
-/* Fills buffer (LOG_HEADER_MAX_BYTES); returns the header's length. The versions are this build's, whatever info says. */
+/*
+ * Fills buffer (LOG_HEADER_MAX_BYTES); returns the header's length. The
+ * versions are this build's, whatever info says.
+ */
 uint32_t log_header_encode(const struct txtrace_log_info *info, uint8_t *buffer);
 
 enum log_header_state {
@@ -18,8 +21,12 @@ enum log_header_state {
 	LOG_HEADER_FOREIGN, /* not a log */
 };
 
-/* length: of what is there, which may be less or more than the header. *header_length is set if it is GOOD. */
-enum log_header_state log_header_decode(const uint8_t *bytes, size_t length, struct txtrace_log_info *info, uint32_t *header_length);
+/*
+ * length: of what is there, which may be less or more than the header.
+ * *header_length is set if it is GOOD.
+ */
+enum log_header_state log_header_decode(const uint8_t *bytes, size_t length, struct txtrace_log_info *info,
+					uint32_t *header_length);
 
 struct log_block {
 	uint8_t major;

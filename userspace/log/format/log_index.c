@@ -76,7 +76,8 @@ void log_index_add_spans(struct log_index *index, const char *label, size_t leng
 
 	if (length <= LOG_INDEX_LABEL_BYTES)
 		at = intern_find_string(labels, label, (uint32_t)length);
-	if (at == INTERN_NONE && labels->count < LOG_INDEX_LABEL_MAX && length <= labels->byte_capacity - labels->byte_cnt)
+	if (at == INTERN_NONE && labels->count < LOG_INDEX_LABEL_MAX &&
+	    length <= labels->byte_capacity - labels->byte_cnt)
 		at = intern_string(&index->labels, label, (uint32_t)length);
 	if (at == INTERN_NONE)
 		index->other_span_cnt += span_cnt;
@@ -104,7 +105,8 @@ uint32_t log_index_encode(const struct log_index *index, uint8_t *buffer)
 	at += leb128_put(at, index->other_span_cnt);
 	at += leb128_put(at, index->labels.count);
 	for (uint32_t i = 0; i < index->labels.count; i++) {
-		uint32_t begin = intern_strings_begin(&index->labels, i), length = index->labels.ends[i] - begin;
+		uint32_t begin = intern_strings_begin(&index->labels, i),
+			 length = index->labels.ends[i] - begin;
 
 		at += leb128_put(at, index->span_cnts[i]);
 		at += leb128_put(at, length);
@@ -124,15 +126,17 @@ static bool read_entry(struct log_index_reader *reader, struct log_index_entry *
 {
 	uint64_t distance, batch_cnt, step, length;
 
-	if (!leb128_get(&reader->at, reader->end, &distance) || !leb128_get(&reader->at, reader->end, &batch_cnt) ||
-	    !leb128_get(&reader->at, reader->end, &entry->record_cnt) || !leb128_get(&reader->at, reader->end, &step) ||
-	    !leb128_get(&reader->at, reader->end, &length))
+	if (!leb128_get(&reader->at, reader->end, &distance) ||
+	    !leb128_get(&reader->at, reader->end, &batch_cnt) ||
+	    !leb128_get(&reader->at, reader->end, &entry->record_cnt) ||
+	    !leb128_get(&reader->at, reader->end, &step) || !leb128_get(&reader->at, reader->end, &length))
 		return false;
 	entry->offset = reader->offset + distance;
 	entry->batch_cnt = (uint32_t)batch_cnt;
 	entry->first_ns = reader->time_ns + unzigzag(step);
 	entry->last_ns = entry->first_ns + length;
-	return entry->offset > reader->offset && batch_cnt > 0 && batch_cnt <= UINT32_MAX && entry->last_ns >= entry->first_ns;
+	return entry->offset > reader->offset && batch_cnt > 0 && batch_cnt <= UINT32_MAX &&
+	       entry->last_ns >= entry->first_ns;
 }
 
 bool log_index_next(struct log_index_reader *reader, struct log_index_entry *entry)

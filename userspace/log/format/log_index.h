@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the writer remembers for the index: where the batches are, and how many spans each label has. Fixed size: when it is full, two
- * neighbouring batches become one entry, and labels beyond the first LOG_INDEX_LABEL_MAX are only counted.
+ * What the writer remembers for the index: where the batches are, and how many
+ * spans each label has. Fixed size: when it is full, two neighbouring batches
+ * become one entry, and labels beyond the first LOG_INDEX_LABEL_MAX are only
+ * counted.
  */
 #ifndef LOG_INDEX_H
 #define LOG_INDEX_H
@@ -41,12 +43,14 @@ void log_index_add_batch(struct log_index *index, const struct log_index_entry *
 void log_index_add_spans(struct log_index *index, const char *label, size_t length, uint64_t span_cnt);
 
 /* The payload of the index block: buffer has room for LOG_INDEX_BYTES_MAX. Returns its length. */
-#define LOG_INDEX_BYTES_MAX (LOG_INDEX_ENTRY_MAX * 45u + LOG_INDEX_LABEL_MAX * 20u + LOG_INDEX_LABEL_BYTES + 64u)
+#define LOG_INDEX_BYTES_MAX \
+	(LOG_INDEX_ENTRY_MAX * 45u + LOG_INDEX_LABEL_MAX * 20u + LOG_INDEX_LABEL_BYTES + 64u)
 uint32_t log_index_encode(const struct log_index *index, uint8_t *buffer);
 
 /*
- * The entries of such a payload, one by one. Nothing in it is trusted: offsets ascend, and no number has wrapped around; whether the entries are right,
- * only the blocks can tell. What follows the entries is not looked at.
+ * The entries of such a payload, one by one. Nothing in it is trusted: offsets
+ * ascend, and no number has wrapped around; whether the entries are right, only
+ * the blocks can tell. What follows the entries is not looked at.
  */
 struct log_index_reader {
 	const uint8_t *at;

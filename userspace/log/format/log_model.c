@@ -14,7 +14,8 @@ static void add_wait(const struct model_wait *wait, uint64_t begin_ns, uint64_t 
 	parts[PART_RUNNABLE] += time_after(begin_ns, wait->ready_ns, wait->until_ns);
 }
 
-void model_expect_waits(const struct model *model, const struct model_thread *thread, uint64_t begin_ns, uint64_t stay_ns, uint64_t *parts)
+void model_expect_waits(const struct model *model, const struct model_thread *thread, uint64_t begin_ns,
+			uint64_t stay_ns, uint64_t *parts)
 {
 	const struct model_waits *waits = &model->waits[thread - model->threads];
 	uint64_t cnt = waits->cnt < MODEL_WAITS ? waits->cnt : MODEL_WAITS;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What writer and reader both remember of the records of a batch so far, to tell the next one by its difference from what was to be
- * expected (docs/log-format.md, "Records"). All arithmetic is modulo 2^64.
+ * What writer and reader both remember of the records of a batch so far, to
+ * tell the next one by its difference from what was to be expected
+ * (docs/log-format.md, "Records"). All arithmetic is modulo 2^64.
  */
 #ifndef LOG_MODEL_H
 #define LOG_MODEL_H
@@ -70,13 +71,17 @@ static inline uint64_t *model_cpu_end(struct model *model, uint32_t cpu)
 	return &model->cpu_end_ns[cpu % LOG_CPU_CONTEXTS];
 }
 
-/* What a RUN that got its CPU at begin_ns is expected to have waited; pass on the real runnable time for the second. */
+/*
+ * What a RUN that got its CPU at begin_ns is expected to have waited; pass on
+ * the real runnable time for the second.
+ */
 static inline uint64_t model_runnable(const struct model_thread *thread, uint64_t begin_ns)
 {
 	return thread->ready_ns ? begin_ns - thread->ready_ns : 0;
 }
 
-static inline uint64_t model_blocked(const struct model_thread *thread, uint64_t begin_ns, uint64_t runnable_ns)
+static inline uint64_t model_blocked(const struct model_thread *thread, uint64_t begin_ns,
+				     uint64_t runnable_ns)
 {
 	return thread->last_end_ns ? begin_ns - runnable_ns - thread->last_end_ns : 0;
 }
@@ -106,31 +111,44 @@ static inline void model_forget_waits(struct model_waits *waits)
 }
 
 /* When a thread got the CPU that it is on, by SPAN_BASIS_READY and above. */
-static inline uint64_t model_stay(const struct model *model, const struct model_thread *thread, uint64_t basis)
+static inline uint64_t model_stay(const struct model *model, const struct model_thread *thread,
+				  uint64_t basis)
 {
 	return basis == SPAN_BASIS_READY ? thread->ready_ns :
 	       basis == SPAN_BASIS_TOLD	 ? model->waits[thread - model->threads].stay_ns :
 					   model->cpu_end_ns[(basis - SPAN_BASIS_CPU) % LOG_CPU_CONTEXTS];
 }
 
-/* A run that began after runnable_ns of waiting has ended; to be called before the thread forgets the end of the run before. */
-static inline void model_note_run(struct model *model, const struct model_thread *thread, const struct txtrace_run *run)
+/*
+ * A run that began after runnable_ns of waiting has ended; to be called before
+ * the thread forgets the end of the run before.
+ */
+static inline void model_note_run(struct model *model, const struct model_thread *thread,
+				  const struct txtrace_run *run)
 {
 	struct model_waits *waits = &model->waits[thread - model->threads];
 
 	if (thread->last_end_ns)
-		waits->last[waits->cnt++ % MODEL_WAITS] =
-			(struct model_wait){ thread->last_end_ns, run->begin_ns - run->runnable_ns, run->begin_ns, waits->part };
-	waits->part = run->left_as == TXTRACE_LEFT_BLOCKED && run->reason < LOG_MODEL_REASONS ? PART_BLOCKED + run->reason :
-													   PART_RUNNABLE;
+		waits->last[waits->cnt++ % MODEL_WAITS] = (struct model_wait){
+			thread->last_end_ns, run->begin_ns - run->runnable_ns, run->begin_ns, waits->part
+		};
+	waits->part = run->left_as == TXTRACE_LEFT_BLOCKED && run->reason < LOG_MODEL_REASONS
+			      ? PART_BLOCKED + run->reason
+			      : PART_RUNNABLE;
 	waits->stay_ns = 0;
 }
 
-/* A span by the waits of its thread has told when the thread got the CPU that it is on, if the thread waited within the span. */
-static inline void model_note_span(struct model *model, const struct model_thread *thread, uint64_t begin_ns, const uint64_t *fields)
+/*
+ * A span by the waits of its thread has told when the thread got the CPU that
+ * it is on, if the thread waited within the span.
+ */
+static inline void model_note_span(struct model *model, const struct model_thread *thread, uint64_t begin_ns,
+				   const uint64_t *fields)
 {
 	if (fields[SPAN_BASIS] >= SPAN_BASIS_READY && begin_ns < thread->last_end_ns)
-		model->waits[thread - model->threads].stay_ns = model_stay(model, thread, fields[SPAN_BASIS]) + fields[SPAN_RUNNABLE];
+		model->waits[thread - model->threads].stay_ns = model_stay(model, thread,
+									   fields[SPAN_BASIS]) +
+								fields[SPAN_RUNNABLE];
 }
 
 /* Adds to its parent's sums. */
@@ -145,10 +163,12 @@ static inline void model_note_child(struct model *model, uint64_t parent, const 
 }
 
 /*
- * Adds to parts what a span that began at begin_ns and ends now has waited for, by the waits of the thread that ends it; stay_ns: when that thread got
- * the CPU that it is on.
+ * Adds to parts what a span that began at begin_ns and ends now has waited for,
+ * by the waits of the thread that ends it; stay_ns: when that thread got the
+ * CPU that it is on.
  */
-void model_expect_waits(const struct model *model, const struct model_thread *thread, uint64_t begin_ns, uint64_t stay_ns, uint64_t *parts);
+void model_expect_waits(const struct model *model, const struct model_thread *thread, uint64_t begin_ns,
+			uint64_t stay_ns, uint64_t *parts);
 
 /* The same by its children. */
 void model_expect_children(struct model *model, uint64_t id, uint64_t *parts);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The numbers of a column (docs/log-format.md, "Columns"): a byte of code, and as many raw bits as the code says. Codes compress, raw bits
- * are noise. A column leaves `low` bits of every number raw, so that what the codes tell is what can be foretold.
+ * The numbers of a column (docs/log-format.md, "Columns"): a byte of code, and
+ * as many raw bits as the code says. Codes compress, raw bits are noise. A
+ * column leaves `low` bits of every number raw, so that what the codes tell is
+ * what can be foretold.
  *
- * h = number >> low is told as it is below NUMBER_EXACT. Above, a code stands for half an octave, and more raw bits tell the place in it.
+ * h = number >> low is told as it is below NUMBER_EXACT. Above, a code stands
+ * for half an octave, and more raw bits tell the place in it.
  */
 #ifndef NUMBER_H
 #define NUMBER_H
@@ -37,7 +40,10 @@ struct number_class {
 
 struct number_class number_class_of(unsigned int code, unsigned int low);
 
-/* The classes of one `low`; those with more than NUMBER_WORD_BITS, which are rare, are left out as if there were none. */
+/*
+ * The classes of one `low`; those with more than NUMBER_WORD_BITS, which are
+ * rare, are left out as if there were none.
+ */
 struct number_table {
 	struct number_class classes[256];
 	unsigned int low;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What records of all kinds have in common, for what treats them alike: when they were, whose they are, which strings they have. */
+/*
+ * What records of all kinds have in common, for what treats them alike: when
+ * they were, whose they are, which strings they have.
+ */
 #ifndef RECORD_PARTS_H
 #define RECORD_PARTS_H
 
@@ -10,14 +13,18 @@
 
 #define RECORD_STRINGS_MAX 3
 
-/* Where records of a kind have what: offsets in struct txtrace_record. 0: they have none, since no member that is asked for here stands at its beginning. */
+/*
+ * Where records of a kind have what: offsets in struct txtrace_record. 0: they
+ * have none, since no member that is asked for here stands at its beginning.
+ */
 struct record_parts {
 	uint16_t time;
 	uint16_t begin; /* 0: it tells of a moment */
 	uint16_t pid;
 	uint16_t tid;
 	uint16_t strings[RECORD_STRINGS_MAX];
-	bool is_nameless; /* else the first string is a name, one of few (a label, a command); the others are of many */
+	/* else the first string is a name, one of few (a label, a command); the others are of many */
+	bool is_nameless;
 	bool is_known;
 };
 
@@ -48,7 +55,10 @@ static inline uint64_t record_finished_ns(const struct txtrace_record *record)
 	return of->time ? *(const uint64_t *)((const char *)record + of->time) : 0;
 }
 
-/* When what it tells began; the time itself of records that tell of a moment. A stay on a CPU begins with the wait before it. */
+/*
+ * When what it tells began; the time itself of records that tell of a moment. A
+ * stay on a CPU begins with the wait before it.
+ */
 uint64_t record_began_ns(const struct txtrace_record *record);
 
 /* The thread that it is about; false: it is about none. */
@@ -60,7 +70,10 @@ struct record_string {
 	bool is_public; /* the recorder's own word: it tells nothing of who was traced */
 };
 
-/* How many strings records of this kind have, the empty ones included; -1: of an unknown kind (and of damage, which is none of a log's). */
+/*
+ * How many strings records of this kind have, the empty ones included; -1: of
+ * an unknown kind (and of damage, which is none of a log's).
+ */
 int record_strings(struct txtrace_record *record, struct record_string strings[RECORD_STRINGS_MAX]);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* LEB128, for the dictionary of a batch (docs/log-format.md): seven bits a byte, low ones first. Zigzag puts the sign of a number last. */
+/*
+ * LEB128, for the dictionary of a batch (docs/log-format.md): seven bits a
+ * byte, low ones first. Zigzag puts the sign of a number last.
+ */
 #ifndef VARINT_H
 #define VARINT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Made for speed: what a shape says once is worked out once, when the batch is opened, and the order of the records is read ahead in bulk. The
- * ways of runs and wakeups call nothing, so that they need no stack.
+ * Made for speed: what a shape says once is worked out once, when the batch is opened, and the order of the
+ * records is read ahead in bulk. The ways of runs and wakeups call nothing, so that they need no stack.
  */
 #include "log/read/batch_parts.h"
 
@@ -28,7 +28,8 @@ void batch_decoder_free(struct batch_decoder *decoder)
 	free(decoder);
 }
 
-int batch_decoder_open(struct batch_decoder *decoder, const uint8_t *payload, size_t length, uint32_t record_cnt)
+int batch_decoder_open(struct batch_decoder *decoder, const uint8_t *payload, size_t length,
+		       uint32_t record_cnt)
 {
 	int err = batch_directory_read(decoder, payload, payload + length);
 
@@ -78,8 +79,9 @@ static inline bool get_number(struct column *column, uint64_t *number)
 }
 
 /* The stay's times; all else is in the shape. noting: the model, if the batch asks for waits. */
-static inline void fill_run(struct model *noting, const struct record_shape *shape, uint64_t begin_ns, uint64_t end_ns, uint64_t more_runnable,
-			    uint64_t more_blocked, struct txtrace_record *record)
+static inline void fill_run(struct model *noting, const struct record_shape *shape, uint64_t begin_ns,
+			    uint64_t end_ns, uint64_t more_runnable, uint64_t more_blocked,
+			    struct txtrace_record *record)
 {
 	struct model_thread *thread = shape->thread;
 	uint64_t runnable_ns = model_runnable(thread, begin_ns) + more_runnable;
@@ -98,7 +100,8 @@ static inline void fill_run(struct model *noting, const struct record_shape *sha
 	*shape->cpu_end_ns = thread->last_end_ns = thread->ready_ns = end_ns;
 }
 
-static inline uint64_t run_begin(const struct record_shape *shape, uint64_t from, uint64_t end_ns, uint64_t begin)
+static inline uint64_t run_begin(const struct record_shape *shape, uint64_t from, uint64_t end_ns,
+				 uint64_t begin)
 {
 	return from == RUN_BEGIN_FROM_CPU ? *shape->cpu_end_ns + begin :
 	       from == RUN_BEGIN_FROM_END ? end_ns - begin :
@@ -106,7 +109,8 @@ static inline uint64_t run_begin(const struct record_shape *shape, uint64_t from
 }
 
 /* A record of a shape of which only the time is told by a column, once that is known. */
-static inline void fill_simple(const struct record_shape *shape, uint64_t way, uint64_t time_ns, struct txtrace_record *record)
+static inline void fill_simple(const struct record_shape *shape, uint64_t way, uint64_t time_ns,
+			       struct txtrace_record *record)
 {
 	if (way == WAY_WAKE) {
 		record->kind = TXTRACE_RECORD_WAKE;
@@ -114,11 +118,12 @@ static inline void fill_simple(const struct record_shape *shape, uint64_t way, u
 		record->wake.time_ns = shape->thread->ready_ns = time_ns;
 		return;
 	}
-	fill_run(NULL, shape, run_begin(shape, way, time_ns, shape->values[RUN_BEGIN]), time_ns, shape->values[RUN_RUNNABLE],
-		 shape->values[RUN_BLOCKED], record);
+	fill_run(NULL, shape, run_begin(shape, way, time_ns, shape->values[RUN_BEGIN]), time_ns,
+		 shape->values[RUN_RUNNABLE], shape->values[RUN_BLOCKED], record);
 }
 
-static bool make_run(struct batch_decoder *decoder, const struct record_shape *shape, uint64_t time_ns, struct txtrace_record *record)
+static bool make_run(struct batch_decoder *decoder, const struct record_shape *shape, uint64_t time_ns,
+		     struct txtrace_record *record)
 {
 	struct model *model = &decoder->unpacker.model;
 	uint64_t times[3], number, begin_ns;
@@ -138,7 +143,8 @@ static bool make_run(struct batch_decoder *decoder, const struct record_shape *s
 	return true;
 }
 
-static bool make_general(struct batch_decoder *decoder, struct record_shape *shape, uint64_t time_ns, struct txtrace_record *record)
+static bool make_general(struct batch_decoder *decoder, struct record_shape *shape, uint64_t time_ns,
+			 struct txtrace_record *record)
 {
 	const struct step *step = shape->steps + (shape->time ? 1 : 0), *end = shape->steps + shape->step_cnt;
 	uint64_t number;
@@ -153,7 +159,8 @@ static bool make_general(struct batch_decoder *decoder, struct record_shape *sha
 }
 
 /* Any record of a known kind, or the time of another. False: it makes no sense. */
-static bool make_record(struct batch_decoder *decoder, struct record_shape *shape, struct txtrace_record *record)
+static bool make_record(struct batch_decoder *decoder, struct record_shape *shape,
+			struct txtrace_record *record)
 {
 	uint64_t time_ns = decoder->unpacker.model.time_ns + shape->values[FIELD_TIME], number = 0;
 
@@ -172,7 +179,10 @@ static bool make_record(struct batch_decoder *decoder, struct record_shape *shap
 
 #define BYTES_OF(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Eight records at once, while their shapes have codes below 128, as in most logs all have. Returns for how many that was so. */
+/*
+ * Eight records at once, while their shapes have codes below 128, as in most logs all have. Returns for how
+ * many that was so.
+ */
 static uint32_t look_ahead_easily(struct batch_decoder *decoder, uint32_t cnt)
 {
 	/* What lifts the first code that there is no shape for over the highest bit of its byte. */
@@ -194,7 +204,8 @@ static uint32_t look_ahead_easily(struct batch_decoder *decoder, uint32_t cnt)
 /* Reads the shapes of the next records ahead, as far as they make sense. False: there are none. */
 static bool look_ahead(struct batch_decoder *decoder)
 {
-	uint32_t left = decoder->record_cnt - decoder->ahead_cnt, cnt = left < BATCH_AHEAD ? left : BATCH_AHEAD, i;
+	uint32_t left = decoder->record_cnt - decoder->ahead_cnt,
+		 cnt = left < BATCH_AHEAD ? left : BATCH_AHEAD, i;
 	const uint8_t *more = decoder->order_more.at;
 
 	if ((size_t)(decoder->order.end - decoder->order.at) < cnt)
@@ -219,7 +230,8 @@ static bool look_ahead(struct batch_decoder *decoder)
 }
 
 /* Any next record. */
-static __attribute__((noinline)) int next_with_care(struct batch_decoder *decoder, struct txtrace_record *record)
+static __attribute__((noinline)) int next_with_care(struct batch_decoder *decoder,
+						    struct txtrace_record *record)
 {
 	struct record_shape *shape;
 
@@ -257,7 +269,8 @@ int batch_decoder_next(struct batch_decoder *decoder, struct txtrace_record *rec
 	decoder->order_at++;
 	column->code++;
 	column->bit = bit + of->bits;
-	time_ns = decoder->unpacker.model.time_ns + shape->values[FIELD_TIME] + of->base + bits_get_word(column->bits, bit, of->mask);
+	time_ns = decoder->unpacker.model.time_ns + shape->values[FIELD_TIME] + of->base +
+		  bits_get_word(column->bits, bit, of->mask);
 	decoder->unpacker.model.time_ns = time_ns;
 	if (shape->way == WAY_RUN_CPU)
 		fill_simple(shape, WAY_RUN_CPU, time_ns, record);

@@ -32,7 +32,9 @@ static struct column *column_of(struct batch_decoder *decoder, uint64_t id)
 	if (id < LOG_SECTION_COLUMNS)
 		return NULL;
 	if (id >= LOG_SECTION_OWN)
-		return (id - LOG_SECTION_OWN) / 2 < decoder->own_cnt ? &decoder->own_columns[(id - LOG_SECTION_OWN) / 2] : NULL;
+		return (id - LOG_SECTION_OWN) / 2 < decoder->own_cnt
+			       ? &decoder->own_columns[(id - LOG_SECTION_OWN) / 2]
+			       : NULL;
 	kind = (id - LOG_SECTION_COLUMNS) / (2 * LOG_FIELD_MAX);
 	field = (id - LOG_SECTION_COLUMNS) / 2 % LOG_FIELD_MAX;
 	if (kind < LOG_KIND_COUNT && field < LOG_KNOWN_FIELD_MAX)
@@ -109,7 +111,8 @@ int batch_directory_read(struct batch_decoder *decoder, const uint8_t *payload, 
 	for (uint64_t i = 0; i < section_cnt; i++) {
 		if (!leb128_get(&at, end, &id) || !leb128_get(&at, end, &length))
 			return -EBADMSG;
-		if (id >= LOG_SECTION_OWN && (id - LOG_SECTION_OWN) / 2 < LOG_OWN_COLUMN_MAX && (id - LOG_SECTION_OWN) / 2 >= own_cnt)
+		if (id >= LOG_SECTION_OWN && (id - LOG_SECTION_OWN) / 2 < LOG_OWN_COLUMN_MAX &&
+		    (id - LOG_SECTION_OWN) / 2 >= own_cnt)
 			own_cnt = (id - LOG_SECTION_OWN) / 2 + 1;
 	}
 	body = at;
@@ -146,7 +149,8 @@ static int read_threads(struct batch_decoder *decoder)
 
 	if (batch_count_read(&range, LOG_THREAD_MAX, &unpacker->thread_cnt))
 		return -EBADMSG;
-	unpacker->model.threads = batch_table_room(decoder, TABLE_THREADS, unpacker->thread_cnt, sizeof(struct model_thread));
+	unpacker->model.threads = batch_table_room(decoder, TABLE_THREADS, unpacker->thread_cnt,
+						   sizeof(struct model_thread));
 	if (unpacker->thread_cnt && !unpacker->model.threads)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < unpacker->thread_cnt; i++) {
@@ -156,13 +160,14 @@ static int read_threads(struct batch_decoder *decoder)
 		if (!leb128_get(&range.at, range.end, &value))
 			return -EBADMSG;
 		pid += unzigzag(value);
-		unpacker->model.threads[i] = (struct model_thread){ .tid = (uint32_t)tid, .pid = (uint32_t)pid };
+		unpacker->model.threads[i] = (struct model_thread){ .tid = (uint32_t)tid,
+								    .pid = (uint32_t)pid };
 	}
 	return 0;
 }
 
-static int read_strings(struct batch_decoder *decoder, enum log_section section, enum table_id table, uint32_t max,
-			const struct txtrace_string **strings, uint32_t *cnt)
+static int read_strings(struct batch_decoder *decoder, enum log_section section, enum table_id table,
+			uint32_t max, const struct txtrace_string **strings, uint32_t *cnt)
 {
 	struct range range = decoder->sections[section];
 	struct txtrace_string *entries;
@@ -195,7 +200,8 @@ static int read_objects(struct batch_decoder *decoder)
 
 	if (batch_count_read(&range, LOG_OBJECT_MAX, &unpacker->object_cnt))
 		return -EBADMSG;
-	unpacker->objects = objects = batch_table_room(decoder, TABLE_OBJECTS, unpacker->object_cnt, sizeof(*objects));
+	unpacker->objects = objects = batch_table_room(decoder, TABLE_OBJECTS, unpacker->object_cnt,
+						       sizeof(*objects));
 	if (unpacker->object_cnt && !objects)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < unpacker->object_cnt; i++) {
@@ -228,8 +234,12 @@ int batch_dictionary_read(struct batch_decoder *decoder)
 	struct record_unpacker *unpacker = &decoder->unpacker;
 	int err = read_threads(decoder);
 
-	err = err ? err : read_strings(decoder, LOG_SECTION_NAMES, TABLE_NAMES, LOG_NAME_MAX, &unpacker->names, &unpacker->name_cnt);
-	err = err ? err : read_strings(decoder, LOG_SECTION_TEXTS, TABLE_TEXTS, LOG_TEXT_MAX, &unpacker->texts, &unpacker->text_cnt);
+	err = err ? err
+		  : read_strings(decoder, LOG_SECTION_NAMES, TABLE_NAMES, LOG_NAME_MAX, &unpacker->names,
+				 &unpacker->name_cnt);
+	err = err ? err
+		  : read_strings(decoder, LOG_SECTION_TEXTS, TABLE_TEXTS, LOG_TEXT_MAX, &unpacker->texts,
+				 &unpacker->text_cnt);
 	err = err ? err : read_objects(decoder);
 	return err ? err : read_slots(decoder);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The inside of struct batch_decoder, for the three files that it is made of: batch_dictionary.c finds the sections of a payload and reads what its records
- * refer to, batch_shapes.c reads the shapes, batch_decoder.c makes the records. Each part may be read only behind those named before it.
+ * The inside of struct batch_decoder, for the three files that it is made of:
+ * batch_dictionary.c finds the sections of a payload and reads what its records
+ * refer to, batch_shapes.c reads the shapes, batch_decoder.c makes the records.
+ * Each part may be read only behind those named before it.
  */
 #ifndef BATCH_PARTS_H
 #define BATCH_PARTS_H
@@ -31,8 +33,9 @@ struct step {
 };
 
 /*
- * How the records of a shape are made. Most logs are stays on CPUs and wakeups of which only the time differs, so these have ways of their own; a
- * stay's is by enum run_begin_from.
+ * How the records of a shape are made. Most logs are stays on CPUs and wakeups
+ * of which only the time differs, so these have ways of their own; a stay's is
+ * by enum run_begin_from.
  */
 enum shape_way {
 	WAY_RUN_CPU = 0,
@@ -58,7 +61,8 @@ struct record_shape {
 	const struct step *steps; /* by ascending field; the time may be the first of them */
 	uint32_t step_cnt;
 	uint32_t field_cnt;
-	uint64_t values[LOG_KNOWN_FIELD_MAX]; /* constants; of the others, their bases, or those of the last record */
+	/* constants; of the others, their bases, or those of the last record */
+	uint64_t values[LOG_KNOWN_FIELD_MAX];
 };
 
 struct range {
@@ -103,7 +107,8 @@ struct batch_decoder {
 	struct table tables[TABLE_COUNT];
 	struct range sections[LOG_SECTION_ORDER_MORE + 1]; /* the dictionary's, by enum log_section */
 	struct column common_columns[LOG_KIND_COUNT][LOG_KNOWN_FIELD_MAX];
-	struct column unknown_times[LOG_KIND_MAX - LOG_KIND_COUNT]; /* FIELD_TIME of the kinds that this version does not know */
+	/* FIELD_TIME of the kinds that this version does not know */
+	struct column unknown_times[LOG_KIND_MAX - LOG_KIND_COUNT];
 	struct column absent;
 	struct number_table *number_tables[NUMBER_LOW_MAX + 1]; /* made when a column first needs them */
 	struct record_shape *order_ahead[BATCH_AHEAD];
@@ -112,7 +117,10 @@ struct batch_decoder {
 /* Room for so many entries, or NULL; what was in the table may be gone. */
 void *batch_table_room(struct batch_decoder *decoder, enum table_id id, size_t cnt, size_t entry_bytes);
 
-/* How many entries a section says it has: at most max, and as many as its bytes can hold. An absent section has none. -EBADMSG. */
+/*
+ * How many entries a section says it has: at most max, and as many as its bytes
+ * can hold. An absent section has none. -EBADMSG.
+ */
 int batch_count_read(struct range *range, uint32_t max, uint32_t *cnt);
 
 /* All: 0, -ENOMEM, -EBADMSG. */

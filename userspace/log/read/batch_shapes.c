@@ -22,7 +22,8 @@ static int read_field(struct range *range, struct told_field *told)
 
 	if (!leb128_get(&range->at, range->end, &code))
 		return -EBADMSG;
-	*told = (struct told_field){ .is_variable = code <= FIELD_OWN_FROM, .is_own = code == FIELD_OWN_FROM };
+	*told = (struct told_field){ .is_variable = code <= FIELD_OWN_FROM,
+				     .is_own = code == FIELD_OWN_FROM };
 	if (code >= FIELD_CONSTANT) {
 		told->value = code - FIELD_CONSTANT;
 	} else if (code != FIELD_VARIABLE) {
@@ -52,28 +53,38 @@ static int read_shape_heads(struct range *range, struct record_shape *shapes, ui
 	return 0;
 }
 
-/* Where a variable field of a shape comes from; NULL: this version does not look at it. Of a kind that is not known only the time counts. */
-static struct column *field_column(struct batch_decoder *decoder, uint32_t kind, uint32_t field, const struct told_field *told,
-				   uint32_t *own_cnt)
+/*
+ * Where a variable field of a shape comes from; NULL: this version does not look at it. Of a kind that is not
+ * known only the time counts.
+ */
+static struct column *field_column(struct batch_decoder *decoder, uint32_t kind, uint32_t field,
+				   const struct told_field *told, uint32_t *own_cnt)
 {
 	uint32_t own = *own_cnt;
 
 	*own_cnt += told->is_own;
-	if (kind < LOG_KIND_COUNT && kind_fields[kind].count ? field >= kind_fields[kind].count : field != FIELD_TIME)
+	if (kind < LOG_KIND_COUNT && kind_fields[kind].count ? field >= kind_fields[kind].count
+							     : field != FIELD_TIME)
 		return NULL;
 	if (told->is_own)
 		return own < decoder->own_cnt ? &decoder->own_columns[own] : &decoder->absent;
-	return kind < LOG_KIND_COUNT ? &decoder->common_columns[kind][field] : &decoder->unknown_times[kind - LOG_KIND_COUNT];
+	return kind < LOG_KIND_COUNT ? &decoder->common_columns[kind][field]
+				     : &decoder->unknown_times[kind - LOG_KIND_COUNT];
 }
 
-/* Field 0 of all shapes, field 1 of those that have it, … For each shape the steps come one behind the other, in a place for all its fields. */
-static int read_shape_fields(struct batch_decoder *decoder, struct range *range, struct record_shape *shapes, struct step *steps)
+/*
+ * Field 0 of all shapes, field 1 of those that have it, … For each shape the steps come one behind the other,
+ * in a place for all its fields.
+ */
+static int read_shape_fields(struct batch_decoder *decoder, struct range *range, struct record_shape *shapes,
+			     struct step *steps)
 {
 	uint32_t own_cnt = 0;
 
 	for (uint32_t i = 0; i < decoder->shape_cnt; i++) {
 		shapes[i].steps = steps;
-		steps += shapes[i].field_cnt < LOG_KNOWN_FIELD_MAX ? shapes[i].field_cnt : LOG_KNOWN_FIELD_MAX;
+		steps += shapes[i].field_cnt < LOG_KNOWN_FIELD_MAX ? shapes[i].field_cnt
+								   : LOG_KNOWN_FIELD_MAX;
 	}
 	for (uint32_t field = 0; field < LOG_KNOWN_FIELD_MAX; field++) {
 		for (uint32_t i = 0; i < decoder->shape_cnt; i++) {
@@ -86,9 +97,12 @@ static int read_shape_fields(struct batch_decoder *decoder, struct range *range,
 			if (read_field(range, &told))
 				return -EBADMSG;
 			shape->values[field] = told.value;
-			column = told.is_variable ? field_column(decoder, shape->kind, field, &told, &own_cnt) : NULL;
+			column = told.is_variable ? field_column(decoder, shape->kind, field, &told, &own_cnt)
+						  : NULL;
 			if (column)
-				((struct step *)shape->steps)[shape->step_cnt++] = (struct step){ column, told.value, field };
+				((struct step *)shape->steps)[shape->step_cnt++] = (struct step){ column,
+												  told.value,
+												  field };
 		}
 	}
 	return 0;
@@ -106,16 +120,20 @@ static uint32_t fields_from_columns(const struct record_shape *shape)
 /* A span is told by what a slot remembers, which is not the same in all records of the shape. */
 static bool is_plain_wake(const struct record_shape *shape, uint32_t fields)
 {
-	return shape->kind == TXTRACE_RECORD_WAKE && !(fields & ~WAKE_TIMES) && shape->values[WAKE_SPAN_SLOT] == SLOT_ZERO &&
-	       shape->values[WAKE_WAKER_SPAN_SLOT] == SLOT_ZERO;
+	return shape->kind == TXTRACE_RECORD_WAKE && !(fields & ~WAKE_TIMES) &&
+	       shape->values[WAKE_SPAN_SLOT] == SLOT_ZERO && shape->values[WAKE_WAKER_SPAN_SLOT] == SLOT_ZERO;
 }
 
 static bool is_plain_run(const struct record_shape *shape, uint32_t fields)
 {
-	return shape->kind == TXTRACE_RECORD_RUN && !(fields & ~RUN_TIMES) && shape->values[RUN_IDLE_FROM] != RUN_IDLE_LESS;
+	return shape->kind == TXTRACE_RECORD_RUN && !(fields & ~RUN_TIMES) &&
+	       shape->values[RUN_IDLE_FROM] != RUN_IDLE_LESS;
 }
 
-/* Makes the record of this shape, all but its times, if the shape is one of those that have a way of their own. */
+/*
+ * Makes the record of this shape, all but its times, if the shape is one of those that have a way of their
+ * own.
+ */
 static void prepare_shape(struct batch_decoder *decoder, struct record_shape *shape)
 {
 	struct record_unpacker *unpacker = &decoder->unpacker;
@@ -123,7 +141,8 @@ static void prepare_shape(struct batch_decoder *decoder, struct record_shape *sh
 	uint64_t thread = shape->values[FIELD_THREAD];
 	struct txtrace_record record;
 
-	shape->way = shape->kind < LOG_KIND_COUNT && kind_fields[shape->kind].count ? WAY_GENERAL : WAY_UNKNOWN;
+	shape->way = shape->kind < LOG_KIND_COUNT && kind_fields[shape->kind].count ? WAY_GENERAL
+										    : WAY_UNKNOWN;
 	shape->time = fields & 1u << FIELD_TIME ? shape->steps[0].column : NULL;
 	if (!shape->time || (!is_plain_run(shape, fields) && !is_plain_wake(shape, fields)))
 		return;
@@ -131,7 +150,9 @@ static void prepare_shape(struct batch_decoder *decoder, struct record_shape *sh
 		return;
 	shape->thread = &unpacker->model.threads[thread];
 	if (shape->kind == TXTRACE_RECORD_RUN) {
-		shape->way = shape->step_cnt > 1 || unpacker->model.waits ? WAY_RUN_TIMES : WAY_RUN_CPU + (uint32_t)shape->values[RUN_BEGIN_FROM];
+		shape->way = shape->step_cnt > 1 || unpacker->model.waits
+				     ? WAY_RUN_TIMES
+				     : WAY_RUN_CPU + (uint32_t)shape->values[RUN_BEGIN_FROM];
 		shape->run = record.run;
 		shape->idle_mask = shape->values[RUN_IDLE_FROM] == RUN_IDLE_ALL ? UINT64_MAX : 0;
 		shape->run.idle_ns = 0;
@@ -178,16 +199,25 @@ static int prepare_model(struct batch_decoder *decoder)
 		if (shape->kind == TXTRACE_RECORD_SPAN) {
 			asks_mentions |= field_max(shape, SPAN_BEGIN_FROM) >= SPAN_BEGIN_FROM_MENTION;
 			asks_waits |= field_max(shape, SPAN_BASIS) >= SPAN_BASIS_READY;
-			asks_parents |= field_max(shape, SPAN_BASIS) == SPAN_BASIS_CHILDREN || field_max(shape, SPAN_BASIS) == UINT64_MAX;
+			asks_parents |= field_max(shape, SPAN_BASIS) == SPAN_BASIS_CHILDREN ||
+					field_max(shape, SPAN_BASIS) == UINT64_MAX;
 		} else if (shape->kind == TXTRACE_RECORD_RUN) {
 			asks_waits |= field_max(shape, RUN_BEGIN_FROM) >= RUN_BEGIN_FROM_TOLD;
 		}
 	}
-	model->waits = asks_waits ? batch_table_room(decoder, TABLE_WAITS, decoder->unpacker.thread_cnt, sizeof(*model->waits)) : NULL;
-	model->parents = asks_parents ? batch_table_room(decoder, TABLE_PARENTS, MODEL_PARENTS, sizeof(*model->parents)) : NULL;
-	model->mentions = asks_mentions ? batch_table_room(decoder, TABLE_MENTIONS, MODEL_MENTIONS, sizeof(*model->mentions)) : NULL;
-	return (asks_waits && !model->waits && decoder->unpacker.thread_cnt) || (asks_parents && !model->parents) ||
-			       (asks_mentions && !model->mentions) ? -ENOMEM : 0;
+	model->waits = asks_waits ? batch_table_room(decoder, TABLE_WAITS, decoder->unpacker.thread_cnt,
+						     sizeof(*model->waits))
+				  : NULL;
+	model->parents = asks_parents ? batch_table_room(decoder, TABLE_PARENTS, MODEL_PARENTS,
+							 sizeof(*model->parents))
+				      : NULL;
+	model->mentions = asks_mentions ? batch_table_room(decoder, TABLE_MENTIONS, MODEL_MENTIONS,
+							   sizeof(*model->mentions))
+					: NULL;
+	return (asks_waits && !model->waits && decoder->unpacker.thread_cnt) ||
+			       (asks_parents && !model->parents) || (asks_mentions && !model->mentions)
+		       ? -ENOMEM
+		       : 0;
 }
 
 int batch_shapes_read(struct batch_decoder *decoder)
@@ -199,7 +229,8 @@ int batch_shapes_read(struct batch_decoder *decoder)
 
 	if (batch_count_read(&range, LOG_SHAPE_MAX, &decoder->shape_cnt))
 		return -EBADMSG;
-	decoder->shapes = shapes = batch_table_room(decoder, TABLE_SHAPES, decoder->shape_cnt, sizeof(*shapes));
+	decoder->shapes = shapes = batch_table_room(decoder, TABLE_SHAPES, decoder->shape_cnt,
+						    sizeof(*shapes));
 	if (decoder->shape_cnt && !shapes)
 		return -ENOMEM;
 	if (decoder->shape_cnt)

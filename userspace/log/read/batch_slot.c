@@ -8,7 +8,8 @@
 #include "base/crc32c.h"
 #include "log/format/codec.h"
 
-#define KIND_BYTES(member) (offsetof(struct txtrace_record, member) + sizeof(((struct txtrace_record *)0)->member))
+#define KIND_BYTES(member) \
+	(offsetof(struct txtrace_record, member) + sizeof(((struct txtrace_record *)0)->member))
 
 /* How much of a record means something, for the kinds that there are many of; 0: all of it. */
 static const uint16_t kind_bytes[TXTRACE_RECORD_KIND_COUNT] = {
@@ -68,7 +69,8 @@ static int make_room(struct slot_buffer *buffer, size_t length)
 static int unpack(struct batch_slot *slot)
 {
 	const struct log_block *block = &slot->block;
-	int err = codec_decompress(slot->codec, block->codec, slot->stored.bytes, block->stored_bytes, slot->raw.bytes, block->raw_bytes);
+	int err = codec_decompress(slot->codec, block->codec, slot->stored.bytes, block->stored_bytes,
+				   slot->raw.bytes, block->raw_bytes);
 
 	if (err)
 		return err;
@@ -87,7 +89,8 @@ static const char *load(struct batch_slot *slot)
 		slot->err = make_room(&slot->raw, block->raw_bytes + (size_t)BATCH_DECODER_SLACK_BYTES);
 	if (slot->err)
 		return NULL;
-	got = file_read_at(slot->fd, slot->stored.bytes, block->stored_bytes, slot->before.offset + block->header_bytes);
+	got = file_read_at(slot->fd, slot->stored.bytes, block->stored_bytes,
+			   slot->before.offset + block->header_bytes);
 	if (got < 0) {
 		slot->err = (int)got;
 		return NULL;
@@ -120,7 +123,8 @@ static void decode_ahead(struct batch_slot *slot)
 
 	if (make_room(&slot->ahead, BATCH_SLOT_AHEAD_BYTES))
 		return;
-	while (slot->ahead_end + sizeof(*record) <= slot->ahead.capacity && !atomic_load_explicit(&slot->is_wanted, memory_order_relaxed)) {
+	while (slot->ahead_end + sizeof(*record) <= slot->ahead.capacity &&
+	       !atomic_load_explicit(&slot->is_wanted, memory_order_relaxed)) {
 		record = (struct txtrace_record *)(slot->ahead.bytes + slot->ahead_end);
 		slot->end = batch_decoder_next(slot->decoder, record);
 		if (slot->end <= 0)
@@ -147,7 +151,8 @@ void batch_slot_hurry(struct batch_slot *slot)
 
 int batch_slot_take(struct batch_slot *slot, struct txtrace_record *record)
 {
-	const struct txtrace_record *ready = (const struct txtrace_record *)(slot->ahead.bytes + slot->ahead_at);
+	const struct txtrace_record *ready = (const struct txtrace_record *)(slot->ahead.bytes +
+									     slot->ahead_at);
 	size_t length = record_bytes(ready);
 
 	/* Of constant length for what most records are: these become a few instructions. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One block on its way from the file to records: read, checked, unpacked, and, if that is done ahead of the one who wants the records, decoded, as many of
+ * One block on its way from the file to records: read, checked, unpacked, and,
+ * if that is done ahead of the one who wants the records, decoded, as many of
  * them as there is room for. What is left is decoded as it is asked for.
  *
- * A slot is used by one thread at a time; only batch_slot_hurry() may come from another.
+ * A slot is used by one thread at a time; only batch_slot_hurry() may come from
+ * another.
  *
- * Memory: what the largest block so far needed, at most 8 MiB as stored, 8 MiB unpacked and about 18 MiB of tables, and BATCH_SLOT_AHEAD_BYTES.
+ * Memory: what the largest block so far needed, at most 8 MiB as stored, 8 MiB
+ * unpacked and about 18 MiB of tables, and BATCH_SLOT_AHEAD_BYTES.
  */
 #ifndef BATCH_SLOT_H
 #define BATCH_SLOT_H
@@ -16,7 +19,8 @@
 #include "log/read/block_walk.h"
 
 /*
- * Most of a batch. Measured with one thread on two CPUs against none: 1 MiB 1.2 times as fast, 4 MiB 1.4, 16 MiB 1.4; 256 KiB is slower than none.
+ * Most of a batch. Measured with one thread on two CPUs against none: 1 MiB 1.2
+ * times as fast, 4 MiB 1.4, 16 MiB 1.4; 256 KiB is slower than none.
  */
 #define BATCH_SLOT_AHEAD_BYTES (4u << 20)
 
@@ -53,7 +57,10 @@ struct batch_slot {
 int batch_slot_init(struct batch_slot *slot); /* 0 or -ENOMEM; to be released in any case */
 void batch_slot_release(struct batch_slot *slot);
 
-/* Does what is to be done, and sets what came of it. ahead: also decodes, until there is no more room or somebody hurries. */
+/*
+ * Does what is to be done, and sets what came of it. ahead: also decodes, until
+ * there is no more room or somebody hurries.
+ */
 void batch_slot_load(struct batch_slot *slot, bool ahead);
 
 /* Somebody waits for it: what is left of the decoding is left to him. */
@@ -62,7 +69,10 @@ void batch_slot_hurry(struct batch_slot *slot);
 /* 1 and *record filled with what was decoded ahead, of which there must be something. */
 int batch_slot_take(struct batch_slot *slot, struct txtrace_record *record);
 
-/* After a load without err and reason. 1 and *record filled; 0: no more; -EBADMSG: the rest makes no sense. Strings live until the next load. */
+/*
+ * After a load without err and reason. 1 and *record filled; 0: no more;
+ * -EBADMSG: the rest makes no sense. Strings live until the next load.
+ */
 static inline int batch_slot_next(struct batch_slot *slot, struct txtrace_record *record)
 {
 	if (slot->ahead_at < slot->ahead_end)

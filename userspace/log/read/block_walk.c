@@ -10,12 +10,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How much of the file is looked at once while the next block is searched. Each look overlaps the next by a header. */
+/*
+ * How much of the file is looked at once while the next block is searched. Each look overlaps the next by a
+ * header.
+ */
 #define SEARCH_BYTES (256u << 10)
 
 /*
- * Behind a wrong payload the search begins at the end of its header, so that a batch that lost bytes does not cost the next one. A file made of
- * nothing but headers that claim long payloads would be read over and over: once so much has been read in vain, the claimed length is skipped.
+ * Behind a wrong payload the search begins at the end of its header, so that a batch that lost bytes does not
+ * cost the next one. A file made of nothing but headers that claim long payloads would be read over and over:
+ * once so much has been read in vain, the claimed length is skipped.
  */
 #define VAIN_BYTES_MAX (256u << 20)
 
@@ -54,7 +58,8 @@ bool block_walk_is_abandoned(const struct block_walk *walk)
 	struct stat status;
 	time_t now = time(NULL);
 
-	if (fstat(walk->fd, &status) || (status.st_mtime <= now && now - status.st_mtime <= ABANDONED_AFTER_SECONDS))
+	if (fstat(walk->fd, &status) ||
+	    (status.st_mtime <= now && now - status.st_mtime <= ABANDONED_AFTER_SECONDS))
 		return false;
 	if (flock(walk->fd, LOCK_SH | LOCK_NB))
 		return errno != EWOULDBLOCK;
@@ -66,7 +71,8 @@ bool block_walk_is_abandoned(const struct block_walk *walk)
 
 static bool is_ours(const struct block_walk *walk, const struct log_block *block)
 {
-	return !walk->has_capture_id || !memcmp(block->capture_id, walk->info.capture_id, sizeof(block->capture_id));
+	return !walk->has_capture_id ||
+	       !memcmp(block->capture_id, walk->info.capture_id, sizeof(block->capture_id));
 }
 
 /* Finds the first sound block or footer in bytes; its place, or length if there is none. */
@@ -77,9 +83,11 @@ static size_t find_landmark(const struct block_walk *walk, const uint8_t *bytes,
 	uint32_t index_bytes;
 
 	for (size_t at = 0; at + LOG_FOOTER_BYTES <= length; at++) {
-		if (bytes[at] == (uint8_t)LOG_SYNC[0] && log_block_decode(bytes + at, length - at, &block) && is_ours(walk, &block))
+		if (bytes[at] == (uint8_t)LOG_SYNC[0] && log_block_decode(bytes + at, length - at, &block) &&
+		    is_ours(walk, &block))
 			return at;
-		if (bytes[at] == (uint8_t)LOG_END_MAGIC[0] && log_footer_decode(bytes + at, length - at, &index_offset, &index_bytes))
+		if (bytes[at] == (uint8_t)LOG_END_MAGIC[0] &&
+		    log_footer_decode(bytes + at, length - at, &index_offset, &index_bytes))
 			return at;
 	}
 	return length;
@@ -99,7 +107,9 @@ static uint64_t pass_hole(const struct block_walk *walk, uint64_t from)
 	return (uint64_t)data;
 }
 
-/* The next sound block or footer at or behind `from`: 1; or 0 and the end of the file; or a negative errno. */
+/*
+ * The next sound block or footer at or behind `from`: 1; or 0 and the end of the file; or a negative errno.
+ */
 static int search_from(const struct block_walk *walk, uint64_t from, uint64_t *found)
 {
 	for (;;) {
@@ -120,7 +130,8 @@ static int search_from(const struct block_walk *walk, uint64_t from, uint64_t *f
 }
 
 /* What begins at the position is damaged; the way goes on at the first landmark at or behind `from`. */
-static int skip_damage(struct block_walk *walk, uint64_t from, uint64_t record_cnt, const char *reason, struct txtrace_damage *damage)
+static int skip_damage(struct block_walk *walk, uint64_t from, uint64_t record_cnt, const char *reason,
+		       struct txtrace_damage *damage)
 {
 	uint64_t begin = walk->at.offset, found = from;
 	int result = search_from(walk, from, &found);
@@ -142,7 +153,8 @@ static bool is_begun(const uint8_t *bytes, size_t length)
 		return false;
 	if (length < LOG_HEADER_MIN_BYTES)
 		return true;
-	return log_get_u32(bytes + LOG_HEADER_LENGTH) <= LOG_HEADER_MAX_BYTES && log_get_u32(bytes + LOG_HEADER_LENGTH) > length;
+	return log_get_u32(bytes + LOG_HEADER_LENGTH) <= LOG_HEADER_MAX_BYTES &&
+	       log_get_u32(bytes + LOG_HEADER_LENGTH) > length;
 }
 
 static int read_header(struct block_walk *walk, struct txtrace_damage *damage)
@@ -175,7 +187,8 @@ static int read_header(struct block_walk *walk, struct txtrace_damage *damage)
 	return -EBADMSG;
 }
 
-int block_walk_open(struct block_walk *walk, const char *path, bool is_following, struct txtrace_damage *damage)
+int block_walk_open(struct block_walk *walk, const char *path, bool is_following,
+		    struct txtrace_damage *damage)
 {
 	struct stat status;
 
@@ -258,9 +271,11 @@ void block_walk_pass_footer(struct block_walk *walk)
 	walk->at.offset += LOG_FOOTER_BYTES;
 }
 
-int block_walk_reject(struct block_walk *walk, const struct log_block *block, const char *reason, struct txtrace_damage *damage)
+int block_walk_reject(struct block_walk *walk, const struct log_block *block, const char *reason,
+		      struct txtrace_damage *damage)
 {
-	uint64_t from = walk->at.offset + block->header_bytes, vain_bytes = walk->vain_bytes + block->stored_bytes;
+	uint64_t from = walk->at.offset + block->header_bytes,
+		 vain_bytes = walk->vain_bytes + block->stored_bytes;
 	uint64_t file_bytes = block_walk_bytes(walk);
 	int result;
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The way through one file, from block to block. Where no sound block stands where one should, it looks for the next one whose header has a right
- * checksum and belongs to this capture; what lies between is damage.
+ * The way through one file, from block to block. Where no sound block stands
+ * where one should, it looks for the next one whose header has a right checksum
+ * and belongs to this capture; what lies between is damage.
  *
- * The walker reads headers only. Whoever reads the payloads may be some blocks behind it; if one turns out to be wrong, he sets the walker back to
- * the position before that block and rejects it. So what is found does not depend on how far ahead the walker was.
+ * The walker reads headers only. Whoever reads the payloads may be some blocks
+ * behind it; if one turns out to be wrong, he sets the walker back to the
+ * position before that block and rejects it. So what is found does not depend
+ * on how far ahead the walker was.
  *
- * Following: the file is being written. An end in the middle of something is then no damage, and neither is anything behind which nothing sound
- * stands: the walker waits.
+ * Following: the file is being written. An end in the middle of something is
+ * then no damage, and neither is anything behind which nothing sound stands:
+ * the walker waits.
  */
 #ifndef BLOCK_WALK_H
 #define BLOCK_WALK_H
@@ -43,10 +47,13 @@ enum walk_step {
 #define BLOCK_WALK_CLOSED { .fd = -1 }
 
 /*
- * 1: *damage is at the beginning of the file; 0; or a negative errno: -EBADMSG no log, -ENODATA an empty file, -EPROTONOSUPPORT of a newer major version,
- * -EISDIR, -ESPIPE; following, -EAGAIN: its header is not all there yet. To be closed in any case.
+ * 1: *damage is at the beginning of the file; 0; or a negative errno: -EBADMSG
+ * no log, -ENODATA an empty file, -EPROTONOSUPPORT of a newer major version,
+ * -EISDIR, -ESPIPE; following, -EAGAIN: its header is not all there yet. To be
+ * closed in any case.
  */
-int block_walk_open(struct block_walk *walk, const char *path, bool is_following, struct txtrace_damage *damage);
+int block_walk_open(struct block_walk *walk, const char *path, bool is_following,
+		    struct txtrace_damage *damage);
 void block_walk_close(struct block_walk *walk); /* closed already: nothing happens */
 
 /* What stands at the position: enum walk_step, with *block filled if it is a block; or a negative errno. */
@@ -57,10 +64,13 @@ bool block_walk_pass(struct block_walk *walk, const struct log_block *block);
 void block_walk_pass_footer(struct block_walk *walk);
 
 /*
- * The block at the position is wrong, or, for recover, what stands there is none. 1: the walker is at the next sound place, and *damage says what lies
- * before that; 0: following, and there is no such place yet; or a negative errno.
+ * The block at the position is wrong, or, for recover, what stands there is
+ * none. 1: the walker is at the next sound place, and *damage says what lies
+ * before that; 0: following, and there is no such place yet; or a negative
+ * errno.
  */
-int block_walk_reject(struct block_walk *walk, const struct log_block *block, const char *reason, struct txtrace_damage *damage);
+int block_walk_reject(struct block_walk *walk, const struct log_block *block, const char *reason,
+		      struct txtrace_damage *damage);
 int block_walk_recover(struct block_walk *walk, struct txtrace_damage *damage);
 
 /* The file's length; 0 if that can't be told. */

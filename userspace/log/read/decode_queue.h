@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Blocks in their order, of which threads read, check, unpack and decode those that are not wanted yet. Without threads, all is done when it is wanted.
+ * Blocks in their order, of which threads read, check, unpack and decode those
+ * that are not wanted yet. Without threads, all is done when it is wanted.
  *
  *	while (there is a next block && (slot = decode_queue_room(queue))) {
  *		fill in what is to be done;
@@ -24,7 +25,10 @@ struct decode_queue;
 int decode_queue_open(struct decode_queue **queue, unsigned int thread_cnt);
 void decode_queue_close(struct decode_queue *queue); /* NULL is allowed */
 
-/* The slot to be filled in and pushed next; NULL: there is no room. One more than there are threads are in the queue at most, and the one in front. */
+/*
+ * The slot to be filled in and pushed next; NULL: there is no room. One more
+ * than there are threads are in the queue at most, and the one in front.
+ */
 struct batch_slot *decode_queue_room(struct decode_queue *queue);
 void decode_queue_push(struct decode_queue *queue);
 

@@ -8,7 +8,10 @@
 
 #include "log/read/log_family.h"
 
-/* Between the end of one part and the beginning of the next nobody holds a lock. It takes a recorder milliseconds. */
+/*
+ * Between the end of one part and the beginning of the next nobody holds a lock. It takes a recorder
+ * milliseconds.
+ */
 #define NEXT_PART_SECONDS 10
 
 static int64_t seconds(void)
@@ -28,7 +31,8 @@ static struct log_set_file *file_of(struct log_cursor *cursor)
 
 bool log_cursor_goes_on(const struct log_cursor *cursor)
 {
-	return cursor->idx + 1 < cursor->set.cnt && log_set_is_same_capture(&cursor->set.files[cursor->idx], &cursor->set.files[cursor->idx + 1]);
+	return cursor->idx + 1 < cursor->set.cnt &&
+	       log_set_is_same_capture(&cursor->set.files[cursor->idx], &cursor->set.files[cursor->idx + 1]);
 }
 
 static void tell(struct log_cursor *cursor, uint64_t offset, const char *reason)
@@ -258,7 +262,10 @@ static int wait(struct log_cursor *cursor)
 		cursor->walk.is_following = false; /* whatever stands there now is the end */
 		return -EAGAIN;
 	}
-	/* The recorder holds the file until it is safe on the disk, which may take long, and only then begins the next. */
+	/*
+	 * The recorder holds the file until it is safe on the disk, which may take long, and only then begins
+	 * the next.
+	 */
 	if (cursor->is_continued && !block_walk_is_abandoned(&cursor->walk) && !has_next_part(cursor))
 		return CURSOR_WAIT;
 	cursor->waits_since = cursor->is_continued ? seconds() : cursor->goal.kind ? 1 : 0;
@@ -392,8 +399,8 @@ static int look_closely(struct log_cursor *cursor, const struct log_block *block
 }
 
 /*
- * Over blocks that are not wanted, by their headers. Where that leads to nowhere, the last header may have been wrong about the length of its payload: then
- * this block is read after all. -EAGAIN: go on.
+ * Over blocks that are not wanted, by their headers. Where that leads to nowhere, the last header may have
+ * been wrong about the length of its payload: then this block is read after all. -EAGAIN: go on.
  */
 static int hop(struct log_cursor *cursor)
 {
@@ -421,7 +428,8 @@ static int hop(struct log_cursor *cursor)
 		cursor->goal.kind = LOG_GOAL_NONE;
 		return -EAGAIN;
 	}
-	if (block.major > LOG_VERSION_MAJOR || walk->at.offset + block.header_bytes + block.stored_bytes > block_walk_bytes(walk))
+	if (block.major > LOG_VERSION_MAJOR ||
+	    walk->at.offset + block.header_bytes + block.stored_bytes > block_walk_bytes(walk))
 		return look_closely(cursor, &block);
 	cursor->hopped = walk->at;
 	cursor->has_hopped = true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where reading is: in which file of the set, at which block, and what is decoded ahead of it. It goes from batch to batch, and tells what is damaged
+ * Where reading is: in which file of the set, at which block, and what is
+ * decoded ahead of it. It goes from batch to batch, and tells what is damaged
  * between them.
  *
  *	while ((step = log_cursor_step(cursor)) > CURSOR_WAIT)
@@ -9,7 +10,8 @@
  *		else
  *			take the records of cursor->slot, then log_cursor_leave(cursor);
  *
- * Blocks are pushed into the queue as long as one sound header follows another. Whatever else stands there waits until all before it is taken: so what is
+ * Blocks are pushed into the queue as long as one sound header follows another.
+ * Whatever else stands there waits until all before it is taken: so what is
  * told does not depend on the number of threads.
  */
 #ifndef LOG_CURSOR_H
@@ -28,7 +30,8 @@ enum cursor_step {
 
 struct log_cursor {
 	struct log_set set;
-	size_t idx;                   /* in the set: the file that is read, if is_open; else the one that is next */
+	/* in the set: the file that is read, if is_open; else the one that is next */
+	size_t idx;
 	bool is_open;
 	struct block_walk walk;       /* of that file */
 	struct decode_queue *queue;
@@ -53,13 +56,20 @@ struct log_cursor {
 	bool is_following;
 	char *base;                   /* of the family's names */
 	bool is_continued;            /* set by who reads the records: the capture goes on in another file */
-	int64_t waits_since;          /* for the next part, in seconds: nobody is going to write it if it does not come soon; 0: it will not come */
+	/*
+	 * for the next part, in seconds: nobody is going to write it if it does not come soon; 0: it will not
+	 * come
+	 */
+	int64_t waits_since;
 };
 
 /* All zero but for this. */
 #define LOG_CURSOR_INIT { .walk = BLOCK_WALK_CLOSED }
 
-/* Opens the first file of the set, which has one at least, and is arranged. 0 or a negative errno. To be closed in any case. */
+/*
+ * Opens the first file of the set, which has one at least, and is arranged. 0
+ * or a negative errno. To be closed in any case.
+ */
 int log_cursor_open(struct log_cursor *cursor, unsigned int thread_cnt);
 
 /* To follow one file: see txtrace_log_follow(). */

@@ -35,7 +35,10 @@ static size_t number_before(const char *name, size_t end)
 	while (begin > 0 && isdigit((unsigned char)name[begin - 1]))
 		begin--;
 	digits = end - begin;
-	return begin > 1 && name[begin - 1] == '.' && digits >= NUMBER_DIGITS_MIN && digits <= NUMBER_DIGITS_MAX ? digits + 1 : 0;
+	return begin > 1 && name[begin - 1] == '.' && digits >= NUMBER_DIGITS_MIN &&
+			       digits <= NUMBER_DIGITS_MAX
+		       ? digits + 1
+		       : 0;
 }
 
 /* Where the number would stand in a name: before the last extension, or at the end. */
@@ -106,7 +109,8 @@ static int look_at(struct search *search, const char *path)
 	struct txtrace_damage ignored;
 	int err = block_walk_open(&walk, path, true, &ignored);
 	uint32_t part = walk.info.part;
-	bool is_ours = err >= 0 && walk.info.version_major && memcmp(walk.info.capture_id, search->capture_id, 16) == 0;
+	bool is_ours = err >= 0 && walk.info.version_major &&
+		       memcmp(walk.info.capture_id, search->capture_id, 16) == 0;
 
 	block_walk_close(&walk);
 	if (err == -ENOMEM)
@@ -148,7 +152,8 @@ static bool read_number(const char *name, const char *base_name, size_t place, u
 {
 	size_t length = strlen(name), extension = strlen(base_name) - place, digits;
 
-	if (length <= place + extension || strncmp(name, base_name, place) || strcmp(name + length - extension, base_name + place))
+	if (length <= place + extension || strncmp(name, base_name, place) ||
+	    strcmp(name + length - extension, base_name + place))
 		return false;
 	digits = number_before(name, length - extension);
 	if (!digits || digits != length - extension - place)
@@ -203,7 +208,8 @@ static int look_at_number(struct search *search, const char *base, uint64_t numb
 	return err;
 }
 
-int log_family_find(const char *base, const uint8_t capture_id[16], uint32_t part, char **path, uint32_t *found)
+int log_family_find(const char *base, const uint8_t capture_id[16], uint32_t part, char **path,
+		    uint32_t *found)
 {
 	struct search search = { .capture_id = capture_id, .part = part };
 	struct numbers numbers = { NULL, 0, 0 };
@@ -212,7 +218,10 @@ int log_family_find(const char *base, const uint8_t capture_id[16], uint32_t par
 
 	if (asprintf(&partial, "%s" PARTIAL, base) < 0)
 		return -ENOMEM;
-	/* A file goes from the first of these names to the last: looked at in this order, it can't slip through. */
+	/*
+	 * A file goes from the first of these names to the last: looked at in this order, it can't slip
+	 * through.
+	 */
 	err = look_at(&search, partial);
 	err = err || search.is_past ? err : look_at(&search, base);
 	free(partial);

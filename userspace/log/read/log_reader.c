@@ -13,7 +13,8 @@ struct txtrace_log {
 	struct txtrace_log_info info;      /* of the file that is read */
 	struct log_block block;            /* of the record that was read last; header_bytes 0: none was */
 	uint64_t block_offset;
-	struct txtrace_record continued;   /* held back, if it has a kind: it is told unless the next part follows */
+	/* held back, if it has a kind: it is told unless the next part follows */
+	struct txtrace_record continued;
 	bool is_at_end;
 	int sentence_err;                  /* with which the open failed, and what it says to a human */
 	char sentence[1024];
@@ -40,9 +41,12 @@ static void explain(struct txtrace_log *log, int err)
 	log->sentence_err = err;
 	if (err == -EXDEV)
 		snprintf(log->sentence, sizeof(log->sentence),
-			 "it is not of the same boot of the same machine as '%s'; 'txtrace merge' puts such logs together", other);
+			 "it is not of the same boot of the same machine as '%s'; 'txtrace merge' puts such "
+			 "logs together",
+			 other);
 	else
-		snprintf(log->sentence, sizeof(log->sentence), "it is the same part of one capture as '%s'", other);
+		snprintf(log->sentence, sizeof(log->sentence), "it is the same part of one capture as '%s'",
+			 other);
 }
 
 int txtrace_log_open_files(struct txtrace_log **result, const char *const *paths, size_t cnt)
@@ -236,7 +240,8 @@ bool txtrace_log_batch(const struct txtrace_log *log, struct txtrace_batch *batc
 
 	if (!block->header_bytes)
 		return false;
-	*batch = (struct txtrace_batch){ block->sequence, log->block_offset, block->first_ns, block->last_ns, block->record_cnt };
+	*batch = (struct txtrace_batch){ block->sequence, log->block_offset, block->first_ns, block->last_ns,
+					 block->record_cnt };
 	return true;
 }
 
@@ -284,7 +289,8 @@ bool txtrace_log_is_at_end(const struct txtrace_log *log)
 
 bool txtrace_log_is_complete(const struct txtrace_log *log)
 {
-	return log->is_at_end && !log->cursor.is_incomplete && !(log->cursor.is_following && log->cursor.is_continued);
+	return log->is_at_end && !log->cursor.is_incomplete &&
+	       !(log->cursor.is_following && log->cursor.is_continued);
 }
 
 uint64_t txtrace_log_realtime_ns(const struct txtrace_log *log, uint64_t time_ns)

@@ -50,13 +50,15 @@ static int unpack(const struct block_walk *walk, struct index_payload *index)
 	index->raw = malloc(block->raw_bytes + (size_t)1);
 	if (!index->stored || !index->raw)
 		return -ENOMEM;
-	if (file_read_at(walk->fd, index->stored, block->stored_bytes, index->offset + block->header_bytes) != block->stored_bytes ||
+	if (file_read_at(walk->fd, index->stored, block->stored_bytes, index->offset + block->header_bytes) !=
+		    block->stored_bytes ||
 	    crc32c(index->stored, block->stored_bytes) != block->payload_crc)
 		return -EBADMSG;
 	codec = codec_new();
 	if (!codec)
 		return -ENOMEM;
-	err = codec_decompress(codec, block->codec, index->stored, block->stored_bytes, index->raw, block->raw_bytes);
+	err = codec_decompress(codec, block->codec, index->stored, block->stored_bytes, index->raw,
+			       block->raw_bytes);
 	codec_free(codec);
 	return err;
 }
@@ -70,9 +72,11 @@ static int load(const struct block_walk *walk, struct index_payload *index)
 
 	*index = (struct index_payload){ 0 };
 	if (file_bytes < LOG_FOOTER_BYTES ||
-	    file_read_at(walk->fd, footer, sizeof(footer), file_bytes - LOG_FOOTER_BYTES) != LOG_FOOTER_BYTES ||
-	    !log_footer_decode(footer, sizeof(footer), &index->offset, &index_bytes) || index->offset < walk->at.offset ||
-	    !read_block(walk, index->offset, &index->block) || index->block.type != LOG_BLOCK_INDEX)
+	    file_read_at(walk->fd, footer, sizeof(footer), file_bytes - LOG_FOOTER_BYTES) !=
+		    LOG_FOOTER_BYTES ||
+	    !log_footer_decode(footer, sizeof(footer), &index->offset, &index_bytes) ||
+	    index->offset < walk->at.offset || !read_block(walk, index->offset, &index->block) ||
+	    index->block.type != LOG_BLOCK_INDEX)
 		return -EBADMSG;
 	return unpack(walk, index);
 }
@@ -80,13 +84,16 @@ static int load(const struct block_walk *walk, struct index_payload *index)
 /* ---- entries ---- */
 
 /* The block that an entry names says of itself what the entry says. */
-static bool is_true(const struct block_walk *walk, const struct log_index_entry *entry, struct log_block *block)
+static bool is_true(const struct block_walk *walk, const struct log_index_entry *entry,
+		    struct log_block *block)
 {
 	if (!read_block(walk, entry->offset, block) || block->type != LOG_BLOCK_BATCH)
 		return false;
 	if (entry->batch_cnt == 1)
-		return block->first_ns == entry->first_ns && block->last_ns == entry->last_ns && block->record_cnt == entry->record_cnt;
-	return block->first_ns >= entry->first_ns && block->last_ns <= entry->last_ns && block->record_cnt <= entry->record_cnt;
+		return block->first_ns == entry->first_ns && block->last_ns == entry->last_ns &&
+		       block->record_cnt == entry->record_cnt;
+	return block->first_ns >= entry->first_ns && block->last_ns <= entry->last_ns &&
+	       block->record_cnt <= entry->record_cnt;
 }
 
 /* The entry in which the goal lies, and the one before it; without one, the goal is behind the last one. */
@@ -97,12 +104,15 @@ struct found {
 	bool has_before;
 };
 
-static bool is_at_goal(const struct log_goal *goal, const struct log_index_entry *entry, uint64_t first_sequence)
+static bool is_at_goal(const struct log_goal *goal, const struct log_index_entry *entry,
+		       uint64_t first_sequence)
 {
-	return goal->kind == LOG_GOAL_TIME ? entry->last_ns >= goal->number : first_sequence + entry->batch_cnt > goal->number;
+	return goal->kind == LOG_GOAL_TIME ? entry->last_ns >= goal->number
+					   : first_sequence + entry->batch_cnt > goal->number;
 }
 
-static bool find(const struct index_payload *index, const struct log_goal *goal, uint64_t first_sequence, struct found *found)
+static bool find(const struct index_payload *index, const struct log_goal *goal, uint64_t first_sequence,
+		 struct found *found)
 {
 	struct log_index_reader reader;
 
@@ -123,16 +133,19 @@ static bool find(const struct index_payload *index, const struct log_goal *goal,
 }
 
 /*
- * Where the way goes on: to the entry, or without one to the last there is, as what is behind its first block is not proven. False, if the blocks do not
- * say what the index does.
+ * Where the way goes on: to the entry, or without one to the last there is, as what is behind its first block
+ * is not proven. False, if the blocks do not say what the index does.
  */
-static bool choose(const struct block_walk *walk, const struct log_goal *goal, const struct found *found, struct walk_position *to)
+static bool choose(const struct block_walk *walk, const struct log_goal *goal, const struct found *found,
+		   struct walk_position *to)
 {
 	struct log_block block;
 
-	if (found->has_before && (!is_true(walk, &found->before, &block) || log_goal_is_reached(goal, &block)))
+	if (found->has_before &&
+	    (!is_true(walk, &found->before, &block) || log_goal_is_reached(goal, &block)))
 		return false;
-	if (found->has_entry && (!is_true(walk, &found->entry, &block) || (goal->kind == LOG_GOAL_BATCH && block.sequence > goal->number)))
+	if (found->has_entry && (!is_true(walk, &found->entry, &block) ||
+				 (goal->kind == LOG_GOAL_BATCH && block.sequence > goal->number)))
 		return false;
 	if (!found->has_entry && !found->has_before)
 		return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a seek is for, and how the index of a file shortens the way there. Nothing that an index says is believed unless the blocks that it names say
+ * What a seek is for, and how the index of a file shortens the way there.
+ * Nothing that an index says is believed unless the blocks that it names say
  * the same; where it fails, the blocks' headers are walked.
  */
 #ifndef LOG_SEEK_H
@@ -22,8 +23,9 @@ struct log_goal {
 bool log_goal_is_reached(const struct log_goal *goal, const struct log_block *block);
 
 /*
- * Moves the walker, which stands behind the file's header, nearer to the goal, and not beyond it. Without a (right) index it stays where it is.
- * 0 or -ENOMEM.
+ * Moves the walker, which stands behind the file's header, nearer to the goal,
+ * and not beyond it. Without a (right) index it stays where it is. 0 or
+ * -ENOMEM.
  */
 int log_seek_by_index(struct block_walk *walk, const struct log_goal *goal);
 

@@ -92,7 +92,10 @@ static int add_file(struct log_set *set, const char *path)
 
 /* ---- a folder ---- */
 
-/* Whether a file of a folder is a log: 1, 0 or a negative errno. What can't be opened is none of ours unless its name says so. */
+/*
+ * Whether a file of a folder is a log: 1, 0 or a negative errno. What can't be opened is none of ours unless
+ * its name says so.
+ */
 static int is_log(int folder, const char *name)
 {
 	uint8_t magic[LOG_MAGIC_BYTES];
@@ -118,7 +121,8 @@ static int add_entry(struct log_set *set, int folder, const char *folder_path, c
 
 	if (!err)
 		return 0;
-	if (asprintf(&path, "%s%s%s", folder_path, length && folder_path[length - 1] == '/' ? "" : "/", name) < 0)
+	if (asprintf(&path, "%s%s%s", folder_path, length && folder_path[length - 1] == '/' ? "" : "/",
+		     name) < 0)
 		return -ENOMEM;
 	err = err < 0 ? err : add_file(set, path);
 	if (err == -ENOENT)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The files of a log, in the order in which they are read: by the start of their capture, then by their part of it. Only names and what orders them are
+ * The files of a log, in the order in which they are read: by the start of
+ * their capture, then by their part of it. Only names and what orders them are
  * kept; none of them stays open.
  */
 #ifndef LOG_SET_H
@@ -34,7 +35,8 @@ struct log_set {
 void log_set_release(struct log_set *set);
 
 /*
- * Adds a file, or all logs in a folder: other files in it are left alone, and so are links. 0, or a negative errno as of block_walk_open(); -ENOENT:
+ * Adds a file, or all logs in a folder: other files in it are left alone, and
+ * so are links. 0, or a negative errno as of block_walk_open(); -ENOENT:
  * nothing is there.
  */
 int log_set_add(struct log_set *set, const char *path);

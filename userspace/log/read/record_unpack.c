@@ -38,7 +38,8 @@ static bool unpack_text(struct record_unpacker *unpacker, uint64_t field, struct
 }
 
 /* own: what SLOT_OWN counts from, backwards. */
-static bool unpack_slotted(struct record_unpacker *unpacker, uint64_t slot, uint64_t field, uint64_t own, uint64_t *value)
+static bool unpack_slotted(struct record_unpacker *unpacker, uint64_t slot, uint64_t field, uint64_t own,
+			   uint64_t *value)
 {
 	if (slot == SLOT_ZERO) {
 		*value = field;
@@ -53,8 +54,8 @@ static bool unpack_slotted(struct record_unpacker *unpacker, uint64_t slot, uint
 }
 
 /* The id of a span that a thread names; field[0] is its slot. */
-static inline bool unpack_id(struct record_unpacker *unpacker, const struct model_thread *thread, const uint64_t field[2], uint64_t own,
-			     uint64_t *id)
+static inline bool unpack_id(struct record_unpacker *unpacker, const struct model_thread *thread,
+			     const uint64_t field[2], uint64_t own, uint64_t *id)
 {
 	if (field[0] == SLOT_CURRENT) {
 		*id = thread->current_id + field[1];
@@ -63,18 +64,20 @@ static inline bool unpack_id(struct record_unpacker *unpacker, const struct mode
 	return unpack_slotted(unpacker, field[0], field[1], own, id);
 }
 
-static void add_basis(struct model *model, const struct txtrace_span *span, const struct model_thread *thread, const uint64_t *fields,
-		      uint64_t *parts)
+static void add_basis(struct model *model, const struct txtrace_span *span, const struct model_thread *thread,
+		      const uint64_t *fields, uint64_t *parts)
 {
 	if (fields[SPAN_BASIS] == SPAN_BASIS_CHILDREN) {
 		model_expect_children(model, span->id, parts);
 	} else if (fields[SPAN_BASIS] >= SPAN_BASIS_READY) {
-		model_expect_waits(model, thread, span->begin_ns, model_stay(model, thread, fields[SPAN_BASIS]), parts);
+		model_expect_waits(model, thread, span->begin_ns,
+				   model_stay(model, thread, fields[SPAN_BASIS]), parts);
 		model_note_span(model, thread, span->begin_ns, fields);
 	}
 }
 
-static void unpack_ledger(struct model *model, const uint64_t *fields, const struct model_thread *thread, struct txtrace_span *span)
+static void unpack_ledger(struct model *model, const uint64_t *fields, const struct model_thread *thread,
+			  struct txtrace_span *span)
 {
 	uint64_t parts[SPAN_PART_COUNT], sum = 0, derived = fields[SPAN_DERIVED];
 	struct txtrace_ledger *ledger = &span->ledger;
@@ -97,7 +100,8 @@ static void unpack_ledger(struct model *model, const uint64_t *fields, const str
 	ledger->interrupt_ns = fields[SPAN_INTERRUPT];
 }
 
-static void unpack_span_begin(struct model *model, struct model_thread *thread, const uint64_t *fields, struct txtrace_span *span)
+static void unpack_span_begin(struct model *model, struct model_thread *thread, const uint64_t *fields,
+			      struct txtrace_span *span)
 {
 	const struct model_mention *mention;
 
@@ -120,21 +124,24 @@ static void unpack_mention(struct record_unpacker *unpacker, uint64_t id)
 		model_note_mention(&unpacker->model, id, unpacker->model.time_ns);
 }
 
-static bool unpack_span(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_span(struct record_unpacker *unpacker, const uint64_t *fields,
+			struct txtrace_record *record)
 {
 	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]), *end_thread = thread;
 	struct txtrace_span *span = &record->span;
 
 	if (fields[SPAN_END_THREAD] > 1)
 		end_thread = unpack_thread(unpacker, fields[SPAN_END_THREAD] - 2);
-	if (!thread || !end_thread || fields[SPAN_DERIVED] > SPAN_PART_COUNT || fields[SPAN_BEGIN_FROM] > SPAN_BEGIN_FROM_MENTION)
+	if (!thread || !end_thread || fields[SPAN_DERIVED] > SPAN_PART_COUNT ||
+	    fields[SPAN_BEGIN_FROM] > SPAN_BEGIN_FROM_MENTION)
 		return false;
 	span->tid = thread->tid;
 	span->pid = thread->pid;
 	span->end_tid = fields[SPAN_END_THREAD] ? end_thread->tid : 0;
 	span->flags = (uint32_t)fields[SPAN_FLAGS];
 	span->end_ns = unpacker->model.time_ns;
-	if (!unpack_name(unpacker, fields[SPAN_LABEL], &span->label) || !unpack_text(unpacker, fields[SPAN_TAG], &span->tag) ||
+	if (!unpack_name(unpacker, fields[SPAN_LABEL], &span->label) ||
+	    !unpack_text(unpacker, fields[SPAN_TAG], &span->tag) ||
 	    !unpack_text(unpacker, fields[SPAN_KEY], &span->key) ||
 	    !unpack_id(unpacker, end_thread, fields + SPAN_ID_SLOT, 0, &span->id) ||
 	    !unpack_id(unpacker, end_thread, fields + SPAN_PARENT_SLOT, span->id, &span->parent))
@@ -146,8 +153,8 @@ static bool unpack_span(struct record_unpacker *unpacker, const uint64_t *fields
 	return true;
 }
 
-static bool unpack_run_begin(const struct record_unpacker *unpacker, const struct model_thread *thread, const uint64_t *fields,
-			     uint64_t cpu_end_ns, uint64_t *begin_ns)
+static bool unpack_run_begin(const struct record_unpacker *unpacker, const struct model_thread *thread,
+			     const uint64_t *fields, uint64_t cpu_end_ns, uint64_t *begin_ns)
 {
 	switch (fields[RUN_BEGIN_FROM]) {
 	case RUN_BEGIN_FROM_CPU:
@@ -162,7 +169,8 @@ static bool unpack_run_begin(const struct record_unpacker *unpacker, const struc
 	case RUN_BEGIN_FROM_TOLD:
 		if (!unpacker->model.waits)
 			return false;
-		*begin_ns = unpacker->model.waits[thread - unpacker->model.threads].stay_ns + fields[RUN_BEGIN];
+		*begin_ns = unpacker->model.waits[thread - unpacker->model.threads].stay_ns +
+			    fields[RUN_BEGIN];
 		return true;
 	default:
 		return false;
@@ -174,21 +182,24 @@ static uint64_t object_number(const struct record_unpacker *unpacker, const uint
 	return (fields[0] ? unpacker->objects[fields[0] - 1] : 0) + fields[1];
 }
 
-static void unpack_wait_end(const struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_run *run)
+static void unpack_wait_end(const struct record_unpacker *unpacker, const uint64_t *fields,
+			    struct txtrace_run *run)
 {
 	run->has_wait_end = fields[RUN_WAIT_REASON] != 0;
 	run->wait_reason = run->has_wait_end ? (uint8_t)(fields[RUN_WAIT_REASON] - 1) : 0;
 	run->wait_object = run->has_wait_end ? object_number(unpacker, fields + RUN_WAIT_OBJECT) : 0;
 }
 
-static bool unpack_run(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_run(struct record_unpacker *unpacker, const uint64_t *fields,
+		       struct txtrace_record *record)
 {
 	uint64_t *cpu_end_ns = model_cpu_end(&unpacker->model, (uint32_t)fields[RUN_CPU]);
 	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_run *run = &record->run;
 
-	if (!thread || fields[RUN_OBJECT] > unpacker->object_cnt || fields[RUN_WAIT_OBJECT] > unpacker->object_cnt ||
-	    fields[RUN_IDLE_FROM] > RUN_IDLE_LESS || !unpack_run_begin(unpacker, thread, fields, *cpu_end_ns, &run->begin_ns))
+	if (!thread || fields[RUN_OBJECT] > unpacker->object_cnt ||
+	    fields[RUN_WAIT_OBJECT] > unpacker->object_cnt || fields[RUN_IDLE_FROM] > RUN_IDLE_LESS ||
+	    !unpack_run_begin(unpacker, thread, fields, *cpu_end_ns, &run->begin_ns))
 		return false;
 	run->tid = thread->tid;
 	run->pid = thread->pid;
@@ -209,7 +220,8 @@ static bool unpack_run(struct record_unpacker *unpacker, const uint64_t *fields,
 }
 
 /* The span that a thread is in, if it is in one. */
-static bool unpack_current_span(struct record_unpacker *unpacker, struct model_thread *thread, const uint64_t field[2], uint64_t *span)
+static bool unpack_current_span(struct record_unpacker *unpacker, struct model_thread *thread,
+				const uint64_t field[2], uint64_t *span)
 {
 	if (!unpack_id(unpacker, thread, field, 0, span))
 		return false;
@@ -218,7 +230,8 @@ static bool unpack_current_span(struct record_unpacker *unpacker, struct model_t
 	return true;
 }
 
-static bool unpack_wake(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_wake(struct record_unpacker *unpacker, const uint64_t *fields,
+			struct txtrace_record *record)
 {
 	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct model_thread *waker = unpack_thread(unpacker, fields[WAKE_WAKER]);
@@ -239,7 +252,8 @@ static bool unpack_wake(struct record_unpacker *unpacker, const uint64_t *fields
 	       unpack_current_span(unpacker, waker, fields + WAKE_WAKER_SPAN_SLOT, &wake->waker_span);
 }
 
-static bool unpack_thread_record(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_thread_record(struct record_unpacker *unpacker, const uint64_t *fields,
+				 struct txtrace_record *record)
 {
 	const struct model_thread *of = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_thread *thread = &record->thread;
@@ -254,7 +268,8 @@ static bool unpack_thread_record(struct record_unpacker *unpacker, const uint64_
 	return unpack_name(unpacker, fields[THREAD_COMM], &thread->comm);
 }
 
-static bool unpack_marked(struct record_unpacker *unpacker, struct model_thread *thread, const uint64_t field[2], uint64_t *span)
+static bool unpack_marked(struct record_unpacker *unpacker, struct model_thread *thread,
+			  const uint64_t field[2], uint64_t *span)
 {
 	if (!unpack_id(unpacker, thread, field, 0, span))
 		return false;
@@ -263,7 +278,8 @@ static bool unpack_marked(struct record_unpacker *unpacker, struct model_thread 
 	return true;
 }
 
-static bool unpack_attribute(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_attribute(struct record_unpacker *unpacker, const uint64_t *fields,
+			     struct txtrace_record *record)
 {
 	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_attribute *attribute = &record->attribute;
@@ -285,7 +301,8 @@ static bool unpack_attribute(struct record_unpacker *unpacker, const uint64_t *f
 	       unpack_text(unpacker, fields[ATTRIBUTE_STRING], &attribute->string);
 }
 
-static bool unpack_instant(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_instant(struct record_unpacker *unpacker, const uint64_t *fields,
+			   struct txtrace_record *record)
 {
 	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_instant *instant = &record->instant;
@@ -300,13 +317,15 @@ static bool unpack_instant(struct record_unpacker *unpacker, const uint64_t *fie
 	return unpack_name(unpacker, fields[INSTANT_NAME], &instant->name);
 }
 
-static bool unpack_counter(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_counter(struct record_unpacker *unpacker, const uint64_t *fields,
+			   struct txtrace_record *record)
 {
 	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_counter *counter = &record->counter;
 	uint64_t value;
 
-	if (!thread || !unpack_slotted(unpacker, fields[COUNTER_SLOT], unzigzag(fields[COUNTER_VALUE]), 0, &value))
+	if (!thread ||
+	    !unpack_slotted(unpacker, fields[COUNTER_SLOT], unzigzag(fields[COUNTER_VALUE]), 0, &value))
 		return false;
 	counter->time_ns = unpacker->model.time_ns;
 	counter->tid = thread->tid;
@@ -315,7 +334,8 @@ static bool unpack_counter(struct record_unpacker *unpacker, const uint64_t *fie
 	return unpack_name(unpacker, fields[COUNTER_NAME], &counter->name);
 }
 
-static bool unpack_link(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_link(struct record_unpacker *unpacker, const uint64_t *fields,
+			struct txtrace_record *record)
 {
 	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_link *link = &record->link;
@@ -334,7 +354,8 @@ static bool unpack_link(struct record_unpacker *unpacker, const uint64_t *fields
 	return unpack_name(unpacker, fields[LINK_NAME], &link->name);
 }
 
-static bool unpack_loss(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_loss(struct record_unpacker *unpacker, const uint64_t *fields,
+			struct txtrace_record *record)
 {
 	struct txtrace_loss *loss = &record->loss;
 
@@ -346,7 +367,8 @@ static bool unpack_loss(struct record_unpacker *unpacker, const uint64_t *fields
 	return true;
 }
 
-static bool unpack_open_span(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_open_span(struct record_unpacker *unpacker, const uint64_t *fields,
+			     struct txtrace_record *record)
 {
 	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_open_span *span = &record->open_span;
@@ -364,7 +386,8 @@ static bool unpack_open_span(struct record_unpacker *unpacker, const uint64_t *f
 	       unpack_id(unpacker, thread, fields + OPEN_SPAN_PARENT_SLOT, span->id, &span->parent);
 }
 
-static bool unpack_trigger(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_trigger(struct record_unpacker *unpacker, const uint64_t *fields,
+			   struct txtrace_record *record)
 {
 	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_trigger *trigger = &record->trigger;
@@ -379,10 +402,12 @@ static bool unpack_trigger(struct record_unpacker *unpacker, const uint64_t *fie
 	trigger->missed_cnt = fields[TRIGGER_MISSED];
 	trigger->span = fields[TRIGGER_SPAN];
 	trigger->wall_ns = fields[TRIGGER_WALL];
-	return unpack_text(unpacker, fields[TRIGGER_RULE], &trigger->rule) && unpack_name(unpacker, fields[TRIGGER_LABEL], &trigger->label);
+	return unpack_text(unpacker, fields[TRIGGER_RULE], &trigger->rule) &&
+	       unpack_name(unpacker, fields[TRIGGER_LABEL], &trigger->label);
 }
 
-static bool unpack_summary(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_summary(struct record_unpacker *unpacker, const uint64_t *fields,
+			   struct txtrace_record *record)
 {
 	struct txtrace_summary *summary = &record->summary;
 
@@ -397,7 +422,8 @@ static bool unpack_summary(struct record_unpacker *unpacker, const uint64_t *fie
 	return true;
 }
 
-static bool unpack_dropped(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_dropped(struct record_unpacker *unpacker, const uint64_t *fields,
+			   struct txtrace_record *record)
 {
 	struct txtrace_dropped *dropped = &record->dropped;
 
@@ -411,14 +437,16 @@ static bool unpack_dropped(struct record_unpacker *unpacker, const uint64_t *fie
 	return true;
 }
 
-static bool unpack_continued(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_continued(struct record_unpacker *unpacker, const uint64_t *fields,
+			     struct txtrace_record *record)
 {
 	record->continued.time_ns = unpacker->model.time_ns;
 	record->continued.next_part = (uint32_t)fields[CONTINUED_NEXT_PART];
 	return true;
 }
 
-static bool unpack_stay(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_stay(struct record_unpacker *unpacker, const uint64_t *fields,
+			struct txtrace_record *record)
 {
 	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_stay *stay = &record->stay;
@@ -426,7 +454,8 @@ static bool unpack_stay(struct record_unpacker *unpacker, const uint64_t *fields
 	if (!thread || fields[STAY_FROM] > STAY_FROM_LAST)
 		return false;
 	stay->exit_ns = unpacker->model.time_ns;
-	stay->enter_ns = fields[STAY_FROM] == STAY_FROM_LAST ? thread->stay_end_ns + fields[STAY_LENGTH] : stay->exit_ns - fields[STAY_LENGTH];
+	stay->enter_ns = fields[STAY_FROM] == STAY_FROM_LAST ? thread->stay_end_ns + fields[STAY_LENGTH]
+							     : stay->exit_ns - fields[STAY_LENGTH];
 	stay->tid = thread->tid;
 	stay->pid = thread->pid;
 	stay->span_pid = thread->pid + (uint32_t)fields[STAY_SPAN_PID];
@@ -438,7 +467,8 @@ static bool unpack_stay(struct record_unpacker *unpacker, const uint64_t *fields
 	return true;
 }
 
-static bool unpack_object(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_object(struct record_unpacker *unpacker, const uint64_t *fields,
+			  struct txtrace_record *record)
 {
 	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_object *object = &record->object;
@@ -453,7 +483,8 @@ static bool unpack_object(struct record_unpacker *unpacker, const uint64_t *fiel
 	return unpack_text(unpacker, fields[OBJECT_NAME], &object->name);
 }
 
-static bool unpack_other_run(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_other_run(struct record_unpacker *unpacker, const uint64_t *fields,
+			     struct txtrace_record *record)
 {
 	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]), *moved = thread;
 	struct txtrace_other_run *run = &record->other_run;
@@ -464,8 +495,9 @@ static bool unpack_other_run(struct record_unpacker *unpacker, const uint64_t *f
 		return false;
 	run->end_ns = unpacker->model.time_ns;
 	run->cpu = (uint32_t)fields[OTHER_RUN_CPU];
-	run->begin_ns = fields[OTHER_RUN_BEGIN_FROM] == OTHER_RUN_FROM_CPU ?
-				*model_cpu_end(&unpacker->model, run->cpu) + fields[OTHER_RUN_BEGIN] : run->end_ns - fields[OTHER_RUN_BEGIN];
+	run->begin_ns = fields[OTHER_RUN_BEGIN_FROM] == OTHER_RUN_FROM_CPU
+				? *model_cpu_end(&unpacker->model, run->cpu) + fields[OTHER_RUN_BEGIN]
+				: run->end_ns - fields[OTHER_RUN_BEGIN];
 	run->tid = thread->tid;
 	run->pid = thread->pid;
 	run->flags = (uint32_t)fields[OTHER_RUN_FLAGS];
@@ -474,7 +506,8 @@ static bool unpack_other_run(struct record_unpacker *unpacker, const uint64_t *f
 	return unpack_name(unpacker, fields[OTHER_RUN_COMM], &run->comm);
 }
 
-static bool unpack_cost(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_cost(struct record_unpacker *unpacker, const uint64_t *fields,
+			struct txtrace_record *record)
 {
 	struct txtrace_cost *cost = &record->cost;
 
@@ -495,7 +528,8 @@ static bool unpack_cost(struct record_unpacker *unpacker, const uint64_t *fields
 	return unpack_name(unpacker, fields[COST_EVENT], &cost->event);
 }
 
-static bool unpack_process(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_process(struct record_unpacker *unpacker, const uint64_t *fields,
+			   struct txtrace_record *record)
 {
 	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_process *process = &record->process;
@@ -510,11 +544,13 @@ static bool unpack_process(struct record_unpacker *unpacker, const uint64_t *fie
 	process->parent_pid = process->pid + (uint32_t)fields[PROCESS_PARENT];
 	process->inner_pid = process->pid + (uint32_t)fields[PROCESS_INNER];
 	process->start_ns = process->time_ns - fields[PROCESS_AGE];
-	return unpack_name(unpacker, fields[PROCESS_COMM], &process->comm) && unpack_text(unpacker, fields[PROCESS_EXE], &process->exe) &&
+	return unpack_name(unpacker, fields[PROCESS_COMM], &process->comm) &&
+	       unpack_text(unpacker, fields[PROCESS_EXE], &process->exe) &&
 	       unpack_text(unpacker, fields[PROCESS_COMMAND], &process->command);
 }
 
-static bool unpack_stack(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_stack(struct record_unpacker *unpacker, const uint64_t *fields,
+			 struct txtrace_record *record)
 {
 	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_stack *stack = &record->stack;
@@ -533,7 +569,8 @@ static bool unpack_stack(struct record_unpacker *unpacker, const uint64_t *field
 	return unpack_current_span(unpacker, thread, fields + STACK_SPAN_SLOT, &stack->span);
 }
 
-static bool unpack_overlap(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_overlap(struct record_unpacker *unpacker, const uint64_t *fields,
+			   struct txtrace_record *record)
 {
 	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
 	struct txtrace_overlap *overlap = &record->overlap;
@@ -554,14 +591,16 @@ static bool unpack_overlap(struct record_unpacker *unpacker, const uint64_t *fie
 	return unpack_current_span(unpacker, thread, fields + OVERLAP_SPAN_SLOT, &overlap->span);
 }
 
-static bool unpack_frames(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record)
+static bool unpack_frames(struct record_unpacker *unpacker, const uint64_t *fields,
+			  struct txtrace_record *record)
 {
 	record->frames.time_ns = unpacker->model.time_ns;
 	record->frames.stack = fields[FRAMES_STACK];
 	return unpack_text(unpacker, fields[FRAMES_NAMES], &record->frames.names);
 }
 
-typedef bool (*unpack_fn)(struct record_unpacker *unpacker, const uint64_t *fields, struct txtrace_record *record);
+typedef bool (*unpack_fn)(struct record_unpacker *unpacker, const uint64_t *fields,
+			  struct txtrace_record *record);
 
 static const unpack_fn unpacks[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_SPAN] = unpack_span,           [TXTRACE_RECORD_RUN] = unpack_run,
@@ -578,7 +617,8 @@ static const unpack_fn unpacks[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_OVERLAP] = unpack_overlap,
 };
 
-bool record_unpack(struct record_unpacker *unpacker, uint32_t kind, const uint64_t *fields, struct txtrace_record *record)
+bool record_unpack(struct record_unpacker *unpacker, uint32_t kind, const uint64_t *fields,
+		   struct txtrace_record *record)
 {
 	record->kind = kind;
 	return unpacks[kind](unpacker, fields, record);

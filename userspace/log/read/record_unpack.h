@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From the fields of the log to the record in memory: the way back from record_pack.h. Any fields may come; what can't be is refused. */
+/*
+ * From the fields of the log to the record in memory: the way back from
+ * record_pack.h. Any fields may come; what can't be is refused.
+ */
 #ifndef RECORD_UNPACK_H
 #define RECORD_UNPACK_H
 
@@ -21,9 +24,11 @@ struct record_unpacker {
 };
 
 /*
- * Fills *record from kind_fields[kind].count fields, the first of which, the time, is in the model already; kind is one that has fields. False: they
- * refer to something that is not there.
+ * Fills *record from kind_fields[kind].count fields, the first of which, the
+ * time, is in the model already; kind is one that has fields. False: they refer
+ * to something that is not there.
  */
-bool record_unpack(struct record_unpacker *unpacker, uint32_t kind, const uint64_t *fields, struct txtrace_record *record);
+bool record_unpack(struct record_unpacker *unpacker, uint32_t kind, const uint64_t *fields,
+		   struct txtrace_record *record);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two passes. While records come, each is packed into fields, and the fields that take few values choose its shape; the rest are appended to
- * one array, and each shape keeps the least and greatest value of each of its fields. At the finish the shapes are written, and what the fields
- * differ by from their least goes into columns: of frequent shapes into their own, as numbers of one meaning compress better alone.
+ * Two passes. While records come, each is packed into fields, and the fields that take few values choose its
+ * shape; the rest are appended to one array, and each shape keeps the least and greatest value of each of its
+ * fields. At the finish the shapes are written, and what the fields differ by from their least goes into
+ * columns: of frequent shapes into their own, as numbers of one meaning compress better alone.
  */
 #include "log/write/batch_encoder.h"
 
@@ -17,7 +18,10 @@
 
 #define RECORD_CAPACITY 65536u
 #define VALUE_CAPACITY (256u << 10)
-/* A column of a shape's own has some 70 bytes of statistics, once it is compressed: fewer numbers than this don't pay for it. */
+/*
+ * A column of a shape's own has some 70 bytes of statistics, once it is compressed: fewer numbers than this
+ * don't pay for it.
+ */
 #define OWN_COLUMN_MIN_COUNT 384u
 
 #define COMMON_COLUMN_COUNT (LOG_KIND_COUNT * LOG_KNOWN_FIELD_MAX)
@@ -74,8 +78,8 @@ struct batch_encoder *batch_encoder_new(void)
 	encoder->label_spans = calloc(RECORD_NAME_CAPACITY + 1, sizeof(*encoder->label_spans));
 	encoder->numbers = malloc(VALUE_CAPACITY * sizeof(*encoder->numbers));
 	encoder->payload = malloc(PAYLOAD_MAX_BYTES);
-	if (record_packer_init(&encoder->packer) | shape_table_init(&encoder->shapes) || !encoder->order || !encoder->values ||
-	    !encoder->label_spans || !encoder->numbers || !encoder->payload) {
+	if (record_packer_init(&encoder->packer) | shape_table_init(&encoder->shapes) || !encoder->order ||
+	    !encoder->values || !encoder->label_spans || !encoder->numbers || !encoder->payload) {
 		batch_encoder_free(encoder);
 		return NULL;
 	}
@@ -99,7 +103,8 @@ void batch_encoder_free(struct batch_encoder *encoder)
 
 void batch_encoder_reset(struct batch_encoder *encoder)
 {
-	memset(encoder->label_spans, 0, (encoder->packer.names.count + (size_t)1) * sizeof(*encoder->label_spans));
+	memset(encoder->label_spans, 0,
+	       (encoder->packer.names.count + (size_t)1) * sizeof(*encoder->label_spans));
 	record_packer_reset(&encoder->packer);
 	shape_table_clear(&encoder->shapes);
 	encoder->record_cnt = encoder->value_cnt = 0;
@@ -159,7 +164,8 @@ void batch_encoder_visit_labels(const struct batch_encoder *encoder, label_visit
 		uint32_t begin = intern_strings_begin(names, i);
 
 		if (encoder->label_spans[1 + i])
-			visit(context, names->bytes + begin, names->ends[i] - begin, encoder->label_spans[1 + i]);
+			visit(context, names->bytes + begin, names->ends[i] - begin,
+			      encoder->label_spans[1 + i]);
 	}
 }
 
@@ -177,7 +183,10 @@ uint64_t batch_encoder_last_ns(const struct batch_encoder *encoder)
 
 /* ---- at the finish ---- */
 
-/* Says where the numbers of each shape go, in the order in which put_shapes tells it, and gives each column its room. */
+/*
+ * Says where the numbers of each shape go, in the order in which put_shapes tells it, and gives each column
+ * its room.
+ */
 static void lay_columns(struct batch_encoder *encoder)
 {
 	uint64_t *at = encoder->numbers;
@@ -322,7 +331,8 @@ static void put_field(struct assembly *assembly, const struct shape *shape, uint
 }
 
 /* Field by field, not shape by shape: neighbours are alike. */
-static void put_shapes(struct assembly *assembly, const struct shape *shapes, const uint16_t *ranking, uint32_t shape_cnt)
+static void put_shapes(struct assembly *assembly, const struct shape *shapes, const uint16_t *ranking,
+		       uint32_t shape_cnt)
 {
 	put_leb128(assembly, shape_cnt);
 	for (uint32_t i = 0; i < shape_cnt; i++)
@@ -338,11 +348,17 @@ static void put_shapes(struct assembly *assembly, const struct shape *shapes, co
 
 #define SAMPLES 512u
 
-/* Of a number of middle size so many leading bits are told by its code: one more where there are enough numbers for finer statistics. */
+/*
+ * Of a number of middle size so many leading bits are told by its code: one more where there are enough
+ * numbers for finer statistics.
+ */
 #define LEADING_BITS 6u
 #define MANY_NUMBERS 8192u
 
-/* How many bits of each number are noise: all but the leading ones of a number of the middle. The column has numbers. */
+/*
+ * How many bits of each number are noise: all but the leading ones of a number of the middle. The column has
+ * numbers.
+ */
 static unsigned int pick_low(const struct column *column)
 {
 	uint32_t step = column->cnt / SAMPLES + 1, sample_cnt = (column->cnt + step - 1) / step, below = 0;
@@ -358,7 +374,10 @@ static unsigned int pick_low(const struct column *column)
 	return length < NUMBER_LOW_MAX ? length : NUMBER_LOW_MAX;
 }
 
-/* The raw bits of all columns stand behind the codes of all: noise by itself takes the compressor no time. They are kept apart until then. */
+/*
+ * The raw bits of all columns stand behind the codes of all: noise by itself takes the compressor no time.
+ * They are kept apart until then.
+ */
 struct noise {
 	struct bit_writer writer;
 	uint8_t *begin;
@@ -367,7 +386,8 @@ struct noise {
 	uint8_t *ends[COLUMN_CAPACITY];
 };
 
-static void put_codes(struct assembly *assembly, struct noise *noise, const struct column *column, uint32_t section)
+static void put_codes(struct assembly *assembly, struct noise *noise, const struct column *column,
+		      uint32_t section)
 {
 	uint8_t *codes = assembly->at;
 	unsigned int low;
@@ -424,9 +444,11 @@ static void assemble(struct batch_encoder *encoder, struct assembly *assembly)
 	put_order(assembly, encoder);
 	for (uint32_t i = 0; i < COMMON_COLUMN_COUNT; i++)
 		put_codes(assembly, &noise, &encoder->columns[i],
-			  LOG_SECTION_COLUMNS + i / LOG_KNOWN_FIELD_MAX * LOG_FIELD_MAX * 2 + i % LOG_KNOWN_FIELD_MAX * 2);
+			  LOG_SECTION_COLUMNS + i / LOG_KNOWN_FIELD_MAX * LOG_FIELD_MAX * 2 +
+				  i % LOG_KNOWN_FIELD_MAX * 2);
 	for (uint32_t i = 0; i < encoder->own_cnt; i++)
-		put_codes(assembly, &noise, &encoder->columns[COMMON_COLUMN_COUNT + i], LOG_SECTION_OWN + i * 2);
+		put_codes(assembly, &noise, &encoder->columns[COMMON_COLUMN_COUNT + i],
+			  LOG_SECTION_OWN + i * 2);
 	put_noise(assembly, &noise);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records in, the payload of a batch out. Memory is taken once, at the new. A batch is full when one of its tables is: how full depends on
- * what is in it, not on a number of bytes.
+ * Records in, the payload of a batch out. Memory is taken once, at the new. A
+ * batch is full when one of its tables is: how full depends on what is in it,
+ * not on a number of bytes.
  */
 #ifndef BATCH_ENCODER_H
 #define BATCH_ENCODER_H
@@ -13,7 +14,10 @@ struct batch_encoder;
 struct batch_encoder *batch_encoder_new(void); /* NULL: no memory */
 void batch_encoder_free(struct batch_encoder *encoder);
 
-/* 0; -ENOSPC: the batch is full: finish it and add again. -E2BIG: a string is too long, -EINVAL: no such kind; the encoder stays as it was. */
+/*
+ * 0; -ENOSPC: the batch is full: finish it and add again. -E2BIG: a string is
+ * too long, -EINVAL: no such kind; the encoder stays as it was.
+ */
 int batch_encoder_add(struct batch_encoder *encoder, const struct txtrace_record *record);
 
 /* About how many bytes the payload would have now. */
@@ -33,7 +37,8 @@ typedef void (*label_visitor)(void *context, const char *label, size_t length, u
 void batch_encoder_visit_labels(const struct batch_encoder *encoder, label_visitor visit, void *context);
 
 /* How many records of each kind it holds: record_cnts is indexed by enum txtrace_record_kind. */
-void batch_encoder_count(const struct batch_encoder *encoder, uint64_t record_cnts[TXTRACE_RECORD_KIND_COUNT]);
+void batch_encoder_count(const struct batch_encoder *encoder,
+			 uint64_t record_cnts[TXTRACE_RECORD_KIND_COUNT]);
 
 /* Greatest time of a record that it holds; 0 if there is none. */
 uint64_t batch_encoder_last_ns(const struct batch_encoder *encoder);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From `tail` on there are pieces, up to `head`; or, if the producer has started over, up to `end`, and from 0 to `head`. Each has its size before it.
+ * From `tail` on there are pieces, up to `head`; or, if the producer has started over, up to `end`, and from
+ * 0 to `head`. Each has its size before it.
  */
 #include "log/write/batch_queue.h"
 
@@ -63,7 +64,10 @@ static size_t needed(size_t size)
 	return sizeof(struct piece) + (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Moves head to where a piece of that many bytes fits. What the consumer has taken counts as long as it is not released. */
+/*
+ * Moves head to where a piece of that many bytes fits. What the consumer has taken counts as long as it is
+ * not released.
+ */
 static bool find_room(struct batch_queue *queue, size_t need)
 {
 	if (!queue->cnt) {

@@ -91,7 +91,8 @@ static void drop_segment(struct flight_ring *ring, const struct kept *next)
 /* What is older goes once the segments behind it cover the time by themselves. */
 static bool is_old(const struct flight_ring *ring, const struct kept *second, uint64_t newest_ns)
 {
-	return ring->limits.span_ns && newest_ns > ring->limits.span_ns && second->block.first_ns <= newest_ns - ring->limits.span_ns;
+	return ring->limits.span_ns && newest_ns > ring->limits.span_ns &&
+	       second->block.first_ns <= newest_ns - ring->limits.span_ns;
 }
 
 static void make_room(struct flight_ring *ring, uint64_t newest_ns)
@@ -137,7 +138,10 @@ int flight_ring_add(struct flight_ring *ring, const struct flight_batch *batch, 
 	kept = malloc(size);
 	if (!kept)
 		return -ENOMEM;
-	*kept = (struct kept){ .block = batch->block, .size = size, .label_bytes = labels.bytes, .begins_segment = begins_segment };
+	*kept = (struct kept){ .block = batch->block,
+			       .size = size,
+			       .label_bytes = labels.bytes,
+			       .begins_segment = begins_segment };
 	memcpy(stored_of(kept), batch->stored, batch->block.stored_bytes);
 	labels = (struct label_room){ .at = stored_of(kept) + batch->block.stored_bytes };
 	batch->visit_labels(batch->labels, add_label, &labels);
@@ -153,7 +157,8 @@ int flight_ring_add(struct flight_ring *ring, const struct flight_batch *batch, 
 static void visit_labels(const void *labels, label_visitor visit, void *context)
 {
 	const struct kept *kept = labels;
-	const uint8_t *at = (const uint8_t *)(kept + 1) + kept->block.stored_bytes, *end = at + kept->label_bytes;
+	const uint8_t *at = (const uint8_t *)(kept + 1) + kept->block.stored_bytes,
+		      *end = at + kept->label_bytes;
 
 	while (at < end) {
 		struct label_head head;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The last part of a log, in memory: batches as they would be stored in a file, the oldest going as new ones come, until somebody wants
- * them written.
+ * The last part of a log, in memory: batches as they would be stored in a file,
+ * the oldest going as new ones come, until somebody wants them written.
  *
- * Batches come in segments, each of which begins with what a reader needs who knows nothing of those before (threads, processes, objects,
- * open spans), so that is how they go: a whole segment at a time. What is there thus always begins with definitions, and covers at least
- * what is asked for less one segment. Only where one segment alone is larger than the limit do its own batches go, which is counted.
+ * Batches come in segments, each of which begins with what a reader needs who
+ * knows nothing of those before (threads, processes, objects, open spans), so
+ * that is how they go: a whole segment at a time. What is there thus always
+ * begins with definitions, and covers at least what is asked for less one
+ * segment. Only where one segment alone is larger than the limit do its own
+ * batches go, which is counted.
  *
- * Memory: the batches and about 200 bytes for each, never more than max_bytes but for the last batch.
+ * Memory: the batches and about 200 bytes for each, never more than max_bytes
+ * but for the last batch.
  */
 #ifndef FLIGHT_RING_H
 #define FLIGHT_RING_H
@@ -50,6 +54,7 @@ void flight_ring_clear(struct flight_ring *ring);
 
 uint64_t flight_ring_bytes(const struct flight_ring *ring);
 uint64_t flight_ring_segment_bytes(const struct flight_ring *ring); /* of the last one */
-uint64_t flight_ring_cut_cnt(const struct flight_ring *ring); /* batches that had to go out of a segment that stayed */
+/* batches that had to go out of a segment that stayed */
+uint64_t flight_ring_cut_cnt(const struct flight_ring *ring);
 
 #endif

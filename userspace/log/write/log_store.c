@@ -39,7 +39,9 @@ struct log_store {
 	_Atomic uint64_t added_bytes; /* to what is kept, so far */
 	_Atomic uint64_t cut_cnt;
 
-	/* For other threads. A file's bytes are those of `part` once that was set: they are set to 0 before. */
+	/*
+	 * For other threads. A file's bytes are those of `part` once that was set: they are set to 0 before.
+	 */
 	_Atomic int err;
 	_Atomic uint32_t part;
 	_Atomic uint64_t file_bytes;
@@ -54,7 +56,9 @@ static void free_store(struct log_store *store, struct log_writer_result *result
 
 	if (result) {
 		result->written_bytes = log_store_bytes(store);
-		result->file_cnt = store->ring ? (uint32_t)store->dump_cnt : store->part - store->first_part + (store->has_batch || !store->file);
+		result->file_cnt = store->ring ? (uint32_t)store->dump_cnt
+					       : store->part - store->first_part +
+							 (store->has_batch || !store->file);
 	}
 	if (store->has_batch)
 		log_file_abandon(store->file, names);
@@ -70,7 +74,8 @@ static void free_store(struct log_store *store, struct log_writer_result *result
 	free(store);
 }
 
-static struct log_store *new_store(const struct txtrace_log_info *info, const struct log_writer_options *options)
+static struct log_store *new_store(const struct txtrace_log_info *info,
+				   const struct log_writer_options *options)
 {
 	struct log_store *store = calloc(1, sizeof(*store));
 
@@ -120,8 +125,10 @@ static void keep_limits(struct log_store *store, const struct file_series_limits
 /* The file was only to see that there can be one. */
 static int begin_flight(struct log_store *store, const char *path, const struct log_writer_options *options)
 {
-	const struct file_series_limits limits = { .file_cnt = options->limits.keep_cnt, .total_bytes = options->limits.keep_bytes };
-	const struct flight_ring_limits flight = { .max_bytes = options->flight.max_bytes, .span_ns = options->flight.span_ns };
+	const struct file_series_limits limits = { .file_cnt = options->limits.keep_cnt,
+						   .total_bytes = options->limits.keep_bytes };
+	const struct flight_ring_limits flight = { .max_bytes = options->flight.max_bytes,
+						   .span_ns = options->flight.span_ns };
 
 	if (log_file_is_direct(store->file))
 		return -ESPIPE;
@@ -133,7 +140,8 @@ static int begin_flight(struct log_store *store, const char *path, const struct 
 	return store->path && store->ring ? 0 : -ENOMEM;
 }
 
-int log_store_open(struct log_store **result, const char *path, const struct txtrace_log_info *info, const struct log_writer_options *options)
+int log_store_open(struct log_store **result, const char *path, const struct txtrace_log_info *info,
+		   const struct log_writer_options *options)
 {
 	struct log_file_options file = {
 		.refuses_unread = options->refuses_unread,
@@ -159,9 +167,11 @@ int log_store_open(struct log_store **result, const char *path, const struct txt
 }
 
 /* Into store->stored. */
-static int compress(struct log_store *store, struct log_block *block, const uint8_t *raw, const uint32_t *cuts, uint32_t cut_cnt)
+static int compress(struct log_store *store, struct log_block *block, const uint8_t *raw,
+		    const uint32_t *cuts, uint32_t cut_cnt)
 {
-	int64_t length = codec_compress(store->codec, store->how, raw, cuts, cut_cnt, store->stored, store->stored_capacity);
+	int64_t length = codec_compress(store->codec, store->how, raw, cuts, cut_cnt, store->stored,
+					store->stored_capacity);
 
 	if (length < 0)
 		return (int)length;
@@ -297,12 +307,15 @@ static void publish_ring(struct log_store *store)
 {
 	atomic_store_explicit(&store->kept_bytes, flight_ring_bytes(store->ring), memory_order_relaxed);
 	atomic_store_explicit(&store->cut_cnt, flight_ring_cut_cnt(store->ring), memory_order_relaxed);
-	atomic_store_explicit(&store->file_bytes, flight_ring_segment_bytes(store->ring), memory_order_relaxed);
+	atomic_store_explicit(&store->file_bytes, flight_ring_segment_bytes(store->ring),
+			      memory_order_relaxed);
 }
 
 static int keep_batch(struct log_store *store, const struct log_batch *batch)
 {
-	struct flight_batch kept = { .stored = store->stored, .visit_labels = batch->visit_labels, .labels = batch->labels };
+	struct flight_batch kept = { .stored = store->stored,
+				     .visit_labels = batch->visit_labels,
+				     .labels = batch->labels };
 	uint64_t before_bytes = batch->begins_segment ? 0 : flight_ring_segment_bytes(store->ring);
 	int err = compress_batch(store, batch, &kept.block);
 
@@ -310,7 +323,8 @@ static int keep_batch(struct log_store *store, const struct log_batch *batch)
 		err = flight_ring_add(store->ring, &kept, batch->begins_segment);
 	if (err)
 		return err;
-	atomic_fetch_add_explicit(&store->added_bytes, flight_ring_segment_bytes(store->ring) - before_bytes, memory_order_relaxed);
+	atomic_fetch_add_explicit(&store->added_bytes, flight_ring_segment_bytes(store->ring) - before_bytes,
+				  memory_order_relaxed);
 	if (batch->begins_segment) {
 		store->file_bytes = 0;
 		atomic_store_explicit(&store->part, store->part + 1, memory_order_release);
@@ -457,7 +471,8 @@ uint64_t log_store_raw_bytes(const struct log_store *store)
 
 uint64_t log_store_packed_bytes(const struct log_store *store)
 {
-	return store->ring ? atomic_load_explicit(&store->added_bytes, memory_order_relaxed) : log_store_bytes(store);
+	return store->ring ? atomic_load_explicit(&store->added_bytes, memory_order_relaxed)
+			   : log_store_bytes(store);
 }
 
 int log_store_close(struct log_store *store, struct log_writer_result *result)

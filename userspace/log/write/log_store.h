@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where batches go: compressed, put into blocks, written, noted in the index; and the files that they make one after the other. It is used by one
- * thread; what it has written may be asked for by another. Buffers are made once, at the open.
+ * Where batches go: compressed, put into blocks, written, noted in the index;
+ * and the files that they make one after the other. It is used by one thread;
+ * what it has written may be asked for by another. Buffers are made once, at
+ * the open.
  */
 #ifndef LOG_STORE_H
 #define LOG_STORE_H
@@ -29,25 +31,35 @@ struct log_batch {
 };
 
 /* Writes the header. Negative errno, as log_writer_open(). */
-int log_store_open(struct log_store **store, const char *path, const struct txtrace_log_info *info, const struct log_writer_options *options);
+int log_store_open(struct log_store **store, const char *path, const struct txtrace_log_info *info,
+		   const struct log_writer_options *options);
 
 /* The first error is final: from then on each returns it. */
 int log_store_put(struct log_store *store, const struct log_batch *batch);
 int log_store_skip(struct log_store *store); /* leaves a place in the sequence of blocks free */
 
-/* Whether the file is still there, so that what is written is not in vain; syncs: and all of it is on the disk. */
+/*
+ * Whether the file is still there, so that what is written is not in vain;
+ * syncs: and all of it is on the disk.
+ */
 int log_store_check(struct log_store *store, bool syncs);
 
 /* From any thread. */
 void log_store_set_limits(struct log_store *store, const struct file_series_limits *limits);
 int log_store_error(const struct log_store *store);
 uint64_t log_store_bytes(const struct log_store *store); /* in all files */
-uint64_t log_store_file_bytes(const struct log_store *store, uint32_t part); /* in the file of that part; 0: it is not there yet, or has ended */
+/* in the file of that part; 0: it is not there yet, or has ended */
+uint64_t log_store_file_bytes(const struct log_store *store, uint32_t part);
 void log_store_flight_stats(const struct log_store *store, struct log_flight_stats *stats);
-uint64_t log_store_raw_bytes(const struct log_store *store); /* of the payloads put so far, before compression */
-uint64_t log_store_packed_bytes(const struct log_store *store); /* what they have become, in files or in memory */
+/* of the payloads put so far, before compression */
+uint64_t log_store_raw_bytes(const struct log_store *store);
+/* what they have become, in files or in memory */
+uint64_t log_store_packed_bytes(const struct log_store *store);
 
-/* Writes the index and gives the file its name; after an error, leaves what is there. Both free the store and fill result, if not NULL. */
+/*
+ * Writes the index and gives the file its name; after an error, leaves what is
+ * there. Both free the store and fill result, if not NULL.
+ */
 int log_store_close(struct log_store *store, struct log_writer_result *result);
 void log_store_abort(struct log_store *store, struct log_writer_result *result); /* NULL is allowed */
 

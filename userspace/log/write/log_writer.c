@@ -68,7 +68,8 @@ static void fit_limits(struct log_writer_options *options)
 
 void log_writer_set_limits(struct log_writer *writer, const struct log_writer_limits *limits)
 {
-	const struct file_series_limits kept = { .file_cnt = limits->keep_cnt, .total_bytes = limits->keep_bytes };
+	const struct file_series_limits kept = { .file_cnt = limits->keep_cnt,
+						 .total_bytes = limits->keep_bytes };
 
 	writer->options.limits = *limits;
 	fit_limits(&writer->options);
@@ -112,8 +113,8 @@ void log_writer_abort(struct log_writer *writer)
 /* What every file needs at its beginning, and says nothing new. */
 static bool is_definition(unsigned int kind)
 {
-	return kind == TXTRACE_RECORD_THREAD || kind == TXTRACE_RECORD_OPEN_SPAN || kind == TXTRACE_RECORD_OBJECT ||
-	       kind == TXTRACE_RECORD_PROCESS;
+	return kind == TXTRACE_RECORD_THREAD || kind == TXTRACE_RECORD_OPEN_SPAN ||
+	       kind == TXTRACE_RECORD_OBJECT || kind == TXTRACE_RECORD_PROCESS;
 }
 
 static bool is_content(const uint64_t *record_cnts)
@@ -147,7 +148,10 @@ static int tell_dropped(struct log_writer *writer)
 	return batch_encoder_add(writer->encoder, &record);
 }
 
-/* What the writer itself has added is none of what it was given. A definition that went with it has to come again. */
+/*
+ * What the writer itself has added is none of what it was given. A definition that went with it has to come
+ * again.
+ */
 static void count_dropped(struct log_writer *writer, const struct batch *content, const uint64_t *record_cnts)
 {
 	struct txtrace_dropped dropped = { .first_ns = content->first_ns, .last_ns = content->last_ns };
@@ -174,24 +178,29 @@ static void visit_encoder(const void *encoder, label_visitor visit, void *contex
 
 
 /*
- * What waits in the queue counts as what it is likely to become: so a file, or a segment of a flight recorder, is as large under load as it is else.
- * Before anything was stored, it counts as it is.
+ * What waits in the queue counts as what it is likely to become: so a file, or a segment of a flight
+ * recorder, is as large under load as it is else. Before anything was stored, it counts as it is.
  */
 static uint64_t part_bytes(const struct log_writer *writer)
 {
-	uint64_t file_bytes = log_store_file_bytes(writer->store, writer->part), packed_bytes = log_store_packed_bytes(writer->store);
-	uint64_t raw_bytes = log_store_raw_bytes(writer->store), waiting_bytes = writer->raw_bytes - raw_bytes;
+	uint64_t file_bytes = log_store_file_bytes(writer->store, writer->part),
+		 packed_bytes = log_store_packed_bytes(writer->store);
+	uint64_t raw_bytes = log_store_raw_bytes(writer->store),
+		 waiting_bytes = writer->raw_bytes - raw_bytes;
 
 	if (waiting_bytes > writer->raw_bytes - writer->part_raw_bytes)
 		waiting_bytes = writer->raw_bytes - writer->part_raw_bytes;
-	return file_bytes + (raw_bytes ? (uint64_t)((double)waiting_bytes * (double)packed_bytes / (double)raw_bytes) : waiting_bytes);
+	return file_bytes +
+	       (raw_bytes ? (uint64_t)((double)waiting_bytes * (double)packed_bytes / (double)raw_bytes)
+			  : waiting_bytes);
 }
 
 static void look_at_part(struct log_writer *writer)
 {
 	const struct log_writer_limits *limits = &writer->options.limits;
 	bool is_large = limits->rotate_bytes && part_bytes(writer) >= limits->rotate_bytes;
-	bool is_old = limits->rotate_ns && writer->anchor_monotonic_ns - writer->part_begin_ns >= limits->rotate_ns;
+	bool is_old = limits->rotate_ns &&
+		      writer->anchor_monotonic_ns - writer->part_begin_ns >= limits->rotate_ns;
 
 	writer->wants_part = writer->options.keeps_older && writer->has_content && (is_large || is_old);
 }
@@ -266,7 +275,8 @@ int log_writer_add(struct log_writer *writer, const struct txtrace_record *recor
 	}
 	writer->pending_cnt++;
 	writer->record_cnt++;
-	return batch_encoder_bytes(writer->encoder) >= writer->options.batch_bytes ? flush_pending(writer) : 0;
+	return batch_encoder_bytes(writer->encoder) >= writer->options.batch_bytes ? flush_pending(writer)
+										   : 0;
 }
 
 int log_writer_flush(struct log_writer *writer)
@@ -293,7 +303,9 @@ int log_writer_skip(struct log_writer *writer)
 
 /* ---- parts ---- */
 
-/* Definitions that were dropped come again once there is room: before, they would only be dropped once more. */
+/*
+ * Definitions that were dropped come again once there is room: before, they would only be dropped once more.
+ */
 bool log_writer_is_due(const struct log_writer *writer)
 {
 	return writer->is_through && (writer->wants_part || writer->wants_definitions);

@@ -56,8 +56,10 @@ int record_packer_init(struct record_packer *packer)
 	packer->model.waits = calloc(THREAD_CAPACITY, sizeof(*packer->model.waits));
 	packer->model.parents = calloc(MODEL_PARENTS, sizeof(*packer->model.parents));
 	packer->model.mentions = calloc(MODEL_MENTIONS, sizeof(*packer->model.mentions));
-	return err || !packer->model.threads || !packer->model.slots || !packer->model.waits || !packer->model.parents || !packer->model.mentions ?
-		       -ENOMEM : 0;
+	return err || !packer->model.threads || !packer->model.slots || !packer->model.waits ||
+			       !packer->model.parents || !packer->model.mentions
+		       ? -ENOMEM
+		       : 0;
 }
 
 void record_packer_release(struct record_packer *packer)
@@ -91,7 +93,8 @@ void record_packer_reset(struct record_packer *packer)
 
 static bool has_room(const struct intern_strings *intern, size_t bytes)
 {
-	return intern->count + RECORD_ENTRIES_MAX <= intern->capacity && intern->byte_cnt + bytes <= intern->byte_capacity;
+	return intern->count + RECORD_ENTRIES_MAX <= intern->capacity &&
+	       intern->byte_cnt + bytes <= intern->byte_capacity;
 }
 
 int record_packer_check(const struct record_packer *packer, const struct txtrace_record *record)
@@ -102,7 +105,8 @@ int record_packer_check(const struct record_packer *packer, const struct txtrace
 	if (record->kind >= LOG_KIND_COUNT || !kind_fields[record->kind].count)
 		return -EINVAL;
 	for (unsigned int i = 0; i < RECORD_STRINGS_MAX && of->strings[i]; i++) {
-		size_t length = ((const struct txtrace_string *)((const char *)record + of->strings[i]))->length;
+		size_t length = ((const struct txtrace_string *)((const char *)record + of->strings[i]))
+					->length;
 
 		if (length > LOG_STRING_MAX_BYTES)
 			return -E2BIG;
@@ -174,7 +178,8 @@ static uint64_t pack_slotted(struct record_packer *packer, uint64_t slot, uint64
 }
 
 /* An id that a thread names: that of the span it has last said something of, or by a slot. */
-static void pack_id(struct record_packer *packer, uint64_t thread, uint64_t slot, uint64_t id, uint64_t field[2])
+static void pack_id(struct record_packer *packer, uint64_t thread, uint64_t slot, uint64_t id,
+		    uint64_t field[2])
 {
 	field[0] = SLOT_CURRENT;
 	field[1] = 0;
@@ -186,8 +191,11 @@ static void pack_id(struct record_packer *packer, uint64_t thread, uint64_t slot
 
 /* ---- the kinds ---- */
 
-/* A parent near the span's own id is told by the distance, another by the last one of this role, none by 0. */
-static void pack_parent(struct record_packer *packer, uint64_t thread, uint64_t slot, uint64_t id, uint64_t parent, uint64_t field[2])
+/*
+ * A parent near the span's own id is told by the distance, another by the last one of this role, none by 0.
+ */
+static void pack_parent(struct record_packer *packer, uint64_t thread, uint64_t slot, uint64_t id,
+			uint64_t parent, uint64_t field[2])
 {
 	field[0] = SLOT_ZERO;
 	field[1] = 0;
@@ -199,7 +207,8 @@ static void pack_parent(struct record_packer *packer, uint64_t thread, uint64_t 
 	}
 }
 
-static void pack_ledger(struct record_packer *packer, const struct txtrace_span *span, const struct model_thread *thread, uint64_t *fields)
+static void pack_ledger(struct record_packer *packer, const struct txtrace_span *span,
+			const struct model_thread *thread, uint64_t *fields)
 {
 	const struct txtrace_ledger *ledger = &span->ledger;
 	uint64_t *parts = fields + SPAN_ON_CPU, basis[SPAN_PART_COUNT] = { 0 }, sum = 0;
@@ -230,7 +239,8 @@ static void pack_ledger(struct record_packer *packer, const struct txtrace_span 
 }
 
 /* By the nearest of the moments that its begin can be counted from. */
-static void pack_span_begin(struct model *model, struct model_thread *thread, const struct txtrace_span *span, uint64_t *fields)
+static void pack_span_begin(struct model *model, struct model_thread *thread, const struct txtrace_span *span,
+			    uint64_t *fields)
 {
 	uint64_t wall_ns = span->end_ns - span->begin_ns, gap_ns = span->begin_ns - thread->span_end_ns;
 	const struct model_mention *mention = model_mention(model, span->id);
@@ -271,8 +281,8 @@ static void pack_span(struct record_packer *packer, const struct txtrace_record 
 }
 
 /* The nearest of the moments that a run can be counted from. */
-static void pack_run_begin(const struct model_thread *thread, const struct model_waits *waits, uint64_t cpu_end_ns,
-			   const struct txtrace_run *run, uint64_t *fields)
+static void pack_run_begin(const struct model_thread *thread, const struct model_waits *waits,
+			   uint64_t cpu_end_ns, const struct txtrace_run *run, uint64_t *fields)
 {
 	uint64_t duration = run->end_ns - run->begin_ns;
 
@@ -302,12 +312,15 @@ static void pack_object_of(struct record_packer *packer, uint8_t reason, uint64_
 static void pack_wait_end(struct record_packer *packer, const struct txtrace_run *run, uint64_t *fields)
 {
 	fields[RUN_WAIT_REASON] = run->has_wait_end ? 1 + (uint64_t)run->wait_reason : 0;
-	pack_object_of(packer, run->wait_reason, run->has_wait_end ? run->wait_object : 0, fields + RUN_WAIT_OBJECT);
+	pack_object_of(packer, run->wait_reason, run->has_wait_end ? run->wait_object : 0,
+		       fields + RUN_WAIT_OBJECT);
 }
 
 static void pack_idle(const struct txtrace_run *run, uint64_t *fields)
 {
-	fields[RUN_IDLE_FROM] = !run->idle_ns ? RUN_IDLE_NONE : run->idle_ns == run->runnable_ns ? RUN_IDLE_ALL : RUN_IDLE_LESS;
+	fields[RUN_IDLE_FROM] = !run->idle_ns			   ? RUN_IDLE_NONE
+				: run->idle_ns == run->runnable_ns ? RUN_IDLE_ALL
+								   : RUN_IDLE_LESS;
 	fields[RUN_IDLE] = fields[RUN_IDLE_FROM] == RUN_IDLE_LESS ? run->runnable_ns - run->idle_ns : 0;
 }
 
@@ -335,7 +348,8 @@ static void pack_run(struct record_packer *packer, const struct txtrace_record *
 		packer->cpu_cnt = run->cpu < SEARCHED_CPUS ? run->cpu + 1 : SEARCHED_CPUS;
 }
 
-static void pack_current_span(struct record_packer *packer, enum slot_role role, uint64_t thread, uint64_t span, uint64_t field[2])
+static void pack_current_span(struct record_packer *packer, enum slot_role role, uint64_t thread,
+			      uint64_t span, uint64_t field[2])
 {
 	field[0] = SLOT_ZERO;
 	field[1] = 0;
@@ -355,33 +369,40 @@ static void pack_wake(struct record_packer *packer, const struct txtrace_record 
 	fields[WAKE_FLAGS] = wake->flags;
 	fields[WAKE_COMM] = pack_name(packer, &wake->waker_comm);
 	pack_current_span(packer, SLOT_WOKEN, fields[FIELD_THREAD], wake->span, fields + WAKE_SPAN_SLOT);
-	pack_current_span(packer, SLOT_WAKING, fields[WAKE_WAKER], wake->waker_span, fields + WAKE_WAKER_SPAN_SLOT);
+	pack_current_span(packer, SLOT_WAKING, fields[WAKE_WAKER], wake->waker_span,
+			  fields + WAKE_WAKER_SPAN_SLOT);
 	packer->model.threads[fields[FIELD_THREAD]].ready_ns = wake->time_ns;
 }
 
-static void pack_thread_record(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+static void pack_thread_record(struct record_packer *packer, const struct txtrace_record *record,
+			       uint64_t *fields)
 {
 	const struct txtrace_thread *thread = &record->thread;
 
 	fields[FIELD_THREAD] = pack_thread(packer, thread->tid, thread->pid);
-	fields[THREAD_FLAGS] = (thread->is_seed ? THREAD_FLAG_SEED : 0) | (thread->is_exit ? THREAD_FLAG_EXIT : 0);
+	fields[THREAD_FLAGS] = (thread->is_seed ? THREAD_FLAG_SEED : 0) |
+			       (thread->is_exit ? THREAD_FLAG_EXIT : 0);
 	fields[THREAD_COMM] = pack_name(packer, &thread->comm);
 }
 
 /* Integers with their sign last, doubles with their leading bits first: so that usual values are small. */
 static uint64_t pack_value(uint8_t type, uint64_t value)
 {
-	return type == TXTRACE_ATTRIBUTE_INT ? zigzag(value) : type == TXTRACE_ATTRIBUTE_DOUBLE ? __builtin_bswap64(value) : value;
+	return type == TXTRACE_ATTRIBUTE_INT	  ? zigzag(value)
+	       : type == TXTRACE_ATTRIBUTE_DOUBLE ? __builtin_bswap64(value)
+						  : value;
 }
 
-static void pack_marked(struct record_packer *packer, uint64_t span, uint64_t time_ns, uint64_t thread, uint64_t name, uint64_t field[2])
+static void pack_marked(struct record_packer *packer, uint64_t span, uint64_t time_ns, uint64_t thread,
+			uint64_t name, uint64_t field[2])
 {
 	pack_id(packer, thread, pick_slot(packer, SLOT_MARKED, thread, name), span, field);
 	packer->model.threads[thread].current_id = span;
 	model_note_mention(&packer->model, span, time_ns);
 }
 
-static void pack_attribute(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+static void pack_attribute(struct record_packer *packer, const struct txtrace_record *record,
+			   uint64_t *fields)
 {
 	const struct txtrace_attribute *attribute = &record->attribute;
 
@@ -389,7 +410,8 @@ static void pack_attribute(struct record_packer *packer, const struct txtrace_re
 	fields[ATTRIBUTE_TYPE] = attribute->type;
 	fields[ATTRIBUTE_TRUNCATED] = attribute->is_truncated;
 	fields[ATTRIBUTE_NAME] = pack_name(packer, &attribute->name);
-	pack_marked(packer, attribute->span, attribute->time_ns, fields[FIELD_THREAD], fields[ATTRIBUTE_NAME], fields + ATTRIBUTE_SPAN_SLOT);
+	pack_marked(packer, attribute->span, attribute->time_ns, fields[FIELD_THREAD], fields[ATTRIBUTE_NAME],
+		    fields + ATTRIBUTE_SPAN_SLOT);
 	fields[ATTRIBUTE_VALUE] = pack_value(attribute->type, attribute->value);
 	fields[ATTRIBUTE_STRING] = pack_text(packer, &attribute->string);
 }
@@ -400,7 +422,8 @@ static void pack_instant(struct record_packer *packer, const struct txtrace_reco
 
 	fields[FIELD_THREAD] = pack_thread(packer, instant->tid, instant->pid);
 	fields[INSTANT_NAME] = pack_name(packer, &instant->name);
-	pack_marked(packer, instant->span, instant->time_ns, fields[FIELD_THREAD], fields[INSTANT_NAME], fields + INSTANT_SPAN_SLOT);
+	pack_marked(packer, instant->span, instant->time_ns, fields[FIELD_THREAD], fields[INSTANT_NAME],
+		    fields + INSTANT_SPAN_SLOT);
 }
 
 static void pack_counter(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
@@ -429,7 +452,8 @@ static void pack_link(struct record_packer *packer, const struct txtrace_record 
 	model_note_mention(&packer->model, link->to, link->time_ns);
 }
 
-static void pack_open_span(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+static void pack_open_span(struct record_packer *packer, const struct txtrace_record *record,
+			   uint64_t *fields)
 {
 	const struct txtrace_open_span *span = &record->open_span;
 	uint64_t parent_slot;
@@ -438,10 +462,12 @@ static void pack_open_span(struct record_packer *packer, const struct txtrace_re
 	fields[OPEN_SPAN_LABEL] = pack_name(packer, &span->label);
 	fields[OPEN_SPAN_KEY] = pack_text(packer, &span->key);
 	fields[OPEN_SPAN_AGE] = span->time_ns - span->begin_ns;
-	fields[OPEN_SPAN_ID_SLOT] = pick_slot(packer, SLOT_OPEN_ID, fields[FIELD_THREAD], fields[OPEN_SPAN_LABEL]);
+	fields[OPEN_SPAN_ID_SLOT] = pick_slot(packer, SLOT_OPEN_ID, fields[FIELD_THREAD],
+					      fields[OPEN_SPAN_LABEL]);
 	fields[OPEN_SPAN_ID] = pack_slotted(packer, fields[OPEN_SPAN_ID_SLOT], span->id);
 	parent_slot = pick_slot(packer, SLOT_OPEN_PARENT, fields[FIELD_THREAD], 0);
-	pack_parent(packer, fields[FIELD_THREAD], parent_slot, span->id, span->parent, fields + OPEN_SPAN_PARENT_SLOT);
+	pack_parent(packer, fields[FIELD_THREAD], parent_slot, span->id, span->parent,
+		    fields + OPEN_SPAN_PARENT_SLOT);
 	fields[OPEN_SPAN_FLAGS] = span->flags;
 }
 
@@ -460,7 +486,8 @@ static void pack_stay(struct record_packer *packer, const struct txtrace_record 
 	}
 	fields[STAY_SPAN_PID] = stay->span_pid - (uint64_t)stay->pid;
 	fields[STAY_KEYED] = stay->is_keyed;
-	pack_id(packer, fields[FIELD_THREAD], pick_slot(packer, SLOT_STAY, fields[FIELD_THREAD], stay->is_keyed), stay->span,
+	pack_id(packer, fields[FIELD_THREAD],
+		pick_slot(packer, SLOT_STAY, fields[FIELD_THREAD], stay->is_keyed), stay->span,
 		fields + STAY_SPAN_SLOT);
 	thread->current_id = stay->span;
 	thread->stay_end_ns = stay->exit_ns;
@@ -477,16 +504,20 @@ static void pack_object(struct record_packer *packer, const struct txtrace_recor
 }
 
 /* It leaves no trace in the model: a reader of version 1.0 passes it over. */
-static void pack_other_run(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+static void pack_other_run(struct record_packer *packer, const struct txtrace_record *record,
+			   uint64_t *fields)
 {
 	const struct txtrace_other_run *run = &record->other_run;
-	uint64_t length_ns = run->end_ns - run->begin_ns, gap_ns = run->begin_ns - *model_cpu_end(&packer->model, run->cpu);
+	uint64_t length_ns = run->end_ns - run->begin_ns,
+		 gap_ns = run->begin_ns - *model_cpu_end(&packer->model, run->cpu);
 
 	fields[FIELD_THREAD] = pack_thread(packer, run->tid, run->pid);
 	fields[OTHER_RUN_CPU] = run->cpu;
 	fields[OTHER_RUN_FLAGS] = run->flags;
 	fields[OTHER_RUN_COMM] = pack_name(packer, &run->comm);
-	fields[OTHER_RUN_MOVED] = run->moved_tid || run->moved_pid ? 1 + pack_thread(packer, run->moved_tid, run->moved_pid) : 0;
+	fields[OTHER_RUN_MOVED] = run->moved_tid || run->moved_pid
+					  ? 1 + pack_thread(packer, run->moved_tid, run->moved_pid)
+					  : 0;
 	fields[OTHER_RUN_BEGIN_FROM] = gap_ns < length_ns ? OTHER_RUN_FROM_CPU : OTHER_RUN_FROM_END;
 	fields[OTHER_RUN_BEGIN] = gap_ns < length_ns ? gap_ns : length_ns;
 }
@@ -508,7 +539,8 @@ static void pack_process(struct record_packer *packer, const struct txtrace_reco
 	const struct txtrace_process *process = &record->process;
 
 	fields[FIELD_THREAD] = pack_thread(packer, process->pid, process->pid);
-	fields[PROCESS_FLAGS] = (process->is_seed ? PROCESS_FLAG_SEED : 0) | (process->is_exit ? PROCESS_FLAG_EXIT : 0);
+	fields[PROCESS_FLAGS] = (process->is_seed ? PROCESS_FLAG_SEED : 0) |
+				(process->is_exit ? PROCESS_FLAG_EXIT : 0);
 	fields[PROCESS_REASONS] = process->reasons;
 	fields[PROCESS_PARENT] = process->parent_pid - (uint64_t)process->pid;
 	fields[PROCESS_INNER] = process->inner_pid - (uint64_t)process->pid;
@@ -559,10 +591,12 @@ static void pack_overlap(struct record_packer *packer, const struct txtrace_reco
 
 	fields[FIELD_THREAD] = pack_thread(packer, overlap->tid, overlap->pid);
 	fields[OVERLAP_KEYED] = overlap->is_keyed;
-	pack_current_span(packer, SLOT_OVERLAP, fields[FIELD_THREAD], overlap->span, fields + OVERLAP_SPAN_SLOT);
+	pack_current_span(packer, SLOT_OVERLAP, fields[FIELD_THREAD], overlap->span,
+			  fields + OVERLAP_SPAN_SLOT);
 	fields[OVERLAP_ON_CPU] = ledger->on_cpu_ns;
 	fields[OVERLAP_RUNNABLE] = ledger->runnable_ns;
-	_Static_assert(OVERLAP_BLOCKED + TXTRACE_BLOCK_REASON_COUNT == OVERLAP_UNKNOWN, "a new reason is a new field at the end");
+	_Static_assert(OVERLAP_BLOCKED + TXTRACE_BLOCK_REASON_COUNT == OVERLAP_UNKNOWN,
+		       "a new reason is a new field at the end");
 	memcpy(fields + OVERLAP_BLOCKED, ledger->blocked_ns, sizeof(ledger->blocked_ns));
 	fields[OVERLAP_UNKNOWN] = ledger->unknown_ns;
 	fields[OVERLAP_INTERRUPT] = ledger->interrupt_ns;
@@ -585,7 +619,8 @@ static const pack_fn packs[LOG_KIND_COUNT] = {
 	[TXTRACE_RECORD_OVERLAP] = pack_overlap,
 };
 
-void record_pack(struct record_packer *packer, const struct txtrace_record *record, uint64_t fields[LOG_KNOWN_FIELD_MAX])
+void record_pack(struct record_packer *packer, const struct txtrace_record *record,
+		 uint64_t fields[LOG_KNOWN_FIELD_MAX])
 {
 	uint64_t time_ns = record_finished_ns(record);
 

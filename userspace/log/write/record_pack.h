@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From the record in memory to the fields of the log, and the dictionary of a batch that this fills. record_unpack.h is the way back.
+ * From the record in memory to the fields of the log, and the dictionary of a
+ * batch that this fills. record_unpack.h is the way back.
  */
 #ifndef RECORD_PACK_H
 #define RECORD_PACK_H
@@ -29,10 +30,14 @@ void record_packer_release(struct record_packer *packer);
 /* Forgets everything: a new batch. */
 void record_packer_reset(struct record_packer *packer);
 
-/* 0: the record can be packed; -ENOSPC: not in this batch any more; -E2BIG: a string is too long; -EINVAL: no such kind. */
+/*
+ * 0: the record can be packed; -ENOSPC: not in this batch any more; -E2BIG: a
+ * string is too long; -EINVAL: no such kind.
+ */
 int record_packer_check(const struct record_packer *packer, const struct txtrace_record *record);
 
 /* Fills kind_fields[record->kind].count fields and moves the model on. The record has passed the check. */
-void record_pack(struct record_packer *packer, const struct txtrace_record *record, uint64_t fields[LOG_KNOWN_FIELD_MAX]);
+void record_pack(struct record_packer *packer, const struct txtrace_record *record,
+		 uint64_t fields[LOG_KNOWN_FIELD_MAX]);
 
 #endif

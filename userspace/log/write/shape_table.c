@@ -37,8 +37,8 @@ static void demote(struct shape_plan *plan, uint32_t category)
 }
 
 /* How many different keys the shapes of this kind would have if the plan lacked one of its categories. */
-static uint32_t count_without(const struct shape_table *table, uint32_t kind, const struct shape_plan *plan, uint32_t category,
-			      uint64_t *seen)
+static uint32_t count_without(const struct shape_table *table, uint32_t kind, const struct shape_plan *plan,
+			      uint32_t category, uint64_t *seen)
 {
 	uint32_t cnt = 0;
 
@@ -68,7 +68,8 @@ static void replan(struct shape_table *table, uint32_t kind, uint32_t shape_cnt,
 	struct shape_plan *plan = &table->plans[kind];
 	uint64_t *seen = malloc(SHAPE_BUCKETS * sizeof(*seen));
 
-	while (seen && plan->category_cnt && shape_cnt > HARMLESS_SHAPES && record_cnt / shape_cnt < WORTHWHILE_RECORDS) {
+	while (seen && plan->category_cnt && shape_cnt > HARMLESS_SHAPES &&
+	       record_cnt / shape_cnt < WORTHWHILE_RECORDS) {
 		uint32_t best = 0, best_cnt = UINT32_MAX;
 
 		for (uint32_t i = 0; i < plan->category_cnt; i++) {
@@ -140,7 +141,8 @@ struct shape_key {
 };
 
 /* Which fields of this record are collected; the key gets what names its shape. */
-static inline void make_key(const struct shape_table *table, uint32_t kind, const uint64_t *fields, struct shape_key *key)
+static inline void make_key(const struct shape_table *table, uint32_t kind, const uint64_t *fields,
+			    struct shape_key *key)
 {
 	const struct shape_plan *plan = &table->plans[kind];
 	uint32_t collected = plan->values;
@@ -184,7 +186,8 @@ static struct shape *look_up(struct shape_table *table, const struct shape_key *
 {
 	uint32_t at;
 
-	for (at = (uint32_t)(key->hash >> 40) % SHAPE_BUCKETS; table->buckets[at]; at = (at + 1) % SHAPE_BUCKETS)
+	for (at = (uint32_t)(key->hash >> 40) % SHAPE_BUCKETS; table->buckets[at];
+	     at = (at + 1) % SHAPE_BUCKETS)
 		if (has_key(&table->shapes[table->buckets[at] - 1], key))
 			return &table->shapes[table->buckets[at] - 1];
 	init_shape(&table->shapes[table->count], key, fields);
@@ -235,10 +238,13 @@ static int by_key(const void *a, const void *b, void *context)
 {
 	const struct shape *shapes = context;
 
-	return memcmp(shapes[*(const uint16_t *)a].key, shapes[*(const uint16_t *)b].key, sizeof(shapes->key));
+	return memcmp(shapes[*(const uint16_t *)a].key, shapes[*(const uint16_t *)b].key,
+		      sizeof(shapes->key));
 }
 
-/* The most frequent ones get the codes of one byte; among those, and among the rest, like stands beside like. */
+/*
+ * The most frequent ones get the codes of one byte; among those, and among the rest, like stands beside like.
+ */
 void shape_table_settle(struct shape_table *table)
 {
 	uint32_t short_cnt = table->count < LOG_ORDER_SHORT ? table->count : LOG_ORDER_SHORT;
@@ -249,7 +255,8 @@ void shape_table_settle(struct shape_table *table)
 	}
 	qsort_r(table->ranking, table->count, sizeof(*table->ranking), by_count, table->shapes);
 	qsort_r(table->ranking, short_cnt, sizeof(*table->ranking), by_key, table->shapes);
-	qsort_r(table->ranking + short_cnt, table->count - short_cnt, sizeof(*table->ranking), by_key, table->shapes);
+	qsort_r(table->ranking + short_cnt, table->count - short_cnt, sizeof(*table->ranking), by_key,
+		table->shapes);
 	for (uint32_t i = 0; i < table->count; i++)
 		table->shapes[table->ranking[i]].code = (uint16_t)i;
 }

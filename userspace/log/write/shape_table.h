@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The shapes of a batch while the writer fills it: which fields of a record go into columns, and which, taking few values, choose its shape. A
- * field that turns out to take many values, such as the thread where there are thousands, is put into a column from the next batch on.
+ * The shapes of a batch while the writer fills it: which fields of a record go
+ * into columns, and which, taking few values, choose its shape. A field that
+ * turns out to take many values, such as the thread where there are thousands,
+ * is put into a column from the next batch on.
  */
 #ifndef SHAPE_TABLE_H
 #define SHAPE_TABLE_H
@@ -16,14 +18,16 @@ struct shape {
 	uint64_t hash; /* of the key */
 	uint64_t key[1 + LOG_KNOWN_FIELD_MAX]; /* kind and `collected`, then the other fields' values */
 	uint32_t count;     /* records */
-	uint32_t collected; /* bit set of the fields whose values are collected; the others are the same in all records */
+	/* bit set of the fields whose values are collected; the others are the same in all records */
+	uint32_t collected;
 	uint32_t variable;  /* those of them that go into columns */
 	uint16_t code;      /* what stands for it */
 	uint16_t next;      /* the shape that followed it last */
 	uint8_t kind;
 	int64_t least[LOG_KNOWN_FIELD_MAX]; /* or the value, if it is always the same */
 	int64_t greatest[LOG_KNOWN_FIELD_MAX];
-	uint16_t columns[LOG_KNOWN_FIELD_MAX]; /* for the encoder: where the values of the variable fields go */
+	/* for the encoder: where the values of the variable fields go */
+	uint16_t columns[LOG_KNOWN_FIELD_MAX];
 };
 
 /* What is done with the fields of a kind. */
@@ -51,7 +55,10 @@ void shape_table_release(struct shape_table *table);
 /* A new batch. What has been learned stays. */
 void shape_table_clear(struct shape_table *table);
 
-/* The shape of a record with these fields; there must be room for a new one. Its caller counts the record and keeps least and greatest. */
+/*
+ * The shape of a record with these fields; there must be room for a new one.
+ * Its caller counts the record and keeps least and greatest.
+ */
 struct shape *shape_table_find(struct shape_table *table, uint32_t kind, const uint64_t *fields);
 
 /* No more records: decides which fields are variable, and gives out the codes. */

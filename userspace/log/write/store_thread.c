@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A piece of the queue is a struct parcel, and behind it, of a batch: where its sections end, how many spans each label has, the payload.
+ * A piece of the queue is a struct parcel, and behind it, of a batch: where its sections end, how many spans
+ * each label has, the payload.
  */
 #include "log/write/store_thread.h"
 
@@ -51,7 +52,8 @@ struct store_thread {
 static void visit_label_bytes(const void *labels, label_visitor visit, void *context)
 {
 	const struct parcel *parcel = labels;
-	const uint8_t *at = (const uint8_t *)(parcel->batch.content.cuts + parcel->batch.content.cut_cnt), *end = at + parcel->label_bytes;
+	const uint8_t *at = (const uint8_t *)(parcel->batch.content.cuts + parcel->batch.content.cut_cnt),
+		      *end = at + parcel->label_bytes;
 
 	while (at < end) {
 		struct label_head head;
@@ -97,7 +99,8 @@ static void *run(void *context)
 
 /* ---- the other side ---- */
 
-int store_thread_start(struct store_thread **result, struct log_store *store, const struct log_writer_options *options)
+int store_thread_start(struct store_thread **result, struct log_store *store,
+		       const struct log_writer_options *options)
 {
 	struct store_thread *thread = calloc(1, sizeof(*thread));
 	sigset_t all, before;
@@ -152,7 +155,10 @@ int store_thread_put(struct store_thread *thread, const struct log_batch *batch,
 	if (err)
 		return err;
 	batch->visit_labels(batch->labels, add_label, &labels);
-	parcel = batch_queue_reserve(thread->queue, sizeof(*parcel) + cut_bytes + labels.length + content->cuts[content->cut_cnt - 1], waits);
+	parcel = batch_queue_reserve(thread->queue,
+				     sizeof(*parcel) + cut_bytes + labels.length +
+					     content->cuts[content->cut_cnt - 1],
+				     waits);
 	if (!parcel)
 		return -EAGAIN;
 	*parcel = (struct parcel){
