@@ -125,13 +125,13 @@ example() {
 	awk '$0 == "## A plain shell" { below = 1; next } below && /^    / { print substr($0, 5); begun = 1; next } begun { exit }' docs/ci.md
 }
 
-# A server whose new version holds a lock for 2 ms of CPU time: many times what a transfer takes otherwise, however loaded the machine is.
+# A server that is exec'd by a shell, so its probes are set while it runs: it waits for them. Its new version holds a lock for 2 ms of CPU time: many times what a transfer takes otherwise, however loaded the machine is.
 shell_example() {
 	local status
 	rm -rf "$tmp/example" && mkdir -p "$tmp/example/bin" && example >"$tmp/example/example.sh" && cd "$tmp/example" || return
 	ln -s "$recorder" bin/txtrace-bpf && ln -s "$reader" bin/txtrace
-	printf '#!/bin/sh\nexec "%s" --transactions 300 --rate 3000\n' "$programs/bank" >server-base
-	printf '#!/bin/sh\nexec "%s" --transactions 300 --rate 3000 --hold-us 2000\n' "$programs/bank" >server-new
+	printf '#!/bin/sh\nexec "%s" --wait-traced 60 --transactions 300 --rate 3000\n' "$programs/bank" >server-base
+	printf '#!/bin/sh\nexec "%s" --wait-traced 60 --transactions 300 --rate 3000 --hold-us 2000\n' "$programs/bank" >server-new
 	chmod +x server-*
 	echo 'transfer.on_cpu < +100%' >rules.txt
 	PATH=$PWD/bin:$PATH bash example.sh >said 2>&1

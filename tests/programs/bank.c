@@ -572,6 +572,13 @@ static void bank_run(struct bank *bank, const sigset_t *signals)
 	pthread_join(postman.thread, NULL);
 }
 
+/* The first probe says that a tracer is here; the others follow within milliseconds. */
+static void wait_for_tracer(double limit_s)
+{
+	for (double waited_s = 0; !TXTRACE_ENABLED() && waited_s < limit_s; waited_s += 0.001)
+		usleep(1000);
+}
+
 int main(int argc, char **argv)
 {
 	static struct bank bank; /* 300 kB: too much for a stack */
@@ -585,6 +592,7 @@ int main(int argc, char **argv)
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGALRM);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	wait_for_tracer(config->wait_traced_s);
 	int err = bank_open(&bank);
 	if (err) {
 		fprintf(stderr, "bank: cannot open its journal in \"%s\", its sockets or latencies: %s\n",

@@ -20,6 +20,7 @@ struct config {
 	uint64_t hold_us;
 	double rate; /* transactions a second; 0: as fast as the queues take them */
 	double seconds; /* 0: until a signal */
+	double wait_traced_s;
 	const char *directory, *latencies; /* latencies: a file; NULL: none */
 };
 
@@ -82,6 +83,10 @@ static inline void config_parse(struct config *config, int argc, char **argv)
 		  .help = "what the clearing house takes",
 		  .count = &config->clearing_us,
 		  .max = 1e6 },
+		{ .name = "wait-traced",
+		  .help = "seconds to wait for a tracer, at most",
+		  .real = &config->wait_traced_s,
+		  .max = 600 },
 	};
 	options_parse(table, sizeof(table) / sizeof(table[0]), "bank: a transaction server to trace", argc,
 		      argv);
