@@ -21,8 +21,7 @@ struct sched_info___account {
 
 struct rq___account {
 	__u64 clock;
-	__u64 prev_irq_time;      /* with CONFIG_IRQ_TIME_ACCOUNTING */
-	__u64 prev_steal_time_rq; /* with CONFIG_PARAVIRT_TIME_ACCOUNTING */
+	__u64 clock_task; /* without what a hypervisor stole, and on some kernels what interrupts took */
 } __attribute__((preserve_access_index));
 
 struct cfs_rq___account {
@@ -84,16 +83,17 @@ static __always_inline bool is_of_family(struct task_struct *task)
 	return bpf_task_storage_get(&family, task, 0, 0) != 0;
 }
 
-/* Each is one word that only this CPU's account changes, so no lock is needed. */
+/*
+ * Not the steal clock: if it grew by more than the time since the last update,
+ * newer kernels remove only that time. If another CPU has updated one of the
+ * clocks and not yet the other, this is too much, and the next sample has less
+ * (sched_account.py).
+ */
 static __always_inline uint64_t removed_of(struct rq___account *rq)
 {
-	uint64_t removed_ns = 0;
+	uint64_t clock_task_ns = BPF_CORE_READ(rq, clock_task);
 
-	if (bpf_core_field_exists(rq->prev_steal_time_rq))
-		removed_ns += BPF_CORE_READ(rq, prev_steal_time_rq);
-	if (bpf_core_field_exists(rq->prev_irq_time))
-		removed_ns += BPF_CORE_READ(rq, prev_irq_time);
-	return removed_ns;
+	return BPF_CORE_READ(rq, clock) - clock_task_ns;
 }
 
 /* The queue of this CPU is that of a task that runs here. */

@@ -25,10 +25,11 @@ enum account_kind {
 };
 
 /*
- * removed_ns only grows. It is what the scheduler has taken out of the clock by
- * which it counts CPU time: what the hypervisor stole (the steal clock) and, on
- * kernels with CONFIG_IRQ_TIME_ACCOUNTING, what interrupts took. A CPU's
- * samples are in order, and removed_ns changes at none but those.
+ * removed_ns is what the scheduler has taken out of the clock by which it counts
+ * CPU time: what the hypervisor stole and, on kernels with
+ * CONFIG_IRQ_TIME_ACCOUNTING, what interrupts took. It only grows; a sample that
+ * says more than a later one was read while another CPU changed the clocks. A
+ * CPU's samples are in order, and removed_ns changes at none but those.
  */
 struct account_sample {
 	uint64_t time_ns;    /* CLOCK_MONOTONIC */

@@ -100,7 +100,7 @@ faults_wait_for_the_address_space() {
 
 # polled NAME LABEL SYSCALL: nothing came, so it is a sleep (what ends a poll: polls.sh)
 polled() {
-	has_object "$1" ".reason == \"sleep\" and .kind == \"syscall\" and .syscall == \"$3\" and ([.waited[]?.name, .waiters[]?.name] | index(\"$2\") != null)"
+	had_no_nap "$1" "$2" || has_object "$1" ".reason == \"sleep\" and .kind == \"syscall\" and .syscall == \"$3\" and ([.waited[]?.name, .waiters[]?.name] | index(\"$2\") != null)"
 }
 
 check "the program is traced" trace dwarf --stacks off-cpu,on-cpu --

@@ -44,8 +44,8 @@ takes_longer_than_nothing() { # takes_longer_than_nothing EVENT
 		fail "$(jq -c "select(.type == \"cost\" and .event == \"$1\")" "$tmp/run.txtrace.jsonl")"
 }
 
-# run_times BEGIN-PROGRAM END-PROGRAM OPTION...: recorded for four seconds, the kernel asked before the end. The recorder times runs once a second, for up to
-# 100 ms: on a busy machine the program may not have had a CPU then, but not four times
+# run_times BEGIN-PROGRAM END-PROGRAM OPTION...: records for four seconds and asks the kernel before the end. The recorder times runs once a second, for up
+# to 100 ms. On a busy machine the program may have no CPU in one of these windows.
 run_times() {
 	local begin=$1 end=$2 tracer
 	shift 2
@@ -104,7 +104,7 @@ heavy() {
 	echo "# MEASURED tracing is $said % of the program's CPU time by the recorder, $truth % by the program; warned after $(between start tracing_share) ms" >&3
 }
 
-# With a hundred calls a second or so, nobody is warned.
+# About a hundred calls a second cost far less than the tenth from which on there is a warning, on a slow machine, too.
 light() {
 	starts emulated 0 30000000 || return
 	"$recorder" -o "$tmp/light.txtrace" --func $program:emulated --func-returns hook -d 1 -p "$victim" >/dev/null 2>"$tmp/told"

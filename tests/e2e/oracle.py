@@ -218,6 +218,8 @@ ACCOUNTS = [
     ("the same without an account of it is noticed", lose_cpu_time(STOLEN_NS), {}, "on_cpu_ns is 3000000"),
     ("more than was stolen is noticed", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 120 * MS + 200_000, 120 * MS + 700_000, STOLEN_NS // 2)]}, "on_cpu_ns is 3000000"),
     ("what was stolen and is not in the log is noticed", None, {"stolen": [(0, 120 * MS + 200_000, 120 * MS + 700_000, STOLEN_NS)]}, "on_cpu_ns is 3000000"),
+    ("a sum that the next sample takes back was read between two clocks", None,
+     {"stolen": [(0, 120 * MS + 200_000, 120 * MS + 700_000, STOLEN_NS), (0, 131 * MS, 132 * MS, -STOLEN_NS)]}, None),
     ("time stolen on another CPU is no excuse", lose_cpu_time(STOLEN_NS), {"stolen": [(1, 120 * MS, 121 * MS, STOLEN_NS)]}, "on_cpu_ns is 3000000"),
     ("nor is time stolen before the span", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 115 * MS, 119 * MS, STOLEN_NS)]}, "on_cpu_ns is 3000000"),
     ("nor after it", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 129 * MS, 130 * MS, STOLEN_NS)]}, "on_cpu_ns is 3000000"),

@@ -125,7 +125,8 @@ example() {
 	awk '$0 == "## A plain shell" { below = 1; next } below && /^    / { print substr($0, 5); begun = 1; next } begun { exit }' docs/ci.md
 }
 
-# A server that is exec'd by a shell, so its probes are set while it runs: it waits for them. Its new version holds a lock for 2 ms of CPU time: many times what a transfer takes otherwise, however loaded the machine is.
+# The shell execs the server, so the probes are set while the server runs. It waits for them. Its new version holds a lock for 2 ms of CPU time: many times
+# what a transfer takes otherwise, however loaded the machine is.
 shell_example() {
 	local status
 	rm -rf "$tmp/example" && mkdir -p "$tmp/example/bin" && example >"$tmp/example/example.sh" && cd "$tmp/example" || return

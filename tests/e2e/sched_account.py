@@ -52,6 +52,11 @@ class Cpu:
         self.times.append(time_ns)
         self.removed.append(removed_ns)
 
+    def settle(self):
+        """All samples are there. The sum only grows: one that says more than a later one was read between two clocks."""
+        for i in range(len(self.removed) - 2, -1, -1):
+            self.removed[i] = min(self.removed[i], self.removed[i + 1])
+
     def between(self, begin_ns, end_ns):
         """[no less than, no more than]"""
         if not self.times:
@@ -137,6 +142,8 @@ class Account:
                     self.threads[tid].leave(cpu, moment, kind == SLEEP)
                 if next_tid in tids:
                     self.threads[next_tid].arrive(cpu, moment, delay_ns, arrival_cnt, is_counted)
+        for cpu in self.cpus.values():
+            cpu.settle()
 
     def within(self, tid, begin_ns, end_ns):
         """The stays of a thread of which a part lies between two moments."""

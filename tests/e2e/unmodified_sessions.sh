@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A server with a process for each session: all sessions of Debian's PostgreSQL 15 under pgbench with four clients, those that come while it is traced and
 # those that were there before. As many transactions are traced as pgbench says it made.
+# runs alone: --exe takes the sessions of every server of this program, and unmodified_postgres.sh has one, too
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf

@@ -51,6 +51,17 @@ static struct btf *make_kernel(void)
 	return kernel;
 }
 
+/* The BTF of programs that read structs of these names. */
+static struct btf *make_programs(const char *const *names, size_t cnt)
+{
+	struct btf *programs = btf__new_empty();
+
+	assert_non_null(programs);
+	for (size_t i = 0; i < cnt; i++)
+		assert_true(btf__add_struct(programs, names[i], 4) > 0);
+	return programs;
+}
+
 static const struct btf_type *type_of(const struct btf *btf, const char *name, uint32_t kind)
 {
 	int id = btf__find_by_name_kind(btf, name, kind);
@@ -61,11 +72,12 @@ static const struct btf_type *type_of(const struct btf *btf, const char *name, u
 static void what_is_asked_for_is_whole(void **state)
 {
 	static const char *const names[] = { "task", "btf_trace_switch", "not_there" };
-	struct btf *kernel = make_kernel(), *types;
+	struct btf *kernel = make_kernel(), *programs = make_programs(names, 3), *types;
 	const struct btf_type *task, *inner, *trace, *pointer;
 
 	(void)state;
-	assert_int_equal(kernel_types_select(&types, kernel, names, 3), 0);
+	assert_int_equal(kernel_types_select(&types, kernel, programs), 0);
+	btf__free(programs);
 	btf__free(kernel);
 	task = type_of(types, "task", BTF_KIND_STRUCT);
 	assert_non_null(task);
@@ -89,11 +101,12 @@ static void what_is_asked_for_is_whole(void **state)
 static void nothing_else_is_copied(void **state)
 {
 	static const char *const names[] = { "task" };
-	struct btf *kernel = make_kernel(), *types;
+	struct btf *kernel = make_kernel(), *programs = make_programs(names, 1), *types;
 	const struct btf_type *task;
 
 	(void)state;
-	assert_int_equal(kernel_types_select(&types, kernel, names, 1), 0);
+	assert_int_equal(kernel_types_select(&types, kernel, programs), 0);
+	btf__free(programs);
 	btf__free(kernel);
 	assert_null(type_of(types, "other", BTF_KIND_STRUCT));
 	assert_null(type_of(types, "unasked", BTF_KIND_UNION));
@@ -105,12 +118,12 @@ static void nothing_else_is_copied(void **state)
 
 static void a_flavor_asks_for_the_type_without_it(void **state)
 {
-	struct btf *kernel = make_kernel(), *programs = btf__new_empty(), *types;
+	static const char *const names[] = { "inner___before_6_1" };
+	struct btf *kernel = make_kernel(), *programs = make_programs(names, 1), *types;
 
 	(void)state;
-	btf__add_struct(programs, "inner___before_6_1", 4);
 	btf__add_int(programs, "task", 4, 0); /* no relocation asks for an integer */
-	assert_int_equal(kernel_types_select_for(&types, kernel, programs), 0);
+	assert_int_equal(kernel_types_select(&types, kernel, programs), 0);
 	assert_non_null(type_of(types, "inner", BTF_KIND_STRUCT));
 	assert_null(type_of(types, "task", BTF_KIND_STRUCT));
 	btf__free(types);

@@ -139,25 +139,16 @@ static uint32_t uring_places(const struct btf *btf)
 	return places;
 }
 
-/* What the types below are asked for, and the tracepoints. */
-static const char *const asked_types[] = {
-	"task_struct",
-	"uprobe_task",
-	"uprobe_dispatch_data",
-	"trace_uprobe",
-	"socket",
-	"sock",
-	"sock_common",
-	"io_kiocb",
-	"btf_trace_sched_switch",
-	"btf_trace_io_uring_complete",
-	"btf_trace_io_uring_create",
-	"btf_trace_io_uring_submit_req",
-	"btf_trace_io_uring_submit_sqe",
-};
-
-static void probe_types(struct kernel_features *features, const struct btf *btf)
+static void probe_btf(struct kernel_features *features)
 {
+	struct btf *btf;
+
+	features->has_btf = access(KERNEL_TYPES_PATH, R_OK) == 0;
+	if (!features->has_btf)
+		return;
+	btf = btf__parse(KERNEL_TYPES_PATH, NULL);
+	if (!btf)
+		return;
 	features->sched_switch_arg_cnt = argument_cnt(btf, "btf_trace_sched_switch");
 	features->has_task_storage = struct_has_member(btf, "task_struct", "bpf_storage");
 	features->has_probe_paths = struct_has_member(btf, "task_struct", "utask") &&
@@ -168,22 +159,6 @@ static void probe_types(struct kernel_features *features, const struct btf *btf)
 				     struct_has_member(btf, "sock", "sk_protocol") &&
 				     struct_has_member(btf, "sock_common", "skc_rcv_saddr");
 	features->uring_places = uring_places(btf);
-}
-
-static void probe_btf(struct kernel_features *features)
-{
-	struct btf *btf, *types;
-
-	features->has_btf = access(KERNEL_TYPES_PATH, R_OK) == 0;
-	if (!features->has_btf)
-		return;
-	btf = btf__parse(KERNEL_TYPES_PATH, NULL);
-	if (!btf)
-		return;
-	if (!kernel_types_select(&types, btf, asked_types, sizeof(asked_types) / sizeof(asked_types[0]))) {
-		probe_types(features, types);
-		btf__free(types);
-	}
 	percpu_layout_read(btf, &features->percpu);
 	btf__free(btf);
 }

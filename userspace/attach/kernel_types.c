@@ -31,7 +31,7 @@ static void want(struct selection *selection, uint32_t id)
 
 	if (!id || !type || selection->new_ids[id])
 		return;
-	selection->new_ids[id] = UINT32_MAX; /* which it is not known yet */
+	selection->new_ids[id] = UINT32_MAX; /* a place holder: copy() gives the ids */
 	if (btf_is_composite(type)) {
 		for (uint32_t i = 0; i < btf_vlen(type); i++)
 			want(selection, btf_members(type)[i].type);
@@ -111,40 +111,32 @@ static int select_types(struct btf **result, const struct btf *kernel, const str
 	return err;
 }
 
-int kernel_types_select(struct btf **result, const struct btf *kernel, const char *const *names, size_t cnt)
+/* Without what a program adds to tell its versions of one type apart: "task_struct___since_5_13". */
+static int add_name(struct string_pool *names, const char *name)
 {
-	struct string_pool *pool = string_pool_new();
+	const char *flavor = strstr(name, "___");
 	uint32_t number;
-	int err = pool ? 0 : -ENOMEM;
 
-	*result = NULL;
-	for (size_t i = 0; !err && i < cnt; i++)
-		err = string_pool_add(pool, names[i], strlen(names[i]), &number);
-	if (!err)
-		err = select_types(result, kernel, pool);
-	string_pool_free(pool);
-	return err;
+	return string_pool_add(names, name, flavor ? (size_t)(flavor - name) : strlen(name), &number);
 }
 
-int kernel_types_select_for(struct btf **result, const struct btf *kernel, const struct btf *object)
+int kernel_types_select(struct btf **result, const struct btf *kernel, const struct btf *programs)
 {
-	struct string_pool *pool = string_pool_new();
-	uint32_t number;
-	int err = pool ? 0 : -ENOMEM;
+	struct string_pool *names = string_pool_new();
+	int err = names ? 0 : -ENOMEM;
 
 	*result = NULL;
-	for (uint32_t id = 1; !err && id < btf__type_cnt(object); id++) {
-		const struct btf_type *type = btf__type_by_id(object, id);
-		const char *name = is_asked_by_name(type) ? btf__name_by_offset(object, type->name_off)
-							  : NULL;
-		const char *flavor = name ? strstr(name, "___") : NULL;
+	for (uint32_t id = 1; !err && id < btf__type_cnt(programs); id++) {
+		const struct btf_type *type = btf__type_by_id(programs, id);
+		const char *name = NULL;
 
+		if (is_asked_by_name(type))
+			name = btf__name_by_offset(programs, type->name_off);
 		if (name && *name)
-			err = string_pool_add(pool, name, flavor ? (size_t)(flavor - name) : strlen(name),
-					      &number);
+			err = add_name(names, name);
 	}
 	if (!err)
-		err = select_types(result, kernel, pool);
-	string_pool_free(pool);
+		err = select_types(result, kernel, names);
+	string_pool_free(names);
 	return err;
 }

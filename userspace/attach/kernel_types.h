@@ -1,30 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The few of the kernel's types (its BTF) that are asked for by name. The
- * kernel describes over 100,000, and libbpf goes through all of them for each
- * type that a program reads, which took a fifth of the recorder's start.
+ * The kernel's types (its BTF) that BPF programs read, and no others. The
+ * kernel describes more than 100,000 types, and libbpf searches all of them for
+ * each type that a program names. That was a fifth of the recorder's start.
  */
 #ifndef KERNEL_TYPES_H
 #define KERNEL_TYPES_H
 
-#include <stddef.h>
-
-#define KERNEL_TYPES_PATH "/sys/kernel/btf/vmlinux" /* all of them, as btf__parse() reads them */
-
 struct btf;
 
-/*
- * All structs, unions, enums and typedefs of these names, with the types of
- * their members. A pointer is void * unless it points to a function: its
- * arguments are void. The caller frees *result with btf__free(). 0, -ENOMEM, or
- * errors of libbpf.
- */
-int kernel_types_select(struct btf **result, const struct btf *kernel, const char *const *names, size_t cnt);
+#define KERNEL_TYPES_PATH "/sys/kernel/btf/vmlinux" /* all types of the kernel, for btf__parse() */
 
 /*
- * The same for the types that a BPF object has relocations for: their names in
- * its own BTF are without what begins with "___".
+ * Copies the structs, unions, enums and typedefs of the kernel that `programs`
+ * (the BTF of a BPF object) has under the same name, and the types of their
+ * members. The part of a program's name from "___" on is ignored, as libbpf
+ * does. Pointers become void *, except those to functions, whose arguments
+ * become void. The caller frees *result with btf__free(); it is NULL after an
+ * error. Returns 0, -ENOMEM, or an error of libbpf.
  */
-int kernel_types_select_for(struct btf **result, const struct btf *kernel, const struct btf *object);
+int kernel_types_select(struct btf **result, const struct btf *kernel, const struct btf *programs);
 
 #endif

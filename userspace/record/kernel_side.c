@@ -214,37 +214,44 @@ static void list_programs(struct kernel_side *side)
 	}
 }
 
-/* Writes the kernel's types that the programs read to where libbpf looks for them when it loads. */
+/* Selects the kernel's types for the programs and writes them to the file from which libbpf loads them. */
 static int write_types(const struct btf *programs, int fd)
 {
 	struct btf *kernel = btf__parse(KERNEL_TYPES_PATH, NULL), *types = NULL;
-	int err = kernel ? kernel_types_select_for(&types, kernel, programs) : -errno;
-	const void *bytes;
-	uint32_t size;
+	int err = kernel ? kernel_types_select(&types, kernel, programs) : -errno;
+	uint32_t size = 0;
+	const void *bytes = types ? btf__raw_data(types, &size) : NULL;
+	ssize_t written;
 
-	btf__free(kernel);
-	bytes = types ? btf__raw_data(types, &size) : NULL;
 	if (!err && !bytes)
 		err = -ENOMEM;
-	if (!err && write(fd, bytes, size) != (ssize_t)size)
-		err = errno ? -errno : -ENOSPC;
+	if (!err) {
+		written = write(fd, bytes, size);
+		err = written < 0 ? -errno : (size_t)written < size ? -ENOSPC : 0;
+	}
 	btf__free(types);
+	btf__free(kernel);
 	return err;
 }
 
 /*
- * libbpf takes the types from a file that is named before it has read the programs, which say what has to be
- * in it. Given a file, it does not look into modules: only sockets may be one.
+ * libbpf wants the name of the file with the types before it reads the
+ * programs, and the programs say which types the file must have. So the file is
+ * empty at first. With such a file libbpf ignores the types of modules; of those
+ * that the programs read, only the ones of unix sockets can be in a module.
  */
 static int open_programs(struct kernel_side *side, int *types_fd)
 {
 	char path[32];
-	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = path);
-	bool has_modules = access("/sys/kernel/btf/unix", F_OK) == 0;
+	LIBBPF_OPTS(bpf_object_open_opts, options);
+	bool is_in_module = access("/sys/kernel/btf/unix", F_OK) == 0;
 
-	*types_fd = has_modules ? -1 : memfd_create("types", MFD_CLOEXEC);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", *types_fd);
-	side->bpf = *types_fd < 0 ? txtrace_bpf__open() : txtrace_bpf__open_opts(&options);
+	*types_fd = is_in_module ? -1 : memfd_create("types", MFD_CLOEXEC);
+	if (*types_fd >= 0) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", *types_fd);
+		options.btf_custom_path = path;
+	}
+	side->bpf = txtrace_bpf__open_opts(&options);
 	if (!side->bpf)
 		return -errno;
 	return *types_fd < 0 ? 0 : write_types(bpf_object__btf(side->bpf->obj), *types_fd);
