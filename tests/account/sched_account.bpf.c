@@ -21,6 +21,7 @@ struct sched_info___account {
 
 struct rq___account {
 	__u64 clock;
+	__u64 nr_switches;
 	__u64 clock_task; /* without what a hypervisor stole, and on some kernels what interrupts took */
 } __attribute__((preserve_access_index));
 
@@ -76,6 +77,19 @@ struct {
 	__type(value, uint32_t);
 } switching SEC(".maps");
 
+/* Of each CPU: the last switch that the tracepoint told of. */
+struct last_switch {
+	uint64_t time_ns;
+	uint64_t cnt; /* rq.nr_switches; 0: none yet */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct last_switch);
+} last_switches SEC(".maps");
+
 uint64_t lost_cnt;
 
 static __always_inline bool is_of_family(struct task_struct *task)
@@ -128,6 +142,25 @@ static __always_inline bool is_going_to_sleep(struct task_struct___account *task
 	return BPF_CORE_READ((struct task_struct___account_before_5_14 *)task, state);
 }
 
+/* Each switch of the machine is counted here. */
+static __always_inline void tell_hidden(struct rq___account *rq)
+{
+	struct account_sample sample = { .kind = ACCOUNT_HIDDEN, .time_ns = bpf_ktime_get_ns() };
+	uint64_t cnt = BPF_CORE_READ(rq, nr_switches);
+	uint32_t zero = 0;
+	struct last_switch *last = bpf_map_lookup_elem(&last_switches, &zero);
+
+	if (!last)
+		return;
+	sample.since_ns = last->time_ns;
+	sample.cpu = bpf_get_smp_processor_id();
+	if (last->cnt && cnt != last->cnt + 1 &&
+	    bpf_ringbuf_output(&samples, &sample, sizeof(sample), BPF_RB_NO_WAKEUP))
+		__sync_fetch_and_add(&lost_cnt, 1);
+	last->time_ns = sample.time_ns;
+	last->cnt = cnt;
+}
+
 /*
  * The kernel counts the switch right after the tracepoint: until then, the next thread's wait is in
  * last_queued.
@@ -142,10 +175,11 @@ int on_switch(uint64_t *ctx)
 	struct rq___account *rq;
 	uint64_t queued_ns, clock_ns;
 
-	if (!is_of_family(prev_task) && !is_of_family(next_task))
-		return 0;
 	rq = queue_of(prev);
 	if (!rq)
+		return 0;
+	tell_hidden(rq);
+	if (!is_of_family(prev_task) && !is_of_family(next_task))
 		return 0;
 	if (!ctx[0] && is_going_to_sleep(prev))
 		sample.kind = ACCOUNT_SLEEP;

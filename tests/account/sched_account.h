@@ -2,7 +2,7 @@
 /*
  * A sample of what the kernel's scheduler accounts, as sched_account writes
  * them to its file, one after the other. tests/e2e/sched_account.py reads them:
- * sizes and offsets are the same there.
+ * sizes and offsets are the same there. All but HIDDEN are of the family.
  */
 #ifndef SCHED_ACCOUNT_H
 #define SCHED_ACCOUNT_H
@@ -22,6 +22,11 @@ enum account_kind {
 	ACCOUNT_UNORDERED = 7,
 	/* the thread is in a queue: all programs at the tracepoint of its waking have run */
 	ACCOUNT_WOKEN = 5,
+	/*
+	 * between since_ns and time_ns the CPU was switched unseen: its queue counted more switches than the
+	 * tracepoint told
+	 */
+	ACCOUNT_HIDDEN = 8,
 };
 
 /*

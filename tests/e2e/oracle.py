@@ -246,6 +246,15 @@ def hidden_within_a_stay(folder):
     return sched_account.covered(hidden, 101 * MS, 102 * MS)
 
 
+def hidden_on_a_cpu(folder):
+    """How much of 10 ms is known to be hidden on each CPU if CPU 1 had switches from 103 to 104 ms that nobody told of."""
+    path = os.path.join(folder, "account")
+    with open(path, "wb") as file:
+        file.write(made_account() + sched_account.SAMPLE.pack(104 * MS, 103 * MS, 0, 0, 0, 1, sched_account.HIDDEN, 0, 0, 0))
+    cpus = sched_account.Account(path, {7}).cpus
+    return [sched_account.covered(cpus[cpu].hidden, 100 * MS, 110 * MS) for cpu in (0, 1)]
+
+
 def report(number, is_fine, name, output):
     print(f"{'ok' if is_fine else 'not ok'} {number} - {name}")
     for line in [] if is_fine else output.splitlines():
@@ -284,7 +293,10 @@ def main():
             status, output = judge(folder, truth, log, made_account(**facts))
             is_fine = status == 1 and complaint in output if complaint else status == 0 and " 0 problems" in output
             report(number, is_fine, f"the scheduler's account: {name}", output)
-        case_cnt = len(WRONG) + len(UNTIL) + len(ACCOUNTS) + 5
+        case_cnt = len(WRONG) + len(UNTIL) + len(ACCOUNTS) + 6
+        hidden_ns = hidden_on_a_cpu(folder)
+        report(case_cnt - 1, hidden_ns == [0, MS + sched_account.EDGE_NS], "the scheduler's account: who had a CPU while it was switched unseen is not known",
+               f"{hidden_ns} ns")
         known_ns = hidden_within_a_stay(folder)
         report(case_cnt, known_ns == MS, "the scheduler's account: two switches that were hidden within a stay are known to be missing", f"{known_ns} ns of {MS}")
     print(f"1..{case_cnt}")

@@ -17,14 +17,14 @@ EDGE_NS.
 
 Some machines hide switches even from the kernel's tracepoints. The kernel's counts show that: how often a thread came
 onto a CPU, how often it left one, and that a sleeping thread comes back only after a wakeup. What the thread did in that
-stretch is not known.
+stretch is not known. Each CPU counts its switches, too: who had the CPU between two that are not consecutive is not known.
 """
 import bisect
 import collections
 import struct
 
 SAMPLE = struct.Struct("=4Q6I")  # struct account_sample
-SWITCH, WAKING, TICK, SWITCHED, WOKEN, SLEEP, UNORDERED = 1, 2, 3, 4, 5, 6, 7
+SWITCH, WAKING, TICK, SWITCHED, WOKEN, SLEEP, UNORDERED, HIDDEN = 1, 2, 3, 4, 5, 6, 7, 8
 MARGIN_NS = 1_000_000_000
 EDGE_NS = 50_000  # where the kernel's next step is not on the account: so long it may have taken
 FOREVER = float("inf")
@@ -44,6 +44,7 @@ class Cpu:
 
     def __init__(self):
         self.times, self.removed = [], []
+        self.hidden = []  # intervals in which it was switched unseen, whoever had it
 
     def add(self, time_ns, since_ns, removed_ns):
         if self.times and since_ns > self.times[-1]:
@@ -125,6 +126,9 @@ class Account:
         unordered = collections.deque((sample[1], sample[0]) for sample in samples if sample[6] == UNORDERED)  # from, to: one after the other
         for time_ns, since_ns, removed_ns, delay_ns, arrival_cnt, cpu, kind, tid, next_tid, is_counted in samples:
             if kind == UNORDERED:
+                continue
+            if kind == HIDDEN:
+                self.cpus[cpu].hidden.append((since_ns, time_ns + EDGE_NS))
                 continue
             self.cpus[cpu].add(time_ns, since_ns, removed_ns)
             if kind == SWITCHED and cpu in switching:

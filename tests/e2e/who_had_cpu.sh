@@ -4,6 +4,7 @@
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf
+need_account
 
 trace() { # trace [OPTION...]
 	"$recorder" -q -o "$tmp/n.txtrace" "$@" -- "$programs/noisy" --output "$tmp/n.truth" && export_log "$tmp/n.txtrace" &&
@@ -22,9 +23,12 @@ noisy_had_it_for_so_long() {
 	says "$noisy as \$ns | \$ns >= \$t.noisy_ns - 20000 * (\$t.noisy_stays + 1) and \$ns <= \$row.runnable_ns"
 }
 
-# Others of this machine have that CPU, too; but each of them by its name.
+# Others of this machine have that CPU, too; but each of them by its name. Only where the kernel hid a switch of the CPU it is not known who had it.
 all_is_known() {
-	says '[.rows[] | .unknown_ns == 0] | all'
+	local account hidden_ns
+	account_so_far || fail "the scheduler's account cannot be had" || return
+	hidden_ns=$(python3 $e2e/hidden_switches.py "$(jq .cpu "$tmp/n.truth")" "$tmp/n.txtrace.jsonl" "${account[@]:1}") || return
+	says "[.rows[] | .unknown_ns <= $hidden_ns] | all"
 }
 
 each_thread_waits_for_the_other() {
