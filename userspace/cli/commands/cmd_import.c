@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "cli/commands/command.h"
+#include "cli/exit_status.h"
+#include "cli/files/log_copy.h"
+#include "cli/files/log_output.h"
+#include "import/import.h"
+
+#define NO_FORMAT UINT_MAX
+
+struct import_values {
+	unsigned int format;
+	const char *output;
+	struct import_options import;
+};
+
+static const char *format_name(size_t idx)
+{
+	const struct import_format *format = import_format_at(idx);
+
+	return format ? format->name : NULL;
+}
+
+static const struct option_spec specs[] = {
+	OPTION("format", 'f', OPTION_CHOICE, "FORMAT", "of the input (default: what it looks like)",
+	       offsetof(struct import_values, format), .choice_at = format_name),
+	OPTION("output", 'o', OPTION_STRING, "OUT", "write this log, once it is complete (required)",
+	       offsetof(struct import_values, output)),
+	OPTION_END,
+};
+
+static const char *const notes[] = {
+	"OUT is written beside and takes its name when it is complete; the input is never changed.",
+	"Exit status: 0 all of the input is in OUT; 1 OUT holds what could be read, and its readers are told "
+	"that something is missing; 2 there is no OUT: wrong usage, an input of another format, or an OUT "
+	"that can't be written.",
+	NULL,
+};
+
+static const struct options options = {
+	.program = "txtrace import",
+	.about = "Another tool's trace as a log, which every command reads. Inputs may be packed by gzip or "
+		 "zstd; a directory stands for the files in it, in the order of their numbers; - is standard "
+		 "input. What the input does not say is unknown in the log.",
+	.usages = (const char *const[]){ "[--format FORMAT] -o OUT FILE\xe2\x80\xa6", NULL },
+	.specs = specs,
+	.examples =
+		(const struct option_example[]){
+			{ NULL, NULL },
+		},
+	.notes = notes,
+	.operand = "FILE",
+	.operand_min = 1,
+	.operand_max = -1,
+};
+
+/* The log, which is made when the format knows its header. */
+struct importing {
+	struct cli *cli;
+	const char *path;
+	struct log_output output;
+	bool has_output;
+	uint64_t clock_ns; /* what the wall clock is ahead of the times of the records */
+	int status;
+};
+
+static int begin(void *context, const struct txtrace_log_info *info)
+{
+	struct importing *importing = context;
+
+	importing->clock_ns = info->start_realtime_ns - info->start_monotonic_ns;
+	importing->status = log_output_open(&importing->output, importing->cli, importing->path, info,
+					    LOG_CODEC_ZSTD);
+	importing->has_output = importing->status == CLI_OK;
+	return importing->has_output ? 0 : -EIO;
+}
+
+static int add(void *context, struct txtrace_record *record)
+{
+	struct importing *importing = context;
+
+	return log_output_add(&importing->output, record, importing->clock_ns);
+}
+
+static void say(void *context, const char *sentence)
+{
+	struct importing *importing = context;
+
+	cli_warn(importing->cli, "%s", sentence);
+}
+
+static int finish(struct importing *importing, int err, const struct import_result *result)
+{
+	int status;
+
+	if (importing->status)
+		return importing->status; /* the output could not be made, which was said */
+	if (err == -ECANCELED) {
+		if (importing->has_output)
+			log_output_abort(&importing->output);
+		return cli_fail(importing->cli, "%s", result->error.text);
+	}
+	if (!importing->has_output)
+		return cli_fail(importing->cli, "%s", strerror(-err));
+	status = log_output_close(&importing->output, err, result->record_cnt);
+	return status ? status : result->problem_cnt ? CLI_INCOMPLETE : CLI_OK;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct import_values values = { .format = NO_FORMAT };
+	struct importing importing = { .cli = cli };
+	const struct import_sink sink = { .begin = begin, .add = add, .say = say, .context = &importing };
+	const struct import_format *format = NULL;
+	struct import_result imported;
+	struct options_result result;
+	int status, err;
+
+	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
+		return status;
+	status = log_copy_check_output(cli, "import", values.output);
+	if (status)
+		return status;
+	importing.path = values.output;
+	if (values.format != NO_FORMAT)
+		format = import_format_at(values.format);
+	err = import_run(format, (const char *const *)result.operands, (size_t)result.operand_cnt,
+			 &values.import, &sink, &imported);
+	return finish(&importing, err, &imported);
+}
+
+const struct command command_import = { "import", "another tool's trace as a log", &options, run };

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "import/import.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/import_formats.h"
+#include "import/import_files.h"
+#include "log/format/record_parts.h"
+
+#define SAID_MAX 5 /* complaints; the others are counted */
+#define NOTE_MAX 16
+
+/* Formats with a magic number first. */
+static const struct import_format *const formats[] = {
+	NULL,
+};
+
+struct import {
+	const struct import_format *format;
+	const struct import_options *options;
+	const struct import_sink *sink;
+	struct import_result *result;
+	struct import_files files;
+	size_t next_file;
+	struct import_source *source;
+	bool has_begun;
+	uint64_t last_ns; /* of the records so far: the end of the log */
+	struct error notes[NOTE_MAX];
+	size_t note_cnt;
+};
+
+/* ---- the table ---- */
+
+const struct import_format *import_format_find(const char *name)
+{
+	for (size_t i = 0; formats[i]; i++) {
+		if (strcmp(formats[i]->name, name) == 0)
+			return formats[i];
+	}
+	return NULL;
+}
+
+const struct import_format *import_format_at(size_t index)
+{
+	return index < sizeof(formats) / sizeof(*formats) ? formats[index] : NULL;
+}
+
+const struct import_format *import_format_detect(const uint8_t *head, size_t length)
+{
+	for (size_t i = 0; formats[i]; i++) {
+		if (formats[i]->is_format(head, length))
+			return formats[i];
+	}
+	return NULL;
+}
+
+/* ---- what formats call ---- */
+
+const struct import_options *import_options(const struct import *import)
+{
+	return import->options;
+}
+
+size_t import_file_cnt(const struct import *import)
+{
+	return import->files.cnt;
+}
+
+const char *import_file(const struct import *import, size_t idx)
+{
+	return import->files.paths[idx];
+}
+
+int import_next_source(struct import *import, struct import_source **source)
+{
+	const char *path;
+	int err;
+
+	import_source_close(import->source);
+	import->source = *source = NULL;
+	if (import->next_file == import->files.cnt)
+		return 0;
+	path = import->files.paths[import->next_file++];
+	err = import_source_open(&import->source, path);
+	if (err) {
+		error_set(&import->result->error, "can't read '%s': %s", path, strerror(-err));
+		return err;
+	}
+	*source = import->source;
+	return 1;
+}
+
+int import_rewind(struct import *import)
+{
+	for (size_t i = 0; i < import->files.cnt; i++) {
+		if (strcmp(import->files.paths[i], "-") == 0)
+			return -ESPIPE;
+	}
+	import_source_close(import->source);
+	import->source = NULL;
+	import->next_file = 0;
+	return 0;
+}
+
+int import_begin(struct import *import, const struct txtrace_log_info *info)
+{
+	struct txtrace_log_info header = *info;
+
+	if (import->has_begun)
+		return -EALREADY;
+	snprintf(header.recorder, sizeof(header.recorder), "txtrace %s import", TXTRACE_VERSION);
+	import->has_begun = true;
+	import->last_ns = info->start_monotonic_ns;
+	return import->sink->begin(import->sink->context, &header);
+}
+
+int import_add(struct import *import, struct txtrace_record *record)
+{
+	uint64_t time_ns = record_finished_ns(record);
+	int err = import->sink->add(import->sink->context, record);
+
+	if (time_ns > import->last_ns)
+		import->last_ns = time_ns;
+	import->result->record_cnt += !err;
+	return err;
+}
+
+__attribute__((format(printf, 2, 3))) static void say_format(struct import *import, const char *format, ...)
+{
+	char sentence[1024];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(sentence, sizeof(sentence), format, arguments);
+	va_end(arguments);
+	import->sink->say(import->sink->context, sentence);
+}
+
+/* printf's arguments as text: errors are short, and escaped already. */
+#define FORMAT_ERROR(error, format)                                          \
+	do {                                                                 \
+		char sentence_[sizeof((error)->text)];                       \
+		va_list arguments_;                                          \
+		va_start(arguments_, format);                                \
+		vsnprintf(sentence_, sizeof(sentence_), format, arguments_); \
+		va_end(arguments_);                                          \
+		error_set(error, "%s", sentence_);                           \
+	} while (0)
+
+int import_complain(struct import *import, uint64_t offset, const char *format, ...)
+{
+	struct txtrace_record damage = { .kind = TXTRACE_RECORD_DAMAGE };
+	struct error error;
+
+	FORMAT_ERROR(&error, format);
+	if (import->result->problem_cnt++ < SAID_MAX)
+		say_format(import, "'%s', byte %" PRIu64 ": %s", import_source_path(import->source), offset,
+			   error.text);
+	damage.damage.reason = "the input of the import was damaged";
+	return import->has_begun ? import->sink->add(import->sink->context, &damage) : 0;
+}
+
+int import_refuse(struct import *import, const char *format, ...)
+{
+	struct error error;
+
+	FORMAT_ERROR(&error, format);
+	error_set(&import->result->error, "can't import '%s': %s", import_source_path(import->source),
+		  error.text);
+	return -ECANCELED;
+}
+
+void import_note(struct import *import, const char *format, ...)
+{
+	if (import->note_cnt < NOTE_MAX)
+		FORMAT_ERROR(&import->notes[import->note_cnt++], format);
+}
+
+/* ---- running ---- */
+
+static int detect(struct import *import)
+{
+	struct import_source *source;
+	const uint8_t *head;
+	size_t length;
+	int result = import_next_source(import, &source);
+
+	if (result < 0)
+		return -ECANCELED;
+	head = import_source_peek(source, IMPORT_HEAD_BYTES, &length);
+	import->format = head ? import_format_detect(head, length) : NULL;
+	if (!import->format)
+		return import_refuse(import, length > 0
+						     ? "it looks like no format that is known: give --format"
+						     : "it is empty");
+	return 0;
+}
+
+static int list_files(struct import *import, const char *const *paths, size_t path_cnt)
+{
+	int err = import_files_list(&import->files, paths, path_cnt,
+				    import->format ? import->format->is_member : NULL,
+				    &import->result->error);
+
+	return err ? -ECANCELED : 0;
+}
+
+static int find_format(struct import *import, const char *const *paths, size_t path_cnt)
+{
+	int err = list_files(import, paths, path_cnt);
+
+	if (err || import->format)
+		return err;
+	for (size_t i = 0; i < import->files.cnt; i++) {
+		if (strcmp(import->files.paths[i], "-") == 0) {
+			error_set(&import->result->error, "which format has standard input? give --format");
+			return -ECANCELED;
+		}
+	}
+	err = detect(import);
+	if (err)
+		return err;
+	import_source_close(import->source);
+	import->source = NULL;
+	import->next_file = 0;
+	import_files_release(&import->files);
+	return list_files(import, paths, path_cnt);
+}
+
+/* The capture is closed: readers know that this is the end. */
+static int add_summary(struct import *import)
+{
+	struct txtrace_record record = { .kind = TXTRACE_RECORD_SUMMARY };
+
+	record.summary.time_ns = import->last_ns;
+	record.summary.sent_cnt = record.summary.received_cnt = import->result->record_cnt;
+	return import_add(import, &record);
+}
+
+static int finish(struct import *import)
+{
+	int err;
+
+	if (!import->has_begun) {
+		error_set(&import->result->error,
+			  "can't import '%s': there is nothing in it that can be read",
+			  import->files.paths[0]);
+		return -ECANCELED;
+	}
+	err = add_summary(import);
+	if (import->result->problem_cnt > SAID_MAX)
+		say_format(import, "%" PRIu64 " more places could not be read",
+			   import->result->problem_cnt - SAID_MAX);
+	for (size_t i = 0; i < import->note_cnt; i++)
+		import->sink->say(import->sink->context, import->notes[i].text);
+	return err;
+}
+
+int import_run(const struct import_format *format, const char *const *paths, size_t path_cnt,
+	       const struct import_options *options, const struct import_sink *sink,
+	       struct import_result *result)
+{
+	struct import *import = calloc(1, sizeof(*import));
+	int err;
+
+	*result = (struct import_result){ 0 };
+	if (!import)
+		return -ENOMEM;
+	*import = (struct import){ .format = format, .options = options, .sink = sink, .result = result };
+	err = find_format(import, paths, path_cnt);
+	if (!err)
+		err = import->format->read(import);
+	if (!err)
+		err = finish(import);
+	if (result->error.text[0])
+		err = -ECANCELED;
+	import_source_close(import->source);
+	import_files_release(&import->files);
+	free(import);
+	return err;
+}

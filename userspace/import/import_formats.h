@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The formats that can be imported; import.c makes the table of them. */
+#ifndef IMPORT_FORMATS_H
+#define IMPORT_FORMATS_H
+
+#include "import/import.h"
+
+#endif
