@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/import_formats.h"
+#include "import/tokio_order.h"
+#include "import/tokio_story.h"
+#include "import/tokio_wire.h"
+
+#define MAGIC "TOKIOTRC"
+#define MAGIC_BYTES 8
+#define CLOCK_NS (1000ull << 32)	  /* u32 of µs */
+#define LANE_CNT (TOKIO_WORKER_OTHER + 2) /* the last one: the queue's samples, which have no worker */
+
+/* A worker's clock, made one that does not wrap. */
+struct clock {
+	bool is_known;
+	uint64_t last_ns;
+};
+
+struct reader {
+	struct import *import;
+	struct tokio_order order;
+	struct tokio_story story;
+	struct string_pool *strings;
+	struct id_map locations; /* of this file: (0, number) -> number of a string, + 1 */
+	struct clock clocks[LANE_CNT];
+	uint64_t last_ns; /* of the record before */
+	uint64_t metadata_cnt;
+	bool has_begun;
+};
+
+/* ---- into order ---- */
+
+static int begin(struct reader *reader)
+{
+	struct txtrace_log_info info = { .pid = TOKIO_PID };
+
+	if (reader->has_begun)
+		return 0;
+	reader->has_begun = true;
+	return import_begin(reader->import, &info);
+}
+
+static int take(struct reader *reader)
+{
+	struct tokio_event event;
+
+	return tokio_order_take(&reader->order, &event) ? tokio_story_add(&reader->story, &event) : 0;
+}
+
+/* The time closest to that of the lane's event before; of its first one, to that of any before. */
+static uint64_t unwrap(struct reader *reader, struct clock *clock, uint64_t time_ns)
+{
+	uint64_t near_ns = clock->is_known ? clock->last_ns : reader->last_ns;
+
+	time_ns += near_ns / CLOCK_NS * CLOCK_NS;
+	if (near_ns > time_ns && near_ns - time_ns > CLOCK_NS / 2)
+		time_ns += CLOCK_NS;
+	else if (!clock->is_known && time_ns > near_ns && time_ns - near_ns > CLOCK_NS / 2 &&
+		 time_ns >= CLOCK_NS)
+		time_ns -= CLOCK_NS;
+	clock->is_known = true;
+	clock->last_ns = time_ns;
+	return time_ns;
+}
+
+static int add_event(struct reader *reader, struct tokio_record *record)
+{
+	struct tokio_event *event = &record->event;
+	size_t lane = event->kind == TOKIO_QUEUE_SAMPLE ? LANE_CNT - 1 : event->worker;
+	uintptr_t number;
+	int err = 0;
+
+	if (event->has & TOKIO_TIME_IS_GUESSED)
+		event->time_ns = reader->last_ns;
+	else
+		event->time_ns = unwrap(reader, &reader->clocks[lane], event->time_ns);
+	reader->last_ns = event->time_ns;
+	if (record->location != TOKIO_NO_LOCATION) {
+		number = (uintptr_t)id_map_get(&reader->locations, 0, record->location);
+		event->name = number ? (uint32_t)(number - 1) : TOKIO_NO_STRING;
+	}
+	if (tokio_order_is_full(&reader->order))
+		err = take(reader);
+	return err ? err : tokio_order_add(&reader->order, event);
+}
+
+/* ---- names ---- */
+
+static int add_location(struct reader *reader, const struct tokio_record *record)
+{
+	uint32_t number;
+	int err = string_pool_add(reader->strings, (const char *)record->texts[0].bytes,
+				  record->texts[0].length, &number);
+
+	/* a number, not a pointer: + 1, as a map has no NULL */
+	return err ? err
+		   : id_map_put(&reader->locations, 0, record->location, (void *)((uintptr_t)number + 1));
+}
+
+static int add_metadata(struct reader *reader, struct import_source *source, struct tokio_record *record,
+			struct error *error)
+{
+	int result = 1;
+
+	for (uint32_t left = record->pair_cnt; result == 1 && left > 0; left--) {
+		result = tokio_wire_next_pair(source, record, error);
+		reader->metadata_cnt += result == 1;
+	}
+	return result < 0 ? result : 0;
+}
+
+static int add_record(struct reader *reader, struct import_source *source, struct tokio_record *record,
+		      struct error *error)
+{
+	switch (record->type) {
+	case TOKIO_RECORD_EVENT:
+		return add_event(reader, record);
+	case TOKIO_RECORD_LOCATION:
+		return add_location(reader, record);
+	case TOKIO_RECORD_METADATA:
+		return add_metadata(reader, source, record, error);
+	default:
+		return 0;
+	}
+}
+
+/* ---- files ---- */
+
+static int read_records(struct reader *reader, struct import_source *source, uint32_t version)
+{
+	struct tokio_record record;
+	struct error error = { 0 };
+	uint64_t offset;
+	int result;
+
+	do {
+		offset = import_source_offset(source);
+		result = tokio_wire_next(source, version, &record, &error);
+		if (result == 1) {
+			result = add_record(reader, source, &record, &error);
+			result = result ? result : 1;
+		}
+	} while (result == 1);
+	if (result == -EBADMSG)
+		result = import_complain(reader->import, offset, "%s; what follows in this file is not read",
+					 error.text);
+	return result;
+}
+
+/* Of the first file: there is no log. Of a later one of a set: the others are read. */
+static int refuse(struct reader *reader, const char *sentence)
+{
+	if (!reader->has_begun)
+		return import_refuse(reader->import, "%s", sentence);
+	return import_complain(reader->import, 0, "%s; the file is left out", sentence);
+}
+
+static int read_file(struct reader *reader, struct import_source *source)
+{
+	struct error what;
+	const char *refusal;
+	size_t length;
+	const uint8_t *head = import_source_peek(source, TOKIO_HEADER_BYTES, &length);
+	uint32_t version;
+	int err;
+
+	if (!head)
+		return -ENOMEM;
+	if (length < TOKIO_HEADER_BYTES)
+		return refuse(reader, import_source_error(source) ? "the packed data are damaged or cut off"
+								  : "it ends inside the header");
+	if (memcmp(head, MAGIC, MAGIC_BYTES) != 0) {
+		error_set(&what, "it is not " MAGIC ": the first 8 bytes are %.8s", (const char *)head);
+		return refuse(reader, what.text);
+	}
+	version = head[8] | head[9] << 8 | head[10] << 16 | (uint32_t)head[11] << 24;
+	refusal = tokio_wire_refusal(version);
+	if (refusal) {
+		error_set(&what, MAGIC " version %" PRIu32 " %s", version, refusal);
+		return refuse(reader, what.text);
+	}
+	import_source_skip(source, TOKIO_HEADER_BYTES);
+	id_map_release(&reader->locations);
+	id_map_init(&reader->locations);
+	err = begin(reader);
+	return err ? err : read_records(reader, source, version);
+}
+
+static void note(struct import *import, uint64_t cnt, const char *what)
+{
+	if (cnt > 0)
+		import_note(import, "%" PRIu64 " %s", cnt, what);
+}
+
+static void tell_losses(const struct reader *reader)
+{
+	const struct tokio_story *story = &reader->story;
+	struct import *import = reader->import;
+
+	note(import, story->no_cpu_cnt,
+	     "active periods have no CPU time in this format: how long the worker was on a CPU is unknown");
+	note(import, story->no_wait_cnt,
+	     "parked times may end with a wait for a CPU, which this format does not tell from the sleep");
+	note(import, story->clipped_cnt,
+	     "active periods have more CPU time than time, as both are cut to \xc2\xb5s: the CPU time is cut "
+	     "to "
+	     "the time");
+	note(import, story->stray_end_cnt, "ends of polls without a start are left out");
+	note(import, story->replaced_cnt,
+	     "polls did not end before the worker's next one: they are unfinished spans");
+	note(import, story->no_room_cnt, "polls are of tasks beyond those that can be followed at once");
+	note(import, story->guessed_cnt,
+	     "spawns and ends of tasks have no time: that of the record before holds");
+	note(import, reader->metadata_cnt, "entries of the segments' metadata are left out");
+	note(import, reader->order.late_cnt,
+	     "records stand so late in the input that they could not be put into order");
+}
+
+static int read_all(struct reader *reader)
+{
+	struct import_source *source;
+	int result, err = 0;
+
+	while (!err && (result = import_next_source(reader->import, &source)) != 0)
+		err = result < 0 ? result : read_file(reader, source);
+	while (!err && reader->order.cnt > 0)
+		err = take(reader);
+	if (!err)
+		err = tokio_story_finish(&reader->story);
+	return err;
+}
+
+static int read_tokio(struct import *import)
+{
+	struct reader *reader = calloc(1, sizeof(*reader));
+	int err;
+
+	if (!reader)
+		return -ENOMEM;
+	reader->import = import;
+	reader->strings = string_pool_new();
+	id_map_init(&reader->locations);
+	tokio_order_init(&reader->order);
+	tokio_story_init(&reader->story, import, reader->strings);
+	err = reader->strings ? read_all(reader) : -ENOMEM;
+	if (!err)
+		tell_losses(reader);
+	tokio_story_release(&reader->story);
+	tokio_order_release(&reader->order);
+	id_map_release(&reader->locations);
+	string_pool_free(reader->strings);
+	free(reader);
+	return err;
+}
+
+static bool is_tokio(const uint8_t *head, size_t length)
+{
+	return length >= MAGIC_BYTES && memcmp(head, MAGIC, MAGIC_BYTES) == 0;
+}
+
+/* trace.0.bin, trace.1.bin.gz; what is still being written has .active behind that. */
+static bool is_member(const char *name)
+{
+	return strstr(name, ".bin") != NULL;
+}
+
+const struct import_format import_tokio = {
+	.name = "tokio",
+	.help = "Tokio's telemetry (dial9): TOKIOTRC",
+	.is_format = is_tokio,
+	.is_member = is_member,
+	.read = read_tokio,
+};
