@@ -205,6 +205,8 @@ static void tell_losses(const struct reader *reader)
 	     "active periods have no CPU time in this format: how long the worker was on a CPU is unknown");
 	note(import, story->no_wait_cnt,
 	     "parked times may end with a wait for a CPU, which this format does not tell from the sleep");
+	note(import, story->long_wait_cnt,
+	     "waits for a CPU are longer than the parked time that they ended: they are told as they are");
 	note(import, story->clipped_cnt,
 	     "active periods have more CPU time than time, as both are cut to \xc2\xb5s: the CPU time is cut "
 	     "to "

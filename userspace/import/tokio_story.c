@@ -215,16 +215,20 @@ static int tell_park(struct tokio_story *story, struct tokio_lane *lane, const s
 	return tell_run(story, lane, &run);
 }
 
-/* A run of no length: here the thread had got a CPU. */
+/*
+ * A run of no length: here the thread had got a CPU. The wait is what the file says, even if the thread was parked
+ * for less.
+ */
 static int tell_unpark(struct tokio_story *story, struct tokio_lane *lane, const struct tokio_event *event)
 {
 	struct txtrace_run run = { .begin_ns = event->time_ns, .end_ns = event->time_ns };
-	uint64_t parked_ns = event->time_ns - lane->since_ns;
+	uint64_t parked_ns = lane->state == LANE_PARKED ? event->time_ns - lane->since_ns : 0;
 
+	run.runnable_ns = event->wait_ns < event->time_ns ? event->wait_ns : event->time_ns;
+	run.blocked_ns = parked_ns > run.runnable_ns ? parked_ns - run.runnable_ns : 0;
 	if (lane->state == LANE_PARKED) {
-		run.runnable_ns = event->wait_ns < parked_ns ? event->wait_ns : parked_ns;
-		run.blocked_ns = parked_ns - run.runnable_ns;
 		story->no_wait_cnt += !(event->has & TOKIO_HAS_WAIT);
+		story->long_wait_cnt += run.runnable_ns > parked_ns;
 	}
 	if (event->has & TOKIO_HAS_CPU)
 		run.left_as = TXTRACE_LEFT_PREEMPTED;

@@ -33,6 +33,7 @@ struct tokio_story {
 	uint64_t replaced_cnt;	/* polls that had not ended when the next one of the worker started */
 	uint64_t no_cpu_cnt;	/* active periods of which the CPU time is not known */
 	uint64_t no_wait_cnt;	/* parked times that may have a wait for a CPU in them */
+	uint64_t long_wait_cnt; /* waits for a CPU that are longer than the parked time they ended */
 	uint64_t clipped_cnt;	/* active periods in which the CPU time was more than the time */
 	uint64_t no_room_cnt;	/* tasks that were not followed */
 	uint64_t guessed_cnt;	/* tasks whose spawn, or end, has no time */
