@@ -216,8 +216,8 @@ static int tell_park(struct tokio_story *story, struct tokio_lane *lane, const s
 }
 
 /*
- * A run of no length: here the thread had got a CPU. The wait is what the file says, even if the thread was parked
- * for less.
+ * A run of no length: here the thread had got a CPU. The wait is what the file says, even if the thread was
+ * parked for less.
  */
 static int tell_unpark(struct tokio_story *story, struct tokio_lane *lane, const struct tokio_event *event)
 {
