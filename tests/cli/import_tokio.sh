@@ -181,9 +181,12 @@ refused_sample() { # refused_sample NAME WORDS
 of_samples() {
 	local name
 	for name in derived-v4 derived-v5 derived-v6 made-v4-idle made-v5-idle made-v6-idle vector-v4 vector-v5 vector-v5-idle header-only-v5 \
-		real-v9 made-v9 real-v14 made-v18; do
+		real-v9 made-v9 real-v14 made-v18 made-trc1 real-trc1; do
 		check "sample $name" sample 0 $name.bin
 	done
+	check "sample made-trc1, packed" sample 0 made-trc1.bin.gz
+	check "sample real-trc1-streams" sample 0 real-trc1-streams.bin.gz
+	check "sample cut-trc1" damaged_sample cut-trc1.bin 9712
 	check "sample made-v6-clock-wrap" sample 0 made-v6-clock-wrap.bin unwrapped
 	check "sample rotated-v6" sample 0 rotated-v6
 	check "sample rotated-v6-stopped" sample 0 rotated-v6-stopped
@@ -232,7 +235,7 @@ check "the format is found out" detected
 check "$count changed files, seed $seed" hostile "$tmp"/story6.bin "$tmp"/odd.bin "$tmp"/wrap.bin "$tmp"/later18.bin "$tmp"/later9.bin
 if [ -d "$samples" ]; then
 	of_samples
-	check "$count changed samples, seed $seed" hostile "$samples"/made-v18.bin "$samples"/made-v9.bin "$samples"/unknown-code-v5.bin
+	check "$count changed samples, seed $seed" hostile "$samples"/made-v18.bin "$samples"/made-trc1.bin "$samples"/unknown-code-v5.bin
 else
 	skip "samples" "there are none beside the tree"
 fi

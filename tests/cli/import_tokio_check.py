@@ -44,7 +44,7 @@ class Analysis:
             worker.max_local_queue = max(worker.max_local_queue, line["value"])
 
     def add_span(self, line):
-        if line["label"] == "task" and line["keyed"]:
+        if line["keyed"] or line["tag"].startswith("span="):  # a task, a span of the program
             return
         worker = self.worker(line)
         worker.polls += 1

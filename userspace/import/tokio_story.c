@@ -10,7 +10,8 @@
 #include "base/text.h"
 
 #define TID_RUNTIME 65536u /* of counters that no worker has */
-#define SPAN_SPACE 1	   /* of the map of tasks: spans of the program */
+#define TASK_SPACE 0	   /* of the map of tasks */
+#define SPAN_SPACE 1	   /* spans of the program */
 #define HALF_CLOCK_NS (1000ull << 31)
 
 enum lane_state {
@@ -45,7 +46,8 @@ struct tokio_lane {
 struct tokio_task {
 	uint64_t id;
 	uint64_t number;
-	uint64_t parent;
+	uint64_t space;
+	uint64_t parent; /* of spans: the id of one */
 	uint64_t begin_ns;
 	uint64_t last_exit_ns;
 	uint64_t in_ns; /* workers were in it */
@@ -53,6 +55,9 @@ struct tokio_task {
 	uint32_t last_tid;
 	uint32_t name;
 	uint32_t poll_cnt; /* that are open */
+	uint64_t enter_ns; /* of spans */
+	uint16_t worker;   /* that is in the span */
+	bool is_in;	   /* a worker is */
 	bool has_ended;	   /* in a poll that has not */
 	bool is_guessed;   /* when it was spawned, or ended */
 	bool is_moved;
@@ -241,10 +246,12 @@ static int tell_unpark(struct tokio_story *story, struct tokio_lane *lane, const
 
 /* ---- tasks ---- */
 
+/* A task, or a span of the program: made if it is new. *found is NULL if there is no room. */
 static int find_task(struct tokio_story *story, const struct tokio_event *event, uint32_t tid,
 		     struct tokio_task **found)
 {
-	struct tokio_task *task = id_map_get(&story->tasks, 0, event->task);
+	uint64_t space = event->kind == TOKIO_SPAN_ENTER ? SPAN_SPACE : TASK_SPACE;
+	struct tokio_task *task = id_map_get(&story->tasks, space, event->task);
 
 	*found = task;
 	if (task)
@@ -254,18 +261,19 @@ static int find_task(struct tokio_story *story, const struct tokio_event *event,
 		return 0;
 	}
 	task = calloc(1, sizeof(*task));
-	if (!task || id_map_put(&story->tasks, 0, event->task, task)) {
+	if (!task || id_map_put(&story->tasks, space, event->task, task)) {
 		free(task);
 		return -ENOMEM;
 	}
 	*task = (struct tokio_task){ .id = ++story->span_cnt,
 				     .number = event->task,
+				     .space = space,
 				     .begin_ns = event->time_ns,
 				     .last_exit_ns = event->time_ns,
 				     .tid = tid,
 				     .name = event->name,
 				     .is_guessed = event->has & TOKIO_TIME_IS_GUESSED ||
-						   event->kind != TOKIO_TASK_SPAWN };
+						   event->kind == TOKIO_POLL_START };
 	*found = task;
 	return 0;
 }
@@ -281,7 +289,7 @@ static int tell_stay(struct tokio_story *story, struct tokio_task *task, uint32_
 					     .span_pid = TOKIO_PID,
 					     .pid = TOKIO_PID,
 					     .tid = tid,
-					     .is_keyed = true };
+					     .is_keyed = task->space == TASK_SPACE };
 	task->in_ns += exit_ns - enter_ns;
 	task->is_moved |= task->is_entered && task->last_tid != tid;
 	task->is_entered = true;
@@ -296,14 +304,15 @@ static int tell_task(struct tokio_story *story, const struct tokio_task *task, u
 {
 	struct txtrace_record record = { .kind = TXTRACE_RECORD_SPAN };
 	uint64_t wall_ns = end_ns > task->begin_ns ? end_ns - task->begin_ns : 0;
+	bool is_task = task->space == TASK_SPACE;
 	struct txtrace_span *span = &record.span;
 	struct text tag = { 0 };
 	char number[24];
 	int err;
 
 	snprintf(number, sizeof(number), "%" PRIu64, task->number);
-	text_append_format(&tag, "task=%s", number);
-	if (task->name != TOKIO_NO_STRING) {
+	text_append_format(&tag, is_task ? "task=%s" : "span=%s", number);
+	if (is_task && task->name != TOKIO_NO_STRING) {
 		struct txtrace_string name = name_of(story, task->name, "");
 
 		text_append(&tag, ",spawned=");
@@ -317,13 +326,17 @@ static int tell_task(struct tokio_story *story, const struct tokio_task *task, u
 				       .end_tid = is_unfinished	     ? 0
 						  : task->is_entered ? task->last_tid
 								     : task->tid,
-				       .flags = TXTRACE_SPAN_KEYED | TXTRACE_SPAN_ROOT,
+				       .flags = is_task ? TXTRACE_SPAN_KEYED : 0,
+				       .parent = task->parent,
 				       .begin_ns = task->begin_ns,
 				       .end_ns = task->begin_ns + wall_ns,
 				       .work_ns = wall_ns > task->in_ns ? wall_ns : task->in_ns,
-				       .label = text_of("task"),
-				       .tag = { tag.bytes, tag.length },
-				       .key = text_of(number) };
+				       .label = is_task ? text_of("task")
+							: name_of(story, task->name, "span"),
+				       .tag = { tag.bytes, tag.length } };
+	if (is_task)
+		span->key = text_of(number);
+	span->flags |= task->parent ? 0 : TXTRACE_SPAN_ROOT;
 	span->ledger.unknown_ns = task->in_ns;
 	span->ledger.detached_ns = span->work_ns - task->in_ns;
 	span->flags |= task->is_moved ? TXTRACE_SPAN_MOVED : 0;
@@ -339,7 +352,7 @@ static int close_task(struct tokio_story *story, struct tokio_task *task, uint64
 {
 	int err = tell_task(story, task, end_ns, false);
 
-	id_map_remove(&story->tasks, 0, task->number);
+	id_map_remove(&story->tasks, task->space, task->number);
 	free(task);
 	return err;
 }
@@ -356,7 +369,7 @@ static int begin_task(struct tokio_story *story, const struct tokio_event *event
 
 static int end_task(struct tokio_story *story, const struct tokio_event *event)
 {
-	struct tokio_task *task = id_map_get(&story->tasks, 0, event->task);
+	struct tokio_task *task = id_map_get(&story->tasks, TASK_SPACE, event->task);
 
 	if (!task)
 		return 0;
@@ -401,7 +414,8 @@ static int tell_poll(struct tokio_story *story, struct tokio_lane *lane, uint64_
 static int end_poll(struct tokio_story *story, struct tokio_lane *lane, uint64_t end_ns, bool is_unfinished)
 {
 	struct open_poll *poll = &lane->poll;
-	struct tokio_task *task = poll->task ? id_map_get(&story->tasks, 0, poll->task_number) : NULL;
+	struct tokio_task *task = poll->task ? id_map_get(&story->tasks, TASK_SPACE, poll->task_number)
+					     : NULL;
 	int err = 0;
 
 	if (task && task->id == poll->task)
@@ -459,6 +473,67 @@ static int begin_poll(struct tokio_story *story, struct tokio_lane *lane, const 
 	return tell_depth_of_poll(story, lane, event);
 }
 
+/* ---- spans of the program, and wakeups ---- */
+
+static int enter_span(struct tokio_story *story, const struct tokio_lane *lane,
+		      const struct tokio_event *event)
+{
+	struct tokio_task *span, *parent;
+	int err = find_task(story, event, lane->tid, &span);
+
+	if (err || !span || span->is_in)
+		return err;
+	parent = event->other ? id_map_get(&story->tasks, SPAN_SPACE, event->other) : NULL;
+	if (!span->parent && !span->is_entered && parent && parent != span)
+		span->parent = parent->id;
+	span->is_in = true;
+	span->enter_ns = event->time_ns;
+	span->worker = event->worker;
+	return 0;
+}
+
+static int leave_span(struct tokio_story *story, struct tokio_task *span, uint64_t time_ns)
+{
+	const struct tokio_lane *lane = story->lanes[span->worker];
+
+	if (!span->is_in || !lane)
+		return 0;
+	span->is_in = false;
+	return tell_stay(story, span, lane->tid, span->enter_ns,
+			 time_ns > span->enter_ns ? time_ns : span->enter_ns);
+}
+
+static int leave_or_close_span(struct tokio_story *story, const struct tokio_event *event)
+{
+	struct tokio_task *span = id_map_get(&story->tasks, SPAN_SPACE, event->task);
+	int err = span ? leave_span(story, span, event->time_ns) : 0;
+
+	if (err || !span || event->kind == TOKIO_SPAN_EXIT)
+		return err;
+	return close_task(story, span, event->time_ns);
+}
+
+static int tell_wake(struct tokio_story *story, const struct tokio_lane *lane,
+		     const struct tokio_event *event)
+{
+	const struct tokio_task *woken = id_map_get(&story->tasks, TASK_SPACE, event->task);
+	const struct tokio_task *waker = event->other ? id_map_get(&story->tasks, TASK_SPACE, event->other)
+						      : NULL;
+	struct txtrace_record record = { .kind = TXTRACE_RECORD_LINK };
+
+	if (!woken || !waker) {
+		story->lone_wake_cnt++;
+		return 0;
+	}
+	record.link = (struct txtrace_link){ .time_ns = event->time_ns,
+					     .from = waker->id,
+					     .to = woken->id,
+					     .pid = TOKIO_PID,
+					     .tid = lane->tid,
+					     .name = text_of("wake") };
+	return import_add(story->import, &record);
+}
+
 /* ---- all ---- */
 
 static int tell_event(struct tokio_story *story, struct tokio_lane *lane, const struct tokio_event *event)
@@ -475,6 +550,16 @@ static int tell_event(struct tokio_story *story, struct tokio_lane *lane, const 
 		return tell_park(story, lane, event);
 	case TOKIO_UNPARK:
 		return tell_unpark(story, lane, event);
+	case TOKIO_WAKE:
+		return tell_wake(story, lane, event);
+	case TOKIO_SPAN_ENTER:
+		return enter_span(story, lane, event);
+	case TOKIO_SPAN_EXIT:
+	case TOKIO_SPAN_CLOSE:
+		return leave_or_close_span(story, event);
+	case TOKIO_SAMPLE:
+		story->sample_cnt++;
+		return 0;
 	default:
 		return 0;
 	}
@@ -509,8 +594,10 @@ static int finish_tasks(struct tokio_story *story)
 	struct tokio_task *task;
 	int err = 0;
 
-	for (size_t i = 0; !err && (task = id_map_next(&story->tasks, &i));)
-		err = tell_task(story, task, story->last_ns, true);
+	for (size_t i = 0; !err && (task = id_map_next(&story->tasks, &i));) {
+		err = leave_span(story, task, story->last_ns);
+		err = err ? err : tell_task(story, task, story->last_ns, true);
+	}
 	return err;
 }
 

@@ -36,6 +36,8 @@ struct tokio_story {
 	uint64_t long_wait_cnt; /* waits for a CPU that are longer than the parked time they ended */
 	uint64_t clipped_cnt;	/* active periods in which the CPU time was more than the time */
 	uint64_t no_room_cnt;	/* tasks that were not followed */
+	uint64_t sample_cnt;	/* CPU samples */
+	uint64_t lone_wake_cnt; /* of a task, or by one, that is not open */
 	uint64_t guessed_cnt;	/* tasks whose spawn, or end, has no time */
 };
 

@@ -17,12 +17,14 @@
 #define TOKIO_NO_LOCATION 0x10000u /* no number of 16 bits */
 
 enum tokio_record_type {
-	TOKIO_RECORD_EVENT = 0,	      /* `event`; `location`; SAMPLE: `texts[0]` has the addresses */
-	TOKIO_RECORD_LOCATION = 1,    /* number `location` is `texts[0]` */
-	TOKIO_RECORD_FRAME = 2,	      /* `address` is in the function `texts[0]`, at `texts[1]` */
+	TOKIO_RECORD_EVENT = 0,	   /* `event`; `location`; SAMPLE: `texts[0]` has the addresses */
+	TOKIO_RECORD_LOCATION = 1, /* number `location` is `texts[0]` */
+	/* `address` is in the function `texts[0]`, at `texts[1]`; TRC: in the function event.name */
+	TOKIO_RECORD_FRAME = 2,
 	TOKIO_RECORD_THREAD_NAME = 3, /* event.tid is called `texts[0]` */
 	TOKIO_RECORD_METADATA = 4,    /* `pair_cnt` pairs follow: tokio_wire_next_pair() */
 	TOKIO_RECORD_PAIR = 5,	      /* `texts[0]` is `texts[1]` */
+	TOKIO_RECORD_CLOCK = 6,	      /* TRC: event.time_ns is `address` ns of the wall clock */
 };
 
 struct tokio_bytes {
