@@ -169,6 +169,14 @@ sample() { # sample STATUS NAME [unwrapped]
 	python3 tests/cli/import_tokio_check.py "$tmp/records" "$samples/$2.expected.json" ${3:+"$3"}
 }
 
+# The figures of the commands: workers, report and spans.
+figures() { # figures NAME [unwrapped]
+	import 0 "$samples/$1" && run 0 workers --json --limit 0 --queue 'global queue' log.txtrace && cp "$tmp/out" "$tmp/workers.json" &&
+		run 0 report --json --limit 0 --by thread log.txtrace && cp "$tmp/out" "$tmp/report.json" &&
+		run 0 spans --json --limit 100000 log.txtrace && cp "$tmp/out" "$tmp/spans.json" || return
+	python3 tests/cli/import_tokio_figures.py "$tmp" "$samples/$1.expected.json" ${2:+"$2"}
+}
+
 # What the expected file says of the place, as the import says it.
 damaged_sample() { # damaged_sample NAME OFFSET
 	sample 1 "$1" && grep -q "^txtrace: '.*$1', byte $2: " "$tmp/said_of_import" && grep -q " $2\b" "$samples/$1.expected.json"
@@ -187,6 +195,12 @@ of_samples() {
 	check "sample made-trc1, packed" sample 0 made-trc1.bin.gz
 	check "sample real-trc1-streams" sample 0 real-trc1-streams.bin.gz
 	check "sample cut-trc1" damaged_sample cut-trc1.bin 9712
+	for name in derived-v4 derived-v5 derived-v6 made-v4-idle made-v5-idle made-v6-idle vector-v4 vector-v5 vector-v5-idle; do
+		check "figures of $name" figures $name.bin
+	done
+	check "figures of rotated-v6" figures rotated-v6
+	check "figures of rotated-v6-stopped" figures rotated-v6-stopped
+	check "figures of made-v6-clock-wrap" figures made-v6-clock-wrap.bin unwrapped
 	check "sample made-v6-clock-wrap" sample 0 made-v6-clock-wrap.bin unwrapped
 	check "sample rotated-v6" sample 0 rotated-v6
 	check "sample rotated-v6-stopped" sample 0 rotated-v6-stopped
