@@ -60,7 +60,7 @@ static int take(struct reader *reader)
 
 	if (!tokio_order_take(&reader->order, &event))
 		return 0;
-	err = begin(reader, event.time_ns);
+	err = begin(reader, reader->trc ? event.time_ns : 0);
 	return err ? err : tokio_story_add(&reader->story, &event);
 }
 
@@ -72,7 +72,7 @@ static uint64_t first_ns(const struct reader *reader)
 
 static int complain(struct reader *reader, uint64_t offset, const char *sentence, const char *consequence)
 {
-	int err = begin(reader, first_ns(reader));
+	int err = begin(reader, reader->trc ? first_ns(reader) : 0);
 
 	return err ? err : import_complain(reader->import, offset, "%s; %s", sentence, consequence);
 }

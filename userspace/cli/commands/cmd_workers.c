@@ -49,15 +49,14 @@ static const struct options options = {
 		 "--queue, also for how long workers slept, outside of spans, while the queue was not empty.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples =
-		(const struct option_example[]){
-			{ "txtrace workers bank.txtrace", "All threads, and the longest runs." },
-			{ "txtrace workers --queue 'open orders' bank.txtrace",
-			  "Who slept while there was work." },
-			{ "txtrace workers --queue 'open orders' --threads 'worker*' bank.txtrace",
-			  "Of these threads, also those that never had any." },
-			{ NULL, NULL },
-		},
+	.examples = (const struct option_example[]){
+		{ "txtrace workers bank.txtrace", "All threads, and the longest runs." },
+		{ "txtrace workers --queue 'open orders' bank.txtrace",
+		  "Who slept while there was work." },
+		{ "txtrace workers --queue 'open orders' --threads 'worker*' bank.txtrace",
+		  "Of these threads, also those that never had any." },
+		{ NULL, NULL },
+	},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
