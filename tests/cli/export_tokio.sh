@@ -59,7 +59,7 @@ bounds() {
 	[ "$(hex "$tmp/out.bin")" = "544f4b494f545243050000000401000000ff000200000007010800000007" ] ||
 		fail "$(hex "$tmp/out.bin")" || return
 	says "1 times are not whole µs: they are cut" \
-		"1 records are outside of the 71.6 minutes that the format's clock can tell: export parts of the log" \
+		"1 records are outside of the 71.6 minutes that the format can tell: export parts" \
 		"1 polls overlap another poll of their worker, which has one at a time" "1 depths are not from 0 to 255: they are cut"
 }
 

@@ -97,6 +97,27 @@ later_versions() {
 	done
 }
 
+# The second stream begins before the first one's end, and its poll's task ends in the poll.
+trc() {
+	import 0 trc_story.bin && sound || return
+	records run '[.tid, .begin_ns, .end_ns, .blocked_ns, .runnable_ns, .left_as]' \
+		'[1,1000000000,1000000000,0,0,"blocked"] [1,1000005000,1000005000,4700,300,"preempted"] [1,1000006000,1000010000,0,1000,"blocked"]' &&
+		records span '[.label, .tag, .begin_ns, .end_ns, .keyed]' \
+			'["request","span=77",1000001000,1000003000,false] ["src/b.rs:8","task=42",1000006000,1000009000,false] ["task","task=42,spawned=src/b.rs:8",1000006000,1000009000,true]' &&
+		records stay '[.tid, .enter_ns, .exit_ns]' '[2,1000001000,1000002000] [1,1000006000,1000009000]' &&
+		records header '[.start_monotonic_ns, .start_realtime_ns / 1e9]' '[1000000000,1000000000]' &&
+		says "1 events of unknown kinds are left out" "1 fields of spans are left out"
+}
+
+trc_damaged() {
+	import 0 trc_example.bin && says "1 ends of polls without a start are left out" || return
+	import 1 trc_cut.bin && records run .tid "1 1 1" && grep -q "'trc_cut.bin', byte [0-9]*: the frame is cut off; what follows in this file is not read$" "$tmp/said_of_import" || return
+	import 1 trc_tag.bin && grep -q "byte 53: the frame has the unknown tag 99; " "$tmp/said_of_import" || fail "$(cat "$tmp/said_of_import")" || return
+	import 1 trc_type.bin && grep -q "byte 53: an event of type 8, which has no schema; " "$tmp/said_of_import" || fail "$(cat "$tmp/said_of_import")" || return
+	import 1 trc_again.bin && grep -q "type 0 gets a second schema; " "$tmp/said_of_import" || fail "$(cat "$tmp/said_of_import")" || return
+	import 1 trc_deep.bin && grep -q "lists stand in lists more than 16 deep; " "$tmp/said_of_import" || fail "$(cat "$tmp/said_of_import")"
+}
+
 wraps() {
 	import 0 wrap.bin && sound && records span '[.tid, .begin_ns, .wall_ns]' '[1,4294967280000,32000] [2,4294967328000,16000]'
 }
@@ -236,6 +257,8 @@ check "version 4: no CPU time" story_of_4
 check "version 5: CPU time, and no wait for a CPU" story_of_5
 check "version 6: a wait for a CPU, and a CPU clock that passes 2^32 µs" story_of_6
 check "versions 8 to 18: tasks and their polls" later_versions
+check "TRC: two streams, every type of field" trc
+check "TRC: damaged files" trc_damaged
 check "a clock that passes 2^32 µs" wraps
 check "polls without an end, and without a start" odd
 check "a directory" set_of_files
@@ -246,7 +269,7 @@ check "an unknown code" unknown_code
 check "versions and files that are refused" all_refused
 check "packed files" packed
 check "the format is found out" detected
-check "$count changed files, seed $seed" hostile "$tmp"/story6.bin "$tmp"/odd.bin "$tmp"/wrap.bin "$tmp"/later18.bin "$tmp"/later9.bin
+check "$count changed files, seed $seed" hostile "$tmp"/story6.bin "$tmp"/odd.bin "$tmp"/wrap.bin "$tmp"/later18.bin "$tmp"/later9.bin "$tmp"/trc_story.bin "$tmp"/trc_deep.bin
 if [ -d "$samples" ]; then
 	of_samples
 	check "$count changed samples, seed $seed" hostile "$samples"/made-v18.bin "$samples"/made-trc1.bin "$samples"/unknown-code-v5.bin

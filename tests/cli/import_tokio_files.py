@@ -75,6 +75,72 @@ def later(version):
     return b"".join(parts)
 
 
+# ---- TRC ----
+
+I64, F64, BOOL, STRING, BYTES, POOLED_STACK, POOLED, STACK, VARINT, STRINGS, U8, U16, U32, LIST, MAP = range(1, 16)
+TRC = b"TRC\0\1"
+
+
+def varint(value):
+    data = bytearray()
+    while value > 0x7f:
+        data.append(value & 0x7f | 0x80)
+        value >>= 7
+    return bytes(data) + bytes([value])
+
+
+def long_text(of):
+    return struct.pack("<I", len(of)) + of
+
+
+def schema(number, name, **fields):
+    return (struct.pack("<BH", 1, number) + text(name.encode()) + struct.pack("<BH", 1, len(fields)) +
+            b"".join(text(field.encode()) + bytes([kind]) for field, kind in fields.items()))
+
+
+def event(number, delta, *values):
+    """Values are bytes, or numbers for varints."""
+    return (struct.pack("<BH", 2, number) + struct.pack("<I", delta)[:3] +
+            b"".join(value if isinstance(value, bytes) else varint(value) for value in values))
+
+
+def base(time):
+    return struct.pack("<BQ", 5, time)
+
+
+def trc_example():
+    """The example of the description: base 1 s, one event 1 µs later."""
+    return TRC + base(10**9) + schema(0, "PollEndEvent", worker_id=VARINT) + event(0, 1000, 3)
+
+
+def trc_story():
+    """
+    Two streams of one file. Worker 0 parks at 1 s, is woken at 1 s + 5,000 ns (300 of which it waited), polls task 42 from + 6,000 to + 9,000 and
+    parks at + 10,000 with 4,000 of 5,000 ns on a CPU. Worker 1, in the second stream, enters and leaves the span 77, between + 1,000 and + 2,000, which
+    closes at + 3,000. The wall clock is 10^18 ns at 1 s.
+    """
+    first = (TRC + base(10**9) + struct.pack("<BI", 3, 1) + struct.pack("<I", 5) + long_text(b"src/b.rs:8") +
+             schema(0, "WorkerParkEvent", worker_id=VARINT, local_queue=U8, cpu_time_ns=VARINT) +
+             schema(1, "WorkerUnparkEvent", worker_id=VARINT, local_queue=VARINT, cpu_time_ns=VARINT, sched_wait_ns=VARINT) +
+             schema(2, "PollStartEvent", worker_id=VARINT, local_queue=VARINT, task_id=VARINT, spawn_loc=POOLED) +
+             schema(3, "PollEndEvent", worker_id=VARINT) + schema(4, "ClockSyncEvent", realtime_ns=VARINT) +
+             schema(5, "TaskTerminateEvent", task_id=VARINT) +
+             event(4, 0, 10**18) + event(0, 0, 0, b"\x02", 100) + event(1, 5000, 0, 0, 200, 300) + event(2, 1000, 0, 1, 42, struct.pack("<I", 5)) +
+             event(5, 2000, 42) + event(3, 1000, 0) + event(0, 1000, 0, b"\0", 4200))
+    nested = (struct.pack("<I", 2) + bytes([LIST]) + struct.pack("<I", 1) + bytes([U8, 7]) + bytes([STRING]) + long_text(b"x"))
+    second = (TRC + schema(3, "SpanEnter:app::http::request:src/http.rs:77", worker_id=VARINT, span_id=VARINT, parent_span_id=VARINT | 0x80,
+                           span_name=STRING, status=U16) +
+              schema(1, "SpanExit:app::http::request:src/http.rs:77", worker_id=VARINT, span_id=VARINT) +
+              schema(0, "SpanCloseEvent", span_id=VARINT) +
+              schema(9, "Own", a=LIST, b=MAP, c=STRINGS, d=STACK, e=F64 | 0x80, f=BYTES, g=BOOL, h=POOLED_STACK, i=U32, j=I64) +
+              base(10**9) + event(3, 1000, 1, 77, b"\0", long_text(b"request"), b"\x01\0") +
+              event(9, 100, nested, struct.pack("<IBBBH", 1, U8, 1, U16, 2), struct.pack("<I", 1) + long_text(b"k") + long_text(b"v"),
+                    struct.pack("<IQ", 1, 0x1000), b"\0", long_text(b"abc"), b"\1", bytes(4), bytes(4), bytes(8)) +
+              struct.pack("<B", 6) + varint(9) + struct.pack("<HH", 1, 0) + text(b"unit") + long_text(b"ns") +
+              struct.pack("<BIIIQ", 4, 1, 3, 1, 0x1000) + event(1, 900, 1, 77) + event(0, 1000, 77))
+    return first + second
+
+
 def write(folder, name, data):
     (folder / name).write_bytes(data)
 
@@ -84,6 +150,14 @@ def make(folder):
         write(folder, f"story{version}.bin", story(version))
     for version in (8, 9, 13, 14, 15, 16, 17, 18):
         write(folder, f"later{version}.bin", later(version))
+    write(folder, "trc_example.bin", trc_example())
+    write(folder, "trc_story.bin", trc_story())
+    write(folder, "trc_cut.bin", trc_story()[:-1])
+    write(folder, "trc_tag.bin", trc_example() + b"\x63" + bytes(9))
+    write(folder, "trc_type.bin", trc_example() + event(8, 0, 3))
+    write(folder, "trc_again.bin", trc_example() + schema(0, "PollEndEvent", worker_id=VARINT) + schema(0, "PollEndEvent", worker_id=U8))
+    deep = (struct.pack("<IB", 1, LIST)) * 40
+    write(folder, "trc_deep.bin", TRC + schema(9, "Own", a=LIST) + event(9, 0, deep))
     example = header(5) + poll(False, 100, 2) + park(5, 200, 1, 3, 500) + unpark(5, 300, 1, 0, 500, 0) + poll(True, 400, 2) + sample(500, 7)
     write(folder, "example.bin", example)
     write(folder, "empty.bin", b"")

@@ -76,9 +76,7 @@ struct tokiotrc {
 
 static const char *const lost_names[LOST_CNT] = {
 	[LOST_TIME] = "times are not whole \xc2\xb5s: they are cut",
-	[LOST_LATE] =
-		"records are outside of the 71.6 minutes that the format's clock can tell: export parts of "
-		"the log",
+	[LOST_LATE] = "records are outside of the 71.6 minutes that the format can tell: export parts",
 	[LOST_WORKER] = "records are of threads beyond the 254 workers that the format can tell apart",
 	[LOST_SPAN] = "spans are no polls",
 	[LOST_NESTED] = "polls overlap another poll of their worker, which has one at a time",

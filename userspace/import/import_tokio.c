@@ -40,7 +40,7 @@ struct reader {
 
 /* ---- into order ---- */
 
-/* The header of the log: as late as can be, so that a pair of clock readings is known, if the input has one. */
+/* The header of the log: as late as can be, so that a pair of clock readings is known, if there is one. */
 static int begin(struct reader *reader, uint64_t first_ns)
 {
 	struct txtrace_log_info info = { .pid = TOKIO_PID, .start_monotonic_ns = first_ns };

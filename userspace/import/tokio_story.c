@@ -554,9 +554,6 @@ static int tell_event(struct tokio_story *story, struct tokio_lane *lane, const 
 		return tell_wake(story, lane, event);
 	case TOKIO_SPAN_ENTER:
 		return enter_span(story, lane, event);
-	case TOKIO_SPAN_EXIT:
-	case TOKIO_SPAN_CLOSE:
-		return leave_or_close_span(story, event);
 	case TOKIO_SAMPLE:
 		story->sample_cnt++;
 		return 0;
@@ -579,6 +576,8 @@ int tokio_story_add(struct tokio_story *story, const struct tokio_event *from)
 		return begin_task(story, &event);
 	if (event.kind == TOKIO_TASK_END)
 		return end_task(story, &event);
+	if (event.kind == TOKIO_SPAN_EXIT || event.kind == TOKIO_SPAN_CLOSE)
+		return leave_or_close_span(story, &event);
 	err = find_lane(story, &event, &lane);
 	if (err)
 		return err;

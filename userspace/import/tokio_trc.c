@@ -331,8 +331,8 @@ static int skip_text(struct tokio_trc *trc)
 }
 
 /*
- * Passes a value that holds others, which may do so, too: what is left to read at each depth stands in a stack
- * of its own.
+ * Passes a value that holds others, which may do so, too: what is left to read at each depth stands in a
+ * stack of its own.
  */
 static int skip_nested(struct tokio_trc *trc, unsigned int type)
 {
