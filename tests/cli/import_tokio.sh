@@ -118,6 +118,14 @@ trc_damaged() {
 	import 1 trc_deep.bin && grep -q "lists stand in lists more than 16 deep; " "$tmp/said_of_import" || fail "$(cat "$tmp/said_of_import")"
 }
 
+# Nobody is told to have had a CPU that a worker waited for.
+unknown_cpu() {
+	import 0 story6.bin && run 0 workers log.txtrace || return
+	grep -q "worker 0 1 ran for 1.60 ms at +4.40 ms, in poll for 1.20 ms$" "$tmp/out" || fail "$(cat "$tmp/out")" || return
+	run 0 neighbours --by thread log.txtrace || return
+	[ "$(grep -c "^worker .*(unknown)  *[0-9.]* .s  *100.0 %$" "$tmp/out")" = 2 ] || fail "$(cat "$tmp/out")"
+}
+
 wraps() {
 	import 0 wrap.bin && sound && records span '[.tid, .begin_ns, .wall_ns]' '[1,4294967280000,32000] [2,4294967328000,16000]'
 }
@@ -259,6 +267,7 @@ check "version 6: a wait for a CPU, and a CPU clock that passes 2^32 µs" story_
 check "versions 8 to 18: tasks and their polls" later_versions
 check "TRC: two streams, every type of field" trc
 check "TRC: damaged files" trc_damaged
+check "the CPU of a run is not known" unknown_cpu
 check "a clock that passes 2^32 µs" wraps
 check "polls without an end, and without a start" odd
 check "a directory" set_of_files

@@ -178,7 +178,7 @@ static int tell_run(struct tokio_story *story, const struct tokio_lane *lane, co
 	record.run = *run;
 	record.run.tid = lane->tid;
 	record.run.pid = TOKIO_PID;
-	record.run.cpu = TOKIO_CPU;
+	record.run.cpu = TXTRACE_CPU_UNKNOWN;
 	record.run.syscall_nr = -2;
 	return import_add(story->import, &record);
 }

@@ -14,7 +14,6 @@
 #include "import/tokio_event.h"
 
 #define TOKIO_PID 1	      /* the formats have no pid */
-#define TOKIO_CPU 65535u      /* not known which */
 #define TOKIO_TASK_MAX 500000 /* open at once; polls of more have no task */
 
 struct tokio_lane;

@@ -99,7 +99,8 @@ static void print_runs(struct cli *cli, const struct log_input *input, const str
 								       ? run->end_ns - run->begin_ns
 								       : 0));
 		append_begin(&text, input, run->begin_ns);
-		text_append_format(&text, " on CPU %" PRIu32, run->cpu);
+		if (run->cpu != TXTRACE_CPU_UNKNOWN)
+			text_append_format(&text, " on CPU %" PRIu32, run->cpu);
 		if (top->in_span_ns > 0) {
 			text_append(&text, ", in ");
 			if (top->label_length > 0)
