@@ -66,6 +66,7 @@ bounds() {
 check "version 4 comes back" round_trip tokio4 story4.bin
 check "version 5 comes back" round_trip tokio story5.bin
 check "version 6 comes back" round_trip tokio6 story6.bin
+check "a worker that parks and wakes twice comes back" round_trip tokio6 twice.bin
 check "the example comes back" round_trip tokio example.bin
 check "a file without records comes back" round_trip tokio6 header.bin
 check "a version that can tell less" other_versions

@@ -126,6 +126,13 @@ unknown_cpu() {
 	[ "$(grep -c "^worker .*(unknown)  *[0-9.]* [^ ]*s  *100.0 %$" "$tmp/out")" = 2 ] || fail "$(cat "$tmp/out")"
 }
 
+# Each record counts; the period begins at the later wakeup, and the idle time at the later sleep.
+twice() {
+	import 0 twice.bin && sound && run 0 workers --json log.txtrace || return
+	[ "$(jq -c '.threads[0].wakeups | [.sleeps, .wakeups, .wait_ns, .periods, .measured_periods, .mean_ratio]' "$tmp/out")" = "[3,2,15000,1,1,1]" ] ||
+		fail "$(cat "$tmp/out")"
+}
+
 wraps() {
 	import 0 wrap.bin && sound && records span '[.tid, .begin_ns, .wall_ns]' '[1,4294967280000,32000] [2,4294967328000,16000]'
 }
@@ -268,6 +275,7 @@ check "versions 8 to 18: tasks and their polls" later_versions
 check "TRC: two streams, every type of field" trc
 check "TRC: damaged files" trc_damaged
 check "the CPU of a run is not known" unknown_cpu
+check "a worker that parks and wakes twice" twice
 check "a clock that passes 2^32 µs" wraps
 check "polls without an end, and without a start" odd
 check "a directory" set_of_files

@@ -150,6 +150,9 @@ def make(folder):
         write(folder, f"story{version}.bin", story(version))
     for version in (8, 9, 13, 14, 15, 16, 17, 18):
         write(folder, f"later{version}.bin", later(version))
+    # A worker that parks twice, and is woken twice.
+    twice = (park(6, 1000, 0, 0, 10), park(6, 2000, 0, 0, 20), unpark(6, 3000, 0, 0, 20, 7), unpark(6, 4000, 0, 0, 30, 8), park(6, 4500, 0, 0, 530))
+    write(folder, "twice.bin", header(6) + b"".join(twice))
     write(folder, "trc_example.bin", trc_example())
     write(folder, "trc_story.bin", trc_story())
     write(folder, "trc_cut.bin", trc_story()[:-1])

@@ -42,17 +42,24 @@ static inline void fuzz_import_say(void *context, const char *sentence)
 	run->said_cnt++;
 }
 
-/* The bytes as one file of this format. */
+/*
+ * The bytes as one file of this format. Not in zstd's: its header may ask for a window of 128 MiB, which is
+ * the library's own bound, and above that of a fuzzer.
+ */
 static inline void fuzz_import_file(const struct import_format *format, const uint8_t *data, size_t size)
 {
+	static const uint8_t zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
 	static struct fuzz_file file;
 	const char *path = fuzz_file_set(&file, data, size);
 	const struct import_options options = { 0 };
 	struct fuzz_import run = { 0 };
 	const struct import_sink sink = { fuzz_import_begin, fuzz_import_add, fuzz_import_say, &run };
 	struct import_result result;
-	int err = import_run(format, &path, 1, &options, &sink, &result);
+	int err;
 
+	if (size >= sizeof(zstd) && memcmp(data, zstd, sizeof(zstd)) == 0)
+		return;
+	err = import_run(format, &path, 1, &options, &sink, &result);
 	LAW(err == 0 || err == -ECANCELED || err == -ENOMEM);
 	if (err == 0)
 		LAW(run.has_begun && result.record_cnt == run.record_cnt && !result.error.text[0]);

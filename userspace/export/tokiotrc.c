@@ -258,6 +258,19 @@ static int park(struct tokiotrc *trc, struct worker *worker, uint64_t end_ns)
 	return write_parking(trc, CODE_PARK, end_ns, worker, 0);
 }
 
+/*
+ * A run without a length is a moment that an import knows of: a wakeup, or a sleep; of a sleep that no wait
+ * stands in front of, the wakeup is not known.
+ */
+static bool is_wakeup(const struct worker *worker, const struct txtrace_run *run, uint64_t ran_ns)
+{
+	bool is_end = run->left_as == TXTRACE_LEFT_BLOCKED;
+
+	if (worker->is_known && !worker->is_parked)
+		return ran_ns == 0 && !is_end;
+	return ran_ns > 0 || !is_end || run->blocked_ns > 0 || run->runnable_ns > 0;
+}
+
 static int tokiotrc_run(void *state, const struct txtrace_run *run)
 {
 	uint64_t ran_ns = run->end_ns > run->begin_ns ? run->end_ns - run->begin_ns : 0;
@@ -268,10 +281,10 @@ static int tokiotrc_run(void *state, const struct txtrace_run *run)
 
 	if (err || !worker)
 		return err;
-	if (worker->is_known && !worker->is_parked)
-		increase(&worker->told_ns, run->runnable_ns);
-	else if (worker->is_known || ran_ns > 0 || !is_end) /* else it was only seen going to sleep */
+	if (is_wakeup(worker, run, ran_ns))
 		err = unpark(trc, worker, run);
+	else if (worker->is_known && !worker->is_parked)
+		increase(&worker->told_ns, run->runnable_ns);
 	worker->cpu_ns += ran_ns; /* the format's clock wraps, too */
 	increase(&worker->told_ns, ran_ns);
 	return is_end && !err ? park(trc, worker, run->end_ns) : err;

@@ -126,7 +126,7 @@ static int end_sleep(struct wakeup_report *report, struct sleeper *sleeper, cons
 static int wake(struct wakeup_report *report, struct sleeper *sleeper, const struct txtrace_run *run)
 {
 	struct wakeup_row *row = &sleeper->row;
-	int err = sleeper->is_known ? end_sleep(report, sleeper, run) : 0;
+	int err = sleeper->is_asleep ? end_sleep(report, sleeper, run) : 0;
 
 	row->wakeup_cnt++;
 	increase(&row->wait_ns, run->runnable_ns);
@@ -156,6 +156,19 @@ static void end_period(struct sleeper *sleeper, uint64_t end_ns)
 	row->slack_cnt += ratio < SLACK_RATIO;
 }
 
+/*
+ * A run without a length is a moment that an import knows of: a wakeup, or a sleep; of a sleep that no wait stands
+ * in front of, the wakeup is not known.
+ */
+static bool is_wakeup(const struct sleeper *sleeper, const struct txtrace_run *run, uint64_t ran_ns)
+{
+	bool is_end = run->left_as == TXTRACE_LEFT_BLOCKED;
+
+	if (sleeper->is_known && !sleeper->is_asleep)
+		return ran_ns == 0 && !is_end;
+	return ran_ns > 0 || !is_end || run->blocked_ns > 0 || run->runnable_ns > 0;
+}
+
 static int add_run(struct wakeup_report *report, const struct txtrace_run *run)
 {
 	uint64_t ran_ns = run->end_ns > run->begin_ns ? run->end_ns - run->begin_ns : 0;
@@ -165,10 +178,10 @@ static int add_run(struct wakeup_report *report, const struct txtrace_run *run)
 
 	if (err || !sleeper)
 		return err;
-	if (sleeper->is_known && !sleeper->is_asleep)
-		increase(&sleeper->runnable_ns, run->runnable_ns);
-	else if (sleeper->is_known || ran_ns > 0 || !is_end) /* else it was only seen going to sleep */
+	if (is_wakeup(sleeper, run, ran_ns))
 		err = wake(report, sleeper, run);
+	else if (sleeper->is_known && !sleeper->is_asleep)
+		increase(&sleeper->runnable_ns, run->runnable_ns);
 	increase(&sleeper->on_cpu_ns, ran_ns);
 	if (!is_end)
 		return err;
