@@ -157,8 +157,8 @@ static void end_period(struct sleeper *sleeper, uint64_t end_ns)
 }
 
 /*
- * A run without a length is a moment that an import knows of: a wakeup, or a sleep; of a sleep that no wait stands
- * in front of, the wakeup is not known.
+ * A run without a length is a moment that an import knows of: a wakeup, or a sleep; of a sleep that no wait
+ * stands in front of, the wakeup is not known.
  */
 static bool is_wakeup(const struct sleeper *sleeper, const struct txtrace_run *run, uint64_t ran_ns)
 {

@@ -251,7 +251,8 @@ static int add_wait(struct neighbours *neighbours, const struct txtrace_run *run
 			return err;
 		neighbour_sums_add_runnable(&neighbours->sums, wait.row, run->runnable_ns);
 	}
-	if (run->cpu == TXTRACE_CPU_UNKNOWN || neighbours->is_blind || (moves && moves->cnt > MOVE_MAX) || run->runnable_ns > run->begin_ns ||
+	if (run->cpu == TXTRACE_CPU_UNKNOWN || neighbours->is_blind ||
+	    (moves && moves->cnt > MOVE_MAX) || run->runnable_ns > run->begin_ns ||
 	    time_gaps_find(&neighbours->gaps, from_ns, run->begin_ns))
 		return 0;
 	if (neighbours->options.by == NEIGHBOURS_BY_LABEL) {
