@@ -156,6 +156,8 @@ enum txtrace_left_as {
 	TXTRACE_LEFT_DEAD = 4,
 };
 
+#define TXTRACE_CPU_UNKNOWN 65535u /* as the number of a CPU: not known which */
+
 /*
  * Before begin_ns the thread was blocked for blocked_ns (for the reason of its
  * RUN before), then runnable for runnable_ns.
@@ -163,7 +165,7 @@ enum txtrace_left_as {
 struct txtrace_run {
 	uint32_t tid;
 	uint32_t pid;
-	uint32_t cpu;
+	uint32_t cpu;      /* TXTRACE_CPU_UNKNOWN: of an import whose format does not say */
 	uint64_t begin_ns; /* got the CPU */
 	uint64_t end_ns;   /* left it */
 	uint64_t blocked_ns;

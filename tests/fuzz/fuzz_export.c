@@ -27,6 +27,8 @@ static void law_of_output(const struct export_format *format, const char *bytes,
 			law_of_json(&json);
 			LAW(json_take(&json, '\n'));
 		}
+	} else if (!strncmp(format->name, "tokio", 5)) {
+		LAW(length >= 12 && !memcmp(bytes, "TOKIOTRC", 8));
 	} else {
 		law_of_json(&json);
 		json_skip_blanks(&json);

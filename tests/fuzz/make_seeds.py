@@ -167,6 +167,15 @@ def code(folder):
     put(folder, "code", "file", b"\2" + image.ljust(0x300, b"\0"))
 
 
+# ---- other tools' formats ----
+
+def imports(folder):
+    with tempfile.TemporaryDirectory() as scratch:
+        subprocess.run([sys.executable, ROOT / "tests/cli/import_tokio_files.py", "make", scratch], check=True)
+        for path in pathlib.Path(scratch).glob("*.bin"):
+            put(folder, "import_tokio", path.stem, path.read_bytes())
+
+
 def main(txtrace, folder):
     folder = pathlib.Path(folder)
     logs(txtrace, folder)
@@ -174,6 +183,7 @@ def main(txtrace, folder):
     wire(folder)
     elf(folder)
     code(folder)
+    imports(folder)
 
 
 main(sys.argv[1], sys.argv[2])

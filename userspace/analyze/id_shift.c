@@ -21,7 +21,8 @@ static void move_number(struct shifting *shifting, uint32_t *number, uint32_t ra
 
 static void move_cpu(struct shifting *shifting, uint32_t *cpu)
 {
-	move_number(shifting, cpu, shifting->by->cpu_range, ID_SHIFT_CPUS);
+	if (*cpu != TXTRACE_CPU_UNKNOWN)
+		move_number(shifting, cpu, shifting->by->cpu_range, ID_SHIFT_CPUS);
 }
 
 static void move_thread(struct shifting *shifting, uint32_t *pid, uint32_t *tid)

@@ -11,6 +11,9 @@ static const struct export_format *const formats[] = {
 	&format_jsonl,
 	&format_perfetto,
 	&format_chrome,
+	&format_tokio,
+	&format_tokio4,
+	&format_tokio6,
 };
 
 #define FORMAT_CNT (sizeof(formats) / sizeof(formats[0]))
@@ -134,6 +137,12 @@ int export_add(struct export *export, const struct txtrace_record *record)
 	log_census_add(&export->totals.census, record);
 	errno = 0;
 	return check_out(export->out, dispatch(export->format, export->state, record));
+}
+
+void export_tell(const struct export *export, export_say *say, void *context)
+{
+	if (export->format->tell)
+		export->format->tell(export->state, say, context);
 }
 
 int export_close(struct export *export, int read_error, struct export_totals *totals)

@@ -31,6 +31,9 @@ struct export_totals {
 	bool is_complete; /* the log has its summary, nothing in it was damaged, and it was read to its end */
 };
 
+/* A sentence for the user, without the name of the program. */
+typedef void export_say(void *context, const char *sentence);
+
 /*
  * A format. `state` is what open() made. Each callback returns 0 or a negative
  * errno, which ends the export; a callback that is NULL leaves records of its
@@ -70,6 +73,8 @@ struct export_format {
 	int (*damage)(void *state, const struct txtrace_damage *damage); /* never NULL */
 	/* writes what is left, and the end; not called after an error */
 	int (*finish)(void *state, const struct export_totals *totals);
+	/* says what could not be carried, a sentence for each kind; NULL: the format carries all */
+	void (*tell)(const void *state, export_say *say, void *context);
 	void (*free)(void *state);
 };
 
@@ -105,6 +110,9 @@ int export_survey(struct export *export, const struct txtrace_record *record);
 
 /* Negative errno, final: after one, only abort may be called. */
 int export_add(struct export *export, const struct txtrace_record *record);
+
+/* Before the close: what the format could not carry of the records so far. */
+void export_tell(const struct export *export, export_say *say, void *context);
 
 /*
  * Ends and flushes the output, tells the totals (NULL is allowed), frees the

@@ -8,5 +8,8 @@
 extern const struct export_format format_jsonl;
 extern const struct export_format format_perfetto;
 extern const struct export_format format_chrome;
+extern const struct export_format format_tokio;
+extern const struct export_format format_tokio4;
+extern const struct export_format format_tokio6;
 
 #endif

@@ -17,6 +17,7 @@
 
 /* Formats with a magic number first. */
 static const struct import_format *const formats[] = {
+	&import_tokio,
 	NULL,
 };
 

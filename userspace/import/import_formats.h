@@ -5,4 +5,6 @@
 
 #include "import/import.h"
 
+extern const struct import_format import_tokio;
+
 #endif

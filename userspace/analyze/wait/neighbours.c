@@ -251,7 +251,8 @@ static int add_wait(struct neighbours *neighbours, const struct txtrace_run *run
 			return err;
 		neighbour_sums_add_runnable(&neighbours->sums, wait.row, run->runnable_ns);
 	}
-	if (neighbours->is_blind || (moves && moves->cnt > MOVE_MAX) || run->runnable_ns > run->begin_ns ||
+	if (run->cpu == TXTRACE_CPU_UNKNOWN || neighbours->is_blind ||
+	    (moves && moves->cnt > MOVE_MAX) || run->runnable_ns > run->begin_ns ||
 	    time_gaps_find(&neighbours->gaps, from_ns, run->begin_ns))
 		return 0;
 	if (neighbours->options.by == NEIGHBOURS_BY_LABEL) {
@@ -278,6 +279,8 @@ static int add_run(struct neighbours *neighbours, const struct txtrace_run *run)
 	if (!err && run->runnable_ns)
 		err = add_wait(neighbours, run, stay.name);
 	free(id_map_remove(&neighbours->moves, run->pid, run->tid));
+	if (run->cpu == TXTRACE_CPU_UNKNOWN)
+		return err;
 	if (gap && gap->first_ns < stay.end_ns)
 		stay.end_ns = gap->first_ns;
 	if (!err && run->idle_ns && run->idle_ns <= run->begin_ns)

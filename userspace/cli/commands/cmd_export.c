@@ -117,6 +117,11 @@ static int exported_close(struct exported *exported)
 	return log_input_close(&exported->input);
 }
 
+static void say(void *context, const char *sentence)
+{
+	cli_warn(context, "%s", sentence);
+}
+
 /* Everything that can be read goes out. What the export itself failed with is in the result. */
 static int export_input(struct exported *exported, const struct export_format *format, FILE *out)
 {
@@ -137,6 +142,7 @@ static int export_input(struct exported *exported, const struct export_format *f
 		export_abort(export);
 		return err;
 	}
+	export_tell(export, say, exported->cli);
 	return export_close(export, input->err, NULL);
 }
 

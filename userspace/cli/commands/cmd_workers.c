@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/thread/wakeup_report.h"
 #include "analyze/thread/worker_report.h"
 #include "base/units.h"
 #include "cli/print/analysis_frame.h"
@@ -98,7 +99,8 @@ static void print_runs(struct cli *cli, const struct log_input *input, const str
 								       ? run->end_ns - run->begin_ns
 								       : 0));
 		append_begin(&text, input, run->begin_ns);
-		text_append_format(&text, " on CPU %" PRIu32, run->cpu);
+		if (run->cpu != TXTRACE_CPU_UNKNOWN)
+			text_append_format(&text, " on CPU %" PRIu32, run->cpu);
 		if (top->in_span_ns > 0) {
 			text_append(&text, ", in ");
 			if (top->label_length > 0)
@@ -184,7 +186,33 @@ static void thread_json(struct json *json, const struct worker_row *row)
 		json_member_null(json, "thread_name");
 }
 
-static void row_json(struct json *json, const struct worker_row *row)
+/* How it slept and woke; no runs: nothing is known of that. */
+static void wakeups_json(struct json *json, const struct wakeup_row *row)
+{
+	json_name(json, "wakeups");
+	if (!row) {
+		json_null(json);
+		return;
+	}
+	json_object_begin(json);
+	json_member_u64(json, "sleeps", row->sleep_cnt);
+	json_member_u64(json, "sleeps_above_10ms", row->long_sleep_cnt);
+	json_member_u64(json, "wakeups", row->wakeup_cnt);
+	json_member_u64(json, "wait_ns", row->wait_ns);
+	json_member_u64(json, "longest_wait_ns", row->longest_wait_ns);
+	json_member_u64(json, "waits_above_100us", row->long_wait_cnt);
+	json_member_u64(json, "periods", row->period_cnt);
+	json_member_u64(json, "measured_periods", row->measured_cnt);
+	json_member_u64(json, "periods_95_percent_on_cpu", row->busy_cnt);
+	json_member_u64(json, "periods_below_50_percent_on_cpu", row->slack_cnt);
+	if (row->measured_cnt > 0)
+		json_member_double(json, "mean_ratio", row->ratio_sum / (double)row->measured_cnt);
+	else
+		json_member_null(json, "mean_ratio");
+	json_object_end(json);
+}
+
+static void row_json(struct json *json, const struct worker_row *row, const struct wakeup_report *wakeups)
 {
 	json_object_begin(json);
 	thread_json(json, row);
@@ -201,7 +229,53 @@ static void row_json(struct json *json, const struct worker_row *row)
 	json_member_u64(json, "in_spans_ns", row->in_spans_ns);
 	json_member_u64(json, "idle_sleeps", row->parked_cnt);
 	json_member_u64(json, "idle_ns", row->parked_ns);
+	wakeups_json(json, wakeup_report_find(wakeups, row->pid, row->tid));
 	json_object_end(json);
+}
+
+static void idle_wakeups_json(struct json *json, const struct worker_report *report,
+			      const struct wakeup_report *wakeups)
+{
+	const struct wakeup_idle *idle;
+
+	json_member_u64(json, "idle_wakeup_count", wakeup_report_idle_count(wakeups));
+	json_name(json, "idle_wakeups");
+	json_array_begin(json);
+	for (size_t i = 0; (idle = wakeup_report_idle(wakeups, i)); i++) {
+		const struct worker_row *row = worker_report_find(report, idle->pid, idle->tid);
+
+		json_object_begin(json);
+		json_member_u64(json, "pid", idle->pid);
+		json_member_u64(json, "tid", idle->tid);
+		if (row && row->name_length > 0)
+			json_member_string(json, "thread_name", row->name, row->name_length);
+		else
+			json_member_null(json, "thread_name");
+		json_member_u64(json, "begin_ns", idle->begin_ns);
+		json_member_u64(json, "end_ns", idle->end_ns);
+		json_member_i64(json, "depth", idle->depth);
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+static void counters_json(struct json *json, const struct wakeup_report *wakeups)
+{
+	const struct wakeup_counter *counter;
+
+	json_name(json, "counters");
+	json_array_begin(json);
+	for (size_t i = 0; (counter = wakeup_report_counter(wakeups, i)); i++) {
+		json_object_begin(json);
+		json_member_u64(json, "pid", counter->pid);
+		json_member_u64(json, "tid", counter->tid);
+		json_member_string(json, "name", counter->name, counter->name_length);
+		json_member_u64(json, "count", counter->cnt);
+		json_member_i64(json, "max", counter->maximum);
+		json_member_double(json, "mean", counter->sum / (double)counter->cnt);
+		json_object_end(json);
+	}
+	json_array_end(json);
 }
 
 static void runs_json(struct json *json, const struct worker_report *report)
@@ -247,7 +321,7 @@ static void parked_json(struct json *json, const struct worker_report *report)
 }
 
 static int print_json(struct cli *cli, const struct workers_options *values, const struct log_input *input,
-		      const struct worker_report *report)
+		      const struct worker_report *report, const struct wakeup_report *wakeups)
 {
 	struct json json;
 
@@ -258,14 +332,24 @@ static int print_json(struct cli *cli, const struct workers_options *values, con
 	json_name(&json, "threads");
 	json_array_begin(&json);
 	for (size_t i = 0; i < worker_report_row_count(report); i++)
-		row_json(&json, worker_report_row(report, i));
+		row_json(&json, worker_report_row(report, i), wakeups);
 	json_array_end(&json);
 	runs_json(&json, report);
 	parked_json(&json, report);
+	idle_wakeups_json(&json, report, wakeups);
+	counters_json(&json, wakeups);
 	json_member_u64(&json, "hidden_runs", worker_report_hidden_count(report));
 	json_member_bool(&json, "coarse", worker_report_is_coarse(report));
 	capture_json_end(&json, &input->census);
 	return cli_finish_json(cli, &json);
+}
+
+static int add(struct worker_report *report, struct wakeup_report *wakeups,
+	       const struct txtrace_record *record)
+{
+	int err = worker_report_add(report, record);
+
+	return err ? err : wakeup_report_add(wakeups, record);
 }
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -274,6 +358,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	struct options_result result;
 	struct txtrace_record record;
 	struct worker_report *report;
+	struct wakeup_report *wakeups;
 	struct log_input input;
 	int status, err;
 
@@ -283,17 +368,21 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (status)
 		return status;
 	report = worker_report_new(values.queue, values.threads, (size_t)values.top);
-	err = report ? 0 : -ENOMEM;
+	wakeups = wakeup_report_new(values.queue);
+	err = report && wakeups ? 0 : -ENOMEM;
 	while (!err && log_input_next(&input, &record)) {
-		if (input.has_begun_capture)
+		if (input.has_begun_capture) {
 			worker_report_begin_capture(report);
-		err = worker_report_add(report, &record);
+			wakeup_report_begin_capture(wakeups);
+		}
+		err = add(report, wakeups, &record);
 	}
 	if (!err) {
 		worker_report_finish(report);
-		err = values.wants_json ? print_json(cli, &values, &input, report)
+		err = values.wants_json ? print_json(cli, &values, &input, report, wakeups)
 					: print_text(cli, &values, &input, report);
 	}
+	wakeup_report_free(wakeups);
 	worker_report_free(report);
 	return log_input_end(&input, err, "report on the threads of");
 }

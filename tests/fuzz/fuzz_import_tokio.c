@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Any bytes as Tokio's telemetry: what is read of them are records that keep their laws. */
+#include "fuzz/fuzz_import.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	fuzz_import_file(&import_tokio, data, size);
+	return 0;
+}
