@@ -22,9 +22,9 @@
 #define RECORDS_PER_BATCH 6
 #define PART_MAX 8
 /*
- * Which byte it is makes no difference to what the threads do, nor to what is read of a batch whose checksum
- * is wrong. With a sanitizer all of them take a minute, so every few bytes are enough there; the build without
- * one tries each.
+ * Which byte it is makes no difference to what the threads do, nor to what is
+ * read of a batch whose checksum is wrong. With a sanitizer all bytes take a
+ * minute, so it tries every few; the build without one tries each.
  */
 #ifdef __SANITIZE_THREAD__
 #define STEP 7
