@@ -11,11 +11,13 @@ static const struct export_format *const formats[] = {
 	&format_jsonl,
 	&format_perfetto,
 	&format_chrome,
+	&format_sqlite,
 };
 
 #define FORMAT_CNT (sizeof(formats) / sizeof(formats[0]))
 
-struct export {
+struct export
+{
 	const struct export_format *format;
 	FILE *out;
 	void *state;

@@ -8,5 +8,7 @@
 extern const struct export_format format_jsonl;
 extern const struct export_format format_perfetto;
 extern const struct export_format format_chrome;
+/* of sql/, which knows the tables */
+extern const struct export_format format_sqlite;
 
 #endif
