@@ -17,7 +17,7 @@
 
 static void formats_are_found_by_name(void **state)
 {
-	static const char *const names[] = { "jsonl", "perfetto", "chrome" };
+	static const char *const names[] = { "jsonl", "perfetto", "chrome", "sqlite" };
 	size_t cnt = 0;
 
 	(void)state;
