@@ -51,15 +51,16 @@ static inline void fuzz_import_file(const struct import_format *format, const ui
 	static const uint8_t zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
 	static struct fuzz_file file;
 	const char *path = fuzz_file_set(&file, data, size);
-	const struct import_options options = { 0 };
 	struct fuzz_import run = { 0 };
-	const struct import_sink sink = { fuzz_import_begin, fuzz_import_add, fuzz_import_say, &run };
+	const struct import_sink sink = {
+		.begin = fuzz_import_begin, .add = fuzz_import_add, .say = fuzz_import_say, .context = &run
+	};
 	struct import_result result;
 	int err;
 
 	if (size >= sizeof(zstd) && memcmp(data, zstd, sizeof(zstd)) == 0)
 		return;
-	err = import_run(format, &path, 1, &options, &sink, &result);
+	err = import_run(format, &path, 1, &sink, &result);
 	LAW(err == 0 || err == -ECANCELED || err == -ENOMEM);
 	if (err == 0)
 		LAW(run.has_begun && result.record_cnt == run.record_cnt && !result.error.text[0]);

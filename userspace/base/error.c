@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/error.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,18 +43,24 @@ static bool copy_escaped(char *to, size_t size, const char *from)
 	return true;
 }
 
-void error_set(struct error *error, const char *format, ...)
+void error_set_arguments(struct error *error, const char *format, va_list arguments)
 {
 	char raw[sizeof(error->text)];
-	va_list arguments;
 	int length;
 
 	if (!error)
 		return;
-	va_start(arguments, format);
 	length = vsnprintf(raw, sizeof(raw), format, arguments);
-	va_end(arguments);
 	if (!copy_escaped(error->text, sizeof(error->text) - strlen("..."), raw) ||
 	    length >= (int)sizeof(raw))
 		strcat(error->text, "...");
+}
+
+void error_set(struct error *error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	error_set_arguments(error, format, arguments);
+	va_end(arguments);
 }

@@ -8,11 +8,17 @@
 #ifndef ERROR_H
 #define ERROR_H
 
+#include <stdarg.h>
+
 struct error {
 	char text[512]; /* "": no error; lower case, no full stop */
 };
 
 /* Replaces the sentence; what does not fit is cut off and ends with "...". error may be NULL. */
 void error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for functions that take such arguments themselves. */
+void error_set_arguments(struct error *error, const char *format, va_list arguments)
+	__attribute__((format(printf, 2, 0)));
 
 #endif

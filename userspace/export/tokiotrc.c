@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/thread/wakeup_report.h"
 #include "base/id_map.h"
 #include "base/saturating.h"
 #include "export/formats.h"
@@ -258,19 +259,6 @@ static int park(struct tokiotrc *trc, struct worker *worker, uint64_t end_ns)
 	return write_parking(trc, CODE_PARK, end_ns, worker, 0);
 }
 
-/*
- * A run without a length is a moment that an import knows of: a wakeup, or a sleep; of a sleep that no wait
- * stands in front of, the wakeup is not known.
- */
-static bool is_wakeup(const struct worker *worker, const struct txtrace_run *run, uint64_t ran_ns)
-{
-	bool is_end = run->left_as == TXTRACE_LEFT_BLOCKED;
-
-	if (worker->is_known && !worker->is_parked)
-		return ran_ns == 0 && !is_end;
-	return ran_ns > 0 || !is_end || run->blocked_ns > 0 || run->runnable_ns > 0;
-}
-
 static int tokiotrc_run(void *state, const struct txtrace_run *run)
 {
 	uint64_t ran_ns = run->end_ns > run->begin_ns ? run->end_ns - run->begin_ns : 0;
@@ -281,7 +269,7 @@ static int tokiotrc_run(void *state, const struct txtrace_run *run)
 
 	if (err || !worker)
 		return err;
-	if (is_wakeup(worker, run, ran_ns))
+	if (run_is_wakeup(run, worker->is_known && !worker->is_parked))
 		err = unpark(trc, worker, run);
 	else if (worker->is_known && !worker->is_parked)
 		increase(&worker->told_ns, run->runnable_ns);

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "import/import_formats.h"
 #include "import/import_files.h"
 #include "log/format/record_parts.h"
 
 #define SAID_MAX 5 /* complaints; the others are counted */
-#define NOTE_MAX 16
 
 /* Formats with a magic number first. */
 static const struct import_format *const formats[] = {
@@ -23,28 +23,17 @@ static const struct import_format *const formats[] = {
 
 struct import {
 	const struct import_format *format;
-	const struct import_options *options;
 	const struct import_sink *sink;
 	struct import_result *result;
 	struct import_files files;
 	size_t next_file;
 	struct import_source *source;
+	uint64_t done_bytes; /* of the inputs before that */
 	bool has_begun;
 	uint64_t last_ns; /* of the records so far: the end of the log */
-	struct error notes[NOTE_MAX];
-	size_t note_cnt;
 };
 
 /* ---- the table ---- */
-
-const struct import_format *import_format_find(const char *name)
-{
-	for (size_t i = 0; formats[i]; i++) {
-		if (strcmp(formats[i]->name, name) == 0)
-			return formats[i];
-	}
-	return NULL;
-}
 
 const struct import_format *import_format_at(size_t index)
 {
@@ -62,26 +51,13 @@ const struct import_format *import_format_detect(const uint8_t *head, size_t len
 
 /* ---- what formats call ---- */
 
-const struct import_options *import_options(const struct import *import)
-{
-	return import->options;
-}
-
-size_t import_file_cnt(const struct import *import)
-{
-	return import->files.cnt;
-}
-
-const char *import_file(const struct import *import, size_t idx)
-{
-	return import->files.paths[idx];
-}
-
 int import_next_source(struct import *import, struct import_source **source)
 {
 	const char *path;
 	int err;
 
+	if (import->source)
+		import->done_bytes += import_source_file_offset(import->source);
 	import_source_close(import->source);
 	import->source = *source = NULL;
 	if (import->next_file == import->files.cnt)
@@ -96,18 +72,6 @@ int import_next_source(struct import *import, struct import_source **source)
 	return 1;
 }
 
-int import_rewind(struct import *import)
-{
-	for (size_t i = 0; i < import->files.cnt; i++) {
-		if (strcmp(import->files.paths[i], "-") == 0)
-			return -ESPIPE;
-	}
-	import_source_close(import->source);
-	import->source = NULL;
-	import->next_file = 0;
-	return 0;
-}
-
 int import_begin(struct import *import, const struct txtrace_log_info *info)
 {
 	struct txtrace_log_info header = *info;
@@ -115,6 +79,9 @@ int import_begin(struct import *import, const struct txtrace_log_info *info)
 	if (import->has_begun)
 		return -EALREADY;
 	snprintf(header.recorder, sizeof(header.recorder), "txtrace %s import", TXTRACE_VERSION);
+	if (getrandom(header.capture_id, sizeof(header.capture_id), 0) != sizeof(header.capture_id))
+		return -EIO;
+	memcpy(header.boot_id, header.capture_id, sizeof(header.boot_id));
 	import->has_begun = true;
 	import->last_ns = info->start_monotonic_ns;
 	return import->sink->begin(import->sink->context, &header);
@@ -128,58 +95,52 @@ int import_add(struct import *import, struct txtrace_record *record)
 	if (time_ns > import->last_ns)
 		import->last_ns = time_ns;
 	import->result->record_cnt += !err;
+	if (import->source && import->sink->progress)
+		import->sink->progress(import->sink->context,
+				       import->done_bytes + import_source_file_offset(import->source),
+				       import->files.bytes);
 	return err;
 }
-
-__attribute__((format(printf, 2, 3))) static void say_format(struct import *import, const char *format, ...)
-{
-	char sentence[1024];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(sentence, sizeof(sentence), format, arguments);
-	va_end(arguments);
-	import->sink->say(import->sink->context, sentence);
-}
-
-/* printf's arguments as text: errors are short, and escaped already. */
-#define FORMAT_ERROR(error, format)                                          \
-	do {                                                                 \
-		char sentence_[sizeof((error)->text)];                       \
-		va_list arguments_;                                          \
-		va_start(arguments_, format);                                \
-		vsnprintf(sentence_, sizeof(sentence_), format, arguments_); \
-		va_end(arguments_);                                          \
-		error_set(error, "%s", sentence_);                           \
-	} while (0)
 
 int import_complain(struct import *import, uint64_t offset, const char *format, ...)
 {
 	struct txtrace_record damage = { .kind = TXTRACE_RECORD_DAMAGE };
-	struct error error;
+	struct error what, sentence;
+	va_list arguments;
 
-	FORMAT_ERROR(&error, format);
+	va_start(arguments, format);
+	error_set_arguments(&what, format, arguments);
+	va_end(arguments);
+	error_set(&sentence, "'%s', byte %" PRIu64 ": %s", import_source_path(import->source), offset,
+		  what.text);
 	if (import->result->problem_cnt++ < SAID_MAX)
-		say_format(import, "'%s', byte %" PRIu64 ": %s", import_source_path(import->source), offset,
-			   error.text);
+		import->sink->say(import->sink->context, sentence.text);
 	damage.damage.reason = "the input of the import was damaged";
 	return import->has_begun ? import->sink->add(import->sink->context, &damage) : 0;
 }
 
 int import_refuse(struct import *import, const char *format, ...)
 {
-	struct error error;
+	struct error what;
+	va_list arguments;
 
-	FORMAT_ERROR(&error, format);
+	va_start(arguments, format);
+	error_set_arguments(&what, format, arguments);
+	va_end(arguments);
 	error_set(&import->result->error, "can't import '%s': %s", import_source_path(import->source),
-		  error.text);
+		  what.text);
 	return -ECANCELED;
 }
 
 void import_note(struct import *import, const char *format, ...)
 {
-	if (import->note_cnt < NOTE_MAX)
-		FORMAT_ERROR(&import->notes[import->note_cnt++], format);
+	struct error sentence;
+	va_list arguments;
+
+	va_start(arguments, format);
+	error_set_arguments(&sentence, format, arguments);
+	va_end(arguments);
+	import->sink->say(import->sink->context, sentence.text);
 }
 
 /* ---- running ---- */
@@ -196,9 +157,8 @@ static int detect(struct import *import)
 	head = import_source_peek(source, IMPORT_HEAD_BYTES, &length);
 	import->format = head ? import_format_detect(head, length) : NULL;
 	if (!import->format)
-		return import_refuse(import, length > 0
-						     ? "it looks like no format that is known: give --format"
-						     : "it is empty");
+		return import_refuse(import, length > 0 ? "the format is not recognised: give --format"
+							: "it is empty");
 	return 0;
 }
 
@@ -219,13 +179,15 @@ static int find_format(struct import *import, const char *const *paths, size_t p
 		return err;
 	for (size_t i = 0; i < import->files.cnt; i++) {
 		if (strcmp(import->files.paths[i], "-") == 0) {
-			error_set(&import->result->error, "which format has standard input? give --format");
+			error_set(&import->result->error,
+				  "the format of standard input can't be detected: give --format");
 			return -ECANCELED;
 		}
 	}
 	err = detect(import);
 	if (err)
 		return err;
+	/* a directory stands for the files of this format: they are listed again */
 	import_source_close(import->source);
 	import->source = NULL;
 	import->next_file = 0;
@@ -239,6 +201,7 @@ static int add_summary(struct import *import)
 	struct txtrace_record record = { .kind = TXTRACE_RECORD_SUMMARY };
 
 	record.summary.time_ns = import->last_ns;
+	/* there are no events of a kernel side: what was received is what was read */
 	record.summary.sent_cnt = record.summary.received_cnt = import->result->record_cnt;
 	return import_add(import, &record);
 }
@@ -255,16 +218,13 @@ static int finish(struct import *import)
 	}
 	err = add_summary(import);
 	if (import->result->problem_cnt > SAID_MAX)
-		say_format(import, "%" PRIu64 " more places could not be read",
-			   import->result->problem_cnt - SAID_MAX);
-	for (size_t i = 0; i < import->note_cnt; i++)
-		import->sink->say(import->sink->context, import->notes[i].text);
+		import_note(import, "%" PRIu64 " more places could not be read",
+			    import->result->problem_cnt - SAID_MAX);
 	return err;
 }
 
 int import_run(const struct import_format *format, const char *const *paths, size_t path_cnt,
-	       const struct import_options *options, const struct import_sink *sink,
-	       struct import_result *result)
+	       const struct import_sink *sink, struct import_result *result)
 {
 	struct import *import = calloc(1, sizeof(*import));
 	int err;
@@ -272,7 +232,7 @@ int import_run(const struct import_format *format, const char *const *paths, siz
 	*result = (struct import_result){ 0 };
 	if (!import)
 		return -ENOMEM;
-	*import = (struct import){ .format = format, .options = options, .sink = sink, .result = result };
+	*import = (struct import){ .format = format, .sink = sink, .result = result };
 	err = find_format(import, paths, path_cnt);
 	if (!err)
 		err = import->format->read(import);

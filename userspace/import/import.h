@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Import: somebody else's trace as a log. One file per format; each fills in
- * one `struct import_format`, which is one line of the table in import.c. A
- * format is a stream: it reads its inputs from front to back and adds records
- * as they become complete. It holds memory for what is open, not for the length
- * of the input.
+ * Imports another tool's trace as a log. Each format is a file of its own that
+ * fills in a `struct import_format`, which is one line of the table in
+ * import.c. A format reads its inputs from front to back and adds each record
+ * when it is complete. Its memory is bounded by what is open at a time, not by
+ * the length of the input.
  *
- * What a format does not say is unknown in the log, never 0 of something: the
- * time of a span of which nothing more is known is unknown_ns. Times are ns of
- * one clock; import_begin() says how they relate to the wall clock. What the
- * log can't carry is told by import_note(), what is damaged by
- * import_complain().
+ * What the input does not say is unknown in the log, never 0: all of a span's
+ * time is unknown_ns if the input has only its begin and its end. Times are ns
+ * of one clock; import_begin() says how they relate to the wall clock.
+ * import_note() reports what the log can't carry, import_complain() what is
+ * damaged.
  *
  *	struct import_result result;
- *	int err = import_run(format, paths, path_cnt, &options, &sink, &result);
+ *	int err = import_run(format, paths, path_cnt, &sink, &result);
  *
  * docs/formats.md describes the formats.
  */
@@ -30,11 +30,6 @@
 
 #define IMPORT_HEAD_BYTES 4096 /* what a format is recognised by: so many at the start of an input */
 
-/* What the user may say about the input; each format uses its own. 0: not said. */
-struct import_options {
-	uint64_t sui_variants; /* of Sui's event types: 2 or 4; 0: by what the files hold */
-};
-
 /* Where the log goes. Each function returns 0 or a negative errno, which ends the import. */
 struct import_sink {
 	/* once, before the first record */
@@ -43,6 +38,8 @@ struct import_sink {
 	int (*add)(void *context, struct txtrace_record *record);
 	/* a sentence for the user, without the name of the program */
 	void (*say)(void *context, const char *sentence);
+	/* after each record: how much of the inputs was read; total: UINT64_MAX if not known. May be NULL. */
+	void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
 	void *context;
 };
 
@@ -65,13 +62,10 @@ struct import_format {
 	int (*read)(struct import *import);
 };
 
-/* NULL if there is none of that name. */
-const struct import_format *import_format_find(const char *name);
-
 /* For help texts: index 0, 1, … until NULL. */
 const struct import_format *import_format_at(size_t index);
 
-/* NULL: it looks like none. */
+/* NULL: the bytes are of no format in the table. */
 const struct import_format *import_format_detect(const uint8_t *head, size_t length);
 
 struct import_result {
@@ -89,12 +83,9 @@ struct import_result {
  * why. Any other negative errno: the sink failed.
  */
 int import_run(const struct import_format *format, const char *const *paths, size_t path_cnt,
-	       const struct import_options *options, const struct import_sink *sink,
-	       struct import_result *result);
+	       const struct import_sink *sink, struct import_result *result);
 
 /* ---- for formats ---- */
-
-const struct import_options *import_options(const struct import *import);
 
 /*
  * The next input, open and at its beginning, until the call after: 1; 0: there
@@ -102,18 +93,12 @@ const struct import_options *import_options(const struct import *import);
  */
 int import_next_source(struct import *import, struct import_source **source);
 
-/* Goes back to the first input, for a format that reads twice; -ESPIPE: one of them is no file. */
-int import_rewind(struct import *import);
-
-/* The inputs: how many files there are, and their names. */
-size_t import_file_cnt(const struct import *import);
-const char *import_file(const struct import *import, size_t idx);
-
 /*
  * Once, before the first record: the header of the log. start_monotonic_ns and
  * start_realtime_ns are the same moment; where the format knows only the wall
  * clock they are equal, and record times are ns since the epoch. Where it knows
- * no wall clock start_realtime_ns is 0. The recorder's name is filled in.
+ * no wall clock start_realtime_ns is 0. The recorder's name and the ids are
+ * filled in: each import is a capture of its own, and has a clock of its own.
  */
 int import_begin(struct import *import, const struct txtrace_log_info *info);
 
@@ -136,7 +121,7 @@ __attribute__((format(printf, 3, 4))) int import_complain(struct import *import,
  */
 __attribute__((format(printf, 2, 3))) int import_refuse(struct import *import, const char *format, ...);
 
-/* What is said once, at the end: for example what the log can't carry, and how much of that there was. */
+/* Says a sentence. For the end of an import: what the log can't carry, and how much of that there was. */
 __attribute__((format(printf, 2, 3))) void import_note(struct import *import, const char *format, ...);
 
 #endif

@@ -7,7 +7,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/saturating.h"
+
 #define FILE_CNT_MAX 100000
+
+static void add_bytes(struct import_files *files, const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+		files->bytes = UINT64_MAX;
+	else
+		increase(&files->bytes, (uint64_t)status.st_size);
+}
 
 static int add(struct import_files *files, char *path)
 {
@@ -21,6 +33,7 @@ static int add(struct import_files *files, char *path)
 	}
 	files->paths = paths;
 	files->paths[files->cnt++] = path;
+	add_bytes(files, path);
 	return 0;
 }
 

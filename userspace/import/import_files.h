@@ -9,12 +9,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
 struct import_files {
 	char **paths;
 	size_t cnt;
+	uint64_t bytes; /* of all of them; UINT64_MAX: one is no regular file */
 };
 
 /* is_member: of the names in a directory; NULL: all. A negative errno, and `error` says why: it is empty. */

@@ -31,7 +31,7 @@ struct import_source {
 	size_t packed_begin, packed_end;
 	bool is_file_at_end;
 	bool is_within_frame; /* packed data that end here are cut off */
-	uint64_t file_bytes;  /* UINT64_MAX: not a regular file */
+	uint64_t file_offset; /* bytes that were read of the file */
 	uint8_t *bytes;	      /* what was unpacked and is not used */
 	size_t begin, end, capacity;
 	uint64_t offset; /* of bytes[begin] */
@@ -58,7 +58,7 @@ static void read_file(struct import_source *source)
 	if (cnt < 0)
 		source->err = -errno;
 	else
-		source->packed_end += (size_t)cnt;
+		source->packed_end += (size_t)cnt, source->file_offset += (uint64_t)cnt;
 	source->is_file_at_end = cnt <= 0;
 }
 
@@ -200,7 +200,6 @@ static int open_file(struct import_source *source)
 		return -errno;
 	if (S_ISDIR(status.st_mode))
 		return -EISDIR;
-	source->file_bytes = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : UINT64_MAX;
 	return 0;
 }
 
@@ -291,41 +290,19 @@ size_t import_source_read(struct import_source *source, void *bytes, size_t cnt)
 	return done;
 }
 
-const char *import_source_line(struct import_source *source, size_t length_max, size_t *length)
-{
-	size_t looked = 0, wanted = 256;
-
-	for (;;) {
-		const uint8_t *bytes = import_source_peek(source, wanted, length), *newline;
-
-		if (!bytes || *length == 0)
-			return NULL;
-		newline = memchr(bytes + looked, '\n', *length - looked);
-		if (newline || *length < wanted || *length >= length_max) {
-			*length = newline ? (size_t)(newline - bytes) : *length;
-			consume(source, *length + (newline != NULL));
-			return (const char *)bytes;
-		}
-		looked = *length;
-		wanted = wanted * 2 < length_max ? wanted * 2 : length_max;
-	}
-}
-
 uint64_t import_source_offset(const struct import_source *source)
 {
 	return source->offset;
 }
 
-uint64_t import_source_rest(const struct import_source *source)
-{
-	if (source->packing != PACKING_NONE || source->file_bytes == UINT64_MAX)
-		return UINT64_MAX;
-	return source->file_bytes > source->offset ? source->file_bytes - source->offset : 0;
-}
-
 int import_source_error(const struct import_source *source)
 {
 	return source->err;
+}
+
+uint64_t import_source_file_offset(const struct import_source *source)
+{
+	return source->file_offset;
 }
 
 const char *import_source_path(const struct import_source *source)

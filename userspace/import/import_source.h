@@ -2,7 +2,8 @@
 /*
  * An input of an import, read from front to back: a file, or standard input. It
  * is unpacked on the way if it is in gzip's or zstd's format. Nothing in it is
- * trusted. Memory: 128 KiB, and what peek is asked for.
+ * trusted. Memory: 128 KiB, what peek is asked for, and the window of a zstd
+ * frame, which is at most 128 MiB.
  *
  *	struct import_source *source;
  *	int err = import_source_open(&source, path);
@@ -29,7 +30,7 @@ int import_source_open(struct import_source **source, const char *path);
  * The next bytes, which stay the next ones: up to cnt of them, and *length says
  * how many; less than cnt only at the end or after an error. They live until
  * the next call. NULL if there is no memory for cnt bytes: bound what a file
- * asks for, for example with import_source_rest().
+ * asks for.
  */
 const uint8_t *import_source_peek(struct import_source *source, size_t cnt, size_t *length);
 
@@ -39,18 +40,11 @@ uint64_t import_source_skip(struct import_source *source, uint64_t cnt);
 /* Copies the next bytes and goes on behind them; the number of bytes that there were. */
 size_t import_source_read(struct import_source *source, void *bytes, size_t cnt);
 
-/*
- * The next line, without its newline, and goes on behind it: its start, or NULL
- * at the end. What is longer than length_max comes in several pieces. It lives
- * until the next call.
- */
-const char *import_source_line(struct import_source *source, size_t length_max, size_t *length);
-
 /* Of the next byte, in what was unpacked. */
 uint64_t import_source_offset(const struct import_source *source);
 
-/* The most bytes that can follow: exact of a file that is not packed, UINT64_MAX where it is not known. */
-uint64_t import_source_rest(const struct import_source *source);
+/* Bytes that were read of the file, packed as they are: for progress. */
+uint64_t import_source_file_offset(const struct import_source *source);
 
 /* 0, or why the end came early: -EBADMSG the packed data are damaged or cut off; errors of read. */
 int import_source_error(const struct import_source *source);

@@ -123,24 +123,24 @@ static int add_event(struct reader *reader, struct tokio_record *record)
 static int add_location(struct reader *reader, const struct tokio_record *record)
 {
 	uint32_t number;
-	int err = string_pool_add(reader->strings, (const char *)record->texts[0].bytes,
-				  record->texts[0].length, &number);
+	int err = string_pool_add(reader->strings, (const char *)record->text.bytes, record->text.length,
+				  &number);
 
 	/* a number, not a pointer: + 1, as a map has no NULL */
 	return err ? err
 		   : id_map_put(&reader->locations, 0, record->location, (void *)((uintptr_t)number + 1));
 }
 
-static int add_metadata(struct reader *reader, struct import_source *source, struct tokio_record *record,
-			struct error *error)
+static int skip_metadata(struct reader *reader, struct import_source *source, uint32_t pair_cnt,
+			 struct error *error)
 {
-	int result = 1;
+	int err = 0;
 
-	for (uint32_t left = record->pair_cnt; result == 1 && left > 0; left--) {
-		result = tokio_wire_next_pair(source, record, error);
-		reader->metadata_cnt += result == 1;
+	for (; !err && pair_cnt > 0; pair_cnt--) {
+		err = tokio_wire_skip_pair(source, error);
+		reader->metadata_cnt += !err;
 	}
-	return result < 0 ? result : 0;
+	return err;
 }
 
 static int add_record(struct reader *reader, struct import_source *source, struct tokio_record *record,
@@ -152,7 +152,7 @@ static int add_record(struct reader *reader, struct import_source *source, struc
 	case TOKIO_RECORD_LOCATION:
 		return add_location(reader, record);
 	case TOKIO_RECORD_METADATA:
-		return add_metadata(reader, source, record, error);
+		return skip_metadata(reader, source, record->pair_cnt, error);
 	default:
 		reader->name_cnt++;
 		return 0;
@@ -166,7 +166,7 @@ static int add_trc(struct reader *reader, const struct tokio_record *record)
 		return put_into_order(reader, &record->event);
 	case TOKIO_RECORD_CLOCK:
 		reader->clock_ns = record->event.time_ns;
-		reader->realtime_ns = record->address;
+		reader->realtime_ns = record->realtime_ns;
 		return 0;
 	case TOKIO_RECORD_PAIR:
 		reader->metadata_cnt++;
@@ -297,6 +297,8 @@ static void tell_losses(const struct reader *reader)
 	if (reader->trc) {
 		note(import, tokio_trc_other_cnt(reader->trc), "events of unknown kinds are left out");
 		note(import, tokio_trc_field_cnt(reader->trc), "fields of spans are left out");
+		note(import, tokio_trc_text_cnt(reader->trc),
+		     "texts are longer than 65,535 bytes, which are cut, or too many, which are unknown");
 	}
 	note(import, reader->order.late_cnt,
 	     "records stand so late in the input that they could not be put into order");

@@ -33,7 +33,6 @@ enum tokio_has {
 	TOKIO_HAS_TASK = 8,
 	TOKIO_TIME_IS_GUESSED = 16, /* the record has no time: it is that of the record before */
 	TOKIO_CPU_IS_32_BIT = 32,   /* cpu_ns is of a clock that wraps after 2^32 µs */
-	TOKIO_IS_OFF_CPU = 64,	    /* SAMPLE: at a context switch */
 };
 
 #define TOKIO_WORKER_BLOCKING 254 /* a thread of the blocking pool */
@@ -50,11 +49,9 @@ struct tokio_event {
 	uint64_t task;	  /* WAKE: who was woken; SPAN_…: the number of the span */
 	uint64_t other;	  /* WAKE: the task that did it; SPAN_ENTER: the parent */
 	uint32_t name;	  /* a number of the string pool: where the task was spawned, the span's name */
-	uint32_t stack;	  /* SAMPLE: its number */
-	uint32_t tid;
-	uint16_t worker; /* below TOKIO_WORKER_CNT */
-	uint8_t kind;	 /* enum tokio_kind */
-	uint8_t has;	 /* enum tokio_has */
+	uint16_t worker;  /* below TOKIO_WORKER_CNT */
+	uint8_t kind;	  /* enum tokio_kind */
+	uint8_t has;	  /* enum tokio_has */
 };
 
 #endif

@@ -68,7 +68,6 @@ void tokio_story_init(struct tokio_story *story, struct import *import, const st
 {
 	*story = (struct tokio_story){ .import = import, .strings = strings };
 	id_map_init(&story->tasks);
-	id_map_init(&story->tid_names);
 }
 
 void tokio_story_release(struct tokio_story *story)
@@ -80,7 +79,6 @@ void tokio_story_release(struct tokio_story *story)
 	for (size_t i = 0; (task = id_map_next(&story->tasks, &i));)
 		free(task);
 	id_map_release(&story->tasks);
-	id_map_release(&story->tid_names);
 }
 
 /* ---- words ---- */
@@ -463,7 +461,6 @@ static int begin_poll(struct tokio_story *story, struct tokio_lane *lane, const 
 		task->name = event->name;
 	if (task)
 		task->poll_cnt++;
-	story->poll_cnt++;
 	lane->poll = (struct open_poll){ .id = ++story->span_cnt,
 					 .begin_ns = event->time_ns,
 					 .task = task ? task->id : 0,

@@ -22,12 +22,10 @@ struct tokio_story {
 	struct import *import;
 	const struct string_pool *strings; /* of events' names */
 	struct tokio_lane *lanes[TOKIO_WORKER_CNT];
-	struct id_map tasks;	 /* open ones: (0, number) -> struct tokio_task; (1, number): spans */
-	struct id_map tid_names; /* (0, tid) -> number of a string + 1: names of threads */
-	uint64_t span_cnt;	 /* ids that were given out */
+	struct id_map tasks; /* open ones: (0, number) -> struct tokio_task; (1, number): spans */
+	uint64_t span_cnt;   /* ids that were given out */
 	uint64_t last_ns;
 	bool is_runtime_told;
-	uint64_t poll_cnt;	/* starts */
 	uint64_t stray_end_cnt; /* of polls that had not started */
 	uint64_t replaced_cnt;	/* polls that had not ended when the next one of the worker started */
 	uint64_t no_cpu_cnt;	/* active periods of which the CPU time is not known */

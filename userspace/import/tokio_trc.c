@@ -8,8 +8,7 @@
 
 #include "base/id_map.h"
 
-#define TEXT_MAX 65535u	    /* longer ones are cut off */
-#define ADDRESSES_MAX 4096u /* bytes of a stack; deeper ones are cut off */
+#define TEXT_MAX 65535u /* longer ones are cut off */
 #define OPTIONAL 0x80
 
 static const uint8_t header[TOKIO_TRC_HEADER_BYTES] = { 'T', 'R', 'C', 0, 1 };
@@ -54,15 +53,10 @@ enum slot {
 	SLOT_WAKER,
 	SLOT_WOKEN,
 	SLOT_TARGET,
-	SLOT_TID,
-	SLOT_SOURCE,
-	SLOT_CALLCHAIN,
 	SLOT_SPAN,
 	SLOT_PARENT,
 	SLOT_SPAN_NAME,
 	SLOT_REALTIME,
-	SLOT_ADDRESS,
-	SLOT_SYMBOL,
 	SLOT_CNT,
 };
 
@@ -80,17 +74,10 @@ static const struct {
 	{ "woken_task_id", SLOT_WOKEN },
 	{ "global_queue", SLOT_GLOBAL_QUEUE },
 	{ "target_worker", SLOT_TARGET },
-	{ "tid", SLOT_TID },
-	{ "source", SLOT_SOURCE },
-	{ "callchain", SLOT_CALLCHAIN },
 	{ "span_id", SLOT_SPAN },
 	{ "parent_span_id", SLOT_PARENT },
 	{ "span_name", SLOT_SPAN_NAME },
 	{ "realtime_ns", SLOT_REALTIME },
-	{ "address", SLOT_ADDRESS },
-	{ "addr", SLOT_ADDRESS },
-	{ "symbol", SLOT_SYMBOL },
-	{ "symbol_name", SLOT_SYMBOL },
 };
 
 enum what {
@@ -151,8 +138,7 @@ struct tokio_trc {
 	uint64_t offset;
 	uint64_t other_cnt;
 	uint64_t field_cnt;
-	uint8_t addresses[ADDRESSES_MAX];
-	size_t addresses_length;
+	uint64_t text_cnt;
 	struct value values[SLOT_CNT]; /* of the event that is read */
 	struct import_source *source;
 	struct error *error;
@@ -209,6 +195,11 @@ uint64_t tokio_trc_other_cnt(const struct tokio_trc *trc)
 uint64_t tokio_trc_field_cnt(const struct tokio_trc *trc)
 {
 	return trc->field_cnt;
+}
+
+uint64_t tokio_trc_text_cnt(const struct tokio_trc *trc)
+{
+	return trc->text_cnt;
 }
 
 /* ---- numbers and bytes ---- */
@@ -274,6 +265,7 @@ static int get_text(struct tokio_trc *trc, uint64_t length, uint32_t *number)
 		return cut_off(trc);
 	if (string_pool_bytes(trc->strings) < TOKIO_TRC_STRINGS_MAX)
 		err = string_pool_add(trc->strings, (const char *)bytes, kept, number);
+	trc->text_cnt += *number == STRING_POOL_NONE || kept < length;
 	return err ? err : skip(trc, length);
 }
 
@@ -285,19 +277,13 @@ static int get_sized_text(struct tokio_trc *trc, size_t width, uint32_t *number)
 	return err ? err : get_text(trc, length, number);
 }
 
-/* u32 count, then so many addresses: the first of them are kept. */
-static int get_addresses(struct tokio_trc *trc)
+/* u32 count, then so many addresses. */
+static int skip_addresses(struct tokio_trc *trc)
 {
-	uint64_t cnt, length;
+	uint64_t cnt;
 	int err = get(trc, 4, &cnt);
 
-	if (err)
-		return err;
-	length = cnt * sizeof(uint64_t);
-	trc->addresses_length = length < ADDRESSES_MAX ? (size_t)length : ADDRESSES_MAX;
-	if (import_source_read(trc->source, trc->addresses, trc->addresses_length) < trc->addresses_length)
-		return cut_off(trc);
-	return skip(trc, length - trc->addresses_length);
+	return err ? err : skip(trc, cnt * sizeof(uint64_t));
 }
 
 /* ---- values ---- */
@@ -398,7 +384,7 @@ static int get_value(struct tokio_trc *trc, unsigned int type, struct value *val
 	case FIELD_BYTES:
 		return skip_text(trc);
 	case FIELD_STACK:
-		return get_addresses(trc);
+		return skip_addresses(trc);
 	case FIELD_STRING_MAP:
 		return skip_string_map(trc);
 	case FIELD_LIST:
@@ -486,6 +472,7 @@ static int keep_schema(struct tokio_trc *trc, uint64_t type_id, struct schema *s
 {
 	struct schema *known = id_map_get(&trc->schemas, 0, type_id);
 	size_t size = sizeof(*schema) + schema->field_cnt * sizeof(*schema->fields);
+	int err;
 
 	if (known) {
 		bool is_same = known->field_cnt == schema->field_cnt && memcmp(known, schema, size) == 0;
@@ -496,11 +483,15 @@ static int keep_schema(struct tokio_trc *trc, uint64_t type_id, struct schema *s
 		error_set(trc->error, "type %" PRIu64 " gets a second schema", type_id);
 		return -EBADMSG;
 	}
-	if (trc->schemas.cnt < TOKIO_TRC_SCHEMA_MAX && id_map_put(&trc->schemas, 0, type_id, schema) == 0)
-		return 0;
-	free(schema);
-	error_set(trc->error, "there are too many schemas");
-	return -EBADMSG;
+	if (trc->schemas.cnt < TOKIO_TRC_SCHEMA_MAX) {
+		err = id_map_put(&trc->schemas, 0, type_id, schema);
+	} else {
+		error_set(trc->error, "there are more than %u schemas", TOKIO_TRC_SCHEMA_MAX);
+		err = -EBADMSG;
+	}
+	if (err)
+		free(schema);
+	return err;
 }
 
 static int read_schema(struct tokio_trc *trc)
@@ -573,15 +564,11 @@ static void make_event(struct tokio_trc *trc, const struct schema *schema, struc
 	set_if(trc, event, SLOT_SPAN, &event->task, TOKIO_HAS_TASK);
 	set_if(trc, event, SLOT_WAKER, &event->other, 0);
 	set_if(trc, event, SLOT_PARENT, &event->other, 0);
-	event->tid = (uint32_t)number_of(trc, SLOT_TID);
-	if (schema->kind == TOKIO_SAMPLE && number_of(trc, SLOT_SOURCE) != 0)
-		event->has |= TOKIO_IS_OFF_CPU;
 	if (trc->values[SLOT_LOCATION].is_there)
 		event->name = (uint32_t)number_of(trc, SLOT_LOCATION);
 	if (trc->values[SLOT_SPAN_NAME].is_there)
 		event->name = (uint32_t)number_of(trc, SLOT_SPAN_NAME);
 	record->type = TOKIO_RECORD_EVENT;
-	record->texts[0] = (struct tokio_bytes){ trc->addresses, trc->addresses_length };
 }
 
 static void count_fields(struct tokio_trc *trc, const struct schema *schema)
@@ -603,16 +590,13 @@ static int make_record(struct tokio_trc *trc, const struct schema *schema, struc
 	case WHAT_CLOCK:
 		record->type = TOKIO_RECORD_CLOCK;
 		record->event.time_ns = trc->base_ns;
-		record->address = number_of(trc, SLOT_REALTIME);
+		record->realtime_ns = number_of(trc, SLOT_REALTIME);
 		return 1;
 	case WHAT_METADATA:
 		record->type = TOKIO_RECORD_PAIR;
 		return 1;
 	case WHAT_SYMBOL:
-		record->type = TOKIO_RECORD_FRAME;
-		record->address = number_of(trc, SLOT_ADDRESS);
-		record->event.name = trc->values[SLOT_SYMBOL].is_there ? (uint32_t)number_of(trc, SLOT_SYMBOL)
-								       : TOKIO_NO_STRING;
+		record->type = TOKIO_RECORD_NAME;
 		return 1;
 	case WHAT_OTHER:
 		break;
@@ -637,7 +621,6 @@ static int read_event(struct tokio_trc *trc, struct tokio_record *record)
 	if (schema->has_timestamp)
 		err = get(trc, 3, &delta_ns);
 	memset(trc->values, 0, sizeof(trc->values));
-	trc->addresses_length = 0;
 	for (uint16_t i = 0; !err && i < schema->field_cnt; i++)
 		err = get_field(trc, &schema->fields[i]);
 	if (err)
@@ -658,7 +641,9 @@ static int read_strings(struct tokio_trc *trc)
 		err = get(trc, 4, &id);
 		err = err ? err : get_sized_text(trc, 4, &number);
 		/* a number, not a pointer: + 1, as a map has no NULL */
-		if (!err && number != STRING_POOL_NONE && trc->texts.cnt < TOKIO_TRC_POOL_MAX)
+		if (!err && trc->texts.cnt == TOKIO_TRC_POOL_MAX)
+			trc->text_cnt++;
+		else if (!err && number != STRING_POOL_NONE)
 			err = id_map_put(&trc->texts, 0, id, (void *)((uintptr_t)number + 1));
 	}
 	return err;

@@ -45,5 +45,6 @@ int tokio_trc_next(struct tokio_trc *trc, struct import_source *source, struct t
 uint64_t tokio_trc_offset(const struct tokio_trc *trc);	   /* of the frame that was read last */
 uint64_t tokio_trc_other_cnt(const struct tokio_trc *trc); /* events of kinds that are not known */
 uint64_t tokio_trc_field_cnt(const struct tokio_trc *trc); /* fields of spans that were left out */
+uint64_t tokio_trc_text_cnt(const struct tokio_trc *trc);  /* texts that were cut off, or not kept */
 
 #endif

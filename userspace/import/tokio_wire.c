@@ -40,11 +40,6 @@ static uint32_t get_u32(const uint8_t *bytes)
 	return get_u16(bytes) | (uint32_t)get_u16(bytes + 2) << 16;
 }
 
-static uint64_t get_u64(const uint8_t *bytes)
-{
-	return get_u32(bytes) | (uint64_t)get_u32(bytes + 4) << 32;
-}
-
 const char *tokio_wire_refusal(uint32_t version)
 {
 	switch (version) {
@@ -160,10 +155,6 @@ static int need_text(struct import_source *source, size_t *at, const uint8_t **b
 		return err;
 	length = get_u16(*bytes + *at);
 	*at += 2;
-	if (length == NO_TEXT && text->bytes) { /* may be missing */
-		*text = (struct tokio_bytes){ 0 };
-		return 0;
-	}
 	err = need(source, *at + length, bytes, error);
 	if (err)
 		return err;
@@ -252,18 +243,12 @@ static int get_sample(struct import_source *source, const uint8_t *bytes, size_t
 		      struct tokio_record *record, struct error *error)
 {
 	struct tokio_event *event = &record->event;
-	size_t length = bytes[11] * sizeof(uint64_t);
-	int err;
 
 	event->kind = TOKIO_SAMPLE;
 	set_time(event, bytes + 1);
 	event->worker = bytes[5];
-	event->tid = get_u32(bytes + 6);
-	event->has = bytes[10] ? TOKIO_IS_OFF_CPU : 0;
-	err = need(source, *size + length, &bytes, error);
-	record->texts[0] = (struct tokio_bytes){ bytes ? bytes + *size : NULL, length };
-	*size += length;
-	return err;
+	*size += bytes[11] * sizeof(uint64_t);
+	return need(source, *size, &bytes, error);
 }
 
 /* ---- names ---- */
@@ -271,29 +256,27 @@ static int get_sample(struct import_source *source, const uint8_t *bytes, size_t
 static int get_frame(struct import_source *source, const uint8_t *bytes, size_t *size,
 		     struct tokio_record *record, struct error *error)
 {
-	size_t symbol_at;
 	int err;
 
-	record->type = TOKIO_RECORD_FRAME;
-	record->address = get_u64(bytes + 1);
+	record->type = TOKIO_RECORD_NAME;
 	*size = 9;
-	err = need_text(source, size, &bytes, &record->texts[0], error);
-	symbol_at = *size - record->texts[0].length;
-	record->texts[1].bytes = bytes; /* it may be missing */
+	err = need_text(source, size, &bytes, &record->text, error);
 	if (!err)
-		err = need_text(source, size, &bytes, &record->texts[1], error);
-	record->texts[0].bytes = bytes + symbol_at; /* peeking further may have moved it */
+		err = need(source, *size + 2, &bytes, error);
+	if (!err && get_u16(bytes + *size) == NO_TEXT)
+		*size += 2;
+	else if (!err)
+		err = need_text(source, size, &bytes, &record->text, error);
 	return err;
 }
 
 static int get_name(struct import_source *source, const uint8_t *bytes, enum wire_kind kind, size_t *size,
 		    struct tokio_record *record, struct error *error)
 {
-	record->type = kind == WIRE_LOCATION ? TOKIO_RECORD_LOCATION : TOKIO_RECORD_THREAD_NAME;
+	record->type = kind == WIRE_LOCATION ? TOKIO_RECORD_LOCATION : TOKIO_RECORD_NAME;
 	record->location = get_u16(bytes + 1);
-	record->event.tid = get_u32(bytes + 1);
 	*size -= 2;
-	return need_text(source, size, &bytes, &record->texts[0], error);
+	return need_text(source, size, &bytes, &record->text, error);
 }
 
 static int get_metadata(const uint8_t *bytes, size_t size, struct tokio_record *record, struct error *error)
@@ -381,21 +364,16 @@ int tokio_wire_next(struct import_source *source, uint32_t version, struct tokio
 	return 1;
 }
 
-int tokio_wire_next_pair(struct import_source *source, struct tokio_record *record, struct error *error)
+int tokio_wire_skip_pair(struct import_source *source, struct error *error)
 {
+	struct tokio_bytes text;
 	const uint8_t *bytes;
-	size_t size = 0, key_at;
-	int err;
+	size_t size = 0;
+	int err = need_text(source, &size, &bytes, &text, error);
 
-	record->type = TOKIO_RECORD_PAIR;
-	record->texts[0] = record->texts[1] = (struct tokio_bytes){ 0 };
-	err = need_text(source, &size, &bytes, &record->texts[0], error);
-	key_at = size - record->texts[0].length;
 	if (!err)
-		err = need_text(source, &size, &bytes, &record->texts[1], error);
-	if (err)
-		return err;
-	record->texts[0].bytes = bytes + key_at;
-	import_source_skip(source, size);
-	return 1;
+		err = need_text(source, &size, &bytes, &text, error);
+	if (!err)
+		import_source_skip(source, size);
+	return err;
 }

@@ -17,14 +17,12 @@
 #define TOKIO_NO_LOCATION 0x10000u /* no number of 16 bits */
 
 enum tokio_record_type {
-	TOKIO_RECORD_EVENT = 0,	   /* `event`; `location`; SAMPLE: `texts[0]` has the addresses */
-	TOKIO_RECORD_LOCATION = 1, /* number `location` is `texts[0]` */
-	/* `address` is in the function `texts[0]`, at `texts[1]`; TRC: in the function event.name */
-	TOKIO_RECORD_FRAME = 2,
-	TOKIO_RECORD_THREAD_NAME = 3, /* event.tid is called `texts[0]` */
-	TOKIO_RECORD_METADATA = 4,    /* `pair_cnt` pairs follow: tokio_wire_next_pair() */
-	TOKIO_RECORD_PAIR = 5,	      /* `texts[0]` is `texts[1]` */
-	TOKIO_RECORD_CLOCK = 6,	      /* TRC: event.time_ns is `address` ns of the wall clock */
+	TOKIO_RECORD_EVENT = 0,	   /* `event`; `location` */
+	TOKIO_RECORD_LOCATION = 1, /* number `location` is `text` */
+	TOKIO_RECORD_NAME = 2,	   /* of a function or a thread; nothing of it is kept */
+	TOKIO_RECORD_METADATA = 3, /* `pair_cnt` pairs follow: tokio_wire_skip_pair() */
+	TOKIO_RECORD_PAIR = 4,	   /* TRC: of the metadata; nothing of it is kept */
+	TOKIO_RECORD_CLOCK = 5,	   /* TRC: event.time_ns is `realtime_ns` of the wall clock */
 };
 
 struct tokio_bytes {
@@ -36,9 +34,9 @@ struct tokio_record {
 	enum tokio_record_type type;
 	struct tokio_event event; /* time_ns: of a clock that wraps after 2^32 µs; worker: not checked */
 	uint32_t location;	  /* or TOKIO_NO_LOCATION */
-	uint64_t address;
+	uint64_t realtime_ns;
 	uint32_t pair_cnt;
-	struct tokio_bytes texts[2]; /* live until the next call */
+	struct tokio_bytes text; /* lives until the next call */
 };
 
 /* NULL: these versions can be read; else why they can't, static. */
@@ -51,7 +49,7 @@ const char *tokio_wire_refusal(uint32_t version);
 int tokio_wire_next(struct import_source *source, uint32_t version, struct tokio_record *record,
 		    struct error *error);
 
-/* One of the pairs of the metadata that came last; the same results, but 0. */
-int tokio_wire_next_pair(struct import_source *source, struct tokio_record *record, struct error *error);
+/* Goes behind one of the pairs of the metadata that came last. 0, or the same errors. */
+int tokio_wire_skip_pair(struct import_source *source, struct error *error);
 
 #endif

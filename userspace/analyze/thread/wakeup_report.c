@@ -156,17 +156,13 @@ static void end_period(struct sleeper *sleeper, uint64_t end_ns)
 	row->slack_cnt += ratio < SLACK_RATIO;
 }
 
-/*
- * A run without a length is a moment that an import knows of: a wakeup, or a sleep; of a sleep that no wait
- * stands in front of, the wakeup is not known.
- */
-static bool is_wakeup(const struct sleeper *sleeper, const struct txtrace_run *run, uint64_t ran_ns)
+bool run_is_wakeup(const struct txtrace_run *run, bool is_awake)
 {
-	bool is_end = run->left_as == TXTRACE_LEFT_BLOCKED;
+	bool is_end = run->left_as == TXTRACE_LEFT_BLOCKED, has_length = run->end_ns > run->begin_ns;
 
-	if (sleeper->is_known && !sleeper->is_asleep)
-		return ran_ns == 0 && !is_end;
-	return ran_ns > 0 || !is_end || run->blocked_ns > 0 || run->runnable_ns > 0;
+	if (is_awake)
+		return !has_length && !is_end;
+	return has_length || !is_end || run->blocked_ns > 0 || run->runnable_ns > 0;
 }
 
 static int add_run(struct wakeup_report *report, const struct txtrace_run *run)
@@ -178,7 +174,7 @@ static int add_run(struct wakeup_report *report, const struct txtrace_run *run)
 
 	if (err || !sleeper)
 		return err;
-	if (is_wakeup(sleeper, run, ran_ns))
+	if (run_is_wakeup(run, sleeper->is_known && !sleeper->is_asleep))
 		err = wake(report, sleeper, run);
 	else if (sleeper->is_known && !sleeper->is_asleep)
 		increase(&sleeper->runnable_ns, run->runnable_ns);

@@ -57,6 +57,14 @@ struct wakeup_counter {
 
 struct wakeup_report;
 
+/*
+ * Whether a thread got its CPU at the begin of this run because it woke up.
+ * is_awake: it had woken up and not slept since, as far as its runs before tell.
+ * A run without a length is a moment that an import knows of: a wakeup, or a
+ * sleep; of a sleep that no wait stands in front of, the wakeup is not known.
+ */
+bool run_is_wakeup(const struct txtrace_run *run, bool is_awake);
+
 /* queue: the counter's name, or NULL; lives as long as the report. NULL: no memory. */
 struct wakeup_report *wakeup_report_new(const char *queue);
 void wakeup_report_free(struct wakeup_report *report); /* NULL is allowed */

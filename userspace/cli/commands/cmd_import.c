@@ -7,6 +7,7 @@
 #include "cli/exit_status.h"
 #include "cli/files/log_copy.h"
 #include "cli/files/log_output.h"
+#include "cli/files/progress.h"
 #include "import/import.h"
 
 #define NO_FORMAT UINT_MAX
@@ -14,7 +15,6 @@
 struct import_values {
 	unsigned int format;
 	const char *output;
-	struct import_options import;
 };
 
 static const char *format_name(size_t idx)
@@ -42,13 +42,17 @@ static const char *const notes[] = {
 
 static const struct options options = {
 	.program = "txtrace import",
-	.about = "Another tool's trace as a log, which every command reads. Inputs may be packed by gzip or "
+	.about = "Writes another tool's trace as a log, which every command reads. Inputs may be packed by "
+		 "gzip or "
 		 "zstd; a directory stands for the files in it, in the order of their numbers; - is standard "
 		 "input. What the input does not say is unknown in the log.",
 	.usages = (const char *const[]){ "[--format FORMAT] -o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples =
 		(const struct option_example[]){
+			{ "txtrace import -o tokio.txtrace trace.0.bin",
+			  "One file; its format is recognised." },
+			{ "txtrace import -f tokio -o tokio.txtrace traces/", "A rotated set." },
 			{ NULL, NULL },
 		},
 	.notes = notes,
@@ -63,6 +67,7 @@ struct importing {
 	const char *path;
 	struct log_output output;
 	bool has_output;
+	struct progress progress;
 	uint64_t clock_ns; /* what the wall clock is ahead of the times of the records */
 	int status;
 };
@@ -92,6 +97,14 @@ static void say(void *context, const char *sentence)
 	cli_warn(importing->cli, "%s", sentence);
 }
 
+static void show_progress(void *context, uint64_t done_bytes, uint64_t total_bytes)
+{
+	struct importing *importing = context;
+
+	if (total_bytes != UINT64_MAX && progress_is_due(&importing->progress))
+		progress_show(&importing->progress, done_bytes, total_bytes);
+}
+
 static int finish(struct importing *importing, int err, const struct import_result *result)
 {
 	int status;
@@ -113,7 +126,9 @@ static int run(struct cli *cli, int argc, char **argv)
 {
 	struct import_values values = { .format = NO_FORMAT };
 	struct importing importing = { .cli = cli };
-	const struct import_sink sink = { .begin = begin, .add = add, .say = say, .context = &importing };
+	const struct import_sink sink = {
+		.begin = begin, .add = add, .say = say, .progress = show_progress, .context = &importing
+	};
 	const struct import_format *format = NULL;
 	struct import_result imported;
 	struct options_result result;
@@ -125,11 +140,12 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (status)
 		return status;
 	importing.path = values.output;
+	progress_init(&importing.progress, cli, true);
 	if (values.format != NO_FORMAT)
 		format = import_format_at(values.format);
-	err = import_run(format, (const char *const *)result.operands, (size_t)result.operand_cnt,
-			 &values.import, &sink, &imported);
+	err = import_run(format, (const char *const *)result.operands, (size_t)result.operand_cnt, &sink,
+			 &imported);
 	return finish(&importing, err, &imported);
 }
 
-const struct command command_import = { "import", "another tool's trace as a log", &options, run };
+const struct command command_import = { "import", "write another tool's trace as a log", &options, run };

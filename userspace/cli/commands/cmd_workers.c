@@ -49,14 +49,15 @@ static const struct options options = {
 		 "--queue, also for how long workers slept, outside of spans, while the queue was not empty.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples = (const struct option_example[]){
-		{ "txtrace workers bank.txtrace", "All threads, and the longest runs." },
-		{ "txtrace workers --queue 'open orders' bank.txtrace",
-		  "Who slept while there was work." },
-		{ "txtrace workers --queue 'open orders' --threads 'worker*' bank.txtrace",
-		  "Of these threads, also those that never had any." },
-		{ NULL, NULL },
-	},
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace workers bank.txtrace", "All threads, and the longest runs." },
+			{ "txtrace workers --queue 'open orders' bank.txtrace",
+			  "Who slept while there was work." },
+			{ "txtrace workers --queue 'open orders' --threads 'worker*' bank.txtrace",
+			  "Of these threads, also those that never had any." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -344,12 +345,13 @@ static int print_json(struct cli *cli, const struct workers_options *values, con
 	return cli_finish_json(cli, &json);
 }
 
+/* wakeups: NULL where nobody asks for them */
 static int add(struct worker_report *report, struct wakeup_report *wakeups,
 	       const struct txtrace_record *record)
 {
 	int err = worker_report_add(report, record);
 
-	return err ? err : wakeup_report_add(wakeups, record);
+	return err || !wakeups ? err : wakeup_report_add(wakeups, record);
 }
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -358,7 +360,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	struct options_result result;
 	struct txtrace_record record;
 	struct worker_report *report;
-	struct wakeup_report *wakeups;
+	struct wakeup_report *wakeups = NULL;
 	struct log_input input;
 	int status, err;
 
@@ -368,12 +370,14 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (status)
 		return status;
 	report = worker_report_new(values.queue, values.threads, (size_t)values.top);
-	wakeups = wakeup_report_new(values.queue);
-	err = report && wakeups ? 0 : -ENOMEM;
+	if (values.wants_json)
+		wakeups = wakeup_report_new(values.queue);
+	err = report && (wakeups || !values.wants_json) ? 0 : -ENOMEM;
 	while (!err && log_input_next(&input, &record)) {
 		if (input.has_begun_capture) {
 			worker_report_begin_capture(report);
-			wakeup_report_begin_capture(wakeups);
+			if (wakeups)
+				wakeup_report_begin_capture(wakeups);
 		}
 		err = add(report, wakeups, &record);
 	}
