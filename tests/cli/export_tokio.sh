@@ -25,7 +25,7 @@ says() { # says SENTENCE...
 # Version 5 has no waits; version 4 has no CPU time either.
 other_versions() {
 	run 0 import -o log.txtrace story6.bin && run 0 export -f tokio -o five.bin log.txtrace && cp "$tmp/err" "$tmp/said" || return
-	says "2 waits for a CPU, which versions before 6 can't tell" "left out: 1 names, tags and attributes of spans and threads" || return
+	says "waits for a CPU, which versions before 6 can't tell, left out: 2" "names, tags and attributes of spans and threads, left out: 1" || return
 	run 0 export -f tokio4 -o four.bin log.txtrace || return
 	[[ $(hex "$tmp/five.bin") = 544f4b494f54524305000000* && $(hex "$tmp/four.bin") = 544f4b494f54524304000000* ]] || return
 	python3 tests/cli/export_tokio_check.py "$tmp/story5.bin" "$tmp/five.bin" && python3 tests/cli/export_tokio_check.py "$tmp/story4.bin" "$tmp/four.bin"
@@ -34,14 +34,14 @@ other_versions() {
 # A log of version 4 as version 5: the CPU time of its two active periods is not known.
 unknown_cpu_time() {
 	run 0 import -o log.txtrace story4.bin && run 0 export -f tokio -o five.bin log.txtrace && cp "$tmp/err" "$tmp/said" || return
-	says "2 active periods have a CPU time that is not known in full: what is not known is told as 0" \
-		"left out: 1 names, tags and attributes of spans and threads"
+	says "active periods whose CPU time is not known in full, written without the unknown part: 2" \
+		"names, tags and attributes of spans and threads, left out: 1"
 }
 
 # Of a log that no runtime made: spans, names and marks have no place.
 any_log() {
 	make_from sound && run 0 export -o out.tokiotrc sound.txtrace && cp "$tmp/err" "$tmp/said" && [ "$(head -c 8 "$tmp/out.tokiotrc")" = TOKIOTRC ] || return
-	grep -q "^txtrace: left out: [0-9]* spans are no polls$" "$tmp/said" && run 0 import -o again.txtrace out.tokiotrc && run 0 verify again.txtrace
+	grep -q "^txtrace: spans that are no polls, left out: [0-9]*$" "$tmp/said" && run 0 import -o again.txtrace out.tokiotrc && run 0 verify again.txtrace
 }
 
 # A sample beyond the clock, deep queues, and two polls at once.
@@ -58,9 +58,9 @@ bounds() {
 	run 0 export -f tokio -o out.bin bounds.txtrace && cp "$tmp/err" "$tmp/said" || return
 	[ "$(hex "$tmp/out.bin")" = "544f4b494f545243050000000401000000ff000200000007010800000007" ] ||
 		fail "$(hex "$tmp/out.bin")" || return
-	says "1 times are not whole µs: they are cut" \
-		"1 records are outside of the 71.6 minutes that the format can tell: export parts" \
-		"1 polls overlap another poll of their worker, which has one at a time" "1 depths are not from 0 to 255: they are cut"
+	says "times cut to whole µs: 1" \
+		"records outside the 71.6 minutes that the format can tell, left out: export parts: 1" \
+		"polls that overlap another poll of their worker, left out: 1" "depths outside 0 to 255, cut: 1"
 }
 
 check "version 4 comes back" round_trip tokio4 story4.bin

@@ -44,7 +44,7 @@ example() {
 			'[2,200000,200000,0,0,"blocked","poll"] [2,300000,300000,100000,0,"preempted",null]' &&
 		records counter '[.name, .time_ns, .value]' \
 			'["local queue",100000,0] ["local queue",200000,3] ["local queue",300000,0] ["global queue",500000,7]' &&
-		says "1 parked times may end with a wait for a CPU, which this format does not tell from the sleep"
+		says "parked times that may end with a wait for a CPU, as this format does not say: 1"
 }
 
 # Worker 0: parked from 1 to 5 ms, with a wait of 0.3 ms from version 6 on; active for 2 ms, of which 1.6 ms on a CPU from version 5 on.
@@ -60,14 +60,14 @@ story() { # story VERSION RUNS ONCPU SENTENCE...
 story_of_4() {
 	story 4 '[1000000,1000000,0,0,"blocked"] [5000000,5000000,4000000,0,"unknown"] [7000000,7000000,0,0,"blocked"]' \
 		'[2000000,2000000,0,0,"unknown"] [3000000,3000000,0,0,"blocked"]' \
-		"2 active periods have no CPU time in this format: how long the worker was on a CPU is unknown" \
-		"1 parked times may end with a wait for a CPU, which this format does not tell from the sleep"
+		"active periods without a CPU time in this format: 2" \
+		"parked times that may end with a wait for a CPU, as this format does not say: 1"
 }
 
 story_of_5() {
 	story 5 '[1000000,1000000,0,0,"blocked"] [5000000,5000000,4000000,0,"preempted"] [5400000,7000000,0,400000,"blocked"]' \
 		'[2000000,2000000,0,0,"preempted"] [2000000,3000000,0,0,"blocked"]' \
-		"1 parked times may end with a wait for a CPU, which this format does not tell from the sleep"
+		"parked times that may end with a wait for a CPU, as this format does not say: 1"
 }
 
 # The CPU time of worker 1 passes 2^32 µs.
@@ -106,11 +106,11 @@ trc() {
 			'["request","span=77",1000001000,1000003000,false] ["src/b.rs:8","task=42",1000006000,1000009000,false] ["task","task=42,spawned=src/b.rs:8",1000006000,1000009000,true]' &&
 		records stay '[.tid, .enter_ns, .exit_ns]' '[2,1000001000,1000002000] [1,1000006000,1000009000]' &&
 		records header '[.start_monotonic_ns, .start_realtime_ns / 1e9]' '[1000000000,1000000000]' &&
-		says "1 events of unknown kinds are left out" "1 fields of spans are left out"
+		says "events of unknown kinds, left out: 1" "fields of spans, left out: 1"
 }
 
 trc_damaged() {
-	import 0 trc_example.bin && says "1 ends of polls without a start are left out" || return
+	import 0 trc_example.bin && says "ends of polls without a start, left out: 1" || return
 	import 1 trc_cut.bin && records run .tid "1 1 1" && grep -q "'trc_cut.bin', byte [0-9]*: the frame is cut off; what follows in this file is not read$" "$tmp/said_of_import" || return
 	import 1 trc_tag.bin && grep -q "byte 53: the frame has the unknown tag 99; " "$tmp/said_of_import" || fail "$(cat "$tmp/said_of_import")" || return
 	import 1 trc_type.bin && grep -q "byte 53: an event of type 8, which has no schema; " "$tmp/said_of_import" || fail "$(cat "$tmp/said_of_import")" || return
@@ -140,7 +140,7 @@ wraps() {
 odd() {
 	import 0 odd.bin && sound &&
 		records span '[.begin_ns, .end_ns, .unfinished]' '[20000,50000,true] [50000,60000,false] [80000,100000,true]' &&
-		says "1 ends of polls without a start are left out" "1 polls did not end before the worker's next one: they are unfinished spans"
+		says "ends of polls without a start, left out: 1" "polls that did not end before the worker's next one, unfinished spans: 1"
 }
 
 # A directory is read in the order of the numbers, and a poll goes on in the next file.
@@ -216,7 +216,7 @@ needs_format() {
 captures() {
 	import 0 trc_story.bin && mv "$tmp/log.txtrace" "$tmp/first.txtrace" && cp "$tmp/records" "$tmp/plain" && import 0 trc_story.bin || return
 	[ "$(grep -c '"type":"span"' "$tmp/plain")" -gt 0 ] || fail "there is no span" || return
-	run 2 report first.txtrace log.txtrace || return
+	run 2 report first.txtrace log.txtrace && grep -q "not of the same boot .* 'txtrace merge' puts such logs together" "$tmp/err" || fail "$(cat "$tmp/err")" || return
 	run 0 merge -o merged.txtrace first.txtrace log.txtrace && run 0 export -f jsonl merged.txtrace || return
 	[ "$(grep -c '"type":"span"' "$tmp/out")" = $((2 * $(grep -c '"type":"span"' "$tmp/plain"))) ] || fail "$(cat "$tmp/out")"
 }

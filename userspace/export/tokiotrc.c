@@ -76,20 +76,20 @@ struct tokiotrc {
 };
 
 static const char *const lost_names[LOST_CNT] = {
-	[LOST_TIME] = "times are not whole \xc2\xb5s: they are cut",
-	[LOST_LATE] = "records are outside of the 71.6 minutes that the format can tell: export parts",
-	[LOST_WORKER] = "records are of threads beyond the 254 workers that the format can tell apart",
-	[LOST_SPAN] = "spans are no polls",
-	[LOST_NESTED] = "polls overlap another poll of their worker, which has one at a time",
-	[LOST_OPEN] = "polls have no end",
-	[LOST_DEPTH] = "depths are not from 0 to 255: they are cut",
-	[LOST_CPU] =
-		"active periods have a CPU time that is not known in full: what is not known is told as 0",
-	[LOST_WAIT] = "waits for a CPU, which versions before 6 can't tell",
-	[LOST_COUNTER] = "values are of other counters",
-	[LOST_NAME] = "names, tags and attributes of spans and threads",
-	[LOST_MARK] = "instants, links, wakeups, stacks and other records that the format has no room for",
-	[LOST_LOSS] = "records of losses and damage: the file does not tell that something is missing in it",
+	[LOST_TIME] = "times cut to whole \xc2\xb5s",
+	[LOST_LATE] = "records outside the 71.6 minutes that the format can tell, left out: export parts",
+	[LOST_WORKER] = "records of threads beyond the 254 workers that the format can tell apart, left out",
+	[LOST_SPAN] = "spans that are no polls, left out",
+	[LOST_NESTED] = "polls that overlap another poll of their worker, left out",
+	[LOST_OPEN] = "polls without an end",
+	[LOST_DEPTH] = "depths outside 0 to 255, cut",
+	[LOST_CPU] = "active periods whose CPU time is not known in full, written without the unknown part",
+	[LOST_WAIT] = "waits for a CPU, which versions before 6 can't tell, left out",
+	[LOST_COUNTER] = "values of other counters, left out",
+	[LOST_NAME] = "names, tags and attributes of spans and threads, left out",
+	[LOST_MARK] =
+		"instants, links, wakeups, stacks and other records without a place in the format, left out",
+	[LOST_LOSS] = "records of losses and damage, left out: readers of the file can't know of them",
 };
 
 /* ---- writing ---- */
@@ -458,12 +458,7 @@ static void tokiotrc_tell(const void *state, export_say *say, void *context)
 	for (int i = 0; i < LOST_CNT; i++) {
 		if (trc->lost_cnt[i] == 0)
 			continue;
-		snprintf(sentence, sizeof(sentence), "%s%" PRIu64 " %s",
-			 i == LOST_NAME || i == LOST_MARK || i == LOST_SPAN || i == LOST_COUNTER ||
-					 i == LOST_LOSS
-				 ? "left out: "
-				 : "",
-			 trc->lost_cnt[i], lost_names[i]);
+		snprintf(sentence, sizeof(sentence), "%s: %" PRIu64, lost_names[i], trc->lost_cnt[i]);
 		say(context, sentence);
 	}
 }

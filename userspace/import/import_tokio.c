@@ -265,7 +265,7 @@ static int read_file(struct reader *reader, struct import_source *source)
 static void note(struct import *import, uint64_t cnt, const char *what)
 {
 	if (cnt > 0)
-		import_note(import, "%" PRIu64 " %s", cnt, what);
+		import_note(import, "%s: %" PRIu64, what, cnt);
 }
 
 static void tell_losses(const struct reader *reader)
@@ -273,35 +273,29 @@ static void tell_losses(const struct reader *reader)
 	const struct tokio_story *story = &reader->story;
 	struct import *import = reader->import;
 
-	note(import, story->no_cpu_cnt,
-	     "active periods have no CPU time in this format: how long the worker was on a CPU is unknown");
+	note(import, story->no_cpu_cnt, "active periods without a CPU time in this format");
 	note(import, story->no_wait_cnt,
-	     "parked times may end with a wait for a CPU, which this format does not tell from the sleep");
+	     "parked times that may end with a wait for a CPU, as this format does not say");
 	note(import, story->long_wait_cnt,
-	     "waits for a CPU are longer than the parked time that they ended: they are told as they are");
-	note(import, story->clipped_cnt,
-	     "active periods have more CPU time than time, as both are cut to \xc2\xb5s: the CPU time is cut "
-	     "to "
-	     "the time");
-	note(import, story->stray_end_cnt, "ends of polls without a start are left out");
+	     "waits for a CPU that are longer than the parked time before them, kept as they are");
+	note(import, story->clipped_cnt, "active periods with more CPU time than time, cut to the time");
+	note(import, story->stray_end_cnt, "ends of polls without a start, left out");
 	note(import, story->replaced_cnt,
-	     "polls did not end before the worker's next one: they are unfinished spans");
-	note(import, story->no_room_cnt, "polls are of tasks beyond those that can be followed at once");
+	     "polls that did not end before the worker's next one, unfinished spans");
+	note(import, story->no_room_cnt, "polls of more tasks than can be followed at once");
 	note(import, story->guessed_cnt,
-	     "spawns and ends of tasks have no time: that of the record before holds");
-	note(import, reader->metadata_cnt, "entries of the segments' metadata are left out");
-	note(import, reader->name_cnt, "names of functions and threads are left out");
-	note(import, story->sample_cnt, "CPU samples are left out");
-	note(import, story->lone_wake_cnt,
-	     "wakeups are by, or of, tasks that are not in the log: they are left out");
+	     "spawns and ends of tasks without a time, which have that of the record before");
+	note(import, reader->metadata_cnt, "entries of segment metadata, left out");
+	note(import, reader->name_cnt, "names of functions and threads, left out");
+	note(import, story->sample_cnt, "CPU samples, left out");
+	note(import, story->lone_wake_cnt, "wakeups by or of tasks that are not in the log, left out");
 	if (reader->trc) {
-		note(import, tokio_trc_other_cnt(reader->trc), "events of unknown kinds are left out");
-		note(import, tokio_trc_field_cnt(reader->trc), "fields of spans are left out");
+		note(import, tokio_trc_other_cnt(reader->trc), "events of unknown kinds, left out");
+		note(import, tokio_trc_field_cnt(reader->trc), "fields of spans, left out");
 		note(import, tokio_trc_text_cnt(reader->trc),
-		     "texts are longer than 65,535 bytes, which are cut, or too many, which are unknown");
+		     "texts longer than 65,535 bytes, cut, or too many to keep, unknown");
 	}
-	note(import, reader->order.late_cnt,
-	     "records stand so late in the input that they could not be put into order");
+	note(import, reader->order.late_cnt, "records too late in the input to be put into order");
 }
 
 static int read_all(struct reader *reader)
