@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 
+import check_truth
 import sched_account
 
 MS = 1_000_000
@@ -255,6 +256,14 @@ def hidden_on_a_cpu(folder):
     return [sched_account.covered(cpus[cpu].hidden, 100 * MS, 110 * MS) for cpu in (0, 1)]
 
 
+def lack_switches(span_cnt, hidden_cnt):
+    """What the oracle says of 20 stays on a CPU of which so many lack a switch, and of so many spans in which that is."""
+    problems = check_truth.Problems()
+    problems.stays, problems.hidden, problems.hidden_cnt = set(range(20)), set(range(hidden_cnt)), span_cnt
+    problems.judge([])
+    return problems.lines
+
+
 def report(number, is_fine, name, output):
     print(f"{'ok' if is_fine else 'not ok'} {number} - {name}")
     for line in [] if is_fine else output.splitlines():
@@ -293,12 +302,17 @@ def main():
             status, output = judge(folder, truth, log, made_account(**facts))
             is_fine = status == 1 and complaint in output if complaint else status == 0 and " 0 problems" in output
             report(number, is_fine, f"the scheduler's account: {name}", output)
-        case_cnt = len(WRONG) + len(UNTIL) + len(ACCOUNTS) + 6
+        case_cnt = len(WRONG) + len(UNTIL) + len(ACCOUNTS) + 8
         hidden_ns = hidden_on_a_cpu(folder)
         report(case_cnt - 1, hidden_ns == [0, MS + sched_account.EDGE_NS], "the scheduler's account: who had a CPU while it was switched unseen is not known",
                f"{hidden_ns} ns")
         known_ns = hidden_within_a_stay(folder)
         report(case_cnt, known_ns == MS, "the scheduler's account: two switches that were hidden within a stay are known to be missing", f"{known_ns} ns of {MS}")
+        lines = lack_switches(span_cnt=100, hidden_cnt=3)
+        report(case_cnt - 3, not lines, "the scheduler's account: one that lacks few switches is accepted, in however many spans they are", "\n".join(lines))
+        lines = lack_switches(span_cnt=1, hidden_cnt=4)
+        report(case_cnt - 2, len(lines) == 1 and "4 of 20 stays on a CPU lack a switch" in lines[0], "the scheduler's account: one that lacks many is noticed",
+               "\n".join(lines))
     print(f"1..{case_cnt}")
 
 

@@ -183,7 +183,8 @@ class Expected:
     def __init__(self):
         self.on_cpu_ns, self.runnable_ns, self.counted_ns, self.removed_ns = [0, 0], [0, 0], [0, 0], [0, 0]
         self.switch_cnt = 0  # that the account has
-        self.hidden_ns = 0   # so long it is not known what a thread did, for a switch is missing
+        self.stays = set()   # thread, from: the stays on a CPU that are in it, or a part of them
+        self.hidden = set()  # thread, from, to: there it is not known what the thread did, for a switch is missing
 
 
 def add(bounds, least, most):
@@ -222,5 +223,7 @@ def expect(account, stays):
         inner, around = (told["begin_ns"], told["end_ns"]), told["around_ns"]
         for stay in account.within(told["tid"], *around):
             add_stay(expected, stay, inner, around, account.cpus[stay.cpu])
-        expected.hidden_ns += covered(account.threads[told["tid"]].hidden, *around)
+            expected.stays.add((told["tid"], stay.begin_ns[0]))
+        hidden = account.threads[told["tid"]].hidden
+        expected.hidden.update((told["tid"], *interval) for interval in hidden if covered([interval], *around))
     return expected

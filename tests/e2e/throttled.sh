@@ -70,7 +70,7 @@ computes_the_same() {
 
 		def by_account(account, truth):
 		    expected = sched_account.expect(account, truth["stays"])
-		    return None if expected.hidden_ns else (expected.on_cpu_ns[0] - 1000, expected.on_cpu_ns[1] + 1000)
+		    return None if expected.hidden else (expected.on_cpu_ns[0] - 1000, expected.on_cpu_ns[1] + 1000)
 
 		def by_clock(truth):
 		    slack = max(50_000, 0.01 * truth["cpu_ns"][1]) + 50_000 * (truth["nvcsw"][1] + truth["nivcsw"][1])
