@@ -19,6 +19,7 @@ has_symbolizer() {
 }
 
 start() { # start [stopped]: the process that names code stops before there is anything to name
+	rm -f "$tmp/loop.out" # of the loop before: it is waited for
 	"$programs/probe_loop" --mode tagged --steps 20000 --window-ms 50 >"$tmp/loop.out" &
 	loop=$!
 	wait_for 20 test -s "$tmp/loop.out"
