@@ -18,7 +18,7 @@ trap 'kill -KILL $elf $loop $late $tracer 2>/dev/null' EXIT
 
 # start [OPTION...]: until the loop is traced; beside it a shell that starts the programs that it is told
 start() {
-	rm -f "$tmp"/beside* "$tmp/hold" "$tmp/late.out" "$tmp/loop.out" # of the loop before: it is waited for
+	rm -f "$tmp"/beside* "$tmp/hold" "$tmp/late.out" "$tmp/loop.out" # what the last loop wrote would end the wait below
 	mkfifo "$tmp/hold"
 	"$programs/probe_loop" --mode tagged --steps 500 --rate 2000 --window-ms 100 >"$tmp/loop.out" &
 	loop=$!

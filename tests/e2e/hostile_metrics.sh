@@ -27,7 +27,7 @@ page() {
 
 start() { # until it serves metrics
 	port=$(free_port)
-	rm -f "$tmp"/served* "$tmp/loop.out" # of the loop before: it is waited for
+	rm -f "$tmp"/served* "$tmp/loop.out" # what the last loop wrote would end the wait below
 	"$programs/probe_loop" --mode tagged --steps 500 --rate 2000 --window-ms 100 >"$tmp/loop.out" &
 	loop=$!
 	wait_for 20 test -s "$tmp/loop.out"

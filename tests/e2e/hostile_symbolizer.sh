@@ -19,7 +19,7 @@ has_symbolizer() {
 }
 
 start() { # start [stopped]: the process that names code stops before there is anything to name
-	rm -f "$tmp/loop.out" # of the loop before: it is waited for
+	rm -f "$tmp/loop.out" # what the last loop wrote would end the wait below
 	"$programs/probe_loop" --mode tagged --steps 20000 --window-ms 50 >"$tmp/loop.out" &
 	loop=$!
 	wait_for 20 test -s "$tmp/loop.out"

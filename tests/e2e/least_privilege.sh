@@ -61,7 +61,7 @@ caps_of() {
 }
 
 start() { # start [OPTION...]
-	rm -f "$tmp/loop.out" # of the loop before: it is waited for
+	rm -f "$tmp/loop.out" # what the last loop wrote would end the wait below
 	"$programs/probe_loop" --mode begin-end --steps 2000 --rate 5000 --window-ms 50 >"$tmp/loop.out" &
 	loop=$!
 	wait_for 20 test -s "$tmp/loop.out"

@@ -18,7 +18,7 @@ trap 'kill -KILL $loop $tracer 2>/dev/null' EXIT
 
 # A program that marks spans without end and says every 100 ms whether somebody traces it.
 start_loop() {
-	rm -f "$tmp/loop.out" # of the loop before: it is waited for
+	rm -f "$tmp/loop.out" # what the last loop wrote would end the wait below
 	"$programs/probe_loop" --mode begin-end --steps 2000 --rate 5000 --window-ms 100 >"$tmp/loop.out" &
 	loop=$!
 	wait_for 20 test -s "$tmp/loop.out"

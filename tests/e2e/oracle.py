@@ -257,10 +257,19 @@ def hidden_on_a_cpu(folder):
 
 
 def lack_switches(span_cnt, hidden_cnt):
-    """What the oracle says of 20 stays on a CPU of which so many lack a switch, and of so many spans in which that is."""
+    """What the oracle says if of 20 stays on a CPU so many lack a switch, and so many of 100 spans are touched by that."""
     problems = check_truth.Problems()
     problems.stays, problems.hidden, problems.hidden_cnt = set(range(20)), set(range(hidden_cnt)), span_cnt
-    problems.judge([])
+    problems.judge(range(100))
+    return problems.lines
+
+
+def sleep_less(is_each_preempted):
+    """What the oracle says of two sleeps that were 1 ms too short, if the thread was preempted for 1 ms in both, or in the first alone."""
+    log, problems, truth = made_log(), check_truth.Problems(), made_truth()[SLEEPER]
+    move(log[SLEEPER], "blocked.sleep", "on_cpu_ns", MS)
+    second = truth if is_each_preempted else {**truth, "stays": []}
+    check_truth.check_sleeps(problems, check_truth.Log(log), "sleeper", [truth, second], None)
     return problems.lines
 
 
@@ -302,18 +311,25 @@ def main():
             status, output = judge(folder, truth, log, made_account(**facts))
             is_fine = status == 1 and complaint in output if complaint else status == 0 and " 0 problems" in output
             report(number, is_fine, f"the scheduler's account: {name}", output)
-        case_cnt = len(WRONG) + len(UNTIL) + len(ACCOUNTS) + 8
+        number = len(WRONG) + len(UNTIL) + len(ACCOUNTS) + 5
+        lines = lack_switches(span_cnt=50, hidden_cnt=3)
+        report(number, not lines, "the scheduler's account: one that lacks few switches is accepted, if half of the spans can be compared", "\n".join(lines))
+        lines = lack_switches(span_cnt=51, hidden_cnt=3)
+        report(number + 1, lines == ["account: 51 of 100 spans cannot be compared: the kernel counted switches that it does not have"],
+               "the scheduler's account: one that lacks few switches, in most of the spans, is noticed", "\n".join(lines))
+        lines = lack_switches(span_cnt=4, hidden_cnt=4)
+        report(number + 2, lines == ["account: 4 of 20 stays on a CPU lack a switch that the kernel counted"],
+               "the scheduler's account: one that lacks many switches is noticed", "\n".join(lines))
         hidden_ns = hidden_on_a_cpu(folder)
-        report(case_cnt - 1, hidden_ns == [0, MS + sched_account.EDGE_NS], "the scheduler's account: who had a CPU while it was switched unseen is not known",
+        report(number + 3, hidden_ns == [0, MS + sched_account.EDGE_NS], "the scheduler's account: who had a CPU while it was switched unseen is not known",
                f"{hidden_ns} ns")
         known_ns = hidden_within_a_stay(folder)
-        report(case_cnt, known_ns == MS, "the scheduler's account: two switches that were hidden within a stay are known to be missing", f"{known_ns} ns of {MS}")
-        lines = lack_switches(span_cnt=100, hidden_cnt=3)
-        report(case_cnt - 3, not lines, "the scheduler's account: one that lacks few switches is accepted, in however many spans they are", "\n".join(lines))
-        lines = lack_switches(span_cnt=1, hidden_cnt=4)
-        report(case_cnt - 2, len(lines) == 1 and "4 of 20 stays on a CPU lack a switch" in lines[0], "the scheduler's account: one that lacks many is noticed",
-               "\n".join(lines))
-    print(f"1..{case_cnt}")
+        report(number + 4, known_ns == MS, "the scheduler's account: two switches that were hidden within a stay are known to be missing", f"{known_ns} ns of {MS}")
+        lines = sleep_less(is_each_preempted=True)
+        report(number + 5, not lines, "sleeps that are too short by as much as each was preempted are accepted", "\n".join(lines))
+        lines = sleep_less(is_each_preempted=False)
+        report(number + 6, len(lines) == 1, "sleeps that are too short where one was not preempted are noticed", "\n".join(lines))
+    print(f"1..{number + 6}")
 
 
 if __name__ == "__main__":

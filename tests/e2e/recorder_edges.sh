@@ -17,7 +17,7 @@ trap 'kill -KILL $loop $tracer 2>/dev/null; rm -rf "$theirs"; mountpoint -q "$sm
 
 # A program that marks spans until it is told to stop.
 start_loop() {
-	rm -f "$tmp/loop.out" # of the loop before: it is waited for
+	rm -f "$tmp/loop.out" # what the last loop wrote would end the wait below
 	"$programs/probe_loop" --mode tagged --steps 500 --window-ms 100 >"$tmp/loop.out" &
 	loop=$!
 	wait_for 20 test -s "$tmp/loop.out"

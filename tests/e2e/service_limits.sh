@@ -16,7 +16,7 @@ trap 'kill -KILL $loop $tracer 2>/dev/null' EXIT
 capabilities=$(sed -n 's/^CapabilityBoundingSet=//p' $unit | tr ' ' '\n' | sed 's/^CAP_/+/' | tr 'A-Z\n' 'a-z,' | sed 's/,$//')
 
 start() { # start COMMAND...: that runs the recorder
-	rm -f "$tmp/loop.out" # of the loop before: it is waited for
+	rm -f "$tmp/loop.out" # what the last loop wrote would end the wait below
 	"$programs/probe_loop" --mode tagged --steps 20000 --window-ms 50 >"$tmp/loop.out" &
 	loop=$!
 	wait_for 20 test -s "$tmp/loop.out"
