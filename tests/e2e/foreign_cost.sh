@@ -104,10 +104,11 @@ heavy() {
 	echo "# MEASURED tracing is $said % of the program's CPU time by the recorder, $truth % by the program; warned after $(between start tracing_share) ms" >&3
 }
 
-# About a hundred calls a second cost far less than the tenth from which on there is a warning, on a slow machine, too.
+# About a hundred calls a second cost far less than the tenth from which on there is a warning, on a slow machine, too. Switches are not traced: others that
+# preempt the program tens of thousands of times a second make tracing those expensive, and the warning right.
 light() {
 	starts emulated 0 30000000 || return
-	"$recorder" -o "$tmp/light.txtrace" --func $program:emulated --func-returns hook -d 1 -p "$victim" >/dev/null 2>"$tmp/told"
+	"$recorder" -o "$tmp/light.txtrace" --func $program:emulated --func-returns hook --sched off -d 1 -p "$victim" >/dev/null 2>"$tmp/told"
 	ends
 	once 0 'tracing takes' && once 1 "tracing cost .* of CPU, .* % of the program's: "
 }
