@@ -27,7 +27,7 @@
  * minute, so it tries every few; the build without one tries each.
  */
 #ifdef __SANITIZE_THREAD__
-#define STEP 7
+#define STEP 29
 #elif defined(__SANITIZE_ADDRESS__)
 #define STEP 5
 #else
