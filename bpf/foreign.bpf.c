@@ -165,12 +165,21 @@ static __always_inline struct foreign_thread *thread_of_table(void)
 	return bpf_map_lookup_elem(&foreign_thread_table, &key);
 }
 
-static __always_inline struct foreign_thread *thread_get(void)
+static __always_inline struct foreign_thread *thread_of_storage(void)
 {
-	if (!compat_has_task_storage())
-		return thread_of_table();
 	return bpf_task_storage_get(&foreign_threads, bpf_get_current_task_btf(), 0,
 				    BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* Why it asks twice: see thread_clock_make(). */
+static __always_inline struct foreign_thread *thread_get(void)
+{
+	struct foreign_thread *thread;
+
+	if (!compat_has_task_storage())
+		return thread_of_table();
+	thread = thread_of_storage();
+	return thread ? thread : thread_of_storage();
 }
 
 /* Where threads are in the table: nothing of it hits a probe any more. */

@@ -27,6 +27,10 @@ static __always_inline void thread_clock_send(struct emit *out, struct wire_thre
 	emit_submit(out, event);
 }
 
+/*
+ * Those that are there already, if another CPU was quicker; 0: there is no room, or ask again. The first map
+ * of any program that stores something for a task makes its storage, and who is second at that gets nothing.
+ */
 static __always_inline struct thread_clock *thread_clock_make(struct task_struct *task,
 							      struct thread_clock *initial)
 {
@@ -59,7 +63,7 @@ __hidden struct thread_clock *thread_clock_start(struct task_struct *task, uint3
 	initial.clocks.born_ns = initial.now.since_ns;
 	clock = thread_clock_make(task, &initial);
 	if (!clock)
-		clock = thread_clock_of(task);
+		clock = thread_clock_make(task, &initial);
 	if (!clock)
 		__sync_fetch_and_add(&out.counters->lost_clocks, 1);
 	if (!event)

@@ -58,14 +58,15 @@ remove_old_units() { # remove_old_units BUILD
 	done
 }
 
-# Of the unit tests, which were built before, those with code that starts threads, as binaries of build BUILD:
-# ThreadSanitizer finds nothing in others.
+# Of the unit tests, which were built before, those with code that starts threads, as binaries of build BUILD: the
+# others have no races for ThreadSanitizer to find. There are such tests, so an empty list is a failure.
 threaded_units() { # threaded_units BUILD
-	local unit
-	for unit in build/unit/test_*; do
-		[ "${unit%.d}" = "$unit" ] && nm --undefined-only "$unit" | grep -q pthread_create && echo "$1/unit/${unit##*/}"
-	done
-	return 0
+	local unit names
+	names=$(for unit in build/unit/test_*; do
+		[ "${unit%.d}" = "$unit" ] && nm --undefined-only "$unit" | grep -q pthread_create && echo "${unit##*/}"
+	done)
+	[ -n "$names" ] || { echo "no unit test starts a thread, says nm: nothing can run under ThreadSanitizer" >&2 && return 1; }
+	printf "$1/unit/%s\n" $names
 }
 
 build_all() { # build_all NAME MAKE-ARGUMENT...

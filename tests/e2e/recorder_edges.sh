@@ -136,6 +136,27 @@ is_traced_behind_the_exec() {
 	[ "$(grep -c '"label":"after the exec"' "$tmp/exec.txtrace.jsonl")" = 10 ] || fail "spans behind the exec are missing"
 }
 
+# Its first thread had ended, so nobody told of the tid that the other one takes over. It loses the CPU under that tid, before the exec is over: the kernel
+# gives its memory back, and another program wants the same CPU.
+is_told_of_before_its_exec_is() {
+	local cpu busy
+	cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+	taskset -c "$cpu" sh -c 'while :; do :; done' &
+	busy=$!
+	tracer=$busy # so that it is killed, whatever fails
+	taskset -c "$cpu" "$programs/first_thread_ends" --memory-mb 256 &
+	loop=$!
+	wait_for 60 first_thread_is_a_zombie || fail "its first thread goes on" || return
+	"$recorder" -q -o "$tmp/taken.txtrace" -p $loop || fail "the tracer ended with $?" || return
+	kill $busy
+	wait $loop || fail "the program ended with $?" || return
+	balanced "$tmp/taken.txtrace" || return
+	jq -e -s --argjson pid $loop '[.[] | select(.type == "run" and .tid == $pid)] | length > 0' "$tmp/taken.txtrace.jsonl" >/dev/null ||
+		fail "it was on no CPU under the tid of its process" || return
+	loop=
+	"$reader" verify "$tmp/taken.txtrace" >"$tmp/taken.verified" || fail "$(cat "$tmp/taken.verified")"
+}
+
 # ---- signals as others set them up ----
 
 # Some supervisors ignore SIGCHLD, and then nobody may wait for a child.
@@ -232,6 +253,7 @@ if [ "$(nproc)" -gt 1 ]; then
 fi
 check "a process whose first thread has ended is traced" is_traced_without_its_first_thread
 check "an exec by another thread than the first ends no tracing" is_traced_behind_the_exec
+check "a tid that is taken over by exec is told of before anything that was done under it" is_told_of_before_its_exec_is
 check "a command's status comes through where SIGCHLD is ignored" status_comes_through_ignored_sigchld
 check "a hang-up ends the recording well" ends_by_hangup
 check "under nohup it does not" ignores_hangup_under_nohup

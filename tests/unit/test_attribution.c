@@ -349,7 +349,7 @@ static void what_lives_is_told_again(void **state)
 	fclose(out);
 	assert_string_equal(strstr(text, "again:\n"),
 			    "again:\n2600 thread 11/10 second name seed\n2600 thread 12/10 main seed\n"
-			    "2600 open 5 first\n2600 open 7 second\n");
+			    "2600 thread 99/98  seed\n2600 open 5 first\n2600 open 7 second\n");
 	attribution_free(attribution);
 	free(text);
 }

@@ -273,7 +273,7 @@ static int put_known_thread(struct attribution *attribution, const struct thread
 		},
 	};
 
-	return thread->has_name && !thread->has_exited ? put_record(attribution, &record) : 0;
+	return thread->is_told && !thread->has_exited ? put_record(attribution, &record) : 0;
 }
 
 int attribution_restate(struct attribution *attribution)

@@ -165,11 +165,12 @@ int attribute_thread(struct attribution *attribution, const struct event *event)
 		return put_thread(attribution, event, false);
 	}
 	if (thread)
-		err = replace_thread(attribution, &thread, event->tgid, event->time_ns);
-	else
-		err = thread_of_event(attribution, event->tid, event->tgid, event->time_ns, &thread);
+		err = forget_thread(attribution, thread, event->time_ns);
 	if (err)
 		return err;
+	thread = add_thread(attribution, event->tid, event->tgid, event->time_ns);
+	if (!thread)
+		return -ENOMEM;
 	thread_start(thread, event);
 	thread_name(thread, &event->thread.comm);
 	return put_thread(attribution, event, false);

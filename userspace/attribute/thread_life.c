@@ -24,8 +24,7 @@ static struct process *process_of(struct attribution *attribution, uint32_t tgid
 	return process;
 }
 
-static struct thread *add_thread(struct attribution *attribution, uint32_t tid, uint32_t tgid,
-				 uint64_t time_ns)
+struct thread *add_thread(struct attribution *attribution, uint32_t tid, uint32_t tgid, uint64_t time_ns)
 {
 	struct process *process = process_of(attribution, tgid);
 	struct thread *thread = process ? thread_table_add(&attribution->threads, tid, tgid, time_ns) : NULL;
@@ -68,13 +67,30 @@ int forget_thread(struct attribution *attribution, struct thread *thread, uint64
 	return err;
 }
 
-int replace_thread(struct attribution *attribution, struct thread **thread, uint32_t tgid, uint64_t time_ns)
+/* No event introduced it, so a record does before the others of it, without a name. */
+static int add_unannounced(struct attribution *attribution, struct thread **thread, uint32_t tid,
+			   uint32_t tgid, uint64_t time_ns)
+{
+	const struct txtrace_record record = {
+		.kind = TXTRACE_RECORD_THREAD,
+		.thread = { .time_ns = time_ns, .tid = tid, .pid = tgid },
+	};
+
+	*thread = add_thread(attribution, tid, tgid, time_ns);
+	if (!*thread)
+		return -ENOMEM;
+	(*thread)->is_told = true;
+	return put_record(attribution, &record);
+}
+
+/* The tid is used again, and the exit of its last bearer was lost. */
+static int replace_thread(struct attribution *attribution, struct thread **thread, uint32_t tgid,
+			  uint64_t time_ns)
 {
 	uint32_t tid = (*thread)->tid;
 	int err = forget_thread(attribution, *thread, time_ns);
 
-	*thread = err ? NULL : add_thread(attribution, tid, tgid, time_ns);
-	return err ? err : *thread ? 0 : -ENOMEM;
+	return err ? err : add_unannounced(attribution, thread, tid, tgid, time_ns);
 }
 
 int thread_of_event(struct attribution *attribution, uint32_t tid, uint32_t tgid, uint64_t time_ns,
@@ -82,10 +98,8 @@ int thread_of_event(struct attribution *attribution, uint32_t tid, uint32_t tgid
 {
 	*thread = thread_table_get(&attribution->threads, tid);
 	if (!*thread)
-		*thread = add_thread(attribution, tid, tgid, time_ns);
-	else if ((*thread)->tgid != tgid)
-		return replace_thread(attribution, thread, tgid, time_ns);
-	return *thread ? 0 : -ENOMEM;
+		return add_unannounced(attribution, thread, tid, tgid, time_ns);
+	return (*thread)->tgid == tgid ? 0 : replace_thread(attribution, thread, tgid, time_ns);
 }
 
 static int thread_of_own_event(struct attribution *attribution, const struct event *event,

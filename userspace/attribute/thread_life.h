@@ -10,15 +10,19 @@
 #include "attribute/attribution_state.h"
 #include "attribute/span_close.h"
 
-/* The thread that an event tells of; made, in an unknown state, if it was not announced. */
-int thread_of_event(struct attribution *attribution, uint32_t tid, uint32_t tgid, uint64_t time_ns,
-		    struct thread **thread);
+/*
+ * A new thread, in an unknown state; NULL: there is no memory. The caller writes
+ * the record that tells of it.
+ */
+struct thread *add_thread(struct attribution *attribution, uint32_t tid, uint32_t tgid, uint64_t time_ns);
 
 /*
- * The tid is used again, and the exit of its last bearer was lost: *thread
- * becomes the new one; NULL if that fails.
+ * The thread that an event tells of. One that was not announced is made, in an
+ * unknown state, and a record tells of it: the event that should have was lost,
+ * or the thread got another tid by exec, and has not told of that yet.
  */
-int replace_thread(struct attribution *attribution, struct thread **thread, uint32_t tgid, uint64_t time_ns);
+int thread_of_event(struct attribution *attribution, uint32_t tid, uint32_t tgid, uint64_t time_ns,
+		    struct thread **thread);
 
 /*
  * It exits: from its spans and its process. With the last one the process has

@@ -135,7 +135,7 @@ void thread_name(struct thread *thread, const struct event_text *comm)
 									    : sizeof(thread->comm));
 	if (thread->comm_length)
 		memcpy(thread->comm, comm->bytes, thread->comm_length);
-	thread->has_name = true;
+	thread->is_told = true;
 }
 
 void thread_start(struct thread *thread, const struct event *event)

@@ -76,7 +76,7 @@ struct thread {
 	struct cover *covers;   /* of the others, the last entered first */
 	char comm[16];
 	uint8_t comm_length;
-	bool has_name; /* it was told, and is in comm */
+	bool is_told; /* a record tells of it, with the name in comm; without one, if no event announced it */
 } __attribute__((aligned(64)));
 
 #define THREAD_RECENT 256
