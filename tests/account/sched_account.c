@@ -85,15 +85,21 @@ static void attach_ticks(struct sched_account_bpf *bpf)
 	}
 }
 
-/* Programs at a tracepoint run in the order in which they were attached, and links have rising ids. */
+/*
+ * Programs at a tracepoint run in the order in which they were attached, and links have rising ids. But a link
+ * gets its id first: one with a smaller id may come behind another one, until it is settled.
+ */
 struct last_program {
 	struct bpf_program *program;
 	struct bpf_link *link; /* NULL: not attached yet */
-	uint32_t seen_id;      /* links up to this one have been looked at */
+	uint32_t id;	       /* of the link */
+	uint32_t seen_id;      /* links up to this one are settled, and have been looked at */
 	uint64_t last_ns;      /* when it was seen to be the last one */
 };
 
-static bool is_at_switches(uint32_t link_id)
+enum link_place { LINK_ELSEWHERE, LINK_AT_SWITCHES, LINK_UNSETTLED };
+
+static enum link_place place_of(uint32_t link_id)
 {
 	char name[64] = "";
 	struct bpf_link_info info = { 0 };
@@ -102,20 +108,29 @@ static bool is_at_switches(uint32_t link_id)
 	bool is_known;
 
 	if (fd < 0)
-		return false; /* it has gone */
+		return errno == EAGAIN ? LINK_UNSETTLED : LINK_ELSEWHERE; /* or it has gone */
 	info.raw_tracepoint.tp_name = (uintptr_t)name;
 	info.raw_tracepoint.tp_name_len = sizeof(name);
 	is_known = !bpf_obj_get_info_by_fd(fd, &info, &length);
 	close(fd);
-	return is_known && info.type == BPF_LINK_TYPE_RAW_TRACEPOINT && !strcmp(name, "sched_switch");
+	return is_known && info.type == BPF_LINK_TYPE_RAW_TRACEPOINT && !strcmp(name, "sched_switch")
+		       ? LINK_AT_SWITCHES
+		       : LINK_ELSEWHERE;
 }
 
 static bool is_last(struct last_program *last)
 {
 	bool is_last = last->link != NULL;
+	uint32_t id = last->seen_id;
 
-	while (is_last && !bpf_link_get_next_id(last->seen_id, &last->seen_id))
-		is_last = !is_at_switches(last->seen_id);
+	while (!bpf_link_get_next_id(id, &id)) {
+		enum link_place place = id == last->id ? LINK_ELSEWHERE : place_of(id);
+
+		if (place == LINK_UNSETTLED)
+			return false;
+		is_last &= place == LINK_ELSEWHERE;
+		last->seen_id = id;
+	}
 	return is_last;
 }
 
@@ -130,7 +145,7 @@ static int attach_last(struct last_program *last)
 		return -errno;
 	bpf_link__destroy(last->link);
 	last->link = link;
-	last->seen_id = info.id;
+	last->id = info.id;
 	return 0;
 }
 
