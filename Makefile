@@ -113,8 +113,8 @@ SKELETON    := $(GEN)/txtrace_bpf.skel.h
 PROGRAM_SOURCES := $(sort $(wildcard tests/programs/*.c))
 PROGRAMS        := $(patsubst tests/programs/%.c,$(SHARED)/programs/%,$(PROGRAM_SOURCES))
 PLUGINS         := $(patsubst tests/programs/plugins/%.c,$(SHARED)/programs/%.so,$(sort $(wildcard tests/programs/plugins/*.c)))
-UNIT_SOURCES    := $(sort $(wildcard tests/unit/test_*.c))
-UNITS           := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
+UNIT_SOURCES    := $(sort $(wildcard tests/unit/*/test_*.c))
+UNITS           := $(patsubst %.c,$(BUILD)/unit/%,$(notdir $(UNIT_SOURCES)))
 BENCHES         := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(filter-out %.bpf.c,$(sort $(wildcard tests/bench/*.c))))
 BPF_BENCHES     := $(patsubst tests/bench/%.bpf.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.bpf.c)))
 ACCOUNT         := $(BUILD)/account/sched_account
@@ -256,7 +256,9 @@ $(SHARED)/programs/%.so: tests/programs/plugins/%.c $(SHARED)/programs.line
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(PROGRAM_CFLAGS) -fPIC -shared -MMD -MP -MF $@.d -o $@ $<
 
-$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/librecord.a $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
+vpath test_%.c $(sort $(dir $(UNIT_SOURCES)))
+
+$(BUILD)/unit/%: %.c $(BUILD)/librecord.a $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
 	$(call say,UNIT,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) -Itests $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) -lcmocka -lm

@@ -105,6 +105,17 @@ static __always_inline void fill_block(struct wire_switch *event, const struct b
 	event->syscall_nr = block->syscall_nr;
 }
 
+static __always_inline void fill_switch(struct wire_switch *event, struct task_struct *next,
+					bool next_is_traced, uint8_t left_as, uint8_t reason)
+{
+	event->next_tid = next->pid;
+	event->next_tgid = next->tgid;
+	event->left_as = left_as;
+	event->reason = reason;
+	event->next_is_traced = next_is_traced;
+	event->padding = 0;
+}
+
 /*
  * The state is the tracepoint's argument, not the task's field: a waker may already have changed the field.
  */
@@ -207,12 +218,7 @@ int on_sched_switch(uint64_t *ctx)
 	else
 		fill_other(event, other_ns, prev);
 	emit_header(&out, &event->header, WIRE_SWITCH, 0, pid_tgid_of(prev), now_ns);
-	event->next_tid = next->pid;
-	event->next_tgid = next->tgid;
-	event->left_as = left_as;
-	event->reason = block.reason;
-	event->next_is_traced = in_clock != 0;
-	event->padding = 0;
+	fill_switch(event, next, in_clock != 0, left_as, block.reason);
 	emit_submit(&out, event);
 	if (left_as == WIRE_LEFT_BLOCKED && (cfg_stacks_off_cpu || cfg_names_futexes))
 		stack_of_block(ctx, prev, &block, now_ns);

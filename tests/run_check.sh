@@ -54,7 +54,7 @@ short_tests() {
 remove_old_units() { # remove_old_units BUILD
 	local unit
 	for unit in "$1"/unit/test_*; do
-		[ -e "tests/unit/$(basename "${unit%.d}").c" ] || rm -f "$unit"
+		ls tests/unit/*/"$(basename "${unit%.d}").c" >/dev/null 2>&1 || rm -f "$unit"
 	done
 }
 

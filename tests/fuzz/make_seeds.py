@@ -152,7 +152,7 @@ def elf(folder):
 # ---- names of code, and rules of frames ----
 
 def code(folder):
-    """The rules are those of tests/unit/test_unwind_table.c: one function at 0x2000 that keeps a frame pointer, one for aarch64."""
+    """The rules are those of tests/unit/attach/test_unwind_table.c: one function at 0x2000 that keeps a frame pointer, one for aarch64."""
     rules = bytes.fromhex("14000000 00000000 01 7a5200 01 78 10 01 1b 0c0708 9001 0000"
                           "1c000000 1c000000 e00f0000 20000000 00 410e10 8602 430d06 44 8303 00000000 00000000")
     aarch64_rules = bytes.fromhex("10000000 00000000 01 7a5200 04 78 1e 01 1b 0c1f00 20000000 18000000 e40f0000 20000000 00"

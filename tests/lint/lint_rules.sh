@@ -129,7 +129,7 @@ breaks includes "traced programs include txtrace.h and their own headers" tests/
 breaks includes "every header compiles by itself" userspace/base/strings.h <<<'size_t length(struct strings *strings);'
 
 breaks shape "no source or script has more than 900 lines" userspace/base/strings.c < <(echo "$licence" && lines 900 "int a;")
-breaks shape "no function has more than 80 lines" userspace/base/strings.c < <(echo "$licence" && echo "int f(void)" && echo "{" && lines 79 "	g();" && echo "}")
+breaks shape "no function has more than 60 lines" userspace/base/strings.c < <(echo "$licence" && echo "int f(void)" && echo "{" && lines 59 "	g();" && echo "}")
 breaks shape "no line has more than 110 columns" userspace/base/strings.c < <(echo "$licence" && printf '\t%0110d\n' 1)
 breaks shape "tabs indent, and nothing trails" userspace/base/strings.c < <(printf '%s\n%8sint a;\n' "$licence" "")
 breaks shape "tabs indent, and nothing trails" docs/more.md <<<"# More "

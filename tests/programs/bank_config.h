@@ -24,8 +24,7 @@ struct config {
 	const char *directory, *latencies; /* latencies: a file; NULL: none */
 };
 
-/* Ends the program if something is wrong with them. */
-static inline void config_parse(struct config *config, int argc, char **argv)
+static inline void config_set_defaults(struct config *config)
 {
 	const char *directory = getenv("TMPDIR");
 
@@ -37,6 +36,11 @@ static inline void config_parse(struct config *config, int argc, char **argv)
 				   .clearing_us = 300,
 				   .checksum_us = 1000 };
 	config->directory = directory && *directory ? directory : "/var/tmp";
+}
+
+/* Ends the program if something is wrong with them. */
+static inline void config_parse(struct config *config, int argc, char **argv)
+{
 	const struct option_spec table[] = {
 		{ .name = "threads",
 		  .help = "tellers",
@@ -88,6 +92,8 @@ static inline void config_parse(struct config *config, int argc, char **argv)
 		  .real = &config->wait_traced_s,
 		  .max = 600 },
 	};
+
+	config_set_defaults(config);
 	options_parse(table, sizeof(table) / sizeof(table[0]), "bank: a transaction server to trace", argc,
 		      argv);
 }

@@ -219,36 +219,9 @@ static inline void put_common(FILE *out, uint64_t time_ns, uint32_t pid, uint32_
 	put_number(out, "tid", tid);
 }
 
-/* The small kinds. */
-static inline void put_mark(FILE *out, const struct txtrace_record *record)
+static inline void put_larger_mark(FILE *out, const struct txtrace_record *record)
 {
-	if (record->kind == TXTRACE_RECORD_THREAD) {
-		put_common(out, record->thread.time_ns, record->thread.pid, record->thread.tid);
-		put_number(out, "is_seed", record->thread.is_seed);
-		put_number(out, "is_exit", record->thread.is_exit);
-		put_string(out, "comm", record->thread.comm);
-	} else if (record->kind == TXTRACE_RECORD_INSTANT) {
-		put_common(out, record->instant.time_ns, record->instant.pid, record->instant.tid);
-		put_number(out, "span", record->instant.span);
-		put_string(out, "name", record->instant.name);
-	} else if (record->kind == TXTRACE_RECORD_COUNTER) {
-		put_common(out, record->counter.time_ns, record->counter.pid, record->counter.tid);
-		fprintf(out, " value=%lld", (long long)record->counter.value);
-		put_string(out, "name", record->counter.name);
-	} else if (record->kind == TXTRACE_RECORD_LINK) {
-		put_common(out, record->link.time_ns, record->link.pid, record->link.tid);
-		put_number(out, "from", record->link.from);
-		put_number(out, "to", record->link.to);
-		put_string(out, "name", record->link.name);
-	} else if (record->kind == TXTRACE_RECORD_CONTINUED) {
-		put_number(out, "time", record->continued.time_ns);
-		put_number(out, "next_part", record->continued.next_part);
-	} else if (record->kind == TXTRACE_RECORD_OBJECT) {
-		put_common(out, record->object.time_ns, record->object.pid, record->object.tid);
-		put_number(out, "reason", record->object.reason);
-		put_number(out, "object", record->object.object);
-		put_string(out, "name", record->object.name);
-	} else if (record->kind == TXTRACE_RECORD_TRIGGER) {
+	if (record->kind == TXTRACE_RECORD_TRIGGER) {
 		put_common(out, record->trigger.time_ns, record->trigger.pid, record->trigger.tid);
 		put_number(out, "span", record->trigger.span);
 		put_number(out, "cause", record->trigger.cause);
@@ -278,8 +251,6 @@ static inline void put_mark(FILE *out, const struct txtrace_record *record)
 		put_number(out, "pid", record->stay.pid);
 		put_number(out, "tid", record->stay.tid);
 		put_number(out, "is_keyed", record->stay.is_keyed);
-	} else if (record->kind == TXTRACE_RECORD_OVERLAP) {
-		put_overlap(out, &record->overlap);
 	} else if (record->kind == TXTRACE_RECORD_STACK) {
 		put_common(out, record->stack.time_ns, record->stack.pid, record->stack.tid);
 		put_number(out, "what", record->stack.what);
@@ -289,10 +260,46 @@ static inline void put_mark(FILE *out, const struct txtrace_record *record)
 		put_number(out, "span", record->stack.span);
 		put_number(out, "span_pid", record->stack.span_pid);
 		put_number(out, "is_repeat", record->stack.is_repeat);
+	}
+}
+
+/* The small kinds. */
+static inline void put_mark(FILE *out, const struct txtrace_record *record)
+{
+	if (record->kind == TXTRACE_RECORD_THREAD) {
+		put_common(out, record->thread.time_ns, record->thread.pid, record->thread.tid);
+		put_number(out, "is_seed", record->thread.is_seed);
+		put_number(out, "is_exit", record->thread.is_exit);
+		put_string(out, "comm", record->thread.comm);
+	} else if (record->kind == TXTRACE_RECORD_INSTANT) {
+		put_common(out, record->instant.time_ns, record->instant.pid, record->instant.tid);
+		put_number(out, "span", record->instant.span);
+		put_string(out, "name", record->instant.name);
+	} else if (record->kind == TXTRACE_RECORD_COUNTER) {
+		put_common(out, record->counter.time_ns, record->counter.pid, record->counter.tid);
+		fprintf(out, " value=%lld", (long long)record->counter.value);
+		put_string(out, "name", record->counter.name);
+	} else if (record->kind == TXTRACE_RECORD_LINK) {
+		put_common(out, record->link.time_ns, record->link.pid, record->link.tid);
+		put_number(out, "from", record->link.from);
+		put_number(out, "to", record->link.to);
+		put_string(out, "name", record->link.name);
+	} else if (record->kind == TXTRACE_RECORD_CONTINUED) {
+		put_number(out, "time", record->continued.time_ns);
+		put_number(out, "next_part", record->continued.next_part);
+	} else if (record->kind == TXTRACE_RECORD_OBJECT) {
+		put_common(out, record->object.time_ns, record->object.pid, record->object.tid);
+		put_number(out, "reason", record->object.reason);
+		put_number(out, "object", record->object.object);
+		put_string(out, "name", record->object.name);
+	} else if (record->kind == TXTRACE_RECORD_OVERLAP) {
+		put_overlap(out, &record->overlap);
 	} else if (record->kind == TXTRACE_RECORD_FRAMES) {
 		put_number(out, "time", record->frames.time_ns);
 		put_number(out, "stack", record->frames.stack);
 		put_string(out, "names", record->frames.names);
+	} else {
+		put_larger_mark(out, record);
 	}
 }
 

@@ -393,6 +393,31 @@ static void world_replace_span(struct world *world, struct world_span *span, int
 	world_finish_span(world, span, 0);
 }
 
+/* The span, if one with its id or key is open, ends first or is the one that goes on. */
+static void world_did_begin(struct world *world, struct world_span *span, int t, const struct event *event,
+			    int key, bool is_known, bool is_lost)
+{
+	if (span) {
+		world->anomaly_cnt[TXTRACE_ANOMALY_BEGIN_TWICE]++;
+		if (key < 0)
+			return;
+		world_replace_span(world, span, t, is_known);
+	}
+	world->spans = world_room(world->spans, world->span_cnt, &world->span_room, sizeof(*world->spans));
+	span = &world->spans[world->span_cnt++];
+	*span = (struct world_span){ .id = event->span.id,
+				     .parent = event->span.parent,
+				     .begin_ns = world->now_ns,
+				     .tgid = event->tgid,
+				     .tid = event->tid,
+				     .key = key,
+				     .is_open = true,
+				     .is_begin_lost = is_lost };
+	world_find_parent(world, span, t, event);
+	if (event->kind != EVENT_BEGIN_DETACHED)
+		world_enter(world, span, t, event->tid, is_known);
+}
+
 /* What the event means, in truth. */
 static void world_did(struct world *world, int t, const struct event *event, int key, bool is_known,
 		      bool is_lost)
@@ -408,30 +433,9 @@ static void world_did(struct world *world, int t, const struct event *event, int
 	};
 	struct world_span *span = world_find_span(world, event->tgid, event->span.id, key);
 
-	switch (event->kind) {
-	case EVENT_BEGIN:
-	case EVENT_BEGIN_DETACHED:
-	case EVENT_KEY_BEGIN:
-		if (span) {
-			world->anomaly_cnt[TXTRACE_ANOMALY_BEGIN_TWICE]++;
-			if (key < 0)
-				return;
-			world_replace_span(world, span, t, is_known);
-		}
-		world->spans = world_room(world->spans, world->span_cnt, &world->span_room,
-					  sizeof(*world->spans));
-		span = &world->spans[world->span_cnt++];
-		*span = (struct world_span){ .id = event->span.id,
-					     .parent = event->span.parent,
-					     .begin_ns = world->now_ns,
-					     .tgid = event->tgid,
-					     .tid = event->tid,
-					     .key = key,
-					     .is_open = true,
-					     .is_begin_lost = is_lost };
-		world_find_parent(world, span, t, event);
-		if (event->kind != EVENT_BEGIN_DETACHED)
-			world_enter(world, span, t, event->tid, is_known);
+	if (event->kind == EVENT_BEGIN || event->kind == EVENT_BEGIN_DETACHED ||
+	    event->kind == EVENT_KEY_BEGIN) {
+		world_did_begin(world, span, t, event, key, is_known, is_lost);
 		return;
 	}
 	if (!span) {

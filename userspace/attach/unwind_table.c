@@ -269,7 +269,7 @@ struct machine {
 	struct unwind_row initial;
 	struct unwind_row remembered[REMEMBERED_MAX];
 	size_t remembered_cnt;
-	uint64_t at;     /* the instruction for which the row holds from here on */
+	uint64_t at; /* the instruction for which the row holds from here on */
 	uint64_t wanted;
 	bool has_failed;
 };
@@ -359,7 +359,39 @@ static void advance(struct machine *machine, uint64_t delta)
 	machine->at += delta * machine->common->code_factor;
 }
 
-/* Instructions that tell of one register, or of none. */
+/* Instructions that tell where the frame of the caller is. */
+static void step_frame(struct machine *machine, struct cursor *program, uint8_t code)
+{
+	uint64_t number;
+
+	switch (code) {
+	case DW_CFA_def_cfa:
+		number = take_register(machine, program);
+		set_frame(machine, number, (int64_t)take_leb(program, false));
+		break;
+	case DW_CFA_def_cfa_sf:
+		number = take_register(machine, program);
+		set_frame(machine, number, factored(machine, take_leb(program, true)));
+		break;
+	case DW_CFA_def_cfa_register:
+		set_frame(machine, take_register(machine, program), machine->row.frame_offset);
+		break;
+	case DW_CFA_def_cfa_offset:
+		set_frame(machine, machine->row.frame_register, (int64_t)take_leb(program, false));
+		break;
+	case DW_CFA_def_cfa_offset_sf:
+		set_frame(machine, machine->row.frame_register, factored(machine, take_leb(program, true)));
+		break;
+	case DW_CFA_def_cfa_expression:
+		take_frame_expression(machine, program);
+		break;
+	default:
+		machine->has_failed = true;
+		break;
+	}
+}
+
+/* Instructions that tell of one register, or of none; the others are left to step_frame(). */
 static void step_extended(const struct unwind_table *table, struct machine *machine, struct cursor *program,
 			  uint8_t code)
 {
@@ -400,26 +432,6 @@ static void step_extended(const struct unwind_table *table, struct machine *mach
 	case DW_CFA_restore_state:
 		remember(machine, code == DW_CFA_restore_state);
 		break;
-	case DW_CFA_def_cfa:
-		number = take_register(machine, program);
-		set_frame(machine, number, (int64_t)take_leb(program, false));
-		break;
-	case DW_CFA_def_cfa_sf:
-		number = take_register(machine, program);
-		set_frame(machine, number, factored(machine, take_leb(program, true)));
-		break;
-	case DW_CFA_def_cfa_register:
-		set_frame(machine, take_register(machine, program), machine->row.frame_offset);
-		break;
-	case DW_CFA_def_cfa_offset:
-		set_frame(machine, machine->row.frame_register, (int64_t)take_leb(program, false));
-		break;
-	case DW_CFA_def_cfa_offset_sf:
-		set_frame(machine, machine->row.frame_register, factored(machine, take_leb(program, true)));
-		break;
-	case DW_CFA_def_cfa_expression:
-		take_frame_expression(machine, program);
-		break;
 	case DW_CFA_register:
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf:
@@ -438,7 +450,7 @@ static void step_extended(const struct unwind_table *table, struct machine *mach
 		take_leb(program, false);
 		break;
 	default:
-		machine->has_failed = true;
+		step_frame(machine, program, code);
 		break;
 	}
 }

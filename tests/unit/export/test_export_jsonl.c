@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "export_feed.h"
+#include "unit/export_feed.h"
 
 /* The records are fed by `feed`; the lines between header and summary are the expected ones. */
 static void expect_lines(void (*feed_records)(struct feed *feed), const char *expected)

@@ -13,7 +13,7 @@
 #include <inttypes.h>
 
 #include "export/picture.h"
-#include "export_feed.h"
+#include "unit/export_feed.h"
 
 /* ---- a canvas of text ---- */
 

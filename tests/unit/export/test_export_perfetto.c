@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-#include "export_feed.h"
+#include "unit/export_feed.h"
 
 /* ---- protobuf ---- */
 

@@ -26,7 +26,10 @@ static const struct wire_clocks some_clocks = {
 	.interrupt_ns = 30,
 };
 
-#define TEXT(string) { .bytes = string, .length = sizeof(string) - 1 }
+#define TEXT(string)                                          \
+	{                                                     \
+		.bytes = string, .length = sizeof(string) - 1 \
+	}
 
 /* An event, and the line that it is written as. */
 static const struct {
@@ -279,39 +282,34 @@ static void assert_text_equal(const struct event_text *a, const struct event_tex
 	assert_int_equal(a->is_unreadable, b->is_unreadable);
 }
 
-/*
- * What an event says, without the addresses of its strings. Kinds use different members: all of them are
- * compared.
- */
-static void assert_event_equal(const struct event *a, const struct event *b)
+/* What one has in a string, the other has, too; from then on neither has it. */
+static void take_equal(struct event_text *a, struct event_text *b)
 {
-	struct event x = *a, y = *b;
+	assert_text_equal(a, b);
+	*a = *b = (struct event_text){ 0 };
+}
 
+static void take_equal_texts(struct event *a, struct event *b)
+{
 	switch (a->kind) {
 	case EVENT_WAKE:
-		assert_text_equal(&a->wake.waker_comm, &b->wake.waker_comm);
-		x.wake.waker_comm = y.wake.waker_comm = (struct event_text){ 0 };
+		take_equal(&a->wake.waker_comm, &b->wake.waker_comm);
 		break;
 	case EVENT_THREAD:
-		assert_text_equal(&a->thread.comm, &b->thread.comm);
-		x.thread.comm = y.thread.comm = (struct event_text){ 0 };
+		take_equal(&a->thread.comm, &b->thread.comm);
 		break;
 	case EVENT_PROCESS:
-		assert_text_equal(&a->process.comm, &b->process.comm);
-		assert_text_equal(&a->process.path, &b->process.path);
-		x.process.comm = x.process.path = y.process.comm = y.process.path = (struct event_text){ 0 };
+		take_equal(&a->process.comm, &b->process.comm);
+		take_equal(&a->process.path, &b->process.path);
 		break;
 	case EVENT_SWITCH:
-		assert_text_equal(&a->sched.other_comm, &b->sched.other_comm);
-		x.sched.other_comm = y.sched.other_comm = (struct event_text){ 0 };
+		take_equal(&a->sched.other_comm, &b->sched.other_comm);
 		break;
 	case EVENT_OTHER:
-		assert_text_equal(&a->other.comm, &b->other.comm);
-		x.other.comm = y.other.comm = (struct event_text){ 0 };
+		take_equal(&a->other.comm, &b->other.comm);
 		break;
 	case EVENT_MOVE:
-		assert_text_equal(&a->move.other_comm, &b->move.other_comm);
-		x.move.other_comm = y.move.other_comm = (struct event_text){ 0 };
+		take_equal(&a->move.other_comm, &b->move.other_comm);
 		break;
 	case EVENT_LOSS:
 		break;
@@ -321,20 +319,28 @@ static void assert_event_equal(const struct event *a, const struct event *b)
 	case EVENT_INSTANT:
 	case EVENT_COUNTER:
 	case EVENT_LINK:
-		assert_text_equal(&a->mark.name, &b->mark.name);
-		assert_text_equal(&a->mark.text, &b->mark.text);
-		x.mark.name = x.mark.text = y.mark.name = y.mark.text = (struct event_text){ 0 };
+		take_equal(&a->mark.name, &b->mark.name);
+		take_equal(&a->mark.text, &b->mark.text);
 		break;
 	default:
 		if (a->kind >= EVENT_KEY_BEGIN) {
-			assert_text_equal(&a->keyed.key, &b->keyed.key);
-			assert_text_equal(&a->keyed.name, &b->keyed.name);
-			x.keyed.key = x.keyed.name = y.keyed.key = y.keyed.name = (struct event_text){ 0 };
+			take_equal(&a->keyed.key, &b->keyed.key);
+			take_equal(&a->keyed.name, &b->keyed.name);
 		} else {
-			assert_text_equal(&a->span.label, &b->span.label);
-			x.span.label = y.span.label = (struct event_text){ 0 };
+			take_equal(&a->span.label, &b->span.label);
 		}
 	}
+}
+
+/*
+ * What an event says, without the addresses of its strings. Kinds use different members: all of them are
+ * compared.
+ */
+static void assert_event_equal(const struct event *a, const struct event *b)
+{
+	struct event x = *a, y = *b;
+
+	take_equal_texts(&x, &y);
 	assert_int_equal(!a->clocks, !b->clocks);
 	if (a->clocks)
 		assert_memory_equal(a->clocks, b->clocks, sizeof(*a->clocks));
@@ -474,70 +480,70 @@ static void comments_and_empty_lines_are_skipped(void **state)
 	fclose(in);
 }
 
+static const struct {
+	const char *line, *sentence;
+} no_events[] = {
+	{ "x", "'x' is no number up to 18446744073709551615" },
+	{ "-1 end 1/1 0 - id=1", "'-1' is no number up to 18446744073709551615" },
+	{ "+1 end 1/1 0 - id=1", "'+1' is no number up to 18446744073709551615" },
+	{ " 1 end 1/1 0 - id=1", "'' is no number up to 18446744073709551615" },
+	{ "18446744073709551616 end 1/1 0 - id=1",
+	  "'18446744073709551616' is no number up to 18446744073709551615" },
+	{ "1", "it ends early: time, kind, tid/tgid, cpu and flags come first" },
+	{ "1 end", "it ends early: time, kind, tid/tgid, cpu and flags come first" },
+	{ "1 end 1/1 0", "it ends early: time, kind, tid/tgid, cpu and flags come first" },
+	{ "1 stop 1/1 0 - id=1", "there is no event 'stop'" },
+	{ "1  end 1/1 0 - id=1", "there is no event ''" },
+	{ "1 end 1 0 - id=1", "a thread is written tid/tgid" },
+	{ "1 end 1/4294967296 0 - id=1", "'4294967296' is no number up to 4294967295" },
+	{ "1 end 1/1 65536 - id=1", "'65536' is no number up to 65535" },
+	{ "1 end 1/1 0 blue id=1", "there is no flag 'blue'" },
+	{ "1 end 1/1 0 not_arrived+ id=1", "there is no flag ''" },
+	{ "1 end 1/1 0 -x id=1", "a field ends at 'x id=1', where a blank belongs" },
+	{ "1 end 1/1 0 - ", "end has no field ''" },
+	{ "1 end 1/1 0 - id", "id lacks =value" },
+	{ "1 end 1/1 0 - id=", "'' is no number up to 18446744073709551615" },
+	{ "1 end 1/1 0 - id=1x", "'1x' is no number up to 18446744073709551615" },
+	{ "1 end 1/1 0 - id=1 id=1", "id is said twice" },
+	{ "1 end 1/1 0 - id=1 colour=1", "end has no field 'colour'" },
+	{ "1 end 1/1 0 - id=1 on_cpu=5", "clocks lack born=" },
+	{ "1 end 1/1 0 - id=1 born=1 blocked[sleep]=1 blocked[sleep]=1", "blocked[sleep] is said twice" },
+	{ "1 end 1/1 0 - id=1 born=1 blocked[fun]=1", "end has no field 'blocked[fun]'" },
+	{ "1 end 1/1 0 - id=1 born=1 blocked[]=1", "end has no field 'blocked[]'" },
+	{ "1 tag 1/1 0 - id=1 born=1", "tag has no field 'born'" },
+	{ "1 tag 1/1 0 - id=1 text=abc", "a string begins with \", or is ?" },
+	{ "1 tag 1/1 0 - id=1 text=\"abc", "a string does not end" },
+	{ "1 tag 1/1 0 - id=1 text=\"abc\\", "an escape is" },
+	{ "1 tag 1/1 0 - id=1 text=\"\\x4\"", "an escape is" },
+	{ "1 tag 1/1 0 - id=1 text=\"\\x", "an escape is" },
+	{ "1 tag 1/1 0 - id=1 text=\"\\q\"", "an escape is" },
+	{ "1 tag 1/1 0 - id=1 text=\"a\"b", "a field ends at 'b', where a blank belongs" },
+	{ "1 switch 1/1 0 - left=gone", "'gone' is nothing that left can be" },
+	{ "1 switch 1/1 0 - left=2", "'2' is nothing that left can be" },
+	{ "1 switch 1/1 0 - next_is_traced=1", "next_is_traced has no value" },
+	{ "1 switch 1/1 0 - syscall=2147483648", "'2147483648' is no number up to 2147483647" },
+	{ "1 switch 1/1 0 - object=255", "object is written 0x" },
+	{ "1 switch 1/1 0 - object=0x", "'' is no number up to 18446744073709551615" },
+	{ "1 switch 1/1 0 - object=0x0x1", "'0x1' is no number up to 18446744073709551615" },
+	{ "1 counter 1/1 0 - name=\"n\" value=--1", "'-1' is no number up to 9223372036854775808" },
+	{ "1 counter 1/1 0 - name=\"n\" value=9223372036854775808",
+	  "'9223372036854775808' is no number up to 9223372036854775807" },
+};
+
 static void what_is_no_event_is_refused_with_its_line(void **state)
 {
-	static const struct {
-		const char *line, *sentence;
-	} cases[] = {
-		{ "x", "'x' is no number up to 18446744073709551615" },
-		{ "-1 end 1/1 0 - id=1", "'-1' is no number up to 18446744073709551615" },
-		{ "+1 end 1/1 0 - id=1", "'+1' is no number up to 18446744073709551615" },
-		{ " 1 end 1/1 0 - id=1", "'' is no number up to 18446744073709551615" },
-		{ "18446744073709551616 end 1/1 0 - id=1",
-		  "'18446744073709551616' is no number up to 18446744073709551615" },
-		{ "1", "it ends early: time, kind, tid/tgid, cpu and flags come first" },
-		{ "1 end", "it ends early: time, kind, tid/tgid, cpu and flags come first" },
-		{ "1 end 1/1 0", "it ends early: time, kind, tid/tgid, cpu and flags come first" },
-		{ "1 stop 1/1 0 - id=1", "there is no event 'stop'" },
-		{ "1  end 1/1 0 - id=1", "there is no event ''" },
-		{ "1 end 1 0 - id=1", "a thread is written tid/tgid" },
-		{ "1 end 1/4294967296 0 - id=1", "'4294967296' is no number up to 4294967295" },
-		{ "1 end 1/1 65536 - id=1", "'65536' is no number up to 65535" },
-		{ "1 end 1/1 0 blue id=1", "there is no flag 'blue'" },
-		{ "1 end 1/1 0 not_arrived+ id=1", "there is no flag ''" },
-		{ "1 end 1/1 0 -x id=1", "a field ends at 'x id=1', where a blank belongs" },
-		{ "1 end 1/1 0 - ", "end has no field ''" },
-		{ "1 end 1/1 0 - id", "id lacks =value" },
-		{ "1 end 1/1 0 - id=", "'' is no number up to 18446744073709551615" },
-		{ "1 end 1/1 0 - id=1x", "'1x' is no number up to 18446744073709551615" },
-		{ "1 end 1/1 0 - id=1 id=1", "id is said twice" },
-		{ "1 end 1/1 0 - id=1 colour=1", "end has no field 'colour'" },
-		{ "1 end 1/1 0 - id=1 on_cpu=5", "clocks lack born=" },
-		{ "1 end 1/1 0 - id=1 born=1 blocked[sleep]=1 blocked[sleep]=1",
-		  "blocked[sleep] is said twice" },
-		{ "1 end 1/1 0 - id=1 born=1 blocked[fun]=1", "end has no field 'blocked[fun]'" },
-		{ "1 end 1/1 0 - id=1 born=1 blocked[]=1", "end has no field 'blocked[]'" },
-		{ "1 tag 1/1 0 - id=1 born=1", "tag has no field 'born'" },
-		{ "1 tag 1/1 0 - id=1 text=abc", "a string begins with \", or is ?" },
-		{ "1 tag 1/1 0 - id=1 text=\"abc", "a string does not end" },
-		{ "1 tag 1/1 0 - id=1 text=\"abc\\", "an escape is" },
-		{ "1 tag 1/1 0 - id=1 text=\"\\x4\"", "an escape is" },
-		{ "1 tag 1/1 0 - id=1 text=\"\\x", "an escape is" },
-		{ "1 tag 1/1 0 - id=1 text=\"\\q\"", "an escape is" },
-		{ "1 tag 1/1 0 - id=1 text=\"a\"b", "a field ends at 'b', where a blank belongs" },
-		{ "1 switch 1/1 0 - left=gone", "'gone' is nothing that left can be" },
-		{ "1 switch 1/1 0 - left=2", "'2' is nothing that left can be" },
-		{ "1 switch 1/1 0 - next_is_traced=1", "next_is_traced has no value" },
-		{ "1 switch 1/1 0 - syscall=2147483648", "'2147483648' is no number up to 2147483647" },
-		{ "1 switch 1/1 0 - object=255", "object is written 0x" },
-		{ "1 switch 1/1 0 - object=0x", "'' is no number up to 18446744073709551615" },
-		{ "1 switch 1/1 0 - object=0x0x1", "'0x1' is no number up to 18446744073709551615" },
-		{ "1 counter 1/1 0 - name=\"n\" value=--1", "'-1' is no number up to 9223372036854775808" },
-		{ "1 counter 1/1 0 - name=\"n\" value=9223372036854775808",
-		  "'9223372036854775808' is no number up to 9223372036854775807" },
-	};
 	struct event event;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(no_events) / sizeof(no_events[0]); i++) {
 		char bytes[256];
-		int length = snprintf(bytes, sizeof(bytes), "\n%s\n", cases[i].line);
+		int length = snprintf(bytes, sizeof(bytes), "\n%s\n", no_events[i].line);
 
 		assert_int_equal(read_bytes(bytes, length, &event), -EBADMSG);
 		assert_memory_equal(storage.error.text, "line 2: ", 8);
-		if (strncmp(storage.error.text + 8, cases[i].sentence, strlen(cases[i].sentence)))
-			fail_msg("'%s': '%s' instead of '%s'", cases[i].line, storage.error.text,
-				 cases[i].sentence);
+		if (strncmp(storage.error.text + 8, no_events[i].sentence, strlen(no_events[i].sentence)))
+			fail_msg("'%s': '%s' instead of '%s'", no_events[i].line, storage.error.text,
+				 no_events[i].sentence);
 	}
 }
 

@@ -82,18 +82,8 @@ static double extra(const struct run_set *set, const struct label_unit *unit, en
  * tx 0-100 on thread 11: outer 10-60, in it inner 20-50, which sleeps 30-40 for the lock that flush holds, on
  * a CPU from 34 on; a second tx has nothing below it.
  */
-static void test_figures(void **state)
+static void add_figures(struct run_sampler *sampler)
 {
-	struct run_set set;
-	struct run_sampler *sampler;
-	const struct label_unit *tx, *outer, *inner;
-	const char held_by_flush[] = { TXTRACE_BLOCK_LOCK, PARTY_SPAN, 'f', 'l', 'u', 's', 'h' };
-	uint32_t held;
-
-	(void)state;
-	assert_int_equal(run_set_init(&set), 0);
-	assert_int_equal(run_set_want(&set, SPAN_VALUE_WALL, 0.5), 0);
-	sampler = start(&set, 1);
 	add(sampler, (struct txtrace_record){ .kind = TXTRACE_RECORD_RUN,
 					      .run = { .tid = 11,
 						       .pid = PID,
@@ -131,6 +121,21 @@ static void test_figures(void **state)
 	    (struct txtrace_record){
 		    .kind = TXTRACE_RECORD_RUN,
 		    .run = { .tid = 11, .pid = PID, .begin_ns = 40, .end_ns = 300, .blocked_ns = 10 } });
+}
+
+static void test_figures(void **state)
+{
+	struct run_set set;
+	struct run_sampler *sampler;
+	const struct label_unit *tx, *outer, *inner;
+	const char held_by_flush[] = { TXTRACE_BLOCK_LOCK, PARTY_SPAN, 'f', 'l', 'u', 's', 'h' };
+	uint32_t held;
+
+	(void)state;
+	assert_int_equal(run_set_init(&set), 0);
+	assert_int_equal(run_set_want(&set, SPAN_VALUE_WALL, 0.5), 0);
+	sampler = start(&set, 1);
+	add_figures(sampler);
 	finish(sampler);
 
 	tx = run_set_find_label(&set, string("tx"))->units[SIDE_NEW];
@@ -212,7 +217,7 @@ static void test_percentiles(void **state)
 	assert_true(fabs(unit->percentiles[SPAN_VALUE_WALL * 3 + 0] - 500) <= 500 * 0.004);
 	assert_true(fabs(unit->percentiles[SPAN_VALUE_WALL * 3 + 1] - 990) <= 990 * 0.004);
 	assert_true(isnan(unit->percentiles[SPAN_VALUE_ON_CPU * 3 + 2])); /* 1,000 are too few */
-	is(unit->tail[SPAN_VALUE_WALL], 995.5); /* 991 to 1,000 */
+	is(unit->tail[SPAN_VALUE_WALL], 995.5);				  /* 991 to 1,000 */
 	assert_int_equal(spans_needed(0.99), 500);
 	assert_int_equal(spans_needed(0.999), 5000);
 	run_set_release(&set);

@@ -21,6 +21,7 @@
 #include "cli/print/ledger_part.h"
 #include "cli/print/report_print.h"
 #include "cli/print/span_json.h"
+#include "unit/random_bytes_record.h"
 
 #define RECORDS 3000
 
@@ -37,10 +38,11 @@ static uint64_t next_random(void)
 static char noise[256];
 
 /* Up to 40 bytes of anything; sometimes none, and then no pointer either. */
-static struct txtrace_string random_string(void)
+static struct txtrace_string random_string(void *unused)
 {
 	size_t length = next_random() % 40;
 
+	(void)unused;
 	return length < 5 ? (struct txtrace_string){ NULL, 0 }
 			  : (struct txtrace_string){ noise + next_random() % 200, length };
 }
@@ -51,24 +53,6 @@ static void fill(void *memory, size_t size)
 		((unsigned char *)memory)[i] = (unsigned char)(next_random() >> 24);
 }
 
-/* A bool is 0 or 1. */
-static void make_flags_valid(struct txtrace_record *record)
-{
-	switch (record->kind) {
-	case TXTRACE_RECORD_RUN:
-		record->run.has_wait_end = next_random() & 1;
-		break;
-	case TXTRACE_RECORD_OVERLAP:
-		record->overlap.is_keyed = next_random() & 1;
-		break;
-	case TXTRACE_RECORD_STAY:
-		record->stay.is_keyed = next_random() & 1;
-		break;
-	default:
-		break;
-	}
-}
-
 static struct txtrace_record random_record(void)
 {
 	struct txtrace_record record;
@@ -77,72 +61,9 @@ static struct txtrace_record random_record(void)
 	do
 		record.kind = 1 + next_random() % (TXTRACE_RECORD_KIND_COUNT - 1);
 	while (!txtrace_record_kind_name(record.kind)); /* numbers that are kept for kinds to come */
-	make_flags_valid(&record);
-	switch (record.kind) {
-	case TXTRACE_RECORD_SPAN:
-		record.span.label = random_string();
-		record.span.tag = random_string();
-		record.span.key = random_string();
-		break;
-	case TXTRACE_RECORD_WAKE:
-		record.wake.waker_comm = random_string();
-		break;
-	case TXTRACE_RECORD_THREAD:
-		record.thread.comm = random_string();
-		record.thread.is_seed = next_random() & 1;
-		record.thread.is_exit = next_random() & 1;
-		break;
-	case TXTRACE_RECORD_ATTRIBUTE:
-		record.attribute.name = random_string();
-		record.attribute.string = random_string();
+	random_bytes_become_valid(&record, random_string, NULL);
+	if (record.kind == TXTRACE_RECORD_ATTRIBUTE)
 		record.attribute.type %= 8;
-		record.attribute.is_truncated = next_random() & 1;
-		break;
-	case TXTRACE_RECORD_INSTANT:
-		record.instant.name = random_string();
-		break;
-	case TXTRACE_RECORD_COUNTER:
-		record.counter.name = random_string();
-		break;
-	case TXTRACE_RECORD_LINK:
-		record.link.name = random_string();
-		break;
-	case TXTRACE_RECORD_OPEN_SPAN:
-		record.open_span.label = random_string();
-		record.open_span.key = random_string();
-		break;
-	case TXTRACE_RECORD_OBJECT:
-		record.object.name = random_string();
-		break;
-	case TXTRACE_RECORD_TRIGGER:
-		record.trigger.is_keyed = record.trigger.span & 1;
-		record.trigger.rule = random_string();
-		record.trigger.label = random_string();
-		break;
-	case TXTRACE_RECORD_STACK:
-		record.stack.is_keyed = record.stack.stack & 1;
-		record.stack.is_repeat = record.stack.stack & 2;
-		break;
-	case TXTRACE_RECORD_FRAMES:
-		record.frames.names = random_string();
-		break;
-	case TXTRACE_RECORD_OTHER_RUN:
-		record.other_run.comm = random_string();
-		break;
-	case TXTRACE_RECORD_COST:
-		record.cost.event = random_string();
-		break;
-	case TXTRACE_RECORD_PROCESS:
-		record.process.is_seed = next_random() & 1;
-		record.process.is_exit = next_random() & 1;
-		record.process.comm = random_string();
-		record.process.exe = random_string();
-		record.process.command = random_string();
-		break;
-	case TXTRACE_RECORD_DAMAGE:
-		record.damage.reason = next_random() & 1 ? "a reason" : NULL;
-		break;
-	}
 	return record;
 }
 
@@ -218,7 +139,7 @@ static void a_span_is_json(void **state)
 		struct txtrace_record record = random_record();
 
 		if (record.kind == TXTRACE_RECORD_SPAN)
-			span_json(&json, &record.span, random_string());
+			span_json(&json, &record.span, random_string(NULL));
 	}
 	json_array_end(&json);
 	expect_text(json.bytes, json.length, false);

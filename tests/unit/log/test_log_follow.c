@@ -325,6 +325,26 @@ static void the_file_that_is_being_written_is_found(void **state)
 	free(app);
 }
 
+/* From the first to the last, with the last in place, and one of them gone. */
+static void follow_with_one_gone(const char *folder)
+{
+	char *first = in_folder(folder, "app.000007.txtrace"),
+	     *gone = in_folder(folder, "app.000009.txtrace");
+	struct follower follower;
+
+	assert_int_equal(unlink(gone), 0);
+	begin_following(&follower);
+	assert_int_equal(txtrace_log_follow(&follower.log, first), 0);
+	take(&follower);
+	assert_int_equal(follower.damage_cnt, 1);
+	assert_int_equal(lines_of(follower.text), 3 * PART_BATCHES * PART_RECORDS + 1);
+	assert_true(txtrace_log_is_at_end(follower.log));
+	assert_false(txtrace_log_is_complete(follower.log));
+	end_following(&follower);
+	free(gone);
+	free(first);
+}
+
 /*
  * The next part is being written, has been rotated away already, or is the last one, which has the plain
  * name. A follower that is slow still gets all that is on the disk.
@@ -368,24 +388,11 @@ static void a_capture_goes_on_in_other_files(void **state)
 	assert_int_equal(follower.damage_cnt, 0);
 	end_following(&follower);
 
-	/* From the first to the last, with the last in place, and one of them gone. */
 	assert_int_equal(unlink(partial), 0);
 	parts.info.part--;
 	parts.info.first_sequence -= PART_BATCHES + 1;
 	write_part(&parts, app, PART_SUMMARY);
-	free(stray);
-	stray = in_folder(folder, "app.000009.txtrace");
-	assert_int_equal(unlink(stray), 0);
-	free(stray);
-	stray = in_folder(folder, "app.000007.txtrace");
-	begin_following(&follower);
-	assert_int_equal(txtrace_log_follow(&follower.log, stray), 0);
-	take(&follower);
-	assert_int_equal(follower.damage_cnt, 1);
-	assert_int_equal(lines_of(follower.text), 3 * PART_BATCHES * PART_RECORDS + 1);
-	assert_true(txtrace_log_is_at_end(follower.log));
-	assert_false(txtrace_log_is_complete(follower.log));
-	end_following(&follower);
+	follow_with_one_gone(folder);
 	free(app);
 	free(partial);
 	free(stray);

@@ -25,71 +25,64 @@ static struct gate_rule parsed(struct gate_rules *rules, const char *text)
 	return rules->rules[0];
 }
 
+static const struct {
+	const char *text, *label;
+	enum gate_subject subject;
+	unsigned int value;
+	double percentile;
+	const char *name;
+	enum gate_operator operator;
+	enum gate_limit kind;
+	double limit;
+} meanings[] = {
+	{ "commit.on_cpu.p50 < +5%", "commit", GATE_VALUE, SPAN_VALUE_ON_CPU, 0.5, "", GATE_LESS,
+	  GATE_RELATIVE, 0.05 },
+	{ "*.blocked.lock.mean < +0.5ms", "*", GATE_VALUE, SPAN_VALUE_REASON + TXTRACE_BLOCK_LOCK, 0, "",
+	  GATE_LESS, GATE_DIFFERENCE, 5e5 },
+	{ "tx.wall.p99 < 20ms", "tx", GATE_VALUE, SPAN_VALUE_WALL, 0.99, "", GATE_LESS, GATE_ABSOLUTE, 2e7 },
+	{ "tx.wall.p99.9<=1s", "tx", GATE_VALUE, SPAN_VALUE_WALL, 0.999, "", GATE_AT_MOST, GATE_ABSOLUTE,
+	  1e9 },
+	{ "tx.blocked.p50 < 3us", "tx", GATE_VALUE, SPAN_VALUE_BLOCKED, 0.5, "", GATE_LESS, GATE_ABSOLUTE,
+	  3e3 },
+	{ "tx.blocked < 3us", "tx", GATE_VALUE, SPAN_VALUE_BLOCKED, 0, "", GATE_LESS, GATE_ABSOLUTE, 3e3 },
+	{ "tx.self_on_cpu > -10%", "tx", GATE_VALUE, COMPARE_VALUE_SELF_ON_CPU, 0, "", GATE_MORE,
+	  GATE_RELATIVE, -0.1 },
+	{ "tx.calls.fsync <= 1", "tx", GATE_CALLS, 0, 0, "fsync", GATE_AT_MOST, GATE_ABSOLUTE, 1 },
+	{ "tx.calls.\"db.get\".mean < +0.1", "tx", GATE_CALLS, 0, 0, "db.get", GATE_LESS, GATE_DIFFERENCE,
+	  0.1 },
+	{ "tx.blocks.disk < 2", "tx", GATE_BLOCKS, 0, 0, "disk", GATE_LESS, GATE_ABSOLUTE, 2 },
+	{ "tx.waits_on.flush < 1ms", "tx", GATE_WAITS_ON, 0, 0, "flush", GATE_LESS, GATE_ABSOLUTE, 1e6 },
+	{ "tx.held_by.flush < +1us", "tx", GATE_HELD_BY, 0, 0, "flush", GATE_LESS, GATE_DIFFERENCE, 1e3 },
+	{ "tx.count >= 100", "tx", GATE_COUNT, 0, 0, "", GATE_AT_LEAST, GATE_ABSOLUTE, 100 },
+	{ "anomalies == 0", "anomalies", GATE_ANOMALIES, 0, 0, "", GATE_EQUAL, GATE_ABSOLUTE, 0 },
+	{ "anomalies.begin_twice == 0", "anomalies", GATE_ANOMALIES, 0, 0, "begin_twice", GATE_EQUAL,
+	  GATE_ABSOLUTE, 0 },
+	{ "lower_bounds < 1%", "lower_bounds", GATE_LOWER_BOUNDS, 0, 0, "", GATE_LESS, GATE_ABSOLUTE, 0.01 },
+	{ "tx.lower_bounds < 1%", "tx", GATE_LABEL_LOWER_BOUNDS, 0, 0, "", GATE_LESS, GATE_ABSOLUTE, 0.01 },
+	{ "lost == 0", "lost", GATE_LOST, 0, 0, "", GATE_EQUAL, GATE_ABSOLUTE, 0 },
+	{ "\"a.b \\\"c\\\" *\".wall < 1ns", "a.b \"c\" *", GATE_VALUE, SPAN_VALUE_WALL, 0, "", GATE_LESS,
+	  GATE_ABSOLUTE, 1 },
+	{ "t[xy]?.wall == 0", "t[xy]?", GATE_VALUE, SPAN_VALUE_WALL, 0, "", GATE_EQUAL, GATE_ABSOLUTE, 0 },
+	{ "  tx.wall < 5\xc2\xb5s  # quickly", "tx", GATE_VALUE, SPAN_VALUE_WALL, 0, "", GATE_LESS,
+	  GATE_ABSOLUTE, 5e3 },
+};
+
 static void test_what_rules_mean(void **state)
 {
-	static const struct {
-		const char *text, *label;
-		enum gate_subject subject;
-		unsigned int value;
-		double percentile;
-		const char *name;
-		enum gate_operator operator;
-		enum gate_limit kind;
-		double limit;
-	} rows[] = {
-		{ "commit.on_cpu.p50 < +5%", "commit", GATE_VALUE, SPAN_VALUE_ON_CPU, 0.5, "", GATE_LESS,
-		  GATE_RELATIVE, 0.05 },
-		{ "*.blocked.lock.mean < +0.5ms", "*", GATE_VALUE, SPAN_VALUE_REASON + TXTRACE_BLOCK_LOCK, 0,
-		  "", GATE_LESS, GATE_DIFFERENCE, 5e5 },
-		{ "tx.wall.p99 < 20ms", "tx", GATE_VALUE, SPAN_VALUE_WALL, 0.99, "", GATE_LESS, GATE_ABSOLUTE,
-		  2e7 },
-		{ "tx.wall.p99.9<=1s", "tx", GATE_VALUE, SPAN_VALUE_WALL, 0.999, "", GATE_AT_MOST,
-		  GATE_ABSOLUTE, 1e9 },
-		{ "tx.blocked.p50 < 3us", "tx", GATE_VALUE, SPAN_VALUE_BLOCKED, 0.5, "", GATE_LESS,
-		  GATE_ABSOLUTE, 3e3 },
-		{ "tx.blocked < 3us", "tx", GATE_VALUE, SPAN_VALUE_BLOCKED, 0, "", GATE_LESS, GATE_ABSOLUTE,
-		  3e3 },
-		{ "tx.self_on_cpu > -10%", "tx", GATE_VALUE, COMPARE_VALUE_SELF_ON_CPU, 0, "", GATE_MORE,
-		  GATE_RELATIVE, -0.1 },
-		{ "tx.calls.fsync <= 1", "tx", GATE_CALLS, 0, 0, "fsync", GATE_AT_MOST, GATE_ABSOLUTE, 1 },
-		{ "tx.calls.\"db.get\".mean < +0.1", "tx", GATE_CALLS, 0, 0, "db.get", GATE_LESS,
-		  GATE_DIFFERENCE, 0.1 },
-		{ "tx.blocks.disk < 2", "tx", GATE_BLOCKS, 0, 0, "disk", GATE_LESS, GATE_ABSOLUTE, 2 },
-		{ "tx.waits_on.flush < 1ms", "tx", GATE_WAITS_ON, 0, 0, "flush", GATE_LESS, GATE_ABSOLUTE,
-		  1e6 },
-		{ "tx.held_by.flush < +1us", "tx", GATE_HELD_BY, 0, 0, "flush", GATE_LESS, GATE_DIFFERENCE,
-		  1e3 },
-		{ "tx.count >= 100", "tx", GATE_COUNT, 0, 0, "", GATE_AT_LEAST, GATE_ABSOLUTE, 100 },
-		{ "anomalies == 0", "anomalies", GATE_ANOMALIES, 0, 0, "", GATE_EQUAL, GATE_ABSOLUTE, 0 },
-		{ "anomalies.begin_twice == 0", "anomalies", GATE_ANOMALIES, 0, 0, "begin_twice", GATE_EQUAL,
-		  GATE_ABSOLUTE, 0 },
-		{ "lower_bounds < 1%", "lower_bounds", GATE_LOWER_BOUNDS, 0, 0, "", GATE_LESS, GATE_ABSOLUTE,
-		  0.01 },
-		{ "tx.lower_bounds < 1%", "tx", GATE_LABEL_LOWER_BOUNDS, 0, 0, "", GATE_LESS, GATE_ABSOLUTE,
-		  0.01 },
-		{ "lost == 0", "lost", GATE_LOST, 0, 0, "", GATE_EQUAL, GATE_ABSOLUTE, 0 },
-		{ "\"a.b \\\"c\\\" *\".wall < 1ns", "a.b \"c\" *", GATE_VALUE, SPAN_VALUE_WALL, 0, "",
-		  GATE_LESS, GATE_ABSOLUTE, 1 },
-		{ "t[xy]?.wall == 0", "t[xy]?", GATE_VALUE, SPAN_VALUE_WALL, 0, "", GATE_EQUAL, GATE_ABSOLUTE,
-		  0 },
-		{ "  tx.wall < 5\xc2\xb5s  # quickly", "tx", GATE_VALUE, SPAN_VALUE_WALL, 0, "", GATE_LESS,
-		  GATE_ABSOLUTE, 5e3 },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
 		struct gate_rules rules = { 0 };
-		struct gate_rule rule = parsed(&rules, rows[i].text);
+		struct gate_rule rule = parsed(&rules, meanings[i].text);
 
-		assert_string_equal(rule.label, rows[i].label);
-		assert_int_equal(rule.subject, rows[i].subject);
-		assert_int_equal(rule.value, rows[i].value);
-		assert_string_equal(rule.name, rows[i].name);
-		assert_int_equal(rule.operator, rows[i].operator);
-		assert_int_equal(rule.limit_kind, rows[i].kind);
-		assert_true(fabs(rule.percentile - rows[i].percentile) < 1e-9);
-		assert_true(fabs(rule.limit - rows[i].limit) <= fabs(rows[i].limit) * 1e-9);
-		assert_int_equal(rule.is_literal, rows[i].text[0] == '"');
+		assert_string_equal(rule.label, meanings[i].label);
+		assert_int_equal(rule.subject, meanings[i].subject);
+		assert_int_equal(rule.value, meanings[i].value);
+		assert_string_equal(rule.name, meanings[i].name);
+		assert_int_equal(rule.operator, meanings[i].operator);
+		assert_int_equal(rule.limit_kind, meanings[i].kind);
+		assert_true(fabs(rule.percentile - meanings[i].percentile) < 1e-9);
+		assert_true(fabs(rule.limit - meanings[i].limit) <= fabs(meanings[i].limit) * 1e-9);
+		assert_int_equal(rule.is_literal, meanings[i].text[0] == '"');
 		gate_rules_release(&rules);
 	}
 }

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "export_feed.h"
+#include "unit/export_feed.h"
 
 /* The events but those of the end of the log, one a line, without the commas between them. */
 static void expect_events(void (*feed_records)(struct feed *feed), const char *expected)

@@ -10,8 +10,9 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "export_feed.h"
+#include "unit/export_feed.h"
 #include "log/write/log_writer.h"
+#include "unit/random_bytes_record.h"
 
 /* ---- the table ---- */
 
@@ -251,9 +252,10 @@ static uint64_t random_number(uint64_t *seed)
 }
 
 /* Bytes, some of which look like UTF-8. */
-static struct txtrace_string random_string(uint64_t *seed)
+static struct txtrace_string random_string(void *context)
 {
 	static char bytes[512];
+	uint64_t *seed = context;
 	size_t length = random_number(seed) % 3 ? random_number(seed) % 8
 						: random_number(seed) % sizeof(bytes);
 
@@ -279,79 +281,7 @@ static struct txtrace_record random_record(uint64_t *seed)
 
 	fill_with_numbers(seed, &record, sizeof(record));
 	record.kind = (uint32_t)(random_number(seed) % TXTRACE_RECORD_KIND_COUNT);
-	switch (record.kind) {
-	case TXTRACE_RECORD_SPAN:
-		record.span.label = random_string(seed);
-		record.span.tag = record.span.label;
-		record.span.key = record.span.label;
-		break;
-	case TXTRACE_RECORD_WAKE:
-		record.wake.waker_comm = random_string(seed);
-		break;
-	case TXTRACE_RECORD_THREAD:
-		record.thread.is_seed = random_number(seed) % 2;
-		record.thread.is_exit = random_number(seed) % 2;
-		record.thread.comm = random_string(seed);
-		break;
-	case TXTRACE_RECORD_ATTRIBUTE:
-		record.attribute.is_truncated = random_number(seed) % 2;
-		record.attribute.name = random_string(seed);
-		record.attribute.string = record.attribute.name;
-		break;
-	case TXTRACE_RECORD_INSTANT:
-		record.instant.name = random_string(seed);
-		break;
-	case TXTRACE_RECORD_COUNTER:
-		record.counter.name = random_string(seed);
-		break;
-	case TXTRACE_RECORD_LINK:
-		record.link.name = random_string(seed);
-		break;
-	case TXTRACE_RECORD_OPEN_SPAN:
-		record.open_span.label = random_string(seed);
-		record.open_span.key = record.open_span.label;
-		break;
-	case TXTRACE_RECORD_RUN:
-		record.run.has_wait_end = random_number(seed) % 2;
-		break;
-	case TXTRACE_RECORD_OVERLAP:
-		record.overlap.is_keyed = random_number(seed) % 2;
-		break;
-	case TXTRACE_RECORD_STAY:
-		record.stay.is_keyed = random_number(seed) % 2;
-		break;
-	case TXTRACE_RECORD_OBJECT:
-		record.object.name = random_string(seed);
-		break;
-	case TXTRACE_RECORD_TRIGGER:
-		record.trigger.is_keyed = record.trigger.span & 1;
-		record.trigger.rule = random_string(seed);
-		record.trigger.label = random_string(seed);
-		break;
-	case TXTRACE_RECORD_STACK:
-		record.stack.is_keyed = record.stack.stack & 1;
-		record.stack.is_repeat = record.stack.stack & 2;
-		break;
-	case TXTRACE_RECORD_FRAMES:
-		record.frames.names = random_string(seed);
-		break;
-	case TXTRACE_RECORD_OTHER_RUN:
-		record.other_run.comm = random_string(seed);
-		break;
-	case TXTRACE_RECORD_COST:
-		record.cost.event = random_string(seed);
-		break;
-	case TXTRACE_RECORD_PROCESS:
-		record.process.is_seed = random_number(seed) % 2;
-		record.process.is_exit = random_number(seed) % 2;
-		record.process.comm = random_string(seed);
-		record.process.exe = random_string(seed);
-		record.process.command = random_string(seed);
-		break;
-	case TXTRACE_RECORD_DAMAGE:
-		record.damage.reason = random_number(seed) % 2 ? "a reason" : NULL;
-		break;
-	}
+	random_bytes_become_valid(&record, random_string, seed);
 	return record;
 }
 
