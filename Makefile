@@ -83,7 +83,7 @@ EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c zlib)
 # libiberty is not needed: without it, Rust names stay as the compiler wrote them. It has no pkg-config file.
 LIBIBERTY   := $(shell printf '\043include <libiberty/demangle.h>\nint main(void) { return !rust_demangle_callback; }\n' | \
 	$(CC) $(SYSROOT_FLAG) -x c -o /dev/null - -liberty >/dev/null 2>&1 && echo -liberty)
-# libmicrohttpd is not among them: one process loads it (record/metrics_http.h).
+# libmicrohttpd is not among them: one process loads it (record/service/metrics_http.h).
 RECORD_LIBS  = $(call pkg,--libs,libbpf libdw libelf libseccomp) -lz $(LIBIBERTY) -pthread
 
 # ---- sources: a folder is a module; a file in it, or in a folder in it, is part of it ----
@@ -171,7 +171,7 @@ $(BUILD)/%.a:
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(inputs)
 
-$(BUILD)/userspace/attach/rust_name.o: ALL_CPPFLAGS += $(if $(LIBIBERTY),-DWITH_LIBIBERTY)
+$(BUILD)/userspace/attach/code/rust_name.o: ALL_CPPFLAGS += $(if $(LIBIBERTY),-DWITH_LIBIBERTY)
 $(BUILD)/%.o: %.c $(BUILD)/flags.line
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)

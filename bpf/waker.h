@@ -13,7 +13,7 @@
  *   it has no data symbols; but BTF has the places of all per-CPU variables
  *   among each other, and one of them can be reached: a thread's cfs_rq knows
  *   the struct rq of its CPU. The recorder computes the distances
- *   (userspace/attach/percpu_layout.h).
+ *   (userspace/attach/probes/percpu_layout.h).
  */
 #ifndef WAKER_H
 #define WAKER_H

@@ -303,7 +303,7 @@ enum wire_stack_what {
 #define WIRE_STACK_KERNEL_MAX 32
 #define WIRE_STACK_USER_MAX 127
 #define WIRE_STACK_BYTES_MAX 8192
-/* numbered as userspace/attach/unwind_table.h says; the last is the address of the code */
+/* numbered as userspace/attach/code/unwind_table.h says; the last is the address of the code */
 #define WIRE_STACK_REGISTER_COUNT 17
 #define WIRE_STACK_REGISTER_SP 7
 

@@ -7,7 +7,7 @@
 . tests/e2e/e2e.sh
 need_bpf
 
-# The limits, as in userspace/record/kernel_filter.c, include/txtrace/foreign.h and bpf/stack.bpf.c
+# The limits, as in userspace/record/kernel/kernel_filter.c, include/txtrace/foreign.h and bpf/stack.bpf.c
 spans_max=262144 stacks_max=16384 numbers_max=262144 depth_max=128 futexes_max=16384
 
 # fills WHAT COUNT OPTION...: nothing is lost in the rings, which are large, and the recorder waits for the disk

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Sourced by the tests of the recorder's processes without privilege (userspace/attach/outside_process.h), which set the pid of the recorder and its log.
+# Sourced by the tests of the recorder's processes without privilege (userspace/attach/process/outside_process.h), which set the pid of the recorder and its log.
 # shellcheck disable=SC2154 # e2e.sh sets tmp, reader
 
 tracer=

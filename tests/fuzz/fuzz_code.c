@@ -3,8 +3,8 @@
  * Any bytes as what names code and finds callers: the first says whether the rest is a JIT compiler's map, a
  * section of unwinding rules, or an ELF file.
  */
-#include "attach/code_file.h"
-#include "attach/perf_map.h"
+#include "attach/code/code_file.h"
+#include "attach/process/perf_map.h"
 #include "fuzz/fuzz.h"
 
 static void look_at_map(const uint8_t *data, size_t size)

@@ -2,7 +2,7 @@
 /* Any bytes as an ELF file with probes: what is found in it lies in it. */
 #include <errno.h>
 
-#include "attach/elf_notes.h"
+#include "attach/elf/elf_notes.h"
 #include "fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

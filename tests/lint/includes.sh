@@ -42,6 +42,23 @@ cli/files:        .
 cli/print:        files .
 cli/verdict:      print files .
 cli/commands:     verdict print files .
+attach/process:
+attach/elf:       process
+attach/code:      process
+attach/probes:    elf process
+attach/unmodified: probes code elf process
+attach/.:         unmodified probes code elf process
+record/messages:
+record/sandbox:
+record/stacks:
+record/flight:
+record/options:   flight messages
+record/kernel:    options
+record/targets:   kernel messages
+record/cost:      targets kernel messages
+record/service:   options messages
+record/.:         service cost targets kernel options flight stacks sandbox messages
+record/report:    kernel options sandbox messages .
 '
 may_use_libbpf=' ring attach record '
 

@@ -31,7 +31,7 @@ turn() { # turn SEED
 	[ "$1" -gt 5 ] || renew "$1"
 }
 
-# Files that nobody has seen. What is known of a file's code, about a megabyte each, is kept to the end, of 256 files (userspace/attach/code_map.h): so only the
+# Files that nobody has seen. What is known of a file's code, about a megabyte each, is kept to the end, of 256 files (userspace/attach/code/code_map.h): so only the
 # first turns have some.
 renew() { # renew SEED
 	cp "$programs/spin" "$tmp/renewed.$1"

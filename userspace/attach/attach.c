@@ -9,10 +9,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "attach/object_table.h"
-#include "attach/proc_status.h"
-#include "attach/process_reader.h"
-#include "attach/program_image.h"
+#include "attach/probes/object_table.h"
+#include "attach/process/proc_status.h"
+#include "attach/process/process_reader.h"
+#include "attach/elf/program_image.h"
 #include "base/clock.h"
 
 #define PROCESS_BUCKET_CNT 1024

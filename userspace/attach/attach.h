@@ -28,13 +28,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "attach/elf_reader.h"
-#include "attach/foreign_plan.h"
-#include "attach/kernel_features.h"
-#include "attach/probe_links.h"
-#include "attach/probe_sites.h"
-#include "attach/program_memory.h"
-#include "attach/target.h"
+#include "attach/elf/elf_reader.h"
+#include "attach/unmodified/foreign_plan.h"
+#include "attach/probes/kernel_features.h"
+#include "attach/probes/probe_links.h"
+#include "attach/probes/probe_sites.h"
+#include "attach/process/program_memory.h"
+#include "attach/process/target.h"
 #include "base/error.h"
 
 struct process_reader;

@@ -4,13 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/check_report.h"
-#include "record/closing_words.h"
-#include "record/dump_request.h"
-#include "record/probe_listing.h"
-#include "record/record_options.h"
+#include "record/report/check_report.h"
+#include "record/report/closing_words.h"
+#include "record/flight/dump_request.h"
+#include "record/report/probe_listing.h"
+#include "record/options/record_options.h"
 #include "record/recorder.h"
-#include "record/repeat.h"
+#include "record/options/repeat.h"
 
 enum {
 	STATUS_NOT_STARTED = 2,

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "record/preset.h"
+#include "record/options/preset.h"
 
 struct preset_reading {
 	struct preset *presets;

@@ -6,9 +6,9 @@
 #ifndef FOREIGN_SPANS_H
 #define FOREIGN_SPANS_H
 
-#include "attach/foreign_plan.h"
-#include "record/messages.h"
-#include "record/record_options.h"
+#include "attach/unmodified/foreign_plan.h"
+#include "record/messages/messages.h"
+#include "record/options/record_options.h"
 
 /* Whether any is asked for. */
 bool foreign_spans_are_wanted(const struct record_options *options);

@@ -7,10 +7,10 @@
 #define NO_SPANS_H
 
 #include "analyze/label/label_report.h"
-#include "attach/child_count.h"
-#include "attach/foreign_plan.h"
-#include "record/messages.h"
-#include "record/record_options.h"
+#include "attach/process/child_count.h"
+#include "attach/unmodified/foreign_plan.h"
+#include "record/messages/messages.h"
+#include "record/options/record_options.h"
 
 struct no_spans {
 	const struct record_options *options;

@@ -17,10 +17,10 @@
 #include "event/sched_mode.h"
 #include "log/write/log_writer.h"
 #include "merge/merge.h"
-#include "record/code_stacks.h"
-#include "record/flight_recorder.h"
-#include "record/object_names.h"
-#include "record/span_metrics.h"
+#include "record/stacks/code_stacks.h"
+#include "record/flight/flight_recorder.h"
+#include "record/targets/object_names.h"
+#include "record/service/span_metrics.h"
 
 struct pipeline;
 

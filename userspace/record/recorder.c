@@ -11,16 +11,16 @@
 #include <unistd.h>
 
 #include "attach/attach.h"
-#include "attach/fd_name.h"
+#include "attach/process/fd_name.h"
 #include "base/clock.h"
 #include "base/named_output.h"
-#include "record/capture_limits.h"
-#include "record/capture_start.h"
+#include "record/options/capture_limits.h"
+#include "record/options/capture_start.h"
 #include "record/foreign_spans.h"
 #include "record/no_spans.h"
 #include "record/recorder_internal.h"
-#include "record/service_manager.h"
-#include "record/socket_look.h"
+#include "record/service/service_manager.h"
+#include "record/targets/socket_look.h"
 #include "record/target_start.h"
 
 static bool is_ignored(int signal)

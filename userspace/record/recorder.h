@@ -11,14 +11,14 @@
 
 #include "analyze/cost/cost_sums.h"
 #include "base/error.h"
-#include "record/attach_watch.h"
-#include "record/code_stacks.h"
-#include "record/confinement.h"
-#include "record/cost_watch.h"
-#include "record/loss_advice.h"
-#include "record/messages.h"
+#include "record/targets/attach_watch.h"
+#include "record/stacks/code_stacks.h"
+#include "record/sandbox/confinement.h"
+#include "record/cost/cost_watch.h"
+#include "record/messages/loss_advice.h"
+#include "record/messages/messages.h"
 #include "record/pipeline.h"
-#include "record/record_options.h"
+#include "record/options/record_options.h"
 
 struct recorder;
 

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/clock.h"
-#include "record/capture_start.h"
+#include "record/options/capture_start.h"
 #include "record/recorder_internal.h"
 
 /* what happened this long ago has been attributed, if the machine is not overloaded */

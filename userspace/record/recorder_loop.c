@@ -9,14 +9,14 @@
 #include <unistd.h>
 
 #include "base/units.h"
-#include "record/capture_limits.h"
+#include "record/options/capture_limits.h"
 #include "base/clock.h"
-#include "record/capture_start.h"
-#include "record/detach_watch.h"
-#include "record/kernel_targets.h"
+#include "record/options/capture_start.h"
+#include "record/targets/detach_watch.h"
+#include "record/kernel/kernel_targets.h"
 #include "record/foreign_spans.h"
-#include "record/log_place.h"
-#include "record/own_usage.h"
+#include "record/options/log_place.h"
+#include "record/cost/own_usage.h"
 #include "record/recorder_internal.h"
 #include "record/target_exes.h"
 

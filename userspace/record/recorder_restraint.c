@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/capabilities.h"
-#include "attach/cxx_name.h"
+#include "attach/process/capabilities.h"
+#include "attach/code/cxx_name.h"
 #include "base/named_output.h"
-#include "record/log_place.h"
+#include "record/options/log_place.h"
 #include "record/recorder_internal.h"
 
 static int close_log(void *context)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/kernel_targets.h"
+#include "record/kernel/kernel_targets.h"
 #include "record/recorder_internal.h"
 
 /* Of a path that the caller names. */

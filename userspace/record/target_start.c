@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "record/foreign_spans.h"
-#include "record/kernel_targets.h"
+#include "record/kernel/kernel_targets.h"
 #include "record/recorder_internal.h"
 #include "record/target_exes.h"
 

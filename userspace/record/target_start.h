@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From what the user said (attach/target_rules.h) to targets with probes: the
+ * From what the user said (attach/process/target_rules.h) to targets with probes: the
  * steps of recorder_open() that are about targets, in the order in which they
  * are taken. Each returns 0, or a negative errno and a sentence.
  */

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/command_path.h"
+#include "attach/process/command_path.h"
 
 static char folder[PATH_MAX];
 

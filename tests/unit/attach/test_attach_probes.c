@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "attach/attach.h"
-#include "attach/capabilities.h"
+#include "attach/process/capabilities.h"
 #include "unit/attach_player.h"
 #include "unit/skip.h"
 

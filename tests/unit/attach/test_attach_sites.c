@@ -11,8 +11,8 @@
 #include <linux/version.h>
 #include <unistd.h>
 
-#include "attach/kernel_features.h"
-#include "attach/probe_sites.h"
+#include "attach/probes/kernel_features.h"
+#include "attach/probes/probe_sites.h"
 #include "unit/elf_image.h"
 
 /* nop; nop5; nop10; ret */

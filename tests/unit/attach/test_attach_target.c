@@ -26,9 +26,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/capabilities.h"
-#include "attach/proc_status.h"
-#include "attach/target.h"
+#include "attach/process/capabilities.h"
+#include "attach/process/proc_status.h"
+#include "attach/process/target.h"
 #include "unit/skip.h"
 
 static char folder[PATH_MAX];

@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-#include "attach/code_map.h"
+#include "attach/code/code_map.h"
 
 #define CHILD_TGID 10000000u /* above all pids */
 

@@ -13,8 +13,8 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "attach/elf_notes.h"
-#include "attach/proc_maps.h"
+#include "attach/elf/elf_notes.h"
+#include "attach/process/proc_maps.h"
 #include "txtrace.h"
 #include "unit/elf_image.h"
 

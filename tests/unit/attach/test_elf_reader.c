@@ -20,8 +20,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "attach/elf_reader.h"
-#include "record/confinement.h"
+#include "attach/elf/elf_reader.h"
+#include "record/sandbox/confinement.h"
 #include "unit/skip.h"
 
 #define CRASH_CNT 6

@@ -21,7 +21,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "attach/fd_name.h"
+#include "attach/process/fd_name.h"
 
 static uint64_t inode_of(int fd)
 {

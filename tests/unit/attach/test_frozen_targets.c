@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/frozen_targets.h"
+#include "attach/process/frozen_targets.h"
 
 #define MS UINT64_C(1000000)
 #define NOW_NS (UINT64_C(5000) * 1000 * MS)

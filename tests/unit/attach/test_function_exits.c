@@ -17,10 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/cxx_name.h"
-#include "attach/elf_functions.h"
-#include "attach/function_exits.h"
-#include "attach/x86_code.h"
+#include "attach/code/cxx_name.h"
+#include "attach/elf/elf_functions.h"
+#include "attach/elf/function_exits.h"
+#include "attach/elf/x86_code.h"
 #include "unit/skip.h"
 
 /* After the manual, each with its length. */

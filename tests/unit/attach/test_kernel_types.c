@@ -10,7 +10,7 @@
 
 #include <bpf/btf.h>
 
-#include "attach/kernel_types.h"
+#include "attach/probes/kernel_types.h"
 
 /*
  *	typedef unsigned int number;

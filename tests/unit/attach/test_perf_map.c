@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/perf_map.h"
+#include "attach/process/perf_map.h"
 #include "unit/skip.h"
 
 #define NOBODY 65534

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attach/probe_path.h"
+#include "attach/probes/probe_path.h"
 #include "txtrace/foreign.h"
 
 static uint32_t cookie_of(const char *path)

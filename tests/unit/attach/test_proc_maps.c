@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/proc_maps.h"
+#include "attach/process/proc_maps.h"
 
 static const char maps_text[] =
 	"55d0c0000000-55d0c0002000 r--p 00000000 fe:01 131074                     /usr/bin/bank\n"

@@ -24,9 +24,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/proc_maps.h"
-#include "attach/proc_status.h"
-#include "attach/program_memory.h"
+#include "attach/process/proc_maps.h"
+#include "attach/process/proc_status.h"
+#include "attach/process/program_memory.h"
 #include "unit/skip.h"
 
 static const char literal[] = "a literal of this program";

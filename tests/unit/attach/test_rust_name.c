@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/cxx_name.h"
-#include "attach/rust_name.h"
+#include "attach/code/cxx_name.h"
+#include "attach/code/rust_name.h"
 
 static const struct {
 	const char *symbol;

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attach/socket_name.h"
+#include "attach/process/socket_name.h"
 
 #define SIDE(port_, bytes) { .port = (port_), .name_bytes = sizeof(bytes) - 1, .name = bytes }
 #define LOCAL "\x0a\0\0\x01"

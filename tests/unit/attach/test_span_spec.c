@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/foreign_plan.h"
-#include "attach/span_spec.h"
+#include "attach/unmodified/foreign_plan.h"
+#include "attach/unmodified/span_spec.h"
 
 static void the_span_of_the_manual_is_understood(void **state)
 {

@@ -3,7 +3,7 @@
  * Which instructions are single-stepped. The answers were measured on Linux 6.18:
  * the time of a hit, and whether the kernel mapped a page to execute from.
  */
-#include "attach/stepped_code.h"
+#include "attach/probes/stepped_code.h"
 
 #include <elf.h>
 #include <linux/version.h>

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attach/system_check.h"
+#include "attach/probes/system_check.h"
 
 #define ROW_MAX 32
 

@@ -11,8 +11,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "attach/code_file.h"
-#include "attach/unwind_table.h"
+#include "attach/code/code_file.h"
+#include "attach/code/unwind_table.h"
 
 #define SECTION_ADDRESS 0x1000
 

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "attach/usdt_argument.h"
+#include "attach/probes/usdt_argument.h"
 
 #define NONE FOREIGN_NO_REGISTER
 

@@ -16,13 +16,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "attach/code_file.h"
-#include "attach/kernel_symbols.h"
-#include "attach/perf_map.h"
-#include "attach/symbolizer.h"
-#include "record/code_stacks.h"
-#include "record/confinement.h"
-#include "record/fault_ranges.h"
+#include "attach/code/code_file.h"
+#include "attach/code/kernel_symbols.h"
+#include "attach/process/perf_map.h"
+#include "attach/code/symbolizer.h"
+#include "record/stacks/code_stacks.h"
+#include "record/sandbox/confinement.h"
+#include "record/kernel/fault_ranges.h"
 #include "txtrace/event.h"
 #include "unit/skip.h"
 

@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/confinement.h"
+#include "record/sandbox/confinement.h"
 
 static struct confinement_tally tally;
 

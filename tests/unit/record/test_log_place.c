@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-#include "record/log_place.h"
+#include "record/options/log_place.h"
 #include "unit/series_folder.h"
 
 static void a_directory_gets_the_default_name(void **state)

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "record/loss_advice.h"
+#include "record/messages/loss_advice.h"
 
 static void rings_that_were_full_should_be_larger(void **state)
 {

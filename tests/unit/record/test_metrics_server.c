@@ -18,9 +18,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "record/confinement.h"
-#include "record/metrics_clients.h"
-#include "record/metrics_server.h"
+#include "record/sandbox/confinement.h"
+#include "record/service/metrics_clients.h"
+#include "record/service/metrics_server.h"
 #include "unit/skip.h"
 
 #define PAGE "a_figure 1\n"

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "attach/fd_name.h"
-#include "record/object_names.h"
+#include "attach/process/fd_name.h"
+#include "record/targets/object_names.h"
 
 static unsigned int look_cnt;
 static char told[1024];

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attach/foreign_plan.h"
-#include "record/preset.h"
+#include "attach/unmodified/foreign_plan.h"
+#include "record/options/preset.h"
 
 static int parse(struct preset *preset, const char *text, size_t length, struct error *error)
 {

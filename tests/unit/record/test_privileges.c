@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/capabilities.h"
-#include "record/privileges.h"
+#include "attach/process/capabilities.h"
+#include "record/sandbox/privileges.h"
 #include "unit/skip.h"
 
 #define BIT(name) CAPABILITY_BIT(CAP_##name)

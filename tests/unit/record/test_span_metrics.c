@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/span_metrics.h"
+#include "record/service/span_metrics.h"
 
 static struct txtrace_span span_of(const char *label, uint64_t wall_ns)
 {

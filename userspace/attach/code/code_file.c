@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "attach/code/code_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* version, three encodings, and where .eh_frame is, as 4 bytes relative to their own place */
+#define EH_FRAME_HDR_BYTES 8
+#define EH_FRAME_PCREL_SDATA4 0x1b
+
+static bool read_exactly(int fd, void *to, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t got = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		done += (size_t)got;
+	}
+	return true;
+}
+
+static void read_segments(struct code_file *file)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+
+	if (!read_exactly(file->fd, &header, sizeof(header), 0) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_phentsize != sizeof(segment))
+		return;
+	for (uint64_t i = 0; i < header.e_phnum && file->segment_cnt < CODE_FILE_SEGMENT_MAX; i++) {
+		if (!read_exactly(file->fd, &segment, sizeof(segment), header.e_phoff + i * sizeof(segment)))
+			return;
+		if (segment.p_type == PT_GNU_EH_FRAME &&
+		    (header.e_machine == EM_X86_64 || header.e_machine == EM_AARCH64))
+			file->unwind_address = segment.p_vaddr;
+		if (segment.p_type == PT_LOAD && segment.p_filesz <= UINT64_MAX - segment.p_offset &&
+		    segment.p_filesz <= UINT64_MAX - segment.p_vaddr)
+			file->segments[file->segment_cnt++] = (struct code_segment){ segment.p_vaddr,
+										     segment.p_offset,
+										     segment.p_filesz };
+	}
+}
+
+static bool is_libc(const char *name)
+{
+	static const char *const beginnings[] = { "libc.so", "libc-2.",	  "libpthread",	  "ld-linux",
+						  "ld-musl", "libc.musl", "libstdc++.so", "libc++.so" };
+
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
+		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+struct code_file *code_file_new(uint32_t number, int fd, const char *path)
+{
+	struct code_file *file = calloc(1, sizeof(*file));
+	const char *slash = strrchr(path, '/');
+
+	if (!file)
+		return NULL;
+	file->number = number;
+	file->fd = fd;
+	snprintf(file->name, sizeof(file->name), "%s", slash ? slash + 1 : path);
+	file->is_libc = is_libc(file->name);
+	read_segments(file);
+	return file;
+}
+
+void code_file_free(struct code_file *file)
+{
+	if (!file)
+		return;
+	close(file->fd);
+	unwind_table_release(&file->unwind);
+	free(file);
+}
+
+bool code_file_address(const struct code_file *file, uint64_t offset, uint64_t *address)
+{
+	for (size_t i = 0; i < file->segment_cnt; i++) {
+		const struct code_segment *segment = &file->segments[i];
+
+		if (offset >= segment->offset && offset - segment->offset < segment->size) {
+			*address = segment->address + (offset - segment->offset);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The bytes at the address, to the end of its segment. */
+static bool read_segment_from(const struct code_file *file, uint64_t address, uint8_t **bytes, size_t *size)
+{
+	for (size_t i = 0; i < file->segment_cnt; i++) {
+		const struct code_segment *segment = &file->segments[i];
+		uint64_t before = address - segment->address;
+
+		if (address < segment->address || before >= segment->size)
+			continue;
+		*size = segment->size - before < CODE_FILE_UNWIND_MAX ? (size_t)(segment->size - before)
+								      : CODE_FILE_UNWIND_MAX;
+		*bytes = malloc(*size);
+		if (*bytes && read_exactly(file->fd, *bytes, *size, segment->offset + before))
+			return true;
+		free(*bytes);
+		return false;
+	}
+	return false;
+}
+
+static void read_unwind(struct code_file *file)
+{
+	uint8_t header[EH_FRAME_HDR_BYTES], *section;
+	uint64_t address;
+	int32_t distance;
+	size_t size;
+
+	file->has_unwind = true;
+	for (size_t i = 0; i < file->segment_cnt; i++) {
+		const struct code_segment *segment = &file->segments[i];
+		uint64_t before = file->unwind_address - segment->address;
+
+		if (!file->unwind_address || file->unwind_address < segment->address ||
+		    before >= segment->size)
+			continue;
+		if (!read_exactly(file->fd, header, sizeof(header), segment->offset + before) ||
+		    header[0] != 1 || header[1] != EH_FRAME_PCREL_SDATA4)
+			return;
+		memcpy(&distance, header + 4, sizeof(distance));
+		address = file->unwind_address + 4 + (uint64_t)(int64_t)distance;
+		if (read_segment_from(file, address, &section, &size))
+			unwind_table_init(&file->unwind, section, size, address);
+		return;
+	}
+}
+
+bool code_file_unwind(struct code_file *file, uint64_t address, struct unwind_row *row)
+{
+	if (!file->has_unwind)
+		read_unwind(file);
+	return unwind_table_find(&file->unwind, address, row);
+}

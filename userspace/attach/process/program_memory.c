@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "attach/process/program_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "attach/process/proc_status.h"
+#include "attach/process/process_reader.h"
+
+#define PROGRAM_BUCKET_CNT 4096 /* a power of two */
+#define CHUNK_BYTES 16384
+
+_Static_assert(PROGRAM_LABEL_BYTES_MAX == PROCESS_STRING_MAX, "a label is as long as what is read of it");
+
+/* A file that is mapped somewhere, open once. */
+struct mapped_file {
+	uint64_t inode;
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	int fd; /* -1: free */
+	uint32_t ref_cnt;
+};
+
+struct saved_mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset;
+	uint32_t file_idx;
+	bool is_writable;
+};
+
+struct label {
+	uint64_t address; /* 0: free */
+	const char *bytes;
+	uint16_t length;
+	bool is_truncated;
+	bool is_unreadable;
+};
+
+struct chunk {
+	struct chunk *next;
+	size_t used;
+	char bytes[CHUNK_BYTES];
+};
+
+struct image {
+	struct image *newer;
+	uint64_t number; /* 0: nothing was noted of it yet */
+	uint64_t noted_ns;
+	struct saved_mapping *mappings; /* sorted, do not overlap */
+	size_t mapping_cnt;
+	size_t mapping_capacity;
+	struct label *labels; /* open addressing, at most three quarters full */
+	size_t label_cnt;
+	size_t label_capacity; /* a power of two */
+	struct chunk *chunks;
+	uint32_t look_cnt;
+};
+
+struct program {
+	struct program *next;
+	uint32_t tgid;
+	struct image *oldest; /* the current one */
+};
+
+struct program_memory {
+	struct process_reader *reader;
+	struct program *buckets[PROGRAM_BUCKET_CNT];
+	struct mapped_file files[PROGRAM_FILE_CNT_MAX];
+	size_t bytes; /* of strings and tables */
+	uint64_t seed;
+	struct program_memory_stats stats;
+};
+
+struct program_memory *program_memory_new(struct process_reader *reader)
+{
+	struct program_memory *memory = calloc(1, sizeof(*memory));
+
+	if (!memory)
+		return NULL;
+	memory->reader = reader;
+	for (size_t i = 0; i < PROGRAM_FILE_CNT_MAX; i++)
+		memory->files[i].fd = -1;
+	if (getrandom(&memory->seed, sizeof(memory->seed), GRND_NONBLOCK) < 0)
+		memory->seed = (uintptr_t)memory;
+	return memory;
+}
+
+/* Of the memory that is counted: changes the count, unless that would go beyond the limit. */
+static bool account(struct program_memory *memory, size_t add, size_t release)
+{
+	if (add > release && memory->bytes + (add - release) > PROGRAM_MEMORY_BYTES_MAX)
+		return false;
+	memory->bytes += add - release;
+	return true;
+}
+
+/* Room for `length` bytes that stay where they are; NULL: none, or the limit is met. */
+static char *image_bytes(struct program_memory *memory, struct image *image, size_t length)
+{
+	struct chunk *chunk = image->chunks;
+
+	if (!chunk || sizeof(chunk->bytes) - chunk->used < length) {
+		if (!account(memory, sizeof(*chunk), 0))
+			return NULL;
+		chunk = malloc(sizeof(*chunk));
+		if (!chunk) {
+			account(memory, 0, sizeof(*chunk));
+			return NULL;
+		}
+		chunk->used = 0;
+		chunk->next = image->chunks;
+		image->chunks = chunk;
+	}
+	chunk->used += length;
+	return chunk->bytes + chunk->used - length;
+}
+
+/* ---- files ---- */
+
+static int file_find(const struct program_memory *memory, const struct proc_mapping *mapping)
+{
+	for (int i = 0; i < PROGRAM_FILE_CNT_MAX; i++) {
+		const struct mapped_file *file = &memory->files[i];
+
+		if (file->fd >= 0 && file->inode == mapping->inode && file->dev_major == mapping->dev_major &&
+		    file->dev_minor == mapping->dev_minor)
+			return i;
+	}
+	return -ENOENT;
+}
+
+/* The index of the mapped file, made if it is new; a negative errno. */
+static int file_take(struct program_memory *memory, const struct proc_mapping *mapping, int fd)
+{
+	int idx = file_find(memory, mapping);
+
+	if (idx >= 0) {
+		memory->files[idx].ref_cnt++;
+		return idx;
+	}
+	for (idx = 0; idx < PROGRAM_FILE_CNT_MAX && memory->files[idx].fd >= 0; idx++)
+		;
+	if (idx == PROGRAM_FILE_CNT_MAX)
+		return -ENOSPC;
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	memory->files[idx] = (struct mapped_file){
+		.inode = mapping->inode,
+		.dev_major = mapping->dev_major,
+		.dev_minor = mapping->dev_minor,
+		.fd = fd,
+		.ref_cnt = 1,
+	};
+	return idx;
+}
+
+static void file_drop(struct program_memory *memory, uint32_t idx)
+{
+	struct mapped_file *file = &memory->files[idx];
+
+	if (--file->ref_cnt > 0)
+		return;
+	close(file->fd);
+	file->fd = -1;
+}
+
+/* ---- images ---- */
+
+static void image_free(struct program_memory *memory, struct image *image)
+{
+	struct chunk *chunk;
+
+	for (size_t i = 0; i < image->mapping_cnt; i++)
+		file_drop(memory, image->mappings[i].file_idx);
+	while ((chunk = image->chunks)) {
+		image->chunks = chunk->next;
+		account(memory, 0, sizeof(*chunk));
+		free(chunk);
+	}
+	account(memory, 0,
+		image->mapping_capacity * sizeof(*image->mappings) +
+			image->label_capacity * sizeof(*image->labels) + sizeof(*image));
+	free(image->mappings);
+	free(image->labels);
+	free(image);
+}
+
+static struct image *image_new(struct program_memory *memory)
+{
+	struct image *image;
+
+	if (!account(memory, sizeof(*image), 0))
+		return NULL;
+	image = calloc(1, sizeof(*image));
+	if (!image)
+		account(memory, 0, sizeof(*image));
+	return image;
+}
+
+/* The first mapping that ends behind the address. */
+static size_t mapping_idx(const struct image *image, uint64_t address)
+{
+	size_t low = 0, high = image->mapping_cnt;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (address >= image->mappings[middle].end)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const struct saved_mapping *mapping_find(const struct image *image, uint64_t address)
+{
+	size_t idx = mapping_idx(image, address);
+
+	return idx < image->mapping_cnt && image->mappings[idx].start <= address ? &image->mappings[idx]
+										 : NULL;
+}
+
+static bool mappings_grow(struct program_memory *memory, struct image *image)
+{
+	size_t capacity = image->mapping_capacity ? image->mapping_capacity * 2 : 8;
+	size_t size = sizeof(*image->mappings);
+	struct saved_mapping *grown;
+
+	if (image->mapping_cnt < image->mapping_capacity)
+		return true;
+	if (capacity > PROGRAM_MAPPING_CNT_MAX ||
+	    !account(memory, capacity * size, image->mapping_capacity * size))
+		return false;
+	grown = reallocarray(image->mappings, capacity, size);
+	if (!grown) {
+		account(memory, image->mapping_capacity * size, capacity * size);
+		return false;
+	}
+	image->mappings = grown;
+	image->mapping_capacity = capacity;
+	return true;
+}
+
+static bool is_noted(const struct program_memory *memory, const struct image *image,
+		     const struct proc_mapping *mapping)
+{
+	const struct saved_mapping *saved = mapping_find(image, mapping->start);
+
+	return saved && saved->start == mapping->start && saved->end == mapping->end &&
+	       saved->offset == mapping->offset && saved->is_writable == mapping->is_writable &&
+	       (int)saved->file_idx == file_find(memory, mapping);
+}
+
+/* What was mapped there before is no longer. */
+static int mapping_insert(struct program_memory *memory, struct image *image,
+			  const struct proc_mapping *mapping, int fd)
+{
+	size_t first = mapping_idx(image, mapping->start), behind = first;
+	int file_idx;
+
+	if (is_noted(memory, image, mapping))
+		return 0;
+	if (!mappings_grow(memory, image))
+		return -ENOSPC;
+	file_idx = file_take(memory, mapping, fd);
+	if (file_idx < 0)
+		return file_idx;
+	while (behind < image->mapping_cnt && image->mappings[behind].start < mapping->end)
+		file_drop(memory, image->mappings[behind++].file_idx);
+	memmove(&image->mappings[first + 1], &image->mappings[behind],
+		(image->mapping_cnt - behind) * sizeof(*image->mappings));
+	image->mapping_cnt = image->mapping_cnt + 1 - (behind - first);
+	image->mappings[first] = (struct saved_mapping){
+		.start = mapping->start,
+		.end = mapping->end,
+		.offset = mapping->offset,
+		.file_idx = (uint32_t)file_idx,
+		.is_writable = mapping->is_writable,
+	};
+	return 0;
+}
+
+/* ---- programs ---- */
+
+static struct program **program_slot(struct program_memory *memory, uint32_t tgid)
+{
+	struct program **slot = &memory->buckets[tgid % PROGRAM_BUCKET_CNT];
+
+	while (*slot && (*slot)->tgid != tgid)
+		slot = &(*slot)->next;
+	return slot;
+}
+
+/* The program, made if it is new, with at least one image; NULL: no memory, or the limit is met. */
+static struct program *program_get(struct program_memory *memory, uint32_t tgid)
+{
+	struct program **slot = program_slot(memory, tgid);
+
+	if (!*slot) {
+		struct program *program;
+
+		if (!account(memory, sizeof(*program), 0))
+			return NULL;
+		program = calloc(1, sizeof(*program));
+		if (!program) {
+			account(memory, 0, sizeof(*program));
+			return NULL;
+		}
+		program->tgid = tgid;
+		*slot = program;
+	}
+	if (!(*slot)->oldest)
+		(*slot)->oldest = image_new(memory);
+	return (*slot)->oldest ? *slot : NULL;
+}
+
+/*
+ * The image of that number, made if it is new: the newest then. The first that is noted of a program is what
+ * was there all along.
+ */
+static struct image *program_image(struct program_memory *memory, struct program *program, uint64_t number)
+{
+	struct image *image = program->oldest;
+
+	while (image->number != number && image->newer)
+		image = image->newer;
+	if (image->number != number && image->number != 0) {
+		image->newer = image_new(memory);
+		image = image->newer;
+	}
+	if (image)
+		image->number = number;
+	return image;
+}
+
+int program_memory_note_mapping(struct program_memory *memory, uint32_t tgid, uint64_t image_number,
+				uint64_t now_ns, const struct proc_mapping *mapping, int fd)
+{
+	struct program *program = program_get(memory, tgid);
+	struct image *image = program ? program_image(memory, program, image_number) : NULL;
+
+	if (!image)
+		return -ENOMEM;
+	image->noted_ns = now_ns;
+	return mapping->is_readable ? mapping_insert(memory, image, mapping, fd) : 0;
+}
+
+/* A copy of what is known of the parent's memory. */
+static int copy_image(struct program_memory *memory, struct image *image, const struct image *from,
+		      uint64_t fork_ns)
+{
+	if (!account(memory, from->mapping_cnt * sizeof(*from->mappings), 0))
+		return -ENOMEM;
+	image->mappings = reallocarray(NULL, from->mapping_cnt, sizeof(*from->mappings));
+	if (!image->mappings) {
+		account(memory, 0, from->mapping_cnt * sizeof(*from->mappings));
+		return -ENOMEM;
+	}
+	memcpy(image->mappings, from->mappings, from->mapping_cnt * sizeof(*from->mappings));
+	image->mapping_cnt = image->mapping_capacity = from->mapping_cnt;
+	image->number = from->number;
+	/* whenever the parent was looked at: what the child has exec'd since is newer */
+	image->noted_ns = fork_ns;
+	for (size_t i = 0; i < image->mapping_cnt; i++)
+		memory->files[image->mappings[i].file_idx].ref_cnt++;
+	return 0;
+}
+
+int program_memory_note_fork(struct program_memory *memory, uint32_t parent_tgid, uint32_t child_tgid,
+			     uint64_t fork_ns)
+{
+	const struct program *parent = *program_slot(memory, parent_tgid);
+	const struct image *from = parent ? parent->oldest : NULL;
+	struct program *child;
+	struct image *image;
+	int err;
+
+	program_memory_forget(memory, child_tgid, fork_ns);
+	if (!from || from->mapping_cnt == 0)
+		return 0;
+	child = program_get(memory, child_tgid);
+	if (!child)
+		return -ENOMEM;
+	if (child->oldest && child->oldest->number == from->number && child->oldest->mapping_cnt)
+		return 0;
+	image = child->oldest && !child->oldest->mapping_cnt ? child->oldest : image_new(memory);
+	err = image ? copy_image(memory, image, from, fork_ns) : -ENOMEM;
+	if (image && image != child->oldest) {
+		if (err) {
+			image_free(memory, image);
+			return err;
+		}
+		image->newer = child->oldest;
+		child->oldest = image;
+	}
+	return err;
+}
+
+void program_memory_invalidate(struct program_memory *memory, uint32_t tgid, uint64_t exec_ns)
+{
+	struct program *program = *program_slot(memory, tgid);
+
+	while (program && program->oldest && program->oldest->noted_ns < exec_ns) {
+		struct image *image = program->oldest;
+
+		program->oldest = image->newer;
+		image_free(memory, image);
+	}
+}
+
+void program_memory_forget(struct program_memory *memory, uint32_t tgid, uint64_t end_ns)
+{
+	struct program **slot = program_slot(memory, tgid);
+	struct program *program = *slot;
+
+	if (!program)
+		return;
+	program_memory_invalidate(memory, tgid, end_ns);
+	if (program->oldest)
+		return;
+	*slot = program->next;
+	account(memory, 0, sizeof(*program));
+	free(program);
+}
+
+void program_memory_free(struct program_memory *memory)
+{
+	if (!memory)
+		return;
+	for (size_t i = 0; i < PROGRAM_BUCKET_CNT; i++)
+		while (memory->buckets[i])
+			program_memory_forget(memory, memory->buckets[i]->tgid, UINT64_MAX);
+	free(memory);
+}
+
+/* ---- labels ---- */
+
+static uint64_t hash_address(const struct program_memory *memory, uint64_t address)
+{
+	uint64_t hash = (address ^ memory->seed) * 0x9e3779b97f4a7c15ull;
+
+	hash = (hash ^ (hash >> 32)) * 0xd6e8feb86659fd93ull;
+	return hash ^ (hash >> 32);
+}
+
+/* Where the label is, or would be; the table is not empty. */
+static struct label *label_slot(const struct program_memory *memory, struct label *labels, size_t capacity,
+				uint64_t address)
+{
+	size_t idx = hash_address(memory, address) & (capacity - 1);
+
+	while (labels[idx].address && labels[idx].address != address)
+		idx = (idx + 1) & (capacity - 1);
+	return &labels[idx];
+}
+
+static bool labels_grow(struct program_memory *memory, struct image *image)
+{
+	size_t capacity = image->label_capacity ? image->label_capacity * 2 : 64;
+	struct label *grown;
+
+	if (image->label_cnt < image->label_capacity / 4 * 3)
+		return true;
+	if (!account(memory, capacity * sizeof(*grown), image->label_capacity * sizeof(*grown)))
+		return false;
+	grown = calloc(capacity, sizeof(*grown));
+	if (!grown) {
+		account(memory, image->label_capacity * sizeof(*grown), capacity * sizeof(*grown));
+		return false;
+	}
+	for (size_t i = 0; i < image->label_capacity; i++)
+		if (image->labels[i].address)
+			*label_slot(memory, grown, capacity, image->labels[i].address) = image->labels[i];
+	free(image->labels);
+	image->labels = grown;
+	image->label_capacity = capacity;
+	return true;
+}
+
+static int read_mapped(const struct program_memory *memory, const struct saved_mapping *mapping,
+		       uint64_t address, struct process_string *string)
+{
+	return process_string_from_file(string, memory->files[mapping->file_idx].fd,
+					mapping->offset + (address - mapping->start), mapping->end - address);
+}
+
+/*
+ * The mapping that holds the address. If nobody noted it (a plugin that was loaded again elsewhere): looks
+ * now, if the program is still the same.
+ */
+static const struct saved_mapping *mapping_get(struct program_memory *memory, uint32_t tgid,
+					       struct image *image, uint64_t address)
+{
+	const struct saved_mapping *known = mapping_find(image, address);
+	const struct proc_mapping *mapping;
+	struct proc_status status;
+	struct proc_maps maps;
+	int fd;
+
+	if (known || image->newer || image->look_cnt >= PROGRAM_LOOK_CNT_MAX)
+		return known;
+	image->look_cnt++;
+	if (process_reader_maps(memory->reader, &maps, (pid_t)tgid))
+		return NULL;
+	mapping = proc_maps_find(&maps, address);
+	if (mapping && mapping->is_readable && proc_status_read(&status, (pid_t)tgid) == 0 &&
+	    (image->number == 0 || image->number == status.image)) {
+		fd = process_reader_open(memory->reader, mapping, maps.pid);
+		if (fd >= 0) {
+			mapping_insert(memory, image, mapping, fd);
+			close(fd);
+		}
+	}
+	proc_maps_release(&maps);
+	return mapping_find(image, address);
+}
+
+static int read_label(struct program_memory *memory, uint32_t tgid, struct image *image, uint64_t address,
+		      struct process_string *string)
+{
+	const struct saved_mapping *mapping = mapping_get(memory, tgid, image, address);
+	int err = -EFAULT;
+
+	if (mapping && !mapping->is_writable)
+		err = read_mapped(memory, mapping, address, string);
+	if (err && !image->newer)
+		err = process_reader_string(memory->reader, string, (pid_t)tgid, address);
+	if (err && mapping && mapping->is_writable)
+		err = read_mapped(memory, mapping, address, string);
+	return err;
+}
+
+static void label_fill(struct label *label, const struct process_string *string, char *bytes)
+{
+	memcpy(bytes, string->bytes, string->length);
+	label->bytes = bytes;
+	label->length = (uint16_t)string->length;
+	label->is_truncated = string->is_truncated;
+}
+
+static void label_text(const struct label *label, struct event_text *out)
+{
+	*out = (struct event_text){ .bytes = label->bytes, .length = label->length };
+	out->is_truncated = label->is_truncated;
+	out->is_unreadable = label->is_unreadable;
+}
+
+/* A label that is not in the table yet: reads it and puts it there, also if it cannot be read. */
+static int label_add(struct program_memory *memory, uint32_t tgid, struct image *image, uint64_t address,
+		     struct event_text *out)
+{
+	struct process_string string = { 0 };
+	struct label *label;
+	char *bytes;
+
+	if (image->label_cnt >= PROGRAM_LABEL_CNT_MAX || !labels_grow(memory, image)) {
+		memory->stats.refused_cnt++;
+		memory->stats.unreadable_cnt++;
+		return image->label_cnt >= PROGRAM_LABEL_CNT_MAX ? 0 : -ENOMEM;
+	}
+	label = label_slot(memory, image->labels, image->label_capacity, address);
+	*label = (struct label){ .address = address, .bytes = "", .is_unreadable = true };
+	image->label_cnt++;
+	if (read_label(memory, tgid, image, address, &string) == 0) {
+		bytes = image_bytes(memory, image, string.length);
+		label->is_unreadable = !bytes;
+		memory->stats.refused_cnt += !bytes;
+		if (bytes)
+			label_fill(label, &string, bytes);
+	}
+	memory->stats.unreadable_cnt += label->is_unreadable;
+	label_text(label, out);
+	return 0;
+}
+
+int program_memory_label(struct program_memory *memory, uint32_t tgid, uint64_t address,
+			 struct event_text *out)
+{
+	struct program *program;
+	struct image *image;
+	struct label *label;
+
+	*out = (struct event_text){ .bytes = "" };
+	if (!address)
+		return 0;
+	out->is_unreadable = true;
+	program = program_get(memory, tgid);
+	if (!program) {
+		memory->stats.label_cnt++;
+		memory->stats.unreadable_cnt++;
+		memory->stats.refused_cnt++;
+		return -ENOMEM;
+	}
+	image = program->oldest;
+	label = image->label_capacity ? label_slot(memory, image->labels, image->label_capacity, address)
+				      : NULL;
+	if (label && label->address) {
+		label_text(label, out);
+		return 0;
+	}
+	memory->stats.label_cnt++;
+	return label_add(memory, tgid, image, address, out);
+}
+
+int program_memory_literal(struct program_memory *memory, uint32_t tgid, uint64_t address,
+			   struct event_text *out)
+{
+	struct program *program = address ? program_get(memory, tgid) : NULL;
+	const struct saved_mapping *mapping = program ? mapping_get(memory, tgid, program->oldest, address)
+						      : NULL;
+
+	*out = (struct event_text){ .bytes = "", .is_unreadable = true };
+	return mapping && !mapping->is_writable ? program_memory_label(memory, tgid, address, out) : 0;
+}
+
+void program_memory_stats(const struct program_memory *memory, struct program_memory_stats *stats)
+{
+	*stats = memory->stats;
+}

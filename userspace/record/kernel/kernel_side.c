@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record/kernel/kernel_side.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <linux/version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "attach/probes/kernel_types.h"
+#include "record/kernel/fault_ranges.h"
+#include "record/kernel/interrupt_programs.h"
+#include "record/kernel/kernel_filter.h"
+#include "record/kernel/kernel_targets.h"
+#include "record/kernel/sample_events.h"
+#include "txtrace_bpf.skel.h"
+
+#define PROBE_CNT_MAX 16
+
+struct kernel_side {
+	struct txtrace_bpf *bpf;
+	struct probe_program programs[PROBE_CNT_MAX];
+	size_t program_cnt;
+	struct bpf_link *links[32];
+	size_t link_cnt;
+	struct bpf_link *interrupt_links[INTERRUPT_PROGRAM_MAX];
+	size_t interrupt_link_cnt;
+	struct sample_events *samples;
+	uint64_t sample_ns; /* 0: none */
+};
+
+/*
+ * The probes of include/txtrace.h and who handles them. In the order of attaching: what ends a span before
+ * what begins one.
+ */
+static const struct {
+	const char *probe;
+	const char *program;
+} probes[] = {
+	{ "end", "on_end" },
+	{ "exit", "on_exit" },
+	{ "enter", "on_enter" },
+	{ "tag", "on_tag" },
+	{ "attr", "on_attr" },
+	{ "event", "on_event" },
+	{ "counter", "on_counter" },
+	{ "link", "on_link" },
+	{ "key_event", "on_key_event" },
+	{ "key_end", "on_key_end" },
+	{ "key_exit", "on_key_exit" },
+	{ "key_enter", "on_key_enter" },
+	{ "key_begin", "on_key_begin" },
+	{ "begin_detached", "on_begin_detached" },
+	{ "begin", "on_begin" },
+};
+_Static_assert(sizeof(probes) / sizeof(probes[0]) <= PROBE_CNT_MAX, "PROBE_CNT_MAX");
+
+/* libbpf explains a failed load in hundreds of lines; whoever has to debug one sets this. */
+static int print_quietly(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	if (level == LIBBPF_DEBUG || !getenv("TXTRACE_DEBUG_LIBBPF"))
+		return 0;
+	return vfprintf(stderr, format, arguments);
+}
+
+/*
+ * What is not asked for is not loaded, or cut away by the verifier. Threads and processes are known in any
+ * case.
+ */
+static void choose_scheduler(struct txtrace_bpf *bpf, enum sched_mode sched)
+{
+	bpf->rodata->cfg_has_timeline = sched == SCHED_TIMELINE;
+	bpf->rodata->cfg_has_clocks = sched != SCHED_NONE;
+	bpf_program__set_autoload(bpf->progs.on_sched_switch, sched != SCHED_NONE);
+	bpf_program__set_autoload(bpf->progs.on_sched_waking, sched != SCHED_NONE);
+	bpf_program__set_autoload(bpf->progs.on_migrate, sched == SCHED_TIMELINE);
+	bpf_program__set_autoload(bpf->progs.on_wakeup_new, sched == SCHED_TIMELINE);
+}
+
+/* Not necessary: without them a wait in io_uring is for what its requests are not told to be for, `poll`. */
+static int choose_uring(struct txtrace_bpf *bpf, uint32_t places)
+{
+	bpf_program__set_autoload(bpf->progs.on_ring_create, places & URING_PLACE_CREATE);
+	bpf_program__set_autoload(bpf->progs.on_ring_complete, places & URING_PLACE_COMPLETE);
+	bpf_program__set_autoload(bpf->progs.on_ring_submit, places & URING_PLACE_SUBMIT_REQ);
+	bpf_program__set_autoload(bpf->progs.on_ring_submit_before_6_4, places & URING_PLACE_SUBMIT_SQE);
+	return bpf_map__set_autocreate(bpf->maps.counted_requests, places != 0);
+}
+
+/* Nobody asks what a descriptor is where no waits are recorded. */
+static void choose_sockets(struct txtrace_bpf *bpf, const struct kernel_side_options *options)
+{
+	bpf_program__set_autoload(bpf->progs.on_socket_look,
+				  options->features->has_socket_types && options->sched != SCHED_NONE);
+}
+
+/* They are optional: without them their maps are not made either. */
+static int prepare_foreign(struct kernel_side *side, const struct kernel_side_options *options)
+{
+	struct txtrace_bpf *bpf = side->bpf;
+	bool has_storage = options->features->has_task_storage;
+	const struct {
+		struct bpf_map *map;
+		bool is_used;
+	} maps[] = {
+		{ bpf->maps.foreign_sites, true },
+		{ bpf->maps.foreign_open, true },
+		{ bpf->maps.foreign_threads, has_storage },
+		{ bpf->maps.foreign_thread_table, !has_storage },
+		{ bpf->maps.foreign_new_thread, !has_storage },
+	};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(maps) / sizeof(maps[0]); i++)
+		err = bpf_map__set_autocreate(maps[i].map, options->has_foreign && maps[i].is_used);
+	/* a program may not allocate there, and the kernel complains if it could */
+	if (!err && options->features->version < KERNEL_VERSION(6, 1, 0))
+		err = bpf_map__set_map_flags(bpf->maps.foreign_open, 0);
+	if (!err)
+		err = bpf_program__set_autoload(bpf->progs.on_foreign_thread_exit,
+						options->has_foreign && !has_storage);
+	for (int i = 0; !err && options->has_foreign && i < FOREIGN_PROGRAM_CNT; i++) {
+		struct bpf_program *program =
+			bpf_object__find_program_by_name(bpf->obj,
+							 foreign_program_name(i, options->features));
+
+		err = probe_program_prepare(program, options->features);
+		if (!err)
+			err = bpf_program__set_autoload(program, true);
+	}
+	return err;
+}
+
+/* The skeleton's array of ranges has a type of its own. */
+static void prepare_faults(struct txtrace_bpf *bpf)
+{
+	struct fault_range ranges[FAULT_RANGE_MAX] = { { 0 } };
+	struct kernel_symbols symbols;
+
+	if (kernel_symbols_read(&symbols))
+		return;
+	bpf->rodata->cfg_fault_range_cnt = fault_ranges_find(ranges, &symbols);
+	_Static_assert(sizeof(bpf->rodata->cfg_fault_ranges) == sizeof(ranges),
+		       "the kernel side has the same ranges");
+	memcpy((void *)bpf->rodata->cfg_fault_ranges, ranges, sizeof(ranges));
+	kernel_symbols_release(&symbols);
+}
+
+static void prepare_stacks(struct kernel_side *side, const struct kernel_side_options *options)
+{
+	struct txtrace_bpf *bpf = side->bpf;
+
+	prepare_faults(bpf);
+	bpf->rodata->cfg_names_futexes = options->names_futexes;
+	bpf->rodata->cfg_stacks_off_cpu = options->has_stacks_off_cpu;
+	bpf->rodata->cfg_copies_stacks = options->copies_stacks;
+	bpf->rodata->cfg_sample_ns = options->sample_ns;
+	bpf->rodata->cfg_first_look_bytes = options->ring_bytes / 4;
+	side->sample_ns = options->has_stacks_on_cpu ? options->sample_ns : 0;
+	bpf_program__set_autoload(bpf->progs.on_sample, options->has_stacks_on_cpu);
+}
+
+static int prepare(struct kernel_side *side, const struct kernel_side_options *options)
+{
+	struct txtrace_bpf *bpf = side->bpf;
+	int err = 0;
+
+	bpf->rodata->cfg_ring_mask = options->ring_cnt - 1;
+	bpf->rodata->cfg_wake_bytes = options->ring_bytes / 8;
+	bpf->rodata->cfg_has_prev_state = options->features->sched_switch_arg_cnt >= 4;
+	bpf->rodata->cfg_preempt_count_offset = options->features->percpu.preempt_count;
+	bpf->rodata->cfg_hrtimer_bases_offset = options->features->percpu.hrtimer_bases;
+	bpf->rodata->cfg_timer_bases_offset = options->features->percpu.timer_bases;
+	bpf->rodata->cfg_has_attach_cookie = options->features->has_cookies;
+	bpf->rodata->cfg_has_task_pt_regs = options->features->version >= KERNEL_VERSION(5, 15, 0);
+	prepare_stacks(side, options);
+	choose_scheduler(bpf, options->sched);
+	choose_sockets(bpf, options);
+	err = choose_uring(bpf, options->sched == SCHED_NONE ? 0 : options->features->uring_places);
+	if (!err)
+		err = bpf_map__set_autocreate(bpf->maps.thread_clocks, options->features->has_task_storage);
+	if (!err)
+		err = bpf_map__set_autocreate(bpf->maps.table_clocks, !options->features->has_task_storage);
+	if (!err)
+		err = kernel_targets_prepare(bpf, options->rules);
+	if (!err)
+		err = kernel_filter_prepare(bpf, options->choices);
+	if (!err)
+		err = probe_program_prepare(bpf->progs.on_empty_probe, options->features);
+	for (size_t i = 0; !err && i < sizeof(probes) / sizeof(probes[0]); i++)
+		err = probe_program_prepare(bpf_object__find_program_by_name(bpf->obj, probes[i].program),
+					    options->features);
+	return err ? err : prepare_foreign(side, options);
+}
+
+static void list_programs(struct kernel_side *side)
+{
+	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
+		struct bpf_program *program = bpf_object__find_program_by_name(side->bpf->obj,
+									       probes[i].program);
+
+		side->programs[side->program_cnt++] = (struct probe_program){
+			.probe = probes[i].probe,
+			.prog = program,
+			.prog_fd = bpf_program__fd(program),
+		};
+	}
+}
+
+/* Selects the kernel's types for the programs and writes them to the file from which libbpf loads them. */
+static int write_types(const struct btf *programs, int fd)
+{
+	struct btf *kernel = btf__parse(KERNEL_TYPES_PATH, NULL), *types = NULL;
+	int err = kernel ? kernel_types_select(&types, kernel, programs) : -errno;
+	uint32_t size = 0;
+	const void *bytes = types ? btf__raw_data(types, &size) : NULL;
+	ssize_t written;
+
+	if (!err && !bytes)
+		err = -ENOMEM;
+	if (!err) {
+		written = write(fd, bytes, size);
+		err = written < 0 ? -errno : (size_t)written < size ? -ENOSPC : 0;
+	}
+	btf__free(types);
+	btf__free(kernel);
+	return err;
+}
+
+/*
+ * libbpf wants the name of the file with the types before it reads the
+ * programs, and the programs say which types the file must have. So the file is
+ * empty at first. With such a file libbpf ignores the types of modules; of those
+ * that the programs read, only the ones of unix sockets can be in a module.
+ */
+static int open_programs(struct kernel_side *side, int *types_fd)
+{
+	char path[32];
+	LIBBPF_OPTS(bpf_object_open_opts, options);
+	bool is_in_module = access("/sys/kernel/btf/unix", F_OK) == 0;
+
+	*types_fd = is_in_module ? -1 : memfd_create("types", MFD_CLOEXEC);
+	if (*types_fd >= 0) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", *types_fd);
+		options.btf_custom_path = path;
+	}
+	side->bpf = txtrace_bpf__open_opts(&options);
+	if (!side->bpf)
+		return -errno;
+	return *types_fd < 0 ? 0 : write_types(bpf_object__btf(side->bpf->obj), *types_fd);
+}
+
+int kernel_side_open(struct kernel_side **result, const struct kernel_side_options *options,
+		     struct error *error)
+{
+	struct kernel_side *side = calloc(1, sizeof(*side));
+	int types_fd = -1, err = -ENOMEM;
+
+	if (!side)
+		return err;
+	libbpf_set_print(print_quietly);
+	err = open_programs(side, &types_fd);
+	if (!err)
+		err = prepare(side, options);
+	if (!err && options->wants_interrupts)
+		err = interrupt_programs_choose(side->bpf->obj, error);
+	if (!err)
+		err = txtrace_bpf__load(side->bpf);
+	if (types_fd >= 0)
+		close(types_fd);
+	if (err == -EOPNOTSUPP) {
+		kernel_side_close(side);
+		return err;
+	}
+	if (err) {
+		error_set(error,
+			  "the kernel does not accept the BPF programs: %s; TXTRACE_DEBUG_LIBBPF=1 shows why",
+			  strerror(-err));
+		kernel_side_close(side);
+		return err;
+	}
+	list_programs(side);
+	*result = side;
+	return 0;
+}
+
+struct txtrace_bpf *kernel_side_bpf(struct kernel_side *side)
+{
+	return side->bpf;
+}
+
+int kernel_side_rings_fd(const struct kernel_side *side)
+{
+	return bpf_map__fd(side->bpf->maps.rings);
+}
+
+const struct wire_counters *kernel_side_counters(const struct kernel_side *side)
+{
+	return side->bpf->bss->counters;
+}
+
+uint64_t kernel_side_full_cnt(const struct kernel_side *side)
+{
+	return __atomic_load_n(&side->bpf->bss->foreign_full_cnt, __ATOMIC_RELAXED);
+}
+
+uint64_t kernel_side_step_cnt(const struct kernel_side *side)
+{
+	uint64_t cnt = 0;
+
+	for (size_t cpu = 0; cpu < kernel_side_cpu_cnt(); cpu++)
+		cnt += __atomic_load_n(&side->bpf->bss->foreign_steps[cpu].cnt, __ATOMIC_RELAXED);
+	return cnt;
+}
+
+/* Numbers may have gaps: libbpf counts those, too. */
+size_t kernel_side_cpu_cnt(void)
+{
+	int cnt = libbpf_num_possible_cpus();
+
+	return cnt > 0 && cnt < WIRE_CPU_MAX ? (size_t)cnt : WIRE_CPU_MAX;
+}
+
+volatile uint64_t *kernel_side_loss_generation(const struct kernel_side *side)
+{
+	return &side->bpf->bss->loss_generation;
+}
+
+/*
+ * Kernels that can be preempted on tracepoints (7.3, at the latest) leave a program out while the CPU is in
+ * it. Not where the scheduler holds its locks; and the end of a thread is told again by its last switch.
+ */
+void kernel_side_watch_losses(const struct kernel_side *side, struct loss_counters *losses)
+{
+	const struct {
+		const struct bpf_program *program;
+		enum wire_kind kind;
+	} watched[] = {
+		{ side->bpf->progs.on_fork, WIRE_PROCESS }, /* so that threads are listed again */
+		{ side->bpf->progs.on_rename, WIRE_THREAD },
+		{ side->bpf->progs.on_exec, WIRE_EXEC },
+		{ side->bpf->progs.on_cgroup_attach, WIRE_PROCESS },
+	};
+
+	for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++)
+		if (bpf_program__autoload(watched[i].program))
+			loss_counters_watch(losses, bpf_program__fd(watched[i].program), watched[i].kind);
+}
+
+struct bpf_program *kernel_side_program(const struct kernel_side *side, const char *name)
+{
+	return bpf_object__find_program_by_name(side->bpf->obj, name);
+}
+
+const struct probe_program *kernel_side_programs(const struct kernel_side *side, size_t *cnt)
+{
+	*cnt = side->program_cnt;
+	return side->programs;
+}
+
+void kernel_side_connect(const struct kernel_side *side, const struct kernel_features *features,
+			 struct foreign_plan *plan)
+{
+	struct probe_spot_program programs[FOREIGN_PROGRAM_CNT];
+
+	for (int i = 0; i < FOREIGN_PROGRAM_CNT; i++) {
+		programs[i].prog = bpf_object__find_program_by_name(side->bpf->obj,
+								    foreign_program_name(i, features));
+		programs[i].prog_fd = bpf_program__fd(programs[i].prog);
+		programs[i].is_return = foreign_program_is_return(i);
+	}
+	foreign_plan_connect(plan, bpf_map__fd(side->bpf->maps.foreign_sites), programs);
+}
+
+int kernel_side_start(struct kernel_side *side, struct error *error)
+{
+	struct bpf_program *programs[] = {
+		side->bpf->progs.on_sched_switch,   side->bpf->progs.on_sched_waking,
+		side->bpf->progs.on_fork,	    side->bpf->progs.on_rename,
+		side->bpf->progs.on_exit_of_thread, side->bpf->progs.on_exec,
+		side->bpf->progs.on_migrate,	    side->bpf->progs.on_wakeup_new,
+		side->bpf->progs.on_cgroup_attach,  side->bpf->progs.on_foreign_thread_exit,
+		side->bpf->progs.on_ring_create,    side->bpf->progs.on_ring_complete,
+		side->bpf->progs.on_ring_submit,    side->bpf->progs.on_ring_submit_before_6_4,
+	};
+	int err;
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		struct bpf_link *link = bpf_program__autoload(programs[i]) ? bpf_program__attach(programs[i])
+									   : NULL;
+
+		if (!bpf_program__autoload(programs[i]))
+			continue;
+		if (!link) {
+			error_set(error, "cannot attach '%s' to the scheduler: %s",
+				  bpf_program__name(programs[i]), strerror(errno));
+			return -errno;
+		}
+		side->links[side->link_cnt++] = link;
+	}
+	err = interrupt_programs_attach(side->bpf->obj, side->interrupt_links, &side->interrupt_link_cnt,
+					error);
+	return err || !side->sample_ns ? err
+				       : sample_events_open(&side->samples, side->bpf->progs.on_sample,
+							    side->sample_ns, error);
+}
+
+/* Reading the iterator to its end runs the program on every thread of the system. */
+int kernel_side_seed(struct kernel_side *side, struct error *error)
+{
+	struct bpf_link *link = bpf_program__attach_iter(side->bpf->progs.seed_threads, NULL);
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	int err = fd < 0 ? -errno : 0;
+	ssize_t length = 1;
+	char nothing[64];
+
+	while (!err && length) {
+		length = read(fd, nothing, sizeof(nothing));
+		if (length < 0 && errno != EAGAIN && errno != EINTR)
+			err = -errno;
+	}
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	if (err)
+		error_set(error, "cannot list the threads of the target: %s", strerror(-err));
+	return err;
+}
+
+void kernel_side_record(struct kernel_side *side)
+{
+	__atomic_store_n(&side->bpf->bss->phase, WIRE_PHASE_RECORDING, __ATOMIC_RELEASE);
+}
+
+void kernel_side_silence(struct kernel_side *side)
+{
+	__atomic_store_n(&side->bpf->bss->phase, WIRE_PHASE_STOPPED, __ATOMIC_RELEASE);
+}
+
+/*
+ * Every program that began before has ended then: they run in read-side sections of RCU, for whose end this
+ * command waits.
+ */
+bool kernel_side_is_silent(const struct kernel_side *side)
+{
+	return side->bpf->bss->phase == WIRE_PHASE_STOPPED &&
+	       !syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+void kernel_side_stop(struct kernel_side *side)
+{
+	while (side->interrupt_link_cnt)
+		bpf_link__destroy(side->interrupt_links[--side->interrupt_link_cnt]);
+	sample_events_close(side->samples);
+	side->samples = NULL;
+	while (side->link_cnt)
+		bpf_link__destroy(side->links[--side->link_cnt]);
+}
+
+void kernel_side_close(struct kernel_side *side)
+{
+	if (!side)
+		return;
+	kernel_side_stop(side);
+	if (side->bpf)
+		txtrace_bpf__destroy(side->bpf);
+	free(side);
+}

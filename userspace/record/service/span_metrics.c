@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record/service/span_metrics.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/label/histogram.h"
+#include "base/saturating.h"
+#include "base/string_pool.h"
+#include "base/utf8.h"
+
+/*
+ * The bounds: 10 µs, 20 µs, 50 µs, …, 20 s, and none. More would be more series without being more to look
+ * at.
+ */
+#define FIRST_BOUND 13 /* as histogram_bucket_begin_ns() numbers them */
+#define BOUND_COUNT 20
+#define BUCKET_COUNT (BOUND_COUNT + 1)
+
+#define NS_PER_SECOND 1000000000u
+
+struct bucket_sums {
+	uint64_t bucket_cnt[BUCKET_COUNT];
+	uint64_t sum_ns;
+	uint64_t cnt; /* of a part: spans that had it */
+};
+
+struct label_metrics {
+	struct bucket_sums wall;
+	struct bucket_sums parts[LEDGER_PART_COUNT];
+	uint64_t lower_bound_cnt;
+};
+
+struct span_metrics {
+	struct string_pool *labels;
+	/* by the label's number; the last is that of all others */
+	struct label_metrics *rows[SPAN_METRICS_LABEL_MAX + 1];
+};
+
+struct span_metrics *span_metrics_new(void)
+{
+	struct span_metrics *metrics = calloc(1, sizeof(*metrics));
+
+	if (metrics && !(metrics->labels = string_pool_new())) {
+		free(metrics);
+		return NULL;
+	}
+	return metrics;
+}
+
+void span_metrics_free(struct span_metrics *metrics)
+{
+	if (!metrics)
+		return;
+	for (size_t i = 0; i <= SPAN_METRICS_LABEL_MAX; i++)
+		free(metrics->rows[i]);
+	string_pool_free(metrics->labels);
+	free(metrics);
+}
+
+/* ---- adding ---- */
+
+/* A bound belongs to what is below it, unlike that of a histogram for people. */
+static void add_to(struct bucket_sums *sums, uint64_t ns)
+{
+	size_t bucket = ns ? histogram_bucket_of(ns - 1) : 0;
+
+	bucket = bucket < FIRST_BOUND ? 0 : bucket - FIRST_BOUND + 1;
+	increase(&sums->bucket_cnt[bucket < BOUND_COUNT ? bucket : BOUND_COUNT], 1);
+	increase(&sums->sum_ns, ns);
+	increase(&sums->cnt, 1);
+}
+
+static int row_of(struct span_metrics *metrics, const struct txtrace_string *label,
+		  struct label_metrics **row)
+{
+	uint32_t number = string_pool_find(metrics->labels, label->bytes, label->length);
+	int err;
+
+	if (number == STRING_POOL_NONE) {
+		number = SPAN_METRICS_LABEL_MAX;
+		if (string_pool_count(metrics->labels) < SPAN_METRICS_LABEL_MAX) {
+			err = string_pool_add(metrics->labels, label->bytes, label->length, &number);
+			if (err)
+				return err;
+		}
+	}
+	if (!metrics->rows[number])
+		metrics->rows[number] = calloc(1, sizeof(**metrics->rows));
+	*row = metrics->rows[number];
+	return *row ? 0 : -ENOMEM;
+}
+
+int span_metrics_add(struct span_metrics *metrics, const struct txtrace_span *span)
+{
+	struct label_metrics *row;
+	int err = row_of(metrics, &span->label, &row);
+
+	if (err)
+		return err;
+	if (span->flags & TXTRACE_SPAN_LOWER_BOUND) {
+		increase(&row->lower_bound_cnt, 1);
+		return 0;
+	}
+	add_to(&row->wall, span->end_ns - span->begin_ns);
+	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
+		uint64_t ns = ledger_part_ns(&span->ledger, part);
+
+		if (ns)
+			add_to(&row->parts[part], ns);
+	}
+	return 0;
+}
+
+/* ---- writing ---- */
+
+/*
+ * Any bytes become a value between quotes: UTF-8, with \\, \" and \n escaped, without other control
+ * characters.
+ */
+static void append_value(struct text *text, const char *bytes, size_t length)
+{
+	for (size_t i = 0, step; i < length; i += step) {
+		uint32_t point;
+
+		step = utf8_decode(bytes + i, length - i, &point);
+		if (point == '\n') {
+			text_append(text, "\\n");
+		} else if (point == UTF8_INVALID || point < ' ') {
+			text_append(text, "\xef\xbf\xbd");
+		} else {
+			if (point == '"' || point == '\\')
+				text_append(text, "\\");
+			text_append_bytes(text, bytes + i, step);
+		}
+	}
+}
+
+/* "on-CPU" is on_cpu, the block reasons are blocked_lock and so on. */
+static void append_part(struct text *text, const struct ledger_part *part)
+{
+	if (part->is_blocked) {
+		text_append(text, "blocked_");
+		text_append(text, txtrace_block_reason_name(
+					  (unsigned int)((part->offset -
+							  offsetof(struct txtrace_ledger, blocked_ns)) /
+							 sizeof(uint64_t))));
+		return;
+	}
+	for (const char *letter = part->title; *letter; letter++)
+		text_append_format(text, "%c", *letter == '-' ? '_' : tolower((unsigned char)*letter));
+}
+
+/* `label="…"`, and `,part="…"` if there is one. */
+static void append_labels(const struct span_metrics *metrics, struct text *text, size_t number,
+			  const struct ledger_part *part)
+{
+	const char *label = "(other labels)";
+	size_t length = strlen(label);
+
+	if (number < SPAN_METRICS_LABEL_MAX)
+		label = string_pool_get(metrics->labels, (uint32_t)number, &length);
+	text_append(text, "label=\"");
+	append_value(text, label, length);
+	text_append(text, "\"");
+	if (!part)
+		return;
+	text_append(text, ",part=\"");
+	append_part(text, part);
+	text_append(text, "\"");
+}
+
+static void append_seconds(struct text *text, uint64_t ns)
+{
+	text_append_format(text, "%llu.%09llu", (unsigned long long)(ns / NS_PER_SECOND),
+			   (unsigned long long)(ns % NS_PER_SECOND));
+}
+
+/* absent_cnt: spans that had nothing of it, which nobody added. */
+static void append_histogram(const struct bucket_sums *sums, uint64_t absent_cnt, const char *name,
+			     const char *labels, struct text *text)
+{
+	uint64_t cnt = absent_cnt;
+
+	for (size_t i = 0; i < BOUND_COUNT; i++) {
+		cnt = add_saturating(cnt, sums->bucket_cnt[i]);
+		text_append_format(text, "%s_bucket{%s,le=\"%g\"} %llu\n", name, labels,
+				   (double)histogram_bucket_begin_ns(FIRST_BOUND + i) / NS_PER_SECOND,
+				   (unsigned long long)cnt);
+	}
+	cnt = add_saturating(cnt, sums->bucket_cnt[BOUND_COUNT]);
+	text_append_format(text, "%s_bucket{%s,le=\"+Inf\"} %llu\n%s_sum{%s} ", name, labels,
+			   (unsigned long long)cnt, name, labels);
+	append_seconds(text, sums->sum_ns);
+	text_append_format(text, "\n%s_count{%s} %llu\n", name, labels, (unsigned long long)cnt);
+}
+
+static void append_parts(const struct span_metrics *metrics, size_t number, struct text *labels,
+			 struct text *text)
+{
+	const struct label_metrics *row = metrics->rows[number];
+
+	for (size_t part = 0; part < LEDGER_PART_COUNT; part++) {
+		if (!row->parts[part].cnt)
+			continue;
+		text_clear(labels);
+		append_labels(metrics, labels, number, &ledger_parts[part]);
+		append_histogram(&row->parts[part], row->wall.cnt - row->parts[part].cnt,
+				 "txtrace_span_part_seconds", text_string(labels), text);
+	}
+}
+
+void span_metrics_append(const struct span_metrics *metrics, struct text *text)
+{
+	struct text labels = { 0 };
+
+	text_append(text, "# HELP txtrace_span_wall_seconds From the begin of a span to its end.\n"
+			  "# TYPE txtrace_span_wall_seconds histogram\n");
+	for (size_t i = 0; i <= SPAN_METRICS_LABEL_MAX; i++) {
+		if (!metrics->rows[i])
+			continue;
+		text_clear(&labels);
+		append_labels(metrics, &labels, i, NULL);
+		append_histogram(&metrics->rows[i]->wall, 0, "txtrace_span_wall_seconds",
+				 text_string(&labels), text);
+	}
+	text_append(text, "# HELP txtrace_span_part_seconds Where the time of a span went.\n"
+			  "# TYPE txtrace_span_part_seconds histogram\n");
+	for (size_t i = 0; i <= SPAN_METRICS_LABEL_MAX; i++)
+		if (metrics->rows[i])
+			append_parts(metrics, i, &labels, text);
+	text_append(text, "# HELP txtrace_span_lower_bounds_total Spans whose account is incomplete; they "
+			  "are in no histogram.\n"
+			  "# TYPE txtrace_span_lower_bounds_total counter\n");
+	for (size_t i = 0; i <= SPAN_METRICS_LABEL_MAX; i++) {
+		if (!metrics->rows[i])
+			continue;
+		text_append(text, "txtrace_span_lower_bounds_total{");
+		append_labels(metrics, text, i, NULL);
+		text_append_format(text, "} %llu\n", (unsigned long long)metrics->rows[i]->lower_bound_cnt);
+	}
+	if (labels.err)
+		text->err = labels.err;
+	text_release(&labels);
+}
