@@ -4,9 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/span/window_internal.h"
-
 #define KEYED_SCOPE (1ULL << 32) /* above every pid */
+#define FINDER_SHARE 4		 /* a quarter of the budget is the finder's */
 
 static uint64_t scope_of(bool is_keyed, uint32_t pid)
 {
@@ -56,7 +55,8 @@ void span_window_release(struct span_window *window)
 	free(window->marks);
 }
 
-bool window_take(struct span_window *window, size_t bytes)
+/* Counts what is about to be kept; false: there is no room for it. */
+static bool take(struct span_window *window, size_t bytes)
 {
 	if (window->bytes + bytes + string_pool_bytes(window->strings) >
 	    window->max_bytes / FINDER_SHARE * (FINDER_SHARE - 1)) {
@@ -67,7 +67,8 @@ bool window_take(struct span_window *window, size_t bytes)
 	return true;
 }
 
-void *window_one_more(void **array, size_t *cnt, size_t *size, size_t bytes)
+/* Room for one more in an array; returns where it is, or NULL: no memory. */
+static void *one_more(void **array, size_t *cnt, size_t *size, size_t bytes)
 {
 	if (*cnt == *size) {
 		size_t grown_size = *size ? *size * 2 : 16;
@@ -81,7 +82,8 @@ void *window_one_more(void **array, size_t *cnt, size_t *size, size_t bytes)
 	return (char *)*array + (*cnt)++ * bytes;
 }
 
-int window_own(struct span_window *window, struct txtrace_string *string)
+/* Puts the string into the window's pool. 0 or -ENOMEM. */
+static int own(struct span_window *window, struct txtrace_string *string)
 {
 	uint32_t number;
 	int err = string_pool_add(window->strings, string->bytes, string->length, &number);
@@ -107,15 +109,15 @@ static int add_span(struct span_window *window, const struct txtrace_span *span)
 	if (span->end_ns < window->begin_ns || span->begin_ns > window->end_ns ||
 	    span->end_ns < span->begin_ns)
 		return 0;
-	if (!window_take(window, 2 * sizeof(*kept)) && !is_self(window, span))
+	if (!take(window, 2 * sizeof(*kept)) && !is_self(window, span))
 		return 0;
-	kept = window_one_more((void **)&window->spans, &window->span_cnt, &window->span_size, sizeof(*kept));
+	kept = one_more((void **)&window->spans, &window->span_cnt, &window->span_size, sizeof(*kept));
 	if (!kept)
 		return -ENOMEM;
 	*kept = (struct window_span){ .span = *span, .parent = WINDOW_NO_SPAN };
 	kept->span.key.length = 0;
-	err = window_own(window, &kept->span.label);
-	return err ? err : window_own(window, &kept->span.tag);
+	err = own(window, &kept->span.label);
+	return err ? err : own(window, &kept->span.tag);
 }
 
 /* A span that may never end: it is there until its own record comes, or the log ends. */
@@ -156,9 +158,9 @@ static int add_stay(struct span_window *window, const struct txtrace_stay *stay)
 	if (stay->exit_ns < window->begin_ns || stay->enter_ns > window->end_ns ||
 	    stay->exit_ns < stay->enter_ns)
 		return 0;
-	if (!window_take(window, 4 * sizeof(*kept)))
+	if (!take(window, 4 * sizeof(*kept)))
 		return 0;
-	kept = window_one_more((void **)&window->stays, &window->stay_cnt, &window->stay_size, sizeof(*kept));
+	kept = one_more((void **)&window->stays, &window->stay_cnt, &window->stay_size, sizeof(*kept));
 	if (!kept)
 		return -ENOMEM;
 	*kept = (struct window_stay){ .pid = stay->pid,
@@ -176,18 +178,18 @@ static int add_mark(struct span_window *window, const struct txtrace_record *rec
 	struct txtrace_record *kept;
 	int err;
 
-	if (!window_take(window, 2 * sizeof(*kept)))
+	if (!take(window, 2 * sizeof(*kept)))
 		return 0;
-	kept = window_one_more((void **)&window->marks, &window->mark_cnt, &window->mark_size, sizeof(*kept));
+	kept = one_more((void **)&window->marks, &window->mark_cnt, &window->mark_size, sizeof(*kept));
 	if (!kept)
 		return -ENOMEM;
 	*kept = *record;
 	if (record->kind == TXTRACE_RECORD_INSTANT)
-		return window_own(window, &kept->instant.name);
+		return own(window, &kept->instant.name);
 	if (record->kind == TXTRACE_RECORD_LINK)
-		return window_own(window, &kept->link.name);
-	err = window_own(window, &kept->attribute.name);
-	return err ? err : window_own(window, &kept->attribute.string);
+		return own(window, &kept->link.name);
+	err = own(window, &kept->attribute.name);
+	return err ? err : own(window, &kept->attribute.string);
 }
 
 static bool is_in_time(const struct span_window *window, uint64_t time_ns)
@@ -402,7 +404,7 @@ static int link_threads(struct span_window *window)
 
 		if (stay->span == WINDOW_NO_SPAN || !window->spans[stay->span].is_inside ||
 		    id_map_get(&window->threads, stay->pid, stay->tid) ||
-		    !window_take(window, sizeof(*thread) + 4 * sizeof(struct id_map_slot)))
+		    !take(window, sizeof(*thread) + 4 * sizeof(struct id_map_slot)))
 			continue;
 		thread = calloc(1, sizeof(*thread));
 		if (!thread)
@@ -456,4 +458,280 @@ int span_window_link(struct span_window *window)
 	}
 	window->mark_cnt = kept;
 	return err;
+}
+
+/* ---- the span that each thread is in at any time: the one entered last ---- */
+
+static int compare_stays(const void *a, const void *b)
+{
+	const struct window_stay *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->enter_ns != y->enter_ns)
+		return x->enter_ns < y->enter_ns ? -1 : 1;
+	return x->exit_ns > y->exit_ns ? -1 : x->exit_ns < y->exit_ns; /* the outer one first */
+}
+
+/* A stack of stays in the order of their enters; those below the top may have ended already. */
+struct stack {
+	const struct window_stay **stays;
+	size_t cnt;
+};
+
+static void put_place(struct span_window *window, const struct window_stay *of, uint64_t from_ns, size_t span)
+{
+	struct window_place *last = window->place_cnt > 0 ? &window->places[window->place_cnt - 1] : NULL;
+
+	if (last && last->pid == of->pid && last->tid == of->tid && last->from_ns == from_ns)
+		last->span = span;
+	else
+		window->places[window->place_cnt++] = (struct window_place){ of->pid, of->tid, from_ns,
+									     span };
+}
+
+/*
+ * Leaves all that have ended by until_ns, from the top: each uncovers the last one below that is still there.
+ */
+static void leave(struct span_window *window, struct stack *stack, uint64_t until_ns)
+{
+	while (stack->cnt > 0 && stack->stays[stack->cnt - 1]->exit_ns <= until_ns) {
+		const struct window_stay *left = stack->stays[--stack->cnt];
+
+		while (stack->cnt > 0 && stack->stays[stack->cnt - 1]->exit_ns <= left->exit_ns)
+			stack->cnt--;
+		put_place(window, left, left->exit_ns,
+			  stack->cnt > 0 ? stack->stays[stack->cnt - 1]->span : WINDOW_NO_SPAN);
+	}
+}
+
+/* From the linked stays to the places. 0 or -ENOMEM. */
+static int make_places(struct span_window *window)
+{
+	struct stack stack = { calloc(window->stay_cnt + 1, sizeof(const struct window_stay *)), 0 };
+
+	window->places = calloc(2 * window->stay_cnt + 1, sizeof(*window->places));
+	if (!stack.stays || !window->places) {
+		free(stack.stays);
+		return -ENOMEM;
+	}
+	qsort(window->stays, window->stay_cnt, sizeof(*window->stays), compare_stays);
+	for (size_t i = 0; i < window->stay_cnt; i++) {
+		const struct window_stay *stay = &window->stays[i];
+
+		if (stack.cnt > 0 && (stack.stays[0]->pid != stay->pid || stack.stays[0]->tid != stay->tid))
+			leave(window, &stack, UINT64_MAX);
+		leave(window, &stack, stay->enter_ns);
+		if (stay->span == WINDOW_NO_SPAN || stay->exit_ns <= stay->enter_ns)
+			continue;
+		put_place(window, stay, stay->enter_ns, stay->span);
+		stack.stays[stack.cnt++] = stay;
+	}
+	leave(window, &stack, UINT64_MAX);
+	free(stack.stays);
+	return 0;
+}
+
+size_t span_window_place(const struct span_window *window, uint32_t pid, uint32_t tid, uint64_t time_ns,
+			 uint64_t *since_ns)
+{
+	size_t low = 0, high = window->place_cnt;
+	const struct window_place *place;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		place = &window->places[middle];
+		if (place->pid < pid ||
+		    (place->pid == pid &&
+		     (place->tid < tid || (place->tid == tid && place->from_ns < time_ns))))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	place = low > 0 ? &window->places[low - 1] : NULL;
+	*since_ns = 0;
+	if (!place || place->pid != pid || place->tid != tid)
+		return WINDOW_NO_SPAN;
+	*since_ns = place->from_ns;
+	return place->span;
+}
+
+/* ---- pass 3: what threads did ---- */
+
+static int thread_of(struct span_window *window, uint32_t pid, uint32_t tid, struct window_thread **thread)
+{
+	int err;
+
+	*thread = id_map_get(&window->threads, pid, tid);
+	if (*thread || !window->wants_all_threads ||
+	    !take(window, sizeof(**thread) + 4 * sizeof(struct id_map_slot)))
+		return 0;
+	*thread = calloc(1, sizeof(**thread));
+	if (!*thread)
+		return -ENOMEM;
+	(*thread)->pid = pid;
+	(*thread)->tid = tid;
+	err = id_map_put(&window->threads, pid, tid, *thread);
+	if (err) {
+		free(*thread);
+		*thread = NULL;
+	}
+	return err;
+}
+
+/* Clipped to the window and to what is there already: a forged log may say anything. */
+static int add_segment(struct span_window *window, struct window_thread *thread,
+		       const struct window_segment *segment)
+{
+	uint64_t done_ns = thread->cnt > 0 ? thread->segments[thread->cnt - 1].to_ns : 0;
+	struct window_segment clipped = *segment, *kept;
+
+	clipped.from_ns = clipped.from_ns < window->begin_ns ? window->begin_ns : clipped.from_ns;
+	clipped.from_ns = clipped.from_ns < done_ns ? done_ns : clipped.from_ns;
+	clipped.to_ns = clipped.to_ns > window->end_ns ? window->end_ns : clipped.to_ns;
+	if (clipped.from_ns >= clipped.to_ns || !take(window, 2 * sizeof(clipped)))
+		return 0;
+	kept = one_more((void **)&thread->segments, &thread->cnt, &thread->size, sizeof(clipped));
+	if (!kept)
+		return -ENOMEM;
+	*kept = clipped;
+	return clipped.has_wake ? own(window, &kept->wake.waker_comm) : 0;
+}
+
+static struct wait_object object_of(const struct span_window *window, const struct wait *wait)
+{
+	struct wait_object object = wait_object_of(&window->syscalls, wait);
+
+	if (object.kind == WAIT_OBJECT_FD)
+		object.name = fd_names_get(&window->names,
+					   fd_names_find(&window->names, object.pid, object.value));
+	return object;
+}
+
+static int add_wait(struct span_window *window, struct window_thread *thread, const struct wait *wait)
+{
+	struct window_segment segment = { .from_ns = wait->begin_ns,
+					  .to_ns = wait->end_ns,
+					  .state = WINDOW_BLOCKED,
+					  .object = object_of(window, wait),
+					  .has_wake = wait->wake };
+
+	if (wait->wake)
+		segment.wake = wait->wake->wake;
+	return add_segment(window, thread, &segment);
+}
+
+static int add_run(struct span_window *window, struct window_thread *thread, const struct txtrace_run *run,
+		   const struct wait *wait)
+{
+	struct window_segment segment = { .from_ns = run->begin_ns - run->runnable_ns,
+					  .to_ns = run->begin_ns,
+					  .state = WINDOW_RUNNABLE };
+	int err = wait ? add_wait(window, thread, wait) : 0;
+
+	if (!err && run->runnable_ns <= run->begin_ns)
+		err = add_segment(window, thread, &segment);
+	segment = (struct window_segment){
+		.from_ns = run->begin_ns, .to_ns = run->end_ns, .state = WINDOW_ON_CPU, .cpu = run->cpu
+	};
+	if (!err)
+		err = add_segment(window, thread, &segment);
+	thread->last = *run;
+	thread->woken_ns = 0;
+	return err;
+}
+
+int span_window_add_threads(struct span_window *window, const struct txtrace_record *record)
+{
+	struct window_thread *thread;
+	struct wait wait;
+	int result = wait_finder_add(window->finder, record, &wait), err;
+
+	if (result < 0)
+		return result;
+	if (record->kind == TXTRACE_RECORD_OBJECT)
+		return fd_names_add(&window->names, &record->object);
+	if (record->kind == TXTRACE_RECORD_WAKE) {
+		thread = id_map_get(&window->threads, record->wake.pid, record->wake.tid);
+		if (thread && !thread->woken_ns && record->wake.time_ns > thread->last.end_ns)
+			thread->woken_ns = record->wake.time_ns;
+		return 0;
+	}
+	if (record->kind != TXTRACE_RECORD_RUN)
+		return 0;
+	err = thread_of(window, record->run.pid, record->run.tid, &thread);
+	return err || !thread ? err : add_run(window, thread, &record->run, result > 0 ? &wait : NULL);
+}
+
+/* It left its last CPU blocked, and no stay on one follows: it slept until it was woken, or the log ended. */
+static int add_open_end(struct span_window *window, struct window_thread *thread)
+{
+	const struct txtrace_run *last = &thread->last;
+	struct wait wait = { .pid = thread->pid,
+			     .tid = thread->tid,
+			     .begin_ns = last->end_ns,
+			     .reason = last->reason,
+			     .syscall_nr = last->syscall_nr,
+			     .object = last->object };
+	struct window_segment segment = { .from_ns = last->end_ns, .state = WINDOW_BLOCKED, .is_open = true };
+	int err;
+
+	if (last->left_as != TXTRACE_LEFT_BLOCKED || last->reason >= TXTRACE_BLOCK_REASON_COUNT)
+		return 0;
+	segment.object = object_of(window, &wait);
+	segment.to_ns = thread->woken_ns ? thread->woken_ns : window->end_ns;
+	err = add_segment(window, thread, &segment);
+	if (err || !thread->woken_ns)
+		return err;
+	segment = (struct window_segment){ .from_ns = thread->woken_ns,
+					   .to_ns = window->end_ns,
+					   .state = WINDOW_RUNNABLE };
+	return add_segment(window, thread, &segment);
+}
+
+/* The first wait for a futex may be told of behind waits for it. */
+static void name_futexes(const struct span_window *window, struct window_thread *thread)
+{
+	for (size_t i = 0; i < thread->cnt; i++) {
+		struct wait_object *object = &thread->segments[i].object;
+
+		if (thread->segments[i].state == WINDOW_BLOCKED && object->kind == WAIT_OBJECT_FUTEX)
+			object->name = fd_names_get(&window->names, fd_names_find(&window->names, object->pid,
+										  object->value));
+	}
+}
+
+int span_window_finish(struct span_window *window)
+{
+	struct window_thread *thread;
+	int err = 0;
+
+	for (size_t i = 0; !err && (thread = id_map_next(&window->threads, &i));) {
+		err = add_open_end(window, thread);
+		name_futexes(window, thread);
+	}
+	return err ? err : make_places(window);
+}
+
+const struct window_thread *span_window_thread(const struct span_window *window, uint32_t pid, uint32_t tid)
+{
+	return id_map_get(&window->threads, pid, tid);
+}
+
+const struct window_segment *window_thread_before(const struct window_thread *thread, uint64_t time_ns)
+{
+	size_t low = 0, high = thread->cnt;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (thread->segments[middle].from_ns < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 ? &thread->segments[low - 1] : NULL;
 }

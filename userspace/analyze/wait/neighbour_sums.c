@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/wait/neighbours_internal.h"
+#include "analyze/wait/neighbour_sums.h"
 #include "base/saturating.h"
 
 #define ENTRY_BYTES 48 /* in a map, about */

@@ -6,7 +6,7 @@
 
 #include "analyze/thread_names.h"
 #include "analyze/wait/cpu_history.h"
-#include "analyze/wait/neighbours_internal.h"
+#include "analyze/wait/neighbour_sums.h"
 #include "analyze/wait/stay_index.h"
 #include "analyze/wait/time_gaps.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the two halves of the neighbours share: who waited, found in the log
- * (neighbours.c), and the sums over that (neighbour_sums.c).
+ * Sums over who had the CPU while others waited for it: a row for each label or
+ * thread that waited, in it a cell for each neighbour. neighbours.c finds them
+ * in the log.
  */
-#ifndef NEIGHBOURS_INTERNAL_H
-#define NEIGHBOURS_INTERNAL_H
+#ifndef NEIGHBOUR_SUMS_H
+#define NEIGHBOUR_SUMS_H
 
 #include "analyze/wait/neighbours.h"
 #include "base/id_map.h"
