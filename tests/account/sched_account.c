@@ -86,8 +86,8 @@ static void attach_ticks(struct sched_account_bpf *bpf)
 }
 
 /*
- * Programs at a tracepoint run in the order in which they were attached, and links have rising ids. But a link
- * gets its id first: one with a smaller id may come behind another one, until it is settled.
+ * Programs at a tracepoint run in the order in which they were attached, and links have rising ids. But a
+ * link gets its id first: one with a smaller id may come behind another one, until it is settled.
  */
 struct last_program {
 	struct bpf_program *program;
