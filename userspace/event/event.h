@@ -43,6 +43,7 @@ enum event_kind {
 	EVENT_ABANDON = WIRE_ABANDON,
 	EVENT_LOSS = WIRE_KIND_COUNT, /* made by the reader of the rings, at the time of the first loss */
 	EVENT_STACK = WIRE_KIND_COUNT + 1, /* made of WIRE_STACK by whoever knows the code */
+	EVENT_KIND_COUNT
 };
 
 /* Bytes that somebody else owns, for as long as the event is being handled. */

@@ -4,47 +4,55 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "event/stream.h"
-
-/* of a file that ends while recording goes on: the rings fill up meanwhile */
-#define FRAMES_WAIT_NS 500000000u
-#define LAST_FRAMES_WAIT_NS 30000000000u
-#define LOOK_NS 100000000u              /* meanwhile, how often it is asked whether somebody is in a hurry */
+/* Whom an event or a record of one kind interests. */
+struct audience {
+	const struct observer *observers[OBSERVER_MAX];
+	size_t cnt;
+};
 
 struct pipeline {
 	struct pipeline_options options;
 	struct merge *merge;
 	struct attribution *attribution;
-	struct label_report *report;
-	struct worker_report *workers; /* NULL: nobody wants them */
-	struct object_names *objects;
+	struct observer observers[OBSERVER_MAX];
+	size_t observer_cnt;
+	struct audience of_events[EVENT_KIND_COUNT];
+	struct audience of_records[TXTRACE_RECORD_KIND_COUNT];
 	uint64_t undecodable_cnt;
 	uint64_t event_cnt;
 };
+
+static int tell_of_record(struct pipeline *pipeline, const struct txtrace_record *record)
+{
+	const struct audience *audience = &pipeline->of_records[record->kind];
+	int err = 0;
+
+	for (size_t i = 0; !err && i < audience->cnt; i++)
+		err = audience->observers[i]->on_record(audience->observers[i]->context, record);
+	return err;
+}
 
 static int put_record(void *context, const struct txtrace_record *record)
 {
 	struct pipeline *pipeline = context;
 	int err = log_writer_add(pipeline->options.log, record);
 
-	if (!err && pipeline->options.flight && record->kind == TXTRACE_RECORD_SPAN)
-		flight_recorder_see(pipeline->options.flight, &record->span);
-	if (!err && record->kind == TXTRACE_RECORD_STACK && pipeline->options.stacks)
-		err = code_stacks_use(pipeline->options.stacks, record->stack.stack);
-	if (!err && pipeline->options.spans && record->kind == TXTRACE_RECORD_SPAN)
-		err = span_metrics_add(pipeline->options.spans, &record->span);
-	if (!err && pipeline->workers)
-		err = worker_report_add(pipeline->workers, record);
-	return err ? err : label_report_add(pipeline->report, record);
+	return err ? err : tell_of_record(pipeline, record);
 }
 
-static int end_file(struct pipeline *pipeline, uint64_t time_ns, bool is_last)
+static int tell_of_moment(struct pipeline *pipeline, enum observer_moment moment, uint64_t time_ns)
 {
-	uint64_t wait_ns = is_last ? 0 : FRAMES_WAIT_NS; /* at the end wait_for_frames() has waited */
+	int err = 0;
 
-	return pipeline->options.stacks
-		       ? code_stacks_end_file(pipeline->options.stacks, time_ns, wait_ns, is_last)
-		       : 0;
+	for (size_t i = 0; !err && i < pipeline->observer_cnt; i++)
+		if (pipeline->observers[i].at[moment])
+			err = pipeline->observers[i].at[moment](pipeline->observers[i].context, time_ns);
+	return err;
+}
+
+int pipeline_end_file(struct pipeline *pipeline, uint64_t time_ns)
+{
+	return tell_of_moment(pipeline, AT_FILE_END, time_ns);
 }
 
 /* Between two events: a new file begins with what it needs to be read alone. */
@@ -58,22 +66,30 @@ static int look_after_log(struct pipeline *pipeline)
 	merge_stats(pipeline->merge, &merge);
 	/* what the file names of open spans is in it */
 	result = attribution_checkpoint(pipeline->attribution, merge.given_ns);
-	if (!result && pipeline->options.before_turn)
-		result = pipeline->options.before_turn(pipeline->options.context, merge.given_ns);
 	if (!result)
-		result = end_file(pipeline, merge.given_ns, false);
+		result = pipeline_end_file(pipeline, merge.given_ns);
 	if (!result)
 		result = log_writer_turn(pipeline->options.log);
 	if (result <= 0)
 		return result;
 	result = attribution_restate(pipeline->attribution);
-	if (!result)
-		result = object_names_tell(pipeline->objects, merge.given_ns);
-	if (!result && pipeline->options.on_turn)
-		result = pipeline->options.on_turn(pipeline->options.context, merge.given_ns);
-	return result || !pipeline->options.stacks
-		       ? result
-		       : code_stacks_tell(pipeline->options.stacks, merge.given_ns);
+	return result ? result : tell_of_moment(pipeline, AT_FILE_BEGIN, merge.given_ns);
+}
+
+static int feed(struct pipeline *pipeline, const struct event *event)
+{
+	const struct audience *audience = &pipeline->of_events[event->kind];
+	int err = 0;
+
+	for (size_t i = 0; !err && i < audience->cnt; i++)
+		if (audience->observers[i]->before_event)
+			err = audience->observers[i]->before_event(audience->observers[i]->context, event);
+	if (!err)
+		err = attribution_feed(pipeline->attribution, event);
+	for (size_t i = 0; !err && i < audience->cnt; i++)
+		if (audience->observers[i]->after_event)
+			err = audience->observers[i]->after_event(audience->observers[i]->context, event);
+	return err;
 }
 
 static int handle_event(void *context, const void *record, size_t size)
@@ -87,49 +103,26 @@ static int handle_event(void *context, const void *record, size_t size)
 		return 0;
 	}
 	pipeline->event_cnt++;
-	if (pipeline->options.stream)
-		stream_write_event(pipeline->options.stream, &event);
-	err = pipeline->options.read_object ? object_names_see(pipeline->objects, &event) : 0;
-	if (!err)
-		err = attribution_feed(pipeline->attribution, &event);
-	if (!err && event.kind == EVENT_PROCESS && pipeline->options.on_process)
-		err = pipeline->options.on_process(pipeline->options.context, &event);
-	if (event.kind == EVENT_EXEC && pipeline->options.on_exec)
-		pipeline->options.on_exec(pipeline->options.context, event.tgid, (uint32_t)event.span.id,
-					  event.time_ns);
+	err = feed(pipeline, &event);
 	return err ? err : look_after_log(pipeline);
 }
 
 struct pipeline *pipeline_new(const struct pipeline_options *options)
 {
 	struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
-	struct object_names_options objects = {
-		.read = options->read_object,
-		.read_context = options->context,
-		.sink = put_record,
-		.sink_context = pipeline,
-	};
 
 	if (!pipeline)
 		return NULL;
 	pipeline->options = *options;
 	pipeline->merge = merge_new(options->lane_cnt + 1);
 	pipeline->attribution = attribution_new(put_record, pipeline);
-	if (pipeline->attribution)
-		attribution_limit_spans(pipeline->attribution, options->span_bytes);
-	pipeline->report = label_report_new(0);
-	if (options->wants_threads)
-		pipeline->workers = worker_report_new(NULL, NULL, 0);
-	pipeline->objects = object_names_new(&objects);
-	if (options->stacks)
-		code_stacks_set_sink(options->stacks, put_record, pipeline);
-	if (pipeline->merge && pipeline->attribution && pipeline->report && pipeline->objects &&
-	    !pipeline->workers == !options->wants_threads) {
-		attribution_set_filter(pipeline->attribution, &options->filter);
-		return pipeline;
+	if (!pipeline->merge || !pipeline->attribution) {
+		pipeline_free(pipeline);
+		return NULL;
 	}
-	pipeline_free(pipeline);
-	return NULL;
+	attribution_limit_spans(pipeline->attribution, options->span_bytes);
+	attribution_set_filter(pipeline->attribution, &options->filter);
+	return pipeline;
 }
 
 void pipeline_free(struct pipeline *pipeline)
@@ -138,10 +131,25 @@ void pipeline_free(struct pipeline *pipeline)
 		return;
 	merge_free(pipeline->merge);
 	attribution_free(pipeline->attribution);
-	label_report_free(pipeline->report);
-	worker_report_free(pipeline->workers);
-	object_names_free(pipeline->objects);
 	free(pipeline);
+}
+
+static void join(struct audience *audiences, size_t kind_cnt, uint64_t kinds, const struct observer *observer)
+{
+	for (size_t kind = 0; kind < kind_cnt; kind++)
+		if (kinds >> kind & 1)
+			audiences[kind].observers[audiences[kind].cnt++] = observer;
+}
+
+void pipeline_observe(struct pipeline *pipeline, const struct observer *observer)
+{
+	struct observer *added = &pipeline->observers[pipeline->observer_cnt++];
+
+	*added = *observer;
+	if (observer->before_event || observer->after_event)
+		join(pipeline->of_events, EVENT_KIND_COUNT, observer->event_kinds, added);
+	if (observer->on_record)
+		join(pipeline->of_records, TXTRACE_RECORD_KIND_COUNT, observer->record_kinds, added);
 }
 
 int pipeline_begin(struct pipeline *pipeline, uint64_t time_ns)
@@ -150,29 +158,17 @@ int pipeline_begin(struct pipeline *pipeline, uint64_t time_ns)
 				     .time_ns = time_ns,
 				     .mode = { .sched = pipeline->options.sched } };
 
-	if (pipeline->options.sched == SCHED_TIMELINE)
-		return 0;
-	if (pipeline->options.stream)
-		stream_write_event(pipeline->options.stream, &event);
-	return attribution_feed(pipeline->attribution, &event);
+	return pipeline->options.sched == SCHED_TIMELINE ? 0 : feed(pipeline, &event);
 }
 
 int pipeline_push(struct pipeline *pipeline, size_t lane, const void *record, size_t size)
 {
 	const struct wire_header *header = record;
-	struct wire_stack_number number;
-	int result;
 
 	if (size < sizeof(*header)) {
 		pipeline->undecodable_cnt++;
 		return 0;
 	}
-	result = pipeline->options.stacks ? code_stacks_take(pipeline->options.stacks, record, size, &number)
-					  : 0;
-	if (result > 0)
-		return merge_push(pipeline->merge, lane, header->time_ns, &number, sizeof(number));
-	if (result < 0 || header->kind == WIRE_STACK)
-		return result;
 	return merge_push(pipeline->merge, lane, header->time_ns, record, size);
 }
 
@@ -201,7 +197,7 @@ int pipeline_tick(struct pipeline *pipeline)
 	struct merge_stats merge;
 
 	merge_stats(pipeline->merge, &merge);
-	return pipeline->options.stacks ? code_stacks_tick(pipeline->options.stacks, merge.given_ns) : 0;
+	return tell_of_moment(pipeline, AT_TICK, merge.given_ns);
 }
 
 int pipeline_checkpoint(struct pipeline *pipeline, uint64_t time_ns)
@@ -217,35 +213,16 @@ int pipeline_put(struct pipeline *pipeline, const struct txtrace_record *record)
 int pipeline_dump(struct pipeline *pipeline, const struct txtrace_record *why,
 		  const struct txtrace_record *summary)
 {
-	int err = end_file(pipeline, summary->summary.time_ns, false);
+	int err = put_record(pipeline, why);
 
 	if (!err)
-		err = put_record(pipeline, why);
-	if (!err)
 		err = log_writer_dump(pipeline->options.log, summary);
-	return err ? err : label_report_add(pipeline->report, summary);
+	return err ? err : tell_of_record(pipeline, summary);
 }
 
 int pipeline_go_on(struct pipeline *pipeline)
 {
 	return look_after_log(pipeline);
-}
-
-/*
- * Nothing is pressing any more, unless somebody says so: names that are not
- * known then stay unknown.
- */
-static int wait_for_frames(struct pipeline *pipeline)
-{
-	const struct pipeline_options *options = &pipeline->options;
-	int result = options->stacks ? 1 : 0;
-
-	for (uint64_t waited_ns = 0; result > 0 && waited_ns < LAST_FRAMES_WAIT_NS; waited_ns += LOOK_NS) {
-		if (options->is_hurried && options->is_hurried(options->context))
-			return 0;
-		result = code_stacks_wait(options->stacks, LOOK_NS);
-	}
-	return result < 0 ? result : 0;
 }
 
 int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns)
@@ -261,9 +238,7 @@ int pipeline_finish(struct pipeline *pipeline, uint64_t end_ns)
 	merge_stats(pipeline->merge, &merge);
 	end_ns = merge.given_ns > end_ns ? merge.given_ns : end_ns;
 	err = attribution_finish(pipeline->attribution, end_ns);
-	if (!err)
-		err = wait_for_frames(pipeline);
-	return err ? err : end_file(pipeline, end_ns, true);
+	return err ? err : tell_of_moment(pipeline, AT_END, end_ns);
 }
 
 void pipeline_stats(const struct pipeline *pipeline, struct pipeline_stats *stats)
@@ -272,14 +247,4 @@ void pipeline_stats(const struct pipeline *pipeline, struct pipeline_stats *stat
 	merge_stats(pipeline->merge, &stats->merge);
 	stats->undecodable_cnt = pipeline->undecodable_cnt;
 	stats->event_cnt = pipeline->event_cnt;
-}
-
-struct label_report *pipeline_report(struct pipeline *pipeline)
-{
-	return pipeline->report;
-}
-
-struct worker_report *pipeline_workers(struct pipeline *pipeline)
-{
-	return pipeline->workers;
 }

@@ -20,6 +20,7 @@
 #include "record/no_spans.h"
 #include "record/recorder_internal.h"
 #include "record/service/service_manager.h"
+#include "record/targets/object_names.h"
 #include "record/targets/socket_look.h"
 #include "record/target_start.h"
 
@@ -171,12 +172,15 @@ static int open_kernel_side(struct recorder *recorder, struct error *error)
 		.copies_stacks = recorder->options->unwind == STACK_UNWIND_DWARF,
 		.sample_ns = 1000000000u / recorder->options->stack_rate,
 	};
+	uint64_t begin_ns;
 	int err;
 
 	ring_set_plan(&rings, sysconf(_SC_NPROCESSORS_CONF), recorder->options->ring_size_bytes);
 	options.ring_cnt = rings.ring_cnt;
 	options.ring_bytes = rings.ring_bytes;
+	begin_ns = clock_now_ns();
 	err = kernel_side_open(&recorder->kernel, &options, error);
+	recorder->start.load_us = (clock_now_ns() - begin_ns) / 1000;
 	if (err)
 		return err;
 	if (recorder->foreign)
@@ -318,44 +322,60 @@ static bool wants_label(void *context, const struct event_text *label)
 	return span_choices_want_label(context, label);
 }
 
+static int put_object(void *context, const struct txtrace_record *record)
+{
+	return pipeline_put(context, record);
+}
+
+/* What the observers need that does not exist yet. */
+static bool make_observers(struct recorder *recorder)
+{
+	const struct object_names_options objects = {
+		.read = read_object,
+		.read_context = recorder,
+		.sink = put_object,
+		.sink_context = recorder->pipeline,
+	};
+
+	recorder->objects = object_names_new(&objects);
+	recorder->report = label_report_new(0);
+	if (recorder->options->wants_threads)
+		recorder->workers = worker_report_new(NULL, NULL, 0);
+	if (recorder->options->flight.max_bytes)
+		recorder->flight = flight_recorder_new(&recorder->options->flight);
+	if (recorder->stacks)
+		code_stacks_set_sink(recorder->stacks, put_object, recorder->pipeline);
+	return recorder->objects && recorder->report &&
+	       (recorder->workers || !recorder->options->wants_threads) &&
+	       (recorder->flight || !recorder->options->flight.max_bytes);
+}
+
 static int open_pipeline(struct recorder *recorder, struct error *error)
 {
+	const struct span_choices *choices = &recorder->options->choices;
 	struct pipeline_options options = {
 		.lane_cnt = recorder->ring_cnt,
 		.span_bytes = recorder->options->span_memory_bytes,
-		.labels = { .read = read_label, .read_literal = read_literal },
-		.read_object = read_object,
-		.wants_threads = recorder->options->wants_threads,
+		.labels = { .read = read_label, .read_literal = read_literal, .context = recorder },
 		.sched = recorder->options->sched,
-		.filter = { .min_duration_ns = recorder->options->choices.min_duration_ns },
-		.stacks = recorder->stacks,
+		.filter = { .min_duration_ns = choices->min_duration_ns },
 		.log = recorder->log,
-		.stream = recorder->stream,
-		.spans = service_spans(recorder->service),
-		.on_exec = recorder_on_exec,
-		.on_process = recorder_on_process,
-		.on_turn = recorder_on_turn,
-		.before_turn = recorder_tell_costs,
-		.is_hurried = recorder_is_hurried,
-		.context = recorder,
 	};
 
-	recorder->memory = program_memory_new(recorder->reader);
-	options.labels.context = recorder;
-	if (recorder->options->choices.label_cnt) {
+	if (choices->label_cnt) {
 		options.filter.wants_label = wants_label;
-		options.filter.context = (void *)&recorder->options->choices;
+		options.filter.context = (void *)choices;
 	}
-	recorder->filter = kernel_filter_new(kernel_side_bpf(recorder->kernel), &recorder->options->choices);
-	if (recorder->options->flight.max_bytes)
-		options.flight = recorder->flight = flight_recorder_new(&recorder->options->flight);
-	recorder->pipeline = recorder->memory && recorder->filter &&
-					     !recorder->flight == !recorder->options->flight.max_bytes
-				     ? pipeline_new(&options)
-				     : NULL;
+	recorder->memory = program_memory_new(recorder->reader);
+	recorder->filter = kernel_filter_new(kernel_side_bpf(recorder->kernel), choices);
 	recorder->watermarks = calloc(recorder->ring_cnt, sizeof(*recorder->watermarks));
-	if (recorder->pipeline && recorder->watermarks && !pipeline_begin(recorder->pipeline, clock_now_ns()))
-		return 0;
+	recorder->pipeline = pipeline_new(&options);
+	if (recorder->memory && recorder->filter && recorder->watermarks && recorder->pipeline &&
+	    make_observers(recorder)) {
+		recorder_observe(recorder);
+		if (!pipeline_begin(recorder->pipeline, clock_now_ns()))
+			return 0;
+	}
 	error_set(error, "not enough memory to record");
 	return -ENOMEM;
 }
@@ -442,41 +462,75 @@ static void look_at_code(void *context, const struct traced_process *process)
 	recorder_look_at_code(context, process->pid);
 }
 
-typedef int (*step)(struct recorder *recorder, struct error *error);
-
-static int take_step(struct recorder *recorder, step take, struct error *error)
+/*
+ * The kernel side knows who is traced before it starts, and each thread before that one's first span can
+ * begin.
+ */
+static int begin_tracing(struct recorder *recorder, struct error *error)
 {
-	struct start_times *start = &recorder->start;
-	uint64_t begin_ns = clock_now_ns(), spent_us;
-	int err = take(recorder, error);
+	uint64_t begin_ns = clock_now_ns();
+	int err = target_start_tell(recorder, error);
 
-	spent_us = (clock_now_ns() - begin_ns) / 1000;
-	if (take == open_kernel_side)
-		start->load_us += spent_us;
-	else if (take == target_start_tell || take == start_kernel_side || take == target_start_seed ||
-		 take == target_start_attach)
-		start->attach_us += spent_us;
+	if (!err)
+		err = open_attach(recorder, error);
+	if (!err)
+		err = start_kernel_side(recorder, error);
+	if (!err)
+		err = target_start_seed(recorder, error);
+	if (!err)
+		err = target_start_attach(recorder, error);
+	recorder->start.attach_us = (clock_now_ns() - begin_ns) / 1000;
 	return err;
+}
+
+/*
+ * First the command, which must not hold anything of ours; then the other
+ * processes, for the same reason, before there is anything of BPF.
+ */
+static int open_all(struct recorder *recorder, struct error *error)
+{
+	int err = target_start_open(recorder, error);
+
+	if (!err)
+		err = open_signals(recorder, error);
+	if (!err)
+		err = open_stacks(recorder, error);
+	if (!err)
+		err = open_elf_reader(recorder, error);
+	if (!err)
+		err = open_process_reader(recorder, error);
+	if (!err)
+		err = open_service(recorder, error);
+	if (!err)
+		err = check_kernel(recorder, error);
+	if (!err)
+		err = recorder_plan_restraint(recorder, error);
+	if (!err)
+		err = open_foreign(recorder, error);
+	if (!err)
+		err = open_kernel_side(recorder, error);
+	if (!err)
+		err = open_costs(recorder, error);
+	if (!err)
+		err = open_log(recorder, error);
+	if (!err)
+		err = open_stream(recorder, error);
+	if (!err)
+		err = open_pipeline(recorder, error);
+	return err ? err : begin_tracing(recorder, error);
 }
 
 int recorder_open(struct recorder **result, const struct record_options *options,
 		  const struct messages *messages, const struct confinement_handler *confinement,
 		  int *exit_status, struct error *error)
 {
-	static const step steps[] = {
-		target_start_open,   open_signals,	open_stacks,	     open_elf_reader,
-		open_process_reader, open_service,	check_kernel,	     recorder_plan_restraint,
-		open_foreign,	     open_kernel_side,	open_costs,	     open_log,
-		open_stream,	     open_pipeline,	target_start_tell,   open_attach,
-		start_kernel_side,   target_start_seed, target_start_attach,
-	};
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
-	int err = recorder ? 0 : -ENOMEM;
+	int err;
 
 	*exit_status = 2;
-	if (err) {
+	if (!recorder) {
 		error_set(error, "not enough memory to record");
-		return err;
+		return -ENOMEM;
 	}
 	recorder->options = options;
 	recorder->start.begin_ns = clock_now_ns();
@@ -486,8 +540,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 	/* before a command is forked, which shall not hear of it */
 	recorder->manager_fd = service_manager_open();
 	recorder->exit_status = 2;
-	for (size_t i = 0; !err && i < sizeof(steps) / sizeof(steps[0]); i++)
-		err = take_step(recorder, steps[i], error);
+	err = open_all(recorder, error);
 	if (err) {
 		*exit_status = recorder->exit_status;
 		recorder_close(recorder);
@@ -517,7 +570,7 @@ void recorder_explain(const struct recorder *recorder)
 	const struct txtrace_summary *summary = &recorder->result.summary;
 	const struct no_spans facts = {
 		.options = recorder->options,
-		.report = pipeline_report(recorder->pipeline),
+		.report = recorder->report,
 		.foreign = recorder->foreign,
 		.children = recorder->children,
 		.site_cnt = recorder->result.site_cnt,
@@ -532,12 +585,12 @@ void recorder_explain(const struct recorder *recorder)
 
 struct label_report *recorder_report(struct recorder *recorder)
 {
-	return pipeline_report(recorder->pipeline);
+	return recorder->report;
 }
 
 struct worker_report *recorder_workers(struct recorder *recorder)
 {
-	return pipeline_workers(recorder->pipeline);
+	return recorder->workers;
 }
 
 /*
@@ -559,6 +612,9 @@ void recorder_close(struct recorder *recorder)
 	program_memory_free(recorder->memory);
 	kernel_filter_free(recorder->filter);
 	flight_recorder_free(recorder->flight);
+	object_names_free(recorder->objects);
+	label_report_free(recorder->report);
+	worker_report_free(recorder->workers);
 	recorder_end_log(recorder, -ECANCELED);
 	if (recorder->stream)
 		fclose(recorder->stream);

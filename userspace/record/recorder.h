@@ -10,6 +10,8 @@
 #include <stdio.h>
 
 #include "analyze/cost/cost_sums.h"
+#include "analyze/label/label_report.h"
+#include "analyze/thread/worker_report.h"
 #include "base/error.h"
 #include "record/targets/attach_watch.h"
 #include "record/stacks/code_stacks.h"

@@ -84,7 +84,7 @@ int recorder_fly(struct recorder *recorder, uint64_t now_ns)
 	now_ns = clock_now_ns(); /* behind all that was taken meanwhile */
 	err = pipeline_checkpoint(recorder->pipeline, now_ns);
 	if (!err)
-		err = recorder_tell_costs(recorder, now_ns);
+		err = pipeline_end_file(recorder->pipeline, now_ns);
 	if (err)
 		return err;
 	recorder_summarize(recorder, &summary.summary, now_ns);

@@ -13,6 +13,8 @@
 #include "record/sandbox/confinement.h"
 #include "record/cost/cost_meter.h"
 #include "record/cost/cost_watch.h"
+#include "analyze/label/label_report.h"
+#include "analyze/thread/worker_report.h"
 #include "record/flight/flight_recorder.h"
 #include "record/kernel/kernel_filter.h"
 #include "record/kernel/kernel_side.h"
@@ -21,6 +23,7 @@
 #include "record/options/record_options.h"
 #include "record/recorder.h"
 #include "record/service/service.h"
+#include "record/stacks/code_stacks.h"
 #include "record/messages/status_line.h"
 #include "record/targets/target_set.h"
 #include "ring/loss_counters.h"
@@ -68,6 +71,9 @@ struct recorder {
 	bool is_stream_broken;
 	struct code_stacks *stacks; /* NULL: none are recorded, and no futex is named */
 	struct pipeline *pipeline;
+	struct object_names *objects;  /* what descriptors refer to */
+	struct label_report *report;   /* of what was recorded, by label */
+	struct worker_report *workers; /* what each thread did; NULL without --threads */
 	struct service *service;
 	int manager_fd; /* -1: there is no service manager */
 	const struct messages *messages;
@@ -94,14 +100,20 @@ struct recorder {
 /* Takes what is in the rings and handles what is old enough. 0 or a negative errno: final. */
 int recorder_drain(struct recorder *recorder);
 
-/* For the pipeline: an EVENT_PROCESS in its turn. */
-int recorder_on_process(void *context, const struct event *event);
+/* Adds all observers to the pipeline. */
+void recorder_observe(struct recorder *recorder);
 
-/* For the pipeline: a new file begins. */
-int recorder_on_turn(void *context, uint64_t time_ns);
+/* An EVENT_PROCESS in its turn. */
+int recorder_see_process(struct recorder *recorder, const struct event *event);
 
-/* For the pipeline: what tracing has cost goes into the file that ends. */
-int recorder_tell_costs(void *context, uint64_t time_ns);
+/*
+ * A process has a new program: forgets the old one's strings, looks for the new
+ * one's probes soon. old_tid: that of the thread that exec'd, until then.
+ */
+void recorder_see_exec(struct recorder *recorder, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns);
+
+/* What tracing has cost goes into the file that ends. */
+int recorder_put_costs(struct recorder *recorder, uint64_t time_ns);
 
 /*
  * What is in the flight recorder's memory goes into a file, if its time has
@@ -118,8 +130,8 @@ void recorder_summarize(struct recorder *recorder, struct txtrace_summary *summa
 /* What a target has mapped, for the names of their code. */
 void recorder_look_at_code(void *recorder, uint32_t pid);
 
-/* For the pipeline, at the end: a signal asks to stop again. */
-bool recorder_is_hurried(void *context);
+/* At the end: a signal asks to stop again. */
+bool recorder_is_hurried(struct recorder *recorder);
 
 /* Takes out the probes, and says whom that waits for if it takes long. */
 void recorder_detach(struct recorder *recorder);
@@ -157,8 +169,5 @@ void recorder_tell_unread(struct recorder *recorder);
 
 /* System calls that were refused since it was asked last. */
 void recorder_tell_refused(struct recorder *recorder);
-
-/* For the pipeline: forgets the old program's strings, looks for the new one's probes soon. */
-void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns);
 
 #endif

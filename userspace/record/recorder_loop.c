@@ -25,10 +25,8 @@
  * it never matches again. What was attached since then, when the exec was heard and its turn had not come
  * yet, holds on to the right one.
  */
-void recorder_on_exec(void *context, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns)
+void recorder_see_exec(struct recorder *recorder, uint32_t tgid, uint32_t old_tid, uint64_t exec_ns)
 {
-	struct recorder *recorder = context;
-
 	if (old_tid != tgid && recorder->watch && recorder->features.has_uprobe_multi_pid)
 		attach_forget(recorder->attach, (pid_t)tgid, exec_ns);
 	program_memory_invalidate(recorder->memory, tgid, exec_ns);
@@ -51,9 +49,8 @@ static bool is_copy_of_parent(const struct recorder *recorder, const struct even
 	       !event->process.path.length && parent && parent->code_start == event->process.code_start;
 }
 
-int recorder_on_process(void *context, const struct event *event)
+int recorder_see_process(struct recorder *recorder, const struct event *event)
 {
-	struct recorder *recorder = context;
 	int err = 0;
 
 	process_reader_forget(recorder->reader, (pid_t)event->tgid);
@@ -72,13 +69,6 @@ int recorder_on_process(void *context, const struct event *event)
 			attach_watch_end(recorder->watch, (pid_t)event->tgid, event->time_ns);
 	}
 	return err;
-}
-
-int recorder_on_turn(void *context, uint64_t time_ns)
-{
-	struct recorder *recorder = context;
-
-	return target_set_tell(recorder->targets, time_ns);
 }
 
 /*
@@ -104,9 +94,8 @@ static int put_cost(void *context, const struct txtrace_record *record)
 	return pipeline_put(context, record);
 }
 
-int recorder_tell_costs(void *context, uint64_t time_ns)
+int recorder_put_costs(struct recorder *recorder, uint64_t time_ns)
 {
-	struct recorder *recorder = context;
 	const struct cost_meter_bytes bytes = {
 		.ring_bytes = ring_set_taken_bytes(recorder->rings),
 		.log_bytes = log_writer_bytes(recorder->log),
@@ -119,11 +108,20 @@ static int take_event(void *context, size_t ring, const void *record, size_t siz
 {
 	struct recorder *recorder = context;
 	const struct wire_header *header = record;
-	int err = 0;
+	struct wire_stack_number number;
+	int result = 0;
 
-	if (size >= sizeof(*header) && header->kind == WIRE_PROCESS)
-		err = hear_process(recorder, record, size);
-	return err ? err : pipeline_push(recorder->pipeline, ring, record, size);
+	if (size < sizeof(*header))
+		return pipeline_push(recorder->pipeline, ring, record, size);
+	if (header->kind == WIRE_PROCESS)
+		result = hear_process(recorder, record, size);
+	if (!result && recorder->stacks)
+		result = code_stacks_take(recorder->stacks, record, size, &number);
+	if (result > 0)
+		return pipeline_push(recorder->pipeline, ring, &number, sizeof(number));
+	if (result < 0 || header->kind == WIRE_STACK)
+		return result;
+	return pipeline_push(recorder->pipeline, ring, record, size);
 }
 
 static int take_loss(void *context, const struct wire_loss *loss)
@@ -353,9 +351,8 @@ static bool wants_stop(struct recorder *recorder)
  * Whatever was asked before: the second signal ends it at once, also while
  * nothing is recorded any more.
  */
-bool recorder_is_hurried(void *context)
+bool recorder_is_hurried(struct recorder *recorder)
 {
-	const struct recorder *recorder = context;
 	struct signalfd_siginfo signal;
 	bool is_hurried = false;
 
@@ -513,7 +510,7 @@ static int finish(struct recorder *recorder)
 	recorder->result.process_cnt = targets.joined_cnt;
 	recorder_summarize(recorder, &summary.summary, end_ns);
 	if (!err)
-		err = recorder_tell_costs(recorder, last_ns(recorder, end_ns));
+		err = recorder_put_costs(recorder, last_ns(recorder, end_ns));
 	recorder->result.costs = *cost_meter_sums(recorder->costs);
 	recorder->result.costs.has_silent_runs = capture_limits_have_silent_runs(recorder->options);
 	recorder->result.summary = summary.summary;
