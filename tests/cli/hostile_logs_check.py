@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -88,7 +89,12 @@ COPIES = [("slice", "--from", "0", "--to", "1ms"), ("slice", "--label", "*a*"), 
 OF_SPANS = [("show",), ("critical-path",), ("show", "--json"), ("critical-path", "--json")]
 
 
+DIRECTORIES = [("export", "-f", "ctf", "-o", "directory")]
+
+
 def kind_of(command):
+    if command in DIRECTORIES:
+        return "binary"
     if "--json" in command:
         return "json"
     if command[0] == "export":
@@ -100,7 +106,7 @@ def kind_of(command):
 
 def single_commands():
     """Every command that takes one log."""
-    return VIEWS + [(*view, "--json") for view in VIEWS if view[0] in WITH_JSON] + OUTPUTS + COPIES + OF_SPANS
+    return VIEWS + [(*view, "--json") for view in VIEWS if view[0] in WITH_JSON] + OUTPUTS + DIRECTORIES + COPIES + OF_SPANS
 
 
 # ---- how ----
@@ -157,6 +163,16 @@ class Runner:
         out.unlink(missing_ok=True)
 
 
+    def check_directory(self, arguments):
+        """A command that writes files into the directory `directory`. What is in it is for readers that may not be here."""
+        directory = self.scratch / "directory"
+        status = self.check(arguments)
+        left = sorted(path.name for path in self.scratch.glob("directory*"))
+        if status is not None and left != ([] if status == 2 else ["directory"]):
+            failures.append(f"{' '.join(arguments)}: with status {status}, {left} is left")
+        shutil.rmtree(directory, ignore_errors=True)
+
+
 def span_of(runner, log):
     """The id of a span, if there is one that can be shown."""
     try:
@@ -169,6 +185,8 @@ def run_single(runner, command, log):
     kind = kind_of(command)
     if command[0] in ("show", "critical-path"):
         runner.check([*command, log, str(span_of(runner, log))], kind)
+    elif command in DIRECTORIES:
+        runner.check_directory([*command, log])
     elif command in COPIES:
         runner.check_copy([*command, log])
     else:

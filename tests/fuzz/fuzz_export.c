@@ -4,6 +4,7 @@
  * valid in that format.
  */
 #include "export/export.h"
+#include "unit/export_folder.h"
 
 #define FUZZ_LOG_AT 1u
 #include "fuzz/fuzz_checksums.h"
@@ -27,6 +28,8 @@ static void law_of_output(const struct export_format *format, const char *bytes,
 			law_of_json(&json);
 			LAW(json_take(&json, '\n'));
 		}
+	} else if (!format->open) {
+		LAW(length == 0);
 	} else if (!strncmp(format->name, "tokio", 5)) {
 		LAW(length >= 12 && !memcmp(bytes, "TOKIOTRC", 8));
 	} else {
@@ -39,16 +42,24 @@ static void law_of_output(const struct export_format *format, const char *bytes,
 static void export(struct txtrace_log *log, const struct export_format *format)
 {
 	struct txtrace_record record;
+	struct export_folder folder = { .fd = -1 };
 	struct export *export;
 	size_t length = 0;
 	char *bytes = NULL;
 	FILE *out = open_memstream(&bytes, &length);
 
-	LAW(out && !export_open(&export, format, out, txtrace_log_info(log)));
+	if (!format->open) {
+		export_folder_make(&folder);
+		LAW(out && !export_open_in(&export, format, folder.fd, txtrace_log_info(log)));
+	} else {
+		LAW(out && !export_open(&export, format, out, txtrace_log_info(log)));
+	}
 	for (uint32_t cnt = 0; cnt < RECORD_MAX && txtrace_log_next(log, &record) > 0; cnt++)
 		LAW(!export_add(export, &record));
 	LAW(!export_close(export, 0, NULL));
 	fclose(out);
+	if (!format->open)
+		LAW(export_folder_remove(&folder) > 0);
 	law_of_output(format, bytes, length);
 	free(bytes);
 }
