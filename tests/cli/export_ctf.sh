@@ -72,6 +72,22 @@ cut_log() {
 		tail -n 1 "$tmp/cut.text" | grep -q 'txtrace:end: .* complete = 0'
 }
 
+# Whatever a log says, its trace is one that a reader takes.
+hostile_logs() {
+	local log cnt=0
+	mkdir "$tmp/mutants"
+	python3 tests/cli/mutate_log.py --seed 1 --count 40 "$tmp/mutants" tests/golden/*-none.txtrace tests/golden/*-zstd.txtrace >"$tmp/list" || return
+	for log in "$tmp"/mutants/*.txtrace; do
+		rm -rf "$tmp/mutant.ctf"
+		"$txtrace" export -o "$tmp/mutant.ctf" "$log" 2>"$tmp/err"
+		[ $? != 2 ] || continue
+		cnt=$((cnt + 1))
+		reads mutant || fail "$log: $(grep "^$(basename "$log" .txtrace) " "$tmp/list")" || return
+	done
+	echo "$cnt logs"
+	[ $cnt -gt 20 ]
+}
+
 # What is there stays, and what fails leaves nothing.
 directory_is_not_replaced() {
 	mkdir -p "$tmp/empty.ctf" "$tmp/full.ctf/sub"
@@ -107,6 +123,7 @@ if command -v babeltrace2 >/dev/null; then
 	check "the order at one moment, switches, unknown CPUs" order_is_that_of_time
 	check "the wall clock" wall_clock
 	check "half of a log" cut_log
+	check "logs that lie" hostile_logs
 else
 	run 0 export -o order.ctf order.txtrace
 	skip "babeltrace2 reads each event" "there is no babeltrace2 here"

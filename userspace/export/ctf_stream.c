@@ -408,6 +408,8 @@ int ctf_trace_lose(struct ctf_trace *trace, uint32_t number, uint64_t time_ns, u
 	struct stream *stream = stream_at(trace, number, time_ns);
 
 	increase(&stream->lost_cnt, cnt);
+	if (stream->lost_cnt > INT64_MAX)
+		stream->lost_cnt = INT64_MAX; /* babeltrace2 ends itself at the largest number */
 	return write_packet(trace, number);
 }
 
