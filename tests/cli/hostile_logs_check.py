@@ -72,7 +72,14 @@ def check_csv(text):
         raise ValueError(f"lines of {sorted(widths)} fields")
 
 
-CHECKS = {"json": check_json, "jsonl": check_json_lines, "chrome": check_json, "junit": check_xml, "svg": check_xml, "csv": check_csv, "binary": None}
+# What a log says, but for control characters: like strings of JSON. Its lines end as RFC 4180 has it.
+def check_csv_of_spans(text):
+    check_plain(text.replace("\r\n", "\n"), ("Cc",))
+    if len({len(row) for row in csv.reader(io.StringIO(text, newline=""), strict=True)}) > 1:
+        raise ValueError("lines differ in their number of fields")
+
+
+CHECKS = {"json": check_json, "jsonl": check_json_lines, "chrome": check_json, "junit": check_xml, "svg": check_xml, "csv": check_csv, "csv of spans": check_csv_of_spans, "binary": None}
 
 
 # ---- what is run ----
@@ -82,7 +89,8 @@ VIEWS = [("report",), ("report", "-b", "thread"), ("report", "-b", "process"), (
          ("flame", "--folded"), ("workers",), ("concurrency",), ("concurrency", "-T"), ("blocked",), ("blocked", "-b", "label"), ("blame",), ("neighbours",),
          ("neighbours", "-w", "process", "-b", "thread"), ("info",), ("dump",), ("verify",)]
 WITH_JSON = ("report", "spans", "tree", "tail", "histogram", "workers", "concurrency", "blocked", "blame", "neighbours", "info", "verify")
-OUTPUTS = [("export", "-f", "jsonl"), ("export", "-f", "chrome"), ("export", "-f", "perfetto"), ("flame",), ("flame", "-s", "off-cpu", "-w", "blocked"),
+OUTPUTS = [("export", "-f", "jsonl"), ("export", "-f", "chrome"), ("export", "-f", "perfetto"), ("export", "-f", "pprof"), ("export", "-f", "speedscope"),
+           ("export", "-f", "csv"), ("flame",), ("flame", "-s", "off-cpu", "-w", "blocked"),
            ("concurrency", "--csv")]
 COPIES = [("slice", "--from", "0", "--to", "1ms"), ("slice", "--label", "*a*"), ("slice", "--pid", "7"), ("repair",), ("recompress",), ("recompress", "--codec", "lz4"),
           ("anonymize", "--salt", "x")]
@@ -98,7 +106,7 @@ def kind_of(command):
     if "--json" in command:
         return "json"
     if command[0] == "export":
-        return {"jsonl": "jsonl", "chrome": "chrome", "perfetto": "binary"}[command[2]]
+        return {"jsonl": "jsonl", "chrome": "chrome", "perfetto": "binary", "pprof": "binary", "speedscope": "json", "csv": "csv of spans"}[command[2]]
     if command[0] == "flame":
         return "terminal" if "--folded" in command else "svg"
     return "csv" if "--csv" in command else "terminal"

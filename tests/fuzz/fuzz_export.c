@@ -3,6 +3,8 @@
  * Any bytes as a log to export, the first one says in which format: whatever is in the log, what comes out is
  * valid in that format.
  */
+#include <zlib.h>
+
 #include "export/export.h"
 #include "unit/export_folder.h"
 
@@ -10,8 +12,28 @@
 #include "fuzz/fuzz_checksums.h"
 #include "fuzz/fuzz_laws.h"
 #include "perfetto.pb-c.h"
+#include "pprof.pb-c.h"
 
 #define RECORD_MAX 3000
+
+#define UNPACKED_MAX (64u << 20)
+
+static void law_of_pprof(const char *bytes, size_t length)
+{
+	z_stream stream = { .next_in = (uint8_t *)bytes, .avail_in = (unsigned int)length };
+	uint8_t *unpacked = malloc(UNPACKED_MAX);
+	Pprof__Profile *profile;
+
+	LAW(unpacked && inflateInit2(&stream, 15 + 16) == Z_OK);
+	stream.next_out = unpacked;
+	stream.avail_out = UNPACKED_MAX;
+	LAW(inflate(&stream, Z_FINISH) == Z_STREAM_END && stream.avail_in == 0);
+	profile = pprof__profile__unpack(NULL, UNPACKED_MAX - stream.avail_out, unpacked);
+	LAW(profile && profile->n_string_table > 0 && profile->string_table[0][0] == '\0');
+	pprof__profile__free_unpacked(profile, NULL);
+	inflateEnd(&stream);
+	free(unpacked);
+}
 
 static void law_of_output(const struct export_format *format, const char *bytes, size_t length)
 {
@@ -28,6 +50,10 @@ static void law_of_output(const struct export_format *format, const char *bytes,
 			law_of_json(&json);
 			LAW(json_take(&json, '\n'));
 		}
+	} else if (!strcmp(format->name, "pprof")) {
+		law_of_pprof(bytes, length);
+	} else if (!strcmp(format->name, "csv")) {
+		LAW(length > 2 && !memcmp(bytes + length - 2, "\r\n", 2));
 	} else if (!format->open) {
 		LAW(length == 0);
 	} else if (!strncmp(format->name, "tokio", 5)) {

@@ -18,8 +18,8 @@
 
 static void formats_are_found_by_name(void **state)
 {
-	static const char *const names[] = { "jsonl", "perfetto", "chrome", "ctf",
-					     "tokio", "tokio4",	  "tokio6" };
+	static const char *const names[] = { "jsonl",      "perfetto", "chrome", "ctf",    "pprof",
+					     "speedscope", "csv",      "tokio",  "tokio4", "tokio6" };
 	size_t cnt = 0;
 
 	(void)state;
@@ -309,7 +309,7 @@ static void records_of_any_content_go_through(void **state)
 			feed_add(&feed, random_record(&seed));
 		feed_end(&feed);
 		for (const char *at = feed.bytes; at < feed.bytes + feed.length && !format->is_binary; at++)
-			assert_true((unsigned char)*at >= 0x20 || *at == '\n');
+			assert_true((unsigned char)*at >= 0x20 || *at == '\n' || *at == '\r');
 		feed_release(&feed);
 	}
 }

@@ -69,12 +69,17 @@ static bool ends_with(const char *text, const char *end)
 /* NULL: a sentence was said. */
 static const struct export_format *choose_format(struct cli *cli, const struct export_options *values)
 {
+	const struct export_format *chosen = NULL, *format;
+
 	if (values->format != NO_FORMAT)
 		return export_format_at(values->format);
-	for (size_t i = 0; values->output && export_format_at(i); i++) {
-		if (ends_with(values->output, export_format_at(i)->suffix))
-			return export_format_at(i);
+	for (size_t i = 0; values->output && (format = export_format_at(i)); i++) {
+		if (ends_with(values->output, format->suffix) &&
+		    (!chosen || strlen(format->suffix) > strlen(chosen->suffix)))
+			chosen = format; /* .speedscope.json is no .json */
 	}
+	if (chosen)
+		return chosen;
 	if (values->output)
 		cli_fail(cli,
 			 "the name '%s' does not tell the format, give --format, see 'txtrace help export'",
