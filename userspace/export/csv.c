@@ -70,7 +70,8 @@ static int write_line(struct csv *csv)
 
 /* ---- lines ---- */
 
-static const char *const flag_names[] = { "lower_bound", "unfinished", "loss", "imbalance", "keyed", "moved" };
+static const char *const flag_names[] = { "lower_bound", "unfinished", "loss",
+					  "imbalance",	 "keyed",      "moved" };
 
 static int put_head(struct csv *csv)
 {
