@@ -41,7 +41,9 @@ static const struct options options = {
 	.program = "txtrace export",
 	.about = "The log in another format: JSON Lines with every record for your own tools, or a picture "
 		 "for ui.perfetto.dev "
-		 "(perfetto, protobuf) and chrome://tracing (chrome, JSON).",
+		 "(perfetto, protobuf) and chrome://tracing (chrome, JSON). For other tools: a trace for "
+		 "babeltrace2 and Trace Compass (ctf), profiles by span path and code (pprof, speedscope), "
+		 "a table of spans (csv), the telemetry of a Tokio runtime (tokio).",
 	.usages = (const char *const[]){ "--format FORMAT FILE\xe2\x80\xa6", "-o OUT FILE\xe2\x80\xa6",
 					 NULL },
 	.specs = specs,
