@@ -98,6 +98,17 @@ directory_is_not_replaced() {
 	[ "$(cd "$tmp" && echo full.ctf*)" = full.ctf ] || fail "left: $(ls "$tmp")"
 }
 
+# The stream of spans is larger than a file may be.
+full_disk_leaves_nothing() {
+	(
+		trap '' XFSZ
+		ulimit -f 2
+		run 2 export -o limit.ctf export.txtrace
+	) || return
+	[ "$(cat "$tmp/err")" = "txtrace: can't write 'limit.ctf': File too large" ] || fail "$(cat "$tmp/err")" || return
+	[ -z "$(find "$tmp" -name 'limit.ctf*')" ] || fail "left: $(find "$tmp" -name 'limit.ctf*')"
+}
+
 # Every stream's packets, without a reader: they fill their file, and each says how long it is.
 packets_are_whole() {
 	python3 - "$tmp/order.ctf" <<-'END'
@@ -130,4 +141,5 @@ else
 fi
 check "packets fill their files" packets_are_whole
 check "a directory is not replaced" directory_is_not_replaced
+check "a file that can't be written" full_disk_leaves_nothing
 finish

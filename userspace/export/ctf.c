@@ -78,7 +78,6 @@ struct leaver {
 };
 
 struct ctf {
-	int directory;
 	struct ctf_trace *trace;
 	struct spill_sort *sort;
 	struct thread_names *names;
@@ -600,7 +599,6 @@ static int ctf_open_in(void **state, int directory, const struct txtrace_log_inf
 	if (!ctf)
 		return -ENOMEM;
 	*state = ctf;
-	ctf->directory = directory;
 	ctf->sort = spill_sort_new(directory, SORT_BYTES);
 	ctf->names = thread_names_new();
 	if (!ctf->sort || !ctf->names)

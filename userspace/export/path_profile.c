@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyze/tree/flame_rows.h"
-#include "base/saturating.h"
 
 const char *const path_value_names[PATH_VALUE_CNT] = {
 	[PATH_ON_CPU] = "on_cpu",     [PATH_RUNNABLE] = "runnable", [PATH_BLOCKED] = "blocked",
