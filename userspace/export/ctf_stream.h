@@ -18,7 +18,7 @@
 #define CTF_STREAM_CNT (CTF_CPU_MAX + 1)
 #define CTF_COMM_BYTES 16
 
-/* Of enum ctf_event, each as it is in the metadata. */
+/* What a trace has. ctf_stream.c says which fields each has, and in which stream it is. */
 enum ctf_event {
 	/* streams of CPUs, with LTTng's names */
 	CTF_SCHED_SWITCH = 0,
