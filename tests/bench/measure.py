@@ -12,6 +12,7 @@ import time
 
 import attach_figures
 import cost_figures
+import export_figures
 import log_figures
 import mode_figures
 import path_figures
@@ -112,6 +113,9 @@ class Bench:
     def report(self):
         log_figures.report(self)
 
+    def export(self):
+        export_figures.export(self)
+
     def attach(self):
         attach_figures.attach(self)
 
@@ -187,6 +191,7 @@ PARTS = {
     "cost": "what the recorder says of its own cost, beside the truth",
     "modes": "what is paid for less: --sched ledger and off, --label, --sample",
     "report": "whole reports, beside perf's; by name: of logs up to 1 GB",
+    "export": "logs in other formats",
     "writer": "the log's writer",
     "rate": "events a second before the first is lost",
 }

@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -71,7 +72,14 @@ def check_csv(text):
         raise ValueError(f"lines of {sorted(widths)} fields")
 
 
-CHECKS = {"json": check_json, "jsonl": check_json_lines, "chrome": check_json, "junit": check_xml, "svg": check_xml, "csv": check_csv, "binary": None}
+# What a log says, but for control characters: like strings of JSON. Its lines end as RFC 4180 has it.
+def check_csv_of_spans(text):
+    check_plain(text.replace("\r\n", "\n"), ("Cc",))
+    if len({len(row) for row in csv.reader(io.StringIO(text, newline=""), strict=True)}) > 1:
+        raise ValueError("lines differ in their number of fields")
+
+
+CHECKS = {"json": check_json, "jsonl": check_json_lines, "chrome": check_json, "junit": check_xml, "svg": check_xml, "csv": check_csv, "csv of spans": check_csv_of_spans, "binary": None}
 
 
 # ---- what is run ----
@@ -81,18 +89,24 @@ VIEWS = [("report",), ("report", "-b", "thread"), ("report", "-b", "process"), (
          ("flame", "--folded"), ("workers",), ("concurrency",), ("concurrency", "-T"), ("blocked",), ("blocked", "-b", "label"), ("blame",), ("neighbours",),
          ("neighbours", "-w", "process", "-b", "thread"), ("info",), ("dump",), ("verify",)]
 WITH_JSON = ("report", "spans", "tree", "tail", "histogram", "workers", "concurrency", "blocked", "blame", "neighbours", "info", "verify")
-OUTPUTS = [("export", "-f", "jsonl"), ("export", "-f", "chrome"), ("export", "-f", "perfetto"), ("flame",), ("flame", "-s", "off-cpu", "-w", "blocked"),
+OUTPUTS = [("export", "-f", "jsonl"), ("export", "-f", "chrome"), ("export", "-f", "perfetto"), ("export", "-f", "pprof"), ("export", "-f", "speedscope"),
+           ("export", "-f", "csv"), ("flame",), ("flame", "-s", "off-cpu", "-w", "blocked"),
            ("concurrency", "--csv")]
 COPIES = [("slice", "--from", "0", "--to", "1ms"), ("slice", "--label", "*a*"), ("slice", "--pid", "7"), ("repair",), ("recompress",), ("recompress", "--codec", "lz4"),
           ("anonymize", "--salt", "x")]
 OF_SPANS = [("show",), ("critical-path",), ("show", "--json"), ("critical-path", "--json")]
 
 
+DIRECTORIES = [("export", "-f", "ctf", "-o", "directory")]
+
+
 def kind_of(command):
+    if command in DIRECTORIES:
+        return "binary"
     if "--json" in command:
         return "json"
     if command[0] == "export":
-        return {"jsonl": "jsonl", "chrome": "chrome", "perfetto": "binary"}[command[2]]
+        return {"jsonl": "jsonl", "chrome": "chrome", "perfetto": "binary", "pprof": "binary", "speedscope": "json", "csv": "csv of spans"}[command[2]]
     if command[0] == "flame":
         return "terminal" if "--folded" in command else "svg"
     return "csv" if "--csv" in command else "terminal"
@@ -100,7 +114,7 @@ def kind_of(command):
 
 def single_commands():
     """Every command that takes one log."""
-    return VIEWS + [(*view, "--json") for view in VIEWS if view[0] in WITH_JSON] + OUTPUTS + COPIES + OF_SPANS
+    return VIEWS + [(*view, "--json") for view in VIEWS if view[0] in WITH_JSON] + OUTPUTS + DIRECTORIES + COPIES + OF_SPANS
 
 
 # ---- how ----
@@ -157,6 +171,16 @@ class Runner:
         out.unlink(missing_ok=True)
 
 
+    def check_directory(self, arguments):
+        """A command that writes files into the directory `directory`. What is in it is for readers that may not be here."""
+        directory = self.scratch / "directory"
+        status = self.check(arguments)
+        left = sorted(path.name for path in self.scratch.glob("directory*"))
+        if status is not None and left != ([] if status == 2 else ["directory"]):
+            failures.append(f"{' '.join(arguments)}: with status {status}, {left} is left")
+        shutil.rmtree(directory, ignore_errors=True)
+
+
 def span_of(runner, log):
     """The id of a span, if there is one that can be shown."""
     try:
@@ -169,6 +193,8 @@ def run_single(runner, command, log):
     kind = kind_of(command)
     if command[0] in ("show", "critical-path"):
         runner.check([*command, log, str(span_of(runner, log))], kind)
+    elif command in DIRECTORIES:
+        runner.check_directory([*command, log])
     elif command in COPIES:
         runner.check_copy([*command, log])
     else:

@@ -3,14 +3,37 @@
  * Any bytes as a log to export, the first one says in which format: whatever is in the log, what comes out is
  * valid in that format.
  */
+#include <zlib.h>
+
 #include "export/export.h"
+#include "unit/export_folder.h"
 
 #define FUZZ_LOG_AT 1u
 #include "fuzz/fuzz_checksums.h"
 #include "fuzz/fuzz_laws.h"
 #include "perfetto.pb-c.h"
+#include "pprof.pb-c.h"
 
 #define RECORD_MAX 3000
+
+#define UNPACKED_MAX (64u << 20)
+
+static void law_of_pprof(const char *bytes, size_t length)
+{
+	z_stream stream = { .next_in = (uint8_t *)bytes, .avail_in = (unsigned int)length };
+	uint8_t *unpacked = malloc(UNPACKED_MAX);
+	Pprof__Profile *profile;
+
+	LAW(unpacked && inflateInit2(&stream, 15 + 16) == Z_OK);
+	stream.next_out = unpacked;
+	stream.avail_out = UNPACKED_MAX;
+	LAW(inflate(&stream, Z_FINISH) == Z_STREAM_END && stream.avail_in == 0);
+	profile = pprof__profile__unpack(NULL, UNPACKED_MAX - stream.avail_out, unpacked);
+	LAW(profile && profile->n_string_table > 0 && profile->string_table[0][0] == '\0');
+	pprof__profile__free_unpacked(profile, NULL);
+	inflateEnd(&stream);
+	free(unpacked);
+}
 
 static void law_of_output(const struct export_format *format, const char *bytes, size_t length)
 {
@@ -27,6 +50,12 @@ static void law_of_output(const struct export_format *format, const char *bytes,
 			law_of_json(&json);
 			LAW(json_take(&json, '\n'));
 		}
+	} else if (!strcmp(format->name, "pprof")) {
+		law_of_pprof(bytes, length);
+	} else if (!strcmp(format->name, "csv")) {
+		LAW(length > 2 && !memcmp(bytes + length - 2, "\r\n", 2));
+	} else if (!format->open) {
+		LAW(length == 0);
 	} else if (!strncmp(format->name, "tokio", 5)) {
 		LAW(length >= 12 && !memcmp(bytes, "TOKIOTRC", 8));
 	} else {
@@ -39,16 +68,24 @@ static void law_of_output(const struct export_format *format, const char *bytes,
 static void export(struct txtrace_log *log, const struct export_format *format)
 {
 	struct txtrace_record record;
+	struct export_folder folder = { .fd = -1 };
 	struct export *export;
 	size_t length = 0;
 	char *bytes = NULL;
 	FILE *out = open_memstream(&bytes, &length);
 
-	LAW(out && !export_open(&export, format, out, txtrace_log_info(log)));
+	if (!format->open) {
+		export_folder_make(&folder);
+		LAW(out && !export_open_in(&export, format, folder.fd, txtrace_log_info(log)));
+	} else {
+		LAW(out && !export_open(&export, format, out, txtrace_log_info(log)));
+	}
 	for (uint32_t cnt = 0; cnt < RECORD_MAX && txtrace_log_next(log, &record) > 0; cnt++)
 		LAW(!export_add(export, &record));
 	LAW(!export_close(export, 0, NULL));
 	fclose(out);
+	if (!format->open)
+		LAW(export_folder_remove(&folder) > 0);
 	law_of_output(format, bytes, length);
 	free(bytes);
 }

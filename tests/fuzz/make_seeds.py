@@ -36,7 +36,7 @@ def logs(txtrace, folder):
             put(folder, target, path.stem, log)
             put(folder, target, path.stem + ".cut", log[:len(log) * 2 // 3])
             put(folder, target, path.stem + ".bitten", bytes(bitten))
-        for number in range(3):
+        for number in range(7):  # all formats but Tokio's
             put(folder, "export", f"{path.stem}.{number}", bytes([number]) + log)
         put(folder, "seek", path.stem + ".time", struct.pack("<BBQ", 2, 1, 3600000001600) + log)
         put(folder, "seek", path.stem + ".batch", struct.pack("<BBQ", 1, 0, 2) + log)

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "export/export.h"
+#include "unit/export_folder.h"
 
 struct feed {
 	struct export *export;
 	FILE *out;
+	struct export_folder folder; /* of a format that is several files; what was written then is nowhere */
 	char *bytes; /* what was written, after feed_end() */
 	size_t length;
 	struct export_totals totals;
@@ -40,10 +42,18 @@ static inline struct txtrace_string feed_string(const char *text)
 
 static inline void feed_begin(struct feed *feed, const char *format)
 {
+	const struct export_format *found = export_format_find(format);
+
 	*feed = (struct feed){ 0 };
 	feed->out = open_memstream(&feed->bytes, &feed->length);
 	assert_non_null(feed->out);
-	assert_int_equal(export_open(&feed->export, export_format_find(format), feed->out, &feed_info), 0);
+	feed->folder.fd = -1;
+	if (found->open) {
+		assert_int_equal(export_open(&feed->export, found, feed->out, &feed_info), 0);
+		return;
+	}
+	export_folder_make(&feed->folder);
+	assert_int_equal(export_open_in(&feed->export, found, feed->folder.fd, &feed_info), 0);
 }
 
 static inline void feed_add(struct feed *feed, struct txtrace_record record)
@@ -86,6 +96,8 @@ static inline void feed_end(struct feed *feed)
 static inline void feed_release(struct feed *feed)
 {
 	free(feed->bytes);
+	if (feed->folder.fd >= 0)
+		assert_true(export_folder_remove(&feed->folder) > 0);
 }
 
 /* What was written between the first line and the last, as text. To be freed. */

@@ -225,3 +225,35 @@ size_t text_columns(const char *bytes, size_t length)
 	}
 	return sum;
 }
+
+/* Of a code point that takes three bytes. */
+static void append_wide(struct text *text, uint32_t code_point)
+{
+	char bytes[3] = { (char)(0xe0 | code_point >> 12), (char)(0x80 | (code_point >> 6 & 0x3f)),
+			  (char)(0x80 | (code_point & 0x3f)) };
+
+	text_append_bytes(text, bytes, sizeof(bytes));
+}
+
+void text_append_visible(struct text *text, const char *bytes, size_t length)
+{
+	size_t plain = 0, step; /* from plain on, all can stay as it is */
+
+	for (size_t i = 0; i < length; i += step) {
+		uint32_t code_point;
+
+		step = 1;
+		if (bytes[i] >= 0x20 && bytes[i] < 0x7f)
+			continue;
+		step = utf8_decode(bytes + i, length - i, &code_point);
+		if (code_point != UTF8_INVALID && code_point >= 0x20 && code_point != 0x7f)
+			continue;
+		text_append_bytes(text, bytes + plain, i - plain);
+		plain = i + step;
+		if (code_point == UTF8_INVALID)
+			append_wide(text, 0xfffd);
+		else
+			append_wide(text, 0x2400 + (code_point == 0x7f ? 0x21 : code_point));
+	}
+	text_append_bytes(text, bytes + plain, length - plain);
+}

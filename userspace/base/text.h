@@ -39,6 +39,12 @@ void text_append_u64(struct text *text, uint64_t value); /* decimal */
 void text_append_escaped(struct text *text, const char *bytes, size_t length);
 void text_append_quoted(struct text *text, const char *bytes, size_t length); /* "…", also " escaped */
 
+/*
+ * Valid UTF-8 without control characters, for formats that others read: these
+ * show as U+2400 … U+2421, and bytes that are no UTF-8 as U+FFFD, byte by byte.
+ */
+void text_append_visible(struct text *text, const char *bytes, size_t length);
+
 /* Escaped, at most max_columns wide: what does not fit is replaced by … (at the end of the text). */
 void text_append_clipped(struct text *text, const char *bytes, size_t length, size_t max_columns);
 

@@ -2,6 +2,7 @@
 #include "export/export.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,10 @@ static const struct export_format *const formats[] = {
 	&format_jsonl,
 	&format_perfetto,
 	&format_chrome,
+	&format_ctf,
+	&format_pprof,
+	&format_speedscope,
+	&format_csv,
 	&format_tokio,
 	&format_tokio4,
 	&format_tokio6,
@@ -98,13 +103,14 @@ static int dispatch(const struct export_format *format, void *state, const struc
 /* A format may leave it to us to see that stdio could not write. */
 static int check_out(FILE *out, int err)
 {
-	if (!err && ferror(out))
+	if (!err && out && ferror(out))
 		err = errno ? -errno : -EIO;
 	return err;
 }
 
-int export_open(struct export **export, const struct export_format *format, FILE *out,
-		const struct txtrace_log_info *info)
+/* out: NULL where there is a directory. */
+static int open_at(struct export **export, const struct export_format *format, FILE *out, int directory,
+		   const struct txtrace_log_info *info)
 {
 	struct export *new = calloc(1, sizeof(*new));
 	int err;
@@ -114,13 +120,26 @@ int export_open(struct export **export, const struct export_format *format, FILE
 	new->format = format;
 	new->out = out;
 	errno = 0;
-	err = check_out(out, format->open(&new->state, out, info));
+	err = out ? check_out(out, format->open(&new->state, out, info))
+		  : format->open_in(&new->state, directory, info);
 	if (err) {
 		export_abort(new);
 		return err;
 	}
 	*export = new;
 	return 0;
+}
+
+int export_open(struct export **export, const struct export_format *format, FILE *out,
+		const struct txtrace_log_info *info)
+{
+	return format->open ? open_at(export, format, out, -1, info) : -EISDIR;
+}
+
+int export_open_in(struct export **export, const struct export_format *format, int directory,
+		   const struct txtrace_log_info *info)
+{
+	return format->open_in ? open_at(export, format, NULL, directory, info) : -ENOTDIR;
 }
 
 int export_survey(struct export *export, const struct txtrace_record *record)
@@ -145,6 +164,19 @@ void export_tell(const struct export *export, export_say *say, void *context)
 		export->format->tell(export->state, say, context);
 }
 
+void export_tell_counts(const char *const *names, const uint64_t *counts, size_t cnt, export_say *say,
+			void *context)
+{
+	char sentence[256];
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (counts[i] == 0)
+			continue;
+		snprintf(sentence, sizeof(sentence), "%s: %" PRIu64, names[i], counts[i]);
+		say(context, sentence);
+	}
+}
+
 int export_close(struct export *export, int read_error, struct export_totals *totals)
 {
 	struct export_totals *sums = &export->totals;
@@ -155,7 +187,7 @@ int export_close(struct export *export, int read_error, struct export_totals *to
 			    sums->census.record_cnt[TXTRACE_RECORD_DAMAGE] == 0;
 	errno = 0;
 	err = check_out(export->out, export->format->finish(export->state, sums));
-	if (!err && fflush(export->out))
+	if (!err && export->out && fflush(export->out))
 		err = errno ? -errno : -EIO;
 	if (err)
 		sums->read_error = 0; /* what the caller hears of is the writing */

@@ -47,6 +47,11 @@ struct export_format {
 	bool is_binary;     /* not for a terminal */
 
 	int (*open)(void **state, FILE *out, const struct txtrace_log_info *info);
+	/*
+	 * instead of open(), of a format that is several files: they are made in this directory, which is
+	 * empty and stays the caller's
+	 */
+	int (*open_in)(void **state, int directory, const struct txtrace_log_info *info);
 	/* of a first pass, before any other callback; NULL: none is needed */
 	int (*survey)(void *state, const struct txtrace_span *span);
 	int (*span)(void *state, const struct txtrace_span *span);
@@ -99,8 +104,13 @@ int export_log(struct txtrace_log *log, const struct export_format *format, FILE
  */
 struct export;
 
+/* -EISDIR: the format is one of several files. */
 int export_open(struct export **export, const struct export_format *format, FILE *out,
 		const struct txtrace_log_info *info);
+
+/* A format with open_in(): its files are made in this directory. */
+int export_open_in(struct export **export, const struct export_format *format, int directory,
+		   const struct txtrace_log_info *info);
 
 /*
  * For a format with a survey(): each record of the log, in a first pass before
@@ -119,6 +129,12 @@ void export_tell(const struct export *export, export_say *say, void *context);
  * export in any case. read_error: 0 or why records are missing.
  */
 int export_close(struct export *export, int read_error, struct export_totals *totals);
+
+/*
+ * For a format's tell(): a sentence "NAME: COUNT" for each count that is not 0.
+ */
+void export_tell_counts(const char *const *names, const uint64_t *counts, size_t cnt, export_say *say,
+			void *context);
 
 /* Frees the export; what was written stays as it is. NULL is allowed. */
 void export_abort(struct export *export);

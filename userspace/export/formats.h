@@ -8,6 +8,10 @@
 extern const struct export_format format_jsonl;
 extern const struct export_format format_perfetto;
 extern const struct export_format format_chrome;
+extern const struct export_format format_ctf;
+extern const struct export_format format_pprof;
+extern const struct export_format format_speedscope;
+extern const struct export_format format_csv;
 extern const struct export_format format_tokio;
 extern const struct export_format format_tokio4;
 extern const struct export_format format_tokio6;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/string_pool.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #define EVENT_SEQUENCE 1
 #define TRACK_SEQUENCE 2 /* a viewer takes a sequence that names a thread for that thread's own */
@@ -180,40 +180,17 @@ Perfetto__TrackEvent *packet_event(struct packet_writer *writer, Perfetto__Track
 
 /* ---- strings ---- */
 
-static size_t put_utf8(char *to, uint32_t code_point)
-{
-	/* Only what text_of() makes itself: three bytes each. */
-	to[0] = (char)(0xe0 | code_point >> 12);
-	to[1] = (char)(0x80 | (code_point >> 6 & 0x3f));
-	to[2] = (char)(0x80 | (code_point & 0x3f));
-	return 3;
-}
-
-/* Valid UTF-8 without control characters; malloced. */
+/* Malloced. */
 static char *text_of(struct txtrace_string string, bool is_truncated)
 {
-	char *text = string.length <= (SIZE_MAX - 4) / 3 ? malloc(3 * string.length + 4) : NULL;
-	size_t at = 0, step;
+	struct text text = { 0 };
 
-	if (!text)
-		return NULL;
-	for (size_t i = 0; i < string.length; i += step) {
-		uint32_t code_point;
-
-		step = utf8_decode(string.bytes + i, string.length - i, &code_point);
-		if (code_point == UTF8_INVALID) {
-			at += put_utf8(text + at, 0xfffd);
-		} else if (code_point < 0x20 || code_point == 0x7f) {
-			at += put_utf8(text + at, 0x2400 + (code_point == 0x7f ? 0x21 : code_point));
-		} else {
-			memcpy(text + at, string.bytes + i, step);
-			at += step;
-		}
-	}
-	if (is_truncated)
-		at += put_utf8(text + at, 0x2026);
-	text[at] = '\0';
-	return text;
+	text_append_visible(&text, string.bytes, string.length);
+	text_append(&text, is_truncated ? "\xe2\x80\xa6" : "");
+	if (!text.err && text.bytes)
+		return text.bytes;
+	text_release(&text);
+	return text.err ? NULL : strdup("");
 }
 
 char *packet_text(struct packet_writer *writer, struct txtrace_string string, bool is_truncated)

@@ -453,14 +453,8 @@ static int tokiotrc_finish(void *state, const struct export_totals *totals)
 static void tokiotrc_tell(const void *state, export_say *say, void *context)
 {
 	const struct tokiotrc *trc = state;
-	char sentence[256];
 
-	for (int i = 0; i < LOST_CNT; i++) {
-		if (trc->lost_cnt[i] == 0)
-			continue;
-		snprintf(sentence, sizeof(sentence), "%s: %" PRIu64, lost_names[i], trc->lost_cnt[i]);
-		say(context, sentence);
-	}
+	export_tell_counts(lost_names, trc->lost_cnt, LOST_CNT, say, context);
 }
 
 static void tokiotrc_free(void *state)

@@ -199,9 +199,36 @@ static void equal_strings_share_a_number(void **state)
 	string_pool_free(pool);
 }
 
+static void what_others_read_is_valid_text_of_one_line(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t length;
+		const char *visible;
+	} cases[] = {
+		{ "", 0, "" },
+		{ "a\\\"b", 4, "a\\\"b" },
+		{ "\0\n\x1f\x7f", 4, "\xe2\x90\x80\xe2\x90\x8a\xe2\x90\x9f\xe2\x90\xa1" },
+		{ "b\xc3\xbc" "c", 4, "b\xc3\xbc" "c" },
+		{ "\xc3(\xff", 3, "\xef\xbf\xbd(\xef\xbf\xbd" },
+		{ "\xed\xa0\x80", 3, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" }, /* a surrogate */
+		{ "x\xe2\x82", 3, "x\xef\xbf\xbd\xef\xbf\xbd" },
+	};
+	struct text text = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		text_clear(&text);
+		text_append_visible(&text, cases[i].bytes, cases[i].length);
+		assert_string_equal(text_string(&text), cases[i].visible);
+	}
+	text_release(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_others_read_is_valid_text_of_one_line),
 		cmocka_unit_test(nothing_that_a_terminal_obeys_gets_through),
 		cmocka_unit_test(long_text_is_clipped_by_columns),
 		cmocka_unit_test(combining_characters_take_no_column),

@@ -18,7 +18,8 @@
 
 static void formats_are_found_by_name(void **state)
 {
-	static const char *const names[] = { "jsonl", "perfetto", "chrome", "tokio", "tokio4", "tokio6" };
+	static const char *const names[] = { "jsonl",      "perfetto", "chrome", "ctf",    "pprof",
+					     "speedscope", "csv",      "tokio",  "tokio4", "tokio6" };
 	size_t cnt = 0;
 
 	(void)state;
@@ -42,6 +43,7 @@ static void every_format_shows_losses_and_can_be_told_apart(void **state)
 		assert_non_null(format->damage);
 		assert_ptr_equal(export_format_find(format->name), format);
 		assert_int_equal(format->suffix[0], '.');
+		assert_int_equal(!format->open, !!format->open_in);
 		for (size_t j = 0; j < i; j++)
 			assert_string_not_equal(export_format_at(j)->suffix, format->suffix);
 	}
@@ -167,7 +169,11 @@ static void a_log_that_was_cut_off_is_exported_and_said_to_be_incomplete(void **
 			continue; /* not even the header is there */
 		for (size_t i = 0; export_format_at(i); i++) {
 			struct export_totals totals;
-			char *bytes = export_path(cut_path, export_format_at(i)->name, &totals);
+			char *bytes;
+
+			if (!export_format_at(i)->open)
+				continue; /* several files: tests/cli/export_ctf.sh */
+			bytes = export_path(cut_path, export_format_at(i)->name, &totals);
 
 			assert_true(totals.census.record_cnt[TXTRACE_RECORD_SPAN] <= 10);
 			/* more bytes, not fewer spans */
@@ -197,6 +203,10 @@ static void a_full_disk_is_the_export_s_error(void **state)
 		FILE *full = fopen("/dev/full", "w");
 
 		assert_non_null(full);
+		if (!format->open) {
+			fclose(full);
+			continue; /* its files are elsewhere */
+		}
 		assert_int_equal(txtrace_log_open(&log, path), 0);
 		assert_int_equal(export_log(log, format, full, &totals), -ENOSPC);
 		assert_int_equal(totals.read_error, 0);
@@ -299,7 +309,7 @@ static void records_of_any_content_go_through(void **state)
 			feed_add(&feed, random_record(&seed));
 		feed_end(&feed);
 		for (const char *at = feed.bytes; at < feed.bytes + feed.length && !format->is_binary; at++)
-			assert_true((unsigned char)*at >= 0x20 || *at == '\n');
+			assert_true((unsigned char)*at >= 0x20 || *at == '\n' || *at == '\r');
 		feed_release(&feed);
 	}
 }

@@ -7,11 +7,14 @@
 
 #include "base/saturating.h"
 
+#define NUMBER_CNT_MAX (TREE_STACK_MAX / 2)
+
 static const struct txtrace_string no_stack = { "(no stack)", sizeof("(no stack)") - 1 };
 
 void flame_stacks_init(struct flame_stacks *stacks, uint8_t what, size_t bytes_max)
 {
 	*stacks = (struct flame_stacks){ .what = what, .bytes_max = bytes_max };
+	stacks->first_number = what == TXTRACE_STACK_ON_CPU ? NUMBER_CNT_MAX : 0;
 	id_map_init(&stacks->numbers);
 }
 
@@ -28,10 +31,10 @@ int flame_stacks_number(struct flame_stacks *stacks, uint64_t stack, uint32_t *n
 	uintptr_t known = (uintptr_t)id_map_get(&stacks->numbers, stacks->capture, stack);
 
 	if (known) {
-		*number = (uint32_t)(known - 1);
+		*number = stacks->first_number + (uint32_t)(known - 1);
 		return 0;
 	}
-	if (stacks->cnt >= TREE_STACK_MAX)
+	if (stacks->cnt >= NUMBER_CNT_MAX)
 		return -ENOSPC;
 	if (stacks->cnt == stacks->size) {
 		size_t size = stacks->size ? stacks->size * 2 : 256;
@@ -44,7 +47,7 @@ int flame_stacks_number(struct flame_stacks *stacks, uint64_t stack, uint32_t *n
 	}
 	if (id_map_put(&stacks->numbers, stacks->capture, stack, (void *)(uintptr_t)(stacks->cnt + 1)))
 		return -ENOMEM;
-	*number = (uint32_t)stacks->cnt;
+	*number = stacks->first_number + (uint32_t)stacks->cnt;
 	stacks->names[stacks->cnt++] = (struct txtrace_string){ NULL, 0 };
 	return 0;
 }
@@ -107,15 +110,33 @@ static int add_weight(struct flame_frame *root, struct txtrace_string names, uin
 	return 0;
 }
 
-static uint64_t weight_below(const struct tree_node *node)
+/* The functions of a node below a span's. false: it is none of these stacks. */
+static bool get_names(const struct flame_stacks *stacks, const struct tree_node *child,
+		      struct txtrace_string *names)
 {
+	uint32_t idx = child->label - TREE_LABEL_STACK - stacks->first_number;
+
+	if (!tree_label_is_stack(child->label) || idx >= stacks->cnt)
+		return false;
+	*names = stacks->names[idx].length > 0 ? stacks->names[idx] : no_stack;
+	return true;
+}
+
+static uint64_t weight_below(const struct flame_stacks *stacks, const struct tree_node *node)
+{
+	struct txtrace_string names;
 	uint64_t sum = 0;
 
 	for (const struct tree_node *child = node->first_child; child; child = child->next) {
-		if (tree_label_is_stack(child->label))
+		if (get_names(stacks, child, &names))
 			increase(&sum, child->exact.work_ns);
 	}
 	return sum;
+}
+
+bool flame_stacks_are_at(const struct flame_stacks *stacks, const struct tree_node *node)
+{
+	return weight_below(stacks, node) > 0;
 }
 
 /* By the sums up to each, so that rounding loses nothing. */
@@ -127,23 +148,20 @@ static uint64_t scale(uint64_t part, uint64_t whole, uint64_t to)
 static int divide(struct flame_frame *root, const struct flame_stacks *stacks, const struct tree_node *node,
 		  uint64_t self_ns)
 {
-	uint64_t sum = weight_below(node), before = 0;
+	uint64_t sum = weight_below(stacks, node), before = 0;
 	bool is_scaled = sum > self_ns || (stacks->what == TXTRACE_STACK_ON_CPU && sum > 0);
 	int err = 0;
 
 	for (const struct tree_node *child = node->first_child; child && !err; child = child->next) {
-		struct txtrace_string names = no_stack;
+		struct txtrace_string names;
 		uint64_t ns = child->exact.work_ns, until;
 
-		if (!tree_label_is_stack(child->label) || ns == 0)
+		if (!get_names(stacks, child, &names) || ns == 0)
 			continue;
 		until = ns < sum - before ? before + ns : sum; /* sums saturate */
 		if (is_scaled)
 			ns = scale(until, sum, self_ns) - scale(before, sum, self_ns);
 		before = until;
-		if (child->label - TREE_LABEL_STACK < stacks->cnt &&
-		    stacks->names[child->label - TREE_LABEL_STACK].length > 0)
-			names = stacks->names[child->label - TREE_LABEL_STACK];
 		if (ns > 0)
 			err = add_weight(root, names, ns);
 	}

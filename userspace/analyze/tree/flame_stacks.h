@@ -6,6 +6,7 @@
 #ifndef FLAME_STACKS_H
 #define FLAME_STACKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,8 +19,9 @@
 struct flame_stacks {
 	uint8_t what;          /* enum txtrace_stack_what: those that are drawn */
 	uint64_t capture;      /* which is being read: numbers are those of one capture */
-	struct id_map numbers; /* (capture, stack) -> number + 1 */
-	struct txtrace_string *names; /* by number; owned */
+	uint32_t first_number; /* so that stacks of both kinds can stand in one tree */
+	struct id_map numbers; /* (capture, stack) -> its place in names + 1 */
+	struct txtrace_string *names; /* by number, less the first; owned */
 	size_t cnt;
 	size_t size;
 	size_t bytes;
@@ -32,6 +34,9 @@ void flame_stacks_release(struct flame_stacks *stacks);
 /* The number of a stack, given when it is first met. 0; -ENOMEM; -ENOSPC: there are too many. */
 int flame_stacks_number(struct flame_stacks *stacks, uint64_t stack, uint32_t *number);
 int flame_stacks_add(struct flame_stacks *stacks, const struct txtrace_frames *frames); /* 0 or -ENOMEM */
+
+/* Whether there are any below the span's node. */
+bool flame_stacks_are_at(const struct flame_stacks *stacks, const struct tree_node *node);
 
 /* A function below those that called it. */
 struct flame_frame {

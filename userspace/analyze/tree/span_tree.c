@@ -462,6 +462,22 @@ struct txtrace_string span_tree_label(const struct span_tree *tree, const struct
 	return label;
 }
 
+struct txtrace_string span_tree_name(const struct span_tree *tree, const struct tree_node *node)
+{
+	struct txtrace_string label = span_tree_label(tree, node);
+	const char *name = "(unknown label)";
+
+	if (label.length > 0)
+		return label;
+	if (node->label == TREE_LABEL_REST)
+		name = "(all other labels)";
+	else if (node->label == TREE_LABEL_UNKNOWN_PARENT)
+		name = "(unknown parent)";
+	else if (node->label == TREE_LABEL_TOO_DEEP)
+		name = "(too deep)";
+	return (struct txtrace_string){ name, strlen(name) };
+}
+
 /* What is no span comes last, then the most work first, then by label. */
 static int compare_nodes(const struct tree_node *a, const struct tree_node *b, const void *context)
 {

@@ -61,6 +61,12 @@ const struct tree_node *span_tree_root(const struct span_tree *tree);
 /* The label of a node: empty if it is unknown, or one of enum tree_label. Owned by the tree. */
 struct txtrace_string span_tree_label(const struct span_tree *tree, const struct tree_node *node);
 
+/*
+ * What the node is called: its label, or what it stands for, in round brackets.
+ * Any bytes. Owned by the tree, or static.
+ */
+struct txtrace_string span_tree_name(const struct span_tree *tree, const struct tree_node *node);
+
 /* Work of all spans at the node, exact or not: what children are in the order of. */
 uint64_t tree_work_ns(const struct tree_node *node);
 

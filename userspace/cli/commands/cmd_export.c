@@ -7,6 +7,7 @@
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
 #include "cli/files/log_input.h"
+#include "cli/files/output_directory.h"
 #include "cli/files/output_file.h"
 #include "export/export.h"
 
@@ -30,7 +31,7 @@ static const struct option_spec specs[] = {
 	       "of the output; without it, by the end of the output's name",
 	       offsetof(struct export_options, format), .choice_at = format_name),
 	OPTION("output", 'o', OPTION_STRING, "OUT",
-	       "write this file, once it is complete (default: standard output)",
+	       "write this file, or directory with ctf, once it is complete (default: standard output)",
 	       offsetof(struct export_options, output)),
 	OPTION_NEST(struct export_options, nest),
 	OPTION_END,
@@ -40,7 +41,9 @@ static const struct options options = {
 	.program = "txtrace export",
 	.about = "The log in another format: JSON Lines with every record for your own tools, or a picture "
 		 "for ui.perfetto.dev "
-		 "(perfetto, protobuf) and chrome://tracing (chrome, JSON).",
+		 "(perfetto, protobuf) and chrome://tracing (chrome, JSON). For other tools: a trace for "
+		 "babeltrace2 and Trace Compass (ctf), profiles by span path and code (pprof, speedscope), "
+		 "a table of spans (csv), the telemetry of a Tokio runtime (tokio).",
 	.usages = (const char *const[]){ "--format FORMAT FILE\xe2\x80\xa6", "-o OUT FILE\xe2\x80\xa6",
 					 NULL },
 	.specs = specs,
@@ -68,12 +71,17 @@ static bool ends_with(const char *text, const char *end)
 /* NULL: a sentence was said. */
 static const struct export_format *choose_format(struct cli *cli, const struct export_options *values)
 {
+	const struct export_format *chosen = NULL, *format;
+
 	if (values->format != NO_FORMAT)
 		return export_format_at(values->format);
-	for (size_t i = 0; values->output && export_format_at(i); i++) {
-		if (ends_with(values->output, export_format_at(i)->suffix))
-			return export_format_at(i);
+	for (size_t i = 0; values->output && (format = export_format_at(i)); i++) {
+		if (ends_with(values->output, format->suffix) &&
+		    (!chosen || strlen(format->suffix) > strlen(chosen->suffix)))
+			chosen = format; /* .speedscope.json is no .json */
 	}
+	if (chosen)
+		return chosen;
 	if (values->output)
 		cli_fail(cli,
 			 "the name '%s' does not tell the format, give --format, see 'txtrace help export'",
@@ -122,16 +130,16 @@ static void say(void *context, const char *sentence)
 	cli_warn(context, "%s", sentence);
 }
 
-/* Everything that can be read goes out. What the export itself failed with is in the result. */
-static int export_input(struct exported *exported, const struct export_format *format, FILE *out)
+/*
+ * Everything that can be read goes out. What the export itself failed with is in the result. out: NULL where
+ * there is a directory.
+ */
+static int export_records(struct exported *exported, struct export *export, FILE *out)
 {
 	struct log_input *input = &exported->input;
 	struct txtrace_record record;
-	struct export *export;
-	int err = export_open(&export, format, out, &input->info);
+	int err = 0;
 
-	if (err)
-		return err;
 	while (!err && exported->has_first && log_input_next(&exported->first, &record))
 		err = export_survey(export, &record);
 	input->progress.written = out;
@@ -144,6 +152,14 @@ static int export_input(struct exported *exported, const struct export_format *f
 	}
 	export_tell(export, say, exported->cli);
 	return export_close(export, input->err, NULL);
+}
+
+static int export_input(struct exported *exported, const struct export_format *format, FILE *out)
+{
+	struct export *export;
+	int err = export_open(&export, format, out, &exported->input.info);
+
+	return err ? err : export_records(exported, export, out);
 }
 
 static int fail_output(struct cli *cli, const char *path, int err)
@@ -171,11 +187,39 @@ static int export_to_file(struct exported *exported, const char *path, const str
 	return err ? fail_output(cli, path, err) : CLI_OK;
 }
 
+static int export_to_directory(struct exported *exported, const char *path,
+			       const struct export_format *format)
+{
+	struct cli *cli = exported->cli;
+	struct output_directory output;
+	struct export *export;
+	int err = output_directory_open(&output, path);
+
+	if (err == -EEXIST)
+		return cli_fail(cli,
+				"can't write '%s': it is there already, and format '%s' makes a directory; "
+				"remove it first, or choose another name",
+				path, format->name);
+	if (err)
+		return fail_output(cli, path, err);
+	err = export_open_in(&export, format, output.fd, &exported->input.info);
+	if (!err)
+		err = export_records(exported, export, NULL);
+	if (!err)
+		err = output_directory_commit(&output);
+	else
+		output_directory_abort(&output);
+	return err ? fail_output(cli, path, err) : CLI_OK;
+}
+
 static int export_to_stdout(struct exported *exported, const struct export_format *format)
 {
 	struct cli *cli = exported->cli;
 	int err;
 
+	if (!format->open)
+		return cli_fail(cli, "format '%s' makes a directory: give its name with --output",
+				format->name);
 	if (format->is_binary && cli->out.is_terminal)
 		return cli_fail(cli, "format '%s' is not for a terminal: give a file with --output",
 				format->name);
@@ -205,7 +249,9 @@ static int run(struct cli *cli, int argc, char **argv)
 	status = exported_open(&exported, format, &result, values.output || !cli->out.is_terminal);
 	if (status)
 		return status;
-	if (values.output)
+	if (values.output && format->open_in)
+		status = export_to_directory(&exported, values.output, format);
+	else if (values.output)
 		status = export_to_file(&exported, values.output, format);
 	else
 		status = export_to_stdout(&exported, format);

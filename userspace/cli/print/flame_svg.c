@@ -125,7 +125,7 @@ static void append_inscription(struct text *text, const struct text *label, doub
 
 static struct txtrace_string name_of_row(const struct span_tree *tree, const struct flame_row *row)
 {
-	return row->function.bytes ? row->function : tree_name(tree, row->node);
+	return row->function.bytes ? row->function : span_tree_name(tree, row->node);
 }
 
 static void append_frame(struct text *text, const struct flame_rows *rows, const struct flame_row *row,

@@ -30,22 +30,6 @@ static const char *const place_names[TREE_PLACE_COUNT] = {
 	[TREE_UNSURE] = "unsure",
 };
 
-struct txtrace_string tree_name(const struct span_tree *tree, const struct tree_node *node)
-{
-	struct txtrace_string label = span_tree_label(tree, node);
-	const char *name = "(unknown label)";
-
-	if (label.length > 0)
-		return label;
-	if (node->label == TREE_LABEL_REST)
-		name = "(all other labels)";
-	else if (node->label == TREE_LABEL_UNKNOWN_PARENT)
-		name = "(unknown parent)";
-	else if (node->label == TREE_LABEL_TOO_DEEP)
-		name = "(too deep)";
-	return (struct txtrace_string){ name, strlen(name) };
-}
-
 static bool is_span(const struct tree_node *node)
 {
 	return node->label != TREE_LABEL_UNKNOWN_PARENT && node->label != TREE_LABEL_TOO_DEEP;
@@ -153,7 +137,7 @@ static void add_numbers(struct tree_printer *printer, const struct tree_node *no
 
 static void add_label(struct tree_printer *printer, const struct tree_node *node, const char *branch)
 {
-	struct txtrace_string name = tree_name(printer->tree, node);
+	struct txtrace_string name = span_tree_name(printer->tree, node);
 	struct text text = { 0 }, whole = { 0 };
 
 	text_append_escaped(&whole, name.bytes, name.length);
@@ -286,7 +270,7 @@ static int collect_labels(struct tree_printer *printer, const struct tree_node *
 	int err = 0;
 
 	for (const struct tree_node *child = node->first_child; !err && child; child = child->next) {
-		struct txtrace_string name = tree_name(printer->tree, child);
+		struct txtrace_string name = span_tree_name(printer->tree, child);
 		struct text text = { 0 };
 
 		if (printer->label_cnt == printer->label_size) {

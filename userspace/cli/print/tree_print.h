@@ -23,7 +23,4 @@ int tree_print(struct cli *cli, const struct span_tree *tree, const struct log_i
 /* One object, with a row for each node, parents first. */
 int tree_print_json(struct cli *cli, const struct span_tree *tree, const struct log_input *input);
 
-/* What the row of a node is called: its label, or what it stands for, in round brackets; not escaped. */
-struct txtrace_string tree_name(const struct span_tree *tree, const struct tree_node *node);
-
 #endif

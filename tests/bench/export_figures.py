@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How fast a log goes out in other formats."""
+import os
+import shutil
+
+from figures import title
+from log_figures import Cost, captures, figure, info
+
+MEGABYTES = 20
+FORMATS = ("jsonl", "perfetto", "chrome", "ctf", "pprof", "speedscope", "csv")
+
+
+def export(bench):
+    title("Export of a long log, millions of records in a second of CPU (aim: >= 5 where the format allows it)")
+    path = captures(bench)[1].repeat("exports", "--megabytes", str(MEGABYTES))
+    records = sum(info(bench, path)["records"].values())
+    for name in FORMATS:
+        out = os.path.join(bench.scratch, "exported")
+        cost = Cost([os.path.join(bench.build, "txtrace"), "export", "-f", name, "-o", out, path], bench.scratch)
+        size = sum(entry.stat().st_size for entry in os.scandir(out)) if os.path.isdir(out) else os.path.getsize(out)
+        figure(f"{name}, {records / 1e6:.1f} M records", records / cost.cpu / 1e6, "M/s",
+               f"{cost.wall:.2f} s, {cost.mib:.0f} MiB at most; {size / 1e6:,.1f} MB")
+        shutil.rmtree(out) if os.path.isdir(out) else os.remove(out)
+    os.remove(path)
