@@ -79,7 +79,7 @@ ALL_LDFLAGS  := $(SYSROOT_FLAG) $(SANITIZE_FLAGS) $(if $(findstring undefined,$(
 # Asked when something is linked, not when this file is read: the set-up may have yet to install it.
 pkg = $(shell $(PKG_CONFIG) $(1) $(2))
 LOG_LIBS     = $(call pkg,--libs,libzstd liblz4) -pthread
-EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c zlib)
+EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c zlib sqlite3)
 # libiberty is not needed: without it, Rust names stay as the compiler wrote them. It has no pkg-config file.
 LIBIBERTY   := $(shell printf '\043include <libiberty/demangle.h>\nint main(void) { return !rust_demangle_callback; }\n' | \
 	$(CC) $(SYSROOT_FLAG) -x c -o /dev/null - -liberty >/dev/null 2>&1 && echo -liberty)
@@ -89,7 +89,7 @@ RECORD_LIBS  = $(call pkg,--libs,libbpf libdw libelf libseccomp) -lz $(LIBIBERTY
 # ---- sources: a folder is a module; a file in it, or in a folder in it, is part of it ----
 
 # No module of the first group knows libbpf; ring and attach alone include it.
-PURE_FOLDERS   := base event merge attribute log analyze export import cli
+PURE_FOLDERS   := base event merge attribute log analyze export import sql cli
 RECORD_FOLDERS := ring attach record
 # What the library's functions can need: of the first group, log and what it may include.
 LIBRARY_FOLDERS := base log

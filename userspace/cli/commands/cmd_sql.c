@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands/command.h"
+#include "cli/exit_status.h"
+#include "cli/files/query_input.h"
+#include "cli/print/rows_print.h"
+#include "sql/sql_database.h"
+
+struct sql_options {
+	unsigned int nest;
+	bool wants_csv;
+	bool wants_json;
+};
+
+static const struct option_spec specs[] = {
+	OPTION("csv", 0, OPTION_FLAG, NULL, "write the rows as CSV, the names of the columns first",
+	       offsetof(struct sql_options, wants_csv)),
+	OPTION("json", 0, OPTION_FLAG, NULL, "write the rows as one JSON array of objects",
+	       offsetof(struct sql_options, wants_json)),
+	OPTION_NEST(struct sql_options, nest),
+	OPTION_END,
+};
+
+static const struct options options = {
+	.program = "txtrace sql",
+	.about = "Asks the log in SQL, as SQLite has it. There is a table for each kind of record: spans, "
+		 "blocks, wakes, stays, attributes, counters, threads, losses and others. docs/sql.md "
+		 "describes them and answers twenty questions. Nothing can be changed.",
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6 QUERY", NULL },
+	.specs = specs,
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace sql bank.txtrace 'SELECT label, count(*), avg(wall_ns) FROM spans GROUP "
+			  "BY label'",
+			  "How often each label came, and how long it took." },
+			{ "txtrace sql --json bank.txtrace 'SELECT * FROM spans ORDER BY wall_ns DESC LIMIT "
+			  "5' "
+			  "| jq '.[].label'",
+			  "The five slowest spans." },
+			{ NULL, NULL },
+		},
+	.notes = exit_status_notes,
+	.operand = "FILE",
+	.operand_min = 1,
+	.operand_max = -1,
+};
+
+/* A session: the log, its database, and how rows are printed. */
+struct session {
+	struct cli *cli;
+	struct query_input input;
+	struct sql_database *database;
+	enum rows_format format;
+};
+
+/* CLI_OK, or CLI_FAILED and a sentence was said. */
+static int run_statement(struct session *session, sqlite3_stmt *statement)
+{
+	struct error error = { "" };
+	int result = SQLITE_OK;
+	int err = rows_print(session->cli, statement, session->format, &result);
+
+	cli_hide_progress(session->cli);
+	if (!err && result != SQLITE_DONE && result != SQLITE_ROW)
+		sql_database_explain(session->database, &error);
+	sqlite3_finalize(statement);
+	if (err)
+		return cli_fail(session->cli, "can't answer the query: %s", strerror(-err));
+	if (error.text[0] && session->input.status < CLI_FAILED)
+		return cli_fail(session->cli, "can't answer the query: %s", error.text);
+	return session->input.status == CLI_FAILED ? CLI_FAILED : CLI_OK;
+}
+
+/* All statements of the text, one after the other, until one fails. */
+static int run_text(struct session *session, const char *text)
+{
+	struct error error = { "" };
+	sqlite3_stmt *statement;
+	int status = CLI_OK;
+
+	while (status == CLI_OK && *text) {
+		statement = sql_database_prepare(session->database, text, &text, &error);
+		if (statement)
+			status = run_statement(session, statement);
+		else if (error.text[0])
+			status = cli_fail(session->cli, "can't understand the query: %s", error.text);
+		else if (!*text)
+			break;
+	}
+	return status;
+}
+
+static int open_session(struct session *session, char *const *paths, int path_cnt)
+{
+	struct cli *cli = session->cli;
+	bool wants_progress = session->format == ROWS_TABLE || !cli->out.is_terminal;
+	struct error error = { "" };
+	int status = query_input_init(&session->input, cli, paths, path_cnt, wants_progress);
+
+	if (status == CLI_OK && sql_database_open(&session->database, &session->input.source, &error))
+		status = cli_fail(cli, "%s", error.text);
+	return status;
+}
+
+/* A query has a blank in it, or an expression; and nobody has a file of this name. */
+static bool is_query(const char *operand)
+{
+	return operand[strcspn(operand, " \t\n(;")] && access(operand, F_OK) != 0;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	struct sql_options values = { 0 };
+	struct session session = { .cli = cli };
+	struct options_result result;
+	const char *query;
+	int status;
+
+	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
+		return status;
+	if (values.wants_csv && values.wants_json)
+		return cli_fail(cli, "--csv and --json exclude each other");
+	query = result.operands[result.operand_cnt - 1];
+	if (!is_query(query))
+		return cli_fail(cli, "QUERY is missing, see 'txtrace sql --help'");
+	if (result.operand_cnt == 1)
+		return cli_fail(cli, "FILE is missing, see 'txtrace sql --help'");
+	session.format = values.wants_csv ? ROWS_CSV : values.wants_json ? ROWS_JSON : ROWS_TABLE;
+	cli->nest = values.nest;
+	status = open_session(&session, result.operands, result.operand_cnt - 1);
+	if (status == CLI_OK)
+		status = run_text(&session, query);
+	sql_database_close(session.database);
+	return status > session.input.status ? status : session.input.status;
+}
+
+const struct command command_sql = { "sql", "answer a query in SQL", &options, run };

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sql/sql_database.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sql/log_table.h"
+
+#define HEAP_MAX_BYTES (1ll << 30) /* of all that SQLite holds */
+#define VALUE_MAX_BYTES (64 << 20) /* of a string or a row */
+#define STOP_EVERY 100000	   /* SQLite's instructions between two looks at whether to stop */
+
+struct sql_database {
+	sqlite3 *sqlite;
+	struct log_tables tables;
+	char refused[64]; /* what the last statement was refused for; or empty */
+};
+
+static const char *action_name(int action)
+{
+	switch (action) {
+	case SQLITE_ATTACH:
+		return "ATTACH";
+	case SQLITE_DETACH:
+		return "DETACH";
+	case SQLITE_PRAGMA:
+		return "PRAGMA";
+	case SQLITE_INSERT:
+		return "INSERT";
+	case SQLITE_UPDATE:
+		return "UPDATE";
+	case SQLITE_DELETE:
+		return "DELETE";
+	case SQLITE_TRANSACTION:
+	case SQLITE_SAVEPOINT:
+		return "a transaction";
+	case SQLITE_FUNCTION:
+		return "this function";
+	default:
+		return "a statement that changes something";
+	}
+}
+
+/* These are called by name from a query, and do more than compute. */
+static bool is_refused_function(const char *name)
+{
+	return !name || strcasecmp(name, "load_extension") == 0 || strcasecmp(name, "fts3_tokenizer") == 0 ||
+	       strcasecmp(name, "readfile") == 0 || strcasecmp(name, "writefile") == 0 ||
+	       strcasecmp(name, "edit") == 0;
+}
+
+static int authorize(void *context, int action, const char *first, const char *second, const char *schema,
+		     const char *trigger)
+{
+	struct sql_database *database = context;
+
+	(void)first;
+	(void)schema;
+	(void)trigger;
+	if (action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_RECURSIVE)
+		return SQLITE_OK;
+	if (action == SQLITE_FUNCTION && !is_refused_function(second))
+		return SQLITE_OK;
+	sqlite3_snprintf(sizeof(database->refused), database->refused, "%s", action_name(action));
+	return SQLITE_DENY;
+}
+
+static int on_progress(void *context)
+{
+	const struct sql_source *source = ((struct sql_database *)context)->tables.source;
+
+	return source->is_stopped && source->is_stopped(source->context);
+}
+
+static int restrict_all(struct sql_database *database)
+{
+	sqlite3 *sqlite = database->sqlite;
+	int result = sqlite3_db_config(sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+
+	if (result == SQLITE_OK)
+		result = sqlite3_db_config(sqlite, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	if (result == SQLITE_OK)
+		result = sqlite3_db_config(sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_limit(sqlite, SQLITE_LIMIT_ATTACHED, 0);
+	sqlite3_limit(sqlite, SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES);
+	sqlite3_hard_heap_limit64(HEAP_MAX_BYTES);
+	sqlite3_progress_handler(sqlite, STOP_EVERY, on_progress, database);
+	return result == SQLITE_OK ? sqlite3_set_authorizer(sqlite, authorize, database) : result;
+}
+
+int sql_database_open(struct sql_database **database, const struct sql_source *source, struct error *error)
+{
+	struct sql_database *new = calloc(1, sizeof(*new));
+	int result;
+
+	*database = NULL;
+	if (!new) {
+		error_set(error, "there is not enough memory");
+		return -ENOMEM;
+	}
+	new->tables.source = source;
+	result = sqlite3_open_v2(":memory:", &new->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	if (result == SQLITE_OK)
+		result = log_tables_register(&new->tables, new->sqlite);
+	if (result == SQLITE_OK)
+		result = restrict_all(new);
+	if (result == SQLITE_OK) {
+		*database = new;
+		return 0;
+	}
+	error_set(error, "SQLite can't be used: %s", sqlite3_errstr(result));
+	sql_database_close(new);
+	return result == SQLITE_NOMEM ? -ENOMEM : -EIO;
+}
+
+void sql_database_close(struct sql_database *database)
+{
+	if (!database)
+		return;
+	sqlite3_close_v2(database->sqlite);
+	log_tables_forget(&database->tables);
+	free(database);
+}
+
+sqlite3_stmt *sql_database_prepare(struct sql_database *database, const char *text, const char **rest,
+				   struct error *error)
+{
+	sqlite3_stmt *statement = NULL;
+	int result;
+
+	error->text[0] = database->refused[0] = '\0';
+	log_tables_forget(&database->tables);
+	result = sqlite3_prepare_v2(database->sqlite, text, -1, &statement, rest);
+	if (result == SQLITE_OK && statement && !sqlite3_stmt_readonly(statement)) {
+		sqlite3_finalize(statement);
+		statement = NULL;
+		error_set(error, "a log can only be read");
+	} else if (result != SQLITE_OK) {
+		sql_database_explain(database, error);
+	}
+	return statement;
+}
+
+void sql_database_explain(struct sql_database *database, struct error *error)
+{
+	int result = sqlite3_errcode(database->sqlite) & 0xff;
+
+	if (database->refused[0])
+		error_set(error, "%s is not allowed: a log can only be read, by SELECT", database->refused);
+	else if (result == SQLITE_NOMEM)
+		error_set(error, "there is not enough memory");
+	else
+		error_set(error, "%s", sqlite3_errmsg(database->sqlite));
+}
