@@ -73,6 +73,33 @@ static int on_progress(void *context)
 	return source->is_stopped && source->is_stopped(source->context);
 }
 
+/*
+ * SQLite learns the columns of a virtual table by a statement that looks like a
+ * change. So each is met before changes are refused.
+ */
+static int meet_table(sqlite3 *sqlite, const char *name)
+{
+	char *text = sqlite3_mprintf("SELECT 1 FROM %s", name);
+	sqlite3_stmt *statement = NULL;
+	int result = text ? sqlite3_prepare_v2(sqlite, text, -1, &statement, NULL) : SQLITE_NOMEM;
+
+	sqlite3_finalize(statement);
+	sqlite3_free(text);
+	return result;
+}
+
+static int meet_tables(sqlite3 *sqlite)
+{
+	int result = SQLITE_OK;
+
+	for (size_t i = 0; sql_tables[i].name && result == SQLITE_OK; i++)
+		result = meet_table(sqlite, sql_tables[i].name);
+	/* an SQLite may be built without these */
+	meet_table(sqlite, "json_each('[]')");
+	meet_table(sqlite, "json_tree('[]')");
+	return result;
+}
+
 static int restrict_all(struct sql_database *database)
 {
 	sqlite3 *sqlite = database->sqlite;
@@ -103,6 +130,8 @@ int sql_database_open(struct sql_database **database, const struct sql_source *s
 	result = sqlite3_open_v2(":memory:", &new->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
 	if (result == SQLITE_OK)
 		result = log_tables_register(&new->tables, new->sqlite);
+	if (result == SQLITE_OK)
+		result = meet_tables(new->sqlite);
 	if (result == SQLITE_OK)
 		result = restrict_all(new);
 	if (result == SQLITE_OK) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The tables, and their columns: in the order in which JSON Lines has the members. */
+#include <math.h>
 #include <string.h>
 
 #include "analyze/wait/wait_sums.h"
@@ -269,6 +270,8 @@ static void attribute_value(const struct sql_row *row, struct sql_value *value)
 	case TXTRACE_ATTRIBUTE_DOUBLE:
 		value->type = SQL_REAL;
 		memcpy(&value->real, &attribute->value, sizeof(value->real));
+		if (isnan(value->real)) /* SQLite would make NULL of it: not known */
+			sql_value_text(value, "NaN");
 		break;
 	case TXTRACE_ATTRIBUTE_STRING:
 		sql_value_bytes(value, attribute->string);

@@ -79,17 +79,19 @@ static int run_text(struct session *session, const char *text)
 {
 	struct error error = { "" };
 	sqlite3_stmt *statement;
+	bool has_statement = false;
 	int status = CLI_OK;
 
 	while (status == CLI_OK && *text) {
 		statement = sql_database_prepare(session->database, text, &text, &error);
+		has_statement |= statement != NULL;
 		if (statement)
 			status = run_statement(session, statement);
 		else if (error.text[0])
 			status = cli_fail(session->cli, "can't understand the query: %s", error.text);
-		else if (!*text)
-			break;
 	}
+	if (status == CLI_OK && !has_statement)
+		status = cli_fail(session->cli, "the query is empty");
 	return status;
 }
 

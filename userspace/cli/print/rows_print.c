@@ -2,6 +2,7 @@
 #include "cli/print/rows_print.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,6 +202,15 @@ static void put_blob(struct json *json, sqlite3_stmt *statement, int column)
 	text_release(&text);
 }
 
+/* JSON has no number for infinities: they come as text, as in JSON Lines. */
+static void put_real(struct json *json, double value)
+{
+	if (isfinite(value))
+		json_double(json, value);
+	else
+		json_text(json, value < 0 ? "-Infinity" : "Infinity");
+}
+
 static void put_value(struct json *json, sqlite3_stmt *statement, int column)
 {
 	const char *bytes;
@@ -210,7 +220,7 @@ static void put_value(struct json *json, sqlite3_stmt *statement, int column)
 		json_i64(json, sqlite3_column_int64(statement, column));
 		break;
 	case SQLITE_FLOAT:
-		json_double(json, sqlite3_column_double(statement, column));
+		put_real(json, sqlite3_column_double(statement, column));
 		break;
 	case SQLITE_TEXT:
 		bytes = (const char *)sqlite3_column_text(statement, column);
