@@ -12,6 +12,8 @@
 #define PLAN_MAX 64  /* ways to scan a table that a statement has; more are never copied */
 #define ROW_BYTES 12 /* of a log, about, for the estimates */
 #define ROWS_MIN 1000
+#define KNOWN_MAX 256 /* a power of two */
+#define KNOWN_BYTES 63
 
 /*
  * How a statement scans a table, as xBestIndex chose: a text of the columns
@@ -24,6 +26,15 @@ struct plan {
 	uint32_t copy; /* number of the copy, or 0 */
 };
 
+/*
+ * Short texts that come again and again, as labels do: SQLite need not copy
+ * them, as they stay where they are as long as the database does.
+ */
+struct known_text {
+	char bytes[KNOWN_BYTES];
+	uint8_t length; /* 0: free */
+};
+
 struct log_table {
 	sqlite3_vtab base; /* first */
 	struct log_tables *tables;
@@ -31,6 +42,7 @@ struct log_table {
 	uint64_t statement; /* that the plans are of */
 	struct plan plans[PLAN_MAX];
 	size_t plan_cnt;
+	struct known_text known[KNOWN_MAX];
 };
 
 struct log_cursor {
@@ -510,11 +522,32 @@ static int place_in_copy(uint64_t columns, int idx)
 	return place;
 }
 
+/* NULL: SQLite has to copy it. */
+static const char *known_text(struct log_table *table, const struct sql_value *value)
+{
+	struct known_text *known;
+	uint32_t hash = (uint32_t)value->length;
+
+	if (value->length == 0 || value->length > KNOWN_BYTES)
+		return NULL;
+	for (size_t i = 0; i < value->length; i++)
+		hash = hash * 31 + (unsigned char)value->bytes[i];
+	known = &table->known[(hash ^ hash >> 8) % KNOWN_MAX];
+	if (known->length == 0) {
+		known->length = (uint8_t)value->length;
+		memcpy(known->bytes, value->bytes, value->length);
+	}
+	return known->length == value->length && memcmp(known->bytes, value->bytes, value->length) == 0
+		       ? known->bytes
+		       : NULL;
+}
+
 static int on_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int idx)
 {
 	struct log_cursor *cursor = (struct log_cursor *)base;
-	const struct log_table *table = (struct log_table *)base->pVtab;
+	struct log_table *table = (struct log_table *)base->pVtab;
 	struct sql_value value;
+	const char *known;
 
 	if (cursor->copied) {
 		sqlite3_result_value(context, sqlite3_column_value(cursor->copied,
@@ -530,7 +563,9 @@ static int on_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int id
 		sqlite3_result_double(context, value.real);
 		break;
 	case SQL_TEXT:
-		sqlite3_result_text64(context, value.bytes, value.length, SQLITE_TRANSIENT, SQLITE_UTF8);
+		known = table->table->columns[idx].how == SQL_BYTES ? known_text(table, &value) : NULL;
+		sqlite3_result_text64(context, known ? known : value.bytes, value.length,
+				      known ? SQLITE_STATIC : SQLITE_TRANSIENT, SQLITE_UTF8);
 		break;
 	default:
 		sqlite3_result_null(context);

@@ -112,6 +112,10 @@ static int restrict_all(struct sql_database *database)
 	sqlite3_limit(sqlite, SQLITE_LIMIT_ATTACHED, 0);
 	sqlite3_limit(sqlite, SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES);
 	sqlite3_hard_heap_limit64(HEAP_MAX_BYTES);
+	/* a thread sorts what GROUP BY and ORDER BY want, while the next rows are read */
+	sqlite3_limit(sqlite, SQLITE_LIMIT_WORKER_THREADS, 1);
+	if (result == SQLITE_OK)
+		result = sqlite3_exec(sqlite, "PRAGMA cache_size=-8192", NULL, NULL, NULL);
 	sqlite3_progress_handler(sqlite, STOP_EVERY, on_progress, database);
 	return result == SQLITE_OK ? sqlite3_set_authorizer(sqlite, authorize, database) : result;
 }
