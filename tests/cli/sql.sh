@@ -62,10 +62,14 @@ hostile_text() {
 	done
 }
 
+files_made() {
+	find "$tmp" -mindepth 1 ! -name out ! -name err ! -name said | sort
+}
+
 # Nothing of this runs, no file is made, and the sentence says what can be done.
 only_reads() {
 	local query before after
-	before=$(ls -A "$tmp" | grep -vxE 'out|err|said')
+	before=$(files_made)
 	for query in "ATTACH 'made' AS made" "CREATE TABLE made(x)" "CREATE TEMP TABLE made(x)" "CREATE VIEW made AS SELECT 1" "VACUUM INTO 'made'" "SELECT load_extension('made')" \
 		"PRAGMA temp_store_directory = '.'" "PRAGMA journal_mode = WAL" "BEGIN;" "INSERT INTO spans(id) VALUES (1)" "DELETE FROM spans" "UPDATE spans SET id = 1" "DROP TABLE spans" \
 		"SELECT writefile('made', 'x')" "SELECT readfile('sound.txtrace')" "SELECT * FROM pragma_database_list" "CREATE VIRTUAL TABLE made USING spans" "ANALYZE;" \
@@ -73,7 +77,7 @@ only_reads() {
 		run 2 sql sound.txtrace "$query" || fail "$query" || return
 		grep -qE '^txtrace: can.t (understand|answer) the query: ' "$tmp/err" && [ "$(wc -l <"$tmp/err")" = 1 ] || fail "$query: $(cat "$tmp/err")" || return
 	done
-	after=$(ls -A "$tmp" | grep -vxE 'out|err|said')
+	after=$(files_made)
 	[ "$before" = "$after" ] || fail "it made files: $after"
 }
 
@@ -102,6 +106,69 @@ cut_off() {
 }
 
 
+questions() {
+	(cd "$tmp" && python3 "$OLDPWD/tests/cli/sql_questions.py" "$OLDPWD/docs/sql.md" waits.txtrace export.txtrace shop.txtrace blocks.txtrace sound.txtrace)
+}
+
+shell() { # shell STATUS ARGUMENT...: with stdin
+	local wanted=$1 status
+	shift
+	(cd "$tmp" && "$txtrace" sql "$@" >"$tmp/out" 2>"$tmp/err")
+	status=$?
+	[ $status = "$wanted" ] || fail "the status is $status: $(cat "$tmp/err")"
+}
+
+the_shell() {
+	shell 0 --csv sound.txtrace <<<$'SELECT count(*) AS cnt\nFROM spans;\n\n.mode json\nSELECT 1 AS one; SELECT 2 AS two;\n.schema stays\n.quit\nSELECT 4;' || return
+	diff - "$tmp/out" <<'OUT' || return
+cnt
+5
+[
+{"one":1}]
+[
+{"two":2}]
+CREATE TABLE "stays" ("enter_ns" INTEGER, "exit_ns" INTEGER, "pid" INTEGER, "tid" INTEGER, "span" TEXT, "span_pid" INTEGER, "keyed" INTEGER, "capture" INTEGER);
+OUT
+	shell 0 sound.txtrace <<<.tables && grep -q '^spans  *spans that have ended' "$tmp/out" && shell 0 sound.txtrace <<<.help && grep -q '^\.schema' "$tmp/out"
+}
+
+shell_failures() {
+	shell 2 --csv sound.txtrace <<<$'SELECT nothing;\n.nothing\nATTACH \'made\' AS made;\nSELECT 3 AS three' || return
+	[ "$(tr '\n' ' ' <"$tmp/out")" = "three 3 " ] && [ "$(wc -l <"$tmp/err")" = 3 ] && [ ! -e "$tmp/made" ] || fail "$(cat "$tmp/out" "$tmp/err")"
+}
+
+# A query without an end is interrupted; the shell answers the next one.
+on_a_terminal() {
+	python3 - "$txtrace" "$tmp/sound.txtrace" <<'PYTHON'
+import os, pty, signal, sys, time
+signal.alarm(60)
+pid, fd = pty.fork()
+if pid == 0:
+	os.execv(sys.argv[1], [sys.argv[1], "sql", sys.argv[2]])
+said = b""
+
+
+def wait_for(text):
+	global said
+	while text not in said:
+		said += os.read(fd, 4096)
+	said = said[said.index(text) + len(text):]
+
+
+wait_for(b"txtrace> ")
+os.write(fd, b"WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n;\n")
+wait_for(b"\n")
+time.sleep(0.3)
+os.write(fd, b"\x03")
+wait_for(b"interrupted")
+wait_for(b"txtrace> ")
+os.write(fd, b"SELECT 40 + 2;\n")
+wait_for(b"42")
+os.write(fd, b".quit\n")
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 2)
+PYTHON
+}
+
 check "rows that are known" known_rows
 check "a table" as_table
 check "CSV" as_csv
@@ -115,7 +182,10 @@ check "the same of the golden logs" against records "$golden"/*.txtrace
 check "constraints find what is there" against constraints sound.txtrace waits.txtrace
 check "sums are those of the report, and of the waits" against sums sound.txtrace blocks.txtrace waits.txtrace tree.txtrace shop.txtrace
 check "joins" against joins waits.txtrace tree.txtrace shop.txtrace
-check "no query" complains "QUERY is missing, see 'txtrace sql --help'" sql sound.txtrace small.txtrace
+check "the questions of docs/sql.md" questions
+check "the shell" the_shell
+check "the shell goes on after a failure" shell_failures
+check "the shell on a terminal, with Ctrl-C" on_a_terminal
 check "no log" complains "FILE is missing, see 'txtrace sql --help'" sql "SELECT 1"
 check "an empty query" complains "the query is empty" sql sound.txtrace " -- nothing"
 check "a log that is not there" complains "can't read 'nowhere': there is no such file" sql nowhere "SELECT 1"

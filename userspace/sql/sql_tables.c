@@ -553,7 +553,6 @@ static void get_chars(struct sql_value *value, const char *chars, size_t size)
 	static void capture_##member(const struct sql_row *row, struct sql_value *value) \
 	{                                                                                \
 		const struct txtrace_log_info *info = row->source;                       \
-                                                                                         \
 		get_chars(value, info->member, sizeof(info->member));                    \
 	}
 CAPTURE_CHARS(host)
@@ -580,7 +579,7 @@ static const struct sql_column capture_columns[] = {
 
 #define RECORDS(name_, kind_, columns_, help_, finished_, begun_)                                  \
 	{                                                                                          \
-		.name = name_, .kind = TXTRACE_RECORD_##kind_, .columns = columns_, .help = help_, \
+		.name = name_, .help = help_, .kind = TXTRACE_RECORD_##kind_, .columns = columns_, \
 		.finished = finished_, .begun = begun_                                             \
 	}
 

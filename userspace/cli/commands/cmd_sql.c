@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/commands/command.h"
+#include "cli/commands/sql_shell.h"
 #include "cli/exit_status.h"
-#include "cli/files/query_input.h"
-#include "cli/print/rows_print.h"
-#include "sql/sql_database.h"
 
 struct sql_options {
 	unsigned int nest;
@@ -28,8 +25,9 @@ static const struct options options = {
 	.program = "txtrace sql",
 	.about = "Asks the log in SQL, as SQLite has it. There is a table for each kind of record: spans, "
 		 "blocks, wakes, stays, attributes, counters, threads, losses and others. docs/sql.md "
-		 "describes them and answers twenty questions. Nothing can be changed.",
-	.usages = (const char *const[]){ "FILE\xe2\x80\xa6 QUERY", NULL },
+		 "describes them and answers twenty questions. Nothing can be changed. Without a query, it "
+		 "reads statements from standard input: see .help there.",
+	.usages = (const char *const[]){ "FILE\xe2\x80\xa6 QUERY", "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples =
 		(const struct option_example[]){
@@ -48,54 +46,7 @@ static const struct options options = {
 	.operand_max = -1,
 };
 
-/* A session: the log, its database, and how rows are printed. */
-struct session {
-	struct cli *cli;
-	struct query_input input;
-	struct sql_database *database;
-	enum rows_format format;
-};
-
-/* CLI_OK, or CLI_FAILED and a sentence was said. */
-static int run_statement(struct session *session, sqlite3_stmt *statement)
-{
-	struct error error = { "" };
-	int result = SQLITE_OK;
-	int err = rows_print(session->cli, statement, session->format, &result);
-
-	cli_hide_progress(session->cli);
-	if (!err && result != SQLITE_DONE && result != SQLITE_ROW)
-		sql_database_explain(session->database, &error);
-	sqlite3_finalize(statement);
-	if (err)
-		return cli_fail(session->cli, "can't answer the query: %s", strerror(-err));
-	if (error.text[0] && session->input.status < CLI_FAILED)
-		return cli_fail(session->cli, "can't answer the query: %s", error.text);
-	return session->input.status == CLI_FAILED ? CLI_FAILED : CLI_OK;
-}
-
-/* All statements of the text, one after the other, until one fails. */
-static int run_text(struct session *session, const char *text)
-{
-	struct error error = { "" };
-	sqlite3_stmt *statement;
-	bool has_statement = false;
-	int status = CLI_OK;
-
-	while (status == CLI_OK && *text) {
-		statement = sql_database_prepare(session->database, text, &text, &error);
-		has_statement |= statement != NULL;
-		if (statement)
-			status = run_statement(session, statement);
-		else if (error.text[0])
-			status = cli_fail(session->cli, "can't understand the query: %s", error.text);
-	}
-	if (status == CLI_OK && !has_statement)
-		status = cli_fail(session->cli, "the query is empty");
-	return status;
-}
-
-static int open_session(struct session *session, char *const *paths, int path_cnt)
+static int open_session(struct sql_session *session, char *const *paths, int path_cnt)
 {
 	struct cli *cli = session->cli;
 	bool wants_progress = session->format == ROWS_TABLE || !cli->out.is_terminal;
@@ -116,7 +67,7 @@ static bool is_query(const char *operand)
 static int run(struct cli *cli, int argc, char **argv)
 {
 	struct sql_options values = { 0 };
-	struct session session = { .cli = cli };
+	struct sql_session session = { .cli = cli };
 	struct options_result result;
 	const char *query;
 	int status;
@@ -126,15 +77,14 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (values.wants_csv && values.wants_json)
 		return cli_fail(cli, "--csv and --json exclude each other");
 	query = result.operands[result.operand_cnt - 1];
-	if (!is_query(query))
-		return cli_fail(cli, "QUERY is missing, see 'txtrace sql --help'");
-	if (result.operand_cnt == 1)
+	query = is_query(query) ? query : NULL;
+	if (query && result.operand_cnt == 1)
 		return cli_fail(cli, "FILE is missing, see 'txtrace sql --help'");
 	session.format = values.wants_csv ? ROWS_CSV : values.wants_json ? ROWS_JSON : ROWS_TABLE;
 	cli->nest = values.nest;
-	status = open_session(&session, result.operands, result.operand_cnt - 1);
+	status = open_session(&session, result.operands, result.operand_cnt - (query != NULL));
 	if (status == CLI_OK)
-		status = run_text(&session, query);
+		status = query ? sql_session_run(&session, query) : sql_shell_run(&session, stdin);
 	sql_database_close(session.database);
 	return status > session.input.status ? status : session.input.status;
 }
