@@ -110,6 +110,15 @@ questions() {
 	(cd "$tmp" && python3 "$OLDPWD/tests/cli/sql_questions.py" "$OLDPWD/docs/sql.md" waits.txtrace export.txtrace shop.txtrace blocks.txtrace sound.txtrace)
 }
 
+# Nothing is left where SQLite has worked.
+database_output() {
+	mkdir "$tmp/work"
+	(cd "$tmp" && TMPDIR=$tmp/work "$txtrace" export -f sqlite sound.txtrace | cmp - sound.txtrace.db) || return
+	[ -z "$(ls -A "$tmp/work")" ] || fail "it left $(ls -A "$tmp/work")" || return
+	! (cd "$tmp" && TMPDIR=$tmp/nowhere "$txtrace" export -o nothing.db sound.txtrace) 2>"$tmp/err" && [ ! -e "$tmp/nothing.db" ] &&
+		[ "$(cat "$tmp/err")" = "txtrace: can't write 'nothing.db': No such file or directory" ] || fail "it said $(cat "$tmp/err")"
+}
+
 shell() { # shell STATUS ARGUMENT...: with stdin
 	local wanted=$1 status
 	shift
@@ -186,6 +195,8 @@ check "the questions of docs/sql.md" questions
 check "the shell" the_shell
 check "the shell goes on after a failure" shell_failures
 check "the shell on a terminal, with Ctrl-C" on_a_terminal
+check "a database file has the same rows" against database sound.txtrace waits.txtrace export.txtrace hostile.txtrace shop.txtrace
+check "a database file into a pipe, and none that is cut off" database_output
 check "no log" complains "FILE is missing, see 'txtrace sql --help'" sql "SELECT 1"
 check "an empty query" complains "the query is empty" sql sound.txtrace " -- nothing"
 check "a log that is not there" complains "can't read 'nowhere': there is no such file" sql nowhere "SELECT 1"

@@ -7,11 +7,14 @@ sql_check.py records LOG      every table, row by row, against `export --format 
 sql_check.py constraints LOG  each constraint that a scan looks at, against the same one that only SQLite looks at
 sql_check.py sums LOG         groups and sums, against `report --json` and `blocked --json`
 sql_check.py joins LOG        a join over ids, against the same one in Python
+sql_check.py database LOG     every table of `export --format sqlite`, against the same one of `txtrace sql`
 
 TXTRACE names the program. What differs is printed, and the exit status is 1.
 """
 import json
+import math
 import os
+import sqlite3
 import subprocess
 import sys
 
@@ -175,5 +178,29 @@ def joins(log):
 		complain(f"wakes within spans: {found}, not {told}")
 
 
-{"records": records, "constraints": constraints, "sums": sums, "joins": joins}[sys.argv[1]](sys.argv[2])
+# The file holds what the queries find, but for the number of the capture.
+def database(log):
+	path = log + ".db"
+	run("export", "-f", "sqlite", "-o", path, log)
+	with sqlite3.connect(path) as opened:
+		opened.text_factory = lambda text: text.decode(errors="replace")
+		opened.row_factory = sqlite3.Row
+		if opened.execute("PRAGMA integrity_check").fetchone()[0] != "ok":
+			complain("the file is not sound")
+		tables = [row[0] for row in opened.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+		if len(tables) < 20:
+			complain(f"there are only the tables {tables}")
+		for table in tables:
+			stored = [dict(row) for row in opened.execute(f"SELECT * FROM {table}")]
+			asked = ask(log, f"SELECT * FROM {table}")
+			for row in asked:
+				if table != "captures":
+					row.pop("capture", None)
+			# JSON has no number for infinities
+			stored = [{name: {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, value) for name, value in row.items()} for row in stored]
+			if stored != asked:
+				complain(f"{table}: {stored[:3]}, not {asked[:3]}")
+
+
+{"database": database, "records": records, "constraints": constraints, "sums": sums, "joins": joins}[sys.argv[1]](sys.argv[2])
 sys.exit(1 if wrong else 0)

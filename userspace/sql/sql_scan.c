@@ -5,22 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/fd_names.h"
-#include "analyze/wait/wait_sums.h"
+#include "sql/block_rows.h"
 
 #define LOOK_EVERY 4096 /* records between two looks at whether to stop */
-#define FINDER_BYTES (128u << 20)
-#define NAMES_BYTES (32u << 20)
-
-/* What the table of blocks needs of the records before. */
-struct block_state {
-	struct wait_finder *finder;
-	struct fd_names names;
-	struct syscall_table syscalls;
-	struct sql_block block;
-	bool has_names;
-	bool has_begun;
-};
 
 struct sql_scan {
 	const struct sql_source *source;
@@ -33,7 +20,7 @@ struct sql_scan {
 	uint64_t record_cnt;
 	bool is_at_end;
 	bool has_told_capture; /* OF_CAPTURES: of the capture that is read */
-	struct block_state blocks;
+	struct block_rows blocks;
 };
 
 /* ---- bounds ---- */
@@ -132,80 +119,6 @@ static bool is_wanted(const struct sql_scan *scan)
 	return true;
 }
 
-/* ---- blocks ---- */
-
-static void blocks_release(struct block_state *state)
-{
-	wait_finder_free(state->finder);
-	if (state->has_names)
-		fd_names_release(&state->names);
-	state->finder = NULL;
-	state->has_names = false;
-}
-
-/* Threads and descriptors of another capture are others. */
-static int blocks_begin(struct block_state *state, const struct txtrace_log_info *info)
-{
-	int err;
-
-	blocks_release(state);
-	state->finder = wait_finder_new(FINDER_BYTES, NULL);
-	err = fd_names_init(&state->names, NAMES_BYTES);
-	state->has_names = true;
-	state->has_begun = true;
-	syscall_table_init(&state->syscalls, info->kernel);
-	return state->finder ? err : -ENOMEM;
-}
-
-static void describe_block(struct block_state *state, const struct wait *wait)
-{
-	struct wait_object object = wait_object_of(&state->syscalls, wait);
-	bool is_known = wait->reason != WAIT_REASON_UNKNOWN;
-	const struct syscall_row *call = is_known && wait->syscall_nr >= 0
-						 ? syscall_table_get(&state->syscalls, wait->syscall_nr)
-						 : NULL;
-	struct sql_block *block = &state->block;
-
-	*block = (struct sql_block){
-		.begin_ns = wait->begin_ns,
-		.end_ns = wait->end_ns,
-		.blocked_ns = wait->blocked_ns,
-		.object = wait->object,
-		.pid = wait->pid,
-		.tid = wait->tid,
-		.syscall_nr = wait->syscall_nr,
-		.reason = wait->reason,
-		.object_kind = (uint8_t)object.kind,
-		.has_wake = wait->wake != NULL,
-	};
-	if (call)
-		block->syscall = (struct txtrace_string){ call->name, strlen(call->name) };
-	if (object.kind == WAIT_OBJECT_FD)
-		block->object_name = fd_names_get(&state->names,
-						  fd_names_find(&state->names, object.pid, object.value));
-	if (wait->wake)
-		block->wake = wait->wake->wake;
-}
-
-/* 1: a block is told. */
-static int blocks_add(struct block_state *state, const struct sql_reader *reader)
-{
-	struct wait wait;
-	int result = 0;
-
-	if (reader->record.kind == TXTRACE_RECORD_DAMAGE)
-		return 0;
-	if (!state->has_begun || reader->has_begun_capture)
-		result = blocks_begin(state, reader->info);
-	if (!result && reader->record.kind == TXTRACE_RECORD_OBJECT)
-		result = fd_names_add(&state->names, &reader->record.object);
-	if (!result)
-		result = wait_finder_add(state->finder, &reader->record, &wait);
-	if (result > 0)
-		describe_block(state, &wait);
-	return result;
-}
-
 /* ---- the pass ---- */
 
 int sql_scan_open(struct sql_scan **scan, const struct sql_source *source, const struct sql_table *table,
@@ -237,7 +150,7 @@ void sql_scan_close(struct sql_scan *scan)
 	if (!scan)
 		return;
 	scan->source->close(scan->reader);
-	blocks_release(&scan->blocks);
+	block_rows_release(&scan->blocks);
 	free(scan);
 }
 
@@ -254,7 +167,8 @@ static int make_row(struct sql_scan *scan)
 		return record->kind == scan->table->kind;
 	case SQL_OF_BLOCKS:
 		scan->row.source = &scan->blocks.block;
-		return blocks_add(&scan->blocks, scan->reader);
+		return block_rows_add(&scan->blocks, record, scan->reader->info,
+				      scan->reader->has_begun_capture);
 	case SQL_OF_CAPTURES:
 		scan->row.source = scan->reader->info;
 		if (record->kind == TXTRACE_RECORD_DAMAGE)
