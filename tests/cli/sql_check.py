@@ -19,7 +19,7 @@ import subprocess
 import sys
 
 TXTRACE = os.environ["TXTRACE"]
-PLURALS = {"process": "processes", "loss": "losses", "frames": "frames", "dropped": "dropped", "summary": "summaries"}
+PLURALS = {"wake": "wakeups", "process": "processes", "loss": "losses", "frames": "frames", "dropped": "dropped", "summary": "summaries"}
 IDS = {"id", "parent", "span", "waker_span", "from", "to"}
 # A number that says that nothing is known, or that there is nothing: NULL in SQL.
 UNKNOWN_BY_0 = {
@@ -63,7 +63,7 @@ def wanted(kind, name, value):
 	if name in BYTES and value == "":
 		return None
 	if isinstance(value, int) and value > 2**63 - 1:
-		return float(value)
+		return str(value) if (kind, name) == ("attribute", "value") else float(value)
 	return value
 
 
@@ -127,7 +127,7 @@ def constraints(log):
 	for table, columns in {
 		"spans": ["id", "pid", "tid", "label", "begin_ns", "end_ns", "parent", "wall_ns", "end_tid", "key"],
 		"runs": ["pid", "tid", "begin_ns", "end_ns", "blocked_ns", "reason"],
-		"wakes": ["time_ns", "pid", "span"],
+		"wakeups": ["time_ns", "pid", "span"],
 		"blocks": ["pid", "tid", "reason", "begin_ns", "end_ns", "object"],
 	}.items():
 		rows = ask(log, f"SELECT * FROM {table}")
@@ -171,8 +171,8 @@ def joins(log):
 	if found != told or not told:
 		complain(f"parents: {len(found)} rows, not {len(told)}")
 	# Overlap in time has no equality: each scan asks for a range.
-	found = ask(log, "SELECT count(*) AS cnt FROM spans s JOIN wakes w ON w.time_ns BETWEEN s.begin_ns AND s.end_ns")[0]["cnt"]
-	wakes = [row["time_ns"] for row in ask(log, "SELECT time_ns FROM wakes")]
+	found = ask(log, "SELECT count(*) AS cnt FROM spans s JOIN wakeups w ON w.time_ns BETWEEN s.begin_ns AND s.end_ns")[0]["cnt"]
+	wakes = [row["time_ns"] for row in ask(log, "SELECT time_ns FROM wakeups")]
 	told = sum(span["begin_ns"] <= time <= span["end_ns"] for span in ask(log, "SELECT begin_ns, end_ns FROM spans") for time in wakes)
 	if found != told:
 		complain(f"wakes within spans: {found}, not {told}")

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sql/row_groups.h"
 #include "sql/sql_scan.h"
 #include "sql/sql_store.h"
+#include "sql/temporary_file.h"
 
 #define PLAN_MAX 64  /* ways to scan a table that a statement has; more are never copied */
 #define ROW_BYTES 12 /* of a log, about, for the estimates */
@@ -15,10 +17,14 @@
 #define KNOWN_MAX 256 /* a power of two */
 #define KNOWN_BYTES 63
 
+/* Where an operator stands: rows are put together by this column, and groups ascend, or descend. */
+#define BY 'a'
+#define BY_DESCENDING 'd'
+
 /*
  * How a statement scans a table, as xBestIndex chose: a text of the columns
  * that it uses, then an operator and the number of a column for each
- * constraint, as "1f:=4;G8;".
+ * constraint, then those by which rows are put together, as "1f:=4;G8;a4;".
  */
 struct plan {
 	char *text;
@@ -46,10 +52,11 @@ struct log_table {
 };
 
 struct log_cursor {
-	sqlite3_vtab_cursor base; /* first */
-	struct sql_scan *scan;	  /* over the log, or */
-	sqlite3_stmt *copied;	  /* over a copy */
-	uint32_t copy;		  /* that it asks */
+	sqlite3_vtab_cursor base;  /* first */
+	struct sql_scan *scan;	   /* over the log, or */
+	struct row_groups *groups; /* over what the scan has put together, or */
+	sqlite3_stmt *copied;	   /* over a copy */
+	uint32_t copy;		   /* that it asks */
 	uint64_t columns;
 	bool is_at_end;
 	sqlite3_int64 rowid;
@@ -59,6 +66,15 @@ struct log_cursor {
 struct constraint_place {
 	enum sql_operator op;
 	size_t column;
+};
+
+/* What a plan says. */
+struct way {
+	uint64_t columns;
+	struct constraint_place places[SQL_CONSTRAINT_MAX];
+	size_t cnt;
+	struct group_by by[GROUP_BY_MAX];
+	size_t by_cnt;
 };
 
 static int fail(sqlite3_vtab *base, const char *what)
@@ -78,6 +94,17 @@ static int result_of(struct log_table *table, int err)
 	if (err == -ENOSPC)
 		return SQLITE_FULL;
 	return fail(&table->base, "the log can't be read");
+}
+
+/* The same where rows were to be kept in a temporary file. */
+static int result_of_keeping(struct log_table *table, int err)
+{
+	if (err == -ENOMEM || err == -ECANCELED || err == -ENOSPC)
+		return result_of(table, err);
+	sqlite3_free(table->base.zErrMsg);
+	table->base.zErrMsg = sqlite3_mprintf("can't keep rows in a temporary file in '%s': %s",
+					      temporary_folder(), strerror(-err));
+	return SQLITE_ERROR;
 }
 
 /* ---- connecting ---- */
@@ -171,6 +198,24 @@ static double narrow(double rows, const struct sql_column *column, enum sql_oper
 	return column->how == SQL_ID ? rows / 1e6 : rows / 20;
 }
 
+/*
+ * Whether the scan can put rows together as GROUP BY wants them. It also puts
+ * the groups in order, as SQLite takes that for done then.
+ */
+static bool can_group(sqlite3_index_info *info, const struct sql_table *table)
+{
+	if (info->nOrderBy < 1 || info->nOrderBy > GROUP_BY_MAX || sqlite3_vtab_distinct(info) != 1 ||
+	    sql_table_column_cnt(table) > GROUP_COLUMN_MAX)
+		return false;
+	for (int i = 0; i < info->nOrderBy; i++) {
+		int column = info->aOrderBy[i].iColumn;
+
+		if (column < 0 || sql_column_type(&table->columns[column]) == SQL_ANY)
+			return false;
+	}
+	return true;
+}
+
 static int on_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	struct log_table *table = (struct log_table *)base;
@@ -192,6 +237,10 @@ static int on_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 		rows = narrow(rows, &table->table->columns[info->aConstraint[i].iColumn], op);
 		has_equal |= op == SQL_EQ;
 	}
+	info->orderByConsumed = can_group(info, table->table);
+	for (int i = 0; info->orderByConsumed && i < info->nOrderBy; i++)
+		sqlite3_str_appendf(text, "%c%d;", info->aOrderBy[i].desc ? BY_DESCENDING : BY,
+				    info->aOrderBy[i].iColumn);
 	rows = rows < 1 ? 1 : rows;
 	info->estimatedRows = (sqlite3_int64)rows;
 	info->estimatedCost = has_equal ? rows + 10 : all;
@@ -200,23 +249,25 @@ static int on_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Reads what on_best_index wrote. Returns how many there are. */
-static size_t read_plan(const struct sql_table *table, const char *text, uint64_t *columns,
-			struct constraint_place places[static SQL_CONSTRAINT_MAX])
+/* Reads what on_best_index wrote. */
+static void read_plan(const struct sql_table *table, const char *text, struct way *way)
 {
-	size_t cnt = 0, column_cnt = sql_table_column_cnt(table);
+	size_t column_cnt = sql_table_column_cnt(table);
 	char *at;
 
-	*columns = strtoull(text, &at, 16);
-	for (at += *at == ':'; *at && cnt < SQL_CONSTRAINT_MAX; at += *at == ';') {
-		places[cnt].op = (enum sql_operator) * at;
-		places[cnt].column = strtoul(at + 1, &at, 10);
-		if (places[cnt].column >= column_cnt)
+	*way = (struct way){ .columns = strtoull(text, &at, 16) };
+	for (at += *at == ':'; *at; at += *at == ';') {
+		char op = *at;
+		size_t column = strtoul(at + 1, &at, 10);
+
+		if (column >= column_cnt || way->cnt == SQL_CONSTRAINT_MAX || way->by_cnt == GROUP_BY_MAX)
 			break;
-		*columns |= 1ull << (places[cnt].column < 63 ? places[cnt].column : 63);
-		cnt++;
+		way->columns |= 1ull << (column < 63 ? column : 63);
+		if (op == BY || op == BY_DESCENDING)
+			way->by[way->by_cnt++] = (struct group_by){ (uint8_t)column, op == BY_DESCENDING };
+		else
+			way->places[way->cnt++] = (struct constraint_place){ (enum sql_operator)op, column };
 	}
-	return cnt;
 }
 
 /* The plan of this text, counted once more; NULL: there are too many, or no memory. */
@@ -254,8 +305,7 @@ static int open_copies(struct log_tables *tables)
 }
 
 /* On the columns that are equal to something, then on one that has a bound. */
-static int index_copy(struct log_table *table, const char *name, const struct constraint_place *places,
-		      size_t cnt)
+static int index_copy(struct log_table *table, const char *name, const struct way *way)
 {
 	sqlite3_str *sql = sqlite3_str_new(NULL);
 	const char *separator = "";
@@ -265,12 +315,12 @@ static int index_copy(struct log_table *table, const char *name, const struct co
 
 	sqlite3_str_appendf(sql, "CREATE INDEX \"%w_index\" ON \"%w\" (", name, name);
 	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < cnt; i++) {
-			if ((places[i].op == SQL_EQ) != (pass == 0) || has_bound)
+		for (size_t i = 0; i < way->cnt; i++) {
+			if ((way->places[i].op == SQL_EQ) != (pass == 0) || has_bound)
 				continue;
 			has_bound = pass == 1;
 			sqlite3_str_appendf(sql, "%s\"%w\"", separator,
-					    table->table->columns[places[i].column].name);
+					    table->table->columns[way->places[i].column].name);
 			separator = ", ";
 		}
 	}
@@ -300,19 +350,18 @@ static int copy_rows(struct log_table *table, const char *name, uint64_t columns
 
 static int make_copy(struct log_table *table, struct plan *plan)
 {
-	struct constraint_place places[SQL_CONSTRAINT_MAX];
-	uint64_t columns;
-	size_t cnt = read_plan(table->table, plan->text, &columns, places);
+	struct way way;
 	char name[24];
 	int err = open_copies(table->tables);
 
 	if (err)
 		return err;
+	read_plan(table->table, plan->text, &way);
 	plan->copy = ++table->tables->copy_cnt;
 	snprintf(name, sizeof(name), "copy_%u", plan->copy);
 	err = sql_store_error(sqlite3_exec(table->tables->copies, "BEGIN", NULL, NULL, NULL));
-	err = err ? err : copy_rows(table, name, columns);
-	err = err ? err : index_copy(table, name, places, cnt);
+	err = err ? err : copy_rows(table, name, way.columns);
+	err = err ? err : index_copy(table, name, &way);
 	return err ? err : sql_store_error(sqlite3_exec(table->tables->copies, "COMMIT", NULL, NULL, NULL));
 }
 
@@ -332,18 +381,21 @@ static const char *operator_text(enum sql_operator op)
 	}
 }
 
-static int ask_copy(struct log_table *table, struct log_cursor *cursor, const struct constraint_place *places,
-		    size_t cnt)
+static int ask_copy(struct log_table *table, struct log_cursor *cursor, const struct way *way)
 {
+	const struct sql_column *columns = table->table->columns;
 	sqlite3_str *sql = sqlite3_str_new(NULL);
 	char *text;
 	int result;
 
 	sqlite3_str_appendf(sql, "SELECT * FROM copy_%u", cursor->copy);
-	for (size_t i = 0; i < cnt; i++)
+	for (size_t i = 0; i < way->cnt; i++)
 		sqlite3_str_appendf(sql, " %s \"%w\" %s ?%d", i == 0 ? "WHERE" : "AND",
-				    table->table->columns[places[i].column].name, operator_text(places[i].op),
+				    columns[way->places[i].column].name, operator_text(way->places[i].op),
 				    (int)i + 1);
+	for (size_t i = 0; i < way->by_cnt; i++)
+		sqlite3_str_appendf(sql, "%s \"%w\"%s", i == 0 ? " ORDER BY" : ",",
+				    columns[way->by[i].column].name, way->by[i].is_descending ? " DESC" : "");
 	text = sqlite3_str_finish(sql);
 	if (!text)
 		return SQLITE_NOMEM;
@@ -370,6 +422,8 @@ static void end_scan(struct log_cursor *cursor)
 {
 	sql_scan_close(cursor->scan);
 	cursor->scan = NULL;
+	row_groups_free(cursor->groups);
+	cursor->groups = NULL;
 	for (size_t i = 0; i < SQL_CONSTRAINT_MAX; i++) {
 		free(cursor->texts[i]);
 		cursor->texts[i] = NULL;
@@ -400,9 +454,11 @@ static int on_next(sqlite3_vtab_cursor *base)
 			       ? SQLITE_OK
 			       : result_of(table, sql_store_error(result));
 	}
-	result = sql_scan_next(cursor->scan);
+	result = cursor->groups ? row_groups_next(cursor->groups) : sql_scan_next(cursor->scan);
 	cursor->is_at_end = result <= 0;
-	return result < 0 ? result_of(table, result) : SQLITE_OK;
+	if (result >= 0)
+		return SQLITE_OK;
+	return cursor->groups ? result_of_keeping(table, result) : result_of(table, result);
 }
 
 /* A value of another type than the column's is left to SQLite, which knows how to compare them. */
@@ -438,19 +494,21 @@ static bool keep_text(struct log_cursor *cursor, size_t idx, struct sql_value *v
 	return true;
 }
 
-static int begin_scan(struct log_table *table, struct log_cursor *cursor,
-		      const struct constraint_place *places, size_t cnt, sqlite3_value **values)
+static int begin_scan(struct log_table *table, struct log_cursor *cursor, const struct way *way,
+		      sqlite3_value **values)
 {
 	struct sql_constraint constraints[SQL_CONSTRAINT_MAX];
 	size_t taken_cnt = 0;
 	int err;
 
 	end_scan(cursor);
-	for (size_t i = 0; i < cnt; i++) {
+	sqlite3_finalize(cursor->copied);
+	cursor->copied = NULL;
+	for (size_t i = 0; i < way->cnt; i++) {
 		struct sql_constraint *constraint = &constraints[taken_cnt];
 
-		constraint->column = &table->table->columns[places[i].column];
-		constraint->op = places[i].op;
+		constraint->column = &table->table->columns[way->places[i].column];
+		constraint->op = way->places[i].op;
 		if (!take_value(constraint->column, values[i], &constraint->value))
 			continue;
 		if (!keep_text(cursor, taken_cnt, &constraint->value))
@@ -461,11 +519,32 @@ static int begin_scan(struct log_table *table, struct log_cursor *cursor,
 	return err ? result_of(table, err) : SQLITE_OK;
 }
 
+/* All rows of the scan, put together. *is_too_many: there are too many groups for that, and nothing is kept. */
+static int group_rows(struct log_table *table, struct log_cursor *cursor, const struct way *way,
+		      bool *is_too_many)
+{
+	int result = 0,
+	    err = row_groups_new(&cursor->groups, table->table, way->columns, way->by, way->by_cnt);
+
+	while (!err && (result = sql_scan_next(cursor->scan)) > 0)
+		err = row_groups_add(cursor->groups, sql_scan_row(cursor->scan));
+	*is_too_many = err == -E2BIG;
+	if (*is_too_many || result < 0) {
+		end_scan(cursor);
+		return result < 0 ? result_of(table, result) : SQLITE_OK;
+	}
+	err = err ? err : row_groups_sort(cursor->groups);
+	sql_scan_close(cursor->scan);
+	cursor->scan = NULL;
+	return err ? result_of_keeping(table, err) : SQLITE_OK;
+}
+
 static int begin_copied(struct log_table *table, struct log_cursor *cursor, const struct plan *plan,
-			const struct constraint_place *places, size_t cnt, sqlite3_value **values)
+			const struct way *way, sqlite3_value **values)
 {
 	int result = SQLITE_OK;
 
+	end_scan(cursor);
 	if (cursor->copied && cursor->copy != plan->copy) {
 		sqlite3_finalize(cursor->copied);
 		cursor->copied = NULL;
@@ -474,10 +553,18 @@ static int begin_copied(struct log_table *table, struct log_cursor *cursor, cons
 	if (cursor->copied)
 		sqlite3_reset(cursor->copied);
 	else
-		result = ask_copy(table, cursor, places, cnt);
-	for (size_t i = 0; i < cnt && result == SQLITE_OK; i++)
+		result = ask_copy(table, cursor, way);
+	for (size_t i = 0; i < way->cnt && result == SQLITE_OK; i++)
 		result = sqlite3_bind_value(cursor->copied, (int)i + 1, values[i]);
-	return result == SQLITE_OK ? result : result_of(table, sql_store_error(result));
+	return result == SQLITE_OK ? result : result_of_keeping(table, sql_store_error(result));
+}
+
+static int begin_copy(struct log_table *table, struct log_cursor *cursor, struct plan *plan,
+		      const struct way *way, sqlite3_value **values)
+{
+	int err = plan->copy ? 0 : make_copy(table, plan);
+
+	return err ? result_of_keeping(table, err) : begin_copied(table, cursor, plan, way, values);
 }
 
 static int on_filter(sqlite3_vtab_cursor *base, int number, const char *text, int argc,
@@ -485,25 +572,27 @@ static int on_filter(sqlite3_vtab_cursor *base, int number, const char *text, in
 {
 	struct log_cursor *cursor = (struct log_cursor *)base;
 	struct log_table *table = (struct log_table *)base->pVtab;
-	struct constraint_place places[SQL_CONSTRAINT_MAX];
-	size_t cnt = read_plan(table->table, text, &cursor->columns, places);
 	struct plan *plan = find_plan(table, text);
-	int result, err = 0;
+	bool is_too_many = false;
+	struct way way;
+	int result;
 
 	(void)number;
-	if (cnt != (size_t)argc)
-		return fail(base->pVtab, "the plan of the query is not one of ours");
-	if (plan && plan->scan_cnt++ > 0 && !plan->copy)
-		err = make_copy(table, plan);
-	if (err)
-		return result_of(table, err);
+	read_plan(table->table, text, &way);
+	cursor->columns = way.columns;
 	cursor->rowid = 0;
-	if (plan && plan->copy) {
-		end_scan(cursor);
-		result = begin_copied(table, cursor, plan, places, cnt, values);
-	} else {
-		result = begin_scan(table, cursor, places, cnt, values);
+	if (way.cnt != (size_t)argc)
+		return fail(base->pVtab, "the plan of the query is not one of ours");
+	if (plan && plan->scan_cnt++ > 0) {
+		result = begin_copy(table, cursor, plan, &way, values);
+		return result == SQLITE_OK ? on_next(base) : result;
 	}
+	result = begin_scan(table, cursor, &way, values);
+	if (result == SQLITE_OK && way.by_cnt > 0)
+		result = group_rows(table, cursor, &way, &is_too_many);
+	if (is_too_many)
+		result = plan ? begin_copy(table, cursor, plan, &way, values)
+			      : fail(base->pVtab, "the query scans a table in too many ways");
 	return result == SQLITE_OK ? on_next(base) : result;
 }
 
@@ -546,6 +635,7 @@ static int on_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int id
 {
 	struct log_cursor *cursor = (struct log_cursor *)base;
 	struct log_table *table = (struct log_table *)base->pVtab;
+	const struct sql_value *from;
 	struct sql_value value;
 	const char *known;
 
@@ -554,17 +644,22 @@ static int on_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int id
 								   place_in_copy(cursor->columns, idx)));
 		return SQLITE_OK;
 	}
-	sql_column_get(&table->table->columns[idx], sql_scan_row(cursor->scan), &value);
-	switch (value.type) {
+	if (cursor->groups) {
+		from = row_groups_value(cursor->groups, (size_t)idx);
+	} else {
+		sql_column_get(&table->table->columns[idx], sql_scan_row(cursor->scan), &value);
+		from = &value;
+	}
+	switch (from->type) {
 	case SQL_INTEGER:
-		sqlite3_result_int64(context, value.integer);
+		sqlite3_result_int64(context, from->integer);
 		break;
 	case SQL_REAL:
-		sqlite3_result_double(context, value.real);
+		sqlite3_result_double(context, from->real);
 		break;
 	case SQL_TEXT:
-		known = table->table->columns[idx].how == SQL_BYTES ? known_text(table, &value) : NULL;
-		sqlite3_result_text64(context, known ? known : value.bytes, value.length,
+		known = table->table->columns[idx].how == SQL_BYTES ? known_text(table, from) : NULL;
+		sqlite3_result_text64(context, known ? known : from->bytes, from->length,
 				      known ? SQLITE_STATIC : SQLITE_TRANSIENT, SQLITE_UTF8);
 		break;
 	default:

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sql/log_table.h"
+#include "sql/temporary_file.h"
 
 #define HEAP_MAX_BYTES (1ll << 30) /* of all that SQLite holds */
 #define VALUE_MAX_BYTES (64 << 20) /* of a string or a row */
@@ -175,11 +176,19 @@ sqlite3_stmt *sql_database_prepare(struct sql_database *database, const char *te
 	return statement;
 }
 
+int sql_database_error_offset(const struct sql_database *database)
+{
+	return sqlite3_error_offset(database->sqlite);
+}
+
 void sql_database_explain(struct sql_database *database, struct error *error)
 {
 	int result = sqlite3_errcode(database->sqlite) & 0xff;
 
-	if (database->refused[0])
+	if (result == SQLITE_FULL || result == SQLITE_CANTOPEN || result == SQLITE_IOERR)
+		error_set(error, "can't write temporary files in '%s': %s; TMPDIR names another folder",
+			  temporary_folder(), sqlite3_errmsg(database->sqlite));
+	else if (database->refused[0])
 		error_set(error, "%s is not allowed: a log can only be read, by SELECT", database->refused);
 	else if (result == SQLITE_NOMEM)
 		error_set(error, "there is not enough memory");

@@ -34,6 +34,9 @@ void sql_database_close(struct sql_database *database); /* NULL is allowed; stat
 sqlite3_stmt *sql_database_prepare(struct sql_database *database, const char *text, const char **rest,
 				   struct error *error);
 
+/* After a prepare that failed: how many bytes behind the beginning of its text; -1: nobody knows. */
+int sql_database_error_offset(const struct sql_database *database);
+
 /* Why the last step failed. */
 void sql_database_explain(struct sql_database *database, struct error *error);
 

@@ -15,7 +15,6 @@ struct sql_scan {
 	struct sql_reader *reader;
 	struct sql_constraint constraints[SQL_CONSTRAINT_MAX];
 	size_t constraint_cnt;
-	uint64_t to_ns; /* rows that finished later do not match */
 	struct sql_row row;
 	uint64_t record_cnt;
 	bool is_at_end;
@@ -25,53 +24,27 @@ struct sql_scan {
 
 /* ---- bounds ---- */
 
-/* Later than its begin: what finished before the bound began before it, too. */
-static bool is_time(const struct sql_scan *scan, const struct sql_column *column, const char *name)
+/*
+ * Within what times a row finished that matches: no later bound than to_ns, 0 if there is none. Where captures
+ * are to be numbered, each has to be met.
+ */
+static void find_range(const struct sql_scan *scan, uint64_t *from_ns, uint64_t *to_ns)
 {
-	return name && column == &scan->table->columns[sql_table_column_find(scan->table, name)];
-}
+	int finished = sql_table_column_find(scan->table, scan->table->finished);
 
-static uint64_t find_from_ns(const struct sql_scan *scan)
-{
-	uint64_t from_ns = 0;
-
-	for (size_t i = 0; i < scan->constraint_cnt; i++) {
+	*from_ns = *to_ns = 0;
+	for (size_t i = 0; i < scan->constraint_cnt && scan->source->is_one_capture; i++) {
 		const struct sql_constraint *constraint = &scan->constraints[i];
-		bool is_bound = is_time(scan, constraint->column, scan->table->finished) ||
-				is_time(scan, constraint->column, scan->table->begun);
+		int64_t bound = constraint->value.integer;
 
-		if (!is_bound || constraint->op == SQL_LT || constraint->op == SQL_LE ||
-		    constraint->value.integer <= 0)
+		if (finished < 0 || constraint->column != &scan->table->columns[finished] || bound <= 0)
 			continue;
-		if ((uint64_t)constraint->value.integer > from_ns)
-			from_ns = (uint64_t)constraint->value.integer;
+		if (constraint->op != SQL_LT && constraint->op != SQL_LE && (uint64_t)bound > *from_ns)
+			*from_ns = (uint64_t)bound;
+		if (constraint->op != SQL_GT && constraint->op != SQL_GE &&
+		    (!*to_ns || (uint64_t)bound < *to_ns))
+			*to_ns = (uint64_t)bound;
 	}
-	return from_ns;
-}
-
-static uint64_t find_to_ns(const struct sql_scan *scan)
-{
-	uint64_t to_ns = UINT64_MAX;
-
-	for (size_t i = 0; i < scan->constraint_cnt; i++) {
-		const struct sql_constraint *constraint = &scan->constraints[i];
-
-		if (!is_time(scan, constraint->column, scan->table->finished) || constraint->op == SQL_GT ||
-		    constraint->op == SQL_GE || constraint->value.integer < 0)
-			continue;
-		if ((uint64_t)constraint->value.integer < to_ns)
-			to_ns = (uint64_t)constraint->value.integer;
-	}
-	return to_ns;
-}
-
-/* All that comes is later, too. Captures may overlap. */
-static bool is_past(const struct sql_scan *scan)
-{
-	struct txtrace_batch batch;
-
-	return scan->to_ns < UINT64_MAX && scan->source->is_one_capture &&
-	       txtrace_log_batch(scan->reader->log, &batch) && batch.first_ns > scan->to_ns;
 }
 
 /* ---- constraints ---- */
@@ -125,6 +98,7 @@ int sql_scan_open(struct sql_scan **scan, const struct sql_source *source, const
 		  const struct sql_constraint *constraints, size_t cnt)
 {
 	struct sql_scan *new = calloc(1, sizeof(*new));
+	uint64_t from_ns, to_ns;
 	int err;
 
 	*scan = NULL;
@@ -135,8 +109,8 @@ int sql_scan_open(struct sql_scan **scan, const struct sql_source *source, const
 	new->row.capture = 1;
 	for (; new->constraint_cnt < cnt &&new->constraint_cnt < SQL_CONSTRAINT_MAX; new->constraint_cnt++)
 		new->constraints[new->constraint_cnt] = constraints[new->constraint_cnt];
-	new->to_ns = find_to_ns(new);
-	err = source->open(source->context, find_from_ns(new), &new->reader);
+	find_range(new, &from_ns, &to_ns);
+	err = source->open(source->context, from_ns, to_ns, &new->reader);
 	if (err) {
 		free(new);
 		return err;
@@ -195,12 +169,9 @@ int sql_scan_next(struct sql_scan *scan)
 	int result;
 
 	while (!scan->is_at_end && source->next(scan->reader)) {
-		if (++scan->record_cnt % LOOK_EVERY == 0) {
-			if (source->is_stopped && source->is_stopped(source->context))
-				return -ECANCELED;
-			if (is_past(scan))
-				break;
-		}
+		if (++scan->record_cnt % LOOK_EVERY == 0 && source->is_stopped &&
+		    source->is_stopped(source->context))
+			return -ECANCELED;
 		result = make_row(scan);
 		if (result < 0)
 			return result;

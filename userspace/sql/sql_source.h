@@ -22,13 +22,13 @@ struct sql_reader {
 struct sql_source {
 	void *context;
 	uint64_t total_bytes;
-	bool is_one_capture; /* its batches are in the order of time */
+	bool is_one_capture; /* else all is to be read, to number the captures */
 
 	/*
-	 * From the first batch on that holds a record that finished at from_ns or later; 0: from the
-	 * beginning. 0, or a negative errno and a sentence was said.
+	 * At least what finished from from_ns to to_ns: what else is in the same batches comes, too. to_ns 0:
+	 * to the end. 0, or a negative errno and a sentence was said.
 	 */
-	int (*open)(void *context, uint64_t from_ns, struct sql_reader **reader);
+	int (*open)(void *context, uint64_t from_ns, uint64_t to_ns, struct sql_reader **reader);
 	bool (*next)(struct sql_reader *reader);  /* false: the end, or an error, which close() tells */
 	void (*close)(struct sql_reader *reader); /* NULL is allowed */
 

@@ -96,11 +96,11 @@ struct sql_table {
 	uint32_t kind;			  /* OF_RECORDS: enum txtrace_record_kind */
 	const struct sql_column *columns; /* end with .name = NULL */
 	/*
-	 * The column with the time by which the log's batches are indexed, or the one that is never later:
-	 * names, or NULL. OF_BLOCKS has none: a block is found by what comes before it.
+	 * The column with the time by which the log's batches are indexed; NULL: none. Not that of a begin: in
+	 * a hostile log it may be later than the end. OF_BLOCKS has none: a block is found by what comes
+	 * before it.
 	 */
 	const char *finished;
-	const char *begun;
 };
 
 /* All of them; ends with .name = NULL. */

@@ -282,7 +282,10 @@ static void attribute_value(const struct sql_row *row, struct sql_value *value)
 		sql_value_pointer(value, attribute->value);
 		break;
 	default: /* BOOL, UINT, and types of the future */
-		sql_value_u64(value, attribute->value);
+		if (attribute->value <= INT64_MAX)
+			sql_value_u64(value, attribute->value);
+		else /* such as a hash: as text, since a floating-point number would lose its last digits */
+			sql_value_id(value, attribute->value);
 	}
 }
 
@@ -577,41 +580,40 @@ static const struct sql_column capture_columns[] = {
 
 /* ---- the tables ---- */
 
-#define RECORDS(name_, kind_, columns_, help_, finished_, begun_)                                  \
+#define RECORDS(name_, kind_, columns_, help_, finished_)                                          \
 	{                                                                                          \
 		.name = name_, .help = help_, .kind = TXTRACE_RECORD_##kind_, .columns = columns_, \
-		.finished = finished_, .begun = begun_                                             \
+		.finished = finished_                                                              \
 	}
 
 const struct sql_table sql_tables[] = {
 	RECORDS("spans", SPAN, sql_span_columns, "spans that have ended, with where their time went",
-		"end_ns", "begin_ns"),
-	RECORDS("open_spans", OPEN_SPAN, open_span_columns, "spans that were open at a checkpoint", "time_ns",
-		"begin_ns"),
-	RECORDS("runs", RUN, run_columns, "stays of threads on a CPU", "end_ns", "begin_ns"),
+		"end_ns"),
+	RECORDS("open_spans", OPEN_SPAN, open_span_columns, "spans that were open at a checkpoint",
+		"time_ns"),
+	RECORDS("runs", RUN, run_columns, "stays of threads on a CPU", "end_ns"),
 	{ .name = "blocks",
 	  .of = SQL_OF_BLOCKS,
 	  .columns = block_columns,
 	  .help = "waits of threads: why, for what, and who ended them" },
-	RECORDS("wakes", WAKE, wake_columns, "wakeups of threads", "time_ns", NULL),
-	RECORDS("stays", STAY, stay_columns, "stays of threads in spans that several worked for", "exit_ns",
-		"enter_ns"),
-	RECORDS("attributes", ATTRIBUTE, attribute_columns, "attributes of spans", "time_ns", NULL),
-	RECORDS("instants", INSTANT, instant_columns, "events that programs told", "time_ns", NULL),
-	RECORDS("counters", COUNTER, counter_columns, "counters that programs told", "time_ns", NULL),
-	RECORDS("links", LINK, link_columns, "links from a span to another one", "time_ns", NULL),
-	RECORDS("threads", THREAD, thread_columns, "threads: their names, and their ends", "time_ns", NULL),
-	RECORDS("processes", PROCESS, process_columns, "traced processes", "time_ns", NULL),
-	RECORDS("objects", OBJECT, object_columns, "what waits were for", "time_ns", NULL),
-	RECORDS("stacks", STACK, stack_columns, "where the code of threads was", "time_ns", NULL),
-	RECORDS("frames", FRAMES, frames_columns, "the functions of stacks", "time_ns", NULL),
-	RECORDS("other_runs", OTHER_RUN, other_run_columns, "who else had a CPU", "end_ns", "begin_ns"),
-	RECORDS("losses", LOSS, loss_columns, "events that were lost", NULL, NULL),
-	RECORDS("dropped", DROPPED, dropped_columns, "records that were not written", NULL, NULL),
-	RECORDS("damages", DAMAGE, damage_columns, "parts of the files that can't be read", NULL, NULL),
-	RECORDS("costs", COST, cost_columns, "what tracing cost", NULL, NULL),
-	RECORDS("triggers", TRIGGER, trigger_columns, "why a flight recorder wrote", NULL, NULL),
-	RECORDS("summaries", SUMMARY, summary_columns, "the recorder's own counts", NULL, NULL),
+	RECORDS("wakeups", WAKE, wake_columns, "wakeups of threads", "time_ns"),
+	RECORDS("stays", STAY, stay_columns, "stays of threads in spans that several worked for", "exit_ns"),
+	RECORDS("attributes", ATTRIBUTE, attribute_columns, "attributes of spans", "time_ns"),
+	RECORDS("instants", INSTANT, instant_columns, "events that programs told", "time_ns"),
+	RECORDS("counters", COUNTER, counter_columns, "counters that programs told", "time_ns"),
+	RECORDS("links", LINK, link_columns, "links from a span to another one", "time_ns"),
+	RECORDS("threads", THREAD, thread_columns, "threads: their names, and their ends", "time_ns"),
+	RECORDS("processes", PROCESS, process_columns, "traced processes", "time_ns"),
+	RECORDS("objects", OBJECT, object_columns, "what waits were for", "time_ns"),
+	RECORDS("stacks", STACK, stack_columns, "where the code of threads was", "time_ns"),
+	RECORDS("frames", FRAMES, frames_columns, "the functions of stacks", "time_ns"),
+	RECORDS("other_runs", OTHER_RUN, other_run_columns, "who else had a CPU", "end_ns"),
+	RECORDS("losses", LOSS, loss_columns, "events that were lost", NULL),
+	RECORDS("dropped", DROPPED, dropped_columns, "records that were not written", NULL),
+	RECORDS("damages", DAMAGE, damage_columns, "parts of the files that can't be read", NULL),
+	RECORDS("costs", COST, cost_columns, "what tracing cost", NULL),
+	RECORDS("triggers", TRIGGER, trigger_columns, "why a flight recorder wrote", NULL),
+	RECORDS("summaries", SUMMARY, summary_columns, "the recorder's own counts", NULL),
 	{ .name = "captures",
 	  .of = SQL_OF_CAPTURES,
 	  .columns = capture_columns,

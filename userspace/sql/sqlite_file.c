@@ -6,7 +6,6 @@
  * end. Memory does not follow the length of the log.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "export/formats.h"
 #include "sql/block_rows.h"
 #include "sql/sql_store.h"
+#include "sql/temporary_file.h"
 
 #define TABLE_MAX 32
 #define COPY_BYTES 65536
@@ -32,18 +32,12 @@ struct sqlite_file {
 
 static int make_temporary(struct sqlite_file *file)
 {
-	const char *folder = getenv("TMPDIR");
-	char *path;
+	char *path = NULL;
 	int result;
 
-	if (asprintf(&path, "%s/txtrace-XXXXXX", folder && *folder ? folder : "/var/tmp") < 0)
-		return -ENOMEM;
-	file->fd = mkostemp(path, O_CLOEXEC);
-	if (file->fd < 0) {
-		result = -errno;
-		free(path);
-		return result;
-	}
+	file->fd = temporary_file_open(&path);
+	if (file->fd < 0)
+		return file->fd;
 	result = sqlite3_open_v2(path, &file->database, SQLITE_OPEN_READWRITE, NULL);
 	if (result == SQLITE_OK)
 		result = sqlite3_exec(file->database,
@@ -131,18 +125,17 @@ static int add_block(struct sqlite_file *file, const struct txtrace_record *reco
 	return result > 0 ? sql_store_add(file->of_blocks, &row) : result;
 }
 
-#define ADD(KIND, member)									\
-	static int sqlite_##member(void *state, const struct txtrace_##member *member)		\
-	{											\
-		return add(state, TXTRACE_RECORD_##KIND, member);				\
+#define ADD(KIND, member)                                                              \
+	static int sqlite_##member(void *state, const struct txtrace_##member *member) \
+	{                                                                              \
+		return add(state, TXTRACE_RECORD_##KIND, member);                      \
 	}
-#define ADD_WITH_BLOCK(KIND, member_)								\
-	static int sqlite_##member_(void *state, const struct txtrace_##member_ *member)		\
-	{											\
-		const struct txtrace_record record = { .kind = TXTRACE_RECORD_##KIND,		\
-						       .member_ = *member };			\
-		int err = add_block(state, &record);						\
-		return err ? err : add(state, TXTRACE_RECORD_##KIND, member);			\
+#define ADD_WITH_BLOCK(KIND, member_)                                                                       \
+	static int sqlite_##member_(void *state, const struct txtrace_##member_ *member)                    \
+	{                                                                                                   \
+		const struct txtrace_record record = { .kind = TXTRACE_RECORD_##KIND, .member_ = *member }; \
+		int err = add_block(state, &record);                                                        \
+		return err ? err : add(state, TXTRACE_RECORD_##KIND, member);                               \
 	}
 ADD(SPAN, span)
 ADD_WITH_BLOCK(RUN, run)
@@ -205,6 +198,7 @@ const struct export_format format_sqlite = {
 	.help = "a database file of SQLite with the tables of txtrace sql",
 	.suffix = ".db",
 	.is_binary = true,
+	.work_folder = temporary_folder,
 	.open = sqlite_open,
 	.span = sqlite_span,
 	.run = sqlite_run,

@@ -24,7 +24,7 @@ static const struct option_spec specs[] = {
 static const struct options options = {
 	.program = "txtrace sql",
 	.about = "Asks the log in SQL, as SQLite has it. There is a table for each kind of record: spans, "
-		 "blocks, wakes, stays, attributes, counters, threads, losses and others. docs/sql.md "
+		 "blocks, wakeups, stays, attributes, counters, threads, losses and others. docs/sql.md "
 		 "describes them and answers twenty questions. Nothing can be changed. Without a query, it "
 		 "reads statements from standard input: see .help there.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6 QUERY", "FILE\xe2\x80\xa6", NULL },

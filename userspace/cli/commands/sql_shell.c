@@ -40,20 +40,54 @@ static int run_statement(struct sql_session *session, sqlite3_stmt *statement)
 	return session->input.status == CLI_FAILED ? CLI_FAILED : CLI_OK;
 }
 
+/* Where in the whole text: lines and characters count from 1, as editors count them. */
+static void append_place(struct text *place, const char *text, const char *at)
+{
+	size_t line = 1, character = 1;
+
+	for (; text < at && *text; text++) {
+		if (*text == '\n') {
+			line++;
+			character = 1;
+		} else if (((unsigned char)*text & 0xc0) != 0x80) { /* not within a character of UTF-8 */
+			character++;
+		}
+	}
+	if (line == 1)
+		text_append_format(place, ", at character %zu", character);
+	else
+		text_append_format(place, ", in line %zu, at character %zu", line, character);
+}
+
+static int fail_to_prepare(struct sql_session *session, const char *text, const char *statement,
+			   const struct error *error)
+{
+	int offset = sql_database_error_offset(session->database), status;
+	struct text place = { 0 };
+
+	if (offset >= 0)
+		append_place(&place, text, statement + offset);
+	status = cli_fail(session->cli, "can't understand the query: %s%s", error->text, text_string(&place));
+	text_release(&place);
+	return status;
+}
+
 int sql_session_run(struct sql_session *session, const char *text)
 {
+	const char *at = text, *begin = text;
 	struct error error = { "" };
 	sqlite3_stmt *statement;
 	bool has_statement = false;
 	int status = CLI_OK;
 
-	while (status == CLI_OK && *text) {
-		statement = sql_database_prepare(session->database, text, &text, &error);
+	while (status == CLI_OK && *at) {
+		begin = at;
+		statement = sql_database_prepare(session->database, begin, &at, &error);
 		has_statement |= statement != NULL;
 		if (statement)
 			status = run_statement(session, statement);
 		else if (error.text[0])
-			status = cli_fail(session->cli, "can't understand the query: %s", error.text);
+			status = fail_to_prepare(session, text, begin, &error);
 	}
 	if (status == CLI_OK && !has_statement)
 		status = cli_fail(session->cli, "the query is empty");

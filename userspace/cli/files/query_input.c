@@ -11,7 +11,7 @@ struct query_reader {
 	bool is_telling;
 };
 
-static int open_reader(void *context, uint64_t from_ns, struct sql_reader **made)
+static int open_reader(void *context, uint64_t from_ns, uint64_t to_ns, struct sql_reader **made)
 {
 	struct query_input *query = context;
 	struct query_reader *reader = calloc(1, sizeof(*reader));
@@ -22,8 +22,8 @@ static int open_reader(void *context, uint64_t from_ns, struct sql_reader **made
 	reader->query = query;
 	status = log_input_open(&reader->input, query->cli, query->paths, query->path_cnt,
 				query->wants_progress && !query->is_telling);
-	if (status == CLI_OK && from_ns > 0)
-		status = log_input_seek(&reader->input, from_ns);
+	if (status == CLI_OK && (from_ns > 0 || to_ns > 0))
+		status = log_input_seek_range(&reader->input, from_ns, to_ns);
 	if (status != CLI_OK) {
 		if (reader->input.log)
 			log_input_close(&reader->input);
