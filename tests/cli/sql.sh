@@ -9,6 +9,7 @@ python3 tests/cli/make_run.py --run 1 --spans 60 | "$make_log" "$tmp/shop.txtrac
 compare=$PWD/tests/cli/sql_check.py
 golden=$PWD/tests/golden
 export TXTRACE=$txtrace
+python3 tests/cli/make_run.py --run 2 --spans 1500 | "$make_log" "$tmp/large.txtrace"
 
 against() { # against WHAT LOG...
 	local what=$1 log
@@ -105,6 +106,61 @@ cut_off() {
 	run 1 sql --csv cut.txtrace.partial "SELECT count(*) FROM spans" && grep -q "has no summary" "$tmp/err"
 }
 
+# Five batches, whose records are finished at 100, 6000, 200, 9500 and 9700 ns: the first span ends before it begins, the third record is late.
+times_of_batches() {
+	cat <<-END
+		header pid=1 cpus=1 command="bank" start_monotonic_ns=0 start_realtime_ns=1763725203000000000
+		span begin_ns=9000 end_ns=100 pid=1 tid=1 end_tid=1 id=1 label="turned" flags=lower_bound
+		flush
+		span begin_ns=5000 end_ns=6000 pid=1 tid=1 end_tid=1 id=2 label="damaged" work_ns=1000 on_cpu_ns=1000
+		flush
+		span begin_ns=50 end_ns=200 pid=1 tid=1 end_tid=1 id=3 label="late" work_ns=150 on_cpu_ns=150
+		flush
+		span begin_ns=8000 end_ns=9500 pid=1 tid=1 end_tid=1 id=4 label="a" work_ns=1500 on_cpu_ns=1500
+		flush
+		span begin_ns=9600 end_ns=9700 pid=1 tid=1 end_tid=1 id=5 label="b" work_ns=100 on_cpu_ns=100
+		summary time_ns=10000 sent=10 received=10
+	END
+}
+
+finds() { # finds STATUS CONDITION IDS
+	run "$1" sql --csv times.txtrace "SELECT id FROM spans WHERE $2" && [ "$(tail -n +2 "$tmp/out" | tr '\n' ' ')" = "$3" ] || fail "$2: $(cat "$tmp/out" "$tmp/err")"
+}
+
+times_of_hostile_logs() {
+	times_of_batches | "$make_log" "$tmp/times.txtrace" none
+	finds 0 "begin_ns >= 8000" "1 4 5 " && finds 0 "begin_ns > 5000 AND end_ns < 5000" "1 " && finds 0 "end_ns <= 250" "1 3 " && finds 0 "end_ns BETWEEN 150 AND 250" "3 " &&
+		finds 0 "end_ns > 250" "2 4 5 " && finds 0 "end_ns = 9500" "4 " && finds 0 "end_ns < 100" "" && finds 0 "end_ns >= 0 AND end_ns <= 9223372036854775807" "1 2 3 4 5 "
+}
+
+# What no condition wants is not read: so damage there is not met.
+only_what_is_wanted() {
+	local at
+	at=$(grep -abo damaged "$tmp/times.txtrace" | head -n 1 | cut -d: -f1)
+	printf '\xee' | dd of="$tmp/times.txtrace" bs=1 seek="$at" conv=notrunc status=none
+	finds 1 "label <> 'x'" "1 3 4 5 " && finds 0 "end_ns <= 250" "1 3 " && finds 0 "end_ns > 7000" "4 5 " && finds 1 "end_ns > 250" "4 5 "
+}
+
+# What comes of a query that lacks room for its temporary files; and nothing is left.
+no_room() {
+	local query
+	mkdir -p "$tmp/work"
+	for query in "SELECT label, group_concat(id), max(begin_ns), max(tid), max(work_ns) FROM spans GROUP BY label" \
+		"WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 200000) SELECT hex(randomblob(50)) AS x FROM n ORDER BY x"; do
+		(cd "$tmp" && trap '' XFSZ && ulimit -f 64 && TMPDIR=$tmp/work "$txtrace" sql large.txtrace "$query" >out 2>err)
+		[ $? = 2 ] && [ ! -s "$tmp/out" ] && grep -qE "^txtrace: can't answer the query: can't (keep rows in a temporary file|write temporary files) in '$tmp/work': .*; TMPDIR names another folder$" "$tmp/err" ||
+			fail "$query: $(cat "$tmp/err")" || return
+		[ -z "$(ls -A "$tmp/work")" ] || fail "it left $(ls -A "$tmp/work")" || return
+	done
+}
+
+# Where the fault is: characters, not bytes, count from 1, in what was given.
+places() {
+	complains "can't understand the query: no such column: lable, at character 8" sql sound.txtrace "SELECT lable FROM spans" &&
+		complains "can't understand the query: near \"spans\": syntax error, in line 2, at character 8" sql sound.txtrace $'SELECT 2\n  FORM spans' &&
+		complains "can't understand the query: no such column: nothing, at character 13" sql sound.txtrace "SELECT 'äö', nothing FROM spans" &&
+		complains "can't understand the query: no such table: made, at character 15" sql sound.txtrace "SELECT * FROM made"
+}
 
 questions() {
 	(cd "$tmp" && python3 "$OLDPWD/tests/cli/sql_questions.py" "$OLDPWD/docs/sql.md" waits.txtrace export.txtrace shop.txtrace blocks.txtrace sound.txtrace)
@@ -191,6 +247,11 @@ check "a log that was cut off" cut_off
 check "every column of every record is as in JSON Lines" against records sound.txtrace small.txtrace blocks.txtrace waits.txtrace export.txtrace cost.txtrace stacks.txtrace neighbours.txtrace
 check "the same of the golden logs" against records "$golden"/*.txtrace
 check "constraints find what is there" against constraints sound.txtrace waits.txtrace
+check "conditions on times of a log that lies" times_of_hostile_logs
+check "what no condition on a time wants is not read" only_what_is_wanted
+check "groups, few and many" against groups sound.txtrace waits.txtrace large.txtrace "$golden"/log-1.0-extreme-none.txtrace
+check "no room for temporary files" no_room
+check "the place of a fault" places
 check "sums are those of the report, and of the waits" against sums sound.txtrace blocks.txtrace waits.txtrace tree.txtrace shop.txtrace
 check "joins" against joins waits.txtrace tree.txtrace shop.txtrace
 check "the questions of docs/sql.md" questions

@@ -6,6 +6,7 @@ What `txtrace sql` says of a log, against what other commands say of it.
 sql_check.py records LOG      every table, row by row, against `export --format jsonl`
 sql_check.py constraints LOG  each constraint that a scan looks at, against the same one that only SQLite looks at
 sql_check.py sums LOG         groups and sums, against `report --json` and `blocked --json`
+sql_check.py groups LOG       GROUP BY of a scan that puts rows together, against SQLite's own
 sql_check.py joins LOG        a join over ids, against the same one in Python
 sql_check.py database LOG     every table of `export --format sqlite`, against the same one of `txtrace sql`
 
@@ -159,6 +160,28 @@ def sums(log):
 		complain("there is no label")
 
 
+# A `+` in front of a column leaves the grouping to SQLite.
+def groups(log):
+	found = 0
+	for table, keys, number in (("spans", ("label",), "wall_ns"), ("spans", ("pid", "label"), "lock_ns"), ("spans", ("tag", "lower_bound", "parent"), "begin_ns"),
+			("spans", ("id",), "end_ns"), ("spans", ("end_ns",), "begin_ns"), ("runs", ("left_as", "cpu"), "end_ns"), ("wakeups", ("waker_comm",), "time_ns")):
+		for order in ("", f"ORDER BY {', '.join(keys)}", f"ORDER BY {keys[0]} DESC", "ORDER BY ns DESC, cnt", f"HAVING cnt > 1 ORDER BY {keys[-1]}"):
+			queries = [f"SELECT {', '.join(keys)}, count(*) AS cnt, total({number}) AS ns, min({number}) AS least, max({number}) AS most FROM {table} "
+				f"GROUP BY {', '.join(plus + key for key in keys)} {order}" for plus in ("", "+")]
+			together, sorted_first = ask_all(log, queries)
+			found += len(together)
+			if not order or order.endswith("cnt"):
+				together, sorted_first = (sorted(rows, key=str) for rows in (together, sorted_first))
+			if keys[1:] and "cnt" not in order and order:
+				# rows that are equal by what they are sorted by may come in any order
+				together, sorted_first = (sorted(rows, key=lambda row: str([row[key] for key in keys])) for rows in (together, sorted_first))
+			if together != sorted_first:
+				complain(f"{queries[0]}: {together[:3]}, not {sorted_first[:3]}")
+	plan = str(ask(log, "EXPLAIN QUERY PLAN SELECT label, count(*) FROM spans GROUP BY label"))
+	if "B-TREE" in plan or not found:
+		complain(f"nothing was put together: {plan}")
+
+
 def joins(log):
 	spans = ask(log, "SELECT pid, id, parent, label FROM spans WHERE NOT keyed AND NOT parent_keyed")
 	by_id = {}
@@ -202,5 +225,5 @@ def database(log):
 				complain(f"{table}: {stored[:3]}, not {asked[:3]}")
 
 
-{"database": database, "records": records, "constraints": constraints, "sums": sums, "joins": joins}[sys.argv[1]](sys.argv[2])
+{"database": database, "records": records, "constraints": constraints, "groups": groups, "sums": sums, "joins": joins}[sys.argv[1]](sys.argv[2])
 sys.exit(1 if wrong else 0)

@@ -102,8 +102,9 @@ static int result_of_keeping(struct log_table *table, int err)
 	if (err == -ENOMEM || err == -ECANCELED || err == -ENOSPC)
 		return result_of(table, err);
 	sqlite3_free(table->base.zErrMsg);
-	table->base.zErrMsg = sqlite3_mprintf("can't keep rows in a temporary file in '%s': %s",
-					      temporary_folder(), strerror(-err));
+	table->base.zErrMsg = sqlite3_mprintf(
+		"can't keep rows in a temporary file in '%s': %s; TMPDIR names another folder",
+		temporary_folder(), strerror(-err));
 	return SQLITE_ERROR;
 }
 
