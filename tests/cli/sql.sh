@@ -158,8 +158,8 @@ no_room() {
 places() {
 	complains "can't understand the query: no such column: lable, at character 8" sql sound.txtrace "SELECT lable FROM spans" &&
 		complains "can't understand the query: near \"spans\": syntax error, in line 2, at character 8" sql sound.txtrace $'SELECT 2\n  FORM spans' &&
-		complains "can't understand the query: no such column: nothing, at character 13" sql sound.txtrace "SELECT 'äö', nothing FROM spans" &&
-		complains "can't understand the query: no such table: made, at character 15" sql sound.txtrace "SELECT * FROM made"
+		complains "can't understand the query: no such column: lable, at character 14" sql sound.txtrace "SELECT 'äö', lable FROM spans" &&
+		complains "can't understand the query: no such table: made" sql sound.txtrace "SELECT * FROM made"
 }
 
 questions() {
