@@ -112,6 +112,9 @@ class Bench:
     def report(self):
         log_figures.report(self)
 
+    def sql(self):
+        log_figures.sql(self)
+
     def attach(self):
         attach_figures.attach(self)
 
@@ -187,6 +190,7 @@ PARTS = {
     "cost": "what the recorder says of its own cost, beside the truth",
     "modes": "what is paid for less: --sched ledger and off, --label, --sample",
     "report": "whole reports, beside perf's; by name: of logs up to 1 GB",
+    "sql": "queries, beside reports",
     "writer": "the log's writer",
     "rate": "events a second before the first is lost",
 }
