@@ -520,7 +520,7 @@ static int begin_scan(struct log_table *table, struct log_cursor *cursor, const 
 	return err ? result_of(table, err) : SQLITE_OK;
 }
 
-/* All rows of the scan, put together. *is_too_many: there are too many groups for that, and nothing is kept. */
+/* All rows of the scan, put together. *is_too_many: there are too many groups, and nothing is kept. */
 static int group_rows(struct log_table *table, struct log_cursor *cursor, const struct way *way,
 		      bool *is_too_many)
 {

@@ -25,8 +25,8 @@ struct sql_scan {
 /* ---- bounds ---- */
 
 /*
- * Within what times a row finished that matches: no later bound than to_ns, 0 if there is none. Where captures
- * are to be numbered, each has to be met.
+ * Within what times a row finished that matches; to_ns 0: at any later time. Where captures are to be
+ * numbered, each has to be met.
  */
 static void find_range(const struct sql_scan *scan, uint64_t *from_ns, uint64_t *to_ns)
 {

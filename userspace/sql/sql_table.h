@@ -96,9 +96,9 @@ struct sql_table {
 	uint32_t kind;			  /* OF_RECORDS: enum txtrace_record_kind */
 	const struct sql_column *columns; /* end with .name = NULL */
 	/*
-	 * The column with the time by which the log's batches are indexed; NULL: none. Not that of a begin: in
-	 * a hostile log it may be later than the end. OF_BLOCKS has none: a block is found by what comes
-	 * before it.
+	 * The column with the time by which the log's batches are indexed; NULL: none. Not the time of a
+	 * begin: in a hostile log it may be later than the end. OF_BLOCKS has none: a block is found by what
+	 * comes before it.
 	 */
 	const char *finished;
 };

@@ -82,7 +82,7 @@ int log_input_follow(struct log_input *input, struct cli *cli, const char *path,
  */
 int log_input_seek(struct log_input *input, uint64_t time_ns);
 
-/* The same; and of what follows, batches are left out in which nothing finished at to_ns or before; 0: none. */
+/* The same; and what follows is without batches in which nothing finished at to_ns or before; 0: all. */
 int log_input_seek_range(struct log_input *input, uint64_t from_ns, uint64_t to_ns);
 
 /*
