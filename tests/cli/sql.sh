@@ -141,6 +141,35 @@ only_what_is_wanted() {
 	finds 1 "label <> 'x'" "1 3 4 5 " && finds 0 "end_ns <= 250" "1 3 " && finds 0 "end_ns > 7000" "4 5 " && finds 1 "end_ns > 250" "4 5 "
 }
 
+# Several captures are numbered in their order, whatever part of them a condition wants.
+captures() {
+	local number
+	for number in 1 2 3; do
+		"$make_log" "$tmp/capture$number.txtrace" <<-END
+			header pid=$number cpus=1 command="bank" host="host$number" capture_id="$number" start_monotonic_ns=${number}000 start_realtime_ns=1763725203000000000
+			span begin_ns=${number}100 end_ns=${number}200 pid=$number tid=1 end_tid=1 id=1 label="a" work_ns=100 on_cpu_ns=100
+			summary time_ns=${number}300 sent=2 received=2
+		END
+	done
+	run 0 sql --csv capture3.txtrace capture1.txtrace capture2.txtrace "SELECT s.capture, c.host, s.pid FROM spans s JOIN captures c ON c.capture = s.capture WHERE s.end_ns >= 2200" || return
+	diff - "$tmp/out" <<-CSV || return
+		capture,host,pid
+		2,host2,2
+		3,host3,3
+	CSV
+	run 0 sql --csv capture1.txtrace capture2.txtrace capture3.txtrace "SELECT capture FROM spans WHERE end_ns < 2000 OR end_ns = 3200" && [ "$(tr '\n' ' ' <"$tmp/out")" = "capture 1 3 " ]
+}
+
+# In a join, the inner table is asked for what the outer one says: by id and process, or a range of times.
+plans() {
+	local query
+	for query in "attributes a JOIN spans s ON s.id = a.span AND s.pid = a.pid" "spans s JOIN attributes a ON a.span = s.id AND a.pid = s.pid" "spans s JOIN spans p ON p.id = s.parent AND p.pid = s.pid"; do
+		run 0 sql --csv sound.txtrace "EXPLAIN QUERY PLAN SELECT count(*) FROM $query" && [ "$(tail -n 1 "$tmp/out" | grep -o '=[0-9]*;' | wc -l)" = 2 ] || fail "$query: $(cat "$tmp/out")" || return
+	done
+	run 0 sql --csv sound.txtrace "EXPLAIN QUERY PLAN SELECT count(*) FROM spans s JOIN wakeups w ON w.time_ns BETWEEN s.begin_ns AND s.end_ns" && tail -n 1 "$tmp/out" | grep -q 'G0;L0;' ||
+		fail "$(cat "$tmp/out")"
+}
+
 # What comes of a query that lacks room for its temporary files; and nothing is left.
 no_room() {
 	local query
@@ -250,6 +279,8 @@ check "constraints find what is there" against constraints sound.txtrace waits.t
 check "conditions on times of a log that lies" times_of_hostile_logs
 check "what no condition on a time wants is not read" only_what_is_wanted
 check "groups, few and many" against groups sound.txtrace waits.txtrace large.txtrace "$golden"/log-1.0-extreme-none.txtrace
+check "several captures" captures
+check "plans of joins" plans
 check "no room for temporary files" no_room
 check "the place of a fault" places
 check "sums are those of the report, and of the waits" against sums sound.txtrace blocks.txtrace waits.txtrace tree.txtrace shop.txtrace
