@@ -101,6 +101,14 @@ damaged() {
 	run 1 sql --csv damaged.txtrace "SELECT record_cnt FROM damages" && [ "$(tail -n 1 "$tmp/out")" = 6 ]
 }
 
+# More groups than are put together: the log is read twice, and what is missing is told once.
+damaged_with_many_groups() {
+	python3 tests/cli/make_run.py --run 2 --spans 1500 | sed '100s/^/flush\n/' | "$make_log" "$tmp/damaged.txtrace" none
+	printf '\xee' | dd of="$tmp/damaged.txtrace" bs=1 seek=900 conv=notrunc status=none
+	run 1 report damaged.txtrace && grep -q "is damaged at byte" "$tmp/err" && cp "$tmp/err" "$tmp/told" || return
+	run 1 sql --csv damaged.txtrace "SELECT id, count(*) FROM spans GROUP BY id" && diff "$tmp/told" "$tmp/err" && [ "$(wc -l <"$tmp/out")" -gt 5000 ]
+}
+
 cut_off() {
 	sed 's/^summary.*/abort/' "$logs/sound.txt" | "$make_log" "$tmp/cut.txtrace"
 	run 1 sql --csv cut.txtrace.partial "SELECT count(*) FROM spans" && grep -q "has no summary" "$tmp/err"
@@ -272,6 +280,7 @@ check "text that is hostile" hostile_text
 check "it only reads" only_reads
 check "values that are too large" too_large
 check "a damaged log" damaged
+check "a damaged log with many groups" damaged_with_many_groups
 check "a log that was cut off" cut_off
 check "every column of every record is as in JSON Lines" against records sound.txtrace small.txtrace blocks.txtrace waits.txtrace export.txtrace cost.txtrace stacks.txtrace neighbours.txtrace
 check "the same of the golden logs" against records "$golden"/*.txtrace

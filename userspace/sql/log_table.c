@@ -530,6 +530,9 @@ static int group_rows(struct log_table *table, struct log_cursor *cursor, const 
 	while (!err && (result = sql_scan_next(cursor->scan)) > 0)
 		err = row_groups_add(cursor->groups, sql_scan_row(cursor->scan));
 	*is_too_many = err == -E2BIG;
+	/* what is missing in the log is told by the scan that comes to its end, once */
+	while (*is_too_many && (result = sql_scan_next(cursor->scan)) > 0)
+		;
 	if (*is_too_many || result < 0) {
 		end_scan(cursor);
 		return result < 0 ? result_of(table, result) : SQLITE_OK;
