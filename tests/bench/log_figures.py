@@ -12,6 +12,12 @@ from workload import quartiles
 ROUNDS = 3  # of whole reports: perf takes its seconds
 MEGABYTES = (10, 100)
 LONG_MEGABYTES = 1000
+SQL_MEGABYTES = 100
+SQL_ROUNDS = 5
+QUERIES = {
+    "count by label": "SELECT label, count(*) FROM spans GROUP BY label",
+    "count and sum by label": "SELECT label, count(*), sum(wall_ns) FROM spans GROUP BY label",
+}
 KINDS = 500  # times as many labels as the bank has
 
 
@@ -166,3 +172,21 @@ def report(bench):
         for capture in both:
             report_long(bench, capture, perf[capture.name], megabytes)
         report_long(bench, both[1], {}, megabytes, "--kinds", str(KINDS))
+
+
+def sql(bench):
+    title(f"SQL on a log of {SQL_MEGABYTES} MB: times as long as `txtrace report`, in turn, medians (aim: <= 3)")
+    bank = captures(bench)[1]
+    path = bank.repeat("asked", "--megabytes", str(SQL_MEGABYTES))
+    program = os.path.join(bench.build, "txtrace")
+    commands = {"report": [program, "report", path]} | {name: [program, "sql", path, query] for name, query in QUERIES.items()}
+    costs = {name: [] for name in commands}
+    for _ in range(SQL_ROUNDS):
+        for name, command in commands.items():
+            costs[name].append(Cost(command, bench.scratch))
+    medians = {name: [quartiles([getattr(cost, what) for cost in values])[1] for what in ("wall", "cpu")] for name, values in costs.items()}
+    wall, cpu = medians.pop("report")
+    for name, (sql_wall, sql_cpu) in medians.items():
+        figure(f"bank: {name}", sql_wall / wall, "times", f"{sql_cpu / cpu:.2f} times the CPU time; {sql_wall:.2f} s, report {wall:.2f} s; "
+               f"{max(cost.mib for cost in costs[name]):.0f} MiB at most")
+    os.remove(path)

@@ -116,6 +116,9 @@ class Bench:
     def export(self):
         export_figures.export(self)
 
+    def sql(self):
+        log_figures.sql(self)
+
     def attach(self):
         attach_figures.attach(self)
 
@@ -192,6 +195,7 @@ PARTS = {
     "modes": "what is paid for less: --sched ledger and off, --label, --sample",
     "report": "whole reports, beside perf's; by name: of logs up to 1 GB",
     "export": "logs in other formats",
+    "sql": "queries, beside reports",
     "writer": "the log's writer",
     "rate": "events a second before the first is lost",
 }

@@ -90,10 +90,17 @@ VIEWS = [("report",), ("report", "-b", "thread"), ("report", "-b", "process"), (
          ("neighbours", "-w", "process", "-b", "thread"), ("info",), ("dump",), ("verify",)]
 WITH_JSON = ("report", "spans", "tree", "tail", "histogram", "workers", "concurrency", "blocked", "blame", "neighbours", "info", "verify")
 OUTPUTS = [("export", "-f", "jsonl"), ("export", "-f", "chrome"), ("export", "-f", "perfetto"), ("export", "-f", "pprof"), ("export", "-f", "speedscope"),
-           ("export", "-f", "csv"), ("flame",), ("flame", "-s", "off-cpu", "-w", "blocked"),
+           ("export", "-f", "csv"), ("export", "-f", "sqlite"), ("flame",), ("flame", "-s", "off-cpu", "-w", "blocked"),
            ("concurrency", "--csv")]
 COPIES = [("slice", "--from", "0", "--to", "1ms"), ("slice", "--label", "*a*"), ("slice", "--pid", "7"), ("repair",), ("recompress",), ("recompress", "--codec", "lz4"),
           ("anonymize", "--salt", "x")]
+# Behind the log: a query.
+QUERIES = [("sql", "--json", "SELECT * FROM spans ORDER BY wall_ns DESC LIMIT 100"), ("sql", "--csv", "SELECT * FROM blocks LIMIT 1000"),
+           ("sql", "SELECT label, tag, count(*), sum(wall_ns), max(key) FROM spans GROUP BY label, tag ORDER BY 3 DESC LIMIT 100"),
+           ("sql", "--json", "SELECT id, count(*) FROM spans WHERE end_ns > 1000 AND end_ns < 4000000000000 GROUP BY id LIMIT 100"),
+           ("sql", "--csv", "SELECT s.label, a.name, a.value FROM attributes a JOIN spans s ON s.id = a.span AND s.pid = a.pid LIMIT 1000"),
+           ("sql", "--json", "SELECT (SELECT count(*) FROM wakeups), (SELECT max(exit_ns) FROM stays), (SELECT group_concat(name) FROM counters), "
+            "(SELECT count(comm) FROM threads), (SELECT sum(span_event_cnt) FROM losses), (SELECT count(object) FROM runs), (SELECT max(command) FROM captures)")]
 OF_SPANS = [("show",), ("critical-path",), ("show", "--json"), ("critical-path", "--json")]
 
 
@@ -106,7 +113,8 @@ def kind_of(command):
     if "--json" in command:
         return "json"
     if command[0] == "export":
-        return {"jsonl": "jsonl", "chrome": "chrome", "perfetto": "binary", "pprof": "binary", "speedscope": "json", "csv": "csv of spans"}[command[2]]
+        return {"jsonl": "jsonl", "chrome": "chrome", "perfetto": "binary", "pprof": "binary", "speedscope": "json", "csv": "csv of spans",
+                "sqlite": "binary"}[command[2]]
     if command[0] == "flame":
         return "terminal" if "--folded" in command else "svg"
     return "csv" if "--csv" in command else "terminal"
@@ -114,7 +122,7 @@ def kind_of(command):
 
 def single_commands():
     """Every command that takes one log."""
-    return VIEWS + [(*view, "--json") for view in VIEWS if view[0] in WITH_JSON] + OUTPUTS + DIRECTORIES + COPIES + OF_SPANS
+    return VIEWS + [(*view, "--json") for view in VIEWS if view[0] in WITH_JSON] + OUTPUTS + DIRECTORIES + COPIES + QUERIES + OF_SPANS
 
 
 # ---- how ----
@@ -195,6 +203,8 @@ def run_single(runner, command, log):
         runner.check([*command, log, str(span_of(runner, log))], kind)
     elif command in DIRECTORIES:
         runner.check_directory([*command, log])
+    elif command in QUERIES:
+        runner.check([*command[:-1], log, command[-1]], kind)
     elif command in COPIES:
         runner.check_copy([*command, log])
     else:

@@ -58,6 +58,11 @@ static void law_of_output(const struct export_format *format, const char *bytes,
 		LAW(length == 0);
 	} else if (!strncmp(format->name, "tokio", 5)) {
 		LAW(length >= 12 && !memcmp(bytes, "TOKIOTRC", 8));
+	} else if (!strcmp(format->name, "sqlite")) {
+		/* pages of 4096 bytes, all of them there: by the header, which has their number at 28 */
+		LAW(length >= 4096 && length % 4096 == 0 && !memcmp(bytes, "SQLite format 3", 16));
+		LAW(length / 4096 == ((size_t)(uint8_t)bytes[30] << 8 | (uint8_t)bytes[31]) +
+					     ((size_t)(uint8_t)bytes[29] << 16));
 	} else {
 		law_of_json(&json);
 		json_skip_blanks(&json);

@@ -7,6 +7,7 @@
 #define FUZZ_LOG_AT 10u
 #include "fuzz/fuzz_checksums.h"
 #include "fuzz/fuzz_prints.h"
+#include "log/read/log_range.h"
 
 static bool open_log(struct txtrace_log **log, const struct fuzz_file *file)
 {
@@ -36,6 +37,9 @@ static void law_of_seeks(const struct fuzz_file *file, bool by_time, uint64_t to
 
 	LAW(open_log(&log, file));
 	LAW(!(by_time ? txtrace_log_seek_time(log, to) : txtrace_log_seek_batch(log, to)));
+	prints_read(&prints, log);
+	LAW(prints_are_among(&prints, all));
+	LAW(!log_seek_range(log, 0, to)); /* nothing that is later */
 	prints_read(&prints, log);
 	LAW(prints_are_among(&prints, all));
 	LAW(!txtrace_log_seek_batch(log, 0)); /* and back */

@@ -14,11 +14,12 @@ log:       base
 analyze:   log base
 export:    analyze log base
 import:    log base
-cli:       import export analyze log base
+sql:       export analyze log base
+cli:       sql import export analyze log base
 ring:      event base
 attach:    event base
-record:    attach ring event merge attribute log analyze export import cli base
-main:      record attach ring event merge attribute log analyze export import cli base
+record:    attach ring event merge attribute log analyze export import sql cli base
+main:      record attach ring event merge attribute log analyze export import sql cli base
 '
 # A large folder has floors of its own: what lies in it, or in a folder in it, and the others of its folders that it may include. '.' stands for what lies in it
 # itself.

@@ -19,11 +19,13 @@ static const struct export_format *const formats[] = {
 	&format_tokio,
 	&format_tokio4,
 	&format_tokio6,
+	&format_sqlite,
 };
 
 #define FORMAT_CNT (sizeof(formats) / sizeof(formats[0]))
 
-struct export {
+struct export
+{
 	const struct export_format *format;
 	FILE *out;
 	void *state;

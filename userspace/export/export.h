@@ -45,6 +45,8 @@ struct export_format {
 	const char *help;   /* one line */
 	const char *suffix; /* of file names: ".jsonl" */
 	bool is_binary;     /* not for a terminal */
+	/* where its temporary files lie, for messages; NULL: it has none */
+	const char *(*work_folder)(void);
 
 	int (*open)(void **state, FILE *out, const struct txtrace_log_info *info);
 	/*

@@ -15,5 +15,7 @@ extern const struct export_format format_csv;
 extern const struct export_format format_tokio;
 extern const struct export_format format_tokio4;
 extern const struct export_format format_tokio6;
+/* of sql/, which knows the tables */
+extern const struct export_format format_sqlite;
 
 #endif

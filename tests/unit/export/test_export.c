@@ -18,8 +18,8 @@
 
 static void formats_are_found_by_name(void **state)
 {
-	static const char *const names[] = { "jsonl",      "perfetto", "chrome", "ctf",    "pprof",
-					     "speedscope", "csv",      "tokio",  "tokio4", "tokio6" };
+	static const char *const names[] = { "jsonl", "perfetto", "chrome", "ctf",    "pprof", "speedscope",
+					     "csv",   "tokio",	  "tokio4", "tokio6", "sqlite" };
 	size_t cnt = 0;
 
 	(void)state;

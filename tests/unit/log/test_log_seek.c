@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A seek comes to where a plain reading passes: at any time and any batch, with an index, without, with one
- * that lies, in files of more batches than an index has entries, and where batches are missing.
+ * that lies, in files of more batches than an index has entries, and where batches are missing. Of a range of
+ * times, the batches come that have something of it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 #include "base/crc32c.h"
 #include "log/format/log_header.h"
 #include "log/format/log_index.h"
+#include "log/read/log_range.h"
 #include "unit/log_samples.h"
 
 #define BATCH_MAX 10000
@@ -134,6 +136,35 @@ static void check_batch(struct txtrace_log *log, const struct plain *plain, uint
 	check_from(log, plain, from);
 }
 
+/* To the end of the log: all batches from the seek on in which something finished in time, and no others. */
+static void check_range(struct txtrace_log *log, const struct plain *plain, uint64_t from_ns, uint64_t to_ns)
+{
+	size_t wanted_length, found_length, from = 0;
+	struct txtrace_record record;
+	char *wanted, *found;
+	FILE *out = open_memstream(&wanted, &wanted_length);
+
+	while (from < plain->cnt && plain->batches[from].last_ns < from_ns)
+		from++;
+	for (size_t i = from; i < plain->cnt; i++) {
+		if (plain->batches[i].first_ns <= to_ns)
+			fwrite(plain->text + plain->begins[i], 1, plain->begins[i + 1] - plain->begins[i],
+			       out);
+	}
+	fclose(out);
+	out = open_memstream(&found, &found_length);
+	assert_int_equal(log_seek_range(log, from_ns, to_ns), 0);
+	while (txtrace_log_next(log, &record) > 0) {
+		if (record.kind != TXTRACE_RECORD_DAMAGE)
+			put_record(out, &record);
+	}
+	fclose(out);
+	assert_int_equal(found_length, wanted_length);
+	assert_memory_equal(found, wanted, wanted_length);
+	free(found);
+	free(wanted);
+}
+
 static void check_seeks(struct plain *plain, unsigned int seek_cnt)
 {
 	const struct txtrace_batch *first = &plain->batches[0], *last = &plain->batches[plain->cnt - 1];
@@ -145,6 +176,8 @@ static void check_seeks(struct plain *plain, unsigned int seek_cnt)
 		check_time(log, plain, 0);
 		check_time(log, plain, UINT64_MAX);
 		check_batch(log, plain, UINT64_MAX);
+		check_range(log, plain, 0, 1);
+		check_range(log, plain, 0, UINT64_MAX);
 		for (unsigned int i = 0; i < seek_cnt; i++) {
 			const struct txtrace_batch *batch = &plain->batches[pick(plain, plain->cnt)];
 
@@ -153,6 +186,10 @@ static void check_seeks(struct plain *plain, unsigned int seek_cnt)
 			check_time(log, plain, batch->last_ns);
 			check_time(log, plain, batch->last_ns + 1);
 			check_batch(log, plain, pick(plain, last->sequence + 3));
+			check_range(log, plain, 0, batch->first_ns);
+			check_range(log, plain, batch->first_ns, batch->last_ns);
+			check_range(log, plain, batch->last_ns,
+				    batch->last_ns + pick(plain, last->last_ns - first->first_ns));
 		}
 		txtrace_log_close(log);
 	}

@@ -169,6 +169,16 @@ static int fail_output(struct cli *cli, const char *path, int err)
 	return cli_fail(cli, "can't write '%s': %s", path, named_output_explain(err));
 }
 
+/* Which of the two files it was, a format with a temporary one does not tell. */
+static int fail_export(struct cli *cli, const char *path, const struct export_format *format, int err)
+{
+	if (!format->work_folder)
+		return fail_output(cli, path, err);
+	return cli_fail(cli,
+			"can't write '%s', with a temporary file in '%s': %s; TMPDIR names another folder",
+			path, format->work_folder(), named_output_explain(err));
+}
+
 static int export_to_file(struct exported *exported, const char *path, const struct export_format *format)
 {
 	struct log_input *input = &exported->input;
@@ -180,10 +190,11 @@ static int export_to_file(struct exported *exported, const char *path, const str
 	if (err)
 		return fail_output(cli, path, err);
 	err = export_input(exported, format, output.file);
-	if (!err)
-		err = output_file_commit(&output);
-	else
+	if (err) {
 		output_file_abort(&output);
+		return fail_export(cli, path, format, err);
+	}
+	err = output_file_commit(&output);
 	return err ? fail_output(cli, path, err) : CLI_OK;
 }
 

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/files/capture_info.h"
 #include "cli/files/output_file.h"
+#include "log/read/log_range.h"
 
 #define DAMAGE_LINES_MAX 10 /* more are only counted */
 
@@ -148,7 +149,12 @@ int log_input_follow(struct log_input *input, struct cli *cli, const char *path,
 
 int log_input_seek(struct log_input *input, uint64_t time_ns)
 {
-	int err = txtrace_log_seek_time(input->log, time_ns);
+	return log_input_seek_range(input, time_ns, 0);
+}
+
+int log_input_seek_range(struct log_input *input, uint64_t from_ns, uint64_t to_ns)
+{
+	int err = log_seek_range(input->log, from_ns, to_ns);
 
 	input->has_sought = true;
 	if (err)

@@ -82,6 +82,9 @@ int log_input_follow(struct log_input *input, struct cli *cli, const char *path,
  */
 int log_input_seek(struct log_input *input, uint64_t time_ns);
 
+/* The same; and what follows is without batches in which nothing finished at to_ns or before; 0: all. */
+int log_input_seek_range(struct log_input *input, uint64_t from_ns, uint64_t to_ns);
+
 /*
  * false: the end, or an error that log_input_close() will tell, or, following,
  * nothing more is there yet: then is_at_end is not set. Strings in the record

@@ -310,7 +310,15 @@ static void push(struct log_cursor *cursor, struct batch_slot *slot, const struc
 	decode_queue_push(cursor->queue);
 }
 
-/* Fills the queue up. What stands where it could not go on: enum walk_step, or a negative errno. */
+static bool is_too_late(const struct log_cursor *cursor, const struct log_block *block)
+{
+	return cursor->to_ns && block->type == LOG_BLOCK_BATCH && block->first_ns > cursor->to_ns;
+}
+
+/*
+ * Fills the queue up. What stands where it could not go on: enum walk_step, a block to be hopped over among
+ * them, or a negative errno.
+ */
 static int push_ahead(struct log_cursor *cursor)
 {
 	struct batch_slot *slot;
@@ -319,6 +327,8 @@ static int push_ahead(struct log_cursor *cursor)
 
 	while (step == WALK_BLOCK && (slot = decode_queue_room(cursor->queue))) {
 		step = block_walk_look(&cursor->walk, &block);
+		if (step == WALK_BLOCK && is_too_late(cursor, &block))
+			break;
 		if (step == WALK_BLOCK)
 			push(cursor, slot, &block);
 	}
@@ -370,7 +380,7 @@ static int pass(struct log_cursor *cursor, int step)
 
 /* ---- seeking ---- */
 
-int log_cursor_seek(struct log_cursor *cursor, const struct log_goal *goal)
+int log_cursor_seek(struct log_cursor *cursor, const struct log_goal *goal, uint64_t to_ns)
 {
 	if (cursor->is_following && cursor->has_last)
 		return -EBUSY;
@@ -381,6 +391,7 @@ int log_cursor_seek(struct log_cursor *cursor, const struct log_goal *goal)
 	cursor->damage.reason = NULL;
 	cursor->idx = 0;
 	cursor->goal = *goal;
+	cursor->to_ns = to_ns;
 	return open_file(cursor);
 }
 
@@ -408,7 +419,7 @@ static int hop(struct log_cursor *cursor)
 	struct log_block block;
 	int step, err;
 
-	if (cursor->is_fresh && !cursor->is_following) {
+	if (cursor->goal.kind && cursor->is_fresh && !cursor->is_following) {
 		err = log_seek_by_index(walk, &cursor->goal);
 		if (err)
 			return err;
@@ -424,7 +435,9 @@ static int hop(struct log_cursor *cursor)
 	cursor->has_hopped = false;
 	if (step != WALK_BLOCK)
 		return pass(cursor, step);
-	if (log_goal_is_reached(&cursor->goal, &block)) {
+	if (!cursor->goal.kind && !is_too_late(cursor, &block))
+		return -EAGAIN;
+	if (cursor->goal.kind && log_goal_is_reached(&cursor->goal, &block)) {
 		cursor->goal.kind = LOG_GOAL_NONE;
 		return -EAGAIN;
 	}
@@ -473,11 +486,13 @@ static int step(struct log_cursor *cursor)
 	}
 	if (cursor->damage.reason)
 		return CURSOR_DAMAGE;
-	if (cursor->goal.kind)
+	if (cursor->goal.kind || cursor->has_hopped)
 		return hop(cursor);
 	result = push_ahead(cursor);
 	slot = decode_queue_front(cursor->queue);
-	return slot ? take(cursor, slot) : pass(cursor, result);
+	if (slot)
+		return take(cursor, slot);
+	return result == WALK_BLOCK ? hop(cursor) : pass(cursor, result);
 }
 
 int log_cursor_step(struct log_cursor *cursor)

@@ -48,6 +48,7 @@ struct log_cursor {
 
 	/* Seeking. */
 	struct log_goal goal;
+	uint64_t to_ns;               /* batches that begin later are hopped over; 0: none are */
 	bool is_fresh;                /* nothing of this file was looked at yet */
 	bool has_hopped;
 	struct walk_position hopped;  /* the last block whose payload was not looked at */
@@ -82,8 +83,12 @@ int log_cursor_step(struct log_cursor *cursor);
 /* The batch is read: its slot may be used for another. */
 void log_cursor_leave(struct log_cursor *cursor);
 
-/* Goes back to the beginning and hops from there to the goal. 0 or a negative errno. */
-int log_cursor_seek(struct log_cursor *cursor, const struct log_goal *goal);
+/*
+ * Goes back to the beginning and hops from there to the goal, and later over
+ * batches in which nothing finished at to_ns or before; 0: over none. 0 or a
+ * negative errno.
+ */
+int log_cursor_seek(struct log_cursor *cursor, const struct log_goal *goal, uint64_t to_ns);
 
 /* Before the first step. 0 or a negative errno, and then it is as it was. */
 int log_cursor_set_threads(struct log_cursor *cursor, unsigned int thread_cnt);

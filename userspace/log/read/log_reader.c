@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "log/read/log_cursor.h"
+#include "log/read/log_range.h"
 
 struct txtrace_log {
 	struct log_cursor cursor;
@@ -214,24 +215,29 @@ int txtrace_log_next(struct txtrace_log *log, struct txtrace_record *record)
 
 /* ---- seeking ---- */
 
-static int seek(struct txtrace_log *log, enum log_goal_kind kind, uint64_t number)
+static int seek(struct txtrace_log *log, enum log_goal_kind kind, uint64_t number, uint64_t to_ns)
 {
 	struct log_goal goal = { kind, number };
 
 	log->is_at_end = false;
 	log->continued.kind = 0;
 	log->block.header_bytes = 0;
-	return log_cursor_seek(&log->cursor, &goal);
+	return log_cursor_seek(&log->cursor, &goal, to_ns);
 }
 
 int txtrace_log_seek_time(struct txtrace_log *log, uint64_t time_ns)
 {
-	return seek(log, LOG_GOAL_TIME, time_ns);
+	return seek(log, LOG_GOAL_TIME, time_ns, 0);
+}
+
+int log_seek_range(struct txtrace_log *log, uint64_t from_ns, uint64_t to_ns)
+{
+	return seek(log, LOG_GOAL_TIME, from_ns, to_ns);
 }
 
 int txtrace_log_seek_batch(struct txtrace_log *log, uint64_t sequence)
 {
-	return seek(log, LOG_GOAL_BATCH, sequence);
+	return seek(log, LOG_GOAL_BATCH, sequence, 0);
 }
 
 bool txtrace_log_batch(const struct txtrace_log *log, struct txtrace_batch *batch)
