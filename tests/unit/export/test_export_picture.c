@@ -128,7 +128,7 @@ static const struct export_format with_args = TEXT_FORMAT(open_with_args);
 static void expect_picture(const struct export_format *format, void (*tell)(struct feed *feed),
 			   const char *expected)
 {
-	struct feed feed = { 0 };
+	struct feed feed = { .folder = { .fd = -1 } };
 
 	feed.out = open_memstream(&feed.bytes, &feed.length);
 	assert_int_equal(export_open(&feed.export, format, feed.out, &feed_info), 0);
