@@ -407,7 +407,7 @@ static size_t count(const struct feed *feed, const char *containing)
 
 static void more_threads_than_are_remembered_are_drawn_all_the_same(void **state)
 {
-	struct feed feed = { 0 };
+	struct feed feed = { .folder = { .fd = -1 } };
 
 	(void)state;
 	feed.out = open_memstream(&feed.bytes, &feed.length);
