@@ -18,7 +18,7 @@
 #include "record/options/capture_start.h"
 #include "record/foreign_spans.h"
 #include "record/no_spans.h"
-#include "record/recorder_internal.h"
+#include "record/recorder_state.h"
 #include "record/service/service_manager.h"
 #include "record/targets/object_names.h"
 #include "record/targets/socket_look.h"

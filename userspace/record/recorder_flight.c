@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "base/clock.h"
 #include "record/options/capture_start.h"
-#include "record/recorder_internal.h"
+#include "record/recorder_state.h"
 
 /* what happened this long ago has been attributed, if the machine is not overloaded */
 #define LAG_NS (3 * TICK_MS * 1000000ull)

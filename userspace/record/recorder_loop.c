@@ -17,7 +17,7 @@
 #include "record/foreign_spans.h"
 #include "record/options/log_place.h"
 #include "record/cost/own_usage.h"
-#include "record/recorder_internal.h"
+#include "record/recorder_state.h"
 #include "record/target_exes.h"
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Who observes the pipeline of a recorder: see observe() at the end. */
 #include "event/stream.h"
-#include "record/recorder_internal.h"
+#include "record/recorder_state.h"
 #include "record/targets/object_names.h"
 
 /* of a file that ends while recording goes on: the rings fill up meanwhile */

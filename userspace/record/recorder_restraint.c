@@ -8,7 +8,7 @@
 #include "attach/code/cxx_name.h"
 #include "base/named_output.h"
 #include "record/options/log_place.h"
-#include "record/recorder_internal.h"
+#include "record/recorder_state.h"
 
 static int close_log(void *context)
 {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "record/kernel/kernel_targets.h"
-#include "record/recorder_internal.h"
+#include "record/recorder_state.h"
 
 /* Of a path that the caller names. */
 struct path_look {

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "record/foreign_spans.h"
 #include "record/kernel/kernel_targets.h"
-#include "record/recorder_internal.h"
+#include "record/recorder_state.h"
 #include "record/target_exes.h"
 
 /* ---- opening ---- */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What opening (recorder.c) and running (recorder_loop.c) share. */
-#ifndef RECORDER_INTERNAL_H
-#define RECORDER_INTERNAL_H
+/*
+ * The recorder, for its parts: opening (recorder.c), running (recorder_loop.c),
+ * who observes what is recorded (recorder_observers.c), the flight recorder,
+ * what is given up, and targets.
+ */
+#ifndef RECORDER_STATE_H
+#define RECORDER_STATE_H
 
 #include <limits.h>
 
