@@ -40,6 +40,7 @@ struct reader {
 	uint64_t file_number;
 	bool has_file_number;
 	bool has_read; /* a file */
+	bool is_sound; /* a batch was */
 	uint64_t event_cnt;
 	uint64_t step_back_cnt;
 	uint64_t late_cnt;
@@ -258,12 +259,19 @@ static int add_batch(struct reader *reader, const struct sui_batch *batch)
 
 	if (sui_batch_check(batch, reader->clock, reader->type_cnt, &facts, &error))
 		return lose_batch(reader, batch, "a batch can't be read: ", error.text);
+	reader->is_sound = true;
 	if (facts.timeless_cnt > 0)
 		err = import_complain(reader->import, batch->offset,
 				      "records in front of any absolute time, which are left out: %" PRIu32,
 				      facts.timeless_cnt);
-	if (err || facts.begin_ns == UINT64_MAX)
+	if (err)
 		return err;
+	if (facts.begin_ns == UINT64_MAX && !reader->clock.is_known) {
+		reader->nameless_cnt++; /* nothing in it has a time */
+		return 0;
+	}
+	if (facts.begin_ns == UINT64_MAX) /* it has neither an event nor an absolute time */
+		facts.begin_ns = facts.end_ns = reader->clock.ns;
 	err = put_batch(reader, batch, &facts, &tid);
 	return err ? err : put_records(reader, batch, tid);
 }
@@ -355,6 +363,8 @@ static int read_all(struct reader *reader)
 		look_for_missing_files(reader, import_source_path(source));
 		err = read_file(reader, source);
 	}
+	if (!err && !reader->is_sound && reader->lost_cnt > 0)
+		return import_refuse(reader->import, "no batch in it can be read");
 	err = err ? err : put_loss(reader, reader->event_end_ns);
 	while (!err && reader->order.cnt > 0)
 		err = take(reader);
