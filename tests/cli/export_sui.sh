@@ -67,7 +67,7 @@ native() {
 	says "times cut to whole µs: 10" "keyed spans whose key has not the 32 bytes of a digest, left out: 1" "spans without a key, left out: 1" \
 		"transactions that no thread entered, which have no begin: 1" "transactions without an end: 1" \
 		"labels, tags, attributes and parents of transactions, and names of threads, left out: 8" "values of counters, left out: 1" \
-		"instants, links, runs, wakeups, stacks and other records without a place in the format, left out: 1" \
+		"instants, links, runs, wakeups, stacks and other records without a place, left out: 1" \
 		"records of losses and damage, left out: readers of the file can't know of them: 1" || return
 	local found
 	found=$(spans native.bin 4)
@@ -102,9 +102,9 @@ limits() {
 		echo "header pid=7 start_monotonic_ns=0 start_realtime_ns=1700000000000000000"
 		python3 -c '
 for number in range(1, 2001):
-    print(f"""span begin_ns={number}000 end_ns={number}001 pid=7 tid=8 end_tid=8 id={number} flags=keyed,root label="tx" key="{number:032}" work_ns=1 unknown_ns=1""")
+	print(f"""span begin_ns={number}000 end_ns={number}001 pid=7 tid=8 end_tid=8 id={number} flags=keyed,root label="tx" key="{number:032}" work_ns=1 unknown_ns=1""")
 for number in (3000, 6000):
-    print(f"""span begin_ns={number}0000000 end_ns={number}0000001 pid=7 tid=8 end_tid=8 id={number} flags=keyed,root label="tx" key="{number:032}" work_ns=1 unknown_ns=1""")
+	print(f"""span begin_ns={number}0000000 end_ns={number}0000001 pid=7 tid=8 end_tid=8 id={number} flags=keyed,root label="tx" key="{number:032}" work_ns=1 unknown_ns=1""")
 '
 		echo "summary time_ns=60000000001"
 	} | "$make_log" "$tmp/limits.txtrace" || return

@@ -62,6 +62,8 @@ two_types() {
 		records span "select($transaction | not) | $child" \
 			'["execution",100,500000,0,500000,false] ["execution",200,70500000,0,70500000,false] ["execution",700,70100000,0,70100000,true]' &&
 		records loss . '' && [ "$(head -n 1 "$tmp/said_of_import")" = "$guessed" ] || return
+	records counter '[.name, (.time_ns | us), .value]' \
+		'["executing",100,1] ["executing",200,2] ["executing",600,1] ["executing",700,2] ["executing",70700,1]' || return
 	says "transactions that never completed, unfinished spans: 1" "of these, executions that began: 1" \
 		"completions of executions whose begin is not in the files: 1"
 }
@@ -82,6 +84,7 @@ commands() {
 	[ "$(jq -c '[.labels[] | [.label, .count, .lower_bounds.count // 0, .wall_ns.sum]] | sort' "$tmp/out")" = \
 		'[["execution",4,0,320000],["transaction",2,4,250000],["waiting for an executor",2,1,30000],["waiting for inputs",3,1,30000]]' ] ||
 		fail "$(jq -c '[.labels[] | [.label, .count, .lower_bounds.count // 0, .wall_ns.sum]] | sort' "$tmp/out")" || return
+	run 0 workers --json log.txtrace && [ "$(jq -c '[.counters[] | [.name, .max]]' "$tmp/out")" = '[["executing",1]]' ] || fail "$(jq -c .counters "$tmp/out")" || return
 	run 0 histogram --json -l execution log.txtrace || return
 	run 0 report --json --by key log.txtrace && [ "$(jq '[.rows[] | .count + (.lower_bounds.count // 0)] | add' "$tmp/out")" = 17 ] || fail "$(cat "$tmp/out")" || return
 	run 0 spans -l transaction log.txtrace && grep -q unfinished "$tmp/out" || fail "$(cat "$tmp/out")"
@@ -199,7 +202,7 @@ sample() { # sample STATUS NAME [ARGUMENT...]
 	[ -e "$path" ] || path=$path.bin
 	import "$status" "$@" "$path" || return
 	[ "$status" = 1 ] || sound || return
-	run "$status" report --json log.txtrace || return
+	run "$status" workers --json log.txtrace && cp "$tmp/out" "$tmp/workers.json" && run "$status" report --json log.txtrace && cp "$tmp/out" "$tmp/report.json" || return
 	python3 tests/cli/import_sui_check.py "$tmp" "${path%/}"
 }
 

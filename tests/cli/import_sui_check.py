@@ -2,7 +2,7 @@
 """import_sui_check.py FOLDER SAMPLE
 
 Whether FOLDER/records (jsonl) of an imported log have the events that stand beside the sample, in the order of time, and give its figures; and whether
-FOLDER/out, which report --json has printed, gives them, too.
+FOLDER/report.json and FOLDER/workers.json, which these commands have printed, give them, too.
 """
 import collections
 import json
@@ -92,7 +92,11 @@ def main(folder, sample):
     with open(sample + ".events.txt", encoding="utf-8") as lines, open(sample + ".expected.json", encoding="utf-8") as expected:
         wanted_events = [(int(time), digest, name) for time, digest, name in map(str.split, lines)]
         wanted = json.load(expected)
-    bad = compare(events, spans, json.loads((folder / "out").read_text(encoding="utf-8")), wanted)
+    bad = compare(events, spans, json.loads((folder / "report.json").read_text(encoding="utf-8")), wanted)
+    counters = json.loads((folder / "workers.json").read_text(encoding="utf-8"))["counters"]
+    most = max((counter["max"] for counter in counters if counter["name"] == "executing"), default=0)
+    if most != wanted["max_concurrent"]:
+        bad.append(f"workers: {most} executing, not {wanted['max_concurrent']}")
     if events != sorted(wanted_events, key=lambda event: event[0]):
         bad.append("the events are others")
     steps = sum(after[0] < before[0] for before, after in zip(wanted_events, wanted_events[1:]))

@@ -80,7 +80,7 @@ struct export_format {
 	int (*damage)(void *state, const struct txtrace_damage *damage); /* never NULL */
 	/* writes what is left, and the end; not called after an error */
 	int (*finish)(void *state, const struct export_totals *totals);
-	/* after that: says what could not be carried, a sentence for each kind; NULL: the format carries all */
+	/* then: says what could not be carried, a sentence for each kind; NULL: the format carries all */
 	void (*tell)(const void *state, export_say *say, void *context);
 	void (*free)(void *state);
 };

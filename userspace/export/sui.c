@@ -52,8 +52,7 @@ static const char *const lost_names[LOST_CNT] = {
 	[LOST_ROOM] = "stays and events of more spans than can be followed, left out",
 	[LOST_NAME] = "labels, tags, attributes and parents of transactions, and names of threads, left out",
 	[LOST_COUNTER] = "values of counters, left out",
-	[LOST_MARK] = "instants, links, runs, wakeups, stacks and other records without a place in the "
-		      "format, left out",
+	[LOST_MARK] = "instants, links, runs, wakeups, stacks and other records without a place, left out",
 	[LOST_LOSS] = "records of losses and damage, left out: readers of the file can't know of them",
 };
 
@@ -300,7 +299,7 @@ static int sui_stay(void *context, const struct txtrace_stay *stay)
 	return err;
 }
 
-/* When it was first entered; false: it never was. Without stays one thread was in it from its first work on. */
+/* When it was first entered; false: it never was. Without stays one thread was in it, behind detached_ns. */
 static bool find_enter(const struct txtrace_span *span, const struct state *state, uint64_t *enter_ns)
 {
 	uint64_t wall_ns = span->end_ns > span->begin_ns ? span->end_ns - span->begin_ns : 0;
@@ -402,6 +401,16 @@ static int sui_thread(void *context, const struct txtrace_thread *thread)
 	return 0;
 }
 
+static int sui_counter(void *context, const struct txtrace_counter *counter)
+{
+	struct sui *sui = context;
+
+	/* the import's own, which its events tell */
+	sui->lost_cnt[LOST_COUNTER] += !sui->is_import || counter->pid != SUI_PID ||
+				       !is_text(&counter->name, SUI_EXECUTING);
+	return 0;
+}
+
 /* ---- what there is no room for ---- */
 
 #define LEFT_OUT(kind, lost)                                                  \
@@ -412,7 +421,6 @@ static int sui_thread(void *context, const struct txtrace_thread *thread)
 	}
 
 LEFT_OUT(attribute, LOST_NAME)
-LEFT_OUT(counter, LOST_COUNTER)
 LEFT_OUT(run, LOST_MARK)
 LEFT_OUT(wake, LOST_MARK)
 LEFT_OUT(link, LOST_MARK)

@@ -132,8 +132,9 @@ __attribute__((format(printf, 3, 4))) int import_complain(struct import *import,
 							  const char *format, ...);
 
 /*
- * The current input (the first one, before any was asked for) is not of this format, or of a version that can't be read:
- * the sentence becomes result->error. Returns -ECANCELED.
+ * The current input, or the first one if none was asked for, is not of this
+ * format, or of a version that can't be read: the sentence becomes
+ * result->error. Returns -ECANCELED.
  */
 __attribute__((format(printf, 2, 3))) int import_refuse(struct import *import, const char *format, ...);
 

@@ -446,8 +446,8 @@ static int read_sui(struct import *import)
 /* ---- the table ---- */
 
 /*
- * There is no magic number: as much of a batch as is there has to be sound, and to begin with an absolute time
- * before the year 2514.
+ * There is no magic number: as much of a batch as is there has to be sound, and to begin with an absolute
+ * time before the year 2514.
  */
 static bool is_batch(const uint8_t *bytes, size_t length, uint32_t wanted)
 {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #define LENGTH_BYTES 4
+#define PEEK_BYTES (512u << 10)
 #define NS_PER_S 1000000000u
 #define NS_PER_US 1000u
 #define TIME_MAX_NS ((uint64_t)INT64_MAX)
@@ -46,6 +47,21 @@ static int cut_off(struct sui_batch *batch, uint32_t wanted, size_t length, stru
 	return -EBADMSG;
 }
 
+/*
+ * Up to cnt bytes. It asks for more and more: what a file claims to have costs no memory before it is there.
+ */
+static const uint8_t *peek(struct import_source *source, size_t cnt, size_t *length)
+{
+	size_t wanted = PEEK_BYTES < cnt ? PEEK_BYTES : cnt;
+	const uint8_t *bytes = import_source_peek(source, wanted, length);
+
+	while (bytes && *length == wanted && wanted < cnt) {
+		wanted = wanted < cnt / 2 ? wanted * 2 : cnt;
+		bytes = import_source_peek(source, wanted, length);
+	}
+	return bytes;
+}
+
 int sui_batch_next(struct import_source *source, struct sui_batch *batch, struct error *error)
 {
 	const uint8_t *bytes;
@@ -71,7 +87,7 @@ int sui_batch_next(struct import_source *source, struct sui_batch *batch, struct
 	}
 	if (wanted > SUI_BATCH_BYTES_MAX)
 		return skip_batch(source, batch, wanted, error);
-	bytes = import_source_peek(source, LENGTH_BYTES + (size_t)wanted, &length);
+	bytes = peek(source, LENGTH_BYTES + (size_t)wanted, &length);
 	if (!bytes)
 		return -ENOMEM;
 	batch->bytes = bytes + LENGTH_BYTES;

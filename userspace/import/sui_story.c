@@ -89,6 +89,18 @@ static int tell_batch(struct sui_story *story, const struct sui_event *event)
 	return err ? err : tell_instant(story, event, 0, event->name);
 }
 
+static int tell_executing(struct sui_story *story, uint64_t time_ns)
+{
+	struct txtrace_record record = { .kind = TXTRACE_RECORD_COUNTER };
+
+	record.counter = (struct txtrace_counter){ .time_ns = time_ns,
+						   .value = (int64_t)story->executing_cnt,
+						   .pid = SUI_PID,
+						   .tid = SUI_TID,
+						   .name = text_of(SUI_EXECUTING) };
+	return import_add(story->import, &record);
+}
+
 static int tell_loss(struct sui_story *story, const struct sui_event *event)
 {
 	struct txtrace_record record = { .kind = TXTRACE_RECORD_LOSS };
@@ -132,7 +144,7 @@ static int tell_child(struct sui_story *story, const struct sui_transaction *tra
 	return import_add(story->import, &record);
 }
 
-/* Nobody had begun with it yet: from its first event to its begin, or to the last event in front of its end. */
+/* Before it was begun: from its first event to its begin, or to the last event in front of its end. */
 static uint64_t waited_ns(const struct sui_transaction *transaction, uint64_t end_ns)
 {
 	uint64_t until_ns = transaction->first_ns;
@@ -212,6 +224,7 @@ static int give_up(struct sui_story *story, uint64_t end_ns)
 	story->unfinished_cnt++;
 	if (has(transaction, SUI_BEGIN)) {
 		story->begun_cnt++;
+		story->executing_cnt--;
 		wait = SUI_EXECUTION;
 		since_ns = transaction->times_ns[SUI_BEGIN];
 	}
@@ -242,7 +255,7 @@ static int find_transaction(struct sui_story *story, uint64_t time_ns, const uin
 			    struct sui_transaction **found)
 {
 	struct sui_transaction *transaction;
-	bool is_new;
+	bool is_new, is_executing;
 	int err = 0;
 
 	*found = key_map_find(&story->transactions, digest, SUI_DIGEST_BYTES);
@@ -250,7 +263,9 @@ static int find_transaction(struct sui_story *story, uint64_t time_ns, const uin
 		return 0;
 	if (story->transactions.count >= SUI_OPEN_MAX) {
 		story->given_up_cnt++;
+		is_executing = has(story->oldest, SUI_BEGIN);
 		err = give_up(story, time_ns);
+		err = err || !is_executing ? err : tell_executing(story, time_ns);
 	}
 	transaction = key_map_add(&story->transactions, digest, SUI_DIGEST_BYTES, &is_new);
 	if (!transaction)
@@ -273,7 +288,9 @@ static int complete(struct sui_story *story, struct sui_transaction *transaction
 	if (has(transaction, SUI_BEGIN)) {
 		story->execution_cnt++;
 		story->brief_execution_cnt += time_ns - begin_ns <= SUI_BRIEF_NS;
-		err = tell_child(story, transaction, SUI_EXECUTION, begin_ns, time_ns, false);
+		story->executing_cnt--;
+		err = tell_executing(story, time_ns);
+		err = err ? err : tell_child(story, transaction, SUI_EXECUTION, begin_ns, time_ns, false);
 	} else {
 		story->lone_complete_cnt++;
 	}
@@ -287,6 +304,7 @@ static int reach(struct sui_story *story, struct sui_transaction *transaction, e
 		 uint64_t time_ns)
 {
 	bool is_repeat = has(transaction, stage);
+	int err = 0;
 
 	story->repeat_cnt += is_repeat;
 	if (is_repeat) /* the first one counts */
@@ -298,10 +316,13 @@ static int reach(struct sui_story *story, struct sui_transaction *transaction, e
 	if (stage == SUI_SCHEDULED && has(transaction, SUI_ENQUEUED))
 		return tell_child(story, transaction, SUI_WAIT_FOR_INPUTS,
 				  transaction->times_ns[SUI_ENQUEUED], time_ns, false);
-	if (stage == SUI_BEGIN && has(transaction, SUI_SCHEDULED))
-		return tell_child(story, transaction, SUI_WAIT_FOR_EXECUTOR,
-				  transaction->times_ns[SUI_SCHEDULED], time_ns, false);
-	return 0;
+	if (stage != SUI_BEGIN)
+		return 0;
+	if (has(transaction, SUI_SCHEDULED))
+		err = tell_child(story, transaction, SUI_WAIT_FOR_EXECUTOR,
+				 transaction->times_ns[SUI_SCHEDULED], time_ns, false);
+	story->executing_cnt++;
+	return err ? err : tell_executing(story, time_ns);
 }
 
 /* ---- all ---- */

@@ -43,6 +43,7 @@ struct sui_story {
 	bool has_begun;
 	uint16_t lane_cnt; /* that were told */
 	uint64_t loss_cnt; /* times that events were lost */
+	uint64_t executing_cnt;
 
 	uint64_t execution_cnt;	      /* that completed */
 	uint64_t brief_execution_cnt; /* of these, that took at most SUI_BRIEF_NS */

@@ -49,6 +49,7 @@ enum sui_stage {
 #define SUI_THREAD "unknown" /* SUI_TID: whatever thread executes */
 #define SUI_LANE_THREAD "batches"
 #define SUI_BATCH "batch"
+#define SUI_EXECUTING "executing" /* a counter: executions that have begun and are not complete */
 #define SUI_TRANSACTION "transaction"
 #define SUI_EXECUTION "execution"
 #define SUI_WAIT_FOR_INPUTS "waiting for inputs"
