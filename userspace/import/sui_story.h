@@ -11,7 +11,7 @@
 #include "import/import.h"
 #include "log/format/sui_marks.h"
 
-#define SUI_OPEN_MAX 500000 /* transactions at once: 150 MB. Of more, the oldest are given up */
+#define SUI_OPEN_MAX 500000 /* transactions at once: 120 MB. Of more, the oldest are given up */
 
 enum sui_event_kind {
 	SUI_IS_BATCH = 1, /* one begins: `name` */
