@@ -119,6 +119,25 @@ ambiguous() {
 		run 2 import -f sui --sui-variants 3 -o log.txtrace two.bin && grep -q "'--sui-variants' does not know '3'" "$tmp/err" || fail "$(cat "$tmp/err")"
 }
 
+# A batch that no writer makes is named by its records: 1,200 such names take 68 MB, and are not all held back at once.
+long_names() {
+	python3 - "$tmp/names.bin" <<-'PY' || return
+		import struct, sys
+		payload = b"\xb9\x94\1" + b"\0" + struct.pack("<QI", 1_700_000_000, 0) + b"\1\0\0" * 19000
+		with open(sys.argv[1], "wb") as out:
+		    for _ in range(1200):
+		        out.write(struct.pack("<I", len(payload)) + payload)
+	PY
+	import 0 names.bin && sound && run 0 export -f sui -o again.bin log.txtrace && cmp "$tmp/names.bin" "$tmp/again.bin" || return
+	[[ $BUILD != *sanitize* ]] || return 0 # a sanitizer takes memory of its own
+	python3 - "$txtrace" "$tmp" <<-'PY'
+		import resource, subprocess, sys
+		subprocess.run([sys.argv[1], "import", "-f", "sui", "-o", sys.argv[2] + "/log.txtrace", sys.argv[2] + "/names.bin"], check=True, capture_output=True)
+		taken = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+		sys.exit(f"{taken} KiB" if taken > 50000 else 0)
+	PY
+}
+
 # What the types are is known only when all was read.
 standard_input() {
 	(cd "$tmp" && "$txtrace" import -f sui -o piped.txtrace - <two.bin 2>"$tmp/err")
@@ -252,6 +271,7 @@ check "the commands that answer" commands
 check "batches that overlap" overlaps
 check "legal batches that no writer makes" odd
 check "event types that can't be told apart" ambiguous
+check "names that are long" long_names
 check "standard input" standard_input
 check "directories, and files that are missing" sets
 check "torn tails" all_torn

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 
 #include "import/import_formats.h"
 #include "import/import_files.h"
@@ -77,7 +78,16 @@ int import_next_source(struct import *import, struct import_source **source)
 
 bool import_can_rewind(const struct import *import)
 {
-	return import->files.bytes != UINT64_MAX;
+	struct stat status;
+
+	for (size_t i = 0; i < import->files.cnt; i++) {
+		const char *path = import->files.paths[i];
+
+		/* one that is not there is told of when it is opened */
+		if (strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
+			return false;
+	}
+	return true;
 }
 
 void import_rewind(struct import *import)

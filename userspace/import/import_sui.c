@@ -19,7 +19,8 @@
 
 #define TYPE_CNT_MAX 4u
 #define NAME_PREFIX "tx-trace-"
-#define NAME_BYTES_MAX 60000u /* of a batch's instant; a string of a log has at most 65,535 */
+#define NAME_BYTES_MAX 60000u	    /* of a batch's instant; a string of a log has at most 65,535 */
+#define NAMES_BYTES_MAX (16u << 20) /* of all that are held back */
 #define DETECT_SECONDS_MAX (1ull << 34)
 #define ORDER_MAX (128u << 10) /* events that are held back to be put into order: 11 MB */
 
@@ -33,6 +34,7 @@ struct reader {
 	uint64_t lane_end_ns[SUI_LANE_CNT]; /* of the batch that was there last */
 	uint64_t batch_cnt;
 	uint64_t put_cnt;
+	size_t name_bytes;     /* of what is held back */
 	uint64_t taken_ns;     /* the latest time that was taken out of the order */
 	uint64_t event_ns;     /* of the event before, in the file's order */
 	uint64_t event_end_ns; /* the latest */
@@ -110,6 +112,8 @@ static int take(struct reader *reader)
 	if (event.time_ns > reader->taken_ns)
 		reader->taken_ns = event.time_ns;
 	err = sui_story_add(&reader->story, &event);
+	if (event.name)
+		reader->name_bytes -= strlen(event.name);
 	free(event.name);
 	return err;
 }
@@ -117,13 +121,17 @@ static int take(struct reader *reader)
 /* Takes over the name. */
 static int put(struct reader *reader, struct sui_event *event)
 {
-	int err = reader->order.cnt >= ORDER_MAX ? take(reader) : 0;
+	int err = 0;
 
+	while (!err && (reader->order.cnt >= ORDER_MAX || reader->name_bytes >= NAMES_BYTES_MAX))
+		err = take(reader);
 	event->number = reader->put_cnt++;
 	reader->late_cnt += event->time_ns < reader->taken_ns;
 	err = err ? err : order_heap_add(&reader->order, event);
 	if (err)
 		free(event->name);
+	else if (event->name)
+		reader->name_bytes += strlen(event->name);
 	return err;
 }
 
@@ -291,9 +299,11 @@ static int read_batches(struct reader *reader, struct import_source *source)
 		err = result == 1 ? add_batch(reader, &batch) : lose_batch(reader, &batch, why.text, "");
 	}
 	if (!err && import_source_error(source))
-		err = import_complain(
-			reader->import, import_source_offset(source),
-			"the packed data are damaged or cut off; what follows in this file is not read");
+		err = import_complain(reader->import, import_source_offset(source),
+				      "%s; what follows in this file is not read",
+				      import_source_error(source) == -EBADMSG
+					      ? "the packed data are damaged or cut off"
+					      : strerror(-import_source_error(source)));
 	return err;
 }
 
