@@ -195,13 +195,23 @@ static int write_pack(struct sui *sui)
 	return err;
 }
 
+static bool is_before(const void *first, const void *second)
+{
+	const struct ordered_event *a = first, *b = second;
+
+	return a->event.time_ns != b->event.time_ns ? a->event.time_ns < b->event.time_ns
+						    : a->number < b->number;
+}
+
+static const struct order_heap_kind order_kind = { sizeof(struct ordered_event), is_before };
+
 static int take(struct sui *sui)
 {
 	struct ordered_event ordered;
 	const struct sui_pack_event *event = &ordered.event;
 	int err = 0;
 
-	if (!order_heap_take(&sui->order, &ordered))
+	if (!order_heap_take(&sui->order, &order_kind, &ordered))
 		return 0;
 	if (sui->pack && (1 + 2 * sui->pack->cnt + 2 > PACK_RECORDS_MAX || event->time_ns < sui->taken_ns ||
 			  event->time_ns - sui->pack->begin_ns >= PACK_NS_MAX))
@@ -235,15 +245,7 @@ static int add_event(struct sui *sui, struct sui_pack *pack, enum sui_stage stag
 		err = take(sui);
 	ordered.number = sui->ordered_cnt++;
 	sui->lost_cnt[LOST_LATE] += ordered.event.time_ns < sui->taken_ns;
-	return err ? err : order_heap_add(&sui->order, &ordered);
-}
-
-static bool is_before(const void *first, const void *second)
-{
-	const struct ordered_event *a = first, *b = second;
-
-	return a->event.time_ns != b->event.time_ns ? a->event.time_ns < b->event.time_ns
-						    : a->number < b->number;
+	return err ? err : order_heap_add(&sui->order, &order_kind, &ordered);
 }
 
 /* ---- spans ---- */
@@ -454,7 +456,6 @@ static int open_types(void **state, FILE *out, const struct txtrace_log_info *in
 		sui->clock_ns = info->start_realtime_ns - info->start_monotonic_ns;
 	sui->start_ns = info->start_monotonic_ns + sui->clock_ns;
 	id_map_init(&sui->states);
-	order_heap_init(&sui->order, sizeof(struct ordered_event), is_before);
 	*state = sui;
 	return 0;
 }

@@ -102,12 +102,14 @@ static bool is_before(const void *first, const void *second)
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->number < b->number;
 }
 
+static const struct order_heap_kind order_kind = { sizeof(struct sui_event), is_before };
+
 static int take(struct reader *reader)
 {
 	struct sui_event event;
 	int err;
 
-	if (!order_heap_take(&reader->order, &event))
+	if (!order_heap_take(&reader->order, &order_kind, &event))
 		return 0;
 	if (event.time_ns > reader->taken_ns)
 		reader->taken_ns = event.time_ns;
@@ -127,7 +129,7 @@ static int put(struct reader *reader, struct sui_event *event)
 		err = take(reader);
 	event->number = reader->put_cnt++;
 	reader->late_cnt += event->time_ns < reader->taken_ns;
-	err = err ? err : order_heap_add(&reader->order, event);
+	err = err ? err : order_heap_add(&reader->order, &order_kind, event);
 	if (err)
 		free(event->name);
 	else if (event->name)
@@ -441,11 +443,10 @@ static int read_sui(struct import *import)
 	if (!reader)
 		return -ENOMEM;
 	reader->import = import;
-	order_heap_init(&reader->order, sizeof(struct sui_event), is_before);
 	err = read_all(reader);
 	if (!err)
 		tell_all(reader);
-	while (order_heap_take(&reader->order, &event))
+	while (order_heap_take(&reader->order, &order_kind, &event))
 		free(event.name);
 	order_heap_release(&reader->order);
 	sui_story_release(&reader->story);

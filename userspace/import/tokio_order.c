@@ -13,10 +13,11 @@ static bool is_before(const void *first, const void *second)
 	return a->number < b->number;
 }
 
+static const struct order_heap_kind order_kind = { sizeof(struct tokio_event), is_before };
+
 void tokio_order_init(struct tokio_order *order)
 {
 	*order = (struct tokio_order){ 0 };
-	order_heap_init(&order->heap, sizeof(struct tokio_event), is_before);
 }
 
 void tokio_order_release(struct tokio_order *order)
@@ -35,12 +36,12 @@ int tokio_order_add(struct tokio_order *order, const struct tokio_event *event)
 
 	added.number = order->added_cnt++;
 	order->late_cnt += added.time_ns < order->last_ns;
-	return order_heap_add(&order->heap, &added);
+	return order_heap_add(&order->heap, &order_kind, &added);
 }
 
 bool tokio_order_take(struct tokio_order *order, struct tokio_event *event)
 {
-	if (!order_heap_take(&order->heap, event))
+	if (!order_heap_take(&order->heap, &order_kind, event))
 		return false;
 	if (event->time_ns > order->last_ns)
 		order->last_ns = event->time_ns;
