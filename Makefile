@@ -329,6 +329,7 @@ check check-fast check-all:
 	@tests/setup/install.sh check
 	@tests/setup/trace_processor.sh
 	@tests/setup/profile_readers.sh
+	@tests/setup/bcs.sh
 	@JOBS=$(JOBS) tests/run_check.sh $(patsubst check-%,--%,$(filter check-%,$@))
 
 # Downloads kernels and a QEMU into build/kernels; installs none of them.

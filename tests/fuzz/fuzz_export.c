@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "export/export.h"
+#include "import/sui_batch.h"
 #include "unit/export_folder.h"
 
 #define FUZZ_LOG_AT 1u
@@ -33,6 +34,30 @@ static void law_of_pprof(const char *bytes, size_t length)
 	pprof__profile__free_unpacked(profile, NULL);
 	inflateEnd(&stream);
 	free(unpacked);
+}
+
+/* Batches of Sui's, to the end: each can be read. */
+static void law_of_batches(const uint8_t *bytes, size_t length, uint32_t type_cnt)
+{
+	struct sui_records records;
+	struct sui_record record;
+	struct error error;
+	int result;
+
+	while (length > 0) {
+		struct sui_batch batch = { .bytes = bytes + 4 };
+
+		LAW(length > 4);
+		batch.length = bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (size_t)bytes[3] << 24;
+		LAW(batch.length > 0 && batch.length <= length - 4);
+		sui_records_init(&records, &batch);
+		do
+			result = sui_records_next(&records, type_cnt, &record, &error);
+		while (result == 1);
+		LAW(result == 0);
+		bytes += 4 + batch.length;
+		length -= 4 + batch.length;
+	}
 }
 
 static void law_of_output(const struct export_format *format, const char *bytes, size_t length)
@@ -63,6 +88,8 @@ static void law_of_output(const struct export_format *format, const char *bytes,
 		LAW(length >= 4096 && length % 4096 == 0 && !memcmp(bytes, "SQLite format 3", 16));
 		LAW(length / 4096 == ((size_t)(uint8_t)bytes[30] << 8 | (uint8_t)bytes[31]) +
 					     ((size_t)(uint8_t)bytes[29] << 16));
+	} else if (!strncmp(format->name, "sui", 3)) {
+		law_of_batches((const uint8_t *)bytes, length, format->name[3] == '2' ? 2 : 4);
 	} else {
 		law_of_json(&json);
 		json_skip_blanks(&json);

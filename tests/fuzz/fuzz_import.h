@@ -46,7 +46,8 @@ static inline void fuzz_import_say(void *context, const char *sentence)
  * The bytes as one file of this format. Not in zstd's: its header may ask for a window of 128 MiB, which is
  * the library's own bound, and above that of a fuzzer.
  */
-static inline void fuzz_import_file(const struct import_format *format, const uint8_t *data, size_t size)
+static inline void fuzz_import_file(const struct import_format *format, const struct import_options *options,
+				    const uint8_t *data, size_t size)
 {
 	static const uint8_t zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
 	static struct fuzz_file file;
@@ -60,7 +61,7 @@ static inline void fuzz_import_file(const struct import_format *format, const ui
 
 	if (size >= sizeof(zstd) && memcmp(data, zstd, sizeof(zstd)) == 0)
 		return;
-	err = import_run(format, &path, 1, &sink, &result);
+	err = import_run(format, &path, 1, options, &sink, &result);
 	LAW(err == 0 || err == -ECANCELED || err == -ENOMEM);
 	if (err == 0)
 		LAW(run.has_begun && result.record_cnt == run.record_cnt && !result.error.text[0]);

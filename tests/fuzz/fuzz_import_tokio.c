@@ -4,6 +4,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	fuzz_import_file(&import_tokio, data, size);
+	static const struct import_options options;
+
+	fuzz_import_file(&import_tokio, &options, data, size);
 	return 0;
 }

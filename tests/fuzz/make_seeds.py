@@ -169,11 +169,20 @@ def code(folder):
 
 # ---- other tools' formats ----
 
-def imports(folder):
+def imports(txtrace, folder):
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run([sys.executable, ROOT / "tests/cli/import_tokio_files.py", "make", scratch], check=True)
         for path in pathlib.Path(scratch).glob("*.bin"):
             put(folder, "import_tokio", path.stem, path.read_bytes())
+    with tempfile.TemporaryDirectory() as scratch:
+        subprocess.run([sys.executable, ROOT / "tests/cli/import_sui_files.py", "make", scratch], check=True)
+        for path in pathlib.Path(scratch).glob("*.bin"):
+            put(folder, "import_sui", path.stem, (b"\2" if path.stem == "waits" else b"\0") + path.read_bytes())
+        for number, name in {10: "four", 11: "odd"}.items():  # as exports: the formats sui and sui2
+            log = pathlib.Path(scratch) / "log.txtrace"
+            subprocess.run([txtrace, "import", "-o", log, pathlib.Path(scratch) / (name + ".bin")], check=True, capture_output=True)
+            put(folder, "export", "sui_" + name, bytes([number]) + log.read_bytes())
+            log.unlink()
 
 
 def main(txtrace, folder):
@@ -183,7 +192,7 @@ def main(txtrace, folder):
     wire(folder)
     elf(folder)
     code(folder)
-    imports(folder)
+    imports(txtrace, folder)
 
 
 main(sys.argv[1], sys.argv[2])

@@ -37,6 +37,11 @@ static size_t first_of_boot(const struct merge_source *sources, size_t idx)
 	return first;
 }
 
+static bool has_clock(const struct merge_source *source)
+{
+	return source->clock_ns != 0 || source->is_realtime;
+}
+
 static enum merge_refusal place(const struct merge_source *sources, size_t idx, const struct id_shift *shifts,
 				uint64_t *time_ns)
 {
@@ -45,7 +50,7 @@ static enum merge_refusal place(const struct merge_source *sources, size_t idx, 
 	*time_ns = boot < idx ? shifts[boot].time_ns : 0;
 	if (boot < idx || idx == 0)
 		return MERGE_ACCEPTED;
-	if (sources[idx].clock_ns == 0 || sources[0].clock_ns == 0)
+	if (!has_clock(&sources[idx]) || !has_clock(&sources[0]))
 		return MERGE_CLOCK_UNKNOWN;
 	*time_ns = sources[idx].clock_ns - sources[0].clock_ns;
 	return (int64_t)(sources[idx].begin_ns + *time_ns) < 0 ? MERGE_BEFORE_BOOT : MERGE_ACCEPTED;

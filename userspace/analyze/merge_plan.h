@@ -26,22 +26,23 @@ struct merge_source {
 	struct txtrace_log_info info;
 	/* what its wall clock had ahead of its CLOCK_MONOTONIC, modulo 2^64; 0: unknown */
 	uint64_t clock_ns;
-	uint64_t begin_ns;            /* when it began, or, if that is lost, its first record */
+	bool is_realtime;  /* its times are those of the wall clock, as of some imports: 0 is not unknown */
+	uint64_t begin_ns; /* when it began, or, if that is lost, its first record */
 };
 
 enum merge_refusal {
 	MERGE_ACCEPTED = 0,
-	MERGE_CLOCK_UNKNOWN,  /* another machine, and no wall clock to go by */
+	MERGE_CLOCK_UNKNOWN, /* another machine, and no wall clock to go by */
 	/* it began before the first log's machine was booted: its times would be negative */
 	MERGE_BEFORE_BOOT,
-	MERGE_TOO_MANY,       /* captures */
+	MERGE_TOO_MANY, /* captures */
 };
 
 struct merge_plan {
 	struct id_shift *shifts;      /* by source; the caller's */
 	struct txtrace_log_info info; /* of the result */
 	size_t capture_cnt;
-	size_t refused;               /* which source */
+	size_t refused; /* which source */
 };
 
 /* cnt: at least 1. */

@@ -15,7 +15,7 @@
 
 #include "base/json.h"
 #include "export/formats.h"
-#include "export/key_map.h"
+#include "base/key_map.h"
 #include "export/picture.h"
 
 #define FIRST_OWN_TID (1u << 30) /* Linux ends at 2^22 */

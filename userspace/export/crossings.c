@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyze/span_set.h"
-#include "export/key_map.h"
+#include "base/key_map.h"
 #include "export/timeline.h"
 
 #define SPAN_CNT 64           /* of a thread */

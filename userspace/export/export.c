@@ -19,6 +19,8 @@ static const struct export_format *const formats[] = {
 	&format_tokio,
 	&format_tokio4,
 	&format_tokio6,
+	&format_sui,
+	&format_sui2,
 	&format_sqlite,
 };
 
@@ -30,6 +32,8 @@ struct export
 	FILE *out;
 	void *state;
 	struct export_totals totals;
+	export_say *say; /* NULL: nobody wants to hear what was left out */
+	void *say_context;
 };
 
 const struct export_format *export_format_at(size_t index)
@@ -160,10 +164,10 @@ int export_add(struct export *export, const struct txtrace_record *record)
 	return check_out(export->out, dispatch(export->format, export->state, record));
 }
 
-void export_tell(const struct export *export, export_say *say, void *context)
+void export_tell_at_close(struct export *export, export_say *say, void *context)
 {
-	if (export->format->tell)
-		export->format->tell(export->state, say, context);
+	export->say = say;
+	export->say_context = context;
 }
 
 void export_tell_counts(const char *const *names, const uint64_t *counts, size_t cnt, export_say *say,
@@ -191,6 +195,8 @@ int export_close(struct export *export, int read_error, struct export_totals *to
 	err = check_out(export->out, export->format->finish(export->state, sums));
 	if (!err && export->out && fflush(export->out))
 		err = errno ? -errno : -EIO;
+	if (!err && export->say && export->format->tell)
+		export->format->tell(export->state, export->say, export->say_context);
 	if (err)
 		sums->read_error = 0; /* what the caller hears of is the writing */
 	if (totals)

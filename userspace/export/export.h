@@ -27,7 +27,7 @@
 /* What went through an export. */
 struct export_totals {
 	struct log_census census;
-	int read_error;   /* negative errno with which reading ended early, or 0 */
+	int read_error;	  /* negative errno with which reading ended early, or 0 */
 	bool is_complete; /* the log has its summary, nothing in it was damaged, and it was read to its end */
 };
 
@@ -65,7 +65,7 @@ struct export_format {
 	int (*counter)(void *state, const struct txtrace_counter *counter);
 	int (*link)(void *state, const struct txtrace_link *link);
 	int (*open_span)(void *state, const struct txtrace_open_span *open_span);
-	int (*loss)(void *state, const struct txtrace_loss *loss);       /* never NULL */
+	int (*loss)(void *state, const struct txtrace_loss *loss); /* never NULL */
 	int (*stay)(void *state, const struct txtrace_stay *stay);
 	int (*overlap)(void *state, const struct txtrace_overlap *overlap);
 	int (*object)(void *state, const struct txtrace_object *object);
@@ -80,7 +80,7 @@ struct export_format {
 	int (*damage)(void *state, const struct txtrace_damage *damage); /* never NULL */
 	/* writes what is left, and the end; not called after an error */
 	int (*finish)(void *state, const struct export_totals *totals);
-	/* says what could not be carried, a sentence for each kind; NULL: the format carries all */
+	/* then: says what could not be carried, a sentence for each kind; NULL: the format carries all */
 	void (*tell)(const void *state, export_say *say, void *context);
 	void (*free)(void *state);
 };
@@ -123,8 +123,8 @@ int export_survey(struct export *export, const struct txtrace_record *record);
 /* Negative errno, final: after one, only abort may be called. */
 int export_add(struct export *export, const struct txtrace_record *record);
 
-/* Before the close: what the format could not carry of the records so far. */
-void export_tell(const struct export *export, export_say *say, void *context);
+/* To whom the close says what the format could not carry. */
+void export_tell_at_close(struct export *export, export_say *say, void *context);
 
 /*
  * Ends and flushes the output, tells the totals (NULL is allowed), frees the

@@ -15,6 +15,8 @@ extern const struct export_format format_csv;
 extern const struct export_format format_tokio;
 extern const struct export_format format_tokio4;
 extern const struct export_format format_tokio6;
+extern const struct export_format format_sui;
+extern const struct export_format format_sui2;
 /* of sql/, which knows the tables */
 extern const struct export_format format_sqlite;
 

@@ -10,7 +10,7 @@
 #define PICTURE_ROWS_H
 
 #include "export/crossings.h"
-#include "export/key_map.h"
+#include "base/key_map.h"
 #include "export/picture.h"
 #include "export/timeline.h"
 

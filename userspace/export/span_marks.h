@@ -9,7 +9,7 @@
 #ifndef SPAN_MARKS_H
 #define SPAN_MARKS_H
 
-#include "export/key_map.h"
+#include "base/key_map.h"
 #include "txtrace/log.h"
 
 struct marked_attribute {

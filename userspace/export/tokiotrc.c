@@ -10,7 +10,6 @@
  * workers are not, as in files of the telemetry itself.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 
 #include "import/import_formats.h"
 #include "import/import_files.h"
@@ -18,11 +19,13 @@
 /* Formats with a magic number first. */
 static const struct import_format *const formats[] = {
 	&import_tokio,
+	&import_sui, /* has none */
 	NULL,
 };
 
 struct import {
 	const struct import_format *format;
+	const struct import_options *options;
 	const struct import_sink *sink;
 	struct import_result *result;
 	struct import_files files;
@@ -30,7 +33,8 @@ struct import {
 	struct import_source *source;
 	uint64_t done_bytes; /* of the inputs before that */
 	bool has_begun;
-	uint64_t last_ns; /* of the records so far: the end of the log */
+	bool has_early_damage; /* that was complained about before */
+	uint64_t last_ns;      /* of the records so far: the end of the log */
 };
 
 /* ---- the table ---- */
@@ -72,9 +76,45 @@ int import_next_source(struct import *import, struct import_source **source)
 	return 1;
 }
 
+bool import_can_rewind(const struct import *import)
+{
+	struct stat status;
+
+	for (size_t i = 0; i < import->files.cnt; i++) {
+		const char *path = import->files.paths[i];
+
+		/* one that is not there is told of when it is opened */
+		if (strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
+			return false;
+	}
+	return true;
+}
+
+void import_rewind(struct import *import)
+{
+	import_source_close(import->source);
+	import->source = NULL;
+	import->next_file = 0;
+	import->done_bytes = 0;
+}
+
+const struct import_options *import_options(const struct import *import)
+{
+	return import->options;
+}
+
+static int add_damage(struct import *import)
+{
+	struct txtrace_record damage = { .kind = TXTRACE_RECORD_DAMAGE };
+
+	damage.damage.reason = "the input of the import was damaged";
+	return import->sink->add(import->sink->context, &damage);
+}
+
 int import_begin(struct import *import, const struct txtrace_log_info *info)
 {
 	struct txtrace_log_info header = *info;
+	int err;
 
 	if (import->has_begun)
 		return -EALREADY;
@@ -84,7 +124,8 @@ int import_begin(struct import *import, const struct txtrace_log_info *info)
 	memcpy(header.boot_id, header.capture_id, sizeof(header.boot_id));
 	import->has_begun = true;
 	import->last_ns = info->start_monotonic_ns;
-	return import->sink->begin(import->sink->context, &header);
+	err = import->sink->begin(import->sink->context, &header);
+	return !err && import->has_early_damage ? add_damage(import) : err;
 }
 
 int import_add(struct import *import, struct txtrace_record *record)
@@ -104,7 +145,6 @@ int import_add(struct import *import, struct txtrace_record *record)
 
 int import_complain(struct import *import, uint64_t offset, const char *format, ...)
 {
-	struct txtrace_record damage = { .kind = TXTRACE_RECORD_DAMAGE };
 	struct error what, sentence;
 	va_list arguments;
 
@@ -115,20 +155,20 @@ int import_complain(struct import *import, uint64_t offset, const char *format, 
 		  what.text);
 	if (import->result->problem_cnt++ < SAID_MAX)
 		import->sink->say(import->sink->context, sentence.text);
-	damage.damage.reason = "the input of the import was damaged";
-	return import->has_begun ? import->sink->add(import->sink->context, &damage) : 0;
+	import->has_early_damage |= !import->has_begun;
+	return import->has_begun ? add_damage(import) : 0;
 }
 
 int import_refuse(struct import *import, const char *format, ...)
 {
+	const char *path = import->source ? import_source_path(import->source) : import->files.paths[0];
 	struct error what;
 	va_list arguments;
 
 	va_start(arguments, format);
 	error_set_arguments(&what, format, arguments);
 	va_end(arguments);
-	error_set(&import->result->error, "can't import '%s': %s", import_source_path(import->source),
-		  what.text);
+	error_set(&import->result->error, "can't import '%s': %s", path, what.text);
 	return -ECANCELED;
 }
 
@@ -188,9 +228,7 @@ static int find_format(struct import *import, const char *const *paths, size_t p
 	if (err)
 		return err;
 	/* a directory stands for the files of this format: they are listed again */
-	import_source_close(import->source);
-	import->source = NULL;
-	import->next_file = 0;
+	import_rewind(import);
 	import_files_release(&import->files);
 	return list_files(import, paths, path_cnt);
 }
@@ -224,7 +262,8 @@ static int finish(struct import *import)
 }
 
 int import_run(const struct import_format *format, const char *const *paths, size_t path_cnt,
-	       const struct import_sink *sink, struct import_result *result)
+	       const struct import_options *options, const struct import_sink *sink,
+	       struct import_result *result)
 {
 	struct import *import = calloc(1, sizeof(*import));
 	int err;
@@ -232,7 +271,7 @@ int import_run(const struct import_format *format, const char *const *paths, siz
 	*result = (struct import_result){ 0 };
 	if (!import)
 		return -ENOMEM;
-	*import = (struct import){ .format = format, .sink = sink, .result = result };
+	*import = (struct import){ .format = format, .options = options, .sink = sink, .result = result };
 	err = find_format(import, paths, path_cnt);
 	if (!err)
 		err = import->format->read(import);

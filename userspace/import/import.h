@@ -13,7 +13,7 @@
  * damaged.
  *
  *	struct import_result result;
- *	int err = import_run(format, paths, path_cnt, &sink, &result);
+ *	int err = import_run(format, paths, path_cnt, &options, &sink, &result);
  *
  * docs/formats.md describes the formats.
  */
@@ -68,6 +68,11 @@ const struct import_format *import_format_at(size_t index);
 /* NULL: the bytes are of no format in the table. */
 const struct import_format *import_format_detect(const uint8_t *head, size_t length);
 
+/* What only some formats ask about. All zero: each finds it out. */
+struct import_options {
+	uint32_t sui_variants; /* Sui's event types: 2 or 4 */
+};
+
 struct import_result {
 	uint64_t record_cnt;
 	uint64_t problem_cnt; /* places in the inputs that could not be read */
@@ -83,7 +88,8 @@ struct import_result {
  * why. Any other negative errno: the sink failed.
  */
 int import_run(const struct import_format *format, const char *const *paths, size_t path_cnt,
-	       const struct import_sink *sink, struct import_result *result);
+	       const struct import_options *options, const struct import_sink *sink,
+	       struct import_result *result);
 
 /* ---- for formats ---- */
 
@@ -92,6 +98,16 @@ int import_run(const struct import_format *format, const char *const *paths, siz
  * is none left; a negative errno: it can't be read, and that was said.
  */
 int import_next_source(struct import *import, struct import_source **source);
+
+/*
+ * For a format that reads its inputs twice: the next source is the first one
+ * again. Only if all are files, which import_can_rewind() says.
+ */
+bool import_can_rewind(const struct import *import);
+void import_rewind(struct import *import);
+
+/* As they were given to import_run(). */
+const struct import_options *import_options(const struct import *import);
 
 /*
  * Once, before the first record: the header of the log. start_monotonic_ns and
@@ -116,8 +132,9 @@ __attribute__((format(printf, 3, 4))) int import_complain(struct import *import,
 							  const char *format, ...);
 
 /*
- * The current input is not of this format, or of a version that can't be read:
- * the sentence becomes result->error. Returns -ECANCELED.
+ * The current input, or the first one if none was asked for, is not of this
+ * format, or of a version that can't be read: the sentence becomes
+ * result->error. Returns -ECANCELED.
  */
 __attribute__((format(printf, 2, 3))) int import_refuse(struct import *import, const char *format, ...);
 

@@ -67,7 +67,9 @@ static int take(struct reader *reader)
 /* Events that are held back, or their place in the log. */
 static uint64_t first_ns(const struct reader *reader)
 {
-	return reader->order.cnt > 0 ? reader->order.heap[0].time_ns : 0;
+	const struct tokio_event *first = order_heap_first(&reader->order.heap);
+
+	return first ? first->time_ns : 0;
 }
 
 static int complain(struct reader *reader, uint64_t offset, const char *sentence, const char *consequence)
@@ -305,7 +307,7 @@ static int read_all(struct reader *reader)
 
 	while (!err && (result = import_next_source(reader->import, &source)) != 0)
 		err = result < 0 ? result : read_file(reader, source);
-	while (!err && reader->order.cnt > 0)
+	while (!err && reader->order.heap.cnt > 0)
 		err = take(reader);
 	if (!err)
 		err = begin(reader, 0); /* there are no events */

@@ -12,15 +12,13 @@
 #ifndef TOKIO_ORDER_H
 #define TOKIO_ORDER_H
 
-#include <stddef.h>
-
+#include "base/order_heap.h"
 #include "import/tokio_event.h"
 
 #define TOKIO_ORDER_MAX (256u << 10)
 
 struct tokio_order {
-	struct tokio_event *heap; /* the earliest first */
-	size_t cnt, size;
+	struct order_heap heap; /* of struct tokio_event, the earliest first */
 	uint64_t added_cnt;
 	uint64_t late_cnt;
 	uint64_t last_ns; /* of what was given out */

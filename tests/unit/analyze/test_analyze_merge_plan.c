@@ -14,11 +14,16 @@
 #define TODAY 1763725200000000000ull
 
 /* A log of a machine that was booted `boot_age` before TODAY, and that began `after` TODAY. */
-#define SOURCE(capture, boot, boot_age, after, ...)							\
-	{ .info = { .version_major = 1, .capture_id = capture, .boot_id = boot, \
-	.start_monotonic_ns = (boot_age) + (after), \
-		    .start_realtime_ns = TODAY + (after), ##__VA_ARGS__ },				\
-	  .clock_ns = TODAY - (boot_age), .begin_ns = (boot_age) + (after) }
+#define SOURCE(capture, boot, boot_age, after, ...)                              \
+	{                                                                        \
+		.info = { .version_major = 1,                                    \
+			  .capture_id = capture,                                 \
+			  .boot_id = boot,                                       \
+			  .start_monotonic_ns = (boot_age) + (after),            \
+			  .start_realtime_ns = TODAY + (after),                  \
+			  ##__VA_ARGS__ },                                       \
+		.clock_ns = TODAY - (boot_age), .begin_ns = (boot_age) + (after) \
+	}
 #define HOST_A(capture, after) \
 	SOURCE(capture, "boot A", 10 * HOUR, after, .pid = 100, .cpu_cnt = 2, .host = "a", .command = "front")
 #define HOST_B(capture, after) \
@@ -141,11 +146,20 @@ static void what_can_not_be_merged(void **state)
 	const struct merge_source before[] = { HOST_B("1", 0),
 					       SOURCE("2", "boot C", 10 * HOUR, -(3 * HOUR)) };
 	const struct merge_source just_after[] = { HOST_B("1", 0), SOURCE("2", "boot C", 10 * HOUR, -HOUR) };
+	/* its times are those of the wall clock, or its clock is not known */
+	const struct merge_source realtime[] = {
+		HOST_B("1", 0),
+		{ .info = { .version_major = 1, .boot_id = "boot C", .start_monotonic_ns = TODAY },
+		  .is_realtime = true,
+		  .begin_ns = TODAY }
+	};
 	struct id_shift shifts[2];
 	struct merge_plan plan = { .shifts = shifts };
 
 	(void)state;
 	assert_int_equal(merge_plan_make(&plan, unknown, 2), MERGE_CLOCK_UNKNOWN);
+	assert_int_equal(merge_plan_make(&plan, realtime, 2), MERGE_ACCEPTED);
+	assert_int_equal((int64_t)shifts[1].time_ns, -(int64_t)realtime[0].clock_ns);
 	assert_int_equal(plan.refused, 1);
 	assert_int_equal(merge_plan_make(&plan, before, 2), MERGE_BEFORE_BOOT);
 	assert_int_equal(merge_plan_make(&plan, just_after, 2), MERGE_ACCEPTED);

@@ -18,8 +18,9 @@
 
 static void formats_are_found_by_name(void **state)
 {
-	static const char *const names[] = { "jsonl", "perfetto", "chrome", "ctf",    "pprof", "speedscope",
-					     "csv",   "tokio",	  "tokio4", "tokio6", "sqlite" };
+	static const char *const names[] = { "jsonl",	   "perfetto", "chrome", "ctf",	   "pprof",
+					     "speedscope", "csv",      "tokio",	 "tokio4", "tokio6",
+					     "sui",	   "sui2",     "sqlite" };
 	size_t cnt = 0;
 
 	(void)state;

@@ -150,7 +150,7 @@ static int export_records(struct exported *exported, struct export *export, FILE
 		export_abort(export);
 		return err;
 	}
-	export_tell(export, say, exported->cli);
+	export_tell_at_close(export, say, exported->cli);
 	return export_close(export, input->err, NULL);
 }
 

@@ -10,10 +10,11 @@
 #include "cli/files/progress.h"
 #include "import/import.h"
 
-#define NO_FORMAT UINT_MAX
+#define NOT_GIVEN UINT_MAX
 
 struct import_values {
 	unsigned int format;
+	unsigned int sui_variants;
 	const char *output;
 };
 
@@ -24,11 +25,16 @@ static const char *format_name(size_t idx)
 	return format ? format->name : NULL;
 }
 
+static const char *const variant_counts[] = { "2", "4", NULL };
+
 static const struct option_spec specs[] = {
 	OPTION("format", 'f', OPTION_CHOICE, "FORMAT", "of the input (default: what it looks like)",
 	       offsetof(struct import_values, format), .choice_at = format_name),
 	OPTION("output", 'o', OPTION_STRING, "OUT", "write this log, once it is complete (required)",
 	       offsetof(struct import_values, output)),
+	OPTION("sui-variants", 0, OPTION_CHOICE, "N",
+	       "format sui: how many event types there are (default: 4 if one of the last two occurs)",
+	       offsetof(struct import_values, sui_variants), .choices = variant_counts),
 	OPTION_END,
 };
 
@@ -124,12 +130,13 @@ static int finish(struct importing *importing, int err, const struct import_resu
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-	struct import_values values = { .format = NO_FORMAT };
+	struct import_values values = { .format = NOT_GIVEN, .sui_variants = NOT_GIVEN };
 	struct importing importing = { .cli = cli };
 	const struct import_sink sink = {
 		.begin = begin, .add = add, .say = say, .progress = show_progress, .context = &importing
 	};
 	const struct import_format *format = NULL;
+	struct import_options import_options = { 0 };
 	struct import_result imported;
 	struct options_result result;
 	int status, err;
@@ -141,10 +148,12 @@ static int run(struct cli *cli, int argc, char **argv)
 		return status;
 	importing.path = values.output;
 	progress_init(&importing.progress, cli, true);
-	if (values.format != NO_FORMAT)
+	if (values.format != NOT_GIVEN)
 		format = import_format_at(values.format);
-	err = import_run(format, (const char *const *)result.operands, (size_t)result.operand_cnt, &sink,
-			 &imported);
+	if (values.sui_variants != NOT_GIVEN)
+		import_options.sui_variants = values.sui_variants == 0 ? 2 : 4;
+	err = import_run(format, (const char *const *)result.operands, (size_t)result.operand_cnt,
+			 &import_options, &sink, &imported);
 	return finish(&importing, err, &imported);
 }
 

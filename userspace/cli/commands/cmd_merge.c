@@ -38,11 +38,12 @@ static const struct options options = {
 		 "added up.",
 	.usages = (const char *const[]){ "-o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples = (const struct option_example[]){
-		{ "txtrace merge -o all.txtrace front.txtrace back.txtrace",
-		  "What both servers did, side by side." },
-		{ NULL, NULL },
-	},
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace merge -o all.txtrace front.txtrace back.txtrace",
+			  "What both servers did, side by side." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_tool_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -55,7 +56,7 @@ struct source {
 	struct id_shift shift;
 	struct txtrace_record record; /* its next one, if has_record; as it stands in the log */
 	bool has_record;
-	bool has_damage;   /* before that, something is missing */
+	bool has_damage; /* before that, something is missing */
 	/*
 	 * where the record belongs in the result: of one source it never falls, though times of checkpoints
 	 * and losses stand ahead
@@ -176,6 +177,7 @@ static int plan(struct merging *merging)
 		source->clock_ns = txtrace_log_realtime_ns(source->input.log, 0);
 		sources[i] = (struct merge_source){ .info = *txtrace_log_info(source->input.log),
 						    .clock_ns = source->clock_ns };
+		sources[i].is_realtime = txtrace_log_realtime_ns(source->input.log, 1) == 1;
 		sources[i].begin_ns = sources[i].info.version_major ? sources[i].info.start_monotonic_ns
 								    : source->key_ns;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "export/key_map.h"
+#include "base/key_map.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
