@@ -27,7 +27,7 @@
 /* What went through an export. */
 struct export_totals {
 	struct log_census census;
-	int read_error;	  /* negative errno with which reading ended early, or 0 */
+	int read_error;   /* negative errno with which reading ended early, or 0 */
 	bool is_complete; /* the log has its summary, nothing in it was damaged, and it was read to its end */
 };
 
@@ -65,7 +65,7 @@ struct export_format {
 	int (*counter)(void *state, const struct txtrace_counter *counter);
 	int (*link)(void *state, const struct txtrace_link *link);
 	int (*open_span)(void *state, const struct txtrace_open_span *open_span);
-	int (*loss)(void *state, const struct txtrace_loss *loss); /* never NULL */
+	int (*loss)(void *state, const struct txtrace_loss *loss);       /* never NULL */
 	int (*stay)(void *state, const struct txtrace_stay *stay);
 	int (*overlap)(void *state, const struct txtrace_overlap *overlap);
 	int (*object)(void *state, const struct txtrace_object *object);

@@ -38,12 +38,11 @@ static const struct options options = {
 		 "added up.",
 	.usages = (const char *const[]){ "-o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples =
-		(const struct option_example[]){
-			{ "txtrace merge -o all.txtrace front.txtrace back.txtrace",
-			  "What both servers did, side by side." },
-			{ NULL, NULL },
-		},
+	.examples = (const struct option_example[]){
+		{ "txtrace merge -o all.txtrace front.txtrace back.txtrace",
+		  "What both servers did, side by side." },
+		{ NULL, NULL },
+	},
 	.notes = exit_status_tool_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -56,7 +55,7 @@ struct source {
 	struct id_shift shift;
 	struct txtrace_record record; /* its next one, if has_record; as it stands in the log */
 	bool has_record;
-	bool has_damage; /* before that, something is missing */
+	bool has_damage;   /* before that, something is missing */
 	/*
 	 * where the record belongs in the result: of one source it never falls, though times of checkpoints
 	 * and losses stand ahead
