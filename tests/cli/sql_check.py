@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """
 What `txtrace sql` says of a log, against what other commands say of it.

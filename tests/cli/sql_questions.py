@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """
 sql_questions.py docs/sql.md LOG...: runs every query of the document on each log. Each has to find something in one of them, and to say the same as another

@@ -67,13 +67,17 @@ list_of_pids() {
 
 # Somebody else runs the same program: he is none of the list's.
 others_are_left_alone() {
-	local other pid
+	local other pid tracer
 	"$programs/probe_loop" --mode begin-end --steps 2000 --rate 5000 --window-ms 100 >"$tmp/other.out" &
 	other=$!
 	"$programs/probe_loop" --mode begin-end --steps 2000 --rate 5000 --window-ms 100 >"$tmp/mine.out" &
 	pid=$!
-	wait_for 20 test -s "$tmp/other.out"
-	"$recorder" -q -d 1 -o "$tmp/alone.txtrace" -p $pid || return
+	wait_for 20 test -s "$tmp/other.out" && wait_for 20 test -s "$tmp/mine.out"
+	"$recorder" -q -o "$tmp/alone.txtrace" -p $pid &
+	tracer=$!
+	wait_for 60 grep -q '"traced":true' "$tmp/mine.out"
+	kill -INT $tracer
+	wait $tracer || return
 	kill $other $pid
 	wait $other $pid
 	export_log "$tmp/alone.txtrace" || return
