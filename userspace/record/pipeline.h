@@ -38,10 +38,12 @@ enum observer_moment {
  */
 struct observer {
 	void *context;
-	uint64_t event_kinds;					       /* which events: OBSERVE(EVENT_...) */
+	/* which events: OBSERVE(EVENT_...) */
+	uint64_t event_kinds;
 	int (*before_event)(void *context, const struct event *event); /* before it is attributed */
 	int (*after_event)(void *context, const struct event *event);
-	uint64_t record_kinds; /* which records: OBSERVE(TXTRACE_RECORD_...) */
+	/* which records: OBSERVE(TXTRACE_RECORD_...) */
+	uint64_t record_kinds;
 	int (*on_record)(void *context, const struct txtrace_record *record); /* it is in the log */
 	int (*at[OBSERVER_MOMENT_COUNT])(void *context, uint64_t time_ns);
 };

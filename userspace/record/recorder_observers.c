@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who observes the pipeline of a recorder: see observe() at the end. */
+/* Who observes the pipeline of a recorder: see recorder_observe() at the end. */
 #include "event/stream.h"
 #include "record/recorder_state.h"
 #include "record/targets/object_names.h"
