@@ -49,7 +49,7 @@ header() {
 
 ids_stay_apart() {
 	run 0 merge -o merged.txtrace sound.txtrace other.txtrace && run 0 dump -k span merged.txtrace || return
-	sed -E 's/.* pid=([0-9]+) .* id=([0-9]+) .*/\1 \2/' "$tmp/out" >"$tmp/ids"
+	sed -E 's/.* id=([0-9]+) pid=([0-9]+) .*/\2 \1/' "$tmp/out" >"$tmp/ids"
 	[ "$(wc -l <"$tmp/ids")" = 7 ] && [ "$(sort -u "$tmp/ids" | wc -l)" = 7 ] || fail "$(cat "$tmp/ids")" || return
 	[ "$(grep -c '^4194404 ' "$tmp/ids")" = 2 ] || fail "$(cat "$tmp/ids")"
 }
@@ -58,7 +58,7 @@ ids_stay_apart() {
 same_boot() {
 	other_host "capture C" "boot A" | "$make_log" "$tmp/same_boot.txtrace"
 	run 0 merge -o merged.txtrace sound.txtrace same_boot.txtrace && run 0 dump -k run merged.txtrace &&
-		grep -q '^run begin_ns=7500000000 end_ns=7700000000 pid=4194404 tid=4194404 cpu=3 ' "$tmp/out" || fail "$(cat "$tmp/out")" || return
+		grep -q '^run begin_ns=7500000000 end_ns=7700000000 tid=4194404 pid=4194404 cpu=3 ' "$tmp/out" || fail "$(cat "$tmp/out")" || return
 	run 0 info --json merged.txtrace && jq -e .capture.cpus==2 "$tmp/out"
 }
 
@@ -119,7 +119,7 @@ many() {
 	done
 	run 0 merge -o merged.txtrace "${names[@]}" && run 0 info --json merged.txtrace || return
 	jq -e '.records.span == 80 and .losses.sent == 800 and .losses.lost == 200 and .capture.cpus == 160' "$tmp/out" >/dev/null || fail "$(cat "$tmp/out")" || return
-	run 0 dump -k span merged.txtrace && [ "$(sed -E 's/.* pid=([0-9]+) .* id=([0-9]+) .*/\1 \2/' "$tmp/out" | sort -u | wc -l)" = 80 ]
+	run 0 dump -k span merged.txtrace && [ "$(sed -E 's/.* id=([0-9]+) pid=([0-9]+) .*/\2 \1/' "$tmp/out" | sort -u | wc -l)" = 80 ]
 }
 
 check "one log: that log" one_log sound

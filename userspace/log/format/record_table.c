@@ -419,7 +419,7 @@ const struct record_kind record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_THREAD] = {
 		KIND(thread, "thread", "threads", "threads: their names, and their ends"),
 		.time = AT(thread.time_ns), OF_THREAD(thread), .strings = { AT(thread.comm) },
-		.is_coded = true, IN_LOG(4, V, V, C, S),
+		IN_LOG(4, V, V, C, S),
 	},
 	[TXTRACE_RECORD_ATTRIBUTE] = {
 		KIND(attribute, "attribute", "attributes", "attributes of spans"),
@@ -445,7 +445,7 @@ const struct record_kind record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_LOSS] = {
 		KIND(loss, "loss", "losses", "events that were lost"),
 		.time = AT(loss.last_ns), .begin = AT(loss.first_ns),
-		.is_coded = true, IN_LOG(5, V, V, C, V, V),
+		IN_LOG(5, V, V, C, V, V),
 	},
 	[TXTRACE_RECORD_OPEN_SPAN] = {
 		KIND(open_span, "open_span", "open_spans", "spans that were open at a checkpoint"),
@@ -455,17 +455,18 @@ const struct record_kind record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 	},
 	[TXTRACE_RECORD_SUMMARY] = {
 		KIND(summary, "summary", "summaries", "the recorder's own counts"),
-		.time = AT(summary.time_ns), .is_coded = true,
+		.time = AT(summary.time_ns),
 		IN_LOG(15 + TXTRACE_LEFT_OUT_COUNT, V, [1 ... 14 + TXTRACE_LEFT_OUT_COUNT] = S),
 	},
 	[TXTRACE_RECORD_DROPPED] = {
 		KIND(dropped, "dropped", "dropped", "records that were not written"),
-		.time = AT(dropped.time_ns), .begin = AT(dropped.first_ns), .is_coded = true,
+		.time = AT(dropped.time_ns), .begin = AT(dropped.first_ns),
 		IN_LOG(4 + LOGGED_KINDS, V, V, V, [3 ... 3 + LOGGED_KINDS] = S),
 	},
 	[TXTRACE_RECORD_CONTINUED] = {
 		KIND(continued, "continued", NULL, NULL),
-		.time = AT(continued.time_ns), .is_coded = true, IN_LOG(2, V, V),
+		.time = AT(continued.time_ns),
+		IN_LOG(2, V, V),
 	},
 	[TXTRACE_RECORD_STAY] = {
 		KIND(stay, "stay", "stays", "stays of threads in spans that several worked for"),
@@ -475,17 +476,17 @@ const struct record_kind record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_OBJECT] = {
 		KIND(object, "object", "objects", "what waits were for"),
 		.time = AT(object.time_ns), OF_THREAD(object), .strings = { AT(object.name) },
-		.is_nameless = true, .is_coded = true, IN_LOG(5, V, C, C, V, V),
+		.is_nameless = true, IN_LOG(5, V, C, C, V, V),
 	},
 	[TXTRACE_RECORD_STACK] = {
 		KIND(stack, "stack", "stacks", "where the code of threads was"),
 		.time = AT(stack.time_ns), OF_THREAD(stack),
-		.is_coded = true, IN_LOG(10, V, C, C, V, V, C, C, S, S, C),
+		IN_LOG(10, V, C, C, V, V, C, C, S, S, C),
 	},
 	[TXTRACE_RECORD_FRAMES] = {
 		KIND(frames, "frames", "frames", "the functions of stacks"),
 		.time = AT(frames.time_ns), .strings = { AT(frames.names) },
-		.is_nameless = true, .is_coded = true, IN_LOG(3, V, V, V),
+		.is_nameless = true, IN_LOG(3, V, V, V),
 	},
 	[TXTRACE_RECORD_OTHER_RUN] = {
 		KIND(other_run, "other_run", "other_runs", "who else had a CPU"),
@@ -496,23 +497,23 @@ const struct record_kind record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_COST] = {
 		KIND(cost, "cost", "costs", "what tracing cost"),
 		.time = AT(cost.time_ns), .begin = AT(cost.since_ns), .strings = { AT(cost.event) },
-		.is_coded = true, IN_LOG(15, V, V, V, S, S, S, S, C, V, V, V, V, S, S, S),
+		IN_LOG(15, V, V, V, S, S, S, S, C, V, V, V, V, S, S, S),
 	},
 	[TXTRACE_RECORD_PROCESS] = {
 		KIND(process, "process", "processes", "traced processes"),
 		.time = AT(process.time_ns), .pid = AT(process.pid), .tid = AT(process.pid),
 		.strings = { AT(process.comm), AT(process.exe), AT(process.command) },
-		.is_coded = true, IN_LOG(10, V, V, C, C, V, V, V, S, S, S),
+		IN_LOG(10, V, V, C, C, V, V, V, S, S, S),
 	},
 	[TXTRACE_RECORD_TRIGGER] = {
 		KIND(trigger, "trigger", "triggers", "why a flight recorder wrote"),
 		.time = AT(trigger.time_ns), OF_THREAD(trigger),
 		.strings = { AT(trigger.label), AT(trigger.rule) },
-		.is_coded = true, IN_LOG(9, V, C, C, S, C, C, S, S, S),
+		IN_LOG(9, V, C, C, S, C, C, S, S, S),
 	},
 	[TXTRACE_RECORD_OVERLAP] = {
 		KIND(overlap, "overlap", NULL, NULL),
-		.time = AT(overlap.time_ns), OF_THREAD(overlap), .is_coded = true,
+		.time = AT(overlap.time_ns), OF_THREAD(overlap),
 		IN_LOG(20, V, C, C, C, [4 ... 19] = S),
 	},
 	[TXTRACE_RECORD_DAMAGE] = {

@@ -111,7 +111,7 @@ struct record_field {
 	/* The field is there only if the byte at this offset is `is`. 0: it always is. */
 	uint8_t is;
 	uint16_t when;
-	uint8_t coding; /* enum record_coding */
+	uint8_t coding; /* enum record_coding: of a plain kind, which encoder and decoder treat by the table */
 	uint8_t log;
 };
 
@@ -141,7 +141,6 @@ struct record_kind {
 	uint16_t strings[RECORD_STRINGS_MAX];
 	/* else the first string is a name, one of few (a label, a command); the others are of many */
 	bool is_nameless;
-	bool is_coded; /* encoder and decoder go by the fields */
 	uint8_t log_field_cnt; /* 0: a log does not hold this kind */
 	uint8_t habits[LOG_KNOWN_FIELD_MAX]; /* enum field_habit, by field of the log */
 };
