@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """
 dashboard_check.py structure DASHBOARD [PAGE]
