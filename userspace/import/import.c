@@ -12,7 +12,7 @@
 
 #include "import/import_formats.h"
 #include "import/import_files.h"
-#include "log/format/record_parts.h"
+#include "log/format/record_table.h"
 
 #define SAID_MAX 5 /* complaints; the others are counted */
 

@@ -63,7 +63,7 @@ static struct column *field_column(struct batch_decoder *decoder, uint32_t kind,
 	uint32_t own = *own_cnt;
 
 	*own_cnt += told->is_own;
-	if (kind < LOG_KIND_COUNT && kind_fields[kind].count ? field >= kind_fields[kind].count
+	if (kind < LOG_KIND_COUNT && record_kinds[kind].log_field_cnt ? field >= record_kinds[kind].log_field_cnt
 							     : field != FIELD_TIME)
 		return NULL;
 	if (told->is_own)
@@ -141,7 +141,7 @@ static void prepare_shape(struct batch_decoder *decoder, struct record_shape *sh
 	uint64_t thread = shape->values[FIELD_THREAD];
 	struct txtrace_record record;
 
-	shape->way = shape->kind < LOG_KIND_COUNT && kind_fields[shape->kind].count ? WAY_GENERAL
+	shape->way = shape->kind < LOG_KIND_COUNT && record_kinds[shape->kind].log_field_cnt ? WAY_GENERAL
 										    : WAY_UNKNOWN;
 	shape->time = fields & 1u << FIELD_TIME ? shape->steps[0].column : NULL;
 	if (!shape->time || (!is_plain_run(shape, fields) && !is_plain_wake(shape, fields)))

@@ -305,7 +305,7 @@ static void put_dictionary(struct assembly *assembly, const struct record_packer
 
 static uint32_t field_cnt_of(const struct shape *shape)
 {
-	uint32_t field_cnt = kind_fields[shape->kind].count;
+	uint32_t field_cnt = record_kinds[shape->kind].log_field_cnt;
 
 	while (field_cnt && !shape->least[field_cnt - 1] && !(shape->variable & 1u << (field_cnt - 1)))
 		field_cnt--;

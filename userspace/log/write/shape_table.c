@@ -18,10 +18,10 @@
 
 /* ---- plans ---- */
 
-static void make_plan(struct shape_plan *plan, const struct kind_fields *of)
+static void make_plan(struct shape_plan *plan, const struct record_kind *of)
 {
 	memset(plan, 0, sizeof(*plan));
-	for (uint8_t i = 0; i < of->count; i++) {
+	for (uint8_t i = 0; i < of->log_field_cnt; i++) {
 		if (of->habits[i] == HABIT_CATEGORY)
 			plan->categories[plan->category_cnt++] = i;
 		else
@@ -96,7 +96,7 @@ void shape_table_learn(struct shape_table *table)
 	}
 	for (uint32_t kind = 0; kind < LOG_KIND_COUNT; kind++) {
 		if (++table->plans[kind].age == PLAN_LIFE_BATCHES)
-			make_plan(&table->plans[kind], &kind_fields[kind]);
+			make_plan(&table->plans[kind], &record_kinds[kind]);
 		else if (shape_cnts[kind])
 			replan(table, kind, shape_cnts[kind], record_cnts[kind]);
 	}
@@ -108,7 +108,7 @@ int shape_table_init(struct shape_table *table)
 {
 	memset(table, 0, sizeof(*table));
 	for (uint32_t i = 0; i < LOG_KIND_COUNT; i++)
-		make_plan(&table->plans[i], &kind_fields[i]);
+		make_plan(&table->plans[i], &record_kinds[i]);
 	for (uint32_t i = 0; i <= LOG_KNOWN_FIELD_MAX; i++)
 		table->multipliers[i] = hash_number(hash_number(i + 1) + 1) | 1;
 	table->shapes = malloc(SHAPE_CAPACITY * sizeof(*table->shapes));
@@ -167,7 +167,7 @@ static void init_shape(struct shape *shape, const struct shape_key *key, const u
 	shape->hash = key->hash;
 	shape->kind = (uint8_t)key->words[0];
 	shape->collected = (uint32_t)(key->words[0] >> 8);
-	for (uint32_t i = 0; i < kind_fields[shape->kind].count; i++) {
+	for (uint32_t i = 0; i < record_kinds[shape->kind].log_field_cnt; i++) {
 		shape->least[i] = shape->collected & 1u << i ? INT64_MAX : (int64_t)fields[i];
 		shape->greatest[i] = shape->collected & 1u << i ? INT64_MIN : (int64_t)fields[i];
 	}
