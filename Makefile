@@ -376,7 +376,7 @@ INSTALLED := $(BUILD)/txtrace:bin/txtrace:755 $(BUILD)/txtrace-bpf:bin/txtrace-b
 	include/txtrace.h:include/txtrace.h:644 $(foreach header,$(LIBRARY_HEADERS),$(header):$(header):644) LICENSE:share/doc/txtrace/LICENSE:644 \
 	$(BUILD)/libtxtrace.a:lib/libtxtrace.a:644 $(BUILD)/$(LIBRARY_FILE):lib/$(LIBRARY_FILE):755 \
 	docs/service/txtrace.conf:share/doc/txtrace/txtrace.conf:644 docs/service/txtrace.service:$(SERVICE_FILE):644 \
-	$(foreach preset,$(sort $(wildcard share/txtrace/presets/*)),$(preset):$(preset):644) \
+	$(foreach file,$(sort $(wildcard share/txtrace/*/*)),$(file):$(file):644) \
 	$(foreach page,$(MAN_PAGES),$(page):share/man/man1/$(notdir $(page)):644)
 # what it names:link
 INSTALLED_LINKS := $(LIBRARY_FILE):lib/$(SONAME) $(SONAME):lib/libtxtrace.so
