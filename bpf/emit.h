@@ -89,15 +89,16 @@ static __always_inline void emit_discard(struct emit *out, const uint32_t kind, 
 }
 
 static __always_inline void emit_header(struct emit *out, struct wire_header *header, uint8_t kind,
-					uint8_t flags, uint64_t pid_tgid, uint64_t now_ns)
+					uint16_t flags, uint64_t pid_tgid, uint64_t now_ns)
 {
 	header->time_ns = now_ns;
 	header->tid = (uint32_t)pid_tgid;
 	header->tgid = pid_tgid >> 32;
-	header->kind = kind;
 	header->flags = flags;
-	header->cpu = out->cpu;
 	header->size = out->size;
+	header->cpu = out->cpu;
+	header->kind = kind;
+	header->padding = 0;
 }
 
 /*

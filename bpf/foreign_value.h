@@ -63,7 +63,7 @@ static __always_inline int send_value(struct emit *out, struct wire_text *event,
 				      const struct foreign_value *place, uint64_t value, long length,
 				      const uint32_t size)
 {
-	uint8_t flags = 0;
+	uint16_t flags = 0;
 
 	if (length < 0)
 		flags = WIRE_IS_UNREADABLE;

@@ -82,7 +82,7 @@ struct telling {
 	const char *comm; /* NULL: the process' own */
 	const char *path; /* NULL: none */
 	uint8_t change;
-	uint8_t flags;
+	uint16_t flags;
 	bool wakes; /* the recorder has something to do now */
 };
 

@@ -28,7 +28,7 @@ static __always_inline uint8_t how_it_left(bool preempt, unsigned int state)
 }
 
 struct end_with_clocks {
-	struct wire_span span;
+	struct wire_thread_end end;
 	struct wire_clocks clocks;
 };
 
@@ -44,7 +44,7 @@ static __always_inline void leave_all(struct task_struct *task, uint32_t old_tid
  * The task is the current one, and on a CPU: its clocks are read without a race but for preemption, which the
  * count would tell.
  */
-static __always_inline int send_end(struct task_struct *task, const uint8_t kind, uint64_t id)
+static __always_inline int send_end(struct task_struct *task, const uint8_t kind, uint32_t old_tid)
 {
 	struct thread_clock *clock = thread_clock_of(task);
 	struct end_with_clocks *event;
@@ -56,7 +56,7 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 		return 0;
 	clock->now.has_ended = kind == WIRE_THREAD_EXIT;
 	if (span_filter_is_on())
-		leave_all(task, id);
+		leave_all(task, old_tid);
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
 		return emit_lost(&out, kind, bpf_ktime_get_ns());
@@ -64,12 +64,11 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 	switch_cnt = *(volatile uint32_t *)&clock->now.switch_cnt;
 	now_ns = bpf_ktime_get_ns();
 	thread_clock_read(clock, now_ns, &event->clocks);
-	emit_header(&out, &event->span.header, kind,
+	emit_header(&out, &event->end.header, kind,
 		    thread_clock_flags(clock, *(volatile uint32_t *)&clock->now.switch_cnt == switch_cnt),
 		    pid_tgid_of(task), now_ns);
-	event->span.id = id;
-	event->span.label = 0;
-	event->span.parent = 0;
+	event->end.old_tid = old_tid;
+	event->end.padding = 0;
 	emit_submit(&out, event);
 	return 0;
 }
@@ -226,7 +225,7 @@ int on_sched_switch(uint64_t *ctx)
 }
 
 static __always_inline void fill_wake(struct wire_wake *event, struct emit *out, struct task_struct *wakee,
-				      struct task_struct *waker, uint8_t flags, uint64_t now_ns)
+				      struct task_struct *waker, uint16_t flags, uint64_t now_ns)
 {
 	emit_header(out, &event->header, WIRE_WAKE, flags, compat_current_pid_tgid(waker), now_ns);
 	event->wakee_tid = wakee->pid;
@@ -247,7 +246,7 @@ static __noinline int wake_from_wait(struct task_struct *wakee, struct thread_cl
 {
 	struct task_struct *waker = compat_current_task();
 	struct files_struct *files = wakee->files;
-	uint8_t flags = waker_flags(waker, &scratch[bpf_get_smp_processor_id() & (WIRE_CPU_MAX - 1)]);
+	uint16_t flags = waker_flags(waker, &scratch[bpf_get_smp_processor_id() & (WIRE_CPU_MAX - 1)]);
 	struct wire_wait_end *event;
 	struct cpu_watch *watch;
 	struct emit out;
@@ -284,7 +283,7 @@ int on_sched_waking(uint64_t *ctx)
 	struct wire_wake *event;
 	struct emit out;
 	uint64_t now_ns;
-	uint8_t flags;
+	uint16_t flags;
 
 	if (!clock || phase == WIRE_PHASE_STOPPED)
 		return 0;
@@ -389,7 +388,6 @@ int on_exit_of_thread(uint64_t *ctx)
 	return 0;
 }
 
-/* id: the tid that the thread had before; exec gives it that of the process. */
 SEC("tp_btf/sched_process_exec")
 int on_exec(uint64_t *ctx)
 {

@@ -75,13 +75,13 @@ static __always_inline void fill_span(struct wire_span *span, uint64_t id, uint6
 }
 
 static __always_inline int send_span_with_clocks(struct thread_clock *clock, const uint8_t kind, uint64_t id,
-						 uint64_t label, uint64_t parent, uint8_t filter_flags)
+						 uint64_t label, uint64_t parent, uint16_t filter_flags)
 {
 	struct span_with_clocks *event;
 	struct emit out;
 	uint32_t switch_cnt;
 	uint64_t now_ns;
-	uint8_t flags;
+	uint16_t flags;
 
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
@@ -97,7 +97,7 @@ static __always_inline int send_span_with_clocks(struct thread_clock *clock, con
 }
 
 static __always_inline bool is_recorded(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent,
-					uint8_t *flags)
+					uint16_t *flags)
 {
 	if (kind == WIRE_BEGIN || kind == WIRE_BEGIN_DETACHED)
 		return span_filter_begin(kind, id, label, parent, flags);
@@ -107,7 +107,7 @@ static __always_inline bool is_recorded(const uint8_t kind, uint64_t id, uint64_
 }
 
 /* So that the verifier cuts the flags away where there are none. */
-static __always_inline uint8_t flags_if_filtered(uint8_t flags)
+static __always_inline uint8_t flags_if_filtered(uint16_t flags)
 {
 	return span_filter_is_on() ? flags : 0;
 }
@@ -116,7 +116,7 @@ static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t l
 {
 	struct thread_clock *clock = clock_of_current(compat_current_task());
 	struct wire_span *event;
-	uint8_t filter_flags = 0;
+	uint16_t filter_flags = 0;
 	struct emit out;
 	uint64_t now_ns;
 
@@ -237,7 +237,7 @@ struct text_source {
 static __always_inline void fill_text(struct emit *out, struct wire_text *event, const uint8_t kind,
 				      const struct text_source *source, long length, const uint32_t size)
 {
-	uint8_t flags = 0;
+	uint16_t flags = 0;
 
 	if (length < 0)
 		flags = WIRE_IS_UNREADABLE;
@@ -327,7 +327,7 @@ static __always_inline int send_key(const uint8_t kind, uint64_t key, uint64_t l
 	struct emit out;
 	uint32_t switch_cnt, room = length < WIRE_KEY_MAX ? length : WIRE_KEY_MAX;
 	uint64_t now_ns;
-	uint8_t flags;
+	uint16_t flags;
 
 	if (!clock || (span_filter_is_on() && !is_key_recorded(kind, key, room, name)))
 		return 0;

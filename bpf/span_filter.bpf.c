@@ -119,7 +119,7 @@ static __always_inline bool is_label_wanted(uint64_t label)
  * what spans in it are recorded with.
  */
 static __always_inline uint32_t judge_nested(uint64_t id, uint32_t tgid, uint64_t *parent, uint64_t *within,
-					     uint8_t *flags)
+					     uint16_t *flags)
 {
 	bool is_known;
 	const struct entered *top = entered_top(&is_known);
@@ -169,7 +169,7 @@ static __always_inline bool is_remembered(uint64_t id, uint64_t within, bool is_
 }
 
 __hidden bool span_filter_begin(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent,
-				uint8_t *flags)
+				uint16_t *flags)
 {
 	bool is_detached = kind == WIRE_BEGIN_DETACHED, is_nested = !*parent && !is_detached;
 	struct span_name name = name_of(id);

@@ -50,7 +50,7 @@ static __always_inline bool span_filter_is_on(void)
  * A span begins: is it recorded? *parent becomes the one that it is to be
  * recorded with; *flags gets WIRE_IS_NESTED if that was found here.
  */
-bool span_filter_begin(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent, uint8_t *flags);
+bool span_filter_begin(const uint8_t kind, uint64_t id, uint64_t label, uint64_t *parent, uint16_t *flags);
 
 /* Something is said of it. */
 bool span_filter_has(uint64_t id);

@@ -142,9 +142,9 @@ static __always_inline void thread_clock_read(const struct thread_clock *clock, 
 }
 
 /* Goes with a reading: what it is worth. */
-static __always_inline uint8_t thread_clock_flags(const struct thread_clock *clock, bool is_whole)
+static __always_inline uint16_t thread_clock_flags(const struct thread_clock *clock, bool is_whole)
 {
-	uint8_t flags = WIRE_HAS_CLOCKS;
+	uint16_t flags = WIRE_HAS_CLOCKS;
 
 	if (!is_whole || !cfg_has_clocks)
 		flags |= WIRE_NO_CLOCKS;

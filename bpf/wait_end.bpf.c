@@ -368,7 +368,7 @@ static __always_inline bool has_signal(struct task_struct *task)
 
 /* Nothing that the wait was for is known to have come. may_be: what may have; WAIT_NOTHING: nothing. */
 static __always_inline uint32_t end_without(struct task_struct *wakee, const struct thread_clock *clock,
-					    uint8_t flags, uint32_t may_be)
+					    uint16_t flags, uint32_t may_be)
 {
 	bool is_interrupt = flags & WIRE_IN_INTERRUPT && !(flags & WIRE_IN_SOFTIRQ),
 	     is_sure = may_be == WAIT_NOTHING && clock->wait.is_whole;
@@ -381,7 +381,7 @@ static __always_inline uint32_t end_without(struct task_struct *wakee, const str
 }
 
 static __always_inline uint32_t decide(struct task_struct *wakee, struct files_struct *files,
-				       struct thread_clock *clock, uint8_t flags)
+				       struct thread_clock *clock, uint16_t flags)
 {
 	struct poll_end end = { FOUND_NOTHING, FOUND_NOTHING };
 	struct open_wait *wait = &clock->wait;
@@ -409,7 +409,7 @@ static __always_inline uint32_t decide(struct task_struct *wakee, struct files_s
 }
 
 __hidden void wait_decide(struct task_struct *wakee, struct files_struct *files, struct thread_clock *clock,
-			  uint8_t flags)
+			  uint16_t flags)
 {
 	uint32_t reason = decide(wakee, files, clock, flags);
 

@@ -43,7 +43,7 @@ void wait_begin(struct thread_clock *clock, struct block *block);
  * waker_flags(). Sets clock->now.reason and clock->wait.object.
  */
 void wait_decide(struct task_struct *wakee, struct files_struct *files, struct thread_clock *clock,
-		 uint8_t flags);
+		 uint16_t flags);
 
 /* The inode of the descriptor that is the object of the wait; 0: it has none, or that cannot be told. */
 static __always_inline uint64_t wait_inode(struct files_struct *files, const struct open_wait *wait,

@@ -97,7 +97,7 @@ static __always_inline bool waker_runs_timers(struct rq *rq)
  * current_task: from compat_current_task(). scratch: memory to spill a pointer
  * into, which makes it a number to the verifier; overwritten.
  */
-static __always_inline uint8_t waker_flags(struct task_struct *current_task, volatile uint64_t *scratch)
+static __always_inline uint16_t waker_flags(struct task_struct *current_task, volatile uint64_t *scratch)
 {
 	const bool is_typed = compat_has_task_storage();
 	void *stack = is_typed ? current_task->stack : BPF_CORE_READ(current_task, stack);

@@ -84,30 +84,32 @@ enum wire_kind {
 };
 
 enum wire_flag {
-	WIRE_HAS_CLOCKS = 1,      /* struct wire_clocks follows the kind's struct */
-	WIRE_IN_INTERRUPT = 2,    /* WAKE: tid is the thread that was interrupted, not the one that woke */
-	WIRE_IS_TRUNCATED = 4,    /* the text was longer than there is room for */
-	WIRE_IS_SEED = 8,         /* THREAD, PROCESS: it ran before the tracer came */
+	WIRE_HAS_CLOCKS = 1,       /* struct wire_clocks follows the kind's struct */
+	WIRE_IN_INTERRUPT = 2,     /* WAKE: tid is the thread that was interrupted, not the one that woke */
+	WIRE_IS_TRUNCATED = 4,     /* the text was longer than there is room for */
+	WIRE_IS_SEED = 8,          /* THREAD, PROCESS: it ran before the tracer came */
 	/* with clocks: its last switch-in was not seen, so time goes to `unknown` until it leaves the CPU */
-	WIRE_NOT_ARRIVED = 8,
-	WIRE_BY_TIMER = 8,        /* WAKE: the interrupt or softirq runs timers */
-	WIRE_IS_RENAME = 16,      /* THREAD: only the name is new */
-	WIRE_IS_NESTED = 16,      /* BEGIN: no parent was named, and the kernel side has found it */
-	WIRE_IN_SOFTIRQ = 16,     /* WAKE: the interrupt is a softirq, and runs no timer */
-	WIRE_IS_UNREADABLE = 32,  /* the text could not be read from the program's memory; its length is 0 */
-	WIRE_HAS_WAIT_END = 32,   /* WAKE: it is a struct wire_wait_end */
-	WIRE_NO_CLOCKS = 64,      /* the thread has no clocks: its account is unknown here */
-	WIRE_WAKER_UNKNOWN = 128, /* WAKE: this kernel does not tell whether it came from an interrupt */
+	WIRE_NOT_ARRIVED = 16,
+	WIRE_BY_TIMER = 32,        /* WAKE: the interrupt or softirq runs timers */
+	WIRE_IS_RENAME = 64,       /* THREAD: only the name is new */
+	WIRE_IS_NESTED = 128,      /* BEGIN: no parent was named, and the kernel side has found it */
+	WIRE_IN_SOFTIRQ = 256,     /* WAKE: the interrupt is a softirq, and runs no timer */
+	WIRE_IS_UNREADABLE = 512,  /* the text could not be read from the program's memory; its length is 0 */
+	WIRE_HAS_WAIT_END = 1024,  /* WAKE: it is a struct wire_wait_end */
+	WIRE_NO_CLOCKS = 2048,     /* the thread has no clocks: its account is unknown here */
+	WIRE_WAKER_UNKNOWN = 4096, /* WAKE: this kernel does not tell whether it came from an interrupt */
+	WIRE_FLAGS = 8191,         /* all of them */
 };
 
 struct wire_header {
 	uint64_t time_ns;
 	uint32_t tid;  /* the thread on whose CPU time it happened; SWITCH: the thread that left */
 	uint32_t tgid;
-	uint8_t kind;  /* enum wire_kind */
-	uint8_t flags; /* enum wire_flag */
+	uint16_t flags; /* enum wire_flag */
+	uint16_t size;  /* of the whole record in bytes, clocks and text included */
 	uint16_t cpu;
-	uint32_t size; /* of the whole record in bytes, clocks and text included */
+	uint8_t kind;   /* enum wire_kind */
+	uint8_t padding;
 };
 
 /*
@@ -236,10 +238,14 @@ struct wire_thread {
  */
 #define WIRE_PARENT_ROOT 0xffffffffffffffffull
 
-/*
- * BEGIN, BEGIN_DETACHED, ENTER, LEAVE, END, ABANDON; then clocks if flags say
- * so. Also THREAD_EXIT and EXEC, with id = a = b = 0.
- */
+/* THREAD_EXIT, EXEC; then clocks if flags say so. */
+struct wire_thread_end {
+	struct wire_header header;
+	uint32_t old_tid; /* EXEC: that the thread had before; exec gives it that of the process */
+	uint32_t padding;
+};
+
+/* BEGIN, BEGIN_DETACHED, ENTER, LEAVE, END, ABANDON; then clocks if flags say so. */
 struct wire_span {
 	struct wire_header header;
 	uint64_t id;
@@ -381,6 +387,7 @@ _Static_assert(sizeof(struct wire_wait_end) == 72, "wire_wait_end");
 _Static_assert(sizeof(struct wire_other) == 48, "wire_other");
 _Static_assert(sizeof(struct wire_move) == 64, "wire_move");
 _Static_assert(sizeof(struct wire_thread) == 56, "wire_thread");
+_Static_assert(sizeof(struct wire_thread_end) == 32, "wire_thread_end");
 _Static_assert(sizeof(struct wire_span) == 48, "wire_span");
 _Static_assert(sizeof(struct wire_mark) == 48, "wire_mark");
 _Static_assert(sizeof(struct wire_text) == 56, "wire_text");

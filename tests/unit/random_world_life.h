@@ -201,7 +201,7 @@ static int world_new_thread(struct world *world, uint32_t tgid)
 	return -1;
 }
 
-static void world_trace(struct world *world, int t, int cpu, uint8_t state, uint8_t reason, uint8_t flags)
+static void world_trace(struct world *world, int t, int cpu, uint8_t state, uint8_t reason, uint16_t flags)
 {
 	struct world_thread *thread = &world->threads[t];
 	struct event event = world_event_of(thread, EVENT_THREAD);
@@ -325,7 +325,7 @@ static void world_end_exec(struct world *world, int cpu)
 	struct world_thread *thread = &world->threads[t];
 	struct event event = world_event_of(thread, EVENT_EXEC);
 
-	event.span.id = thread->old_tid ? thread->old_tid : thread->tid;
+	event.end.old_tid = thread->old_tid ? thread->old_tid : thread->tid;
 	world_pass_time(world);
 	world_leave_all(world, t, !world_send_with_clocks(world, cpu, &event, true));
 	world_cut_off(world, thread->tgid);

@@ -202,7 +202,7 @@ static int take_over(struct attribution *attribution, const struct event *event,
 
 	if (err)
 		return err;
-	*thread = thread_table_get(&attribution->threads, (uint32_t)event->span.id);
+	*thread = thread_table_get(&attribution->threads, event->end.old_tid);
 	if (!*thread || (*thread)->tgid != event->tgid)
 		return thread_of_event(attribution, event->tid, event->tgid, event->time_ns, thread);
 	(*thread)->now.state = THREAD_UNKNOWN;
@@ -219,7 +219,7 @@ int attribute_exec(struct attribution *attribution, const struct event *event)
 	struct own_event own;
 	int err;
 
-	if (event->span.id && event->span.id != event->tid) {
+	if (event->end.old_tid && event->end.old_tid != event->tid) {
 		err = take_over(attribution, event, &own.thread);
 		if (!err)
 			read_clocks(attribution, event, &own);

@@ -59,9 +59,9 @@ struct event {
 	uint64_t time_ns;
 	uint32_t tid; /* as in struct wire_header */
 	uint32_t tgid;
+	uint16_t flags;                   /* enum wire_flag */
 	uint16_t cpu;
 	uint8_t kind;                     /* enum event_kind */
-	uint8_t flags;                    /* enum wire_flag */
 	/* NULL: only on_cpu moved since this thread's last span event; see wire_clocks */
 	const struct wire_clocks *clocks;
 	union {
@@ -105,6 +105,9 @@ struct event {
 			uint8_t reason;
 			uint32_t parent_tgid;
 		} thread;
+		struct {
+			uint32_t old_tid; /* EXEC: that the thread had before */
+		} end; /* THREAD_EXIT, EXEC */
 		struct {
 			uint64_t id;
 			uint64_t parent;

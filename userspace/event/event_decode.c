@@ -130,6 +130,14 @@ static int decode_thread(const struct wire *wire, struct event *event)
 	return w->reason < BLOCK_REASON_COUNT && w->state <= WIRE_THREAD_BLOCKED ? 0 : -EBADMSG;
 }
 
+static int decode_thread_end(const struct wire *wire, struct event *event)
+{
+	const struct wire_thread_end *w = (const void *)wire->bytes;
+
+	event->end.old_tid = w->old_tid;
+	return decode_clocks(wire, sizeof(*w), event);
+}
+
 static int decode_span(const struct wire *wire, struct event *event)
 {
 	const struct wire_span *w = (const void *)wire->bytes;
@@ -245,8 +253,8 @@ static const struct {
 	[WIRE_SWITCH] = { sizeof(struct wire_switch), decode_switch },
 	[WIRE_WAKE] = { sizeof(struct wire_wake), decode_wake },
 	[WIRE_THREAD] = { sizeof(struct wire_thread), decode_thread },
-	[WIRE_THREAD_EXIT] = { sizeof(struct wire_span), decode_span },
-	[WIRE_EXEC] = { sizeof(struct wire_span), decode_span },
+	[WIRE_THREAD_EXIT] = { sizeof(struct wire_thread_end), decode_thread_end },
+	[WIRE_EXEC] = { sizeof(struct wire_thread_end), decode_thread_end },
 	[WIRE_OTHER] = { sizeof(struct wire_other), decode_other },
 	[WIRE_MOVE] = { sizeof(struct wire_move), decode_move },
 	[WIRE_BEGIN] = { sizeof(struct wire_span), decode_span },
@@ -285,6 +293,6 @@ int event_decode(const void *record, size_t size, const struct label_source *lab
 	event->tgid = header->tgid;
 	event->cpu = header->cpu;
 	event->kind = header->kind;
-	event->flags = header->flags;
+	event->flags = header->flags & WIRE_FLAGS;
 	return kinds[header->kind].decode(&wire, event);
 }

@@ -9,17 +9,9 @@
 			sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *) \
 	}
 
-/*
- * Of different kinds the same bits: IS_SEED, NOT_ARRIVED and BY_TIMER; IS_RENAME and IN_SOFTIRQ;
- * IS_UNREADABLE and HAS_WAIT_END.
- */
-static const struct stream_names flags = NAMES("clocks", "interrupt", "truncated", "seed", "rename",
-					       "unreadable", "no_clocks", "waker_unknown");
-static const struct stream_names flags_with_clocks = NAMES("clocks", "interrupt", "truncated", "not_arrived",
-							   "nested", "unreadable", "no_clocks",
-							   "waker_unknown");
-static const struct stream_names flags_of_wake = NAMES("clocks", "interrupt", "truncated", "timer", "softirq",
-						       "wait_end", "no_clocks", "waker_unknown");
+const struct stream_names stream_flags = NAMES("clocks", "interrupt", "truncated", "seed", "not_arrived", "timer",
+					       "rename", "nested", "softirq", "unreadable", "wait_end",
+					       "no_clocks", "waker_unknown");
 
 const struct stream_names stream_reasons = NAMES("lock", "disk", "network", "sleep", "page_fault", "pipe",
 						 "wait", "stopped", "other", "throttled", "poll");
@@ -90,7 +82,7 @@ static const struct stream_field span_fields[] = {
 };
 
 static const struct stream_field exec_fields[] = {
-	{ "old_tid", STREAM_U64, AT(span.id), NULL, 0, false, 0 },
+	{ "old_tid", STREAM_U32, AT(end.old_tid), NULL, 0, false, 0 },
 	{ 0 },
 };
 
@@ -217,11 +209,6 @@ static const struct stream_kind kinds[] = {
 const struct stream_kind *stream_kind_of(unsigned int kind)
 {
 	return kind < KIND_CNT && kinds[kind].name ? &kinds[kind] : NULL;
-}
-
-const struct stream_names *stream_flags_of(const struct stream_kind *kind)
-{
-	return kind == &kinds[EVENT_WAKE] ? &flags_of_wake : kind->has_clocks ? &flags_with_clocks : &flags;
 }
 
 static bool is_name(const char *name, const char *bytes, size_t length)

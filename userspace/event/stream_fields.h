@@ -45,9 +45,7 @@ struct stream_kind {
 };
 
 extern const struct stream_names stream_reasons;
-
-/* The flags of a kind of event, by bit number. */
-const struct stream_names *stream_flags_of(const struct stream_kind *kind);
+extern const struct stream_names stream_flags; /* enum wire_flag, by bit number */
 
 /* NULL if there is none of this number. */
 const struct stream_kind *stream_kind_of(unsigned int kind);

@@ -355,15 +355,13 @@ static int read_kind(struct reader *reader, struct event *event)
 
 static int read_flags(struct reader *reader, struct event *event)
 {
-	const struct stream_names *names = stream_flags_of(stream_kind_of(event->kind));
-
 	if (*reader->at == '-') {
 		reader->at++;
 		return 0;
 	}
 	for (;;) {
 		size_t length = strcspn(reader->at, "+ ");
-		int bit = stream_name_find(names, reader->at, length);
+		int bit = stream_name_find(&stream_flags, reader->at, length);
 
 		if (bit < 0)
 			return BAD(reader, "there is no flag '%.*s'", (int)length, reader->at);

@@ -171,14 +171,13 @@ static int write_clocks(FILE *out, const struct wire_clocks *clocks)
 /* That there are clocks needs no flag: they are there. */
 static void write_flags(FILE *out, const struct event *event)
 {
-	const struct stream_names *names = stream_flags_of(stream_kind_of(event->kind));
-	uint8_t flags = event->clocks ? event->flags & ~WIRE_HAS_CLOCKS : event->flags;
+	uint16_t flags = event->clocks ? event->flags & ~WIRE_HAS_CLOCKS : event->flags;
 	const char *before = "";
 
-	for (size_t i = 0; i < names->cnt; i++) {
+	for (size_t i = 0; i < stream_flags.cnt; i++) {
 		if (!(flags & 1u << i))
 			continue;
-		fprintf(out, "%s%s", before, names->names[i]);
+		fprintf(out, "%s%s", before, stream_flags.names[i]);
 		before = "+";
 	}
 	if (!flags)

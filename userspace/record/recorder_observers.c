@@ -35,7 +35,7 @@ static int see_process(void *context, const struct event *event)
 {
 	if (event->kind == EVENT_PROCESS)
 		return recorder_see_process(context, event);
-	recorder_see_exec(context, event->tgid, (uint32_t)event->span.id, event->time_ns);
+	recorder_see_exec(context, event->tgid, event->end.old_tid, event->time_ns);
 	return 0;
 }
 

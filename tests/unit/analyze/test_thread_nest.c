@@ -80,8 +80,8 @@ static bool has_changed_tid(const struct world *world, uint32_t pid)
 	for (size_t i = 0; i < world->event_cnt; i++) {
 		const struct event *event = &world->events[i].event;
 
-		if (event->kind == EVENT_EXEC && event->tgid == pid && event->span.id &&
-		    event->span.id != event->tid)
+		if (event->kind == EVENT_EXEC && event->tgid == pid && event->end.old_tid &&
+		    event->end.old_tid != event->tid)
 			return true;
 	}
 	return false;

@@ -50,7 +50,7 @@ static int decode(const void *record, size_t size, struct event *event)
 	return event_decode(copy, size, &labels, event);
 }
 
-static struct wire_header header(uint8_t kind, uint8_t flags, size_t size)
+static struct wire_header header(uint8_t kind, uint16_t flags, size_t size)
 {
 	return (struct wire_header){
 		.time_ns = 1000, .tid = 11, .tgid = 10, .kind = kind, .flags = flags, .cpu = 3, .size = size
@@ -283,7 +283,7 @@ static void a_text_that_was_not_copied(void **state)
 	static const struct {
 		uint8_t kind;
 		uint8_t type;
-		uint8_t flags;
+		uint16_t flags;
 		uint64_t value;
 		bool is_readable;
 	} cases[] = {
@@ -420,8 +420,8 @@ static void records_that_are_cut_off_are_refused(void **state)
 		[WIRE_SWITCH] = sizeof(struct wire_switch),
 		[WIRE_WAKE] = sizeof(struct wire_wake),
 		[WIRE_THREAD] = sizeof(struct wire_thread),
-		[WIRE_THREAD_EXIT] = sizeof(struct wire_span),
-		[WIRE_EXEC] = sizeof(struct wire_span),
+		[WIRE_THREAD_EXIT] = sizeof(struct wire_thread_end),
+		[WIRE_EXEC] = sizeof(struct wire_thread_end),
 		[WIRE_BEGIN] = sizeof(struct wire_span),
 		[WIRE_BEGIN_DETACHED] = sizeof(struct wire_span),
 		[WIRE_ENTER] = sizeof(struct wire_span),

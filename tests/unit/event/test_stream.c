@@ -158,7 +158,7 @@ static const struct {
 	    .tgid = 10,
 	    .kind = EVENT_EXEC,
 	    .flags = WIRE_HAS_CLOCKS | WIRE_NO_CLOCKS,
-	    .span = { .id = 11 } },
+	    .end = { .old_tid = 11 } },
 	  "9000 exec 10/10 0 clocks+no_clocks old_tid=11" },
 	{ { .time_ns = 2000,
 	    .tid = 11,
