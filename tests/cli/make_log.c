@@ -4,7 +4,8 @@
  * logs.
  *
  * A line is what `txtrace dump` prints: a kind, then name=value. A field that is not named is 0 or empty;
- * wall_ns and a span's blocked_ns are ignored. Some lines are no records: "header pid=42 command="bank" …" (once, first), "flush"
+ * wall_ns and a span's blocked_ns are ignored. Some lines are no records: "header pid=42
+ * command="bank" …" (once, first), "flush"
  * (ends the batch), "anchor monotonic_ns=1 realtime_ns=2" (the clocks of the batches from here on), "abort"
  * (leaves OUT.partial, as a crash would). "#" begins a comment.
  */

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * record_fields: the table of records as text, for what compares it with documents. A line for each field, words
- * separated by tabs: kind, name, type, group or "-", the name in the group or "-", "optional" or "always", names
- * of numbers separated by commas or "-".
+ * record_fields: the table of records as text, for what compares it with documents. A line for each field, its
+ * words separated by tabs: kind, name, type, group or "-", the name in the group or "-", "optional" or
+ * "always", and the names of numbers, separated by commas, or "-".
  */
 #include <stdio.h>
 
 #include "log/format/record_table.h"
 
 static const char *const types[] = {
-	[RECORD_TIME] = "number64",	[RECORD_DURATION] = "number64", [RECORD_COUNT] = "number64",
-	[RECORD_SPAN_ID] = "id",	[RECORD_ADDRESS] = "address",	[RECORD_I64] = "signed64",
-	[RECORD_PID] = "number32",	[RECORD_TID] = "number32",	[RECORD_CPU] = "number32",
-	[RECORD_U32] = "number32",	[RECORD_I32] = "signed32",	[RECORD_ENUM] = "enum",
-	[RECORD_SET] = "set",		[RECORD_FLAG] = "bool",		[RECORD_BOOL] = "bool",
-	[RECORD_STRING] = "string",	[RECORD_KEY] = "key",		[RECORD_TEXT] = "text",
-	[RECORD_CHARS] = "string",	[RECORD_VALUE] = "value",	[RECORD_WALL] = "number64",
+	[RECORD_TIME] = "number64",    [RECORD_DURATION] = "number64", [RECORD_COUNT] = "number64",
+	[RECORD_SPAN_ID] = "id",       [RECORD_ADDRESS] = "address",   [RECORD_I64] = "signed64",
+	[RECORD_PID] = "number32",     [RECORD_TID] = "number32",      [RECORD_CPU] = "number32",
+	[RECORD_U32] = "number32",     [RECORD_I32] = "signed32",      [RECORD_ENUM] = "enum",
+	[RECORD_SET] = "set",	       [RECORD_FLAG] = "bool",	       [RECORD_BOOL] = "bool",
+	[RECORD_STRING] = "string",    [RECORD_KEY] = "key",	       [RECORD_TEXT] = "text",
+	[RECORD_CHARS] = "string",     [RECORD_VALUE] = "value",       [RECORD_WALL] = "number64",
 	[RECORD_BLOCKED] = "number64",
 };
 

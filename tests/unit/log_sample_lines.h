@@ -56,17 +56,18 @@ static inline size_t sample_members(const struct txtrace_record *record, struct 
 		if (field->type == RECORD_FLAG)
 			memcpy(&flags, record_at(field, record), sizeof(flags));
 		else if (field->type != RECORD_WALL && field->type != RECORD_BLOCKED)
-			members[cnt++] = (struct sample_member){
-				field->name, record_number(field, record), record_bytes(field, record),
-				field->type == RECORD_I32 || field->type == RECORD_I64
-			};
+			members[cnt++] = (struct sample_member){ field->name, record_number(field, record),
+								 record_bytes(field, record),
+								 field->type == RECORD_I32 ||
+									 field->type == RECORD_I64 };
 	}
 	members[cnt++] = (struct sample_member){ .name = "flags", .number = flags };
 	if (record->kind == TXTRACE_RECORD_RUN)
 		members[cnt++] = (struct sample_member){ .name = "has_wait_end",
 							 .number = record->run.has_wait_end };
 	if (record->kind == TXTRACE_RECORD_ATTRIBUTE)
-		members[cnt++] = (struct sample_member){ .name = "string", .string = record->attribute.string };
+		members[cnt++] = (struct sample_member){ .name = "string",
+							 .string = record->attribute.string };
 	return cnt;
 }
 

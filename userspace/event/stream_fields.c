@@ -9,9 +9,9 @@
 			sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *) \
 	}
 
-const struct stream_names stream_flags = NAMES("clocks", "interrupt", "truncated", "seed", "not_arrived", "timer",
-					       "rename", "nested", "softirq", "unreadable", "wait_end",
-					       "no_clocks", "waker_unknown");
+const struct stream_names stream_flags = NAMES("clocks", "interrupt", "truncated", "seed", "not_arrived",
+					       "timer", "rename", "nested", "softirq", "unreadable",
+					       "wait_end", "no_clocks", "waker_unknown");
 
 const struct stream_names stream_reasons = NAMES("lock", "disk", "network", "sleep", "page_fault", "pipe",
 						 "wait", "stopped", "other", "throttled", "poll");

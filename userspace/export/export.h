@@ -67,7 +67,8 @@ struct export_format {
 	int (*counter)(void *state, const struct txtrace_counter *counter);
 	int (*link)(void *state, const struct txtrace_link *link);
 	int (*open_span)(void *state, const struct txtrace_open_span *open_span);
-	int (*loss)(void *state, const struct txtrace_loss *loss);       /* never NULL, unless record is there */
+	/* never NULL, unless record is there; and so are dropped and damage */
+	int (*loss)(void *state, const struct txtrace_loss *loss);
 	int (*stay)(void *state, const struct txtrace_stay *stay);
 	int (*overlap)(void *state, const struct txtrace_overlap *overlap);
 	int (*object)(void *state, const struct txtrace_object *object);
@@ -77,9 +78,9 @@ struct export_format {
 	int (*cost)(void *state, const struct txtrace_cost *cost);
 	int (*process)(void *state, const struct txtrace_process *process);
 	int (*trigger)(void *state, const struct txtrace_trigger *trigger);
-	int (*dropped)(void *state, const struct txtrace_dropped *dropped); /* never NULL */
+	int (*dropped)(void *state, const struct txtrace_dropped *dropped);
 	int (*continued)(void *state, const struct txtrace_continued *continued);
-	int (*damage)(void *state, const struct txtrace_damage *damage); /* never NULL */
+	int (*damage)(void *state, const struct txtrace_damage *damage);
 	/* writes what is left, and the end; not called after an error */
 	int (*finish)(void *state, const struct export_totals *totals);
 	/* then: says what could not be carried, a sentence for each kind; NULL: the format carries all */

@@ -149,7 +149,8 @@ static void member(struct json *json, const struct record_field *field, const st
 		json_member_i64(json, field->name, (int64_t)number);
 		break;
 	case RECORD_ENUM:
-		json_member_text(json, field->name, record_name_or_unknown(field->names, (unsigned int)number));
+		json_member_text(json, field->name,
+				 record_name_or_unknown(field->names, (unsigned int)number));
 		break;
 	case RECORD_SET:
 		member_set(json, field, number);

@@ -387,11 +387,12 @@ static int ask_copy(struct log_table *table, struct log_cursor *cursor, const st
 	sqlite3_str_appendf(sql, "SELECT * FROM copy_%u", cursor->copy);
 	for (size_t i = 0; i < way->cnt; i++)
 		sqlite3_str_appendf(sql, " %s \"%w\" %s ?%d", i == 0 ? "WHERE" : "AND",
-				    sql_column_at(table->table, way->places[i].column)->name, operator_text(way->places[i].op),
-				    (int)i + 1);
+				    sql_column_at(table->table, way->places[i].column)->name,
+				    operator_text(way->places[i].op), (int)i + 1);
 	for (size_t i = 0; i < way->by_cnt; i++)
 		sqlite3_str_appendf(sql, "%s \"%w\"%s", i == 0 ? " ORDER BY" : ",",
-				    sql_column_at(table->table, way->by[i].column)->name, way->by[i].is_descending ? " DESC" : "");
+				    sql_column_at(table->table, way->by[i].column)->name,
+				    way->by[i].is_descending ? " DESC" : "");
 	text = sqlite3_str_finish(sql);
 	if (!text)
 		return SQLITE_NOMEM;
@@ -657,7 +658,8 @@ static int on_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int id
 		sqlite3_result_double(context, from->real);
 		break;
 	case SQL_TEXT:
-		known = sql_column_at(table->table, idx)->type == RECORD_STRING ? known_text(table, from) : NULL;
+		known = sql_column_at(table->table, idx)->type == RECORD_STRING ? known_text(table, from)
+										: NULL;
 		sqlite3_result_text64(context, known ? known : from->bytes, from->length,
 				      known ? SQLITE_STATIC : SQLITE_TRANSIENT, SQLITE_UTF8);
 		break;

@@ -71,8 +71,8 @@ static char *insert_text(const char *name, const struct record_kind *table, uint
 	return sqlite3_str_finish(sql);
 }
 
-int sql_store_begin(struct sql_copy *copy, sqlite3 *database, const char *name, const struct record_kind *table,
-		    uint64_t columns)
+int sql_store_begin(struct sql_copy *copy, sqlite3 *database, const char *name,
+		    const struct record_kind *table, uint64_t columns)
 {
 	char *declaration = sql_store_declare(name, table, columns);
 	char *insert = insert_text(name, table, columns);

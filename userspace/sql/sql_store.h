@@ -25,8 +25,8 @@ struct sql_copy {
 };
 
 /* Makes the table. 0 or a negative errno. */
-int sql_store_begin(struct sql_copy *copy, sqlite3 *database, const char *name, const struct record_kind *table,
-		    uint64_t columns);
+int sql_store_begin(struct sql_copy *copy, sqlite3 *database, const char *name,
+		    const struct record_kind *table, uint64_t columns);
 int sql_store_add(struct sql_copy *copy, const struct sql_row *row); /* 0 or a negative errno */
 void sql_store_end(struct sql_copy *copy);
 

@@ -12,13 +12,14 @@
 
 /* ---- the tables that are no kind of record ---- */
 
-#define BLOCK(name_, type_, member, ...)                                                          \
-	{                                                                                         \
-		.name = name_, .offset = offsetof(struct sql_block, member), .type = RECORD_##type_, __VA_ARGS__ \
+#define BLOCK(name_, type_, member, ...)                                                             \
+	{                                                                                            \
+		.name = name_, .offset = offsetof(struct sql_block, member), .type = RECORD_##type_, \
+		__VA_ARGS__                                                                          \
 	}
 #define IF_KNOWN .when = offsetof(struct sql_block, has_reason), .is = true
-#define WAKE_FLAG(name, flag)                                        \
-	BLOCK(name, FLAG, wake.flags, .mask = TXTRACE_WAKE_##flag,   \
+#define WAKE_FLAG(name, flag)                                      \
+	BLOCK(name, FLAG, wake.flags, .mask = TXTRACE_WAKE_##flag, \
 	      .when = offsetof(struct sql_block, has_wake), .is = true)
 
 static const struct record_names object_kinds = { wait_object_kind_names, WAIT_OBJECT_KIND_COUNT };
@@ -55,10 +56,10 @@ const struct record_kind sql_blocks = {
 	.field_cnt = LENGTH_OF(block_fields),
 };
 
-#define CAPTURE(member, type_, ...)                                                                        \
-	{                                                                                                  \
-		.name = #member, .offset = offsetof(struct txtrace_log_info, member), .type = RECORD_##type_, \
-		__VA_ARGS__                                                                                \
+#define CAPTURE(member, type_, ...)                                                   \
+	{                                                                             \
+		.name = #member, .offset = offsetof(struct txtrace_log_info, member), \
+		.type = RECORD_##type_, __VA_ARGS__                                   \
 	}
 #define CAPTURE_CHARS(member) CAPTURE(member, CHARS, .size = sizeof(((struct txtrace_log_info *)0)->member))
 

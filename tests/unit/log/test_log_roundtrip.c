@@ -300,7 +300,8 @@ static void ledgers_add_up_without_wrapping(void **state)
 	assert_null(txtrace_record_kind_name(0));
 	for (unsigned int i = 1; i < TXTRACE_RECORD_KIND_COUNT; i++)
 		assert_int_equal(txtrace_record_kind_name(i) != NULL,
-				 (i < LOG_KIND_COUNT && record_kinds[i].log_field_cnt) || i == TXTRACE_RECORD_DAMAGE);
+				 i == TXTRACE_RECORD_DAMAGE ||
+					 (i < LOG_KIND_COUNT && record_kinds[i].log_field_cnt));
 	assert_null(txtrace_record_kind_name(TXTRACE_RECORD_KIND_COUNT));
 	for (unsigned int i = 0; i < TXTRACE_ANOMALY_COUNT; i++)
 		assert_non_null(txtrace_anomaly_name(i));

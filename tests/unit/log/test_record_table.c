@@ -73,7 +73,7 @@ static void fields_have_names_of_their_own_and_lie_in_the_record(void **state)
 	}
 }
 
-/* Each field of the log has one field of the record, or bits that share it, besides the time and the thread. */
+/* Each field of the log has one field of the record, or bits that share it; but the time and the thread. */
 static void every_field_of_the_log_is_coded_once(void **state)
 {
 	(void)state;

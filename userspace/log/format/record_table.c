@@ -49,9 +49,9 @@ NAMES(static, cost_entries, "unknown", "trap", "call", "tracepoint", "step", "wi
 NAMES(static, process_reasons, "named", "child", "comm", "exe", "cgroup", "any");
 NAMES(static, trigger_causes, "unknown", "span", "request", "exit");
 
-_Static_assert(LENGTH_OF(record_block_reasons_names) == TXTRACE_BLOCK_REASON_COUNT, "a reason without a name");
-_Static_assert(LENGTH_OF(record_anomalies_names) == TXTRACE_ANOMALY_COUNT, "an anomaly without a name");
-_Static_assert(LENGTH_OF(record_left_out_names) == TXTRACE_LEFT_OUT_COUNT, "what is left out, without a name");
+_Static_assert(LENGTH_OF(record_block_reasons_names) == TXTRACE_BLOCK_REASON_COUNT, "a name is missing");
+_Static_assert(LENGTH_OF(record_anomalies_names) == TXTRACE_ANOMALY_COUNT, "a name is missing");
+_Static_assert(LENGTH_OF(record_left_out_names) == TXTRACE_LEFT_OUT_COUNT, "a name is missing");
 
 /* ---- fields ---- */
 

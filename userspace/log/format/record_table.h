@@ -99,7 +99,7 @@ extern const struct record_names record_left_out;      /* enum txtrace_left_out 
 
 struct record_field {
 	const char *name;
-	/* JSON holds it as `entry` of an object of this name; its neighbours may be in it, too. NULL: it does not */
+	/* JSON holds it as `entry` of an object of this name, as its neighbours may be; or NULL */
 	const char *group;
 	const char *entry;
 	const struct record_names *names;
@@ -111,7 +111,7 @@ struct record_field {
 	/* The field is there only if the byte at this offset is `is`. 0: it always is. */
 	uint8_t is;
 	uint16_t when;
-	uint8_t coding; /* enum record_coding: of a plain kind, which encoder and decoder treat by the table */
+	uint8_t coding; /* enum record_coding; a kind in which all are CODED_NOT is coded by hand */
 	uint8_t log;
 };
 
@@ -160,7 +160,7 @@ static inline const void *record_at(const struct record_field *field, const void
 	return (const char *)base + field->offset;
 }
 
-/* What a number, an enum, a bool or a flag is; 0 of strings. Negative numbers have their sign in all 64 bits. */
+/* What a number, an enum, a bool or a flag is; 0 of strings. The sign of a number is in all 64 bits. */
 uint64_t record_number(const struct record_field *field, const void *base);
 
 /* The bytes of a string, a key, a text or chars; empty of numbers. */

@@ -63,8 +63,9 @@ static struct column *field_column(struct batch_decoder *decoder, uint32_t kind,
 	uint32_t own = *own_cnt;
 
 	*own_cnt += told->is_own;
-	if (kind < LOG_KIND_COUNT && record_kinds[kind].log_field_cnt ? field >= record_kinds[kind].log_field_cnt
-							     : field != FIELD_TIME)
+	if (kind < LOG_KIND_COUNT && record_kinds[kind].log_field_cnt
+		    ? field >= record_kinds[kind].log_field_cnt
+		    : field != FIELD_TIME)
 		return NULL;
 	if (told->is_own)
 		return own < decoder->own_cnt ? &decoder->own_columns[own] : &decoder->absent;
