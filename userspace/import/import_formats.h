@@ -5,6 +5,7 @@
 
 #include "import/import.h"
 
+extern const struct import_format import_monad;
 extern const struct import_format import_sui;
 extern const struct import_format import_tokio;
 
