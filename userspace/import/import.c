@@ -20,6 +20,8 @@
 static const struct import_format *const formats[] = {
 	&import_tokio,
 	&import_monad,
+	&import_perf, /* text has none, but its lines have a shape */
+	&import_ftrace,
 	&import_sui, /* has none */
 	NULL,
 };

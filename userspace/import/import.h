@@ -76,6 +76,7 @@ struct import_options {
 	uint32_t sui_variants; /* Sui's event types: 2 or 4 */
 	bool is_following;     /* what is added to the input is read until nobody writes it any more */
 	bool with_payloads;    /* Monad: of events, as attributes */
+	const char *pairs;     /* perf, ftrace: BEGIN=END,…: events that are spans; NULL: none */
 	const char *directory; /* where files without a name may be made; NULL: where the program runs */
 };
 

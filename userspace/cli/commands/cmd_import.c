@@ -22,6 +22,7 @@ struct import_values {
 	const char *output;
 	bool follow;
 	bool payloads;
+	const char *pairs;
 };
 
 static const char *format_name(size_t idx)
@@ -41,6 +42,9 @@ static const struct option_spec specs[] = {
 	OPTION("follow", 0, OPTION_FLAG, NULL,
 	       "format monad: read on until nobody writes the ring any more, or Ctrl-C",
 	       offsetof(struct import_values, follow)),
+	OPTION("pairs", 0, OPTION_STRING, "BEGIN=END,\xe2\x80\xa6",
+	       "formats perf and ftrace: events that begin and end a span of their thread",
+	       offsetof(struct import_values, pairs)),
 	OPTION("payloads", 0, OPTION_FLAG, NULL, "format monad: keep the bytes of events as attributes",
 	       offsetof(struct import_values, payloads)),
 	OPTION("sui-variants", 0, OPTION_CHOICE, "N",
@@ -191,6 +195,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		import_options.sui_variants = values.sui_variants == 0 ? 2 : 4;
 	import_options.is_following = values.follow;
 	import_options.with_payloads = values.payloads;
+	import_options.pairs = values.pairs;
 	output = strdup(values.output); /* dirname() writes into it */
 	if (!output)
 		return cli_fail(cli, "%s", strerror(ENOMEM));
