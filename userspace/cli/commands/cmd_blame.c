@@ -95,4 +95,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return log_input_end(&input, err, "sum up the waits of");
 }
 
-const struct command command_blame = { "blame", "who made whom wait: label by label", &options, run };
+const struct command command_blame = { "blame", "who made whom wait: label by label", &options, .run = run };

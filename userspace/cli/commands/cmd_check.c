@@ -97,4 +97,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-const struct command command_check = { "check", "holds a log to rules; a gate for CI", &options, run };
+const struct command command_check = { "check", "holds a log to rules; a gate for CI", &options, .run = run };

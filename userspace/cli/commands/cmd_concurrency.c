@@ -369,4 +369,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_concurrency = { "concurrency", "open spans and counters over time", &options,
-					     run };
+					     .run = run };

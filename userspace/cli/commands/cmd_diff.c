@@ -180,4 +180,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_diff = { "diff", "what changed between runs of two versions; a gate for CI",
-				      &options, run };
+				      &options, .run = run };

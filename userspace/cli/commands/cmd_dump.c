@@ -40,16 +40,6 @@ static int take_kind(void *context, const char *value, const char **complaint)
 	return -EINVAL;
 }
 
-static int take_from(void *values, const char *value, const char **complaint)
-{
-	return moment_take(&((struct dump_options *)values)->from, value, complaint);
-}
-
-static int take_to(void *values, const char *value, const char **complaint)
-{
-	return moment_take(&((struct dump_options *)values)->to, value, complaint);
-}
-
 static const struct option_spec specs[] = {
 	OPTION("kind", 'k', OPTION_CALL, "KIND",
 	       "only records of this kind (may be given several times): span, run, wake, thread, attribute, "
@@ -61,8 +51,9 @@ static const struct option_spec specs[] = {
 	       "leave out what ended before T: a time since the capture began, as in 1.5s, or one of "
 	       "CLOCK_MONOTONIC as it is printed, as in "
 	       "6098565896422abs",
-	       0, .call = take_from),
-	OPTION("to", 't', OPTION_CALL, "T", "leave out what ended at T or later", 0, .call = take_to),
+	       offsetof(struct dump_options, from), .call = moment_take),
+	OPTION("to", 't', OPTION_CALL, "T", "leave out what ended at T or later",
+	       offsetof(struct dump_options, to), .call = moment_take),
 	OPTION("follow", 0, OPTION_FLAG, NULL,
 	       "of a file that is still being written, or is about to be FILE: go on until the capture ends, "
 	       "in the files that follow as well",
@@ -79,13 +70,14 @@ static const struct options options = {
 		 "CLOCK_MONOTONIC ns. Strings are quoted; control characters in them are escaped.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", "--follow FILE", NULL },
 	.specs = specs,
-	.examples = (const struct option_example[]){
-		{ "txtrace dump -k span -k attribute bank.txtrace | grep 'tid=4711'",
-		  "What one thread did." },
-		{ "txtrace dump --follow -k span bank.txtrace",
-		  "What the recorder writes, as it comes." },
-		{ NULL, NULL },
-	},
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace dump -k span -k attribute bank.txtrace | grep 'tid=4711'",
+			  "What one thread did." },
+			{ "txtrace dump --follow -k span bank.txtrace",
+			  "What the recorder writes, as it comes." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -133,8 +125,9 @@ static int print(struct dumping *dumping, const struct txtrace_record *record)
 		return dumping->line.err;
 	dumping->line_cnt++;
 	dumping->is_done = dumping->line_cnt == dumping->values->limit;
-	return fwrite(text_string(&dumping->line), 1, dumping->line.length, out) == dumping->line.length ?
-		       0 : cli_write_failed(dumping->cli, -errno);
+	return fwrite(text_string(&dumping->line), 1, dumping->line.length, out) == dumping->line.length
+		       ? 0
+		       : cli_write_failed(dumping->cli, -errno);
 }
 
 /* Records that are there, at most max_cnt of them. false: there are no more, or no more are wanted. */
@@ -269,4 +262,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return end(&dumping, err);
 }
 
-const struct command command_dump = { "dump", "the records as text, one line each", &options, run };
+const struct command command_dump = { "dump", "the records as text, one line each", &options, .run = run };

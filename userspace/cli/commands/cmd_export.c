@@ -270,4 +270,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status ? status : input_status;
 }
 
-const struct command command_export = { "export", "write it as JSON Lines, or as a picture", &options, run };
+const struct command command_export = { "export", "write it as JSON Lines, or as a picture", &options, .run = run };

@@ -193,4 +193,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_flame = { "flame", "a flame graph of the call tree, as SVG or folded stacks",
-				       &options, run };
+				       &options, .run = run };

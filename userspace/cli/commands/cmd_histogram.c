@@ -259,4 +259,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_histogram = { "histogram", "how many spans took how long, by label", &options,
-					   run };
+					   .run = run };

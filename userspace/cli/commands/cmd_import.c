@@ -157,4 +157,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return finish(&importing, err, &imported);
 }
 
-const struct command command_import = { "import", "write another tool's trace as a log", &options, run };
+const struct command command_import = { "import", "write another tool's trace as a log", &options, .run = run };

@@ -279,4 +279,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return log_input_end(&input, err, "show");
 }
 
-const struct command command_info = { "info", "what the log is, and whether it is all there", &options, run };
+const struct command command_info = { "info", "what the log is, and whether it is all there", &options, .run = run };

@@ -354,4 +354,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_neighbours = { "neighbours", "who had the CPU while spans waited for one",
-					    &options, run };
+					    &options, .run = run };

@@ -248,4 +248,4 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct command command_report = { "report",
 					"where the time went, by label, thread, tag, reason, \xe2\x80\xa6",
-					&options, run };
+					&options, .run = run };

@@ -20,23 +20,14 @@ struct slice_options {
 	const char *output;
 };
 
-static int take_from(void *values, const char *value, const char **complaint)
-{
-	return moment_take(&((struct slice_options *)values)->from, value, complaint);
-}
-
-static int take_to(void *values, const char *value, const char **complaint)
-{
-	return moment_take(&((struct slice_options *)values)->to, value, complaint);
-}
-
 static const struct option_spec specs[] = {
 	OPTION("from", 'f', OPTION_CALL, "T",
 	       "leave out what ended before T: a time since the capture began, as in 1.5s, or one of "
 	       "CLOCK_MONOTONIC as 'txtrace dump' prints them, as in "
 	       "6098565896422abs",
-	       0, .call = take_from),
-	OPTION("to", 't', OPTION_CALL, "T", "leave out what began at T or later", 0, .call = take_to),
+	       offsetof(struct slice_options, from), .call = moment_take),
+	OPTION("to", 't', OPTION_CALL, "T", "leave out what began at T or later",
+	       offsetof(struct slice_options, to), .call = moment_take),
 	OPTION("label", 'l', OPTION_STRING, "GLOB",
 	       "of the spans, only those with such a label, as in 'tx.*', and what is said about them",
 	       offsetof(struct slice_options, label)),
@@ -56,17 +47,18 @@ static const struct options options = {
 		 "reaches out of the range is there as a whole, with its attributes, instants and links. The "
 		 "summary is that of the whole "
 		 "capture.",
-	.usages = (const char *const[]){
-		"[--from T] [--to T] [--label GLOB] [--pid PID] -o OUT FILE\xe2\x80\xa6", NULL },
-.specs = specs,
-.examples =
-	(const struct option_example[]){
-		{ "txtrace slice --from 12s --to 12.5s -o stall.txtrace bank.txtrace",
-		  "Half a second of it." },
-		{ "txtrace slice --label 'tx.*' -o tx.txtrace bank.txtrace",
-		  "Transactions, and not what they are made of." },
-		{ NULL, NULL },
-	},
+	.usages =
+		(const char *const[]){
+			"[--from T] [--to T] [--label GLOB] [--pid PID] -o OUT FILE\xe2\x80\xa6", NULL },
+	.specs = specs,
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace slice --from 12s --to 12.5s -o stall.txtrace bank.txtrace",
+			  "Half a second of it." },
+			{ "txtrace slice --label 'tx.*' -o tx.txtrace bank.txtrace",
+			  "Transactions, and not what they are made of." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_tool_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -212,4 +204,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_slice = { "slice", "a part of it: a range of time, some labels, a process",
-				       &options, run };
+				       &options, .run = run };

@@ -219,4 +219,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return log_input_end(&input, err, "list the spans of");
 }
 
-const struct command command_spans = { "spans", "the slowest spans, each with its split", &options, run };
+const struct command command_spans = { "spans", "the slowest spans, each with its split", &options, .run = run };

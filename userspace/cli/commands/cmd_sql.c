@@ -89,4 +89,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status > session.input.status ? status : session.input.status;
 }
 
-const struct command command_sql = { "sql", "answer a query in SQL", &options, run };
+const struct command command_sql = { "sql", "answer a query in SQL", &options, .run = run };

@@ -419,4 +419,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return log_input_end(&input, err, "tell the tails of");
 }
 
-const struct command command_tail = { "tail", "what makes the slow spans slow", &options, run };
+const struct command command_tail = { "tail", "what makes the slow spans slow", &options, .run = run };

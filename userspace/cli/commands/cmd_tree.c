@@ -86,4 +86,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_tree = { "tree", "self and total of each label, along the path of its parents",
-				      &options, run };
+				      &options, .run = run };

@@ -392,4 +392,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_workers = { "workers", "what each thread did, who was idle while there was work",
-					 &options, run };
+					 &options, .run = run };

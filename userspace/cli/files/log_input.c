@@ -12,7 +12,9 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/files/capture_info.h"
+#include "cli/files/log_scope.h"
 #include "cli/files/output_file.h"
+#include "log/format/record_parts.h"
 #include "log/read/log_range.h"
 
 #define DAMAGE_LINES_MAX 10 /* more are only counted */
@@ -50,8 +52,10 @@ static void forget(struct log_input *input)
 {
 	txtrace_log_close(input->log);
 	thread_nest_free(input->nest);
+	log_filter_free(input->filter);
 	free(input->several);
 	input->nest = NULL;
+	input->filter = NULL;
 	input->log = NULL;
 	input->several = NULL;
 }
@@ -126,6 +130,10 @@ int log_input_open(struct log_input *input, struct cli *cli, char *const *paths,
 	/* where there can be none, it is read without */
 	txtrace_log_set_threads(input->log, thread_cnt(input));
 	begin(input, wants_progress);
+	if (log_filter_new(&input->filter, cli->scope, input, paths, path_cnt)) {
+		forget(input);
+		return CLI_FAILED;
+	}
 	return cli->nest == LOG_NEST_THREAD ? learn_nest(input, paths, path_cnt) : CLI_OK;
 }
 
@@ -144,7 +152,10 @@ int log_input_follow(struct log_input *input, struct cli *cli, const char *path,
 	}
 	cli_stream(cli);
 	begin(input, false);
-	return CLI_OK;
+	if (log_filter_new(&input->filter, cli->scope, input, NULL, 0) == CLI_OK)
+		return CLI_OK;
+	forget(input);
+	return CLI_FAILED;
 }
 
 int log_input_seek(struct log_input *input, uint64_t time_ns)
@@ -195,32 +206,71 @@ static void see_capture(struct log_input *input)
 	}
 }
 
-bool log_input_next(struct log_input *input, struct txtrace_record *record)
+static void see_record(struct log_input *input, const struct txtrace_record *record)
 {
 	uint64_t read_bytes = 0, total_bytes = 0;
+
+	if (record->kind == TXTRACE_RECORD_DAMAGE)
+		tell_damage(input, &record->damage);
+	else
+		see_capture(input);
+	if (progress_is_due(&input->progress)) {
+		txtrace_log_progress(input->log, &read_bytes, &total_bytes);
+		progress_show(&input->progress, read_bytes, total_bytes);
+	}
+}
+
+/* The next record that the filter lets through; *is_name: it is not in the range. As txtrace_log_next(). */
+static int next_filtered(struct log_input *input, struct txtrace_record *record, bool *is_name)
+{
+	enum log_filter_choice choice = LOG_FILTER_SKIP;
+	int result;
+
+	while ((result = txtrace_log_next(input->log, record)) > 0) {
+		choice = log_filter_choose(input->filter, input->log, record);
+		*is_name = choice == LOG_FILTER_NAME;
+		if (!input->before_ns && !input->census.has_time)
+			input->before_ns = record_began_ns(record);
+		if (choice == LOG_FILTER_TAKE || *is_name)
+			break;
+		if (choice == LOG_FILTER_SEEK) {
+			input->has_sought = true;
+			result = log_filter_seek(input->filter, input->log);
+			if (result)
+				break;
+		} else {
+			see_record(input, record);
+		}
+	}
+	return result;
+}
+
+uint64_t log_input_begin_ns(const struct log_input *input)
+{
+	return input->before_ns ? input->before_ns : input->census.first_ns;
+}
+
+bool log_input_next(struct log_input *input, struct txtrace_record *record)
+{
+	bool is_name = false;
 	int result;
 
 	if (input->is_at_end)
 		return false;
 	input->has_begun_capture = false;
-	result = txtrace_log_next(input->log, record);
+	result = input->filter ? next_filtered(input, record, &is_name)
+			       : txtrace_log_next(input->log, record);
 	if (result <= 0) {
 		input->is_at_end = result < 0 || txtrace_log_is_at_end(input->log);
 		input->err = result;
 		cli_hide_progress(input->cli);
 		return false;
 	}
-	if (record->kind == TXTRACE_RECORD_DAMAGE)
-		tell_damage(input, &record->damage);
-	else
-		see_capture(input);
+	see_record(input, record);
 	if (input->nest)
 		thread_nest_apply(input->nest, record, input->has_begun_capture);
-	log_census_add(&input->census, record);
-	if (progress_is_due(&input->progress)) {
-		txtrace_log_progress(input->log, &read_bytes, &total_bytes);
-		progress_show(&input->progress, read_bytes, total_bytes);
-	}
+	if (!is_name)
+		log_census_add(&input->census, record);
 	return true;
 }
 

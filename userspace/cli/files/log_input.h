@@ -42,6 +42,7 @@ extern const char *const log_nest_choices[];
 	       offsetof(type, at), .choices = log_nest_choices)
 
 struct thread_nest;
+struct log_filter;
 
 struct log_input {
 	struct cli *cli;
@@ -53,6 +54,8 @@ struct log_input {
 	/* by the record that came last: it is of another capture than those before */
 	bool has_begun_capture;
 	struct log_census census; /* of what was read so far */
+	struct log_filter *filter; /* of cli->scope; NULL: all is read */
+	uint64_t before_ns;	   /* the first time of what was left out before the first record; or 0 */
 	int err;                  /* with which reading ended, or 0 */
 	bool is_at_end;
 	bool has_sought; /* what came before was not read */
@@ -63,7 +66,9 @@ struct log_input {
 };
 
 /*
- * All logs of these files and directories as one. wants_progress: nothing else
+ * All logs of these files and directories as one; "-" is the standard input,
+ * which is first copied into a temporary file. Only what cli->scope wants is
+ * read. wants_progress: nothing else
  * goes to a terminal meanwhile. Large ones are decoded ahead, by as many
  * threads as TXTRACE_THREADS says, or as there are CPUs to spare.
  */
@@ -91,6 +96,9 @@ int log_input_seek_range(struct log_input *input, uint64_t from_ns, uint64_t to_
  * live until the next call.
  */
 bool log_input_next(struct log_input *input, struct txtrace_record *record);
+
+/* The first time in the log: what times are shown from. */
+uint64_t log_input_begin_ns(const struct log_input *input);
 
 /*
  * For a command that makes one log of it: CLI_OK, or CLI_FAILED and a sentence
