@@ -102,20 +102,8 @@ static int check_options(struct cli *cli, struct analysis_run *run)
 
 int analysis_print_table(struct analysis_run *run)
 {
-	struct table_column titles[COLUMNS_MAX];
-	uint64_t begin_ns = log_input_begin_ns(run->input);
-	struct table *table;
-	int err;
-
-	column_titles(&run->choice, titles);
-	table = table_new(titles, run->choice.cnt);
-	for (size_t i = 0; i < run->shown_cnt; i++) {
-		for (size_t j = 0; j < run->choice.cnt; j++)
-			column_add_cell(run->choice.columns[j], run, run->list.rows[i], begin_ns, table);
-	}
-	err = screen_print_table(&run->cli->out, table);
-	table_free(table);
-	return err;
+	return column_print_table(&run->choice, run, run->list.rows, run->shown_cnt,
+				  log_input_begin_ns(run->input), &run->cli->out);
 }
 
 void analysis_print_more(struct analysis_run *run, uint64_t hidden_cnt)
@@ -138,7 +126,8 @@ static int print_rows(struct analysis_run *run)
 		err = analysis_print_table(run);
 	else
 		fprintf(run->cli->out.file, "%s\n",
-			run->analysis->no_rows ? run->analysis->no_rows(run) : "nothing");
+			run->analysis->why_no_rows ? run->analysis->why_no_rows(run)
+						   : run->analysis->no_rows);
 	analysis_print_more(run, run->list.cnt - run->shown_cnt);
 	return err;
 }
@@ -174,7 +163,8 @@ static int print_text(struct analysis_run *run)
 	err = print_rows(run);
 	if (!err && analysis->notes && !is_plain)
 		err = analysis->notes(run);
-	fputc('\n', run->cli->out.file);
+	else
+		fputc('\n', run->cli->out.file);
 	return err ? err : print_foot(run);
 }
 
@@ -200,6 +190,8 @@ static void members_json(struct analysis_run *run, const void *row, struct json 
 		else
 			column_member_json(column, run, row, json);
 	}
+	if (run->analysis->row_json)
+		run->analysis->row_json(run, row, json);
 }
 
 static void rows_json(struct analysis_run *run, struct json *json, bool is_plain)

@@ -97,9 +97,9 @@ struct analysis {
 	const char *type; /* of the JSON document: "blocked" */
 	/* of its member with the rows, by variant; NULL: head_json() writes what there is instead */
 	const char *rows_names[ANALYSIS_VARIANTS_MAX];
-	const char *what; /* "sum up the waits of": what can't be done when something fails */
-	/* "no spans": the line of the text without rows. NULL: "nothing" */
-	const char *(*no_rows)(const struct analysis_run *run);
+	const char *what;    /* "sum up the waits of": what can't be done when something fails */
+	const char *no_rows; /* "no spans": the line of the text without rows */
+	const char *(*why_no_rows)(const struct analysis_run *run); /* NULL: no_rows says it */
 	/* "12 more labels with less of it: …": what stands before the number, and behind "more" */
 	const char *before_more, *more;
 	const struct column *columns;
@@ -117,6 +117,8 @@ struct analysis {
 	struct analysis_pass passes[2];
 	bool (*has_column)(const struct analysis_run *run, const struct column *column); /* NULL: has all */
 	int (*rows)(struct analysis_run *run, struct row_list *list);
+	/* of the JSON document: what a row has besides its columns; NULL: nothing */
+	void (*row_json)(const struct analysis_run *run, const void *row, struct json *json);
 
 	/* The text between title and losses. NULL: the table, then notes(). */
 	int (*text)(struct analysis_run *run);

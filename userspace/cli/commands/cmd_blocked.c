@@ -270,7 +270,7 @@ static int rows(struct analysis_run *run, struct row_list *list)
 	return 0;
 }
 
-static const char *no_rows(const struct analysis_run *run)
+static const char *why_no_rows(const struct analysis_run *run)
 {
 	return capture_no_waits(&run->input->info, "nobody waited");
 }
@@ -286,7 +286,7 @@ static const struct analysis analysis = {
 	.type = "blocked",
 	.rows_names = { "objects", "reasons", "labels" },
 	.what = "sum up the waits of",
-	.no_rows = no_rows,
+	.why_no_rows = why_no_rows,
 	.before_more = "\n",
 	.more = " with less blocked time",
 	.columns = columns,

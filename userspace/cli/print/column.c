@@ -268,6 +268,24 @@ void column_add_cell(const struct column *column, const void *context, const voi
 	text_release(&cell.words);
 }
 
+int column_print_table(const struct column_choice *choice, const void *context, const void *const *rows,
+		       size_t cnt, uint64_t begin_ns, const struct screen *screen)
+{
+	struct table_column titles[COLUMNS_MAX];
+	struct table *table;
+	int err;
+
+	column_titles(choice, titles);
+	table = table_new(titles, choice->cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		for (size_t j = 0; j < choice->cnt; j++)
+			column_add_cell(choice->columns[j], context, rows[i], begin_ns, table);
+	}
+	err = screen_print_table(screen, table);
+	table_free(table);
+	return err;
+}
+
 /* ---- CSV ---- */
 
 /* RFC 4180: quotes where they are needed, and around text that is empty: what has no value has none. */

@@ -22,6 +22,7 @@
 #include "base/json.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "cli/screen.h"
 #include "txtrace/log.h"
 
 enum column_type {
@@ -108,7 +109,11 @@ const struct column *column_of_sort(const struct column *columns, unsigned int v
 int column_sort(const struct column *column, bool is_reversed, const void *context, const void **rows,
 		size_t cnt);
 
-/* One cell of a table. begin_ns: what MOMENTs are counted from. */
+/* The table of these rows. begin_ns: what MOMENTs are counted from. As screen_print_table(). */
+int column_print_table(const struct column_choice *choice, const void *context, const void *const *rows,
+		       size_t cnt, uint64_t begin_ns, const struct screen *screen);
+
+/* One cell, for tables that have more than these rows. */
 void column_add_cell(const struct column *column, const void *context, const void *row, uint64_t begin_ns,
 		     struct table *table);
 
