@@ -59,8 +59,10 @@ static int collect_rows(struct analysis_run *run)
 
 	err = err ? err : list->err;
 	if (!err && run->sort)
-		err = column_sort(run->sort, *common->sort == '-', run, list->rows, list->cnt);
-	run->shown_cnt = common->limit && common->limit < list->cnt ? (size_t)common->limit : list->cnt;
+		err = column_sort(run->sort, *common->sort == '-', run->context, list->rows, list->cnt);
+	run->shown_cnt = list->cnt;
+	if (common->limit && common->limit < list->cnt && (run->is_plain || !analysis->limits_itself))
+		run->shown_cnt = (size_t)common->limit;
 	return err;
 }
 
@@ -102,7 +104,7 @@ static int check_options(struct cli *cli, struct analysis_run *run)
 
 int analysis_print_table(struct analysis_run *run)
 {
-	return column_print_table(&run->choice, run, run->list.rows, run->shown_cnt,
+	return column_print_table(&run->choice, run->context, run->list.rows, run->shown_cnt,
 				  log_input_begin_ns(run->input), &run->cli->out);
 }
 
@@ -151,17 +153,16 @@ static int print_foot(struct analysis_run *run)
 static int print_text(struct analysis_run *run)
 {
 	const struct analysis *analysis = run->analysis;
-	bool is_plain = run->common->columns || (run->sort && !analysis->sorts_text);
 	int err;
 
-	if (!analysis->has_no_title || is_plain)
+	if (!analysis->has_no_title || run->is_plain)
 		analysis_print_title(run->cli, run->input);
-	if (analysis->text && !is_plain) {
+	if (analysis->text && !run->is_plain) {
 		err = analysis->text(run);
 		return err || analysis->has_no_title ? err : print_foot(run);
 	}
 	err = print_rows(run);
-	if (!err && analysis->notes && !is_plain)
+	if (!err && analysis->notes && !run->is_plain)
 		err = analysis->notes(run);
 	else
 		fputc('\n', run->cli->out.file);
@@ -175,7 +176,7 @@ static int print_csv(struct analysis_run *run)
 	cli_keep_lines(run->cli);
 	column_print_csv_names(&run->choice, run->cli->out.file);
 	for (size_t i = 0; !err && i < run->list.cnt && !ferror(run->cli->out.file); i++)
-		err = column_print_csv(&run->choice, run, run->list.rows[i], run->cli->out.file);
+		err = column_print_csv(&run->choice, run->context, run->list.rows[i], run->cli->out.file);
 	return err;
 }
 
@@ -183,27 +184,28 @@ static int print_csv(struct analysis_run *run)
 static void members_json(struct analysis_run *run, const void *row, struct json *json)
 {
 	for (const struct column *column = run->analysis->columns; column->name; column++) {
-		if (column->flags & COLUMN_TABLE_ONLY || !column_is_of(column, run->variant))
+		if (run->analysis->has_own_json || column->flags & COLUMN_TABLE_ONLY ||
+		    !column_is_of(column, run->variant))
 			continue;
 		if (column->json)
-			column->json(run, row, json);
+			column->json(run->context, row, json);
 		else
-			column_member_json(column, run, row, json);
+			column_member_json(column, run->context, row, json);
 	}
 	if (run->analysis->row_json)
 		run->analysis->row_json(run, row, json);
 }
 
-static void rows_json(struct analysis_run *run, struct json *json, bool is_plain)
+static void rows_json(struct analysis_run *run, struct json *json)
 {
-	json_name(json, is_plain ? "rows" : run->analysis->rows_names[run->variant]);
+	json_name(json, run->is_plain ? "rows" : run->analysis->rows_names[run->variant]);
 	json_array_begin(json);
 	for (size_t i = 0; i < run->list.cnt; i++) {
 		json_object_begin(json);
-		if (!is_plain)
+		if (!run->is_plain)
 			members_json(run, run->list.rows[i], json);
-		for (size_t j = 0; is_plain && j < run->choice.cnt; j++)
-			column_member_json(run->choice.columns[j], run, run->list.rows[i], json);
+		for (size_t j = 0; run->is_plain && j < run->choice.cnt; j++)
+			column_member_json(run->choice.columns[j], run->context, run->list.rows[i], json);
 		json_object_end(json);
 	}
 	json_array_end(json);
@@ -212,20 +214,31 @@ static void rows_json(struct analysis_run *run, struct json *json, bool is_plain
 static int print_json(struct analysis_run *run)
 {
 	const struct analysis *analysis = run->analysis;
-	bool is_plain = run->common->columns || (run->sort && !analysis->rows_names[run->variant]);
+	bool has_rows = analysis->rows_names[run->variant];
 	struct json json;
 
 	cli_begin_json(run->cli, &json);
-	json.is_pretty = !analysis->is_compact || is_plain;
+	json.is_pretty = !analysis->is_compact || run->is_plain;
 	capture_json_begin(&json, analysis->type, &run->input->info);
-	if (analysis->head_json && (!is_plain || analysis->rows_names[run->variant]))
+	if (analysis->head_json && (!run->is_plain || has_rows))
 		analysis->head_json(run, &json);
-	if (analysis->rows_names[run->variant] || is_plain)
-		rows_json(run, &json, is_plain);
+	if (has_rows || run->is_plain)
+		rows_json(run, &json);
 	if (analysis->tail_json)
 		analysis->tail_json(run, &json);
 	capture_json_end(&json, &run->input->census);
 	return cli_finish_json(run->cli, &json);
+}
+
+/* Whether the rows come as they are, or in the command's own form. */
+static bool is_plain(const struct analysis_run *run)
+{
+	const struct analysis *analysis = run->analysis;
+
+	if (run->common->columns || run->common->wants_csv)
+		return true;
+	return run->sort &&
+	       !(run->common->wants_json ? analysis->rows_names[run->variant] != NULL : analysis->sorts_text);
 }
 
 static int print(struct analysis_run *run)
@@ -318,6 +331,8 @@ static int start(struct cli *cli, const struct analysis *analysis, const struct 
 	if (status)
 		return status;
 	run.input = &input;
+	run.context = &run;
+	run.is_plain = is_plain(&run);
 	return log_input_end(&input, analyse(&run, result), run.analysis->what);
 }
 

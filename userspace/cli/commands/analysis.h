@@ -77,6 +77,8 @@ struct analysis_run {
 	const struct analysis_options *common; /* the same */
 	struct log_input *input;	       /* of the first reading */
 	void *state;
+	const void *context; /* of the columns; this, unless new() sets another */
+	bool is_plain;	     /* the rows come as they are: CSV, or a table or JSON of columns */
 	struct column_choice choice; /* of columns that are shown */
 	struct row_list list;
 	size_t shown_cnt; /* of the rows, in the text */
@@ -106,7 +108,9 @@ struct analysis {
 	bool sorts_text;      /* text() shows the rows in the order of --sort */
 	bool sorts_itself;    /* --sort is the command's own */
 	bool takes_all_spans; /* --label is the command's own */
+	bool limits_itself; /* rows() gives no more than are to be shown */
 	bool has_no_title;
+	bool has_own_json; /* row_json() writes all of a row */
 	bool is_compact;  /* JSON, with line breaks where head_json() puts them */
 	bool finds_spans; /* see struct log_scope */
 

@@ -27,7 +27,8 @@ static const struct column *find(const struct column *columns, unsigned int vari
 	for (const struct column *column = columns; column->name; column++) {
 		if (!column_is_of(column, variant))
 			continue;
-		if (strlen(column->name) == length && memcmp(column->name, name, length) == 0) {
+		if (strncmp(column->name, name, length) == 0 &&
+		    (!column->name[length] || strcmp(column->name + length, "_ns") == 0)) {
 			text_release(&known);
 			return column;
 		}
@@ -255,10 +256,10 @@ void column_add_cell(const struct column *column, const void *context, const voi
 	} else if (column->type == COLUMN_STRING) {
 		text_append_escaped(&text, cell.string.bytes, cell.string.length);
 		table_cell(table, cell.style, text_string(&text));
+	} else if (column->flags & COLUMN_BLANK && (cell.is_unknown || is_nothing(column, &cell))) {
+		table_cell(table, TABLE_PLAIN, "");
 	} else if (cell.is_unknown || (column->flags & COLUMN_DOT && is_nothing(column, &cell))) {
 		table_cell(table, TABLE_DIM, cell.words.length ? text_string(&cell.words) : DOT);
-	} else if (column->flags & COLUMN_BLANK && is_nothing(column, &cell)) {
-		table_cell(table, TABLE_PLAIN, "");
 	} else {
 		text_append(&text, cell.bound ? cell.bound : "");
 		append_number(&text, column, &cell, begin_ns);

@@ -41,7 +41,7 @@ enum column_flag {
 	COLUMN_HIDDEN = 1,     /* there only if --columns names it, and in JSON */
 	COLUMN_TABLE_ONLY = 2, /* not in the objects of the JSON document */
 	COLUMN_DOT = 4,	       /* 0 is a dot, so that the eye finds what is something */
-	COLUMN_BLANK = 8,      /* 0 is an empty cell */
+	COLUMN_BLANK = 8,      /* 0, or what is unknown, is an empty cell */
 	COLUMN_U32 = 16,       /* the field has 32 bits */
 };
 
@@ -93,7 +93,7 @@ struct column_choice {
 /* Whether rows of this kind have it. */
 bool column_is_of(const struct column *column, unsigned int variant);
 
-/* "label,max_ns": 0; or -EINVAL and a sentence with all that rows of this kind have. */
+/* "label,max_ns" ("_ns" may be left out): 0; or -EINVAL and a sentence with all that rows of this kind have. */
 int column_choose(struct column_choice *choice, const struct column *columns, unsigned int variant,
 		  const char *names, struct error *error);
 
