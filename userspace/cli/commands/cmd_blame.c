@@ -43,25 +43,24 @@ struct blame_state {
 
 /* ---- columns: of the pairs ---- */
 
-static void get_waiter(const void *context, const void *row, struct cell *cell)
+static void get_waiter(const void *row, struct cell *cell)
 {
-	struct party party = wait_sums_party(wait_analysis_sums(context),
+	struct party party = wait_sums_party(wait_analysis_sums(cell->context),
 					     ((const struct blame_pair *)row)->waiter);
 
 	party_append(&cell->words, &party);
 }
 
-static void get_waker(const void *context, const void *row, struct cell *cell)
+static void get_waker(const void *row, struct cell *cell)
 {
-	struct party party = wait_sums_party(wait_analysis_sums(context),
+	struct party party = wait_sums_party(wait_analysis_sums(cell->context),
 					     ((const struct blame_pair *)row)->waker);
 
 	party_append(&cell->words, &party);
 }
 
-static void get_reasons(const void *context, const void *row, struct cell *cell)
+static void get_reasons(const void *row, struct cell *cell)
 {
-	(void)context;
 	wait_reasons_append(&cell->words, ((const struct blame_pair *)row)->reason_ns);
 }
 

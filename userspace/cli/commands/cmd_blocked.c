@@ -64,11 +64,10 @@ static const struct wait_sums *sums_of(const void *context)
 
 /* ---- columns ---- */
 
-static void get_mean(const void *context, const void *row, struct cell *cell)
+static void get_mean(const void *row, struct cell *cell)
 {
 	const struct blocked_row *blocked = row;
 
-	(void)context;
 	cell->number = blocked->cnt ? blocked->ns / blocked->cnt : 0;
 }
 
@@ -84,26 +83,26 @@ static void append_share(const void *context, const struct blocked_share *share,
 		text_append_format(text, " %s", units_format_share(part, share->ns, row_ns));
 }
 
-static void get_waiter(const void *context, const void *row, struct cell *cell)
+static void get_waiter(const void *row, struct cell *cell)
 {
 	const struct blocked_row *blocked = row;
 
-	append_share(context, blocked->waiters, blocked->ns, &cell->words);
+	append_share(cell->context, blocked->waiters, blocked->ns, &cell->words);
 }
 
-static void get_waker(const void *context, const void *row, struct cell *cell)
+static void get_waker(const void *row, struct cell *cell)
 {
 	const struct blocked_row *blocked = row;
 
-	append_share(context, blocked->wakers, blocked->ns, &cell->words);
+	append_share(cell->context, blocked->wakers, blocked->ns, &cell->words);
 }
 
 /*
  * "lock, futex 0x1000", "sleep of 5.00 ms", "other, getrandom"; before it the process, if there are several.
  */
-static void get_object(const void *context, const void *row, struct cell *cell)
+static void get_object(const void *row, struct cell *cell)
 {
-	const struct blocked_state *state = ((const struct analysis_run *)context)->state;
+	const struct blocked_state *state = ((const struct analysis_run *)cell->context)->state;
 	const struct wait_object *object = wait_sums_object(state->waits.sums,
 							    ((const struct blocked_row *)row)->key);
 
@@ -115,24 +114,22 @@ static void get_object(const void *context, const void *row, struct cell *cell)
 		wait_what_append(&cell->words, object);
 }
 
-static void get_reason(const void *context, const void *row, struct cell *cell)
+static void get_reason(const void *row, struct cell *cell)
 {
 	uint32_t reason = ((const struct blocked_row *)row)->key;
 
-	(void)context;
 	text_append(&cell->words, reason < WAIT_REASON_COUNT ? wait_reason_name(reason) : "(all others)");
 }
 
-static void get_label(const void *context, const void *row, struct cell *cell)
+static void get_label(const void *row, struct cell *cell)
 {
-	struct party party = wait_sums_party(sums_of(context), ((const struct blocked_row *)row)->key);
+	struct party party = wait_sums_party(sums_of(cell->context), ((const struct blocked_row *)row)->key);
 
 	party_append(&cell->words, &party);
 }
 
-static void get_reasons(const void *context, const void *row, struct cell *cell)
+static void get_reasons(const void *row, struct cell *cell)
 {
-	(void)context;
 	wait_reasons_append(&cell->words, ((const struct blocked_row *)row)->reason_ns);
 }
 

@@ -126,7 +126,6 @@ static int text(struct analysis_run *run)
 	static const struct table_column titles[] = {
 		{ "open spans, counters", TABLE_LEFT, NULL },
 		{ "mean", TABLE_RIGHT, NULL },
-		{ "peak", TABLE_RIGHT, NULL },
 		{ "over time", TABLE_LEFT, NULL },
 	};
 	const struct concurrency *concurrency = ((const struct concurrency_state *)run->state)->concurrency;
@@ -213,42 +212,32 @@ struct bucket {
 	double mean;
 };
 
-static void get_kind(const void *context, const void *row, struct cell *cell)
+static void get_kind(const void *row, struct cell *cell)
 {
 	const struct concurrency_series *series = ((const struct bucket *)row)->series;
 
-	(void)context;
 	text_append(&cell->words, series->is_rest ? "rest" : kind_names[series->kind]);
 }
 
-static void get_name(const void *context, const void *row, struct cell *cell)
+static void get_name(const void *row, struct cell *cell)
 {
 	const struct concurrency_series *series = ((const struct bucket *)row)->series;
 
-	(void)context;
 	cell->string = series->name;
 	append_name(&cell->words, series);
 }
 
-static void get_pid(const void *context, const void *row, struct cell *cell)
+static void get_pid(const void *row, struct cell *cell)
 {
 	const struct concurrency_series *series = ((const struct bucket *)row)->series;
 
-	(void)context;
 	cell->is_unknown = series->kind != CONCURRENCY_COUNTER;
 	cell->number = series->pid;
 }
 
-static void get_mean(const void *context, const void *row, struct cell *cell)
+static void get_mean(const void *row, struct cell *cell)
 {
-	(void)context;
 	cell->real = ((const struct bucket *)row)->mean;
-}
-
-static void get_peak(const void *context, const void *row, struct cell *cell)
-{
-	(void)context;
-	cell->real = ((const struct bucket *)row)->series->peak;
 }
 
 static const struct column columns[] = {
@@ -258,7 +247,6 @@ static const struct column columns[] = {
 	{ "name", NULL, NULL, COLUMN_STRING, .get = get_name, .style = TABLE_BOLD },
 	{ "pid", NULL, NULL, COLUMN_ID, COLUMN_BLANK, .get = get_pid },
 	{ "mean", NULL, NULL, COLUMN_REAL, .get = get_mean },
-	{ "peak", NULL, NULL, COLUMN_REAL, COLUMN_HIDDEN, .get = get_peak },
 	COLUMN_END,
 };
 

@@ -211,35 +211,31 @@ struct bucket {
 	uint64_t cnt;
 };
 
-static void get_label(const void *context, const void *row, struct cell *cell)
+static void get_label(const void *row, struct cell *cell)
 {
 	const struct histogram_row *of = ((const struct bucket *)row)->row;
 
-	(void)context;
 	cell->string = of->label;
 	text_append(&cell->words, of->is_rest ? "(all other labels)" : "(unknown label)");
 }
 
-static void get_from(const void *context, const void *row, struct cell *cell)
+static void get_from(const void *row, struct cell *cell)
 {
-	(void)context;
 	cell->number = histogram_bucket_begin_ns(((const struct bucket *)row)->idx);
 }
 
-static void get_to(const void *context, const void *row, struct cell *cell)
+static void get_to(const void *row, struct cell *cell)
 {
 	size_t idx = ((const struct bucket *)row)->idx + 1;
 
-	(void)context;
 	cell->is_unknown = idx == HISTOGRAM_BUCKET_COUNT;
 	cell->number = cell->is_unknown ? 0 : histogram_bucket_begin_ns(idx);
 }
 
-static void get_share(const void *context, const void *row, struct cell *cell)
+static void get_share(const void *row, struct cell *cell)
 {
 	const struct bucket *bucket = row;
 
-	(void)context;
 	cell->number = bucket->cnt;
 	cell->whole = bucket->row->cnt;
 }

@@ -99,9 +99,9 @@ static void append_task(struct text *text, const struct txtrace_string *name, ui
 	text_append_format(text, "%s%" PRIu32, name->length ? " " : "", id);
 }
 
-static void get_waiter(const void *context, const void *at, struct cell *cell)
+static void get_waiter(const void *at, struct cell *cell)
 {
-	const struct neighbours_state *state = ((const struct analysis_run *)context)->state;
+	const struct neighbours_state *state = ((const struct analysis_run *)cell->context)->state;
 	const struct line *line = at;
 
 	if (line->repeats)
@@ -114,26 +114,23 @@ static void get_waiter(const void *context, const void *at, struct cell *cell)
 		append_task(&cell->words, &line->row->name, line->row->tid);
 }
 
-static void get_waits(const void *context, const void *at, struct cell *cell)
+static void get_waits(const void *at, struct cell *cell)
 {
-	(void)context;
 	cell->number = ((const struct line *)at)->row->cnt;
 }
 
-static void get_runnable(const void *context, const void *at, struct cell *cell)
+static void get_runnable(const void *at, struct cell *cell)
 {
 	const struct line *line = at;
 
-	(void)context;
 	cell->is_unknown = line->repeats;
 	cell->number = line->row->runnable_ns;
 }
 
-static void get_name(const void *context, const void *at, struct cell *cell)
+static void get_name(const void *at, struct cell *cell)
 {
 	const struct line *line = at;
 
-	(void)context;
 	if (!line->cell && line->more_cnt)
 		text_append_format(&cell->words, "%zu more", line->more_cnt);
 	else if (!line->cell)
@@ -152,40 +149,36 @@ static bool is_task(const struct line *line)
 	return line->cell && line->cell->kind == NEIGHBOUR_TASK;
 }
 
-static void get_pid(const void *context, const void *at, struct cell *cell)
+static void get_pid(const void *at, struct cell *cell)
 {
 	const struct line *line = at;
 
-	(void)context;
 	cell->is_unknown = !is_task(line);
 	cell->number = is_task(line) ? line->cell->pid : 0;
 }
 
-static void get_tid(const void *context, const void *at, struct cell *cell)
+static void get_tid(const void *at, struct cell *cell)
 {
 	const struct line *line = at;
 
-	(void)context;
 	cell->is_unknown = !is_task(line) || !line->cell->tid;
 	cell->number = is_task(line) ? line->cell->tid : 0;
 }
 
-static void get_label(const void *context, const void *at, struct cell *cell)
+static void get_label(const void *at, struct cell *cell)
 {
 	const struct line *line = at;
 
-	(void)context;
 	if (!line->cell || !line->cell->is_in_span)
 		return;
 	cell->string = line->cell->label;
 	text_append(&cell->words, "(unknown label)");
 }
 
-static void get_share(const void *context, const void *at, struct cell *cell)
+static void get_share(const void *at, struct cell *cell)
 {
 	const struct line *line = at;
 
-	(void)context;
 	cell->number = line->ns;
 	cell->whole = line->row->runnable_ns;
 }

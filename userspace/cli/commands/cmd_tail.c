@@ -347,66 +347,57 @@ struct part {
 	size_t idx;
 };
 
-static void get_label(const void *context, const void *at, struct cell *cell)
+static void get_label(const void *at, struct cell *cell)
 {
-	(void)context;
 	cell->string = ((const struct part *)at)->row->label->label;
 	text_append(&cell->words, "(unknown label)");
 }
 
-static void get_spans(const void *context, const void *at, struct cell *cell)
+static void get_spans(const void *at, struct cell *cell)
 {
-	(void)context;
 	cell->number = ((const struct part *)at)->row->label->exact.sums.cnt;
 }
 
-static void get_median(const void *context, const void *at, struct cell *cell)
+static void get_median(const void *at, struct cell *cell)
 {
-	(void)context;
 	cell->number = ((const struct part *)at)->row->median_ns;
 }
 
-static void get_high(const void *context, const void *at, struct cell *cell)
+static void get_high(const void *at, struct cell *cell)
 {
-	(void)context;
 	cell->number = ((const struct part *)at)->row->high_ns;
 }
 
-static void get_part(const void *context, const void *at, struct cell *cell)
+static void get_part(const void *at, struct cell *cell)
 {
-	(void)context;
 	text_append(&cell->words, part_name(((const struct part *)at)->idx));
 }
 
-static void get_middle(const void *context, const void *at, struct cell *cell)
+static void get_middle(const void *at, struct cell *cell)
 {
 	const struct part *part = at;
 
-	(void)context;
 	cell->number = tail_mean_ns(&part->row->middle, part->idx);
 }
 
-static void get_tail(const void *context, const void *at, struct cell *cell)
+static void get_tail(const void *at, struct cell *cell)
 {
 	const struct part *part = at;
 
-	(void)context;
 	cell->number = tail_mean_ns(&part->row->tail, part->idx);
 }
 
-static void get_more(const void *context, const void *at, struct cell *cell)
+static void get_more(const void *at, struct cell *cell)
 {
 	const struct part *part = at;
 
-	(void)context;
 	cell->difference = tail_part_more_ns(part->row, part->idx);
 }
 
-static void get_share(const void *context, const void *at, struct cell *cell)
+static void get_share(const void *at, struct cell *cell)
 {
 	const struct part *part = at;
 
-	(void)context;
 	cell->real = share_percent(part->row, part->idx);
 }
 

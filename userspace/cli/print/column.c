@@ -73,10 +73,10 @@ static void fill(const struct column *column, const void *context, const void *r
 	const char *field = (const char *)row + column->offset;
 	struct text words = cell->words;
 
-	*cell = (struct cell){ .words = words, .style = column->style };
+	*cell = (struct cell){ .context = context, .words = words, .style = column->style };
 	text_clear(&cell->words);
 	if (column->get)
-		column->get(context, row, cell);
+		column->get(row, cell);
 	else
 		cell->number = column->flags & COLUMN_U32 ? *(const uint32_t *)field
 							  : *(const uint64_t *)field;

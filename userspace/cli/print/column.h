@@ -9,7 +9,7 @@
  *		COLUMN_END,
  *	};
  *
- * A row is whatever the getters take; `context` is what they need besides.
+ * A row is whatever the getters take; the context is what they need besides.
  */
 #ifndef COLUMN_H
 #define COLUMN_H
@@ -45,8 +45,9 @@ enum column_flag {
 	COLUMN_U32 = 16,       /* the field has 32 bits */
 };
 
-/* What a getter fills in: all zero before, but for `words`, which is empty. */
+/* What a getter fills in: all zero before, but for the context; `words` is empty. */
 struct cell {
+	const void *context;
 	bool is_unknown; /* an empty field, null; in a table a dot, or `words` */
 	uint64_t number;
 	uint64_t whole;
@@ -65,7 +66,7 @@ struct column {
 	enum column_type type;
 	unsigned int flags;
 	size_t offset; /* in the row, of the uint64_t that is the number; used if there is no getter */
-	void (*get)(const void *context, const void *row, struct cell *cell);
+	void (*get)(const void *row, struct cell *cell);
 	/* the members of the JSON document, if they are not just the value */
 	void (*json)(const void *context, const void *row, struct json *json);
 	const char *style;

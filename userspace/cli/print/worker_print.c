@@ -20,56 +20,49 @@ void worker_append_thread(struct text *text, const struct worker_row *row)
 
 /* ---- columns ---- */
 
-static void get_thread(const void *context, const void *row, struct cell *cell)
+static void get_thread(const void *row, struct cell *cell)
 {
-	(void)context;
 	worker_append_thread(&cell->words, row);
 }
 
-static void get_thread_name(const void *context, const void *row, struct cell *cell)
+static void get_thread_name(const void *row, struct cell *cell)
 {
 	const struct worker_row *worker = row;
 
-	(void)context;
 	cell->string = (struct txtrace_string){ worker->name, (uint32_t)worker->name_length };
 }
 
-static void get_watched(const void *context, const void *row, struct cell *cell)
+static void get_watched(const void *row, struct cell *cell)
 {
-	(void)context;
 	cell->number = watched_ns(row);
 }
 
-static void get_cpu_share(const void *context, const void *row, struct cell *cell)
+static void get_cpu_share(const void *row, struct cell *cell)
 {
 	const struct worker_row *worker = row;
 
-	(void)context;
 	cell->number = worker->on_cpu_ns;
 	cell->whole = watched_ns(worker);
 }
 
-static void get_mean_period(const void *context, const void *row, struct cell *cell)
+static void get_mean_period(const void *row, struct cell *cell)
 {
 	const struct worker_row *worker = row;
 
-	(void)context;
 	cell->number = worker->period_cnt ? (worker->on_cpu_ns + worker->runnable_ns) / worker->period_cnt
 					  : 0;
 }
 
-static void get_span_share(const void *context, const void *row, struct cell *cell)
+static void get_span_share(const void *row, struct cell *cell)
 {
 	const struct worker_row *worker = row;
 
-	(void)context;
 	cell->number = worker->in_spans_ns;
 	cell->whole = watched_ns(worker);
 }
 
-static void get_unknown(const void *context, const void *row, struct cell *cell)
+static void get_unknown(const void *row, struct cell *cell)
 {
-	(void)context;
 	cell->number = worker_row_unknown_ns(row);
 }
 
