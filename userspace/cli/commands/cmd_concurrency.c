@@ -126,6 +126,7 @@ static int text(struct analysis_run *run)
 	static const struct table_column titles[] = {
 		{ "open spans, counters", TABLE_LEFT, NULL },
 		{ "mean", TABLE_RIGHT, NULL },
+		{ "peak", TABLE_RIGHT, NULL },
 		{ "over time", TABLE_LEFT, NULL },
 	};
 	const struct concurrency *concurrency = ((const struct concurrency_state *)run->state)->concurrency;

@@ -16,9 +16,8 @@ static void key_json(struct json *json, const struct txtrace_string *key)
 	text_release(&hex);
 }
 
-void span_json(struct json *json, const struct txtrace_span *span, struct txtrace_string thread_name)
+void span_members_json(struct json *json, const struct txtrace_span *span, struct txtrace_string thread_name)
 {
-	json_object_begin(json);
 	json_member_u64_string(json, "id", span->id);
 	json_member_u64(json, "pid", span->pid);
 	json_member_u64(json, "tid", span->tid);
@@ -40,5 +39,11 @@ void span_json(struct json *json, const struct txtrace_span *span, struct txtrac
 	json_member_bool(json, "imbalance", span->flags & TXTRACE_SPAN_IMBALANCE);
 	json_member_bool(json, "keyed", span->flags & TXTRACE_SPAN_KEYED);
 	json_member_bool(json, "moved", span->flags & TXTRACE_SPAN_MOVED);
+}
+
+void span_json(struct json *json, const struct txtrace_span *span, struct txtrace_string thread_name)
+{
+	json_object_begin(json);
+	span_members_json(json, span, thread_name);
 	json_object_end(json);
 }
