@@ -124,7 +124,7 @@ static int print_rows(struct analysis_run *run)
 {
 	int err = 0;
 
-	if (run->list.cnt > 0)
+	if (run->list.cnt > 0 || !(run->analysis->no_rows || run->analysis->why_no_rows))
 		err = analysis_print_table(run);
 	else
 		fprintf(run->cli->out.file, "%s\n",
@@ -159,7 +159,7 @@ static int print_text(struct analysis_run *run)
 		analysis_print_title(run->cli, run->input);
 	if (analysis->text && !run->is_plain) {
 		err = analysis->text(run);
-		return err || analysis->has_no_title ? err : print_foot(run);
+		return err || analysis->has_own_foot ? err : print_foot(run);
 	}
 	err = print_rows(run);
 	if (!err && analysis->notes && !run->is_plain)

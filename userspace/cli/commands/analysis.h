@@ -100,8 +100,9 @@ struct analysis {
 	/* of its member with the rows, by variant; NULL: head_json() writes what there is instead */
 	const char *rows_names[ANALYSIS_VARIANTS_MAX];
 	const char *what;    /* "sum up the waits of": what can't be done when something fails */
-	const char *no_rows; /* "no spans": the line of the text without rows */
-	const char *(*why_no_rows)(const struct analysis_run *run); /* NULL: no_rows says it */
+	/* "no spans": the text without rows; neither: the titles alone */
+	const char *no_rows;
+	const char *(*why_no_rows)(const struct analysis_run *run);
 	/* "12 more labels with less of it: …": what stands before the number, and behind "more" */
 	const char *before_more, *more;
 	const struct column *columns;
@@ -110,6 +111,7 @@ struct analysis {
 	bool takes_all_spans; /* --label is the command's own */
 	bool limits_itself; /* rows() gives no more than are to be shown */
 	bool has_no_title;
+	bool has_own_foot; /* text() says what was lost */
 	bool has_own_json; /* row_json() writes all of a row */
 	bool is_compact;  /* JSON, with line breaks where head_json() puts them */
 	bool finds_spans; /* see struct log_scope */

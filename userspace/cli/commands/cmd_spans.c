@@ -278,6 +278,7 @@ static const struct analysis analysis = {
 	.no_rows = "no spans",
 	.columns = columns,
 	.has_no_title = true,
+	.has_own_foot = true,
 	.has_own_json = true,
 	.new = new_state,
 	.free = free_state,

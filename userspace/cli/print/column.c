@@ -73,7 +73,7 @@ static void fill(const struct column *column, const void *context, const void *r
 	const char *field = (const char *)row + column->offset;
 	struct text words = cell->words;
 
-	*cell = (struct cell){ .context = context, .words = words, .style = column->style };
+	*cell = (struct cell){ .context = context, .column = column, .words = words, .style = column->style };
 	text_clear(&cell->words);
 	if (column->get)
 		column->get(row, cell);
@@ -192,8 +192,11 @@ void column_titles(const struct column_choice *choice, struct table_column title
 {
 	for (size_t i = 0; i < choice->cnt; i++) {
 		const struct column *column = choice->columns[i];
+		const char *title = column->title ? column->title : column->name;
 
-		titles[i] = (struct table_column){ column->title ? column->title : column->name,
+		if (column->flags & COLUMN_KEY && choice->key_title)
+			title = choice->key_title;
+		titles[i] = (struct table_column){ title,
 						   is_text(column) ? TABLE_LEFT : TABLE_RIGHT,
 						   column->group };
 	}
@@ -227,7 +230,7 @@ static void append_number(struct text *text, const struct column *column, const 
 		text_append(text, units_format_share(units, cell->number, cell->whole));
 		break;
 	case COLUMN_REAL:
-		text_append_format(text, "%.2f", cell->real);
+		text_append_format(text, "%.*f", column->decimals ? (int)column->decimals : 2, cell->real);
 		break;
 	case COLUMN_SIGNED:
 		text_append_format(text, "%s%s", cell->difference < 0 ? "-" : "+",

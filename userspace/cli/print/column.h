@@ -43,11 +43,15 @@ enum column_flag {
 	COLUMN_DOT = 4,	       /* 0 is a dot, so that the eye finds what is something */
 	COLUMN_BLANK = 8,      /* 0, or what is unknown, is an empty cell */
 	COLUMN_U32 = 16,       /* the field has 32 bits */
+	COLUMN_KEY = 32,       /* what rows are: its title may be another one */
 };
 
-/* What a getter fills in: all zero before, but for the context; `words` is empty. */
+struct column;
+
+/* What a getter fills in: all zero before, but for the first two; `words` is empty. */
 struct cell {
 	const void *context;
+	const struct column *column;
 	bool is_unknown; /* an empty field, null; in a table a dot, or `words` */
 	uint64_t number;
 	uint64_t whole;
@@ -70,6 +74,7 @@ struct column {
 	/* the members of the JSON document, if they are not just the value */
 	void (*json)(const void *context, const void *row, struct json *json);
 	const char *style;
+	unsigned int decimals; /* of REAL; 0: 2 */
 	unsigned int variants; /* bits: the kinds of rows that have it; 0: all */
 };
 
@@ -89,6 +94,7 @@ struct column {
 struct column_choice {
 	const struct column *columns[COLUMNS_MAX];
 	size_t cnt;
+	const char *key_title; /* of a COLUMN_KEY; NULL: its own */
 };
 
 /* Whether rows of this kind have it. */
