@@ -9,7 +9,7 @@
 #include "cli/print/dump_line.h"
 #include "cli/exit_status.h"
 #include "cli/files/log_input.h"
-#include "cli/files/moment.h"
+#include "cli/files/log_scope.h"
 
 #define POLL_EVERY_NS 100000000
 #define LOOK_EVERY 4096 /* records between looks at the signals */
@@ -20,6 +20,7 @@ struct dump_options {
 	struct moment from;
 	struct moment to;
 	bool follow;
+	struct log_scope scope; /* --where */
 };
 
 static int take_kind(void *context, const char *value, const char **complaint)
@@ -60,6 +61,7 @@ static const struct option_spec specs[] = {
 	       offsetof(struct dump_options, follow)),
 	OPTION("limit", 'n', OPTION_U64, "N", "stop after N lines; 0: never (the default)",
 	       offsetof(struct dump_options, limit)),
+	OPTION_WHERE(struct dump_options, scope),
 	OPTION_END,
 };
 
@@ -243,6 +245,8 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	values.scope.finds_spans = true;
+	cli->scope = &values.scope;
 	if (values.follow && result.operand_cnt > 1)
 		return cli_fail(
 			cli,

@@ -212,6 +212,7 @@ static int print_labels(struct analysis_run *run)
 {
 	struct report_state *state = run->state;
 
+	state->view.census = &run->input->census;
 	state->view.rows = run->sort ? run->list.rows : NULL;
 	return report_print(state->report, &run->cli->out, &state->view);
 }

@@ -9,7 +9,7 @@
 #include "cli/exit_status.h"
 #include "cli/files/log_copy.h"
 #include "cli/files/log_output.h"
-#include "cli/files/moment.h"
+#include "cli/files/log_scope.h"
 
 struct slice_options {
 	struct moment from;
@@ -18,6 +18,7 @@ struct slice_options {
 	uint64_t pid; /* 0: any */
 	uint64_t max_memory_bytes;
 	const char *output;
+	struct log_scope scope; /* --where */
 };
 
 static const struct option_spec specs[] = {
@@ -31,6 +32,7 @@ static const struct option_spec specs[] = {
 	OPTION("label", 'l', OPTION_STRING, "GLOB",
 	       "of the spans, only those with such a label, as in 'tx.*', and what is said about them",
 	       offsetof(struct slice_options, label)),
+	OPTION_WHERE(struct slice_options, scope),
 	OPTION("pid", 'p', OPTION_U64, "PID", "only what is about this process",
 	       offsetof(struct slice_options, pid), .minimum = 1, .maximum = UINT32_MAX),
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more to remember spans (default 256M)",
@@ -84,6 +86,7 @@ static int change_info(const struct slice_options *values, struct txtrace_log_in
 	append_option(&what, "from", values->from.text);
 	append_option(&what, "to", values->to.text);
 	append_option(&what, "label", values->label);
+	append_option(&what, "where", values->scope.where);
 	snprintf(pid, sizeof(pid), "%llu", (unsigned long long)values->pid);
 	append_option(&what, "pid", values->pid ? pid : NULL);
 	err = what.err;
@@ -107,7 +110,7 @@ static int change_slice_info(void *context, struct txtrace_log_info *info)
 	const struct slicing *slicing = context;
 	const struct slice_options *values = slicing->values;
 
-	return values->from.text || values->to.text || values->label || values->pid
+	return values->from.text || values->to.text || values->label || values->pid || values->scope.where
 		       ? change_info(values, info)
 		       : 0;
 }
@@ -197,6 +200,8 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	values.scope.finds_spans = true;
+	cli->scope = &values.scope;
 	status = log_copy_check_output(cli, "slice", values.output);
 	if (status == CLI_OK)
 		status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);

@@ -14,12 +14,13 @@
 #include "cli/files/capture_info.h"
 #include "cli/files/log_scope.h"
 #include "cli/files/output_file.h"
+#include "cli/files/stdin_log.h"
 #include "log/format/record_parts.h"
 #include "log/read/log_range.h"
 
 #define DAMAGE_LINES_MAX 10 /* more are only counted */
 
-#define THREADS_MAX 3                 /* more are only waiting for the one who takes the records */
+#define THREADS_MAX 3		      /* more are only waiting for the one who takes the records */
 #define THREADS_FROM_BYTES (4u << 20) /* smaller logs are read before threads are there */
 
 const char *const log_nest_choices[] = { [LOG_NEST_NONE] = "none", [LOG_NEST_THREAD] = "thread", NULL };
@@ -42,10 +43,11 @@ static unsigned int thread_cnt(const struct log_input *input)
 
 static int fail_open(struct log_input *input, int err)
 {
-	const char *path = txtrace_log_path(input->log);
+	const char *path = stdin_log_name(input->cli, txtrace_log_path(input->log));
 
-	return cli_fail(input->cli, "can't read '%s': %s", path ? path : input->path,
-			txtrace_log_strerror(input->log, err));
+	return cli_fail(input->cli, "can't read '%s': %s%s", path ? path : input->path,
+			txtrace_log_strerror(input->log, err),
+			err == -ESPIPE ? "; '-' reads one from the standard input" : "");
 }
 
 static void forget(struct log_input *input)
@@ -106,35 +108,45 @@ static int learn_nest(struct log_input *input, char *const *paths, int path_cnt)
 		return CLI_OK;
 	cli_fail(input->cli, "can't find the parents of '%s': %s%s", input->path, strerror(-err),
 		 err == -ENOMEM ? "; 'txtrace slice' makes a smaller log of it" : "");
-	forget(input);
 	return CLI_FAILED;
+}
+
+static int open_all(struct log_input *input, char *const *paths, int path_cnt, bool wants_progress)
+{
+	int err = txtrace_log_open_files(&input->log, (const char *const *)paths, (size_t)path_cnt);
+
+	if (err)
+		return fail_open(input, err);
+	/* where there can be none, it is read without */
+	txtrace_log_set_threads(input->log, thread_cnt(input));
+	begin(input, wants_progress);
+	if (log_filter_new(&input->filter, input->cli->scope, input, paths, path_cnt))
+		return CLI_FAILED;
+	return input->cli->nest == LOG_NEST_THREAD ? learn_nest(input, paths, path_cnt) : CLI_OK;
 }
 
 int log_input_open(struct log_input *input, struct cli *cli, char *const *paths, int path_cnt,
 		   bool wants_progress)
 {
-	int err;
+	char **opened = calloc((size_t)path_cnt, sizeof(*opened));
+	int status = CLI_OK;
 
 	*input = (struct log_input){ .cli = cli, .path = paths[0] };
-	if (path_cnt > 1) {
-		if (asprintf(&input->several, "%s and %d more", paths[0], path_cnt - 1) < 0)
-			return cli_fail(cli, "there is not enough memory");
-		input->path = input->several;
+	if (path_cnt > 1 && asprintf(&input->several, "%s and %d more", paths[0], path_cnt - 1) < 0)
+		input->several = NULL;
+	if (!opened || (path_cnt > 1 && !input->several))
+		status = cli_fail(cli, "there is not enough memory");
+	input->path = input->several ? input->several : paths[0];
+	for (int i = 0; status == CLI_OK && i < path_cnt; i++) {
+		opened[i] = strcmp(paths[i], "-") == 0 ? (char *)(uintptr_t)stdin_log_path(cli) : paths[i];
+		status = opened[i] ? CLI_OK : CLI_FAILED;
 	}
-	err = txtrace_log_open_files(&input->log, (const char *const *)paths, (size_t)path_cnt);
-	if (err) {
-		fail_open(input, err);
+	if (status == CLI_OK)
+		status = open_all(input, opened, path_cnt, wants_progress);
+	free(opened);
+	if (status)
 		forget(input);
-		return CLI_FAILED;
-	}
-	/* where there can be none, it is read without */
-	txtrace_log_set_threads(input->log, thread_cnt(input));
-	begin(input, wants_progress);
-	if (log_filter_new(&input->filter, cli->scope, input, paths, path_cnt)) {
-		forget(input);
-		return CLI_FAILED;
-	}
-	return cli->nest == LOG_NEST_THREAD ? learn_nest(input, paths, path_cnt) : CLI_OK;
+	return status;
 }
 
 int log_input_follow(struct log_input *input, struct cli *cli, const char *path, bool *is_too_early)
@@ -186,7 +198,7 @@ static void tell_damage(struct log_input *input, const struct txtrace_damage *da
 		snprintf(records, sizeof(records), " with %s records",
 			 units_format_count(count, damage->record_cnt));
 	cli_warn(input->cli, "'%s' is damaged at byte %" PRIu64 ": %s; %" PRIu64 " bytes%s are skipped",
-		 txtrace_log_path(input->log), damage->offset_bytes,
+		 stdin_log_name(input->cli, txtrace_log_path(input->log)), damage->offset_bytes,
 		 damage->reason ? damage->reason : "unknown reason", damage->length_bytes, records);
 }
 

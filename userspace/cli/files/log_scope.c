@@ -154,6 +154,7 @@ static int resolve(struct log_filter *filter, const struct log_scope *scope, str
 	if (status)
 		return status;
 	filter->has_range = filter->from_ns > 0 || filter->to_ns < UINT64_MAX;
+	input->census.is_range = filter->has_range;
 	if (filter->from_ns >= filter->to_ns)
 		return cli_fail(input->cli, "there is nothing between --from %s and --to %s",
 				scope->from.text ? scope->from.text : "the beginning", scope->to.text);
@@ -176,7 +177,7 @@ int log_filter_new(struct log_filter **made, const struct log_scope *scope, stru
 	status = resolve(filter, scope, input);
 	if (status == CLI_OK && scope->where && trigger_rule_parse(&filter->rule, scope->where, &error))
 		status = cli_fail(input->cli, "--where: %s", error.text);
-	if (status == CLI_OK && filter->rule && scope->finds_spans)
+	if (status == CLI_OK && filter->rule && scope->finds_spans && paths)
 		status = find_all(filter, input, paths, path_cnt);
 	filter->is_in_names = filter->from_ns > 0 && !scope->needs_no_names;
 	if (status == CLI_OK && filter->has_range && !filter->is_in_names)

@@ -532,7 +532,8 @@ static void print_foot(struct printer *printer)
 
 	add_totals(printer, table);
 	add_mixed(printer, table);
-	capture_add_losses(table, label_report_census(printer->report));
+	capture_add_losses(table, printer->view->census ? printer->view->census
+							: label_report_census(printer->report));
 	add_memory_notes(printer, table);
 	fputc('\n', printer->screen->file);
 	print(printer, table);

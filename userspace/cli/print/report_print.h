@@ -19,10 +19,11 @@
 
 /* All zero: rows are labels, and all are shown. */
 struct report_view {
-	uint64_t row_limit;	    /* 0: all */
-	const char *by;		    /* what rows are, as the user said it: "tag:shard"; NULL: labels */
-	const struct span_key *key; /* the same; the rows' labels are names that it gave. NULL: labels */
-	const void *const *rows;    /* in the order in which they are shown; NULL: that of the report */
+	uint64_t row_limit;		 /* 0: all */
+	const char *by;			 /* what rows are, as the user said it: "tag:shard"; NULL: labels */
+	const struct span_key *key;	 /* the same; the rows' labels are names that it gave. NULL: labels */
+	const struct log_census *census; /* what was lost in the log; NULL: as the report counted it */
+	const void *const *rows;	 /* in the order in which they are shown; NULL: that of the report */
 };
 
 extern const struct column report_columns[]; /* of a struct label_row; the context is a struct report_view */
