@@ -226,7 +226,7 @@ static int print_json(struct analysis_run *run)
 		rows_json(run, &json);
 	if (analysis->tail_json)
 		analysis->tail_json(run, &json);
-	capture_json_end(&json, &run->input->census);
+	capture_json_end(&json, run->census);
 	return cli_finish_json(run->cli, &json);
 }
 
@@ -331,6 +331,7 @@ static int start(struct cli *cli, const struct analysis *analysis, const struct 
 	if (status)
 		return status;
 	run.input = &input;
+	run.census = &input.census;
 	run.context = &run;
 	run.is_plain = is_plain(&run);
 	return log_input_end(&input, analyse(&run, result), run.analysis->what);

@@ -76,9 +76,10 @@ struct analysis_run {
 	const void *values;		       /* the options */
 	const struct analysis_options *common; /* the same */
 	struct log_input *input;	       /* of the first reading */
+	const struct log_census *census; /* what the JSON document says of the log: the input's, or another */
 	void *state;
-	const void *context; /* of the columns; this, unless new() sets another */
-	bool is_plain;	     /* the rows come as they are: CSV, or a table or JSON of columns */
+	const void *context;	     /* of the columns; this, unless new() sets another */
+	bool is_plain;		     /* the rows come as they are: CSV, or a table or JSON of columns */
 	struct column_choice choice; /* of columns that are shown */
 	struct row_list list;
 	size_t shown_cnt; /* of the rows, in the text */
@@ -99,7 +100,7 @@ struct analysis {
 	const char *type; /* of the JSON document: "blocked" */
 	/* of its member with the rows, by variant; NULL: head_json() writes what there is instead */
 	const char *rows_names[ANALYSIS_VARIANTS_MAX];
-	const char *what;    /* "sum up the waits of": what can't be done when something fails */
+	const char *what; /* "sum up the waits of": what can't be done when something fails */
 	/* "no spans": the text without rows; neither: the titles alone */
 	const char *no_rows;
 	const char *(*why_no_rows)(const struct analysis_run *run);
@@ -109,12 +110,12 @@ struct analysis {
 	bool sorts_text;      /* text() shows the rows in the order of --sort */
 	bool sorts_itself;    /* --sort is the command's own */
 	bool takes_all_spans; /* --label is the command's own */
-	bool limits_itself; /* rows() gives no more than are to be shown */
+	bool limits_itself;   /* rows() gives no more than are to be shown */
 	bool has_no_title;
 	bool has_own_foot; /* text() says what was lost */
 	bool has_own_json; /* row_json() writes all of a row */
-	bool is_compact;  /* JSON, with line breaks where head_json() puts them */
-	bool finds_spans; /* see struct log_scope */
+	bool is_compact;   /* JSON, with line breaks where head_json() puts them */
+	bool finds_spans;  /* see struct log_scope */
 
 	/* NULL: this one. Or another one, by the options; NULL: a sentence was said. */
 	const struct analysis *(*choose)(struct cli *cli, void *values);

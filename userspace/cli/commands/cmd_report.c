@@ -195,7 +195,11 @@ static int add_to_labels(struct analysis_run *run, const struct txtrace_record *
 
 static int finish_labels(struct analysis_run *run)
 {
-	label_report_sort(((struct report_state *)run->state)->report);
+	struct report_state *state = run->state;
+
+	label_report_sort(state->report);
+	if (!run->census->is_range) /* which the report does not know */
+		run->census = label_report_census(state->report);
 	return 0;
 }
 
@@ -212,7 +216,7 @@ static int print_labels(struct analysis_run *run)
 {
 	struct report_state *state = run->state;
 
-	state->view.census = &run->input->census;
+	state->view.census = run->census;
 	state->view.rows = run->sort ? run->list.rows : NULL;
 	return report_print(state->report, &run->cli->out, &state->view);
 }
