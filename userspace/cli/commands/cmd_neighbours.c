@@ -55,7 +55,8 @@ static const struct options options = {
 	.about = "Who had the CPU: the runnable time of each label, by the threads that ran meanwhile on the "
 		 "CPU that was waited for, whether they are "
 		 "traced or not. Idle is the time that a wakeup took until the thread ran on a CPU that "
-		 "nobody had. Of the unknown time nobody is known.",
+		 "nobody had. The hypervisor is who had taken the CPU from the whole machine. Of the "
+		 "unknown time nobody is known.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples =
@@ -137,6 +138,8 @@ static void get_name(const void *at, struct cell *cell)
 		text_append(&cell->words, "(unknown)");
 	else if (line->cell->kind == NEIGHBOUR_IDLE)
 		text_append(&cell->words, "(idle)");
+	else if (line->cell->kind == NEIGHBOUR_HYPERVISOR)
+		text_append(&cell->words, "(hypervisor)");
 	else if (line->cell->kind == NEIGHBOUR_OTHERS)
 		text_append(&cell->words, "(all others)");
 	else
@@ -279,7 +282,10 @@ static void member_name(struct json *json, const char *name, const struct txtrac
 static void neighbour_json(struct json *json, const struct neighbour *cell)
 {
 	static const char *const kinds[] = {
-		[NEIGHBOUR_TASK] = "task", [NEIGHBOUR_IDLE] = "idle", [NEIGHBOUR_OTHERS] = "others"
+		[NEIGHBOUR_TASK] = "task",
+		[NEIGHBOUR_IDLE] = "idle",
+		[NEIGHBOUR_OTHERS] = "others",
+		[NEIGHBOUR_HYPERVISOR] = "hypervisor",
 	};
 
 	json_object_begin(json);

@@ -145,6 +145,7 @@ static const struct column columns[] = {
 	PART("detached_ns", "detached", detached_ns),
 	PART("unknown_ns", "unknown", unknown_ns),
 	PART("interrupt_ns", "interrupt", interrupt_ns),
+	PART("stolen_ns", "stolen", stolen_ns),
 	COLUMN_END,
 };
 

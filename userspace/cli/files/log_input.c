@@ -15,7 +15,7 @@
 #include "cli/files/log_scope.h"
 #include "cli/files/output_file.h"
 #include "cli/files/stdin_log.h"
-#include "log/format/record_parts.h"
+#include "log/format/record_table.h"
 #include "log/read/log_range.h"
 
 #define DAMAGE_LINES_MAX 10 /* more are only counted */

@@ -7,7 +7,7 @@
 
 #include "analyze/span/trigger_rule.h"
 #include "analyze/span_set.h"
-#include "log/format/record_parts.h"
+#include "log/format/record_table.h"
 #include "log/read/log_range.h"
 
 #define SPANS_BYTES (1u << 30)
