@@ -211,4 +211,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-const struct command command_import = { "import", "write another tool's trace as a log", &options, run };
+const struct command command_import = { "import", "write another tool's trace as a log", &options, .run = run };

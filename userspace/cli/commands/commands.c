@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/near_miss.h"
+#include "cli/commands/analysis.h"
 #include "cli/commands/command.h"
 
 const struct command *const commands[] = {
@@ -80,5 +81,8 @@ int commands_run(struct cli *cli, int argc, char **argv)
 		return cli_fail(cli, "unknown option '%s', a command comes first: see 'txtrace --help'",
 				argv[1]);
 	command = command_find(argv[1]);
-	return command ? command->run(cli, argc - 1, argv + 1) : command_complain_unknown(cli, argv[1]);
+	if (!command)
+		return command_complain_unknown(cli, argv[1]);
+	return command->run ? command->run(cli, argc - 1, argv + 1)
+			    : analysis_main(cli, command->analysis, command->options, argc - 1, argv + 1);
 }
