@@ -410,10 +410,12 @@ static int add_switch(struct sched_story *story, const struct sched_line *line)
 static int tell_wake(struct sched_story *story, struct sched_thread *thread, const struct sched_line *line)
 {
 	struct txtrace_record record = { .kind = TXTRACE_RECORD_WAKE };
-	const struct sched_thread *waker = id_map_get(&story->threads, 0, line->tid);
+	struct sched_thread *waker = id_map_get(&story->threads, 0, line->tid);
 	bool is_interrupt = line->is_interrupt || (line->tid == 0 && !line->is_tid_unknown);
 	int err;
 
+	if (waker)
+		set_pid(waker, line->pid);
 	if (story->has_pids && !thread->has_pid) /* the next line of it tells */
 		return 0;
 	err = need_told(story, thread, line->time_ns);
@@ -628,7 +630,9 @@ int sched_story_add(struct sched_story *story, const struct sched_line *from)
 	if (sched_string_is(line.name, "PERF_RECORD_COMM") || sched_string_is(line.name, "PERF_RECORD_FORK") ||
 	    sched_string_is(line.name, "PERF_RECORD_EXIT")) {
 		if (line.time_ns < story->last_ns)
-			line.time_ns = story->has_begun ? story->last_ns : 0;
+			line.time_ns = story->last_ns;
+		if (story->has_begun)
+			story->last_ns = line.time_ns;
 		return add_task_record(story, &line);
 	}
 	if (line.time_ns < story->last_ns) {
@@ -646,19 +650,50 @@ int sched_story_add(struct sched_story *story, const struct sched_line *from)
 	return err;
 }
 
+/* The recording ends, and the thread lives on. */
+static int leave(struct sched_story *story, struct sched_thread *thread)
+{
+	bool is_running = thread->state == STATE_RUNNING && thread->loss_cnt == story->loss_cnt;
+	int err = 0;
+
+	if (thread->state == STATE_UNKNOWN)
+		return 0;
+	advance(story, thread, story->last_ns);
+	if (is_running)
+		err = tell_run(story, thread, story->last_ns, TXTRACE_LEFT_UNKNOWN);
+	return err ? err : tell_life(story, thread, story->last_ns, false);
+}
+
+static int compare_tids(const void *a, const void *b)
+{
+	const struct sched_thread *first = *(struct sched_thread *const *)a;
+	const struct sched_thread *second = *(struct sched_thread *const *)b;
+
+	return first->tid < second->tid ? -1 : first->tid > second->tid;
+}
+
+/* In an order of their own: the map has one that changes. */
+static int leave_all(struct sched_story *story)
+{
+	struct sched_thread **threads = calloc(story->threads.cnt + 1, sizeof(*threads)), *thread;
+	size_t cnt = 0;
+	int err = 0;
+
+	if (!threads)
+		return -ENOMEM;
+	for (size_t i = 0; (thread = id_map_next(&story->threads, &i));)
+		threads[cnt++] = thread;
+	qsort(threads, cnt, sizeof(*threads), compare_tids);
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = leave(story, threads[i]);
+	free(threads);
+	return err;
+}
+
 int sched_story_finish(struct sched_story *story)
 {
-	struct sched_thread *thread;
-	int err = begin(story, 0);
+	int err = begin(story, 0); /* there are no events */
 
 	err = err ? err : tell_loss(story, story->last_ns);
-	for (size_t i = 0; !err && (thread = id_map_next(&story->threads, &i));) {
-		if (thread->state == STATE_UNKNOWN)
-			continue;
-		advance(story, thread, story->last_ns);
-		if (thread->state == STATE_RUNNING)
-			err = tell_run(story, thread, story->last_ns, TXTRACE_LEFT_UNKNOWN);
-		err = err ? err : tell_life(story, thread, story->last_ns, false);
-	}
-	return err;
+	return err ? err : leave_all(story);
 }
