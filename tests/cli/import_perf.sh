@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The text of perf script, ftrace and trace-cmd as a log: made texts with known answers, and texts that somebody has changed.
-# TXTRACE_HOSTILE_FILES: how many of the latter (60); TXTRACE_SEED: others. tests/e2e/import_perf.sh has the tools' own text.
+# TXTRACE_HOSTILE_FILES: how many of the latter (60); TXTRACE_SEED: others. tests/e2e/perf_texts.sh has the tools' own text.
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh
 

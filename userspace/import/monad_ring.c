@@ -40,11 +40,11 @@ struct monad_ring {
 	struct header header;
 	monad_wanted wanted;
 	const void *context;
-	uint64_t next;	    /* number */
-	uint64_t last;	    /* that was given out, when it was looked at */
-	uint64_t end;	    /* the last one to be read */
+	uint64_t next;	       /* number */
+	uint64_t last;	       /* that was given out, when it was looked at */
+	uint64_t end;	       /* the last one to be read */
 	uint64_t window_start; /* virtual offset of the oldest payload */
-	bool is_live;	    /* a writer may write meanwhile */
+	bool is_live;	       /* a writer may write meanwhile */
 	bool is_following;
 	bool is_given_up; /* the next number is not waited for */
 
@@ -88,7 +88,9 @@ static int parse_header(struct header *header, const uint8_t *bytes, size_t leng
 		return -EBADMSG;
 	}
 	if (memcmp(bytes, MONAD_MAGIC "01", 6) != 0) {
-		error_set(error, "it begins with '%.6s', and only rings that begin with '" MONAD_MAGIC "01' can be read",
+		error_set(error,
+			  "it begins with '%.6s', and only rings that begin with '" MONAD_MAGIC
+			  "01' can be read",
 			  (const char *)bytes);
 		return -EBADMSG;
 	}
@@ -360,7 +362,7 @@ static int look_again(struct monad_ring *ring)
 	return 0;
 }
 
-/* What was finished between the first look and this one: it was not finished when its bytes were read, maybe. */
+/* Something was finished between the first look and this one: perhaps after its bytes were read. */
 static bool is_newer(const struct monad_ring *ring, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++) {

@@ -186,7 +186,8 @@ bool sched_waking_parse(struct txtrace_string words, struct txtrace_string *comm
 	size_t at;
 
 	if (begins_with(trim(words), "comm="))
-		return sched_words_text(words, "comm", " pid=", comm) && sched_words_number(words, "pid", tid);
+		return sched_words_text(words, "comm", " pid=", comm) &&
+		       sched_words_number(words, "pid", tid);
 	at = find(words, "]"); /* behind the priority, the CPU */
 	return at < words.length && parse_task((struct txtrace_string){ words.bytes, at }, comm, tid);
 }
@@ -280,7 +281,8 @@ static bool parse_event(struct sched_line *line, struct txtrace_string rest)
 		for (colon = 0; colon < word.length && word.bytes[colon] != '(' && word.bytes[colon] != ':';)
 			colon++;
 		line->name.length = line->event.length = colon;
-		line->words = (struct txtrace_string){ word.bytes + colon, word.length - colon + rest.length };
+		line->words = (struct txtrace_string){ word.bytes + colon,
+						       word.length - colon + rest.length };
 		return true;
 	}
 	if (word.length < 2 || word.bytes[word.length - 1] != ':')

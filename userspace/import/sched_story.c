@@ -27,19 +27,19 @@ struct open_pair {
 struct sched_thread {
 	uint32_t tid, pid;
 	bool has_pid;
-	bool is_told;	  /* the log has its record */
-	bool is_new;	  /* it began here */
-	bool is_lossy;	  /* some of its time is unknown because events were lost */
-	bool is_doubted;  /* since its last change it was in another state than this one */
-	bool is_woken;	  /* while it ran: it may not sleep */
+	bool is_told;	 /* the log has its record */
+	bool is_new;	 /* it began here */
+	bool is_lossy;	 /* some of its time is unknown because events were lost */
+	bool is_doubted; /* since its last change it was in another state than this one */
+	bool is_woken;	 /* while it ran: it may not sleep */
 	char comm[COMM_BYTES];
 	size_t comm_length;
 	enum thread_state state;
-	uint8_t reason;	   /* BLOCKED: enum txtrace_block_reason */
-	uint32_t cpu;	   /* RUNNING */
-	uint64_t since_ns; /* the state holds */
-	uint64_t loss_cnt; /* of the story, then */
-	uint64_t run_ns;   /* when it got its CPU */
+	uint8_t reason;			  /* BLOCKED: enum txtrace_block_reason */
+	uint32_t cpu;			  /* RUNNING */
+	uint64_t since_ns;		  /* the state holds */
+	uint64_t loss_cnt;		  /* of the story, then */
+	uint64_t run_ns;		  /* when it got its CPU */
 	uint64_t blocked_ns, runnable_ns; /* since its last run */
 	struct txtrace_ledger ledger;	  /* since begin_ns */
 	uint64_t begin_ns;
@@ -139,8 +139,8 @@ static int set_comm(struct sched_story *story, struct sched_thread *thread, stru
 {
 	if (comm.length >= COMM_BYTES)
 		comm.length = COMM_BYTES - 1;
-	if (comm.length == 0 || (comm.length == thread->comm_length &&
-				 memcmp(comm.bytes, thread->comm, comm.length) == 0))
+	if (comm.length == 0 ||
+	    (comm.length == thread->comm_length && memcmp(comm.bytes, thread->comm, comm.length) == 0))
 		return 0;
 	memcpy(thread->comm, comm.bytes, comm.length);
 	thread->comm_length = comm.length;
@@ -189,7 +189,7 @@ static int find_thread(struct sched_story *story, uint32_t tid, struct sched_thr
 }
 
 /*
- * The time since its last change goes where its state says; what events were lost in goes to the unknown. From
+ * The time since its last change goes where its state says; if events were lost, to the unknown. From
  * its first change on it has a span.
  */
 static void advance(struct sched_story *story, struct sched_thread *thread, uint64_t time_ns)
@@ -627,7 +627,8 @@ int sched_story_add(struct sched_story *story, const struct sched_line *from)
 
 	if (line.kind == SCHED_LINE_LOST)
 		return add_lost(story, &line);
-	if (sched_string_is(line.name, "PERF_RECORD_COMM") || sched_string_is(line.name, "PERF_RECORD_FORK") ||
+	if (sched_string_is(line.name, "PERF_RECORD_COMM") ||
+	    sched_string_is(line.name, "PERF_RECORD_FORK") ||
 	    sched_string_is(line.name, "PERF_RECORD_EXIT")) {
 		if (line.time_ns < story->last_ns)
 			line.time_ns = story->last_ns;

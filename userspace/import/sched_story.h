@@ -42,14 +42,14 @@ struct sched_story {
 	bool has_wakings; /* so that sched_wakeup says nothing new */
 
 	uint64_t event_cnt;
-	uint64_t no_pid_cnt;	  /* threads whose process is not known */
-	uint64_t no_wake_cnt;	  /* sleeps whose end is not known */
-	uint64_t guess_cnt;	  /* switches that do not go with those before */
-	uint64_t no_room_cnt;	  /* threads that were not followed */
-	uint64_t step_back_cnt;	  /* of the time */
-	uint64_t lone_end_cnt;	  /* ends of pairs without a begin */
-	uint64_t unfinished_cnt;  /* spans of pairs */
-	uint64_t nobody_cnt;	  /* events of the idle task, or of no known thread */
+	uint64_t no_pid_cnt;	 /* threads whose process is not known */
+	uint64_t no_wake_cnt;	 /* sleeps whose end is not known */
+	uint64_t guess_cnt;	 /* switches that do not go with those before */
+	uint64_t no_room_cnt;	 /* threads that were not followed */
+	uint64_t step_back_cnt;	 /* of the time */
+	uint64_t lone_end_cnt;	 /* ends of pairs without a begin */
+	uint64_t unfinished_cnt; /* spans of pairs */
+	uint64_t nobody_cnt;	 /* events of the idle task, or of no known thread */
 };
 
 void sched_story_init(struct sched_story *story, struct import *import);
@@ -58,7 +58,7 @@ void sched_story_release(struct sched_story *story);
 /* BEGIN=END, BEGIN=END, …, which outlives the story. false: it is not such a list, or a long one. */
 bool sched_story_set_pairs(struct sched_story *story, const char *pairs);
 
-/* A line of the kinds EVENT and LOST. 0, -ENOMEM, what import_add() failed with; -EBADMSG: its words are odd. */
+/* A line of the kinds EVENT and LOST. 0, -ENOMEM, what import_add() failed with; -EBADMSG: bad words. */
 int sched_story_add(struct sched_story *story, const struct sched_line *line);
 
 int sched_story_finish(struct sched_story *story);
