@@ -43,9 +43,9 @@ struct sched_thread {
 	uint64_t blocked_ns, runnable_ns; /* since its last run */
 	struct txtrace_ledger ledger;	  /* since begin_ns */
 	uint64_t begin_ns;
-	uint64_t span; /* id */
-	struct open_pair open[SCHED_OPEN_MAX];
-	size_t open_cnt;
+	uint64_t span;		/* id */
+	struct open_pair *open; /* the innermost last */
+	size_t open_cnt, open_size;
 };
 
 void sched_story_init(struct sched_story *story, struct import *import)
@@ -54,12 +54,19 @@ void sched_story_init(struct sched_story *story, struct import *import)
 	id_map_init(&story->threads);
 }
 
+static void free_thread(struct sched_story *story, struct sched_thread *thread)
+{
+	story->open_cnt -= thread->open_size;
+	free(thread->open);
+	free(thread);
+}
+
 void sched_story_release(struct sched_story *story)
 {
 	struct sched_thread *thread;
 
 	for (size_t i = 0; (thread = id_map_next(&story->threads, &i));)
-		free(thread);
+		free_thread(story, thread);
 	id_map_release(&story->threads);
 }
 
@@ -339,7 +346,7 @@ static int die(struct sched_story *story, struct sched_thread *thread, uint64_t 
 	int err = tell_life(story, thread, time_ns, true);
 
 	id_map_remove(&story->threads, 0, thread->tid);
-	free(thread);
+	free_thread(story, thread);
 	return err;
 }
 
@@ -526,32 +533,59 @@ static bool is_same(struct txtrace_string a, struct txtrace_string b)
 	return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
 }
 
+static int begin_pair(struct sched_story *story, struct sched_thread *thread, size_t pair, uint64_t time_ns)
+{
+	size_t size = thread->open_size ? 2 * thread->open_size : 1;
+	struct open_pair *open;
+
+	if (thread->open_cnt == thread->open_size) {
+		if (size > SCHED_OPEN_MAX || story->open_cnt >= SCHED_OPEN_ALL) {
+			story->no_room_cnt++;
+			return 0;
+		}
+		open = reallocarray(thread->open, size, sizeof(*open));
+		if (!open)
+			return -ENOMEM;
+		story->open_cnt += size - thread->open_size;
+		thread->open = open;
+		thread->open_size = size;
+	}
+	advance(story, thread, time_ns);
+	thread->open[thread->open_cnt++] = (struct open_pair){ .pair = pair,
+							       .id = ++story->span_cnt,
+							       .begin_ns = time_ns,
+							       .at_begin = thread->ledger,
+							       .loss_cnt = story->loss_cnt };
+	return 0;
+}
+
+static int end_pair(struct sched_story *story, struct sched_thread *thread, size_t pair, uint64_t time_ns)
+{
+	size_t at = thread->open_cnt;
+
+	while (at > 0 && thread->open[at - 1].pair != pair)
+		at--;
+	if (at == 0) {
+		story->lone_end_cnt++;
+		return 0;
+	}
+	advance(story, thread, time_ns);
+	return close_pairs(story, thread, at - 1, time_ns, false);
+}
+
 /* 1: the event was one of a pair. */
 static int add_pair(struct sched_story *story, struct sched_thread *thread, const struct sched_line *line)
 {
 	for (size_t i = 0; i < story->pair_cnt; i++) {
-		size_t at = thread->open_cnt;
-		int err;
+		bool is_begin = is_same(line->event, story->pairs[i].begin);
+		int err = 0;
 
-		if (is_same(line->event, story->pairs[i].begin) && at < SCHED_OPEN_MAX) {
-			advance(story, thread, line->time_ns);
-			thread->open[thread->open_cnt++] = (struct open_pair){ .pair = i,
-									       .id = ++story->span_cnt,
-									       .begin_ns = line->time_ns,
-									       .at_begin = thread->ledger,
-									       .loss_cnt = story->loss_cnt };
-			return 1;
-		}
-		if (!is_same(line->event, story->pairs[i].end))
+		if (is_begin)
+			err = begin_pair(story, thread, i, line->time_ns);
+		else if (is_same(line->event, story->pairs[i].end))
+			err = end_pair(story, thread, i, line->time_ns);
+		else
 			continue;
-		while (at > 0 && thread->open[at - 1].pair != i)
-			at--;
-		if (at == 0) {
-			story->lone_end_cnt++;
-			return 1;
-		}
-		advance(story, thread, line->time_ns);
-		err = close_pairs(story, thread, at - 1, line->time_ns, false);
 		return err ? err : 1;
 	}
 	return 0;

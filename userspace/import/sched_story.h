@@ -13,6 +13,7 @@
 
 #define SCHED_THREAD_MAX 500000 /* alive at once; more are not followed */
 #define SCHED_OPEN_MAX 64	/* spans of pairs that a thread has open */
+#define SCHED_OPEN_ALL 200000	/* that all threads have */
 #define SCHED_PAIR_MAX 32
 
 /* Two events that begin and end a span, by their names as they stand in the text. */
@@ -37,6 +38,7 @@ struct sched_story {
 	uint64_t last_ns;
 	uint64_t span_cnt; /* ids that were given out */
 	uint64_t loss_cnt; /* times that events were lost */
+	size_t open_cnt;   /* spans of pairs, with room that was made for more */
 	bool has_begun;
 	bool has_pids;	  /* lines tell the process of the thread that they are of */
 	bool has_wakings; /* so that sched_wakeup says nothing new */

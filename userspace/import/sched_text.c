@@ -143,7 +143,8 @@ static void tell_all(const struct reader *reader)
 	     "switches that do not go with the ones before, so that the time in between is unknown");
 	note(import, story->step_back_cnt,
 	     "events whose time lies before that of the event in front of them");
-	note(import, story->no_room_cnt, "events of threads for which there is no room");
+	note(import, story->no_room_cnt,
+	     "events of threads, and begins of pairs, for which there is no room");
 	note(import, story->unfinished_cnt, "spans of pairs that did not end, unfinished spans");
 	note(import, story->lone_end_cnt, "ends of pairs whose begin is not in the text");
 	note(import, story->nobody_cnt,
