@@ -185,6 +185,15 @@ def imports(txtrace, folder):
             log.unlink()
 
 
+def texts(folder):
+    with tempfile.TemporaryDirectory() as scratch:
+        subprocess.run([sys.executable, ROOT / "tests/cli/import_perf_files.py", "make", scratch], check=True)
+        for path in pathlib.Path(scratch).glob("*.txt"):
+            data = path.read_bytes()
+            if len(data) < 16000:
+                put(folder, "import_perf", path.stem, (b"\1" if path.stem == "pairs" else b"\2" if "ftrace" in path.stem else b"\0") + data)
+
+
 def rings(folder):
     """As fuzz_import_monad.c takes them apart."""
     sys.path.insert(0, str(ROOT / "tests/cli"))
@@ -212,6 +221,7 @@ def main(txtrace, folder):
     code(folder)
     imports(txtrace, folder)
     rings(folder)
+    texts(folder)
 
 
 main(sys.argv[1], sys.argv[2])

@@ -282,7 +282,8 @@ int import_run(const struct import_format *format, const char *const *paths, siz
 	*import = (struct import){ .format = format, .options = options, .sink = sink, .result = result };
 	err = find_format(import, paths, path_cnt);
 	if (!err && options->is_following && !import->format->can_follow)
-		err = import_refuse(import, "files of the format '%s' can't be followed", import->format->name);
+		err = import_refuse(import, "files of the format '%s' can't be followed",
+				    import->format->name);
 	if (!err)
 		err = import->format->read(import);
 	if (!err)

@@ -170,10 +170,12 @@ static int run(struct cli *cli, int argc, char **argv)
 {
 	struct import_values values = { .format = NOT_GIVEN, .sui_variants = NOT_GIVEN };
 	struct importing importing = { .cli = cli };
-	const struct import_sink sink = {
-		.begin = begin, .add = add, .say = say, .progress = show_progress, .wait = wait_for_stop,
-		.context = &importing
-	};
+	const struct import_sink sink = { .begin = begin,
+					  .add = add,
+					  .say = say,
+					  .progress = show_progress,
+					  .wait = wait_for_stop,
+					  .context = &importing };
 	const struct import_format *format = NULL;
 	struct import_options import_options = { 0 };
 	struct import_result imported;
