@@ -19,6 +19,7 @@
 /* Formats with a magic number first. */
 static const struct import_format *const formats[] = {
 	&import_tokio,
+	&import_ftr,
 	&import_sui, /* has none */
 	NULL,
 };
