@@ -387,7 +387,7 @@ static bool take_exact(struct ftr_story *story, const struct ftr_attribute *attr
 	digits[text.length] = '\0';
 	exact = strtod(digits, &end);
 	memcpy(&rounded, &attribute->value, sizeof(rounded));
-	if (*end || (float)exact != (float)rounded)
+	if (*end || ftr_single(exact) != ftr_single(rounded))
 		return false;
 	memcpy(value, &exact, sizeof(exact));
 	return true;

@@ -304,6 +304,8 @@ static int read_chunks(struct reader *reader, struct import_source *source)
 			break;
 		}
 	}
+	if (!err && result == -EBADMSG && chunk.end_ps > 0)
+		err = lose_block(reader, &chunk);
 	if (!err && result == -EBADMSG)
 		err = import_complain(reader->import, chunk.offset, "%s; what follows in this file is not read",
 				      error.text);

@@ -26,6 +26,8 @@
 #ifndef FTR_MARKS_H
 #define FTR_MARKS_H
 
+#include <float.h>
+
 #define FTR_PID 1 /* the format has neither pid nor tid */
 #define FTR_TID 1
 #define FTR_STREAM_TID 2 /* of the first stream; the others follow */
@@ -87,5 +89,15 @@ enum ftr_type {
 	FTR_TIME = 11, /* in units of the info chunk */
 	FTR_TYPE_CNT = 12,
 };
+
+/* In single precision; what is finite stays so. */
+static inline float ftr_single(double real)
+{
+	if (real > (double)FLT_MAX && real <= DBL_MAX)
+		return FLT_MAX;
+	if (real < -(double)FLT_MAX && real >= -DBL_MAX)
+		return -FLT_MAX;
+	return (float)real;
+}
 
 #endif
