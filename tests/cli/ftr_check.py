@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""ftr_check.py same A B | expected FILE SAMPLE | log FILE RECORDS | safe FILE | text FILE TEXT
+"""ftr_check.py same A B | expected FILE SAMPLE | log FILE RECORDS | safe FILE | text FILE TEXT; several with -- between them
 
 Reads FTR with python3-cbor2 and python3-lz4, independently of txtrace.
 
@@ -197,6 +197,9 @@ def log(path, records):
             continue
         given = tuple((value[1], value[3] / unit if value[2] == "TIME" else value[3]) for value in values)
         wanted.append((stream, number, name, begin, end, given))
+    # no span has the id 0
+    wanted = [(row[0], row[1] or 1 << 63, *row[2:]) for row in wanted]
+    file.relations = [(name, x or 1 << 63, y or 1 << 63) for name, x, y in file.relations]
     bad = differences("span", found, wanted) + differences("event", events, wanted_events)
     event_relations = {("parent_of", *link[1:]) for link in event_links}
     return bad + differences("link", links + parents, event_links + [item for item in file.relations if item not in event_relations])
@@ -289,6 +292,10 @@ def own_text(path, text_path):
 
 
 COMMANDS = {"same": same, "expected": expected, "log": log, "safe": safe, "text": text, "own_text": own_text}
-problems = COMMANDS[sys.argv[1]](*sys.argv[2:])
+problems, arguments = [], sys.argv[1:]
+while arguments:
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    problems += [f"{arguments[0]}: {problem}" for problem in COMMANDS[arguments[0]](*arguments[1:end])]
+    arguments = arguments[end + 1:]
 print("\n".join(problems[:10]))
 sys.exit(1 if problems else 0)
