@@ -20,6 +20,7 @@
 static const struct import_format *const formats[] = {
 	&import_tokio,
 	&import_ftr,
+	&import_fvm,
 	&import_sui, /* has none */
 	NULL,
 };
