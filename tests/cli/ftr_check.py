@@ -210,7 +210,7 @@ def safe(path, native=None):
     data, file, bad = pathlib.Path(path).read_bytes(), File(path), []
     check = lambda fact, what: bad.append(what) if not fact else None
     check(data[-1] == 0xff, "there is no break at the end")
-    check(file.chunks[0][0] == 6 and file.info[0] == -12 and isinstance(file.info[1], int), "info")
+    check(not file.info or (file.chunks[0][0] == 6 and file.info[0] == -12), "info")
     texts, streams, generators, blocks = [], set(), {}, {}
     for tag, block, content in file.chunks:
         if tag in (8, 9):

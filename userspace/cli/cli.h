@@ -32,6 +32,7 @@ struct cli {
 	struct terminal_output *terminal; /* NULL: the output goes where it went */
 	int write_errno; /* why output could not be written, where that was seen before the end */
 	unsigned int nest; /* --nest: how log_input_open() opens a log, see log_input.h */
+	bool is_of_gas; /* the command knows what gas is: log_input_open() warns others */
 	bool shows_progress; /* a line without an end stands on the terminal that messages go to */
 };
 

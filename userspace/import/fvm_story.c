@@ -34,7 +34,7 @@ struct fvm_span {
 
 struct timed {
 	struct text label, tag, code;
-	uint64_t number, parent, method, begin_ns;
+	uint64_t number, parent, method, begin, begin_ns;
 };
 
 static struct txtrace_string text_of(const char *text)
@@ -626,45 +626,67 @@ int fvm_story_begin_timed(struct fvm_story *story, const struct fvm_timed *span)
 	timed->number = story->timed_cnt;
 	timed->parent = span->parent;
 	timed->method = span->method;
+	timed->begin = story->clock;
 	timed->begin_ns = span->timestamp_ns;
 	story->timed_parent_cnt += span->parent >= story->timed_cnt;
 	return 0;
 }
 
+static int tell_timed_number(struct fvm_story *story, const struct timed *timed, const char *name, uint64_t value)
+{
+	struct txtrace_record record = { .kind = TXTRACE_RECORD_ATTRIBUTE };
+
+	record.attribute = (struct txtrace_attribute){ .time_ns = story->clock,
+						       .span = timed->number,
+						       .pid = FVM_SPANS_PID,
+						       .tid = FVM_TID,
+						       .type = TXTRACE_ATTRIBUTE_UINT,
+						       .value = value,
+						       .name = text_of(name) };
+	return import_add(story->import, &record);
+}
+
+static int tell_timed_code(struct fvm_story *story, const struct timed *timed)
+{
+	struct txtrace_record record = { .kind = TXTRACE_RECORD_ATTRIBUTE };
+
+	if (timed->code.length == 0)
+		return 0;
+	record.attribute = (struct txtrace_attribute){ .time_ns = story->clock,
+						       .span = timed->number,
+						       .pid = FVM_SPANS_PID,
+						       .tid = FVM_TID,
+						       .type = TXTRACE_ATTRIBUTE_STRING,
+						       .name = text_of("code"),
+						       .string = string_of(&timed->code) };
+	return import_add(story->import, &record);
+}
+
+/* A log has one clock, and that is gas: what the span's own clock says is attributes. */
 static int close_timed(struct fvm_story *story, struct timed *timed, uint64_t end_ns, bool is_unfinished)
 {
 	struct txtrace_record record = { .kind = TXTRACE_RECORD_SPAN };
-	struct txtrace_record attribute = { .kind = TXTRACE_RECORD_ATTRIBUTE };
 	struct txtrace_span *span = &record.span;
-	int err = 0;
+	bool has_parent = timed->parent > 0 && timed->parent < timed->number;
+	int err = tell_timed_number(story, timed, FVM_METHOD, timed->method);
 
-	if (end_ns < timed->begin_ns)
-		end_ns = timed->begin_ns;
-	attribute.attribute = (struct txtrace_attribute){ .time_ns = end_ns,
-							  .span = timed->number,
-							  .pid = FVM_SPANS_PID,
-							  .tid = FVM_TID,
-							  .type = TXTRACE_ATTRIBUTE_UINT,
-							  .value = timed->method,
-							  .name = text_of(FVM_METHOD) };
-	err = import_add(story->import, &attribute);
-	attribute.attribute.type = TXTRACE_ATTRIBUTE_STRING;
-	attribute.attribute.value = 0;
-	attribute.attribute.name = text_of("code");
-	attribute.attribute.string = string_of(&timed->code);
-	if (!err && timed->code.length > 0)
-		err = import_add(story->import, &attribute);
+	err = err ? err : tell_timed_code(story, timed);
+	err = err ? err : tell_timed_number(story, timed, FVM_BEGIN_NS, timed->begin_ns);
+	if (!err && !is_unfinished)
+		err = tell_timed_number(story, timed, FVM_END_NS, end_ns);
+	if (!err && timed->parent > 0 && !has_parent)
+		err = tell_timed_number(story, timed, "parent", timed->parent);
 	*span = (struct txtrace_span){ .id = timed->number,
-				       .parent = timed->parent,
+				       .parent = has_parent ? timed->parent : 0,
 				       .pid = FVM_SPANS_PID,
 				       .tid = FVM_TID,
 				       .end_tid = is_unfinished ? 0 : FVM_TID,
-				       .begin_ns = timed->begin_ns,
-				       .end_ns = end_ns,
+				       .begin_ns = timed->begin,
+				       .end_ns = story->clock,
 				       .label = string_of(&timed->label),
 				       .tag = string_of(&timed->tag) };
-	span->work_ns = span->ledger.unknown_ns = end_ns - timed->begin_ns;
-	span->flags = timed->parent ? 0 : TXTRACE_SPAN_ROOT;
+	span->work_ns = span->ledger.unknown_ns = span->end_ns - span->begin_ns;
+	span->flags = timed->parent == 0 ? TXTRACE_SPAN_ROOT : has_parent ? 0 : TXTRACE_SPAN_PARENT_LOST;
 	if (is_unfinished)
 		span->flags |= TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOWER_BOUND;
 	err = err ? err : import_add(story->import, &record);
@@ -707,7 +729,7 @@ static int finish_timed(struct fvm_story *story)
 		if (err)
 			free_timed(open[i]);
 		else
-			err = close_timed(story, open[i], open[i]->begin_ns, true);
+			err = close_timed(story, open[i], 0, true);
 	}
 	free(open);
 	return err;

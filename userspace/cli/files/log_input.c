@@ -14,6 +14,7 @@
 #include "cli/files/capture_info.h"
 #include "cli/files/output_file.h"
 #include "log/read/log_range.h"
+#include "log/format/fvm_marks.h"
 
 #define DAMAGE_LINES_MAX 10 /* more are only counted */
 
@@ -126,6 +127,9 @@ int log_input_open(struct log_input *input, struct cli *cli, char *const *paths,
 	/* where there can be none, it is read without */
 	txtrace_log_set_threads(input->log, thread_cnt(input));
 	begin(input, wants_progress);
+	if (fvm_is_gas(input->info.options) && !cli->is_of_gas)
+		cli_warn(cli, "'%s' counts gas, not time: read each ns as 1 milligas, or see 'txtrace gas'",
+			 input->path);
 	return cli->nest == LOG_NEST_THREAD ? learn_nest(input, paths, path_cnt) : CLI_OK;
 }
 

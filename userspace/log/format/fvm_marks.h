@@ -15,8 +15,8 @@
  * What was charged to a span itself is its attributes "gas.NAME", in milligas;
  * their sum is FVM_SELF, and with what its callees were charged FVM_TOTAL.
  *
- * Spans of the events SpanBegin and SpanEnd have a clock in ns, and the process
- * FVM_SPANS_PID.
+ * Spans of the events SpanBegin and SpanEnd are of the process FVM_SPANS_PID. What
+ * their own clock said is FVM_BEGIN_NS and FVM_END_NS.
  */
 #ifndef FVM_MARKS_H
 #define FVM_MARKS_H
@@ -38,6 +38,8 @@
 #define FVM_METHOD "method"
 #define FVM_EXIT "exit_code"
 #define FVM_ELAPSED "elapsed_ns"
+#define FVM_BEGIN_NS "begin_ns"
+#define FVM_END_NS "end_ns"
 
 /* Whether the options of a log's header say that its clock is gas. */
 static inline int fvm_is_gas(const char *options)
