@@ -25,6 +25,7 @@ static const struct export_format *const formats[] = {
 	&format_ftr_double,
 	&format_ftr_lz4,
 	&format_ftr_text,
+	&format_fvm,
 	&format_sqlite,
 };
 

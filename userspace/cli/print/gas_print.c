@@ -290,7 +290,53 @@ static void share_cell(struct table *table, int64_t part, int64_t whole)
 		table_cell_format(table, TABLE_PLAIN, "%.1f", PER_CENT_MAX * (double)part / (double)whole);
 }
 
-/* Of all charges, as each was: by name. */
+static int compare_charges(const void *a, const void *b)
+{
+	const struct txtrace_string *x = &((const struct charge_row *)a)->name;
+	const struct txtrace_string *y = &((const struct charge_row *)b)->name;
+	int order = memcmp(x->bytes, y->bytes, x->length < y->length ? x->length : y->length);
+
+	return order ? order : x->length < y->length ? -1 : x->length > y->length;
+}
+
+/* By name. */
+static struct charge_row *list_charges(const struct gas_tree *tree, size_t *cnt)
+{
+	struct charge_row *rows = calloc(string_pool_count(tree->names) + 1u, sizeof(*rows));
+
+	*cnt = 0;
+	for (uint32_t i = 0; rows && i < string_pool_count(tree->names); i++) {
+		struct charge_row *row = &rows[*cnt];
+
+		row->name = gas_tree_name(tree, i);
+		row->sums = key_map_find(&tree->charges, row->name.bytes, row->name.length);
+		*cnt += row->sums != NULL;
+	}
+	if (rows && *cnt > 0)
+		qsort(rows, *cnt, sizeof(*rows), compare_charges);
+	return rows;
+}
+
+static void charge_row(struct table *table, const struct charge_row *row, const struct gas_name *all,
+		       int64_t total_all)
+{
+	struct text shown = { 0 };
+	int64_t total = row->sums->compute;
+
+	add(&total, row->sums->other);
+	text_append_escaped(&shown, row->name.bytes, row->name.length);
+	table_cell(table, TABLE_PLAIN, text_string(&shown));
+	table_cell_format(table, TABLE_PLAIN, "%" PRIu64, row->sums->cnt);
+	gas_cell(table, row->sums->other);
+	share_cell(table, row->sums->other, all->other);
+	gas_cell(table, row->sums->compute);
+	share_cell(table, row->sums->compute, all->compute);
+	gas_cell(table, total);
+	share_cell(table, total, total_all);
+	text_release(&shown);
+}
+
+/* Of all charges, as each was. */
 static int charge_table(struct cli *cli, const struct gas_tree *tree)
 {
 	static const struct table_column columns[] = {
@@ -301,38 +347,21 @@ static int charge_table(struct cli *cli, const struct gas_tree *tree)
 	};
 	struct table *table = table_new(columns, 8);
 	struct gas_name all = { 0 };
-	int64_t total, total_all = 0;
+	int64_t total_all = 0;
+	size_t cnt;
+	struct charge_row *rows = list_charges(tree, &cnt);
 	int err;
 
-	for (int is_second = 0; is_second < 2; is_second++) {
-		for (uint32_t i = 0; i < string_pool_count(tree->names); i++) {
-			struct txtrace_string name = gas_tree_name(tree, i);
-			const struct gas_name *sums = key_map_find(&tree->charges, name.bytes, name.length);
-			struct text shown = { 0 };
-
-			if (!sums)
-				continue;
-			total = sums->compute;
-			add(&total, sums->other);
-			if (!is_second) {
-				all.cnt += sums->cnt;
-				add(&all.compute, sums->compute);
-				add(&all.other, sums->other);
-				add(&total_all, total);
-				continue;
-			}
-			text_append_escaped(&shown, name.bytes, name.length);
-			table_cell(table, TABLE_PLAIN, text_string(&shown));
-			table_cell_format(table, TABLE_PLAIN, "%" PRIu64, sums->cnt);
-			gas_cell(table, sums->other);
-			share_cell(table, sums->other, all.other);
-			gas_cell(table, sums->compute);
-			share_cell(table, sums->compute, all.compute);
-			gas_cell(table, total);
-			share_cell(table, total, total_all);
-			text_release(&shown);
-		}
+	for (size_t i = 0; rows && i < cnt; i++) {
+		all.cnt += rows[i].sums->cnt;
+		add(&all.compute, rows[i].sums->compute);
+		add(&all.other, rows[i].sums->other);
 	}
+	total_all = all.compute;
+	add(&total_all, all.other);
+	for (size_t i = 0; rows && i < cnt; i++)
+		charge_row(table, &rows[i], &all, total_all);
+	free(rows);
 	table_cell(table, TABLE_BOLD, "total");
 	table_cell_format(table, TABLE_BOLD, "%" PRIu64, all.cnt);
 	gas_cell(table, all.other);
