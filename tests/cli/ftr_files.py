@@ -135,7 +135,6 @@ WHOLE = (info(), dictionary(NAMES), directory(*ENTRIES), block(1, 1000, 7000, *R
 
 
 def make(folder):
-    plain = block(1, 1000, 5000, ROWS[0])
     damaged = tag(12, array(number(1), number(2000), number(8000), raw(b"\x9f" + ROWS[0] + b"\x83\x01")))
     beyond = dictionary(["x"], 1 << 40)
     # what readers accept, or may meet
@@ -181,7 +180,6 @@ def make(folder):
         (pathlib.Path(folder) / (name + ".ftr")).write_bytes(data)
     (pathlib.Path(folder) / "offsets").write_text("".join(f"{name} {value}\n" for name, value in {
         "third": len(file(*WHOLE[:3], end=b"")), "fourth": len(file(*WHOLE[:4], end=b""))}.items()))
-    assert plain
 
 
 def mutate(seed, count, folder, sources):

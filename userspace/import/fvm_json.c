@@ -13,7 +13,7 @@
 struct frame {
 	struct text from, to, value, params, code, error, returned;
 	uint64_t method, gas_limit;
-	bool has_gas_limit, has_read_only, is_read_only, has_exit_code, is_told;
+	bool has_gas_limit, has_read_only, is_read_only, has_exit_code, is_told, is_actor_told;
 	int64_t exit_code;
 };
 
@@ -189,6 +189,15 @@ static int read_actor(struct fvm_json *reader, struct frame *frame)
 	return err ? err : more;
 }
 
+/* lotus names it behind the calls that it made. */
+static int tell_actor(struct fvm_json *reader, struct frame *frame)
+{
+	if (frame->is_actor_told || frame->code.length == 0)
+		return 0;
+	frame->is_actor_told = true;
+	return fvm_story_actor(reader->story, string_of(&frame->code));
+}
+
 static int tell_call(struct fvm_json *reader, struct frame *frame)
 {
 	struct fvm_call call = { .from = string_of(&frame->from),
@@ -206,9 +215,7 @@ static int tell_call(struct fvm_json *reader, struct frame *frame)
 		return 0;
 	frame->is_told = true;
 	err = fvm_story_call(reader->story, &call);
-	if (!err && frame->code.length > 0)
-		err = fvm_story_actor(reader->story, string_of(&frame->code));
-	return err;
+	return err ? err : tell_actor(reader, frame);
 }
 
 /* ---- lists ---- */
@@ -337,6 +344,7 @@ static int end_call(struct fvm_json *reader, struct frame *frame)
 	struct fvm_end end = { .has_exit_code = frame->has_exit_code, .exit_code = frame->exit_code };
 	int err = tell_call(reader, frame);
 
+	err = err ? err : tell_actor(reader, frame);
 	if (frame->error.length > 0 && !(frame->has_exit_code && frame->exit_code == 0))
 		end.error = string_of(&frame->error);
 	else

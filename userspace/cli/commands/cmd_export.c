@@ -257,6 +257,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (!format)
 		return CLI_FAILED;
 	cli->nest = values.nest;
+	cli->is_of_gas = strcmp(format->name, "fvm") == 0;
 	status = exported_open(&exported, format, &result, values.output || !cli->out.is_terminal);
 	if (status)
 		return status;

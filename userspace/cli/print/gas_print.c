@@ -212,14 +212,13 @@ static int add_row(struct key_map *rows, const struct gas_span *span)
 		return -ENOMEM;
 	row->kind = span->kind;
 	row->name = (struct txtrace_string){ text_string(&span->name), span->name.length };
-	if (!span->is_closed && span->kind != GAS_CALL) {
-		row->open_cnt++;
-		return 0;
-	}
-	row->cnt++;
 	row->open_cnt += !span->is_closed;
+	if (!span->is_closed && span->kind == GAS_TIMED)
+		return 0;
+	row->cnt++;
 	add(&row->self, span->self.whole);
-	add(&row->total, span->total.whole);
+	/* a label span that never ended has no total of its own */
+	add(&row->total, span->kind == GAS_LABEL ? span->self.whole : span->total.whole);
 	row->ns += span->end_ns > span->begin_ns ? span->end_ns - span->begin_ns : 0;
 	return 0;
 }
