@@ -89,7 +89,7 @@ broken() {
 		Root;OnChainMessage 38864000
 	TEXT
 	said "'bad.txt', byte 302: the event Log can't be read, and is left out" "'bad.txt', byte 324: the event Call can't be read, and is left out" \
-		"'bad.txt', byte 352: the event GasCharge can't be read, and is left out"
+		"'bad.txt', byte 353: the event GasCharge can't be read, and is left out"
 }
 
 # Events SpanBegin and SpanEnd: ids are implied, and their clock is their own.
