@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as a trace of the Filecoin virtual machine: what is read of them are records that keep their laws. */
+/*
+ * Any bytes as a trace of the Filecoin virtual machine: what is read of them are records that keep their
+ * laws.
+ */
 #include "fuzz/fuzz_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

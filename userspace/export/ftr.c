@@ -15,24 +15,28 @@
 #include "export/ftr_export.h"
 
 #define MARK_BYTES_MAX (128u << 20)
-#define TRACK_MAX 100000u	 /* further ones share a stream */
+#define TRACK_MAX 100000u		  /* further ones share a stream */
 #define VIEWER_PS_MAX 9223372036854775ull /* 2^63 fs: a viewer shows no later times */
 
 static const char *const lost_names[FTR_LOST_CNT] = {
 	[FTR_LOST_EARLY] = "times before the start of the log, which become its start",
-	[FTR_LOST_LATE] = "times more than 2 h 33 min behind the start of the log, which SCViewer does not show",
+	[FTR_LOST_LATE] =
+		"times more than 2 h 33 min behind the start of the log, which SCViewer does not show",
 	[FTR_LOST_TEXT] = "texts with characters that the format does not allow, which are replaced",
 	[FTR_LOST_NAME] = "names that threads got after they had begun something, left out",
-	[FTR_LOST_ROUNDED] = "numbers in double precision, written in single precision with an attribute NAME.exact",
+	[FTR_LOST_ROUNDED] =
+		"numbers in double precision, written in single precision with an attribute NAME.exact",
 	[FTR_LOST_UNSORTED] = "transactions behind a block with later ones of their stream",
 	[FTR_LOST_ARROW] = "relations without the streams of their transactions",
 	[FTR_LOST_CLASS] = "attributes renamed, since their name had another type before",
 	[FTR_LOST_TIME] = "values of the type TIME that are no whole units, cut",
-	[FTR_LOST_HELD] = "attributes and instants of spans that are not in the log, or beyond 128 MiB, left out",
+	[FTR_LOST_HELD] =
+		"attributes and instants of spans that are not in the log, or beyond 128 MiB, left out",
 	[FTR_LOST_TRACK] = "spans of tracks beyond 100,000, on the stream 'other tracks'",
 	[FTR_LOST_WAKE] = "wakers of threads, written as attributes without a relation",
 	[FTR_LOST_STAY] = "stays of threads in spans, left out",
-	[FTR_LOST_OTHER] = "stacks, objects, processes, runs of other tasks and other records without a place, left out",
+	[FTR_LOST_OTHER] =
+		"stacks, objects, processes, runs of other tasks and other records without a place, left out",
 };
 
 static int count(void *state, enum ftr_lost lost)
@@ -95,10 +99,12 @@ static int thread_stream(struct ftr *ftr, uint32_t pid, uint32_t tid, bool is_st
 	*id = *stream;
 	if (*id)
 		return 0;
-	text_append_format(&name, "%s %" PRIu32 "%s", thread->name && thread->name[0] ? thread->name : "thread",
-			   tid, is_state ? " state" : "");
+	text_append_format(&name, "%s %" PRIu32 "%s",
+			   thread->name && thread->name[0] ? thread->name : "thread", tid,
+			   is_state ? " state" : "");
 	err = name.err ? name.err
-		       : new_stream(ftr, ftr_text_of(name.bytes), is_state ? "state" : FTR_KIND_THREAD, stream);
+		       : new_stream(ftr, ftr_text_of(name.bytes), is_state ? "state" : FTR_KIND_THREAD,
+				    stream);
 	text_release(&name);
 	*id = *stream;
 	return err;
@@ -115,7 +121,8 @@ static int named_stream(struct ftr *ftr, uint32_t pid, struct txtrace_string nam
 
 	text_append_bytes(&key, (const char *)&pid, sizeof(pid));
 	text_append_bytes(&key, name.bytes, name.length);
-	if (!key.err && ftr->tracks.count >= TRACK_MAX && !key_map_find(&ftr->tracks, key.bytes, key.length)) {
+	if (!key.err && ftr->tracks.count >= TRACK_MAX &&
+	    !key_map_find(&ftr->tracks, key.bytes, key.length)) {
 		text_release(&key);
 		ftr->lost_cnt[FTR_LOST_TRACK]++;
 		name = ftr_text_of("other tracks");
@@ -246,7 +253,7 @@ static int read_attribute(struct ftr *ftr, const char *at, const char *end)
 	declared = key_map_add(&ftr->types, at, (size_t)(end - at), &is_new);
 	if (!declared)
 		return -ENOMEM;
-	*declared = (struct ftr_declared){ (uint8_t)class, (uint8_t)type };
+	*declared = (struct ftr_declared){ (uint8_t) class, (uint8_t)type };
 	return 0;
 }
 
@@ -313,8 +320,10 @@ static int write_events(struct ftr *ftr, const struct txtrace_span *span, const 
 	for (; !err && marked; marked = marked->next) {
 		const struct txtrace_attribute *event = &marked->attribute;
 		struct ftr_row row = { .stream = stream };
-		struct ftr_arrow arrow = { .name = ftr_text_of(FTR_PARENT), .has_streams = true,
-					   .from_stream = stream, .to_stream = stream };
+		struct ftr_arrow arrow = { .name = ftr_text_of(FTR_PARENT),
+					   .has_streams = true,
+					   .from_stream = stream,
+					   .to_stream = stream };
 
 		if (event->type != FTR_EVENT)
 			continue;
@@ -355,7 +364,8 @@ static int write_span(struct ftr *ftr, const struct txtrace_span *span, const st
 static int ftr_span(void *state, const struct txtrace_span *span)
 {
 	struct ftr *ftr = state;
-	bool is_keyed = span->flags & TXTRACE_SPAN_KEYED, is_parent_keyed = span->flags & TXTRACE_SPAN_PARENT_KEYED;
+	bool is_keyed = span->flags & TXTRACE_SPAN_KEYED,
+	     is_parent_keyed = span->flags & TXTRACE_SPAN_PARENT_KEYED;
 	uint32_t pid = space_of(span->pid, is_keyed);
 	const struct span_mark *mark = is_keyed ? NULL : span_marks_find(&ftr->marks, span->pid, span->id);
 	struct ftr_row row = { 0 };
@@ -413,8 +423,8 @@ static int write_event(struct ftr *ftr, const struct txtrace_instant *instant)
 	err = err ? err : write_row(ftr, &row);
 	err = err ? err : ftr_ids_place(&ftr->ids, instant->pid, event->to, row.stream);
 	return err ? err
-		   : ftr_ids_relate(&ftr->ids, ftr->writer, ftr_text_of(FTR_PARENT), instant->pid, event->from,
-				    instant->pid, event->to);
+		   : ftr_ids_relate(&ftr->ids, ftr->writer, ftr_text_of(FTR_PARENT), instant->pid,
+				    event->from, instant->pid, event->to);
 }
 
 /* A link that was taken for that of an event, and is none. */
@@ -434,8 +444,11 @@ static int ftr_instant(void *state, const struct txtrace_instant *instant)
 {
 	struct ftr *ftr = state;
 	struct ftr_event_link *event = &ftr->event;
-	struct txtrace_attribute held = { .time_ns = instant->time_ns, .span = instant->span,
-					  .pid = instant->pid, .type = FTR_EVENT, .name = instant->name };
+	struct txtrace_attribute held = { .time_ns = instant->time_ns,
+					  .span = instant->span,
+					  .pid = instant->pid,
+					  .type = FTR_EVENT,
+					  .name = instant->name };
 	bool is_mark = false;
 	int err = 0;
 
@@ -586,8 +599,11 @@ static int ftr_loss(void *state, const struct txtrace_loss *loss)
 
 	if (!err && loss->cpu != TXTRACE_CPU_UNKNOWN)
 		err = ftr_add_number(ftr, FTR_BEGIN, FTR_UNSIGNED, FTR_LOSS_CPU, loss->cpu);
-	err = err ? err : ftr_add_number(ftr, FTR_BEGIN, FTR_UNSIGNED, FTR_LOSS_SPAN_EVENTS, loss->span_event_cnt);
-	err = err ? err : ftr_add_number(ftr, FTR_BEGIN, FTR_UNSIGNED, FTR_LOSS_SCHED_EVENTS, loss->sched_event_cnt);
+	err = err ? err
+		  : ftr_add_number(ftr, FTR_BEGIN, FTR_UNSIGNED, FTR_LOSS_SPAN_EVENTS, loss->span_event_cnt);
+	err = err ? err
+		  : ftr_add_number(ftr, FTR_BEGIN, FTR_UNSIGNED, FTR_LOSS_SCHED_EVENTS,
+				   loss->sched_event_cnt);
 	return err ? err : write_row(ftr, &row);
 }
 
@@ -616,7 +632,12 @@ static int ftr_damage(void *state, const struct txtrace_damage *damage)
 	return err ? err : write_row(ftr, &row);
 }
 
-#define LEFT_OUT(kind, lost)                                                 	static int ftr_##kind(void *state, const struct txtrace_##kind *kind) 	{                                                                    		(void)kind;                                                  		return count(state, lost);                                   	}
+#define LEFT_OUT(kind, lost)                                                  \
+	static int ftr_##kind(void *state, const struct txtrace_##kind *kind) \
+	{                                                                     \
+		(void)kind;                                                   \
+		return count(state, lost);                                    \
+	}
 
 LEFT_OUT(stay, FTR_LOST_STAY)
 LEFT_OUT(object, FTR_LOST_OTHER)
@@ -660,8 +681,8 @@ static void ftr_free(void *state)
 	free(ftr);
 }
 
-static int open_as(void **state, FILE *out, const struct txtrace_log_info *info,
-		   const struct ftr_writing *as, bool has_doubles, bool is_packed)
+static int open_as(void **state, FILE *out, const struct txtrace_log_info *info, const struct ftr_writing *as,
+		   bool has_doubles, bool is_packed)
 {
 	struct ftr *ftr = calloc(1, sizeof(*ftr));
 	int err;
@@ -739,22 +760,24 @@ static void ftr_tell(const void *state, export_say *say, void *context)
 	export_tell_counts(lost_names, counts, FTR_LOST_CNT, say, context);
 }
 
-#define FTR_FORMAT(format_name, format_help, format_suffix, binary, open_function)                          \
-	{                                                                                                   \
-		.name = format_name, .help = format_help, .suffix = format_suffix, .is_binary = binary,     \
-		.open = open_function, .span = ftr_span, .run = ftr_run, .wake = ftr_wake,                  \
-		.thread = ftr_thread, .attribute = ftr_attribute, .instant = ftr_instant,                   \
-		.counter = ftr_counter, .link = ftr_link, .loss = ftr_loss, .stay = ftr_stay,               \
-		.object = ftr_object, .stack = ftr_stack, .other_run = ftr_other_run,                       \
-		.process = ftr_process, .trigger = ftr_trigger, .dropped = ftr_dropped,                     \
-		.damage = ftr_damage, .finish = ftr_finish, .tell = ftr_tell, .free = ftr_free,             \
+#define FTR_FORMAT(format_name, format_help, format_suffix, binary, open_function)                      \
+	{                                                                                               \
+		.name = format_name, .help = format_help, .suffix = format_suffix, .is_binary = binary, \
+		.open = open_function, .span = ftr_span, .run = ftr_run, .wake = ftr_wake,              \
+		.thread = ftr_thread, .attribute = ftr_attribute, .instant = ftr_instant,               \
+		.counter = ftr_counter, .link = ftr_link, .loss = ftr_loss, .stay = ftr_stay,           \
+		.object = ftr_object, .stack = ftr_stack, .other_run = ftr_other_run,                   \
+		.process = ftr_process, .trigger = ftr_trigger, .dropped = ftr_dropped,                 \
+		.damage = ftr_damage, .finish = ftr_finish, .tell = ftr_tell, .free = ftr_free,         \
 	}
 
 const struct export_format format_ftr =
-	FTR_FORMAT("ftr", "FTR for SCViewer and Surfer, with numbers in single precision", ".ftr", true, open_single);
-const struct export_format format_ftr_double =
-	FTR_FORMAT("ftr-double", "the same in double precision, which both refuse", ".double.ftr", true, open_double);
-const struct export_format format_ftr_lz4 =
-	FTR_FORMAT("ftr-lz4", "FTR, compressed", ".lz4.ftr", true, open_lz4);
-const struct export_format format_ftr_text =
-	FTR_FORMAT("ftr-text", "the text format of LWTR4SC", ".txlog", false, open_text);
+	FTR_FORMAT("ftr", "FTR for SCViewer and Surfer, with numbers in single precision", ".ftr", true,
+		   open_single);
+const struct export_format format_ftr_double = FTR_FORMAT("ftr-double",
+							  "the same in double precision, which both refuse",
+							  ".double.ftr", true, open_double);
+const struct export_format format_ftr_lz4 = FTR_FORMAT("ftr-lz4", "FTR, compressed", ".lz4.ftr", true,
+						       open_lz4);
+const struct export_format format_ftr_text = FTR_FORMAT("ftr-text", "the text format of LWTR4SC", ".txlog",
+							false, open_text);

@@ -76,13 +76,12 @@ static uint8_t *reserve(struct bytes *bytes, size_t cnt)
 	return more + bytes->length;
 }
 
-#define PUT(name, encode, type)                                                       \
-	static void name(struct bytes *bytes, type value)                             \
-	{                                                                             \
-		uint8_t *at = reserve(bytes, HEAD_BYTES);                             \
-                                                                                      \
-		if (at)                                                               \
-			bytes->length += encode(value, at, HEAD_BYTES);               \
+#define PUT(name, encode, type)                                         \
+	static void name(struct bytes *bytes, type value)               \
+	{                                                               \
+		uint8_t *at = reserve(bytes, HEAD_BYTES);               \
+		if (at)                                                 \
+			bytes->length += encode(value, at, HEAD_BYTES); \
 	}
 
 PUT(put_uint, cbor_encode_uint, uint64_t)
@@ -133,7 +132,8 @@ static int pack(struct chunks *chunks, const struct bytes *contents)
 	at = reserve(&chunks->packed, (size_t)bound);
 	if (!at)
 		return -ENOMEM;
-	length = LZ4_compress_default((const char *)contents->bytes, (char *)at, (int)contents->length, bound);
+	length = LZ4_compress_default((const char *)contents->bytes, (char *)at, (int)contents->length,
+				      bound);
 	if (length <= 0)
 		return -EIO;
 	chunks->packed.length = (size_t)length;
@@ -517,8 +517,9 @@ static int add_entry(struct block *block, const struct ftr_row *row, size_t at)
 	block->is_unsorted |= row->end_ps < block->end_ps;
 	if (row->end_ps > block->end_ps)
 		block->end_ps = row->end_ps;
-	block->entries[block->entry_cnt++] =
-		(struct entry){ .end_ps = row->end_ps, .at = at, .length = block->bytes.length - at };
+	block->entries[block->entry_cnt++] = (struct entry){ .end_ps = row->end_ps,
+							     .at = at,
+							     .length = block->bytes.length - at };
 	return 0;
 }
 
@@ -602,7 +603,7 @@ static int chunks_open(struct ftr_writer **writer, FILE *out)
 	chunks->pool = string_pool_new();
 	if (!chunks->pool)
 		return -ENOMEM;
-	add_text(chunks, "", 0); /* the id 0 is the empty text */
+	add_text(chunks, "", 0);		     /* the id 0 is the empty text */
 	put_raw(&chunks->chunk, head, sizeof(head)); /* written with the first chunk */
 	return chunks->dictionary.err ? chunks->dictionary.err : chunks->chunk.err;
 }

@@ -120,8 +120,8 @@ static int write_waiting(struct ftr_ids *ids, struct ftr_writer *writer, bool is
 	return err;
 }
 
-int ftr_ids_relate(struct ftr_ids *ids, struct ftr_writer *writer, struct txtrace_string name, uint32_t from_pid,
-		   uint64_t from, uint32_t to_pid, uint64_t to)
+int ftr_ids_relate(struct ftr_ids *ids, struct ftr_writer *writer, struct txtrace_string name,
+		   uint32_t from_pid, uint64_t from, uint32_t to_pid, uint64_t to)
 {
 	struct ftr_waiting waiting = { .from_pid = from_pid, .to_pid = to_pid, .from = from, .to = to };
 	int err = string_pool_add(ids->names, name.bytes, name.length, &waiting.name);

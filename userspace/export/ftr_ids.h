@@ -40,8 +40,8 @@ int ftr_ids_find(struct ftr_ids *ids, uint32_t pid, uint64_t span, uint64_t *id)
 int ftr_ids_place(struct ftr_ids *ids, uint32_t pid, uint64_t span, uint64_t stream);
 
 /* Between transactions that ftr_ids_find() has found, or will. */
-int ftr_ids_relate(struct ftr_ids *ids, struct ftr_writer *writer, struct txtrace_string name, uint32_t from_pid,
-		   uint64_t from, uint32_t to_pid, uint64_t to);
+int ftr_ids_relate(struct ftr_ids *ids, struct ftr_writer *writer, struct txtrace_string name,
+		   uint32_t from_pid, uint64_t from, uint32_t to_pid, uint64_t to);
 
 /* What still waits is written without streams. */
 int ftr_ids_finish(struct ftr_ids *ids, struct ftr_writer *writer);

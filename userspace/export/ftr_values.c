@@ -24,7 +24,7 @@ static int add_value(struct ftr *ftr, const struct ftr_value *value)
 
 /* What we say ourselves. */
 int ftr_add_number(struct ftr *ftr, enum ftr_class class, enum ftr_type type, const char *name,
-		      uint64_t number)
+		   uint64_t number)
 {
 	struct ftr_value value = { .class = class, .type = type, .value = number, .name = ftr_text_of(name) };
 
@@ -33,7 +33,9 @@ int ftr_add_number(struct ftr *ftr, enum ftr_class class, enum ftr_type type, co
 
 int ftr_add_text(struct ftr *ftr, enum ftr_class class, const char *name, struct txtrace_string text)
 {
-	struct ftr_value value = { .class = class, .type = FTR_STRING, .name = ftr_text_of(name), .string = text };
+	struct ftr_value value = {
+		.class = class, .type = FTR_STRING, .name = ftr_text_of(name), .string = text
+	};
 
 	return add_value(ftr, &value);
 }
@@ -42,25 +44,25 @@ static const struct {
 	const char *name;
 	struct ftr_declared declared;
 } own_values[] = {
-	{ "tag", { FTR_BEGIN, FTR_STRING } },
-	{ "key", { FTR_BEGIN, FTR_STRING } },
-	{ "name", { FTR_BEGIN, FTR_STRING } },
-	{ "value", { FTR_BEGIN, FTR_INTEGER } },
-	{ "cpu_ns", { FTR_END, FTR_UNSIGNED } },
-	{ "runnable_ns", { FTR_END, FTR_UNSIGNED } },
-	{ "detached_ns", { FTR_END, FTR_UNSIGNED } },
-	{ "unknown_ns", { FTR_END, FTR_UNSIGNED } },
-	{ "interrupt_ns", { FTR_END, FTR_UNSIGNED } },
-	{ "lower_bound", { FTR_END, FTR_BOOLEAN } },
+	{ "tag", { FTR_BEGIN, FTR_STRING } },	       { "key", { FTR_BEGIN, FTR_STRING } },
+	{ "name", { FTR_BEGIN, FTR_STRING } },	       { "value", { FTR_BEGIN, FTR_INTEGER } },
+	{ "cpu_ns", { FTR_END, FTR_UNSIGNED } },       { "runnable_ns", { FTR_END, FTR_UNSIGNED } },
+	{ "detached_ns", { FTR_END, FTR_UNSIGNED } },  { "unknown_ns", { FTR_END, FTR_UNSIGNED } },
+	{ "interrupt_ns", { FTR_END, FTR_UNSIGNED } }, { "lower_bound", { FTR_END, FTR_BOOLEAN } },
 	{ "unfinished", { FTR_END, FTR_BOOLEAN } },
 };
 
 static const char *const blocked_names[TXTRACE_BLOCK_REASON_COUNT] = {
-	[TXTRACE_BLOCK_LOCK] = "blocked.lock_ns",     [TXTRACE_BLOCK_DISK] = "blocked.disk_ns",
-	[TXTRACE_BLOCK_NETWORK] = "blocked.network_ns", [TXTRACE_BLOCK_SLEEP] = "blocked.sleep_ns",
-	[TXTRACE_BLOCK_PAGE_FAULT] = "blocked.page_fault_ns", [TXTRACE_BLOCK_PIPE] = "blocked.pipe_ns",
-	[TXTRACE_BLOCK_WAIT] = "blocked.wait_ns",     [TXTRACE_BLOCK_STOPPED] = "blocked.stopped_ns",
-	[TXTRACE_BLOCK_OTHER] = "blocked.other_ns",   [TXTRACE_BLOCK_THROTTLED] = "blocked.throttled_ns",
+	[TXTRACE_BLOCK_LOCK] = "blocked.lock_ns",
+	[TXTRACE_BLOCK_DISK] = "blocked.disk_ns",
+	[TXTRACE_BLOCK_NETWORK] = "blocked.network_ns",
+	[TXTRACE_BLOCK_SLEEP] = "blocked.sleep_ns",
+	[TXTRACE_BLOCK_PAGE_FAULT] = "blocked.page_fault_ns",
+	[TXTRACE_BLOCK_PIPE] = "blocked.pipe_ns",
+	[TXTRACE_BLOCK_WAIT] = "blocked.wait_ns",
+	[TXTRACE_BLOCK_STOPPED] = "blocked.stopped_ns",
+	[TXTRACE_BLOCK_OTHER] = "blocked.other_ns",
+	[TXTRACE_BLOCK_THROTTLED] = "blocked.throttled_ns",
 	[TXTRACE_BLOCK_POLL] = "blocked.poll_ns",
 };
 
@@ -145,12 +147,9 @@ static uint64_t time_value(struct ftr *ftr, const struct txtrace_attribute *attr
 static int rename_value(struct ftr *ftr, struct ftr_value *value)
 {
 	static const char *const type_names[FTR_TYPE_CNT] = {
-		[FTR_BOOLEAN] = "bool",
-		[FTR_INTEGER] = "int",
-		[FTR_UNSIGNED] = "uint",
-		[FTR_FLOATING_POINT_NUMBER] = "double",
-		[FTR_POINTER] = "pointer",
-		[FTR_STRING] = "string",
+		[FTR_BOOLEAN] = "bool",	   [FTR_INTEGER] = "int",
+		[FTR_UNSIGNED] = "uint",   [FTR_FLOATING_POINT_NUMBER] = "double",
+		[FTR_POINTER] = "pointer", [FTR_STRING] = "string",
 	};
 	struct ftr_declared *declared;
 	bool is_new = false;
@@ -231,7 +230,7 @@ int ftr_add_key(struct ftr *ftr, struct txtrace_string key)
 		text_append_format(&ftr->key, "%02x", (unsigned char)key.bytes[i]);
 	return ftr->key.err ? ftr->key.err
 			    : ftr_add_text(ftr, FTR_BEGIN, "key",
-				       (struct txtrace_string){ ftr->key.bytes, ftr->key.length });
+					   (struct txtrace_string){ ftr->key.bytes, ftr->key.length });
 }
 
 /* Nothing if all of the time is unknown: then nobody has measured it. */
@@ -247,7 +246,8 @@ int ftr_add_ledger(struct ftr *ftr, const struct txtrace_span *span)
 		err = ftr_add_number(ftr, FTR_END, FTR_UNSIGNED, "runnable_ns", ledger->runnable_ns);
 	for (unsigned int i = 0; !err && i < TXTRACE_BLOCK_REASON_COUNT; i++) {
 		if (ledger->blocked_ns[i] > 0)
-			err = ftr_add_number(ftr, FTR_END, FTR_UNSIGNED, blocked_names[i], ledger->blocked_ns[i]);
+			err = ftr_add_number(ftr, FTR_END, FTR_UNSIGNED, blocked_names[i],
+					     ledger->blocked_ns[i]);
 	}
 	if (!err && ledger->detached_ns > 0)
 		err = ftr_add_number(ftr, FTR_END, FTR_UNSIGNED, "detached_ns", ledger->detached_ns);

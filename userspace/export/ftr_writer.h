@@ -14,8 +14,8 @@
 #include "txtrace/log.h"
 
 struct ftr_value {
-	uint8_t class; /* enum ftr_class */
-	uint8_t type;  /* enum ftr_type */
+	uint8_t class;	/* enum ftr_class */
+	uint8_t type;	/* enum ftr_type */
 	uint64_t value; /* bits: bool, int64_t, double, ... */
 	struct txtrace_string name;
 	struct txtrace_string string; /* of the types that are texts */
@@ -36,9 +36,9 @@ struct ftr_arrow {
 
 /* What could not be written as it was. */
 struct ftr_written {
-	uint64_t text_cnt;     /* texts */
-	uint64_t rounded_cnt;  /* doubles that have an attribute NAME.exact */
-	uint64_t unsorted_cnt; /* transactions that ended before one of an earlier block of their stream */
+	uint64_t text_cnt;	 /* texts */
+	uint64_t rounded_cnt;	 /* doubles that have an attribute NAME.exact */
+	uint64_t unsorted_cnt;	 /* transactions that ended before one of an earlier block */
 	uint64_t streamless_cnt; /* relations without streams */
 };
 

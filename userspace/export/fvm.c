@@ -39,8 +39,10 @@ static const char *const lost_names[LOST_CNT] = {
 	[LOST_LABEL] = "labels with characters of control, replaced, or without a label, called 'unknown'",
 	[LOST_KEY] = "keys of spans, left out",
 	[LOST_TIMED] = "spans with a clock of their own, left out",
-	[LOST_ROOM] = "spans that are charged with their children's time, too, as more are open than can be followed",
-	[LOST_MARK] = "instants, links, counters, runs, wakeups, stacks and other records without a place, left out",
+	[LOST_ROOM] = "spans that are charged with their children's time, too, as more are open than can be "
+		      "followed",
+	[LOST_MARK] = "instants, links, counters, runs, wakeups, stacks and other records without a place, "
+		      "left out",
 	[LOST_LOSS] = "records of losses and damage, left out: readers of the file can't know of them",
 };
 
@@ -116,7 +118,8 @@ static int own_ledger(struct fvm *fvm, const struct txtrace_span *span, struct t
 static void append_charge(struct text *text, const char *name, uint64_t ns)
 {
 	if (ns > 0)
-		text_append_format(text, "GasCharge { name: \"%s\", compute_milli: %" PRIu64 ", other_milli: 0 }\n",
+		text_append_format(text,
+				   "GasCharge { name: \"%s\", compute_milli: %" PRIu64 ", other_milli: 0 }\n",
 				   name, ns);
 }
 
@@ -177,12 +180,14 @@ static struct txtrace_string word_of(struct txtrace_string tag, const char *name
 
 static bool is_send(const struct txtrace_span *span)
 {
-	return span->label.length == strlen(FVM_SEND) && memcmp(span->label.bytes, FVM_SEND, strlen(FVM_SEND)) == 0;
+	return span->label.length == strlen(FVM_SEND) &&
+	       memcmp(span->label.bytes, FVM_SEND, strlen(FVM_SEND)) == 0;
 }
 
 static void append_call(struct fvm *fvm, const struct txtrace_span *span)
 {
-	struct txtrace_string to = word_of(span->tag, "to=", "f00"), method = word_of(span->tag, "method=", "0");
+	struct txtrace_string to = word_of(span->tag, "to=", "f00"),
+			      method = word_of(span->tag, "method=", "0");
 	uint64_t number = 0;
 
 	for (size_t i = 0; i < method.length && i < 19; i++)
@@ -207,7 +212,8 @@ static void append_log(struct fvm *fvm, const struct txtrace_span *span)
 }
 
 /*
- * At one moment ends stand before begins, the inner ones first, as they come; of begins the one that ends last
+ * At one moment ends stand before begins, the inner ones first, as they come; of begins the one that ends
+ * last
  * is the outer one.
  */
 static int put(struct fvm *fvm, const struct txtrace_span *span)

@@ -31,16 +31,16 @@ static void set_real(void *context, double real)
 	((struct cbor_item *)context)->real = real;
 }
 
-#define NUMBER(name, type, kind)                      \
-	static void name(void *context, type value)   \
-	{                                             \
+#define NUMBER(name, type, kind)                       \
+	static void name(void *context, type value)    \
+	{                                              \
 		set(context, kind, (uint64_t)(value)); \
 	}
 
-#define HEAD(name, kind, value)             \
-	static void name(void *context)     \
-	{                                   \
-		set(context, kind, value);  \
+#define HEAD(name, kind, value)            \
+	static void name(void *context)    \
+	{                                  \
+		set(context, kind, value); \
 	}
 
 NUMBER(on_u8, uint8_t, CBOR_UNSIGNED)

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CBOR_DEPTH_MAX 32 /* of what cbor_skip() skips */
+#define CBOR_DEPTH_MAX 32	   /* of what cbor_skip() skips */
 #define CBOR_INDEFINITE UINT64_MAX /* as the length of an array or a map: it ends with a break */
 
 enum cbor_kind {
@@ -37,8 +37,8 @@ enum cbor_kind {
 
 struct cbor_item {
 	enum cbor_kind kind;
-	uint64_t value; /* number, length of an array or a map, tag, 0 or 1 */
-	double real;	/* FLOAT */
+	uint64_t value;	      /* number, length of an array or a map, tag, 0 or 1 */
+	double real;	      /* FLOAT */
 	const uint8_t *bytes; /* BYTES, TEXT: in what is read */
 	size_t length;
 };

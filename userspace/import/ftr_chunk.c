@@ -113,7 +113,8 @@ static int unpack(struct ftr_chunks *chunks, struct ftr_chunk *chunk, const stru
 	int cnt;
 
 	if (size > FTR_CHUNK_BYTES_MAX) {
-		error_set(error, "unpacked it would have %" PRIu64 " bytes, more than the 64 MiB that are read",
+		error_set(error,
+			  "unpacked it would have %" PRIu64 " bytes, more than the 64 MiB that are read",
 			  size);
 		return -EILSEQ;
 	}

@@ -35,9 +35,9 @@ struct ftr_chunks {
 
 struct ftr_chunk {
 	uint64_t offset;
-	uint64_t tag;			/* enum ftr_tag, or one that is not known */
+	uint64_t tag;			   /* enum ftr_tag, or one that is not known */
 	uint64_t stream, begin_ps, end_ps; /* of transactions; the times are those of the writer */
-	struct cbor_reader contents;	/* until the next chunk */
+	struct cbor_reader contents;	   /* until the next chunk */
 };
 
 /* Goes on behind the head of the file; false: that is another one. */

@@ -219,7 +219,7 @@ static int put(struct ftr_story *story, const struct item *item, const struct ft
 
 int ftr_story_add_transaction(struct ftr_story *story, const struct ftr_transaction *transaction)
 {
-	struct item item = { FTR_ITEM_TRANSACTION,   transaction->id,	     transaction->stream,
+	struct item item = { FTR_ITEM_TRANSACTION,   transaction->id,	    transaction->stream,
 			     transaction->generator, transaction->begin_ps, transaction->end_ps };
 	struct ftr_stream *stream;
 	int err = find_stream(story, transaction->stream, &stream);
@@ -250,8 +250,9 @@ int ftr_story_add_relation(struct ftr_story *story, uint64_t name, uint64_t from
 		story->relations = relations;
 		story->relation_size = cnt;
 	}
-	story->relations[story->relation_cnt++] =
-		(struct ftr_relation){ .name = name, .from = from, .to = to };
+	story->relations[story->relation_cnt++] = (struct ftr_relation){ .name = name,
+									 .from = from,
+									 .to = to };
 	return 0;
 }
 

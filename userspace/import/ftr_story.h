@@ -65,11 +65,11 @@ struct ftr_generator {
 struct ftr_story {
 	struct import *import;
 	struct string_pool *strings;
-	struct id_map texts; /* (0, id) -> number of a string, + 1 */
+	struct id_map texts;	/* (0, id) -> number of a string, + 1 */
 	uint32_t *text_numbers; /* the same of small ids; FTR_NO_TEXT: none */
 	size_t text_number_cnt;
 	struct id_map stream_of, generator_of; /* (0, id) */
-	struct ftr_stream **streams; /* as they came */
+	struct ftr_stream **streams;	       /* as they came */
 	size_t stream_cnt;
 	struct ftr_generator **generators;
 	size_t generator_cnt;

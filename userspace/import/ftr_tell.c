@@ -57,8 +57,7 @@ static int tell_instant(struct ftr_story *story, uint64_t time_ns, uint64_t span
 }
 
 /* Takes over the text; `end` is put behind it. */
-static int tell_mark(struct ftr_story *story, uint64_t time_ns, struct text *text,
-		     struct txtrace_string end)
+static int tell_mark(struct ftr_story *story, uint64_t time_ns, struct text *text, struct txtrace_string end)
 {
 	int err;
 
@@ -281,8 +280,8 @@ static int tell_relations(struct ftr_story *story, uint64_t id, uint64_t time_ns
 {
 	int err = 0;
 
-	for (size_t i = story->to_at;
-	     !err && i < story->relation_cnt && end_of(story, story->by_to, i) == id; i++)
+	for (size_t i = story->to_at; !err && i < story->relation_cnt && end_of(story, story->by_to, i) == id;
+	     i++)
 		err = tell_relation(story, &story->relations[story->by_to[i]], time_ns, tid);
 	if (err || story->relation_cnt == 0)
 		return err;
@@ -351,8 +350,8 @@ static void set_time(struct ftr_story *story, struct txtrace_attribute *attribut
 }
 
 /* What the class and the type of this name are from here on. */
-static int declare(struct ftr_story *story, const struct ftr_attribute *attribute,
-		   struct txtrace_string name, uint64_t time_ns)
+static int declare(struct ftr_story *story, const struct ftr_attribute *attribute, struct txtrace_string name,
+		   uint64_t time_ns)
 {
 	uint8_t wanted = (uint8_t)(1 + attribute->type * FTR_CLASS_CNT + attribute->class);
 	uint32_t number = string_pool_find(story->strings, name.bytes, name.length);
@@ -541,8 +540,7 @@ static int tell_own_loss(struct ftr_story *story, const struct ftr_transaction *
 static int tell_transaction(struct ftr_story *story, const struct ftr_transaction *transaction)
 {
 	const struct ftr_stream *stream = id_map_get(&story->stream_of, 0, transaction->stream);
-	const struct ftr_generator *generator =
-		id_map_get(&story->generator_of, 0, transaction->generator);
+	const struct ftr_generator *generator = id_map_get(&story->generator_of, 0, transaction->generator);
 	struct txtrace_string label = generator ? generator->text : (struct txtrace_string){ "", 0 };
 	uint64_t end_ns = transaction->end_ps / FTR_PS_PER_NS;
 	const struct ftr_relation *parent = NULL;

@@ -313,7 +313,9 @@ static int read_member(struct fvm_json *reader, const struct text *key, struct f
 	static const struct {
 		const char *name;
 		enum list list;
-	} lists[] = { { "GasCharges", LIST_CHARGES }, { "Subcalls", LIST_CALLS }, { "Logs", LIST_LOGS },
+	} lists[] = { { "GasCharges", LIST_CHARGES },
+		      { "Subcalls", LIST_CALLS },
+		      { "Logs", LIST_LOGS },
 		      { "IpldOps", LIST_BLOCKS } };
 	int err;
 

@@ -9,9 +9,9 @@
 struct fvm_json {
 	struct fvm_story *story;
 	struct json_source *json;
-	uint64_t trace_cnt;	 /* outermost calls */
-	uint64_t wrong_cnt;	 /* charges without amounts */
-	uint64_t unlike_cnt;	 /* charges whose total is not the sum of its parts */
+	uint64_t trace_cnt;  /* outermost calls */
+	uint64_t wrong_cnt;  /* charges without amounts */
+	uint64_t unlike_cnt; /* charges whose total is not the sum of its parts */
 };
 
 /* 0; -EBADMSG, -ENODATA: it can't be read from the source's place on; -ELOOP: too deep; or another error. */

@@ -268,8 +268,7 @@ static int tell_sums(struct fvm_story *story, const struct fvm_span *span)
 		text_clear(name);
 	}
 	err = err ? err : tell_number(story, span, TXTRACE_ATTRIBUTE_INT, FVM_SELF, (uint64_t)span->self);
-	return err ? err
-		   : tell_number(story, span, TXTRACE_ATTRIBUTE_INT, FVM_TOTAL, (uint64_t)span->total);
+	return err ? err : tell_number(story, span, TXTRACE_ATTRIBUTE_INT, FVM_TOTAL, (uint64_t)span->total);
 }
 
 static int tell_call(struct fvm_story *story, const struct fvm_span *call, const struct fvm_end *end)
@@ -304,7 +303,8 @@ static int tell_span(struct fvm_story *story, const struct fvm_span *of, bool is
 	int err;
 
 	if (of->to.length > 0)
-		text_append_format(&tag, "to=%.*s,method=%" PRIu64, (int)of->to.length, of->to.bytes, of->method);
+		text_append_format(&tag, "to=%.*s,method=%" PRIu64, (int)of->to.length, of->to.bytes,
+				   of->method);
 	*span = (struct txtrace_span){ .id = of->id,
 				       .parent = of->parent,
 				       .pid = FVM_PID,
@@ -344,8 +344,8 @@ static int charge_span(struct fvm_story *story, struct fvm_span *span, uint32_t 
 		i++;
 	if (i == span->sum_cnt) {
 		if ((span->sum_cnt & (span->sum_cnt - 1)) == 0) {
-			struct sum *sums = reallocarray(
-				span->sums, span->sum_cnt > 0 ? span->sum_cnt * 2 : 1, sizeof(*sums));
+			struct sum *sums = reallocarray(span->sums, span->sum_cnt > 0 ? span->sum_cnt * 2 : 1,
+							sizeof(*sums));
 
 			if (!sums)
 				return -ENOMEM;
@@ -497,7 +497,8 @@ static struct txtrace_string trimmed(const char *bytes, size_t length)
 {
 	while (length > 0 && (bytes[0] == ' ' || (bytes[0] >= '\t' && bytes[0] <= '\r')))
 		bytes++, length--;
-	while (length > 0 && (bytes[length - 1] == ' ' || (bytes[length - 1] >= '\t' && bytes[length - 1] <= '\r')))
+	while (length > 0 &&
+	       (bytes[length - 1] == ' ' || (bytes[length - 1] >= '\t' && bytes[length - 1] <= '\r')))
 		length--;
 	return (struct txtrace_string){ bytes, length > TEXT_MAX ? TEXT_MAX : length };
 }
@@ -507,7 +508,8 @@ static int close_label(struct fvm_story *story, size_t at, bool is_unfinished)
 	struct fvm_span *span = story->labels[at];
 	int err;
 
-	memmove(story->labels + at, story->labels + at + 1, (--story->label_cnt - at) * sizeof(*story->labels));
+	memmove(story->labels + at, story->labels + at + 1,
+		(--story->label_cnt - at) * sizeof(*story->labels));
 	if (is_unfinished)
 		span->total = 0; /* as the workbench has it */
 	err = tell_sums(story, span);
@@ -588,7 +590,8 @@ int fvm_story_actor(struct fvm_story *story, struct txtrace_string code)
 	return err;
 }
 
-int fvm_story_block(struct fvm_story *story, struct txtrace_string op, struct txtrace_string cid, uint64_t size)
+int fvm_story_block(struct fvm_story *story, struct txtrace_string op, struct txtrace_string cid,
+		    uint64_t size)
 {
 	int err = begin(story);
 
@@ -632,7 +635,8 @@ int fvm_story_begin_timed(struct fvm_story *story, const struct fvm_timed *span)
 	return 0;
 }
 
-static int tell_timed_number(struct fvm_story *story, const struct timed *timed, const char *name, uint64_t value)
+static int tell_timed_number(struct fvm_story *story, const struct timed *timed, const char *name,
+			     uint64_t value)
 {
 	struct txtrace_record record = { .kind = TXTRACE_RECORD_ATTRIBUTE };
 

@@ -57,11 +57,11 @@ struct fvm_story {
 	uint64_t span_cnt;
 	struct fvm_span **calls; /* the innermost last */
 	size_t call_cnt;
-	uint64_t deep_cnt; /* open calls beyond them */
+	uint64_t deep_cnt;	  /* open calls beyond them */
 	struct fvm_span **labels; /* in the order of their opening */
 	size_t label_cnt;
 	struct string_pool *names; /* of charges */
-	struct id_map *timed; /* (0, number) */
+	struct id_map *timed;	   /* (0, number) */
 	uint64_t timed_cnt, timed_open_cnt;
 	struct text text;
 
@@ -81,7 +81,8 @@ int fvm_story_end_call(struct fvm_story *story, const struct fvm_end *end);
 int fvm_story_log(struct fvm_story *story, struct txtrace_string message);
 /* The actor that the innermost call runs. */
 int fvm_story_actor(struct fvm_story *story, struct txtrace_string code);
-int fvm_story_block(struct fvm_story *story, struct txtrace_string op, struct txtrace_string cid, uint64_t size);
+int fvm_story_block(struct fvm_story *story, struct txtrace_string op, struct txtrace_string cid,
+		    uint64_t size);
 int fvm_story_begin_timed(struct fvm_story *story, const struct fvm_timed *span);
 int fvm_story_end_timed(struct fvm_story *story, uint64_t number, uint64_t timestamp_ns);
 

@@ -92,7 +92,8 @@ static bool find(string contents, const char *key, unsigned int place, string *v
 			*value = part;
 			return true;
 		}
-		if (key && part.length > length && memcmp(part.bytes, key, length) == 0 && part.bytes[length] == ':') {
+		if (key && part.length > length && memcmp(part.bytes, key, length) == 0 &&
+		    part.bytes[length] == ':') {
 			*value = trim(part.bytes + length + 1, part.bytes + part.length);
 			return true;
 		}
@@ -180,7 +181,8 @@ static bool unquote(string value, struct text *text)
 			if (++at >= end || *at != '{')
 				return false;
 			for (at++; at < end && *at != '}' && code < 0x110000; at++)
-				code = code * 16 + (uint32_t)(*at <= '9' ? *at - '0' : (*at | 0x20) - 'a' + 10);
+				code = code * 16 +
+				       (uint32_t)(*at <= '9' ? *at - '0' : (*at | 0x20) - 'a' + 10);
 			append_code_point(text, code);
 		} else if (letter && *at) {
 			text_append_bytes(text, &meant[letter - letters], 1);
@@ -214,7 +216,8 @@ static bool gas_of(string contents, const char *milli_key, const char *gas_key, 
 
 	if (find(contents, milli_key, 0, &value))
 		return signed_number(value, milligas);
-	return find(contents, gas_key, 0, &value) && inside(value, "Gas", &value) && thousandths(value, milligas);
+	return find(contents, gas_key, 0, &value) && inside(value, "Gas", &value) &&
+	       thousandths(value, milligas);
 }
 
 /* Some(1.234µs); false: None, or what is no time. */
@@ -229,7 +232,9 @@ static bool elapsed(string value, uint64_t *ns)
 
 	if (!inside(value, "GasDuration", &value) || !inside(value, "Some", &value))
 		return false;
-	for (; i < value.length && ((value.bytes[i] >= '0' && value.bytes[i] <= '9') || value.bytes[i] == '.'); i++) {
+	for (;
+	     i < value.length && ((value.bytes[i] >= '0' && value.bytes[i] <= '9') || value.bytes[i] == '.');
+	     i++) {
 		if (value.bytes[i] == '.')
 			scale = 0.1;
 		else if (scale == 1)
@@ -375,8 +380,8 @@ static int read_block(struct fvm_story *story, string contents, struct scratch *
 	uint64_t size;
 	(void)scratch;
 
-	if (!find(contents, "op", 0, &op) || !find(contents, "cid", 0, &value) || !inside(value, "Cid", &cid) ||
-	    !find(contents, "size", 0, &value) || !number(value, &size))
+	if (!find(contents, "op", 0, &op) || !find(contents, "cid", 0, &value) ||
+	    !inside(value, "Cid", &cid) || !find(contents, "size", 0, &value) || !number(value, &size))
 		return -EBADMSG;
 	return told(fvm_story_block(story, op, cid, size));
 }
@@ -417,10 +422,10 @@ static const struct event {
 	const char *name;
 	int (*read)(struct fvm_story *story, string contents, struct scratch *scratch);
 } events[] = {
-	{ "GasCharge", read_charge },	  { "Call", read_call },
-	{ "CallReturn", read_return },	  { "CallError", read_error },
-	{ "InvokeActor", read_actor },	  { "Log", read_log },
-	{ "Ipld", read_block },		  { "SpanBegin", read_span_begin },
+	{ "GasCharge", read_charge },  { "Call", read_call },
+	{ "CallReturn", read_return }, { "CallError", read_error },
+	{ "InvokeActor", read_actor }, { "Log", read_log },
+	{ "Ipld", read_block },	       { "SpanBegin", read_span_begin },
 	{ "SpanEnd", read_span_end },
 };
 

@@ -15,9 +15,10 @@ struct reader {
 	struct import *import;
 	struct ftr_story story;
 	struct ftr_attribute *attributes; /* of a transaction */
-	uint64_t transaction_cnt; /* of the chunk */
+	uint64_t transaction_cnt;	  /* of the chunk */
 	uint64_t info_cnt;
-	uint64_t unknown_class_cnt, unknown_type_cnt, wrong_value_cnt, too_many_cnt, no_room_cnt, odd_info_cnt;
+	uint64_t unknown_class_cnt, unknown_type_cnt, wrong_value_cnt, too_many_cnt, no_room_cnt,
+		odd_info_cnt;
 };
 
 /* ---- items that have to be there: 0, -EBADMSG, -ENODATA ---- */
@@ -162,7 +163,7 @@ static bool read_value(struct ftr_attribute *attribute, const struct cbor_item *
 /* Behind the tag. *cnt: how many there are with it. */
 static int read_attribute(struct reader *reader, struct cbor_reader *contents, uint64_t class, size_t *cnt)
 {
-	struct ftr_attribute attribute = { .class = (uint8_t)class };
+	struct ftr_attribute attribute = { .class = (uint8_t) class };
 	uint64_t type;
 	struct cbor_item item;
 	int err = expect_exactly(contents, CBOR_ARRAY, 3);
@@ -275,11 +276,11 @@ static int add_chunk(struct reader *reader, struct ftr_chunk *chunk)
 		return err;
 	err = lose_block(reader, chunk);
 	return err ? err
-		   : import_complain(reader->import, chunk->offset,
-				     "in a chunk of %s, byte %zu of its contents can't be read; what follows in "
-				     "the chunk is left out",
-				     ftr_chunk_name(chunk->tag),
-				     (size_t)(contents.at - chunk->contents.at));
+		   : import_complain(
+			     reader->import, chunk->offset,
+			     "in a chunk of %s, byte %zu of its contents can't be read; what follows in "
+			     "the chunk is left out",
+			     ftr_chunk_name(chunk->tag), (size_t)(contents.at - chunk->contents.at));
 }
 
 static int read_chunks(struct reader *reader, struct import_source *source)
@@ -290,7 +291,8 @@ static int read_chunks(struct reader *reader, struct import_source *source)
 	int result = 0, err = 0;
 
 	if (!ftr_chunks_begin(&chunks))
-		return import_refuse(reader->import, "it does not begin with CBOR's tag 55799 and an array, as FTR does");
+		return import_refuse(reader->import,
+				     "it does not begin with CBOR's tag 55799 and an array, as FTR does");
 	while (!err && (result = ftr_chunk_next(&chunks, &chunk, &error)) != 0) {
 		if (result == 1) {
 			err = add_chunk(reader, &chunk);
@@ -298,8 +300,8 @@ static int read_chunks(struct reader *reader, struct import_source *source)
 			err = lose_block(reader, &chunk);
 			err = err ? err
 				  : import_complain(reader->import, chunk.offset,
-						    "a chunk of %s is left out: %s", ftr_chunk_name(chunk.tag),
-						    error.text);
+						    "a chunk of %s is left out: %s",
+						    ftr_chunk_name(chunk.tag), error.text);
 		} else {
 			break;
 		}
@@ -307,8 +309,8 @@ static int read_chunks(struct reader *reader, struct import_source *source)
 	if (!err && result == -EBADMSG && chunk.end_ps > 0)
 		err = lose_block(reader, &chunk);
 	if (!err && result == -EBADMSG)
-		err = import_complain(reader->import, chunk.offset, "%s; what follows in this file is not read",
-				      error.text);
+		err = import_complain(reader->import, chunk.offset,
+				      "%s; what follows in this file is not read", error.text);
 	ftr_chunks_release(&chunks);
 	return err ? err : result == -ENOMEM ? result : 0;
 }
@@ -328,8 +330,8 @@ static void tell_all(const struct reader *reader)
 
 	if (story->has_info && story->exponent != FTR_EXPONENT)
 		import_note(import,
-			    "the times are taken for ps, as the format's writer makes them; the file says 10^%" PRId64
-			    " s, which is the unit of attributes of the type TIME",
+			    "the times are taken for ps, as the format's writer makes them; the file says "
+			    "10^%" PRId64 " s, which is the unit of attributes of the type TIME",
 			    story->exponent);
 	note(import, reader->odd_info_cnt, "further chunks of info, of which the last one counts");
 	note(import, story->zero_length_cnt,
@@ -345,7 +347,8 @@ static void tell_all(const struct reader *reader)
 	note(import, reader->wrong_value_cnt, "attributes whose value is not of their type, left out");
 	note(import, reader->too_many_cnt, "attributes beyond the 65,536 of a transaction, left out");
 	note(import, story->unknown_text_cnt, "texts that the dictionary does not have, unknown");
-	note(import, story->text_lost_cnt, "texts of the dictionary beyond the 128 MiB that are kept, unknown");
+	note(import, story->text_lost_cnt,
+	     "texts of the dictionary beyond the 128 MiB that are kept, unknown");
 	note(import, story->cut_cnt, "texts longer than a log can hold, cut");
 	note(import, story->late_relation_cnt,
 	     "relations of transactions that are not there, or beyond the first million, told at the end");
@@ -364,7 +367,8 @@ static int read_all(struct reader *reader)
 		return err;
 	result = import_next_source(reader->import, &source);
 	if (result == 1)
-		return import_refuse(reader->import, "each FTR file is a trace of its own: import one at a time");
+		return import_refuse(reader->import,
+				     "each FTR file is a trace of its own: import one at a time");
 	return result;
 }
 

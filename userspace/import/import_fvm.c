@@ -24,7 +24,8 @@ static int explain_packing(struct reader *reader, struct import_source *source)
 	int err = import_source_error(source);
 
 	return err ? import_complain(reader->import, import_source_offset(source), "%s; " NOT_READ,
-				     err == -EBADMSG ? "the packed data are damaged or cut off" : strerror(-err))
+				     err == -EBADMSG ? "the packed data are damaged or cut off"
+						     : strerror(-err))
 		   : 0;
 }
 
@@ -131,12 +132,14 @@ static void tell_all(const struct reader *reader)
 	const struct fvm_story *story = &reader->story;
 	struct import *import = reader->import;
 
-	import_note(import, "the clock of the log is gas, not time: 1 ns stands for 1 milligas; see 'txtrace gas'");
+	import_note(import,
+		    "the clock of the log is gas, not time: 1 ns stands for 1 milligas; see 'txtrace gas'");
 	if (story->is_json)
 		import_note(import,
 			    "the order of charges, calls, and lines of the log within one call is not known: "
 			    "charges are put first, and lines are instants; sums are exact");
-	note(import, reader->unlike_cnt, "charges whose total is not the sum of their parts; the total counts");
+	note(import, reader->unlike_cnt,
+	     "charges whose total is not the sum of their parts; the total counts");
 	note(import, reader->wrong_cnt, "charges without a total, or beyond 64 bits, left out");
 	note(import, reader->unknown_cnt, "lines that are no known event, left out");
 	note(import, story->stray_end_cnt, "ends of label spans that are not open, left out");
@@ -155,7 +158,8 @@ static void tell_all(const struct reader *reader)
 
 static bool looks_like_json(const uint8_t *head, size_t length)
 {
-	static const char *const keys[] = { "\"ExecutionTrace\"", "\"GasCharges\"", "\"MsgRct\"", "\"Subcalls\"" };
+	static const char *const keys[] = { "\"ExecutionTrace\"", "\"GasCharges\"", "\"MsgRct\"",
+					    "\"Subcalls\"" };
 	size_t at = 0;
 
 	while (at < length && memchr(" \t\r\n", head[at], 4))
@@ -195,7 +199,8 @@ static int read_all(struct reader *reader)
 		if (result < 0)
 			return result;
 		if (!is_first)
-			return import_refuse(reader->import, "each file is a trace of its own: import one at a time");
+			return import_refuse(reader->import,
+					     "each file is a trace of its own: import one at a time");
 		is_first = false;
 		head = import_source_peek(source, IMPORT_HEAD_BYTES, &length);
 		if (!head)

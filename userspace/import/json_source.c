@@ -130,8 +130,9 @@ static int read_word(struct json_source *json)
 	} words[] = { { "true", JSON_TRUE }, { "false", JSON_FALSE }, { "null", JSON_NULL } };
 	bool is_number = *json->at == '-' || (*json->at >= '0' && *json->at <= '9');
 
-	while (fill(json) && ((*json->at >= '0' && *json->at <= '9') || (*json->at >= 'a' && *json->at <= 'z') ||
-			      *json->at == '-' || *json->at == '+' || *json->at == '.' || *json->at == 'E')) {
+	while (fill(json) &&
+	       ((*json->at >= '0' && *json->at <= '9') || (*json->at >= 'a' && *json->at <= 'z') ||
+		*json->at == '-' || *json->at == '+' || *json->at == '.' || *json->at == 'E')) {
 		if (json->text.length >= NUMBER_MAX)
 			return -EBADMSG;
 		append(json, (const char *)json->at++, 1);
@@ -153,8 +154,8 @@ int json_next(struct json_source *json)
 	const char *mark;
 
 	text_clear(&json->text);
-	while (fill(json) && (*json->at == ' ' || *json->at == '\t' || *json->at == '\n' || *json->at == '\r' ||
-			      *json->at == ',' || *json->at == ':'))
+	while (fill(json) && (*json->at == ' ' || *json->at == '\t' || *json->at == '\n' ||
+			      *json->at == '\r' || *json->at == ',' || *json->at == ':'))
 		json->at++;
 	json->token = JSON_END;
 	if (!fill(json))

@@ -81,8 +81,8 @@ static int add_sum(struct gas_sums *sums, uint32_t name, int64_t milligas)
 		i++;
 	if (i == sums->cnt) {
 		if ((sums->cnt & (sums->cnt - 1)) == 0) { /* it is full */
-			struct gas_sum *more =
-				reallocarray(sums->sums, sums->cnt > 0 ? sums->cnt * 2 : 1, sizeof(*more));
+			struct gas_sum *more = reallocarray(sums->sums, sums->cnt > 0 ? sums->cnt * 2 : 1,
+							    sizeof(*more));
 
 			if (!more)
 				return -ENOMEM;
@@ -202,8 +202,8 @@ static int add_span(struct gas_tree *tree, const struct txtrace_span *record)
 /* GasCharge { name: "NAME", compute_milli: N, other_milli: N } */
 static int add_instant(struct gas_tree *tree, struct txtrace_string event)
 {
-	static const char begin[] = "GasCharge { name: \"", compute[] = "\", compute_milli: ",
-			  other[] = ", other_milli: ";
+	static const char begin[] = "GasCharge { name: \"",
+			  compute[] = "\", compute_milli: ", other[] = ", other_milli: ";
 	const char *at = event.bytes, *end = at + event.length, *name_end = NULL, *found;
 	struct gas_name *charge;
 	bool is_new;
@@ -290,7 +290,7 @@ int gas_tree_finish(struct gas_tree *tree)
 		if (span->kind != GAS_TIMED && span->parent)
 			span->of = id_map_get(&by_id, 0, span->parent);
 	}
-	/* what a call was charged is its caller's, too, which was opened before; a label span gives nothing */
+	/* what a call was charged is its caller's, too, which opened before; a label span gives nothing */
 	for (size_t i = tree->span_cnt; !err && i-- > 0;) {
 		struct gas_span *span = tree->spans[i];
 

@@ -41,7 +41,7 @@ enum gas_kind {
 };
 
 struct gas_span {
-	uint64_t number; /* in the order of the opening; the root is 0 */
+	uint64_t number;     /* in the order of the opening; the root is 0 */
 	uint64_t id, parent; /* in the log */
 	enum gas_kind kind;
 	bool is_closed, has_exit_code, has_error;
@@ -59,7 +59,7 @@ struct gas_name { /* all charges of a name */
 };
 
 struct gas_tree {
-	bool is_json; /* amounts are whole gas, and there is no root */
+	bool is_json;		 /* amounts are whole gas, and there is no root */
 	struct gas_span **spans; /* by their number, those of SpanBegin behind the others */
 	size_t span_cnt;
 	struct string_pool *names;

@@ -17,7 +17,8 @@ struct gas_options {
 };
 
 static const struct option_spec specs[] = {
-	OPTION("limit", 'n', OPTION_U64, "N", "show the N calls and labels with the most gas; 0: all (default 20)",
+	OPTION("limit", 'n', OPTION_U64, "N",
+	       "show the N calls and labels with the most gas; 0: all (default 20)",
 	       offsetof(struct gas_options, limit)),
 	OPTION("spans", 0, OPTION_FLAG, NULL,
 	       "write a line for each call and label span: its own gas and its total, by charge",
@@ -32,7 +33,8 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace gas",
-	.about = "Who was charged how much gas, in an imported trace of the Filecoin virtual machine: by charge, by "
+	.about = "Who was charged how much gas, in an imported trace of the Filecoin virtual machine: by "
+		 "charge, by "
 		 "call, and by label span. The unit is gas, never time.",
 	.usages = (const char *const[]){ "FILE", NULL },
 	.specs = specs,
@@ -97,5 +99,6 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status ? status : input_status;
 }
 
-const struct command command_gas = { "gas", "who was charged how much gas, in traces of the Filecoin virtual machine",
-				     &options, run };
+const struct command command_gas = {
+	"gas", "who was charged how much gas, in traces of the Filecoin virtual machine", &options, run
+};

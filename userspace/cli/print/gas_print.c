@@ -134,7 +134,8 @@ static int add_stack(struct stacks *stacks, const struct text *stack, int64_t am
 	if (!is_new)
 		return 0;
 	if ((stacks->cnt & (stacks->cnt - 1)) == 0) {
-		char **more = reallocarray(stacks->stacks, stacks->cnt > 0 ? stacks->cnt * 2 : 1, sizeof(char *));
+		char **more = reallocarray(stacks->stacks, stacks->cnt > 0 ? stacks->cnt * 2 : 1,
+					   sizeof(char *));
 
 		if (!more)
 			return -ENOMEM;
@@ -339,10 +340,10 @@ static void charge_row(struct table *table, const struct charge_row *row, const 
 static int charge_table(struct cli *cli, const struct gas_tree *tree)
 {
 	static const struct table_column columns[] = {
-		{ "charge", TABLE_LEFT, NULL },	     { "count", TABLE_RIGHT, NULL },
-		{ "other gas", TABLE_RIGHT, NULL },  { "%", TABLE_RIGHT, NULL },
+		{ "charge", TABLE_LEFT, NULL },	      { "count", TABLE_RIGHT, NULL },
+		{ "other gas", TABLE_RIGHT, NULL },   { "%", TABLE_RIGHT, NULL },
 		{ "compute gas", TABLE_RIGHT, NULL }, { "%", TABLE_RIGHT, NULL },
-		{ "total gas", TABLE_RIGHT, NULL },  { "%", TABLE_RIGHT, NULL },
+		{ "total gas", TABLE_RIGHT, NULL },   { "%", TABLE_RIGHT, NULL },
 	};
 	struct table *table = table_new(columns, 8);
 	struct gas_name all = { 0 };
@@ -377,8 +378,11 @@ static int charge_table(struct cli *cli, const struct gas_tree *tree)
 static int row_table(struct cli *cli, const struct row *rows, size_t cnt, enum gas_kind kind, uint64_t limit)
 {
 	static const struct table_column calls[] = {
-		{ "call", TABLE_LEFT, NULL },	  { "count", TABLE_RIGHT, NULL }, { "never returned", TABLE_RIGHT, NULL },
-		{ "self gas", TABLE_RIGHT, NULL }, { "total gas", TABLE_RIGHT, NULL },
+		{ "call", TABLE_LEFT, NULL },
+		{ "count", TABLE_RIGHT, NULL },
+		{ "never returned", TABLE_RIGHT, NULL },
+		{ "self gas", TABLE_RIGHT, NULL },
+		{ "total gas", TABLE_RIGHT, NULL },
 	};
 	static const struct table_column labels[] = {
 		{ "label span", TABLE_LEFT, NULL },
@@ -508,7 +512,8 @@ static void json_charges(struct json *json, const struct gas_tree *tree)
 	json_object_end(json);
 }
 
-static void json_rows(struct json *json, const char *name, const struct row *rows, size_t cnt, enum gas_kind kind)
+static void json_rows(struct json *json, const char *name, const struct row *rows, size_t cnt,
+		      enum gas_kind kind)
 {
 	json_name(json, name);
 	json_object_begin(json);

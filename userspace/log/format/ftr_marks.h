@@ -39,9 +39,9 @@
 #define FTR_PS "ftr.ps"
 #define FTR_KIND_THREAD "thread"
 #define FTR_EVENTS ".events"
-#define FTR_EVENT_NAME "name"	 /* the attribute that an event has */
-#define FTR_PARENT "parent_of"	 /* the relation from a parent to its child */
-#define FTR_EXACT ".exact"	 /* the attribute NAME.exact: what NAME is, in all its digits */
+#define FTR_EVENT_NAME "name"	    /* the attribute that an event has */
+#define FTR_PARENT "parent_of"	    /* the relation from a parent to its child */
+#define FTR_EXACT ".exact"	    /* the attribute NAME.exact: what NAME is, in all its digits */
 #define FTR_LOSSES "txtrace.losses" /* the stream of losses, with the generator "loss", */
 #define FTR_LOSS "loss"
 #define FTR_LOSS_CPU "cpu" /* whose transactions have these */
@@ -61,8 +61,8 @@ enum ftr_tag { /* of a chunk; + 1: it is compressed */
 };
 
 #define FTR_TAG_FILE 55799u
-#define FTR_TAG_TIME 1u	       /* in the info chunk */
-#define FTR_TAG_STREAM 16u     /* in the directory */
+#define FTR_TAG_TIME 1u	   /* in the info chunk */
+#define FTR_TAG_STREAM 16u /* in the directory */
 #define FTR_TAG_GENERATOR 17u
 #define FTR_TAG_TRANSACTION 6u /* in a transaction */
 #define FTR_TAG_CLASS 7u       /* + enum ftr_class */
