@@ -21,6 +21,11 @@ static const struct export_format *const formats[] = {
 	&format_tokio6,
 	&format_sui,
 	&format_sui2,
+	&format_ftr,
+	&format_ftr_double,
+	&format_ftr_lz4,
+	&format_ftr_text,
+	&format_fvm,
 	&format_sqlite,
 };
 

@@ -17,6 +17,11 @@ extern const struct export_format format_tokio4;
 extern const struct export_format format_tokio6;
 extern const struct export_format format_sui;
 extern const struct export_format format_sui2;
+extern const struct export_format format_ftr;
+extern const struct export_format format_ftr_double;
+extern const struct export_format format_ftr_lz4;
+extern const struct export_format format_ftr_text;
+extern const struct export_format format_fvm;
 /* of sql/, which knows the tables */
 extern const struct export_format format_sqlite;
 

@@ -20,8 +20,10 @@
 static const struct import_format *const formats[] = {
 	&import_tokio,
 	&import_monad,
+	&import_ftr,
 	&import_perf, /* text has none, but its lines have a shape */
 	&import_ftrace,
+	&import_fvm,
 	&import_sui, /* has none */
 	NULL,
 };

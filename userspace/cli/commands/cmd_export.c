@@ -263,6 +263,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	values.scope.finds_spans = true;
 	cli->scope = &values.scope;
 	cli->nest = values.nest;
+	cli->is_of_gas = strcmp(format->name, "fvm") == 0;
 	status = exported_open(&exported, format, &result, values.output || !cli->out.is_terminal);
 	if (status)
 		return status;
