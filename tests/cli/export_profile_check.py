@@ -3,6 +3,7 @@
 
 export_profile_check.py pprof FILE               each stack, its labels and its values, a line each, as this reader of the wire format has them; then comments
 export_profile_check.py speedscope FILE          each stack of each profile and its weight; what the schema asks for is checked
+export_profile_check.py threads FILE JSONL       of a Speedscope file: the spans of each thread's profile against those of the log that nest there
 export_profile_check.py folded FILE FOLDER       the values of either against FOLDER/PART.folded, what `txtrace flame --folded --weight PART` says
 export_profile_check.py sums FILE REPORT         of a pprof, per label: what the stacks with it add up to, against `txtrace report --json`
 export_profile_check.py csv FILE JSONL           every span of the log with all fields, and nothing else
@@ -128,14 +129,56 @@ def read_speedscope(path):
     assert 0 <= top["activeProfileIndex"] < len(top["profiles"]) and isinstance(top["exporter"], str) and isinstance(top["name"], str)
     frames = [frame["name"] for frame in top["shared"]["frames"]]
     assert len(set(frames)) == len(frames) and all(isinstance(name, str) for name in frames)
-    for profile in top["profiles"]:
+    for profile in top["profiles"][:7]:
         assert profile["type"] == "sampled" and profile["unit"] in UNITS and isinstance(profile["name"], str)
         assert len(profile["samples"]) == len(profile["weights"])
         assert profile["startValue"] == 0 and profile["endValue"] == sum(profile["weights"])
         yield profile["name"], [([frames[number] for number in sample], weight) for sample, weight in zip(profile["samples"], profile["weights"])]
 
 
+def read_evented(path):
+    """{thread: [(label, begin, end), ...]} of the profiles of threads, which are read as a stack."""
+    with open(path, encoding="utf-8") as file:
+        top = json.load(file)
+    frames, threads = [frame["name"] for frame in top["shared"]["frames"]], {}
+    for profile in top["profiles"][7:]:
+        assert profile["type"] == "evented" and profile["unit"] == "nanoseconds" and profile["name"] not in threads
+        stack, now, found = [], profile["startValue"], []
+        for event in profile["events"]:
+            assert event["at"] >= now, "an event before the one before"
+            now = event["at"]
+            if event["type"] == "O":
+                stack.append((event["frame"], now))
+            else:
+                frame, begin = stack.pop()
+                assert event["type"] == "C" and event["frame"] == frame, "an end that is not the innermost's"
+                found.append((frames[frame], begin, now))
+        assert not stack and profile["endValue"] >= now
+        threads[profile["name"]] = found
+    return threads
+
+
 # ---- commands ----
+
+def check_evented(path, jsonl):
+    """Of spans that cross, the one that begins later is not there."""
+    with open(jsonl, encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    comms = {record["tid"]: record["comm"] for record in records if record["type"] == "thread" and record["comm"]}
+    spans = [span for span in records if span["type"] == "span" and not span["moved"] and not span["detached_ns"]
+             and span["end_tid"] in (0, span["tid"])]
+    base, wanted = min(span["begin_ns"] for span in spans), {}
+    for span in sorted(spans, key=lambda span: (span["begin_ns"], -span["end_ns"])):
+        thread = f"{comms.get(span['tid'], '')} {span['tid']}".strip()
+        there = wanted.setdefault(thread, [])
+        if all(span["begin_ns"] - base >= end or span["end_ns"] - base <= end for _, _, end in there):
+            there.append((span["label"], span["begin_ns"] - base, span["end_ns"] - base))
+    got = read_evented(path)
+    assert {name: Counter(there) for name, there in got.items()} == {name: Counter(there) for name, there in wanted.items()}, (got, wanted)
+    print(f"{sum(map(len, got.values()))} spans of {len(got)} threads")
+    assert got
+
+
 
 def show_pprof(path):
     profile = Pprof(path)
@@ -220,5 +263,5 @@ def check_csv(path, jsonl):
 
 
 if __name__ == "__main__":
-    {"pprof": show_pprof, "speedscope": show_speedscope, "folded": check_folded, "sums": check_sums, "csv": check_csv,
+    {"pprof": show_pprof, "speedscope": show_speedscope, "threads": check_evented, "folded": check_folded, "sums": check_sums, "csv": check_csv,
      "make": make_log}[sys.argv[1]](*sys.argv[2:])

@@ -126,6 +126,7 @@ for name in made tree; do
 	check "speedscope: so it does" compare folded "$tmp/$name.speedscope.json" "$tmp/$name"
 done
 check "pprof: sums over labels and reasons are those of report" compare sums "$tmp/made.pb.gz" "$tmp/made.report"
+for name in made tree export; do check "speedscope: the spans of each thread of $name" compare threads "$tmp/$name.speedscope.json" "$tmp/$name.jsonl"; done
 check "losses are told" losses_are_told
 for name in made tree export; do check "csv: every span of $name with all fields" compare csv "$tmp/$name.csv" "$tmp/$name.jsonl"; done
 check "csv is quoted" csv_is_quoted
