@@ -22,6 +22,7 @@ static const struct export_format *const formats[] = {
 	&format_sui,
 	&format_sui2,
 	&format_sqlite,
+	&format_firefox,
 };
 
 #define FORMAT_CNT (sizeof(formats) / sizeof(formats[0]))

@@ -12,6 +12,7 @@ extern const struct export_format format_ctf;
 extern const struct export_format format_pprof;
 extern const struct export_format format_speedscope;
 extern const struct export_format format_csv;
+extern const struct export_format format_firefox;
 extern const struct export_format format_tokio;
 extern const struct export_format format_tokio4;
 extern const struct export_format format_tokio6;

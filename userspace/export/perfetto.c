@@ -135,7 +135,7 @@ static int write_clocks(struct packet_writer *writer, const struct txtrace_log_i
 	realtime.has_clock_id = realtime.has_timestamp = true;
 	realtime.clock_id = PERFETTO__BUILTIN_CLOCK__BUILTIN_CLOCK_REALTIME;
 	realtime.timestamp = info->start_realtime_ns;
-	/* the clock of the scheduler's events, which has no monotonic one to choose: the times are the same */
+	/* the clock of the scheduler's events, which cannot have the monotonic one: the times are the same */
 	raw.has_clock_id = raw.has_timestamp = true;
 	raw.clock_id = PERFETTO__BUILTIN_CLOCK__BUILTIN_CLOCK_MONOTONIC_RAW;
 	raw.timestamp = info->start_monotonic_ns;
@@ -204,7 +204,9 @@ static int perfetto_open(void **state, FILE *out, const struct txtrace_log_info 
 
 static void perfetto_tell(const void *state, export_say *say, void *context)
 {
-	static const char *const names[] = { "runs on an unknown CPU, which are slices and not in thread_state" };
+	static const char *const names[] = {
+		"runs on an unknown CPU, which are slices and not in thread_state"
+	};
 	const struct perfetto *perfetto = picture_canvas(state);
 
 	export_tell_counts(names, &perfetto->sched.no_cpu_cnt, 1, say, context);

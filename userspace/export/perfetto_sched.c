@@ -95,23 +95,24 @@ static int64_t state_of_block(unsigned int reason)
 	}
 }
 
+#define GENERIC_STATE(name) PERFETTO__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_##name
+
 /* A block that no switch tells of: the first one of the thread, or behind lost events. */
 static int put_block(struct perfetto_sched *sched, const struct thread_run *told,
 		     const struct state_slice *slice)
 {
-	static const Perfetto__GenericKernelTaskStateEvent__TaskStateEnum states[] = {
-		[SWITCH_SLEEPING] = PERFETTO__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_INTERRUPTIBLE_SLEEP,
-		[SWITCH_UNINTERRUPTIBLE] =
-			PERFETTO__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_UNINTERRUPTIBLE_SLEEP,
-		[SWITCH_STOPPED] =
-			PERFETTO__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_STOPPED,
+	static const int states[] = {
+		[SWITCH_SLEEPING] = GENERIC_STATE(INTERRUPTIBLE_SLEEP),
+		[SWITCH_UNINTERRUPTIBLE] = GENERIC_STATE(UNINTERRUPTIBLE_SLEEP),
+		[SWITCH_STOPPED] = GENERIC_STATE(STOPPED),
 	};
 	Perfetto__GenericKernelTaskStateEvent event = PERFETTO__GENERIC_KERNEL_TASK_STATE_EVENT__INIT;
 
 	event.has_cpu = event.has_tid = event.has_state = true;
 	event.cpu = (int32_t)told->run->cpu;
 	event.tid = told->run->tid;
-	event.state = states[state_of_block(slice->reason)];
+	event.state = (Perfetto__GenericKernelTaskStateEvent__TaskStateEnum)
+		states[state_of_block(slice->reason)];
 	packet_begin(sched->writer, slice->begin_ns)->generic_kernel_task_state_event = &event;
 	return packet_write(sched->writer);
 }
@@ -188,7 +189,8 @@ static int put_wait(struct perfetto_sched *sched, const struct thread_run *told)
 						 txtrace_block_reason_name(slice->reason),
 						 slice->reason == TXTRACE_BLOCK_DISK);
 			is_blocked = true;
-		} else if (slice->state == STATE_RUNNABLE && (is_blocked || has_gap || told->is_before_blocked)) {
+		} else if (slice->state == STATE_RUNNABLE &&
+			   (is_blocked || has_gap || told->is_before_blocked)) {
 			err = put_waking(sched, told, slice->begin_ns);
 		}
 	}

@@ -20,7 +20,7 @@
 struct perfetto_sched {
 	struct packet_writer *writer; /* not owned */
 	int64_t preempted_state;      /* of a sched_switch: its number changed with the kernel */
-	uint64_t no_cpu_cnt;          /* runs that were left out: their CPU is not known */
+	uint64_t no_cpu_cnt;	      /* runs that were left out: their CPU is not known */
 };
 
 /* kernel: as in struct txtrace_log_info. */

@@ -46,6 +46,7 @@ struct thread_slices {
 	uint32_t other_name;
 	struct key_map threads; /* by pid and tid */
 	struct thread_entry **by_number;
+	bool has_first;
 	uint64_t first_ns;
 	uint64_t left_out_cnt;
 
@@ -179,8 +180,9 @@ int thread_slices_add(struct thread_slices *slices, uint32_t pid, uint32_t tid,
 		slices->left_out_cnt++;
 		return 0;
 	}
-	if (slices->first_ns == 0 || slice->begin_ns < slices->first_ns)
+	if (!slices->has_first || slice->begin_ns < slices->first_ns)
 		slices->first_ns = slice->begin_ns;
+	slices->has_first = true;
 	if (item.slice.end_ns < item.slice.begin_ns)
 		item.slice.end_ns = item.slice.begin_ns;
 	item.slice.tag = (struct txtrace_string){ NULL, tag_length };
@@ -279,8 +281,8 @@ static int fill_group(struct thread_slices *slices)
 	while ((got = look_ahead(slices)) > 0 && slices->group_cnt < GROUP_MAX) {
 		const struct group_item *first = &slices->group[0], *ahead = &slices->ahead;
 
-		if (slices->group_cnt > 0 && (ahead->thread != first->thread ||
-					      ahead->slice.begin_ns != first->slice.begin_ns))
+		if (slices->group_cnt > 0 &&
+		    (ahead->thread != first->thread || ahead->slice.begin_ns != first->slice.begin_ns))
 			break;
 		got = keep_ahead(slices);
 		if (got < 0)
@@ -292,8 +294,7 @@ static int fill_group(struct thread_slices *slices)
 	return slices->group_cnt > 0;
 }
 
-int thread_slices_next(struct thread_slices *slices, struct sliced_thread *thread,
-		       struct thread_slice *slice)
+int thread_slices_next(struct thread_slices *slices, struct sliced_thread *thread, struct thread_slice *slice)
 {
 	const struct group_item *item;
 	const struct thread_entry *entry;

@@ -32,17 +32,17 @@ enum slice_kind {
 
 struct thread_slice {
 	uint64_t begin_ns;
-	uint64_t end_ns; /* >= begin_ns */
-	uint64_t id;     /* SPAN */
+	uint64_t end_ns;    /* >= begin_ns */
+	uint64_t id;	    /* SPAN */
 	uint64_t on_cpu_ns; /* the ledger of a SPAN, here and below */
 	uint64_t runnable_ns;
 	uint64_t blocked_ns;
 	uint64_t detached_ns;
 	uint64_t unknown_ns;
-	uint32_t name; /* thread_slices_name() has it */
-	uint32_t flags; /* SPAN: enum txtrace_span_flag */
-	uint8_t kind; /* enum slice_kind */
-	bool is_of_thread; /* SPAN: one stretch of work of this thread alone */
+	uint32_t name;		   /* thread_slices_name() has it */
+	uint32_t flags;		   /* SPAN: enum txtrace_span_flag */
+	uint8_t kind;		   /* enum slice_kind */
+	bool is_of_thread;	   /* SPAN: one stretch of work of this thread alone */
 	struct txtrace_string tag; /* SPAN */
 };
 
@@ -55,7 +55,7 @@ struct sliced_thread {
 
 struct thread_slices;
 
-struct thread_slices *thread_slices_new(void);           /* NULL: no memory, or no temporary folder */
+struct thread_slices *thread_slices_new(void);	       /* NULL: no memory, or no temporary folder */
 void thread_slices_free(struct thread_slices *slices); /* NULL is allowed */
 
 /* The number of a name; of more names than are kept, that of "(other names)". 0 or -ENOMEM. */

@@ -43,6 +43,7 @@ static const struct options options = {
 		 "for ui.perfetto.dev "
 		 "(perfetto, protobuf) and chrome://tracing (chrome, JSON). For other tools: a trace for "
 		 "babeltrace2 and Trace Compass (ctf), profiles by span path and code (pprof, speedscope), "
+		 "one for profiler.firefox.com (firefox), "
 		 "a table of spans (csv), the telemetry of a Tokio runtime (tokio).",
 	.usages = (const char *const[]){ "--format FORMAT FILE\xe2\x80\xa6", "-o OUT FILE\xe2\x80\xa6",
 					 NULL },
