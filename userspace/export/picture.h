@@ -37,6 +37,7 @@ struct picture_row {
 	enum row_kind kind;
 	uint32_t pid;
 	uint32_t tid;               /* THREAD, STATES */
+	bool is_track;              /* LANE: the program has named it; else it is called as its slices */
 	struct txtrace_string name; /* length 0: not known */
 };
 
