@@ -23,6 +23,8 @@ static const struct export_format *const formats[] = {
 	&format_sui2,
 	&format_sqlite,
 	&format_firefox,
+	&format_sui_files,
+	&format_sui2_files,
 };
 
 #define FORMAT_CNT (sizeof(formats) / sizeof(formats[0]))

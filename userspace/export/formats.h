@@ -18,6 +18,8 @@ extern const struct export_format format_tokio4;
 extern const struct export_format format_tokio6;
 extern const struct export_format format_sui;
 extern const struct export_format format_sui2;
+extern const struct export_format format_sui_files;
+extern const struct export_format format_sui2_files;
 /* of sql/, which knows the tables */
 extern const struct export_format format_sqlite;
 

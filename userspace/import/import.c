@@ -273,6 +273,9 @@ int import_run(const struct import_format *format, const char *const *paths, siz
 		return -ENOMEM;
 	*import = (struct import){ .format = format, .options = options, .sink = sink, .result = result };
 	err = find_format(import, paths, path_cnt);
+	if (!err && options->lanes && import->format != &import_sui)
+		err = import_refuse(import, "--lanes is for the format sui, and this is %s",
+				    import->format->name);
 	if (!err)
 		err = import->format->read(import);
 	if (!err)

@@ -31,7 +31,8 @@ static const struct option_spec specs[] = {
 	       "of the output; without it, by the end of the output's name",
 	       offsetof(struct export_options, format), .choice_at = format_name),
 	OPTION("output", 'o', OPTION_STRING, "OUT",
-	       "write this file, or directory with ctf, once it is complete (default: standard output)",
+	       "write this file, or directory with ctf and sui-files, once it is complete (default: standard "
+	       "output)",
 	       offsetof(struct export_options, output)),
 	OPTION_NEST(struct export_options, nest),
 	OPTION_END,

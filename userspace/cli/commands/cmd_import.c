@@ -15,6 +15,7 @@
 struct import_values {
 	unsigned int format;
 	unsigned int sui_variants;
+	const char *lanes;
 	const char *output;
 };
 
@@ -35,6 +36,10 @@ static const struct option_spec specs[] = {
 	OPTION("sui-variants", 0, OPTION_CHOICE, "N",
 	       "format sui: how many event types there are (default: 4 if one of the last two occurs)",
 	       offsetof(struct import_values, sui_variants), .choices = variant_counts),
+	OPTION("lanes", 0, OPTION_STRING, "FILE",
+	       "format sui: which objects each transaction takes, a line for each: its digest, then the "
+	       "objects",
+	       offsetof(struct import_values, lanes)),
 	OPTION_END,
 };
 
@@ -152,6 +157,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		format = import_format_at(values.format);
 	if (values.sui_variants != NOT_GIVEN)
 		import_options.sui_variants = values.sui_variants == 0 ? 2 : 4;
+	import_options.lanes = values.lanes;
 	err = import_run(format, (const char *const *)result.operands, (size_t)result.operand_cnt,
 			 &import_options, &sink, &imported);
 	return finish(&importing, err, &imported);
