@@ -115,5 +115,8 @@ int sui_files_choose(struct sui_files *files, uint64_t batch, FILE **out)
 
 int sui_files_finish(struct sui_files *files)
 {
-	return close_file(files);
+	/* a trace without batches is an empty file */
+	int err = files->directory >= 0 && !files->out ? open_file(files, 0) : 0;
+
+	return err ? err : close_file(files);
 }
