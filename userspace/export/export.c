@@ -27,6 +27,9 @@ static const struct export_format *const formats[] = {
 	&format_ftr_text,
 	&format_fvm,
 	&format_sqlite,
+	&format_firefox,
+	&format_sui_files,
+	&format_sui2_files,
 };
 
 #define FORMAT_CNT (sizeof(formats) / sizeof(formats[0]))

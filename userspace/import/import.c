@@ -286,6 +286,9 @@ int import_run(const struct import_format *format, const char *const *paths, siz
 	if (!err && options->is_following && !import->format->can_follow)
 		err = import_refuse(import, "files of the format '%s' can't be followed",
 				    import->format->name);
+	if (!err && options->lanes && import->format != &import_sui)
+		err = import_refuse(import, "--lanes is for the format sui, and this is %s",
+				    import->format->name);
 	if (!err)
 		err = import->format->read(import);
 	if (!err)
