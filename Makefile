@@ -79,7 +79,7 @@ ALL_LDFLAGS  := $(SYSROOT_FLAG) $(SANITIZE_FLAGS) $(if $(findstring undefined,$(
 # Asked when something is linked, not when this file is read: the set-up may have yet to install it.
 pkg = $(shell $(PKG_CONFIG) $(1) $(2))
 LOG_LIBS     = $(call pkg,--libs,libzstd liblz4) -pthread
-EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c zlib)
+EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c zlib libcbor)
 SQL_LIBS     = $(call pkg,--libs,sqlite3)
 # libiberty is not needed: without it, Rust names stay as the compiler wrote them. It has no pkg-config file.
 LIBIBERTY   := $(shell printf '\043include <libiberty/demangle.h>\nint main(void) { return !rust_demangle_callback; }\n' | \
@@ -106,7 +106,7 @@ RECORD_OBJECTS := $(call objects,$(call sources,$(RECORD_FOLDERS)))
 MAIN_OBJECTS   := $(call objects,$(call sources,main))
 
 # In this order: libbpf 1.1's linker loses the offset of a map that is declared extern before it is defined.
-BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit thread_clock process_target block_reason uring wait_end cpu_watch interrupt stack sched entered span_filter span foreign \
+BPF_SOURCES := $(patsubst %,bpf/%.bpf.c,emit steal thread_clock process_target block_reason uring wait_end cpu_watch interrupt stack sched entered span_filter span foreign \
 	socket empty)
 BPF_OBJECTS := $(patsubst %.c,$(SHARED)/%.o,$(BPF_SOURCES))
 SKELETON    := $(GEN)/txtrace_bpf.skel.h

@@ -290,7 +290,7 @@ def read_span(batch, f):
     parts = read_ledger(batch, end_thread, f, own, parent, begin, work)
     return dict(end_ns=end, begin_ns=begin, pid=thread.pid, tid=thread.tid, end_tid=end_tid, id=own, parent=parent, flags=f[3], work_ns=work,
                 on_cpu_ns=parts[0], runnable_ns=parts[1], **blocked(parts[2:12] + [f[31]]), detached_ns=parts[12], unknown_ns=parts[13],
-                interrupt_ns=f[30], label=label, tag=tag, key=key)
+                interrupt_ns=f[30], stolen_ns=f[32], stolen_max_ns=f[32] + f[33] & M if f[33] else 0, label=label, tag=tag, key=key)
 
 
 def read_run(batch, f):
@@ -308,7 +308,7 @@ def read_run(batch, f):
     wait_end = {"wait_reason": f[14] - 1 & 0xFF, "wait_object": (batch.objects[f[15] - 1] if f[15] else 0) + f[16] & M} if f[14] else {}
     return dict(end_ns=end, begin_ns=begin, pid=thread.pid, tid=thread.tid, cpu=f[2], blocked_ns=blocked, runnable_ns=runnable, left_as=f[7],
                 reason=f[8], syscall_nr=syscall - (1 << 32) if syscall >> 31 else syscall, object=(batch.objects[f[10] - 1] if f[10] else 0) + f[11] & M,
-                idle_ns=idle, has_wait_end=int(f[14] != 0), **wait_end)
+                idle_ns=idle, stolen_ns=f[17], idle_stolen_ns=f[18], has_wait_end=int(f[14] != 0), **wait_end)
 
 
 def read_current_span(batch, thread, slot, field):
@@ -415,7 +415,7 @@ def read_stack(batch, f):
 
 def read_overlap(batch, f):
     return dict(common(batch, f), span=read_current_span(batch, batch.threads[f[1]], f[3], f[4]), keyed=int(f[2] != 0), on_cpu_ns=f[5],
-                runnable_ns=f[6], **blocked(f[7:18]), unknown_ns=f[18], interrupt_ns=f[19])
+                runnable_ns=f[6], **blocked(f[7:18]), unknown_ns=f[18], interrupt_ns=f[19], stolen_ns=f[20])
 
 
 def read_frames(batch, f):
@@ -427,7 +427,7 @@ def read_other_run(batch, f):
     begin = (end - f[7], batch.cpu_end.get(f[2] % 1024, 0) + f[7])[f[6]] & M
     moved = batch.threads[f[5] - 1] if f[5] else None
     return dict(end_ns=end, begin_ns=begin, pid=thread.pid, tid=thread.tid, cpu=f[2], flags=f[3], moved_pid=moved.pid if moved else 0,
-                moved_tid=moved.tid if moved else 0, comm=batch.name(f[4]))
+                moved_tid=moved.tid if moved else 0, stolen_ns=f[8], comm=batch.name(f[4]))
 
 
 def read_cost(batch, f):

@@ -287,11 +287,11 @@ static void wakeups_keep_their_spans(void **state)
 
 static void ledgers_add_up_without_wrapping(void **state)
 {
-	struct txtrace_ledger ledger = { 1, 2, { 10, 20, 30, 40, 50, 60, 70, 80, 90 }, 3, 4, 0 };
+	struct txtrace_ledger ledger = { 1, 2, { 10, 20, 30, 40, 50, 60, 70, 80, 90 }, 3, 4, 0, 5 };
 
 	(void)state;
 	assert_int_equal(txtrace_ledger_blocked_ns(&ledger), 450);
-	assert_int_equal(txtrace_ledger_sum_ns(&ledger), 460);
+	assert_int_equal(txtrace_ledger_sum_ns(&ledger), 465);
 	ledger.blocked_ns[4] = UINT64_MAX - 5;
 	assert_int_equal(txtrace_ledger_blocked_ns(&ledger), UINT64_MAX);
 	assert_int_equal(txtrace_ledger_sum_ns(&ledger), UINT64_MAX);

@@ -38,7 +38,9 @@ enum span_field {
 	SPAN_BASIS = 29,
 	SPAN_INTERRUPT = 30, /* since 1.1; with SPAN_DERIVED 0 */
 	SPAN_POLL = 31,      /* likewise: blocked in a poll */
-	SPAN_FIELD_COUNT = 32,
+	SPAN_STOLEN = 32,    /* since 1.3; likewise */
+	SPAN_STOLEN_MORE = 33, /* since 1.3: may have been stolen besides; it is no part */
+	SPAN_FIELD_COUNT = 34,
 };
 
 /*
@@ -90,7 +92,9 @@ enum run_field {
 	RUN_WAIT_REASON = 14, /* 0: none is told, else it + 1 */
 	RUN_WAIT_OBJECT = 15,
 	RUN_WAIT_OBJECT_MORE = 16, /* is added to it */
-	RUN_FIELD_COUNT = 17,
+	RUN_STOLEN = 17, /* since 1.3, as the next one */
+	RUN_IDLE_STOLEN = 18,
+	RUN_FIELD_COUNT = 19,
 };
 
 /* RUN_BEGIN_FROM: what RUN_BEGIN is counted from */
@@ -189,7 +193,8 @@ enum other_run_field {
 	OTHER_RUN_MOVED = 5, /* 0: none, else the thread + 1 */
 	OTHER_RUN_BEGIN_FROM = 6,
 	OTHER_RUN_BEGIN = 7,
-	OTHER_RUN_FIELD_COUNT = 8,
+	OTHER_RUN_STOLEN = 8, /* since 1.3 */
+	OTHER_RUN_FIELD_COUNT = 9,
 };
 
 /* OTHER_RUN_BEGIN_FROM: what OTHER_RUN_BEGIN is counted from */

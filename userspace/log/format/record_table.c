@@ -120,6 +120,8 @@ static const struct record_field span_fields[] = {
 	F(span.ledger.detached_ns, "detached_ns", DURATION),
 	F(span.ledger.unknown_ns, "unknown_ns", DURATION),
 	F(span.ledger.interrupt_ns, "interrupt_ns", DURATION, OMIT_0),
+	F(span.ledger.stolen_ns, "stolen_ns", DURATION, OMIT_0),
+	F(span.stolen_max_ns, "stolen_max_ns", DURATION, .rules = RECORD_OMIT_0 | RECORD_NULL_0),
 	FLAG(span.flags, TXTRACE_SPAN_LOWER_BOUND, "lower_bound"),
 	FLAG(span.flags, TXTRACE_SPAN_UNFINISHED, "unfinished"),
 	FLAG(span.flags, TXTRACE_SPAN_LOSS, "loss"),
@@ -141,6 +143,8 @@ static const struct record_field run_fields[] = {
 	F(run.runnable_ns, "runnable_ns", DURATION),
 	F(run.left_as, "left_as", ENUM, NAMED(record_left_as)),
 	F(run.idle_ns, "idle_ns", DURATION, .rules = RECORD_OMIT_0 | RECORD_NULL_0),
+	F(run.stolen_ns, "stolen_ns", DURATION, OMIT_0),
+	F(run.idle_stolen_ns, "idle_stolen_ns", DURATION, OMIT_0),
 	F(run.wait_reason, "wait_reason", ENUM, NAMED(record_block_reasons), ONLY_IF(run.has_wait_end, true)),
 	F(run.wait_object, "wait_object", ADDRESS, ONLY_IF(run.has_wait_end, true)),
 	F(run.reason, "reason", ENUM, NAMED(record_block_reasons), IF_BLOCKED),
@@ -319,6 +323,7 @@ static const struct record_field other_run_fields[] = {
 	FLAG(other_run.flags, TXTRACE_OTHER_RUN_NOBODY_KNOWN, "nobody_known"),
 	F(other_run.moved_tid, "moved_tid", TID, NULL_0),
 	F(other_run.moved_pid, "moved_pid", PID, NULL_0),
+	F(other_run.stolen_ns, "stolen_ns", DURATION, OMIT_0),
 };
 
 static const struct record_field cost_fields[] = {
@@ -376,6 +381,7 @@ static const struct record_field overlap_fields[] = {
 	F(overlap.ledger.detached_ns, "detached_ns", DURATION),
 	F(overlap.ledger.unknown_ns, "unknown_ns", DURATION, PLAIN(18)),
 	F(overlap.ledger.interrupt_ns, "interrupt_ns", DURATION, OMIT_0, PLAIN(19)),
+	F(overlap.ledger.stolen_ns, "stolen_ns", DURATION, OMIT_0, PLAIN(20)), /* since 1.3 */
 };
 
 static const struct record_field damage_fields[] = {
@@ -404,12 +410,12 @@ const struct record_kind record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 		.time = AT(span.end_ns), .begin = AT(span.begin_ns), OF_THREAD(span),
 		.strings = { AT(span.label), AT(span.tag), AT(span.key) },
 		IN_LOG(SPAN_FIELD_COUNT, V, C, C, C, C, S, S, C, V, C, S, C, S, S, C, S,
-		       S, S, S, S, S, S, S, S, S, S, S, S, S, C, S, S),
+		       S, S, S, S, S, S, S, S, S, S, S, S, S, C, S, S, S, S),
 	},
 	[TXTRACE_RECORD_RUN] = {
 		KIND(run, "run", "runs", "stays of threads on a CPU"),
 		.time = AT(run.end_ns), .begin = AT(run.begin_ns), OF_THREAD(run),
-		IN_LOG(RUN_FIELD_COUNT, V, C, C, C, S, S, S, C, C, C, C, S, C, S, C, C, S),
+		IN_LOG(RUN_FIELD_COUNT, V, C, C, C, S, S, S, C, C, C, C, S, C, S, C, C, S, S, S),
 	},
 	[TXTRACE_RECORD_WAKE] = {
 		KIND(wake, "wake", "wakeups", "wakeups of threads"),
@@ -492,7 +498,7 @@ const struct record_kind record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 		KIND(other_run, "other_run", "other_runs", "who else had a CPU"),
 		.time = AT(other_run.end_ns), .begin = AT(other_run.begin_ns),
 		.strings = { AT(other_run.comm) },
-		IN_LOG(OTHER_RUN_FIELD_COUNT, V, C, C, C, C, C, C, S),
+		IN_LOG(OTHER_RUN_FIELD_COUNT, V, C, C, C, C, C, C, S, S),
 	},
 	[TXTRACE_RECORD_COST] = {
 		KIND(cost, "cost", "costs", "what tracing cost"),
@@ -514,7 +520,7 @@ const struct record_kind record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_OVERLAP] = {
 		KIND(overlap, "overlap", NULL, NULL),
 		.time = AT(overlap.time_ns), OF_THREAD(overlap),
-		IN_LOG(20, V, C, C, C, [4 ... 19] = S),
+		IN_LOG(21, V, C, C, C, [4 ... 20] = S),
 	},
 	[TXTRACE_RECORD_DAMAGE] = {
 		KIND(damage, "damage", "damages", "parts of the files that can't be read"),

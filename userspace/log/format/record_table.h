@@ -22,7 +22,10 @@
 #define LOG_KIND_COUNT TXTRACE_RECORD_KIND_COUNT
 
 /* No kind of this version has more. */
-#define LOG_KNOWN_FIELD_MAX 32
+#define LOG_KNOWN_FIELD_MAX 34
+
+/* Sets of fields are bits of 64, of which a shape's key has room for 56. */
+#define FIELD_BIT(field) (UINT64_C(1) << (field))
 
 /* How the writer treats a field unless it learns better. */
 enum field_habit {

@@ -35,6 +35,7 @@ uint64_t txtrace_ledger_sum_ns(const struct txtrace_ledger *ledger)
 	sum = add_saturating(sum, ledger->runnable_ns);
 	sum = add_saturating(sum, ledger->detached_ns);
 	sum = add_saturating(sum, ledger->interrupt_ns);
+	sum = add_saturating(sum, ledger->stolen_ns);
 	return add_saturating(sum, ledger->unknown_ns);
 }
 

@@ -98,6 +98,8 @@ static void unpack_ledger(struct model *model, const uint64_t *fields, const str
 	ledger->detached_ns = parts[PART_DETACHED];
 	ledger->unknown_ns = parts[PART_UNKNOWN];
 	ledger->interrupt_ns = fields[SPAN_INTERRUPT];
+	ledger->stolen_ns = fields[SPAN_STOLEN];
+	span->stolen_max_ns = fields[SPAN_STOLEN_MORE] ? ledger->stolen_ns + fields[SPAN_STOLEN_MORE] : 0;
 }
 
 static void unpack_span_begin(struct model *model, struct model_thread *thread, const uint64_t *fields,
@@ -213,6 +215,8 @@ static bool unpack_run(struct record_unpacker *unpacker, const uint64_t *fields,
 	run->object = object_number(unpacker, fields + RUN_OBJECT);
 	run->idle_ns = fields[RUN_IDLE_FROM] ? run->runnable_ns - fields[RUN_IDLE] : 0;
 	unpack_wait_end(unpacker, fields, run);
+	run->stolen_ns = fields[RUN_STOLEN];
+	run->idle_stolen_ns = fields[RUN_IDLE_STOLEN];
 	if (unpacker->model.waits)
 		model_note_run(&unpacker->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
@@ -399,6 +403,7 @@ static bool unpack_other_run(struct record_unpacker *unpacker, const uint64_t *f
 	run->flags = (uint32_t)fields[OTHER_RUN_FLAGS];
 	run->moved_tid = fields[OTHER_RUN_MOVED] ? moved->tid : 0;
 	run->moved_pid = fields[OTHER_RUN_MOVED] ? moved->pid : 0;
+	run->stolen_ns = fields[OTHER_RUN_STOLEN];
 	return unpack_name(unpacker, fields[OTHER_RUN_COMM], &run->comm);
 }
 

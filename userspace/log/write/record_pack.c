@@ -214,7 +214,9 @@ static void pack_ledger(struct record_packer *packer, const struct txtrace_span 
 	fields[SPAN_DERIVED] = 0;
 	fields[SPAN_INTERRUPT] = ledger->interrupt_ns;
 	fields[SPAN_POLL] = ledger->blocked_ns[TXTRACE_BLOCK_POLL];
-	if (sum == span->work_ns && !ledger->interrupt_ns && !fields[SPAN_POLL]) {
+	fields[SPAN_STOLEN] = ledger->stolen_ns;
+	fields[SPAN_STOLEN_MORE] = span->stolen_max_ns ? span->stolen_max_ns - ledger->stolen_ns : 0;
+	if (sum == span->work_ns && !ledger->interrupt_ns && !fields[SPAN_POLL] && !ledger->stolen_ns) {
 		fields[SPAN_DERIVED] = 1 + largest;
 		parts[largest] = 0;
 	}
@@ -325,6 +327,8 @@ static void pack_run(struct record_packer *packer, const struct txtrace_record *
 	pack_object_of(packer, run->reason, run->object, fields + RUN_OBJECT);
 	pack_wait_end(packer, run, fields);
 	pack_idle(run, fields);
+	fields[RUN_STOLEN] = run->stolen_ns;
+	fields[RUN_IDLE_STOLEN] = run->idle_stolen_ns;
 	model_note_run(&packer->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
 	if (run->cpu >= packer->cpu_cnt)
@@ -482,6 +486,7 @@ static void pack_other_run(struct record_packer *packer, const struct txtrace_re
 					  : 0;
 	fields[OTHER_RUN_BEGIN_FROM] = gap_ns < length_ns ? OTHER_RUN_FROM_CPU : OTHER_RUN_FROM_END;
 	fields[OTHER_RUN_BEGIN] = gap_ns < length_ns ? gap_ns : length_ns;
+	fields[OTHER_RUN_STOLEN] = run->stolen_ns;
 }
 
 /* ---- the plain kinds ---- */
