@@ -79,7 +79,7 @@ ALL_LDFLAGS  := $(SYSROOT_FLAG) $(SANITIZE_FLAGS) $(if $(findstring undefined,$(
 # Asked when something is linked, not when this file is read: the set-up may have yet to install it.
 pkg = $(shell $(PKG_CONFIG) $(1) $(2))
 LOG_LIBS     = $(call pkg,--libs,libzstd liblz4) -pthread
-EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c zlib)
+EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c zlib libcbor)
 SQL_LIBS     = $(call pkg,--libs,sqlite3)
 # libiberty is not needed: without it, Rust names stay as the compiler wrote them. It has no pkg-config file.
 LIBIBERTY   := $(shell printf '\043include <libiberty/demangle.h>\nint main(void) { return !rust_demangle_callback; }\n' | \

@@ -33,7 +33,8 @@ static const struct option_spec specs[] = {
 	       "of the output; without it, by the end of the output's name",
 	       offsetof(struct export_options, format), .choice_at = format_name),
 	OPTION("output", 'o', OPTION_STRING, "OUT",
-	       "write this file, or directory with ctf, once it is complete (default: standard output)",
+	       "write this file, or directory with ctf and sui-files, once it is complete (default: standard "
+	       "output)",
 	       offsetof(struct export_options, output)),
 	OPTION_NEST(struct export_options, nest),
 	OPTIONS_SCOPE(struct export_options, scope),
@@ -46,6 +47,7 @@ static const struct options options = {
 		 "for ui.perfetto.dev "
 		 "(perfetto, protobuf) and chrome://tracing (chrome, JSON). For other tools: a trace for "
 		 "babeltrace2 and Trace Compass (ctf), profiles by span path and code (pprof, speedscope), "
+		 "one for profiler.firefox.com (firefox), "
 		 "a table of spans (csv), the telemetry of a Tokio runtime (tokio).",
 	.usages = (const char *const[]){ "--format FORMAT FILE\xe2\x80\xa6", "-o OUT FILE\xe2\x80\xa6",
 					 NULL },
@@ -263,6 +265,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	values.scope.finds_spans = true;
 	cli->scope = &values.scope;
 	cli->nest = values.nest;
+	cli->is_of_gas = strcmp(format->name, "fvm") == 0;
 	status = exported_open(&exported, format, &result, values.output || !cli->out.is_terminal);
 	if (status)
 		return status;

@@ -40,6 +40,7 @@ extern const struct command command_info;
 extern const struct command command_export;
 extern const struct command command_sql;
 extern const struct command command_import;
+extern const struct command command_gas;
 extern const struct command command_verify;
 extern const struct command command_repair;
 extern const struct command command_slice;

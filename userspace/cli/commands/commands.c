@@ -12,6 +12,7 @@ const struct command *const commands[] = {
 	&command_blocked,	&command_blame,	    &command_neighbours,  &command_show,
 	&command_critical_path, &command_diff,	    &command_check,	  &command_info,
 	&command_dump,		&command_sql,	    &command_export,	  &command_import,
+	&command_gas,
 	&command_verify,	&command_repair,    &command_slice,	  &command_merge,
 	&command_recompress,	&command_anonymize, &command_help,	  NULL,
 };

@@ -17,6 +17,7 @@
 #include "cli/files/stdin_log.h"
 #include "log/format/record_table.h"
 #include "log/read/log_range.h"
+#include "log/format/fvm_marks.h"
 
 #define DAMAGE_LINES_MAX 10 /* more are only counted */
 
@@ -120,6 +121,9 @@ static int open_all(struct log_input *input, char *const *paths, int path_cnt, b
 	/* where there can be none, it is read without */
 	txtrace_log_set_threads(input->log, thread_cnt(input));
 	begin(input, wants_progress);
+	if (fvm_is_gas(input->info.options) && !input->cli->is_of_gas)
+		cli_warn(input->cli, "'%s' counts gas, not time: read each ns as 1 milligas, or see 'txtrace gas'",
+			 input->path);
 	if (log_filter_new(&input->filter, input->cli->scope, input, paths, path_cnt))
 		return CLI_FAILED;
 	return input->cli->nest == LOG_NEST_THREAD ? learn_nest(input, paths, path_cnt) : CLI_OK;
