@@ -395,17 +395,17 @@ static int add_to_blocks(struct analysis_run *run, const struct txtrace_record *
 	return block_report_add(run->state, record);
 }
 
-/* Of the text, those with anything in them, by their time; else all. */
+/* Those with anything in them, by their time; the document has all. */
 static int reason_rows(struct analysis_run *run, struct row_list *list)
 {
+	bool is_document = run->common->wants_json && !run->is_plain;
 	unsigned int order[BLOCK_ROW_COUNT];
 
 	reason_order(run->state, order);
 	for (unsigned int i = 0; i < BLOCK_ROW_COUNT; i++) {
-		const struct block_row *row = block_report_row(run->state,
-							       run->common->wants_json ? i : order[i]);
+		const struct block_row *row = block_report_row(run->state, is_document ? i : order[i]);
 
-		if (run->common->wants_json || row->cnt > 0 || row->in_spans_ns > 0)
+		if (is_document || row->cnt > 0 || row->in_spans_ns > 0)
 			row_list_add(list, row);
 	}
 	return 0;
