@@ -17,6 +17,8 @@ IMPORTS = {
     "tokio": ("import_tokio_files.py", 2_000_000, 1, ("tokio6",)),
     "ftr": ("ftr_files.py", 500_000, 1, ("ftr",)),
     "fvm": ("fvm_files.py", 1_000_000, 1, ("fvm",)),
+    "monad": ("import_monad_files.py", 4_000_000, 1, ()),
+    "perf": ("import_perf_files.py", 500_000, 2, ()),
 }
 
 
@@ -58,6 +60,9 @@ def export(bench):
     for name in FORMATS:
         go_out(bench, name, path, records, "records")
     os.remove(path)
+
+
+def imports(bench):
     title("Import, and export of what was imported, millions of the file's records in a second of CPU (aim: >= 5)")
     for name in IMPORTS:
         come_in(bench, name)
