@@ -43,18 +43,18 @@ static int set_by(void *options, const char *value, const char **complaint)
 
 static const struct option_spec specs[] = {
 	OPTION("by", 'b', OPTION_CALL, "KEY",
-	       "what rows are: label (the default), thread, process, track, reason, key, key:BYTES (its "
-	       "first ones), tag:NAME (its value)",
+	       "a row for each label (the default), thread, process, track, reason, key, key:BYTES (its "
+	       "first ones), or tag:NAME (its value)",
 	       0, .call = set_by),
 	OPTION("cost", 0, OPTION_FLAG, NULL,
-	       "what tracing itself added to these spans: an estimate, and what it rests on",
+	       "show what tracing added to these spans: an estimate, and how it was measured",
 	       offsetof(struct report_options, wants_cost)),
 	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'",
 	       offsetof(struct report_options, label)),
 	OPTION("limit", 'n', OPTION_U64, "N", "show the N rows with the most work; 0: all (default 100)",
 	       offsetof(struct report_options, limit)),
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
-	       "use no more for rows and quantiles; rows beyond it are counted together (default 512M)",
+	       "memory limit for rows and quantiles; further rows are merged into one (default 512M)",
 	       offsetof(struct report_options, max_memory_bytes), .minimum = 1 << 16),
 	OPTION_NEST(struct report_options, nest),
 	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all rows",
@@ -64,22 +64,20 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace report",
-	.about = "Where the time went, by label: how many spans, how long they took, and the mean split of "
-		 "their work into on-CPU, "
-		 "runnable, blocked by reason, detached and unknown. Lower bounds (spans whose account is "
-		 "incomplete) are counted "
-		 "apart, in the column '>='.",
+	.about = "Shows where the time went, by label: how many spans, how long they took, and the mean split "
+		 "of their work into on-CPU, runnable, blocked by reason, detached and unknown. Lower bounds "
+		 "(spans whose ledger is incomplete) are counted apart, in the column '>='.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace report bank.txtrace", "The whole log." },
 		{ "txtrace report --by tag:shard --label 'tx*' bank.txtrace",
-		  "Transactions, by what their tags say of the shard." },
+		  "Transactions, by the shard in their tags." },
 		{ "txtrace report --by reason bank.txtrace",
 		  "What all threads waited for, and how long." },
-		{ "txtrace report --cost bank.txtrace", "How much of it is tracing." },
+		{ "txtrace report --cost bank.txtrace", "The share that tracing added." },
 		{ "txtrace report --json bank.txtrace | jq '.labels[] | [.label, .wall_ns.p99]'",
-		  "For a machine." },
+		  "The 99th percentile of each label, for a script." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_notes,

@@ -32,17 +32,16 @@ static int take_to(void *values, const char *value, const char **complaint)
 
 static const struct option_spec specs[] = {
 	OPTION("from", 'f', OPTION_CALL, "T",
-	       "leave out what ended before T: a time since the capture began, as in 1.5s, or one of "
-	       "CLOCK_MONOTONIC as 'txtrace dump' prints them, as in "
-	       "6098565896422abs",
+	       "skip records that ended before T: a time since the capture began, as in 1.5s, or a "
+	       "CLOCK_MONOTONIC time as 'txtrace dump' prints it, as in 6098565896422abs",
 	       0, .call = take_from),
-	OPTION("to", 't', OPTION_CALL, "T", "leave out what began at T or later", 0, .call = take_to),
+	OPTION("to", 't', OPTION_CALL, "T", "skip records that began at T or later", 0, .call = take_to),
 	OPTION("label", 'l', OPTION_STRING, "GLOB",
-	       "of the spans, only those with such a label, as in 'tx.*', and what is said about them",
+	       "keep only spans whose label matches, as in 'tx.*', and their attributes, instants and links",
 	       offsetof(struct slice_options, label)),
-	OPTION("pid", 'p', OPTION_U64, "PID", "only what is about this process",
+	OPTION("pid", 'p', OPTION_U64, "PID", "keep only records about this process",
 	       offsetof(struct slice_options, pid), .minimum = 1, .maximum = UINT32_MAX),
-	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more to remember spans (default 256M)",
+	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use at most this much memory for spans (default 256M)",
 	       offsetof(struct slice_options, max_memory_bytes), .minimum = 1 << 16),
 	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file, once it is complete (required)",
 	       offsetof(struct slice_options, output)),
@@ -51,11 +50,9 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace slice",
-	.about = "A part of a log: the records that overlap a range of time, each as it was, with the "
-		 "threads that they name. A span that "
-		 "reaches out of the range is there as a whole, with its attributes, instants and links. The "
-		 "summary is that of the whole "
-		 "capture.",
+	.about = "Writes a part of a log: the records that overlap a range of time, unchanged, with the "
+		 "threads that they name. A span that only partly overlaps the range is kept as a whole, "
+		 "with its attributes, instants and links. The summary is that of the whole capture.",
 	.usages = (const char *const[]){
 		"[--from T] [--to T] [--label GLOB] [--pid PID] -o OUT FILE\xe2\x80\xa6", NULL },
 .specs = specs,
@@ -64,7 +61,7 @@ static const struct options options = {
 		{ "txtrace slice --from 12s --to 12.5s -o stall.txtrace bank.txtrace",
 		  "Half a second of it." },
 		{ "txtrace slice --label 'tx.*' -o tx.txtrace bank.txtrace",
-		  "Transactions, and not what they are made of." },
+		  "Transactions without their child spans." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_tool_notes,
@@ -150,8 +147,7 @@ static int look(struct cli *cli, const struct options_result *result, struct log
 	log_input_close(&input);
 	if (log_cut_is_blurred(cut))
 		cli_warn(cli, "there are more spans than fit into memory: attributes, instants and links "
-			      "within the range are kept whatever their "
-			      "span is; --max-memory allows more");
+			      "within the range are kept for all spans; --max-memory allows more");
 	return CLI_OK;
 }
 
@@ -211,5 +207,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status == CLI_OK ? slice(cli, &values, &input, &result) : status;
 }
 
-const struct command command_slice = { "slice", "a part of it: a range of time, some labels, a process",
+const struct command command_slice = { "slice", "write a part of a log: a range of time, labels, a process",
 				       &options, run };
