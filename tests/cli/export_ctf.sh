@@ -55,7 +55,7 @@ order_is_that_of_time() {
 		600 "a name beyond15" 0 "(untraced)"
 	END
 	diff - "$tmp/order.told" <<-'END'
-		txtrace: runs and wakeups on a CPU that is unknown or above 1023, told without it: 2
+		txtrace: runs and wakeups on a CPU that is unknown or above 1023, written without it: 2
 	END
 }
 

@@ -45,7 +45,7 @@ every_view() {
 }
 
 waits_are_unknown() {
-	says ledger "who waited is not known" blocked && says off "who waited is not known" blame && says whole "nobody waited" blocked && says whole "no span waited" blame
+	says ledger "who waited is not known" blocked && says off "who waited is not known" blame && says whole "no thread waited" blocked && says whole "no span waited" blame
 }
 
 cost_is_at_least() {

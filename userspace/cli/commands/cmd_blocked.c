@@ -200,7 +200,7 @@ static int print_text(const struct view *view, const struct screen *screen)
 	if (cnt > 0)
 		err = print_rows(view, screen, cnt);
 	else
-		fprintf(screen->file, "%s\n", capture_no_waits(&view->input->info, "nobody waited"));
+		fprintf(screen->file, "%s\n", capture_no_waits(&view->input->info, "no thread waited"));
 	if (cnt < all_cnt)
 		fprintf(screen->file,
 			"\n%s more with less blocked time: 'txtrace blocked --limit 0' shows them\n",

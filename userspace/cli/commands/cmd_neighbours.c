@@ -55,10 +55,9 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace neighbours",
-	.about = "Who had the CPU: the runnable time of each label, by the threads that ran meanwhile on the "
-		 "CPU that was waited for, whether they are "
-		 "traced or not. Idle is the time that a wakeup took until the thread ran on a CPU that "
-		 "nobody had. Of the unknown time nobody is known.",
+	.about = "Shows which threads had the CPU: the runnable time of each label, by the threads, traced or "
+		 "not, that ran on the awaited CPU meanwhile. Idle is the time that a wakeup took until the "
+		 "thread ran on an idle CPU. For unknown time no neighbour is known.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
@@ -350,7 +349,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		err = values.wants_json ? print_json(cli, &values, &input, neighbours)
 					: print_text(cli, &values, &input, neighbours);
 	neighbours_free(neighbours);
-	return log_input_end(&input, err, "tell the neighbours of");
+	return log_input_end(&input, err, "find the neighbours of");
 }
 
 const struct command command_neighbours = { "neighbours", "who had the CPU while spans waited for one",

@@ -416,7 +416,7 @@ static int run(struct cli *cli, int argc, char **argv)
 					: print_text(cli, &values, &input, report);
 	tail_report_free(report);
 	label_report_free(labels);
-	return log_input_end(&input, err, "tell the tails of");
+	return log_input_end(&input, err, "compare the tails of");
 }
 
 const struct command command_tail = { "tail", "what makes the slow spans slow", &options, run };
