@@ -5,8 +5,8 @@
 
 const char *const exit_status_notes[] = {
 	"Exit status: 0 the log was read; 1 it was read as far as possible, but is damaged, cut off or was "
-	"not closed (standard error says what is missing); 2 wrong usage, a log that can't be read, or output "
-	"that can't be written.",
+	"not closed (standard error says what is missing); 2 wrong usage, a log that can't be read, or "
+	"output that can't be written.",
 	NULL,
 };
 

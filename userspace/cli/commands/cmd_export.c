@@ -174,9 +174,9 @@ static int fail_export(struct cli *cli, const char *path, const struct export_fo
 {
 	if (!format->work_folder)
 		return fail_output(cli, path, err);
-	return cli_fail(cli,
-			"can't write '%s', with a temporary file in '%s': %s; set TMPDIR to another directory",
-			path, format->work_folder(), named_output_explain(err));
+	return cli_fail(
+		cli, "can't write '%s', with a temporary file in '%s': %s; set TMPDIR to another directory",
+		path, format->work_folder(), named_output_explain(err));
 }
 
 static int export_to_file(struct exported *exported, const char *path, const struct export_format *format)

@@ -40,8 +40,8 @@ static const struct option_spec specs[] = {
 
 static const char *const notes[] = {
 	"OUT is written under a temporary name and renamed when it is complete; the input is never changed.",
-	"Exit status: 0 all of the input is in OUT; 1 OUT has what could be read, and its readers report that "
-	"something is missing; 2 there is no OUT: wrong usage, an input of another format, or an OUT that "
+	"Exit status: 0 all of the input is in OUT; 1 OUT has what could be read, and its readers report "
+	"that something is missing; 2 there is no OUT: wrong usage, an input of another format, or an OUT that "
 	"can't be written.",
 	NULL,
 };

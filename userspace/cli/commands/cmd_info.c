@@ -278,4 +278,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return log_input_end(&input, err, "show");
 }
 
-const struct command command_info = { "info", "describe a log, and say whether it is complete", &options, run };
+const struct command command_info = { "info", "describe a log, and say whether it is complete", &options,
+				      run };

@@ -400,4 +400,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-const struct command command_merge = { "merge", "combine the logs of several processes or hosts", &options, run };
+const struct command command_merge = { "merge", "combine the logs of several processes or hosts", &options,
+				       run };

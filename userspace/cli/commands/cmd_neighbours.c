@@ -55,9 +55,9 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace neighbours",
-	.about = "Shows which threads had the CPU: the runnable time of each label, by the threads, traced or "
-		 "not, that ran on the awaited CPU meanwhile. Idle is the time that a wakeup took until the "
-		 "thread ran on an idle CPU. For unknown time no neighbour is known.",
+	.about = "Shows which threads had the CPU: the runnable time of each label, by the threads, traced "
+		 "or not, that ran on the awaited CPU meanwhile. Idle is the time that a wakeup took until "
+		 "the thread ran on an idle CPU. For unknown time no neighbour is known.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){

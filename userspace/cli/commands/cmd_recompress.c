@@ -55,5 +55,5 @@ static int run(struct cli *cli, int argc, char **argv)
 						 .codec = values.codec });
 }
 
-const struct command command_recompress = { "recompress", "write the same log with another compression", &options,
-					    run };
+const struct command command_recompress = { "recompress", "write the same log with another compression",
+					    &options, run };

@@ -37,9 +37,9 @@ static const char *const notes[] = {
 static const struct options options = {
 	.program = "txtrace repair",
 	.about = "Writes a log with an index from one that is damaged or was not closed: its good batches, "
-		 "byte by byte, with the ids and clocks of the capture. Missing data is not invented: readers "
-		 "of OUT report where batches are missing, and a log whose recorder did not end cleanly "
-		 "still has no summary.",
+		 "byte by byte, with the ids and clocks of the capture. Missing data is not invented: "
+		 "readers of OUT report where batches are missing, and a log whose recorder did not end "
+		 "cleanly still has no summary.",
 	.usages = (const char *const[]){ "-o OUT FILE", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){

@@ -64,9 +64,9 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace report",
-	.about = "Shows where the time went, by label: how many spans, how long they took, and the mean split "
-		 "of their work into on-CPU, runnable, blocked by reason, detached and unknown. Lower bounds "
-		 "(spans whose ledger is incomplete) are counted apart, in the column '>='.",
+	.about = "Shows where the time went, by label: how many spans, how long they took, and the mean "
+		 "split of their work into on-CPU, runnable, blocked by reason, detached and unknown. Lower "
+		 "bounds (spans whose ledger is incomplete) are counted apart, in the column '>='.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){

@@ -47,7 +47,8 @@ static const struct options options = {
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
-		{ "txtrace verify bank.txtrace && mv bank.txtrace archive/", "Check a log before it is archived." },
+		{ "txtrace verify bank.txtrace && mv bank.txtrace archive/",
+		  "Check a log before it is archived." },
 		{ NULL, NULL },
 	},
 	.notes = notes,

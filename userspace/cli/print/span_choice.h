@@ -23,8 +23,8 @@ struct span_choice {
 
 /* Entries of an options table; `type` has a member `choice`. */
 #define SPAN_CHOICE_OPTIONS(type)									\
-	OPTION("pid", 'p', OPTION_U64, "PID", "a span of this process (ids are unique in one)", offsetof(type, \
-		choice.pid), .minimum = 1, \
+	OPTION("pid", 'p', OPTION_U64, "PID", "a span of this process (ids are unique in one)", \
+		offsetof(type, choice.pid), .minimum = 1, \
 	       .maximum = UINT32_MAX),									\
 	OPTION("keyed", 'k', OPTION_FLAG, NULL, "a keyed span: the recorder assigned its id", \
 		offsetof(type, choice.is_keyed)), \

@@ -305,7 +305,8 @@ void words_append_more(struct text *text, const struct run_set *set, uint32_t un
 	if (units_needed >= EFFECT_UNITS_MAX)
 		text_append_format(text, "; %d runs a side would not be enough either", EFFECT_UNITS_MAX);
 	else if (set->is_windowed)
-		text_append_format(text, "; windows of so few runs are not enough, %" PRIu32 " runs a side may be",
+		text_append_format(text,
+				   "; windows of so few runs are not enough, %" PRIu32 " runs a side may be",
 				   units_needed < 5 ? 5 : units_needed);
 	else if (units_needed > fewer)
 		text_append_format(text, "; about %zu more run%s a side would be enough",
