@@ -57,7 +57,8 @@ static const struct options options = {
 	.program = "txtrace neighbours",
 	.about = "Shows which threads had the CPU: the runnable time of each label, by the threads, traced "
 		 "or not, that ran on the awaited CPU meanwhile. Idle is the time that a wakeup took until "
-		 "the thread ran on an idle CPU. For unknown time no neighbour is known.",
+		 "the thread ran on an idle CPU. The hypervisor is time in which it had taken the CPU from "
+		 "the whole machine. For unknown time no neighbour is known.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
@@ -101,6 +102,8 @@ static void append_neighbour(struct text *text, const struct neighbour *cell)
 {
 	if (cell->kind == NEIGHBOUR_IDLE) {
 		text_append(text, "(idle)");
+	} else if (cell->kind == NEIGHBOUR_HYPERVISOR) {
+		text_append(text, "(hypervisor)");
 	} else if (cell->kind == NEIGHBOUR_OTHERS) {
 		text_append(text, "(all others)");
 	} else {
@@ -225,7 +228,10 @@ static void member_name(struct json *json, const char *name, const struct txtrac
 static void neighbour_json(struct json *json, const struct neighbour *cell)
 {
 	static const char *const kinds[] = {
-		[NEIGHBOUR_TASK] = "task", [NEIGHBOUR_IDLE] = "idle", [NEIGHBOUR_OTHERS] = "others"
+		[NEIGHBOUR_TASK] = "task",
+		[NEIGHBOUR_IDLE] = "idle",
+		[NEIGHBOUR_OTHERS] = "others",
+		[NEIGHBOUR_HYPERVISOR] = "hypervisor",
 	};
 
 	json_object_begin(json);
