@@ -9,12 +9,16 @@ from figures import title
 from log_figures import Cost, captures, figure, info
 
 MEGABYTES = 20
-FORMATS = ("jsonl", "perfetto", "chrome", "ctf", "pprof", "speedscope", "firefox", "csv", "sqlite")
-# Of an imported format: the script that makes a file, how many of its own records that has, and the formats that it goes out in again
-EVENTS = 2_000_000
+FORMATS = ("jsonl", "perfetto", "chrome", "ctf", "pprof", "speedscope", "firefox", "csv", "ftr", "ftr-lz4", "ftr-text", "fvm", "sqlite")
+# Of an imported format: the script that makes a large file, what it counts, how many records of its own the file has for each of these, and the
+# formats that it is exported to again
 IMPORTS = {
-    "sui": ("import_sui_files.py", 2 * EVENTS, ("sui", "sui-files")),
-    "tokio": ("import_tokio_files.py", EVENTS, ("tokio6",)),
+    "sui": ("import_sui_files.py", 2_000_000, 2, ("sui", "sui-files")),
+    "tokio": ("import_tokio_files.py", 2_000_000, 1, ("tokio6",)),
+    "ftr": ("ftr_files.py", 500_000, 1, ("ftr",)),
+    "fvm": ("fvm_files.py", 1_000_000, 1, ("fvm",)),
+    "monad": ("import_monad_files.py", 4_000_000, 1, ()),
+    "perf": ("import_perf_files.py", 500_000, 2, ()),
 }
 
 
@@ -35,9 +39,10 @@ def go_out(bench, name, path, records, what):
 
 
 def come_in(bench, name):
-    script, records, formats = IMPORTS[name]
+    script, count, each, formats = IMPORTS[name]
+    records = count * each
     source, log = (os.path.join(bench.scratch, "imported." + end) for end in ("bin", "txtrace"))
-    subprocess.run([sys.executable, os.path.join("tests/cli", script), "large", str(EVENTS), source], check=True)
+    subprocess.run([sys.executable, os.path.join("tests/cli", script), "large", str(count), source], check=True)
     cost = Cost([os.path.join(bench.build, "txtrace"), "import", "-f", name, "-o", log, source], bench.scratch)
     in_log = sum(info(bench, log)["records"].values())
     figure(f"import {name}, {records / 1e6:.1f} M records", records / cost.cpu / 1e6, "M/s",
@@ -55,6 +60,9 @@ def export(bench):
     for name in FORMATS:
         go_out(bench, name, path, records, "records")
     os.remove(path)
+
+
+def imports(bench):
     title("Import, and export of what was imported, millions of the file's records in a second of CPU (aim: >= 5)")
     for name in IMPORTS:
         come_in(bench, name)

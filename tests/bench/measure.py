@@ -13,7 +13,6 @@ import time
 import attach_figures
 import cost_figures
 import export_figures
-import import_figures
 import log_figures
 import mode_figures
 import path_figures
@@ -118,7 +117,7 @@ class Bench:
         export_figures.export(self)
 
     def imports(self):
-        import_figures.imports(self)
+        export_figures.imports(self)
 
     def sql(self):
         log_figures.sql(self)

@@ -170,9 +170,9 @@ check "rules in a file" in_a_file
 check "every figure of a label" all_figures
 check "the other way round: better, and vanished" backwards
 check "a change is to be so large" min_effect
-check "BASE alone" complains "what is BASE compared with? the logs of NEW stand behind --, see 'txtrace diff --help'" diff base-1.txtrace
+check "BASE alone" complains "NEW is missing: give its logs after --, see 'txtrace diff --help'" diff base-1.txtrace
 check "NEW alone" complains "BASE is missing, see 'txtrace diff --help'" diff -- base-1.txtrace
-check "an option behind --" complains "behind -- all are logs, and '-g' looks like an option: options stand before it, and a file of that name is './-g'" diff base-1.txtrace -- same-1.txtrace -g x
+check "an option behind --" complains "all operands after -- are logs, and '-g' looks like an option: give options before --, or './-g' for a file of that name" diff base-1.txtrace -- same-1.txtrace -g x
 check "a log that is not there" complains "can't read 'absent': there is no such file" diff base-1.txtrace -- absent
 check "a rule that is none" complains "the rules, line 1, column 4: unknown figure 'wal', did you mean 'wall'?" diff -g 'tx.wal < 1ms' base-1.txtrace -- same-1.txtrace
 check "a file of rules that is not there" complains "can't read the rules 'absent': No such file or directory; rules themselves have <, = or > in them" diff -g absent base-1.txtrace -- same-1.txtrace

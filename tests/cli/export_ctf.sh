@@ -55,7 +55,7 @@ order_is_that_of_time() {
 		600 "a name beyond15" 0 "(untraced)"
 	END
 	diff - "$tmp/order.told" <<-'END'
-		txtrace: runs and wakeups on a CPU that is unknown or above 1023, told without it: 2
+		txtrace: runs and wakeups on a CPU that is unknown or above 1023, written without it: 2
 	END
 }
 
@@ -92,7 +92,7 @@ hostile_logs() {
 directory_is_not_replaced() {
 	mkdir -p "$tmp/empty.ctf" "$tmp/full.ctf/sub"
 	run 0 export -o empty.ctf order.txtrace && [ -e "$tmp/empty.ctf/metadata" ] || return
-	complains "can't write 'full.ctf': it is there already, and format 'ctf' makes a directory; remove it first, or choose another name" \
+	complains "can't write 'full.ctf': it exists already, and format 'ctf' makes a directory; remove it first, or choose another name" \
 		export -o full.ctf order.txtrace || return
 	complains "format 'ctf' makes a directory: give its name with --output" export -f ctf order.txtrace || return
 	[ "$(cd "$tmp" && echo full.ctf*)" = full.ctf ] || fail "left: $(ls "$tmp")"

@@ -35,7 +35,7 @@ stacks_are_below_their_spans() {
 		pay;ask;main;serve;read_[k] span_label=ask blocked=66
 		pay;ask;main;lock;it span_label=ask blocked=34
 		time 1700000000000000000 duration 1200
-		comment spans whose account is incomplete, left out: 1
+		comment lower bounds, left out: 1
 	END
 }
 
@@ -59,7 +59,7 @@ losses_are_told() {
 	diff - "$tmp/shown" <<-'END' && grep -q "records of losses and damage, left out: .*: 3$" "$tmp/export.csv.told"
 		comment lost events: 12
 		comment records that were not written: 7
-		comment spans whose account is incomplete, left out: 2
+		comment lower bounds, left out: 2
 	END
 }
 

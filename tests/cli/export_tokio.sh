@@ -59,7 +59,7 @@ bounds() {
 	[ "$(hex "$tmp/out.bin")" = "544f4b494f545243050000000401000000ff000200000007010800000007" ] ||
 		fail "$(hex "$tmp/out.bin")" || return
 	says "times cut to whole µs: 1" \
-		"records outside the 71.6 minutes that the format can tell, left out: export parts: 1" \
+		"records outside the 71.6 minutes of the format, left out: export parts: 1" \
 		"polls that overlap another poll of their worker, left out: 1" "depths outside 0 to 255, cut: 1"
 }
 

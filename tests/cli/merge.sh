@@ -94,7 +94,7 @@ damaged() {
 clock_was_set() {
 	other_host | sed '3a anchor monotonic_ns=7700000000 realtime_ns=1763725204200000000' | "$make_log" "$tmp/stepped.txtrace"
 	run 0 merge -o merged.txtrace sound.txtrace stepped.txtrace || return
-	[ "$(cat "$tmp/err")" = "txtrace: the wall clock of 'stepped.txtrace' was set forward by 3.00 s while it was recorded: its times go by how it was before" ] ||
+	[ "$(cat "$tmp/err")" = "txtrace: the wall clock of 'stepped.txtrace' was set forward by 3.00 s while it was recorded: its times are those of the clock before that" ] ||
 		fail "it said: $(cat "$tmp/err")" || return
 	run 0 dump merged.txtrace && diff "$expected/merge_hosts.txt" "$tmp/out"
 }
@@ -107,7 +107,7 @@ before_boot() {
 
 of_merged() {
 	run 0 merge -o merged.txtrace sound.txtrace other.txtrace && run 0 merge -o again.txtrace merged.txtrace || return
-	complains "can't merge 'merged.txtrace': it has numbers of processes, threads or CPUs that Linux does not have, as merged logs do; merge what it was made of" \
+	complains "can't merge 'merged.txtrace': it has numbers of processes, threads or CPUs that Linux does not have, as merged logs do; merge the original logs instead" \
 		merge -o again2.txtrace merged.txtrace small.txtrace && [ ! -e "$tmp/again2.txtrace" ]
 }
 

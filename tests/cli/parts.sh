@@ -54,7 +54,7 @@ one_part() {
 	run 0 report capture/app.000002.txtrace || return
 	[ "$(cat "$tmp/err")" = "txtrace: 'capture/app.000002.txtrace' is part 1 of its capture; what comes before and after it is in other files: give them, too, or their directory" ] ||
 		fail "$(cat "$tmp/err")" || return
-	run 0 info capture/app.000002.txtrace && grep -qE '^parts +part 1; it goes on in another file$' "$tmp/out" || fail "$(cat "$tmp/out")" || return
+	run 0 info capture/app.000002.txtrace && grep -qE '^parts +part 1; it continues in another file$' "$tmp/out" || fail "$(cat "$tmp/out")" || return
 	run 0 info capture/app.txtrace && grep -q 'what comes before it is in other files' "$tmp/err" || fail "$(cat "$tmp/err")" || return
 	run 0 info capture/app.000001.txtrace && grep -q 'what comes after it is in other files' "$tmp/err" || fail "$(cat "$tmp/err")" || return
 	run 0 verify capture/app.000002.txtrace || fail "$(cat "$tmp/out")"

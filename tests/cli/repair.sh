@@ -62,7 +62,7 @@ killed_recorder() {
 damaged_batch() {
 	bite $(($(nth 2 1) + $(nth 2 2) - 3))
 	run 1 repair -o repaired.txtrace bitten.txtrace || return
-	grep -q "^txtrace: 'repaired.txtrace' lacks batches in 1 place: whoever reads it is told so$" "$tmp/err" || fail "it said: $(cat "$tmp/err")" || return
+	grep -q "^txtrace: 'repaired.txtrace' lacks batches in 1 place: its readers report that$" "$tmp/err" || fail "it said: $(cat "$tmp/err")" || return
 	[ "$(blocks "$tmp/repaired.txtrace" | cut -d' ' -f3 | tr '\n' ' ')" = "0 2 3 4 " ] || fail "$(blocks "$tmp/repaired.txtrace")" || return
 	cmp <(blocks_without "$tmp/plain.txtrace" 1 3 4) <(blocks_without "$tmp/repaired.txtrace" 1 2 3) || return
 	run 1 dump repaired.txtrace && [ "$(kinds)" = "thread thread damage run instant counter link span attribute span thread span summary " ] || fail "$(kinds)" || return

@@ -45,7 +45,7 @@ every_view() {
 }
 
 waits_are_unknown() {
-	says ledger "who waited is not known" blocked && says off "who waited is not known" blame && says whole "nobody waited" blocked && says whole "no span waited" blame
+	says ledger "who waited is not known" blocked && says off "who waited is not known" blame && says whole "no thread waited" blocked && says whole "no span waited" blame
 }
 
 cost_is_at_least() {
@@ -59,7 +59,7 @@ check "all of it is in info" says chosen "1 of 100 transactions; only some label
 check "a capture that lacks nothing says nothing" says_not whole "scope" info
 check "for programs" json chosen '.capture.scope == {has_timeline: true, has_ledgers: true, sample_rate: 100, min_duration_ns: 5000000, has_all_labels: false, is_flight: true}'
 check "a label that looks like an option is a label" json odd '.capture.scope | .has_timeline and .has_ledgers and .sample_rate == 1 and .has_all_labels == false'
-check "what was left out is counted" says chosen "left out" report
+check "what was left out is counted" says chosen "filtered" report
 check "who waited is not known without a timeline" waits_are_unknown
 check "what tracing cost is at least that, where programs ran that sent nothing" cost_is_at_least
 finish

@@ -185,7 +185,7 @@ no_room() {
 	for query in "SELECT label, group_concat(id), max(begin_ns), max(tid), max(work_ns) FROM spans GROUP BY label" \
 		"WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 200000) SELECT hex(randomblob(50)) AS x FROM n ORDER BY x"; do
 		(cd "$tmp" && trap '' XFSZ && ulimit -f 64 && TMPDIR=$tmp/work "$txtrace" sql large.txtrace "$query" >out 2>err)
-		[ $? = 2 ] && [ ! -s "$tmp/out" ] && grep -qE "^txtrace: can't answer the query: can't (keep rows in a temporary file|write temporary files) in '$tmp/work': .*; TMPDIR names another folder$" "$tmp/err" ||
+		[ $? = 2 ] && [ ! -s "$tmp/out" ] && grep -qE "^txtrace: can't answer the query: can't (keep rows in a temporary file|write temporary files) in '$tmp/work': .*; set TMPDIR to another directory$" "$tmp/err" ||
 			fail "$query: $(cat "$tmp/err")" || return
 		[ -z "$(ls -A "$tmp/work")" ] || fail "it left $(ls -A "$tmp/work")" || return
 	done
@@ -209,7 +209,7 @@ database_output() {
 	(cd "$tmp" && TMPDIR=$tmp/work "$txtrace" export -f sqlite sound.txtrace | cmp - sound.txtrace.db) || return
 	[ -z "$(ls -A "$tmp/work")" ] || fail "it left $(ls -A "$tmp/work")" || return
 	! (cd "$tmp" && trap '' XFSZ && ulimit -f 64 && TMPDIR=$tmp/work "$txtrace" export -o nothing.db sound.txtrace) 2>"$tmp/err" && [ ! -e "$tmp/nothing.db" ] &&
-		[ "$(cat "$tmp/err")" = "txtrace: can't write 'nothing.db', with a temporary file in '$tmp/work': Input/output error; TMPDIR names another folder" ] ||
+		[ "$(cat "$tmp/err")" = "txtrace: can't write 'nothing.db', with a temporary file in '$tmp/work': Input/output error; set TMPDIR to another directory" ] ||
 		fail "it said $(cat "$tmp/err")" || return
 	[ -z "$(ls -A "$tmp/work")" ] || fail "it left $(ls -A "$tmp/work")"
 }

@@ -60,10 +60,10 @@ check "a value that is nearly right" complains "option '--sort' does not know 'b
 check "a number out of range" complains "option '--limit' takes at least 1, not '0'" spans -n 0 clean.txtrace
 check "no log" complains "FILE is missing, see 'txtrace report --help'" report
 check "two logs to repair" complains "unexpected argument 'b', see 'txtrace repair --help'" repair -o x a b
-check "two logs to follow" complains "'b' is one too many: only one file can be followed, and the files that follow it" dump --follow a b
+check "two logs to follow" complains "'b' is one operand too many: only one file can be followed" dump --follow a b
 check "a kind that does not exist" complains "option '--kind' takes span, run, wake, thread, attribute, instant, counter, link, loss, open_span, summary, dropped, continued, stay, object, stack, frames, process, trigger or damage, not 'spam'" dump -k spam clean.txtrace
-check "export: no format" complains "which format? give --format, see 'txtrace help export'" export clean.txtrace
-check "export: a name that tells no format" complains "the name 'out.xyz' does not tell the format, give --format, see 'txtrace help export'" export -o out.xyz clean.txtrace
+check "export: no format" complains "the format is missing; give --format, see 'txtrace help export'" export clean.txtrace
+check "export: a name that tells no format" complains "the suffix of 'out.xyz' is no known format; give --format, see 'txtrace help export'" export -o out.xyz clean.txtrace
 check "export: a format that is nearly right" complains "option '--format' does not know 'json', did you mean 'jsonl'?" export -f json clean.txtrace
 check "what it quotes is escaped" complains "unknown command '\\e[31m', see 'txtrace --help'" $'\e[31m'
 finish

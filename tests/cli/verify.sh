@@ -86,7 +86,7 @@ check "an unfinished span that is no lower bound" finds flags "span 9 of process
 check "a record behind its place" finds order "a record of kind attribute stands 200000000 ns too late" 's/time_ns=2100000000/time_ns=1900000000/'
 check "a parent that is not there" finds parents "span 8 of process 100 is a parent, and is not in the log" 's/parent=1 /parent=8 /'
 check "an attribute of a span that is not there" finds marks "span 77 of process 100 is named by an attribute, and is not in the log" 's/span=4 /span=77 /'
-check "a thread that nobody told of" finds threads "thread 103 of process 100 is woken, and no record before tells of it" '/^wake/s/tid=101/tid=103/'
+check "a thread that nobody told of" finds threads "thread 103 of process 100 is woken, but no earlier record names it" '/^wake/s/tid=101/tid=103/'
 check "counts that do not add up" finds summary "40 events were sent, 39 received and 0 lost: that does not add up" 's/received_cnt=40/received_cnt=39/'
 check "no summary" finds summary "there is none: recording did not end cleanly, or is still going on" '/^summary/d'
 check "a parent whose begin may be lost" excused parents "events were lost" 's/parent=1 /parent=8 /; s/received_cnt=40/received_cnt=39 lost_cnt=1/'

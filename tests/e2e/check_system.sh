@@ -83,5 +83,5 @@ if unshare --user --map-root-user true 2>/dev/null; then
 fi
 check "a disk that is full" full_disk
 check "nothing is traced meanwhile" says_2 "--check traces nothing; give it neither a process nor a command" --check -- true
-check "--json alone" says_2 "--json is for --check; txtrace report --json tells of a log" --json -p 1
+check "--json alone" says_2 "--json needs --check; for a log use txtrace report --json" --json -p 1
 finish

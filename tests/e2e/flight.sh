@@ -191,7 +191,7 @@ not_asked() {
 	! "$recorder" --dump $$ 2>"$tmp/complaint" && grep -q "is no txtrace-bpf that runs with --flight" "$tmp/complaint" &&
 		! "$recorder" --flight 1M --trigger 'label=x and wal>5ms' -p 1 2>"$tmp/complaint" &&
 		grep -q "at character 13, 'wal' is nothing that a span has; did you mean 'wall'?" "$tmp/complaint" &&
-		! "$recorder" --trigger keyed -p 1 2>"$tmp/complaint" && grep -q "are for --flight" "$tmp/complaint"
+		! "$recorder" --trigger keyed -p 1 2>"$tmp/complaint" && grep -q "need --flight" "$tmp/complaint"
 }
 
 check "a span triggers one file, and more are held back and said" by_span

@@ -108,7 +108,7 @@ ends_while_it_is_stopped() {
 one_that_is_killed_is_told_once() {
 	start || return
 	kill -KILL "$server"
-	wait_for 30 grep -q 'metrics are served no more' "$tmp/err" || fail "nothing is said: $(cat "$tmp/err")" || return
+	wait_for 30 grep -q 'metrics are not served any more' "$tmp/err" || fail "nothing is said: $(cat "$tmp/err")" || return
 	goes_on || return
 	! curl -s --max-time 600 "http://127.0.0.1:$port/metrics" || fail "somebody serves" || return
 	stop || return

@@ -140,11 +140,11 @@ reads_nothing_closed() {
 # Who may write to the directory puts a pipe where the log is to be.
 unread_pipe_is_refused() {
 	mkfifo -m 666 "$theirs/pipe" && chown "$uid:$gid" "$theirs/pipe"
-	refused "log.*nobody reads that pipe" -q -o "$theirs/pipe" -- true || return
-	refused "stream.*nobody reads that pipe" -q -o "$theirs/f.txtrace" --stream "$theirs/pipe" -- true || return
+	refused "log.*that pipe has no reader" -q -o "$theirs/pipe" -- true || return
+	refused "stream.*that pipe has no reader" -q -o "$theirs/f.txtrace" --stream "$theirs/pipe" -- true || return
 	$as_caller -q -o "$theirs/f.txtrace" --metrics-file "$theirs/pipe" -- true 2>"$tmp/err" || fail "it ended with $?" || return
 	cat "$tmp/err"
-	grep -q "metrics.*nobody reads that pipe" "$tmp/err"
+	grep -q "metrics.*that pipe has no reader" "$tmp/err"
 }
 
 read_pipe_is_written() {

@@ -121,7 +121,7 @@ children_that_are_not_followed_are_told() {
 
 left_out() {
 	record left --label 'nothing*' -- "$programs/spin" --repeat 2 --wait-traced 0 --output "$tmp/spin.truth"
-	"$reader" report "$tmp/left.txtrace" | grep -q '^no spans: .* left out' || fail "$("$reader" report "$tmp/left.txtrace")"
+	"$reader" report "$tmp/left.txtrace" | grep -q '^no spans: .* filtered' || fail "$("$reader" report "$tmp/left.txtrace")"
 }
 
 # Who writes the log is said, not only that it is busy.

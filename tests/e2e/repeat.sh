@@ -14,16 +14,16 @@ refuses() {
 	[ $status = 2 ] && [ "$(cat "$tmp/err")" = "txtrace-bpf: $sentence" ] && [ ! -s "$tmp/out" ] && [ ! -e "$tmp/txtrace-runs" ] && [ ! -e "$tmp/ran" ]
 }
 
-check "--base alone" refuses "--base is for --repeat; give it, too, to record runs of both in turn" --base true -- touch ran
-check "--repeat without a command" refuses "--repeat runs a command; give it behind '--' (-- COMMAND)" --repeat 3 -p 1
+check "--base alone" refuses "--base needs --repeat; give both to record runs of both in turn" --base true -- touch ran
+check "--repeat without a command" refuses "--repeat runs a command; give it after '--' (-- COMMAND)" --repeat 3 -p 1
 check "no runs at all" refuses "option '--repeat' takes at least 1, not '0'" --repeat 0 -- touch ran
 check "a number that is none" refuses "option '--repeat' takes a number, not 'ten'" --repeat ten -- touch ran
 check "a base with a quote that is open" refuses "the command of --base has a ' that is not closed" --repeat 2 --base "touch 'ran" -- touch ran
 check "a base that needs a shell" refuses "the command of --base has a '>' in it, which a shell would know what to do with; quote it, or say sh -c '…'" \
 	--repeat 2 --base "echo > ran" -- touch ran
 check "a base that is empty" refuses "the command of --base has no command in it" --repeat 2 --base " " -- touch ran
-check "rotation" refuses "with --repeat each run has one log, which is kept: leave out --rotate-size, --rotate-time, --keep and --keep-size" --repeat 2 --keep 3 -- touch ran
-check "a service" refuses "--stream, --metrics, --metrics-file and --config are for one recording, not for --repeat" --repeat 2 --stream x -- touch ran
+check "rotation" refuses "with --repeat each run has one log, which is kept; remove --rotate-size, --rotate-time, --keep and --keep-size" --repeat 2 --keep 3 -- touch ran
+check "a service" refuses "--stream, --metrics, --metrics-file and --config are for one capture, not for --repeat" --repeat 2 --stream x -- touch ran
 touch "$tmp/file"
 check "a place that is a file" refuses "cannot put logs into 'file', which is to be a directory (-o): Not a directory" --repeat 2 -o file -- touch ran
 

@@ -66,7 +66,7 @@ long_ones() {
 }
 
 said() {
-	"$reader" report "$tmp/sampled.txtrace" >"$tmp/report" && grep -q "; 1 of 5 transactions" "$tmp/report" && grep -q "^left out .* spans not sampled" "$tmp/report" &&
+	"$reader" report "$tmp/sampled.txtrace" >"$tmp/report" && grep -q "; 1 of 5 transactions" "$tmp/report" && grep -q "^filtered .* spans not sampled" "$tmp/report" &&
 		"$reader" info "$tmp/labelled.txtrace" | grep -q "^scope .*only some labels"
 }
 
@@ -107,7 +107,7 @@ refused() {
 	local value
 	for value in 0 1/0 x 2/3 -1 ""; do
 		! "$recorder" --sample "$value" -p 1 2>"$tmp/complaint" || return
-		grep -q "takes one of so many, as in 1/100" "$tmp/complaint" || fail "$value: $(cat "$tmp/complaint")" || return
+		grep -q "takes a rate, as in 1/100" "$tmp/complaint" || fail "$value: $(cat "$tmp/complaint")" || return
 	done
 }
 

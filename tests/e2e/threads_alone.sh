@@ -122,7 +122,7 @@ refuses() { # refuses WORDS OPTION...
 }
 
 what_needs_spans_is_refused() {
-	refuses "leave out --span" --func libc:malloc && refuses "leave out --sample" --sample 1/10 && refuses "leave out --sched" --sched ledger &&
+	refuses "remove --span" --func libc:malloc && refuses "remove --sample" --sample 1/10 && refuses "remove --sched" --sched ledger &&
 		refuses "--trigger exit" --flight 4M --trigger 'tx.wall > 1s'
 }
 

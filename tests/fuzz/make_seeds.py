@@ -190,6 +190,7 @@ def imports(txtrace, folder):
             subprocess.run([txtrace, "import", "-o", log, pathlib.Path(scratch) / (name + ".bin")], check=True, capture_output=True)
             put(folder, "export", "sui_" + name, bytes([number]) + log.read_bytes())
             log.unlink()
+    put(folder, "sui_lanes", "two", b"# digest  objects\n" + b"01" * 32 + b" 0xa\t0xb # both\r\n" + b"8qbHbw2BbbTHBW1sbeqakYXVKRQM8Ne7pLK7m6CVfeR 0xb\n")
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run([sys.executable, ROOT / "tests/cli/ftr_files.py", "make", scratch], check=True)
         for path in pathlib.Path(scratch).glob("*.ftr"):

@@ -3,8 +3,9 @@
 #
 # tests/kernels/all_kernels.sh [NAME...]
 #
-# Runs the kernel tests on every kernel of kernels.table (or on those named), one after the other, and writes the table of docs/kernels.md from what came
-# out. Exit status 0: nothing failed.
+# Runs the kernel tests on every kernel of kernels.table (or on the named ones), one
+# after the other, and writes the results into the table of docs/kernels.md.
+# Exit status 0: nothing failed.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 mapfile -t all < <(awk '!/^#/ && NF { print $1 }' tests/kernels/kernels.table)

@@ -3,11 +3,12 @@
 #
 # tests/kernels/boot.sh NAME TEST...
 #
-# Boots the kernel NAME of kernels.table, which fetch.sh has fetched, in QEMU and runs the tests of tests.table inside. Prints what comes out of the
-# guest's console (tests/kernels/guest/init), which stays in build/kernels/NAME/console. Fails if the guest did not get to its end. TXTRACE_FEW=1: tests that
-# know it do less.
+# Boots the kernel NAME of kernels.table, which fetch.sh has fetched, in QEMU and
+# runs the tests of tests.table in it. Prints the guest's console
+# (tests/kernels/guest/init), which is kept in build/kernels/NAME/console. Fails if
+# the guest did not reach its end. TXTRACE_FEW=1: tests that support it do less.
 #
-# KVM is never used: where it opens and does not work, a guest hangs.
+# KVM is never used: where it can be opened but does not work, a guest hangs.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 name=${1:?which kernel}

@@ -3,8 +3,9 @@
 #
 # tests/kernels/cross_build.sh NAME
 #
-# Builds what runs in the kernel NAME of kernels.table, where that is of another machine: with this one's tools and that one's packages, which fetch.sh has
-# fetched, into build/MACHINE-linux-gnu.
+# Builds the programs for the kernel NAME of kernels.table if it has another
+# architecture: with this machine's tools and that architecture's packages, which
+# fetch.sh has fetched, into build/MACHINE-linux-gnu.
 set -eu
 cd "$(dirname "$0")/../.."
 read -r _ arch _ < <(grep "^$1 " tests/kernels/kernels.table)

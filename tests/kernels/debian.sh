@@ -1,11 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Sourced: Debian's packages without installing any. apt keeps lists and packages in build/kernels/apt/NAME; nothing of the machine changes.
+# Sourced: uses Debian's packages without installing any. apt keeps lists and
+# packages in build/kernels/apt/NAME; nothing on the machine changes.
 #
 #	debian_open NAME ARCH INSTALLED SUITE...   what the other functions work on; INSTALLED: what counts as installed (a dpkg status file)
 #	debian_apt apt-get|apt-cache ARGUMENT...
-#	debian_unpack FOLDER PACKAGE...            with all that they depend on and that is not installed
+#	debian_unpack FOLDER PACKAGE...            with all their dependencies that are not installed
 #	debian_download FOLDER PACKAGE             that one package, as the only .deb in FOLDER
 #
 # Each fails with one sentence on stderr: there is no apt, no network, no such package.

@@ -3,9 +3,12 @@
 #
 # tests/kernels/fetch.sh NAME
 #
-# What booting the kernel NAME of kernels.table takes, into build/kernels: NAME/image and NAME/release (its .deb stays beside them), qemu/ unless this
-# machine has a QEMU that will do, busybox/; for a foreign machine also what its programs are built with and run on, root-ARCH/. What is there already
-# stays; to have newer kernels, remove the folder. Fails with one sentence, also where such programs could not be built for want of a compiler.
+# Fetches everything needed to boot the kernel NAME of kernels.table into
+# build/kernels: NAME/image and NAME/release (with its .deb), qemu/ unless this
+# machine has a suitable QEMU, and busybox/; for another architecture also
+# root-ARCH/, with which its programs are built and run. Existing files are kept; to
+# get newer kernels, remove the folder. Fails with one sentence, also if there is no
+# compiler for such programs.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tests/kernels/debian.sh

@@ -2,8 +2,10 @@
 """
 python3 guest_image.py --machine x86_64 --root / --busybox FILE --build FOLDER --todo FILE --output FILE
 
-Writes what a guest boots from: an initramfs of the recorder, the reader and the traced programs of FOLDER, the shell tests and what they call, and
-tests/kernels/guest/init, which runs the tests that the todo names, one line each: TEST LIMIT. Programs and libraries come from below the root.
+Writes the image that a guest boots: an initramfs of the recorder, the reader and
+the traced programs of FOLDER, the shell tests and the tools that they call, and
+tests/kernels/guest/init, which runs the tests that the todo names, one line each:
+TEST LIMIT. Programs and libraries come from below the root.
 """
 import argparse
 import ast

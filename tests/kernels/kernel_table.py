@@ -2,7 +2,8 @@
 """
 python3 kernel_table.py docs/kernels.md
 
-Writes the table of kernel x test between the two comments of that page, from the results that run_kernel.sh left in build/kernels.
+Writes the table of kernels and tests between the two comments of that page, from
+the results of run_kernel.sh in build/kernels.
 """
 import os
 import sys

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What a guest's console said, as TAP of one test with a case for each case in the guest. name: of the kernel; booted: 0 if the guest got to its end; results and
-# version: files that are written, see run_kernel.sh.
+# Converts a guest's console to TAP of one test, with a case for each case in the
+# guest. name: of the kernel; booted: 0 if the guest reached its end; results and
+# version: files to write, see run_kernel.sh.
 /^.*@@ kernel / { sub(/^.*@@ kernel /, ""); print >version; next }
 /^@@ begin / { test = $3; passed = failed = skipped = planned = 0; next }
 /^@@ end / {

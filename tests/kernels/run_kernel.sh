@@ -3,9 +3,13 @@
 #
 # tests/kernels/run_kernel.sh NAME [--few | TEST...]
 #
-# Fetches the kernel NAME of kernels.table, builds the recorder for its machine if that is not this one, boots it and runs the tests of tests.table inside (--few: those for make check). Prints TAP, one case for each
-# case in the guest; a kernel that cannot be fetched is one that is skipped, with the reason. build/kernels/NAME/results keeps "TEST PASSED FAILED
-# SKIPPED SECONDS" for each test, build/kernels/NAME/version what the kernel calls itself. With TESTs only these are run, and what is kept of the others stays.
+# Fetches the kernel NAME of kernels.table, builds the recorder for its architecture
+# if it is another one, boots it and runs the tests of tests.table in it (--few:
+# those for make check). Prints TAP, one case for each case in the guest. A kernel
+# that cannot be fetched is skipped, with the reason. build/kernels/NAME/results has
+# "TEST PASSED FAILED SKIPPED SECONDS" for each test, build/kernels/NAME/version the
+# kernel's own version. With TESTs only these are run, and the other results are
+# kept.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 name=${1:?which kernel}

@@ -34,7 +34,7 @@ Prints.'
 sound_tree() {
 	rm -rf "$tree"
 	mkdir -p "$tree/tests/lint"
-	cp "$root"/tests/lint/{lint,includes,shape,shell_scripts,manual}.sh "$tree/tests/lint/"
+	cp "$root"/tests/lint/{lint,includes,shape,shell_scripts,manual,terms}.sh "$tree/tests/lint/"
 	cp "$root/.shellcheckrc" "$tree/"
 	put Makefile <<<"# SPDX-License-Identifier: BSD-2-Clause"
 	put userspace/base/units.h <<<"$licence"
@@ -57,7 +57,8 @@ int twice(int n)
 
 ## Where it is
 
-See [the units](../userspace/base/units.h) and [above](#where-it-is), in userspace/base/units.c."
+See [the units](../userspace/base/units.h) and [above](#where-it-is),
+in userspace/base/units.c."
 	put docs/txtrace.1 <<<"$page"
 	sed 's/TXTRACE/TXTRACE-BPF/; s/txtrace/&-bpf/' "$tree/docs/txtrace.1" | put docs/txtrace-bpf.1
 	put build/txtrace <<<'#!/bin/sh
@@ -110,6 +111,7 @@ holds includes
 holds shape
 holds shell_scripts
 holds manual
+holds terms
 
 folders="the folders of userspace/ include only what they may"
 breaks includes "$folders" userspace/log/format/batch.c <<<'#include "base/units.h"
@@ -161,5 +163,23 @@ echo "  report   prints"; echo "  --json   for machines"; echo "  --sort   by"'
 breaks manual "links in documents resolve" docs/more.md <<<'[gone](gone.md)'
 breaks manual "links in documents resolve" docs/more.md <<<'[gone](guide.md#gone)'
 breaks manual "paths that documents name exist" docs/more.md <<<'See userspace/base/gone.c.'
+
+words="documents use the standard terms"
+breaks terms "$words" docs/more.md "" 'docs/more.md:3: "tells": write instead: say' <<<'# More
+
+A log tells what happened.'
+breaks terms "$words" docs/more.md "" 'docs/more.md:5: "left out"' <<<'# More
+
+`told` and [told](https://example.org/told) are
+fine, and so is
+
+| what | is left out |'
+breaks terms "$words" docs/txtrace.1 "" 'docs/txtrace.1:12: "nobody"' <<<"$page
+Nobody reads that."
+breaks terms "help texts and messages use the standard terms" userspace/base/units.c "" 'units.c:3: "whoever"' <<<"$licence
+/* whoever tells it */
+static const char *const help = \"for \\\"whoever\\\" reads it\", *const word = \"told\";"
+breaks terms "documents have at most 80 columns outside tables and code" docs/more.md "" "docs/more.md:11: 81 columns" < <(
+	printf '# %089d\n\n%0100d\n\n| %0100d |\n\n    %050d %050d\n\n```\n%050d %050d\n```\n%040d %040d\n' 1 1 1 1 1 1 1 1 1)
 
 echo "1..$number"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What a guest's console said, as tests/kernels/run_kernel.sh reads it: a test that ends without its plan, or with a status, has failed.
+# How tests/kernels/run_kernel.sh reads a guest's console: a test that ends without
+# its plan, or with a status, has failed.
 set -u
 number=0
 

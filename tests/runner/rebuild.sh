@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What make would rebuild after a change: all that the change touches, and nothing when there is none. Asks `make -n`; changes no file.
+# What make would rebuild after a change: everything that depends on the change, and
+# nothing without a change. Asks `make -n`; changes no file.
 set -u
 export LC_ALL=C
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What tests/run makes of tests whose results are known.
+# The results of tests/run for tests with known results.
 set -u
 
 number=0

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# tests/setup/install.sh where nothing can be installed: what the build needs is an error, what only some tests want is not.
+# tests/setup/install.sh where nothing can be installed: a missing need of the build
+# is an error, one that only some tests have is not.
 set -u
 number=0
 tools=$TEST_TMPDIR/bin

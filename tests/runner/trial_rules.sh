@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The table of `make trials` and how it marks sources, without any of the programs: what has to be equal is said to differ if it does, and marks that do not
-# fit a source are refused rather than left out.
+# The table of `make trials` and how it marks sources, without any of the programs:
+# a figure that has to be equal and is not is marked as different, and marks that do
+# not fit a source are refused, not skipped.
 set -u
 export PYTHONDONTWRITEBYTECODE=1
 number=0

@@ -3,9 +3,11 @@
 #
 # tests/setup/bcs.sh [FOLDER]
 #
-# Fetches npm's @mysten/bcs, the BCS library of Sui's makers, into FOLDER (build/setup/bcs), for tests/cli/export_sui_bcs.sh. The versions and hashes are those of
-# tests/setup/bcs/package-lock.json; no script of a package is run. Optional: without node, npm or a network the test says that it is skipped. Does nothing,
-# quickly, when it is there.
+# Fetches npm's @mysten/bcs, the BCS library of Sui's makers, into FOLDER
+# (build/setup/bcs), for tests/cli/export_sui_bcs.sh. The versions and hashes are
+# those of tests/setup/bcs/package-lock.json; no script of a package is run. This
+# is optional: without node, npm or a network the test is skipped with a message.
+# Does nothing, quickly, if the library is there.
 set -u
 
 folder=${1:-build/setup/bcs}

@@ -3,8 +3,9 @@
 """
 tests/setup/burst_load.py [--seconds N] [--share PERCENT] [--longest MS]
 
-Occupies each CPU for half of the time, in random bursts: computes for 1 to 200 ms, sleeps for as long on average, each CPU for itself. Without --seconds until it
-is ended. The test suite has to pass beside it:
+Keeps each CPU busy for half of the time, in random bursts: computes for 1 to
+200 ms, then sleeps for as long on average, each CPU independently. Without
+--seconds it runs until it is killed. The test suite has to pass beside it:
 
     tests/setup/burst_load.py & make check; kill $!
 """

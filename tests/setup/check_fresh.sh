@@ -3,19 +3,23 @@
 #
 # tests/setup/check_fresh.sh
 #
-# What `make check-fresh` runs: README's two commands, on a Debian that has nothing but what README asks for. Makes a root with mmdebstrap, clones HEAD
-# into it, and runs `make demo` and `make check` there as root, in a mount namespace of its own: /proc, /sys and /dev as on a fresh machine, without
-# tracefs, debugfs and bpffs. (Not in a PID namespace, where nothing can be traced.) The network is the machine's; so are the mirror, what apt and npm
-# are told about it, and the certificates.
+# `make check-fresh` runs this: README's two commands, on a Debian that has only
+# what README asks for. It makes a root with mmdebstrap, clones HEAD into it, and
+# runs `make demo` and `make check` there as root, in a mount namespace of its own:
+# /proc, /sys and /dev are as on a fresh machine, without tracefs, debugfs and
+# bpffs. (It uses no PID namespace, because nothing can be traced in one.) The
+# network is the machine's; so are the mirror, the configuration of apt and npm,
+# and the certificates.
 #
 #	SUITE=bookworm       the Debian
 #	VARIANT=minbase      mmdebstrap's: what is installed beforehand
 #	FRESH_CHECK=check    instead of `make check`: another target (check-fast), or tests and folders ("tests/e2e tests/cli")
-#	FRESH_DEMO=          leaves `make demo` out
+#	FRESH_DEMO=          skips `make demo`
 #	FRESH_FOLDER=/var/tmp    where the root is made: 6 GB on a disk
-#	KEEP=1               leaves the root there, and says where
+#	KEEP=1               keeps the root, and prints where it is
 #
-# Prints what the commands print, and last how long each took and its sum; their outputs stay in build/fresh. Exit status 0: all of it succeeded.
+# Prints the output of the commands, then how long each took and the total. The
+# outputs stay in build/fresh. Exit status 0: all commands succeeded.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 

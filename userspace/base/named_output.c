@@ -124,7 +124,7 @@ const char *named_output_explain(int err)
 {
 	switch (err) {
 	case -ENXIO:
-		return "nobody reads that pipe";
+		return "that pipe has no reader";
 	case -ELOOP:
 		return "it is a symbolic link to a device or a pipe";
 	case -ESTALE:

@@ -78,7 +78,7 @@ static int take_line(struct options_parser *parser, char *line)
 	if (!spec)
 		return options_complain_unknown(parser, name, length);
 	if (spec->type == OPTION_FILE)
-		return options_complain(parser, "option '--%s' can stand on the command line only",
+		return options_complain(parser, "option '--%s' is allowed on the command line only",
 					spec->name);
 	if (!spec->argument)
 		return *value ? options_complain(parser, "option '--%s' takes no value", spec->name)

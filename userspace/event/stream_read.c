@@ -250,7 +250,7 @@ struct seen {
 static int mark_seen(struct reader *reader, uint32_t *seen, unsigned int idx, const char *name, size_t length)
 {
 	if (*seen & 1u << idx)
-		return BAD(reader, "%.*s is said twice", (int)length, name);
+		return BAD(reader, "%.*s is given twice", (int)length, name);
 	*seen |= 1u << idx;
 	return 0;
 }

@@ -58,9 +58,9 @@ enum lost {
 };
 
 static const char *const lost_names[LOST_CNT] = {
-	[LOST_CLOCK] = "captures without a wall clock that the format can tell, with monotonic times",
+	[LOST_CLOCK] = "captures without a wall clock that the format can express, with monotonic times",
 	[LOST_TIME] = "times beyond 2^62 ns, cut",
-	[LOST_CPU] = "runs and wakeups on a CPU that is unknown or above 1023, told without it",
+	[LOST_CPU] = "runs and wakeups on a CPU that is unknown or above 1023, written without it",
 	[LOST_OTHER] = "stacks, triggers, costs, overlaps and runs of other tasks, left out",
 };
 

@@ -44,11 +44,12 @@ static const struct {
 	const char *name;
 	struct ftr_declared declared;
 } own_values[] = {
-	{ "tag", { FTR_BEGIN, FTR_STRING } },	       { "key", { FTR_BEGIN, FTR_STRING } },
-	{ "name", { FTR_BEGIN, FTR_STRING } },	       { "value", { FTR_BEGIN, FTR_INTEGER } },
-	{ "cpu_ns", { FTR_END, FTR_UNSIGNED } },       { "runnable_ns", { FTR_END, FTR_UNSIGNED } },
-	{ "detached_ns", { FTR_END, FTR_UNSIGNED } },  { "unknown_ns", { FTR_END, FTR_UNSIGNED } },
-	{ "interrupt_ns", { FTR_END, FTR_UNSIGNED } }, { "lower_bound", { FTR_END, FTR_BOOLEAN } },
+	{ "tag", { FTR_BEGIN, FTR_STRING } },		{ "key", { FTR_BEGIN, FTR_STRING } },
+	{ "name", { FTR_BEGIN, FTR_STRING } },		{ "value", { FTR_BEGIN, FTR_INTEGER } },
+	{ "cpu_ns", { FTR_END, FTR_UNSIGNED } },	{ "runnable_ns", { FTR_END, FTR_UNSIGNED } },
+	{ "detached_ns", { FTR_END, FTR_UNSIGNED } },	{ "unknown_ns", { FTR_END, FTR_UNSIGNED } },
+	{ "interrupt_ns", { FTR_END, FTR_UNSIGNED } },	{ "stolen_ns", { FTR_END, FTR_UNSIGNED } },
+	{ "stolen_max_ns", { FTR_END, FTR_UNSIGNED } }, { "lower_bound", { FTR_END, FTR_BOOLEAN } },
 	{ "unfinished", { FTR_END, FTR_BOOLEAN } },
 };
 
@@ -255,6 +256,10 @@ int ftr_add_ledger(struct ftr *ftr, const struct txtrace_span *span)
 		err = ftr_add_number(ftr, FTR_END, FTR_UNSIGNED, "unknown_ns", ledger->unknown_ns);
 	if (!err && ledger->interrupt_ns > 0)
 		err = ftr_add_number(ftr, FTR_END, FTR_UNSIGNED, "interrupt_ns", ledger->interrupt_ns);
+	if (!err && ledger->stolen_ns > 0)
+		err = ftr_add_number(ftr, FTR_END, FTR_UNSIGNED, "stolen_ns", ledger->stolen_ns);
+	if (!err && span->stolen_max_ns > 0)
+		err = ftr_add_number(ftr, FTR_END, FTR_UNSIGNED, "stolen_max_ns", span->stolen_max_ns);
 	return err;
 }
 

@@ -86,6 +86,7 @@ static void combine(struct txtrace_ledger *ledger, const struct txtrace_ledger *
 	part(&ledger->detached_ns, other->detached_ns);
 	part(&ledger->unknown_ns, other->unknown_ns);
 	part(&ledger->interrupt_ns, other->interrupt_ns);
+	part(&ledger->stolen_ns, other->stolen_ns);
 }
 
 /* What the span kept for itself; its parent has a child more. */
@@ -136,6 +137,7 @@ static void append_charges(struct text *text, const struct txtrace_ledger *ledge
 	append_charge(text, "detached", ledger->detached_ns);
 	append_charge(text, "unknown", ledger->unknown_ns);
 	append_charge(text, "interrupt", ledger->interrupt_ns);
+	append_charge(text, "stolen", ledger->stolen_ns);
 }
 
 /* ---- spans ---- */

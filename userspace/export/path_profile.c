@@ -21,7 +21,7 @@ enum lost {
 };
 
 static const char *const lost_names[LOST_CNT] = {
-	[LOST_LOWER_BOUND] = "spans whose account is incomplete, left out",
+	[LOST_LOWER_BOUND] = "lower bounds, left out",
 	[LOST_MEMORY] = "parents that memory was too small for, whose children have an unknown parent",
 };
 

@@ -242,7 +242,7 @@ static int pprof_finish(void *state, const struct export_totals *totals)
 		return err;
 	put_comment(pprof, "lost events", log_census_lost_cnt(census));
 	put_comment(pprof, "records that were not written", census->dropped_record_cnt);
-	put_comment(pprof, "spans whose account is incomplete, left out", census->lower_bound_cnt);
+	put_comment(pprof, "lower bounds, left out", census->lower_bound_cnt);
 	put_comment(pprof, "bytes of the log that can't be read", census->damaged_bytes);
 	put_comment(pprof, "logs that are incomplete", !totals->is_complete);
 	piece.has_time_nanos = pprof->start_ns > 0;

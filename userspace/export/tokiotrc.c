@@ -76,8 +76,8 @@ struct tokiotrc {
 
 static const char *const lost_names[LOST_CNT] = {
 	[LOST_TIME] = "times cut to whole \xc2\xb5s",
-	[LOST_LATE] = "records outside the 71.6 minutes that the format can tell, left out: export parts",
-	[LOST_WORKER] = "records of threads beyond the 254 workers that the format can tell apart, left out",
+	[LOST_LATE] = "records outside the 71.6 minutes of the format, left out: export parts",
+	[LOST_WORKER] = "records of threads beyond the 254 workers of the format, left out",
 	[LOST_SPAN] = "spans that are no polls, left out",
 	[LOST_NESTED] = "polls that overlap another poll of their worker, left out",
 	[LOST_OPEN] = "polls without an end",

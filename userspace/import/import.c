@@ -19,11 +19,11 @@
 /* Formats with a magic number first. */
 static const struct import_format *const formats[] = {
 	&import_tokio,
-	&import_monad,
 	&import_ftr,
-	&import_perf, /* text has none, but its lines have a shape */
+	&import_monad,
+	&import_fvm,  /* text has none, but its lines have a shape */
+	&import_perf, /* likewise */
 	&import_ftrace,
-	&import_fvm,
 	&import_sui, /* has none */
 	NULL,
 };

@@ -215,7 +215,7 @@ static int read_all(struct reader *reader)
 	}
 	if (!err && reader->story.is_json && !reader->story.has_begun)
 		return import_refuse(reader->import, "there is no execution trace in it");
-	return err ? err : fvm_story_finish(&reader->story);
+	return err || is_first ? err : fvm_story_finish(&reader->story);
 }
 
 static int read_fvm(struct import *import)

@@ -424,7 +424,7 @@ static void tell_all(const struct reader *reader)
 
 	if (content == MONAD_CONTENT_EXECUTION && !reader->is_execution)
 		import_note(import, "the events are an execution's, but of another schema than the one whose "
-				    "names are known: their types are told as numbers");
+				    "names are known: their types are numbers");
 	note_lost(import, &reader->holes, "holes, numbers that a writer took and did not finish");
 	note_lost(import, &reader->overwritten, "events that were overwritten before they were read");
 	note_lost(import, &reader->expired_payloads,

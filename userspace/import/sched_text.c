@@ -134,7 +134,7 @@ static void tell_all(const struct reader *reader)
 
 	note(import, reader->lost_cnt, "events that were lost before they were printed");
 	note(import, story->no_pid_cnt,
-	     "threads whose process is not told, each taken for a process of its own (perf script -F +pid, "
+	     "threads whose process is not given, each taken for a process of its own (perf script -F +pid, "
 	     "ftrace's option record-tgid)");
 	note(import, story->no_wake_cnt,
 	     "sleeps without an event of their wakeup: blocked to their end, in which a wait for a CPU may "

@@ -112,7 +112,8 @@ int main(int argc, char **argv)
 	int result = caller_new(&caller);
 
 	if (result) {
-		fprintf(stderr, "txtrace-bpf: cannot tell who called sudo (SUDO_UID, SUDO_GID): %s\n",
+		fprintf(stderr,
+			"txtrace-bpf: cannot find the user who called sudo (SUDO_UID, SUDO_GID): %s\n",
 			strerror(-result));
 		return STATUS_NOT_STARTED;
 	}

@@ -79,7 +79,7 @@ int foreign_spans_open(struct foreign_plan **plan, const struct record_options *
 	if (!foreign_spans_can_be(features)) {
 		error_set(error,
 			  "--span, --func and --preset need Linux 5.15 or later, or a kernel that describes "
-			  "its uprobes, to tell which probe was hit; "
+			  "its uprobes, to know which probe was hit; "
 			  "kernel %s does not; marks of txtrace.h work here",
 			  features->release);
 		return -EOPNOTSUPP;

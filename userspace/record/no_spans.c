@@ -115,7 +115,7 @@ static void explain_none(const struct no_spans *facts, const struct messages *me
 
 	if (facts->left_out_cnt)
 		messages_say(messages, MESSAGE_INFO, "no_spans",
-			     "no spans: %s were left out by --sample, --label or --min-duration",
+			     "no spans: %s were filtered by --sample, --label or --min-duration",
 			     units_format_count(cnt, facts->left_out_cnt));
 	else if (facts->stray_end_cnt)
 		messages_say(

@@ -103,7 +103,7 @@ static int result_of_keeping(struct log_table *table, int err)
 		return result_of(table, err);
 	sqlite3_free(table->base.zErrMsg);
 	table->base.zErrMsg = sqlite3_mprintf(
-		"can't keep rows in a temporary file in '%s': %s; TMPDIR names another folder",
+		"can't keep rows in a temporary file in '%s': %s; set TMPDIR to another directory",
 		temporary_folder(), strerror(-err));
 	return SQLITE_ERROR;
 }

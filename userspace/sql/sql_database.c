@@ -187,7 +187,7 @@ void sql_database_explain(struct sql_database *database, struct error *error)
 	int result = sqlite3_errcode(database->sqlite) & 0xff;
 
 	if (result == SQLITE_FULL || result == SQLITE_CANTOPEN || result == SQLITE_IOERR)
-		error_set(error, "can't write temporary files in '%s': %s; TMPDIR names another folder",
+		error_set(error, "can't write temporary files in '%s': %s; set TMPDIR to another directory",
 			  temporary_folder(), sqlite3_errmsg(database->sqlite));
 	else if (database->refused[0])
 		error_set(error, "%s is not allowed: a log can only be read, by SELECT", database->refused);

@@ -51,7 +51,7 @@ static const struct record_field block_fields[] = {
 
 const struct record_kind sql_blocks = {
 	.plural = "blocks",
-	.help = "waits of threads: why, for what, and who ended them",
+	.help = "waits of threads: why, for what, and their wakers",
 	.fields = block_fields,
 	.field_cnt = LENGTH_OF(block_fields),
 };
@@ -77,7 +77,7 @@ static const struct record_field capture_fields[] = {
 
 const struct record_kind sql_captures = {
 	.plural = "captures",
-	.help = "the recordings: when, where, of what",
+	.help = "captures: when, where, of what",
 	.fields = capture_fields,
 	.field_cnt = LENGTH_OF(capture_fields),
 };

@@ -146,7 +146,7 @@ static void what_may_be_wrong_with_a_span(void **state)
 		  "a record of kind span ends 5 ns before it begins" },
 		{ SPAN(1, 5, 9), LOG_CHECK_ORDER, "a record of kind span stands 1 ns too late" },
 		{ ANY_SPAN(1, 6, 8, 100, 200, 100), LOG_CHECK_THREADS,
-		  "thread 6 of process 7 begins a span, and no record before tells of it" },
+		  "thread 6 of process 7 begins a span, but no earlier record names it" },
 	};
 
 	(void)state;
@@ -200,9 +200,9 @@ static void other_times_and_threads(void **state)
 	(void)state;
 	/* once */
 	assert_problem(runs, LENGTH(runs), LOG_CHECK_THREADS, 1,
-		       "thread 8 of process 7 runs, and no record before tells of it");
+		       "thread 8 of process 7 runs, but no earlier record names it");
 	assert_problem(wakes, LENGTH(wakes), LOG_CHECK_THREADS, 2,
-		       "thread 8 of process 7 is woken, and no record before tells of it");
+		       "thread 8 of process 7 is woken, but no earlier record names it");
 	assert_problem(losses, LENGTH(losses), LOG_CHECK_TIMES, 1,
 		       "a record of kind loss ends 10 ns before it begins");
 	assert_problem(late, LENGTH(late), LOG_CHECK_ORDER, 2,
@@ -295,7 +295,7 @@ static void spans_that_are_not_there(void **state)
 			       "the program named spans that were not open, as the summary counts");
 		assert_true(log_check_is_sound(check));
 		assert_string_equal(log_check_result(check, cases[i].kind)->excuse,
-				    "it is a slice: they may have been left out on purpose");
+				    "it is a slice: they may have been skipped on purpose");
 		log_check_free(check);
 	}
 }

@@ -104,7 +104,7 @@ static const struct {
 	{ "label=commit and", "at character 17, a test is missing" },
 	{ "label=commit and wal>50ms",
 	  "at character 18, 'wal' is nothing that a span has; did you mean 'wall'?" },
-	{ "label=commit wall>50ms", "at character 14, 'wall>50ms' stands where and, or, or the end belongs" },
+	{ "label=commit wall>50ms", "at character 14, expected 'and', 'or' or the end, found 'wall>50ms'" },
 	{ "wall", "at character 5, one of > >= < <= = != and a duration belong here" },
 	{ "wall>", "at character 6, a word is missing" },
 	{ "wall>5 parsecs", "at character 8, 'parsecs' stands where" },
@@ -115,7 +115,7 @@ static const struct {
 	{ "(wall>1 or keyed", "at character 1, a parenthesis begins that does not end" },
 	{ "wall>1)", "at character 7, ')' stands where" },
 	{ "reason=locks", "at character 8, 'locks' is no reason" },
-	{ "&& wall>1", "at character 1, '&' stands where a test belongs" },
+	{ "&& wall>1", "at character 1, expected a condition such as wall>50ms, found '&'" },
 	{ "((((((((((((((((((((((((((((((((((((wall>1))))))))))))))))))))))))))))))))))))",
 	  "at character 33, it goes too deep" },
 	{ "not not not not not not not not not not not not not not not not not not not not not not not not "

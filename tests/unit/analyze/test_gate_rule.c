@@ -114,7 +114,7 @@ static void test_complaints(void **state)
 	} rows[] = {
 		{ "tx", "rules, line 1, column 3: which figure of 'tx'? such as tx.wall.p99" },
 		{ "tx.wal < 1ms", "rules, line 1, column 4: unknown figure 'wal', did you mean 'wall'?" },
-		{ "a.b.wall < 1ms", "rules, line 1, column 3: unknown figure 'b'; a label with a dot stands "
+		{ "a.b.wall < 1ms", "rules, line 1, column 3: unknown figure 'b'; put a label with a dot "
 				    "in quotes: \"a.b\".wall.mean < 20ms" },
 		{ "tx.wall < 20",
 		  "rules, line 1, column 13: a time has a unit: ns, us, ms or s; a change may be in %" },

@@ -124,7 +124,7 @@ static void mistakes_are_told_with_their_line(void **state)
 		{ "limit = ", "'options.conf', line 1: option '--limit' needs a value: limit = N" },
 		{ "quiet = yes", "'options.conf', line 1: option '--quiet' takes no value" },
 		{ "config = other",
-		  "'options.conf', line 1: option '--config' can stand on the command line only" },
+		  "'options.conf', line 1: option '--config' is allowed on the command line only" },
 		{ "= 4", "'options.conf', line 1: unknown option '--', see 'tool --help'" },
 	};
 

@@ -138,7 +138,7 @@ static int unknown_word(struct rule_parser *parser, const char *at, const char *
 	if (near_miss.best)
 		return complain(parser, at, "unknown figure '%s', did you mean '%s'?", word, near_miss.best);
 	return complain(parser, at,
-			"unknown figure '%s'; a label with a dot stands in quotes: \"a.b\".wall.mean < 20ms",
+			"unknown figure '%s'; put a label with a dot in quotes: \"a.b\".wall.mean < 20ms",
 			word);
 }
 

@@ -238,7 +238,7 @@ static void check_thread(struct log_check *check, uint32_t pid, uint32_t tid, co
 		return;
 	note->flags = THREAD_MISSED;
 	complain(check, LOG_CHECK_THREADS,
-		 "thread %" PRIu32 " of process %" PRIu32 " %s, and no record before tells of it", tid, pid,
+		 "thread %" PRIu32 " of process %" PRIu32 " %s, but no earlier record names it", tid, pid,
 		 does);
 }
 
@@ -501,7 +501,7 @@ static void check_has_summary(struct log_check *check)
 static void excuse(struct log_check *check)
 {
 	static const char *const part = "they may be in other parts of the capture";
-	static const char *const slice = "it is a slice: they may have been left out on purpose";
+	static const char *const slice = "it is a slice: they may have been skipped on purpose";
 	const struct txtrace_summary *summary = &check->summary;
 	const uint64_t *anomaly_cnt = summary->anomaly_cnt;
 	bool has_gaps = check->results[LOG_CHECK_DAMAGE].problem_cnt > 0 ||

@@ -276,7 +276,7 @@ static int read_test(struct reader *reader, unsigned int *number)
 	if (!length && !*at)
 		return WRONG(reader, at, "a test is missing, as in wall>50ms");
 	if (!length)
-		return WRONG(reader, at, "'%c' stands where a test belongs, as in wall>50ms", *at);
+		return WRONG(reader, at, "expected a condition such as wall>50ms, found '%c'", *at);
 	return wrong_name(reader, at, length);
 }
 
@@ -357,7 +357,7 @@ int trigger_rule_parse(struct trigger_rule **result, const char *text, struct er
 	err = read_rule(&reader, &rule->root);
 	skip_blanks(&reader);
 	if (!err && *reader.at)
-		err = WRONG(&reader, reader.at, "'%.16s' stands where and, or, or the end belongs",
+		err = WRONG(&reader, reader.at, "expected 'and', 'or' or the end, found '%.16s'",
 			    reader.at);
 	if (err)
 		trigger_rule_free(rule);

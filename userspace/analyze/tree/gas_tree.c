@@ -8,6 +8,9 @@
 
 #include "log/format/fvm_marks.h"
 
+#define NAME_MAX_CNT 4096u /* of charges; the import tells no more apart */
+#define OTHER_NAMES "(other names)"
+
 static bool is_text(struct txtrace_string string, const char *text)
 {
 	return string.length == strlen(text) && memcmp(string.bytes, text, string.length) == 0;
@@ -133,7 +136,13 @@ static int add_attribute(struct gas_tree *tree, const struct txtrace_attribute *
 		return err;
 	if (attribute->type == TXTRACE_ATTRIBUTE_INT && name.length > length &&
 	    memcmp(name.bytes, FVM_GAS, length) == 0) {
-		err = string_pool_add(tree->names, name.bytes + length, name.length - length, &number);
+		if (string_pool_count(tree->names) >= NAME_MAX_CNT &&
+		    string_pool_find(tree->names, name.bytes + length, name.length - length) ==
+			    STRING_POOL_NONE)
+			err = string_pool_add(tree->names, OTHER_NAMES, strlen(OTHER_NAMES), &number);
+		else
+			err = string_pool_add(tree->names, name.bytes + length, name.length - length,
+					      &number);
 		return err ? err : add_sum(&span->self, number, (int64_t)attribute->value);
 	}
 	if (is_text(name, FVM_FROM))

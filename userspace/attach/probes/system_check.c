@@ -34,7 +34,7 @@ static void check_kernel(const struct system_facts *facts, struct check_row *row
 		      "%s: system calls are read from where the kernel keeps them unless it was built with "
 		      "KASAN",
 		      features->release);
-		ADVISE(row, "5.15 and later tell in any case why a thread blocks");
+		ADVISE(row, "5.15 and later always report why a thread blocks");
 	} else {
 		FOUND(row, CHECK_OK, "%s", features->release);
 	}
@@ -78,7 +78,7 @@ static void check_capabilities(const struct system_facts *facts, struct check_ro
 	} else if (!features->has_cap_sys_admin) {
 		FOUND(row, CHECK_LIMITED,
 		      "CAP_BPF and CAP_PERFMON: enough, but how long our programs run is not known");
-		ADVISE(row, "with CAP_SYS_ADMIN the cost of tracing is told in full");
+		ADVISE(row, "with CAP_SYS_ADMIN the full cost of tracing is known");
 	} else {
 		FOUND(row, CHECK_OK, "CAP_SYS_ADMIN");
 	}
@@ -176,8 +176,8 @@ static void check_foreign(const struct system_facts *facts, struct check_row *ro
 						 : "; at most 4,096 threads can have such spans at a time");
 	} else {
 		FOUND(row, CHECK_LIMITED,
-		      "the kernel does not tell which probe was hit: no --span, --func and --preset");
-		ADVISE(row, "5.15 and later tell it");
+		      "the kernel does not report which probe was hit: no --span, --func and --preset");
+		ADVISE(row, "use Linux 5.15 or later for these");
 	}
 }
 
@@ -186,7 +186,7 @@ static void check_sockets(const struct system_facts *facts, struct check_row *ro
 	if (!facts->features.has_btf) {
 		FOUND(row, CHECK_UNKNOWN, "asked by the kernel's types, see BTF");
 	} else if (facts->features.has_socket_types) {
-		FOUND(row, CHECK_OK, "a BPF program tells their addresses");
+		FOUND(row, CHECK_OK, "a BPF program reads their addresses");
 	} else {
 		FOUND(row, CHECK_LIMITED,
 		      "the kernel does not describe its sockets: addresses are those of /proc/PID/net, of "

@@ -98,7 +98,7 @@ static int identify(struct cgroup_identity *identity, int fd, const char *path, 
 	if (fstatfs(fd, &system) || fstat(fd, &folder)) {
 		int err = -errno;
 
-		error_set(error, "cannot look at the cgroup '%s': %s", path, strerror(-err));
+		error_set(error, "cannot read the cgroup '%s': %s", path, strerror(-err));
 		return err;
 	}
 	if (system.f_type != CGROUP2_SUPER_MAGIC && system.f_type != CGROUP_SUPER_MAGIC) {
@@ -112,7 +112,7 @@ static int identify(struct cgroup_identity *identity, int fd, const char *path, 
 		hierarchy = hierarchy_of_device(folder.st_dev);
 	if (hierarchy < 0) {
 		error_set(error,
-			  "cannot tell which cgroup hierarchy '%s' belongs to (see /proc/self/cgroup and "
+			  "cannot find the cgroup hierarchy of '%s' (see /proc/self/cgroup and "
 			  "/proc/self/mountinfo)",
 			  path);
 		return -EINVAL;

@@ -552,7 +552,7 @@ const char *process_reader_explain(int err)
 	case -EPIPE:
 		return "nothing can be read of processes any more";
 	case -EREMOTE:
-		return "it lies in a FUSE file system, whose server could keep the recorder waiting";
+		return "it is in a FUSE file system, whose server could block the recorder";
 	}
 	return strerror(-err);
 }

@@ -271,7 +271,7 @@ int target_launch(struct target **out, char *const argv[], struct error *error)
 
 	*out = NULL;
 	if (err) {
-		error_set(error, "cannot tell which user runs \"%s\" (SUDO_UID, SUDO_GID): %s", argv[0],
+		error_set(error, "cannot find the user who runs \"%s\" (SUDO_UID, SUDO_GID): %s", argv[0],
 			  strerror(-err));
 		free(target);
 		return err;

@@ -19,7 +19,7 @@ struct place {
 static const char *why_not(int err)
 {
 	return err == -ENOENT	 ? "the probe has fewer arguments"
-	       : err == -ENOTSUP ? "it lies where it cannot be read"
+	       : err == -ENOTSUP ? "it is in a place that cannot be read"
 				 : "its description is damaged";
 }
 

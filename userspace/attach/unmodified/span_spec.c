@@ -140,7 +140,7 @@ static bool read_argument_names(struct reader *reader, struct span_point *point)
 		if (!point->arguments[point->argument_cnt++])
 			return false;
 	} while (takes(reader, ","));
-	return takes(reader, ")") || complain(reader, "expected ',' or ')' behind the name of an argument");
+	return takes(reader, ")") || complain(reader, "expected ',' or ')' after the name of an argument");
 }
 
 static bool read_point(struct reader *reader, struct span_point *point)
@@ -160,7 +160,7 @@ static bool read_point(struct reader *reader, struct span_point *point)
 	if (!point->object)
 		return false;
 	if (!takes(reader, ":"))
-		return complain(reader, "expected ':' and the name of a probe behind the provider's");
+		return complain(reader, "expected ':' and the name of a probe after the provider's");
 	point->name = read_word(reader, "-", "expected the name of a probe");
 	return point->name && read_argument_names(reader, point);
 }
@@ -369,7 +369,7 @@ static bool check_terms(struct reader *reader, const struct span_terms *terms,
 				return complain_at(reader, reader->text,
 						   "a key, tag or parent names an argument that not all of "
 						   "its probes have; name "
-						   "arguments behind the probe, "
+						   "arguments after the probe, "
 						   "PROVIDER:PROBE(first,second), or use arg0, arg1, …");
 			if (terms->terms[i].kind == SPAN_TERM_RETVAL &&
 			    points[point].kind != SPAN_POINT_RETURN)

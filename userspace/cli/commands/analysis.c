@@ -88,16 +88,21 @@ static int check_options(struct cli *cli, struct analysis_run *run)
 {
 	const struct analysis_options *common = run->common;
 	const struct column *columns = run->analysis->columns;
-	struct error error;
+	struct text complaint = { 0 };
+	int status = CLI_OK;
 
 	if (common->wants_json && common->wants_csv)
 		return cli_fail(cli, "--json and --csv exclude each other");
-	if (common->columns && column_choose(&run->choice, columns, run->variant, common->columns, &error))
-		return cli_fail(cli, "--columns: %s", error.text);
-	if (!common->sort || run->analysis->sorts_itself)
-		return CLI_OK;
-	run->sort = column_of_sort(columns, run->variant, common->sort, &error);
-	return run->sort ? CLI_OK : cli_fail(cli, "--sort: %s", error.text);
+	if (common->columns &&
+	    column_choose(&run->choice, columns, run->variant, common->columns, &complaint))
+		status = cli_fail(cli, "--columns: %s", text_string(&complaint));
+	if (status == CLI_OK && common->sort && !run->analysis->sorts_itself) {
+		run->sort = column_of_sort(columns, run->variant, common->sort, &complaint);
+		if (!run->sort)
+			status = cli_fail(cli, "--sort: %s", text_string(&complaint));
+	}
+	text_release(&complaint);
+	return status;
 }
 
 /* ---- printing ---- */

@@ -19,28 +19,25 @@ static const struct option_spec specs[] = {
 	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file, once it is complete (required)",
 	       offsetof(struct anonymize_options, output)),
 	OPTION("salt", 0, OPTION_STRING, "SECRET",
-	       "the same secret makes the same pseudonyms of the same strings, in any log; keep it to "
-	       "yourself: who has it can try out guesses. "
-	       "Without this option it is random, and nobody has it",
+	       "the same secret makes the same pseudonyms of the same strings, in any log; anyone who has "
+	       "it can test guesses, so keep it private (default: random, and not stored)",
 	       offsetof(struct anonymize_options, salt)),
 	OPTION_END,
 };
 
 static const struct options options = {
 	.program = "txtrace anonymize",
-	.about = "A log to give away: labels, tags, keys, names and strings of attributes, names of "
-		 "instants, counters and links, commands "
-		 "of threads and the host are replaced by pseudonyms such as 'mdgjfg5ftvhr', the same for "
-		 "the same string wherever it "
-		 "stands. Of a tag like 'shard=3,kind=write' the commas and equals signs stay. Numbers stay "
-		 "as well: times, ids, ledgers, "
-		 "numbers in attributes and counters, addresses.",
+	.about = "Writes a log that can be given to others: labels, tags, keys, names and strings of "
+		 "attributes, names of instants, counters and links, commands of threads and the host are "
+		 "replaced by pseudonyms such as 'mdgjfg5ftvhr'. The same string always gets the same "
+		 "pseudonym. A tag such as 'shard=3,kind=write' keeps its commas and equals signs. Numbers "
+		 "are kept: times, ids, ledgers, numbers in attributes and counters, addresses.",
 	.usages = (const char *const[]){ "[--salt SECRET] -o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace anonymize -o public.txtrace bank.txtrace", "For a bug report." },
 		{ "txtrace anonymize --salt \"$(cat secret)\" -o monday.txtrace bank.txtrace",
-		  "Labels can be compared with those of other days." },
+		  "With the same secret, labels can be compared between days." },
 		{ NULL, NULL },
 	},
 	.notes = exit_status_tool_notes,
@@ -107,5 +104,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-const struct command command_anonymize = { "anonymize", "a log to give away: pseudonyms for all names",
+const struct command command_anonymize = { "anonymize", "replace all names in a log by pseudonyms",
 					   &options, .run = run };

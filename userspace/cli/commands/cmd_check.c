@@ -11,11 +11,11 @@ static const struct option_spec specs[] = {
 	OPTION("format", 'f', OPTION_CHOICE, "FORMAT",
 	       "print the report as terminal, markdown, junit, github, json or html (default terminal)",
 	       offsetof(struct verdict_options, format), .choice_at = verdict_format_name_at),
-	OPTION("write", 'w', OPTION_CALL, "FORMAT=FILE", "also write a report to a file; may be given again",
+	OPTION("write", 'w', OPTION_CALL, "FORMAT=FILE", "also write a report to a file; may be repeated",
 	       0, .call = verdict_option_write),
 	OPTION("limit", 'n', OPTION_U64, "N", "show N labels of a rule, the worst; 0: all (default 10)",
 	       offsetof(struct verdict_options, limit)),
-	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more (default 256M)",
+	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use at most this much memory (default 256M)",
 	       offsetof(struct verdict_options, max_memory_bytes), .minimum = 1 << 20),
 	OPTION("json-schema", 0, OPTION_FLAG, NULL, "print the schema of the JSON report",
 	       offsetof(struct verdict_options, wants_schema)),
@@ -26,15 +26,15 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace check",
-	.about = "Holds a log to rules about its figures. Rules about changes take a base: txtrace diff "
-		 "--gate.",
+	.about = "Checks a log against rules about its figures. Rules about changes need a base: use "
+		 "txtrace diff --gate.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6 RULES", "--json-schema", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
 		{ "txtrace check server.txtrace rules.txt", "Rules in a file." },
 		{ "txtrace check server.txtrace 'tx.wall.p99 < 20ms; tx.calls.fsync <= 1; anomalies "
 		  "== 0'",
-		  "Rules as they stand." },
+		  "Rules on the command line." },
 		{ NULL, NULL },
 	},
 	.notes = verdict_status_notes,
@@ -100,4 +100,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-const struct command command_check = { "check", "holds a log to rules; a gate for CI", &options, .run = run };
+const struct command command_check = { "check", "check a log against rules; a gate for CI", &options, .run = run };

@@ -36,10 +36,9 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace critical-path",
-	.about = "What the end of a span waited for, from its begin on: where its thread was blocked, what "
-		 "the thread did that woke it, and so on "
-		 "through all threads. The steps follow each other without a gap: together they are the "
-		 "span's wall time.",
+	.about = "Shows what the end of a span was waiting for, from its begin on: where its thread was "
+		 "blocked, what its waker did, and so on through all threads. The steps follow each other "
+		 "without a gap and add up to the span's wall time.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6 ID", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){

@@ -13,31 +13,30 @@ static const char *const pairings[] = { "auto", "always", "never", NULL };
 
 static const struct option_spec specs[] = {
 	OPTION("gate", 'g', OPTION_CALL, "RULES",
-	       "decide by these rules, given in a file or here; may be given again", 0,
+	       "decide by these rules, given in a file or here; may be repeated", 0,
 	       .call = verdict_option_gate),
 	OPTION("format", 'f', OPTION_CHOICE, "FORMAT",
 	       "print the report as terminal, markdown, junit, github, json or html (default terminal)",
 	       offsetof(struct verdict_options, format), .choice_at = verdict_format_name_at),
-	OPTION("write", 'w', OPTION_CALL, "FORMAT=FILE", "also write a report to a file; may be given again",
-	       0, .call = verdict_option_write),
+	OPTION("write", 'w', OPTION_CALL, "FORMAT=FILE", "also write a report to a file; may be repeated", 0,
+	       .call = verdict_option_write),
 	OPTION("limit", 'n', OPTION_U64, "N",
-	       "show N labels of a kind, those that matter most; 0: all (default 10)",
+	       "show N labels with each verdict, the largest changes first; 0: all (default 10)",
 	       offsetof(struct verdict_options, limit)),
-	OPTION("min-effect", 'm', OPTION_CALL, "PERCENT", "a smaller change does not matter (default 2)", 0,
+	OPTION("min-effect", 'm', OPTION_CALL, "PERCENT", "ignore smaller changes (default 2)", 0,
 	       .call = verdict_option_min_effect),
 	OPTION("false-alarms", 0, OPTION_CALL, "PERCENT",
-	       "in how many of 100 comparisons of what is the same chance may be taken for a change (default "
-	       "1)",
-	       0, .call = verdict_option_false_alarms),
+	       "how many of 100 comparisons without a real change may report one (default 1)", 0,
+	       .call = verdict_option_false_alarms),
 	OPTION("pair", 0, OPTION_CHOICE, "WHEN",
-	       "compare the first run of BASE with the first of NEW, and so on: auto (when they were "
-	       "recorded in turn, and enough), always or never "
-	       "(default auto)",
+	       "compare the first run of BASE with the first of NEW, and so on: auto (if enough runs were "
+	       "recorded in turn), always or never (default auto)",
 	       offsetof(struct verdict_options, pair), .choices = pairings),
 	OPTION("seed", 0, OPTION_U64, "N",
-	       "of the resampling: the same seed and logs give the same report (default 1)",
+	       "seed of the resampling: the same seed and logs give the same report (default 1)",
 	       offsetof(struct verdict_options, seed)),
-	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more for one log (default 256M)",
+	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
+	       "use at most this much memory for one log (default 256M)",
 	       offsetof(struct verdict_options, max_memory_bytes), .minimum = 1 << 20),
 	OPTION("json-schema", 0, OPTION_FLAG, NULL, "print the schema of the JSON report",
 	       offsetof(struct verdict_options, wants_schema)),
@@ -49,10 +48,8 @@ static const struct option_spec specs[] = {
 static const struct options options = {
 	.program = "txtrace diff",
 	.about = "Compares runs of two versions of a program: what became better or worse, by how much, how "
-		 "sure that is, and whether it "
-		 "is the code's doing or the "
-		 "machine's. Each operand is a run: a log, or the directory of one; five runs a side or more "
-		 "are needed to be sure.",
+		 "certain that is, and whether it belongs to the code or to the machine. Each operand is a "
+		 "run: a log, or the directory of one. A reliable result needs five runs a side or more.",
 	.usages = (const char *const[]){ "BASE\xe2\x80\xa6 -- NEW\xe2\x80\xa6", "--json-schema", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
@@ -130,14 +127,12 @@ static int compare(struct cli *cli, const struct verdict_options *values, const 
 static int check_usage(struct cli *cli, const struct options_result *result)
 {
 	if (!result->command || result->command_cnt == 0)
-		return cli_fail(cli, "what is BASE compared with? the logs of NEW stand behind --, see "
-				     "'txtrace diff --help'");
+		return cli_fail(cli, "NEW is missing: give its logs after --, see 'txtrace diff --help'");
 	for (int i = 0; i < result->command_cnt; i++) {
 		if (result->command[i][0] == '-' && result->command[i][1])
 			return cli_fail(cli,
-					"behind -- all are logs, and '%s' looks like an option: options "
-					"stand before it, and a file of "
-					"that name is './%s'",
+					"all operands after -- are logs, and '%s' looks like an option: "
+					"give options before --, or './%s' for a file of that name",
 					result->command[i], result->command[i]);
 	}
 	if (result->operand_cnt == 0)

@@ -43,21 +43,19 @@ static int take_kind(void *context, const char *value, const char **complaint)
 
 static const struct option_spec specs[] = {
 	OPTION("kind", 'k', OPTION_CALL, "KIND",
-	       "only records of this kind (may be given several times): span, run, wake, thread, attribute, "
+	       "only records of this kind (may be repeated): span, run, wake, thread, attribute, "
 	       "instant, counter, link, loss, "
 	       "open_span, summary, dropped, continued, stay, object, stack, frames, process, trigger, "
 	       "damage",
 	       0, .call = take_kind),
 	OPTION("from", 'f', OPTION_CALL, "T",
-	       "leave out what ended before T: a time since the capture began, as in 1.5s, or one of "
-	       "CLOCK_MONOTONIC as it is printed, as in "
-	       "6098565896422abs",
+	       "skip records that ended before T: a time since the capture began, as in 1.5s, or a "
+	       "CLOCK_MONOTONIC time as printed, as in 6098565896422abs",
 	       offsetof(struct dump_options, from), .call = moment_take),
-	OPTION("to", 't', OPTION_CALL, "T", "leave out what ended at T or later",
+	OPTION("to", 't', OPTION_CALL, "T", "skip records that ended at T or later",
 	       offsetof(struct dump_options, to), .call = moment_take),
 	OPTION("follow", 0, OPTION_FLAG, NULL,
-	       "of a file that is still being written, or is about to be FILE: go on until the capture ends, "
-	       "in the files that follow as well",
+	       "follow a file that is still being written, and the files after it, until the capture ends",
 	       offsetof(struct dump_options, follow)),
 	OPTION("limit", 'n', OPTION_U64, "N", "stop after N lines; 0: never (the default)",
 	       offsetof(struct dump_options, limit)),
@@ -67,19 +65,18 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace dump",
-	.about = "Every record as a line of text with all its fields, in the order of the log: a span stands "
-		 "where it ended. Times are "
-		 "CLOCK_MONOTONIC ns. Strings are quoted; control characters in them are escaped.",
+	.about = "Prints every record as a line of text with all its fields, in the order of the log: a span "
+		 "is at the position of its end. Times are CLOCK_MONOTONIC ns. Strings are quoted; control "
+		 "characters in them are escaped.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", "--follow FILE", NULL },
 	.specs = specs,
-	.examples =
-		(const struct option_example[]){
-			{ "txtrace dump -k span -k attribute bank.txtrace | grep 'tid=4711'",
-			  "What one thread did." },
-			{ "txtrace dump --follow -k span bank.txtrace",
-			  "What the recorder writes, as it comes." },
-			{ NULL, NULL },
-		},
+	.examples = (const struct option_example[]){
+		{ "txtrace dump -k span -k attribute bank.txtrace | grep 'tid=4711'",
+		  "What one thread did." },
+		{ "txtrace dump --follow -k span bank.txtrace",
+		  "Follow what the recorder writes." },
+		{ NULL, NULL },
+	},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -250,7 +247,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (values.follow && result.operand_cnt > 1)
 		return cli_fail(
 			cli,
-			"'%s' is one too many: only one file can be followed, and the files that follow it",
+			"'%s' is one operand too many: only one file can be followed",
 			result.operands[1]);
 	if (values.follow)
 		return follow(&dumping, result.operands[0]);

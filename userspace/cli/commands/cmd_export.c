@@ -30,7 +30,7 @@ static const char *format_name(size_t idx)
 
 static const struct option_spec specs[] = {
 	OPTION("format", 'f', OPTION_CHOICE, "FORMAT",
-	       "of the output; without it, by the end of the output's name",
+	       "format of the output (default: by the suffix of OUT)",
 	       offsetof(struct export_options, format), .choice_at = format_name),
 	OPTION("output", 'o', OPTION_STRING, "OUT",
 	       "write this file, or directory with ctf and sui-files, once it is complete (default: standard "
@@ -43,9 +43,9 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace export",
-	.about = "The log in another format: JSON Lines with every record for your own tools, or a picture "
-		 "for ui.perfetto.dev "
-		 "(perfetto, protobuf) and chrome://tracing (chrome, JSON). For other tools: a trace for "
+	.about = "Writes the log in another format: JSON Lines with every record for your own tools, or a "
+		 "picture for ui.perfetto.dev (perfetto, protobuf) and chrome://tracing (chrome, JSON). For "
+		 "other tools: a trace for "
 		 "babeltrace2 and Trace Compass (ctf), profiles by span path and code (pprof, speedscope), "
 		 "one for profiler.firefox.com (firefox), "
 		 "a table of spans (csv), the telemetry of a Tokio runtime (tokio).",
@@ -90,10 +90,10 @@ static const struct export_format *choose_format(struct cli *cli, const struct e
 		return chosen;
 	if (values->output)
 		cli_fail(cli,
-			 "the name '%s' does not tell the format, give --format, see 'txtrace help export'",
+			 "the suffix of '%s' is no known format; give --format, see 'txtrace help export'",
 			 values->output);
 	else
-		cli_fail(cli, "which format? give --format, see 'txtrace help export'");
+		cli_fail(cli, "the format is missing; give --format, see 'txtrace help export'");
 	return NULL;
 }
 
@@ -180,9 +180,9 @@ static int fail_export(struct cli *cli, const char *path, const struct export_fo
 {
 	if (!format->work_folder)
 		return fail_output(cli, path, err);
-	return cli_fail(cli,
-			"can't write '%s', with a temporary file in '%s': %s; TMPDIR names another folder",
-			path, format->work_folder(), named_output_explain(err));
+	return cli_fail(
+		cli, "can't write '%s', with a temporary file in '%s': %s; set TMPDIR to another directory",
+		path, format->work_folder(), named_output_explain(err));
 }
 
 static int export_to_file(struct exported *exported, const char *path, const struct export_format *format)
@@ -214,7 +214,7 @@ static int export_to_directory(struct exported *exported, const char *path,
 
 	if (err == -EEXIST)
 		return cli_fail(cli,
-				"can't write '%s': it is there already, and format '%s' makes a directory; "
+				"can't write '%s': it exists already, and format '%s' makes a directory; "
 				"remove it first, or choose another name",
 				path, format->name);
 	if (err)
@@ -279,5 +279,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status ? status : input_status;
 }
 
-const struct command command_export = { "export", "write it as JSON Lines, or as a picture", &options,
-					.run = run };
+const struct command command_export = { "export", "write a log as JSON Lines, a picture, or another format",
+					&options, .run = run };

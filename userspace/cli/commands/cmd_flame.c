@@ -28,11 +28,11 @@ static const char *const stack_choices[] = {
 };
 
 static const struct option_spec specs[] = {
-	OPTION("weight", 'w', OPTION_CHOICE, "PART", "what frames are as wide as (default wall)",
+	OPTION("weight", 'w', OPTION_CHOICE, "PART", "the part that gives the width of frames (default wall)",
 	       offsetof(struct flame_options, weight), .choices = flame_weights),
 	OPTION("stacks", 's', OPTION_CHOICE, "WHEN",
-	       "with the code below the spans: off-cpu, as wide as it was blocked, or on-cpu, as it ran, if "
-	       "that was recorded",
+	       "draw the code below the spans, by blocked time (off-cpu) or by time on a CPU (on-cpu), if "
+	       "stacks were recorded",
 	       offsetof(struct flame_options, stacks), .choices = stack_choices),
 	OPTION("label", 'l', OPTION_STRING, "GLOB", "begin at spans with such a label, as in 'tx.*'",
 	       offsetof(struct flame_options, label)),
@@ -41,7 +41,7 @@ static const struct option_spec specs[] = {
 	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file instead of standard output",
 	       offsetof(struct flame_options, output)),
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
-	       "use no more for labels and for spans that have not ended (default 256M)",
+	       "use at most this much memory for labels and open spans (default 256M)",
 	       offsetof(struct flame_options, max_memory_bytes), .minimum = 1 << 16),
 	OPTION_NEST(struct flame_options, nest),
 	OPTIONS_SCOPE(struct flame_options, scope),
@@ -50,9 +50,8 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace flame",
-	.about = "A flame graph of the call tree: one SVG file that needs nothing else, for a browser. A "
-		 "frame is a label below its parents' "
-		 "labels, as wide as what it and its children kept for themselves.",
+	.about = "Draws a flame graph of the call tree: one SVG file for a browser. A frame is a label below "
+		 "its parents' labels. Its width is its own self plus that of its children.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples =
@@ -186,7 +185,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (!err && !values.output)
 		err = draw(cli->out.file, &values, &input, tree, &stacks);
 	if (!err && (span_tree_given_up_count(tree) > 0 || span_tree_has_rest(tree)))
-		cli_warn(cli, "the memory was used up: some frames stand below (unknown parent) or (all "
+		cli_warn(cli, "the memory was used up: some frames are below (unknown parent) or (all "
 			      "other labels); --max-memory allows more");
 	if (!err && values.stacks && stacks.cnt == 0)
 		cli_warn(cli, "no such stacks are in the log; record with txtrace-bpf --stacks %s",

@@ -36,12 +36,12 @@ static const char *format_name(size_t idx)
 static const char *const variant_counts[] = { "2", "4", NULL };
 
 static const struct option_spec specs[] = {
-	OPTION("format", 'f', OPTION_CHOICE, "FORMAT", "of the input (default: what it looks like)",
+	OPTION("format", 'f', OPTION_CHOICE, "FORMAT", "format of the input (default: recognized by content)",
 	       offsetof(struct import_values, format), .choice_at = format_name),
 	OPTION("output", 'o', OPTION_STRING, "OUT", "write this log, once it is complete (required)",
 	       offsetof(struct import_values, output)),
 	OPTION("follow", 0, OPTION_FLAG, NULL,
-	       "format monad: read on until nobody writes the ring any more, or Ctrl-C",
+	       "format monad: follow the ring until its writer ends, or Ctrl-C",
 	       offsetof(struct import_values, follow)),
 	OPTION("pairs", 0, OPTION_STRING, "BEGIN=END,\xe2\x80\xa6",
 	       "formats perf and ftrace: events that begin and end a span of their thread",
@@ -49,7 +49,7 @@ static const struct option_spec specs[] = {
 	OPTION("payloads", 0, OPTION_FLAG, NULL, "format monad: keep the bytes of events as attributes",
 	       offsetof(struct import_values, payloads)),
 	OPTION("sui-variants", 0, OPTION_CHOICE, "N",
-	       "format sui: how many event types there are (default: 4 if one of the last two occurs)",
+	       "format sui: number of event types (default: 4 if one of the last two occurs)",
 	       offsetof(struct import_values, sui_variants), .choices = variant_counts),
 	OPTION("lanes", 0, OPTION_STRING, "FILE",
 	       "format sui: which objects each transaction takes, a line for each: its digest, then the "
@@ -59,8 +59,8 @@ static const struct option_spec specs[] = {
 };
 
 static const char *const notes[] = {
-	"OUT is written beside and takes its name when it is complete; the input is never changed.",
-	"Exit status: 0 all of the input is in OUT; 1 OUT holds what could be read, and its readers are told "
+	"OUT is written under a temporary name and renamed when it is complete; the input is never changed.",
+	"Exit status: 0 all of the input is in OUT; 1 OUT has what could be read, and its readers report "
 	"that something is missing; 2 there is no OUT: wrong usage, an input of another format, or an OUT "
 	"that can't be written.",
 	NULL,
@@ -68,16 +68,15 @@ static const char *const notes[] = {
 
 static const struct options options = {
 	.program = "txtrace import",
-	.about = "Writes another tool's trace as a log, which every command reads. Inputs may be packed by "
-		 "gzip or "
-		 "zstd; a directory stands for the files in it, in the order of their numbers; - is standard "
-		 "input. What the input does not say is unknown in the log.",
+	.about = "Writes another tool's trace as a log, which every command reads. Inputs may be compressed "
+		 "with gzip or zstd; a directory stands for the files in it, in the order of their numbers; "
+		 "- is standard input. What the input does not contain is unknown in the log.",
 	.usages = (const char *const[]){ "[--format FORMAT] -o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples =
 		(const struct option_example[]){
 			{ "txtrace import -o tokio.txtrace trace.0.bin",
-			  "One file; its format is recognised." },
+			  "One file; its format is recognized." },
 			{ "txtrace import -f tokio -o tokio.txtrace traces/", "A rotated set." },
 			{ NULL, NULL },
 		},

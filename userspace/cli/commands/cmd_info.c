@@ -26,16 +26,14 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace info",
-	.about = "What a log is: whose, from where, when, how it was recorded, how much of what is in it, "
-		 "and what was lost or is "
-		 "damaged.",
+	.about = "Describes a log: its program, host and time, the options it was recorded with, the number "
+		 "of records of each kind, and what was lost or is damaged.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples =
-		(const struct option_example[]){
-			{ "txtrace info bank.txtrace", "Is it all there?" },
-			{ NULL, NULL },
-		},
+	.examples = (const struct option_example[]){
+		{ "txtrace info bank.txtrace", "Check whether a log is complete." },
+		{ NULL, NULL },
+	},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -175,14 +173,14 @@ static void append_parts(struct text *text, const struct log_input *input)
 
 	if (capture_cnt > 1)
 		text_append_format(
-			text, "%zu captures, read one after the other; what follows here is of the first",
+			text, "%zu captures, read one after the other; the following is about the first one",
 			capture_cnt);
 	else if (first != last)
 		text_append_format(text, "parts %" PRIu32 " to %" PRIu32, first, last);
 	else if (first > 0 || input->census.is_continued)
 		text_append_format(text, "part %" PRIu32, first);
 	if (capture_cnt == 1 && input->census.is_continued)
-		text_append(text, "; it goes on in another file");
+		text_append(text, "; it continues in another file");
 }
 
 static void add_files(struct table *table, const struct log_input *input)
@@ -286,5 +284,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return log_input_end(&input, err, "show");
 }
 
-const struct command command_info = { "info", "what the log is, and whether it is all there", &options,
+const struct command command_info = { "info", "describe a log, and say whether it is complete", &options,
 				      .run = run };

@@ -29,13 +29,11 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace merge",
-	.about = "Several logs as one, in the order of their times: of several processes or hosts. A "
-		 "directory is one log, made of all files in it. Times "
-		 "are moved to the clock of the first log, for another host by the wall clock. The second "
-		 "capture has pids and tids that are 4,194,304 "
-		 "higher, the third twice that, …, so that equal ids stay apart; CPUs of the second host "
-		 "begin at 8192. Losses and summaries are "
-		 "added up.",
+	.about = "Combines several logs, of several processes or hosts, into one, in the order of their "
+		 "times. A directory is one log, made of all files in it. Times are shifted to the clock of "
+		 "the first log, for another host by the wall clock. Pids and tids of the second capture are "
+		 "raised by 4,194,304, those of the third by twice that, …, so that equal ids stay "
+		 "different; CPUs of the second host begin at 8192. Losses and summaries are added up.",
 	.usages = (const char *const[]){ "-o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
@@ -122,8 +120,8 @@ static void look_at_clock(struct source *source, bool is_first_log)
 	} else if (!source->has_stepped && (step_ns > CLOCK_STEP_NS || step_ns < -CLOCK_STEP_NS)) {
 		source->has_stepped = true;
 		cli_warn(source->input.cli,
-			 "the wall clock of '%s' was set %s by %s while it was recorded: its times go by how "
-			 "it was before",
+			 "the wall clock of '%s' was set %s by %s while it was recorded: its times are those "
+			 "of the clock before that",
 			 source->input.path, step_ns > 0 ? "forward" : "back",
 			 units_format_duration(step,
 					       step_ns > 0 ? (uint64_t)step_ns : 0 - (uint64_t)step_ns));
@@ -149,7 +147,7 @@ static int refuse(const struct merging *merging, enum merge_refusal refusal)
 				path, first);
 	case MERGE_TOO_MANY:
 		return cli_fail(merging->cli,
-				"can't merge '%s': %u captures are the most that have room beside each other",
+				"can't merge '%s': at most %u captures can be merged",
 				path, ID_SHIFT_RANGES);
 	case MERGE_ACCEPTED:
 		break;
@@ -324,7 +322,7 @@ static int merge(struct merging *merging, const char *path)
 		return cli_fail(merging->cli,
 				"can't merge '%s': it has numbers of processes, threads or CPUs that Linux "
 				"does not have, as merged "
-				"logs do; merge what it was made of",
+				"logs do; merge the original logs instead",
 				source->input.path);
 	}
 	return log_output_close(&merging->output, err, merging->from_cnt);
@@ -402,4 +400,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-const struct command command_merge = { "merge", "several logs, or hosts, as one", &options, .run = run };
+const struct command command_merge = { "merge", "combine the logs of several processes or hosts", &options,
+				       .run = run };

@@ -52,11 +52,10 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace neighbours",
-	.about = "Who had the CPU: the runnable time of each label, by the threads that ran meanwhile on the "
-		 "CPU that was waited for, whether they are "
-		 "traced or not. Idle is the time that a wakeup took until the thread ran on a CPU that "
-		 "nobody had. The hypervisor is who had taken the CPU from the whole machine. Of the "
-		 "unknown time nobody is known.",
+	.about = "Shows which threads had the CPU: the runnable time of each label, by the threads, traced "
+		 "or not, that ran on the awaited CPU meanwhile. Idle is the time that a wakeup took until "
+		 "the thread ran on an idle CPU. The hypervisor is time in which it had taken the CPU from "
+		 "the whole machine. For unknown time no neighbour is known.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples =

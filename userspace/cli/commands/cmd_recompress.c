@@ -23,9 +23,8 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace recompress",
-	.about = "The same log, encoded again, with another compression: every record as it was. A log that "
-		 "was flushed often, or written by "
-		 "an older version, becomes smaller too.",
+	.about = "Writes the same log with another compression. All records stay the same. A log that was "
+		 "flushed often, or written by an older version, also becomes smaller.",
 	.usages = (const char *const[]){ "[--codec CODEC] -o OUT FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
@@ -56,5 +55,5 @@ static int run(struct cli *cli, int argc, char **argv)
 						 .codec = values.codec });
 }
 
-const struct command command_recompress = { "recompress", "the same log, with another compression", &options,
-					    .run = run };
+const struct command command_recompress = { "recompress", "write the same log with another compression",
+					    &options, .run = run };

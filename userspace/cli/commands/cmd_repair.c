@@ -27,20 +27,19 @@ static const struct option_spec specs[] = {
 };
 
 static const char *const notes[] = {
-	"OUT is written beside and takes its name when it is complete; the input is never changed.",
-	"Exit status: 0 nothing was missing but the index; 1 OUT holds what there was, and its readers are "
-	"told what is missing; 2 there is no OUT: "
-	"wrong usage, a log that can't be read, or an OUT that can't be written.",
+	"OUT is written under a temporary name and renamed when it is complete; the input is never changed.",
+	"Exit status: 0 only the index was missing; 1 OUT has what could be read, and its readers report "
+	"what is missing; 2 there is no OUT: wrong usage, a log that can't be read, or an OUT that can't be "
+	"written.",
 	NULL,
 };
 
 static const struct options options = {
 	.program = "txtrace repair",
-	.about = "A log with an index out of one that crashed or is damaged: its good batches, byte by byte, "
-		 "with the ids and clocks of the "
-		 "capture. What is gone stays gone: where batches are missing, readers of OUT are told so, "
-		 "and a log whose recorder did not "
-		 "end cleanly still has no summary.",
+	.about = "Writes a log with an index from one that is damaged or was not closed: its good batches, "
+		 "byte by byte, with the ids and clocks of the capture. Missing data is not invented: "
+		 "readers of OUT report where batches are missing, and a log whose recorder did not end "
+		 "cleanly still has no summary.",
 	.usages = (const char *const[]){ "-o OUT FILE", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
@@ -209,7 +208,7 @@ static void tell(struct repair *repair, const char *path, const struct block_cop
 	struct stat status;
 
 	if (stats->gap_cnt > 0)
-		cli_warn(repair->cli, "'%s' lacks batches in %s place%s: whoever reads it is told so", path,
+		cli_warn(repair->cli, "'%s' lacks batches in %s place%s: its readers report that", path,
 			 units_format_count(gaps, stats->gap_cnt), stats->gap_cnt == 1 ? "" : "s");
 	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
 		return;
@@ -274,5 +273,5 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_repair = { "repair",
-					"an index for a log that crashed, the good batches of a damaged one",
+					"add an index to a log that was not closed, or is damaged",
 					&options, .run = run };

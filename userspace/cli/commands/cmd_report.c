@@ -47,11 +47,11 @@ static int set_by(void *options, const char *value, const char **complaint)
 
 static const struct option_spec specs[] = {
 	OPTION("by", 'b', OPTION_CALL, "KEY",
-	       "what rows are: label (the default), thread, process, track, reason, key, key:BYTES (its "
-	       "first ones), tag:NAME (its value)",
+	       "a row for each label (the default), thread, process, track, reason, key, key:BYTES (its "
+	       "first ones), or tag:NAME (its value)",
 	       0, .call = set_by),
 	OPTION("cost", 0, OPTION_FLAG, NULL,
-	       "what tracing itself added to these spans: an estimate, and what it rests on",
+	       "show what tracing added to these spans: an estimate, and how it was measured",
 	       offsetof(struct report_options, wants_cost)),
 	OPTION_LABEL("only spans with such a label, as in 'tx.*'"),
 	OPTION_LIMIT("show the N rows with the most work; 0: all (default 100)"),
@@ -65,25 +65,22 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace report",
-	.about = "Where the time went, by label: how many spans, how long they took, and the mean split of "
-		 "their work into on-CPU, "
-		 "runnable, blocked by reason, detached and unknown. Lower bounds (spans whose account is "
-		 "incomplete) are counted "
-		 "apart, in the column '>='.",
+	.about = "Shows where the time went, by label: how many spans, how long they took, and the mean "
+		 "split of their work into on-CPU, runnable, blocked by reason, detached and unknown. Lower "
+		 "bounds (spans whose ledger is incomplete) are counted apart, in the column '>='.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples =
-		(const struct option_example[]){
-			{ "txtrace report bank.txtrace", "The whole log." },
-			{ "txtrace report --by tag:shard --label 'tx*' bank.txtrace",
-			  "Transactions, by what their tags say of the shard." },
-			{ "txtrace report --by reason bank.txtrace",
-			  "What all threads waited for, and how long." },
-			{ "txtrace report --cost bank.txtrace", "How much of it is tracing." },
-			{ "txtrace report --json bank.txtrace | jq '.labels[] | [.label, .wall_ns.p99]'",
-			  "For a machine." },
-			{ NULL, NULL },
-		},
+	.examples = (const struct option_example[]){
+		{ "txtrace report bank.txtrace", "The whole log." },
+		{ "txtrace report --by tag:shard --label 'tx*' bank.txtrace",
+		  "Transactions, by the shard in their tags." },
+		{ "txtrace report --by reason bank.txtrace",
+		  "What all threads waited for, and how long." },
+		{ "txtrace report --cost bank.txtrace", "The share that tracing added." },
+		{ "txtrace report --json bank.txtrace | jq '.labels[] | [.label, .wall_ns.p99]'",
+		  "The 99th percentile of each label, for a script." },
+		{ NULL, NULL },
+	},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -395,17 +392,17 @@ static int add_to_blocks(struct analysis_run *run, const struct txtrace_record *
 	return block_report_add(run->state, record);
 }
 
-/* Of the text, those with anything in them, by their time; else all. */
+/* Those with anything in them, by their time; the document has all. */
 static int reason_rows(struct analysis_run *run, struct row_list *list)
 {
+	bool is_document = run->common->wants_json && !run->is_plain;
 	unsigned int order[BLOCK_ROW_COUNT];
 
 	reason_order(run->state, order);
 	for (unsigned int i = 0; i < BLOCK_ROW_COUNT; i++) {
-		const struct block_row *row = block_report_row(run->state,
-							       run->common->wants_json ? i : order[i]);
+		const struct block_row *row = block_report_row(run->state, is_document ? i : order[i]);
 
-		if (run->common->wants_json || row->cnt > 0 || row->in_spans_ns > 0)
+		if (is_document || row->cnt > 0 || row->in_spans_ns > 0)
 			row_list_add(list, row);
 	}
 	return 0;

@@ -25,9 +25,9 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace show",
-	.about = "One span as a waterfall: what each of its threads did in it, each block with its reason, "
-		 "its object and who ended it, its "
-		 "children, and what was said about it. Times are from its begin.",
+	.about = "Shows one span as a waterfall: what each of its threads did in it, each block with its "
+		 "reason, its object and its waker, its children, and its attributes, instants and links. "
+		 "Times are relative to its begin.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6 ID", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){

@@ -30,12 +30,12 @@ static const struct option_spec specs[] = {
 	OPTION("to", 't', OPTION_CALL, "T", "leave out what began at T or later",
 	       offsetof(struct slice_options, to), .call = moment_take),
 	OPTION("label", 'l', OPTION_STRING, "GLOB",
-	       "of the spans, only those with such a label, as in 'tx.*', and what is said about them",
+	       "keep only spans whose label matches, as in 'tx.*', and their attributes, instants and links",
 	       offsetof(struct slice_options, label)),
 	OPTION_WHERE(struct slice_options, scope),
 	OPTION("pid", 'p', OPTION_U64, "PID", "only what is about this process",
 	       offsetof(struct slice_options, pid), .minimum = 1, .maximum = UINT32_MAX),
-	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more to remember spans (default 256M)",
+	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use at most this much memory for spans (default 256M)",
 	       offsetof(struct slice_options, max_memory_bytes), .minimum = 1 << 16),
 	OPTION("output", 'o', OPTION_STRING, "OUT", "write this file, once it is complete (required)",
 	       offsetof(struct slice_options, output)),
@@ -145,8 +145,7 @@ static int look(struct cli *cli, const struct options_result *result, struct log
 	log_input_close(&input);
 	if (log_cut_is_blurred(cut))
 		cli_warn(cli, "there are more spans than fit into memory: attributes, instants and links "
-			      "within the range are kept whatever their "
-			      "span is; --max-memory allows more");
+			      "within the range are kept for all spans; --max-memory allows more");
 	return CLI_OK;
 }
 
@@ -208,5 +207,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status == CLI_OK ? slice(cli, &values, &input, &result) : status;
 }
 
-const struct command command_slice = { "slice", "a part of it: a range of time, some labels, a process",
+const struct command command_slice = { "slice", "write a part of a log: a range of time, labels, a process",
 				       &options, .run = run };

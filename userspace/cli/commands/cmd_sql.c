@@ -26,17 +26,17 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace sql",
-	.about = "Asks the log in SQL, as SQLite has it. There is a table for each kind of record: spans, "
+	.about = "Queries a log in SQLite's dialect of SQL. There is a table for each kind of record: spans, "
 		 "blocks, wakeups, stays, attributes, counters, threads, losses and others. docs/sql.md "
-		 "describes them and answers twenty questions. Nothing can be changed. Without a query, it "
-		 "reads statements from standard input: see .help there.",
+		 "describes them and answers twenty questions. Queries cannot change anything. Without a "
+		 "query, it reads statements from standard input; .help lists further commands.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6 QUERY", "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples =
 		(const struct option_example[]){
 			{ "txtrace sql bank.txtrace 'SELECT label, count(*), avg(wall_ns) FROM spans GROUP "
 			  "BY label'",
-			  "How often each label came, and how long it took." },
+			  "The number of spans of each label, and their mean time." },
 			{ "txtrace sql --json bank.txtrace 'SELECT * FROM spans ORDER BY wall_ns DESC LIMIT "
 			  "5' "
 			  "| jq '.[].label'",

@@ -32,9 +32,8 @@ static const struct option_spec specs[] = {
 static const struct options options = {
 	.program = "txtrace tree",
 	.about = "The call tree: spans by label along the path of their parents, with the sum of their wall "
-		 "times and what each kept for itself: its "
-		 "own work without what was charged to its children as well. Where the log does not tell "
-		 "that, the row says '<=', at most.",
+		 "times and their self: their work minus what was also charged to their children. If the log "
+		 "does not show that exactly, the row says '<=', at most.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples =

@@ -21,11 +21,11 @@ struct verify_options {
 
 static const struct option_spec specs[] = {
 	OPTION("limit", 'n', OPTION_U64, "N",
-	       "of the problems that a check finds, list the first N (default 10)",
+	       "list the first N problems of each check (default 10)",
 	       offsetof(struct verify_options, limit), .maximum = LIMIT_MAX),
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
-	       "use no more to remember spans and threads; where that is not enough, references are not "
-	       "checked (default 256M, for 6 million spans)",
+	       "use at most this much memory for spans and threads; beyond it, references are not checked "
+	       "(default 256M, for 6 million spans)",
 	       offsetof(struct verify_options, max_memory_bytes), .minimum = 1 << 16),
 	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object",
 	       offsetof(struct verify_options, wants_json)),
@@ -40,15 +40,15 @@ static const char *const notes[] = {
 
 static const struct options options = {
 	.program = "txtrace verify",
-	.about = "Whether a log is what it says it is: checksums, index, ledgers that add up to the "
-		 "nanosecond, flags, times and order of the records, "
-		 "parents, spans and threads that records refer to, and the recorder's own counts. A problem "
-		 "that lost events explain, or a "
-		 "program that misused its marks, is told and does not count.",
+	.about = "Checks whether a log is sound: checksums, index, ledgers that add up to the nanosecond, "
+		 "flags, times and order of the records, parents, spans and threads that records refer to, "
+		 "and the recorder's own counts. A problem is listed but does not count if lost events, or a "
+		 "program that misused its marks, explain it.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
-		{ "txtrace verify bank.txtrace && mv bank.txtrace archive/", "Before it is kept." },
+		{ "txtrace verify bank.txtrace && mv bank.txtrace archive/",
+		  "Check a log before it is archived." },
 		{ NULL, NULL },
 	},
 	.notes = notes,
@@ -284,5 +284,5 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_verify = { "verify",
-					"whether it is sound: checksums, ledgers, order, references",
+					"check a log: checksums, ledgers, order, references",
 					&options, .run = run };

@@ -130,7 +130,7 @@ static void print_parked(struct cli *cli, const struct workers_options *values, 
 	if (worker_report_queue_count(report) == 0)
 		text_append(&text, " was above 0: there is no such counter in the log\n");
 	else if (worker_report_parked_count(report) == 0)
-		text_append(&text, " was above 0: nobody\n");
+		text_append(&text, " was above 0: no thread\n");
 	else
 		text_append(&text, " was above 0\n");
 	for (size_t i = 0; i < worker_report_parked_count(report); i++) {

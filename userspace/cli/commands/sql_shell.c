@@ -183,11 +183,11 @@ static const struct shell_word {
 	const char *help;
 	void (*run)(struct shell *shell, const char *argument);
 } words[] = {
-	{ ".tables", ".tables          the tables, and what is in them", print_tables },
+	{ ".tables", ".tables          the tables, with a description of each", print_tables },
 	{ ".schema", ".schema [TABLE]  the columns of all tables, or of one", print_schema },
 	{ ".mode", ".mode MODE       print rows as table, csv or json", set_format },
 	{ ".help", ".help            this list", print_help },
-	{ ".quit", ".quit            leave; so does the end of the input", quit },
+	{ ".quit", ".quit            end the shell; the end of the input does the same", quit },
 };
 
 static void print_help(struct shell *shell, const char *argument)
@@ -265,7 +265,7 @@ int sql_shell_run(struct sql_session *session, FILE *in)
 	shell.is_interactive = isatty(fileno(in)) && session->cli->out.is_terminal;
 	if (shell.is_interactive) {
 		cli_stream(session->cli);
-		fputs("'.help' lists what can be said, '.tables' what can be asked.\n",
+		fputs("'.help' lists the commands, '.tables' the tables.\n",
 		      session->cli->out.file);
 	}
 	for (prompt(&shell); !shell.is_over && fgets(line, sizeof(line), in); prompt(&shell)) {

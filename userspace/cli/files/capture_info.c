@@ -191,7 +191,7 @@ static void add_left_out(struct table *table, const struct log_census *census)
 					   units_format_count(count, census->summary.left_out_cnt[i]),
 					   names[i]);
 	if (text.length > 0)
-		add_row(table, TABLE_PLAIN, "left out", &text);
+		add_row(table, TABLE_PLAIN, "filtered", &text);
 	text_release(&text);
 }
 

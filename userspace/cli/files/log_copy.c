@@ -22,8 +22,8 @@ int log_copy_warn_newer(const struct log_input *input)
 	if (info->version_minor <= LOG_VERSION_MINOR)
 		return CLI_OK;
 	cli_warn(input->cli,
-		 "'%s' was written by a newer version of txtrace (format %u.%u): what this one does not know "
-		 "of it is left out",
+		 "'%s' was written by a newer version of txtrace (format %u.%u): records that this version "
+		 "does not know are skipped",
 		 input->path, info->version_major, info->version_minor);
 	return CLI_INCOMPLETE;
 }

@@ -142,7 +142,7 @@ int log_output_close(struct log_output *output, int err, uint64_t from_cnt)
 	if (!output->too_long_cnt)
 		return CLI_OK;
 	cli_warn(output->cli,
-		 "%llu records have strings longer than a log may hold, and are left out: that log was not "
+		 "%llu records have strings longer than a log may have, and are skipped: that log was not "
 		 "written by txtrace",
 		 (unsigned long long)output->too_long_cnt);
 	return CLI_INCOMPLETE;

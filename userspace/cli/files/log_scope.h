@@ -10,7 +10,8 @@
  *
  * --where is about spans. What is about a span for which the rule does not hold
  * (its attributes, instants, stays, …) is left out, too, if the command looks
- * at such records: then the log is read once more before, to find the spans.
+ * at such records: then the log is read once more before, to find the spans. Of
+ * spans with the same id, one for which it holds keeps that of all.
  */
 #ifndef LOG_SCOPE_H
 #define LOG_SCOPE_H

@@ -18,9 +18,9 @@ bool column_is_of(const struct column *column, unsigned int variant)
 	return !column->variants || column->variants & 1u << variant;
 }
 
-/* NULL: there is none, and error says which there are. */
+/* NULL: there is none, and complaint says which there are. */
 static const struct column *find(const struct column *columns, unsigned int variant, const char *name,
-				 size_t length, struct error *error)
+				 size_t length, struct text *complaint)
 {
 	struct text known = { 0 };
 
@@ -34,22 +34,22 @@ static const struct column *find(const struct column *columns, unsigned int vari
 		}
 		text_append_format(&known, "%s%s", known.length ? ", " : "", column->name);
 	}
-	error_set(error, "there is no column '%.*s'; there are %s", (int)(length < 64 ? length : 64), name,
+	text_append_format(complaint, "there is no column '%.*s'; there are %s", (int)(length < 64 ? length : 64), name,
 		  text_string(&known));
 	text_release(&known);
 	return NULL;
 }
 
 int column_choose(struct column_choice *choice, const struct column *columns, unsigned int variant,
-		  const char *names, struct error *error)
+		  const char *names, struct text *complaint)
 {
 	choice->cnt = 0;
 	for (const char *name = names;; name++) {
 		size_t length = strcspn(name, ",");
-		const struct column *column = find(columns, variant, name, length, error);
+		const struct column *column = find(columns, variant, name, length, complaint);
 
 		if (column && choice->cnt == COLUMNS_MAX)
-			error_set(error, "at most %d columns can be shown", COLUMNS_MAX);
+			text_append_format(complaint, "at most %d columns can be shown", COLUMNS_MAX);
 		if (!column || choice->cnt == COLUMNS_MAX)
 			return -EINVAL;
 		choice->columns[choice->cnt++] = column;
@@ -60,10 +60,10 @@ int column_choose(struct column_choice *choice, const struct column *columns, un
 }
 
 const struct column *column_of_sort(const struct column *columns, unsigned int variant, const char *sort,
-				    struct error *error)
+				    struct text *complaint)
 {
 	sort += *sort == '-';
-	return find(columns, variant, sort, strlen(sort), error);
+	return find(columns, variant, sort, strlen(sort), complaint);
 }
 
 /* ---- values ---- */

@@ -18,7 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -102,15 +101,15 @@ bool column_is_of(const struct column *column, unsigned int variant);
 
 /* "label,max_ns" ("_ns" may be left out): 0; or -EINVAL and a sentence with all that rows of this kind have. */
 int column_choose(struct column_choice *choice, const struct column *columns, unsigned int variant,
-		  const char *names, struct error *error);
+		  const char *names, struct text *complaint);
 
 /*
  * --sort NAME: the largest first, or, of words, in their order; "-NAME": the
  * other way round. Rows that are equal stay in their order, unknown ones come
- * last. NULL: there is no such column, and error has a sentence.
+ * last. NULL: there is no such column, and complaint has a sentence.
  */
 const struct column *column_of_sort(const struct column *columns, unsigned int variant, const char *sort,
-				    struct error *error);
+				    struct text *complaint);
 
 /* 0 or -ENOMEM. */
 int column_sort(const struct column *column, bool is_reversed, const void *context, const void **rows,

@@ -271,17 +271,17 @@ int cost_print_notes(struct cli *cli, const struct cost_report *report)
 	fputc('\n', cli->out.file);
 	if (!err && sums->record_cnt) {
 		err = print_classes(cli, sums);
-		fputs("An estimate: the hits, switches and wakeups of the spans that the log tells of, times "
-		      "what one cost here. Getting to a program and\n"
-		      "back was calibrated on one that does nothing, in a process of the recorder's; run "
-		      "times of BPF programs were measured while the\n"
-		      "capture ran, a part of the time.\n\n",
+		fputs("An estimate: the recorded hits, switches and wakeups of the spans, times the cost of "
+		      "one on this machine. The entry to a\n"
+		      "program was calibrated on one that does nothing, in a process of the recorder; run "
+		      "times of BPF programs were measured\n"
+		      "during a part of the capture.\n\n",
 		      cli->out.file);
 		if (!err)
 			err = print_totals(cli, sums);
 	} else if (!err) {
-		fputs("What an event cost is not in this log: its recorder did not measure it, or was "
-		      "stopped before it could tell.\n",
+		fputs("The cost of an event is not in this log: its recorder did not measure it, or was "
+		      "stopped before it could write it.\n",
 		      cli->out.file);
 	}
 	print_doubts(cli, report);

@@ -589,15 +589,15 @@ static void print_why_none(const struct printer *printer)
 
 	fputs("no spans", printer->screen->file);
 	if (!is_choice && left_out_cnt)
-		fprintf(printer->screen->file, ": %s were left out by --sample, --label or --min-duration",
+		fprintf(printer->screen->file, ": %s were filtered by --sample, --label or --min-duration",
 			units_format_count(cnt, left_out_cnt));
 	else if (!is_choice && stray_cnt)
 		fprintf(printer->screen->file,
 			": %s ends belong to spans that began earlier, or whose begin was not hit",
 			units_format_count(cnt, stray_cnt));
 	else if (!is_choice && has_threads)
-		fputs(": no probe was there, or none was hit; 'txtrace workers' and 'txtrace blocked' tell "
-		      "of its threads",
+		fputs(": there was no probe, or none was hit; 'txtrace workers' and 'txtrace blocked' show "
+		      "its threads",
 		      printer->screen->file);
 	fputc('\n', printer->screen->file);
 }

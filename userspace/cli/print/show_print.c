@@ -319,7 +319,7 @@ static void add_heading(const struct waterfall *waterfall, struct table *table, 
 	char from[UNITS_SIZE], to[UNITS_SIZE];
 
 	if (stay_idx == WINDOW_NO_SPAN) {
-		text_append(&text, "elsewhere: children on other threads, and what was said from there");
+		text_append(&text, "elsewhere: children and marks on other threads");
 	} else {
 		const struct window_stay *stay = &window->stays[stay_idx];
 		uint64_t enter_ns = stay->enter_ns > window->begin_ns ? stay->enter_ns - window->begin_ns : 0;

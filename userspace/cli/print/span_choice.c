@@ -244,9 +244,9 @@ static void append_bound(struct text *text, const struct txtrace_span *span)
 	if (span->flags & TXTRACE_SPAN_UNFINISHED)
 		text_append(text, "it never ended; the end is that of its process or of the capture");
 	else if (span->flags & TXTRACE_SPAN_LOSS)
-		text_append(text, "lost events may have touched it");
+		text_append(text, "lost events may have affected it");
 	else
-		text_append(text, "its account is incomplete");
+		text_append(text, "its ledger is incomplete");
 }
 
 void chosen_span_print_header(const struct chosen_span *chosen, const struct screen *screen)

@@ -23,17 +23,17 @@ struct span_choice {
 
 /* Entries of an options table; `type` has a member `choice`. */
 #define SPAN_CHOICE_OPTIONS(type)									\
-	OPTION("pid", 'p', OPTION_U64, "PID", "of this process; ids are unique in one only", offsetof(type, \
-		choice.pid), .minimum = 1, \
+	OPTION("pid", 'p', OPTION_U64, "PID", "a span of this process (ids are unique in one)", \
+		offsetof(type, choice.pid), .minimum = 1, \
 	       .maximum = UINT32_MAX),									\
-	OPTION("keyed", 'k', OPTION_FLAG, NULL, "a keyed span: its id was given by the recorder", \
+	OPTION("keyed", 'k', OPTION_FLAG, NULL, "a keyed span: the recorder assigned its id", \
 		offsetof(type, choice.is_keyed)), \
-	OPTION("nth", 0, OPTION_U64, "N", "the N-th span with this id, where it was used again (default 1)", \
+	OPTION("nth", 0, OPTION_U64, "N", "the N-th span with this id, if it was used again (default 1)", \
 		offsetof(type, choice.nth), \
 	       .minimum = 1),										\
 	OPTION_NEST(type, choice.nest),									\
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", \
-		"use no more for what happened while it was open (default 1G)", \
+		"memory limit for what happened while it was open (default 1G)", \
 	       offsetof(type, choice.max_memory_bytes), .minimum = 1 << 20)
 
 struct chosen_span {

@@ -384,7 +384,7 @@ static void append_summary(struct text *text, const struct verdict_view *view,
 		enum gate_result result;
 		const char *words;
 	} others[] = { { GATE_REGRESSED, "regressed" },
-		       { GATE_CANT_TELL, "can't be told" },
+		       { GATE_CANT_TELL, "can't tell" },
 		       { GATE_ERROR, "without anything that matches" } };
 	const struct gate *gate = view->gate;
 

@@ -100,7 +100,7 @@ static int add_about_runs(struct document_section *section, const struct verdict
 			text,
 			"a weaker verdict: with so few runs, windows of them are compared (%" PRIu32
 			" and %" PRIu32 "); it says that these recordings differ, not that the programs do. "
-					"5 runs a side tell that",
+					"5 runs a side can show that",
 			set->unit_cnt[0], set->unit_cnt[1]);
 		err = document_section_add(section, text, LINE_UNSURE, false);
 	}

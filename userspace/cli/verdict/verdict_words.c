@@ -304,15 +304,16 @@ void words_append_more(struct text *text, const struct run_set *set, uint32_t un
 	if (units_needed == 0)
 		return;
 	if (units_needed >= EFFECT_UNITS_MAX)
-		text_append_format(text, "; %d runs a side would not tell either", EFFECT_UNITS_MAX);
+		text_append_format(text, "; %d runs a side would not be enough either", EFFECT_UNITS_MAX);
 	else if (set->is_windowed)
-		text_append_format(text, "; windows of so few runs do not tell, %" PRIu32 " runs a side may",
+		text_append_format(text,
+				   "; windows of so few runs are not enough, %" PRIu32 " runs a side may be",
 				   units_needed < 5 ? 5 : units_needed);
 	else if (units_needed > fewer)
-		text_append_format(text, "; about %zu more run%s a side would tell",
+		text_append_format(text, "; about %zu more run%s a side would be enough",
 				   (size_t)units_needed - fewer, units_needed == fewer + 1 ? "" : "s");
 	else
-		text_append(text, "; a few more runs a side would tell");
+		text_append(text, "; a few more runs a side would be enough");
 }
 
 /* ---- rules ---- */
@@ -326,10 +327,10 @@ static void append_unsure(struct text *text, const struct run_set *set, const st
 		text_append_format(text, "; %s spans are lower bounds: they may have taken any time",
 				   units_format_count(count, one->lower_bound_cnt));
 	else if (one->spans_needed > 0)
-		text_append_format(text, "; a percentile like this takes %s spans in each run",
+		text_append_format(text, "; a percentile like this needs %s spans in each run",
 				   units_format_count(count, one->spans_needed));
 	else if (gate_is_of_log(rule->subject))
-		text_append(text, "; a log does not tell: it has no summary, or no spans");
+		text_append(text, "; a log has no summary, or no spans");
 	else
 		words_append_more(text, set, one->units_needed);
 }

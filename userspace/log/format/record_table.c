@@ -413,7 +413,7 @@ const struct record_kind record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 		       S, S, S, S, S, S, S, S, S, S, S, S, S, C, S, S, S, S),
 	},
 	[TXTRACE_RECORD_RUN] = {
-		KIND(run, "run", "runs", "stays of threads on a CPU"),
+		KIND(run, "run", "runs", "intervals of threads on a CPU"),
 		.time = AT(run.end_ns), .begin = AT(run.begin_ns), OF_THREAD(run),
 		IN_LOG(RUN_FIELD_COUNT, V, C, C, C, S, S, S, C, C, C, C, S, C, S, C, C, S, S, S),
 	},
@@ -434,12 +434,12 @@ const struct record_kind record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 		IN_LOG(ATTRIBUTE_FIELD_COUNT, V, C, C, C, C, C, S, S, S),
 	},
 	[TXTRACE_RECORD_INSTANT] = {
-		KIND(instant, "instant", "instants", "events that programs told"),
+		KIND(instant, "instant", "instants", "instants of spans"),
 		.time = AT(instant.time_ns), OF_THREAD(instant), .strings = { AT(instant.name) },
 		IN_LOG(INSTANT_FIELD_COUNT, V, C, C, C, S),
 	},
 	[TXTRACE_RECORD_COUNTER] = {
-		KIND(counter, "counter", "counters", "counters that programs told"),
+		KIND(counter, "counter", "counters", "values of counters"),
 		.time = AT(counter.time_ns), OF_THREAD(counter), .strings = { AT(counter.name) },
 		IN_LOG(COUNTER_FIELD_COUNT, V, C, C, C, S),
 	},
@@ -495,7 +495,7 @@ const struct record_kind record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 		.is_nameless = true, IN_LOG(3, V, V, V),
 	},
 	[TXTRACE_RECORD_OTHER_RUN] = {
-		KIND(other_run, "other_run", "other_runs", "who else had a CPU"),
+		KIND(other_run, "other_run", "other_runs", "other tasks on a CPU that was waited for"),
 		.time = AT(other_run.end_ns), .begin = AT(other_run.begin_ns),
 		.strings = { AT(other_run.comm) },
 		IN_LOG(OTHER_RUN_FIELD_COUNT, V, C, C, C, C, C, C, S, S),

@@ -30,7 +30,7 @@ static int take_pids(void *values, const char *value, const char **complaint)
 	struct record_options *options = values;
 	int err = target_rules_add_pids(&options->targets, value);
 
-	*complaint = err == -E2BIG ? "no more than 1024 pids" : "a pid, or several with commas between them";
+	*complaint = err == -E2BIG ? "no more than 1024 pids" : "a pid, or several separated by commas";
 	return err;
 }
 
@@ -74,7 +74,7 @@ static int take_label(void *values, const char *value, const char **complaint)
 
 static int take_sample(void *values, const char *value, const char **complaint)
 {
-	*complaint = "one of so many, as in 1/100";
+	*complaint = "a rate, as in 1/100";
 	return span_choices_take_sample(&((struct record_options *)values)->choices, value);
 }
 
@@ -97,7 +97,7 @@ static int take_trigger(void *values, const char *value, const char **complaint)
 
 static int take_trigger_max(void *values, const char *value, const char **complaint)
 {
-	*complaint = "so many in a time (at most 1000), as in 10/h; also /s, /m, /d; 0: any number";
+	*complaint = "a number per time (at most 1000), as in 10/h; also /s, /m, /d; 0: any number";
 	return flight_rules_take_max(&((struct record_options *)values)->flight, value);
 }
 
@@ -151,107 +151,101 @@ static int take_preset(void *values, const char *value, const char **complaint)
 
 static const struct option_spec specs[] = {
 	OPTION_GROUP("what to trace"),
-	OPTION("pid", 'p', OPTION_CALL, "PID[,PID…]", "trace these processes, which run already", 0,
+	OPTION("pid", 'p', OPTION_CALL, "PID[,PID…]", "trace these running processes", 0,
 	       .call = take_pids),
 	OPTION("follow", 'f', OPTION_FLAG, NULL,
-	       "and their children, and the children's children, whatever they exec",
+	       "also trace their children, and the children's children, whatever they exec",
 	       FIELD(targets.follows_children)),
 	OPTION("comm", 0, OPTION_CALL, "NAME",
-	       "trace all processes of this name (as in ps -o comm), also those to come", 0,
+	       "trace all processes of this name (as in ps -o comm), now and later", 0,
 	       .call = take_comm),
-	OPTION("exe", 0, OPTION_CALL, "PATH", "trace all processes that run this file, also those to come", 0,
+	OPTION("exe", 0, OPTION_CALL, "PATH", "trace all processes that run this file, now and later", 0,
 	       .call = take_exe),
 	OPTION("cgroup", 0, OPTION_CALL, "PATH",
-	       "trace all processes in this cgroup (v1 or v2) and those below it, also those to come", 0,
+	       "trace all processes in this cgroup (v1 or v2) and those below it, now and later", 0,
 	       .call = take_cgroup),
 	OPTION("all", 'a', OPTION_FLAG, NULL,
-	       "trace all processes that have txtrace probes, also those to come", FIELD(targets.is_any)),
+	       "trace all processes that have txtrace probes, now and later", FIELD(targets.is_any)),
 	OPTION("list", 0, OPTION_STRING, "PID|FILE",
-	       "record nothing: list what could be traced in this process or file, and how to name it; with "
-	       "a "
-	       "PATTERN behind it, as in 'pthread_*', the probes and functions whose name matches",
+	       "record nothing; list what could be traced in this process or file, and how to name it; with "
+	       "a PATTERN such as 'pthread_*', only the probes and functions whose name matches",
 	       FIELD(list)),
 	OPTION_GROUP("how"),
 	OPTION("output", 'o', OPTION_STRING, "FILE",
 	       "write the log to FILE, or to txtrace.txtrace in the directory FILE (default "
-	       "txtrace.txtrace); what is there gets a number",
+	       "txtrace.txtrace); an existing file is renamed with a number",
 	       FIELD(output)),
 	OPTION("duration", 'd', OPTION_DURATION, "TIME",
 	       "stop after TIME: 5, 5s, 500ms, 2m (default: when the target ends, or at Ctrl-C)",
 	       FIELD(duration_ns), .minimum = 1),
 	OPTION("ring-size", 0, OPTION_SIZE, "SIZE",
-	       "memory for events on their way out of the kernel (default 16M for each CPU)",
+	       "memory for the kernel's ring buffers of events (default 16M for each CPU)",
 	       FIELD(ring_size_bytes), .minimum = 64 << 10),
 	OPTION("span-memory", 0, OPTION_SIZE, "SIZE",
-	       "memory for open spans; one process may take half of it, and what begins beyond is counted as "
-	       "lost (default 2G, taken as it is needed)",
+	       "memory for open spans, of which one process may use half; spans beyond it are counted as "
+	       "lost (default 2G, allocated as needed)",
 	       FIELD(span_memory_bytes), .minimum = 1 << 20),
 	OPTION("irq", 0, OPTION_FLAG, NULL,
-	       "tell what interrupts and softirqs take of the time on a CPU, as a part of its own; costs a "
+	       "record interrupts and softirqs as a separate part of the ledger, not as on-CPU; costs a "
 	       "little at each interrupt of the machine",
 	       FIELD(wants_irq)),
 	OPTION("threads", 0, OPTION_FLAG, NULL,
-	       "record the threads alone, without spans: for workers, blocked, neighbours and concurrency",
+	       "record only threads, without spans: for workers, blocked, neighbours and concurrency",
 	       FIELD(wants_threads)),
 	OPTION("sched", 0, OPTION_CHOICE, "MODE",
-	       "what to tell of the scheduler (default timeline); ledger: only the accounts of spans, "
-	       "nothing is written per switch; off: nothing, spans "
-	       "have their wall time",
+	       "how much of the scheduler to record (default timeline); ledger: only the ledgers of spans, "
+	       "nothing per switch; off: nothing, spans have only their wall time",
 	       FIELD(sched), .choices = sched_mode_names),
-	OPTION_GROUP("which spans (what is left out is counted; its time stays with its parents)"),
+	OPTION_GROUP("which spans (others are filtered and counted; their time stays with their parents)"),
 	OPTION("sample", 0, OPTION_CALL, "1/N",
-	       "one of N transactions, with all their spans: by the id of the root, or by the key", 0,
-	       .call = take_sample),
-	OPTION("label", 0, OPTION_CALL, "GLOB", "only spans whose label matches (may be given several times)",
-	       0, .call = take_label),
-	OPTION("min-duration", 0, OPTION_DURATION, "TIME", "only spans that last so long: 5ms",
+	       "record 1 of every N transactions, complete with child spans", 0, .call = take_sample),
+	OPTION("label", 0, OPTION_CALL, "GLOB", "record only spans whose label matches (may be repeated)", 0,
+	       .call = take_label),
+	OPTION("min-duration", 0, OPTION_DURATION, "TIME", "record only spans that last at least TIME: 5ms",
 	       FIELD(choices.min_duration_ns)),
-	OPTION_GROUP("flight recorder: nothing is written before a trigger"),
+	OPTION_GROUP("flight recorder (nothing is written until a trigger fires)"),
 	OPTION("flight", 0, OPTION_CALL, "SIZE|TIME",
 	       "keep the last part of the log in memory: 64M, 30s (in at most 256M), or 64M,30s; a trigger "
 	       "writes it to a file of its own",
 	       0, .call = take_flight),
 	OPTION("trigger", 0, OPTION_CALL, "RULE",
-	       "a span that is a trigger, as in 'label=commit and wall>50ms' (may be given several times); "
-	       "exit: the end of the recording (the default). "
-	       "SIGUSR1 and --dump always are",
+	       "a condition on spans that triggers, as in 'label=commit and wall>50ms' (may be repeated); "
+	       "exit: the end of the capture (the default). SIGUSR1 and --dump always trigger",
 	       0, .call = take_trigger),
-	OPTION("trigger-after", 0, OPTION_DURATION, "TIME", "go on for TIME before it is written (default 0)",
+	OPTION("trigger-after", 0, OPTION_DURATION, "TIME", "continue for TIME before writing (default 0)",
 	       FIELD(flight.after_ns)),
 	OPTION("trigger-max", 0, OPTION_CALL, "N/h",
-	       "spans trigger at most N files an hour; also /s, /m, /d (default 10/h; 0: any number)", 0,
+	       "write at most N files an hour for spans; also /s, /m, /d (default 10/h; 0: any number)", 0,
 	       .call = take_trigger_max),
 	OPTION("dump", 0, OPTION_CALL, "PID",
-	       "record nothing: let the txtrace-bpf PID, which runs with --flight, write what it has", 0,
+	       "record nothing; make the txtrace-bpf with this PID, which runs with --flight, write its log "
+	       "now",
+	       0,
 	       .call = take_dump),
 	OPTION_GROUP("runs to compare"),
 	OPTION("repeat", 0, OPTION_U64, "N",
-	       "run and record the command N times, into new-001.txtrace and so on in the directory that -o "
-	       "names (default " REPEAT_PLACE_DEFAULT "), for "
-	       "txtrace diff",
+	       "run and record the command N times, into new-001.txtrace and so on in the directory of -o "
+	       "(default " REPEAT_PLACE_DEFAULT "), for txtrace diff",
 	       FIELD(repeat), .minimum = 1, .maximum = REPEAT_MAX),
 	OPTION("base", 0, OPTION_STRING, "COMMAND",
-	       "with --repeat: run COMMAND before each, into base-001.txtrace and so on. It is divided at "
-	       "blanks, with quotes as in a shell; no shell "
-	       "runs it",
+	       "with --repeat: run COMMAND before each, into base-001.txtrace and so on. It is split at "
+	       "blanks, with quotes as in a shell; no shell runs it",
 	       FIELD(base_text)),
-	OPTION_GROUP("programs that were never changed"),
+	OPTION_GROUP("unmodified programs"),
 	OPTION("span", 0, OPTION_CALL, "LABEL=BEGIN..END[,key=KEY][,tag=TAG][,parent=PARENT]",
 	       "spans from USDT probes (PROVIDER:PROBE) or functions (uprobe:BINARY:SYMBOL, "
-	       "uretprobe:BINARY:SYMBOL); several with |; see "
-	       "txtrace-bpf(1)",
+	       "uretprobe:BINARY:SYMBOL), several separated by |; see txtrace-bpf(1)",
 	       0, .call = take_span),
 	OPTION("func", 0, OPTION_CALL, "BINARY:SYMBOL[,…]",
-	       "a span for each call of these functions, nested; patterns such as 'Bank::*' too", 0,
+	       "a span for each call of these functions, nested; patterns such as 'Bank::*' are allowed", 0,
 	       .call = take_func),
 	OPTION("func-limit", 0, OPTION_U64, "N",
-	       "refuse a pattern that means more than N functions of a file (default 500)",
+	       "refuse a pattern that matches more than N functions of a file (default 500)",
 	       FIELD(foreign.func_limit), .minimum = 1),
 	OPTION("func-returns", 0, OPTION_CHOICE, "HOW",
-	       "how returns are seen: hook is quick, but an exception that passes a hooked function ends the "
-	       "program; exits leaves the stack alone and "
-	       "costs more; "
-	       "auto (the default) hooks where there are no exceptions",
+	       "how returns are detected: hook is quick, but an exception that passes through a hooked "
+	       "function ends the program; exits does not change the stack and costs more; auto (the "
+	       "default) hooks where there are no exceptions",
 	       FIELD(foreign.func_returns), .choices = func_returns),
 	OPTION("preset", 0, OPTION_CALL, "NAME|PATH",
 	       "spans of a well-known program, from a file: postgresql, mariadb, redis, nginx, python, ruby, "
@@ -265,67 +259,66 @@ static const struct option_spec specs[] = {
 	OPTION("stack-rate", 0, OPTION_U64, "N", "sample stacks on CPUs N times a second (default 99)",
 	       FIELD(stack_rate), .minimum = 1, .maximum = 10000),
 	OPTION("unwind", 0, OPTION_CHOICE, "HOW",
-	       "find callers by dwarf (the default: 8 KiB of stack are copied each time) or by "
-	       "frame-pointers (cheaper; where the code has them)",
+	       "how callers are found: dwarf (the default: copies 8 KiB of stack each time) or "
+	       "frame-pointers (cheaper, if the code has them)",
 	       FIELD(unwind), .choices = unwinds),
 	OPTION("no-futex-names", 0, OPTION_FLAG, NULL,
-	       "do not look which code is the first to wait for each futex", FIELD(is_without_futex_names)),
+	       "do not record which code is the first to wait for each futex", FIELD(is_without_futex_names)),
 	OPTION_GROUP("the log"),
 	OPTION("rotate-size", 0, OPTION_SIZE, "SIZE",
-	       "go on in another file when one has SIZE (default 100M; 0: never)",
+	       "rotate when the file reaches SIZE (default 100M; 0: never)",
 	       FIELD(limits.rotate_bytes)),
 	OPTION("rotate-time", 0, OPTION_DURATION, "TIME",
-	       "or when one is that old: 90s, 15m, 1h (default 0: never)", FIELD(limits.rotate_ns)),
+	       "rotate when the file reaches this age: 90s, 15m, 1h (default 0: never)",
+	       FIELD(limits.rotate_ns)),
 	OPTION("keep", 0, OPTION_U64, "N",
-	       "keep N files, those of earlier recordings included, and remove the oldest (default 10; 0: "
+	       "keep N files, including those of earlier captures, and remove the oldest (default 10; 0: "
 	       "all)",
 	       FIELD(limits.keep_cnt)),
 	OPTION("keep-size", 0, OPTION_SIZE, "SIZE",
-	       "keep files of SIZE in all; then none is larger than half of that (default 0: any)",
+	       "keep files up to SIZE in all; none is larger than half of that (default 0: no limit)",
 	       FIELD(limits.keep_bytes)),
 	OPTION("queue-size", 0, OPTION_SIZE, "SIZE",
-	       "memory for what is encoded and waits for the disk; without room, batches are dropped and "
-	       "counted (default 64M, taken as it is needed)",
+	       "memory for encoded records that wait for the disk; if it is full, batches are dropped and "
+	       "counted (default 64M, allocated as needed)",
 	       FIELD(queue_size_bytes), .minimum = 4 << 20),
 	OPTION("sync", 0, OPTION_FLAG, NULL,
-	       "wait for the disk, never drop batches: the log is on the disk each second; for tests",
+	       "wait for the disk each second instead of dropping batches; for tests",
 	       FIELD(is_sync)),
 	OPTION("compress", 0, OPTION_CHOICE, "CODEC", "how batches are compressed (default zstd)",
 	       FIELD(compress), .choices = codecs),
 	OPTION_GROUP("as a service"),
 	OPTION("config", 0, OPTION_FILE, "FILE",
-	       "take options from FILE, one a line: 'keep-size = 2G'; SIGHUP reads it again, and rotation "
-	       "and what is kept take effect at "
-	       "once",
+	       "read options from FILE, one a line: 'keep-size = 2G'; SIGHUP reads it again, and changes of "
+	       "--rotate-* and --keep* take effect at once",
 	       FIELD(config)),
 	OPTION("metrics", 0, OPTION_STRING, "ADDR:PORT",
 	       "serve metrics for Prometheus at http://ADDR:PORT/metrics", FIELD(metrics)),
 	OPTION("metrics-file", 0, OPTION_STRING, "FILE",
-	       "or write them to FILE every ten seconds, for the node exporter's textfile collector",
+	       "write metrics to FILE every ten seconds, for the node exporter's textfile collector",
 	       FIELD(metrics_file)),
 	OPTION("messages", 0, OPTION_CHOICE, "FORMAT",
-	       "how txtrace-bpf speaks on stderr (default text); json: an object a line", FIELD(messages),
+	       "format of messages on stderr (default text); json: one object a line", FIELD(messages),
 	       .choices = message_formats),
 	OPTION_GROUP("other options"),
 	OPTION("check", 0, OPTION_FLAG, NULL,
-	       "record nothing; say what works here, what does not, and what to do (exit status 0: recording "
-	       "works, 2: not)",
+	       "record nothing; print what works here, what does not, and what to do (exit status 0: "
+	       "recording works, 2: it does not)",
 	       FIELD(wants_check)),
 	OPTION("json", 0, OPTION_FLAG, NULL, "with --check: write one JSON object", FIELD(wants_json)),
 	OPTION("fast-probes", 0, OPTION_FLAG, NULL,
-	       "probes cost half (kernel 6.18 and later), but a child that the program forks dies at its "
-	       "next mark on kernels with a known bug; "
-	       "only for programs that never fork. Without this they are used where a trial shows that "
-	       "children survive",
+	       "halve the cost of probes (kernel 6.18 and later), although on kernels with a known bug a "
+	       "forked child dies at its next mark; only for programs that never fork. By default fast "
+	       "probes are used if a test shows that children survive",
 	       FIELD(wants_fast_probes)),
 	OPTION("quiet", 'q', OPTION_FLAG, NULL,
-	       "no status line and no report; errors and losses are still said", FIELD(is_quiet)),
+	       "print no status line and no report; errors and losses are still printed", FIELD(is_quiet)),
 	OPTION("no-confine", 0, OPTION_FLAG, NULL,
-	       "keep all privileges while recording, and let all system calls be: otherwise what recording "
-	       "does not need is given up once it has begun",
+	       "no sandbox: keep all privileges and system calls while recording; by default those that "
+	       "recording does not need are given up",
 	       FIELD(is_unconfined)),
 	OPTION("stream", 0, OPTION_STRING, "FILE",
-	       "also write every event to FILE as text, in order, to be replayed without a kernel",
+	       "also write every event to FILE as text, in order, for replay without a kernel",
 	       FIELD(stream)),
 	OPTION_END,
 };
@@ -335,30 +328,30 @@ static const struct option_example examples[] = {
 	{ "sudo txtrace-bpf -o app.txtrace -- ./app --fast",
 	  "run a command and trace it from its first instruction" },
 	{ "sudo txtrace-bpf -p $(pidof server) -o /var/log/app.txtrace --rotate-time 1h --keep-size 2G",
-	  "record on and on, in at most 2 GiB" },
+	  "record without an end, in at most 2 GiB" },
 	{ "sudo txtrace-bpf --exe /usr/sbin/server -f",
-	  "trace all processes of a server that run and those to come, with their children, until Ctrl-C" },
+	  "trace all processes of a server, now and later, with their children, until Ctrl-C" },
 	{ "sudo txtrace-bpf --cgroup /sys/fs/cgroup/system.slice/app.service", "trace a service" },
 	{ "sudo txtrace-bpf --repeat 10 --base './app-before --fast' -- ./app --fast",
 	  "ten runs of each in turn, to compare" },
-	{ "txtrace-bpf --list $(pidof server)", "what could be traced there" },
+	{ "txtrace-bpf --list $(pidof server)", "list what could be traced in a process" },
 	{ "txtrace-bpf --list $(pidof server) 'pthread_*'",
-	  "which of its probes and functions have such a name" },
+	  "list its probes and functions with such a name" },
 	{ "sudo txtrace-bpf -p $(pidof server) --flight 64M --trigger 'label=commit and wall>50ms'",
-	  "keep the last 64 MiB in memory, and a file of each slow commit" },
+	  "keep the last 64 MiB in memory, and write a file for each slow commit" },
 	{ "sudo txtrace-bpf -p $(pidof server) --sched ledger --sample 1/100",
-	  "accounts of one transaction of a hundred, at the least cost" },
-	{ "sudo txtrace-bpf --check", "does it work here? what is missing?" },
+	  "record the ledgers of 1 of 100 transactions, at the least cost" },
+	{ "sudo txtrace-bpf --check", "check whether recording works here" },
 	{ "sudo txtrace-bpf -p $(pgrep -n postgres) --preset postgresql",
-	  "trace a program that was never changed, by its own probes" },
+	  "trace an unmodified program by its own probes" },
 	{ "txtrace report app.txtrace", "read the log afterwards, without root" },
 	{ NULL, NULL },
 };
 
 static const char *const notes[] = {
-	"Exit status: 0 recorded; with a command, its exit status (128 + the signal that ended it); 2 usage, "
-	"or recording could not start; 3 recording "
-	"stopped early, and the log holds what came before.",
+	"Exit status: 0 the capture succeeded; with a command, its exit status (128 + the signal that ended "
+	"it); 2 wrong usage, or the capture could not start; 3 the capture stopped early, and the log "
+	"contains what was recorded before.",
 	NULL,
 };
 
@@ -373,11 +366,10 @@ static const char *const usages[] = { "-p PID[,PID…]",
 
 static const struct options options = {
 	.program = "txtrace-bpf",
-	.about = "Records where the time of each transaction span of a program goes: on a CPU, runnable "
-		 "without one, blocked and on what, or "
-		 "waiting in the program's own queues. The program is marked with the macros of txtrace.h, "
-		 "or its probes and "
-		 "functions are named.",
+	.about = "Records where the time of each transaction of a program goes: on a CPU, runnable without "
+		 "one, blocked (on what, and by whom), or waiting in the program's own queues. Programs "
+		 "mark spans with the macros of txtrace.h; for unmodified programs, options name probes "
+		 "and functions.",
 	.version = TXTRACE_VERSION,
 	.usages = usages,
 	.specs = specs,
@@ -408,18 +400,18 @@ static const char *find_repeat_conflict(const struct record_options *values)
 
 	if (!values->repeat)
 		return values->base_text
-			       ? "--base is for --repeat; give it, too, to record runs of both in turn"
+			       ? "--base needs --repeat; give both to record runs of both in turn"
 			       : NULL;
 	if (!values->command)
-		return "--repeat runs a command; give it behind '--' (-- COMMAND)";
+		return "--repeat runs a command; give it after '--' (-- COMMAND)";
 	if (values->stream || values->metrics || values->metrics_file || values->config.path)
-		return "--stream, --metrics, --metrics-file and --config are for one recording, not for "
+		return "--stream, --metrics, --metrics-file and --config are for one capture, not for "
 		       "--repeat";
 	if (values->flight.max_bytes)
-		return "with --repeat each run has one log, with all of it: leave out --flight";
+		return "with --repeat each run has one complete log; remove --flight";
 	if (limits->rotate_bytes != DEFAULT_ROTATE_BYTES || limits->rotate_ns ||
 	    limits->keep_cnt != DEFAULT_KEEP || limits->keep_bytes)
-		return "with --repeat each run has one log, which is kept: leave out --rotate-size, "
+		return "with --repeat each run has one log, which is kept; remove --rotate-size, "
 		       "--rotate-time, --keep and --keep-size";
 	return NULL;
 }
@@ -433,16 +425,16 @@ static const char *find_threads_conflict(const struct record_options *values)
 	if (!values->wants_threads)
 		return NULL;
 	if (foreign->span_cnt || foreign->func_cnt || foreign->preset_cnt)
-		return "--threads records no spans; leave out --span, --func and --preset, or --threads";
+		return "--threads records no spans; remove --span, --func and --preset, or --threads";
 	if (choices->sample_rate > 1 || choices->label_cnt || choices->min_duration_ns)
-		return "--threads records no spans; leave out --sample, --label and --min-duration, or "
+		return "--threads records no spans; remove --sample, --label and --min-duration, or "
 		       "--threads";
 	if (values->sched != SCHED_TIMELINE)
-		return "--threads needs the timeline of the threads; leave out --sched";
+		return "--threads needs the timeline of the threads; remove --sched";
 	for (size_t i = 0; i < values->flight.text_cnt; i++) {
 		if (strcmp(values->flight.texts[i], "exit"))
-			return "--threads records no spans that could be a trigger; --trigger exit and "
-			       "txtrace-bpf --dump are left, or leave out --threads";
+			return "--threads records no spans that could trigger; use --trigger exit or "
+			       "txtrace-bpf --dump, or remove --threads";
 	}
 	return NULL;
 }
@@ -453,14 +445,14 @@ static const char *find_conflict(const struct record_options *values, const stru
 	bool has_target = values->targets.pid_cnt || target_rules_are_open(&values->targets);
 
 	if (result->command && !result->command_cnt)
-		return "there is no command behind '--'; see txtrace-bpf --help";
+		return "there is no command after '--'; see txtrace-bpf --help";
 	if (values->list || values->dump_pid)
 		return NULL;
 	if (!values->flight.max_bytes && (values->flight.text_cnt || values->flight.after_ns))
-		return "--trigger and --trigger-after are for --flight, which says how much is kept, as in "
+		return "--trigger and --trigger-after need --flight, which says how much is kept, as in "
 		       "--flight 64M";
 	if (values->wants_json && !values->wants_check)
-		return "--json is for --check; txtrace report --json tells of a log";
+		return "--json needs --check; for a log use txtrace report --json";
 	if (values->wants_check)
 		return has_target || values->command
 			       ? "--check traces nothing; give it neither a process nor a command"
@@ -469,12 +461,12 @@ static const char *find_conflict(const struct record_options *values, const stru
 		return "processes (-p, --comm, --exe, --cgroup, -a) and a command (--) cannot be traced at "
 		       "once; give one of them";
 	if (values->stacks.off_cpu && values->sched != SCHED_TIMELINE)
-		return "--stacks off-cpu are stacks of switches, which only --sched timeline tells of";
+		return "--stacks off-cpu needs the switches, which only --sched timeline records";
 	if (values->stacks.on_cpu && values->sched == SCHED_NONE)
-		return "--stacks on-cpu need the clocks, which --sched off does not have";
+		return "--stacks on-cpu needs the clocks, which --sched off does not have";
 	if (values->wants_irq && values->sched == SCHED_NONE)
-		return "--irq takes interrupts from the time on a CPU, which --sched off does not know; "
-		       "leave one of them away";
+		return "--irq needs the time on a CPU, which --sched off does not record; remove one of "
+		       "them";
 	if (!values->command && !has_target)
 		return "nothing to trace; give a process (-p PID) or a command (-- COMMAND), see txtrace-bpf "
 		       "--help";

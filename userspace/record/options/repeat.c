@@ -266,7 +266,7 @@ static int run_all(struct repeat *repeat)
 
 	if (repeat->first_number > 1)
 		messages_say(repeat->messages, MESSAGE_INFO, "place",
-			     "'%s' has runs in it: numbers go on from %" PRIu64, repeat->directory,
+			     "'%s' has runs in it: numbers continue from %" PRIu64, repeat->directory,
 			     repeat->first_number);
 	for (; idx < repeat->options->repeat && !status; idx++) {
 		status = has_base ? run_once(repeat, SIDE_BASE, idx) : 0;

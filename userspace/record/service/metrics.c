@@ -25,7 +25,7 @@ static const struct metric {
 	  FIGURE(summary.lost_cnt) },
 	{ "txtrace_events_refused_total", "counter", "Of these: those for which open spans left no room.",
 	  COUNT, FIGURE(refused_cnt) },
-	{ "txtrace_events_late_total", "counter", "Events that came behind the merge's watermark.", COUNT,
+	{ "txtrace_events_late_total", "counter", "Events that came after the merge's watermark.", COUNT,
 	  FIGURE(summary.late_cnt) },
 	{ "txtrace_events_undecodable_total", "counter", "Events that made no sense.", COUNT,
 	  FIGURE(undecodable_cnt) },

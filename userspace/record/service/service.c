@@ -94,7 +94,8 @@ void service_run(struct service *service)
 		return;
 	service->has_server_failed = true;
 	messages_say(service->options.messages, MESSAGE_WARNING, "metrics",
-		     "metrics are served no more: the process txtrace-metrics has ended; recording goes on");
+		     "metrics are not served any more: the process txtrace-metrics has ended; the capture "
+		     "continues");
 }
 
 static int write_to(FILE *file, const struct text *text)

@@ -231,7 +231,7 @@ void span_metrics_append(const struct span_metrics *metrics, struct text *text)
 	for (size_t i = 0; i <= SPAN_METRICS_LABEL_MAX; i++)
 		if (metrics->rows[i])
 			append_parts(metrics, i, &labels, text);
-	text_append(text, "# HELP txtrace_span_lower_bounds_total Spans whose account is incomplete; they "
+	text_append(text, "# HELP txtrace_span_lower_bounds_total Spans whose ledger is incomplete; they "
 			  "are in no histogram.\n"
 			  "# TYPE txtrace_span_lower_bounds_total counter\n");
 	for (size_t i = 0; i <= SPAN_METRICS_LABEL_MAX; i++) {
