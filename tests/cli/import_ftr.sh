@@ -140,11 +140,11 @@ native() {
 		run begin_ns=1200 end_ns=1500 pid=7 tid=8 cpu=3 left_as=blocked reason=lock
 		wake time_ns=1700 pid=7 tid=8 waker_pid=7 waker_tid=9 waker_comm="two" cpu=1
 		run begin_ns=1900 end_ns=2600 pid=7 tid=8 cpu=3 blocked_ns=200 runnable_ns=200 left_as=preempted
-		attribute time_ns=2000 pid=7 tid=8 span=2 name="n" type=uint value=5
-		attribute time_ns=2000 pid=7 tid=8 span=2 name="n" type=string string="x"
+		attribute time_ns=2000 pid=7 tid=8 span=2 name="n" value_type=uint value=5
+		attribute time_ns=2000 pid=7 tid=8 span=2 name="n" value_type=string value="x"
 		instant time_ns=2100 pid=7 tid=8 span=2 name="retry"
 		link time_ns=2200 pid=7 tid=8 from=2 to=1 name="after"
-		attribute time_ns=2300 pid=7 tid=8 span=1 name="track" type=string string="lane"
+		attribute time_ns=2300 pid=7 tid=8 span=1 name="track" value_type=string value="lane"
 		span begin_ns=1500 end_ns=2500 pid=7 tid=8 end_tid=8 id=2 parent=1 label="child" tag="a=b" work_ns=1000 on_cpu_ns=600 lock_ns=200 runnable_ns=200
 		loss first_ns=2500 last_ns=2600 cpu=2 span_event_cnt=4
 		counter time_ns=2600 pid=7 tid=8 name="queue" value=-3
