@@ -170,6 +170,7 @@ void recorder_restrain(struct recorder *recorder);
 
 /* Files that could not be read since it was asked last. */
 void recorder_tell_unread(struct recorder *recorder);
+void recorder_tell_held(struct recorder *recorder); /* files that cannot be attached yet */
 
 /* System calls that were refused since it was asked last. */
 void recorder_tell_refused(struct recorder *recorder);
