@@ -430,6 +430,16 @@ struct command_scan {
 	struct error *error;
 };
 
+/* Nobody runs it yet: it may be in the midst of being written, and is looked at again when somebody does. */
+static void forget_unprobed(const struct command_scan *scan, const struct proc_mapping *mapping)
+{
+	struct object **slot = object_table_slot(&scan->attach->objects, mapping,
+						 owner_of(scan->attach, scan->pid));
+
+	if (*slot && !(*slot)->links)
+		object_table_remove(&scan->attach->objects, slot);
+}
+
 /* Once it runs, a scan meets the file under the numbers of its mapping, and finds that it is known. */
 static int add_open(struct command_scan *scan, const char *path, int fd)
 {
@@ -449,6 +459,8 @@ static int add_open(struct command_scan *scan, const char *path, int fd)
 		return 0;
 	}
 	result = add_file(scan->attach, &mapping, fd, scan->pid, clock_now_ns(), scan->error);
+	if (result <= 0)
+		forget_unprobed(scan, &mapping);
 	if (result < 0)
 		scan->err = result;
 	else
