@@ -36,6 +36,7 @@ struct process {
 
 struct code_map {
 	struct process_reader *reader;
+	struct unwinder *unwinder;
 	struct id_map processes; /* by tgid */
 	struct id_map files;     /* by device and inode */
 	uint32_t file_cnt;
@@ -56,6 +57,11 @@ struct code_map *code_map_new(void)
 void code_map_set_reader(struct code_map *map, struct process_reader *reader)
 {
 	map->reader = reader;
+}
+
+void code_map_set_unwinder(struct code_map *map, struct unwinder *unwinder)
+{
+	map->unwinder = unwinder;
 }
 
 static void process_free(struct process *process)
@@ -134,7 +140,8 @@ static struct code_file *file_of(struct code_map *map, const struct proc_mapping
 	fd = process_reader_open(map->reader, mapping, pid);
 	if (fd < 0)
 		return NULL;
-	file = code_file_new(map->file_cnt, fd, mapping->path);
+	file = map->unwinder ? code_file_new_outside(map->unwinder, map->file_cnt, fd, mapping->path)
+			     : code_file_new(map->file_cnt, fd, mapping->path);
 	if (!file) {
 		close(fd);
 		return NULL;

@@ -26,6 +26,8 @@ struct code_map;
 struct code_map *code_map_new(void); /* NULL: no memory */
 /* who reads for it; before that it reads itself */
 void code_map_set_reader(struct code_map *map, struct process_reader *reader);
+/* who reads the files; before that it does so itself */
+void code_map_set_unwinder(struct code_map *map, struct unwinder *unwinder);
 void code_map_free(struct code_map *map); /* NULL is allowed */
 
 /*

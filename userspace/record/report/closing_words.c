@@ -206,6 +206,10 @@ static void print_stacks(const struct recorder_result *result, const struct mess
 		messages_say(messages, MESSAGE_WARNING, "symbolizer",
 			     "the process that names functions has failed: stacks have addresses where they "
 			     "should have names");
+	if (result->stacks.has_unwinder_failed)
+		messages_say(messages, MESSAGE_WARNING, "unwinder",
+			     "the process that reads unwind tables has failed: since then, stacks may end "
+			     "early, and code has no names");
 }
 
 /* What a process had too much of. */
