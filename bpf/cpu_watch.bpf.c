@@ -10,18 +10,19 @@ struct cpu_watch cpu_watches[WIRE_CPU_MAX + 1];
 
 __hidden int cpu_watch_tell(struct cpu_watch *watch, struct task_struct *prev)
 {
-	uint64_t now_ns, since_ns = watch->since_ns;
+	uint64_t now_ns, steal_ns, since_ns = watch->since_ns, since_steal_ns = watch->steal_ns;
 	struct wire_other *event;
 	struct emit out;
 
 	event = emit_reserve(&out, WIRE_OTHER, sizeof(*event));
-	now_ns = bpf_ktime_get_ns();
-	watch->since_ns = now_ns;
+	steal_ns = steal_and_time(prev, out.cpu, &now_ns);
+	cpu_watch_begin(watch, now_ns, steal_ns);
 	if (!event)
 		return emit_lost(&out, WIRE_OTHER, now_ns);
 	emit_header(&out, &event->header, WIRE_OTHER, 0, (uint64_t)prev->tgid << 32 | (uint32_t)prev->pid,
 		    now_ns);
 	event->since_ns = since_ns < now_ns ? since_ns : now_ns;
+	event->stolen_ns = since_ns < now_ns ? steal_between(since_steal_ns, steal_ns) : 0;
 	if (bpf_probe_read_kernel(event->comm, sizeof(event->comm), &prev->comm))
 		__builtin_memset(event->comm, 0, sizeof(event->comm));
 	emit_submit(&out, event);
@@ -46,6 +47,7 @@ static __always_inline void send_move(struct task_struct *task, uint32_t from_cp
 	emit_header(&out, &event->header, WIRE_MOVE, 0, (uint64_t)task->tgid << 32 | (uint32_t)task->pid,
 		    now_ns);
 	event->since_ns = watch->since_ns < now_ns ? watch->since_ns : now_ns;
+	event->stolen_ns = watch->since_ns < now_ns ? steal_between(watch->steal_ns, steal_of(from_cpu)) : 0;
 	event->from_cpu = from_cpu;
 	event->other_tid = other ? BPF_CORE_READ(other, pid) : 0;
 	event->other_tgid = other ? BPF_CORE_READ(other, tgid) : 0;
@@ -72,11 +74,11 @@ int on_migrate(uint64_t *ctx)
 	clock->cpu = cpu;
 	if (compat_task_state(task) & TASK_STATE_WAKING) {
 		watch = cpu_watch_join(clock, cpu);
-		cpu_watch_begin(watch, clock->now.wake_ns ? clock->now.wake_ns : bpf_ktime_get_ns());
+		cpu_watch_begin_at(watch, cpu, clock->now.wake_ns ? clock->now.wake_ns : bpf_ktime_get_ns());
 	} else if (clock->waits_on) {
 		send_move(task, clock->waits_on - 1);
 		watch = cpu_watch_join(clock, cpu);
-		cpu_watch_begin(watch, bpf_ktime_get_ns());
+		cpu_watch_begin_at(watch, cpu, bpf_ktime_get_ns());
 	}
 	return 0;
 }
@@ -91,6 +93,6 @@ int on_wakeup_new(uint64_t *ctx)
 	if (!clock || phase == WIRE_PHASE_STOPPED || clock->now.state != WIRE_THREAD_RUNNABLE)
 		return 0;
 	clock->cpu = compat_task_cpu(task);
-	cpu_watch_begin(cpu_watch_join(clock, clock->cpu), bpf_ktime_get_ns());
+	cpu_watch_begin_at(cpu_watch_join(clock, clock->cpu), clock->cpu, bpf_ktime_get_ns());
 	return 0;
 }

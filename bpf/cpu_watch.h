@@ -67,10 +67,18 @@ static __always_inline struct cpu_watch *cpu_watch_join(struct thread_clock *clo
 	return begins ? watch : 0;
 }
 
-static __always_inline void cpu_watch_begin(struct cpu_watch *watch, uint64_t now_ns)
+/* steal_ns: what the CPU's steal clock shows. */
+static __always_inline void cpu_watch_begin(struct cpu_watch *watch, uint64_t now_ns, uint64_t steal_ns)
+{
+	watch->steal_ns = steal_ns;
+	watch->since_ns = now_ns;
+}
+
+/* The same of any CPU, whose clock may be about to move on: then all of that counts for the watch. */
+static __always_inline void cpu_watch_begin_at(struct cpu_watch *watch, uint32_t cpu, uint64_t now_ns)
 {
 	if (watch)
-		watch->since_ns = now_ns;
+		cpu_watch_begin(watch, now_ns, steal_of(cpu));
 }
 
 /* For how long the one that leaves now has had the CPU, as far as is known; 0: not at all. */

@@ -5,7 +5,8 @@
  * Handlers and softirqs nest, and a CPU does one after the other: the time from the first one's begin to the
  * last one's end goes to the thread that is on that CPU, from on_cpu to interrupt. Between two handlers of
  * one interrupt, and before the first and after the last, the kernel's entry code runs: that stays with the
- * thread. Its clocks count as moved, so that its next event takes them along.
+ * thread. Its clocks count as moved, so that its next event takes them along. What a hypervisor stole
+ * meanwhile is the thread's stolen time.
  */
 #include "vmlinux.h"
 #include "emit.h"
@@ -14,6 +15,7 @@
 /* Of one CPU. Nobody else touches it, and interrupts that nest leave it as they found it. */
 struct interrupt {
 	uint64_t since_ns;
+	uint64_t steal_ns; /* as the CPU's steal clock, if that is exact */
 	uint32_t depth;
 	uint32_t padding;
 };
@@ -36,8 +38,11 @@ static __always_inline int enter(void)
 {
 	struct interrupt *here = interrupt_here();
 
-	if (here && !here->depth++)
-		here->since_ns = bpf_ktime_get_ns();
+	if (!here || here->depth++)
+		return 0;
+	here->since_ns = bpf_ktime_get_ns();
+	if (steal_is_exact())
+		here->steal_ns = steal_of(bpf_get_smp_processor_id());
 	return 0;
 }
 
@@ -45,7 +50,7 @@ static __always_inline int enter(void)
  * A thread whose switch-in was not seen is in no known state: its time is unknown as a whole. Another
  * interrupt may come in between, and charge its own time: so each number is changed at once.
  */
-static __always_inline void charge(uint64_t since_ns, uint64_t now_ns)
+static __always_inline void charge(uint64_t since_ns, uint64_t now_ns, uint64_t stolen_ns)
 {
 	struct thread_clock *clock = thread_clock_if_any(compat_current_task());
 
@@ -53,6 +58,7 @@ static __always_inline void charge(uint64_t since_ns, uint64_t now_ns)
 		return;
 	if (since_ns < clock->now.since_ns)
 		since_ns = clock->now.since_ns;
+	since_ns += stolen_ns;
 	if (since_ns >= now_ns)
 		return;
 	__sync_fetch_and_add(&clock->clocks.interrupt_ns, now_ns - since_ns);
@@ -68,14 +74,16 @@ static __always_inline void charge(uint64_t since_ns, uint64_t now_ns)
 static __always_inline int leave(void)
 {
 	struct interrupt *here = interrupt_here();
-	uint64_t since_ns, now_ns;
+	uint64_t since_ns, stolen_ns = 0, now_ns;
 
 	if (!here || !here->depth)
 		return 0;
 	since_ns = here->since_ns;
 	now_ns = bpf_ktime_get_ns();
+	if (steal_is_exact())
+		stolen_ns = steal_between(here->steal_ns, steal_of(bpf_get_smp_processor_id()));
 	if (!--here->depth)
-		charge(since_ns, now_ns);
+		charge(since_ns, now_ns, stolen_ns);
 	return 0;
 }
 

@@ -49,8 +49,8 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 	struct thread_clock *clock = thread_clock_of(task);
 	struct end_with_clocks *event;
 	struct emit out;
+	uint64_t now_ns, steal_ns;
 	uint32_t switch_cnt;
-	uint64_t now_ns;
 
 	if (!clock || phase == WIRE_PHASE_STOPPED)
 		return 0;
@@ -62,8 +62,8 @@ static __always_inline int send_end(struct task_struct *task, const uint8_t kind
 		return emit_lost(&out, kind, bpf_ktime_get_ns());
 	thread_clock_see_running(clock);
 	switch_cnt = *(volatile uint32_t *)&clock->now.switch_cnt;
-	now_ns = bpf_ktime_get_ns();
-	thread_clock_read(clock, now_ns, &event->clocks);
+	steal_ns = steal_and_time(task, out.cpu, &now_ns);
+	thread_clock_read(clock, now_ns, steal_ns, &event->clocks);
 	emit_header(&out, &event->span.header, kind,
 		    thread_clock_flags(clock, *(volatile uint32_t *)&clock->now.switch_cnt == switch_cnt),
 		    pid_tgid_of(task), now_ns);
@@ -89,17 +89,23 @@ static __always_inline void watch_who_left(struct task_struct *task, struct thre
 }
 
 /* Of somebody untraced who had the CPU while the traced thread that gets it now waited. */
-static __always_inline void fill_other(struct wire_switch *event, uint32_t other_ns, struct task_struct *prev)
+static __always_inline void fill_other(struct wire_switch *event, uint32_t other_ns, uint64_t stolen_ns,
+				       struct task_struct *prev)
 {
 	event->object = event->inode = 0;
+	event->is_stolen_shared = 0;
+	event->stolen_ns = other_ns ? stolen_ns : 0;
 	event->other_ns = other_ns;
 	if (event->other_ns && prev->pid &&
 	    bpf_probe_read_kernel(event->other_comm, sizeof(event->other_comm), &prev->comm))
 		event->other_ns = 0;
 }
 
-static __always_inline void fill_block(struct wire_switch *event, const struct block *block)
+static __always_inline void fill_left(struct wire_switch *event, const struct thread_clock *clock,
+				      uint64_t stolen_ns, const struct block *block)
 {
+	event->is_stolen_shared = clock->is_stolen_shared;
+	event->stolen_ns = stolen_ns;
 	event->object = block->object;
 	event->inode = block->inode;
 	event->syscall_nr = block->syscall_nr;
@@ -113,7 +119,6 @@ static __always_inline void fill_switch(struct wire_switch *event, struct task_s
 	event->left_as = left_as;
 	event->reason = reason;
 	event->next_is_traced = next_is_traced;
-	event->padding = 0;
 }
 
 /*
@@ -152,12 +157,12 @@ static __always_inline uint32_t state_behind(uint8_t left_as)
 static __always_inline void move_clocks(struct task_struct *prev, struct thread_clock *out_clock,
 					struct thread_clock *in_clock, uint8_t left_as, uint32_t reason)
 {
-	uint64_t now_ns = bpf_ktime_get_ns();
+	uint64_t now_ns, steal_ns = steal_and_time(prev, bpf_get_smp_processor_id(), &now_ns);
 
 	if (out_clock)
-		state_clock_leave(&out_clock->now, &out_clock->clocks, now_ns, state_behind(left_as), reason);
+		thread_clock_leave(out_clock, now_ns, steal_ns, state_behind(left_as), reason);
 	if (in_clock)
-		state_clock_arrive(&in_clock->now, &in_clock->clocks, now_ns);
+		thread_clock_arrive(in_clock, now_ns, steal_ns);
 	if (left_as == WIRE_LEFT_DEAD)
 		thread_clock_forget(prev);
 }
@@ -174,10 +179,10 @@ int on_sched_switch(uint64_t *ctx)
 	uint8_t left_as = WIRE_LEFT_UNTRACED;
 	uint32_t cpu = bpf_get_smp_processor_id();
 	struct cpu_watch *watch = cpu_watch_of(cpu);
+	uint64_t now_ns, steal_ns, stolen_ns = 0;
 	uint32_t other_ns = 0;
 	struct wire_switch *event;
 	struct emit out;
-	uint64_t now_ns;
 
 	if (phase == WIRE_PHASE_STOPPED)
 		return 0;
@@ -194,29 +199,32 @@ int on_sched_switch(uint64_t *ctx)
 		return 0;
 	}
 	event = emit_reserve(&out, WIRE_SWITCH, sizeof(*event));
-	now_ns = bpf_ktime_get_ns();
-	if (!out_clock && watch->waiting_cnt)
+	steal_ns = steal_and_time(prev, cpu, &now_ns);
+	if (!out_clock && watch->waiting_cnt) {
 		other_ns = cpu_watch_length(watch, now_ns);
+		stolen_ns = steal_between(watch->steal_ns, steal_ns);
+	}
 	if (out_clock) {
 		/* before the clock tells a waker that it sleeps */
 		watch_who_left(prev, out_clock, cpu, left_as);
-		state_clock_leave(&out_clock->now, &out_clock->clocks, now_ns, state_behind(left_as),
-				  block.reason);
+		if (out_clock->now.state == WIRE_THREAD_ON_CPU)
+			stolen_ns = steal_between(out_clock->steal_ns, steal_ns);
+		thread_clock_leave(out_clock, now_ns, steal_ns, state_behind(left_as), block.reason);
 	}
 	if (in_clock) {
 		cpu_watch_leave(in_clock);
 		in_clock->cpu = cpu;
-		state_clock_arrive(&in_clock->now, &in_clock->clocks, now_ns);
+		thread_clock_arrive(in_clock, now_ns, steal_ns);
 	}
+	cpu_watch_begin(watch, now_ns, steal_ns);
+	if (event && out_clock)
+		fill_left(event, out_clock, stolen_ns, &block);
 	if (left_as == WIRE_LEFT_DEAD)
 		thread_clock_forget(prev);
-	cpu_watch_begin(watch, now_ns);
 	if (!event)
 		return emit_lost(&out, WIRE_SWITCH, now_ns);
-	if (out_clock)
-		fill_block(event, &block);
-	else
-		fill_other(event, other_ns, prev);
+	if (!out_clock)
+		fill_other(event, other_ns, stolen_ns, prev);
 	emit_header(&out, &event->header, WIRE_SWITCH, 0, pid_tgid_of(prev), now_ns);
 	fill_switch(event, next, in_clock != 0, left_as, block.reason);
 	emit_submit(&out, event);
@@ -261,7 +269,7 @@ static __noinline int wake_from_wait(struct task_struct *wakee, struct thread_cl
 	event = emit_reserve(&out, WIRE_WAKE, sizeof(*event));
 	watch = cpu_watch_join(clock, clock->cpu);
 	now_ns = bpf_ktime_get_ns();
-	cpu_watch_begin(watch, now_ns);
+	cpu_watch_begin_at(watch, clock->cpu, now_ns);
 	state_clock_wake(&clock->now, now_ns);
 	if (!event)
 		return emit_lost(&out, WIRE_WAKE, now_ns);
@@ -298,7 +306,7 @@ int on_sched_waking(uint64_t *ctx)
 	if (clock->now.state == WIRE_THREAD_BLOCKED && clock->now.reason != BLOCK_THROTTLED)
 		watch = cpu_watch_join(clock, clock->cpu);
 	now_ns = bpf_ktime_get_ns();
-	cpu_watch_begin(watch, now_ns);
+	cpu_watch_begin_at(watch, clock->cpu, now_ns);
 	state_clock_wake(&clock->now, now_ns);
 	if (!event)
 		return emit_lost(&out, WIRE_WAKE, now_ns);

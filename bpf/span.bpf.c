@@ -40,26 +40,49 @@ static __always_inline bool clocks_moved(const volatile struct thread_clock *clo
 	       (clock->now.switch_cnt != clock->reported_cnt || clock->now.state != WIRE_THREAD_ON_CPU);
 }
 
+/* A hypervisor has stolen of the CPU since. */
+static __always_inline bool steal_moved(const volatile struct thread_clock *clock, uint64_t steal_ns)
+{
+	return cfg_has_clocks && steal_is_exact() && (uint32_t)steal_ns != clock->reported_steal;
+}
+
+/* Of one moment. */
+struct moment {
+	uint64_t now_ns;
+	uint64_t steal_ns;
+	uint32_t switch_cnt;
+	uint32_t cpu;
+};
+
 /*
  * Time and clocks of one moment: if the thread was preempted while they were read, they are read again.
- * Returns the flag that says what the reading is worth; the count that it belongs to is reported once the
- * event is in the ring.
+ * Returns the flag that says what the reading is worth; what it belongs to is reported once the event is in
+ * the ring.
  */
 static __always_inline uint8_t read_clocks(struct thread_clock *clock, struct wire_clocks *reading,
-					   uint64_t *now_ns, uint32_t *switch_cnt)
+					   struct moment *moment)
 {
 	const volatile uint32_t *count = &clock->now.switch_cnt;
 
 	thread_clock_see_running(clock);
 #pragma unroll
 	for (int i = 0; i < READ_TRIES; i++) {
-		*switch_cnt = *count;
-		*now_ns = bpf_ktime_get_ns();
-		thread_clock_read(clock, *now_ns, reading);
-		if (*switch_cnt == *count)
+		moment->switch_cnt = *count;
+		moment->steal_ns = steal_and_time(compat_current_task(), moment->cpu, &moment->now_ns);
+		thread_clock_read(clock, moment->now_ns, moment->steal_ns, reading);
+		if (moment->switch_cnt == *count)
 			return thread_clock_flags(clock, true);
 	}
 	return thread_clock_flags(clock, false);
+}
+
+static __always_inline void note_report(struct thread_clock *clock, const struct moment *moment,
+					uint8_t flags)
+{
+	if (flags & WIRE_NO_CLOCKS)
+		return;
+	clock->reported_cnt = moment->switch_cnt;
+	clock->reported_steal = moment->steal_ns;
 }
 
 struct span_with_clocks {
@@ -78,20 +101,19 @@ static __always_inline int send_span_with_clocks(struct thread_clock *clock, con
 						 uint64_t label, uint64_t parent, uint8_t filter_flags)
 {
 	struct span_with_clocks *event;
+	struct moment moment;
 	struct emit out;
-	uint32_t switch_cnt;
-	uint64_t now_ns;
 	uint8_t flags;
 
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
 		return emit_lost(&out, kind, bpf_ktime_get_ns());
-	flags = read_clocks(clock, &event->clocks, &now_ns, &switch_cnt);
+	moment.cpu = out.cpu;
+	flags = read_clocks(clock, &event->clocks, &moment);
 	emit_header(&out, &event->span.header, kind, flags | filter_flags, bpf_get_current_pid_tgid(),
-		    now_ns);
+		    moment.now_ns);
 	fill_span(&event->span, id, label, parent);
-	if (!(flags & WIRE_NO_CLOCKS))
-		clock->reported_cnt = switch_cnt;
+	note_report(clock, &moment, flags);
 	emit_submit(&out, event);
 	return 0;
 }
@@ -112,13 +134,13 @@ static __always_inline uint8_t flags_if_filtered(uint8_t flags)
 	return span_filter_is_on() ? flags : 0;
 }
 
-static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t label, uint64_t parent)
+static __always_inline int send_span(struct thread_clock *clock, const uint8_t kind, uint64_t id,
+				     uint64_t label, uint64_t parent)
 {
-	struct thread_clock *clock = clock_of_current(compat_current_task());
 	struct wire_span *event;
 	uint8_t filter_flags = 0;
 	struct emit out;
-	uint64_t now_ns;
+	uint64_t now_ns, steal_ns;
 
 	if (!clock)
 		return 0;
@@ -129,8 +151,11 @@ static __always_inline int send_span(const uint8_t kind, uint64_t id, uint64_t l
 	event = emit_reserve(&out, kind, sizeof(*event));
 	if (!event)
 		return emit_lost(&out, kind, bpf_ktime_get_ns());
-	now_ns = bpf_ktime_get_ns();
-	if (clocks_moved(clock)) { /* preempted since we looked */
+	if (steal_is_told() && cfg_steal_is_late)
+		clock->is_stolen_shared = 1;
+	steal_ns = steal_and_time(compat_current_task(), out.cpu, &now_ns);
+	/* preempted since we looked, or stolen from since the last event */
+	if (clocks_moved(clock) || steal_moved(clock, steal_ns)) {
 		emit_discard(&out, kind, event);
 		return send_span_with_clocks(clock, kind, id, label, parent, flags_if_filtered(filter_flags));
 	}
@@ -146,35 +171,35 @@ SEC("uprobe")
 int BPF_KPROBE(on_begin, uint64_t id, uint64_t label, uint64_t parent)
 {
 	compat_use_thread_stack();
-	return send_span(WIRE_BEGIN, id, label, parent);
+	return send_span(clock_of_current(compat_current_task()), WIRE_BEGIN, id, label, parent);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_begin_detached, uint64_t id, uint64_t label, uint64_t parent)
 {
 	compat_use_thread_stack();
-	return send_span(WIRE_BEGIN_DETACHED, id, label, parent);
+	return send_span(clock_of_current(compat_current_task()), WIRE_BEGIN_DETACHED, id, label, parent);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_enter, uint64_t id)
 {
 	compat_use_thread_stack();
-	return send_span(WIRE_ENTER, id, 0, 0);
+	return send_span(clock_of_current(compat_current_task()), WIRE_ENTER, id, 0, 0);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_exit, uint64_t id)
 {
 	compat_use_thread_stack();
-	return send_span(WIRE_LEAVE, id, 0, 0);
+	return send_span(clock_of_current(compat_current_task()), WIRE_LEAVE, id, 0, 0);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_end, uint64_t id)
 {
 	compat_use_thread_stack();
-	return send_span(WIRE_END, id, 0, 0);
+	return send_span(clock_of_current(compat_current_task()), WIRE_END, id, 0, 0);
 }
 
 static __always_inline int send_mark(const uint8_t kind, uint64_t id, uint64_t name, uint64_t value)
@@ -319,14 +344,17 @@ static __always_inline bool is_key_recorded(const uint8_t kind, uint64_t address
 	return span_filter_has_key(&key, kind, label);
 }
 
-/* Spans named by bytes are rarer than the others: their events always take the clocks along. */
-static __always_inline int send_key(const uint8_t kind, uint64_t key, uint64_t length, uint64_t name)
+/*
+ * Spans named by bytes are rarer than the others: their events always take the clocks along. Beside the frames
+ * of whoever makes clocks there is no room for this one, so it is called after that.
+ */
+static __noinline int send_key(struct thread_clock *clock, const uint8_t kind, uint64_t key,
+				    uint64_t length, uint64_t name)
 {
-	struct thread_clock *clock = clock_of_current(compat_current_task());
 	struct key_with_clocks *event;
+	uint32_t room = length < WIRE_KEY_MAX ? length : WIRE_KEY_MAX;
+	struct moment moment;
 	struct emit out;
-	uint32_t switch_cnt, room = length < WIRE_KEY_MAX ? length : WIRE_KEY_MAX;
-	uint64_t now_ns;
 	uint8_t flags;
 
 	if (!clock || (span_filter_is_on() && !is_key_recorded(kind, key, room, name)))
@@ -340,14 +368,15 @@ static __always_inline int send_key(const uint8_t kind, uint64_t key, uint64_t l
 		room = WIRE_KEY_MAX;
 	if (bpf_probe_read_user(event->keyed.key, room, (void *)key))
 		room = 0;
-	flags = read_clocks(clock, &event->clocks, &now_ns, &switch_cnt);
-	if (!(flags & WIRE_NO_CLOCKS))
-		clock->reported_cnt = switch_cnt;
+	moment.cpu = out.cpu;
+	flags = read_clocks(clock, &event->clocks, &moment);
+	note_report(clock, &moment, flags);
 	if (length > WIRE_KEY_MAX)
 		flags |= WIRE_IS_TRUNCATED;
 	if (!room)
 		flags |= WIRE_IS_UNREADABLE;
-	emit_header(&out, &event->keyed.header, kind, flags, bpf_get_current_pid_tgid(), now_ns);
+	emit_header(&out, &event->keyed.header, kind, flags, bpf_get_current_pid_tgid(),
+		    moment.now_ns);
 	event->keyed.name = name;
 	event->keyed.key_length = room;
 	event->keyed.padding = 0;
@@ -359,35 +388,35 @@ SEC("uprobe")
 int BPF_KPROBE(on_key_begin, uint64_t label, uint64_t key, uint64_t length)
 {
 	compat_use_thread_stack();
-	return send_key(WIRE_KEY_BEGIN, key, length, label);
+	return send_key(clock_of_current(compat_current_task()), WIRE_KEY_BEGIN, key, length, label);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_key_enter, uint64_t key, uint64_t length)
 {
 	compat_use_thread_stack();
-	return send_key(WIRE_KEY_ENTER, key, length, 0);
+	return send_key(clock_of_current(compat_current_task()), WIRE_KEY_ENTER, key, length, 0);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_key_exit, uint64_t key, uint64_t length)
 {
 	compat_use_thread_stack();
-	return send_key(WIRE_KEY_LEAVE, key, length, 0);
+	return send_key(clock_of_current(compat_current_task()), WIRE_KEY_LEAVE, key, length, 0);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_key_end, uint64_t key, uint64_t length)
 {
 	compat_use_thread_stack();
-	return send_key(WIRE_KEY_END, key, length, 0);
+	return send_key(clock_of_current(compat_current_task()), WIRE_KEY_END, key, length, 0);
 }
 
 SEC("uprobe")
 int BPF_KPROBE(on_key_event, uint64_t key, uint64_t length, uint64_t name)
 {
 	compat_use_thread_stack();
-	return send_key(WIRE_KEY_INSTANT, key, length, name);
+	return send_key(clock_of_current(compat_current_task()), WIRE_KEY_INSTANT, key, length, name);
 }
 
 /* ---- for foreign.bpf.c ---- */
@@ -397,27 +426,33 @@ __noinline int foreign_is_traced(void)
 	return clock_of_current(compat_current_task()) != 0;
 }
 
+/* After foreign_is_traced(): it has clocks, and the frames of whoever makes them need not fit in here. */
+static __always_inline struct thread_clock *clock_of_traced(void)
+{
+	return phase == WIRE_PHASE_RECORDING ? thread_clock_of(compat_current_task()) : 0;
+}
+
 __noinline int foreign_begin(uint64_t id, uint64_t label, uint64_t parent)
 {
-	return send_span(WIRE_BEGIN, id, label, parent);
+	return send_span(clock_of_traced(), WIRE_BEGIN, id, label, parent);
 }
 
 __noinline int foreign_end(uint64_t id)
 {
-	return send_span(WIRE_END, id, 0, 0);
+	return send_span(clock_of_traced(), WIRE_END, id, 0, 0);
 }
 
 __noinline int foreign_abandon(uint64_t id)
 {
-	return send_span(WIRE_ABANDON, id, 0, 0);
+	return send_span(clock_of_traced(), WIRE_ABANDON, id, 0, 0);
 }
 
 __noinline int foreign_key_begin(uint64_t key, uint64_t length, uint64_t label)
 {
-	return send_key(WIRE_KEY_BEGIN, key, length, label);
+	return send_key(clock_of_traced(), WIRE_KEY_BEGIN, key, length, label);
 }
 
 __noinline int foreign_key_end(uint64_t key, uint64_t length)
 {
-	return send_key(WIRE_KEY_END, key, length, 0);
+	return send_key(clock_of_traced(), WIRE_KEY_END, key, length, 0);
 }

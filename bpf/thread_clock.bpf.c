@@ -61,6 +61,8 @@ __hidden struct thread_clock *thread_clock_start(struct task_struct *task, uint3
 	event = emit_reserve(&out, WIRE_THREAD, sizeof(*event));
 	initial.now.since_ns = bpf_ktime_get_ns();
 	initial.clocks.born_ns = initial.now.since_ns;
+	if (state == WIRE_THREAD_ON_CPU)
+		initial.steal_ns = steal_read_at(steal_address(task), STEAL_UNKNOWN);
 	clock = thread_clock_make(task, &initial);
 	if (!clock)
 		clock = thread_clock_make(task, &initial);

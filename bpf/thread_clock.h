@@ -12,6 +12,7 @@
 #include "vmlinux.h"
 #include "compat.h"
 #include "emit.h"
+#include "steal.h"
 #include "txtrace/state_clock.h"
 
 #include <bpf/bpf_helpers.h>
@@ -48,10 +49,13 @@ struct thread_clock { /* small, too: 5.10 has 512 bytes for the frames of a prog
 	uint16_t waits_on;         /* number of the CPU that it waits for + 1, see cpu_watch.h; 0: none */
 	uint16_t cpu;              /* that it was last on, or put on */
 	struct open_wait wait;
+	uint64_t steal_ns;         /* what its CPU's steal clock showed at now.since_ns, while it is on one */
+	uint32_t reported_steal;   /* the lowest bits of what that showed when the clocks were last taken along */
+	uint8_t is_stolen_shared;  /* the steal clock is late, and it has made a mark in this stay on its CPU */
+	uint8_t padding[3];
 };
 
-_Static_assert(sizeof(struct thread_clock) == 208,
-	       "with 8 bytes more, programs of --span do not load on 5.10");
+_Static_assert(sizeof(struct thread_clock) == 232, "with 64 bytes more, on_begin does not load on 5.10");
 
 struct thread_clocks_map {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -133,12 +137,39 @@ static __always_inline void thread_clock_see_running(struct thread_clock *clock)
 		clock->now.is_seen_running = 1;
 }
 
-/* The clocks at now_ns of the current thread. */
-static __always_inline void thread_clock_read(const struct thread_clock *clock, uint64_t now_ns,
+/*
+ * What was stolen since the thread got its CPU, as the steal clock shows now.
+ * Where that is late and there were marks, nobody knows whose it is.
+ */
+static __always_inline uint64_t thread_clock_stolen(const struct thread_clock *clock, uint64_t steal_ns)
+{
+	return clock->is_stolen_shared ? 0 : steal_between(clock->steal_ns, steal_ns);
+}
+
+/* The clocks at now_ns of the current thread; steal_ns: from steal_and_time(). */
+static __always_inline void thread_clock_read(struct thread_clock *clock, uint64_t now_ns, uint64_t steal_ns,
 					      struct wire_clocks *reading)
 {
+	if (steal_is_told() && cfg_steal_is_late)
+		clock->is_stolen_shared = 1;
 	*reading = clock->clocks;
-	state_clock_settle(&clock->now, now_ns, reading);
+	state_clock_settle(&clock->now, now_ns, thread_clock_stolen(clock, steal_ns), reading);
+}
+
+/* It is switched out, or in, with what steal_and_time() told. */
+static __always_inline void thread_clock_leave(struct thread_clock *clock, uint64_t now_ns, uint64_t steal_ns,
+					       uint32_t state, uint32_t reason)
+{
+	state_clock_leave(&clock->now, &clock->clocks, now_ns, thread_clock_stolen(clock, steal_ns), state,
+			  reason);
+}
+
+static __always_inline void thread_clock_arrive(struct thread_clock *clock, uint64_t now_ns,
+						uint64_t steal_ns)
+{
+	state_clock_arrive(&clock->now, &clock->clocks, now_ns);
+	clock->steal_ns = steal_ns;
+	clock->is_stolen_shared = 0;
 }
 
 /* Goes with a reading: what it is worth. */

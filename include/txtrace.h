@@ -11,12 +11,12 @@
  *
  *     void serve(struct request *r)
  *     {
- *         TXTRACE_SPAN("serve");                      // until the end of the block, however it is left
- *         txtrace_span_t s = TXTRACE_BEGIN("commit"); // 0 when nobody traces, and then every use of s does
- *         nothing
+ *         TXTRACE_SPAN("serve");    // to the end of the block, however it is left
+ *         // 0 when nobody traces, and then every use of s does nothing
+ *         txtrace_span_t s = TXTRACE_BEGIN("commit");
  *         TXTRACE_ATTR(s, "bytes", r->size);
  *         ...
- *         TXTRACE_END(s);                             // from any thread
+ *         TXTRACE_END(s);           // from any thread
  *     }
  *
  * C11 or C++11 and later, gcc or clang, Linux on x86-64 or aarch64. Elsewhere,
@@ -24,58 +24,60 @@
  * txtrace explains each macro with an example.
  *
  * Rules that hold for all of them
- *   - Labels and names are string literals; anything else does not compile. Two uses of one label are the
- *   same kind of
- *     span.
- *   - An argument is evaluated at most once, and not at all when nobody traces. The one exception is the span
- *   that a
- *     macro is for (the first argument of TXTRACE_END and the like): its value says whether there is anything
- *     to do.
- *   - Span 0 is no span: to end, enter, exit, tag or link it does nothing; as a parent it means none: a root.
- *   - A span that names no parent is a child of the span that its thread entered last and is still in, if
- *   there is one.
- *   - They work in any thread, after fork, and in signal handlers (there is one limit, see txtrace_start_).
+ *   - Labels and names are string literals; anything else does not compile. Two
+ *     uses of one label are the same kind of span.
+ *   - An argument is evaluated at most once, and not at all when nobody traces.
+ *     The one exception is the span that a macro is for (the first argument of
+ *     TXTRACE_END and the like): its value says whether there is anything to do.
+ *   - Span 0 is no span: to end, enter, exit, tag or link it does nothing. As a
+ *     parent it means that there is none: the span is a root.
+ *   - A span that names no parent is a child of the span that its thread entered
+ *     last and is still in, if there is one.
+ *   - They work in any thread, after fork, and in signal handlers (there is one
+ *     limit, see txtrace_start_).
  *
  * What tracers rely on (ABI: it does not change)
- *   Each object file (executable, shared library, plugin) holds one copy of each probe, in a section group
- *   that the
- *   linker merges: a hidden function txtrace_probe_<name> with a note in .note.stapsdt, whose semaphore is
- *   the object's
- *   16-bit txtrace_semaphore in .probes. The note's address is the function's first byte. From there the code
- *   is, exactly,
- *       x86-64    90                              a nop of one byte: where a uprobe is cheapest before kernel
- *                                                 6.18
- *                 0f 1f 44 00 00                  a nop of five, which 6.18 can turn into a call
+ *   Each object file (executable, shared library, plugin) holds one copy of each
+ *   probe, in a section group that the linker merges: a hidden function
+ *   txtrace_probe_<name> with a note in .note.stapsdt, whose semaphore is the
+ *   object's 16-bit txtrace_semaphore in .probes. The note's address is the
+ *   function's first byte. From there the code is, exactly,
+ *       x86-64    90                              a nop of one byte: where a
+ *                                                 uprobe is cheapest before 6.18
+ *                 0f 1f 44 00 00                  a nop of five, which 6.18 can
+ *                                                 turn into a call
  *                 66 2e 0f 1f 84 00 00 00 00 00   a nop of ten, for kernels to come
  *                 c3                              ret
  *       aarch64   1f 20 03 d5  c0 03 5f d6        nop, ret
- *   and starts at a multiple of 16, so that no nop crosses a page. As the probe is a function of its own, no
- *   red zone
- *   lies below it. After the ret comes the probe's number, never executed: without it, a linker that folds
- *   identical
- *   code would make one function of them all. At each of the nops the arguments are in the ABI's argument
- *   registers:
- *       begin(id, label, parent)     begin_detached(id, label, parent)     enter(id)     exit(id)     end(id)
- *       tag(id, string)     attr(id, name, enum txtrace_attr_type_, value)     event(id, name)     link(from,
- *       to, name)
- *       counter(name, signed value)     key_begin(label, key, length)     key_enter(key, length)
- *       key_exit(key, length)     key_end(key, length)     key_event(key, length, name)
- *   A key may be longer than the 64 bytes that count, a string may have any length. `parent` is an id; all
- *   ones (TXTRACE_ROOT_)
- *   say that the span has none; 0 says that none was named, and the rule above finds it (begin_detached:
- *   there is none).
- *   Two linkers leave more notes than probes: lld does not merge the groups of -flto=thin objects (two notes
- *   then name
- *   one address; with --gc-sections it does), gold keeps the notes of probes that --gc-sections removed
- *   (address 0).
+ *   and starts at a multiple of 16, so that no nop crosses a page. As the probe
+ *   is a function of its own, no red zone lies below it. After the ret comes the
+ *   probe's number, never executed: without it, a linker that folds identical
+ *   code would make one function of them all. At each of the nops the arguments
+ *   are in the ABI's argument registers:
+ *       begin(id, label, parent)       begin_detached(id, label, parent)
+ *       enter(id)                      exit(id)
+ *       end(id)                        tag(id, string)
+ *       attr(id, name, enum txtrace_attr_type_, value)
+ *       event(id, name)                link(from, to, name)
+ *       counter(name, signed value)    key_begin(label, key, length)
+ *       key_enter(key, length)         key_exit(key, length)
+ *       key_end(key, length)           key_event(key, length, name)
+ *   A key may be longer than the 64 bytes that count, a string may have any
+ *   length. `parent` is an id; all ones (TXTRACE_ROOT_) say that the span has
+ *   none; 0 says that none was named, and the rule above finds it
+ *   (begin_detached: there is none).
+ *   Two linkers leave more notes than probes: lld does not merge the groups of
+ *   -flto=thin objects (two notes then name one address; with --gc-sections it
+ *   does), gold keeps the notes of probes that --gc-sections removed (address 0).
  *
  * Changes
  *   0.1.0   the first
- *   0.2.0   spans nest; TXTRACE_BEGIN_ROOT, TXTRACE_SPAN_ROOT; TXTRACE_BEGIN_CHILD below span 0 begins a
- *           root. Before, `parent` was 0 for
- *           that, too: a tracer cannot tell it from TXTRACE_BEGIN there, and puts the span below the one that
- *           its thread is in.
- *           The first id no longer comes from the time stamp counter: marks work in seccomp's strict mode.
+ *   0.2.0   spans nest; TXTRACE_BEGIN_ROOT, TXTRACE_SPAN_ROOT;
+ *           TXTRACE_BEGIN_CHILD below span 0 begins a root. Before, `parent` was
+ *           0 for that, too: a tracer cannot tell it from TXTRACE_BEGIN there,
+ *           and puts the span below the one that its thread is in. The first id
+ *           no longer comes from the time stamp counter: marks work in seccomp's
+ *           strict mode.
  */
 #ifndef TXTRACE_H
 #define TXTRACE_H

@@ -112,10 +112,11 @@ struct wire_header {
 
 /*
  * A reading of a thread's clocks at header.time_ns: how long it has been in
- * each state since born_ns. They always add up: on_cpu + runnable + blocked +
- * unknown + interrupt = time - born. A span event carries them if this thread
- * has been switched since the last span event that it got into a ring; if not,
- * on_cpu alone has moved, by the difference of the two times.
+ * each state since born_ns. They always add up: on_cpu + stolen + runnable +
+ * blocked + unknown + interrupt = time - born. A span event carries them if this
+ * thread has been switched, or a hypervisor has stolen of its CPU, since the
+ * last span event that it got into a ring; if not, on_cpu alone has moved, by
+ * the difference of the two times.
  */
 struct wire_clocks {
 	/*
@@ -129,6 +130,15 @@ struct wire_clocks {
 	uint64_t unknown_ns;
 	/* with --irq: of the time on a CPU what interrupts took; else that is in on_cpu */
 	uint64_t interrupt_ns;
+	uint64_t stolen_ns; /* of the time on a CPU what a hypervisor took */
+};
+
+/* How it is known what a hypervisor stole of a CPU: see bpf/steal.h. */
+enum steal_kind {
+	STEAL_NOT_TOLD = 0, /* there is no hypervisor, or nobody tells */
+	STEAL_EXACT = 1,    /* at any moment */
+	STEAL_LATE = 2,     /* when a stay on a CPU ends: what was marked in it is not split */
+	STEAL_KIND_COUNT = 3,
 };
 
 /* SWITCH.left_as: how header.tid left the CPU */
@@ -162,7 +172,13 @@ struct wire_switch {
 	uint8_t left_as;    /* enum wire_left_as */
 	uint8_t reason;     /* BLOCKED: enum block_reason */
 	uint8_t next_is_traced;
-	uint8_t padding;
+	/* what was stolen is in the thread's on_cpu: it made marks, and which spans it belongs to is not known */
+	uint8_t is_stolen_shared;
+	/*
+	 * what a hypervisor took of the CPU while the one that left had it; UNTRACED: in the last other_ns
+	 * of that
+	 */
+	uint64_t stolen_ns;
 };
 
 struct wire_wake {
@@ -196,6 +212,7 @@ struct wire_wait_end {
 struct wire_other {
 	struct wire_header header;
 	uint64_t since_ns;
+	uint64_t stolen_ns; /* what a hypervisor took of the CPU since then; 0 also: not known */
 	char comm[16];
 };
 
@@ -206,6 +223,7 @@ struct wire_other {
 struct wire_move {
 	struct wire_header header;
 	uint64_t since_ns; /* header.time_ns, if it is not known */
+	uint64_t stolen_ns; /* of from_cpu, as in OTHER */
 	uint32_t from_cpu;
 	uint32_t other_tid;  /* 0: idle */
 	uint32_t other_tgid;
@@ -374,12 +392,12 @@ struct wire_process {
 
 _Static_assert(sizeof(struct wire_stack) == 184, "wire_stack");
 _Static_assert(sizeof(struct wire_header) == 24, "wire_header");
-_Static_assert(sizeof(struct wire_clocks) == 128, "wire_clocks");
-_Static_assert(sizeof(struct wire_switch) == 56, "wire_switch");
+_Static_assert(sizeof(struct wire_clocks) == 136, "wire_clocks");
+_Static_assert(sizeof(struct wire_switch) == 64, "wire_switch");
 _Static_assert(sizeof(struct wire_wake) == 48, "wire_wake");
 _Static_assert(sizeof(struct wire_wait_end) == 72, "wire_wait_end");
-_Static_assert(sizeof(struct wire_other) == 48, "wire_other");
-_Static_assert(sizeof(struct wire_move) == 64, "wire_move");
+_Static_assert(sizeof(struct wire_other) == 56, "wire_other");
+_Static_assert(sizeof(struct wire_move) == 72, "wire_move");
 _Static_assert(sizeof(struct wire_thread) == 56, "wire_thread");
 _Static_assert(sizeof(struct wire_span) == 48, "wire_span");
 _Static_assert(sizeof(struct wire_mark) == 48, "wire_mark");
@@ -421,8 +439,16 @@ struct cpu_watch {
 	 * begin
 	 */
 	uint64_t since_ns;
+	uint64_t steal_ns;    /* what its steal clock showed then; the greatest number: not known */
 	uint32_t waiting_cnt; /* traced threads that wait for it */
-	uint32_t padding[13]; /* a cache line for each */
+	uint32_t padding[11]; /* a cache line for each */
+};
+
+/* Of one CPU: the kernel side's own, see bpf/steal.h. */
+struct steal_clock {
+	uint64_t address;    /* 0: not found yet */
+	uint64_t seen_ns;    /* what it showed when it was last read along with a time */
+	uint64_t padding[6]; /* a cache line for each */
 };
 
 /* Of one CPU: hits of traced threads on foreign probes whose instruction was single-stepped. */

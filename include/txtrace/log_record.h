@@ -48,8 +48,8 @@ struct txtrace_string {
 };
 
 /*
- * Where a span's time went. on_cpu + runnable + blocked[*] + detached + unknown
- * + interrupt = work, exactly, unless the span is a lower bound.
+ * Where a span's time went. on_cpu + stolen + runnable + blocked[*] + detached +
+ * unknown + interrupt = work, exactly, unless the span is a lower bound.
  */
 struct txtrace_ledger {
 	uint64_t on_cpu_ns;
@@ -61,6 +61,7 @@ struct txtrace_ledger {
 	 * with --irq: interrupts and softirqs on top of a thread that was on a CPU; else that is in on_cpu_ns
 	 */
 	uint64_t interrupt_ns;
+	uint64_t stolen_ns; /* it would have been on a CPU, but a hypervisor had taken that */
 };
 
 /* The sum of blocked_ns, and of all parts. Saturating: hostile logs may hold any numbers. */
@@ -146,6 +147,11 @@ struct txtrace_span {
 	struct txtrace_string label; /* length 0: unknown */
 	struct txtrace_string tag;
 	struct txtrace_string key;
+	/*
+	 * 0: exactly ledger.stolen_ns was stolen. Else no more than this: it is not known which spans of a
+	 * stay on a CPU were hit, and that time is in ledger.on_cpu_ns
+	 */
+	uint64_t stolen_max_ns;
 };
 
 enum txtrace_left_as {
@@ -184,6 +190,8 @@ struct txtrace_run {
 	bool has_wait_end;
 	uint8_t wait_reason; /* enum txtrace_block_reason */
 	uint64_t wait_object;
+	uint64_t stolen_ns;      /* what a hypervisor took of the CPU from begin_ns to end_ns */
+	uint64_t idle_stolen_ns; /* of idle_ns: the CPU was idle, and the hypervisor let it wait */
 };
 
 enum txtrace_wake_flag {
@@ -442,6 +450,7 @@ struct txtrace_other_run {
 	uint32_t moved_tid;
 	uint32_t moved_pid;
 	struct txtrace_string comm;
+	uint64_t stolen_ns; /* what a hypervisor took of the CPU meanwhile */
 };
 
 /* How a program of the recorder was reached. */

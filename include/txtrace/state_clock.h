@@ -10,6 +10,9 @@
  * clocks. A wakeup only leaves its time: the switch-in that follows splits the
  * sleep there. The caller sees to it that nothing else moves the same thread
  * meanwhile; switches of one task are ordered.
+ *
+ * Of the time on a CPU, what a hypervisor stole of that CPU is told by the
+ * caller, who knows where that is read: it goes to the stolen clock.
  */
 #ifndef TXTRACE_STATE_CLOCK_H
 #define TXTRACE_STATE_CLOCK_H
@@ -70,19 +73,29 @@ STATE_CLOCK_INLINE void state_clock_add_blocked(struct wire_clocks *clocks, uint
 		clocks->blocked_ns[STATE_CLOCK_INDEX(reason)] += spent_ns;
 }
 
+/* No more can be stolen than there was: what is beyond was stolen before, or comes of another clock. */
+STATE_CLOCK_INLINE void state_clock_add_on_cpu(struct wire_clocks *clocks, uint64_t spent_ns,
+					       uint64_t stolen_ns)
+{
+	if (stolen_ns > spent_ns)
+		stolen_ns = spent_ns;
+	clocks->stolen_ns += stolen_ns;
+	clocks->on_cpu_ns += spent_ns - stolen_ns;
+}
+
 /*
- * Adds the time up to now_ns, at a moment at which the thread is running. If
- * its switch-in was not seen (it was being seeded, or the kernel did not tell:
+ * Adds the time up to now_ns, at a moment at which the thread is running, of
+ * which stolen_ns were stolen if it was on its CPU all along. If its switch-in was not seen (it was being seeded, or the kernel did not tell:
  * switches away from some tasks are hidden), the time asleep is known, and how
  * the rest divides into runnable and running is not.
  */
 STATE_CLOCK_INLINE void state_clock_settle(const struct state_clock *clock, uint64_t now_ns,
-					   struct wire_clocks *clocks)
+					   uint64_t stolen_ns, struct wire_clocks *clocks)
 {
 	uint64_t since_ns = clock->since_ns, woken_ns;
 
 	if (clock->state == WIRE_THREAD_ON_CPU) {
-		clocks->on_cpu_ns += STATE_CLOCK_ELAPSED(since_ns, now_ns);
+		state_clock_add_on_cpu(clocks, STATE_CLOCK_ELAPSED(since_ns, now_ns), stolen_ns);
 		return;
 	}
 	woken_ns = state_clock_sleep_end(clock, now_ns);
@@ -117,11 +130,12 @@ STATE_CLOCK_INLINE void state_clock_forget_wake(struct state_clock *clock)
 	clock->late_wake_ns = 0;
 }
 
-/* It is switched out, and is in this state from now on. */
+/* It is switched out, and is in this state from now on; stolen_ns: as in state_clock_settle(). */
 STATE_CLOCK_INLINE void state_clock_leave(struct state_clock *clock, struct wire_clocks *clocks,
-					  uint64_t now_ns, uint32_t state, uint32_t reason)
+					  uint64_t now_ns, uint64_t stolen_ns, uint32_t state,
+					  uint32_t reason)
 {
-	state_clock_settle(clock, now_ns, clocks);
+	state_clock_settle(clock, now_ns, stolen_ns, clocks);
 	state_clock_forget_wake(clock);
 	clock->is_seen_running = 0;
 	clock->reason = (uint8_t)reason;

@@ -66,7 +66,7 @@ scope_stays() {
 	"$make_log" "$tmp/limited.txtrace" <<-END
 		header pid=1 cpus=1 command="bank" options="attached, 2 rings, --sched ledger, --sample 1/100, --min-duration 5000000ns, --flight, --label alice*, --label pay, --sched off" start_monotonic_ns=5
 		span begin_ns=10 end_ns=1010 pid=1 tid=2 end_tid=2 id=1 label="pay" work_ns=1000 on_cpu_ns=400 runnable_ns=100 lock_ns=500
-		summary time_ns=2000 sent=2 received=2 left_out_sample=198
+		summary time_ns=2000 sent_cnt=2 received_cnt=2 left_out_sample=198
 	END
 	run 0 info --json limited.txtrace && jq .capture.scope "$tmp/out" >"$tmp/before" || return
 	run 0 anonymize -o once.txtrace limited.txtrace && run 0 anonymize -o twice.txtrace once.txtrace || return

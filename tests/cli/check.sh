@@ -21,7 +21,7 @@ make_nasty() {
 			i=$((i + 1))
 			echo "span begin_ns=0 end_ns=${i}000 pid=1 tid=1 end_tid=1 id=$i label=\"$label\" work_ns=${i}000 on_cpu_ns=${i}000"
 		done
-		echo 'summary time_ns=1000000 sent=7 received=7'
+		echo 'summary time_ns=1000000 sent_cnt=7 received_cnt=7'
 	} | "$make_log" "$tmp/nasty.txtrace"
 }
 

@@ -29,21 +29,21 @@ random_logs() {
 
 # A capture in two files: each tells what was since the one before, and together they are the whole.
 two_files() {
-	local part='cpus=1 command="parts" capture_id="c" boot_id="b" start_monotonic_ns=1' cost='events=100 timed_events=10 timed_runs=10'
+	local part='cpus=1 command="parts" capture_id="c" boot_id="b" start_monotonic_ns=1' cost='event_cnt=100 timed_event_cnt=10 timed_run_cnt=10'
 	mkdir "$tmp/set"
 	"$make_log" "$tmp/set/a.000001.txtrace" <<-END || return
 		header $part
 		span begin_ns=10 end_ns=20 pid=1 tid=1 end_tid=1 id=2 label="a" work_ns=10 on_cpu_ns=10
-		cost time_ns=25 since_ns=1 event="end" $cost timed_run_ns=1000 entry=trap entry_ps=400000 empty_run_ps=20000 calibrations=4096
-		cost time_ns=25 since_ns=1 events=100 cpu_ns=5 ring_bytes=64
+		cost time_ns=25 since_ns=1 event="end" $cost timed_run_ns=1000 entry=trap entry_ps=400000 empty_run_ps=20000 calibration_cnt=4096
+		cost time_ns=25 since_ns=1 event_cnt=100 cpu_ns=5 ring_bytes=64
 		continued time_ns=25 next_part=1
 	END
 	"$make_log" "$tmp/set/a.txtrace" <<-END || return
 		header $part part=1 first_sequence=2
 		span begin_ns=30 end_ns=40 pid=1 tid=1 end_tid=1 id=3 label="a" work_ns=10 on_cpu_ns=10
-		cost time_ns=45 since_ns=25 event="end" $cost timed_run_ns=2000 entry=trap entry_ps=600000 empty_run_ps=20000 calibrations=4352
-		cost time_ns=45 since_ns=25 events=100 cpu_ns=6 ring_bytes=64
-		summary time_ns=45 sent=200 received=200
+		cost time_ns=45 since_ns=25 event="end" $cost timed_run_ns=2000 entry=trap entry_ps=600000 empty_run_ps=20000 calibration_cnt=4352
+		cost time_ns=45 since_ns=25 event_cnt=100 cpu_ns=6 ring_bytes=64
+		summary time_ns=45 sent_cnt=200 received_cnt=200
 	END
 	run 0 report --cost --json set || return
 	[ "$(jq -c '[.cost.events, .cost.observed_ns, .cost.recorder_cpu_ns, .cost.ring_bytes, .cost.classes.span.entry_ns, .cost.classes.span.run_ns, .rows[0].added_ns]' \

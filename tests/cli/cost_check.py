@@ -297,7 +297,7 @@ class World:
         lines = {
             "switch": f"run begin_ns={self.time - 1} end_ns={self.time} pid=10 tid={tid} cpu=0 left_as=preempted",
             "wake": f"wake time_ns={self.time} pid=10 tid={self.rng.choice(self.TIDS)} waker_pid=10 waker_tid={tid}",
-            "text": f'attribute time_ns={self.time} pid=10 tid={tid} span=1 name="n" type=uint value=1',
+            "text": f'attribute time_ns={self.time} pid=10 tid={tid} span=1 name="n" value_type=uint value=1',
             "mark": f'counter time_ns={self.time} pid=10 tid={tid} name="n" value=1',
         }
         self.pay(tid, what, self.time)
@@ -337,9 +337,9 @@ def random_log(seed, truth_path):
     for _, line in sorted(world.lines, key=lambda pair: pair[0]):  # stable: stays stand before their span
         print(line)
     for event, cnt, entry, ps in COSTS:
-        print(f'cost time_ns={world.time} since_ns=1000 event="{event}" events={cnt} timed_events={cnt // 7} timed_runs={cnt // 5} '
-              f"timed_run_ns={cnt * 40} entry={entry} entry_ps={ps} empty_run_ps=30500 idle_run_ps={61000 if event == 'switch' else 0} calibrations=4096")
-    print(f"cost time_ns={world.time} since_ns=1000 events=701 timed_run_ns=20 cpu_ns=777 ring_bytes=4096 log_bytes=99")
+        print(f'cost time_ns={world.time} since_ns=1000 event="{event}" event_cnt={cnt} timed_event_cnt={cnt // 7} timed_run_cnt={cnt // 5} '
+              f"timed_run_ns={cnt * 40} entry={entry} entry_ps={ps} empty_run_ps=30500 idle_run_ps={61000 if event == 'switch' else 0} calibration_cnt=4096")
+    print(f"cost time_ns={world.time} since_ns=1000 event_cnt=701 timed_run_ns=20 cpu_ns=777 ring_bytes=4096 log_bytes=99")
     print(f"summary time_ns={world.time}")
     with open(truth_path, "w", encoding="utf-8") as file:
         json.dump(world.truth(), file)

@@ -18,7 +18,7 @@ batches() {
 	END
 }
 
-batches "summary time_ns=6000 sent=8 received=8" | "$make_log" "$tmp/whole.txtrace" none
+batches "summary time_ns=6000 sent_cnt=8 received_cnt=8" | "$make_log" "$tmp/whole.txtrace" none
 batches abort | "$make_log" "$tmp/crashed.txtrace" none
 batches "span begin_ns=1 end_ns=2 id=9 label=\"e\" work_ns=1 on_cpu_ns=1" | "$make_log" "$tmp/open.txtrace" none
 

@@ -53,7 +53,7 @@ make_native() {
 		span begin_ns=320000 end_ns=520000 pid=7 tid=8 end_tid=8 id=4 flags=keyed,root label="tx" key="short" work_ns=200000 unknown_ns=200000
 		span begin_ns=330000 end_ns=530000 pid=7 tid=8 end_tid=8 id=5 flags=root label="tx" work_ns=200000 unknown_ns=200000
 		counter time_ns=540000 pid=7 tid=8 name="queue" value=3
-		loss first_ns=540000 last_ns=550000 span_events=2
+		loss first_ns=540000 last_ns=550000 span_event_cnt=2
 		span begin_ns=80000000 end_ns=90000000 pid=7 tid=8 end_tid=8 id=7 flags=keyed,root label="tx" key="$(digest '\\x77')" tag="a=b" work_ns=10000000 unknown_ns=10000000
 		span begin_ns=400000 end_ns=90000000 pid=7 tid=8 end_tid=0 id=6 flags=keyed,root,unfinished,lower_bound label="tx" key="$(digest '\\x66')" work_ns=89600000 unknown_ns=89600000
 		summary time_ns=90000000

@@ -15,8 +15,8 @@ make_hostile() {
 	"$make_log" "$tmp/hostile.txtrace" <<-END
 		header pid=1 cpus=1 command="\xff\n" host="\e[31m" start_monotonic_ns=5
 		thread time_ns=10 pid=1 tid=2 comm="$bytes"
-		attribute time_ns=15 pid=1 tid=2 span=1 name="$bytes" type=string value="$bytes"
-		attribute time_ns=15 pid=1 tid=2 span=1 name="" type=double value=inf
+		attribute time_ns=15 pid=1 tid=2 span=1 name="$bytes" value_type=string value="$bytes"
+		attribute time_ns=15 pid=1 tid=2 span=1 name="" value_type=double value=inf
 		counter time_ns=16 pid=1 tid=2 name="$bytes" value=1
 		instant time_ns=17 pid=1 tid=2 name="\xe2\x82"
 		link time_ns=18 pid=1 tid=2 from=1 to=1 name="$bytes"
@@ -32,11 +32,11 @@ make_hostile() {
 		process time_ns=29 pid=1 parent_pid=4294967295 start_ns=18446744073709551615 reasons=255 exit=1 comm="$bytes" exe="$bytes" command="$bytes"
 		open_span time_ns=30 begin_ns=12 pid=1 tid=2 id=7 label="$bytes" key="$bytes"
 		other_run begin_ns=18446744073709551615 end_ns=1 pid=4294967295 tid=1 comm="$bytes" cpu=4294967295 moved_pid=1 moved_tid=4294967295 flags=nobody_known
-		trigger time_ns=35 pid=4294967295 tid=1 cause=255 span=18446744073709551615 keyed=1 missed=18446744073709551615 rule="$bytes" label="$bytes"
+		trigger time_ns=35 pid=4294967295 tid=1 cause=255 span=18446744073709551615 keyed=1 missed_cnt=18446744073709551615 rule="$bytes" label="$bytes"
 		overlap time_ns=36 pid=4294967295 tid=1 span=18446744073709551615 keyed=1 on_cpu_ns=18446744073709551615 lock_ns=1 throttled_ns=18446744073709551615
-		cost time_ns=40 event="$bytes" events=18446744073709551615 entry=255
-		loss first_ns=0 last_ns=18446744073709551615 cpu=4294967295 span_events=18446744073709551615 sched_events=1
-		dropped time_ns=18446744073709551615 first_ns=18446744073709551615 last_ns=0 batches=18446744073709551615 span=18446744073709551615 run=1
+		cost time_ns=40 event="$bytes" event_cnt=18446744073709551615 entry=255
+		loss first_ns=0 last_ns=18446744073709551615 cpu=4294967295 span_event_cnt=18446744073709551615 sched_event_cnt=1
+		dropped time_ns=18446744073709551615 first_ns=18446744073709551615 last_ns=0 batch_cnt=18446744073709551615 span_cnt=18446744073709551615 run_cnt=1
 		continued time_ns=18446744073709551615 next_part=4294967295
 		summary time_ns=18446744073709551615
 	END

@@ -42,8 +42,8 @@ ends() { # ends STATUS
 
 record whole.000001.txtrace 0 "continued time_ns=1900 next_part=1"
 record whole.000002.txtrace 1 "continued time_ns=2900 next_part=2"
-record whole.txtrace 2 "summary time_ns=3900 sent=6 received=6"
-record single.txtrace 0 "summary time_ns=1900 sent=2 received=2"
+record whole.txtrace 2 "summary time_ns=3900 sent_cnt=6 received_cnt=6"
+record single.txtrace 0 "summary time_ns=1900 sent_cnt=2 received_cnt=2"
 
 # A recorder, played: holds the lock on the file that it writes, as its process does (flock(1) keeps it for the commands that follow).
 second_batch() { # second_batch FILE: the offset of its second block

@@ -85,7 +85,7 @@ class Shop:
         print(f'thread time_ns={self.now} pid=10 tid=11 comm="worker" seed=1')
         for _ in range(self.options.spans):
             self.transaction()
-        print(f"summary time_ns={self.now} sent=10 received=10 end_unknown={int(self.changes.get('anomalies', 0))}")
+        print(f"summary time_ns={self.now} sent_cnt=10 received_cnt=10 end_unknown={int(self.changes.get('anomalies', 0))}")
 
 
 def main():

@@ -11,7 +11,7 @@ awk 'BEGIN {
 	for (i = 0; i < 60000; i++)
 		print "span begin_ns=" 1000 * i " end_ns=" 1000 * i + 1000 " pid=1 tid=1 end_tid=1 id=" i + 1 \
 			" label=\"user-" i % 30000 "\" work_ns=1000 on_cpu_ns=1000"
-	print "summary time_ns=300000000 sent=120000 received=120000"
+	print "summary time_ns=300000000 sent_cnt=120000 received_cnt=120000"
 }' </dev/null | "$make_log" "$tmp/labels.txtrace"
 
 all_labels() {

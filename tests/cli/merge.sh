@@ -16,9 +16,9 @@ other_host() {
 		run begin_ns=7500000000 end_ns=7700000000 pid=100 tid=100 cpu=3 blocked_ns=100 left_as=blocked reason=lock syscall_nr=202 object=0x10
 		wake time_ns=7800000000 pid=100 tid=100 waker_pid=90 waker_tid=91 waker_comm="irq" cpu=0
 		span begin_ns=7500000000 end_ns=8500000000 pid=100 tid=100 end_tid=100 id=1 parent=9 label="serve" tag="shard=3" work_ns=1000000000 on_cpu_ns=1000000000
-		loss first_ns=8500000000 last_ns=8600000000 cpu=1 span_events=2 sched_events=3
+		loss first_ns=8500000000 last_ns=8600000000 cpu=1 span_event_cnt=2 sched_event_cnt=3
 		span begin_ns=7200000000 end_ns=9000000000 pid=100 tid=100 end_tid=100 id=9 label="session" work_ns=1800000000 on_cpu_ns=1800000000
-		summary time_ns=9000000000 sent=20 received=15 lost=5 begin_twice=2
+		summary time_ns=9000000000 sent_cnt=20 received_cnt=15 lost_cnt=5 begin_twice=2
 	END
 }
 other_host | "$make_log" "$tmp/other.txtrace"
@@ -67,7 +67,7 @@ one_capture() {
 	run 0 slice --to 2s -o first.txtrace sound.txtrace && run 0 slice --from 2s -o second.txtrace sound.txtrace && run 0 merge -o merged.txtrace first.txtrace second.txtrace || return
 	run 0 dump -k span merged.txtrace && ! grep -q pid=4194404 "$tmp/out" || fail "pids are moved" || return
 	run 0 info --json merged.txtrace && jq -e '.losses.sent == 40 and .capture.pid == 100 and .capture.command == "bank"' "$tmp/out" >/dev/null || fail "$(cat "$tmp/out")" || return
-	run 0 dump merged.txtrace && [ "$(grep -c '^summary' "$tmp/out")" = 1 ] && tail -n 1 "$tmp/out" | grep -q '^summary time_ns=6000000000 sent=40 '
+	run 0 dump merged.txtrace && [ "$(grep -c '^summary' "$tmp/out")" = 1 ] && tail -n 1 "$tmp/out" | grep -q '^summary time_ns=6000000000 sent_cnt=40 '
 }
 
 # In the order of the wall clock; of one log the order stays, though a checkpoint stands before its time.

@@ -108,7 +108,7 @@ class World:
         self.now += self.rng.randrange(1, 60)
         task, choice = self.rng.choice(self.tasks), self.rng.random()
         if self.is_lossy and choice < 0.01:
-            print(f"loss first_ns={self.now - 30} last_ns={self.now} cpu=0 sched_events=2")
+            print(f"loss first_ns={self.now - 30} last_ns={self.now} cpu=0 sched_event_cnt=2")
         if task.state == "blocked":
             self.wake(task)
         elif task.state == "runnable" and choice < 0.2:

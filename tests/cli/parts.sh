@@ -18,7 +18,7 @@ part() {
 }
 
 summary() { # summary TIME COUNT
-	echo "summary time_ns=$1 sent=$2 received=$2"
+	echo "summary time_ns=$1 sent_cnt=$2 received_cnt=$2"
 }
 
 mkdir "$tmp/capture"

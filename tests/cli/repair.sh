@@ -118,7 +118,7 @@ anywhere() { # anywhere STEP COMMAND
 		status=$?
 		[ -e "$tmp/repaired.txtrace" ] || { [ $status = 2 ] && [ -s "$tmp/err" ] && continue; } || fail "$2 at $at: status $status" || return
 		(cd "$tmp" && "$txtrace" dump repaired.txtrace >out 2>err)
-		! grep '^damage' "$tmp/out" | grep -v 'bytes=0 records=0 reason="batches are missing before this place"$' || fail "$2 at $at" || return
+		! grep '^damage' "$tmp/out" | grep -v 'length_bytes=0 record_cnt=0 reason="batches are missing before this place"$' || fail "$2 at $at" || return
 		[ -z "$(grep -v '^damage' "$tmp/out" | sort | comm -23 - "$tmp/all")" ] || fail "$2 at $at: a wrong record" || return
 		! problems repaired.txtrace | grep -E 'index|batches|balance|order' || fail "$2 at $at: not sound" || return
 	done

@@ -41,18 +41,18 @@ tags() {
 tracks() {
 	"$make_log" "$tmp/tracks.txtrace" <<-'END' || return
 		thread time_ns=1 pid=10 tid=11 comm="worker" seed=1
-		attribute time_ns=2 pid=10 tid=11 span=1 name="track" type=string string="first"
-		attribute time_ns=3 pid=10 tid=11 span=1 name="track" type=string string="lane"
-		attribute time_ns=3 pid=10 tid=11 span=1 name="track" type=uint value=7
-		attribute time_ns=3 pid=10 tid=11 span=1 name="tracks" type=string string="no"
-		attribute time_ns=3 pid=10 tid=11 span=2 name="track" type=string string="lane"
-		attribute time_ns=4 pid=10 tid=11 span=2 name="track" type=string string=""
+		attribute time_ns=2 pid=10 tid=11 span=1 name="track" value_type=string value="first"
+		attribute time_ns=3 pid=10 tid=11 span=1 name="track" value_type=string value="lane"
+		attribute time_ns=3 pid=10 tid=11 span=1 name="track" value_type=uint value=7
+		attribute time_ns=3 pid=10 tid=11 span=1 name="tracks" value_type=string value="no"
+		attribute time_ns=3 pid=10 tid=11 span=2 name="track" value_type=string value="lane"
+		attribute time_ns=4 pid=10 tid=11 span=2 name="track" value_type=string value=""
 		span begin_ns=1 end_ns=10 pid=10 tid=11 end_tid=11 id=1 label="k" key="a" flags=keyed work_ns=9 on_cpu_ns=9
 		span begin_ns=1 end_ns=11 pid=10 tid=11 end_tid=11 id=1 label="a" work_ns=10 on_cpu_ns=10
 		span begin_ns=1 end_ns=21 pid=10 tid=11 end_tid=11 id=2 label="b" work_ns=20 on_cpu_ns=20
-		attribute time_ns=25 pid=10 tid=11 span=2 name="track" type=string string="late"
+		attribute time_ns=25 pid=10 tid=11 span=2 name="track" value_type=string value="late"
 		span begin_ns=1 end_ns=31 pid=20 tid=21 end_tid=21 id=2 label="c" work_ns=30 on_cpu_ns=30
-		attribute time_ns=32 pid=20 tid=21 span=4 name="track" type=string string="lane"
+		attribute time_ns=32 pid=20 tid=21 span=4 name="track" value_type=string value="lane"
 		span begin_ns=1 end_ns=41 pid=20 tid=21 end_tid=21 id=4 label="d" work_ns=40 on_cpu_ns=40
 		summary time_ns=50
 	END

@@ -8,10 +8,10 @@ make_limited() { # make_limited NAME OPTIONS
 	"$make_log" "$tmp/$1.txtrace" <<-END
 		header pid=1 cpus=1 command="bank" options="attached, 2 rings$2" start_monotonic_ns=5
 		span begin_ns=10 end_ns=1010 pid=1 tid=2 end_tid=2 id=1 label="pay" work_ns=1000 on_cpu_ns=400 runnable_ns=100 lock_ns=500
-		cost time_ns=2000 since_ns=5 event="begin" events=1 timed_events=1 timed_runs=1 timed_run_ns=500 entry=trap entry_ps=600000 empty_run_ps=20000 calibrations=256
-		cost time_ns=2000 since_ns=5 event="end" events=1 timed_events=1 timed_runs=1 timed_run_ns=500 entry=trap entry_ps=600000 empty_run_ps=20000 calibrations=256
-		cost time_ns=2000 since_ns=5 events=2 cpu_ns=5 ring_bytes=64
-		summary time_ns=2000 sent=2 received=2 left_out_sample=198 left_out_label=3 left_out_short=4 left_out_mark=500
+		cost time_ns=2000 since_ns=5 event="begin" event_cnt=1 timed_event_cnt=1 timed_run_cnt=1 timed_run_ns=500 entry=trap entry_ps=600000 empty_run_ps=20000 calibration_cnt=256
+		cost time_ns=2000 since_ns=5 event="end" event_cnt=1 timed_event_cnt=1 timed_run_cnt=1 timed_run_ns=500 entry=trap entry_ps=600000 empty_run_ps=20000 calibration_cnt=256
+		cost time_ns=2000 since_ns=5 event_cnt=2 cpu_ns=5 ring_bytes=64
+		summary time_ns=2000 sent_cnt=2 received_cnt=2 left_out_sample=198 left_out_label=3 left_out_short=4 left_out_mark=500
 	END
 }
 

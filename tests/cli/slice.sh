@@ -53,7 +53,7 @@ damaged_header() {
 little_memory() {
 	awk 'BEGIN {
 		for (i = 1; i <= 9000; i++) {
-			print "attribute time_ns=" 10 * i " pid=1 tid=1 span=" i " name=\"n\" type=int value=1"
+			print "attribute time_ns=" 10 * i " pid=1 tid=1 span=" i " name=\"n\" value_type=int value=1"
 			print "span begin_ns=" 10 * i " end_ns=" 10 * i + 5 " pid=1 tid=1 end_tid=1 id=" i " label=\"" (i % 9 ? "a" : "b") "\" work_ns=5 on_cpu_ns=5"
 		}
 		print "summary time_ns=90010"

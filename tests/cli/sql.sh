@@ -127,7 +127,7 @@ times_of_batches() {
 		span begin_ns=8000 end_ns=9500 pid=1 tid=1 end_tid=1 id=4 label="a" work_ns=1500 on_cpu_ns=1500
 		flush
 		span begin_ns=9600 end_ns=9700 pid=1 tid=1 end_tid=1 id=5 label="b" work_ns=100 on_cpu_ns=100
-		summary time_ns=10000 sent=10 received=10
+		summary time_ns=10000 sent_cnt=10 received_cnt=10
 	END
 }
 
@@ -156,7 +156,7 @@ captures() {
 		"$make_log" "$tmp/capture$number.txtrace" <<-END
 			header pid=$number cpus=1 command="bank" host="host$number" capture_id="$number" start_monotonic_ns=${number}000 start_realtime_ns=1763725203000000000
 			span begin_ns=${number}100 end_ns=${number}200 pid=$number tid=1 end_tid=1 id=1 label="a" work_ns=100 on_cpu_ns=100
-			summary time_ns=${number}300 sent=2 received=2
+			summary time_ns=${number}300 sent_cnt=2 received_cnt=2
 		END
 	done
 	run 0 sql --csv capture3.txtrace capture1.txtrace capture2.txtrace "SELECT s.capture, c.host, s.pid FROM spans s JOIN captures c ON c.capture = s.capture WHERE s.end_ns >= 2200" || return

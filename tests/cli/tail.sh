@@ -27,7 +27,7 @@ BEGIN {
 	span(49, "commit", 2000, 0, 0, "none")
 	span(600, "same", 10, 0, 0, "none")
 	span(20, "few\\e[31m", 1, 0, 0, "none")
-	print "summary time_ns=" at "000 sent=2242 received=2242"
+	print "summary time_ns=" at "000 sent_cnt=2242 received_cnt=2242"
 }' </dev/null | "$make_log" "$tmp/tail.txtrace"
 make_from empty
 

@@ -87,13 +87,13 @@ check "a record behind its place" finds order "a record of kind attribute stands
 check "a parent that is not there" finds parents "span 8 of process 100 is a parent, and is not in the log" 's/parent=1 /parent=8 /'
 check "an attribute of a span that is not there" finds marks "span 77 of process 100 is named by an attribute, and is not in the log" 's/span=4 /span=77 /'
 check "a thread that nobody told of" finds threads "thread 103 of process 100 is woken, and no record before tells of it" '/^wake/s/tid=101/tid=103/'
-check "counts that do not add up" finds summary "40 events were sent, 39 received and 0 lost: that does not add up" 's/received=40/received=39/'
+check "counts that do not add up" finds summary "40 events were sent, 39 received and 0 lost: that does not add up" 's/received_cnt=40/received_cnt=39/'
 check "no summary" finds summary "there is none: recording did not end cleanly, or is still going on" '/^summary/d'
-check "a parent whose begin may be lost" excused parents "events were lost" 's/parent=1 /parent=8 /; s/received=40/received=39 lost=1/'
+check "a parent whose begin may be lost" excused parents "events were lost" 's/parent=1 /parent=8 /; s/received_cnt=40/received_cnt=39 lost_cnt=1/'
 check "a span that the program named at random" excused marks "the program named spans that were not open, as the summary counts" \
-	's/span=4 /span=77 /; s/received=40/received=40 mark_unknown=1/'
+	's/span=4 /span=77 /; s/received_cnt=40/received_cnt=40 mark_unknown=1/'
 check "events that came late" excused order "events came late, as the summary counts" \
-	's/time_ns=2100000000/time_ns=1900000000/; s/received=40/received=40 late=1/'
+	's/time_ns=2100000000/time_ns=1900000000/; s/received_cnt=40/received_cnt=40 late_cnt=1/'
 check "any byte that is wrong" any_byte
 check "a log that is cut off anywhere" cut_anywhere
 check "the first problems of each check are listed" limit

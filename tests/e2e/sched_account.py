@@ -21,6 +21,9 @@ stretch is not known. Each CPU counts its switches, too: who had the CPU between
 """
 import bisect
 import collections
+import functools
+import gzip
+import os
 import struct
 
 SAMPLE = struct.Struct("=4Q6I")  # struct account_sample
@@ -168,6 +171,18 @@ def read_samples(path, begin_ns):
     sample_cnt = len(data) // SAMPLE.size
     first = bisect.bisect_left(range(sample_cnt), begin_ns - MARGIN_NS, key=lambda i: SAMPLE.unpack_from(data, i * SAMPLE.size)[0])
     return sorted(SAMPLE.iter_unpack(data[first * SAMPLE.size:sample_cnt * SAMPLE.size]))
+
+
+@functools.cache
+def removes_interrupts():
+    """Does this kernel remove from the clock what interrupts took, too? TXTRACE_REMOVED: "steal" says that it does not."""
+    if os.environ.get("TXTRACE_REMOVED") == "steal":
+        return False
+    try:
+        with gzip.open("/proc/config.gz", "rt") as config:
+            return "CONFIG_IRQ_TIME_ACCOUNTING=y\n" in config
+    except OSError:
+        return True  # not known
 
 
 # ---- a span ----

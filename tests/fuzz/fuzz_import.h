@@ -42,6 +42,25 @@ static inline void fuzz_import_say(void *context, const char *sentence)
 	run->said_cnt++;
 }
 
+static inline void fuzz_import_path(const struct import_format *format, const struct import_options *options,
+				    const char *path)
+{
+	struct fuzz_import run = { 0 };
+	const struct import_sink sink = {
+		.begin = fuzz_import_begin, .add = fuzz_import_add, .say = fuzz_import_say, .context = &run
+	};
+	struct import_result result;
+	int err = import_run(format, &path, 1, options, &sink, &result);
+
+	LAW(err == 0 || err == -ECANCELED || err == -ENOMEM);
+	if (err == 0)
+		LAW(run.has_begun && result.record_cnt == run.record_cnt && !result.error.text[0]);
+	if (err == -ECANCELED)
+		LAW(result.error.text[0]);
+	if (result.problem_cnt > 0)
+		LAW(run.said_cnt > 0);
+}
+
 /*
  * The bytes as one file of this format. Not in zstd's: its header may ask for a window of 128 MiB, which is
  * the library's own bound, and above that of a fuzzer.
@@ -51,24 +70,10 @@ static inline void fuzz_import_file(const struct import_format *format, const st
 {
 	static const uint8_t zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
 	static struct fuzz_file file;
-	const char *path = fuzz_file_set(&file, data, size);
-	struct fuzz_import run = { 0 };
-	const struct import_sink sink = {
-		.begin = fuzz_import_begin, .add = fuzz_import_add, .say = fuzz_import_say, .context = &run
-	};
-	struct import_result result;
-	int err;
 
 	if (size >= sizeof(zstd) && memcmp(data, zstd, sizeof(zstd)) == 0)
 		return;
-	err = import_run(format, &path, 1, options, &sink, &result);
-	LAW(err == 0 || err == -ECANCELED || err == -ENOMEM);
-	if (err == 0)
-		LAW(run.has_begun && result.record_cnt == run.record_cnt && !result.error.text[0]);
-	if (err == -ECANCELED)
-		LAW(result.error.text[0]);
-	if (result.problem_cnt > 0)
-		LAW(run.said_cnt > 0);
+	fuzz_import_path(format, options, fuzz_file_set(&file, data, size));
 	format->is_format(data, size < IMPORT_HEAD_BYTES ? size : IMPORT_HEAD_BYTES);
 }
 

@@ -185,6 +185,24 @@ def imports(txtrace, folder):
             log.unlink()
 
 
+def rings(folder):
+    """As fuzz_import_monad.c takes them apart."""
+    sys.path.insert(0, str(ROOT / "tests/cli"))
+    import import_monad_files as files
+    for story in (files.example, files.blocks, files.holes, files.wrap, files.other, files.late):
+        ring = story()
+        first = min(ring.slots) if ring.slots else 0
+        first = ring.capacity - 3 if story is files.wrap else first
+        slots = [ring.slots.get((first + i) % ring.capacity, bytes(64)) for i in range(len(ring.slots))]
+        payload = bytearray()
+        for at, byte in ring.payloads:
+            payload.extend(bytes(max(0, at + 1 - len(payload))) if at < 4096 else b"")
+            payload[at:at + 1] = bytes([byte]) if at < 4096 else b""
+        for options, length in ((0, 140509184), (1, files.AREA + 64 * 4)):
+            put(folder, "import_monad", f"{story.__name__}_{options}",
+                struct.pack("<BI", options, length) + ring.header() + struct.pack("<BH", len(slots), first) + b"".join(slots) + bytes(payload))
+
+
 def main(txtrace, folder):
     folder = pathlib.Path(folder)
     logs(txtrace, folder)
@@ -193,6 +211,7 @@ def main(txtrace, folder):
     elf(folder)
     code(folder)
     imports(txtrace, folder)
+    rings(folder)
 
 
 main(sys.argv[1], sys.argv[2])

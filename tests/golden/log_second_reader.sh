@@ -23,7 +23,7 @@ same_records() {
 
 index_fits() {
 	python3 read_log.py --index "$1.txtrace" >"$TEST_TMPDIR/index" &&
-		[ "$(awk -F '[= ]' '/^spans=/ { sum += $2 } END { print sum + 0 }' "$TEST_TMPDIR/index")" = "$(grep -c '^span ' "${1%-*}.txt")" ]
+		[ "$(awk -F '[= ]' '/^spans=/ { sum += $2 } END { print sum + 0 }' "$TEST_TMPDIR/index")" = "$(grep -cE '^span( |$)' "${1%-*}.txt")" ]
 }
 
 # The bytes that the document takes apart are those of the file.

@@ -257,6 +257,13 @@ def ledger_basis(batch, thread, f, own, begin):
     return parts
 
 
+REASONS = "lock disk network sleep page_fault pipe wait stopped other throttled poll".split()
+
+
+def blocked(parts):
+    return {name + "_ns": part for name, part in zip(REASONS, parts)}
+
+
 def read_ledger(batch, thread, f, own, parent, begin, work):
     parts = [number + basis & M for number, basis in zip(f[15:29], ledger_basis(batch, thread, f, own, begin))]
     if f[14]:
@@ -281,10 +288,9 @@ def read_span(batch, f):
         batch.mention(parent, begin)
     work = end - begin + f[13] & M
     parts = read_ledger(batch, end_thread, f, own, parent, begin, work)
-    blocked = ",".join(str(part) for part in parts[2:12])
-    return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, end_tid=end_tid, id=own, parent=parent, flags=f[3], work=work,
-                on_cpu=parts[0], runnable=parts[1], blocked=blocked, detached=parts[12], unknown=parts[13], **({"interrupt": f[30]} if f[30] else {}),
-                **({"poll": f[31]} if f[31] else {}), label=label, tag=tag, key=key)
+    return dict(end_ns=end, begin_ns=begin, pid=thread.pid, tid=thread.tid, end_tid=end_tid, id=own, parent=parent, flags=f[3], work_ns=work,
+                on_cpu_ns=parts[0], runnable_ns=parts[1], **blocked(parts[2:12] + [f[31]]), detached_ns=parts[12], unknown_ns=parts[13],
+                interrupt_ns=f[30], stolen_ns=f[32], stolen_max_ns=f[32] + f[33] & M if f[33] else 0, label=label, tag=tag, key=key)
 
 
 def read_run(batch, f):
@@ -300,9 +306,9 @@ def read_run(batch, f):
     syscall = f[9] - 2 & 0xFFFFFFFF
     idle = runnable - f[13] & M if f[12] else 0
     wait_end = {"wait_reason": f[14] - 1 & 0xFF, "wait_object": (batch.objects[f[15] - 1] if f[15] else 0) + f[16] & M} if f[14] else {}
-    return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, cpu=f[2], blocked=blocked, runnable=runnable, left_as=f[7],
-                reason=f[8], syscall=syscall - (1 << 32) if syscall >> 31 else syscall, object=(batch.objects[f[10] - 1] if f[10] else 0) + f[11] & M,
-                **({"idle": idle} if idle else {}), **wait_end)
+    return dict(end_ns=end, begin_ns=begin, pid=thread.pid, tid=thread.tid, cpu=f[2], blocked_ns=blocked, runnable_ns=runnable, left_as=f[7],
+                reason=f[8], syscall_nr=syscall - (1 << 32) if syscall >> 31 else syscall, object=(batch.objects[f[10] - 1] if f[10] else 0) + f[11] & M,
+                idle_ns=idle, stolen_ns=f[17], idle_stolen_ns=f[18], has_wait_end=int(f[14] != 0), **wait_end)
 
 
 def read_current_span(batch, thread, slot, field):
@@ -314,17 +320,17 @@ def read_current_span(batch, thread, slot, field):
 def read_wake(batch, f):
     thread, waker = batch.threads[f[1]], batch.threads[f[2]]
     thread.ready = batch.time
-    return dict(time=batch.time, pid=thread.pid, tid=thread.tid, waker_pid=waker.pid, waker_tid=waker.tid, cpu=f[3], flags=f[4],
+    return dict(time_ns=batch.time, pid=thread.pid, tid=thread.tid, waker_pid=waker.pid, waker_tid=waker.tid, cpu=f[3], flags=f[4],
                 waker_comm=batch.name(f[5]), span=read_current_span(batch, thread, f[6], f[7]),
                 waker_span=read_current_span(batch, waker, f[8], f[9]))
 
 
 def common(batch, f):
-    return dict(time=batch.time, pid=batch.threads[f[1]].pid, tid=batch.threads[f[1]].tid)
+    return dict(time_ns=batch.time, pid=batch.threads[f[1]].pid, tid=batch.threads[f[1]].tid)
 
 
 def read_thread(batch, f):
-    return dict(common(batch, f), is_seed=f[2] & 1, is_exit=f[2] >> 1 & 1, comm=batch.name(f[3]))
+    return dict(common(batch, f), seed=f[2] & 1, exit=f[2] >> 1 & 1, comm=batch.name(f[3]))
 
 
 def read_marked(batch, thread, slot, field):
@@ -336,7 +342,7 @@ def read_marked(batch, thread, slot, field):
 def read_attribute(batch, f):
     value = unzigzag(f[7]) & M if f[2] == 2 else int.from_bytes(f[7].to_bytes(8, "little"), "big") if f[2] == 4 else f[7]
     span = read_marked(batch, batch.threads[f[1]], f[5], f[6])
-    return dict(common(batch, f), span=span, type=f[2], is_truncated=f[3], value=value, name=batch.name(f[4]),
+    return dict(common(batch, f), span=span, value_type=f[2], truncated=f[3], value=value, name=batch.name(f[4]),
                 string=batch.text(f[8]))
 
 
@@ -360,30 +366,32 @@ def read_link(batch, f):
 
 
 def read_loss(batch, f):
-    return dict(last=batch.time, first=batch.time - f[1] & M, cpu=f[2], span_events=f[3], sched_events=f[4])
+    return dict(last_ns=batch.time, first_ns=batch.time - f[1] & M, cpu=f[2], span_event_cnt=f[3], sched_event_cnt=f[4])
 
 
 def read_open_span(batch, f):
     thread = batch.threads[f[1]]
     label, key, own = batch.name(f[2]), batch.text(f[3]), batch.span_id(thread, f[5], f[6])
-    return dict(time=batch.time, begin=batch.time - f[4] & M, pid=thread.pid, tid=thread.tid, id=own, parent=batch.span_id(thread, f[7], f[8], own),
-                label=label, key=key, **({"flags": f[9]} if f[9] else {}))
+    return dict(time_ns=batch.time, begin_ns=batch.time - f[4] & M, pid=thread.pid, tid=thread.tid, id=own, parent=batch.span_id(thread, f[7], f[8], own),
+                label=label, key=key, flags=f[9])
+
+
+ANOMALIES = "end_unknown enter_unknown exit_unknown exit_unentered begin_twice mark_unknown unfinished clock_mismatch imbalance".split()
 
 
 def read_summary(batch, f):
-    return dict(time=batch.time, sent=f[1], received=f[2], lost=f[3], lost_clocks=f[4], late=f[5],
-                anomalies=",".join(str(anomaly) for anomaly in f[6:15]),
-                **{"left_out_" + name: cnt for name, cnt in zip(("sample", "label", "short", "no_room", "mark"), f[15:20]) if cnt})
+    return dict(time_ns=batch.time, sent_cnt=f[1], received_cnt=f[2], lost_cnt=f[3], lost_clocks_cnt=f[4], late_cnt=f[5],
+                **dict(zip(ANOMALIES, f[6:15])),
+                **{"left_out_" + name: cnt for name, cnt in zip(("sample", "label", "short", "no_room", "mark"), f[15:20])})
 
 
 def read_dropped(batch, f):
-    later = dict(later=",".join(str(cnt) for cnt in f[19:27])) if any(f[19:27]) else {}
-    return dict(time=batch.time, first=batch.time - f[1] & M, last=batch.time - f[2] & M, batches=f[3],
-                records=",".join(str(cnt) for cnt in f[4:19]), **later)
+    return dict(time_ns=batch.time, first_ns=batch.time - f[1] & M, last_ns=batch.time - f[2] & M, batch_cnt=f[3],
+                **{KINDS[kind][0] + "_cnt": cnt for kind, cnt in enumerate(f[4:], 1) if kind in KINDS})
 
 
 def read_continued(batch, f):
-    return dict(time=batch.time, next_part=f[1] & 0xFFFFFFFF)
+    return dict(time_ns=batch.time, next_part=f[1] & 0xFFFFFFFF)
 
 
 def read_stay(batch, f):
@@ -391,8 +399,8 @@ def read_stay(batch, f):
     begin = (thread.exited + f[2] if f[7] else end - f[2]) & M
     thread.exited = end
     thread.current = batch.span_id(thread, f[5], f[6])
-    return dict(exit=end, enter=begin, span=thread.current, span_pid=thread.pid + f[3] & 0xFFFFFFFF, pid=thread.pid, tid=thread.tid,
-                is_keyed=int(f[4] != 0))
+    return dict(exit_ns=end, enter_ns=begin, span=thread.current, span_pid=thread.pid + f[3] & 0xFFFFFFFF, pid=thread.pid, tid=thread.tid,
+                keyed=int(f[4] != 0))
 
 
 def read_object(batch, f):
@@ -400,43 +408,43 @@ def read_object(batch, f):
 
 
 def read_stack(batch, f):
-    return dict(common(batch, f), what=f[2], stack=f[3], weight=f[4], is_keyed=int(f[5] != 0),
+    return dict(common(batch, f), what=f[2], stack=f[3], weight_ns=f[4], keyed=int(f[5] != 0),
                 span=read_current_span(batch, batch.threads[f[1]], f[6], f[7]), span_pid=batch.threads[f[1]].pid + f[8] & 0xFFFFFFFF,
-                is_repeat=int(f[9] != 0))
+                repeat=int(f[9] != 0))
 
 
 def read_overlap(batch, f):
-    return dict(common(batch, f), span=read_current_span(batch, batch.threads[f[1]], f[3], f[4]), is_keyed=int(f[2] != 0), on_cpu=f[5],
-                runnable=f[6], blocked=",".join(map(str, f[7:18])), unknown=f[18], interrupt=f[19])
+    return dict(common(batch, f), span=read_current_span(batch, batch.threads[f[1]], f[3], f[4]), keyed=int(f[2] != 0), on_cpu_ns=f[5],
+                runnable_ns=f[6], **blocked(f[7:18]), unknown_ns=f[18], interrupt_ns=f[19], stolen_ns=f[20])
 
 
 def read_frames(batch, f):
-    return dict(time=batch.time, stack=f[1], names=batch.text(f[2]))
+    return dict(time_ns=batch.time, stack=f[1], names=batch.text(f[2]))
 
 
 def read_other_run(batch, f):
     thread, end = batch.threads[f[1]], batch.time
     begin = (end - f[7], batch.cpu_end.get(f[2] % 1024, 0) + f[7])[f[6]] & M
     moved = batch.threads[f[5] - 1] if f[5] else None
-    return dict(end=end, begin=begin, pid=thread.pid, tid=thread.tid, cpu=f[2], flags=f[3], moved_pid=moved.pid if moved else 0,
-                moved_tid=moved.tid if moved else 0, comm=batch.name(f[4]))
+    return dict(end_ns=end, begin_ns=begin, pid=thread.pid, tid=thread.tid, cpu=f[2], flags=f[3], moved_pid=moved.pid if moved else 0,
+                moved_tid=moved.tid if moved else 0, stolen_ns=f[8], comm=batch.name(f[4]))
 
 
 def read_cost(batch, f):
-    return dict(time=batch.time, since=batch.time - f[1] & M, event=batch.name(f[2]), events=f[3], timed_events=f[4], timed_runs=f[5],
-                timed_run_ns=f[6], entry=f[7] & 0xFF, entry_ps=f[8], empty_run_ps=f[9], idle_run_ps=f[10], calibrations=f[11], cpu_ns=f[12],
+    return dict(time_ns=batch.time, since_ns=batch.time - f[1] & M, event=batch.name(f[2]), event_cnt=f[3], timed_event_cnt=f[4], timed_run_cnt=f[5],
+                timed_run_ns=f[6], entry=f[7] & 0xFF, entry_ps=f[8], empty_run_ps=f[9], idle_run_ps=f[10], calibration_cnt=f[11], cpu_ns=f[12],
                 ring_bytes=f[13], log_bytes=f[14])
 
 
 def read_process(batch, f):
     thread = batch.threads[f[1]]
-    return dict(time=batch.time, pid=thread.pid, parent_pid=thread.pid + f[4] & 0xFFFFFFFF, inner_pid=thread.pid + f[5] & 0xFFFFFFFF,
-                start=batch.time - f[6] & M, reasons=f[3], is_seed=f[2] & 1, is_exit=f[2] >> 1 & 1, comm=batch.name(f[7]), exe=batch.text(f[8]),
+    return dict(time_ns=batch.time, pid=thread.pid, parent_pid=thread.pid + f[4] & 0xFFFFFFFF, inner_pid=thread.pid + f[5] & 0xFFFFFFFF,
+                start_ns=batch.time - f[6] & M, reasons=f[3], seed=f[2] & 1, exit=f[2] >> 1 & 1, comm=batch.name(f[7]), exe=batch.text(f[8]),
                 command=batch.text(f[9]))
 
 
 def read_trigger(batch, f):
-    return dict(common(batch, f), span=f[7], cause=f[2], is_keyed=int(f[5] != 0), missed=f[6], rule=batch.text(f[3]), label=batch.name(f[4]))
+    return dict(common(batch, f), span=f[7], cause=f[2], keyed=int(f[5] != 0), missed_cnt=f[6], wall_ns=f[8], rule=batch.text(f[3]), label=batch.name(f[4]))
 
 
 KINDS = {
@@ -460,7 +468,7 @@ def print_records(batch, record_cnt):
         kind, fields = batch.next()
         if kind in KINDS:
             name, read = KINDS[kind]
-            print(name, *(f"{key}={escape(value)}" for key, value in read(batch, fields).items()))
+            print(name, *(f"{key}={escape(value)}" for key, value in sorted(read(batch, fields).items()) if value not in (0, b"")))
 
 
 # ---- the file ----

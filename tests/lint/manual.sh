@@ -16,9 +16,9 @@ options_of() {
 	"$@" --help </dev/null 2>&1 | grep -oE '(^|[ ,\[|(])--[a-z][a-z0-9-]+' | grep -oE -- '--.*' | sort -u
 }
 
-# As it is read, each paragraph in one line.
-page_text() {
-	mandoc -Tascii -Owidth=900 "$1" | sed 's/.\x08//g'
+# The words of a page, options with their dashes among them, sorted.
+words_of_page() {
+	mandoc -Tascii -Owidth=900 "$1" | sed 's/.\x08//g' | grep -oE -- '(--)?[a-z][a-z0-9-]*' | sort -u
 }
 
 # The sub-commands, from "txtrace --help": an indented word with an explanation behind it.
@@ -27,28 +27,23 @@ commands_of() {
 }
 
 options_documented() {
-	local program page command option
-	for program in txtrace txtrace-bpf; do
-		page=docs/$program.1
+	local page command words=$TEST_TMPDIR/words
+	for page in docs/txtrace-bpf.1 docs/txtrace.1; do
 		[ -e "$page" ] || { echo "$page does not exist" && continue; }
-		for option in $(options_of "$BUILD/$program"); do
-			page_text "$page" | grep -qE -- "$option([^a-z-]|$)" || echo "$page does not name $option"
-		done
+		words_of_page "$page" >"$words"
+		options_of "$BUILD/$(basename "$page" .1)" | comm -23 - "$words" | sed "s|^|$page does not name |"
 	done
 	for command in $(commands_of "$BUILD/txtrace"); do
-		page=docs/txtrace-$command.1
-		[ -e "$page" ] || page=docs/txtrace.1
-		[ -e "$page" ] || continue
-		page_text "$page" | grep -qwe "$command" || echo "$page does not name the command $command"
-		for option in $(options_of "$BUILD/txtrace" "$command"); do
-			page_text "$page" | grep -qE -- "$option([^a-z-]|$)" || echo "$page does not name $option of txtrace $command"
-		done
+		grep -qxe "$command" "$words" || echo "$page does not name the command $command"
+		options_of "$BUILD/txtrace" "$command" | comm -23 - "$words" | sed "s|^|$page does not name |; s|\$| of txtrace $command|"
 	done
 }
 
-# The heading's anchor, as the forges make it.
+# The headings' anchors, as the forges make them, in a file.
 anchors_of() {
-	sed -nE '/^```/,/^```/!s/^#+ +//p' "$1" | tr '[:upper:]' '[:lower:]' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'
+	local anchors=$TEST_TMPDIR/${1//\//%}
+	[ -e "$anchors" ] || sed -nE '/^```/,/^```/!s/^#+ +//p' "$1" | tr '[:upper:]' '[:lower:]' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g' >"$anchors"
+	echo "$anchors"
 }
 
 links_resolve() {
@@ -61,7 +56,7 @@ links_resolve() {
 			[ -z "$target" ] && target=$file || target=$(dirname "$file")/$target
 			if [ ! -e "$target" ]; then
 				echo "$file: $link does not exist"
-			elif [ -n "$anchor" ] && ! anchors_of "$target" | grep -qxF -- "$anchor"; then
+			elif [ -n "$anchor" ] && ! grep -qxF -- "$anchor" "$(anchors_of "$target")"; then
 				echo "$file: $link: there is no such heading"
 			fi
 		done

@@ -232,8 +232,19 @@ static void poll_pipes(void)
 	printf("poll one %d\npoll many %d\nselect many %d\n", pipes[0][0], pipes[0][0], pipes[1][0]);
 }
 
-static const char *library = "", *file = "", *map_line = "";
+static const char *library = "", *file = "", *map_line = "", *until = "";
 static uint64_t repeat_cnt = 10, spin_ms = 300, linger_ms = 500, wait_s = 20;
+
+/*
+ * What it has mapped, and its map of made code, are read while it lives. Who
+ * traces it says so by this file, once the counter is recorded.
+ */
+static void live_until(const char *path)
+{
+	TXTRACE_COUNTER("all places", 1);
+	while (access(path, F_OK))
+		sleep_ns(NS_PER_MS);
+}
 
 int main(int argc, char **argv)
 {
@@ -246,6 +257,9 @@ int main(int argc, char **argv)
 		{ .name = "repeat", .help = "naps of each kind", .count = &repeat_cnt, .max = 1e6 },
 		{ .name = "spin-ms", .help = "on a CPU", .count = &spin_ms, .max = 1e6 },
 		{ .name = "linger-ms", .help = "before the end", .count = &linger_ms, .max = 1e6 },
+		{ .name = "until",
+		  .help = "a file to wait for at the end, instead of lingering",
+		  .text = &until },
 		{ .name = "wait-traced",
 		  .help = "seconds to wait for a tracer; 0: do not",
 		  .count = &wait_s,
@@ -273,6 +287,9 @@ int main(int argc, char **argv)
 		fault_in_file(file);
 	poll_pipes();
 	fflush(stdout);
-	sleep_ns(linger_ms * NS_PER_MS); /* what it has mapped is read from /proc */
+	if (*until)
+		live_until(until);
+	else
+		sleep_ns(linger_ms * NS_PER_MS);
 	return 0;
 }

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "log/format/record_parts.h"
+#include "log/format/record_table.h"
 #include "cli/print/dump_line.h"
 
 static inline void record_line(FILE *out, const struct txtrace_record *record)

@@ -5,12 +5,6 @@
 
 #include "analyze/merge_plan.h"
 #include "base/saturating.h"
-#include "log/format/record_parts.h"
-
-uint64_t span_wall_ns(const struct txtrace_span *span)
-{
-	return span->end_ns > span->begin_ns ? span->end_ns - span->begin_ns : 0;
-}
 
 /* Hostile logs may have an end before its begin. */
 static inline void see_times(struct log_census *census, uint64_t begin_ns, uint64_t end_ns)

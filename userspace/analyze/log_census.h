@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "log/format/record_table.h"
 #include "txtrace/log.h"
 
 /* All zero before the first record. Sums saturate: hostile logs may hold any numbers. */
@@ -76,8 +77,5 @@ uint64_t log_census_lost_cnt(const struct log_census *census);
 
 /* sent = received + lost: false is a bug of txtrace, or a forged log. true without a summary. */
 bool log_census_is_balanced(const struct log_census *census);
-
-/* end - begin, or 0 if that is negative. */
-uint64_t span_wall_ns(const struct txtrace_span *span);
 
 #endif

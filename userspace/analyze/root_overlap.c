@@ -36,6 +36,7 @@ const struct txtrace_span *root_overlap_take_off(const struct root_overlap *over
 		take_off(&alone->ledger.blocked_ns[i], shared->blocked_ns[i], &taken_ns);
 	take_off(&alone->ledger.unknown_ns, shared->unknown_ns, &taken_ns);
 	take_off(&alone->ledger.interrupt_ns, shared->interrupt_ns, &taken_ns);
+	take_off(&alone->ledger.stolen_ns, shared->stolen_ns, &taken_ns);
 	alone->work_ns -= taken_ns < alone->work_ns ? taken_ns : alone->work_ns;
 	return alone;
 }

@@ -25,6 +25,7 @@ const char *const span_value_names[] = {
 	[SPAN_VALUE_REASON + TXTRACE_BLOCK_THROTTLED] = "throttled",
 	[SPAN_VALUE_REASON + TXTRACE_BLOCK_POLL] = "poll",
 	[SPAN_VALUE_INTERRUPT] = "interrupt",
+	[SPAN_VALUE_STOLEN] = "stolen",
 	[SPAN_VALUE_COUNT] = NULL,
 };
 
@@ -49,6 +50,8 @@ uint64_t span_value_ns(const struct txtrace_span *span, unsigned int value)
 		return ledger->unknown_ns;
 	case SPAN_VALUE_INTERRUPT:
 		return ledger->interrupt_ns;
+	case SPAN_VALUE_STOLEN:
+		return ledger->stolen_ns;
 	default:
 		return ledger->blocked_ns[value - SPAN_VALUE_REASON];
 	}

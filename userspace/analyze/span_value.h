@@ -15,6 +15,7 @@ enum span_value {
 	SPAN_VALUE_UNKNOWN = 6,
 	SPAN_VALUE_REASON = 7, /* that for reason 0; the others follow */
 	SPAN_VALUE_INTERRUPT = SPAN_VALUE_REASON + TXTRACE_BLOCK_REASON_COUNT,
+	SPAN_VALUE_STOLEN,
 	SPAN_VALUE_COUNT,
 };
 

@@ -111,6 +111,7 @@ static int attribute_loss(struct attribution *attribution, const struct event *e
 		mark_open_spans(attribution, true);
 		extend(&attribution->key_loss_until_ns, last_ns);
 	}
+	attribution->threads.has_losses = true;
 	if (event->loss.sched_event_cnt || !touches_spans)
 		extend(&attribution->sched_loss_until_ns, last_ns);
 	return put_record(attribution, &record);
@@ -121,6 +122,7 @@ static int attribute_mode(struct attribution *attribution, const struct event *e
 {
 	attribution->sched = event->mode.sched;
 	attribution->threads.is_replayed = event->mode.sched == SCHED_TIMELINE;
+	attribution->threads.steal = event->mode.steal;
 	return 0;
 }
 

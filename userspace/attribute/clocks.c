@@ -5,7 +5,8 @@
 
 bool clocks_equal(const struct wire_clocks *a, const struct wire_clocks *b)
 {
-	return a->on_cpu_ns + a->interrupt_ns == b->on_cpu_ns + b->interrupt_ns &&
+	return a->on_cpu_ns + a->interrupt_ns + a->stolen_ns ==
+		       b->on_cpu_ns + b->interrupt_ns + b->stolen_ns &&
 	       a->runnable_ns == b->runnable_ns && a->unknown_ns == b->unknown_ns &&
 	       !memcmp(a->blocked_ns, b->blocked_ns, sizeof(a->blocked_ns));
 }
@@ -31,6 +32,7 @@ bool ledger_add_clocks(struct txtrace_ledger *ledger, const struct wire_clocks *
 			&left_ns);
 	is_sane &= part(from->runnable_ns, to->runnable_ns, &passed.runnable_ns, &left_ns);
 	is_sane &= part(from->interrupt_ns, to->interrupt_ns, &passed.interrupt_ns, &left_ns);
+	is_sane &= part(from->stolen_ns, to->stolen_ns, &passed.stolen_ns, &left_ns);
 	is_sane &= part(from->unknown_ns, to->unknown_ns, &passed.unknown_ns, &left_ns);
 	for (int i = 0; i < BLOCK_REASON_COUNT; i++)
 		is_sane &= part(from->blocked_ns[i], to->blocked_ns[i], &passed.blocked_ns[i], &left_ns);
@@ -42,6 +44,7 @@ bool ledger_add_clocks(struct txtrace_ledger *ledger, const struct wire_clocks *
 	ledger->runnable_ns += passed.runnable_ns;
 	ledger->unknown_ns += passed.unknown_ns;
 	ledger->interrupt_ns += passed.interrupt_ns;
+	ledger->stolen_ns += passed.stolen_ns;
 	for (int i = 0; i < BLOCK_REASON_COUNT; i++)
 		ledger->blocked_ns[i] += passed.blocked_ns[i];
 	return true;

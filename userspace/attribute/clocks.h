@@ -18,8 +18,9 @@ static inline uint64_t elapsed_ns(uint64_t from_ns, uint64_t to_ns)
 }
 
 /*
- * Do both readings show the same, apart from when they were born, and from what
- * of the time on a CPU interrupts took, which no event tells?
+ * Do both readings show the same, apart from when they were born, and from how
+ * the time on a CPU divides? What of that interrupts took no event tells, and
+ * what was stolen only the end of the stay on the CPU.
  */
 bool clocks_equal(const struct wire_clocks *a, const struct wire_clocks *b);
 

@@ -5,7 +5,10 @@
 static int put_other_run(struct attribution *attribution, const struct txtrace_other_run *run)
 {
 	struct txtrace_record record = { .kind = TXTRACE_RECORD_OTHER_RUN, .other_run = *run };
+	uint64_t length_ns = elapsed_ns(run->begin_ns, run->end_ns);
 
+	if (run->stolen_ns > length_ns)
+		record.other_run.stolen_ns = length_ns;
 	return run->begin_ns < run->end_ns || run->moved_tid ? put_record(attribution, &record) : 0;
 }
 
@@ -18,6 +21,7 @@ int attribute_other(struct attribution *attribution, const struct event *event)
 		.pid = event->tgid,
 		.cpu = event->cpu,
 		.comm = string_of(&event->other.comm),
+		.stolen_ns = event->other.stolen_ns,
 	};
 
 	return put_other_run(attribution, &run);
@@ -33,6 +37,7 @@ int put_run_before(struct attribution *attribution, const struct event *event, c
 		.pid = event->tgid,
 		.cpu = event->cpu,
 		.comm = string_of(&event->sched.other_comm),
+		.stolen_ns = event->sched.stolen_ns,
 	};
 
 	if (event->sched.other_ns > event->time_ns ||
@@ -53,6 +58,7 @@ int attribute_move(struct attribution *attribution, const struct event *event)
 		.moved_tid = event->tid,
 		.moved_pid = event->tgid,
 		.comm = string_of(&event->move.other_comm),
+		.stolen_ns = event->move.stolen_ns,
 	};
 
 	return put_other_run(attribution, &run);

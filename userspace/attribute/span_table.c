@@ -411,8 +411,11 @@ bool span_leave(struct span_table *table, struct stay *stay, uint64_t time_ns,
 		const struct thread_reading *reading, struct span_account *account)
 {
 	struct span *span = stay->span;
+	uint64_t before_ns = account->ledger.on_cpu_ns;
 	bool is_sane = charge_between(&account->ledger, stay->reading, stay->enter_ns, reading, time_ns);
 
+	account->stolen_doubt_ns += thread_stolen_doubt(table->threads, stay->reading, reading, time_ns,
+							account->ledger.on_cpu_ns - before_ns);
 	account->work_ns += elapsed_ns(stay->enter_ns, time_ns);
 	free_stay(table, stay);
 	if (!span->stays)

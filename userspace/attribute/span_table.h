@@ -62,6 +62,7 @@ struct cover {
 struct span_account {
 	struct txtrace_ledger ledger;
 	uint64_t work_ns;
+	uint64_t stolen_doubt_ns; /* of the ledger's on-CPU, what may have been stolen */
 };
 
 struct span_tag {

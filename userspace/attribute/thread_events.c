@@ -25,6 +25,8 @@ int put_run(struct attribution *attribution, const struct thread *thread, uint64
 		.blocked_ns = thread->run_blocked_ns,
 		.runnable_ns = thread->run_runnable_ns,
 		.idle_ns = thread->run_idle_ns,
+		.idle_stolen_ns = thread->run_idle_stolen_ns,
+		.stolen_ns = thread_run_stolen(thread, end_ns, left),
 		.left_as = left ? left->sched.left_as : TXTRACE_LEFT_UNKNOWN,
 		.reason = is_blocked ? left->sched.reason : 0,
 		.syscall_nr = is_blocked ? left->sched.syscall_nr : 0,
@@ -49,9 +51,7 @@ static int switch_out(struct attribution *attribution, const struct event *event
 	if (err)
 		return err;
 	thread->block_stack = 0;
-	thread_leave(thread, event->time_ns,
-		     event->sched.left_as == WIRE_LEFT_BLOCKED ? THREAD_BLOCKED : THREAD_RUNNABLE,
-		     event->sched.reason);
+	thread_leave(thread, event);
 	if (was_on_cpu)
 		err = put_run(attribution, thread, event->time_ns, event);
 	if (!err && event->sched.left_as == WIRE_LEFT_DEAD)
@@ -81,7 +81,7 @@ int attribute_switch(struct attribution *attribution, const struct event *event)
 		return err;
 	thread_arrive(next, event->time_ns, event->cpu);
 	if (!event->tid)
-		thread_found_idle(next, event->sched.other_ns);
+		thread_found_idle(next, event->sched.other_ns, event->sched.stolen_ns);
 	err = put_block_stack(attribution, next, event->time_ns);
 	return err || !is_untraced ? err : put_run_before(attribution, event, next);
 }

@@ -126,6 +126,8 @@ static bool keep_reading(struct thread_table *table, struct thread *thread, cons
 	}
 	reading->clocks = *event->clocks;
 	reading->time_ns = event->time_ns;
+	reading->shared_ns = thread->shared_ns;
+	reading->unsplit_from_ns = table->steal == STEAL_LATE ? thread->run_begin_ns : 0;
 	return true;
 }
 
@@ -145,6 +147,7 @@ void thread_start(struct thread *thread, const struct event *event)
 	thread->now.state = event->thread.state;
 	thread->now.reason = event->thread.reason;
 	thread->is_synced = true;
+	thread->run_stolen_ns = 0;
 	if (thread->now.state == THREAD_ON_CPU) {
 		thread->run_begin_ns = thread->now.since_ns;
 		thread->run_cpu = event->cpu;
@@ -165,9 +168,28 @@ void thread_end_wait(struct thread *thread, uint8_t reason, uint64_t object)
 	thread->is_wait_told = true;
 }
 
-void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_t reason)
+uint64_t thread_run_stolen(const struct thread *thread, uint64_t end_ns, const struct event *left)
 {
-	state_clock_leave(&thread->now, &thread->clocks, time_ns, state, reason);
+	uint64_t length_ns = elapsed_ns(thread->run_begin_ns, end_ns),
+		 stolen_ns = left ? left->sched.stolen_ns : thread->run_stolen_ns;
+
+	if (thread->run_stolen_ns == UINT64_MAX)
+		return 0;
+	return stolen_ns < length_ns ? stolen_ns : length_ns;
+}
+
+/* Of what was stolen in the stay, own events of the thread have told a part. */
+void thread_leave(struct thread *thread, const struct event *event)
+{
+	uint64_t stolen_ns = elapsed_ns(thread->run_stolen_ns, event->sched.stolen_ns);
+
+	if (event->sched.is_stolen_shared) {
+		thread->shared_ns += thread_run_stolen(thread, event->time_ns, event);
+		stolen_ns = 0;
+	}
+	state_clock_leave(&thread->now, &thread->clocks, event->time_ns, stolen_ns,
+			  event->sched.left_as == WIRE_LEFT_BLOCKED ? THREAD_BLOCKED : THREAD_RUNNABLE,
+			  event->sched.reason);
 	thread->is_wait_told = false;
 }
 
@@ -181,14 +203,34 @@ void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu)
 	absence = state_clock_arrive(&thread->now, &thread->clocks, time_ns);
 	thread->run_blocked_ns = absence.blocked_ns;
 	thread->run_runnable_ns = absence.runnable_ns;
-	thread->run_idle_ns = 0;
+	thread->run_idle_ns = thread->run_idle_stolen_ns = thread->run_stolen_ns = 0;
 	thread->run_begin_ns = time_ns;
 	thread->run_cpu = cpu;
 }
 
-void thread_found_idle(struct thread *thread, uint64_t idle_ns)
+/* If the CPU was idle for longer than the thread waited, the least that was stolen of its wait is known. */
+void thread_found_idle(struct thread *thread, uint64_t idle_ns, uint64_t stolen_ns)
 {
+	if (stolen_ns > idle_ns)
+		stolen_ns = idle_ns;
 	thread->run_idle_ns = idle_ns < thread->run_runnable_ns ? idle_ns : thread->run_runnable_ns;
+	thread->run_idle_stolen_ns = elapsed_ns(idle_ns - thread->run_idle_ns, stolen_ns);
+}
+
+uint64_t thread_stolen_doubt(const struct thread_table *table, const struct thread_reading *from,
+			     const struct thread_reading *to, uint64_t to_ns, uint64_t on_cpu_ns)
+{
+	uint64_t doubt_ns = 0;
+
+	if (table->steal == STEAL_NOT_TOLD || !from || !to)
+		return 0;
+	if (table->steal == STEAL_LATE && (from == to || !table->is_replayed || table->has_losses))
+		return on_cpu_ns;
+	if (table->steal == STEAL_LATE)
+		doubt_ns = elapsed_ns(from->shared_ns, to->shared_ns);
+	if (to->unsplit_from_ns)
+		doubt_ns += elapsed_ns(to->unsplit_from_ns, to_ns);
+	return doubt_ns < on_cpu_ns ? doubt_ns : on_cpu_ns;
 }
 
 /*
@@ -209,11 +251,15 @@ void thread_replay_at(const struct thread_table *table, const struct thread *thr
 	struct wire_clocks *clocks = &reading->clocks;
 
 	reading->time_ns = time_ns;
+	reading->shared_ns = thread->shared_ns;
+	reading->unsplit_from_ns = 0;
 	*clocks = thread->clocks;
 	if (!table->is_replayed) {
 		clocks->unknown_ns += spent_ns;
 	} else if (thread->now.state == THREAD_ON_CPU) {
 		clocks->on_cpu_ns += spent_ns;
+		reading->unsplit_from_ns = table->steal == STEAL_LATE ? thread->run_begin_ns
+								      : thread->now.since_ns;
 	} else if (thread->now.state == THREAD_RUNNABLE) {
 		clocks->runnable_ns += spent_ns;
 	} else if (thread->now.state == THREAD_BLOCKED && !is_perhaps_awake(thread)) {
@@ -230,7 +276,7 @@ void thread_replay_at(const struct thread_table *table, const struct thread *thr
 /* It runs, and the kernel side has not noticed. */
 static void run_unnoticed(struct thread *thread, uint64_t time_ns)
 {
-	state_clock_settle(&thread->now, time_ns, &thread->clocks);
+	state_clock_settle(&thread->now, time_ns, 0, &thread->clocks);
 	state_clock_forget_wake(&thread->now);
 	thread->now.state = THREAD_UNKNOWN;
 	thread->now.since_ns = time_ns;
@@ -258,7 +304,9 @@ static void appear(struct thread *thread, const struct event *event)
 	thread->now.state = THREAD_ON_CPU;
 	thread->run_begin_ns = event->time_ns;
 	thread->run_cpu = event->cpu;
-	thread->run_blocked_ns = thread->run_runnable_ns = thread->run_idle_ns = 0;
+	thread->run_blocked_ns = thread->run_runnable_ns = 0;
+	thread->run_idle_ns = thread->run_idle_stolen_ns = 0;
+	thread->run_stolen_ns = UINT64_MAX;
 	thread->run_has_wait_end = false;
 }
 
@@ -266,6 +314,7 @@ struct thread_reading *thread_read_own(struct thread_table *table, struct thread
 				       const struct event *event, bool *is_mismatch)
 {
 	struct wire_clocks replayed;
+	uint64_t stolen_ns;
 	bool is_unnoticed = event->flags & WIRE_HAS_CLOCKS && event->flags & WIRE_NOT_ARRIVED, was_synced;
 
 	*is_mismatch = false;
@@ -281,9 +330,12 @@ struct thread_reading *thread_read_own(struct thread_table *table, struct thread
 		return NULL;
 	}
 	was_synced = thread->is_synced;
-	state_clock_settle(&thread->now, event->time_ns, &thread->clocks);
+	state_clock_settle(&thread->now, event->time_ns, 0, &thread->clocks);
 	replayed = thread->clocks;
 	set_right(thread, event);
+	stolen_ns = elapsed_ns(replayed.stolen_ns, thread->clocks.stolen_ns);
+	if (was_synced && thread->run_stolen_ns != UINT64_MAX)
+		thread->run_stolen_ns += stolen_ns;
 	*is_mismatch = table->is_replayed && was_synced &&
 		       (replayed.born_ns != thread->clocks.born_ns ||
 			!clocks_equal(&replayed, &thread->clocks));

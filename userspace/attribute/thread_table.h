@@ -35,6 +35,8 @@ enum thread_state {
 struct thread_reading {
 	struct wire_clocks clocks;
 	uint64_t time_ns;
+	uint64_t unsplit_from_ns; /* time on a CPU from here to the moment meant may have been stolen; 0: none */
+	uint64_t shared_ns;       /* thread.shared_ns */
 	uint32_t user_cnt; /* the thread while it is its last one, and stays that began with it */
 	uint32_t number;   /* in the pool */
 };
@@ -60,6 +62,9 @@ struct thread {
 	uint64_t run_blocked_ns;
 	uint64_t run_runnable_ns;
 	uint64_t run_idle_ns; /* of that, at its end, the CPU was idle */
+	uint64_t run_idle_stolen_ns;
+	/* of the stay that goes on, as much as is in clocks; UINT64_MAX: its begin was not seen */
+	uint64_t run_stolen_ns;
 	uint64_t run_wait_object; /* with run_has_wait_end: what the block before it was for */
 	bool run_has_wait_end;
 	uint8_t run_wait_reason;
@@ -69,6 +74,7 @@ struct thread {
 
 	uint32_t number; /* in the pool */
 	uint64_t wait_object;
+	uint64_t shared_ns; /* what was stolen in stays with marks, where the steal clock is late; it only grows */
 	struct wire_clocks clocks; /* up to now.since_ns */
 	struct process *process;
 	/* of the spans without a parent that it is in, the last entered: see top_level.h; NULL: none */
@@ -98,6 +104,8 @@ struct thread_table {
 	 * events
 	 */
 	bool is_replayed;
+	uint8_t steal;   /* enum steal_kind */
+	bool has_losses; /* of switches: what was stolen meanwhile is not told */
 };
 
 void thread_table_init(struct thread_table *table);
@@ -122,11 +130,21 @@ void thread_table_let_go(struct thread_table *table, struct thread_reading *read
 void thread_start(struct thread *thread, const struct event *event); /* THREAD */
 /* before that: the wakeup tells what the wait was for */
 void thread_end_wait(struct thread *thread, uint8_t reason, uint64_t object);
-void thread_leave(struct thread *thread, uint64_t time_ns, uint8_t state, uint8_t reason);
+void thread_leave(struct thread *thread, const struct event *event); /* SWITCH */
 void thread_arrive(struct thread *thread, uint64_t time_ns, uint32_t cpu);
 
-/* After that: the CPU was idle for so long before. */
-void thread_found_idle(struct thread *thread, uint64_t idle_ns);
+/* After that: the CPU was idle for so long before, of which so much was stolen. */
+void thread_found_idle(struct thread *thread, uint64_t idle_ns, uint64_t stolen_ns);
+
+/* Of the stay on a CPU that ends with this SWITCH, or for the replay goes on (NULL). */
+uint64_t thread_run_stolen(const struct thread *thread, uint64_t end_ns, const struct event *left);
+
+/*
+ * Between two readings of a thread it was on its CPU for on_cpu_ns: how much of
+ * that may have been stolen.
+ */
+uint64_t thread_stolen_doubt(const struct thread_table *table, const struct thread_reading *from,
+			     const struct thread_reading *to, uint64_t to_ns, uint64_t on_cpu_ns);
 
 /* The clocks at time_ns, as replayed: a reading that nobody holds. What is not replayed is unknown. */
 void thread_replay_at(const struct thread_table *table, const struct thread *thread, uint64_t time_ns,

@@ -175,7 +175,8 @@ static bool is_part_of(const struct txtrace_ledger *overlap, const struct txtrac
 		if (overlap->blocked_ns[i] > ledger->blocked_ns[i])
 			return false;
 	return overlap->on_cpu_ns <= ledger->on_cpu_ns && overlap->runnable_ns <= ledger->runnable_ns &&
-	       overlap->unknown_ns <= ledger->unknown_ns && overlap->interrupt_ns <= ledger->interrupt_ns;
+	       overlap->unknown_ns <= ledger->unknown_ns && overlap->interrupt_ns <= ledger->interrupt_ns &&
+	       overlap->stolen_ns <= ledger->stolen_ns;
 }
 
 struct txtrace_ledger top_level_overlap(const struct attribution *attribution, const struct span *span,

@@ -74,15 +74,19 @@ struct event {
 			uint8_t left_as;
 			uint8_t reason;
 			bool next_is_traced;
+			uint8_t is_stolen_shared;
+			uint64_t stolen_ns;
 			uint32_t other_ns; /* left UNTRACED: as in struct wire_switch */
 			struct event_text other_comm;
 		} sched; /* SWITCH */
 		struct {
 			uint64_t since_ns;
+			uint64_t stolen_ns;
 			struct event_text comm;
 		} other; /* OTHER */
 		struct {
 			uint64_t since_ns;
+			uint64_t stolen_ns;
 			uint32_t from_cpu;
 			uint32_t other_tid;
 			uint32_t other_tgid;
@@ -134,6 +138,7 @@ struct event {
 		} process;
 		struct {
 			uint8_t sched; /* enum sched_mode */
+			uint8_t steal; /* enum steal_kind */
 		} mode; /* MODE */
 		struct {
 			uint64_t begin_ns;  /* OFF_CPU: of the switch */

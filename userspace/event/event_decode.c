@@ -74,6 +74,8 @@ static int decode_switch(const struct wire *wire, struct event *event)
 	event->sched.left_as = w->left_as;
 	event->sched.reason = w->reason;
 	event->sched.next_is_traced = w->next_is_traced;
+	event->sched.is_stolen_shared = w->is_stolen_shared;
+	event->sched.stolen_ns = w->stolen_ns;
 	return w->reason < BLOCK_REASON_COUNT && w->left_as <= WIRE_LEFT_DEAD ? 0 : -EBADMSG;
 }
 
@@ -82,6 +84,7 @@ static int decode_other(const struct wire *wire, struct event *event)
 	const struct wire_other *w = (const void *)wire->bytes;
 
 	event->other.since_ns = w->since_ns;
+	event->other.stolen_ns = w->stolen_ns;
 	event->other.comm = event->tid ? comm_text(w->comm) : (struct event_text){ 0 };
 	return 0;
 }
@@ -91,6 +94,7 @@ static int decode_move(const struct wire *wire, struct event *event)
 	const struct wire_move *w = (const void *)wire->bytes;
 
 	event->move.since_ns = w->since_ns;
+	event->move.stolen_ns = w->stolen_ns;
 	event->move.from_cpu = w->from_cpu;
 	event->move.other_tid = w->other_tid;
 	event->move.other_tgid = w->other_tgid;

@@ -31,6 +31,7 @@ static const struct stream_names thread_states = NAMES("unknown", "on_cpu", "run
 static const struct stream_names process_changes = NAMES("unknown", "joined", "forked", "exec", "left",
 							 "exited");
 static const struct stream_names sched_modes = NAMES("timeline", "ledger", "off");
+static const struct stream_names steal_kinds = NAMES("not_told", "exact", "late");
 static const struct stream_names attr_types = NAMES("none", "bool", "int", "uint", "double", "string",
 						    "pointer");
 
@@ -44,6 +45,8 @@ static const struct stream_field switch_fields[] = {
 	{ "inode", STREAM_U64, AT(sched.inode), NULL, 0, false, 0 },
 	{ "next", STREAM_THREAD, AT(sched.next_tid), NULL, 0, false, 0 },
 	{ "next_is_traced", STREAM_YES, AT(sched.next_is_traced), NULL, 0, false, 0 },
+	{ "stolen", STREAM_U64, AT(sched.stolen_ns), NULL, 0, false, 0 },
+	{ "stolen_is_shared", STREAM_YES, AT(sched.is_stolen_shared), NULL, 0, false, 0 },
 	{ "had_cpu", STREAM_U32, AT(sched.other_ns), NULL, 0, false, 0 },
 	{ "comm", STREAM_TEXT, AT(sched.other_comm), NULL, 0, false, 0 },
 	{ 0 },
@@ -51,12 +54,14 @@ static const struct stream_field switch_fields[] = {
 
 static const struct stream_field other_fields[] = {
 	{ "since", STREAM_U64, AT(other.since_ns), NULL, 0, true, 0 },
+	{ "stolen", STREAM_U64, AT(other.stolen_ns), NULL, 0, false, 0 },
 	{ "comm", STREAM_TEXT, AT(other.comm), NULL, 0, false, 0 },
 	{ 0 },
 };
 
 static const struct stream_field move_fields[] = {
 	{ "since", STREAM_U64, AT(move.since_ns), NULL, 0, true, 0 },
+	{ "stolen", STREAM_U64, AT(move.stolen_ns), NULL, 0, false, 0 },
 	{ "from", STREAM_U32, AT(move.from_cpu), NULL, 0, true, 0 },
 	{ "other", STREAM_THREAD, AT(move.other_tid), NULL, 0, true, 0 },
 	{ "comm", STREAM_TEXT, AT(move.other_comm), NULL, 0, false, 0 },
@@ -151,6 +156,7 @@ static const struct stream_field process_fields[] = {
 
 static const struct stream_field mode_fields[] = {
 	{ "sched", STREAM_NAME, AT(mode.sched), &sched_modes, 0, true, 0 },
+	{ "steal", STREAM_NAME, AT(mode.steal), &steal_kinds, 0, false, 0 },
 	{ 0 },
 };
 
@@ -178,6 +184,7 @@ const struct stream_field stream_clock_fields[] = {
 	{ "runnable", STREAM_U64, offsetof(struct wire_clocks, runnable_ns), NULL, 0, false, 0 },
 	{ "unknown", STREAM_U64, offsetof(struct wire_clocks, unknown_ns), NULL, 0, false, 0 },
 	{ "interrupt", STREAM_U64, offsetof(struct wire_clocks, interrupt_ns), NULL, 0, false, 0 },
+	{ "stolen", STREAM_U64, offsetof(struct wire_clocks, stolen_ns), NULL, 0, false, 0 },
 	{ 0 },
 };
 

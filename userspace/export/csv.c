@@ -81,7 +81,7 @@ static int put_head(struct csv *csv)
 			  "on_cpu_ns,runnable_ns");
 	for (unsigned int reason = 0; reason < TXTRACE_BLOCK_REASON_COUNT; reason++)
 		text_append_format(line, ",%s_ns", txtrace_block_reason_name(reason));
-	text_append(line, ",detached_ns,unknown_ns,interrupt_ns");
+	text_append(line, ",detached_ns,unknown_ns,interrupt_ns,stolen_ns,stolen_max_ns");
 	for (size_t i = 0; i < sizeof(flag_names) / sizeof(flag_names[0]); i++)
 		text_append_format(line, ",%s", flag_names[i]);
 	return write_line(csv);
@@ -112,6 +112,8 @@ static int csv_span(void *state, const struct txtrace_span *span)
 	put_u64(csv, span->ledger.detached_ns);
 	put_u64(csv, span->ledger.unknown_ns);
 	put_u64(csv, span->ledger.interrupt_ns);
+	put_u64(csv, span->ledger.stolen_ns);
+	put_u64(csv, span->stolen_max_ns);
 	for (size_t i = 0; i < sizeof(flag_names) / sizeof(flag_names[0]); i++)
 		put_u64(csv, span->flags >> i & 1);
 	return write_line(csv);

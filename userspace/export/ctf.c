@@ -139,6 +139,7 @@ static void put_ledger(struct text *item, const struct txtrace_ledger *ledger)
 	ctf_put_u64(item, ledger->detached_ns);
 	ctf_put_u64(item, ledger->unknown_ns);
 	ctf_put_u64(item, ledger->interrupt_ns);
+	ctf_put_u64(item, ledger->stolen_ns);
 }
 
 /* The metadata names each reason of enum txtrace_block_reason, in its order. */
@@ -324,6 +325,8 @@ static int ctf_run(void *state, const struct txtrace_run *run)
 	ctf_put_u64(item, run->blocked_ns);
 	ctf_put_u64(item, run->runnable_ns);
 	ctf_put_u64(item, run->idle_ns);
+	ctf_put_u64(item, run->stolen_ns);
+	ctf_put_u64(item, run->idle_stolen_ns);
 	ctf_put_text(item, left_as_name(run->left_as));
 	ctf_put_text(item, is_blocked ? reason_name(run->reason) : "");
 	ctf_put_u32(item, (uint32_t)(is_blocked ? run->syscall_nr : -1));

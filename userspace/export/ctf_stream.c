@@ -56,7 +56,7 @@ struct event_class {
 #define LEDGER_FIELDS                                                                                     \
 	"u64 on_cpu_ns; u64 runnable_ns; u64 lock_ns; u64 disk_ns; u64 network_ns; u64 sleep_ns; "        \
 	"u64 page_fault_ns; u64 pipe_ns; u64 wait_ns; u64 stopped_ns; u64 other_ns; u64 throttled_ns; "   \
-	"u64 poll_ns; u64 detached_ns; u64 unknown_ns; u64 interrupt_ns; "
+	"u64 poll_ns; u64 detached_ns; u64 unknown_ns; u64 interrupt_ns; u64 stolen_ns; "
 #define ATTRIBUTE_FIELDS "u64 span; string name; "
 #define WAKE_FIELDS                                                                               \
 	"comm_t comm; s32 tid; s32 prio; s32 target_cpu; u32 pid; u32 waker_pid; u32 waker_tid; " \
@@ -88,7 +88,8 @@ static const struct event_class classes[CTF_EVENT_CNT] = {
 	[CTF_COUNTER] = { "txtrace:counter", CLASS_SPANS, "string name; s64 value; " },
 	[CTF_LINK] = { "txtrace:link", CLASS_SPANS, "u64 from; u64 to; string name; " },
 	[CTF_RUN] = { "txtrace:run", CLASS_SPANS,
-		      "s32 cpu; u64 begin_ns; u64 blocked_ns; u64 runnable_ns; u64 idle_ns; string left_as; "
+		      "s32 cpu; u64 begin_ns; u64 blocked_ns; u64 runnable_ns; u64 idle_ns; "
+		      "u64 stolen_ns; u64 idle_stolen_ns; string left_as; "
 		      "string reason; s32 syscall_nr; x64 object; string wait_reason; x64 wait_object; " },
 	[CTF_WAKE] = { "txtrace:wake", CLASS_SPANS, WAKE_FIELDS },
 	[CTF_OBJECT] = { "txtrace:object", CLASS_SPANS, "string reason; x64 object; string name; " },

@@ -56,6 +56,8 @@ const struct export_format *export_format_find(const char *name)
 
 static int dispatch(const struct export_format *format, void *state, const struct txtrace_record *record)
 {
+	if (format->record)
+		return record->kind == TXTRACE_RECORD_SUMMARY ? 0 : format->record(state, record);
 	switch (record->kind) {
 	case TXTRACE_RECORD_SPAN:
 		return CALL(format, span, state, &record->span);
@@ -157,7 +159,7 @@ int export_survey(struct export *export, const struct txtrace_record *record)
 
 int export_add(struct export *export, const struct txtrace_record *record)
 {
-	if (record->kind >= TXTRACE_RECORD_KIND_COUNT)
+	if (!txtrace_record_kind_name(record->kind))
 		return 0;
 	log_census_add(&export->totals.census, record);
 	errno = 0;

@@ -56,6 +56,8 @@ struct export_format {
 	int (*open_in)(void **state, int directory, const struct txtrace_log_info *info);
 	/* of a first pass, before any other callback; NULL: none is needed */
 	int (*survey)(void *state, const struct txtrace_span *span);
+	/* of any kind but SUMMARY, instead of what follows for each kind */
+	int (*record)(void *state, const struct txtrace_record *record);
 	int (*span)(void *state, const struct txtrace_span *span);
 	int (*run)(void *state, const struct txtrace_run *run);
 	int (*wake)(void *state, const struct txtrace_wake *wake);
@@ -65,7 +67,7 @@ struct export_format {
 	int (*counter)(void *state, const struct txtrace_counter *counter);
 	int (*link)(void *state, const struct txtrace_link *link);
 	int (*open_span)(void *state, const struct txtrace_open_span *open_span);
-	int (*loss)(void *state, const struct txtrace_loss *loss);       /* never NULL */
+	int (*loss)(void *state, const struct txtrace_loss *loss);       /* never NULL, unless record is there */
 	int (*stay)(void *state, const struct txtrace_stay *stay);
 	int (*overlap)(void *state, const struct txtrace_overlap *overlap);
 	int (*object)(void *state, const struct txtrace_object *object);

@@ -11,7 +11,7 @@
 const char *const path_value_names[PATH_VALUE_CNT] = {
 	[PATH_ON_CPU] = "on_cpu",     [PATH_RUNNABLE] = "runnable", [PATH_BLOCKED] = "blocked",
 	[PATH_DETACHED] = "detached", [PATH_UNKNOWN] = "unknown",   [PATH_INTERRUPT] = "interrupt",
-	[PATH_SPANS] = "spans",
+	[PATH_STOLEN] = "stolen",     [PATH_SPANS] = "spans",
 };
 
 enum lost {
@@ -244,7 +244,8 @@ static int give_node(struct path_profile *profile, const struct tree_node *node,
 	uint64_t values[PATH_VALUE_CNT] = {
 		[PATH_ON_CPU] = self.on_cpu_ns,	    [PATH_RUNNABLE] = self.runnable_ns,
 		[PATH_DETACHED] = self.detached_ns, [PATH_UNKNOWN] = self.unknown_ns,
-		[PATH_INTERRUPT] = self.interrupt_ns, [PATH_SPANS] = node->exact.cnt,
+		[PATH_INTERRUPT] = self.interrupt_ns, [PATH_STOLEN] = self.stolen_ns,
+		[PATH_SPANS] = node->exact.cnt,
 	};
 	uint64_t blocked_ns = txtrace_ledger_blocked_ns(&self);
 	bool has_code = self.on_cpu_ns > 0 && flame_stacks_are_at(&profile->on_cpu, node);

@@ -26,8 +26,9 @@ enum path_value {
 	PATH_DETACHED = 3,
 	PATH_UNKNOWN = 4,
 	PATH_INTERRUPT = 5,
-	PATH_SPANS = 6, /* a count; all others are ns */
-	PATH_VALUE_CNT = 7,
+	PATH_STOLEN = 6,
+	PATH_SPANS = 7, /* a count; all others are ns */
+	PATH_VALUE_CNT = 8,
 };
 
 extern const char *const path_value_names[PATH_VALUE_CNT]; /* "on_cpu", …, "spans" */

@@ -98,6 +98,8 @@ static void add_ledger(struct picture_args *args, const struct txtrace_ledger *l
 	args_add(args, "unknown_ns", ARG_UINT, ledger->unknown_ns);
 	if (ledger->interrupt_ns)
 		args_add(args, "interrupt_ns", ARG_UINT, ledger->interrupt_ns);
+	if (ledger->stolen_ns)
+		args_add(args, "stolen_ns", ARG_UINT, ledger->stolen_ns);
 }
 
 void args_add_span(struct picture_args *args, const struct txtrace_span *span, const struct span_mark *mark)

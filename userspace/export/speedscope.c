@@ -40,6 +40,7 @@ static const struct {
 	{ "runnable", PATH_RUNNABLE },	  { "blocked", PATH_BLOCKED },
 	{ "detached", PATH_DETACHED },	  { "unknown", PATH_UNKNOWN },
 	{ "interrupts", PATH_INTERRUPT },
+	{ "stolen", PATH_STOLEN },
 };
 
 static uint64_t weight_of(const struct speedscope *speedscope, const struct path_sample *sample)

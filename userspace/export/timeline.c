@@ -5,34 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/format/record_table.h"
+
 #define FIRST_NEST_CNT 8
-
-static const char *const left_as_names[] = {
-	[TXTRACE_LEFT_UNKNOWN] = "unknown", [TXTRACE_LEFT_PREEMPTED] = "preempted",
-	[TXTRACE_LEFT_YIELDED] = "yielded", [TXTRACE_LEFT_BLOCKED] = "blocked",
-	[TXTRACE_LEFT_DEAD] = "dead",
-};
-
-static const char *const attribute_type_names[] = {
-	[0] = "unknown",
-	[TXTRACE_ATTRIBUTE_BOOL] = "bool",
-	[TXTRACE_ATTRIBUTE_INT] = "int",
-	[TXTRACE_ATTRIBUTE_UINT] = "uint",
-	[TXTRACE_ATTRIBUTE_DOUBLE] = "double",
-	[TXTRACE_ATTRIBUTE_STRING] = "string",
-	[TXTRACE_ATTRIBUTE_POINTER] = "pointer",
-};
-
-#define LENGTH_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 const char *left_as_name(unsigned int left_as)
 {
-	return left_as_names[left_as < LENGTH_OF(left_as_names) ? left_as : 0];
-}
-
-const char *attribute_type_name(unsigned int type)
-{
-	return attribute_type_names[type < LENGTH_OF(attribute_type_names) ? type : 0];
+	return record_name_or_unknown(&record_left_as, left_as);
 }
 
 /* ---- the row of a thread ---- */

@@ -19,8 +19,7 @@
 
 #include "txtrace/log.h"
 
-const char *left_as_name(unsigned int left_as);        /* "preempted", …; "unknown" for any other number */
-const char *attribute_type_name(unsigned int type);    /* "bool", …; "unknown" for any other number */
+const char *left_as_name(unsigned int left_as); /* "preempted", …; "unknown" for any other number */
 
 /* ---- the row of a thread ---- */
 

@@ -12,13 +12,16 @@
 
 #include "import/import_formats.h"
 #include "import/import_files.h"
-#include "log/format/record_parts.h"
+#include "log/format/record_table.h"
 
 #define SAID_MAX 5 /* complaints; the others are counted */
 
 /* Formats with a magic number first. */
 static const struct import_format *const formats[] = {
 	&import_tokio,
+	&import_monad,
+	&import_perf, /* text has none, but its lines have a shape */
+	&import_ftrace,
 	&import_sui, /* has none */
 	NULL,
 };
@@ -96,6 +99,11 @@ void import_rewind(struct import *import)
 	import->source = NULL;
 	import->next_file = 0;
 	import->done_bytes = 0;
+}
+
+bool import_wait(struct import *import, uint64_t time_ns)
+{
+	return !import->sink->wait || import->sink->wait(import->sink->context, time_ns);
 }
 
 const struct import_options *import_options(const struct import *import)
@@ -273,6 +281,8 @@ int import_run(const struct import_format *format, const char *const *paths, siz
 		return -ENOMEM;
 	*import = (struct import){ .format = format, .options = options, .sink = sink, .result = result };
 	err = find_format(import, paths, path_cnt);
+	if (!err && options->is_following && !import->format->can_follow)
+		err = import_refuse(import, "files of the format '%s' can't be followed", import->format->name);
 	if (!err)
 		err = import->format->read(import);
 	if (!err)

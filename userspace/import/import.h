@@ -40,6 +40,8 @@ struct import_sink {
 	void (*say)(void *context, const char *sentence);
 	/* after each record: how much of the inputs was read; total: UINT64_MAX if not known. May be NULL. */
 	void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
+	/* of an import that follows its input: waits so long; true: the user has seen enough. May be NULL. */
+	bool (*wait)(void *context, uint64_t time_ns);
 	void *context;
 };
 
@@ -60,6 +62,7 @@ struct import_format {
 	 * be had, and import_refuse() or the source has said why.
 	 */
 	int (*read)(struct import *import);
+	bool can_follow; /* an input that is still being written */
 };
 
 /* For help texts: index 0, 1, … until NULL. */
@@ -71,6 +74,10 @@ const struct import_format *import_format_detect(const uint8_t *head, size_t len
 /* What only some formats ask about. All zero: each finds it out. */
 struct import_options {
 	uint32_t sui_variants; /* Sui's event types: 2 or 4 */
+	bool is_following;     /* what is added to the input is read until nobody writes it any more */
+	bool with_payloads;    /* Monad: of events, as attributes */
+	const char *pairs;     /* perf, ftrace: BEGIN=END,…: events that are spans; NULL: none */
+	const char *directory; /* where files without a name may be made; NULL: where the program runs */
 };
 
 struct import_result {
@@ -105,6 +112,9 @@ int import_next_source(struct import *import, struct import_source **source);
  */
 bool import_can_rewind(const struct import *import);
 void import_rewind(struct import *import);
+
+/* For a format that follows: see struct import_sink. */
+bool import_wait(struct import *import, uint64_t time_ns);
 
 /* As they were given to import_run(). */
 const struct import_options *import_options(const struct import *import);

@@ -5,6 +5,9 @@
 
 #include "import/import.h"
 
+extern const struct import_format import_ftrace;
+extern const struct import_format import_monad;
+extern const struct import_format import_perf;
 extern const struct import_format import_sui;
 extern const struct import_format import_tokio;
 

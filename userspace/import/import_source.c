@@ -305,6 +305,15 @@ uint64_t import_source_file_offset(const struct import_source *source)
 	return source->file_offset;
 }
 
+int import_source_plain_file(const struct import_source *source)
+{
+	struct stat status;
+
+	if (source->packing != PACKING_NONE || fstat(source->fd, &status) != 0 || !S_ISREG(status.st_mode))
+		return -1;
+	return source->fd;
+}
+
 const char *import_source_path(const struct import_source *source)
 {
 	return source->path;

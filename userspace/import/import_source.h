@@ -49,6 +49,12 @@ uint64_t import_source_file_offset(const struct import_source *source);
 /* 0, or why the end came early: -EBADMSG the packed data are damaged or cut off; errors of read. */
 int import_source_error(const struct import_source *source);
 
+/*
+ * The file, if it is a regular one and not packed: it can be read at any place,
+ * and belongs to the source. -1: it can't.
+ */
+int import_source_plain_file(const struct import_source *source);
+
 /* As it was given to open. */
 const char *import_source_path(const struct import_source *source);
 

@@ -156,9 +156,12 @@ int pipeline_begin(struct pipeline *pipeline, uint64_t time_ns)
 {
 	const struct event event = { .kind = EVENT_MODE,
 				     .time_ns = time_ns,
-				     .mode = { .sched = pipeline->options.sched } };
+				     .mode = { .sched = pipeline->options.sched,
+					       .steal = pipeline->options.steal } };
+	bool is_default = pipeline->options.sched == SCHED_TIMELINE &&
+			  pipeline->options.steal == STEAL_NOT_TOLD;
 
-	return pipeline->options.sched == SCHED_TIMELINE ? 0 : feed(pipeline, &event);
+	return is_default ? 0 : feed(pipeline, &event);
 }
 
 int pipeline_push(struct pipeline *pipeline, size_t lane, const void *record, size_t size)

@@ -55,6 +55,7 @@ struct pipeline_options {
 	struct log_writer *log; /* the caller's */
 	struct attribution_filter filter;
 	enum sched_mode sched; /* what the events are going to lack */
+	enum steal_kind steal; /* how they tell what a hypervisor takes */
 };
 
 struct pipeline *pipeline_new(const struct pipeline_options *options); /* NULL: no memory */

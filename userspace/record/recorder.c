@@ -361,6 +361,8 @@ static int open_pipeline(struct recorder *recorder, struct error *error)
 		.span_bytes = recorder->options->span_memory_bytes,
 		.labels = { .read = read_label, .read_literal = read_literal, .context = recorder },
 		.sched = recorder->options->sched,
+		.steal = recorder->options->sched == SCHED_NONE ? STEAL_NOT_TOLD
+							       : recorder->features.steal.kind,
 		.filter = { .min_duration_ns = choices->min_duration_ns },
 		.log = recorder->log,
 	};

@@ -48,6 +48,7 @@ static void describe_block(struct block_rows *rows, const struct wait *wait)
 		.tid = wait->tid,
 		.syscall_nr = wait->syscall_nr,
 		.reason = wait->reason,
+		.has_reason = is_known,
 		.object_kind = (uint8_t)object.kind,
 		.has_wake = wait->wake != NULL,
 	};

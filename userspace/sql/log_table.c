@@ -44,7 +44,7 @@ struct known_text {
 struct log_table {
 	sqlite3_vtab base; /* first */
 	struct log_tables *tables;
-	const struct sql_table *table;
+	const struct record_kind *table;
 	uint64_t statement; /* that the plans are of */
 	struct plan plans[PLAN_MAX];
 	size_t plan_cnt;
@@ -114,18 +114,14 @@ static int on_connect(sqlite3 *database, void *context, int argc, const char *co
 		      sqlite3_vtab **made, char **message)
 {
 	struct log_tables *tables = context;
-	const struct sql_table *found = NULL;
+	const struct record_kind *found = sql_table_find(argv[0]);
 	struct log_table *table;
 	char *declaration;
 	int result;
 
 	(void)argc;
 	(void)message;
-	for (size_t i = 0; sql_tables[i].name && !found; i++) {
-		if (strcmp(sql_tables[i].name, argv[0]) == 0)
-			found = &sql_tables[i];
-	}
-	declaration = found ? sql_store_declare(found->name, found, UINT64_MAX) : NULL;
+	declaration = found ? sql_store_declare(found->plural, found, UINT64_MAX) : NULL;
 	if (!declaration)
 		return SQLITE_NOMEM;
 	result = sqlite3_declare_vtab(database, declaration);
@@ -178,40 +174,40 @@ static enum sql_operator operator_of(unsigned char op)
 }
 
 /* What a scan can look at itself. Each value of an IN would be a scan of its own. */
-static bool is_usable(sqlite3_index_info *info, int idx, const struct sql_table *table)
+static bool is_usable(sqlite3_index_info *info, int idx, const struct record_kind *table)
 {
 	enum sql_operator op = operator_of(info->aConstraint[idx].op);
 	enum sql_type type;
 
 	if (!info->aConstraint[idx].usable || !op || info->aConstraint[idx].iColumn < 0)
 		return false;
-	type = sql_column_type(&table->columns[info->aConstraint[idx].iColumn]);
+	type = sql_column_type(sql_column_at(table, info->aConstraint[idx].iColumn));
 	if (type != SQL_INTEGER && (type != SQL_TEXT || op != SQL_EQ))
 		return false;
 	return strcmp(sqlite3_vtab_collation(info, idx), "BINARY") == 0 && !sqlite3_vtab_in(info, idx, -1);
 }
 
 /* An id finds a row or a few; other equalities a part. */
-static double narrow(double rows, const struct sql_column *column, enum sql_operator op)
+static double narrow(double rows, const struct record_field *column, enum sql_operator op)
 {
 	if (op != SQL_EQ)
 		return rows / 3;
-	return column->how == SQL_ID ? rows / 1e6 : rows / 20;
+	return column->type == RECORD_SPAN_ID ? rows / 1e6 : rows / 20;
 }
 
 /*
  * Whether the scan can put rows together as GROUP BY wants them. It also puts
  * the groups in order, as SQLite takes that for done then.
  */
-static bool can_group(sqlite3_index_info *info, const struct sql_table *table)
+static bool can_group(sqlite3_index_info *info, const struct record_kind *table)
 {
 	if (info->nOrderBy < 1 || info->nOrderBy > GROUP_BY_MAX || sqlite3_vtab_distinct(info) != 1 ||
-	    sql_table_column_cnt(table) > GROUP_COLUMN_MAX)
+	    sql_column_cnt(table) > GROUP_COLUMN_MAX)
 		return false;
 	for (int i = 0; i < info->nOrderBy; i++) {
 		int column = info->aOrderBy[i].iColumn;
 
-		if (column < 0 || sql_column_type(&table->columns[column]) == SQL_ANY)
+		if (column < 0 || sql_column_type(sql_column_at(table, column)) == SQL_ANY)
 			return false;
 	}
 	return true;
@@ -235,7 +231,7 @@ static int on_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 			continue;
 		info->aConstraintUsage[i].argvIndex = ++cnt;
 		sqlite3_str_appendf(text, "%c%d;", (char)op, info->aConstraint[i].iColumn);
-		rows = narrow(rows, &table->table->columns[info->aConstraint[i].iColumn], op);
+		rows = narrow(rows, sql_column_at(table->table, info->aConstraint[i].iColumn), op);
 		has_equal |= op == SQL_EQ;
 	}
 	info->orderByConsumed = can_group(info, table->table);
@@ -251,9 +247,9 @@ static int on_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 }
 
 /* Reads what on_best_index wrote. */
-static void read_plan(const struct sql_table *table, const char *text, struct way *way)
+static void read_plan(const struct record_kind *table, const char *text, struct way *way)
 {
-	size_t column_cnt = sql_table_column_cnt(table);
+	size_t column_cnt = sql_column_cnt(table);
 	char *at;
 
 	*way = (struct way){ .columns = strtoull(text, &at, 16) };
@@ -321,7 +317,7 @@ static int index_copy(struct log_table *table, const char *name, const struct wa
 				continue;
 			has_bound = pass == 1;
 			sqlite3_str_appendf(sql, "%s\"%w\"", separator,
-					    table->table->columns[way->places[i].column].name);
+					    sql_column_at(table->table, way->places[i].column)->name);
 			separator = ", ";
 		}
 	}
@@ -384,7 +380,6 @@ static const char *operator_text(enum sql_operator op)
 
 static int ask_copy(struct log_table *table, struct log_cursor *cursor, const struct way *way)
 {
-	const struct sql_column *columns = table->table->columns;
 	sqlite3_str *sql = sqlite3_str_new(NULL);
 	char *text;
 	int result;
@@ -392,11 +387,11 @@ static int ask_copy(struct log_table *table, struct log_cursor *cursor, const st
 	sqlite3_str_appendf(sql, "SELECT * FROM copy_%u", cursor->copy);
 	for (size_t i = 0; i < way->cnt; i++)
 		sqlite3_str_appendf(sql, " %s \"%w\" %s ?%d", i == 0 ? "WHERE" : "AND",
-				    columns[way->places[i].column].name, operator_text(way->places[i].op),
+				    sql_column_at(table->table, way->places[i].column)->name, operator_text(way->places[i].op),
 				    (int)i + 1);
 	for (size_t i = 0; i < way->by_cnt; i++)
 		sqlite3_str_appendf(sql, "%s \"%w\"%s", i == 0 ? " ORDER BY" : ",",
-				    columns[way->by[i].column].name, way->by[i].is_descending ? " DESC" : "");
+				    sql_column_at(table->table, way->by[i].column)->name, way->by[i].is_descending ? " DESC" : "");
 	text = sqlite3_str_finish(sql);
 	if (!text)
 		return SQLITE_NOMEM;
@@ -463,7 +458,7 @@ static int on_next(sqlite3_vtab_cursor *base)
 }
 
 /* A value of another type than the column's is left to SQLite, which knows how to compare them. */
-static bool take_value(const struct sql_column *column, sqlite3_value *value, struct sql_value *taken)
+static bool take_value(const struct record_field *column, sqlite3_value *value, struct sql_value *taken)
 {
 	int type = sqlite3_value_type(value);
 
@@ -474,7 +469,7 @@ static bool take_value(const struct sql_column *column, sqlite3_value *value, st
 	}
 	/* an id is written in one way: as a number is that it is compared with */
 	if (sql_column_type(column) != SQL_TEXT ||
-	    (type != SQLITE_TEXT && (type != SQLITE_INTEGER || column->how != SQL_ID)))
+	    (type != SQLITE_TEXT && (type != SQLITE_INTEGER || column->type != RECORD_SPAN_ID)))
 		return false;
 	taken->type = SQL_TEXT;
 	taken->bytes = (const char *)sqlite3_value_text(value);
@@ -508,7 +503,7 @@ static int begin_scan(struct log_table *table, struct log_cursor *cursor, const 
 	for (size_t i = 0; i < way->cnt; i++) {
 		struct sql_constraint *constraint = &constraints[taken_cnt];
 
-		constraint->column = &table->table->columns[way->places[i].column];
+		constraint->column = sql_column_at(table->table, way->places[i].column);
 		constraint->op = way->places[i].op;
 		if (!take_value(constraint->column, values[i], &constraint->value))
 			continue;
@@ -651,7 +646,7 @@ static int on_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int id
 	if (cursor->groups) {
 		from = row_groups_value(cursor->groups, (size_t)idx);
 	} else {
-		sql_column_get(&table->table->columns[idx], sql_scan_row(cursor->scan), &value);
+		sql_column_get(sql_column_at(table->table, idx), sql_scan_row(cursor->scan), &value);
 		from = &value;
 	}
 	switch (from->type) {
@@ -662,7 +657,7 @@ static int on_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int id
 		sqlite3_result_double(context, from->real);
 		break;
 	case SQL_TEXT:
-		known = table->table->columns[idx].how == SQL_BYTES ? known_text(table, from) : NULL;
+		known = sql_column_at(table->table, idx)->type == RECORD_STRING ? known_text(table, from) : NULL;
 		sqlite3_result_text64(context, known ? known : from->bytes, from->length,
 				      known ? SQLITE_STATIC : SQLITE_TRANSIENT, SQLITE_UTF8);
 		break;
@@ -695,10 +690,11 @@ static const sqlite3_module module = {
 
 int log_tables_register(struct log_tables *tables, sqlite3 *database)
 {
+	const struct record_kind *table;
 	int result = SQLITE_OK;
 
-	for (size_t i = 0; sql_tables[i].name && result == SQLITE_OK; i++)
-		result = sqlite3_create_module_v2(database, sql_tables[i].name, &module, tables, NULL);
+	for (size_t i = 0; (table = sql_table_at(i)) && result == SQLITE_OK; i++)
+		result = sqlite3_create_module_v2(database, table->plural, &module, tables, NULL);
 	return result;
 }
 

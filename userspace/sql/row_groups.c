@@ -38,7 +38,7 @@ struct row_groups {
 	uint64_t columns; /* that rows hold: without those that are the same in a group */
 	struct group_by by[GROUP_BY_MAX];
 	size_t by_cnt;
-	const struct sql_table *table;
+	const struct record_kind *table;
 	size_t column_cnt;
 	struct string_pool *keys; /* the number of a key is that of its group */
 	struct group *groups;
@@ -152,7 +152,7 @@ static void take_value(const uint8_t **at, struct sql_value *value)
 
 /* ---- the frame ---- */
 
-int row_groups_new(struct row_groups **made, const struct sql_table *table, uint64_t columns,
+int row_groups_new(struct row_groups **made, const struct record_kind *table, uint64_t columns,
 		   const struct group_by *by, size_t by_cnt)
 {
 	struct row_groups *groups = *made = calloc(1, sizeof(*groups));
@@ -162,7 +162,7 @@ int row_groups_new(struct row_groups **made, const struct sql_table *table, uint
 	groups->fd = -1;
 	groups->table = table;
 	groups->columns = columns;
-	groups->column_cnt = sql_table_column_cnt(table);
+	groups->column_cnt = sql_column_cnt(table);
 	groups->by_cnt = by_cnt;
 	for (size_t i = 0; i < by_cnt; i++) {
 		groups->by[i] = by[i];
@@ -246,7 +246,7 @@ static int find_group(struct row_groups *groups, const struct sql_row *row, stru
 
 	key->length = 0;
 	for (size_t i = 0; i < groups->by_cnt && !err; i++) {
-		sql_column_get(&groups->table->columns[groups->by[i].column], row, &value);
+		sql_column_get(sql_column_at(groups->table, groups->by[i].column), row, &value);
 		err = put_value(key, &value);
 	}
 	err = err ? err : string_pool_add(groups->keys, (const char *)key->at, key->length, &number);
@@ -275,7 +275,7 @@ int row_groups_add(struct row_groups *groups, const struct sql_row *row)
 	for (size_t i = 0; i < groups->column_cnt && !err; i++) {
 		if (!(groups->columns >> i & 1))
 			continue;
-		sql_column_get(&groups->table->columns[i], row, &value);
+		sql_column_get(sql_column_at(groups->table, i), row, &value);
 		err = put_value(packed, &value);
 	}
 	if (!err && packed->length > 0 && !group->block.at)

@@ -33,7 +33,7 @@ struct group_by {
 };
 
 /* columns: a bit for each that is asked for. by: copied. 0 or -ENOMEM, and *groups is NULL. */
-int row_groups_new(struct row_groups **groups, const struct sql_table *table, uint64_t columns,
+int row_groups_new(struct row_groups **groups, const struct record_kind *table, uint64_t columns,
 		   const struct group_by *by, size_t by_cnt);
 void row_groups_free(struct row_groups *groups); /* NULL is allowed */
 

@@ -91,10 +91,11 @@ static int meet_table(sqlite3 *sqlite, const char *name)
 
 static int meet_tables(sqlite3 *sqlite)
 {
+	const struct record_kind *table;
 	int result = SQLITE_OK;
 
-	for (size_t i = 0; sql_tables[i].name && result == SQLITE_OK; i++)
-		result = meet_table(sqlite, sql_tables[i].name);
+	for (size_t i = 0; (table = sql_table_at(i)) && result == SQLITE_OK; i++)
+		result = meet_table(sqlite, table->plural);
 	/* an SQLite may be built without these */
 	meet_table(sqlite, "json_each('[]')");
 	meet_table(sqlite, "json_tree('[]')");

@@ -11,7 +11,7 @@
 
 struct sql_scan {
 	const struct sql_source *source;
-	const struct sql_table *table;
+	const struct record_kind *table;
 	struct sql_reader *reader;
 	struct sql_constraint constraints[SQL_CONSTRAINT_MAX];
 	size_t constraint_cnt;
@@ -30,14 +30,13 @@ struct sql_scan {
  */
 static void find_range(const struct sql_scan *scan, uint64_t *from_ns, uint64_t *to_ns)
 {
-	int finished = sql_table_column_find(scan->table, scan->table->finished);
-
 	*from_ns = *to_ns = 0;
 	for (size_t i = 0; i < scan->constraint_cnt && scan->source->is_one_capture; i++) {
 		const struct sql_constraint *constraint = &scan->constraints[i];
 		int64_t bound = constraint->value.integer;
 
-		if (finished < 0 || constraint->column != &scan->table->columns[finished] || bound <= 0)
+		if (!scan->table->time || constraint->column->offset != scan->table->time ||
+		    constraint->column->type != RECORD_TIME || bound <= 0)
 			continue;
 		if (constraint->op != SQL_LT && constraint->op != SQL_LE && (uint64_t)bound > *from_ns)
 			*from_ns = (uint64_t)bound;
@@ -94,7 +93,7 @@ static bool is_wanted(const struct sql_scan *scan)
 
 /* ---- the pass ---- */
 
-int sql_scan_open(struct sql_scan **scan, const struct sql_source *source, const struct sql_table *table,
+int sql_scan_open(struct sql_scan **scan, const struct sql_source *source, const struct record_kind *table,
 		  const struct sql_constraint *constraints, size_t cnt)
 {
 	struct sql_scan *new = calloc(1, sizeof(*new));
@@ -135,28 +134,27 @@ static int make_row(struct sql_scan *scan)
 	int result = 0;
 
 	scan->row.capture += scan->reader->has_begun_capture;
-	switch (scan->table->of) {
-	case SQL_OF_RECORDS:
-		scan->row.source = &record->span; /* all begin at the same place */
-		return record->kind == scan->table->kind;
-	case SQL_OF_BLOCKS:
+	if (scan->table == &sql_blocks) {
 		scan->row.source = &scan->blocks.block;
 		return block_rows_add(&scan->blocks, record, scan->reader->info,
 				      scan->reader->has_begun_capture);
-	case SQL_OF_CAPTURES:
-		scan->row.source = scan->reader->info;
-		if (record->kind == TXTRACE_RECORD_DAMAGE)
-			return 0;
-		result = !scan->has_told_capture || scan->reader->has_begun_capture;
-		scan->has_told_capture = true;
 	}
+	if (scan->table != &sql_captures) {
+		scan->row.source = record;
+		return scan->table == record_kind_of(record);
+	}
+	scan->row.source = scan->reader->info;
+	if (record->kind == TXTRACE_RECORD_DAMAGE)
+		return 0;
+	result = !scan->has_told_capture || scan->reader->has_begun_capture;
+	scan->has_told_capture = true;
 	return result;
 }
 
 /* A log without records is of a capture, too. */
 static bool has_last_row(struct sql_scan *scan)
 {
-	bool has = scan->table->of == SQL_OF_CAPTURES && !scan->has_told_capture;
+	bool has = scan->table == &sql_captures && !scan->has_told_capture;
 
 	scan->has_told_capture = true;
 	scan->row.source = scan->reader->info;

@@ -23,7 +23,7 @@ enum sql_operator {
 
 /* value: INTEGER, or of an EQ also TEXT, of the column's type. */
 struct sql_constraint {
-	const struct sql_column *column;
+	const struct record_field *column;
 	enum sql_operator op;
 	struct sql_value value; /* bytes are the caller's, and outlive the scan */
 };
@@ -31,7 +31,7 @@ struct sql_constraint {
 struct sql_scan;
 
 /* constraints: copied, at most SQL_CONSTRAINT_MAX. 0 or a negative errno; *scan is NULL then. */
-int sql_scan_open(struct sql_scan **scan, const struct sql_source *source, const struct sql_table *table,
+int sql_scan_open(struct sql_scan **scan, const struct sql_source *source, const struct record_kind *table,
 		  const struct sql_constraint *constraints, size_t cnt);
 void sql_scan_close(struct sql_scan *scan); /* NULL is allowed */
 

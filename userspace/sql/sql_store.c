@@ -17,17 +17,17 @@ static const char *type_name(enum sql_type type)
 	}
 }
 
-char *sql_store_declare(const char *name, const struct sql_table *table, uint64_t columns)
+char *sql_store_declare(const char *name, const struct record_kind *table, uint64_t columns)
 {
 	sqlite3_str *sql = sqlite3_str_new(NULL);
 	const char *separator = "";
 
 	sqlite3_str_appendf(sql, "CREATE TABLE \"%w\" (", name);
-	for (size_t i = 0; table->columns[i].name; i++) {
+	for (size_t i = 0; i < sql_column_cnt(table); i++) {
 		if (!sql_has_column(columns, i))
 			continue;
-		sqlite3_str_appendf(sql, "%s\"%w\"%s", separator, table->columns[i].name,
-				    type_name(sql_column_type(&table->columns[i])));
+		sqlite3_str_appendf(sql, "%s\"%w\"%s", separator, sql_column_at(table, i)->name,
+				    type_name(sql_column_type(sql_column_at(table, i))));
 		separator = ", ";
 	}
 	/* a table has at least one column */
@@ -55,13 +55,13 @@ int sql_store_error(int result)
 	}
 }
 
-static char *insert_text(const char *name, const struct sql_table *table, uint64_t columns)
+static char *insert_text(const char *name, const struct record_kind *table, uint64_t columns)
 {
 	sqlite3_str *sql = sqlite3_str_new(NULL);
 	const char *separator = "";
 
 	sqlite3_str_appendf(sql, "INSERT INTO \"%w\" VALUES (", name);
-	for (size_t i = 0; table->columns[i].name; i++) {
+	for (size_t i = 0; i < sql_column_cnt(table); i++) {
 		if (!sql_has_column(columns, i))
 			continue;
 		sqlite3_str_appendf(sql, "%s?", separator);
@@ -71,7 +71,7 @@ static char *insert_text(const char *name, const struct sql_table *table, uint64
 	return sqlite3_str_finish(sql);
 }
 
-int sql_store_begin(struct sql_copy *copy, sqlite3 *database, const char *name, const struct sql_table *table,
+int sql_store_begin(struct sql_copy *copy, sqlite3 *database, const char *name, const struct record_kind *table,
 		    uint64_t columns)
 {
 	char *declaration = sql_store_declare(name, table, columns);
@@ -108,10 +108,10 @@ int sql_store_add(struct sql_copy *copy, const struct sql_row *row)
 	int result = SQLITE_OK, at = 0;
 	struct sql_value value;
 
-	for (size_t i = 0; copy->table->columns[i].name && result == SQLITE_OK; i++) {
+	for (size_t i = 0; i < sql_column_cnt(copy->table) && result == SQLITE_OK; i++) {
 		if (!sql_has_column(copy->columns, i))
 			continue;
-		sql_column_get(&copy->table->columns[i], row, &value);
+		sql_column_get(sql_column_at(copy->table, i), row, &value);
 		result = bind(copy->insert, ++at, &value);
 	}
 	if (result == SQLITE_OK && sqlite3_step(copy->insert) != SQLITE_DONE)

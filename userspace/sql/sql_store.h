@@ -16,16 +16,16 @@
 #include "sql/sql_table.h"
 
 /* "CREATE TABLE "name" (…)" with the columns whose bits are set. NULL: no memory; sqlite3_free() it. */
-char *sql_store_declare(const char *name, const struct sql_table *table, uint64_t columns);
+char *sql_store_declare(const char *name, const struct record_kind *table, uint64_t columns);
 
 struct sql_copy {
-	const struct sql_table *table;
+	const struct record_kind *table;
 	uint64_t columns; /* a bit for each that is stored; bit 63 for all from there on */
 	sqlite3_stmt *insert;
 };
 
 /* Makes the table. 0 or a negative errno. */
-int sql_store_begin(struct sql_copy *copy, sqlite3 *database, const char *name, const struct sql_table *table,
+int sql_store_begin(struct sql_copy *copy, sqlite3 *database, const char *name, const struct record_kind *table,
 		    uint64_t columns);
 int sql_store_add(struct sql_copy *copy, const struct sql_row *row); /* 0 or a negative errno */
 void sql_store_end(struct sql_copy *copy);

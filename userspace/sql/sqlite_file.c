@@ -49,28 +49,22 @@ static int make_temporary(struct sqlite_file *file)
 	return sql_store_error(result);
 }
 
-/* All columns but the number of the capture, which an export does not know. */
-static uint64_t columns_of(const struct sql_table *table)
-{
-	int capture = table->of == SQL_OF_CAPTURES ? -1 : sql_table_column_find(table, "capture");
-
-	return capture < 0 ? UINT64_MAX : UINT64_MAX & ~(1ull << capture);
-}
-
 static int make_tables(struct sqlite_file *file)
 {
+	const struct record_kind *table;
 	int err = 0;
 
-	for (size_t i = 0; sql_tables[i].name && i < TABLE_MAX && !err; i++) {
-		const struct sql_table *table = &sql_tables[i];
+	for (size_t i = 0; (table = sql_table_at(i)) && i < TABLE_MAX && !err; i++) {
 		struct sql_row row = { .source = file->info, .capture = 1 };
+		size_t capture = sql_column_cnt(table) - 1;
+		/* An export does not know the number of the capture. */
+		uint64_t columns = table == &sql_captures ? UINT64_MAX : UINT64_MAX & ~(1ull << capture);
 
-		err = sql_store_begin(&file->copies[i], file->database, table->name, table,
-				      columns_of(table));
-		if (table->of == SQL_OF_RECORDS)
-			file->of_kinds[table->kind] = &file->copies[i];
-		else if (table->of == SQL_OF_BLOCKS)
+		err = sql_store_begin(&file->copies[i], file->database, table->plural, table, columns);
+		if (table == &sql_blocks)
 			file->of_blocks = &file->copies[i];
+		else if (table != &sql_captures)
+			file->of_kinds[table - record_kinds] = &file->copies[i];
 		else if (!err)
 			err = sql_store_add(&file->copies[i], &row);
 	}
@@ -109,13 +103,6 @@ static int sqlite_open(void **state, FILE *out, const struct txtrace_log_info *i
 	return err;
 }
 
-static int add(struct sqlite_file *file, uint32_t kind, const void *source)
-{
-	const struct sql_row row = { .source = source, .capture = 1 };
-
-	return file->of_kinds[kind] ? sql_store_add(file->of_kinds[kind], &row) : 0;
-}
-
 /* What blocks are derived from. */
 static int add_block(struct sqlite_file *file, const struct txtrace_record *record)
 {
@@ -125,38 +112,14 @@ static int add_block(struct sqlite_file *file, const struct txtrace_record *reco
 	return result > 0 ? sql_store_add(file->of_blocks, &row) : result;
 }
 
-#define ADD(KIND, member)                                                              \
-	static int sqlite_##member(void *state, const struct txtrace_##member *member) \
-	{                                                                              \
-		return add(state, TXTRACE_RECORD_##KIND, member);                      \
-	}
-#define ADD_WITH_BLOCK(KIND, member_)                                                                       \
-	static int sqlite_##member_(void *state, const struct txtrace_##member_ *member)                    \
-	{                                                                                                   \
-		const struct txtrace_record record = { .kind = TXTRACE_RECORD_##KIND, .member_ = *member }; \
-		int err = add_block(state, &record);                                                        \
-		return err ? err : add(state, TXTRACE_RECORD_##KIND, member);                               \
-	}
-ADD(SPAN, span)
-ADD_WITH_BLOCK(RUN, run)
-ADD_WITH_BLOCK(WAKE, wake)
-ADD(THREAD, thread)
-ADD(ATTRIBUTE, attribute)
-ADD(INSTANT, instant)
-ADD(COUNTER, counter)
-ADD(LINK, link)
-ADD(OPEN_SPAN, open_span)
-ADD(LOSS, loss)
-ADD(STAY, stay)
-ADD_WITH_BLOCK(OBJECT, object)
-ADD(STACK, stack)
-ADD(FRAMES, frames)
-ADD(OTHER_RUN, other_run)
-ADD(COST, cost)
-ADD(PROCESS, process)
-ADD(TRIGGER, trigger)
-ADD(DROPPED, dropped)
-ADD(DAMAGE, damage)
+static int sqlite_record(void *state, const struct txtrace_record *record)
+{
+	const struct sql_row row = { .source = record, .capture = 1 };
+	struct sqlite_file *file = state;
+	int err = add_block(file, record);
+
+	return err || !file->of_kinds[record->kind] ? err : sql_store_add(file->of_kinds[record->kind], &row);
+}
 
 static int copy_out(struct sqlite_file *file)
 {
@@ -178,11 +141,12 @@ static int copy_out(struct sqlite_file *file)
 
 static int sqlite_finish(void *state, const struct export_totals *totals)
 {
+	struct txtrace_record summary = { .kind = TXTRACE_RECORD_SUMMARY, .summary = totals->census.summary };
 	struct sqlite_file *file = state;
 	int err = 0;
 
 	if (totals->census.record_cnt[TXTRACE_RECORD_SUMMARY])
-		err = add(file, TXTRACE_RECORD_SUMMARY, &totals->census.summary);
+		err = sqlite_record(file, &summary);
 	if (!err)
 		err = sql_store_error(sqlite3_exec(file->database,
 						   "CREATE INDEX spans_id ON spans(id, pid);"
@@ -200,26 +164,7 @@ const struct export_format format_sqlite = {
 	.is_binary = true,
 	.work_folder = temporary_folder,
 	.open = sqlite_open,
-	.span = sqlite_span,
-	.run = sqlite_run,
-	.wake = sqlite_wake,
-	.thread = sqlite_thread,
-	.attribute = sqlite_attribute,
-	.instant = sqlite_instant,
-	.counter = sqlite_counter,
-	.link = sqlite_link,
-	.open_span = sqlite_open_span,
-	.loss = sqlite_loss,
-	.stay = sqlite_stay,
-	.object = sqlite_object,
-	.stack = sqlite_stack,
-	.frames = sqlite_frames,
-	.other_run = sqlite_other_run,
-	.cost = sqlite_cost,
-	.process = sqlite_process,
-	.trigger = sqlite_trigger,
-	.dropped = sqlite_dropped,
-	.damage = sqlite_damage,
+	.record = sqlite_record,
 	.finish = sqlite_finish,
 	.free = sqlite_free,
 };

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "analyze/files/log_cut.h"
-#include "log/format/record_parts.h"
+#include "log/format/record_table.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define SPAN(id_, label_, begin, end)									\

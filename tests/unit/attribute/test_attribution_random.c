@@ -305,7 +305,8 @@ static void nothing_lost_means_all_exact(void **state)
 	print_message("# %zu events, %zu spans, %zu of them ended while somebody was in them\n", event_cnt,
 		      span_cnt, outside_cnt);
 	assert_true(span_cnt > 10000);
-	print_message("# %zu of them in the one that their thread was in, %zu of them overlapped, %zu children\n",
+	print_message("# %zu of them in the one that their thread was in, %zu of them overlapped, %zu of\n"
+		      "# these children\n",
 		      nested_cnt, overlap_cnt, child_overlap_cnt);
 	assert_true(outside_cnt > 1000);
 	assert_true(nested_cnt > 1000);

@@ -26,7 +26,8 @@ enum content {
 	CODE_STACKS,
 	FLIGHT,
 	OVERLAPS,
-	POLLS
+	POLLS,
+	STOLEN,
 };
 
 /* What the golden logs hold, and the text beside them. */
@@ -50,6 +51,7 @@ static const struct golden {
 	{ "log-1.1-stacks-none.txtrace", "log-1.1-stacks.txt", CODE_STACKS, LOG_CODEC_NONE, 1 },
 	{ "log-1.2-overlap-none.txtrace", "log-1.2-overlap.txt", OVERLAPS, LOG_CODEC_NONE, 2 },
 	{ "log-1.2-polls-none.txtrace", "log-1.2-polls.txt", POLLS, LOG_CODEC_NONE, 2 },
+	{ "log-1.3-stolen-none.txtrace", "log-1.3-stolen.txt", STOLEN, LOG_CODEC_NONE, 3 },
 };
 
 #define GOLDEN_CNT (sizeof(goldens) / sizeof(goldens[0]))
@@ -529,6 +531,62 @@ static const struct txtrace_record polls[] = {
 		   .wait_reason = 255, .wait_object = MAX64 } },
 };
 
+/*
+ * What a hypervisor took: of stays on a CPU, of one that was idle, of a task's that is not traced, of spans
+ * and of what roots share; and a span of which that is not known exactly.
+ */
+static const struct txtrace_record stolen[] = {
+	{ .kind = TXTRACE_RECORD_OTHER_RUN,
+	  .other_run = { .begin_ns = MOMENT(900),
+			 .end_ns = MOMENT(1000),
+			 .tid = 900,
+			 .pid = 900,
+			 .comm = STRING("noisy"),
+			 .stolen_ns = 70 } },
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { 7, 7, 0, MOMENT(1000), MOMENT(2000), 0, 100, TXTRACE_LEFT_PREEMPTED, .stolen_ns = 400 } },
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { 7, 7, 0, MOMENT(2300), MOMENT(3000), 0, 300, TXTRACE_LEFT_YIELDED, .idle_ns = 200,
+		   .idle_stolen_ns = 150 } },
+	{ .kind = TXTRACE_RECORD_OVERLAP,
+	  .overlap = { .time_ns = MOMENT(3000),
+		       .span = 6,
+		       .pid = 7,
+		       .tid = 7,
+		       .ledger = { .on_cpu_ns = 20, .stolen_ns = 30 } } },
+	{ .kind = TXTRACE_RECORD_SPAN,
+	  .span = { .id = 6,
+		    .pid = 7,
+		    .tid = 7,
+		    .end_tid = 7,
+		    .begin_ns = MOMENT(1000),
+		    .end_ns = MOMENT(3000),
+		    .work_ns = 2000,
+		    .ledger = { .on_cpu_ns = 1300, .runnable_ns = 300, .stolen_ns = 400 },
+		    .label = STRING("pay") } },
+	{ .kind = TXTRACE_RECORD_SPAN,
+	  .span = { .id = 7,
+		    .pid = 7,
+		    .tid = 7,
+		    .end_tid = 7,
+		    .begin_ns = MOMENT(1500),
+		    .end_ns = MOMENT(3000),
+		    .work_ns = 1500,
+		    .ledger = { .on_cpu_ns = 1200, .runnable_ns = 300 },
+		    .label = STRING("pay"),
+		    .stolen_max_ns = 400 } },
+	{ .kind = TXTRACE_RECORD_RUN,
+	  .run = { 7, 7, 0, MOMENT(3000), MOMENT(3000), 0, 0, TXTRACE_LEFT_DEAD, .stolen_ns = MAX64,
+		   .idle_stolen_ns = MAX64 } },
+	{ .kind = TXTRACE_RECORD_SPAN,
+	  .span = { .id = 8,
+		    .pid = 7,
+		    .tid = 7,
+		    .end_ns = MOMENT(3000),
+		    .ledger = { .stolen_ns = MAX64 },
+		    .stolen_max_ns = 7 } },
+};
+
 /* Why a flight recorder wrote, and what had been left out until then. */
 static const struct txtrace_record flight[] = {
 	{ .kind = TXTRACE_RECORD_SPAN,
@@ -689,6 +747,8 @@ static void put_content(struct log_writer *writer, FILE *text, enum content cont
 		put(writer, text, &wakes[i]);
 	for (size_t i = 0; content == POLLS && i < sizeof(polls) / sizeof(polls[0]); i++)
 		put(writer, text, &polls[i]);
+	for (size_t i = 0; content == STOLEN && i < sizeof(stolen) / sizeof(stolen[0]); i++)
+		put(writer, text, &stolen[i]);
 	for (size_t i = 0; content == COSTS && i < sizeof(costs) / sizeof(costs[0]); i++)
 		put(writer, text, &costs[i]);
 	for (size_t i = 0; content == NEIGHBOURS && i < sizeof(neighbours) / sizeof(neighbours[0]); i++)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "log/format/log_field.h"
+#include "log/format/record_table.h"
 #include "unit/log_samples.h"
 
 static const enum log_codec codecs[] = { LOG_CODEC_NONE, LOG_CODEC_ZSTD, LOG_CODEC_LZ4 };
@@ -287,11 +287,11 @@ static void wakeups_keep_their_spans(void **state)
 
 static void ledgers_add_up_without_wrapping(void **state)
 {
-	struct txtrace_ledger ledger = { 1, 2, { 10, 20, 30, 40, 50, 60, 70, 80, 90 }, 3, 4, 0 };
+	struct txtrace_ledger ledger = { 1, 2, { 10, 20, 30, 40, 50, 60, 70, 80, 90 }, 3, 4, 0, 5 };
 
 	(void)state;
 	assert_int_equal(txtrace_ledger_blocked_ns(&ledger), 450);
-	assert_int_equal(txtrace_ledger_sum_ns(&ledger), 460);
+	assert_int_equal(txtrace_ledger_sum_ns(&ledger), 465);
 	ledger.blocked_ns[4] = UINT64_MAX - 5;
 	assert_int_equal(txtrace_ledger_blocked_ns(&ledger), UINT64_MAX);
 	assert_int_equal(txtrace_ledger_sum_ns(&ledger), UINT64_MAX);
@@ -300,7 +300,7 @@ static void ledgers_add_up_without_wrapping(void **state)
 	assert_null(txtrace_record_kind_name(0));
 	for (unsigned int i = 1; i < TXTRACE_RECORD_KIND_COUNT; i++)
 		assert_int_equal(txtrace_record_kind_name(i) != NULL,
-				 (i < LOG_KIND_COUNT && kind_fields[i].count) || i == TXTRACE_RECORD_DAMAGE);
+				 (i < LOG_KIND_COUNT && record_kinds[i].log_field_cnt) || i == TXTRACE_RECORD_DAMAGE);
 	assert_null(txtrace_record_kind_name(TXTRACE_RECORD_KIND_COUNT));
 	for (unsigned int i = 0; i < TXTRACE_ANOMALY_COUNT; i++)
 		assert_non_null(txtrace_anomaly_name(i));

@@ -20,14 +20,13 @@ struct fruit {
 
 enum { NAME, TEXT, NUMBER, COLUMN_CNT };
 
-static const struct sql_column columns[] = {
-	[NAME] = SQL_COLUMN("name", SQL_BYTES, fruit, name),
-	[TEXT] = SQL_COLUMN("text", SQL_BYTES, fruit, text),
-	[NUMBER] = SQL_COLUMN("number", SQL_U64, fruit, number),
-	[COLUMN_CNT] = SQL_COLUMN_END,
+static const struct record_field columns[COLUMN_CNT] = {
+	[NAME] = { .name = "name", .type = RECORD_STRING, .offset = offsetof(struct fruit, name) },
+	[TEXT] = { .name = "text", .type = RECORD_STRING, .offset = offsetof(struct fruit, text) },
+	[NUMBER] = { .name = "number", .type = RECORD_COUNT, .offset = offsetof(struct fruit, number) },
 };
 
-static const struct sql_table table = { .name = "fruits", .columns = columns };
+static const struct record_kind table = { .plural = "fruits", .fields = columns, .field_cnt = COLUMN_CNT };
 
 static struct row_groups *groups_by(uint64_t wanted, uint8_t column, bool is_descending)
 {

@@ -10,7 +10,8 @@
 static bool is_part(unsigned int value)
 {
 	return value == SPAN_VALUE_ON_CPU || value == SPAN_VALUE_RUNNABLE || value == SPAN_VALUE_DETACHED ||
-	       value == SPAN_VALUE_UNKNOWN || value == SPAN_VALUE_INTERRUPT || span_value_is_reason(value);
+	       value == SPAN_VALUE_UNKNOWN || value == SPAN_VALUE_INTERRUPT ||
+	       value == SPAN_VALUE_STOLEN || span_value_is_reason(value);
 }
 
 static double change_of(const struct compare_label *label, unsigned int value, bool is_of_slowest)

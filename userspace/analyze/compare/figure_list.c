@@ -72,17 +72,11 @@ static int add_values(struct comparison *comparison, uint32_t number)
 		if (metric.percentile == 0 || has_percentile(comparison->set, label, &metric))
 			err = add(comparison, number, metric);
 	}
-	for (unsigned int i = 0; i < TXTRACE_BLOCK_REASON_COUNT && !err; i++) {
-		unsigned int value = SPAN_VALUE_REASON + i;
-
+	for (unsigned int value = SPAN_VALUE_REASON; value < SPAN_VALUE_COUNT && !err; value++) {
 		if (label_mean(label, SIDE_BASE, value) > 0 || label_mean(label, SIDE_NEW, value) > 0)
 			err = add(comparison, number,
 				  (struct metric){ .kind = METRIC_VALUE, .value = value });
 	}
-	if (!err && (label_mean(label, SIDE_BASE, SPAN_VALUE_INTERRUPT) > 0 ||
-		     label_mean(label, SIDE_NEW, SPAN_VALUE_INTERRUPT) > 0))
-		err = add(comparison, number,
-			  (struct metric){ .kind = METRIC_VALUE, .value = SPAN_VALUE_INTERRUPT });
 	return err;
 }
 

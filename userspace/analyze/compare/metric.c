@@ -26,6 +26,7 @@ static const struct {
 	[SPAN_VALUE_REASON + TXTRACE_BLOCK_THROTTLED] = { "blocked.throttled", OWNER_MACHINE },
 	[SPAN_VALUE_REASON + TXTRACE_BLOCK_POLL] = { "blocked.poll", OWNER_BOTH },
 	[SPAN_VALUE_INTERRUPT] = { "interrupt", OWNER_MACHINE },
+	[SPAN_VALUE_STOLEN] = { "stolen", OWNER_MACHINE },
 	[COMPARE_VALUE_SELF] = { "self", OWNER_BOTH },
 	[COMPARE_VALUE_SELF_ON_CPU] = { "self_on_cpu", OWNER_CODE },
 };

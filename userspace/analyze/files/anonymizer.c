@@ -8,7 +8,7 @@
 
 #include "analyze/capture_scope.h"
 #include "analyze/files/pseudonym.h"
-#include "log/format/record_parts.h"
+#include "log/format/record_table.h"
 
 struct anonymizer {
 	struct pseudonyms *pseudonyms;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/format/record_parts.h"
+#include "log/format/record_table.h"
 #include "base/string_pool.h"
 #include "log/copy/block_file.h"
 #include "log/format/varint.h"

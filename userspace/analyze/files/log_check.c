@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "analyze/merge_plan.h"
-#include "log/format/record_parts.h"
+#include "log/format/record_table.h"
 #include "analyze/span_set.h"
 #include "base/saturating.h"
 

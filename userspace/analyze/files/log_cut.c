@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "log/format/record_parts.h"
+#include "log/format/record_table.h"
 #include "analyze/span_set.h"
 #include "base/glob.h"
 

@@ -83,6 +83,7 @@ static void add_ledger(struct txtrace_ledger *sum, const struct txtrace_ledger *
 	increase(&sum->detached_ns, ledger->detached_ns);
 	increase(&sum->unknown_ns, ledger->unknown_ns);
 	increase(&sum->interrupt_ns, ledger->interrupt_ns);
+	increase(&sum->stolen_ns, ledger->stolen_ns);
 }
 
 static void add_sums(struct span_sums *sums, const struct span_sums *others)

@@ -19,6 +19,7 @@ void ledger_add(struct txtrace_ledger *sum, const struct txtrace_ledger *ledger)
 	increase(&sum->detached_ns, ledger->detached_ns);
 	increase(&sum->unknown_ns, ledger->unknown_ns);
 	increase(&sum->interrupt_ns, ledger->interrupt_ns);
+	increase(&sum->stolen_ns, ledger->stolen_ns);
 }
 
 static void decrease(uint64_t *from, uint64_t by)
@@ -35,6 +36,7 @@ void ledger_subtract(struct txtrace_ledger *sum, const struct txtrace_ledger *le
 	decrease(&sum->detached_ns, ledger->detached_ns);
 	decrease(&sum->unknown_ns, ledger->unknown_ns);
 	decrease(&sum->interrupt_ns, ledger->interrupt_ns);
+	decrease(&sum->stolen_ns, ledger->stolen_ns);
 }
 
 bool ledger_fits(const struct txtrace_ledger *part, const struct txtrace_ledger *whole)
@@ -45,7 +47,7 @@ bool ledger_fits(const struct txtrace_ledger *part, const struct txtrace_ledger 
 	}
 	return part->on_cpu_ns <= whole->on_cpu_ns && part->runnable_ns <= whole->runnable_ns &&
 	       part->detached_ns <= whole->detached_ns && part->unknown_ns <= whole->unknown_ns &&
-	       part->interrupt_ns <= whole->interrupt_ns;
+	       part->interrupt_ns <= whole->interrupt_ns && part->stolen_ns <= whole->stolen_ns;
 }
 
 struct txtrace_ledger tree_self(const struct tree_sums *sums)

@@ -107,8 +107,8 @@ int cpu_history_add(struct cpu_history *history, uint32_t cpu_number, const stru
 
 	if (err || !cpu)
 		return err;
-	if (cpu->cnt && rest.begin_ns < stay_at(cpu, cpu->cnt - 1)->end_ns)
-		rest.begin_ns = stay_at(cpu, cpu->cnt - 1)->end_ns;
+	if (rest.begin_ns < rest.end_ns && cpu->cnt)
+		cpu_stay_cut(&rest, stay_at(cpu, cpu->cnt - 1)->end_ns, rest.end_ns);
 	if (rest.begin_ns >= rest.end_ns)
 		return 0;
 	err = make_room(history, cpu);
@@ -129,8 +129,7 @@ int cpu_history_look(const struct cpu_history *history, uint32_t cpu_number, uin
 
 		if (piece.begin_ns >= to_ns)
 			continue;
-		piece.begin_ns = piece.begin_ns > from_ns ? piece.begin_ns : from_ns;
-		piece.end_ns = piece.end_ns < to_ns ? piece.end_ns : to_ns;
+		cpu_stay_cut(&piece, from_ns, to_ns);
 		err = take(context, &piece);
 	}
 	return err;

@@ -17,7 +17,26 @@ struct cpu_stay {
 	uint32_t pid;
 	uint32_t tid;  /* 0: nobody, it was idle */
 	uint32_t name; /* the user's */
+	uint64_t stolen_ns; /* of it: in a part of a stay what is sure to be in that part */
 };
+
+/*
+ * Leaves of it what lies in that time. When the stolen part was is not known:
+ * it may be in what is cut off.
+ */
+static inline void cpu_stay_cut(struct cpu_stay *stay, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t before_ns = stay->begin_ns < stay->end_ns ? stay->end_ns - stay->begin_ns : 0, cut_ns;
+
+	if (stay->begin_ns < from_ns)
+		stay->begin_ns = from_ns;
+	if (stay->end_ns > to_ns)
+		stay->end_ns = to_ns;
+	if (stay->begin_ns > stay->end_ns)
+		stay->begin_ns = stay->end_ns;
+	cut_ns = before_ns - (stay->end_ns - stay->begin_ns);
+	stay->stolen_ns = stay->stolen_ns > cut_ns ? stay->stolen_ns - cut_ns : 0;
+}
 
 struct cpu_history;
 

@@ -24,7 +24,7 @@ struct cell {
 
 /* The first row, and the first two neighbours. */
 enum { ROW_REST = 0 };
-enum { IDLE = 0, OTHERS = 1 };
+enum { IDLE = 0, HYPERVISOR = 1, OTHERS = 2, FIXED_CNT = 3 };
 
 int neighbour_sums_init(struct neighbour_sums *sums, const struct neighbours_options *options,
 			struct string_pool *names)
@@ -44,10 +44,13 @@ int neighbour_sums_init(struct neighbour_sums *sums, const struct neighbours_opt
 	sums->neighbours[IDLE] = (struct neighbour_key){ .kind = NEIGHBOUR_IDLE,
 							 .name = NO_NAME,
 							 .label = NO_NAME };
+	sums->neighbours[HYPERVISOR] = (struct neighbour_key){ .kind = NEIGHBOUR_HYPERVISOR,
+							       .name = NO_NAME,
+							       .label = NO_NAME };
 	sums->neighbours[OTHERS] = (struct neighbour_key){ .kind = NEIGHBOUR_OTHERS,
 							   .name = NO_NAME,
 							   .label = NO_NAME };
-	sums->neighbour_cnt = 2;
+	sums->neighbour_cnt = FIXED_CNT;
 	return 0;
 }
 
@@ -159,7 +162,9 @@ static int number_of(struct neighbour_sums *sums, const struct neighbour_key *ke
 	uint64_t thread = (uint64_t)key->pid << 32 | key->tid;
 	uintptr_t known;
 
-	*number = key->kind == NEIGHBOUR_IDLE ? IDLE : OTHERS;
+	*number = key->kind == NEIGHBOUR_IDLE	      ? IDLE
+		  : key->kind == NEIGHBOUR_HYPERVISOR ? HYPERVISOR
+						      : OTHERS;
 	if (key->kind != NEIGHBOUR_TASK)
 		return 0;
 	known = (uintptr_t)id_map_get(&sums->neighbour_of, thread, names);

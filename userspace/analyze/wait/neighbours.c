@@ -187,9 +187,17 @@ static int charge_task(struct wait *wait, struct neighbour_key *key, uint64_t fr
 	return err;
 }
 
+/* Whose time was stolen did not have the CPU at the time; when that was within the stay is not told: its end. */
 static int take_stay(void *context, const struct cpu_stay *stay)
 {
+	const struct neighbour_key hypervisor = { .kind = NEIGHBOUR_HYPERVISOR,
+						  .name = NO_NAME,
+						  .label = NO_NAME };
+	uint64_t length_ns = stay->end_ns - stay->begin_ns,
+		 stolen_ns = stay->stolen_ns < length_ns ? stay->stolen_ns : length_ns;
+	uint64_t end_ns = stay->end_ns - stolen_ns;
 	struct wait *wait = context;
+	int err = 0;
 	struct neighbour_key key = { .kind = stay->tid ? NEIGHBOUR_TASK : NEIGHBOUR_IDLE,
 				     .pid = stay->pid,
 				     .tid = stay->tid,
@@ -198,18 +206,23 @@ static int take_stay(void *context, const struct cpu_stay *stay)
 
 	if (stay->tid == wait->run->tid && stay->pid == wait->run->pid)
 		return 0; /* the log contradicts itself */
-	return stay->tid ? charge_task(wait, &key, stay->begin_ns, stay->end_ns)
-			 : charge(wait, &key, stay->begin_ns, stay->end_ns);
+	if (stolen_ns)
+		err = charge(wait, &hypervisor, end_ns, stay->end_ns);
+	if (err || stay->begin_ns >= end_ns)
+		return err;
+	return stay->tid ? charge_task(wait, &key, stay->begin_ns, end_ns)
+			 : charge(wait, &key, stay->begin_ns, end_ns);
 }
 
 /* The wait for each CPU that the thread waited for, one after the other; on the last one it ran. */
 static int charge_wait(struct wait *wait, const struct moves *moves)
 {
-	const struct neighbour_key idle = { .kind = NEIGHBOUR_IDLE, .name = NO_NAME, .label = NO_NAME };
 	const struct txtrace_run *run = wait->run;
 	uint64_t from_ns = run->begin_ns - run->runnable_ns,
 		 idle_ns = run->idle_ns < run->runnable_ns ? run->idle_ns : run->runnable_ns;
-	uint64_t idle_from_ns = run->begin_ns - idle_ns;
+	struct cpu_stay idle = { .begin_ns = run->begin_ns - idle_ns,
+				 .end_ns = run->begin_ns,
+				 .stolen_ns = run->idle_stolen_ns };
 	struct cpu_history *history = wait->neighbours->history;
 	int err = 0;
 
@@ -221,11 +234,10 @@ static int charge_wait(struct wait *wait, const struct moves *moves)
 		err = cpu_history_look(history, moves->list[i].cpu, from_ns, to_ns, take_stay, wait);
 		from_ns = to_ns;
 	}
-	if (idle_from_ns < from_ns)
-		idle_from_ns = from_ns;
+	cpu_stay_cut(&idle, from_ns, run->begin_ns);
 	if (!err)
-		err = cpu_history_look(history, run->cpu, from_ns, idle_from_ns, take_stay, wait);
-	return err || idle_from_ns == run->begin_ns ? err : charge(wait, &idle, idle_from_ns, run->begin_ns);
+		err = cpu_history_look(history, run->cpu, from_ns, idle.begin_ns, take_stay, wait);
+	return err || idle.begin_ns == run->begin_ns ? err : take_stay(wait, &idle);
 }
 
 /* ---- records ---- */
@@ -268,9 +280,15 @@ static int add_wait(struct neighbours *neighbours, const struct txtrace_run *run
 static int add_run(struct neighbours *neighbours, const struct txtrace_run *run)
 {
 	struct cpu_stay stay = {
-		.begin_ns = run->begin_ns, .end_ns = run->end_ns, .pid = run->pid, .tid = run->tid
+		.begin_ns = run->begin_ns,
+		.end_ns = run->end_ns,
+		.pid = run->pid,
+		.tid = run->tid,
+		.stolen_ns = run->stolen_ns,
 	};
-	struct cpu_stay idle = { .begin_ns = run->begin_ns - run->idle_ns, .end_ns = run->begin_ns };
+	struct cpu_stay idle = { .begin_ns = run->begin_ns - run->idle_ns,
+				 .end_ns = run->begin_ns,
+				 .stolen_ns = run->idle_stolen_ns };
 	const struct time_gap *gap = time_gaps_find(&neighbours->gaps, run->begin_ns, run->end_ns);
 	int err = name_of_thread(neighbours, run->pid, run->tid, &stay.name);
 
@@ -282,7 +300,7 @@ static int add_run(struct neighbours *neighbours, const struct txtrace_run *run)
 	if (run->cpu == TXTRACE_CPU_UNKNOWN)
 		return err;
 	if (gap && gap->first_ns < stay.end_ns)
-		stay.end_ns = gap->first_ns;
+		cpu_stay_cut(&stay, stay.begin_ns, gap->first_ns);
 	if (!err && run->idle_ns && run->idle_ns <= run->begin_ns)
 		err = cpu_history_add(neighbours->history, run->cpu, &idle);
 	return err ? err : cpu_history_add(neighbours->history, run->cpu, &stay);
@@ -316,7 +334,11 @@ static int note_move(struct neighbours *neighbours, const struct txtrace_other_r
 static int add_other_run(struct neighbours *neighbours, const struct txtrace_other_run *run)
 {
 	struct cpu_stay stay = {
-		.begin_ns = run->begin_ns, .end_ns = run->end_ns, .pid = run->pid, .tid = run->tid
+		.begin_ns = run->begin_ns,
+		.end_ns = run->end_ns,
+		.pid = run->pid,
+		.tid = run->tid,
+		.stolen_ns = run->stolen_ns,
 	};
 	int err = run->moved_tid ? note_move(neighbours, run) : 0;
 

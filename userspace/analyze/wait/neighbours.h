@@ -43,6 +43,7 @@ enum neighbour_kind {
 	NEIGHBOUR_TASK = 0,
 	NEIGHBOUR_IDLE = 1,   /* the CPU was idle: the wakeup took so long */
 	NEIGHBOUR_OTHERS = 2, /* tasks that there was no memory for */
+	NEIGHBOUR_HYPERVISOR = 3, /* it had taken the CPU, whoever had that from the kernel */
 };
 
 /* Strings live as long as the neighbours. Empty ones: not known. */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "log/format/record_parts.h"
+#include "log/format/record_table.h"
 
 #define GAP_MAX 65536
 

@@ -40,6 +40,7 @@ struct code_map {
 	struct id_map processes; /* by tgid */
 	struct id_map files;     /* by device and inode */
 	uint32_t file_cnt;
+	bool is_full; /* and one more came */
 	uint64_t turn;
 };
 
@@ -135,8 +136,12 @@ static struct code_file *file_of(struct code_map *map, const struct proc_mapping
 	struct code_file *file = id_map_get(&map->files, device, mapping->inode);
 	int fd;
 
-	if (file || map->file_cnt >= CODE_MAP_FILE_MAX)
+	if (file)
 		return file;
+	if (map->file_cnt >= CODE_MAP_FILE_MAX) {
+		map->is_full = true;
+		return NULL;
+	}
 	fd = process_reader_open(map->reader, mapping, pid);
 	if (fd < 0)
 		return NULL;
@@ -227,6 +232,11 @@ void code_map_exec(struct code_map *map, uint32_t tgid, uint64_t exec_ns)
 	process->next = (struct image){ 0 };
 	process->exec_ns = exec_ns;
 	process->look_ns = 0;
+}
+
+bool code_map_is_full(const struct code_map *map)
+{
+	return map->is_full;
 }
 
 static const struct code_mapping *find_mapping(const struct image *image, uint64_t address)

@@ -160,6 +160,7 @@ static void probe_btf(struct kernel_features *features)
 				     struct_has_member(btf, "sock_common", "skc_rcv_saddr");
 	features->uring_places = uring_places(btf);
 	percpu_layout_read(btf, &features->percpu);
+	steal_source_choose(&features->steal, &features->percpu, hypervisor_find());
 	btf__free(btf);
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "attach/probes/percpu_layout.h"
+#include "attach/probes/steal_source.h"
 #include "base/error.h"
 
 /* The nop that the kernel turns into a call when it is probed; every other one costs a trap. */
@@ -59,6 +60,7 @@ struct kernel_features {
 	bool has_socket_types;
 	uint32_t uring_places;        /* enum uring_place; 0 also: a kernel without io_uring */
 	struct percpu_layout percpu;
+	struct steal_source steal;    /* where it is told what a hypervisor takes of the CPUs */
 	/* the one to use: NONE if a child that the target forks would not survive it */
 	enum fast_nop fast_nop;
 	enum fast_nop reckless_nop;   /* the one that the kernel has, whatever becomes of forked children */

@@ -67,8 +67,8 @@ void percpu_layout_read(const struct btf *btf, struct percpu_layout *layout)
 {
 	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
 	const struct btf_type *section = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
-	uint32_t type;
-	int64_t from = section ? place_of(btf, section, "runqueues", &type) : -1;
+	uint32_t type = 0;
+	int64_t from = section ? place_of(btf, section, "runqueues", &type) : -1, within;
 
 	*layout = (struct percpu_layout){ 0 };
 	if (from < 0)
@@ -78,4 +78,7 @@ void percpu_layout_read(const struct btf *btf, struct percpu_layout *layout)
 		layout->preempt_count = distance(btf, section, from, "pcpu_hot", "preempt_count");
 	layout->hrtimer_bases = distance(btf, section, from, "hrtimer_bases", NULL);
 	layout->timer_bases = distance(btf, section, from, "timer_bases", NULL);
+	layout->kvm_steal = distance(btf, section, from, "steal_time", "steal");
+	within = member_offset(btf, type, "prev_steal_time_rq", 0);
+	layout->queue_steal = within > 0 ? within : 0;
 }

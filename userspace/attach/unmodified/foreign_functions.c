@@ -22,8 +22,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "libssl" means libssl.so.3, too. */
-static bool is_binary(const char *pattern, const char *path)
+bool foreign_is_binary(const char *pattern, const char *path)
 {
 	const char *name = strchr(pattern, '/') ? path : base_name(path);
 	const char *dot = strstr(name, ".so");
@@ -302,7 +301,7 @@ static int add_points(struct foreign_search *search, size_t span_idx, bool is_en
 		const struct span_point *point = is_end ? &span->ends[i] : &span->begins[i];
 		struct function_list list;
 
-		if (point->kind == SPAN_POINT_USDT || !is_binary(point->object, search->object->path))
+		if (point->kind == SPAN_POINT_USDT || !foreign_is_binary(point->object, search->object->path))
 			continue;
 		err = find_functions(search, point->name, &list,
 				     &search->plan->point_guesses[span_idx][is_end][i]);
@@ -382,7 +381,7 @@ static int add_funcs(struct foreign_search *search, size_t func_idx)
 	const struct func_spec *func = &search->plan->funcs[func_idx];
 	int err = 0;
 
-	if (!is_binary(func->binary, search->object->path)) {
+	if (!foreign_is_binary(func->binary, search->object->path)) {
 		guess_binary(&search->plan->func_binaries[func_idx].guess, func->binary,
 			     search->object->path);
 		return 0;

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "log/format/record_parts.h"
+#include "log/format/record_table.h"
 #include "cli/commands/command.h"
 #include "cli/print/dump_line.h"
 #include "cli/exit_status.h"

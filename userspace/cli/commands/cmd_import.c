@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <libgen.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
@@ -16,6 +20,9 @@ struct import_values {
 	unsigned int format;
 	unsigned int sui_variants;
 	const char *output;
+	bool follow;
+	bool payloads;
+	const char *pairs;
 };
 
 static const char *format_name(size_t idx)
@@ -32,6 +39,14 @@ static const struct option_spec specs[] = {
 	       offsetof(struct import_values, format), .choice_at = format_name),
 	OPTION("output", 'o', OPTION_STRING, "OUT", "write this log, once it is complete (required)",
 	       offsetof(struct import_values, output)),
+	OPTION("follow", 0, OPTION_FLAG, NULL,
+	       "format monad: read on until nobody writes the ring any more, or Ctrl-C",
+	       offsetof(struct import_values, follow)),
+	OPTION("pairs", 0, OPTION_STRING, "BEGIN=END,\xe2\x80\xa6",
+	       "formats perf and ftrace: events that begin and end a span of their thread",
+	       offsetof(struct import_values, pairs)),
+	OPTION("payloads", 0, OPTION_FLAG, NULL, "format monad: keep the bytes of events as attributes",
+	       offsetof(struct import_values, payloads)),
 	OPTION("sui-variants", 0, OPTION_CHOICE, "N",
 	       "format sui: how many event types there are (default: 4 if one of the last two occurs)",
 	       offsetof(struct import_values, sui_variants), .choices = variant_counts),
@@ -111,6 +126,29 @@ static void show_progress(void *context, uint64_t done_bytes, uint64_t total_byt
 		progress_show(&importing->progress, done_bytes, total_bytes);
 }
 
+/* Waits for Ctrl-C, which is blocked. */
+static bool wait_for_stop(void *context, uint64_t time_ns)
+{
+	const struct timespec wait = { .tv_nsec = (long)time_ns };
+	sigset_t stops;
+
+	(void)context;
+	sigemptyset(&stops);
+	sigaddset(&stops, SIGINT);
+	sigaddset(&stops, SIGTERM);
+	return sigtimedwait(&stops, NULL, &wait) > 0;
+}
+
+static void block_stops(sigset_t *before)
+{
+	sigset_t stops;
+
+	sigemptyset(&stops);
+	sigaddset(&stops, SIGINT);
+	sigaddset(&stops, SIGTERM);
+	sigprocmask(SIG_BLOCK, &stops, before);
+}
+
 static int finish(struct importing *importing, int err, const struct import_result *result)
 {
 	int status;
@@ -133,12 +171,15 @@ static int run(struct cli *cli, int argc, char **argv)
 	struct import_values values = { .format = NOT_GIVEN, .sui_variants = NOT_GIVEN };
 	struct importing importing = { .cli = cli };
 	const struct import_sink sink = {
-		.begin = begin, .add = add, .say = say, .progress = show_progress, .context = &importing
+		.begin = begin, .add = add, .say = say, .progress = show_progress, .wait = wait_for_stop,
+		.context = &importing
 	};
 	const struct import_format *format = NULL;
 	struct import_options import_options = { 0 };
 	struct import_result imported;
 	struct options_result result;
+	sigset_t before;
+	char *output;
 	int status, err;
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
@@ -152,9 +193,22 @@ static int run(struct cli *cli, int argc, char **argv)
 		format = import_format_at(values.format);
 	if (values.sui_variants != NOT_GIVEN)
 		import_options.sui_variants = values.sui_variants == 0 ? 2 : 4;
+	import_options.is_following = values.follow;
+	import_options.with_payloads = values.payloads;
+	import_options.pairs = values.pairs;
+	output = strdup(values.output); /* dirname() writes into it */
+	if (!output)
+		return cli_fail(cli, "%s", strerror(ENOMEM));
+	import_options.directory = dirname(output);
+	if (values.follow)
+		block_stops(&before);
 	err = import_run(format, (const char *const *)result.operands, (size_t)result.operand_cnt,
 			 &import_options, &sink, &imported);
-	return finish(&importing, err, &imported);
+	status = finish(&importing, err, &imported);
+	if (values.follow)
+		sigprocmask(SIG_SETMASK, &before, NULL);
+	free(output);
+	return status;
 }
 
 const struct command command_import = { "import", "write another tool's trace as a log", &options, run };

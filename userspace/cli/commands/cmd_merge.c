@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyze/merge_plan.h"
-#include "log/format/record_parts.h"
+#include "log/format/record_table.h"
 #include "base/units.h"
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"

@@ -58,7 +58,8 @@ static const struct options options = {
 	.about = "Who had the CPU: the runnable time of each label, by the threads that ran meanwhile on the "
 		 "CPU that was waited for, whether they are "
 		 "traced or not. Idle is the time that a wakeup took until the thread ran on a CPU that "
-		 "nobody had. Of the unknown time nobody is known.",
+		 "nobody had. The hypervisor is who had taken the CPU from the whole machine. Of the "
+		 "unknown time nobody is known.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
 	.examples = (const struct option_example[]){
@@ -102,6 +103,8 @@ static void append_neighbour(struct text *text, const struct neighbour *cell)
 {
 	if (cell->kind == NEIGHBOUR_IDLE) {
 		text_append(text, "(idle)");
+	} else if (cell->kind == NEIGHBOUR_HYPERVISOR) {
+		text_append(text, "(hypervisor)");
 	} else if (cell->kind == NEIGHBOUR_OTHERS) {
 		text_append(text, "(all others)");
 	} else {
@@ -226,7 +229,10 @@ static void member_name(struct json *json, const char *name, const struct txtrac
 static void neighbour_json(struct json *json, const struct neighbour *cell)
 {
 	static const char *const kinds[] = {
-		[NEIGHBOUR_TASK] = "task", [NEIGHBOUR_IDLE] = "idle", [NEIGHBOUR_OTHERS] = "others"
+		[NEIGHBOUR_TASK] = "task",
+		[NEIGHBOUR_IDLE] = "idle",
+		[NEIGHBOUR_OTHERS] = "others",
+		[NEIGHBOUR_HYPERVISOR] = "hypervisor",
 	};
 
 	json_object_begin(json);

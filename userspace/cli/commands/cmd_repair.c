@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "log/format/record_parts.h"
+#include "log/format/record_table.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/commands/command.h"

@@ -278,7 +278,7 @@ static void band_json(struct json *json, const char *name, const struct tail_ban
 /* Of each part, as the ledger's JSON names it. */
 static const char *part_name(size_t part)
 {
-	static const char *const ends[] = { "detached", "unknown", "interrupt" };
+	static const char *const ends[] = { "detached", "unknown", "interrupt", "stolen" };
 
 	if (part < 2)
 		return part == 0 ? "on_cpu" : "runnable";
@@ -286,10 +286,10 @@ static const char *part_name(size_t part)
 						     : ends[part - 2 - TXTRACE_BLOCK_REASON_COUNT];
 }
 
-/* Without --irq nobody has any. */
+/* Without --irq nobody has interrupts, and without a hypervisor nothing is stolen. */
 static bool is_told(const struct tail_row *row, size_t part)
 {
-	return part != LEDGER_PART_INTERRUPT || tail_mean_ns(&row->middle, part) ||
+	return (part != LEDGER_PART_INTERRUPT && part != LEDGER_PART_STOLEN) || tail_mean_ns(&row->middle, part) ||
 	       tail_mean_ns(&row->tail, part);
 }
 

@@ -127,22 +127,25 @@ static void run_text(struct shell *shell)
 
 static void print_tables(struct shell *shell, const char *argument)
 {
+	const struct record_kind *table;
+
 	(void)argument;
-	for (const struct sql_table *table = sql_tables; table->name; table++)
-		fprintf(shell->session->cli->out.file, "%-11s %s\n", table->name, table->help);
+	for (size_t i = 0; (table = sql_table_at(i)); i++)
+		fprintf(shell->session->cli->out.file, "%-11s %s\n", table->plural, table->help);
 }
 
 static void print_schema(struct shell *shell, const char *argument)
 {
+	const struct record_kind *table;
 	bool has_any = false;
 
-	for (const struct sql_table *table = sql_tables; table->name; table++) {
+	for (size_t i = 0; (table = sql_table_at(i)); i++) {
 		char *text;
 
-		if (*argument && strcmp(argument, table->name) != 0)
+		if (*argument && strcmp(argument, table->plural) != 0)
 			continue;
 		has_any = true;
-		text = sql_store_declare(table->name, table, UINT64_MAX);
+		text = sql_store_declare(table->plural, table, UINT64_MAX);
 		if (text)
 			fprintf(shell->session->cli->out.file, "%s;\n", text);
 		sqlite3_free(text);

@@ -29,6 +29,7 @@ const struct ledger_part ledger_parts[LEDGER_PART_COUNT] = {
 	[LEDGER_PART_DETACHED] = { "detached", LIGHT, "37", LEDGER(detached_ns), false },
 	[LEDGER_PART_UNKNOWN] = { "unknown", "?", "90", LEDGER(unknown_ns), false },
 	[LEDGER_PART_INTERRUPT] = { "interrupt", QUADRANTS, "92", LEDGER(interrupt_ns), false },
+	[LEDGER_PART_STOLEN] = { "stolen", "%", "31", LEDGER(stolen_ns), false },
 };
 
 uint64_t ledger_part_ns(const struct txtrace_ledger *ledger, size_t part)
@@ -148,6 +149,8 @@ void ledger_json(struct json *json, const struct txtrace_ledger *ledger)
 	json_member_u64(json, "unknown_ns", ledger->unknown_ns);
 	if (ledger->interrupt_ns)
 		json_member_u64(json, "interrupt_ns", ledger->interrupt_ns);
+	if (ledger->stolen_ns)
+		json_member_u64(json, "stolen_ns", ledger->stolen_ns);
 }
 
 static void member_percent(struct json *json, const char *name, uint64_t part_ns, uint64_t sum_ns)
@@ -175,4 +178,6 @@ void ledger_json_percent(struct json *json, const struct txtrace_ledger *ledger)
 	member_percent(json, "unknown", ledger->unknown_ns, sum_ns);
 	if (ledger->interrupt_ns)
 		member_percent(json, "interrupt", ledger->interrupt_ns, sum_ns);
+	if (ledger->stolen_ns)
+		member_percent(json, "stolen", ledger->stolen_ns, sum_ns);
 }

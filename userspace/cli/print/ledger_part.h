@@ -26,6 +26,7 @@ enum {
 	LEDGER_PART_DETACHED = 2 + TXTRACE_BLOCK_REASON_COUNT,
 	LEDGER_PART_UNKNOWN,
 	LEDGER_PART_INTERRUPT,
+	LEDGER_PART_STOLEN,
 	LEDGER_PART_COUNT,
 };
 
@@ -50,14 +51,15 @@ void ledger_list(struct text *text, const struct txtrace_ledger *ledger, uint64_
 
 /*
  * Members of the object that is open: "on_cpu_ns", "runnable_ns", "blocked_ns",
- * "blocked":{reason:ns}, "detached_ns", "unknown_ns"; "interrupt_ns", if there
- * is any.
+ * "blocked":{reason:ns}, "detached_ns", "unknown_ns"; "interrupt_ns" and
+ * "stolen_ns", if there is any.
  */
 void ledger_json(struct json *json, const struct txtrace_ledger *ledger);
 
 /*
  * In percent: "on_cpu", "runnable", "blocked", "blocked_by":{reason:percent},
- * "detached", "unknown", and "interrupt" if there is any; null of nothing.
+ * "detached", "unknown", and "interrupt" and "stolen" if there is any; null of
+ * nothing.
  */
 void ledger_json_percent(struct json *json, const struct txtrace_ledger *ledger);
 

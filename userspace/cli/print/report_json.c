@@ -46,6 +46,7 @@ static struct txtrace_ledger mean_ledger(const struct span_sums *sums)
 	mean.detached_ns /= cnt;
 	mean.unknown_ns /= cnt;
 	mean.interrupt_ns /= cnt;
+	mean.stolen_ns /= cnt;
 	return mean;
 }
 

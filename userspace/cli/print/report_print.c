@@ -311,12 +311,12 @@ static void add_split_rows(struct printer *printer, struct table *table, const s
 		table_line(table, text_string(&printer->text));
 }
 
-static bool has_interrupts(const struct printer *printer)
+static bool has_part(const struct printer *printer, size_t part)
 {
 	for (size_t i = 0; i < split_row_count(printer); i++) {
 		struct split_row row = split_row_at(printer, i);
 
-		if (row.sums->ledger.interrupt_ns)
+		if (ledger_part_ns(&row.sums->ledger, part))
 			return true;
 	}
 	return false;
@@ -340,8 +340,10 @@ static void print_split(struct printer *printer)
 	fprintf(printer->screen->file, "%s on-CPU  %s runnable  %s blocked  %s detached  %s unknown",
 		ledger_parts[0].glyph, ledger_parts[1].glyph, ledger_parts[2].glyph,
 		ledger_parts[LEDGER_PART_DETACHED].glyph, ledger_parts[LEDGER_PART_UNKNOWN].glyph);
-	if (has_interrupts(printer))
-		fprintf(printer->screen->file, "  %s interrupt", ledger_parts[LEDGER_PART_INTERRUPT].glyph);
+	for (size_t part = LEDGER_PART_INTERRUPT; part <= LEDGER_PART_STOLEN; part++)
+		if (has_part(printer, part))
+			fprintf(printer->screen->file, "  %s %s", ledger_parts[part].glyph,
+				ledger_parts[part].title);
 	fputc('\n', printer->screen->file);
 }
 

@@ -18,6 +18,7 @@
 #define DETACHED_COLUMNS 10
 #define UNKNOWN_COLUMNS 9
 #define INTERRUPT_COLUMNS 11
+#define STOLEN_COLUMNS 9
 #define PLACES_COLUMNS 19
 #define COLUMN_MAX 12
 
@@ -56,6 +57,7 @@ struct tree_printer {
 	bool has_detached;
 	bool has_unknown;
 	bool has_interrupt;
+	bool has_stolen;
 	bool has_at_most;
 	uint64_t row_cnt;
 	uint64_t span_cnt;
@@ -75,6 +77,7 @@ static void survey(struct tree_printer *printer, const struct tree_node *node)
 		printer->has_detached |= self.detached_ns > 0;
 		printer->has_unknown |= self.unknown_ns > 0;
 		printer->has_interrupt |= self.interrupt_ns > 0;
+		printer->has_stolen |= self.stolen_ns > 0;
 		printer->has_places |= child->place_cnt[TREE_APART] || child->place_cnt[TREE_DIVIDED] ||
 				       child->place_cnt[TREE_UNSURE];
 		survey(printer, child);
@@ -130,6 +133,8 @@ static void add_numbers(struct tree_printer *printer, const struct tree_node *no
 		add_time(table, "90", "", self.unknown_ns);
 	if (printer->has_interrupt)
 		add_time(table, "92", "", self.interrupt_ns);
+	if (printer->has_stolen)
+		add_time(table, "31", "", self.stolen_ns);
 	if (printer->has_places)
 		add_places(printer, node);
 	table_end_row(table);
@@ -219,6 +224,8 @@ static size_t make_columns(const struct tree_printer *printer, struct table_colu
 		columns[cnt++] = (struct table_column){ "unknown", TABLE_RIGHT, self };
 	if (printer->has_interrupt)
 		columns[cnt++] = (struct table_column){ "interrupt", TABLE_RIGHT, self };
+	if (printer->has_stolen)
+		columns[cnt++] = (struct table_column){ "stolen", TABLE_RIGHT, self };
 	if (printer->has_places)
 		columns[cnt++] = (struct table_column){ "not in the parent", TABLE_LEFT, NULL };
 	return cnt;
@@ -299,7 +306,7 @@ static int choose_labels(struct tree_printer *printer, size_t screen_columns)
 {
 	size_t taken = NUMBERS_COLUMNS + printer->has_detached * DETACHED_COLUMNS +
 		       printer->has_unknown * UNKNOWN_COLUMNS + printer->has_interrupt * INTERRUPT_COLUMNS +
-		       printer->has_places * PLACES_COLUMNS;
+		       printer->has_stolen * STOLEN_COLUMNS + printer->has_places * PLACES_COLUMNS;
 	int err = collect_labels(printer, span_tree_root(printer->tree));
 
 	printer->label_columns = screen_columns > taken + LABEL_COLUMNS_MIN ? screen_columns - taken

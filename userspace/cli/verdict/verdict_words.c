@@ -36,6 +36,7 @@ static const char *value_words(unsigned int value)
 		[SPAN_VALUE_DETACHED] = "detached",
 		[SPAN_VALUE_UNKNOWN] = "unknown",
 		[SPAN_VALUE_INTERRUPT] = "interrupt",
+		[SPAN_VALUE_STOLEN] = "stolen",
 		[COMPARE_VALUE_SELF] = "self",
 		[COMPARE_VALUE_SELF_ON_CPU] = "self on-CPU",
 	};

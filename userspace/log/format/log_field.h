@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fields of each kind of record (docs/log-format.md, "Records"): their
- * order is the format. How the writer stores each is its own choice, told by
- * the batch's shapes.
+ * The fields of the kinds of records that are packed by hand
+ * (docs/log-format.md, "Records"): their order is the format. Those of the other
+ * kinds stand in record_table.c. How the writer stores each is its own choice,
+ * told by the batch's shapes.
  */
 #ifndef LOG_FIELD_H
 #define LOG_FIELD_H
@@ -10,7 +11,7 @@
 #include <stdint.h>
 
 #include "log/format/log_format.h"
-#include "txtrace/log.h"
+#include "log/format/record_table.h"
 
 #define FIELD_TIME 0   /* of every kind */
 #define FIELD_THREAD 1 /* of every kind but LOSS, SUMMARY, DROPPED, CONTINUED, COST and FRAMES */
@@ -37,7 +38,9 @@ enum span_field {
 	SPAN_BASIS = 29,
 	SPAN_INTERRUPT = 30, /* since 1.1; with SPAN_DERIVED 0 */
 	SPAN_POLL = 31,      /* likewise: blocked in a poll */
-	SPAN_FIELD_COUNT = 32,
+	SPAN_STOLEN = 32,    /* since 1.3; likewise */
+	SPAN_STOLEN_MORE = 33, /* since 1.3: may have been stolen besides; it is no part */
+	SPAN_FIELD_COUNT = 34,
 };
 
 /*
@@ -89,7 +92,9 @@ enum run_field {
 	RUN_WAIT_REASON = 14, /* 0: none is told, else it + 1 */
 	RUN_WAIT_OBJECT = 15,
 	RUN_WAIT_OBJECT_MORE = 16, /* is added to it */
-	RUN_FIELD_COUNT = 17,
+	RUN_STOLEN = 17, /* since 1.3, as the next one */
+	RUN_IDLE_STOLEN = 18,
+	RUN_FIELD_COUNT = 19,
 };
 
 /* RUN_BEGIN_FROM: what RUN_BEGIN is counted from */
@@ -117,12 +122,6 @@ enum wake_field {
 	WAKE_WAKER_SPAN_SLOT = 8,
 	WAKE_WAKER_SPAN = 9,
 	WAKE_FIELD_COUNT = 10,
-};
-
-enum thread_field {
-	THREAD_FLAGS = 2, /* 1: seed, 2: exit */
-	THREAD_COMM = 3,
-	THREAD_FIELD_COUNT = 4,
 };
 
 enum attribute_field {
@@ -159,14 +158,6 @@ enum link_field {
 	LINK_FIELD_COUNT = 7,
 };
 
-enum loss_field {
-	LOSS_LENGTH = 1,
-	LOSS_CPU = 2,
-	LOSS_SPAN_EVENTS = 3,
-	LOSS_SCHED_EVENTS = 4,
-	LOSS_FIELD_COUNT = 5,
-};
-
 enum open_span_field {
 	OPEN_SPAN_LABEL = 2,
 	OPEN_SPAN_KEY = 3,
@@ -177,30 +168,6 @@ enum open_span_field {
 	OPEN_SPAN_PARENT = 8,
 	OPEN_SPAN_FLAGS = 9, /* since 1.2 */
 	OPEN_SPAN_FIELD_COUNT = 10,
-};
-
-enum summary_field {
-	SUMMARY_SENT = 1,
-	SUMMARY_RECEIVED = 2,
-	SUMMARY_LOST = 3,
-	SUMMARY_LOST_CLOCKS = 4,
-	SUMMARY_LATE = 5,
-	SUMMARY_ANOMALIES = 6, /* one for each */
-	SUMMARY_LEFT_OUT = 6 + TXTRACE_ANOMALY_COUNT, /* one for each; since 1.1 */
-	SUMMARY_FIELD_COUNT = SUMMARY_LEFT_OUT + TXTRACE_LEFT_OUT_COUNT,
-};
-
-enum dropped_field {
-	DROPPED_SINCE_FIRST = 1,
-	DROPPED_SINCE_LAST = 2,
-	DROPPED_BATCHES = 3,
-	DROPPED_RECORDS = 4, /* one for each kind, from kind 1 */
-	DROPPED_FIELD_COUNT = 4 + TXTRACE_RECORD_OVERLAP,
-};
-
-enum continued_field {
-	CONTINUED_NEXT_PART = 1,
-	CONTINUED_FIELD_COUNT = 2,
 };
 
 enum stay_field {
@@ -219,43 +186,6 @@ enum stay_from {
 	STAY_FROM_LAST = 1, /* forwards from the exit of the last stay of this thread */
 };
 
-enum object_field {
-	OBJECT_REASON = 2,
-	OBJECT_OBJECT = 3,
-	OBJECT_NAME = 4,
-	OBJECT_FIELD_COUNT = 5,
-};
-
-enum stack_field {
-	STACK_WHAT = 2,
-	STACK_STACK = 3,
-	STACK_WEIGHT = 4,
-	STACK_KEYED = 5,
-	STACK_SPAN_SLOT = 6,
-	STACK_SPAN = 7,
-	STACK_SPAN_PID = 8,
-	STACK_REPEAT = 9,
-	STACK_FIELD_COUNT = 10,
-};
-
-enum overlap_field {
-	OVERLAP_KEYED = 2,
-	OVERLAP_SPAN_SLOT = 3,
-	OVERLAP_SPAN = 4,
-	OVERLAP_ON_CPU = 5,
-	OVERLAP_RUNNABLE = 6,
-	OVERLAP_BLOCKED = 7, /* one for each reason */
-	OVERLAP_UNKNOWN = 18,
-	OVERLAP_INTERRUPT = 19,
-	OVERLAP_FIELD_COUNT = 20,
-};
-
-enum frames_field {
-	FRAMES_STACK = 1,
-	FRAMES_NAMES = 2,
-	FRAMES_FIELD_COUNT = 3,
-};
-
 enum other_run_field {
 	OTHER_RUN_CPU = 2,
 	OTHER_RUN_FLAGS = 3,
@@ -263,7 +193,8 @@ enum other_run_field {
 	OTHER_RUN_MOVED = 5, /* 0: none, else the thread + 1 */
 	OTHER_RUN_BEGIN_FROM = 6,
 	OTHER_RUN_BEGIN = 7,
-	OTHER_RUN_FIELD_COUNT = 8,
+	OTHER_RUN_STOLEN = 8, /* since 1.3 */
+	OTHER_RUN_FIELD_COUNT = 9,
 };
 
 /* OTHER_RUN_BEGIN_FROM: what OTHER_RUN_BEGIN is counted from */
@@ -272,82 +203,29 @@ enum other_run_begin_from {
 	OTHER_RUN_FROM_CPU = 1, /* forwards from the end of the last run on this CPU */
 };
 
-enum cost_field {
-	COST_SINCE = 1,
-	COST_EVENT = 2,
-	COST_EVENTS = 3,
-	COST_TIMED_EVENTS = 4,
-	COST_TIMED_RUNS = 5,
-	COST_TIMED_RUN_NS = 6,
-	COST_ENTRY = 7,
-	COST_ENTRY_PS = 8,
-	COST_EMPTY_RUN_PS = 9,
-	COST_IDLE_RUN_PS = 10,
-	COST_CALIBRATIONS = 11,
-	COST_CPU_NS = 12,
-	COST_RING_BYTES = 13,
-	COST_LOG_BYTES = 14,
-	COST_FIELD_COUNT = 15,
-};
-
-enum process_field {
-	PROCESS_FLAGS = 2, /* enum process_flag */
-	PROCESS_REASONS = 3,
-	PROCESS_PARENT = 4, /* less the pid */
-	PROCESS_INNER = 5,  /* less the pid */
-	PROCESS_AGE = 6,    /* time less start */
-	PROCESS_COMM = 7,
-	PROCESS_EXE = 8,
-	PROCESS_COMMAND = 9,
-	PROCESS_FIELD_COUNT = 10,
-};
-
-enum process_flag {
-	PROCESS_FLAG_SEED = 1,
-	PROCESS_FLAG_EXIT = 2,
-};
-
-enum trigger_field {
-	TRIGGER_CAUSE = 2,
-	TRIGGER_RULE = 3,
-	TRIGGER_LABEL = 4,
-	TRIGGER_KEYED = 5,
-	TRIGGER_MISSED = 6,
-	TRIGGER_SPAN = 7,
-	TRIGGER_WALL = 8,
-	TRIGGER_FIELD_COUNT = 9,
-};
-
-/* Kinds that a file can hold; the reader's own DAMAGE is none. */
-#define LOG_KIND_COUNT (TXTRACE_RECORD_OVERLAP + 1)
-
-/* No kind of this version has more. */
-#define LOG_KNOWN_FIELD_MAX 32
-
-/* How the writer treats a field unless it learns better. */
-enum field_habit {
-	HABIT_CATEGORY = 0, /* few values: part of the shape */
-	HABIT_SPARSE = 1,   /* mostly 0: in a column, if not 0 */
-	HABIT_VALUE = 2,    /* in a column */
-};
-
-struct kind_fields {
-	uint8_t count;
-	uint8_t habits[LOG_KNOWN_FIELD_MAX]; /* enum field_habit */
-};
-
-extern const struct kind_fields kind_fields[LOG_KIND_COUNT];
-
 /* SLOTS, "Ids": the first three are no memory. */
 #define SLOT_ZERO 0
 #define SLOT_OWN 1
 #define SLOT_CURRENT 2
 #define SLOT_FIRST 3
 
+/* What a slot remembers: the last … */
+enum slot_role {
+	SLOT_SPAN_ID = 1,      /* id of a span of this thread and label */
+	SLOT_SPAN_PARENT = 2,  /* parent named by a span that ended on this thread */
+	SLOT_MARKED = 3,       /* span that a mark of this thread was for */
+	SLOT_COUNTER = 4,      /* value of the counter of this name */
+	SLOT_OPEN_ID = 5,      /* id of an open span of this thread and label */
+	SLOT_OPEN_PARENT = 6,  /* parent of an open span of this thread */
+	SLOT_LINKED = 7,       /* end of a link of this thread */
+	SLOT_WOKEN = 8,        /* span that this thread was in when it was woken */
+	SLOT_WAKING = 9,       /* span that this thread was in when it woke another */
+	SLOT_STAY = 10,        /* span that this thread was in */
+	SLOT_STACK = 11,       /* span that this thread's code worked for */
+	SLOT_OVERLAP = 12,     /* span that this thread began, and others overlap */
+};
+
 /* RUN_SYSCALL counts from -2, so that "unknown" and "none" are small. */
 #define SYSCALL_BIAS 2
-
-#define THREAD_FLAG_SEED 1
-#define THREAD_FLAG_EXIT 2
 
 #endif

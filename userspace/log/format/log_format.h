@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define LOG_VERSION_MAJOR 1
-#define LOG_VERSION_MINOR 2
+#define LOG_VERSION_MINOR 3
 
 #define LOG_MAGIC "\x89TXLOG\r\n"
 #define LOG_SYNC "\xf5\xc3TXB\x9a\x00\xff"

@@ -6,8 +6,8 @@
 
 #include "log/format/varint.h"
 
-#define RUN_TIMES (1u << FIELD_TIME | 1u << RUN_BEGIN | 1u << RUN_RUNNABLE | 1u << RUN_BLOCKED)
-#define WAKE_TIMES (1u << FIELD_TIME)
+#define RUN_TIMES (FIELD_BIT(FIELD_TIME) | FIELD_BIT(RUN_BEGIN) | FIELD_BIT(RUN_RUNNABLE) | FIELD_BIT(RUN_BLOCKED))
+#define WAKE_TIMES FIELD_BIT(FIELD_TIME)
 
 /* A shape's field as the section tells it. */
 struct told_field {
@@ -63,7 +63,7 @@ static struct column *field_column(struct batch_decoder *decoder, uint32_t kind,
 	uint32_t own = *own_cnt;
 
 	*own_cnt += told->is_own;
-	if (kind < LOG_KIND_COUNT && kind_fields[kind].count ? field >= kind_fields[kind].count
+	if (kind < LOG_KIND_COUNT && record_kinds[kind].log_field_cnt ? field >= record_kinds[kind].log_field_cnt
 							     : field != FIELD_TIME)
 		return NULL;
 	if (told->is_own)
@@ -108,23 +108,23 @@ static int read_shape_fields(struct batch_decoder *decoder, struct range *range,
 	return 0;
 }
 
-static uint32_t fields_from_columns(const struct record_shape *shape)
+static uint64_t fields_from_columns(const struct record_shape *shape)
 {
-	uint32_t fields = 0;
+	uint64_t fields = 0;
 
 	for (uint32_t i = 0; i < shape->step_cnt; i++)
-		fields |= 1u << shape->steps[i].field;
+		fields |= FIELD_BIT(shape->steps[i].field);
 	return fields;
 }
 
 /* A span is told by what a slot remembers, which is not the same in all records of the shape. */
-static bool is_plain_wake(const struct record_shape *shape, uint32_t fields)
+static bool is_plain_wake(const struct record_shape *shape, uint64_t fields)
 {
 	return shape->kind == TXTRACE_RECORD_WAKE && !(fields & ~WAKE_TIMES) &&
 	       shape->values[WAKE_SPAN_SLOT] == SLOT_ZERO && shape->values[WAKE_WAKER_SPAN_SLOT] == SLOT_ZERO;
 }
 
-static bool is_plain_run(const struct record_shape *shape, uint32_t fields)
+static bool is_plain_run(const struct record_shape *shape, uint64_t fields)
 {
 	return shape->kind == TXTRACE_RECORD_RUN && !(fields & ~RUN_TIMES) &&
 	       shape->values[RUN_IDLE_FROM] != RUN_IDLE_LESS;
@@ -137,13 +137,13 @@ static bool is_plain_run(const struct record_shape *shape, uint32_t fields)
 static void prepare_shape(struct batch_decoder *decoder, struct record_shape *shape)
 {
 	struct record_unpacker *unpacker = &decoder->unpacker;
-	uint32_t fields = fields_from_columns(shape);
+	uint64_t fields = fields_from_columns(shape);
 	uint64_t thread = shape->values[FIELD_THREAD];
 	struct txtrace_record record;
 
-	shape->way = shape->kind < LOG_KIND_COUNT && kind_fields[shape->kind].count ? WAY_GENERAL
+	shape->way = shape->kind < LOG_KIND_COUNT && record_kinds[shape->kind].log_field_cnt ? WAY_GENERAL
 										    : WAY_UNKNOWN;
-	shape->time = fields & 1u << FIELD_TIME ? shape->steps[0].column : NULL;
+	shape->time = fields & FIELD_BIT(FIELD_TIME) ? shape->steps[0].column : NULL;
 	if (!shape->time || (!is_plain_run(shape, fields) && !is_plain_wake(shape, fields)))
 		return;
 	if (!record_unpack(unpacker, shape->kind, shape->values, &record))
@@ -184,7 +184,7 @@ static void reset_model(struct record_unpacker *unpacker)
 /* The greatest number that a field of a shape may be. */
 static uint64_t field_max(const struct record_shape *shape, uint32_t field)
 {
-	return fields_from_columns(shape) & 1u << field ? UINT64_MAX : shape->values[field];
+	return fields_from_columns(shape) & FIELD_BIT(field) ? UINT64_MAX : shape->values[field];
 }
 
 /* What spans and runs ask of the model beyond the usual is remembered only in the batches where they do. */

@@ -7,34 +7,7 @@
 
 #include "base/crc32c.h"
 #include "log/format/codec.h"
-
-#define KIND_BYTES(member) \
-	(offsetof(struct txtrace_record, member) + sizeof(((struct txtrace_record *)0)->member))
-
-/* How much of a record means something, for the kinds that there are many of; 0: all of it. */
-static const uint16_t kind_bytes[TXTRACE_RECORD_KIND_COUNT] = {
-	[TXTRACE_RECORD_SPAN] = KIND_BYTES(span),
-	[TXTRACE_RECORD_RUN] = KIND_BYTES(run),
-	[TXTRACE_RECORD_WAKE] = KIND_BYTES(wake),
-	[TXTRACE_RECORD_THREAD] = KIND_BYTES(thread),
-	[TXTRACE_RECORD_ATTRIBUTE] = KIND_BYTES(attribute),
-	[TXTRACE_RECORD_INSTANT] = KIND_BYTES(instant),
-	[TXTRACE_RECORD_COUNTER] = KIND_BYTES(counter),
-	[TXTRACE_RECORD_LINK] = KIND_BYTES(link),
-	[TXTRACE_RECORD_OPEN_SPAN] = KIND_BYTES(open_span),
-	[TXTRACE_RECORD_STAY] = KIND_BYTES(stay),
-	[TXTRACE_RECORD_STACK] = KIND_BYTES(stack),
-	[TXTRACE_RECORD_PROCESS] = KIND_BYTES(process),
-	[TXTRACE_RECORD_TRIGGER] = KIND_BYTES(trigger),
-	[TXTRACE_RECORD_OVERLAP] = KIND_BYTES(overlap),
-};
-
-static inline size_t record_bytes(const struct txtrace_record *record)
-{
-	size_t bytes = kind_bytes[record->kind];
-
-	return bytes ? bytes : sizeof(*record);
-}
+#include "log/format/record_table.h"
 
 int batch_slot_init(struct batch_slot *slot)
 {
@@ -129,7 +102,7 @@ static void decode_ahead(struct batch_slot *slot)
 		slot->end = batch_decoder_next(slot->decoder, record);
 		if (slot->end <= 0)
 			return;
-		slot->ahead_end += record_bytes(record);
+		slot->ahead_end += record_kinds[record->kind].bytes;
 	}
 }
 
@@ -153,13 +126,13 @@ int batch_slot_take(struct batch_slot *slot, struct txtrace_record *record)
 {
 	const struct txtrace_record *ready = (const struct txtrace_record *)(slot->ahead.bytes +
 									     slot->ahead_at);
-	size_t length = record_bytes(ready);
+	size_t length = record_kinds[ready->kind].bytes;
 
 	/* Of constant length for what most records are: these become a few instructions. */
 	if (ready->kind == TXTRACE_RECORD_RUN)
-		memcpy(record, ready, KIND_BYTES(run));
+		memcpy(record, ready, RECORD_BYTES(run));
 	else if (ready->kind == TXTRACE_RECORD_WAKE)
-		memcpy(record, ready, KIND_BYTES(wake));
+		memcpy(record, ready, RECORD_BYTES(wake));
 	else
 		memcpy(record, ready, length);
 	slot->ahead_at += length;

@@ -98,6 +98,8 @@ static void unpack_ledger(struct model *model, const uint64_t *fields, const str
 	ledger->detached_ns = parts[PART_DETACHED];
 	ledger->unknown_ns = parts[PART_UNKNOWN];
 	ledger->interrupt_ns = fields[SPAN_INTERRUPT];
+	ledger->stolen_ns = fields[SPAN_STOLEN];
+	span->stolen_max_ns = fields[SPAN_STOLEN_MORE] ? ledger->stolen_ns + fields[SPAN_STOLEN_MORE] : 0;
 }
 
 static void unpack_span_begin(struct model *model, struct model_thread *thread, const uint64_t *fields,
@@ -213,6 +215,8 @@ static bool unpack_run(struct record_unpacker *unpacker, const uint64_t *fields,
 	run->object = object_number(unpacker, fields + RUN_OBJECT);
 	run->idle_ns = fields[RUN_IDLE_FROM] ? run->runnable_ns - fields[RUN_IDLE] : 0;
 	unpack_wait_end(unpacker, fields, run);
+	run->stolen_ns = fields[RUN_STOLEN];
+	run->idle_stolen_ns = fields[RUN_IDLE_STOLEN];
 	if (unpacker->model.waits)
 		model_note_run(&unpacker->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
@@ -250,22 +254,6 @@ static bool unpack_wake(struct record_unpacker *unpacker, const uint64_t *fields
 	return unpack_name(unpacker, fields[WAKE_COMM], &wake->waker_comm) &&
 	       unpack_current_span(unpacker, thread, fields + WAKE_SPAN_SLOT, &wake->span) &&
 	       unpack_current_span(unpacker, waker, fields + WAKE_WAKER_SPAN_SLOT, &wake->waker_span);
-}
-
-static bool unpack_thread_record(struct record_unpacker *unpacker, const uint64_t *fields,
-				 struct txtrace_record *record)
-{
-	const struct model_thread *of = unpack_thread(unpacker, fields[FIELD_THREAD]);
-	struct txtrace_thread *thread = &record->thread;
-
-	if (!of)
-		return false;
-	thread->time_ns = unpacker->model.time_ns;
-	thread->tid = of->tid;
-	thread->pid = of->pid;
-	thread->is_seed = fields[THREAD_FLAGS] & THREAD_FLAG_SEED;
-	thread->is_exit = fields[THREAD_FLAGS] & THREAD_FLAG_EXIT;
-	return unpack_name(unpacker, fields[THREAD_COMM], &thread->comm);
 }
 
 static bool unpack_marked(struct record_unpacker *unpacker, struct model_thread *thread,
@@ -354,19 +342,6 @@ static bool unpack_link(struct record_unpacker *unpacker, const uint64_t *fields
 	return unpack_name(unpacker, fields[LINK_NAME], &link->name);
 }
 
-static bool unpack_loss(struct record_unpacker *unpacker, const uint64_t *fields,
-			struct txtrace_record *record)
-{
-	struct txtrace_loss *loss = &record->loss;
-
-	loss->last_ns = unpacker->model.time_ns;
-	loss->first_ns = loss->last_ns - fields[LOSS_LENGTH];
-	loss->cpu = (uint32_t)fields[LOSS_CPU];
-	loss->span_event_cnt = fields[LOSS_SPAN_EVENTS];
-	loss->sched_event_cnt = fields[LOSS_SCHED_EVENTS];
-	return true;
-}
-
 static bool unpack_open_span(struct record_unpacker *unpacker, const uint64_t *fields,
 			     struct txtrace_record *record)
 {
@@ -384,65 +359,6 @@ static bool unpack_open_span(struct record_unpacker *unpacker, const uint64_t *f
 	       unpack_text(unpacker, fields[OPEN_SPAN_KEY], &span->key) &&
 	       unpack_id(unpacker, thread, fields + OPEN_SPAN_ID_SLOT, 0, &span->id) &&
 	       unpack_id(unpacker, thread, fields + OPEN_SPAN_PARENT_SLOT, span->id, &span->parent);
-}
-
-static bool unpack_trigger(struct record_unpacker *unpacker, const uint64_t *fields,
-			   struct txtrace_record *record)
-{
-	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
-	struct txtrace_trigger *trigger = &record->trigger;
-
-	if (!thread)
-		return false;
-	trigger->time_ns = unpacker->model.time_ns;
-	trigger->tid = thread->tid;
-	trigger->pid = thread->pid;
-	trigger->cause = (uint8_t)fields[TRIGGER_CAUSE];
-	trigger->is_keyed = fields[TRIGGER_KEYED];
-	trigger->missed_cnt = fields[TRIGGER_MISSED];
-	trigger->span = fields[TRIGGER_SPAN];
-	trigger->wall_ns = fields[TRIGGER_WALL];
-	return unpack_text(unpacker, fields[TRIGGER_RULE], &trigger->rule) &&
-	       unpack_name(unpacker, fields[TRIGGER_LABEL], &trigger->label);
-}
-
-static bool unpack_summary(struct record_unpacker *unpacker, const uint64_t *fields,
-			   struct txtrace_record *record)
-{
-	struct txtrace_summary *summary = &record->summary;
-
-	summary->time_ns = unpacker->model.time_ns;
-	summary->sent_cnt = fields[SUMMARY_SENT];
-	summary->received_cnt = fields[SUMMARY_RECEIVED];
-	summary->lost_cnt = fields[SUMMARY_LOST];
-	summary->lost_clocks_cnt = fields[SUMMARY_LOST_CLOCKS];
-	summary->late_cnt = fields[SUMMARY_LATE];
-	memcpy(summary->anomaly_cnt, fields + SUMMARY_ANOMALIES, sizeof(summary->anomaly_cnt));
-	memcpy(summary->left_out_cnt, fields + SUMMARY_LEFT_OUT, sizeof(summary->left_out_cnt));
-	return true;
-}
-
-static bool unpack_dropped(struct record_unpacker *unpacker, const uint64_t *fields,
-			   struct txtrace_record *record)
-{
-	struct txtrace_dropped *dropped = &record->dropped;
-
-	dropped->time_ns = unpacker->model.time_ns;
-	dropped->first_ns = dropped->time_ns - fields[DROPPED_SINCE_FIRST];
-	dropped->last_ns = dropped->time_ns - fields[DROPPED_SINCE_LAST];
-	dropped->batch_cnt = fields[DROPPED_BATCHES];
-	memset(dropped->record_cnt, 0, sizeof(dropped->record_cnt));
-	for (uint32_t kind = 1; kind < LOG_KIND_COUNT; kind++)
-		dropped->record_cnt[kind] = fields[DROPPED_RECORDS + kind - 1];
-	return true;
-}
-
-static bool unpack_continued(struct record_unpacker *unpacker, const uint64_t *fields,
-			     struct txtrace_record *record)
-{
-	record->continued.time_ns = unpacker->model.time_ns;
-	record->continued.next_part = (uint32_t)fields[CONTINUED_NEXT_PART];
-	return true;
 }
 
 static bool unpack_stay(struct record_unpacker *unpacker, const uint64_t *fields,
@@ -467,22 +383,6 @@ static bool unpack_stay(struct record_unpacker *unpacker, const uint64_t *fields
 	return true;
 }
 
-static bool unpack_object(struct record_unpacker *unpacker, const uint64_t *fields,
-			  struct txtrace_record *record)
-{
-	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
-	struct txtrace_object *object = &record->object;
-
-	if (!thread)
-		return false;
-	object->time_ns = unpacker->model.time_ns;
-	object->tid = thread->tid;
-	object->pid = thread->pid;
-	object->reason = (uint8_t)fields[OBJECT_REASON];
-	object->object = fields[OBJECT_OBJECT];
-	return unpack_text(unpacker, fields[OBJECT_NAME], &object->name);
-}
-
 static bool unpack_other_run(struct record_unpacker *unpacker, const uint64_t *fields,
 			     struct txtrace_record *record)
 {
@@ -503,123 +403,108 @@ static bool unpack_other_run(struct record_unpacker *unpacker, const uint64_t *f
 	run->flags = (uint32_t)fields[OTHER_RUN_FLAGS];
 	run->moved_tid = fields[OTHER_RUN_MOVED] ? moved->tid : 0;
 	run->moved_pid = fields[OTHER_RUN_MOVED] ? moved->pid : 0;
+	run->stolen_ns = fields[OTHER_RUN_STOLEN];
 	return unpack_name(unpacker, fields[OTHER_RUN_COMM], &run->comm);
 }
 
-static bool unpack_cost(struct record_unpacker *unpacker, const uint64_t *fields,
-			struct txtrace_record *record)
-{
-	struct txtrace_cost *cost = &record->cost;
+/* ---- the plain kinds ---- */
 
-	cost->time_ns = unpacker->model.time_ns;
-	cost->since_ns = cost->time_ns - fields[COST_SINCE];
-	cost->event_cnt = fields[COST_EVENTS];
-	cost->timed_event_cnt = fields[COST_TIMED_EVENTS];
-	cost->timed_run_cnt = fields[COST_TIMED_RUNS];
-	cost->timed_run_ns = fields[COST_TIMED_RUN_NS];
-	cost->entry = (uint8_t)fields[COST_ENTRY];
-	cost->entry_ps = fields[COST_ENTRY_PS];
-	cost->empty_run_ps = fields[COST_EMPTY_RUN_PS];
-	cost->idle_run_ps = fields[COST_IDLE_RUN_PS];
-	cost->calibration_cnt = fields[COST_CALIBRATIONS];
-	cost->cpu_ns = fields[COST_CPU_NS];
-	cost->ring_bytes = fields[COST_RING_BYTES];
-	cost->log_bytes = fields[COST_LOG_BYTES];
-	return unpack_name(unpacker, fields[COST_EVENT], &cost->event);
+static void store(const struct record_field *field, void *at, uint64_t number)
+{
+	switch ((enum record_type)field->type) {
+	case RECORD_ENUM:
+	case RECORD_SET:
+		*(uint8_t *)at = (uint8_t)number;
+		break;
+	case RECORD_BOOL:
+		*(bool *)at = number != 0;
+		break;
+	case RECORD_PID:
+	case RECORD_TID:
+	case RECORD_CPU:
+	case RECORD_U32:
+	case RECORD_I32:
+		*(uint32_t *)at = (uint32_t)number;
+		break;
+	default:
+		*(uint64_t *)at = number;
+	}
 }
 
-static bool unpack_process(struct record_unpacker *unpacker, const uint64_t *fields,
-			   struct txtrace_record *record)
+static bool unpack_field(struct record_unpacker *unpacker, const struct record_field *field,
+			 struct model_thread *thread, const uint64_t *fields, struct txtrace_record *record)
 {
-	const struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
-	struct txtrace_process *process = &record->process;
+	void *at = (char *)record + field->offset;
+	uint64_t value = fields[field->log];
 
-	if (!thread)
-		return false;
-	process->time_ns = unpacker->model.time_ns;
-	process->pid = thread->pid;
-	process->is_seed = fields[PROCESS_FLAGS] & PROCESS_FLAG_SEED;
-	process->is_exit = fields[PROCESS_FLAGS] & PROCESS_FLAG_EXIT;
-	process->reasons = (uint8_t)fields[PROCESS_REASONS];
-	process->parent_pid = process->pid + (uint32_t)fields[PROCESS_PARENT];
-	process->inner_pid = process->pid + (uint32_t)fields[PROCESS_INNER];
-	process->start_ns = process->time_ns - fields[PROCESS_AGE];
-	return unpack_name(unpacker, fields[PROCESS_COMM], &process->comm) &&
-	       unpack_text(unpacker, fields[PROCESS_EXE], &process->exe) &&
-	       unpack_text(unpacker, fields[PROCESS_COMMAND], &process->command);
+	switch ((enum record_coding)field->coding) {
+	case CODED_NOT:
+		break;
+	case CODED_PLAIN:
+		store(field, at, value);
+		break;
+	case CODED_SINCE:
+		store(field, at, unpacker->model.time_ns - value);
+		break;
+	case CODED_LESS_PID:
+		store(field, at, thread->pid + value);
+		break;
+	case CODED_BIT:
+		store(field, at, value & field->mask);
+		break;
+	case CODED_NAME:
+		return unpack_name(unpacker, value, at);
+	case CODED_TEXT:
+		return unpack_text(unpacker, value, at);
+	case CODED_SPAN:
+		return unpack_current_span(unpacker, thread, fields + field->log, at);
+	}
+	return true;
 }
 
-static bool unpack_stack(struct record_unpacker *unpacker, const uint64_t *fields,
-			 struct txtrace_record *record)
+/* As the table of records says. */
+static bool unpack_by_table(struct record_unpacker *unpacker, const struct record_kind *kind,
+			    const uint64_t *fields, struct txtrace_record *record)
 {
-	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
-	struct txtrace_stack *stack = &record->stack;
+	struct model_thread *thread = NULL;
 
-	if (!thread)
-		return false;
-	stack->time_ns = unpacker->model.time_ns;
-	stack->tid = thread->tid;
-	stack->pid = thread->pid;
-	stack->what = (uint8_t)fields[STACK_WHAT];
-	stack->stack = fields[STACK_STACK];
-	stack->weight_ns = fields[STACK_WEIGHT];
-	stack->is_keyed = fields[STACK_KEYED] != 0;
-	stack->is_repeat = fields[STACK_REPEAT] != 0;
-	stack->span_pid = thread->pid + (uint32_t)fields[STACK_SPAN_PID];
-	return unpack_current_span(unpacker, thread, fields + STACK_SPAN_SLOT, &stack->span);
-}
-
-static bool unpack_overlap(struct record_unpacker *unpacker, const uint64_t *fields,
-			   struct txtrace_record *record)
-{
-	struct model_thread *thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
-	struct txtrace_overlap *overlap = &record->overlap;
-	struct txtrace_ledger *ledger = &overlap->ledger;
-
-	if (!thread)
-		return false;
-	overlap->time_ns = unpacker->model.time_ns;
-	overlap->tid = thread->tid;
-	overlap->pid = thread->pid;
-	overlap->is_keyed = fields[OVERLAP_KEYED] != 0;
-	ledger->on_cpu_ns = fields[OVERLAP_ON_CPU];
-	ledger->runnable_ns = fields[OVERLAP_RUNNABLE];
-	memcpy(ledger->blocked_ns, fields + OVERLAP_BLOCKED, sizeof(ledger->blocked_ns));
-	ledger->detached_ns = 0;
-	ledger->unknown_ns = fields[OVERLAP_UNKNOWN];
-	ledger->interrupt_ns = fields[OVERLAP_INTERRUPT];
-	return unpack_current_span(unpacker, thread, fields + OVERLAP_SPAN_SLOT, &overlap->span);
-}
-
-static bool unpack_frames(struct record_unpacker *unpacker, const uint64_t *fields,
-			  struct txtrace_record *record)
-{
-	record->frames.time_ns = unpacker->model.time_ns;
-	record->frames.stack = fields[FRAMES_STACK];
-	return unpack_text(unpacker, fields[FRAMES_NAMES], &record->frames.names);
+	memset(&record->room, 0, kind->bytes - offsetof(struct txtrace_record, room));
+	memcpy((char *)record + kind->time, &unpacker->model.time_ns, sizeof(uint64_t));
+	if (kind->pid) {
+		thread = unpack_thread(unpacker, fields[FIELD_THREAD]);
+		if (!thread)
+			return false;
+		memcpy((char *)record + kind->tid, &thread->tid, sizeof(thread->tid));
+		memcpy((char *)record + kind->pid, &thread->pid, sizeof(thread->pid));
+	}
+	for (unsigned int i = 0; i < kind->field_cnt; i++)
+		if (!unpack_field(unpacker, &kind->fields[i], thread, fields, record))
+			return false;
+	return true;
 }
 
 typedef bool (*unpack_fn)(struct record_unpacker *unpacker, const uint64_t *fields,
 			  struct txtrace_record *record);
 
+/* The others are plain. */
 static const unpack_fn unpacks[LOG_KIND_COUNT] = {
-	[TXTRACE_RECORD_SPAN] = unpack_span,           [TXTRACE_RECORD_RUN] = unpack_run,
-	[TXTRACE_RECORD_WAKE] = unpack_wake,           [TXTRACE_RECORD_THREAD] = unpack_thread_record,
-	[TXTRACE_RECORD_ATTRIBUTE] = unpack_attribute, [TXTRACE_RECORD_INSTANT] = unpack_instant,
-	[TXTRACE_RECORD_COUNTER] = unpack_counter,     [TXTRACE_RECORD_LINK] = unpack_link,
-	[TXTRACE_RECORD_LOSS] = unpack_loss,           [TXTRACE_RECORD_OPEN_SPAN] = unpack_open_span,
-	[TXTRACE_RECORD_SUMMARY] = unpack_summary,     [TXTRACE_RECORD_DROPPED] = unpack_dropped,
-	[TXTRACE_RECORD_CONTINUED] = unpack_continued, [TXTRACE_RECORD_STAY] = unpack_stay,
-	[TXTRACE_RECORD_OBJECT] = unpack_object,       [TXTRACE_RECORD_COST] = unpack_cost,
+	[TXTRACE_RECORD_SPAN] = unpack_span,
+	[TXTRACE_RECORD_RUN] = unpack_run,
+	[TXTRACE_RECORD_WAKE] = unpack_wake,
+	[TXTRACE_RECORD_ATTRIBUTE] = unpack_attribute,
+	[TXTRACE_RECORD_INSTANT] = unpack_instant,
+	[TXTRACE_RECORD_COUNTER] = unpack_counter,
+	[TXTRACE_RECORD_LINK] = unpack_link,
+	[TXTRACE_RECORD_OPEN_SPAN] = unpack_open_span,
+	[TXTRACE_RECORD_STAY] = unpack_stay,
 	[TXTRACE_RECORD_OTHER_RUN] = unpack_other_run,
-	[TXTRACE_RECORD_PROCESS] = unpack_process,     [TXTRACE_RECORD_TRIGGER] = unpack_trigger,
-	[TXTRACE_RECORD_STACK] = unpack_stack,         [TXTRACE_RECORD_FRAMES] = unpack_frames,
-	[TXTRACE_RECORD_OVERLAP] = unpack_overlap,
 };
 
 bool record_unpack(struct record_unpacker *unpacker, uint32_t kind, const uint64_t *fields,
 		   struct txtrace_record *record)
 {
 	record->kind = kind;
-	return unpacks[kind](unpacker, fields, record);
+	if (unpacks[kind])
+		return unpacks[kind](unpacker, fields, record);
+	return unpack_by_table(unpacker, &record_kinds[kind], fields, record);
 }

@@ -24,7 +24,7 @@ struct record_unpacker {
 };
 
 /*
- * Fills *record from kind_fields[kind].count fields, the first of which, the
+ * Fills *record from record_kinds[kind].log_field_cnt fields, the first of which, the
  * time, is in the model already; kind is one that has fields. False: they refer
  * to something that is not there.
  */

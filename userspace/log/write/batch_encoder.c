@@ -137,8 +137,8 @@ int batch_encoder_add(struct batch_encoder *encoder, const struct txtrace_record
 	record_pack(&encoder->packer, record, fields);
 	shape = shape_table_find(&encoder->shapes, record->kind, fields);
 	shape->count++;
-	for (uint32_t left = shape->collected; left; left &= left - 1) {
-		uint32_t i = (uint32_t)__builtin_ctz(left);
+	for (uint64_t left = shape->collected; left; left &= left - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(left);
 		int64_t value = (int64_t)fields[i];
 
 		encoder->values[encoder->value_cnt++] = fields[i];
@@ -198,7 +198,7 @@ static void lay_columns(struct batch_encoder *encoder)
 			struct shape *shape = &encoder->shapes.shapes[encoder->shapes.ranking[i]];
 			uint32_t column = shape->kind * LOG_KNOWN_FIELD_MAX + field;
 
-			if (!(shape->variable & 1u << field))
+			if (!(shape->variable & FIELD_BIT(field)))
 				continue;
 			if (shape->count >= OWN_COLUMN_MIN_COUNT)
 				column = COMMON_COLUMN_COUNT + encoder->own_cnt++;
@@ -220,10 +220,10 @@ static void fill_columns(struct batch_encoder *encoder)
 	for (uint32_t i = 0; i < encoder->record_cnt; i++) {
 		const struct shape *shape = &encoder->shapes.shapes[encoder->order[i]];
 
-		for (uint32_t left = shape->collected; left; left &= left - 1, value++) {
-			uint32_t field = (uint32_t)__builtin_ctz(left);
+		for (uint64_t left = shape->collected; left; left &= left - 1, value++) {
+			uint32_t field = (uint32_t)__builtin_ctzll(left);
 
-			if (shape->variable & 1u << field) {
+			if (shape->variable & FIELD_BIT(field)) {
 				struct column *column = &encoder->columns[shape->columns[field]];
 
 				column->numbers[column->cnt++] = *value - (uint64_t)shape->least[field];
@@ -305,9 +305,9 @@ static void put_dictionary(struct assembly *assembly, const struct record_packer
 
 static uint32_t field_cnt_of(const struct shape *shape)
 {
-	uint32_t field_cnt = kind_fields[shape->kind].count;
+	uint32_t field_cnt = record_kinds[shape->kind].log_field_cnt;
 
-	while (field_cnt && !shape->least[field_cnt - 1] && !(shape->variable & 1u << (field_cnt - 1)))
+	while (field_cnt && !shape->least[field_cnt - 1] && !(shape->variable & FIELD_BIT(field_cnt - 1)))
 		field_cnt--;
 	return field_cnt;
 }
@@ -316,7 +316,7 @@ static void put_field(struct assembly *assembly, const struct shape *shape, uint
 {
 	uint64_t value = (uint64_t)shape->least[field];
 
-	if (shape->variable & 1u << field) {
+	if (shape->variable & FIELD_BIT(field)) {
 		bool is_own = shape->columns[field] >= COMMON_COLUMN_COUNT;
 
 		put_leb128(assembly, is_own ? FIELD_OWN_FROM : value ? FIELD_VARIABLE_FROM : FIELD_VARIABLE);

@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "log/format/ledger_basis.h"
-#include "log/format/record_parts.h"
+#include "log/format/record_table.h"
 #include "log/format/varint.h"
-#include "log/write/tally_pack.h"
 
 #define THREAD_CAPACITY 16384u
 #define TEXT_CAPACITY 32768u
@@ -18,22 +17,6 @@
 
 /* No record adds more than this to any table. */
 #define RECORD_ENTRIES_MAX 4u
-
-/* What a slot remembers: the last … */
-enum slot_role {
-	SLOT_SPAN_ID = 1,      /* id of a span of this thread and label */
-	SLOT_SPAN_PARENT = 2,  /* parent named by a span that ended on this thread */
-	SLOT_MARKED = 3,       /* span that a mark of this thread was for */
-	SLOT_COUNTER = 4,      /* value of the counter of this name */
-	SLOT_OPEN_ID = 5,      /* id of an open span of this thread and label */
-	SLOT_OPEN_PARENT = 6,  /* parent of an open span of this thread */
-	SLOT_LINKED = 7,       /* end of a link of this thread */
-	SLOT_WOKEN = 8,        /* span that this thread was in when it was woken */
-	SLOT_WAKING = 9,       /* span that this thread was in when it woke another */
-	SLOT_STAY = 10,        /* span that this thread was in */
-	SLOT_STACK = 11,       /* span that this thread's code worked for */
-	SLOT_OVERLAP = 12,     /* span that this thread began, and others overlap */
-};
 
 /* Among so many CPUs the one is looked for that a span's thread has got when the last run there ended. */
 #define SEARCHED_CPUS 64u
@@ -99,10 +82,10 @@ static bool has_room(const struct intern_strings *intern, size_t bytes)
 
 int record_packer_check(const struct record_packer *packer, const struct txtrace_record *record)
 {
-	const struct record_parts *of = record_parts_of(record);
+	const struct record_kind *of = record_kind_of(record);
 	size_t name_bytes = 0, text_bytes = 0;
 
-	if (record->kind >= LOG_KIND_COUNT || !kind_fields[record->kind].count)
+	if (!of->log_field_cnt)
 		return -EINVAL;
 	for (unsigned int i = 0; i < RECORD_STRINGS_MAX && of->strings[i]; i++) {
 		size_t length = ((const struct txtrace_string *)((const char *)record + of->strings[i]))
@@ -231,7 +214,9 @@ static void pack_ledger(struct record_packer *packer, const struct txtrace_span 
 	fields[SPAN_DERIVED] = 0;
 	fields[SPAN_INTERRUPT] = ledger->interrupt_ns;
 	fields[SPAN_POLL] = ledger->blocked_ns[TXTRACE_BLOCK_POLL];
-	if (sum == span->work_ns && !ledger->interrupt_ns && !fields[SPAN_POLL]) {
+	fields[SPAN_STOLEN] = ledger->stolen_ns;
+	fields[SPAN_STOLEN_MORE] = span->stolen_max_ns ? span->stolen_max_ns - ledger->stolen_ns : 0;
+	if (sum == span->work_ns && !ledger->interrupt_ns && !fields[SPAN_POLL] && !ledger->stolen_ns) {
 		fields[SPAN_DERIVED] = 1 + largest;
 		parts[largest] = 0;
 	}
@@ -342,6 +327,8 @@ static void pack_run(struct record_packer *packer, const struct txtrace_record *
 	pack_object_of(packer, run->reason, run->object, fields + RUN_OBJECT);
 	pack_wait_end(packer, run, fields);
 	pack_idle(run, fields);
+	fields[RUN_STOLEN] = run->stolen_ns;
+	fields[RUN_IDLE_STOLEN] = run->idle_stolen_ns;
 	model_note_run(&packer->model, thread, run);
 	*cpu_end_ns = thread->last_end_ns = thread->ready_ns = run->end_ns;
 	if (run->cpu >= packer->cpu_cnt)
@@ -372,17 +359,6 @@ static void pack_wake(struct record_packer *packer, const struct txtrace_record 
 	pack_current_span(packer, SLOT_WAKING, fields[WAKE_WAKER], wake->waker_span,
 			  fields + WAKE_WAKER_SPAN_SLOT);
 	packer->model.threads[fields[FIELD_THREAD]].ready_ns = wake->time_ns;
-}
-
-static void pack_thread_record(struct record_packer *packer, const struct txtrace_record *record,
-			       uint64_t *fields)
-{
-	const struct txtrace_thread *thread = &record->thread;
-
-	fields[FIELD_THREAD] = pack_thread(packer, thread->tid, thread->pid);
-	fields[THREAD_FLAGS] = (thread->is_seed ? THREAD_FLAG_SEED : 0) |
-			       (thread->is_exit ? THREAD_FLAG_EXIT : 0);
-	fields[THREAD_COMM] = pack_name(packer, &thread->comm);
 }
 
 /* Integers with their sign last, doubles with their leading bits first: so that usual values are small. */
@@ -493,16 +469,6 @@ static void pack_stay(struct record_packer *packer, const struct txtrace_record 
 	thread->stay_end_ns = stay->exit_ns;
 }
 
-static void pack_object(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
-{
-	const struct txtrace_object *object = &record->object;
-
-	fields[FIELD_THREAD] = pack_thread(packer, object->tid, object->pid);
-	fields[OBJECT_REASON] = object->reason;
-	fields[OBJECT_OBJECT] = object->object;
-	fields[OBJECT_NAME] = pack_text(packer, &object->name);
-}
-
 /* It leaves no trace in the model: a reader of version 1.0 passes it over. */
 static void pack_other_run(struct record_packer *packer, const struct txtrace_record *record,
 			   uint64_t *fields)
@@ -520,111 +486,84 @@ static void pack_other_run(struct record_packer *packer, const struct txtrace_re
 					  : 0;
 	fields[OTHER_RUN_BEGIN_FROM] = gap_ns < length_ns ? OTHER_RUN_FROM_CPU : OTHER_RUN_FROM_END;
 	fields[OTHER_RUN_BEGIN] = gap_ns < length_ns ? gap_ns : length_ns;
+	fields[OTHER_RUN_STOLEN] = run->stolen_ns;
 }
 
-static void pack_tally(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+/* ---- the plain kinds ---- */
+
+static void pack_field(struct record_packer *packer, const struct record_field *field,
+		       const struct txtrace_record *record, uint64_t *fields)
 {
-	(void)packer;
-	tally_pack(record, fields);
+	uint64_t number = record_number(field, record);
+	const void *at = record_at(field, record);
+
+	switch ((enum record_coding)field->coding) {
+	case CODED_NOT:
+		break;
+	case CODED_PLAIN:
+		fields[field->log] = number;
+		break;
+	case CODED_SINCE:
+		fields[field->log] = packer->model.time_ns - number;
+		break;
+	case CODED_LESS_PID:
+		fields[field->log] = number - packer->model.threads[fields[FIELD_THREAD]].pid;
+		break;
+	case CODED_BIT:
+		fields[field->log] |= number ? field->mask : 0;
+		break;
+	case CODED_NAME:
+		fields[field->log] = pack_name(packer, at);
+		break;
+	case CODED_TEXT:
+		fields[field->log] = pack_text(packer, at);
+		break;
+	case CODED_SPAN:
+		pack_current_span(packer, (enum slot_role)field->mask, fields[FIELD_THREAD], number,
+				  fields + field->log);
+		break;
+	}
 }
 
-static void pack_cost(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
+/* As the table of records says. */
+static void pack_by_table(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
 {
-	fields[COST_EVENT] = pack_name(packer, &record->cost.event);
-	tally_pack(record, fields);
-}
+	const struct record_kind *kind = &record_kinds[record->kind];
+	uint32_t pid, tid;
 
-static void pack_process(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
-{
-	const struct txtrace_process *process = &record->process;
-
-	fields[FIELD_THREAD] = pack_thread(packer, process->pid, process->pid);
-	fields[PROCESS_FLAGS] = (process->is_seed ? PROCESS_FLAG_SEED : 0) |
-				(process->is_exit ? PROCESS_FLAG_EXIT : 0);
-	fields[PROCESS_REASONS] = process->reasons;
-	fields[PROCESS_PARENT] = process->parent_pid - (uint64_t)process->pid;
-	fields[PROCESS_INNER] = process->inner_pid - (uint64_t)process->pid;
-	fields[PROCESS_AGE] = process->time_ns - process->start_ns;
-	fields[PROCESS_COMM] = pack_name(packer, &process->comm);
-	fields[PROCESS_EXE] = pack_text(packer, &process->exe);
-	fields[PROCESS_COMMAND] = pack_text(packer, &process->command);
-}
-
-static void pack_trigger(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
-{
-	const struct txtrace_trigger *trigger = &record->trigger;
-
-	fields[FIELD_THREAD] = pack_thread(packer, trigger->tid, trigger->pid);
-	fields[TRIGGER_CAUSE] = trigger->cause;
-	fields[TRIGGER_RULE] = pack_text(packer, &trigger->rule);
-	fields[TRIGGER_LABEL] = pack_name(packer, &trigger->label);
-	fields[TRIGGER_KEYED] = trigger->is_keyed;
-	fields[TRIGGER_MISSED] = trigger->missed_cnt;
-	fields[TRIGGER_SPAN] = trigger->span;
-	fields[TRIGGER_WALL] = trigger->wall_ns;
-}
-
-static void pack_stack(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
-{
-	const struct txtrace_stack *stack = &record->stack;
-
-	fields[FIELD_THREAD] = pack_thread(packer, stack->tid, stack->pid);
-	fields[STACK_WHAT] = stack->what;
-	fields[STACK_STACK] = stack->stack;
-	fields[STACK_WEIGHT] = stack->weight_ns;
-	fields[STACK_KEYED] = stack->is_keyed;
-	fields[STACK_REPEAT] = stack->is_repeat;
-	fields[STACK_SPAN_PID] = stack->span_pid - (uint64_t)stack->pid;
-	pack_current_span(packer, SLOT_STACK, fields[FIELD_THREAD], stack->span, fields + STACK_SPAN_SLOT);
-}
-
-static void pack_frames(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
-{
-	fields[FRAMES_STACK] = record->frames.stack;
-	fields[FRAMES_NAMES] = pack_text(packer, &record->frames.names);
-}
-
-static void pack_overlap(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields)
-{
-	const struct txtrace_overlap *overlap = &record->overlap;
-	const struct txtrace_ledger *ledger = &overlap->ledger;
-
-	fields[FIELD_THREAD] = pack_thread(packer, overlap->tid, overlap->pid);
-	fields[OVERLAP_KEYED] = overlap->is_keyed;
-	pack_current_span(packer, SLOT_OVERLAP, fields[FIELD_THREAD], overlap->span,
-			  fields + OVERLAP_SPAN_SLOT);
-	fields[OVERLAP_ON_CPU] = ledger->on_cpu_ns;
-	fields[OVERLAP_RUNNABLE] = ledger->runnable_ns;
-	_Static_assert(OVERLAP_BLOCKED + TXTRACE_BLOCK_REASON_COUNT == OVERLAP_UNKNOWN,
-		       "a new reason is a new field at the end");
-	memcpy(fields + OVERLAP_BLOCKED, ledger->blocked_ns, sizeof(ledger->blocked_ns));
-	fields[OVERLAP_UNKNOWN] = ledger->unknown_ns;
-	fields[OVERLAP_INTERRUPT] = ledger->interrupt_ns;
+	memset(fields + 1, 0, (kind->log_field_cnt - 1u) * sizeof(*fields));
+	if (record_thread(record, &pid, &tid))
+		fields[FIELD_THREAD] = pack_thread(packer, tid, pid);
+	for (unsigned int i = 0; i < kind->field_cnt; i++)
+		pack_field(packer, &kind->fields[i], record, fields);
 }
 
 typedef void (*pack_fn)(struct record_packer *packer, const struct txtrace_record *record, uint64_t *fields);
 
+/* The others are plain. */
 static const pack_fn packs[LOG_KIND_COUNT] = {
-	[TXTRACE_RECORD_SPAN] = pack_span,           [TXTRACE_RECORD_RUN] = pack_run,
-	[TXTRACE_RECORD_WAKE] = pack_wake,           [TXTRACE_RECORD_THREAD] = pack_thread_record,
-	[TXTRACE_RECORD_ATTRIBUTE] = pack_attribute, [TXTRACE_RECORD_INSTANT] = pack_instant,
-	[TXTRACE_RECORD_COUNTER] = pack_counter,     [TXTRACE_RECORD_LINK] = pack_link,
-	[TXTRACE_RECORD_LOSS] = pack_tally,           [TXTRACE_RECORD_OPEN_SPAN] = pack_open_span,
-	[TXTRACE_RECORD_SUMMARY] = pack_tally,     [TXTRACE_RECORD_DROPPED] = pack_tally,
-	[TXTRACE_RECORD_CONTINUED] = pack_tally, [TXTRACE_RECORD_STAY] = pack_stay,
-	[TXTRACE_RECORD_OBJECT] = pack_object,       [TXTRACE_RECORD_COST] = pack_cost,
+	[TXTRACE_RECORD_SPAN] = pack_span,
+	[TXTRACE_RECORD_RUN] = pack_run,
+	[TXTRACE_RECORD_WAKE] = pack_wake,
+	[TXTRACE_RECORD_ATTRIBUTE] = pack_attribute,
+	[TXTRACE_RECORD_INSTANT] = pack_instant,
+	[TXTRACE_RECORD_COUNTER] = pack_counter,
+	[TXTRACE_RECORD_LINK] = pack_link,
+	[TXTRACE_RECORD_OPEN_SPAN] = pack_open_span,
+	[TXTRACE_RECORD_STAY] = pack_stay,
 	[TXTRACE_RECORD_OTHER_RUN] = pack_other_run,
-	[TXTRACE_RECORD_PROCESS] = pack_process,     [TXTRACE_RECORD_TRIGGER] = pack_trigger,
-	[TXTRACE_RECORD_STACK] = pack_stack,         [TXTRACE_RECORD_FRAMES] = pack_frames,
-	[TXTRACE_RECORD_OVERLAP] = pack_overlap,
 };
 
 void record_pack(struct record_packer *packer, const struct txtrace_record *record,
 		 uint64_t fields[LOG_KNOWN_FIELD_MAX])
 {
 	uint64_t time_ns = record_finished_ns(record);
+	pack_fn pack = packs[record->kind];
 
 	fields[FIELD_TIME] = time_ns - packer->model.time_ns;
 	packer->model.time_ns = time_ns;
-	packs[record->kind](packer, record, fields);
+	if (pack)
+		pack(packer, record, fields);
+	else
+		pack_by_table(packer, record, fields);
 }

@@ -36,7 +36,7 @@ void record_packer_reset(struct record_packer *packer);
  */
 int record_packer_check(const struct record_packer *packer, const struct txtrace_record *record);
 
-/* Fills kind_fields[record->kind].count fields and moves the model on. The record has passed the check. */
+/* Fills record_kinds[record->kind].log_field_cnt fields and moves the model on. The record has passed the check. */
 void record_pack(struct record_packer *packer, const struct txtrace_record *record,
 		 uint64_t fields[LOG_KNOWN_FIELD_MAX]);
 

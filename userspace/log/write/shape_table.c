@@ -18,20 +18,20 @@
 
 /* ---- plans ---- */
 
-static void make_plan(struct shape_plan *plan, const struct kind_fields *of)
+static void make_plan(struct shape_plan *plan, const struct record_kind *of)
 {
 	memset(plan, 0, sizeof(*plan));
-	for (uint8_t i = 0; i < of->count; i++) {
+	for (uint8_t i = 0; i < of->log_field_cnt; i++) {
 		if (of->habits[i] == HABIT_CATEGORY)
 			plan->categories[plan->category_cnt++] = i;
 		else
-			*(of->habits[i] == HABIT_SPARSE ? &plan->sparse : &plan->values) |= 1u << i;
+			*(of->habits[i] == HABIT_SPARSE ? &plan->sparse : &plan->values) |= FIELD_BIT(i);
 	}
 }
 
 static void demote(struct shape_plan *plan, uint32_t category)
 {
-	plan->values |= 1u << plan->categories[category];
+	plan->values |= FIELD_BIT(plan->categories[category]);
 	plan->category_cnt--;
 	memmove(&plan->categories[category], &plan->categories[category + 1], plan->category_cnt - category);
 }
@@ -96,7 +96,7 @@ void shape_table_learn(struct shape_table *table)
 	}
 	for (uint32_t kind = 0; kind < LOG_KIND_COUNT; kind++) {
 		if (++table->plans[kind].age == PLAN_LIFE_BATCHES)
-			make_plan(&table->plans[kind], &kind_fields[kind]);
+			make_plan(&table->plans[kind], &record_kinds[kind]);
 		else if (shape_cnts[kind])
 			replan(table, kind, shape_cnts[kind], record_cnts[kind]);
 	}
@@ -108,7 +108,7 @@ int shape_table_init(struct shape_table *table)
 {
 	memset(table, 0, sizeof(*table));
 	for (uint32_t i = 0; i < LOG_KIND_COUNT; i++)
-		make_plan(&table->plans[i], &kind_fields[i]);
+		make_plan(&table->plans[i], &record_kinds[i]);
 	for (uint32_t i = 0; i <= LOG_KNOWN_FIELD_MAX; i++)
 		table->multipliers[i] = hash_number(hash_number(i + 1) + 1) | 1;
 	table->shapes = malloc(SHAPE_CAPACITY * sizeof(*table->shapes));
@@ -145,11 +145,11 @@ static inline void make_key(const struct shape_table *table, uint32_t kind, cons
 			    struct shape_key *key)
 {
 	const struct shape_plan *plan = &table->plans[kind];
-	uint32_t collected = plan->values;
+	uint64_t collected = plan->values;
 
-	for (uint32_t left = plan->sparse; left; left &= left - 1)
-		collected |= fields[__builtin_ctz(left)] ? left & -left : 0;
-	key->words[0] = (uint64_t)collected << 8 | kind;
+	for (uint64_t left = plan->sparse; left; left &= left - 1)
+		collected |= fields[__builtin_ctzll(left)] ? left & -left : 0;
+	key->words[0] = collected << 8 | kind;
 	key->hash = key->words[0] * table->multipliers[0];
 	for (uint32_t i = 0; i < plan->category_cnt; i++) {
 		uint64_t value = fields[plan->categories[i]];
@@ -166,10 +166,10 @@ static void init_shape(struct shape *shape, const struct shape_key *key, const u
 	memcpy(shape->key, key->words, key->length * sizeof(key->words[0]));
 	shape->hash = key->hash;
 	shape->kind = (uint8_t)key->words[0];
-	shape->collected = (uint32_t)(key->words[0] >> 8);
-	for (uint32_t i = 0; i < kind_fields[shape->kind].count; i++) {
-		shape->least[i] = shape->collected & 1u << i ? INT64_MAX : (int64_t)fields[i];
-		shape->greatest[i] = shape->collected & 1u << i ? INT64_MIN : (int64_t)fields[i];
+	shape->collected = key->words[0] >> 8;
+	for (uint32_t i = 0; i < record_kinds[shape->kind].log_field_cnt; i++) {
+		shape->least[i] = shape->collected & FIELD_BIT(i) ? INT64_MAX : (int64_t)fields[i];
+		shape->greatest[i] = shape->collected & FIELD_BIT(i) ? INT64_MIN : (int64_t)fields[i];
 	}
 }
 
@@ -214,11 +214,11 @@ struct shape *shape_table_find(struct shape_table *table, uint32_t kind, const u
 static void settle_shape(struct shape *shape)
 {
 	shape->variable = shape->collected;
-	for (uint32_t left = shape->collected; left; left &= left - 1) {
-		uint32_t i = (uint32_t)__builtin_ctz(left);
+	for (uint64_t left = shape->collected; left; left &= left - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(left);
 
 		if (shape->least[i] == shape->greatest[i] && (shape->count > 1 || !shape->least[i]))
-			shape->variable &= ~(1u << i);
+			shape->variable &= ~FIELD_BIT(i);
 		else if (shape->count < 4 && shape->least[i] > 0)
 			shape->least[i] = 0;
 	}

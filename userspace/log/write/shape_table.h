@@ -17,10 +17,10 @@
 struct shape {
 	uint64_t hash; /* of the key */
 	uint64_t key[1 + LOG_KNOWN_FIELD_MAX]; /* kind and `collected`, then the other fields' values */
-	uint32_t count;     /* records */
 	/* bit set of the fields whose values are collected; the others are the same in all records */
-	uint32_t collected;
-	uint32_t variable;  /* those of them that go into columns */
+	uint64_t collected;
+	uint64_t variable;  /* those of them that go into columns */
+	uint32_t count;     /* records */
 	uint16_t code;      /* what stands for it */
 	uint16_t next;      /* the shape that followed it last */
 	uint8_t kind;
@@ -32,8 +32,8 @@ struct shape {
 
 /* What is done with the fields of a kind. */
 struct shape_plan {
-	uint32_t values; /* bit sets of fields */
-	uint32_t sparse;
+	uint64_t values; /* bit sets of fields */
+	uint64_t sparse;
 	uint32_t category_cnt;
 	uint8_t categories[LOG_KNOWN_FIELD_MAX];
 	uint32_t age; /* batches since the plan was made from the habits */

@@ -254,8 +254,8 @@ static const struct option_spec specs[] = {
 	       "auto (the default) hooks where there are no exceptions",
 	       FIELD(foreign.func_returns), .choices = func_returns),
 	OPTION("preset", 0, OPTION_CALL, "NAME|PATH",
-	       "spans of a well-known program, from a file: postgresql, python, ruby, php, hotspot, libvirt, "
-	       "libstdcxx",
+	       "spans of a well-known program, from a file: postgresql, mariadb, redis, nginx, python, ruby, "
+	       "php, hotspot, libvirt, libstdcxx",
 	       0, .call = take_preset),
 	OPTION_GROUP("where the code is"),
 	OPTION("stacks", 0, OPTION_STRING, "WHEN",

@@ -24,12 +24,12 @@
 struct listing {
 	struct text text;
 	const char *executable; /* the first object's */
-	char *begin;            /* two of its probes, for an example; "provider:name" */
+	char *begin;		/* two of its probes, for an example; "provider:name" */
 	char *end;
 	struct preset_offer offer;
 	struct caller *caller;
-	size_t own_cnt; /* probes of txtrace in all objects */
-	size_t pid;     /* 0: a file */
+	size_t own_cnt;	     /* probes of txtrace in all objects */
+	size_t pid;	     /* 0: a file */
 	const char *pattern; /* only what matches; NULL: everything, and how many functions there are */
 	size_t match_cnt;
 	const struct proc_maps *maps;
@@ -198,12 +198,14 @@ static int list_object(struct listing *listing, const char *path, int fd, bool i
 		list_probes(listing, &notes, true);
 		text_append_format(&listing->text, "  %zu other USDT probes\n", others);
 		list_probes(listing, &notes, false);
-		if (!elf_reader_count(listing->reader, &functions, fd))
+		if (!elf_reader_count(listing->reader, &functions, fd)) {
+			preset_offer_see_file(&listing->offer, path);
 			text_append_format(&listing->text, "  %s functions with a name%s\n",
 					   units_format_count(cnt, functions.cnt),
 					   functions.is_exported_only
 						   ? " (it is stripped: those that it exports)"
 						   : "");
+		}
 	}
 	if (!listing->begin)
 		pick_example(listing, &notes);

@@ -351,5 +351,6 @@ void code_stacks_stats(const struct code_stacks *stacks, struct code_stack_stats
 {
 	*stats = stacks->stats;
 	stats->has_symbolizer_failed = frame_table_has_failed(stacks->frames);
+	stats->has_too_many_files = code_map_is_full(stacks->map);
 	stats->has_unwinder_failed = stacks->unwinder && unwinder_has_failed(stacks->unwinder);
 }
