@@ -13,6 +13,7 @@ import time
 import attach_figures
 import cost_figures
 import export_figures
+import import_figures
 import log_figures
 import mode_figures
 import path_figures
@@ -116,6 +117,9 @@ class Bench:
     def export(self):
         export_figures.export(self)
 
+    def imports(self):
+        import_figures.imports(self)
+
     def sql(self):
         log_figures.sql(self)
 
@@ -195,6 +199,7 @@ PARTS = {
     "modes": "what is paid for less: --sched ledger and off, --label, --sample",
     "report": "whole reports, beside perf's; by name: of logs up to 1 GB",
     "export": "logs in other formats",
+    "imports": "files of other tools",
     "sql": "queries, beside reports",
     "writer": "the log's writer",
     "rate": "events a second before the first is lost",

@@ -108,4 +108,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_anonymize = { "anonymize", "a log to give away: pseudonyms for all names",
-					   &options, run };
+					   &options, .run = run };

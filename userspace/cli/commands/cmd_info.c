@@ -9,14 +9,18 @@
 #include "cli/exit_status.h"
 #include "cli/print/cost_print.h"
 #include "cli/files/log_input.h"
+#include "cli/files/log_scope.h"
+#include "cli/files/stdin_log.h"
 
 struct info_options {
 	bool wants_json;
+	struct log_scope scope;
 };
 
 static const struct option_spec specs[] = {
 	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object",
 	       offsetof(struct info_options, wants_json)),
+	OPTIONS_SCOPE(struct info_options, scope),
 	OPTION_END,
 };
 
@@ -27,10 +31,11 @@ static const struct options options = {
 		 "damaged.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples = (const struct option_example[]){
-		{ "txtrace info bank.txtrace", "Is it all there?" },
-		{ NULL, NULL },
-	},
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace info bank.txtrace", "Is it all there?" },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -186,7 +191,7 @@ static void add_files(struct table *table, const struct log_input *input)
 	struct text text = { 0 };
 
 	if (cnt == 1) {
-		add(table, "file", txtrace_log_file(input->log, 0));
+		add(table, "file", stdin_log_name(input->cli, txtrace_log_file(input->log, 0)));
 	} else {
 		text_append_format(&text, "%zu, from '%s' to '%s'", cnt, txtrace_log_file(input->log, 0),
 				   txtrace_log_file(input->log, cnt - 1));
@@ -268,6 +273,8 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	values.scope.finds_spans = values.scope.needs_no_names = true;
+	cli->scope = &values.scope;
 	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
@@ -279,4 +286,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return log_input_end(&input, err, "show");
 }
 
-const struct command command_info = { "info", "what the log is, and whether it is all there", &options, run };
+const struct command command_info = { "info", "what the log is, and whether it is all there", &options,
+				      .run = run };

@@ -402,4 +402,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-const struct command command_merge = { "merge", "several logs, or hosts, as one", &options, run };
+const struct command command_merge = { "merge", "several logs, or hosts, as one", &options, .run = run };

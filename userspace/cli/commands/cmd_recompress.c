@@ -57,4 +57,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_recompress = { "recompress", "the same log, with another compression", &options,
-					    run };
+					    .run = run };

@@ -275,4 +275,4 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct command command_repair = { "repair",
 					"an index for a log that crashed, the good batches of a damaged one",
-					&options, run };
+					&options, .run = run };

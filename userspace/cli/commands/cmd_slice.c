@@ -9,7 +9,7 @@
 #include "cli/exit_status.h"
 #include "cli/files/log_copy.h"
 #include "cli/files/log_output.h"
-#include "cli/files/moment.h"
+#include "cli/files/log_scope.h"
 
 struct slice_options {
 	struct moment from;
@@ -18,28 +18,21 @@ struct slice_options {
 	uint64_t pid; /* 0: any */
 	uint64_t max_memory_bytes;
 	const char *output;
+	struct log_scope scope; /* --where */
 };
-
-static int take_from(void *values, const char *value, const char **complaint)
-{
-	return moment_take(&((struct slice_options *)values)->from, value, complaint);
-}
-
-static int take_to(void *values, const char *value, const char **complaint)
-{
-	return moment_take(&((struct slice_options *)values)->to, value, complaint);
-}
 
 static const struct option_spec specs[] = {
 	OPTION("from", 'f', OPTION_CALL, "T",
 	       "leave out what ended before T: a time since the capture began, as in 1.5s, or one of "
 	       "CLOCK_MONOTONIC as 'txtrace dump' prints them, as in "
 	       "6098565896422abs",
-	       0, .call = take_from),
-	OPTION("to", 't', OPTION_CALL, "T", "leave out what began at T or later", 0, .call = take_to),
+	       offsetof(struct slice_options, from), .call = moment_take),
+	OPTION("to", 't', OPTION_CALL, "T", "leave out what began at T or later",
+	       offsetof(struct slice_options, to), .call = moment_take),
 	OPTION("label", 'l', OPTION_STRING, "GLOB",
 	       "of the spans, only those with such a label, as in 'tx.*', and what is said about them",
 	       offsetof(struct slice_options, label)),
+	OPTION_WHERE(struct slice_options, scope),
 	OPTION("pid", 'p', OPTION_U64, "PID", "only what is about this process",
 	       offsetof(struct slice_options, pid), .minimum = 1, .maximum = UINT32_MAX),
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more to remember spans (default 256M)",
@@ -56,17 +49,18 @@ static const struct options options = {
 		 "reaches out of the range is there as a whole, with its attributes, instants and links. The "
 		 "summary is that of the whole "
 		 "capture.",
-	.usages = (const char *const[]){
-		"[--from T] [--to T] [--label GLOB] [--pid PID] -o OUT FILE\xe2\x80\xa6", NULL },
-.specs = specs,
-.examples =
-	(const struct option_example[]){
-		{ "txtrace slice --from 12s --to 12.5s -o stall.txtrace bank.txtrace",
-		  "Half a second of it." },
-		{ "txtrace slice --label 'tx.*' -o tx.txtrace bank.txtrace",
-		  "Transactions, and not what they are made of." },
-		{ NULL, NULL },
-	},
+	.usages =
+		(const char *const[]){
+			"[--from T] [--to T] [--label GLOB] [--pid PID] -o OUT FILE\xe2\x80\xa6", NULL },
+	.specs = specs,
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace slice --from 12s --to 12.5s -o stall.txtrace bank.txtrace",
+			  "Half a second of it." },
+			{ "txtrace slice --label 'tx.*' -o tx.txtrace bank.txtrace",
+			  "Transactions, and not what they are made of." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_tool_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -92,6 +86,7 @@ static int change_info(const struct slice_options *values, struct txtrace_log_in
 	append_option(&what, "from", values->from.text);
 	append_option(&what, "to", values->to.text);
 	append_option(&what, "label", values->label);
+	append_option(&what, "where", values->scope.where);
 	snprintf(pid, sizeof(pid), "%llu", (unsigned long long)values->pid);
 	append_option(&what, "pid", values->pid ? pid : NULL);
 	err = what.err;
@@ -115,7 +110,7 @@ static int change_slice_info(void *context, struct txtrace_log_info *info)
 	const struct slicing *slicing = context;
 	const struct slice_options *values = slicing->values;
 
-	return values->from.text || values->to.text || values->label || values->pid
+	return values->from.text || values->to.text || values->label || values->pid || values->scope.where
 		       ? change_info(values, info)
 		       : 0;
 }
@@ -205,6 +200,8 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	values.scope.finds_spans = true;
+	cli->scope = &values.scope;
 	status = log_copy_check_output(cli, "slice", values.output);
 	if (status == CLI_OK)
 		status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
@@ -212,4 +209,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_slice = { "slice", "a part of it: a range of time, some labels, a process",
-				       &options, run };
+				       &options, .run = run };
