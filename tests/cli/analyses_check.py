@@ -198,7 +198,7 @@ class World:
             lines += self.stay_lines(span)
             for at, track in enumerate(("lane 1", "", "lane 2", "lane 1")[:span["id"] % 7 % 5]):
                 lines.append((span["begin"] + at, f"attribute time_ns={span['begin'] + at} pid=10 tid=11 span={span['id']} name=\"track\" "
-                              f"type=string string=\"{track}\""))
+                              f"value_type=string value=\"{track}\""))
             lines.append((span["end"], f"span begin_ns={span['begin']} end_ns={span['end']} pid=10 tid={span['tid']} end_tid={span['end_tid']} "
                           f"id={span['id']} parent={span['parent']} label=\"{span['label']}\" tag=\"{span['tag']}\" "
                           f"flags={flags or 'none'} work_ns={sum(ledger)} {parts}"))

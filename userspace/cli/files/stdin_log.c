@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sql/temporary_file.h"
+#include "base/temporary_file.h"
 
 #define PIECE_BYTES (256u << 10)
 
