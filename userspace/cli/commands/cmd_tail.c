@@ -283,8 +283,8 @@ static const char *part_name(size_t part)
 /* Without --irq nobody has interrupts, and without a hypervisor nothing is stolen. */
 static bool is_told(const struct tail_row *row, size_t part)
 {
-	return (part != LEDGER_PART_INTERRUPT && part != LEDGER_PART_STOLEN) || tail_mean_ns(&row->middle, part) ||
-	       tail_mean_ns(&row->tail, part);
+	return (part != LEDGER_PART_INTERRUPT && part != LEDGER_PART_STOLEN) ||
+	       tail_mean_ns(&row->middle, part) || tail_mean_ns(&row->tail, part);
 }
 
 static void row_json(struct json *json, const struct tail_row *row)
