@@ -459,9 +459,7 @@ static void *new_state(struct analysis_run *run)
 
 static int measure(struct analysis_run *run, const struct txtrace_record *record)
 {
-	return record->kind == TXTRACE_RECORD_SPAN
-		       ? label_report_add(((struct tail_state *)run->state)->labels, record)
-		       : 0;
+	return label_report_add(((struct tail_state *)run->state)->labels, record);
 }
 
 static int end_measure(struct analysis_run *run)
@@ -476,8 +474,7 @@ static int end_measure(struct analysis_run *run)
 
 static int add(struct analysis_run *run, const struct txtrace_record *record)
 {
-	if (record->kind == TXTRACE_RECORD_SPAN)
-		tail_report_add(((struct tail_state *)run->state)->report, &record->span);
+	tail_report_add(((struct tail_state *)run->state)->report, &record->span);
 	return 0;
 }
 
@@ -489,6 +486,7 @@ static const struct analysis analysis = {
 	.no_rows = "no label has slow spans",
 	.more = " labels with less work",
 	.columns = columns,
+	.spans_only = true,
 	.new = new_state,
 	.free = free_state,
 	.passes = { { .add = measure, .finish = end_measure }, { .add = add } },
