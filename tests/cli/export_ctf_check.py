@@ -85,7 +85,7 @@ class Expected:
         self.add(r["end_ns"], "span_end", r["pid"], r["end_tid"] or r["tid"], span=int(r["id"]), label=visible(r["label"]), tag=visible(r["tag"]),
                  **{name: int(r[name]) for name in ("lower_bound", "unfinished", "loss", "moved")}, begin_ns=r["begin_ns"], work_ns=r["work_ns"],
                  **{f"{reason}_ns": r["blocked"].get(reason, 0) for reason in REASONS},
-                 **{name: r.get(name, 0) for name in ("on_cpu_ns", "runnable_ns", "detached_ns", "unknown_ns", "interrupt_ns")})
+                 **{name: r.get(name, 0) for name in ("on_cpu_ns", "runnable_ns", "detached_ns", "unknown_ns", "interrupt_ns", "stolen_ns")})
 
     def of_open_span(self, r):
         key = bytes.fromhex(r.get("key", "")).decode(errors="replace")
