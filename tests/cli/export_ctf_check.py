@@ -127,7 +127,8 @@ class Expected:
             steps.append((r["begin_ns"], len(steps), "in", task))
             steps.append((r["end_ns"], len(steps), "out", task))
         self.add(r["end_ns"], "run", r["pid"], r["tid"], cpu=r["cpu"] if r["cpu"] < CPU_MAX else -1, begin_ns=r["begin_ns"], blocked_ns=r["blocked_ns"],
-                 runnable_ns=r["runnable_ns"], idle_ns=r.get("idle_ns", 0), left_as=r["left_as"], reason=r.get("reason", "-"),
+                 runnable_ns=r["runnable_ns"], idle_ns=r.get("idle_ns", 0), stolen_ns=r.get("stolen_ns", 0), idle_stolen_ns=r.get("idle_stolen_ns", 0),
+                 left_as=r["left_as"], reason=r.get("reason", "-"),
                  syscall_nr=r.get("syscall_nr", -1), object=int(r.get("object", "0x0"), 16), wait_reason=r.get("wait_reason", "-"),
                  wait_object=int(r.get("wait_object", "0x0"), 16))
 
