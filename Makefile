@@ -79,7 +79,7 @@ ALL_LDFLAGS  := $(SYSROOT_FLAG) $(SANITIZE_FLAGS) $(if $(findstring undefined,$(
 # Asked when something is linked, not when this file is read: the set-up may have yet to install it.
 pkg = $(shell $(PKG_CONFIG) $(1) $(2))
 LOG_LIBS     = $(call pkg,--libs,libzstd liblz4) -pthread
-EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c zlib)
+EXPORT_LIBS  = $(call pkg,--libs,libprotobuf-c zlib libcbor)
 SQL_LIBS     = $(call pkg,--libs,sqlite3)
 # libiberty is not needed: without it, Rust names stay as the compiler wrote them. It has no pkg-config file.
 LIBIBERTY   := $(shell printf '\043include <libiberty/demangle.h>\nint main(void) { return !rust_demangle_callback; }\n' | \
@@ -373,7 +373,7 @@ MAN_PAGES := $(sort $(wildcard docs/*.1))
 SERVICE_FILE := lib/systemd/system/txtrace.service
 # from:to:mode
 INSTALLED := $(BUILD)/txtrace:bin/txtrace:755 $(BUILD)/txtrace-bpf:bin/txtrace-bpf:755 \
-	include/txtrace.h:include/txtrace.h:644 $(foreach header,$(LIBRARY_HEADERS),$(header):$(header):644) LICENSE:share/doc/txtrace/LICENSE:644 \
+	include/txtrace.h:include/txtrace.h:644 $(foreach header,$(LIBRARY_HEADERS),$(header):$(header):644) LICENSE:share/doc/txtrace/LICENSE:644 docs/commands.schema.json:share/doc/txtrace/commands.schema.json:644 \
 	$(BUILD)/libtxtrace.a:lib/libtxtrace.a:644 $(BUILD)/$(LIBRARY_FILE):lib/$(LIBRARY_FILE):755 \
 	docs/service/txtrace.conf:share/doc/txtrace/txtrace.conf:644 docs/service/txtrace.service:$(SERVICE_FILE):644 \
 	$(foreach file,$(sort $(wildcard share/txtrace/*/*)),$(file):$(file):644) \

@@ -116,6 +116,9 @@ class Bench:
     def export(self):
         export_figures.export(self)
 
+    def imports(self):
+        export_figures.imports(self)
+
     def sql(self):
         log_figures.sql(self)
 
@@ -195,6 +198,7 @@ PARTS = {
     "modes": "what is paid for less: --sched ledger and off, --label, --sample",
     "report": "whole reports, beside perf's; by name: of logs up to 1 GB",
     "export": "logs in other formats",
+    "imports": "files of other tools",
     "sql": "queries, beside reports",
     "writer": "the log's writer",
     "rate": "events a second before the first is lost",

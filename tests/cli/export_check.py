@@ -5,6 +5,7 @@ export_check.py random SEED                     a log for make_log: threads, spa
 export_check.py schema SCHEMA <JSONL            every line against the JSON schema
 export_check.py fields SCHEMA DOCUMENT          every field of the schema is described
 export_check.py strict <JSON                    valid JSON for a strict reader: no NaN, valid UTF-8
+export_check.py threads JSONL ROWS WORKERS      the viewer's own thread_state and sched (likewise) against the log, and against `txtrace workers`
 export_check.py picture FORMAT JSONL ROWS BASE  what the viewer has (queries of export_perfetto_sql.sh) against what the log has
 
 Prints what is wrong; exit status 1 if anything is.
@@ -44,16 +45,21 @@ def random_log(seed):
             records.append((end, f"span begin_ns={begin} end_ns={end} pid=10 tid={tid} end_tid={15 if moved else tid} "
                             f"id={tid * 1000 + number} label=\"{rng.choice(['a', 'b', 'c'])}\" flags={'moved' if moved else 'keyed'} "
                             f"work_ns={end - begin} on_cpu_ns={end - begin}"))
-        now = 900
+        now, left = 900, "blocked"
         while now < 4500:
-            blocked, runnable, run = rng.randrange(20), rng.randrange(5), 1 + rng.randrange(30)
-            begin = now + blocked + runnable
+            blocked, runnable, run = left.startswith("blocked") * rng.randrange(20), 1 + rng.randrange(5), 1 + rng.randrange(30)
+            gap = rng.choice([0] * 9 + [10]) if blocked and now > 900 else 0  # where events were lost
+            begin = now + gap + blocked + runnable
+            if left.startswith("blocked") and rng.random() < 0.5:
+                records.append((begin - runnable, f"wake time_ns={begin - runnable} pid=10 tid={tid} waker_pid=10 waker_tid=11 cpu=7"))
             now = begin + run
-            left = "blocked reason=disk" if rng.random() < 0.5 else "preempted"
-            records.append((now, f"run begin_ns={begin} end_ns={now} pid=10 tid={tid} blocked_ns={blocked} runnable_ns={runnable} "
+            if rng.random() < 0.1:  # woken before it has left the CPU
+                records.append((begin, f"wake time_ns={begin} pid=10 tid={tid} waker_pid=10 waker_tid=12 cpu=7"))
+            left = rng.choice(["blocked reason=disk", "blocked reason=lock", "preempted", "yielded"])
+            records.append((now, f"run begin_ns={begin} end_ns={now} pid=10 tid={tid} cpu={tid - 11} blocked_ns={blocked} runnable_ns={runnable} "
                             f"left_as={left}" + (" wait_reason=poll wait_object=4" if blocked % 3 == 1 else "")))
             records.append((now, f"counter time_ns={now} pid=10 tid={tid} name=\"c{tid}\" value={rng.randrange(-50, 50)}"))
-    print('header pid=10 cpus=2 command="random" start_monotonic_ns=900')
+    print('header pid=10 cpus=5 kernel="6.18.0 x86_64" command="random" start_monotonic_ns=900')
     for _, text in sorted(records, key=lambda record: record[0]):
         print(text)
     print("summary time_ns=5000")
@@ -188,8 +194,64 @@ def check_picture(form, jsonl, rows_path, base):
         problem("hardly any span is on the row of its thread")
 
 
+# ---- the viewer's own tables ----
+
+def state_of_block(reason):
+    return {"disk": "D", "page_fault": "D", "throttled": "D", "stopped": "T"}.get(reason, "S")
+
+
+def state_when_left(run):
+    if run["left_as"] == "blocked":
+        return state_of_block(run["reason"])
+    return {"preempted": "R+", "yielded": "R", "dead": "X"}.get(run["left_as"], "NULL")
+
+
+def expected_threads(records):
+    """(from, to, tid, state, function, cpu) of each stretch of thread_state that has an end, as docs/export.md says."""
+    rows, last = [], {}
+    for run in (record for record in records if record["type"] == "run"):
+        before = last.get(run["tid"])
+        ready = run["begin_ns"] - run["runnable_ns"]
+        asleep = ready - run["blocked_ns"]
+        reason = run.get("wait_reason", before["reason"] if before and before["left_as"] == "blocked" else "NULL")
+        state = state_when_left(before) if before else "S"
+        if before and asleep > before["end_ns"]:
+            rows.append((before["end_ns"], asleep, run["tid"], state, "unknown", "NULL"))
+            state = state_of_block(reason)
+        if run["blocked_ns"]:
+            rows.append((asleep, ready, run["tid"], state, reason, "NULL"))
+        rows.append((ready, run["begin_ns"], run["tid"], state if state == "R+" and not run["blocked_ns"] else "R", "NULL", "NULL"))
+        rows.append((run["begin_ns"], run["end_ns"], run["tid"], "Running", "NULL", str(run["cpu"])))
+        last[run["tid"]] = run
+    return [row for row in rows if row[1] > row[0]]
+
+
+def check_threads(jsonl, rows_path, workers_path):
+    records, (errors, threads, sched, wakers) = read_jsonl(jsonl), read_rows(rows_path)
+    compare("errors of the import", [], errors)
+    compare("thread states", [tuple(map(str, (begin, end - begin, *rest))) for begin, end, *rest in expected_threads(records)], threads)
+    compare("stays on CPUs", [tuple(str(run[name]) for name in ("begin_ns", "tid", "cpu")) +
+                              ("NULL" if run["left_as"] == "unknown" else state_when_left(run),)
+                              for run in records if run["type"] == "run"], sched)
+    woken = {(int(tid), int(ts)) for ts, _, tid, state, *_ in threads if state == "R"}
+    compare("wakers", [(str(wake["time_ns"]), str(wake["tid"]), str(wake["waker_tid"])) for wake in records
+                       if wake["type"] == "wake" and wake["waker_tid"] and not wake.get("waker_unknown") and (wake["tid"], wake["time_ns"]) in woken], wakers)
+    sums = Counter()
+    for _, dur, tid, state, function, _ in threads:
+        part = {"Running": "on_cpu_ns", "R": "runnable_ns", "R+": "runnable_ns"}.get(state, "blocked_ns")
+        if function != "unknown" or part != "blocked_ns":
+            sums[int(tid), part] += int(dur)
+    with open(workers_path, encoding="utf-8") as file:
+        workers = json.load(file)["threads"]
+    compare("sums", [(worker["tid"], part, worker[part]) for worker in workers for part in ("on_cpu_ns", "runnable_ns", "blocked_ns") if worker[part]],
+            [(*key, value) for key, value in sums.items()])
+    print(f"{len(threads)} thread states, {len(wakers)} with a waker, {sum(sums.values())} ns")
+    if not threads or not wakers:
+        problem("nothing was compared")
+
+
 def main(command, *args):
-    {"random": random_log, "schema": check_schema, "fields": check_fields, "strict": check_strict, "picture": check_picture}[command](*args)
+    {"threads": check_threads, "random": random_log, "schema": check_schema, "fields": check_fields, "strict": check_strict, "picture": check_picture}[command](*args)
     for text in problems[:20]:
         print(text)
     if len(problems) > 20:

@@ -38,6 +38,17 @@ same_as_log() { # same_as_log NAME FORMAT SUFFIX ARGS-PREFIX
 	python3 "$check_py" picture "$2" "$tmp/$1.jsonl" "$tmp/rows" "$base"
 }
 
+# The states and stays that have an end: those at the end of a trace have none.
+same_threads_as_log() { # same_threads_as_log NAME
+	run 0 workers --json "$1.txtrace" || return
+	cp "$tmp/out" "$tmp/$1.workers"
+	query "$1.pftrace" "SELECT name, idx, value FROM stats WHERE value > 0 AND severity IN ('error', 'data_loss')" \
+		"SELECT ts, dur, tid, state, blocked_function, cpu FROM thread_state JOIN thread USING (utid) WHERE dur > 0" \
+		"SELECT ts, tid, cpu, end_state FROM sched JOIN thread USING (utid) WHERE tid > 0" \
+		"SELECT s.ts, t.tid, w.tid FROM thread_state s JOIN thread t USING (utid) JOIN thread w ON w.utid = s.waker_utid WHERE s.dur > 0 AND w.tid > 0" || return
+	python3 "$check_py" threads "$tmp/$1.jsonl" "$tmp/rows" "$tmp/$1.workers"
+}
+
 perfetto_has_the_rest() {
 	query export.pftrace "SELECT tid, name FROM thread WHERE tid > 0 ORDER BY tid" \
 		"SELECT pid, name FROM process WHERE pid > 0 ORDER BY pid" \
@@ -89,6 +100,7 @@ python3 "$check_py" random 1 | "$make_log" "$tmp/random.txtrace"
 for name in export random; do check "$name is exported to all formats" load $name; done
 for name in export random; do
 	case_of "perfetto's engine shows $name as it was" same_as_log $name perfetto pftrace debug
+	case_of "its own thread states of $name, and their sums, are txtrace's" same_threads_as_log $name
 	case_of "and so it does with chrome's JSON of $name" same_as_log $name chrome json args
 done
 case_of "names, nesting, arrows, arguments, machine (perfetto)" perfetto_has_the_rest

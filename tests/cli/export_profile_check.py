@@ -3,6 +3,8 @@
 
 export_profile_check.py pprof FILE               each stack, its labels and its values, a line each, as this reader of the wire format has them; then comments
 export_profile_check.py speedscope FILE          each stack of each profile and its weight; what the schema asks for is checked
+export_profile_check.py threads FILE JSONL       of a Speedscope file: the spans of each thread's profile against those of the log that nest there
+export_profile_check.py firefox FILE JSONL       of a profile of Firefox Profiler: its tables fit together, its markers and samples are the log's spans and states
 export_profile_check.py folded FILE FOLDER       the values of either against FOLDER/PART.folded, what `txtrace flame --folded --weight PART` says
 export_profile_check.py sums FILE REPORT         of a pprof, per label: what the stacks with it add up to, against `txtrace report --json`
 export_profile_check.py csv FILE JSONL           every span of the log with all fields, and nothing else
@@ -128,14 +130,56 @@ def read_speedscope(path):
     assert 0 <= top["activeProfileIndex"] < len(top["profiles"]) and isinstance(top["exporter"], str) and isinstance(top["name"], str)
     frames = [frame["name"] for frame in top["shared"]["frames"]]
     assert len(set(frames)) == len(frames) and all(isinstance(name, str) for name in frames)
-    for profile in top["profiles"]:
+    for profile in top["profiles"][:7]:
         assert profile["type"] == "sampled" and profile["unit"] in UNITS and isinstance(profile["name"], str)
         assert len(profile["samples"]) == len(profile["weights"])
         assert profile["startValue"] == 0 and profile["endValue"] == sum(profile["weights"])
         yield profile["name"], [([frames[number] for number in sample], weight) for sample, weight in zip(profile["samples"], profile["weights"])]
 
 
+def read_evented(path):
+    """{thread: [(label, begin, end), ...]} of the profiles of threads, which are read as a stack."""
+    with open(path, encoding="utf-8") as file:
+        top = json.load(file)
+    frames, threads = [frame["name"] for frame in top["shared"]["frames"]], {}
+    for profile in top["profiles"][7:]:
+        assert profile["type"] == "evented" and profile["unit"] == "nanoseconds" and profile["name"] not in threads
+        stack, now, found = [], profile["startValue"], []
+        for event in profile["events"]:
+            assert event["at"] >= now, "an event before the one before"
+            now = event["at"]
+            if event["type"] == "O":
+                stack.append((event["frame"], now))
+            else:
+                frame, begin = stack.pop()
+                assert event["type"] == "C" and event["frame"] == frame, "an end that is not the innermost's"
+                found.append((frames[frame], begin, now))
+        assert not stack and profile["endValue"] >= now
+        threads[profile["name"]] = found
+    return threads
+
+
 # ---- commands ----
+
+def check_evented(path, jsonl):
+    """Of spans that cross, the one that begins later is not there."""
+    with open(jsonl, encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    comms = {record["tid"]: record["comm"] for record in records if record["type"] == "thread" and record["comm"]}
+    spans = [span for span in records if span["type"] == "span" and not span["moved"] and not span["detached_ns"]
+             and span["end_tid"] in (0, span["tid"])]
+    base, wanted = min(span["begin_ns"] for span in spans), {}
+    for span in sorted(spans, key=lambda span: (span["begin_ns"], -span["end_ns"])):
+        thread = f"{comms.get(span['tid'], '')} {span['tid']}".strip()
+        there = wanted.setdefault(thread, [])
+        if all(span["begin_ns"] - base >= end or span["end_ns"] - base <= end for _, _, end in there):
+            there.append((span["label"], span["begin_ns"] - base, span["end_ns"] - base))
+    got = read_evented(path)
+    assert {name: Counter(there) for name, there in got.items()} == {name: Counter(there) for name, there in wanted.items()}, (got, wanted)
+    print(f"{sum(map(len, got.values()))} spans of {len(got)} threads")
+    assert got
+
+
 
 def show_pprof(path):
     profile = Pprof(path)
@@ -164,6 +208,110 @@ def by_part(path):
             for stack, weight in samples:
                 sums[PROFILES.get(name, "all")][tuple(frame for frame in stack if not frame.startswith("[blocked: "))] += weight
     return sums
+
+
+# ---- Firefox Profiler: the types of its src/types/profile.ts, version 60 ----
+
+def ns(ms):
+    return round(ms * 1e6)
+
+
+def check_table(table, columns, what):
+    assert set(table) == {*columns, "length"}, f"{what}: {sorted(table)}"
+    for name in columns:
+        assert len(table[name]) == table["length"], f"{what}.{name}: {len(table[name])} of {table['length']}"
+
+
+def read_firefox(path):
+    with open(path, encoding="utf-8") as file:
+        top = json.load(file)
+    shared, categories = top["shared"], top["meta"]["categories"]
+    assert top["meta"]["preprocessedProfileVersion"] == 60 and any(one["color"] == "grey" and one["subcategories"][0] == "Other" for one in categories)
+    check_table(shared["stackTable"], ("prefix", "frame"), "stackTable")
+    check_table(shared["frameTable"], ("address", "inlineDepth", "category", "subcategory", "func", "nativeSymbol", "innerWindowID", "line", "column"), "frameTable")
+    check_table(shared["funcTable"], ("name", "isJS", "relevantForJS", "resource", "source", "lineNumber", "columnNumber"), "funcTable")
+    strings, stacks = shared["stringArray"], []
+    for prefix, frame in zip(shared["stackTable"]["prefix"], shared["stackTable"]["frame"]):
+        assert prefix is None or prefix < len(stacks), "a stack before its prefix"
+        name = strings[shared["funcTable"]["name"][shared["frameTable"]["func"][frame]]]
+        stacks.append((*(() if prefix is None else stacks[prefix]), name))
+    types = {schema["name"]: {field["key"] for field in schema["fields"]} for schema in top["meta"]["markerSchema"]}
+    for thread in top["threads"]:
+        assert isinstance(thread["pid"], str) and isinstance(thread["tid"], int) and isinstance(thread["name"], str)
+        check_table(thread["markers"], ("name", "startTime", "endTime", "phase", "category", "data"), "markers")
+        samples = dict(thread["samples"])
+        assert samples.pop("weightType") == "tracing-ms"
+        check_table(samples, ("stack", "time", "weight"), "samples")
+        for data, phase, end in zip(*(thread["markers"][name] for name in ("data", "phase", "endTime"))):
+            assert set(data) - {"type"} <= types[data["type"]] and phase == (0 if end is None else 1)
+        assert all(category < len(categories) for category in thread["markers"]["category"])
+    return top, strings, stacks
+
+
+def nested(spans):
+    """How many ns each stack of the spans that nest on a thread has for itself: of those that cross, the one that begins later is not there."""
+    sums, stack, now = Counter(), [], None
+
+    def go_to(time):
+        nonlocal now
+        if stack and time > now:
+            sums[tuple(name for name, _ in stack)] += time - now
+        now = time
+    for span in sorted(spans, key=lambda span: (span["begin_ns"], -span["end_ns"])):
+        while stack and stack[-1][1] <= span["begin_ns"]:
+            go_to(stack[-1][1])
+            stack.pop()
+        if stack and stack[-1][1] < span["end_ns"]:
+            continue
+        go_to(span["begin_ns"])
+        stack.append((span["label"], span["end_ns"]))
+    while stack:
+        go_to(stack[-1][1])
+        stack.pop()
+    return sums
+
+
+def check_firefox(path, jsonl):
+    top, strings, stacks = read_firefox(path)
+    with open(jsonl, encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    spans = [record for record in records if record["type"] == "span"]
+    runs = [record for record in records if record["type"] == "run"]
+    losses = [record for record in records if record["type"] in ("loss", "dropped")]
+    got, base, states, missing = Counter(), None, Counter(), 0
+    for thread in top["threads"]:
+        for name, begin, end, data in zip(*(thread["markers"][column] for column in ("name", "startTime", "endTime", "data"))):
+            if data["type"] == "Span":
+                got[thread["tid"], strings[name], data["id"], ns(begin), ns(end), ns(data["onCpu"]), ns(data["runnable"]), ns(data["blocked"]),
+                    ns(data["detached"]), ns(data["unknown"]), data.get("tag", ""), "account" in data] += 1
+            elif data["type"] == "State":
+                states[thread["tid"], strings[name].split(":")[0]] += ns(end) - ns(begin)
+            missing += data["type"] == "Loss"
+    header = next(record for record in records if record["type"] == "header")
+    base = header["start_monotonic_ns"] + ns(top["meta"]["startTime"]) - header["start_realtime_ns"] if header["start_realtime_ns"] else None
+    first = min(record[name] for record, name in [(span, "begin_ns") for span in spans] +
+                [(run, "begin_ns") for run in runs] + [(loss, "first_ns") for loss in losses])
+    first = min([first] + [run["begin_ns"] - run["runnable_ns"] - run["blocked_ns"] for run in runs])
+    assert base is None or abs(base - first) < 1000, (base, first)  # startTime is a double
+    wanted = Counter((span["tid"], span["label"], span["id"], span["begin_ns"] - first, span["end_ns"] - first, span["on_cpu_ns"], span["runnable_ns"],
+                      span["blocked_ns"], span["detached_ns"], span["unknown_ns"], span["tag"], span["lower_bound"]) for span in spans)
+    assert got == wanted, (wanted - got, got - wanted)
+    in_log = Counter()
+    for run in runs:
+        for name, value in (("running", run["end_ns"] - run["begin_ns"]), ("runnable", run["runnable_ns"]), ("blocked", run["blocked_ns"])):
+            in_log[run["tid"], name] += value
+    assert +states == +in_log, (states, in_log)
+    assert missing == len(losses)
+    for thread in top["threads"]:
+        mine = [span for span in spans if span["tid"] == thread["tid"] and not span["moved"] and not span["detached_ns"] and span["end_tid"] in (0, span["tid"])]
+        sums, now = Counter(), 0
+        for stack, time, weight in zip(*(thread["samples"][name] for name in ("stack", "time", "weight"))):
+            assert ns(time) == now, "samples with a gap"
+            now += ns(weight)
+            sums[() if stack is None else stacks[stack]] += ns(weight)
+        del sums[()]
+        assert sums == nested(mine), (thread["name"], sums, nested(mine))
+    print(f"{sum(got.values())} spans, {len(top['threads'])} threads, {len(stacks)} stacks")
 
 
 def check_folded(path, folder):
@@ -220,5 +368,5 @@ def check_csv(path, jsonl):
 
 
 if __name__ == "__main__":
-    {"pprof": show_pprof, "speedscope": show_speedscope, "folded": check_folded, "sums": check_sums, "csv": check_csv,
+    {"pprof": show_pprof, "speedscope": show_speedscope, "threads": check_evented, "firefox": check_firefox, "folded": check_folded, "sums": check_sums, "csv": check_csv,
      "make": make_log}[sys.argv[1]](*sys.argv[2:])

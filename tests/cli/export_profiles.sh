@@ -15,7 +15,7 @@ compare() {
 load() { # load NAME: its exports, its report, and the folded stacks of each part
 	local part
 	run 0 export -o "$1.jsonl" "$1.txtrace" && run 0 export -o "$1.pb.gz" "$1.txtrace" && cp "$tmp/err" "$tmp/$1.told" &&
-		run 0 export -o "$1.speedscope.json" "$1.txtrace" && run 0 export -o "$1.csv" "$1.txtrace" && cp "$tmp/err" "$tmp/$1.csv.told" || return
+		run 0 export -o "$1.speedscope.json" "$1.txtrace" && run 0 export -o "$1.firefox.json" "$1.txtrace" && run 0 export -o "$1.csv" "$1.txtrace" && cp "$tmp/err" "$tmp/$1.csv.told" || return
 	run 0 report --json "$1.txtrace" && cp "$tmp/out" "$tmp/$1.report" && mkdir -p "$tmp/$1" || return
 	for part in on-cpu runnable blocked detached; do
 		run 0 flame --folded --weight "$part" "$1.txtrace" && cp "$tmp/out" "$tmp/$1/$part.folded" || return
@@ -126,6 +126,8 @@ for name in made tree; do
 	check "speedscope: so it does" compare folded "$tmp/$name.speedscope.json" "$tmp/$name"
 done
 check "pprof: sums over labels and reasons are those of report" compare sums "$tmp/made.pb.gz" "$tmp/made.report"
+for name in made tree export; do check "speedscope: the spans of each thread of $name" compare threads "$tmp/$name.speedscope.json" "$tmp/$name.jsonl"; done
+for name in made tree export; do check "firefox: every span of $name, its ledger, states, stacks" compare firefox "$tmp/$name.firefox.json" "$tmp/$name.jsonl"; done
 check "losses are told" losses_are_told
 for name in made tree export; do check "csv: every span of $name with all fields" compare csv "$tmp/$name.csv" "$tmp/$name.jsonl"; done
 check "csv is quoted" csv_is_quoted

@@ -112,6 +112,30 @@ for number in (3000, 6000):
 	[ "$(python3 tests/cli/export_sui_check.py "$tmp/limits.bin")" = "9999 2003 7 7" ] || fail "$(python3 tests/cli/export_sui_check.py "$tmp/limits.bin")"
 }
 
+# directory_comes_back FORMAT DIRECTORY
+directory_comes_back() {
+	rm -rf "$tmp/files"
+	run 0 import -f sui -o log.txtrace "$2" && run 0 export -f "$1" -o files log.txtrace && ! grep -v "losses and damage" "$tmp/err" || fail "$(cat "$tmp/err")" || return
+	(cd "$tmp" && diff -r -x '*.txt' "$2" files)
+}
+
+# A native log becomes one file; of more than 100 MiB there are several, and a file goes beyond that by its last batch.
+makes_files() {
+	rm -rf "$tmp/files"
+	run 0 export -o files.suitraces native.txtrace && run 0 export -f sui -o one.bin native.txtrace && [ "$(ls "$tmp/files.suitraces")" = tx-trace-0.bin ] &&
+		cmp "$tmp/one.bin" "$tmp/files.suitraces/tx-trace-0.bin" || return
+	python3 tests/cli/import_sui_files.py large 3000000 "$tmp/large.bin" && run 0 import -f sui -o large.txtrace large.bin && run 0 export -f sui-files -o files large.txtrace || return
+	cat "$tmp"/files/tx-trace-{0,1}.bin | cmp - "$tmp/large.bin" && [ "$(find "$tmp/files" -type f | wc -l)" = 2 ] || fail "$(ls -l "$tmp/files")" || return
+	python3 - "$tmp"/files/tx-trace-0.bin <<-'PY'
+		import os, struct, sys
+		for path in sys.argv[1:]:
+		    data, at, last = open(path, "rb").read(), 0, 0
+		    while at < len(data):
+		        last, at = at, at + 4 + struct.unpack_from("<I", data, at)[0]
+		    assert last < 100 << 20 <= len(data), (last, len(data))
+	PY
+}
+
 # Four event types as two, and two as four.
 other_types() {
 	run 0 import -o log.txtrace four.bin && run 0 export -f sui2 -o two_types.bin log.txtrace &&
@@ -146,9 +170,12 @@ check "legal batches that no writer makes come back" round_trip sui2 odd.bin
 check "enqueued and scheduled alone come back" round_trip sui waits.bin --sui-variants 4
 check "a file without batches comes back" round_trip sui empty.bin
 check "a directory comes back as one file" round_trip sui mixed
+for name in set gap; do check "a directory comes back as its files: $name" directory_comes_back sui2-files $name; done
+check "a directory comes back as its files: mixed" directory_comes_back sui-files mixed
 check "the other event types" other_types
 check "keyed spans of a program" native
 check "keyed spans, with two event types" native_two
+check "a directory of files is made" makes_files
 check "the bytes of a batch" bytes
 check "the limits of a batch" limits
 check "imports that were merged" merged
@@ -159,6 +186,7 @@ if [ -d "$samples" ]; then
 		check "sample ${name%:*} comes back" round_trip "${name#*:}" "$samples/${name%:*}.bin"
 	done
 	check "sample rotated comes back" round_trip sui "$samples/rotated"
+	check "sample rotated comes back as its files" directory_comes_back sui-files "$samples/rotated"
 	check "sample only-enqueued-scheduled comes back" round_trip sui "$samples/only-enqueued-scheduled.bin" --sui-variants 4
 else
 	skip "samples" "there are none beside the tree"

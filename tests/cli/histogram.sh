@@ -33,7 +33,7 @@ bounds() {
 many_labels() {
 	awk 'BEGIN { for (i = 0; i < 100000; i++) print "span begin_ns=" i " end_ns=" i + 1 " pid=1 tid=1 id=" i + 1 " label=\"user-" i "\" work_ns=1 on_cpu_ns=1"
 		print "summary time_ns=100000" }' </dev/null | "$make_log" "$tmp/labels.txtrace"
-	run 0 histogram -n 1 labels.txtrace && grep -q "^99999 more labels with less of it: 'txtrace histogram --limit 0' shows them$" "$tmp/out" || return
+	run 0 histogram -n 1 labels.txtrace && grep -q "^99,999 more labels with less of it: 'txtrace histogram --limit 0' shows them$" "$tmp/out" || return
 	run 0 histogram -n 0 --max-memory 4M labels.txtrace && grep -q '^(all other labels): wall of [0-9,]* spans$' "$tmp/out"
 }
 

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Monad's event rings as a log: made rings with known answers, the samples beside the tree, a ring that a writer writes meanwhile, and rings that
-# somebody has changed. TXTRACE_SAMPLES: where the samples are. TXTRACE_HOSTILE_FILES: how many changed ones (40); TXTRACE_SEED: others.
+# somebody has changed. TXTRACE_SAMPLES: where the samples are. TXTRACE_HOSTILE_FILES: how many changed ones (20); TXTRACE_SEED: others.
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh
 
 samples=${TXTRACE_SAMPLES:-$PWD/../shared/samples}/monad
 seed=${TXTRACE_SEED:-1}
-count=${TXTRACE_HOSTILE_FILES:-40}
+count=${TXTRACE_HOSTILE_FILES:-20}
 writer=$BUILD/programs/monad_writer
 [ -x "$writer" ] || writer=build/programs/monad_writer
 python3 tests/cli/import_monad_files.py make "$tmp" || exit 1
@@ -227,7 +227,7 @@ wait_for_ring() { # until the writer holds its lock and has written
 # Faster than any reader: laps, so that events are overwritten, and payloads expire.
 follow_fast() {
 	rm -f "$tmp/live.ring"
-	"$writer" "$tmp/live.ring" --events 1000000 --threads 2 --payload 256 >"$tmp/given" &
+	"$writer" "$tmp/live.ring" --events 400000 --threads 2 --payload 512 >"$tmp/given" &
 	local pid=$!
 	wait_for_ring || return
 	start_import live.ring

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""import_tokio_files.py make FOLDER | mutate SEED COUNT FOLDER FILE...
+"""import_tokio_files.py make FOLDER | mutate SEED COUNT FOLDER FILE... | large RECORDS FILE
 
 make: small TOKIOTRC files with known answers. mutate: FOLDER/0.bin, 1.bin, ..., each one of the FILEs with one to four changes; the same seed makes
-the same files.
+the same files. large: of version 6, eight workers.
 """
 import pathlib
 import random
@@ -215,7 +215,28 @@ def mutate(seed, count, folder, files):
         write(folder, f"{number}.bin", change(random_source, data))
 
 
+def large(count, path):
+    """Each time unpark, three polls, park, and now and then a queue sample."""
+    records, time, written = [], 0, 0
+    with open(path, "wb") as file:
+        file.write(header(6))
+        while written < count:
+            time += 10
+            worker = written // 8 % 8
+            records += [unpark(6, time, worker, 1, time // 8, 2), poll(False, time + 1, worker, 3), poll(True, time + 3, worker),
+                        poll(False, time + 3, worker), poll(True, time + 5, worker), poll(False, time + 6, worker), poll(True, time + 7, worker, 1),
+                        park(6, time + 8, worker, 0, time // 8 + 6)]
+            written += 8
+            if len(records) > 100000:
+                file.write(b"".join(records))
+                records = [sample(time + 8, written % 200)]
+                written += 1
+        file.write(b"".join(records))
+
+
 if sys.argv[1] == "make":
     make(pathlib.Path(sys.argv[2]))
+elif sys.argv[1] == "large":
+    large(int(sys.argv[2]), sys.argv[3])
 else:
     mutate(int(sys.argv[2]), int(sys.argv[3]), pathlib.Path(sys.argv[4]), sys.argv[5:])

@@ -66,7 +66,7 @@ many_threads_and_labels() {
 			print "run begin_ns=" i " end_ns=" i + 1 " pid=1 tid=" i " cpu=0 left_as=dead"
 			print "span begin_ns=" i " end_ns=" i + 1 " pid=1 tid=" i " id=" i " label=\"user-" i "\" work_ns=1 on_cpu_ns=1" }
 		print "summary time_ns=30000" }' </dev/null | "$make_log" "$tmp/many.txtrace"
-	run 0 workers many.txtrace && grep -q "^19970 more threads: 'txtrace workers --limit 0' shows them$" "$tmp/out" || fail "$(tail -n 5 "$tmp/out")" || return
+	run 0 workers many.txtrace && grep -q "^19,970 more threads: 'txtrace workers --limit 0' shows them$" "$tmp/out" || fail "$(tail -n 5 "$tmp/out")" || return
 	run 0 concurrency --json --buckets 3 many.txtrace || return
 	jq -e '(.series | length == 4097 and any(.[]; .is_rest)) and ([.series[].count] | add) == 20000' "$tmp/out" >/dev/null ||
 		fail "$(jq '[.series[].count] | length, add' "$tmp/out")"

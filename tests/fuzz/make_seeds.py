@@ -169,6 +169,13 @@ def code(folder):
 
 # ---- other tools' formats ----
 
+def export_seed(txtrace, folder, number, path):
+    """The import of a file, as what is exported in the format of this number."""
+    log = path.with_suffix(".txtrace")
+    subprocess.run([txtrace, "import", "-o", log, path], check=True, capture_output=True)
+    put(folder, "export", f"{number}_{path.stem}", bytes([number]) + log.read_bytes())
+
+
 def imports(txtrace, folder):
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run([sys.executable, ROOT / "tests/cli/import_tokio_files.py", "make", scratch], check=True)
@@ -183,6 +190,27 @@ def imports(txtrace, folder):
             subprocess.run([txtrace, "import", "-o", log, pathlib.Path(scratch) / (name + ".bin")], check=True, capture_output=True)
             put(folder, "export", "sui_" + name, bytes([number]) + log.read_bytes())
             log.unlink()
+    put(folder, "sui_lanes", "two", b"# digest  objects\n" + b"01" * 32 + b" 0xa\t0xb # both\r\n" + b"8qbHbw2BbbTHBW1sbeqakYXVKRQM8Ne7pLK7m6CVfeR 0xb\n")
+    with tempfile.TemporaryDirectory() as scratch:
+        subprocess.run([sys.executable, ROOT / "tests/cli/ftr_files.py", "make", scratch], check=True)
+        for path in pathlib.Path(scratch).glob("*.ftr"):
+            put(folder, "import_ftr", path.stem, path.read_bytes())
+        for number, name in {12: "whole", 15: "texts"}.items():  # as exports: ftr and ftr-text
+            export_seed(txtrace, folder, number, pathlib.Path(scratch) / (name + ".ftr"))
+    with tempfile.TemporaryDirectory() as scratch:
+        subprocess.run([sys.executable, ROOT / "tests/cli/fvm_files.py", "make", scratch], check=True)
+        for path in pathlib.Path(scratch).iterdir():
+            put(folder, "import_fvm", path.name.replace(".", "_"), path.read_bytes()[:16384])
+        export_seed(txtrace, folder, 16, pathlib.Path(scratch) / "machine.txt")
+
+
+def texts(folder):
+    with tempfile.TemporaryDirectory() as scratch:
+        subprocess.run([sys.executable, ROOT / "tests/cli/import_perf_files.py", "make", scratch], check=True)
+        for path in pathlib.Path(scratch).glob("*.txt"):
+            data = path.read_bytes()
+            if len(data) < 16000:
+                put(folder, "import_perf", path.stem, (b"\1" if path.stem == "pairs" else b"\2" if "ftrace" in path.stem else b"\0") + data)
 
 
 def rings(folder):
@@ -212,6 +240,7 @@ def main(txtrace, folder):
     code(folder)
     imports(txtrace, folder)
     rings(folder)
+    texts(folder)
 
 
 main(sys.argv[1], sys.argv[2])

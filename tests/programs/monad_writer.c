@@ -88,7 +88,8 @@ static uint64_t now_ns(void)
 static void move_window(uint64_t end)
 {
 	uint64_t start = atomic_load(&header->window_start);
-	uint64_t wanted = (end + WINDOW_BYTES - 1) / WINDOW_BYTES * WINDOW_BYTES - (PAYLOAD_BYTES - WINDOW_BYTES);
+	uint64_t wanted = (end + WINDOW_BYTES - 1) / WINDOW_BYTES * WINDOW_BYTES -
+			  (PAYLOAD_BYTES - WINDOW_BYTES);
 
 	if (end - start > PAYLOAD_BYTES - WINDOW_BYTES && end > PAYLOAD_BYTES - WINDOW_BYTES)
 		atomic_compare_exchange_strong(&header->window_start, &start, wanted);
@@ -179,16 +180,18 @@ static uint64_t number_of(const char *text)
 static void parse(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "events", 1, NULL, 'e' },   { "threads", 1, NULL, 't' },	 { "payload", 1, NULL, 'p' },
-		{ "pause-us", 1, NULL, 'u' }, { "stall-at", 1, NULL, 's' },	 { "die-in-record", 0, NULL, 'd' },
+		{ "events", 1, NULL, 'e' },   { "threads", 1, NULL, 't' },  { "payload", 1, NULL, 'p' },
+		{ "pause-us", 1, NULL, 'u' }, { "stall-at", 1, NULL, 's' }, { "die-in-record", 0, NULL, 'd' },
 		{ "linger", 0, NULL, 'l' },   { NULL, 0, NULL, 0 },
 	};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		uint64_t *number = option == 'e' ? &event_cnt : option == 't' ? &thread_cnt
-				   : option == 'p' ? &payload_bytes : option == 'u' ? &pause_us
-								    : &stall_at;
+		uint64_t *number = option == 'e'   ? &event_cnt
+				   : option == 't' ? &thread_cnt
+				   : option == 'p' ? &payload_bytes
+				   : option == 'u' ? &pause_us
+						   : &stall_at;
 
 		must(option != '?', "options");
 		if (option == 'd')
@@ -198,7 +201,8 @@ static void parse(int argc, char **argv)
 		else
 			*number = number_of(optarg);
 	}
-	must(optind + 1 == argc && thread_cnt > 0 && thread_cnt <= THREADS_MAX && payload_bytes <= WINDOW_BYTES,
+	must(optind + 1 == argc && thread_cnt > 0 && thread_cnt <= THREADS_MAX &&
+		     payload_bytes <= WINDOW_BYTES,
 	     "arguments");
 }
 

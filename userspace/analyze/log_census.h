@@ -51,6 +51,7 @@ struct log_census {
 	struct txtrace_trigger trigger;
 	char trigger_rule[256], trigger_label[256];
 
+	bool is_range;     /* set by its owner: of a range of time, to which the summary does not keep */
 	bool is_continued; /* the capture goes on in a file that is not read */
 	bool has_summary;
 	struct txtrace_summary summary; /* the last one, and those of the captures before */

@@ -68,7 +68,7 @@ struct option_file {
 
 /*
  * Takes one value of an OPTION_CALL (NULL if its `argument` is NULL) into the
- * caller's values. On failure a negative errno, and
+ * caller's values: it gets what stands at the offset. On failure a negative errno, and
  * *complaint says what a value must be, as in "option '--pid' takes <complaint>, not 'x'"; static, or living
  * in the values.
  */
@@ -91,8 +91,8 @@ struct option_spec {
 };
 
 /*
- * The entries of a table. The offset of an OPTION_CALL is 0; behind it comes
- * what else there is: .minimum = 1, .choices = keys.
+ * The entries of a table. An OPTION_CALL with the offset 0 gets all values;
+ * behind it comes what else there is: .minimum = 1, .choices = keys.
  */
 #define OPTION(name_, letter_, type_, argument_, help_, offset_, ...)					\
 	{ .name = name_, .letter = letter_, .type = type_, .argument = argument_, .help = help_, \

@@ -130,7 +130,7 @@ static int take_number(struct options_parser *parser, const struct option_spec *
 static int take_call(struct options_parser *parser, const struct option_spec *spec, const char *value)
 {
 	const char *complaint = NULL;
-	int err = spec->call(parser->values, value, &complaint);
+	int err = spec->call((char *)parser->values + spec->offset, value, &complaint);
 
 	if (!err)
 		return 0;

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 struct text {
 	char *bytes; /* NUL-terminated once something was appended; use text_string() */
@@ -28,6 +29,18 @@ const char *text_string(const struct text *text); /* never NULL */
 void text_append(struct text *text, const char *string);
 void text_append_bytes(struct text *text, const char *bytes, size_t length);
 __attribute__((format(printf, 2, 3))) void text_append_format(struct text *text, const char *format, ...);
+/* The same for a number of bytes that the compiler knows. */
+static inline void text_append_few(struct text *text, const void *bytes, size_t length)
+{
+	if (text->err || length >= text->size - text->length) {
+		text_append_bytes(text, (const char *)bytes, length);
+		return;
+	}
+	memcpy(text->bytes + text->length, bytes, length);
+	text->length += length;
+	text->bytes[text->length] = '\0';
+}
+
 void text_append_u64(struct text *text, uint64_t value); /* decimal */
 
 /*

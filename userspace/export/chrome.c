@@ -255,7 +255,9 @@ static int chrome_row(void *canvas, const struct picture_row *row)
 		err = name_row(chrome, "thread_name", pid, tid,
 			       (struct txtrace_string){ text, strlen(text) });
 		return err ? err : sort_row(chrome, pid, tid, 2 * (uint64_t)row->tid + 1);
-	case ROW_LANE: /* named by what is drawn on it */
+	case ROW_LANE: /* named by what is drawn on it, or as a track */
+		if (row->is_track)
+			return name_row(chrome, "thread_name", pid, tid, row->name);
 		return row->pid == NO_PROCESS
 			       ? name_row(chrome, "process_name", pid, 0,
 					  (struct txtrace_string){ "txtrace", strlen("txtrace") })
@@ -268,6 +270,12 @@ static int chrome_row(void *canvas, const struct picture_row *row)
 
 /* ---- shapes ---- */
 
+/* A viewer calls the row of async events as these are called. */
+static bool is_async(const struct picture_row *row)
+{
+	return row->kind == ROW_LANE && !row->is_track;
+}
+
 static void begin_shape(struct chrome *chrome, const char *phase, const struct shape *shape, uint64_t time_ns)
 {
 	struct json *json = begin_event(chrome, phase, pid_of(shape->row), tid_of(shape->row));
@@ -275,7 +283,7 @@ static void begin_shape(struct chrome *chrome, const char *phase, const struct s
 	json_member_text(json, "cat", shape->category);
 	json_member_string(json, "name", shape->name.bytes, shape->name.length);
 	member_time(chrome, time_ns);
-	if (shape->row->kind == ROW_LANE)
+	if (is_async(shape->row))
 		member_id(json, shape->row->id);
 }
 
@@ -326,7 +334,7 @@ static int draw_flow(struct chrome *chrome, uint64_t number, const struct shape 
 static int draw_slice(struct chrome *chrome, const struct shape *shape)
 {
 	struct json *json = &chrome->json;
-	bool is_lane = shape->row->kind == ROW_LANE;
+	bool is_lane = is_async(shape->row);
 	int err;
 
 	begin_shape(chrome, is_lane ? "b" : "X", shape, shape->begin_ns);
@@ -357,8 +365,8 @@ static int chrome_draw(void *canvas, const struct shape *shape)
 	case SHAPE_SLICE:
 		return draw_slice(chrome, shape);
 	case SHAPE_INSTANT:
-		begin_shape(chrome, shape->row->kind == ROW_LANE ? "n" : "i", shape, shape->begin_ns);
-		if (shape->row->kind != ROW_LANE)
+		begin_shape(chrome, is_async(shape->row) ? "n" : "i", shape, shape->begin_ns);
+		if (!is_async(shape->row))
 			json_member_text(json, "s", "t");
 		member_args(json, shape->args, shape->arg_cnt);
 		return end_event(json);

@@ -278,23 +278,6 @@ void ctf_trace_free(struct ctf_trace *trace)
 
 /* ---- packets ---- */
 
-void ctf_put_u8(struct text *bytes, uint8_t value)
-{
-	text_append_bytes(bytes, (const char *)&value, sizeof(value));
-}
-
-void ctf_put_u32(struct text *bytes, uint32_t value)
-{
-	value = htole32(value);
-	text_append_bytes(bytes, (const char *)&value, sizeof(value));
-}
-
-void ctf_put_u64(struct text *bytes, uint64_t value)
-{
-	value = htole64(value);
-	text_append_bytes(bytes, (const char *)&value, sizeof(value));
-}
-
 /* babeltrace2 2.0 shows an empty string as the one that the field held before. */
 static void append_string(struct text *bytes, struct txtrace_string string)
 {

@@ -7,6 +7,7 @@
 #ifndef CTF_STREAM_H
 #define CTF_STREAM_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -52,9 +53,23 @@ enum ctf_event {
 
 /* ---- the bytes of an event ---- */
 
-void ctf_put_u8(struct text *bytes, uint8_t value);
-void ctf_put_u32(struct text *bytes, uint32_t value);
-void ctf_put_u64(struct text *bytes, uint64_t value);
+static inline void ctf_put_u8(struct text *bytes, uint8_t value)
+{
+	text_append_few(bytes, &value, sizeof(value));
+}
+
+static inline void ctf_put_u32(struct text *bytes, uint32_t value)
+{
+	value = htole32(value);
+	text_append_few(bytes, &value, sizeof(value));
+}
+
+static inline void ctf_put_u64(struct text *bytes, uint64_t value)
+{
+	value = htole64(value);
+	text_append_few(bytes, &value, sizeof(value));
+}
+
 
 #define CTF_NO_STRING "-" /* what an empty one is written as */
 

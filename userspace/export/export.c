@@ -21,7 +21,15 @@ static const struct export_format *const formats[] = {
 	&format_tokio6,
 	&format_sui,
 	&format_sui2,
+	&format_ftr,
+	&format_ftr_double,
+	&format_ftr_lz4,
+	&format_ftr_text,
+	&format_fvm,
 	&format_sqlite,
+	&format_firefox,
+	&format_sui_files,
+	&format_sui2_files,
 };
 
 #define FORMAT_CNT (sizeof(formats) / sizeof(formats[0]))

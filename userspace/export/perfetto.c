@@ -10,13 +10,19 @@
 
 #include "export/formats.h"
 #include "export/perfetto_packet.h"
+#include "export/perfetto_sched.h"
 #include "export/picture.h"
+
+struct perfetto {
+	struct packet_writer *writer;
+	struct perfetto_sched sched;
+};
 
 /* ---- rows ---- */
 
 static int perfetto_row(void *canvas, const struct picture_row *row)
 {
-	struct packet_writer *writer = canvas;
+	struct packet_writer *writer = ((struct perfetto *)canvas)->writer;
 	Perfetto__ProcessDescriptor process = PERFETTO__PROCESS_DESCRIPTOR__INIT;
 	Perfetto__ThreadDescriptor thread = PERFETTO__THREAD_DESCRIPTOR__INIT;
 	Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
@@ -63,7 +69,7 @@ static int perfetto_draw(void *canvas, const struct shape *shape)
 		[SHAPE_INSTANT] = PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT,
 		[SHAPE_COUNT] = PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER,
 	};
-	struct packet_writer *writer = canvas;
+	struct packet_writer *writer = ((struct perfetto *)canvas)->writer;
 	Perfetto__TrackEvent *event;
 	int err;
 
@@ -87,6 +93,11 @@ static int perfetto_draw(void *canvas, const struct shape *shape)
 	return packet_write(writer);
 }
 
+static int perfetto_run(void *canvas, const struct thread_run *run)
+{
+	return perfetto_sched_run(&((struct perfetto *)canvas)->sched, run);
+}
+
 static int perfetto_finish(void *canvas)
 {
 	(void)canvas;
@@ -95,12 +106,16 @@ static int perfetto_finish(void *canvas)
 
 static void perfetto_free(void *canvas)
 {
-	packet_writer_free(canvas);
+	struct perfetto *perfetto = canvas;
+
+	packet_writer_free(perfetto->writer);
+	free(perfetto);
 }
 
 static const struct canvas_ops perfetto_canvas = {
 	.row = perfetto_row,
 	.draw = perfetto_draw,
+	.run = perfetto_run,
 	.finish = perfetto_finish,
 	.free = perfetto_free,
 };
@@ -110,7 +125,8 @@ static const struct canvas_ops perfetto_canvas = {
 static int write_clocks(struct packet_writer *writer, const struct txtrace_log_info *info)
 {
 	Perfetto__Clock realtime = PERFETTO__CLOCK__INIT, monotonic = PERFETTO__CLOCK__INIT;
-	Perfetto__Clock *clocks[] = { &monotonic, &realtime };
+	Perfetto__Clock raw = PERFETTO__CLOCK__INIT;
+	Perfetto__Clock *clocks[] = { &monotonic, &realtime, &raw };
 	Perfetto__ClockSnapshot snapshot = PERFETTO__CLOCK_SNAPSHOT__INIT;
 
 	monotonic.has_clock_id = monotonic.has_timestamp = true;
@@ -119,6 +135,10 @@ static int write_clocks(struct packet_writer *writer, const struct txtrace_log_i
 	realtime.has_clock_id = realtime.has_timestamp = true;
 	realtime.clock_id = PERFETTO__BUILTIN_CLOCK__BUILTIN_CLOCK_REALTIME;
 	realtime.timestamp = info->start_realtime_ns;
+	/* the clock of the scheduler's events, which cannot have the monotonic one: the times are the same */
+	raw.has_clock_id = raw.has_timestamp = true;
+	raw.clock_id = PERFETTO__BUILTIN_CLOCK__BUILTIN_CLOCK_MONOTONIC_RAW;
+	raw.timestamp = info->start_monotonic_ns;
 	snapshot.n_clocks = sizeof(clocks) / sizeof(clocks[0]);
 	snapshot.clocks = clocks;
 	snapshot.has_primary_trace_clock = true;
@@ -162,18 +182,34 @@ static int write_system(struct packet_writer *writer, const struct txtrace_log_i
 
 static int perfetto_open(void **state, FILE *out, const struct txtrace_log_info *info)
 {
-	struct packet_writer *writer = packet_writer_new(out);
+	struct perfetto *perfetto = calloc(1, sizeof(*perfetto));
 	struct picture *picture;
 	int err;
 
-	if (!writer)
+	if (!perfetto)
 		return -ENOMEM;
-	picture = picture_new(&perfetto_canvas, writer, info);
+	perfetto->writer = packet_writer_new(out);
+	if (!perfetto->writer) {
+		free(perfetto);
+		return -ENOMEM;
+	}
+	perfetto_sched_init(&perfetto->sched, perfetto->writer, info->kernel);
+	picture = picture_new(&perfetto_canvas, perfetto, info);
 	if (!picture)
 		return -ENOMEM;
 	*state = picture;
-	err = write_clocks(writer, info);
-	return err ? err : write_system(writer, info);
+	err = write_clocks(perfetto->writer, info);
+	return err ? err : write_system(perfetto->writer, info);
+}
+
+static void perfetto_tell(const void *state, export_say *say, void *context)
+{
+	static const char *const names[] = {
+		"runs on an unknown CPU, which are slices and not in thread_state"
+	};
+	const struct perfetto *perfetto = picture_canvas(state);
+
+	export_tell_counts(names, &perfetto->sched.no_cpu_cnt, 1, say, context);
 }
 
 const struct export_format format_perfetto = {
@@ -196,5 +232,6 @@ const struct export_format format_perfetto = {
 	.dropped = picture_dropped,
 	.damage = picture_damage,
 	.finish = picture_finish,
+	.tell = perfetto_tell,
 	.free = picture_free,
 };

@@ -19,8 +19,8 @@ struct interning {
 	struct string_pool *pool;
 	uint64_t base; /* number of the first string in the pool */
 	/*
-	 * Those that are new in this packet. EventCategory, EventName and DebugAnnotationName are the same
-	 * message by different names.
+	 * Those that are new in this packet. EventCategory, EventName, DebugAnnotationName and InternedString
+	 * are the same message by different names.
 	 */
 	Perfetto__EventName entries[INTERNED_PER_PACKET_MAX];
 	Perfetto__EventName *pointers[INTERNED_PER_PACKET_MAX];
@@ -31,11 +31,14 @@ _Static_assert(sizeof(Perfetto__EventName) == sizeof(Perfetto__EventCategory),
 	       "interned entries have one layout");
 _Static_assert(sizeof(Perfetto__EventName) == sizeof(Perfetto__DebugAnnotationName),
 	       "interned entries have one layout");
+_Static_assert(sizeof(Perfetto__EventName) == sizeof(Perfetto__InternedString),
+	       "interned entries have one layout");
 
 static const ProtobufCMessageDescriptor *const intern_descriptors[INTERN_KIND_COUNT] = {
 	[INTERN_CATEGORY] = &perfetto__event_category__descriptor,
 	[INTERN_EVENT_NAME] = &perfetto__event_name__descriptor,
 	[INTERN_ARG_NAME] = &perfetto__debug_annotation_name__descriptor,
+	[INTERN_KERNEL_SYMBOL] = &perfetto__interned_string__descriptor,
 };
 
 struct packet_writer {
@@ -264,6 +267,11 @@ void packet_name(struct packet_writer *writer, struct txtrace_string name)
 		writer->event.name = packet_text(writer, name, false);
 }
 
+uint64_t packet_kernel_symbol(struct packet_writer *writer, const char *name)
+{
+	return intern(writer, INTERN_KERNEL_SYMBOL, literal(name));
+}
+
 /* ---- args ---- */
 
 static bool make_room(struct packet_writer *writer, size_t cnt)
@@ -354,9 +362,10 @@ static void add_interned(struct packet_writer *writer)
 	struct interning *categories = &writer->interning[INTERN_CATEGORY];
 	struct interning *names = &writer->interning[INTERN_EVENT_NAME];
 	struct interning *arg_names = &writer->interning[INTERN_ARG_NAME];
+	struct interning *symbols = &writer->interning[INTERN_KERNEL_SYMBOL];
 
-	if (!writer->packet.track_event ||
-	    categories->entry_cnt + names->entry_cnt + arg_names->entry_cnt == 0)
+	if (categories->entry_cnt + names->entry_cnt + arg_names->entry_cnt + symbols->entry_cnt == 0 ||
+	    (!writer->packet.track_event && !writer->packet.ftrace_events))
 		return;
 	perfetto__interned_data__init(data);
 	data->n_event_categories = categories->entry_cnt;
@@ -365,6 +374,8 @@ static void add_interned(struct packet_writer *writer)
 	data->event_names = names->pointers;
 	data->n_debug_annotation_names = arg_names->entry_cnt;
 	data->debug_annotation_names = (Perfetto__DebugAnnotationName **)arg_names->pointers;
+	data->n_kernel_symbols = symbols->entry_cnt;
+	data->kernel_symbols = (Perfetto__InternedString **)symbols->pointers;
 	writer->packet.interned_data = data;
 }
 

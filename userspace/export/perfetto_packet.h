@@ -20,7 +20,8 @@ enum intern_kind {
 	INTERN_CATEGORY = 0,
 	INTERN_EVENT_NAME = 1,
 	INTERN_ARG_NAME = 2,
-	INTERN_KIND_COUNT = 3,
+	INTERN_KERNEL_SYMBOL = 3,
+	INTERN_KIND_COUNT = 4,
 };
 
 struct packet_writer;
@@ -47,6 +48,9 @@ char *packet_text(struct packet_writer *writer, struct txtrace_string string, bo
 void packet_category(struct packet_writer *writer, const char *category);
 void packet_name(struct packet_writer *writer, struct txtrace_string name);
 void packet_args(struct packet_writer *writer, const struct picture_arg *args, size_t cnt);
+
+/* The number of a kernel symbol with this name, for a field of the packet. */
+uint64_t packet_kernel_symbol(struct packet_writer *writer, const char *name);
 
 /* Writes it. 0 or the first error. */
 int packet_write(struct packet_writer *writer);

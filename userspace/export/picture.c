@@ -69,6 +69,11 @@ void picture_free(void *state)
 	free(picture);
 }
 
+const void *picture_canvas(const struct picture *picture)
+{
+	return picture->canvas;
+}
+
 int picture_survey(void *state, const struct txtrace_span *span)
 {
 	struct picture *picture = state;
@@ -183,10 +188,18 @@ int picture_span(void *state, const struct txtrace_span *span)
 	return err;
 }
 
+/* In the viewer's own terms, if it has any. */
+static int tell_run(struct picture *picture, struct drawn_thread *thread, const struct thread_run *told)
+{
+	thread->cpu = told->run->cpu;
+	return picture->ops->run ? picture->ops->run(picture->canvas, told) : 0;
+}
+
 int picture_run(void *state, const struct txtrace_run *run)
 {
 	struct picture *picture = state;
 	struct state_slice slices[STATE_COUNT];
+	struct thread_run told = { .run = run, .slices = slices };
 	struct drawn_thread *thread;
 	unsigned int cnt;
 	int err = picture_rows_states(&picture->rows, run->pid, run->tid, &thread);
@@ -194,7 +207,12 @@ int picture_run(void *state, const struct txtrace_run *run)
 	if (err)
 		return err;
 	see(picture, run->end_ns);
-	cnt = state_row_run(&thread->state, run, slices);
+	told.has_before = thread->state.has_run;
+	told.is_before_blocked = told.has_before && thread->state.left_as == TXTRACE_LEFT_BLOCKED;
+	told.before_ns = thread->state.end_ns;
+	told.before_cpu = thread->cpu;
+	told.wakes = thread->wakes;
+	told.slice_cnt = cnt = state_row_run(&thread->state, run, slices);
 	for (unsigned int i = 0; i < cnt && !err; i++) {
 		struct shape shape = {
 			.kind = SHAPE_SLICE,
@@ -209,7 +227,7 @@ int picture_run(void *state, const struct txtrace_run *run)
 		args_add_state(&picture->args, &slices[i], run);
 		err = draw(picture, &shape);
 	}
-	return err;
+	return err ? err : tell_run(picture, thread, &told);
 }
 
 /*
@@ -247,6 +265,8 @@ int picture_wake(void *state, const struct txtrace_wake *wake)
 	err = picture_rows_states(&picture->rows, wake->pid, wake->tid, &thread);
 	if (err)
 		return err;
+	thread->wakes[thread->wake_cnt++ % THREAD_WAKE_CNT] =
+		(struct thread_wake){ wake->time_ns, wake->waker_tid, wake->cpu, wake->flags };
 	args_clear(&picture->args);
 	args_add_wake(&picture->args, wake);
 	shape.row = &thread->states;

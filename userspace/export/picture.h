@@ -37,6 +37,7 @@ struct picture_row {
 	enum row_kind kind;
 	uint32_t pid;
 	uint32_t tid;               /* THREAD, STATES */
+	bool is_track;              /* LANE: the program has named it; else it is called as its slices */
 	struct txtrace_string name; /* length 0: not known */
 };
 
@@ -79,6 +80,30 @@ struct shape {
 	size_t arg_cnt;
 };
 
+struct state_slice;
+
+/* A wakeup that the thread of a run may have begun with: another one may come while it still runs. */
+#define THREAD_WAKE_CNT 4
+
+struct thread_wake {
+	uint64_t time_ns; /* 0: there is none */
+	uint32_t waker_tid;
+	uint32_t cpu; /* where the waker ran */
+	uint32_t flags; /* enum txtrace_wake_flag */
+};
+
+/* A run, and how it goes on from what the row of states of its thread had so far. */
+struct thread_run {
+	const struct txtrace_run *run;
+	const struct state_slice *slices; /* of the wait before it and of the run itself: timeline.h */
+	unsigned int slice_cnt;
+	bool has_before; /* the thread ran before: */
+	bool is_before_blocked; /* it was blocked then, */
+	uint64_t before_ns; /* until then, */
+	uint32_t before_cpu; /* and there */
+	const struct thread_wake *wakes; /* its last THREAD_WAKE_CNT, in no order */
+};
+
 /* Strings live until the call returns. 0 or a negative errno, which ends the export. */
 struct canvas_ops {
 	/* before the first shape on it; again when its name gets known or changes */
@@ -86,12 +111,16 @@ struct canvas_ops {
 	int (*draw)(void *canvas, const struct shape *shape);
 	int (*finish)(void *canvas);
 	void (*free)(void *canvas);
+	/* besides the slices: for a viewer that has states of threads of its own; may be NULL */
+	int (*run)(void *canvas, const struct thread_run *run);
 };
 
 struct picture;
 
 /* Takes the canvas over, also when it fails (NULL: no memory). `info` must live as long as the picture. */
 struct picture *picture_new(const struct canvas_ops *ops, void *canvas, const struct txtrace_log_info *info);
+
+const void *picture_canvas(const struct picture *picture);
 
 /* The callbacks of struct export_format; `picture` is a struct picture. */
 int picture_survey(void *picture, const struct txtrace_span *span);

@@ -221,6 +221,7 @@ int picture_rows_span(struct picture_rows *rows, const struct txtrace_span *span
 		return -ENOMEM;
 	*row = (struct picture_row){ .parent = thread->row.parent,
 				     .pid = span->pid,
+				     .is_track = has_track,
 				     .name = has_track ? track : span->label };
 	if (row->name.length == 0)
 		row->name = (struct txtrace_string){ NO_LABEL, strlen(NO_LABEL) };

@@ -19,6 +19,9 @@ struct drawn_thread {
 	struct picture_row states; /* id 0 until it is announced */
 	struct nest_row nest;
 	struct state_row state;
+	uint32_t cpu; /* of its last run */
+	struct thread_wake wakes[THREAD_WAKE_CNT]; /* its last ones */
+	unsigned int wake_cnt;
 	bool has_exited;
 };
 

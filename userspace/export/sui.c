@@ -15,6 +15,7 @@
 #include "base/id_map.h"
 #include "base/order_heap.h"
 #include "export/formats.h"
+#include "export/sui_files.h"
 #include "export/sui_pack.h"
 
 #define TYPE_CNT_MAX 4u
@@ -70,7 +71,7 @@ struct ordered_event {
 };
 
 struct sui {
-	FILE *out;
+	struct sui_files files;
 	uint32_t type_cnt;
 	bool is_import;
 	uint64_t clock_ns;    /* what the wall clock is ahead of the log's */
@@ -104,11 +105,19 @@ static int count(void *state, enum lost lost)
 
 /* ---- batches of an import ---- */
 
+static int write_batch(struct sui *sui, struct sui_pack *pack)
+{
+	FILE *out;
+	int err = sui_files_choose(&sui->files, pack->number, &out);
+
+	return err ? err : sui_pack_write(pack, out, &sui->lost_cnt[LOST_TIME]);
+}
+
 /* The one with the lowest number: nothing more comes for it. */
 static int write_first(struct sui *sui)
 {
 	struct sui_pack *pack = sui->held[0];
-	int err = sui_pack_write(pack, sui->out, &sui->lost_cnt[LOST_TIME]);
+	int err = write_batch(sui, pack);
 
 	for (unsigned int i = 0; i < SUI_LANE_CNT; i++) {
 		if (sui->lanes[i] == pack)
@@ -169,8 +178,12 @@ static bool read_batch(struct sui_pack *pack, const struct txtrace_string *name)
 
 static int begin_batch(struct sui *sui, const struct txtrace_instant *instant, struct sui_pack **lane)
 {
-	struct sui_pack *pack = sui_pack_new(instant->time_ns + sui->clock_ns);
+	int marked = sui_files_mark(&sui->files, &instant->name);
+	struct sui_pack *pack;
 
+	if (marked != 0)
+		return marked < 0 ? marked : 0;
+	pack = sui_pack_new(instant->time_ns + sui->clock_ns);
 	if (!pack)
 		return -ENOMEM;
 	if (!read_batch(pack, &instant->name)) {
@@ -188,7 +201,7 @@ static int begin_batch(struct sui *sui, const struct txtrace_instant *instant, s
 
 static int write_pack(struct sui *sui)
 {
-	int err = sui->pack ? sui_pack_write(sui->pack, sui->out, &sui->lost_cnt[LOST_TIME]) : 0;
+	int err = sui->pack ? write_batch(sui, sui->pack) : 0;
 
 	sui_pack_free(sui->pack);
 	sui->pack = NULL;
@@ -340,7 +353,7 @@ static bool is_of_import(const struct sui *sui, const struct txtrace_span *span)
 {
 	return sui->is_import && span->pid == SUI_PID && span->flags & TXTRACE_SPAN_PARENT_KEYED &&
 	       (is_text(&span->label, SUI_EXECUTION) || is_text(&span->label, SUI_WAIT_FOR_INPUTS) ||
-		is_text(&span->label, SUI_WAIT_FOR_EXECUTOR));
+		is_text(&span->label, SUI_WAIT_FOR_EXECUTOR) || is_text(&span->label, SUI_OBJECT));
 }
 
 static int sui_span(void *context, const struct txtrace_span *span)
@@ -398,7 +411,7 @@ static int sui_thread(void *context, const struct txtrace_thread *thread)
 {
 	struct sui *sui = context;
 
-	if (!sui->is_import || thread->pid != SUI_PID || thread->tid >= SUI_LANE_TID + SUI_LANE_CNT)
+	if (!sui->is_import || thread->pid != SUI_PID || thread->tid > SUI_OBJECT_TID)
 		sui->lost_cnt[LOST_NAME] += thread->comm.length > 0;
 	return 0;
 }
@@ -408,8 +421,19 @@ static int sui_counter(void *context, const struct txtrace_counter *counter)
 	struct sui *sui = context;
 
 	/* the import's own, which its events tell */
-	sui->lost_cnt[LOST_COUNTER] += !sui->is_import || counter->pid != SUI_PID ||
-				       !is_text(&counter->name, SUI_EXECUTING);
+	sui->lost_cnt[LOST_COUNTER] +=
+		!sui->is_import || counter->pid != SUI_PID ||
+		(counter->tid != SUI_OBJECT_TID && !is_text(&counter->name, SUI_EXECUTING));
+	return 0;
+}
+
+static int sui_attribute(void *context, const struct txtrace_attribute *attribute)
+{
+	struct sui *sui = context;
+
+	/* which objects a transaction takes was not in the file */
+	sui->lost_cnt[LOST_NAME] += !sui->is_import || attribute->pid != SUI_PID ||
+				    attribute->tid != SUI_OBJECT_TID;
 	return 0;
 }
 
@@ -422,7 +446,6 @@ static int sui_counter(void *context, const struct txtrace_counter *counter)
 		return count(state, lost);                                    \
 	}
 
-LEFT_OUT(attribute, LOST_NAME)
 LEFT_OUT(run, LOST_MARK)
 LEFT_OUT(wake, LOST_MARK)
 LEFT_OUT(link, LOST_MARK)
@@ -443,13 +466,15 @@ static bool is_import(const struct txtrace_log_info *info)
 	return length >= strlen(end) && strcmp(info->recorder + length - strlen(end), end) == 0;
 }
 
-static int open_types(void **state, FILE *out, const struct txtrace_log_info *info, uint32_t type_cnt)
+/* out NULL: in the directory. */
+static int open_types(void **state, FILE *out, int directory, const struct txtrace_log_info *info,
+		      uint32_t type_cnt)
 {
 	struct sui *sui = calloc(1, sizeof(*sui));
 
 	if (!sui)
 		return -ENOMEM;
-	sui->out = out;
+	sui_files_init(&sui->files, out, directory);
 	sui->type_cnt = type_cnt;
 	sui->is_import = is_import(info);
 	if (info->start_realtime_ns > 0) /* else there is no wall clock */
@@ -462,12 +487,22 @@ static int open_types(void **state, FILE *out, const struct txtrace_log_info *in
 
 static int open_2(void **state, FILE *out, const struct txtrace_log_info *info)
 {
-	return open_types(state, out, info, 2);
+	return open_types(state, out, -1, info, 2);
 }
 
 static int open_4(void **state, FILE *out, const struct txtrace_log_info *info)
 {
-	return open_types(state, out, info, TYPE_CNT_MAX);
+	return open_types(state, out, -1, info, TYPE_CNT_MAX);
+}
+
+static int open_2_in(void **state, int directory, const struct txtrace_log_info *info)
+{
+	return open_types(state, NULL, directory, info, 2);
+}
+
+static int open_4_in(void **state, int directory, const struct txtrace_log_info *info)
+{
+	return open_types(state, NULL, directory, info, TYPE_CNT_MAX);
 }
 
 static int sui_finish(void *state, const struct export_totals *totals)
@@ -484,7 +519,9 @@ static int sui_finish(void *state, const struct export_totals *totals)
 		sui->pack = sui_pack_new(sui->start_ns);
 		err = sui->pack ? 0 : -ENOMEM;
 	}
-	return err ? err : write_pack(sui);
+	if (!err)
+		err = write_pack(sui);
+	return err ? err : sui_files_finish(&sui->files);
 }
 
 static void sui_tell(const void *state, export_say *say, void *context)
@@ -503,14 +540,15 @@ static void sui_free(void *context)
 	for (size_t i = 0; i < sui->held_cnt; i++)
 		sui_pack_free(sui->held[i]);
 	sui_pack_free(sui->pack);
+	sui_files_release(&sui->files);
 	order_heap_release(&sui->order);
 	free(sui);
 }
 
-#define SUI_FORMAT(format_name, format_suffix, types, type_words)                                        \
+#define SUI_FORMAT(format_name, format_suffix, opened, with, words)                                      \
 	{                                                                                                \
-		.name = format_name, .help = "Sui's transaction trace, with " type_words " event types", \
-		.suffix = format_suffix, .is_binary = true, .open = open_##types, .span = sui_span,      \
+		.name = format_name, .help = "Sui's transaction trace, with " words,                     \
+		.suffix = format_suffix, .is_binary = true, .opened = with, .span = sui_span,            \
 		.run = sui_run, .wake = sui_wake, .thread = sui_thread, .attribute = sui_attribute,      \
 		.instant = sui_instant, .counter = sui_counter, .link = sui_link,                        \
 		.open_span = sui_open_span, .loss = sui_loss, .stay = sui_stay, .object = sui_object,    \
@@ -518,5 +556,9 @@ static void sui_free(void *context)
 		.damage = sui_damage, .finish = sui_finish, .tell = sui_tell, .free = sui_free,          \
 	}
 
-const struct export_format format_sui = SUI_FORMAT("sui", ".suitrace", 4, "four");
-const struct export_format format_sui2 = SUI_FORMAT("sui2", ".suitrace2", 2, "two");
+const struct export_format format_sui = SUI_FORMAT("sui", ".suitrace", open, open_4, "four event types");
+const struct export_format format_sui2 = SUI_FORMAT("sui2", ".suitrace2", open, open_2, "two event types");
+const struct export_format format_sui_files =
+	SUI_FORMAT("sui-files", ".suitraces", open_in, open_4_in, "four event types, a directory of files");
+const struct export_format format_sui2_files =
+	SUI_FORMAT("sui2-files", ".suitraces2", open_in, open_2_in, "two event types, a directory of files");

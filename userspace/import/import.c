@@ -19,8 +19,10 @@
 /* Formats with a magic number first. */
 static const struct import_format *const formats[] = {
 	&import_tokio,
+	&import_ftr,
 	&import_monad,
-	&import_perf, /* text has none, but its lines have a shape */
+	&import_fvm,  /* text has none, but its lines have a shape */
+	&import_perf, /* likewise */
 	&import_ftrace,
 	&import_sui, /* has none */
 	NULL,
@@ -282,7 +284,11 @@ int import_run(const struct import_format *format, const char *const *paths, siz
 	*import = (struct import){ .format = format, .options = options, .sink = sink, .result = result };
 	err = find_format(import, paths, path_cnt);
 	if (!err && options->is_following && !import->format->can_follow)
-		err = import_refuse(import, "files of the format '%s' can't be followed", import->format->name);
+		err = import_refuse(import, "files of the format '%s' can't be followed",
+				    import->format->name);
+	if (!err && options->lanes && import->format != &import_sui)
+		err = import_refuse(import, "--lanes is for the format sui, and this is %s",
+				    import->format->name);
 	if (!err)
 		err = import->format->read(import);
 	if (!err)

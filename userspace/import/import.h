@@ -74,6 +74,7 @@ const struct import_format *import_format_detect(const uint8_t *head, size_t len
 /* What only some formats ask about. All zero: each finds it out. */
 struct import_options {
 	uint32_t sui_variants; /* Sui's event types: 2 or 4 */
+	const char *lanes;     /* Sui: a file that says which objects a transaction takes (sui_lanes.h) */
 	bool is_following;     /* what is added to the input is read until nobody writes it any more */
 	bool with_payloads;    /* Monad: of events, as attributes */
 	const char *pairs;     /* perf, ftrace: BEGIN=END,…: events that are spans; NULL: none */

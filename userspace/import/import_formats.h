@@ -10,5 +10,7 @@ extern const struct import_format import_monad;
 extern const struct import_format import_perf;
 extern const struct import_format import_sui;
 extern const struct import_format import_tokio;
+extern const struct import_format import_ftr;
+extern const struct import_format import_fvm;
 
 #endif

@@ -15,12 +15,12 @@
 #include "import/monad_ring.h"
 #include "import/monad_story.h"
 
-#define PAYLOAD_MAX 65000u	     /* bytes that are kept of one; a string of a log has at most 65,535 */
-#define PAYLOADS_MAX (32u << 20)     /* bytes of all that are held back */
-#define POLL_NS 10000000u	     /* how long a writer is left alone when there is nothing new */
-#define FOLLOW_CNT 65536u	     /* events between two looks at whether the user has seen enough */
-#define PATIENCE_NS 1000000000u	     /* for a number that its writer does not finish */
-#define TAG_BYTES 40u		     /* id and number of a block */
+#define PAYLOAD_MAX 65000u	 /* bytes that are kept of one; a string of a log has at most 65,535 */
+#define PAYLOADS_MAX (32u << 20) /* bytes of all that are held back */
+#define POLL_NS 10000000u	 /* how long a writer is left alone when there is nothing new */
+#define FOLLOW_CNT 65536u	 /* events between two looks at whether the user has seen enough */
+#define PATIENCE_NS 1000000000u	 /* for a number that its writer does not finish */
+#define TAG_BYTES 40u		 /* id and number of a block */
 
 /* The names and payloads of the execution's events are those of this schema. */
 static const uint8_t known_hash[MONAD_HASH_BYTES] = {
@@ -50,7 +50,7 @@ struct reader {
 	struct monad_order order;
 	size_t payload_bytes; /* of what is held back */
 	bool is_execution;
-	bool is_broken; /* the file can't be read any more */
+	bool is_broken;	  /* the file can't be read any more */
 	struct run front; /* what was overwritten before the first event */
 	struct run missing, expired;
 	uint64_t event_ns; /* of the event before */
@@ -157,8 +157,9 @@ static int add_to_run(struct reader *reader, struct run *run, enum monad_event_k
 
 static int add_missing(struct reader *reader, const struct monad_item *item)
 {
-	bool is_front = item->kind == MONAD_OVERWRITTEN && reader->event_cnt == 0 && !reader->missing.is_there;
-	struct lost *lost = item->kind == MONAD_HOLE	    ? &reader->holes
+	bool is_front = item->kind == MONAD_OVERWRITTEN && reader->event_cnt == 0 &&
+			!reader->missing.is_there;
+	struct lost *lost = item->kind == MONAD_HOLE	      ? &reader->holes
 			    : item->kind == MONAD_OVERWRITTEN ? &reader->overwritten
 							      : &reader->cut;
 
@@ -271,7 +272,8 @@ static int add_event(struct reader *reader, const struct monad_item *item)
 		err = add_missing(reader, &hole);
 		return err ? err
 			   : import_complain(reader->import, item->offset,
-					     "event %" PRIu64 " has a time beyond the year 2262; it is left out",
+					     "event %" PRIu64
+					     " has a time beyond the year 2262; it is left out",
 					     item->first);
 	}
 	err = end_missing(reader, item->time_ns);
@@ -344,11 +346,12 @@ static int check_length(struct reader *reader)
 	if (!monad_ring_is_short(reader->ring, &length, &needed, &why))
 		return 0;
 	if (why)
-		return import_complain(
-			reader->import, length,
-			"%s; what was unpacked is read: events behind the end: %" PRIu64 ", payloads: %" PRIu64,
-			why == -EBADMSG ? "the packed data are damaged or cut off" : strerror(-why),
-			reader->cut.cnt, reader->cut_payloads.cnt);
+		return import_complain(reader->import, length,
+				       "%s; what was unpacked is read: events behind the end: %" PRIu64
+				       ", payloads: %" PRIu64,
+				       why == -EBADMSG ? "the packed data are damaged or cut off"
+						       : strerror(-why),
+				       reader->cut.cnt, reader->cut_payloads.cnt);
 	if (reader->cut.cnt == 0 && reader->cut_payloads.cnt == 0)
 		return 0; /* nothing is missing */
 	return import_complain(reader->import, length,
@@ -392,9 +395,9 @@ static int open_ring(struct reader *reader)
 		return import_refuse(reader->import, "%s", error.text);
 	if (result)
 		return result;
-	reader->is_execution =
-		monad_ring_content_type(reader->ring) == MONAD_CONTENT_EXECUTION &&
-		memcmp(monad_ring_schema_hash(reader->ring), known_hash, sizeof(known_hash)) == 0;
+	reader->is_execution = monad_ring_content_type(reader->ring) == MONAD_CONTENT_EXECUTION &&
+			       memcmp(monad_ring_schema_hash(reader->ring), known_hash, sizeof(known_hash)) ==
+				       0;
 	return 0;
 }
 
@@ -424,7 +427,8 @@ static void tell_all(const struct reader *reader)
 				    "names are known: their types are numbers");
 	note_lost(import, &reader->holes, "holes, numbers that a writer took and did not finish");
 	note_lost(import, &reader->overwritten, "events that were overwritten before they were read");
-	note_lost(import, &reader->expired_payloads, "payloads that were overwritten; their events are there");
+	note_lost(import, &reader->expired_payloads,
+		  "payloads that were overwritten; their events are there");
 	note(import, story->error_cnt, "events that the writer could not record in full");
 	note(import, story->open_block_cnt, "blocks without an end or a begin, lower bounds");
 	note(import, story->rejected_block_cnt, "of these, blocks that were rejected");
@@ -449,9 +453,10 @@ static int read_one(struct reader *reader)
 	tell_all(reader);
 	err = import_next_source(reader->import, &more);
 	if (err > 0)
-		err = import_complain(reader->import, 0,
-				      "only one ring can be imported at a time, and this one is left out: import "
-				      "each, and txtrace merge puts them side by side");
+		err = import_complain(
+			reader->import, 0,
+			"only one ring can be imported at a time, and this one is left out: import "
+			"each, and txtrace merge puts them side by side");
 	return err;
 }
 

@@ -27,6 +27,7 @@
 struct reader {
 	struct import *import;
 	struct sui_story story;
+	struct sui_lanes *lanes; /* NULL: none were given */
 	struct order_heap order; /* of struct sui_event */
 	uint32_t type_cnt;
 	bool is_guessed; /* that there are two, as no event is of a later type */
@@ -41,6 +42,7 @@ struct reader {
 	uint64_t lost_cnt;     /* events since then */
 	uint64_t file_number;
 	bool has_file_number;
+	bool is_file_due; /* to be told in front of its first batch */
 	bool has_read; /* a file */
 	bool is_sound; /* a batch was */
 	uint64_t event_cnt;
@@ -206,6 +208,22 @@ static unsigned int choose_lane(const struct reader *reader, uint64_t begin_ns)
 	return lane;
 }
 
+/* In front of its first batch, at the same time: a directory is written in the same files again. */
+static int put_file(struct reader *reader, uint64_t time_ns, uint16_t lane)
+{
+	struct sui_event event = { .kind = SUI_IS_FILE, .time_ns = time_ns, .lane = lane };
+	struct text name = { 0 };
+
+	if (!reader->is_file_due)
+		return 0;
+	reader->is_file_due = false;
+	text_append_format(&name, SUI_FILE " %" PRIu64 " %" PRIu64, reader->file_number, reader->batch_cnt);
+	if (name.err)
+		return name.err;
+	event.name = name.bytes;
+	return put(reader, &event);
+}
+
 /* *tid: of its events. */
 static int put_batch(struct reader *reader, const struct sui_batch *batch,
 		     const struct sui_batch_facts *facts, uint16_t *tid)
@@ -222,6 +240,11 @@ static int put_batch(struct reader *reader, const struct sui_batch *batch,
 	if (name.err || lane == SUI_LANE_CNT || name.length > NAME_BYTES_MAX) {
 		err = name.err;
 		reader->nameless_cnt++;
+		text_release(&name);
+		return err;
+	}
+	err = put_file(reader, facts->begin_ns, (uint16_t)(SUI_LANE_TID + lane));
+	if (err) {
 		text_release(&name);
 		return err;
 	}
@@ -353,7 +376,7 @@ static void look_for_missing_files(struct reader *reader, const char *path)
 	uint64_t before = reader->file_number;
 	bool had_number = reader->has_file_number;
 
-	reader->has_file_number = number_of(path, &reader->file_number);
+	reader->has_file_number = reader->is_file_due = number_of(path, &reader->file_number);
 	if (!had_number || !reader->has_file_number || reader->file_number <= before ||
 	    reader->file_number - before == 1)
 		return;
@@ -369,6 +392,7 @@ static int read_all(struct reader *reader)
 	if (err)
 		return err;
 	sui_story_init(&reader->story, reader->import, reader->type_cnt == 2 ? SUI_BEGIN : SUI_ENQUEUED);
+	reader->story.lanes = reader->lanes;
 	while (!err && (result = import_next_source(reader->import, &source)) != 0) {
 		if (result < 0)
 			return result;
@@ -434,6 +458,15 @@ static void tell_all(const struct reader *reader)
 	     "give them back as they were");
 }
 
+static int read_lanes(struct reader *reader)
+{
+	const char *path = import_options(reader->import)->lanes;
+	struct error why;
+	int err = path ? sui_lanes_read(&reader->lanes, path, &why) : 0;
+
+	return err && err != -ENOMEM ? import_refuse(reader->import, "--lanes: %s", why.text) : err;
+}
+
 static int read_sui(struct import *import)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
@@ -443,13 +476,16 @@ static int read_sui(struct import *import)
 	if (!reader)
 		return -ENOMEM;
 	reader->import = import;
-	err = read_all(reader);
+	err = read_lanes(reader);
+	if (!err)
+		err = read_all(reader);
 	if (!err)
 		tell_all(reader);
 	while (order_heap_take(&reader->order, &order_kind, &event))
 		free(event.name);
 	order_heap_release(&reader->order);
 	sui_story_release(&reader->story);
+	sui_lanes_free(reader->lanes);
 	free(reader);
 	return err;
 }

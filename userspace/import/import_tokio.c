@@ -67,7 +67,7 @@ static int take(struct reader *reader)
 /* Events that are held back, or their place in the log. */
 static uint64_t first_ns(const struct reader *reader)
 {
-	const struct tokio_event *first = order_heap_first(&reader->order.heap);
+	const struct tokio_event *first = tokio_order_first(&reader->order);
 
 	return first ? first->time_ns : 0;
 }

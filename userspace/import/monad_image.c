@@ -113,8 +113,8 @@ int64_t monad_image_read(const struct monad_image *image, uint64_t offset, void 
 
 	while (done < cnt) {
 		ssize_t got = offset + done > INT64_MAX ? 0
-							: pread(image->fd, (uint8_t *)bytes + done, cnt - done,
-								(off_t)(offset + done));
+							: pread(image->fd, (uint8_t *)bytes + done,
+								cnt - done, (off_t)(offset + done));
 
 		if (got < 0 && errno == EINTR)
 			continue;

@@ -19,6 +19,7 @@
 #define PAYLOAD_MIN (1ull << 27)
 #define PAYLOAD_MAX (1ull << 40)
 #define BATCH_CNT 1024u
+#define LOOKS_MAX 4u	       /* at one batch */
 #define ARENA_BYTES (1u << 20) /* of payloads of a batch; one may be longer */
 
 struct header {
@@ -40,11 +41,11 @@ struct monad_ring {
 	struct header header;
 	monad_wanted wanted;
 	const void *context;
-	uint64_t next;	    /* number */
-	uint64_t last;	    /* that was given out, when it was looked at */
-	uint64_t end;	    /* the last one to be read */
+	uint64_t next;	       /* number */
+	uint64_t last;	       /* that was given out, when it was looked at */
+	uint64_t end;	       /* the last one to be read */
 	uint64_t window_start; /* virtual offset of the oldest payload */
-	bool is_live;	    /* a writer may write meanwhile */
+	bool is_live;	       /* a writer may write meanwhile */
 	bool is_following;
 	bool is_given_up; /* the next number is not waited for */
 
@@ -88,7 +89,9 @@ static int parse_header(struct header *header, const uint8_t *bytes, size_t leng
 		return -EBADMSG;
 	}
 	if (memcmp(bytes, MONAD_MAGIC "01", 6) != 0) {
-		error_set(error, "it begins with '%.6s', and only rings that begin with '" MONAD_MAGIC "01' can be read",
+		error_set(error,
+			  "it begins with '%.6s', and only rings that begin with '" MONAD_MAGIC
+			  "01' can be read",
 			  (const char *)bytes);
 		return -EBADMSG;
 	}
@@ -360,33 +363,43 @@ static int look_again(struct monad_ring *ring)
 	return 0;
 }
 
-/* What was finished between the first look and this one: it was not finished when its bytes were read, maybe. */
-static bool is_newer(const struct monad_ring *ring, size_t cnt)
+/*
+ * How many were finished between the first look and this one: perhaps after their bytes were read. They are
+ * taken for not finished.
+ */
+static size_t drop_newer(struct monad_ring *ring, size_t cnt)
 {
+	size_t newer_cnt = 0;
+
 	for (size_t i = 0; i < cnt; i++) {
-		if (number_in(ring->before, i) != number_in(ring->bytes, i) &&
-		    number_in(ring->bytes, i) == ring->first + i)
-			return true;
+		if (number_in(ring->before, i) == number_in(ring->bytes, i) ||
+		    number_in(ring->bytes, i) != ring->first + i)
+			continue;
+		newer_cnt++;
+		memset(ring->bytes + i * DESCRIPTOR_BYTES, 0, 8);
 	}
-	return false;
+	return newer_cnt;
 }
 
 /* Again if a writer is there: a number that was seen before proves what is read then. */
 static int64_t read_descriptors(struct monad_ring *ring)
 {
-	size_t length = ring->cnt * DESCRIPTOR_BYTES;
-	int64_t got = monad_image_read(&ring->image, offset_of(ring, ring->first), ring->bytes, length);
+	size_t length = ring->cnt * DESCRIPTOR_BYTES, newer_cnt = 1;
+	uint64_t offset = offset_of(ring, ring->first);
+	int64_t got = monad_image_read(&ring->image, offset, ring->bytes, length);
 
-	if (!ring->is_live)
-		return got;
-	do {
-		if (got <= 0)
-			return got;
+	/* a writer that plays with its numbers is not waited for */
+	for (unsigned int i = 0; ring->is_live && got > 0 && newer_cnt > 0 && i < LOOKS_MAX; i++) {
 		length = (size_t)got;
-		memcpy(ring->before, ring->bytes, length);
+		if (i == 0)
+			memcpy(ring->before, ring->bytes, length);
+		else
+			monad_image_read(&ring->image, offset, ring->before, length);
 		atomic_thread_fence(memory_order_acquire);
-		got = monad_image_read(&ring->image, offset_of(ring, ring->first), ring->bytes, length);
-	} while (got > 0 && is_newer(ring, (size_t)got / DESCRIPTOR_BYTES));
+		got = monad_image_read(&ring->image, offset, ring->bytes, length);
+		if (got > 0)
+			newer_cnt = drop_newer(ring, (size_t)got / DESCRIPTOR_BYTES);
+	}
 	return got;
 }
 

@@ -76,7 +76,7 @@ const uint8_t *monad_ring_schema_hash(const struct monad_ring *ring);
 /* Whether the file, or what could be unpacked, is shorter than its header asks for; why: 0 or an errno. */
 bool monad_ring_is_short(const struct monad_ring *ring, uint64_t *length, uint64_t *wanted, int *why);
 
-/* Whether a number that is not finished is waited for, and what a writer adds is read, too. Not so at first. */
+/* Whether what is not finished is waited for, and what a writer adds is read, too. Not so at first. */
 void monad_ring_follow(struct monad_ring *ring, bool is_following);
 
 /* Whether a writer holds the lock of the file. */

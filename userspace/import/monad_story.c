@@ -326,7 +326,8 @@ static int need_block(struct monad_story *story, uint64_t event, uint64_t time_n
 static int start_block(struct monad_story *story, const struct monad_event *event)
 {
 	struct monad_block *block;
-	int err = need_block(story, event->words[0] ? event->words[0] : event->number, event->time_ns, &block);
+	int err = need_block(story, event->words[0] ? event->words[0] : event->number, event->time_ns,
+			     &block);
 
 	if (err || !block || block->has_span)
 		return err;
@@ -476,18 +477,18 @@ static int enter_transaction(struct monad_story *story, const struct monad_event
 	err = open_transaction(story, event, &transaction);
 	return err ? err
 		   : tell_open(story,
-			       &(struct txtrace_open_span){
-				       .time_ns = event->time_ns,
-				       .id = transaction->span,
-				       .parent = transaction->parent,
-				       .begin_ns = event->time_ns,
-				       .tid = MONAD_TID_TRANSACTIONS,
-				       .label = text_of("transaction"),
-				       .key = text_of(transaction->key),
-				       .flags = TXTRACE_SPAN_KEYED |
-						(!transaction->parent	       ? TXTRACE_SPAN_ROOT
-						 : transaction->is_parent_keyed ? TXTRACE_SPAN_PARENT_KEYED
-										: 0) });
+			       &(struct txtrace_open_span){ .time_ns = event->time_ns,
+							    .id = transaction->span,
+							    .parent = transaction->parent,
+							    .begin_ns = event->time_ns,
+							    .tid = MONAD_TID_TRANSACTIONS,
+							    .label = text_of("transaction"),
+							    .key = text_of(transaction->key),
+							    .flags = TXTRACE_SPAN_KEYED |
+								     (!transaction->parent ? TXTRACE_SPAN_ROOT
+								      : transaction->is_parent_keyed
+									      ? TXTRACE_SPAN_PARENT_KEYED
+									      : 0) });
 }
 
 /* Without a begin: it is a lower bound, of no length. */

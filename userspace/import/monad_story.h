@@ -49,12 +49,12 @@ struct monad_event {
 	uint64_t lost_cnt;
 	uint64_t since_ns;
 	uint64_t words[4];
-	uint64_t value;		    /* block number; reason */
-	char *payload;		    /* if all of it was wanted: whoever makes the event frees it */
-	uint32_t payload_length;    /* of what is there */
-	uint32_t size;		    /* as the event says */
+	uint64_t value;		 /* block number; reason */
+	char *payload;		 /* if all of it was wanted: whoever makes the event frees it */
+	uint32_t payload_length; /* of what is there */
+	uint32_t size;		 /* as the event says */
 	uint16_t type;
-	uint8_t kind;		    /* enum monad_event_kind */
+	uint8_t kind; /* enum monad_event_kind */
 	bool has_value;
 	bool has_id;
 	uint8_t id[MONAD_ID_BYTES]; /* of the block; hash of the transaction */
@@ -69,8 +69,8 @@ struct monad_story {
 	bool has_begun;
 	uint8_t told_threads;
 	uint64_t last_ns;
-	uint64_t span_cnt; /* ids that were given out */
-	uint64_t loss_cnt; /* times that events were lost */
+	uint64_t span_cnt;	    /* ids that were given out */
+	uint64_t loss_cnt;	    /* times that events were lost */
 	struct monad_block *blocks; /* MONAD_BLOCK_MAX of them, a ring */
 	uint64_t block_cnt;	    /* that there were */
 	struct id_map transactions; /* open ones: (block's event, number + 1) -> struct monad_transaction */

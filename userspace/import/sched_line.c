@@ -89,16 +89,22 @@ static struct txtrace_string take_word(struct txtrace_string *string)
 bool sched_words_text(struct txtrace_string words, const char *name, const char *next,
 		      struct txtrace_string *text)
 {
-	size_t at = 0, length = strlen(name);
+	const char *end = words.bytes + words.length, *equals = words.bytes;
+	size_t length = strlen(name), at;
 
-	/* at the beginning, or behind a blank */
-	while (at + length < words.length &&
-	       (memcmp(words.bytes + at, name, length) != 0 || words.bytes[at + length] != '=' ||
-		(at > 0 && !is_blank(words.bytes[at - 1]))))
-		at++;
-	if (at + length >= words.length)
+	if (words.length == 0)
 		return false;
-	*text = skip(words, at + length + 1);
+	/* the name is at the beginning, or behind a blank */
+	for (;; equals++) {
+		equals = memchr(equals, '=', (size_t)(end - equals));
+		if (!equals)
+			return false;
+		at = (size_t)(equals - words.bytes);
+		if (at >= length && memcmp(equals - length, name, length) == 0 &&
+		    (at == length || is_blank(equals[-1 - (ptrdiff_t)length])))
+			break;
+	}
+	*text = skip(words, at + 1);
 	if (!next) {
 		*text = take_word(text);
 		return true;
@@ -180,7 +186,8 @@ bool sched_waking_parse(struct txtrace_string words, struct txtrace_string *comm
 	size_t at;
 
 	if (begins_with(trim(words), "comm="))
-		return sched_words_text(words, "comm", " pid=", comm) && sched_words_number(words, "pid", tid);
+		return sched_words_text(words, "comm", " pid=", comm) &&
+		       sched_words_number(words, "pid", tid);
 	at = find(words, "]"); /* behind the priority, the CPU */
 	return at < words.length && parse_task((struct txtrace_string){ words.bytes, at }, comm, tid);
 }
@@ -274,7 +281,8 @@ static bool parse_event(struct sched_line *line, struct txtrace_string rest)
 		for (colon = 0; colon < word.length && word.bytes[colon] != '(' && word.bytes[colon] != ':';)
 			colon++;
 		line->name.length = line->event.length = colon;
-		line->words = (struct txtrace_string){ word.bytes + colon, word.length - colon + rest.length };
+		line->words = (struct txtrace_string){ word.bytes + colon,
+						       word.length - colon + rest.length };
 		return true;
 	}
 	if (word.length < 2 || word.bytes[word.length - 1] != ':')

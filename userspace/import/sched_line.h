@@ -37,7 +37,7 @@ struct sched_line {
 	uint64_t time_ns;
 	bool is_interrupt; /* it came in an interrupt or a softirq of the thread's CPU */
 	bool is_softirq;
-	bool has_context; /* the line tells whether it did */
+	bool has_context;	     /* the line tells whether it did */
 	struct txtrace_string event; /* its name, as it stands there: perf's have a system in front */
 	struct txtrace_string name;  /* without the system */
 	struct txtrace_string words; /* what follows */
@@ -55,7 +55,7 @@ bool sched_words_number(struct txtrace_string words, const char *name, uint32_t 
 struct sched_switch {
 	struct txtrace_string prev_comm, next_comm;
 	uint32_t prev_tid, next_tid;
-	char state; /* S, D, R, … */
+	char state;	   /* S, D, R, … */
 	bool is_preempted; /* R+ */
 };
 

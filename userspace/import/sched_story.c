@@ -27,25 +27,25 @@ struct open_pair {
 struct sched_thread {
 	uint32_t tid, pid;
 	bool has_pid;
-	bool is_told;	  /* the log has its record */
-	bool is_new;	  /* it began here */
-	bool is_lossy;	  /* some of its time is unknown because events were lost */
-	bool is_doubted;  /* since its last change it was in another state than this one */
-	bool is_woken;	  /* while it ran: it may not sleep */
+	bool is_told;	 /* the log has its record */
+	bool is_new;	 /* it began here */
+	bool is_lossy;	 /* some of its time is unknown because events were lost */
+	bool is_doubted; /* since its last change it was in another state than this one */
+	bool is_woken;	 /* while it ran: it may not sleep */
 	char comm[COMM_BYTES];
 	size_t comm_length;
 	enum thread_state state;
-	uint8_t reason;	   /* BLOCKED: enum txtrace_block_reason */
-	uint32_t cpu;	   /* RUNNING */
-	uint64_t since_ns; /* the state holds */
-	uint64_t loss_cnt; /* of the story, then */
-	uint64_t run_ns;   /* when it got its CPU */
+	uint8_t reason;			  /* BLOCKED: enum txtrace_block_reason */
+	uint32_t cpu;			  /* RUNNING */
+	uint64_t since_ns;		  /* the state holds */
+	uint64_t loss_cnt;		  /* of the story, then */
+	uint64_t run_ns;		  /* when it got its CPU */
 	uint64_t blocked_ns, runnable_ns; /* since its last run */
 	struct txtrace_ledger ledger;	  /* since begin_ns */
 	uint64_t begin_ns;
-	uint64_t span; /* id */
-	struct open_pair open[SCHED_OPEN_MAX];
-	size_t open_cnt;
+	uint64_t span;		/* id */
+	struct open_pair *open; /* the innermost last */
+	size_t open_cnt, open_size;
 };
 
 void sched_story_init(struct sched_story *story, struct import *import)
@@ -54,12 +54,19 @@ void sched_story_init(struct sched_story *story, struct import *import)
 	id_map_init(&story->threads);
 }
 
+static void free_thread(struct sched_story *story, struct sched_thread *thread)
+{
+	story->open_cnt -= thread->open_size;
+	free(thread->open);
+	free(thread);
+}
+
 void sched_story_release(struct sched_story *story)
 {
 	struct sched_thread *thread;
 
 	for (size_t i = 0; (thread = id_map_next(&story->threads, &i));)
-		free(thread);
+		free_thread(story, thread);
 	id_map_release(&story->threads);
 }
 
@@ -139,8 +146,8 @@ static int set_comm(struct sched_story *story, struct sched_thread *thread, stru
 {
 	if (comm.length >= COMM_BYTES)
 		comm.length = COMM_BYTES - 1;
-	if (comm.length == 0 || (comm.length == thread->comm_length &&
-				 memcmp(comm.bytes, thread->comm, comm.length) == 0))
+	if (comm.length == 0 ||
+	    (comm.length == thread->comm_length && memcmp(comm.bytes, thread->comm, comm.length) == 0))
 		return 0;
 	memcpy(thread->comm, comm.bytes, comm.length);
 	thread->comm_length = comm.length;
@@ -189,7 +196,7 @@ static int find_thread(struct sched_story *story, uint32_t tid, struct sched_thr
 }
 
 /*
- * The time since its last change goes where its state says; what events were lost in goes to the unknown. From
+ * The time since its last change goes where its state says; if events were lost, to the unknown. From
  * its first change on it has a span.
  */
 static void advance(struct sched_story *story, struct sched_thread *thread, uint64_t time_ns)
@@ -339,7 +346,7 @@ static int die(struct sched_story *story, struct sched_thread *thread, uint64_t 
 	int err = tell_life(story, thread, time_ns, true);
 
 	id_map_remove(&story->threads, 0, thread->tid);
-	free(thread);
+	free_thread(story, thread);
 	return err;
 }
 
@@ -410,10 +417,12 @@ static int add_switch(struct sched_story *story, const struct sched_line *line)
 static int tell_wake(struct sched_story *story, struct sched_thread *thread, const struct sched_line *line)
 {
 	struct txtrace_record record = { .kind = TXTRACE_RECORD_WAKE };
-	const struct sched_thread *waker = id_map_get(&story->threads, 0, line->tid);
+	struct sched_thread *waker = id_map_get(&story->threads, 0, line->tid);
 	bool is_interrupt = line->is_interrupt || (line->tid == 0 && !line->is_tid_unknown);
 	int err;
 
+	if (waker)
+		set_pid(waker, line->pid);
 	if (story->has_pids && !thread->has_pid) /* the next line of it tells */
 		return 0;
 	err = need_told(story, thread, line->time_ns);
@@ -524,32 +533,59 @@ static bool is_same(struct txtrace_string a, struct txtrace_string b)
 	return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
 }
 
+static int begin_pair(struct sched_story *story, struct sched_thread *thread, size_t pair, uint64_t time_ns)
+{
+	size_t size = thread->open_size ? 2 * thread->open_size : 1;
+	struct open_pair *open;
+
+	if (thread->open_cnt == thread->open_size) {
+		if (size > SCHED_OPEN_MAX || story->open_cnt >= SCHED_OPEN_ALL) {
+			story->no_room_cnt++;
+			return 0;
+		}
+		open = reallocarray(thread->open, size, sizeof(*open));
+		if (!open)
+			return -ENOMEM;
+		story->open_cnt += size - thread->open_size;
+		thread->open = open;
+		thread->open_size = size;
+	}
+	advance(story, thread, time_ns);
+	thread->open[thread->open_cnt++] = (struct open_pair){ .pair = pair,
+							       .id = ++story->span_cnt,
+							       .begin_ns = time_ns,
+							       .at_begin = thread->ledger,
+							       .loss_cnt = story->loss_cnt };
+	return 0;
+}
+
+static int end_pair(struct sched_story *story, struct sched_thread *thread, size_t pair, uint64_t time_ns)
+{
+	size_t at = thread->open_cnt;
+
+	while (at > 0 && thread->open[at - 1].pair != pair)
+		at--;
+	if (at == 0) {
+		story->lone_end_cnt++;
+		return 0;
+	}
+	advance(story, thread, time_ns);
+	return close_pairs(story, thread, at - 1, time_ns, false);
+}
+
 /* 1: the event was one of a pair. */
 static int add_pair(struct sched_story *story, struct sched_thread *thread, const struct sched_line *line)
 {
 	for (size_t i = 0; i < story->pair_cnt; i++) {
-		size_t at = thread->open_cnt;
-		int err;
+		bool is_begin = is_same(line->event, story->pairs[i].begin);
+		int err = 0;
 
-		if (is_same(line->event, story->pairs[i].begin) && at < SCHED_OPEN_MAX) {
-			advance(story, thread, line->time_ns);
-			thread->open[thread->open_cnt++] = (struct open_pair){ .pair = i,
-									       .id = ++story->span_cnt,
-									       .begin_ns = line->time_ns,
-									       .at_begin = thread->ledger,
-									       .loss_cnt = story->loss_cnt };
-			return 1;
-		}
-		if (!is_same(line->event, story->pairs[i].end))
+		if (is_begin)
+			err = begin_pair(story, thread, i, line->time_ns);
+		else if (is_same(line->event, story->pairs[i].end))
+			err = end_pair(story, thread, i, line->time_ns);
+		else
 			continue;
-		while (at > 0 && thread->open[at - 1].pair != i)
-			at--;
-		if (at == 0) {
-			story->lone_end_cnt++;
-			return 1;
-		}
-		advance(story, thread, line->time_ns);
-		err = close_pairs(story, thread, at - 1, line->time_ns, false);
 		return err ? err : 1;
 	}
 	return 0;
@@ -625,10 +661,13 @@ int sched_story_add(struct sched_story *story, const struct sched_line *from)
 
 	if (line.kind == SCHED_LINE_LOST)
 		return add_lost(story, &line);
-	if (sched_string_is(line.name, "PERF_RECORD_COMM") || sched_string_is(line.name, "PERF_RECORD_FORK") ||
+	if (sched_string_is(line.name, "PERF_RECORD_COMM") ||
+	    sched_string_is(line.name, "PERF_RECORD_FORK") ||
 	    sched_string_is(line.name, "PERF_RECORD_EXIT")) {
 		if (line.time_ns < story->last_ns)
-			line.time_ns = story->has_begun ? story->last_ns : 0;
+			line.time_ns = story->last_ns;
+		if (story->has_begun)
+			story->last_ns = line.time_ns;
 		return add_task_record(story, &line);
 	}
 	if (line.time_ns < story->last_ns) {
@@ -646,19 +685,50 @@ int sched_story_add(struct sched_story *story, const struct sched_line *from)
 	return err;
 }
 
+/* The recording ends, and the thread lives on. */
+static int leave(struct sched_story *story, struct sched_thread *thread)
+{
+	bool is_running = thread->state == STATE_RUNNING && thread->loss_cnt == story->loss_cnt;
+	int err = 0;
+
+	if (thread->state == STATE_UNKNOWN)
+		return 0;
+	advance(story, thread, story->last_ns);
+	if (is_running)
+		err = tell_run(story, thread, story->last_ns, TXTRACE_LEFT_UNKNOWN);
+	return err ? err : tell_life(story, thread, story->last_ns, false);
+}
+
+static int compare_tids(const void *a, const void *b)
+{
+	const struct sched_thread *first = *(struct sched_thread *const *)a;
+	const struct sched_thread *second = *(struct sched_thread *const *)b;
+
+	return first->tid < second->tid ? -1 : first->tid > second->tid;
+}
+
+/* In an order of their own: the map has one that changes. */
+static int leave_all(struct sched_story *story)
+{
+	struct sched_thread **threads = calloc(story->threads.cnt + 1, sizeof(*threads)), *thread;
+	size_t cnt = 0;
+	int err = 0;
+
+	if (!threads)
+		return -ENOMEM;
+	for (size_t i = 0; (thread = id_map_next(&story->threads, &i));)
+		threads[cnt++] = thread;
+	qsort(threads, cnt, sizeof(*threads), compare_tids);
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = leave(story, threads[i]);
+	free(threads);
+	return err;
+}
+
 int sched_story_finish(struct sched_story *story)
 {
-	struct sched_thread *thread;
-	int err = begin(story, 0);
+	int err = begin(story, 0); /* there are no events */
 
 	err = err ? err : tell_loss(story, story->last_ns);
-	for (size_t i = 0; !err && (thread = id_map_next(&story->threads, &i));) {
-		if (thread->state == STATE_UNKNOWN)
-			continue;
-		advance(story, thread, story->last_ns);
-		if (thread->state == STATE_RUNNING)
-			err = tell_run(story, thread, story->last_ns, TXTRACE_LEFT_UNKNOWN);
-		err = err ? err : tell_life(story, thread, story->last_ns, false);
-	}
-	return err;
+	return err ? err : leave_all(story);
 }

@@ -137,11 +137,14 @@ static void tell_all(const struct reader *reader)
 	     "threads whose process is not given, each taken for a process of its own (perf script -F +pid, "
 	     "ftrace's option record-tgid)");
 	note(import, story->no_wake_cnt,
-	     "sleeps without an event of their wakeup: blocked to their end, in which a wait for a CPU may hide");
+	     "sleeps without an event of their wakeup: blocked to their end, in which a wait for a CPU may "
+	     "hide");
 	note(import, story->guess_cnt,
 	     "switches that do not go with the ones before, so that the time in between is unknown");
-	note(import, story->step_back_cnt, "events whose time lies before that of the event in front of them");
-	note(import, story->no_room_cnt, "events of threads for which there is no room");
+	note(import, story->step_back_cnt,
+	     "events whose time lies before that of the event in front of them");
+	note(import, story->no_room_cnt,
+	     "events of threads, and begins of pairs, for which there is no room");
 	note(import, story->unfinished_cnt, "spans of pairs that did not end, unfinished spans");
 	note(import, story->lone_end_cnt, "ends of pairs whose begin is not in the text");
 	note(import, story->nobody_cnt,
@@ -158,15 +161,16 @@ static int read_all(struct reader *reader)
 	int result, err = 0;
 
 	if (pairs && !sched_story_set_pairs(&reader->story, pairs))
-		return import_refuse(reader->import, "'%s' is no list of BEGIN=END, or one of more than %u", pairs,
-				     SCHED_PAIR_MAX);
+		return import_refuse(reader->import, "'%s' is no list of BEGIN=END, or one of more than %u",
+				     pairs, SCHED_PAIR_MAX);
 	while (!err && (result = import_next_source(reader->import, &source)) != 0) {
 		if (result < 0)
 			return result;
 		err = read_source(reader, source);
 	}
 	if (!err && reader->story.event_cnt == 0 && reader->bad_cnt > 0)
-		return import_refuse(reader->import, "no line in it is an event of perf script's or ftrace's");
+		return import_refuse(reader->import,
+				     "no line in it is an event of perf script's or ftrace's");
 	return err ? err : sched_story_finish(&reader->story);
 }
 

@@ -113,6 +113,80 @@ static int tell_loss(struct sui_story *story, const struct sui_event *event)
 	return import_add(story->import, &record);
 }
 
+/* ---- objects ---- */
+
+static int tell_objects_thread(struct sui_story *story, uint64_t time_ns)
+{
+	if (story->has_objects)
+		return 0;
+	story->has_objects = true;
+	return tell_thread(story, time_ns, SUI_OBJECT_TID, SUI_OBJECT_THREAD);
+}
+
+/* One more transaction, or with -1 one less, executes with each of its objects. */
+static int count_objects(struct sui_story *story, const struct sui_transaction *transaction, int64_t change,
+			 uint64_t time_ns)
+{
+	size_t cnt = 0;
+	const uint32_t *objects =
+		story->lanes ? sui_lanes_of(story->lanes, transaction->digest, &cnt) : NULL;
+	int err = cnt > 0 ? tell_objects_thread(story, time_ns) : 0;
+
+	for (size_t i = 0; i < cnt && !err; i++) {
+		struct txtrace_record record = { .kind = TXTRACE_RECORD_COUNTER };
+		int64_t *executing = sui_lanes_executing(story->lanes, objects[i]);
+
+		*executing += change;
+		record.counter = (struct txtrace_counter){ .time_ns = time_ns,
+							   .value = *executing,
+							   .pid = SUI_PID,
+							   .tid = SUI_OBJECT_TID,
+							   .name = sui_lanes_name(story->lanes, objects[i]) };
+		err = import_add(story->import, &record);
+	}
+	return err;
+}
+
+/* The execution on the track of one object. */
+static int tell_object(struct sui_story *story, const struct txtrace_span *execution,
+		       struct txtrace_string object)
+{
+	struct txtrace_record record = { .kind = TXTRACE_RECORD_ATTRIBUTE };
+	uint64_t id = ++story->span_cnt;
+	int err;
+
+	record.attribute = (struct txtrace_attribute){ .time_ns = execution->end_ns,
+						       .span = id,
+						       .pid = SUI_PID,
+						       .tid = SUI_OBJECT_TID,
+						       .type = TXTRACE_ATTRIBUTE_STRING,
+						       .name = text_of("track"),
+						       .string = object };
+	err = import_add(story->import, &record);
+	if (err)
+		return err;
+	record = (struct txtrace_record){ .kind = TXTRACE_RECORD_SPAN };
+	record.span = *execution;
+	record.span.id = id;
+	record.span.tid = SUI_OBJECT_TID;
+	record.span.end_tid = execution->end_tid ? SUI_OBJECT_TID : 0;
+	record.span.label = text_of(SUI_OBJECT);
+	return import_add(story->import, &record);
+}
+
+static int tell_objects(struct sui_story *story, const struct sui_transaction *transaction,
+			const struct txtrace_span *execution)
+{
+	size_t cnt = 0;
+	const uint32_t *objects =
+		story->lanes ? sui_lanes_of(story->lanes, transaction->digest, &cnt) : NULL;
+	int err = 0;
+
+	for (size_t i = 0; i < cnt && !err; i++)
+		err = tell_object(story, execution, sui_lanes_name(story->lanes, objects[i]));
+	return err;
+}
+
 /* ---- spans ---- */
 
 /* A child that ends now. */
@@ -122,6 +196,8 @@ static int tell_child(struct sui_story *story, const struct sui_transaction *tra
 	struct txtrace_record record = { .kind = TXTRACE_RECORD_SPAN };
 	struct txtrace_span *span = &record.span;
 	bool is_execution = strcmp(label, SUI_EXECUTION) == 0;
+	struct txtrace_span execution;
+	int err;
 
 	if (end_ns < begin_ns) /* an event that came too late to be put into order */
 		end_ns = begin_ns;
@@ -141,7 +217,9 @@ static int tell_child(struct sui_story *story, const struct sui_transaction *tra
 		span->ledger.detached_ns = span->work_ns;
 	if (is_unfinished)
 		span->flags |= TXTRACE_SPAN_UNFINISHED | TXTRACE_SPAN_LOWER_BOUND;
-	return import_add(story->import, &record);
+	execution = *span;
+	err = import_add(story->import, &record);
+	return err || !is_execution ? err : tell_objects(story, transaction, &execution);
 }
 
 /* Before it was begun: from its first event to its begin, or to the last event in front of its end. */
@@ -227,8 +305,9 @@ static int give_up(struct sui_story *story, uint64_t end_ns)
 		story->executing_cnt--;
 		wait = SUI_EXECUTION;
 		since_ns = transaction->times_ns[SUI_BEGIN];
+		err = count_objects(story, transaction, -1, end_ns);
 	}
-	if (wait)
+	if (!err && wait)
 		err = tell_child(story, transaction, wait, since_ns, end_ns, true);
 	err = err ? err : tell_transaction(story, transaction, end_ns);
 	forget(story, transaction);
@@ -290,6 +369,7 @@ static int complete(struct sui_story *story, struct sui_transaction *transaction
 		story->brief_execution_cnt += time_ns - begin_ns <= SUI_BRIEF_NS;
 		story->executing_cnt--;
 		err = tell_executing(story, time_ns);
+		err = err ? err : count_objects(story, transaction, -1, time_ns);
 		err = err ? err : tell_child(story, transaction, SUI_EXECUTION, begin_ns, time_ns, false);
 	} else {
 		story->lone_complete_cnt++;
@@ -322,6 +402,7 @@ static int reach(struct sui_story *story, struct sui_transaction *transaction, e
 		err = tell_child(story, transaction, SUI_WAIT_FOR_EXECUTOR,
 				 transaction->times_ns[SUI_SCHEDULED], time_ns, false);
 	story->executing_cnt++;
+	err = err ? err : count_objects(story, transaction, 1, time_ns);
 	return err ? err : tell_executing(story, time_ns);
 }
 
@@ -349,6 +430,8 @@ int sui_story_add(struct sui_story *story, const struct sui_event *event)
 		return tell_batch(story, event);
 	case SUI_IS_EVENT:
 		return tell_event(story, event);
+	case SUI_IS_FILE:
+		return tell_batch(story, event);
 	case SUI_IS_LOSS:
 		return tell_loss(story, event);
 	}

@@ -9,6 +9,7 @@
 
 #include "base/key_map.h"
 #include "import/import.h"
+#include "import/sui_lanes.h"
 #include "log/format/sui_marks.h"
 
 #define SUI_OPEN_MAX 500000 /* transactions at once: 120 MB. Of more, the oldest are given up */
@@ -16,6 +17,7 @@
 enum sui_event_kind {
 	SUI_IS_BATCH = 1, /* one begins: `name` */
 	SUI_IS_EVENT = 2, /* `stage`, `digest` */
+	SUI_IS_FILE = 4,  /* one begins: `name`, of the lane of its first batch */
 	SUI_IS_LOSS = 3,  /* at least lost_cnt events are missing since since_ns */
 };
 
@@ -35,6 +37,8 @@ struct sui_transaction;
 
 struct sui_story {
 	struct import *import;
+	struct sui_lanes *lanes; /* NULL: nothing is known of objects; set by whoever has them */
+	bool has_objects;	 /* their thread was told */
 	enum sui_stage first_stage;  /* of a transaction that is there from its beginning */
 	struct key_map transactions; /* open ones: digest -> struct sui_transaction */
 	struct sui_transaction *oldest, *newest;

@@ -39,6 +39,11 @@ int tokio_order_add(struct tokio_order *order, const struct tokio_event *event)
 	return order_heap_add(&order->heap, &order_kind, &added);
 }
 
+const struct tokio_event *tokio_order_first(const struct tokio_order *order)
+{
+	return order_heap_first(&order->heap, &order_kind);
+}
+
 bool tokio_order_take(struct tokio_order *order, struct tokio_event *event)
 {
 	if (!order_heap_take(&order->heap, &order_kind, event))

@@ -30,6 +30,8 @@ void tokio_order_release(struct tokio_order *order);
 bool tokio_order_is_full(const struct tokio_order *order);
 /* Events of the same time keep their order, but for those of the queue, which come first. 0 or -ENOMEM. */
 int tokio_order_add(struct tokio_order *order, const struct tokio_event *event);
+/* It stays; NULL: there is none. */
+const struct tokio_event *tokio_order_first(const struct tokio_order *order);
 bool tokio_order_take(struct tokio_order *order, struct tokio_event *event); /* false: there is none */
 
 #endif

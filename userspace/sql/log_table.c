@@ -9,7 +9,7 @@
 #include "sql/row_groups.h"
 #include "sql/sql_scan.h"
 #include "sql/sql_store.h"
-#include "sql/temporary_file.h"
+#include "base/temporary_file.h"
 
 #define PLAN_MAX 64  /* ways to scan a table that a statement has; more are never copied */
 #define ROW_BYTES 12 /* of a log, about, for the estimates */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/string_pool.h"
-#include "sql/temporary_file.h"
+#include "base/temporary_file.h"
 
 #define GROUP_MAX 4096
 #define KEYS_MAX_BYTES (16u << 20)

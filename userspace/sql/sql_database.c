@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sql/log_table.h"
-#include "sql/temporary_file.h"
+#include "base/temporary_file.h"
 
 #define HEAP_MAX_BYTES (1ll << 30) /* of all that SQLite holds */
 #define VALUE_MAX_BYTES (64 << 20) /* of a string or a row */

@@ -14,7 +14,7 @@
 #include "export/formats.h"
 #include "sql/block_rows.h"
 #include "sql/sql_store.h"
-#include "sql/temporary_file.h"
+#include "base/temporary_file.h"
 
 #define TABLE_MAX 32
 #define COPY_BYTES 65536

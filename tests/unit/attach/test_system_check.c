@@ -130,6 +130,46 @@ static void each_obstacle_has_its_row(void **state)
 	}
 }
 
+/* Which clock of stolen time is read, by what the kernel has and who runs it; and what --check says of that. */
+static void stolen_time_has_its_source(void **state)
+{
+	const struct percpu_layout both = { .kvm_steal = -82112, .queue_steal = 2816 },
+				   queue = { .queue_steal = 2816 }, none = { 0 };
+	static const struct {
+		enum hypervisor hypervisor;
+		enum steal_kind kind[3]; /* with both, with that of the queue, with none */
+		enum check_verdict verdict[3];
+	} rows[] = {
+		{ HYPERVISOR_NONE, { 0, 0, 0 }, { CHECK_OK, CHECK_OK, CHECK_OK } },
+		{ HYPERVISOR_KVM,
+		  { STEAL_EXACT, STEAL_LATE, STEAL_NOT_TOLD },
+		  { CHECK_OK, CHECK_LIMITED, CHECK_LIMITED } },
+		{ HYPERVISOR_KVM_MUTE, { 0, 0, 0 }, { CHECK_LIMITED, CHECK_LIMITED, CHECK_LIMITED } },
+		{ HYPERVISOR_OTHER,
+		  { STEAL_LATE, STEAL_LATE, STEAL_NOT_TOLD },
+		  { CHECK_LIMITED, CHECK_LIMITED, CHECK_LIMITED } },
+		{ HYPERVISOR_UNKNOWN,
+		  { STEAL_LATE, STEAL_LATE, STEAL_NOT_TOLD },
+		  { CHECK_LIMITED, CHECK_LIMITED, CHECK_LIMITED } },
+	};
+	const struct percpu_layout *layouts[] = { &both, &queue, &none };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (size_t j = 0; j < 3; j++) {
+			struct system_facts facts = good;
+			struct steal_source *source = &facts.features.steal;
+
+			steal_source_choose(source, layouts[j], rows[i].hypervisor);
+			assert_int_equal(source->kind, rows[i].kind[j]);
+			assert_int_equal(source->offset, source->kind == STEAL_EXACT  ? both.kvm_steal
+							 : source->kind == STEAL_LATE ? both.queue_steal
+										      : 0);
+			assert_int_equal(row_of(&facts, "stolen time")->verdict, rows[i].verdict[j]);
+		}
+	}
+}
+
 static void what_is_less_is_limited(void **state)
 {
 	struct system_facts facts = good;
@@ -239,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(where_all_works_all_is_ok),
 		cmocka_unit_test(each_obstacle_has_its_row),
+		cmocka_unit_test(stolen_time_has_its_source),
 		cmocka_unit_test(what_is_less_is_limited),
 		cmocka_unit_test(older_kernels_say_less_of_probes),
 		cmocka_unit_test(what_cannot_be_asked_is_unknown),

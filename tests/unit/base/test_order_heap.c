@@ -37,7 +37,7 @@ static void an_empty_one_gives_nothing(void **state)
 	struct item item;
 
 	(void)state;
-	assert_null(order_heap_first(&heap));
+	assert_null(order_heap_first(&heap, &kind));
 	assert_false(order_heap_take(&heap, &kind, &item));
 	order_heap_release(&heap);
 }
@@ -53,7 +53,7 @@ static void all_come_in_order(void **state)
 		add(&heap, i * 7919 % 1000, i);
 	assert_int_equal(heap.cnt, 5000);
 	for (uint32_t i = 0; i < 5000; i++) {
-		const struct item *first = order_heap_first(&heap);
+		const struct item *first = order_heap_first(&heap, &kind);
 
 		assert_int_equal(first->key, i / 5);
 		assert_true(order_heap_take(&heap, &kind, &item));

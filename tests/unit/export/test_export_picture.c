@@ -90,7 +90,9 @@ static void text_free(void *context)
 	free(context);
 }
 
-static const struct canvas_ops text_ops = { text_row, text_draw, text_finish, text_free };
+static const struct canvas_ops text_ops = {
+	.row = text_row, .draw = text_draw, .finish = text_finish, .free = text_free
+};
 
 static int open_canvas(void **state, FILE *out, const struct txtrace_log_info *info, bool has_args)
 {

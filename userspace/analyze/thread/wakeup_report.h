@@ -48,7 +48,7 @@ struct wakeup_idle {
 struct wakeup_counter {
 	uint32_t pid;
 	uint32_t tid;
-	char name[64]; /* perhaps cut off */
+	char name[128]; /* perhaps cut off */
 	size_t name_length;
 	uint64_t cnt;
 	int64_t maximum;

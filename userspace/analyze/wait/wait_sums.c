@@ -30,7 +30,7 @@ const char *const wait_object_kind_names[WAIT_OBJECT_KIND_COUNT] = {
 enum { WAITER = 0, WAKER = 1 };
 
 struct cell {
-	struct wait_cell sum; /* waiter and waker are sides */
+	struct wait_cell sum;		 /* waiter and waker are sides */
 	struct cell *next[2], **link[2]; /* of those of the span that is waiter, and waker */
 };
 
@@ -47,7 +47,7 @@ struct wait_sums {
 	struct wait_object *objects;
 	uint32_t object_cnt, object_size;
 	struct id_map object_numbers; /* by (process, reason, kind) and value: number + 1 */
-	struct id_map cells;          /* by sides and object */
+	struct id_map cells;	      /* by sides and object */
 	struct wait_totals totals;
 	bool is_full;
 	struct cell **sorted;
@@ -223,12 +223,9 @@ static enum wait_object_kind kind_of_call(const struct syscall_row *call, const 
 {
 	/* Of a machine whose calls are not known, the reason tells as much. */
 	static const uint8_t by_reason[TXTRACE_BLOCK_REASON_COUNT] = {
-		[TXTRACE_BLOCK_LOCK] = WAIT_OBJECT_FUTEX,
-		[TXTRACE_BLOCK_SLEEP] = WAIT_OBJECT_SLEEP,
-		[TXTRACE_BLOCK_DISK] = WAIT_OBJECT_FD,
-		[TXTRACE_BLOCK_NETWORK] = WAIT_OBJECT_FD,
-		[TXTRACE_BLOCK_PIPE] = WAIT_OBJECT_FD,
-		[TXTRACE_BLOCK_POLL] = WAIT_OBJECT_FD,
+		[TXTRACE_BLOCK_LOCK] = WAIT_OBJECT_FUTEX, [TXTRACE_BLOCK_SLEEP] = WAIT_OBJECT_SLEEP,
+		[TXTRACE_BLOCK_DISK] = WAIT_OBJECT_FD,	  [TXTRACE_BLOCK_NETWORK] = WAIT_OBJECT_FD,
+		[TXTRACE_BLOCK_PIPE] = WAIT_OBJECT_FD,	  [TXTRACE_BLOCK_POLL] = WAIT_OBJECT_FD,
 	};
 	static const uint8_t by_argument[] = {
 		[SYSCALL_ARGUMENT_FD] = WAIT_OBJECT_FD,
@@ -379,6 +376,16 @@ static uint32_t current_side(const struct wait_sums *sums, uint32_t side)
 	return party == LATE_LABEL_NONE ? side : party;
 }
 
+static bool is_wanted(const struct wait_sums *sums, const struct wait *wait)
+{
+	const struct txtrace_wake *wake = wait->wake ? &wait->wake->wake : NULL;
+
+	return !sums->options.has_span ||
+	       (wake && wake->span &&
+		sums->options.has_span(sums->options.context, wake->flags & TXTRACE_WAKE_SPAN_KEYED,
+				       wake->pid, wake->span));
+}
+
 static int add_wait(struct wait_sums *sums, const struct wait *wait)
 {
 	uint32_t name;
@@ -526,7 +533,7 @@ int wait_sums_add(struct wait_sums *sums, const struct txtrace_record *record)
 	if (record->kind == TXTRACE_RECORD_OBJECT)
 		return sums->options.is_by_object ? fd_names_add(&sums->names, &record->object) : 0;
 	result = wait_finder_add(sums->finder, record, &wait);
-	return result > 0 ? add_wait(sums, &wait) : result;
+	return result > 0 && is_wanted(sums, &wait) ? add_wait(sums, &wait) : result < 0 ? result : 0;
 }
 
 /* Whoever waited first was told of when it was looked at, which may be behind the waits. */

@@ -136,6 +136,9 @@ struct wait_sums_options {
 	/* who waited in no span is PARTY_THREAD by its name, not PARTY_NO_SPAN; both are in_no_span */
 	bool names_threads;
 	const char *kernel;  /* of struct txtrace_log_info: whose system calls these are */
+	/* NULL: all waits count; else those of threads that were in such a span */
+	bool (*has_span)(const void *context, bool is_keyed, uint32_t pid, uint64_t span);
+	const void *context;
 };
 
 struct wait_sums;

@@ -105,4 +105,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_anonymize = { "anonymize", "replace all names in a log by pseudonyms",
-					   &options, run };
+					   &options, .run = run };

@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-#include <string.h>
-
-#include "cli/print/blame_print.h"
 #include "cli/commands/command.h"
+#include "cli/commands/wait_analysis.h"
 #include "cli/exit_status.h"
-#include "cli/files/log_input.h"
-
-struct blame_options {
-	uint64_t limit;
-	uint64_t max_memory_bytes;
-	bool wants_json;
-};
+#include "cli/files/capture_info.h"
+#include "cli/print/blame_print.h"
+#include "cli/print/party_print.h"
 
 static const struct option_spec specs[] = {
-	OPTION("limit", 'n', OPTION_U64, "N",
-	       "show N labels and N sentences, the heaviest; 0: all (default 10)",
-	       offsetof(struct blame_options, limit)),
-	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
-	       "use no more for what is summed up; what is new beyond it is counted together (default 512M)",
-	       offsetof(struct blame_options, max_memory_bytes), .minimum = 1 << 16),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all pairs",
-	       offsetof(struct blame_options, wants_json)),
+	OPTION_LIMIT("show N labels and N sentences, the heaviest; 0: all (default 10)"),
+	OPTION_MEMORY("use no more for what is summed up; what is new beyond it is counted together (default "
+		      "512M)"),
+	OPTION_SORT,
+	OPTIONS_OUTPUT("write one JSON object, with all pairs"),
 	OPTION_END,
 };
 
@@ -32,67 +22,161 @@ static const struct options options = {
 		 "A wait is charged once, to the span that its thread had entered last.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples = (const struct option_example[]){
-		{ "txtrace blame bank.txtrace", "The matrix, and what is in it in words." },
-		{ "txtrace blame --json bank.txtrace | jq '.pairs[] | select(.waiter.name == "
-		  "\"checkout\")'",
-		  "Whom one label waited for." },
-		{ NULL, NULL },
-	},
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace blame bank.txtrace", "The matrix, and what is in it in words." },
+			{ "txtrace blame --json bank.txtrace | jq '.pairs[] | select(.waiter.name == "
+			  "\"checkout\")'",
+			  "Whom one label waited for." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
 	.operand_max = -1,
 };
 
-static int show(struct cli *cli, const struct blame_options *values, const struct log_input *input,
-		const struct wait_sums *sums)
-{
+struct blame_state {
+	struct wait_analysis waits; /* first */
 	struct blame blame;
-	struct blame_view view = { sums, &blame, &input->info, &input->census, values->limit };
-	struct json json;
-	int err = blame_init(&blame, sums);
+};
 
-	if (err)
-		return err;
-	if (values->wants_json) {
-		cli_begin_json(cli, &json);
-		blame_json(&view, &json);
-		err = cli_finish_json(cli, &json);
-	} else {
-		err = blame_print(&view, &cli->out);
-	}
-	blame_release(&blame);
+/* ---- columns: of the pairs ---- */
+
+static void get_waiter(const void *row, struct cell *cell)
+{
+	struct party party = wait_sums_party(wait_analysis_sums(cell->context),
+					     ((const struct blame_pair *)row)->waiter);
+
+	party_append(&cell->words, &party);
+}
+
+static void get_waker(const void *row, struct cell *cell)
+{
+	struct party party = wait_sums_party(wait_analysis_sums(cell->context),
+					     ((const struct blame_pair *)row)->waker);
+
+	party_append(&cell->words, &party);
+}
+
+static void get_reasons(const void *row, struct cell *cell)
+{
+	wait_reasons_append(&cell->words, ((const struct blame_pair *)row)->reason_ns);
+}
+
+static void waiter_json(const void *context, const void *row, struct json *json)
+{
+	struct party party = wait_sums_party(wait_analysis_sums(context),
+					     ((const struct blame_pair *)row)->waiter);
+
+	party_json(json, "waiter", &party);
+}
+
+static void waker_json(const void *context, const void *row, struct json *json)
+{
+	struct party party = wait_sums_party(wait_analysis_sums(context),
+					     ((const struct blame_pair *)row)->waker);
+
+	party_json(json, "waker", &party);
+}
+
+static void reasons_json(const void *context, const void *row, struct json *json)
+{
+	(void)context;
+	wait_reasons_json(json, "reasons", ((const struct blame_pair *)row)->reason_ns);
+}
+
+static const struct column columns[] = {
+	{ "waiter", "who waited", NULL, COLUMN_WORDS, .get = get_waiter, .json = waiter_json,
+	  .style = TABLE_BOLD },
+	{ "waker", "who ended it", NULL, COLUMN_WORDS, .get = get_waker, .json = waker_json },
+	COLUMN_OF("count", "waits", NULL, COLUMN_COUNT, struct blame_pair, cnt),
+	COLUMN_OF("ns", "blocked", NULL, COLUMN_DURATION, struct blame_pair, ns),
+	COLUMN_OF("max_ns", "max", NULL, COLUMN_DURATION, struct blame_pair, max_ns),
+	{ "reasons", NULL, NULL, COLUMN_WORDS, .get = get_reasons, .json = reasons_json },
+	COLUMN_END,
+};
+
+/* ---- the analysis ---- */
+
+static void free_state(void *made)
+{
+	struct blame_state *state = made;
+
+	blame_release(&state->blame);
+	wait_analysis_free(state);
+}
+
+static void *new_state(struct analysis_run *run)
+{
+	return wait_analysis_new(run, sizeof(struct blame_state), &(struct wait_sums_options){ 0 });
+}
+
+static int finish(struct analysis_run *run)
+{
+	struct blame_state *state = run->state;
+	int err = wait_sums_finish(state->waits.sums);
+
+	return err ? err : blame_init(&state->blame, state->waits.sums);
+}
+
+static int rows(struct analysis_run *run, struct row_list *list)
+{
+	const struct blame *blame = &((const struct blame_state *)run->state)->blame;
+
+	for (size_t i = 0; i < blame->pair_cnt; i++)
+		row_list_add(list, &blame->pairs[i]);
+	return 0;
+}
+
+static const char *why_no_rows(const struct analysis_run *run)
+{
+	return capture_no_waits(&run->input->info, "no span waited");
+}
+
+static int text(struct analysis_run *run)
+{
+	const struct blame_state *state = run->state;
+	struct blame_view view = { state->waits.sums, &state->blame, run->common->limit };
+	int err = 0;
+
+	if (state->blame.row_cnt > 0)
+		err = blame_print(&view, &run->cli->out);
+	else
+		fprintf(run->cli->out.file, "%s\n", why_no_rows(run));
+	fputc('\n', run->cli->out.file);
 	return err;
 }
 
-static int run(struct cli *cli, int argc, char **argv)
+static void tail_json(struct analysis_run *run, struct json *json)
 {
-	struct blame_options values = { .limit = 10, .max_memory_bytes = 512 << 20 };
-	struct wait_sums_options sums_options;
-	struct options_result result;
-	struct txtrace_record record;
-	struct wait_sums *sums;
-	struct log_input input;
-	int status, err;
+	const struct blame_state *state = run->state;
 
-	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
-		return status;
-	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
-	if (status)
-		return status;
-	sums_options = (struct wait_sums_options){ .max_bytes = values.max_memory_bytes,
-						   .kernel = input.info.kernel };
-	sums = wait_sums_new(&sums_options);
-	err = sums ? 0 : -ENOMEM;
-	while (!err && log_input_next(&input, &record)) {
-		err = input.has_begun_capture ? wait_sums_begin_capture(sums) : 0;
-		err = err ? err : wait_sums_add(sums, &record);
-	}
-	err = err ? err : wait_sums_finish(sums);
-	err = err ? err : show(cli, &values, &input, sums);
-	wait_sums_free(sums);
-	return log_input_end(&input, err, "sum up the waits of");
+	wait_totals_json(json, state->waits.sums);
+	wait_reasons_json(json, "unseen_reasons", state->blame.unseen.reason_ns);
 }
 
-const struct command command_blame = { "blame", "who made whom wait: label by label", &options, run };
+static const struct analysis_options defaults = { .limit = 10, .max_memory_bytes = 512 << 20 };
+
+static const struct analysis analysis = {
+	.type = "blame",
+	.rows_names = { "pairs" },
+	.what = "sum up the waits of",
+	.why_no_rows = why_no_rows,
+	.before_more = "\n",
+	.more = " with less blocked time",
+	.columns = columns,
+	.finds_spans = true,
+	.new = new_state,
+	.free = free_state,
+	.passes = { { wait_analysis_begin_capture, wait_analysis_add, finish } },
+	.rows = rows,
+	.text = text,
+	.foot = wait_analysis_foot,
+	.tail_json = tail_json,
+	.values_bytes = sizeof(defaults),
+	.defaults = &defaults,
+};
+
+const struct command command_blame = { "blame", "who made whom wait: label by label", &options,
+				       .analysis = &analysis };

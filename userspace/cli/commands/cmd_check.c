@@ -20,6 +20,7 @@ static const struct option_spec specs[] = {
 	OPTION("json-schema", 0, OPTION_FLAG, NULL, "print the schema of the JSON report",
 	       offsetof(struct verdict_options, wants_schema)),
 	OPTION_NEST(struct verdict_options, nest),
+	OPTIONS_SCOPE(struct verdict_options, scope),
 	OPTION_END,
 };
 
@@ -72,6 +73,8 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	values.scope.finds_spans = true;
+	cli->scope = &values.scope;
 	cli->nest = values.nest;
 	if (values.wants_schema)
 		return verdict_print_schema(cli);
@@ -97,4 +100,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-const struct command command_check = { "check", "check a log against rules; a gate for CI", &options, run };
+const struct command command_check = { "check", "check a log against rules; a gate for CI", &options, .run = run };

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <inttypes.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "analyze/thread/concurrency.h"
-#include "base/glob.h"
 #include "base/units.h"
-#include "cli/print/analysis_frame.h"
-#include "cli/files/capture_info.h"
+#include "cli/commands/analysis.h"
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
-#include "cli/files/log_input.h"
 
 #define NAME_COLUMNS_MAX 24
 #define NUMBERS_COLUMNS 22 /* what stands before the chart besides the name, with its gaps */
@@ -18,12 +14,16 @@
 #define MACHINE_BUCKETS 100 /* where no screen says how many fit */
 
 struct concurrency_options {
+	struct analysis_options common;
 	uint64_t bucket_cnt; /* 0: what is fit */
-	uint64_t limit;
-	const char *label;
 	bool wants_threads;
-	bool wants_json;
-	bool wants_csv;
+};
+
+struct concurrency_state {
+	struct concurrency *concurrency; /* of the second reading */
+	uint64_t from_ns;		 /* of what is wanted */
+	uint64_t to_ns;
+	bool wants_threads;
 };
 
 static const struct option_spec specs[] = {
@@ -31,20 +31,14 @@ static const struct option_spec specs[] = {
 	       "divide the time into N equal parts (default as fits the screen, 100 for --json and --csv)",
 	       offsetof(struct concurrency_options, bucket_cnt), .minimum = 1,
 	       .maximum = CONCURRENCY_BUCKET_MAX),
-	OPTION("label", 'l', OPTION_STRING, "GLOB",
-	       "only spans with such a label, as in 'tx.*'; counters are there all the same",
-	       offsetof(struct concurrency_options, label)),
-	OPTION("limit", 'n', OPTION_U64, "N",
-	       "show the N labels of which most were open, and N counters; 0: all (default 20)",
-	       offsetof(struct concurrency_options, limit)),
+	OPTION_LABEL("only spans with such a label, as in 'tx.*'; counters are there all the same"),
+	OPTION_LIMIT("show the N labels of which most were open, and N counters; 0: all (default 20)"),
 	OPTION("threads", 'T', OPTION_FLAG, NULL,
 	       "also how many threads were running, runnable and blocked; of a log without spans that is "
 	       "shown anyway",
 	       offsetof(struct concurrency_options, wants_threads)),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all series",
-	       offsetof(struct concurrency_options, wants_json)),
-	OPTION("csv", 0, OPTION_FLAG, NULL, "write CSV, with all series: a line for each part of the time",
-	       offsetof(struct concurrency_options, wants_csv)),
+	OPTION_SORT,
+	OPTIONS_OUTPUT("write one JSON object, with all series"),
 	OPTION_END,
 };
 
@@ -56,11 +50,12 @@ static const struct options options = {
 		 "log twice.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples = (const struct option_example[]){
-		{ "txtrace concurrency bank.txtrace", "A line for each label and counter." },
-		{ "txtrace concurrency --buckets 1000 --csv bank.txtrace", "For a spreadsheet." },
-		{ NULL, NULL },
-	},
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace concurrency bank.txtrace", "A line for each label and counter." },
+			{ "txtrace concurrency --buckets 1000 --csv bank.txtrace", "For a spreadsheet." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -112,50 +107,55 @@ static void add_series(struct table *table, const struct concurrency_series *ser
 	text_release(&text);
 }
 
-static int print_text(struct cli *cli, const struct concurrency_options *values,
-		      const struct log_input *input, const struct concurrency *concurrency, size_t bucket_cnt)
+static void print_range(struct analysis_run *run, const struct concurrency *concurrency)
 {
-	static const struct table_column columns[] = {
+	size_t bucket_cnt = concurrency_bucket_count(concurrency);
+	uint64_t from_ns = concurrency_begin_ns(concurrency, 0),
+		 to_ns = concurrency_begin_ns(concurrency, bucket_cnt),
+		 first_ns = log_input_begin_ns(run->input);
+	char begin[UNITS_SIZE], end[UNITS_SIZE], width[UNITS_SIZE];
+
+	fprintf(run->cli->out.file, "from +%s to +%s, each column %s; bars are as high as the row's peak\n\n",
+		units_format_duration(begin, from_ns > first_ns ? from_ns - first_ns : 0),
+		units_format_duration(end, to_ns > first_ns ? to_ns - first_ns : 0),
+		units_format_duration(width, (to_ns - from_ns) / bucket_cnt));
+}
+
+static int text(struct analysis_run *run)
+{
+	static const struct table_column titles[] = {
 		{ "open spans, counters", TABLE_LEFT, NULL },
 		{ "mean", TABLE_RIGHT, NULL },
 		{ "peak", TABLE_RIGHT, NULL },
 		{ "over time", TABLE_LEFT, NULL },
 	};
-	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	uint64_t shown_cnts[CONCURRENCY_KIND_COUNT] = { 0 }, hidden_cnt = 0,
-		 from_ns = concurrency_begin_ns(concurrency, 0);
-	char begin[UNITS_SIZE], end[UNITS_SIZE], width[UNITS_SIZE];
-	uint64_t to_ns = concurrency_begin_ns(concurrency, bucket_cnt), first_ns = input->census.first_ns;
-	int err;
+	const struct concurrency *concurrency = ((const struct concurrency_state *)run->state)->concurrency;
+	struct table *table = table_new(titles, sizeof(titles) / sizeof(titles[0]));
+	uint64_t shown_cnts[CONCURRENCY_KIND_COUNT] = { 0 }, hidden_cnt = 0;
+	uint64_t limit = run->common->limit;
+	int err = 0;
 
 	for (size_t i = 0; i < concurrency_series_count(concurrency); i++) {
 		const struct concurrency_series *series = concurrency_series(concurrency, i);
 
-		if (values->limit && shown_cnts[series->kind] == values->limit &&
-		    series->kind != CONCURRENCY_THREADS) {
+		if (limit && shown_cnts[series->kind] == limit && series->kind != CONCURRENCY_THREADS) {
 			hidden_cnt++;
 			continue;
 		}
 		shown_cnts[series->kind]++;
-		add_series(table, series, bucket_cnt);
+		add_series(table, series, concurrency_bucket_count(concurrency));
 	}
-	analysis_print_title(cli, input);
-	if (concurrency_series_count(concurrency) == 0) {
-		table_free(table);
-		fputs("no spans and no counters\n\n", cli->out.file);
-		return analysis_print_losses(cli, input);
-	}
-	err = screen_print_table(&cli->out, table);
+	if (concurrency_series_count(concurrency) == 0)
+		fputs("no spans and no counters\n\n", run->cli->out.file);
+	else
+		err = screen_print_table(&run->cli->out, table);
 	table_free(table);
-	fprintf(cli->out.file, "from +%s to +%s, each column %s; bars are as high as the row's peak\n\n",
-		units_format_duration(begin, from_ns > first_ns ? from_ns - first_ns : 0),
-		units_format_duration(end, to_ns > first_ns ? to_ns - first_ns : 0),
-		units_format_duration(width, (to_ns - from_ns) / bucket_cnt));
+	if (concurrency_series_count(concurrency) > 0)
+		print_range(run, concurrency);
+	analysis_print_more(run, hidden_cnt);
 	if (hidden_cnt > 0)
-		fprintf(cli->out.file,
-			"%" PRIu64 " more labels or counters: 'txtrace concurrency --limit 0' shows them\n\n",
-			hidden_cnt);
-	return err ? err : analysis_print_losses(cli, input);
+		fputc('\n', run->cli->out.file);
+	return err;
 }
 
 /* ---- for machines ---- */
@@ -185,188 +185,204 @@ static void series_json(struct json *json, const struct concurrency_series *seri
 	json_object_end(json);
 }
 
-static int print_json(struct cli *cli, const struct log_input *input, const struct concurrency *concurrency,
-		      size_t bucket_cnt)
+static void head_json(struct analysis_run *run, struct json *json)
 {
-	struct json json;
+	const struct concurrency *concurrency = ((const struct concurrency_state *)run->state)->concurrency;
+	size_t bucket_cnt = concurrency_bucket_count(concurrency);
 
-	cli_keep_lines(cli);
-	json_init_file(&json, cli->out.file);
-	capture_json_begin(&json, "concurrency", &input->info);
-	json_name(&json, "begins_ns");
-	json_array_begin(&json);
+	json_name(json, "begins_ns");
+	json_array_begin(json);
 	for (size_t i = 0; i <= bucket_cnt; i++) /* the last is where the last bucket ends */
-		json_u64(&json, concurrency_begin_ns(concurrency, i));
-	json_array_end(&json);
-	json_name(&json, "series");
-	json_array_begin(&json);
+		json_u64(json, concurrency_begin_ns(concurrency, i));
+	json_array_end(json);
+	json_name(json, "series");
+	json_array_begin(json);
 	for (size_t i = 0; i < concurrency_series_count(concurrency); i++) {
-		json_line_break(&json);
-		series_json(&json, concurrency_series(concurrency, i), bucket_cnt);
+		json_line_break(json);
+		series_json(json, concurrency_series(concurrency, i), bucket_cnt);
 	}
-	json_array_end(&json);
-	capture_json_end(&json, &input->census);
-	return cli_finish_json(cli, &json);
+	json_array_end(json);
 }
 
-/* A quote in a field is doubled; what else could end it is escaped before. */
-static void append_csv(struct text *text, struct txtrace_string name)
-{
-	size_t at = 0;
+/* ---- columns: of the parts of the time of all series ---- */
 
-	text_append(text, "\"");
-	while (at < name.length) {
-		const char *quote = memchr(name.bytes + at, '"', name.length - at);
-		size_t length = quote ? (size_t)(quote - name.bytes) - at : name.length - at;
-
-		text_append_escaped(text, name.bytes + at, length);
-		text_append(text, quote ? "\"\"" : "");
-		at += length + 1;
-	}
-	text_append(text, "\"");
-}
-
-static int print_csv(struct cli *cli, const struct concurrency *concurrency, size_t bucket_cnt)
-{
-	struct text name = { 0 };
-
-	cli_keep_lines(cli);
-	fputs("begin_ns,end_ns,kind,name,pid,mean\n", cli->out.file);
-	for (size_t i = 0; i < concurrency_series_count(concurrency); i++) {
-		const struct concurrency_series *series = concurrency_series(concurrency, i);
-
-		text_clear(&name);
-		append_csv(&name, series->name);
-		for (size_t j = 0; j < bucket_cnt; j++) {
-			fprintf(cli->out.file, "%" PRIu64 ",%" PRIu64 ",%s,%s,",
-				concurrency_begin_ns(concurrency, j),
-				concurrency_begin_ns(concurrency, j + 1),
-				series->is_rest ? "rest" : kind_names[series->kind], text_string(&name));
-			if (series->kind == CONCURRENCY_COUNTER)
-				fprintf(cli->out.file, "%" PRIu32, series->pid);
-			fprintf(cli->out.file, ",%.6g\n", series->means[j]);
-		}
-	}
-	text_release(&name);
-	return name.err;
-}
-
-/* ---- both passes ---- */
-
-static bool is_wanted(const struct concurrency_options *values, const struct txtrace_record *record)
-{
-	const struct txtrace_string *label = &record->span.label;
-
-	if (record->kind == TXTRACE_RECORD_COUNTER)
-		return true;
-	return record->kind == TXTRACE_RECORD_SPAN &&
-	       (!values->label || glob_matches(values->label, label->bytes, label->length));
-}
-
-struct range {
-	uint64_t from_ns;
-	uint64_t to_ns;
+struct bucket {
+	const struct concurrency_series *series;
+	uint64_t begin_ns;
+	uint64_t end_ns;
+	double mean;
 };
 
-/* Of what is wanted. A time alone is a range of 1 ns. */
-static void find_range(struct log_input *input, const struct concurrency_options *values, struct range *range)
+static void get_kind(const void *row, struct cell *cell)
 {
-	struct txtrace_record record;
+	const struct concurrency_series *series = ((const struct bucket *)row)->series;
 
-	*range = (struct range){ UINT64_MAX, 0 };
-	while (log_input_next(input, &record)) {
-		bool is_span = record.kind == TXTRACE_RECORD_SPAN;
-		uint64_t begin_ns, end_ns;
-
-		if (!is_wanted(values, &record))
-			continue;
-		begin_ns = is_span ? record.span.begin_ns : record.counter.time_ns;
-		end_ns = is_span ? record.span.end_ns : record.counter.time_ns;
-		range->from_ns = begin_ns < range->from_ns ? begin_ns : range->from_ns;
-		range->to_ns = end_ns > range->to_ns ? end_ns : range->to_ns;
-	}
-	if (range->from_ns == range->to_ns && range->to_ns < UINT64_MAX)
-		range->to_ns++;
+	text_append(&cell->words, series->is_rest ? "rest" : kind_names[series->kind]);
 }
 
-static int read_again(struct cli *cli, const struct concurrency_options *values,
-		      const struct options_result *result, struct concurrency *concurrency)
+static void get_name(const void *row, struct cell *cell)
 {
-	struct txtrace_record record;
-	struct log_input again;
-	int err = 0;
+	const struct concurrency_series *series = ((const struct bucket *)row)->series;
 
-	if (log_input_open(&again, cli, result->operands, result->operand_cnt, true))
-		return -EIO;
-	again.is_quiet = true;
-	while (!err && log_input_next(&again, &record)) {
-		if (again.has_begun_capture)
-			concurrency_begin_capture(concurrency);
-		if (is_wanted(values, &record))
-			err = concurrency_add(concurrency, &record);
-		if (!err && values->wants_threads)
-			err = concurrency_add_threads(concurrency, &record);
-	}
-	log_input_close(&again);
-	if (!err)
-		concurrency_finish(concurrency);
-	return err;
+	cell->string = series->name;
+	append_name(&cell->words, series);
 }
 
-static size_t choose_buckets(const struct cli *cli, const struct concurrency_options *values)
+static void get_pid(const void *row, struct cell *cell)
 {
+	const struct concurrency_series *series = ((const struct bucket *)row)->series;
+
+	cell->is_unknown = series->kind != CONCURRENCY_COUNTER;
+	cell->number = series->pid;
+}
+
+static void get_mean(const void *row, struct cell *cell)
+{
+	cell->real = ((const struct bucket *)row)->mean;
+}
+
+static const struct column columns[] = {
+	COLUMN_OF("begin_ns", "begin, s", NULL, COLUMN_MOMENT, struct bucket, begin_ns),
+	COLUMN_OF("end_ns", "end, s", NULL, COLUMN_MOMENT, struct bucket, end_ns),
+	{ "kind", NULL, NULL, COLUMN_WORDS, .get = get_kind },
+	{ "name", NULL, NULL, COLUMN_STRING, .get = get_name, .style = TABLE_BOLD },
+	{ "pid", NULL, NULL, COLUMN_ID, COLUMN_BLANK, .get = get_pid },
+	{ "mean", NULL, NULL, COLUMN_REAL, .get = get_mean },
+	COLUMN_END,
+};
+
+static int rows(struct analysis_run *run, struct row_list *list)
+{
+	const struct concurrency *concurrency = ((const struct concurrency_state *)run->state)->concurrency;
+
+	for (size_t i = 0; run->is_plain && i < concurrency_series_count(concurrency); i++) {
+		const struct concurrency_series *series = concurrency_series(concurrency, i);
+
+		for (size_t at = 0; at < concurrency_bucket_count(concurrency); at++) {
+			struct bucket *bucket = row_list_make(list, sizeof(*bucket));
+
+			if (bucket)
+				*bucket = (struct bucket){ series, concurrency_begin_ns(concurrency, at),
+							   concurrency_begin_ns(concurrency, at + 1),
+							   series->means[at] };
+		}
+	}
+	return 0;
+}
+
+/* ---- both readings ---- */
+
+static void free_state(void *made)
+{
+	struct concurrency_state *state = made;
+
+	concurrency_free(state->concurrency);
+	free(state);
+}
+
+static void *new_state(struct analysis_run *run)
+{
+	struct concurrency_state *state = calloc(1, sizeof(*state));
+
+	if (!state)
+		return NULL;
+	state->from_ns = UINT64_MAX;
+	state->wants_threads = ((const struct concurrency_options *)run->values)->wants_threads;
+	return state;
+}
+
+/* The range of what is wanted. A time alone is a range of 1 ns. */
+static int find_range(struct analysis_run *run, const struct txtrace_record *record)
+{
+	struct concurrency_state *state = run->state;
+	bool is_span = record->kind == TXTRACE_RECORD_SPAN;
+	uint64_t begin_ns, end_ns;
+
+	if (!is_span && record->kind != TXTRACE_RECORD_COUNTER)
+		return 0;
+	begin_ns = is_span ? record->span.begin_ns : record->counter.time_ns;
+	end_ns = is_span ? record->span.end_ns : record->counter.time_ns;
+	state->from_ns = begin_ns < state->from_ns ? begin_ns : state->from_ns;
+	state->to_ns = end_ns > state->to_ns ? end_ns : state->to_ns;
+	return 0;
+}
+
+static size_t choose_buckets(const struct analysis_run *run)
+{
+	const struct concurrency_options *values = run->values;
 	size_t taken = NAME_COLUMNS_MAX + NUMBERS_COLUMNS, cnt = CHART_COLUMNS_MIN;
 
-	if (values->wants_json || values->wants_csv)
+	if (values->common.wants_json || run->is_plain)
 		cnt = MACHINE_BUCKETS;
-	else if (cli->out.columns > taken + CHART_COLUMNS_MIN)
-		cnt = cli->out.columns - taken;
+	else if (run->cli->out.columns > taken + CHART_COLUMNS_MIN)
+		cnt = run->cli->out.columns - taken;
 	if (values->bucket_cnt)
 		cnt = (size_t)values->bucket_cnt;
 	return cnt < CONCURRENCY_BUCKET_MAX ? cnt : CONCURRENCY_BUCKET_MAX;
 }
 
-static int show(struct cli *cli, const struct concurrency_options *values, const struct log_input *input,
-		const struct concurrency *concurrency, size_t bucket_cnt)
+static int end_range(struct analysis_run *run)
 {
-	if (values->wants_csv)
-		return print_csv(cli, concurrency, bucket_cnt);
-	if (values->wants_json)
-		return print_json(cli, input, concurrency, bucket_cnt);
-	return print_text(cli, values, input, concurrency, bucket_cnt);
+	const struct log_census *census = &run->input->census;
+	struct concurrency_state *state = run->state;
+
+	if (state->from_ns == state->to_ns && state->to_ns < UINT64_MAX)
+		state->to_ns++;
+	if (!census->record_cnt[TXTRACE_RECORD_SPAN] && census->record_cnt[TXTRACE_RECORD_RUN] &&
+	    !run->common->label)
+		state->wants_threads = true;
+	if (state->wants_threads && census->first_ns < census->last_ns) {
+		state->from_ns = census->first_ns;
+		state->to_ns = census->last_ns;
+	}
+	if (state->from_ns >= state->to_ns) {
+		state->from_ns = 0; /* nothing is in it */
+		state->to_ns = 1;
+	}
+	state->concurrency = concurrency_new(state->from_ns, state->to_ns, choose_buckets(run));
+	return state->concurrency ? 0 : -ENOMEM;
 }
 
-static int run(struct cli *cli, int argc, char **argv)
+static int begin_capture(struct analysis_run *run)
 {
-	struct concurrency_options values = { .limit = 20 };
-	struct concurrency *concurrency = NULL;
-	struct options_result result;
-	struct log_input input;
-	struct range range;
-	int status, err = 0;
-
-	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
-		return status;
-	if (values.wants_json && values.wants_csv)
-		return cli_fail(cli, "--json and --csv exclude each other");
-	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
-	if (status)
-		return status;
-	find_range(&input, &values, &range);
-	if (!input.census.record_cnt[TXTRACE_RECORD_SPAN] && input.census.record_cnt[TXTRACE_RECORD_RUN] &&
-	    !values.label)
-		values.wants_threads = true;
-	if (values.wants_threads && input.census.first_ns < input.census.last_ns)
-		range = (struct range){ input.census.first_ns, input.census.last_ns };
-	if (range.from_ns >= range.to_ns)
-		range = (struct range){ 0, 1 }; /* nothing is in it */
-	concurrency = concurrency_new(range.from_ns, range.to_ns, choose_buckets(cli, &values));
-	err = concurrency ? read_again(cli, &values, &result, concurrency) : -ENOMEM;
-	if (!err)
-		err = show(cli, &values, &input, concurrency, concurrency_bucket_count(concurrency));
-	concurrency_free(concurrency);
-	return log_input_end(&input, err, "show the concurrency of");
+	concurrency_begin_capture(((struct concurrency_state *)run->state)->concurrency);
+	return 0;
 }
+
+static int add(struct analysis_run *run, const struct txtrace_record *record)
+{
+	struct concurrency_state *state = run->state;
+	int err = 0;
+
+	if (record->kind == TXTRACE_RECORD_SPAN || record->kind == TXTRACE_RECORD_COUNTER)
+		err = concurrency_add(state->concurrency, record);
+	return !err && state->wants_threads ? concurrency_add_threads(state->concurrency, record) : err;
+}
+
+static int finish(struct analysis_run *run)
+{
+	concurrency_finish(((struct concurrency_state *)run->state)->concurrency);
+	return 0;
+}
+
+static const struct concurrency_options defaults = { .common = { .limit = 20 } };
+
+static const struct analysis analysis = {
+	.type = "concurrency",
+	.what = "show the concurrency of",
+	.no_rows = "no spans and no counters",
+	.more = " labels or counters",
+	.columns = columns,
+	.is_compact = true,
+	.new = new_state,
+	.free = free_state,
+	.passes = { { .add = find_range, .finish = end_range }, { begin_capture, add, finish } },
+	.rows = rows,
+	.text = text,
+	.head_json = head_json,
+	.values_bytes = sizeof(defaults),
+	.defaults = &defaults,
+};
 
 const struct command command_concurrency = { "concurrency", "open spans and counters over time", &options,
-					     run };
+					     .analysis = &analysis };

@@ -362,4 +362,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_critical_path = { "critical-path", "what the end of one span waited for",
-					       &options, run };
+					       &options, .run = run };

@@ -41,6 +41,7 @@ static const struct option_spec specs[] = {
 	OPTION("json-schema", 0, OPTION_FLAG, NULL, "print the schema of the JSON report",
 	       offsetof(struct verdict_options, wants_schema)),
 	OPTION_NEST(struct verdict_options, nest),
+	OPTIONS_SCOPE(struct verdict_options, scope),
 	OPTION_END,
 };
 
@@ -152,6 +153,8 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	values.scope.finds_spans = true;
+	cli->scope = &values.scope;
 	cli->nest = values.nest;
 	if (values.wants_schema)
 		return verdict_print_schema(cli);
@@ -175,4 +178,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_diff = { "diff", "what changed between runs of two versions; a gate for CI",
-				      &options, run };
+				      &options, .run = run };

@@ -9,7 +9,7 @@
 #include "cli/print/dump_line.h"
 #include "cli/exit_status.h"
 #include "cli/files/log_input.h"
-#include "cli/files/moment.h"
+#include "cli/files/log_scope.h"
 
 #define POLL_EVERY_NS 100000000
 #define LOOK_EVERY 4096 /* records between looks at the signals */
@@ -20,6 +20,7 @@ struct dump_options {
 	struct moment from;
 	struct moment to;
 	bool follow;
+	struct log_scope scope; /* --where */
 };
 
 static int take_kind(void *context, const char *value, const char **complaint)
@@ -40,16 +41,6 @@ static int take_kind(void *context, const char *value, const char **complaint)
 	return -EINVAL;
 }
 
-static int take_from(void *values, const char *value, const char **complaint)
-{
-	return moment_take(&((struct dump_options *)values)->from, value, complaint);
-}
-
-static int take_to(void *values, const char *value, const char **complaint)
-{
-	return moment_take(&((struct dump_options *)values)->to, value, complaint);
-}
-
 static const struct option_spec specs[] = {
 	OPTION("kind", 'k', OPTION_CALL, "KIND",
 	       "only records of this kind (may be repeated): span, run, wake, thread, attribute, "
@@ -60,13 +51,15 @@ static const struct option_spec specs[] = {
 	OPTION("from", 'f', OPTION_CALL, "T",
 	       "skip records that ended before T: a time since the capture began, as in 1.5s, or a "
 	       "CLOCK_MONOTONIC time as printed, as in 6098565896422abs",
-	       0, .call = take_from),
-	OPTION("to", 't', OPTION_CALL, "T", "skip records that ended at T or later", 0, .call = take_to),
+	       offsetof(struct dump_options, from), .call = moment_take),
+	OPTION("to", 't', OPTION_CALL, "T", "skip records that ended at T or later",
+	       offsetof(struct dump_options, to), .call = moment_take),
 	OPTION("follow", 0, OPTION_FLAG, NULL,
 	       "follow a file that is still being written, and the files after it, until the capture ends",
 	       offsetof(struct dump_options, follow)),
 	OPTION("limit", 'n', OPTION_U64, "N", "stop after N lines; 0: never (the default)",
 	       offsetof(struct dump_options, limit)),
+	OPTION_WHERE(struct dump_options, scope),
 	OPTION_END,
 };
 
@@ -131,8 +124,9 @@ static int print(struct dumping *dumping, const struct txtrace_record *record)
 		return dumping->line.err;
 	dumping->line_cnt++;
 	dumping->is_done = dumping->line_cnt == dumping->values->limit;
-	return fwrite(text_string(&dumping->line), 1, dumping->line.length, out) == dumping->line.length ?
-		       0 : cli_write_failed(dumping->cli, -errno);
+	return fwrite(text_string(&dumping->line), 1, dumping->line.length, out) == dumping->line.length
+		       ? 0
+		       : cli_write_failed(dumping->cli, -errno);
 }
 
 /* Records that are there, at most max_cnt of them. false: there are no more, or no more are wanted. */
@@ -248,6 +242,8 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	values.scope.finds_spans = true;
+	cli->scope = &values.scope;
 	if (values.follow && result.operand_cnt > 1)
 		return cli_fail(
 			cli,
@@ -267,4 +263,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return end(&dumping, err);
 }
 
-const struct command command_dump = { "dump", "the records as text, one line each", &options, run };
+const struct command command_dump = { "dump", "the records as text, one line each", &options, .run = run };

@@ -7,6 +7,7 @@
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
 #include "cli/files/log_input.h"
+#include "cli/files/log_scope.h"
 #include "cli/files/output_directory.h"
 #include "cli/files/output_file.h"
 #include "export/export.h"
@@ -17,6 +18,7 @@ struct export_options {
 	unsigned int nest;
 	unsigned int format;
 	const char *output;
+	struct log_scope scope;
 };
 
 static const char *format_name(size_t idx)
@@ -31,9 +33,11 @@ static const struct option_spec specs[] = {
 	       "format of the output (default: by the suffix of OUT)",
 	       offsetof(struct export_options, format), .choice_at = format_name),
 	OPTION("output", 'o', OPTION_STRING, "OUT",
-	       "write this file (with ctf: directory) when it is complete (default: standard output)",
+	       "write this file, or directory with ctf and sui-files, once it is complete (default: standard "
+	       "output)",
 	       offsetof(struct export_options, output)),
 	OPTION_NEST(struct export_options, nest),
+	OPTIONS_SCOPE(struct export_options, scope),
 	OPTION_END,
 };
 
@@ -43,18 +47,20 @@ static const struct options options = {
 		 "picture for ui.perfetto.dev (perfetto, protobuf) and chrome://tracing (chrome, JSON). For "
 		 "other tools: a trace for "
 		 "babeltrace2 and Trace Compass (ctf), profiles by span path and code (pprof, speedscope), "
+		 "one for profiler.firefox.com (firefox), "
 		 "a table of spans (csv), the telemetry of a Tokio runtime (tokio).",
 	.usages = (const char *const[]){ "--format FORMAT FILE\xe2\x80\xa6", "-o OUT FILE\xe2\x80\xa6",
 					 NULL },
 	.specs = specs,
-	.examples = (const struct option_example[]){
-		{ "txtrace export -f jsonl bank.txtrace | jq 'select(.type == \"span\" and .wall_ns "
-		  "> 5e6)'",
-		  "Spans longer than 5 ms." },
-		{ "txtrace export -f perfetto -o bank.pftrace bank.txtrace",
-		  "A picture; open it at https://ui.perfetto.dev." },
-		{ NULL, NULL },
-	},
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace export -f jsonl bank.txtrace | jq 'select(.type == \"span\" and .wall_ns "
+			  "> 5e6)'",
+			  "Spans longer than 5 ms." },
+			{ "txtrace export -f perfetto -o bank.pftrace bank.txtrace",
+			  "A picture; open it at https://ui.perfetto.dev." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -256,7 +262,10 @@ static int run(struct cli *cli, int argc, char **argv)
 	format = choose_format(cli, &values);
 	if (!format)
 		return CLI_FAILED;
+	values.scope.finds_spans = true;
+	cli->scope = &values.scope;
 	cli->nest = values.nest;
+	cli->is_of_gas = strcmp(format->name, "fvm") == 0;
 	status = exported_open(&exported, format, &result, values.output || !cli->out.is_terminal);
 	if (status)
 		return status;
@@ -271,4 +280,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_export = { "export", "write a log as JSON Lines, a picture, or another format",
-					&options, run };
+					&options, .run = run };

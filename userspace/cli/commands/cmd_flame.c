@@ -9,6 +9,7 @@
 #include "cli/exit_status.h"
 #include "cli/print/flame_svg.h"
 #include "cli/files/log_input.h"
+#include "cli/files/log_scope.h"
 #include "cli/files/output_file.h"
 
 struct flame_options {
@@ -19,6 +20,7 @@ struct flame_options {
 	const char *output;
 	uint64_t max_memory_bytes;
 	bool is_folded;
+	struct log_scope scope;
 };
 
 static const char *const stack_choices[] = {
@@ -42,6 +44,7 @@ static const struct option_spec specs[] = {
 	       "use at most this much memory for labels and open spans (default 256M)",
 	       offsetof(struct flame_options, max_memory_bytes), .minimum = 1 << 16),
 	OPTION_NEST(struct flame_options, nest),
+	OPTIONS_SCOPE(struct flame_options, scope),
 	OPTION_END,
 };
 
@@ -51,16 +54,17 @@ static const struct options options = {
 		 "its parents' labels. Its width is its own self plus that of its children.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples = (const struct option_example[]){
-		{ "txtrace flame -o bank.svg bank.txtrace", "Where the wall time went." },
-		{ "txtrace flame --weight blocked --label transfer -o waits.svg bank.txtrace",
-		  "What transfers waited for." },
-		{ "txtrace flame --stacks off-cpu -o blocked.svg bank.txtrace",
-		  "In which code spans were blocked." },
-		{ "txtrace flame --folded bank.txtrace | sort -k2 -t' ' -n | tail",
-		  "The stacks alone." },
-		{ NULL, NULL },
-	},
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace flame -o bank.svg bank.txtrace", "Where the wall time went." },
+			{ "txtrace flame --weight blocked --label transfer -o waits.svg bank.txtrace",
+			  "What transfers waited for." },
+			{ "txtrace flame --stacks off-cpu -o blocked.svg bank.txtrace",
+			  "In which code spans were blocked." },
+			{ "txtrace flame --folded bank.txtrace | sort -k2 -t' ' -n | tail",
+			  "The stacks alone." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -125,8 +129,9 @@ static int draw_to_file(struct cli *cli, const struct flame_options *values, con
 			const struct span_tree *tree, const struct flame_stacks *stacks)
 {
 	struct output_file output;
-	int err = log_input_has_file(input, values->output) ? -EBUSY :
-		  output_file_open(&output, values->output, input->path, true);
+	int err = log_input_has_file(input, values->output)
+			  ? -EBUSY
+			  : output_file_open(&output, values->output, input->path, true);
 
 	if (!err) {
 		err = draw(output.file, values, input, tree, stacks);
@@ -162,6 +167,8 @@ static int run(struct cli *cli, int argc, char **argv)
 					stack_choices[values.stacks], flame_weights[weight]);
 		values.weight = weight;
 	}
+	values.scope.finds_spans = true;
+	cli->scope = &values.scope;
 	cli->nest = values.nest;
 	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
@@ -192,4 +199,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_flame = { "flame", "a flame graph of the call tree, as SVG or folded stacks",
-				       &options, run };
+				       &options, .run = run };

@@ -30,4 +30,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return CLI_OK;
 }
 
-const struct command command_help = { "help", "this list, or the options of a command", &options, run };
+const struct command command_help = { "help", "this list, or the options of a command", &options, .run = run };

@@ -1,40 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-#include <inttypes.h>
-#include <string.h>
-
 #include "analyze/label/histogram.h"
-#include "base/glob.h"
 #include "base/units.h"
-#include "cli/print/analysis_frame.h"
-#include "cli/files/capture_info.h"
+#include "cli/commands/analysis.h"
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
-#include "cli/files/log_input.h"
 
 #define NUMBERS_COLUMNS 42 /* what stands before the bars, with its gaps */
 #define BAR_COLUMNS_MIN 20
 
 struct histogram_options {
+	struct analysis_options common;
 	unsigned int of;
-	const char *label;
-	uint64_t limit;
-	uint64_t max_memory_bytes;
-	bool wants_json;
 };
 
 static const struct option_spec specs[] = {
 	OPTION("of", 0, OPTION_CHOICE, "TIME", "of which of a span's times (default wall)",
 	       offsetof(struct histogram_options, of), .choices = span_value_names),
-	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'",
-	       offsetof(struct histogram_options, label)),
-	OPTION("limit", 'n', OPTION_U64, "N", "show the N labels with the most of it; 0: all (default 10)",
-	       offsetof(struct histogram_options, limit)),
-	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
-	       "use no more for labels; those beyond it are counted together (default 256M)",
-	       offsetof(struct histogram_options, max_memory_bytes), .minimum = 1 << 16),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all labels",
-	       offsetof(struct histogram_options, wants_json)),
+	OPTION_LABEL("only spans with such a label, as in 'tx.*'"),
+	OPTION_LIMIT("show the N labels with the most of it; 0: all (default 10)"),
+	OPTION_MEMORY("use no more for labels; those beyond it are counted together (default 256M)"),
+	OPTION_SORT,
+	OPTIONS_OUTPUT("write one JSON object, with all labels"),
 	OPTION_END,
 };
 
@@ -44,24 +30,17 @@ static const struct options options = {
 		 "Also of the parts of their ledgers.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples = (const struct option_example[]){
-		{ "txtrace histogram --label 'tx*' bank.txtrace", "Wall times of transactions." },
-		{ "txtrace histogram --of lock bank.txtrace", "How long they waited for locks." },
-		{ NULL, NULL },
-	},
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace histogram --label 'tx*' bank.txtrace", "Wall times of transactions." },
+			{ "txtrace histogram --of lock bank.txtrace", "How long they waited for locks." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
 	.operand_max = -1,
 };
-
-static bool is_wanted(const struct histogram_options *values, const struct txtrace_record *record)
-{
-	const struct txtrace_string *label = &record->span.label;
-
-	return record->kind == TXTRACE_RECORD_SPAN &&
-	       (!values->label || glob_matches(values->label, label->bytes, label->length));
-}
 
 /* The first and last bucket with anything in it. */
 static bool range_of(const struct histogram_row *row, size_t *first, size_t *last)
@@ -84,8 +63,13 @@ static bool range_of(const struct histogram_row *row, size_t *first, size_t *las
 static void add_bar(struct table *table, uint64_t cnt, uint64_t most, size_t columns)
 {
 	static const char *const eighths[] = { "",
-					       "\xe2\x96\x8f", "\xe2\x96\x8e", "\xe2\x96\x8d", "\xe2\x96\x8c",
-					       "\xe2\x96\x8b", "\xe2\x96\x8a", "\xe2\x96\x89" };
+					       "\xe2\x96\x8f",
+					       "\xe2\x96\x8e",
+					       "\xe2\x96\x8d",
+					       "\xe2\x96\x8c",
+					       "\xe2\x96\x8b",
+					       "\xe2\x96\x8a",
+					       "\xe2\x96\x89" };
 	size_t length = (size_t)((double)cnt / (double)most * (double)(8 * columns));
 	struct text text = { 0 };
 
@@ -149,34 +133,31 @@ static void add_row(struct table *table, const struct histogram_row *row, const 
 	table_line(table, "");
 }
 
-static int print_text(struct cli *cli, const struct histogram_options *values, const struct log_input *input,
-		      const struct histogram *histogram)
+static int text(struct analysis_run *run)
 {
-	static const struct table_column columns[] = {
-		{ "from", TABLE_RIGHT, NULL }, { "to", TABLE_RIGHT, NULL }, { "spans", TABLE_RIGHT, NULL },
+	static const struct table_column titles[] = {
+		{ "from", TABLE_RIGHT, NULL },	{ "to", TABLE_RIGHT, NULL }, { "spans", TABLE_RIGHT, NULL },
 		{ "share", TABLE_RIGHT, NULL }, { "", TABLE_LEFT, NULL },
 	};
-	size_t cnt = histogram_row_count(histogram),
-	       shown_cnt = values->limit && values->limit < cnt ? values->limit : cnt;
-	size_t bar_columns = cli->out.columns > NUMBERS_COLUMNS + BAR_COLUMNS_MIN
-				     ? cli->out.columns - NUMBERS_COLUMNS
-				     : BAR_COLUMNS_MIN;
-	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	const char *of = span_value_names[((const struct histogram_options *)run->values)->of];
+	size_t cnt = histogram_row_count(run->state), limit = (size_t)run->common->limit,
+	       shown_cnt = limit && limit < cnt ? limit : cnt, columns = run->cli->out.columns;
+	size_t bar_columns = columns > NUMBERS_COLUMNS + BAR_COLUMNS_MIN ? columns - NUMBERS_COLUMNS
+									 : BAR_COLUMNS_MIN;
+	struct table *table = table_new(titles, sizeof(titles) / sizeof(titles[0]));
 	int err = 0;
 
-	analysis_print_title(cli, input);
 	for (size_t i = 0; i < shown_cnt; i++)
-		add_row(table, histogram_row(histogram, i), span_value_names[values->of], bar_columns);
+		add_row(table, histogram_row(run->state, i), of, bar_columns);
 	if (cnt > 0)
-		err = screen_print_table(&cli->out, table);
+		err = screen_print_table(&run->cli->out, table);
 	else
-		fputs("no spans\n\n", cli->out.file);
+		fputs("no spans\n\n", run->cli->out.file);
 	table_free(table);
+	analysis_print_more(run, cnt - shown_cnt);
 	if (shown_cnt < cnt)
-		fprintf(cli->out.file,
-			"%zu more labels with less of it: 'txtrace histogram --limit 0' shows them\n\n",
-			cnt - shown_cnt);
-	return err ? err : analysis_print_losses(cli, input);
+		fputc('\n', run->cli->out.file);
+	return err;
 }
 
 /* ---- for machines ---- */
@@ -212,51 +193,123 @@ static void row_json(struct json *json, const struct histogram_row *row)
 	json_object_end(json);
 }
 
-static int print_json(struct cli *cli, const struct histogram_options *values, const struct log_input *input,
-		      const struct histogram *histogram)
+static void head_json(struct analysis_run *run, struct json *json)
 {
-	struct json json;
-
-	cli_begin_json(cli, &json);
-	capture_json_begin(&json, "histogram", &input->info);
-	json_member_text(&json, "of", span_value_names[values->of]);
-	json_name(&json, "labels");
-	json_array_begin(&json);
-	for (size_t i = 0; i < histogram_row_count(histogram); i++)
-		row_json(&json, histogram_row(histogram, i));
-	json_array_end(&json);
-	capture_json_end(&json, &input->census);
-	return cli_finish_json(cli, &json);
+	json_member_text(json, "of", span_value_names[((const struct histogram_options *)run->values)->of]);
+	json_name(json, "labels");
+	json_array_begin(json);
+	for (size_t i = 0; i < histogram_row_count(run->state); i++)
+		row_json(json, histogram_row(run->state, i));
+	json_array_end(json);
 }
 
-static int run(struct cli *cli, int argc, char **argv)
-{
-	struct histogram_options values = { .of = SPAN_VALUE_WALL, .limit = 10 };
-	struct options_result result;
-	struct txtrace_record record;
-	struct histogram *histogram;
-	struct log_input input;
-	int status, err;
+/* ---- columns: of the buckets of all labels ---- */
 
-	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
-		return status;
-	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
-	if (status)
-		return status;
-	histogram = histogram_new(values.of, values.max_memory_bytes);
-	err = histogram ? 0 : -ENOMEM;
-	while (!err && log_input_next(&input, &record)) {
-		if (is_wanted(&values, &record))
-			err = histogram_add(histogram, &record.span);
-	}
-	if (!err) {
-		histogram_sort(histogram);
-		err = values.wants_json ? print_json(cli, &values, &input, histogram)
-					: print_text(cli, &values, &input, histogram);
-	}
-	histogram_free(histogram);
-	return log_input_end(&input, err, "make histograms of");
+struct bucket {
+	const struct histogram_row *row;
+	size_t idx;
+	uint64_t cnt;
+};
+
+static void get_label(const void *row, struct cell *cell)
+{
+	const struct histogram_row *of = ((const struct bucket *)row)->row;
+
+	cell->string = of->label;
+	text_append(&cell->words, of->is_rest ? "(all other labels)" : "(unknown label)");
 }
+
+static void get_from(const void *row, struct cell *cell)
+{
+	cell->number = histogram_bucket_begin_ns(((const struct bucket *)row)->idx);
+}
+
+static void get_to(const void *row, struct cell *cell)
+{
+	size_t idx = ((const struct bucket *)row)->idx + 1;
+
+	cell->is_unknown = idx == HISTOGRAM_BUCKET_COUNT;
+	cell->number = cell->is_unknown ? 0 : histogram_bucket_begin_ns(idx);
+}
+
+static void get_share(const void *row, struct cell *cell)
+{
+	const struct bucket *bucket = row;
+
+	cell->number = bucket->cnt;
+	cell->whole = bucket->row->cnt;
+}
+
+static const struct column columns[] = {
+	{ "label", NULL, NULL, COLUMN_STRING, .get = get_label, .style = TABLE_BOLD },
+	{ "from_ns", "from", NULL, COLUMN_DURATION, .get = get_from },
+	{ "to_ns", "to", NULL, COLUMN_DURATION, COLUMN_BLANK, .get = get_to },
+	COLUMN_OF("count", "spans", NULL, COLUMN_COUNT, struct bucket, cnt),
+	{ "percent", "share", NULL, COLUMN_SHARE, COLUMN_BLANK, .get = get_share },
+	COLUMN_END,
+};
+
+static int rows(struct analysis_run *run, struct row_list *list)
+{
+	size_t first, last;
+
+	for (size_t i = 0; i < histogram_row_count(run->state); i++) {
+		const struct histogram_row *row = histogram_row(run->state, i);
+
+		for (size_t at = 0; at < HISTOGRAM_BUCKET_COUNT; at++) {
+			struct bucket *bucket;
+
+			if (!range_of(row, &first, &last) || at < first || at > last)
+				continue;
+			bucket = row_list_make(list, sizeof(*bucket));
+			if (bucket)
+				*bucket = (struct bucket){ row, at, row->bucket_cnt[at] };
+		}
+	}
+	return 0;
+}
+
+/* ---- the analysis ---- */
+
+static void *new_histogram(struct analysis_run *run)
+{
+	return histogram_new(((const struct histogram_options *)run->values)->of,
+			     run->common->max_memory_bytes);
+}
+
+static void free_histogram(void *state)
+{
+	histogram_free(state);
+}
+
+static int add(struct analysis_run *run, const struct txtrace_record *record)
+{
+	return record->kind == TXTRACE_RECORD_SPAN ? histogram_add(run->state, &record->span) : 0;
+}
+
+static int finish(struct analysis_run *run)
+{
+	histogram_sort(run->state);
+	return 0;
+}
+
+static const struct histogram_options defaults = { .common = { .limit = 10 }, .of = SPAN_VALUE_WALL };
+
+static const struct analysis analysis = {
+	.type = "histogram",
+	.what = "make histograms of",
+	.no_rows = "no spans",
+	.more = " labels with less of it",
+	.columns = columns,
+	.new = new_histogram,
+	.free = free_histogram,
+	.passes = { { .add = add, .finish = finish } },
+	.rows = rows,
+	.text = text,
+	.head_json = head_json,
+	.values_bytes = sizeof(defaults),
+	.defaults = &defaults,
+};
 
 const struct command command_histogram = { "histogram", "how many spans took how long, by label", &options,
-					   run };
+					   .analysis = &analysis };

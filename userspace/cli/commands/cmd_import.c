@@ -19,6 +19,7 @@
 struct import_values {
 	unsigned int format;
 	unsigned int sui_variants;
+	const char *lanes;
 	const char *output;
 	bool follow;
 	bool payloads;
@@ -50,6 +51,10 @@ static const struct option_spec specs[] = {
 	OPTION("sui-variants", 0, OPTION_CHOICE, "N",
 	       "format sui: number of event types (default: 4 if one of the last two occurs)",
 	       offsetof(struct import_values, sui_variants), .choices = variant_counts),
+	OPTION("lanes", 0, OPTION_STRING, "FILE",
+	       "format sui: which objects each transaction takes, a line for each: its digest, then the "
+	       "objects",
+	       offsetof(struct import_values, lanes)),
 	OPTION_END,
 };
 
@@ -169,10 +174,12 @@ static int run(struct cli *cli, int argc, char **argv)
 {
 	struct import_values values = { .format = NOT_GIVEN, .sui_variants = NOT_GIVEN };
 	struct importing importing = { .cli = cli };
-	const struct import_sink sink = {
-		.begin = begin, .add = add, .say = say, .progress = show_progress, .wait = wait_for_stop,
-		.context = &importing
-	};
+	const struct import_sink sink = { .begin = begin,
+					  .add = add,
+					  .say = say,
+					  .progress = show_progress,
+					  .wait = wait_for_stop,
+					  .context = &importing };
 	const struct import_format *format = NULL;
 	struct import_options import_options = { 0 };
 	struct import_result imported;
@@ -201,6 +208,7 @@ static int run(struct cli *cli, int argc, char **argv)
 	import_options.directory = dirname(output);
 	if (values.follow)
 		block_stops(&before);
+	import_options.lanes = values.lanes;
 	err = import_run(format, (const char *const *)result.operands, (size_t)result.operand_cnt,
 			 &import_options, &sink, &imported);
 	status = finish(&importing, err, &imported);
@@ -210,4 +218,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-const struct command command_import = { "import", "write another tool's trace as a log", &options, run };
+const struct command command_import = { "import", "write another tool's trace as a log", &options, .run = run };

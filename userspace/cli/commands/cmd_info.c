@@ -9,14 +9,18 @@
 #include "cli/exit_status.h"
 #include "cli/print/cost_print.h"
 #include "cli/files/log_input.h"
+#include "cli/files/log_scope.h"
+#include "cli/files/stdin_log.h"
 
 struct info_options {
 	bool wants_json;
+	struct log_scope scope;
 };
 
 static const struct option_spec specs[] = {
 	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object",
 	       offsetof(struct info_options, wants_json)),
+	OPTIONS_SCOPE(struct info_options, scope),
 	OPTION_END,
 };
 
@@ -185,7 +189,7 @@ static void add_files(struct table *table, const struct log_input *input)
 	struct text text = { 0 };
 
 	if (cnt == 1) {
-		add(table, "file", txtrace_log_file(input->log, 0));
+		add(table, "file", stdin_log_name(input->cli, txtrace_log_file(input->log, 0)));
 	} else {
 		text_append_format(&text, "%zu, from '%s' to '%s'", cnt, txtrace_log_file(input->log, 0),
 				   txtrace_log_file(input->log, cnt - 1));
@@ -267,6 +271,8 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	values.scope.finds_spans = values.scope.needs_no_names = true;
+	cli->scope = &values.scope;
 	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
 	if (status)
 		return status;
@@ -279,4 +285,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_info = { "info", "describe a log, and say whether it is complete", &options,
-				      run };
+				      .run = run };

@@ -401,4 +401,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_merge = { "merge", "combine the logs of several processes or hosts", &options,
-				       run };
+				       .run = run };

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "analyze/wait/neighbours.h"
 #include "base/saturating.h"
-#include "base/units.h"
+#include "cli/commands/analysis.h"
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
-#include "cli/files/capture_info.h"
-#include "cli/files/log_input.h"
-#include "cli/print/analysis_frame.h"
-
 
 #define BY_WHAT_IS_THERE 2 /* label, or thread in a log without spans */
 
@@ -21,15 +16,18 @@ enum neighbours_who {
 };
 
 struct neighbours_values {
+	struct analysis_options common;
 	unsigned int by;  /* enum neighbours_by, or BY_WHAT_IS_THERE until the log was read */
 	unsigned int who; /* enum neighbours_who */
-	uint64_t limit;
 	uint64_t top;
-	uint64_t max_memory_bytes;
-	bool wants_json;
 };
 
 #define FIELD(field) offsetof(struct neighbours_values, field)
+
+struct neighbours_state {
+	struct neighbours *neighbours;
+	unsigned int by; /* enum neighbours_by */
+};
 
 static const char *const bys[] = { [NEIGHBOURS_BY_LABEL] = "label", [NEIGHBOURS_BY_THREAD] = "thread", NULL };
 static const char *const whos[] = { [WHO_THREAD] = "thread", [WHO_PROCESS] = "process", NULL };
@@ -42,14 +40,13 @@ static const struct option_spec specs[] = {
 	       "who had the CPU: threads, traced ones by the span that they were in; or whole processes "
 	       "(default thread)",
 	       FIELD(who), .choices = whos),
-	OPTION("limit", 'n', OPTION_U64, "N", "show the N that waited the longest; 0: all (default 20)",
-	       FIELD(limit)),
+	OPTION_LIMIT("show the N that waited the longest; 0: all (default 20)"),
 	OPTION("top", 't', OPTION_U64, "N",
 	       "and for each the N that had the CPU the longest; 0: all (default 5)", FIELD(top)),
-	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
-	       "use no more, about; what is new beyond it is counted together, or unknown (default 512M)",
-	       FIELD(max_memory_bytes), .minimum = 1 << 16),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all of them", FIELD(wants_json)),
+	OPTION_MEMORY("use no more, about; what is new beyond it is counted together, or unknown (default "
+		      "512M)"),
+	OPTION_SORT,
+	OPTIONS_OUTPUT("write one JSON object, with all of them"),
 	OPTION_END,
 };
 
@@ -61,22 +58,32 @@ static const struct options options = {
 		 "the whole machine. For unknown time no neighbour is known.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples = (const struct option_example[]){
-		{ "txtrace neighbours bank.txtrace", "The noisy neighbours of each label." },
-		{ "txtrace neighbours --by thread --who process bank.txtrace",
-		  "Which processes kept each thread waiting." },
-		{ "txtrace neighbours --json bank.txtrace | jq '.rows[] | select(.label == "
-		  "\"commit\").neighbours[0]'",
-		  "The worst one of a label." },
-		{ NULL, NULL },
-	},
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace neighbours bank.txtrace", "The noisy neighbours of each label." },
+			{ "txtrace neighbours --by thread --who process bank.txtrace",
+			  "Which processes kept each thread waiting." },
+			{ "txtrace neighbours --json bank.txtrace | jq '.rows[] | select(.label == "
+			  "\"commit\").neighbours[0]'",
+			  "The worst one of a label." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
 	.operand_max = -1,
 };
 
-/* ---- for people ---- */
+/* ---- columns ---- */
+
+/* A waiter beside one that had the CPU meanwhile. */
+struct line {
+	const struct neighbours_row *row;
+	const struct neighbour *cell; /* NULL: nobody is known, or */
+	size_t more_cnt;	      /* so many others */
+	uint64_t ns;
+	bool repeats; /* the waiter stands on the line above */
+};
 
 static void append_name(struct text *text, const struct txtrace_string *name, const char *otherwise)
 {
@@ -86,132 +93,178 @@ static void append_name(struct text *text, const struct txtrace_string *name, co
 		text_append(text, otherwise);
 }
 
-static void append_waiter(struct text *text, const struct neighbours_row *row, unsigned int by)
+static void append_task(struct text *text, const struct txtrace_string *name, uint32_t id)
 {
-	if (row->is_rest) {
-		text_append(text, "(all others)");
-	} else if (by == NEIGHBOURS_BY_LABEL) {
-		append_name(text, &row->label, "(unknown label)");
-	} else {
-		append_name(text, &row->name, "");
-		text_append_format(text, "%s%" PRIu32, row->name.length ? " " : "", row->tid);
-	}
+	append_name(text, name, "");
+	text_append_format(text, "%s%" PRIu32, name->length ? " " : "", id);
 }
 
-static void append_neighbour(struct text *text, const struct neighbour *cell)
+static void get_waiter(const void *at, struct cell *cell)
 {
-	if (cell->kind == NEIGHBOUR_IDLE) {
-		text_append(text, "(idle)");
-	} else if (cell->kind == NEIGHBOUR_HYPERVISOR) {
-		text_append(text, "(hypervisor)");
-	} else if (cell->kind == NEIGHBOUR_OTHERS) {
-		text_append(text, "(all others)");
-	} else {
-		append_name(text, &cell->name, "");
-		text_append_format(text, "%s%" PRIu32, cell->name.length ? " " : "",
-				   cell->tid ? cell->tid : cell->pid);
-	}
+	const struct neighbours_state *state = ((const struct analysis_run *)cell->context)->state;
+	const struct line *line = at;
+
+	if (line->repeats)
+		return;
+	if (line->row->is_rest)
+		text_append(&cell->words, "(all others)");
+	else if (state->by == NEIGHBOURS_BY_LABEL)
+		append_name(&cell->words, &line->row->label, "(unknown label)");
+	else
+		append_task(&cell->words, &line->row->name, line->row->tid);
 }
 
-struct line {
-	struct text waiter, neighbour, label;
+static void get_waits(const void *at, struct cell *cell)
+{
+	cell->number = ((const struct line *)at)->row->cnt;
+}
+
+static void get_runnable(const void *at, struct cell *cell)
+{
+	const struct line *line = at;
+
+	cell->is_unknown = line->repeats;
+	cell->number = line->row->runnable_ns;
+}
+
+static void get_name(const void *at, struct cell *cell)
+{
+	const struct line *line = at;
+
+	if (!line->cell && line->more_cnt)
+		text_append_format(&cell->words, "%zu more", line->more_cnt);
+	else if (!line->cell)
+		text_append(&cell->words, "(unknown)");
+	else if (line->cell->kind == NEIGHBOUR_IDLE)
+		text_append(&cell->words, "(idle)");
+	else if (line->cell->kind == NEIGHBOUR_HYPERVISOR)
+		text_append(&cell->words, "(hypervisor)");
+	else if (line->cell->kind == NEIGHBOUR_OTHERS)
+		text_append(&cell->words, "(all others)");
+	else
+		append_task(&cell->words, &line->cell->name,
+			    line->cell->tid ? line->cell->tid : line->cell->pid);
+}
+
+static bool is_task(const struct line *line)
+{
+	return line->cell && line->cell->kind == NEIGHBOUR_TASK;
+}
+
+static void get_pid(const void *at, struct cell *cell)
+{
+	const struct line *line = at;
+
+	cell->is_unknown = !is_task(line);
+	cell->number = is_task(line) ? line->cell->pid : 0;
+}
+
+static void get_tid(const void *at, struct cell *cell)
+{
+	const struct line *line = at;
+
+	cell->is_unknown = !is_task(line) || !line->cell->tid;
+	cell->number = is_task(line) ? line->cell->tid : 0;
+}
+
+static void get_label(const void *at, struct cell *cell)
+{
+	const struct line *line = at;
+
+	if (!line->cell || !line->cell->is_in_span)
+		return;
+	cell->string = line->cell->label;
+	text_append(&cell->words, "(unknown label)");
+}
+
+static void get_share(const void *at, struct cell *cell)
+{
+	const struct line *line = at;
+
+	cell->number = line->ns;
+	cell->whole = line->row->runnable_ns;
+}
+
+static const char who[] = "who had the CPU";
+
+static const struct column columns[] = {
+	{ "waiter", "who waited", NULL, COLUMN_WORDS, .get = get_waiter, .style = TABLE_BOLD },
+	{ "waits", NULL, NULL, COLUMN_COUNT, COLUMN_HIDDEN, .get = get_waits },
+	{ "runnable_ns", "runnable", NULL, COLUMN_DURATION, COLUMN_BLANK, .get = get_runnable },
+	{ "name", NULL, who, COLUMN_WORDS, .get = get_name },
+	{ "pid", "process", who, COLUMN_ID, COLUMN_BLANK, .get = get_pid, .style = TABLE_DIM },
+	{ "tid", NULL, who, COLUMN_ID, COLUMN_HIDDEN, .get = get_tid },
+	{ "label", "in span", who, COLUMN_STRING, .get = get_label },
+	COLUMN_OF("ns", "for", who, COLUMN_DURATION, struct line, ns, .style = "33"),
+	{ "share_percent", "share", NULL, COLUMN_SHARE, .get = get_share },
+	COLUMN_END,
 };
 
-/* The waiter stands on its first line only. */
-static void add_line(struct table *table, struct line *line, const struct neighbours_row *row, uint64_t pid,
-		     uint64_t ns)
+static void add_line(struct row_list *list, bool repeats, struct line wanted)
 {
-	bool is_first = line->waiter.length > 0;
-	char time[UNITS_SIZE], share[UNITS_SIZE];
+	struct line *line = row_list_make(list, sizeof(*line));
 
-	table_cell(table, TABLE_BOLD, text_string(&line->waiter));
-	table_cell(table, TABLE_PLAIN, is_first ? units_format_duration(time, row->runnable_ns) : "");
-	table_cell(table, TABLE_PLAIN, text_string(&line->neighbour));
-	if (pid)
-		table_cell_format(table, TABLE_DIM, "%" PRIu64, pid);
-	else
-		table_cell(table, TABLE_PLAIN, "");
-	table_cell(table, TABLE_PLAIN, text_string(&line->label));
-	table_cell(table, "33", units_format_duration(time, ns));
-	table_cell(table, TABLE_PLAIN, units_format_share(share, ns, row->runnable_ns));
-	text_clear(&line->waiter);
-	text_clear(&line->neighbour);
-	text_clear(&line->label);
+	wanted.repeats = repeats;
+	if (line)
+		*line = wanted;
 }
 
-static void add_row(struct table *table, struct line *line, const struct neighbours_row *row,
-		    const struct neighbours_values *values)
+/* top: so many have lines of their own. The waiter stands on its first line only, if lines stay together. */
+static void add_row(struct row_list *list, const struct neighbours_row *row, size_t top, bool is_plain)
 {
-	size_t cnt = values->top && values->top < row->cell_cnt ? values->top : row->cell_cnt;
+	size_t cnt = top && top < row->cell_cnt ? top : row->cell_cnt;
 	uint64_t rest_ns = 0;
 
-	append_waiter(&line->waiter, row, values->by);
-	for (size_t i = 0; i < cnt; i++) {
-		const struct neighbour *cell = &row->cells[i];
-
-		append_neighbour(&line->neighbour, cell);
-		if (cell->is_in_span)
-			append_name(&line->label, &cell->label, "(unknown label)");
-		add_line(table, line, row, cell->kind == NEIGHBOUR_TASK ? cell->pid : 0, cell->ns);
-	}
+	for (size_t i = 0; i < cnt; i++)
+		add_line(list, i && !is_plain,
+			 (struct line){ .row = row, .cell = &row->cells[i], .ns = row->cells[i].ns });
 	for (size_t i = cnt; i < row->cell_cnt; i++)
 		increase(&rest_ns, row->cells[i].ns);
-	if (cnt < row->cell_cnt) {
-		text_append_format(&line->neighbour, "%zu more", row->cell_cnt - cnt);
-		add_line(table, line, row, 0, rest_ns);
-	}
-	if (row->unknown_ns) {
-		text_append(&line->neighbour, "(unknown)");
-		add_line(table, line, row, 0, row->unknown_ns);
-	}
+	if (cnt < row->cell_cnt)
+		add_line(list, !is_plain,
+			 (struct line){ .row = row, .more_cnt = row->cell_cnt - cnt, .ns = rest_ns });
+	if (row->unknown_ns)
+		add_line(list, row->cell_cnt && !is_plain,
+			 (struct line){ .row = row, .ns = row->unknown_ns });
 }
 
-static int print_rows(struct cli *cli, const struct neighbours_values *values,
-		      const struct neighbours *neighbours, size_t cnt)
+static size_t shown_count(const struct analysis_run *run)
 {
-	static const char who[] = "who had the CPU";
-	static const struct table_column columns[] = {
-		{ "who waited", TABLE_LEFT, NULL }, { "runnable", TABLE_RIGHT, NULL },
-		{ "name", TABLE_LEFT, who },	    { "process", TABLE_RIGHT, who },
-		{ "in span", TABLE_LEFT, who },	    { "for", TABLE_RIGHT, who },
-		{ "share", TABLE_RIGHT, NULL },
-	};
-	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	struct line line = { 0 };
-	int err;
+	size_t cnt = neighbours_row_count(((const struct neighbours_state *)run->state)->neighbours);
 
-	for (size_t i = 0; i < cnt; i++)
-		add_row(table, &line, neighbours_row(neighbours, i), values);
-	err = screen_print_table(&cli->out, table);
-	table_free(table);
-	text_release(&line.waiter);
-	text_release(&line.neighbour);
-	text_release(&line.label);
-	return err;
+	return !run->is_plain && run->common->limit && run->common->limit < cnt ? (size_t)run->common->limit
+										: cnt;
 }
 
-static int print_text(struct cli *cli, const struct neighbours_values *values, const struct log_input *input,
-		      const struct neighbours *neighbours)
+static int rows(struct analysis_run *run, struct row_list *list)
 {
-	size_t all_cnt = neighbours_row_count(neighbours),
-	       cnt = values->limit && values->limit < all_cnt ? values->limit : all_cnt;
-	int err = 0;
+	const struct neighbours_values *values = run->values;
+	const struct neighbours_state *state = run->state;
 
-	analysis_print_title(cli, input);
-	if (cnt > 0)
-		err = print_rows(cli, values, neighbours, cnt);
-	else
-		fprintf(cli->out.file, "no %s waited for a CPU\n",
-			values->by == NEIGHBOURS_BY_LABEL ? "exact span" : "thread");
-	if (cnt < all_cnt)
-		fprintf(cli->out.file, "%zu more: 'txtrace neighbours --limit 0' shows them\n",
-			all_cnt - cnt);
+	for (size_t i = 0; i < shown_count(run); i++)
+		add_row(list, neighbours_row(state->neighbours, i), run->is_plain ? 0 : (size_t)values->top,
+			run->is_plain);
+	return 0;
+}
+
+static const char *why_no_rows(const struct analysis_run *run)
+{
+	return ((const struct neighbours_state *)run->state)->by == NEIGHBOURS_BY_LABEL
+		       ? "no exact span waited for a CPU"
+		       : "no thread waited for a CPU";
+}
+
+static int notes(struct analysis_run *run)
+{
+	const struct neighbours *neighbours = ((const struct neighbours_state *)run->state)->neighbours;
+
+	analysis_print_more(run, neighbours_row_count(neighbours) - shown_count(run));
 	if (neighbours_is_full(neighbours))
 		fputs("the memory is used up: some waits are unknown, some names counted together; "
 		      "--max-memory gives more\n",
-		      cli->out.file);
-	fputc('\n', cli->out.file);
-	return err ? err : analysis_print_losses(cli, input);
+		      run->cli->out.file);
+	fputc('\n', run->cli->out.file);
+	return 0;
 }
 
 /* ---- for machines ---- */
@@ -269,56 +322,61 @@ static void row_json(struct json *json, const struct neighbours_row *row, unsign
 	json_object_end(json);
 }
 
-static int print_json(struct cli *cli, const struct neighbours_values *values, const struct log_input *input,
-		      const struct neighbours *neighbours)
+static void head_json(struct analysis_run *run, struct json *json)
 {
-	struct json json;
+	const struct neighbours_values *values = run->values;
+	const struct neighbours_state *state = run->state;
 
-	cli_begin_json(cli, &json);
-	capture_json_begin(&json, "neighbours", &input->info);
-	json_member_text(&json, "by", bys[values->by]);
-	json_member_text(&json, "who", whos[values->who]);
-	json_name(&json, "rows");
-	json_array_begin(&json);
-	for (size_t i = 0; i < neighbours_row_count(neighbours); i++)
-		row_json(&json, neighbours_row(neighbours, i), values->by);
-	json_array_end(&json);
-	json_member_bool(&json, "memory_used_up", neighbours_is_full(neighbours));
-	capture_json_end(&json, &input->census);
-	return cli_finish_json(cli, &json);
+	json_member_text(json, "by", bys[state->by]);
+	json_member_text(json, "who", whos[values->who]);
+	json_name(json, "rows");
+	json_array_begin(json);
+	for (size_t i = 0; i < neighbours_row_count(state->neighbours); i++)
+		row_json(json, neighbours_row(state->neighbours, i), state->by);
+	json_array_end(json);
+}
+
+static void tail_json(struct analysis_run *run, struct json *json)
+{
+	json_member_bool(json, "memory_used_up",
+			 neighbours_is_full(((const struct neighbours_state *)run->state)->neighbours));
 }
 
 /* ---- both readings ---- */
 
-static int survey(struct log_input *input, struct neighbours *neighbours)
+static void free_state(void *made)
 {
-	struct txtrace_record record;
-	int err = neighbours ? 0 : -ENOMEM;
+	struct neighbours_state *state = made;
 
-	while (!err && log_input_next(input, &record)) {
-		if (input->has_begun_capture)
-			neighbours_begin_capture(neighbours);
-		err = neighbours_survey(neighbours, &record);
-	}
-	return err ? err : neighbours_end_survey(neighbours);
+	neighbours_free(state->neighbours);
+	free(state);
 }
 
-static int read_again(struct cli *cli, const struct options_result *result, struct neighbours *neighbours)
+static void *new_state(struct analysis_run *run)
 {
-	struct txtrace_record record;
-	struct log_input again;
-	int err = 0;
+	const struct neighbours_values *values = run->values;
+	const struct neighbours_options neighbours_options = { .wants_processes = values->who == WHO_PROCESS,
+							       .max_bytes = values->common.max_memory_bytes };
+	struct neighbours_state *state = calloc(1, sizeof(*state));
 
-	if (log_input_open(&again, cli, result->operands, result->operand_cnt, true))
-		return -EIO;
-	again.is_quiet = true;
-	while (!err && log_input_next(&again, &record)) {
-		if (again.has_begun_capture)
-			neighbours_begin_capture(neighbours);
-		err = neighbours_add(neighbours, &record);
-	}
-	log_input_close(&again);
-	return err ? err : neighbours_finish(neighbours);
+	if (!state)
+		return NULL;
+	state->neighbours = neighbours_new(&neighbours_options);
+	if (state->neighbours)
+		return state;
+	free(state);
+	return NULL;
+}
+
+static int begin_capture(struct analysis_run *run)
+{
+	neighbours_begin_capture(((struct neighbours_state *)run->state)->neighbours);
+	return 0;
+}
+
+static int survey(struct analysis_run *run, const struct txtrace_record *record)
+{
+	return neighbours_survey(((struct neighbours_state *)run->state)->neighbours, record);
 }
 
 static bool has_threads_alone(const struct log_census *census)
@@ -326,37 +384,52 @@ static bool has_threads_alone(const struct log_census *census)
 	return census->record_cnt[TXTRACE_RECORD_RUN] && !census->record_cnt[TXTRACE_RECORD_SPAN];
 }
 
-static int run(struct cli *cli, int argc, char **argv)
+static int end_survey(struct analysis_run *run)
 {
-	struct neighbours_values values = {
-		.by = BY_WHAT_IS_THERE, .limit = 20, .top = 5, .max_memory_bytes = 512 << 20
-	};
-	struct neighbours_options neighbours_options;
-	struct options_result result;
-	struct neighbours *neighbours;
-	struct log_input input;
-	int status, err;
+	const struct neighbours_values *values = run->values;
+	struct neighbours_state *state = run->state;
+	int err = neighbours_end_survey(state->neighbours);
 
-	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
-		return status;
-	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
-	if (status)
-		return status;
-	neighbours_options = (struct neighbours_options){ .wants_processes = values.who == WHO_PROCESS,
-							  .max_bytes = values.max_memory_bytes };
-	neighbours = neighbours_new(&neighbours_options);
-	err = survey(&input, neighbours);
-	if (values.by == BY_WHAT_IS_THERE)
-		values.by = has_threads_alone(&input.census) ? NEIGHBOURS_BY_THREAD : NEIGHBOURS_BY_LABEL;
+	state->by = values->by;
+	if (values->by == BY_WHAT_IS_THERE)
+		state->by = has_threads_alone(&run->input->census) ? NEIGHBOURS_BY_THREAD
+								   : NEIGHBOURS_BY_LABEL;
 	if (!err)
-		neighbours_choose(neighbours, values.by);
-	err = err ? err : read_again(cli, &result, neighbours);
-	if (!err)
-		err = values.wants_json ? print_json(cli, &values, &input, neighbours)
-					: print_text(cli, &values, &input, neighbours);
-	neighbours_free(neighbours);
-	return log_input_end(&input, err, "find the neighbours of");
+		neighbours_choose(state->neighbours, state->by);
+	return err;
 }
 
+static int add(struct analysis_run *run, const struct txtrace_record *record)
+{
+	return neighbours_add(((struct neighbours_state *)run->state)->neighbours, record);
+}
+
+static int finish(struct analysis_run *run)
+{
+	return neighbours_finish(((struct neighbours_state *)run->state)->neighbours);
+}
+
+static const struct neighbours_values defaults = { .common = { .limit = 20, .max_memory_bytes = 512 << 20 },
+						   .by = BY_WHAT_IS_THERE,
+						   .top = 5 };
+
+static const struct analysis analysis = {
+	.type = "neighbours",
+	.what = "tell the neighbours of",
+	.why_no_rows = why_no_rows,
+	.columns = columns,
+	.limits_itself = true,
+	.finds_spans = true,
+	.new = new_state,
+	.free = free_state,
+	.passes = { { begin_capture, survey, end_survey }, { begin_capture, add, finish } },
+	.rows = rows,
+	.notes = notes,
+	.head_json = head_json,
+	.tail_json = tail_json,
+	.values_bytes = sizeof(defaults),
+	.defaults = &defaults,
+};
+
 const struct command command_neighbours = { "neighbours", "who had the CPU while spans waited for one",
-					    &options, run };
+					    &options, .analysis = &analysis };

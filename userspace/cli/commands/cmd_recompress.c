@@ -56,4 +56,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_recompress = { "recompress", "write the same log with another compression",
-					    &options, run };
+					    &options, .run = run };

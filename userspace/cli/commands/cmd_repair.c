@@ -274,4 +274,4 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct command command_repair = { "repair",
 					"add an index to a log that was not closed, or is damaged",
-					&options, run };
+					&options, .run = run };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/cost/cost_report.h"
@@ -8,23 +9,26 @@
 #include "analyze/span_key.h"
 #include "analyze/thread_names.h"
 #include "base/glob.h"
+#include "cli/commands/analysis.h"
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
-#include "cli/files/log_input.h"
 #include "cli/print/cost_print.h"
+#include "cli/print/mixed_programs.h"
 #include "cli/print/reason_print.h"
 #include "cli/print/report_print.h"
 
 struct report_options {
-	unsigned int nest;
+	struct analysis_options common;
 	const char *by; /* NULL: label */
 	struct span_key key;
 	bool is_by_reason;
 	bool wants_cost;
-	const char *label;
-	uint64_t limit;
-	uint64_t max_memory_bytes;
-	bool wants_json;
+	unsigned int variant; /* BY_LABEL, BY_KEY */
+};
+
+enum {
+	BY_LABEL = 0,
+	BY_KEY = 1,
 };
 
 static int set_by(void *options, const char *value, const char **complaint)
@@ -49,16 +53,13 @@ static const struct option_spec specs[] = {
 	OPTION("cost", 0, OPTION_FLAG, NULL,
 	       "show what tracing added to these spans: an estimate, and how it was measured",
 	       offsetof(struct report_options, wants_cost)),
-	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'",
-	       offsetof(struct report_options, label)),
-	OPTION("limit", 'n', OPTION_U64, "N", "show the N rows with the most work; 0: all (default 100)",
-	       offsetof(struct report_options, limit)),
-	OPTION("max-memory", 0, OPTION_SIZE, "SIZE",
-	       "memory limit for rows and quantiles; further rows are merged into one (default 512M)",
-	       offsetof(struct report_options, max_memory_bytes), .minimum = 1 << 16),
-	OPTION_NEST(struct report_options, nest),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all rows",
-	       offsetof(struct report_options, wants_json)),
+	OPTION_LABEL("only spans with such a label, as in 'tx.*'"),
+	OPTION_LIMIT("show the N rows with the most work; 0: all (default 100)"),
+	OPTION_MEMORY("use no more for rows and quantiles; rows beyond it are counted together (default "
+		      "512M)"),
+	OPTION_NEST(struct analysis_options, nest),
+	OPTION_SORT,
+	OPTIONS_OUTPUT("write one JSON object, with all rows"),
 	OPTION_END,
 };
 
@@ -86,164 +87,376 @@ static const struct options options = {
 	.operand_max = -1,
 };
 
-static bool is_wanted(const struct report_options *values, const struct txtrace_record *record)
-{
-	const struct txtrace_string *label = &record->span.label;
-
-	return record->kind != TXTRACE_RECORD_SPAN || !values->label ||
-	       glob_matches(values->label, label->bytes, label->length);
-}
-
-static int print(struct cli *cli, const struct report_options *values, const struct label_report *report,
-		 const struct log_input *input)
-{
-	struct report_view view = { values->limit, values->by, values->by ? &values->key : NULL };
-	const struct txtrace_log_info *info = &input->info;
-	struct json json;
-
-	if (!values->wants_json)
-		return report_print(report, info, &cli->out, &view);
-	cli_begin_json(cli, &json);
-	report_json(report, info, &view, &json);
-	return cli_finish_json(cli, &json);
-}
-
-/* What a report takes: every capture's begin, and every record; a span that is not wanted has no row. */
-struct taker {
-	int (*begin_capture)(void *report, const char *command);
-	int (*add)(void *report, const struct txtrace_record *record, bool is_wanted);
+/* What all reports need: names of rows that are not labels. */
+struct report_state {
+	void *report; /* a struct label_report, cost_report or block_report */
+	struct thread_names *threads;
+	struct track_names *tracks;
+	struct text buffer;
+	struct report_view view;
 };
 
-static int begin_labels(void *report, const char *command)
+static const char *command_of(const struct analysis_run *run)
 {
-	return label_report_begin_capture(report, command);
+	return txtrace_log_info(run->input->log)->command;
 }
 
-static int add_to_labels(void *report, const struct txtrace_record *record, bool is_wanted)
+static void release_names(struct report_state *state)
 {
-	return is_wanted ? label_report_add(report, record) : 0;
+	text_release(&state->buffer);
+	thread_names_free(state->threads);
+	track_names_free(state->tracks);
+	free(state);
 }
 
-static int begin_costs(void *report, const char *command)
+/* Takes the report, which may be NULL. */
+static struct report_state *new_state(struct analysis_run *run, void *report)
 {
-	return cost_report_begin_capture(report, command);
+	const struct report_options *values = run->values;
+	struct report_state *state = calloc(1, sizeof(*state));
+
+	if (!state)
+		return NULL;
+	run->choice.key_title = values->by;
+	state->report = report;
+	state->threads = thread_names_new();
+	state->tracks = track_names_new();
+	state->view = (struct report_view){ .row_limit = values->common.limit,
+					    .by = values->by,
+					    .key = values->by ? &values->key : NULL };
+	return state;
+}
+
+static bool is_whole(const struct report_state *state)
+{
+	return state->report && state->threads && state->tracks;
+}
+
+/*
+ * The reports sum up by label; for other keys, the label is replaced by the name that the key gives. Returns
+ * the record, or the copy of it; NULL: no memory.
+ */
+static const struct txtrace_record *name_row(struct analysis_run *run, const struct txtrace_record *record,
+					     struct txtrace_record *named)
+{
+	const struct report_options *values = run->values;
+	struct report_state *state = run->state;
+	struct span_names names = { state->threads, state->tracks };
+
+	if (record->kind == TXTRACE_RECORD_THREAD)
+		thread_names_add(state->threads, &record->thread);
+	if (!values->by)
+		return record;
+	if (record->kind == TXTRACE_RECORD_ATTRIBUTE && track_names_add(state->tracks, &record->attribute))
+		return NULL;
+	if (record->kind != TXTRACE_RECORD_SPAN)
+		return record;
+	*named = *record;
+	span_key_name(&values->key, &record->span, &names, &state->buffer, &named->span.label);
+	return state->buffer.err ? NULL : named;
+}
+
+/* ---- by label, or another key ---- */
+
+static void free_labels(void *made)
+{
+	label_report_free(((struct report_state *)made)->report);
+	release_names(made);
+}
+
+static int begin_labels(struct analysis_run *run)
+{
+	return label_report_begin_capture(((struct report_state *)run->state)->report, command_of(run));
+}
+
+static void *new_labels(struct analysis_run *run)
+{
+	struct report_state *state = new_state(run, label_report_new(run->common->max_memory_bytes));
+
+	if (!state)
+		return NULL;
+	run->context = &state->view;
+	if (is_whole(state) && label_report_begin_capture(state->report, command_of(run)) == 0)
+		return state;
+	free_labels(state);
+	return NULL;
+}
+
+static int add_to_labels(struct analysis_run *run, const struct txtrace_record *record)
+{
+	struct txtrace_record named;
+
+	record = name_row(run, record, &named);
+	return record ? label_report_add(((struct report_state *)run->state)->report, record) : -ENOMEM;
+}
+
+static int finish_labels(struct analysis_run *run)
+{
+	struct report_state *state = run->state;
+
+	label_report_sort(state->report);
+	if (!run->census->is_range) /* which the report does not know */
+		run->census = label_report_census(state->report);
+	return 0;
+}
+
+static int label_rows(struct analysis_run *run, struct row_list *list)
+{
+	const struct label_report *report = ((const struct report_state *)run->state)->report;
+
+	for (size_t i = 0; i < label_report_row_count(report); i++)
+		row_list_add(list, label_report_row(report, i));
+	return 0;
+}
+
+static int print_labels(struct analysis_run *run)
+{
+	struct report_state *state = run->state;
+
+	state->view.census = run->census;
+	state->view.rows = run->sort ? run->list.rows : NULL;
+	return report_print(state->report, &run->cli->out, &state->view);
+}
+
+static void head_json(struct analysis_run *run, struct json *json)
+{
+	if (run->variant == BY_KEY)
+		json_member_text(json, "by", ((const struct report_options *)run->values)->by);
+}
+
+static void label_json(const struct analysis_run *run, const void *row, struct json *json)
+{
+	report_row_json(run->context, row, json);
+}
+
+static void labels_tail_json(struct analysis_run *run, struct json *json)
+{
+	report_tail_json(((const struct report_state *)run->state)->report, run->context, json);
+}
+
+static const struct report_options defaults = { .common = { .limit = 100 } };
+
+static const struct analysis *choose(struct cli *cli, void *values);
+
+static const struct analysis by_label = {
+	.type = "report",
+	.rows_names = { "labels", "rows" },
+	.what = "report on",
+	.no_rows = "no spans",
+	.before_more = "\n",
+	.more = " with less work",
+	.columns = report_columns,
+	.sorts_text = true,
+	.has_own_foot = true,
+	.has_own_json = true,
+	.choose = choose,
+	.new = new_labels,
+	.free = free_labels,
+	.passes = { { begin_labels, add_to_labels, finish_labels } },
+	.rows = label_rows,
+	.row_json = label_json,
+	.text = print_labels,
+	.head_json = head_json,
+	.tail_json = labels_tail_json,
+	.values_bytes = sizeof(defaults),
+	.defaults = &defaults,
+	.variant_offset = offsetof(struct report_options, variant),
+};
+
+/* ---- what tracing cost ---- */
+
+static void free_costs(void *made)
+{
+	cost_report_free(((struct report_state *)made)->report);
+	release_names(made);
+}
+
+static int begin_costs(struct analysis_run *run)
+{
+	return cost_report_begin_capture(((struct report_state *)run->state)->report, command_of(run));
+}
+
+static void *new_costs(struct analysis_run *run)
+{
+	struct report_state *state = new_state(run, cost_report_new(run->common->max_memory_bytes));
+
+	if (!state)
+		return NULL;
+	run->context = state->report;
+	if (is_whole(state) && cost_report_begin_capture(state->report, command_of(run)) == 0)
+		return state;
+	free_costs(state);
+	return NULL;
 }
 
 /* What a span paid for counts for others, also if it is not wanted. */
-static int add_to_costs(void *report, const struct txtrace_record *record, bool is_wanted)
+static int add_to_costs(struct analysis_run *run, const struct txtrace_record *record)
 {
-	return cost_report_add(report, record, is_wanted);
+	const struct txtrace_string *label = &record->span.label;
+	const char *glob = run->common->label;
+	bool is_wanted = record->kind != TXTRACE_RECORD_SPAN || !glob ||
+			 glob_matches(glob, label->bytes, label->length);
+	struct txtrace_record named;
+
+	if (is_wanted)
+		record = name_row(run, record, &named);
+	return record ? cost_report_add(((struct report_state *)run->state)->report, record, is_wanted)
+		      : -ENOMEM;
 }
 
-static int begin_blocks(void *report, const char *command)
+static int finish_costs(struct analysis_run *run)
 {
-	return block_report_begin_capture(report, command);
+	struct report_state *state = run->state;
+
+	cost_report_see_capture(state->report, &run->input->info);
+	cost_report_sort(state->report);
+	return 0;
 }
 
-static int add_to_blocks(void *report, const struct txtrace_record *record, bool is_wanted)
+static int cost_rows(struct analysis_run *run, struct row_list *list)
 {
-	return is_wanted ? block_report_add(report, record) : 0;
-}
+	const struct cost_report *report = ((const struct report_state *)run->state)->report;
 
-/* The report sums up by label; for other keys, the label is replaced by the name that the key gives. */
-static int collect(const struct report_options *values, struct log_input *input, const struct taker *taker,
-		   void *report)
-{
-	struct thread_names *threads = thread_names_new();
-	struct track_names *tracks = track_names_new();
-	struct span_names names = { threads, tracks };
-	struct txtrace_record record;
-	bool has_begun = false;
-	struct text buffer = { 0 };
-	int err = report && threads && tracks ? 0 : -ENOMEM;
-
-	while (!err && log_input_next(input, &record)) {
-		bool wanted = is_wanted(values, &record);
-
-		if (!has_begun || input->has_begun_capture)
-			err = taker->begin_capture(report, txtrace_log_info(input->log)->command);
-		has_begun = true;
-		if (record.kind == TXTRACE_RECORD_THREAD)
-			thread_names_add(threads, &record.thread);
-		if (!err && record.kind == TXTRACE_RECORD_ATTRIBUTE && values->by)
-			err = track_names_add(tracks, &record.attribute);
-		if (!err && wanted && record.kind == TXTRACE_RECORD_SPAN && values->by)
-			span_key_name(&values->key, &record.span, &names, &buffer, &record.span.label);
-		if (!err)
-			err = buffer.err ? buffer.err : taker->add(report, &record, wanted);
+	for (size_t i = 0; i < cost_report_row_cnt(report); i++) {
+		if (cost_report_row(report, i)->span_cnt)
+			row_list_add(list, cost_report_row(report, i));
 	}
-	text_release(&buffer);
-	thread_names_free(threads);
-	track_names_free(tracks);
-	return err;
+	return 0;
 }
 
-static int report_cost(struct cli *cli, const struct report_options *values, struct log_input *input)
+static int cost_notes(struct analysis_run *run)
 {
-	static const struct taker costs = { begin_costs, add_to_costs };
-	struct cost_report *report = cost_report_new(values->max_memory_bytes);
-	const struct cost_view view = { values->limit, values->by };
-	int err = collect(values, input, &costs, report);
-
-	if (!err) {
-		cost_report_see_capture(report, &input->info);
-		cost_report_sort(report);
-		err = values->wants_json ? cost_json(cli, report, input, &view)
-					 : cost_print(cli, report, input, &view);
-	}
-	cost_report_free(report);
-	return err;
+	return cost_print_notes(run->cli, run->context);
 }
 
-static int report_by_key(struct cli *cli, const struct report_options *values, struct log_input *input)
+static void cost_head_json(struct analysis_run *run, struct json *json)
 {
-	static const struct taker labels = { begin_labels, add_to_labels };
-	struct label_report *report = label_report_new(values->max_memory_bytes);
-	int err = collect(values, input, &labels, report);
+	const char *by = ((const struct report_options *)run->values)->by;
 
-	if (!err) {
-		label_report_sort(report);
-		err = print(cli, values, report, input);
-	}
-	label_report_free(report);
-	return err;
+	json_member_text(json, "by", by ? by : "label");
 }
 
-static int report_by_reason(struct cli *cli, const struct report_options *values, struct log_input *input)
+static void cost_json(const struct analysis_run *run, const void *row, struct json *json)
 {
-	static const struct taker blocks = { begin_blocks, add_to_blocks };
-	struct block_report *report = block_report_new();
-	int err = collect(values, input, &blocks, report);
+	cost_row_json(run->context, row, json);
+}
 
-	if (!err)
-		err = values->wants_json ? reason_json(cli, report, input) : reason_print(cli, report, input);
+static void costs_tail_json(struct analysis_run *run, struct json *json)
+{
+	cost_tail_json(run->context, json);
+}
+
+static const struct analysis by_cost = {
+	.type = "report",
+	.rows_names = { "rows", "rows" },
+	.what = "report on",
+	.columns = cost_columns,
+	.sorts_text = true,
+	.takes_all_spans = true,
+	.has_own_json = true,
+	.new = new_costs,
+	.free = free_costs,
+	.passes = { { begin_costs, add_to_costs, finish_costs } },
+	.rows = cost_rows,
+	.row_json = cost_json,
+	.notes = cost_notes,
+	.head_json = cost_head_json,
+	.tail_json = costs_tail_json,
+};
+
+/* ---- by reason ---- */
+
+static void free_blocks(void *report)
+{
 	block_report_free(report);
+}
+
+static int begin_blocks(struct analysis_run *run)
+{
+	return block_report_begin_capture(run->state, command_of(run));
+}
+
+static void *new_blocks(struct analysis_run *run)
+{
+	struct block_report *report = block_report_new();
+
+	run->context = report;
+	if (report && block_report_begin_capture(report, command_of(run)) == 0)
+		return report;
+	block_report_free(report);
+	return NULL;
+}
+
+static int add_to_blocks(struct analysis_run *run, const struct txtrace_record *record)
+{
+	return block_report_add(run->state, record);
+}
+
+/* Those with anything in them, by their time; the document has all. */
+static int reason_rows(struct analysis_run *run, struct row_list *list)
+{
+	bool is_document = run->common->wants_json && !run->is_plain;
+	unsigned int order[BLOCK_ROW_COUNT];
+
+	reason_order(run->state, order);
+	for (unsigned int i = 0; i < BLOCK_ROW_COUNT; i++) {
+		const struct block_row *row = block_report_row(run->state, is_document ? i : order[i]);
+
+		if (is_document || row->cnt > 0 || row->in_spans_ns > 0)
+			row_list_add(list, row);
+	}
+	return 0;
+}
+
+static int reason_notes(struct analysis_run *run)
+{
+	int err = reason_print_notes(run->state, run->cli->out.file);
+
+	fputc('\n', run->cli->out.file);
 	return err;
 }
 
-static int run(struct cli *cli, int argc, char **argv)
+static void reason_head_json(struct analysis_run *run, struct json *json)
 {
-	struct report_options values = { .limit = 100 };
-	struct options_result result;
-	struct log_input input;
-	int status, err;
+	(void)run;
+	json_member_text(json, "by", "reason");
+}
 
-	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
-		return status;
-	if (values.wants_cost && values.is_by_reason)
-		return cli_fail(cli, "--cost is about spans; give it another --by than reason");
-	cli->nest = values.nest;
-	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
-	if (status)
-		return status;
-	if (values.wants_cost)
-		err = report_cost(cli, &values, &input);
-	else
-		err = values.is_by_reason ? report_by_reason(cli, &values, &input)
-					  : report_by_key(cli, &values, &input);
-	return log_input_end(&input, err, "report on");
+static void reason_tail_json(struct analysis_run *run, struct json *json)
+{
+	mixed_programs_json(json, block_report_programs(run->state), block_report_program_mask(run->state));
+}
+
+static const struct analysis by_reason = {
+	.type = "report",
+	.rows_names = { "rows", "rows" },
+	.what = "report on",
+	.more = " with less time",
+	.columns = reason_columns,
+	.sorts_text = true,
+	.new = new_blocks,
+	.free = free_blocks,
+	.passes = { { begin_blocks, add_to_blocks } },
+	.rows = reason_rows,
+	.notes = reason_notes,
+	.head_json = reason_head_json,
+	.tail_json = reason_tail_json,
+};
+
+static const struct analysis *choose(struct cli *cli, void *chosen)
+{
+	struct report_options *values = chosen;
+
+	if (values->wants_cost && values->is_by_reason) {
+		cli_fail(cli, "--cost is about spans; give it another --by than reason");
+		return NULL;
+	}
+	values->variant = values->by ? BY_KEY : BY_LABEL;
+	if (values->wants_cost)
+		return &by_cost;
+	return values->is_by_reason ? &by_reason : &by_label;
 }
 
 const struct command command_report = { "report",
 					"where the time went, by label, thread, tag, reason, \xe2\x80\xa6",
-					&options, run };
+					&options, .analysis = &by_label };

@@ -65,4 +65,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-const struct command command_show = { "show", "one span as a waterfall", &options, run };
+const struct command command_show = { "show", "one span as a waterfall", &options, .run = run };

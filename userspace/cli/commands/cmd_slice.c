@@ -9,7 +9,7 @@
 #include "cli/exit_status.h"
 #include "cli/files/log_copy.h"
 #include "cli/files/log_output.h"
-#include "cli/files/moment.h"
+#include "cli/files/log_scope.h"
 
 struct slice_options {
 	struct moment from;
@@ -18,28 +18,22 @@ struct slice_options {
 	uint64_t pid; /* 0: any */
 	uint64_t max_memory_bytes;
 	const char *output;
+	struct log_scope scope; /* --where */
 };
-
-static int take_from(void *values, const char *value, const char **complaint)
-{
-	return moment_take(&((struct slice_options *)values)->from, value, complaint);
-}
-
-static int take_to(void *values, const char *value, const char **complaint)
-{
-	return moment_take(&((struct slice_options *)values)->to, value, complaint);
-}
 
 static const struct option_spec specs[] = {
 	OPTION("from", 'f', OPTION_CALL, "T",
-	       "skip records that ended before T: a time since the capture began, as in 1.5s, or a "
-	       "CLOCK_MONOTONIC time as 'txtrace dump' prints it, as in 6098565896422abs",
-	       0, .call = take_from),
-	OPTION("to", 't', OPTION_CALL, "T", "skip records that began at T or later", 0, .call = take_to),
+	       "leave out what ended before T: a time since the capture began, as in 1.5s, or one of "
+	       "CLOCK_MONOTONIC as 'txtrace dump' prints them, as in "
+	       "6098565896422abs",
+	       offsetof(struct slice_options, from), .call = moment_take),
+	OPTION("to", 't', OPTION_CALL, "T", "leave out what began at T or later",
+	       offsetof(struct slice_options, to), .call = moment_take),
 	OPTION("label", 'l', OPTION_STRING, "GLOB",
 	       "keep only spans whose label matches, as in 'tx.*', and their attributes, instants and links",
 	       offsetof(struct slice_options, label)),
-	OPTION("pid", 'p', OPTION_U64, "PID", "keep only records about this process",
+	OPTION_WHERE(struct slice_options, scope),
+	OPTION("pid", 'p', OPTION_U64, "PID", "only what is about this process",
 	       offsetof(struct slice_options, pid), .minimum = 1, .maximum = UINT32_MAX),
 	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use at most this much memory for spans (default 256M)",
 	       offsetof(struct slice_options, max_memory_bytes), .minimum = 1 << 16),
@@ -50,20 +44,23 @@ static const struct option_spec specs[] = {
 
 static const struct options options = {
 	.program = "txtrace slice",
-	.about = "Writes a part of a log: the records that overlap a range of time, unchanged, with the "
-		 "threads that they name. A span that only partly overlaps the range is kept as a whole, "
-		 "with its attributes, instants and links. The summary is that of the whole capture.",
-	.usages = (const char *const[]){
-		"[--from T] [--to T] [--label GLOB] [--pid PID] -o OUT FILE\xe2\x80\xa6", NULL },
-.specs = specs,
-.examples =
-	(const struct option_example[]){
-		{ "txtrace slice --from 12s --to 12.5s -o stall.txtrace bank.txtrace",
-		  "Half a second of it." },
-		{ "txtrace slice --label 'tx.*' -o tx.txtrace bank.txtrace",
-		  "Transactions without their child spans." },
-		{ NULL, NULL },
-	},
+	.about = "A part of a log: the records that overlap a range of time, each as it was, with the "
+		 "threads that they name. A span that "
+		 "reaches out of the range is there as a whole, with its attributes, instants and links. The "
+		 "summary is that of the whole "
+		 "capture.",
+	.usages =
+		(const char *const[]){
+			"[--from T] [--to T] [--label GLOB] [--pid PID] -o OUT FILE\xe2\x80\xa6", NULL },
+	.specs = specs,
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace slice --from 12s --to 12.5s -o stall.txtrace bank.txtrace",
+			  "Half a second of it." },
+			{ "txtrace slice --label 'tx.*' -o tx.txtrace bank.txtrace",
+			  "Transactions, and not what they are made of." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_tool_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -89,6 +86,7 @@ static int change_info(const struct slice_options *values, struct txtrace_log_in
 	append_option(&what, "from", values->from.text);
 	append_option(&what, "to", values->to.text);
 	append_option(&what, "label", values->label);
+	append_option(&what, "where", values->scope.where);
 	snprintf(pid, sizeof(pid), "%llu", (unsigned long long)values->pid);
 	append_option(&what, "pid", values->pid ? pid : NULL);
 	err = what.err;
@@ -112,7 +110,7 @@ static int change_slice_info(void *context, struct txtrace_log_info *info)
 	const struct slicing *slicing = context;
 	const struct slice_options *values = slicing->values;
 
-	return values->from.text || values->to.text || values->label || values->pid
+	return values->from.text || values->to.text || values->label || values->pid || values->scope.where
 		       ? change_info(values, info)
 		       : 0;
 }
@@ -201,6 +199,8 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	values.scope.finds_spans = true;
+	cli->scope = &values.scope;
 	status = log_copy_check_output(cli, "slice", values.output);
 	if (status == CLI_OK)
 		status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
@@ -208,4 +208,4 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_slice = { "slice", "write a part of a log: a range of time, labels, a process",
-				       &options, run };
+				       &options, .run = run };

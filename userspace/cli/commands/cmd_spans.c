@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "analyze/span/span_top.h"
 #include "analyze/thread_names.h"
-#include "base/glob.h"
 #include "base/units.h"
-#include "cli/files/capture_info.h"
+#include "cli/commands/analysis.h"
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
 #include "cli/print/ledger_part.h"
-#include "cli/files/log_input.h"
 #include "cli/print/span_json.h"
 
 #define INDENT 4
@@ -20,24 +17,24 @@
 #define LIMIT_MAX 1000000
 
 struct spans_options {
-	unsigned int nest;
-	unsigned int sort;
-	uint64_t limit;
-	const char *label;
-	bool wants_json;
+	struct analysis_options common;
+	unsigned int sort; /* of span_top.h */
+};
+
+struct spans_state {
+	struct span_top *top;
+	struct thread_names *names;
 };
 
 static const struct option_spec specs[] = {
 	OPTION("sort", 's', OPTION_CHOICE, "BY",
 	       "those with the most of it come first; for begin, the earliest",
 	       offsetof(struct spans_options, sort), .choice_at = span_top_sort),
-	OPTION("limit", 'n', OPTION_U64, "N", "show N spans (default 20)",
-	       offsetof(struct spans_options, limit), .minimum = 1, .maximum = LIMIT_MAX),
-	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'",
-	       offsetof(struct spans_options, label)),
-	OPTION_NEST(struct spans_options, nest),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object",
-	       offsetof(struct spans_options, wants_json)),
+	OPTION_COMMON("limit", 'n', OPTION_U64, "N", "show N spans (default 20)", limit, .minimum = 1,
+		      .maximum = LIMIT_MAX),
+	OPTION_LABEL("only spans with such a label, as in 'tx.*'"),
+	OPTION_NEST(struct analysis_options, nest),
+	OPTIONS_OUTPUT("write one JSON object"),
 	OPTION_END,
 };
 
@@ -47,72 +44,113 @@ static const struct options options = {
 		 "bounds are marked by '>='.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples = (const struct option_example[]){
-		{ "txtrace spans bank.txtrace", "The 20 that took longest." },
-		{ "txtrace spans -n 5 --sort lock --label 'tx*' bank.txtrace",
-		  "The 5 transactions that waited longest for locks." },
-		{ NULL, NULL },
-	},
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace spans bank.txtrace", "The 20 that took longest." },
+			{ "txtrace spans -n 5 --sort lock --label 'tx*' bank.txtrace",
+			  "The 5 transactions that waited longest for locks." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
 	.operand_max = -1,
 };
 
-static int collect(const struct spans_options *values, struct log_input *input, struct span_top *top)
+/* A span of the list, and how its thread is called. */
+struct entry {
+	struct txtrace_span span;
+	struct txtrace_string thread_name;
+};
+
+/* ---- columns ---- */
+
+static void get_wall(const void *row, struct cell *cell)
 {
-	struct thread_names *names = thread_names_new();
-	struct txtrace_record record;
-	int err = top && names ? 0 : -ENOMEM;
+	const struct txtrace_span *span = &((const struct entry *)row)->span;
 
-	while (!err && log_input_next(input, &record)) {
-		const struct txtrace_span *span = &record.span;
-
-		if (record.kind == TXTRACE_RECORD_THREAD)
-			thread_names_add(names, &record.thread);
-		else if (record.kind == TXTRACE_RECORD_SPAN &&
-			 (!values->label ||
-			  glob_matches(values->label, span->label.bytes, span->label.length)))
-			err = span_top_add(top, span, thread_names_get(names, span->pid, span->tid));
-	}
-	if (!err)
-		span_top_finish(top);
-	thread_names_free(names);
-	return err;
+	cell->number = span_wall_ns(span);
+	cell->bound = span->flags & TXTRACE_SPAN_LOWER_BOUND ? ">=" : NULL;
 }
 
-/* ---- for people ---- */
+static void get_label(const void *row, struct cell *cell)
+{
+	cell->string = ((const struct entry *)row)->span.label;
+	text_append(&cell->words, "(unknown label)");
+}
 
 /* "worker-1 4201", and who ended it, if that was another thread. */
-static void add_threads(struct table *table, const struct txtrace_span *span, struct txtrace_string name)
+static void get_thread(const void *row, struct cell *cell)
 {
-	struct text text = { 0 };
+	const struct txtrace_string *name = &((const struct entry *)row)->thread_name;
+	const struct txtrace_span *span = &((const struct entry *)row)->span;
 
-	text_append_escaped(&text, name.bytes, name.length);
-	text_append_format(&text, "%s%" PRIu32, name.length ? " " : "", span->tid);
+	text_append_escaped(&cell->words, name->bytes, name->length);
+	text_append_format(&cell->words, "%s%" PRIu32, name->length ? " " : "", span->tid);
 	if (span->end_tid && span->end_tid != span->tid)
-		text_append_format(&text, "\xe2\x86\x92%" PRIu32, span->end_tid);
-	table_cell(table, TABLE_PLAIN, text_string(&text));
-	text_release(&text);
+		text_append_format(&cell->words, "\xe2\x86\x92%" PRIu32, span->end_tid);
 }
 
-static void add_tag(struct table *table, const struct txtrace_span *span)
+static void get_tag(const void *row, struct cell *cell)
 {
-	struct text text = { 0 };
+	const struct txtrace_span *span = &((const struct entry *)row)->span;
+	struct text *text = &cell->words;
 
-	text_append_clipped(&text, span->tag.bytes, span->tag.length, TAG_COLUMNS_MAX);
+	text_append_clipped(text, span->tag.bytes, span->tag.length, TAG_COLUMNS_MAX);
 	if (span->key.length > 0) {
-		text_append(&text, text.length ? "  key " : "key ");
-		text_append_clipped(&text, span->key.bytes, span->key.length, TAG_COLUMNS_MAX);
+		text_append(text, text->length ? "  key " : "key ");
+		text_append_clipped(text, span->key.bytes, span->key.length, TAG_COLUMNS_MAX);
 	}
 	if (span->flags & TXTRACE_SPAN_UNFINISHED)
-		text_append(&text, text.length ? "  (unfinished)" : "(unfinished)");
-	table_cell(table, TABLE_PLAIN, text_string(&text));
-	text_release(&text);
+		text_append(text, text->length ? "  (unfinished)" : "(unfinished)");
 }
 
+static void get_blocked(const void *row, struct cell *cell)
+{
+	cell->number = txtrace_ledger_blocked_ns(&((const struct entry *)row)->span.ledger);
+}
+
+#define SPAN(name_, title_, type_, member_, ...) \
+	COLUMN_OF(name_, title_, NULL, COLUMN_##type_, struct entry, span.member_, ##__VA_ARGS__)
+#define PART(name_, title_, member_) \
+	SPAN(name_, title_, DURATION, ledger.member_, .flags = COLUMN_HIDDEN | COLUMN_DOT)
+#define REASON(name_, title_, reason_) PART(name_ "_ns", title_, blocked_ns[TXTRACE_BLOCK_##reason_])
+
+static const struct column columns[] = {
+	{ "wall_ns", "wall", NULL, COLUMN_DURATION, .get = get_wall, .style = TABLE_BOLD },
+	{ "label", NULL, NULL, COLUMN_STRING, .get = get_label, .style = TABLE_BOLD },
+	{ "thread", NULL, NULL, COLUMN_WORDS, .get = get_thread },
+	SPAN("begin_ns", "begin, s", MOMENT, begin_ns),
+	{ "tag", NULL, NULL, COLUMN_WORDS, .get = get_tag },
+	SPAN("end_ns", "end, s", MOMENT, end_ns, .flags = COLUMN_HIDDEN),
+	SPAN("id", NULL, ID, id, .flags = COLUMN_HIDDEN),
+	SPAN("parent", NULL, ID, parent, .flags = COLUMN_HIDDEN),
+	SPAN("pid", NULL, ID, pid, .flags = COLUMN_HIDDEN | COLUMN_U32),
+	SPAN("tid", NULL, ID, tid, .flags = COLUMN_HIDDEN | COLUMN_U32),
+	SPAN("work_ns", "work", DURATION, work_ns, .flags = COLUMN_HIDDEN),
+	PART("on_cpu_ns", "on-CPU", on_cpu_ns),
+	PART("runnable_ns", "runnable", runnable_ns),
+	{ "blocked_ns", "blocked", NULL, COLUMN_DURATION, COLUMN_HIDDEN | COLUMN_DOT, .get = get_blocked },
+	REASON("lock", "lock", LOCK),
+	REASON("disk", "disk", DISK),
+	REASON("network", "network", NETWORK),
+	REASON("sleep", "sleep", SLEEP),
+	REASON("page_fault", "fault", PAGE_FAULT),
+	REASON("pipe", "pipe", PIPE),
+	REASON("wait", "wait", WAIT),
+	REASON("stopped", "stopped", STOPPED),
+	REASON("other", "other", OTHER),
+	REASON("throttled", "throttled", THROTTLED),
+	REASON("poll", "poll", POLL),
+	PART("detached_ns", "detached", detached_ns),
+	PART("unknown_ns", "unknown", unknown_ns),
+	PART("interrupt_ns", "interrupt", interrupt_ns),
+	PART("stolen_ns", "stolen", stolen_ns),
+	COLUMN_END,
+};
+
 /* The bar and the list below a span. */
-static void add_split(struct table *table, const struct txtrace_span *span, size_t columns)
+static void add_split(struct table *table, const struct txtrace_span *span, size_t width)
 {
 	uint64_t sum_ns = txtrace_ledger_sum_ns(&span->ledger);
 	struct text text = { 0 };
@@ -120,7 +158,7 @@ static void add_split(struct table *table, const struct txtrace_span *span, size
 
 	if (sum_ns == 0)
 		return;
-	ledger_list(&text, &span->ledger, sum_ns, 1, INDENT + BAR_COLUMNS + 2, columns);
+	ledger_list(&text, &span->ledger, sum_ns, 1, INDENT + BAR_COLUMNS + 2, width);
 	if (span->work_ns != span_wall_ns(span))
 		text_append_format(&text, "; of %s work", units_format_duration(time, span->work_ns));
 	table_piece(table, TABLE_PLAIN, "    "); /* INDENT */
@@ -130,93 +168,130 @@ static void add_split(struct table *table, const struct txtrace_span *span, size
 	text_release(&text);
 }
 
-/* One row, and its split below it. */
-static void add_span(struct table *table, const struct txtrace_span *span, struct txtrace_string thread_name,
-		     uint64_t first_ns, size_t columns)
+static int text(struct analysis_run *run)
 {
-	const char *bound = span->flags & TXTRACE_SPAN_LOWER_BOUND ? ">=" : "";
-	char time[UNITS_SIZE];
-	struct text text = { 0 };
-	uint64_t offset_ns = span->begin_ns > first_ns ? span->begin_ns - first_ns : 0;
-
-	table_cell_format(table, TABLE_BOLD, "%s%s", bound, units_format_duration(time, span_wall_ns(span)));
-	if (span->label.length > 0)
-		text_append_escaped(&text, span->label.bytes, span->label.length);
-	else
-		text_append(&text, "(unknown label)");
-	table_cell(table, TABLE_BOLD, text_string(&text));
-	add_threads(table, span, thread_name);
-	table_cell_format(table, TABLE_PLAIN, "+%" PRIu64 ".%06" PRIu64, offset_ns / 1000000000,
-			  offset_ns / 1000 % 1000000);
-	add_tag(table, span);
-	add_split(table, span, columns);
-	text_release(&text);
-}
-
-static int print_text(struct cli *cli, const struct log_input *input, const struct span_top *top)
-{
-	static const struct table_column columns[] = {
-		{ "wall", TABLE_RIGHT, NULL },	{ "label", TABLE_LEFT, NULL },
-		{ "thread", TABLE_LEFT, NULL }, { "begin, s", TABLE_RIGHT, NULL },
-		{ "tag", TABLE_LEFT, NULL },
-	};
-	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table_column titles[COLUMNS_MAX];
+	FILE *out = run->cli->out.file;
 	char count[UNITS_SIZE], total[UNITS_SIZE], lost[UNITS_SIZE];
+	struct table *table;
 	int err;
 
-	for (size_t i = 0; i < span_top_count(top); i++)
-		add_span(table, span_top_get(top, i), span_top_thread_name(top, i), input->census.first_ns,
-			 cli->out.columns);
-	err = screen_print_table(&cli->out, table);
+	column_titles(&run->choice, titles);
+	table = table_new(titles, run->choice.cnt);
+	for (size_t i = 0; i < run->list.cnt; i++) {
+		const struct entry *entry = run->list.rows[i];
+
+		for (size_t j = 0; j < run->choice.cnt; j++)
+			column_add_cell(run->choice.columns[j], run, entry, log_input_begin_ns(run->input),
+					table);
+		add_split(table, &entry->span, run->cli->out.columns);
+	}
+	err = screen_print_table(&run->cli->out, table);
 	table_free(table);
-	fprintf(cli->out.file, "\n%s of %s spans; %s events lost\n",
-		units_format_count(count, span_top_count(top)),
-		units_format_count(total, input->census.record_cnt[TXTRACE_RECORD_SPAN]),
-		units_format_count(lost, log_census_lost_cnt(&input->census)));
+	fprintf(out, "\n%s of %s spans; %s events lost\n", units_format_count(count, run->list.cnt),
+		units_format_count(total, run->input->census.record_cnt[TXTRACE_RECORD_SPAN]),
+		units_format_count(lost, log_census_lost_cnt(&run->input->census)));
 	return err;
 }
 
 /* ---- for machines ---- */
 
-static int print_json(struct cli *cli, const struct spans_options *values, const struct log_input *input,
-		      const struct span_top *top)
+static void head_json(struct analysis_run *run, struct json *json)
 {
-	struct json json;
-
-	cli_begin_json(cli, &json);
-	capture_json_begin(&json, "spans", &input->info);
-	json_member_text(&json, "sort", span_top_sort(values->sort));
-	json_name(&json, "spans");
-	json_array_begin(&json);
-	for (size_t i = 0; i < span_top_count(top); i++)
-		span_json(&json, span_top_get(top, i), span_top_thread_name(top, i));
-	json_array_end(&json);
-	json_member_u64(&json, "span_count", input->census.record_cnt[TXTRACE_RECORD_SPAN]);
-	capture_json_end(&json, &input->census);
-	return cli_finish_json(cli, &json);
+	json_member_text(json, "sort", span_top_sort(((const struct spans_options *)run->values)->sort));
 }
 
-static int run(struct cli *cli, int argc, char **argv)
+static void row_json(const struct analysis_run *run, const void *row, struct json *json)
 {
-	struct spans_options values = { .limit = 20 };
-	struct options_result result;
-	struct log_input input;
-	struct span_top *top;
-	int status, err;
+	const struct entry *entry = row;
 
-	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
-		return status;
-	cli->nest = values.nest;
-	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
-	if (status)
-		return status;
-	top = span_top_new(values.limit, values.sort);
-	err = collect(&values, &input, top);
-	if (!err)
-		err = values.wants_json ? print_json(cli, &values, &input, top)
-					: print_text(cli, &input, top);
-	span_top_free(top);
-	return log_input_end(&input, err, "list the spans of");
+	(void)run;
+	span_members_json(json, &entry->span, entry->thread_name);
 }
 
-const struct command command_spans = { "spans", "the slowest spans, each with its split", &options, run };
+static void tail_json(struct analysis_run *run, struct json *json)
+{
+	json_member_u64(json, "span_count", run->input->census.record_cnt[TXTRACE_RECORD_SPAN]);
+}
+
+/* ---- the analysis ---- */
+
+static void free_state(void *made)
+{
+	struct spans_state *state = made;
+
+	span_top_free(state->top);
+	thread_names_free(state->names);
+	free(state);
+}
+
+static void *new_state(struct analysis_run *run)
+{
+	struct spans_state *state = calloc(1, sizeof(*state));
+
+	if (!state)
+		return NULL;
+	state->top = span_top_new(run->common->limit, ((const struct spans_options *)run->values)->sort);
+	state->names = thread_names_new();
+	if (state->top && state->names)
+		return state;
+	free_state(state);
+	return NULL;
+}
+
+static int add(struct analysis_run *run, const struct txtrace_record *record)
+{
+	const struct txtrace_span *span = &record->span;
+	struct spans_state *state = run->state;
+
+	if (record->kind == TXTRACE_RECORD_THREAD)
+		thread_names_add(state->names, &record->thread);
+	return record->kind == TXTRACE_RECORD_SPAN
+		       ? span_top_add(state->top, span, thread_names_get(state->names, span->pid, span->tid))
+		       : 0;
+}
+
+static int finish(struct analysis_run *run)
+{
+	span_top_finish(((struct spans_state *)run->state)->top);
+	return 0;
+}
+
+static int rows(struct analysis_run *run, struct row_list *list)
+{
+	const struct span_top *top = ((const struct spans_state *)run->state)->top;
+
+	for (size_t i = 0; i < span_top_count(top); i++) {
+		struct entry *entry = row_list_make(list, sizeof(*entry));
+
+		if (entry)
+			*entry = (struct entry){ *span_top_get(top, i), span_top_thread_name(top, i) };
+	}
+	return 0;
+}
+
+static const struct spans_options defaults = { .common = { .limit = 20 } };
+
+static const struct analysis analysis = {
+	.type = "spans",
+	.rows_names = { "spans" },
+	.what = "list the spans of",
+	.no_rows = "no spans",
+	.columns = columns,
+	.has_no_title = true,
+	.has_own_foot = true,
+	.has_own_json = true,
+	.new = new_state,
+	.free = free_state,
+	.passes = { { .add = add, .finish = finish } },
+	.rows = rows,
+	.row_json = row_json,
+	.text = text,
+	.head_json = head_json,
+	.tail_json = tail_json,
+	.values_bytes = sizeof(defaults),
+	.defaults = &defaults,
+};
+
+const struct command command_spans = { "spans", "the slowest spans, each with its split", &options,
+				       .analysis = &analysis };

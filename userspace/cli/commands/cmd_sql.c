@@ -5,11 +5,13 @@
 #include "cli/commands/command.h"
 #include "cli/commands/sql_shell.h"
 #include "cli/exit_status.h"
+#include "cli/files/log_scope.h"
 
 struct sql_options {
 	unsigned int nest;
 	bool wants_csv;
 	bool wants_json;
+	struct log_scope scope;
 };
 
 static const struct option_spec specs[] = {
@@ -18,6 +20,7 @@ static const struct option_spec specs[] = {
 	OPTION("json", 0, OPTION_FLAG, NULL, "write the rows as one JSON array of objects",
 	       offsetof(struct sql_options, wants_json)),
 	OPTION_NEST(struct sql_options, nest),
+	OPTIONS_SCOPE(struct sql_options, scope),
 	OPTION_END,
 };
 
@@ -81,6 +84,8 @@ static int run(struct cli *cli, int argc, char **argv)
 	if (query && result.operand_cnt == 1)
 		return cli_fail(cli, "FILE is missing, see 'txtrace sql --help'");
 	session.format = values.wants_csv ? ROWS_CSV : values.wants_json ? ROWS_JSON : ROWS_TABLE;
+	values.scope.finds_spans = values.scope.needs_no_names = true;
+	cli->scope = &values.scope;
 	cli->nest = values.nest;
 	status = open_session(&session, result.operands, result.operand_cnt - (query != NULL));
 	if (status == CLI_OK)
@@ -89,4 +94,4 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status > session.input.status ? status : session.input.status;
 }
 
-const struct command command_sql = { "sql", "answer a query in SQL", &options, run };
+const struct command command_sql = { "sql", "answer a query in SQL", &options, .run = run };

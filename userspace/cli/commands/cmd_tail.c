@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/label/tail_report.h"
-#include "base/glob.h"
 #include "base/units.h"
-#include "cli/print/analysis_frame.h"
-#include "cli/files/capture_info.h"
+#include "cli/commands/analysis.h"
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
 #include "cli/print/ledger_part.h"
-#include "cli/files/log_input.h"
 
 #define WORD_COUNT_MAX 4
 #define WORD_LEAST_PERCENT 5
@@ -21,11 +16,13 @@
 _Static_assert(TAIL_PART_COUNT == LEDGER_PART_COUNT, "parts of tails are parts of ledgers");
 
 struct tail_options {
-	const char *label;
-	uint64_t limit;
+	struct analysis_options common;
 	double percentile;
-	uint64_t max_memory_bytes;
-	bool wants_json;
+};
+
+struct tail_state {
+	struct label_report *labels;
+	struct tail_report *report; /* of the second reading */
 };
 
 static int set_percentile(void *options, const char *value, const char **complaint)
@@ -39,17 +36,14 @@ static int set_percentile(void *options, const char *value, const char **complai
 }
 
 static const struct option_spec specs[] = {
-	OPTION("label", 'l', OPTION_STRING, "GLOB", "only spans with such a label, as in 'tx.*'",
-	       offsetof(struct tail_options, label)),
-	OPTION("limit", 'n', OPTION_U64, "N", "show the N labels with the most work; 0: all (default 20)",
-	       offsetof(struct tail_options, limit)),
+	OPTION_LABEL("only spans with such a label, as in 'tx.*'"),
+	OPTION_LIMIT("show the N labels with the most work; 0: all (default 20)"),
 	OPTION("percentile", 0, OPTION_CALL, "P",
 	       "the slow spans are those at or above the P-th percentile (default 99)", 0,
 	       .call = set_percentile),
-	OPTION("max-memory", 0, OPTION_SIZE, "SIZE", "use no more for labels and percentiles (default 512M)",
-	       offsetof(struct tail_options, max_memory_bytes), .minimum = 1 << 16),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all labels",
-	       offsetof(struct tail_options, wants_json)),
+	OPTION_MEMORY("use no more for labels and percentiles (default 512M)"),
+	OPTION_SORT,
+	OPTIONS_OUTPUT("write one JSON object, with all labels"),
 	OPTION_END,
 };
 
@@ -61,12 +55,13 @@ static const struct options options = {
 		 "log twice.",
 	.usages = (const char *const[]){ "FILE\xe2\x80\xa6", NULL },
 	.specs = specs,
-	.examples = (const struct option_example[]){
-		{ "txtrace tail bank.txtrace", "Why the 99th percentile is what it is." },
-		{ "txtrace tail --label commit --percentile 99.9 bank.txtrace",
-		  "The slowest thousandth of the commits." },
-		{ NULL, NULL },
-	},
+	.examples =
+		(const struct option_example[]){
+			{ "txtrace tail bank.txtrace", "Why the 99th percentile is what it is." },
+			{ "txtrace tail --label commit --percentile 99.9 bank.txtrace",
+			  "The slowest thousandth of the commits." },
+			{ NULL, NULL },
+		},
 	.notes = exit_status_notes,
 	.operand = "FILE",
 	.operand_min = 1,
@@ -214,11 +209,12 @@ static void print_too_few(struct cli *cli, const struct tail_options *values,
 	text_release(&text);
 }
 
-static int print_text(struct cli *cli, const struct tail_options *values, const struct log_input *input,
-		      const struct tail_report *report)
+static int text(struct analysis_run *run)
 {
+	const struct tail_options *values = run->values;
+	const struct tail_report *report = ((const struct tail_state *)run->state)->report;
 	char title[32];
-	const struct table_column columns[] = {
+	const struct table_column titles[] = {
 		{ "mean split", TABLE_LEFT, NULL }, { "p40 to p60", TABLE_RIGHT, NULL },
 		{ title, TABLE_RIGHT, NULL },	    { "more", TABLE_RIGHT, NULL },
 		{ "share", TABLE_RIGHT, NULL },
@@ -228,14 +224,13 @@ static int print_text(struct cli *cli, const struct tail_options *values, const 
 	int err = 0;
 
 	snprintf(title, sizeof(title), "from p%g", values->percentile);
-	table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	analysis_print_title(cli, input);
+	table = table_new(titles, sizeof(titles) / sizeof(titles[0]));
 	for (size_t i = 0; i < tail_report_row_count(report); i++) {
 		const struct tail_row *row = tail_report_row(report, i);
 
 		if (tail_verdict(row) == TAIL_TOO_FEW)
 			continue;
-		if (values->limit && told_cnt == values->limit) {
+		if (values->common.limit && told_cnt == values->common.limit) {
 			hidden_cnt++;
 			continue;
 		}
@@ -243,14 +238,13 @@ static int print_text(struct cli *cli, const struct tail_options *values, const 
 		told_cnt++;
 	}
 	if (told_cnt > 0)
-		err = screen_print_table(&cli->out, table);
+		err = screen_print_table(&run->cli->out, table);
 	table_free(table);
+	analysis_print_more(run, hidden_cnt);
 	if (hidden_cnt > 0)
-		fprintf(cli->out.file,
-			"%" PRIu64 " more labels with less work: 'txtrace tail --limit 0' shows them\n\n",
-			hidden_cnt);
-	print_too_few(cli, values, report);
-	return err ? err : analysis_print_losses(cli, input);
+		fputc('\n', run->cli->out.file);
+	print_too_few(run->cli, values, report);
+	return err;
 }
 
 /* ---- for machines ---- */
@@ -332,91 +326,178 @@ static void row_json(struct json *json, const struct tail_row *row)
 	json_object_end(json);
 }
 
-static int print_json(struct cli *cli, const struct tail_options *values, const struct log_input *input,
-		      const struct tail_report *report)
+static void head_json(struct analysis_run *run, struct json *json)
 {
-	struct json json;
+	const struct tail_options *values = run->values;
+	const struct tail_report *report = ((const struct tail_state *)run->state)->report;
 
-	cli_begin_json(cli, &json);
-	capture_json_begin(&json, "tail", &input->info);
-	json_member_double(&json, "percentile", values->percentile);
-	json_member_u64(&json, "spans_needed", tail_spans_needed(values->percentile / 100));
-	json_name(&json, "labels");
-	json_array_begin(&json);
+	json_member_double(json, "percentile", values->percentile);
+	json_member_u64(json, "spans_needed", tail_spans_needed(values->percentile / 100));
+	json_name(json, "labels");
+	json_array_begin(json);
 	for (size_t i = 0; i < tail_report_row_count(report); i++)
-		row_json(&json, tail_report_row(report, i));
-	json_array_end(&json);
-	capture_json_end(&json, &input->census);
-	return cli_finish_json(cli, &json);
+		row_json(json, tail_report_row(report, i));
+	json_array_end(json);
 }
 
-/* ---- both passes ---- */
+/* ---- columns: of the parts of all labels ---- */
 
-static bool is_wanted(const struct tail_options *values, const struct txtrace_record *record)
+struct part {
+	const struct tail_row *row;
+	size_t idx;
+};
+
+static void get_label(const void *at, struct cell *cell)
 {
-	const struct txtrace_string *label = &record->span.label;
-
-	return record->kind == TXTRACE_RECORD_SPAN &&
-	       (!values->label || glob_matches(values->label, label->bytes, label->length));
+	cell->string = ((const struct part *)at)->row->label->label;
+	text_append(&cell->words, "(unknown label)");
 }
 
-static int measure(struct log_input *input, const struct tail_options *values, struct label_report *labels)
+static void get_spans(const void *at, struct cell *cell)
 {
-	struct txtrace_record record;
-	int err = labels ? 0 : -ENOMEM;
+	cell->number = ((const struct part *)at)->row->label->exact.sums.cnt;
+}
 
-	while (!err && log_input_next(input, &record)) {
-		if (is_wanted(values, &record))
-			err = label_report_add(labels, &record);
+static void get_median(const void *at, struct cell *cell)
+{
+	cell->number = ((const struct part *)at)->row->median_ns;
+}
+
+static void get_high(const void *at, struct cell *cell)
+{
+	cell->number = ((const struct part *)at)->row->high_ns;
+}
+
+static void get_part(const void *at, struct cell *cell)
+{
+	text_append(&cell->words, part_name(((const struct part *)at)->idx));
+}
+
+static void get_middle(const void *at, struct cell *cell)
+{
+	const struct part *part = at;
+
+	cell->number = tail_mean_ns(&part->row->middle, part->idx);
+}
+
+static void get_tail(const void *at, struct cell *cell)
+{
+	const struct part *part = at;
+
+	cell->number = tail_mean_ns(&part->row->tail, part->idx);
+}
+
+static void get_more(const void *at, struct cell *cell)
+{
+	const struct part *part = at;
+
+	cell->difference = tail_part_more_ns(part->row, part->idx);
+}
+
+static void get_share(const void *at, struct cell *cell)
+{
+	const struct part *part = at;
+
+	cell->real = share_percent(part->row, part->idx);
+}
+
+static const struct column columns[] = {
+	{ "label", NULL, NULL, COLUMN_STRING, .get = get_label, .style = TABLE_BOLD },
+	{ "spans", NULL, NULL, COLUMN_COUNT, COLUMN_HIDDEN, .get = get_spans },
+	{ "p50_ns", "p50", NULL, COLUMN_DURATION, COLUMN_HIDDEN, .get = get_median },
+	{ "high_ns", "high", NULL, COLUMN_DURATION, COLUMN_HIDDEN, .get = get_high },
+	{ "part", NULL, NULL, COLUMN_WORDS, .get = get_part },
+	{ "middle_ns", "p40 to p60", NULL, COLUMN_DURATION, .get = get_middle },
+	{ "tail_ns", "slow spans", NULL, COLUMN_DURATION, .get = get_tail },
+	{ "more_ns", "more", NULL, COLUMN_SIGNED, .get = get_more },
+	{ "percent", "share, %", NULL, COLUMN_REAL, .get = get_share },
+	COLUMN_END,
+};
+
+static int rows(struct analysis_run *run, struct row_list *list)
+{
+	const struct tail_report *report = ((const struct tail_state *)run->state)->report;
+	size_t order[LEDGER_PART_COUNT];
+
+	for (size_t i = 0; i < tail_report_row_count(report); i++) {
+		const struct tail_row *row = tail_report_row(report, i);
+		size_t cnt = tail_verdict(row) == TAIL_TOLD ? order_parts(row, order) : 0;
+
+		for (size_t at = 0; at < cnt; at++) {
+			struct part *part = row_list_make(list, sizeof(*part));
+
+			if (part)
+				*part = (struct part){ row, order[at] };
+		}
 	}
-	if (!err)
-		label_report_sort(labels);
-	return err;
-}
-
-static int read_again(struct cli *cli, const struct tail_options *values, const struct options_result *result,
-		      struct tail_report *report)
-{
-	struct txtrace_record record;
-	struct log_input again;
-
-	if (log_input_open(&again, cli, result->operands, result->operand_cnt, true))
-		return -EIO;
-	again.is_quiet = true;
-	while (log_input_next(&again, &record)) {
-		if (is_wanted(values, &record))
-			tail_report_add(report, &record.span);
-	}
-	log_input_close(&again);
 	return 0;
 }
 
-static int run(struct cli *cli, int argc, char **argv)
-{
-	struct tail_options values = { .limit = 20, .percentile = 99 };
-	struct options_result result;
-	struct label_report *labels;
-	struct tail_report *report = NULL;
-	struct log_input input;
-	int status, err;
+/* ---- both readings ---- */
 
-	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
-		return status;
-	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
-	if (status)
-		return status;
-	labels = label_report_new(values.max_memory_bytes);
-	err = measure(&input, &values, labels);
-	if (!err) {
-		report = tail_report_new(labels, values.percentile / 100);
-		err = report ? read_again(cli, &values, &result, report) : -ENOMEM;
-	}
-	if (!err)
-		err = values.wants_json ? print_json(cli, &values, &input, report)
-					: print_text(cli, &values, &input, report);
-	tail_report_free(report);
-	label_report_free(labels);
-	return log_input_end(&input, err, "compare the tails of");
+static void free_state(void *made)
+{
+	struct tail_state *state = made;
+
+	tail_report_free(state->report);
+	label_report_free(state->labels);
+	free(state);
 }
 
-const struct command command_tail = { "tail", "what makes the slow spans slow", &options, run };
+static void *new_state(struct analysis_run *run)
+{
+	struct tail_state *state = calloc(1, sizeof(*state));
+
+	if (!state)
+		return NULL;
+	state->labels = label_report_new(run->common->max_memory_bytes);
+	if (state->labels)
+		return state;
+	free(state);
+	return NULL;
+}
+
+static int measure(struct analysis_run *run, const struct txtrace_record *record)
+{
+	return record->kind == TXTRACE_RECORD_SPAN
+		       ? label_report_add(((struct tail_state *)run->state)->labels, record)
+		       : 0;
+}
+
+static int end_measure(struct analysis_run *run)
+{
+	struct tail_state *state = run->state;
+
+	label_report_sort(state->labels);
+	state->report = tail_report_new(state->labels,
+					((const struct tail_options *)run->values)->percentile / 100);
+	return state->report ? 0 : -ENOMEM;
+}
+
+static int add(struct analysis_run *run, const struct txtrace_record *record)
+{
+	if (record->kind == TXTRACE_RECORD_SPAN)
+		tail_report_add(((struct tail_state *)run->state)->report, &record->span);
+	return 0;
+}
+
+static const struct tail_options defaults = { .common = { .limit = 20 }, .percentile = 99 };
+
+static const struct analysis analysis = {
+	.type = "tail",
+	.what = "tell the tails of",
+	.no_rows = "no label has slow spans",
+	.more = " labels with less work",
+	.columns = columns,
+	.new = new_state,
+	.free = free_state,
+	.passes = { { .add = measure, .finish = end_measure }, { .add = add } },
+	.rows = rows,
+	.text = text,
+	.head_json = head_json,
+	.values_bytes = sizeof(defaults),
+	.defaults = &defaults,
+};
+
+const struct command command_tail = { "tail", "what makes the slow spans slow", &options,
+				      .analysis = &analysis };

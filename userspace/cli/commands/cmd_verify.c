@@ -285,4 +285,4 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct command command_verify = { "verify",
 					"check a log: checksums, ledgers, order, references",
-					&options, run };
+					&options, .run = run };

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/thread/wakeup_report.h"
 #include "analyze/thread/worker_report.h"
 #include "base/units.h"
-#include "cli/print/analysis_frame.h"
 #include "cli/print/worker_print.h"
-#include "cli/files/capture_info.h"
+#include "cli/commands/analysis.h"
 #include "cli/commands/command.h"
 #include "cli/exit_status.h"
-#include "cli/files/log_input.h"
 
 #define TOP_MAX 1000
 
 struct workers_options {
+	struct analysis_options common;
 	const char *queue;
 	const char *threads;
-	uint64_t limit;
 	uint64_t top;
-	bool wants_json;
+};
+
+struct workers_state {
+	struct worker_report *report;
+	struct wakeup_report *wakeups; /* NULL: nobody asks for them */
 };
 
 static const struct option_spec specs[] = {
@@ -31,14 +33,12 @@ static const struct option_spec specs[] = {
 	       "the threads with such a name are the workers; leave out others (default: all are shown, and "
 	       "workers are those that ever entered a span)",
 	       offsetof(struct workers_options, threads)),
-	OPTION("limit", 'n', OPTION_U64, "N",
-	       "show the N threads with the most time on a CPU; 0: all (default 30)",
-	       offsetof(struct workers_options, limit)),
+	OPTION_LIMIT("show the N threads with the most time on a CPU; 0: all (default 30)"),
 	OPTION("top", 't', OPTION_U64, "N",
 	       "list the N longest runs, and the N longest idle sleeps (default 5)",
 	       offsetof(struct workers_options, top), .maximum = TOP_MAX),
-	OPTION("json", 0, OPTION_FLAG, NULL, "write one JSON object, with all threads",
-	       offsetof(struct workers_options, wants_json)),
+	OPTION_SORT,
+	OPTIONS_OUTPUT("write one JSON object, with all threads"),
 	OPTION_END,
 };
 
@@ -76,8 +76,8 @@ static void append_begin(struct text *text, const struct log_input *input, uint6
 	char time[UNITS_SIZE];
 
 	text_append_format(text, "at +%s",
-			   units_format_duration(time, ns > input->census.first_ns
-							       ? ns - input->census.first_ns
+			   units_format_duration(time, ns > log_input_begin_ns(input)
+							       ? ns - log_input_begin_ns(input)
 							       : 0));
 }
 
@@ -149,22 +149,36 @@ static void print_parked(struct cli *cli, const struct workers_options *values, 
 	text_release(&text);
 }
 
-static int print_text(struct cli *cli, const struct workers_options *values, const struct log_input *input,
-		      const struct worker_report *report)
+static struct worker_table_options table_of(const struct analysis_run *run)
 {
-	const struct worker_table_options table = {
-		.row_limit = (size_t)values->limit,
-		.has_spans = input->census.record_cnt[TXTRACE_RECORD_SPAN] || values->queue,
+	const struct workers_options *values = run->values;
+
+	return (struct worker_table_options){
+		.row_limit = (size_t)values->common.limit,
+		.has_spans = run->input->census.record_cnt[TXTRACE_RECORD_SPAN] || values->queue,
 		.has_queue = values->queue
 	};
-	char count[UNITS_SIZE];
-	int err;
+}
 
-	analysis_print_title(cli, input);
-	err = worker_table_print(report, &cli->out, &table);
-	print_runs(cli, input, report);
+static bool has_column(const struct analysis_run *run, const struct column *column)
+{
+	const struct worker_table_options table = table_of(run);
+
+	return run->common->wants_csv || run->common->wants_json ||
+	       worker_has_column(((const struct workers_state *)run->state)->report, &table, column);
+}
+
+static int notes(struct analysis_run *run)
+{
+	const struct worker_report *report = ((const struct workers_state *)run->state)->report;
+	const struct workers_options *values = run->values;
+	struct cli *cli = run->cli;
+	char count[UNITS_SIZE];
+
+	fputc('\n', cli->out.file);
+	print_runs(cli, run->input, report);
 	if (values->queue)
-		print_parked(cli, values, input, report);
+		print_parked(cli, values, run->input, report);
 	if (worker_report_hidden_count(report) > 0)
 		fprintf(cli->out.file, "too many threads: %s runs of others are left out\n\n",
 			units_format_count(count, worker_report_hidden_count(report)));
@@ -172,7 +186,7 @@ static int print_text(struct cli *cli, const struct workers_options *values, con
 		fputs("some threads were in very long spans: their time in spans is at least, and their idle "
 		      "time at most, what is shown\n\n",
 		      cli->out.file);
-	return err ? err : analysis_print_losses(cli, input);
+	return 0;
 }
 
 /* ---- for machines ---- */
@@ -213,25 +227,12 @@ static void wakeups_json(struct json *json, const struct wakeup_row *row)
 	json_object_end(json);
 }
 
-static void row_json(struct json *json, const struct worker_row *row, const struct wakeup_report *wakeups)
+static void row_json(const struct analysis_run *run, const void *row, struct json *json)
 {
-	json_object_begin(json);
-	thread_json(json, row);
-	json_member_u64(json, "from_ns", row->from_ns);
-	json_member_u64(json, "to_ns", row->to_ns);
-	json_member_u64(json, "on_cpu_ns", row->on_cpu_ns);
-	json_member_u64(json, "runnable_ns", row->runnable_ns);
-	json_member_u64(json, "blocked_ns", row->blocked_ns);
-	json_member_u64(json, "unknown_ns", worker_row_unknown_ns(row));
-	json_member_u64(json, "runs", row->run_cnt);
-	json_member_u64(json, "active_periods", row->period_cnt);
-	json_member_u64(json, "longest_active_ns", row->longest_period_ns);
-	json_member_u64(json, "stays", row->stay_cnt);
-	json_member_u64(json, "in_spans_ns", row->in_spans_ns);
-	json_member_u64(json, "idle_sleeps", row->parked_cnt);
-	json_member_u64(json, "idle_ns", row->parked_ns);
-	wakeups_json(json, wakeup_report_find(wakeups, row->pid, row->tid));
-	json_object_end(json);
+	const struct worker_row *worker = row;
+
+	wakeups_json(json, wakeup_report_find(((const struct workers_state *)run->state)->wakeups,
+					      worker->pid, worker->tid));
 }
 
 static void idle_wakeups_json(struct json *json, const struct worker_report *report,
@@ -321,75 +322,110 @@ static void parked_json(struct json *json, const struct worker_report *report)
 	json_array_end(json);
 }
 
-static int print_json(struct cli *cli, const struct workers_options *values, const struct log_input *input,
-		      const struct worker_report *report, const struct wakeup_report *wakeups)
+static void head_json(struct analysis_run *run, struct json *json)
 {
-	struct json json;
+	const struct workers_state *state = run->state;
+	const struct workers_options *values = run->values;
 
-	cli_begin_json(cli, &json);
-	capture_json_begin(&json, "workers", &input->info);
-	json_member_text(&json, "queue", values->queue);
-	json_member_u64(&json, "queue_counters", worker_report_queue_count(report));
-	json_name(&json, "threads");
-	json_array_begin(&json);
+	json_member_text(json, "queue", values->queue);
+	json_member_u64(json, "queue_counters", worker_report_queue_count(state->report));
+}
+
+static void tail_json(struct analysis_run *run, struct json *json)
+{
+	const struct workers_state *state = run->state;
+
+	runs_json(json, state->report);
+	parked_json(json, state->report);
+	idle_wakeups_json(json, state->report, state->wakeups);
+	counters_json(json, state->wakeups);
+	json_member_u64(json, "hidden_runs", worker_report_hidden_count(state->report));
+	json_member_bool(json, "coarse", worker_report_is_coarse(state->report));
+}
+
+/* ---- the analysis ---- */
+
+static void free_state(void *made)
+{
+	struct workers_state *state = made;
+
+	wakeup_report_free(state->wakeups);
+	worker_report_free(state->report);
+	free(state);
+}
+
+static void *new_state(struct analysis_run *run)
+{
+	const struct workers_options *values = run->values;
+	struct workers_state *state = calloc(1, sizeof(*state));
+
+	if (!state)
+		return NULL;
+	state->report = worker_report_new(values->queue, values->threads, (size_t)values->top);
+	if (values->common.wants_json)
+		state->wakeups = wakeup_report_new(values->queue);
+	if (state->report && (state->wakeups || !values->common.wants_json))
+		return state;
+	free_state(state);
+	return NULL;
+}
+
+static int begin_capture(struct analysis_run *run)
+{
+	struct workers_state *state = run->state;
+
+	worker_report_begin_capture(state->report);
+	if (state->wakeups)
+		wakeup_report_begin_capture(state->wakeups);
+	return 0;
+}
+
+static int add(struct analysis_run *run, const struct txtrace_record *record)
+{
+	struct workers_state *state = run->state;
+	int err = worker_report_add(state->report, record);
+
+	return err || !state->wakeups ? err : wakeup_report_add(state->wakeups, record);
+}
+
+static int finish(struct analysis_run *run)
+{
+	worker_report_finish(((struct workers_state *)run->state)->report);
+	return 0;
+}
+
+static int rows(struct analysis_run *run, struct row_list *list)
+{
+	const struct worker_report *report = ((const struct workers_state *)run->state)->report;
+
 	for (size_t i = 0; i < worker_report_row_count(report); i++)
-		row_json(&json, worker_report_row(report, i), wakeups);
-	json_array_end(&json);
-	runs_json(&json, report);
-	parked_json(&json, report);
-	idle_wakeups_json(&json, report, wakeups);
-	counters_json(&json, wakeups);
-	json_member_u64(&json, "hidden_runs", worker_report_hidden_count(report));
-	json_member_bool(&json, "coarse", worker_report_is_coarse(report));
-	capture_json_end(&json, &input->census);
-	return cli_finish_json(cli, &json);
+		row_list_add(list, worker_report_row(report, i));
+	return 0;
 }
 
-/* wakeups: NULL where nobody asks for them */
-static int add(struct worker_report *report, struct wakeup_report *wakeups,
-	       const struct txtrace_record *record)
-{
-	int err = worker_report_add(report, record);
+static const struct workers_options defaults = { .common = { .limit = 30 }, .top = 5 };
 
-	return err || !wakeups ? err : wakeup_report_add(wakeups, record);
-}
-
-static int run(struct cli *cli, int argc, char **argv)
-{
-	struct workers_options values = { .limit = 30, .top = 5 };
-	struct options_result result;
-	struct txtrace_record record;
-	struct worker_report *report;
-	struct wakeup_report *wakeups = NULL;
-	struct log_input input;
-	int status, err;
-
-	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
-		return status;
-	status = log_input_open(&input, cli, result.operands, result.operand_cnt, true);
-	if (status)
-		return status;
-	report = worker_report_new(values.queue, values.threads, (size_t)values.top);
-	if (values.wants_json)
-		wakeups = wakeup_report_new(values.queue);
-	err = report && (wakeups || !values.wants_json) ? 0 : -ENOMEM;
-	while (!err && log_input_next(&input, &record)) {
-		if (input.has_begun_capture) {
-			worker_report_begin_capture(report);
-			if (wakeups)
-				wakeup_report_begin_capture(wakeups);
-		}
-		err = add(report, wakeups, &record);
-	}
-	if (!err) {
-		worker_report_finish(report);
-		err = values.wants_json ? print_json(cli, &values, &input, report, wakeups)
-					: print_text(cli, &values, &input, report);
-	}
-	wakeup_report_free(wakeups);
-	worker_report_free(report);
-	return log_input_end(&input, err, "report on the threads of");
-}
+static const struct analysis analysis = {
+	.type = "workers",
+	.rows_names = { "threads" },
+	.what = "report on the threads of",
+	.no_rows = "no threads",
+	.more = " threads",
+	.columns = worker_columns,
+	.sorts_text = true,
+	.finds_spans = true,
+	.new = new_state,
+	.free = free_state,
+	.passes = { { begin_capture, add, finish } },
+	.has_column = has_column,
+	.rows = rows,
+	.row_json = row_json,
+	.notes = notes,
+	.head_json = head_json,
+	.tail_json = tail_json,
+	.values_bytes = sizeof(defaults),
+	.defaults = &defaults,
+};
 
 const struct command command_workers = { "workers", "what each thread did, who was idle while there was work",
-					 &options, run };
+					 &options, .analysis = &analysis };

@@ -9,12 +9,15 @@
 
 #include "cli/cli.h"
 
+struct analysis;
+
 struct command {
 	const char *name;
 	const char *summary; /* a phrase for the list of commands */
 	const struct options *options;
-	/* argv[0]: the command's name; returns enum cli_status */
+	/* argv[0]: the command's name; returns enum cli_status. NULL: there is an analysis */
 	int (*run)(struct cli *cli, int argc, char **argv);
+	const struct analysis *analysis; /* see analysis.h */
 };
 
 extern const struct command command_report;
@@ -37,6 +40,7 @@ extern const struct command command_info;
 extern const struct command command_export;
 extern const struct command command_sql;
 extern const struct command command_import;
+extern const struct command command_gas;
 extern const struct command command_verify;
 extern const struct command command_repair;
 extern const struct command command_slice;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/near_miss.h"
+#include "cli/commands/analysis.h"
 #include "cli/commands/command.h"
 
 const struct command *const commands[] = {
@@ -11,6 +12,7 @@ const struct command *const commands[] = {
 	&command_blocked,	&command_blame,	    &command_neighbours,  &command_show,
 	&command_critical_path, &command_diff,	    &command_check,	  &command_info,
 	&command_dump,		&command_sql,	    &command_export,	  &command_import,
+	&command_gas,
 	&command_verify,	&command_repair,    &command_slice,	  &command_merge,
 	&command_recompress,	&command_anonymize, &command_help,	  NULL,
 };
@@ -80,5 +82,8 @@ int commands_run(struct cli *cli, int argc, char **argv)
 		return cli_fail(cli, "unknown option '%s', a command comes first: see 'txtrace --help'",
 				argv[1]);
 	command = command_find(argv[1]);
-	return command ? command->run(cli, argc - 1, argv + 1) : command_complain_unknown(cli, argv[1]);
+	if (!command)
+		return command_complain_unknown(cli, argv[1]);
+	return command->run ? command->run(cli, argc - 1, argv + 1)
+			    : analysis_main(cli, command->analysis, command->options, argc - 1, argv + 1);
 }

@@ -108,9 +108,12 @@ static void add_events(struct table *table, const struct log_census *census)
 
 	units_format_count(lost, log_census_lost_cnt(census));
 	if (census->has_summary)
-		text_append_format(&text, "%s sent, %s received, %s lost",
+		text_append_format(&text, "%s sent, %s received, %s lost%s",
 				   units_format_count(sent, summary->sent_cnt),
-				   units_format_count(received, summary->received_cnt), lost);
+				   units_format_count(received, summary->received_cnt), lost,
+				   census->is_range ? ", in the whole capture" : "");
+	else if (census->is_range)
+		text_append_format(&text, "%s lost in this range", lost);
 	else
 		text_append_format(&text,
 				   "%s lost as far as the log goes: it was not closed, so the recorder's own "

@@ -12,12 +12,16 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/files/capture_info.h"
+#include "cli/files/log_scope.h"
 #include "cli/files/output_file.h"
+#include "cli/files/stdin_log.h"
+#include "log/format/record_table.h"
 #include "log/read/log_range.h"
+#include "log/format/fvm_marks.h"
 
 #define DAMAGE_LINES_MAX 10 /* more are only counted */
 
-#define THREADS_MAX 3                 /* more are only waiting for the one who takes the records */
+#define THREADS_MAX 3		      /* more are only waiting for the one who takes the records */
 #define THREADS_FROM_BYTES (4u << 20) /* smaller logs are read before threads are there */
 
 const char *const log_nest_choices[] = { [LOG_NEST_NONE] = "none", [LOG_NEST_THREAD] = "thread", NULL };
@@ -40,18 +44,21 @@ static unsigned int thread_cnt(const struct log_input *input)
 
 static int fail_open(struct log_input *input, int err)
 {
-	const char *path = txtrace_log_path(input->log);
+	const char *path = stdin_log_name(input->cli, txtrace_log_path(input->log));
 
-	return cli_fail(input->cli, "can't read '%s': %s", path ? path : input->path,
-			txtrace_log_strerror(input->log, err));
+	return cli_fail(input->cli, "can't read '%s': %s%s", path ? path : input->path,
+			txtrace_log_strerror(input->log, err),
+			err == -ESPIPE ? "; '-' reads one from the standard input" : "");
 }
 
 static void forget(struct log_input *input)
 {
 	txtrace_log_close(input->log);
 	thread_nest_free(input->nest);
+	log_filter_free(input->filter);
 	free(input->several);
 	input->nest = NULL;
+	input->filter = NULL;
 	input->log = NULL;
 	input->several = NULL;
 }
@@ -102,31 +109,48 @@ static int learn_nest(struct log_input *input, char *const *paths, int path_cnt)
 		return CLI_OK;
 	cli_fail(input->cli, "can't find the parents of '%s': %s%s", input->path, strerror(-err),
 		 err == -ENOMEM ? "; 'txtrace slice' makes a smaller log of it" : "");
-	forget(input);
 	return CLI_FAILED;
+}
+
+static int open_all(struct log_input *input, char *const *paths, int path_cnt, bool wants_progress)
+{
+	int err = txtrace_log_open_files(&input->log, (const char *const *)paths, (size_t)path_cnt);
+
+	if (err)
+		return fail_open(input, err);
+	/* where there can be none, it is read without */
+	txtrace_log_set_threads(input->log, thread_cnt(input));
+	begin(input, wants_progress);
+	if (fvm_is_gas(input->info.options) && !input->cli->is_of_gas)
+		cli_warn(input->cli, "'%s' counts gas, not time: read each ns as 1 milligas, or see 'txtrace gas'",
+			 input->path);
+	if (log_filter_new(&input->filter, input->cli->scope, input, paths, path_cnt))
+		return CLI_FAILED;
+	return input->cli->nest == LOG_NEST_THREAD ? learn_nest(input, paths, path_cnt) : CLI_OK;
 }
 
 int log_input_open(struct log_input *input, struct cli *cli, char *const *paths, int path_cnt,
 		   bool wants_progress)
 {
-	int err;
+	char **opened = calloc((size_t)path_cnt, sizeof(*opened));
+	int status = CLI_OK;
 
 	*input = (struct log_input){ .cli = cli, .path = paths[0] };
-	if (path_cnt > 1) {
-		if (asprintf(&input->several, "%s and %d more", paths[0], path_cnt - 1) < 0)
-			return cli_fail(cli, "there is not enough memory");
-		input->path = input->several;
+	if (path_cnt > 1 && asprintf(&input->several, "%s and %d more", paths[0], path_cnt - 1) < 0)
+		input->several = NULL;
+	if (!opened || (path_cnt > 1 && !input->several))
+		status = cli_fail(cli, "there is not enough memory");
+	input->path = input->several ? input->several : paths[0];
+	for (int i = 0; status == CLI_OK && i < path_cnt; i++) {
+		opened[i] = strcmp(paths[i], "-") == 0 ? (char *)(uintptr_t)stdin_log_path(cli) : paths[i];
+		status = opened[i] ? CLI_OK : CLI_FAILED;
 	}
-	err = txtrace_log_open_files(&input->log, (const char *const *)paths, (size_t)path_cnt);
-	if (err) {
-		fail_open(input, err);
+	if (status == CLI_OK)
+		status = open_all(input, opened, path_cnt, wants_progress);
+	free(opened);
+	if (status)
 		forget(input);
-		return CLI_FAILED;
-	}
-	/* where there can be none, it is read without */
-	txtrace_log_set_threads(input->log, thread_cnt(input));
-	begin(input, wants_progress);
-	return cli->nest == LOG_NEST_THREAD ? learn_nest(input, paths, path_cnt) : CLI_OK;
+	return status;
 }
 
 int log_input_follow(struct log_input *input, struct cli *cli, const char *path, bool *is_too_early)
@@ -144,7 +168,10 @@ int log_input_follow(struct log_input *input, struct cli *cli, const char *path,
 	}
 	cli_stream(cli);
 	begin(input, false);
-	return CLI_OK;
+	if (log_filter_new(&input->filter, cli->scope, input, NULL, 0) == CLI_OK)
+		return CLI_OK;
+	forget(input);
+	return CLI_FAILED;
 }
 
 int log_input_seek(struct log_input *input, uint64_t time_ns)
@@ -175,7 +202,7 @@ static void tell_damage(struct log_input *input, const struct txtrace_damage *da
 		snprintf(records, sizeof(records), " with %s records",
 			 units_format_count(count, damage->record_cnt));
 	cli_warn(input->cli, "'%s' is damaged at byte %" PRIu64 ": %s; %" PRIu64 " bytes%s are skipped",
-		 txtrace_log_path(input->log), damage->offset_bytes,
+		 stdin_log_name(input->cli, txtrace_log_path(input->log)), damage->offset_bytes,
 		 damage->reason ? damage->reason : "unknown reason", damage->length_bytes, records);
 }
 
@@ -195,32 +222,71 @@ static void see_capture(struct log_input *input)
 	}
 }
 
-bool log_input_next(struct log_input *input, struct txtrace_record *record)
+static void see_record(struct log_input *input, const struct txtrace_record *record)
 {
 	uint64_t read_bytes = 0, total_bytes = 0;
+
+	if (record->kind == TXTRACE_RECORD_DAMAGE)
+		tell_damage(input, &record->damage);
+	else
+		see_capture(input);
+	if (progress_is_due(&input->progress)) {
+		txtrace_log_progress(input->log, &read_bytes, &total_bytes);
+		progress_show(&input->progress, read_bytes, total_bytes);
+	}
+}
+
+/* The next record that the filter lets through; *is_name: it is not in the range. As txtrace_log_next(). */
+static int next_filtered(struct log_input *input, struct txtrace_record *record, bool *is_name)
+{
+	enum log_filter_choice choice = LOG_FILTER_SKIP;
+	int result;
+
+	while ((result = txtrace_log_next(input->log, record)) > 0) {
+		choice = log_filter_choose(input->filter, input->log, record);
+		*is_name = choice == LOG_FILTER_NAME;
+		if (!input->before_ns && !input->census.has_time)
+			input->before_ns = record_began_ns(record);
+		if (choice == LOG_FILTER_TAKE || *is_name)
+			break;
+		if (choice == LOG_FILTER_SEEK) {
+			input->has_sought = true;
+			result = log_filter_seek(input->filter, input->log);
+			if (result)
+				break;
+		} else {
+			see_record(input, record);
+		}
+	}
+	return result;
+}
+
+uint64_t log_input_begin_ns(const struct log_input *input)
+{
+	return input->before_ns ? input->before_ns : input->census.first_ns;
+}
+
+bool log_input_next(struct log_input *input, struct txtrace_record *record)
+{
+	bool is_name = false;
 	int result;
 
 	if (input->is_at_end)
 		return false;
 	input->has_begun_capture = false;
-	result = txtrace_log_next(input->log, record);
+	result = input->filter ? next_filtered(input, record, &is_name)
+			       : txtrace_log_next(input->log, record);
 	if (result <= 0) {
 		input->is_at_end = result < 0 || txtrace_log_is_at_end(input->log);
 		input->err = result;
 		cli_hide_progress(input->cli);
 		return false;
 	}
-	if (record->kind == TXTRACE_RECORD_DAMAGE)
-		tell_damage(input, &record->damage);
-	else
-		see_capture(input);
+	see_record(input, record);
 	if (input->nest)
 		thread_nest_apply(input->nest, record, input->has_begun_capture);
-	log_census_add(&input->census, record);
-	if (progress_is_due(&input->progress)) {
-		txtrace_log_progress(input->log, &read_bytes, &total_bytes);
-		progress_show(&input->progress, read_bytes, total_bytes);
-	}
+	if (!is_name)
+		log_census_add(&input->census, record);
 	return true;
 }
 

@@ -27,7 +27,7 @@
 
 /* --nest, and cli->nest: which parents spans have that were recorded without one. */
 enum log_nest {
-	LOG_NEST_NONE = 0,   /* what is in the log */
+	LOG_NEST_NONE = 0, /* what is in the log */
 	/* what their threads were in, see analyze/thread_nest.h: the log is read twice */
 	LOG_NEST_THREAD = 1,
 };
@@ -35,25 +35,28 @@ enum log_nest {
 extern const char *const log_nest_choices[];
 
 /* The entry of an options table; `type` has a member `at`, an unsigned int. */
-#define OPTION_NEST(type, at)										\
-	OPTION("nest", 0, OPTION_CHOICE, "HOW",								\
-	       "for logs of format 1.1 and older: the parents of spans that name none: none, or the "	\
-	       "span that their thread was in (default none)",						\
+#define OPTION_NEST(type, at)                                                                         \
+	OPTION("nest", 0, OPTION_CHOICE, "HOW",                                                       \
+	       "for logs of format 1.1 and older: the parents of spans that name none: none, or the " \
+	       "span that their thread was in (default none)",                                        \
 	       offsetof(type, at), .choices = log_nest_choices)
 
 struct thread_nest;
+struct log_filter;
 
 struct log_input {
 	struct cli *cli;
 	const char *path; /* as it was given; of several "the first and 2 more" */
-	char *several;    /* what path points to then */
+	char *several;	  /* what path points to then */
 	struct txtrace_log *log;
 	struct txtrace_log_info info; /* of the first file */
-	uint8_t capture_id[16];       /* of the file that is read */
+	uint8_t capture_id[16];	      /* of the file that is read */
 	/* by the record that came last: it is of another capture than those before */
 	bool has_begun_capture;
-	struct log_census census; /* of what was read so far */
-	int err;                  /* with which reading ended, or 0 */
+	struct log_census census;  /* of what was read so far */
+	struct log_filter *filter; /* of cli->scope; NULL: all is read */
+	uint64_t before_ns;	   /* the first time of what was left out before the first record; or 0 */
+	int err;		   /* with which reading ended, or 0 */
 	bool is_at_end;
 	bool has_sought; /* what came before was not read */
 	/* may be set after the open: what is missing is not said, as the same file is read again */
@@ -63,7 +66,9 @@ struct log_input {
 };
 
 /*
- * All logs of these files and directories as one. wants_progress: nothing else
+ * All logs of these files and directories as one; "-" is the standard input,
+ * which is first copied into a temporary file. Only what cli->scope wants is
+ * read. wants_progress: nothing else
  * goes to a terminal meanwhile. Large ones are decoded ahead, by as many
  * threads as TXTRACE_THREADS says, or as there are CPUs to spare.
  */
@@ -91,6 +96,9 @@ int log_input_seek_range(struct log_input *input, uint64_t from_ns, uint64_t to_
  * live until the next call.
  */
 bool log_input_next(struct log_input *input, struct txtrace_record *record);
+
+/* The first time in the log: what times are shown from. */
+uint64_t log_input_begin_ns(const struct log_input *input);
 
 /*
  * For a command that makes one log of it: CLI_OK, or CLI_FAILED and a sentence

@@ -7,8 +7,9 @@
 
 #define ABSOLUTE_SUFFIX "abs"
 
-int moment_take(struct moment *moment, const char *value, const char **complaint)
+int moment_take(void *taken, const char *value, const char **complaint)
 {
+	struct moment *moment = taken;
 	size_t length = strlen(value), suffix = strlen(ABSOLUTE_SUFFIX);
 	char number[32];
 

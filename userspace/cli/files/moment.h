@@ -15,10 +15,10 @@ struct moment {
 };
 
 /*
- * For an OPTION_CALL: 0, or a negative errno and *complaint says what it must
- * be. value has to outlive the moment.
+ * The .call of an OPTION_CALL whose offset is that of a struct moment. value has
+ * to outlive the moment.
  */
-int moment_take(struct moment *moment, const char *value, const char **complaint);
+int moment_take(void *moment, const char *value, const char **complaint);
 
 /*
  * The time of CLOCK_MONOTONIC, or `otherwise` if none was given. Returns

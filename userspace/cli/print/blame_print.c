@@ -9,7 +9,6 @@
 #include "base/shorten.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "cli/files/capture_info.h"
 #include "cli/print/party_print.h"
 
 #define TITLE_COLUMNS_MAX 14
@@ -302,64 +301,12 @@ static int print_sentences(const struct blame_view *view, const struct screen *s
 	return err;
 }
 
-static int print_foot(const struct blame_view *view, const struct screen *screen)
-{
-	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL },
-						       { NULL, TABLE_LEFT, NULL } };
-	struct table *table = table_new(columns, 2);
-	int err;
-
-	wait_totals_add(table, view->sums);
-	capture_add_losses(table, view->census);
-	fputc('\n', screen->file);
-	err = screen_print_table(screen, table);
-	table_free(table);
-	return err;
-}
-
 int blame_print(const struct blame_view *view, const struct screen *screen)
 {
 	size_t all_cnt = view->blame->row_cnt,
 	       row_cnt = view->limit && view->limit < all_cnt ? view->limit : all_cnt;
-	struct text title = { 0 };
-	int err = 0;
+	int err = print_matrix(view, screen, row_cnt);
 
-	capture_append_title(&title, view->info, view->census);
-	fprintf(screen->file, "%s\n\n", text_string(&title));
-	text_release(&title);
-	if (all_cnt == 0) {
-		fprintf(screen->file, "%s\n", capture_no_waits(view->info, "no span waited"));
-	} else {
-		err = print_matrix(view, screen, row_cnt);
-		fputc('\n', screen->file);
-		err = err ? err
-			  : print_sentences(view, screen, view->limit ? view->limit : view->blame->pair_cnt);
-	}
-	return err ? err : print_foot(view, screen);
-}
-
-void blame_json(const struct blame_view *view, struct json *json)
-{
-	const struct blame *blame = view->blame;
-
-	capture_json_begin(json, "blame", view->info);
-	json_name(json, "pairs");
-	json_array_begin(json);
-	for (size_t i = 0; i < blame->pair_cnt; i++) {
-		const struct blame_pair *pair = &blame->pairs[i];
-		struct party waiter = party_of(view, pair->waiter), waker = party_of(view, pair->waker);
-
-		json_object_begin(json);
-		party_json(json, "waiter", &waiter);
-		party_json(json, "waker", &waker);
-		json_member_u64(json, "count", pair->cnt);
-		json_member_u64(json, "ns", pair->ns);
-		json_member_u64(json, "max_ns", pair->max_ns);
-		wait_reasons_json(json, "reasons", pair->reason_ns);
-		json_object_end(json);
-	}
-	json_array_end(json);
-	wait_totals_json(json, view->sums);
-	wait_reasons_json(json, "unseen_reasons", blame->unseen.reason_ns);
-	capture_json_end(json, view->census);
+	fputc('\n', screen->file);
+	return err ? err : print_sentences(view, screen, view->limit ? view->limit : view->blame->pair_cnt);
 }

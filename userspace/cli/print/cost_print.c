@@ -6,8 +6,6 @@
 
 #include "base/saturating.h"
 #include "base/units.h"
-#include "cli/files/capture_info.h"
-#include "cli/print/analysis_frame.h"
 #include "cli/print/mixed_programs.h"
 
 #define NOTHING "\xc2\xb7"
@@ -140,22 +138,6 @@ static uint64_t hit_cnt(const struct cost_row *row)
 	return cnt;
 }
 
-static void add_mean(struct table *table, uint64_t cnt, uint64_t span_cnt)
-{
-	if (cnt)
-		table_cell_format(table, TABLE_PLAIN, "%.1f", (double)cnt / (double)span_cnt);
-	else
-		table_cell(table, TABLE_DIM, NOTHING);
-}
-
-static void add_share(struct table *table, bool is_known, uint64_t part, uint64_t whole)
-{
-	char share[UNITS_SIZE];
-
-	table_cell(table, is_known ? TABLE_PLAIN : TABLE_DIM,
-		   is_known && whole ? units_format_share(share, part, whole) : NOTHING);
-}
-
 static void append_name(struct text *text, const struct cost_row *row)
 {
 	if (row->is_rest)
@@ -166,58 +148,87 @@ static void append_name(struct text *text, const struct cost_row *row)
 		text_append_escaped(text, row->label.bytes, row->label.length);
 }
 
-static void add_row(struct table *table, const struct cost_report *report, const struct cost_row *row)
+static bool is_known(const struct cell *cell)
 {
-	uint64_t added_ns = cost_report_added_ns(report, row);
-	bool is_known = cost_report_sums(report)->record_cnt > 0;
-	char count[UNITS_SIZE], time[UNITS_SIZE];
-	struct text label = { 0 };
-
-	append_name(&label, row);
-	table_cell(table, TABLE_BOLD, text_string(&label));
-	table_cell(table, TABLE_PLAIN, units_format_count(count, row->span_cnt));
-	add_mean(table, hit_cnt(row), row->span_cnt);
-	add_mean(table, row->cnts[COST_SWITCH], row->span_cnt);
-	add_mean(table, row->cnts[COST_WAKE], row->span_cnt);
-	table_cell(table, TABLE_PLAIN, units_format_duration(time, row->on_cpu_ns / row->span_cnt));
-	table_cell(table, is_known ? TABLE_PLAIN : TABLE_DIM,
-		   is_known ? units_format_duration(time, added_ns / row->span_cnt) : NOTHING);
-	add_share(table, is_known, added_ns, row->wall_ns);
-	add_share(table, is_known, added_ns, row->on_cpu_ns);
-	text_release(&label);
+	return cost_report_sums(cell->context)->record_cnt > 0;
 }
 
-static int print_rows(struct cli *cli, const struct cost_report *report, const struct cost_view *view)
+static void get_label(const void *at, struct cell *cell)
 {
-	static const char each[] = "for each span";
-	static const char adds[] = "that added";
-	const struct table_column columns[] = {
-		{ view->by ? view->by : "label", TABLE_LEFT, NULL },
-		{ "spans", TABLE_RIGHT, NULL },
-		{ "hits", TABLE_RIGHT, each },
-		{ "switches", TABLE_RIGHT, each },
-		{ "wakeups", TABLE_RIGHT, each },
-		{ "on-CPU", TABLE_RIGHT, each },
-		{ "to each", TABLE_RIGHT, adds },
-		{ "of wall", TABLE_RIGHT, adds },
-		{ "of on-CPU", TABLE_RIGHT, adds },
-	};
-	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	size_t cnt = cost_report_row_cnt(report),
-	       shown = view->row_limit && view->row_limit < cnt ? view->row_limit : cnt;
-	char count[UNITS_SIZE];
-	int err;
+	const struct cost_row *row = at;
 
-	for (size_t i = 0; i < shown; i++)
-		if (cost_report_row(report, i)->span_cnt)
-			add_row(table, report, cost_report_row(report, i));
-	err = screen_print_table(&cli->out, table);
-	table_free(table);
-	if (shown < cnt)
-		fprintf(cli->out.file, "%s more: --limit 0 shows all\n",
-			units_format_count(count, cnt - shown));
-	return err;
+	cell->string = row->label;
+	append_name(&cell->words, row);
 }
+
+static void set_mean(const struct cost_row *row, uint64_t cnt, struct cell *cell)
+{
+	cell->is_unknown = !cnt;
+	cell->real = (double)cnt / (double)row->span_cnt;
+}
+
+static void get_hits(const void *row, struct cell *cell)
+{
+	set_mean(row, hit_cnt(row), cell);
+}
+
+static void get_switches(const void *row, struct cell *cell)
+{
+	set_mean(row, ((const struct cost_row *)row)->cnts[COST_SWITCH], cell);
+}
+
+static void get_wakeups(const void *row, struct cell *cell)
+{
+	set_mean(row, ((const struct cost_row *)row)->cnts[COST_WAKE], cell);
+}
+
+static void get_on_cpu(const void *at, struct cell *cell)
+{
+	const struct cost_row *row = at;
+
+	cell->number = row->on_cpu_ns / row->span_cnt;
+}
+
+static void get_added(const void *at, struct cell *cell)
+{
+	const struct cost_row *row = at;
+
+	cell->is_unknown = !is_known(cell);
+	cell->number = cost_report_added_ns(cell->context, row) / row->span_cnt;
+}
+
+static void get_of_wall(const void *at, struct cell *cell)
+{
+	const struct cost_row *row = at;
+
+	cell->whole = row->wall_ns;
+	cell->is_unknown = !is_known(cell) || !cell->whole;
+	cell->number = cost_report_added_ns(cell->context, row);
+}
+
+static void get_of_on_cpu(const void *at, struct cell *cell)
+{
+	const struct cost_row *row = at;
+
+	cell->whole = row->on_cpu_ns;
+	cell->is_unknown = !is_known(cell) || !cell->whole;
+	cell->number = cost_report_added_ns(cell->context, row);
+}
+
+static const char each[] = "for each span", adds[] = "that added";
+
+const struct column cost_columns[] = {
+	{ "label", NULL, NULL, COLUMN_STRING, COLUMN_KEY, .get = get_label, .style = TABLE_BOLD },
+	COLUMN_OF("spans", NULL, NULL, COLUMN_COUNT, struct cost_row, span_cnt),
+	{ "hits", NULL, each, COLUMN_REAL, .decimals = 1, .get = get_hits },
+	{ "switches", NULL, each, COLUMN_REAL, .decimals = 1, .get = get_switches },
+	{ "wakeups", NULL, each, COLUMN_REAL, .decimals = 1, .get = get_wakeups },
+	{ "on_cpu_ns", "on-CPU", each, COLUMN_DURATION, .get = get_on_cpu },
+	{ "added_ns", "to each", adds, COLUMN_DURATION, .get = get_added },
+	{ "of_wall_percent", "of wall", adds, COLUMN_SHARE, .get = get_of_wall },
+	{ "of_on_cpu_percent", "of on-CPU", adds, COLUMN_SHARE, .get = get_of_on_cpu },
+	COLUMN_END,
+};
 
 static int print_mixed(struct cli *cli, const struct cost_report *report)
 {
@@ -252,16 +263,11 @@ static void print_doubts(struct cli *cli, const struct cost_report *report)
 		      cli->out.file);
 }
 
-int cost_print(struct cli *cli, const struct cost_report *report, const struct log_input *input,
-	       const struct cost_view *view)
+int cost_print_notes(struct cli *cli, const struct cost_report *report)
 {
 	const struct cost_sums *sums = cost_report_sums(report);
-	int err;
+	int err = print_mixed(cli, report);
 
-	analysis_print_title(cli, input);
-	err = print_rows(cli, report, view);
-	if (!err)
-		err = print_mixed(cli, report);
 	fputc('\n', cli->out.file);
 	if (!err && sums->record_cnt) {
 		err = print_classes(cli, sums);
@@ -280,7 +286,7 @@ int cost_print(struct cli *cli, const struct cost_report *report, const struct l
 	}
 	print_doubts(cli, report);
 	fputc('\n', cli->out.file);
-	return err ? err : analysis_print_losses(cli, input);
+	return err;
 }
 
 /* ---- for machines ---- */
@@ -331,9 +337,8 @@ void cost_totals_json(struct json *json, const struct cost_sums *sums)
 	json_object_end(json);
 }
 
-static void row_json(struct json *json, const struct cost_report *report, const struct cost_row *row)
+void cost_row_json(const struct cost_report *report, const struct cost_row *row, struct json *json)
 {
-	json_object_begin(json);
 	if (row->is_rest)
 		json_member_null(json, "name");
 	else
@@ -352,27 +357,12 @@ static void row_json(struct json *json, const struct cost_report *report, const 
 		json_u64(json, cost_report_added_ns(report, row));
 	else
 		json_null(json);
-	json_object_end(json);
 }
 
-int cost_json(struct cli *cli, const struct cost_report *report, const struct log_input *input,
-	      const struct cost_view *view)
+void cost_tail_json(const struct cost_report *report, struct json *json)
 {
-	struct json json;
-
-	cli_begin_json(cli, &json);
-	capture_json_begin(&json, "report", &input->info);
-	json_member_text(&json, "by", view->by ? view->by : "label");
-	json_name(&json, "rows");
-	json_array_begin(&json);
-	for (size_t i = 0; i < cost_report_row_cnt(report); i++)
-		if (cost_report_row(report, i)->span_cnt)
-			row_json(&json, report, cost_report_row(report, i));
-	json_array_end(&json);
-	cost_totals_json(&json, cost_report_sums(report));
-	json_member_u64(&json, "lower_bounds", cost_report_lower_bound_cnt(report));
-	json_member_u64(&json, "uncounted", cost_report_uncounted_cnt(report));
-	json_member_bool(&json, "coarse", cost_report_is_coarse(report));
-	capture_json_end(&json, &input->census);
-	return cli_finish_json(cli, &json);
+	cost_totals_json(json, cost_report_sums(report));
+	json_member_u64(json, "lower_bounds", cost_report_lower_bound_cnt(report));
+	json_member_u64(json, "uncounted", cost_report_uncounted_cnt(report));
+	json_member_bool(json, "coarse", cost_report_is_coarse(report));
 }

@@ -9,18 +9,16 @@
 #include "base/json.h"
 #include "base/table.h"
 #include "cli/cli.h"
-#include "cli/files/log_input.h"
+#include "cli/print/column.h"
 
-struct cost_view {
-	uint64_t row_limit; /* 0: all */
-	const char *by;     /* what rows are, as the user said it; NULL: labels */
-};
+extern const struct column cost_columns[]; /* of a struct cost_row; the context is the report */
 
-/* 0 or a negative errno. */
-int cost_print(struct cli *cli, const struct cost_report *report, const struct log_input *input,
-	       const struct cost_view *view);
-int cost_json(struct cli *cli, const struct cost_report *report, const struct log_input *input,
-	      const struct cost_view *view);
+/* What is said below the table. 0 or a negative errno. */
+int cost_print_notes(struct cli *cli, const struct cost_report *report);
+
+/* The members of a row, and those of the document behind the rows. */
+void cost_row_json(const struct cost_report *report, const struct cost_row *row, struct json *json);
+void cost_tail_json(const struct cost_report *report, struct json *json);
 
 /* Rows of a table of two columns (name, what): what tracing came to; nothing if the log does not say. */
 void cost_add_totals(struct table *table, const struct cost_sums *sums);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The report by reason to be blocked, as people read it and as JSON. -ENOMEM;
- * what could not be written is left to cli_finish().
- */
+/* The report by reason to be blocked. -ENOMEM. */
 #ifndef REASON_PRINT_H
 #define REASON_PRINT_H
 
 #include "analyze/wait/block_report.h"
-#include "cli/cli.h"
-#include "cli/files/log_input.h"
+#include "cli/print/column.h"
 
-int reason_print(struct cli *cli, const struct block_report *report, const struct log_input *input);
-int reason_json(struct cli *cli, const struct block_report *report, const struct log_input *input);
+extern const struct column reason_columns[]; /* of a struct block_row; the context is the report */
+
+/* The most time first; equal ones in the order of the reasons. */
+void reason_order(const struct block_report *report, unsigned int order[BLOCK_ROW_COUNT]);
+
+/* What is said below the table. */
+int reason_print_notes(const struct block_report *report, FILE *out);
 
 #endif

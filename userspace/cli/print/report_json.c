@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/files/capture_info.h"
 #include "cli/print/ledger_part.h"
 #include "cli/print/mixed_programs.h"
 #include "cli/print/report_print.h"
@@ -85,9 +84,8 @@ static void name_json(struct json *json, const struct label_row *row, const stru
 	text_release(&hex);
 }
 
-static void row_json(struct json *json, const struct label_row *row, const struct report_view *view)
+void report_row_json(const struct report_view *view, const struct label_row *row, struct json *json)
 {
-	json_object_begin(json);
 	name_json(json, row, view);
 	if (row->is_rest)
 		json_member_bool(json, "is_rest", true);
@@ -100,7 +98,6 @@ static void row_json(struct json *json, const struct label_row *row, const struc
 	} else {
 		json_null(json);
 	}
-	json_object_end(json);
 }
 
 static void totals_json(struct json *json, const char *name, const struct span_sums totals[2])
@@ -130,29 +127,14 @@ static void mixed_json(struct json *json, const struct label_report *report, con
 	json_array_end(json);
 }
 
-int report_json(const struct label_report *report, const struct txtrace_log_info *info,
-		const struct report_view *view, struct json *json)
+void report_tail_json(const struct label_report *report, const struct report_view *view, struct json *json)
 {
-	const struct log_census *census = label_report_census(report);
 	struct span_sums totals[2];
 
-	json_object_begin(json);
-	json_member_text(json, "type", "report");
-	if (info)
-		capture_json(json, info);
-	if (view->by)
-		json_member_text(json, "by", view->by);
-	json_name(json, view->by ? "rows" : "labels");
-	json_array_begin(json);
-	for (size_t i = 0; i < label_report_row_count(report); i++)
-		row_json(json, label_report_row(report, i), view);
-	json_array_end(json);
 	label_report_totals(report, totals);
 	totals_json(json, "totals", totals);
 	totals_json(json, "without_parent", label_report_top_level(report));
 	mixed_json(json, report, view);
-	json_member_u64(json, "unfinished", census->unfinished_cnt);
+	json_member_u64(json, "unfinished", label_report_census(report)->unfinished_cnt);
 	json_member_bool(json, "coarse", label_report_is_coarse(report));
-	capture_json_end(json, census);
-	return json->err;
 }

@@ -39,39 +39,44 @@ static uint64_t lower_bound_count(const struct label_row *row)
 	return (row->lower_bounds ? row->lower_bounds : &no_figures)->sums.cnt;
 }
 
-static const char *plural(const struct printer *printer)
+static const char *plural(const struct report_view *view)
 {
-	return printer->view->key ? printer->view->key->plural : "labels";
+	return view->key ? view->key->plural : "labels";
 }
 
-static const char *singular(const struct printer *printer)
+static void append_nameless(const struct report_view *view, struct text *text)
 {
-	return printer->view->key ? printer->view->key->singular : "label";
-}
-
-static void append_nameless(struct printer *printer)
-{
-	const struct span_key *key = printer->view->key;
+	const struct span_key *key = view->key;
 
 	if (!key || key->nameless) {
-		text_append(&printer->text, key ? key->nameless : "(unknown label)");
+		text_append(text, key ? key->nameless : "(unknown label)");
 		return;
 	}
-	text_append(&printer->text, "(no ");
-	text_append_clipped(&printer->text, key->tag, strlen(key->tag), LABEL_COLUMNS_MAX - strlen("(no )"));
-	text_append(&printer->text, ")");
+	text_append(text, "(no ");
+	text_append_clipped(text, key->tag, strlen(key->tag), LABEL_COLUMNS_MAX - strlen("(no )"));
+	text_append(text, ")");
+}
+
+static void append_label(const struct report_view *view, const struct label_row *row, struct text *text)
+{
+	if (row->is_rest)
+		text_append_format(text, "(all other %s)", plural(view));
+	else if (row->label.length == 0)
+		append_nameless(view, text);
+	else
+		text_append_escaped(text, row->label.bytes, row->label.length);
 }
 
 static const char *format_label(struct printer *printer, const struct label_row *row)
 {
 	text_clear(&printer->text);
-	if (row->is_rest)
-		text_append_format(&printer->text, "(all other %s)", plural(printer));
-	else if (row->label.length == 0)
-		append_nameless(printer);
-	else
-		text_append_escaped(&printer->text, row->label.bytes, row->label.length);
+	append_label(printer->view, row, &printer->text);
 	return text_string(&printer->text);
+}
+
+static const struct label_row *row_at(const struct printer *printer, size_t idx)
+{
+	return printer->view->rows ? printer->view->rows[idx] : label_report_row(printer->report, idx);
 }
 
 static uint64_t mean(uint64_t sum, uint64_t cnt)
@@ -94,37 +99,144 @@ static void print(struct printer *printer, const struct table *table)
 	printer->err = printer->err ? printer->err : err;
 }
 
-/* ---- wall ---- */
+/* ---- columns ---- */
 
-static void add_wall_row(struct printer *printer, struct table *table, const struct label_row *row)
+static void get_label(const void *at, struct cell *cell)
 {
-	static const double fractions[] = { 0.5, 0.9, 0.99 };
-	bool is_lower_bound;
-	const struct span_figures *figures = shown_figures(row, &is_lower_bound);
-	uint64_t lower_bound_cnt = lower_bound_count(row);
-	char count[UNITS_SIZE];
+	const struct label_row *row = at;
 
-	table_cell(table, TABLE_BOLD, format_label(printer, row));
-	table_cell(table, TABLE_PLAIN, units_format_count(count, row->exact.sums.cnt));
-	table_cell(table, "33", lower_bound_cnt ? units_format_count(count, lower_bound_cnt) : "");
-	for (size_t i = 0; i < sizeof(fractions) / sizeof(fractions[0]); i++)
-		add_time(table, TABLE_PLAIN, is_lower_bound, quantile_at(&figures->wall_ns, fractions[i]));
-	add_time(table, TABLE_PLAIN, is_lower_bound, figures->wall_ns.max);
-	add_time(table, TABLE_PLAIN, is_lower_bound, figures->sums.wall_ns);
+	cell->string = row->label;
+	if (row->is_rest || row->label.length == 0)
+		append_label(cell->context, row, &cell->words);
 }
+
+static void get_lower_bounds(const void *row, struct cell *cell)
+{
+	cell->number = lower_bound_count(row);
+}
+
+/* Lower bounds are marked as such, and nothing is dim. */
+static void set_time(const void *row, struct cell *cell, uint64_t ns)
+{
+	bool is_lower_bound;
+
+	shown_figures(row, &is_lower_bound);
+	cell->number = ns;
+	cell->bound = is_lower_bound && ns ? ">=" : NULL;
+	cell->style = ns ? cell->column->style : TABLE_DIM;
+}
+
+static const struct span_figures *figures_of(const void *row)
+{
+	bool is_lower_bound;
+
+	return shown_figures(row, &is_lower_bound);
+}
+
+static void get_p50(const void *row, struct cell *cell)
+{
+	set_time(row, cell, quantile_at(&figures_of(row)->wall_ns, 0.5));
+}
+
+static void get_p90(const void *row, struct cell *cell)
+{
+	set_time(row, cell, quantile_at(&figures_of(row)->wall_ns, 0.9));
+}
+
+static void get_p99(const void *row, struct cell *cell)
+{
+	set_time(row, cell, quantile_at(&figures_of(row)->wall_ns, 0.99));
+}
+
+static void get_min(const void *row, struct cell *cell)
+{
+	set_time(row, cell, figures_of(row)->wall_ns.min);
+}
+
+static void get_max(const void *row, struct cell *cell)
+{
+	set_time(row, cell, figures_of(row)->wall_ns.max);
+}
+
+static void get_total(const void *row, struct cell *cell)
+{
+	set_time(row, cell, figures_of(row)->sums.wall_ns);
+}
+
+/* Of the sum at the column's offset. */
+static void get_mean(const void *row, struct cell *cell)
+{
+	const struct span_sums *sums = &figures_of(row)->sums;
+
+	set_time(row, cell, mean(*(const uint64_t *)((const char *)sums + cell->column->offset), sums->cnt));
+}
+
+static void get_mean_blocked(const void *row, struct cell *cell)
+{
+	const struct span_sums *sums = &figures_of(row)->sums;
+
+	set_time(row, cell, mean(txtrace_ledger_blocked_ns(&sums->ledger), sums->cnt));
+}
+
+#define MEAN(name_, title_, group_, member_)                                                                 \
+	COLUMN_OF(name_, title_, group_, COLUMN_DURATION, struct span_sums, member_, .flags = COLUMN_HIDDEN, \
+		  .get = get_mean)
+#define REASON(name_, title_, reason_) \
+	MEAN(name_ "_ns", title_, means, ledger.blocked_ns[TXTRACE_BLOCK_##reason_])
+
+static const char means[] = "mean";
+
+const struct column report_columns[] = {
+	{ "label", NULL, NULL, COLUMN_STRING, COLUMN_KEY, .get = get_label, .style = TABLE_BOLD },
+	COLUMN_OF("spans", NULL, NULL, COLUMN_COUNT, struct label_row, exact.sums.cnt),
+	{ "lower_bounds", ">=", NULL, COLUMN_COUNT, COLUMN_BLANK, .get = get_lower_bounds, .style = "33" },
+	{ "p50_ns", "p50", NULL, COLUMN_DURATION, .get = get_p50 },
+	{ "p90_ns", "p90", NULL, COLUMN_DURATION, .get = get_p90 },
+	{ "p99_ns", "p99", NULL, COLUMN_DURATION, .get = get_p99 },
+	{ "max_ns", "max", NULL, COLUMN_DURATION, .get = get_max },
+	{ "total_ns", "total", NULL, COLUMN_DURATION, .get = get_total },
+	{ "min_ns", "min", NULL, COLUMN_DURATION, COLUMN_HIDDEN, .get = get_min },
+	MEAN("wall_ns", "wall", means, wall_ns),
+	MEAN("work_ns", "work", means, work_ns),
+	MEAN("on_cpu_ns", "on-CPU", means, ledger.on_cpu_ns),
+	MEAN("runnable_ns", "runnable", means, ledger.runnable_ns),
+	{ "blocked_ns", "blocked", means, COLUMN_DURATION, COLUMN_HIDDEN, .get = get_mean_blocked },
+	REASON("lock", "lock", LOCK),
+	REASON("disk", "disk", DISK),
+	REASON("network", "network", NETWORK),
+	REASON("sleep", "sleep", SLEEP),
+	REASON("page_fault", "fault", PAGE_FAULT),
+	REASON("pipe", "pipe", PIPE),
+	REASON("wait", "wait", WAIT),
+	REASON("stopped", "stopped", STOPPED),
+	REASON("other", "other", OTHER),
+	REASON("throttled", "throttled", THROTTLED),
+	REASON("poll", "poll", POLL),
+	MEAN("detached_ns", "detached", means, ledger.detached_ns),
+	MEAN("unknown_ns", "unknown", means, ledger.unknown_ns),
+	MEAN("interrupt_ns", "interrupt", means, ledger.interrupt_ns),
+	MEAN("stolen_ns", "stolen", means, ledger.stolen_ns),
+	COLUMN_END,
+};
+
+/* ---- wall ---- */
 
 static void print_wall(struct printer *printer)
 {
-	static const struct table_column columns[] = {
-		{ "wall time", TABLE_LEFT, NULL }, { "spans", TABLE_RIGHT, NULL },
-		{ ">=", TABLE_RIGHT, NULL },	   { "p50", TABLE_RIGHT, NULL },
-		{ "p90", TABLE_RIGHT, NULL },	   { "p99", TABLE_RIGHT, NULL },
-		{ "max", TABLE_RIGHT, NULL },	   { "total", TABLE_RIGHT, NULL },
-	};
-	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	struct column_choice choice = { .key_title = "wall time" };
+	struct table_column titles[COLUMNS_MAX];
+	struct table *table;
 
-	for (size_t i = 0; i < printer->row_cnt; i++)
-		add_wall_row(printer, table, label_report_row(printer->report, i));
+	for (const struct column *column = report_columns; column->name; column++) {
+		if (!(column->flags & COLUMN_HIDDEN))
+			choice.columns[choice.cnt++] = column;
+	}
+	column_titles(&choice, titles);
+	table = table_new(titles, choice.cnt);
+	for (size_t i = 0; i < printer->row_cnt; i++) {
+		for (size_t j = 0; j < choice.cnt; j++)
+			column_add_cell(choice.columns[j], printer->view, row_at(printer, i), 0, table);
+	}
 	print(printer, table);
 	table_free(table);
 }
@@ -158,7 +270,7 @@ static struct split_row split_row_at(const struct printer *printer, size_t idx)
 	struct split_row split = { .sums = &label_report_top_level(printer->report)[0] };
 
 	if (idx < printer->row_cnt) {
-		split.row = label_report_row(printer->report, idx);
+		split.row = row_at(printer, idx);
 		split.sums = &shown_figures(split.row, &split.is_lower_bound)->sums;
 	}
 	return split;
@@ -363,7 +475,9 @@ static void add_totals(struct printer *printer, struct table *table)
 	text_append_format(&printer->text, "%s of %s%s %s",
 			   units_format_count(spans, totals[0].cnt + totals[1].cnt),
 			   has_rest ? "more than " : "", units_format_count(labels, label_cnt),
-			   label_cnt == 1 ? singular(printer) : plural(printer));
+			   label_cnt != 1	? plural(printer->view)
+			   : printer->view->key ? printer->view->key->singular
+						: "label");
 	if (totals[1].cnt > 0)
 		text_append_format(&printer->text,
 				   "; %s of them lower bounds (>=), counted apart: %s unfinished",
@@ -381,7 +495,7 @@ static void add_memory_notes(struct printer *printer, struct table *table)
 		table_cell_format(table, "33",
 				  "too many %s: %s spans are counted together; 'txtrace report --max-memory' "
 				  "allows more",
-				  plural(printer),
+				  plural(printer->view),
 				  units_format_count(count, label_report_rest_count(printer->report)));
 	}
 	if (label_report_is_coarse(printer->report)) {
@@ -389,7 +503,7 @@ static void add_memory_notes(struct printer *printer, struct table *table)
 		table_cell_format(table, "33",
 				  "used up: p50, p90 and p99 of some %s are coarse; 'txtrace report "
 				  "--max-memory' allows more",
-				  plural(printer));
+				  plural(printer->view));
 	}
 }
 
@@ -421,7 +535,8 @@ static void print_foot(struct printer *printer)
 
 	add_totals(printer, table);
 	add_mixed(printer, table);
-	capture_add_losses(table, label_report_census(printer->report));
+	capture_add_losses(table, printer->view->census ? printer->view->census
+							: label_report_census(printer->report));
 	add_memory_notes(printer, table);
 	fputc('\n', printer->screen->file);
 	print(printer, table);
@@ -433,7 +548,7 @@ static size_t widest_label(struct printer *printer)
 	size_t widest = BAR_COLUMNS;
 
 	for (size_t i = 0; i < printer->row_cnt; i++) {
-		const char *label = format_label(printer, label_report_row(printer->report, i));
+		const char *label = format_label(printer, row_at(printer, i));
 		size_t columns = text_columns(label, strlen(label));
 
 		widest = columns > widest ? columns : widest;
@@ -451,7 +566,7 @@ static bool has_top_level_row(const struct printer *printer)
 	const struct span_sums *sums = &label_report_top_level(printer->report)[0];
 
 	for (size_t i = 0; i < printer->row_cnt; i++) {
-		const struct span_sums *row = &label_report_row(printer->report, i)->exact.sums;
+		const struct span_sums *row = &row_at(printer, i)->exact.sums;
 
 		if (row->cnt == sums->cnt && row->wall_ns == sums->wall_ns && row->work_ns == sums->work_ns)
 			return false;
@@ -487,8 +602,8 @@ static void print_why_none(const struct printer *printer)
 	fputc('\n', printer->screen->file);
 }
 
-int report_print(const struct label_report *report, const struct txtrace_log_info *info,
-		 const struct screen *screen, const struct report_view *view)
+int report_print(const struct label_report *report, const struct screen *screen,
+		 const struct report_view *view)
 {
 	struct printer printer = {
 		.report = report, .screen = screen, .view = view, .row_cnt = label_report_row_count(report)
@@ -500,10 +615,6 @@ int report_print(const struct label_report *report, const struct txtrace_log_inf
 		hidden_cnt = printer.row_cnt - view->row_limit;
 		printer.row_cnt = view->row_limit;
 	}
-	if (info) {
-		capture_append_title(&printer.text, info, label_report_census(report));
-		fprintf(screen->file, "%s\n\n", text_string(&printer.text));
-	}
 	printer.label_columns = widest_label(&printer);
 	printer.has_top_level = has_top_level_row(&printer);
 	if (printer.row_cnt > 0) {
@@ -514,8 +625,9 @@ int report_print(const struct label_report *report, const struct txtrace_log_inf
 		print_why_none(&printer);
 	}
 	if (hidden_cnt > 0)
-		fprintf(screen->file, "\n%s more %s with less work: 'txtrace report --limit 0' shows them\n",
-			units_format_count(count, hidden_cnt), plural(&printer));
+		fprintf(screen->file, "\n%s more %s%s: 'txtrace report --limit 0' shows them\n",
+			units_format_count(count, hidden_cnt), plural(view),
+			view->rows ? "" : " with less work");
 	print_foot(&printer);
 	printer.err = printer.err ? printer.err : printer.text.err;
 	text_release(&printer.text);

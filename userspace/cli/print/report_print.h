@@ -14,22 +14,26 @@
 #include "analyze/label/label_report.h"
 #include "analyze/span_key.h"
 #include "base/json.h"
-#include "cli/screen.h"
+#include "cli/print/column.h"
 #include "txtrace/log.h"
 
 /* All zero: rows are labels, and all are shown. */
 struct report_view {
-	uint64_t row_limit;         /* 0: all */
-	const char *by;             /* what rows are, as the user said it: "tag:shard"; NULL: labels */
-	const struct span_key *key; /* the same; the rows' labels are names that it gave. NULL: labels */
+	uint64_t row_limit;		 /* 0: all */
+	const char *by;			 /* what rows are, as the user said it: "tag:shard"; NULL: labels */
+	const struct span_key *key;	 /* the same; the rows' labels are names that it gave. NULL: labels */
+	const struct log_census *census; /* what was lost in the log; NULL: as the report counted it */
+	const void *const *rows;	 /* in the order in which they are shown; NULL: that of the report */
 };
 
-/* info may be NULL: then nothing is said of the capture as a whole. */
-int report_print(const struct label_report *report, const struct txtrace_log_info *info,
-		 const struct screen *screen, const struct report_view *view);
+extern const struct column report_columns[]; /* of a struct label_row; the context is a struct report_view */
 
-/* One object, with all rows. Returns json->err. */
-int report_json(const struct label_report *report, const struct txtrace_log_info *info,
-		const struct report_view *view, struct json *json);
+/* The tables, and what is below them; the title stands above. */
+int report_print(const struct label_report *report, const struct screen *screen,
+		 const struct report_view *view);
+
+/* The members of a row, and those of the document behind the rows. */
+void report_row_json(const struct report_view *view, const struct label_row *row, struct json *json);
+void report_tail_json(const struct label_report *report, const struct report_view *view, struct json *json);
 
 #endif

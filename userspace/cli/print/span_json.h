@@ -12,4 +12,7 @@
 /* thread_name: empty if it is not known. */
 void span_json(struct json *json, const struct txtrace_span *span, struct txtrace_string thread_name);
 
+/* The same into the object that is open. */
+void span_members_json(struct json *json, const struct txtrace_span *span, struct txtrace_string thread_name);
+
 #endif

@@ -8,8 +8,6 @@
 #include "base/saturating.h"
 #include "base/shorten.h"
 #include "base/units.h"
-#include "cli/print/analysis_frame.h"
-#include "cli/files/capture_info.h"
 #include "cli/print/ledger_part.h"
 
 #define LABEL_COLUMNS_MIN 20
@@ -51,9 +49,9 @@ struct tree_printer {
 	struct table *table;
 	size_t label_columns; /* 0: labels are shown in full */
 	size_t label_tail;    /* how they are shortened */
-	char **labels;        /* all of them, while that is chosen */
+	char **labels;	      /* all of them, while that is chosen */
 	size_t label_cnt, label_size;
-	bool has_places;   /* columns that are only there if there is anything in them */
+	bool has_places; /* columns that are only there if there is anything in them */
 	bool has_detached;
 	bool has_unknown;
 	bool has_interrupt;
@@ -231,45 +229,36 @@ static size_t make_columns(const struct tree_printer *printer, struct table_colu
 	return cnt;
 }
 
-static void add_memory_notes(const struct tree_printer *printer, struct table *table)
+static void add_memory_notes(const struct span_tree *tree, struct table *table)
 {
 	char count[UNITS_SIZE];
 
-	if (span_tree_given_up_count(printer->tree) > 0) {
+	if (span_tree_given_up_count(tree) > 0) {
 		table_cell(table, "33", "memory");
 		table_cell_format(table, "33",
 				  "used up: %s parents were given up, their children are below (unknown "
 				  "parent); --max-memory allows more",
-				  units_format_count(count, span_tree_given_up_count(printer->tree)));
+				  units_format_count(count, span_tree_given_up_count(tree)));
 	}
-	if (span_tree_has_rest(printer->tree)) {
+	if (span_tree_has_rest(tree)) {
 		table_cell(table, "33", "memory");
 		table_cell(table, "33",
 			   "used up: some labels are counted together; --max-memory allows more");
 	}
 }
 
-static int print_foot(struct cli *cli, const struct tree_printer *printer, const struct log_input *input)
+void tree_add_foot(const struct span_tree *tree, struct table *table)
 {
-	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL },
-						       { NULL, TABLE_LEFT, NULL } };
-	struct table *table = table_new(columns, 2);
+	struct tree_printer printer = { .tree = tree };
 	char spans[UNITS_SIZE], bounds[UNITS_SIZE];
-	int err;
 
-	if (printer->has_at_most)
-		fputs(AT_MOST " at most: some children may be in it, in part\n", cli->out.file);
-	fputc('\n', cli->out.file);
+	survey(&printer, span_tree_root(tree));
 	table_cell(table, TABLE_PLAIN, "spans");
 	table_cell_format(table, TABLE_PLAIN,
 			  "%s, and %s lower bounds (>=), which are in no figure of the others",
-			  units_format_count(spans, printer->span_cnt),
-			  units_format_count(bounds, printer->lower_bound_cnt));
-	capture_add_losses(table, &input->census);
-	add_memory_notes(printer, table);
-	err = screen_print_table(&cli->out, table);
-	table_free(table);
-	return err;
+			  units_format_count(spans, printer.span_cnt),
+			  units_format_count(bounds, printer.lower_bound_cnt));
+	add_memory_notes(tree, table);
 }
 
 static int collect_labels(struct tree_printer *printer, const struct tree_node *node)
@@ -320,30 +309,60 @@ static int choose_labels(struct tree_printer *printer, size_t screen_columns)
 	return err;
 }
 
-int tree_print(struct cli *cli, const struct span_tree *tree, const struct log_input *input,
-	       const struct tree_view *view)
+int tree_print(const struct span_tree *tree, const struct screen *screen, const struct tree_view *view)
 {
 	struct tree_printer printer = { .tree = tree, .view = view };
 	struct table_column columns[COLUMN_MAX];
 	int err = 0;
 
 	survey(&printer, span_tree_root(tree));
-	if (cli->out.is_terminal)
-		err = choose_labels(&printer, cli->out.columns);
-	analysis_print_title(cli, input);
+	if (screen->is_terminal)
+		err = choose_labels(&printer, screen->columns);
 	printer.table = table_new(columns, make_columns(&printer, columns));
 	add_rows(&printer, span_tree_root(tree), 0);
 	if (!err && printer.row_cnt > 0)
-		err = screen_print_table(&cli->out, printer.table);
+		err = screen_print_table(screen, printer.table);
 	else if (!err)
-		fputs("no spans\n", cli->out.file);
+		fputs("no spans\n", screen->file);
 	table_free(printer.table);
 	err = err ? err : printer.prefix.err;
 	text_release(&printer.prefix);
-	return err ? err : print_foot(cli, &printer, input);
+	if (printer.has_at_most)
+		fputs(AT_MOST " at most: some children may be in it, in part\n", screen->file);
+	fputc('\n', screen->file);
+	return err;
 }
 
-/* ---- for machines ---- */
+/* ---- columns ---- */
+
+int tree_collect_rows(const struct span_tree *tree, const struct tree_node *node, struct tree_rows *rows)
+{
+	size_t parent = rows->cnt; /* of the node, plus 1 */
+	uint64_t depth = rows->depth++;
+	int err = 0;
+
+	for (const struct tree_node *child = node->first_child; !err && child; child = child->next) {
+		if (rows->cnt == rows->size) {
+			size_t size = rows->size ? 2 * rows->size : 64;
+			struct tree_row *grown = reallocarray(rows->rows, size, sizeof(*grown));
+
+			if (!grown)
+				return -ENOMEM;
+			rows->rows = grown;
+			rows->size = size;
+		}
+		rows->rows[rows->cnt] = (struct tree_row){ .tree = tree,
+							   .node = child,
+							   .row = rows->cnt,
+							   .has_parent = depth > 0,
+							   .parent_row = depth > 0 ? parent - 1 : 0,
+							   .depth = depth };
+		rows->cnt++;
+		err = tree_collect_rows(tree, child, rows);
+	}
+	rows->depth = depth;
+	return err;
+}
 
 static void sums_json(struct json *json, const struct tree_sums *sums)
 {
@@ -377,10 +396,19 @@ static const char *kind_of(const struct tree_node *node)
 	}
 }
 
-static void node_json(struct json *json, const struct span_tree *tree, const struct tree_node *node)
+static void node_json(const void *context, const void *at, struct json *json)
 {
-	struct txtrace_string label = span_tree_label(tree, node);
+	const struct tree_row *row = at;
+	const struct tree_node *node = row->node;
+	struct txtrace_string label = span_tree_label(row->tree, node);
 
+	(void)context;
+	json_name(json, "parent_row");
+	if (row->has_parent)
+		json_u64(json, row->parent_row);
+	else
+		json_null(json);
+	json_member_u64(json, "depth", row->depth);
 	json_member_text(json, "kind", kind_of(node));
 	if (label.length > 0)
 		json_member_string(json, "label", label.bytes, label.length);
@@ -403,40 +431,133 @@ static void node_json(struct json *json, const struct span_tree *tree, const str
 	}
 }
 
-/* Flat, as deep trees are no friends of readers of JSON: a row names that of its parent. */
-static void rows_json(struct json *json, const struct span_tree *tree, const struct tree_node *node,
-		      uint64_t depth, uint64_t *row)
+static void get_name(const void *at, struct cell *cell)
 {
-	uint64_t parent_row = *row; /* of the node, plus 1 */
+	const struct tree_row *row = at;
+	struct txtrace_string name = span_tree_name(row->tree, row->node);
 
-	for (const struct tree_node *child = node->first_child; child; child = child->next) {
-		json_object_begin(json);
-		json_member_u64(json, "row", (*row)++);
-		json_name(json, "parent_row");
-		if (parent_row == 0 || depth == 0)
-			json_null(json);
-		else
-			json_u64(json, parent_row - 1);
-		json_member_u64(json, "depth", depth);
-		node_json(json, tree, child);
-		json_object_end(json);
-		rows_json(json, tree, child, depth + 1, row);
+	for (uint64_t i = 0; i < row->depth; i++)
+		text_append(&cell->words, "  ");
+	text_append_escaped(&cell->words, name.bytes, name.length);
+}
+
+static void get_label(const void *at, struct cell *cell)
+{
+	const struct tree_row *row = at;
+
+	cell->string = span_tree_label(row->tree, row->node);
+	text_append(&cell->words, kind_of(row->node));
+}
+
+static void get_parent(const void *at, struct cell *cell)
+{
+	const struct tree_row *row = at;
+
+	cell->is_unknown = !row->has_parent;
+	cell->number = row->parent_row;
+}
+
+static void get_spans(const void *at, struct cell *cell)
+{
+	cell->number = ((const struct tree_row *)at)->node->exact.cnt;
+}
+
+static void get_lower_bounds(const void *at, struct cell *cell)
+{
+	const struct tree_node *node = ((const struct tree_row *)at)->node;
+
+	cell->number = node->lower_bounds ? node->lower_bounds->cnt : 0;
+}
+
+/* The sums of the row, and how they are bounded. */
+static const struct tree_sums *sums_of(const void *at, struct cell *cell)
+{
+	const struct tree_node *node = ((const struct tree_row *)at)->node;
+	bool is_lower_bound;
+	const struct tree_sums *sums = shown_sums(node, &is_lower_bound);
+
+	cell->is_unknown = !is_span(node);
+	cell->bound = is_lower_bound ? ">=" : NULL;
+	return sums;
+}
+
+static void get_total(const void *at, struct cell *cell)
+{
+	cell->number = sums_of(at, cell)->wall_ns;
+}
+
+static void get_self(const void *at, struct cell *cell)
+{
+	struct txtrace_ledger self = tree_self(sums_of(at, cell));
+
+	cell->number = txtrace_ledger_sum_ns(&self);
+	if (!cell->bound && ((const struct tree_row *)at)->node->is_at_most)
+		cell->bound = AT_MOST;
+}
+
+static void get_on_cpu(const void *at, struct cell *cell)
+{
+	cell->number = tree_self(sums_of(at, cell)).on_cpu_ns;
+}
+
+static void get_runnable(const void *at, struct cell *cell)
+{
+	cell->number = tree_self(sums_of(at, cell)).runnable_ns;
+}
+
+static void get_blocked(const void *at, struct cell *cell)
+{
+	struct txtrace_ledger self = tree_self(sums_of(at, cell));
+
+	cell->number = txtrace_ledger_blocked_ns(&self);
+}
+
+static void get_detached(const void *at, struct cell *cell)
+{
+	cell->number = tree_self(sums_of(at, cell)).detached_ns;
+}
+
+static void get_unknown(const void *at, struct cell *cell)
+{
+	cell->number = tree_self(sums_of(at, cell)).unknown_ns;
+}
+
+static void get_interrupt(const void *at, struct cell *cell)
+{
+	cell->number = tree_self(sums_of(at, cell)).interrupt_ns;
+}
+
+static void get_stolen(const void *at, struct cell *cell)
+{
+	cell->number = tree_self(sums_of(at, cell)).stolen_ns;
+}
+
+static const char self_group[] = "self";
+
+#define SELF(name_, title_, get_, flags_)                                                              \
+	{                                                                                              \
+		name_, title_, self_group, COLUMN_DURATION, COLUMN_TABLE_ONLY | COLUMN_DOT | (flags_), \
+			.get = get_                                                                    \
 	}
-}
 
-int tree_print_json(struct cli *cli, const struct span_tree *tree, const struct log_input *input)
-{
-	struct json json;
-	uint64_t row = 0;
-
-	cli_begin_json(cli, &json);
-	capture_json_begin(&json, "tree", &input->info);
-	json_name(&json, "rows");
-	json_array_begin(&json);
-	rows_json(&json, tree, span_tree_root(tree), 0, &row);
-	json_array_end(&json);
-	json_member_u64(&json, "given_up_parents", span_tree_given_up_count(tree));
-	json_member_bool(&json, "has_rest", span_tree_has_rest(tree));
-	capture_json_end(&json, &input->census);
-	return cli_finish_json(cli, &json);
-}
+const struct column tree_columns[] = {
+	{ "name", "call tree", NULL, COLUMN_WORDS, COLUMN_TABLE_ONLY, .get = get_name, .style = TABLE_BOLD },
+	COLUMN_OF("row", NULL, NULL, COLUMN_ID, struct tree_row, row, .flags = COLUMN_HIDDEN),
+	{ "parent_row", NULL, NULL, COLUMN_ID, COLUMN_HIDDEN, .get = get_parent, .json = node_json },
+	COLUMN_OF("depth", NULL, NULL, COLUMN_ID, struct tree_row, depth,
+		  .flags = COLUMN_HIDDEN | COLUMN_TABLE_ONLY),
+	{ "label", NULL, NULL, COLUMN_STRING, COLUMN_HIDDEN | COLUMN_TABLE_ONLY, .get = get_label },
+	{ "spans", NULL, NULL, COLUMN_COUNT, COLUMN_TABLE_ONLY, .get = get_spans },
+	{ "lower_bounds", ">=", NULL, COLUMN_COUNT, COLUMN_TABLE_ONLY | COLUMN_BLANK, .get = get_lower_bounds,
+	  .style = "33" },
+	{ "total_ns", "total", NULL, COLUMN_DURATION, COLUMN_TABLE_ONLY | COLUMN_DOT, .get = get_total },
+	SELF("self_ns", "work", get_self, 0),
+	SELF("self_on_cpu_ns", "on-CPU", get_on_cpu, 0),
+	SELF("self_runnable_ns", "runnable", get_runnable, 0),
+	SELF("self_blocked_ns", "blocked", get_blocked, 0),
+	SELF("self_detached_ns", "detached", get_detached, COLUMN_HIDDEN),
+	SELF("self_unknown_ns", "unknown", get_unknown, COLUMN_HIDDEN),
+	SELF("self_interrupt_ns", "interrupt", get_interrupt, COLUMN_HIDDEN),
+	SELF("self_stolen_ns", "stolen", get_stolen, COLUMN_HIDDEN),
+	COLUMN_END,
+};

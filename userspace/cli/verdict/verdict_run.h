@@ -8,6 +8,7 @@
 
 #include "analyze/compare/gate.h"
 #include "cli/cli.h"
+#include "cli/files/log_scope.h"
 #include "cli/verdict/verdict_document.h"
 
 #define GATES_MAX 16
@@ -27,6 +28,7 @@ struct verdict_options {
 	double false_alarms_percent;
 	unsigned int pair; /* 0 auto, 1 always, 2 never */
 	bool wants_schema;
+	struct log_scope scope;
 };
 
 /* For struct option_spec: into struct verdict_options. */

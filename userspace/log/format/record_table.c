@@ -519,7 +519,7 @@ const struct record_kind record_kinds[TXTRACE_RECORD_KIND_COUNT] = {
 	[TXTRACE_RECORD_OVERLAP] = {
 		KIND(overlap, "overlap", NULL, NULL),
 		.time = AT(overlap.time_ns), OF_THREAD(overlap), .is_coded = true,
-		IN_LOG(20, V, C, C, C, [4 ... 19] = S),
+		IN_LOG(21, V, C, C, C, [4 ... 20] = S),
 	},
 	[TXTRACE_RECORD_DAMAGE] = {
 		KIND(damage, "damage", "damages", "parts of the files that can't be read"),

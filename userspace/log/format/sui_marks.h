@@ -13,6 +13,14 @@
  * SUI_LANE_TID on; it is used again when all of them have come. Events of
  * SUI_TID belong to no batch that is known.
  *
+ * Where it is known which objects a transaction takes, each execution has a
+ * span "object" for each of them, of the thread SUI_OBJECT_TID, on the track
+ * that is called as the object; a counter of that name and thread is how many
+ * execute with the object.
+ *
+ * Each file is an instant "file NUMBER BATCH" in front of its first batch,
+ * whose number BATCH is.
+ *
  * The instant's time is the batch's absolute time if the batch is as Sui's
  * writer makes it of these events. Else all its records follow in the name, a
  * word for each: aSECONDS.NANOS an absolute time, dMICROSECONDS a delta,
@@ -46,6 +54,10 @@ enum sui_stage {
 #define SUI_TID 1
 #define SUI_LANE_TID 2
 #define SUI_LANE_CNT 64	     /* batches that can overlap */
+#define SUI_OBJECT_TID (SUI_LANE_TID + SUI_LANE_CNT)
+#define SUI_OBJECT_THREAD "objects"
+#define SUI_OBJECT "object"
+#define SUI_FILE "file"
 #define SUI_THREAD "unknown" /* SUI_TID: whatever thread executes */
 #define SUI_LANE_THREAD "batches"
 #define SUI_BATCH "batch"

@@ -18,7 +18,7 @@ static void print_report(struct recorder *recorder, FILE *out)
 
 	screen_init(&screen, out);
 	label_report_sort(report);
-	report_print(report, NULL, &screen, &(struct report_view){ 0 });
+	report_print(report, &screen, &(struct report_view){ 0 });
 	fflush(out);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sql/temporary_file.h"
+#include "base/temporary_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
