@@ -482,7 +482,7 @@ static const struct tail_options defaults = { .common = { .limit = 20 }, .percen
 
 static const struct analysis analysis = {
 	.type = "tail",
-	.what = "tell the tails of",
+	.what = "compare the tails of",
 	.no_rows = "no label has slow spans",
 	.more = " labels with less work",
 	.columns = columns,
