@@ -15,7 +15,7 @@ follows_schema() {
 if python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>"$tmp/no"; then
 	check "with spans, losses and anomalies" follows_schema small sound
 	check "with waits, threads and neighbours" follows_schema waits workers neighbours
-	check "with children, costs and stacks" follows_schema tree cost stacks blocks
+	check "with children, costs and stacks" follows_schema tree cost stacks blocks stolen
 	check "of hostile logs, and of empty ones" follows_schema hostile broken empty
 else
 	skip "JSON follows its schema" "there is no python3-jsonschema here"

@@ -218,4 +218,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-const struct command command_import = { "import", "write another tool's trace as a log", &options, .run = run };
+const struct command command_import = { "import", "write another tool's trace as a log", &options,
+					.run = run };

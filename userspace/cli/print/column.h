@@ -99,7 +99,7 @@ struct column_choice {
 /* Whether rows of this kind have it. */
 bool column_is_of(const struct column *column, unsigned int variant);
 
-/* "label,max_ns" ("_ns" may be left out): 0; or -EINVAL and a sentence with all that rows of this kind have. */
+/* "label,max_ns" ("_ns" may be left out): 0; or -EINVAL and a sentence with all that there are. */
 int column_choose(struct column_choice *choice, const struct column *columns, unsigned int variant,
 		  const char *names, struct text *complaint);
 
