@@ -167,8 +167,9 @@ static __always_inline void move_clocks(struct task_struct *prev, struct thread_
 }
 
 /* Returns what was stolen of the CPU while the thread had it. */
-static __always_inline uint64_t leave_cpu(struct task_struct *task, struct thread_clock *clock, uint32_t cpu,
-					  uint64_t now_ns, uint64_t steal_ns, uint8_t left_as, uint32_t reason)
+static __always_inline uint64_t leave_cpu(struct task_struct *task, struct thread_clock *clock,
+					  uint32_t cpu, uint64_t now_ns, uint64_t steal_ns,
+					  uint8_t left_as, uint32_t reason)
 {
 	uint64_t stolen_ns = 0;
 

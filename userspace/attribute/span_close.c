@@ -155,8 +155,9 @@ static int put_span(struct attribution *attribution, const struct span *span, ui
 		.end_ns = end_ns,
 		.work_ns = account->work_ns,
 		.ledger = account->ledger,
-		.stolen_max_ns = account->stolen_doubt_ns ? account->ledger.stolen_ns + account->stolen_doubt_ns
-							 : 0,
+		.stolen_max_ns = account->stolen_doubt_ns
+					 ? account->ledger.stolen_ns + account->stolen_doubt_ns
+					 : 0,
 		.label = span_label(span),
 		.tag = span_tag(span),
 		.key = span_key(span),

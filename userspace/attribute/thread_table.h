@@ -35,7 +35,7 @@ enum thread_state {
 struct thread_reading {
 	struct wire_clocks clocks;
 	uint64_t time_ns;
-	uint64_t unsplit_from_ns; /* time on a CPU from here to the moment meant may have been stolen; 0: none */
+	uint64_t unsplit_from_ns; /* time on a CPU from here to that moment may have been stolen; 0: none */
 	uint64_t shared_ns;       /* thread.shared_ns */
 	uint32_t user_cnt; /* the thread while it is its last one, and stays that began with it */
 	uint32_t number;   /* in the pool */
@@ -74,7 +74,7 @@ struct thread {
 
 	uint32_t number; /* in the pool */
 	uint64_t wait_object;
-	uint64_t shared_ns; /* what was stolen in stays with marks, where the steal clock is late; it only grows */
+	uint64_t shared_ns; /* stolen in stays with marks, where the steal clock is late; it only grows */
 	struct wire_clocks clocks; /* up to now.since_ns */
 	struct process *process;
 	/* of the spans without a parent that it is in, the last entered: see top_level.h; NULL: none */

@@ -14,8 +14,8 @@
  *	                 quotes; compared as bytes
  *	reason           = or !=, and a reason: that for which the span was blocked for longest is it; of a
  *	                 span that never was, none is
- *	wall, work, on_cpu, runnable, blocked, detached, unknown, interrupt, stolen, and each reason by its name
- *	                 > >= < <= = !=, and a duration as in options: 250us, 50ms, 1.5s; a bare number is
+ *	wall, work, on_cpu, runnable, blocked, detached, unknown, interrupt, stolen, and each reason
+ *	by its name      > >= < <= = !=, and a duration as in options: 250us, 50ms, 1.5s; a bare number is
  *	                 seconds
  *	unfinished, lower_bound, loss, keyed, moved, root, nested   alone: the span has this flag
  *

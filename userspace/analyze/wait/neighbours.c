@@ -187,7 +187,7 @@ static int charge_task(struct wait *wait, struct neighbour_key *key, uint64_t fr
 	return err;
 }
 
-/* Whose time was stolen did not have the CPU at the time; when that was within the stay is not told: its end. */
+/* While time is stolen nobody has the CPU. When in the stay that was is not known: at its end, we say. */
 static int take_stay(void *context, const struct cpu_stay *stay)
 {
 	const struct neighbour_key hypervisor = { .kind = NEIGHBOUR_HYPERVISOR,

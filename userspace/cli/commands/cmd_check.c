@@ -100,4 +100,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-const struct command command_check = { "check", "check a log against rules; a gate for CI", &options, .run = run };
+const struct command command_check = { "check", "check a log against rules; a gate for CI", &options,
+				       .run = run };

@@ -6,7 +6,8 @@
 
 #include "log/format/varint.h"
 
-#define RUN_TIMES (FIELD_BIT(FIELD_TIME) | FIELD_BIT(RUN_BEGIN) | FIELD_BIT(RUN_RUNNABLE) | FIELD_BIT(RUN_BLOCKED))
+#define RUN_TIMES \
+	(FIELD_BIT(FIELD_TIME) | FIELD_BIT(RUN_BEGIN) | FIELD_BIT(RUN_RUNNABLE) | FIELD_BIT(RUN_BLOCKED))
 #define WAKE_TIMES FIELD_BIT(FIELD_TIME)
 
 /* A shape's field as the section tells it. */

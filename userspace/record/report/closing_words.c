@@ -209,8 +209,8 @@ static void print_stacks(const struct recorder_result *result, const struct mess
 			     "should have names");
 	if (result->stacks.has_too_many_files)
 		messages_say(messages, MESSAGE_WARNING, "stacks",
-			     "more than %d different programs and libraries ran: code of those that came last "
-			     "has no names, and stacks may end there",
+			     "more than %d different programs and libraries ran: code of those that came "
+			     "last has no names, and stacks may end there",
 			     CODE_MAP_FILE_MAX);
 	if (result->stacks.has_unwinder_failed)
 		messages_say(messages, MESSAGE_WARNING, "unwinder",
