@@ -207,8 +207,8 @@ static void check_steal(const struct system_facts *facts, struct check_row *row)
 		FOUND(row, CHECK_OK, "there is no hypervisor that takes CPUs away");
 	} else if (steal->kind == STEAL_LATE) {
 		FOUND(row, CHECK_LIMITED,
-		      "the scheduler reports what a hypervisor takes when a thread leaves its CPU: where marks "
-		      "were made meanwhile, that is on-CPU");
+		      "the scheduler reports what a hypervisor takes when a thread leaves its CPU: where "
+		      "marks were made meanwhile, that is on-CPU");
 	} else {
 		FOUND(row, CHECK_LIMITED, "%s: what it takes of the CPUs is on-CPU",
 		      steal->hypervisor == HYPERVISOR_KVM_MUTE
