@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * record_fields: the table of records as text, for what compares it with documents. A line for each field,
- * whose words are separated by tabs: kind, name, type, group or "-", the name in the group or "-", "optional" or
- * "always", and the names of numbers, separated by commas, or "-".
+ * whose words are separated by tabs: kind, name, type, group or "-", the name in the group or "-",
+ * "optional" or "always", and the names of numbers, separated by commas, or "-".
  */
 #include <stdio.h>
 
