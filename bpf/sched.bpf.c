@@ -166,6 +166,20 @@ static __always_inline void move_clocks(struct task_struct *prev, struct thread_
 		thread_clock_forget(prev);
 }
 
+/* Returns what was stolen of the CPU while the thread had it. */
+static __always_inline uint64_t leave_cpu(struct task_struct *task, struct thread_clock *clock, uint32_t cpu,
+					  uint64_t now_ns, uint64_t steal_ns, uint8_t left_as, uint32_t reason)
+{
+	uint64_t stolen_ns = 0;
+
+	/* before the clock tells a waker that it sleeps */
+	watch_who_left(task, clock, cpu, left_as);
+	if (clock->now.state == WIRE_THREAD_ON_CPU)
+		stolen_ns = steal_between(clock->steal_ns, steal_ns);
+	thread_clock_leave(clock, now_ns, steal_ns, state_behind(left_as), reason);
+	return stolen_ns;
+}
+
 /* The clocks move even if the event finds no room. */
 SEC("tp_btf/sched_switch")
 int on_sched_switch(uint64_t *ctx)
@@ -203,13 +217,8 @@ int on_sched_switch(uint64_t *ctx)
 		other_ns = cpu_watch_length(watch, now_ns);
 		stolen_ns = steal_between(watch->steal_ns, steal_ns);
 	}
-	if (out_clock) {
-		/* before the clock tells a waker that it sleeps */
-		watch_who_left(prev, out_clock, cpu, left_as);
-		if (out_clock->now.state == WIRE_THREAD_ON_CPU)
-			stolen_ns = steal_between(out_clock->steal_ns, steal_ns);
-		thread_clock_leave(out_clock, now_ns, steal_ns, state_behind(left_as), block.reason);
-	}
+	if (out_clock)
+		stolen_ns = leave_cpu(prev, out_clock, cpu, now_ns, steal_ns, left_as, block.reason);
 	if (in_clock) {
 		cpu_watch_leave(in_clock);
 		in_clock->cpu = cpu;

@@ -345,8 +345,8 @@ static __always_inline bool is_key_recorded(const uint8_t kind, uint64_t address
 }
 
 /*
- * Spans named by bytes are rarer than the others: their events always take the clocks along. Beside the frames
- * of whoever makes clocks there is no room for this one, so it is called after that.
+ * Spans named by bytes are rarer than the others: their events always take the clocks along. Beside the
+ * frames of whoever makes clocks there is no room for this one, so it is called after that.
  */
 static __noinline int send_key(struct thread_clock *clock, const uint8_t kind, uint64_t key,
 				    uint64_t length, uint64_t name)

@@ -50,8 +50,8 @@ struct thread_clock { /* small, too: 5.10 has 512 bytes for the frames of a prog
 	uint16_t cpu;              /* that it was last on, or put on */
 	struct open_wait wait;
 	uint64_t steal_ns;         /* what its CPU's steal clock showed at now.since_ns, while it is on one */
-	uint32_t reported_steal;   /* the lowest bits of what that showed when the clocks were last taken along */
-	uint8_t is_stolen_shared;  /* the steal clock is late, and it has made a mark in this stay on its CPU */
+	uint32_t reported_steal;   /* its lowest bits when the clocks were last taken along */
+	uint8_t is_stolen_shared;  /* the steal clock is late, and there was a mark in this stay on a CPU */
 	uint8_t padding[3];
 };
 

@@ -174,7 +174,7 @@ struct wire_switch {
 	uint8_t left_as;    /* enum wire_left_as */
 	uint8_t reason;     /* BLOCKED: enum block_reason */
 	uint8_t next_is_traced;
-	/* what was stolen is in the thread's on_cpu: it made marks, and which spans it belongs to is not known */
+	/* what was stolen is in the thread's on_cpu: it made marks, and whose it is is not known */
 	uint8_t is_stolen_shared;
 	/*
 	 * what a hypervisor took of the CPU while the one that left had it; UNTRACED: in the last other_ns

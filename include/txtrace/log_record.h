@@ -548,10 +548,10 @@ struct txtrace_trigger {
 };
 
 /*
- * Of the ledger of a span without a parent: what spans without a parent that
- * its threads entered later were charged with, too. Stands in front of the
- * span's own record. The rest is what the span has for itself in a sum that
- * counts no ns of a thread twice.
+ * Of the ledger of a span: what spans without a parent that its threads entered
+ * later were charged with, too. Stands in front of the span's own record. The
+ * rest is what the span has for itself in a sum over spans without a parent, or
+ * in a call tree, that counts no ns of a thread twice.
  */
 struct txtrace_overlap {
 	uint64_t time_ns; /* the span's end */

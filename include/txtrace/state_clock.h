@@ -84,10 +84,11 @@ STATE_CLOCK_INLINE void state_clock_add_on_cpu(struct wire_clocks *clocks, uint6
 }
 
 /*
- * Adds the time up to now_ns, at a moment at which the thread is running, of
- * which stolen_ns were stolen if it was on its CPU all along. If its switch-in was not seen (it was being seeded, or the kernel did not tell:
- * switches away from some tasks are hidden), the time asleep is known, and how
- * the rest divides into runnable and running is not.
+ * Adds the time up to now_ns, at a moment at which the thread is running; of
+ * that stolen_ns were stolen if it was on its CPU all along. If its switch-in
+ * was not seen (it was being seeded, or the kernel did not tell: switches away
+ * from some tasks are hidden), the time asleep is known, and how the rest
+ * divides into runnable and running is not.
  */
 STATE_CLOCK_INLINE void state_clock_settle(const struct state_clock *clock, uint64_t now_ns,
 					   uint64_t stolen_ns, struct wire_clocks *clocks)

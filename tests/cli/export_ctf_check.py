@@ -85,7 +85,7 @@ class Expected:
         self.add(r["end_ns"], "span_end", r["pid"], r["end_tid"] or r["tid"], span=int(r["id"]), label=visible(r["label"]), tag=visible(r["tag"]),
                  **{name: int(r[name]) for name in ("lower_bound", "unfinished", "loss", "moved")}, begin_ns=r["begin_ns"], work_ns=r["work_ns"],
                  **{f"{reason}_ns": r["blocked"].get(reason, 0) for reason in REASONS},
-                 **{name: r.get(name, 0) for name in ("on_cpu_ns", "runnable_ns", "detached_ns", "unknown_ns", "interrupt_ns")})
+                 **{name: r.get(name, 0) for name in ("on_cpu_ns", "runnable_ns", "detached_ns", "unknown_ns", "interrupt_ns", "stolen_ns")})
 
     def of_open_span(self, r):
         key = bytes.fromhex(r.get("key", "")).decode(errors="replace")
@@ -127,7 +127,8 @@ class Expected:
             steps.append((r["begin_ns"], len(steps), "in", task))
             steps.append((r["end_ns"], len(steps), "out", task))
         self.add(r["end_ns"], "run", r["pid"], r["tid"], cpu=r["cpu"] if r["cpu"] < CPU_MAX else -1, begin_ns=r["begin_ns"], blocked_ns=r["blocked_ns"],
-                 runnable_ns=r["runnable_ns"], idle_ns=r.get("idle_ns", 0), left_as=r["left_as"], reason=r.get("reason", "-"),
+                 runnable_ns=r["runnable_ns"], idle_ns=r.get("idle_ns", 0), stolen_ns=r.get("stolen_ns", 0), idle_stolen_ns=r.get("idle_stolen_ns", 0),
+                 left_as=r["left_as"], reason=r.get("reason", "-"),
                  syscall_nr=r.get("syscall_nr", -1), object=int(r.get("object", "0x0"), 16), wait_reason=r.get("wait_reason", "-"),
                  wait_object=int(r.get("wait_object", "0x0"), 16))
 

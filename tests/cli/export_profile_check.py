@@ -20,10 +20,10 @@ import random
 import sys
 from collections import Counter, defaultdict
 
-TYPES = ["on_cpu", "runnable", "blocked", "detached", "unknown", "interrupt", "spans"]
+TYPES = ["on_cpu", "runnable", "blocked", "detached", "unknown", "interrupt", "stolen", "spans"]
 UNITS = {"none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes"}
 PARTS = {"on-cpu": "on_cpu", "runnable": "runnable", "blocked": "blocked", "detached": "detached"}
-PROFILES = {"on-CPU": "on_cpu", "runnable": "runnable", "blocked": "blocked", "detached": "detached", "unknown": "unknown", "interrupts": "interrupt"}
+PROFILES = {"on-CPU": "on_cpu", "runnable": "runnable", "blocked": "blocked", "detached": "detached", "unknown": "unknown", "interrupts": "interrupt", "stolen": "stolen"}
 
 
 # ---- a log ----

@@ -45,5 +45,5 @@ check "random spans: the same in Python" random_histograms
 check "every bound of the buckets" bounds
 check "100,000 labels, in less memory than they would take" many_labels
 check "no such time" complains "option '--of' takes wall, work, on_cpu, runnable, blocked, detached, unknown, lock, disk, network, sleep, page_fault, pipe, wait, stopped, \
-other, throttled, poll or interrupt, not 'cpu'" histogram --of cpu small.txtrace
+other, throttled, poll, interrupt or stolen, not 'cpu'" histogram --of cpu small.txtrace
 finish

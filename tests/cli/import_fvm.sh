@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Traces of the Filecoin virtual machine as logs and back, and txtrace gas: made files with known answers, the samples beside the tree, and files that
-# somebody has changed. TXTRACE_SAMPLES: where the samples are. TXTRACE_HOSTILE_FILES: how many changed ones, 30 as it is; TXTRACE_SEED: others.
+# somebody has changed. TXTRACE_SAMPLES: where the samples are. TXTRACE_HOSTILE_FILES: how many changed ones, 10 as it is; TXTRACE_SEED: others.
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh
 
 samples=${TXTRACE_SAMPLES:-$PWD/../shared/samples}/fvm
 seed=${TXTRACE_SEED:-1}
-count=${TXTRACE_HOSTILE_FILES:-30}
+count=${TXTRACE_HOSTILE_FILES:-10}
 python3 tests/cli/fvm_files.py make "$tmp" || exit 1
 clock="txtrace: the clock of the log is gas, not time: 1 ns stands for 1 milligas; see 'txtrace gas'"
 
@@ -159,7 +159,7 @@ native() {
 		span begin_ns=1200 end_ns=2500 pid=7 tid=8 end_tid=8 id=2 parent=1 label="Send" tag="to=f07,method=15" work_ns=1300 on_cpu_ns=700 lock_ns=300 runnable_ns=300
 		span begin_ns=2500 end_ns=2500 pid=7 tid=8 end_tid=8 id=4 parent=1 label="point"
 		span begin_ns=1000 end_ns=3000 pid=7 tid=8 end_tid=8 id=1 flags=root label="Send" work_ns=2000 on_cpu_ns=1400 lock_ns=300 runnable_ns=300
-		loss first_ns=2500 last_ns=2600 span_events=2
+		loss first_ns=2500 last_ns=2600 span_event_cnt=2
 		summary time_ns=3000
 	TEXT
 	run 0 export -o native.trace.txt native.txtrace || fail "$(cat "$tmp/err")" || return

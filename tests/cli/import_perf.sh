@@ -36,7 +36,7 @@ says() { # says SENTENCE...: all that the import said
 	diff <([ $# = 0 ] || printf 'txtrace: %s\n' "$@") "$tmp/said_of_import"
 }
 
-no_pids='threads whose process is not told, each taken for a process of its own (perf script -F +pid, ftrace'"'"'s option record-tgid)'
+no_pids='threads whose process is not given, each taken for a process of its own (perf script -F +pid, ftrace'"'"'s option record-tgid)'
 # on-CPU, runnable, blocked, stopped, unknown
 span='[.label, .tid, (.begin_ns | at), (.wall_ns | ms), (.on_cpu_ns | ms), (.runnable_ns | ms), (.blocked.other | ms), (.blocked.stopped | ms), (.unknown_ns | ms)]'
 run='[.tid, .cpu, (.begin_ns | at), (.end_ns | at), (.blocked_ns | ms), (.runnable_ns | ms), .left_as, .reason // ""]'

@@ -8,7 +8,7 @@ no part is more than it was and the rest is unknown. Prints what is wrong; exit 
 import json
 import sys
 
-PARTS = ("on_cpu_ns", "runnable_ns", "detached_ns")
+PARTS = ("on_cpu_ns", "runnable_ns", "detached_ns", "stolen_ns")
 FIRM = ("label", "tag", "key", "parent", "begin_ns", "end_ns", "wall_ns", "work_ns", "detached_ns", "lower_bound", "unfinished", "loss", "imbalance", "moved")
 
 
@@ -21,7 +21,7 @@ def spans_of(path):
 
 
 def parts_of(span):
-    return {**{name: span[name] for name in PARTS}, **span["blocked"]}
+    return {**{name: span.get(name, 0) for name in PARTS}, **span["blocked"]}
 
 
 def main():

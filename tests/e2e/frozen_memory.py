@@ -149,4 +149,5 @@ def main():
     sys.exit(bool(trial.problems))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -29,4 +29,11 @@ for user_namespace in 0 1; do
 		skip "$name" "no FUSE here: $(tail -n 1 "$tmp/trial.out")"
 	fi
 done
+name="a file that it has mapped: its probes wait, and nobody else does"
+if can_freeze 0; then
+	mkdir "$tmp/attach"
+	check "$name" env PROGRAMS="$programs" python3 $e2e/frozen_attach.py "$tmp/attach"
+else
+	skip "$name" "no FUSE here: $(tail -n 1 "$tmp/trial.out")"
+fi
 finish

@@ -87,10 +87,44 @@ many_futexes() {
 	[ "$(cat "$tmp/waited")" -gt $((futexes_max + 500)) ] || fail "$(cat "$tmp/waited") futexes were waited for"
 }
 
+# entries_of PID KEY-SIZE MAX-ENTRIES: of the map of that process
+entries_of() {
+	local id
+	id=$(grep -lP "^max_entries:\t$3$" /proc/"$1"/fdinfo/* | xargs grep -lP "^key_size:\t$2$" | xargs grep -hP '^map_id:' | cut -f 2)
+	"$BPFTOOL" -j map dump id "$id" | jq length
+}
+
+# A file that is built again and again under the name of --exe: more of them than the kernel side has room for (1,024), each with a number of its own, since
+# the ones before are kept. Someone runs a program behind each, which is when the recorder looks. The last one is a program, which is copied there in place, and a target.
+replaced_executables() {
+	local tracer status kept
+	echo >"$tmp/built"
+	"$recorder" --messages json -o "$tmp/built.txtrace" --exe "$tmp/built" 2>"$tmp/built.err" &
+	tracer=$!
+	wait_for 60 grep -qs '"event":"start","message":"recording"' "$tmp/built.err" || fail "it does not record: $(cat "$tmp/built.err")" || return
+	python3 - "$tmp/built" "$programs/probe_loop" <<-'END' || return
+		import os, shutil, subprocess, sys
+		path, program = sys.argv[1:]
+		for number in range(1200):
+		    os.rename(path, f"{path}.{number}")
+		    shutil.copy(program, path) if number == 1199 else open(path, "w").close()
+		    subprocess.run(["true"])
+	END
+	kept=$(entries_of $tracer 16 1024) || return
+	[ "$kept" -gt 500 ] && [ "$kept" -le 513 ] || fail "the kernel side knows $kept of them" || return
+	"$tmp/built" --mode begin-end --rate 1000 --wait-traced 20 --iterations 500 >"$tmp/built.out"
+	status=$?
+	kill -INT $tracer
+	wait $tracer || fail "the recorder ended with $?: $(cat "$tmp/built.err")" || return
+	[ $status = 0 ] || fail "it ended with $status: it is not traced" || return
+	"$reader" report --json "$tmp/built.txtrace" >"$tmp/built.report" && is spans "$(of built loop | cut -d ' ' -f 1)" 512
+}
+
 check "open spans, of which labels are asked for: those pushed out are marked" open_spans
 check "open keys: what the kernel side cannot remember, the recorder decides" open_keys
 check "threads in spans: what finds no room is left out and counted" threads_in_spans
 check "open spans named by a number: what finds no room is lost and counted" numbered_spans
 check "calls within each other: what finds no room is lost and counted" deep_frames
 check "futexes: all waits are there, and so many have a name" many_futexes
+check "executables of one name: the last of very many is a target" replaced_executables
 finish

@@ -11,6 +11,7 @@ need_bpf
 loop=
 tracer=
 symbolizer=
+unwinder=
 log=$tmp/named.txtrace
 trap 'kill -KILL $symbolizer $loop $tracer 2>/dev/null' EXIT
 
@@ -90,10 +91,29 @@ one_that_dies_is_told_of() {
 	"$reader" verify "$log"
 }
 
+has_unwinder() {
+	unwinder=$(child_of_tracer txtrace-unwind)
+}
+
+# It is waited for once, for two seconds; then the recording goes on without it.
+unwinder_that_hangs_is_told_of() {
+	start && wait_for 60 has_unwinder || return
+	may_do_little "$unwinder" 20 || return
+	kill -STOP "$unwinder"
+	wait_for 60 has_ended "$unwinder" || fail "it is not ended" || return
+	end_loop
+	kill -INT "$tracer" 2>/dev/null
+	wait "$tracer" || fail "it ended with $?: $(cat "$tmp/err")" || return
+	tracer=
+	grep -q 'the process that reads unwind tables has failed' "$tmp/err" || fail "$(cat "$tmp/err")" || return
+	"$reader" verify "$log"
+}
+
 check "a process names code" start
 check "it has no capability, no descriptor of the recorder's, and a filter" symbolizer_may_do_little
 check "its user is nobody's" has_an_id_of_its_own
 check "processes of user nobody can neither stop nor kill it" nobody_can_stop_it
 check "one that hangs: the second signal ends the recording at once, and the log is whole" one_that_hangs_holds_up_no_end
 check "one that dies: what is missing is told, and the log is whole" one_that_dies_is_told_of
+check "one that unwinds stacks has nothing either; if it hangs, that is told, and the log is whole" unwinder_that_hangs_is_told_of
 finish

@@ -23,7 +23,7 @@ every_span_was_interrupted() {
 }
 
 it_adds_up() {
-	spans_of irq 'all(.[]; .on_cpu_ns + .interrupt_ns + .runnable_ns + .blocked_ns + .detached_ns + .unknown_ns == .work_ns)' &&
+	spans_of irq 'all(.[]; .on_cpu_ns + (.stolen_ns // 0) + .interrupt_ns + .runnable_ns + .blocked_ns + .detached_ns + .unknown_ns == .work_ns)' &&
 		"$reader" verify "$tmp/irq.txtrace" >/dev/null && jq -s -e '.[-1].recorder.anomalies | .clock_mismatch == 0 and .imbalance == 0' "$tmp/irq.txtrace.jsonl"
 }
 

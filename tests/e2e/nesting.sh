@@ -23,7 +23,7 @@ judge() { # judge NAME PYTHON: with the log's spans, and how each came to its pa
 		lines = [json.loads(line) for line in open(sys.argv[1])]
 		spans = [line for line in lines if line["type"] == "span"]
 		by_id = {(span["keyed"], span["id"]): span for span in spans}
-		overlap = sum(line["on_cpu_ns"] + line["runnable_ns"] + line["blocked_ns"] + line["unknown_ns"] for line in lines if line["type"] == "overlap")
+		overlap = sum(line["on_cpu_ns"] + line.get("stolen_ns", 0) + line["runnable_ns"] + line["blocked_ns"] + line["unknown_ns"] for line in lines if line["type"] == "overlap")
 		recorder = lines[-1]["recorder"]
 		left_out = recorder.get("left_out", {})
 		assert recorder["sent_cnt"] == recorder["received_cnt"] + recorder["lost_cnt"] and not recorder["lost_cnt"], recorder

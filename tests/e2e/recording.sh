@@ -48,5 +48,5 @@ same() { # same WHAT IS WANTED
 is_whole() { # is_whole NAME
 	same losses "$(jq -s 'map(select(.type == "loss")) | length' "$tmp/$1.txtrace.jsonl")" 0 &&
 		same "ledgers out of balance" "$(jq -s 'map(select(.type == "span" and (.lower_bound | not) and
-			.on_cpu_ns + .runnable_ns + .blocked_ns + .detached_ns + .unknown_ns != .work_ns)) | length' "$tmp/$1.txtrace.jsonl")" 0
+			.on_cpu_ns + (.stolen_ns // 0) + .runnable_ns + .blocked_ns + .detached_ns + .unknown_ns != .work_ns)) | length' "$tmp/$1.txtrace.jsonl")" 0
 }

@@ -104,9 +104,9 @@ nobody_is_left() {
 	[ -z "$(recorders)" ]
 }
 
-# It, txtrace-symbols, txtrace-elf, txtrace-readers with its txtrace-reader, and txtrace-trial; while a file is read there is one more.
+# It, txtrace-symbols, txtrace-unwind, txtrace-elf, txtrace-readers with its txtrace-reader, and txtrace-trial; while a file is read there is one more.
 are_all_there() {
-	[ "$(recorders | wc -l)" = 6 ]
+	[ "$(recorders | wc -l)" = 7 ]
 }
 
 # The process in which the way to a program is calibrated ends with the recorder, however that ends.

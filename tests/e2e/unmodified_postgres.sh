@@ -49,7 +49,7 @@ as_many_as_said() {
 	traced "$@" || return
 	same transactions "$(spans_of "$name" transaction)" "$(said_by_pgbench "$name")" &&
 		same unfinished "$(spans_of "$name" transaction .unfinished)" 0 &&
-		same "out of balance" "$(spans_of "$name" transaction '.on_cpu_ns + .runnable_ns + .blocked_ns + .detached_ns + .unknown_ns != .work_ns')" 0 &&
+		same "out of balance" "$(spans_of "$name" transaction '.on_cpu_ns + (.stolen_ns // 0) + .runnable_ns + .blocked_ns + .detached_ns + .unknown_ns != .work_ns')" 0 &&
 		same "marked as losses" "$(jq -s 'map(select(.type == "loss")) | length' "$tmp/$name.txtrace.jsonl")" 0
 }
 

@@ -23,7 +23,7 @@ as_many_as_said() { # as_many_as_said NAME
 			(map(select(.label == "query" and .tag == "sql=END;") | {key: "\(.pid) \(.parent)", value: true}) | from_entries) as $ended |
 			map(select(.label == "transaction" and $ended["\(.pid) \(.id)"])) | length' "$tmp/$1.txtrace.jsonl")" $wanted &&
 		same "unfinished transactions" "$(spans_of "$1" transaction .unfinished)" 0 &&
-		same "out of balance" "$(spans_of "$1" transaction '.on_cpu_ns + .runnable_ns + .blocked_ns + .detached_ns + .unknown_ns != .work_ns')" 0 &&
+		same "out of balance" "$(spans_of "$1" transaction '.on_cpu_ns + (.stolen_ns // 0) + .runnable_ns + .blocked_ns + .detached_ns + .unknown_ns != .work_ns')" 0 &&
 		same losses "$(jq -s 'map(select(.type == "loss")) | length' "$tmp/$1.txtrace.jsonl")" 0
 }
 

@@ -16,6 +16,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
@@ -279,17 +280,30 @@ static void prepare(struct crime *crime, const char *directory, pid_t *server, b
 	touch(crime, 1);
 }
 
+static void map_code(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat file;
+
+	must(fd >= 0 && !fstat(fd, &file), path);
+	must(mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED, path);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct truth_options common = TRUTH_OPTIONS_DEFAULT;
 	struct crime crime = { .label_cnt = 2000 };
-	const char *directory = NULL;
+	const char *directory = NULL, *mapped = NULL;
 	uint64_t wants_user = 0;
 	double limit_s = 300;
 	pid_t server;
 	const struct option_spec table[] = {
 		TRUTH_WAIT_SPEC(&common),
 		{ .name = "directory", .help = "where to mount", .text = &directory },
+		{ .name = "map",
+		  .help = "a program that is mapped, too: its probes cannot be set any more",
+		  .text = &mapped },
 		{ .name = "labels",
 		  .help = "in memory, each in a span of its own",
 		  .count = &crime.label_cnt,
@@ -306,6 +320,8 @@ int main(int argc, char **argv)
 	options_parse(table, sizeof(table) / sizeof(table[0]),
 		      "frozen: a process whose memory nobody can read", argc, argv);
 	must(directory, "--directory has to be given");
+	if (mapped)
+		map_code(mapped);
 	prepare(&crime, directory, &server, wants_user, limit_s);
 	printf("server %d\n", (int)server);
 	fflush(stdout);

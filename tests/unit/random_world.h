@@ -94,7 +94,7 @@ struct world_span {
 	uint64_t parent_begin_ns;
 	uint64_t inside_begin_ns[WORLD_INSIDE_MAX]; /* of all that its thread was in then */
 	size_t inside_cnt;
-	uint64_t overlap_ns; /* that roots which its threads entered later were charged with, too */
+	uint64_t overlap_ns; /* in which its threads were in roots that they had entered later */
 	bool names_none;
 	uint32_t tgid, tid, end_tid;
 	int key; /* -1: none */
@@ -185,23 +185,24 @@ static bool world_is_root(const struct world_span *span)
 	return !span->parent && !span->parent_begin_ns;
 }
 
-/* A thread is in several roots: what passes is that one's which it entered last. */
+/* A thread is in several roots: what passes is that one's which it entered last. Others have it in common. */
 static void world_overlap(struct world *world, uint64_t passed_ns)
 {
 	for (int t = 0; t < WORLD_THREADS; t++) {
-		struct world_span *last = NULL;
+		uint64_t last_turn = 0;
 
 		for (size_t i = 0; i < world->span_cnt; i++) {
-			struct world_span *span = &world->spans[i], *covered = span;
+			struct world_span *span = &world->spans[i];
 
-			if (!span->is_open || !span->stays[t].depth || !world_is_root(span))
-				continue;
-			if (!last || span->stays[t].turn > last->stays[t].turn) {
-				covered = last;
-				last = span;
-			}
-			if (covered)
-				covered->overlap_ns += passed_ns;
+			if (span->is_open && span->stays[t].depth && world_is_root(span) &&
+			    span->stays[t].turn > last_turn)
+				last_turn = span->stays[t].turn;
+		}
+		for (size_t i = 0; i < world->span_cnt; i++) {
+			struct world_span *span = &world->spans[i];
+
+			if (span->is_open && span->stays[t].depth && span->stays[t].turn < last_turn)
+				span->overlap_ns += passed_ns;
 		}
 	}
 }

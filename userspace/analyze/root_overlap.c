@@ -26,7 +26,7 @@ const struct txtrace_span *root_overlap_take_off(const struct root_overlap *over
 	uint64_t taken_ns = 0;
 
 	if (!overlap->is_known || of->span != span->id || of->pid != span->pid ||
-	    of->time_ns != span->end_ns || span->parent ||
+	    of->time_ns != span->end_ns ||
 	    of->is_keyed != !!(span->flags & TXTRACE_SPAN_KEYED))
 		return span;
 	*alone = *span;

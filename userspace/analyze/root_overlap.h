@@ -3,7 +3,8 @@
  * For sums over all spans without a parent: what such a span has for itself. A
  * thread may be in several of them at once, and each is charged; in a sum the
  * time is that of the one that it entered last. The log says in front of a
- * span's record what of its ledger belongs to others in that way.
+ * span's record what of its ledger belongs to others in that way. For a call
+ * tree it says the same of children.
  *
  *	root_overlap_see(&overlap, &record);                    each record, in its order
  *	span = root_overlap_take_off(&overlap, span, &alone);   a span: itself, or a copy with less

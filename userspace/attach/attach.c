@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "attach/probes/link_opener.h"
 #include "attach/probes/object_table.h"
 #include "attach/process/proc_status.h"
 #include "attach/process/process_reader.h"
@@ -31,6 +32,9 @@ struct attach {
 	struct process *processes[PROCESS_BUCKET_CNT];
 	struct probe_providers providers;
 	struct attach_stats stats;
+	struct link_opener *opener; /* NULL: for each link we wait for as long as it takes */
+	bool has_put_off;           /* files that could not be attached, as the kernel was held up */
+	char *held_path;            /* the first of them since it was asked for; NULL: none */
 };
 
 #define SCAN_INTERVAL_NS 2000000000u /* at most, of a recorder that does its work */
@@ -84,6 +88,7 @@ static int object_attach_foreign(struct attach *attach, struct object *object, i
 		.notes = notes,
 		.pid = pid,
 		.reader = attach->options.reader,
+		.opener = attach->opener,
 	};
 
 	return attach->options.foreign
@@ -100,6 +105,7 @@ static int object_attach(struct attach *attach, struct object *object, int fd, c
 		.programs = attach->options.programs,
 		.program_cnt = attach->options.program_cnt,
 		.pid = pid,
+		.opener = attach->opener,
 	};
 	struct probe_sites sites;
 	int result = probe_sites_find(&sites, notes, fd, attach->options.features->fast_nop), foreign_cnt;
@@ -137,9 +143,16 @@ static int object_open(struct attach *attach, struct object *object, int fd, pid
 	result = probe_providers_add(&attach->providers, &notes);
 	if (!result)
 		result = object_attach(attach, object, fd, &notes, pid, error);
-	attach->stats.failed_cnt += result < 0;
+	attach->stats.failed_cnt += result < 0 && result != -ETIMEDOUT;
 	elf_notes_release(&notes);
 	return result;
+}
+
+static void put_off(struct attach *attach, const char *path)
+{
+	attach->has_put_off = true;
+	if (!attach->held_path)
+		attach->held_path = strdup(path); /* without memory, the next one */
 }
 
 /*
@@ -176,6 +189,10 @@ static int add_file(struct attach *attach, const struct proc_mapping *mapping, i
 	}
 	if (!object || object->fd < 0)
 		close(fd);
+	if (result == -ETIMEDOUT) {
+		put_off(attach, mapping->path);
+		object_table_remove(&attach->objects, object_table_slot(&attach->objects, mapping, owner));
+	}
 	return result;
 }
 
@@ -246,6 +263,10 @@ static int scan_object(void *context, const struct proc_mapping *mapping)
 	}
 	if (*slot)
 		object_table_remove(&attach->objects, slot);
+	if (link_opener_is_held(attach->opener)) {
+		attach->has_put_off = true;
+		return 0;
+	}
 	fd = process_reader_open(attach->options.reader, mapping, scan->maps->pid);
 	if (fd < 0)
 		return add_unreadable(scan, slot, mapping, fd);
@@ -409,6 +430,16 @@ struct command_scan {
 	struct error *error;
 };
 
+/* Nobody runs it yet: it may be in the midst of being written, and is looked at again when somebody does. */
+static void forget_unprobed(const struct command_scan *scan, const struct proc_mapping *mapping)
+{
+	struct object **slot = object_table_slot(&scan->attach->objects, mapping,
+						 owner_of(scan->attach, scan->pid));
+
+	if (*slot && !(*slot)->links)
+		object_table_remove(&scan->attach->objects, slot);
+}
+
 /* Once it runs, a scan meets the file under the numbers of its mapping, and finds that it is known. */
 static int add_open(struct command_scan *scan, const char *path, int fd)
 {
@@ -428,6 +459,8 @@ static int add_open(struct command_scan *scan, const char *path, int fd)
 		return 0;
 	}
 	result = add_file(scan->attach, &mapping, fd, scan->pid, clock_now_ns(), scan->error);
+	if (result <= 0)
+		forget_unprobed(scan, &mapping);
 	if (result < 0)
 		scan->err = result;
 	else
@@ -548,6 +581,33 @@ void attach_sweep(struct attach *attach)
 	object_table_remove_chosen(&attach->objects, is_stale, &sweep_ns);
 }
 
+void attach_be_impatient(struct attach *attach, uint64_t wait_ns)
+{
+	attach->opener = link_opener_new(wait_ns);
+}
+
+bool attach_has_put_off(const struct attach *attach)
+{
+	return attach->has_put_off;
+}
+
+bool attach_take_put_off(struct attach *attach)
+{
+	bool has_put_off = attach->has_put_off && !link_opener_is_held(attach->opener);
+
+	if (has_put_off)
+		attach->has_put_off = false;
+	return has_put_off;
+}
+
+char *attach_take_held_path(struct attach *attach)
+{
+	char *path = attach->held_path;
+
+	attach->held_path = NULL;
+	return path;
+}
+
 void attach_stats(const struct attach *attach, struct attach_stats *stats)
 {
 	*stats = attach->stats;
@@ -571,6 +631,8 @@ void attach_close(struct attach *attach)
 	attach->objects.closer = NULL;
 	object_table_remove_chosen(&attach->objects, is_any, NULL);
 	link_closer_free(closer);
+	link_opener_free(attach->opener);
+	free(attach->held_path);
 	for (size_t i = 0; i < PROCESS_BUCKET_CNT; i++)
 		while (attach->processes[i]) {
 			struct process *process = attach->processes[i];

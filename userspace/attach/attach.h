@@ -111,6 +111,21 @@ void attach_sweep(struct attach *attach);
 /* Removes what was attached for this process alone before that time: UINT64_MAX when it has ended. */
 void attach_forget(struct attach *attach, pid_t pid, uint64_t before_ns);
 
+/*
+ * From now on a link is waited for no longer than that: a process may hold the
+ * lock of its memory, for which the kernel waits. A file that cannot be
+ * attached so is as one that was never looked at. To be called once the caller
+ * has given up what it does not need: a thread is started.
+ */
+void attach_be_impatient(struct attach *attach, uint64_t wait_ns);
+
+/* Whether there are such files; and whether the kernel is free again, so that a scan attaches them. */
+bool attach_has_put_off(const struct attach *attach);
+bool attach_take_put_off(struct attach *attach);
+
+/* The name of the first such file since the last call, to be freed; NULL: none. */
+char *attach_take_held_path(struct attach *attach);
+
 struct attach_stats {
 	size_t object_cnt; /* attached now */
 	size_t site_cnt;

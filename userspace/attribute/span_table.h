@@ -48,7 +48,7 @@ struct further_stay {
 	uint32_t cover;
 };
 
-/* A thread has entered another span without a parent while it stayed in this one, which has none either. */
+/* A thread has entered a span without a parent while it stayed in this one. */
 struct cover {
 	struct stay *stay;
 	struct cover *below;  /* the thread's next one: of the span that it had entered before */

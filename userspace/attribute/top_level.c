@@ -5,6 +5,9 @@
 
 #include "attribute/span_budget.h"
 
+/* A thread that never ends what it begins does not make each root that it enters cost more. */
+#define COVER_WALK_MAX 128
+
 static bool is_root(const struct span *span)
 {
 	return !span->parent && !span->is_left_out;
@@ -50,45 +53,71 @@ static int make_overlap(struct attribution *attribution, struct span *span)
 	return 0;
 }
 
-static int begin_cover(struct attribution *attribution, const struct event *event,
-		       const struct own_event *own)
+/*
+ * *link: where its place is in the thread's list of covers; then, where that of the next one is. 0, -ENOMEM,
+ * or -ENOSPC: the budget has no room, and the span is marked.
+ */
+static int begin_cover(struct attribution *attribution, const struct own_event *own, struct stay *stay,
+		       struct cover ***link)
 {
-	struct thread *thread = own->thread;
-	struct stay *stay = thread->root_stay;
 	struct cover *cover;
 	uint32_t number;
 
-	if (!has_room(attribution, thread, stay->span)) {
+	if (!has_room(attribution, own->thread, stay->span)) {
 		mark_lossy(stay->span);
-		return budget_refuse(attribution, event);
+		return -ENOSPC;
 	}
 	cover = make_overlap(attribution, stay->span) ? NULL : pool_take(&attribution->spans.covers, &number);
 	if (!cover)
 		return -ENOMEM;
 	*cover = (struct cover){ .stay = stay,
-				 .below = thread->covers,
-				 .link = &thread->covers,
+				 .below = **link,
+				 .link = *link,
 				 .reading = own->reading,
 				 .since_ns = own->time_ns,
 				 .number = number };
 	if (own->reading)
 		own->reading->user_cnt++;
-	if (thread->covers)
-		thread->covers->link = &cover->below;
-	thread->covers = cover;
+	if (cover->below)
+		cover->below->link = &cover->below;
+	**link = cover;
+	*link = &cover->below;
 	*stay_cover(stay) = number + 1;
 	return 0;
+}
+
+/* All that the thread entered since its last root, and that root: the last entered first. */
+static int begin_covers(struct attribution *attribution, const struct event *event,
+			const struct own_event *own)
+{
+	struct thread *thread = own->thread;
+	struct cover **link = &thread->covers;
+	struct stay *stay = thread->stays->next_of_thread;
+	bool has_refused = false;
+	int err = 0;
+
+	for (int i = 0; i < COVER_WALK_MAX && stay && stay != thread->root_stay && err != -ENOMEM; i++) {
+		err = stay->span->is_left_out ? 0 : begin_cover(attribution, own, stay, &link);
+		has_refused |= err == -ENOSPC;
+		stay = stay->next_of_thread;
+	}
+	if (thread->root_stay && err != -ENOMEM) {
+		err = begin_cover(attribution, own, thread->root_stay, &link);
+		has_refused |= err == -ENOSPC;
+	}
+	if (err == -ENOMEM)
+		return err;
+	return has_refused ? budget_refuse(attribution, event) : 0;
 }
 
 int top_level_enter(struct attribution *attribution, const struct event *event, const struct own_event *own)
 {
 	struct thread *thread = own->thread;
-	int err = 0;
+	int err;
 
 	if (!is_root(thread->stays->span))
 		return 0;
-	if (thread->root_stay)
-		err = begin_cover(attribution, event, own);
+	err = begin_covers(attribution, event, own);
 	thread->root_stay = thread->stays;
 	return err;
 }
@@ -111,20 +140,29 @@ static void end_cover(struct attribution *attribution, struct cover *cover, uint
 	budget_give_back(attribution, stay->thread->process, COVER_PRICE);
 }
 
+/* The last root has gone: down to the one below it, nothing is covered any more. */
+static void uncover(struct attribution *attribution, struct thread *thread, uint64_t time_ns,
+		    const struct thread_reading *reading)
+{
+	thread->root_stay = NULL;
+	while (thread->covers && !thread->root_stay) {
+		struct stay *stay = thread->covers->stay;
+
+		if (is_root(stay->span))
+			thread->root_stay = stay;
+		end_cover(attribution, thread->covers, time_ns, reading);
+	}
+}
+
 void top_level_leave(struct attribution *attribution, struct stay *stay, uint64_t time_ns,
 		     const struct thread_reading *reading)
 {
-	struct thread *thread = stay->thread;
 	struct cover *cover = cover_of(attribution, stay);
 
-	if (cover) {
+	if (cover)
 		end_cover(attribution, cover, time_ns, reading);
-	} else if (stay == thread->root_stay) {
-		cover = thread->covers;
-		thread->root_stay = cover ? cover->stay : NULL;
-		if (cover)
-			end_cover(attribution, cover, time_ns, reading);
-	}
+	else if (stay == stay->thread->root_stay)
+		uncover(attribution, stay->thread, time_ns, reading);
 }
 
 /*

@@ -5,12 +5,15 @@
  * span says that it has no parent; a key is entered. Each is charged, but sums
  * over all of them must count no ns of a thread twice: there it is the one's
  * that the thread entered last. So what the others are charged with meanwhile
- * is kept as their overlap, and goes into their records.
+ * is kept as their overlap, and goes into their records. The same is kept for
+ * their children: the call tree takes it off them, too.
  *
- * Of a thread's stays in such spans the one entered last is its root_stay; each
- * of the others has a cover, which begins when the next one is entered, and
- * ends when none above it is left, or when it ends itself. Each step takes the
- * same time, however many there are.
+ * Of a thread's stays in spans without a parent the one entered last is its
+ * root_stay. When the next one is entered, the root_stay and each stay that was
+ * entered since gets a cover: all older stays have one already. A cover ends
+ * when its stay ends, or when no stay in a span without a parent is left above
+ * it. An enter makes no more than 129 covers: of a thread that is in more spans
+ * at once, outer children have no overlap.
  */
 #ifndef TOP_LEVEL_H
 #define TOP_LEVEL_H

@@ -34,8 +34,10 @@ struct cli {
 	struct terminal_output *terminal; /* NULL: the output goes where it went */
 	int write_errno; /* why output could not be written, where that was seen before the end */
 	unsigned int nest; /* --nest: how log_input_open() opens a log, see log_input.h */
-	char stdin_path[32]; /* of what came from the standard input, see files/stdin_log.h; "": nothing yet */
-	const struct log_scope *scope; /* --from, --to, --where: see files/log_scope.h; NULL: all of a log */
+	/* of what came from the standard input, see files/stdin_log.h; "": nothing yet */
+	char stdin_path[32];
+	/* --from, --to, --where: see files/log_scope.h; NULL: all of a log */
+	const struct log_scope *scope;
 	bool is_of_gas; /* the command knows what gas is: log_input_open() warns others */
 	bool shows_progress; /* a line without an end stands on the terminal that messages go to */
 };

@@ -33,6 +33,7 @@ struct entry { /* a transaction in a block */
 };
 
 struct block {
+	struct block *next; /* in the order in which their streams came: the same log makes the same file */
 	uint64_t stream;
 	struct bytes bytes;
 	struct entry *entries;
@@ -49,6 +50,7 @@ struct chunks {
 	struct bytes dictionary, directory, relations, chunk, packed, scratch;
 	uint64_t text_cnt; /* in the dictionary that is to be written */
 	struct id_map blocks;
+	struct block *first, **end;
 	size_t blocks_bytes;
 };
 
@@ -363,10 +365,9 @@ static int write_block(struct chunks *chunks, struct block *block)
 
 static int write_blocks(struct chunks *chunks)
 {
-	struct block *block;
 	int err = 0;
 
-	for (size_t i = 0; !err && (block = id_map_next(&chunks->blocks, &i));) {
+	for (struct block *block = chunks->first; !err && block; block = block->next) {
 		err = write_block(chunks, block);
 		free(block->bytes.bytes);
 		free(block->entries);
@@ -389,6 +390,8 @@ static struct block *find_block(struct chunks *chunks, uint64_t stream)
 		return NULL;
 	}
 	block->stream = stream;
+	*chunks->end = block;
+	chunks->end = &block->next;
 	return block;
 }
 
@@ -600,6 +603,7 @@ static int chunks_open(struct ftr_writer **writer, FILE *out)
 	chunks->writer.as = &ftr_as_chunks;
 	chunks->writer.out = out;
 	id_map_init(&chunks->blocks);
+	chunks->end = &chunks->first;
 	chunks->pool = string_pool_new();
 	if (!chunks->pool)
 		return -ENOMEM;

@@ -92,6 +92,15 @@ int path_profile_stay(void *state, const struct txtrace_stay *stay)
 	return span_tree_add(profile_of(state)->tree, &record);
 }
 
+int path_profile_overlap(void *state, const struct txtrace_overlap *overlap)
+{
+	struct txtrace_record record;
+
+	record.kind = TXTRACE_RECORD_OVERLAP;
+	record.overlap = *overlap;
+	return span_tree_add(profile_of(state)->tree, &record);
+}
+
 int path_profile_stack(void *state, const struct txtrace_stack *stack)
 {
 	struct path_profile *profile = profile_of(state);

@@ -49,6 +49,7 @@ void path_profile_free(struct path_profile *profile); /* NULL is allowed */
 /* Callbacks of an export_format whose state begins with a pointer to the profile. */
 int path_profile_span(void *state, const struct txtrace_span *span);
 int path_profile_stay(void *state, const struct txtrace_stay *stay);
+int path_profile_overlap(void *state, const struct txtrace_overlap *overlap);
 int path_profile_stack(void *state, const struct txtrace_stack *stack);
 int path_profile_frames(void *state, const struct txtrace_frames *frames);
 int path_profile_loss(void *state, const struct txtrace_loss *loss);

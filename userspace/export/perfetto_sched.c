@@ -34,8 +34,11 @@ enum {
 void perfetto_sched_init(struct perfetto_sched *sched, struct packet_writer *writer, const char *kernel)
 {
 	unsigned int major = 0, minor = 0;
-	bool is_known = sscanf(kernel, "%3u.%3u", &major, &minor) == 2;
+	char version[16]; /* in the log it may have no end */
+	bool is_known;
 
+	snprintf(version, sizeof(version), "%.15s", kernel);
+	is_known = sscanf(version, "%3u.%3u", &major, &minor) == 2;
 	*sched = (struct perfetto_sched){
 		.writer = writer,
 		.preempted_state = is_known && (major > 4 || (major == 4 && minor >= 14)) ? SWITCH_PREEMPTED

@@ -298,6 +298,7 @@ const struct export_format format_pprof = {
 	.span = path_profile_span,
 	.loss = path_profile_loss,
 	.stay = path_profile_stay,
+	.overlap = path_profile_overlap,
 	.stack = path_profile_stack,
 	.frames = path_profile_frames,
 	.dropped = path_profile_dropped,

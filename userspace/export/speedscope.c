@@ -352,6 +352,7 @@ const struct export_format format_speedscope = {
 	.thread = speedscope_thread,
 	.loss = path_profile_loss,
 	.stay = path_profile_stay,
+	.overlap = path_profile_overlap,
 	.stack = path_profile_stack,
 	.frames = path_profile_frames,
 	.dropped = path_profile_dropped,

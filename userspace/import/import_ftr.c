@@ -351,7 +351,7 @@ static void tell_all(const struct reader *reader)
 	     "texts of the dictionary beyond the 128 MiB that are kept, unknown");
 	note(import, story->cut_cnt, "texts longer than a log can hold, cut");
 	note(import, story->late_relation_cnt,
-	     "relations of transactions that are not there, or beyond the first million, told at the end");
+	     "relations of transactions that are not there, or beyond the first million, written at the end");
 	note(import, reader->no_room_cnt + story->generator_lost_cnt,
 	     "streams, generators and transactions of streams beyond what can be kept, left out");
 }

@@ -24,6 +24,9 @@
 #include "record/targets/socket_look.h"
 #include "record/target_start.h"
 
+/* The rings hold what comes meanwhile. */
+#define LINK_WAIT_NS 3000000000u
+
 static bool is_ignored(int signal)
 {
 	struct sigaction action;
@@ -557,6 +560,8 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		target_resume(target_set_named(recorder->targets, 0));
 	target_set_each(recorder->targets, look_at_code, recorder);
 	recorder_restrain(recorder);
+	if (recorder->features.has_uprobe_multi)
+		attach_be_impatient(recorder->attach, LINK_WAIT_NS);
 	recorder->start.all_us = (clock_now_ns() - recorder->start.begin_ns) / 1000;
 	*result = recorder;
 	return 0;

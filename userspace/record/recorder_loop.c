@@ -279,6 +279,7 @@ static void do_periodic_work(struct recorder *recorder, uint64_t now_ns)
 	service_tick(recorder->service, now_ns);
 	recorder_tell_refused(recorder);
 	recorder_tell_unread(recorder);
+	recorder_tell_held(recorder);
 	foreign_spans_warn(recorder->foreign, recorder->messages);
 	cost_watch_steps(recorder->cost_watch);
 }
@@ -594,6 +595,7 @@ int recorder_run(struct recorder *recorder, struct error *error)
 	foreign_spans_finish(recorder->foreign, recorder->messages);
 	recorder_tell_refused(recorder);
 	recorder_tell_unread(recorder);
+	recorder_tell_held(recorder);
 	recorder->result.is_target_alive = target_set_reap(recorder->targets, named_ended, recorder) > 0;
 	if (!recorder->result.is_target_alive && recorder->options->command)
 		target_wait(target_set_named(recorder->targets, 0), &recorder->result.exit_status);

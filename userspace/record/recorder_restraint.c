@@ -159,6 +159,18 @@ void recorder_tell_unread(struct recorder *recorder)
 		      "no probes were looked for in '%s'%s: %s", news.path, others, news.why);
 }
 
+void recorder_tell_held(struct recorder *recorder)
+{
+	struct message_field field = { "file", attach_take_held_path(recorder->attach), 0 };
+
+	if (field.text)
+		messages_tell(recorder->messages, MESSAGE_WARNING, "held", &field, 1,
+			      "the kernel cannot attach probes to '%s': a process that has mapped it holds "
+			      "the lock of its memory; until it lets go, no new program or library is traced",
+			      field.text);
+	free((char *)field.text);
+}
+
 void recorder_tell_refused(struct recorder *recorder)
 {
 	const struct confinement_tally *tally = recorder->confinement->tally;

@@ -33,6 +33,7 @@
 #include "ring/loss_counters.h"
 #include "ring/ring_set.h"
 
+#define FORMER_EXES_MAX 512       /* and 64 rules, and files that had these names before: of 1,024 */
 #define TICK_MS 100               /* the rings are looked at this often, or when they fill up */
 #define PERIOD_NS 1000000000u     /* clocks, status line */
 /* with the ticks that an event waits for its turn, it is in the file within a second */
@@ -95,6 +96,9 @@ struct recorder {
 	uint64_t next_periodic_ns;
 	uint64_t next_flush_ns;
 	struct file_identity exes[TARGET_RULE_MAX]; /* what the paths of the rules lead to */
+	/* a ring: what they led to before. Processes may run that still, and fork. */
+	struct file_identity former_exes[FORMER_EXES_MAX];
+	size_t former_exe_at;
 	uint64_t process_lost_cnt; /* WIRE_PROCESS events, as far as has been looked */
 	uint64_t next_cost_ns;
 	bool wants_seed;           /* a process with several threads has joined */
@@ -170,6 +174,7 @@ void recorder_restrain(struct recorder *recorder);
 
 /* Files that could not be read since it was asked last. */
 void recorder_tell_unread(struct recorder *recorder);
+void recorder_tell_held(struct recorder *recorder); /* files that cannot be attached yet */
 
 /* System calls that were refused since it was asked last. */
 void recorder_tell_refused(struct recorder *recorder);

@@ -71,6 +71,25 @@ int target_exes_attach(struct recorder *recorder, size_t idx, struct error *erro
 	return fd < 0 ? 0 : attach_file(recorder->attach, look.path, fd, error);
 }
 
+static bool is_current(const struct recorder *recorder, const struct file_identity *identity)
+{
+	for (size_t i = 0; i < recorder->options->targets.exe_cnt; i++)
+		if (file_identity_is_same(identity, &recorder->exes[i]))
+			return true;
+	return false;
+}
+
+/* The kernel side has room for so many: the oldest goes. */
+static void retire(struct recorder *recorder, const struct file_identity *former)
+{
+	struct file_identity *slot = &recorder->former_exes[recorder->former_exe_at];
+
+	if (slot->inode && !is_current(recorder, slot))
+		kernel_targets_remove_exe(kernel_side_bpf(recorder->kernel), slot);
+	*slot = *former;
+	recorder->former_exe_at = (recorder->former_exe_at + 1) % FORMER_EXES_MAX;
+}
+
 bool target_exes_renew(struct recorder *recorder)
 {
 	const struct target_rules *rules = &recorder->options->targets;
@@ -83,6 +102,7 @@ bool target_exes_renew(struct recorder *recorder)
 			continue;
 		if (kernel_targets_add_exe(kernel_side_bpf(recorder->kernel), &identity, &ignored))
 			continue;
+		retire(recorder, &recorder->exes[i]);
 		recorder->exes[i] = identity;
 		target_exes_attach(recorder, i, &ignored);
 		is_new = true;

@@ -26,7 +26,7 @@ def main():
         parent = labels.get(span["parent"], "")
         if parent not in PARENTS.get(span["label"], {parent}):
             faults.append(f"{span['label']} was called by {parent!r}")
-        if span["on_cpu_ns"] + span["runnable_ns"] + span["blocked_ns"] + span["detached_ns"] + span["unknown_ns"] != span["work_ns"]:
+        if span["on_cpu_ns"] + span.get("stolen_ns", 0) + span["runnable_ns"] + span["blocked_ns"] + span["detached_ns"] + span["unknown_ns"] != span["work_ns"]:
             faults.append(f"{span['label']} {span['id']}: its ledger does not balance")
     for fault, cnt in collections.Counter(faults).items():
         print(f"{cnt} x {fault}")

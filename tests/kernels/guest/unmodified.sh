@@ -32,7 +32,7 @@ as_the_marks_say() {
 	tags numbered <"$tmp/marks.jsonl" >"$tmp/numbers"
 	[ "$(wc -l <"$tmp/labels")" = "$(sort -u "$tmp/numbers" | wc -l)" ] && ! grep -vE '^id=([0-9]+),end=\1$' "$tmp/numbers" ||
 		fail "$(cat "$tmp/numbers")" || return
-	jq -e -s 'all(.unfinished | not) and all(.on_cpu_ns + .runnable_ns + .blocked_ns + .detached_ns + .unknown_ns == .work_ns)' "$tmp/marks.jsonl" >/dev/null ||
+	jq -e -s 'all(.unfinished | not) and all(.on_cpu_ns + (.stolen_ns // 0) + .runnable_ns + .blocked_ns + .detached_ns + .unknown_ns == .work_ns)' "$tmp/marks.jsonl" >/dev/null ||
 		fail "a span is unfinished, or its ledger does not balance"
 }
 

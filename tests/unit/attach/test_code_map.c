@@ -7,6 +7,9 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "attach/code/code_map.h"
@@ -43,10 +46,45 @@ static void who_is_asked_for_is_known(void **state)
 	code_map_free(map);
 }
 
+/* What was mapped first is known; that there is no room for the rest is told. */
+static void so_many_files_are_known(void **state)
+{
+	struct code_moment moment = { .tgid = (uint32_t)getpid(), .event_ns = 1, .now_ns = 1 };
+	struct code_map *map = code_map_new();
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *code[CODE_MAP_FILE_MAX], names[CODE_MAP_FILE_MAX][256];
+	const char *folder = getenv("TEST_TMPDIR");
+
+	(void)state;
+	assert_non_null(map);
+	assert_int_equal(code_map_look(map, moment.tgid, 1), 0);
+	assert_false(code_map_is_full(map));
+	for (size_t i = 0; i < CODE_MAP_FILE_MAX; i++) {
+		int fd;
+
+		snprintf(names[i], sizeof(names[i]), "%s/code.XXXXXX", folder ? folder : "/tmp");
+		fd = mkstemp(names[i]);
+		assert_true(fd >= 0);
+		assert_int_equal(ftruncate(fd, (off_t)page), 0);
+		code[i] = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+		assert_true(code[i] != MAP_FAILED);
+		close(fd);
+	}
+	assert_int_equal(code_map_look(map, moment.tgid, 2), 0);
+	assert_true(code_map_is_full(map));
+	assert_int_equal(kind_in(map, moment.tgid), CODE_FILE);
+	for (size_t i = 0; i < CODE_MAP_FILE_MAX; i++) {
+		munmap(code[i], page);
+		unlink(names[i]);
+	}
+	code_map_free(map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_asked_for_is_known),
+		cmocka_unit_test(so_many_files_are_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

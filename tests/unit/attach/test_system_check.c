@@ -130,7 +130,7 @@ static void each_obstacle_has_its_row(void **state)
 	}
 }
 
-/* Which clock of stolen time is read, by what the kernel has and who runs it; and what --check says of that. */
+/* Which clock of stolen time is read, by what the kernel has and who runs it; and what --check says. */
 static void stolen_time_has_its_source(void **state)
 {
 	const struct percpu_layout both = { .kvm_steal = -82112, .queue_steal = 2816 },

@@ -184,7 +184,7 @@ static void this_program_has_rules(void **state)
 	assert_non_null(file);
 	assert_string_equal(file->name, "test_unwind_table");
 	assert_false(file->is_libc);
-	assert_true(file->segment_cnt > 0);
+	assert_true(file->segments.cnt > 0);
 	code_file_unwind(file, 0, &row);
 	assert_true(file->unwind.cnt > 10);
 	for (size_t i = 0; i < file->unwind.cnt; i++) {
@@ -196,6 +196,44 @@ static void this_program_has_rules(void **state)
 	code_file_free(file);
 }
 
+/* Another process says the same; when it has been ended, nothing is known, and nobody waits. */
+static void a_process_of_its_own_says_the_same(void **state)
+{
+	const struct outside_settle settle = { 0 };
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct code_file *here = code_file_new(0, fd, "here"), *outside;
+	struct unwind_row row, other;
+	struct unwinder *unwinder;
+	size_t known_cnt = 0;
+
+	(void)state;
+	assert_non_null(here);
+	assert_int_equal(unwinder_new(&unwinder, &settle), 0);
+	outside = code_file_new_outside(unwinder, 7, dup(fd), "outside");
+	assert_non_null(outside);
+	assert_int_equal(outside->segments.cnt, here->segments.cnt);
+	assert_memory_equal(&outside->segments, &here->segments, sizeof(here->segments));
+	code_file_unwind(here, 0, &row);
+	assert_true(here->unwind.cnt > 10);
+	for (size_t i = 0; i < here->unwind.cnt; i++) {
+		memset(&row, 0, sizeof(row));
+		memset(&other, 0, sizeof(other));
+		known_cnt += code_file_unwind(here, here->unwind.functions[i].begin, &row);
+		code_file_unwind(outside, here->unwind.functions[i].begin, &other);
+		assert_memory_equal(&row, &other, sizeof(row));
+	}
+	assert_true(known_cnt > 10);
+	assert_false(unwinder_row(unwinder, 8, here->unwind.functions[0].begin, &row));
+	assert_false(unwinder_has_failed(unwinder));
+	code_file_free(outside);
+	outside = code_file_new_outside(unwinder, 9, open("/dev/null", O_RDONLY | O_CLOEXEC), "");
+	assert_non_null(outside);
+	assert_int_equal(outside->segments.cnt, 0);
+	unwinder_free(unwinder);
+	code_file_free(outside);
+	code_file_free(here);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +241,7 @@ int main(void)
 		cmocka_unit_test(aarch64_returns_by_its_link_register),
 		cmocka_unit_test(rubbish_does_no_harm),
 		cmocka_unit_test(this_program_has_rules),
+		cmocka_unit_test(a_process_of_its_own_says_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

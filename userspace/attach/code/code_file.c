@@ -37,7 +37,7 @@ static void read_segments(struct code_file *file)
 	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_phentsize != sizeof(segment))
 		return;
-	for (uint64_t i = 0; i < header.e_phnum && file->segment_cnt < CODE_FILE_SEGMENT_MAX; i++) {
+	for (uint64_t i = 0; i < header.e_phnum && file->segments.cnt < CODE_SEGMENT_MAX; i++) {
 		if (!read_exactly(file->fd, &segment, sizeof(segment), header.e_phoff + i * sizeof(segment)))
 			return;
 		if (segment.p_type == PT_GNU_EH_FRAME &&
@@ -45,9 +45,9 @@ static void read_segments(struct code_file *file)
 			file->unwind_address = segment.p_vaddr;
 		if (segment.p_type == PT_LOAD && segment.p_filesz <= UINT64_MAX - segment.p_offset &&
 		    segment.p_filesz <= UINT64_MAX - segment.p_vaddr)
-			file->segments[file->segment_cnt++] = (struct code_segment){ segment.p_vaddr,
-										     segment.p_offset,
-										     segment.p_filesz };
+			file->segments.segments[file->segments.cnt++] = (struct code_segment){
+				segment.p_vaddr, segment.p_offset, segment.p_filesz
+			};
 	}
 }
 
@@ -63,7 +63,7 @@ static bool is_libc(const char *name)
 	return false;
 }
 
-struct code_file *code_file_new(uint32_t number, int fd, const char *path)
+static struct code_file *make(uint32_t number, int fd, const char *path)
 {
 	struct code_file *file = calloc(1, sizeof(*file));
 	const char *slash = strrchr(path, '/');
@@ -74,7 +74,26 @@ struct code_file *code_file_new(uint32_t number, int fd, const char *path)
 	file->fd = fd;
 	snprintf(file->name, sizeof(file->name), "%s", slash ? slash + 1 : path);
 	file->is_libc = is_libc(file->name);
-	read_segments(file);
+	return file;
+}
+
+struct code_file *code_file_new(uint32_t number, int fd, const char *path)
+{
+	struct code_file *file = make(number, fd, path);
+
+	if (file)
+		read_segments(file);
+	return file;
+}
+
+struct code_file *code_file_new_outside(struct unwinder *unwinder, uint32_t number, int fd, const char *path)
+{
+	struct code_file *file = make(number, fd, path);
+
+	if (!file)
+		return NULL;
+	file->unwinder = unwinder;
+	unwinder_open(unwinder, number, fd, &file->segments);
 	return file;
 }
 
@@ -89,8 +108,8 @@ void code_file_free(struct code_file *file)
 
 bool code_file_address(const struct code_file *file, uint64_t offset, uint64_t *address)
 {
-	for (size_t i = 0; i < file->segment_cnt; i++) {
-		const struct code_segment *segment = &file->segments[i];
+	for (size_t i = 0; i < file->segments.cnt; i++) {
+		const struct code_segment *segment = &file->segments.segments[i];
 
 		if (offset >= segment->offset && offset - segment->offset < segment->size) {
 			*address = segment->address + (offset - segment->offset);
@@ -103,8 +122,8 @@ bool code_file_address(const struct code_file *file, uint64_t offset, uint64_t *
 /* The bytes at the address, to the end of its segment. */
 static bool read_segment_from(const struct code_file *file, uint64_t address, uint8_t **bytes, size_t *size)
 {
-	for (size_t i = 0; i < file->segment_cnt; i++) {
-		const struct code_segment *segment = &file->segments[i];
+	for (size_t i = 0; i < file->segments.cnt; i++) {
+		const struct code_segment *segment = &file->segments.segments[i];
 		uint64_t before = address - segment->address;
 
 		if (address < segment->address || before >= segment->size)
@@ -128,8 +147,8 @@ static void read_unwind(struct code_file *file)
 	size_t size;
 
 	file->has_unwind = true;
-	for (size_t i = 0; i < file->segment_cnt; i++) {
-		const struct code_segment *segment = &file->segments[i];
+	for (size_t i = 0; i < file->segments.cnt; i++) {
+		const struct code_segment *segment = &file->segments.segments[i];
 		uint64_t before = file->unwind_address - segment->address;
 
 		if (!file->unwind_address || file->unwind_address < segment->address ||
@@ -148,6 +167,8 @@ static void read_unwind(struct code_file *file)
 
 bool code_file_unwind(struct code_file *file, uint64_t address, struct unwind_row *row)
 {
+	if (file->unwinder)
+		return unwinder_row(file->unwinder, file->number, address, row);
 	if (!file->has_unwind)
 		read_unwind(file);
 	return unwind_table_find(&file->unwind, address, row);

@@ -36,9 +36,11 @@ struct process {
 
 struct code_map {
 	struct process_reader *reader;
+	struct unwinder *unwinder;
 	struct id_map processes; /* by tgid */
 	struct id_map files;     /* by device and inode */
 	uint32_t file_cnt;
+	bool is_full; /* and one more came */
 	uint64_t turn;
 };
 
@@ -56,6 +58,11 @@ struct code_map *code_map_new(void)
 void code_map_set_reader(struct code_map *map, struct process_reader *reader)
 {
 	map->reader = reader;
+}
+
+void code_map_set_unwinder(struct code_map *map, struct unwinder *unwinder)
+{
+	map->unwinder = unwinder;
 }
 
 static void process_free(struct process *process)
@@ -129,12 +136,17 @@ static struct code_file *file_of(struct code_map *map, const struct proc_mapping
 	struct code_file *file = id_map_get(&map->files, device, mapping->inode);
 	int fd;
 
-	if (file || map->file_cnt >= CODE_MAP_FILE_MAX)
+	if (file)
 		return file;
+	if (map->file_cnt >= CODE_MAP_FILE_MAX) {
+		map->is_full = true;
+		return NULL;
+	}
 	fd = process_reader_open(map->reader, mapping, pid);
 	if (fd < 0)
 		return NULL;
-	file = code_file_new(map->file_cnt, fd, mapping->path);
+	file = map->unwinder ? code_file_new_outside(map->unwinder, map->file_cnt, fd, mapping->path)
+			     : code_file_new(map->file_cnt, fd, mapping->path);
 	if (!file) {
 		close(fd);
 		return NULL;
@@ -220,6 +232,11 @@ void code_map_exec(struct code_map *map, uint32_t tgid, uint64_t exec_ns)
 	process->next = (struct image){ 0 };
 	process->exec_ns = exec_ns;
 	process->look_ns = 0;
+}
+
+bool code_map_is_full(const struct code_map *map)
+{
+	return map->is_full;
 }
 
 static const struct code_mapping *find_mapping(const struct image *image, uint64_t address)

@@ -26,6 +26,8 @@ struct code_map;
 struct code_map *code_map_new(void); /* NULL: no memory */
 /* who reads for it; before that it reads itself */
 void code_map_set_reader(struct code_map *map, struct process_reader *reader);
+/* who reads the files; before that it does so itself */
+void code_map_set_unwinder(struct code_map *map, struct unwinder *unwinder);
 void code_map_free(struct code_map *map); /* NULL is allowed */
 
 /*
@@ -39,6 +41,9 @@ int code_map_fork(struct code_map *map, uint32_t parent_tgid, uint32_t child_tgi
 
 /* It got a new program at exec_ns: what was mapped before holds for addresses of before. */
 void code_map_exec(struct code_map *map, uint32_t tgid, uint64_t exec_ns);
+
+/* There were more files than CODE_MAP_FILE_MAX: code of the others is unknown. */
+bool code_map_is_full(const struct code_map *map);
 
 enum code_place_kind {
 	CODE_UNKNOWN = 0,

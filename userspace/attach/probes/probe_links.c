@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/probes/link_opener.h"
 #include "attach/probes/probe_path.h"
 #include "attach/probes/uprobe_multi.h"
 
@@ -167,7 +168,7 @@ static int attach_multi(const struct attempt *attempt, int prog_fd)
 
 		for (size_t i = 0; i < arrays.cnt; i++)
 			read_code(attempt, arrays.offsets[i]);
-		fd = uprobe_multi_link(prog_fd, &multi);
+		fd = link_opener_link(attempt->options->opener, prog_fd, &multi, attempt->fd);
 		if (fd >= 0) {
 			*link = (struct probe_link){ .fd = fd };
 			attempt->links->cnt++;
@@ -267,6 +268,23 @@ static void close_all(struct probe_link *links, size_t cnt)
 		pthread_join(threads[--thread_cnt], NULL);
 }
 
+/* The links from the index on. While the kernel is held up, to close one takes as long as to make one. */
+static void undo(const struct attempt *attempt, size_t from)
+{
+	struct probe_links *links = attempt->links;
+	size_t kept = from;
+
+	for (size_t i = from; i < links->cnt; i++) {
+		bool is_later = links->links[i].fd >= 0 && link_opener_is_held(attempt->options->opener) &&
+				link_opener_close_later(attempt->options->opener, links->links[i].fd);
+
+		if (!is_later)
+			links->links[kept++] = links->links[i];
+	}
+	close_all(links->links + from, kept - from);
+	links->cnt = from;
+}
+
 /* All programs or none. */
 static int attach_all(const struct attempt *attempt)
 {
@@ -276,8 +294,7 @@ static int attach_all(const struct attempt *attempt)
 		int err = attach_program(attempt, i);
 
 		if (err) {
-			close_all(attempt->links->links, attempt->links->cnt);
-			attempt->links->cnt = 0;
+			undo(attempt, 0);
 			return err;
 		}
 	}
@@ -325,6 +342,8 @@ static void explain(struct error *error, const struct attempt *attempt, int err)
 			  strerror(-err));
 	else if (err == -EMFILE || err == -ENFILE)
 		error_set(error, "no file descriptor is left for the probes: raise the limit with ulimit -n");
+	else if (err == -ETIMEDOUT)
+		error_set(error, "the kernel waits for a process that holds the lock of its memory");
 	else
 		error_set(error, "the kernel refuses the probes: %s", strerror(-err));
 }
@@ -336,7 +355,7 @@ static void explain(struct error *error, const struct attempt *attempt, int err)
 static bool is_about_the_site(int err)
 {
 	return err != -ESRCH && err != -EPERM && err != -EACCES && err != -ENOMEM && err != -EMFILE &&
-	       err != -ENFILE;
+	       err != -ENFILE && err != -ETIMEDOUT;
 }
 
 int probe_links_attach(struct probe_links **links, const struct probe_links_options *options, int fd,
@@ -400,7 +419,8 @@ static int spots_multi(const struct attempt *attempt, const struct probe_spot_pr
 		arrays[2 * cnt + multi.cnt++] = spots[i].cookie;
 	}
 	if (!fd && multi.cnt) {
-		fd = uprobe_multi_link(program->prog_fd, &multi);
+		fd = link_opener_link(attempt->options->opener, program->prog_fd, &multi,
+				      attempt->fd);
 		if (fd >= 0) {
 			*link = (struct probe_link){ .fd = fd };
 			attempt->links->cnt++;
@@ -471,10 +491,8 @@ int probe_links_add(struct probe_links **links, const struct probe_links_options
 		return 0;
 	}
 	explain(error, &attempt, err);
-	if (attempt.links) {
-		close_all(attempt.links->links + before, attempt.links->cnt - before);
-		attempt.links->cnt = before;
-	}
+	if (attempt.links)
+		undo(&attempt, before);
 	if (!*links)
 		probe_links_close(attempt.links);
 	return err;

@@ -23,6 +23,7 @@
 #include "base/error.h"
 
 struct bpf_program;
+struct link_opener;
 
 /*
  * Which program handles a probe. A probe may have several, a program may handle
@@ -46,6 +47,8 @@ struct probe_links_options {
 	const struct probe_program *programs;
 	size_t program_cnt;
 	pid_t pid; /* the process to probe; 0: every process that maps the file */
+	/* makes the links of uprobe_multi; NULL: we wait for as long as that takes */
+	struct link_opener *opener;
 };
 
 struct probe_links;
@@ -54,8 +57,8 @@ struct probe_links;
  * Attaches the programs to the sites of the object open at fd (needed only
  * during the call). Returns how many sites have at least one program, and
  * *links, to be closed; or a negative errno and a sentence, and nothing is
- * attached: -ESRCH (the process is gone), -EPERM, …. If the kernel refuses the
- * fast nops, the first nops are used for the whole object.
+ * attached: -ESRCH (the process is gone), -EPERM, -ETIMEDOUT (of the opener), ….
+ * If the kernel refuses the fast nops, the first nops are used for the whole object.
  */
 int probe_links_attach(struct probe_links **links, const struct probe_links_options *options, int fd,
 		       const struct probe_sites *sites, struct error *error);

@@ -202,17 +202,17 @@ static void check_steal(const struct system_facts *facts, struct check_row *row)
 	if (!facts->features.has_btf) {
 		FOUND(row, CHECK_UNKNOWN, "asked by the kernel's types, see BTF");
 	} else if (steal->kind == STEAL_EXACT) {
-		FOUND(row, CHECK_OK, "KVM tells at any moment what it takes of a CPU");
+		FOUND(row, CHECK_OK, "KVM reports at any moment what it takes of a CPU");
 	} else if (steal->hypervisor == HYPERVISOR_NONE) {
 		FOUND(row, CHECK_OK, "there is no hypervisor that takes CPUs away");
 	} else if (steal->kind == STEAL_LATE) {
-		FOUND(row, CHECK_LIMITED, "the scheduler tells what a hypervisor takes when a thread leaves its CPU: "
+		FOUND(row, CHECK_LIMITED, "the scheduler reports what a hypervisor takes when a thread leaves its CPU: "
 					  "where marks were made meanwhile, that is on-CPU");
 	} else {
 		FOUND(row, CHECK_LIMITED, "%s: what it takes of the CPUs is on-CPU",
 		      steal->hypervisor == HYPERVISOR_KVM_MUTE
-			      ? "this hypervisor does not tell what it takes"
-			      : "there may be a hypervisor, and this kernel does not tell what it takes");
+			      ? "this hypervisor does not report what it takes"
+			      : "there may be a hypervisor, and this kernel does not report what it takes");
 		if (steal->hypervisor != HYPERVISOR_KVM_MUTE)
 			ADVISE(row, "use a kernel built with CONFIG_PARAVIRT_TIME_ACCOUNTING=y and "
 				    "CONFIG_FAIR_GROUP_SCHED=y");

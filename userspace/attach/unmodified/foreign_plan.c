@@ -282,7 +282,9 @@ int foreign_plan_attach(struct foreign_plan *plan, const struct foreign_object *
 			struct probe_links **links, struct error *error)
 {
 	struct foreign_search search = { .plan = plan, .object = object, .may_unwind = -1 };
-	struct probe_links_options options = { .features = object->features, .pid = object->pid };
+	struct probe_links_options options = { .features = object->features,
+					       .pid = object->pid,
+					       .opener = object->opener };
 	int result = collect(&search);
 
 	if (result)

@@ -84,6 +84,7 @@ struct foreign_object {
 	const struct elf_notes *notes; /* its USDT probes */
 	pid_t pid;                     /* 0: every process */
 	struct process_reader *reader; /* reads what it has mapped; NULL: we do */
+	struct link_opener *opener;    /* as in struct probe_links_options */
 };
 
 /* How many probes were added to *links (which may be NULL), or a negative errno and a sentence. */

@@ -272,12 +272,15 @@ static bool is_wanted(const struct analysis_run *run, const struct txtrace_recor
 
 static int read_once(struct analysis_run *run, const struct analysis_pass *pass)
 {
+	bool spans_only = run->analysis->spans_only;
 	struct txtrace_record record;
 	int err = 0;
 
 	while (!err && log_input_next(run->input, &record)) {
 		if (run->input->has_begun_capture && pass->begin_capture)
 			err = pass->begin_capture(run);
+		if (spans_only && record.kind != TXTRACE_RECORD_SPAN)
+			continue;
 		if (!err && is_wanted(run, &record))
 			err = pass->add(run, &record);
 	}

@@ -110,6 +110,7 @@ struct analysis {
 	bool sorts_text;      /* text() shows the rows in the order of --sort */
 	bool sorts_itself;    /* --sort is the command's own */
 	bool takes_all_spans; /* --label is the command's own */
+	bool spans_only;      /* add() gets no other records */
 	bool limits_itself;   /* rows() gives no more than are to be shown */
 	bool has_no_title;
 	bool has_own_foot; /* text() says what was lost */

@@ -269,7 +269,7 @@ static int rows(struct analysis_run *run, struct row_list *list)
 
 static const char *why_no_rows(const struct analysis_run *run)
 {
-	return capture_no_waits(&run->input->info, "nobody waited");
+	return capture_no_waits(&run->input->info, "no thread waited");
 }
 
 static void tail_json(struct analysis_run *run, struct json *json)

@@ -100,5 +100,6 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 const struct command command_gas = {
-	"gas", "who was charged how much gas, in traces of the Filecoin virtual machine", &options, .run = run
+	"gas", "who was charged how much gas, in traces of the Filecoin virtual machine", &options,
+	.run = run,
 };

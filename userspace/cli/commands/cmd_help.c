@@ -30,4 +30,5 @@ static int run(struct cli *cli, int argc, char **argv)
 	return CLI_OK;
 }
 
-const struct command command_help = { "help", "this list, or the options of a command", &options, .run = run };
+const struct command command_help = { "help", "this list, or the options of a command", &options,
+				      .run = run };

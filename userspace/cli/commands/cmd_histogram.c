@@ -284,7 +284,7 @@ static void free_histogram(void *state)
 
 static int add(struct analysis_run *run, const struct txtrace_record *record)
 {
-	return record->kind == TXTRACE_RECORD_SPAN ? histogram_add(run->state, &record->span) : 0;
+	return histogram_add(run->state, &record->span);
 }
 
 static int finish(struct analysis_run *run)
@@ -301,6 +301,7 @@ static const struct analysis analysis = {
 	.no_rows = "no spans",
 	.more = " labels with less of it",
 	.columns = columns,
+	.spans_only = true,
 	.new = new_histogram,
 	.free = free_histogram,
 	.passes = { { .add = add, .finish = finish } },

@@ -415,7 +415,7 @@ static const struct neighbours_values defaults = { .common = { .limit = 20, .max
 
 static const struct analysis analysis = {
 	.type = "neighbours",
-	.what = "tell the neighbours of",
+	.what = "find the neighbours of",
 	.why_no_rows = why_no_rows,
 	.columns = columns,
 	.limits_itself = true,

@@ -139,20 +139,17 @@ static bool is_whole(const struct report_state *state)
 static const struct txtrace_record *name_row(struct analysis_run *run, const struct txtrace_record *record,
 					     struct txtrace_record *named)
 {
-	const struct report_options *values = run->values;
 	struct report_state *state = run->state;
 	struct span_names names = { state->threads, state->tracks };
 
 	if (record->kind == TXTRACE_RECORD_THREAD)
 		thread_names_add(state->threads, &record->thread);
-	if (!values->by)
-		return record;
 	if (record->kind == TXTRACE_RECORD_ATTRIBUTE && track_names_add(state->tracks, &record->attribute))
 		return NULL;
 	if (record->kind != TXTRACE_RECORD_SPAN)
 		return record;
 	*named = *record;
-	span_key_name(&values->key, &record->span, &names, &state->buffer, &named->span.label);
+	span_key_name(state->view.key, &record->span, &names, &state->buffer, &named->span.label);
 	return state->buffer.err ? NULL : named;
 }
 
@@ -186,7 +183,8 @@ static int add_to_labels(struct analysis_run *run, const struct txtrace_record *
 {
 	struct txtrace_record named;
 
-	record = name_row(run, record, &named);
+	if (run->variant == BY_KEY)
+		record = name_row(run, record, &named);
 	return record ? label_report_add(((struct report_state *)run->state)->report, record) : -ENOMEM;
 }
 
@@ -298,7 +296,7 @@ static int add_to_costs(struct analysis_run *run, const struct txtrace_record *r
 			 glob_matches(glob, label->bytes, label->length);
 	struct txtrace_record named;
 
-	if (is_wanted)
+	if (is_wanted && ((const struct report_options *)run->values)->by)
 		record = name_row(run, record, &named);
 	return record ? cost_report_add(((struct report_state *)run->state)->report, record, is_wanted)
 		      : -ENOMEM;

@@ -283,8 +283,8 @@ static const char *part_name(size_t part)
 /* Without --irq nobody has interrupts, and without a hypervisor nothing is stolen. */
 static bool is_told(const struct tail_row *row, size_t part)
 {
-	return (part != LEDGER_PART_INTERRUPT && part != LEDGER_PART_STOLEN) || tail_mean_ns(&row->middle, part) ||
-	       tail_mean_ns(&row->tail, part);
+	return (part != LEDGER_PART_INTERRUPT && part != LEDGER_PART_STOLEN) ||
+	       tail_mean_ns(&row->middle, part) || tail_mean_ns(&row->tail, part);
 }
 
 static void row_json(struct json *json, const struct tail_row *row)
@@ -459,9 +459,7 @@ static void *new_state(struct analysis_run *run)
 
 static int measure(struct analysis_run *run, const struct txtrace_record *record)
 {
-	return record->kind == TXTRACE_RECORD_SPAN
-		       ? label_report_add(((struct tail_state *)run->state)->labels, record)
-		       : 0;
+	return label_report_add(((struct tail_state *)run->state)->labels, record);
 }
 
 static int end_measure(struct analysis_run *run)
@@ -476,8 +474,7 @@ static int end_measure(struct analysis_run *run)
 
 static int add(struct analysis_run *run, const struct txtrace_record *record)
 {
-	if (record->kind == TXTRACE_RECORD_SPAN)
-		tail_report_add(((struct tail_state *)run->state)->report, &record->span);
+	tail_report_add(((struct tail_state *)run->state)->report, &record->span);
 	return 0;
 }
 
@@ -485,10 +482,11 @@ static const struct tail_options defaults = { .common = { .limit = 20 }, .percen
 
 static const struct analysis analysis = {
 	.type = "tail",
-	.what = "tell the tails of",
+	.what = "compare the tails of",
 	.no_rows = "no label has slow spans",
 	.more = " labels with less work",
 	.columns = columns,
+	.spans_only = true,
 	.new = new_state,
 	.free = free_state,
 	.passes = { { .add = measure, .finish = end_measure }, { .add = add } },

@@ -34,8 +34,8 @@ static const struct column *find(const struct column *columns, unsigned int vari
 		}
 		text_append_format(&known, "%s%s", known.length ? ", " : "", column->name);
 	}
-	text_append_format(complaint, "there is no column '%.*s'; there are %s", (int)(length < 64 ? length : 64), name,
-		  text_string(&known));
+	text_append_format(complaint, "there is no column '%.*s'; there are %s",
+			   (int)(length < 64 ? length : 64), name, text_string(&known));
 	text_release(&known);
 	return NULL;
 }
@@ -196,8 +196,7 @@ void column_titles(const struct column_choice *choice, struct table_column title
 
 		if (column->flags & COLUMN_KEY && choice->key_title)
 			title = choice->key_title;
-		titles[i] = (struct table_column){ title,
-						   is_text(column) ? TABLE_LEFT : TABLE_RIGHT,
+		titles[i] = (struct table_column){ title, is_text(column) ? TABLE_LEFT : TABLE_RIGHT,
 						   column->group };
 	}
 }

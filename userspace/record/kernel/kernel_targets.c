@@ -97,6 +97,13 @@ int kernel_targets_add_exe(struct txtrace_bpf *bpf, const struct file_identity *
 	return add_rule(bpf->maps.target_exes, &key, "an executable", error);
 }
 
+void kernel_targets_remove_exe(struct txtrace_bpf *bpf, const struct file_identity *exe)
+{
+	struct file_key key = { .inode = exe->inode, .device = exe->device };
+
+	bpf_map_delete_elem(bpf_map__fd(bpf->maps.target_exes), &key);
+}
+
 int kernel_targets_add_cgroup(struct txtrace_bpf *bpf, const struct cgroup_identity *cgroup,
 			      struct error *error)
 {

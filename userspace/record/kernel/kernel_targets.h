@@ -23,6 +23,7 @@ void kernel_targets_remove(struct txtrace_bpf *bpf, uint32_t tgid);
 
 int kernel_targets_add_comm(struct txtrace_bpf *bpf, const char *comm, struct error *error);
 int kernel_targets_add_exe(struct txtrace_bpf *bpf, const struct file_identity *exe, struct error *error);
+void kernel_targets_remove_exe(struct txtrace_bpf *bpf, const struct file_identity *exe);
 int kernel_targets_add_cgroup(struct txtrace_bpf *bpf, const struct cgroup_identity *cgroup,
 			      struct error *error);
 

@@ -289,8 +289,8 @@ static const struct option_spec specs[] = {
 	       FIELD(compress), .choices = codecs),
 	OPTION_GROUP("as a service"),
 	OPTION("config", 0, OPTION_FILE, "FILE",
-	       "read options from FILE, one a line: 'keep-size = 2G'; SIGHUP reads it again, and changes of "
-	       "--rotate-* and --keep* take effect at once",
+	       "read options from FILE, one a line: 'keep-size = 2G'; SIGHUP reads it again, and new limits "
+	       "for rotation and for kept files take effect at once",
 	       FIELD(config)),
 	OPTION("metrics", 0, OPTION_STRING, "ADDR:PORT",
 	       "serve metrics for Prometheus at http://ADDR:PORT/metrics", FIELD(metrics)),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "record/report/closing_words.h"
 
+#include "attach/code/code_map.h"
 #include "base/units.h"
 #include "cli/print/report_print.h"
 #include "cli/print/worker_print.h"
@@ -206,6 +207,15 @@ static void print_stacks(const struct recorder_result *result, const struct mess
 		messages_say(messages, MESSAGE_WARNING, "symbolizer",
 			     "the process that names functions has failed: stacks have addresses where they "
 			     "should have names");
+	if (result->stacks.has_too_many_files)
+		messages_say(messages, MESSAGE_WARNING, "stacks",
+			     "more than %d different programs and libraries ran: code of those that came last "
+			     "has no names, and stacks may end there",
+			     CODE_MAP_FILE_MAX);
+	if (result->stacks.has_unwinder_failed)
+		messages_say(messages, MESSAGE_WARNING, "unwinder",
+			     "the process that reads unwind tables has failed: since then, stacks may end "
+			     "early, and code has no names");
 }
 
 /* What a process had too much of. */

@@ -19,6 +19,7 @@ struct code_stacks {
 	void *context;
 	struct code_map *map;
 	struct stack_unwind *unwind;
+	struct unwinder *unwinder; /* NULL: files are read here, for tests */
 	struct frame_table *frames;
 	struct futex_names *futexes;
 	/* frames' numbers, the outermost first, as bytes; a stack's number is that of the pool + 1 */
@@ -39,6 +40,12 @@ struct code_stacks *code_stacks_new(bool has_kernel_frames, const struct outside
 		return NULL;
 	stacks->map = code_map_new();
 	stacks->unwind = stack_unwind_new();
+	if (settle && unwinder_new(&stacks->unwinder, settle)) {
+		code_stacks_free(stacks);
+		return NULL;
+	}
+	if (stacks->map)
+		code_map_set_unwinder(stacks->map, stacks->unwinder);
 	stacks->frames = frame_table_new(settle, has_kernel_frames);
 	stacks->stacks = string_pool_new();
 	stacks->futexes = stacks->frames ? futex_names_new(stacks->frames) : NULL;
@@ -68,6 +75,7 @@ void code_stacks_free(struct code_stacks *stacks)
 	frame_table_free(stacks->frames);
 	code_map_free(stacks->map);
 	stack_unwind_free(stacks->unwind);
+	unwinder_free(stacks->unwinder);
 	string_pool_free(stacks->stacks);
 	free(stacks->used);
 	free(stacks->is_used);
@@ -343,4 +351,6 @@ void code_stacks_stats(const struct code_stacks *stacks, struct code_stack_stats
 {
 	*stats = stacks->stats;
 	stats->has_symbolizer_failed = frame_table_has_failed(stacks->frames);
+	stats->has_too_many_files = code_map_is_full(stacks->map);
+	stats->has_unwinder_failed = stacks->unwinder && unwinder_has_failed(stacks->unwinder);
 }

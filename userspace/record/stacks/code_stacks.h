@@ -71,6 +71,8 @@ int code_stacks_tell(struct code_stacks *stacks, uint64_t time_ns);
 struct code_stack_stats {
 	uint64_t no_number_cnt;     /* stacks beyond the limit: not in the log */
 	bool has_symbolizer_failed; /* its process died: names are missing */
+	bool has_too_many_files;    /* code_map_is_full() */
+	bool has_unwinder_failed;   /* its process died: stacks end early */
 };
 
 void code_stacks_stats(const struct code_stacks *stacks, struct code_stack_stats *stats);

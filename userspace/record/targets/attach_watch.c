@@ -16,6 +16,7 @@
 #define SWEEP_NS 10000000000u
 /* a machine that compiles maps files hundreds of times a second: those are no reason to wake up each time */
 #define REST_NS 20000000u
+#define PUT_OFF_NS 100000000u /* the kernel is asked so often whether it is free again to attach files */
 #define DUE_MAX 4096           /* processes that wait to be looked at; with more, all are */
 
 struct due {
@@ -73,6 +74,8 @@ uint64_t attach_watch_due_ns(const struct attach_watch *watch, uint64_t now_ns)
 
 	if (now_ns < watch->rest_until_ns)
 		due_ns = watch->rest_until_ns;
+	if (attach_has_put_off(watch->options.attach) && due_ns > now_ns + PUT_OFF_NS)
+		due_ns = now_ns + PUT_OFF_NS;
 	for (size_t i = 0; i < watch->due_cnt; i++)
 		if (watch->due[i].next_ns < due_ns)
 			due_ns = watch->due[i].next_ns;
@@ -256,6 +259,7 @@ void attach_watch_run(struct attach_watch *watch, uint64_t now_ns)
 {
 	if (watch->maps)
 		read_maps(watch, now_ns);
+	watch->is_all_due |= attach_take_put_off(watch->options.attach);
 	if (watch->is_all_due || (!watch->maps && now_ns >= watch->next_scan_ns)) {
 		watch->is_all_due = false;
 		watch->next_scan_ns = now_ns + SCAN_NS;
