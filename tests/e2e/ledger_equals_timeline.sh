@@ -7,7 +7,7 @@
 need_bpf
 
 without_timeline() { # without_timeline STREAM
-	awk 'NR == 1 { print $1, "mode 0/0 0 - sched=ledger" } $2 !~ /^(switch|wake|other|move|stack)$/' "$1"
+	awk 'NR == 1 { print $1, "mode 0/0 0 - sched=ledger steal=exact" } $2 !~ /^(mode|switch|wake|other|move|stack)$/' "$1"
 }
 
 same_ledgers() { # same_ledgers PROGRAM [ARGUMENT...]
