@@ -9,9 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attach/process/blocked_time.h"
 #include "base/clock.h"
+
+#define BUSY_FACTOR 10 /* of the wait: a thread that is neither blocked nor done for so long is given up, too */
 
 /* What the thread works with, its own: who asked for it may have given up. */
 struct job {
@@ -25,6 +29,7 @@ struct job {
 struct link_opener {
 	uint64_t wait_ns;
 	pthread_t thread;
+	pid_t tid; /* of the thread */
 	bool is_started;
 	pthread_mutex_t mutex;
 	pthread_cond_t has_changed;
@@ -123,6 +128,7 @@ static void *run(void *context)
 	struct link_opener *opener = context;
 
 	pthread_mutex_lock(&opener->mutex);
+	opener->tid = (pid_t)syscall(SYS_gettid);
 	for (;;) {
 		struct job *job;
 
@@ -165,18 +171,33 @@ static bool start(struct link_opener *opener)
 
 /* ---- who asks ---- */
 
-/* Locked. */
-static int wait_for(struct link_opener *opener)
+/* Locked. Whether the job is done within a moment. */
+static bool is_done_soon(struct link_opener *opener)
 {
-	uint64_t until_ns = clock_now_ns() + opener->wait_ns;
+	uint64_t until_ns = clock_now_ns() + BLOCKED_LOOK_MS * UINT64_C(1000000);
 	struct timespec until = { (time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000) };
 	int err = 0;
 
 	while (!opener->is_done && err != ETIMEDOUT)
 		err = pthread_cond_timedwait(&opener->has_changed, &opener->mutex, &until);
-	if (!opener->is_done) {
-		opener->is_given_up = true;
-		return -ETIMEDOUT;
+	return opener->is_done;
+}
+
+/* Locked. Only the time counts in which the kernel keeps the thread waiting: not that of a busy machine. */
+static int wait_for(struct link_opener *opener)
+{
+	uint64_t begin_ns = clock_now_ns(), blocked_ns = 0;
+	struct blocked_look last = { 0 }, fresh;
+
+	while (!is_done_soon(opener)) {
+		blocked_look(&fresh, opener->tid);
+		if (last.at_ns)
+			blocked_ns += blocked_between(&last, &fresh);
+		last = fresh;
+		if (blocked_ns >= opener->wait_ns || fresh.at_ns - begin_ns >= BUSY_FACTOR * opener->wait_ns) {
+			opener->is_given_up = true;
+			return -ETIMEDOUT;
+		}
 	}
 	opener->is_done = false;
 	return opener->result;

@@ -25,8 +25,8 @@ struct link_opener *link_opener_new(uint64_t wait_ns); /* NULL: no memory */
 
 /*
  * As uprobe_multi_link(), of the object open at object_fd: multi->path does not
- * count. -ETIMEDOUT: the kernel has not come back in wait_ns, or it is still
- * about a link of before. What comes of it later is closed. An opener of NULL
+ * count. -ETIMEDOUT: the kernel has kept the thread blocked for wait_ns, or it is
+ * still about a link of before. What comes of it later is closed. An opener of NULL
  * waits for as long as it takes.
  */
 int link_opener_link(struct link_opener *opener, int prog_fd, const struct uprobe_multi *multi,

@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "attach/process/blocked_time.h"
 #include "base/clock.h"
 
 #define QUICK_MS 2        /* most reads are done by then, and nobody looks what the reading process does */
-#define LOOK_MS 20        /* afterwards, how often that is done */
 /* in which it neither ends nor is blocked: something else is wrong with it */
 #define STILL_NS UINT64_C(10000000000)
 #define REST_CNT 8
@@ -186,66 +186,12 @@ void process_reader_free(struct process_reader *reader)
 
 /* ---- waiting ---- */
 
-/* What the reading process did until a moment. */
-struct worker_look {
-	uint64_t at_ns;
-	uint64_t busy_ns; /* on a CPU, or waiting for one */
-	bool is_blocked;  /* now */
-};
-
-static bool read_small(const char *name, pid_t pid, char *text, size_t size)
-{
-	char path[64];
-	ssize_t length;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	length = read(fd, text, size - 1);
-	close(fd);
-	text[length > 0 ? length : 0] = '\0';
-	return length > 0;
-}
-
-/* One that cannot be looked at is taken for blocked. */
-static void look(const struct process_reader *reader, struct worker_look *seen)
-{
-	uint64_t run_ns, wait_ns;
-	char text[512], state;
-	const char *behind;
-
-	*seen = (struct worker_look){ .is_blocked = true };
-	if (read_small("stat", reader->worker, text, sizeof(text)) && (behind = strrchr(text, ')')) &&
-	    sscanf(behind + 1, " %c", &state) == 1)
-		seen->is_blocked = state == 'S' || state == 'D';
-	if (read_small("schedstat", reader->worker, text, sizeof(text)) &&
-	    sscanf(text, "%" SCNu64 " %" SCNu64, &run_ns, &wait_ns) == 2)
-		seen->busy_ns = run_ns + wait_ns;
-	seen->at_ns = clock_now_ns();
-}
-
-/*
- * How long it was blocked between two looks; at most as long as they should be
- * apart, twice: we may have been stopped in between ourselves.
- */
-static uint64_t blocked_ns(const struct worker_look *before, const struct worker_look *after)
-{
-	uint64_t apart_ns = after->at_ns - before->at_ns, busy_ns = after->busy_ns - before->busy_ns;
-
-	if (!before->is_blocked || !after->is_blocked || busy_ns >= apart_ns)
-		return 0;
-	apart_ns -= busy_ns;
-	return apart_ns < 2 * LOOK_MS * UINT64_C(1000000) ? apart_ns : 2 * LOOK_MS * UINT64_C(1000000);
-}
-
 /* The time that a request may take, over all of its waits. */
 struct patience {
 	pid_t pid; /* whom it is about */
 	uint64_t left_ns;
 	uint64_t blocked_ns;
-	struct worker_look last; /* at_ns 0: nobody has looked yet */
+	struct blocked_look last; /* at_ns 0: nobody has looked yet */
 };
 
 /*
@@ -256,13 +202,13 @@ static int wait_a_moment(const struct process_reader *reader, struct patience *p
 {
 	struct pollfd ready = { .fd = reader->worker_fd, .events = POLLIN };
 	uint64_t still_ns = 0;
-	struct worker_look fresh;
+	struct blocked_look fresh;
 
-	while (poll(&ready, 1, patience->last.at_ns ? LOOK_MS : QUICK_MS) <= 0) {
-		look(reader, &fresh);
+	while (poll(&ready, 1, patience->last.at_ns ? BLOCKED_LOOK_MS : QUICK_MS) <= 0) {
+		blocked_look(&fresh, reader->worker);
 		if (patience->last.at_ns) {
-			patience->blocked_ns += blocked_ns(&patience->last, &fresh);
-			still_ns += fresh.is_blocked ? 0 : LOOK_MS * UINT64_C(1000000);
+			patience->blocked_ns += blocked_between(&patience->last, &fresh);
+			still_ns += fresh.is_blocked ? 0 : BLOCKED_LOOK_MS * UINT64_C(1000000);
 		}
 		patience->last = fresh;
 		if (patience->blocked_ns < patience->left_ns && still_ns < STILL_NS)
@@ -339,14 +285,14 @@ static int receive_answer(const struct process_reader *reader, struct patience *
 static void account(struct process_reader *reader, const struct patience *patience)
 {
 	const struct frozen_target *frozen;
-	struct worker_look fresh;
+	struct blocked_look fresh;
 	uint64_t waited_ns = patience->blocked_ns;
 
 	if (!patience->last.at_ns)
 		return;
-	look(reader, &fresh); /* by now it waits for the next request, or has been ended */
+	blocked_look(&fresh, reader->worker); /* by now it waits for the next request, or has been ended */
 	if (reader->worker_fd >= 0)
-		waited_ns += blocked_ns(&patience->last, &fresh);
+		waited_ns += blocked_between(&patience->last, &fresh);
 	frozen = frozen_targets_wait(&reader->frozen, patience->pid, waited_ns, clock_now_ns());
 	if (frozen && reader->options.tell)
 		reader->options.tell(reader->options.context, frozen);

@@ -434,7 +434,7 @@ static const struct analysis by_reason = {
 	.sorts_text = true,
 	.new = new_blocks,
 	.free = free_blocks,
-	.passes = { { begin_blocks, add_to_blocks } },
+	.passes = { { .begin_capture = begin_blocks, .add = add_to_blocks } },
 	.rows = reason_rows,
 	.notes = reason_notes,
 	.head_json = reason_head_json,
