@@ -140,10 +140,9 @@ static const uint8_t payload[] = {
 	1,
 };
 
-static const char expected[] = "wake time=1010 pid=50 tid=70 waker_pid=50 waker_tid=71 cpu=2 flags=0 "
-			       "waker_comm=new span=0 waker_span=0\n"
-			       "wake time=1026 pid=50 tid=70 waker_pid=50 waker_tid=71 cpu=2 flags=0 "
-			       "waker_comm=new span=0 waker_span=0\n";
+static const char expected[] =
+	"wake cpu=2 pid=50 tid=70 time_ns=1010 waker_comm=new waker_pid=50 waker_tid=71\n"
+	"wake cpu=2 pid=50 tid=70 time_ns=1026 waker_comm=new waker_pid=50 waker_tid=71\n";
 
 static void what_is_not_known_is_skipped(void **state)
 {

@@ -698,7 +698,7 @@ static const struct txtrace_record overlaps[] = {
 		       MAX32,
 		       MAX32,
 		       true,
-		       { MAX64, 1, { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 }, 0, 12, MAX64 } } },
+		       { MAX64, 1, { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 }, 0, 12, MAX64, 0 } } },
 };
 
 static void put(struct log_writer *writer, FILE *text, const struct txtrace_record *record)
