@@ -113,7 +113,7 @@ one_that_is_killed_is_told_once() {
 	! curl -s --max-time 600 "http://127.0.0.1:$port/metrics" || fail "somebody serves" || return
 	stop || return
 	cat "$tmp/err"
-	[ "$(grep -c 'served no more' "$tmp/err")" = 1 ] && grep '^txtrace_metrics_server_failures_total 1$' "$tmp/served.prom"
+	[ "$(grep -c 'not served any more' "$tmp/err")" = 1 ] && grep '^txtrace_metrics_server_failures_total 1$' "$tmp/served.prom"
 }
 
 # Also while it is stopped.

@@ -15,7 +15,8 @@
 #include "attach/process/blocked_time.h"
 #include "base/clock.h"
 
-#define BUSY_FACTOR 10 /* of the wait: a thread that is neither blocked nor done for so long is given up, too */
+/* So many times the wait: a thread that is neither blocked nor done by then is given up, too. */
+#define BUSY_FACTOR 10
 
 /* What the thread works with, its own: who asked for it may have given up. */
 struct job {
@@ -194,7 +195,8 @@ static int wait_for(struct link_opener *opener)
 		if (last.at_ns)
 			blocked_ns += blocked_between(&last, &fresh);
 		last = fresh;
-		if (blocked_ns >= opener->wait_ns || fresh.at_ns - begin_ns >= BUSY_FACTOR * opener->wait_ns) {
+		if (blocked_ns >= opener->wait_ns ||
+		    fresh.at_ns - begin_ns >= BUSY_FACTOR * opener->wait_ns) {
 			opener->is_given_up = true;
 			return -ETIMEDOUT;
 		}
