@@ -3,10 +3,13 @@
  * Any bytes as a log to export, the first one says in which format: whatever is in the log, what comes out is
  * valid in that format.
  */
+#include <lz4.h>
 #include <zlib.h>
 
 #include "export/export.h"
+#include "import/cbor_reader.h"
 #include "import/sui_batch.h"
+#include "log/format/ftr_marks.h"
 #include "unit/export_folder.h"
 
 #define FUZZ_LOG_AT 1u
@@ -60,6 +63,75 @@ static void law_of_batches(const uint8_t *bytes, size_t length, uint32_t type_cn
 	}
 }
 
+static struct cbor_item cbor_take(struct cbor_reader *reader, enum cbor_kind kind)
+{
+	struct cbor_item item;
+
+	LAW(!cbor_next(reader, &item) && item.kind == kind);
+	return item;
+}
+
+/* One item and nothing behind it. */
+static void law_of_cbor(const uint8_t *bytes, size_t length)
+{
+	struct cbor_reader reader = { .at = bytes, .end = bytes + length };
+	struct cbor_item item;
+
+	LAW(!cbor_next(&reader, &item) && !cbor_skip(&reader, &item) && reader.at == reader.end);
+}
+
+/* A chunk is a string of bytes, or a list that ends with one; and these are CBOR, maybe packed. */
+static void law_of_chunk(struct cbor_reader *reader, uint64_t tag)
+{
+	bool is_packed = tag % 2 == 1, is_block = tag - is_packed == FTR_TAG_TRANSACTIONS;
+	struct cbor_item contents;
+	uint64_t size = 0;
+	char *unpacked;
+
+	LAW(tag >= FTR_TAG_INFO && tag <= FTR_TAG_RELATIONS + 1);
+	if (is_packed || is_block)
+		LAW(cbor_take(reader, CBOR_ARRAY).value == (is_block ? 4u : 1u) + is_packed);
+	for (int i = 0; is_block && i < 3; i++) /* the stream, and from when to when */
+		cbor_take(reader, CBOR_UNSIGNED);
+	if (is_packed)
+		size = cbor_take(reader, CBOR_UNSIGNED).value;
+	contents = cbor_take(reader, CBOR_BYTES);
+	if (!is_packed) {
+		law_of_cbor(contents.bytes, contents.length);
+		return;
+	}
+	LAW(size > 0 && size <= UNPACKED_MAX);
+	unpacked = malloc(size);
+	LAW(unpacked && LZ4_decompress_safe((const char *)contents.bytes, unpacked, (int)contents.length,
+					    (int)size) == (int)size);
+	law_of_cbor((const uint8_t *)unpacked, size);
+	free(unpacked);
+}
+
+static void law_of_ftr(const char *bytes, size_t length)
+{
+	struct cbor_reader reader = { .at = (const uint8_t *)bytes, .end = (const uint8_t *)bytes + length };
+	struct cbor_item item;
+
+	LAW(cbor_take(&reader, CBOR_TAG).value == FTR_TAG_FILE);
+	LAW(cbor_take(&reader, CBOR_ARRAY).value == CBOR_INDEFINITE);
+	while (!cbor_next(&reader, &item) && item.kind == CBOR_TAG)
+		law_of_chunk(&reader, item.value);
+	LAW(item.kind == CBOR_BREAK && reader.at == reader.end);
+}
+
+/* Lines for a terminal, the last one whole, too. */
+static void law_of_text(const char *bytes, size_t length)
+{
+	const char *end = bytes + length, *stop;
+
+	for (; bytes < end; bytes = stop + 1) {
+		stop = memchr(bytes, '\n', (size_t)(end - bytes));
+		LAW(stop);
+		law_of_lines(bytes, (size_t)(stop - bytes));
+	}
+}
+
 static void law_of_output(const struct export_format *format, const char *bytes, size_t length)
 {
 	struct json_reader json = { bytes, bytes + length, 0 };
@@ -77,6 +149,10 @@ static void law_of_output(const struct export_format *format, const char *bytes,
 		}
 	} else if (!strcmp(format->name, "pprof")) {
 		law_of_pprof(bytes, length);
+	} else if (!strcmp(format->name, "ftr-text") || !strcmp(format->name, "fvm")) {
+		law_of_text(bytes, length);
+	} else if (!strncmp(format->name, "ftr", 3)) {
+		law_of_ftr(bytes, length);
 	} else if (!strcmp(format->name, "csv")) {
 		LAW(length > 2 && !memcmp(bytes + length - 2, "\r\n", 2));
 	} else if (!format->open) {

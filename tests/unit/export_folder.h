@@ -21,26 +21,20 @@ static inline void export_folder_make(struct export_folder *folder)
 	folder->fd = mkdtemp(folder->path) ? open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
-/* With what is in it: returns how many bytes that was. */
+/* With what is in it: returns how many files that was; one may be empty. */
 static inline size_t export_folder_remove(struct export_folder *folder)
 {
 	DIR *directory = fdopendir(folder->fd);
 	struct dirent *entry;
-	size_t length = 0;
+	size_t cnt = 0;
 
-	while (directory && (entry = readdir(directory))) {
-		int fd = openat(folder->fd, entry->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-
-		if (fd >= 0 && unlinkat(folder->fd, entry->d_name, 0) == 0)
-			length += (size_t)lseek(fd, 0, SEEK_END);
-		if (fd >= 0)
-			close(fd);
-	}
+	while (directory && (entry = readdir(directory)))
+		cnt += unlinkat(folder->fd, entry->d_name, 0) == 0; /* not "." and ".." */
 	if (directory)
 		closedir(directory);
 	rmdir(folder->path);
 	folder->fd = -1;
-	return length;
+	return cnt;
 }
 
 #endif

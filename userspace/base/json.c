@@ -52,9 +52,13 @@ static void grow(struct json *json, size_t length)
 
 static void write_out(struct json *json)
 {
+	int before = errno; /* may be why the file has an error already, which is still to be told */
+
 	errno = 0;
 	if (fwrite_unlocked(json->bytes, 1, json->length, json->file) != json->length)
 		json->err = errno ? -errno : -EIO;
+	else
+		errno = before;
 	json->length = 0;
 }
 

@@ -241,16 +241,18 @@ void text_append_visible(struct text *text, const char *bytes, size_t length)
 
 	for (size_t i = 0; i < length; i += step) {
 		uint32_t code_point;
+		bool is_c1; /* a terminal obeys them, too, and there are no pictures of them */
 
 		step = 1;
 		if (bytes[i] >= 0x20 && bytes[i] < 0x7f)
 			continue;
 		step = utf8_decode(bytes + i, length - i, &code_point);
-		if (code_point != UTF8_INVALID && code_point >= 0x20 && code_point != 0x7f)
+		is_c1 = code_point >= 0x80 && code_point < 0xa0;
+		if (code_point != UTF8_INVALID && code_point >= 0x20 && code_point != 0x7f && !is_c1)
 			continue;
 		text_append_bytes(text, bytes + plain, i - plain);
 		plain = i + step;
-		if (code_point == UTF8_INVALID)
+		if (code_point == UTF8_INVALID || is_c1)
 			append_wide(text, 0xfffd);
 		else
 			append_wide(text, 0x2400 + (code_point == 0x7f ? 0x21 : code_point));

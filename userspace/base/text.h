@@ -54,7 +54,8 @@ void text_append_quoted(struct text *text, const char *bytes, size_t length); /*
 
 /*
  * Valid UTF-8 without control characters, for formats that others read: these
- * show as U+2400 … U+2421, and bytes that are no UTF-8 as U+FFFD, byte by byte.
+ * show as U+2400 … U+2421, those of U+0080 … U+009F as U+FFFD, and so do bytes
+ * that are no UTF-8, byte by byte.
  */
 void text_append_visible(struct text *text, const char *bytes, size_t length);
 

@@ -424,15 +424,18 @@ static int firefox_finish(void *state, const struct export_totals *totals)
 
 	(void)totals;
 	firefox->first_ns = thread_slices_first_ns(firefox->slices);
-	columns_write_meta(firefox->out, firefox->info, firefox->first_ns);
+	if (!err)
+		err = columns_write_meta(firefox->out, firefox->info, firefox->first_ns);
 	while (!err && (got = thread_slices_next(firefox->slices, &thread, &slice)) != 0)
 		err = got < 0 ? got : put_slice(firefox, &thread, &slice);
 	if (!err)
 		err = end_thread(firefox);
-	fputs("\n],\n", firefox->out);
-	if (!err)
+	if (!err) {
+		fputs("\n],\n", firefox->out);
 		err = put_shared(firefox);
-	fputs("}}\n", firefox->out);
+	}
+	if (!err)
+		fputs("}}\n", firefox->out);
 	firefox->lost_cnt[LOST_THREAD] = thread_slices_left_out_cnt(firefox->slices);
 	return err;
 }

@@ -23,6 +23,7 @@ struct firefox_columns {
 	struct column columns[COLUMN_CNT];
 	struct json json; /* of one value */
 	uint64_t thread_cnt;
+	int err; /* the first one of a column's file */
 };
 
 static const struct {
@@ -71,6 +72,18 @@ void columns_free(struct firefox_columns *columns)
 
 /* ---- values ---- */
 
+/* Right behind what was written: errno is still of that. */
+static int error_of(FILE *file)
+{
+	return !ferror(file) ? 0 : errno ? -errno : -EIO;
+}
+
+static void value_written(struct firefox_columns *columns, enum firefox_column column)
+{
+	if (!columns->err)
+		columns->err = error_of(columns->columns[column].file);
+}
+
 static FILE *next_value(struct firefox_columns *columns, enum firefox_column column)
 {
 	struct column *to = &columns->columns[column];
@@ -83,6 +96,7 @@ static FILE *next_value(struct firefox_columns *columns, enum firefox_column col
 void column_u64(struct firefox_columns *columns, enum firefox_column column, uint64_t value)
 {
 	fprintf(next_value(columns, column), "%" PRIu64, value);
+	value_written(columns, column);
 }
 
 static void put_ms(FILE *file, uint64_t ns)
@@ -93,11 +107,13 @@ static void put_ms(FILE *file, uint64_t ns)
 void column_ms(struct firefox_columns *columns, enum firefox_column column, uint64_t ns)
 {
 	put_ms(next_value(columns, column), ns);
+	value_written(columns, column);
 }
 
 void column_null(struct firefox_columns *columns, enum firefox_column column)
 {
 	fputs("null", next_value(columns, column));
+	value_written(columns, column);
 }
 
 static void put_member_ms(struct json *json, const char *name, uint64_t ns)
@@ -137,6 +153,9 @@ void column_data(struct firefox_columns *columns, const struct thread_slice *sli
 	}
 	json_object_end(json);
 	fwrite(json->bytes, 1, json->length, file);
+	value_written(columns, COLUMN_DATA);
+	if (json->err && !columns->err)
+		columns->err = json->err;
 }
 
 /* ---- a thread ---- */
@@ -146,18 +165,29 @@ static int copy_column(struct firefox_columns *columns, const char *name, enum f
 	struct column *from = &columns->columns[column];
 	char bytes[16384];
 	size_t got;
+	int err;
 
 	fprintf(columns->out, "\"%s\":[", name);
+	err = error_of(columns->out);
+	err = err ? err : columns->err;
+	if (err)
+		return err;
 	errno = 0;
-	if (fflush(from->file) || ferror(from->file) || fseeko(from->file, 0, SEEK_SET))
+	if (fflush(from->file) || fseeko(from->file, 0, SEEK_SET))
 		return errno ? -errno : -EIO;
-	while ((got = fread(bytes, 1, sizeof(bytes), from->file)) > 0)
+	while (!err && (got = fread(bytes, 1, sizeof(bytes), from->file)) > 0) {
 		fwrite(bytes, 1, got, columns->out);
+		err = error_of(columns->out);
+	}
+	err = err ? err : error_of(from->file);
+	if (err)
+		return err;
 	fputs("],", columns->out);
-	if (ferror(from->file) || ftruncate(fileno(from->file), 0) || fseeko(from->file, 0, SEEK_SET))
-		return errno ? -errno : -EIO;
+	err = error_of(columns->out);
+	if (!err && (ftruncate(fileno(from->file), 0) || fseeko(from->file, 0, SEEK_SET)))
+		err = errno ? -errno : -EIO;
 	from->cnt = 0;
-	return 0;
+	return err;
 }
 
 /* A string of any bytes, of which the first NUL is the end. */
@@ -207,11 +237,15 @@ int columns_write_thread(struct firefox_columns *columns, const struct sliced_th
 	fputs(",\n\"samples\":{\"weightType\":\"tracing-ms\",", out);
 	for (size_t i = 0; i < sizeof(sample_columns) / sizeof(sample_columns[0]) && !err; i++)
 		err = copy_column(columns, sample_columns[i].name, sample_columns[i].column);
+	if (err)
+		return err;
 	fprintf(out, "\"length\":%" PRIu64 "},\n\"markers\":{", sample_cnt);
 	for (size_t i = 0; i < sizeof(marker_columns) / sizeof(marker_columns[0]) && !err; i++)
 		err = copy_column(columns, marker_columns[i].name, marker_columns[i].column);
+	if (err)
+		return err;
 	fprintf(out, "\"length\":%" PRIu64 "}}", marker_cnt);
-	return err;
+	return error_of(out);
 }
 
 /* ---- the beginning ---- */
@@ -318,13 +352,17 @@ static void put_meta(struct json *json, const struct txtrace_log_info *info, uin
 	json_object_end(json);
 }
 
-void columns_write_meta(FILE *out, const struct txtrace_log_info *info, uint64_t base_ns)
+int columns_write_meta(FILE *out, const struct txtrace_log_info *info, uint64_t base_ns)
 {
 	struct json json;
+	int err;
 
 	fputs("{\"meta\":", out);
 	json_init_file(&json, out);
 	put_meta(&json, info, base_ns);
-	json_release(&json);
+	err = json_release(&json);
+	if (err)
+		return err;
 	fputs(",\n\"libs\":[],\n\"threads\":[", out);
+	return error_of(out);
 }

@@ -34,7 +34,7 @@ struct firefox_columns;
 int columns_new(struct firefox_columns **columns, FILE *out);
 void columns_free(struct firefox_columns *columns); /* NULL is allowed */
 
-/* A value behind the others of that column. */
+/* A value behind the others of that column. What fails there, columns_write_thread() says. */
 void column_u64(struct firefox_columns *columns, enum firefox_column column, uint64_t value);
 void column_ms(struct firefox_columns *columns, enum firefox_column column, uint64_t ns);
 void column_null(struct firefox_columns *columns, enum firefox_column column);
@@ -44,7 +44,7 @@ void column_data(struct firefox_columns *columns, const struct thread_slice *sli
 int columns_write_thread(struct firefox_columns *columns, const struct sliced_thread *thread,
 			 const struct txtrace_log_info *info);
 
-/* The beginning of a profile, up to the list of threads. Times count from base_ns. */
-void columns_write_meta(FILE *out, const struct txtrace_log_info *info, uint64_t base_ns);
+/* The beginning of a profile, up to the list of threads. Times count from base_ns. 0 or a negative errno. */
+int columns_write_meta(FILE *out, const struct txtrace_log_info *info, uint64_t base_ns);
 
 #endif

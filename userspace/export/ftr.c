@@ -628,7 +628,8 @@ static int ftr_damage(void *state, const struct txtrace_damage *damage)
 	int err = losses_stream(ftr, "damage", &row);
 
 	err = err ? err : ftr_add_number(ftr, FTR_BEGIN, FTR_UNSIGNED, "bytes", damage->length_bytes);
-	err = err ? err : ftr_add_text(ftr, FTR_BEGIN, "reason", ftr_text_of(damage->reason));
+	err = err ? err
+		  : ftr_add_text(ftr, FTR_BEGIN, "reason", ftr_text_of(damage->reason ? damage->reason : ""));
 	return err ? err : write_row(ftr, &row);
 }
 

@@ -270,8 +270,15 @@ static int fvm_instant(void *state, const struct txtrace_instant *instant)
 	if (!fvm->is_import || instant->pid != FVM_PID || instant->name.length == 0 ||
 	    memchr(instant->name.bytes, '\n', instant->name.length))
 		return count(fvm, LOST_MARK);
-	fwrite(instant->name.bytes, 1, instant->name.length, fvm->out);
-	fputc('\n', fvm->out);
+	/* the import escapes as the workbench does, which leaves nothing to replace: other logs may */
+	text_clear(&fvm->begin);
+	text_append_visible(&fvm->begin, instant->name.bytes, instant->name.length);
+	fvm->lost_cnt[LOST_LABEL] += fvm->begin.length != instant->name.length;
+	text_append(&fvm->begin, "\n");
+	if (fvm->begin.err)
+		return fvm->begin.err;
+	if (fwrite(fvm->begin.bytes, 1, fvm->begin.length, fvm->out) != fvm->begin.length)
+		return errno ? -errno : -EIO;
 	return 0;
 }
 

@@ -18,9 +18,11 @@
 
 static void formats_are_found_by_name(void **state)
 {
-	static const char *const names[] = { "jsonl",	   "perfetto", "chrome", "ctf",	   "pprof",
-					     "speedscope", "csv",      "tokio",	 "tokio4", "tokio6",
-					     "sui",	   "sui2",     "sqlite" };
+	static const char *const names[] = {
+		"jsonl",   "perfetto", "chrome", "ctf",	   "pprof",   "speedscope", "csv",
+		"tokio",   "tokio4",   "tokio6", "sui",	   "sui2",    "ftr",	    "ftr-double",
+		"ftr-lz4", "ftr-text", "fvm",	 "sqlite", "firefox", "sui-files",  "sui2-files",
+	};
 	size_t cnt = 0;
 
 	(void)state;
