@@ -130,7 +130,7 @@ def read_speedscope(path):
     assert 0 <= top["activeProfileIndex"] < len(top["profiles"]) and isinstance(top["exporter"], str) and isinstance(top["name"], str)
     frames = [frame["name"] for frame in top["shared"]["frames"]]
     assert len(set(frames)) == len(frames) and all(isinstance(name, str) for name in frames)
-    for profile in top["profiles"][:7]:
+    for profile in top["profiles"][: 1 + len(PROFILES)]:
         assert profile["type"] == "sampled" and profile["unit"] in UNITS and isinstance(profile["name"], str)
         assert len(profile["samples"]) == len(profile["weights"])
         assert profile["startValue"] == 0 and profile["endValue"] == sum(profile["weights"])
@@ -142,7 +142,7 @@ def read_evented(path):
     with open(path, encoding="utf-8") as file:
         top = json.load(file)
     frames, threads = [frame["name"] for frame in top["shared"]["frames"]], {}
-    for profile in top["profiles"][7:]:
+    for profile in top["profiles"][1 + len(PROFILES) :]:
         assert profile["type"] == "evented" and profile["unit"] == "nanoseconds" and profile["name"] not in threads
         stack, now, found = [], profile["startValue"], []
         for event in profile["events"]:

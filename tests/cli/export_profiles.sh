@@ -106,7 +106,7 @@ csv_is_quoted() {
 		summary time_ns=30
 	END
 	run 0 export -o quotes.csv quotes.txtrace && tail -n 1 "$tmp/quotes.csv" | diff - <(
-		printf '%s\r\n' '1,0,1,2,2,"a ""b"", c","␍␊","�",10,20,10,10,4,0,0,0,0,0,0,0,0,0,0,0,6,0,0,0,0,0,0,0,1,0'
+		printf '%s\r\n' '1,0,1,2,2,"a ""b"", c","␍␊","�",10,20,10,10,4,0,0,0,0,0,0,0,0,0,0,0,6,0,0,0,0,0,0,0,0,0,1,0'
 	)
 }
 
