@@ -46,7 +46,7 @@ int sui_files_mark(struct sui_files *files, const struct txtrace_string *name)
 	char text[64];
 	size_t at;
 
-	if (name->length >= sizeof(text))
+	if (name->length == 0 || name->length >= sizeof(text))
 		return 0;
 	memcpy(text, name->bytes, name->length);
 	text[name->length] = '\0';
