@@ -46,7 +46,7 @@ int sui_files_mark(struct sui_files *files, const struct txtrace_string *name)
 	char text[64];
 	size_t at;
 
-	if (name->length >= sizeof(text))
+	if (name->length == 0 || name->length >= sizeof(text))
 		return 0;
 	memcpy(text, name->bytes, name->length);
 	text[name->length] = '\0';
@@ -81,7 +81,7 @@ static int open_file(struct sui_files *files, uint64_t number)
 	do {
 		snprintf(name, sizeof(name), "tx-trace-%" PRIu64 ".bin", number++);
 		fd = openat(files->directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	} while (fd < 0 && errno == EEXIST && number > 0);
+	} while (fd < 0 && errno == EEXIST); /* 0 is behind the largest one */
 	if (fd < 0)
 		return -errno;
 	files->out = fdopen(fd, "w");
