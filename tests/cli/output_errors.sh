@@ -33,7 +33,7 @@ closed_pipe() {
 
 head_ends_it() {
 	(cd "$tmp" && "$txtrace" dump long.txtrace 2>err | head -n 1 >out)
-	[ "$(cat "$tmp/out")" = 'instant time_ns=0 pid=1 tid=1 span=0 name="tick"' ] && [ ! -s "$tmp/err" ]
+	[ "$(cat "$tmp/out")" = 'instant time_ns=0 span=0 pid=1 tid=1 name="tick"' ] && [ ! -s "$tmp/err" ]
 }
 
 exports_to() { # exports_to STATUS PATH SENTENCE

@@ -81,7 +81,7 @@ rules_without_end() {
 
 # Nobody writes to the pipe: who opened it to read would wait.
 a_log_from_a_pipe() {
-	local command why="this is not a regular file; a log can't be read from a pipe or a device"
+	local command why="this is not a regular file; a log can't be read from a pipe or a device; '-' reads one from the standard input"
 	for command in report "dump" "dump --follow" "verify" "repair -o out.txtrace" "merge -o out.txtrace" "export -f jsonl"; do
 		# shellcheck disable=SC2086 # a command and its options
 		complains "can't read 'pipe': $why" $command pipe || fail "$command" || return
