@@ -88,17 +88,19 @@ between() {
 		(map(select(.event == "'"$2"'"))[0] | ms) - (map(select(.event == "'"$1"'"))[0] | ms)' "$tmp/told"
 }
 
-# The share that the recorder tells at the end, against what calls of a probed function took more than those of its twin; both in percent. Of two
-# small shares the difference is small whatever they are: so they are within a factor of four, too. The warning comes while the program runs.
+# The share that the recorder reports at the end, against what calls of a probed function took more than those of its twin; both in percent. Of two
+# small shares the difference is small whatever they are: so they are within a factor of four, too. Where a trap takes microseconds, as on some
+# hypervisors, both are large, and the calibration is further off: it may be half of the truth. The warning comes while the program runs.
 heavy() {
-	local truth said
+	local truth said off
 	"$recorder" --messages json -o "$tmp/calls.txtrace" --func $program:emulated --func-returns hook -- "$programs/$program" paired 200000 5000 \
 		>"$tmp/program.out" 2>"$tmp/told" || fail "$(cat "$tmp/told")" || return
 	jq -s . "$tmp/told" >"$tmp/told.json" || fail "$(cat "$tmp/told")" || return
 	[ "$(field tracing_share tracing_ns | wc -l)" = 1 ] || fail "it warned not once: $(cat "$tmp/told")" || return
 	truth=$(jq '100 * (.called_ns - .twin_ns) / .cpu_ns | round' <(head -n 1 "$tmp/program.out"))
-	said=$(jq -s 'map(select(.event == "cost"))[0] | 100 * .tracing_ns / .target_cpu_ns | round' "$tmp/told")
-	[ $((said - truth)) -lt 15 ] && [ $((truth - said)) -lt 15 ] || fail "$said % is said, $truth % is so" || return
+	said=$(jq -s 'map(select(.event == "cost"))[0] | [100 * .tracing_ns / .target_cpu_ns, 100] | min | round' "$tmp/told")
+	off=$((truth / 2 > 15 ? truth / 2 : 15))
+	[ $((said - truth)) -lt $off ] && [ $((truth - said)) -lt $off ] || fail "$said % is said, $truth % is so" || return
 	[ "$truth" -gt 0 ] && [ "$said" -le $((4 * truth)) ] && [ "$truth" -le $((4 * said)) ] || fail "$said % is said, $truth % is so" || return
 	[ "$(jq -r .event "$tmp/told" | grep -nE '^(tracing_share|cost)$' | cut -d : -f 2 | tr '\n' ' ')" = "tracing_share cost " ] || fail "$(cat "$tmp/told")" || return
 	echo "# MEASURED tracing is $said % of the program's CPU time by the recorder, $truth % by the program; warned after $(between start tracing_share) ms" >&3
