@@ -92,6 +92,18 @@ a_log_from_a_pipe() {
 	[ $? = 2 ] && grep -q "$why" "$tmp/err"
 }
 
+# What needs a file says so.
+a_log_from_the_standard_input() {
+	(cd "$tmp" && "$txtrace" merge -o merged.txtrace - <shop.txtrace 2>err) || fail "$(cat "$tmp/err")" || return
+	(cd "$tmp" && "$txtrace" dump -k span merged.txtrace 2>/dev/null | wc -l >merged && "$txtrace" dump -k span - <shop.txtrace 2>/dev/null | wc -l | cmp - merged && [ "$(cat merged)" -gt 0 ]) ||
+		fail "the merged log has other spans" || return
+	(cd "$tmp" && "$txtrace" repair -o out.txtrace - <shop.txtrace 2>err)
+	[ $? = 2 ] && [ "$(cat "$tmp/err")" = "txtrace: can't repair the standard input: save it as a file, and repair that" ] || fail "$(cat "$tmp/err")" || return
+	[ ! -e "$tmp/out.txtrace" ] || fail "there is an output" || return
+	(cd "$tmp" && "$txtrace" dump --follow - <shop.txtrace 2>err)
+	[ $? = 2 ] && [ "$(cat "$tmp/err")" = "txtrace: can't follow the standard input: name the file that is being written" ] || fail "$(cat "$tmp/err")"
+}
+
 # ---- output ----
 
 # The same as into a file. A log is read again, as its file has an id of its own.
@@ -156,6 +168,7 @@ check "rules that come later are waited for" rules_that_come_later
 check "rules that never come can be interrupted" rules_that_never_come
 check "rules without an end are refused" rules_without_end
 check "a log from a pipe is refused at once, in one sentence" a_log_from_a_pipe
+check "the standard input is a log, but for what needs a file" a_log_from_the_standard_input
 check "output into a pipe is what a file gets" into_a_pipe
 check "a report into a pipe is what a file gets" reports_into_a_pipe
 check "output into a process substitution" into_a_substitution

@@ -249,6 +249,8 @@ static int run(struct cli *cli, int argc, char **argv)
 			cli,
 			"'%s' is one operand too many: only one file can be followed",
 			result.operands[1]);
+	if (values.follow && strcmp(result.operands[0], "-") == 0)
+		return cli_fail(cli, "can't follow the standard input: name the file that is being written");
 	if (values.follow)
 		return follow(&dumping, result.operands[0]);
 	status = log_input_open(&dumping.input, cli, result.operands, result.operand_cnt, false);

@@ -257,6 +257,8 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	if (!cli_parse(cli, &options, argc, argv, &values, &result, &status))
 		return status;
+	if (strcmp(result.operands[0], "-") == 0)
+		return cli_fail(cli, "can't repair the standard input: save it as a file, and repair that");
 	status = log_copy_check_output(cli, "repair", values.output);
 	if (status == CLI_OK)
 		status = log_input_open(&repair.input, cli, result.operands, 1, true);
