@@ -118,7 +118,7 @@ round_trip() { # round_trip FILE
 	checks=(log "$1" records -- safe ftr -- text "$1" ftr-text)
 	for format in ftr ftr-double ftr-lz4 ftr-text; do
 		run 0 export -f $format -o $format log.txtrace || return
-		[ $format = ftr-text ] || checks+=(-- same "$1" $format)
+		[ $format = ftr-text ] || checks+=(-- same "$1" "$format")
 	done
 	[ ! -e "${1%.ftr}.expected.json" ] || checks+=(-- expected ftr "$1")
 	[ ! -e "${1%.ftr}.lwtrt" ] || checks+=(-- own_text "$1" "${1%.ftr}.lwtrt")

@@ -156,10 +156,10 @@ breaks shell_scripts "Python scripts parse" tests/cli/decode.py <<<'def f(:'
 
 if command -v mandoc >/dev/null; then
 	breaks manual "mandoc -Tlint has nothing to say" docs/other.1 <<<"${page/Prints/.Nosuchmacro}"
-fi
-options="every option and command of a program's help is in its man page"
-breaks manual "$options" build/txtrace +x "docs/txtrace.1 does not name --sort" <<<'#!/bin/sh
+	options="every option and command of a program's help is in its man page"
+	breaks manual "$options" build/txtrace +x "docs/txtrace.1 does not name --sort" <<<'#!/bin/sh
 echo "  report   prints"; echo "  --json   for machines"; echo "  --sort   by"'
+fi
 breaks manual "links in documents resolve" docs/more.md <<<'[gone](gone.md)'
 breaks manual "links in documents resolve" docs/more.md <<<'[gone](guide.md#gone)'
 breaks manual "paths that documents name exist" docs/more.md <<<'See userspace/base/gone.c.'
@@ -168,18 +168,18 @@ words="documents use the standard terms"
 breaks terms "$words" docs/more.md "" 'docs/more.md:3: "tells": write instead: say' <<<'# More
 
 A log tells what happened.'
-breaks terms "$words" docs/more.md "" 'docs/more.md:5: "left out"' <<<'# More
+breaks terms "$words" docs/more.md "" 'docs/more.md:6: "left out"' <<<'# More
 
-`told` and [told](https://example.org/told) are
+`told` and [a report](https://example.org/told) are
 fine, and so is
 
 | what | is left out |'
-breaks terms "$words" docs/txtrace.1 "" 'docs/txtrace.1:12: "nobody"' <<<"$page
+breaks terms "$words" docs/txtrace.1 "" 'docs/txtrace.1:14: "Nobody"' <<<"$page
 Nobody reads that."
 breaks terms "help texts and messages use the standard terms" userspace/base/units.c "" 'units.c:3: "whoever"' <<<"$licence
 /* whoever tells it */
 static const char *const help = \"for \\\"whoever\\\" reads it\", *const word = \"told\";"
-breaks terms "documents have at most 80 columns outside tables and code" docs/more.md "" "docs/more.md:11: 81 columns" < <(
+breaks terms "documents have at most 80 columns outside tables and code" docs/more.md "" "docs/more.md:12: 81 columns" < <(
 	printf '# %089d\n\n%0100d\n\n| %0100d |\n\n    %050d %050d\n\n```\n%050d %050d\n```\n%040d %040d\n' 1 1 1 1 1 1 1 1 1)
 
 echo "1..$number"

@@ -335,8 +335,11 @@ static void put_meta(struct json *json, const struct txtrace_log_info *info, uin
 	json_member_bool(json, "symbolicated", true);
 	json_member_bool(json, "usesOnlyOneStackType", true);
 	json_member_bool(json, "sourceCodeIsNotOnSearchfox", true);
-	json_member_string(json, "product", info->command[0] ? info->command : "txtrace",
-			   strnlen(info->command[0] ? info->command : "txtrace", sizeof(info->command)));
+	if (info->command[0])
+		json_member_string(json, "product", info->command,
+				   strnlen(info->command, sizeof(info->command)));
+	else
+		json_member_string(json, "product", "txtrace", strlen("txtrace"));
 	json_member_string(json, "importedFrom", info->recorder,
 			   strnlen(info->recorder, sizeof(info->recorder)));
 	json_member_string(json, "oscpu", info->kernel, strnlen(info->kernel, sizeof(info->kernel)));
