@@ -63,7 +63,7 @@ static struct key_map_node **find_link(const struct key_map *map, uint64_t hash,
 		struct key_map_node *node = *link;
 
 		if (node->hash == hash && node->key_length == key_length &&
-		    !memcmp(node->value + map->value_bytes, key, key_length))
+		    (key_length == 0 || !memcmp(node->value + map->value_bytes, key, key_length)))
 			break;
 	}
 	return link;
@@ -121,7 +121,8 @@ void *key_map_add(struct key_map *map, const void *key, size_t key_length, bool 
 		return NULL;
 	node->hash = hash;
 	node->key_length = key_length;
-	memcpy(node->value + map->value_bytes, key, key_length);
+	if (key_length > 0)
+		memcpy(node->value + map->value_bytes, key, key_length);
 	*link = node;
 	map->count++;
 	*is_new = true;

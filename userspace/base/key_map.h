@@ -28,7 +28,8 @@ struct key_map {
 void key_map_init(struct key_map *map, size_t value_bytes, void (*release)(void *value));
 void key_map_release(struct key_map *map);
 
-void *key_map_find(const struct key_map *map, const void *key, size_t key_length); /* or NULL */
+/* The value, or NULL. A key of length 0 may be NULL. */
+void *key_map_find(const struct key_map *map, const void *key, size_t key_length);
 
 /* The value; *is_new tells whether it was made (all zero). NULL: no memory. */
 void *key_map_add(struct key_map *map, const void *key, size_t key_length, bool *is_new);

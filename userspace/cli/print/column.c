@@ -172,7 +172,7 @@ int column_sort(const struct column *column, bool is_reversed, const void *conte
 		fill(column, context, rows[i], &cell);
 		err = make_key(column, &cell, &keys[i]);
 	}
-	if (!err) {
+	if (!err && cnt > 0) {
 		qsort(keys, cnt, sizeof(*keys), compare_keys);
 		for (size_t i = 0; i < cnt; i++)
 			sorted[i] = rows[keys[i].idx];
