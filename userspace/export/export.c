@@ -30,6 +30,8 @@ static const struct export_format *const formats[] = {
 	&format_firefox,
 	&format_sui_files,
 	&format_sui2_files,
+	&format_otlp,
+	&format_otlp_json,
 };
 
 #define FORMAT_CNT (sizeof(formats) / sizeof(formats[0]))
@@ -160,9 +162,12 @@ int export_open_in(struct export **export, const struct export_format *format, i
 
 int export_survey(struct export *export, const struct txtrace_record *record)
 {
-	return record->kind == TXTRACE_RECORD_SPAN
-		       ? CALL(export->format, survey, export->state, &record->span)
-		       : 0;
+	return CALL(export->format, survey, export->state, record);
+}
+
+int export_begin_capture(struct export *export, const uint8_t capture_id[16])
+{
+	return CALL(export->format, capture, export->state, capture_id);
 }
 
 int export_add(struct export *export, const struct txtrace_record *record)

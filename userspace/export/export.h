@@ -54,8 +54,10 @@ struct export_format {
 	 * empty and stays the caller's
 	 */
 	int (*open_in)(void **state, int directory, const struct txtrace_log_info *info);
-	/* of a first pass, before any other callback; NULL: none is needed */
-	int (*survey)(void *state, const struct txtrace_span *span);
+	/* of a first pass, before any other callback but capture; NULL: none is needed */
+	int (*survey)(void *state, const struct txtrace_record *record);
+	/* in each pass: what follows is of another capture than the header that was opened, or than before */
+	int (*capture)(void *state, const uint8_t capture_id[16]);
 	/* of any kind but SUMMARY, instead of what follows for each kind */
 	int (*record)(void *state, const struct txtrace_record *record);
 	int (*span)(void *state, const struct txtrace_span *span);
@@ -122,6 +124,9 @@ int export_open_in(struct export **export, const struct export_format *format, i
  * the first export_add(). It can be left out: the picture is worse then.
  */
 int export_survey(struct export *export, const struct txtrace_record *record);
+
+/* In both passes, before the first record of another capture than that of `info`, or than before. */
+int export_begin_capture(struct export *export, const uint8_t capture_id[16]);
 
 /* Negative errno, final: after one, only abort may be called. */
 int export_add(struct export *export, const struct txtrace_record *record);

@@ -25,6 +25,8 @@ extern const struct export_format format_ftr_text;
 extern const struct export_format format_fvm;
 extern const struct export_format format_sui_files;
 extern const struct export_format format_sui2_files;
+extern const struct export_format format_otlp;
+extern const struct export_format format_otlp_json;
 /* of sql/, which knows the tables */
 extern const struct export_format format_sqlite;
 

@@ -74,17 +74,19 @@ const void *picture_canvas(const struct picture *picture)
 	return picture->canvas;
 }
 
-int picture_survey(void *state, const struct txtrace_span *span)
+int picture_survey(void *state, const struct txtrace_record *record)
 {
 	struct picture *picture = state;
 
+	if (record->kind != TXTRACE_RECORD_SPAN)
+		return 0;
 	if (!picture->crossings) {
 		picture->crossings = crossings_new();
 		picture->rows.crossings = picture->crossings;
 		if (!picture->crossings)
 			return -ENOMEM;
 	}
-	return crossings_see(picture->crossings, span);
+	return crossings_see(picture->crossings, &record->span);
 }
 
 /* ---- shapes ---- */

@@ -123,7 +123,7 @@ struct picture *picture_new(const struct canvas_ops *ops, void *canvas, const st
 const void *picture_canvas(const struct picture *picture);
 
 /* The callbacks of struct export_format; `picture` is a struct picture. */
-int picture_survey(void *picture, const struct txtrace_span *span);
+int picture_survey(void *picture, const struct txtrace_record *record);
 int picture_span(void *picture, const struct txtrace_span *span);
 int picture_run(void *picture, const struct txtrace_run *run);
 int picture_wake(void *picture, const struct txtrace_wake *wake);

@@ -22,6 +22,10 @@ static void release_mark(void *value)
 		next = link->next;
 		free(link);
 	}
+	for (struct marked_piece *piece = mark->pieces, *next; piece; piece = next) {
+		next = piece->next;
+		free(piece);
+	}
 	free(mark->open);
 }
 
@@ -101,6 +105,7 @@ static struct span_mark *mark_of(struct span_marks *marks, uint32_t pid, uint64_
 		mark->span = span;
 		mark->attributes_end = &mark->attributes;
 		mark->links_end = &mark->links;
+		mark->pieces_end = &mark->pieces;
 		mark->bytes = sizeof(*mark);
 		marks->bytes += mark->bytes;
 		append(marks, mark);
@@ -159,6 +164,30 @@ int span_marks_add_link(struct span_marks *marks, uint32_t pid, uint64_t span, u
 	*mark->links_end = link;
 	mark->links_end = &link->next;
 	return charge(marks, mark, sizeof(*link));
+}
+
+int span_marks_add_piece(struct span_marks *marks, uint32_t pid, uint64_t span, unsigned int list,
+			 uint32_t cnt_max, const char *bytes, size_t length)
+{
+	struct span_mark *mark = mark_of(marks, pid, span);
+	struct marked_piece *piece;
+
+	if (mark && mark->piece_cnt[list] >= cnt_max) {
+		mark->left_out_cnt[list]++;
+		return 0;
+	}
+	piece = mark ? malloc(sizeof(*piece) + length) : NULL;
+	if (!piece)
+		return -ENOMEM;
+	piece->next = NULL;
+	piece->list = list;
+	piece->length = length;
+	if (length > 0)
+		memcpy(piece->bytes, bytes, length);
+	*mark->pieces_end = piece;
+	mark->pieces_end = &piece->next;
+	mark->piece_cnt[list]++;
+	return charge(marks, mark, sizeof(*piece) + length);
 }
 
 int span_marks_add_open(struct span_marks *marks, const struct txtrace_open_span *open)

@@ -22,11 +22,24 @@ struct marked_link {
 	uint64_t number; /* the caller's, for the link; both its ends have it */
 };
 
+/* What a format has written already, for one of its lists. */
+struct marked_piece {
+	struct marked_piece *next; /* in the order in which they came, of all lists */
+	unsigned int list;
+	size_t length;
+	char bytes[];
+};
+
+#define SPAN_MARK_LISTS 2
+
 struct span_mark {
 	uint32_t pid;
 	uint64_t span;
 	struct marked_attribute *attributes, **attributes_end;
 	struct marked_link *links, **links_end;
+	struct marked_piece *pieces, **pieces_end;
+	uint32_t piece_cnt[SPAN_MARK_LISTS];
+	uint32_t left_out_cnt[SPAN_MARK_LISTS]; /* pieces beyond those that the list may have */
 	struct txtrace_open_span *open; /* NULL: there was no checkpoint */
 
 	/* private */
@@ -55,6 +68,10 @@ void span_marks_release(struct span_marks *marks); /* drops nothing */
 int span_marks_add_attribute(struct span_marks *marks, const struct txtrace_attribute *attribute);
 int span_marks_add_link(struct span_marks *marks, uint32_t pid, uint64_t span, uint64_t number);
 int span_marks_add_open(struct span_marks *marks, const struct txtrace_open_span *open);
+
+/* At most cnt_max pieces of a list are kept of a span; those beyond are counted. */
+int span_marks_add_piece(struct span_marks *marks, uint32_t pid, uint64_t span, unsigned int list,
+			 uint32_t cnt_max, const char *bytes, size_t length);
 
 /* What is known of the span; NULL: nothing. It stays where it is until span_marks_forget(). */
 const struct span_mark *span_marks_find(const struct span_marks *marks, uint32_t pid, uint64_t span);

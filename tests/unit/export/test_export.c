@@ -22,6 +22,7 @@ static void formats_are_found_by_name(void **state)
 		"jsonl",   "perfetto", "chrome", "ctf",	   "pprof",   "speedscope", "csv",
 		"tokio",   "tokio4",   "tokio6", "sui",	   "sui2",    "ftr",	    "ftr-double",
 		"ftr-lz4", "ftr-text", "fvm",	 "sqlite", "firefox", "sui-files",  "sui2-files",
+		"otlp",    "otlp-json",
 	};
 	size_t cnt = 0;
 

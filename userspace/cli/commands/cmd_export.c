@@ -48,6 +48,7 @@ static const struct options options = {
 		 "other tools: a trace for "
 		 "babeltrace2 and Trace Compass (ctf), profiles by span path and code (pprof, speedscope), "
 		 "one for profiler.firefox.com (firefox), "
+		 "traces for OpenTelemetry (otlp, otlp-json), "
 		 "a table of spans (csv), the telemetry of a Tokio runtime (tokio).",
 	.usages = (const char *const[]){ "--format FORMAT FILE\xe2\x80\xa6", "-o OUT FILE\xe2\x80\xa6",
 					 NULL },
@@ -136,6 +137,12 @@ static void say(void *context, const char *sentence)
 	cli_warn(context, "%s", sentence);
 }
 
+/* If the last record is the first of another capture */
+static int begin_capture(const struct log_input *input, struct export *export)
+{
+	return input->has_begun_capture ? export_begin_capture(export, input->capture_id) : 0;
+}
+
 /*
  * Everything that can be read goes out. What the export itself failed with is in the result. out: NULL where
  * there is a directory.
@@ -146,11 +153,19 @@ static int export_records(struct exported *exported, struct export *export, FILE
 	struct txtrace_record record;
 	int err = 0;
 
-	while (!err && exported->has_first && log_input_next(&exported->first, &record))
-		err = export_survey(export, &record);
+	while (!err && exported->has_first && log_input_next(&exported->first, &record)) {
+		err = begin_capture(&exported->first, export);
+		if (!err)
+			err = export_survey(export, &record);
+	}
+	if (!err && exported->has_first)
+		err = export_begin_capture(export, input->info.capture_id);
 	input->progress.written = out;
-	while (!err && log_input_next(input, &record))
-		err = export_add(export, &record);
+	while (!err && log_input_next(input, &record)) {
+		err = begin_capture(input, export);
+		if (!err)
+			err = export_add(export, &record);
+	}
 	input->progress.written = NULL;
 	if (err) {
 		export_abort(export);

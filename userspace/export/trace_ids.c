@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "export/trace_ids.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/id_map.h"
+#include "base/pool.h"
+#include "base/sha256.h"
+#include "base/string_pool.h"
+
+#define NODE_MAX (1u << 22)
+#define CAPTURE_SHIFT 33 /* above the pid and OWNER_KEYED */
+#define OWNER_KEYED (1ull << 32)
+
+/* A span by whose it is: of a process, or of the recorder, which names the keyed ones. */
+struct span_name {
+	uint64_t owner; /* with the number of its capture */
+	uint64_t id;	/* 0: there is none */
+};
+
+/* What decides a trace. */
+struct trace {
+	uint8_t id[TRACE_ID_BYTES];
+	uint8_t parent_id[TRACE_SPAN_ID_BYTES];
+	uint8_t flags;
+	bool is_remote; /* it came in a traceparent, with parent_id and flags */
+	bool has_state;
+	uint32_t state;	 /* a number of `states` */
+	uint32_t number; /* of this one in `traces` */
+	uint32_t unused; /* items of a pool are whole words */
+};
+
+struct node {
+	/* its parent, or a span above that, nearer to what decides its trace; id 0: it has no parent */
+	struct span_name top;
+	uint64_t trace; /* 1 + a number of `traces`; 0: what is above decides */
+};
+
+struct trace_ids {
+	struct id_map nodes; /* of struct node, by struct span_name */
+	struct pool pool;    /* of struct node */
+	/* of struct trace in `traces`, by pid and id: what attributes say, before the span comes */
+	struct id_map contexts;
+	struct pool traces;
+	struct string_pool *states;
+	struct string_pool *captures;
+	uint64_t missed_cnt;
+
+	/* The capture that is read. */
+	uint64_t capture; /* its number in `captures`, shifted */
+	uint8_t capture_id[16];
+};
+
+/* ---- beginning and end ---- */
+
+struct trace_ids *trace_ids_new(void)
+{
+	struct trace_ids *ids = calloc(1, sizeof(*ids));
+
+	if (!ids)
+		return NULL;
+	id_map_init(&ids->nodes);
+	id_map_init(&ids->contexts);
+	pool_init(&ids->pool, sizeof(struct node));
+	pool_init(&ids->traces, sizeof(struct trace));
+	ids->states = string_pool_new();
+	ids->captures = string_pool_new();
+	if (!ids->states || !ids->captures) {
+		trace_ids_free(ids);
+		return NULL;
+	}
+	return ids;
+}
+
+void trace_ids_free(struct trace_ids *ids)
+{
+	if (!ids)
+		return;
+	id_map_release(&ids->nodes);
+	id_map_release(&ids->contexts);
+	pool_release(&ids->pool);
+	pool_release(&ids->traces);
+	string_pool_free(ids->states);
+	string_pool_free(ids->captures);
+	free(ids);
+}
+
+int trace_ids_begin_capture(struct trace_ids *ids, const uint8_t capture_id[16])
+{
+	uint32_t number = 0;
+	int err = string_pool_add(ids->captures, (const char *)capture_id, sizeof(ids->capture_id), &number);
+
+	ids->capture = (uint64_t)number << CAPTURE_SHIFT;
+	memcpy(ids->capture_id, capture_id, sizeof(ids->capture_id));
+	return err;
+}
+
+uint64_t trace_ids_missed_cnt(const struct trace_ids *ids)
+{
+	return ids->missed_cnt;
+}
+
+/* ---- what the first pass notes ---- */
+
+static struct span_name name_of(const struct trace_ids *ids, uint32_t pid, uint64_t id, bool is_keyed)
+{
+	return (struct span_name){ .owner = ids->capture | (is_keyed ? OWNER_KEYED : pid), .id = id };
+}
+
+static struct span_name parent_of(const struct trace_ids *ids, const struct txtrace_span *span)
+{
+	return name_of(ids, span->pid, span->parent, span->flags & TXTRACE_SPAN_PARENT_KEYED);
+}
+
+static struct node *find_node(const struct trace_ids *ids, struct span_name name)
+{
+	return id_map_get(&ids->nodes, name.owner, name.id);
+}
+
+static struct trace *trace_at(const struct trace_ids *ids, uint64_t number)
+{
+	return pool_item(&ids->traces, (uint32_t)(number - 1));
+}
+
+/* What attributes have said of the span so far, made if it is new. */
+static int add_context(struct trace_ids *ids, const struct txtrace_attribute *attribute, struct trace **trace)
+{
+	uint64_t owner = ids->capture | attribute->pid;
+	uint32_t number;
+	int err;
+
+	*trace = id_map_get(&ids->contexts, owner, attribute->span);
+	if (*trace)
+		return 0;
+	if (ids->contexts.cnt >= NODE_MAX)
+		return 0;
+	*trace = pool_take(&ids->traces, &number);
+	if (!*trace)
+		return -ENOMEM;
+	**trace = (struct trace){ .number = number };
+	err = id_map_put(&ids->contexts, owner, attribute->span, *trace);
+	if (err)
+		*trace = NULL;
+	return err;
+}
+
+static bool is_named(const struct txtrace_attribute *attribute, const char *name)
+{
+	return attribute->type == TXTRACE_ATTRIBUTE_STRING && !attribute->is_truncated &&
+	       attribute->name.length == strlen(name) &&
+	       !memcmp(attribute->name.bytes, name, attribute->name.length);
+}
+
+static int see_attribute(struct trace_ids *ids, const struct txtrace_attribute *attribute)
+{
+	struct trace_parent parent;
+	struct trace *trace;
+	int err = 0;
+
+	if (is_named(attribute, TRACEPARENT_NAME) && trace_parent_parse(&parent, attribute->string)) {
+		err = add_context(ids, attribute, &trace);
+		if (!err && trace) {
+			memcpy(trace->id, parent.trace_id, sizeof(trace->id));
+			memcpy(trace->parent_id, parent.span_id, sizeof(trace->parent_id));
+			trace->flags = parent.flags;
+			trace->is_remote = true;
+		}
+	} else if (is_named(attribute, TRACESTATE_NAME) && trace_state_is_valid(attribute->string)) {
+		err = add_context(ids, attribute, &trace);
+		if (!err && trace) {
+			err = string_pool_add(ids->states, attribute->string.bytes, attribute->string.length,
+					      &trace->state);
+			trace->has_state = !err;
+		}
+	}
+	return err;
+}
+
+/* The first bytes of a hash over the capture and what names the trace in it. Never all 0. */
+static void hash_trace(const struct trace_ids *ids, const void *bytes, size_t length,
+		       uint8_t id[TRACE_ID_BYTES])
+{
+	uint8_t digest[SHA256_BYTES];
+	struct sha256 sha256;
+
+	sha256_init(&sha256);
+	sha256_update(&sha256, ids->capture_id, sizeof(ids->capture_id));
+	sha256_update(&sha256, bytes, length);
+	sha256_final(&sha256, digest);
+	memcpy(id, digest, TRACE_ID_BYTES);
+}
+
+static bool is_zero(const void *bytes, size_t length)
+{
+	static const uint8_t zeros[TRACE_ID_BYTES];
+
+	return !memcmp(bytes, zeros, length);
+}
+
+/* The trace that a key names: itself, if it has the length of a trace id. */
+static void trace_of_key(const struct trace_ids *ids, struct txtrace_string key, uint8_t id[TRACE_ID_BYTES])
+{
+	if (key.length == TRACE_ID_BYTES && !is_zero(key.bytes, TRACE_ID_BYTES))
+		memcpy(id, key.bytes, TRACE_ID_BYTES);
+	else
+		hash_trace(ids, key.bytes, key.length, id);
+}
+
+/* What decides the span's trace, if the span itself does. */
+static int own_trace(struct trace_ids *ids, const struct txtrace_span *span, uint64_t *number)
+{
+	struct trace *trace = id_map_get(&ids->contexts, ids->capture | span->pid, span->id);
+	uint32_t fresh;
+
+	*number = 0;
+	if (trace && trace->is_remote) {
+		*number = (uint64_t)trace->number + 1;
+	} else if (span->parent == 0 && span->key.length > 0) {
+		trace = pool_take(&ids->traces, &fresh);
+		if (!trace)
+			return -ENOMEM;
+		*trace = (struct trace){ .number = fresh, .flags = TRACE_FLAG_SAMPLED };
+		trace_of_key(ids, span->key, trace->id);
+		*number = (uint64_t)fresh + 1;
+	}
+	return 0;
+}
+
+static int see_span(struct trace_ids *ids, const struct txtrace_span *span)
+{
+	struct span_name name = name_of(ids, span->pid, span->id, span->flags & TXTRACE_SPAN_KEYED);
+	struct node *node;
+	uint64_t trace;
+	uint32_t number;
+	int err;
+
+	if (ids->nodes.cnt >= NODE_MAX) {
+		ids->missed_cnt += span->parent != 0 || span->key.length > 0;
+		return 0;
+	}
+	err = own_trace(ids, span, &trace);
+	if (err || (span->parent == 0 && !trace) || find_node(ids, name))
+		return err;
+	node = pool_take(&ids->pool, &number);
+	if (!node)
+		return -ENOMEM;
+	*node = (struct node){ .trace = trace };
+	if (span->parent)
+		node->top = parent_of(ids, span);
+	return id_map_put(&ids->nodes, name.owner, name.id, node);
+}
+
+int trace_ids_see(struct trace_ids *ids, const struct txtrace_record *record)
+{
+	switch (record->kind) {
+	case TXTRACE_RECORD_ATTRIBUTE:
+		return see_attribute(ids, &record->attribute);
+	case TXTRACE_RECORD_SPAN:
+		return see_span(ids, &record->span);
+	default:
+		return 0;
+	}
+}
+
+/* ---- the second pass ---- */
+
+/* The next one above; id 0: `name` decides itself. */
+static struct span_name above(const struct trace_ids *ids, struct span_name name)
+{
+	const struct node *node = find_node(ids, name);
+
+	return node && !node->trace ? node->top : (struct span_name){ 0 };
+}
+
+static bool is_same(struct span_name a, struct span_name b)
+{
+	return a.owner == b.owner && a.id == b.id;
+}
+
+/*
+ * The span that decides the trace of this one. Every second span on the way is half as far from it
+ * afterwards, so that no chain is walked often. Parents that go in a circle, which only a forged log has,
+ * shrink to one that is its own.
+ */
+static struct span_name find_top(struct trace_ids *ids, struct span_name name)
+{
+	for (;;) {
+		struct span_name next = above(ids, name), after;
+
+		if (next.id == 0 || is_same(next, name))
+			return name;
+		after = above(ids, next);
+		if (after.id == 0)
+			return next;
+		find_node(ids, name)->top = after;
+		name = after;
+	}
+}
+
+static uint64_t mix(uint64_t value)
+{
+	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9ULL;
+	value = (value ^ value >> 27) * 0x94d049bb133111ebULL;
+	return value ^ value >> 31;
+}
+
+/* docs/export.md, "Ids", has the same in words. */
+static void put_span_id(struct trace_span_id *found, struct span_name name)
+{
+	uint64_t owner = name.owner & ((1ull << CAPTURE_SHIFT) - 1), trace[2], hash;
+
+	memcpy(trace, found->trace_id, sizeof(trace));
+	hash = mix(be64toh(trace[0]) ^ mix(be64toh(trace[1]) ^ mix(owner ^ mix(name.id))));
+	hash = htobe64(hash ? hash : 1);
+	memcpy(found->span_id, &hash, sizeof(found->span_id));
+}
+
+/* What decides the trace of this span; NULL: only the name of the one at the top does. */
+static const struct trace *find_trace(struct trace_ids *ids, struct span_name name,
+				      uint8_t trace_id[TRACE_ID_BYTES])
+{
+	struct span_name top = find_top(ids, name);
+	const struct node *node = find_node(ids, top);
+	uint64_t named[2] = { htole64(top.owner & ((1ull << CAPTURE_SHIFT) - 1)), htole64(top.id) };
+	const struct trace *trace = node && node->trace ? trace_at(ids, node->trace) : NULL;
+
+	if (trace)
+		memcpy(trace_id, trace->id, TRACE_ID_BYTES);
+	else
+		hash_trace(ids, named, sizeof(named), trace_id);
+	return trace;
+}
+
+void trace_ids_find(struct trace_ids *ids, uint32_t pid, uint64_t id, bool is_keyed,
+		    struct trace_span_id *found)
+{
+	struct span_name name = name_of(ids, pid, id, is_keyed);
+
+	find_trace(ids, name, found->trace_id);
+	put_span_id(found, name);
+}
+
+void trace_ids_place(struct trace_ids *ids, const struct txtrace_span *span, struct trace_place *place)
+{
+	struct span_name name = name_of(ids, span->pid, span->id, span->flags & TXTRACE_SPAN_KEYED);
+	const struct node *node = find_node(ids, name);
+	/* without a first pass, or beyond what that had room for, the parent is the top */
+	bool is_known = node || span->parent == 0;
+	const struct trace *trace = find_trace(ids, is_known ? name : parent_of(ids, span),
+					       place->own.trace_id);
+	struct trace_span_id parent;
+
+	*place = (struct trace_place){ .own = place->own,
+				       .flags = trace ? trace->flags : TRACE_FLAG_SAMPLED };
+	put_span_id(&place->own, name);
+	if (trace && trace->has_state)
+		place->state.bytes = string_pool_get(ids->states, trace->state, &place->state.length);
+	if (node && node->trace && trace->is_remote) {
+		place->has_parent = place->is_remote = true;
+		memcpy(place->parent_id, trace->parent_id, sizeof(place->parent_id));
+	} else if (span->parent) {
+		parent = place->own;
+		put_span_id(&parent, parent_of(ids, span));
+		place->has_parent = true;
+		memcpy(place->parent_id, parent.span_id, sizeof(place->parent_id));
+	}
+}
