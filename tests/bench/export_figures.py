@@ -9,7 +9,7 @@ from figures import title
 from log_figures import Cost, captures, figure, info
 
 MEGABYTES = 20
-FORMATS = ("jsonl", "perfetto", "chrome", "ctf", "pprof", "speedscope", "firefox", "csv", "ftr", "ftr-lz4", "ftr-text", "fvm", "sqlite")
+FORMATS = ("jsonl", "perfetto", "chrome", "ctf", "pprof", "speedscope", "firefox", "csv", "ftr", "ftr-lz4", "ftr-text", "fvm", "otlp", "otlp-json", "sqlite")
 # Of an imported format: the script that makes a large file, what it counts, how many records of its own the file has for each of these, and the
 # formats that it is exported to again
 IMPORTS = {

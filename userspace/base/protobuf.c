@@ -13,49 +13,55 @@ enum wire_type {
 	WIRE_FIXED32 = 5,
 };
 
-/* The length of the number, written to `bytes`. */
-static size_t pack_varint(uint8_t bytes[static VARINT_MAX], uint64_t value)
+/* Behind the number. */
+static uint8_t *pack_varint(uint8_t *at, uint64_t value)
 {
-	size_t length = 0;
-
 	for (; value >= 0x80; value >>= 7)
-		bytes[length++] = (uint8_t)(value | 0x80);
-	bytes[length++] = (uint8_t)value;
-	return length;
+		*at++ = (uint8_t)(value | 0x80);
+	*at++ = (uint8_t)value;
+	return at;
 }
 
-static void put_varint(struct text *text, uint64_t value)
+static uint8_t *pack_tag(uint8_t *at, unsigned int field, enum wire_type type)
+{
+	return pack_varint(at, (uint64_t)field << 3 | type);
+}
+
+/* Of a field, all but the bytes that a length announces. */
+static void put_head(struct text *text, unsigned int field, enum wire_type type, uint64_t value)
+{
+	uint8_t bytes[2 * VARINT_MAX];
+	uint8_t *end = pack_varint(pack_tag(bytes, field, type), value);
+
+	text_append_few(text, bytes, (size_t)(end - bytes));
+}
+
+static void put_fixed(struct text *text, unsigned int field, enum wire_type type, const void *value,
+		      size_t length)
 {
 	uint8_t bytes[VARINT_MAX];
 
-	text_append_few(text, bytes, pack_varint(bytes, value));
-}
-
-static void put_tag(struct text *text, unsigned int field, enum wire_type type)
-{
-	put_varint(text, (uint64_t)field << 3 | type);
+	text_append_few(text, bytes, (size_t)(pack_tag(bytes, field, type) - bytes));
+	text_append_few(text, value, length);
 }
 
 void protobuf_u64(struct text *text, unsigned int field, uint64_t value)
 {
-	put_tag(text, field, WIRE_VARINT);
-	put_varint(text, value);
+	put_head(text, field, WIRE_VARINT, value);
 }
 
 void protobuf_fixed32(struct text *text, unsigned int field, uint32_t value)
 {
 	uint32_t little = htole32(value);
 
-	put_tag(text, field, WIRE_FIXED32);
-	text_append_few(text, &little, sizeof(little));
+	put_fixed(text, field, WIRE_FIXED32, &little, sizeof(little));
 }
 
 void protobuf_fixed64(struct text *text, unsigned int field, uint64_t value)
 {
 	uint64_t little = htole64(value);
 
-	put_tag(text, field, WIRE_FIXED64);
-	text_append_few(text, &little, sizeof(little));
+	put_fixed(text, field, WIRE_FIXED64, &little, sizeof(little));
 }
 
 void protobuf_double(struct text *text, unsigned int field, double value)
@@ -68,16 +74,14 @@ void protobuf_double(struct text *text, unsigned int field, double value)
 
 void protobuf_bytes(struct text *text, unsigned int field, const void *bytes, size_t length)
 {
-	put_tag(text, field, WIRE_LENGTH);
-	put_varint(text, length);
+	put_head(text, field, WIRE_LENGTH, length);
 	text_append_few(text, bytes, length);
 }
 
 /* Most messages are shorter than 128 bytes: their length takes the one byte that is kept for it. */
 size_t protobuf_begin(struct text *text, unsigned int field)
 {
-	put_tag(text, field, WIRE_LENGTH);
-	text_append_few(text, "", 1);
+	put_head(text, field, WIRE_LENGTH, 0);
 	return text->length;
 }
 
@@ -89,7 +93,7 @@ void protobuf_end(struct text *text, size_t at)
 	if (text->err)
 		return;
 	length = text->length - at;
-	taken = pack_varint(bytes, length);
+	taken = (size_t)(pack_varint(bytes, length) - bytes);
 	if (taken > 1) {
 		text_append_few(text, bytes, taken - 1); /* makes the room */
 		if (text->err)

@@ -65,7 +65,6 @@ struct otlp {
 	struct otlp_list list; /* of the element that is being written */
 	struct text piece;     /* the same */
 	struct text elements[2];
-	struct text message;
 	uint32_t batch_cnt;
 	size_t batch_bytes;
 	char blocked_names[TXTRACE_BLOCK_REASON_COUNT][40];
@@ -113,7 +112,6 @@ static void otlp_free(void *state)
 	text_release(&otlp->piece);
 	text_release(&otlp->elements[LIST_EVENTS]);
 	text_release(&otlp->elements[LIST_LINKS]);
-	text_release(&otlp->message);
 	free(otlp);
 }
 
@@ -191,26 +189,28 @@ static const char *version_of(const struct txtrace_log_info *info)
 
 static int write_message(struct otlp *otlp, bool is_incomplete)
 {
+	struct text *piece = &otlp->piece;
+
 	if (otlp->batch_cnt == 0)
 		return 0;
-	text_clear(&otlp->message);
-	text_clear(&otlp->piece);
+	text_clear(piece);
 	for (const struct otlp_process *process = otlp->processes.first; process; process = process->next) {
 		if (process->spans.length == 0)
 			continue;
 		list_resource(otlp, process, is_incomplete);
-		otlp_put_process(&otlp->encoder, &otlp->piece, otlp_list_get(&otlp->list),
-				 version_of(otlp->info), &process->spans);
+		otlp_put_process(&otlp->encoder, piece, otlp_list_get(&otlp->list), version_of(otlp->info),
+				 &process->spans);
 	}
 	otlp_processes_clear_spans(&otlp->processes);
-	otlp_end_message(&otlp->encoder, &otlp->piece, &otlp->message);
 	otlp->batch_cnt = 0;
 	otlp->batch_bytes = 0;
-	if (otlp->piece.err || otlp->message.err || otlp->list.err)
+	if (piece->err || otlp->list.err)
 		return -ENOMEM;
-	return fwrite(otlp->message.bytes, 1, otlp->message.length, otlp->out) == otlp->message.length
-		       ? 0
-		       : -(errno ? errno : EIO);
+	if (fputs(otlp_message_begin(&otlp->encoder), otlp->out) < 0 ||
+	    fwrite(piece->bytes, 1, piece->length, otlp->out) != piece->length ||
+	    fputs(otlp_message_end(&otlp->encoder), otlp->out) < 0)
+		return errno ? -errno : -EIO;
+	return 0;
 }
 
 /* ---- spans ---- */

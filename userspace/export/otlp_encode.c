@@ -384,11 +384,12 @@ void otlp_put_process(struct otlp_encoder *encoder, struct text *out, struct otl
 }
 
 /* Messages of protobuf are one, wherever they are cut; one of JSON is a line. */
-void otlp_end_message(struct otlp_encoder *encoder, struct text *processes, struct text *out)
+const char *otlp_message_begin(const struct otlp_encoder *encoder)
 {
-	if (encoder->is_json)
-		text_append(out, "{\"resourceSpans\":[");
-	text_append_bytes(out, text_string(processes), processes->length);
-	if (encoder->is_json)
-		text_append(out, "]}\n");
+	return encoder->is_json ? "{\"resourceSpans\":[" : "";
+}
+
+const char *otlp_message_end(const struct otlp_encoder *encoder)
+{
+	return encoder->is_json ? "]}\n" : "";
 }

@@ -68,7 +68,8 @@ void otlp_put_span(struct otlp_encoder *encoder, struct text *out, const struct 
 /* A process with these spans. */
 void otlp_put_process(struct otlp_encoder *encoder, struct text *out, struct otlp_attributes attributes,
 		      const char *version, const struct text *spans);
-/* What makes a message of its processes: behind it a new one begins. */
-void otlp_end_message(struct otlp_encoder *encoder, struct text *processes, struct text *out);
+/* What goes before the processes of a message, and behind them. */
+const char *otlp_message_begin(const struct otlp_encoder *encoder);
+const char *otlp_message_end(const struct otlp_encoder *encoder);
 
 #endif

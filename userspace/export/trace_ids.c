@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash_index.h"
 #include "base/id_map.h"
 #include "base/pool.h"
 #include "base/sha256.h"
@@ -34,20 +35,26 @@ struct trace {
 };
 
 struct node {
+	struct span_name name;
 	/* its parent, or a span above that, nearer to what decides its trace; id 0: it has no parent */
 	struct span_name top;
 	uint64_t trace; /* 1 + a number of `traces`; 0: what is above decides */
 };
 
 struct trace_ids {
-	struct id_map nodes; /* of struct node, by struct span_name */
-	struct pool pool;    /* of struct node */
+	struct pool nodes;
+	struct hash_index by_name; /* of nodes */
+	uint64_t seed;
 	/* of struct trace in `traces`, by pid and id: what attributes say, before the span comes */
 	struct id_map contexts;
 	struct pool traces;
 	struct string_pool *states;
 	struct string_pool *captures;
 	uint64_t missed_cnt;
+
+	/* The last trace that was made of the name of a span: the next span is often of it, too. */
+	struct span_name hashed;
+	uint8_t hashed_id[TRACE_ID_BYTES];
 
 	/* The capture that is read. */
 	uint64_t capture; /* its number in `captures`, shifted */
@@ -62,9 +69,10 @@ struct trace_ids *trace_ids_new(void)
 
 	if (!ids)
 		return NULL;
-	id_map_init(&ids->nodes);
+	ids->seed = (uintptr_t)ids * 0x2545f4914f6cdd1dULL;
+	hash_index_init(&ids->by_name);
 	id_map_init(&ids->contexts);
-	pool_init(&ids->pool, sizeof(struct node));
+	pool_init(&ids->nodes, sizeof(struct node));
 	pool_init(&ids->traces, sizeof(struct trace));
 	ids->states = string_pool_new();
 	ids->captures = string_pool_new();
@@ -79,9 +87,9 @@ void trace_ids_free(struct trace_ids *ids)
 {
 	if (!ids)
 		return;
-	id_map_release(&ids->nodes);
+	hash_index_release(&ids->by_name);
 	id_map_release(&ids->contexts);
-	pool_release(&ids->pool);
+	pool_release(&ids->nodes);
 	pool_release(&ids->traces);
 	string_pool_free(ids->states);
 	string_pool_free(ids->captures);
@@ -115,9 +123,26 @@ static struct span_name parent_of(const struct trace_ids *ids, const struct txtr
 	return name_of(ids, span->pid, span->parent, span->flags & TXTRACE_SPAN_PARENT_KEYED);
 }
 
+static bool is_same(struct span_name a, struct span_name b)
+{
+	return a.owner == b.owner && a.id == b.id;
+}
+
+static uint32_t hash_of(const struct trace_ids *ids, struct span_name name)
+{
+	return hash_of_pair(ids->seed, name.owner, name.id);
+}
+
 static struct node *find_node(const struct trace_ids *ids, struct span_name name)
 {
-	return id_map_get(&ids->nodes, name.owner, name.id);
+	HASH_INDEX_EACH(&ids->by_name, hash_of(ids, name), slot, number)
+	{
+		struct node *node = pool_item(&ids->nodes, number);
+
+		if (is_same(node->name, name))
+			return node;
+	}
+	return NULL;
 }
 
 static struct trace *trace_at(const struct trace_ids *ids, uint64_t number)
@@ -244,13 +269,13 @@ static int see_span(struct trace_ids *ids, const struct txtrace_span *span)
 	err = own_trace(ids, span, &trace);
 	if (err || (span->parent == 0 && !trace) || find_node(ids, name))
 		return err;
-	node = pool_take(&ids->pool, &number);
+	node = pool_take(&ids->nodes, &number);
 	if (!node)
 		return -ENOMEM;
-	*node = (struct node){ .trace = trace };
+	*node = (struct node){ .name = name, .trace = trace };
 	if (span->parent)
 		node->top = parent_of(ids, span);
-	return id_map_put(&ids->nodes, name.owner, name.id, node);
+	return hash_index_put(&ids->by_name, hash_of(ids, name), number);
 }
 
 int trace_ids_see(struct trace_ids *ids, const struct txtrace_record *record)
@@ -267,37 +292,31 @@ int trace_ids_see(struct trace_ids *ids, const struct txtrace_record *record)
 
 /* ---- the second pass ---- */
 
-/* The next one above; id 0: `name` decides itself. */
-static struct span_name above(const struct trace_ids *ids, struct span_name name)
+/* Nothing above the span decides its trace. */
+static bool is_top(struct span_name name, const struct node *node)
 {
-	const struct node *node = find_node(ids, name);
-
-	return node && !node->trace ? node->top : (struct span_name){ 0 };
-}
-
-static bool is_same(struct span_name a, struct span_name b)
-{
-	return a.owner == b.owner && a.id == b.id;
+	return !node || node->trace || node->top.id == 0 || is_same(node->top, name);
 }
 
 /*
- * The span that decides the trace of this one. Every second span on the way is half as far from it
- * afterwards, so that no chain is walked often. Parents that go in a circle, which only a forged log has,
- * shrink to one that is its own.
+ * The span that decides the trace of this one, and its node. Every second span on the way is half as far
+ * from it afterwards, so that no chain is walked often. Parents that go in a circle, which only a forged log
+ * has, shrink to one that is its own.
  */
-static struct span_name find_top(struct trace_ids *ids, struct span_name name)
+static struct span_name find_top(const struct trace_ids *ids, struct span_name name, struct node **node)
 {
-	for (;;) {
-		struct span_name next = above(ids, name), after;
+	while (!is_top(name, *node)) {
+		struct span_name next = (*node)->top;
+		struct node *above = find_node(ids, next);
 
-		if (next.id == 0 || is_same(next, name))
-			return name;
-		after = above(ids, next);
-		if (after.id == 0)
+		if (is_top(next, above)) {
+			*node = above;
 			return next;
-		find_node(ids, name)->top = after;
-		name = after;
+		}
+		(*node)->top = name = above->top;
+		*node = find_node(ids, name);
 	}
+	return name;
 }
 
 static uint64_t mix(uint64_t value)
@@ -318,19 +337,29 @@ static void put_span_id(struct trace_span_id *found, struct span_name name)
 	memcpy(found->span_id, &hash, sizeof(found->span_id));
 }
 
-/* What decides the trace of this span; NULL: only the name of the one at the top does. */
-static const struct trace *find_trace(struct trace_ids *ids, struct span_name name,
+/* The trace of a span that has nothing to name it but itself. */
+static void trace_of_name(struct trace_ids *ids, struct span_name name, uint8_t id[TRACE_ID_BYTES])
+{
+	uint64_t words[2] = { htole64(name.owner & ((1ull << CAPTURE_SHIFT) - 1)), htole64(name.id) };
+
+	if (!is_same(name, ids->hashed) || name.id == 0) { /* an id of 0, which only a forged log has */
+		hash_trace(ids, words, sizeof(words), ids->hashed_id);
+		ids->hashed = name;
+	}
+	memcpy(id, ids->hashed_id, TRACE_ID_BYTES);
+}
+
+/* What decides the trace of this span, which has that node; NULL: only the name of the one at the top does. */
+static const struct trace *find_trace(struct trace_ids *ids, struct span_name name, struct node *node,
 				      uint8_t trace_id[TRACE_ID_BYTES])
 {
-	struct span_name top = find_top(ids, name);
-	const struct node *node = find_node(ids, top);
-	uint64_t named[2] = { htole64(top.owner & ((1ull << CAPTURE_SHIFT) - 1)), htole64(top.id) };
+	struct span_name top = find_top(ids, name, &node);
 	const struct trace *trace = node && node->trace ? trace_at(ids, node->trace) : NULL;
 
 	if (trace)
 		memcpy(trace_id, trace->id, TRACE_ID_BYTES);
 	else
-		hash_trace(ids, named, sizeof(named), trace_id);
+		trace_of_name(ids, top, trace_id);
 	return trace;
 }
 
@@ -339,18 +368,19 @@ void trace_ids_find(struct trace_ids *ids, uint32_t pid, uint64_t id, bool is_ke
 {
 	struct span_name name = name_of(ids, pid, id, is_keyed);
 
-	find_trace(ids, name, found->trace_id);
+	find_trace(ids, name, find_node(ids, name), found->trace_id);
 	put_span_id(found, name);
 }
 
 void trace_ids_place(struct trace_ids *ids, const struct txtrace_span *span, struct trace_place *place)
 {
 	struct span_name name = name_of(ids, span->pid, span->id, span->flags & TXTRACE_SPAN_KEYED);
-	const struct node *node = find_node(ids, name);
+	struct node *node = find_node(ids, name);
 	/* without a first pass, or beyond what that had room for, the parent is the top */
-	bool is_known = node || span->parent == 0;
-	const struct trace *trace = find_trace(ids, is_known ? name : parent_of(ids, span),
-					       place->own.trace_id);
+	const struct trace *trace =
+		node || span->parent == 0
+			? find_trace(ids, name, node, place->own.trace_id)
+			: find_trace(ids, parent_of(ids, span), NULL, place->own.trace_id);
 	struct trace_span_id parent;
 
 	*place = (struct trace_place){ .own = place->own,
