@@ -342,7 +342,7 @@ static void trace_of_name(struct trace_ids *ids, struct span_name name, uint8_t 
 {
 	uint64_t words[2] = { htole64(name.owner & ((1ull << CAPTURE_SHIFT) - 1)), htole64(name.id) };
 
-	if (!is_same(name, ids->hashed) || name.id == 0) { /* an id of 0, which only a forged log has */
+	if (!is_same(name, ids->hashed) || name.id == 0) { /* 0: of a forged log */
 		hash_trace(ids, words, sizeof(words), ids->hashed_id);
 		ids->hashed = name;
 	}
