@@ -3,11 +3,12 @@
  * The way out: a ring buffer per group of CPUs, and per CPU and kind the count
  * of what was sent and what was lost.
  *
- *	struct wire_wake *event = emit_reserve(&out, WIRE_WAKE, sizeof(*event));   counts it as sent, or as
- *	lost too
- *	uint64_t now_ns = bpf_ktime_get_ns();                                        after the reservation:
- *	see txtrace/event.h
+ *	struct wire_wake *event = emit_reserve(&out, WIRE_WAKE, sizeof(*event));
+ *	uint64_t now_ns = bpf_ktime_get_ns();
  *	if (event) { …; emit_submit(&out, event); }
+ *
+ * The reservation counts the event as sent, or as lost too. The time is read
+ * behind it: see txtrace/event.h.
  *
  * These are inlined rather than called: they stand on every hot path.
  */

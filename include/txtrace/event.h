@@ -158,10 +158,11 @@ struct wire_switch {
 	uint32_t next_tgid;
 	union {
 		struct {
-			uint64_t
-				object; /* BLOCKED: futex address, fd, how many fds << 32 |
-					the first of them (poll, select), ns that a sleep asked for, or
-					    enum block_fault, by the reason and call; else 0 */
+			/*
+			 * BLOCKED: futex address, fd, how many fds << 32 | the first of them (poll, select),
+			 * ns that a sleep asked for, or enum block_fault, by the reason and call; else 0
+			 */
+			uint64_t object;
 			uint64_t inode;  /* BLOCKED on an fd: of its file, as i_ino; else 0 */
 		};
 		char other_comm[16]; /* UNTRACED, with other_ns, and not idle: of who left */

@@ -26,12 +26,12 @@
  *
  * Prints JSON, one line each:
  *
- *	{"step":"open maps#1"}                                                    --victims none: in their
- *	order
- *	{"victim":0,"event":"kill","pid":7,"is_reached":true,"ended":"signal 9"}  how it ended: "status 0",
- *	"signal 9"
- *	{"tracer":"status 0","programs":30,"programs_left":0}                     BPF programs that it held,
- *	and those that are left afterwards
+ *	--victims none, the steps in their order:
+ *	{"step":"open maps#1"}
+ *	how a victim ended, "status 0" or "signal 9":
+ *	{"victim":0,"event":"kill","pid":7,"is_reached":true,"ended":"signal 9"}
+ *	how the tracer did, the BPF programs that it held, and those that are left afterwards:
+ *	{"tracer":"status 0","programs":30,"programs_left":0}
  */
 #include <dirent.h>
 #include <linux/bpf.h>

@@ -215,8 +215,7 @@ static void append_log(struct fvm *fvm, const struct txtrace_span *span)
 
 /*
  * At one moment ends stand before begins, the inner ones first, as they come; of begins the one that ends
- * last
- * is the outer one.
+ * last is the outer one.
  */
 static int put(struct fvm *fvm, const struct txtrace_span *span)
 {

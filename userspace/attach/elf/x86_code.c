@@ -10,15 +10,16 @@
 
 /*
  * What follows an opcode, a letter for each:
- *	.  nothing                      M  ModRM                   B  ModRM and a byte       Z  ModRM and 4
- *	bytes (2 with prefix 66)
- *	b  a byte                       w  2 bytes                 e  3 bytes                z  4 bytes (2
- *	with prefix 66)
- *	v  4, 2 or 8 bytes (mov)        o  8 bytes (mov)           j  a jump by a byte       J  a jump by 4
- *	bytes
+ *	.  nothing                      b  a byte
+ *	w  2 bytes                      e  3 bytes
+ *	z  4 bytes (2 with prefix 66)   v  4, 2 or 8 bytes (mov)
+ *	o  8 bytes (mov)                j  a jump by a byte
+ *	J  a jump by 4 bytes            M  ModRM
+ *	B  ModRM and a byte             Z  ModRM and 4 bytes (2 with prefix 66)
  *	3  ModRM; a byte if it is test  4  ModRM; likewise, 4 bytes
- *	P  it is a prefix               R  a REX prefix            F  0F: another map        V  VEX     E
- *	EVEX     x  there is none
+ *	P  it is a prefix               R  a REX prefix
+ *	F  0F: another map              V  VEX
+ *	E  EVEX                         x  there is none
  */
 static const char one_byte_map[256 + 1] =
 	/* 00 to 3f */
