@@ -250,6 +250,22 @@ follow_killed() {
 	wait $importer && records_of_log 0 && sound && accounted 20001 || fail "$(cat "$tmp/said_of_import")"
 }
 
+# wait_for_looks COUNT: until the import has slept so many times more; between two looks at the ring it sleeps once.
+wait_for_looks() {
+	local before now try
+	before=$(looks) || return
+	for ((try = 0; try < 3000; try++)); do
+		now=$(looks) || return
+		[ $((now - before)) -lt "$1" ] || return 0
+		sleep 0.05
+	done
+	fail "the import has looked $((now - before)) times"
+}
+
+looks() {
+	awk '/^voluntary_ctxt_switches/ { print $2; found = 1 } END { exit !found }' "/proc/$importer/status"
+}
+
 # One writer's thread stalls in a record, and others go on: the import does not wait for ever.
 follow_stalled() {
 	rm -f "$tmp/live.ring"
@@ -261,8 +277,8 @@ follow_stalled() {
 		[ -s "$tmp/given" ] && break
 		sleep 0.02
 	done
-	# it has waited for number 1000, and gone on: an interrupt ends it properly
-	sleep 3
+	# it looks a hundred times for number 1000, and reads on in the next few: an interrupt ends it properly
+	wait_for_looks 150 || return
 	kill -INT $importer
 	wait $importer || fail "the import ended with $? ($try): $(cat "$tmp/said_of_import")" || return
 	kill $pid

@@ -30,9 +30,8 @@ and
 .Ss report
 Prints.'
 
-# A sound tree, fresh for each case.
-sound_tree() {
-	rm -rf "$tree"
+# A sound tree, of which each case gets a copy.
+make_sound_tree() {
 	mkdir -p "$tree/tests/lint"
 	cp "$root"/tests/lint/{lint,includes,shape,shell_scripts,manual,terms}.sh "$tree/tests/lint/"
 	cp "$root/.shellcheckrc" "$tree/"
@@ -66,6 +65,12 @@ echo "  report   prints"; echo "  --json   for machines"; echo "  --max-file-siz
 	put build/txtrace-bpf <<<'#!/bin/sh
 echo "  --json   for machines"'
 	chmod +x "$tree"/build/*
+	mv "$tree" "$TEST_TMPDIR/sound"
+}
+
+sound_tree() {
+	rm -rf "$tree"
+	cp -r "$TEST_TMPDIR/sound" "$tree"
 }
 
 # lint LINT: runs it in the small tree.
@@ -107,6 +112,7 @@ lines() { # lines N TEXT
 	yes "$2" | head -n "$1"
 }
 
+make_sound_tree
 holds includes
 holds shape
 holds shell_scripts

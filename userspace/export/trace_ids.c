@@ -349,7 +349,7 @@ static void trace_of_name(struct trace_ids *ids, struct span_name name, uint8_t 
 	memcpy(id, ids->hashed_id, TRACE_ID_BYTES);
 }
 
-/* What decides the trace of this span, which has that node; NULL: only the name of the one at the top does. */
+/* What decides the trace of this span, which has that node; NULL: only the name of the top does. */
 static const struct trace *find_trace(struct trace_ids *ids, struct span_name name, struct node *node,
 				      uint8_t trace_id[TRACE_ID_BYTES])
 {
