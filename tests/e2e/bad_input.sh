@@ -63,9 +63,13 @@ check "an unknown option" refuses 'faster' --faster -p $sleeper
 check "a duration that is none" refuses 'soon' -d soon -p $sleeper
 check "an output folder that does not exist" refuses_output "$tmp/nowhere/a.txtrace"
 check "an output folder in which a folder has the log's name" refuses_output "$tmp/taken"
+check "a share of transactions that could be a percentage" refuses "sample.*1/100, not '100'" --sample 100 -p $sleeper
 check "a queue that is too small" refuses 'queue-size.*at least 4.00 MiB' --queue-size 1M -p $sleeper
 check "an output where nobody can write" refuses_output /proc/a.txtrace
 check "somebody who is not root" refuses_user
+if ! cat /proc/1/maps >"$tmp/maps" 2>/dev/null && setpriv --dump | grep -q 'Capability bounding set:.*sys_ptrace'; then
+	check "a process that is closed even to us" refuses 'process 1 .*even with CAP_SYS_PTRACE' -p 1
+fi
 if unshare --mount true 2>/dev/null; then
 	check "a kernel without BTF" refuses_without_btf
 fi

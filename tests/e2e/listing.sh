@@ -60,6 +60,17 @@ rust_names() {
 	END
 }
 
+# Two probes with names that go together are proposed as a span, unless there is a preset for them: that is known to be right.
+proposals() {
+	cat >"$tmp/pair.c" <<-END
+		#include <sys/sdt.h>
+		int main(void) { DTRACE_PROBE(PROVIDER, call__entry); DTRACE_PROBE(PROVIDER, call__return); return 0; }
+	END
+	"${CC:-gcc}" -DPROVIDER=shop -o "$tmp/shop" "$tmp/pair.c" && "${CC:-gcc}" -DPROVIDER=python -o "$tmp/python" "$tmp/pair.c" || return
+	"$recorder" --list "$tmp/shop" >"$tmp/listed" && grep -qF "  spans from two of its probes: --span 'LABEL=shop:call__entry..shop:call__return'" "$tmp/listed" || fail "$(cat "$tmp/listed")" || return
+	"$recorder" --list "$tmp/python" >"$tmp/listed" && grep -q -- '--preset python' "$tmp/listed" && ! grep -q 'two of its probes' "$tmp/listed" || fail "$(cat "$tmp/listed")"
+}
+
 nothing_matches() {
 	"$recorder" --list "$programs/calls" 'no_such_*' >"$tmp/listed" 2>&1
 	[ $? = 2 ] && [ "$(cat "$tmp/listed")" = "txtrace-bpf: no probe and no function of $programs/calls matches 'no_such_*'" ] ||
@@ -90,6 +101,12 @@ else
 	echo "ok $number - Rust functions # SKIP the recorder is built without libiberty"
 fi
 check "nothing that matches is said" nothing_matches
+if [ -e /usr/include/sys/sdt.h ] || [ -e "/usr/include/$(uname -m)-linux-gnu/sys/sdt.h" ]; then
+	check "what is proposed for two probes" proposals
+else
+	number=$((number + 1))
+	echo "ok $number - what is proposed for two probes # SKIP no sys/sdt.h: systemtap-sdt-dev is not installed"
+fi
 if as_root_of_a_namespace true 2>/dev/null; then
 	check "in a user namespace that has root alone" where_root_is_alone
 else

@@ -11,6 +11,7 @@
 
 #include "attach/probes/link_opener.h"
 #include "attach/probes/object_table.h"
+#include "attach/process/capabilities.h"
 #include "attach/process/proc_status.h"
 #include "attach/process/process_reader.h"
 #include "attach/elf/program_image.h"
@@ -337,6 +338,11 @@ static void explain_unreadable(struct error *error, pid_t pid, int err)
 {
 	if (err == -ESRCH)
 		error_set(error, "process %d has ended", pid);
+	else if ((err == -EACCES || err == -EPERM) && capability_is_effective(CAP_SYS_PTRACE))
+		error_set(error,
+			  "may not see what process %d has mapped, even with CAP_SYS_PTRACE: a security module or "
+			  "the sandbox around this shell forbids it",
+			  pid);
 	else if (err == -EACCES || err == -EPERM)
 		error_set(error,
 			  "may not see what process %d has mapped: run as root, as that process' user, or "

@@ -11,9 +11,8 @@ int span_choices_take_sample(struct span_choices *choices, const char *value)
 {
 	uint64_t rate;
 
-	if (strncmp(value, "1/", 2) == 0)
-		value += 2;
-	if (units_parse_u64(value, &rate) || rate < 1 || rate > UINT32_MAX)
+	/* "100" could be meant as all of them */
+	if (strncmp(value, "1/", 2) != 0 || units_parse_u64(value + 2, &rate) || rate < 1 || rate > UINT32_MAX)
 		return -EINVAL;
 	choices->sample_rate = rate;
 	return 0;

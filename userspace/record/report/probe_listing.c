@@ -285,6 +285,7 @@ static int append_offer(void *context)
 static void append_hints(struct listing *listing)
 {
 	struct text *text = &listing->text;
+	size_t before_offer;
 
 	text_append(text, "to trace it:\n");
 	if (listing->own_cnt && listing->pid)
@@ -294,8 +295,10 @@ static void append_hints(struct listing *listing)
 		append_escaped(text, listing->executable);
 		text_append(text, "\n");
 	}
+	before_offer = text->length;
 	caller_do(listing->caller, append_offer, listing);
-	if (listing->begin && listing->end) {
+	/* a pair found by its names may not be one: CPython's function__entry is missing for most calls */
+	if (text->length == before_offer && listing->begin && listing->end) {
 		text_append(text, "  spans from two of its probes: --span 'LABEL=");
 		append_escaped(text, listing->begin);
 		text_append(text, "..");
