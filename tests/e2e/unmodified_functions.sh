@@ -80,6 +80,27 @@ ends_by_a_jump() {
 	grep -q "the ends of most calls of 'jumping' were missed.*--func-returns hook" "$tmp/exits" && ! grep 'were missed' "$tmp/hook" || fail "$(cat "$tmp/exits")"
 }
 
+# A name that is several functions, and a plain one beside it. The chooser runs once; spans of it would be nobody's calls.
+several_functions() {
+	cat >"$tmp/several.c" <<-'END'
+		static int one(int a) { return a + 1; }
+		static int (*choose(void))(int) { return one; }
+		int pick(int a) __attribute__((ifunc("choose")));
+		__attribute__((noinline)) int plain(int a) { return pick(a) + 1; }
+		int main(int argc, char **argv) { (void)argv; return plain(argc) - 3; }
+	END
+	"${CC:-gcc}" -O1 -o "$tmp/several" "$tmp/several.c" || return
+	"$recorder" -o "$tmp/several.txtrace" --func several:pick --func several:plain -- "$tmp/several" >"$tmp/out" 2>"$tmp/warned" || fail "ended with $?: $(cat "$tmp/warned")" || return
+	[ "$(grep -c "'several:pick' is several functions, of which each program chooses one when it starts (an IFUNC)" "$tmp/warned")" = 1 ] || fail "$(cat "$tmp/warned")" || return
+	export_log "$tmp/several.txtrace" && same "spans of plain" "$(grep -c '"type":"span".*"label":"plain"' "$tmp/several.txtrace.jsonl")" 1 &&
+		same "spans of others" "$(grep '"type":"span"' "$tmp/several.txtrace.jsonl" | grep -vc '"label":"plain"')" 0
+	"$recorder" --list "$tmp/several" 'p[il]*' >"$tmp/listed" && diff - "$tmp/listed" <<-END
+		$tmp/several
+		    several:pick  (an IFUNC: each program chooses one of several when it starts)
+		    several:plain
+	END
+}
+
 check "functions, their returns hooked" calls hook hook
 check "functions, their ways out probed" calls exits exits
 check "functions, however it is best here" calls auto auto
@@ -98,5 +119,6 @@ check "a costly pattern is warned of" warns 'each call of one costs' --func 'cal
 check "a file that is not there is said, and which one may be meant" warns "functions of 'cals': no mapped file has this name, did you mean 'calls'?" \
 	--func cals:work
 check "a function that is not there is said" warns "'calls:nowhere': nothing that is mapped has it" --func calls:nowhere
+check "a name that is several functions is not traced, and said" several_functions
 check "bad text is refused where it is bad" refuses "at character 8, 'work..y:z': expected ':'|expected" --span 'label=work..y:z'
 finish

@@ -340,8 +340,8 @@ static void explain_unreadable(struct error *error, pid_t pid, int err)
 		error_set(error, "process %d has ended", pid);
 	else if ((err == -EACCES || err == -EPERM) && capability_is_effective(CAP_SYS_PTRACE))
 		error_set(error,
-			  "may not see what process %d has mapped, even with CAP_SYS_PTRACE: a security module or "
-			  "the sandbox around this shell forbids it",
+			  "may not see what process %d has mapped, even with CAP_SYS_PTRACE: a security "
+			  "module or the sandbox around this shell forbids it",
 			  pid);
 	else if (err == -EACCES || err == -EPERM)
 		error_set(error,

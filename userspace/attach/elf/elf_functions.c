@@ -152,7 +152,9 @@ static int add_symbols(struct elf_functions *functions, Elf *elf, uint32_t type,
 			continue;
 		functions->has_unwinder |= strncmp(name, "_Unwind_R", 9) == 0 ||
 					   strncmp(name, "__cxa_throw", 11) == 0;
-		if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
+		if ((GELF_ST_TYPE(symbol.st_info) != STT_FUNC &&
+		     GELF_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC) ||
+		    symbol.st_shndx == SHN_UNDEF)
 			continue;
 		offset = offset_of(segments, symbol.st_value, symbol.st_size);
 		name = offset ? plain_name(functions, name) : name;
@@ -164,6 +166,7 @@ static int add_symbols(struct elf_functions *functions, Elf *elf, uint32_t type,
 				.address = symbol.st_value,
 				.size = symbol.st_size,
 				.offset = offset,
+				.is_chooser = GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC,
 			};
 	}
 	return 0;

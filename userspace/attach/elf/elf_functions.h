@@ -20,6 +20,8 @@ struct elf_function {
 	uint64_t address;
 	uint64_t size;   /* 0: not told */
 	uint64_t offset; /* in the file */
+	/* an IFUNC: called once, to choose which of several functions its name stands for */
+	bool is_chooser;
 };
 
 struct elf_talk;

@@ -359,7 +359,8 @@ static int take_functions(struct elf_talk *talk, struct received *received, stru
 		/* or it is the file that has it elsewhere */
 		if (is_inside(talk, item->offset, item->size ? item->size : 1))
 			functions->functions[functions->cnt++] = (struct elf_function){
-				received->strings + item->name, item->address, item->size, item->offset
+				received->strings + item->name, item->address, item->size,
+				item->offset, item->is_chooser != 0
 			};
 	}
 	return 0;

@@ -81,7 +81,8 @@ static void tell_functions(struct reply *reply)
 		const struct elf_function *function = &functions.functions[i];
 		struct elf_function_item item = { .address = function->address,
 						  .size = function->size,
-						  .offset = function->offset };
+						  .offset = function->offset,
+						  .is_chooser = function->is_chooser };
 
 		item.name = add_string(reply, function->name);
 		add_item(reply, &item, sizeof(item));

@@ -63,6 +63,7 @@ struct elf_function_item {
 	uint64_t size;
 	uint64_t offset;
 	uint64_t name;
+	uint64_t is_chooser; /* 0 or 1 */
 };
 
 /* An item of EXITS is a uint64_t. */

@@ -111,12 +111,23 @@ static void select_functions(const struct foreign_search *search, const char *pa
 	for (size_t i = 0; i < search->functions.cnt; i++) {
 		const char *cxx_name = search->cxx_names ? search->cxx_names[i] : NULL;
 
-		if (is_part(functions[i].name) ||
+		if (is_part(functions[i].name) || functions[i].is_chooser ||
 		    (list->cnt && is_same_code(&functions[list->idx[list->cnt - 1]], &functions[i])))
 			continue;
 		if (matches(pattern, functions[i].name) || (cxx_name && matches_cxx(pattern, cxx_name)))
 			list->idx[list->cnt++] = i;
 	}
+}
+
+/* Older programs may call a function of this name: what is there besides is another version of it. */
+static bool is_chosen(const struct foreign_search *search, const char *name)
+{
+	for (size_t i = 0; i < search->functions.cnt; i++) {
+		if (search->functions.functions[i].is_chooser &&
+		    strcmp(search->functions.functions[i].name, name) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void guess_function(const struct foreign_search *search, const char *pattern, struct name_guess *guess)
@@ -139,8 +150,10 @@ static int find_functions(struct foreign_search *search, const char *pattern, st
 	list->idx = calloc(search->functions.cnt + 1, sizeof(*list->idx));
 	if (!list->idx)
 		return -ENOMEM;
-	if (!is_pattern(pattern))
+	if (!is_pattern(pattern)) {
+		guess->is_chosen |= is_chosen(search, pattern);
 		select_functions(search, pattern, list);
+	}
 	if (!list->cnt && !search->cxx_names)
 		err = read_cxx_names(search);
 	if (!err && !list->cnt)

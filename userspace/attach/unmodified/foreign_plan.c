@@ -337,6 +337,15 @@ static const char *hint(const struct name_guess *guess, const char *object, stru
 	return words->text;
 }
 
+/* A name that stands for several functions: what is traced is at most an older version. */
+static void warn_of_choice(struct foreign_plan *plan, const char *object, const char *name)
+{
+	foreign_warn(plan,
+		     "'%s:%s' is several functions, of which each program chooses one when it starts (an "
+		     "IFUNC): name that one, or the callers; --list FILE '*%s*' shows those that have names",
+		     object, name, name);
+}
+
 static bool judge_points(struct foreign_plan *plan, size_t span_idx, bool is_end)
 {
 	const struct span_spec *span = &plan->spans[span_idx];
@@ -348,7 +357,9 @@ static bool judge_points(struct foreign_plan *plan, size_t span_idx, bool is_end
 
 		if (plan->point_hits[span_idx][is_end][i])
 			has_any = true;
-		else
+		if (plan->point_guesses[span_idx][is_end][i].is_chosen)
+			warn_of_choice(plan, point->object, point->name);
+		else if (!plan->point_hits[span_idx][is_end][i])
 			foreign_warn(plan, "span '%s': nothing that is mapped has the %s '%s%s:%s'%s",
 				     span->label, is_end ? "end" : "begin", point_prefix(point),
 				     point->object, point->name,
@@ -411,7 +422,9 @@ static size_t judge_functions(struct foreign_plan *plan, size_t func_idx)
 		return 0;
 	}
 	for (size_t symbol = 0; symbol < func->symbol_cnt; symbol++) {
-		if (!plan->func_hits[func_idx][symbol] && !plan->func_is_refused[func_idx][symbol])
+		if (plan->func_guesses[func_idx][symbol].is_chosen)
+			warn_of_choice(plan, func->binary, func->symbols[symbol]);
+		else if (!plan->func_hits[func_idx][symbol] && !plan->func_is_refused[func_idx][symbol])
 			foreign_warn(plan, "function '%s:%s': nothing that is mapped has it%s", func->binary,
 				     func->symbols[symbol],
 				     hint(&plan->func_guesses[func_idx][symbol], func->binary, &words));

@@ -12,7 +12,8 @@
 struct name_guess {
 	char *best; /* of all that were seen; NULL: none is near */
 	unsigned int distance;
-	bool is_stripped;   /* the file that was meant is */
+	bool is_chosen;      /* it is several functions, of which a program chooses one when it starts */
+	bool is_stripped;    /* the file that was meant is */
 	size_t exported_cnt; /* and so many names are left in it */
 };
 

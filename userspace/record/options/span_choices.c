@@ -12,7 +12,8 @@ int span_choices_take_sample(struct span_choices *choices, const char *value)
 	uint64_t rate;
 
 	/* "100" could be meant as all of them */
-	if (strncmp(value, "1/", 2) != 0 || units_parse_u64(value + 2, &rate) || rate < 1 || rate > UINT32_MAX)
+	if (strncmp(value, "1/", 2) != 0 || units_parse_u64(value + 2, &rate) || rate < 1 ||
+	    rate > UINT32_MAX)
 		return -EINVAL;
 	choices->sample_rate = rate;
 	return 0;

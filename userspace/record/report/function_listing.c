@@ -14,6 +14,7 @@
 struct listed_function {
 	const char *symbol;
 	const char *cxx_name; /* NULL: none */
+	bool is_chooser; /* it chooses what its name stands for */
 };
 
 void function_listing_binary(struct text *name, const char *path)
@@ -66,6 +67,8 @@ static void append(struct text *text, const char *binary, const struct listed_fu
 		text_append(text, "  ");
 		text_append_escaped(text, function->cxx_name, strlen(function->cxx_name));
 	}
+	if (function->is_chooser)
+		text_append(text, "  (an IFUNC: each program chooses one of several when it starts)");
 	text_append(text, "\n");
 }
 
@@ -80,7 +83,8 @@ static int read_names(const struct elf_functions *functions, struct listed_funct
 		mangled[i] = functions->functions[i].name;
 	cxx_names_read(names, mangled, functions->cnt); /* what cannot be read has its symbol alone */
 	for (size_t i = 0; i < functions->cnt; i++)
-		listed[i] = (struct listed_function){ mangled[i], names[i] };
+		listed[i] = (struct listed_function){ mangled[i], names[i],
+						      functions->functions[i].is_chooser };
 	free(mangled);
 	return 0;
 }
