@@ -46,4 +46,4 @@ fetch @opentelemetry/otlp-transformer@0.203.0 build/src/generated/root.js otlp_r
 fetch protobufjs@7.5.4 dist/minimal/protobuf.js node_modules/protobufjs/minimal.js # which root.js asks for
 fetch long@5.3.2 umd/index.js node_modules/long/index.js                             # which minimal.js asks for
 is_whole "$scratch/files" || give_up "the files are not those that we know"
-rm -rf "$folder" && mkdir -p "$(dirname "$folder")" && mv "$scratch/files" "$folder"
+mkdir -p "$folder" && cp -r "$scratch"/files/. "$folder"/
