@@ -146,6 +146,13 @@ static void a_log_goes_through_whole(void **state)
 /*
  * Byte by byte shorter: every format ends properly, no span is made up, and an end that is missing is said.
  */
+/* Under AddressSanitizer each open takes milliseconds, for its room: the build without it tries every size. */
+#ifdef __SANITIZE_ADDRESS__
+#define CUT_STEP 7
+#else
+#define CUT_STEP 1
+#endif
+
 static void a_log_that_was_cut_off_is_exported_and_said_to_be_incomplete(void **state)
 {
 	char cut_path[] = "/tmp/test_export.XXXXXX", *whole;
@@ -161,7 +168,7 @@ static void a_log_that_was_cut_off_is_exported_and_said_to_be_incomplete(void **
 	whole = malloc(length);
 	assert_int_equal(fread(whole, 1, length, file), length);
 	fclose(file);
-	for (size_t size = 1; size < length; size++) {
+	for (size_t size = 1; size < length; size += CUT_STEP) {
 		struct txtrace_log *log;
 		int err;
 
