@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# OTLP: spans with their ledgers, traces and ids as docs/export.md says, and what readers of this format make of it.
+# OTLP: spans with their ledgers, traces and ids as docs/formats.md says, and what readers of this format make of it.
 # shellcheck source=tests/cli/cli.sh
 . tests/cli/cli.sh
 
@@ -97,12 +97,13 @@ limits_are_kept() {
 		echo 'attribute time_ns=11 pid=1 tid=1 span=1 name="n2" value_type=pointer value=0xff00'
 		echo 'span begin_ns=5 end_ns=15 pid=1 tid=1 end_tid=1 id=1 label="a" work_ns=10 on_cpu_ns=10'
 		echo 'attribute time_ns=19 pid=1 tid=1 span=9 name="late" value_type=uint value=1'
+		echo 'open_span time_ns=19 begin_ns=18 pid=1 tid=1 id=8 label="open"'
 		echo 'summary time_ns=20'
 	} | "$make_log" "$tmp/limits.txtrace" && run 0 export -o limits.otlp.jsonl limits.txtrace || return
 	same_lines "$tmp/err" <<-'END' || return
 		txtrace: attributes beyond 128 of a span, or under a name of txtrace's own, left out: 3
 		txtrace: events and links beyond 128 of a span, left out: 4
-		txtrace: spans that have not ended, or whose record is missing, left out with their attributes: 1
+		txtrace: spans that have not ended, or of which the record is missing or comes late, whose attributes, events and links are left out: 2
 	END
 	python3 - "$tmp/limits.otlp.jsonl" <<-'END'
 		import json, sys

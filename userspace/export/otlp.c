@@ -2,7 +2,7 @@
 /*
  * OTLP, the protocol of OpenTelemetry: traces, in protobuf and in JSON. A span
  * keeps its ledger as attributes; what came before its end (events, links,
- * blocks) is kept packed until then. docs/export.md has the names.
+ * blocks) is kept packed until then. docs/formats.md has the names.
  *
  * Spans are written in messages of at most 512, each with one element for each
  * process. The last message is held until the end, so that the sums of what was
@@ -49,7 +49,8 @@ static const char *const lost_names[LOST_CNT] = {
 	[LOST_INSTANT] = "events outside of spans, left out",
 	[LOST_TIMELINE] = "runs of threads, left out: the sums are in the spans",
 	[LOST_STACK] = "stacks of code, left out",
-	[LOST_MARK] = "spans that have not ended, or whose record is missing, left out with their attributes",
+	[LOST_MARK] = "spans that have not ended, or of which the record is missing or comes late, whose "
+		      "attributes, events and links are left out",
 	[LOST_TOP] = "spans beyond the first 4 million of which the trace is that of the parent",
 };
 
@@ -343,6 +344,11 @@ static int otlp_attribute(void *state, const struct txtrace_attribute *attribute
 	return span_marks_add_attribute(&((struct otlp *)state)->marks, attribute);
 }
 
+static int otlp_open_span(void *state, const struct txtrace_open_span *open_span)
+{
+	return span_marks_add_open(&((struct otlp *)state)->marks, open_span);
+}
+
 static int otlp_instant(void *state, const struct txtrace_instant *instant)
 {
 	struct otlp *otlp = state;
@@ -478,7 +484,7 @@ static void otlp_tell(const void *state, export_say *say, void *context)
 
 #define CALLBACKS                                                                                       \
 	.capture = otlp_capture, .survey = otlp_survey, .span = otlp_span, .run = otlp_run,             \
-	.wake = otlp_wake, .thread = otlp_thread, .attribute = otlp_attribute, .instant = otlp_instant, \
+	.wake = otlp_wake, .thread = otlp_thread, .attribute = otlp_attribute, .open_span = otlp_open_span, .instant = otlp_instant, \
 	.counter = otlp_counter, .link = otlp_link, .loss = otlp_loss, .object = otlp_object,           \
 	.stack = otlp_stack, .process = otlp_process, .dropped = otlp_dropped, .damage = otlp_damage,   \
 	.finish = otlp_finish, .tell = otlp_tell, .free = otlp_free

@@ -326,7 +326,7 @@ static uint64_t mix(uint64_t value)
 	return value ^ value >> 31;
 }
 
-/* docs/export.md, "Ids", has the same in words. */
+/* docs/formats.md, "Ids", has the same in words. */
 static void put_span_id(struct trace_span_id *found, struct span_name name)
 {
 	uint64_t owner = name.owner & ((1ull << CAPTURE_SHIFT) - 1), trace[2], hash;

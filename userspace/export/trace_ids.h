@@ -8,7 +8,7 @@
  *	trace_ids_place(ids, &span, &place);       in the second pass
  *
  * In both passes trace_ids_begin_capture() comes before a capture's first
- * record. docs/export.md says how ids are made: the same at every export.
+ * record. docs/formats.md says how ids are made: the same at every export.
  *
  * Memory: about 90 bytes for each span that has a parent, a key or a trace
  * context, up to 4 million of them. What is beyond is counted: such a span has
