@@ -482,11 +482,12 @@ static void otlp_tell(const void *state, export_say *say, void *context)
 	export_tell_counts(lost_names, ((const struct otlp *)state)->lost_cnt, LOST_CNT, say, context);
 }
 
-#define CALLBACKS                                                                                       \
-	.capture = otlp_capture, .survey = otlp_survey, .span = otlp_span, .run = otlp_run,             \
-	.wake = otlp_wake, .thread = otlp_thread, .attribute = otlp_attribute, .open_span = otlp_open_span, .instant = otlp_instant, \
-	.counter = otlp_counter, .link = otlp_link, .loss = otlp_loss, .object = otlp_object,           \
-	.stack = otlp_stack, .process = otlp_process, .dropped = otlp_dropped, .damage = otlp_damage,   \
+#define CALLBACKS											\
+	.capture = otlp_capture, .survey = otlp_survey, .span = otlp_span, .run = otlp_run,		\
+	.wake = otlp_wake, .thread = otlp_thread, .attribute = otlp_attribute,				\
+	.open_span = otlp_open_span, .instant = otlp_instant, .counter = otlp_counter,			\
+	.link = otlp_link, .loss = otlp_loss, .object = otlp_object, .stack = otlp_stack,		\
+	.process = otlp_process, .dropped = otlp_dropped, .damage = otlp_damage,			\
 	.finish = otlp_finish, .tell = otlp_tell, .free = otlp_free
 
 const struct export_format format_otlp = {

@@ -146,7 +146,7 @@ static void a_log_goes_through_whole(void **state)
 /*
  * Byte by byte shorter: every format ends properly, no span is made up, and an end that is missing is said.
  */
-/* Under AddressSanitizer each open takes milliseconds, for its room: the build without it tries every size. */
+/* Under AddressSanitizer an open takes milliseconds, for its room: the build without it tries every size. */
 #ifdef __SANITIZE_ADDRESS__
 #define CUT_STEP 7
 #else
