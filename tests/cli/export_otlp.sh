@@ -103,7 +103,7 @@ limits_are_kept() {
 	same_lines "$tmp/err" <<-'END' || return
 		txtrace: attributes beyond 128 of a span, or under a name of txtrace's own, left out: 3
 		txtrace: events and links beyond 128 of a span, left out: 4
-		txtrace: spans that have not ended, or of which the record is missing or comes late, whose attributes, events and links are left out: 2
+		txtrace: spans that have not ended, or whose record is missing or late: left out, or their marks are: 2
 	END
 	python3 - "$tmp/limits.otlp.jsonl" <<-'END'
 		import json, sys

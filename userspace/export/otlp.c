@@ -49,8 +49,8 @@ static const char *const lost_names[LOST_CNT] = {
 	[LOST_INSTANT] = "events outside of spans, left out",
 	[LOST_TIMELINE] = "runs of threads, left out: the sums are in the spans",
 	[LOST_STACK] = "stacks of code, left out",
-	[LOST_MARK] = "spans that have not ended, or of which the record is missing or comes late, whose "
-		      "attributes, events and links are left out",
+	[LOST_MARK] =
+		"spans that have not ended, or whose record is missing or late: left out, or their marks are",
 	[LOST_TOP] = "spans beyond the first 4 million of which the trace is that of the parent",
 };
 
@@ -482,12 +482,12 @@ static void otlp_tell(const void *state, export_say *say, void *context)
 	export_tell_counts(lost_names, ((const struct otlp *)state)->lost_cnt, LOST_CNT, say, context);
 }
 
-#define CALLBACKS											\
-	.capture = otlp_capture, .survey = otlp_survey, .span = otlp_span, .run = otlp_run,		\
-	.wake = otlp_wake, .thread = otlp_thread, .attribute = otlp_attribute,				\
-	.open_span = otlp_open_span, .instant = otlp_instant, .counter = otlp_counter,			\
-	.link = otlp_link, .loss = otlp_loss, .object = otlp_object, .stack = otlp_stack,		\
-	.process = otlp_process, .dropped = otlp_dropped, .damage = otlp_damage,			\
+#define CALLBACKS                                                                          \
+	.capture = otlp_capture, .survey = otlp_survey, .span = otlp_span, .run = otlp_run, \
+	.wake = otlp_wake, .thread = otlp_thread, .attribute = otlp_attribute,              \
+	.open_span = otlp_open_span, .instant = otlp_instant, .counter = otlp_counter,      \
+	.link = otlp_link, .loss = otlp_loss, .object = otlp_object, .stack = otlp_stack,   \
+	.process = otlp_process, .dropped = otlp_dropped, .damage = otlp_damage,            \
 	.finish = otlp_finish, .tell = otlp_tell, .free = otlp_free
 
 const struct export_format format_otlp = {
