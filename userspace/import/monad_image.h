@@ -33,7 +33,10 @@ int monad_image_open(struct monad_image *image, struct import_source *source, ui
 
 void monad_image_close(struct monad_image *image); /* also after a failure, once */
 
-/* The number of bytes that there are: less than cnt only at the end. A negative errno. */
+/*
+ * The number of bytes that there are: less than cnt only at the end. A negative
+ * errno. What a later call reads is no older than what this one read.
+ */
 int64_t monad_image_read(const struct monad_image *image, uint64_t offset, void *bytes, size_t cnt);
 
 /* The first offset from here on that may hold other bytes than 0; UINT64_MAX: there is none. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,7 +124,6 @@ static int look_at_header(struct monad_ring *ring)
 
 	if (got < 0)
 		return (int)got;
-	atomic_thread_fence(memory_order_acquire);
 	if (number_at(bytes + LAST_AT, 8) > ring->last)
 		ring->last = number_at(bytes + LAST_AT, 8);
 	ring->window_start = number_at(bytes + WINDOW_AT, 8);
@@ -344,7 +342,6 @@ static int look_again(struct monad_ring *ring)
 	int64_t got;
 	int err;
 
-	atomic_thread_fence(memory_order_acquire);
 	got = monad_image_read(&ring->image, offset_of(ring, ring->first), ring->before,
 			       ring->cnt * DESCRIPTOR_BYTES);
 	err = got < 0 ? (int)got : look_at_header(ring);
@@ -395,7 +392,6 @@ static int64_t read_descriptors(struct monad_ring *ring)
 			memcpy(ring->before, ring->bytes, length);
 		else
 			monad_image_read(&ring->image, offset, ring->before, length);
-		atomic_thread_fence(memory_order_acquire);
 		got = monad_image_read(&ring->image, offset, ring->bytes, length);
 		if (got > 0)
 			newer_cnt = drop_newer(ring, (size_t)got / DESCRIPTOR_BYTES);
