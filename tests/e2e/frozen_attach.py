@@ -4,8 +4,8 @@ python3 frozen_attach.py DIRECTORY
 
 A bank is recorded beside a process that nobody traces and whose memory nobody can reach (tests/programs/frozen.c). It has mapped a program that a target
 starts then: the kernel cannot set its probes. The bank is recorded without a loss all the while, the file is named, and the program is traced once the
-process lets go. Then the same again, and SIGTERM closes the log meanwhile. While the kernel is held up, fork() waits on the whole machine: nothing is started
-here.
+process lets go. Then the same again, and SIGTERM closes the log meanwhile. Then with the program traced from the start: the recorder records the bank all the
+same. While the kernel is held up, fork() waits on the whole machine: nothing is started here.
 
 Prints what went wrong, one line each. Exit status 0: nothing went wrong.
 """
@@ -24,6 +24,10 @@ STARTER = 'read -r line; exec "$0" --mode begin-end --rate 1000 --window-ms 50'
 
 
 class Trial(frozen_memory.Trial):
+    def __init__(self, directory, is_at_start):
+        super().__init__(directory, "0")
+        self.is_at_start = is_at_start
+
     def begin(self):
         os.mkdir(self.path("mount"))
         shutil.copy(os.path.join(PROGRAMS, "probe_loop"), self.path("mapped"))
@@ -35,13 +39,20 @@ class Trial(frozen_memory.Trial):
         with open(self.path("starter.out"), "w") as out:
             self.starter = subprocess.Popen(["bash", "-c", STARTER, self.path("mapped")], stdin=subprocess.PIPE, stdout=out, stderr=out)
         self.processes.append(self.starter)
+        if self.is_at_start:
+            self.let_exec()
+            self.wait_for("the program", lambda: os.readlink(f"/proc/{self.starter.pid}/exe") == self.path("mapped"))
         self.tracer = self.start("tracer", os.path.join(BUILD, "txtrace-bpf"), "--ring-size", "64M", "--messages", "json", "-f", "-o", self.path("log.txtrace"),
                                  "-p", f"{self.bank.pid},{self.starter.pid}")
         self.wait_for("a recorder", lambda: '"event":"start","message":"recording"' in self.text("tracer.err"))
 
-    def record(self):
+    def let_exec(self):
         self.starter.stdin.write(b"go\n")
         self.starter.stdin.close()
+
+    def record(self):
+        if not self.is_at_start:
+            self.let_exec()
         named = f"cannot attach probes to '{self.path('mapped')}'"
         self.wait_for("the name of the file", lambda: named in self.text("tracer.err"))
         for _ in range(FLUSHES):
@@ -81,10 +92,10 @@ class Trial(frozen_memory.Trial):
 
 def main():
     problems = []
-    for is_traced in (True, False):
-        directory = os.path.join(sys.argv[1], str(is_traced))
+    for is_traced, is_at_start in ((True, False), (False, False), (True, True), (False, True)):
+        directory = os.path.join(sys.argv[1], f"{is_traced}-{is_at_start}")
         os.mkdir(directory)
-        trial = Trial(directory, "0")
+        trial = Trial(directory, is_at_start)
         try:
             trial.begin()
             trial.record()

@@ -59,15 +59,16 @@ int attach_new(struct attach **attach, const struct attach_options *options)
 	if (!*attach)
 		return -ENOMEM;
 	(*attach)->options = *options;
-	if (options->closes_aside) {
+	if (options->closes_aside)
 		(*attach)->objects.closer = link_closer_new();
-		if (!(*attach)->objects.closer) {
-			free(*attach);
-			*attach = NULL;
-			return -ENOMEM;
-		}
-	}
-	return 0;
+	if (options->link_wait_ns)
+		(*attach)->opener = link_opener_new(options->link_wait_ns);
+	if ((!options->closes_aside || (*attach)->objects.closer) &&
+	    (!options->link_wait_ns || (*attach)->opener))
+		return 0;
+	attach_close(*attach);
+	*attach = NULL;
+	return -ENOMEM;
 }
 
 /* ---- objects ---- */
@@ -158,7 +159,7 @@ static void put_off(struct attach *attach, const char *path)
 
 /*
  * A file that is mapped under a number that is not known, or will be. The fd is taken over. How many sites
- * were attached to it, or a negative errno.
+ * were attached to it, none if it is put off; or a negative errno.
  */
 static int add_file(struct attach *attach, const struct proc_mapping *mapping, int fd, pid_t pid,
 		    uint64_t seen_ns, struct error *error)
@@ -193,6 +194,7 @@ static int add_file(struct attach *attach, const struct proc_mapping *mapping, i
 	if (result == -ETIMEDOUT) {
 		put_off(attach, mapping->path);
 		object_table_remove(&attach->objects, object_table_slot(&attach->objects, mapping, owner));
+		return 0;
 	}
 	return result;
 }
@@ -587,9 +589,9 @@ void attach_sweep(struct attach *attach)
 	object_table_remove_chosen(&attach->objects, is_stale, &sweep_ns);
 }
 
-void attach_be_impatient(struct attach *attach, uint64_t wait_ns)
+void attach_renew_threads(struct attach *attach)
 {
-	attach->opener = link_opener_new(wait_ns);
+	link_opener_renew(attach->opener);
 }
 
 bool attach_has_put_off(const struct attach *attach)

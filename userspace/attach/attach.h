@@ -52,6 +52,11 @@ struct attach_options {
 	bool closes_aside;
 	/* probe each process that runs the same files (to follow children), not only those given */
 	bool is_every_process;
+	/*
+	 * A process may hold the lock of its memory, for which the kernel waits: a file whose probes are not
+	 * attached after so long is put off. It is as one that was never looked at. 0: we wait.
+	 */
+	uint64_t link_wait_ns;
 };
 
 int attach_new(struct attach **attach, const struct attach_options *options);
@@ -68,7 +73,7 @@ int attach_command(struct attach *attach, const struct target *target, struct er
  * Looks at what the process has mapped and attaches what is new. Returns how
  * many sites were attached, 0 if there is nothing new; -ESRCH: the process has
  * ended; another negative errno and a sentence if there were new sites and none
- * of them could be attached. Objects that cannot be read or attached are
+ * of them could be attached; what is put off is no new site. Objects that cannot be read or attached are
  * remembered and counted, and not tried again while they stay mapped; unless it
  * was an exec that took them away meanwhile: then what is mapped now is looked
  * at.
@@ -111,15 +116,10 @@ void attach_sweep(struct attach *attach);
 /* Removes what was attached for this process alone before that time: UINT64_MAX when it has ended. */
 void attach_forget(struct attach *attach, pid_t pid, uint64_t before_ns);
 
-/*
- * From now on a link is waited for no longer than that: a process may hold the
- * lock of its memory, for which the kernel waits. A file that cannot be
- * attached so is as one that was never looked at. To be called once the caller
- * has given up what it does not need: a thread is started.
- */
-void attach_be_impatient(struct attach *attach, uint64_t wait_ns);
+/* The caller has given up privileges: so do the threads that attach for it. */
+void attach_renew_threads(struct attach *attach);
 
-/* Whether there are such files; and whether the kernel is free again, so that a scan attaches them. */
+/* Whether files are put off; and whether the kernel is free again, so that a scan attaches them. */
 bool attach_has_put_off(const struct attach *attach);
 bool attach_take_put_off(struct attach *attach);
 

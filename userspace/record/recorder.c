@@ -399,6 +399,7 @@ static int open_attach(struct recorder *recorder, struct error *error)
 		 */
 		.closes_aside = recorder->features.has_uprobe_multi_pid,
 		.is_every_process = target_rules_want_every_process(rules),
+		.link_wait_ns = recorder->features.has_uprobe_multi ? LINK_WAIT_NS : 0,
 	};
 	struct attach_watch_options watch = {
 		.targets = recorder->targets,
@@ -560,8 +561,7 @@ int recorder_open(struct recorder **result, const struct record_options *options
 		target_resume(target_set_named(recorder->targets, 0));
 	target_set_each(recorder->targets, look_at_code, recorder);
 	recorder_restrain(recorder);
-	if (recorder->features.has_uprobe_multi)
-		attach_be_impatient(recorder->attach, LINK_WAIT_NS);
+	attach_renew_threads(recorder->attach);
 	recorder->start.all_us = (clock_now_ns() - recorder->start.begin_ns) / 1000;
 	*result = recorder;
 	return 0;

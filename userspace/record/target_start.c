@@ -199,7 +199,10 @@ static int attach_one(struct recorder *recorder, const struct target *target, st
 	return -ESRCH;
 }
 
-/* Those that were named. One that ends meanwhile has a normal end. */
+/*
+ * Those that were named. One that ends meanwhile has a normal end. Of files that are put off, we cannot say
+ * what they have.
+ */
 static int attach_named(struct recorder *recorder, struct error *error)
 {
 	size_t attached_cnt = 0, ended_cnt = 0, exec_cnt = 0, cnt = target_set_named_cnt(recorder->targets);
@@ -221,7 +224,8 @@ static int attach_named(struct recorder *recorder, struct error *error)
 	if (recorder->options->wants_threads)
 		return err;
 	/* what is shared is attached for the first alone; others may come */
-	if (target_rules_want_every_process(&recorder->options->targets))
+	if (target_rules_want_every_process(&recorder->options->targets) ||
+	    attach_has_put_off(recorder->attach))
 		return 0;
 	if (recorder->foreign && !err && !recorder->is_target_gone && !exec_cnt)
 		return check_foreign(recorder, attached_cnt, error);

@@ -38,7 +38,7 @@ struct link_opener {
 	int result;      /* of the last one, if is_done */
 	bool is_done;
 	bool is_given_up; /* nobody waits for the job any more */
-	bool is_ending;
+	bool is_ending; /* the thread is to end when it has no job */
 	int *late_fds; /* to be closed after the job */
 	size_t late_cnt;
 };
@@ -133,7 +133,7 @@ static void *run(void *context)
 	for (;;) {
 		struct job *job;
 
-		while ((!opener->job || opener->is_done) && !opener->is_ending)
+		while (!opener->job && !opener->is_ending)
 			pthread_cond_wait(&opener->has_changed, &opener->mutex);
 		job = opener->job;
 		if (!job)
@@ -155,11 +155,20 @@ static void *run(void *context)
 	return NULL;
 }
 
+static void join(struct link_opener *opener)
+{
+	if (opener->is_started)
+		pthread_join(opener->thread, NULL);
+	opener->is_started = opener->is_ending = false;
+}
+
 /* Signals are for the thread that called us, but for that of a refused system call. */
 static bool start(struct link_opener *opener)
 {
 	sigset_t all, before;
 
+	if (opener->is_ending)
+		join(opener);
 	if (opener->is_started)
 		return true;
 	sigfillset(&all);
@@ -210,10 +219,10 @@ int link_opener_link(struct link_opener *opener, int prog_fd, const struct uprob
 	struct job *job;
 	int result;
 
-	if (!opener || !start(opener))
-		return uprobe_multi_link(prog_fd, multi);
 	if (link_opener_is_held(opener))
 		return -ETIMEDOUT;
+	if (!opener || !start(opener))
+		return uprobe_multi_link(prog_fd, multi);
 	job = job_new(prog_fd, multi, object_fd, &result);
 	if (!job)
 		return result;
@@ -254,16 +263,29 @@ bool link_opener_close_later(struct link_opener *opener, int fd)
 	return grown;
 }
 
-void link_opener_free(struct link_opener *opener)
+static void let_end(struct link_opener *opener)
 {
-	if (!opener)
-		return;
 	pthread_mutex_lock(&opener->mutex);
 	opener->is_ending = true;
 	pthread_cond_broadcast(&opener->has_changed);
 	pthread_mutex_unlock(&opener->mutex);
-	if (opener->is_started)
-		pthread_join(opener->thread, NULL);
+}
+
+void link_opener_renew(struct link_opener *opener)
+{
+	if (!opener || !opener->is_started)
+		return;
+	let_end(opener);
+	if (!link_opener_is_held(opener))
+		join(opener);
+}
+
+void link_opener_free(struct link_opener *opener)
+{
+	if (!opener)
+		return;
+	let_end(opener);
+	join(opener);
 	pthread_mutex_destroy(&opener->mutex);
 	pthread_cond_destroy(&opener->has_changed);
 	free(opener);

@@ -38,6 +38,13 @@ bool link_opener_is_held(struct link_opener *opener);
 /* While it is held: closes the fd when it is no more. Takes it over; false: no memory, it is the caller's. */
 bool link_opener_close_later(struct link_opener *opener, int fd);
 
+/*
+ * The caller has given up privileges, which a thread keeps: the thread ends, and
+ * another makes the next link. One that the kernel blocks ends when it comes
+ * back. NULL is allowed.
+ */
+void link_opener_renew(struct link_opener *opener);
+
 /* Waits until the kernel has come back. NULL is allowed. */
 void link_opener_free(struct link_opener *opener);
 
