@@ -24,10 +24,14 @@ struct ring_state {
 	int32_t in_flight_cnt[CLASS_COUNT];
 	/* of the request that was completed last since the last wait began; URING_NOTHING: none was */
 	uint32_t last_reason;
-	uint32_t padding;
+	/* requests in flight that found no room in counted_requests; while there are any, nothing is known */
+	int32_t uncounted_cnt;
 };
 
-/* Of rings that traced threads use, by the address of their struct io_ring_ctx. */
+/*
+ * Of rings that traced threads use, by the address of their struct io_ring_ctx. One that is pushed out is as
+ * one of which nothing is in flight: it is not known.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -45,11 +49,11 @@ struct counted_request {
 };
 
 /*
- * By the address of struct io_kiocb. A request that is pushed out stays counted until its ring is closed or
- * its address is used again.
+ * By the address of struct io_kiocb. Nothing is pushed out: it would stay counted. What the kernel completes
+ * without telling stays until another request gets its address.
  */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, uint64_t);
 	__type(value, struct counted_request);
@@ -231,19 +235,17 @@ static __always_inline void add_to_class(struct ring_state *state, uint64_t clas
 		__sync_fetch_and_add(&state->in_flight_cnt[class], cnt);
 }
 
-/*
- * The address may have been counted before: the kernel does not tell of a completion that finds no place in
- * its ring.
- */
-static __always_inline void count_down(struct ring_state *state, uint64_t address)
+/* False: it was not counted. */
+static __always_inline bool count_down(struct ring_state *state, uint64_t address)
 {
 	struct counted_request *counted = bpf_map_lookup_elem(&counted_requests, &address);
 
 	if (!counted)
-		return;
+		return false;
 	if (counted->stamp == state->stamp)
 		add_to_class(state, counted->class, -1);
 	bpf_map_delete_elem(&counted_requests, &address);
+	return true;
 }
 
 /* Nobody waits for one that is not to be completed. */
@@ -258,6 +260,10 @@ static __always_inline int submitted(uint64_t address)
 	state = state_of_ring((uint64_t)BPF_CORE_READ(request, ctx));
 	if (!state)
 		return 0;
+	/*
+	 * The address may have been counted before: the kernel does not tell of a completion that finds no
+	 * place in its ring.
+	 */
 	count_down(state, address);
 	if (BPF_CORE_READ(request, flags) & REQUEST_IS_SILENT)
 		return 0;
@@ -266,6 +272,8 @@ static __always_inline int submitted(uint64_t address)
 		uring_reason(BPF_CORE_READ(request, opcode), (uint64_t)file_to_be(request)));
 	if (!bpf_map_update_elem(&counted_requests, &address, &counted, BPF_ANY))
 		add_to_class(state, counted.class, 1);
+	else
+		__sync_fetch_and_add(&state->uncounted_cnt, 1);
 	return 0;
 }
 
@@ -292,13 +300,15 @@ int on_ring_create(uint64_t *ctx)
 	return 0;
 }
 
-/* What all that is in flight is for; BLOCK_POLL: for different things; URING_NOTHING: there is nothing. */
+/* What all that is in flight is for; BLOCK_POLL: for different things, or not known; URING_NOTHING: there is nothing. */
 static __always_inline uint32_t common_reason(const struct ring_state *state)
 {
 	static const volatile uint8_t reasons[CLASS_COUNT] = { BLOCK_DISK,  BLOCK_NETWORK, BLOCK_PIPE,
 							       BLOCK_SLEEP, BLOCK_LOCK,	   BLOCK_POLL };
 	uint32_t found = URING_NOTHING;
 
+	if (state->uncounted_cnt > 0)
+		return BLOCK_POLL;
 	for (uint32_t i = 0; i < CLASS_COUNT; i++)
 		if (state->in_flight_cnt[i] > 0)
 			found = found == URING_NOTHING ? reasons[i] : BLOCK_POLL;
@@ -325,7 +335,8 @@ int on_ring_complete(uint64_t *ctx)
 		return 0;
 	}
 	state->last_reason = uring_request_reason(address);
-	count_down(state, address);
+	if (!count_down(state, address) && state->uncounted_cnt > 0)
+		__sync_fetch_and_add(&state->uncounted_cnt, -1);
 	return 0;
 }
 

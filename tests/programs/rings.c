@@ -8,12 +8,15 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "waits.h"
 
 #define ENTRY_CNT 8
 #define BLOCK_BYTES 4096
 #define READ_CNT 40
+#define FLOOD_CNT 20000 /* of 16,384: bpf/uring.bpf.c */
+#define MANY_RINGS 5000 /* of 4,096 */
 #define FILE_BLOCKS 256
 
 struct ring {
@@ -32,11 +35,12 @@ static uint32_t *ring_number(char *base, uint32_t offset)
 	return (uint32_t *)(void *)(base + offset);
 }
 
-static int ring_open(uint32_t flags)
+/* completion_cnt: with IORING_SETUP_CQSIZE, that so many find room. */
+static int ring_open_for(uint32_t flags, uint32_t completion_cnt)
 {
 	size_t bytes;
 
-	ring.params = (struct io_uring_params){ .flags = flags };
+	ring.params = (struct io_uring_params){ .flags = flags, .cq_entries = completion_cnt };
 	ring.fd = (int)syscall(SYS_io_uring_setup, ENTRY_CNT, &ring.params);
 	if (ring.fd < 0)
 		return errno;
@@ -49,6 +53,11 @@ static int ring_open(uint32_t flags)
 	must(ring.submissions != MAP_FAILED && ring.completions != MAP_FAILED && ring.entries != MAP_FAILED,
 	     "cannot map a ring");
 	return 0;
+}
+
+static int ring_open(uint32_t flags)
+{
+	return ring_open_for(flags, 0);
 }
 
 static void ring_close(void)
@@ -277,7 +286,7 @@ static int prepare_counted(struct subject *subject)
 	int err;
 
 	ring_close();
-	err = ring_open(IORING_SETUP_SQPOLL);
+	err = ring_open_for(IORING_SETUP_SQPOLL | IORING_SETUP_CQSIZE, 2 * FLOOD_CNT);
 	must(!err, "cannot have a thread of the kernel");
 	must(!prepare_pipe(subject) && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, subject->more_fds),
 	     "cannot make a socket");
@@ -375,6 +384,42 @@ static int prepare_after_silent(struct subject *subject)
 	return watch_pipe(subject->fds[0], 0);
 }
 
+/* More in flight at once than the kernel side counts, all of them completed before the pipe is watched. */
+static int prepare_after_flood(struct subject *subject)
+{
+	int event = eventfd(0, EFD_CLOEXEC);
+
+	prepare_counted(subject);
+	for (uint32_t i = 0; i < FLOOD_CNT; i += ENTRY_CNT) {
+		for (uint32_t k = 0; k < ENTRY_CNT; k++)
+			ring_put(poll_of(event));
+		pass_on();
+	}
+	must(!eventfd_write(event, 1), "cannot write an eventfd");
+	take(FLOOD_CNT);
+	close(event);
+	return watch_pipe(subject->fds[0], 0);
+}
+
+/* More rings than the kernel side remembers, so that it forgets the one that is waited for. */
+static int prepare_among_many(struct subject *subject)
+{
+	const struct rlimit limit = { MANY_RINGS + 100, MANY_RINGS + 100 };
+	struct ring kept;
+
+	prepare_counted(subject);
+	watch_pipe(subject->fds[0], 0);
+	must(!setrlimit(RLIMIT_NOFILE, &limit), "cannot open so many files");
+	kept = ring;
+	for (int i = 0; i < MANY_RINGS; i++) {
+		must(!ring_open(0), "cannot open a ring");
+		ring_put((struct io_uring_sqe){ .opcode = IORING_OP_NOP, .fd = -1 });
+		ring_enter(1);
+	}
+	ring = kept;
+	return 0;
+}
+
 static void wait_watched(struct subject *subject)
 {
 	SUBJECT_SPAN(subject, "ring watches a pipe", ring_enter(0));
@@ -386,6 +431,11 @@ static const struct wait counted_waits[] = {
 	{ "after-read", "pipe", prepare_after_read, wait_watched, write_byte, clean_counted },
 	{ "after-bad", "pipe", prepare_after_bad, wait_watched, write_byte, clean_counted },
 	{ "after-silent", "pipe", prepare_after_silent, wait_watched, write_byte, clean_counted },
+	{ "after-flood", "pipe", prepare_after_flood, wait_watched, write_byte, clean_counted },
+};
+
+static const struct wait forgotten_waits[] = {
+	{ "among-many", "poll", prepare_among_many, wait_watched, write_byte, clean_counted },
 };
 
 static const struct wait disk_waits[] = {
@@ -406,7 +456,7 @@ static int run(const struct wait *table, size_t cnt, int argc, char **argv)
 {
 	return waits_main(
 		table, cnt,
-		"rings [deferred] [disk|counted]: a span for each thing that a wait in io_uring is for", argc,
+		"rings [deferred] [disk|counted|forgotten]: a span for each thing that a wait in io_uring is for", argc,
 		argv);
 }
 
@@ -419,8 +469,8 @@ int main(int argc, char **argv)
 {
 	bool is_deferred = is_word(argc, argv, 1, "deferred"),
 	     is_disk = is_word(argc, argv, 1 + is_deferred, "disk");
-	bool is_counted = is_word(argc, argv, 1, "counted");
-	int word_cnt = is_deferred + is_disk + is_counted;
+	bool is_counted = is_word(argc, argv, 1, "counted"), is_forgotten = is_word(argc, argv, 1, "forgotten");
+	int word_cnt = is_deferred + is_disk + is_counted + is_forgotten;
 	int err = ring_open(is_deferred ? IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN : 0),
 	    status;
 
@@ -436,6 +486,9 @@ int main(int argc, char **argv)
 		status = run(disk_waits, sizeof(disk_waits) / sizeof(disk_waits[0]), argc, argv);
 	else if (is_counted)
 		status = run(counted_waits, sizeof(counted_waits) / sizeof(counted_waits[0]), argc, argv);
+	else if (is_forgotten)
+		status = run(forgotten_waits, sizeof(forgotten_waits) / sizeof(forgotten_waits[0]), argc,
+			     argv);
 	else
 		status = run(waits, sizeof(waits) / sizeof(waits[0]), argc, argv);
 	ring_close();
