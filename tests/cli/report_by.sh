@@ -104,14 +104,26 @@ mixed_otherwise() {
 	run 0 report --by reason --json blocks_of_two.txtrace && [ "$(jq -c .programs "$tmp/out")" = '["/opt/shop","/opt/bank"]' ] || fail "$(cat "$tmp/out")"
 }
 
-# one_log NAME COMMAND: a span of a process of which only the command of the capture is known
+# one_log NAME COMMAND [LOST]: a span of a process of which only the command of the capture is known; of 100 events so many were lost
 one_log() {
 	pid=$((pid + 1))
 	"$make_log" "$tmp/$1.txtrace" <<-END
 		header pid=$pid capture_id="$1" boot_id="b" command="$2" start_monotonic_ns=$pid
 		span begin_ns=$((pid + 1)) end_ns=$((pid + 11)) pid=$pid tid=$pid end_tid=$pid id=$pid label="tx" work_ns=10 on_cpu_ns=10
-		summary time_ns=$((pid + 50))
+		summary time_ns=$((pid + 50)) sent_cnt=100 received_cnt=$((100 - ${3:-0})) lost_cnt=${3:-0}
 	END
+}
+
+# What was lost of the first log is not forgotten when the last one has no loss.
+losses_of_logs() {
+	local pid=2000 by
+	one_log lossy "shop" 7 && one_log whole "shop" || return
+	for by in label thread process; do
+		run 0 report --by $by lossy.txtrace whole.txtrace && grep -q '^events *200 sent, 193 received, 7 lost' "$tmp/out" || fail "$(cat "$tmp/out")" || return
+		run 0 report --by $by --json lossy.txtrace whole.txtrace &&
+			[ "$(jq -c '.losses | [.sent, .received, .lost]' "$tmp/out")" = '[200,193,7]' ] || fail "$(jq -c .losses "$tmp/out")" || return
+	done
+	run 0 report --json whole.txtrace && [ "$(jq -c '.losses | [.sent, .received, .lost]' "$tmp/out")" = '[100,100,0]' ]
 }
 
 mixed_of_logs() {
@@ -126,6 +138,7 @@ mixed_of_logs() {
 check "a label of different programs in one log" mixed_in_one_log
 check "what tracing cost and what was waited for, of different programs" mixed_otherwise
 check "a label of logs of different programs" mixed_of_logs
+check "events and losses of several logs are added up" losses_of_logs
 check "by thread" expects report_thread 0 report --by thread blocks.txtrace
 check "by the value of a tag" expects report_tag 0 report -b tag:shard blocks.txtrace
 check "by reason" expects report_reason 0 report --by reason blocks.txtrace

@@ -222,6 +222,8 @@ static int add_to_rows(struct label_report *report, const struct txtrace_span *s
 
 int label_report_begin_capture(struct label_report *report, const char *command)
 {
+	if (report->census.has_time)
+		log_census_begin_capture(&report->census);
 	return span_programs_begin_capture(&report->programs, command);
 }
 
