@@ -300,7 +300,10 @@ int on_ring_create(uint64_t *ctx)
 	return 0;
 }
 
-/* What all that is in flight is for; BLOCK_POLL: for different things, or not known; URING_NOTHING: there is nothing. */
+/*
+ * What all that is in flight is for; BLOCK_POLL: for different things, or not known; URING_NOTHING: there is
+ * nothing.
+ */
 static __always_inline uint32_t common_reason(const struct ring_state *state)
 {
 	static const volatile uint8_t reasons[CLASS_COUNT] = { BLOCK_DISK,  BLOCK_NETWORK, BLOCK_PIPE,

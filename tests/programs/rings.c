@@ -456,8 +456,9 @@ static int run(const struct wait *table, size_t cnt, int argc, char **argv)
 {
 	return waits_main(
 		table, cnt,
-		"rings [deferred] [disk|counted|forgotten]: a span for each thing that a wait in io_uring is for", argc,
-		argv);
+		"rings [deferred] [disk|counted|forgotten]: a span for each thing that a wait in io_uring "
+		"is for",
+		argc, argv);
 }
 
 static bool is_word(int argc, char **argv, int idx, const char *word)
@@ -469,7 +470,8 @@ int main(int argc, char **argv)
 {
 	bool is_deferred = is_word(argc, argv, 1, "deferred"),
 	     is_disk = is_word(argc, argv, 1 + is_deferred, "disk");
-	bool is_counted = is_word(argc, argv, 1, "counted"), is_forgotten = is_word(argc, argv, 1, "forgotten");
+	bool is_counted = is_word(argc, argv, 1, "counted");
+	bool is_forgotten = is_word(argc, argv, 1, "forgotten");
 	int word_cnt = is_deferred + is_disk + is_counted + is_forgotten;
 	int err = ring_open(is_deferred ? IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN : 0),
 	    status;
