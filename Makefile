@@ -279,10 +279,10 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(if $(IS_FUZZING),,tests/fuzz/corpus_main.c) $(
 		$(RECORD_LIBS) $(LOG_LIBS) $(EXPORT_LIBS) $(SQL_LIBS) -lm
 
 # What the tests of tests/e2e know of the scheduler's own account.
-$(ACCOUNT): tests/account/sched_account.c $(BUILD)/account/sched_account_bpf.skel.h $(BUILD)/flags.line $(BUILD)/link.line
+$(ACCOUNT): tests/account/sched_account.c $(BUILD)/account/sched_account_bpf.skel.h $(BUILD)/librecord.a $(BUILD)/libpure.a $(BUILD)/flags.line $(BUILD)/link.line
 	$(call say,HELPER,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CPPFLAGS) -I$(@D) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(RECORD_LIBS)
+	$(Q)$(CC) $(ALL_CPPFLAGS) -I$(@D) $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -MF $@.d -o $@ $(inputs) $(RECORD_LIBS) $(LOG_LIBS)
 
 $(BUILD)/account/%_bpf.skel.h: $(BUILD)/account/%.bpf.o
 	$(call say,SKEL,$@)

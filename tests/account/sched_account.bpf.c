@@ -60,7 +60,11 @@ struct {
 struct last_look {
 	uint64_t time_ns;
 	uint64_t removed_ns;
+	uint64_t steal_ns;
 };
+
+/* Of the steal clock, from the CPU's struct rq; 0: there is none. */
+const volatile int64_t cfg_steal_offset;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -110,6 +114,16 @@ static __always_inline uint64_t removed_of(struct rq___account *rq)
 	return BPF_CORE_READ(rq, clock) - clock_task_ns;
 }
 
+static __always_inline uint64_t steal_of(struct rq___account *rq, uint64_t otherwise_ns)
+{
+	uint64_t steal_ns;
+
+	if (!cfg_steal_offset ||
+	    bpf_probe_read_kernel(&steal_ns, sizeof(steal_ns), (char *)rq + cfg_steal_offset))
+		return otherwise_ns;
+	return steal_ns;
+}
+
 /* The queue of this CPU is that of a task that runs here. */
 static __always_inline struct rq___account *queue_of(struct task_struct___account *task)
 {
@@ -125,12 +139,15 @@ static __always_inline void emit(struct account_sample *sample, struct rq___acco
 		return;
 	sample->time_ns = bpf_ktime_get_ns();
 	sample->removed_ns = removed_of(rq);
+	sample->steal_ns = steal_of(rq, sample->removed_ns);
 	sample->since_ns = last->time_ns;
 	sample->cpu = bpf_get_smp_processor_id();
-	if (sample->kind != ACCOUNT_TICK || sample->removed_ns != last->removed_ns) {
+	if (sample->kind != ACCOUNT_TICK || sample->removed_ns != last->removed_ns ||
+	    sample->steal_ns != last->steal_ns) {
 		if (bpf_ringbuf_output(&samples, sample, sizeof(*sample), BPF_RB_NO_WAKEUP))
 			__sync_fetch_and_add(&lost_cnt, 1);
 		last->removed_ns = sample->removed_ns;
+		last->steal_ns = sample->steal_ns;
 	}
 	last->time_ns = sample->time_ns;
 }

@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/probes/steal_source.h"
 #include "sched_account.h"
 #include "sched_account_bpf.skel.h"
 
@@ -201,6 +202,21 @@ static int record(struct sched_account_bpf *bpf, struct ring_buffer *ring, int p
 	return 0;
 }
 
+/* KVM's alone: the scheduler's own is what removed_ns is about. */
+static void choose_steal_clock(struct sched_account_bpf *bpf)
+{
+	struct steal_source source = { .kind = STEAL_NOT_TOLD };
+	struct percpu_layout layout;
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	if (btf) {
+		percpu_layout_read(btf, &layout);
+		steal_source_choose(&source, &layout, hypervisor_find());
+	}
+	bpf->rodata->cfg_steal_offset = source.kind == STEAL_EXACT ? source.offset : 0;
+	btf__free(btf);
+}
+
 int main(int argc, char **argv)
 {
 	FILE *file = argc == 3 ? fopen(argv[2], "w") : NULL;
@@ -214,8 +230,11 @@ int main(int argc, char **argv)
 	signal(SIGTERM, on_signal);
 	signal(SIGUSR1, on_signal);
 	libbpf_set_print(NULL);
-	bpf = sched_account_bpf__open_and_load();
+	bpf = sched_account_bpf__open();
 	if (!bpf)
+		return fail("open", -errno);
+	choose_steal_clock(bpf);
+	if (sched_account_bpf__load(bpf))
 		return fail("load", -errno);
 	bpf_program__set_autoattach(bpf->progs.on_switched, false);
 	pid_fd = (int)syscall(SYS_pidfd_open, atoi(argv[1]), 0);

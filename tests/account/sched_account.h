@@ -10,7 +10,7 @@
 enum account_kind {
 	ACCOUNT_SWITCH = 1, /* the CPU goes from one thread to the next */
 	ACCOUNT_WAKING = 2, /* someone wakes a thread */
-	ACCOUNT_TICK = 3,   /* a timer, once each millisecond; only if removed_ns has changed */
+	ACCOUNT_TICK = 3,   /* a timer, once each millisecond; only if removed_ns or steal_ns has changed */
 	/* of a SWITCH or SLEEP: the programs at the tracepoint that were attached after ours have run */
 	ACCOUNT_SWITCHED = 4,
 	/* a SWITCH; who leaves goes to sleep, and comes back only when somebody wakes it */
@@ -34,13 +34,18 @@ enum account_kind {
  * CPU time: what the hypervisor stole and, on kernels with
  * CONFIG_IRQ_TIME_ACCOUNTING, what interrupts took. It only grows; a sample that
  * says more than a later one was read while another CPU changed the clocks. A
- * CPU's samples are in order, and removed_ns changes at none but those.
+ * CPU's samples are in order, and both change at none but those.
+ *
+ * The kernel may remove less than was stolen: while a CPU is stolen another one
+ * may bring its clock up to date, which takes that time for the thread's. Since
+ * late 2024 it is not removed later either. So the hypervisor's own clock is
+ * there, too. Between removed_ns and steal_ns lies what a ledger may have.
  */
 struct account_sample {
 	uint64_t time_ns;    /* CLOCK_MONOTONIC */
 	/*
-	 * when it was last looked at on this CPU: until then, removed_ns was what the CPU's previous sample
-	 * says
+	 * when it was last looked at on this CPU: until then, removed_ns and steal_ns were what the CPU's
+	 * previous sample says
 	 */
 	uint64_t since_ns;
 	uint64_t removed_ns; /* of this CPU, since it was started */
@@ -60,6 +65,7 @@ struct account_sample {
 	 * it was about to sleep
 	 */
 	uint32_t is_counted;
+	uint64_t steal_ns; /* the steal clock of this CPU; removed_ns where there is none */
 };
 
 #endif

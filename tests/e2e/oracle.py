@@ -158,9 +158,10 @@ UNTIL = [
 SWITCH, WAKING, TICK, SWITCHED, WOKEN, SLEEP, UNORDERED = 1, 2, 3, 4, 5, 6, 7
 
 
-def made_account(stolen=(), delay_ns=MS + 10_000, missing=(), uncounted=False, woken_ns=None, unordered=(), moved=False):
+def made_account(stolen=(), kept_ns=0, delay_ns=MS + 10_000, missing=(), uncounted=False, woken_ns=None, unordered=(), moved=False):
     """
-    What the scheduler says of the same switches, as sched_account writes it. stolen: (cpu, from, to, ns), as it is known by ticks. delay_ns: of both waits.
+    What the scheduler says of the same switches, as sched_account writes it. stolen: (cpu, from, to, ns), as it is known by ticks; kept_ns: so much of each
+    is not removed from the scheduler's clock. delay_ns: of both waits.
     missing: times of switches that the kernel hid. uncounted: it does not count the thread's second time on a CPU. woken_ns: the thread is woken then, too.
     unordered: (from, to), when somebody may have come behind the account. moved: the thread leaves the other CPU in the end; the kernel hid how it came there.
     """
@@ -176,7 +177,8 @@ def made_account(stolen=(), delay_ns=MS + 10_000, missing=(), uncounted=False, w
     samples += [[end_ns, begin_ns, 0, 0, 0, 0, UNORDERED, 0, 0, 0] for begin_ns, end_ns in unordered]
     samples += [[end_ns, begin_ns, 0, 0, 0, cpu, TICK, 0, 0, 0] for cpu, begin_ns, end_ns, _ in stolen]
     for sample in samples:
-        sample[2] = sum(ns for cpu, _, end_ns, ns in stolen if cpu == sample[5] and end_ns <= sample[0])
+        sample.append(sum(ns for cpu, _, end_ns, ns in stolen if cpu == sample[5] and end_ns <= sample[0]))
+        sample[2] = sum(ns - kept_ns for cpu, _, end_ns, ns in stolen if cpu == sample[5] and end_ns <= sample[0])
     return b"".join(sched_account.SAMPLE.pack(*sample) for sample in sorted(samples))
 
 
@@ -187,6 +189,11 @@ def lose_cpu_time(ns, told_ns=None):
         log[MOVER]["stolen_ns"] = 0
         move(log[MOVER], "on_cpu_ns", "stolen_ns", ns if told_ns is None else told_ns)
     return spoil
+
+
+def keep_cpu_time(ns):
+    """The hypervisor had the CPU, and the thread's own clock counted that as its own."""
+    return lambda _, log: (log[MOVER].update(stolen_ns=0), move(log[MOVER], "on_cpu_ns", "stolen_ns", ns))
 
 
 def wait_uncounted(truth, _):
@@ -225,6 +232,11 @@ ACCOUNTS = [
      {"stolen": [(0, 120 * MS + 200_000, 120 * MS + 700_000, STOLEN_NS)]}, "on_cpu_ns without what was stolen is 3000000"),
     ("a sum that the next sample takes back was read between two clocks", None,
      {"stolen": [(0, 120 * MS + 200_000, 120 * MS + 700_000, STOLEN_NS), (0, 131 * MS, 132 * MS, -STOLEN_NS)]}, None),
+    ("stolen time that the scheduler counts as the thread's is accepted", keep_cpu_time(STOLEN_NS),
+     {"stolen": [(0, 120 * MS + 200_000, 120 * MS + 700_000, STOLEN_NS)], "kept_ns": STOLEN_NS}, None),
+    ("the same where the steal clock stood still is noticed", keep_cpu_time(STOLEN_NS), {}, "stolen_ns is 400000"),
+    ("the same before the span is noticed", keep_cpu_time(STOLEN_NS),
+     {"stolen": [(0, 115 * MS, 119 * MS, STOLEN_NS)], "kept_ns": STOLEN_NS}, "on_cpu_ns without what was stolen is 2600000"),
     ("time stolen on another CPU is no excuse", lose_cpu_time(STOLEN_NS), {"stolen": [(1, 120 * MS, 121 * MS, STOLEN_NS)]}, "stolen_ns is 400000"),
     ("nor is time stolen before the span", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 115 * MS, 119 * MS, STOLEN_NS)]}, "stolen_ns is 400000"),
     ("nor after it", lose_cpu_time(STOLEN_NS), {"stolen": [(0, 129 * MS, 130 * MS, STOLEN_NS)]}, "stolen_ns is 400000"),
@@ -255,7 +267,7 @@ def hidden_on_a_cpu(folder):
     """How much of 10 ms is known to be hidden on each CPU if CPU 1 had switches from 103 to 104 ms that nobody told of."""
     path = os.path.join(folder, "account")
     with open(path, "wb") as file:
-        file.write(made_account() + sched_account.SAMPLE.pack(104 * MS, 103 * MS, 0, 0, 0, 1, sched_account.HIDDEN, 0, 0, 0))
+        file.write(made_account() + sched_account.SAMPLE.pack(104 * MS, 103 * MS, 0, 0, 0, 1, sched_account.HIDDEN, 0, 0, 0, 0))
     cpus = sched_account.Account(path, {7}).cpus
     return [sched_account.covered(cpus[cpu].hidden, 100 * MS, 110 * MS) for cpu in (0, 1)]
 

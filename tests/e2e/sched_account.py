@@ -26,7 +26,7 @@ import gzip
 import os
 import struct
 
-SAMPLE = struct.Struct("=4Q6I")  # struct account_sample
+SAMPLE = struct.Struct("=4Q6IQ")  # struct account_sample
 SWITCH, WAKING, TICK, SWITCHED, WOKEN, SLEEP, UNORDERED, HIDDEN = 1, 2, 3, 4, 5, 6, 7, 8
 MARGIN_NS = 1_000_000_000
 EDGE_NS = 50_000  # where the kernel's next step is not on the account: so long it may have taken
@@ -43,18 +43,23 @@ class Stay:
 
 
 class Cpu:
-    """What was removed from a CPU's clock up to certain moments: between two of them it is not known when."""
+    """
+    What was removed from a CPU's clock up to certain moments, and what its steal clock showed: between two of them it is not
+    known when. The kernel may remove less than was stolen (sched_account.h).
+    """
 
     def __init__(self):
-        self.times, self.removed = [], []
+        self.times, self.removed, self.stolen = [], [], []
         self.hidden = []  # intervals in which it was switched unseen, whoever had it
 
-    def add(self, time_ns, since_ns, removed_ns):
+    def add(self, time_ns, since_ns, removed_ns, stolen_ns):
         if self.times and since_ns > self.times[-1]:
             self.times.append(since_ns)
             self.removed.append(self.removed[-1])
+            self.stolen.append(self.stolen[-1])
         self.times.append(time_ns)
         self.removed.append(removed_ns)
+        self.stolen.append(stolen_ns)
 
     def settle(self):
         """All samples are there. The sum only grows: one that says more than a later one was read between two clocks."""
@@ -62,14 +67,14 @@ class Cpu:
             self.removed[i] = min(self.removed[i], self.removed[i + 1])
 
     def between(self, begin_ns, end_ns):
-        """[no less than, no more than]"""
+        """[no less than, no more than], by one of the two clocks"""
         if not self.times:
             return [0, 0]
         last = len(self.times) - 1
         first_inside, last_inside = bisect.bisect_left(self.times, begin_ns), bisect.bisect_right(self.times, end_ns) - 1
         last_before, first_after = bisect.bisect_right(self.times, begin_ns) - 1, bisect.bisect_left(self.times, end_ns)
-        least = self.removed[last_inside] - self.removed[first_inside] if first_inside < last_inside else 0
-        return [least, self.removed[min(first_after, last)] - self.removed[max(last_before, 0)]]
+        return [min(clock[last_inside] - clock[first_inside] for clock in (self.removed, self.stolen)) if first_inside < last_inside else 0,
+                max(clock[min(first_after, last)] - clock[max(last_before, 0)] for clock in (self.removed, self.stolen))]
 
 
 class Thread:
@@ -127,13 +132,13 @@ class Account:
         switching, waking = {}, {}  # the times that are still open: by CPU, by thread
         samples = read_samples(path, begin_ns)
         unordered = collections.deque((sample[1], sample[0]) for sample in samples if sample[6] == UNORDERED)  # from, to: one after the other
-        for time_ns, since_ns, removed_ns, delay_ns, arrival_cnt, cpu, kind, tid, next_tid, is_counted in samples:
+        for time_ns, since_ns, removed_ns, delay_ns, arrival_cnt, cpu, kind, tid, next_tid, is_counted, stolen_ns in samples:
             if kind == UNORDERED:
                 continue
             if kind == HIDDEN:
                 self.cpus[cpu].hidden.append((since_ns, time_ns + EDGE_NS))
                 continue
-            self.cpus[cpu].add(time_ns, since_ns, removed_ns)
+            self.cpus[cpu].add(time_ns, since_ns, removed_ns, stolen_ns)
             if kind == SWITCHED and cpu in switching:
                 moment = switching.pop(cpu)
                 while unordered and unordered[0][1] < time_ns:

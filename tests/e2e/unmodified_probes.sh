@@ -120,6 +120,29 @@ says_once() { # says_once PATTERN OPTION...: and nothing else of what is missing
 	says "$@" && [ "$(grep -c 'nothing that is mapped' "$tmp/words")" = 1 ] || fail "$(cat "$tmp/words")"
 }
 
+# listed NAME: how many arguments --list says that the probe has
+listed() {
+	sed -n "s/^    shop:$1(\(.*\)).*/\1/p" "$tmp/listed" | head -n 1 | grep -o 'arg[0-9]* ' | wc -l
+}
+
+# The numbers that --list prints are those that --span takes: each has the value that the program passes there, and the next one is not there.
+numbers_as_listed() {
+	local i name cnt tags ends
+	"$recorder" --list "$tmp/arguments" 'shop:*' >"$tmp/listed" || return
+	same "types of sizes" "$(grep -o 'shop:sizes(.*' "$tmp/listed" | grep -oE 'arg[0-9] [iu][0-9]+' | tr '\n' ' ')" "arg0 i8 arg1 u8 arg2 i16 arg3 u16 " || return
+	same "types of sized" "$(grep -o 'shop:sized(.*' "$tmp/listed" | grep -oE 'arg[0-9] [iu][0-9]+' | tr '\n' ' ')" "arg0 i32 arg1 u32 arg2 i64 arg3 u64 " || return
+	spans listed 'listed=shop:sizes..shop:sized,tag=arg0+arg1+arg2+arg3,end-tag=arg0+arg1+arg2+str(arg3)' || return
+	for ((i = 0; i < rounds; i++)); do
+		printf 'listed arg0=%d,arg1=%d,arg2=%d,arg3=%d,arg0=%d,arg1=%d,arg2=%d,arg3=round %d   false\n' \
+			$((-i)) $((200 + i)) $((-1000 - i)) $((60000 + i)) $((-100000 - i)) $((4000000000 + i)) $((-5000000000 - i)) $i
+	done | diff - "$tmp/listed.spans" || return
+	for name in answer check item note noted order packed request sent sized sizes step stepped; do
+		cnt=$(listed $name)
+		[ "$cnt" = 0 ] || spans last "x=shop:$name..shop:noted,tag=arg$((cnt - 1))" || return
+		says "the tag 'arg$cnt' of 'shop:$name'.*fewer arguments" --span "x=shop:$name..shop:noted,tag=arg$cnt" || fail "shop:$name, which has $cnt" || return
+	done
+}
+
 check "arguments of all sizes, signed and not, and strings" sizes
 check "strings whose length is another argument" counted_strings
 check "strings that the kernel cannot copy: literals are read from the file" untouched
@@ -131,6 +154,7 @@ check "a begin without an end is cut off by the next begin" begun_again
 check "begins within a span are counted" begun_inside
 check "children find their parents" child_of_thread
 check "a probe that is not there is said" says "nothing that is mapped has the end 'shop:nowhere'" --span 'x=shop:item..shop:nowhere'
+check "the numbers of arguments that --list prints are those that --span takes" numbers_as_listed
 check "an argument that is not there is said" says "the tag 'arg9' of 'shop:item'.*fewer arguments" --span 'x=shop:item..shop:packed,tag=arg9'
 check "an unknown preset is refused, and those that there are are named" \
 	says "no preset 'nobody'; there is .*hotspot, .*libvirt, .*php, .*postgresql, .*python, .*ruby.*; put yours into" --preset nobody
