@@ -4,6 +4,8 @@
 # what it is untraced.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
+# shellcheck source=tests/e2e/recording.sh
+. tests/e2e/recording.sh
 need_bpf
 
 functions=calls:outer,middle,leaf,recurse

@@ -3,6 +3,8 @@
 # Spans of another provider's probes, made by sys/sdt.h: arguments of all sizes and kinds in tags, keys by thread, number, two numbers and string, parents.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
+# shellcheck source=tests/e2e/recording.sh
+. tests/e2e/recording.sh
 need_bpf
 if [ ! -e /usr/include/sys/sdt.h ] && [ ! -e "/usr/include/$(uname -m)-linux-gnu/sys/sdt.h" ]; then
 	echo "ok 1 - probes of other providers # SKIP no sys/sdt.h: systemtap-sdt-dev is not installed"
@@ -127,7 +129,7 @@ listed() {
 
 # The numbers that --list prints are those that --span takes: each has the value that the program passes there, and the next one is not there.
 numbers_as_listed() {
-	local i name cnt tags ends
+	local i name cnt lasts=() beyond=()
 	"$recorder" --list "$tmp/arguments" 'shop:*' >"$tmp/listed" || return
 	same "types of sizes" "$(grep -o 'shop:sizes(.*' "$tmp/listed" | grep -oE 'arg[0-9] [iu][0-9]+' | tr '\n' ' ')" "arg0 i8 arg1 u8 arg2 i16 arg3 u16 " || return
 	same "types of sized" "$(grep -o 'shop:sized(.*' "$tmp/listed" | grep -oE 'arg[0-9] [iu][0-9]+' | tr '\n' ' ')" "arg0 i32 arg1 u32 arg2 i64 arg3 u64 " || return
@@ -138,9 +140,13 @@ numbers_as_listed() {
 	done | diff - "$tmp/listed.spans" || return
 	for name in answer check item note noted order packed request sent sized sizes step stepped; do
 		cnt=$(listed $name)
-		[ "$cnt" = 0 ] || spans last "x=shop:$name..shop:noted,tag=arg$((cnt - 1))" || return
-		says "the tag 'arg$cnt' of 'shop:$name'.*fewer arguments" --span "x=shop:$name..shop:noted,tag=arg$cnt" || fail "shop:$name, which has $cnt" || return
+		[ "$cnt" = 0 ] || lasts+=("$name=shop:$name..uprobe:arguments:main,tag=arg$((cnt - 1))")
+		beyond+=(--span "$name=shop:$name..uprobe:arguments:main,tag=arg$cnt")
+		echo "the tag 'arg$cnt' of 'shop:$name'" >>"$tmp/wanted"
 	done
+	spans last "${lasts[@]}" >"$tmp/words" 2>&1 && ! grep . "$tmp/words" || return
+	says 'fewer arguments' "${beyond[@]}" || return
+	grep -o "the tag 'arg[0-9]*' of 'shop:[a-z]*'" "$tmp/words" | sort -u | diff - <(sort "$tmp/wanted")
 }
 
 check "arguments of all sizes, signed and not, and strings" sizes

@@ -49,6 +49,7 @@ one skip_all 0 "0 passed, 0 failed, 1 skipped" '^skip ' 'fake_skip_all.sh: all: 
 one empty_plan 1 "0 passed, 1 failed, 0 skipped" 'problem: it printed no test case'
 one bpf_skip_all 0 "0 passed, 0 failed, 1 skipped" 'fake_bpf_skip_all.sh: all: bpf: the kernel has no BTF'
 one sanitizer 1 "1 passed, 1 failed, 0 skipped" 'problem: a sanitizer reported' '# ERROR: heap-use-after-free'
+one unknown_command 1 "1 passed, 1 failed, 0 skipped" 'problem: bash did not find a command: fake_unknown_command.sh: smae: command not found'
 one bpf_skip 0 "1 passed, 0 failed, 1 skipped" '^skipped:' 'fake_bpf_skip.sh: needs the kernel: bpf: not root'
 
 out=$(TXTRACE_REQUIRE_BPF=1 tests/run "$fakes"/fake_{bpf_skip,bpf_skip_all,skip_all}.sh 2>&1)
@@ -85,9 +86,9 @@ check "what the test left running is ended" $?
 echo "1 2 3" >"$TEST_TMPDIR/totals"
 out=$(tests/run --build some/build --limit 2 --jobs 3 --totals "$TEST_TMPDIR/totals" "$fakes" 2>&1)
 status=$?
-expect "the whole folder" 1 "18 passed, 9 failed, 4 skipped"
+expect "the whole folder" 1 "19 passed, 10 failed, 4 skipped"
 [ "$(cat "$TEST_TMPDIR/totals")" = "1 2 3
-18 9 4" ]
+19 10 4" ]
 check "totals are appended" $?
 
 # A test that fails once has failed, wherever it lies.
