@@ -207,6 +207,7 @@ int on_switch(uint64_t *ctx)
 	queued_ns = BPF_CORE_READ(next, sched_info.last_queued);
 	clock_ns = BPF_CORE_READ(rq, clock); /* by which this switch is accounted: the queue is locked */
 	sample.is_counted = queued_ns != 0;
+	sample.clock_ns = clock_ns;
 	if (queued_ns && queued_ns < clock_ns)
 		sample.delay_ns += clock_ns - queued_ns;
 	emit(&sample, rq);
@@ -235,17 +236,18 @@ int on_switched(uint64_t *ctx)
 	return 0;
 }
 
-static __always_inline int wake(struct task_struct *wakee, uint32_t kind)
+/* Of another thread, here. */
+static __always_inline int tell_of(struct task_struct *task, uint32_t kind)
 {
 	struct account_sample sample = { .kind = kind };
 	struct rq___account *rq;
 
-	if (!is_of_family(wakee))
+	if (!is_of_family(task))
 		return 0;
 	rq = queue_of((void *)bpf_get_current_task());
 	if (!rq)
 		return 0;
-	sample.tid = wakee->pid;
+	sample.tid = task->pid;
 	emit(&sample, rq);
 	return 0;
 }
@@ -253,13 +255,19 @@ static __always_inline int wake(struct task_struct *wakee, uint32_t kind)
 SEC("tp_btf/sched_waking")
 int on_waking(uint64_t *ctx)
 {
-	return wake((void *)ctx[0], ACCOUNT_WAKING);
+	return tell_of((void *)ctx[0], ACCOUNT_WAKING);
 }
 
 SEC("tp_btf/sched_wakeup")
 int on_woken(uint64_t *ctx)
 {
-	return wake((void *)ctx[0], ACCOUNT_WOKEN);
+	return tell_of((void *)ctx[0], ACCOUNT_WOKEN);
+}
+
+SEC("tp_btf/sched_migrate_task")
+int on_moved(uint64_t *ctx)
+{
+	return tell_of((void *)ctx[0], ACCOUNT_MOVED);
 }
 
 /* A recorder that lists threads may be making the child's storage just now: then the first try fails. */

@@ -27,6 +27,8 @@ enum account_kind {
 	 * tracepoint told
 	 */
 	ACCOUNT_HIDDEN = 8,
+	/* a thread goes to the queue of another CPU */
+	ACCOUNT_MOVED = 9,
 };
 
 /*
@@ -58,7 +60,7 @@ struct account_sample {
 	uint32_t arrival_cnt;
 	uint32_t cpu;
 	uint32_t kind;
-	uint32_t tid;      /* SWITCH: who leaves; WAKING, WOKEN: who is woken; 0: idle */
+	uint32_t tid;      /* SWITCH: who leaves; WAKING, WOKEN: who is woken; MOVED: who goes; 0: idle */
 	uint32_t next_tid; /* SWITCH: who comes; else 0 */
 	/*
 	 * SWITCH: 1: the scheduler counts this time, and the wait; not so if the thread was preempted while
@@ -66,6 +68,7 @@ struct account_sample {
 	 */
 	uint32_t is_counted;
 	uint64_t steal_ns; /* the steal clock of this CPU; removed_ns where there is none */
+	uint64_t clock_ns; /* SWITCH: the queue's clock, by which the next thread's wait ends; else 0 */
 };
 
 #endif

@@ -177,7 +177,7 @@ def made_account(stolen=(), kept_ns=0, delay_ns=MS + 10_000, missing=(), uncount
     samples += [[end_ns, begin_ns, 0, 0, 0, 0, UNORDERED, 0, 0, 0] for begin_ns, end_ns in unordered]
     samples += [[end_ns, begin_ns, 0, 0, 0, cpu, TICK, 0, 0, 0] for cpu, begin_ns, end_ns, _ in stolen]
     for sample in samples:
-        sample.append(sum(ns for cpu, _, end_ns, ns in stolen if cpu == sample[5] and end_ns <= sample[0]))
+        sample += [sum(ns for cpu, _, end_ns, ns in stolen if cpu == sample[5] and end_ns <= sample[0]), 0]
         sample[2] = sum(ns - kept_ns for cpu, _, end_ns, ns in stolen if cpu == sample[5] and end_ns <= sample[0])
     return b"".join(sched_account.SAMPLE.pack(*sample) for sample in sorted(samples))
 
@@ -267,7 +267,7 @@ def hidden_on_a_cpu(folder):
     """How much of 10 ms is known to be hidden on each CPU if CPU 1 had switches from 103 to 104 ms that nobody told of."""
     path = os.path.join(folder, "account")
     with open(path, "wb") as file:
-        file.write(made_account() + sched_account.SAMPLE.pack(104 * MS, 103 * MS, 0, 0, 0, 1, sched_account.HIDDEN, 0, 0, 0, 0))
+        file.write(made_account() + sched_account.SAMPLE.pack(104 * MS, 103 * MS, 0, 0, 0, 1, sched_account.HIDDEN, 0, 0, 0, 0, 0))
     cpus = sched_account.Account(path, {7}).cpus
     return [sched_account.covered(cpus[cpu].hidden, 100 * MS, 110 * MS) for cpu in (0, 1)]
 

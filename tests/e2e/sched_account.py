@@ -26,8 +26,8 @@ import gzip
 import os
 import struct
 
-SAMPLE = struct.Struct("=4Q6IQ")  # struct account_sample
-SWITCH, WAKING, TICK, SWITCHED, WOKEN, SLEEP, UNORDERED, HIDDEN = 1, 2, 3, 4, 5, 6, 7, 8
+SAMPLE = struct.Struct("=4Q6I2Q")  # struct account_sample
+SWITCH, WAKING, TICK, SWITCHED, WOKEN, SLEEP, UNORDERED, HIDDEN, MOVED = 1, 2, 3, 4, 5, 6, 7, 8, 9
 MARGIN_NS = 1_000_000_000
 EDGE_NS = 50_000  # where the kernel's next step is not on the account: so long it may have taken
 FOREVER = float("inf")
@@ -40,6 +40,8 @@ class Stay:
         self.cpu, self.begin_ns, self.end_ns = cpu, begin_ns, [FOREVER, FOREVER]
         self.ready_ns = None    # when the wait before it began; None: unknown
         self.counted_ns = None  # how long the thread has waited since the stay before, by the scheduler's account
+        self.waking_ns = None   # the wakeup, of one that slept: it may have overtaken the switch-out
+        self.clock_ns = self.left_clock_ns = None  # by the clock of its queue, when it began and when it ended, for the scheduler
 
 
 class Cpu:
@@ -82,12 +84,13 @@ class Thread:
 
     def __init__(self):
         self.stays, self.hidden, self.waking_ns, self.is_asleep = [], [], [0, 0], False
+        self.moves = []  # when it went to the queue of another CPU
         self.arrival_cnt = self.delay_ns = None  # the number that the scheduler has next; of the last time that it came
 
     def is_on_cpu(self):
         return bool(self.stays) and self.stays[-1].end_ns[0] == FOREVER
 
-    def leave(self, cpu, time_ns, is_asleep):
+    def leave(self, cpu, time_ns, is_asleep, clock_ns):
         self.is_asleep = is_asleep
         if not self.is_on_cpu() or self.stays[-1].cpu != cpu:
             begin_ns = 0 if not self.stays else self.stays[-1].begin_ns[0] if self.is_on_cpu() else self.stays[-1].end_ns[0]
@@ -97,13 +100,13 @@ class Thread:
             self.stays.append(Stay(cpu, [begin_ns, time_ns[1]]))
             if self.arrival_cnt is not None:
                 self.arrival_cnt += 1
-        self.stays[-1].end_ns = time_ns
+        self.stays[-1].end_ns, self.stays[-1].left_clock_ns = time_ns, clock_ns
 
     def is_wakeup_hidden(self):
         """It may be woken when it is about to leave its CPU, but not before it came there."""
         return self.is_asleep and self.waking_ns[0] < self.stays[-1].begin_ns[0]
 
-    def arrive(self, cpu, time_ns, delay_ns, arrival_cnt, is_counted):
+    def arrive(self, cpu, time_ns, delay_ns, arrival_cnt, is_counted, clock_ns):
         # A thread that has come less often than the one before it is another one, which has its number.
         stay, is_first = Stay(cpu, time_ns), self.arrival_cnt is None or arrival_cnt < self.arrival_cnt
         if self.is_on_cpu():
@@ -120,6 +123,8 @@ class Thread:
             left_ns = self.stays[-1].end_ns
             stay.ready_ns = self.waking_ns if self.is_asleep and self.waking_ns[0] > left_ns[0] else left_ns
             stay.counted_ns = delay_ns - self.delay_ns
+            stay.waking_ns = self.waking_ns if self.is_asleep else None
+        stay.clock_ns = clock_ns if is_counted else None
         self.arrival_cnt, self.delay_ns = arrival_cnt + is_counted, delay_ns
         self.stays.append(stay)
 
@@ -132,7 +137,7 @@ class Account:
         switching, waking = {}, {}  # the times that are still open: by CPU, by thread
         samples = read_samples(path, begin_ns)
         unordered = collections.deque((sample[1], sample[0]) for sample in samples if sample[6] == UNORDERED)  # from, to: one after the other
-        for time_ns, since_ns, removed_ns, delay_ns, arrival_cnt, cpu, kind, tid, next_tid, is_counted, stolen_ns in samples:
+        for time_ns, since_ns, removed_ns, delay_ns, arrival_cnt, cpu, kind, tid, next_tid, is_counted, stolen_ns, clock_ns in samples:
             if kind == UNORDERED:
                 continue
             if kind == HIDDEN:
@@ -146,14 +151,16 @@ class Account:
                 moment[1] = max(time_ns, moment[1]) if unordered and unordered[0][0] <= time_ns else time_ns
             elif kind == WOKEN and tid in waking:
                 waking.pop(tid)[1] = time_ns
+            elif kind == MOVED and tid in tids:
+                self.threads[tid].moves.append(time_ns)
             elif kind == WAKING and tid in tids:
                 waking[tid] = self.threads[tid].waking_ns = [time_ns, time_ns + EDGE_NS]
             elif kind in (SWITCH, SLEEP):
                 moment = switching[cpu] = [time_ns, time_ns + EDGE_NS]
                 if tid in tids:
-                    self.threads[tid].leave(cpu, moment, kind == SLEEP)
+                    self.threads[tid].leave(cpu, moment, kind == SLEEP, clock_ns)
                 if next_tid in tids:
-                    self.threads[next_tid].arrive(cpu, moment, delay_ns, arrival_cnt, is_counted)
+                    self.threads[next_tid].arrive(cpu, moment, delay_ns, arrival_cnt, is_counted, clock_ns)
         for cpu in self.cpus.values():
             cpu.settle()
 
