@@ -125,6 +125,33 @@ static void faults_are_told_by_the_functions_they_wait_in(void **state)
 	kernel_symbols_release(&symbols);
 }
 
+/* Up to 6.4 the architecture's code takes the lock of the address space, and handle_mm_fault() other locks. */
+static void old_kernels_take_the_lock_elsewhere(void **state)
+{
+	static const char old[] = "ffffffff81000000 T _stext\n"
+				  "ffffffff81000100 t rwsem_down_read_slowpath\n"
+				  "ffffffff81000200 T handle_mm_fault\n"
+				  "ffffffff81000300 t other\n",
+			  fresh[] = "ffffffff81000000 T _stext\n"
+				    "ffffffff81000100 t rwsem_down_read_slowpath\n"
+				    "ffffffff81000200 T handle_mm_fault\n"
+				    "ffffffff81000300 T lock_mm_and_find_vma\n"
+				    "ffffffff81000400 t other\n";
+	struct fault_range ranges[FAULT_RANGE_MAX];
+	struct kernel_symbols symbols;
+
+	(void)state;
+	assert_int_equal(kernel_symbols_parse(&symbols, old, strlen(old)), 0);
+	assert_int_equal(fault_ranges_find(ranges, &symbols), 2);
+	assert_true(ranges[0].begin == 0xffffffff81000100 && ranges[0].fault == FAULT_MMAP_LOCK);
+	assert_true(ranges[1].begin == 0xffffffff81000200 && ranges[1].fault == FAULT_UNKNOWN);
+	kernel_symbols_release(&symbols);
+	assert_int_equal(kernel_symbols_parse(&symbols, fresh, strlen(fresh)), 0);
+	assert_int_equal(fault_ranges_find(ranges, &symbols), 1);
+	assert_true(ranges[0].begin == 0xffffffff81000300 && ranges[0].fault == FAULT_MMAP_LOCK);
+	kernel_symbols_release(&symbols);
+}
+
 /* ---- the symbolizer ---- */
 
 #define ANSWER_MAX 8
@@ -326,6 +353,7 @@ int main(void)
 		cmocka_unit_test(lines_of_rubbish_are_skipped),
 		cmocka_unit_test(kernel_addresses_have_names),
 		cmocka_unit_test(faults_are_told_by_the_functions_they_wait_in),
+		cmocka_unit_test(old_kernels_take_the_lock_elsewhere),
 		cmocka_unit_test(functions_are_named_whatever_else_is_asked),
 		cmocka_unit_test(files_that_lie_are_survived),
 		cmocka_unit_test(a_futex_whose_frames_have_no_names_at_the_end_of_a_file_is_told_in_the_next),

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "record/kernel/fault_ranges.h"
 
+#include <stdbool.h>
+
 #include "txtrace/event.h"
 
-/* The most telling first: there may not be room for all parts. */
+#define TAKES_MMAP_LOCK "lock_mm_and_find_vma" /* since 6.5, and in some kernels before */
+
+/* The most telling first: there may not be room for all parts. unless: a function of other kernels. */
 static const struct {
 	const char *function;
 	enum block_fault fault;
+	const char *unless;
 } waits[] = {
 	{ "handle_userfault", FAULT_USERFAULTFD },
 	{ "filemap_fault", FAULT_FILE },
@@ -14,8 +19,10 @@ static const struct {
 	{ "shmem_fault", FAULT_FILE },
 	/* no fault, but a probe that has to look into the address space */
 	{ "uprobe_notify_resume", FAULT_MMAP_LOCK },
-	/* 6.5; before, the architecture's code took the lock itself */
-	{ "lock_mm_and_find_vma", FAULT_MMAP_LOCK },
+	{ TAKES_MMAP_LOCK, FAULT_MMAP_LOCK },
+	/* where the architecture's code takes the lock: any lock of that kind, before the fault is handled */
+	{ "rwsem_down_read_slowpath", FAULT_MMAP_LOCK, TAKES_MMAP_LOCK },
+	{ "handle_mm_fault", FAULT_UNKNOWN, TAKES_MMAP_LOCK },
 	{ "do_anonymous_page", FAULT_ANONYMOUS },
 	{ "do_huge_pmd_anonymous_page", FAULT_ANONYMOUS },
 	{ "do_wp_page", FAULT_ANONYMOUS }, /* a copy of a page that was shared */
@@ -40,11 +47,29 @@ static int add_part(void *context, uint64_t begin, uint64_t end)
 	return 0;
 }
 
+static int is_there(void *context, uint64_t begin, uint64_t end)
+{
+	(void)begin;
+	(void)end;
+	*(bool *)context = true;
+	return 1;
+}
+
+static bool has_function(const struct kernel_symbols *symbols, const char *name)
+{
+	bool has_it = false;
+
+	kernel_symbols_each_part(symbols, name, is_there, &has_it);
+	return has_it;
+}
+
 size_t fault_ranges_find(struct fault_range ranges[FAULT_RANGE_MAX], const struct kernel_symbols *symbols)
 {
 	struct finding finding = { .ranges = ranges };
 
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		if (waits[i].unless && has_function(symbols, waits[i].unless))
+			continue;
 		finding.fault = waits[i].fault;
 		kernel_symbols_each_part(symbols, waits[i].function, add_part, &finding);
 	}
