@@ -44,11 +44,17 @@ class World:
         task = self.has[cpu]
         begin = max(self.watched[cpu], self.got[cpu])
         who = f'pid={task.pid} tid={task.tid} comm="{task.comm}"' if task else ""
-        print(f"other_run begin_ns={begin} end_ns={self.now} cpu={cpu} {who}" + (f" moved_pid={moved.pid} moved_tid={moved.tid}" if moved else ""))
+        print(f"other_run begin_ns={begin} end_ns={self.now} cpu={cpu} {who} stolen_ns={self.stolen(self.now - begin)}" +
+              (f" moved_pid={moved.pid} moved_tid={moved.tid}" if moved else ""))
+
+    def stolen(self, length):
+        """Of some stays a part, and of some more than there is, which a damaged log may say."""
+        return self.rng.randrange(length + length // 8 + 1) if self.rng.random() < 0.2 else 0
 
     def run(self, task, how):
         print(f"run begin_ns={self.got[task.cpu]} end_ns={self.now} pid={task.pid} tid={task.tid} cpu={task.cpu} blocked_ns={task.was_blocked}"
-              f" runnable_ns={task.was_runnable} idle_ns={task.was_idle} left_as={how}" + (" reason=lock syscall_nr=202" if how == "blocked" else ""))
+              f" runnable_ns={task.was_runnable} idle_ns={task.was_idle} left_as={how} stolen_ns={self.stolen(self.now - self.got[task.cpu])}"
+              f" idle_stolen_ns={self.stolen(task.was_idle)}" + (" reason=lock syscall_nr=202" if how == "blocked" else ""))
 
     def switch(self, cpu):
         """To somebody else, or to nobody."""
@@ -184,11 +190,22 @@ def cut(part, stays):
         yield (begin, end), inside[-1] if inside else None
 
 
+HYPERVISOR = object()
+
+
+def split(begin, end, length, stolen):
+    """Of what is left of a stay of that length: what the CPU was had, and what was stolen of it, at its end. What was cut off has as much of that as it can have."""
+    stolen = min(max(0, stolen - (length - (end - begin))), end - begin)
+    return (begin, end - stolen), (end - stolen, end)
+
+
 def pieces_of(cpu_stays, part, me):
     for stay in cpu_stays:
         begin, end = overlap(part, stay)
         if begin < end and stay[2:4] != me:
-            yield (begin, end), stay
+            had, stolen = split(begin, end, stay[1] - stay[0], stay[5])
+            yield had, stay
+            yield stolen, HYPERVISOR
 
 
 def compute(records, by):
@@ -196,10 +213,10 @@ def compute(records, by):
     cpus, moves, names = defaultdict(list), defaultdict(list), {}
     totals, sums = defaultdict(int), defaultdict(int)
 
-    def had(cpu, begin, end, pid, tid, name):
-        begin = max(begin, cpus[cpu][-1][1] if cpus[cpu] else 0)
-        if begin < end:
-            cpus[cpu].append((begin, end, pid, tid, name))
+    def had(cpu, begin, end, pid, tid, name, stolen, cut=0):
+        first = max(begin, cpus[cpu][-1][1] if cpus[cpu] else 0)
+        if first < end:
+            cpus[cpu].append((first, end, pid, tid, name, max(0, stolen - cut - (first - begin))))
 
     def charge(run, part, who):
         if by == "thread":
@@ -218,7 +235,13 @@ def compute(records, by):
             return
         legs = [(to, cpu) for to, cpu in moves[me] if at < to <= end] + [(end - run.get("idle_ns", 0), run["cpu"])]
         for to, cpu in legs:
-            for part, (_, _, pid, tid, name) in pieces_of(cpus[cpu], (at, to), me):
+            for part, who in pieces_of(cpus[cpu], (at, to), me):
+                if part[0] == part[1]:
+                    continue
+                if who is HYPERVISOR:
+                    charge(run, part, ("hypervisor",))
+                    continue
+                _, _, pid, tid, name, _ = who
                 if not tid:
                     charge(run, part, ("idle",))
                     continue
@@ -226,7 +249,9 @@ def compute(records, by):
                     charge(run, piece, ("task", pid, tid, name, stay[2] if stay else None))
             at = max(at, to)
         if at < end:
-            charge(run, (at, end), ("idle",))
+            idle, stolen = split(at, end, min(run.get("idle_ns", 0), run["runnable_ns"]), run.get("idle_stolen_ns", 0))
+            charge(run, idle, ("idle",))
+            charge(run, stolen, ("hypervisor",))
 
     for r in records:
         if r["type"] == "thread" and r["comm"]:
@@ -237,14 +262,15 @@ def compute(records, by):
             if r["moved_tid"]:
                 moves[r["moved_pid"], r["moved_tid"]].append((r["end_ns"], r["cpu"]))
             if not r["nobody_known"]:
-                had(r["cpu"], r["begin_ns"], r["end_ns"], r["pid"], r["tid"], r["comm"])
+                had(r["cpu"], r["begin_ns"], r["end_ns"], r["pid"], r["tid"], r["comm"], r.get("stolen_ns", 0))
         elif r["type"] == "run":
             if r["runnable_ns"]:
                 wait(r)
             moves.pop((r["pid"], r["tid"]), None)
-            had(r["cpu"], r["begin_ns"] - r.get("idle_ns", 0), r["begin_ns"], 0, 0, "")
+            had(r["cpu"], r["begin_ns"] - r.get("idle_ns", 0), r["begin_ns"], 0, 0, "", r.get("idle_stolen_ns", 0))
             firsts = [first for first, last in gaps if first <= r["end_ns"] and last >= r["begin_ns"]]
-            had(r["cpu"], r["begin_ns"], min(firsts + [r["end_ns"]]), r["pid"], r["tid"], names.get((r["pid"], r["tid"]), ""))
+            end = max(min(firsts + [r["end_ns"]]), r["begin_ns"])
+            had(r["cpu"], r["begin_ns"], end, r["pid"], r["tid"], names.get((r["pid"], r["tid"]), ""), r.get("stolen_ns", 0), r["end_ns"] - end)
     return totals, sums
 
 

@@ -110,8 +110,11 @@ class Recorder:
         """How long it has worked and waited for a CPU, and whether it records: it says so as to a service manager."""
         waited = 0
         for tid in os.listdir(self.proc + "/task"):
-            with open(f"{self.proc}/task/{tid}/schedstat", encoding="ascii") as file:
-                waited += sum(int(word) for word in file.read().split()[:2])
+            try:
+                with open(f"{self.proc}/task/{tid}/schedstat", encoding="ascii") as file:
+                    waited += sum(int(word) for word in file.read().split()[:2])
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # a thread of its that has ended meanwhile
         self.kill.waited.append((time.monotonic_ns(), waited))
         if self.kill.recording_ns is None:
             try:

@@ -41,6 +41,7 @@ fetch_image() { # fetch_image NAME ARCH VERSION SUITE...
 # Bookworm's QEMU 7.2 corrupts guests with kernels from 6.12 on; its backports have 10.
 has_good_qemu() { # has_good_qemu COMMAND
 	local version
+	command -v "$1" >/dev/null || return
 	version=$("$1" --version 2>/dev/null | sed -n 's/^QEMU.* version \([0-9]*\).*/\1/p')
 	[ "${version:-0}" -ge 9 ]
 }
