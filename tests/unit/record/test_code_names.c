@@ -125,7 +125,7 @@ static void faults_are_told_by_the_functions_they_wait_in(void **state)
 	kernel_symbols_release(&symbols);
 }
 
-/* Up to 6.4 the architecture's code takes the lock of the address space, and handle_mm_fault() other locks. */
+/* Up to 6.4 the architecture's code takes the lock of the address space; handle_mm_fault() takes others. */
 static void old_kernels_take_the_lock_elsewhere(void **state)
 {
 	static const char old[] = "ffffffff81000000 T _stext\n"
