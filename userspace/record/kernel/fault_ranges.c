@@ -7,12 +7,13 @@
 
 #define TAKES_MMAP_LOCK "lock_mm_and_find_vma" /* since 6.5, and in some kernels before */
 
-/* The most telling first: there may not be room for all parts. unless: a function of other kernels. */
-static const struct {
+struct fault_wait {
 	const char *function;
 	enum block_fault fault;
-	const char *unless;
-} waits[] = {
+};
+
+/* The most telling first: there may not be room for all parts. */
+static const struct fault_wait waits[] = {
 	{ "handle_userfault", FAULT_USERFAULTFD },
 	{ "filemap_fault", FAULT_FILE },
 	{ "do_swap_page", FAULT_SWAP },
@@ -20,15 +21,18 @@ static const struct {
 	/* no fault, but a probe that has to look into the address space */
 	{ "uprobe_notify_resume", FAULT_MMAP_LOCK },
 	{ TAKES_MMAP_LOCK, FAULT_MMAP_LOCK },
-	/* where the architecture's code takes the lock: any lock of that kind, before the fault is handled */
-	{ "rwsem_down_read_slowpath", FAULT_MMAP_LOCK, TAKES_MMAP_LOCK },
-	{ "handle_mm_fault", FAULT_UNKNOWN, TAKES_MMAP_LOCK },
 	{ "do_anonymous_page", FAULT_ANONYMOUS },
 	{ "do_huge_pmd_anonymous_page", FAULT_ANONYMOUS },
 	{ "do_wp_page", FAULT_ANONYMOUS }, /* a copy of a page that was shared */
 	{ "migration_entry_wait", FAULT_MIGRATION },
 	{ "filemap_map_pages", FAULT_FILE },
 	{ "hugetlb_fault", FAULT_ANONYMOUS },
+};
+
+/* Where the architecture's code takes the lock: any lock of that kind, before the fault is handled. */
+static const struct fault_wait old_waits[] = {
+	{ "rwsem_down_read_slowpath", FAULT_MMAP_LOCK },
+	{ "handle_mm_fault", FAULT_UNKNOWN },
 };
 
 struct finding {
@@ -63,15 +67,21 @@ static bool has_function(const struct kernel_symbols *symbols, const char *name)
 	return has_it;
 }
 
+static void find(struct finding *finding, const struct kernel_symbols *symbols,
+		 const struct fault_wait *table, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		finding->fault = table[i].fault;
+		kernel_symbols_each_part(symbols, table[i].function, add_part, finding);
+	}
+}
+
 size_t fault_ranges_find(struct fault_range ranges[FAULT_RANGE_MAX], const struct kernel_symbols *symbols)
 {
 	struct finding finding = { .ranges = ranges };
 
-	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
-		if (waits[i].unless && has_function(symbols, waits[i].unless))
-			continue;
-		finding.fault = waits[i].fault;
-		kernel_symbols_each_part(symbols, waits[i].function, add_part, &finding);
-	}
+	if (!has_function(symbols, TAKES_MMAP_LOCK))
+		find(&finding, symbols, old_waits, sizeof(old_waits) / sizeof(old_waits[0]));
+	find(&finding, symbols, waits, sizeof(waits) / sizeof(waits[0]));
 	return finding.cnt;
 }
