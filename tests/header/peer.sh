@@ -103,7 +103,8 @@ trace() { # trace PID PROGRAM
 }
 
 sees_the_arguments() {
-	same "$expected_round" "$(whole_round "$scratch/trace")"
+	same "$expected_round" "$(whole_round "$scratch/trace")" ||
+		{ wc -l "$scratch/trace" && tail -n 5 "$scratch/trace" "$scratch/errors" && return 1; }
 }
 
 for compiler in gcc clang++; do
