@@ -158,7 +158,7 @@ UNTIL = [
 SWITCH, WAKING, TICK, SWITCHED, WOKEN, SLEEP, UNORDERED = 1, 2, 3, 4, 5, 6, 7
 
 
-def made_account(stolen=(), kept_ns=0, delay_ns=MS + 10_000, missing=(), uncounted=False, woken_ns=None, unordered=(), moved=False):
+def made_account(stolen=(), kept_ns=0, delay_ns=MS + 10_000, missing=(), uncounted=False, woken_ns=None, unordered=(), moved=False, wakeup_ns=107 * MS + 500_000):
     """
     What the scheduler says of the same switches, as sched_account writes it. stolen: (cpu, from, to, ns), as it is known by ticks; kept_ns: so much of each
     is not removed from the scheduler's clock. delay_ns: of both waits.
@@ -171,8 +171,8 @@ def made_account(stolen=(), kept_ns=0, delay_ns=MS + 10_000, missing=(), uncount
         if switch[0] not in missing]
     samples = [[time_ns, time_ns, 0, delay, cnt, cpu, kind, tid, next_tid, not (uncounted and time_ns == 102 * MS)] for time_ns, delay, cnt, cpu, tid, next_tid, kind in switches]
     samples += [[time_ns + 200, time_ns, 0, 0, 0, cpu, SWITCHED, 0, 0, 0] for time_ns, _, _, cpu, _, _, _ in switches]
-    samples.append([107 * MS + 500_000, 107 * MS, 0, 0, 0, 0, WAKING, 7, 0, 0])
-    samples.append([107 * MS + 500_200, 107 * MS, 0, 0, 0, 0, WOKEN, 7, 0, 0])
+    samples.append([wakeup_ns, wakeup_ns, 0, 0, 0, 0, WAKING, 7, 0, 0])
+    samples.append([wakeup_ns + 200, wakeup_ns, 0, 0, 0, 0, WOKEN, 7, 0, 0])
     samples += [[woken_ns, woken_ns, 0, 0, 0, 0, WAKING, 7, 0, 0]] if woken_ns else []
     samples += [[end_ns, begin_ns, 0, 0, 0, 0, UNORDERED, 0, 0, 0] for begin_ns, end_ns in unordered]
     samples += [[end_ns, begin_ns, 0, 0, 0, cpu, TICK, 0, 0, 0] for cpu, begin_ns, end_ns, _ in stolen]
@@ -263,6 +263,14 @@ def hidden_within_a_stay(folder):
     return sched_account.covered(hidden, 101 * MS, 102 * MS)
 
 
+def hidden_wakeup(folder):
+    """How much of a sleep of 5 ms is known to be hidden if the only wakeup that was told of was done before the thread left its CPU."""
+    path = os.path.join(folder, "account")
+    with open(path, "wb") as file:
+        file.write(made_account(wakeup_ns=102 * MS + 300_000))
+    return sched_account.covered(sched_account.Account(path, {7}).threads[7].hidden, 102 * MS + 500_000, 107 * MS + 500_000)
+
+
 def hidden_on_a_cpu(folder):
     """How much of 10 ms is known to be hidden on each CPU if CPU 1 had switches from 103 to 104 ms that nobody told of."""
     path = os.path.join(folder, "account")
@@ -341,11 +349,13 @@ def main():
                f"{hidden_ns} ns")
         known_ns = hidden_within_a_stay(folder)
         report(number + 4, known_ns == MS, "the scheduler's account: two switches that were hidden within a stay are known to be missing", f"{known_ns} ns of {MS}")
+        asleep_ns = hidden_wakeup(folder)
+        report(number + 7, asleep_ns == 5 * MS, "the scheduler's account: a wakeup that was done before the thread left ends no sleep of its", f"{asleep_ns} ns of {5 * MS}")
         lines = sleep_less(is_each_preempted=True)
         report(number + 5, not lines, "sleeps that are too short by as much as each was preempted are accepted", "\n".join(lines))
         lines = sleep_less(is_each_preempted=False)
         report(number + 6, len(lines) == 1, "sleeps that are too short where one was not preempted are noticed", "\n".join(lines))
-    print(f"1..{number + 6}")
+    print(f"1..{number + 7}")
 
 
 if __name__ == "__main__":

@@ -71,10 +71,11 @@ def waits_of(thread):
             yield before, stay
 
 
-def is_moved(thread, last_ns, stay):
-    """While it waited in a queue. A move by the wakeup itself comes before that."""
-    first = bisect.bisect_right(thread.moves, last_ns)
-    return first < len(thread.moves) and thread.moves[first] <= stay.begin_ns[1]
+def is_moved(thread, last_ns, before, stay):
+    """While it waited in a queue. A move by the wakeup itself comes before that. On another CPU without a move it has moved unseen."""
+    first, last = bisect.bisect_right(thread.moves, last_ns), bisect.bisect_right(thread.moves, stay.begin_ns[1])
+    is_unseen = bisect.bisect_left(thread.moves, before.end_ns[0]) == last and before.cpu != stay.cpu
+    return first < last or is_unseen
 
 
 def is_queued_asleep(thread, before, waking_ns, queued_ns):
@@ -96,7 +97,7 @@ def check_wait(problems, where, clock, thread, before, stay, run, sums):
     moved_ns = asleep_ns = 0
     if is_woken and is_queued_asleep(thread, before, first_ns, queued_ns):
         asleep_ns = queued_ns - first_ns
-    elif is_moved(thread, last_ns, stay):
+    elif is_moved(thread, last_ns, before, stay):
         moved_ns = max(0, queued_ns - last_ns)
     elif not first_ns - CLOCK_NS <= queued_ns <= last_ns + CLOCK_NS:
         problems.append(f"{where}: in the queue {queued_ns - first_ns} ns after {'the wakeup' if is_woken else 'it lost its CPU'}, which took {last_ns - first_ns} ns")

@@ -103,8 +103,11 @@ class Thread:
         self.stays[-1].end_ns, self.stays[-1].left_clock_ns = time_ns, clock_ns
 
     def is_wakeup_hidden(self):
-        """It may be woken when it is about to leave its CPU, but not before it came there."""
-        return self.is_asleep and self.waking_ns[0] < self.stays[-1].begin_ns[0]
+        """
+        It may be woken when it is about to leave its CPU, but not before it came there; nor is it asleep after a wakeup that was done
+        before it left.
+        """
+        return self.is_asleep and (self.waking_ns[0] < self.stays[-1].begin_ns[0] or self.waking_ns[1] < self.stays[-1].end_ns[0])
 
     def arrive(self, cpu, time_ns, delay_ns, arrival_cnt, is_counted, clock_ns):
         # A thread that has come less often than the one before it is another one, which has its number.

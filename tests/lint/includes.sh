@@ -45,7 +45,7 @@ cli/verdict:      print files .
 cli/commands:     verdict print files .
 attach/process:
 attach/elf:       process
-attach/code:      process
+attach/code:      elf process
 attach/probes:    elf process
 attach/unmodified: probes code elf process
 attach/.:         unmodified probes code elf process

@@ -1,54 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "attach/code/code_file.h"
 
-#include <elf.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/elf/elf_segments.h"
+
 /* version, three encodings, and where .eh_frame is, as 4 bytes relative to their own place */
 #define EH_FRAME_HDR_BYTES 8
 #define EH_FRAME_PCREL_SDATA4 0x1b
 
-static bool read_exactly(int fd, void *to, size_t size, uint64_t offset)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t got = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		done += (size_t)got;
-	}
-	return true;
-}
-
 static void read_segments(struct code_file *file)
 {
-	Elf64_Ehdr header;
-	Elf64_Phdr segment;
+	struct elf_segments segments;
 
-	if (!read_exactly(file->fd, &header, sizeof(header), 0) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_phentsize != sizeof(segment))
+	if (elf_segments_read(&segments, file->fd))
 		return;
-	for (uint64_t i = 0; i < header.e_phnum && file->segments.cnt < CODE_SEGMENT_MAX; i++) {
-		if (!read_exactly(file->fd, &segment, sizeof(segment), header.e_phoff + i * sizeof(segment)))
-			return;
-		if (segment.p_type == PT_GNU_EH_FRAME &&
-		    (header.e_machine == EM_X86_64 || header.e_machine == EM_AARCH64))
-			file->unwind_address = segment.p_vaddr;
-		if (segment.p_type == PT_LOAD && segment.p_filesz <= UINT64_MAX - segment.p_offset &&
-		    segment.p_filesz <= UINT64_MAX - segment.p_vaddr)
+	for (size_t i = 0; i < segments.cnt && file->segments.cnt < CODE_SEGMENT_MAX; i++) {
+		const Elf64_Phdr *segment = &segments.list[i];
+
+		if (segment->p_type == PT_GNU_EH_FRAME &&
+		    (segments.header.e_machine == EM_X86_64 || segments.header.e_machine == EM_AARCH64))
+			file->unwind_address = segment->p_vaddr;
+		if (segment->p_type == PT_LOAD && segment->p_filesz <= UINT64_MAX - segment->p_offset &&
+		    segment->p_filesz <= UINT64_MAX - segment->p_vaddr)
 			file->segments.segments[file->segments.cnt++] = (struct code_segment){
-				segment.p_vaddr, segment.p_offset, segment.p_filesz
+				segment->p_vaddr, segment->p_offset, segment->p_filesz
 			};
 	}
+	elf_segments_release(&segments);
 }
 
 static bool is_libc(const char *name)
@@ -131,7 +113,7 @@ static bool read_segment_from(const struct code_file *file, uint64_t address, ui
 		*size = segment->size - before < CODE_FILE_UNWIND_MAX ? (size_t)(segment->size - before)
 								      : CODE_FILE_UNWIND_MAX;
 		*bytes = malloc(*size);
-		if (*bytes && read_exactly(file->fd, *bytes, *size, segment->offset + before))
+		if (*bytes && !elf_read(file->fd, *bytes, *size, segment->offset + before))
 			return true;
 		free(*bytes);
 		return false;
@@ -154,7 +136,7 @@ static void read_unwind(struct code_file *file)
 		if (!file->unwind_address || file->unwind_address < segment->address ||
 		    before >= segment->size)
 			continue;
-		if (!read_exactly(file->fd, header, sizeof(header), segment->offset + before) ||
+		if (elf_read(file->fd, header, sizeof(header), segment->offset + before) ||
 		    header[0] != 1 || header[1] != EH_FRAME_PCREL_SDATA4)
 			return;
 		memcpy(&distance, header + 4, sizeof(distance));

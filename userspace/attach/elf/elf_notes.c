@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "attach/elf/elf_notes.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "attach/elf/elf_segments.h"
 
 #define NOTE_SECTION ".note.stapsdt"
 #define BASE_SECTION ".stapsdt.base"
@@ -17,11 +16,7 @@
 
 /* What is needed of a file while its notes are read. */
 struct elf_file {
-	int fd;
-	uint64_t size;
-	Elf64_Ehdr header;
-	Elf64_Phdr *segments;
-	size_t segment_cnt;
+	struct elf_segments segments;
 	Elf64_Shdr *sections;
 	size_t section_cnt;
 	char *names; /* of the sections; terminated */
@@ -29,39 +24,18 @@ struct elf_file {
 	uint64_t base; /* address of .stapsdt.base; 0: none */
 };
 
-/* All of it or an error; -EBADMSG: it reaches beyond the end of the file. */
-static int read_exactly(const struct elf_file *file, void *to, uint64_t size, uint64_t offset)
-{
-	uint64_t done = 0;
-
-	if (offset > file->size || size > file->size - offset)
-		return -EBADMSG;
-	while (done < size) {
-		ssize_t got = pread(file->fd, (char *)to + done, size - done, (off_t)(offset + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			return -EBADMSG;
-		done += (uint64_t)got;
-	}
-	return 0;
-}
-
 /* A copy of a part of the file, with a NUL behind it. */
 static int load(const struct elf_file *file, void *out, uint64_t size, uint64_t offset)
 {
 	char *bytes;
 	int err;
 
-	if (offset > file->size || size > file->size - offset)
+	if (offset > file->segments.file_bytes || size > file->segments.file_bytes - offset)
 		return -EBADMSG;
 	bytes = malloc(size + 1);
 	if (!bytes)
 		return -ENOMEM;
-	err = read_exactly(file, bytes, size, offset);
+	err = elf_read(file->segments.fd, bytes, size, offset);
 	if (err) {
 		free(bytes);
 		return err;
@@ -71,29 +45,10 @@ static int load(const struct elf_file *file, void *out, uint64_t size, uint64_t 
 	return 0;
 }
 
-static bool is_supported(const Elf64_Ehdr *header)
-{
-	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       header->e_ident[EI_DATA] == ELFDATA2LSB &&
-	       (header->e_machine == EM_X86_64 || header->e_machine == EM_AARCH64);
-}
-
-static int load_segments(struct elf_file *file)
-{
-	const Elf64_Ehdr *header = &file->header;
-
-	if (header->e_phnum == 0)
-		return 0;
-	if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum > ELF_SEGMENT_MAX)
-		return -EBADMSG;
-	file->segment_cnt = header->e_phnum;
-	return load(file, &file->segments, file->segment_cnt * sizeof(Elf64_Phdr), header->e_phoff);
-}
-
 /* Counts that do not fit into the header stand in the first section's. */
 static int load_sections(struct elf_file *file)
 {
-	const Elf64_Ehdr *header = &file->header;
+	const Elf64_Ehdr *header = &file->segments.header;
 	uint64_t cnt = header->e_shnum, names_idx = header->e_shstrndx;
 	Elf64_Shdr first;
 	int err;
@@ -102,7 +57,7 @@ static int load_sections(struct elf_file *file)
 		return 0;
 	if (header->e_shentsize != sizeof(Elf64_Shdr))
 		return -EBADMSG;
-	err = read_exactly(file, &first, sizeof(first), header->e_shoff);
+	err = elf_read(file->segments.fd, &first, sizeof(first), header->e_shoff);
 	if (err)
 		return err;
 	if (cnt == 0)
@@ -123,31 +78,22 @@ static int load_sections(struct elf_file *file)
 
 static void file_close(struct elf_file *file)
 {
-	free(file->segments);
+	elf_segments_release(&file->segments);
 	free(file->sections);
 	free(file->names);
 }
 
 static int file_open(struct elf_file *file, int fd)
 {
-	struct stat status;
+	uint16_t machine;
 	int err;
 
 	memset(file, 0, sizeof(*file));
-	if (fstat(fd, &status) < 0)
-		return -errno;
-	if (!S_ISREG(status.st_mode))
-		return -ENOEXEC;
-	file->fd = fd;
-	file->size = (uint64_t)status.st_size;
-	err = read_exactly(file, &file->header, sizeof(file->header), 0);
+	err = elf_segments_read(&file->segments, fd);
 	if (err)
-		return err == -EBADMSG ? -ENOEXEC : err;
-	if (!is_supported(&file->header))
-		return -ENOEXEC;
-	err = load_segments(file);
-	if (!err)
-		err = load_sections(file);
+		return err;
+	machine = file->segments.header.e_machine;
+	err = machine == EM_X86_64 || machine == EM_AARCH64 ? load_sections(file) : -ENOEXEC;
 	if (err)
 		file_close(file);
 	return err;
@@ -158,27 +104,6 @@ static bool section_is(const struct elf_file *file, const Elf64_Shdr *section, u
 {
 	return section->sh_type == type && section->sh_name < file->names_size &&
 	       strcmp(file->names + section->sh_name, name) == 0;
-}
-
-/* Where in the file lies what is loaded at the address; 0: nowhere. */
-static uint64_t file_offset(const struct elf_file *file, uint64_t address, uint64_t size,
-			    uint32_t segment_flag)
-{
-	for (size_t i = 0; i < file->segment_cnt; i++) {
-		const Elf64_Phdr *segment = &file->segments[i];
-		uint64_t within = address - segment->p_vaddr;
-		uint64_t offset;
-
-		if (segment->p_type != PT_LOAD || !(segment->p_flags & segment_flag) ||
-		    address < segment->p_vaddr || within >= segment->p_filesz ||
-		    segment->p_filesz - within < size)
-			continue;
-		if (__builtin_add_overflow(segment->p_offset, within, &offset) || offset > file->size ||
-		    file->size - offset < size)
-			return 0;
-		return offset;
-	}
-	return 0;
 }
 
 /*
@@ -230,11 +155,12 @@ static bool note_decode(const struct elf_file *file, struct elf_note *note, cons
 		if (addresses.semaphore)
 			addresses.semaphore += file->base - addresses.base;
 	}
-	note->offset = file_offset(file, addresses.pc, 1, PF_X);
-	note->semaphore_offset = addresses.semaphore
-					 ? file_offset(file, addresses.semaphore, sizeof(uint16_t), PF_W)
-					 : 0;
-	return note->offset && (!addresses.semaphore || note->semaphore_offset);
+	note->semaphore_offset = 0;
+	return elf_segments_find(&file->segments, addresses.pc, 1, PF_X, &note->offset) && note->offset &&
+	       (!addresses.semaphore ||
+		(elf_segments_find(&file->segments, addresses.semaphore, sizeof(uint16_t), PF_W,
+				   &note->semaphore_offset) &&
+		 note->semaphore_offset));
 }
 
 static int notes_add(struct elf_notes *notes, const struct elf_note *note)
@@ -320,7 +246,7 @@ int elf_notes_read(struct elf_notes *notes, int fd)
 	err = file_open(&file, fd);
 	if (err)
 		return err;
-	notes->machine = file.header.e_machine;
+	notes->machine = file.segments.header.e_machine;
 	find_base(&file);
 	err = file_notes(&file, notes);
 	file_close(&file);

@@ -14,9 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A file with more of something has the rest ignored (notes) or is refused (sections, program headers). */
+/* A file with more of something has the rest ignored (notes) or is refused (sections, elf_segments.h). */
 #define ELF_SECTION_MAX 65536
-#define ELF_SEGMENT_MAX 256
 #define ELF_NOTE_MAX 65536
 #define ELF_NOTE_BYTES_MAX (16u << 20) /* of one note section */
 
