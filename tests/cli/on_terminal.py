@@ -13,6 +13,7 @@ if pid == 0:
     fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     os.chdir(folder)
     os.execvp(command[0], command)
+kept = b""  # a return at the end of what was read: its newline may still come
 while True:
     try:
         data = os.read(fd, 65536)
@@ -20,5 +21,8 @@ while True:
         break
     if not data:
         break
-    os.write(1, data.replace(b"\r\n", b"\n"))
+    data = kept + data
+    kept = data[-1:] if data.endswith(b"\r") else b""
+    os.write(1, data[:len(data) - len(kept)].replace(b"\r\n", b"\n"))
+os.write(1, kept)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))

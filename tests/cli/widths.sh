@@ -41,6 +41,12 @@ json_is_not_folded() {
 		TERM=xterm python3 tests/cli/on_terminal.py "$tmp" 60 1000 "$txtrace" report --json long.txtrace </dev/null >"$tmp/out" && cmp "$tmp/out" "$tmp/piped"
 }
 
+# The end of a line may come in two parts.
+lines_end_as_ever() {
+	python3 tests/cli/on_terminal.py "$tmp" 60 1000 sh -c 'stty -opost; printf "a\r"; sleep 0.3; printf "\nb\r"' </dev/null >"$tmp/out"
+	printf 'a\nb\r' | cmp - "$tmp/out"
+}
+
 # A pager that tells that it ran.
 pages() { # pages ROWS OPTION...
 	local rows=$1
@@ -67,6 +73,7 @@ a_pager_that_goes() {
 check "a log with long labels" make_long
 check "no line is wider than the terminal, and labels differ, at 60, 80 and 200 columns" python3 tests/cli/widths_check.py "$txtrace" "$tmp" 60 80 200
 check "labels are there in full in a pipe" full_in_a_pipe
+check "the terminal of these tests knows where lines end" lines_end_as_ever
 check "what programs read is not folded" json_is_not_folded
 check "a pager shows what is longer than the screen" a_pager_shows_what_is_long
 check "no pager: what fits, --no-pager, a pipe" no_pager
