@@ -45,23 +45,24 @@ void args_add(struct picture_args *args, const char *name, enum arg_type type, u
 	append(args, (struct picture_arg){ .name = literal(name), .type = type, .value = value });
 }
 
-void args_add_string(struct picture_args *args, const char *name, struct txtrace_string string)
+static void args_add_string(struct picture_args *args, const char *name, struct txtrace_string string)
 {
 	append(args, (struct picture_arg){ .name = literal(name), .type = ARG_STRING, .string = string });
 }
 
-void args_add_text(struct picture_args *args, const char *name, const char *text)
+static void args_add_text(struct picture_args *args, const char *name, const char *text)
 {
 	args_add_string(args, name, literal(text));
 }
 
-void args_begin_group(struct picture_args *args, const char *name)
+static void args_begin_group(struct picture_args *args, const char *name)
 {
 	args_add(args, name, ARG_GROUP, 0);
 	args->group = args->cnt;
 }
 
-void args_end_group(struct picture_args *args)
+/* One that stayed empty disappears. */
+static void args_end_group(struct picture_args *args)
 {
 	struct picture_arg *group;
 

@@ -20,11 +20,6 @@ void args_release(struct picture_args *args);
 
 /* name is a literal. */
 void args_add(struct picture_args *args, const char *name, enum arg_type type, uint64_t value);
-void args_add_string(struct picture_args *args, const char *name, struct txtrace_string string);
-void args_add_text(struct picture_args *args, const char *name, const char *text);
-
-void args_begin_group(struct picture_args *args, const char *name);
-void args_end_group(struct picture_args *args); /* one that stayed empty disappears */
 
 /* Everything that a record says and the shape does not show. mark may be NULL. */
 void args_add_span(struct picture_args *args, const struct txtrace_span *span, const struct span_mark *mark);

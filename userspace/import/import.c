@@ -49,7 +49,8 @@ const struct import_format *import_format_at(size_t index)
 	return index < sizeof(formats) / sizeof(*formats) ? formats[index] : NULL;
 }
 
-const struct import_format *import_format_detect(const uint8_t *head, size_t length)
+/* NULL: the bytes are of no format in the table. */
+static const struct import_format *import_format_detect(const uint8_t *head, size_t length)
 {
 	for (size_t i = 0; formats[i]; i++) {
 		if (formats[i]->is_format(head, length))

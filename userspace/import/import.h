@@ -68,9 +68,6 @@ struct import_format {
 /* For help texts: index 0, 1, … until NULL. */
 const struct import_format *import_format_at(size_t index);
 
-/* NULL: the bytes are of no format in the table. */
-const struct import_format *import_format_detect(const uint8_t *head, size_t length);
-
 /* What only some formats ask about. All zero: each finds it out. */
 struct import_options {
 	uint32_t sui_variants; /* Sui's event types: 2 or 4 */

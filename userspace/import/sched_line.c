@@ -86,7 +86,7 @@ static struct txtrace_string take_word(struct txtrace_string *string)
 
 /* ---- words of events ---- */
 
-bool sched_words_text(struct txtrace_string words, const char *name, const char *next,
+static bool sched_words_text(struct txtrace_string words, const char *name, const char *next,
 		      struct txtrace_string *text)
 {
 	const char *end = words.bytes + words.length, *equals = words.bytes;

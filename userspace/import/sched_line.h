@@ -47,9 +47,6 @@ struct sched_line {
 /* The line without its newline. */
 void sched_line_parse(struct sched_line *line, const char *text, size_t length);
 
-/* What follows "NAME=" up to " NEXT="; next NULL: up to a blank or the end. false: it is not there. */
-bool sched_words_text(struct txtrace_string words, const char *name, const char *next,
-		      struct txtrace_string *text);
 bool sched_words_number(struct txtrace_string words, const char *name, uint32_t *number);
 
 struct sched_switch {

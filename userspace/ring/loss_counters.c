@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 
-uint64_t loss_misses_of_program(int prog_fd)
+static uint64_t loss_misses_of_program(int prog_fd)
 {
 	struct bpf_prog_info info = { 0 };
 	__u32 length = sizeof(info);

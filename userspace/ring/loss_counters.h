@@ -30,7 +30,6 @@ struct loss_program {
 
 /* How often the kernel has left the program out. Those before 5.12 leave out none. */
 typedef uint64_t (*loss_misses)(int prog_fd);
-uint64_t loss_misses_of_program(int prog_fd);
 
 struct loss_counters {
 	const struct wire_counters *shared; /* WIRE_CPU_MAX of them */

@@ -115,14 +115,6 @@ const struct record_field *sql_column_at(const struct record_kind *table, size_t
 	return index < table->field_cnt ? &table->fields[index] : &capture;
 }
 
-int sql_column_find(const struct record_kind *table, const char *name)
-{
-	for (size_t i = 0; i < sql_column_cnt(table); i++)
-		if (strcmp(sql_column_at(table, i)->name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
 enum sql_type sql_column_type(const struct record_field *column)
 {
 	switch ((enum record_type)column->type) {

@@ -76,7 +76,6 @@ const struct record_kind *sql_table_find(const char *name); /* NULL: there is no
 
 size_t sql_column_cnt(const struct record_kind *table);
 const struct record_field *sql_column_at(const struct record_kind *table, size_t index);
-int sql_column_find(const struct record_kind *table, const char *name); /* -1: there is none */
 
 enum sql_type sql_column_type(const struct record_field *column);
 void sql_column_get(const struct record_field *column, const struct sql_row *row, struct sql_value *value);

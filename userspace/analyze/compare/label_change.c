@@ -9,7 +9,7 @@
 #define TIME_RATIO 1.5
 #define PAIRS_MAX 1000 /* vanished times new: more are not looked through */
 
-const struct compare_label *label_parent(const struct run_set *set, const struct compare_label *label,
+static const struct compare_label *label_parent(const struct run_set *set, const struct compare_label *label,
 					 enum compare_side side)
 {
 	const struct compare_label *best = NULL;

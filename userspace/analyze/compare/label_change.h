@@ -11,8 +11,4 @@
 
 int label_changes_find(struct comparison *comparison); /* 0 or -ENOMEM */
 
-/* The label that most spans of this one are children of; NULL: of none. */
-const struct compare_label *label_parent(const struct run_set *set, const struct compare_label *label,
-					 enum compare_side side);
-
 #endif

@@ -67,9 +67,6 @@ struct txtrace_string span_tree_label(const struct span_tree *tree, const struct
  */
 struct txtrace_string span_tree_name(const struct span_tree *tree, const struct tree_node *node);
 
-/* Work of all spans at the node, exact or not: what children are in the order of. */
-uint64_t tree_work_ns(const struct tree_node *node);
-
 /* Parents that were given up for want of memory; and whether labels were counted together. */
 uint64_t span_tree_given_up_count(const struct span_tree *tree);
 bool span_tree_has_rest(const struct span_tree *tree);

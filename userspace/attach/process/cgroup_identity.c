@@ -32,7 +32,7 @@ static bool has_word(const char *list, size_t list_length, const char *word, siz
 }
 
 /* Each controller is of one hierarchy, so the first of its names decides. */
-int cgroup_hierarchy_of_options(const char *mount_options, const char *own_cgroups)
+static int cgroup_hierarchy_of_options(const char *mount_options, const char *own_cgroups)
 {
 	for (const char *line = own_cgroups; line && *line; line = strchr(line, '\n'), line += line != NULL) {
 		char *names, *colon;

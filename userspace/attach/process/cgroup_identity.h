@@ -15,11 +15,4 @@ struct cgroup_identity {
 /* 0, or a negative errno and a sentence. */
 int cgroup_identity_of_path(struct cgroup_identity *identity, const char *path, struct error *error);
 
-/*
- * The hierarchy with these options of its mount ("rw,cpu,cpuacct",
- * "rw,xattr,name=systemd"), by the text of /proc/self/cgroup
- * ("4:cpu,cpuacct:/a\n…"). -1: none.
- */
-int cgroup_hierarchy_of_options(const char *mount_options, const char *own_cgroups);
-
 #endif

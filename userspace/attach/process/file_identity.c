@@ -9,7 +9,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-uint64_t file_identity_device(uint32_t dev_major, uint32_t dev_minor)
+/* The kernel's number of a device. */
+static uint64_t file_identity_device(uint32_t dev_major, uint32_t dev_minor)
 {
 	return (uint64_t)dev_major << 20 | dev_minor;
 }

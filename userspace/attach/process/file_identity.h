@@ -25,7 +25,4 @@ int file_identity_of_exe(struct file_identity *identity, pid_t pid);
 
 bool file_identity_is_same(const struct file_identity *a, const struct file_identity *b);
 
-/* Makes the kernel's number of a device. */
-uint64_t file_identity_device(uint32_t dev_major, uint32_t dev_minor);
-
 #endif

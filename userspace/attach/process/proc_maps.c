@@ -253,7 +253,7 @@ const struct proc_mapping *proc_maps_find(const struct proc_maps *maps, uint64_t
 	return NULL;
 }
 
-bool proc_mapping_same_file(const struct proc_mapping *a, const struct proc_mapping *b)
+static bool proc_mapping_same_file(const struct proc_mapping *a, const struct proc_mapping *b)
 {
 	return a->inode == b->inode && a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
 }

@@ -62,9 +62,6 @@ void proc_maps_release(struct proc_maps *maps);
 /* The mapping that holds the address, or NULL. */
 const struct proc_mapping *proc_maps_find(const struct proc_maps *maps, uint64_t address);
 
-/* Whether both show the same file. */
-bool proc_mapping_same_file(const struct proc_mapping *a, const struct proc_mapping *b);
-
 /*
  * Calls visit once for each file that has an executable mapping, with the first
  * of those. A non-zero return stops and is the result.

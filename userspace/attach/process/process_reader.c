@@ -71,7 +71,8 @@ ssize_t process_reader_send_fd(int socket_fd, const void *bytes, size_t size, in
 	return sendmsg(socket_fd, &message, MSG_NOSIGNAL);
 }
 
-ssize_t process_reader_take_fd(int socket_fd, void *bytes, size_t size, int *fd, int flags)
+/* As recvmsg(); *fd: -1 if there is none. */
+static ssize_t process_reader_take_fd(int socket_fd, void *bytes, size_t size, int *fd, int flags)
 {
 	union {
 		struct cmsghdr header;

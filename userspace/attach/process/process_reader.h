@@ -131,14 +131,7 @@ struct reader_worker {
  */
 void process_reader_serve(int control_fd, pid_t parent, const struct process_reader_options *options);
 
-/* A process that reads: until the socket is closed. */
-void process_reader_work(int socket_fd, const struct process_reader_options *options);
-
-/*
- * Sends or receives a message of one fd (-1: none) with these bytes. What
- * sendmsg and recvmsg return, flags are theirs.
- */
+/* Sends a message of one fd (-1: none) with these bytes. What sendmsg returns. */
 ssize_t process_reader_send_fd(int socket_fd, const void *bytes, size_t size, int fd);
-ssize_t process_reader_take_fd(int socket_fd, void *bytes, size_t size, int *fd, int flags);
 
 #endif

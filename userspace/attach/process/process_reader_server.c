@@ -104,6 +104,9 @@ static void end_worker(struct nursery *nursery)
 	}
 }
 
+/* A process that reads: until the socket is closed. */
+static void work(int socket_fd, const struct process_reader_options *options);
+
 static void new_worker(struct nursery *nursery)
 {
 	struct reader_worker worker = { 0 };
@@ -115,7 +118,7 @@ static void new_worker(struct nursery *nursery)
 		nursery->worker = fork();
 		if (nursery->worker == 0) {
 			let_go(fds[1], "txtrace-reader", parent);
-			process_reader_work(SOCKET_FD, nursery->options);
+			work(SOCKET_FD, nursery->options);
 			_exit(0);
 		}
 		close(fds[1]);
@@ -294,7 +297,7 @@ static bool receive_all(int fd, void *bytes, size_t size)
 	return size == 0 || recv(fd, bytes, size, MSG_WAITALL) == (ssize_t)size;
 }
 
-void process_reader_work(int socket_fd, const struct process_reader_options *options)
+static void work(int socket_fd, const struct process_reader_options *options)
 {
 	struct reader_request request;
 	char path[PATH_MAX * 4];

@@ -143,8 +143,7 @@ struct analysis {
 int analysis_main(struct cli *cli, const struct analysis *analysis, const struct options *options, int argc,
 		  char **argv);
 
-/* For text(): the table of the chosen columns, and the line about rows that are not shown. 0 or -ENOMEM. */
-int analysis_print_table(struct analysis_run *run);
+/* For text(): the line about rows that are not shown. */
 void analysis_print_more(struct analysis_run *run, uint64_t hidden_cnt);
 
 #endif

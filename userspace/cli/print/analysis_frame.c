@@ -11,16 +11,3 @@ void analysis_print_title(struct cli *cli, const struct log_input *input)
 	fprintf(cli->out.file, "%s\n\n", text_string(&title));
 	text_release(&title);
 }
-
-int analysis_print_losses(struct cli *cli, const struct log_input *input)
-{
-	static const struct table_column columns[] = { { NULL, TABLE_LEFT, NULL },
-						       { NULL, TABLE_LEFT, NULL } };
-	struct table *table = table_new(columns, 2);
-	int err;
-
-	capture_add_losses(table, &input->census);
-	err = screen_print_table(&cli->out, table);
-	table_free(table);
-	return err;
-}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What stands above and below what the analyses print: which capture it is of, and what of it was lost. */
+/* What stands above what the analyses print: which capture it is of. */
 #ifndef ANALYSIS_FRAME_H
 #define ANALYSIS_FRAME_H
 
@@ -7,8 +7,5 @@
 #include "cli/files/log_input.h"
 
 void analysis_print_title(struct cli *cli, const struct log_input *input);
-
-/* 0 or -ENOMEM. */
-int analysis_print_losses(struct cli *cli, const struct log_input *input);
 
 #endif

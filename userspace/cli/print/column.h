@@ -130,9 +130,6 @@ void column_titles(const struct column_choice *choice, struct table_column title
 void column_print_csv_names(const struct column_choice *choice, FILE *file);
 int column_print_csv(const struct column_choice *choice, const void *context, const void *row, FILE *file);
 
-/* A field of CSV: in quotes where it needs them, or is_quoted. */
-void csv_print_field(FILE *file, const char *field, bool is_quoted);
-
 /* "name": value, a member of the object that is open. */
 void column_member_json(const struct column *column, const void *context, const void *row, struct json *json);
 

@@ -129,7 +129,8 @@ static uint64_t whole_ns(double ns)
 	return ns <= 0 || isnan(ns) ? 0 : ns >= 1.8e19 ? UINT64_MAX : (uint64_t)(ns + 0.5);
 }
 
-void words_append_figure(struct text *text, const struct metric *metric, double figure)
+/* One figure as it is counted: "15.0 ms", "1.02", "0.4 %". */
+static void words_append_figure(struct text *text, const struct metric *metric, double figure)
 {
 	char time[UNITS_SIZE];
 

@@ -16,9 +16,6 @@ void words_append_metric(struct text *text, const struct run_set *set, const str
 void words_append_effect(struct text *text, const struct metric *metric, const struct effect *effect,
 			 double confidence);
 
-/* One figure as it is counted: "15.0 ms", "1.02", "0.4 %". */
-void words_append_figure(struct text *text, const struct metric *metric, double figure);
-
 /* ", all of it blocked on futex 0x7f12 held by flush"; nothing where there is nothing to say. */
 void words_append_explanation(struct text *text, const struct comparison *comparison,
 			      const struct compared_figure *figure);

@@ -17,7 +17,8 @@ struct listed_function {
 	bool is_chooser; /* it chooses what its name stands for */
 };
 
-void function_listing_binary(struct text *name, const char *path)
+/* What --func calls a file: "libssl" for /usr/lib/libssl.so.3, "python3.11" for /usr/bin/python3.11. */
+static void function_listing_binary(struct text *name, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 	const char *so = strstr(base, ".so");

@@ -11,9 +11,6 @@
 #include "attach/elf/elf_reader.h"
 #include "base/text.h"
 
-/* What --func calls a file: "libssl" for /usr/lib/libssl.so.3, "python3.11" for /usr/bin/python3.11. */
-void function_listing_binary(struct text *name, const char *path);
-
 /*
  * Appends a line for each function of the file at fd, whose path is `path`,
  * that the pattern means: by its symbol, its C++ name with or without
