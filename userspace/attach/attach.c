@@ -16,21 +16,21 @@
 #include "attach/process/process_reader.h"
 #include "attach/elf/program_image.h"
 #include "base/clock.h"
+#include "base/id_map.h"
 
-#define PROCESS_BUCKET_CNT 1024
 #define IMAGE_TRIES 3
 
 /* A process that was scanned. */
 struct process {
-	struct process *next;
 	pid_t pid;
 	uint64_t scan_ns; /* the last time */
+	struct process *next_ended;
 };
 
 struct attach {
 	struct attach_options options;
 	struct object_table objects;
-	struct process *processes[PROCESS_BUCKET_CNT];
+	struct id_map processes; /* pid, 0 -> struct process */
 	struct probe_providers providers;
 	struct attach_stats stats;
 	struct link_opener *opener; /* NULL: for each link we wait for as long as it takes */
@@ -59,6 +59,7 @@ int attach_new(struct attach **attach, const struct attach_options *options)
 	if (!*attach)
 		return -ENOMEM;
 	(*attach)->options = *options;
+	id_map_init(&(*attach)->processes);
 	if (options->closes_aside)
 		(*attach)->objects.closer = link_closer_new();
 	if (options->link_wait_ns)
@@ -201,25 +202,21 @@ static int add_file(struct attach *attach, const struct proc_mapping *mapping, i
 
 /* ---- processes ---- */
 
-static struct process **process_slot(struct attach *attach, pid_t pid)
-{
-	struct process **slot = &attach->processes[(size_t)pid % PROCESS_BUCKET_CNT];
-
-	while (*slot && (*slot)->pid != pid)
-		slot = &(*slot)->next;
-	return slot;
-}
-
+/* It is made if it is not there; NULL: no memory. */
 static struct process *process_get(struct attach *attach, pid_t pid)
 {
-	struct process **slot = process_slot(attach, pid);
+	struct process *process = id_map_get(&attach->processes, (uint64_t)pid, 0);
 
-	if (!*slot) {
-		*slot = calloc(1, sizeof(**slot));
-		if (*slot)
-			(*slot)->pid = pid;
+	if (process)
+		return process;
+	process = calloc(1, sizeof(*process));
+	if (process && id_map_put(&attach->processes, (uint64_t)pid, 0, process)) {
+		free(process);
+		return NULL;
 	}
-	return *slot;
+	if (process)
+		process->pid = pid;
+	return process;
 }
 
 /*
@@ -523,13 +520,10 @@ static bool is_any(const void *context, const struct object *object)
 void attach_forget(struct attach *attach, pid_t pid, uint64_t before_ns)
 {
 	const struct forgotten forgotten = { .pid = pid, .before_ns = before_ns };
-	struct process **slot = process_slot(attach, pid);
-	struct process *process = *slot;
+	const struct process *process = id_map_get(&attach->processes, (uint64_t)pid, 0);
 
-	if (process && process->scan_ns < before_ns) {
-		*slot = process->next;
-		free(process);
-	}
+	if (process && process->scan_ns < before_ns)
+		free(id_map_remove(&attach->processes, (uint64_t)pid, 0));
 	if (!attach->options.is_every_process)
 		object_table_remove_chosen(&attach->objects, is_forgotten, &forgotten);
 }
@@ -572,19 +566,18 @@ static bool is_stale(const void *context, const struct object *object)
 void attach_sweep(struct attach *attach)
 {
 	uint64_t sweep_ns = clock_now_ns();
+	struct process *process, *ended = NULL;
+	struct error ignored;
 
-	for (size_t i = 0; i < PROCESS_BUCKET_CNT; i++) {
-		for (struct process **slot = &attach->processes[i]; *slot;) {
-			struct process *process = *slot;
-			struct error ignored;
-
-			if (attach_scan(attach, process->pid, &ignored) != -ESRCH) {
-				slot = &process->next;
-				continue;
-			}
-			*slot = process->next;
-			free(process);
-		}
+	for (size_t i = 0; (process = id_map_next(&attach->processes, &i));) {
+		if (attach_scan(attach, process->pid, &ignored) != -ESRCH)
+			continue;
+		process->next_ended = ended;
+		ended = process;
+	}
+	while ((process = ended)) {
+		ended = process->next_ended;
+		free(id_map_remove(&attach->processes, (uint64_t)process->pid, 0));
 	}
 	object_table_remove_chosen(&attach->objects, is_stale, &sweep_ns);
 }
@@ -632,6 +625,7 @@ const struct probe_providers *attach_providers(const struct attach *attach)
 void attach_close(struct attach *attach)
 {
 	struct link_closer *closer;
+	struct process *process;
 
 	if (!attach)
 		return;
@@ -641,12 +635,8 @@ void attach_close(struct attach *attach)
 	link_closer_free(closer);
 	link_opener_free(attach->opener);
 	free(attach->held_path);
-	for (size_t i = 0; i < PROCESS_BUCKET_CNT; i++)
-		while (attach->processes[i]) {
-			struct process *process = attach->processes[i];
-
-			attach->processes[i] = process->next;
-			free(process);
-		}
+	for (size_t i = 0; (process = id_map_next(&attach->processes, &i));)
+		free(process);
+	id_map_release(&attach->processes);
 	free(attach);
 }
