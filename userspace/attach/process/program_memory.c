@@ -10,8 +10,8 @@
 
 #include "attach/process/proc_status.h"
 #include "attach/process/process_reader.h"
+#include "base/id_map.h"
 
-#define PROGRAM_BUCKET_CNT 4096 /* a power of two */
 #define CHUNK_BYTES 16384
 
 _Static_assert(PROGRAM_LABEL_BYTES_MAX == PROCESS_STRING_MAX, "a label is as long as what is read of it");
@@ -62,14 +62,13 @@ struct image {
 };
 
 struct program {
-	struct program *next;
 	uint32_t tgid;
 	struct image *oldest; /* the current one */
 };
 
 struct program_memory {
 	struct process_reader *reader;
-	struct program *buckets[PROGRAM_BUCKET_CNT];
+	struct id_map programs; /* tgid, 0 -> struct program */
 	struct mapped_file files[PROGRAM_FILE_CNT_MAX];
 	size_t bytes; /* of strings and tables */
 	uint64_t seed;
@@ -83,6 +82,7 @@ struct program_memory *program_memory_new(struct process_reader *reader)
 	if (!memory)
 		return NULL;
 	memory->reader = reader;
+	id_map_init(&memory->programs);
 	for (size_t i = 0; i < PROGRAM_FILE_CNT_MAX; i++)
 		memory->files[i].fd = -1;
 	if (getrandom(&memory->seed, sizeof(memory->seed), GRND_NONBLOCK) < 0)
@@ -289,36 +289,38 @@ static int mapping_insert(struct program_memory *memory, struct image *image,
 
 /* ---- programs ---- */
 
-static struct program **program_slot(struct program_memory *memory, uint32_t tgid)
+/* NULL: it is not known. */
+static struct program *program_find(const struct program_memory *memory, uint32_t tgid)
 {
-	struct program **slot = &memory->buckets[tgid % PROGRAM_BUCKET_CNT];
+	return id_map_get(&memory->programs, tgid, 0);
+}
 
-	while (*slot && (*slot)->tgid != tgid)
-		slot = &(*slot)->next;
-	return slot;
+static struct program *program_new(struct program_memory *memory, uint32_t tgid)
+{
+	struct program *program;
+
+	if (!account(memory, sizeof(*program), 0))
+		return NULL;
+	program = calloc(1, sizeof(*program));
+	if (program && !id_map_put(&memory->programs, tgid, 0, program)) {
+		program->tgid = tgid;
+		return program;
+	}
+	free(program);
+	account(memory, 0, sizeof(*program));
+	return NULL;
 }
 
 /* The program, made if it is new, with at least one image; NULL: no memory, or the limit is met. */
 static struct program *program_get(struct program_memory *memory, uint32_t tgid)
 {
-	struct program **slot = program_slot(memory, tgid);
+	struct program *program = program_find(memory, tgid);
 
-	if (!*slot) {
-		struct program *program;
-
-		if (!account(memory, sizeof(*program), 0))
-			return NULL;
-		program = calloc(1, sizeof(*program));
-		if (!program) {
-			account(memory, 0, sizeof(*program));
-			return NULL;
-		}
-		program->tgid = tgid;
-		*slot = program;
-	}
-	if (!(*slot)->oldest)
-		(*slot)->oldest = image_new(memory);
-	return (*slot)->oldest ? *slot : NULL;
+	if (!program)
+		program = program_new(memory, tgid);
+	if (program && !program->oldest)
+		program->oldest = image_new(memory);
+	return program && program->oldest ? program : NULL;
 }
 
 /*
@@ -376,7 +378,7 @@ static int copy_image(struct program_memory *memory, struct image *image, const 
 int program_memory_note_fork(struct program_memory *memory, uint32_t parent_tgid, uint32_t child_tgid,
 			     uint64_t fork_ns)
 {
-	const struct program *parent = *program_slot(memory, parent_tgid);
+	const struct program *parent = program_find(memory, parent_tgid);
 	const struct image *from = parent ? parent->oldest : NULL;
 	struct program *child;
 	struct image *image;
@@ -405,7 +407,7 @@ int program_memory_note_fork(struct program_memory *memory, uint32_t parent_tgid
 
 void program_memory_invalidate(struct program_memory *memory, uint32_t tgid, uint64_t exec_ns)
 {
-	struct program *program = *program_slot(memory, tgid);
+	struct program *program = program_find(memory, tgid);
 
 	while (program && program->oldest && program->oldest->noted_ns < exec_ns) {
 		struct image *image = program->oldest;
@@ -417,26 +419,28 @@ void program_memory_invalidate(struct program_memory *memory, uint32_t tgid, uin
 
 void program_memory_forget(struct program_memory *memory, uint32_t tgid, uint64_t end_ns)
 {
-	struct program **slot = program_slot(memory, tgid);
-	struct program *program = *slot;
+	struct program *program = program_find(memory, tgid);
 
 	if (!program)
 		return;
 	program_memory_invalidate(memory, tgid, end_ns);
 	if (program->oldest)
 		return;
-	*slot = program->next;
+	free(id_map_remove(&memory->programs, tgid, 0));
 	account(memory, 0, sizeof(*program));
-	free(program);
 }
 
 void program_memory_free(struct program_memory *memory)
 {
+	struct program *program;
+
 	if (!memory)
 		return;
-	for (size_t i = 0; i < PROGRAM_BUCKET_CNT; i++)
-		while (memory->buckets[i])
-			program_memory_forget(memory, memory->buckets[i]->tgid, UINT64_MAX);
+	for (size_t i = 0; (program = id_map_next(&memory->programs, &i));) {
+		program_memory_invalidate(memory, program->tgid, UINT64_MAX);
+		free(program);
+	}
+	id_map_release(&memory->programs);
 	free(memory);
 }
 
