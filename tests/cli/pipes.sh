@@ -17,8 +17,10 @@ begin() {
 	child=$!
 }
 
-opens() { # it is in the midst of an open(), which waits for the other end
-	grep -qE '^(257|56|2) ' "/proc/$child/syscall" 2>/dev/null
+# It is in the midst of an open(), which waits for the other end, and so can be interrupted. (The shell that it was before ignores signals, and also opens
+# files, for which a disk may let it wait.)
+opens() {
+	grep -q '(txtrace) S' "/proc/$child/stat" 2>/dev/null && grep -qE '^(257|56|2) ' "/proc/$child/syscall" 2>/dev/null
 }
 
 waits_for_other_end() {
