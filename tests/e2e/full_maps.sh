@@ -94,24 +94,32 @@ entries_of() {
 	"$BPFTOOL" -j map dump id "$id" | jq length
 }
 
-# A file that is built again and again under the name of --exe: more of them than the kernel side has room for (1,024), each with a number of its own, since
-# the ones before are kept. Someone runs a program behind each, which is when the recorder looks. The last one is a program, which is copied there in place, and a target.
+# rebuild FROM TO [PROGRAM]: the file, so many times; the last time it is the program
+rebuild() {
+	python3 - "$tmp/built" "$@" <<-'END'
+		import os, shutil, subprocess, sys
+		path, first, last, *program = sys.argv[1:]
+		for number in range(int(first), int(last)):
+		    os.rename(path, f"{path}.{number}")
+		    shutil.copy(program[0], path) if program and number == int(last) - 1 else open(path, "w").close()
+		    subprocess.run(["true"])
+	END
+}
+
+# A file that is built again and again under the name of --exe: until the kernel side has no room for more (it is told of 512), each with a number of its own,
+# since the ones before are kept. Someone runs a program behind each, which is when the recorder looks; on a busy machine it looks less often. The last one is a
+# program, which is copied there in place, and a target.
 replaced_executables() {
-	local tracer status kept
+	local tracer status kept=0 number=0
 	echo >"$tmp/built"
 	"$recorder" --messages json -o "$tmp/built.txtrace" --exe "$tmp/built" 2>"$tmp/built.err" &
 	tracer=$!
 	wait_for 60 grep -qs '"event":"start","message":"recording"' "$tmp/built.err" || fail "it does not record: $(cat "$tmp/built.err")" || return
-	python3 - "$tmp/built" "$programs/probe_loop" <<-'END' || return
-		import os, shutil, subprocess, sys
-		path, program = sys.argv[1:]
-		for number in range(1200):
-		    os.rename(path, f"{path}.{number}")
-		    shutil.copy(program, path) if number == 1199 else open(path, "w").close()
-		    subprocess.run(["true"])
-	END
-	kept=$(entries_of $tracer 16 1024) || return
-	[ "$kept" -gt 500 ] && [ "$kept" -le 513 ] || fail "the kernel side knows $kept of them" || return
+	until [ "$kept" -gt 500 ] || [ $number -ge 20000 ]; do
+		rebuild $number $((number += 300)) && kept=$(entries_of $tracer 16 1024) || return
+	done
+	rebuild $number $((number + 600)) "$programs/probe_loop" && kept=$(entries_of $tracer 16 1024) || return
+	[ "$kept" -gt 500 ] && [ "$kept" -le 513 ] || fail "the kernel side knows $kept of $number" || return
 	"$tmp/built" --mode begin-end --rate 1000 --wait-traced 20 --iterations 500 >"$tmp/built.out"
 	status=$?
 	kill -INT $tracer
