@@ -147,6 +147,7 @@ $(eval $(call line,$(BUILD)/link.line,$(CC) $(ALL_LDFLAGS)))
 $(eval $(call line,$(BUILD)/pure.line,$(AR) $(PURE_OBJECTS)))
 $(eval $(call line,$(BUILD)/record.line,$(AR) $(RECORD_OBJECTS)))
 $(eval $(call line,$(BUILD)/log.line,$(AR) $(LIBRARY_OBJECTS)))
+$(eval $(call line,$(BUILD)/libiberty.line,$(LIBIBERTY)))
 
 # The first build looks at the machine; what is missing is said at once, not by whoever stumbles over it.
 $(BUILD)/flags.line $(SHARED)/bpf.line: | $(if $(wildcard $(BUILD)/flags.line),,look)
@@ -173,6 +174,7 @@ $(BUILD)/%.a:
 	$(Q)rm -f $@ && $(AR) rcs $@ $(inputs)
 
 $(BUILD)/userspace/attach/code/rust_name.o: ALL_CPPFLAGS += $(if $(LIBIBERTY),-DWITH_LIBIBERTY)
+$(BUILD)/userspace/attach/code/rust_name.o: $(BUILD)/libiberty.line
 $(BUILD)/%.o: %.c $(BUILD)/flags.line
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
