@@ -29,7 +29,6 @@ fi
 check "requests have their reasons" holds launch plain rings --repeat 5
 check "also where the thread completes them itself" holds launch deferred rings deferred --repeat 5
 check "also where completions do not tell it, but what is in flight does" holds launch counted rings counted --repeat 3
-check "what is in flight in a ring that the kernel side has forgotten is not known" holds launch forgotten rings forgotten --repeat 1
 if is_in_memory /var/tmp; then
 	number=$((number + 1))
 	echo "ok $number - reads of a file are for the disk # SKIP /var/tmp is in memory"

@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include "waits.h"
 
@@ -16,7 +15,6 @@
 #define BLOCK_BYTES 4096
 #define READ_CNT 40
 #define FLOOD_CNT 20000 /* of 16,384: bpf/uring.bpf.c */
-#define MANY_RINGS 5000 /* of 4,096 */
 #define FILE_BLOCKS 256
 
 struct ring {
@@ -401,25 +399,6 @@ static int prepare_after_flood(struct subject *subject)
 	return watch_pipe(subject->fds[0], 0);
 }
 
-/* More rings than the kernel side remembers, so that it forgets the one that is waited for. */
-static int prepare_among_many(struct subject *subject)
-{
-	const struct rlimit limit = { MANY_RINGS + 100, MANY_RINGS + 100 };
-	struct ring kept;
-
-	prepare_counted(subject);
-	watch_pipe(subject->fds[0], 0);
-	must(!setrlimit(RLIMIT_NOFILE, &limit), "cannot open so many files");
-	kept = ring;
-	for (int i = 0; i < MANY_RINGS; i++) {
-		must(!ring_open(0), "cannot open a ring");
-		ring_put((struct io_uring_sqe){ .opcode = IORING_OP_NOP, .fd = -1 });
-		ring_enter(1);
-	}
-	ring = kept;
-	return 0;
-}
-
 static void wait_watched(struct subject *subject)
 {
 	SUBJECT_SPAN(subject, "ring watches a pipe", ring_enter(0));
@@ -432,10 +411,6 @@ static const struct wait counted_waits[] = {
 	{ "after-bad", "pipe", prepare_after_bad, wait_watched, write_byte, clean_counted },
 	{ "after-silent", "pipe", prepare_after_silent, wait_watched, write_byte, clean_counted },
 	{ "after-flood", "pipe", prepare_after_flood, wait_watched, write_byte, clean_counted },
-};
-
-static const struct wait forgotten_waits[] = {
-	{ "among-many", "poll", prepare_among_many, wait_watched, write_byte, clean_counted },
 };
 
 static const struct wait disk_waits[] = {
@@ -456,9 +431,8 @@ static int run(const struct wait *table, size_t cnt, int argc, char **argv)
 {
 	return waits_main(
 		table, cnt,
-		"rings [deferred] [disk|counted|forgotten]: a span for each thing that a wait in io_uring "
-		"is for",
-		argc, argv);
+		"rings [deferred] [disk|counted]: a span for each thing that a wait in io_uring is for", argc,
+		argv);
 }
 
 static bool is_word(int argc, char **argv, int idx, const char *word)
@@ -471,8 +445,7 @@ int main(int argc, char **argv)
 	bool is_deferred = is_word(argc, argv, 1, "deferred"),
 	     is_disk = is_word(argc, argv, 1 + is_deferred, "disk");
 	bool is_counted = is_word(argc, argv, 1, "counted");
-	bool is_forgotten = is_word(argc, argv, 1, "forgotten");
-	int word_cnt = is_deferred + is_disk + is_counted + is_forgotten;
+	int word_cnt = is_deferred + is_disk + is_counted;
 	int err = ring_open(is_deferred ? IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN : 0),
 	    status;
 
@@ -488,9 +461,6 @@ int main(int argc, char **argv)
 		status = run(disk_waits, sizeof(disk_waits) / sizeof(disk_waits[0]), argc, argv);
 	else if (is_counted)
 		status = run(counted_waits, sizeof(counted_waits) / sizeof(counted_waits[0]), argc, argv);
-	else if (is_forgotten)
-		status = run(forgotten_waits, sizeof(forgotten_waits) / sizeof(forgotten_waits[0]), argc,
-			     argv);
 	else
 		status = run(waits, sizeof(waits) / sizeof(waits[0]), argc, argv);
 	ring_close();
