@@ -318,7 +318,7 @@ __noinline uint64_t stack_fault_of_frames(uint64_t frame_cnt)
 		return FAULT_FILE;
 	if (faults & 1u << FAULT_ANONYMOUS)
 		return FAULT_ANONYMOUS;
-	if (faults & 1u << FAULT_UNKNOWN) /* something else that takes a lock */
+	if (faults & 1u << FAULT_UNKNOWN) /* the lock that it waits for is another one */
 		return FAULT_UNKNOWN;
 	return faults & 1u << FAULT_MMAP_LOCK ? FAULT_MMAP_LOCK : FAULT_UNKNOWN;
 }

@@ -24,13 +24,17 @@ struct ring_state {
 	int32_t in_flight_cnt[CLASS_COUNT];
 	/* of the request that was completed last since the last wait began; URING_NOTHING: none was */
 	uint32_t last_reason;
-	/* requests in flight that found no room in counted_requests; while there are any, nothing is known */
+	/*
+	 * Requests in flight for which counted_requests had no room; while there are any, the reason of a
+	 * wait is unknown. A completion of a request that was never counted for another reason (it failed
+	 * before it was submitted, or came before the recorder) lowers this too early.
+	 */
 	int32_t uncounted_cnt;
 };
 
 /*
- * Of rings that traced threads use, by the address of their struct io_ring_ctx. One that is pushed out is as
- * one of which nothing is in flight: it is not known.
+ * Of rings that traced threads use, by the address of their struct io_ring_ctx. A ring whose entry is evicted
+ * looks as if nothing were in flight: the reason of its waits is unknown.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -49,8 +53,8 @@ struct counted_request {
 };
 
 /*
- * By the address of struct io_kiocb. Nothing is pushed out: it would stay counted. What the kernel completes
- * without telling stays until another request gets its address.
+ * By the address of struct io_kiocb. No LRU map: a request whose entry is evicted would stay counted. If the
+ * kernel does not report a completion, the entry stays until another request gets the same address.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

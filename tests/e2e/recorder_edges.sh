@@ -81,8 +81,8 @@ command_does_not_run_unrecorded() {
 
 # ---- the threads that are there at the start ----
 
-# A thread is introduced once, and by then it is not asleep: it has not run yet. The stream tells. One that is met when it is about to end says so by its last
-# switch alone (bpf/sched.bpf.c). A machine that makes thousands of threads a second uses a number again soon.
+# A thread is introduced once, and by then it is not asleep: it has not run yet. The stream tells. Of a thread that the recorder
+# meets while it exits, only the last switch tells the end (bpf/sched.bpf.c). A machine that makes thousands of threads a second soon uses a tid again.
 each_thread_is_introduced_once() {
 	"$programs/thread_storm" --seconds 6000 &
 	loop=$!

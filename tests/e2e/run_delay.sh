@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# `runnable` against the run_delay of /proc/PID/schedstat: each wait of a bank that waits for disk, locks, sockets, pipes and timers, and the sums.
+# `runnable` against the run_delay of /proc/PID/schedstat: each wait of a bank that waits for disk, locks, sockets, pipes and timers.
 # shellcheck source=tests/e2e/e2e.sh
 . tests/e2e/e2e.sh
 need_bpf

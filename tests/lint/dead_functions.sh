@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What no other file of userspace/ calls is static, or dead. Functions that only tests call are those by which they look inside. Generated code is as it is.
+# A function that no other file of userspace/ calls is static, or dead. Tests may call functions that nothing else calls. Generated code is exempt.
 # shellcheck source=tests/lint/lint.sh
 . tests/lint/lint.sh
 
@@ -17,7 +17,7 @@ unneeded() {
 dead_functions() {
 	local listing=$TEST_TMPDIR/symbols
 	nm -A "$BUILD/libpure.a" "$BUILD/librecord.a" "$BUILD"/userspace/main/*.o >"$listing" 2>/dev/null
-	[ "$(grep -c ' T ' "$listing")" -gt 100 ] || { echo "nm knows no function of $BUILD: it is not built" && return; }
+	grep -q ' T ' "$listing" || { echo "nm knows no function of $BUILD: it is not built" && return; }
 	unneeded "$listing"
 }
 

@@ -33,7 +33,7 @@ Prints.'
 # A sound tree, of which each case gets a copy.
 make_sound_tree() {
 	mkdir -p "$tree/tests/lint"
-	cp "$root"/tests/lint/{lint,includes,shape,shell_scripts,manual,terms}.sh "$tree/tests/lint/"
+	cp "$root"/tests/lint/{lint,includes,shape,shell_scripts,manual,terms,dead_functions}.sh "$tree/tests/lint/"
 	cp "$root/.shellcheckrc" "$tree/"
 	put Makefile <<<"# SPDX-License-Identifier: BSD-2-Clause"
 	put userspace/base/units.h <<<"$licence"
@@ -187,5 +187,26 @@ breaks terms "help texts and messages use the standard terms" userspace/base/uni
 static const char *const help = \"for \\\"whoever\\\" reads it\", *const word = \"told\";"
 breaks terms "documents have at most 80 columns outside tables and code" docs/more.md "" "docs/more.md:12: 81 columns" < <(
 	printf '# %089d\n\n%0100d\n\n| %0100d |\n\n    %050d %050d\n\n```\n%050d %050d\n```\n%040d %040d\n' 1 1 1 1 1 1 1 1 1)
+
+# What is built in the small tree: main() calls twice(), and what is on stdin is in another file.
+finds_dead() { # finds_dead NAME BROKEN
+	local out
+	sound_tree
+	mkdir -p "$tree/build/userspace/main"
+	(cd "$tree" && cat >userspace/base/strings.c && echo 'int twice(int n); int main(void) { return twice(0); }' >userspace/main.c &&
+		"${CC:-gcc}" -Iuserspace -c -o build/units.o userspace/base/units.c && "${CC:-gcc}" -c -o build/strings.o userspace/base/strings.c &&
+		"${CC:-gcc}" -c -o build/userspace/main/txtrace.o userspace/main.c && ar rcs build/libpure.a build/units.o build/strings.o && ar rcs build/librecord.a)
+	out=$(TEST_TMPDIR=$tree lint dead_functions)
+	number=$((number + 1))
+	if [ "$(grep '^# ' <<<"$out")" = "$2" ]; then
+		echo "ok $number - dead_functions: $1"
+	else
+		echo "not ok $number - dead_functions: $1"
+		sed 's/^/# /; s/^# not ok/# broken:/' <<<"$out"
+	fi
+}
+finds_dead "a function that another file calls, and a static one" "" <<<'static int once(int n) { return n; }
+int (*const choice)(int) = once;'
+finds_dead "a function that no other file calls" "# strings.c: once() is called by no other file" <<<'int once(int n) { return n; }'
 
 echo "1..$number"

@@ -53,8 +53,8 @@ struct attach_options {
 	/* probe each process that runs the same files (to follow children), not only those given */
 	bool is_every_process;
 	/*
-	 * A process may hold the lock of its memory, for which the kernel waits: a file whose probes are not
-	 * attached after so long is put off. It is as one that was never looked at. 0: we wait.
+	 * The kernel waits for the lock of the memory of each process that has mapped the file. If that takes
+	 * longer than this, the file is put off, as if it had not been looked at. 0: there is no limit.
 	 */
 	uint64_t link_wait_ns;
 };
@@ -73,10 +73,10 @@ int attach_command(struct attach *attach, const struct target *target, struct er
  * Looks at what the process has mapped and attaches what is new. Returns how
  * many sites were attached, 0 if there is nothing new; -ESRCH: the process has
  * ended; another negative errno and a sentence if there were new sites and none
- * of them could be attached; what is put off is no new site. Objects that cannot be read or attached are
- * remembered and counted, and not tried again while they stay mapped; unless it
- * was an exec that took them away meanwhile: then what is mapped now is looked
- * at.
+ * of them could be attached; what is put off does not count as new. Objects that
+ * cannot be read or attached are remembered and counted, and not tried again
+ * while they stay mapped; unless it was an exec that took them away meanwhile:
+ * then what is mapped now is looked at.
  */
 int attach_scan(struct attach *attach, pid_t pid, struct error *error);
 
@@ -116,10 +116,10 @@ void attach_sweep(struct attach *attach);
 /* Removes what was attached for this process alone before that time: UINT64_MAX when it has ended. */
 void attach_forget(struct attach *attach, pid_t pid, uint64_t before_ns);
 
-/* The caller has given up privileges: so do the threads that attach for it. */
+/* The caller has given up privileges: threads that attach probes for it are replaced by new ones. */
 void attach_renew_threads(struct attach *attach);
 
-/* Whether files are put off; and whether the kernel is free again, so that a scan attaches them. */
+/* Whether files are put off; and whether the kernel no longer waits, so that a scan attaches them. */
 bool attach_has_put_off(const struct attach *attach);
 bool attach_take_put_off(struct attach *attach);
 

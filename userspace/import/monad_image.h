@@ -35,7 +35,7 @@ void monad_image_close(struct monad_image *image); /* also after a failure, once
 
 /*
  * The number of bytes that there are: less than cnt only at the end. A negative
- * errno. What a later call reads is no older than what this one read.
+ * errno. A later call reads nothing older than this one does.
  */
 int64_t monad_image_read(const struct monad_image *image, uint64_t offset, void *bytes, size_t cnt);
 

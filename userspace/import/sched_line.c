@@ -86,8 +86,9 @@ static struct txtrace_string take_word(struct txtrace_string *string)
 
 /* ---- words of events ---- */
 
+/* What follows "NAME=" up to " NEXT="; next NULL: up to a blank or the end. false: it is not there. */
 static bool sched_words_text(struct txtrace_string words, const char *name, const char *next,
-		      struct txtrace_string *text)
+			     struct txtrace_string *text)
 {
 	const char *end = words.bytes + words.length, *equals = words.bytes;
 	size_t length = strlen(name), at;

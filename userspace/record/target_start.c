@@ -200,8 +200,8 @@ static int attach_one(struct recorder *recorder, const struct target *target, st
 }
 
 /*
- * Those that were named. One that ends meanwhile has a normal end. Of files that are put off, we cannot say
- * what they have.
+ * Those that were named. One that ends meanwhile has a normal end. If a file is put off, it is not known yet
+ * whether they have probes.
  */
 static int attach_named(struct recorder *recorder, struct error *error)
 {

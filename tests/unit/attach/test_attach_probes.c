@@ -405,6 +405,40 @@ static void where_the_fast_nops_are_refused_the_first_ones_are_probed(void **sta
 	close(fd);
 }
 
+/* Links are made by a thread with a deadline; after the renewal by another one. */
+static void links_are_made_by_a_thread_before_and_after_it_is_renewed(void **state)
+{
+	struct kernel_part part;
+	struct attach_options options = { .program_cnt = 2, .link_wait_ns = 60000000000u };
+	struct player first, second;
+	struct attach *attach;
+	struct error error;
+
+	(void)state;
+	kernel_part_open(&part, true);
+	options.features = &part.features;
+	options.programs = part.programs;
+	assert_int_equal(attach_new(&attach, &options), 0);
+	attach_renew_threads(attach); /* there is none yet */
+	player_start(&first, own_path);
+	player_start(&second, own_path);
+	player_does(&first, "s 0");
+	player_does(&second, "s 0");
+	assert_int_equal(attach_scan(attach, first.pid, &error), 2);
+	attach_renew_threads(attach);
+	assert_int_equal(attach_scan(attach, second.pid, &error), 2);
+	attach_renew_threads(attach);
+	assert_false(attach_has_put_off(attach));
+	assert_true(player_does(&first, "s 10"));
+	assert_true(player_does(&second, "s 20"));
+	check_counts(&part, 30);
+	attach_close(attach);
+	assert_false(player_does(&first, "s 10"));
+	player_stop(&first);
+	player_stop(&second);
+	bpf_object__close(part.object);
+}
+
 static void a_process_that_has_ended_is_told(void **state)
 {
 	struct error error;
@@ -449,6 +483,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(a_plugin_that_is_loaded_later_is_attached_by_the_next_scan),
 		cmocka_unit_test(one_program_may_handle_several_probes),
 		cmocka_unit_test(where_the_fast_nops_are_refused_the_first_ones_are_probed),
+		cmocka_unit_test(links_are_made_by_a_thread_before_and_after_it_is_renewed),
 		cmocka_unit_test(a_process_that_has_ended_is_told),
 	};
 	struct kernel_features features;

@@ -9,8 +9,9 @@
 #define TIME_RATIO 1.5
 #define PAIRS_MAX 1000 /* vanished times new: more are not looked through */
 
+/* The label that most spans of this one are children of; NULL: of none. */
 static const struct compare_label *label_parent(const struct run_set *set, const struct compare_label *label,
-					 enum compare_side side)
+						enum compare_side side)
 {
 	const struct compare_label *best = NULL;
 	double most = 0;

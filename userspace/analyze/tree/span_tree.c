@@ -448,6 +448,7 @@ int span_tree_add_stack(struct span_tree *tree, const struct txtrace_stack *stac
 
 /* ---- reading ---- */
 
+/* Work of all spans at the node, exact or not: what children are in the order of. */
 static uint64_t tree_work_ns(const struct tree_node *node)
 {
 	return add_saturating(node->exact.work_ns, node->lower_bounds ? node->lower_bounds->work_ns : 0);

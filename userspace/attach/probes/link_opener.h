@@ -39,9 +39,9 @@ bool link_opener_is_held(struct link_opener *opener);
 bool link_opener_close_later(struct link_opener *opener, int fd);
 
 /*
- * The caller has given up privileges, which a thread keeps: the thread ends, and
- * another makes the next link. One that the kernel blocks ends when it comes
- * back. NULL is allowed.
+ * To be called when the caller has given up privileges, which each thread has for
+ * itself: this thread ends, and a new one makes the next link. A thread that the
+ * kernel blocks ends when the kernel returns. NULL is allowed.
  */
 void link_opener_renew(struct link_opener *opener);
 

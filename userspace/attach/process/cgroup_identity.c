@@ -31,7 +31,11 @@ static bool has_word(const char *list, size_t list_length, const char *word, siz
 	return false;
 }
 
-/* Each controller is of one hierarchy, so the first of its names decides. */
+/*
+ * The hierarchy with these options of its mount ("rw,cpu,cpuacct", "rw,xattr,name=systemd"), by the text of
+ * /proc/self/cgroup ("4:cpu,cpuacct:/a\n…"). -1: none. Each controller is of one hierarchy, so the first of
+ * its names decides.
+ */
 static int cgroup_hierarchy_of_options(const char *mount_options, const char *own_cgroups)
 {
 	for (const char *line = own_cgroups; line && *line; line = strchr(line, '\n'), line += line != NULL) {

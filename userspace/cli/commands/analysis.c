@@ -107,6 +107,7 @@ static int check_options(struct cli *cli, struct analysis_run *run)
 
 /* ---- printing ---- */
 
+/* The chosen columns. 0 or -ENOMEM. */
 static int analysis_print_table(struct analysis_run *run)
 {
 	return column_print_table(&run->choice, run->context, run->list.rows, run->shown_cnt,

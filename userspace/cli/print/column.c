@@ -291,7 +291,10 @@ int column_print_table(const struct column_choice *choice, const void *context, 
 
 /* ---- CSV ---- */
 
-/* RFC 4180: quotes where they are needed, and around text that is empty: what has no value has none. */
+/*
+ * RFC 4180: quotes where they are needed, or where is_quoted, and around text that is empty: what has no
+ * value has none.
+ */
 static void csv_print_field(FILE *file, const char *field, bool is_quoted)
 {
 	if (!is_quoted && !field[strcspn(field, ",\"\r\n ")]) {

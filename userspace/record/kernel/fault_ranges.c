@@ -29,7 +29,7 @@ static const struct fault_wait waits[] = {
 	{ "hugetlb_fault", FAULT_ANONYMOUS },
 };
 
-/* Where the architecture's code takes the lock: any lock of that kind, before the fault is handled. */
+/* In kernels without that function: a wait for any such lock outside handle_mm_fault(). */
 static const struct fault_wait old_waits[] = {
 	{ "rwsem_down_read_slowpath", FAULT_MMAP_LOCK },
 	{ "handle_mm_fault", FAULT_UNKNOWN },

@@ -19,7 +19,7 @@
 struct fault_range {
 	uint64_t begin;
 	uint64_t end;
-	uint64_t fault; /* enum block_fault; FAULT_UNKNOWN: within it no lock is that of the address space */
+	uint64_t fault; /* enum block_fault; FAULT_UNKNOWN: a lock that is taken in here is another one */
 };
 
 /* How many; the rest is left alone. */
